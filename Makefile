@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Builds everything into build/. Each folder's room.mk adds its own targets;
+# this file owns the tool chain, the flags and the four commands.
+#
+#	make			build
+#	sudo make demo		train on an emulated cluster
+#	sudo make check		run every test
+#	sudo make bench		measure; BENCH="relay link" selects
+#	make SAN=1		user space with ASan and UBSan, into build/san
+#	sudo make install	into PREFIX (/usr/local), DESTDIR is honoured
+
+ifeq ($(SAN),1)
+B := build/san
+SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+else
+B := build
+endif
+
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+CC ?= gcc
+CXX ?= g++
+CLANG ?= $(or $(shell command -v clang-19),$(shell command -v clang),clang-19)
+LLVM_STRIP ?= $(or $(shell command -v llvm-strip-19),$(shell command -v llvm-strip),llvm-strip-19)
+BPFTOOL ?= $(or $(shell command -v bpftool),/usr/sbin/bpftool)
+
+WARN := -Wall -Wextra -Werror
+CPPFLAGS_ALL := -Ikmod -Iuserspace/lib -I. -I$(B) -D_GNU_SOURCE \
+	-DTRIB_VERSION='"$(VERSION)"'
+CFLAGS ?= -O2 -g
+CFLAGS_ALL = -std=gnu11 $(WARN) $(CFLAGS) $(SANFLAGS) $(CPPFLAGS_ALL) -MMD -MP
+LDFLAGS_ALL = $(LDFLAGS) $(SANFLAGS)
+
+# Rooms append to these.
+ALL :=			# what plain `make` builds
+CHECK_TESTS :=		# TAP programs and scripts, run by `make check`
+CHECK_BINS :=		# what they need built
+BENCH_BINS :=		# what benches need built
+INSTALL :=		# install targets
+
+.PHONY: all check bench demo setup clean install deps lint
+all:
+
+include $(sort $(wildcard bpf/room.mk kernels/room.mk userspace/*/room.mk \
+	tests/*/room.mk scripts/room.mk kmod/room.mk))
+
+all: deps $(ALL)
+
+# Says which Debian package is missing instead of failing in the middle.
+deps:
+	@CLANG="$(CLANG)" BPFTOOL="$(BPFTOOL)" scripts/setup --check-build
+
+setup:
+	scripts/setup
+
+check:
+	scripts/check
+
+bench:
+	scripts/bench $(BENCH)
+
+demo:
+	scripts/demo
+
+lint:
+	scripts/lint
+
+install: all $(INSTALL)
+
+clean:
+	rm -rf build
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -fPIC -c -o $@ $<
+
+$(B)/%.o: %.cc
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 $(WARN) $(CFLAGS) $(SANFLAGS) $(CPPFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note OR BSD-2-Clause */
+/*
+ * The control interface: commands and attributes of the "trib" netlink
+ * family. kmod/trib.yaml describes the same in the form that the kernel's
+ * tools read; tests/unit compares the two.
+ *
+ * Messages have generic netlink layout (struct nlmsghdr, struct genlmsghdr,
+ * attributes). tribd serves them over NETLINK_USERSOCK at port id
+ * TRIB_NL_PORT of its network namespace, with nlmsg_type TRIB_NL_TYPE; with
+ * the kernel module, the commands it owns are served by generic netlink.
+ *
+ * Rules: a request with NLM_F_ACK or that changes something is answered by
+ * one NLMSG_ERROR: 0 or -errno, followed (NLM_F_ACK_TLVS) by
+ * NLMSGERR_ATTR_MSG, one line of text that names the offending value. A GET
+ * with NLM_F_DUMP is answered by multipart messages, one object each, of at
+ * most TRIB_NL_MSG_MAX bytes, then NLMSG_DONE; NLM_F_DUMP_INTR is set if the
+ * set of objects changed meanwhile. Changing anything takes uid 0, or
+ * CAP_NET_ADMIN in the namespace; reading anything but cookies takes nothing.
+ * Clients must check that answers carry the credentials of uid 0.
+ *
+ * Integers are in host byte order. Addresses are 16 bytes, IPv4 mapped.
+ */
+#ifndef _UAPI_TRIB_H
+#define _UAPI_TRIB_H
+
+#include <linux/types.h>
+
+#define TRIB_GENL_NAME		"trib"
+#define TRIB_GENL_VERSION	1
+
+#define TRIB_NL_PORT		0x74726962	/* "trib" */
+#define TRIB_NL_TYPE		0x74
+#define TRIB_NL_MSG_MAX		32768
+
+#define TRIB_NAME_MAX		64	/* bytes of any name, NUL included */
+
+/**
+ * enum trib_cmd - what can be asked
+ * @TRIB_CMD_STATUS_GET: TRIB_A_STATUS: the daemon and what it loaded.
+ * @TRIB_CMD_FACE_NEW:   TRIB_A_FACE: name, ifname and address at least.
+ * @TRIB_CMD_FACE_DEL:   TRIB_A_FACE: name. Refused while a tree uses it.
+ * @TRIB_CMD_FACE_GET:   one by name, or a dump.
+ * @TRIB_CMD_JOB_NEW:    TRIB_A_JOB: name and world at least.
+ * @TRIB_CMD_JOB_DEL:    TRIB_A_JOB: name. Removes its trees, tells its workers.
+ * @TRIB_CMD_JOB_GET:    one by name, or a dump.
+ * @TRIB_CMD_TREE_NEW:   TRIB_A_TREE: job, and children or parent at least.
+ * @TRIB_CMD_TREE_DEL:   TRIB_A_TREE: id.
+ * @TRIB_CMD_TREE_GET:   one by id, all of TRIB_A_TREE_JOB, or a dump.
+ * @TRIB_CMD_GROUP_GET:  one by id, or a dump.
+ * @TRIB_CMD_STATS_GET:  dump of counters (TRIB_A_STAT), zeros included.
+ * @TRIB_CMD_STATS_RESET: set all counters to zero.
+ * @TRIB_CMD_TICKET_GET: TRIB_A_JOB name + TRIB_A_TICKET rank: the line of
+ *                       text by which a worker on a host without tribd joins.
+ *                       uid 0 or the job's owner.
+ * @TRIB_CMD_TREE_WIPE:  TRIB_A_TREE: id. Empties the tree's slots (the sums
+ *                       under way recover by themselves).
+ */
+enum trib_cmd {
+	TRIB_CMD_UNSPEC = 0,
+	TRIB_CMD_STATUS_GET,
+	TRIB_CMD_FACE_NEW,
+	TRIB_CMD_FACE_DEL,
+	TRIB_CMD_FACE_GET,
+	TRIB_CMD_JOB_NEW,
+	TRIB_CMD_JOB_DEL,
+	TRIB_CMD_JOB_GET,
+	TRIB_CMD_TREE_NEW,
+	TRIB_CMD_TREE_DEL,
+	TRIB_CMD_TREE_GET,
+	TRIB_CMD_GROUP_GET,
+	TRIB_CMD_STATS_GET,
+	TRIB_CMD_STATS_RESET,
+	TRIB_CMD_TICKET_GET,
+	TRIB_CMD_TREE_WIPE,
+	TRIB_CMD__MAX,
+};
+
+/* Top level: each is a nest of the set of its name. */
+enum trib_attr {
+	TRIB_A_UNSPEC = 0,
+	TRIB_A_STATUS,
+	TRIB_A_FACE,
+	TRIB_A_JOB,
+	TRIB_A_TREE,
+	TRIB_A_GROUP,
+	TRIB_A_STAT,
+	TRIB_A_TICKET,
+	TRIB_A__MAX,
+};
+
+enum trib_attr_status {
+	TRIB_A_STATUS_UNSPEC = 0,
+	TRIB_A_STATUS_VERSION,		/* string: of tribd */
+	TRIB_A_STATUS_INSTANCE,		/* string: pin folder */
+	TRIB_A_STATUS_ABI,		/* u32: TRIB_MAPS_ABI */
+	TRIB_A_STATUS_PID,		/* u32 */
+	TRIB_A_STATUS_UPTIME_MS,	/* u64: since tribd started */
+	TRIB_A_STATUS_ADOPTED,		/* u8: took over pinned maps at start */
+	TRIB_A_STATUS_NVAL,		/* u32: values per slot */
+	TRIB_A_STATUS_SLOTS,		/* u32: slots in the pool */
+	TRIB_A_STATUS_SLOTS_USED,	/* u32: of which owned by trees */
+	TRIB_A_STATUS_MODULE,		/* u8: trib.ko's kfuncs are in use */
+	TRIB_A_STATUS_FACES,		/* u32 */
+	TRIB_A_STATUS_JOBS,		/* u32 */
+	TRIB_A_STATUS_TREES,		/* u32 */
+	TRIB_A_STATUS_WORKERS,		/* u32: attached to this daemon */
+	TRIB_A_STATUS__MAX,
+};
+
+/* Which way XDP is attached to a face's port. */
+enum trib_xdp_mode {
+	TRIB_XDP_NONE = 0,	/* not attached: see doctor */
+	TRIB_XDP_NATIVE = 1,
+	TRIB_XDP_GENERIC = 2,
+};
+
+enum trib_attr_face {
+	TRIB_A_FACE_UNSPEC = 0,
+	TRIB_A_FACE_NAME,		/* string */
+	TRIB_A_FACE_IFNAME,		/* string: port */
+	TRIB_A_FACE_IFINDEX,		/* u32: read only; 0 = device is gone */
+	TRIB_A_FACE_ADDR,		/* 16 bytes: of the peer, or a multicast group */
+	TRIB_A_FACE_MAC,		/* 6 bytes: of the peer; default: resolved */
+	TRIB_A_FACE_PORT,		/* u16: peer's UDP port; default TRIB_UDP_PORT */
+	TRIB_A_FACE_LOCAL_ADDR,		/* 16 bytes: ours; default: by route */
+	TRIB_A_FACE_VLAN,		/* u16: outer tag */
+	TRIB_A_FACE_VLAN_INNER,		/* u16 */
+	TRIB_A_FACE_XDP_MODE,		/* u8: enum trib_xdp_mode; read only */
+	TRIB_A_FACE_LOCAL_MAC,		/* 6 bytes: read only */
+	TRIB_A_FACE_MTU,		/* u32: of the port; read only */
+	TRIB_A_FACE_TREES,		/* u32: trees using it; read only */
+	TRIB_A_FACE_REASON,		/* string: why not native; read only */
+	TRIB_A_FACE__MAX,
+};
+
+enum trib_attr_job {
+	TRIB_A_JOB_UNSPEC = 0,
+	TRIB_A_JOB_NAME,		/* string */
+	TRIB_A_JOB_ID,			/* u16: default: lowest free, from 1 */
+	TRIB_A_JOB_COOKIE,		/* u64: default: random; read: uid 0, owner */
+	TRIB_A_JOB_WORLD,		/* u32: workers, 1 to TRIB_WORLD_MAX */
+	TRIB_A_JOB_WINDOW,		/* u32: W, power of 2, 1 to 16384; default 256 */
+	TRIB_A_JOB_OWNER,		/* u32: uid whose processes may attach */
+	TRIB_A_JOB_TIMEOUT_MS,		/* u32: default 5000 */
+	TRIB_A_JOB_RATE,		/* u64: bit/s of planned rate per worker; 0 = none */
+	TRIB_A_JOB_TREES,		/* u32: read only */
+	TRIB_A_JOB_ATTACHED,		/* u32: workers attached here; read only */
+	TRIB_A_JOB__MAX,
+};
+
+enum trib_attr_tree {
+	TRIB_A_TREE_UNSPEC = 0,
+	TRIB_A_TREE_ID,			/* u16: default: lowest free, from 1 */
+	TRIB_A_TREE_JOB,		/* string */
+	TRIB_A_TREE_CHILD,		/* nest of trib_attr_child, repeated, in order */
+	TRIB_A_TREE_PARENT,		/* string: face; absent: this is the root */
+	TRIB_A_TREE_UP_CHILD,		/* u16: our index at the parent */
+	TRIB_A_TREE_LOCAL,		/* nest of trib_attr_child, repeated: ranks here
+					 * that results are delivered to: INDEX at the
+					 * parent (leaf) or among our own children, RANK */
+	TRIB_A_TREE_DOWN,		/* string: face, repeated: explicit down group */
+	TRIB_A_TREE_EPOCH,		/* u32: read only; 0 = not everybody joined */
+	TRIB_A_TREE_SLOT0,		/* u32: read only */
+	TRIB_A_TREE_SLOTS,		/* u32: read only: 2W */
+	TRIB_A_TREE_GROUP_DOWN,		/* u32: read only */
+	TRIB_A_TREE_GROUP_ALL,		/* u32: read only */
+	TRIB_A_TREE_GROUP_UP,		/* u32: read only */
+	TRIB_A_TREE_JOINED,		/* u64: children that joined; read only */
+	TRIB_A_TREE__MAX,
+};
+
+enum trib_attr_child {
+	TRIB_A_CHILD_UNSPEC = 0,
+	TRIB_A_CHILD_INDEX,		/* u16 */
+	TRIB_A_CHILD_FACE,		/* string */
+	TRIB_A_CHILD_RANK,		/* u16: absent for a relay */
+	TRIB_A_CHILD_JOINED,		/* u8: read only */
+	TRIB_A_CHILD_SAMPLES,		/* u64: as struct trib_lag_child; read only */
+	TRIB_A_CHILD_LAG_NS,		/* u64 */
+	TRIB_A_CHILD_LAST,		/* u64 */
+	TRIB_A_CHILD_CHUNK,		/* u64 */
+	TRIB_A_CHILD_SEEN_MS,		/* u64: age of the newest sampled chunk */
+	TRIB_A_CHILD_PID,		/* u32: LOCAL: attached process, 0 = none */
+	TRIB_A_CHILD__MAX,
+};
+
+enum trib_attr_group {
+	TRIB_A_GROUP_UNSPEC = 0,
+	TRIB_A_GROUP_ID,		/* u32 */
+	TRIB_A_GROUP_TREE,		/* u16 */
+	TRIB_A_GROUP_KIND,		/* string: down, all, up */
+	TRIB_A_GROUP_FACE,		/* string, repeated */
+	TRIB_A_GROUP__MAX,
+};
+
+enum trib_attr_stat {
+	TRIB_A_STAT_UNSPEC = 0,
+	TRIB_A_STAT_ID,			/* u32: enum trib_stat */
+	TRIB_A_STAT_NAME,		/* string: "rx-grad", "drop-cookie", ... */
+	TRIB_A_STAT_VALUE,		/* u64: sum over CPUs */
+	TRIB_A_STAT_TEXT,		/* string: one line that explains it */
+	TRIB_A_STAT__MAX,
+};
+
+enum trib_attr_ticket {
+	TRIB_A_TICKET_UNSPEC = 0,
+	TRIB_A_TICKET_RANK,		/* u16 */
+	TRIB_A_TICKET_TEXT,		/* string: trib://... */
+	TRIB_A_TICKET__MAX,
+};
+
+#endif /* _UAPI_TRIB_H */

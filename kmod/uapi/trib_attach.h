@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note OR BSD-2-Clause */
+/*
+ * How a worker process attaches to the tribd of its host, and how one without
+ * tribd names its relay.
+ *
+ * The socket is AF_UNIX SOCK_SEQPACKET with the abstract name TRIB_ATTACH_NAME
+ * (so it belongs to the network namespace). The worker sends one struct
+ * trib_attach_req; tribd answers with one struct trib_attach_rep and, when
+ * delivery is mapped, file descriptors by SCM_RIGHTS: for each tree one cells
+ * array (frozen, for mmap PROT_READ), then one ring buffer for this rank. The
+ * connection stays open as long as the worker is attached: when it closes
+ * without TRIB_ATTACH_BYE, tribd tells the job's other workers that this rank
+ * is gone. The worker must check that the peer's credentials are uid 0.
+ *
+ * Ticket, the text form for hosts without tribd:
+ *
+ *	trib://ADDR[:PORT]/JOB?job=ID&cookie=HEX&rank=R&world=N&tree=T:CHILD
+ *
+ * ADDR is an IPv4 address or a bracketed IPv6 address; tree may be repeated.
+ */
+#ifndef _UAPI_TRIB_ATTACH_H
+#define _UAPI_TRIB_ATTACH_H
+
+#include "trib.h"
+#include "trib_wire.h"
+
+#define TRIB_ATTACH_NAME	"trib/attach"	/* after the leading NUL */
+#define TRIB_ATTACH_MAGIC	0x54524942	/* "TRIB" */
+#define TRIB_ATTACH_VERSION	1
+#define TRIB_ATTACH_TREES	32		/* trees of one job on one host */
+#define TRIB_RANK_ANY		0xffff
+
+enum trib_attach_cmd {
+	TRIB_ATTACH_HELLO = 1,
+	TRIB_ATTACH_BYE = 2,
+};
+
+enum trib_attach_flags {
+	TRIB_ATTACH_MAPPED = 1 << 0,	/* HELLO: wants mapped delivery */
+};
+
+/**
+ * struct trib_attach_req - worker to tribd
+ * @magic:   TRIB_ATTACH_MAGIC.
+ * @version: TRIB_ATTACH_VERSION.
+ * @cmd:     enum trib_attach_cmd.
+ * @flags:   enum trib_attach_flags.
+ * @rank:    wanted rank, or TRIB_RANK_ANY: the lowest free one of this host.
+ * @job:     name, NUL-terminated.
+ */
+struct trib_attach_req {
+	__u32 magic;
+	__u16 version;
+	__u16 cmd;
+	__u32 flags;
+	__u32 rank;
+	char job[TRIB_NAME_MAX];
+};
+TRIB_ASSERT(sizeof(struct trib_attach_req) == 80, "trib_attach_req");
+
+/**
+ * struct trib_attach_tree - where this rank sends for one tree
+ * @addr:    relay, IPv6 or v4-mapped.
+ * @port:    relay's UDP port.
+ * @tree:    tree number.
+ * @child:   this rank's child index at that relay.
+ * @recv_port: UDP port this worker must bind (results come to it), or 0 for
+ *           any (mapped delivery: results come to cells).
+ * @local_addr: address to bind, or all zeros.
+ * @mcast_addr: multicast group to join, or all zeros.
+ */
+struct trib_attach_tree {
+	__be32 addr[4];
+	__be32 local_addr[4];
+	__be32 mcast_addr[4];
+	__u16 port;
+	__u16 tree;
+	__u16 child;
+	__u16 recv_port;
+};
+TRIB_ASSERT(sizeof(struct trib_attach_tree) == 56, "trib_attach_tree");
+
+/**
+ * struct trib_attach_rep - tribd to worker
+ * @magic:   TRIB_ATTACH_MAGIC.
+ * @version: TRIB_ATTACH_VERSION.
+ * @err:     0 or a positive errno; then only @text is valid.
+ * @flags:   TRIB_ATTACH_MAPPED if file descriptors came along.
+ * @rank:    this worker's rank.
+ * @world:   workers of the job.
+ * @job:     job number.
+ * @ntree:   trees in @tree; 1 cells array for each, in this order.
+ * @nval:    TRIB_NVAL of the cells arrays.
+ * @window:  W; each cells array has 2W cells.
+ * @cookie:  of the job.
+ * @rate:    planned rate in bit/s, 0 = none.
+ * @timeout_ms: of the job.
+ * @text:    why not.
+ * @tree:    the trees.
+ */
+struct trib_attach_rep {
+	__u32 magic;
+	__u16 version;
+	__u16 err;
+	__u32 flags;
+	__u16 rank;
+	__u16 world;
+	__u16 job;
+	__u16 ntree;
+	__u16 nval;
+	__u16 window;
+	__be64 cookie;
+	__u64 rate;
+	__u32 timeout_ms;
+	__u32 rsvd;
+	char text[240];
+	struct trib_attach_tree tree[TRIB_ATTACH_TREES];
+};
+TRIB_ASSERT(sizeof(struct trib_attach_rep) == 288 + 56 * TRIB_ATTACH_TREES,
+	    "trib_attach_rep");
+
+#endif /* _UAPI_TRIB_ATTACH_H */

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note OR BSD-2-Clause */
+/*
+ * What lives in the BPF maps: written by tribd, read by the BPF programs (and
+ * the other way round for slots, cells and counters), readable by anybody
+ * with bpftool. Host byte order unless a field says __be.
+ *
+ * Map		type			key		value
+ * trib_config	array(1)		0		struct trib_config
+ * trees	array			tree number	struct trib_tree
+ * slots	array			slot number	struct trib_slot
+ * groups	array of devmaps	group number	devmap of struct bpf_devmap_val
+ * members	array			group number	struct trib_group
+ * rewrites	hash			trib_rewrite_key  struct trib_rewrite
+ * stats	per-CPU array		enum trib_stat	__u64
+ * lag		array			tree number	struct trib_lag
+ * delivers	array			deliver number	struct trib_deliver
+ * cells	array of arrays		deliver number	array of struct trib_cell
+ * rings	array of ring buffers	ring number	struct trib_event records
+ *
+ * Anything here that changes layout or meaning increments TRIB_MAPS_ABI; a
+ * tribd adopts pinned maps of its own ABI only.
+ */
+#ifndef _UAPI_TRIB_MAPS_H
+#define _UAPI_TRIB_MAPS_H
+
+#include "trib_wire.h"
+
+#define TRIB_MAPS_ABI		1
+
+/* Values per slot: one size per loaded object, chosen when it is compiled. */
+#ifndef TRIB_NVAL
+#define TRIB_NVAL		TRIB_NVAL_SMALL
+#endif
+
+/* Members of one group: all children and the parent. */
+#define TRIB_GROUP_MAX		(TRIB_CHILDREN_MAX + 1)
+/* Ranks of one host that share a deliver row. */
+#define TRIB_RINGS_MAX		16
+/* Group, deliver and ring numbers start at 1; 0 means none. */
+#define TRIB_NONE		0
+
+/**
+ * struct trib_config - the one row that describes the loaded object
+ * @abi:    TRIB_MAPS_ABI.
+ * @nval:   TRIB_NVAL of the object.
+ * @ntrees: rows of trees and lag.
+ * @nslots: rows of slots.
+ * @ngroups: rows of groups and members.
+ * @ndelivers: rows of delivers and cells.
+ * @nrings: rows of rings.
+ * @instance: random, made when the maps were created.
+ */
+struct trib_config {
+	__u32 abi;
+	__u32 nval;
+	__u32 ntrees;
+	__u32 nslots;
+	__u32 ngroups;
+	__u32 ndelivers;
+	__u32 nrings;
+	__u32 rsvd;
+	__u64 instance;
+};
+TRIB_ASSERT(sizeof(struct trib_config) == 40, "trib_config");
+
+/**
+ * struct trib_peer - a neighbour in a tree and the face it must arrive from
+ * @ifindex: port it is reached through; packets from another are dropped.
+ * @port:    UDP port that answers go to.
+ * @rank:    rank of a worker, 0xffff for a relay.
+ * @addr:    IPv6 or v4-mapped source address.
+ * @vlan:    outer and inner VLAN tag (id only) it must arrive with, 0 = none.
+ * @nonce:   of its JOIN; 0 = has not joined.
+ */
+struct trib_peer {
+	__u32 ifindex;
+	__be16 port;
+	__u16 rank;
+	__be32 addr[4];
+	__be16 vlan[2];
+	__u32 rsvd;
+	__u64 nonce;
+};
+TRIB_ASSERT(sizeof(struct trib_peer) == 40, "trib_peer");
+
+/**
+ * enum trib_tree_flags - bits of &trib_tree.flags
+ * @TRIB_TREE_USED:  the row is valid; without it nothing is admitted.
+ * @TRIB_TREE_ROOT:  no parent: full slots become results here.
+ * @TRIB_TREE_LEAF:  no children: a worker host that only delivers.
+ * @TRIB_TREE_V6:    all faces are IPv6 (else all are IPv4).
+ */
+enum trib_tree_flags {
+	TRIB_TREE_USED = 1 << 0,
+	TRIB_TREE_ROOT = 1 << 1,
+	TRIB_TREE_LEAF = 1 << 2,
+	TRIB_TREE_V6 = 1 << 3,
+};
+
+/**
+ * struct trib_tree - this host's node of one aggregation tree
+ * @cookie:  of the job, as on the wire.
+ * @epoch:   running epoch; 0 = none, data packets are dropped.
+ * @job:     job number that the header must name.
+ * @flags:   enum trib_tree_flags.
+ * @nchild:  children, at most TRIB_CHILDREN_MAX.
+ * @full:    the bits of all children.
+ * @slot0:   first slot of the pool.
+ * @slot_mask: 2W - 1: slot = slot0 + (chunk & slot_mask).
+ * @down:    group of all children.
+ * @all:     group of all children and the parent.
+ * @up:      group of the parent alone.
+ * @up_child: index of this node at its parent.
+ * @deliver: row of delivers for ranks on this host.
+ * @window:  W.
+ * @world:   workers of the job.
+ * @timeout_ms: of the job, told to those who join.
+ * @parent:  the parent.
+ * @child:   the children.
+ */
+struct trib_tree {
+	__be64 cookie;
+	__u32 epoch;
+	__u16 job;
+	__u8 flags;
+	__u8 nchild;
+	__u64 full;
+	__u32 slot0;
+	__u32 slot_mask;
+	__u32 down;
+	__u32 all;
+	__u32 up;
+	__u32 deliver;
+	__u16 up_child;
+	__u16 window;
+	__u16 world;
+	__u16 rsvd;
+	__u32 timeout_ms;
+	__u32 rsvd2;
+	struct trib_peer parent;
+	struct trib_peer child[TRIB_CHILDREN_MAX];
+};
+TRIB_ASSERT(sizeof(struct trib_tree) == 64 + 40 * 65, "trib_tree");
+
+enum trib_slot_state {
+	TRIB_SLOT_COLLECT = 0,
+	TRIB_SLOT_SENT = 1,
+	TRIB_SLOT_RESULT = 2,
+};
+
+/**
+ * struct trib_slot - one chunk being summed, then retained
+ * @busy:   owner word: xchg 1 to take, xchg 0 to release. Whoever finds it
+ *          taken 64 times drops its packet (counted).
+ * @epoch:  of the chunk; a slot whose epoch is not the tree's is free.
+ * @chunk:  the chunk it holds.
+ * @nval:   32-bit units valid in @v; 0 while only EMPTY contributions came.
+ * @state:  enum trib_slot_state.
+ * @flags:  TRIB_F_CE and TRIB_F_PUSH as collected.
+ * @seen:   children that contributed.
+ * @scale:  of the chunk, as on the wire.
+ * @op:     of the chunk.
+ * @fmt:    of the chunk.
+ * @nm:     of the chunk.
+ * @last:   child that completed it.
+ * @first_ns: when the first contribution came (sampled chunks only, else 0).
+ * @v:      the values, little-endian words.
+ */
+struct trib_slot {
+	__u32 busy;
+	__u32 epoch;
+	__u32 chunk;
+	__u16 nval;
+	__u8 state;
+	__u8 flags;
+	__u64 seen;
+	__be32 scale;
+	__u8 op;
+	__u8 fmt;
+	__u8 nm;
+	__u8 last;
+	__u64 first_ns;
+	__u64 rsvd[3];
+	__u64 v[TRIB_NVAL / 2];
+};
+TRIB_ASSERT(sizeof(struct trib_slot) == 64 + TRIB_NVAL * 4, "trib_slot");
+
+/**
+ * struct trib_group - the members of a group, for the clsact path
+ * @n:       members.
+ * @ifindex: their ports; each appears once (one multicast face serves several
+ *           receivers behind one port).
+ */
+struct trib_group {
+	__u32 n;
+	__u32 ifindex[TRIB_GROUP_MAX];
+};
+
+struct trib_rewrite_key {
+	__u32 group;
+	__u32 ifindex;
+};
+
+/**
+ * struct trib_rewrite - new headers of the copy that leaves through a port
+ * @dmac:   Ethernet destination.
+ * @smac:   Ethernet source.
+ * @vlan:   tags to send, outer first (id; 0 = none).
+ * @sport:  UDP source port.
+ * @dport:  UDP destination port.
+ * @up:     1: the member is the parent: set TRIB_F_UP and @child.
+ * @v6:     IPv6.
+ * @child:  this node's index at the parent.
+ * @saddr:  source address, IPv6 or v4-mapped.
+ * @daddr:  destination address.
+ */
+struct trib_rewrite {
+	__u8 dmac[6];
+	__u8 smac[6];
+	__be16 vlan[2];
+	__be16 sport;
+	__be16 dport;
+	__u8 up;
+	__u8 v6;
+	__u16 child;
+	__be32 saddr[4];
+	__be32 daddr[4];
+};
+TRIB_ASSERT(sizeof(struct trib_rewrite) == 56, "trib_rewrite");
+
+/**
+ * enum trib_stat - counters: what came, what left, and why something did not
+ *
+ * RX counts follow admission. Every packet for our port that does not go on
+ * is counted under exactly one TRIB_DROP_*. Append only; a retired number
+ * stays reserved.
+ */
+enum trib_stat {
+	TRIB_RX_GRAD = 0,	/* contributions, resends included */
+	TRIB_RX_RESULT,
+	TRIB_RX_NEED,		/* NEED and ASK */
+	TRIB_RX_CONTROL,	/* ALIVE, ABORT, JOIN, START, LEAVE */
+	TRIB_RX_RESEND,		/* of RX_GRAD: with TRIB_F_RESEND */
+	TRIB_RX_BYTES,		/* payload bytes of RX_GRAD and RX_RESULT */
+	TRIB_ADDED,		/* contributions merged into a slot */
+	TRIB_DONE,		/* slots completed here */
+	TRIB_TX_RESULT,		/* results multicast (once per group) */
+	TRIB_TX_PARTIAL,	/* partial sums sent to the parent */
+	TRIB_TX_ANSWER,		/* results sent in answer to one child */
+	TRIB_TX_NEED,		/* NEED or ASK sent */
+	TRIB_TX_GROW,		/* packets grown by the clsact program */
+	TRIB_DELIVERED,		/* results written into cells */
+	TRIB_RUNG,		/* ring buffer records written */
+	TRIB_EGRESS,		/* copies rewritten on their way out */
+
+	TRIB_DROP_SHORT = 32,	/* headers do not fit the frame */
+	TRIB_DROP_VERSION,	/* another wire version */
+	TRIB_DROP_TYPE,		/* unknown type, or one that is never on a wire */
+	TRIB_DROP_FORMAT,	/* unknown op, format or bitmap size, or a pair
+				 * that does not go together */
+	TRIB_DROP_LENGTH,	/* IP, UDP, header and frame lengths disagree */
+	TRIB_DROP_GSO,		/* super-packet from segmentation offload */
+	TRIB_DROP_FRAGMENT,	/* IP fragment */
+	TRIB_DROP_NVAL,		/* more values than a slot holds */
+	TRIB_DROP_TREE,		/* no such tree or job here */
+	TRIB_DROP_COOKIE,	/* wrong cookie */
+	TRIB_DROP_CHILD,	/* child not registered, or up at a leaf */
+	TRIB_DROP_FACE,		/* not from the child's or parent's face */
+	TRIB_DROP_EPOCH,	/* another epoch than the running one */
+	TRIB_DROP_STALE,	/* chunk older than its slot's */
+	TRIB_DROP_DUP,		/* contribution already counted */
+	TRIB_DROP_SCALE,	/* scale differs from the slot's */
+	TRIB_DROP_MISMATCH,	/* op, format or length differs from the slot's */
+	TRIB_DROP_BUSY,		/* slot lock not had in 64 tries */
+	TRIB_DROP_SEEN,		/* NEED that does not concern us, or RESULT that
+				 * we have */
+	TRIB_DROP_GROUP,	/* no such group, or it is empty */
+	TRIB_DROP_REWRITE,	/* no header row for the outgoing port */
+	TRIB_DROP_GROW,		/* could not grow or clone the packet */
+	TRIB_DROP_GROW_GONE,	/* the slot moved on before the packet grew */
+	TRIB_DROP_DELIVER,	/* no deliver row or cell */
+	TRIB_DROP_RING,		/* ring buffer full */
+	TRIB_DROP_HOPS,		/* would have to leave where it came from with
+				 * nobody to go to */
+	TRIB_STAT__MAX = 64,
+};
+
+/**
+ * struct trib_lag - who is slow, per child, on one chunk in TRIB_LAG_EVERY
+ * @samples: sampled chunks this child contributed to.
+ * @lag_ns:  sum over them of the time since the first contribution.
+ * @last:    how often it was the last.
+ * @chunk:   newest chunk seen from it (sampled).
+ * @seen_ns: when (bpf_ktime_get_ns).
+ */
+struct trib_lag_child {
+	__u64 samples;
+	__u64 lag_ns;
+	__u64 last;
+	__u64 chunk;
+	__u64 seen_ns;
+};
+
+#define TRIB_LAG_EVERY		16
+
+struct trib_lag {
+	struct trib_lag_child child[TRIB_CHILDREN_MAX];
+};
+
+/**
+ * struct trib_deliver - results for the ranks of this host, one per (job,
+ * tree). Cells are written by XDP and mapped read-only by the ranks.
+ * @cell_mask: 2W - 1: cell = chunk & cell_mask.
+ * @nring:     ranks attached now.
+ * @ring:      their ring buffers.
+ * @rank:      their ranks, in the order of @ring.
+ * @next:      newest chunk delivered + 1 (BPF's own).
+ * @unrung:    delivered since the rings were last rung (BPF's own).
+ *
+ * The rings are rung when a chunk has TRIB_F_PUSH, when it does not extend
+ * the row (a gap opens or is filled), and at TRIB_RING_EVERY chunks.
+ */
+struct trib_deliver {
+	__u32 cell_mask;
+	__u32 nring;
+	__u32 ring[TRIB_RINGS_MAX];
+	__u32 rank[TRIB_RINGS_MAX];
+	__u32 next;
+	__u32 unrung;
+};
+
+#define TRIB_RING_EVERY		64
+
+/**
+ * struct trib_cell - one delivered result
+ * @id:     TRIB_CELL_ID(epoch, chunk) once @v is complete, published last and
+ *          by an atomic exchange; 0 while it is being written.
+ * @busy:   owner word, as in struct trib_slot.
+ * @nval:   32-bit units in @v.
+ * @flags:  of the RESULT; TRIB_F_CE also if the RESULT itself met congestion.
+ * @last:   &trib_hdr.child of the RESULT.
+ * @scale:  of the RESULT, host order.
+ * @op:     of the RESULT.
+ * @fmt:    of the RESULT.
+ * @v:      the values.
+ */
+struct trib_cell {
+	__u64 id;
+	__u32 busy;
+	__u16 nval;
+	__u8 flags;
+	__u8 last;
+	__s32 scale;
+	__u8 op;
+	__u8 fmt;
+	__u8 nm;
+	__u8 rsvd0;
+	__u64 rsvd[5];
+	__u64 v[TRIB_NVAL / 2];
+};
+TRIB_ASSERT(sizeof(struct trib_cell) == 64 + TRIB_NVAL * 4, "trib_cell");
+
+/* Epoch 0 is never running, so no id of a delivered chunk is 0. */
+#define TRIB_CELL_ID(epoch, chunk) (((__u64)(epoch) << 32) | (__u32)(chunk))
+
+/**
+ * struct trib_event - a ring buffer record for one rank
+ * @type:  TRIB_T_RESULT (look at the cells), NEED, ALIVE or ABORT.
+ * @flags: header flags.
+ * @tree:  tree number.
+ * @chunk: &trib_hdr.chunk.
+ * @epoch: &trib_hdr.epoch.
+ * @aux:   &trib_hdr.aux.
+ * @seen:  NEED: children seen by the sender.
+ */
+struct trib_event {
+	__u8 type;
+	__u8 flags;
+	__u16 tree;
+	__u32 chunk;
+	__u32 epoch;
+	__u16 aux;
+	__u16 rsvd;
+	__u64 seen;
+};
+TRIB_ASSERT(sizeof(struct trib_event) == 24, "trib_event");
+
+#endif /* _UAPI_TRIB_MAPS_H */

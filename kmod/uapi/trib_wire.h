@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note OR BSD-2-Clause */
+/*
+ * What Tributary puts on the wire: one header, its payload layouts and the
+ * rules that both ends of a link share. Compiled unchanged by BPF C, kernel C,
+ * user space C/C++ and CUDA C; nothing in it may depend on any of them.
+ *
+ * A packet is UDP over IPv4 or IPv6, under up to two VLAN tags:
+ *
+ *	Ethernet | [VLAN [VLAN]] | IP | UDP | struct trib_hdr | bitmap | payload
+ *
+ * Header integers are big-endian. Payload words are little-endian, because
+ * relays add them without swapping.
+ */
+#ifndef _UAPI_TRIB_WIRE_H
+#define _UAPI_TRIB_WIRE_H
+
+#include <linux/types.h>
+
+#if defined(__cplusplus)
+#define TRIB_ASSERT(cond, text) static_assert(cond, text)
+#else
+#define TRIB_ASSERT(cond, text) _Static_assert(cond, text)
+#endif
+
+/* Destination port that the XDP program of a Tributary host looks at. */
+#define TRIB_UDP_PORT		7417
+/* First port of workers that receive on a plain UDP socket: + child index. */
+#define TRIB_UDP_PORT_WORKER	7418
+
+#define TRIB_WIRE_VERSION	1
+
+/**
+ * enum trib_type - what a packet is
+ *
+ * A packet travels *up* (towards the root; TRIB_F_UP is set and @child says
+ * which child of the receiver sent it) or *down* (TRIB_F_UP is clear and the
+ * receiver's parent sent it). Types below 16 are handled by the data plane,
+ * types from 16 on are admitted by it and then passed to tribd.
+ *
+ * @TRIB_T_GRAD:   up: one worker's gradient chunk, or a relay's partial sum.
+ * @TRIB_T_RESULT: down: the finished chunk. Up: a child holds the result of a
+ *                 chunk that its parent asked for.
+ * @TRIB_T_NEED:   down: the sender lacks contributions to @chunk; the bitmap
+ *                 (bmwords = 1) names the children it has. Up ("ASK"): the
+ *                 sender lacks the result of @chunk. No payload.
+ * @TRIB_T_ALIVE:  up: asked by NEED for a chunk that this worker has not
+ *                 reached: "alive, not there yet". Relays pass it up and, at
+ *                 the root, down to everybody. rank in @aux. No payload.
+ * @TRIB_T_ABORT:  up, then down to everybody: the collective cannot finish;
+ *                 @aux is the rank to blame, @chunk an enum trib_abort. No
+ *                 payload.
+ * @TRIB_T_JOIN:   up: a worker (or a relay all of whose children have joined)
+ *                 wants to take part in the next epoch. Payload struct
+ *                 trib_join, zero-padded to a full data packet, so that an
+ *                 MTU that is too small shows here and not later.
+ * @TRIB_T_START:  down: everybody joined (payload struct trib_start, state
+ *                 RUN) or not yet (state WAIT, with the children seen so far).
+ * @TRIB_T_LEAVE:  up: the worker detaches. Payload struct trib_join.
+ * @TRIB_T_GROW:   never on the wire: a packet that the XDP program hands to
+ *                 the clsact program of the same port, because its answer is
+ *                 longer than itself. Dropped when it arrives from outside.
+ */
+enum trib_type {
+	TRIB_T_GRAD = 1,
+	TRIB_T_RESULT = 2,
+	TRIB_T_NEED = 3,
+	TRIB_T_ALIVE = 4,
+	TRIB_T_ABORT = 5,
+	/* 6 (PROBE), 7 (ACK): shared pools */
+	TRIB_T_JOIN = 16,
+	TRIB_T_START = 17,
+	TRIB_T_LEAVE = 18,
+	TRIB_T_GROW = 64,
+};
+
+/**
+ * enum trib_flags - bits of &trib_hdr.flags
+ *
+ * @TRIB_F_UP:     towards the root; @child is valid.
+ * @TRIB_F_RESEND: sent before: whoever holds an answer gives it.
+ * @TRIB_F_PUSH:   wake the receiver at this chunk (end of a message or of a
+ *                 burst). The same on all workers. A relay copies it from the
+ *                 completing GRAD to the RESULT.
+ * @TRIB_F_EMPTY:  contributes nothing. The payload (nval values of zeros, or
+ *                 none at all when nval is 0) only makes room for the answer.
+ * @TRIB_F_CE:     a contribution met congestion (IP ECN field was CE). Relays
+ *                 keep it in the slot and put it in the RESULT.
+ * @TRIB_F_MASK:   the payload starts with N:M mask words (compressed formats).
+ */
+enum trib_flags {
+	TRIB_F_UP = 1 << 0,
+	TRIB_F_RESEND = 1 << 1,
+	TRIB_F_PUSH = 1 << 2,
+	TRIB_F_EMPTY = 1 << 3,
+	TRIB_F_CE = 1 << 4,
+	TRIB_F_MASK = 1 << 5,
+};
+
+/**
+ * enum trib_wire_op - how contributions combine
+ *
+ * @TRIB_WOP_ADD: lane by lane as the format says.
+ * @TRIB_WOP_MAX: the larger signed 64-bit word. TRIB_FMT_W64 only.
+ */
+enum trib_wire_op {
+	TRIB_WOP_ADD = 0,
+	TRIB_WOP_MAX = 1,
+	TRIB_WOP__MAX = 2,
+};
+
+/**
+ * enum trib_fmt - value format, which owns the lane layout
+ *
+ * @TRIB_FMT_NONE: no values.
+ * @TRIB_FMT_Q32:  block floating point. Two int32 travel in one 64-bit word
+ *                 (hi << 32) + lo, lo sign-extended; relays add words; the
+ *                 receiver takes lo = (s32)w, hi = (w - lo) >> 32. Values are
+ *                 clamped to +-trib_q32_limit(world), so no sum overflows.
+ *                 value = q * 2^scale.
+ * @TRIB_FMT_I32:  integers; lanes add independently, modulo 2^32.
+ * @TRIB_FMT_W64:  one signed 64-bit word per value (counted as two in nval):
+ *                 exponents and MAX. ADD is modulo 2^64.
+ * @TRIB_FMT_F32:  reserved for relays with the kernel module, as are F16 and
+ * @TRIB_FMT_F16:  BF16 (payload lanes of their own, fp32 accumulators).
+ * @TRIB_FMT_BF16: see above.
+ * @TRIB_FMT_Q16:  reserved for compressed payloads.
+ * @TRIB_FMT_Q8:   reserved for compressed payloads.
+ */
+enum trib_fmt {
+	TRIB_FMT_NONE = 0,
+	TRIB_FMT_Q32 = 1,
+	TRIB_FMT_I32 = 2,
+	TRIB_FMT_W64 = 3,
+	TRIB_FMT_F32 = 4,
+	TRIB_FMT_F16 = 5,
+	TRIB_FMT_BF16 = 6,
+	TRIB_FMT_Q16 = 7,
+	TRIB_FMT_Q8 = 8,
+	TRIB_FMT__MAX = 9,
+};
+
+/**
+ * struct trib_hdr - starts every packet, right after UDP
+ * @version: TRIB_WIRE_VERSION.
+ * @type:    enum trib_type.
+ * @flags:   enum trib_flags.
+ * @op:      enum trib_wire_op.
+ * @fmt:     enum trib_fmt.
+ * @nm:      N:M compression of the payload: log2(N) << 5 | (M - 1); 0 = dense.
+ * @attempt: shared pools: how often this chunk was sent before, saturating.
+ *           0 in dedicated pools.
+ * @bmwords: 64-bit words of bitmap between this header and the payload: the
+ *           workers that the values stand for (shared pools), or the children
+ *           seen (NEED). Bit i of the set is bit i % 64 of big-endian word
+ *           i / 64. At most TRIB_BMWORDS_MAX.
+ * @job:     job number, unique in the cluster.
+ * @tree:    tree number, unique in the cluster; a row of the relay's table.
+ * @relay:   shared pools: number of the relay that is to aggregate this
+ *           packet; any other relay forwards it. 0 in dedicated pools.
+ * @child:   up: index of the sender among the receiver's children. Down, in
+ *           RESULT: index of the root's child that completed the chunk.
+ * @chunk:   position in the (job, tree) stream; starts at 0 in each epoch,
+ *           grows by one, wraps modulo 2^32 and is compared serially.
+ * @epoch:   membership this packet belongs to; never 0 in data packets.
+ * @nval:    32-bit units of values in the payload, before padding. The
+ *           payload has trib_payload_len(nval) bytes.
+ * @aux:     rank (ALIVE, ABORT, JOIN), or the shared mask that packed values
+ *           refer to (compressed formats); otherwise 0.
+ * @scale:   s32: power of two that one unit of TRIB_FMT_Q32 stands for. All
+ *           contributions to a chunk have the same one.
+ * @cookie:  secret of the job. A packet with another one is dropped.
+ */
+struct trib_hdr {
+	__u8 version;
+	__u8 type;
+	__u8 flags;
+	__u8 op;
+	__u8 fmt;
+	__u8 nm;
+	__u8 attempt;
+	__u8 bmwords;
+	__be16 job;
+	__be16 tree;
+	__be16 relay;
+	__be16 child;
+	__be32 chunk;
+	__be32 epoch;
+	__be16 nval;
+	__be16 aux;
+	__be32 scale;
+	__be64 cookie;
+} __attribute__((packed));
+TRIB_ASSERT(sizeof(struct trib_hdr) == 40, "trib_hdr is 40 bytes on the wire");
+
+#define TRIB_BMWORDS_MAX	16	/* 1024 workers in a shared pool */
+#define TRIB_CHILDREN_MAX	64	/* children of one node of a tree */
+#define TRIB_WORLD_MAX		1024	/* workers of one job */
+
+/* Values per chunk: what a frame of a 1500 byte MTU holds, and one of 3400. */
+#define TRIB_NVAL_SMALL		352
+#define TRIB_NVAL_LARGE		832
+/* Values travel in blocks, so that relays need no tail loop. */
+#define TRIB_NVAL_BLOCK		16
+/* IPv4 or IPv6 header, UDP, trib_hdr: what an MTU holds besides values. */
+#define TRIB_OVERHEAD_V4	(20 + 8 + 40)
+#define TRIB_OVERHEAD_V6	(40 + 8 + 40)
+
+/* Bytes of payload that @nval 32-bit units occupy, padding included. */
+static inline __attribute__((always_inline)) __u32 trib_payload_len(__u32 nval)
+{
+	return (nval + TRIB_NVAL_BLOCK - 1) / TRIB_NVAL_BLOCK *
+	       (TRIB_NVAL_BLOCK * 4);
+}
+
+/* Serial-number arithmetic on chunk numbers: negative if @a is before @b. */
+static inline __attribute__((always_inline)) __s32 trib_chunk_diff(__u32 a,
+								   __u32 b)
+{
+	return (__s32)(a - b);
+}
+
+/* Smallest c with 2^c >= n. */
+static inline __attribute__((always_inline)) __u32 trib_log2_ceil(__u32 n)
+{
+	__u32 c = 0;
+
+	while (c < 31 && (1U << c) < n)
+		c++;
+	return c;
+}
+
+/* Largest magnitude of one worker's quantised value in a job of @world. */
+static inline __attribute__((always_inline)) __s32 trib_q32_limit(__u32 world)
+{
+	return (__s32)((1U << (31 - trib_log2_ceil(world))) - 1);
+}
+
+/*
+ * Exponent chunks (op MAX, format W64): one signed word per following data
+ * chunk. A plain word is e with |x| < 2^e for all x of the chunk, or
+ * TRIB_EXP_ZERO. A word with bit 62 set reports an input that is not finite
+ * and wins over every exponent: rank in bits 46..61, and the one's complement
+ * of the element's index in the message in bits 0..45, so that among the
+ * reports of one rank the first element wins.
+ */
+#define TRIB_EXP_ZERO		(-4096)
+#define TRIB_EXP_BAD		(1LL << 62)
+#define TRIB_EXP_INDEX_BITS	46
+
+/**
+ * enum trib_abort - why a collective was given up (&trib_hdr.chunk of ABORT)
+ * @TRIB_ABORT_DEAD:    no sign of life within the job's time-out.
+ * @TRIB_ABORT_GONE:    its process ended, or it left, without finishing.
+ * @TRIB_ABORT_REJOIN:  it restarted and joins anew.
+ * @TRIB_ABORT_ADMIN:   the job or the tree was removed.
+ */
+enum trib_abort {
+	TRIB_ABORT_DEAD = 1,
+	TRIB_ABORT_GONE = 2,
+	TRIB_ABORT_REJOIN = 3,
+	TRIB_ABORT_ADMIN = 4,
+};
+
+/**
+ * struct trib_join - payload of JOIN and LEAVE
+ * @nonce: names the attempt to join: random, non-zero, the same in every
+ *         repetition. A relay joins its parent with a mix of its children's.
+ * @epoch: LEAVE: the epoch that ends for this worker. JOIN: the last epoch the
+ *         sender knows of (0: none); the next one will be larger.
+ * @rank:  the worker's rank, or 0xffffffff from a relay.
+ */
+struct trib_join {
+	__be64 nonce;
+	__be32 epoch;
+	__be32 rank;
+} __attribute__((packed));
+TRIB_ASSERT(sizeof(struct trib_join) == 16, "trib_join");
+
+enum trib_start_state {
+	TRIB_START_WAIT = 0,
+	TRIB_START_RUN = 1,
+	TRIB_START_REFUSED = 2,
+};
+
+/**
+ * struct trib_start - payload of START, padded like JOIN
+ * @nonce:    of the JOIN that is answered.
+ * @seen:     children that have joined.
+ * @epoch:    RUN: the epoch that begins; data packets carry it from now on.
+ * @state:    enum trib_start_state.
+ * @window:   W of the job: chunks in flight; pools have 2W slots. Power of 2.
+ * @nval:     values per chunk of this tree.
+ * @world:    workers of the job.
+ * @nchild:   children of the answering relay.
+ * @timeout_ms: silence of a rank after which the job is given up.
+ * @child_rank: rank of each child, 0xffff for a relay.
+ */
+struct trib_start {
+	__be64 nonce;
+	__be64 seen;
+	__be32 epoch;
+	__be32 timeout_ms;
+	__be16 state;
+	__be16 window;
+	__be16 nval;
+	__be16 world;
+	__be16 nchild;
+	__be16 rsvd[3];
+	__be16 child_rank[TRIB_CHILDREN_MAX];
+} __attribute__((packed));
+TRIB_ASSERT(sizeof(struct trib_start) == 168, "trib_start");
+
+#endif /* _UAPI_TRIB_WIRE_H */
