@@ -38,7 +38,8 @@ CHECK_BINS :=		# what they need built
 BENCH_BINS :=		# what benches need built
 INSTALL :=		# install targets
 
-.PHONY: all check bench demo setup clean install deps lint
+.PHONY: all check bench demo setup clean install deps lint \
+	check-build check-list check-san FORCE
 all:
 
 include $(sort $(wildcard bpf/room.mk kernels/room.mk userspace/*/room.mk \
@@ -55,6 +56,19 @@ setup:
 
 check:
 	scripts/check
+
+# For scripts/check: what its tests need, and their names in a file. The
+# sanitizers see the unit tests.
+check-build: all $(CHECK_BINS) $(filter $(B)/%,$(CHECK_TESTS)) check-list
+
+check-san: CHECK_TESTS := $(filter $(B)/tests/unit/%,$(CHECK_TESTS))
+check-san: $(filter $(B)/tests/unit/%,$(CHECK_TESTS)) check-list
+
+check-list: $(B)/check-list
+
+$(B)/check-list: FORCE
+	@mkdir -p $(@D)
+	@for t in $(CHECK_TESTS); do echo $$t; done >$@
 
 bench:
 	scripts/bench $(BENCH)
