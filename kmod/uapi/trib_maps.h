@@ -9,6 +9,7 @@
  * trees	array			tree number	struct trib_tree
  * slots	array			slot number	struct trib_slot
  * groups	array of devmaps	group number	devmap of struct bpf_devmap_val
+ * ports		hash devmap		ifindex		struct bpf_devmap_val
  * members	array			group number	struct trib_group
  * rewrites	hash			trib_rewrite_key  struct trib_rewrite
  * stats	per-CPU array		enum trib_stat	__u64
@@ -16,6 +17,15 @@
  * delivers	array			deliver number	struct trib_deliver
  * cells	array of arrays		deliver number	array of struct trib_cell
  * rings	array of ring buffers	ring number	struct trib_event records
+ *
+ * Every entry of groups and ports names the program trib_egress: a port's
+ * transmit batch has one devmap program, that of the batch's first frame.
+ *
+ * Copies and answers that XDP cannot send are sent by the clsact program:
+ * those of a group that has members but no devmap in groups, and answers
+ * through a port that is not in ports. tribd leaves both out where a port of
+ * the node is not in native mode: generic mode shares one buffer between the
+ * copies of a frame, so that their headers cannot differ.
  *
  * Anything here that changes layout or meaning increments TRIB_MAPS_ABI; a
  * tribd adopts pinned maps of its own ABI only.
@@ -108,7 +118,9 @@ enum trib_tree_flags {
  * @slot0:   first slot of the pool.
  * @slot_mask: 2W - 1: slot = slot0 + (chunk & slot_mask).
  * @down:    group of all children.
- * @all:     group of all children and the parent.
+ * @all:     group of all children and the parent. TRIB_NONE where the parent
+ *           shares a port with a child: then the clsact program sends to @down
+ *           and to @up. At the root: the same as @down.
  * @up:      group of the parent alone.
  * @up_child: index of this node at its parent.
  * @deliver: row of delivers for ranks on this host.
@@ -282,6 +294,7 @@ enum trib_stat {
 	TRIB_DROP_RING,		/* ring buffer full */
 	TRIB_DROP_HOPS,		/* would have to leave where it came from with
 				 * nobody to go to */
+	TRIB_DROP_OPTIONS,	/* IP options or extension headers */
 	TRIB_STAT__MAX = 64,
 };
 
