@@ -19,7 +19,11 @@ int trib_xdp(struct xdp_md *ctx)
 	bpf_map_lookup_elem(&stats, &zero);
 	bpf_map_lookup_elem(&lag, &zero);
 	bpf_map_lookup_elem(&delivers, &zero);
-	bpf_map_lookup_elem(&cells, &zero);
+	void *inner = bpf_map_lookup_elem(&cells, &zero);
+	struct trib_cell *cell = inner ? bpf_map_lookup_elem(inner, &zero) : 0;
+
+	if (cell && cell->id == 1)
+		return XDP_DROP;
 	bpf_map_lookup_elem(&rings, &zero);
 	if (zero)
 		return bpf_redirect_map(&ports, ctx->ingress_ifindex, 0);
