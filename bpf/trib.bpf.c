@@ -7,6 +7,12 @@
  */
 #include "maps.h"
 
+/* Being an argument puts the whole type into BTF, where libbpf needs it. */
+static __noinline __u64 cell_id(struct trib_cell *cell)
+{
+	return cell->id;
+}
+
 SEC("xdp")
 int trib_xdp(struct xdp_md *ctx)
 {
@@ -22,7 +28,7 @@ int trib_xdp(struct xdp_md *ctx)
 	void *inner = bpf_map_lookup_elem(&cells, &zero);
 	struct trib_cell *cell = inner ? bpf_map_lookup_elem(inner, &zero) : 0;
 
-	if (cell && cell->id == 1)
+	if (cell && cell_id(cell) == 1)
 		return XDP_DROP;
 	bpf_map_lookup_elem(&rings, &zero);
 	if (zero)
