@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every number in libtrib that somebody may want to turn, in one table.
+ * Times are nanoseconds unless the name ends in _MS; windows are chunks.
+ */
+#ifndef TRIB_LIB_TUNABLES_H
+#define TRIB_LIB_TUNABLES_H
+
+#define TRIB_MS			1000000ULL
+#define TRIB_SEC		1000000000ULL
+
+/* --- Joining and leaving ------------------------------------------------ */
+
+/* How long trib_attach() waits for the other ranks. */
+#define TRIB_TUNE_JOIN_TIMEOUT_MS	60000
+/* JOIN is repeated at this interval until START(RUN) comes. */
+#define TRIB_TUNE_JOIN_REPEAT		(200 * TRIB_MS)
+/* LEAVE is not acknowledged: so many copies are sent. */
+#define TRIB_TUNE_LEAVE_COPIES		3
+
+/* --- Batches ------------------------------------------------------------ */
+
+/*
+ * Packets in one sendmsg() with UDP_SEGMENT. The kernel takes 64 segments and
+ * 65507 bytes; one softirq batch at the relay is 64 packets.
+ */
+#define TRIB_TUNE_BURST			64
+#define TRIB_TUNE_BURST_BYTES		65000
+/* Datagrams taken by one recvmmsg(). */
+#define TRIB_TUNE_RECV_BATCH		64
+/* A chunk at which the receivers are woken, at least every so many. */
+#define TRIB_TUNE_PUSH_EVERY		64
+
+/* --- Window ------------------------------------------------------------- */
+
+/*
+ * Bytes in flight before the first result has come: 500 Mb/s times 1.5 ms.
+ * Doubles each round trip until something speaks against it.
+ */
+#define TRIB_TUNE_WINDOW_INIT_BYTES	96000
+/* Never fewer chunks than this in flight. */
+#define TRIB_TUNE_WINDOW_MIN		4
+/*
+ * Standing queue that is tolerated before the window shrinks: this, or the
+ * least round trip time, whichever is more. Short enough that W chunks cover
+ * two round trips of it, which is what recovery from a loss needs.
+ */
+#define TRIB_TUNE_QUEUE_MAX		(2 * TRIB_MS)
+/* Window factor on a standing queue, in 1/16: gentle, once a round trip. */
+#define TRIB_TUNE_QUEUE_FACTOR		14
+/* Window factor on congestion loss and on a round with ECN marks, in 1/16. */
+#define TRIB_TUNE_LOSS_FACTOR		11
+/*
+ * Rounds of shrinking that did not shorten the queue, after which it is taken
+ * to be somebody else's (TCP), and only loss and marks count.
+ */
+#define TRIB_TUNE_COMPETE_ROUNDS	8
+/*
+ * Share of own packets lost, in percent, from which on loss is congestion even
+ * when the round trip time has not grown; counted over so many chunks.
+ */
+#define TRIB_TUNE_LOSS_PERCENT		4
+#define TRIB_TUNE_LOSS_CHUNKS		256
+
+/* --- Recovery ----------------------------------------------------------- */
+
+/* Retransmission time-out: before any sample, and its bounds. */
+#define TRIB_TUNE_RTO_INIT		(50 * TRIB_MS)
+#define TRIB_TUNE_RTO_MIN		(5 * TRIB_MS)
+#define TRIB_TUNE_RTO_MAX		(250 * TRIB_MS)
+/* Chunks resent by one time-out: probes; gaps tell about the others. */
+#define TRIB_TUNE_RTO_PROBES		4
+/* Later transmissions answered before a silent one is taken for lost. */
+#define TRIB_TUNE_REORDER		12
+/* Chunks resent at once because of gaps. */
+#define TRIB_TUNE_FAST_BURST		32
+/* NEED for one chunk is answered at most once in this time. */
+#define TRIB_TUNE_NEED_PACE		(2 * TRIB_MS)
+/* ALIVE is said at most once in this time, per tree. */
+#define TRIB_TUNE_ALIVE_PACE		(50 * TRIB_MS)
+/* A send that the socket refused (its buffer is full) is tried again after. */
+#define TRIB_TUNE_SEND_RETRY		(1 * TRIB_MS)
+
+/* --- Failing ------------------------------------------------------------ */
+
+/* Silence after which a rank is dead, when neither job nor caller says. */
+#define TRIB_TUNE_TIMEOUT_MS		5000
+
+/* --- Progress thread ---------------------------------------------------- */
+
+/*
+ * After calls have returned, the thread takes over within this time. While
+ * callers drive it looks at the handle once per tick; when all is idle it
+ * sleeps in poll() without any timer.
+ */
+#define TRIB_TUNE_TICK			(20 * TRIB_MS)
+
+/* --- Messages ----------------------------------------------------------- */
+
+/* Chunks up to which a message travels in one tree when there are several. */
+#define TRIB_TUNE_SPLIT_CHUNKS		64
+
+/* --- Sockets ------------------------------------------------------------ */
+
+/*
+ * What one datagram in a receive buffer is charged by the kernel: a page and
+ * its book-keeping. The buffer is asked for as 2W of them.
+ */
+#define TRIB_TUNE_RECV_CHARGE		4608
+#define TRIB_TUNE_SNDBUF		(4 << 20)
+
+#endif /* TRIB_LIB_TUNABLES_H */
