@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The command line that trib-perf and the peers it is compared with share:
+ * the letters of nccl-tests, and a few more.
+ */
+#ifndef PERF_OPTS_H
+#define PERF_OPTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trib.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum perf_collective {
+	PERF_ALLREDUCE = 0,
+	PERF_REDUCE_SCATTER,
+	PERF_ALLGATHER,
+	PERF_BROADCAST,
+	PERF_BARRIER,
+	PERF__MAX,
+};
+
+enum perf_check {
+	PERF_CHECK_NONE = 0,
+	PERF_CHECK_SOME = 1, /* before timing, and the last timed ones */
+	PERF_CHECK_EACH = 2, /* every one, which spoils pipelining */
+};
+
+/**
+ * struct perf_opts - what to measure
+ * @tool:       name in messages.
+ * @algorithms: names that -A takes, ending in NULL; the first is the default.
+ * @extra:      further getopt letters, each with an argument.
+ * @on_extra:   called for one of @extra; 0 or -1 (the value is bad).
+ * @arg:        for @on_extra.
+ * @min_bytes:  -b
+ * @max_bytes:  -e
+ * @factor:     -f, 0: use @increment.
+ * @increment:  -i
+ * @iters:      -n
+ * @warmup:     -w
+ * @check:      -c
+ * @dtype:      -d
+ * @op:         -o
+ * @root:       -r
+ * @collective: -C
+ * @algorithm:  -A
+ * @json:       -J, or NULL.
+ * @inflight:   -p
+ */
+struct perf_opts {
+	const char *tool;
+	const char *const *algorithms;
+	const char *extra;
+	int (*on_extra)(void *arg, int letter, const char *value);
+	void *arg;
+
+	size_t min_bytes;
+	size_t max_bytes;
+	unsigned int factor;
+	size_t increment;
+	unsigned int iters;
+	unsigned int warmup;
+	enum perf_check check;
+	enum trib_dtype dtype;
+	enum trib_op op;
+	unsigned int root;
+	enum perf_collective collective;
+	const char *algorithm;
+	const char *json;
+	unsigned int inflight;
+};
+
+#define PERF_BYTES_MAX ((size_t)4 << 30)
+#define PERF_ITERS_MAX 1000000
+#define PERF_INFLIGHT_MAX 64
+
+/*
+ * Fill @o from the command line; the caller has set the fields up to @arg.
+ * Return: 0, 1 (help or version was printed) or -2 (a message was printed).
+ */
+int perf_opts_parse(struct perf_opts *o, int argc, char **argv);
+
+/* The size after @bytes, or 0 if that was the last. */
+size_t perf_opts_next(const struct perf_opts *o, size_t bytes);
+
+/* "16M" to 16777216; 0 or -1. */
+int perf_parse_size(const char *text, size_t max, size_t *out);
+
+/* A whole decimal number from @min to @max; 0 or -1. */
+int perf_parse_uint(const char *text, unsigned int min, unsigned int max,
+		    unsigned int *out);
+
+const char *perf_collective_name(enum perf_collective c);
+const char *perf_dtype_name(enum trib_dtype d);
+const char *perf_op_name(enum trib_op op);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* PERF_OPTS_H */

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Inputs and right answers of benchmark messages: see oracle.h. Works block
+ * by block, so that it needs no memory of the message's size, and is written
+ * so that the compiler makes vector loops of it.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "oracle.h"
+#include "uapi/trib_wire.h"
+
+/* Index blocks that share a power of two: a multiple of ORACLE_BLOCK. */
+#define BINADE_BLOCKS 5
+/* Every so many of those one is all zeros. */
+#define ZERO_EVERY 37
+/* Mantissa bits, and by how many more bits magnitudes differ in a block. */
+#define MANT_BITS 24
+#define SPREAD_BITS 15
+
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+#define VECTOR __attribute__((target_clones("arch=haswell", "default")))
+#else
+#define VECTOR
+#endif
+
+/* Inputs of one rank, as integers, and their sums over ranks. */
+struct block {
+	int64_t sum[ORACLE_BLOCK];
+	int64_t mag[ORACLE_BLOCK];
+	int64_t max[ORACLE_BLOCK];
+	int64_t min[ORACLE_BLOCK];
+	double peak; /* largest magnitude, in the values' own unit */
+};
+
+static uint32_t rank_key(uint64_t seed, unsigned int rank)
+{
+	uint64_t x = seed + (rank + 1) * 0x9e3779b97f4a7c15ULL;
+
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+	return (uint32_t)(x ^ (x >> 31));
+}
+
+static inline uint32_t mix(uint32_t key, uint32_t i)
+{
+	uint32_t x = i * 0x9e3779b1u ^ key;
+
+	x = (x ^ (x >> 16)) * 0x85ebca6bu;
+	x = (x ^ (x >> 13)) * 0xc2b2ae35u;
+	return x ^ (x >> 16);
+}
+
+/* One F32 input in units of unit_of() its block: at most 39 bits and a sign. */
+static inline int64_t f32_units(uint32_t h)
+{
+	int64_t m = h & ((1u << MANT_BITS) - 1);
+
+	m <<= SPREAD_BITS - ((h >> MANT_BITS) & SPREAD_BITS);
+	return h >> 31 ? -m : m;
+}
+
+/* Power of two that block @b's integers stand for; 0.0 for a block of zeros. */
+static double unit_of(size_t b)
+{
+	unsigned int k = (unsigned int)(b / BINADE_BLOCKS);
+	int e = (int)(k % 120);
+
+	if (k % ZERO_EVERY == ZERO_EVERY - 1)
+		return 0.0;
+	e = e < 60 ? e - 30 : 90 - e;
+	return ldexp(1.0, e - MANT_BITS - SPREAD_BITS);
+}
+
+VECTOR static void fill_f32(uint32_t key, size_t first, size_t n, float unit,
+			    float *out)
+{
+	for (size_t i = 0; i < n; i++)
+		out[i] = (float)f32_units(mix(key, (uint32_t)(first + i))) *
+			 unit;
+}
+
+VECTOR static void fill_i32(uint32_t key, size_t first, size_t n, int32_t *out)
+{
+	for (size_t i = 0; i < n; i++)
+		out[i] = (int32_t)mix(key, (uint32_t)(first + i));
+}
+
+/* Elements from @first to the end of its block, at most @n. */
+static size_t block_left(size_t first, size_t n)
+{
+	size_t left = ORACLE_BLOCK - first % ORACLE_BLOCK;
+
+	return left < n ? left : n;
+}
+
+void oracle_fill(const struct oracle *o, unsigned int rank, size_t first,
+		 size_t n, void *out)
+{
+	uint32_t key = rank_key(o->seed, rank);
+	float *f = out;
+	size_t len;
+
+	if (o->dtype == TRIB_I32) {
+		fill_i32(key, first, n, out);
+		return;
+	}
+	for (; n; n -= len, first += len, f += len) {
+		double unit = unit_of(first / ORACLE_BLOCK);
+
+		len = block_left(first, n);
+		if (unit == 0.0)
+			memset(f, 0, len * sizeof(*f));
+		else
+			fill_f32(key, first, len, (float)unit, f);
+	}
+}
+
+VECTOR static void add_f32(struct block *s, uint32_t key, size_t first,
+			   size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		int64_t v = f32_units(mix(key, (uint32_t)(first + i)));
+		int64_t a = v < 0 ? -v : v;
+
+		s->sum[i] += v;
+		s->mag[i] += a;
+		s->max[i] = v > s->max[i] ? v : s->max[i];
+		s->min[i] = v < s->min[i] ? v : s->min[i];
+	}
+}
+
+VECTOR static void add_i32(struct block *s, uint32_t key, size_t first,
+			   size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		int64_t v = (int32_t)mix(key, (uint32_t)(first + i));
+
+		s->sum[i] += v;
+		s->max[i] = v > s->max[i] ? v : s->max[i];
+		s->min[i] = v < s->min[i] ? v : s->min[i];
+	}
+}
+
+/* Combine all ranks' inputs of block @b. */
+static void combine(const struct oracle *o, size_t b, struct block *s)
+{
+	size_t first = b * ORACLE_BLOCK;
+	size_t n = block_left(first, o->total - first);
+	double unit = unit_of(b);
+	int64_t peak = 0;
+
+	memset(s, 0, sizeof(*s));
+	if (o->dtype == TRIB_F32 && unit == 0.0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		s->max[i] = INT64_MIN;
+		s->min[i] = INT64_MAX;
+	}
+	for (unsigned int r = 0; r < o->world; r++) {
+		uint32_t key = rank_key(o->seed, r);
+
+		if (o->dtype == TRIB_F32)
+			add_f32(s, key, first, n);
+		else
+			add_i32(s, key, first, n);
+	}
+	for (size_t i = 0; i < n; i++) {
+		peak = s->max[i] > peak ? s->max[i] : peak;
+		peak = -s->min[i] > peak ? -s->min[i] : peak;
+	}
+	s->peak = (double)peak * unit;
+}
+
+static double peak_of(const struct oracle *o, size_t b)
+{
+	struct block s;
+
+	if (b * ORACLE_BLOCK >= o->total)
+		return 0.0;
+	combine(o, b, &s);
+	return s.peak;
+}
+
+/* Half the distance between floats around @g: exact for every finite one. */
+static double half_ulp(float g)
+{
+	uint32_t bits, e;
+
+	memcpy(&bits, &g, 4);
+	e = (bits >> 23) & 0xff;
+	return ldexp(1.0, (int)(e ? e : 1) - 127 - 24);
+}
+
+static void report(struct oracle_report *rep, size_t index, double got,
+		   double want, double bound)
+{
+	if (rep->wrong < ORACLE_REPORTS) {
+		struct oracle_wrong *w = &rep->first[rep->wrong];
+
+		w->index = index;
+		w->got = got;
+		w->want = want;
+		w->bound = bound;
+	}
+	rep->wrong++;
+}
+
+/*
+ * Sums and averages of floats. @peak is the largest magnitude around. An
+ * average is held against the bound of its sum, with the rounding of the
+ * division on top: n * got is exact in double.
+ */
+static void check_f32_sum(const struct oracle *o, const struct block *s,
+			  double unit, double peak, size_t first, size_t n,
+			  const float *got, struct oracle_report *rep)
+{
+	double world = o->world, div = o->op == TRIB_AVG ? world : 1.0;
+	double fp = ldexp(world * peak, (int)trib_log2_ceil(o->world) - 30);
+	size_t at = first % ORACLE_BLOCK;
+
+	for (size_t i = 0; i < n; i++) {
+		double want = (double)s->sum[at + i] * unit;
+		double have = (double)got[i] * div, bound;
+
+		if (o->bound == ORACLE_BLOCK_FP)
+			bound = fp + half_ulp(got[i]) * div;
+		else
+			bound = ldexp((double)s->mag[at + i] * unit *
+					      (world - 1),
+				      -24) *
+				(1 + 0x1p-10);
+		if (o->op == TRIB_AVG)
+			bound += half_ulp(got[i]) * div;
+		/* Not the other way round: a NaN must not pass. */
+		if (!(fabs(have - want) <= bound))
+			report(rep, first + i, got[i], want / div, bound / div);
+	}
+}
+
+/* Everything that must be right to the bit. */
+static void check_exact(const struct oracle *o, const struct block *s,
+			double unit, size_t first, size_t n, const void *got,
+			struct oracle_report *rep)
+{
+	const int64_t *v = o->op == TRIB_MAX   ? s->max
+			   : o->op == TRIB_MIN ? s->min
+					       : s->sum;
+	size_t at = first % ORACLE_BLOCK;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t want, have;
+		float f = (float)((double)v[at + i] * unit);
+
+		if (o->dtype == TRIB_F32)
+			memcpy(&want, &f, 4);
+		else
+			want = (uint32_t)v[at + i];
+		memcpy(&have, (const char *)got + 4 * i, 4);
+		if (have == want)
+			continue;
+		if (o->dtype == TRIB_F32) {
+			float g;
+
+			memcpy(&g, &have, 4);
+			report(rep, first + i, g, f, 0);
+		} else {
+			report(rep, first + i, (int32_t)have, (int32_t)want, 0);
+		}
+	}
+}
+
+void oracle_check(const struct oracle *o, size_t first, size_t n,
+		  const void *got, struct oracle_report *rep)
+{
+	int sums = o->dtype == TRIB_F32 &&
+		   (o->op == TRIB_SUM || o->op == TRIB_AVG);
+	size_t b = first / ORACLE_BLOCK, len;
+	double before = b && n && sums ? peak_of(o, b - 1) : 0.0;
+	struct block pair[2], *here = &pair[0], *next = &pair[1];
+
+	if (!n)
+		return;
+	combine(o, b, here);
+	for (; n; b++, n -= len, first += len) {
+		double unit = o->dtype == TRIB_F32 ? unit_of(b) : 1.0;
+
+		len = block_left(first, n);
+		next->peak = 0.0;
+		if ((b + 1) * ORACLE_BLOCK < o->total)
+			combine(o, b + 1, next);
+		if (sums)
+			check_f32_sum(
+				o, here, unit,
+				fmax(before, fmax(here->peak, next->peak)),
+				first, len, got, rep);
+		else
+			check_exact(o, here, unit, first, len, got, rep);
+		got = (const char *)got + 4 * len;
+		before = here->peak;
+		here = next;
+		next = here == &pair[0] ? &pair[1] : &pair[0];
+	}
+}
+
+void oracle_check_copy(const struct oracle *o, unsigned int rank, size_t first,
+		       size_t n, const void *got, struct oracle_report *rep)
+{
+	uint32_t want[ORACLE_BLOCK], have[ORACLE_BLOCK];
+	size_t len;
+
+	for (; n; n -= len, first += len) {
+		len = block_left(first, n);
+		oracle_fill(o, rank, first, len, want);
+		memcpy(have, got, 4 * len);
+		for (size_t i = 0; i < len; i++) {
+			float g, w;
+
+			if (have[i] == want[i])
+				continue;
+			memcpy(&g, &have[i], 4);
+			memcpy(&w, &want[i], 4);
+			if (o->dtype == TRIB_F32)
+				report(rep, first + i, g, w, 0);
+			else
+				report(rep, first + i, (int32_t)have[i],
+				       (int32_t)want[i], 0);
+		}
+		got = (const char *)got + 4 * len;
+	}
+}
+
+void oracle_poison(void *buf, size_t bytes)
+{
+	/* As a float a NaN; as an integer -1, right once in 2^32 elements. */
+	memset(buf, 0xff, bytes);
+}
+
+uint64_t oracle_hash(const void *buf, size_t bytes)
+{
+	const unsigned char *p = buf;
+	uint64_t h = 0x9e3779b97f4a7c15ULL ^ bytes, w;
+
+	/* Each step is a bijection of h for fixed w, and of w for fixed h. */
+	for (; bytes >= 8; bytes -= 8, p += 8) {
+		memcpy(&w, p, 8);
+		h = (h ^ w) * 0x9fb21c651e98df25ULL;
+		h ^= h >> 35;
+	}
+	w = 0;
+	memcpy(&w, p, bytes);
+	h = (h ^ w) * 0x9fb21c651e98df25ULL;
+	return h ^ (h >> 32);
+}

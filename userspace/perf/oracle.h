@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a collective must have produced. Every element of every rank's input
+ * is a function of (seed, rank, index), so each rank works out the right
+ * answer alone and exactly, and compares.
+ *
+ * F32 inputs are integers of at most 40 bits times a power of two that is
+ * the same on all ranks. A sum over 1024 ranks then has at most 50 bits: it
+ * is formed in int64, converts to double without rounding, and so does every
+ * term of the bound it is held against. The powers wander over 60 binades
+ * along the message, and some stretches are all zeros.
+ */
+#ifndef PERF_ORACLE_H
+#define PERF_ORACLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trib.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A chunk of at most 832 values that holds element i lies within the block
+ * of 832 that holds i and its two neighbours, whatever the chunk size is.
+ */
+#define ORACLE_BLOCK 832
+#define ORACLE_REPORTS 3
+
+/**
+ * enum oracle_bound - how far a sum of floats may be off
+ * @ORACLE_BLOCK_FP: as trib.h promises: n * 2^(ceil(log2 n) - 30) * A plus
+ *                   half an ulp of the result.
+ * @ORACLE_F32_SUMS: a chain of float additions in any order: (n - 1) * 2^-24
+ *                   times the sum of magnitudes, to first order.
+ */
+enum oracle_bound {
+	ORACLE_BLOCK_FP = 0,
+	ORACLE_F32_SUMS = 1,
+};
+
+/**
+ * struct oracle - one message of one job
+ * @seed:  names the inputs.
+ * @world: ranks, 1 to 1024.
+ * @dtype: element type.
+ * @op:    how ranks combine.
+ * @bound: what F32 sums and averages are held against.
+ * @total: elements of the whole message (chunks never reach beyond it).
+ */
+struct oracle {
+	uint64_t seed;
+	unsigned int world;
+	enum trib_dtype dtype;
+	enum trib_op op;
+	enum oracle_bound bound;
+	size_t total;
+};
+
+/**
+ * struct oracle_wrong - one wrong element
+ * @index: in the message.
+ * @got:   what was there.
+ * @want:  what should have been.
+ * @bound: how far off it may be.
+ */
+struct oracle_wrong {
+	size_t index;
+	double got;
+	double want;
+	double bound;
+};
+
+struct oracle_report {
+	size_t wrong; /* elements */
+	struct oracle_wrong first[ORACLE_REPORTS];
+};
+
+/* Elements @first .. @first + @n of @rank's input. */
+void oracle_fill(const struct oracle *o, unsigned int rank, size_t first,
+		 size_t n, void *out);
+
+/*
+ * Compare @got with elements @first .. @first + @n of the combined message.
+ * Adds to @rep.
+ */
+void oracle_check(const struct oracle *o, size_t first, size_t n,
+		  const void *got, struct oracle_report *rep);
+
+/* Compare @got with those of @rank's input, to the bit. Adds to @rep. */
+void oracle_check_copy(const struct oracle *o, unsigned int rank, size_t first,
+		       size_t n, const void *got, struct oracle_report *rep);
+
+/* Bytes that are wrong whatever the message is, for before it arrives. */
+void oracle_poison(void *buf, size_t bytes);
+
+/*
+ * A hash of @bytes bytes that differs for any two inputs that differ in one
+ * 64-bit word, and in practice for any two.
+ */
+uint64_t oracle_hash(const void *buf, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* PERF_ORACLE_H */

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * trib-perf: how fast this job's collectives are, and whether they are right.
+ * One process per rank, on the public API of libtrib alone.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "measure.h"
+#include "opts.h"
+#include "report.h"
+#include "trib.h"
+
+enum {
+	EXIT_OK = 0,
+	EXIT_WRONG = 1, /* a value was wrong */
+	EXIT_USAGE = 2,
+	EXIT_FAILED = 3, /* a collective, or attaching, failed */
+};
+
+struct run_trib {
+	struct trib *t;
+	const struct perf_opts *o;
+	struct trib_req *req[PERF_INFLIGHT_MAX];
+	char fault[320];
+	char detail[64];
+};
+
+static int start(struct perf_net *net, const struct perf_call *call)
+{
+	struct run_trib *r = net->ctx;
+	const struct perf_opts *o = r->o;
+	struct trib_req **req = &r->req[call->slot];
+
+	switch (o->collective) {
+	case PERF_ALLREDUCE:
+		return trib_iallreduce(r->t, call->src, call->dst, call->count,
+				       o->dtype, o->op, req);
+	case PERF_REDUCE_SCATTER:
+		return trib_ireduce_scatter(r->t, call->src, call->dst,
+					    call->count, o->dtype, o->op, req);
+	case PERF_ALLGATHER:
+		return trib_iallgather(r->t, call->src, call->dst, call->count,
+				       o->dtype, req);
+	case PERF_BROADCAST:
+		return trib_ibroadcast(r->t, call->dst, call->count, o->dtype,
+				       (int)o->root, req);
+	default:
+		return trib_ibarrier(r->t, req);
+	}
+}
+
+static int finish(struct perf_net *net, unsigned int slot)
+{
+	struct run_trib *r = net->ctx;
+
+	return trib_wait(r->req[slot]);
+}
+
+static int barrier(struct perf_net *net)
+{
+	struct run_trib *r = net->ctx;
+
+	return trib_barrier(r->t);
+}
+
+static int max_f32(struct perf_net *net, float *v, size_t n)
+{
+	struct run_trib *r = net->ctx;
+
+	return trib_allreduce(r->t, v, v, n, TRIB_F32, TRIB_MAX);
+}
+
+static int max_i32(struct perf_net *net, int32_t *v, size_t n)
+{
+	struct run_trib *r = net->ctx;
+
+	return trib_allreduce(r->t, v, v, n, TRIB_I32, TRIB_MAX);
+}
+
+static int sum_i32(struct perf_net *net, int32_t *v, size_t n)
+{
+	struct run_trib *r = net->ctx;
+
+	return trib_allreduce(r->t, v, v, n, TRIB_I32, TRIB_SUM);
+}
+
+static const char *fault(struct perf_net *net)
+{
+	struct run_trib *r = net->ctx;
+	struct trib_error e;
+
+	trib_error(r->t, &e);
+	if (!e.code)
+		return "no further detail";
+	if (e.rank >= 0)
+		snprintf(r->fault, sizeof(r->fault), "%s (rank %d is to blame)",
+			 e.text, e.rank);
+	else
+		snprintf(r->fault, sizeof(r->fault), "%s", e.text);
+	return r->fault;
+}
+
+static int measure_all(struct perf_net *net, const struct perf_opts *o,
+		       int *wrong)
+{
+	struct run_trib *r = net->ctx;
+	struct trib_counters counters = {.size = sizeof(counters)};
+	struct perf_report *report = NULL;
+	size_t bytes = o->min_bytes;
+	struct perf_row row;
+	int rc = 0, json;
+
+	if (!net->rank) {
+		report = perf_report_begin(net, o);
+		if (!report)
+			return -ENOMEM;
+	}
+	do {
+		rc = perf_measure(net, o, bytes, &row);
+		if (rc) {
+			fprintf(stderr,
+				"%s: rank %u: %s of %zu bytes: %s: %s\n",
+				o->tool, net->rank,
+				perf_collective_name(o->collective), bytes,
+				strerror(-rc), fault(net));
+			break;
+		}
+		*wrong |= row.wrong || row.differ;
+		if (report)
+			rc = perf_report_row(report, &row);
+		bytes = perf_opts_next(o, bytes);
+	} while (!rc && bytes);
+	if (report) {
+		trib_counters(r->t, &counters);
+		json = perf_report_end(report, &counters);
+		rc = rc ? rc : json;
+	}
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const algorithms[] = {"tree", NULL};
+	struct perf_opts o = {.tool = "trib-perf", .algorithms = algorithms};
+	struct run_trib r = {.o = &o};
+	struct perf_net net = {
+		.name = o.tool,
+		.ctx = &r,
+		.start = start,
+		.finish = finish,
+		.barrier = barrier,
+		.max_f32 = max_f32,
+		.max_i32 = max_i32,
+		.sum_i32 = sum_i32,
+		.fault = fault,
+	};
+	int rc = perf_opts_parse(&o, argc, argv), wrong = 0;
+
+	if (rc)
+		return rc == 1 ? EXIT_OK : EXIT_USAGE;
+	rc = trib_attach(&r.t, NULL);
+	if (rc) {
+		fprintf(stderr, "%s: attach: %s: %s\n", o.tool, strerror(-rc),
+			trib_error_text(NULL));
+		return EXIT_FAILED;
+	}
+	net.rank = (unsigned int)trib_rank(r.t);
+	net.world = (unsigned int)trib_world(r.t);
+	snprintf(r.detail, sizeof(r.detail), "%s, %s transport", o.algorithm,
+		 trib_transport_name(r.t));
+	net.detail = r.detail;
+	if (o.root >= net.world) {
+		fprintf(stderr, "%s: -r: the job has no rank %u\n", o.tool,
+			o.root);
+		rc = -EINVAL;
+	} else {
+		rc = measure_all(&net, &o, &wrong);
+	}
+	trib_detach(r.t);
+	if (rc)
+		return EXIT_FAILED;
+	return wrong ? EXIT_WRONG : EXIT_OK;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The benchmarks' table, in the columns of nccl-tests, and the same as JSON.
+ * Only rank 0 calls this.
+ */
+#ifndef PERF_REPORT_H
+#define PERF_REPORT_H
+
+#include "measure.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct perf_report; /* rows so far */
+
+/* The head of the table goes to stdout. NULL: out of memory. */
+struct perf_report *perf_report_begin(const struct perf_net *net,
+				      const struct perf_opts *o);
+
+/* 0 or -ENOMEM. */
+int perf_report_row(struct perf_report *p, const struct perf_row *row);
+
+/*
+ * The foot of the table, the JSON file if -J named one, and the end of @p.
+ * @counters: trib_counters() of rank 0, or NULL.
+ * Return: 0, or -errno of writing the JSON.
+ */
+int perf_report_end(struct perf_report *p,
+		    const struct trib_counters *counters);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* PERF_REPORT_H */
