@@ -30,9 +30,21 @@
 #define TRIB_ATTACH_TREES	32		/* trees of one job on one host */
 #define TRIB_RANK_ANY		0xffff
 
+/**
+ * enum trib_attach_cmd - what the worker asks
+ * @TRIB_ATTACH_HELLO: first message; answered by struct trib_attach_rep.
+ * @TRIB_ATTACH_BYE:   leaving in good order; no answer.
+ * @TRIB_ATTACH_EPOCH: the relay's START names the running epoch to the worker
+ *                     alone; it passes it on (struct trib_attach_epoch), and
+ *                     tribd writes it into the tree row of this host, which
+ *                     admits results only then. To be sent for each tree after
+ *                     START(RUN) and answered (struct trib_attach_ack) before
+ *                     the first GRAD. Repeating it is harmless.
+ */
 enum trib_attach_cmd {
 	TRIB_ATTACH_HELLO = 1,
 	TRIB_ATTACH_BYE = 2,
+	TRIB_ATTACH_EPOCH = 3,
 };
 
 enum trib_attach_flags {
@@ -57,6 +69,36 @@ struct trib_attach_req {
 	char job[TRIB_NAME_MAX];
 };
 TRIB_ASSERT(sizeof(struct trib_attach_req) == 80, "trib_attach_req");
+
+/**
+ * struct trib_attach_epoch - worker to tribd, after START(RUN)
+ * @magic:   TRIB_ATTACH_MAGIC.
+ * @version: TRIB_ATTACH_VERSION.
+ * @cmd:     TRIB_ATTACH_EPOCH.
+ * @tree:    one of the trees of the reply to HELLO.
+ * @epoch:   that runs on it; not 0.
+ */
+struct trib_attach_epoch {
+	__u32 magic;
+	__u16 version;
+	__u16 cmd;
+	__u32 tree;
+	__u32 epoch;
+};
+TRIB_ASSERT(sizeof(struct trib_attach_epoch) == 16, "trib_attach_epoch");
+
+/**
+ * struct trib_attach_ack - tribd's answer to TRIB_ATTACH_EPOCH
+ * @magic:   TRIB_ATTACH_MAGIC.
+ * @version: TRIB_ATTACH_VERSION.
+ * @err:     0 or a positive errno.
+ */
+struct trib_attach_ack {
+	__u32 magic;
+	__u16 version;
+	__u16 err;
+};
+TRIB_ASSERT(sizeof(struct trib_attach_ack) == 8, "trib_attach_ack");
 
 /**
  * struct trib_attach_tree - where this rank sends for one tree
