@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The peer that the benches compare with. Needs libgloo-dev, which plain
+# `make` does not.
+GLOO_OBJS := $(B)/tests/bench/gloo_peer.o $(addprefix \
+	$(B)/userspace/perf/,oracle.o opts.o measure.o report.o)
+
+$(B)/tests/bench/gloo_peer.o: CPPFLAGS_ALL += -Iuserspace/perf
+
+$(B)/bench-gloo: $(GLOO_OBJS)
+	$(CXX) $(LDFLAGS_ALL) -o $@ $^ -lgloo -lpthread -lm
+
+BENCH_BINS += $(B)/bench-gloo
