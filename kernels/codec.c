@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Chooses the codec for this CPU, and what all of them share: exponents, the
+ * search for a value that is not finite, and plain integers.
+ */
+#include <string.h>
+
+#include "codec.h"
+
+const struct trib_codec *trib_codec_get(enum trib_codec_level level)
+{
+	switch (level) {
+	case TRIB_CODEC_SCALAR:
+		return &trib_codec_scalar;
+#if defined(__x86_64__)
+	case TRIB_CODEC_AVX2:
+		return __builtin_cpu_supports("avx2") ? &trib_codec_avx2 : NULL;
+	case TRIB_CODEC_AVX512:
+		return __builtin_cpu_supports("avx512f") &&
+				       __builtin_cpu_supports("avx512bw") &&
+				       __builtin_cpu_supports("avx512dq") &&
+				       __builtin_cpu_supports("avx512vl") ?
+			       &trib_codec_avx512 :
+			       NULL;
+#endif
+	default:
+		return NULL;
+	}
+}
+
+const struct trib_codec *trib_codec_best(void)
+{
+	const struct trib_codec *c = NULL;
+	int level;
+
+	for (level = TRIB_CODEC__MAX - 1; !c; level--)
+		c = trib_codec_get(level);
+	return c;
+}
+
+int trib_exponent(uint32_t amax)
+{
+	if (!amax)
+		return TRIB_EXP_ZERO;
+	if (amax >> 23) /* 1.f * 2^(biased - 127) */
+		return (int)(amax >> 23) - 126;
+	return 32 - __builtin_clz(amax) - 149;
+}
+
+size_t trib_first_bad(const float *x, size_t n)
+{
+	uint32_t b;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		memcpy(&b, &x[i], sizeof(b));
+		if ((b & 0x7fffffff) >= 0x7f800000)
+			break;
+	}
+	return i;
+}
+
+void trib_i32_pack(void *w, const int32_t *x, size_t n)
+{
+	size_t len = n * sizeof(*x);
+
+	if (n)
+		memcpy(w, x, len);
+	memset((char *)w + len, 0, trib_payload_len((uint32_t)n) - len);
+}
+
+void trib_i32_unpack(int32_t *x, const void *w, size_t n)
+{
+	if (n)
+		memcpy(x, w, n * sizeof(*x));
+}

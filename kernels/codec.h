@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Between the caller's numbers and what travels: block floating point (f32 to
+ * TRIB_FMT_Q32 and back), integers (TRIB_FMT_I32) and order-preserving words
+ * (TRIB_FMT_W64). One set of functions per instruction set, bit-exact with
+ * each other, whatever rounding mode or flush-to-zero the caller runs with.
+ *
+ * Block floating point: the values of a chunk share an exponent e, the least
+ * with |x| < 2^e for all x of all workers. With n workers and L = ceil(log2 n)
+ * one unit is 2^s, s = trib_q32_scale(e, n) = e - (31 - L); a value becomes
+ * the nearest integer (ties to even), clamped to +-trib_q32_limit(n). The sum
+ * of n of them fits an int32 and comes back as sum * 2^s, rounded once.
+ */
+#ifndef TRIB_CODEC_H
+#define TRIB_CODEC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uapi/trib_wire.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum trib_codec_level {
+	TRIB_CODEC_SCALAR = 0,
+	TRIB_CODEC_AVX2 = 1,
+	TRIB_CODEC_AVX512 = 2,
+	TRIB_CODEC__MAX,
+};
+
+/**
+ * struct trib_codec - one implementation
+ * @name: "scalar", "avx2", "avx512".
+ *
+ * Payload pointers need no alignment. Packing writes
+ * trib_payload_len(values) bytes, zeros behind the last value. @n is the
+ * number of values and may be 0. Sources and destinations must not overlap,
+ * unless they are equal (i32 only).
+ *
+ * @amax: largest magnitude of @n floats, as the bits of a float without its
+ *        sign; 0x7f800000 or more if one of them is not finite.
+ * @q32_pack: floats to paired lanes. @scale as trib_q32_scale() gives it, for
+ *        an exponent that is right for these values (larger magnitudes are
+ *        clamped); @limit from trib_q32_limit().
+ * @q32_unpack: back, correctly rounded.
+ * @q32_unpack_avg: back, divided by @world; within half an ulp and 2^-52.
+ * @f32_order: floats to words that compare like them; with @neg, like their
+ *        negatives. NaNs must not occur: see f32_nan.
+ * @f32_unorder: back.
+ * @f32_nan: index of the first NaN, or @n.
+ * @i32_order: the same for integers.
+ * @i32_unorder: back.
+ */
+struct trib_codec {
+	const char *name;
+	uint32_t (*amax)(const float *x, size_t n);
+	void (*q32_pack)(void *w, const float *x, size_t n, int scale,
+			 int32_t limit);
+	void (*q32_unpack)(float *x, const void *w, size_t n, int scale);
+	void (*q32_unpack_avg)(float *x, const void *w, size_t n, int scale,
+			       unsigned int world);
+	void (*f32_order)(void *w, const float *x, size_t n, int neg);
+	void (*f32_unorder)(float *x, const void *w, size_t n, int neg);
+	size_t (*f32_nan)(const float *x, size_t n);
+	void (*i32_order)(void *w, const int32_t *x, size_t n, int neg);
+	void (*i32_unorder)(int32_t *x, const void *w, size_t n, int neg);
+};
+
+/** trib_codec_best() - the fastest that this CPU runs */
+const struct trib_codec *trib_codec_best(void);
+
+/** trib_codec_get() - a certain one, or NULL if this CPU cannot run it */
+const struct trib_codec *trib_codec_get(enum trib_codec_level level);
+
+/**
+ * trib_exponent() - least e with |x| < 2^e
+ * @amax: bits of |x|, finite.
+ *
+ * Return: -148 .. 128, or TRIB_EXP_ZERO for zero.
+ */
+int trib_exponent(uint32_t amax);
+
+/** trib_first_bad() - index of the first value that is not finite, or @n */
+size_t trib_first_bad(const float *x, size_t n);
+
+/* Exponents that trib_exponent() can give. */
+#define TRIB_EXP_MIN (-148)
+#define TRIB_EXP_LARGEST 128
+
+/* Power of two that one unit of a chunk with exponent @e stands for. */
+static inline int trib_q32_scale(int e, unsigned int world)
+{
+	return e - (31 - (int)trib_log2_ceil(world));
+}
+
+/* Integers travel as they are in memory; zeros behind them. */
+void trib_i32_pack(void *w, const int32_t *x, size_t n);
+void trib_i32_unpack(int32_t *x, const void *w, size_t n);
+
+extern const struct trib_codec trib_codec_scalar;
+#if defined(__x86_64__)
+extern const struct trib_codec trib_codec_avx2;
+extern const struct trib_codec trib_codec_avx512;
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* TRIB_CODEC_H */

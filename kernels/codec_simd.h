@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The codec's loops over vectors, for any width. The including file owns the
+ * instruction set: it defines SIMD(name) and, on types vf (floats), vi (as
+ * many int32), vl (half as many int64) and LANES, the primitives used below.
+ *
+ * The *_part primitives touch only the first n lanes of memory and read the
+ * others as zero, so a tail costs one more step and no scalar loop.
+ *
+ * Paired lanes: two neighbouring int32 lo, hi become (hi << 32) + lo. In
+ * memory that is lo, then hi plus the sign of lo: one shift, one add.
+ */
+#include <string.h>
+
+#include "codec_fp.h"
+
+static void SIMD(pad)(void *w, size_t used, size_t units)
+{
+	memset((char *)w + used, 0, trib_payload_len((uint32_t)units) - used);
+}
+
+static uint32_t SIMD(amax)(const float *x, size_t n)
+{
+	vi m0 = vi_zero(), m1 = vi_zero(), m2 = vi_zero(), m3 = vi_zero();
+	size_t i = 0;
+
+	for (; i + 4 * LANES <= n; i += 4 * LANES) {
+		m0 = vi_max(m0, vi_abs_bits(vi_load(x + i)));
+		m1 = vi_max(m1, vi_abs_bits(vi_load(x + i + LANES)));
+		m2 = vi_max(m2, vi_abs_bits(vi_load(x + i + 2 * LANES)));
+		m3 = vi_max(m3, vi_abs_bits(vi_load(x + i + 3 * LANES)));
+	}
+	for (; i + LANES <= n; i += LANES)
+		m0 = vi_max(m0, vi_abs_bits(vi_load(x + i)));
+	if (i < n)
+		m1 = vi_max(m1, vi_abs_bits(vi_load_part(x + i, n - i)));
+	m0 = vi_max(vi_max(m0, m1), vi_max(m2, m3));
+	return vi_hmax(m0);
+}
+
+static inline __attribute__((always_inline)) vi SIMD(quantise)(vf x, vf unit,
+							       vf more, vi lim)
+{
+	vi q = vf_round(vf_mul(vf_mul(x, unit), more));
+
+	q = vi_max(vi_min(q, lim), vi_neg(lim));
+	return vi_add(q, vi_sign_to_pair(q));
+}
+
+static void SIMD(q32_pack)(void *w, const float *x, size_t n, int scale,
+			   int32_t limit)
+{
+	/* 2^-scale can exceed what one float holds: two exact steps then. */
+	int k = -scale < 127 ? -scale : 127;
+	unsigned int fp = trib_fp_enter();
+	vf unit = vf_set(trib_pow2f(k)), more = vf_set(trib_pow2f(-scale - k));
+	vi lim = vi_set(limit);
+	int32_t *q = w;
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES)
+		vi_store(q + i, SIMD(quantise)(vf_load(x + i), unit, more, lim));
+	if (i < n) {
+		/* An odd tail's partner is zero, and takes the sign, too. */
+		size_t m = (n - i + 1) & ~(size_t)1;
+
+		vi_store_part(q + i, m,
+			      SIMD(quantise)(vf_load_part(x + i, n - i), unit,
+					     more, lim));
+		i += m;
+	}
+	trib_fp_leave(fp);
+	SIMD(pad)(w, i * 4, n);
+}
+
+static inline __attribute__((always_inline)) vi SIMD(lanes)(vi q)
+{
+	return vi_sub(q, vi_sign_to_pair(q));
+}
+
+/* Through double: exact products, one rounding, denormals included. */
+static void SIMD(unpack_wide)(float *x, const void *w, size_t n, double unit)
+{
+	const int32_t *q = w;
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES)
+		vf_store(x + i, vi_scale_wide(SIMD(lanes)(vi_load(q + i)), unit));
+	if (i < n) {
+		/* The pair of an odd tail is complete in the payload. */
+		size_t m = (n - i + 1) & ~(size_t)1;
+
+		vf_store_part(x + i, n - i,
+			      vi_scale_wide(SIMD(lanes)(vi_load_part(q + i, m)),
+					    unit));
+	}
+}
+
+static void SIMD(q32_unpack)(float *x, const void *w, size_t n, int scale)
+{
+	unsigned int fp = trib_fp_enter();
+	const int32_t *q = w;
+	size_t i = 0;
+	vf unit;
+
+	if (scale < -126 || scale > 127) {
+		SIMD(unpack_wide)(x, w, n, trib_pow2(scale));
+		trib_fp_leave(fp);
+		return;
+	}
+	/* The conversion rounds, the product is exact: it is normal, or zero,
+	 * or overflows as it should.
+	 */
+	unit = vf_set(trib_pow2f(scale));
+	for (; i + LANES <= n; i += LANES)
+		vf_store(x + i,
+			 vf_mul(vi_float(SIMD(lanes)(vi_load(q + i))), unit));
+	if (i < n) {
+		size_t m = (n - i + 1) & ~(size_t)1;
+
+		vf_store_part(x + i, n - i,
+			      vf_mul(vi_float(SIMD(lanes)(vi_load_part(q + i, m))),
+				     unit));
+	}
+	trib_fp_leave(fp);
+}
+
+static void SIMD(q32_unpack_avg)(float *x, const void *w, size_t n, int scale,
+				 unsigned int world)
+{
+	unsigned int fp = trib_fp_enter();
+
+	SIMD(unpack_wide)(x, w, n, trib_pow2(scale) / world);
+	trib_fp_leave(fp);
+}
+
+/* Flip the magnitude of negatives: integers in the order of the floats. */
+static inline __attribute__((always_inline)) vi SIMD(flip)(vi b)
+{
+	return vi_xor(b, vi_and(vi_sra31(b), vi_set(0x7fffffff)));
+}
+
+static inline __attribute__((always_inline)) void
+SIMD(order)(void *w, const void *src, size_t n, int neg, int is_float)
+{
+	const int32_t *x = src;
+	char *out = w;
+	size_t i = 0;
+	vi b;
+
+	for (; i + LANES <= n; i += LANES) {
+		b = vi_load(x + i);
+		vi_store_words(out + i * 8, is_float ? SIMD(flip)(b) : b, neg);
+	}
+	if (i < n) {
+		char part[LANES * 8];
+
+		b = vi_load_part(x + i, n - i);
+		vi_store_words(part, is_float ? SIMD(flip)(b) : b, neg);
+		memcpy(out + i * 8, part, (n - i) * 8);
+	}
+	SIMD(pad)(w, n * 8, n * 2);
+}
+
+static inline __attribute__((always_inline)) void
+SIMD(unorder)(void *dst, const void *w, size_t n, int neg, int is_float)
+{
+	const char *in = w;
+	int32_t *x = dst;
+	size_t i = 0;
+	vi b;
+
+	for (; i + LANES <= n; i += LANES) {
+		b = vi_load_words(in + i * 8, neg);
+		vi_store(x + i, is_float ? SIMD(flip)(b) : b);
+	}
+	if (i < n) {
+		char part[LANES * 8] = { 0 };
+
+		memcpy(part, in + i * 8, (n - i) * 8);
+		b = vi_load_words(part, neg);
+		vi_store_part(x + i, n - i, is_float ? SIMD(flip)(b) : b);
+	}
+}
+
+static void SIMD(f32_order)(void *w, const float *x, size_t n, int neg)
+{
+	SIMD(order)(w, x, n, neg, 1);
+}
+
+static void SIMD(f32_unorder)(float *x, const void *w, size_t n, int neg)
+{
+	SIMD(unorder)(x, w, n, neg, 1);
+}
+
+static void SIMD(i32_order)(void *w, const int32_t *x, size_t n, int neg)
+{
+	SIMD(order)(w, x, n, neg, 0);
+}
+
+static void SIMD(i32_unorder)(int32_t *x, const void *w, size_t n, int neg)
+{
+	SIMD(unorder)(x, w, n, neg, 0);
+}
+
+static size_t SIMD(f32_nan)(const float *x, size_t n)
+{
+	/* Rare: look closely only if the largest bits are a NaN's. */
+	if (SIMD(amax)(x, n) <= 0x7f800000)
+		return n;
+	return trib_codec_scalar.f32_nan(x, n);
+}
+
+#define SIMD_CODEC(label)                               \
+	{                                               \
+		.name = label,                          \
+		.amax = SIMD(amax),                     \
+		.q32_pack = SIMD(q32_pack),             \
+		.q32_unpack = SIMD(q32_unpack),         \
+		.q32_unpack_avg = SIMD(q32_unpack_avg), \
+		.f32_order = SIMD(f32_order),           \
+		.f32_unorder = SIMD(f32_unorder),       \
+		.f32_nan = SIMD(f32_nan),               \
+		.i32_order = SIMD(i32_order),           \
+		.i32_unorder = SIMD(i32_unorder),       \
+	}
