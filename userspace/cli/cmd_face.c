@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * trib face: neighbours of this host, each behind a port with XDP.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const struct arg add_args[] = {
+	ARG_ROW(NULL, "NAME", ARG_NAME, TRIB_A_FACE_NAME, ARG_NEEDED),
+	ARG_ROW("dev", "IFNAME", ARG_IFNAME, TRIB_A_FACE_IFNAME, ARG_NEEDED),
+	ARG_ROW("addr", "ADDR", ARG_ADDR, TRIB_A_FACE_ADDR, ARG_NEEDED),
+	ARG_ROW("mac", "MAC", ARG_MAC, TRIB_A_FACE_MAC, 0),
+	ARG_NUM("port", "P", ARG_U16, TRIB_A_FACE_PORT, 1, 65535, 0),
+	ARG_ROW("local", "ADDR", ARG_ADDR, TRIB_A_FACE_LOCAL_ADDR, 0),
+	ARG_NUM("vlan", "V", ARG_U16, TRIB_A_FACE_VLAN, 1, 4094, 0),
+	ARG_NUM("inner", "V", ARG_U16, TRIB_A_FACE_VLAN_INNER, 1, 4094, 0),
+};
+
+enum { ARG_AT_VLAN = 6, ARG_AT_INNER = 7 };
+
+static const struct arg name_args[] = {
+	ARG_ROW(NULL, "NAME", ARG_NAME, TRIB_A_FACE_NAME, ARG_NEEDED),
+};
+
+static int face_add(struct cli *c, int argc, char **argv)
+{
+	struct nl_msg *msg = cli_message(c, TRIB_CMD_FACE_NEW, NLM_F_ACK);
+	struct nlattr *nest;
+	uint32_t seen;
+	int err;
+
+	if (!msg)
+		return CLI_ERROR;
+	nest = nla_nest_start(msg, TRIB_A_FACE);
+	err = parse_args(c, argc, argv, add_args,
+			 sizeof(add_args) / sizeof(add_args[0]), msg, &seen);
+	if (!err && (seen & 1u << ARG_AT_INNER) && !(seen & 1u << ARG_AT_VLAN))
+		err = cli_usage(c, "inner needs vlan, the outer tag");
+	if (err) {
+		nlmsg_free(msg);
+		return err;
+	}
+	nla_nest_end(msg, nest);
+	err = cli_change(c, msg);
+	return err ? err : out_done(c);
+}
+
+static int with_name(struct cli *c, int argc, char **argv, int cmd, int flags,
+		     struct nl_msg **out)
+{
+	struct nl_msg *msg = cli_message(c, cmd, flags);
+	struct nlattr *nest;
+	int err;
+
+	if (!msg)
+		return CLI_ERROR;
+	nest = nla_nest_start(msg, TRIB_A_FACE);
+	err = parse_args(c, argc, argv, name_args, 1, msg, NULL);
+	if (err) {
+		nlmsg_free(msg);
+		return err;
+	}
+	nla_nest_end(msg, nest);
+	*out = msg;
+	return CLI_OK;
+}
+
+static int face_del(struct cli *c, int argc, char **argv)
+{
+	struct nl_msg *msg;
+	int err;
+
+	err = with_name(c, argc, argv, TRIB_CMD_FACE_DEL, NLM_F_ACK, &msg);
+	if (err)
+		return err;
+	err = cli_change(c, msg);
+	return err ? err : out_done(c);
+}
+
+static void addr_text(const json_t *f, char *buf, size_t size)
+{
+	const char *addr = jstr(f, "addr");
+
+	snprintf(buf, size, strchr(addr, ':') ? "[%s]:%u" : "%s:%u", addr,
+		 (unsigned int)jnum(f, "port"));
+}
+
+static void vlan_text(const json_t *f, char *buf, size_t size)
+{
+	if (jnum(f, "vlan_inner"))
+		snprintf(buf, size, "%u.%u", (unsigned int)jnum(f, "vlan"),
+			 (unsigned int)jnum(f, "vlan_inner"));
+	else if (jnum(f, "vlan"))
+		snprintf(buf, size, "%u", (unsigned int)jnum(f, "vlan"));
+	else
+		snprintf(buf, size, "-");
+}
+
+static void dev_text(const json_t *f, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s%s", jstr(f, "ifname"),
+		 jnum(f, "ifindex") ? "" : " (gone)");
+}
+
+static const struct out_col table[] = {
+	{.key = "name"},
+	{.title = "dev", .text = dev_text},
+	{.title = "address", .text = addr_text},
+	{.key = "mac"},
+	{.title = "vlan", .text = vlan_text},
+	{.title = "xdp", .key = "xdp_mode"},
+	{.key = "mtu", .right = true},
+	{.key = "trees", .right = true},
+};
+
+static const struct out_col details[] = {
+	{.key = "name"},
+	{.title = "dev", .text = dev_text},
+	{.key = "ifindex"},
+	{.title = "address", .text = addr_text},
+	{.key = "mac"},
+	{.title = "local address", .key = "local_addr"},
+	{.title = "local mac", .key = "local_mac"},
+	{.title = "vlan", .text = vlan_text},
+	{.title = "xdp", .key = "xdp_mode"},
+	{.title = "why not native", .key = "reason"},
+	{.key = "mtu"},
+	{.key = "trees"},
+};
+
+static int face_show(struct cli *c, int argc, char **argv)
+{
+	struct nl_msg *msg;
+	json_t *faces;
+	int err;
+
+	if (argc < 1) {
+		err = cli_fetch_all(c, TRIB_CMD_FACE_GET, TRIB_A_FACE, &faces);
+		return err ? err
+			   : out_table(c, faces, table,
+				       sizeof(table) / sizeof(table[0]));
+	}
+	err = with_name(c, argc, argv, TRIB_CMD_FACE_GET, 0, &msg);
+	if (!err)
+		err = cli_fetch(c, msg, TRIB_A_FACE, &faces);
+	if (err)
+		return err;
+	err = out_list(c, json_incref(json_array_get(faces, 0)), details,
+		       sizeof(details) / sizeof(details[0]));
+	json_decref(faces);
+	return err;
+}
+
+static const struct cli_cmd cmds[] = {
+	{"show", "[NAME]", "List the faces, or show one in full.", face_show},
+	{"add",
+	 "NAME dev IFNAME addr ADDR [mac MAC] [port P] [local ADDR] [vlan V [inner V]]",
+	 "Add a neighbour and attach XDP to the port it is behind.", face_add},
+	{"del", "NAME", "Remove a face that no tree uses.", face_del},
+};
+
+CLI_OBJECT(face, "neighbours, and the ports they are behind");

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * trib job: jobs, and the tickets by which workers without tribd join them.
+ */
+#include <pwd.h>
+#include <stdio.h>
+
+#include "cli.h"
+
+static const struct arg add_args[] = {
+	ARG_ROW(NULL, "NAME", ARG_NAME, TRIB_A_JOB_NAME, ARG_NEEDED),
+	ARG_NUM("world", "N", ARG_U32, TRIB_A_JOB_WORLD, 1, TRIB_WORLD_MAX,
+		ARG_NEEDED),
+	ARG_NUM("id", "I", ARG_U16, TRIB_A_JOB_ID, 1, 65535, 0),
+	ARG_ROW("cookie", "HEX", ARG_HEX, TRIB_A_JOB_COOKIE, 0),
+	ARG_NUM("window", "W", ARG_U32, TRIB_A_JOB_WINDOW, 1, 16384, ARG_POW2),
+	ARG_ROW("owner", "UID", ARG_UID, TRIB_A_JOB_OWNER, 0),
+	ARG_NUM("timeout", "MS", ARG_U32, TRIB_A_JOB_TIMEOUT_MS, 1, UINT32_MAX,
+		0),
+	ARG_ROW("rate", "BPS", ARG_RATE, TRIB_A_JOB_RATE, 0),
+};
+
+static const struct arg name_args[] = {
+	ARG_ROW(NULL, "NAME", ARG_NAME, TRIB_A_JOB_NAME, ARG_NEEDED),
+};
+
+/* A message whose job attributes are read from the command line. */
+static int job_message(struct cli *c, int argc, char **argv, int cmd, int flags,
+		       const struct arg *args, size_t n, struct nl_msg **out)
+{
+	struct nl_msg *msg = cli_message(c, cmd, flags);
+	struct nlattr *nest;
+	int err;
+
+	if (!msg)
+		return CLI_ERROR;
+	nest = nla_nest_start(msg, TRIB_A_JOB);
+	err = parse_args(c, argc, argv, args, n, msg, NULL);
+	if (err) {
+		nlmsg_free(msg);
+		return err;
+	}
+	nla_nest_end(msg, nest);
+	*out = msg;
+	return CLI_OK;
+}
+
+static int job_add(struct cli *c, int argc, char **argv)
+{
+	struct nl_msg *msg;
+	int err;
+
+	err = job_message(c, argc, argv, TRIB_CMD_JOB_NEW, NLM_F_ACK, add_args,
+			  sizeof(add_args) / sizeof(add_args[0]), &msg);
+	if (!err)
+		err = cli_change(c, msg);
+	return err ? err : out_done(c);
+}
+
+static int job_del(struct cli *c, int argc, char **argv)
+{
+	struct nl_msg *msg;
+	int err;
+
+	err = job_message(c, argc, argv, TRIB_CMD_JOB_DEL, NLM_F_ACK, name_args,
+			  1, &msg);
+	if (!err)
+		err = cli_change(c, msg);
+	return err ? err : out_done(c);
+}
+
+static void owner_text(const json_t *job, char *buf, size_t size)
+{
+	uint64_t uid = jnum(job, "owner");
+	struct passwd *pw = getpwuid((uid_t)uid);
+
+	if (pw)
+		snprintf(buf, size, "%s", pw->pw_name);
+	else
+		snprintf(buf, size, "%llu", (unsigned long long)uid);
+}
+
+static void timeout_text(const json_t *job, char *buf, size_t size)
+{
+	out_ms(jnum(job, "timeout_ms"), buf, size);
+}
+
+static void rate_text(const json_t *job, char *buf, size_t size)
+{
+	char rate[32];
+
+	if (!jnum(job, "rate")) {
+		snprintf(buf, size, "-");
+		return;
+	}
+	out_rate((double)jnum(job, "rate"), rate, sizeof(rate));
+	snprintf(buf, size, "%sbit/s", rate);
+}
+
+static const struct out_col table[] = {
+	{.key = "name"},
+	{.key = "id", .right = true},
+	{.key = "world", .right = true},
+	{.key = "window", .right = true},
+	{.title = "owner", .text = owner_text},
+	{.title = "timeout", .text = timeout_text, .right = true},
+	{.title = "rate", .text = rate_text, .right = true},
+	{.key = "trees", .right = true},
+	{.key = "attached", .right = true},
+};
+
+static const struct out_col details[] = {
+	{.key = "name"},
+	{.key = "id"},
+	{.key = "cookie"},
+	{.key = "world"},
+	{.key = "window"},
+	{.title = "owner", .text = owner_text},
+	{.title = "timeout", .text = timeout_text},
+	{.title = "rate", .text = rate_text},
+	{.key = "trees"},
+	{.title = "attached here", .key = "attached"},
+};
+
+static int job_show(struct cli *c, int argc, char **argv)
+{
+	struct nl_msg *msg;
+	json_t *jobs;
+	int err;
+
+	if (argc < 1) {
+		err = cli_fetch_all(c, TRIB_CMD_JOB_GET, TRIB_A_JOB, &jobs);
+		return err ? err
+			   : out_table(c, jobs, table,
+				       sizeof(table) / sizeof(table[0]));
+	}
+	err = job_message(c, argc, argv, TRIB_CMD_JOB_GET, 0, name_args, 1,
+			  &msg);
+	if (!err)
+		err = cli_fetch(c, msg, TRIB_A_JOB, &jobs);
+	if (err)
+		return err;
+	err = out_list(c, json_incref(json_array_get(jobs, 0)), details,
+		       sizeof(details) / sizeof(details[0]));
+	json_decref(jobs);
+	return err;
+}
+
+static const struct arg rank_args[] = {
+	ARG_NUM("rank", "R", ARG_U16, TRIB_A_TICKET_RANK, 0, TRIB_WORLD_MAX - 1,
+		ARG_NEEDED),
+};
+
+static int job_ticket(struct cli *c, int argc, char **argv)
+{
+	struct nl_msg *msg;
+	struct nlattr *nest;
+	json_t *tickets, *t;
+	int err;
+
+	/* The name and the rank are attributes of two sets. */
+	err = job_message(c, argc ? 1 : 0, argv, TRIB_CMD_TICKET_GET, 0,
+			  name_args, 1, &msg);
+	if (err)
+		return err;
+	nest = nla_nest_start(msg, TRIB_A_TICKET);
+	err = parse_args(c, argc - 1, argv + 1, rank_args, 1, msg, NULL);
+	if (err) {
+		nlmsg_free(msg);
+		return err;
+	}
+	nla_nest_end(msg, nest);
+	err = cli_fetch(c, msg, TRIB_A_TICKET, &tickets);
+	if (err)
+		return err;
+	t = json_array_get(tickets, 0);
+	err = out_value(c, json_incref(t), jstr(t, "ticket"));
+	json_decref(tickets);
+	return err;
+}
+
+static const struct cli_cmd cmds[] = {
+	{"show", "[NAME]", "List the jobs, or show one in full.", job_show},
+	{"add",
+	 "NAME world N [id I] [cookie HEX] [window W] [owner UID] [timeout MS] [rate BPS]",
+	 "Add a job of N workers.", job_add},
+	{"del", "NAME", "Remove a job and its trees, and tell its workers.",
+	 job_del},
+	{"ticket", "NAME rank R",
+	 "Print what a worker on a host without tribd sets TRIB_JOB to.",
+	 job_ticket},
+};
+
+CLI_OBJECT(job, "jobs: sets of workers that sum together");

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * trib tree: this host's node in each aggregation tree of a job.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const struct arg add_args[] = {
+	ARG_ROW(NULL, "JOB", ARG_NAME, TRIB_A_TREE_JOB, ARG_NEEDED),
+	ARG_NUM("id", "T", ARG_U16, TRIB_A_TREE_ID, 1, 65535, 0),
+	ARG_ROW("child", "FACE[:RANK]", ARG_CHILD, TRIB_A_TREE_CHILD, ARG_LIST),
+	ARG_ROW("parent", "FACE", ARG_NAME, TRIB_A_TREE_PARENT, 0),
+	ARG_NUM("index", "I", ARG_U16, TRIB_A_TREE_UP_CHILD, 0,
+		TRIB_CHILDREN_MAX - 1, 0),
+	ARG_ROW("local", "RANK[:INDEX]", ARG_LOCAL, TRIB_A_TREE_LOCAL,
+		ARG_LIST),
+	ARG_ROW("down", "FACE", ARG_NAME, TRIB_A_TREE_DOWN, ARG_LIST),
+};
+
+enum { ARG_AT_CHILD = 2, ARG_AT_PARENT = 3, ARG_AT_INDEX = 4 };
+
+static const struct arg id_args[] = {
+	ARG_NUM(NULL, "ID", ARG_U16, TRIB_A_TREE_ID, 1, 65535, ARG_NEEDED),
+};
+
+static int tree_add(struct cli *c, int argc, char **argv)
+{
+	struct nl_msg *msg = cli_message(c, TRIB_CMD_TREE_NEW, NLM_F_ACK);
+	struct nlattr *nest;
+	uint32_t seen;
+	bool child, parent, index;
+	int err;
+
+	if (!msg)
+		return CLI_ERROR;
+	nest = nla_nest_start(msg, TRIB_A_TREE);
+	err = parse_args(c, argc, argv, add_args,
+			 sizeof(add_args) / sizeof(add_args[0]), msg, &seen);
+	child = seen & 1u << ARG_AT_CHILD;
+	parent = seen & 1u << ARG_AT_PARENT;
+	index = seen & 1u << ARG_AT_INDEX;
+	if (!err && !child && !parent)
+		err = cli_usage(c,
+				"child FACE[:RANK] or parent FACE is missing");
+	if (!err && parent != index)
+		err = cli_usage(
+			c,
+			parent ? "parent needs index I, our place among its children"
+			       : "index needs parent FACE");
+	if (err) {
+		nlmsg_free(msg);
+		return err;
+	}
+	nla_nest_end(msg, nest);
+	err = cli_change(c, msg);
+	return err ? err : out_done(c);
+}
+
+static int id_message(struct cli *c, int argc, char **argv, int cmd, int flags,
+		      struct nl_msg **out)
+{
+	struct nl_msg *msg = cli_message(c, cmd, flags);
+	struct nlattr *nest;
+	int err;
+
+	if (!msg)
+		return CLI_ERROR;
+	nest = nla_nest_start(msg, TRIB_A_TREE);
+	err = parse_args(c, argc, argv, id_args, 1, msg, NULL);
+	if (err) {
+		nlmsg_free(msg);
+		return err;
+	}
+	nla_nest_end(msg, nest);
+	*out = msg;
+	return CLI_OK;
+}
+
+static int id_change(struct cli *c, int argc, char **argv, int cmd)
+{
+	struct nl_msg *msg;
+	int err;
+
+	err = id_message(c, argc, argv, cmd, NLM_F_ACK, &msg);
+	if (!err)
+		err = cli_change(c, msg);
+	return err ? err : out_done(c);
+}
+
+static int tree_del(struct cli *c, int argc, char **argv)
+{
+	return id_change(c, argc, argv, TRIB_CMD_TREE_DEL);
+}
+
+static int tree_wipe(struct cli *c, int argc, char **argv)
+{
+	return id_change(c, argc, argv, TRIB_CMD_TREE_WIPE);
+}
+
+const char *tree_state(const json_t *tree)
+{
+	if (jnum(tree, "epoch"))
+		return "running";
+	return json_array_size(json_object_get(tree, "joined")) ? "waiting"
+								: "idle";
+}
+
+const char *tree_role(const json_t *tree)
+{
+	if (!*jstr(tree, "parent"))
+		return "root";
+	return json_array_size(json_object_get(tree, "children")) ? "relay"
+								  : "leaf";
+}
+
+void tree_missing(const json_t *tree, char *buf, size_t size)
+{
+	const json_t *child;
+	size_t i, at = 0;
+	int n;
+
+	buf[0] = '\0';
+	json_array_foreach(json_object_get(tree, "children"), i, child)
+	{
+		if (jbool(child, "joined"))
+			continue;
+		if (json_object_get(child, "rank"))
+			n = snprintf(buf + at, size - at, "%srank %u (%s)",
+				     at ? ", " : "",
+				     (unsigned int)jnum(child, "rank"),
+				     jstr(child, "face"));
+		else
+			n = snprintf(buf + at, size - at, "%srelay %s",
+				     at ? ", " : "", jstr(child, "face"));
+		if (n < 0 || (size_t)n >= size - at)
+			break;
+		at += (size_t)n;
+	}
+}
+
+static void role_text(const json_t *t, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s", tree_role(t));
+}
+
+static void state_text(const json_t *t, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s", tree_state(t));
+}
+
+static void joined_text(const json_t *t, char *buf, size_t size)
+{
+	snprintf(buf, size, "%zu/%zu",
+		 json_array_size(json_object_get(t, "joined")),
+		 json_array_size(json_object_get(t, "children")));
+}
+
+static void parent_text(const json_t *t, char *buf, size_t size)
+{
+	if (*jstr(t, "parent"))
+		snprintf(buf, size, "%s:%u", jstr(t, "parent"),
+			 (unsigned int)jnum(t, "up_child"));
+	else
+		snprintf(buf, size, "-");
+}
+
+static void local_text(const json_t *t, char *buf, size_t size)
+{
+	const json_t *l;
+	size_t i, at = 0;
+	int n;
+
+	snprintf(buf, size, "-");
+	json_array_foreach(json_object_get(t, "local"), i, l)
+	{
+		n = snprintf(buf + at, size - at, "%s%u", at ? "," : "",
+			     (unsigned int)jnum(l, "rank"));
+		if (n < 0 || (size_t)n >= size - at)
+			break;
+		at += (size_t)n;
+	}
+}
+
+static void missing_text(const json_t *t, char *buf, size_t size)
+{
+	tree_missing(t, buf, size);
+	if (!*buf)
+		snprintf(buf, size, "-");
+}
+
+static void groups_text(const json_t *t, char *buf, size_t size)
+{
+	snprintf(buf, size, "down %u, all %u, up %u",
+		 (unsigned int)jnum(t, "group_down"),
+		 (unsigned int)jnum(t, "group_all"),
+		 (unsigned int)jnum(t, "group_up"));
+}
+
+static void slots_text(const json_t *t, char *buf, size_t size)
+{
+	snprintf(buf, size, "%u from %u", (unsigned int)jnum(t, "slots"),
+		 (unsigned int)jnum(t, "slot0"));
+}
+
+static const struct out_col table[] = {
+	{.key = "id", .right = true},
+	{.key = "job"},
+	{.title = "role", .text = role_text},
+	{.title = "state", .text = state_text},
+	{.key = "epoch", .right = true},
+	{.title = "joined", .text = joined_text, .right = true},
+	{.title = "parent", .text = parent_text},
+	{.title = "local", .text = local_text},
+	{.key = "slots", .right = true},
+};
+
+static const struct out_col details[] = {
+	{.key = "id"},
+	{.key = "job"},
+	{.title = "role", .text = role_text},
+	{.title = "state", .text = state_text},
+	{.key = "epoch"},
+	{.title = "joined", .text = joined_text},
+	{.title = "missing", .text = missing_text},
+	{.title = "parent", .text = parent_text},
+	{.title = "local ranks", .text = local_text},
+	{.title = "down faces", .key = "down"},
+	{.title = "slots", .text = slots_text},
+	{.title = "groups", .text = groups_text},
+};
+
+static void lag_text(const json_t *ch, char *buf, size_t size)
+{
+	uint64_t n = jnum(ch, "samples");
+
+	if (n)
+		snprintf(buf, size, "%.1fus",
+			 (double)jnum(ch, "lag_ns") / (double)n / 1e3);
+	else
+		snprintf(buf, size, "-");
+}
+
+static const struct out_col children[] = {
+	{.title = "child", .key = "index", .right = true},
+	{.key = "face"},
+	{.key = "rank", .right = true},
+	{.key = "joined"},
+	{.key = "samples", .right = true},
+	{.title = "mean lag", .text = lag_text, .right = true},
+	{.key = "last", .right = true},
+	{.key = "chunk", .right = true},
+};
+
+static int show_one(struct cli *c, const json_t *trees)
+{
+	json_t *tree = json_array_get(trees, 0);
+	const json_t *list = json_object_get(tree, "children");
+	int err;
+
+	err = out_list(c, json_incref(tree), details,
+		       sizeof(details) / sizeof(details[0]));
+	if (!err && !c->json && json_array_size(list)) {
+		putchar('\n');
+		out_print_table(stdout, "", list, children,
+				sizeof(children) / sizeof(children[0]));
+	}
+	return err;
+}
+
+static int tree_show(struct cli *c, int argc, char **argv)
+{
+	struct nl_msg *msg;
+	json_t *trees;
+	int err;
+
+	if (argc < 1) {
+		err = cli_fetch_all(c, TRIB_CMD_TREE_GET, TRIB_A_TREE, &trees);
+		return err ? err
+			   : out_table(c, trees, table,
+				       sizeof(table) / sizeof(table[0]));
+	}
+	err = id_message(c, argc, argv, TRIB_CMD_TREE_GET, 0, &msg);
+	if (!err)
+		err = cli_fetch(c, msg, TRIB_A_TREE, &trees);
+	if (err)
+		return err;
+	err = show_one(c, trees);
+	json_decref(trees);
+	return err;
+}
+
+static const struct cli_cmd cmds[] = {
+	{"show", "[ID]", "List the trees, or show one and its children.",
+	 tree_show},
+	{"add",
+	 "JOB [id T] [child FACE[:RANK] ...] [parent FACE index I] [local RANK[:INDEX] ...] [down FACE ...]",
+	 "Add this host's node of a tree; without parent it is the root.",
+	 tree_add},
+	{"del", "ID", "Remove a tree.", tree_del},
+	{"wipe", "ID",
+	 "Empty the slots of a tree; sums under way recover by themselves.",
+	 tree_wipe},
+};
+
+CLI_OBJECT(tree, "aggregation trees: who adds up what");

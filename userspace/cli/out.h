@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Output: a command hands over a JSON value, and it is printed as JSON or as a
+ * plain table made from the same value.
+ */
+#ifndef TRIB_CLI_OUT_H
+#define TRIB_CLI_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <jansson.h>
+
+struct cli;
+
+#define OUT_CELL 512
+
+/**
+ * struct out_col - a column of a table, or a line of a list
+ * @title: heading; NULL: @key in capitals.
+ * @key:   member shown; missing ones show as "-".
+ * @right: align right.
+ * @text:  makes the text from the whole row instead of from @key.
+ */
+struct out_col {
+	const char *title;
+	const char *key;
+	bool right;
+	void (*text)(const json_t *row, char *buf, size_t size);
+};
+
+/**
+ * out_table() - an array of objects, one line each
+ * @rows: reference is taken over.
+ */
+int out_table(struct cli *c, json_t *rows, const struct out_col *cols,
+	      size_t n);
+
+/* One object, one line a member; takes over the reference. */
+int out_list(struct cli *c, json_t *obj, const struct out_col *cols, size_t n);
+
+/* Any value under -j, @text (and a newline) otherwise; takes over @val. */
+int out_value(struct cli *c, json_t *val, const char *text);
+
+/* A change that was made: {} under -j, nothing otherwise. */
+int out_done(struct cli *c);
+
+/* The same table on any stream, whatever -j says; borrows @rows. */
+void out_print_table(FILE *f, const char *indent, const json_t *rows,
+		     const struct out_col *cols, size_t n);
+
+/* The text of a member for people; "-" if it is missing. */
+void out_text(const json_t *obj, const char *key, char *buf, size_t size);
+
+/* Print JSON as -j or -p asked, with a newline. */
+void out_json(const struct cli *c, const json_t *val);
+
+/* Milliseconds as "1.2s", "3m12s", "4h05m", "2d03h". */
+void out_ms(uint64_t ms, char *buf, size_t size);
+/* A rate with k, M or G: "93.1k". */
+void out_rate(double v, char *buf, size_t size);
+
+/* Members of JSON objects; 0, "" or false if they are missing. */
+uint64_t jnum(const json_t *obj, const char *key);
+const char *jstr(const json_t *obj, const char *key);
+bool jbool(const json_t *obj, const char *key);
+/* Format a string into a new JSON string. */
+json_t *jfmt(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif /* TRIB_CLI_OUT_H */

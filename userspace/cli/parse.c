@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Owns how arguments are read: see parse.h.
+ */
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <net/if.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <netlink/attr.h>
+
+#include "cli.h"
+
+int parse_number(const char *s, uint64_t min, uint64_t max, uint64_t *out)
+{
+	uint64_t v = 0;
+
+	if (!*s)
+		return -EINVAL;
+	for (; *s; s++) {
+		if (!isdigit((unsigned char)*s))
+			return -EINVAL;
+		if (v > (UINT64_MAX - (uint64_t)(*s - '0')) / 10)
+			v = UINT64_MAX; /* stays there: out of range */
+		else
+			v = v * 10 + (uint64_t)(*s - '0');
+	}
+	if (v < min || v > max)
+		return -ERANGE;
+	*out = v;
+	return 0;
+}
+
+int parse_hex(const char *s, uint64_t *out)
+{
+	uint64_t v = 0;
+	int n;
+
+	if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
+		s += 2;
+	for (n = 0; *s; s++, n++) {
+		if (!isxdigit((unsigned char)*s))
+			return -EINVAL;
+		if (n == 16)
+			return -ERANGE;
+		v = v << 4 | (uint64_t)(isdigit((unsigned char)*s)
+						? *s - '0'
+						: tolower(*s) - 'a' + 10);
+	}
+	if (!n)
+		return -EINVAL;
+	*out = v;
+	return 0;
+}
+
+int parse_rate(const char *s, uint64_t *out)
+{
+	static const char units[] = "kMGT";
+	char digits[24];
+	size_t n = strspn(s, "0123456789");
+	uint64_t v, unit = 1;
+	const char *u;
+	int err;
+
+	if (n >= sizeof(digits))
+		return -ERANGE;
+	memcpy(digits, s, n);
+	digits[n] = '\0';
+	err = parse_number(digits, 0, UINT64_MAX, &v);
+	if (err)
+		return err;
+	if (s[n]) {
+		u = strchr(units, s[n] == 'K' ? 'k' : s[n]);
+		if (!u || s[n + 1])
+			return -EINVAL;
+		for (; u >= units; u--)
+			unit *= 1000;
+	}
+	if (v > INT64_MAX / unit)
+		return -ERANGE;
+	*out = v * unit;
+	return 0;
+}
+
+int parse_addr(const char *s, uint8_t out[16])
+{
+	struct in_addr v4;
+
+	if (inet_pton(AF_INET, s, &v4) == 1) {
+		memset(out, 0, 10);
+		memset(out + 10, 0xff, 2);
+		memcpy(out + 12, &v4, 4);
+		return 0;
+	}
+	return inet_pton(AF_INET6, s, out) == 1 ? 0 : -EINVAL;
+}
+
+int parse_mac(const char *s, uint8_t out[6])
+{
+	int i, j, v;
+
+	for (i = 0; i < 6; i++) {
+		for (v = 0, j = 0; j < 2; j++, s++) {
+			if (!isxdigit((unsigned char)*s))
+				return -EINVAL;
+			v = v << 4 | (isdigit((unsigned char)*s)
+					      ? *s - '0'
+					      : tolower(*s) - 'a' + 10);
+		}
+		out[i] = (uint8_t)v;
+		if (*s++ != (i == 5 ? '\0' : ':'))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+int parse_uid(const char *s, uint32_t *out)
+{
+	struct passwd *pw;
+	uint64_t v;
+	int err;
+
+	/* (uid_t)-1 means "nobody in particular" to the kernel. */
+	err = parse_number(s, 0, UINT32_MAX - 1, &v);
+	if (err == -ERANGE)
+		return err;
+	if (!err) {
+		*out = (uint32_t)v;
+		return 0;
+	}
+	pw = getpwnam(s);
+	if (!pw)
+		return -EINVAL;
+	*out = pw->pw_uid;
+	return 0;
+}
+
+int parse_seconds(const char *s, uint32_t min_ms, uint32_t max_ms,
+		  uint32_t *out)
+{
+	uint64_t whole = 0, ms = 0, unit = 100;
+	const char *p = s;
+
+	if (!isdigit((unsigned char)*p))
+		return -EINVAL;
+	for (; isdigit((unsigned char)*p); p++)
+		if (whole <= max_ms)
+			whole = whole * 10 + (uint64_t)(*p - '0');
+	if (*p == '.') {
+		if (!isdigit((unsigned char)*++p))
+			return -EINVAL;
+		for (; isdigit((unsigned char)*p); p++, unit /= 10)
+			ms += (uint64_t)(*p - '0') * unit;
+	}
+	if (*p)
+		return -EINVAL;
+	ms += whole * 1000;
+	if (ms < min_ms || ms > max_ms)
+		return -ERANGE;
+	*out = (uint32_t)ms;
+	return 0;
+}
+
+bool parse_name_ok(const char *s, size_t len)
+{
+	size_t i;
+
+	if (len < 1 || len >= TRIB_NAME_MAX || s[0] == '-')
+		return false;
+	for (i = 0; i < len; i++)
+		if (!isalnum((unsigned char)s[i]) && !strchr("._-/@+=~%", s[i]))
+			return false;
+	return true;
+}
+
+static int bad_name(struct cli *c, const char *what, const char *s, size_t len)
+{
+	if (len >= TRIB_NAME_MAX)
+		return cli_error(c, "%s \"%s\" is longer than %d bytes", what,
+				 s, TRIB_NAME_MAX - 1);
+	return cli_error(
+		c,
+		"%s \"%s\" is not a name: letters, digits and ._-/@+=~%% only, not \"-\" first",
+		what, s);
+}
+
+static int put_name(struct cli *c, const struct arg *a, const char *s,
+		    struct nl_msg *msg)
+{
+	size_t len = strlen(s);
+
+	if (a->kind == ARG_IFNAME) {
+		if (len < 1 || len >= IF_NAMESIZE || strpbrk(s, "/ \t\n"))
+			return cli_error(
+				c, "%s \"%s\" is not the name of a device",
+				a->word ? a->word : a->value, s);
+	} else if (!parse_name_ok(s, len)) {
+		return bad_name(c, a->word ? a->word : a->value, s, len);
+	}
+	return nla_put_string(msg, a->attr, s);
+}
+
+static int put_addr(struct cli *c, const struct arg *a, const char *s,
+		    struct nl_msg *msg)
+{
+	uint8_t addr[16];
+
+	if (parse_addr(s, addr))
+		return cli_error(c, "%s \"%s\" is not an IPv4 or IPv6 address",
+				 a->word, s);
+	return nla_put(msg, a->attr, sizeof(addr), addr);
+}
+
+static int put_mac(struct cli *c, const struct arg *a, const char *s,
+		   struct nl_msg *msg)
+{
+	static const uint8_t zero[6];
+	uint8_t mac[6];
+
+	if (parse_mac(s, mac) || !memcmp(mac, zero, sizeof(mac)))
+		return cli_error(
+			c,
+			"%s \"%s\" is not a MAC address like 02:00:00:00:00:01",
+			a->word, s);
+	return nla_put(msg, a->attr, sizeof(mac), mac);
+}
+
+static int check_number(struct cli *c, const char *what, const char *s,
+			uint64_t min, uint64_t max, uint64_t *v)
+{
+	if (parse_number(s, min, max, v))
+		return cli_error(
+			c, "%s \"%s\" is not a number from %llu to %llu", what,
+			s, (unsigned long long)min, (unsigned long long)max);
+	return 0;
+}
+
+static int put_number(struct cli *c, const struct arg *a, const char *s,
+		      struct nl_msg *msg)
+{
+	const char *what = a->word ? a->word : a->value;
+	uint64_t v;
+
+	if (check_number(c, what, s, a->min, a->max, &v))
+		return CLI_ERROR;
+	if ((a->flags & ARG_POW2) && (v & (v - 1)))
+		return cli_error(c, "%s \"%s\" is not a power of 2", what, s);
+	return a->kind == ARG_U16 ? nla_put_u16(msg, a->attr, (uint16_t)v)
+				  : nla_put_u32(msg, a->attr, (uint32_t)v);
+}
+
+static int put_other(struct cli *c, const struct arg *a, const char *s,
+		     struct nl_msg *msg)
+{
+	uint32_t uid;
+	uint64_t v;
+
+	switch (a->kind) {
+	case ARG_HEX:
+		if (parse_hex(s, &v))
+			return cli_error(
+				c,
+				"%s \"%s\" is not a hexadecimal number of at most 16 digits",
+				a->word, s);
+		return nla_put_u64(msg, a->attr, v);
+	case ARG_RATE:
+		if (parse_rate(s, &v))
+			return cli_error(
+				c,
+				"%s \"%s\" is not a rate in bit/s like 10G or 500M",
+				a->word, s);
+		return nla_put_u64(msg, a->attr, v);
+	default:
+		if (parse_uid(s, &uid))
+			return cli_error(c, "%s \"%s\" is not a user", a->word,
+					 s);
+		return nla_put_u32(msg, a->attr, uid);
+	}
+}
+
+/* FACE[:RANK] or RANK[:INDEX]; the children's index is their order. */
+static int put_child(struct cli *c, const struct arg *a, const char *s,
+		     int order, struct nl_msg *msg)
+{
+	const char *colon = strchr(s, ':');
+	size_t len = colon ? (size_t)(colon - s) : strlen(s);
+	char first[TRIB_NAME_MAX];
+	bool child = a->kind == ARG_CHILD;
+	struct nlattr *nest;
+	uint64_t rank, v;
+
+	if (len >= sizeof(first))
+		return bad_name(c, a->word, s, len);
+	memcpy(first, s, len);
+	first[len] = '\0';
+	if (child && !parse_name_ok(first, len))
+		return bad_name(c, a->word, first, len);
+	if (!child &&
+	    check_number(c, "local rank", first, 0, TRIB_WORLD_MAX - 1, &rank))
+		return CLI_ERROR;
+	if (colon &&
+	    check_number(c, child ? "child rank" : "local index", colon + 1, 0,
+			 child ? TRIB_WORLD_MAX - 1 : TRIB_CHILDREN_MAX - 1,
+			 &v))
+		return CLI_ERROR;
+
+	nest = nla_nest_start(msg, a->attr);
+	if (!nest)
+		return -1;
+	if (child) {
+		nla_put_u16(msg, TRIB_A_CHILD_INDEX, (uint16_t)order);
+		nla_put_string(msg, TRIB_A_CHILD_FACE, first);
+		if (colon)
+			nla_put_u16(msg, TRIB_A_CHILD_RANK, (uint16_t)v);
+	} else {
+		nla_put_u16(msg, TRIB_A_CHILD_RANK, (uint16_t)rank);
+		if (colon)
+			nla_put_u16(msg, TRIB_A_CHILD_INDEX, (uint16_t)v);
+	}
+	nla_nest_end(msg, nest);
+	return 0;
+}
+
+static int put_arg(struct cli *c, const struct arg *a, const char *s, int order,
+		   struct nl_msg *msg)
+{
+	int err;
+
+	switch (a->kind) {
+	case ARG_NAME:
+	case ARG_IFNAME:
+		err = put_name(c, a, s, msg);
+		break;
+	case ARG_ADDR:
+		err = put_addr(c, a, s, msg);
+		break;
+	case ARG_MAC:
+		err = put_mac(c, a, s, msg);
+		break;
+	case ARG_U16:
+	case ARG_U32:
+		err = put_number(c, a, s, msg);
+		break;
+	case ARG_CHILD:
+	case ARG_LOCAL:
+		err = put_child(c, a, s, order, msg);
+		break;
+	default:
+		err = put_other(c, a, s, msg);
+	}
+	/* libnl's only error here: the message is full. */
+	if (err < 0)
+		return cli_error(c, "too many arguments at \"%s\"", s);
+	return err;
+}
+
+static const struct arg *find_word(const struct arg *args, size_t n,
+				   const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (args[i].word && !strcmp(args[i].word, word))
+			return &args[i];
+	return NULL;
+}
+
+/* The values after a keyword: one, or as many as come for a list. */
+static int take_values(struct cli *c, int *argc, char ***argv,
+		       const struct arg *args, size_t n, const struct arg *a,
+		       int *order, struct nl_msg *msg)
+{
+	int err;
+
+	if (*argc < 1)
+		return cli_usage(c, "%s needs %s", a->word, a->value);
+	do {
+		if (*order >= TRIB_CHILDREN_MAX)
+			return cli_error(c, "more than %d of %s at \"%s\"",
+					 TRIB_CHILDREN_MAX, a->word, **argv);
+		err = put_arg(c, a, **argv, *order, msg);
+		if (err)
+			return err;
+		++*order;
+		--*argc;
+		++*argv;
+	} while ((a->flags & ARG_LIST) && *argc > 0 &&
+		 !find_word(args, n, **argv));
+	return 0;
+}
+
+int parse_args(struct cli *c, int argc, char **argv, const struct arg *args,
+	       size_t n, struct nl_msg *msg, uint32_t *seen)
+{
+	const struct arg *a;
+	uint32_t got = 0;
+	int order[32] = {0}, err;
+	size_t i;
+
+	for (i = 0; i < n && !args[i].word && argc > 0; i++, argc--, argv++) {
+		err = put_arg(c, &args[i], *argv, 0, msg);
+		if (err)
+			return err;
+		got |= 1u << i;
+	}
+	while (argc > 0) {
+		a = find_word(args, n, *argv);
+		if (!a)
+			return cli_usage(c, "\"%s\" is not expected here",
+					 *argv);
+		i = (size_t)(a - args);
+		if ((got & (1u << i)) && !(a->flags & ARG_LIST))
+			return cli_usage(c, "%s is given twice", a->word);
+		got |= 1u << i;
+		argc--;
+		argv++;
+		err = take_values(c, &argc, &argv, args, n, a, &order[i], msg);
+		if (err)
+			return err;
+	}
+	for (i = 0; i < n; i++)
+		if ((args[i].flags & ARG_NEEDED) && !(got & (1u << i)))
+			return cli_usage(c, "%s%s%s is missing",
+					 args[i].word ? args[i].word : "",
+					 args[i].word ? " " : "",
+					 args[i].value);
+	if (seen)
+		*seen = got;
+	return 0;
+}
