@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Unit tests of single files of tribd: each links what it names.
+
+$(B)/tests/unit/unit_session $(B)/tests/unit/unit_session_tree: \
+		$(B)/tests/unit/%: $(B)/tests/unit/%.o \
+		$(B)/userspace/daemon/session.o
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^
+
+CHECK_TESTS += $(B)/tests/unit/unit_session $(B)/tests/unit/unit_session_tree

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * How an epoch of a tree begins and ends at one node; session.h has the
+ * picture. Rules that every function here keeps:
+ *
+ * - While an epoch runs, a child's nonce is the one it began with, or 0 once
+ *   the child left. While none runs, it is that of a JOIN not older than
+ *   SESSION_FRESH_MS: an epoch never begins with somebody long dead.
+ * - up_nonce is set only while all children are here, and is a function of
+ *   their nonces and the last epoch: a restarted tribd computes the same, and
+ *   a START that the parent meant for other children does not match.
+ * - A nonce that its child has given up (by LEAVE, or by joining with another)
+ *   is remembered, so that a late copy of its JOIN does no harm. One that we
+ *   forgot because the epoch ended for another reason is not: the child may
+ *   never have heard of that epoch, and wait. If it is repeated on and on, we
+ *   were wrong to retire it (a late copy of an older JOIN displaced it while
+ *   we had no memory of that one), and take it back.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "session.h"
+
+/* When the copies of an ABORT follow the first one. */
+static const unsigned int abort_after_ms[SESSION_ABORTS] = {0, 30, 120};
+
+void session_init(struct session *s, const struct session_ops *ops, void *ctx,
+		  enum session_kind kind, unsigned int nchild,
+		  const uint16_t *rank)
+{
+	unsigned int i;
+
+	memset(s, 0, sizeof(*s));
+	s->ops = ops;
+	s->ctx = ctx;
+	s->kind = kind;
+	s->nchild = nchild;
+	s->stuck_child = -1;
+	for (i = 0; i < nchild; i++)
+		s->child[i].rank = rank[i];
+}
+
+uint64_t session_seen(const struct session *s)
+{
+	uint64_t seen = 0;
+	unsigned int i;
+
+	for (i = 0; i < s->nchild; i++)
+		if (s->child[i].nonce)
+			seen |= 1ULL << i;
+	return seen;
+}
+
+static uint64_t all_children(const struct session *s)
+{
+	return s->nchild < 64 ? (1ULL << s->nchild) - 1 : ~0ULL;
+}
+
+static bool is_complete(const struct session *s)
+{
+	return s->nchild && session_seen(s) == all_children(s);
+}
+
+static uint64_t scramble(uint64_t x)
+{
+	x ^= x >> 30;
+	x *= 0xbf58476d1ce4e5b9ULL;
+	x ^= x >> 27;
+	x *= 0x94d049bb133111ebULL;
+	return x ^ x >> 31;
+}
+
+/*
+ * Changes whenever any child's nonce does, and once an epoch was running: the
+ * parent, should it still be in that one, must not take us for a member.
+ */
+static uint64_t mix_nonces(const struct session *s)
+{
+	uint64_t h = scramble(s->last_epoch + 1);
+	unsigned int i;
+
+	for (i = 0; i < s->nchild; i++)
+		h = scramble(h + s->child[i].nonce + 0x9e3779b97f4a7c15ULL);
+	return h ? h : 1;
+}
+
+static int find_retired(const struct session_child *c, uint64_t nonce)
+{
+	unsigned int i;
+
+	for (i = 0; i < SESSION_RETIRED; i++)
+		if (c->retired[i] == nonce)
+			return (int)i;
+	return -1;
+}
+
+static void retire(struct session_child *c, uint64_t nonce)
+{
+	if (!nonce || find_retired(c, nonce) >= 0)
+		return;
+	c->retired[c->nretired] = nonce;
+	c->nretired = (c->nretired + 1) % SESSION_RETIRED;
+}
+
+static void own_view(const struct session *s, struct session_view *v)
+{
+	unsigned int i;
+
+	memset(v, 0, sizeof(*v));
+	v->seen = session_seen(s);
+	v->nchild = s->nchild;
+	for (i = 0; i < s->nchild; i++)
+		v->rank[i] = s->child[i].rank;
+}
+
+/* Does not pace: callers do, or have a reason to send now. */
+static void send_start(struct session *s, unsigned int child,
+		       unsigned int state, uint64_t now)
+{
+	struct session_view v;
+
+	/* Nobody is missing here: tell whom the parent waits for. */
+	if (state == TRIB_START_WAIT && s->up_nonce && s->up_view.nchild)
+		v = s->up_view;
+	else
+		own_view(s, &v);
+	s->child[child].answered_ms = now;
+	s->ops->start(s, child, state, &v);
+}
+
+static void answer(struct session *s, unsigned int child, unsigned int state,
+		   uint64_t now)
+{
+	uint64_t last = s->child[child].answered_ms;
+
+	if (!last || now - last >= SESSION_ANSWER_MS)
+		send_start(s, child, state, now);
+}
+
+/*
+ * Only after a child's nonce was retired: the parent retires ours, and we
+ * must not come with the same mix again.
+ */
+static void leave_parent(struct session *s)
+{
+	uint64_t nonce = s->up_nonce;
+
+	if (!nonce)
+		return;
+	s->up_nonce = 0;
+	memset(&s->up_view, 0, sizeof(s->up_view));
+	s->ops->up(s, TRIB_T_LEAVE, nonce);
+}
+
+static void begin(struct session *s, uint32_t epoch, uint64_t now)
+{
+	unsigned int i;
+
+	s->epoch = epoch;
+	s->last_epoch = epoch;
+	s->stuck_child = -1;
+	s->watch_ms = now;
+	/* Copies still due are about an epoch that everybody here has left. */
+	s->abort.left = 0;
+	s->ops->save(s);
+	for (i = 0; i < s->nchild; i++)
+		send_start(s, i, TRIB_START_RUN, now);
+}
+
+/* A child came: if it was the last one, go on. */
+static void advance(struct session *s, uint64_t now)
+{
+	if (!is_complete(s))
+		return;
+	if (s->kind == SESSION_ROOT) {
+		begin(s, s->last_epoch + 1, now);
+	} else if (!s->up_nonce) {
+		s->up_nonce = mix_nonces(s);
+		s->up_ms = now + SESSION_REPEAT_MS;
+		s->ops->save(s);
+		s->ops->up(s, TRIB_T_JOIN, s->up_nonce);
+	}
+}
+
+static void send_abort(struct session *s, uint64_t now)
+{
+	struct session_abort *a = &s->abort;
+	unsigned int i, sent = SESSION_ABORTS - a->left;
+
+	for (i = 0; i < s->nchild; i++)
+		if (a->to & 1ULL << i)
+			s->ops->abort(s, (int)i, a->epoch, a->why, a->rank);
+	if (a->up)
+		s->ops->abort(s, SESSION_UP, a->epoch, a->why, a->rank);
+	if (--a->left)
+		a->next_ms =
+			now + abort_after_ms[sent + 1] - abort_after_ms[sent];
+}
+
+/* Back to waiting. Nobody is told: callers do that. */
+static void forget_epoch(struct session *s)
+{
+	unsigned int i;
+
+	s->epoch = 0;
+	for (i = 0; i < s->nchild; i++)
+		s->child[i].nonce = 0;
+	s->ops->save(s);
+}
+
+void session_abort(struct session *s, enum trib_abort why, uint16_t rank,
+		   int except, uint64_t now)
+{
+	if (!s->epoch)
+		return;
+	s->abort = (struct session_abort){
+		.to = session_seen(s),
+		.epoch = s->epoch,
+		.rank = rank,
+		.why = why,
+		.left = SESSION_ABORTS,
+		.up = s->kind != SESSION_ROOT,
+	};
+	if (except >= 0) {
+		s->abort.to &= ~(1ULL << except);
+		retire(&s->child[except], s->child[except].nonce);
+	}
+	/*
+	 * A leaf goes on: the ABORT must come back down through it to the
+	 * other ranks of this host.
+	 */
+	if (s->kind != SESSION_LEAF)
+		forget_epoch(s);
+	send_abort(s, now);
+	leave_parent(s);
+}
+
+void session_refuse(struct session *s, unsigned int child,
+		    const struct session_join *j, uint64_t now)
+{
+	struct session_child *c = &s->child[child];
+	struct session_child kept = *c;
+
+	if (c->answered_ms && now - c->answered_ms < SESSION_ANSWER_MS)
+		return;
+	/* The answer names what it answers; the child's state stays. */
+	c->nonce = j->nonce;
+	c->port = j->port;
+	c->len = j->len;
+	send_start(s, child, TRIB_START_REFUSED, now);
+	*c = kept;
+	c->answered_ms = now;
+}
+
+/* True if a JOIN with @nonce is a late copy of one that its child gave up. */
+static bool is_late(struct session_child *c, uint64_t nonce, uint64_t now)
+{
+	int i = find_retired(c, nonce);
+
+	if (i < 0)
+		return false;
+	if (c->late != nonce) {
+		c->late = nonce;
+		c->late_ms = now;
+		c->nlate = 0;
+	}
+	if (++c->nlate < SESSION_LATE || now - c->late_ms < SESSION_LATE_MS)
+		return true;
+	c->retired[i] = 0;
+	return false;
+}
+
+/* A child that invents nonces costs the others no more than one in a while. */
+static bool take_nonce(struct session_child *c, uint64_t nonce, uint64_t now)
+{
+	if (c->changed_ms && now - c->changed_ms < SESSION_ANSWER_MS)
+		return false;
+	retire(c, c->known);
+	c->known = nonce;
+	c->changed_ms = now;
+	c->answered_ms = 0;
+	return true;
+}
+
+void session_join(struct session *s, unsigned int child,
+		  const struct session_join *j, uint64_t now)
+{
+	struct session_child *c = &s->child[child];
+
+	if (!j->nonce || is_late(c, j->nonce, now))
+		return;
+	if (j->epoch > SESSION_EPOCH_MAX) {
+		session_refuse(s, child, j, now);
+		return;
+	}
+	if (j->nonce != c->known && !take_nonce(c, j->nonce, now))
+		return;
+	c->port = j->port;
+	c->len = j->len;
+	c->heard_ms = now;
+	c->late = 0;
+	if (j->epoch > s->last_epoch)
+		s->last_epoch = j->epoch;
+	if (s->epoch && c->nonce == j->nonce) {
+		answer(s, child, TRIB_START_RUN, now);
+		return;
+	}
+	if (s->epoch)
+		session_abort(s, TRIB_ABORT_REJOIN, c->rank, (int)child, now);
+	if (c->nonce != j->nonce) {
+		leave_parent(s);
+		c->nonce = j->nonce;
+		s->ops->save(s);
+		advance(s, now);
+	}
+	if (!s->epoch)
+		answer(s, child, TRIB_START_WAIT, now);
+}
+
+void session_leave(struct session *s, unsigned int child,
+		   const struct session_join *j)
+{
+	struct session_child *c = &s->child[child];
+
+	if (!j->nonce)
+		return;
+	retire(c, j->nonce);
+	if (c->nonce != j->nonce)
+		return;
+	c->nonce = 0;
+	if (!s->epoch || !session_seen(s))
+		leave_parent(s);
+	if (!session_seen(s))
+		s->epoch = 0;
+	s->ops->save(s);
+}
+
+void session_start(struct session *s, const struct session_start *m,
+		   uint64_t now)
+{
+	if (s->kind != SESSION_INNER || s->epoch || !s->up_nonce ||
+	    m->nonce != s->up_nonce)
+		return;
+	if (m->state != TRIB_START_RUN) {
+		s->up_view = m->view;
+		return;
+	}
+	if (m->epoch > s->last_epoch && m->epoch <= SESSION_EPOCH_MAX + 1)
+		begin(s, m->epoch, now);
+}
+
+int session_leaf_epoch(struct session *s, uint32_t epoch)
+{
+	if (epoch && epoch == s->epoch)
+		return 0;
+	if (s->kind != SESSION_LEAF || epoch <= s->last_epoch ||
+	    epoch > SESSION_EPOCH_MAX + 1)
+		return -ESTALE;
+	s->epoch = epoch;
+	s->last_epoch = epoch;
+	s->abort.left = 0;
+	s->ops->save(s);
+	return 0;
+}
+
+void session_leaf_end(struct session *s)
+{
+	if (s->kind != SESSION_LEAF || !s->epoch)
+		return;
+	s->epoch = 0;
+	s->ops->save(s);
+}
+
+/*
+ * Waiting children that went silent are gone. If they come back it is with
+ * the same nonces, so that the parent, who is not told, answers as if nothing
+ * had been; until then we ignore its START.
+ */
+static void expire(struct session *s, uint64_t now)
+{
+	bool changed = false;
+	unsigned int i;
+
+	for (i = 0; i < s->nchild; i++) {
+		struct session_child *c = &s->child[i];
+
+		if (!c->nonce || now - c->heard_ms <= SESSION_FRESH_MS)
+			continue;
+		c->nonce = 0;
+		changed = true;
+	}
+	if (!changed)
+		return;
+	s->up_nonce = 0;
+	s->ops->save(s);
+}
+
+/*
+ * Who left in good order contributed to every chunk that the others started,
+ * so nobody waits for it, except for a moment after a relay lost its slots.
+ */
+static void watch_left(struct session *s, uint64_t now)
+{
+	uint64_t left = all_children(s) & ~session_seen(s);
+	uint32_t chunk = 0;
+	int child;
+
+	s->watch_ms = now + SESSION_WATCH_MS;
+	child = s->ops->stuck(s, left, &chunk);
+	if (child < 0 || child != s->stuck_child || chunk != s->stuck_chunk) {
+		s->stuck_child = child;
+		s->stuck_chunk = chunk;
+		s->stuck_since = now;
+	} else if (now - s->stuck_since >= SESSION_GONE_MS) {
+		session_abort(s, TRIB_ABORT_GONE, s->child[child].rank, child,
+			      now);
+	}
+}
+
+/* The time until @at_ms, at least 1; the smaller of it and @least (0: none). */
+static uint32_t sooner(uint32_t least, uint64_t at_ms, uint64_t now)
+{
+	uint32_t ms = at_ms > now ? (uint32_t)(at_ms - now) : 1;
+
+	return !least || ms < least ? ms : least;
+}
+
+uint32_t session_tick(struct session *s, uint64_t now)
+{
+	uint64_t seen;
+	uint32_t wait = 0;
+
+	if (s->abort.left && now >= s->abort.next_ms)
+		send_abort(s, now);
+	if (s->kind != SESSION_LEAF && !s->epoch)
+		expire(s, now);
+	if (!s->epoch && s->up_nonce && now >= s->up_ms) {
+		s->up_ms = now + SESSION_REPEAT_MS;
+		s->ops->up(s, TRIB_T_JOIN, s->up_nonce);
+	}
+	seen = session_seen(s);
+	if (s->epoch && seen && seen != all_children(s)) {
+		if (now >= s->watch_ms)
+			watch_left(s, now);
+		wait = sooner(wait, s->watch_ms, now);
+	}
+	if (s->abort.left)
+		wait = sooner(wait, s->abort.next_ms, now);
+	if (!s->epoch && s->up_nonce)
+		wait = sooner(wait, s->up_ms, now);
+	if (!s->epoch && session_seen(s))
+		wait = sooner(wait, now + SESSION_FRESH_MS / 2, now);
+	return wait;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who takes part in a tree: the state machine by which children join a node,
+ * an epoch begins, and ends. Pure: no sockets, no maps, no clock; what comes
+ * in and what goes out are function calls. join.c connects it to the rest.
+ *
+ *	          all children here             START(RUN) from the parent
+ *	WAITING ---------------------> WAITING ----------------------------> RUNNING
+ *	        root: straight to RUNNING, in the next epoch
+ *	        inner: JOIN to the parent, with a mix of the children's nonces
+ *
+ * A running epoch ends when a child joins with a new nonce (the others get
+ * ABORT(REJOIN)), when all children have left, when one that left is needed
+ * (ABORT(GONE)), or with the tree. Nothing is allocated by a packet: all
+ * state is per child.
+ */
+#ifndef TRIBD_SESSION_H
+#define TRIBD_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "uapi/trib_wire.h"
+
+#define SESSION_REPEAT_MS 200 /* between JOINs to the parent */
+#define SESSION_FRESH_MS 3000 /* a waiting child repeats its JOIN sooner */
+#define SESSION_ANSWER_MS 20  /* a child gets one START, or changes, in this */
+#define SESSION_GONE_MS 500   /* a chunk waits this long for one that left */
+#define SESSION_WATCH_MS 125  /* how often we look for such a chunk */
+#define SESSION_LATE_MS 2000  /* nothing is late on its way for longer */
+#define SESSION_LATE 5	      /* ... nor are so many copies of one JOIN */
+#define SESSION_RETIRED 4     /* nonces of a child that are remembered */
+#define SESSION_ABORTS 3      /* times an ABORT is sent */
+#define SESSION_EPOCH_MAX 0xffff0000u /* a JOIN that names more is refused */
+#define SESSION_RANK_RELAY 0xffff
+#define SESSION_UP (-1) /* in place of a child: the parent */
+
+enum session_kind { SESSION_ROOT, SESSION_INNER, SESSION_LEAF };
+
+/**
+ * struct session_child - what is known of one child
+ * @nonce:   of the JOIN by which it takes part or waits; 0: not here. This,
+ *           the epoch and up_nonce are what survives a restart of tribd.
+ * @known:   its newest nonce, here or not.
+ * @retired: older ones: a JOIN with one of them was late on its way.
+ * @nretired: next place in @retired.
+ * @late:    a retired nonce that JOINs still come with: @nlate since @late_ms.
+ * @heard_ms: when it last sent a JOIN; 0: not since tribd started.
+ * @answered_ms: when it was last sent a START.
+ * @changed_ms: when @known became what it is.
+ * @len:     bytes of its JOIN: the answer is as long.
+ * @rank:    as configured; SESSION_RANK_RELAY for a relay.
+ * @port:    UDP port that its JOIN came from.
+ */
+struct session_child {
+	uint64_t nonce;
+	uint64_t known;
+	uint64_t retired[SESSION_RETIRED];
+	unsigned int nretired;
+	unsigned int nlate;
+	uint64_t late;
+	uint64_t late_ms;
+	uint64_t heard_ms;
+	uint64_t answered_ms;
+	uint64_t changed_ms;
+	uint16_t len;
+	uint16_t rank;
+	uint16_t port;
+};
+
+/* Who waits for whom: what a START(WAIT) says. */
+struct session_view {
+	uint64_t seen;
+	uint16_t nchild;
+	uint16_t rank[TRIB_CHILDREN_MAX];
+};
+
+/* A JOIN or LEAVE that passed all checks. */
+struct session_join {
+	uint64_t nonce;
+	uint32_t epoch;
+	uint16_t len;
+	uint16_t port;
+};
+
+/* What a START from the parent says. */
+struct session_start {
+	uint64_t nonce;
+	uint32_t epoch;
+	uint16_t state;
+	struct session_view view;
+};
+
+struct session;
+
+/**
+ * struct session_ops - where the machine's output goes
+ * @save:  epoch, last_epoch, nonces or up_nonce changed: make it last, and
+ *         let the data plane know, before anything that follows is sent.
+ * @start: send START to @child, with its nonce, port and length from @s.
+ * @abort: send ABORT of @epoch to @child (or SESSION_UP).
+ * @up:    send JOIN or LEAVE (@type) to the parent.
+ * @stuck: a chunk that has contributions, but none of a child in @missing, and
+ *         waits for it; returns that child and sets @chunk, or -1.
+ */
+struct session_ops {
+	void (*save)(struct session *s);
+	void (*start)(struct session *s, unsigned int child, unsigned int state,
+		      const struct session_view *view);
+	void (*abort)(struct session *s, int child, uint32_t epoch,
+		      enum trib_abort why, uint16_t rank);
+	void (*up)(struct session *s, enum trib_type type, uint64_t nonce);
+	int (*stuck)(struct session *s, uint64_t missing, uint32_t *chunk);
+};
+
+/* An ABORT under way: repeated, because nobody acknowledges it. */
+struct session_abort {
+	uint64_t to; /* children */
+	uint64_t next_ms;
+	uint32_t epoch;
+	uint16_t rank;
+	uint8_t why;
+	uint8_t left; /* times still to send; 0: none under way */
+	bool up;
+};
+
+/**
+ * struct session - one tree at one node
+ * @epoch:    running epoch, 0 = waiting.
+ * @last_epoch: newest epoch known; the next one is larger.
+ * @up_nonce: by which we joined the parent; 0: we have not.
+ * @up_ms:    when to repeat that JOIN.
+ * @up_view:  whom the parent waits for; nchild 0: not heard of yet.
+ * @watch_ms: when to look for a chunk that waits for a child that left.
+ * @stuck_since, @stuck_child, @stuck_chunk: the one found last; -1: none.
+ */
+struct session {
+	const struct session_ops *ops;
+	void *ctx;
+	enum session_kind kind;
+	uint32_t epoch;
+	uint32_t last_epoch;
+	uint64_t up_nonce;
+	uint64_t up_ms;
+	struct session_view up_view;
+	uint64_t watch_ms;
+	uint64_t stuck_since;
+	int stuck_child;
+	uint32_t stuck_chunk;
+	struct session_abort abort;
+	unsigned int nchild;
+	struct session_child child[TRIB_CHILDREN_MAX];
+};
+
+/**
+ * session_init() - a node that nobody has joined
+ * @rank: of each child.
+ *
+ * After it the caller sets last_epoch and, if a former tribd has left an epoch
+ * running, epoch, up_nonce, and each child's nonce and known. Nonces of those
+ * who wait need not be kept: they are repeated.
+ */
+void session_init(struct session *s, const struct session_ops *ops, void *ctx,
+		  enum session_kind kind, unsigned int nchild,
+		  const uint16_t *rank);
+
+/* @child < nchild in these three. */
+void session_join(struct session *s, unsigned int child,
+		  const struct session_join *j, uint64_t now_ms);
+void session_leave(struct session *s, unsigned int child,
+		   const struct session_join *j);
+void session_refuse(struct session *s, unsigned int child,
+		    const struct session_join *j, uint64_t now_ms);
+/* From the parent. */
+void session_start(struct session *s, const struct session_start *m,
+		   uint64_t now_ms);
+
+/**
+ * session_abort() - end the running epoch because of @rank
+ * @except: child not to tell, or -1.
+ */
+void session_abort(struct session *s, enum trib_abort why, uint16_t rank,
+		   int except, uint64_t now_ms);
+
+/**
+ * session_leaf_epoch() - a rank of this host was told that @epoch runs
+ *
+ * Return: 0, or -ESTALE: the epoch is over, or not (yet) running here.
+ */
+int session_leaf_epoch(struct session *s, uint32_t epoch);
+
+/* No rank of this host is attached any more: nothing is to be delivered. */
+void session_leaf_end(struct session *s);
+
+/**
+ * session_tick() - do what is due at @now_ms
+ *
+ * Return: milliseconds until the next call is needed; 0: none until something
+ * else happens.
+ */
+uint32_t session_tick(struct session *s, uint64_t now_ms);
+
+/* Children that are here (waiting, or taking part), as a bitmap. */
+uint64_t session_seen(const struct session *s);
+
+#endif /* TRIBD_SESSION_H */
