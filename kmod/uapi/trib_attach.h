@@ -10,7 +10,8 @@
  * array (frozen, for mmap PROT_READ), then one ring buffer for this rank. The
  * connection stays open as long as the worker is attached: when it closes
  * without TRIB_ATTACH_BYE, tribd tells the job's other workers that this rank
- * is gone. The worker must check that the peer's credentials are uid 0.
+ * is gone. When tribd ends, the maps stay and data goes on; the worker connects
+ * again (TRIB_ATTACH_RESUME) within TRIB_ATTACH_GRACE_MS. The worker must check that the peer's credentials are uid 0.
  *
  * Ticket, the text form for hosts without tribd:
  *
@@ -29,6 +30,8 @@
 #define TRIB_ATTACH_VERSION	1
 #define TRIB_ATTACH_TREES	32		/* trees of one job on one host */
 #define TRIB_RANK_ANY		0xffff
+/* After a restart, tribd takes a rank that has not resumed by then for dead. */
+#define TRIB_ATTACH_GRACE_MS	3000
 
 /**
  * enum trib_attach_cmd - what the worker asks
@@ -47,8 +50,17 @@ enum trib_attach_cmd {
 	TRIB_ATTACH_EPOCH = 3,
 };
 
+/**
+ * enum trib_attach_flags - bits of &trib_attach_req.flags
+ * @TRIB_ATTACH_MAPPED: HELLO: wants mapped delivery.
+ * @TRIB_ATTACH_RESUME: HELLO: this rank was attached to a tribd that has ended
+ *                      since; it keeps its file descriptors and gets none.
+ *                      -ENOENT if the job is gone, -ESTALE if this tribd does
+ *                      not know the rank's ring buffer (any more).
+ */
 enum trib_attach_flags {
-	TRIB_ATTACH_MAPPED = 1 << 0,	/* HELLO: wants mapped delivery */
+	TRIB_ATTACH_MAPPED = 1 << 0,
+	TRIB_ATTACH_RESUME = 1 << 1,
 };
 
 /**
@@ -137,6 +149,8 @@ TRIB_ASSERT(sizeof(struct trib_attach_tree) == 56, "trib_attach_tree");
  * @cookie:  of the job.
  * @rate:    planned rate in bit/s, 0 = none.
  * @timeout_ms: of the job.
+ * @epoch:   newest epoch that this host knows of on any of the trees, for JOIN:
+ *           cells may still hold results of it.
  * @text:    why not.
  * @tree:    the trees.
  */
@@ -154,7 +168,7 @@ struct trib_attach_rep {
 	__be64 cookie;
 	__u64 rate;
 	__u32 timeout_ms;
-	__u32 rsvd;
+	__u32 epoch;
 	char text[240];
 	struct trib_attach_tree tree[TRIB_ATTACH_TREES];
 };

@@ -343,6 +343,8 @@ struct trib_deliver {
 };
 
 #define TRIB_RING_EVERY		64
+/* Bytes of each rank's ring buffer: what the rank maps, twice, after 2 pages. */
+#define TRIB_RING_BYTES		65536
 
 /**
  * struct trib_cell - one delivered result
