@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The BPF tests on Debian's 6.1 kernel: each test of tests/bpf, in the VM.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+
+skip() { echo "1..0 # SKIP $*"; exit 4; }
+
+command -v qemu-system-x86_64 >/dev/null || skip "no qemu-system-x86_64"
+mapfile -t programs < <(grep '^build/tests/bpf/' build/check-list)
+((${#programs[@]})) || { echo "Bail out! no BPF tests in build/check-list"; exit 1; }
+exec scripts/vm -t 550 -- tests/vm/guest-tap "${programs[@]}"
