@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * trib doctor: looks for what silently kills such systems, and says what to do
+ * about it. Owns the order of the examination and how findings are shown.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "doctor.h"
+#include "schema.h"
+
+/* Counters are looked at twice, this far apart at least. */
+#define COUNTER_MS 1000
+
+static const char *const states[] = {
+	[DOCTOR_OK] = "ok",
+	[DOCTOR_WARN] = "warn",
+	[DOCTOR_FAIL] = "fail",
+};
+
+const char *doctor_text(char *buf, size_t size, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(buf, size, fmt, ap);
+	va_end(ap);
+	return buf;
+}
+
+void doctor_note(struct doctor *d, int state, const char *check,
+		 const char *subject, const char *remedy, const char *fmt, ...)
+{
+	char text[OUT_CELL];
+	va_list ap;
+	json_t *note;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	note = json_pack("{s:s, s:s, s:o, s:o}", "state", states[state],
+			 "check", check, "subject",
+			 schema_string(subject, strlen(subject)), "text",
+			 schema_string(text, strlen(text)));
+	if (remedy)
+		json_object_set_new(note, "remedy",
+				    schema_string(remedy, strlen(remedy)));
+	json_array_append_new(d->notes, note);
+	if (state > d->worst)
+		d->worst = state;
+}
+
+/* Aligned by hand: remedies go below what they cure. */
+static void print_notes(const struct doctor *d)
+{
+	const json_t *note;
+	char what[160];
+	int width = 0, count[3] = {0}, n;
+	size_t i, k;
+
+	json_array_foreach(d->notes, i, note)
+	{
+		n = (int)(strlen(jstr(note, "check")) +
+			  strlen(jstr(note, "subject")) + 1);
+		if (n > width && n < (int)sizeof(what))
+			width = n;
+	}
+	json_array_foreach(d->notes, i, note)
+	{
+		snprintf(what, sizeof(what), "%s %s", jstr(note, "check"),
+			 jstr(note, "subject"));
+		printf("%-4s  %-*s  %s\n", jstr(note, "state"), width, what,
+		       jstr(note, "text"));
+		if (json_object_get(note, "remedy"))
+			printf("      %-*s  -> %s\n", width, "",
+			       jstr(note, "remedy"));
+		for (k = 0; k < 3; k++)
+			count[k] += !strcmp(jstr(note, "state"), states[k]);
+	}
+	printf("\n%d ok, %d warnings, %d failures\n", count[DOCTOR_OK],
+	       count[DOCTOR_WARN], count[DOCTOR_FAIL]);
+}
+
+static double now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
+}
+
+static void counters(struct doctor *d, double since)
+{
+	double left = COUNTER_MS - (now_ms() - since);
+	struct timespec ts = {0};
+	json_t *later;
+
+	if (left > 0) {
+		ts.tv_sec = (time_t)(left / 1e3);
+		ts.tv_nsec = (long)((left - (double)ts.tv_sec * 1e3) * 1e6);
+		nanosleep(&ts, NULL);
+	}
+	if (cli_fetch_all(d->c, TRIB_CMD_STATS_GET, TRIB_A_STAT, &later)) {
+		doctor_note(d, DOCTOR_FAIL, "tribd", "", NULL,
+			    "stopped answering: %s", d->c->error);
+		d->c->error[0] = '\0';
+		return;
+	}
+	doctor_counters(d, later, (now_ms() - since) / 1e3);
+	json_decref(later);
+}
+
+static void examine(struct doctor *d)
+{
+	double since = now_ms();
+
+	doctor_tribd(d);
+	if (!d->peer)
+		doctor_host(d);
+	doctor_faces(d);
+	if (d->peer || !d->status)
+		return;
+	doctor_jobs(d);
+	counters(d, since);
+}
+
+static int arguments(struct cli *c, int argc, char **argv, const char **peer)
+{
+	uint8_t addr[16];
+
+	if (argc < 1)
+		return CLI_OK;
+	if (strcmp(argv[0], "--peer"))
+		return cli_no_args(c, argc, argv);
+	if (argc < 2)
+		return cli_usage(c, "--peer needs ADDR");
+	if (parse_addr(argv[1], addr))
+		return cli_error(c,
+				 "--peer \"%s\" is not an IPv4 or IPv6 address",
+				 argv[1]);
+	*peer = argv[1];
+	return cli_no_args(c, argc - 2, argv + 2);
+}
+
+static int cmd_doctor(struct cli *c, int argc, char **argv)
+{
+	struct doctor d = {.c = c, .notes = json_array()};
+	int err;
+
+	err = arguments(c, argc, argv, &d.peer);
+	if (err) {
+		json_decref(d.notes);
+		return err;
+	}
+	examine(&d);
+	if (!c->json)
+		print_notes(&d);
+	json_decref(d.status);
+	json_decref(d.faces);
+	json_decref(d.jobs);
+	json_decref(d.trees);
+	json_decref(d.stats);
+	json_decref(c->result);
+	c->result = NULL;
+	if (c->json)
+		c->result = d.notes;
+	else
+		json_decref(d.notes);
+	/* The findings say it all: no error line besides. */
+	return d.worst == DOCTOR_FAIL ? CLI_ERROR : CLI_OK;
+}
+
+static const struct cli_cmd cmds[] = {
+	{"", "[--peer ADDR]",
+	 "Look for what is wrong here, or on the way to one address.",
+	 cmd_doctor},
+};
+
+CLI_OBJECT(doctor, "what is wrong, and what to do about it");
