@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * New headers for a copy that leaves: the devmap program. The group is in the
+ * mark that stands in the source MAC; a frame without one is an answer that
+ * has its headers already.
+ */
+#ifndef TRIB_BPF_EGRESS_H
+#define TRIB_BPF_EGRESS_H
+
+#include "parse.h"
+#include "send.h"
+
+/* Tags of a row: 0, 1 (802.1Q) or 2 (802.1ad outside, 802.1Q inside). */
+static __always_inline __u32 rewrite_tags(const struct trib_rewrite *r)
+{
+	return r->vlan[0] ? r->vlan[1] ? 2 : 1 : 0;
+}
+
+/* Ethernet header and tags, up to @l3. @proto is what follows. */
+static __always_inline void put_eth(struct ethhdr *eth,
+				    const struct trib_rewrite *r, __u32 tags,
+				    __be16 proto)
+{
+	struct vlan_tag *tag = (void *)(eth + 1);
+
+	__builtin_memcpy(eth->h_dest, r->dmac, ETH_ALEN);
+	__builtin_memcpy(eth->h_source, r->smac, ETH_ALEN);
+	if (tags == 0) {
+		eth->h_proto = proto;
+		return;
+	}
+	eth->h_proto = bpf_htons(tags == 2 ? ETH_P_8021AD : ETH_P_8021Q);
+	tag->tci = r->vlan[0];
+	if (tags == 2) {
+		tag->proto = bpf_htons(ETH_P_8021Q);
+		tag++;
+		tag->tci = r->vlan[1];
+	}
+	tag->proto = proto;
+}
+
+static __always_inline void put_v4(struct iphdr *ip,
+				   const struct trib_rewrite *r)
+{
+	ip->tos = ecn_renew(ip->tos);
+	ip->ttl = 64;
+	ip->check = 0;
+	store32(&ip->saddr, r->saddr[3]);
+	store32(&ip->daddr, r->daddr[3]);
+	ip->check = ip_checksum(ip);
+}
+
+static __always_inline void put_v6(struct ipv6hdr *ip,
+				   const struct trib_rewrite *r)
+{
+	ecn_renew_v6(ip);
+	ip->hop_limit = 64;
+	__builtin_memcpy(&ip->saddr, r->saddr, 16);
+	__builtin_memcpy(&ip->daddr, r->daddr, 16);
+}
+
+/* UDP header and the two fields of ours that depend on who receives. */
+static __always_inline void put_udp(struct udphdr *udp,
+				    const struct trib_rewrite *r)
+{
+	struct trib_hdr *h = (void *)(udp + 1);
+
+	udp->source = r->sport;
+	udp->dest = r->dport;
+	udp->check = 0;
+	if (r->up) {
+		h->flags |= TRIB_F_UP;
+		store16(&h->child, bpf_htons(r->child));
+	} else {
+		h->flags &= ~TRIB_F_UP;
+	}
+}
+
+/* Tags that the frame has. Return: 0 to 2, *@proto is what follows them. */
+static __always_inline __u32 count_tags(struct xdp_md *ctx, __be16 *proto)
+{
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	struct vlan_tag *tag = data + sizeof(struct ethhdr);
+	__u32 n = 0;
+
+#pragma clang loop unroll(full)
+	for (int i = 0; i < 2; i++) {
+		if (!is_vlan(*proto) || (void *)(tag + 1) > end)
+			break;
+		*proto = tag->proto;
+		tag++;
+		n++;
+	}
+	return n;
+}
+
+static __always_inline int egress(struct xdp_md *ctx)
+{
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	struct trib_rewrite_key key = { .ifindex = ctx->egress_ifindex };
+	struct ethhdr *eth = data;
+	struct trib_rewrite *r;
+	__u32 have, want, len;
+	__be16 proto;
+	void *l3;
+
+	if ((void *)(eth + 1) > end || load16(eth->h_source) != MARK)
+		return XDP_PASS;
+	key.group = load32(eth->h_source + 2);
+	r = bpf_map_lookup_elem(&rewrites, &key);
+	if (!r)
+		return drop(TRIB_DROP_REWRITE);
+	proto = eth->h_proto;
+	have = count_tags(ctx, &proto);
+	if (proto != (r->v6 ? bpf_htons(ETH_P_IPV6) : bpf_htons(ETH_P_IP)))
+		return drop(TRIB_DROP_REWRITE);
+	want = rewrite_tags(r);
+	if (have != want) {
+		if (bpf_xdp_adjust_head(ctx, ((int)have - (int)want) * 4))
+			return drop(TRIB_DROP_REWRITE);
+		data = (void *)(long)ctx->data;
+		end = (void *)(long)ctx->data_end;
+	}
+	l3 = data + sizeof(*eth) + want * 4;
+	len = r->v6 ? 40 : 20;
+	if (l3 + len + sizeof(struct udphdr) + sizeof(struct trib_hdr) > end)
+		return drop(TRIB_DROP_SHORT);
+	put_eth(data, r, want, proto);
+	if (len == 40)
+		put_v6(l3, r);
+	else
+		put_v4(l3, r);
+	put_udp(l3 + len, r);
+	stat(TRIB_EGRESS);
+	return XDP_PASS;
+}
+
+#endif /* TRIB_BPF_EGRESS_H */

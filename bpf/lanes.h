@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Moving and combining values, block by block: the loops that decide what a
+ * relay costs. One block is TRIB_NVAL_BLOCK 32-bit units, 8 words.
+ */
+#ifndef TRIB_BPF_LANES_H
+#define TRIB_BPF_LANES_H
+
+#include "packet.h"
+#include "uapi/trib_maps.h"
+
+#define BLOCK_WORDS (TRIB_NVAL_BLOCK / 2)
+#define BLOCKS_MAX  (TRIB_NVAL / TRIB_NVAL_BLOCK)
+
+static __always_inline __u32 blocks(__u32 nval)
+{
+	return (nval + TRIB_NVAL_BLOCK - 1) / TRIB_NVAL_BLOCK;
+}
+
+/*
+ * Run OP for each word of @nblk blocks: q[j] in the packet from @v on, t[j] in
+ * memory at @mem. The full size has one bounds check for all; otherwise one
+ * for each block, hidden from the compiler, which would merge them into one
+ * that the verifier does not follow. Ends early if the packet does.
+ */
+#define EACH_WORD(v, end, mem, nblk, OP)                                       \
+	do {                                                                   \
+		__u64 *q = (v), *t = (mem);                                    \
+		HIDE(q);                                                       \
+		if ((nblk) == BLOCKS_MAX &&                                    \
+		    (void *)(q + BLOCKS_MAX * BLOCK_WORDS) <= (end)) {         \
+			_Pragma("clang loop unroll_count(8)")                  \
+			for (int j = 0; j < BLOCKS_MAX * BLOCK_WORDS; j++) {   \
+				OP;                                            \
+			}                                                      \
+			break;                                                 \
+		}                                                              \
+		for (__u32 b_ = 0; b_ < BLOCKS_MAX; b_++) {                    \
+			HIDE(q);                                               \
+			if (b_ >= (nblk) || (void *)(q + BLOCK_WORDS) > (end)) \
+				break;                                         \
+			_Pragma("clang loop unroll(full)")                     \
+			for (int j = 0; j < BLOCK_WORDS; j++) {                \
+				OP;                                            \
+			}                                                      \
+			q += BLOCK_WORDS;                                      \
+			t += BLOCK_WORDS;                                      \
+		}                                                              \
+	} while (0)
+
+/* Two 32-bit lanes that do not carry into each other, modulo 2^32 each. */
+static __always_inline __u64 add_i32(__u64 a, __u64 b)
+{
+	const __u64 high = 0x80000000;
+
+	return ((a & ~high) + (b & ~high)) ^ ((a ^ b) & high);
+}
+
+/*
+ * The larger signed word, without a branch: it would be predicted wrong every
+ * other time. The sign of a - b is wrong if it overflows, that is, if a and b
+ * differ in sign and so do a and a - b.
+ */
+static __always_inline __u64 max_s64(__u64 a, __u64 b)
+{
+	__u64 differ = a ^ b, diff = a - b;
+	__u64 less = (__s64)(diff ^ (differ & (diff ^ a))) >> 63;
+
+	return a ^ (differ & less);
+}
+
+#endif /* TRIB_BPF_LANES_H */

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Classification and admission: which packets are ours, and which of ours may
+ * touch a slot. Nothing behind parse() and admit() checks a header again.
+ */
+#ifndef TRIB_BPF_PARSE_H
+#define TRIB_BPF_PARSE_H
+
+#include "packet.h"
+#include "stats.h"
+
+#define PARSE_OK -1 /* else a verdict: XDP_PASS if not ours, or XDP_DROP */
+
+#define UDP_PORT bpf_htons(TRIB_UDP_PORT)
+
+static __always_inline bool is_vlan(__be16 proto)
+{
+	return proto == bpf_htons(ETH_P_8021Q) ||
+	       proto == bpf_htons(ETH_P_8021AD);
+}
+
+/* A packet that may be for our port, but not in a form that we read. */
+static __always_inline int refuse(struct xdp_md *ctx, void *udp, __u32 why)
+{
+	struct udphdr *u = udp;
+
+	if ((void *)(u + 1) > (void *)(long)ctx->data_end ||
+	    u->dest != UDP_PORT)
+		return XDP_PASS;
+	return drop(why);
+}
+
+/* Return: PARSE_OK with @p->udp and *@l4_len set, or a verdict. */
+static __always_inline int parse_v4(struct xdp_md *ctx, struct pkt *p,
+				    __u32 *l4_len)
+{
+	struct iphdr *ip = p->l3;
+	__u32 hlen;
+
+	if ((void *)(ip + 1) > (void *)(long)ctx->data_end ||
+	    ip->protocol != IPPROTO_UDP || ip->version != 4)
+		return XDP_PASS;
+	if (ip->frag_off & bpf_htons(IP_FRAGMENT)) {
+		/* Only the first one says whose it is. */
+		if (ip->frag_off & bpf_htons(IP_OFFSET))
+			return XDP_PASS;
+		hlen = ip->ihl * 4;
+		return refuse(ctx, p->l3 + hlen, TRIB_DROP_FRAGMENT);
+	}
+	if (ip->ihl != 5) {
+		hlen = ip->ihl * 4;
+		if (hlen < 20)
+			return XDP_PASS;
+		return refuse(ctx, p->l3 + hlen, TRIB_DROP_OPTIONS);
+	}
+	p->v6 = false;
+	p->ce = (ip->tos & ECN_MASK) == ECN_CE;
+	p->udp = (void *)(ip + 1);
+	*l4_len = bpf_ntohs(ip->tot_len) - 20;
+	return PARSE_OK;
+}
+
+/* One extension header before UDP is seen through, to count it. */
+static __always_inline int parse_v6_more(struct xdp_md *ctx,
+					 struct ipv6hdr *ip)
+{
+	struct {
+		__u8 next;
+		__u8 len;
+		__be16 frag_off;
+		__u32 rsvd;
+	} *ext = (void *)(ip + 1);
+	__u32 len;
+
+	if ((void *)(ext + 1) > (void *)(long)ctx->data_end ||
+	    ext->next != IPPROTO_UDP)
+		return XDP_PASS;
+	switch (ip->nexthdr) {
+	case IPPROTO_FRAGMENT:
+		if (ext->frag_off & bpf_htons(0xfff8))
+			return XDP_PASS;
+		return refuse(ctx, ext + 1, TRIB_DROP_FRAGMENT);
+	case IPPROTO_HOPOPTS:
+	case IPPROTO_ROUTING:
+	case IPPROTO_DSTOPTS:
+		len = (ext->len + 1) * 8;
+		return refuse(ctx, (void *)ext + len, TRIB_DROP_OPTIONS);
+	default:
+		return XDP_PASS;
+	}
+}
+
+static __always_inline int parse_v6(struct xdp_md *ctx, struct pkt *p,
+				    __u32 *l4_len)
+{
+	struct ipv6hdr *ip = p->l3;
+
+	if ((void *)(ip + 1) > (void *)(long)ctx->data_end || ip->version != 6)
+		return XDP_PASS;
+	if (ip->nexthdr != IPPROTO_UDP)
+		return parse_v6_more(ctx, ip);
+	p->v6 = true;
+	/* The traffic class straddles the first two bytes. */
+	p->ce = (ip->flow_lbl[0] >> 4 & ECN_MASK) == ECN_CE;
+	p->udp = (void *)(ip + 1);
+	*l4_len = bpf_ntohs(ip->payload_len);
+	return PARSE_OK;
+}
+
+/* Does the header name a type that exists, in a direction it travels in? */
+static __always_inline bool type_ok(__u8 type, __u8 flags)
+{
+	switch (type) {
+	case TRIB_T_GRAD:
+	case TRIB_T_JOIN:
+	case TRIB_T_LEAVE:
+		return flags & TRIB_F_UP;
+	case TRIB_T_START:
+		return !(flags & TRIB_F_UP);
+	case TRIB_T_RESULT:
+	case TRIB_T_NEED:
+	case TRIB_T_ALIVE:
+	case TRIB_T_ABORT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Op, format and bitmap of a type that the data plane handles itself. */
+static __always_inline bool format_ok(const struct trib_hdr *h)
+{
+	__u8 type = h->type;
+
+	/* Shared pools and compressed payloads have pools of their own. */
+	if (h->nm | h->attempt | load16(&h->relay) | (h->flags & TRIB_F_MASK))
+		return false;
+	if (type == TRIB_T_NEED)
+		return h->bmwords == 1 && h->nval == 0;
+	if (h->bmwords)
+		return false;
+	if (type != TRIB_T_GRAD && type != TRIB_T_RESULT)
+		return type >= TRIB_T_JOIN || h->nval == 0;
+	if (h->op == TRIB_WOP_MAX)
+		return h->fmt == TRIB_FMT_W64;
+	if (h->op != TRIB_WOP_ADD || h->fmt > TRIB_FMT_W64)
+		return false;
+	/* Values have a format; a packet without any says that it is empty. */
+	if (h->nval)
+		return h->fmt != TRIB_FMT_NONE;
+	return type == TRIB_T_RESULT || (h->flags & TRIB_F_EMPTY);
+}
+
+/* More than one datagram's worth behind our header: a second one of ours? */
+static __always_inline int parse_gso(struct xdp_md *ctx, struct pkt *p,
+				     __u32 len)
+{
+	struct trib_hdr *next;
+
+	if (len <= TRIB_NVAL_LARGE * 4) {
+		next = (void *)(p->h + 1) + len;
+		if ((void *)(next + 1) <= (void *)(long)ctx->data_end &&
+		    next->version == TRIB_WIRE_VERSION &&
+		    load64(&next->cookie) == load64(&p->h->cookie))
+			return drop(TRIB_DROP_GSO);
+	}
+	return drop(TRIB_DROP_LENGTH);
+}
+
+/* The datagram is ours: version, type, lengths, format. */
+static __always_inline int parse_ours(struct xdp_md *ctx, struct pkt *p,
+				      __u32 l4_len)
+{
+	void *end = (void *)(long)ctx->data_end;
+	struct trib_hdr *h = p->h;
+	__u32 nval, len, max;
+
+	if ((void *)(h + 1) > end)
+		return drop(TRIB_DROP_SHORT);
+	if (h->version != TRIB_WIRE_VERSION)
+		return drop(TRIB_DROP_VERSION);
+	if (!type_ok(h->type, h->flags))
+		return drop(TRIB_DROP_TYPE);
+	nval = bpf_ntohs(load16(&h->nval));
+	/* JOIN of another size is tribd's to refuse. */
+	max = h->type < TRIB_T_JOIN ? TRIB_NVAL : TRIB_NVAL_LARGE;
+	if (nval > max)
+		return drop(TRIB_DROP_NVAL);
+	if (h->bmwords > TRIB_BMWORDS_MAX)
+		return drop(TRIB_DROP_FORMAT);
+	len = h->bmwords * 8 + trib_payload_len(nval);
+	if (l4_len != bpf_ntohs(p->udp->len))
+		return drop(TRIB_DROP_LENGTH);
+	if (l4_len != sizeof(struct udphdr) + sizeof(*h) + len)
+		return l4_len > sizeof(struct udphdr) + sizeof(*h) + len ?
+			       parse_gso(ctx, p, len) :
+			       drop(TRIB_DROP_LENGTH);
+	if ((void *)(h + 1) + len != end)
+		return drop(TRIB_DROP_LENGTH);
+	if (!format_ok(h))
+		return drop(TRIB_DROP_FORMAT);
+	p->len = len;
+	return PARSE_OK;
+}
+
+static __always_inline int parse(struct xdp_md *ctx, struct pkt *p)
+{
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	struct ethhdr *eth = data;
+	__u32 l4_len = 0;
+	__be16 proto;
+	int rc;
+
+	if ((void *)(eth + 1) > end)
+		return XDP_PASS;
+	proto = eth->h_proto;
+	p->l3 = eth + 1;
+	p->l3_off = sizeof(*eth);
+	p->vlan = 0;
+#pragma clang loop unroll(full)
+	for (int i = 0; i < 2; i++) {
+		struct vlan_tag *tag = p->l3;
+
+		if (!is_vlan(proto))
+			break;
+		if ((void *)(tag + 1) > end)
+			return XDP_PASS;
+		p->vlan |= (__u32)(tag->tci & bpf_htons(VLAN_ID_MASK))
+			   << (16 * i);
+		proto = tag->proto;
+		p->l3 = tag + 1;
+		p->l3_off += sizeof(*tag);
+	}
+	if (proto == bpf_htons(ETH_P_IP))
+		rc = parse_v4(ctx, p, &l4_len);
+	else if (proto == bpf_htons(ETH_P_IPV6))
+		rc = parse_v6(ctx, p, &l4_len);
+	else
+		rc = XDP_PASS;
+	if (rc != PARSE_OK)
+		return rc;
+	if ((void *)(p->udp + 1) > end || p->udp->dest != UDP_PORT)
+		return XDP_PASS;
+	p->eth = eth;
+	p->h = (void *)(p->udp + 1);
+	p->off = p->l3_off + (p->v6 ? 40 : 20) + sizeof(struct udphdr) +
+		 sizeof(struct trib_hdr);
+	p->ifindex = ctx->ingress_ifindex;
+	return parse_ours(ctx, p, l4_len);
+}
+
+/* Did @p come from @peer's address, through its port and VLAN? */
+static __always_inline bool face_ok(const struct pkt *p,
+				    const struct trib_peer *peer, bool v6)
+{
+	const struct ipv6hdr *ip6 = p->l3;
+	const struct iphdr *ip = p->l3;
+
+	if (peer->ifindex != p->ifindex || p->v6 != v6 ||
+	    load32(peer->vlan) != p->vlan)
+		return false;
+	if (!v6)
+		return load32(&ip->saddr) == peer->addr[3];
+	return load32(&ip6->saddr.s6_addr32[0]) == peer->addr[0] &&
+	       load32(&ip6->saddr.s6_addr32[1]) == peer->addr[1] &&
+	       load32(&ip6->saddr.s6_addr32[2]) == peer->addr[2] &&
+	       load32(&ip6->saddr.s6_addr32[3]) == peer->addr[3];
+}
+
+/*
+ * Who may speak to which tree.
+ * Return: 0 with *@tree and, for packets that travel up, *@child; or the
+ * reason to drop.
+ */
+static __always_inline __u32 admit(struct pkt *p, struct trib_tree **tree,
+				   __u32 *child)
+{
+	__u32 row = bpf_ntohs(load16(&p->h->tree)), i;
+	struct trib_tree *t = bpf_map_lookup_elem(&trees, &row);
+	struct trib_peer *peer;
+
+	if (!t || !(t->flags & TRIB_TREE_USED) ||
+	    t->job != bpf_ntohs(load16(&p->h->job)))
+		return TRIB_DROP_TREE;
+	if (t->cookie != load64(&p->h->cookie))
+		return TRIB_DROP_COOKIE;
+	*tree = t;
+	*child = 0;
+	if (p->h->flags & TRIB_F_UP) {
+		i = bpf_ntohs(load16(&p->h->child));
+		if (i >= TRIB_CHILDREN_MAX || i >= t->nchild ||
+		    (t->flags & TRIB_TREE_LEAF))
+			return TRIB_DROP_CHILD;
+		/* Not every verifier remembers the bound of a spilled word. */
+		HIDE(i);
+		i &= TRIB_CHILDREN_MAX - 1;
+		peer = &t->child[i];
+		*child = i;
+	} else {
+		if (t->flags & TRIB_TREE_ROOT)
+			return TRIB_DROP_FACE;
+		peer = &t->parent;
+	}
+	if (!face_ok(p, peer, t->flags & TRIB_TREE_V6))
+		return TRIB_DROP_FACE;
+	/* Those who join do not know the epoch yet; tribd judges them. */
+	if (p->h->type < TRIB_T_JOIN &&
+	    (!t->epoch || bpf_ntohl(load32(&p->h->epoch)) != t->epoch))
+		return TRIB_DROP_EPOCH;
+	return 0;
+}
+
+#endif /* TRIB_BPF_PARSE_H */

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The rules of a node of an aggregation tree with a dedicated pool: first the
+ * slot, then one of: drop, answer one, send to a group. tests/sim says why
+ * each rule is there.
+ */
+#ifndef TRIB_BPF_TREE_H
+#define TRIB_BPF_TREE_H
+
+#include "need.h"
+#include "node.h"
+
+/* One chunk in TRIB_LAG_EVERY: how far behind the first was this child? */
+static __noinline void lag_sample(__u32 tree, __u32 child,
+				  const struct slot_arg *a, bool last)
+{
+	struct trib_lag *row = bpf_map_lookup_elem(&lag, &tree);
+	__u64 now = bpf_ktime_get_ns();
+	struct trib_lag_child *c;
+
+	if (!row || child >= TRIB_CHILDREN_MAX)
+		return;
+	c = &row->child[child];
+	__sync_fetch_and_add(&c->samples, 1);
+	if (a->first_ns && now > a->first_ns)
+		__sync_fetch_and_add(&c->lag_ns, now - a->first_ns);
+	if (last)
+		__sync_fetch_and_add(&c->last, 1);
+	c->chunk = a->chunk;
+	c->seen_ns = now;
+}
+
+/* The slot did not want it. */
+static __always_inline int tree_refuse(int act)
+{
+	switch (act) {
+	case SLOT_DUP:
+		return drop(TRIB_DROP_DUP);
+	case SLOT_STALE:
+		return drop(TRIB_DROP_STALE);
+	case SLOT_SEEN:
+		return drop(TRIB_DROP_SEEN);
+	case SLOT_SCALE:
+		return drop(TRIB_DROP_SCALE);
+	case SLOT_MISMATCH:
+		return drop(TRIB_DROP_MISMATCH);
+	case SLOT_BUSY:
+		return drop(TRIB_DROP_BUSY);
+	default:
+		return drop(TRIB_DROP_TREE);
+	}
+}
+
+static __always_inline int tree_grad(struct xdp_md *ctx, struct pkt *p,
+				     struct trib_tree *t, __u32 child)
+{
+	struct slot_arg a;
+	int act;
+
+	stat(TRIB_RX_GRAD);
+	stat_add(TRIB_RX_BYTES, p->len);
+	if (p->h->flags & TRIB_F_RESEND)
+		stat(TRIB_RX_RESEND);
+	node_arg(&a, p, t, child);
+	a.who = 1ULL << (child & 63);
+	act = slot_grad(ctx, &a);
+	if (act <= SLOT_DONE) {
+		stat(TRIB_ADDED);
+		if (!(a.chunk % TRIB_LAG_EVERY))
+			lag_sample(bpf_ntohs(load16(&p->h->tree)), child, &a,
+				   act == SLOT_DONE);
+	}
+	switch (act) {
+	case SLOT_HELD:
+		return XDP_DROP;
+	case SLOT_DONE:
+		stat(TRIB_DONE);
+		return is_root(t) ? result_out(ctx, p, t, &a, t->down) :
+				    partial_out(ctx, p, t, &a, 0);
+	case SLOT_ANSWER:
+		return answer_out(ctx, p, t, &a, t->child[child & 63].port);
+	case SLOT_AGAIN:
+		return partial_out(ctx, p, t, &a, TRIB_F_RESEND);
+	case SLOT_ASK:
+		return need_out(ctx, p, t, a.seen, NEED_TO_ALL);
+	default:
+		return tree_refuse(act);
+	}
+}
+
+static __always_inline int tree_result(struct xdp_md *ctx, struct pkt *p,
+				       struct trib_tree *t)
+{
+	__u32 last = bpf_ntohs(load16(&p->h->child));
+	bool up = p->h->flags & TRIB_F_UP;
+	struct slot_arg a;
+	int rc;
+
+	stat(TRIB_RX_RESULT);
+	stat_add(TRIB_RX_BYTES, p->len);
+	/* On its way up, child is the sender: nobody knows who was last. */
+	if (up || last >= TRIB_CHILDREN_MAX)
+		last = LAST_NONE;
+	node_arg(&a, p, t, last);
+	if (is_leaf(t)) {
+		rc = local_result(ctx, p, t, &a);
+		return rc ? drop(rc) : XDP_DROP;
+	}
+	rc = slot_result(ctx, &a);
+	if (rc != SLOT_DONE)
+		return tree_refuse(rc);
+	turn(p, &a, TRIB_T_RESULT, a.flags & SLOT_KEEP_FLAGS);
+	local_copy(ctx, p, t, &a);
+	stat(TRIB_TX_RESULT);
+	if (up && !is_root(t))
+		return to_all(p, t);
+	return to_group_or_local(p, t, t->down);
+}
+
+/* ALIVE and ABORT go up to the root and from there down to everybody. */
+static __always_inline int tree_control(struct pkt *p, struct trib_tree *t)
+{
+	__u8 type = p->h->type;
+
+	stat(TRIB_RX_CONTROL);
+	if (type >= TRIB_T_JOIN)
+		return XDP_PASS;
+	if ((p->h->flags & TRIB_F_UP) && !is_root(t))
+		return to_group(p, t->up);
+	p->h->flags &= ~TRIB_F_UP;
+	if (is_leaf(t) && !t->deliver)
+		return drop(TRIB_DROP_DELIVER);
+	local_event(p, t, type, 0);
+	if (is_leaf(t))
+		return XDP_DROP;
+	return to_group_or_local(p, t, t->down);
+}
+
+/* An admitted packet. @child sent it, if it travels up. */
+static __always_inline int tree_packet(struct xdp_md *ctx, struct pkt *p,
+				       struct trib_tree *t, __u32 child)
+{
+	switch (p->h->type) {
+	case TRIB_T_GRAD:
+		return tree_grad(ctx, p, t, child);
+	case TRIB_T_RESULT:
+		return tree_result(ctx, p, t);
+	case TRIB_T_NEED:
+		return tree_need(ctx, p, t, child);
+	default:
+		return tree_control(p, t);
+	}
+}
+
+#endif /* TRIB_BPF_TREE_H */
