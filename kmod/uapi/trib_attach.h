@@ -11,7 +11,8 @@
  * connection stays open as long as the worker is attached: when it closes
  * without TRIB_ATTACH_BYE, tribd tells the job's other workers that this rank
  * is gone. When tribd ends, the maps stay and data goes on; the worker connects
- * again (TRIB_ATTACH_RESUME) within TRIB_ATTACH_GRACE_MS. The worker must check that the peer's credentials are uid 0.
+ * again (TRIB_ATTACH_RESUME) within TRIB_ATTACH_GRACE_MS. The worker must check
+ * that the peer's credentials are uid 0.
  *
  * Ticket, the text form for hosts without tribd:
  *
@@ -31,7 +32,7 @@
 #define TRIB_ATTACH_TREES	32		/* trees of one job on one host */
 #define TRIB_RANK_ANY		0xffff
 /* After a restart, tribd takes a rank that has not resumed by then for dead. */
-#define TRIB_ATTACH_GRACE_MS	3000
+#define TRIB_ATTACH_GRACE_MS	10000
 
 /**
  * enum trib_attach_cmd - what the worker asks

@@ -235,8 +235,9 @@ void session_abort(struct session *s, enum trib_abort why, uint16_t rank,
 	leave_parent(s);
 }
 
-void session_refuse(struct session *s, unsigned int child,
-		    const struct session_join *j, uint64_t now)
+void session_answer(struct session *s, unsigned int child,
+		    const struct session_join *j, unsigned int state,
+		    uint64_t now)
 {
 	struct session_child *c = &s->child[child];
 	struct session_child kept = *c;
@@ -247,7 +248,7 @@ void session_refuse(struct session *s, unsigned int child,
 	c->nonce = j->nonce;
 	c->port = j->port;
 	c->len = j->len;
-	send_start(s, child, TRIB_START_REFUSED, now);
+	send_start(s, child, state, now);
 	*c = kept;
 	c->answered_ms = now;
 }
@@ -290,7 +291,7 @@ void session_join(struct session *s, unsigned int child,
 	if (!j->nonce || is_late(c, j->nonce, now))
 		return;
 	if (j->epoch > SESSION_EPOCH_MAX) {
-		session_refuse(s, child, j, now);
+		session_answer(s, child, j, TRIB_START_REFUSED, now);
 		return;
 	}
 	if (j->nonce != c->known && !take_nonce(c, j->nonce, now))

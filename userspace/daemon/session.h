@@ -169,8 +169,10 @@ void session_join(struct session *s, unsigned int child,
 		  const struct session_join *j, uint64_t now_ms);
 void session_leave(struct session *s, unsigned int child,
 		   const struct session_join *j);
-void session_refuse(struct session *s, unsigned int child,
-		    const struct session_join *j, uint64_t now_ms);
+/* Tell @child something without taking its JOIN: START with @state. */
+void session_answer(struct session *s, unsigned int child,
+		    const struct session_join *j, unsigned int state,
+		    uint64_t now_ms);
 /* From the parent. */
 void session_start(struct session *s, const struct session_start *m,
 		   uint64_t now_ms);
