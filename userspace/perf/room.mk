@@ -4,10 +4,30 @@ PERF_SHARED := $(addprefix $(B)/userspace/perf/,oracle.o opts.o measure.o \
 	report.o)
 PERF_OBJS := $(PERF_SHARED) $(B)/userspace/perf/perf.o
 
+TRAIN_OBJS := $(addprefix $(B)/userspace/perf/,train.o train_run.o board.o \
+	mlp.o gemm.o task.o sync.o wire.o oracle.o opts.o)
+ifeq ($(shell uname -m),x86_64)
+TRAIN_OBJS += $(B)/userspace/perf/gemm_v3.o
+endif
+
 $(B)/userspace/perf/oracle.o: CFLAGS += -O3
+# mlp.h says why no sums may be fused.
+$(B)/userspace/perf/mlp.o: CFLAGS += -O3 -ffp-contract=off
+# Vectors wider than the base CPU's are split; nothing passes them along.
+$(B)/userspace/perf/gemm.o: CFLAGS += -O3 -Wno-psabi -DGEMM=gemm_base
+
+$(B)/userspace/perf/gemm_v3.o: userspace/perf/gemm.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -O3 -march=x86-64-v3 -DGEMM=gemm_v3 -DGEMM_V3 \
+		-fPIC -c -o $@ $<
+
 
 $(B)/trib-perf: $(PERF_OBJS) $(B)/libtrib.so
 	$(CC) $(LDFLAGS_ALL) -o $@ $(PERF_OBJS) -L$(B) -ltrib -lm \
+		-Wl,-rpath,'$$ORIGIN'
+
+$(B)/trib-train: $(TRAIN_OBJS) $(B)/libtrib.so
+	$(CC) $(LDFLAGS_ALL) -o $@ $(TRAIN_OBJS) -L$(B) -ltrib -lm \
 		-Wl,-rpath,'$$ORIGIN'
 
 # The same programs on a test double of libtrib: never shipped.
@@ -15,11 +35,22 @@ $(B)/tests/unit/trib-perf-double: $(PERF_OBJS) $(B)/tests/unit/trib_double.o
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm -lpthread
 
+$(B)/tests/unit/trib-train-double: $(TRAIN_OBJS) \
+		$(B)/tests/unit/trib_double.o
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm -lpthread
+
 $(B)/tests/unit/unit_perf_oracle: $(B)/tests/unit/unit_perf_oracle.o \
 		$(B)/userspace/perf/oracle.o
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm
 
-$(B)/tests/unit/unit_perf_oracle.o: CPPFLAGS_ALL += -Iuserspace/perf
+$(B)/tests/unit/unit_perf_train: $(B)/tests/unit/unit_perf_train.o \
+		$(filter %/mlp.o %/gemm.o %/gemm_v3.o %/task.o,$(TRAIN_OBJS))
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm
 
-CHECK_TESTS += $(B)/tests/unit/unit_perf_oracle tests/unit/perf_run
-CHECK_BINS += $(B)/tests/unit/trib-perf-double
+$(B)/tests/unit/unit_perf_%.o: CPPFLAGS_ALL += -Iuserspace/perf
+
+CHECK_TESTS += $(B)/tests/unit/unit_perf_oracle \
+	$(B)/tests/unit/unit_perf_train tests/unit/perf_run tests/unit/train_run
+CHECK_BINS += $(B)/tests/unit/trib-perf-double \
+	$(B)/tests/unit/trib-train-double

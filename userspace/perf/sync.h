@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Keeps the ranks' models the same: gradients are summed in buckets, each of
+ * which is on its way while the backward pass goes on to the next layer.
+ * Without a job (t is NULL) everything here is done at once and alone.
+ */
+#ifndef PERF_SYNC_H
+#define PERF_SYNC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mlp.h"
+#include "trib.h"
+
+#define SYNC_BUCKETS_MAX 64
+
+/**
+ * struct sync - one model's synchronisation
+ * @t:      membership, or NULL.
+ * @m:      the model.
+ * @bucket: floats that are worth sending.
+ * @n:      buckets of the present step.
+ * @end:    where each ends.
+ * @req:    each bucket's allreduce.
+ * @begun:  when the step's first bucket was issued.
+ * @bytes:  gradients summed so far.
+ * @busy_s: seconds from each step's first issue to its last result.
+ * @wait_s: seconds of which nothing else was done.
+ * @steps:  optimiser steps.
+ */
+struct sync {
+	struct trib *t;
+	struct mlp *m;
+	size_t bucket;
+	unsigned int n;
+	size_t end[SYNC_BUCKETS_MAX];
+	struct trib_req *req[SYNC_BUCKETS_MAX];
+	double begun;
+	uint64_t bytes;
+	double busy_s;
+	double wait_s;
+	uint64_t steps;
+};
+
+double sync_now(void);
+
+void sync_init(struct sync *s, struct trib *t, struct mlp *m,
+	       size_t bucket_bytes);
+
+/* Everybody takes rank 0's parameters. */
+int sync_start(struct sync *s);
+
+/* For mlp_backward(): @arg is the struct sync. */
+int sync_ready(void *arg, size_t done);
+
+/* Waits bucket by bucket and updates each as it comes. */
+int sync_step(struct sync *s, float rate, float momentum);
+
+/* Gives up what is under way, after a failure. */
+void sync_drop(struct sync *s);
+
+/* @score becomes the sum over all ranks. */
+int sync_score(struct sync *s, struct mlp_score *score);
+
+/*
+ * Whether all ranks hold the same parameters, bit for bit: the largest and
+ * the smallest hash of them, as found by the network, are one.
+ */
+int sync_compare(struct sync *s, uint64_t *hash, int *identical);
+
+#endif /* PERF_SYNC_H */
