@@ -44,11 +44,13 @@ static int tree_add(struct cli *c, int argc, char **argv)
 	if (!err && !child && !parent)
 		err = cli_usage(c,
 				"child FACE[:RANK] or parent FACE is missing");
-	if (!err && parent != index)
+	if (!err && index && !parent)
+		err = cli_usage(c, "index needs parent FACE");
+	/* A leaf may give the index of each rank instead: local RANK:INDEX. */
+	if (!err && parent && child && !index)
 		err = cli_usage(
 			c,
-			parent ? "parent needs index I, our place among its children"
-			       : "index needs parent FACE");
+			"parent needs index I, our place among its children");
 	if (err) {
 		nlmsg_free(msg);
 		return err;
@@ -295,7 +297,7 @@ static const struct cli_cmd cmds[] = {
 	{"show", "[ID]", "List the trees, or show one and its children.",
 	 tree_show},
 	{"add",
-	 "JOB [id T] [child FACE[:RANK] ...] [parent FACE index I] [local RANK[:INDEX] ...] [down FACE ...]",
+	 "JOB [id T] [child FACE[:RANK] ...] [parent FACE [index I]] [local RANK[:INDEX] ...] [down FACE ...]",
 	 "Add this host's node of a tree; without parent it is the root.",
 	 tree_add},
 	{"del", "ID", "Remove a tree.", tree_del},

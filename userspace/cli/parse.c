@@ -164,6 +164,7 @@ int parse_seconds(const char *s, uint32_t min_ms, uint32_t max_ms,
 	return 0;
 }
 
+/* Which of these a face or a job may not have, tribd knows best. */
 bool parse_name_ok(const char *s, size_t len)
 {
 	size_t i;
@@ -171,7 +172,7 @@ bool parse_name_ok(const char *s, size_t len)
 	if (len < 1 || len >= TRIB_NAME_MAX || s[0] == '-')
 		return false;
 	for (i = 0; i < len; i++)
-		if (!isalnum((unsigned char)s[i]) && !strchr("._-/@+=~%", s[i]))
+		if (!isgraph((unsigned char)s[i]))
 			return false;
 	return true;
 }
@@ -183,7 +184,7 @@ static int bad_name(struct cli *c, const char *what, const char *s, size_t len)
 				 s, TRIB_NAME_MAX - 1);
 	return cli_error(
 		c,
-		"%s \"%s\" is not a name: letters, digits and ._-/@+=~%% only, not \"-\" first",
+		"%s \"%s\" is not a name: no blanks, ASCII only, not \"-\" first",
 		what, s);
 }
 

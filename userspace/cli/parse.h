@@ -27,7 +27,7 @@ int parse_uid(const char *s, uint32_t *out);
 int parse_seconds(const char *s, uint32_t min_ms, uint32_t max_ms,
 		  uint32_t *out);
 
-/* True if @s may name a face or a job: letters, digits and ._-/@+=~% */
+/* True if @s may name something: graphic ASCII, not beginning with "-". */
 bool parse_name_ok(const char *s, size_t len);
 
 enum arg_kind {

@@ -15,3 +15,13 @@ $(B)/trib: $(CLI_OBJ)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
 
 ALL += $(B)/trib
+
+CLI_UNITS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,\
+	$(wildcard tests/unit/unit_cli_*.c))
+
+$(CLI_UNITS:%=%.o): CPPFLAGS_ALL += $(CLI_CFLAGS)
+
+$(CLI_UNITS): %: %.o $(CLI_PARTS)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS) -lpthread
+
+CHECK_TESTS += $(CLI_UNITS)
