@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # trib, its unit tests, man pages and completion.
-
-CLI_SRC := $(wildcard userspace/cli/*.c)
-CLI_OBJ := $(CLI_SRC:%.c=$(B)/%.o)
+CLI_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/cli/*.c))
 # What the unit tests link: everything but main().
 CLI_PARTS := $(filter-out $(B)/userspace/cli/main.o,$(CLI_OBJ))
-CLI_CFLAGS := $(shell pkg-config --cflags libnl-3.0 jansson 2>/dev/null)
-CLI_LIBS := $(shell pkg-config --libs libnl-3.0 jansson 2>/dev/null || \
-	echo -lnl-3 -ljansson)
+CLI_CFLAGS := $(shell pkg-config --cflags libnl-3.0 jansson 2>/dev/null || \
+	echo -I/usr/include/libnl3)
+CLI_LIBS := -lnl-3 -ljansson
 
 $(CLI_OBJ): CPPFLAGS_ALL += $(CLI_CFLAGS)
 
@@ -25,3 +23,25 @@ $(CLI_UNITS): %: %.o $(CLI_PARTS)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS) -lpthread
 
 CHECK_TESTS += $(CLI_UNITS)
+
+# Man pages, where there is something to make them with.
+RST2MAN ?= $(shell command -v rst2man)
+CLI_MAN := $(if $(RST2MAN),$(patsubst userspace/cli/%.rst,$(B)/man/%,\
+	$(wildcard userspace/cli/*.8.rst)))
+
+$(CLI_MAN): $(B)/man/%: userspace/cli/%.rst
+	@mkdir -p $(@D)
+	$(RST2MAN) --strict $< $@
+
+ALL += $(CLI_MAN)
+
+.PHONY: install-cli
+install-cli: $(B)/trib $(CLI_MAN)
+	install -D -m 755 $(B)/trib $(DESTDIR)$(PREFIX)/sbin/trib
+	install -D -m 644 userspace/cli/trib.bash-completion \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/trib
+	$(if $(CLI_MAN),install -d $(DESTDIR)$(PREFIX)/share/man/man8)
+	$(if $(CLI_MAN),install -m 644 $(CLI_MAN) \
+		$(DESTDIR)$(PREFIX)/share/man/man8)
+
+INSTALL += install-cli
