@@ -19,10 +19,10 @@
 #include "attach.h"
 #include "join.h"
 
-#define CONNS_MAX     1024
-#define STRANGERS_MAX 32   /* connections of one user before HELLO */
-#define HELLO_MS      5000 /* until then HELLO must have come */
-#define EPOCHS_MAX    64   /* TRIB_ATTACH_EPOCH of one process in a second */
+#define CONNS_MAX 1024
+#define STRANGERS_MAX 32 /* connections of one user before HELLO */
+#define HELLO_MS 5000	 /* until then HELLO must have come */
+#define EPOCHS_MAX 64	 /* TRIB_ATTACH_EPOCH of one process in a second */
 
 /* @job: NULL until HELLO was granted. @epochs: asked since @epochs_ns. */
 struct conn {
@@ -73,16 +73,16 @@ static struct conn *conn_of(struct tribd *d, const struct job *job,
 {
 	struct conn *c;
 
-	LIST_FOREACH (c, &d->attach->conns, link)
-		if (c->job == job && c->rank == rank)
-			return c;
+	LIST_FOREACH(c, &d->attach->conns, link)
+	if (c->job == job && c->rank == rank)
+		return c;
 	return NULL;
 }
 
 bool attach_has(struct tribd *d, const struct job *job, uint16_t rank)
 {
 	struct conn *c = conn_of(d, job, rank);
-	struct pollfd p = { .events = POLLRDHUP };
+	struct pollfd p = {.events = POLLRDHUP};
 
 	if (!c)
 		return false;
@@ -99,12 +99,12 @@ bool attach_has(struct tribd *d, const struct job *job, uint16_t rank)
 static int conn_reply(const struct conn *c, const void *data, size_t len,
 		      const struct place_fds *fds)
 {
-	struct iovec iov = { (void *)(uintptr_t)data, len };
+	struct iovec iov = {(void *)(uintptr_t)data, len};
 	union {
 		struct cmsghdr align;
 		char room[CMSG_SPACE(sizeof(fds->fd))];
 	} control;
-	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
 	struct cmsghdr *cm;
 
 	if (fds && fds->n) {
@@ -117,9 +117,9 @@ static int conn_reply(const struct conn *c, const void *data, size_t len,
 		cm->cmsg_len = CMSG_LEN(fds->n * sizeof(int));
 		memcpy(CMSG_DATA(cm), fds->fd, fds->n * sizeof(int));
 	}
-	return sendmsg(c->watch.fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ?
-		       -errno :
-		       0;
+	return sendmsg(c->watch.fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0
+		       ? -errno
+		       : 0;
 }
 
 /* False: the connection is to be closed. */
@@ -244,8 +244,8 @@ static bool too_many(const struct attach *a, uid_t uid)
 
 	if (a->nconns >= CONNS_MAX)
 		return true;
-	LIST_FOREACH (c, &a->conns, link)
-		n += !c->job && c->cred.uid == uid;
+	LIST_FOREACH(c, &a->conns, link)
+	n += !c->job && c->cred.uid == uid;
 	return uid && n >= STRANGERS_MAX;
 }
 
@@ -264,7 +264,7 @@ static void conn_new(struct tribd *d, int fd)
 		goto close;
 	c->attach = a;
 	c->cred = cred;
-	c->watch = (struct watch){ fd, conn_event, c };
+	c->watch = (struct watch){fd, conn_event, c};
 	c->hello.fn = hello_late;
 	c->hello.arg = c;
 	if (loop_add(d, &c->watch, EPOLLIN)) {
@@ -298,7 +298,7 @@ static void grace_over(struct tribd *d, struct timer *t)
 
 static int listen_open(void)
 {
-	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	struct sockaddr_un sa = {.sun_family = AF_UNIX};
 	size_t n = strlen(TRIB_ATTACH_NAME);
 	int fd, err;
 
@@ -336,15 +336,16 @@ int attach_init(struct tribd *d)
 	if (!a)
 		return -ENOMEM;
 	LIST_INIT(&a->conns);
-	a->listen = (struct watch){ listen_open(), listen_event, a };
+	a->listen = (struct watch){listen_open(), listen_event, a};
 	a->grace.fn = grace_over;
-	err = a->listen.fd < 0 ? a->listen.fd :
-				 loop_add(d, &a->listen, EPOLLIN);
+	err = a->listen.fd < 0 ? a->listen.fd
+			       : loop_add(d, &a->listen, EPOLLIN);
 	if (err) {
-		log_error("attach socket @%s: %s", TRIB_ATTACH_NAME,
-			  err == -EADDRINUSE ?
-				  "another tribd of this network namespace has it" :
-				  strerror(-err));
+		log_error(
+			"attach socket @%s: %s", TRIB_ATTACH_NAME,
+			err == -EADDRINUSE
+				? "another tribd of this network namespace has it"
+				: strerror(-err));
 		if (a->listen.fd >= 0)
 			close(a->listen.fd);
 		free(a);
@@ -406,7 +407,7 @@ unsigned int attach_count(struct tribd *d, const struct job *job)
 	const struct conn *c;
 	unsigned int n = 0;
 
-	LIST_FOREACH (c, &d->attach->conns, link)
-		n += c->job && (!job || c->job == job);
+	LIST_FOREACH(c, &d->attach->conns, link)
+	n += c->job && (!job || c->job == job);
 	return n;
 }

@@ -60,8 +60,8 @@ void deliver_exit(struct tribd *d)
 
 	if (!dl)
 		return;
-	TAILQ_FOREACH (t, &d->trees, link)
-		delivery_free(t);
+	TAILQ_FOREACH(t, &d->trees, link)
+	delivery_free(t);
 	for (i = 0; i < dl->nrings; i++)
 		if (dl->ring_fd[i] >= 0)
 			close(dl->ring_fd[i]);
@@ -88,13 +88,13 @@ static int cells_create(struct tribd *d, const struct tree *t)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts,
 		    .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP, );
-	uint32_t size = (uint32_t)sizeof(struct trib_cell) + 4 *
-			d->config.nval - 4 * TRIB_NVAL;
+	uint32_t size = (uint32_t)sizeof(struct trib_cell) +
+			4 * d->config.nval - 4 * TRIB_NVAL;
 	int key, fd, err;
 
 	key = d->btf ? btf__find_by_name_kind(d->btf, "unsigned int",
-					      BTF_KIND_INT) :
-		       -ENOENT;
+					      BTF_KIND_INT)
+		     : -ENOENT;
 	opts.btf_value_type_id = bpf_btf_struct(d, "trib_cell");
 	if (key > 0 && opts.btf_value_type_id) {
 		opts.btf_fd = (uint32_t)btf__fd(d->btf);
@@ -119,15 +119,15 @@ static int cells_publish(struct tribd *d, const struct tree *t, int fd)
 {
 	uint32_t nr = t->id;
 
-	return bpf_map_update_elem(d->map[MAP_CELLS], &nr, &fd, BPF_ANY) ?
-		       -errno :
-		       0;
+	return bpf_map_update_elem(d->map[MAP_CELLS], &nr, &fd, BPF_ANY)
+		       ? -errno
+		       : 0;
 }
 
 /* Cells that a former tribd made, if they are what we would make. */
 static int cells_adopt(struct tribd *d, const struct tree *t)
 {
-	struct bpf_map_info info = { 0 };
+	struct bpf_map_info info = {0};
 	uint32_t len = sizeof(info);
 	int fd = inner_fd(d->map[MAP_CELLS], t->id);
 
@@ -170,9 +170,9 @@ static int row_store(struct tribd *d, struct tree *t)
 	}
 	for (i = row.nring; i < TRIB_RINGS_MAX; i++)
 		row.ring[i] = row.rank[i] = 0;
-	return bpf_map_update_elem(d->map[MAP_DELIVERS], &nr, &row, BPF_ANY) ?
-		       -errno :
-		       0;
+	return bpf_map_update_elem(d->map[MAP_DELIVERS], &nr, &row, BPF_ANY)
+		       ? -errno
+		       : 0;
 }
 
 static void row_clear(struct tribd *d, const struct tree *t)
@@ -323,8 +323,8 @@ int deliver_tree_added(struct tribd *d, struct tree *t, bool adopted)
 	dv->cells_fd = adopted ? cells_adopt(d, t) : -ENOENT;
 	if (dv->cells_fd < 0) {
 		dv->cells_fd = cells_create(d, t);
-		err = dv->cells_fd < 0 ? dv->cells_fd :
-					 cells_publish(d, t, dv->cells_fd);
+		err = dv->cells_fd < 0 ? dv->cells_fd
+				       : cells_publish(d, t, dv->cells_fd);
 		if (err)
 			goto fail;
 	} else {

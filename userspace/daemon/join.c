@@ -249,9 +249,9 @@ static void refuse_stranger(struct tribd *d, struct tree *t,
 	struct packet p;
 	struct face *f;
 
-	TAILQ_FOREACH (f, &d->faces, link)
-		if (face_sent(f, up))
-			break;
+	TAILQ_FOREACH(f, &d->faces, link)
+	if (face_sent(f, up))
+		break;
 	if (!f)
 		return;
 	memset(&p, 0, sizeof(p));
@@ -286,8 +286,8 @@ static void packet_from_child(struct tribd *d, struct tree *t,
 			refuse_stranger(d, t, up, &in);
 		return;
 	}
-	want = t->child[child].rank == RANK_NONE ? RANK_RELAY32 :
-						   t->child[child].rank;
+	want = t->child[child].rank == RANK_NONE ? RANK_RELAY32
+						 : t->child[child].rank;
 	if (p->h.type == TRIB_T_LEAVE) {
 		if (rank == want)
 			session_leave(&j->s, child, &in);
@@ -310,9 +310,10 @@ static bool start_fits(const struct tribd *d, const struct tree *t,
 	    ntohs(st->window) == t->job->window &&
 	    ntohs(st->world) == t->job->world)
 		return true;
-	log_warn("tree %u: the parent has %u values per chunk, window %u, world %u; here they are %u, %u, %u",
-		 t->id, ntohs(st->nval), ntohs(st->window), ntohs(st->world),
-		 d->config.nval, t->job->window, t->job->world);
+	log_warn(
+		"tree %u: the parent has %u values per chunk, window %u, world %u; here they are %u, %u, %u",
+		t->id, ntohs(st->nval), ntohs(st->window), ntohs(st->world),
+		d->config.nval, t->job->window, t->job->world);
 	return false;
 }
 
@@ -322,7 +323,7 @@ static void packet_from_parent(struct tribd *d, struct tree *t,
 	const struct packet *p = up->data;
 	const struct trib_start *st = &p->u.start;
 	struct joining *j = t->join;
-	struct session_start m = { 0 };
+	struct session_start m = {0};
 	unsigned int i;
 
 	if (!t->parent || up->sport != t->parent->udp_port ||
@@ -389,8 +390,8 @@ void join_exit(struct tribd *d)
 {
 	struct tree *t;
 
-	TAILQ_FOREACH (t, &d->trees, link)
-		joining_free(d, t);
+	TAILQ_FOREACH(t, &d->trees, link)
+	joining_free(d, t);
 }
 
 /* Takes up an epoch that runs since before this tribd. */
@@ -455,7 +456,7 @@ void join_tree_removed(struct tribd *d, struct tree *t)
 	for (i = 0; i < t->nchild && !j->s.epoch; i++) {
 		const struct session_child *c = &j->s.child[i];
 
-		in = (struct session_join){ c->nonce, 0, c->len, c->port };
+		in = (struct session_join){c->nonce, 0, c->len, c->port};
 		if (in.nonce)
 			session_answer(&j->s, i, &in, TRIB_START_REFUSED,
 				       now + SESSION_ANSWER_MS);

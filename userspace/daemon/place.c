@@ -65,11 +65,12 @@ static int rank_choose(struct tribd *d, struct job *job,
 
 	if (req->rank == TRIB_RANK_ANY) {
 		rep->rank = rank_free(d, job);
-		return rep->rank == RANK_NONE ?
-			       place_refuse(rep, -EBUSY,
-					    "job '%s': all its ranks of this host are taken, or it has none here",
-					    job->name) :
-			       0;
+		return rep->rank == RANK_NONE
+			       ? place_refuse(
+					 rep, -EBUSY,
+					 "job '%s': all its ranks of this host are taken, or it has none here",
+					 job->name)
+			       : 0;
 	}
 	if (req->rank >= job->world)
 		return place_refuse(rep, -EINVAL,
@@ -82,13 +83,15 @@ static int rank_choose(struct tribd *d, struct job *job,
 				    "rank %u of job '%s' is not on this host",
 				    req->rank, job->name);
 	if (attach_has(d, job, rep->rank))
-		return place_refuse(rep, -EBUSY,
-				    "rank %u of job '%s' is taken by process %d",
-				    req->rank, job->name, (int)l->pid);
+		return place_refuse(
+			rep, -EBUSY,
+			"rank %u of job '%s' is taken by process %d", req->rank,
+			job->name, (int)l->pid);
 	if (req->flags & TRIB_ATTACH_RESUME && !l->ring)
-		return place_refuse(rep, -ESTALE,
-				    "rank %u of job '%s' is not known to be attached",
-				    req->rank, job->name);
+		return place_refuse(
+			rep, -ESTALE,
+			"rank %u of job '%s' is not known to be attached",
+			req->rank, job->name);
 	return 0;
 }
 
@@ -134,9 +137,10 @@ static int fill_trees(struct tribd *d, struct job *job, bool mapped,
 		if (!l)
 			continue;
 		if (rep->ntree == TRIB_ATTACH_TREES)
-			return place_refuse(rep, -E2BIG,
-					    "job '%s' has more than %u trees here",
-					    job->name, TRIB_ATTACH_TREES);
+			return place_refuse(
+				rep, -E2BIG,
+				"job '%s' has more than %u trees here",
+				job->name, TRIB_ATTACH_TREES);
 		fill_tree(t, l, mapped, &rep->tree[rep->ntree++]);
 		if (t->last_epoch > rep->epoch)
 			rep->epoch = t->last_epoch;
@@ -176,9 +180,8 @@ static int take_ring(struct tribd *d, struct job *job,
 	int fd = deliver_rank_add(d, job, rep->rank);
 
 	if (fd < 0)
-		return place_refuse(rep, fd,
-				    "no ring buffer for rank %u: %s", rep->rank,
-				    strerror(-fd));
+		return place_refuse(rep, fd, "no ring buffer for rank %u: %s",
+				    rep->rank, strerror(-fd));
 	fds->fd[fds->n++] = fd;
 	rep->flags = TRIB_ATTACH_MAPPED;
 	return 0;
@@ -258,8 +261,8 @@ void place_give_back(struct tribd *d, struct job *job, uint16_t rank, bool gone)
 struct tree *place_tree(struct tribd *d, const struct job *job, uint16_t rank,
 			uint32_t tree)
 {
-	struct tree *t = tree <= UINT16_MAX ? tree_find(d, (uint16_t)tree) :
-					      NULL;
+	struct tree *t =
+		tree <= UINT16_MAX ? tree_find(d, (uint16_t)tree) : NULL;
 
 	return t && t->job == job && tree_local(t, rank) ? t : NULL;
 }
@@ -270,12 +273,12 @@ static struct local *find_orphan(struct tribd *d, struct job **job)
 	struct tree *t;
 	unsigned int i;
 
-	TAILQ_FOREACH (t, &d->trees, link)
-		for (i = 0; i < t->nlocal; i++)
-			if (t->local[i].ring && !t->local[i].pid) {
-				*job = t->job;
-				return &t->local[i];
-			}
+	TAILQ_FOREACH(t, &d->trees, link)
+	for (i = 0; i < t->nlocal; i++)
+		if (t->local[i].ring && !t->local[i].pid) {
+			*job = t->job;
+			return &t->local[i];
+		}
 	return NULL;
 }
 
