@@ -30,7 +30,7 @@ static void module_text(const json_t *s, char *buf, size_t size)
 
 static const struct out_col lines[] = {
 	{.title = "tribd", .text = daemon_text},
-	{.key = "instance"},
+	{.title = "pinned in", .key = "instance"},
 	{.title = "slots", .text = slots_text},
 	{.title = "kernel module", .text = module_text},
 	{.key = "faces"},

@@ -37,6 +37,14 @@ bool face_multicast(const struct face *f)
 	return face_v4(f) ? (f->addr[12] & 0xf0) == 0xe0 : f->addr[0] == 0xff;
 }
 
+/* Device that a link-local address means, 0 for any other address. */
+static int face_scope(const struct face *f)
+{
+	return f->addr[0] == 0xfe && (f->addr[1] & 0xc0) == 0x80
+		       ? f->link.ifindex
+		       : 0;
+}
+
 static void check_mtu(struct doctor *d, const struct face *f)
 {
 	/* Devices send one tag beyond their MTU, not two. */
@@ -78,7 +86,7 @@ static bool over_port(struct rt *rt, int ifindex, const struct face *f)
 
 static void check_route(struct doctor *d, struct rt *rt, struct face *f)
 {
-	int err = rt_route(rt, f->addr, &f->route);
+	int err = rt_route(rt, f->addr, face_scope(f), &f->route);
 	struct link l;
 
 	if (err) {
@@ -186,6 +194,12 @@ static void judge_port(struct doctor *d, const struct face *f,
 	if (p->err != ECONNREFUSED)
 		doctor_note(d, DOCTOR_OK, "port", f->name, NULL,
 			    "UDP port %u does not refuse", p->port);
+	else if (relay && !f->known)
+		doctor_note(
+			d, DOCTOR_WARN, "port", f->name,
+			"start tribd there, unless it is a worker's host without",
+			"nothing listens on UDP port %u of %s", p->port,
+			jstr(f->json, "addr"));
 	else if (relay)
 		doctor_note(d, DOCTOR_FAIL, "port", f->name,
 			    "start tribd there",
@@ -257,6 +271,7 @@ static void prepare(const struct doctor *d, const struct face *f,
 	p[2].port = (uint16_t)jnum(f->json, "port");
 	for (i = 0; i < 3; i++) {
 		memcpy(p[i].addr, f->addr, 16);
+		p[i].scope = (uint32_t)face_scope(f);
 		if (face_is_local(f->local))
 			memcpy(p[i].local, f->local, 16);
 	}
@@ -300,7 +315,7 @@ static void check_face(struct doctor *d, struct rt *rt, struct face *f)
 		return;
 	if (*jstr(f->json, "local_addr"))
 		parse_addr(jstr(f->json, "local_addr"), f->local);
-	if (!f->known && !rt_route(rt, f->addr, &f->route))
+	if (!f->known && !rt_route(rt, f->addr, 0, &f->route))
 		ifindex = f->route.oif;
 	f->have_link = ifindex && !rt_link(rt, ifindex, LINK_HERE, &f->link);
 	if (f->have_link) {

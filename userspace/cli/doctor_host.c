@@ -62,10 +62,9 @@ void doctor_tribd(struct doctor *d)
 	}
 	client_peer(c->client, &pid, &uid);
 	doctor_note(d, DOCTOR_OK, "tribd", "", NULL,
-		    "%s, pid %u, uid %u, instance %s, %u values per chunk",
+		    "%s, pid %u, uid %u, %u values per chunk",
 		    jstr(d->status, "version"),
 		    (unsigned int)jnum(d->status, "pid"), (unsigned int)uid,
-		    jstr(d->status, "instance"),
 		    (unsigned int)jnum(d->status, "nval"));
 	if (strcmp(jstr(d->status, "version"), TRIB_VERSION))
 		doctor_note(d, DOCTOR_WARN, "version", "",
@@ -123,7 +122,7 @@ static void check_jit(struct doctor *d)
 
 static void check_bpffs(struct doctor *d)
 {
-	char path[160];
+	const char *path;
 	struct statfs fs;
 	struct stat st;
 
@@ -141,8 +140,7 @@ static void check_bpffs(struct doctor *d)
 			    "mounted at " PIN_ROOT);
 		return;
 	}
-	snprintf(path, sizeof(path), PIN_ROOT "/trib/%s",
-		 jstr(d->status, "instance"));
+	path = jstr(d->status, "instance");
 	if (stat(path, &st))
 		doctor_note(
 			d, DOCTOR_WARN, "bpffs", "",

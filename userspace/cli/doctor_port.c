@@ -99,6 +99,31 @@ static void check_veth(struct doctor *d, struct rt *rt, const struct face *f)
 			peer.name, where, strerror(-gro));
 }
 
+/* The same the other way round: what a relay's XDP sends to us. */
+static void check_own_end(struct doctor *d, struct rt *rt, const struct face *f)
+{
+	struct link peer;
+	char fix[64];
+	int sock, gro;
+
+	if (f->link.xdp == LINK_XDP_NATIVE ||
+	    rt_link(rt, f->link.below, f->link.below_nsid, &peer) ||
+	    peer.xdp != LINK_XDP_NATIVE)
+		return;
+	sock = rt_ethtool(rt, LINK_HERE);
+	if (sock < 0)
+		return;
+	gro = ethtool_feature(sock, f->link.name, "rx-gro");
+	close(sock);
+	if (!gro)
+		doctor_note(
+			d, DOCTOR_FAIL, "veth", f->name,
+			doctor_text(fix, sizeof(fix), "ethtool -K %s gro on",
+				    f->link.name),
+			"the other end has XDP, but %s has neither XDP nor GRO: it loses what XDP sends",
+			f->link.name);
+}
+
 static bool on(int sock, const char *ifname, const char *feature)
 {
 	return ethtool_feature(sock, ifname, feature) > 0;
@@ -228,5 +253,7 @@ void face_check_port(struct doctor *d, struct rt *rt, const struct face *f)
 		doctor_note(d, DOCTOR_OK, "device", f->name, NULL, "%s is up",
 			    f->link.name);
 	check_xdp(d, rt, f);
+	if (!strcmp(f->link.kind, "veth"))
+		check_own_end(d, rt, f);
 	check_queues(d, rt, f);
 }

@@ -193,7 +193,7 @@ int rt_link(struct rt *rt, int ifindex, int nsid, struct link *out)
 	return 0;
 }
 
-int rt_route(struct rt *rt, const uint8_t addr[16], struct route *out)
+int rt_route(struct rt *rt, const uint8_t addr[16], int oif, struct route *out)
 {
 	struct rtmsg rtm = {
 		.rtm_family = is_v4(addr) ? AF_INET : AF_INET6,
@@ -207,6 +207,8 @@ int rt_route(struct rt *rt, const uint8_t addr[16], struct route *out)
 	memset(out, 0, sizeof(*out));
 	if (msg)
 		put_addr(msg, RTA_DST, addr);
+	if (msg && oif)
+		nla_put_u32(msg, RTA_OIF, (uint32_t)oif);
 	err = ask(rt, msg, sizeof(rtm), tb, RTA_MAX, &buf);
 	if (err)
 		return err;

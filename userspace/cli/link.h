@@ -56,7 +56,8 @@ void rt_close(struct rt *rt);
 
 /* 0 or -errno; -ENODEV: no such device. */
 int rt_link(struct rt *rt, int ifindex, int nsid, struct link *out);
-int rt_route(struct rt *rt, const uint8_t addr[16], struct route *out);
+/* @oif: device that a link-local address is behind; 0 for any other. */
+int rt_route(struct rt *rt, const uint8_t addr[16], int oif, struct route *out);
 int rt_neigh(struct rt *rt, int ifindex, const uint8_t addr[16],
 	     struct neigh *out);
 

@@ -46,8 +46,8 @@ static bool is_v4(const uint8_t addr[16])
 	return !memcmp(addr, mapped, sizeof(mapped));
 }
 
-static socklen_t to_sockaddr(const uint8_t addr[16], bool v4, uint16_t port,
-			     struct sockaddr_storage *ss)
+static socklen_t to_sockaddr(const uint8_t addr[16], bool v4, uint32_t scope,
+			     uint16_t port, struct sockaddr_storage *ss)
 {
 	struct sockaddr_in *in = (struct sockaddr_in *)ss;
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ss;
@@ -61,6 +61,7 @@ static socklen_t to_sockaddr(const uint8_t addr[16], bool v4, uint16_t port,
 	}
 	in6->sin6_family = AF_INET6;
 	in6->sin6_port = htons(port);
+	in6->sin6_scope_id = scope;
 	memcpy(&in6->sin6_addr, addr, 16);
 	return sizeof(*in6);
 }
@@ -111,12 +112,12 @@ static void start(struct probe *p)
 	if (getrandom(&p->token, sizeof(p->token), 0) < 0)
 		p->token = (uintptr_t)p;
 	dont_fragment(p->fd, v4);
-	len = to_sockaddr(p->local, v4, 0, &ss);
+	len = to_sockaddr(p->local, v4, p->scope, 0, &ss);
 	if (memcmp(p->local, zero, 16) &&
 	    bind(p->fd, (struct sockaddr *)&ss, len) < 0)
 		goto fail;
-	len = to_sockaddr(p->addr, v4, p->kind == PROBE_PORT ? p->port : 0,
-			  &ss);
+	len = to_sockaddr(p->addr, v4, p->scope,
+			  p->kind == PROBE_PORT ? p->port : 0, &ss);
 	if (!connect(p->fd, (struct sockaddr *)&ss, len))
 		return;
 fail:
