@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Frames as the tests build and read them: Ethernet, up to two tags, IPv4 or
+ * IPv6, UDP, our header, payload.
+ */
+#ifndef TEST_FRAME_H
+#define TEST_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "uapi/trib_wire.h"
+
+#define FRAME_MAX 3800
+
+/**
+ * struct frame - bytes and where things are in them
+ * @b:    the bytes; @len of them are valid.
+ * @l3:   offset of the IP header.
+ * @l4:   of the UDP header.
+ * @h:    of our header.
+ * @pay:  of what follows it.
+ * @tags: VLAN tags.
+ * @v6:   IPv6.
+ */
+struct frame {
+	uint8_t b[FRAME_MAX];
+	int len;
+	int l3, l4, h, pay;
+	int tags;
+	bool v6;
+};
+
+/**
+ * struct addr - who a frame is from or to
+ * @mac:  Ethernet address.
+ * @ip:   IPv6 or v4-mapped.
+ * @port: UDP port.
+ */
+struct addr {
+	uint8_t mac[6];
+	uint8_t ip[16];
+	uint16_t port;
+};
+
+/* Outer tag first; id 0 ends. @tos goes into the IP header as it is. */
+struct link {
+	struct addr from, to;
+	uint16_t vlan[2];
+	uint16_t tpid[2];
+	uint8_t tos;
+	bool v6;
+};
+
+/* Ethernet to UDP, then @hdr and @len bytes of @pay. */
+void frame_build(struct frame *f, const struct link *link,
+		 const struct trib_hdr *hdr, const void *pay, int len);
+
+/* Find the offsets in @f->b; false if it is not one of ours. */
+bool frame_parse(struct frame *f);
+
+/* Do the lengths of IP, UDP, our header and the frame agree? */
+bool frame_lengths_agree(const struct frame *f);
+/* And as it may leave: fresh TTL, right checksums (UDP: none)? */
+bool frame_sound(const struct frame *f);
+
+static inline struct trib_hdr *frame_hdr(struct frame *f)
+{
+	return (struct trib_hdr *)(f->b + f->h);
+}
+
+/* Source (0) or destination (1) of the IP header, v4-mapped. */
+void frame_ip(const struct frame *f, int which, uint8_t out[16]);
+uint16_t frame_port(const struct frame *f, int which);
+/* Outermost tag first: the id. */
+uint16_t frame_vlan(const struct frame *f, int i);
+/* The bitmap of a NEED. */
+uint64_t frame_bitmap(const struct frame *f);
+/* A 64-bit word of the payload. */
+uint64_t frame_word(const struct frame *f, int i);
+
+#endif /* TEST_FRAME_H */

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The namespace, its ports, the loaded object, and running frames through it.
+ */
+#include <errno.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "world.h"
+
+struct world w;
+
+static void die(const char *what)
+{
+	printf("Bail out! %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static void command(const char *text)
+{
+	if (system(text)) {
+		printf("Bail out! failed: %s\n", text);
+		exit(1);
+	}
+}
+
+/* A namespace that ends with the process, and veth pairs in it. */
+static void make_ports(void)
+{
+	char name[16], text[256];
+
+	if (unshare(CLONE_NEWNET)) {
+		printf("1..0 # SKIP needs root, for a network namespace\n");
+		exit(4);
+	}
+	command("echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6; "
+		"ip link set lo up");
+	for (int i = 0; i < PORTS; i++) {
+		snprintf(text, sizeof(text),
+			 "ip link add p%d mtu 3500 type veth "
+			 "peer name q%d mtu 3500 && "
+			 "ip link set p%d up && ip link set q%d up",
+			 i, i, i, i);
+		command(text);
+		snprintf(name, sizeof(name), "p%d", i);
+		w.ifindex[i] = if_nametoindex(name);
+		snprintf(name, sizeof(name), "q%d", i);
+		w.peer_ifindex[i] = if_nametoindex(name);
+	}
+}
+
+static int prog_fd(const char *name)
+{
+	struct bpf_program *p =
+		bpf_object__find_program_by_name(w.obj, name);
+
+	if (!p)
+		die(name);
+	return bpf_program__fd(p);
+}
+
+static int map_fd(const char *name)
+{
+	struct bpf_map *m = bpf_object__find_map_by_name(w.obj, name);
+
+	if (!m)
+		die(name);
+	return bpf_map__fd(m);
+}
+
+static void set_size(const char *name, int n)
+{
+	struct bpf_map *m = bpf_object__find_map_by_name(w.obj, name);
+
+	if (!m || bpf_map__set_max_entries(m, n))
+		die(name);
+}
+
+static void make_inner(const struct bpf_map_create_opts *cell_opts)
+{
+	w.cell_array = bpf_map_create(BPF_MAP_TYPE_ARRAY, "cells_1", 4,
+				      64 + w.nval * 4, SLOTS, cell_opts);
+	w.ring = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring_1", 0, 0, 4096,
+				NULL);
+	if (w.cell_array < 0 || w.ring < 0)
+		die("inner maps");
+	if (bpf_map_update_elem(w.cells, &(int){ 1 }, &w.cell_array, 0) ||
+	    bpf_map_update_elem(w.rings, &(int){ 1 }, &w.ring, 0))
+		die("update of cells or rings");
+}
+
+void world_open(int nval)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, cell_opts,
+		    .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+	const char *dir = getenv("TRIB_BPF_DIR");
+	struct bpf_map *inner;
+	char path[256];
+
+	if (!w.ifindex[0])
+		make_ports();
+	snprintf(path, sizeof(path), "%s/trib-%d.bpf.o",
+		 dir ? dir : TRIB_BPF_DIR, nval);
+	w.nval = nval;
+	w.obj = bpf_object__open(path);
+	if (!w.obj)
+		die(path);
+	set_size("trees", TREES_MAX);
+	set_size("lag", TREES_MAX);
+	set_size("slots", TREES_MAX * SLOTS);
+	set_size("groups", TREES_MAX * 3);
+	set_size("members", TREES_MAX * 3);
+	inner = bpf_map__inner_map(
+		bpf_object__find_map_by_name(w.obj, "cells"));
+	cell_opts.btf_key_type_id = bpf_map__btf_key_type_id(inner);
+	cell_opts.btf_value_type_id = bpf_map__btf_value_type_id(inner);
+	if (bpf_object__load(w.obj))
+		die("bpf_object__load");
+	cell_opts.btf_fd = bpf_object__btf_fd(w.obj);
+	w.xdp = prog_fd("trib_xdp");
+	w.egress = prog_fd("trib_egress");
+	w.grow = prog_fd("trib_grow");
+	w.pass = prog_fd("trib_pass");
+	w.trees = map_fd("trees");
+	w.slots = map_fd("slots");
+	w.groups = map_fd("groups");
+	w.ports = map_fd("ports");
+	w.members = map_fd("members");
+	w.rewrites = map_fd("rewrites");
+	w.stats = map_fd("stats");
+	w.lag = map_fd("lag");
+	w.delivers = map_fd("delivers");
+	w.cells = map_fd("cells");
+	w.rings = map_fd("rings");
+	make_inner(&cell_opts);
+	world_reset();
+}
+
+void world_close(void)
+{
+	close(w.cell_array);
+	close(w.ring);
+	bpf_object__close(w.obj);
+}
+
+static void run_opts(struct bpf_test_run_opts *o, struct frame *f,
+		     uint8_t *out)
+{
+	o->sz = sizeof(*o);
+	o->data_in = f->b;
+	o->data_size_in = f->len;
+	o->data_out = out;
+	o->data_size_out = FRAME_MAX;
+}
+
+static int take_out(struct frame *f, struct bpf_test_run_opts *o,
+		    const uint8_t *out)
+{
+	memcpy(f->b, out, o->data_size_out);
+	f->len = o->data_size_out;
+	frame_parse(f);
+	return o->retval;
+}
+
+int run_xdp(struct frame *f, int port)
+{
+	struct xdp_md ctx = { .data_end = f->len,
+			      .ingress_ifindex = w.ifindex[port] };
+	struct bpf_test_run_opts o = {};
+	static uint8_t out[FRAME_MAX];
+
+	run_opts(&o, f, out);
+	o.ctx_in = &ctx;
+	o.ctx_size_in = sizeof(ctx);
+	if (bpf_prog_test_run_opts(w.xdp, &o))
+		die("BPF_PROG_TEST_RUN of trib_xdp");
+	return take_out(f, &o, out);
+}
+
+int run_grow(struct frame *f, int port)
+{
+	struct __sk_buff ctx = { .ifindex = w.ifindex[port] };
+	struct bpf_test_run_opts o = {};
+	static uint8_t out[FRAME_MAX];
+
+	run_opts(&o, f, out);
+	o.ctx_in = &ctx;
+	o.ctx_size_in = sizeof(ctx);
+	if (bpf_prog_test_run_opts(w.grow, &o))
+		die("BPF_PROG_TEST_RUN of trib_grow");
+	return take_out(f, &o, out);
+}
+
+int run_grad(struct frame *f, int tree, int child, uint32_t chunk, int nval,
+	     uint64_t word)
+{
+	frame_grad(f, tree, child, chunk, nval, word);
+	return run_xdp(f, port_of(tree, child));
+}
+
+uint64_t stat_of(int id)
+{
+	uint64_t v[64] = {}, sum = 0;
+	int n = libbpf_num_possible_cpus();
+
+	if (n > 64 || bpf_map_lookup_elem(w.stats, &id, v))
+		die("stats");
+	for (int i = 0; i < n; i++)
+		sum += v[i];
+	return sum;
+}
+
+int the_drop(void)
+{
+	int found = -1;
+
+	for (int i = TRIB_DROP_SHORT; i < TRIB_STAT__MAX; i++) {
+		if (!stat_of(i))
+			continue;
+		if (found >= 0 || stat_of(i) != 1)
+			return -2;
+		found = i;
+	}
+	return found;
+}
+
+static int slot_key(int tree, uint32_t chunk)
+{
+	return tree * SLOTS + chunk % SLOTS;
+}
+
+struct trib_slot *slot_of(int tree, uint32_t chunk)
+{
+	static struct trib_slot s;
+	int key = slot_key(tree, chunk);
+
+	if (bpf_map_lookup_elem(w.slots, &key, &s))
+		die("slots");
+	return &s;
+}
+
+void slot_put(int tree, uint32_t chunk, const struct trib_slot *s)
+{
+	int key = slot_key(tree, chunk);
+
+	if (bpf_map_update_elem(w.slots, &key, s, 0))
+		die("slots");
+}
+
+struct trib_cell *cell_of(uint32_t chunk)
+{
+	static struct trib_cell c;
+	int key = chunk % SLOTS;
+
+	if (bpf_map_lookup_elem(w.cell_array, &key, &c))
+		die("cells");
+	return &c;
+}
+
+int group_of(const struct frame *f)
+{
+	uint32_t group;
+
+	if (f->b[6] != 0x03 || f->b[7] != 0x54)
+		return -1;
+	memcpy(&group, f->b + 8, 4);
+	return group;
+}

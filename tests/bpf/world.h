@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The world of the BPF tests: a network namespace of its own with veth ports,
+ * the object under test loaded, and trees like those that tribd would write.
+ */
+#ifndef TEST_WORLD_H
+#define TEST_WORLD_H
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include "frame.h"
+#include "uapi/trib_maps.h"
+
+#define PORTS	 4	    /* p0 to p3, whose peers are q0 to q3 */
+#define JOB	 7
+#define COOKIE	 0x1122334455667788ULL
+#define EPOCH	 5
+#define WINDOW	 4	    /* so a tree has 8 slots */
+#define SLOTS	 (2 * WINDOW)
+#define NVAL_MAX TRIB_NVAL_LARGE
+#define UP_CHILD 2	    /* index of the inner node at its parent */
+
+/* Rows of trees; each has a pool of its own and three groups. */
+enum {
+	ROOT = 1, /* children 0 to 2 on p0 to p2 */
+	INNER,	  /* children 0 and 1 on p0 and p1, parent on p3 */
+	LEAF,	  /* parent on p3, one deliver row */
+	HOST,	  /* as ROOT, and ranks on this host */
+	ONEPORT,  /* as INNER, but everything on p0 */
+	TREES_MAX = 16,
+};
+
+/* Group numbers of a tree. */
+#define DOWN(tree) ((tree) * 3)
+#define ALL(tree)  ((tree) * 3 + 1)
+#define UP(tree)   ((tree) * 3 + 2)
+
+struct world {
+	struct bpf_object *obj;
+	int nval;
+	int xdp, egress, grow, pass; /* programs */
+	int trees, slots, groups, ports, members, rewrites, stats, lag;
+	int delivers, cells, rings;
+	int cell_array, ring; /* inner maps of deliver row 1 */
+	int ifindex[PORTS], peer_ifindex[PORTS];
+	bool v6;
+	uint16_t vlan[2]; /* of all faces */
+};
+
+extern struct world w;
+
+/* Load the object with @nval values; exits with a skip without privileges. */
+void world_open(int nval);
+void world_close(void);
+/* All slots, counters and cells empty; trees, groups and faces as above. */
+void world_reset(void);
+/* The same with IPv6 faces, or with tags. */
+void world_reset_as(bool v6, uint16_t vlan0, uint16_t vlan1);
+
+void tree_get(int tree, struct trib_tree *t);
+void tree_put(int tree, const struct trib_tree *t);
+/* Remove the devmap of a group, as on a host in generic mode. */
+void group_unmap(int group);
+
+/* @child of @tree, or (-1) the parent; and this host as they know it. */
+struct addr peer_of(int tree, int child);
+struct addr ourselves(int tree, int child);
+/* The port that they are behind. */
+int port_of(int tree, int child);
+
+/* A header of type @type for @chunk of @tree, from @child or (-1) the parent */
+struct trib_hdr header(int type, int tree, int child, uint32_t chunk);
+/* How they reach us; to be changed before frame_build(). */
+struct link link_of(int tree, int child);
+/* The frame that carries @h from them. */
+void frame_of(struct frame *f, int tree, int child, struct trib_hdr h,
+	      const void *pay, int len);
+/* A GRAD of @nval times the 64-bit word @word (two values a word), Q32. */
+void frame_grad(struct frame *f, int tree, int child, uint32_t chunk, int nval,
+		uint64_t word);
+/* NEED with @seen, from @child or (-1) the parent. */
+void frame_need(struct frame *f, int tree, int child, uint32_t chunk,
+		uint64_t seen);
+/* RESULT, from @child or (-1) the parent. */
+void frame_result(struct frame *f, int tree, int child, uint32_t chunk,
+		  int nval, uint64_t word);
+/* Run trib_xdp on @f arriving at @port; @f becomes what it left. */
+int run_xdp(struct frame *f, int port);
+/* Build and run. */
+int run_grad(struct frame *f, int tree, int child, uint32_t chunk, int nval,
+	     uint64_t word);
+/* trib_grow on @f, which trib_xdp passed. */
+int run_grow(struct frame *f, int port);
+
+uint64_t stat_of(int id);
+/* The only drop counter that is not 0, or -1 if none, -2 if several. */
+int the_drop(void);
+struct trib_slot *slot_of(int tree, uint32_t chunk); /* a copy, static */
+void slot_put(int tree, uint32_t chunk, const struct trib_slot *s);
+struct trib_cell *cell_of(uint32_t chunk);
+
+/* Group in the mark that trib_xdp leaves for trib_egress; -1: no mark. */
+int group_of(const struct frame *f);
+
+#endif /* TEST_WORLD_H */
