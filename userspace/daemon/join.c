@@ -273,10 +273,13 @@ static void packet_from_child(struct tribd *d, struct tree *t,
 		.len = (uint16_t)up->len,
 		.port = up->sport,
 	};
-	uint32_t rank, want;
+	uint32_t rank, want, nval = ntohs(p->h.nval);
 
 	/* An answer must not be longer than what it answers. */
-	if (up->len < sizeof(p->h) + sizeof(p->u.start) || !up->sport)
+	if (up->len < sizeof(p->h) + (p->h.type == TRIB_T_JOIN
+					      ? sizeof(p->u.start)
+					      : sizeof(p->u.join)) ||
+	    !up->sport)
 		return;
 	in.nonce = be64toh(p->u.join.nonce);
 	in.epoch = ntohl(p->u.join.epoch);
@@ -291,10 +294,10 @@ static void packet_from_child(struct tribd *d, struct tree *t,
 	if (p->h.type == TRIB_T_LEAVE) {
 		if (rank == want)
 			session_leave(&j->s, child, &in);
-	} else if (rank != want) {
+	} else if (rank != want || nval > d->config.nval) {
 		session_answer(&j->s, child, &in, TRIB_START_REFUSED, now_ms());
-	} else if (ntohs(p->h.nval) != d->config.nval) {
-		/* Our answer names the size that its JOINs must have. */
+	} else if (nval < d->config.nval) {
+		/* The answer names the size that its JOINs must have. */
 		session_answer(&j->s, child, &in, TRIB_START_WAIT, now_ms());
 	} else {
 		session_join(&j->s, child, &in, now_ms());

@@ -188,6 +188,7 @@ enum map_id {
 	MAP_TREES,
 	MAP_SLOTS,
 	MAP_GROUPS,
+	MAP_PORTS,
 	MAP_MEMBERS,
 	MAP_REWRITES,
 	MAP_STATS,
@@ -286,6 +287,9 @@ uint32_t bpf_btf_struct(struct tribd *d, const char *name);
 /* Writes /run/trib/<instance>/state.json atomically; 0 or -errno (logged).
  * join.c calls it when tree.last_epoch grew, before START(RUN) goes out. */
 int state_save(struct tribd *d);
+/* The same as if @object (a face, a tree, or a job with its trees) were gone
+ * already: the first step of its removal, and the only one that may fail. */
+int state_save_without(struct tribd *d, const void *object);
 
 /* --- udp.c: the socket at TRIB_UDP_PORT, IPv4 and IPv6 */
 

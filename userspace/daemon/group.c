@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The maps of a tree's groups: rewrites, members, devmaps. Rewrites come
+ * before the members that need them and go after; a devmap exists only while
+ * all ports of the tree run native XDP, trib_grow sends the copies otherwise.
+ */
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "face.h"
+#include "tree.h"
+
+/* All ports of the node's faces, whatever the group. */
+static bool tree_is_native(const struct tree *t)
+{
+	unsigned int i;
+
+	if (t->parent && t->parent->port->mode != TRIB_XDP_NATIVE)
+		return false;
+	for (i = 0; i < t->nchild; i++)
+		if (t->child[i].face->port->mode != TRIB_XDP_NATIVE)
+			return false;
+	for (i = 0; i < t->ndown; i++)
+		if (t->down[i]->port->mode != TRIB_XDP_NATIVE)
+			return false;
+	return true;
+}
+
+static void rewrite_fill(const struct tree *t, const struct face *f,
+			 struct trib_rewrite *w)
+{
+	memset(w, 0, sizeof(*w));
+	memcpy(w->dmac, f->mac, 6);
+	memcpy(w->smac, f->local_mac, 6);
+	w->vlan[0] = htons(f->vlan[0]);
+	w->vlan[1] = htons(f->vlan[1]);
+	w->sport = htons(TRIB_UDP_PORT);
+	w->dport = htons(f->udp_port);
+	w->up = f == t->parent;
+	w->v6 = !addr_is_v4(&f->addr);
+	w->child = w->up ? t->up_child : 0;
+	memcpy(w->saddr, &f->local, sizeof(w->saddr));
+	memcpy(w->daddr, &f->addr, sizeof(w->daddr));
+}
+
+/* Without a row for a port that gets packets, they are dropped and counted:
+ * right for a face whose MAC address is not known yet. */
+static int rewrite_store(struct tribd *d, const struct tree *t, uint32_t group,
+			 const struct face *f)
+{
+	struct trib_rewrite_key key = { group, f->port->ifindex };
+	struct trib_rewrite w;
+
+	if (!face_ready(f)) {
+		bpf_map_delete_elem(d->map[MAP_REWRITES], &key);
+		return 0;
+	}
+	rewrite_fill(t, f, &w);
+	return bpf_map_update_elem(d->map[MAP_REWRITES], &key, &w, BPF_ANY) ?
+		       -errno :
+		       0;
+}
+
+static int devmap_store(struct tribd *d, uint32_t group,
+			const struct trib_group *g)
+{
+	char name[16];
+	uint32_t i;
+	int fd, err = 0;
+
+	snprintf(name, sizeof(name), "group_%u", group);
+	fd = bpf_map_create(BPF_MAP_TYPE_DEVMAP, name, sizeof(uint32_t),
+			    sizeof(struct bpf_devmap_val), g->n, NULL);
+	if (fd < 0)
+		return -errno;
+	for (i = 0; !err && i < g->n; i++) {
+		struct bpf_devmap_val v = {
+			.ifindex = g->ifindex[i],
+			.bpf_prog.fd = d->prog[PROG_EGRESS],
+		};
+
+		/* A device that just went away is no error: news follow. */
+		if (bpf_map_update_elem(fd, &i, &v, BPF_ANY) &&
+		    errno != EINVAL && errno != ENODEV)
+			err = -errno;
+	}
+	if (!err && bpf_map_update_elem(d->map[MAP_GROUPS], &group, &fd,
+					BPF_ANY))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static void group_read(struct tribd *d, uint32_t group, struct trib_group *g)
+{
+	if (bpf_map_lookup_elem(d->map[MAP_MEMBERS], &group, g) ||
+	    g->n > TRIB_GROUP_MAX)
+		memset(g, 0, sizeof(*g));
+}
+
+static bool group_has(const struct trib_group *g, uint32_t ifindex)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->n; i++)
+		if (g->ifindex[i] == ifindex)
+			return true;
+	return false;
+}
+
+static int group_store_one(struct tribd *d, const struct tree *t,
+			   enum group_kind kind, bool native, bool fresh)
+{
+	struct face *face[TRIB_GROUP_MAX];
+	unsigned int i, n = group_faces(t, kind, face);
+	uint32_t group = GROUP_ID(t->id, kind), inner;
+	struct trib_group old, g = {};
+	bool have;
+	int err;
+
+	group_read(d, group, &old);
+	for (i = 0; i < n; i++) {
+		if (!face[i]->port->ifindex)
+			continue;
+		err = rewrite_store(d, t, group, face[i]);
+		if (err)
+			return err;
+		g.ifindex[g.n++] = face[i]->port->ifindex;
+	}
+	if (memcmp(&old, &g, sizeof(g))) {
+		fresh = true;
+		if (bpf_map_update_elem(d->map[MAP_MEMBERS], &group, &g,
+					BPF_ANY))
+			return -errno;
+	}
+	have = !bpf_map_lookup_elem(d->map[MAP_GROUPS], &group, &inner);
+	err = 0;
+	if (g.n && native && (fresh || !have))
+		err = devmap_store(d, group, &g);
+	else if (have && !(g.n && native))
+		bpf_map_delete_elem(d->map[MAP_GROUPS], &group);
+	for (i = 0; !err && i < old.n; i++) {
+		struct trib_rewrite_key key = { group, old.ifindex[i] };
+
+		if (!group_has(&g, old.ifindex[i]))
+			bpf_map_delete_elem(d->map[MAP_REWRITES], &key);
+	}
+	return err;
+}
+
+int group_store(struct tribd *d, const struct tree *t, bool fresh)
+{
+	bool native = tree_is_native(t);
+	int kind, err = 0;
+
+	for (kind = 0; !err && kind < GROUP__KINDS; kind++)
+		err = group_store_one(d, t, kind, native, fresh);
+	if (err == -E2BIG)
+		log_error("tree %u: the map rewrites is full", t->id);
+	else if (err)
+		log_error("tree %u: group %s: %s", t->id,
+			  group_kind_name[kind - 1], strerror(-err));
+	return err;
+}
+
+void group_clear(struct tribd *d, uint16_t tree)
+{
+	struct trib_group none = {}, g;
+	int kind;
+	uint32_t i;
+
+	for (kind = 0; kind < GROUP__KINDS; kind++) {
+		uint32_t group = GROUP_ID(tree, kind), inner;
+
+		group_read(d, group, &g);
+		if (!bpf_map_lookup_elem(d->map[MAP_GROUPS], &group, &inner))
+			bpf_map_delete_elem(d->map[MAP_GROUPS], &group);
+		if (g.n)
+			bpf_map_update_elem(d->map[MAP_MEMBERS], &group, &none,
+					    BPF_ANY);
+		for (i = 0; i < g.n; i++) {
+			struct trib_rewrite_key key = { group, g.ifindex[i] };
+
+			bpf_map_delete_elem(d->map[MAP_REWRITES], &key);
+		}
+	}
+}
+
+void group_sweep(struct tribd *d)
+{
+	struct trib_rewrite_key key, next, *at = NULL;
+	struct trib_group g;
+
+	while (!bpf_map_get_next_key(d->map[MAP_REWRITES], at, &next)) {
+		/* The walk goes on from a key that is still there. */
+		group_read(d, next.group, &g);
+		if (!group_has(&g, next.ifindex)) {
+			bpf_map_delete_elem(d->map[MAP_REWRITES], &next);
+			continue;
+		}
+		key = next;
+		at = &key;
+	}
+}

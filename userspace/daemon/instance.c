@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Who this tribd is: the instance's name (by network namespace unless given),
+ * its folders in bpffs and under /run, and the lock that keeps a second tribd
+ * out. Also says, before anything else fails, what the process may not do.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/magic.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "instance.h"
+
+#ifndef SO_NETNS_COOKIE
+#define SO_NETNS_COOKIE 71
+#endif
+
+bool instance_name_ok(const char *name)
+{
+	size_t n = strlen(name);
+
+	if (!n || n > 48)
+		return false;
+	for (; *name; name++)
+		if (!isalnum((unsigned char)*name) && *name != '-' &&
+		    *name != '_')
+			return false;
+	return true;
+}
+
+static int caps_check(void)
+{
+	static const struct {
+		int cap;
+		const char *name;
+	} need[] = {
+		{ CAP_NET_ADMIN, "CAP_NET_ADMIN" },
+		/* ids to descriptors of maps, and mounting bpffs */
+		{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN" },
+		{ CAP_BPF, "CAP_BPF" },
+	};
+	struct __user_cap_header_struct h = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct c[2] = {};
+	unsigned int i;
+
+	if (syscall(SYS_capget, &h, c))
+		return -errno;
+	for (i = 0; i < sizeof(need) / sizeof(need[0]); i++) {
+		int cap = need[i].cap;
+
+		if (c[cap / 32].effective & (1U << cap % 32))
+			continue;
+		log_error("lacks %s: run as root, or give the service CAP_NET_ADMIN, CAP_SYS_ADMIN and CAP_BPF",
+			  need[i].name);
+		return -EPERM;
+	}
+	return 0;
+}
+
+static bool bpffs_here(void)
+{
+	struct statfs st;
+
+	return !statfs(BPFFS, &st) &&
+	       (uint32_t)st.f_type == (uint32_t)BPF_FS_MAGIC;
+}
+
+/*
+ * `ip netns exec` gives its child a mount namespace with a fresh /sys. A bpffs
+ * mounted there would die with the process, and the pins with it: use that of
+ * the initial mount namespace.
+ */
+static void bpffs_go_home(void)
+{
+	struct stat own, home;
+	int fd;
+
+	if (stat("/proc/self/ns/mnt", &own) || stat("/proc/1/ns/mnt", &home) ||
+	    (own.st_dev == home.st_dev && own.st_ino == home.st_ino))
+		return;
+	fd = open("/proc/1/ns/mnt", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (setns(fd, CLONE_NEWNS))
+		log_warn("cannot enter the initial mount namespace: %s",
+			 strerror(errno));
+	else
+		log_info("no bpffs in this mount namespace: uses the initial one");
+	close(fd);
+}
+
+static int bpffs_open(void)
+{
+	if (bpffs_here())
+		return 0;
+	bpffs_go_home();
+	if (bpffs_here())
+		return 0;
+	if (mount("bpf", BPFFS, "bpf", 0, "mode=0755")) {
+		int err = -errno;
+
+		log_error("no bpffs at " BPFFS " and mounting it failed: %s",
+			  strerror(-err));
+		return err;
+	}
+	log_info("mounted a bpffs at " BPFFS);
+	return 0;
+}
+
+/* The cookie tells namespaces apart for good, the inode only while alive. */
+static int netns_identity(struct tribd *d, char *name, size_t size)
+{
+	struct stat own, init;
+	socklen_t len = sizeof(d->netns_cookie);
+	int fd;
+
+	if (stat("/proc/self/ns/net", &own)) {
+		log_error("/proc/self/ns/net: %s", strerror(errno));
+		return -errno;
+	}
+	if (!stat("/proc/1/ns/net", &init) && own.st_ino == init.st_ino)
+		snprintf(name, size, "default");
+	else
+		snprintf(name, size, "net-%llu", (unsigned long long)own.st_ino);
+
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &d->netns_cookie,
+		       &len)) {
+		int err = -errno;
+
+		log_error("the kernel does not tell namespaces apart (SO_NETNS_COOKIE: %s): 5.14 or newer is needed",
+			  strerror(-err));
+		close(fd);
+		return err;
+	}
+	close(fd);
+	return 0;
+}
+
+static int dir_make(const char *path, mode_t mode)
+{
+	if (mkdir(path, mode) && errno != EEXIST) {
+		int err = -errno;
+
+		log_error("%s: %s", path, strerror(-err));
+		return err;
+	}
+	return 0;
+}
+
+/* A purge removes the file: a lock on a file that has lost its name is none. */
+static bool lock_is_current(int fd, const char *path)
+{
+	struct stat held, named;
+
+	return !fstat(fd, &held) && !stat(path, &named) &&
+	       held.st_ino == named.st_ino && held.st_dev == named.st_dev;
+}
+
+static int lock_refused(struct tribd *d, int err)
+{
+	char pid[16] = "";
+
+	if (pread(d->lock_fd, pid, sizeof(pid) - 1, 0) < 0)
+		pid[0] = 0;
+	pid[strcspn(pid, "\n")] = 0;
+	log_error("instance %s is already run by process %s", d->instance,
+		  pid[0] ? pid : "?");
+	instance_close(d);
+	return err == -EWOULDBLOCK ? -EBUSY : err;
+}
+
+static int lock_take(struct tribd *d)
+{
+	char path[160];
+	int err;
+
+	snprintf(path, sizeof(path), "%s/lock", d->run_dir);
+	for (;;) {
+		d->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+		if (d->lock_fd < 0) {
+			err = -errno;
+			log_error("%s: %s", path, strerror(-err));
+			return err;
+		}
+		if (flock(d->lock_fd, LOCK_EX | LOCK_NB))
+			return lock_refused(d, -errno);
+		if (lock_is_current(d->lock_fd, path))
+			break;
+		instance_close(d);
+	}
+	/* Only for people: the lock is what counts. */
+	if (ftruncate(d->lock_fd, 0) ||
+	    dprintf(d->lock_fd, "%d\n", getpid()) < 0)
+		log_warn("%s: %s", path, strerror(errno));
+	return 0;
+}
+
+int instance_open(struct tribd *d)
+{
+	char by_ns[64] = "";
+	int err;
+
+	d->lock_fd = -1;
+	err = caps_check();
+	if (!err)
+		err = netns_identity(d, by_ns, sizeof(by_ns));
+	if (!err)
+		err = bpffs_open();
+	if (err)
+		return err;
+	snprintf(d->instance, sizeof(d->instance), "%s",
+		 d->opt.instance ? d->opt.instance : by_ns);
+	snprintf(d->pin_dir, sizeof(d->pin_dir), BPFFS "/trib/%s", d->instance);
+	snprintf(d->run_dir, sizeof(d->run_dir), RUN_DIR "/%s", d->instance);
+
+	err = dir_make(RUN_DIR, 0755);
+	if (!err)
+		err = dir_make(d->run_dir, 0755);
+	if (!err)
+		err = lock_take(d);
+	return err;
+}
+
+void instance_forget(struct tribd *d)
+{
+	static const char *const file[] = { "state.json", "state.json.new",
+					    "lock" };
+	char path[160];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(file) / sizeof(file[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", d->run_dir, file[i]);
+		unlink(path);
+	}
+	rmdir(d->run_dir);
+}
+
+void instance_close(struct tribd *d)
+{
+	if (d->lock_fd >= 0)
+		close(d->lock_fd);
+	d->lock_fd = -1;
+}

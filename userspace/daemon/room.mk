@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# tribd: the BPF objects are inside the binary.
+DAEMON_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/daemon/*.c))
+# What unit tests link: everything but main() and the BPF objects.
+DAEMON_PARTS := $(filter-out $(B)/userspace/daemon/main.o,$(DAEMON_OBJ))
+DAEMON_CFLAGS := $(shell pkg-config --cflags libnl-3.0 jansson libbpf \
+	2>/dev/null || echo -I/usr/include/libnl3)
+DAEMON_LIBS := -lbpf -lnl-3 -ljansson
+
+$(DAEMON_OBJ): CPPFLAGS_ALL += $(DAEMON_CFLAGS)
+
+$(B)/userspace/daemon/objects.o: userspace/daemon/objects.S \
+		$(B)/bpf/trib-352.bpf.o $(B)/bpf/trib-832.bpf.o
+	@mkdir -p $(@D)
+	$(CC) -I$(B) -Wa,-I$(B) -c -o $@ $<
+
+$(B)/tribd: $(DAEMON_OBJ) $(B)/userspace/daemon/objects.o
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DAEMON_LIBS)
+
+ALL += $(B)/tribd
+CHECK_BINS += $(B)/tribd
+
+DAEMON_UNITS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,\
+	$(wildcard tests/unit/unit_daemon_*.c))
+
+$(DAEMON_UNITS:%=%.o): CPPFLAGS_ALL += $(DAEMON_CFLAGS)
+
+$(DAEMON_UNITS): %: %.o $(DAEMON_PARTS) $(B)/userspace/daemon/objects.o
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DAEMON_LIBS)
+
+CHECK_TESTS += $(DAEMON_UNITS)

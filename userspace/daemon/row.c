@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * From objects to rows: what `trees` holds for a tree, and which faces are in
+ * its groups. Pure: reads the objects, touches no map.
+ */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <string.h>
+
+#include "face.h"
+#include "tree.h"
+
+const char *const group_kind_name[GROUP__KINDS] = {
+	[GROUP_DOWN] = "down",
+	[GROUP_ALL] = "all",
+	[GROUP_UP] = "up",
+};
+
+static void peer_fill(struct trib_peer *p, const struct face *f, uint16_t rank)
+{
+	p->ifindex = f->port->ifindex;
+	p->port = htons(f->udp_port);
+	p->rank = rank;
+	memcpy(p->addr, &f->addr, sizeof(p->addr));
+	p->vlan[0] = htons(f->vlan[0]);
+	p->vlan[1] = htons(f->vlan[1]);
+}
+
+/* Fills what follows from the objects; epoch, nonces and deliver stay. */
+void tree_row_fill(const struct tree *t, struct trib_tree *row)
+{
+	const struct face *any = t->parent ? t->parent : t->child[0].face;
+	unsigned int i;
+
+	row->cookie = htobe64(t->job->cookie);
+	row->job = t->job->id;
+	row->flags = TRIB_TREE_USED;
+	if (!t->parent)
+		row->flags |= TRIB_TREE_ROOT;
+	if (!t->nchild)
+		row->flags |= TRIB_TREE_LEAF;
+	if (!addr_is_v4(&any->addr))
+		row->flags |= TRIB_TREE_V6;
+	row->nchild = (uint8_t)t->nchild;
+	row->full = t->nchild == 64 ? ~0ULL : (1ULL << t->nchild) - 1;
+	row->slot_mask = t->job->window * 2 - 1;
+	row->down = group_number(t, GROUP_DOWN);
+	row->all = group_number(t, GROUP_ALL);
+	row->up = group_number(t, GROUP_UP);
+	row->up_child = t->parent && t->up_child != INDEX_NONE ? t->up_child : 0;
+	row->window = (uint16_t)t->job->window;
+	row->world = (uint16_t)t->job->world;
+	row->timeout_ms = t->job->timeout_ms;
+	if (t->parent)
+		peer_fill(&row->parent, t->parent, RANK_NONE);
+	for (i = 0; i < t->nchild; i++)
+		peer_fill(&row->child[i], t->child[i].face, t->child[i].rank);
+}
+
+/* --- groups */
+
+static bool child_is_local(const struct tree *t, unsigned int index)
+{
+	unsigned int i;
+
+	for (i = 0; t->nchild && i < t->nlocal; i++)
+		if (t->local[i].index == index)
+			return true;
+	return false;
+}
+
+static bool port_among(struct face *const *face, unsigned int n,
+		       const struct port *p)
+{
+	while (n--)
+		if (face[n]->port == p)
+			return true;
+	return false;
+}
+
+static unsigned int down_faces(const struct tree *t, struct face **face)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < t->ndown; i++)
+		face[n++] = t->down[i];
+	if (n)
+		return n;
+	/* Children behind one port are one peer: tree_check() saw to it. */
+	for (i = 0; i < t->nchild; i++)
+		if (!child_is_local(t, i) &&
+		    !port_among(face, n, t->child[i].face->port))
+			face[n++] = t->child[i].face;
+	return n;
+}
+
+unsigned int group_faces(const struct tree *t, enum group_kind kind,
+			 struct face *face[TRIB_GROUP_MAX])
+{
+	unsigned int n;
+
+	/* A leaf sends nothing by itself. */
+	if (!t->nchild)
+		return 0;
+	if (kind == GROUP_UP) {
+		face[0] = t->parent;
+		return t->parent ? 1 : 0;
+	}
+	n = down_faces(t, face);
+	if (kind == GROUP_DOWN)
+		return n;
+	if (!t->parent || port_among(face, n, t->parent->port))
+		return 0;
+	face[n++] = t->parent;
+	return n;
+}
+
+uint32_t group_number(const struct tree *t, enum group_kind kind)
+{
+	struct face *face[TRIB_GROUP_MAX];
+
+	if (kind == GROUP_ALL && !t->parent)
+		kind = GROUP_DOWN;
+	return group_faces(t, kind, face) ? GROUP_ID(t->id, kind) : TRIB_NONE;
+}

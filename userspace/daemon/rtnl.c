@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * rtnetlink: questions about devices, routes and neighbours on one socket,
+ * news on another. Questions are answered by the kernel within the send call,
+ * so asking does not block the loop.
+ */
+#include <errno.h>
+#include <linux/neighbour.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <net/if_arp.h>
+#include <netlink/msg.h>
+#include <netlink/netlink.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "rtnl.h"
+
+struct rtnl {
+	struct nl_sock *ask;
+	struct nl_sock *news;
+	struct watch watch;
+	bool changed; /* something that concerns all faces */
+};
+
+/* --- addresses: IPv4 is mapped everywhere else */
+
+static int addr_family(const struct in6_addr *a)
+{
+	return IN6_IS_ADDR_V4MAPPED(a) ? AF_INET : AF_INET6;
+}
+
+static int addr_put(struct nl_msg *m, int type, const struct in6_addr *a)
+{
+	if (addr_family(a) == AF_INET)
+		return nla_put(m, type, 4, a->s6_addr + 12);
+	return nla_put(m, type, 16, a);
+}
+
+static bool addr_get(const struct nlattr *attr, struct in6_addr *a)
+{
+	if (!attr)
+		return false;
+	if (nla_len(attr) == 4) {
+		memset(a, 0, sizeof(*a));
+		a->s6_addr[10] = a->s6_addr[11] = 0xff;
+		memcpy(a->s6_addr + 12, nla_data(attr), 4);
+		return true;
+	}
+	if (nla_len(attr) != 16)
+		return false;
+	memcpy(a, nla_data(attr), 16);
+	return true;
+}
+
+/* --- requests */
+
+struct ask {
+	int (*fn)(struct nlmsghdr *nlh, void *arg);
+	void *arg;
+	int result; /* of fn: non-zero ends the calls */
+	int error;  /* of the kernel */
+};
+
+static int ask_valid(struct nl_msg *msg, void *arg)
+{
+	struct ask *a = arg;
+
+	if (a->fn && !a->result)
+		a->result = a->fn(nlmsg_hdr(msg), a->arg);
+	return NL_OK;
+}
+
+static int ask_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
+{
+	struct ask *a = arg;
+
+	(void)from;
+	a->error = e->error;
+	return NL_STOP;
+}
+
+/* Sends @m, calls @fn for each answer, frees @m. */
+static int rtnl_ask(struct tribd *d, struct nl_msg *m,
+		    int (*fn)(struct nlmsghdr *, void *), void *arg)
+{
+	struct ask a = { .fn = fn, .arg = arg };
+	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
+	int err;
+
+	if (!m || !cb) {
+		err = -ENOMEM;
+		goto out;
+	}
+	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, ask_valid, &a);
+	nl_cb_err(cb, NL_CB_CUSTOM, ask_error, &a);
+	err = nl_send_auto(d->rtnl->ask, m);
+	if (err < 0) {
+		err = -EIO;
+		goto out;
+	}
+	/* One answer, or a dump with its end; or an error, 0 included. */
+	err = nl_recvmsgs(d->rtnl->ask, cb);
+	if (a.error)
+		err = a.error;
+	else if (err < 0 && err != -NLE_DUMP_INTR)
+		err = -EIO;
+	else
+		err = a.result; /* what changed meanwhile comes as news */
+out:
+	nl_cb_put(cb);
+	nlmsg_free(m);
+	return err;
+}
+
+static struct nl_msg *rtnl_msg(int type, int flags, const void *body,
+			       size_t len)
+{
+	struct nl_msg *m = nlmsg_alloc_simple(type, NLM_F_REQUEST | flags);
+
+	if (m && nlmsg_append(m, (void *)body, len, NLMSG_ALIGNTO) < 0) {
+		nlmsg_free(m);
+		m = NULL;
+	}
+	return m;
+}
+
+/* --- devices */
+
+static void vlan_parse(const struct nlattr *info, struct netdev *dev)
+{
+	struct nlattr *tb[IFLA_INFO_MAX + 1], *data[IFLA_VLAN_MAX + 1];
+
+	if (nla_parse_nested(tb, IFLA_INFO_MAX, (struct nlattr *)info, NULL) ||
+	    !tb[IFLA_INFO_KIND] || !tb[IFLA_INFO_DATA] ||
+	    nla_strcmp(tb[IFLA_INFO_KIND], "vlan") ||
+	    nla_parse_nested(data, IFLA_VLAN_MAX, tb[IFLA_INFO_DATA], NULL) ||
+	    !data[IFLA_VLAN_ID])
+		return;
+	dev->vlan = nla_get_u16(data[IFLA_VLAN_ID]);
+}
+
+static int dev_parse(struct nlmsghdr *nlh, struct netdev *dev)
+{
+	struct nlattr *tb[IFLA_MAX + 1];
+	struct ifinfomsg *ifi = nlmsg_data(nlh);
+
+	memset(dev, 0, sizeof(*dev));
+	if (nlmsg_parse(nlh, sizeof(*ifi), tb, IFLA_MAX, NULL) < 0 ||
+	    !tb[IFLA_IFNAME])
+		return -EINVAL;
+	dev->ifindex = (uint32_t)ifi->ifi_index;
+	dev->up = ifi->ifi_flags & IFF_UP;
+	nla_strlcpy(dev->name, tb[IFLA_IFNAME], sizeof(dev->name));
+	if (tb[IFLA_MTU])
+		dev->mtu = nla_get_u32(tb[IFLA_MTU]);
+	if (tb[IFLA_ADDRESS] && nla_len(tb[IFLA_ADDRESS]) == 6) {
+		dev->ether = ifi->ifi_type == ARPHRD_ETHER ||
+			     ifi->ifi_type == ARPHRD_LOOPBACK;
+		memcpy(dev->mac, nla_data(tb[IFLA_ADDRESS]), 6);
+	}
+	/* A link in another namespace is no device of ours. */
+	if (tb[IFLA_LINK] && !tb[IFLA_LINK_NETNSID])
+		dev->lower = nla_get_u32(tb[IFLA_LINK]);
+	if (tb[IFLA_LINKINFO])
+		vlan_parse(tb[IFLA_LINKINFO], dev);
+	return 0;
+}
+
+static int dev_one(struct nlmsghdr *nlh, void *arg)
+{
+	return nlh->nlmsg_type == RTM_NEWLINK ? dev_parse(nlh, arg) : 0;
+}
+
+int rtnl_dev(struct tribd *d, const char *name, uint32_t ifindex,
+	     struct netdev *dev)
+{
+	struct ifinfomsg ifi = { .ifi_index = name ? 0 : (int)ifindex };
+	struct nl_msg *m = rtnl_msg(RTM_GETLINK, 0, &ifi, sizeof(ifi));
+	int err;
+
+	memset(dev, 0, sizeof(*dev));
+	if (m && name && nla_put_string(m, IFLA_IFNAME, name)) {
+		nlmsg_free(m);
+		return -ENOMEM;
+	}
+	err = rtnl_ask(d, m, dev_one, dev);
+	return err ? err : dev->ifindex ? 0 : -ENODEV;
+}
+
+struct each_dev {
+	int (*fn)(const struct netdev *dev, void *arg);
+	void *arg;
+};
+
+static int dev_each(struct nlmsghdr *nlh, void *arg)
+{
+	struct each_dev *e = arg;
+	struct netdev dev;
+
+	if (nlh->nlmsg_type != RTM_NEWLINK || dev_parse(nlh, &dev))
+		return 0;
+	return e->fn(&dev, e->arg);
+}
+
+int rtnl_each_dev(struct tribd *d,
+		  int (*fn)(const struct netdev *dev, void *arg), void *arg)
+{
+	struct ifinfomsg ifi = {};
+	struct each_dev e = { .fn = fn, .arg = arg };
+
+	return rtnl_ask(d, rtnl_msg(RTM_GETLINK, NLM_F_DUMP, &ifi, sizeof(ifi)),
+			dev_each, &e);
+}
+
+static int vlan_match(const struct netdev *dev, void *arg)
+{
+	struct netdev *want = arg;
+
+	if (!dev->vlan || dev->vlan != want->vlan || dev->lower != want->lower)
+		return 0;
+	*want = *dev;
+	return 1;
+}
+
+int rtnl_vlan_dev(struct tribd *d, uint32_t lower, uint16_t vlan,
+		  struct netdev *dev)
+{
+	int err;
+
+	memset(dev, 0, sizeof(*dev));
+	dev->lower = lower;
+	dev->vlan = vlan;
+	err = rtnl_each_dev(d, vlan_match, dev);
+	return err == 1 ? 0 : err ? err : -ENODEV;
+}
+
+/* --- routes */
+
+struct route {
+	struct in6_addr src, via;
+	bool has_src, has_via;
+};
+
+static int route_one(struct nlmsghdr *nlh, void *arg)
+{
+	struct nlattr *tb[RTA_MAX + 1];
+	struct route *r = arg;
+
+	if (nlh->nlmsg_type != RTM_NEWROUTE ||
+	    nlmsg_parse(nlh, sizeof(struct rtmsg), tb, RTA_MAX, NULL) < 0)
+		return 0;
+	r->has_src = addr_get(tb[RTA_PREFSRC], &r->src);
+	r->has_via = addr_get(tb[RTA_GATEWAY], &r->via);
+	return 0;
+}
+
+int rtnl_route(struct tribd *d, const struct in6_addr *to, uint32_t oif,
+	       struct in6_addr *src, struct in6_addr *via)
+{
+	struct rtmsg rtm = {
+		.rtm_family = (uint8_t)addr_family(to),
+		.rtm_dst_len = addr_family(to) == AF_INET ? 32 : 128,
+	};
+	struct nl_msg *m = rtnl_msg(RTM_GETROUTE, 0, &rtm, sizeof(rtm));
+	struct route r = {};
+	int err;
+
+	if (m && (addr_put(m, RTA_DST, to) || nla_put_u32(m, RTA_OIF, oif))) {
+		nlmsg_free(m);
+		return -ENOMEM;
+	}
+	err = rtnl_ask(d, m, route_one, &r);
+	if (err)
+		return err;
+	*via = r.has_via ? r.via : *to;
+	memset(src, 0, sizeof(*src));
+	if (r.has_src)
+		*src = r.src;
+	return 0;
+}
+
+/* --- neighbours */
+
+struct neigh {
+	uint32_t ifindex;
+	struct in6_addr addr;
+	uint8_t mac[6];
+	bool valid;
+};
+
+static int neigh_parse(struct nlmsghdr *nlh, struct neigh *n)
+{
+	struct nlattr *tb[NDA_MAX + 1];
+	struct ndmsg *ndm = nlmsg_data(nlh);
+
+	memset(n, 0, sizeof(*n));
+	if (nlmsg_parse(nlh, sizeof(*ndm), tb, NDA_MAX, NULL) < 0 ||
+	    !addr_get(tb[NDA_DST], &n->addr))
+		return -EINVAL;
+	n->ifindex = (uint32_t)ndm->ndm_ifindex;
+	if (nlh->nlmsg_type == RTM_NEWNEIGH && tb[NDA_LLADDR] &&
+	    nla_len(tb[NDA_LLADDR]) == 6 &&
+	    !(ndm->ndm_state & (NUD_INCOMPLETE | NUD_FAILED | NUD_NOARP))) {
+		memcpy(n->mac, nla_data(tb[NDA_LLADDR]), 6);
+		n->valid = true;
+	}
+	return 0;
+}
+
+static int neigh_one(struct nlmsghdr *nlh, void *arg)
+{
+	return nlh->nlmsg_type == RTM_NEWNEIGH ? neigh_parse(nlh, arg) : 0;
+}
+
+static struct nl_msg *neigh_msg(int type, int flags, const struct ndmsg *ndm,
+				const struct in6_addr *addr)
+{
+	struct nl_msg *m = rtnl_msg(type, flags, ndm, sizeof(*ndm));
+
+	if (m && addr_put(m, NDA_DST, addr)) {
+		nlmsg_free(m);
+		m = NULL;
+	}
+	return m;
+}
+
+int rtnl_neigh(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr,
+	       uint8_t mac[6])
+{
+	struct ndmsg ndm = {
+		.ndm_family = (uint8_t)addr_family(addr),
+		.ndm_ifindex = (int)ifindex,
+	};
+	struct neigh n = {};
+	int err = rtnl_ask(d, neigh_msg(RTM_GETNEIGH, 0, &ndm, addr), neigh_one,
+			   &n);
+
+	if (err)
+		return err;
+	if (!n.valid)
+		return -ENOENT;
+	memcpy(mac, n.mac, 6);
+	return 0;
+}
+
+int rtnl_probe(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr)
+{
+	struct ndmsg ndm = {
+		.ndm_family = (uint8_t)addr_family(addr),
+		.ndm_ifindex = (int)ifindex,
+		.ndm_state = NUD_NONE,
+		.ndm_flags = NTF_USE,
+	};
+
+	return rtnl_ask(d,
+			neigh_msg(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_ACK, &ndm,
+				  addr),
+			NULL, NULL);
+}
+
+/* --- filters */
+
+static int filter_found(struct nlmsghdr *nlh, void *arg)
+{
+	(void)arg;
+	return nlh->nlmsg_type == RTM_NEWTFILTER;
+}
+
+bool rtnl_clsact_used(struct tribd *d, uint32_t ifindex)
+{
+	static const uint32_t hook[] = { TC_H_MIN_INGRESS, TC_H_MIN_EGRESS };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(hook) / sizeof(hook[0]); i++) {
+		struct tcmsg tcm = {
+			.tcm_family = AF_UNSPEC,
+			.tcm_ifindex = (int)ifindex,
+			.tcm_parent = TC_H_MAKE(TC_H_CLSACT, hook[i]),
+		};
+
+		if (rtnl_ask(d,
+			     rtnl_msg(RTM_GETTFILTER, NLM_F_DUMP, &tcm,
+				      sizeof(tcm)),
+			     filter_found, NULL))
+			return true;
+	}
+	return false;
+}
+
+/* --- news */
+
+static int news_one(struct nl_msg *msg, void *arg)
+{
+	struct nlmsghdr *nlh = nlmsg_hdr(msg);
+	struct tribd *d = arg;
+	struct netdev dev;
+	struct neigh n;
+
+	switch (nlh->nlmsg_type) {
+	case RTM_NEWLINK:
+	case RTM_DELLINK:
+		/* The bridge speaks of its ports in its own family. */
+		if (((struct ifinfomsg *)nlmsg_data(nlh))->ifi_family !=
+			    AF_UNSPEC ||
+		    dev_parse(nlh, &dev))
+			break;
+		face_on_device(d, &dev, nlh->nlmsg_type == RTM_DELLINK);
+		break;
+	case RTM_NEWNEIGH:
+		if (!neigh_parse(nlh, &n) && n.valid)
+			face_on_neighbour(d, n.ifindex, &n.addr, n.mac);
+		break;
+	case RTM_NEWADDR:
+	case RTM_DELADDR:
+	case RTM_NEWROUTE:
+	case RTM_DELROUTE:
+		d->rtnl->changed = true;
+		break;
+	}
+	return NL_OK;
+}
+
+static void news_ready(struct tribd *d, struct watch *w, uint32_t events)
+{
+	struct rtnl *r = d->rtnl;
+	int err, turns = 64;
+
+	(void)w;
+	(void)events;
+	do {
+		err = nl_recvmsgs_default(r->news);
+	} while (!err && --turns);
+	/* The kernel dropped some (ENOBUFS): libnl says NLE_NOMEM. */
+	if (err == -NLE_NOMEM)
+		r->changed = true;
+	if (r->changed) {
+		r->changed = false;
+		face_on_change(d);
+	}
+}
+
+static struct nl_sock *rtnl_open(void)
+{
+	struct nl_sock *sk = nl_socket_alloc();
+
+	if (sk && nl_connect(sk, NETLINK_ROUTE)) {
+		nl_socket_free(sk);
+		sk = NULL;
+	}
+	return sk;
+}
+
+int rtnl_init(struct tribd *d)
+{
+	struct rtnl *r = calloc(1, sizeof(*r));
+	int err = -ENOMEM;
+
+	if (!r)
+		return err;
+	d->rtnl = r;
+	r->watch.fd = -1;
+	r->ask = rtnl_open();
+	r->news = rtnl_open();
+	if (!r->ask || !r->news)
+		goto fail;
+	nl_socket_disable_auto_ack(r->ask);
+	nl_socket_set_buffer_size(r->news, 1 << 20, 0);
+	nl_socket_disable_seq_check(r->news);
+	nl_socket_set_nonblocking(r->news);
+	nl_socket_modify_cb(r->news, NL_CB_VALID, NL_CB_CUSTOM, news_one, d);
+	if (nl_socket_add_memberships(r->news, RTNLGRP_LINK, RTNLGRP_NEIGH,
+				      RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV4_ROUTE,
+				      RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV6_ROUTE,
+				      0)) {
+		err = -EIO;
+		goto fail;
+	}
+	r->watch.fd = nl_socket_get_fd(r->news);
+	r->watch.fn = news_ready;
+	err = loop_add(d, &r->watch, EPOLLIN);
+	if (!err)
+		return 0;
+fail:
+	log_error("rtnetlink: %s", strerror(-err));
+	rtnl_exit(d);
+	return err;
+}
+
+void rtnl_exit(struct tribd *d)
+{
+	struct rtnl *r = d->rtnl;
+
+	if (!r)
+		return;
+	if (r->watch.fd >= 0)
+		loop_del(d, &r->watch);
+	if (r->ask)
+		nl_socket_free(r->ask);
+	if (r->news)
+		nl_socket_free(r->news);
+	free(r);
+	d->rtnl = NULL;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Trees and their groups: what is asked for, and what becomes of it. */
+#ifndef TRIBD_TREE_H
+#define TRIBD_TREE_H
+
+#include "tribd.h"
+
+/* Not given. */
+#define INDEX_NONE 0xffff
+
+struct child_spec {
+	char face[TRIB_NAME_MAX];
+	uint16_t rank;	/* RANK_NONE: a relay */
+	uint16_t index; /* INDEX_NONE: by position */
+};
+
+/* As a request or the state file states it. */
+struct tree_spec {
+	uint16_t id; /* 0: lowest free */
+	char job[TRIB_NAME_MAX];
+	unsigned int nchild;
+	struct child_spec child[TRIB_CHILDREN_MAX];
+	char parent[TRIB_NAME_MAX]; /* "": root */
+	uint16_t up_child;	    /* INDEX_NONE: not given */
+	unsigned int nlocal;
+	struct child_spec local[TRIB_RINGS_MAX]; /* face: none */
+	unsigned int ndown;
+	char down[TRIB_CHILDREN_MAX][TRIB_NAME_MAX];
+	/* State file only. */
+	uint32_t slot0;
+	uint32_t last_epoch;
+};
+
+/*
+ * tree_spec.c: everything that can be wrong with @spec; on success @t holds
+ * its objects (faces are not counted yet). Changes nothing.
+ */
+int tree_check(struct tribd *d, const struct tree_spec *spec, struct tree *t,
+	       struct reason *why);
+
+int tree_new(struct tribd *d, const struct tree_spec *spec, uint16_t *id,
+	     struct reason *why);
+/* The record of a tree that was there before; slots as they were. */
+int tree_restore(struct tribd *d, const struct tree_spec *spec,
+		 struct reason *why);
+/* Makes the maps agree with the restored trees and announces these. */
+int tree_restore_done(struct tribd *d);
+int tree_del(struct tribd *d, uint16_t id, struct reason *why);
+/* The same without saving the state: cannot fail. */
+void tree_remove(struct tribd *d, struct tree *t);
+int tree_wipe(struct tribd *d, uint16_t id, struct reason *why);
+/* @f's address, port or device changed: rows, groups and rewrites follow. */
+void tree_face_changed(struct tribd *d, const struct face *f);
+uint32_t tree_slots_used(struct tribd *d);
+void tree_free_all(struct tribd *d);
+
+/* --- row.c: the map's row of a tree, from its objects. Pure. */
+void tree_row_fill(const struct tree *t, struct trib_tree *row);
+
+/* --- group.c */
+
+enum group_kind { GROUP_DOWN, GROUP_ALL, GROUP_UP, GROUP__KINDS };
+extern const char *const group_kind_name[GROUP__KINDS];
+
+/* Each tree has its own three numbers. */
+#define GROUP_ID(tree, kind) ((uint32_t)(tree) * 3 + 1 + (uint32_t)(kind))
+#define GROUP_TREE(id) (((id) - 1) / 3)
+#define GROUP_KIND(id) (((id) - 1) % 3)
+#define GROUPS_OF(ntrees) ((ntrees) * 3 + 1)
+
+/*
+ * The faces a group's packets go to, one for each port; 0: there is no such
+ * group. A worker served from cells here is no member.
+ */
+unsigned int group_faces(const struct tree *t, enum group_kind kind,
+			 struct face *face[TRIB_GROUP_MAX]);
+/* The number the row names: TRIB_NONE, or that of another kind. */
+uint32_t group_number(const struct tree *t, enum group_kind kind);
+/* Writes rewrites, members and devmaps of @t; @fresh: also unchanged devmaps
+ * (their entries hold an older program). 0 or -errno, logged. */
+int group_store(struct tribd *d, const struct tree *t, bool fresh);
+void group_clear(struct tribd *d, uint16_t tree);
+/* Removes rewrites that belong to no member. */
+void group_sweep(struct tribd *d);
+
+#endif /* TRIBD_TREE_H */
