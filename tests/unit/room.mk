@@ -7,4 +7,10 @@ $(B)/tests/unit/unit_session $(B)/tests/unit/unit_session_tree: \
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^
 
-CHECK_TESTS += $(B)/tests/unit/unit_session $(B)/tests/unit/unit_session_tree
+$(B)/tests/unit/unit_join: $(B)/tests/unit/unit_join.o \
+		$(addprefix $(B)/userspace/daemon/,join.o join_out.o session.o)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^
+
+CHECK_TESTS += $(addprefix $(B)/tests/unit/,unit_session unit_session_tree \
+	unit_join)

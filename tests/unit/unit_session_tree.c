@@ -480,22 +480,22 @@ static void tree__loss_only_ends_in_one_epoch(void)
 	int depth;
 
 	for (depth = 1; depth <= 3; depth++)
-		many(60, depth, false);
+		many(300, depth, false);
 }
 
 static void tree__restarts_depth_1_end_in_one_epoch(void)
 {
-	many(60, 1, true);
+	many(300, 1, true);
 }
 
 static void tree__restarts_depth_2_end_in_one_epoch(void)
 {
-	many(60, 2, true);
+	many(300, 2, true);
 }
 
 static void tree__restarts_depth_3_end_in_one_epoch(void)
 {
-	many(60, 3, true);
+	many(300, 3, true);
 }
 
 int main(void)

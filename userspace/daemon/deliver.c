@@ -60,7 +60,7 @@ void deliver_exit(struct tribd *d)
 
 	if (!dl)
 		return;
-	TAILQ_FOREACH(t, &d->trees, link)
+	TAILQ_FOREACH (t, &d->trees, link)
 	delivery_free(t);
 	for (i = 0; i < dl->nrings; i++)
 		if (dl->ring_fd[i] >= 0)

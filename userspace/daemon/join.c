@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Connects the trees' session machines to packets, rows and the clock: checks
- * JOIN, LEAVE and START, whoever let them in; builds START, ABORT, and our own
- * JOIN and LEAVE.
+ * JOIN, LEAVE and START, whoever let them in. What the machines put out is in
+ * join_out.c.
  */
 #include <arpa/inet.h>
-#include <bpf/bpf.h>
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -15,194 +14,10 @@
 #include "join.h"
 #include "session.h"
 
-/* Slots looked at in one turn for a chunk that waits for one who left. */
-#define SCAN_SLOTS 1024
-#define RANK_RELAY32 0xffffffffU
-
-/* tree.join. @scan: next of @slots to look at. */
-struct joining {
-	struct tribd *d;
-	struct tree *t;
-	struct timer timer;
-	struct session s;
-	uint32_t scan;
-	uint32_t slots;
-};
-
-/* Any packet of ours: as long as the longest JOIN. */
-struct packet {
-	struct trib_hdr h;
-	union {
-		struct trib_join join;
-		struct trib_start start;
-		uint8_t pad[TRIB_NVAL_LARGE * 4];
-	} u;
-};
-
 static uint64_t now_ms(void)
 {
 	return now_ns() / 1000000;
 }
-
-static void hdr_fill(const struct tree *t, struct trib_hdr *h, uint8_t type,
-		     uint8_t flags, uint32_t nval)
-{
-	memset(h, 0, sizeof(*h));
-	h->version = TRIB_WIRE_VERSION;
-	h->type = type;
-	h->flags = flags;
-	h->job = htons(t->job->id);
-	h->tree = htons(t->id);
-	h->child = htons(flags & TRIB_F_UP ? t->up_child : 0);
-	h->nval = htons((uint16_t)nval);
-	h->cookie = htobe64(t->job->cookie);
-}
-
-static void packet_send(struct tribd *d, const struct face *via, uint16_t port,
-			const struct packet *p, size_t len)
-{
-	int err = udp_send(d, via, NULL, port, p, len);
-
-	/* As good as lost on the way, and repeated like that. */
-	if (err && err != -EAGAIN)
-		log_debug("face %s: cannot send type %u: %s", via->name,
-			  p->h.type, strerror(-err));
-}
-
-/* --- what the machine puts out */
-
-static void on_save(struct session *s)
-{
-	struct joining *j = s->ctx;
-	struct tree *t = j->t;
-	unsigned int i;
-
-	if (s->epoch != t->row.epoch)
-		log_info("tree %u: epoch %u %s", t->id,
-			 s->epoch ? s->epoch : t->row.epoch,
-			 s->epoch ? "runs" : "has ended");
-	t->row.epoch = s->epoch;
-	t->row.parent.nonce = s->up_nonce;
-	for (i = 0; i < s->nchild; i++)
-		t->row.child[i].nonce = s->child[i].nonce;
-	/* First the row, then the file: a running epoch is found in either. */
-	tree_row_store(j->d, t);
-	if (s->epoch && s->epoch != t->last_epoch) {
-		t->last_epoch = s->epoch;
-		state_save(j->d);
-	}
-}
-
-static void start_fill(const struct joining *j, struct trib_start *st,
-		       unsigned int state, const struct session_view *view)
-{
-	const struct tree *t = j->t;
-	unsigned int i;
-
-	memset(st, 0, sizeof(*st));
-	st->seen = htobe64(view->seen);
-	st->epoch = htonl(state == TRIB_START_RUN ? j->s.epoch : 0);
-	st->timeout_ms = htonl(t->job->timeout_ms);
-	st->state = htons((uint16_t)state);
-	st->window = htons((uint16_t)t->job->window);
-	st->nval = htons((uint16_t)j->d->config.nval);
-	st->world = htons((uint16_t)t->job->world);
-	st->nchild = htons(view->nchild);
-	for (i = 0; i < view->nchild && i < TRIB_CHILDREN_MAX; i++)
-		st->child_rank[i] = htons(view->rank[i]);
-}
-
-static void on_start(struct session *s, unsigned int child, unsigned int state,
-		     const struct session_view *view)
-{
-	const struct session_child *c = &s->child[child];
-	struct joining *j = s->ctx;
-	struct packet p;
-
-	memset(&p, 0, sizeof(p));
-	hdr_fill(j->t, &p.h, TRIB_T_START, 0,
-		 (c->len - (uint32_t)sizeof(p.h)) / 4);
-	start_fill(j, &p.u.start, state, view);
-	p.u.start.nonce = htobe64(c->nonce);
-	packet_send(j->d, j->t->child[child].face, c->port, &p, c->len);
-}
-
-static void on_abort(struct session *s, int child, uint32_t epoch,
-		     enum trib_abort why, uint16_t rank)
-{
-	struct joining *j = s->ctx;
-	bool up = child == SESSION_UP;
-	struct packet p;
-
-	hdr_fill(j->t, &p.h, TRIB_T_ABORT, up ? TRIB_F_UP : 0, 0);
-	p.h.chunk = htonl(why);
-	p.h.epoch = htonl(epoch);
-	p.h.aux = htons(rank);
-	packet_send(j->d, up ? j->t->parent : j->t->child[child].face, 0, &p,
-		    sizeof(p.h));
-}
-
-static void on_up(struct session *s, enum trib_type type, uint64_t nonce)
-{
-	struct joining *j = s->ctx;
-	uint32_t nval = j->d->config.nval;
-	struct packet p;
-
-	memset(&p, 0, sizeof(p));
-	hdr_fill(j->t, &p.h, type, TRIB_F_UP, nval);
-	p.u.join.nonce = htobe64(nonce);
-	p.u.join.epoch = htonl(s->last_epoch);
-	p.u.join.rank = htonl(RANK_RELAY32);
-	packet_send(j->d, j->t->parent, 0, &p,
-		    sizeof(p.h) + trib_payload_len(nval));
-}
-
-/* The child that @slot waits for, of those in @missing; or -1. */
-static int slot_waits_for(const struct trib_slot *slot, uint32_t epoch,
-			  uint64_t missing)
-{
-	uint64_t lacks = missing & ~slot->seen;
-
-	if (slot->epoch != epoch || slot->state != TRIB_SLOT_COLLECT ||
-	    !slot->seen || !lacks)
-		return -1;
-	return __builtin_ctzll(lacks);
-}
-
-/* Begins at the slot that was found last time, if one was. */
-static int on_stuck(struct session *s, uint64_t missing, uint32_t *chunk)
-{
-	struct joining *j = s->ctx;
-	const struct trib_tree *row = &j->t->row;
-	/* Larger than TRIB_NVAL of this file says: the object has its own. */
-	union {
-		struct trib_slot slot;
-		uint8_t room[64 + TRIB_NVAL_LARGE * 4];
-	} v;
-	uint32_t i, nr;
-	int child;
-
-	for (i = 0; i < SCAN_SLOTS && i < j->slots; i++) {
-		nr = row->slot0 + j->scan;
-		if (bpf_map_lookup_elem(j->d->map[MAP_SLOTS], &nr, &v))
-			return -1;
-		child = slot_waits_for(&v.slot, s->epoch, missing);
-		if (child >= 0) {
-			*chunk = v.slot.chunk;
-			return child;
-		}
-		j->scan = (j->scan + 1) % j->slots;
-	}
-	return -1;
-}
-
-static const struct session_ops ops = {
-	.save = on_save,
-	.start = on_start,
-	.abort = on_abort,
-	.up = on_up,
-	.stuck = on_stuck,
-};
 
 static void tick(struct joining *j)
 {
@@ -244,29 +59,20 @@ static void refuse_stranger(struct tribd *d, struct tree *t,
 			    const struct udp_packet *up,
 			    const struct session_join *in)
 {
-	static const struct session_view nobody;
-	struct joining *j = t->join;
-	struct packet p;
 	struct face *f;
 
-	TAILQ_FOREACH(f, &d->faces, link)
-	if (face_sent(f, up))
-		break;
-	if (!f)
-		return;
-	memset(&p, 0, sizeof(p));
-	hdr_fill(t, &p.h, TRIB_T_START, 0,
-		 (in->len - (uint32_t)sizeof(p.h)) / 4);
-	start_fill(j, &p.u.start, TRIB_START_REFUSED, &nobody);
-	p.u.start.nonce = htobe64(in->nonce);
-	packet_send(d, f, in->port, &p, in->len);
+	TAILQ_FOREACH (f, &d->faces, link)
+		if (face_sent(f, up))
+			break;
+	if (f)
+		join_refuse(t->join, f, in);
 }
 
 /* JOIN or LEAVE. */
 static void packet_from_child(struct tribd *d, struct tree *t,
 			      const struct udp_packet *up)
 {
-	const struct packet *p = up->data;
+	const struct join_packet *p = up->data;
 	unsigned int child = ntohs(p->h.child);
 	struct joining *j = t->join;
 	struct session_join in = {
@@ -323,7 +129,7 @@ static bool start_fits(const struct tribd *d, const struct tree *t,
 static void packet_from_parent(struct tribd *d, struct tree *t,
 			       const struct udp_packet *up)
 {
-	const struct packet *p = up->data;
+	const struct join_packet *p = up->data;
 	const struct trib_start *st = &p->u.start;
 	struct joining *j = t->join;
 	struct session_start m = {0};
@@ -393,7 +199,7 @@ void join_exit(struct tribd *d)
 {
 	struct tree *t;
 
-	TAILQ_FOREACH(t, &d->trees, link)
+	TAILQ_FOREACH (t, &d->trees, link)
 	joining_free(d, t);
 }
 
@@ -438,7 +244,7 @@ int join_tree_added(struct tribd *d, struct tree *t, bool adopted)
 	j->slots = t->slots;
 	j->timer.fn = on_timer;
 	j->timer.arg = j;
-	session_init(&j->s, &ops, j, kind, t->nchild, rank);
+	session_init(&j->s, &join_ops, j, kind, t->nchild, rank);
 	j->s.last_epoch = t->last_epoch;
 	t->join = j;
 	if (adopted)

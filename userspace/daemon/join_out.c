@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What the session machines put out: rows and the state file, START, ABORT,
+ * our own JOIN and LEAVE; and a look into the slots on their behalf.
+ */
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#include "join.h"
+
+/* Slots looked at in one turn for a chunk that waits for one who left. */
+#define SCAN_SLOTS 1024
+
+static void hdr_fill(const struct tree *t, struct trib_hdr *h, uint8_t type,
+		     uint8_t flags, uint32_t nval)
+{
+	memset(h, 0, sizeof(*h));
+	h->version = TRIB_WIRE_VERSION;
+	h->type = type;
+	h->flags = flags;
+	h->job = htons(t->job->id);
+	h->tree = htons(t->id);
+	h->child = htons(flags & TRIB_F_UP ? t->up_child : 0);
+	h->nval = htons((uint16_t)nval);
+	h->cookie = htobe64(t->job->cookie);
+}
+
+static void packet_send(struct tribd *d, const struct face *via, uint16_t port,
+			const struct join_packet *p, size_t len)
+{
+	int err = udp_send(d, via, NULL, port, p, len);
+
+	/* As good as lost on the way, and repeated like that. */
+	if (err && err != -EAGAIN)
+		log_debug("face %s: cannot send type %u: %s", via->name,
+			  p->h.type, strerror(-err));
+}
+
+/* --- what the machine puts out */
+
+static void on_save(struct session *s)
+{
+	struct joining *j = s->ctx;
+	struct tree *t = j->t;
+	unsigned int i;
+
+	if (s->epoch != t->row.epoch)
+		log_info("tree %u: epoch %u %s", t->id,
+			 s->epoch ? s->epoch : t->row.epoch,
+			 s->epoch ? "runs" : "has ended");
+	t->row.epoch = s->epoch;
+	t->row.parent.nonce = s->up_nonce;
+	for (i = 0; i < s->nchild; i++)
+		t->row.child[i].nonce = s->child[i].nonce;
+	/* First the row, then the file: a running epoch is found in either. */
+	tree_row_store(j->d, t);
+	if (s->epoch && s->epoch != t->last_epoch) {
+		t->last_epoch = s->epoch;
+		state_save(j->d);
+	}
+}
+
+static void start_fill(const struct joining *j, struct trib_start *st,
+		       unsigned int state, const struct session_view *view)
+{
+	const struct tree *t = j->t;
+	unsigned int i;
+
+	memset(st, 0, sizeof(*st));
+	st->seen = htobe64(view->seen);
+	st->epoch = htonl(state == TRIB_START_RUN ? j->s.epoch : 0);
+	st->timeout_ms = htonl(t->job->timeout_ms);
+	st->state = htons((uint16_t)state);
+	st->window = htons((uint16_t)t->job->window);
+	st->nval = htons((uint16_t)j->d->config.nval);
+	st->world = htons((uint16_t)t->job->world);
+	st->nchild = htons(view->nchild);
+	for (i = 0; i < view->nchild && i < TRIB_CHILDREN_MAX; i++)
+		st->child_rank[i] = htons(view->rank[i]);
+}
+
+static void on_start(struct session *s, unsigned int child, unsigned int state,
+		     const struct session_view *view)
+{
+	const struct session_child *c = &s->child[child];
+	struct joining *j = s->ctx;
+	struct join_packet p;
+
+	memset(&p, 0, sizeof(p));
+	hdr_fill(j->t, &p.h, TRIB_T_START, 0,
+		 (c->len - (uint32_t)sizeof(p.h)) / 4);
+	start_fill(j, &p.u.start, state, view);
+	p.u.start.nonce = htobe64(c->nonce);
+	packet_send(j->d, j->t->child[child].face, c->port, &p, c->len);
+}
+
+/* A leaf is its ranks: as which of its children does the parent know it? */
+static uint16_t leaf_index(struct tree *t, uint16_t rank)
+{
+	const struct local *l = tree_local(t, rank);
+
+	return l ? l->index : t->local[0].index;
+}
+
+static void on_abort(struct session *s, int child, uint32_t epoch,
+		     enum trib_abort why, uint16_t rank)
+{
+	struct joining *j = s->ctx;
+	bool up = child == SESSION_UP;
+	struct join_packet p;
+
+	hdr_fill(j->t, &p.h, TRIB_T_ABORT, up ? TRIB_F_UP : 0, 0);
+	if (s->kind == SESSION_LEAF)
+		p.h.child = htons(leaf_index(j->t, rank));
+	p.h.chunk = htonl(why);
+	p.h.epoch = htonl(epoch);
+	p.h.aux = htons(rank);
+	packet_send(j->d, up ? j->t->parent : j->t->child[child].face, 0, &p,
+		    sizeof(p.h));
+}
+
+static void on_up(struct session *s, enum trib_type type, uint64_t nonce)
+{
+	struct joining *j = s->ctx;
+	uint32_t nval = j->d->config.nval;
+	struct join_packet p;
+
+	memset(&p, 0, sizeof(p));
+	hdr_fill(j->t, &p.h, type, TRIB_F_UP, nval);
+	p.u.join.nonce = htobe64(nonce);
+	p.u.join.epoch = htonl(s->last_epoch);
+	p.u.join.rank = htonl(RANK_RELAY32);
+	packet_send(j->d, j->t->parent, 0, &p,
+		    sizeof(p.h) + trib_payload_len(nval));
+}
+
+/* The child that @slot waits for, of those in @missing; or -1. */
+static int slot_waits_for(const struct trib_slot *slot, uint32_t epoch,
+			  uint64_t missing)
+{
+	uint64_t lacks = missing & ~slot->seen;
+
+	if (slot->epoch != epoch || slot->state != TRIB_SLOT_COLLECT ||
+	    !slot->seen || !lacks)
+		return -1;
+	return __builtin_ctzll(lacks);
+}
+
+/* Begins at the slot that was found last time, if one was. */
+static int on_stuck(struct session *s, uint64_t missing, uint32_t *chunk)
+{
+	struct joining *j = s->ctx;
+	const struct trib_tree *row = &j->t->row;
+	/* Larger than TRIB_NVAL of this file says: the object has its own. */
+	union {
+		struct trib_slot slot;
+		uint8_t room[64 + TRIB_NVAL_LARGE * 4];
+	} v;
+	uint32_t i, nr;
+	int child;
+
+	for (i = 0; i < SCAN_SLOTS && i < j->slots; i++) {
+		nr = row->slot0 + j->scan;
+		if (bpf_map_lookup_elem(j->d->map[MAP_SLOTS], &nr, &v))
+			return -1;
+		child = slot_waits_for(&v.slot, s->epoch, missing);
+		if (child >= 0) {
+			*chunk = v.slot.chunk;
+			return child;
+		}
+		j->scan = (j->scan + 1) % j->slots;
+	}
+	return -1;
+}
+
+const struct session_ops join_ops = {
+	.save = on_save,
+	.start = on_start,
+	.abort = on_abort,
+	.up = on_up,
+	.stuck = on_stuck,
+};
+
+void join_refuse(struct joining *j, const struct face *via,
+		 const struct session_join *in)
+{
+	static const struct session_view nobody;
+	struct join_packet p;
+
+	memset(&p, 0, sizeof(p));
+	hdr_fill(j->t, &p.h, TRIB_T_START, 0,
+		 (in->len - (uint32_t)sizeof(p.h)) / 4);
+	start_fill(j, &p.u.start, TRIB_START_REFUSED, &nobody);
+	p.u.start.nonce = htobe64(in->nonce);
+	packet_send(j->d, via, in->port, &p, in->len);
+}
