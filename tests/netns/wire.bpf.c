@@ -6,6 +6,7 @@
  * discipline on the way out.
  */
 #include <linux/bpf.h>
+#include <linux/if_ether.h>
 #include <linux/pkt_cls.h>
 #include <bpf/bpf_helpers.h>
 
@@ -34,7 +35,11 @@ static int delay(struct __sk_buff *skb, __u32 peer)
 	struct wire_late *p;
 	__u32 len = skb->len;
 
-	if (len < 1 || len > WIRE_FRAME_MAX)
+	if (len < ETH_HLEN)
+		return 0;
+	/* 6.1's verifier does not follow when clang merges both checks. */
+	asm volatile("" : "+r"(len));
+	if (len > WIRE_FRAME_MAX)
 		return 0;
 	p = bpf_ringbuf_reserve(&late, sizeof(*p), 0);
 	if (!p)

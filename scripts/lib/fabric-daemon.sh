@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared
+# The processes of a fabric: starting, awaiting and ending daemons, and telling
+# each tribd its part of the tree. Sourced by scripts/fabric.
+
+job=train
+
+# wait_until SECONDS COMMAND...
+wait_until()
+{
+	local end=$((SECONDS + $1))
+
+	until "${@:2}" >/dev/null 2>&1; do
+		((SECONDS < end)) || return 1
+		sleep 0.02
+	done
+}
+
+# start_daemon HOST COMMAND...: its pid and log go to the state.
+start_daemon()
+{
+	local host=$1
+
+	# All of these exec: the pid is the daemon's.
+	nsenter --net="/run/netns/$(ns_of "$host")" -- setsid "${@:2}" \
+		</dev/null >"$state/$host.log" 2>&1 &
+	echo $! >"$state/$host.pid"
+	# From here on it can be told from a stranger with the same pid.
+	until is_ours $! "$host" || ! kill -0 $! 2>/dev/null; do
+		sleep 0.002
+	done
+}
+
+# Whether a recorded pid is still the process that we started: it lives in the
+# host's namespace. The numbers of dead ones are used again.
+is_ours()
+{
+	local pid=$1 host=$2
+
+	[[ /proc/$pid/ns/net -ef /run/netns/$(ns_of "$host") ]]
+}
+
+daemon_pid()
+{
+	local pid
+
+	[[ -s $state/$1.pid ]] || return 1
+	pid=$(<"$state/$1.pid")
+	is_ours "$pid" "$1" && echo "$pid"
+}
+
+# wait_daemon HOST COMMAND...: until COMMAND succeeds; gives up when the daemon
+# has ended.
+wait_daemon()
+{
+	local host=$1 end=$((SECONDS + 20))
+
+	until "${@:2}" >/dev/null 2>&1; do
+		if ! daemon_pid "$host" >/dev/null || ((SECONDS >= end)); then
+			tail -n 20 "$state/$host.log" >&2
+			die "the daemon of $host does not come up"
+		fi
+		sleep 0.02
+	done
+}
+
+is_gone() { ! is_ours "$@"; }
+
+# end_process PID HOST
+end_process()
+{
+	is_ours "$@" || return 0
+	kill "$1" 2>/dev/null || true
+	wait_until 5 is_gone "$@" || kill -KILL "$1" 2>/dev/null || true
+	wait_until 5 is_gone "$@" || say "process $1 does not end" >&2
+}
+
+start_tribd()
+{
+	start_daemon "$1" "$bin/tribd" --instance "$(ns_of "$1")" \
+		"${tribd_args[@]}"
+}
+
+face_options() { echo "${vlan:+ vlan $vlan}"; }
+
+# The port of a worker without tribd says which child it is.
+face_port()
+{
+	[[ ${role[$1]} == worker && $transport == udp ]] || return 0
+	echo " port $((7418 + place[$1]))"
+}
+
+mcast_addr() { [[ $ipv6 ]] && echo ff15::77 || echo 239.77.0.1; }
+
+# What the host's tribd is told, as lines for `trib batch`.
+config_of()
+{
+	local host=$1 child tree="tree add $job id 1"
+
+	for child in ${below[$host]-}; do
+		echo "face add $child dev ${top_dev[$child]}" \
+		     "addr ${up_addr[$child]}$(face_port "$child")$(face_options)"
+		tree+=" child $child${rank[$child]:+:${rank[$child]}}"
+	done
+	if [[ ${parent[$host]-} ]]; then
+		echo "face add up dev ${up_dev[$host]}" \
+		     "addr ${top_addr[$host]}$(face_options)"
+		tree+=" parent up index ${place[$host]}"
+	fi
+	[[ ! ${rank[$host]-} ]] || tree+=" local ${rank[$host]}"
+	if [[ $multicast && ${role[$host]} == relay ]]; then
+		echo "face add everybody dev p0 addr $(mcast_addr)$(face_options)"
+		tree+=" down everybody"
+	fi
+	echo "job add $job id 1 world $world cookie $cookie window $window" \
+	     "timeout $timeout${plan_rate:+ rate $plan_rate}"
+	echo "$tree"
+}
+
+configure_host()
+{
+	config_of "$1" >"$state/$1.trib"
+	in_ns "$1" "$bin/trib" batch "$state/$1.trib" >>"$state/$1.log" ||
+		die "cannot configure $1; see above"
+}
+
+# write_env WORKER: the environment of the worker's processes.
+write_env()
+{
+	local host=$1 name_of_job=$job
+
+	if [[ ! $plain && $transport == udp ]]; then
+		name_of_job=$(in_ns "${parent[$host]}" "$bin/trib" job ticket \
+			"$job" rank "${rank[$host]}")
+	fi
+	{
+		[[ $plain ]] || echo "TRIB_JOB=$name_of_job"
+		echo "TRIB_RANK=${rank[$host]}"
+		echo "TRIB_WORLD=$world"
+		echo "RANK=${rank[$host]}"
+		echo "WORLD_SIZE=$world"
+	} >"$state/$host.env"
+}
+
+start_job()
+{
+	local host
+
+	mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf
+	for host in "${hosts[@]}"; do
+		! has_tribd "$host" || start_tribd "$host"
+	done
+	for host in "${hosts[@]}"; do
+		! has_tribd "$host" ||
+			wait_daemon "$host" in_ns "$host" "$bin/trib" status
+	done
+	for host in "${hosts[@]}"; do
+		! has_tribd "$host" || configure_host "$host"
+	done
+}
+
+# stop_daemons: ours, by their recorded pids, and what they pinned.
+stop_daemons()
+{
+	local host file
+
+	for file in "$state"/run/*; do
+		[[ -e $file ]] || continue
+		read -r host <"$file"
+		end_process "${file##*/}" "$host"
+	done
+	for host in "${hosts[@]}" $wires; do
+		[[ ! -s $state/$host.pid ]] ||
+			end_process "$(<"$state/$host.pid")" "$host"
+		[[ -e /run/netns/$(ns_of "$host") ]] || continue
+		[[ ! -e /sys/fs/bpf/trib/$(ns_of "$host") ]] ||
+			in_ns "$host" "$bin/tribd" --purge \
+				--instance "$(ns_of "$host")" \
+				>>"$state/$host.log" 2>&1 ||
+			say "cannot purge $host: $(tail -n 1 "$state/$host.log")" >&2
+	done
+}

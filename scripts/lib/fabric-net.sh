@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared
+# Makes the planned network: namespaces, veths, wires, addresses, routes.
+# Sourced by scripts/fabric.
+#
+# A link without a rate or faults is one veth pair. Otherwise both ends hang on
+# the "wires" namespace, where tests/netns/wire passes packets from one veth to
+# the other, and a token bucket on each shapes what leaves: XDP goes round the
+# queueing disciplines of its own port, so nothing at the hosts could.
+
+wires=wires
+
+ns_of() { echo "$name-$1"; }
+
+# in_ns HOST COMMAND...: unlike `ip netns exec` it leaves bpffs in sight.
+in_ns() { nsenter --net="/run/netns/$(ns_of "$1")" -- "${@:2}"; }
+
+ip_batch() { ip -n "$(ns_of "$1")" -batch -; }
+
+# make_ns HOST IPV6
+make_ns()
+{
+	ip netns add "$(ns_of "$1")"
+	# Before there are devices: they inherit this.
+	# shellcheck disable=SC2016 # expanded in the namespace
+	in_ns "$1" bash -c '
+		cd /proc/sys/net/ipv6/conf 2>/dev/null || exit 0
+		for i in all default; do
+			[[ $1 ]] || echo 1 >$i/disable_ipv6
+			echo 0 >$i/accept_dad
+			echo 0 >$i/accept_ra
+			echo 0 >$i/router_solicitations
+		done' - "$2"
+}
+
+is_wired() { [[ $rate || $loss || $dup || $reorder ]]; }
+is_faulty() { [[ $loss || $dup || $reorder ]]; }
+
+# XDP is native on a veth only if it has as many receive queues as its peer has
+# transmit queues; this is how --generic makes tribd fall back.
+veth_queues() { [[ ! $generic ]] || echo "numrxqueues 1 numtxqueues 2"; }
+
+# make_veth HOST DEVICE HOST DEVICE
+make_veth()
+{
+	local q
+
+	q=$(veth_queues)
+	# shellcheck disable=SC2086 # several words are meant
+	ip link add "$2" netns "$(ns_of "$1")" mtu "$mtu" $q type veth \
+		peer name "$4" netns "$(ns_of "$3")" mtu "$mtu" $q
+}
+
+make_links()
+{
+	local i a dev_a b dev_b
+
+	for ((i = 0; i < ${#links[@]}; i++)); do
+		read -r a dev_a b dev_b <<<"${links[i]}"
+		if is_wired; then
+			make_veth "$a" "$dev_a" $wires "a$i"
+			make_veth "$b" "$dev_b" $wires "b$i"
+		else
+			make_veth "$a" "$dev_a" "$b" "$dev_b"
+		fi
+	done
+}
+
+# devices_of HOST
+devices_of()
+{
+	local a dev_a b dev_b link
+
+	for link in "${links[@]}"; do
+		read -r a dev_a b dev_b <<<"$link"
+		[[ $a != "$1" ]] || echo "$dev_a"
+		[[ $b != "$1" ]] || echo "$dev_b"
+	done
+}
+
+# What devices must not do for us. Without GRO (or XDP) on it a veth loses what
+# XDP sends to it. A packet on a wire is one packet: no segmentation behind the
+# end of it, where whole bursts would be lost at once. A tag that the device
+# carries beside the frame is not seen by XDP. A checksum that is left to the
+# device does not survive the detour of a delayed packet.
+offloads()
+{
+	local off=
+
+	{ is_wired || [[ $generic ]]; } && off+=" tx-udp-segmentation off"
+	{ is_faulty || [[ $generic ]]; } && off+=" tso off gso off"
+	[[ $reorder ]] && off+=" tx off"
+	[[ $vlan ]] && off+=" tx-vlan-offload off"
+	echo "gro on$off"
+}
+
+# set_offloads HOST DEVICE...
+set_offloads()
+{
+	# shellcheck disable=SC2016 # expanded in the namespace
+	in_ns "$1" bash -ec 'for dev in "${@:2}"; do
+			ethtool -K "$dev" $1 >/dev/null
+		done' - "$(offloads)" "${@:2}"
+}
+
+# Through the relays every host reaches every other.
+routes_of()
+{
+	local host=$1 child net dests
+
+	[[ ! ${parent[$host]-} ]] ||
+		echo "route add default via ${top_addr[$host]}"
+	for child in ${below[$host]-}; do
+		[[ ${role[$child]} == relay ]] || continue
+		IFS=, read -ra dests <<<"${nets[$child]}"
+		for net in "${dests[@]}"; do
+			# The link to it is ours, too.
+			[[ $net == "${nets[$child]%%,*}" ]] ||
+				echo "route add $net via ${up_addr[$child]}"
+		done
+	done
+}
+
+setup_host()
+{
+	local host=$1 devs dev list item
+
+	mapfile -t devs < <(devices_of "$host")
+	set_offloads "$host" "${devs[@]}"
+	IFS=, read -ra list <<<"${addrs[$host]-}"
+	{
+		echo "link set dev lo up"
+		for dev in "${devs[@]}"; do
+			echo "link set dev $dev up"
+			[[ ! $vlan ]] ||
+				echo "link add link $dev name $dev.$vlan up" \
+				     "type vlan id $vlan"
+		done
+		for item in "${list[@]}"; do
+			echo "addr add ${item#* } dev ${item% *}" \
+			     "${ipv6:+nodad}"
+		done
+		routes_of "$host"
+	} | ip_batch "$host"
+	[[ ${role[$host]} == relay ]] || return 0
+	# shellcheck disable=SC2016 # expanded in the namespace
+	in_ns "$host" bash -c 'echo 1 >/proc/sys/net/ipv4/ip_forward
+		f=/proc/sys/net/ipv6/conf/all/forwarding
+		[[ ! -e $f ]] || echo 1 >$f'
+}
+
+setup_switch()
+{
+	local host=$1 devs dev
+
+	mapfile -t devs < <(devices_of "$host")
+	set_offloads "$host" "${devs[@]}"
+	{
+		echo "link add br0 mtu $mtu up type bridge mcast_snooping 0"
+		for dev in "${devs[@]}"; do
+			echo "link set dev $dev master br0 up"
+		done
+	} | ip_batch "$host"
+}
+
+# shape DEVICE: about a millisecond of burst, $queue milliseconds of queue.
+shape()
+{
+	local burst=$((rate / 8000)) limit=$((rate * queue / 8000))
+
+	((burst >= 8 * mtu)) || burst=$((8 * mtu))
+	((limit >= 32 * mtu)) || limit=$((32 * mtu))
+	tc -n "$(ns_of $wires)" qdisc add dev "$1" root tbf rate "${rate}bit" \
+		burst "$burst" limit "$limit"
+}
+
+wire_pin() { echo "/sys/fs/bpf/trib-fabric-$name"; }
+
+start_wires()
+{
+	local i dev pairs=() devs=() args=()
+
+	for ((i = 0; i < ${#links[@]}; i++)); do
+		pairs+=("a$i:b$i")
+		devs+=("a$i" "b$i")
+	done
+	set_offloads $wires "${devs[@]}"
+	for dev in "${devs[@]}"; do
+		echo "link set dev $dev up"
+	done | ip_batch $wires
+	[[ ! $rate ]] || for dev in "${devs[@]}"; do shape "$dev"; done
+	[[ ! $loss ]] || args+=(-l "$loss")
+	[[ ! $dup ]] || args+=(-d "$dup")
+	[[ ! $reorder ]] || args+=(-r "$reorder")
+	start_daemon $wires "$bin/tests/netns/wire" -p "$(wire_pin)" \
+		"${args[@]}" "${pairs[@]}"
+	wait_daemon $wires grep -q '^ready' "$state/$wires.log"
+}
+
+make_network()
+{
+	local host
+
+	for host in "${hosts[@]}"; do
+		make_ns "$host" "$ipv6"
+	done
+	is_wired && make_ns $wires ""
+	make_links
+	is_wired && start_wires
+	for host in "${hosts[@]}"; do
+		if [[ ${role[$host]} == switch ]]; then
+			setup_switch "$host"
+		else
+			setup_host "$host"
+		fi
+	done
+}
+
+remove_network()
+{
+	local host
+
+	for host in "${hosts[@]}" $wires; do
+		[[ ! -e /run/netns/$(ns_of "$host") ]] ||
+			ip netns del "$(ns_of "$host")"
+	done
+	rm -f "$(wire_pin)"
+}

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared
+# What an emulated cluster consists of: hosts, links, addresses and the place
+# of each host in the tree. Pure: fills tables, makes nothing. Sourced by
+# scripts/fabric.
+#
+# Every fabric has namespaces of its own, so all use the same addresses. Link
+# number K has the network 10.77.K.0/24 or fd77:0:0:K::/64; the end towards the
+# root is host 1.
+
+# Tables, kept in the fabric's state (fabric_vars in scripts/fabric). Keys are
+# hosts.
+hosts=()		# in the order in which they come up: relays first
+links=()		# "HOST DEVICE HOST DEVICE"
+declare -A role=()	# relay, worker or switch
+declare -A parent=()	# the relay above
+declare -A below=()	# the children, in order
+declare -A place=()	# index among them
+declare -A rank=()	# of workers
+declare -A up_dev=()	# device towards the parent,
+declare -A up_addr=()	# its address,
+declare -A top_dev=()	# and those of the parent's end
+declare -A top_addr=()
+declare -A addrs=()	# all: "DEVICE ADDRESS/LENGTH,..."
+declare -A nets=()	# networks on and below a host: "NET/LENGTH,..."
+
+# address NET HOST
+address()
+{
+	if [[ $ipv6 ]]; then
+		printf 'fd77:0:0:%x::%x' "$1" "$2"
+	else
+		printf '10.77.%d.%d' "$1" "$2"
+	fi
+}
+
+net_length() { [[ $ipv6 ]] && echo 64 || echo 24; }
+
+# The device that carries addresses: the VLAN's, if there is one.
+ip_dev() { echo "$1${vlan:+.$vlan}"; }
+
+add_host() { hosts+=("$1"); role[$1]=$2; }
+
+add_addr() { addrs[$1]+="$(ip_dev "$2") $3/$(net_length),"; }
+
+# add_child RELAY DEVICE CHILD DEVICE NET NUMBER: makes CHILD the relay's next
+# child, as host NUMBER of network NET.
+add_child()
+{
+	local relay=$1 child=$3 kin
+
+	read -ra kin <<<"${below[$1]-}"
+	place[$child]=${#kin[@]}
+	below[$relay]+="$child "
+	parent[$child]=$relay
+	top_dev[$child]=$2
+	top_addr[$child]=$(address "$5" 1)
+	up_dev[$child]=$4
+	up_addr[$child]=$(address "$5" "$6")
+	add_addr "$child" "$4" "${up_addr[$child]}"
+	nets[$child]+="$(address "$5" 0)/$(net_length),"
+	[[ ${role[$child]} == worker ]] || return 0
+	rank[$child]=${child#w}
+}
+
+plan_star()
+{
+	local k
+
+	add_host r0 relay
+	for ((k = 0; k < workers; k++)); do
+		add_host "w$k" worker
+		links+=("r0 p$k w$k eth0")
+		add_child r0 "p$k" "w$k" eth0 "$k" 2
+		add_addr r0 "p$k" "${top_addr[w$k]}"
+	done
+}
+
+# All behind one port of the relay, and a switch.
+plan_one_nic()
+{
+	local k
+
+	add_host r0 relay
+	add_host s0 switch
+	links+=("r0 p0 s0 up0")
+	add_addr r0 p0 "$(address 0 1)"
+	for ((k = 0; k < workers; k++)); do
+		add_host "w$k" worker
+		links+=("s0 p$k w$k eth0")
+		add_child r0 p0 "w$k" eth0 0 $((k + 2))
+	done
+}
+
+# A core relay, rack relays below it, workers below those.
+plan_tree()
+{
+	local r k w=0 net
+
+	add_host r0 relay
+	for ((r = 1; r <= racks; r++)); do
+		add_host "r$r" relay
+		net=$((r - 1))
+		links+=("r0 p$net r$r up0")
+		add_child r0 "p$net" "r$r" up0 "$net" 2
+		add_addr r0 "p$net" "${top_addr[r$r]}"
+	done
+	for ((r = 1; r <= racks; r++)); do
+		for ((k = 0; k < workers; k++, w++)); do
+			add_host "w$w" worker
+			links+=("r$r p$k w$w eth0")
+			net=$((racks + w))
+			add_child "r$r" "p$k" "w$w" eth0 "$net" 2
+			add_addr "r$r" "p$k" "${top_addr[w$w]}"
+			nets[r$r]+="$(address "$net" 0)/$(net_length),"
+		done
+	done
+}
+
+plan()
+{
+	world=$workers
+	case $kind in
+	tree)
+		plan_tree
+		world=$((racks * workers))
+		;;
+	star)
+		if [[ $one_nic ]]; then plan_one_nic; else plan_star; fi
+		;;
+	esac
+}
+
+# has_tribd HOST: whether a daemon belongs there.
+has_tribd()
+{
+	[[ ! $plain ]] || return 1
+	case ${role[$1]} in
+	relay) return 0 ;;
+	worker) [[ $transport == xdp ]] ;;
+	*) return 1 ;;
+	esac
+}
+
+# hosts_of ROLE
+hosts_of()
+{
+	local host
+
+	for host in "${hosts[@]}"; do
+		[[ ${role[$host]} != "$1" ]] || echo "$host"
+	done
+}
