@@ -33,12 +33,14 @@ struct trib_xdp;
  *
  * @rep:  as tribd answers it. From a ticket: @rep.nval and @rep.window are 0
  *        (START tells them), @rep.flags has no TRIB_ATTACH_MAPPED.
+ * @job:  name that tribd was asked for, or "".
  * @sock: connection to tribd, or -1.
  * @cells_fd: one frozen cells array per tree, or -1.
  * @ring_fd: this rank's ring buffer, or -1.
  */
 struct trib_place {
 	struct trib_attach_rep rep;
+	char job[TRIB_NAME_MAX];
 	int sock;
 	int cells_fd[TRIB_ATTACH_TREES];
 	int ring_fd;
@@ -52,6 +54,7 @@ enum trib_chunk_state {
 
 /**
  * struct trib_chunk - what the engine knows of one of the newest 2W chunks
+ * @no: which chunk this is about; see trib_chunk_state().
  * @sent_ns: last transmission, or last answer to NEED.
  * @first_ns: first transmission.
  * @part: the message part it belongs to; only while SENT.
@@ -59,11 +62,11 @@ enum trib_chunk_state {
  * @tx:   serial number of the last transmission, over all chunks.
  * @state: enum trib_chunk_state.
  * @tries: resends so far, saturating.
- * @lost: resent because of a gap, or named missing by NEED: our packet, or
- *        its answer, was lost.
+ * @lost: our packet, or its answer, was taken for lost (counted once).
  * @known: the relay said that it has our contribution.
  */
 struct trib_chunk {
+	uint64_t no;
 	uint64_t sent_ns;
 	uint64_t first_ns;
 	struct trib_part *part;
@@ -81,11 +84,13 @@ enum trib_kind {
 	TRIB_KIND_ORDER,   /* max, min: W64 chunks */
 	TRIB_KIND_BITS,	   /* allgather, broadcast: I32 chunks, one author */
 	TRIB_KIND_BARRIER, /* one chunk without values */
+	TRIB_KIND_LEAVE,   /* the same, of trib_detach() */
 };
 
 /**
  * struct trib_part - the share of one request that travels in one tree
  * @req:    request.
+ * @stream: that it travels in.
  * @next:   in the stream's queue, in order of chunks.
  * @kind:   enum trib_kind.
  * @first:  first element.
@@ -93,13 +98,15 @@ enum trib_kind {
  * @chunk0: its first chunk in the stream.
  * @ndata:  data chunks.
  * @nexp:   EXP chunks.
+ * @nchunk: @ndata + @nexp.
  * @sent:   chunks sent; they go in order within a part.
  * @left:   chunks without result.
- * @exp:    exponent of every data chunk, as far as EXP results came.
- * @exp_have: EXP groups whose result came, as long as they came in row.
+ * @exp:    float sums: exponent of every data chunk, as EXP results come.
+ * @exp_seen: bit i: that of EXP group i came.
  */
 struct trib_part {
 	struct trib_req *req;
+	struct trib_stream *stream;
 	struct trib_part *next;
 	enum trib_kind kind;
 	uint64_t first;
@@ -107,10 +114,11 @@ struct trib_part {
 	uint64_t chunk0;
 	uint64_t ndata;
 	uint64_t nexp;
+	uint64_t nchunk;
 	uint64_t sent;
 	uint64_t left;
 	int16_t *exp;
-	uint64_t exp_have;
+	uint8_t *exp_seen;
 };
 
 /**
@@ -127,9 +135,9 @@ struct trib_part {
  * @op:     operation.
  * @left:   parts without result.
  * @status: 0, or the negative errno it failed with.
- * @done:   @status is final.
+ * @done:   @status is final; the caller's to free by waiting for it.
  * @bad:    largest non-finite report among its words, or 0.
- * @next:   in the handle's list of unfinished requests.
+ * @next:   in the handle's list of requests that were not freed.
  * @prev:   see above.
  * @part:   one per tree used.
  */
@@ -155,46 +163,89 @@ struct trib_req {
 
 /**
  * struct trib_cong - congestion window of one stream (window.c)
+ * @cwnd: chunks in flight allowed.
+ * @cap:  its upper bound: W, receive buffer, planned rate.
+ * @limited: it is what held the last push back.
+ * @slow_start: doubling per round trip, until something speaks against it.
+ * @compete: there is a standing queue that is not ours: delay says nothing.
+ * @srtt, @rttvar: of all samples: waiting for others included.
+ * @rtt_min: least sample of this period and the one before: no queue.
+ * @rtt_pure: smoothed, of samples without waiting for others; 0 = none yet.
+ * @min_now, @min_before, @min_ns: the two periods, and when this one began.
+ * @round_end: chunk whose result ends this round trip.
+ * @round_pure: least pure sample of this round; 0 = none.
+ * @last_pure: that of the round before, or of an older one.
+ * @round_ce: results of this round with a congestion mark.
+ * @cut_ns: last reduction.
+ * @base_cwnd, @base_rtt: at the first of a row of reductions because of delay:
+ *        halving the one must shorten the other, if the queue is ours.
+ * @acked, @lost: results, and own packets lost, of recent chunks.
  */
 struct trib_cong {
-	double cwnd;	      /* chunks in flight allowed */
-	double cap;	      /* upper bound: W, socket buffer, planned rate */
+	double cwnd;
+	double cap;
+	bool limited;
 	bool slow_start;
-	bool compete;	      /* a standing queue that is not ours */
-	uint64_t srtt, rttvar; /* of all samples, stragglers included */
-	uint64_t rtt_min;      /* least sample: no queue */
-	uint64_t rtt_pure;     /* smoothed, network only */
-	uint64_t round_end;   /* chunk whose result ends this round */
-	uint64_t round_min;   /* least pure sample of this round */
-	uint64_t cut_ns;      /* last reduction */
-	unsigned int round_acked;
+	bool compete;
+	uint64_t srtt, rttvar;
+	uint64_t rtt_min;
+	uint64_t rtt_pure;
+	uint64_t min_now, min_before, min_ns;
+	uint64_t round_end;
+	uint64_t round_pure;
+	uint64_t last_pure;
 	unsigned int round_ce;
-	unsigned int stuck;   /* rounds in which shrinking did not help */
-	unsigned int win_acked, win_lost; /* own losses among recent chunks */
+	uint64_t cut_ns;
+	double base_cwnd;
+	uint64_t base_rtt;
+	unsigned int acked, lost;
 };
 
 /**
  * struct trib_stream - one tree: a sequence of chunks
  *
- * Chunks are counted in 64 bits here and truncated on the wire. Chunk c lives
- * in chunk[c & mask] and in cell c & cell_mask until c + 2W is sent (cells of
- * transports with TRIB_TRANSPORT_HOLDS: W of them, until c + W is sent).
+ * Chunks are counted in 64 bits here and truncated on the wire. What is known
+ * of chunk c is in chunk[c & mask], its packet in cell c & cell_mask, until
+ * c + 2W is sent (cells of transports with TRIB_TRANSPORT_HOLDS: W of them,
+ * until c + W is sent).
+ *
+ * A transport that looks for results itself looks at the chunks from @una to
+ * @high - 1 whose trib_chunk_state() is TRIB_CHUNK_SENT.
  *
  * @index:  among the handle's streams, and in place.rep.tree (fixed).
  * @tree:   number (fixed).
  * @child:  ours at the relay (fixed).
+ * @overhead: bytes around a packet, Ethernet to UDP header; set by the
+ *          transport's open().
  * @epoch:  running epoch; 0 = not started.
  * @window: W (fixed once started).
  * @nval:   values per chunk (fixed once started).
+ * @nchild: children of our relay, @child_rank their ranks (fixed once started).
  * @una:    lowest chunk without result: all before are held and consumed.
  * @next:   chunk number the next part begins with.
  * @high:   highest chunk sent + 1.
+ * @held:   highest chunk with a result + 1.
  * @stride: bytes of a cell: header and nval values.
  * @cells:  packets: a frozen GRAD, later the RESULT.
+ * @head:   parts with chunks not sent, @tail its end.
+ * @inflight: chunks sent and without result.
+ * @tx:     transmissions so far; @tx_acked the newest that was answered.
+ * @timer_ns: no time-out is due before; 0 = none runs.
+ * @retry_ns: the socket was full: send again then; 0 = it was not.
+ * @refused_ns: since when the transport takes nothing; 0 = it does.
+ * @heard_ns: last sign of life of the relay.
+ * @result_ns: last new RESULT.
+ * @alive_ns: we last said ALIVE.
+ * @child_ns: last sign of life of each child.
+ * @missing: children that the relay lacks for chunk @missing_no, as of its
+ *          newest NEED.
+ * @join_seen: children that had joined by the newest START(WAIT).
+ * @join_nval: JOIN is padded to so many values.
  */
 struct trib_stream {
 	struct trib *t;
 	unsigned int index;
+	unsigned int overhead;
 	uint16_t tree;
 	uint16_t child;
 	uint32_t epoch;
@@ -206,32 +257,32 @@ struct trib_stream {
 	uint64_t una;
 	uint64_t next;
 	uint64_t high;
+	uint64_t held;
 	uint32_t mask;
 	struct trib_chunk *chunk;
 	uint32_t cell_mask;
 	uint32_t stride;
 	uint8_t *cells;
 
-	struct trib_part *head, **tail; /* parts with chunks not sent */
+	struct trib_part *head, **tail;
 	uint32_t inflight;
-	uint32_t tx;	   /* transmissions so far */
-	uint32_t tx_acked; /* newest of them that was answered */
-	uint32_t push_blocked;
+	uint32_t tx;
+	uint32_t tx_acked;
 
 	struct trib_cong cong;
-	uint64_t timer_ns; /* no time-out is due before; 0 = none runs */
-	uint64_t send_retry_ns; /* socket was full: try again then; 0 = no */
+	uint64_t timer_ns;
+	uint64_t retry_ns;
+	uint64_t refused_ns;
 
-	uint64_t heard_ns; /* last sign of life of the relay */
-	uint64_t result_ns; /* last new RESULT */
-	uint64_t alive_ns; /* we last said ALIVE */
-	uint64_t child_ns[TRIB_CHILDREN_MAX]; /* last sign of life of each */
-	uint64_t missing;  /* children the relay lacks, by the newest NEED */
-	uint64_t missing_chunk;
+	uint64_t heard_ns;
+	uint64_t result_ns;
+	uint64_t alive_ns;
+	uint64_t child_ns[TRIB_CHILDREN_MAX];
+	uint64_t missing;
+	uint64_t missing_no;
 
-	/* Joining (join.c). */
 	uint64_t join_seen;
-	uint16_t join_nval; /* JOIN is padded to so many values */
+	uint16_t join_nval;
 };
 
 enum trib_driver {
@@ -240,13 +291,38 @@ enum trib_driver {
 	TRIB_DRIVER_PROGRESS = 2,
 };
 
+/**
+ * struct trib - a handle
+ *
+ * Fixed once attached:
+ * @ops, @codec, @place: see there. @udp, @xdp: the transports' own.
+ * @max_window: chunks whose results the transport can buffer; 0 = no bound.
+ * @timeout_ns, @join_timeout_ns, @spin_ns: from the options.
+ * @pfd:      what the driver polls: the transport's and, last, a place for
+ *            one of the two eventfds. @npfd of them.
+ * @kick_fd:  calls a user thread back from poll().
+ * @progress_fd: calls the progress thread back from poll().
+ *
+ * Under @lock:
+ * @cond:     a request is done, or nobody drives any more. @waiters in it.
+ * @progress_cond: there is work and nobody drives.
+ * @driver:   who is, or may at any time be, in poll() and recv().
+ * @poll_until: when a driver in poll() wakes by itself; 0 = never.
+ * @now:      time of this turn.
+ * @nonce:    of our JOINs.
+ * @seq:      requests issued.
+ * @reqs:     requests that were not freed; @unfinished of them not done.
+ * @inside:   threads in trib_wait().
+ * @dead:     negative errno of what killed the handle.
+ * @leaving:  detach has begun: no new requests.
+ */
 struct trib {
-	/* Fixed. */
 	const struct trib_transport_ops *ops;
 	const struct trib_codec *codec;
 	struct trib_place place;
 	struct trib_udp *udp;
 	struct trib_xdp *xdp;
+	unsigned int max_window;
 	uint64_t timeout_ns;
 	uint64_t join_timeout_ns;
 	uint64_t spin_ns;
@@ -254,24 +330,27 @@ struct trib {
 	unsigned int rank;
 	unsigned int nstream;
 	struct trib_stream *stream[TRIB_ATTACH_TREES];
-	struct pollfd pfd[TRIB_POLLFDS_MAX + 1]; /* the last: kick_fd */
+	struct pollfd pfd[TRIB_POLLFDS_MAX + 1];
 	unsigned int npfd;
-	int kick_fd; /* eventfd: calls a driver back from poll() */
+	int kick_fd;
+	int progress_fd;
 
-	/* Under the lock. */
 	pthread_mutex_t lock;
-	pthread_cond_t cond;	 /* a request is done, or the driver left */
-	pthread_cond_t progress_cond; /* the progress thread has to look */
+	pthread_cond_t cond;
+	unsigned int waiters;
+	pthread_cond_t progress_cond;
 	pthread_t progress;
 	bool progress_runs;
 	bool progress_stop;
 	enum trib_driver driver;
-	unsigned int waiters; /* threads in cond */
-	uint64_t now;	      /* of this step */
-	uint64_t nonce;	      /* of our JOINs */
-	uint64_t seq;	      /* requests issued */
-	struct trib_req *reqs; /* unfinished */
-	int dead;	      /* negative errno of what killed the handle */
+	uint64_t poll_until;
+	uint64_t now;
+	uint64_t nonce;
+	uint64_t seq;
+	struct trib_req *reqs;
+	unsigned int unfinished;
+	unsigned int inside;
+	int dead;
 	bool leaving;
 	struct trib_error error;
 	struct trib_counters count;
@@ -285,9 +364,19 @@ static inline uint64_t trib_now(void)
 	return (uint64_t)ts.tv_sec * TRIB_SEC + (uint64_t)ts.tv_nsec;
 }
 
-static inline struct trib_chunk *trib_chunk(struct trib_stream *s, uint64_t c)
+static inline struct trib_chunk *trib_chunk(const struct trib_stream *s,
+					    uint64_t c)
 {
 	return &s->chunk[c & s->mask];
+}
+
+/* What is known of chunk @c; FREE if nothing, or nothing any more. */
+static inline enum trib_chunk_state
+trib_chunk_state(const struct trib_stream *s, uint64_t c)
+{
+	const struct trib_chunk *e = trib_chunk(s, c);
+
+	return e->no == c ? (enum trib_chunk_state)e->state : TRIB_CHUNK_FREE;
 }
 
 static inline uint8_t *trib_cell(struct trib_stream *s, uint64_t c)
@@ -354,12 +443,53 @@ int trib_join(struct trib *t);
 void trib_join_rx(struct trib_stream *s, const struct trib_rx *rx);
 void trib_leave(struct trib *t);
 
+/* --- chunk.c: what one chunk holds: elements to packet and back ------------ */
+
+/**
+ * struct trib_shape - what a chunk is, the same on all ranks
+ * @op, @fmt, @nval, @scale: of its RESULT.
+ * @push:  it carries TRIB_F_PUSH.
+ * @exp:   it is an EXP chunk: @first is its first data chunk, @n their number.
+ * @group: the EXP group that its scale comes from.
+ * @first: first element in the message; @n their number.
+ * @bad:   its exponent is a report of a value that is not finite.
+ */
+struct trib_shape {
+	uint8_t op;
+	uint8_t fmt;
+	uint16_t nval;
+	int32_t scale;
+	bool push;
+	bool exp;
+	bool bad;
+	uint64_t group;
+	uint64_t first;
+	uint32_t n;
+};
+
+/* Count a part's chunks, for streams of @nval values per chunk. */
+void trib_part_count(struct trib_part *p, uint16_t nval);
+void trib_chunk_shape(const struct trib_stream *s, const struct trib_part *p,
+		      uint64_t off, struct trib_shape *shape);
+/* Is what chunk @off is made of there? (Its exponents may not be.) */
+bool trib_chunk_ready(const struct trib_stream *s, const struct trib_part *p,
+		      uint64_t off);
+/* Freeze GRAD @c in its cell. */
+void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off,
+		     uint64_t c);
+/* Consume RESULT @c; -EPROTO if it is not what it must be. */
+int trib_chunk_unpack(struct trib_stream *s, struct trib_part *p, uint64_t off,
+		      uint64_t c, const struct trib_rx *rx);
+/* Bytes of the packet in a cell. */
+unsigned int trib_packet_len(const void *cell);
+
 /* --- stream.c: requests become chunks, chunks become packets -------------- */
 
+/* START(RUN) has set window, nval, epoch: allocate. */
 int trib_stream_start(struct trib_stream *s);
 void trib_stream_free(struct trib_stream *s);
-/* Queue a request's parts; the chunk numbers are fixed by this. */
-void trib_stream_queue(struct trib_req *req);
+/* Queue a part; its chunk numbers are fixed by this. */
+void trib_stream_queue(struct trib_stream *s, struct trib_part *p);
 /* Send what the rules and the window allow. */
 void trib_stream_push(struct trib_stream *s);
 /* Send chunk @c as it stands in its cell, with or without TRIB_F_RESEND. */
@@ -367,6 +497,7 @@ void trib_stream_resend(struct trib_stream *s, uint64_t c, bool resend);
 /* Send a packet without values up. */
 void trib_stream_control(struct trib_stream *s, uint8_t type, uint32_t chunk,
 			 uint16_t aux);
+/* A header that goes up from @s. */
 void trib_hdr_fill(const struct trib_stream *s, struct trib_hdr *h,
 		   uint8_t type, uint32_t chunk);
 
@@ -379,14 +510,18 @@ void trib_hdr_fill(const struct trib_stream *s, struct trib_hdr *h,
 void trib_rx(struct trib_stream *s, const struct trib_rx *rx);
 /* The stream of a tree number, or NULL. */
 struct trib_stream *trib_stream_of(struct trib *t, uint16_t tree);
+/* Who has been silent for too long? Ends the handle if somebody has. */
+void trib_silence_check(struct trib_stream *s);
 
 /* --- window.c: how much is in flight, and what is taken for lost ----------- */
 
 void trib_window_start(struct trib_stream *s);
 bool trib_window_open(const struct trib_stream *s);
 void trib_window_sent(struct trib_stream *s, uint64_t c);
+void trib_window_resent(struct trib_stream *s, uint64_t c);
 void trib_window_result(struct trib_stream *s, uint64_t c,
 			const struct trib_rx *rx);
+/* Our packet of @c was lost, as far as can be known. */
 void trib_window_lost(struct trib_stream *s, uint64_t c);
 /* Gaps, after a batch; time-outs, when due. */
 void trib_window_gaps(struct trib_stream *s);
@@ -398,6 +533,7 @@ void trib_window_timer(struct trib_stream *s);
 void trib_engine_run(struct trib *t);
 /* When trib_engine_run() must be called again at the latest; 0 = never. */
 uint64_t trib_engine_deadline(const struct trib *t);
+/* The result of a request is final. */
 void trib_req_done(struct trib_req *req, int status);
 
 /* --- progress.c: who drives -------------------------------------------------- */
@@ -411,7 +547,14 @@ void trib_drive_until(struct trib *t, const struct trib_req *req,
 		      uint64_t until);
 /* One turn without blocking, if nobody drives. Lock held. */
 void trib_drive_once(struct trib *t);
-/* Have the progress thread go on with what is under way. Lock held. */
-void trib_drive_hand_over(struct trib *t);
+/* There is new work: have somebody go on with it. Lock held. */
+void trib_drive_wake(struct trib *t);
+
+/* --- request.c: collectives become requests ----------------------------------- */
+
+/* The barrier of trib_detach(), on every stream; NULL: out of memory. */
+struct trib_req *trib_req_leave(struct trib *t);
+/* Take @r off the handle and free it. Lock held. */
+void trib_req_free(struct trib_req *r);
 
 #endif /* TRIB_LIB_INTERNAL_H */

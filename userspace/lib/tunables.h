@@ -17,6 +17,8 @@
 #define TRIB_TUNE_JOIN_REPEAT		(200 * TRIB_MS)
 /* LEAVE is not acknowledged: so many copies are sent. */
 #define TRIB_TUNE_LEAVE_COPIES		3
+/* Nor is ABORT. */
+#define TRIB_TUNE_ABORT_COPIES		3
 
 /* --- Batches ------------------------------------------------------------ */
 
@@ -50,11 +52,8 @@
 #define TRIB_TUNE_QUEUE_FACTOR		14
 /* Window factor on congestion loss and on a round with ECN marks, in 1/16. */
 #define TRIB_TUNE_LOSS_FACTOR		11
-/*
- * Rounds of shrinking that did not shorten the queue, after which it is taken
- * to be somebody else's (TCP), and only loss and marks count.
- */
-#define TRIB_TUNE_COMPETE_ROUNDS	8
+/* With a planned rate the window is at most what it carries in this time. */
+#define TRIB_TUNE_PLANNED_NS		(5 * TRIB_MS)
 /*
  * Share of own packets lost, in percent, from which on loss is congestion even
  * when the round trip time has not grown; counted over so many chunks.
@@ -64,7 +63,10 @@
 
 /* --- Recovery ----------------------------------------------------------- */
 
-/* Retransmission time-out: before any sample, and its bounds. */
+/*
+ * Retransmission time-out: the first one at most INIT (also before any sample)
+ * and at least MIN; doubling up to MAX.
+ */
 #define TRIB_TUNE_RTO_INIT		(50 * TRIB_MS)
 #define TRIB_TUNE_RTO_MIN		(5 * TRIB_MS)
 #define TRIB_TUNE_RTO_MAX		(250 * TRIB_MS)

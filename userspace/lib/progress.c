@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Who drives: polls, receives, and runs the engine. There is one driver at a
+ * time, and it need not be a thread of ours: a thread that waits for a result
+ * drives until it has it, so nothing is handed from thread to thread on the
+ * way.
+ *
+ *	NONE ------> USER	trib_wait(), trib_test()
+ *	NONE ------> PROGRESS	within a tick, or at once if there is work
+ *	PROGRESS --> USER	a user thread takes over and calls the progress
+ *				thread back from poll()
+ *	USER ------> NONE	the request is done; another waiting thread, or
+ *				else the progress thread, goes on
+ *
+ * While a user thread drives, the progress thread looks once per tick whether
+ * it still does, and is not woken by packets. When nothing is under way it
+ * sits in poll() without a timer, and answers what the peers may ask.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+static void kick(int fd)
+{
+	uint64_t one = 1;
+
+	/* Full means that the call is pending already. */
+	while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+static void drain(int fd)
+{
+	uint64_t n;
+
+	while (read(fd, &n, sizeof(n)) < 0 && errno == EINTR)
+		;
+}
+
+static void to_timespec(uint64_t ns, struct timespec *ts)
+{
+	ts->tv_sec = (time_t)(ns / TRIB_SEC);
+	ts->tv_nsec = (long)(ns % TRIB_SEC);
+}
+
+static bool has_work(const struct trib *t)
+{
+	return t->unfinished || trib_engine_deadline(t);
+}
+
+static int receive(struct trib *t)
+{
+	int rc;
+
+	t->now = trib_now();
+	rc = t->ops->recv(t);
+	if (rc < 0)
+		trib_die_rank(t, TRIB_ERR_SYSTEM, rc, -1,
+			      "receiving failed: %s", strerror(-rc));
+	trib_engine_run(t);
+	return rc;
+}
+
+/* Block, without the lock, until something arrives or is due. */
+static void block(struct trib *t, int kick_fd, uint64_t until)
+{
+	struct pollfd pfd[TRIB_POLLFDS_MAX + 1];
+	unsigned int n = t->npfd;
+	uint64_t due = trib_engine_deadline(t), now;
+	struct timespec ts;
+
+	if (!due || (until && until < due))
+		due = until;
+	t->poll_until = due;
+	t->count.waits++;
+	memcpy(pfd, t->pfd, n * sizeof(*pfd));
+	pfd[n - 1].fd = kick_fd;
+	pthread_mutex_unlock(&t->lock);
+	if (due) {
+		now = trib_now();
+		to_timespec(due > now ? due - now : 0, &ts);
+	}
+	ppoll(pfd, n, due ? &ts : NULL, NULL);
+	pthread_mutex_lock(&t->lock);
+	if (pfd[n - 1].revents)
+		drain(kick_fd);
+}
+
+/* Poll for a while before blocking: saves the wake-up, costs the CPU. */
+static bool spin(struct trib *t, const struct trib_req *req)
+{
+	uint64_t end = trib_now() + t->spin_ns;
+
+	do {
+		if (receive(t) || (req && req->done))
+			return true;
+	} while (t->now < end);
+	return false;
+}
+
+static void drive(struct trib *t, const struct trib_req *req, uint64_t until)
+{
+	int n = 0;
+
+	if (t->driver == TRIB_DRIVER_PROGRESS)
+		kick(t->progress_fd);
+	t->driver = TRIB_DRIVER_USER;
+	while (!(req && req->done) && !t->dead) {
+		if (until && trib_now() >= until)
+			break;
+		/* A full batch says that there is more. */
+		if (n < TRIB_TUNE_RECV_BATCH) {
+			if (t->spin_ns && spin(t, req))
+				continue;
+			block(t, t->kick_fd, until);
+		}
+		n = receive(t);
+	}
+	t->driver = TRIB_DRIVER_NONE;
+	if (t->waiters)
+		pthread_cond_broadcast(&t->cond);
+	else if (has_work(t))
+		pthread_cond_signal(&t->progress_cond);
+}
+
+void trib_drive_until(struct trib *t, const struct trib_req *req,
+		      uint64_t until)
+{
+	struct timespec ts;
+
+	while (!(req && req->done) && !t->dead) {
+		if (until && trib_now() >= until)
+			return;
+		if (t->driver != TRIB_DRIVER_USER) {
+			drive(t, req, until);
+			continue;
+		}
+		t->waiters++;
+		if (until) {
+			to_timespec(until, &ts);
+			pthread_cond_timedwait(&t->cond, &t->lock, &ts);
+		} else {
+			pthread_cond_wait(&t->cond, &t->lock);
+		}
+		t->waiters--;
+	}
+}
+
+void trib_drive_once(struct trib *t)
+{
+	if (t->driver == TRIB_DRIVER_NONE)
+		receive(t);
+}
+
+void trib_drive_wake(struct trib *t)
+{
+	uint64_t due = trib_engine_deadline(t);
+
+	if (t->driver == TRIB_DRIVER_NONE) {
+		pthread_cond_signal(&t->progress_cond);
+		return;
+	}
+	/* Only if the driver sleeps past what is due now. */
+	if (!due || (t->poll_until && t->poll_until <= due))
+		return;
+	t->poll_until = due;
+	kick(t->driver == TRIB_DRIVER_USER ? t->kick_fd : t->progress_fd);
+}
+
+static void *progress_main(void *arg)
+{
+	struct trib *t = arg;
+	struct timespec ts;
+
+	pthread_mutex_lock(&t->lock);
+	while (!t->progress_stop) {
+		if (t->driver == TRIB_DRIVER_USER) {
+			to_timespec(trib_now() + TRIB_TUNE_TICK, &ts);
+			pthread_cond_timedwait(&t->progress_cond, &t->lock,
+					       &ts);
+			continue;
+		}
+		t->driver = TRIB_DRIVER_PROGRESS;
+		if (receive(t) < TRIB_TUNE_RECV_BATCH)
+			block(t, t->progress_fd, 0);
+	}
+	if (t->driver == TRIB_DRIVER_PROGRESS)
+		t->driver = TRIB_DRIVER_NONE;
+	pthread_mutex_unlock(&t->lock);
+	return NULL;
+}
+
+int trib_progress_start(struct trib *t)
+{
+	sigset_t all, old;
+	int rc;
+
+	/* Signals are the caller's business. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&t->progress, NULL, progress_main, t);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc)
+		return trib_fail(t, TRIB_ERR_SYSTEM, -rc,
+				 "cannot start a thread: %s", strerror(rc));
+	t->progress_runs = true;
+	return 0;
+}
+
+void trib_progress_stop(struct trib *t)
+{
+	if (!t->progress_runs)
+		return;
+	pthread_mutex_lock(&t->lock);
+	t->progress_stop = true;
+	pthread_cond_signal(&t->progress_cond);
+	kick(t->progress_fd);
+	pthread_mutex_unlock(&t->lock);
+	pthread_join(t->progress, NULL);
+	t->progress_runs = false;
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Receiving: results are consumed and retained, NEEDs answered, and signs of
+ * life noted, so that whoever gives none is found.
+ *
+ * A result overwrites the GRAD in its cell and stays there until chunk + 2W
+ * is sent: while anybody lacks it, nobody gets that far. With a transport
+ * that holds results itself, the transport's copy is the retained one.
+ */
+#include <endian.h>
+#include <errno.h>
+
+#include "internal.h"
+
+struct trib_stream *trib_stream_of(struct trib *t, uint16_t tree)
+{
+	unsigned int i;
+
+	for (i = 0; i < t->nstream; i++)
+		if (t->stream[i]->tree == tree)
+			return t->stream[i];
+	return NULL;
+}
+
+static void finish(struct trib_req *r)
+{
+	struct trib *t = r->t;
+	uint64_t mask = (1ULL << TRIB_EXP_INDEX_BITS) - 1;
+	unsigned int rank;
+	int64_t index;
+
+	if (!r->bad) {
+		trib_req_done(r, 0);
+		return;
+	}
+	rank = (uint64_t)r->bad >> TRIB_EXP_INDEX_BITS & 0xffff;
+	index = (int64_t)(~(uint64_t)r->bad & mask);
+	trib_fail_rank(t, TRIB_ERR_NONFINITE, -EDOM, (int)rank, index,
+		       "rank %u: element %lld is not finite", rank,
+		       (long long)index);
+	trib_req_done(r, -EDOM);
+}
+
+/* Make the packet in the cell the one that answers a NEED. */
+static void retain(struct trib_stream *s, uint64_t c, const struct trib_rx *rx)
+{
+	struct trib_hdr *h = (void *)trib_cell(s, c);
+
+	h->type = TRIB_T_RESULT;
+	h->flags = TRIB_F_UP | (rx->flags & (TRIB_F_PUSH | TRIB_F_CE));
+	h->nval = htobe16(rx->nval);
+	if (rx->nval)
+		memcpy(h + 1, rx->v, trib_payload_len(rx->nval));
+}
+
+static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
+{
+	uint64_t c = trib_chunk_wide(s, rx->chunk);
+	struct trib_chunk *e = trib_chunk(s, c);
+	struct trib *t = s->t;
+	struct trib_part *p;
+
+	if (e->no != c || e->state != TRIB_CHUNK_SENT) {
+		if (c < s->una || e->no == c)
+			t->count.dups++;
+		else
+			t->count.bad_packets++;
+		return;
+	}
+	p = e->part;
+	if (trib_chunk_unpack(s, p, e->off, c, rx)) {
+		t->count.bad_packets++;
+		return;
+	}
+	if (!(t->ops->flags & TRIB_TRANSPORT_HOLDS))
+		retain(s, c, rx);
+	e->state = TRIB_CHUNK_HELD;
+	e->part = NULL;
+	s->inflight--;
+	s->result_ns = t->now;
+	t->count.chunks++;
+	if (rx->child == s->child && s->nchild == t->world)
+		t->count.last_count++;
+	if (c >= s->held)
+		s->held = c + 1;
+	trib_window_result(s, c, rx);
+	while (s->una < s->high &&
+	       trib_chunk_state(s, s->una) == TRIB_CHUNK_HELD)
+		s->una++;
+	if (!--p->left && !--p->req->left)
+		finish(p->req);
+}
+
+/* A peer or a relay lacks a result that we have. */
+static void answer_result(struct trib_stream *s, uint64_t c)
+{
+	struct {
+		struct trib_hdr h;
+	} pkt;
+	struct iovec iov[2] = { { &pkt, sizeof(pkt) } };
+	struct trib *t = s->t;
+	struct trib_rx rx;
+
+	if (!(t->ops->flags & TRIB_TRANSPORT_HOLDS)) {
+		iov[0].iov_base = trib_cell(s, c);
+		iov[0].iov_len = trib_packet_len(iov[0].iov_base);
+		t->ops->send(t, s, iov, 1, (unsigned int)iov[0].iov_len);
+		return;
+	}
+	if (t->ops->result(t, s, (uint32_t)c, &rx))
+		return;
+	trib_hdr_fill(s, &pkt.h, TRIB_T_RESULT, (uint32_t)c);
+	pkt.h.flags |= rx.flags & (TRIB_F_PUSH | TRIB_F_CE);
+	pkt.h.op = rx.op;
+	pkt.h.fmt = rx.fmt;
+	pkt.h.nval = htobe16(rx.nval);
+	pkt.h.scale = htobe32((uint32_t)rx.scale);
+	iov[1].iov_base = (void *)rx.v;
+	iov[1].iov_len = trib_payload_len(rx.nval);
+	t->ops->send(t, s, iov, rx.nval ? 2 : 1,
+		     (unsigned int)(sizeof(pkt) + iov[1].iov_len));
+}
+
+static void say_alive(struct trib_stream *s, uint64_t c)
+{
+	struct trib *t = s->t;
+
+	if (s->alive_ns && t->now - s->alive_ns < TRIB_TUNE_ALIVE_PACE)
+		return;
+	s->alive_ns = t->now;
+	t->count.needs++;
+	trib_stream_control(s, TRIB_T_ALIVE, (uint32_t)c, (uint16_t)t->rank);
+}
+
+/* Somebody lacks chunk c: @rx->seen says whose contributions are there. */
+static void rx_need(struct trib_stream *s, const struct trib_rx *rx)
+{
+	uint64_t c = trib_chunk_wide(s, rx->chunk), pace = TRIB_TUNE_NEED_PACE;
+	struct trib_chunk *e = trib_chunk(s, c);
+	bool mine = rx->seen >> s->child & 1;
+	struct trib *t = s->t;
+
+	if (e->no != c) {
+		/* Long past: nobody can lack it. Or not reached yet. */
+		if (c >= s->una)
+			say_alive(s, c);
+		return;
+	}
+	if (e->state == TRIB_CHUNK_HELD) {
+		if (t->now - e->sent_ns < pace)
+			return;
+		e->sent_ns = t->now;
+		t->count.needs++;
+		answer_result(s, c);
+		return;
+	}
+	s->missing_no = c;
+	s->missing = ~rx->seen;
+	if (mine) {
+		e->known = true;
+		return;
+	}
+	/* What we sent may be on its way still. */
+	if (s->cong.srtt < pace)
+		pace = s->cong.srtt;
+	if (t->now - e->sent_ns < pace)
+		return;
+	e->known = false;
+	t->count.needs++;
+	trib_window_lost(s, c);
+	trib_stream_resend(s, c, false);
+}
+
+static void rx_alive(struct trib_stream *s, const struct trib_rx *rx)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nchild; i++)
+		if (s->child_rank[i] == rx->aux)
+			s->child_ns[i] = s->t->now;
+}
+
+static void rx_abort(struct trib_stream *s, const struct trib_rx *rx)
+{
+	unsigned int rank = rx->aux;
+	struct trib *t = s->t;
+
+	switch (rx->chunk) {
+	case TRIB_ABORT_DEAD:
+		trib_die_rank(t, TRIB_ERR_DEAD, -EHOSTDOWN, (int)rank,
+			      rank == t->rank ?
+				      "rank %u: others take this rank for dead" :
+				      "rank %u gave no sign of life in time",
+			      rank);
+		break;
+	case TRIB_ABORT_GONE:
+		trib_die_rank(t, TRIB_ERR_GONE, -EHOSTDOWN, (int)rank,
+			      "rank %u ended or left", rank);
+		break;
+	case TRIB_ABORT_REJOIN:
+		trib_die_rank(t, TRIB_ERR_REJOIN, -EHOSTDOWN, (int)rank,
+			      "rank %u restarted", rank);
+		break;
+	case TRIB_ABORT_ADMIN:
+		trib_die_rank(t, TRIB_ERR_REMOVED, -ECONNABORTED, -1,
+			      "the operator removed the job or its tree");
+		break;
+	default:
+		t->count.bad_packets++;
+		break;
+	}
+}
+
+void trib_rx(struct trib_stream *s, const struct trib_rx *rx)
+{
+	struct trib *t = s->t;
+
+	t->count.recv_packets++;
+	t->count.recv_bytes += s->overhead + sizeof(struct trib_hdr) +
+			       (rx->type == TRIB_T_NEED ? 8 :
+				rx->v ? trib_payload_len(rx->nval) : 0);
+	if (rx->type == TRIB_T_START) {
+		trib_join_rx(s, rx);
+		return;
+	}
+	if (!s->epoch || rx->epoch != s->epoch ||
+	    (rx->flags & TRIB_F_UP)) {
+		t->count.bad_packets++;
+		return;
+	}
+	if (t->dead)
+		return;
+	s->heard_ns = t->now;
+	switch (rx->type) {
+	case TRIB_T_RESULT:
+		rx_result(s, rx);
+		break;
+	case TRIB_T_NEED:
+		rx_need(s, rx);
+		break;
+	case TRIB_T_ALIVE:
+		rx_alive(s, rx);
+		break;
+	case TRIB_T_ABORT:
+		rx_abort(s, rx);
+		break;
+	default:
+		t->count.bad_packets++;
+		break;
+	}
+}
+
+static void give_up_on(struct trib_stream *s, unsigned int child)
+{
+	unsigned int rank = s->child_rank[child], i;
+	struct trib *t = s->t;
+
+	for (i = 0; i < TRIB_TUNE_ABORT_COPIES; i++)
+		trib_stream_control(s, TRIB_T_ABORT, TRIB_ABORT_DEAD,
+				    (uint16_t)rank);
+	trib_die_rank(t, TRIB_ERR_DEAD, -EHOSTDOWN, (int)rank,
+		      "rank %u gave no sign of life for %llu ms", rank,
+		      (unsigned long long)(t->timeout_ns / TRIB_MS));
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The relay lacks contributions to the oldest chunk: whose, since when? */
+static void missing_check(struct trib_stream *s, const struct trib_chunk *e)
+{
+	uint64_t since = later(s->result_ns, e->first_ns), now = s->t->now;
+	unsigned int i;
+
+	for (i = 0; i < s->nchild; i++) {
+		if (!(s->missing >> i & 1) || s->child_rank[i] == 0xffff)
+			continue;
+		if (i == s->child) {
+			if (now - since < s->t->timeout_ns / 4 * 3)
+				continue;
+			trib_stream_control(s, TRIB_T_ABORT, TRIB_ABORT_GONE,
+					    (uint16_t)s->t->rank);
+			trib_die_rank(s->t, TRIB_ERR_ARGUMENT, -EPROTO,
+				      (int)s->t->rank,
+				      "the relay refuses chunk %llu of this rank: do all ranks issue the same collectives?",
+				      (unsigned long long)s->una);
+			return;
+		}
+		if (now - later(since, s->child_ns[i]) >= s->t->timeout_ns) {
+			give_up_on(s, i);
+			return;
+		}
+	}
+}
+
+void trib_silence_check(struct trib_stream *s)
+{
+	uint64_t limit = s->t->timeout_ns, now = s->t->now;
+	const struct trib_chunk *e = trib_chunk(s, s->una);
+
+	if (s->una == s->high || e->no != s->una)
+		return;
+	if (s->missing_no == s->una && s->missing)
+		missing_check(s, e);
+	if (s->t->dead)
+		return;
+	/*
+	 * Below an inner relay nobody tells us who is missing elsewhere; give
+	 * those who are told the time to say so.
+	 */
+	if (s->nchild != s->t->world)
+		limit += limit / 2;
+	if (now - later(s->heard_ns, e->first_ns) >= limit)
+		trib_die_rank(s->t, TRIB_ERR_RELAY, -EHOSTUNREACH, -1,
+			      "the relay of tree %u does not answer for %llu ms",
+			      s->tree, (unsigned long long)(limit / TRIB_MS));
+}

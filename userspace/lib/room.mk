@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# libtrib: shared with a versioned symbol map, static, header, pkg-config.
+LIB_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/lib/*.c)) \
+	$(KERNELS_OBJS)
+LIB_MAP := userspace/lib/libtrib.map
+
+$(B)/libtrib.so.0: $(LIB_OBJS) $(LIB_MAP)
+	$(CC) $(LDFLAGS_ALL) -shared -Wl,-soname,libtrib.so.0 \
+		-Wl,--version-script=$(LIB_MAP) -Wl,-z,defs -o $@ \
+		$(LIB_OBJS) -lpthread -lm
+
+$(B)/libtrib.so: $(B)/libtrib.so.0
+	ln -sf libtrib.so.0 $@
+
+$(B)/libtrib.a: $(LIB_OBJS)
+	rm -f $@
+	$(AR) rcs $@ $(LIB_OBJS)
+
+$(B)/trib.pc: userspace/lib/trib.pc.in Makefile
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
+
+ALL += $(B)/libtrib.so.0 $(B)/libtrib.so $(B)/libtrib.a $(B)/trib.pc
+
+.PHONY: install-lib
+install-lib: $(B)/libtrib.so.0 $(B)/libtrib.a $(B)/trib.pc
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig \
+		$(DESTDIR)$(PREFIX)/include
+	install -m 755 $(B)/libtrib.so.0 $(DESTDIR)$(PREFIX)/lib/
+	ln -sf libtrib.so.0 $(DESTDIR)$(PREFIX)/lib/libtrib.so
+	install -m 644 $(B)/libtrib.a $(DESTDIR)$(PREFIX)/lib/
+	install -m 644 $(B)/trib.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
+	install -m 644 userspace/lib/trib.h $(DESTDIR)$(PREFIX)/include/
+INSTALL += install-lib

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Sending: the parts of requests queue in a stream, their chunks are frozen
+ * in cells when the rules and the window let them go, and neighbouring cells
+ * leave in one system call.
+ *
+ * Chunk c may be sent when RESULT c - W is held and everything up to c - 2W
+ * was consumed. Within a part chunks go in order; a part whose data waits for
+ * exponents lets the parts behind it go first. Numbers were given out when
+ * the parts were queued, so all ranks agree on them whatever goes first.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "internal.h"
+
+/* Never a chunk's number, nor near one. */
+#define NO_CHUNK (1ULL << 63)
+
+/* Packets that are about to leave together. */
+struct burst {
+	struct iovec iov[TRIB_TUNE_BURST];
+	struct trib_part *part[TRIB_TUNE_BURST];
+	uint64_t chunk[TRIB_TUNE_BURST];
+	unsigned int niov;
+	unsigned int n;
+	unsigned int seg;
+	unsigned int bytes;
+	bool closed; /* a short packet ends it */
+};
+
+int trib_stream_start(struct trib_stream *s)
+{
+	bool holds = s->t->ops->flags & TRIB_TRANSPORT_HOLDS;
+	unsigned int slots = 2u * s->window, i;
+
+	s->mask = slots - 1;
+	s->cell_mask = (holds ? s->window : slots) - 1;
+	s->stride = sizeof(struct trib_hdr) + 4u * s->nval;
+	s->chunk = calloc(slots, sizeof(*s->chunk));
+	s->cells = aligned_alloc(64, ((size_t)(s->cell_mask + 1) * s->stride +
+				      63) & ~(size_t)63);
+	if (!s->chunk || !s->cells)
+		return -ENOMEM;
+	for (i = 0; i < slots; i++)
+		s->chunk[i].no = NO_CHUNK;
+	s->missing_no = NO_CHUNK;
+	s->tail = &s->head;
+	return 0;
+}
+
+void trib_stream_free(struct trib_stream *s)
+{
+	free(s->chunk);
+	free(s->cells);
+	free(s);
+}
+
+void trib_stream_queue(struct trib_stream *s, struct trib_part *p)
+{
+	p->chunk0 = s->next;
+	s->next += p->nchunk;
+	p->next = NULL;
+	*s->tail = p;
+	s->tail = &p->next;
+}
+
+void trib_hdr_fill(const struct trib_stream *s, struct trib_hdr *h,
+		   uint8_t type, uint32_t chunk)
+{
+	memset(h, 0, sizeof(*h));
+	h->version = TRIB_WIRE_VERSION;
+	h->type = type;
+	h->flags = TRIB_F_UP;
+	h->job = htobe16(s->t->place.rep.job);
+	h->tree = htobe16(s->tree);
+	h->child = htobe16(s->child);
+	h->chunk = htobe32(chunk);
+	h->epoch = htobe32(s->epoch);
+	h->cookie = s->t->place.rep.cookie;
+}
+
+static void count_sent(struct trib_stream *s, const void *cell)
+{
+	s->t->count.sent_packets++;
+	s->t->count.sent_bytes += s->overhead + trib_packet_len(cell);
+}
+
+void trib_stream_control(struct trib_stream *s, uint8_t type, uint32_t chunk,
+			 uint16_t aux)
+{
+	struct trib_hdr h;
+	struct iovec iov = { &h, sizeof(h) };
+
+	trib_hdr_fill(s, &h, type, chunk);
+	h.aux = htobe16(aux);
+	s->t->ops->send(s->t, s, &iov, 1, sizeof(h));
+}
+
+void trib_stream_resend(struct trib_stream *s, uint64_t c, bool resend)
+{
+	struct trib_hdr *h = (void *)trib_cell(s, c);
+	struct iovec iov = { h, trib_packet_len(h) };
+
+	if (resend)
+		h->flags |= TRIB_F_RESEND;
+	else
+		h->flags &= (uint8_t)~TRIB_F_RESEND;
+	trib_window_resent(s, c);
+	if (s->t->ops->send(s->t, s, &iov, 1, (unsigned int)iov.iov_len) == 1)
+		count_sent(s, h);
+}
+
+/*
+ * Parts whose chunks are all sent leave the queue, from wherever they are in
+ * it before @stop: their owner may free them when their results have come.
+ */
+static void drop_sent_parts(struct trib_stream *s, const struct trib_part *stop)
+{
+	struct trib_part **link = &s->head, *p;
+
+	while ((p = *link) && p != stop) {
+		if (p->sent < p->nchunk) {
+			link = &p->next;
+			continue;
+		}
+		*link = p->next;
+		if (!p->next)
+			s->tail = link;
+	}
+}
+
+static bool may_send(const struct trib_stream *s, uint64_t c)
+{
+	if (c >= s->una + 2u * s->window)
+		return false;
+	if (c < s->window || c - s->window < s->una)
+		return true;
+	return trib_chunk_state(s, c - s->window) == TRIB_CHUNK_HELD;
+}
+
+static void note_sent(struct trib_stream *s, struct trib_part *p, uint64_t c)
+{
+	struct trib_chunk *e = trib_chunk(s, c);
+
+	memset(e, 0, sizeof(*e));
+	e->no = c;
+	e->part = p;
+	e->off = c - p->chunk0;
+	e->state = TRIB_CHUNK_SENT;
+	if (c >= s->high)
+		s->high = c + 1;
+	count_sent(s, trib_cell(s, c));
+	trib_window_sent(s, c);
+}
+
+/*
+ * What the transport did not take was never sent: it is packed anew when its
+ * turn comes again. Return: false if something was left.
+ */
+static bool flush(struct trib_stream *s, struct burst *b)
+{
+	unsigned int took, i, n = b->n;
+	int rc;
+
+	if (!n)
+		return true;
+	rc = s->t->ops->send(s->t, s, b->iov, b->niov, b->seg);
+	if (rc == -EMSGSIZE)
+		trib_die_rank(s->t, TRIB_ERR_SYSTEM, rc, -1,
+			      "the path to the relay of tree %u no longer takes packets of %u bytes",
+			      s->tree, b->seg);
+	took = rc > 0 ? (unsigned int)rc : 0;
+	for (i = 0; i < took; i++)
+		note_sent(s, b->part[i], b->chunk[i]);
+	for (i = took; i < n; i++)
+		b->part[i]->sent--;
+	s->inflight -= n - took;
+	b->n = b->niov = b->seg = b->bytes = 0;
+	b->closed = false;
+	if (took)
+		s->refused_ns = 0;
+	if (took == n)
+		return true;
+	if (!s->refused_ns)
+		s->refused_ns = s->t->now;
+	if (s->t->now - s->refused_ns >= s->t->timeout_ns)
+		trib_die_rank(s->t, TRIB_ERR_RELAY, -EHOSTUNREACH, -1,
+			      "nothing can be sent to the relay of tree %u",
+			      s->tree);
+	if (!s->t->dead)
+		s->retry_ns = s->t->now + TRIB_TUNE_SEND_RETRY;
+	return false;
+}
+
+static void add(struct trib_stream *s, struct burst *b, struct trib_part *p,
+		uint64_t c)
+{
+	uint8_t *cell = trib_cell(s, c);
+	unsigned int len = trib_packet_len(cell);
+	struct iovec *last = b->niov ? &b->iov[b->niov - 1] : NULL;
+
+	if (!b->n)
+		b->seg = len;
+	else if (len < b->seg)
+		b->closed = true;
+	if (last && (uint8_t *)last->iov_base + last->iov_len == cell)
+		last->iov_len += len;
+	else
+		b->iov[b->niov++] = (struct iovec){ cell, len };
+	b->bytes += len;
+	b->part[b->n] = p;
+	b->chunk[b->n++] = c;
+}
+
+/* Must what is there leave before a packet of @len can? */
+static bool is_full(const struct burst *b, unsigned int len)
+{
+	return b->n && (b->closed || b->n == TRIB_TUNE_BURST || len > b->seg ||
+			b->bytes + len > TRIB_TUNE_BURST_BYTES);
+}
+
+/* One part, as far as it goes. Return: false if nothing more can go at all. */
+static bool push_part(struct trib_stream *s, struct burst *b,
+		      struct trib_part *p)
+{
+	uint64_t c;
+
+	while (p->sent < p->nchunk) {
+		c = p->chunk0 + p->sent;
+		s->cong.limited = !trib_window_open(s);
+		if (s->cong.limited || !may_send(s, c))
+			return false;
+		if (!trib_chunk_ready(s, p, p->sent))
+			return true;
+		trib_chunk_pack(s, p, p->sent, c);
+		if (is_full(b, trib_packet_len(trib_cell(s, c))) &&
+		    !flush(s, b))
+			return false;
+		add(s, b, p, c);
+		p->sent++;
+		s->inflight++;
+	}
+	return true;
+}
+
+void trib_stream_push(struct trib_stream *s)
+{
+	struct trib_part *p;
+	struct burst b;
+
+	if (s->retry_ns) {
+		if (s->t->now < s->retry_ns)
+			return;
+		s->retry_ns = 0;
+	}
+	s->cong.limited = false;
+	b.n = b.niov = b.seg = b.bytes = 0;
+	b.closed = false;
+	for (p = s->head; p && push_part(s, &b, p); p = p->next)
+		;
+	flush(s, &b);
+	drop_sent_parts(s, p ? p->next : NULL);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What callers do with requests, and what they may ask a handle.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "internal.h"
+
+/* A request that outlived its handle: it has nothing but a result. */
+static int wait_orphan(struct trib_req *r)
+{
+	int status = r->status;
+
+	free(r);
+	return status;
+}
+
+int trib_wait(struct trib_req *r)
+{
+	struct trib *t = r->t;
+	int status;
+
+	if (!t)
+		return wait_orphan(r);
+	pthread_mutex_lock(&t->lock);
+	t->inside++;
+	trib_drive_until(t, r, 0);
+	status = r->status;
+	trib_req_free(r);
+	if (!--t->inside && t->leaving)
+		pthread_cond_broadcast(&t->cond);
+	pthread_mutex_unlock(&t->lock);
+	return status;
+}
+
+int trib_test(struct trib_req *r, int *done)
+{
+	struct trib *t = r->t;
+	int status = 0;
+
+	if (!t) {
+		*done = 1;
+		return wait_orphan(r);
+	}
+	pthread_mutex_lock(&t->lock);
+	if (!r->done)
+		trib_drive_once(t);
+	*done = r->done;
+	if (r->done) {
+		status = r->status;
+		trib_req_free(r);
+	}
+	pthread_mutex_unlock(&t->lock);
+	return status;
+}
+
+int trib_rank(const struct trib *t)
+{
+	return (int)t->rank;
+}
+
+int trib_world(const struct trib *t)
+{
+	return (int)t->world;
+}
+
+const char *trib_transport_name(const struct trib *t)
+{
+	return t->ops->name;
+}
+
+const char *trib_version(void)
+{
+	return TRIB_VERSION;
+}
+
+void trib_counters(const struct trib *t, struct trib_counters *out)
+{
+	struct trib *m = (struct trib *)t;
+	struct trib_counters c;
+	size_t size = out->size;
+	unsigned int i;
+
+	pthread_mutex_lock(&m->lock);
+	c = m->count;
+	for (i = 0; i < m->nstream; i++) {
+		const struct trib_cong *g = &m->stream[i]->cong;
+
+		/* Of several trees: the slowest, and all windows. */
+		if (g->srtt / 1000 > c.rtt_us)
+			c.rtt_us = g->srtt / 1000;
+		if (g->rtt_min / 1000 > c.rtt_min_us)
+			c.rtt_min_us = g->rtt_min / 1000;
+		c.window += (uint64_t)g->cwnd;
+	}
+	pthread_mutex_unlock(&m->lock);
+	if (size > sizeof(c))
+		size = sizeof(c);
+	c.size = size;
+	memcpy(out, &c, size);
+}

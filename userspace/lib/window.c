@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * How much is in flight, and what is taken for lost.
+ *
+ * The window is clocked by results. It grows as TCP's does, and shrinks on
+ * - a standing queue: least network round trip time of a round well above the
+ *   least ever. Gently; and not at all once shrinking proved not to shorten
+ *   the queue, because then somebody else fills it (TCP);
+ * - congestion marks;
+ * - loss together with a longer round trip, or much loss. Single losses are
+ *   repaired and otherwise ignored: with n workers on lossy wires every n-th
+ *   window has one.
+ *
+ * A result comes when the slowest rank has contributed, so most round trip
+ * times say nothing about the network. Those of chunks that this rank itself
+ * completed do ("pure"): only they count for queues. A late rank therefore
+ * never shrinks anybody's window.
+ *
+ * Lost is a chunk that stays without result while those transmitted well
+ * after it have theirs, and one whose time-out has come.
+ */
+#include "internal.h"
+
+#define MIN_PERIOD (10 * TRIB_SEC) /* the least round trip is forgotten after */
+
+void trib_window_start(struct trib_stream *s)
+{
+	struct trib_cong *g = &s->cong;
+	uint64_t rate = s->t->place.rep.rate;
+	double planned;
+
+	memset(g, 0, sizeof(*g));
+	g->cap = s->window;
+	if (s->t->max_window && s->t->max_window < g->cap)
+		g->cap = s->t->max_window;
+	if (rate) {
+		planned = (double)rate / 8 * TRIB_TUNE_PLANNED_NS / 1e9 /
+			  (s->stride + s->overhead);
+		if (planned < g->cap)
+			g->cap = planned;
+	}
+	if (g->cap < TRIB_TUNE_WINDOW_MIN)
+		g->cap = TRIB_TUNE_WINDOW_MIN;
+	g->cwnd = (double)TRIB_TUNE_WINDOW_INIT_BYTES / s->stride;
+	if (g->cwnd > g->cap)
+		g->cwnd = g->cap;
+	g->slow_start = true;
+}
+
+bool trib_window_open(const struct trib_stream *s)
+{
+	return s->inflight < (uint32_t)s->cong.cwnd;
+}
+
+static uint64_t rto(const struct trib_stream *s, unsigned int tries)
+{
+	const struct trib_cong *g = &s->cong;
+	uint64_t ns = g->srtt ? g->srtt + 4 * g->rttvar : TRIB_TUNE_RTO_INIT;
+	uint64_t max = s->t->timeout_ns / 8; /* silence is noticed in time */
+
+	if (ns < TRIB_TUNE_RTO_MIN)
+		ns = TRIB_TUNE_RTO_MIN;
+	if (ns > TRIB_TUNE_RTO_INIT)
+		ns = TRIB_TUNE_RTO_INIT;
+	ns <<= tries < 8 ? tries : 8;
+	if (max > TRIB_TUNE_RTO_MAX)
+		max = TRIB_TUNE_RTO_MAX;
+	return ns < max ? ns : max;
+}
+
+static void arm(struct trib_stream *s, uint64_t due)
+{
+	if (!s->timer_ns || due < s->timer_ns)
+		s->timer_ns = due;
+}
+
+void trib_window_sent(struct trib_stream *s, uint64_t c)
+{
+	struct trib_chunk *e = trib_chunk(s, c);
+
+	e->first_ns = e->sent_ns = s->t->now;
+	e->tx = ++s->tx;
+	arm(s, s->t->now + rto(s, 0));
+}
+
+void trib_window_resent(struct trib_stream *s, uint64_t c)
+{
+	struct trib_chunk *e = trib_chunk(s, c);
+
+	e->sent_ns = s->t->now;
+	e->tx = ++s->tx;
+	if (e->tries < UINT8_MAX)
+		e->tries++;
+	arm(s, s->t->now + rto(s, e->tries));
+}
+
+/* At most once per round trip. */
+static void cut(struct trib_stream *s, unsigned int sixteenths)
+{
+	struct trib_cong *g = &s->cong;
+	uint64_t rtt = g->rtt_pure ? g->rtt_pure : g->srtt;
+
+	g->slow_start = false;
+	if (g->cut_ns && s->t->now - g->cut_ns < rtt)
+		return;
+	g->cut_ns = s->t->now;
+	g->cwnd = g->cwnd * sixteenths / 16;
+	if (g->cwnd < TRIB_TUNE_WINDOW_MIN)
+		g->cwnd = TRIB_TUNE_WINDOW_MIN;
+}
+
+/* Queueing that is not tolerated. */
+static uint64_t queue_limit(const struct trib_cong *g)
+{
+	return g->rtt_min > TRIB_TUNE_QUEUE_MAX ? g->rtt_min :
+						  TRIB_TUNE_QUEUE_MAX;
+}
+
+static bool rtt_has_grown(const struct trib_cong *g)
+{
+	uint64_t pure = g->round_pure ? g->round_pure : g->last_pure;
+
+	return pure && pure > g->rtt_min + queue_limit(g) / 2;
+}
+
+void trib_window_lost(struct trib_stream *s, uint64_t c)
+{
+	struct trib_chunk *e = trib_chunk(s, c);
+	struct trib_cong *g = &s->cong;
+
+	if (e->lost)
+		return;
+	e->lost = true;
+	g->lost++;
+	if (rtt_has_grown(g))
+		cut(s, TRIB_TUNE_LOSS_FACTOR);
+}
+
+/* A round's standing queue: ours, or not? */
+static void judge_queue(struct trib_stream *s)
+{
+	struct trib_cong *g = &s->cong;
+	uint64_t rtt = g->round_pure;
+
+	if (rtt <= g->rtt_min + queue_limit(g)) {
+		g->base_cwnd = 0;
+		if (rtt <= g->rtt_min + queue_limit(g) / 2)
+			g->compete = false;
+		return;
+	}
+	g->slow_start = false;
+	if (g->compete)
+		return;
+	if (!g->base_cwnd) {
+		g->base_cwnd = g->cwnd;
+		g->base_rtt = rtt;
+	} else if (g->cwnd <= g->base_cwnd / 2) {
+		if (rtt > g->base_rtt / 4 * 3) {
+			/* We made room and somebody took it: take it back. */
+			g->compete = true;
+			g->cwnd = g->base_cwnd;
+			g->base_cwnd = 0;
+			return;
+		}
+		g->base_cwnd = g->cwnd;
+		g->base_rtt = rtt;
+	}
+	cut(s, TRIB_TUNE_QUEUE_FACTOR);
+}
+
+static void end_round(struct trib_stream *s)
+{
+	struct trib_cong *g = &s->cong;
+
+	if (g->round_ce)
+		cut(s, TRIB_TUNE_LOSS_FACTOR);
+	if (g->round_pure) {
+		judge_queue(s);
+		g->last_pure = g->round_pure;
+	}
+	g->round_pure = 0;
+	g->round_ce = 0;
+	g->round_end = s->high;
+	if (g->acked < TRIB_TUNE_LOSS_CHUNKS)
+		return;
+	if (g->lost * 100 > g->acked * TRIB_TUNE_LOSS_PERCENT)
+		cut(s, TRIB_TUNE_LOSS_FACTOR);
+	g->acked = g->lost = 0;
+}
+
+static void note_min(struct trib_cong *g, uint64_t rtt, uint64_t now)
+{
+	if (!g->min_ns || now - g->min_ns > MIN_PERIOD) {
+		g->min_before = g->min_now;
+		g->min_now = 0;
+		g->min_ns = now;
+	}
+	if (!g->min_now || rtt < g->min_now)
+		g->min_now = rtt;
+	g->rtt_min = g->min_before && g->min_before < g->min_now ?
+			     g->min_before :
+			     g->min_now;
+}
+
+static void sample(struct trib_stream *s, uint64_t rtt, bool pure)
+{
+	struct trib_cong *g = &s->cong;
+	uint64_t diff;
+
+	if (!rtt)
+		rtt = 1;
+	if (!g->srtt) {
+		g->srtt = rtt;
+		g->rttvar = rtt / 2;
+	} else {
+		diff = rtt > g->srtt ? rtt - g->srtt : g->srtt - rtt;
+		g->rttvar = (3 * g->rttvar + diff) / 4;
+		g->srtt = (7 * g->srtt + rtt) / 8;
+	}
+	note_min(g, rtt, s->t->now);
+	if (!pure)
+		return;
+	g->rtt_pure = g->rtt_pure ? (7 * g->rtt_pure + rtt) / 8 : rtt;
+	if (!g->round_pure || rtt < g->round_pure)
+		g->round_pure = rtt;
+}
+
+static void grow(struct trib_stream *s)
+{
+	struct trib_cong *g = &s->cong;
+
+	/* Only a window that was used has shown that it fits. */
+	if (!g->limited)
+		return;
+	g->cwnd += g->slow_start ? 1 : 1 / g->cwnd;
+	if (g->cwnd > g->cap)
+		g->cwnd = g->cap;
+}
+
+void trib_window_result(struct trib_stream *s, uint64_t c,
+			const struct trib_rx *rx)
+{
+	struct trib_chunk *e = trib_chunk(s, c);
+	struct trib_cong *g = &s->cong;
+	bool star = s->nchild == s->t->world;
+
+	if ((int32_t)(e->tx - s->tx_acked) > 0)
+		s->tx_acked = e->tx;
+	g->acked++;
+	if (rx->flags & TRIB_F_CE)
+		g->round_ce++;
+	/* Which copy of a chunk sent twice was answered nobody knows. */
+	if (!e->tries)
+		sample(s, s->t->now - e->first_ns,
+		       star && rx->child == s->child);
+	else if (star && rx->child == s->child && !e->known)
+		trib_window_lost(s, c); /* the copy completed it */
+	grow(s);
+	if (c >= g->round_end)
+		end_round(s);
+}
+
+void trib_window_gaps(struct trib_stream *s)
+{
+	unsigned int burst = 0;
+	uint64_t c;
+
+	if (s->held <= s->una)
+		return;
+	for (c = s->una; c < s->held && burst < TRIB_TUNE_FAST_BURST; c++) {
+		struct trib_chunk *e = trib_chunk(s, c);
+
+		if (trib_chunk_state(s, c) != TRIB_CHUNK_SENT || e->known ||
+		    (int32_t)(s->tx_acked - e->tx) < TRIB_TUNE_REORDER)
+			continue;
+		if (rtt_has_grown(&s->cong))
+			cut(s, TRIB_TUNE_LOSS_FACTOR);
+		s->t->count.fast_resends++;
+		trib_stream_resend(s, c, true);
+		burst++;
+	}
+}
+
+void trib_window_timer(struct trib_stream *s)
+{
+	unsigned int probes = 0;
+	uint64_t c, due, next = 0;
+
+	if (!s->timer_ns || s->t->now < s->timer_ns)
+		return;
+	trib_silence_check(s);
+	if (s->t->dead)
+		return;
+	for (c = s->una; c < s->high; c++) {
+		struct trib_chunk *e = trib_chunk(s, c);
+
+		if (trib_chunk_state(s, c) != TRIB_CHUNK_SENT)
+			continue;
+		due = e->sent_ns + rto(s, e->tries);
+		if (due <= s->t->now && probes < TRIB_TUNE_RTO_PROBES) {
+			probes++;
+			e->known = false;
+			s->t->count.resends++;
+			trib_stream_resend(s, c, true);
+			due = s->t->now + rto(s, e->tries);
+		}
+		if (due <= s->t->now)
+			due = s->t->now + rto(s, 0);
+		if (!next || due < next)
+			next = due;
+	}
+	s->timer_ns = next;
+}
