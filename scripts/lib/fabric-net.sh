@@ -163,12 +163,14 @@ setup_switch()
 	} | ip_batch "$host"
 }
 
-# shape DEVICE: about a millisecond of burst, $queue milliseconds of queue.
+# shape DEVICE: about a millisecond of burst, $queue milliseconds of queue. A
+# TCP super-packet of 64 KiB must fit the burst: split up by tbf, TCP reached
+# less than half of the rate.
 shape()
 {
 	local burst=$((rate / 8000)) limit=$((rate * queue / 8000))
 
-	((burst >= 8 * mtu)) || burst=$((8 * mtu))
+	((burst >= 131072)) || burst=131072
 	((limit >= 32 * mtu)) || limit=$((32 * mtu))
 	tc -n "$(ns_of $wires)" qdisc add dev "$1" root tbf rate "${rate}bit" \
 		burst "$burst" limit "$limit"
