@@ -14,8 +14,10 @@
  * NLMSGERR_ATTR_MSG, one line of text that names the offending value. A GET
  * with NLM_F_DUMP is answered by multipart messages, one object each, of at
  * most TRIB_NL_MSG_MAX bytes, then NLMSG_DONE; NLM_F_DUMP_INTR is set if the
- * set of objects changed meanwhile. Changing anything takes uid 0, or
- * CAP_NET_ADMIN in the namespace; reading anything but cookies takes nothing.
+ * set of objects changed meanwhile. Changing anything takes uid 0: what the
+ * kernel vouches for in the message (capabilities could only be looked up
+ * later, by a process id that may then belong to another program). Reading
+ * anything but cookies takes nothing.
  * Clients must check that answers carry the credentials of uid 0.
  *
  * Integers are in host byte order. Addresses are 16 bytes, IPv4 mapped.
