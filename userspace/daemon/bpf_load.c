@@ -64,6 +64,13 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt,
 	return 0;
 }
 
+int bpf_log_init(struct tribd *d)
+{
+	(void)d;
+	libbpf_set_print(print_libbpf);
+	return 0;
+}
+
 const char *bpf_complaint(void)
 {
 	return complaint;
@@ -194,7 +201,6 @@ int bpf_load(struct tribd *d, bool adopt)
 {
 	int err;
 
-	libbpf_set_print(print_libbpf);
 	err = object_open(d);
 	if (!err)
 		err = maps_size(d);

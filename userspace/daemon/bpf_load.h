@@ -19,6 +19,8 @@ struct bpf_map_info;
 extern const char *const map_name[MAP__MAX];
 extern const char *const prog_name[PROG__MAX];
 
+/* libbpf's words go to our log. */
+int bpf_log_init(struct tribd *d);
 /* What libbpf complained about last, or "". */
 const char *bpf_complaint(void);
 void bpf_complaint_clear(void);

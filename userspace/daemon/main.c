@@ -339,6 +339,7 @@ static const struct part {
 	void (*exit)(struct tribd *d);
 	bool purge; /* needed to purge, too */
 } part[] = {
+	{ bpf_log_init, NULL, true },
 	{ instance_open, instance_close, true },
 	{ loop_init, loop_exit, true },
 	{ signals_init, NULL, true },

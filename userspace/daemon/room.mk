@@ -29,4 +29,4 @@ $(DAEMON_UNITS): %: %.o $(DAEMON_PARTS) $(B)/userspace/daemon/objects.o
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DAEMON_LIBS)
 
-CHECK_TESTS += $(DAEMON_UNITS)
+CHECK_TESTS += $(DAEMON_UNITS) tests/unit/unit_daemon_spec.py

@@ -49,11 +49,16 @@ static uint64_t get_hex(const json_t *o, const char *key)
 	return s ? strtoull(s, NULL, 16) : 0;
 }
 
-static uint64_t get_int(const json_t *o, const char *key, uint64_t max)
+static uint64_t clamp(const json_t *number, uint64_t max)
 {
-	json_int_t v = json_integer_value(json_object_get(o, key));
+	json_int_t v = json_integer_value(number);
 
 	return v < 0 || (uint64_t)v > max ? max : (uint64_t)v;
+}
+
+static uint64_t get_int(const json_t *o, const char *key, uint64_t max)
+{
+	return clamp(json_object_get(o, key), max);
 }
 
 static const char *get_text(const json_t *o, const char *key)
@@ -104,8 +109,8 @@ static int face_load(struct tribd *d, const json_t *o, struct reason *why)
 	snprintf(s.ifname, sizeof(s.ifname), "%s", get_text(o, "dev"));
 	s.udp_port = (uint16_t)get_int(o, "port", UINT16_MAX);
 	for (i = 0; i < 2; i++)
-		s.vlan[i] = (uint16_t)json_integer_value(
-			json_array_get(vlan, i));
+		s.vlan[i] = (uint16_t)clamp(json_array_get(vlan, i),
+					    UINT16_MAX);
 	if (json_object_get(o, "local"))
 		s.has_local = get_addr(o, "local", &s.local);
 	if (json_object_get(o, "mac")) {

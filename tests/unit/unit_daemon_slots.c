@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* slots.c: ranges of the slot pool never overlap and find the gaps. */
+#include <errno.h>
+#include <string.h>
+
+#include "tests/tap.h"
+#include "userspace/daemon/slots.h"
+
+static void find__empty_pool_starts_at_zero(void)
+{
+	uint32_t first = 99;
+
+	expect_eq(slots_find(NULL, 0, 1024, 512, &first), 0);
+	expect_eq(first, 0);
+}
+
+static void find__whole_pool_fits_and_one_more_does_not(void)
+{
+	uint32_t first;
+
+	expect_eq(slots_find(NULL, 0, 1024, 1024, &first), 0);
+	expect_eq(slots_find(NULL, 0, 1024, 1025, &first), -ENOSPC);
+	expect_eq(slots_find(NULL, 0, 1024, 0, &first), -EINVAL);
+}
+
+static void find__takes_the_lowest_gap_that_is_long_enough(void)
+{
+	struct slot_range used[] = { { 512, 256 }, { 0, 128 }, { 192, 64 } };
+	uint32_t first;
+
+	expect_eq(slots_find(used, 3, 1024, 64, &first), 0);
+	expect_eq(first, 128);
+	expect_eq(slots_find(used, 3, 1024, 128, &first), 0);
+	expect_eq(first, 256);
+	expect_eq(slots_find(used, 3, 1024, 256, &first), 0);
+	expect_eq(first, 256);
+	expect_eq(slots_find(used, 3, 1024, 257, &first), -ENOSPC);
+}
+
+static void find__numbers_near_the_end_do_not_wrap(void)
+{
+	struct slot_range used[] = { { UINT32_MAX - 10, 10 } };
+	uint32_t first;
+
+	expect_eq(slots_find(used, 1, UINT32_MAX, UINT32_MAX - 5, &first),
+		  -ENOSPC);
+}
+
+static void check__outside_and_overlap_are_refused(void)
+{
+	struct slot_range used[] = { { 100, 50 } };
+	struct slot_range r = { 1000, 25 };
+
+	expect_eq(slots_check(used, 1, 1024, &r), -ERANGE);
+	r = (struct slot_range){ UINT32_MAX, 2 };
+	expect_eq(slots_check(used, 1, 1024, &r), -ERANGE);
+	r = (struct slot_range){ 0, 0 };
+	expect_eq(slots_check(used, 1, 1024, &r), -ERANGE);
+	r = (struct slot_range){ 149, 1 };
+	expect_eq(slots_check(used, 1, 1024, &r), -EEXIST);
+	r = (struct slot_range){ 90, 11 };
+	expect_eq(slots_check(used, 1, 1024, &r), -EEXIST);
+	r = (struct slot_range){ 150, 10 };
+	expect_eq(slots_check(used, 1, 1024, &r), 0);
+	r = (struct slot_range){ 90, 10 };
+	expect_eq(slots_check(used, 1, 1024, &r), 0);
+}
+
+#define POOL 4096
+#define OWNERS 64
+
+/* Random comings and goings against a map of single slots. */
+static void find__random_ranges_never_overlap(void)
+{
+	static uint8_t owned[POOL];
+	struct slot_range live[OWNERS], sorted[OWNERS];
+	unsigned int seed = 1, step, n = 0, i, k;
+
+	memset(owned, 0, sizeof(owned));
+	for (step = 0; step < 20000; step++) {
+		uint32_t want = 2u << rand_r(&seed) % 9, first;
+
+		if (n && (n == OWNERS || rand_r(&seed) % 2)) {
+			k = rand_r(&seed) % n;
+			memset(owned + live[k].first, 0, live[k].count);
+			live[k] = live[--n];
+			continue;
+		}
+		memcpy(sorted, live, sizeof(sorted));
+		if (slots_find(sorted, n, POOL, want, &first)) {
+			/* Then no gap of that length may exist. */
+			for (i = 0, k = 0; i < POOL && k < want; i++)
+				k = owned[i] ? 0 : k + 1;
+			expect(k < want);
+			continue;
+		}
+		expect(first + want <= POOL);
+		for (i = first; i < first + want; i++)
+			expect(!owned[i]);
+		memset(owned + first, 1, want);
+		live[n++] = (struct slot_range){ first, want };
+	}
+}
+
+int main(void)
+{
+	run(find__empty_pool_starts_at_zero);
+	run(find__whole_pool_fits_and_one_more_does_not);
+	run(find__takes_the_lowest_gap_that_is_long_enough);
+	run(find__numbers_near_the_end_do_not_wrap);
+	run(check__outside_and_overlap_are_refused);
+	run(find__random_ranges_never_overlap);
+	return tap_done();
+}
