@@ -79,14 +79,26 @@ static void set_size(const char *name, int n)
 		die(name);
 }
 
-static void make_inner(const struct bpf_map_create_opts *cell_opts)
+static LIBBPF_OPTS(bpf_map_create_opts, cell_opts,
+		   .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+
+int world_cells(void)
 {
-	w.cell_array = bpf_map_create(BPF_MAP_TYPE_ARRAY, "cells_1", 4,
-				      64 + w.nval * 4, SLOTS, cell_opts);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "cells_inner", 4,
+				64 + w.nval * 4, SLOTS, &cell_opts);
+
+	if (fd < 0)
+		die("cell array");
+	return fd;
+}
+
+static void make_inner(void)
+{
+	w.cell_array = world_cells();
 	w.ring = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring_1", 0, 0, 4096,
 				NULL);
-	if (w.cell_array < 0 || w.ring < 0)
-		die("inner maps");
+	if (w.ring < 0)
+		die("ring");
 	if (bpf_map_update_elem(w.cells, &(int){ 1 }, &w.cell_array, 0) ||
 	    bpf_map_update_elem(w.rings, &(int){ 1 }, &w.ring, 0))
 		die("update of cells or rings");
@@ -94,8 +106,6 @@ static void make_inner(const struct bpf_map_create_opts *cell_opts)
 
 void world_open(int nval)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, cell_opts,
-		    .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
 	const char *dir = getenv("TRIB_BPF_DIR");
 	struct bpf_map *inner;
 	char path[256];
@@ -135,7 +145,7 @@ void world_open(int nval)
 	w.delivers = map_fd("delivers");
 	w.cells = map_fd("cells");
 	w.rings = map_fd("rings");
-	make_inner(&cell_opts);
+	make_inner();
 	world_reset();
 }
 

@@ -52,6 +52,8 @@ extern struct world w;
 /* Load the object with @nval values; exits with a skip without privileges. */
 void world_open(int nval);
 void world_close(void);
+/* Another array like that of deliver row 1; of the caller. */
+int world_cells(void);
 /* All slots, counters and cells empty; trees, groups and faces as above. */
 void world_reset(void);
 /* The same with IPv6 faces, or with tags. */
