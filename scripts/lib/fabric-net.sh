@@ -126,7 +126,6 @@ setup_host()
 	local host=$1 devs dev list item
 
 	mapfile -t devs < <(devices_of "$host")
-	set_offloads "$host" "${devs[@]}"
 	IFS=, read -ra list <<<"${addrs[$host]-}"
 	{
 		echo "link set dev lo up"
@@ -154,7 +153,6 @@ setup_switch()
 	local host=$1 devs dev
 
 	mapfile -t devs < <(devices_of "$host")
-	set_offloads "$host" "${devs[@]}"
 	{
 		echo "link add br0 mtu $mtu up type bridge mcast_snooping 0"
 		for dev in "${devs[@]}"; do
@@ -199,9 +197,23 @@ start_wires()
 	wait_daemon $wires grep -q '^ready' "$state/$wires.log"
 }
 
+# What a veth says it can take from XDP is worked out when GRO is switched on
+# at its peer while both are up; said before that, it is not noticed.
+switch_gro_on()
+{
+	local devs
+
+	mapfile -t devs < <(devices_of "$1")
+	# shellcheck disable=SC2016 # expanded in the namespace
+	in_ns "$1" bash -ec 'for dev; do
+			ethtool -K "$dev" gro off >/dev/null
+			ethtool -K "$dev" gro on >/dev/null
+		done' - "${devs[@]}"
+}
+
 make_network()
 {
-	local host
+	local host devs
 
 	for host in "${hosts[@]}"; do
 		make_ns "$host" "$ipv6"
@@ -209,12 +221,21 @@ make_network()
 	is_wired && make_ns $wires ""
 	make_links
 	is_wired && start_wires
+	# All before the first device is up: a veth takes XDP redirects if its
+	# peer had GRO on when the veth came up, and does not look again.
+	for host in "${hosts[@]}"; do
+		mapfile -t devs < <(devices_of "$host")
+		set_offloads "$host" "${devs[@]}"
+	done
 	for host in "${hosts[@]}"; do
 		if [[ ${role[$host]} == switch ]]; then
 			setup_switch "$host"
 		else
 			setup_host "$host"
 		fi
+	done
+	for host in "${hosts[@]}"; do
+		switch_gro_on "$host"
 	done
 }
 
