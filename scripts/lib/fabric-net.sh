@@ -126,6 +126,7 @@ setup_host()
 	local host=$1 devs dev list item
 
 	mapfile -t devs < <(devices_of "$host")
+	set_offloads "$host" "${devs[@]}"
 	IFS=, read -ra list <<<"${addrs[$host]-}"
 	{
 		echo "link set dev lo up"
@@ -153,6 +154,7 @@ setup_switch()
 	local host=$1 devs dev
 
 	mapfile -t devs < <(devices_of "$host")
+	set_offloads "$host" "${devs[@]}"
 	{
 		echo "link add br0 mtu $mtu up type bridge mcast_snooping 0"
 		for dev in "${devs[@]}"; do
@@ -213,7 +215,7 @@ switch_gro_on()
 
 make_network()
 {
-	local host devs
+	local host
 
 	for host in "${hosts[@]}"; do
 		make_ns "$host" "$ipv6"
@@ -221,12 +223,6 @@ make_network()
 	is_wired && make_ns $wires ""
 	make_links
 	is_wired && start_wires
-	# All before the first device is up: a veth takes XDP redirects if its
-	# peer had GRO on when the veth came up, and does not look again.
-	for host in "${hosts[@]}"; do
-		mapfile -t devs < <(devices_of "$host")
-		set_offloads "$host" "${devs[@]}"
-	done
 	for host in "${hosts[@]}"; do
 		if [[ ${role[$host]} == switch ]]; then
 			setup_switch "$host"
