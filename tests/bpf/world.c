@@ -79,8 +79,10 @@ static void set_size(const char *name, int n)
 		die(name);
 }
 
-static LIBBPF_OPTS(bpf_map_create_opts, cell_opts,
-		   .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+static struct bpf_map_create_opts cell_opts = {
+	.sz = sizeof(cell_opts),
+	.map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP,
+};
 
 int world_cells(void)
 {
