@@ -2,14 +2,19 @@
 # Per-packet tests of the BPF objects: each program is a topic, and links the
 # world that all of them share.
 BPF_TESTS := admission deliver need relay slot
+BPF_LIVE_TESTS := egress
 BPF_TEST_BINS := $(BPF_TESTS:%=$(B)/tests/bpf/%)
-BPF_WORLD := frame trees world
+BPF_LIVE_BINS := $(BPF_LIVE_TESTS:%=$(B)/tests/bpf/%)
+BPF_WORLD := $(addprefix $(B)/tests/bpf/,frame.o trees.o world.o)
 
 $(B)/tests/bpf/%.o: CPPFLAGS_ALL += -DTRIB_NVAL=832 \
 	-DTRIB_BPF_DIR='"build/bpf"'
 
-$(BPF_TEST_BINS): $(B)/tests/bpf/%: $(B)/tests/bpf/%.o \
-		$(BPF_WORLD:%=$(B)/tests/bpf/%.o)
+$(BPF_TEST_BINS): $(B)/tests/bpf/%: $(B)/tests/bpf/%.o $(BPF_WORLD)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lbpf
 
-CHECK_TESTS += $(BPF_TEST_BINS)
+$(BPF_LIVE_BINS): $(B)/tests/bpf/%: $(B)/tests/bpf/%.o \
+		$(B)/tests/bpf/live.o $(BPF_WORLD)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lbpf
+
+CHECK_TESTS += $(BPF_TEST_BINS) $(BPF_LIVE_BINS)
