@@ -1,0 +1,452 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A worker in Python: attaches to tribd, joins, sends chunks, reads what comes.
+
+Written from the headers in kmod/uapi alone, so that it checks libtrib's and
+tribd's reading of them, too. Also what the tests around it need: namespaces,
+fabrics, other users, TAP.
+"""
+import contextlib
+import ctypes
+import errno
+import mmap
+import os
+import pickle
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), '../..'))
+BUILD = os.path.realpath(os.environ.get('TRIB_BUILD', TOP + '/build'))
+
+PORT = 7417
+NVAL = 352
+GRAD, RESULT, NEED, ALIVE, ABORT = 1, 2, 3, 4, 5
+JOIN, START, LEAVE = 16, 17, 18
+UP, RESEND, PUSH, EMPTY = 1, 2, 4, 8
+I32 = 2
+WAIT, RUN, REFUSED = 0, 1, 2
+DEAD, GONE, REJOIN, ADMIN = 1, 2, 3, 4
+HELLO, BYE, EPOCH = 1, 2, 3
+MAPPED, RESUME = 1, 2
+ANY = 0xffff
+RING_BYTES = 65536
+CELL_HDR = 64
+
+HDR = struct.Struct('>8B4HIIHHiQ')
+START_FMT = struct.Struct('>QQII8H64H')
+REP = struct.Struct('=IHHIHHHHHH8sQII240s')
+TREE = struct.Struct('=16s16s16sHHHH')
+
+
+# --- packets
+
+class Packet:
+    """What came in, decoded; or an event of the ring."""
+
+    def __init__(self, data):
+        f = HDR.unpack_from(data)
+        (self.version, self.type, self.flags, self.op, self.fmt, _, _,
+         bmwords, self.job, self.tree, _, self.child, self.chunk, self.epoch,
+         self.nval, self.aux, self.scale, self.cookie) = f
+        self.len = len(data)
+        self.payload = data[HDR.size + 8 * bmwords:]
+        if self.type == START:
+            s = START_FMT.unpack_from(self.payload)
+            (self.nonce, self.seen, self.start_epoch, self.timeout, self.state,
+             self.window, self.start_nval, self.world, self.nchild) = s[:9]
+            self.ranks = s[12:12 + self.nchild]
+
+    def values(self):
+        return struct.unpack_from('<%di' % self.nval, self.payload)
+
+
+def header(type, flags, job, tree, child, cookie, chunk=0, epoch=0, nval=0,
+           fmt=0, aux=0):
+    return HDR.pack(1, type, flags, 0, fmt, 0, 0, 0, job, tree, 0, child,
+                    chunk, epoch, nval, aux, 0, cookie)
+
+
+# --- namespaces and users
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Netns:
+    """with Netns('name'): sockets made inside belong there."""
+    home = os.open('/proc/self/ns/net', os.O_RDONLY)
+
+    def __init__(self, name):
+        self.name = name
+
+    def __enter__(self):
+        fd = os.open('/run/netns/' + self.name, os.O_RDONLY)
+        rc = libc.setns(fd, 0x40000000)
+        os.close(fd)
+        if rc:
+            raise OSError(ctypes.get_errno(), 'setns ' + self.name)
+
+    def __exit__(self, *_):
+        libc.setns(Netns.home, 0x40000000)
+
+
+def as_user(uid, ns, fn):
+    """What fn() returns, run by a child process of that user, in there."""
+    r, w = os.pipe()
+    pid = os.fork()
+    if not pid:
+        try:
+            Netns(ns).__enter__()
+            if uid:
+                os.setgroups([])
+                os.setresgid(uid, uid, uid)
+                os.setresuid(uid, uid, uid)
+            out = fn()
+        except BaseException as e:  # the parent shows it
+            out = e
+        os.write(w, pickle.dumps(out))
+        os._exit(0)
+    os.close(w)
+    data = b''
+    while True:
+        more = os.read(r, 65536)
+        if not more:
+            break
+        data += more
+    os.close(r)
+    os.waitpid(pid, 0)
+    out = pickle.loads(data)
+    if isinstance(out, BaseException):
+        raise out
+    return out
+
+
+def bpf_update(fd, index, value):
+    """0, or the errno of BPF_MAP_UPDATE_ELEM."""
+    key = ctypes.create_string_buffer(struct.pack('=I', index))
+    val = ctypes.create_string_buffer(value)
+    attr = ctypes.create_string_buffer(
+        struct.pack('=IIQQQ', fd, 0, ctypes.addressof(key),
+                    ctypes.addressof(val), 0), 128)
+    rc = libc.syscall(321, 2, attr, 128)
+    return 0 if rc == 0 else ctypes.get_errno()
+
+
+# --- the attach socket
+
+class Attached:
+    """A connection to the tribd of a namespace (None: the one we are in)."""
+
+    def __init__(self, ns=None):
+        with Netns(ns) if ns else contextlib.nullcontext():
+            self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            self.sock.connect('\0trib/attach')
+        self.sock.settimeout(5)
+        self.fds = []
+
+    def send(self, data):
+        self.sock.send(data)
+
+    def request(self, cmd, flags=0, rank=ANY, job='train'):
+        self.send(struct.pack('=IHHII64s', 0x54524942, 1, cmd, flags, rank,
+                              job.encode()))
+
+    def hello(self, flags=MAPPED, rank=ANY, job='train'):
+        """0, or the errno that tribd answers."""
+        self.request(HELLO, flags, rank, job)
+        data, fds, _, _ = socket.recv_fds(self.sock, 65536, 64)
+        f = REP.unpack_from(data)
+        (_, _, self.err, self.flags, self.rank, self.world, self.job,
+         ntree, self.nval, self.window, cookie, self.rate, self.timeout,
+         self.epoch, text) = f
+        self.cookie = int.from_bytes(cookie, 'big')
+        self.text = text.split(b'\0')[0].decode()
+        self.trees = [TREE.unpack_from(data, REP.size + i * TREE.size)
+                      for i in range(ntree)]
+        self.fds = list(fds)
+        return self.err
+
+    def tell_epoch(self, tree, epoch):
+        self.send(struct.pack('=IHHII', 0x54524942, 1, EPOCH, tree, epoch))
+        return struct.unpack('=IHH', self.sock.recv(64))[2]
+
+    def bye(self):
+        self.request(BYE)
+        self.close()
+
+    def close(self):
+        for fd in self.fds:
+            os.close(fd)
+        self.fds = []
+        self.sock.close()
+
+
+class Cells:
+    def __init__(self, fd, window, nval=NVAL):
+        self.stride = CELL_HDR + 4 * nval
+        self.mask = 2 * window - 1
+        self.map = mmap.mmap(fd, 2 * window * self.stride,
+                             mmap.MAP_SHARED, mmap.PROT_READ)
+
+    def get(self, epoch, chunk):
+        """The values of a chunk, or None."""
+        at = (chunk & self.mask) * self.stride
+        id, _, nval = struct.unpack_from('=QIH', self.map, at)
+        if id != epoch << 32 | chunk:
+            return None
+        return struct.unpack_from('<%di' % nval, self.map, at + CELL_HDR)
+
+
+class Ring:
+    def __init__(self, fd):
+        page = mmap.PAGESIZE
+        self.fd = fd
+        self.ours = mmap.mmap(fd, page)
+        self.theirs = mmap.mmap(fd, page + 2 * RING_BYTES, mmap.MAP_SHARED,
+                                mmap.PROT_READ, offset=page)
+
+    def events(self, seconds=0):
+        """Records that are there within that time: (type, tree, chunk, epoch,
+        aux, seen)."""
+        select.select([self.fd], [], [], seconds)
+        out = []
+        at, = struct.unpack_from('=Q', self.ours)
+        while at < struct.unpack_from('=Q', self.theirs)[0]:
+            where = mmap.PAGESIZE + at % RING_BYTES
+            size, = struct.unpack_from('=I', self.theirs, where)
+            if size & 1 << 31:
+                continue
+            t, _, tree, chunk, epoch, aux, _, seen = struct.unpack_from(
+                '=BBHIIHHQ', self.theirs, where + 8)
+            out.append((t, tree, chunk, epoch, aux, seen))
+            at += (size + 8 + 7) & ~7
+            struct.pack_into('=Q', self.ours, 0, at)
+        return out
+
+
+# --- the network
+
+class Worker:
+    """One child of a relay, by the packets it sends and gets."""
+
+    def __init__(self, ns, relay, rank, child, job=1, tree=1, cookie=0,
+                 port=0, local=None, relay_rank=False):
+        self.rank, self.child = rank, child
+        self.job, self.tree, self.cookie = job, tree, cookie
+        self.relay_rank = relay_rank
+        self.relay = (relay, PORT)
+        self.epoch = 0
+        self.nonce = 0
+        with Netns(ns):
+            v6 = ':' in relay
+            self.sock = socket.socket(
+                socket.AF_INET6 if v6 else socket.AF_INET, socket.SOCK_DGRAM)
+            self.sock.bind((local or ('::' if v6 else '0.0.0.0'), port))
+
+    def send(self, data):
+        self.sock.sendto(data, self.relay)
+
+    def session(self, type, nonce, epoch=0, nval=NVAL, cookie=None, rank=None):
+        self.sent = time.monotonic()
+        if rank is None:
+            rank = 0xffffffff if self.relay_rank else self.rank
+        self.send(header(type, UP, self.job, self.tree, self.child,
+                         self.cookie if cookie is None else cookie,
+                         nval=nval, aux=self.rank) +
+                  struct.pack('>QII', nonce, epoch, rank) +
+                  bytes(nval * 4 - 16))
+
+    def join(self, nonce=None, **more):
+        if nonce is None:
+            nonce = int.from_bytes(os.urandom(8), 'big') | 1
+        self.nonce = nonce
+        self.epoch = 0
+        self.session(JOIN, nonce, **more)
+
+    def leave(self):
+        self.session(LEAVE, self.nonce, self.epoch, nval=16)
+
+    def recv(self, seconds=2, type=None):
+        """The next packet (of a type), or None."""
+        end = time.monotonic() + seconds
+        while True:
+            left = end - time.monotonic()
+            if not select.select([self.sock], [], [], max(left, 0))[0]:
+                return None
+            p = Packet(self.sock.recv(65536))
+            if type is None or p.type == type:
+                return p
+
+    def drain(self):
+        while self.recv(0):
+            pass
+
+    def hear_run(self):
+        """Has START(RUN) come for our JOIN?"""
+        while self.epoch == 0:
+            p = self.recv(0)
+            if not p:
+                return False
+            if p.type == START and p.nonce == self.nonce and p.state == RUN:
+                self.epoch = p.start_epoch
+        return True
+
+    def grad(self, chunk, values, flags=0):
+        n = len(values)
+        body = struct.pack('<%di' % n, *values)
+        pad = (n + 15) // 16 * 64
+        self.send(header(GRAD, UP | flags, self.job, self.tree, self.child,
+                         self.cookie, chunk, self.epoch, n, I32) +
+                  body + bytes(pad - len(body)))
+
+
+def wait_run(workers, seconds=5):
+    """Those who joined repeat it until all run: the epochs."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        select.select([w.sock for w in workers if not w.epoch], [], [], 0.2)
+        late = [w for w in workers if not w.hear_run()]
+        if not late:
+            break
+        for w in late:
+            if time.monotonic() - w.sent >= 0.2:
+                w.session(JOIN, w.nonce)
+    return {w.epoch for w in workers}
+
+
+def join_all(workers):
+    """All join; the epoch they agree on, or None."""
+    for w in workers:
+        w.drain()
+        w.join()
+    epochs = wait_run(workers)
+    return epochs.pop() if len(epochs) == 1 and 0 not in epochs else None
+
+
+# --- fabrics
+
+def run(*command, check=True, **more):
+    return subprocess.run(command, check=check, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          **more)
+
+
+class Fabric:
+    def __init__(self, name, *options):
+        self.name = '%s-%d' % (name, os.getpid())
+        self.procs = []
+        p = self.fabric('up', *options, check=False)
+        if p.returncode:
+            raise RuntimeError(p.stdout)
+
+    def fabric(self, *command, **more):
+        return run(TOP + '/scripts/fabric', '-n', self.name, *command, **more)
+
+    def ns(self, host):
+        return '%s-%s' % (self.name, host)
+
+    def host(self, host, *command, **more):
+        return run('nsenter', '--net=/run/netns/' + self.ns(host),
+                   *command, **more)
+
+    def trib(self, host, *command, **more):
+        return self.host(host, BUILD + '/trib', *command, **more).stdout
+
+    def cookie(self, host='r0'):
+        for line in open('/run/trib-fabric/%s/%s.trib' % (self.name, host)):
+            words = line.split()
+            if words[:2] == ['job', 'add']:
+                return int(words[words.index('cookie') + 1], 16)
+
+    def tree(self, host):
+        return json_of(self.trib(host, '-j', 'tree', 'show', '1'))
+
+    def pid(self, host):
+        path = '/run/trib-fabric/%s/%s.pid' % (self.name, host)
+        return int(open(path).read())
+
+    def kill_tribd(self, host, sig=signal.SIGKILL):
+        pid = self.pid(host)
+        os.kill(pid, sig)
+        until(10, lambda: not alive(pid))
+
+    def start_tribd(self, host, wait=True):
+        log = open('/run/trib-fabric/%s/%s.log' % (self.name, host), 'a')
+        p = subprocess.Popen(
+            ['nsenter', '--net=/run/netns/' + self.ns(host),
+             BUILD + '/tribd', '--instance', self.ns(host)],
+            stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        self.procs.append(p)
+        with open('/run/trib-fabric/%s/%s.pid' % (self.name, host), 'w') as f:
+            f.write('%d\n' % p.pid)
+        if wait and not until(10, lambda: self.host(
+                host, BUILD + '/trib', check=False).returncode == 0):
+            raise RuntimeError('tribd of %s does not come back' % host)
+
+    def down(self):
+        # Ours are children: a zombie would look as if it were alive.
+        for p in self.procs:
+            if p.poll() is None:
+                p.terminate()
+                p.wait(10)
+        self.fabric('down', check=False)
+
+
+def alive(pid):
+    try:
+        with open('/proc/%d/stat' % pid) as f:
+            return f.read().rsplit(')', 1)[1].split()[0] != 'Z'
+    except FileNotFoundError:
+        return False
+
+
+def until(seconds, fn):
+    """True as soon as fn() is, within that time."""
+    end = time.monotonic() + seconds
+    while True:
+        if fn():
+            return True
+        if time.monotonic() >= end:
+            return False
+        time.sleep(0.01)
+
+
+def json_of(text):
+    import json
+    v = json.loads(text)
+    return v[0] if isinstance(v, list) else v
+
+
+# --- TAP
+
+class Tap:
+    count = failed = 0
+
+    def test(self, name, good, *notes):
+        self.count += 1
+        print('%sok %d - %s' % ('' if good else 'not ', self.count, name))
+        if not good:
+            self.failed += 1
+            for n in notes:
+                for line in str(n).splitlines():
+                    print('# ' + line)
+        sys.stdout.flush()
+
+    def done(self):
+        print('1..%d' % self.count)
+        return 1 if self.failed else 0
+
+
+def skip(why):
+    print('1..0 # SKIP ' + why)
+    sys.exit(4)
+
+
+def need_root():
+    if os.geteuid():
+        skip('needs root')
+    if not os.access(BUILD + '/tribd', os.X_OK):
+        skip('tribd is not built')
