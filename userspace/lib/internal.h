@@ -63,7 +63,7 @@ enum trib_chunk_state {
  * @state: enum trib_chunk_state.
  * @tries: resends so far, saturating.
  * @lost: our packet, or its answer, was taken for lost (counted once).
- * @known: the relay said that it has our contribution.
+ * @known: the relay once had our contribution.
  */
 struct trib_chunk {
 	uint64_t no;
@@ -173,13 +173,14 @@ struct trib_req {
  * @rtt_pure: smoothed, of samples without waiting for others; 0 = none yet.
  * @min_now, @min_before, @min_ns: the two periods, and when this one began.
  * @round_end: chunk whose result ends this round trip.
+ * @round_any: least sample of this round; 0 = none.
  * @round_pure: least pure sample of this round; 0 = none.
  * @last_pure: that of the round before, or of an older one.
  * @round_ce: results of this round with a congestion mark.
  * @cut_ns: last reduction.
  * @base_cwnd, @base_rtt: at the first of a row of reductions because of delay:
  *        halving the one must shorten the other, if the queue is ours.
- * @acked, @lost: results, and own packets lost, of recent chunks.
+ * @loss: share of own packets lost, of recent chunks.
  */
 struct trib_cong {
 	double cwnd;
@@ -192,13 +193,14 @@ struct trib_cong {
 	uint64_t rtt_pure;
 	uint64_t min_now, min_before, min_ns;
 	uint64_t round_end;
+	uint64_t round_any;
 	uint64_t round_pure;
 	uint64_t last_pure;
 	unsigned int round_ce;
 	uint64_t cut_ns;
 	double base_cwnd;
 	uint64_t base_rtt;
-	unsigned int acked, lost;
+	double loss;
 };
 
 /**
@@ -516,11 +518,14 @@ void trib_silence_check(struct trib_stream *s);
 /* --- window.c: how much is in flight, and what is taken for lost ----------- */
 
 void trib_window_start(struct trib_stream *s);
-bool trib_window_open(const struct trib_stream *s);
+/* May chunk @c be in flight, too? */
+bool trib_window_open(const struct trib_stream *s, uint64_t c);
 void trib_window_sent(struct trib_stream *s, uint64_t c);
 void trib_window_resent(struct trib_stream *s, uint64_t c);
 void trib_window_result(struct trib_stream *s, uint64_t c,
 			const struct trib_rx *rx);
+/* The relay said that it has our packet of @c. */
+void trib_window_known(struct trib_stream *s, uint64_t c);
 /* Our packet of @c was lost, as far as can be known. */
 void trib_window_lost(struct trib_stream *s, uint64_t c);
 /* Gaps, after a batch; time-outs, when due. */

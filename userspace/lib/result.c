@@ -157,7 +157,7 @@ static void rx_need(struct trib_stream *s, const struct trib_rx *rx)
 	s->missing_no = c;
 	s->missing = ~rx->seen;
 	if (mine) {
-		e->known = true;
+		trib_window_known(s, c);
 		return;
 	}
 	/* What we sent may be on its way still. */

@@ -229,7 +229,7 @@ static bool push_part(struct trib_stream *s, struct burst *b,
 
 	while (p->sent < p->nchunk) {
 		c = p->chunk0 + p->sent;
-		s->cong.limited = !trib_window_open(s);
+		s->cong.limited = !trib_window_open(s, c);
 		if (s->cong.limited || !may_send(s, c))
 			return false;
 		if (!trib_chunk_ready(s, p, p->sent))

@@ -56,10 +56,15 @@
 #define TRIB_TUNE_PLANNED_NS		(5 * TRIB_MS)
 /*
  * Share of own packets lost, in percent, from which on loss is congestion even
- * when the round trip time has not grown; counted over so many chunks.
+ * when the round trip time has not grown; averaged over so many chunks.
  */
 #define TRIB_TUNE_LOSS_PERCENT		4
-#define TRIB_TUNE_LOSS_CHUNKS		256
+#define TRIB_TUNE_LOSS_CHUNKS		128
+/*
+ * A round trip that is longer by this, or by the least round trip time if that
+ * is more, has grown: losses are congestion then.
+ */
+#define TRIB_TUNE_LOSS_QUEUE		(TRIB_MS / 2)
 
 /* --- Recovery ----------------------------------------------------------- */
 
@@ -70,6 +75,8 @@
 #define TRIB_TUNE_RTO_INIT		(50 * TRIB_MS)
 #define TRIB_TUNE_RTO_MIN		(5 * TRIB_MS)
 #define TRIB_TUNE_RTO_MAX		(250 * TRIB_MS)
+/* The same for a chunk after which others have come: at least. */
+#define TRIB_TUNE_HOLE_MIN		(1 * TRIB_MS)
 /* Chunks resent by one time-out: probes; gaps tell about the others. */
 #define TRIB_TUNE_RTO_PROBES		4
 /* Later transmissions answered before a silent one is taken for lost. */

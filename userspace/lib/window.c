@@ -47,9 +47,20 @@ void trib_window_start(struct trib_stream *s)
 	g->slow_start = true;
 }
 
-bool trib_window_open(const struct trib_stream *s)
+/*
+ * Only chunks before @c count: later ones may be in flight because an earlier
+ * part waited for exponents. If they counted, ranks could wait for each other
+ * with windows full of different chunks.
+ */
+bool trib_window_open(const struct trib_stream *s, uint64_t c)
 {
-	return s->inflight < (uint32_t)s->cong.cwnd;
+	uint32_t room = (uint32_t)s->cong.cwnd, before = s->inflight;
+
+	if (before < room)
+		return true;
+	while (++c < s->high)
+		before -= trib_chunk_state(s, c) == TRIB_CHUNK_SENT;
+	return before < room;
 }
 
 static uint64_t rto(const struct trib_stream *s, unsigned int tries)
@@ -68,6 +79,28 @@ static uint64_t rto(const struct trib_stream *s, unsigned int tries)
 	return ns < max ? ns : max;
 }
 
+/*
+ * When a silent chunk is to be sent again. Chunks after a hole came, so the
+ * network works and the hole was lost: one round trip is enough to tell that
+ * its repetition was, too. Otherwise silence may have any reason, and only
+ * counts from the last result on.
+ */
+static uint64_t due_at(const struct trib_stream *s, uint64_t c)
+{
+	const struct trib_chunk *e = trib_chunk(s, c);
+	const struct trib_cong *g = &s->cong;
+	uint64_t ns = rto(s, e->tries), hole;
+
+	if (c >= s->held)
+		return (e->sent_ns > s->result_ns ? e->sent_ns :
+						    s->result_ns) + ns;
+	hole = g->srtt + 2 * g->rttvar;
+	if (hole < TRIB_TUNE_HOLE_MIN)
+		hole = TRIB_TUNE_HOLE_MIN;
+	hole <<= e->tries < 8 ? e->tries / 2 : 4;
+	return e->sent_ns + (hole < ns ? hole : ns);
+}
+
 static void arm(struct trib_stream *s, uint64_t due)
 {
 	if (!s->timer_ns || due < s->timer_ns)
@@ -81,6 +114,16 @@ void trib_window_sent(struct trib_stream *s, uint64_t c)
 	e->first_ns = e->sent_ns = s->t->now;
 	e->tx = ++s->tx;
 	arm(s, s->t->now + rto(s, 0));
+}
+
+void trib_window_known(struct trib_stream *s, uint64_t c)
+{
+	struct trib_chunk *e = trib_chunk(s, c);
+
+	/* As good as sent again: what is missing has a round trip to come. */
+	e->known = true;
+	e->sent_ns = s->t->now;
+	e->tx = s->tx;
 }
 
 void trib_window_resent(struct trib_stream *s, uint64_t c)
@@ -119,8 +162,9 @@ static uint64_t queue_limit(const struct trib_cong *g)
 static bool rtt_has_grown(const struct trib_cong *g)
 {
 	uint64_t pure = g->round_pure ? g->round_pure : g->last_pure;
+	uint64_t much = TRIB_TUNE_LOSS_QUEUE;
 
-	return pure && pure > g->rtt_min + queue_limit(g) / 2;
+	return pure > g->rtt_min + (g->rtt_min > much ? g->rtt_min : much);
 }
 
 void trib_window_lost(struct trib_stream *s, uint64_t c)
@@ -131,7 +175,6 @@ void trib_window_lost(struct trib_stream *s, uint64_t c)
 	if (e->lost)
 		return;
 	e->lost = true;
-	g->lost++;
 	if (rtt_has_grown(g))
 		cut(s, TRIB_TUNE_LOSS_FACTOR);
 }
@@ -154,7 +197,11 @@ static void judge_queue(struct trib_stream *s)
 	if (!g->base_cwnd) {
 		g->base_cwnd = g->cwnd;
 		g->base_rtt = rtt;
-	} else if (g->cwnd <= g->base_cwnd / 2) {
+	} else if (g->cwnd > g->base_cwnd * 2 / 5) {
+		/* The queue of what was sent before is still to come. */
+		if (rtt > g->base_rtt)
+			g->base_rtt = rtt;
+	} else {
 		if (rtt > g->base_rtt / 4 * 3) {
 			/* We made room and somebody took it: take it back. */
 			g->compete = true;
@@ -172,6 +219,11 @@ static void end_round(struct trib_stream *s)
 {
 	struct trib_cong *g = &s->cong;
 
+	/* Others may be late, or the network full: in doubt go slowly. */
+	if (g->round_any > g->rtt_min + queue_limit(g))
+		g->slow_start = false;
+	g->round_any = 0;
+
 	if (g->round_ce)
 		cut(s, TRIB_TUNE_LOSS_FACTOR);
 	if (g->round_pure) {
@@ -181,11 +233,6 @@ static void end_round(struct trib_stream *s)
 	g->round_pure = 0;
 	g->round_ce = 0;
 	g->round_end = s->high;
-	if (g->acked < TRIB_TUNE_LOSS_CHUNKS)
-		return;
-	if (g->lost * 100 > g->acked * TRIB_TUNE_LOSS_PERCENT)
-		cut(s, TRIB_TUNE_LOSS_FACTOR);
-	g->acked = g->lost = 0;
 }
 
 static void note_min(struct trib_cong *g, uint64_t rtt, uint64_t now)
@@ -218,6 +265,8 @@ static void sample(struct trib_stream *s, uint64_t rtt, bool pure)
 		g->srtt = (7 * g->srtt + rtt) / 8;
 	}
 	note_min(g, rtt, s->t->now);
+	if (!g->round_any || rtt < g->round_any)
+		g->round_any = rtt;
 	if (!pure)
 		return;
 	g->rtt_pure = g->rtt_pure ? (7 * g->rtt_pure + rtt) / 8 : rtt;
@@ -246,7 +295,6 @@ void trib_window_result(struct trib_stream *s, uint64_t c,
 
 	if ((int32_t)(e->tx - s->tx_acked) > 0)
 		s->tx_acked = e->tx;
-	g->acked++;
 	if (rx->flags & TRIB_F_CE)
 		g->round_ce++;
 	/* Which copy of a chunk sent twice was answered nobody knows. */
@@ -255,6 +303,9 @@ void trib_window_result(struct trib_stream *s, uint64_t c,
 		       star && rx->child == s->child);
 	else if (star && rx->child == s->child && !e->known)
 		trib_window_lost(s, c); /* the copy completed it */
+	g->loss += ((e->lost ? 1 : 0) - g->loss) / TRIB_TUNE_LOSS_CHUNKS;
+	if (e->lost && g->loss * 100 > TRIB_TUNE_LOSS_PERCENT)
+		cut(s, TRIB_TUNE_LOSS_FACTOR);
 	grow(s);
 	if (c >= g->round_end)
 		end_round(s);
@@ -270,9 +321,13 @@ void trib_window_gaps(struct trib_stream *s)
 	for (c = s->una; c < s->held && burst < TRIB_TUNE_FAST_BURST; c++) {
 		struct trib_chunk *e = trib_chunk(s, c);
 
-		if (trib_chunk_state(s, c) != TRIB_CHUNK_SENT || e->known ||
-		    (int32_t)(s->tx_acked - e->tx) < TRIB_TUNE_REORDER)
+		if (trib_chunk_state(s, c) != TRIB_CHUNK_SENT)
 			continue;
+		if ((int32_t)(s->tx_acked - e->tx) <
+		    TRIB_TUNE_REORDER << (e->tries < 6 ? e->tries : 6)) {
+			arm(s, due_at(s, c));
+			continue;
+		}
 		if (rtt_has_grown(&s->cong))
 			cut(s, TRIB_TUNE_LOSS_FACTOR);
 		s->t->count.fast_resends++;
@@ -292,17 +347,16 @@ void trib_window_timer(struct trib_stream *s)
 	if (s->t->dead)
 		return;
 	for (c = s->una; c < s->high; c++) {
-		struct trib_chunk *e = trib_chunk(s, c);
-
 		if (trib_chunk_state(s, c) != TRIB_CHUNK_SENT)
 			continue;
-		due = e->sent_ns + rto(s, e->tries);
-		if (due <= s->t->now && probes < TRIB_TUNE_RTO_PROBES) {
+		due = due_at(s, c);
+		if (due <= s->t->now &&
+		    probes < (c < s->held ? TRIB_TUNE_FAST_BURST :
+					    TRIB_TUNE_RTO_PROBES)) {
 			probes++;
-			e->known = false;
 			s->t->count.resends++;
 			trib_stream_resend(s, c, true);
-			due = s->t->now + rto(s, e->tries);
+			due = due_at(s, c);
 		}
 		if (due <= s->t->now)
 			due = s->t->now + rto(s, 0);
