@@ -6,6 +6,7 @@
 declare -A worker_of=()	# pid -> host, of those that run
 taggers=()
 worst=0
+failed=
 
 # start_worker HOST COMMAND...
 start_worker()
@@ -44,22 +45,30 @@ signal_workers()
 	done
 }
 
-# reap: waits for one worker. A signal to us interrupts `wait`; its handler has
-# passed it on by then.
+# reap: takes note of the workers that have ended. (`wait -n` would tell at
+# once, but loses some that end together.)
 reap()
 {
-	local pid='' rc=0
+	local pid rc
 
-	wait -n -p pid "${!worker_of[@]}" || rc=$?
-	[[ ${pid-} && ${worker_of[$pid]-} ]] || return 0
-	rm -f "$state/run/$pid"
-	((rc == 0)) || say "${worker_of[$pid]}: exit status $rc" >&2
-	unset "worker_of[$pid]"
-	((rc <= worst)) || worst=$rc
-	if ((rc)) && [[ $fail_fast ]]; then
+	for pid in "${!worker_of[@]}"; do
+		! kill -0 "$pid" 2>/dev/null || continue
+		rc=0
+		wait "$pid" || rc=$?
+		rm -f "$state/run/$pid"
+		((rc == 0)) || say "${worker_of[$pid]}: exit status $rc" >&2
+		unset "worker_of[$pid]"
+		# Those that we ended do not say anything.
+		[[ $failed && $rc == 143 ]] || ((rc <= worst)) || worst=$rc
+		[[ $rc == 0 || ! $fail_fast || $failed ]] && continue
+		failed=1
 		signal_workers TERM
-	fi
+	done
 }
+
+# pause: for a twentieth of a second, without another process beside those
+# that are being measured.
+pause() { read -rt 0.05 -u "$tick" || true; }
 
 # Only workers that were asked for, by `only`.
 chosen_workers()
@@ -92,7 +101,10 @@ run_workers()
 	for host in $chosen; do
 		start_worker "$host" "$@"
 	done
+	mkfifo "$scratch/tick"
+	exec {tick}<>"$scratch/tick"
 	while ((${#worker_of[@]})); do
+		pause
 		reap
 	done
 	((${#taggers[@]} == 0)) || wait "${taggers[@]}" || true

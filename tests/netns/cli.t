@@ -43,7 +43,8 @@ start_tribd()
 {
 	local i
 
-	relay "$tribd" "$@" 2>"$dir/tribd.log" &
+	# Not by relay(): $! must be tribd itself.
+	nsenter --net="/run/netns/$ns-r" "$tribd" >"$dir/tribd.log" 2>&1 &
 	daemon=$!
 	for ((i = 0; i < 100; i++)); do
 		relay "$trib" >/dev/null 2>&1 && return 0
@@ -96,8 +97,7 @@ sys.exit(not eval(sys.argv[2]))' "$dir/out" "$1"
 # What the configuration is now.
 config()
 {
-	local o
-	for o in face job tree group; do relay "$trib" -j "$o" show; done
+	printf '%s show\n' face job tree group | relay "$trib" -j batch -
 }
 
 # refuses CODE TEXT ARGS...: one line with TEXT and the code, plain and in JSON;
@@ -166,15 +166,24 @@ faces()
 	good face show && (($(wc -l <"$dir/out") == 1)) || return 1
 	good -j face show && json "j == []" || return 1
 	good face add w0 dev v0 addr 10.78.0.2 port 7418 && [[ ! -s $dir/out ]] || return 1
-	good -j face add w1 dev v1 addr 10.78.1.2 mac 02:78:00:00:01:02 local 10.78.1.1 && json "j == {}" || return 1
-	good face add w2 dev v2 addr fd78:2::2 vlan 7 inner 9 || return 1
+	good -j face add w1 dev v1 addr 10.78.1.2 port 7419 mac 02:78:00:00:01:02 local 10.78.1.1 && json "j == {}" || return 1
+	good face add w2 dev v2 addr fd78:2::2 || return 1
 	good face show && out_has '^w0 +v0 +10.78.0.2:7418 ' || return 1
-	out_has '^w2 +v2 +\[fd78:2::2\]:7417 .* 7\.9 ' || return 1
+	out_has '^w2 +v2 +\[fd78:2::2\]:7417 ' || return 1
 	good -j face show && json "[f['name'] for f in j] == ['w0', 'w1', 'w2']" || return 1
-	good face show w1 && out_has '^address +10.78.1.2:7417$' || return 1
+	good face show w1 && out_has '^address +10.78.1.2:7419$' || return 1
 	good -j face show w1 && json "j['mac'] == '02:78:00:00:01:02' and j['local_addr'] == '10.78.1.1' and j['xdp_mode'] in ('native', 'generic')" || return 1
-	good -j face show w2 && json "j['vlan'] == 7 and j['vlan_inner'] == 9" || return 1
 	good face del w2 && good -j face show && json "len(j) == 2"
+}
+
+# Not all kernels have VLAN devices, and tribd needs one over the port.
+tagged_faces()
+{
+	[[ -e $dir/vlans ]] || return 0
+	good face add w2 dev v2 addr fd78:2::2 vlan 7 inner 9 || return 1
+	good face show && out_has '^w2 +v2 +.* 7\.9 ' || return 1
+	good -j face show w2 && json "j['vlan'] == 7 and j['vlan_inner'] == 9" || return 1
+	good face del w2
 }
 
 jobs()
@@ -236,7 +245,7 @@ watching()
 
 	good watch --once -n 0.1 && out_has 'values in 0.00 Gb/s' || return 1
 	out_has '^ *1 +train +root +idle' || return 1
-	good -j watch --once -n 0.1 && json "j['trees'][0]['state'] == 'idle' and j['jobs'][0]['name'] == 'train' and 'gbps' in j['host'] and j['interval'] >= 0.1" || return 1
+	good -j watch --once -n 0.1 && json "j['trees'][0]['state'] == 'idle' and j['jobs'][0]['name'] == 'train' and 'gbps' in j['host'] and 0.05 < j['interval'] < 5" || return 1
 	# One object a line, until nobody reads any more.
 	n=$(relay "$trib" -j watch -n 0.1 | head -n 3 |
 		python3 -c 'import json, sys; print(sum("time" in json.loads(l) for l in sys.stdin))')
@@ -248,7 +257,7 @@ watching()
 
 watching_on_a_terminal()
 {
-	relay timeout -s INT 1 script -qfc "$trib watch -n 0.1" /dev/null >"$dir/out" 2>"$dir/err" </dev/null
+	relay script -qfc "timeout -s INT 1 $trib watch -n 0.1" /dev/null >"$dir/out" 2>"$dir/err" </dev/null
 	grep -q $'\e\\[?1049h' "$dir/out" && grep -q 'values in' "$dir/out" || return 1
 	[[ $(tail -c 20 "$dir/out") == *$'\e[?1049l'* ]]
 }
@@ -382,7 +391,7 @@ doctor_sees_a_deaf_veth()
 	local r=$?
 	((rc == 1)) || r=1
 	in_ns w0 ethtool -K v gro on
-	return $r
+	return "$r"
 }
 
 doctor_sees_small_mtus()
@@ -396,13 +405,13 @@ doctor_sees_small_mtus()
 	found fail mtu w0 || r=1
 	ip -n "$ns-w0" link set v mtu 1500
 	ip -n "$ns-r" link set v0 mtu 1500
-	return $r
+	return "$r"
 }
 
 doctor_sees_a_wrong_mac() { found fail mac bad; }
 doctor_sees_a_wrong_port() { found fail route astray; }
 doctor_sees_nobody() { found fail reach nobody; }
-doctor_sees_a_refusing_relay() { found fail port astray; }
+doctor_sees_a_refusing_relay() { found fail port bad; }
 
 doctor_sees_a_short_star()
 {
@@ -469,6 +478,9 @@ setup()
 		else
 			ip -n "$ns-r" addr add fd78:2::1/64 dev v2 nodad
 			ip -n "$ns-w2" addr add fd78:2::2/64 dev v nodad
+			ip -n "$ns-r" link add link v2 name v2.7 type vlan id 7 2>/dev/null &&
+				ip -n "$ns-r" link add link v2.7 name v2.7.9 type vlan id 9 &&
+				: >"$dir/vlans"
 		fi
 		ip -n "$ns-r" link set "v$i" up
 		ip -n "$ns-w$i" link set v address "02:78:00:00:0$i:02" up
@@ -482,6 +494,7 @@ check "help everywhere, without a tribd" help_needs_no_daemon
 start_tribd || { echo "Bail out! tribd does not start"; exit 1; }
 check "status" status_shows_the_daemon
 check "face: add, show, del" faces
+check "face: VLAN tags" tagged_faces
 check "job: add, show, del" jobs
 check "tree: add, show, wipe" trees
 check "group: show" groups
@@ -529,6 +542,7 @@ refuse 1 '"65536"' face add x dev v2 addr fd78:2::2 port 65536
 refuse 1 '"0"' face add x dev v2 addr fd78:2::2 port 0
 refuse 1 '"-1"' face add x dev v2 addr fd78:2::2 port -1
 refuse 1 '"4095"' face add x dev v2 addr fd78:2::2 vlan 4095
+refuse 1 'tag 7' face add x dev v1 addr 10.78.1.3 vlan 7
 refuse 1 '10.78.1.1' face add x dev v2 addr fd78:2::2 local 10.78.1.1
 refuse 1 'face w0 exists' face add w0 dev v2 addr fd78:2::2
 refuse 1 'no face nobody' face del nobody
@@ -572,7 +586,7 @@ refuse 2 'parent needs index' tree add train child w0:0 parent w1
 refuse 2 'index needs parent' tree add train child w0:0 index 1
 refuse 1 '"64"' tree add train child w0:0 parent w1 index 64
 refuse 1 'no face nobody' tree add train parent nobody index 0 local 0
-refuse 1 '"0:64"' tree add train parent w0 index 0 local 0:64 local 0:x
+refuse 1 '"64"' tree add train parent w0 index 0 local 0:64
 refuse 1 'no face nobody' tree add train child w0:0 w1:1 down nobody
 refuse 1 'no tree 99' tree del 99
 refuse 1 'no tree 99' tree wipe 99
@@ -580,7 +594,7 @@ refuse 1 'no tree 99' tree show 99
 refuse 1 '"x"' tree del x
 refuse 2 'ID is missing' tree del
 refuse 1 'no group 999999' group show 999999
-refuse 1 '"-n"' watch -n x
+refuse 1 '-n "x"' watch -n x
 refuse 2 '-n needs SEC' watch -n
 refuse 2 '"x" is not expected' watch x
 refuse 2 '--peer needs ADDR' doctor --peer

@@ -8,6 +8,7 @@ fabrics, other users, TAP.
 import contextlib
 import ctypes
 import errno
+import json
 import mmap
 import os
 import pickle
@@ -124,15 +125,39 @@ def as_user(uid, ns, fn):
     return out
 
 
+# --- maps
+
+def bpf(cmd, fmt, *values):
+    attr = ctypes.create_string_buffer(struct.pack(fmt, *values), 128)
+    rc = libc.syscall(321, cmd, attr, 128)
+    return rc if rc >= 0 else -ctypes.get_errno()
+
+
+def bpf_get(path):
+    """A descriptor of a pinned map."""
+    name = ctypes.create_string_buffer(path.encode())
+    fd = bpf(7, '=QII', ctypes.addressof(name), 0, 0)
+    if fd < 0:
+        raise OSError(-fd, os.strerror(-fd), path)
+    return fd
+
+
+def bpf_lookup(fd, index, size):
+    key = ctypes.create_string_buffer(struct.pack('=I', index))
+    val = ctypes.create_string_buffer(size)
+    rc = bpf(1, '=IIQQQ', fd, 0, ctypes.addressof(key),
+             ctypes.addressof(val), 0)
+    if rc:
+        raise OSError(-rc, os.strerror(-rc))
+    return bytearray(val.raw)
+
+
 def bpf_update(fd, index, value):
     """0, or the errno of BPF_MAP_UPDATE_ELEM."""
     key = ctypes.create_string_buffer(struct.pack('=I', index))
-    val = ctypes.create_string_buffer(value)
-    attr = ctypes.create_string_buffer(
-        struct.pack('=IIQQQ', fd, 0, ctypes.addressof(key),
-                    ctypes.addressof(val), 0), 128)
-    rc = libc.syscall(321, 2, attr, 128)
-    return 0 if rc == 0 else ctypes.get_errno()
+    val = ctypes.create_string_buffer(bytes(value))
+    return -bpf(2, '=IIQQQ', fd, 0, ctypes.addressof(key),
+                ctypes.addressof(val), 0)
 
 
 # --- the attach socket
@@ -386,6 +411,38 @@ class Fabric:
                 host, BUILD + '/trib', check=False).returncode == 0):
             raise RuntimeError('tribd of %s does not come back' % host)
 
+    def env(self, host):
+        """The environment that `fabric run` gives to that host's worker."""
+        path = '/run/trib-fabric/%s/%s.env' % (self.name, host)
+        return dict(line.rstrip('\n').split('=', 1) for line in open(path))
+
+    def spawn(self, host, *command, uid=None, **env):
+        """A worker's process, as `fabric run` starts it."""
+        who = ['setpriv', '--reuid', str(uid), '--regid', str(uid),
+               '--clear-groups'] if uid else []
+        p = subprocess.Popen(
+            ['nsenter', '--net=/run/netns/' + self.ns(host), *who, *command],
+            env={**os.environ, **self.env(host), **env,
+                 'PATH': BUILD + ':' + os.environ['PATH']},
+            text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.procs.append(p)
+        return p
+
+    def cut(self, link, on):
+        """Let nothing through on a wire, in the direction from the relay."""
+        fd = bpf_get('/sys/fs/bpf/trib-fabric-' + self.name)
+        with Netns(self.ns('wires')):
+            index = socket.if_nametoindex('a%d' % link)
+        end = bpf_lookup(fd, index, 56)
+        old = struct.unpack_from('=I', end, 4)[0]
+        lost = struct.unpack_from('=Q', end, 32)[0]
+        if on:
+            self.was = old
+        struct.pack_into('=I', end, 4, 0xffffffff if on else self.was)
+        bpf_update(fd, index, end)
+        os.close(fd)
+        return lost
+
     def down(self):
         # Ours are children: a zombie would look as if it were alive.
         for p in self.procs:
@@ -415,7 +472,6 @@ def until(seconds, fn):
 
 
 def json_of(text):
-    import json
     v = json.loads(text)
     return v[0] if isinstance(v, list) else v
 

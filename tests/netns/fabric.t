@@ -1,0 +1,241 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck disable=SC2016 # workers' shells are to expand
+# scripts/fabric: wires do what was asked for, fabrics do not disturb each
+# other, run and exec behave, and down leaves nothing behind.
+set -uo pipefail
+# shellcheck source=tests/netns/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+need_root
+need_programs tests/netns/wire
+
+# json EXPRESSION <JSON
+json() { python3 -c "import json,sys; d=json.load(sys.stdin); print($1)"; }
+
+# iperf SERVER-HOST CLIENT-HOST ADDRESS ARG...: iperf3's JSON.
+iperf()
+{
+	fabric exec "$1" -- iperf3 -s -1 -D
+	wait_for 5 fabric exec "$1" -- sh -c 'ss -ltn | grep -q :5201'
+	timeout 30 scripts/fabric -n "$fab" exec "$2" -- \
+		iperf3 -J -c "$3" "${@:4}"
+}
+
+# What is left in the system of fabric $1, one thing a line.
+traces()
+{
+	ip netns list | awk '{print $1}' | grep "^$1-"
+	ls -d "/run/trib-fabric/$1" /run/trib/"$1"-* /sys/fs/bpf/trib/"$1"-* \
+		"/sys/fs/bpf/trib-fabric-$1" 2>/dev/null
+	pgrep -af -- "(instance $1-|trib-fabric-$1 )"
+}
+
+# shellcheck disable=SC2317 # called through ok
+leaves_nothing() { local t; t=$(traces "$1"); echo "$t"; [[ ! $t ]]; }
+
+bad()
+{
+	local text rc=0
+
+	text=$(fabric up "$@" 2>&1) || rc=$?
+	is "up_refuses: $*" "$rc $(wc -l <<<"$text") $(traces "$fab" | wc -l)" \
+		"2 1 0"
+}
+
+wires_have_their_rate()
+{
+	local out rx payload
+
+	new_fabric
+	fabric up star --plain --workers 2 --rate 100m >/dev/null
+	for way in "" -R; do
+		out=$(iperf r0 w0 10.77.0.1 -t 2 -O 1 $way)
+		rx=$(json 'd["end"]["sum_received"]["bits_per_second"]' <<<"$out")
+		# Of 1514 bytes 1448 are counted.
+		payload=$(awk "BEGIN { print $rx * 1514 / 1448 / 1e6 }")
+		within "wire__rate_is_right: ${way:-up}" "$payload" 95 105
+	done
+	ok "fabric__workers_reach_each_other_over_the_relay" \
+		fabric exec w0 -- ping -q -c 1 -W 2 10.77.1.2
+	fabric down
+}
+
+# share PART WHOLE: in percent.
+share() { awk "BEGIN { print 100 * $1 / $2 }"; }
+
+wires_have_their_faults()
+{
+	local got doubled late n=8000 to from
+
+	new_fabric
+	fabric up star --plain --workers 1 --loss 10% --dup 5 --reorder 20 \
+		>/dev/null
+	for to in "w0 10.77.0.2 r0" "r0 10.77.0.1 w0"; do
+		read -r to address from <<<"$to"
+		fabric exec "$to" -- tests/netns/datagrams receive 9000 \
+			>"$scratch/got" &
+		wait_for 5 grep -q ready "$scratch/got"
+		fabric exec "$from" -- \
+			tests/netns/datagrams send "$address" 9000 $n
+		wait $!
+		read -r got doubled late < <(tail -n 1 "$scratch/got")
+		diag "$from to $to: $got of $n, $doubled twice, $late late"
+		# Of what is not lost; and a copy is not delayed, so those
+		# doubled are not late.
+		within "wire__loses: $from to $to" "$(share $((n - got)) $n)" \
+			8.5 11.5
+		within "wire__doubles: $from to $to" "$(share "$doubled" $n)" \
+			3.5 5.5
+		within "wire__reorders: $from to $to" "$(share "$late" $n)" \
+			10 19
+	done
+	fabric down
+}
+
+fabrics_live_side_by_side()
+{
+	local one two
+
+	new_fabric
+	one=$fab
+	fabric up star --plain --workers 1 >/dev/null
+	new_fabric
+	two=$fab
+	fabric up star --plain --workers 1 --mtu 3000 --loss 1 >/dev/null
+	is "fabric__two_have_networks_of_their_own" \
+		"$(scripts/fabric -n "$one" exec w0 -- cat /proc/net/arp | wc -l
+		   scripts/fabric -n "$one" exec w0 -- ip -o link show eth0 |
+			grep -c 'mtu 1500'
+		   scripts/fabric -n "$two" exec w0 -- ip -o link show eth0 |
+			grep -c 'mtu 3000')" $'1\n1\n1'
+	is "up__refuses_a_name_in_use" \
+		"$(scripts/fabric -n "$one" up star --plain 2>&1)" \
+		"fabric: fabric $one is up; run: scripts/fabric -n $one down"
+	scripts/fabric -n "$two" down
+	ok "down__leaves_nothing_behind" leaves_nothing "$two"
+	ok "down__leaves_others_alone" \
+		scripts/fabric -n "$one" exec w0 -- ping -q -c 1 10.77.0.1
+	scripts/fabric -n "$one" down
+	is "down__says_when_there_is_nothing" \
+		"$(scripts/fabric -n "$one" down 2>&1)" \
+		"fabric: no fabric $one is up"
+}
+
+shapes_are_connected()
+{
+	local k
+
+	for k in "star --workers 3:10.77.2.2" "star --ipv6:fd77:0:0:3::2" \
+		"star --one-nic:10.77.0.5" "tree --racks 3:10.77.8.2" \
+		"star --mtu 3400 --generic:10.77.2.2"; do
+		new_fabric
+		# shellcheck disable=SC2086 # options
+		fabric up ${k%%:*} --plain >/dev/null
+		ok "up__connects: ${k%%:*}" \
+			fabric exec w0 -- ping -q -c 1 -W 2 "${k#*:}"
+		fabric down
+	done
+}
+
+run_behaves()
+{
+	local out rc=0 start=$SECONDS pid
+
+	new_fabric
+	fabric up star --plain --workers 3 >/dev/null
+	out=$(fabric run --tag -- sh -c 'echo $RANK/$WORLD_SIZE $TRIB_RANK/$TRIB_WORLD' |
+		sort | tr '\n' ' ')
+	is "run__sets_rank_and_world" "$out" \
+		"w0: 0/3 0/3 w1: 1/3 1/3 w2: 2/3 2/3 "
+	fabric run -- sh -c 'exit $((TRIB_RANK * 3))' 2>/dev/null || rc=$?
+	is "run__exit_status_is_the_worst" $rc 6
+	rc=0
+	fabric run --fail-fast -- sh -c '[ $RANK != 1 ] || exit 5; exec sleep 60' \
+		2>/dev/null || rc=$?
+	is "run__fail_fast_ends_the_others" \
+		"$rc $((SECONDS - start < 20))" "5 1"
+	is "run__only_the_chosen" "$(fabric run --only w2,w0 --tag -- \
+		sh -c 'echo $RANK' | sort | tr '\n' ' ')" "w0: 0 w2: 2 "
+
+	fabric run -- sleep 60 2>/dev/null &
+	pid=$!
+	wait_for 5 pgrep -f '^sleep 60$'
+	sleep 0.3
+	kill $pid
+	rc=0
+	wait $pid || rc=$?
+	is "run__passes_signals_on" $rc 143
+	rc=0
+	fabric exec w7 -- true 2>/dev/null || rc=$?
+	is "exec__refuses_unknown_hosts" $rc 1
+	rc=0
+	fabric exec w1 -- sh -c 'exit 9' || rc=$?
+	is "exec__gives_the_exit_status" $rc 9
+
+	fabric run -- sleep 61 2>/dev/null &
+	wait_for 5 pgrep -f '^sleep 61$'
+	fabric down
+	wait $!
+	ok "down__ends_what_still_runs" leaves_nothing "$fab"
+}
+
+# A build whose daemon cannot start.
+up_is_all_or_nothing()
+{
+	local rc=0
+
+	new_fabric
+	mkdir -p "$scratch/broken/tests/netns"
+	ln -s "$PWD/$TRIB_BUILD/tests/netns/wire" "$scratch/broken/tests/netns/"
+	printf '#!/bin/sh\nexit 1\n' >"$scratch/broken/tribd"
+	cp "$scratch/broken/tribd" "$scratch/broken/trib"
+	chmod +x "$scratch"/broken/trib*
+	TRIB_BUILD=$scratch/broken fabric up star --loss 1 >/dev/null 2>&1 ||
+		rc=$?
+	is "up__says_when_a_daemon_fails" $rc 1
+	ok "up__leaves_nothing_of_a_failure" leaves_nothing "$fab"
+}
+
+daemons_come_and_go()
+{
+	local pid
+
+	need_programs tribd trib
+	new_fabric
+	ok "up__starts_daemons" fabric up star --workers 2
+	ok "exec__reaches_tribd" fabric exec r0 -- trib status
+	pid=$(fabric status | awk '$1 == "w1" {print $NF}')
+	kill -KILL "$pid"
+	wait_for 5 sh -c "! kill -0 $pid"
+	matches "status__shows_dead_daemons" "$(fabric status)" 'w1 .*DEAD'
+	fabric down
+	ok "down__works_with_a_dead_daemon" leaves_nothing "$fab"
+}
+
+wires_have_their_rate
+wires_have_their_faults
+fabrics_live_side_by_side
+shapes_are_connected
+run_behaves
+up_is_all_or_nothing
+daemons_come_and_go
+
+new_fabric
+bad ring
+bad star --loss 101
+bad star --loss x
+bad star --workers 0
+bad star --workers 65
+bad star --rate fast
+bad star --rate 1k
+bad star --mtu
+bad star --mtu 100
+bad star --vlan 4095
+bad star --transport tcp
+bad star --multicast
+bad tree --one-nic
+bad star --nonsense 3
+bad star surplus
+
+done_testing

@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""libtrib, tribd and XDP when things go wrong: packets lost, doubled and late,
+relays that forget, daemons and workers killed. Every sum is checked.
+
+    star:  w0 .. w3 --- wires --- r0       tree:  w0 w1 - r1 \
+                                                  w2 w3 - r2 -- r0
+"""
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from worker import *  # noqa: E402,F403
+
+OWNER, OTHER = 4242, 4243
+tap = Tap()
+
+
+class Ranks:
+    """trib-perf on every worker: each result of each iteration is checked."""
+
+    def __init__(self, f, hosts, size='1m', rounds=100, **more):
+        self.p = {h: f.spawn(h, 'trib-perf', '-b', size, '-e', size, '-w', '0',
+                             '-n', str(rounds), '-c', '2', '-d', 'int32',
+                             **more) for h in hosts}
+
+    def running(self):
+        return all(p.poll() is None for p in self.p.values())
+
+    def wait(self, seconds=120):
+        """Right on all ranks?"""
+        self.out = {}
+        end = time.monotonic() + seconds
+        for h, p in self.p.items():
+            try:
+                out, _ = p.communicate(timeout=max(end - time.monotonic(), 1))
+            except subprocess.TimeoutExpired:
+                p.kill()
+                out = p.communicate()[0] + '\nHANGS'
+            self.out[h] = out
+        return all(p.returncode == 0 for p in self.p.values())
+
+    def __str__(self):
+        return '\n'.join('%s: %s\n%s' % (h, p.returncode, self.out.get(h))
+                         for h, p in self.p.items())
+
+
+def moving(f, relay='r0'):
+    """Waits until sums are under way."""
+    def done():
+        return stat(f, relay, 'done')
+    before = done()
+    return until(20, lambda: done() > before + 20)
+
+
+def stat(f, host, name):
+    return next(s['value'] for s in json.loads(
+        f.trib(host, '-j', 'stats')) if s['name'] == name)
+
+
+HOSTS = ['w0', 'w1', 'w2', 'w3']
+
+
+# --- faults while sums are under way
+
+def wipes(f, relays, ranks):
+    n = 0
+    while ranks.running() and n < 20:
+        for r in relays:
+            f.trib(r, 'tree', 'wipe', '1')
+        n += 1
+        time.sleep(0.05)
+    return n
+
+
+def restarts(f, hosts, ranks):
+    n = 0
+    while ranks.running() and n < 3:
+        for h in hosts:
+            f.kill_tribd(h)
+            time.sleep(0.1)
+            f.start_tribd(h)
+        n += 1
+    return n
+
+
+def under_faults(f, name, relays, leaves):
+    ranks = Ranks(f, HOSTS, rounds=400)
+    moving(f)
+    n = wipes(f, relays, ranks)
+    good = ranks.wait()
+    tap.test(name + '__slots_wiped_again_and_again', good and n > 3, n, ranks)
+    ranks = Ranks(f, HOSTS, rounds=400)
+    moving(f)
+    n = restarts(f, relays + leaves, ranks)
+    good = ranks.wait()
+    tap.test(name + '__tribd_killed_and_restarted', good and n > 0, n, ranks)
+
+
+def lacking(f, name):
+    """w0 lacks results that the others have consumed; the relay forgets."""
+    ranks = Ranks(f, HOSTS, rounds=100)
+    moving(f)
+    before = f.cut(0, True)
+    # All that is under way ends without w0, and then nothing can move.
+    still = stat(f, 'r0', 'done')
+    while True:
+        time.sleep(0.1)
+        now = stat(f, 'r0', 'done')
+        if now == still:
+            break
+        still = now
+    f.trib('r0', 'tree', 'wipe', '1')
+    f.kill_tribd('r0')
+    lost = f.cut(0, False)
+    f.start_tribd('r0')
+    good = ranks.wait()
+    tap.test(name + '__one_lacks_what_others_consumed_and_the_relay_forgets',
+             good and lost > before, before, lost, ranks)
+
+
+def star(transport, percent):
+    f = Fabric('recovery', 'star', '--workers', '4', '--transport', transport,
+               '--loss', percent, '--dup', percent, '--reorder', percent)
+    try:
+        name = '%s_%s_percent' % (transport, percent)
+        under_faults(f, name, ['r0'],
+                     ['w1'] if transport == 'xdp' else [])
+        lacking(f, name)
+    finally:
+        f.down()
+
+
+def tree():
+    f = Fabric('recovery', 'tree', '--racks', '2', '--workers', '2',
+               '--loss', '1', '--dup', '1', '--reorder', '1')
+    try:
+        under_faults(f, 'tree_1_percent', ['r1', 'r0'], ['w3'])
+    finally:
+        f.down()
+
+
+# --- workers that go
+
+def names(text, rank):
+    return 'rank %d ' % rank in text
+
+
+def killed(f, name, limit):
+    ranks = Ranks(f, HOSTS, rounds=100000)
+    moving(f)
+    start = time.monotonic()
+    ranks.p['w2'].kill()
+    ranks.wait(30)
+    took = time.monotonic() - start
+    tap.test(name + '__killed_rank_is_named_to_all', all(
+        names(ranks.out[h], 2) and ranks.p[h].returncode
+        for h in HOSTS if h != 'w2'), ranks)
+    tap.test(name + '__within_%.1f_s' % limit, took < limit, took)
+
+
+def again(f, name):
+    before = f.tree('r0')['epoch']
+    ranks = Ranks(f, HOSTS, rounds=10)
+    good = ranks.wait()
+    tap.test(name + '__all_start_again_and_sums_are_right', good, ranks)
+    ranks = Ranks(f, HOSTS, rounds=1000)
+    moving(f)
+    after = f.tree('r0')['epoch']
+    tap.test(name + '__in_a_new_epoch', after > before, before, after)
+    ranks.p['w0'].kill()
+    ranks.wait(30)
+
+
+def missing(f, name):
+    ranks = Ranks(f, ['w0', 'w2'], TRIB_JOIN_TIMEOUT_MS='1500')
+    ranks.wait(30)
+    tap.test(name + '__joining_names_those_who_are_missing', all(
+        'ranks 1, 3 did not join' in o for o in ranks.out.values()), ranks)
+
+
+def users(f):
+    """The job of a user, whose processes have no privileges."""
+    cookie = f.cookie()
+    for h in ['r0', *HOSTS]:
+        tree = f.tree(h)
+        f.trib(h, 'tree', 'del', '1')
+        f.trib(h, 'job', 'del', 'train')
+        f.trib(h, 'job', 'add', 'train', 'id', '1', 'world', '4', 'owner',
+               str(OWNER), 'cookie', '%x' % cookie)
+        batch = [line for line in open('/run/trib-fabric/%s/%s.trib' %
+                                       (f.name, h)) if line[:4] == 'tree']
+        f.trib(h, *batch[0].split())
+        assert tree
+    ranks = Ranks(f, HOSTS, rounds=20, uid=OWNER)
+    tap.test('users__owner_without_privileges', ranks.wait(), ranks)
+    ranks = Ranks(f, ['w0'], uid=OTHER)
+    ranks.wait()
+    tap.test('users__another_one_is_refused',
+             ranks.p['w0'].returncode and 'belongs to uid' in ranks.out['w0'],
+             ranks)
+
+
+def going(transport, limit):
+    f = Fabric('recovery', 'star', '--workers', '4', '--transport', transport,
+               '--timeout', '2000')
+    try:
+        missing(f, transport)
+        killed(f, transport, limit)
+        again(f, transport)
+        if transport == 'xdp':
+            users(f)
+    finally:
+        f.down()
+
+
+# --- all kinds in one job
+
+def mixed():
+    """Ranks 0 and 1 mapped on one host, 2 mapped, 3 by ticket."""
+    f = Fabric('recovery', 'star', '--workers', '3', '--loss', '1')
+    cookie = f.cookie()
+    job = ('job', 'add', 'train', 'id', '1', 'world', '4', 'cookie',
+           '%x' % cookie)
+    try:
+        for h in ('r0', 'w0', 'w1', 'w2'):
+            f.trib(h, 'job', 'del', 'train')
+            f.trib(h, *job)
+        f.trib('r0', 'face', 'del', 'w2')
+        f.trib('r0', 'face', 'add', 'w2', 'dev', 'p2', 'addr', '10.77.2.2',
+               'port', str(PORT + 4))
+        f.trib('r0', 'tree', 'add', 'train', 'id', '1', 'child', 'w0:0',
+               'child', 'w0:1', 'child', 'w1:2', 'child', 'w2:3')
+        f.trib('w0', 'tree', 'add', 'train', 'id', '1', 'parent', 'up',
+               'index', '0', 'local', '0:0', 'local', '1:1')
+        f.trib('w1', 'tree', 'add', 'train', 'id', '1', 'parent', 'up',
+               'index', '2', 'local', '2')
+        ticket = f.trib('r0', 'job', 'ticket', 'train', 'rank', '3').strip()
+        ranks = Ranks(f, [], rounds=0)
+        for rank, host, name in ((0, 'w0', 'train'), (1, 'w0', 'train'),
+                                 (2, 'w1', 'train'), (3, 'w2', ticket)):
+            ranks.p[rank] = f.spawn(
+                host, 'trib-perf', '-b', '64k', '-e', '1m', '-n', '20', '-c',
+                '2', TRIB_JOB=name, TRIB_RANK=str(rank), RANK=str(rank))
+        tap.test('mixed__two_on_a_host_one_mapped_one_by_ticket',
+                 ranks.wait(), ranks)
+    finally:
+        f.down()
+
+
+need_root()
+if not os.access(BUILD + '/trib-perf', os.X_OK):
+    skip('trib-perf is not built')
+mixed()
+going('xdp', 1)
+going('udp', 5)
+star('xdp', '1')
+star('udp', '1')
+star('xdp', '5')
+star('udp', '5')
+tree()
+sys.exit(tap.done())
