@@ -10,7 +10,7 @@
 
 #define RELAY_CHILD 64 /* child numbers from here on are relays */
 
-enum what { TO_WORKER, TO_RELAY, RUN_WORKER, CALL_APP, WIPE };
+enum what { TO_WORKER, TO_RELAY, RUN_WORKER, CALL_APP, WIPE, TCP_ACK, TCP_LOSS };
 
 struct sim_event {
 	uint64_t when, seq;
@@ -20,6 +20,7 @@ struct sim_event {
 	bool ce;
 	size_t len;
 	void *pkt;
+	struct sim_tcp *tcp;
 };
 
 static struct sim *current;
@@ -79,11 +80,31 @@ static struct sim_event pop(struct sim *s)
 	return top;
 }
 
+/*
+ * Room on a wire for a packet. Return: when it arrives, or 0: it was dropped.
+ */
+static uint64_t offer(struct sim *s, struct sim_wire *w, uint64_t bytes,
+		      bool *ce)
+{
+	uint64_t start = w->busy > s->now ? w->busy : s->now;
+	double waiting;
+
+	if (!w->rate)
+		return start + w->delay;
+	waiting = (double)(start - s->now) * w->rate / 8e9;
+	if (waiting > (double)w->queue) {
+		w->dropped++;
+		return 0;
+	}
+	*ce = w->mark && waiting > (double)w->mark;
+	w->busy = start + (uint64_t)((double)bytes * 8e9 / w->rate);
+	return w->busy + w->delay;
+}
+
 /* One packet onto a wire. */
 static void carry(struct sim *s, struct sim_wire *w, enum what what,
 		  unsigned int who, int from, const void *pkt, size_t len)
 {
-	uint64_t bytes = len + 42, start, when;
 	struct sim_event e = { .what = what, .who = who, .from = from };
 	int copies = 1;
 
@@ -94,26 +115,13 @@ static void carry(struct sim *s, struct sim_wire *w, enum what what,
 	}
 	copies += sim_rnd(s) % 1000 < w->dup;
 	while (copies--) {
-		start = w->busy > s->now ? w->busy : s->now;
-		when = start;
-		if (w->rate) {
-			double waiting = (double)(start - s->now) * w->rate /
-					 8e9;
-
-			if (waiting > (double)w->queue) {
-				w->dropped++;
-				return;
-			}
-			e.ce = w->mark && waiting > (double)w->mark;
-			w->busy = start + (uint64_t)((double)bytes * 8e9 /
-						     w->rate);
-			when = w->busy;
-		}
-		when += w->delay + sim_rnd(s) % 2000;
+		e.when = offer(s, w, len + 42, &e.ce);
+		if (!e.when)
+			return;
+		e.when += sim_rnd(s) % 2000;
 		if (sim_rnd(s) % 1000 < w->late)
-			when += sim_rnd(s) % TRIB_MS;
+			e.when += sim_rnd(s) % TRIB_MS;
 		w->carried++;
-		e.when = when;
 		e.len = len;
 		e.pkt = malloc(len);
 		if (!e.pkt)
@@ -250,6 +258,47 @@ void sim_wipe_at(struct sim *s, unsigned int i, uint64_t when)
 	push(s, (struct sim_event){ .when = when, .what = WIPE, .who = i });
 }
 
+/* --- TCP */
+
+#define TCP_PACKET 1500
+
+static void tcp_send(struct sim_tcp *c)
+{
+	struct sim_event e = { .tcp = c };
+	bool ce = false;
+	uint64_t when;
+
+	while (c->on && (double)c->inflight + 1 <= c->cwnd) {
+		when = offer(c->sim, c->wire, TCP_PACKET + 14, &ce);
+		e.what = when ? TCP_ACK : TCP_LOSS;
+		/* A loss shows when what was sent after it is acknowledged. */
+		e.when = (when ? when : c->wire->busy) + c->rtt;
+		c->inflight++;
+		c->sent += TCP_PACKET;
+		push(c->sim, e);
+	}
+}
+
+static void tcp_event(struct sim_tcp *c, bool acked)
+{
+	c->inflight--;
+	if (acked) {
+		c->acked += TCP_PACKET;
+		c->cwnd += c->cwnd < c->ssthresh ? 1 : 1 / c->cwnd;
+	} else if (c->sim->now - c->cut > 2 * c->rtt + 20 * TRIB_MS) {
+		c->cut = c->sim->now;
+		c->cwnd = c->ssthresh = c->cwnd * 0.7 > 2 ? c->cwnd * 0.7 : 2;
+	}
+	tcp_send(c);
+}
+
+void sim_tcp_start(struct sim *s, struct sim_tcp *tcp, struct sim_wire *wire)
+{
+	*tcp = (struct sim_tcp){ .sim = s, .wire = wire, .rtt = 100000,
+				 .cwnd = 10, .ssthresh = 1e9, .on = true };
+	tcp_send(tcp);
+}
+
 static void handle(struct sim *s, struct sim_event *e)
 {
 	struct sim_worker *w = &s->worker[e->who];
@@ -273,6 +322,10 @@ static void handle(struct sim *s, struct sim_event *e)
 			((struct trib_hdr *)e->pkt)->flags |= TRIB_F_CE;
 		if (!s->relay[e->who].dead)
 			relay_rx(&s->relay[e->who].r, e->from, e->pkt, e->len);
+		break;
+	case TCP_ACK:
+	case TCP_LOSS:
+		tcp_event(e->tcp, e->what == TCP_ACK);
 		break;
 	case WIPE:
 		relay_wipe(&s->relay[e->who].r);

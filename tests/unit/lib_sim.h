@@ -81,6 +81,21 @@ struct sim {
 		    size_t len);
 };
 
+/**
+ * struct sim_tcp - a TCP sender (Reno's window, Cubic's factor) on a wire
+ * @wire:  that it shares; its acknowledgements have a way of their own.
+ * @sent, @acked: bytes.
+ */
+struct sim_tcp {
+	struct sim *sim;
+	struct sim_wire *wire;
+	uint64_t rtt;
+	double cwnd, ssthresh;
+	uint64_t inflight, cut;
+	uint64_t sent, acked;
+	bool on;
+};
+
 struct sim_options {
 	uint64_t seed;
 	unsigned int workers;
@@ -100,6 +115,8 @@ bool sim_run(struct sim *s, bool (*done)(struct sim *s), uint64_t until);
 void sim_call_at(struct sim_worker *w, uint64_t when);
 /* Wipe relay @i's slots at that time. */
 void sim_wipe_at(struct sim *s, unsigned int i, uint64_t when);
+/* Begin to send as fast as TCP may. */
+void sim_tcp_start(struct sim *s, struct sim_tcp *tcp, struct sim_wire *wire);
 /* Deliver bytes to a worker, now: as if the network had. */
 void sim_inject(struct sim_worker *w, const void *pkt, size_t len);
 

@@ -13,13 +13,14 @@
 
 #define MIB (1u << 20)
 
-/* Every worker sums one big message. */
+/* Every worker sums messages of @n floats, one after the other. */
 struct job {
 	float *x[SIM_WORKERS];
 	struct trib_req *req[SIM_WORKERS];
 	uint64_t end[SIM_WORKERS];
-	uint64_t late; /* ns that rank 0 sleeps every now and then */
-	uint64_t window_sum, window_n, window_min;
+	uint64_t wake[SIM_WORKERS];
+	unsigned int left[SIM_WORKERS];
+	uint64_t late; /* rank 0 pauses before each message, ns */
 	size_t n;
 };
 
@@ -28,28 +29,23 @@ static struct job job;
 static void step(struct sim_worker *w)
 {
 	unsigned int me = w->t->rank;
-	struct trib_req *r = job.req[me];
 	int done;
 
-	if (!r && !job.end[me]) {
-		if (trib_iallreduce(w->t, job.x[me], job.x[me], job.n, TRIB_F32,
-				    TRIB_SUM, &job.req[me]))
-			abort();
-		return;
+	if (job.req[me] && job.req[me]->done) {
+		trib_test(job.req[me], &done);
+		job.req[me] = NULL;
+		if (!--job.left[me])
+			job.end[me] = w->sim->now;
+		if (!me && job.late) {
+			job.wake[me] = w->sim->now + job.late;
+			sim_call_at(w, job.wake[me]);
+		}
 	}
-	if (me == 1) {
-		double cwnd = w->t->stream[0]->cong.cwnd;
-
-		job.window_sum += (uint64_t)cwnd;
-		job.window_n++;
-		if (cwnd < (double)job.window_min)
-			job.window_min = (uint64_t)cwnd;
-	}
-	if (!r || !r->done)
+	if (job.req[me] || !job.left[me] || w->sim->now < job.wake[me])
 		return;
-	trib_test(r, &done);
-	job.req[me] = NULL;
-	job.end[me] = w->sim->now;
+	if (trib_iallreduce(w->t, job.x[me], job.x[me], job.n, TRIB_F32,
+			    TRIB_SUM, &job.req[me]))
+		abort();
 }
 
 static bool all_done(struct sim *s)
@@ -68,11 +64,11 @@ static void job_start(struct sim *s, size_t bytes)
 
 	memset(&job, 0, sizeof(job));
 	job.n = bytes / 4;
-	job.window_min = UINT64_MAX;
 	for (i = 0; i < s->nworker; i++) {
 		job.x[i] = calloc(job.n, 4);
 		if (!job.x[i])
 			abort();
+		job.left[i] = 1;
 		s->worker[i].app = step;
 		sim_call_at(&s->worker[i], s->now + i * 1000);
 	}
@@ -132,10 +128,14 @@ static void tell(const struct sim_worker *w)
 	       w->up.dropped + w->down.dropped);
 }
 
+/* Of measure(): the longest network round trip at its end. */
+static uint64_t longest;
+
 static double measure(const struct sim_options *o, size_t bytes)
 {
 	struct sim s;
 	uint64_t start;
+	unsigned int i;
 	double got = 0;
 
 	sim_init(&s, o);
@@ -145,8 +145,12 @@ static double measure(const struct sim_options *o, size_t bytes)
 		got = share(&s, o->wire.rate, start);
 	printf("# share %.3f\n", got);
 	if (getenv("TELL"))
-		for (unsigned int i = 0; i < s.nworker; i++)
+		for (i = 0; i < s.nworker; i++)
 			tell(&s.worker[i]);
+	longest = 0;
+	for (i = 0; i < s.nworker; i++)
+		if (s.worker[i].t->stream[0]->cong.last_pure > longest)
+			longest = s.worker[i].t->stream[0]->cong.last_pure;
 	job_end(&s);
 	sim_free(&s);
 	return got;
@@ -189,10 +193,92 @@ static void window__survives_single_losses(void)
 	expect(five > 0.2 * none);
 }
 
+static void queue__is_kept_short(void)
+{
+	struct sim_options o = wires(4, 500e6);
+
+	measure(&o, 16 * MIB);
+	expect(longest < 3 * TRIB_MS);
+	/* With marks it is as short as they make it. */
+	o.wire.mark = 30000;
+	expect(measure(&o, 16 * MIB) > 0.9);
+	expect(longest < 3 * TRIB_MS / 2);
+}
+
+static void window__does_not_mind_a_late_rank(void)
+{
+	struct sim_options o = wires(4, 10e9);
+	double before, after;
+	struct sim s;
+	unsigned int i;
+
+	sim_init(&s, &o);
+	job_start(&s, MIB);
+	sim_run(&s, all_done, s.now + 10 * TRIB_SEC);
+	before = s.worker[1].t->stream[0]->cong.cwnd;
+	memset(job.end, 0, sizeof(job.end));
+	for (i = 0; i < 4; i++) {
+		job.left[i] = 20;
+		sim_call_at(&s.worker[i], s.now + 1000);
+	}
+	job.late = 30 * TRIB_MS;
+	expect(sim_run(&s, all_done, s.now + 10 * TRIB_SEC));
+	after = s.worker[1].t->stream[0]->cong.cwnd;
+	printf("# window %.0f, then %.0f\n", before, after);
+	expect(after >= before);
+	job_end(&s);
+	sim_free(&s);
+}
+
+/* On one worker's wire, up or down, there is a TCP flow as well. */
+static double beside_tcp(double queue_ms, bool up, double *tcp)
+{
+	struct sim_options o = wires(4, 500e6);
+	struct sim_tcp flow;
+	struct sim s;
+	uint64_t start;
+	double got = 0;
+
+	o.wire.queue = (uint64_t)(500e6 / 8 * queue_ms / 1e3);
+	sim_init(&s, &o);
+	job_start(&s, 32 * MIB);
+	start = s.now;
+	sim_tcp_start(&s, &flow, up ? &s.worker[2].up : &s.worker[2].down);
+	if (sim_run(&s, all_done, s.now + 100 * TRIB_SEC))
+		got = share(&s, o.wire.rate, start);
+	*tcp = (double)flow.acked * 8e9 / (double)(s.now - start) / 500e6;
+	printf("# queue %.0f ms, %s: %.3f, TCP %.3f\n", queue_ms,
+	       up ? "up" : "down", got, *tcp);
+	if (getenv("TELL"))
+		for (unsigned int i = 0; i < s.nworker; i++)
+			tell(&s.worker[i]);
+	flow.on = false;
+	job_end(&s);
+	sim_free(&s);
+	return got;
+}
+
+static void window__shares_with_tcp(void)
+{
+	static const double queues[] = { 2, 5, 10, 25 };
+	double tcp, us;
+	unsigned int i;
+
+	for (i = 0; i < 8; i += 1 + i % 3) {
+		us = beside_tcp(queues[i / 2], i & 1, &tcp);
+		expect(us > 0.15);
+		expect(tcp > 0.15);
+		expect(us + tcp > 0.8);
+	}
+}
+
 int main(void)
 {
 	run(wire__is_filled);
 	run(wire__with_a_short_queue_is_filled);
+	run(queue__is_kept_short);
 	run(window__survives_single_losses);
+	run(window__does_not_mind_a_late_rank);
+	run(window__shares_with_tcp);
 	return tap_done();
 }
