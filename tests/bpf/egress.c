@@ -53,7 +53,7 @@ static void contribute(int tree, int n, uint32_t chunk, int nval)
 	for (int child = 0; child < n - 1; child++)
 		run_grad(&in, tree, child, chunk, nval, 5);
 	frame_grad(&in, tree, n - 1, chunk, nval, 5);
-	live_run(&in, port_of(tree, n - 1), 1);
+	live_send(&in, port_of(tree, n - 1));
 }
 
 static void check_down(void)
@@ -107,7 +107,7 @@ static void egress__one_broadcast_goes_up_and_down(void)
 {
 	fresh(false, 0, 0);
 	frame_result(&in, INNER, 1, 3, 352, 77);
-	live_run(&in, 1, 1);
+	live_send(&in, 1);
 	for (int child = 0; child < 2; child++) {
 		expect(live_catch(&out, child));
 		expect_for(INNER, child);
@@ -129,7 +129,7 @@ static void egress__short_packets_are_rewritten_too(void)
 		run_grad(&in, ROOT, 0, 3, 352, 5);
 		frame_grad(&in, ROOT, 0, 3, 352, 5);
 		frame_hdr(&in)->flags |= TRIB_F_RESEND;
-		live_run(&in, 0, 1);
+		live_send(&in, 0);
 		for (int child = 0; child < 3; child++) {
 			expect(live_catch(&out, child));
 			expect_for(ROOT, child);
@@ -139,7 +139,7 @@ static void egress__short_packets_are_rewritten_too(void)
 		fresh(v6, 0, 0);
 		frame_of(&in, ROOT, 1, header(TRIB_T_ALIVE, ROOT, 1, 3), NULL,
 			 0);
-		live_run(&in, 1, 1);
+		live_send(&in, 1);
 		expect(live_catch(&out, 2));
 		expect_for(ROOT, 2);
 		expect_eq(frame_hdr(&out)->type, TRIB_T_ALIVE);
@@ -193,7 +193,7 @@ static void egress__answers_share_a_batch_with_copies(void)
 	run_grad(&in, ROOT, 0, 3, 352, 5);
 	run_grad(&in, ROOT, 1, 3, 352, 5);
 	frame_grad(&in, ROOT, 2, 3, 352, 5);
-	live_run(&in, 2, 3); /* completes, then asks twice */
+	live_send_train(&in, 3); /* completes, then asks twice */
 	for (int i = 0; i < 3; i++) {
 		expect(live_catch(&out, 2));
 		expect_for(ROOT, 2);
@@ -247,7 +247,7 @@ static void egress__congestion_mark_is_not_passed_on(void)
 		l = link_of(ROOT, 2);
 		l.tos |= 3;
 		frame_build(&in, &l, &h, (uint64_t[8]){ 5 }, 64);
-		live_run(&in, 2, 1);
+		live_send(&in, 2);
 		expect(live_catch(&out, 1));
 		expect_for(ROOT, 1); /* ECT(0) there ... */
 		expect_eq(frame_hdr(&out)->flags, TRIB_F_CE); /* ... CE here */
@@ -264,7 +264,7 @@ static void oneport__sums_and_results_pass(void)
 	expect_values(TRIB_T_GRAD, 352, 10);
 	expect_eq(frame_hdr(&out)->flags, TRIB_F_UP);
 	frame_result(&in, ONEPORT, -1, 3, 352, 77);
-	live_run(&in, 0, 1);
+	live_send(&in, 0);
 	expect(live_catch(&out, 0));
 	expect_for(ONEPORT, 0);
 	expect_values(TRIB_T_RESULT, 352, 77);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Catching what leaves the ports.
+ * Attaching, sending and catching.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/if_link.h>
 #include <linux/if_packet.h>
+#include <netinet/udp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,27 +51,54 @@ static void attach_grow(int ifindex)
 	must(bpf_tc_attach(&hook, &opts), "trib_grow");
 }
 
+static void command(const char *text)
+{
+	must(system(text) ? -1 : 0, text);
+}
+
 void live_open(void)
 {
 	for (int i = 0; i < PORTS; i++) {
 		attach_grow(w.ifindex[i]);
+		must(bpf_xdp_attach(w.ifindex[i], w.xdp, XDP_FLAGS_DRV_MODE,
+				    NULL),
+		     "trib_xdp");
 		must(bpf_xdp_attach(w.peer_ifindex[i], w.pass,
 				    XDP_FLAGS_DRV_MODE, NULL),
 		     "trib_pass");
 		caught[i] = packet_socket(w.peer_ifindex[i]);
 	}
+	/* For the one that is a worker's host. */
+	command("ip link set q2 address 02:00:00:00:02:0c && "
+		"ip addr add 10.9.2.12/24 dev q2 && "
+		"ip neigh add 10.9.2.1 lladdr 02:00:00:00:02:01 dev q2");
 }
 
-void live_run(const struct frame *f, int port, int n)
+void live_send(const struct frame *f, int port)
 {
-	struct xdp_md ctx = { .data_end = f->len,
-			      .ingress_ifindex = w.ifindex[port] };
-	LIBBPF_OPTS(bpf_test_run_opts, o, .data_in = f->b,
-		    .data_size_in = f->len, .ctx_in = &ctx,
-		    .ctx_size_in = sizeof(ctx), .repeat = n,
-		    .flags = BPF_F_TEST_XDP_LIVE_FRAMES);
+	must(send(caught[port], f->b, f->len, 0), "send of a frame");
+}
 
-	must(bpf_prog_test_run_opts(w.xdp, &o), "live run");
+void live_send_train(const struct frame *f, int n)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_port = htons(TRIB_UDP_PORT) };
+	int len = f->len - f->h, fd = socket(AF_INET, SOCK_DGRAM, 0);
+	int tos = 0xba;
+	struct addr us = ourselves(ROOT, 2);
+	static uint8_t train[65536];
+
+	memcpy(&to.sin_addr, us.ip + 12, 4);
+	must(fd, "socket");
+	for (int i = 0; i < n; i++)
+		memcpy(train + i * len, f->b + f->h, len);
+	must(setsockopt(fd, SOL_UDP, UDP_SEGMENT, &len, sizeof(len)),
+	     "UDP_SEGMENT");
+	must(setsockopt(fd, IPPROTO_IP, IP_TOS, &tos, sizeof(tos)), "IP_TOS");
+	must(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "q2", 3),
+	     "SO_BINDTODEVICE");
+	must(sendto(fd, train, n * len, 0, (void *)&to, sizeof(to)), "sendto");
+	close(fd);
 }
 
 /* A tag that the kernel took out of the frame, back into it. */

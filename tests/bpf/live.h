@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Frames that really travel: in by BPF_PROG_TEST_RUN's live mode, out of the
- * veth ports, caught at their peers.
+ * Frames that really travel: in through the peers of the veth ports, where the
+ * programs are attached as on a relay, and out to be caught at the peers.
+ * (BPF_PROG_TEST_RUN's live mode would be simpler, but 6.1 clones its frames
+ * to the wrong place.)
  */
 #ifndef TEST_LIVE_H
 #define TEST_LIVE_H
 
 #include "world.h"
 
-/* trib_grow at the ports' clsact, trib_pass and a socket at their peers. */
+/* The programs at the ports, trib_pass and sockets at their peers. */
 void live_open(void);
 /* Forget what was caught. */
 void live_flush(void);
-/* @f arrives @n times in a row at @port, and what follows from it happens. */
-void live_run(const struct frame *f, int port, int n);
+/* @f arrives at @port, and what follows from it happens. */
+void live_send(const struct frame *f, int port);
+/*
+ * A worker's socket sends the datagram of @f (IPv4, from child 2 of ROOT) @n
+ * times, which arrive as one batch.
+ */
+void live_send_train(const struct frame *f, int n);
 /* The next frame of ours at the peer of @port, into @f; waits up to 1 s. */
 bool live_catch(struct frame *f, int port);
 /* Nothing of ours there? Does not wait. */
