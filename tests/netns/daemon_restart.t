@@ -203,7 +203,8 @@ def any_moment(d):
         d.end(signal.SIGKILL)
         stop.set()
         while t.is_alive():  # it would wait for its answer
-            client[0].kill()
+            if client[0]:
+                client[0].kill()
             t.join(0.05)
         d = Tribd(r)
         # A MAC address may take a moment.

@@ -47,18 +47,19 @@ static void rewrite_fill(const struct tree *t, const struct face *f,
 	memcpy(w->daddr, &f->addr, sizeof(w->daddr));
 }
 
-/* Without a row for a port that gets packets, they are dropped and counted:
- * right for a face whose MAC address is not known yet. */
+/*
+ * Without a row for a port that gets packets, they are dropped and counted:
+ * right for a face whose MAC address is not known yet. A row that is there
+ * stays: after a restart the kernel may have forgotten what XDP still uses.
+ */
 static int rewrite_store(struct tribd *d, const struct tree *t, uint32_t group,
 			 const struct face *f)
 {
 	struct trib_rewrite_key key = { group, f->port->ifindex };
 	struct trib_rewrite w;
 
-	if (!face_ready(f)) {
-		bpf_map_delete_elem(d->map[MAP_REWRITES], &key);
+	if (!face_ready(f))
 		return 0;
-	}
 	rewrite_fill(t, f, &w);
 	return bpf_map_update_elem(d->map[MAP_REWRITES], &key, &w, BPF_ANY) ?
 		       -errno :

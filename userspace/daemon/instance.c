@@ -78,35 +78,34 @@ static bool bpffs_here(void)
 	       (uint32_t)st.f_type == (uint32_t)BPF_FS_MAGIC;
 }
 
-/*
- * `ip netns exec` gives its child a mount namespace with a fresh /sys. A bpffs
- * mounted there would die with the process, and the pins with it: use that of
- * the initial mount namespace.
- */
-static void bpffs_go_home(void)
+/* Enters the mount namespace of process @pid if that is another one. */
+static bool mount_ns_enter(pid_t pid)
 {
-	struct stat own, home;
-	int fd;
+	struct stat own, other;
+	char path[40];
+	int fd, err;
 
-	if (stat("/proc/self/ns/mnt", &own) || stat("/proc/1/ns/mnt", &home) ||
-	    (own.st_dev == home.st_dev && own.st_ino == home.st_ino))
-		return;
-	fd = open("/proc/1/ns/mnt", O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
+	if (stat("/proc/self/ns/mnt", &own) || stat(path, &other) ||
+	    (own.st_dev == other.st_dev && own.st_ino == other.st_ino))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return;
-	if (setns(fd, CLONE_NEWNS))
-		log_warn("cannot enter the initial mount namespace: %s",
-			 strerror(errno));
-	else
-		log_info("no bpffs in this mount namespace: uses the initial one");
+		return false;
+	err = setns(fd, CLONE_NEWNS);
 	close(fd);
+	return !err;
 }
 
+/*
+ * `ip netns exec` gives its child a mount namespace with a fresh /sys. A bpffs
+ * mounted there would die with the process, and the pins with it: use the one
+ * of the initial mount namespace, or of whoever started us.
+ */
 static int bpffs_open(void)
 {
-	if (bpffs_here())
-		return 0;
-	bpffs_go_home();
+	if (!bpffs_here() && (mount_ns_enter(1) || mount_ns_enter(getppid())))
+		log_info("no bpffs in this mount namespace: works in the one it was split from");
 	if (bpffs_here())
 		return 0;
 	if (mount("bpf", BPFFS, "bpf", 0, "mode=0755")) {
@@ -120,10 +119,22 @@ static int bpffs_open(void)
 	return 0;
 }
 
+/* Since 6.18 it has this number; before, process 1 tells. */
+#define NETNS_INITIAL 0xeffffff9u
+
+static bool netns_is_initial(const struct stat *own)
+{
+	struct stat init;
+
+	if (!stat("/proc/1/ns/net", &init))
+		return own->st_ino == init.st_ino;
+	return own->st_ino == NETNS_INITIAL;
+}
+
 /* The cookie tells namespaces apart for good, the inode only while alive. */
 static int netns_identity(struct tribd *d, char *name, size_t size)
 {
-	struct stat own, init;
+	struct stat own;
 	socklen_t len = sizeof(d->netns_cookie);
 	int fd;
 
@@ -131,7 +142,7 @@ static int netns_identity(struct tribd *d, char *name, size_t size)
 		log_error("/proc/self/ns/net: %s", strerror(errno));
 		return -errno;
 	}
-	if (!stat("/proc/1/ns/net", &init) && own.st_ino == init.st_ino)
+	if (netns_is_initial(&own))
 		snprintf(name, size, "default");
 	else
 		snprintf(name, size, "net-%llu", (unsigned long long)own.st_ino);

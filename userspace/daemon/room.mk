@@ -29,4 +29,6 @@ $(DAEMON_UNITS): %: %.o $(DAEMON_PARTS) $(B)/userspace/daemon/objects.o
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DAEMON_LIBS)
 
-CHECK_TESTS += $(DAEMON_UNITS) tests/unit/unit_daemon_spec.py
+CHECK_TESTS += $(DAEMON_UNITS) tests/unit/unit_daemon_spec.py \
+	tests/netns/daemon.t tests/netns/daemon_restart.t \
+	tests/netns/daemon_netlink.t

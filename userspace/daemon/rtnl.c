@@ -189,29 +189,42 @@ int rtnl_dev(struct tribd *d, const char *name, uint32_t ifindex,
 	return err ? err : dev->ifindex ? 0 : -ENODEV;
 }
 
-struct each_dev {
-	int (*fn)(const struct netdev *dev, void *arg);
-	void *arg;
+struct dev_list {
+	struct netdev *dev;
+	size_t n;
 };
 
-static int dev_each(struct nlmsghdr *nlh, void *arg)
+static int dev_collect(struct nlmsghdr *nlh, void *arg)
 {
-	struct each_dev *e = arg;
-	struct netdev dev;
+	struct dev_list *l = arg;
+	struct netdev dev, *more;
 
 	if (nlh->nlmsg_type != RTM_NEWLINK || dev_parse(nlh, &dev))
 		return 0;
-	return e->fn(&dev, e->arg);
+	more = realloc(l->dev, (l->n + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	l->dev = more;
+	l->dev[l->n++] = dev;
+	return 0;
 }
 
+/* Collects first: @fn may ask, too, and there is one socket for that. */
 int rtnl_each_dev(struct tribd *d,
 		  int (*fn)(const struct netdev *dev, void *arg), void *arg)
 {
 	struct ifinfomsg ifi = {};
-	struct each_dev e = { .fn = fn, .arg = arg };
+	struct dev_list l = {};
+	size_t i;
+	int err = rtnl_ask(d,
+			   rtnl_msg(RTM_GETLINK, NLM_F_DUMP, &ifi,
+				    sizeof(ifi)),
+			   dev_collect, &l);
 
-	return rtnl_ask(d, rtnl_msg(RTM_GETLINK, NLM_F_DUMP, &ifi, sizeof(ifi)),
-			dev_each, &e);
+	for (i = 0; !err && i < l.n; i++)
+		err = fn(&l.dev[i], arg);
+	free(l.dev);
+	return err;
 }
 
 static int vlan_match(const struct netdev *dev, void *arg)
