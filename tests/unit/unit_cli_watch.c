@@ -11,8 +11,7 @@
 
 static json_t *stat(int id, const char *name, json_int_t v)
 {
-	return json_pack("{s:i, s:s, s:I}", "id", id, "name", name, "value",
-			 v);
+	return json_pack("{s:i, s:s, s:I}", "id", id, "name", name, "value", v);
 }
 
 static json_t *child(int i, json_int_t samples, json_int_t lag_ns,
@@ -184,10 +183,10 @@ static void child__silent_is_behind(void)
 	r = rates(&a, &b);
 	expect(!strcmp(mark(r, 1), "silent"));
 	expect(!strcmp(mark(r, 0), ""));
-	expect_eq(jnum(json_array_get(
-			       json_object_get(tree_of(r), "children"), 1),
-		       "behind"),
-		  1600);
+	expect_eq(
+		jnum(json_array_get(json_object_get(tree_of(r), "children"), 1),
+		     "behind"),
+		1600);
 	json_decref(r);
 }
 
@@ -198,13 +197,32 @@ static void child__silent_stands_out_when_all_stand(void)
 	struct watch_sample a, b;
 	json_t *r;
 
+	/* 3 has a smaller window than 0 and 2, and waits like them. */
 	json_array_set_new(list, 1, child(1, 84, 84 * 11000, 0, 1344, 5200));
+	json_array_set_new(list, 3, child(3, 97, 97 * 11000, 0, 1552, 5200));
 	a = look(0, 1, json_deep_copy(list));
 	b = look(1, 1, list);
 	r = rates(&a, &b);
 	expect(!strcmp(mark(r, 1), "silent"));
 	expect(!strcmp(mark(r, 0), ""));
 	expect(!strcmp(mark(r, 3), ""));
+	json_decref(r);
+}
+
+/* Its newest chunk is of an epoch before, and thus may be a high number. */
+static void child__silent_since_the_last_epoch(void)
+{
+	json_t *list = four(100, 13000, 20, 1600);
+	struct watch_sample a, b;
+	json_t *r;
+
+	json_array_set_new(list, 1, child(1, 900, 900, 0, 800000, 9200));
+	a = look(0, 2, json_deep_copy(list));
+	b = look(1, 2, list);
+	r = rates(&a, &b);
+	expect(!strcmp(mark(r, 1), "silent"));
+	expect(!strcmp(mark(r, 0), ""));
+	expect(!strcmp(mark(r, 2), ""));
 	json_decref(r);
 }
 
@@ -266,6 +284,7 @@ int main(void)
 	run(child__slow_is_late_and_last);
 	run(child__silent_is_behind);
 	run(child__silent_stands_out_when_all_stand);
+	run(child__silent_since_the_last_epoch);
 	run(child__nobody_is_silent_when_nothing_is_asked);
 	run(child__never_heard_is_silent);
 	run(child__not_joined_is_said);

@@ -11,8 +11,8 @@
 #include "doctor.h"
 #include "schema.h"
 
-/* Counters are looked at twice, this far apart at least. */
-#define COUNTER_MS 1000
+/* Counters and workers are looked at twice, this far apart at least. */
+#define APART_MS 1000
 
 static const char *const states[] = {
 	[DOCTOR_OK] = "ok",
@@ -91,25 +91,29 @@ static double now_ms(void)
 	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
 }
 
-static void counters(struct doctor *d, double since)
+/* What can be told only from two looks. */
+static void look_again(struct doctor *d, double since)
 {
-	double left = COUNTER_MS - (now_ms() - since);
+	double left = APART_MS - (now_ms() - since);
 	struct timespec ts = {0};
-	json_t *later;
+	json_t *stats = NULL, *trees = NULL;
 
 	if (left > 0) {
 		ts.tv_sec = (time_t)(left / 1e3);
 		ts.tv_nsec = (long)((left - (double)ts.tv_sec * 1e3) * 1e6);
 		nanosleep(&ts, NULL);
 	}
-	if (cli_fetch_all(d->c, TRIB_CMD_STATS_GET, TRIB_A_STAT, &later)) {
+	if (cli_fetch_all(d->c, TRIB_CMD_STATS_GET, TRIB_A_STAT, &stats) ||
+	    cli_fetch_all(d->c, TRIB_CMD_TREE_GET, TRIB_A_TREE, &trees)) {
 		doctor_note(d, DOCTOR_FAIL, "tribd", "", NULL,
 			    "stopped answering: %s", d->c->error);
 		d->c->error[0] = '\0';
-		return;
+	} else {
+		doctor_workers(d, trees, (now_ms() - since) / 1e3);
+		doctor_counters(d, stats, (now_ms() - since) / 1e3);
 	}
-	doctor_counters(d, later, (now_ms() - since) / 1e3);
-	json_decref(later);
+	json_decref(stats);
+	json_decref(trees);
 }
 
 static void examine(struct doctor *d)
@@ -123,7 +127,7 @@ static void examine(struct doctor *d)
 	if (d->peer || !d->status)
 		return;
 	doctor_jobs(d);
-	counters(d, since);
+	look_again(d, since);
 }
 
 static int arguments(struct cli *c, int argc, char **argv, const char **peer)

@@ -60,8 +60,10 @@ void doctor_host(struct doctor *d);
 /* doctor_face.c: each face: port, XDP, addresses; then the way to it. */
 void doctor_faces(struct doctor *d);
 
-/* doctor_job.c: who has not joined; and counters that mean trouble. */
+/* doctor_job.c: who has not joined; who is slow or silent between two looks;
+ * and counters that mean trouble. */
 void doctor_jobs(struct doctor *d);
+void doctor_workers(struct doctor *d, json_t *trees, double seconds);
 void doctor_counters(struct doctor *d, const json_t *later, double seconds);
 
 #endif /* TRIB_CLI_DOCTOR_H */

@@ -7,6 +7,7 @@
 
 #include "uapi/trib_maps.h"
 #include "doctor.h"
+#include "watch.h"
 
 /* A star must have as many children as the job has workers. */
 static void check_world(struct doctor *d, const json_t *job, const json_t *t)
@@ -80,6 +81,44 @@ void doctor_jobs(struct doctor *d)
 				    "trib tree add",
 				    "has no tree on this host");
 	}
+}
+
+/* The verdicts of trib watch. */
+void doctor_workers(struct doctor *d, json_t *trees, double seconds)
+{
+	struct watch_sample a = {.status = d->status, .trees = d->trees};
+	struct watch_sample b = {.status = d->status, .trees = trees};
+	json_t *r, *t, *ch;
+	size_t i, k;
+
+	b.seconds = seconds;
+	r = watch_rates(&a, &b);
+	json_array_foreach(json_object_get(r, "trees"), i, t)
+	{
+		if (strcmp(jstr(t, "state"), "running"))
+			continue;
+		json_array_foreach(json_object_get(t, "children"), k, ch)
+		{
+			if (!strcmp(jstr(ch, "mark"), "silent"))
+				doctor_note(
+					d, DOCTOR_WARN, "worker",
+					jstr(ch, "face"),
+					"see whether it lives, and trib doctor there",
+					"silent in tree %u: the others wait for it",
+					(unsigned int)jnum(t, "id"));
+			else if (!strcmp(jstr(ch, "mark"), "slow"))
+				doctor_note(
+					d, DOCTOR_WARN, "worker",
+					jstr(ch, "face"),
+					"see what else runs there: trib watch",
+					"slow in tree %u: the last for %.0f%% of the chunks",
+					(unsigned int)jnum(t, "id"),
+					json_number_value(json_object_get(
+						ch, "last_share")) *
+						100);
+		}
+	}
+	json_decref(r);
 }
 
 /*

@@ -142,10 +142,12 @@ static void heading(const struct out_col *col, char *buf)
 		buf[i] = buf[i] == '_' ? '-' : (char)toupper(buf[i]);
 }
 
+/* Blanks are printed before what follows them, never at a line's end. */
 static void print_row(FILE *f, const char *indent, const json_t *row,
 		      const struct out_col *cols, size_t n, const int *width)
 {
 	char buf[OUT_CELL];
+	int blanks = 0, fill;
 	size_t i;
 
 	fputs(indent, f);
@@ -154,14 +156,14 @@ static void print_row(FILE *f, const char *indent, const json_t *row,
 			cell(row, &cols[i], buf);
 		else
 			heading(&cols[i], buf);
-		/* No blanks at the end of a line. */
-		if (i + 1 == n && !cols[i].right)
-			fprintf(f, "%s", buf);
-		else
-			fprintf(f, "%*s", cols[i].right ? width[i] : -width[i],
-				buf);
-		if (i + 1 < n)
-			fputs("  ", f);
+		fill = width[i] - (int)strlen(buf);
+		if (cols[i].right)
+			blanks += fill;
+		if (*buf) {
+			fprintf(f, "%*s%s", blanks, "", buf);
+			blanks = 0;
+		}
+		blanks += cols[i].right ? 2 : fill + 2;
 	}
 	fputc('\n', f);
 }

@@ -89,6 +89,7 @@ struct lag {
 	double lag_us;	/* their mean lag */
 	double last;	/* of them: last to arrive */
 	bool known;	/* ever sampled */
+	bool current;	/* in this epoch, as far as can be told */
 	uint32_t chunk;
 	uint64_t age_ms;
 	double behind;
@@ -130,41 +131,62 @@ static bool is_slow(const struct lag *l, size_t n, size_t i, double lasts)
 	       l[i].lag_us >= 3 * median && l[i].lag_us >= 50;
 }
 
-static bool is_silent(const struct lag *l, size_t n, size_t i)
-{
-	uint64_t age = l[i].age_ms, other = UINT64_MAX;
-	bool moved = false;
-	size_t k;
+/*
+ * Chunks are compared among children that were heard at about the same time:
+ * the numbers of others may be of an epoch that is over.
+ */
+#define SAME_TIME_MS 1000
 
-	if (l[i].samples > 0)
-		return false;
-	for (k = 0; k < n; k++) {
-		if (k == i || !l[k].known)
-			continue;
-		moved |= l[k].samples > 0;
-		if (l[k].age_ms < other)
-			other = l[k].age_ms;
-	}
-	if (other == UINT64_MAX)
-		return false; /* nobody is ahead */
-	if (!l[i].known)
-		return moved || other >= WATCH_SILENT_MS;
-	return age >= WATCH_SILENT_MS && (moved || l[i].behind > 0);
-}
-
-static void behind(struct lag *l, size_t n)
+static void compare(struct lag *l, size_t n)
 {
+	uint64_t youngest = UINT64_MAX;
 	size_t i, k;
 	int32_t d;
 
 	for (i = 0; i < n; i++)
+		if (l[i].known && l[i].age_ms < youngest)
+			youngest = l[i].age_ms;
+	for (i = 0; i < n; i++)
+		l[i].current =
+			l[i].known && l[i].age_ms - youngest <= SAME_TIME_MS;
+	for (i = 0; i < n; i++)
 		for (k = 0; k < n; k++) {
-			if (!l[i].known || !l[k].known)
+			if (!l[i].current || !l[k].current)
 				continue;
 			d = trib_chunk_diff(l[k].chunk, l[i].chunk);
 			if (d > l[i].behind)
 				l[i].behind = d;
 		}
+}
+
+/*
+ * Silent: the others went on without it; or nobody goes on, and it is among
+ * those that lack the oldest chunk. Who is merely not at the front may be
+ * waiting for that one, too: windows differ.
+ */
+static bool is_silent(const struct lag *l, size_t n, size_t i)
+{
+	uint64_t other = UINT64_MAX;
+	bool moved = false;
+	double most = 0;
+	size_t k;
+
+	if (l[i].samples > 0)
+		return false;
+	for (k = 0; k < n; k++) {
+		moved |= l[k].samples > 0;
+		if (l[k].behind > most)
+			most = l[k].behind;
+		if (k != i && l[k].known && l[k].age_ms < other)
+			other = l[k].age_ms;
+	}
+	if (!l[i].known)
+		return moved ||
+		       (other != UINT64_MAX && other >= WATCH_SILENT_MS);
+	if (!l[i].current)
+		return true;
+	return l[i].age_ms >= WATCH_SILENT_MS &&
+	       (moved || (most > 0 && l[i].behind > most - TRIB_LAG_EVERY));
 }
 
 static size_t read_lags(const json_t *before, const json_t *now, struct lag *l)
@@ -190,21 +212,21 @@ static size_t read_lags(const json_t *before, const json_t *now, struct lag *l)
 		l[i].chunk = (uint32_t)jnum(ch, "chunk");
 		l[i].age_ms = jnum(ch, "seen_ms");
 	}
-	behind(l, n);
+	compare(l, n);
 	return n;
 }
 
 static json_t *child_rates(const struct lag *l, size_t n, size_t i,
-			   double lasts)
+			   double lasts, bool running)
 {
 	const char *mark = "";
 	json_t *o = json_object(), *rank = json_object_get(l[i].now, "rank");
 
 	if (!jbool(l[i].now, "joined"))
 		mark = "not joined";
-	else if (is_silent(l, n, i))
+	else if (running && is_silent(l, n, i))
 		mark = "silent";
-	else if (is_slow(l, n, i, lasts))
+	else if (running && is_slow(l, n, i, lasts))
 		mark = "slow";
 	json_object_set(o, "index", json_object_get(l[i].now, "index"));
 	json_object_set_new(o, "face", json_string(jstr(l[i].now, "face")));
@@ -216,12 +238,12 @@ static json_t *child_rates(const struct lag *l, size_t n, size_t i,
 			o, "last_share",
 			json_real(lasts > 0 ? l[i].last / lasts : 0));
 	}
-	if (l[i].known) {
+	if (l[i].known)
 		json_object_set_new(o, "age_ms",
 				    json_integer((json_int_t)l[i].age_ms));
+	if (l[i].current)
 		json_object_set_new(o, "behind",
 				    json_integer((json_int_t)l[i].behind));
-	}
 	json_object_set_new(o, "mark", json_string(mark));
 	return o;
 }
@@ -267,7 +289,8 @@ static json_t *tree_rates(const json_t *before, const json_t *now, double dt,
 		samples += l[i].samples;
 	}
 	for (i = 0; i < n; i++)
-		json_array_append_new(list, child_rates(l, n, i, lasts));
+		json_array_append_new(
+			list, child_rates(l, n, i, lasts, jnum(now, "epoch")));
 	chunks = before ? chunks_grown(before, now) : 0;
 	tree_missing(now, missing, sizeof(missing));
 	o = json_pack("{s:I, s:s, s:s, s:s, s:I, s:s}", "id",
