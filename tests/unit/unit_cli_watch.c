@@ -199,7 +199,11 @@ static void child__silent_stands_out_when_all_stand(void)
 
 	/* 3 has a smaller window than 0 and 2, and waits like them. */
 	json_array_set_new(list, 1, child(1, 84, 84 * 11000, 0, 1344, 5200));
-	json_array_set_new(list, 3, child(3, 97, 97 * 11000, 0, 1552, 5200));
+	json_array_set_new(list, 3, child(3, 97, 97 * 11000, 0, 1552, 5190));
+	json_object_set_new(json_array_get(list, 0), "seen_ms",
+			    json_integer(5170));
+	json_object_set_new(json_array_get(list, 2), "seen_ms",
+			    json_integer(5180));
 	a = look(0, 1, json_deep_copy(list));
 	b = look(1, 1, list);
 	r = rates(&a, &b);
