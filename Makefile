@@ -39,7 +39,7 @@ BENCH_BINS :=		# what benches need built
 INSTALL :=		# install targets
 
 .PHONY: all check bench demo setup clean install deps lint \
-	check-build check-list check-san FORCE
+	check-build check-list check-san bench-build FORCE
 all:
 
 include $(sort $(wildcard bpf/room.mk kernels/room.mk userspace/*/room.mk \
@@ -72,6 +72,9 @@ $(B)/check-list: FORCE
 
 bench:
 	scripts/bench $(BENCH)
+
+# For scripts/bench: what it runs.
+bench-build: all $(BENCH_BINS)
 
 demo:
 	scripts/demo

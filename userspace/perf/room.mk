@@ -52,5 +52,6 @@ $(B)/tests/unit/unit_perf_%.o: CPPFLAGS_ALL += -Iuserspace/perf
 
 CHECK_TESTS += $(B)/tests/unit/unit_perf_oracle \
 	$(B)/tests/unit/unit_perf_train tests/unit/perf_run tests/unit/train_run
+CHECK_TESTS += tests/netns/demo
 CHECK_BINS += $(B)/tests/unit/trib-perf-double \
 	$(B)/tests/unit/trib-train-double

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Where a bench runs: a star of scripts/fabric around a relay for Tributary,
+and for its peer a second one whose wires meet in a plain bridge, since Gloo's
+ranks must reach each other and nothing does that faster than a bridge."""
+
+import json
+import os
+import subprocess
+import tempfile
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FABRIC = os.path.join(TOP, "scripts", "fabric")
+
+
+class BenchError(Exception):
+    """Something a bench needs did not work; the text says what."""
+
+
+def call(*argv, timeout=120, env=None):
+    """Run a command; its output, or BenchError with what it said."""
+    try:
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, env=env,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=timeout, text=True, check=False)
+    except subprocess.TimeoutExpired as e:
+        raise BenchError(f"{' '.join(argv)}: no end after {timeout} s") from e
+    if done.returncode:
+        raise BenchError(f"{' '.join(argv)}: exit {done.returncode}:\n"
+                         f"{done.stdout}")
+    return done.stdout
+
+
+def measured(run, *argv):
+    """Have `run` start a program that takes -J FILE; its parsed JSON."""
+    with tempfile.TemporaryDirectory(prefix="trib-bench-") as folder:
+        path = os.path.join(folder, "out.json")
+        out = run(*argv, "-J", path)
+        try:
+            with open(path, encoding="utf-8") as f:
+                return json.load(f)
+        except (OSError, ValueError) as e:
+            raise BenchError(f"{argv[0]} left no figures:\n{out}") from e
+
+
+class Fabric:
+    """An emulated cluster of scripts/fabric, taken down at the end."""
+
+    count = 0
+
+    def __init__(self, *options):
+        Fabric.count += 1
+        self.options = options
+        self.argv = [FABRIC, "-n", f"bench{os.getpid()}-{Fabric.count}"]
+
+    def __enter__(self):
+        call(*self.argv, "up", "star", *self.options)
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run([*self.argv, "down"], stdin=subprocess.DEVNULL,
+                       check=False)
+
+    def run(self, *argv):
+        """One process per worker; their output."""
+        return call(*self.argv, "run", "--fail-fast", "--", *argv)
+
+
+class Star(Fabric):
+    """Workers around a relay."""
+
+    def __init__(self, workers, *options):
+        super().__init__("--workers", str(workers), *options)
+
+    def perf(self, *options):
+        """trib-perf's figures of one size."""
+        return measured(self.run, "trib-perf", *options)["results"][0]
+
+
+class Switch(Fabric):
+    """The same workers on the same wires, but around a bridge, and Gloo."""
+
+    def __init__(self, workers, *options):
+        super().__init__("--workers", str(workers), "--one-nic", "--plain",
+                         *options)
+
+    def gloo(self, algorithm, *options):
+        """bench-gloo's figures of one size."""
+        with tempfile.TemporaryDirectory(prefix="trib-gloo-") as folder:
+            got = measured(self.run, "bench-gloo", "-A", algorithm, "-D",
+                           folder, "-I", "eth0", *options)
+        return got["results"][0]
