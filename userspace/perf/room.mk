@@ -24,11 +24,33 @@ $(B)/userspace/perf/gemm_v3.o: userspace/perf/gemm.c
 
 $(B)/trib-perf: $(PERF_OBJS) $(B)/libtrib.so
 	$(CC) $(LDFLAGS_ALL) -o $@ $(PERF_OBJS) -L$(B) -ltrib -lm \
-		-Wl,-rpath,'$$ORIGIN'
+		-Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib'
 
 $(B)/trib-train: $(TRAIN_OBJS) $(B)/libtrib.so
 	$(CC) $(LDFLAGS_ALL) -o $@ $(TRAIN_OBJS) -L$(B) -ltrib -lm \
-		-Wl,-rpath,'$$ORIGIN'
+		-Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib'
+
+ALL += $(B)/trib-perf $(B)/trib-train
+
+# Man pages, where there is something to make them with.
+RST2MAN ?= $(shell command -v rst2man)
+PERF_MAN := $(if $(RST2MAN),$(B)/man/trib-perf.1 $(B)/man/trib-train.1)
+
+$(PERF_MAN): $(B)/man/%: userspace/perf/%.rst
+	@mkdir -p $(@D)
+	$(RST2MAN) --strict $< $@
+
+ALL += $(PERF_MAN)
+
+.PHONY: install-perf
+install-perf: $(B)/trib-perf $(B)/trib-train $(PERF_MAN)
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(B)/trib-perf $(B)/trib-train $(DESTDIR)$(PREFIX)/bin
+	$(if $(PERF_MAN),install -d $(DESTDIR)$(PREFIX)/share/man/man1)
+	$(if $(PERF_MAN),install -m 644 $(PERF_MAN) \
+		$(DESTDIR)$(PREFIX)/share/man/man1)
+
+INSTALL += install-perf
 
 # The same programs on a test double of libtrib: never shipped.
 $(B)/tests/unit/trib-perf-double: $(PERF_OBJS) $(B)/tests/unit/trib_double.o
