@@ -345,8 +345,10 @@ bool sim_run(struct sim *s, bool (*done)(struct sim *s), uint64_t until)
 		e = pop(s);
 		handle(s, &e);
 	}
+	if (done && done(s))
+		return true;
 	s->now = until;
-	return done && done(s);
+	return false;
 }
 
 /* --- building */

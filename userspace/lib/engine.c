@@ -35,6 +35,7 @@ uint64_t trib_engine_deadline(const struct trib *t)
 
 	for (i = 0; i < t->nstream; i++) {
 		when = sooner(when, t->stream[i]->timer_ns);
+		when = sooner(when, t->stream[i]->check_ns);
 		when = sooner(when, t->stream[i]->retry_ns);
 	}
 	return when;

@@ -62,6 +62,7 @@ void trib_die_rank(struct trib *t, int code, int err, int rank,
 		t->stream[i]->head = NULL;
 		t->stream[i]->tail = &t->stream[i]->head;
 		t->stream[i]->timer_ns = 0;
+		t->stream[i]->check_ns = 0;
 		t->stream[i]->retry_ns = 0;
 	}
 	for (r = t->reqs; r; r = r->next)

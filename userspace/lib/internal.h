@@ -57,6 +57,7 @@ enum trib_chunk_state {
  * @no: which chunk this is about; see trib_chunk_state().
  * @sent_ns: last transmission, or last answer to NEED.
  * @first_ns: first transmission.
+ * @missing: children that the relay lacked, as of its newest NEED.
  * @part: the message part it belongs to; only while SENT.
  * @off:  its place in the part's sequence.
  * @tx:   serial number of the last transmission, over all chunks.
@@ -69,6 +70,7 @@ struct trib_chunk {
 	uint64_t no;
 	uint64_t sent_ns;
 	uint64_t first_ns;
+	uint64_t missing;
 	struct trib_part *part;
 	uint32_t off;
 	uint32_t tx;
@@ -233,14 +235,13 @@ struct trib_cong {
  * @inflight: chunks sent and without result.
  * @tx:     transmissions so far; @tx_acked the newest that was answered.
  * @timer_ns: no time-out is due before; 0 = none runs.
+ * @check_ns: when to look who has been silent for too long; 0 = not.
  * @retry_ns: the socket was full: send again then; 0 = it was not.
  * @refused_ns: since when the transport takes nothing; 0 = it does.
  * @heard_ns: last sign of life of the relay.
  * @result_ns: last new RESULT.
  * @alive_ns: we last said ALIVE.
  * @child_ns: last sign of life of each child.
- * @missing: children that the relay lacks for chunk @missing_no, as of its
- *          newest NEED.
  * @join_seen: children that had joined by the newest START(WAIT).
  * @join_nval: JOIN is padded to so many values.
  */
@@ -273,6 +274,7 @@ struct trib_stream {
 
 	struct trib_cong cong;
 	uint64_t timer_ns;
+	uint64_t check_ns;
 	uint64_t retry_ns;
 	uint64_t refused_ns;
 
@@ -280,8 +282,6 @@ struct trib_stream {
 	uint64_t result_ns;
 	uint64_t alive_ns;
 	uint64_t child_ns[TRIB_CHILDREN_MAX];
-	uint64_t missing;
-	uint64_t missing_no;
 
 	uint64_t join_seen;
 	uint16_t join_nval;

@@ -61,7 +61,7 @@ static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
 	struct trib_part *p;
 
 	if (e->no != c || e->state != TRIB_CHUNK_SENT) {
-		if (c < s->una || e->no == c)
+		if ((int64_t)(c - s->una) < 0 || e->no == c)
 			t->count.dups++;
 		else
 			t->count.bad_packets++;
@@ -142,7 +142,7 @@ static void rx_need(struct trib_stream *s, const struct trib_rx *rx)
 
 	if (e->no != c) {
 		/* Long past: nobody can lack it. Or not reached yet. */
-		if (c >= s->una)
+		if ((int64_t)(c - s->una) >= 0)
 			say_alive(s, c);
 		return;
 	}
@@ -154,14 +154,13 @@ static void rx_need(struct trib_stream *s, const struct trib_rx *rx)
 		answer_result(s, c);
 		return;
 	}
-	s->missing_no = c;
-	s->missing = ~rx->seen;
+	e->missing = ~rx->seen;
 	if (mine) {
 		trib_window_known(s, c);
 		return;
 	}
 	/* What we sent may be on its way still. */
-	if (s->cong.srtt < pace)
+	if (s->cong.srtt && s->cong.srtt < pace)
 		pace = s->cong.srtt;
 	if (t->now - e->sent_ns < pace)
 		return;
@@ -275,7 +274,7 @@ static void missing_check(struct trib_stream *s, const struct trib_chunk *e)
 	unsigned int i;
 
 	for (i = 0; i < s->nchild; i++) {
-		if (!(s->missing >> i & 1) || s->child_rank[i] == 0xffff)
+		if (!(e->missing >> i & 1) || s->child_rank[i] == 0xffff)
 			continue;
 		if (i == s->child) {
 			if (now - since < s->t->timeout_ns / 4 * 3)
@@ -302,8 +301,7 @@ void trib_silence_check(struct trib_stream *s)
 
 	if (s->una == s->high || e->no != s->una)
 		return;
-	if (s->missing_no == s->una && s->missing)
-		missing_check(s, e);
+	missing_check(s, e);
 	if (s->t->dead)
 		return;
 	/*

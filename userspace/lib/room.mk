@@ -35,7 +35,7 @@ INSTALL += install-lib
 # Tests. Those on an imagined network live on an imagined clock, too.
 LIB_SIM_OBJS := $(addprefix $(B)/tests/unit/,relay_model.o lib_sim.o \
 	lib_script.o) $(LIB_OBJS)
-LIB_SIM_TESTS := $(addprefix $(B)/tests/unit/,unit_stream unit_window)
+LIB_SIM_TESTS := $(addprefix $(B)/tests/unit/,unit_result unit_stream unit_window)
 
 $(LIB_SIM_TESTS): %: %.o $(LIB_SIM_OBJS)
 	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime -o $@ $^ -lpthread -lm

@@ -45,7 +45,6 @@ int trib_stream_start(struct trib_stream *s)
 		return -ENOMEM;
 	for (i = 0; i < slots; i++)
 		s->chunk[i].no = NO_CHUNK;
-	s->missing_no = NO_CHUNK;
 	s->tail = &s->head;
 	return 0;
 }

@@ -67,16 +67,13 @@ static uint64_t rto(const struct trib_stream *s, unsigned int tries)
 {
 	const struct trib_cong *g = &s->cong;
 	uint64_t ns = g->srtt ? g->srtt + 4 * g->rttvar : TRIB_TUNE_RTO_INIT;
-	uint64_t max = s->t->timeout_ns / 8; /* silence is noticed in time */
 
 	if (ns < TRIB_TUNE_RTO_MIN)
 		ns = TRIB_TUNE_RTO_MIN;
 	if (ns > TRIB_TUNE_RTO_INIT)
 		ns = TRIB_TUNE_RTO_INIT;
 	ns <<= tries < 8 ? tries : 8;
-	if (max > TRIB_TUNE_RTO_MAX)
-		max = TRIB_TUNE_RTO_MAX;
-	return ns < max ? ns : max;
+	return ns < TRIB_TUNE_RTO_MAX ? ns : TRIB_TUNE_RTO_MAX;
 }
 
 /*
@@ -107,6 +104,12 @@ static void arm(struct trib_stream *s, uint64_t due)
 		s->timer_ns = due;
 }
 
+/* Resending never lasts so long that silence could go unnoticed. */
+static uint64_t check_every(const struct trib_stream *s)
+{
+	return s->t->timeout_ns / 8;
+}
+
 void trib_window_sent(struct trib_stream *s, uint64_t c)
 {
 	struct trib_chunk *e = trib_chunk(s, c);
@@ -114,6 +117,8 @@ void trib_window_sent(struct trib_stream *s, uint64_t c)
 	e->first_ns = e->sent_ns = s->t->now;
 	e->tx = ++s->tx;
 	arm(s, s->t->now + rto(s, 0));
+	if (!s->check_ns)
+		s->check_ns = s->t->now + check_every(s);
 }
 
 void trib_window_known(struct trib_stream *s, uint64_t c)
@@ -341,10 +346,13 @@ void trib_window_timer(struct trib_stream *s)
 	unsigned int probes = 0;
 	uint64_t c, due, next = 0;
 
-	if (!s->timer_ns || s->t->now < s->timer_ns)
-		return;
-	trib_silence_check(s);
-	if (s->t->dead)
+	if (s->check_ns && s->t->now >= s->check_ns) {
+		s->check_ns = 0;
+		if (s->una < s->high)
+			s->check_ns = s->t->now + check_every(s);
+		trib_silence_check(s);
+	}
+	if (s->t->dead || !s->timer_ns || s->t->now < s->timer_ns)
 		return;
 	for (c = s->una; c < s->high; c++) {
 		if (trib_chunk_state(s, c) != TRIB_CHUNK_SENT)
