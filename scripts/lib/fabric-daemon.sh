@@ -108,7 +108,7 @@ config_of()
 		tree+=" parent up index ${place[$host]}"
 	fi
 	[[ ! ${rank[$host]-} ]] || tree+=" local ${rank[$host]}"
-	if [[ $multicast && ${role[$host]} == relay ]]; then
+	if [[ $one_nic && ${role[$host]} == relay ]]; then
 		echo "face add everybody dev p0 addr $(mcast_addr)$(face_options)"
 		tree+=" down everybody"
 	fi

@@ -6,7 +6,9 @@
 # A link without a rate or faults is one veth pair. Otherwise both ends hang on
 # the "wires" namespace, where tests/netns/wire passes packets from one veth to
 # the other, and a token bucket on each shapes what leaves: XDP goes round the
-# queueing disciplines of its own port, so nothing at the hosts could.
+# queueing disciplines of its own port, so nothing at the hosts could. Hosts
+# with generic XDP need a wire, too: without it, it does not run on what the
+# peer redirected.
 
 wires=wires
 
@@ -33,22 +35,22 @@ make_ns()
 		done' - "$2"
 }
 
-is_wired() { [[ $rate || $loss || $dup || $reorder ]]; }
+is_wired() { [[ $rate || $loss || $dup || $reorder || $generic ]]; }
 is_faulty() { [[ $loss || $dup || $reorder ]]; }
 
 # XDP is native on a veth only if it has as many receive queues as its peer has
-# transmit queues; this is how --generic makes tribd fall back.
-veth_queues() { [[ ! $generic ]] || echo "numrxqueues 1 numtxqueues 2"; }
+# transmit queues; so --generic makes tribd fall back at the hosts' ends, while
+# the wires' ends can still have it.
+host_queues() { [[ ! $generic ]] || echo "numrxqueues 1 numtxqueues 1"; }
+peer_queues() { [[ ! $generic ]] || echo "numrxqueues 2 numtxqueues 2"; }
 
 # make_veth HOST DEVICE HOST DEVICE
 make_veth()
 {
-	local q
-
-	q=$(veth_queues)
-	# shellcheck disable=SC2086 # several words are meant
-	ip link add "$2" netns "$(ns_of "$1")" mtu "$mtu" $q type veth \
-		peer name "$4" netns "$(ns_of "$3")" mtu "$mtu" $q
+	# shellcheck disable=SC2046 # several words are meant
+	ip link add "$2" netns "$(ns_of "$1")" mtu "$mtu" $(host_queues) \
+		type veth peer name "$4" netns "$(ns_of "$3")" mtu "$mtu" \
+		$(peer_queues)
 }
 
 make_links()
@@ -82,14 +84,14 @@ devices_of()
 # XDP sends to it. A packet on a wire is one packet: no segmentation behind the
 # end of it, where whole bursts would be lost at once. A tag that the device
 # carries beside the frame is not seen by XDP. A checksum that is left to the
-# device does not survive the detour of a delayed packet.
+# device does not survive the way through user space or XDP.
 offloads()
 {
 	local off=
 
-	{ is_wired || [[ $generic ]]; } && off+=" tx-udp-segmentation off"
+	is_wired && off+=" tx-udp-segmentation off"
 	{ is_faulty || [[ $generic ]]; } && off+=" tso off gso off"
-	[[ $reorder ]] && off+=" tx off"
+	[[ $reorder || $generic ]] && off+=" tx off"
 	[[ $vlan ]] && off+=" tx-vlan-offload off"
 	echo "gro on$off"
 }
@@ -194,6 +196,7 @@ start_wires()
 	[[ ! $loss ]] || args+=(-l "$loss")
 	[[ ! $dup ]] || args+=(-d "$dup")
 	[[ ! $reorder ]] || args+=(-r "$reorder")
+	[[ ! $generic ]] || args=(-x)
 	start_daemon $wires "$bin/tests/netns/wire" -p "$(wire_pin)" \
 		"${args[@]}" "${pairs[@]}"
 	wait_daemon $wires grep -q '^ready' "$state/$wires.log"

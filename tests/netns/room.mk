@@ -16,4 +16,4 @@ $(B)/tests/netns/wire: $(B)/tests/netns/wire.o
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lbpf
 
 ALL += $(B)/tests/netns/wire
-CHECK_TESTS += tests/netns/fabric.t
+CHECK_TESTS += tests/netns/fabric.t tests/netns/allreduce.t

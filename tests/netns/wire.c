@@ -5,20 +5,24 @@
  * program hands them up, and they go on after a while.
  *
  *	wire [-l PERCENT] [-d PERCENT] [-r PERCENT] [-t US] [-p PIN] A:B ...
+ *	wire -x [-p PIN] A:B ...
  *	wire -s PIN
  *
  * -l loss, -d duplication, -r reordering: chance for each packet, each way.
  * -t: a reordered packet is late by up to this many microseconds (1000).
- * -p: pins the counters there; -s prints them.
+ * -x: by native XDP: no faults, and nothing of the sender's kernel clings to
+ * the packets. -p: pins the counters there; -s prints them.
  * Prints "ready", and ends, taking the wires apart, at SIGTERM.
  */
 #include <errno.h>
+#include <linux/if_link.h>
 #include <linux/if_packet.h>
 #include <net/ethernet.h>
 #include <net/if.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +48,7 @@ static struct queued *queue[QUEUE_MAX];
 static int queue_len;
 static __u64 late_ns = 1000 * 1000;
 static int packet_fd = -1;
+static bool by_xdp;
 static volatile sig_atomic_t stop;
 
 static __attribute__((noreturn, format(printf, 1, 2))) void
@@ -184,22 +189,34 @@ static int ifindex_of(const char *name)
 	return ifindex;
 }
 
-static void end_attach(struct wire_bpf *skel, int ifindex, struct wire_end *end)
+static void end_attach_tc(struct wire_bpf *skel, int ifindex)
 {
 	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex,
 		    .attach_point = BPF_TC_INGRESS);
 	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = 1, .priority = 1,
 		    .prog_fd = bpf_program__fd(skel->progs.wire));
-	int err;
+	int err = bpf_tc_hook_create(&hook);
 
-	err = bpf_map_update_elem(bpf_map__fd(skel->maps.ends), &ifindex, end,
-				  BPF_ANY);
-	if (err)
-		fail("map: %s", strerror(-err));
-	err = bpf_tc_hook_create(&hook);
 	if (err && err != -EEXIST)
 		fail("clsact: %s", strerror(-err));
 	err = bpf_tc_attach(&hook, &opts);
+	if (err)
+		fail("attach: %s", strerror(-err));
+}
+
+static void end_attach(struct wire_bpf *skel, int ifindex, struct wire_end *end)
+{
+	int err = bpf_map_update_elem(bpf_map__fd(skel->maps.ends), &ifindex,
+				      end, BPF_ANY);
+
+	if (err)
+		fail("map: %s", strerror(-err));
+	if (!by_xdp) {
+		end_attach_tc(skel, ifindex);
+		return;
+	}
+	err = bpf_xdp_attach(ifindex, bpf_program__fd(skel->progs.wire_xdp),
+			     XDP_FLAGS_DRV_MODE, NULL);
 	if (err)
 		fail("attach: %s", strerror(-err));
 }
@@ -209,7 +226,10 @@ static void end_detach(int ifindex)
 	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex,
 		    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
 
-	bpf_tc_hook_destroy(&hook);
+	if (by_xdp)
+		bpf_xdp_detach(ifindex, XDP_FLAGS_DRV_MODE, NULL);
+	else
+		bpf_tc_hook_destroy(&hook);
 }
 
 static void wire_join(struct wire_bpf *skel, const char *pair,
@@ -308,7 +328,7 @@ int main(int argc, char **argv)
 	const char *pin = NULL;
 	int o;
 
-	while ((o = getopt(argc, argv, "l:d:r:t:p:s:")) != -1) {
+	while ((o = getopt(argc, argv, "l:d:r:t:xp:s:")) != -1) {
 		switch (o) {
 		case 'l':
 			end.loss = chance_parse(optarg);
@@ -322,6 +342,9 @@ int main(int argc, char **argv)
 		case 't':
 			late_ns = strtoul(optarg, NULL, 10) * 1000ull;
 			break;
+		case 'x':
+			by_xdp = true;
+			break;
 		case 'p':
 			pin = optarg;
 			break;
@@ -333,5 +356,7 @@ int main(int argc, char **argv)
 	}
 	if (optind == argc)
 		fail("no devices");
+	if (by_xdp && (end.loss || end.dup || end.reorder))
+		fail("-x knows no faults");
 	return serve(&end, pin, argv + optind, argc - optind);
 }
