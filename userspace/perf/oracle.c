@@ -19,7 +19,7 @@
 #define SPREAD_BITS 15
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
-#define VECTOR __attribute__((target_clones("arch=haswell", "default")))
+#define VECTOR __attribute__((target_clones("avx2", "default")))
 #else
 #define VECTOR
 #endif
