@@ -41,3 +41,10 @@ $(LIB_SIM_TESTS): %: %.o $(LIB_SIM_OBJS)
 	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime -o $@ $^ -lpthread -lm
 
 CHECK_TESTS += $(LIB_SIM_TESTS)
+
+# With real sockets and threads, on the loopback device.
+$(B)/tests/unit/unit_udp: %: %.o $(addprefix $(B)/tests/unit/,relay_model.o \
+		lib_relay.o) $(LIB_OBJS)
+	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=sendmsg -o $@ $^ -lpthread -lm
+
+CHECK_TESTS += $(B)/tests/unit/unit_udp
