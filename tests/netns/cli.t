@@ -430,6 +430,26 @@ s.sendto(h + bytes(64), ("10.78.0.1", 7417))' || return 1
 	good stats reset && ! found warn counter drop-cookie
 }
 
+# A veth with fewer queues than its peer takes generic XDP only.
+doctor_sees_offloads_in_generic_mode()
+{
+	local r
+
+	ip link add g netns "$ns-r" numrxqueues 1 numtxqueues 1 type veth peer name g netns "$ns-w2" numrxqueues 2 numtxqueues 2 || return 1
+	ip -n "$ns-r" addr add 10.78.3.1/24 dev g
+	ip -n "$ns-w2" addr add 10.78.3.2/24 dev g
+	ip -n "$ns-r" link set g up
+	ip -n "$ns-w2" link set g up
+	good face add g dev g addr 10.78.3.2 port 7418 || return 1
+	good -j face show g && json "j['xdp_mode'] == 'generic' and 'queues' in j['reason']" || return 1
+	found warn xdp g && found fail offload g
+	r=$?
+	in_ns w2 ethtool -K g tx-udp-segmentation off gso off >/dev/null 2>&1
+	found fail offload g && r=1
+	good face del g || r=1
+	return "$r"
+}
+
 doctor_looks_at_one_address()
 {
 	t -j doctor --peer 10.78.0.2
@@ -619,6 +639,7 @@ check "doctor: a star with a child missing" doctor_sees_a_short_star
 t tree del 7
 for f in bad astray nobody; do t face del $f; done
 check "doctor: counters that mean trouble" doctor_sees_drops
+check "doctor: super-packets in generic mode" doctor_sees_offloads_in_generic_mode
 check "doctor: --peer" doctor_looks_at_one_address
 check "removal" removal_ends_where_it_began
 t face add w0 dev v0 addr 10.78.0.2

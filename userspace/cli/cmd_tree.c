@@ -168,21 +168,37 @@ static void parent_text(const json_t *t, char *buf, size_t size)
 		snprintf(buf, size, "-");
 }
 
-static void local_text(const json_t *t, char *buf, size_t size)
+static void local_list(const json_t *t, bool pids, char *buf, size_t size)
 {
 	const json_t *l;
 	size_t i, at = 0;
+	char pid[32];
 	int n;
 
 	snprintf(buf, size, "-");
 	json_array_foreach(json_object_get(t, "local"), i, l)
 	{
-		n = snprintf(buf + at, size - at, "%s%u", at ? "," : "",
-			     (unsigned int)jnum(l, "rank"));
+		pid[0] = '\0';
+		if (pids && jnum(l, "pid"))
+			snprintf(pid, sizeof(pid), " (pid %u)",
+				 (unsigned int)jnum(l, "pid"));
+		n = snprintf(buf + at, size - at, "%s%u%s",
+			     at ? pids ? ", " : "," : "",
+			     (unsigned int)jnum(l, "rank"), pid);
 		if (n < 0 || (size_t)n >= size - at)
 			break;
 		at += (size_t)n;
 	}
+}
+
+static void local_text(const json_t *t, char *buf, size_t size)
+{
+	local_list(t, false, buf, size);
+}
+
+static void local_pids_text(const json_t *t, char *buf, size_t size)
+{
+	local_list(t, true, buf, size);
 }
 
 static void missing_text(const json_t *t, char *buf, size_t size)
@@ -227,7 +243,7 @@ static const struct out_col details[] = {
 	{.title = "joined", .text = joined_text},
 	{.title = "missing", .text = missing_text},
 	{.title = "parent", .text = parent_text},
-	{.title = "local ranks", .text = local_text},
+	{.title = "local ranks", .text = local_pids_text},
 	{.title = "down faces", .key = "down"},
 	{.title = "slots", .text = slots_text},
 	{.title = "groups", .text = groups_text},

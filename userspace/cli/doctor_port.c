@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "doctor_face.h"
@@ -82,8 +81,8 @@ static void check_veth(struct doctor *d, struct rt *rt, const struct face *f)
 		gro = ethtool_feature(sock, peer.name, "rx-gro");
 		close(sock);
 	}
-	doctor_text(fix, sizeof(fix), "ethtool -K %s gro on%s", peer.name,
-		    where);
+	doctor_text(fix, sizeof(fix), "%sethtool -K %s gro on",
+		    nsid == LINK_HERE ? "" : "there: ", peer.name);
 	if (gro > 0)
 		doctor_note(d, DOCTOR_OK, "veth", f->name, NULL,
 			    "the other end, %s%s, has GRO", peer.name, where);
@@ -185,10 +184,11 @@ static void check_xdp(struct doctor *d, struct rt *rt, const struct face *f)
 		doctor_note(d, DOCTOR_OK, "xdp", f->name, NULL, "native on %s",
 			    f->link.name);
 	else if (f->link.xdp == LINK_XDP_GENERIC)
-		doctor_note(d, DOCTOR_WARN, "xdp", f->name,
-			    "use a NIC whose driver has XDP, or lower its MTU",
-			    "generic on %s, which is slow: %s", f->link.name,
-			    *why ? why : "the driver refused native mode");
+		doctor_note(
+			d, DOCTOR_WARN, "xdp", f->name,
+			"mend what it says and restart tribd, or use a NIC whose driver has XDP",
+			"generic on %s, which is slow: %s", f->link.name,
+			*why ? why : "the driver refused native mode");
 	else
 		doctor_note(d, DOCTOR_FAIL, "xdp", f->name, "restart tribd",
 			    "not attached to %s: %s", f->link.name,
@@ -203,13 +203,11 @@ static void check_queues(struct doctor *d, struct rt *rt, const struct face *f)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	uint32_t now = 0, max = 0;
-	char path[64], fix[96];
-	struct stat st;
+	char fix[96];
 	int sock;
 
 	/* Only a real device spreads its packets over CPUs by queues. */
-	snprintf(path, sizeof(path), "/sys/class/net/%s/device", f->link.name);
-	sock = stat(path, &st) ? -1 : rt_ethtool(rt, LINK_HERE);
+	sock = f->link.real ? rt_ethtool(rt, LINK_HERE) : -1;
 	if (sock < 0)
 		return;
 	if (!ethtool_channels(sock, f->link.name, &now, &max)) {

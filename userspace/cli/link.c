@@ -186,6 +186,8 @@ int rt_link(struct rt *rt, int ifindex, int nsid, struct link *out)
 	if (tb[IFLA_LINK_NETNSID])
 		out->below_nsid = (int)get_u32(tb[IFLA_LINK_NETNSID]);
 	out->xdp = get_xdp(tb[IFLA_XDP]);
+	/* Not from sysfs: that may show another network namespace. */
+	out->real = tb[IFLA_PARENT_DEV_NAME];
 	if (tb[IFLA_LINKINFO] &&
 	    nla_parse_nested(info, IFLA_INFO_MAX, tb[IFLA_LINKINFO], NULL) >= 0)
 		get_text(info[IFLA_INFO_KIND], out->kind, sizeof(out->kind));

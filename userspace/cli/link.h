@@ -20,6 +20,7 @@ enum link_xdp { LINK_XDP_NONE, LINK_XDP_NATIVE, LINK_XDP_GENERIC };
 /**
  * struct link - a device
  * @kind:  "veth", "vlan", ...; "" for a plain NIC.
+ * @real:  there is hardware behind it.
  * @below: IFLA_LINK: the peer of a veth, the device below a VLAN; 0 = none.
  * @below_nsid: namespace of @below, or LINK_HERE.
  */
@@ -31,6 +32,7 @@ struct link {
 	uint8_t mac[6];
 	bool up;
 	bool carrier;
+	bool real;
 	enum link_xdp xdp;
 	uint32_t rx_queues;
 	int below;
