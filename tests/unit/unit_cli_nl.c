@@ -65,7 +65,7 @@ static void add_object(struct packet *p, const struct ask *a, int flags,
 		uint32_t value;
 	} body = {
 		.genl.cmd = TRIB_CMD_FACE_GET,
-		.nla = { .nla_len = 8, .nla_type = 1 },
+		.nla = {.nla_len = 8, .nla_type = 1},
 		.value = value,
 	};
 
@@ -75,9 +75,9 @@ static void add_object(struct packet *p, const struct ask *a, int flags,
 static void add_error(struct packet *p, const struct ask *a, int err,
 		      const char *text, bool capped)
 {
-	unsigned char body[1024] = { 0 };
-	struct nlmsgerr e = { .error = err, .msg = *a->req };
-	struct nlattr nla = { .nla_type = NLMSGERR_ATTR_MSG };
+	unsigned char body[1024] = {0};
+	struct nlmsgerr e = {.error = err, .msg = *a->req};
+	struct nlattr nla = {.nla_type = NLMSGERR_ATTR_MSG};
 	size_t len = sizeof(e);
 	int flags = capped ? NLM_F_CAPPED : 0;
 
@@ -111,7 +111,7 @@ static void send_packet(const struct ask *a, struct packet *p)
 
 static int server_socket(uint32_t port)
 {
-	struct sockaddr_nl me = { .nl_family = AF_NETLINK, .nl_pid = port };
+	struct sockaddr_nl me = {.nl_family = AF_NETLINK, .nl_pid = port};
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_USERSOCK);
 
 	if (fd < 0 || bind(fd, (struct sockaddr *)&me, sizeof(me))) {
@@ -124,14 +124,14 @@ static int server_socket(uint32_t port)
 static void serve(int fd, answer_fn fn)
 {
 	static _Thread_local unsigned char buf[40000];
-	struct ask a = { .fd = fd, .req = (struct nlmsghdr *)buf };
+	struct ask a = {.fd = fd, .req = (struct nlmsghdr *)buf};
 	socklen_t len;
 
 	for (;;) {
 		len = sizeof(a.from);
 		if (recvfrom(fd, buf, sizeof(buf), 0,
-			     (struct sockaddr *)&a.from, &len) <
-		    (ssize_t)sizeof(struct nlmsghdr))
+			     (struct sockaddr *)&a.from,
+			     &len) < (ssize_t)sizeof(struct nlmsghdr))
 			return;
 		/* Our own way to end it. */
 		if (a.req->nlmsg_type == NLMSG_NOOP)
@@ -165,10 +165,10 @@ static void server_start(struct server *s, answer_fn fn)
 
 static void server_stop(struct server *s)
 {
-	struct sockaddr_nl to = { .nl_family = AF_NETLINK,
-				  .nl_pid = TRIB_NL_PORT };
-	struct nlmsghdr end = { .nlmsg_len = sizeof(end),
-				.nlmsg_type = NLMSG_NOOP };
+	struct sockaddr_nl to = {.nl_family = AF_NETLINK,
+				 .nl_pid = TRIB_NL_PORT};
+	struct nlmsghdr end = {.nlmsg_len = sizeof(end),
+			       .nlmsg_type = NLMSG_NOOP};
 	int fd = server_socket(0);
 
 	sendto(fd, &end, sizeof(end), 0, (struct sockaddr *)&to, sizeof(to));
@@ -198,7 +198,7 @@ static int count(struct nlmsghdr *nlh, void *arg)
 
 static struct outcome request_here(int flags)
 {
-	struct outcome o = { 0 };
+	struct outcome o = {0};
 	struct client *c = NULL;
 	struct nl_msg *msg = client_message(TRIB_CMD_FACE_GET, flags);
 	pid_t pid;
@@ -236,7 +236,7 @@ static void client__no_server_is_said_clearly(void)
 
 static void ack(struct ask *a)
 {
-	struct packet p = { .len = 0 };
+	struct packet p = {.len = 0};
 
 	add_error(&p, a, 0, NULL, true);
 	send_packet(a, &p);
@@ -269,7 +269,7 @@ static void client__flags_are_the_callers(void)
 
 static void refuse_capped(struct ask *a)
 {
-	struct packet p = { .len = 0 };
+	struct packet p = {.len = 0};
 
 	add_error(&p, a, -EEXIST, "face w0 exists", true);
 	send_packet(a, &p);
@@ -277,7 +277,7 @@ static void refuse_capped(struct ask *a)
 
 static void refuse_whole(struct ask *a)
 {
-	struct packet p = { .len = 0 };
+	struct packet p = {.len = 0};
 
 	add_error(&p, a, -EEXIST, "face w1 exists", false);
 	send_packet(a, &p);
@@ -285,7 +285,7 @@ static void refuse_whole(struct ask *a)
 
 static void refuse_bare(struct ask *a)
 {
-	struct packet p = { .len = 0 };
+	struct packet p = {.len = 0};
 
 	add_error(&p, a, -ENOENT, NULL, true);
 	send_packet(a, &p);
@@ -307,7 +307,7 @@ static void client__error_text_is_found(void)
 
 static void one_object(struct ask *a)
 {
-	struct packet p = { .len = 0 };
+	struct packet p = {.len = 0};
 
 	add_object(&p, a, 0, 42);
 	send_packet(a, &p);
@@ -325,7 +325,7 @@ static void client__one_object_ends_a_get(void)
 /* 300 objects in three datagrams, DONE in the last. */
 static void list(struct ask *a, int intr)
 {
-	struct packet p = { .len = 0 };
+	struct packet p = {.len = 0};
 	uint32_t i, none = 0;
 
 	for (i = 1; i <= 300; i++) {
@@ -374,7 +374,7 @@ static void client__changed_dump_is_taken_again(void)
 
 static void empty_list(struct ask *a)
 {
-	struct packet p = { .len = 0 };
+	struct packet p = {.len = 0};
 
 	add(&p, a, NLMSG_DONE, NLM_F_MULTI, NULL, 0);
 	send_packet(a, &p);
@@ -382,7 +382,7 @@ static void empty_list(struct ask *a)
 
 static void failed_list(struct ask *a)
 {
-	struct packet p = { .len = 0 };
+	struct packet p = {.len = 0};
 	int err = -ENOMEM;
 
 	add_object(&p, a, NLM_F_MULTI, 1);
@@ -403,7 +403,7 @@ static void client__dump_may_be_empty_or_fail(void)
 
 static void old_answer_first(struct ask *a)
 {
-	struct packet p = { .len = 0 };
+	struct packet p = {.len = 0};
 	uint32_t seq = a->seq;
 
 	a->seq = seq - 7;
@@ -425,7 +425,7 @@ static void client__answer_to_another_request_is_skipped(void)
 static void stranger_first(struct ask *a)
 {
 	struct ask other = *a;
-	struct packet p = { .len = 0 };
+	struct packet p = {.len = 0};
 
 	other.fd = server_socket(0);
 	add_object(&p, &other, 0, 1000);
@@ -462,7 +462,7 @@ static void cut_header(struct ask *a)
 
 static void cut_body(struct ask *a)
 {
-	struct packet p = { .len = 0 };
+	struct packet p = {.len = 0};
 
 	add_object(&p, a, 0, 42);
 	send_to(a, p.data, p.len - 4);
@@ -470,7 +470,7 @@ static void cut_body(struct ask *a)
 
 static void cut_error(struct ask *a)
 {
-	struct packet p = { .len = 0 };
+	struct packet p = {.len = 0};
 
 	add(&p, a, NLMSG_ERROR, 0, "1234", 4);
 	send_packet(a, &p);
@@ -478,7 +478,7 @@ static void cut_error(struct ask *a)
 
 static void cut_genl(struct ask *a)
 {
-	struct packet p = { .len = 0 };
+	struct packet p = {.len = 0};
 
 	add(&p, a, TRIB_NL_TYPE, 0, "12", 2);
 	send_packet(a, &p);
@@ -486,7 +486,7 @@ static void cut_genl(struct ask *a)
 
 static void odd_type(struct ask *a)
 {
-	struct packet p = { .len = 0 };
+	struct packet p = {.len = 0};
 
 	add(&p, a, 0x1234, 0, "12345678", 8);
 	send_packet(a, &p);
@@ -494,7 +494,7 @@ static void odd_type(struct ask *a)
 
 static void odd_error(struct ask *a)
 {
-	struct packet p = { .len = 0 };
+	struct packet p = {.len = 0};
 
 	add_error(&p, a, 17, NULL, true);
 	send_packet(a, &p);
@@ -503,8 +503,8 @@ static void odd_error(struct ask *a)
 /* The request that comes back claims to be longer than the answer. */
 static void lying_error(struct ask *a)
 {
-	struct nlmsgerr e = { .error = -EPERM, .msg = *a->req };
-	struct packet p = { .len = 0 };
+	struct nlmsgerr e = {.error = -EPERM, .msg = *a->req};
+	struct packet p = {.len = 0};
 
 	e.msg.nlmsg_len = 0x7fffffff;
 	add(&p, a, NLMSG_ERROR, NLM_F_ACK_TLVS, &e, sizeof(e));
@@ -513,8 +513,8 @@ static void lying_error(struct ask *a)
 
 static void client__broken_answers_are_refused(void)
 {
-	static const answer_fn broken[] = { cut_header, cut_body, cut_error,
-					    cut_genl,	odd_type, odd_error };
+	static const answer_fn broken[] = {cut_header, cut_body, cut_error,
+					   cut_genl,   odd_type, odd_error};
 	struct outcome o;
 	size_t i;
 

@@ -81,7 +81,7 @@ static void parse__rates(void)
 
 static void parse__addresses(void)
 {
-	static const uint8_t v4[16] = { [10] = 0xff, 0xff, 10, 77, 0, 2 };
+	static const uint8_t v4[16] = {[10] = 0xff, 0xff, 10, 77, 0, 2};
 	uint8_t a[16];
 
 	expect_eq(parse_addr("10.77.0.2", a), 0);
@@ -205,10 +205,9 @@ static void args__order_is_free_and_lists_collect(void)
 		       &seen),
 		  CLI_OK);
 	expect_eq(seen, 0x17);
-	nla_for_each_attr(nla,
-			  (struct nlattr *)((char *)nlmsg_data(nlmsg_hdr(msg)) +
-					    4),
-			  nlmsg_datalen(nlmsg_hdr(msg)) - 4, rem) {
+	nla_for_each_attr(
+		nla, (struct nlattr *)((char *)nlmsg_data(nlmsg_hdr(msg)) + 4),
+		nlmsg_datalen(nlmsg_hdr(msg)) - 4, rem) {
 		if (nla_type(nla) != 5)
 			continue;
 		nla_for_each_nested(sub, nla, subrem)

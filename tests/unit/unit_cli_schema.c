@@ -76,9 +76,9 @@ static void schema__keys_are_unique(void)
 
 static void decode__face_in_full(void)
 {
-	static const uint8_t v4[16] = { [10] = 0xff, 0xff, 10, 0, 0, 1 };
-	static const uint8_t v6[16] = { 0xfd, 0, [15] = 1 };
-	static const uint8_t mac[6] = { 2, 0, 0, 0, 0, 0xfe };
+	static const uint8_t v4[16] = {[10] = 0xff, 0xff, 10, 0, 0, 1};
+	static const uint8_t v6[16] = {0xfd, 0, [15] = 1};
+	static const uint8_t mac[6] = {2, 0, 0, 0, 0, 0xfe};
 	struct nl_msg *msg;
 	struct nlattr *nest = begin(&msg, TRIB_A_FACE);
 	json_t *o;

@@ -131,6 +131,26 @@ static void tree__rates_come_from_sampled_chunks(void)
 	json_decref(r);
 }
 
+static void tree__leaf_counts_what_is_delivered(void)
+{
+	struct watch_sample a = look(0, 1, json_array());
+	struct watch_sample b = look(2, 1, json_array());
+	json_t *r;
+
+	json_array_append_new(b.stats, stat(TRIB_DELIVERED, "delivered", 50));
+	r = rates(&a, &b);
+	expect(real(tree_of(r), "results") == 25);
+	json_decref(r);
+
+	/* Of two trees, nobody knows whose results they are. */
+	a = look(0, 1, json_array());
+	b = look(2, 1, json_array());
+	json_array_append_new(b.trees, json_pack("{s:i}", "id", 2));
+	r = rates(&a, &b);
+	expect(json_object_get(tree_of(r), "results") == NULL);
+	json_decref(r);
+}
+
 static void tree__chunk_numbers_wrap(void)
 {
 	struct watch_sample a = look(0, 1, four(10, 1, 0, 0xfffffff0));
@@ -283,6 +303,7 @@ int main(void)
 	run(host__rates_are_per_second);
 	run(host__reset_counters_count_from_zero);
 	run(tree__rates_come_from_sampled_chunks);
+	run(tree__leaf_counts_what_is_delivered);
 	run(tree__chunk_numbers_wrap);
 	run(tree__new_epoch_counts_from_zero);
 	run(child__slow_is_late_and_last);

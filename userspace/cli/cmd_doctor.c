@@ -60,15 +60,13 @@ static void print_notes(const struct doctor *d)
 	int width = 0, count[3] = {0}, n;
 	size_t i, k;
 
-	json_array_foreach(d->notes, i, note)
-	{
+	json_array_foreach(d->notes, i, note) {
 		n = (int)(strlen(jstr(note, "check")) +
 			  strlen(jstr(note, "subject")) + 1);
 		if (n > width && n < (int)sizeof(what))
 			width = n;
 	}
-	json_array_foreach(d->notes, i, note)
-	{
+	json_array_foreach(d->notes, i, note) {
 		snprintf(what, sizeof(what), "%s %s", jstr(note, "check"),
 			 jstr(note, "subject"));
 		printf("%-4s  %-*s  %s\n", jstr(note, "state"), width, what,

@@ -55,8 +55,7 @@ static json_t *tree_states(const json_t *trees)
 	const json_t *t;
 	size_t i;
 
-	json_array_foreach(trees, i, t)
-	{
+	json_array_foreach(trees, i, t) {
 		tree_missing(t, missing, sizeof(missing));
 		json_array_append_new(
 			list, json_pack("{s:I, s:s, s:s, s:s, s:I, s:s}",

@@ -124,8 +124,7 @@ void tree_missing(const json_t *tree, char *buf, size_t size)
 	int n;
 
 	buf[0] = '\0';
-	json_array_foreach(json_object_get(tree, "children"), i, child)
-	{
+	json_array_foreach(json_object_get(tree, "children"), i, child) {
 		if (jbool(child, "joined"))
 			continue;
 		if (json_object_get(child, "rank"))
@@ -176,8 +175,7 @@ static void local_list(const json_t *t, bool pids, char *buf, size_t size)
 	int n;
 
 	snprintf(buf, size, "-");
-	json_array_foreach(json_object_get(t, "local"), i, l)
-	{
+	json_array_foreach(json_object_get(t, "local"), i, l) {
 		pid[0] = '\0';
 		if (pids && jnum(l, "pid"))
 			snprintf(pid, sizeof(pid), " (pid %u)",

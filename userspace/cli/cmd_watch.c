@@ -60,13 +60,22 @@ static int look(struct cli *c, struct watch_sample *s)
 
 static void rate_at(const json_t *o, const char *key, char *buf, size_t size)
 {
-	out_rate(json_number_value(json_object_get(o, key)), buf, size);
+	const json_t *v = json_object_get(o, key);
+
+	if (v)
+		out_rate(json_number_value(v), buf, size);
+	else
+		snprintf(buf, size, "-");
 }
 
 static void gbps_text(const json_t *o, char *buf, size_t size)
 {
-	snprintf(buf, size, "%.2f",
-		 json_number_value(json_object_get(o, "gbps")));
+	const json_t *v = json_object_get(o, "gbps");
+
+	if (v)
+		snprintf(buf, size, "%.2f", json_number_value(v));
+	else
+		snprintf(buf, size, "-");
 }
 
 static void results_text(const json_t *o, char *buf, size_t size)
@@ -153,8 +162,7 @@ static void show_host(FILE *f, const json_t *r)
 		fprintf(f, ", %s %s/s", keys[i], text);
 	}
 	fputc('\n', f);
-	json_object_foreach(json_object_get(r, "drops"), name, v)
-	{
+	json_object_foreach(json_object_get(r, "drops"), name, v) {
 		out_rate(json_number_value(v), text, sizeof(text));
 		fprintf(f, "  %s %s/s\n", name, text);
 	}
@@ -166,8 +174,7 @@ static void show_jobs(FILE *f, const json_t *r)
 	char gbps[32], results[32];
 	size_t i;
 
-	json_array_foreach(jobs, i, job)
-	{
+	json_array_foreach(jobs, i, job) {
 		gbps_text(job, gbps, sizeof(gbps));
 		results_text(job, results, sizeof(results));
 		fprintf(f, "job %s: world %llu, %s Gb/s, results %s/s\n",
@@ -184,8 +191,7 @@ static void show(FILE *f, const json_t *r)
 
 	show_host(f, r);
 	show_jobs(f, r);
-	json_array_foreach(json_object_get(r, "trees"), i, tree)
-	{
+	json_array_foreach(json_object_get(r, "trees"), i, tree) {
 		one = json_pack("[O]", tree);
 		fputc('\n', f);
 		out_print_table(f, "", one, tree_cols,

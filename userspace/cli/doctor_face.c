@@ -175,13 +175,12 @@ static bool in_running_tree(const struct doctor *d, const char *name)
 	const json_t *t, *ch;
 	size_t i, k;
 
-	json_array_foreach(d->trees, i, t)
-	{
+	json_array_foreach(d->trees, i, t) {
 		if (!jnum(t, "epoch"))
 			continue;
-		json_array_foreach(
-			json_object_get(t, "children"), k,
-			ch) if (!strcmp(jstr(ch, "face"), name)) return true;
+		json_array_foreach(json_object_get(t, "children"), k, ch)
+			if (!strcmp(jstr(ch, "face"), name))
+				return true;
 	}
 	return false;
 }
@@ -343,13 +342,11 @@ void doctor_faces(struct doctor *d)
 		free(faces);
 		return;
 	}
-	json_array_foreach(d->faces, i,
-			   f) if (!d->peer ||
-				  face_same_addr(d->peer, jstr(f, "addr")))
-	{
-		faces[n].known = true;
-		faces[n++].json = f;
-	}
+	json_array_foreach(d->faces, i, f)
+		if (!d->peer || face_same_addr(d->peer, jstr(f, "addr"))) {
+			faces[n].known = true;
+			faces[n++].json = f;
+		}
 	if (d->peer && !n) {
 		one = make_face(d->peer);
 		faces[n++].json = one;

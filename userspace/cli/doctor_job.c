@@ -16,10 +16,9 @@ static void check_world(struct doctor *d, const json_t *job, const json_t *t)
 	char what[96];
 	size_t i;
 
-	json_array_foreach(list, i, ch) if (
-		!json_object_get(
-			ch,
-			"rank")) return; /* a relay: who knows how many are behind it */
+	json_array_foreach(list, i, ch)
+		if (!json_object_get(ch, "rank"))
+			return; /* a relay: who knows how many are behind it */
 	if (strcmp(tree_role(t), "root") || !json_array_size(list) ||
 	    json_array_size(list) == jnum(job, "world"))
 		return;
@@ -65,11 +64,9 @@ void doctor_jobs(struct doctor *d)
 	const json_t *job, *t;
 	size_t i, k, n;
 
-	json_array_foreach(d->jobs, i, job)
-	{
+	json_array_foreach(d->jobs, i, job) {
 		n = 0;
-		json_array_foreach(d->trees, k, t)
-		{
+		json_array_foreach(d->trees, k, t) {
 			if (strcmp(jstr(t, "job"), jstr(job, "name")))
 				continue;
 			n++;
@@ -93,12 +90,10 @@ void doctor_workers(struct doctor *d, json_t *trees, double seconds)
 
 	b.seconds = seconds;
 	r = watch_rates(&a, &b);
-	json_array_foreach(json_object_get(r, "trees"), i, t)
-	{
+	json_array_foreach(json_object_get(r, "trees"), i, t) {
 		if (strcmp(jstr(t, "state"), "running"))
 			continue;
-		json_array_foreach(json_object_get(t, "children"), k, ch)
-		{
+		json_array_foreach(json_object_get(t, "children"), k, ch) {
 			if (!strcmp(jstr(ch, "mark"), "silent"))
 				doctor_note(
 					d, DOCTOR_WARN, "worker",
@@ -185,8 +180,9 @@ static const json_t *find(const json_t *list, int id)
 	const json_t *v;
 	size_t i;
 
-	json_array_foreach(list, i,
-			   v) if (jnum(v, "id") == (uint64_t)id) return v;
+	json_array_foreach(list, i, v)
+		if (jnum(v, "id") == (uint64_t)id)
+			return v;
 	return NULL;
 }
 

@@ -179,8 +179,8 @@ static void error_text(const struct nlmsghdr *nlh, char *text, size_t size)
 	}
 	if (at >= len)
 		return;
-	nla_for_each_attr(nla, (struct nlattr *)((char *)e + at), len - at, rem)
-	{
+	nla_for_each_attr(nla, (struct nlattr *)((char *)e + at), len - at,
+			  rem) {
 		if (nla_type(nla) != NLMSGERR_ATTR_MSG)
 			continue;
 		snprintf(text, size, "%.*s", nla_len(nla),

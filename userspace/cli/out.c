@@ -79,8 +79,7 @@ static void list_text(const json_t *list, char *buf, size_t size)
 	int n;
 
 	buf[0] = '\0';
-	json_array_foreach(list, i, v)
-	{
+	json_array_foreach(list, i, v) {
 		if (json_is_string(v))
 			n = snprintf(buf + at, size - at, "%s%s", i ? "," : "",
 				     json_string_value(v));
@@ -179,8 +178,7 @@ void out_print_table(FILE *f, const char *indent, const json_t *rows,
 	for (i = 0; i < n; i++) {
 		heading(&cols[i], buf);
 		width[i] = (int)strlen(buf);
-		json_array_foreach(rows, k, row)
-		{
+		json_array_foreach(rows, k, row) {
 			cell(row, &cols[i], buf);
 			if ((int)strlen(buf) > width[i])
 				width[i] = (int)strlen(buf);

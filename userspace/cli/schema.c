@@ -304,8 +304,7 @@ static int decode_set(const struct schema_set *set, struct nlattr *nest,
 		if (set->attrs[i].list &&
 		    json_object_set_new(obj, set->attrs[i].key, json_array()))
 			goto out;
-	nla_for_each_nested(nla, nest, rem)
-	{
+	nla_for_each_nested(nla, nest, rem) {
 		a = find_attr(set, nla_type(nla));
 		if (!a)
 			continue;
@@ -337,8 +336,8 @@ int schema_decode(const struct nlmsghdr *nlh, int top, json_t **out)
 
 	if (len < 0)
 		return -EINVAL;
-	nla_for_each_attr(nla, (struct nlattr *)p, len,
-			  rem) if (nla_type(nla) ==
-				   top) return decode_set(&sets[top], nla, out);
+	nla_for_each_attr(nla, (struct nlattr *)p, len, rem)
+		if (nla_type(nla) == top)
+			return decode_set(&sets[top], nla, out);
 	return -ENOENT;
 }

@@ -30,7 +30,9 @@ static const json_t *find(const json_t *list, const char *key, uint64_t id)
 	const json_t *v;
 	size_t i;
 
-	json_array_foreach(list, i, v) if (jnum(v, key) == id) return v;
+	json_array_foreach(list, i, v)
+		if (jnum(v, key) == id)
+			return v;
 	return NULL;
 }
 
@@ -70,8 +72,7 @@ static json_t *drop_rates(const struct watch_sample *a,
 	double v;
 	size_t i;
 
-	json_array_foreach(b->stats, i, s)
-	{
+	json_array_foreach(b->stats, i, s) {
 		if (jnum(s, "id") < TRIB_DROP_SHORT)
 			continue;
 		v = stat_grown(a, b, (int)jnum(s, "id"));
@@ -256,8 +257,7 @@ static double chunks_grown(const json_t *before, const json_t *now)
 	int32_t d;
 	size_t i;
 
-	json_array_foreach(json_object_get(now, "children"), i, ch)
-	{
+	json_array_foreach(json_object_get(now, "children"), i, ch) {
 		old = find(json_object_get(before, "children"), "index",
 			   jnum(ch, "index"));
 		if (jnum(ch, "samples") == jnum(old, "samples"))
@@ -275,12 +275,16 @@ static double chunks_grown(const json_t *before, const json_t *now)
 	return best;
 }
 
+/*
+ * @delivered: results written to mapped memory if they are all this tree's,
+ * else negative: a leaf has no children to count by.
+ */
 static json_t *tree_rates(const json_t *before, const json_t *now, double dt,
-			  uint32_t nval)
+			  uint32_t nval, double delivered)
 {
 	struct lag l[TRIB_CHILDREN_MAX];
 	json_t *list = json_array(), *o;
-	double lasts = 0, samples = 0, chunks;
+	double lasts = 0, samples = 0, chunks, packets;
 	char missing[OUT_CELL];
 	size_t i, n = read_lags(before, now, l);
 
@@ -292,16 +296,20 @@ static json_t *tree_rates(const json_t *before, const json_t *now, double dt,
 		json_array_append_new(
 			list, child_rates(l, n, i, lasts, jnum(now, "epoch")));
 	chunks = before ? chunks_grown(before, now) : 0;
+	packets = samples * TRIB_LAG_EVERY;
+	if (!n)
+		chunks = packets = delivered;
 	tree_missing(now, missing, sizeof(missing));
 	o = json_pack("{s:I, s:s, s:s, s:s, s:I, s:s}", "id",
 		      (json_int_t)jnum(now, "id"), "job", jstr(now, "job"),
 		      "role", tree_role(now), "state", tree_state(now), "epoch",
 		      (json_int_t)jnum(now, "epoch"), "missing", missing);
-	json_object_set_new(o, "gbps",
-			    json_real(chunks * nval * 32 / dt / 1e9));
-	json_object_set_new(o, "results", json_real(chunks / dt));
-	json_object_set_new(o, "packets",
-			    json_real(samples * TRIB_LAG_EVERY / dt));
+	if (chunks >= 0) {
+		json_object_set_new(o, "gbps",
+				    json_real(chunks * nval * 32 / dt / 1e9));
+		json_object_set_new(o, "results", json_real(chunks / dt));
+		json_object_set_new(o, "packets", json_real(packets / dt));
+	}
 	json_object_set_new(o, "children", list);
 	return o;
 }
@@ -313,11 +321,9 @@ static json_t *job_rates(const json_t *jobs, const json_t *trees)
 	double gbps, results, packets;
 	size_t i, k;
 
-	json_array_foreach(jobs, i, job)
-	{
+	json_array_foreach(jobs, i, job) {
 		gbps = results = packets = 0;
-		json_array_foreach(trees, k, t)
-		{
+		json_array_foreach(trees, k, t) {
 			if (strcmp(jstr(t, "job"), jstr(job, "name")))
 				continue;
 			gbps += json_real_value(json_object_get(t, "gbps"));
@@ -340,16 +346,21 @@ static json_t *job_rates(const json_t *jobs, const json_t *trees)
 
 json_t *watch_rates(const struct watch_sample *a, const struct watch_sample *b)
 {
-	double dt = b->seconds - a->seconds;
+	double dt = b->seconds - a->seconds, delivered = -1;
 	json_t *trees = json_array(), *jobs, *o = json_object();
 	const json_t *t;
 	size_t i;
 
 	if (dt < 1e-3)
 		dt = 1e-3;
-	json_array_foreach(b->trees, i, t) json_array_append_new(
-		trees, tree_rates(find(a->trees, "id", jnum(t, "id")), t, dt,
-				  (uint32_t)jnum(b->status, "nval")));
+	if (json_array_size(b->trees) == 1)
+		delivered = stat_grown(a, b, TRIB_DELIVERED);
+	json_array_foreach(b->trees, i, t)
+		json_array_append_new(
+			trees,
+			tree_rates(find(a->trees, "id", jnum(t, "id")), t, dt,
+				   (uint32_t)jnum(b->status, "nval"),
+				   delivered));
 	jobs = job_rates(b->jobs, trees);
 	json_object_set_new(o, "interval", json_real(dt));
 	json_object_set_new(o, "host", host_rates(a, b, dt));
