@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 from worker import *  # noqa: E402,F403
 
 OWNER, OTHER = 4242, 4243
+FAULTY = 60  # rounds of 1 MiB on bad wires: seconds, not minutes
 tap = Tap()
 
 
@@ -86,38 +87,49 @@ def restarts(f, hosts, ranks):
 
 
 def under_faults(f, name, relays, leaves):
-    ranks = Ranks(f, HOSTS, rounds=400)
+    ranks = Ranks(f, HOSTS, rounds=FAULTY)
     moving(f)
     n = wipes(f, relays, ranks)
     good = ranks.wait()
     tap.test(name + '__slots_wiped_again_and_again', good and n > 3, n, ranks)
-    ranks = Ranks(f, HOSTS, rounds=400)
+    ranks = Ranks(f, HOSTS, rounds=FAULTY)
     moving(f)
     n = restarts(f, relays + leaves, ranks)
     good = ranks.wait()
     tap.test(name + '__tribd_killed_and_restarted', good and n > 0, n, ranks)
 
 
-def lacking(f, name):
-    """w0 lacks results that the others have consumed; the relay forgets."""
-    ranks = Ranks(f, HOSTS, rounds=100)
-    moving(f)
-    before = f.cut(0, True)
-    # All that is under way ends without w0, and then nothing can move.
-    still = stat(f, 'r0', 'done')
+def cut_off(f):
+    """Cuts w0 off until nothing moves: results that it then lacks, and that
+    the others have had."""
+    lost = f.cut(0, True)
+    first = last = stat(f, 'r0', 'done')
     while True:
         time.sleep(0.1)
         now = stat(f, 'r0', 'done')
-        if now == still:
+        if now == last:
             break
-        still = now
+        last = now
+    return last - first, f.cut(0, True) - lost
+
+
+def lacking(f, name):
+    """w0 lacks results that the others have consumed; the relay forgets."""
+    ranks = Ranks(f, HOSTS, rounds=40)
+    moving(f)
+    for _ in range(10):
+        done, lost = cut_off(f)
+        if done and lost:
+            break
+        f.cut(0, False)
+        moving(f)
     f.trib('r0', 'tree', 'wipe', '1')
     f.kill_tribd('r0')
-    lost = f.cut(0, False)
+    f.cut(0, False)
     f.start_tribd('r0')
     good = ranks.wait()
     tap.test(name + '__one_lacks_what_others_consumed_and_the_relay_forgets',
-             good and lost > before, before, lost, ranks)
+             good and done and lost, done, lost, ranks)
 
 
 def star(transport, percent):
@@ -147,9 +159,14 @@ def names(text, rank):
     return 'rank %d ' % rank in text
 
 
-def killed(f, name, limit):
+def killed(f, name, limit, restart):
     ranks = Ranks(f, HOSTS, rounds=100000)
     moving(f)
+    if restart:
+        # The new one must know that there is a process to watch.
+        f.kill_tribd('w2')
+        f.start_tribd('w2')
+        until(5, lambda: local_pid(f, 'w2'))
     start = time.monotonic()
     ranks.p['w2'].kill()
     ranks.wait(30)
@@ -158,6 +175,10 @@ def killed(f, name, limit):
         names(ranks.out[h], 2) and ranks.p[h].returncode
         for h in HOSTS if h != 'w2'), ranks)
     tap.test(name + '__within_%.1f_s' % limit, took < limit, took)
+
+
+def local_pid(f, host):
+    return f.tree(host)['local'][0]['pid']
 
 
 def again(f, name):
@@ -202,15 +223,26 @@ def users(f):
              ranks)
 
 
+def removed(f, name):
+    ranks = Ranks(f, HOSTS, rounds=100000)
+    moving(f)
+    f.trib('r0', 'job', 'del', 'train')
+    ranks.wait(30)
+    tap.test(name + '__removing_the_job_ends_its_collectives', all(
+        'operator removed' in o for o in ranks.out.values()), ranks)
+
+
 def going(transport, limit):
     f = Fabric('recovery', 'star', '--workers', '4', '--transport', transport,
                '--timeout', '2000')
     try:
         missing(f, transport)
-        killed(f, transport, limit)
+        killed(f, transport, limit, False)
         again(f, transport)
         if transport == 'xdp':
+            killed(f, 'xdp_tribd_restarted', limit, True)
             users(f)
+        removed(f, transport)
     finally:
         f.down()
 
