@@ -40,7 +40,10 @@ LIB_SIM_TESTS := $(addprefix $(B)/tests/unit/,unit_result unit_stream unit_windo
 $(LIB_SIM_TESTS): %: %.o $(LIB_SIM_OBJS)
 	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime -o $@ $^ -lpthread -lm
 
-CHECK_TESTS += $(LIB_SIM_TESTS)
+$(B)/tests/unit/unit_ticket: %: %.o $(LIB_OBJS)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lpthread -lm
+
+CHECK_TESTS += $(LIB_SIM_TESTS) $(B)/tests/unit/unit_ticket
 
 # With real sockets and threads, on the loopback device.
 $(B)/tests/unit/unit_udp: %: %.o $(addprefix $(B)/tests/unit/,relay_model.o \
@@ -48,3 +51,15 @@ $(B)/tests/unit/unit_udp: %: %.o $(addprefix $(B)/tests/unit/,relay_model.o \
 	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=sendmsg -o $@ $^ -lpthread -lm
 
 CHECK_TESTS += $(B)/tests/unit/unit_udp
+
+# The same under ThreadSanitizer, which goes with neither of the other two.
+UDP_SOURCES := $(addprefix tests/unit/,unit_udp.c relay_model.c lib_relay.c) \
+	$(wildcard userspace/lib/*.c kernels/codec*.c)
+$(B)/tests/unit/unit_udp_tsan: $(UDP_SOURCES) $(wildcard userspace/lib/*.h)
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) \
+		-Wl,--wrap=sendmsg -o $@ $(UDP_SOURCES) -lpthread -lm
+
+ifneq ($(SAN),1)
+CHECK_TESTS += $(B)/tests/unit/unit_udp_tsan
+endif
