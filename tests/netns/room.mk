@@ -17,3 +17,4 @@ $(B)/tests/netns/wire: $(B)/tests/netns/wire.o
 
 ALL += $(B)/tests/netns/wire
 CHECK_TESTS += tests/netns/fabric.t tests/netns/allreduce.t
+CHECK_TESTS += tests/netns/session.t tests/netns/deliver.t tests/netns/recovery.t
