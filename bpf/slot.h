@@ -17,6 +17,7 @@
 #include "maps.h"
 
 #define SLOT_TRIES 64
+#define SLOT_POLLS 32 /* looks between two tries */
 
 /* What became of a packet, and what its sender or others are to be told. */
 enum slot_act {
@@ -86,11 +87,20 @@ static __always_inline __u64 *slot_meta(struct trib_slot *s)
 	return (__u64 *)(void *)&s->scale;
 }
 
+/*
+ * A holder on another CPU has to fetch the slot line by line, which takes it
+ * longer than SLOT_TRIES exchanges, and these would take the first line away
+ * from it. So look until it seems free before trying again.
+ */
 static __always_inline bool try_lock(__u32 *busy)
 {
-	for (int i = 0; i < SLOT_TRIES; i++)
+	for (int i = 0; i < SLOT_TRIES; i++) {
 		if (!__sync_lock_test_and_set(busy, 1))
 			return true;
+		for (int j = 0; j < SLOT_POLLS; j++)
+			if (!*(volatile __u32 *)busy)
+				break;
+	}
 	return false;
 }
 

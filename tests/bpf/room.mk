@@ -8,7 +8,7 @@ BPF_LIVE_BINS := $(BPF_LIVE_TESTS:%=$(B)/tests/bpf/%)
 BPF_WORLD := $(addprefix $(B)/tests/bpf/,frame.o trees.o world.o)
 
 $(B)/tests/bpf/%.o: CPPFLAGS_ALL += -DTRIB_NVAL=832 \
-	-DTRIB_BPF_DIR='"build/bpf"'
+	-DTRIB_BPF_DIR='"build/bpf"' -DTRIB_DRIVE_DIR='"$(B)/tests/bpf"'
 
 $(BPF_TEST_BINS): $(B)/tests/bpf/%: $(B)/tests/bpf/%.o $(BPF_WORLD)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lbpf
@@ -17,4 +17,13 @@ $(BPF_LIVE_BINS): $(B)/tests/bpf/%: $(B)/tests/bpf/%.o \
 		$(B)/tests/bpf/live.o $(BPF_WORLD)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lbpf
 
+$(B)/tests/bpf/drive.bpf.o: tests/bpf/drive.bpf.c $(wildcard kmod/uapi/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
+
+$(B)/tests/bpf/threads: $(addprefix $(B)/tests/bpf/,threads.o drive.o) \
+		$(BPF_WORLD) $(B)/tests/bpf/drive.bpf.o
+	$(CC) $(LDFLAGS_ALL) -o $@ $(filter-out %.bpf.o,$^) -lbpf -lpthread
+
+CHECK_TESTS += $(B)/tests/bpf/threads
 CHECK_TESTS += $(BPF_TEST_BINS) $(BPF_LIVE_BINS)

@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,12 @@ static void add_member(int group, int slot, int tree, int child, bool up)
 	must(bpf_map_update_elem(w.members, &group, &g, 0), "members");
 }
 
+/*
+ * Groups that have a devmap. Changing a map in a map waits for all CPUs, and
+ * what the devmaps hold is the same in all worlds, so they are kept.
+ */
+static bool mapped[TREES_MAX * 3];
+
 /* The devmap of a group whose members are written. */
 static void map_group(int group)
 {
@@ -105,6 +112,9 @@ static void map_group(int group)
 	struct trib_group g;
 	int fd;
 
+	if (mapped[group])
+		return;
+	mapped[group] = true;
 	must(bpf_map_lookup_elem(w.members, &group, &g), "members");
 	fd = bpf_map_create(BPF_MAP_TYPE_DEVMAP, "group", 4, sizeof(val), g.n,
 			    NULL);
@@ -120,7 +130,8 @@ static void map_group(int group)
 
 void group_unmap(int group)
 {
-	bpf_map_delete_elem(w.groups, &group);
+	must(bpf_map_delete_elem(w.groups, &group), "groups");
+	mapped[group] = false;
 }
 
 static void make_groups(int tree, int nchild, bool parent)
@@ -128,10 +139,8 @@ static void make_groups(int tree, int nchild, bool parent)
 	struct trib_group none = {};
 	int n = 0;
 
-	for (int g = DOWN(tree); g <= UP(tree); g++) {
+	for (int g = DOWN(tree); g <= UP(tree); g++)
 		must(bpf_map_update_elem(w.members, &g, &none, 0), "members");
-		group_unmap(g);
-	}
 	for (; n < nchild && n < PORTS; n++) {
 		add_member(DOWN(tree), n, tree, n, false);
 		add_member(ALL(tree), n, tree, n, false);
@@ -212,7 +221,7 @@ void world_reset_as(bool v6, uint16_t vlan0, uint16_t vlan1)
 	w.v6 = v6;
 	w.vlan[0] = vlan0;
 	w.vlan[1] = vlan1;
-	empty(w.slots, TREES_MAX * SLOTS, 64 + 4 * w.nval);
+	empty(w.slots, w.nslots, 64 + 4 * w.nval);
 	empty(w.trees, TREES_MAX, sizeof(struct trib_tree));
 	empty(w.lag, TREES_MAX, sizeof(struct trib_lag));
 	empty(w.stats, TRIB_STAT__MAX, 8 * libbpf_num_possible_cpus());

@@ -122,7 +122,9 @@ void world_open(int nval)
 		die(path);
 	set_size("trees", TREES_MAX);
 	set_size("lag", TREES_MAX);
-	set_size("slots", TREES_MAX * SLOTS);
+	if (!w.nslots)
+		w.nslots = TREES_MAX * SLOTS;
+	set_size("slots", w.nslots);
 	set_size("groups", TREES_MAX * 3);
 	set_size("members", TREES_MAX * 3);
 	inner = bpf_map__inner_map(

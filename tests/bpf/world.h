@@ -38,6 +38,7 @@ enum {
 struct world {
 	struct bpf_object *obj;
 	int nval;
+	int nslots; /* 0: what the trees below need */
 	int xdp, egress, grow, pass; /* programs */
 	int trees, slots, groups, ports, members, rewrites, stats, lag;
 	int delivers, cells, rings;

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Threads, one for each CPU, that run the drivers.
+ */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "drive.h"
+
+static struct bpf_object *obj;
+static pthread_barrier_t start;
+
+static void must(int rc, const char *what)
+{
+	if (rc >= 0)
+		return;
+	printf("Bail out! %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+void drive_tree(int slots)
+{
+	struct trib_tree t;
+	uint32_t zero = 0;
+
+	tree_get(ROOT, &t);
+	t.nchild = DRIVE_CHILDREN;
+	t.full = (1 << DRIVE_CHILDREN) - 1;
+	t.slot0 = zero;
+	t.slot_mask = slots - 1;
+	/* All come in at one port, from one address. */
+	for (int i = 0; i < DRIVE_CHILDREN; i++)
+		t.child[i] = t.child[0];
+	tree_put(ROOT, &t);
+}
+
+void drive_open(uint32_t ahead, uint32_t end)
+{
+	uint32_t limits[2] = { ahead, end };
+	struct bpf_map *map;
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/drive.bpf.o", TRIB_DRIVE_DIR);
+	obj = bpf_object__open(path);
+	must(obj ? 0 : -1, path);
+	map = bpf_object__find_map_by_name(obj, ".rodata");
+	must(map ? 0 : -1, ".rodata");
+	must(bpf_map__set_initial_value(map, limits, sizeof(limits)) ? -1 : 0,
+	     "limits");
+	must(bpf_object__load(obj) ? -1 : 0, "load of drive.bpf.o");
+	drive_target(false);
+}
+
+void drive_close(void)
+{
+	bpf_object__close(obj);
+}
+
+static int prog(const char *name)
+{
+	struct bpf_program *p = bpf_object__find_program_by_name(obj, name);
+
+	must(p ? 0 : -1, name);
+	return bpf_program__fd(p);
+}
+
+void drive_target(bool nothing)
+{
+	int fd = nothing ? prog("drive_nothing") : w.xdp, zero = 0;
+
+	must(bpf_map_update_elem(bpf_object__find_map_fd_by_name(obj,
+								 "target"),
+				 &zero, &fd, 0),
+	     "target");
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static void *drive_thread(void *arg)
+{
+	struct drive *d = arg;
+	struct xdp_md ctx = { .ingress_ifindex = w.ifindex[0] };
+	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &ctx,
+		    .ctx_size_in = sizeof(ctx), .repeat = d->repeat);
+	struct frame f;
+	cpu_set_t set;
+	uint32_t last;
+
+	CPU_ZERO(&set);
+	CPU_SET(d->cpu, &set);
+	must(sched_setaffinity(0, sizeof(set), &set), "sched_setaffinity");
+	frame_grad(&f, ROOT, 0, 0, TRIB_NVAL_SMALL, 1);
+	memcpy(f.b, &d->from, 4);
+	f.b[4] = d->lane;
+	f.b[5] = d->lanes;
+	ctx.data_end = f.len;
+	o.data_in = o.data_out = f.b;
+	o.data_size_in = f.len;
+	pthread_barrier_wait(&start);
+	d->ns = now_ns();
+	do {
+		last = d->count;
+		o.data_size_out = sizeof(f.b);
+		must(bpf_prog_test_run_opts(prog(d->name), &o), d->name);
+		memcpy(&d->count, f.b, 4);
+		if (d->until && d->count == last)
+			sched_yield(); /* the other lane is not running */
+	} while (d->until && d->count < d->until);
+	d->ns = now_ns() - d->ns;
+	return NULL;
+}
+
+/* Lanes start together. */
+static void reset_progress(void)
+{
+	static const char zeros[256];
+	int fd = bpf_object__find_map_fd_by_name(obj, ".bss"), key = 0;
+
+	must(bpf_map_update_elem(fd, &key, zeros, 0), ".bss");
+}
+
+void drive_run(struct drive *d, int n)
+{
+	pthread_t t[8];
+
+	reset_progress();
+	must(pthread_barrier_init(&start, NULL, n) ? -1 : 0, "barrier");
+	for (int i = 0; i < n && i < 8; i++)
+		must(pthread_create(&t[i], NULL, drive_thread, &d[i]) ? -1 : 0,
+		     "thread");
+	for (int i = 0; i < n && i < 8; i++)
+		pthread_join(t[i], NULL);
+	pthread_barrier_destroy(&start);
+}
