@@ -73,9 +73,9 @@ static struct conn *conn_of(struct tribd *d, const struct job *job,
 {
 	struct conn *c;
 
-	LIST_FOREACH (c, &d->attach->conns, link)
-	if (c->job == job && c->rank == rank)
-		return c;
+	LIST_FOREACH(c, &d->attach->conns, link)
+		if (c->job == job && c->rank == rank)
+			return c;
 	return NULL;
 }
 
@@ -244,8 +244,8 @@ static bool too_many(const struct attach *a, uid_t uid)
 
 	if (a->nconns >= CONNS_MAX)
 		return true;
-	LIST_FOREACH (c, &a->conns, link)
-	n += !c->job && c->cred.uid == uid;
+	LIST_FOREACH(c, &a->conns, link)
+		n += !c->job && c->cred.uid == uid;
 	return uid && n >= STRANGERS_MAX;
 }
 
@@ -407,7 +407,7 @@ unsigned int attach_count(struct tribd *d, const struct job *job)
 	const struct conn *c;
 	unsigned int n = 0;
 
-	LIST_FOREACH (c, &d->attach->conns, link)
-	n += c->job && (!job || c->job == job);
+	LIST_FOREACH(c, &d->attach->conns, link)
+		n += c->job && (!job || c->job == job);
 	return n;
 }

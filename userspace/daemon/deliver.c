@@ -60,8 +60,8 @@ void deliver_exit(struct tribd *d)
 
 	if (!dl)
 		return;
-	TAILQ_FOREACH (t, &d->trees, link)
-	delivery_free(t);
+	TAILQ_FOREACH(t, &d->trees, link)
+		delivery_free(t);
 	for (i = 0; i < dl->nrings; i++)
 		if (dl->ring_fd[i] >= 0)
 			close(dl->ring_fd[i]);

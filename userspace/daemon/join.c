@@ -61,7 +61,7 @@ static void refuse_stranger(struct tribd *d, struct tree *t,
 {
 	struct face *f;
 
-	TAILQ_FOREACH (f, &d->faces, link)
+	TAILQ_FOREACH(f, &d->faces, link)
 		if (face_sent(f, up))
 			break;
 	if (f)
@@ -199,8 +199,8 @@ void join_exit(struct tribd *d)
 {
 	struct tree *t;
 
-	TAILQ_FOREACH (t, &d->trees, link)
-	joining_free(d, t);
+	TAILQ_FOREACH(t, &d->trees, link)
+		joining_free(d, t);
 }
 
 /* Takes up an epoch that runs since before this tribd. */

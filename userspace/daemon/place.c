@@ -273,12 +273,12 @@ static struct local *find_orphan(struct tribd *d, struct job **job)
 	struct tree *t;
 	unsigned int i;
 
-	TAILQ_FOREACH (t, &d->trees, link)
-	for (i = 0; i < t->nlocal; i++)
-		if (t->local[i].ring && !t->local[i].pid) {
-			*job = t->job;
-			return &t->local[i];
-		}
+	TAILQ_FOREACH(t, &d->trees, link)
+		for (i = 0; i < t->nlocal; i++)
+			if (t->local[i].ring && !t->local[i].pid) {
+				*job = t->job;
+				return &t->local[i];
+			}
 	return NULL;
 }
 
