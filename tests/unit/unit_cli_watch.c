@@ -188,6 +188,25 @@ static void child__slow_is_late_and_last(void)
 	r = rates(&a, &b);
 	expect(!strcmp(mark(r, 3), ""));
 	json_decref(r);
+
+	/* Late now and then, but not more often the last than others. */
+	a = look(0, 1, four(0, 0, 0, 0));
+	b = look(1, 1, four(100, 90000, 30, 1600));
+	r = rates(&a, &b);
+	expect(!strcmp(mark(r, 3), ""));
+	json_decref(r);
+}
+
+static void child__all_late_is_not_slow(void)
+{
+	json_t *now = json_pack("[o, o]", child(0, 100, 9000000, 10, 1600, 1),
+				child(1, 100, 13000000, 90, 1600, 1));
+	struct watch_sample a = look(0, 1, json_array());
+	struct watch_sample b = look(1, 1, now);
+	json_t *r = rates(&a, &b);
+
+	expect(!strcmp(mark(r, 1), ""));
+	json_decref(r);
 }
 
 static void child__silent_is_behind(void)
@@ -307,6 +326,7 @@ int main(void)
 	run(tree__chunk_numbers_wrap);
 	run(tree__new_epoch_counts_from_zero);
 	run(child__slow_is_late_and_last);
+	run(child__all_late_is_not_slow);
 	run(child__silent_is_behind);
 	run(child__silent_stands_out_when_all_stand);
 	run(child__silent_since_the_last_epoch);
