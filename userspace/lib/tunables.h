@@ -59,6 +59,8 @@
  * when the round trip time has not grown; averaged over so many chunks.
  */
 #define TRIB_TUNE_LOSS_PERCENT		4
+/* Much loss alone, without a longer round trip, shrinks it no further. */
+#define TRIB_TUNE_WINDOW_LOSSY		32
 #define TRIB_TUNE_LOSS_CHUNKS		128
 /*
  * A round trip that is longer by this, or by the least round trip time if that

@@ -309,7 +309,8 @@ void trib_window_result(struct trib_stream *s, uint64_t c,
 	else if (star && rx->child == s->child && !e->known)
 		trib_window_lost(s, c); /* the copy completed it */
 	g->loss += ((e->lost ? 1 : 0) - g->loss) / TRIB_TUNE_LOSS_CHUNKS;
-	if (e->lost && g->loss * 100 > TRIB_TUNE_LOSS_PERCENT)
+	if (e->lost && g->loss * 100 > TRIB_TUNE_LOSS_PERCENT &&
+	    g->cwnd > TRIB_TUNE_WINDOW_LOSSY)
 		cut(s, TRIB_TUNE_LOSS_FACTOR);
 	grow(s);
 	if (c >= g->round_end)
