@@ -116,6 +116,22 @@ static void shape_fsum(const struct trib_stream *s, const struct trib_part *p,
 		sh->scale = trib_q32_scale(p->exp[i], s->t->world);
 }
 
+/*
+ * Receivers are woken at least twice a window: who waits for results before
+ * it may send on would otherwise sleep until its time-out. A power of two, so
+ * that ranks with different windows push at the same chunks where they can.
+ */
+static uint64_t push_every(const struct trib_stream *s)
+{
+	uint64_t n = TRIB_TUNE_PUSH_EVERY, room = s->window;
+
+	if (room > s->cong.cwnd)
+		room = (uint64_t)s->cong.cwnd;
+	while (n > 1 && n > room / 2)
+		n /= 2;
+	return n;
+}
+
 void trib_chunk_shape(const struct trib_stream *s, const struct trib_part *p,
 		      uint64_t off, struct trib_shape *sh)
 {
@@ -147,9 +163,7 @@ void trib_chunk_shape(const struct trib_stream *s, const struct trib_part *p,
 		sh->scale = p->kind == TRIB_KIND_LEAVE;
 		break;
 	}
-	if (off == p->nchunk - 1 ||
-	    (p->chunk0 + off) % TRIB_TUNE_PUSH_EVERY ==
-		    TRIB_TUNE_PUSH_EVERY - 1)
+	if (off == p->nchunk - 1 || !((p->chunk0 + off + 1) % push_every(s)))
 		sh->push = true;
 }
 
