@@ -250,7 +250,8 @@ def going(transport, limit):
 # --- all kinds in one job
 
 def mixed():
-    """Ranks 0 and 1 mapped on one host, 2 mapped, 3 by ticket."""
+    """Ranks 0 and 1 mapped on one host, 2 through tribd, but with an ordinary
+    socket, 3 by ticket."""
     f = Fabric('recovery', 'star', '--workers', '3', '--loss', '1')
     cookie = f.cookie()
     job = ('job', 'add', 'train', 'id', '1', 'world', '4', 'cookie',
@@ -259,9 +260,10 @@ def mixed():
         for h in ('r0', 'w0', 'w1', 'w2'):
             f.trib(h, 'job', 'del', 'train')
             f.trib(h, *job)
-        f.trib('r0', 'face', 'del', 'w2')
-        f.trib('r0', 'face', 'add', 'w2', 'dev', 'p2', 'addr', '10.77.2.2',
-               'port', str(PORT + 4))
+        for k in (1, 2):
+            f.trib('r0', 'face', 'del', 'w%d' % k)
+            f.trib('r0', 'face', 'add', 'w%d' % k, 'dev', 'p%d' % k, 'addr',
+                   '10.77.%d.2' % k, 'port', str(PORT + k + 2))
         f.trib('r0', 'tree', 'add', 'train', 'id', '1', 'child', 'w0:0',
                'child', 'w0:1', 'child', 'w1:2', 'child', 'w2:3')
         f.trib('w0', 'tree', 'add', 'train', 'id', '1', 'parent', 'up',
@@ -269,14 +271,29 @@ def mixed():
         f.trib('w1', 'tree', 'add', 'train', 'id', '1', 'parent', 'up',
                'index', '2', 'local', '2')
         ticket = f.trib('r0', 'job', 'ticket', 'train', 'rank', '3').strip()
-        ranks = Ranks(f, [], rounds=0)
-        for rank, host, name in ((0, 'w0', 'train'), (1, 'w0', 'train'),
-                                 (2, 'w1', 'train'), (3, 'w2', ticket)):
-            ranks.p[rank] = f.spawn(
-                host, 'trib-perf', '-b', '64k', '-e', '1m', '-n', '20', '-c',
-                '2', TRIB_JOB=name, TRIB_RANK=str(rank), RANK=str(rank))
-        tap.test('mixed__two_on_a_host_one_mapped_one_by_ticket',
+
+        def start(rounds):
+            ranks = Ranks(f, [])
+            for rank, host, name, transport in (
+                    (0, 'w0', 'train', 'xdp'), (1, 'w0', 'train', 'auto'),
+                    (2, 'w1', 'train', 'udp'), (3, 'w2', ticket, 'auto')):
+                ranks.p[rank] = f.spawn(
+                    host, 'trib-perf', '-b', '64k', '-e', '1m', '-c', '2',
+                    '-n', rounds, TRIB_JOB=name, TRIB_RANK=str(rank),
+                    RANK=str(rank), TRIB_TRANSPORT=transport)
+            return ranks
+
+        ranks = start('20')
+        tap.test('mixed__two_on_a_host_one_by_socket_one_by_ticket',
                  ranks.wait(), ranks)
+        ranks = start('10000')
+        moving(f)
+        before = time.monotonic()
+        ranks.p[2].kill()
+        ranks.wait(30)
+        tap.test('mixed__tribd_sees_that_the_one_by_socket_is_gone',
+                 all('rank 2 ended' in ranks.out[k] for k in (0, 1, 3)) and
+                 time.monotonic() - before < 2, ranks)
     finally:
         f.down()
 

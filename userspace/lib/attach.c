@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "internal.h"
+#include "tribd.h"
 
 /* Options with the environment's and the defaults filled in. */
 struct wish {
@@ -216,6 +217,20 @@ static struct trib *make_handle(const struct wish *w)
 	return NULL;
 }
 
+/*
+ * Without mapped delivery tribd needs the epochs for one thing only: to tell
+ * the others should this process die. It must not keep us from beginning.
+ */
+static void tell_tribd(const struct trib *t)
+{
+	unsigned int i;
+
+	for (i = 0; t->ops != &trib_xdp && i < t->nstream; i++)
+		if (trib_tribd_epoch(&t->place, t->stream[i]->tree,
+				     t->stream[i]->epoch))
+			break;
+}
+
 /* Open the transport, join all trees, and start. Errors are the handle's. */
 static int begin(struct trib *t)
 {
@@ -230,14 +245,16 @@ static int begin(struct trib *t)
 	/* Nobody else has the handle yet; the rules of the lock hold anyway. */
 	pthread_mutex_lock(&t->lock);
 	rc = trib_join(t);
-	if (rc)
-		trib_leave(t);
 	if (!rc && !t->timeout_ns)
 		t->timeout_ns = t->place.rep.timeout_ms * TRIB_MS;
 	if (!t->timeout_ns)
 		t->timeout_ns = TRIB_TUNE_TIMEOUT_MS * TRIB_MS;
 	if (!rc && t->ops->start)
 		rc = t->ops->start(t);
+	if (rc)
+		trib_leave(t);
+	else
+		tell_tribd(t);
 	for (i = 0; !rc && i < t->nstream; i++)
 		trib_window_start(t->stream[i]);
 	pthread_mutex_unlock(&t->lock);
