@@ -23,21 +23,22 @@ void drive_target(bool nothing);
  * @cpu:    where.
  * @lane:   this one.
  * @lanes:  of so many.
- * @from:   first value of the counter.
  * @until:  stop when the counter gets there (0: after one call).
  * @repeat: runs in one call.
+ * @threads: how many run (drive_run() sets it).
  * @count:  out: the counter.
  * @ns:     out: time it took.
  */
 struct drive {
 	const char *name;
 	int cpu, lane, lanes;
-	uint32_t from, until, repeat;
+	uint32_t until, repeat;
+	int threads;
 	uint32_t count;
 	uint64_t ns;
 };
 
-/* Run @n at the same time. */
+/* Run @n at the same time, from counter 0, in a new epoch. */
 void drive_run(struct drive *d, int n);
 
 #endif /* TEST_DRIVE_H */

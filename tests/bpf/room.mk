@@ -27,3 +27,12 @@ $(B)/tests/bpf/threads: $(addprefix $(B)/tests/bpf/,threads.o drive.o) \
 
 CHECK_TESTS += $(B)/tests/bpf/threads
 CHECK_TESTS += $(BPF_TEST_BINS) $(BPF_LIVE_BINS)
+
+# Beside the tests, because it drives the same world.
+$(B)/tests/bench/relay.o: CPPFLAGS_ALL += -DTRIB_NVAL=832
+
+$(B)/bench-relay: $(B)/tests/bench/relay.o $(B)/tests/bpf/drive.o \
+		$(BPF_WORLD) $(B)/tests/bpf/drive.bpf.o
+	$(CC) $(LDFLAGS_ALL) -o $@ $(filter-out %.bpf.o,$^) -lbpf -lpthread
+
+BENCH_BINS += $(B)/bench-relay
