@@ -158,7 +158,7 @@ class Tribd:
         self.proc = subprocess.Popen(argv, stdout=self.out, stderr=self.out,
                                      stdin=subprocess.DEVNULL)
         Tribd.all.append(self)
-        if wait and not wait_for(self.serves):
+        if wait and not wait_for(self.serves, 60):
             raise RuntimeError('tribd does not start: ' + self.log())
 
     def serves(self):
@@ -177,12 +177,12 @@ class Tribd:
             self.proc.send_signal(sig)
         if self in Tribd.all:
             Tribd.all.remove(self)
-        return self.proc.wait(timeout=20)
+        return self.proc.wait(timeout=60)
 
     def wait(self):
         """Of one that is to fail by itself."""
         Tribd.all.remove(self)
-        return self.proc.wait(timeout=20)
+        return self.proc.wait(timeout=60)
 
     def alive(self):
         return self.proc.poll() is None

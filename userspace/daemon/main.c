@@ -253,18 +253,17 @@ afresh:
 	return config_choose(d);
 }
 
+/* The records only: a file that makes no sense is refused before anything
+ * that runs is touched. */
 static int restore(struct tribd *d, const json_t *doc)
 {
 	struct reason why = {};
-	int err = state_restore(d, doc, &why);
+	int err = doc ? state_restore(d, doc, &why) : 0;
 
-	if (err) {
+	if (err)
 		log_error("%s/state.json: %s; `tribd --purge --instance %s` starts over",
 			  d->run_dir, why.text, d->instance);
-		return err;
-	}
-	face_restore_done(d);
-	return 0;
+	return err;
 }
 
 static int data_plane_start(struct tribd *d)
@@ -273,15 +272,15 @@ static int data_plane_start(struct tribd *d)
 	int err = adoption_decide(d, &doc);
 
 	if (!err)
-		err = bpf_load(d, d->adopted);
-	if (!err && doc)
 		err = restore(d, doc);
-	if (!err)
-		err = state_save(d);
-	if (!err)
-		err = bpf_pin(d);
 	json_decref(doc);
-	return err;
+	if (!err)
+		err = bpf_load(d, d->adopted);
+	if (err)
+		return err;
+	face_restore_done(d);
+	err = state_save(d);
+	return err ? err : bpf_pin(d);
 }
 
 static void on_signal(struct tribd *d, struct watch *w, uint32_t events)

@@ -32,3 +32,22 @@ $(DAEMON_UNITS): %: %.o $(DAEMON_PARTS) $(B)/userspace/daemon/objects.o
 CHECK_TESTS += $(DAEMON_UNITS) tests/unit/unit_daemon_spec.py \
 	tests/netns/daemon.t tests/netns/daemon_restart.t \
 	tests/netns/daemon_netlink.t
+
+DAEMON_MAN := $(if $(shell command -v rst2man),$(B)/man/tribd.8)
+
+$(B)/man/tribd.8: userspace/daemon/tribd.8.rst
+	@mkdir -p $(@D)
+	rst2man --strict $< $@
+
+ALL += $(DAEMON_MAN)
+
+.PHONY: install-daemon
+install-daemon: $(B)/tribd $(DAEMON_MAN)
+	install -D -m 755 $(B)/tribd $(DESTDIR)$(PREFIX)/sbin/tribd
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	sed 's|@PREFIX@|$(PREFIX)|' userspace/daemon/tribd.service \
+		>$(DESTDIR)$(PREFIX)/lib/systemd/system/tribd.service
+	$(if $(DAEMON_MAN),install -D -m 644 $(B)/man/tribd.8 \
+		$(DESTDIR)$(PREFIX)/share/man/man8/tribd.8)
+
+INSTALL += install-daemon
