@@ -42,7 +42,7 @@ static inline struct in6_addr v6(const char *text)
 static inline struct face *world_face(const char *name, const char *dev,
 				      struct in6_addr addr)
 {
-	struct face_spec s = { .addr = addr };
+	struct face_spec s = {.addr = addr};
 	struct face *f;
 	int err;
 
@@ -62,7 +62,7 @@ static inline struct face *world_face(const char *name, const char *dev,
 
 static inline void world_make(void)
 {
-	struct job_spec job = { .name = "train", .world = 8, .window = 4 };
+	struct job_spec job = {.name = "train", .world = 8, .window = 4};
 
 	memset(&world, 0, sizeof(world));
 	TAILQ_INIT(&world.ports);
@@ -113,7 +113,7 @@ static inline void spec_children(struct tree_spec *s, const char *text)
 
 static inline struct tree_spec spec_make(uint16_t id, const char *children)
 {
-	struct tree_spec s = { .id = id, .up_child = INDEX_NONE };
+	struct tree_spec s = {.id = id, .up_child = INDEX_NONE};
 
 	strcpy(s.job, "train");
 	spec_children(&s, children);

@@ -23,7 +23,7 @@ static bool says(const char *word)
 
 static struct face_spec face(const char *name, struct in6_addr addr)
 {
-	struct face_spec s = { .addr = addr };
+	struct face_spec s = {.addr = addr};
 
 	strcpy(s.ifname, "p0");
 	strcpy(s.name, name);
@@ -58,9 +58,9 @@ static void face__bad_names_are_refused(void)
 
 static void face__addresses_of_nobody_are_refused(void)
 {
-	static const char *const bad4[] = { "0.0.0.0", "127.0.0.1",
-					    "255.255.255.255", "240.0.0.1",
-					    "0.1.2.3" };
+	static const char *const bad4[] = {"0.0.0.0", "127.0.0.1",
+					   "255.255.255.255", "240.0.0.1",
+					   "0.1.2.3"};
 	unsigned int i;
 
 	for (i = 0; i < sizeof(bad4) / sizeof(bad4[0]); i++)
@@ -117,7 +117,7 @@ static void face__mtu_follows_values_and_ip_version(void)
 static void face__packet_must_come_from_its_device_and_address(void)
 {
 	struct face *f = face_find(&world, "a");
-	struct udp_packet p = { .src = v4("10.0.0.2"), .ifindex = 10 };
+	struct udp_packet p = {.src = v4("10.0.0.2"), .ifindex = 10};
 
 	expect(!face_sent(f, &p)); /* no device known */
 	f->l3_ifindex = 10;
@@ -133,7 +133,7 @@ static void face__packet_must_come_from_its_device_and_address(void)
 
 static void job__defaults(void)
 {
-	struct job_spec s = { .name = "/ps/job", .world = 1024 };
+	struct job_spec s = {.name = "/ps/job", .world = 1024};
 
 	expect_eq(job_check(&world, &s, &why), 0);
 	expect_eq(s.id, 2); /* 1 is taken */
@@ -150,7 +150,7 @@ static void job_refused(struct job_spec s, int err, const char *word)
 
 static void job__bad_numbers_are_refused(void)
 {
-	struct job_spec s = { .name = "j", .world = 2 };
+	struct job_spec s = {.name = "j", .world = 2};
 
 	s.world = 0;
 	job_refused(s, -ERANGE, "world 0");
@@ -175,7 +175,7 @@ static void job__bad_numbers_are_refused(void)
 
 static void job__bad_names_are_refused(void)
 {
-	struct job_spec s = { .name = "train", .world = 2 };
+	struct job_spec s = {.name = "train", .world = 2};
 
 	job_refused(s, -EEXIST, "train");
 	strcpy(s.name, "a?b");
@@ -260,11 +260,11 @@ static void instance__names(void)
 
 static void adopt__map_that_differs_is_refused(void)
 {
-	const struct bpf_map_info want = { .type = BPF_MAP_TYPE_ARRAY,
-					   .key_size = 4,
-					   .value_size = 1472,
-					   .max_entries = 64,
-					   .map_flags = 0 };
+	const struct bpf_map_info want = {.type = BPF_MAP_TYPE_ARRAY,
+					  .key_size = 4,
+					  .value_size = 1472,
+					  .max_entries = 64,
+					  .map_flags = 0};
 	struct bpf_map_info have = want;
 
 	expect_eq(adopt_map_check("slots", &have, &want, &why), 0);

@@ -23,8 +23,8 @@ static void start(void)
 
 static void put(int type, const void *data, size_t len)
 {
-	struct nlattr a = { .nla_len = (uint16_t)(NLA_HDRLEN + len),
-			    .nla_type = (uint16_t)type };
+	struct nlattr a = {.nla_len = (uint16_t)(NLA_HDRLEN + len),
+			   .nla_type = (uint16_t)type};
 
 	memcpy(buf + at, &a, sizeof(a));
 	memcpy(buf + at + NLA_HDRLEN, data, len);
@@ -171,7 +171,7 @@ static void parse__repeated_attribute_keeps_the_first(void)
 
 static void parse__cut_attribute_is_refused(void)
 {
-	struct nlattr a = { .nla_len = 200, .nla_type = TRIB_A_FACE_NAME };
+	struct nlattr a = {.nla_len = 200, .nla_type = TRIB_A_FACE_NAME};
 
 	start();
 	memcpy(buf, &a, sizeof(a));
@@ -194,9 +194,8 @@ static void parse__missing_padding_of_the_last_is_allowed(void)
 /* Any bytes: an answer, no crash, and nothing that points outside. */
 static void parse__random_bytes_stay_inside(void)
 {
-	static const struct nl_set *const set[] = { &nl_top,   &nl_face,
-						    &nl_job,   &nl_tree,
-						    &nl_child, &nl_ticket };
+	static const struct nl_set *const set[] = {
+		&nl_top, &nl_face, &nl_job, &nl_tree, &nl_child, &nl_ticket};
 	unsigned int seed = 7417, i, k, n;
 
 	for (n = 0; n < 200000; n++) {
@@ -237,8 +236,8 @@ static void refuse__makes_text_printable(void)
 
 static void dump_set(const struct nl_set *set)
 {
-	static const char *const kind[] = { "u8",   "u16",   "u32", "u64",
-					    "text", "bytes", "nest" };
+	static const char *const kind[] = {"u8",   "u16",   "u32", "u64",
+					   "text", "bytes", "nest"};
 	unsigned int i;
 
 	for (i = 1; i <= set->max; i++) {
@@ -253,7 +252,7 @@ static void dump_set(const struct nl_set *set)
 static int dump(const char *what)
 {
 	static const struct nl_set *const set[] = {
-		&nl_top,   &nl_status, &nl_face, &nl_job,   &nl_tree,
+		&nl_top,   &nl_status, &nl_face, &nl_job,    &nl_tree,
 		&nl_child, &nl_group,  &nl_stat, &nl_ticket,
 	};
 	unsigned int i;

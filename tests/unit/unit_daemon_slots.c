@@ -25,7 +25,7 @@ static void find__whole_pool_fits_and_one_more_does_not(void)
 
 static void find__takes_the_lowest_gap_that_is_long_enough(void)
 {
-	struct slot_range used[] = { { 512, 256 }, { 0, 128 }, { 192, 64 } };
+	struct slot_range used[] = {{512, 256}, {0, 128}, {192, 64}};
 	uint32_t first;
 
 	expect_eq(slots_find(used, 3, 1024, 64, &first), 0);
@@ -39,7 +39,7 @@ static void find__takes_the_lowest_gap_that_is_long_enough(void)
 
 static void find__numbers_near_the_end_do_not_wrap(void)
 {
-	struct slot_range used[] = { { UINT32_MAX - 10, 10 } };
+	struct slot_range used[] = {{UINT32_MAX - 10, 10}};
 	uint32_t first;
 
 	expect_eq(slots_find(used, 1, UINT32_MAX, UINT32_MAX - 5, &first),
@@ -48,21 +48,21 @@ static void find__numbers_near_the_end_do_not_wrap(void)
 
 static void check__outside_and_overlap_are_refused(void)
 {
-	struct slot_range used[] = { { 100, 50 } };
-	struct slot_range r = { 1000, 25 };
+	struct slot_range used[] = {{100, 50}};
+	struct slot_range r = {1000, 25};
 
 	expect_eq(slots_check(used, 1, 1024, &r), -ERANGE);
-	r = (struct slot_range){ UINT32_MAX, 2 };
+	r = (struct slot_range){UINT32_MAX, 2};
 	expect_eq(slots_check(used, 1, 1024, &r), -ERANGE);
-	r = (struct slot_range){ 0, 0 };
+	r = (struct slot_range){0, 0};
 	expect_eq(slots_check(used, 1, 1024, &r), -ERANGE);
-	r = (struct slot_range){ 149, 1 };
+	r = (struct slot_range){149, 1};
 	expect_eq(slots_check(used, 1, 1024, &r), -EEXIST);
-	r = (struct slot_range){ 90, 11 };
+	r = (struct slot_range){90, 11};
 	expect_eq(slots_check(used, 1, 1024, &r), -EEXIST);
-	r = (struct slot_range){ 150, 10 };
+	r = (struct slot_range){150, 10};
 	expect_eq(slots_check(used, 1, 1024, &r), 0);
-	r = (struct slot_range){ 90, 10 };
+	r = (struct slot_range){90, 10};
 	expect_eq(slots_check(used, 1, 1024, &r), 0);
 }
 
@@ -98,7 +98,7 @@ static void find__random_ranges_never_overlap(void)
 		for (i = first; i < first + want; i++)
 			expect(!owned[i]);
 		memset(owned + first, 1, want);
-		live[n++] = (struct slot_range){ first, want };
+		live[n++] = (struct slot_range){first, want};
 	}
 }
 

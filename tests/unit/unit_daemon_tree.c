@@ -36,7 +36,7 @@ static void refused(struct tree_spec s, int err, const char *word)
 	expect(says(word));
 	expect_eq(world.generation, generation);
 	expect_eq(world.ntrees, 0);
-	TAILQ_FOREACH (f, &world.faces, link)
+	TAILQ_FOREACH(f, &world.faces, link)
 		expect_eq(f->trees, 0);
 }
 

@@ -34,10 +34,11 @@ int adopt_map_check(const char *name, const struct bpf_map_info *have,
 			      have->type, want->type);
 	if (have->key_size != want->key_size ||
 	    have->value_size != want->value_size)
-		return refuse(why, -EPROTO,
-			      "map %s has keys of %u and values of %u bytes, not %u and %u",
-			      name, have->key_size, have->value_size,
-			      want->key_size, want->value_size);
+		return refuse(
+			why, -EPROTO,
+			"map %s has keys of %u and values of %u bytes, not %u and %u",
+			name, have->key_size, have->value_size, want->key_size,
+			want->value_size);
 	if (have->max_entries != want->max_entries)
 		return refuse(why, -EPROTO, "map %s has %u entries, not %u",
 			      name, have->max_entries, want->max_entries);
@@ -79,23 +80,25 @@ static int config_check(const struct tribd *d)
 		const char *option;
 		uint32_t asked, pinned;
 	} opt[] = {
-		{ "--values", d->opt.nval, c->nval },
-		{ "--slots", d->opt.nslots, c->nslots },
-		{ "--trees", d->opt.ntrees, c->ntrees },
+		{"--values", d->opt.nval, c->nval},
+		{"--slots", d->opt.nslots, c->nslots},
+		{"--trees", d->opt.ntrees, c->ntrees},
 	};
 	unsigned int i;
 
 	if (c->abi != TRIB_MAPS_ABI) {
-		log_error("%s: pinned maps have ABI %u, this tribd has %u; " PURGE_HINT,
-			  d->pin_dir, c->abi, TRIB_MAPS_ABI, d->instance);
+		log_error(
+			"%s: pinned maps have ABI %u, this tribd has %u; " PURGE_HINT,
+			d->pin_dir, c->abi, TRIB_MAPS_ABI, d->instance);
 		return -EPROTO;
 	}
 	for (i = 0; i < sizeof(opt) / sizeof(opt[0]); i++) {
 		if (!opt[i].asked || opt[i].asked == opt[i].pinned)
 			continue;
-		log_error("%s %u: the pinned maps have %u; leave the option out, or " PURGE_HINT,
-			  opt[i].option, opt[i].asked, opt[i].pinned,
-			  d->instance);
+		log_error(
+			"%s %u: the pinned maps have %u; leave the option out, or " PURGE_HINT,
+			opt[i].option, opt[i].asked, opt[i].pinned,
+			d->instance);
 		return -EEXIST;
 	}
 	return 0;
@@ -130,13 +133,14 @@ int adopt_config(struct tribd *d)
 static int adopt_map(struct tribd *d, const char *name)
 {
 	struct bpf_map *m = bpf_object__find_map_by_name(d->obj, name);
-	struct bpf_map_info have, want = {
-		.type = bpf_map__type(m),
-		.key_size = bpf_map__key_size(m),
-		.value_size = bpf_map__value_size(m),
-		.max_entries = bpf_map__max_entries(m),
-		.map_flags = bpf_map__map_flags(m),
-	};
+	struct bpf_map_info have,
+		want = {
+			.type = bpf_map__type(m),
+			.key_size = bpf_map__key_size(m),
+			.value_size = bpf_map__value_size(m),
+			.max_entries = bpf_map__max_entries(m),
+			.map_flags = bpf_map__map_flags(m),
+		};
 	struct reason why = {};
 	char path[192];
 	int fd, err;

@@ -22,17 +22,23 @@ static const struct {
 	uint32_t nval;
 	const char *start, *end;
 } variant[] = {
-	{ TRIB_NVAL_SMALL, trib_object_352, trib_object_352_end },
-	{ TRIB_NVAL_LARGE, trib_object_832, trib_object_832_end },
+	{TRIB_NVAL_SMALL, trib_object_352, trib_object_352_end},
+	{TRIB_NVAL_LARGE, trib_object_832, trib_object_832_end},
 };
 
 const char *const map_name[MAP__MAX] = {
-	[MAP_CONFIG] = "trib_config", [MAP_TREES] = "trees",
-	[MAP_SLOTS] = "slots",	      [MAP_GROUPS] = "groups",
-	[MAP_PORTS] = "ports",	      [MAP_MEMBERS] = "members",
-	[MAP_REWRITES] = "rewrites",  [MAP_STATS] = "stats",
-	[MAP_LAG] = "lag",	      [MAP_DELIVERS] = "delivers",
-	[MAP_CELLS] = "cells",	      [MAP_RINGS] = "rings",
+	[MAP_CONFIG] = "trib_config",
+	[MAP_TREES] = "trees",
+	[MAP_SLOTS] = "slots",
+	[MAP_GROUPS] = "groups",
+	[MAP_PORTS] = "ports",
+	[MAP_MEMBERS] = "members",
+	[MAP_REWRITES] = "rewrites",
+	[MAP_STATS] = "stats",
+	[MAP_LAG] = "lag",
+	[MAP_DELIVERS] = "delivers",
+	[MAP_CELLS] = "cells",
+	[MAP_RINGS] = "rings",
 };
 
 const char *const prog_name[PROG__MAX] = {
@@ -130,10 +136,9 @@ static int object_open(struct tribd *d)
 			  d->config.nval);
 		return -EINVAL;
 	}
-	d->obj = bpf_object__open_mem(variant[i].start,
-				      (size_t)(variant[i].end -
-					       variant[i].start),
-				      &opts);
+	d->obj = bpf_object__open_mem(
+		variant[i].start, (size_t)(variant[i].end - variant[i].start),
+		&opts);
 	if (!d->obj) {
 		err = -errno;
 		log_error("cannot open the BPF object: %s (%s)", strerror(-err),
@@ -167,7 +172,8 @@ static int descriptors_find(struct tribd *d)
 	int i;
 
 	for (i = 0; i < MAP__MAX; i++)
-		d->map[i] = bpf_object__find_map_fd_by_name(d->obj, map_name[i]);
+		d->map[i] =
+			bpf_object__find_map_fd_by_name(d->obj, map_name[i]);
 	for (i = 0; i < PROG__MAX; i++) {
 		struct bpf_program *p =
 			bpf_object__find_program_by_name(d->obj, prog_name[i]);
@@ -186,12 +192,15 @@ static int descriptors_find(struct tribd *d)
 static void load_explain(int err)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		log_error("cannot load the BPF object: the kernel has no BTF (/sys/kernel/btf/vmlinux); CONFIG_DEBUG_INFO_BTF is needed");
+		log_error(
+			"cannot load the BPF object: the kernel has no BTF (/sys/kernel/btf/vmlinux); CONFIG_DEBUG_INFO_BTF is needed");
 	else if (err == -EPERM)
-		log_error("cannot load the BPF object: not permitted (%s); check `ulimit -l` and the service's capabilities",
-			  complaint);
+		log_error(
+			"cannot load the BPF object: not permitted (%s); check `ulimit -l` and the service's capabilities",
+			complaint);
 	else if (err == -ENOMEM)
-		log_error("cannot load the BPF object: not enough memory; --slots and --trees make the maps smaller");
+		log_error(
+			"cannot load the BPF object: not enough memory; --slots and --trees make the maps smaller");
 	else
 		log_error("cannot load the BPF object: %s (%s)", strerror(-err),
 			  complaint);
@@ -284,8 +293,9 @@ fail:
 void bpf_quiesce(struct tribd *d)
 {
 	uint32_t zero = TRIB_NONE;
-	int fd = bpf_map_create(BPF_MAP_TYPE_DEVMAP, "quiesce", sizeof(uint32_t),
-				sizeof(struct bpf_devmap_val), 1, NULL);
+	int fd =
+		bpf_map_create(BPF_MAP_TYPE_DEVMAP, "quiesce", sizeof(uint32_t),
+			       sizeof(struct bpf_devmap_val), 1, NULL);
 
 	if (fd < 0 ||
 	    bpf_map_update_elem(d->map[MAP_GROUPS], &zero, &fd, BPF_ANY)) {
@@ -300,8 +310,8 @@ void bpf_quiesce(struct tribd *d)
 
 uint32_t bpf_btf_struct(struct tribd *d, const char *name)
 {
-	int id = d->btf ? btf__find_by_name_kind(d->btf, name, BTF_KIND_STRUCT) :
-			  -ENOENT;
+	int id = d->btf ? btf__find_by_name_kind(d->btf, name, BTF_KIND_STRUCT)
+			: -ENOENT;
 
 	return id > 0 ? (uint32_t)id : 0;
 }

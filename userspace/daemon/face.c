@@ -19,7 +19,7 @@ struct face *face_find(struct tribd *d, const char *name)
 {
 	struct face *f;
 
-	TAILQ_FOREACH (f, &d->faces, link)
+	TAILQ_FOREACH(f, &d->faces, link)
 		if (!strcmp(f->name, name))
 			return f;
 	return NULL;
@@ -32,10 +32,9 @@ bool face_ready(const struct face *f)
 
 bool face_same_peer(const struct face *a, const struct face *b)
 {
-	return a == b ||
-	       (a->port == b->port && a->udp_port == b->udp_port &&
-		!memcmp(&a->addr, &b->addr, sizeof(a->addr)) &&
-		!memcmp(a->vlan, b->vlan, sizeof(a->vlan)));
+	return a == b || (a->port == b->port && a->udp_port == b->udp_port &&
+			  !memcmp(&a->addr, &b->addr, sizeof(a->addr)) &&
+			  !memcmp(a->vlan, b->vlan, sizeof(a->vlan)));
 }
 
 bool face_sent(const struct face *f, const struct udp_packet *p)
@@ -62,13 +61,13 @@ static int l3_device(struct tribd *d, const struct face *f, struct netdev *dev,
 	for (i = 0; !err && i < 2 && f->vlan[i]; i++) {
 		err = rtnl_vlan_dev(d, dev->ifindex, f->vlan[i], dev);
 		if (err == -ENODEV)
-			return refuse(why, err,
-				      "no VLAN device with tag %u over %s: make one, tribd speaks through it",
-				      f->vlan[i], f->port->ifname);
+			return refuse(
+				why, err,
+				"no VLAN device with tag %u over %s: make one, tribd speaks through it",
+				f->vlan[i], f->port->ifname);
 	}
-	return err ? refuse(why, err, "%s: %s", f->port->ifname,
-			    strerror(-err)) :
-		     0;
+	return err ? refuse(why, err, "%s: %s", f->port->ifname, strerror(-err))
+		   : 0;
 }
 
 static void multicast_mac(struct face *f)
@@ -76,12 +75,11 @@ static void multicast_mac(struct face *f)
 	const uint8_t *a = f->addr.s6_addr;
 
 	if (addr_is_v4(&f->addr)) {
-		uint8_t mac[6] = { 0x01, 0x00, 0x5e, a[13] & 0x7f, a[14],
-				   a[15] };
+		uint8_t mac[6] = {0x01, 0x00, 0x5e, a[13] & 0x7f, a[14], a[15]};
 
 		memcpy(f->mac, mac, 6);
 	} else {
-		uint8_t mac[6] = { 0x33, 0x33, a[12], a[13], a[14], a[15] };
+		uint8_t mac[6] = {0x33, 0x33, a[12], a[13], a[14], a[15]};
 
 		memcpy(f->mac, mac, 6);
 	}
@@ -152,7 +150,7 @@ static void probe_run(struct tribd *d, struct timer *t)
 	uint32_t next = PROBE_MAX_MS;
 	struct face *f;
 
-	TAILQ_FOREACH (f, &d->faces, link) {
+	TAILQ_FOREACH(f, &d->faces, link) {
 		if (f->mac_given || f->mac_known || !f->port->ifindex)
 			continue;
 		face_update(d, f);
@@ -165,7 +163,7 @@ static void probe_run(struct tribd *d, struct timer *t)
 	timer_set(d, t, next);
 }
 
-static struct timer probe_timer = { .fn = probe_run };
+static struct timer probe_timer = {.fn = probe_run};
 
 static void probe_soon(struct tribd *d)
 {
@@ -185,7 +183,7 @@ static void port_back(struct tribd *d, struct port *p, const struct netdev *dev)
 	}
 	/* Rows name the interface by its new number, attached or not. */
 	p->ifindex = dev->ifindex;
-	TAILQ_FOREACH (f, &d->faces, link) {
+	TAILQ_FOREACH(f, &d->faces, link) {
 		if (f->port != p)
 			continue;
 		f->probe_ms = 0;
@@ -200,7 +198,7 @@ static void port_gone(struct tribd *d, struct port *p)
 	struct face *f;
 
 	port_lost(d, p);
-	TAILQ_FOREACH (f, &d->faces, link) {
+	TAILQ_FOREACH(f, &d->faces, link) {
 		if (f->port != p)
 			continue;
 		f->l3_ifindex = 0;
@@ -215,7 +213,7 @@ void face_on_device(struct tribd *d, const struct netdev *dev, bool gone)
 	struct port *p;
 	struct face *f;
 
-	TAILQ_FOREACH (p, &d->ports, link) {
+	TAILQ_FOREACH(p, &d->ports, link) {
 		if (gone && p->ifindex == dev->ifindex) {
 			port_gone(d, p);
 			return;
@@ -232,7 +230,7 @@ void face_on_device(struct tribd *d, const struct netdev *dev, bool gone)
 		memcpy(p->mac, dev->mac, 6);
 	}
 	/* A VLAN device that came, went, or has another MAC. */
-	TAILQ_FOREACH (f, &d->faces, link)
+	TAILQ_FOREACH(f, &d->faces, link)
 		if (f->l3_ifindex == dev->ifindex ||
 		    (f->vlan[0] && !f->l3_ifindex))
 			face_update(d, f);
@@ -243,7 +241,7 @@ void face_on_neighbour(struct tribd *d, uint32_t ifindex,
 {
 	struct face *f;
 
-	TAILQ_FOREACH (f, &d->faces, link) {
+	TAILQ_FOREACH(f, &d->faces, link) {
 		if (f->mac_given || f->l3_ifindex != ifindex ||
 		    memcmp(&f->next_hop, addr, sizeof(*addr)) ||
 		    (f->mac_known && !memcmp(f->mac, mac, 6)))
@@ -264,13 +262,14 @@ void face_on_change(struct tribd *d)
 	struct netdev dev;
 
 	/* News may have been lost: look for devices, too. */
-	TAILQ_FOREACH (p, &d->ports, link) {
-		if (p->ifindex && rtnl_dev(d, NULL, p->ifindex, &dev) == -ENODEV)
+	TAILQ_FOREACH(p, &d->ports, link) {
+		if (p->ifindex &&
+		    rtnl_dev(d, NULL, p->ifindex, &dev) == -ENODEV)
 			port_gone(d, p);
 		if (!p->ifindex && !rtnl_dev(d, p->ifname, 0, &dev))
 			port_back(d, p, &dev);
 	}
-	TAILQ_FOREACH (f, &d->faces, link)
+	TAILQ_FOREACH(f, &d->faces, link)
 		face_update(d, f);
 }
 
@@ -330,9 +329,10 @@ static int device_check(struct tribd *d, const struct face *f,
 		return refuse(why, -EINVAL, "device %s is not an Ethernet one",
 			      f->port->ifname);
 	if (dev->mtu < need)
-		return refuse(why, -EMSGSIZE,
-			      "device %s has MTU %u: packets of %u values need %u (tribd --values)",
-			      f->port->ifname, dev->mtu, d->config.nval, need);
+		return refuse(
+			why, -EMSGSIZE,
+			"device %s has MTU %u: packets of %u values need %u (tribd --values)",
+			f->port->ifname, dev->mtu, d->config.nval, need);
 	return 0;
 }
 
@@ -350,9 +350,10 @@ static int face_bring_up(struct tribd *d, struct face *f, struct reason *why)
 	if (!f->l3_ifindex)
 		return -ENODEV; /* l3_device() said why */
 	if (!f->local_known)
-		return refuse(why, -EADDRNOTAVAIL,
-			      "%s has no address towards %s: configure one, or give `local`",
-			      f->port->ifname, addr_text(&f->addr, text));
+		return refuse(
+			why, -EADDRNOTAVAIL,
+			"%s has no address towards %s: configure one, or give `local`",
+			f->port->ifname, addr_text(&f->addr, text));
 	return 0;
 }
 
@@ -397,7 +398,7 @@ void face_restore_done(struct tribd *d)
 	struct port *p;
 	struct face *f;
 
-	TAILQ_FOREACH (p, &d->ports, link) {
+	TAILQ_FOREACH(p, &d->ports, link) {
 		struct reason why = {};
 
 		if (rtnl_dev(d, p->ifname, 0, &dev)) {
@@ -415,7 +416,7 @@ void face_restore_done(struct tribd *d)
 		}
 	}
 	port_prune_links(d);
-	TAILQ_FOREACH (f, &d->faces, link)
+	TAILQ_FOREACH(f, &d->faces, link)
 		face_resolve(d, f, NULL);
 	probe_soon(d);
 }

@@ -20,7 +20,7 @@ struct face_spec {
 };
 
 /* Names of faces and jobs: 1 to 63 visible ASCII characters, none of @not. */
-int name_check(const char *what, const char *name, const char *not,
+int name_check(const char *what, const char *name, const char * not,
 	       struct reason *why);
 /* Printable address, IPv4 as such. */
 const char *addr_text(const struct in6_addr *a, char buf[INET6_ADDRSTRLEN]);

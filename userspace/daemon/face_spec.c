@@ -31,8 +31,8 @@ bool addr_is_zero(const struct in6_addr *a)
 
 bool addr_is_multicast(const struct in6_addr *a)
 {
-	return addr_is_v4(a) ? (a->s6_addr[12] & 0xf0) == 0xe0 :
-			       IN6_IS_ADDR_MULTICAST(a);
+	return addr_is_v4(a) ? (a->s6_addr[12] & 0xf0) == 0xe0
+			     : IN6_IS_ADDR_MULTICAST(a);
 }
 
 /* Addresses that nobody else can have. */
@@ -44,7 +44,7 @@ static bool addr_is_nobody(const struct in6_addr *a)
 	       a->s6_addr[12] >= 240;
 }
 
-int name_check(const char *what, const char *name, const char *not,
+int name_check(const char *what, const char *name, const char * not,
 	       struct reason *why)
 {
 	const char *s;
@@ -75,10 +75,11 @@ static int mac_check(const struct face_spec *s, struct reason *why)
 		return refuse(why, -EINVAL,
 			      "mac 00:00:00:00:00:00 is nobody's");
 	if ((s->mac[0] & 1) && !addr_is_multicast(&s->addr))
-		return refuse(why, -EINVAL,
-			      "mac %02x:%02x:%02x:%02x:%02x:%02x is a group address, the face's address is not",
-			      s->mac[0], s->mac[1], s->mac[2], s->mac[3],
-			      s->mac[4], s->mac[5]);
+		return refuse(
+			why, -EINVAL,
+			"mac %02x:%02x:%02x:%02x:%02x:%02x is a group address, the face's address is not",
+			s->mac[0], s->mac[1], s->mac[2], s->mac[3], s->mac[4],
+			s->mac[5]);
 	return 0;
 }
 
@@ -107,8 +108,7 @@ static int local_check(const struct face_spec *s, struct reason *why)
 			      "local address %s is of the other IP version",
 			      addr_text(&s->local, text));
 	if (addr_is_nobody(&s->local) || addr_is_multicast(&s->local))
-		return refuse(why, -EINVAL,
-			      "local address %s is not a host's",
+		return refuse(why, -EINVAL, "local address %s is not a host's",
 			      addr_text(&s->local, text));
 	if (!memcmp(&s->local, &s->addr, sizeof(s->addr)))
 		return refuse(why, -EINVAL,

@@ -55,15 +55,15 @@ static void rewrite_fill(const struct tree *t, const struct face *f,
 static int rewrite_store(struct tribd *d, const struct tree *t, uint32_t group,
 			 const struct face *f)
 {
-	struct trib_rewrite_key key = { group, f->port->ifindex };
+	struct trib_rewrite_key key = {group, f->port->ifindex};
 	struct trib_rewrite w;
 
 	if (!face_ready(f))
 		return 0;
 	rewrite_fill(t, f, &w);
-	return bpf_map_update_elem(d->map[MAP_REWRITES], &key, &w, BPF_ANY) ?
-		       -errno :
-		       0;
+	return bpf_map_update_elem(d->map[MAP_REWRITES], &key, &w, BPF_ANY)
+		       ? -errno
+		       : 0;
 }
 
 static int devmap_store(struct tribd *d, uint32_t group,
@@ -89,8 +89,8 @@ static int devmap_store(struct tribd *d, uint32_t group,
 		    errno != EINVAL && errno != ENODEV)
 			err = -errno;
 	}
-	if (!err && bpf_map_update_elem(d->map[MAP_GROUPS], &group, &fd,
-					BPF_ANY))
+	if (!err &&
+	    bpf_map_update_elem(d->map[MAP_GROUPS], &group, &fd, BPF_ANY))
 		err = -errno;
 	close(fd);
 	return err;
@@ -145,7 +145,7 @@ static int group_store_one(struct tribd *d, const struct tree *t,
 	else if (have && !(g.n && native))
 		bpf_map_delete_elem(d->map[MAP_GROUPS], &group);
 	for (i = 0; !err && i < old.n; i++) {
-		struct trib_rewrite_key key = { group, old.ifindex[i] };
+		struct trib_rewrite_key key = {group, old.ifindex[i]};
 
 		if (!group_has(&g, old.ifindex[i]))
 			bpf_map_delete_elem(d->map[MAP_REWRITES], &key);
@@ -184,7 +184,7 @@ void group_clear(struct tribd *d, uint16_t tree)
 			bpf_map_update_elem(d->map[MAP_MEMBERS], &group, &none,
 					    BPF_ANY);
 		for (i = 0; i < g.n; i++) {
-			struct trib_rewrite_key key = { group, g.ifindex[i] };
+			struct trib_rewrite_key key = {group, g.ifindex[i]};
 
 			bpf_map_delete_elem(d->map[MAP_REWRITES], &key);
 		}

@@ -45,10 +45,10 @@ static int caps_check(void)
 		int cap;
 		const char *name;
 	} need[] = {
-		{ CAP_NET_ADMIN, "CAP_NET_ADMIN" },
+		{CAP_NET_ADMIN, "CAP_NET_ADMIN"},
 		/* ids to descriptors of maps, and mounting bpffs */
-		{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN" },
-		{ CAP_BPF, "CAP_BPF" },
+		{CAP_SYS_ADMIN, "CAP_SYS_ADMIN"},
+		{CAP_BPF, "CAP_BPF"},
 	};
 	struct __user_cap_header_struct h = {
 		.version = _LINUX_CAPABILITY_VERSION_3,
@@ -63,8 +63,9 @@ static int caps_check(void)
 
 		if (c[cap / 32].effective & (1U << cap % 32))
 			continue;
-		log_error("lacks %s: run as root, or give the service CAP_NET_ADMIN, CAP_SYS_ADMIN and CAP_BPF",
-			  need[i].name);
+		log_error(
+			"lacks %s: run as root, or give the service CAP_NET_ADMIN, CAP_SYS_ADMIN and CAP_BPF",
+			need[i].name);
 		return -EPERM;
 	}
 	return 0;
@@ -105,7 +106,8 @@ static bool mount_ns_enter(pid_t pid)
 static int bpffs_open(void)
 {
 	if (!bpffs_here() && (mount_ns_enter(1) || mount_ns_enter(getppid())))
-		log_info("no bpffs in this mount namespace: works in the one it was split from");
+		log_info(
+			"no bpffs in this mount namespace: works in the one it was split from");
 	if (bpffs_here())
 		return 0;
 	if (mount("bpf", BPFFS, "bpf", 0, "mode=0755")) {
@@ -145,7 +147,8 @@ static int netns_identity(struct tribd *d, char *name, size_t size)
 	if (netns_is_initial(&own))
 		snprintf(name, size, "default");
 	else
-		snprintf(name, size, "net-%llu", (unsigned long long)own.st_ino);
+		snprintf(name, size, "net-%llu",
+			 (unsigned long long)own.st_ino);
 
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
@@ -154,8 +157,9 @@ static int netns_identity(struct tribd *d, char *name, size_t size)
 		       &len)) {
 		int err = -errno;
 
-		log_error("the kernel does not tell namespaces apart (SO_NETNS_COOKIE: %s): 5.14 or newer is needed",
-			  strerror(-err));
+		log_error(
+			"the kernel does not tell namespaces apart (SO_NETNS_COOKIE: %s): 5.14 or newer is needed",
+			strerror(-err));
 		close(fd);
 		return err;
 	}
@@ -250,8 +254,8 @@ int instance_open(struct tribd *d)
 
 void instance_forget(struct tribd *d)
 {
-	static const char *const file[] = { "state.json", "state.json.new",
-					    "lock" };
+	static const char *const file[] = {"state.json", "state.json.new",
+					   "lock"};
 	char path[160];
 	unsigned int i;
 

@@ -16,7 +16,7 @@ struct job *job_find(struct tribd *d, const char *name)
 {
 	struct job *j;
 
-	TAILQ_FOREACH (j, &d->jobs, link)
+	TAILQ_FOREACH(j, &d->jobs, link)
 		if (!strcmp(j->name, name))
 			return j;
 	return NULL;
@@ -26,7 +26,7 @@ struct job *job_find_id(struct tribd *d, uint16_t id)
 {
 	struct job *j;
 
-	TAILQ_FOREACH (j, &d->jobs, link)
+	TAILQ_FOREACH(j, &d->jobs, link)
 		if (j->id == id)
 			return j;
 	return NULL;
@@ -35,8 +35,8 @@ struct job *job_find_id(struct tribd *d, uint16_t id)
 struct tree *job_next_tree(struct tribd *d, const struct job *job,
 			   const struct tree *after)
 {
-	struct tree *t = after ? TAILQ_NEXT(after, link) :
-				 TAILQ_FIRST(&d->trees);
+	struct tree *t =
+		after ? TAILQ_NEXT(after, link) : TAILQ_FIRST(&d->trees);
 
 	while (t && t->job != job)
 		t = TAILQ_NEXT(t, link);
@@ -51,8 +51,8 @@ static int id_choose(struct tribd *d, struct job_spec *s, struct reason *why)
 	if (s->id) {
 		j = job_find_id(d, s->id);
 		return j ? refuse(why, -EEXIST, "job id %u is job %s", s->id,
-				  j->name) :
-			   0;
+				  j->name)
+			 : 0;
 	}
 	for (id = 1; id <= UINT16_MAX; id++)
 		if (!job_find_id(d, (uint16_t)id)) {

@@ -18,7 +18,7 @@ struct job_spec {
 	bool has_cookie;
 	uint64_t cookie;
 	uint32_t world;
-	uint32_t window;     /* 0: default */
+	uint32_t window; /* 0: default */
 	uint32_t owner;
 	uint32_t timeout_ms; /* 0: default */
 	uint64_t rate;

@@ -35,7 +35,7 @@ void loop_exit(struct tribd *d)
 
 static int loop_ctl(struct tribd *d, int op, struct watch *w, uint32_t events)
 {
-	struct epoll_event ev = { .events = events, .data.ptr = w };
+	struct epoll_event ev = {.events = events, .data.ptr = w};
 
 	return epoll_ctl(d->epoll_fd, op, w->fd, &ev) ? -errno : 0;
 }
@@ -70,7 +70,7 @@ void timer_set(struct tribd *d, struct timer *t, uint32_t ms)
 
 	timer_cancel(d, t);
 	t->at_ns = now_ns() + ms * 1000000ULL;
-	LIST_FOREACH (it, &d->timers, link) {
+	LIST_FOREACH(it, &d->timers, link) {
 		if (it->at_ns > t->at_ns)
 			break;
 		before = it;

@@ -75,7 +75,7 @@ static bool values_parse(const char *s, uint32_t *nval)
 
 static bool log_parse(const char *s, enum log_level *level)
 {
-	static const char *const name[] = { "error", "warn", "info", "debug" };
+	static const char *const name[] = {"error", "warn", "info", "debug"};
 	unsigned int i;
 
 	for (i = 0; i < sizeof(name) / sizeof(name[0]); i++)
@@ -92,26 +92,27 @@ static int option_parse(struct options *o, int c, const char *arg)
 	case 'i':
 		o->instance = arg;
 		if (!instance_name_ok(arg))
-			return usage("--instance %s: 1 to 48 letters, digits, - and _",
-				     arg);
+			return usage(
+				"--instance %s: 1 to 48 letters, digits, - and _",
+				arg);
 		return 0;
 	case 'v':
-		return values_parse(arg, &o->nval) ?
-			       0 :
-			       usage("--values %s: auto, 352 or 832", arg);
+		return values_parse(arg, &o->nval)
+			       ? 0
+			       : usage("--values %s: auto, 352 or 832", arg);
 	case 's':
-		return number_parse(arg, 2, SLOTS_MAX, &o->nslots) ?
-			       0 :
-			       usage("--slots %s: 2 to 1048576", arg);
+		return number_parse(arg, 2, SLOTS_MAX, &o->nslots)
+			       ? 0
+			       : usage("--slots %s: 2 to 1048576", arg);
 	case 't':
-		return number_parse(arg, 2, TREES_MAX, &o->ntrees) ?
-			       0 :
-			       usage("--trees %s: 2 to 65536", arg);
+		return number_parse(arg, 2, TREES_MAX, &o->ntrees)
+			       ? 0
+			       : usage("--trees %s: 2 to 65536", arg);
 	case 'l':
-		return log_parse(arg, &o->log) ?
-			       0 :
-			       usage("--log %s: error, warn, info or debug",
-				     arg);
+		return log_parse(arg, &o->log)
+			       ? 0
+			       : usage("--log %s: error, warn, info or debug",
+				       arg);
 	case 'p':
 		o->purge = true;
 		return 0;
@@ -125,15 +126,15 @@ static int option_parse(struct options *o, int c, const char *arg)
 static int arguments_parse(struct options *o, int argc, char **argv)
 {
 	static const struct option option[] = {
-		{ "instance", required_argument, NULL, 'i' },
-		{ "values", required_argument, NULL, 'v' },
-		{ "slots", required_argument, NULL, 's' },
-		{ "trees", required_argument, NULL, 't' },
-		{ "log", required_argument, NULL, 'l' },
-		{ "purge", no_argument, NULL, 'p' },
-		{ "version", no_argument, NULL, 'V' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+		{"instance", required_argument, NULL, 'i'},
+		{"values", required_argument, NULL, 'v'},
+		{"slots", required_argument, NULL, 's'},
+		{"trees", required_argument, NULL, 't'},
+		{"log", required_argument, NULL, 'l'},
+		{"purge", no_argument, NULL, 'p'},
+		{"version", no_argument, NULL, 'V'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
 	int c, err;
 
@@ -205,12 +206,14 @@ static int config_choose(struct tribd *d)
 static int foreign_pins(struct tribd *d)
 {
 	if (adopt_alive(d)) {
-		log_error("instance %s belongs to another network namespace, where its programs still run; use another --instance",
-			  d->instance);
+		log_error(
+			"instance %s belongs to another network namespace, where its programs still run; use another --instance",
+			d->instance);
 		return -EBUSY;
 	}
-	log_info("%s was left by a network namespace that is gone; starts afresh",
-		 d->pin_dir);
+	log_info(
+		"%s was left by a network namespace that is gone; starts afresh",
+		d->pin_dir);
 	return pins_remove(d);
 }
 
@@ -229,15 +232,17 @@ static int adoption_decide(struct tribd *d, json_t **doc)
 	*doc = state_read(d, &state_err);
 	if (err == -ENOENT) {
 		if (*doc || state_err)
-			log_info("%s/state.json describes maps that are gone: not used",
-				 d->run_dir);
+			log_info(
+				"%s/state.json describes maps that are gone: not used",
+				d->run_dir);
 		goto afresh;
 	}
 	if (!*doc || state_instance(*doc) != d->config.instance) {
-		log_error("%s has pinned maps, but %s/state.json %s; remove them by `tribd --purge --instance %s`",
-			  d->pin_dir, d->run_dir,
-			  *doc ? "describes others" : "is missing or unreadable",
-			  d->instance);
+		log_error(
+			"%s has pinned maps, but %s/state.json %s; remove them by `tribd --purge --instance %s`",
+			d->pin_dir, d->run_dir,
+			*doc ? "describes others" : "is missing or unreadable",
+			d->instance);
 		return -EPROTO;
 	}
 	if (state_netns(*doc) == d->netns_cookie) {
@@ -261,8 +266,9 @@ static int restore(struct tribd *d, const json_t *doc)
 	int err = doc ? state_restore(d, doc, &why) : 0;
 
 	if (err)
-		log_error("%s/state.json: %s; `tribd --purge --instance %s` starts over",
-			  d->run_dir, why.text, d->instance);
+		log_error(
+			"%s/state.json: %s; `tribd --purge --instance %s` starts over",
+			d->run_dir, why.text, d->instance);
 	return err;
 }
 
@@ -296,7 +302,7 @@ static void on_signal(struct tribd *d, struct watch *w, uint32_t events)
 
 static int signals_init(struct tribd *d)
 {
-	static struct watch w = { .fn = on_signal };
+	static struct watch w = {.fn = on_signal};
 	sigset_t set;
 
 	sigemptyset(&set);
@@ -338,27 +344,28 @@ static const struct part {
 	void (*exit)(struct tribd *d);
 	bool purge; /* needed to purge, too */
 } part[] = {
-	{ bpf_log_init, NULL, true },
-	{ instance_open, instance_close, true },
-	{ loop_init, loop_exit, true },
-	{ signals_init, NULL, true },
-	{ rtnl_init, rtnl_exit, true },
+	{bpf_log_init, NULL, true},
+	{instance_open, instance_close, true},
+	{loop_init, loop_exit, true},
+	{signals_init, NULL, true},
+	{rtnl_init, rtnl_exit, true},
 	/* Whoever has these is the tribd of this network namespace. */
-	{ netlink_init, netlink_exit, false },
-	{ udp_init, udp_exit, false },
-	{ data_plane_start, objects_free, false },
-	{ deliver_init, deliver_exit, false },
-	{ join_init, join_exit, false },
-	{ attach_init, attach_exit, false },
-	{ tree_restore_done, NULL, false },
-	{ netlink_serve, NULL, false },
+	{netlink_init, netlink_exit, false},
+	{udp_init, udp_exit, false},
+	{data_plane_start, objects_free, false},
+	{deliver_init, deliver_exit, false},
+	{join_init, join_exit, false},
+	{attach_init, attach_exit, false},
+	{tree_restore_done, NULL, false},
+	{netlink_serve, NULL, false},
 };
 
 static int serve(struct tribd *d)
 {
-	log_info("instance %s: %u values, %u slots, %u faces, %u jobs, %u trees%s",
-		 d->instance, d->config.nval, d->config.nslots, d->nfaces,
-		 d->njobs, d->ntrees, d->adopted ? ", adopted" : "");
+	log_info(
+		"instance %s: %u values, %u slots, %u faces, %u jobs, %u trees%s",
+		d->instance, d->config.nval, d->config.nslots, d->nfaces,
+		d->njobs, d->ntrees, d->adopted ? ", adopted" : "");
 	return loop_run(d);
 }
 
@@ -382,7 +389,7 @@ static int run(struct tribd *d)
 
 int main(int argc, char **argv)
 {
-	static struct tribd d = { .lock_fd = -1, .epoll_fd = -1 };
+	static struct tribd d = {.lock_fd = -1, .epoll_fd = -1};
 	int status = arguments_parse(&d.opt, argc, argv);
 
 	if (status >= 0)

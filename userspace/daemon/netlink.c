@@ -30,26 +30,24 @@ struct netlink {
 };
 
 const struct nl_command nl_command[TRIB_CMD__MAX] = {
-	[TRIB_CMD_STATUS_GET] = { 0, false, nl_status_get, NULL, NULL },
-	[TRIB_CMD_FACE_NEW] = { TRIB_A_FACE, true, nl_face_new, NULL, NULL },
-	[TRIB_CMD_FACE_DEL] = { TRIB_A_FACE, true, nl_face_del, NULL, NULL },
-	[TRIB_CMD_FACE_GET] = { TRIB_A_FACE, false, nl_face_get, NULL,
-				nl_face_next },
-	[TRIB_CMD_JOB_NEW] = { TRIB_A_JOB, true, nl_job_new, NULL, NULL },
-	[TRIB_CMD_JOB_DEL] = { TRIB_A_JOB, true, nl_job_del, NULL, NULL },
-	[TRIB_CMD_JOB_GET] = { TRIB_A_JOB, false, nl_job_get, NULL,
-			       nl_job_next },
-	[TRIB_CMD_TREE_NEW] = { TRIB_A_TREE, true, nl_tree_new, NULL, NULL },
-	[TRIB_CMD_TREE_DEL] = { TRIB_A_TREE, true, nl_tree_del, NULL, NULL },
-	[TRIB_CMD_TREE_GET] = { TRIB_A_TREE, false, nl_tree_get, nl_tree_start,
-				nl_tree_next },
-	[TRIB_CMD_GROUP_GET] = { TRIB_A_GROUP, false, nl_group_get, NULL,
-				 nl_group_next },
-	[TRIB_CMD_STATS_GET] = { 0, false, NULL, NULL, nl_stats_next },
-	[TRIB_CMD_STATS_RESET] = { 0, true, nl_stats_reset, NULL, NULL },
-	[TRIB_CMD_TICKET_GET] = { TRIB_A_JOB, false, nl_ticket_get, NULL,
-				  NULL },
-	[TRIB_CMD_TREE_WIPE] = { TRIB_A_TREE, true, nl_tree_wipe, NULL, NULL },
+	[TRIB_CMD_STATUS_GET] = {0, false, nl_status_get, NULL, NULL},
+	[TRIB_CMD_FACE_NEW] = {TRIB_A_FACE, true, nl_face_new, NULL, NULL},
+	[TRIB_CMD_FACE_DEL] = {TRIB_A_FACE, true, nl_face_del, NULL, NULL},
+	[TRIB_CMD_FACE_GET] = {TRIB_A_FACE, false, nl_face_get, NULL,
+			       nl_face_next},
+	[TRIB_CMD_JOB_NEW] = {TRIB_A_JOB, true, nl_job_new, NULL, NULL},
+	[TRIB_CMD_JOB_DEL] = {TRIB_A_JOB, true, nl_job_del, NULL, NULL},
+	[TRIB_CMD_JOB_GET] = {TRIB_A_JOB, false, nl_job_get, NULL, nl_job_next},
+	[TRIB_CMD_TREE_NEW] = {TRIB_A_TREE, true, nl_tree_new, NULL, NULL},
+	[TRIB_CMD_TREE_DEL] = {TRIB_A_TREE, true, nl_tree_del, NULL, NULL},
+	[TRIB_CMD_TREE_GET] = {TRIB_A_TREE, false, nl_tree_get, nl_tree_start,
+			       nl_tree_next},
+	[TRIB_CMD_GROUP_GET] = {TRIB_A_GROUP, false, nl_group_get, NULL,
+				nl_group_next},
+	[TRIB_CMD_STATS_GET] = {0, false, NULL, NULL, nl_stats_next},
+	[TRIB_CMD_STATS_RESET] = {0, true, nl_stats_reset, NULL, NULL},
+	[TRIB_CMD_TICKET_GET] = {TRIB_A_JOB, false, nl_ticket_get, NULL, NULL},
+	[TRIB_CMD_TREE_WIPE] = {TRIB_A_TREE, true, nl_tree_wipe, NULL, NULL},
 };
 
 /* --- answers */
@@ -81,8 +79,8 @@ static struct nl_msg *answer_message(const struct nl_client *c,
 				     const struct nlmsghdr *req, int flags)
 {
 	const struct genlmsghdr *from = nlmsg_data(req);
-	struct genlmsghdr genl = { .cmd = from->cmd,
-				   .version = TRIB_GENL_VERSION };
+	struct genlmsghdr genl = {.cmd = from->cmd,
+				  .version = TRIB_GENL_VERSION};
 	struct nl_msg *m = nlmsg_alloc_size(TRIB_NL_MSG_MAX);
 
 	if (!m)
@@ -139,7 +137,7 @@ static int start_dump(struct tribd *d, struct nl_client *c,
 		      const struct nl_command *cmd, const struct nlmsghdr *req,
 		      struct nl_request *r)
 {
-	struct nl_cursor cursor = { .uid = r->uid };
+	struct nl_cursor cursor = {.uid = r->uid};
 	int err;
 
 	if (!cmd->dump_next)
@@ -250,13 +248,13 @@ static bool receive(struct tribd *d)
 	struct netlink *n = d->nl;
 	struct sockaddr_nl from = {};
 	char control[CMSG_SPACE(sizeof(struct ucred))];
-	struct iovec iov = { n->buf, sizeof(n->buf) };
-	struct msghdr h = { .msg_name = &from,
-			    .msg_namelen = sizeof(from),
-			    .msg_iov = &iov,
-			    .msg_iovlen = 1,
-			    .msg_control = control,
-			    .msg_controllen = sizeof(control) };
+	struct iovec iov = {n->buf, sizeof(n->buf)};
+	struct msghdr h = {.msg_name = &from,
+			   .msg_namelen = sizeof(from),
+			   .msg_iov = &iov,
+			   .msg_iovlen = 1,
+			   .msg_control = control,
+			   .msg_controllen = sizeof(control)};
 	ssize_t len = recvmsg(n->watch.fd, &h, MSG_DONTWAIT);
 	struct nlmsghdr *nlh = (struct nlmsghdr *)n->buf;
 	uint32_t uid;
@@ -286,8 +284,8 @@ static void readable(struct tribd *d, struct watch *w, uint32_t events)
 
 int netlink_init(struct tribd *d)
 {
-	struct sockaddr_nl addr = { .nl_family = AF_NETLINK,
-				    .nl_pid = TRIB_NL_PORT };
+	struct sockaddr_nl addr = {.nl_family = AF_NETLINK,
+				   .nl_pid = TRIB_NL_PORT};
 	struct netlink *n = calloc(1, sizeof(*n));
 	int one = 1, err;
 
@@ -296,9 +294,9 @@ int netlink_init(struct tribd *d)
 	d->nl = n;
 	n->watch.fn = readable;
 	nl_clients_init(&n->clients);
-	n->watch.fd = socket(AF_NETLINK,
-			     SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
-			     NETLINK_USERSOCK);
+	n->watch.fd =
+		socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		       NETLINK_USERSOCK);
 	if (n->watch.fd < 0)
 		goto fail;
 	n->clients.fd = n->watch.fd;
@@ -310,8 +308,9 @@ int netlink_init(struct tribd *d)
 fail:
 	err = -errno;
 	if (err == -EADDRINUSE)
-		log_error("another process of this network namespace has netlink port 0x%x: another tribd, or one that poses as it",
-			  TRIB_NL_PORT);
+		log_error(
+			"another process of this network namespace has netlink port 0x%x: another tribd, or one that poses as it",
+			TRIB_NL_PORT);
 	else
 		log_error("netlink server: %s", strerror(-err));
 	return err;

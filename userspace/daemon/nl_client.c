@@ -16,7 +16,7 @@
 /* 0, -EAGAIN (no room), or the client is gone. */
 static int put_datagram(struct nl_client *c, const void *data, size_t len)
 {
-	struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = c->port };
+	struct sockaddr_nl to = {.nl_family = AF_NETLINK, .nl_pid = c->port};
 	ssize_t n = sendto(c->all->fd, data, len, MSG_DONTWAIT,
 			   (struct sockaddr *)&to, sizeof(to));
 
@@ -82,8 +82,8 @@ void nl_client_send(struct tribd *d, struct nl_client *c,
 static struct nl_msg *dump_message(const struct nl_client *c, int type,
 				   bool changed)
 {
-	struct genlmsghdr genl = { .cmd = c->genl_cmd,
-				   .version = TRIB_GENL_VERSION };
+	struct genlmsghdr genl = {.cmd = c->genl_cmd,
+				  .version = TRIB_GENL_VERSION};
 	struct nl_msg *m = nlmsg_alloc_size(TRIB_NL_MSG_MAX);
 	int zero = 0, err;
 
@@ -243,7 +243,7 @@ static void clients_make_room(struct nl_clients *all)
 
 	if (all->count < NL_CLIENTS_MAX)
 		return;
-	TAILQ_FOREACH (c, &all->list, link)
+	TAILQ_FOREACH(c, &all->list, link)
 		if (!oldest || c->progress_ns < oldest->progress_ns)
 			oldest = c;
 	client_free(oldest);
@@ -255,7 +255,7 @@ struct nl_client *nl_client_get(struct tribd *d, struct nl_clients *all,
 	struct nl_client *c;
 
 	(void)d;
-	TAILQ_FOREACH (c, &all->list, link)
+	TAILQ_FOREACH(c, &all->list, link)
 		if (c->port == port)
 			return c;
 	clients_make_room(all);

@@ -118,7 +118,7 @@ int nl_face_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 	struct face *f;
 	int err;
 
-	TAILQ_FOREACH (f, &d->faces, link)
+	TAILQ_FOREACH(f, &d->faces, link)
 		if (at++ == c->at)
 			break;
 	if (!f)

@@ -16,8 +16,7 @@ static int group_put(const struct tree *t, enum group_kind kind,
 	if (!n)
 		return 0;
 	nest = nla_nest_start(m, TRIB_A_GROUP);
-	if (!nest ||
-	    nla_put_u32(m, TRIB_A_GROUP_ID, GROUP_ID(t->id, kind)) ||
+	if (!nest || nla_put_u32(m, TRIB_A_GROUP_ID, GROUP_ID(t->id, kind)) ||
 	    nla_put_u16(m, TRIB_A_GROUP_TREE, t->id) ||
 	    nla_put_string(m, TRIB_A_GROUP_KIND, group_kind_name[kind]))
 		return -EMSGSIZE;
@@ -51,7 +50,7 @@ int nl_group_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 	int put;
 
 	/* at is the lowest group number not dealt with; trees are sorted. */
-	TAILQ_FOREACH (t, &d->trees, link) {
+	TAILQ_FOREACH(t, &d->trees, link) {
 		if (c->at < GROUP_ID(t->id, 0))
 			c->at = GROUP_ID(t->id, 0);
 		while (c->at < GROUP_ID(t->id, GROUP__KINDS)) {

@@ -10,7 +10,7 @@
 
 int nl_job_new(struct tribd *d, struct nl_request *r)
 {
-	struct job_spec s = { .owner = r->uid };
+	struct job_spec s = {.owner = r->uid};
 	struct nlattr **tb = r->tb;
 	int err;
 
@@ -110,7 +110,7 @@ int nl_job_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 	struct job *j;
 	int err;
 
-	TAILQ_FOREACH (j, &d->jobs, link)
+	TAILQ_FOREACH(j, &d->jobs, link)
 		if (at++ == c->at)
 			break;
 	if (!j)

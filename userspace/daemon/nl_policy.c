@@ -10,32 +10,31 @@
 
 #include "nl.h"
 
-#define U8(n) { .name = n, .kind = NL_U8 }
-#define U16(n) { .name = n, .kind = NL_U16 }
-#define U32(n) { .name = n, .kind = NL_U32 }
-#define U64(n) { .name = n, .kind = NL_U64 }
-#define TEXT(n, max) { .name = n, .kind = NL_TEXT, .size = max }
-#define TEXTS(n, max) { .name = n, .kind = NL_TEXT, .size = max, .multi = true }
-#define BYTES(n, len) { .name = n, .kind = NL_BYTES, .size = len }
-#define NEST(n, set) { .name = n, .kind = NL_NEST, .nest = &set }
-#define NESTS(n, set)                                                          \
-	{ .name = n, .kind = NL_NEST, .nest = &set, .multi = true }
+/* clang-format off */
+#define U8(n)		{ .name = n, .kind = NL_U8 }
+#define U16(n)		{ .name = n, .kind = NL_U16 }
+#define U32(n)		{ .name = n, .kind = NL_U32 }
+#define U64(n)		{ .name = n, .kind = NL_U64 }
+#define TEXT(n, max)	{ .name = n, .kind = NL_TEXT, .size = max }
+#define TEXTS(n, max)	{ .name = n, .kind = NL_TEXT, .size = max, .multi = true }
+#define BYTES(n, len)	{ .name = n, .kind = NL_BYTES, .size = len }
+#define NEST(n, set)	{ .name = n, .kind = NL_NEST, .nest = &set }
+#define NESTS(n, set)	{ .name = n, .kind = NL_NEST, .nest = &set, .multi = true }
 /* What only answers hold. */
-#define R_U8(n) { .name = n, .kind = NL_U8, .read_only = true }
-#define R_U16(n) { .name = n, .kind = NL_U16, .read_only = true }
-#define R_U32(n) { .name = n, .kind = NL_U32, .read_only = true }
-#define R_U64(n) { .name = n, .kind = NL_U64, .read_only = true }
-#define R_TEXT(n, max)                                                         \
-	{ .name = n, .kind = NL_TEXT, .size = max, .read_only = true }
-#define R_TEXTS(n, max)                                                        \
-	{ .name = n, .kind = NL_TEXT, .size = max, .read_only = true,          \
-	  .multi = true }
-#define R_BYTES(n, len)                                                        \
-	{ .name = n, .kind = NL_BYTES, .size = len, .read_only = true }
+#define READ(n, k, len)	{ .name = n, .kind = k, .size = len, .read_only = true }
+#define R_U8(n)		READ(n, NL_U8, 0)
+#define R_U16(n)	READ(n, NL_U16, 0)
+#define R_U32(n)	READ(n, NL_U32, 0)
+#define R_U64(n)	READ(n, NL_U64, 0)
+#define R_TEXT(n, max)	READ(n, NL_TEXT, max)
+#define R_BYTES(n, len)	READ(n, NL_BYTES, len)
+#define R_TEXTS(n, max)	{ .name = n, .kind = NL_TEXT, .size = max, .read_only = true, \
+			  .multi = true }
+/* clang-format on */
 
 #define SET(var, title, table)                                                 \
-	const struct nl_set var = { title, table,                              \
-				    sizeof(table) / sizeof(table[0]) - 1 }
+	const struct nl_set var = {title, table,                               \
+				   sizeof(table) / sizeof(table[0]) - 1}
 
 static const struct nl_attr top_attr[TRIB_A__MAX] = {
 	[TRIB_A_STATUS] = NEST("status", nl_status),
@@ -161,8 +160,8 @@ static int text_check(const struct nl_set *set, const struct nl_attr *a,
 	int i, len = nla_len(attr);
 
 	if (len < 1 || s[len - 1] || memchr(s, 0, (size_t)len - 1))
-		return refuse(why, -EINVAL, "%s: %s is not a string",
-			      set->name, a->name);
+		return refuse(why, -EINVAL, "%s: %s is not a string", set->name,
+			      a->name);
 	if (len > a->size)
 		return refuse(why, -ENAMETOOLONG,
 			      "%s: %s of %d bytes, at most %d: %.40s...",
@@ -180,7 +179,10 @@ static int value_check(const struct nl_set *set, const struct nl_attr *a,
 		       const struct nlattr *attr, struct reason *why)
 {
 	static const uint8_t fixed[] = {
-		[NL_U8] = 1, [NL_U16] = 2, [NL_U32] = 4, [NL_U64] = 8,
+		[NL_U8] = 1,
+		[NL_U16] = 2,
+		[NL_U32] = 4,
+		[NL_U64] = 8,
 	};
 	int want;
 
@@ -207,9 +209,8 @@ int nl_parse_set(const struct nl_set *set, const void *data, size_t len,
 		const struct nl_attr *a;
 
 		if (type > set->max || !set->attr[type].name)
-			return refuse(why, -EINVAL,
-				      "%s: unknown attribute %u", set->name,
-				      type);
+			return refuse(why, -EINVAL, "%s: unknown attribute %u",
+				      set->name, type);
 		a = &set->attr[type];
 		if (a->read_only)
 			return refuse(why, -EINVAL, "%s: %s is read only",
@@ -226,8 +227,8 @@ int nl_parse_set(const struct nl_set *set, const void *data, size_t len,
 	/* Negative: the last one came without its padding. */
 	return rem > 0 ? refuse(why, -EINVAL,
 				"%s: %d bytes at the end are no attribute",
-				set->name, rem) :
-			 0;
+				set->name, rem)
+		       : 0;
 }
 
 int nl_parse_nest(const struct nl_set *set, const struct nlattr *nest,
@@ -240,7 +241,7 @@ int nl_parse_nest(const struct nl_set *set, const struct nlattr *nest,
 int nl_need(const struct nl_set *set, struct nlattr *const *tb, int type,
 	    struct reason *why)
 {
-	return tb[type] ? 0 :
-			  refuse(why, -EINVAL, "%s: %s is missing", set->name,
+	return tb[type] ? 0
+			: refuse(why, -EINVAL, "%s: %s is missing", set->name,
 				 set->attr[type].name);
 }

@@ -15,7 +15,7 @@ struct walk {
 
 static struct walk walk_start(const struct nlattr *first, int left)
 {
-	return (struct walk){ first, left };
+	return (struct walk){first, left};
 }
 
 /* The next attribute of @type; NULL at the end. */

@@ -36,8 +36,7 @@ static int child_put(const struct tree *t, unsigned int i,
 	    nla_put_u8(m, TRIB_A_CHILD_JOINED, t->row.child[i].nonce != 0) ||
 	    lag_put(m, &lag->child[i]))
 		return -EMSGSIZE;
-	if (c->rank != RANK_NONE &&
-	    nla_put_u16(m, TRIB_A_CHILD_RANK, c->rank))
+	if (c->rank != RANK_NONE && nla_put_u16(m, TRIB_A_CHILD_RANK, c->rank))
 		return -EMSGSIZE;
 	nla_nest_end(m, nest);
 	return 0;
@@ -73,8 +72,7 @@ static int numbers_put(const struct tree *t, struct nl_msg *m)
 	    nla_put_u32(m, TRIB_A_TREE_GROUP_UP, t->row.up) ||
 	    nla_put_u64(m, TRIB_A_TREE_JOINED, joined))
 		return -EMSGSIZE;
-	if (t->parent &&
-	    nla_put_string(m, TRIB_A_TREE_PARENT, t->parent->name))
+	if (t->parent && nla_put_string(m, TRIB_A_TREE_PARENT, t->parent->name))
 		return -EMSGSIZE;
 	if (t->parent && t->up_child != INDEX_NONE &&
 	    nla_put_u16(m, TRIB_A_TREE_UP_CHILD, t->up_child))
@@ -142,7 +140,7 @@ int nl_tree_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 	int err;
 
 	/* The list is sorted: at is the lowest id not dealt with. */
-	TAILQ_FOREACH (t, &d->trees, link)
+	TAILQ_FOREACH(t, &d->trees, link)
 		if (t->id >= c->at && (!c->job || t->job->id == c->job))
 			break;
 	if (!t)

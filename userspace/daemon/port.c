@@ -21,7 +21,7 @@ struct port *port_find(struct tribd *d, const char *ifname)
 {
 	struct port *p;
 
-	TAILQ_FOREACH (p, &d->ports, link)
+	TAILQ_FOREACH(p, &d->ports, link)
 		if (!strcmp(p->ifname, ifname))
 			return p;
 	return NULL;
@@ -95,13 +95,15 @@ static int link_attach(struct tribd *d, struct port *p, struct reason *why)
 	if (p->link_fd < 0) {
 		err = -errno;
 		p->mode = TRIB_XDP_NONE;
-		return refuse(why, err,
-			      "cannot attach XDP to %s: native: %s; generic: %s",
-			      p->ifname, p->reason, strerror(-err));
+		return refuse(
+			why, err,
+			"cannot attach XDP to %s: native: %s; generic: %s",
+			p->ifname, p->reason, strerror(-err));
 	}
 	if (p->mode == TRIB_XDP_GENERIC)
-		log_warn("%s: generic XDP, slower, because native mode failed: %s",
-			 p->ifname, p->reason);
+		log_warn(
+			"%s: generic XDP, slower, because native mode failed: %s",
+			p->ifname, p->reason);
 	else
 		log_info("%s: native XDP", p->ifname);
 	link_pin(d, p->ifindex, path);
@@ -131,8 +133,9 @@ static int link_adopt(struct tribd *d, struct port *p)
 	    bpf_xdp_query((int)p->ifindex, 0, &q))
 		goto stale;
 	if (bpf_link_update(fd, d->prog[PROG_XDP], NULL)) {
-		log_warn("%s: cannot update the program of its XDP link: %s; attaches anew",
-			 p->ifname, strerror(errno));
+		log_warn(
+			"%s: cannot update the program of its XDP link: %s; attaches anew",
+			p->ifname, strerror(errno));
 		goto stale;
 	}
 	p->link_fd = fd;
@@ -170,10 +173,9 @@ static int row_set(struct tribd *d, struct port *p)
 
 	if (p->mode != TRIB_XDP_NATIVE)
 		return 0;
-	return bpf_map_update_elem(d->map[MAP_PORTS], &p->ifindex, &v,
-				   BPF_ANY) ?
-		       -errno :
-		       0;
+	return bpf_map_update_elem(d->map[MAP_PORTS], &p->ifindex, &v, BPF_ANY)
+		       ? -errno
+		       : 0;
 }
 
 static void row_clear(struct tribd *d, struct port *p)
@@ -199,7 +201,8 @@ int port_attach(struct tribd *d, struct port *p, const struct netdev *dev,
 		goto fail;
 	err = clsact_attach(d, p);
 	if (err) {
-		refuse(why, err, "cannot attach the clsact filter to %s: %s (%s)",
+		refuse(why, err,
+		       "cannot attach the clsact filter to %s: %s (%s)",
 		       p->ifname, strerror(-err), bpf_complaint());
 		goto fail;
 	}
@@ -247,7 +250,7 @@ static bool link_named(struct tribd *d, uint32_t ifindex)
 {
 	struct port *p;
 
-	TAILQ_FOREACH (p, &d->ports, link)
+	TAILQ_FOREACH(p, &d->ports, link)
 		if (p->ifindex == ifindex && p->link_fd >= 0)
 			return true;
 	return false;
@@ -272,8 +275,9 @@ void port_prune_links(struct tribd *d)
 			close(fd);
 		}
 		unlink(path);
-		log_info("removed the link to device %u, which is gone or unused",
-			 ifindex);
+		log_info(
+			"removed the link to device %u, which is gone or unused",
+			ifindex);
 	}
 	if (dir)
 		closedir(dir);

@@ -47,7 +47,8 @@ void tree_row_fill(const struct tree *t, struct trib_tree *row)
 	row->down = group_number(t, GROUP_DOWN);
 	row->all = group_number(t, GROUP_ALL);
 	row->up = group_number(t, GROUP_UP);
-	row->up_child = t->parent && t->up_child != INDEX_NONE ? t->up_child : 0;
+	row->up_child =
+		t->parent && t->up_child != INDEX_NONE ? t->up_child : 0;
 	row->window = (uint16_t)t->job->window;
 	row->world = (uint16_t)t->job->world;
 	row->timeout_ms = t->job->timeout_ms;

@@ -85,7 +85,7 @@ static int ask_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
 static int rtnl_ask(struct tribd *d, struct nl_msg *m,
 		    int (*fn)(struct nlmsghdr *, void *), void *arg)
 {
-	struct ask a = { .fn = fn, .arg = arg };
+	struct ask a = {.fn = fn, .arg = arg};
 	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
 	int err;
 
@@ -176,7 +176,7 @@ static int dev_one(struct nlmsghdr *nlh, void *arg)
 int rtnl_dev(struct tribd *d, const char *name, uint32_t ifindex,
 	     struct netdev *dev)
 {
-	struct ifinfomsg ifi = { .ifi_index = name ? 0 : (int)ifindex };
+	struct ifinfomsg ifi = {.ifi_index = name ? 0 : (int)ifindex};
 	struct nl_msg *m = rtnl_msg(RTM_GETLINK, 0, &ifi, sizeof(ifi));
 	int err;
 
@@ -217,8 +217,7 @@ int rtnl_each_dev(struct tribd *d,
 	struct dev_list l = {};
 	size_t i;
 	int err = rtnl_ask(d,
-			   rtnl_msg(RTM_GETLINK, NLM_F_DUMP, &ifi,
-				    sizeof(ifi)),
+			   rtnl_msg(RTM_GETLINK, NLM_F_DUMP, &ifi, sizeof(ifi)),
 			   dev_collect, &l);
 
 	for (i = 0; !err && i < l.n; i++)
@@ -367,10 +366,10 @@ int rtnl_probe(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr)
 		.ndm_flags = NTF_USE,
 	};
 
-	return rtnl_ask(d,
-			neigh_msg(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_ACK, &ndm,
-				  addr),
-			NULL, NULL);
+	return rtnl_ask(
+		d,
+		neigh_msg(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_ACK, &ndm, addr),
+		NULL, NULL);
 }
 
 /* --- filters */
@@ -383,7 +382,7 @@ static int filter_found(struct nlmsghdr *nlh, void *arg)
 
 bool rtnl_clsact_used(struct tribd *d, uint32_t ifindex)
 {
-	static const uint32_t hook[] = { TC_H_MIN_INGRESS, TC_H_MIN_EGRESS };
+	static const uint32_t hook[] = {TC_H_MIN_INGRESS, TC_H_MIN_EGRESS};
 	unsigned int i;
 
 	for (i = 0; i < sizeof(hook) / sizeof(hook[0]); i++) {

@@ -39,10 +39,10 @@ static json_t *mac_pack(const uint8_t m[6])
 static json_t *face_pack(const struct face *f)
 {
 	char addr[INET6_ADDRSTRLEN], local[INET6_ADDRSTRLEN];
-	json_t *j = json_pack("{s:s s:s s:s s:i s:[i,i]}", "name", f->name,
-			      "dev", f->port->ifname, "addr",
-			      addr_text(&f->addr, addr), "port", f->udp_port,
-			      "vlan", f->vlan[0], f->vlan[1]);
+	json_t *j =
+		json_pack("{s:s s:s s:s s:i s:[i,i]}", "name", f->name, "dev",
+			  f->port->ifname, "addr", addr_text(&f->addr, addr),
+			  "port", f->udp_port, "vlan", f->vlan[0], f->vlan[1]);
 
 	if (f->local_given)
 		json_object_set_new(j, "local",
@@ -74,15 +74,14 @@ static json_t *tree_pack(const struct tree *t)
 	unsigned int i;
 
 	for (i = 0; i < t->nchild; i++)
-		json_array_append_new(
-			child, json_pack("{s:s s:i}", "face",
-					 t->child[i].face->name, "rank",
-					 t->child[i].rank));
+		json_array_append_new(child,
+				      json_pack("{s:s s:i}", "face",
+						t->child[i].face->name, "rank",
+						t->child[i].rank));
 	for (i = 0; i < t->nlocal; i++)
-		json_array_append_new(local,
-				      json_pack("{s:i s:i}", "rank",
-						t->local[i].rank, "index",
-						t->local[i].index));
+		json_array_append_new(
+			local, json_pack("{s:i s:i}", "rank", t->local[i].rank,
+					 "index", t->local[i].index));
 	for (i = 0; i < t->ndown; i++)
 		json_array_append_new(down, json_string(t->down[i]->name));
 	return json_pack("{s:i s:s s:o s:s s:i s:o s:o s:I s:I}", "id", t->id,
@@ -102,15 +101,15 @@ json_t *state_pack(struct tribd *d, const void *object)
 	const struct job *j;
 	const struct tree *t;
 
-	TAILQ_FOREACH (p, &d->ports, link)
+	TAILQ_FOREACH(p, &d->ports, link)
 		json_array_append_new(ports, port_pack(p));
-	TAILQ_FOREACH (f, &d->faces, link)
+	TAILQ_FOREACH(f, &d->faces, link)
 		if (f != object)
 			json_array_append_new(faces, face_pack(f));
-	TAILQ_FOREACH (j, &d->jobs, link)
+	TAILQ_FOREACH(j, &d->jobs, link)
 		if (j != object)
 			json_array_append_new(jobs, job_pack(j));
-	TAILQ_FOREACH (t, &d->trees, link)
+	TAILQ_FOREACH(t, &d->trees, link)
 		if (t != object && t->job != object)
 			json_array_append_new(trees, tree_pack(t));
 	return json_pack("{s:i s:o s:o s:o s:o s:o s:o}", "version",

@@ -109,14 +109,14 @@ static int face_load(struct tribd *d, const json_t *o, struct reason *why)
 	snprintf(s.ifname, sizeof(s.ifname), "%s", get_text(o, "dev"));
 	s.udp_port = (uint16_t)get_int(o, "port", UINT16_MAX);
 	for (i = 0; i < 2; i++)
-		s.vlan[i] = (uint16_t)clamp(json_array_get(vlan, i),
-					    UINT16_MAX);
+		s.vlan[i] =
+			(uint16_t)clamp(json_array_get(vlan, i), UINT16_MAX);
 	if (json_object_get(o, "local"))
 		s.has_local = get_addr(o, "local", &s.local);
 	if (json_object_get(o, "mac")) {
-		s.has_mac = sscanf(get_text(o, "mac"), "%x:%x:%x:%x:%x:%x",
-				   &m[0], &m[1], &m[2], &m[3], &m[4],
-				   &m[5]) == 6;
+		s.has_mac =
+			sscanf(get_text(o, "mac"), "%x:%x:%x:%x:%x:%x", &m[0],
+			       &m[1], &m[2], &m[3], &m[4], &m[5]) == 6;
 		for (i = 0; s.has_mac && i < 6; i++)
 			s.mac[i] = (uint8_t)m[i];
 	}
@@ -170,8 +170,7 @@ static int tree_parts(const json_t *o, struct tree_spec *s, struct reason *why)
 	}
 	for (i = 0; i < s->ndown; i++)
 		if (!get_name(s->down[i],
-			      json_string_value(json_array_get(down, i)) ?:
-				      ""))
+			      json_string_value(json_array_get(down, i)) ?: ""))
 			return refuse(why, -EPROTO, "a down face");
 	return 0;
 }
@@ -218,10 +217,10 @@ int state_restore(struct tribd *d, const json_t *doc, struct reason *why)
 		int (*load)(struct tribd *d, const json_t *o,
 			    struct reason *why);
 	} part[] = {
-		{ "faces", face_load },
-		{ "ports", port_load },
-		{ "jobs", job_load },
-		{ "trees", tree_load },
+		{"faces", face_load},
+		{"ports", port_load},
+		{"jobs", job_load},
+		{"trees", tree_load},
 	};
 	unsigned int i, k;
 	int err;

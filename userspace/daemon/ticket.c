@@ -31,9 +31,10 @@ static int relay_same(const struct face *relay, const struct face *f,
 
 	if (IN6_ARE_ADDR_EQUAL(&relay->local, &f->local))
 		return 0;
-	return refuse(why, -EXDEV,
-		      "the job's trees reach this rank from %s and %s: one ticket holds one address",
-		      addr_text(&relay->local, a), addr_text(&f->local, b));
+	return refuse(
+		why, -EXDEV,
+		"the job's trees reach this rank from %s and %s: one ticket holds one address",
+		addr_text(&relay->local, a), addr_text(&f->local, b));
 }
 
 int ticket_write(struct tribd *d, const struct job *job, uint16_t rank,
@@ -80,8 +81,8 @@ int ticket_write(struct tribd *d, const struct job *job, uint16_t rank,
 			return refuse(why, -EMSGSIZE,
 				      "too many trees for a ticket");
 	}
-	return relay ? 0 :
-		       refuse(why, -ENOENT,
+	return relay ? 0
+		     : refuse(why, -ENOENT,
 			      "rank %u is no child of this host in job %s",
 			      rank, job->name);
 }

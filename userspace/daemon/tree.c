@@ -16,7 +16,7 @@ struct tree *tree_find(struct tribd *d, uint16_t id)
 {
 	struct tree *t;
 
-	TAILQ_FOREACH (t, &d->trees, link)
+	TAILQ_FOREACH(t, &d->trees, link)
 		if (t->id == id)
 			return t;
 	return NULL;
@@ -80,7 +80,7 @@ uint32_t tree_slots_used(struct tribd *d)
 	uint32_t n = 0;
 	struct tree *t;
 
-	TAILQ_FOREACH (t, &d->trees, link)
+	TAILQ_FOREACH(t, &d->trees, link)
 		n += t->slots;
 	return n;
 }
@@ -93,10 +93,9 @@ static struct slot_range *slots_used(struct tribd *d, size_t *n)
 	*n = 0;
 	if (!r)
 		return NULL;
-	TAILQ_FOREACH (t, &d->trees, link)
+	TAILQ_FOREACH(t, &d->trees, link)
 		if (t->slots)
-			r[(*n)++] = (struct slot_range){ t->row.slot0,
-							 t->slots };
+			r[(*n)++] = (struct slot_range){t->row.slot0, t->slots};
 	return r;
 }
 
@@ -115,15 +114,16 @@ static int slots_choose(struct tribd *d, struct tree *t, struct reason *why)
 	free(used);
 	if (!err)
 		return 0;
-	return refuse(why, err,
-		      "no %u slots in a row are free: %u of %u are used (smaller window, or tribd --slots)",
-		      t->slots, tree_slots_used(d), d->config.nslots);
+	return refuse(
+		why, err,
+		"no %u slots in a row are free: %u of %u are used (smaller window, or tribd --slots)",
+		t->slots, tree_slots_used(d), d->config.nslots);
 }
 
 static int slots_keep(struct tribd *d, struct tree *t, uint32_t slot0,
 		      struct reason *why)
 {
-	struct slot_range *used, own = { slot0, t->slots };
+	struct slot_range *used, own = {slot0, t->slots};
 	size_t n;
 	int err;
 
@@ -136,8 +136,8 @@ static int slots_keep(struct tribd *d, struct tree *t, uint32_t slot0,
 	free(used);
 	t->row.slot0 = slot0;
 	return err ? refuse(why, err, "slots %u to %u are not free", slot0,
-			    slot0 + t->slots - 1) :
-		     0;
+			    slot0 + t->slots - 1)
+		   : 0;
 }
 
 #define WIPE_BATCH 64
@@ -146,8 +146,8 @@ static int slots_keep(struct tribd *d, struct tree *t, uint32_t slot0,
 static int slots_wipe(struct tribd *d, const struct tree *t)
 {
 	uint32_t key[WIPE_BATCH], done = 0, i, n;
-	size_t size = sizeof(struct trib_slot) - sizeof(uint64_t) * TRIB_NVAL / 2 +
-		      d->config.nval * 4ul;
+	size_t size = sizeof(struct trib_slot) -
+		      sizeof(uint64_t) * TRIB_NVAL / 2 + d->config.nval * 4ul;
 	void *zero = calloc(WIPE_BATCH, size);
 	int err = 0;
 
@@ -187,7 +187,7 @@ static void tree_insert(struct tribd *d, struct tree *t)
 {
 	struct tree *it;
 
-	TAILQ_FOREACH (it, &d->trees, link)
+	TAILQ_FOREACH(it, &d->trees, link)
 		if (it->id > t->id)
 			break;
 	if (it)
@@ -324,8 +324,8 @@ int tree_restore(struct tribd *d, const struct tree_spec *s, struct reason *why)
 
 	if (!t)
 		return refuse(why, -ENOMEM, "no memory");
-	err = s->id ? tree_check(d, s, t, why) :
-		      refuse(why, -EINVAL, "a tree without id");
+	err = s->id ? tree_check(d, s, t, why)
+		    : refuse(why, -EINVAL, "a tree without id");
 	if (!err)
 		err = slots_keep(d, t, s->slot0, why);
 	if (err) {
@@ -375,7 +375,7 @@ int tree_restore_done(struct tribd *d)
 	struct tree *t;
 
 	rows_sweep(d);
-	TAILQ_FOREACH (t, &d->trees, link) {
+	TAILQ_FOREACH(t, &d->trees, link) {
 		bool adopted = row_adopt(d, t);
 		int err = tree_show(d, t, adopted);
 
@@ -385,8 +385,9 @@ int tree_restore_done(struct tribd *d)
 			return err;
 		}
 		if (!adopted)
-			log_warn("tree %u: its row was not as remembered; written anew",
-				 t->id);
+			log_warn(
+				"tree %u: its row was not as remembered; written anew",
+				t->id);
 	}
 	return 0;
 }
@@ -450,7 +451,7 @@ void tree_face_changed(struct tribd *d, const struct face *f)
 {
 	struct tree *t;
 
-	TAILQ_FOREACH (t, &d->trees, link) {
+	TAILQ_FOREACH(t, &d->trees, link) {
 		struct trib_tree old = t->row;
 
 		if (!tree_uses(t, f) || !(t->row.flags & TRIB_TREE_USED))

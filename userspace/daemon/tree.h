@@ -63,10 +63,10 @@ enum group_kind { GROUP_DOWN, GROUP_ALL, GROUP_UP, GROUP__KINDS };
 extern const char *const group_kind_name[GROUP__KINDS];
 
 /* Each tree has its own three numbers. */
-#define GROUP_ID(tree, kind) ((uint32_t)(tree) * 3 + 1 + (uint32_t)(kind))
-#define GROUP_TREE(id) (((id) - 1) / 3)
-#define GROUP_KIND(id) (((id) - 1) % 3)
-#define GROUPS_OF(ntrees) ((ntrees) * 3 + 1)
+#define GROUP_ID(tree, kind) ((uint32_t)(tree)*3 + 1 + (uint32_t)(kind))
+#define GROUP_TREE(id) (((id)-1) / 3)
+#define GROUP_KIND(id) (((id)-1) % 3)
+#define GROUPS_OF(ntrees) ((ntrees)*3 + 1)
 
 /*
  * The faces a group's packets go to, one for each port; 0: there is no such

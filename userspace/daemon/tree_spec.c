@@ -46,9 +46,10 @@ static int children_check(struct tribd *d, const struct tree_spec *s,
 		const struct child_spec *c = &s->child[i];
 
 		if (c->index != INDEX_NONE && c->index != i)
-			return refuse(why, -EINVAL,
-				      "child %s: index %u, but it is number %u in the list",
-				      c->face, c->index, i);
+			return refuse(
+				why, -EINVAL,
+				"child %s: index %u, but it is number %u in the list",
+				c->face, c->index, i);
 		err = unicast_get(d, "child", c->face, &t->child[i].face, why);
 		if (!err && c->rank != RANK_NONE)
 			err = rank_check(t, "child", c->rank, why);
@@ -57,9 +58,10 @@ static int children_check(struct tribd *d, const struct tree_spec *s,
 		t->child[i].rank = c->rank;
 		for (k = 0; c->rank != RANK_NONE && k < i; k++)
 			if (t->child[k].rank == c->rank)
-				return refuse(why, -EEXIST,
-					      "rank %u is child %u and child %u",
-					      c->rank, k, i);
+				return refuse(
+					why, -EEXIST,
+					"rank %u is child %u and child %u",
+					c->rank, k, i);
 	}
 	t->nchild = s->nchild;
 	return 0;
@@ -73,13 +75,14 @@ static int parent_check(struct tribd *d, const struct tree_spec *s,
 	t->up_child = s->up_child;
 	if (!s->parent[0]) {
 		if (!s->nchild)
-			return refuse(why, -EINVAL,
-				      "a tree needs children, a parent or both");
-		return s->up_child == INDEX_NONE ?
-			       0 :
-			       refuse(why, -EINVAL,
-				      "index %u at the parent, but no parent",
-				      s->up_child);
+			return refuse(
+				why, -EINVAL,
+				"a tree needs children, a parent or both");
+		return s->up_child == INDEX_NONE
+			       ? 0
+			       : refuse(why, -EINVAL,
+					"index %u at the parent, but no parent",
+					s->up_child);
 	}
 	err = unicast_get(d, "parent", s->parent, &t->parent, why);
 	if (err)
@@ -110,9 +113,10 @@ static int local_child(const struct tree *t, struct local *l,
 				      l->rank);
 	}
 	if (l->index >= t->nchild)
-		return refuse(why, -ERANGE,
-			      "local rank %u: index %u, but there are %u children",
-			      l->rank, l->index, t->nchild);
+		return refuse(
+			why, -ERANGE,
+			"local rank %u: index %u, but there are %u children",
+			l->rank, l->index, t->nchild);
 	if (t->child[l->index].rank != l->rank)
 		return refuse(why, -EINVAL,
 			      "local rank %u: child %u has another rank",
@@ -127,9 +131,10 @@ static int local_leaf(const struct tree_spec *s, const struct tree *t,
 	if (l->index == INDEX_NONE && s->nlocal == 1)
 		l->index = t->up_child;
 	if (l->index == INDEX_NONE)
-		return refuse(why, -EINVAL,
-			      "local rank %u: which child of %s is it? (RANK:INDEX)",
-			      l->rank, t->parent->name);
+		return refuse(
+			why, -EINVAL,
+			"local rank %u: which child of %s is it? (RANK:INDEX)",
+			l->rank, t->parent->name);
 	if (l->index >= TRIB_CHILDREN_MAX)
 		return refuse(why, -ERANGE,
 			      "local rank %u: index %u at the parent: 0 to %u",
@@ -144,8 +149,9 @@ static int locals_check(const struct tree_spec *s, struct tree *t,
 	int err;
 
 	if (!s->nchild && !s->nlocal)
-		return refuse(why, -EINVAL,
-			      "no children and no local rank: nothing to do here");
+		return refuse(
+			why, -EINVAL,
+			"no children and no local rank: nothing to do here");
 	for (i = 0; i < s->nlocal; i++) {
 		struct local *l = &t->local[i];
 
@@ -153,18 +159,18 @@ static int locals_check(const struct tree_spec *s, struct tree *t,
 		l->index = s->local[i].index;
 		err = rank_check(t, "local", l->rank, why);
 		if (!err)
-			err = s->nchild ? local_child(t, l, why) :
-					  local_leaf(s, t, l, why);
+			err = s->nchild ? local_child(t, l, why)
+					: local_leaf(s, t, l, why);
 		if (err)
 			return err;
 		for (k = 0; k < i; k++)
 			if (t->local[k].rank == l->rank ||
 			    t->local[k].index == l->index)
-				return refuse(why, -EEXIST,
-					      "local rank %u (index %u) and rank %u (index %u) overlap",
-					      t->local[k].rank,
-					      t->local[k].index, l->rank,
-					      l->index);
+				return refuse(
+					why, -EEXIST,
+					"local rank %u (index %u) and rank %u (index %u) overlap",
+					t->local[k].rank, t->local[k].index,
+					l->rank, l->index);
 	}
 	t->nlocal = s->nlocal;
 	return 0;
@@ -207,10 +213,11 @@ static int downs_check(struct tribd *d, const struct tree_spec *s,
 		if (err)
 			return err;
 		if (down_for(t, f->port))
-			return refuse(why, -EEXIST,
-				      "down %s and %s are behind the same port %s: one copy leaves through a port",
-				      down_for(t, f->port)->name, f->name,
-				      f->port->ifname);
+			return refuse(
+				why, -EEXIST,
+				"down %s and %s are behind the same port %s: one copy leaves through a port",
+				down_for(t, f->port)->name, f->name,
+				f->port->ifname);
 		for (k = 0; k < t->nchild; k++)
 			if (t->child[k].face->port == f->port)
 				break;
@@ -235,23 +242,25 @@ static int reach_check(const struct tree *t, struct reason *why)
 			continue;
 		to = down_for(t, f->port);
 		if (t->ndown && !to)
-			return refuse(why, -EINVAL,
-				      "child %s is behind port %s, which no `down` face covers",
-				      f->name, f->port->ifname);
+			return refuse(
+				why, -EINVAL,
+				"child %s is behind port %s, which no `down` face covers",
+				f->name, f->port->ifname);
 		if (to && !addr_is_multicast(&to->addr) &&
 		    !face_same_peer(to, f))
-			return refuse(why, -EINVAL,
-				      "down %s is not a multicast face and does not reach child %s",
-				      to->name, f->name);
+			return refuse(
+				why, -EINVAL,
+				"down %s is not a multicast face and does not reach child %s",
+				to->name, f->name);
 		for (k = 0; !to && k < i; k++) {
 			struct face *g = t->child[k].face;
 
 			if (!is_local_child(t, k) && g->port == f->port &&
 			    !face_same_peer(f, g))
-				return refuse(why, -EINVAL,
-					      "children %s and %s are behind the same port %s with different addresses, and one copy leaves through a port: give a multicast face that both receive as `down`",
-					      g->name, f->name,
-					      f->port->ifname);
+				return refuse(
+					why, -EINVAL,
+					"children %s and %s are behind the same port %s with different addresses, and one copy leaves through a port: give a multicast face that both receive as `down`",
+					g->name, f->name, f->port->ifname);
 		}
 	}
 	return 0;
@@ -270,9 +279,10 @@ static int same_family(const struct tree *t, struct reason *why)
 		all[n++] = t->down[i];
 	for (i = 1; i < n; i++)
 		if (addr_is_v4(&all[i]->addr) != addr_is_v4(&all[0]->addr))
-			return refuse(why, -EINVAL,
-				      "faces %s and %s: one is IPv4, the other IPv6",
-				      all[0]->name, all[i]->name);
+			return refuse(
+				why, -EINVAL,
+				"faces %s and %s: one is IPv4, the other IPv6",
+				all[0]->name, all[i]->name);
 	/* The parent's packets and a child's must be told apart. */
 	for (i = 0; t->parent && i < t->nchild; i++)
 		if (face_same_peer(t->parent, t->child[i].face))

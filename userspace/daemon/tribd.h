@@ -89,11 +89,11 @@ struct port {
 	uint32_t ifindex; /* 0: the device is gone */
 	uint32_t mtu;
 	uint8_t mac[6];
-	uint8_t mode;	      /* enum trib_xdp_mode */
-	bool clsact;	      /* trib_grow is attached */
-	bool clsact_ours;     /* and we made the qdisc */
-	int link_fd;	      /* XDP link, pinned; -1: none */
-	char reason[160];     /* why not native, or not at all */
+	uint8_t mode;	  /* enum trib_xdp_mode */
+	bool clsact;	  /* trib_grow is attached */
+	bool clsact_ours; /* and we made the qdisc */
+	int link_fd;	  /* XDP link, pinned; -1: none */
+	char reason[160]; /* why not native, or not at all */
 	unsigned int faces;
 };
 
@@ -108,7 +108,7 @@ struct face {
 	uint16_t vlan[2];      /* outer, inner; host order, 0 = none */
 	uint8_t mac[6];
 	uint8_t local_mac[6];
-	bool mac_given;	  /* by the operator, never resolved */
+	bool mac_given; /* by the operator, never resolved */
 	bool mac_known;
 	bool local_given;
 	bool local_known;

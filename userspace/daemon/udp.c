@@ -66,15 +66,15 @@ static bool receive(struct tribd *d)
 		struct sockaddr_in in;
 	} from = {};
 	char control[256];
-	struct iovec iov = { u->buf, sizeof(u->buf) };
-	struct msghdr h = { .msg_name = &from,
-			    .msg_namelen = sizeof(from),
-			    .msg_iov = &iov,
-			    .msg_iovlen = 1,
-			    .msg_control = control,
-			    .msg_controllen = sizeof(control) };
+	struct iovec iov = {u->buf, sizeof(u->buf)};
+	struct msghdr h = {.msg_name = &from,
+			   .msg_namelen = sizeof(from),
+			   .msg_iov = &iov,
+			   .msg_iovlen = 1,
+			   .msg_control = control,
+			   .msg_controllen = sizeof(control)};
 	ssize_t len = recvmsg(u->watch.fd, &h, MSG_DONTWAIT);
-	struct udp_packet p = { .data = u->buf };
+	struct udp_packet p = {.data = u->buf};
 
 	if (len < 0)
 		return errno != EAGAIN; /* ICMP errors show up here */
@@ -108,16 +108,16 @@ static void readable(struct tribd *d, struct watch *w, uint32_t events)
 static int send_v4(struct udp *u, const struct face *via,
 		   const struct in6_addr *to, uint16_t port, struct iovec *iov)
 {
-	struct sockaddr_in sa = { .sin_family = AF_INET,
-				  .sin_port = htons(port) };
-	struct in_pktinfo info = { .ipi_ifindex = (int)via->l3_ifindex };
+	struct sockaddr_in sa = {.sin_family = AF_INET,
+				 .sin_port = htons(port)};
+	struct in_pktinfo info = {.ipi_ifindex = (int)via->l3_ifindex};
 	char control[CMSG_SPACE(sizeof(info))] = {};
-	struct msghdr h = { .msg_name = &sa,
-			    .msg_namelen = sizeof(sa),
-			    .msg_iov = iov,
-			    .msg_iovlen = 1,
-			    .msg_control = control,
-			    .msg_controllen = sizeof(control) };
+	struct msghdr h = {.msg_name = &sa,
+			   .msg_namelen = sizeof(sa),
+			   .msg_iov = iov,
+			   .msg_iovlen = 1,
+			   .msg_control = control,
+			   .msg_controllen = sizeof(control)};
 	struct cmsghdr *c = CMSG_FIRSTHDR(&h);
 
 	memcpy(&sa.sin_addr, to->s6_addr + 12, 4);
@@ -132,18 +132,18 @@ static int send_v4(struct udp *u, const struct face *via,
 static int send_v6(struct udp *u, const struct face *via,
 		   const struct in6_addr *to, uint16_t port, struct iovec *iov)
 {
-	struct sockaddr_in6 sa = { .sin6_family = AF_INET6,
-				   .sin6_port = htons(port),
-				   .sin6_addr = *to };
-	struct in6_pktinfo info = { .ipi6_addr = via->local,
-				    .ipi6_ifindex = via->l3_ifindex };
+	struct sockaddr_in6 sa = {.sin6_family = AF_INET6,
+				  .sin6_port = htons(port),
+				  .sin6_addr = *to};
+	struct in6_pktinfo info = {.ipi6_addr = via->local,
+				   .ipi6_ifindex = via->l3_ifindex};
 	char control[CMSG_SPACE(sizeof(info))] = {};
-	struct msghdr h = { .msg_name = &sa,
-			    .msg_namelen = sizeof(sa),
-			    .msg_iov = iov,
-			    .msg_iovlen = 1,
-			    .msg_control = control,
-			    .msg_controllen = sizeof(control) };
+	struct msghdr h = {.msg_name = &sa,
+			   .msg_namelen = sizeof(sa),
+			   .msg_iov = iov,
+			   .msg_iovlen = 1,
+			   .msg_control = control,
+			   .msg_controllen = sizeof(control)};
 	struct cmsghdr *c = CMSG_FIRSTHDR(&h);
 
 	if (IN6_IS_ADDR_LINKLOCAL(to))
@@ -158,7 +158,7 @@ static int send_v6(struct udp *u, const struct face *via,
 int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to,
 	     uint16_t port, const void *data, size_t len)
 {
-	struct iovec iov = { (void *)data, len };
+	struct iovec iov = {(void *)data, len};
 	int err, tries = 3;
 
 	if (!via->l3_ifindex || !via->local_known)
@@ -168,8 +168,8 @@ int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to,
 	if (!port)
 		port = via->udp_port;
 	do { /* an earlier packet's ICMP error is reported by the next call */
-		err = d->udp->v4 ? send_v4(d->udp, via, to, port, &iov) :
-				   send_v6(d->udp, via, to, port, &iov);
+		err = d->udp->v4 ? send_v4(d->udp, via, to, port, &iov)
+				 : send_v6(d->udp, via, to, port, &iov);
 	} while (err == -ECONNREFUSED && --tries);
 	return err == -ENOBUFS ? -EAGAIN : err;
 }
@@ -183,8 +183,8 @@ static int option(int fd, int level, int name, int value)
 
 static int bind_v6(int fd)
 {
-	struct sockaddr_in6 sa = { .sin6_family = AF_INET6,
-				   .sin6_port = htons(TRIB_UDP_PORT) };
+	struct sockaddr_in6 sa = {.sin6_family = AF_INET6,
+				  .sin6_port = htons(TRIB_UDP_PORT)};
 	int err = option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
 
 	if (!err)
@@ -199,8 +199,8 @@ static int bind_v6(int fd)
 
 static int bind_v4(int fd)
 {
-	struct sockaddr_in sa = { .sin_family = AF_INET,
-				  .sin_port = htons(TRIB_UDP_PORT) };
+	struct sockaddr_in sa = {.sin_family = AF_INET,
+				 .sin_port = htons(TRIB_UDP_PORT)};
 
 	return bind(fd, (struct sockaddr *)&sa, sizeof(sa)) ? -errno : 0;
 }
