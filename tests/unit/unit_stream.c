@@ -11,6 +11,20 @@
 
 static struct script sc;
 
+/* Windows change at random, and are tiny. */
+static bool tiny;
+
+static bool shake(struct sim *s, struct sim_worker *w, bool up, void *pkt,
+		  size_t len)
+{
+	(void)up;
+	(void)pkt;
+	(void)len;
+	if (sim_rnd(s) % 8 == 0)
+		w->t->stream[0]->cong.cwnd = (double)(1 + sim_rnd(s) % 8);
+	return false;
+}
+
 /* One random job. Return: exact and live. */
 static bool try(const struct sim_options *o, unsigned int nops,
 		unsigned int max, unsigned int wipes, uint64_t think)
@@ -20,6 +34,8 @@ static bool try(const struct sim_options *o, unsigned int nops,
 	bool good;
 
 	sim_init(&s, o);
+	if (tiny)
+		s.tap = shake;
 	script_init(&sc, &s, nops, max, o->nval);
 	sc.think = think;
 	script_start(&sc);
@@ -127,6 +143,24 @@ static void results__do_not_depend_on_one_worker_being_late(void)
 	}
 }
 
+/* Ranks must not wait for each other with windows full of different chunks. */
+static void windows__that_are_tiny_do_not_lock_up(void)
+{
+	uint64_t seed;
+
+	tiny = true;
+	for (seed = 900; seed < 960; seed++) {
+		struct sim_options o = options(seed);
+
+		o.nval = 16;
+		o.window = 64;
+		o.wire.loss = 50;
+		if (!expect(try(&o, 12, 300, 0, TRIB_MS)))
+			break;
+	}
+	tiny = false;
+}
+
 static void parts__of_any_length_have_all_elements_once(void)
 {
 	static const uint64_t counts[] = { 1, 2, 351, 352, 353, 61952, 61953,
@@ -213,6 +247,7 @@ int main(void)
 	run(results__are_exact_when_relays_forget);
 	run(results__are_exact_in_a_tree_of_depth_two);
 	run(results__do_not_depend_on_one_worker_being_late);
+	run(windows__that_are_tiny_do_not_lock_up);
 	run(chunks__go_on_where_their_numbers_wrap);
 	return tap_done();
 }
