@@ -77,6 +77,10 @@ def killed_and_adopted(d):
     tap.ok('adopt__objects_and_rows_are_the_same',
            after[0][:3] == before[0][:3] and after[1:] == before[1:],
            before, after)
+    trib('tree add train id 9 parent w0 local 3:3')
+    cells = pins.lookup('cells', 9)
+    trib('tree del 9')
+    tap.ok('adopt__new_cells_fit_the_old_map', cells is not None)
     tap.ok('adopt__programs_are_updated',
            r.xdp('v0')['prog']['id'] not in (prog, None) and
            'trib_grow' in r.filters('v0'))

@@ -147,20 +147,23 @@ static void face_update(struct tribd *d, struct face *f)
 
 static void probe_run(struct tribd *d, struct timer *t)
 {
-	uint32_t next = PROBE_MAX_MS;
+	uint32_t next = 0;
 	struct face *f;
 
 	TAILQ_FOREACH(f, &d->faces, link) {
 		if (f->mac_given || f->mac_known || !f->port->ifindex)
 			continue;
 		face_update(d, f);
+		if (f->mac_known)
+			continue;
 		f->probe_ms = f->probe_ms ? f->probe_ms * 2 : PROBE_FIRST_MS;
 		if (f->probe_ms > PROBE_MAX_MS)
 			f->probe_ms = PROBE_MAX_MS;
-		if (!f->mac_known && f->probe_ms < next)
+		if (!next || f->probe_ms < next)
 			next = f->probe_ms;
 	}
-	timer_set(d, t, next);
+	if (next)
+		timer_set(d, t, next);
 }
 
 static struct timer probe_timer = {.fn = probe_run};

@@ -8,51 +8,23 @@
 #include <linux/neighbour.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
-#include <net/if_arp.h>
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "rtnl.h"
+#include "rtnl_parse.h"
 
 struct rtnl {
 	struct nl_sock *ask;
 	struct nl_sock *news;
 	struct watch watch;
-	bool changed; /* something that concerns all faces */
+	struct timer changed; /* something that concerns all faces */
 };
 
-/* --- addresses: IPv4 is mapped everywhere else */
-
-static int addr_family(const struct in6_addr *a)
-{
-	return IN6_IS_ADDR_V4MAPPED(a) ? AF_INET : AF_INET6;
-}
-
-static int addr_put(struct nl_msg *m, int type, const struct in6_addr *a)
-{
-	if (addr_family(a) == AF_INET)
-		return nla_put(m, type, 4, a->s6_addr + 12);
-	return nla_put(m, type, 16, a);
-}
-
-static bool addr_get(const struct nlattr *attr, struct in6_addr *a)
-{
-	if (!attr)
-		return false;
-	if (nla_len(attr) == 4) {
-		memset(a, 0, sizeof(*a));
-		a->s6_addr[10] = a->s6_addr[11] = 0xff;
-		memcpy(a->s6_addr + 12, nla_data(attr), 4);
-		return true;
-	}
-	if (nla_len(attr) != 16)
-		return false;
-	memcpy(a, nla_data(attr), 16);
-	return true;
-}
+/* Routes may come by the thousand: one look for all of them. */
+#define CHANGED_MS 50
 
 /* --- requests */
 
@@ -127,46 +99,6 @@ static struct nl_msg *rtnl_msg(int type, int flags, const void *body,
 }
 
 /* --- devices */
-
-static void vlan_parse(const struct nlattr *info, struct netdev *dev)
-{
-	struct nlattr *tb[IFLA_INFO_MAX + 1], *data[IFLA_VLAN_MAX + 1];
-
-	if (nla_parse_nested(tb, IFLA_INFO_MAX, (struct nlattr *)info, NULL) ||
-	    !tb[IFLA_INFO_KIND] || !tb[IFLA_INFO_DATA] ||
-	    nla_strcmp(tb[IFLA_INFO_KIND], "vlan") ||
-	    nla_parse_nested(data, IFLA_VLAN_MAX, tb[IFLA_INFO_DATA], NULL) ||
-	    !data[IFLA_VLAN_ID])
-		return;
-	dev->vlan = nla_get_u16(data[IFLA_VLAN_ID]);
-}
-
-static int dev_parse(struct nlmsghdr *nlh, struct netdev *dev)
-{
-	struct nlattr *tb[IFLA_MAX + 1];
-	struct ifinfomsg *ifi = nlmsg_data(nlh);
-
-	memset(dev, 0, sizeof(*dev));
-	if (nlmsg_parse(nlh, sizeof(*ifi), tb, IFLA_MAX, NULL) < 0 ||
-	    !tb[IFLA_IFNAME])
-		return -EINVAL;
-	dev->ifindex = (uint32_t)ifi->ifi_index;
-	dev->up = ifi->ifi_flags & IFF_UP;
-	nla_strlcpy(dev->name, tb[IFLA_IFNAME], sizeof(dev->name));
-	if (tb[IFLA_MTU])
-		dev->mtu = nla_get_u32(tb[IFLA_MTU]);
-	if (tb[IFLA_ADDRESS] && nla_len(tb[IFLA_ADDRESS]) == 6) {
-		dev->ether = ifi->ifi_type == ARPHRD_ETHER ||
-			     ifi->ifi_type == ARPHRD_LOOPBACK;
-		memcpy(dev->mac, nla_data(tb[IFLA_ADDRESS]), 6);
-	}
-	/* A link in another namespace is no device of ours. */
-	if (tb[IFLA_LINK] && !tb[IFLA_LINK_NETNSID])
-		dev->lower = nla_get_u32(tb[IFLA_LINK]);
-	if (tb[IFLA_LINKINFO])
-		vlan_parse(tb[IFLA_LINKINFO], dev);
-	return 0;
-}
 
 static int dev_one(struct nlmsghdr *nlh, void *arg)
 {
@@ -263,8 +195,8 @@ static int route_one(struct nlmsghdr *nlh, void *arg)
 	if (nlh->nlmsg_type != RTM_NEWROUTE ||
 	    nlmsg_parse(nlh, sizeof(struct rtmsg), tb, RTA_MAX, NULL) < 0)
 		return 0;
-	r->has_src = addr_get(tb[RTA_PREFSRC], &r->src);
-	r->has_via = addr_get(tb[RTA_GATEWAY], &r->via);
+	r->has_src = attr_get_addr(tb[RTA_PREFSRC], &r->src);
+	r->has_via = attr_get_addr(tb[RTA_GATEWAY], &r->via);
 	return 0;
 }
 
@@ -279,7 +211,8 @@ int rtnl_route(struct tribd *d, const struct in6_addr *to, uint32_t oif,
 	struct route r = {};
 	int err;
 
-	if (m && (addr_put(m, RTA_DST, to) || nla_put_u32(m, RTA_OIF, oif))) {
+	if (m &&
+	    (attr_put_addr(m, RTA_DST, to) || nla_put_u32(m, RTA_OIF, oif))) {
 		nlmsg_free(m);
 		return -ENOMEM;
 	}
@@ -295,32 +228,6 @@ int rtnl_route(struct tribd *d, const struct in6_addr *to, uint32_t oif,
 
 /* --- neighbours */
 
-struct neigh {
-	uint32_t ifindex;
-	struct in6_addr addr;
-	uint8_t mac[6];
-	bool valid;
-};
-
-static int neigh_parse(struct nlmsghdr *nlh, struct neigh *n)
-{
-	struct nlattr *tb[NDA_MAX + 1];
-	struct ndmsg *ndm = nlmsg_data(nlh);
-
-	memset(n, 0, sizeof(*n));
-	if (nlmsg_parse(nlh, sizeof(*ndm), tb, NDA_MAX, NULL) < 0 ||
-	    !addr_get(tb[NDA_DST], &n->addr))
-		return -EINVAL;
-	n->ifindex = (uint32_t)ndm->ndm_ifindex;
-	if (nlh->nlmsg_type == RTM_NEWNEIGH && tb[NDA_LLADDR] &&
-	    nla_len(tb[NDA_LLADDR]) == 6 &&
-	    !(ndm->ndm_state & (NUD_INCOMPLETE | NUD_FAILED | NUD_NOARP))) {
-		memcpy(n->mac, nla_data(tb[NDA_LLADDR]), 6);
-		n->valid = true;
-	}
-	return 0;
-}
-
 static int neigh_one(struct nlmsghdr *nlh, void *arg)
 {
 	return nlh->nlmsg_type == RTM_NEWNEIGH ? neigh_parse(nlh, arg) : 0;
@@ -331,7 +238,7 @@ static struct nl_msg *neigh_msg(int type, int flags, const struct ndmsg *ndm,
 {
 	struct nl_msg *m = rtnl_msg(type, flags, ndm, sizeof(*ndm));
 
-	if (m && addr_put(m, NDA_DST, addr)) {
+	if (m && attr_put_addr(m, NDA_DST, addr)) {
 		nlmsg_free(m);
 		m = NULL;
 	}
@@ -403,6 +310,18 @@ bool rtnl_clsact_used(struct tribd *d, uint32_t ifindex)
 
 /* --- news */
 
+static void changed_run(struct tribd *d, struct timer *t)
+{
+	(void)t;
+	face_on_change(d);
+}
+
+static void news_changed(struct tribd *d)
+{
+	if (!d->rtnl->changed.at_ns)
+		timer_set(d, &d->rtnl->changed, CHANGED_MS);
+}
+
 static int news_one(struct nl_msg *msg, void *arg)
 {
 	struct nlmsghdr *nlh = nlmsg_hdr(msg);
@@ -428,7 +347,7 @@ static int news_one(struct nl_msg *msg, void *arg)
 	case RTM_DELADDR:
 	case RTM_NEWROUTE:
 	case RTM_DELROUTE:
-		d->rtnl->changed = true;
+		news_changed(d);
 		break;
 	}
 	return NL_OK;
@@ -446,11 +365,7 @@ static void news_ready(struct tribd *d, struct watch *w, uint32_t events)
 	} while (!err && --turns);
 	/* The kernel dropped some (ENOBUFS): libnl says NLE_NOMEM. */
 	if (err == -NLE_NOMEM)
-		r->changed = true;
-	if (r->changed) {
-		r->changed = false;
-		face_on_change(d);
-	}
+		news_changed(d);
 }
 
 static struct nl_sock *rtnl_open(void)
@@ -491,6 +406,7 @@ int rtnl_init(struct tribd *d)
 	}
 	r->watch.fd = nl_socket_get_fd(r->news);
 	r->watch.fn = news_ready;
+	r->changed.fn = changed_run;
 	err = loop_add(d, &r->watch, EPOLLIN);
 	if (!err)
 		return 0;
@@ -506,6 +422,7 @@ void rtnl_exit(struct tribd *d)
 
 	if (!r)
 		return;
+	timer_cancel(d, &r->changed);
 	if (r->watch.fd >= 0)
 		loop_del(d, &r->watch);
 	if (r->ask)

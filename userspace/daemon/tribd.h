@@ -115,7 +115,6 @@ struct face {
 	/* The device IP uses: the port, or the VLAN device over it; 0: none. */
 	uint32_t l3_ifindex;
 	struct in6_addr next_hop; /* whose MAC is wanted */
-	uint64_t probe_ns;	  /* when it was last probed for */
 	uint32_t probe_ms;	  /* back-off */
 	unsigned int trees;	  /* uses by trees; deletion is refused */
 };

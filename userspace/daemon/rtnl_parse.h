@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reading rtnetlink messages. */
+#ifndef TRIBD_RTNL_PARSE_H
+#define TRIBD_RTNL_PARSE_H
+
+#include <linux/netlink.h>
+
+#include "rtnl.h"
+
+struct nl_msg;
+struct nlattr;
+
+struct neigh {
+	uint32_t ifindex;
+	struct in6_addr addr;
+	uint8_t mac[6];
+	bool valid; /* @mac can be used */
+};
+
+/* Of RTM_NEWLINK and RTM_DELLINK, RTM_NEWNEIGH and RTM_DELNEIGH. */
+int dev_parse(struct nlmsghdr *nlh, struct netdev *dev);
+int neigh_parse(struct nlmsghdr *nlh, struct neigh *n);
+
+/* An address as an attribute of its own length. */
+int addr_family(const struct in6_addr *a);
+int attr_put_addr(struct nl_msg *m, int type, const struct in6_addr *a);
+bool attr_get_addr(const struct nlattr *attr, struct in6_addr *a);
+
+#endif /* TRIBD_RTNL_PARSE_H */
