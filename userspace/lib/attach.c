@@ -339,6 +339,7 @@ int trib_detach(struct trib *t)
 	leave_together(t);
 	trib_leave(t);
 	/* Threads in trib_wait() have their results; let them go. */
+	trib_drive_interrupt(t);
 	while (t->inside)
 		pthread_cond_wait(&t->cond, &t->lock);
 	orphan_requests(t);

@@ -354,15 +354,19 @@ static void unpack_values(struct trib_stream *s, const struct trib_part *p,
 {
 	const struct trib_codec *codec = s->t->codec;
 	const struct trib_req *r = p->req;
+	unsigned int world = s->t->world;
 	int neg = r->op == TRIB_MIN;
 
 	switch (p->kind) {
 	case TRIB_KIND_FSUM:
-		if (r->op == TRIB_AVG)
-			codec->q32_unpack_avg(out, v, sh->n, sh->scale,
-					      s->t->world);
-		else
+		if (r->op != TRIB_AVG)
 			codec->q32_unpack(out, v, sh->n, sh->scale);
+		else if (world & (world - 1))
+			codec->q32_unpack_avg(out, v, sh->n, sh->scale, world);
+		else /* the same, and faster */
+			codec->q32_unpack(out, v, sh->n,
+					  sh->scale -
+						  (int)trib_log2_ceil(world));
 		break;
 	case TRIB_KIND_ORDER:
 		if (r->dtype == TRIB_I32)

@@ -552,6 +552,8 @@ void trib_drive_until(struct trib *t, const struct trib_req *req,
 		      uint64_t until);
 /* One turn without blocking, if nobody drives. Lock held. */
 void trib_drive_once(struct trib *t);
+/* Call a user thread that drives back from poll(). Lock held. */
+void trib_drive_interrupt(struct trib *t);
 /* There is new work: have somebody go on with it. Lock held. */
 void trib_drive_wake(struct trib *t);
 

@@ -46,11 +46,6 @@ static void to_timespec(uint64_t ns, struct timespec *ts)
 	ts->tv_nsec = (long)(ns % TRIB_SEC);
 }
 
-static bool has_work(const struct trib *t)
-{
-	return t->unfinished || trib_engine_deadline(t);
-}
-
 static int receive(struct trib *t)
 {
 	int rc;
@@ -122,7 +117,7 @@ static void drive(struct trib *t, const struct trib_req *req, uint64_t until)
 	t->driver = TRIB_DRIVER_NONE;
 	if (t->waiters)
 		pthread_cond_broadcast(&t->cond);
-	else if (has_work(t))
+	else if (t->unfinished)
 		pthread_cond_signal(&t->progress_cond);
 }
 
@@ -168,6 +163,12 @@ void trib_drive_wake(struct trib *t)
 		return;
 	t->poll_until = due;
 	kick(t->driver == TRIB_DRIVER_USER ? t->kick_fd : t->progress_fd);
+}
+
+void trib_drive_interrupt(struct trib *t)
+{
+	if (t->driver == TRIB_DRIVER_USER)
+		kick(t->kick_fd);
 }
 
 static void *progress_main(void *arg)

@@ -178,7 +178,8 @@ static int issue(struct trib *t, const struct issue *in, struct trib_req **out)
 	r->dtype = in->dtype;
 	r->op = in->op;
 	enqueue(r);
-	if (!in->blocking)
+	/* Who waits at once drives by itself, unless somebody else does. */
+	if (!in->blocking || t->driver == TRIB_DRIVER_USER)
 		trib_drive_wake(t);
 	*out = r;
 unlock:
