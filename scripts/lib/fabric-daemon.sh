@@ -50,13 +50,15 @@ daemon_pid()
 }
 
 # wait_daemon HOST COMMAND...: until COMMAND succeeds; gives up when the daemon
-# has ended.
+# has ended. Verifying BPF takes its time on an emulated CPU.
 wait_daemon()
 {
-	local host=$1 end=$((SECONDS + 20))
+	local host=$1 end=$((SECONDS + 250))
 
 	until "${@:2}" >/dev/null 2>&1; do
 		if ! daemon_pid "$host" >/dev/null || ((SECONDS >= end)); then
+			# The shell need not report what abandon() ends.
+			disown -a
 			tail -n 20 "$state/$host.log" >&2
 			die "the daemon of $host does not come up"
 		fi

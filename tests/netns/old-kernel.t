@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Sums on a kernel that has VLAN devices: both transports, both IP versions, and
+# faults, all under tags. Run in the VM by tests/vm/netns-6.1.t, so it is brief.
+set -uo pipefail
+# shellcheck source=tests/netns/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/netns/sums.sh
+. tests/netns/sums.sh
+
+SUMS_SECONDS=200
+SUMS_LARGEST=64k
+need_root
+need_programs tribd trib trib-perf
+
+faulty_case vlan_xdp_faults_2 star --workers 2 --vlan 5 \
+	--loss 2 --dup 2 --reorder 2
+case_of vlan_ipv6_udp star --workers 2 --vlan 4094 --ipv6 --transport udp
+fabric down
+
+done_testing
