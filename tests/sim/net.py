@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Time, packets and links that lose, duplicate and reorder them."""
+
+import heapq
+from dataclasses import dataclass, replace
+
+CHUNK_MASK = (1 << 32) - 1
+
+GRAD, RESULT, NEED, ALIVE, ABORT, JOIN, START, LEAVE = range(8)
+SESSION_TYPES = (JOIN, START, LEAVE)
+
+
+def serial_diff(a, b):
+    """Negative if chunk a comes before b, modulo 2^32."""
+    d = (a - b) & CHUNK_MASK
+    return d - (1 << 32) if d >> 31 else d
+
+
+def make_nonce(instance, count):
+    """Of a process or a tribd, and how often it has joined."""
+    return instance << 32 | count
+
+
+def nonce_is_older(a, b):
+    """Than another one of the same instance; b may be None."""
+    return b is not None and a >> 32 == b >> 32 and a < b
+
+
+@dataclass(slots=True)
+class Msg:
+    """A packet. Fields as in struct trib_hdr, plus what the oracle follows.
+
+    value is None when EMPTY; room says whether the payload can take an answer.
+    cause numbers the event that a NEED goes back to; truth is the set of
+    children seen whatever the bitmap says.
+    """
+
+    type: int
+    epoch: int
+    chunk: int = 0
+    up: bool = False
+    child: int = -1
+    resend: bool = False
+    push: bool = False
+    shape: tuple = None
+    value: object = None
+    room: bool = True
+    seen: int = 0
+    truth: int = 0
+    cause: int = 0
+    rank: int = -1
+    why: str = ""
+    nonce: int = 0
+    run: bool = False
+
+
+class Net:
+    """Event queue and links. Delays are in ticks, about a millisecond."""
+
+    def __init__(self, rng, loss, dup):
+        self.rng = rng
+        self.loss = loss
+        self.dup = dup
+        self.late = 0.02 if loss else 0  # share that many others overtake
+        self.late_copy = self.late       # the same of second copies
+        self.now = 0
+        self.sent = 0
+        self._queue = []
+        self._count = 0
+
+    def at(self, delay, fn, *args):
+        self._count += 1
+        heapq.heappush(self._queue, (self.now + delay, self._count, fn, args))
+
+    def delay(self, late):
+        d = 1 + int(self.rng.random() * 12)
+        if self.rng.random() < late:
+            d += self.rng.randint(20, 300)
+        return d
+
+    def send(self, dst, msg):
+        self.sent += 1
+        random = self.rng.random
+        if random() < self.loss:
+            return
+        self.at(self.delay(self.late), dst.receive, msg)
+        if random() < self.dup:
+            # What a copy causes is not what the original caused.
+            copy = replace(msg, cause=self.new_cause())
+            self.at(self.delay(self.late_copy), dst.receive, copy)
+
+    def new_cause(self):
+        self._count += 1
+        return self._count
+
+    def run(self, until, finished):
+        """Until the time, the end of all events, or finished() says so."""
+        n = 0
+        while self._queue:
+            self.now, _, fn, args = heapq.heappop(self._queue)
+            if self.now > until:
+                self.now = until
+                return
+            fn(*args)
+            n += 1
+            if not n & 7 and finished():
+                return

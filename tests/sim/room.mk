@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-2-Clause
+CHECK_TESTS += tests/sim/sim.t

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The rules of the dedicated-pool protocol, by name.
+
+Every rule is a switch that the model looks at where the rule acts. RULES says
+for each one what it demands, which scenario needs it, and how a protocol
+without it fails there (see VERDICTS in world.py).
+"""
+
+from collections import namedtuple
+
+Rule = namedtuple("Rule", "text scenario red")
+
+RULES = {
+    # --- workers
+    "send_waits_for_window": Rule(
+        "a worker sends c only when it holds RESULT c-W", "storm", "hang wrong"),
+    "grad_is_frozen": Rule(
+        "every copy of GRAD c carries the bits of the first one",
+        "storm", "differ wrong"),
+    "data_waits_for_exp": Rule(
+        "data is scaled by the RESULT of its EXP chunk, not by a guess",
+        "storm", "hang wrong"),
+    "grad_is_resent": Rule(
+        "a chunk without RESULT is sent again, with RESEND", "storm", "hang"),
+    "result_is_retained": Rule(
+        "a worker keeps RESULT c until RESULT c+2W", "storm", "hang"),
+    "need_answered_with_result": Rule(
+        "on NEED c a worker that has RESULT c sends it up", "storm", "hang"),
+    "need_answered_with_grad": Rule(
+        "on NEED c a worker that has sent GRAD c sends it", "eager",
+        "unfetched"),
+    "need_answered_after_return": Rule(
+        "NEED is answered between calls, too", "idle", "unfetched"),
+    "detach_is_a_barrier": Rule(
+        "detach waits until everybody has issued it", "parting",
+        "hang false-alarm"),
+    "barrier_waits_for_results": Rule(
+        "detach issues its barrier only when it holds all results",
+        "parting", "hang false-alarm"),
+    "detach_listens": Rule(
+        "detach gives up one time-out after the last NEED or ALIVE of somebody "
+        "who lacks a result that we have, not one after its barrier",
+        "parting", "false-alarm hang"),
+    # --- nodes
+    "pool_is_two_windows": Rule(
+        "a pool has 2W slots", "storm", "hang wrong"),
+    "old_chunk_is_dropped": Rule(
+        "a chunk older than its slot's is dropped", "copies", "stall"),
+    "chunks_compare_serially": Rule(
+        "chunk numbers compare modulo 2^32", "storm", "hang wrong"),
+    "duplicate_is_ignored": Rule(
+        "a child contributes to a chunk once", "storm", "wrong differ hang"),
+    "shape_is_compared": Rule(
+        "a contribution whose scale, op or format differs is dropped",
+        "liar", "wrong"),
+    "empty_is_compared": Rule(
+        "an EMPTY contribution is compared by op and format, too: a rank that "
+        "detaches early must not count as one that added nothing",
+        "quitter", "wrong"),
+    "empty_only_marks": Rule(
+        "an EMPTY contribution marks its child and leaves the values alone",
+        "storm", "wrong differ"),
+    "empty_partial_is_empty": Rule(
+        "a partial sum of nothing but EMPTY is EMPTY", "storm", "wrong differ"),
+    "partial_is_kept": Rule(
+        "an inner node keeps its values after it sent the partial sum",
+        "storm", "hang wrong"),
+    "result_is_kept": Rule(
+        "a node keeps a RESULT and answers who lacks it", "deaf", "unfetched"),
+    "resend_goes_up_when_sent": Rule(
+        "RESEND to a node in Sent: the partial sum goes up again",
+        "storm", "hang"),
+    "resend_asks_when_collecting": Rule(
+        "RESEND of a known contribution: NEED to all", "storm", "hang"),
+    "ask_reaches_parent": Rule(
+        "NEED goes to the parent, too, as ASK", "deaf", "unfetched"),
+    "ask_is_answered": Rule(
+        "ASK at a node in Result: RESULT to that child", "deaf", "unfetched"),
+    "ask_names_asker": Rule(
+        "a NEED caused by ASK names the asker as seen", "storm", "echo"),
+    "need_names_seen": Rule(
+        "NEED names the children seen; they do not answer", "storm", "noise"),
+    "need_is_passed_down": Rule(
+        "NEED at a node that cannot answer goes to its children",
+        "storm", "hang"),
+    "need_answered_when_sent": Rule(
+        "NEED at a node in Sent: the partial sum goes up", "eager", "unfetched"),
+    "result_goes_up": Rule(
+        "a RESULT that a parent lacks is sent up", "storm", "hang"),
+    "result_is_passed_once": Rule(
+        "a RESULT that the node has is dropped", "storm", "echo"),
+    "grow_rechecks_slot": Rule(
+        "the clsact program compares epoch, chunk and state again",
+        "storm", "wrong differ hang"),
+    # --- epochs
+    "epoch_is_compared": Rule(
+        "a node drops packets of another epoch", "rejoin", "wrong differ hang"),
+    "slot_is_free_in_new_epoch": Rule(
+        "a slot of another epoch is free", "rejoin", "wrong differ hang"),
+    "epochs_are_not_reused": Rule(
+        "the newest epoch survives a restart of the root's tribd",
+        "again", "wrong differ hang"),
+    "rejoin_aborts_the_others": Rule(
+        "a JOIN with a new nonce ends the epoch with ABORT(REJOIN)",
+        "rejoin", "slow hang"),
+    "start_names_nonce": Rule(
+        "a START is for the JOIN whose nonce it names",
+        "restless", "false-alarm"),
+    "nonces_are_retired": Rule(
+        "a late copy of a JOIN that its child has given up is ignored",
+        "restless", "false-alarm"),
+    "nonces_are_ordered": Rule(
+        "of two nonces of one process or tribd the smaller one is late",
+        "restless", "false-alarm"),
+    "retirement_ends": Rule(
+        "... but only for the life of a packet: JOINs may overtake each other, "
+        "and then the living nonce is the one that is retired",
+        "overtaken", "hang"),
+    # --- who is alive
+    "dead_is_declared": Rule(
+        "a rank without a sign of life for the time-out is declared DEAD",
+        "die", "hang unnamed"),
+    "abort_is_broadcast": Rule(
+        "a root turns ABORT round, to everybody", "gone", "slow hang unnamed"),
+    "stuck_worker_is_heard": Rule(
+        "a worker that waits for a RESULT says ALIVE, so that ranks of other "
+        "subtrees can tell who is missing", "die", "unnamed hang"),
+    "late_worker_answers": Rule(
+        "a worker asked for a chunk it has not reached says ALIVE until it "
+        "gets there", "late", "false-alarm"),
+    "echo_proves_the_tree": Rule(
+        "only who hears its own ALIVE come back may call a rank dead; who "
+        "does not, for the time-out, blames the relay", "dark", "unnamed"),
+    "leave_names_rank": Rule(
+        "a relay that leaves its parent says which rank is the reason",
+        "quitter", "unnamed"),
+    "alive_is_broadcast": Rule(
+        "a root turns ALIVE round, to everybody", "late", "false-alarm"),
+    # --- mapped delivery
+    "send_waits_for_consumption": Rule(
+        "GRAD c is sent only when cell c-W was consumed, not merely written",
+        "mapped", "overwritten"),
+    "cell_takes_only_newer": Rule(
+        "a RESULT older than its cell's is not written",
+        "mapped", "overwritten hang"),
+    "cell_names_epoch": Rule(
+        "a cell's id has the epoch in it", "rejoin", "wrong differ hang"),
+    "leaf_passes_every_need": Rule(
+        "a LEAF row passes NEED to its ranks whatever the bitmap says: two "
+        "ranks of a host are two children, but one row",
+        "eager", "unfetched"),
+    "push_fits_window": Rule(
+        "PUSH at least once in a window, so that a sleeping reader is rung",
+        "quiet", "stall"),
+    "gap_rings": Rule(
+        "a chunk out of row rings", "quiet", "stall"),
+}
+
+
+class Rules:
+    """One attribute per rule: whether it is in force."""
+
+    def __init__(self, without=None):
+        if without is not None and without not in RULES:
+            raise ValueError(f"no rule is called {without!r}")
+        for name in RULES:
+            setattr(self, name, name != without)

@@ -1,0 +1,450 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What can befall a tree. Each scenario shapes the run, scripts events, and
+judges the end."""
+
+from net import serial_diff
+
+FOREVER = 1000000
+
+
+class Scenario:
+    """Everybody attaches, issues the stream, detaches; nobody dies."""
+
+    def __init__(self, world):
+        self.world = world
+        self.net = world.net
+        self.rng = world.rng
+        self.era = 0         # times the whole cluster was started anew
+
+    def shape(self):
+        """Change the world's parameters before it is built."""
+
+    def script(self):
+        """Schedule events."""
+
+    def on_error(self, worker):
+        why, rank = worker.error
+        self.world.fail("false-alarm", f"{worker.rank}: {why} {rank}")
+
+    def on_left(self, worker):
+        pass
+
+    def on_pause(self):
+        pass
+
+    def others(self, but):
+        return [w for w in self.world.workers if w is not but]
+
+    def finished(self):
+        return all(w.state == "left" for w in self.world.workers)
+
+    def judge(self):
+        if not self.finished():
+            late = [(w.rank, w.state, getattr(w, "done", -1))
+                    for w in self.world.workers if w.state != "left"]
+            self.world.fail("hang", f"{late} of {self.world.length}")
+
+    def no_rank_is_given_up(self):
+        """Only the rules end a wait."""
+        self.world.timeout = FOREVER
+        self.world.heartbeat = 1000
+
+    def no_loss(self):
+        net = self.net
+        net.loss = net.dup = net.late = net.late_copy = 0
+        self.world.resets = 0
+
+    def message_end(self):
+        """The first chunk of some message but the first one, or 0."""
+        stream = self.world.stream
+        firsts = [i + 1 for i, c in enumerate(stream[:-1]) if c.last]
+        return self.rng.choice(firsts) if firsts else 0
+
+
+class Storm(Scenario):
+    """Loss, duplication, reordering; nodes lose their slots."""
+
+    def shape(self):
+        self.no_rank_is_given_up()
+
+
+class Mapped(Storm):
+    """Storm for workers on hosts with tribd, some of them slow to read."""
+
+    def shape(self):
+        super().shape()
+        self.world.mapped_share = 1
+
+    def script(self):
+        for w in self.world.workers:
+            w.lazy = self.rng.choice((1, 200))
+
+
+class Quiet(Scenario):
+    """Nothing is lost, nobody is slow: no time-out must be needed, though
+    workers sleep until their ring is rung."""
+
+    def shape(self):
+        self.no_rank_is_given_up()
+        self.no_loss()
+        world = self.world
+        world.no_timeout = True
+        world.mapped_share = 1
+        world.window = self.rng.choice((1, 2, 4, 8))
+        world.rto = world.rto_max = 3000
+        world.min_length = 60
+
+    def script(self):
+        for w in self.world.workers:
+            w.lazy = w.slow = 1
+
+
+class Copies(Scenario):
+    """Packets are doubled, and one copy may be very late; none is lost: no
+    time-out must be needed."""
+
+    def shape(self):
+        self.no_rank_is_given_up()
+        self.no_loss()
+        self.net.dup = self.net.late_copy = 0.2
+        self.world.no_timeout = True
+        self.world.mapped_share = 0
+        self.world.rto = self.world.rto_max = 20000
+
+
+class Eager(Storm):
+    """Only one worker has time-outs: it must be able to fetch whatever all
+    have sent."""
+
+    def script(self):
+        self.eager = self.rng.choice(self.world.workers)
+        for w in self.others(self.eager):
+            w.rto = FOREVER
+        self.world.limit = 20000
+
+    def judge(self):
+        if self.eager.state != "running":
+            return
+        done = self.eager.done
+        if (self.net.now - self.eager.progress_at > 8000 and
+                all(w.state == "running" and w.sent > done
+                    for w in self.world.workers)):
+            self.world.fail("unfetched", f"{done} at {self.eager.rank}")
+
+
+class Idle(Storm):
+    """A rank computes for long between two calls; it is alive, and attached.
+    All chunks that it contributed to must reach everybody meanwhile."""
+
+    def shape(self):
+        super().shape()
+        self.net.loss = 0.2
+        self.world.limit = 30000
+        self.world.reset_span = 20000
+
+    def script(self):
+        self.sleeper = w = self.rng.choice(self.world.workers)
+        w.pause_at = self.message_end()
+        w.pause = FOREVER
+
+    def on_pause(self):
+        """The worst moment: it has all results, the others may lack some."""
+        for relay in self.world.relays:
+            relay.wipe()
+
+    def finished(self):
+        return all(getattr(w, "done", 0) >= self.sleeper.pause_at
+                   for w in self.world.workers)
+
+    def judge(self):
+        if not self.finished():
+            done = [getattr(w, "done", -1) for w in self.world.workers]
+            self.world.fail("unfetched", f"{self.sleeper.pause_at}: {done}")
+
+
+class Deaf(Storm):
+    """A process stops, and does not answer. What the root has as a RESULT
+    must reach everybody else, whatever the inner nodes forget."""
+
+    def shape(self):
+        super().shape()
+        self.net.loss = 0.2
+        self.world.depth = self.rng.randint(2, 3)
+        self.world.limit = 9000
+        self.world.resets = 0
+
+    def script(self):
+        world = self.world
+        self.sleeper = self.rng.choice(world.workers)
+        self.net.at(self.rng.randint(20, 1000), self.stop)
+        for relay in world.relays[1:]:
+            for _ in range(3):
+                self.net.at(self.rng.randint(50, 3000), relay.wipe)
+
+    def stop(self):
+        self.sleeper.deaf_until = FOREVER
+
+    def judge(self):
+        for w in self.others(self.sleeper):
+            for chunk in self.world.made:
+                if w.state == "running" and w.lacks(w.index(chunk)):
+                    self.world.fail("unfetched", f"{chunk} at {w.rank}")
+
+
+class Parting(Storm):
+    """The end of a job on a bad network: who is done must stay until all
+    are."""
+
+    def shape(self):
+        super().shape()
+        self.net.loss = 0.3
+        self.world.min_length = 4
+        self.world.detach_time = 4000
+        self.world.reset_span = 3000
+
+
+class Liar(Storm):
+    """A rank names a wrong scale: no sum is better than a wrong one."""
+
+    def script(self):
+        self.world.limit = 6000
+        if len(self.world.workers) > 1:
+            w = self.rng.choice(self.world.workers)
+            w.lie_at = self.rng.randrange(self.world.length)
+
+    def judge(self):
+        pass
+
+
+class Death(Scenario):
+    """A rank is lost; the others must end, and name it."""
+
+    def lose(self, worker):
+        self.lost = worker
+        self.lost_at = self.net.now
+
+    def lost_one_is_named(self, worker, reasons):
+        why, rank = worker.error
+        if rank != self.lost.rank or why not in reasons:
+            self.world.fail("unnamed", f"{worker.rank}: {why} {rank}, not "
+                                       f"{self.lost.rank}")
+
+    def on_error(self, worker):
+        if not self.lost:
+            super().on_error(worker)
+        if worker is not self.lost:
+            self.lost_one_is_named(worker, ("dead", "gone"))
+            # The application notices, and ends.
+            self.net.at(self.rng.randint(0, 2000), self.go, worker)
+
+    def go(self, worker):
+        if worker.state == "failed":
+            worker.leave()
+
+    def script(self):
+        self.lost = None
+        victim = self.rng.choice(self.world.workers)
+        self.world.limit = 10 * self.world.timeout
+        self.net.at(self.rng.randint(1, 1500), self.kill, victim)
+
+    def kill(self, worker):
+        if worker.state == "running":
+            worker.die()
+            self.lose(worker)
+
+    def finished(self):
+        return all(w.state in ("left", "failed", "dead")
+                   for w in self.world.workers)
+
+
+class Die(Death):
+    """A process ends without a word, on a host without tribd."""
+
+    def shape(self):
+        self.world.mapped_share = 0
+        self.net.loss = min(self.net.loss, 0.05)
+
+
+class Gone(Death):
+    """A process ends; its tribd says so."""
+
+    def shape(self):
+        self.world.mapped_share = 1
+        self.no_loss()
+
+    def judge(self):
+        super().judge()
+        for w in self.world.workers:
+            if w.error and w.failed_at - self.lost_at > 1000:
+                self.world.fail("slow", f"{w.rank} at {w.failed_at}")
+
+
+class Quitter(Death):
+    """A rank detaches while the others go on summing. They must not take its
+    absence for zeros."""
+
+    def shape(self):
+        self.net.loss = min(self.net.loss, 0.05)
+
+    def script(self):
+        w = self.rng.choice(self.world.workers)
+        w.quit_at = self.message_end()
+        self.world.limit = 10 * self.world.timeout
+        self.lose(w)
+
+    def lost_one_is_named(self, worker, reasons):
+        """Or the relay is, if all three copies of ABORT are lost."""
+        if worker.error[0] != "relay":
+            super().lost_one_is_named(worker, reasons)
+
+
+class Late(Scenario):
+    """A rank computes for three time-outs. It must not be declared dead."""
+
+    def shape(self):
+        self.net.loss = min(self.net.loss, 0.05)
+
+    def script(self):
+        w = self.rng.choice(self.world.workers)
+        w.pause_at = self.message_end()
+        w.pause = 3 * self.world.timeout
+
+
+class Dark(Scenario):
+    """The root relay dies."""
+
+    def shape(self):
+        self.net.loss = min(self.net.loss, 0.05)
+
+    def script(self):
+        self.net.at(self.rng.randint(1, 500), self.kill)
+
+    def kill(self):
+        """Once all run: who joins has a time-out of its own."""
+        if all(w.state == "running" for w in self.world.workers):
+            self.world.relays[0].dead = True
+        elif not self.finished():
+            self.net.at(5, self.kill)
+
+    def on_error(self, worker):
+        if worker.error[0] != "relay":
+            self.world.fail("unnamed", f"{worker.rank}: {worker.error}")
+
+    def finished(self):
+        return all(w.state in ("left", "failed") for w in self.world.workers)
+
+    def judge(self):
+        if not self.finished():
+            self.world.fail("hang", f"{[w.state for w in self.world.workers]}")
+
+
+class Rejoin(Scenario):
+    """A process restarts while the others sum: everybody gets an error,
+    attaches again, and all is exact in the new epoch."""
+
+    def shape(self):
+        world = self.world
+        world.limit = 120000
+        world.min_length = 30
+        if self.rng.random() < 0.5:
+            self.no_loss()
+
+    def script(self):
+        self.lost = None
+        self.pace = self.rng.choice((30, 400))
+        victim = self.rng.choice(self.world.workers)
+        self.net.at(self.rng.randint(1, 1500), self.restart, victim)
+
+    def restart(self, worker):
+        """Unless the end is near: then the others may be gone already."""
+        last = self.world.length - 2 * self.world.window
+        if worker.state != "running" or worker.sent > last:
+            return
+        worker.die()
+        self.lost = worker
+        # A late copy of an old packet is not older than a new process.
+        self.lost_at = self.net.now + 320
+        self.net.at(320, worker.attach)
+
+    def on_error(self, worker):
+        if not self.lost:
+            super().on_error(worker)
+        if worker.attaches > 12:
+            self.world.fail("thrash", f"{worker.rank}")
+        if (not self.net.loss and worker.attaches == 1 and
+                self.net.now - self.lost_at > self.world.timeout // 2):
+            self.world.fail("slow", f"{worker.rank}")
+        worker.send_leave()
+        self.net.at(self.rng.randint(20, self.pace), worker.attach)
+
+
+class Restless(Rejoin):
+    """A process attaches, gives up, and attaches again, faster than the
+    network forgets: late copies of its old JOINs must not disturb."""
+
+    def shape(self):
+        self.no_loss()
+        self.net.dup = self.net.late_copy = 0.3
+
+    def script(self):
+        self.lost = self.rng.choice(self.world.workers)
+        self.lost_at = FOREVER
+        self.pace = 400
+        t = 5
+        for _ in range(self.rng.randint(1, 3)):
+            t += self.rng.randint(13, 60)
+            self.net.at(t, self.again)
+
+    def again(self):
+        if self.lost.state == "joining":
+            self.lost.die()
+            self.lost.attach()
+
+    def on_error(self, worker):
+        if worker.error[0] != "rejoin":
+            self.world.fail("false-alarm", f"{worker.rank}: {worker.error}")
+        super().on_error(worker)
+
+
+class Overtaken(Restless):
+    """The same, and JOINs overtake each other. A relay cannot know then which
+    one is the living; it may err, but must come to the right end."""
+
+    def shape(self):
+        self.world.limit = 120000
+        self.no_loss()
+        self.net.dup = 0.3
+        self.net.late = self.net.late_copy = 0.2
+
+    def on_error(self, worker):
+        Rejoin.on_error(self, worker)
+
+
+class Again(Scenario):
+    """All leave; tribd restarts on every node; new processes attach."""
+
+    def shape(self):
+        self.no_rank_is_given_up()
+        self.world.limit = 120000
+        self.world.resets = 0
+
+    def on_left(self, worker):
+        if self.era == 0 and super().finished():
+            self.era = 1
+            self.net.at(400, self.start_anew)
+
+    def start_anew(self):
+        self.world.forget_values()
+        for relay in self.world.relays:
+            relay.session.restart()
+        for w in self.world.workers:
+            w.known_epoch = 0
+            self.net.at(self.rng.randint(0, 50), w.attach)
+
+    def finished(self):
+        return self.era == 1 and super().finished()
+
+
+SCENARIOS = {cls.__name__.lower(): cls for cls in (
+    Storm, Mapped, Quiet, Copies, Eager, Idle, Deaf, Parting, Liar, Die, Gone, Quitter,
+    Late, Dark, Rejoin, Restless, Overtaken, Again)}

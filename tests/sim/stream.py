@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The chunk stream of one (job, tree), and what each rank puts into it.
+
+A stream is a list of Chunk, the same on all ranks: f32 sums (an EXP chunk per
+group decides the scales of the group's data chunks, and travels ahead of the
+data of the group before), i32 sums, broadcasts and barriers. Values are small
+integers made from (seed, epoch, rank, chunk), so that sums have an oracle.
+"""
+
+from collections import namedtuple
+
+# exp: index of the EXP chunk that scales this one; word: its word there.
+Chunk = namedtuple("Chunk", "kind exp word root message last waited")
+
+EXP, DATA, INT, BCAST, BARRIER, DETACH = range(6)
+
+# (op, format) on the wire; the detach barrier has one of its own.
+SHAPE = {EXP: ("max", "w64"), DATA: ("add", "q32"), INT: ("add", "i32"),
+         BCAST: ("add", "i32"), BARRIER: ("add", "i32"),
+         DETACH: ("add", "none")}
+GROUP = 3  # data chunks of one EXP chunk
+
+
+def mix(*numbers):
+    """A hash that is the same in every process."""
+    h = 0x9E3779B97F4A7C15
+    for n in numbers:
+        h = (h ^ n) * 0xBF58476D1CE4E5B9 & 0xFFFFFFFFFFFFFFFF
+        h ^= h >> 29
+    return h
+
+
+def make_stream(rng, length, world):
+    """At least `length` chunks, ending at the end of a message."""
+    chunks = []
+    message = 0
+    while len(chunks) < length:
+        kind = rng.choice((DATA, DATA, INT, BCAST, BARRIER))
+        if kind == DATA:
+            add_f32_sum(rng, chunks, message)
+        else:
+            n = 1 if kind == BARRIER else rng.randint(1, 8)
+            root = rng.randrange(world)
+            for i in range(n):
+                chunks.append(Chunk(kind, -1, 0, root, message, i == n - 1,
+                                    False))
+        message += 1
+    return chunks
+
+
+def add_f32_sum(rng, chunks, message):
+    """EXP k+1 goes ahead of the data of EXP k."""
+    groups = [rng.randint(1, GROUP) for _ in range(rng.randint(1, 3))]
+    exps = []
+
+    def add_exp():
+        exps.append(len(chunks))
+        chunks.append(Chunk(EXP, -1, 0, 0, message, False, True))
+
+    add_exp()
+    for g, n in enumerate(groups):
+        if g + 1 < len(groups):
+            add_exp()
+        for word in range(n):
+            last = g + 1 == len(groups) and word + 1 == n
+            chunks.append(Chunk(DATA, exps[g], word, 0, message, last, False))
+
+
+class Values:
+    """What ranks contribute in one epoch, and what must come out."""
+
+    def __init__(self, seed, stream, world, epoch):
+        self.key = mix(seed, epoch)
+        self.stream = stream
+        self.world = world
+        self._sums = {}
+
+    def exponents(self, rank, index):
+        h = mix(self.key, rank, index)
+        return tuple((h >> 8 * i & 0xFF) % 10 for i in range(GROUP))
+
+    def number(self, rank, index):
+        return mix(self.key, rank, index, 7) % 1000 + 1
+
+    def own(self, rank, index):
+        """The rank's contribution; None is EMPTY."""
+        c = self.stream[index]
+        if c.kind == EXP:
+            return self.exponents(rank, index)
+        if c.kind in (BARRIER, DETACH) or c.kind == BCAST and c.root != rank:
+            return None
+        return self.number(rank, index)
+
+    def sum(self, index):
+        """The oracle."""
+        if index not in self._sums:
+            c = self.stream[index]
+            all_own = [v for v in (self.own(r, index)
+                                   for r in range(self.world)) if v is not None]
+            if not all_own:
+                s = None
+            elif c.kind == EXP:
+                s = tuple(map(max, zip(*all_own)))
+            else:
+                s = sum(all_own)
+            self._sums[index] = s
+        return self._sums[index]
+
+    def scale(self, index):
+        """Of a data chunk: what its EXP chunk must say."""
+        c = self.stream[index]
+        return self.sum(c.exp)[c.word] if c.kind == DATA else 0
+
+
+def combine(shape, a, b):
+    """What a relay does with two payloads."""
+    if shape[0] == "max":
+        return tuple(map(max, zip(a, b)))
+    return a + b
