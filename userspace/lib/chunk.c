@@ -101,7 +101,8 @@ static void shape_fsum(const struct trib_stream *s, const struct trib_part *p,
 					       (uint32_t)g;
 		sh->nval = 2 * sh->n;
 		sh->group = i;
-		sh->push = true;
+		/* Data waits for the first; the others come a group ahead. */
+		sh->push = !i;
 		return;
 	}
 	sh->fmt = TRIB_FMT_Q32;

@@ -214,6 +214,8 @@ static int scan(struct trib *t, struct trib_stream *s)
 	int n = 0;
 
 	for (c = s->una; c < high && !t->dead; c++) {
+		/* Another CPU has just written them. */
+		__builtin_prefetch(cell_at(t->xdp, s, (uint32_t)c + 2));
 		if (trib_chunk_state(s, c) != TRIB_CHUNK_SENT ||
 		    !cell_read(t->xdp, s, (uint32_t)c, &rx))
 			continue;
