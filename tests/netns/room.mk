@@ -16,5 +16,6 @@ $(B)/tests/netns/wire: $(B)/tests/netns/wire.o
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lbpf
 
 ALL += $(B)/tests/netns/wire
-CHECK_TESTS += tests/netns/fabric.t tests/netns/allreduce.t
+CHECK_TESTS += tests/netns/fabric.t tests/netns/allreduce.t \
+	tests/unit/lint.t
 CHECK_TESTS += tests/netns/session.t tests/netns/deliver.t tests/netns/recovery.t
