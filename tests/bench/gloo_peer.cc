@@ -255,7 +255,7 @@ int measure_all(struct perf_net *net, const struct perf_opts *o)
 		bytes = perf_opts_next(o, bytes);
 	} while (!rc && bytes);
 	if (report)
-		json = perf_report_end(report, nullptr);
+		json = perf_report_end(report, nullptr, rc);
 	return rc || json ? 3 : wrong;
 }
 

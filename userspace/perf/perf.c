@@ -23,7 +23,6 @@ struct run_trib {
 	struct trib *t;
 	const struct perf_opts *o;
 	struct trib_req *req[PERF_INFLIGHT_MAX];
-	char fault[320];
 	char detail[64];
 };
 
@@ -86,20 +85,12 @@ static int sum_i32(struct perf_net *net, int32_t *v, size_t n)
 	return trib_allreduce(r->t, v, v, n, TRIB_I32, TRIB_SUM);
 }
 
+/* libtrib's own line, which names the rank to blame. */
 static const char *fault(struct perf_net *net)
 {
 	struct run_trib *r = net->ctx;
-	struct trib_error e;
 
-	trib_error(r->t, &e);
-	if (!e.code)
-		return "no further detail";
-	if (e.rank >= 0)
-		snprintf(r->fault, sizeof(r->fault), "%s (rank %d is to blame)",
-			 e.text, e.rank);
-	else
-		snprintf(r->fault, sizeof(r->fault), "%s", e.text);
-	return r->fault;
+	return trib_error_text(r->t);
 }
 
 static int measure_all(struct perf_net *net, const struct perf_opts *o,
@@ -120,11 +111,10 @@ static int measure_all(struct perf_net *net, const struct perf_opts *o,
 	do {
 		rc = perf_measure(net, o, bytes, &row);
 		if (rc) {
-			fprintf(stderr,
-				"%s: rank %u: %s of %zu bytes: %s: %s\n",
+			fprintf(stderr, "%s: rank %u: %s of %zu bytes: %s\n",
 				o->tool, net->rank,
 				perf_collective_name(o->collective), bytes,
-				strerror(-rc), fault(net));
+				*fault(net) ? fault(net) : strerror(-rc));
 			break;
 		}
 		*wrong |= row.wrong || row.differ;
@@ -134,7 +124,7 @@ static int measure_all(struct perf_net *net, const struct perf_opts *o,
 	} while (!rc && bytes);
 	if (report) {
 		trib_counters(r->t, &counters);
-		json = perf_report_end(report, &counters);
+		json = perf_report_end(report, &counters, rc);
 		rc = rc ? rc : json;
 	}
 	return rc;

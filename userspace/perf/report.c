@@ -162,14 +162,16 @@ int perf_report_end(struct perf_report *p, const struct trib_counters *counters)
 		differ += p->rows[i].differ;
 		bus += p->rows[i].busbw;
 	}
-	if (!p->o->check || p->o->collective == PERF_BARRIER)
+	if (failed)
+		printf("# Out of bounds values : unknown, a collective failed\n");
+	else if (!p->o->check || p->o->collective == PERF_BARRIER)
 		printf("# Out of bounds values : not checked\n");
 	else
 		printf("# Out of bounds values : %llu %s\n", wrong + differ,
 		       wrong + differ ? "FAILED" : "OK");
-	printf("# Avg bus bandwidth    : %.4f\n",
-	       p->n ? bus / (double)p->n : 0);
-	if (p->o->json) {
+	if (p->n)
+		printf("# Avg bus bandwidth    : %.4f\n", bus / (double)p->n);
+	if (p->o->json && !failed) {
 		rc = write_json(p, counters);
 		if (rc)
 			fprintf(stderr, "%s: %s: %s\n", p->o->tool, p->o->json,

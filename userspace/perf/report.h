@@ -24,10 +24,11 @@ int perf_report_row(struct perf_report *p, const struct perf_row *row);
 /*
  * The foot of the table, the JSON file if -J named one, and the end of @p.
  * @counters: trib_counters() of rank 0, or NULL.
+ * @failed:   not all sizes could be measured: no verdict, no JSON.
  * Return: 0, or -errno of writing the JSON.
  */
-int perf_report_end(struct perf_report *p,
-		    const struct trib_counters *counters);
+int perf_report_end(struct perf_report *p, const struct trib_counters *counters,
+		    int failed);
 
 #ifdef __cplusplus
 }

@@ -180,18 +180,13 @@ static size_t count_params(const struct train_opts *o)
 	return n + (in + 1) * TASK_CLASSES;
 }
 
-static int fail(struct trib *t, int rc)
+/* libtrib's own line names the rank to blame. */
+static void complain(struct trib *t, int rc)
 {
-	struct trib_error e = {.rank = -1};
+	const char *text = t ? trib_error_text(t) : "";
 
-	if (t)
-		trib_error(t, &e);
-	fprintf(stderr, "trib-train: rank %d: %s: %s", t ? trib_rank(t) : 0,
-		strerror(-rc), e.code ? e.text : "no further detail");
-	if (e.rank >= 0)
-		fprintf(stderr, " (rank %d is to blame)", e.rank);
-	fputc('\n', stderr);
-	return EXIT_FAILED;
+	fprintf(stderr, "trib-train: rank %d: %s\n", t ? trib_rank(t) : 0,
+		*text ? text : strerror(-rc));
 }
 
 static int run(const struct train_opts *o, struct trib *t)
@@ -217,7 +212,7 @@ static int run(const struct train_opts *o, struct trib *t)
 			fprintf(stderr, "trib-train: %s: %s\n", o->json,
 				strerror(-rc));
 	} else if (rc) {
-		fail(t, rc);
+		complain(t, rc);
 	}
 	board_free(b);
 	data_free(&data);
