@@ -172,7 +172,6 @@ static __always_inline void deliver_ring(struct trib_deliver *d,
  */
 __noinline int deliver(struct xdp_md *ctx, struct deliver_arg *a)
 {
-	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	struct trib_deliver *d;
 	struct trib_cell *cell;
 	__u32 row, off;
@@ -191,8 +190,7 @@ __noinline int deliver(struct xdp_md *ctx, struct deliver_arg *a)
 		return TRIB_DROP_DELIVER;
 	rc = cell_begin(cell, a->epoch, a->chunk);
 	if (!rc) {
-		data += off;
-		EACH_WORD(data, end, cell->v, blocks(a->nval), t[j] = q[j]);
+		copy_in(ctx, off, cell->v, a->nval);
 		cell_end(cell, a);
 		deliver_ring(d, a);
 	} else if (rc == TRIB_DROP_SEEN) {

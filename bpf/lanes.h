@@ -18,6 +18,40 @@ static __always_inline __u32 blocks(__u32 nval)
 }
 
 /*
+ * Copies are left to the kernel: two stores a word, one here and one there,
+ * would cost more than adding does. Both take a payload of @nval units, which
+ * is at most TRIB_NVAL. Return: 0, or less if the packet is not that long.
+ */
+static __always_inline long copy_in(struct xdp_md *ctx, __u32 off, void *to,
+				    __u32 nval)
+{
+	__u32 len = trib_payload_len(nval);
+
+	if (!len)
+		return 0;
+	/* In this form every verifier sees that it is not 0. */
+	len--;
+	HIDE(len);
+	if (len >= TRIB_NVAL * 4)
+		return -1;
+	return bpf_xdp_load_bytes(ctx, off, to, len + 1);
+}
+
+static __always_inline long copy_out(struct xdp_md *ctx, __u32 off, void *from,
+				     __u32 nval)
+{
+	__u32 len = trib_payload_len(nval);
+
+	if (!len)
+		return 0;
+	len--;
+	HIDE(len);
+	if (len >= TRIB_NVAL * 4)
+		return -1;
+	return bpf_xdp_store_bytes(ctx, off, from, len + 1);
+}
+
+/*
  * Run OP for each word of @nblk blocks: q[j] in the packet from @v on, t[j] in
  * memory at @mem. The full size has one bounds check for all; otherwise one
  * for each block, hidden from the compiler, which would merge them into one
@@ -29,7 +63,7 @@ static __always_inline __u32 blocks(__u32 nval)
 		HIDE(q);                                                       \
 		if ((nblk) == BLOCKS_MAX &&                                    \
 		    (void *)(q + BLOCKS_MAX * BLOCK_WORDS) <= (end)) {         \
-			_Pragma("clang loop unroll_count(8)")                  \
+			_Pragma("clang loop unroll_count(16)")                  \
 			for (int j = 0; j < BLOCKS_MAX * BLOCK_WORDS; j++) {   \
 				OP;                                            \
 			}                                                      \
@@ -66,6 +100,7 @@ static __always_inline __u64 max_s64(__u64 a, __u64 b)
 	__u64 differ = a ^ b, diff = a - b;
 	__u64 less = (__s64)(diff ^ (differ & (diff ^ a))) >> 63;
 
+	HIDE(less); /* or the compiler makes it a branch */
 	return a ^ (differ & less);
 }
 

@@ -88,20 +88,29 @@ static __always_inline __u64 *slot_meta(struct trib_slot *s)
 }
 
 /*
+ * wait_lock() - the owner word was taken: have it within a bounded time?
+ *
  * A holder on another CPU has to fetch the slot line by line, which takes it
  * longer than SLOT_TRIES exchanges, and these would take the first line away
  * from it. So look until it seems free before trying again.
  */
-static __always_inline bool try_lock(__u32 *busy)
+__noinline int wait_lock(__u32 *busy)
 {
-	for (int i = 0; i < SLOT_TRIES; i++) {
-		if (!__sync_lock_test_and_set(busy, 1))
-			return true;
+	if (!busy)
+		return 0;
+	for (int i = 1; i < SLOT_TRIES; i++) {
 		for (int j = 0; j < SLOT_POLLS; j++)
 			if (!*(volatile __u32 *)busy)
 				break;
+		if (!__sync_lock_test_and_set(busy, 1))
+			return 1;
 	}
-	return false;
+	return 0;
+}
+
+static __always_inline bool try_lock(__u32 *busy)
+{
+	return !__sync_lock_test_and_set(busy, 1) || wait_lock(busy);
 }
 
 /* An exchange, not a store: what the owner wrote must be visible before. */
@@ -136,13 +145,11 @@ static __always_inline void slot_report(const struct trib_slot *s,
 }
 
 /* Values into the packet, if they fit. */
-static __always_inline void slot_fill(struct trib_slot *s, __u32 room, void *v,
-				      void *end)
+static __always_inline void slot_fill(struct trib_slot *s, __u32 room,
+				      struct xdp_md *ctx, __u32 off)
 {
-	__u32 nblk = blocks(s->nval);
-
-	if (nblk && nblk <= blocks(room))
-		EACH_WORD(v, end, s->v, nblk, q[j] = t[j]);
+	if (trib_payload_len(s->nval) <= trib_payload_len(room))
+		copy_out(ctx, off, s->v, s->nval);
 }
 
 /*
@@ -166,43 +173,34 @@ static __always_inline int slot_check(struct trib_slot *s,
 	return diff & META_KIND ? SLOT_MISMATCH : SLOT_SCALE;
 }
 
-/*
- * Merge the packet's values into the slot's.
- * Return: true if the packet now holds the slot's values, too.
- */
-static __always_inline bool slot_merge(struct trib_slot *s,
-				       const struct slot_arg *a, void *v,
-				       void *end, bool full)
+/* Merge the packet's values into the slot's. */
+static __always_inline int slot_merge(struct trib_slot *s,
+				      const struct slot_arg *a,
+				      struct xdp_md *ctx, __u32 off)
 {
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	__u32 nblk = blocks(a->nval);
+	void *v = data + off;
 
 	if (!s->nval) {
-		EACH_WORD(v, end, s->v, nblk, t[j] = q[j]);
+		if (copy_in(ctx, off, s->v, a->nval))
+			return SLOT_BAD;
 		s->nval = a->nval;
-		return true;
-	}
-	if (META_OP(a->meta) == TRIB_WOP_MAX) {
+	} else if (META_OP(a->meta) == TRIB_WOP_MAX) {
 		EACH_WORD(v, end, s->v, nblk, t[j] = max_s64(t[j], q[j]));
-		return false;
-	}
-	if (META_FMT(a->meta) == TRIB_FMT_I32) {
+	} else if (META_FMT(a->meta) == TRIB_FMT_I32) {
 		EACH_WORD(v, end, s->v, nblk, t[j] = add_i32(t[j], q[j]));
-		return false;
+	} else {
+		EACH_WORD(v, end, s->v, nblk, t[j] += q[j]);
 	}
-	if (full) {
-		EACH_WORD(v, end, s->v, nblk, q[j] = t[j] = t[j] + q[j]);
-		return true;
-	}
-	EACH_WORD(v, end, s->v, nblk, t[j] += q[j]);
-	return false;
+	return SLOT_HELD;
 }
 
 /* Under the owner word: GRAD for a chunk that the slot is at. */
 static __always_inline int slot_contribute(struct trib_slot *s,
-					   struct slot_arg *a, void *v,
-					   void *end)
+					   struct slot_arg *a,
+					   struct xdp_md *ctx, __u32 off)
 {
-	bool full, filled = false;
 	__u64 seen = s->seen | a->who;
 	int rc;
 
@@ -211,25 +209,27 @@ static __always_inline int slot_contribute(struct trib_slot *s,
 		if (rc)
 			return rc;
 	}
-	full = seen == a->full;
-	if (a->nval && !(a->flags & TRIB_F_EMPTY))
-		filled = slot_merge(s, a, v, end, full);
+	if (a->nval && !(a->flags & TRIB_F_EMPTY)) {
+		rc = slot_merge(s, a, ctx, off);
+		if (rc)
+			return rc;
+	}
 	s->seen = seen;
 	s->flags |= a->flags & SLOT_KEEP_FLAGS;
 	a->first_ns = s->first_ns;
-	if (!full)
+	if (seen != a->full)
 		return SLOT_HELD;
 	s->state = a->next;
-	s->last = META_LAST(a->meta);
-	if (!filled)
-		slot_fill(s, a->nval, v, end);
+	/* As one word: the load that follows is one. */
+	*slot_meta(s) = (*slot_meta(s) & META_SAME) | (a->meta & ~META_SAME);
+	slot_fill(s, a->nval, ctx, off);
 	slot_report(s, a);
 	return SLOT_DONE;
 }
 
 /* Under the owner word: GRAD from somebody who is in already. */
 static __always_inline int slot_repeat(struct trib_slot *s, struct slot_arg *a,
-				       void *v, void *end)
+				       struct xdp_md *ctx, __u32 off)
 {
 	__u32 room = a->nval;
 	bool resend = a->flags & TRIB_F_RESEND;
@@ -239,7 +239,7 @@ static __always_inline int slot_repeat(struct trib_slot *s, struct slot_arg *a,
 	slot_report(s, a);
 	if (s->state == TRIB_SLOT_COLLECT)
 		return SLOT_ASK;
-	slot_fill(s, room, v, end);
+	slot_fill(s, room, ctx, off);
 	return s->state == TRIB_SLOT_RESULT ? SLOT_ANSWER : SLOT_AGAIN;
 }
 
@@ -251,7 +251,6 @@ static __always_inline int slot_repeat(struct trib_slot *s, struct slot_arg *a,
  */
 __noinline int slot_grad(struct xdp_md *ctx, struct slot_arg *a)
 {
-	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	int act = SLOT_HELD;
 	struct trib_slot *s;
 	__u32 key, off;
@@ -269,16 +268,15 @@ __noinline int slot_grad(struct xdp_md *ctx, struct slot_arg *a)
 		return SLOT_BAD;
 	if (!try_lock(&s->busy))
 		return SLOT_BUSY;
-	data += off;
 	age = trib_chunk_diff(a->chunk, s->chunk);
 	if (s->epoch != a->epoch || age > 0)
 		slot_take(s, a);
 	else if (age < 0)
 		act = SLOT_STALE;
 	else if (s->state != TRIB_SLOT_COLLECT || (s->seen & a->who))
-		act = slot_repeat(s, a, data, end);
+		act = slot_repeat(s, a, ctx, off);
 	if (act == SLOT_HELD)
-		act = slot_contribute(s, a, data, end);
+		act = slot_contribute(s, a, ctx, off);
 	unlock(&s->busy);
 	return act;
 }
@@ -290,7 +288,6 @@ __noinline int slot_grad(struct xdp_md *ctx, struct slot_arg *a)
  */
 __noinline int slot_result(struct xdp_md *ctx, struct slot_arg *a)
 {
-	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	struct trib_slot *s;
 	int act = SLOT_DONE;
 	__u32 key, off;
@@ -308,7 +305,6 @@ __noinline int slot_result(struct xdp_md *ctx, struct slot_arg *a)
 		return SLOT_BAD;
 	if (!try_lock(&s->busy))
 		return SLOT_BUSY;
-	data += off;
 	age = trib_chunk_diff(a->chunk, s->chunk);
 	if (s->epoch == a->epoch && age < 0) {
 		act = SLOT_STALE;
@@ -317,7 +313,8 @@ __noinline int slot_result(struct xdp_md *ctx, struct slot_arg *a)
 		act = SLOT_SEEN;
 	} else {
 		slot_take(s, a);
-		EACH_WORD(data, end, s->v, blocks(a->nval), t[j] = q[j]);
+		if (copy_in(ctx, off, s->v, a->nval))
+			act = SLOT_BAD;
 		s->nval = a->nval;
 		s->flags = a->flags & SLOT_KEEP_FLAGS;
 		s->seen = a->full;

@@ -151,7 +151,8 @@ static int write_json(const struct perf_report *p,
 	return rc;
 }
 
-int perf_report_end(struct perf_report *p, const struct trib_counters *counters)
+int perf_report_end(struct perf_report *p, const struct trib_counters *counters,
+		    int failed)
 {
 	unsigned long long wrong = 0, differ = 0;
 	double bus = 0;
