@@ -26,6 +26,8 @@
 #define RING_HDR 8
 /* Records taken in one turn; the rest waits for the next. */
 #define RING_BATCH 256
+/* Turns that found results before the ring is read all the same. */
+#define TURNS 16
 
 /**
  * struct trib_xdp - see t->xdp
@@ -36,6 +38,7 @@
  * @producer: position up to which it was written, and the data a page later.
  * @page:     bytes of a page.
  * @watch:    the connection to tribd.
+ * @turns:    of recv() since the ring was read.
  */
 struct trib_xdp {
 	const uint8_t *cells[TRIB_ATTACH_TREES];
@@ -46,6 +49,7 @@ struct trib_xdp {
 	const unsigned long *producer;
 	size_t page;
 	struct trib_watch watch;
+	unsigned int turns;
 };
 
 static const struct trib_cell *cell_at(const struct trib_xdp *x,
@@ -271,21 +275,39 @@ static int drain_ring(struct trib *t)
 	return n;
 }
 
-static int xdp_recv(struct trib *t)
+static int scan_all(struct trib *t)
 {
 	unsigned int i;
-	int n, err;
+	int n = 0;
 
-	/* First the ring: what it says is older than what the cells hold. */
-	n = drain_ring(t);
 	for (i = 0; i < t->nstream; i++)
 		if (t->stream[i]->epoch && t->stream[i]->chunk)
 			n += scan(t, t->stream[i]);
+	return n;
+}
+
+/*
+ * As long as results come, the ring is left unread: XDP then need not wake us
+ * for more of them. It is read before we sleep, and now and then.
+ */
+static int xdp_recv(struct trib *t)
+{
+	struct trib_xdp *x = t->xdp;
+	int n, err;
+
+	n = scan_all(t);
+	if (n && ++x->turns < TURNS)
+		return TRIB_TUNE_RECV_BATCH; /* come again */
+	x->turns = 0;
+	n += drain_ring(t);
+	/* From here on XDP rings again; what came before shows in the cells. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	n += scan_all(t);
 	err = trib_udp.recv(t);
 	if (err < 0)
 		return err;
 	n += err;
-	trib_watch_run(t, &t->xdp->watch, n);
+	trib_watch_run(t, &x->watch, n);
 	return n;
 }
 
