@@ -167,28 +167,54 @@ static __always_inline int parse_gso(struct xdp_md *ctx, struct pkt *p,
 	return drop(TRIB_DROP_LENGTH);
 }
 
+/* A header's first 8 bytes as one word; some bits of its flags. */
+#define HEAD(version, type, flags, op, fmt)                                    \
+	((__u64)(version) | (__u64)(type) << 8 | (__u64)(flags) << 16 |        \
+	 (__u64)(op) << 24 | (__u64)(fmt) << 32)
+#define HEAD_GRAD HEAD(TRIB_WIRE_VERSION, TRIB_T_GRAD, TRIB_F_UP, 0, 0)
+/* Whatever else is set, and Q32, I32 or W64, takes the long way. */
+#define HEAD_FREE HEAD(0, 0, TRIB_F_RESEND | TRIB_F_PUSH | TRIB_F_CE, 0, 3)
+
+/* Most packets: sums of some format. They need no more checks than this one. */
+static __always_inline bool plain_grad(const struct trib_hdr *h)
+{
+	return (load64(h) & ~HEAD_FREE) == HEAD_GRAD &&
+	       h->fmt != TRIB_FMT_NONE && h->nval && !load16(&h->relay);
+}
+
+/* Is there such a packet, and does it fit in a slot? */
+static __always_inline __u32 check_header(const struct trib_hdr *h, __u32 nval)
+{
+	if (h->version != TRIB_WIRE_VERSION)
+		return TRIB_DROP_VERSION;
+	if (!type_ok(h->type, h->flags))
+		return TRIB_DROP_TYPE;
+	/* JOIN of another size is tribd's to refuse. */
+	if (nval > (h->type < TRIB_T_JOIN ? TRIB_NVAL : TRIB_NVAL_LARGE))
+		return TRIB_DROP_NVAL;
+	return h->bmwords > TRIB_BMWORDS_MAX ? TRIB_DROP_FORMAT : 0;
+}
+
 /* The datagram is ours: version, type, lengths, format. */
 static __always_inline int parse_ours(struct xdp_md *ctx, struct pkt *p,
 				      __u32 l4_len)
 {
 	void *end = (void *)(long)ctx->data_end;
 	struct trib_hdr *h = p->h;
-	__u32 nval, len, max;
+	__u32 nval, len, why;
+	bool plain;
 
 	if ((void *)(h + 1) > end)
 		return drop(TRIB_DROP_SHORT);
-	if (h->version != TRIB_WIRE_VERSION)
-		return drop(TRIB_DROP_VERSION);
-	if (!type_ok(h->type, h->flags))
-		return drop(TRIB_DROP_TYPE);
 	nval = bpf_ntohs(load16(&h->nval));
-	/* JOIN of another size is tribd's to refuse. */
-	max = h->type < TRIB_T_JOIN ? TRIB_NVAL : TRIB_NVAL_LARGE;
-	if (nval > max)
-		return drop(TRIB_DROP_NVAL);
-	if (h->bmwords > TRIB_BMWORDS_MAX)
-		return drop(TRIB_DROP_FORMAT);
-	len = h->bmwords * 8 + trib_payload_len(nval);
+	plain = nval <= TRIB_NVAL && plain_grad(h);
+	len = trib_payload_len(nval);
+	if (!plain) {
+		why = check_header(h, nval);
+		if (why)
+			return drop(why);
+		len += h->bmwords * 8;
+	}
 	if (l4_len != bpf_ntohs(p->udp->len))
 		return drop(TRIB_DROP_LENGTH);
 	if (l4_len != sizeof(struct udphdr) + sizeof(*h) + len)
@@ -197,7 +223,7 @@ static __always_inline int parse_ours(struct xdp_md *ctx, struct pkt *p,
 			       drop(TRIB_DROP_LENGTH);
 	if ((void *)(h + 1) + len != end)
 		return drop(TRIB_DROP_LENGTH);
-	if (!format_ok(h))
+	if (!plain && !format_ok(h))
 		return drop(TRIB_DROP_FORMAT);
 	p->len = len;
 	return PARSE_OK;
@@ -213,7 +239,7 @@ static __always_inline int parse(struct xdp_md *ctx, struct pkt *p)
 
 	if ((void *)(eth + 1) > end)
 		return XDP_PASS;
-	proto = eth->h_proto;
+	proto = load16(&eth->h_proto);
 	p->l3 = eth + 1;
 	p->l3_off = sizeof(*eth);
 	p->vlan = 0;

@@ -113,10 +113,19 @@ static __always_inline bool try_lock(__u32 *busy)
 	return !__sync_lock_test_and_set(busy, 1) || wait_lock(busy);
 }
 
-/* An exchange, not a store: what the owner wrote must be visible before. */
+/*
+ * What the owner wrote must be visible before the word is free. x86 keeps
+ * stores in order; an exchange there would wait for all of them to leave the
+ * store buffer, 8 ns, while the next packet could begin.
+ */
 static __always_inline void unlock(__u32 *busy)
 {
+#ifdef __TARGET_ARCH_x86
+	asm volatile("" ::: "memory");
+	*(volatile __u32 *)busy = 0;
+#else
 	(void)__sync_lock_test_and_set(busy, 0);
+#endif
 }
 
 /* The slot begins a chunk: it holds nothing yet. */

@@ -44,7 +44,7 @@ static struct kind kinds[KINDS] = {
 	{ .name = "driver alone", .driver = "drive_chunks", .lanes = 1,
 	  .nothing = true },
 	{ .name = "one core", .driver = "drive_chunks", .lanes = 1 },
-	{ .name = "two cores, a chunk each", .driver = "drive_chunks",
+	{ .name = "two cores, runs of chunks", .driver = "drive_chunks",
 	  .lanes = 2 },
 	{ .name = "two cores, shared chunks", .driver = "drive_children",
 	  .lanes = 2 },

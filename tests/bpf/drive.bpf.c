@@ -15,6 +15,7 @@
 #include "uapi/trib_wire.h"
 
 #define CHILDREN 4
+#define RUN	 16 /* chunks of one lane in a row, as of one NAPI poll */
 #define WORDS	 (TRIB_NVAL_SMALL / 2)
 
 struct {
@@ -65,17 +66,19 @@ static __always_inline void rewrite(void *f, __u32 child, __u32 chunk)
 	U32(f, COUNT)++;
 }
 
-/* All children, chunk by chunk; each lane has chunks of its own. */
+/* All children, chunk by chunk; each lane has runs of chunks of its own. */
 SEC("xdp")
 int drive_chunks(struct xdp_md *ctx)
 {
 	void *f = (void *)(long)ctx->data;
-	__u32 n;
+	__u32 n, chunk;
 
 	if (f + VALUES > (void *)(long)ctx->data_end)
 		return XDP_ABORTED;
 	n = U32(f, COUNT);
-	rewrite(f, n % CHILDREN, n / CHILDREN * U8(f, LANES) + U8(f, LANE));
+	chunk = n / CHILDREN;
+	chunk = (chunk / RUN * U8(f, LANES) + U8(f, LANE)) * RUN + chunk % RUN;
+	rewrite(f, n % CHILDREN, chunk);
 	bpf_tail_call(ctx, &target, 0);
 	return XDP_ABORTED;
 }
