@@ -4,7 +4,7 @@ BPF_OBJS := $(B)/bpf/trib-352.bpf.o $(B)/bpf/trib-832.bpf.o
 # v3: 32-bit jumps, atomics with results; 6.1 and newer have them.
 BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
 BPF_CFLAGS := -D__TARGET_ARCH_$(BPF_ARCH) -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -O2 -g -mcpu=v3 --target=bpf \
-	-Ikmod -Ibpf -I/usr/include/$(shell $(CC) -dumpmachine)
+	-Ikmod -Ibpf -I$(ARCH_INCLUDE)
 
 $(B)/bpf/trib-%.bpf.o: bpf/trib.bpf.c $(wildcard bpf/*.h kmod/uapi/*.h)
 	@mkdir -p $(@D)
