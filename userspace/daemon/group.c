@@ -66,19 +66,73 @@ static int rewrite_store(struct tribd *d, const struct tree *t, uint32_t group,
 		       : 0;
 }
 
-static int devmap_store(struct tribd *d, uint32_t group,
-			const struct trib_group *g)
+/*
+ * Devmaps made but not yet in `groups`. A change there waits for an RCU grace
+ * period, 10 ms and more: one for a whole batch, not one for each group.
+ */
+#define PENDING_MAX 192
+
+static struct {
+	bool defer;
+	uint32_t n;
+	uint32_t group[PENDING_MAX];
+	int fd[PENDING_MAX];
+} pending;
+
+static int pending_one_by_one(struct tribd *d, uint32_t from)
+{
+	uint32_t i;
+
+	for (i = from; i < pending.n; i++)
+		if (bpf_map_update_elem(d->map[MAP_GROUPS], &pending.group[i],
+					&pending.fd[i], BPF_ANY))
+			return -errno;
+	return 0;
+}
+
+static int pending_write(struct tribd *d)
+{
+	uint32_t i, n = pending.n;
+	int err = 0;
+
+	/* On failure @n says how many were written. */
+	if (n && bpf_map_update_batch(d->map[MAP_GROUPS], pending.group,
+				      pending.fd, &n, NULL))
+		err = pending_one_by_one(d, n < pending.n ? n : 0);
+	for (i = 0; i < pending.n; i++)
+		close(pending.fd[i]);
+	pending.n = 0;
+	return err;
+}
+
+void group_defer(void)
+{
+	pending.defer = true;
+}
+
+int group_flush(struct tribd *d)
+{
+	int err = pending_write(d);
+
+	pending.defer = false;
+	if (err)
+		log_error("map groups: %s", strerror(-err));
+	return err;
+}
+
+static int devmap_make(struct tribd *d, uint32_t group,
+		       const struct trib_group *g)
 {
 	char name[16];
 	uint32_t i;
-	int fd, err = 0;
+	int fd;
 
 	snprintf(name, sizeof(name), "group_%u", group);
 	fd = bpf_map_create(BPF_MAP_TYPE_DEVMAP, name, sizeof(uint32_t),
 			    sizeof(struct bpf_devmap_val), g->n, NULL);
 	if (fd < 0)
 		return -errno;
-	for (i = 0; !err && i < g->n; i++) {
+	for (i = 0; i < g->n; i++) {
 		struct bpf_devmap_val v = {
 			.ifindex = g->ifindex[i],
 			.bpf_prog.fd = d->prog[PROG_EGRESS],
@@ -86,14 +140,32 @@ static int devmap_store(struct tribd *d, uint32_t group,
 
 		/* A device that just went away is no error: news follow. */
 		if (bpf_map_update_elem(fd, &i, &v, BPF_ANY) &&
-		    errno != EINVAL && errno != ENODEV)
-			err = -errno;
+		    errno != EINVAL && errno != ENODEV) {
+			int err = -errno;
+
+			close(fd);
+			return err;
+		}
 	}
-	if (!err &&
-	    bpf_map_update_elem(d->map[MAP_GROUPS], &group, &fd, BPF_ANY))
-		err = -errno;
-	close(fd);
-	return err;
+	return fd;
+}
+
+static int devmap_store(struct tribd *d, uint32_t group,
+			const struct trib_group *g)
+{
+	int fd, err;
+
+	if (pending.n == PENDING_MAX) {
+		err = pending_write(d);
+		if (err)
+			return err;
+	}
+	fd = devmap_make(d, group, g);
+	if (fd < 0)
+		return fd;
+	pending.group[pending.n] = group;
+	pending.fd[pending.n++] = fd;
+	return 0;
 }
 
 static void group_read(struct tribd *d, uint32_t group, struct trib_group *g)
@@ -113,37 +185,46 @@ static bool group_has(const struct trib_group *g, uint32_t ifindex)
 	return false;
 }
 
-static int group_store_one(struct tribd *d, const struct tree *t,
-			   enum group_kind kind, bool native, bool fresh)
+/* The rewrites of one group; its members go into @g. */
+static int rewrites_store(struct tribd *d, const struct tree *t,
+			  enum group_kind kind, struct trib_group *g)
 {
 	struct face *face[TRIB_GROUP_MAX];
 	unsigned int i, n = group_faces(t, kind, face);
-	uint32_t group = GROUP_ID(t->id, kind), inner;
-	struct trib_group old, g = {};
-	bool have;
 	int err;
 
-	group_read(d, group, &old);
 	for (i = 0; i < n; i++) {
 		if (!face[i]->port->ifindex)
 			continue;
-		err = rewrite_store(d, t, group, face[i]);
+		err = rewrite_store(d, t, GROUP_ID(t->id, kind), face[i]);
 		if (err)
 			return err;
-		g.ifindex[g.n++] = face[i]->port->ifindex;
+		g->ifindex[g->n++] = face[i]->port->ifindex;
 	}
-	if (memcmp(&old, &g, sizeof(g))) {
-		fresh = true;
-		if (bpf_map_update_elem(d->map[MAP_MEMBERS], &group, &g,
-					BPF_ANY))
-			return -errno;
-	}
-	have = !bpf_map_lookup_elem(d->map[MAP_GROUPS], &group, &inner);
-	err = 0;
-	if (g.n && native && (fresh || !have))
-		err = devmap_store(d, group, &g);
-	else if (have && !(g.n && native))
+	return 0;
+}
+
+static int group_store_one(struct tribd *d, const struct tree *t,
+			   enum group_kind kind, bool native, bool fresh)
+{
+	uint32_t i, group = GROUP_ID(t->id, kind);
+	struct trib_group old, g = {};
+	bool changed;
+	int err;
+
+	group_read(d, group, &old);
+	err = rewrites_store(d, t, kind, &g);
+	if (err)
+		return err;
+	changed = fresh || memcmp(&old, &g, sizeof(g));
+	/* Without members there never is one, see group_clear(). */
+	if (changed && old.n && !(g.n && native))
 		bpf_map_delete_elem(d->map[MAP_GROUPS], &group);
+	if (changed &&
+	    bpf_map_update_elem(d->map[MAP_MEMBERS], &group, &g, BPF_ANY))
+		return -errno;
+	if (changed && g.n && native)
+		err = devmap_store(d, group, &g);
 	for (i = 0; !err && i < old.n; i++) {
 		struct trib_rewrite_key key = {group, old.ifindex[i]};
 
@@ -153,13 +234,20 @@ static int group_store_one(struct tribd *d, const struct tree *t,
 	return err;
 }
 
-int group_store(struct tribd *d, const struct tree *t, bool fresh)
+int group_store(struct tribd *d, struct tree *t, bool fresh)
 {
 	bool native = tree_is_native(t);
 	int kind, err = 0;
 
+	/* Groups without the port that changed its mode follow it, too. */
+	fresh |= native != t->native;
+
 	for (kind = 0; !err && kind < GROUP__KINDS; kind++)
 		err = group_store_one(d, t, kind, native, fresh);
+	if (!err && !pending.defer)
+		err = pending_write(d);
+	if (!err)
+		t->native = native;
 	if (err == -E2BIG)
 		log_error("tree %u: the map rewrites is full", t->id);
 	else if (err)
@@ -175,14 +263,19 @@ void group_clear(struct tribd *d, uint16_t tree)
 	uint32_t i;
 
 	for (kind = 0; kind < GROUP__KINDS; kind++) {
-		uint32_t group = GROUP_ID(tree, kind), inner;
+		uint32_t group = GROUP_ID(tree, kind);
 
+		/*
+		 * A look into a map of maps waits for an RCU grace period on
+		 * old kernels: too long to do it for every number there is.
+		 * The members are written first, and cleared last.
+		 */
 		group_read(d, group, &g);
-		if (!bpf_map_lookup_elem(d->map[MAP_GROUPS], &group, &inner))
-			bpf_map_delete_elem(d->map[MAP_GROUPS], &group);
-		if (g.n)
-			bpf_map_update_elem(d->map[MAP_MEMBERS], &group, &none,
-					    BPF_ANY);
+		if (!g.n)
+			continue;
+		bpf_map_delete_elem(d->map[MAP_GROUPS], &group);
+		bpf_map_update_elem(d->map[MAP_MEMBERS], &group, &none,
+				    BPF_ANY);
 		for (i = 0; i < g.n; i++) {
 			struct trib_rewrite_key key = {group, g.ifindex[i]};
 
@@ -194,8 +287,11 @@ void group_clear(struct tribd *d, uint16_t tree)
 void group_sweep(struct tribd *d)
 {
 	struct trib_rewrite_key key, next, *at = NULL;
+	uint32_t zero = TRIB_NONE;
 	struct trib_group g;
 
+	/* bpf_quiesce() may have been killed. */
+	bpf_map_delete_elem(d->map[MAP_GROUPS], &zero);
 	while (!bpf_map_get_next_key(d->map[MAP_REWRITES], at, &next)) {
 		/* The walk goes on from a key that is still there. */
 		group_read(d, next.group, &g);
