@@ -407,9 +407,10 @@ class Fabric:
         self.procs.append(p)
         with open('/run/trib-fabric/%s/%s.pid' % (self.name, host), 'w') as f:
             f.write('%d\n' % p.pid)
-        if wait and not until(10, lambda: self.host(
+        if wait and not until(60, lambda: self.host(
                 host, BUILD + '/trib', check=False).returncode == 0):
-            raise RuntimeError('tribd of %s does not come back' % host)
+            raise RuntimeError('tribd of %s does not come back: %s' %
+                               (host, open(log.name).read()[-2000:]))
 
     def env(self, host):
         """The environment that `fabric run` gives to that host's worker."""
@@ -449,7 +450,7 @@ class Fabric:
         for p in self.procs:
             if p.poll() is None:
                 p.terminate()
-                p.wait(10)
+                p.wait(60)
         self.fabric('down', check=False)
 
 
