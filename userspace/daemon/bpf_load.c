@@ -7,10 +7,12 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bpf_load.h"
@@ -287,10 +289,11 @@ fail:
 }
 
 /*
- * Since 4.18 a change of a map of maps returns after all programs that were
- * running have ended; number 0 is no group, so nobody looks there.
+ * Not with nohz_full: since 4.18 a change of a map of maps returns after all
+ * programs that were running have ended. Number 0 is no group, so nobody looks
+ * there.
  */
-void bpf_quiesce(struct tribd *d)
+static void quiesce_by_map(struct tribd *d)
 {
 	uint32_t zero = TRIB_NONE;
 	int fd =
@@ -298,14 +301,19 @@ void bpf_quiesce(struct tribd *d)
 			       sizeof(struct bpf_devmap_val), 1, NULL);
 
 	if (fd < 0 ||
-	    bpf_map_update_elem(d->map[MAP_GROUPS], &zero, &fd, BPF_ANY)) {
+	    bpf_map_update_elem(d->map[MAP_GROUPS], &zero, &fd, BPF_ANY))
 		log_warn("cannot wait for running programs: %s",
 			 strerror(errno));
-		usleep(20000);
-	}
 	bpf_map_delete_elem(d->map[MAP_GROUPS], &zero);
 	if (fd >= 0)
 		close(fd);
+}
+
+/* Waits for an RCU grace period; XDP and clsact programs run inside one. */
+void bpf_quiesce(struct tribd *d)
+{
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		quiesce_by_map(d);
 }
 
 uint32_t bpf_btf_struct(struct tribd *d, const char *name)

@@ -162,6 +162,7 @@ static void probe_run(struct tribd *d, struct timer *t)
 		if (!next || f->probe_ms < next)
 			next = f->probe_ms;
 	}
+	tree_settle(d);
 	if (next)
 		timer_set(d, t, next);
 }
@@ -175,6 +176,7 @@ static void probe_soon(struct tribd *d)
 
 /* --- news from rtnl.c */
 
+/* Callers of these two settle the trees. */
 static void port_back(struct tribd *d, struct port *p, const struct netdev *dev)
 {
 	struct reason why = {};
@@ -219,11 +221,13 @@ void face_on_device(struct tribd *d, const struct netdev *dev, bool gone)
 	TAILQ_FOREACH(p, &d->ports, link) {
 		if (gone && p->ifindex == dev->ifindex) {
 			port_gone(d, p);
+			tree_settle(d);
 			return;
 		}
 		if (!p->ifindex && !gone && !strcmp(p->ifname, dev->name)) {
 			log_info("%s: the device is back", p->ifname);
 			port_back(d, p, dev);
+			tree_settle(d);
 			return;
 		}
 		if (gone || p->ifindex != dev->ifindex)
@@ -237,6 +241,7 @@ void face_on_device(struct tribd *d, const struct netdev *dev, bool gone)
 		if (f->l3_ifindex == dev->ifindex ||
 		    (f->vlan[0] && !f->l3_ifindex))
 			face_update(d, f);
+	tree_settle(d);
 }
 
 void face_on_neighbour(struct tribd *d, uint32_t ifindex,
@@ -256,6 +261,7 @@ void face_on_neighbour(struct tribd *d, uint32_t ifindex,
 		f->mac_known = true;
 		tree_face_changed(d, f);
 	}
+	tree_settle(d);
 }
 
 void face_on_change(struct tribd *d)
@@ -274,6 +280,7 @@ void face_on_change(struct tribd *d)
 	}
 	TAILQ_FOREACH(f, &d->faces, link)
 		face_update(d, f);
+	tree_settle(d);
 }
 
 /* --- faces come and go */
@@ -345,8 +352,12 @@ static int face_bring_up(struct tribd *d, struct face *f, struct reason *why)
 	struct netdev dev;
 	int err = device_check(d, f, &dev, why);
 
-	if (!err && !f->port->ifindex)
+	if (!err && f->port->link_fd < 0) {
 		err = port_attach(d, f->port, &dev, why);
+		/* Older faces go on without XDP, as they did. */
+		if (err && f->port->faces > 1)
+			f->port->ifindex = dev.ifindex;
+	}
 	if (err)
 		return err;
 	face_resolve(d, f, why);

@@ -158,7 +158,6 @@ int job_new(struct tribd *d, struct job_spec *s, struct reason *why)
 int job_del(struct tribd *d, const char *name, struct reason *why)
 {
 	struct job *j = job_find(d, name);
-	struct tree *t;
 	int err;
 
 	if (!j)
@@ -169,8 +168,7 @@ int job_del(struct tribd *d, const char *name, struct reason *why)
 		return refuse(why, err, "cannot save the state: %s",
 			      strerror(-err));
 	attach_job_removed(d, j);
-	while ((t = job_next_tree(d, j, NULL)))
-		tree_remove(d, t);
+	tree_remove_all(d, j);
 	job_free(d, j);
 	return 0;
 }

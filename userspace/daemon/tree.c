@@ -56,12 +56,17 @@ int tree_row_load(struct tribd *d, const struct tree *t, struct trib_tree *row)
 	return bpf_map_lookup_elem(d->map[MAP_TREES], &key, row) ? -errno : 0;
 }
 
-/* Admits nothing from here on; returns when nobody is inside any more. */
-static void row_clear(struct tribd *d, uint16_t id)
+/* Admits nothing from here on; who is inside leaves until bpf_quiesce(). */
+static void row_close(struct tribd *d, uint16_t id)
 {
 	static const struct trib_tree none;
 
 	row_write(d, id, &none);
+}
+
+static void row_clear(struct tribd *d, uint16_t id)
+{
+	row_close(d, id);
 	bpf_quiesce(d);
 }
 
@@ -271,13 +276,18 @@ no_group:
 	return err;
 }
 
+static void tree_hide_rest(struct tribd *d, struct tree *t)
+{
+	if (t->nlocal)
+		deliver_tree_removed(d, t);
+	group_clear(d, t->id);
+}
+
 static void tree_hide(struct tribd *d, struct tree *t)
 {
 	join_tree_removed(d, t);
 	row_clear(d, t->id);
-	if (t->nlocal)
-		deliver_tree_removed(d, t);
-	group_clear(d, t->id);
+	tree_hide_rest(d, t);
 }
 
 int tree_new(struct tribd *d, const struct tree_spec *s, uint16_t *id,
@@ -373,12 +383,14 @@ static void rows_sweep(struct tribd *d)
 int tree_restore_done(struct tribd *d)
 {
 	struct tree *t;
+	int err;
 
 	rows_sweep(d);
+	group_defer();
 	TAILQ_FOREACH(t, &d->trees, link) {
 		bool adopted = row_adopt(d, t);
-		int err = tree_show(d, t, adopted);
 
+		err = tree_show(d, t, adopted);
 		if (err) {
 			log_error("tree %u cannot be taken over: %s", t->id,
 				  strerror(-err));
@@ -392,10 +404,19 @@ int tree_restore_done(struct tribd *d)
 	return 0;
 }
 
-void tree_remove(struct tribd *d, struct tree *t)
+void tree_remove_all(struct tribd *d, const struct job *job)
 {
-	tree_hide(d, t);
-	tree_free(d, t);
+	struct tree *t = NULL;
+
+	while ((t = job_next_tree(d, job, t))) {
+		join_tree_removed(d, t);
+		row_close(d, t->id);
+	}
+	bpf_quiesce(d);
+	while ((t = job_next_tree(d, job, NULL))) {
+		tree_hide_rest(d, t);
+		tree_free(d, t);
+	}
 }
 
 int tree_del(struct tribd *d, uint16_t id, struct reason *why)
@@ -409,7 +430,8 @@ int tree_del(struct tribd *d, uint16_t id, struct reason *why)
 	if (err)
 		return refuse(why, err, "cannot save the state: %s",
 			      strerror(-err));
-	tree_remove(d, t);
+	tree_hide(d, t);
+	tree_free(d, t);
 	return 0;
 }
 
@@ -451,14 +473,26 @@ void tree_face_changed(struct tribd *d, const struct face *f)
 {
 	struct tree *t;
 
+	TAILQ_FOREACH(t, &d->trees, link)
+		if (tree_uses(t, f) && (t->row.flags & TRIB_TREE_USED))
+			t->stale = true;
+}
+
+void tree_settle(struct tribd *d)
+{
+	struct tree *t;
+
+	group_defer();
 	TAILQ_FOREACH(t, &d->trees, link) {
 		struct trib_tree old = t->row;
 
-		if (!tree_uses(t, f) || !(t->row.flags & TRIB_TREE_USED))
+		if (!t->stale)
 			continue;
+		t->stale = false;
 		group_store(d, t, false);
 		tree_row_fill(t, &t->row);
 		if (memcmp(&old, &t->row, sizeof(old)))
 			tree_row_store(d, t);
 	}
+	group_flush(d);
 }

@@ -46,11 +46,13 @@ int tree_restore(struct tribd *d, const struct tree_spec *spec,
 /* Makes the maps agree with the restored trees and announces these. */
 int tree_restore_done(struct tribd *d);
 int tree_del(struct tribd *d, uint16_t id, struct reason *why);
-/* The same without saving the state: cannot fail. */
-void tree_remove(struct tribd *d, struct tree *t);
+/* All trees of @job, without saving the state: cannot fail. */
+void tree_remove_all(struct tribd *d, const struct job *job);
 int tree_wipe(struct tribd *d, uint16_t id, struct reason *why);
-/* @f's address, port or device changed: rows, groups and rewrites follow. */
+/* @f's address, port or device changed: its trees are stale... */
 void tree_face_changed(struct tribd *d, const struct face *f);
+/* ... until rows, groups and rewrites of all stale trees are written. */
+void tree_settle(struct tribd *d);
 uint32_t tree_slots_used(struct tribd *d);
 void tree_free_all(struct tribd *d);
 
@@ -78,7 +80,10 @@ unsigned int group_faces(const struct tree *t, enum group_kind kind,
 uint32_t group_number(const struct tree *t, enum group_kind kind);
 /* Writes rewrites, members and devmaps of @t; @fresh: also unchanged devmaps
  * (their entries hold an older program). 0 or -errno, logged. */
-int group_store(struct tribd *d, const struct tree *t, bool fresh);
+int group_store(struct tribd *d, struct tree *t, bool fresh);
+/* Between these, devmaps are kept back and then written in one go. */
+void group_defer(void);
+int group_flush(struct tribd *d);
 void group_clear(struct tribd *d, uint16_t tree);
 /* Removes rewrites that belong to no member. */
 void group_sweep(struct tribd *d);

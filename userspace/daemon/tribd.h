@@ -170,6 +170,8 @@ struct tree {
 	unsigned int ndown; /* explicit down faces; 0: derived */
 	struct face *down[TRIB_CHILDREN_MAX];
 	uint32_t slots; /* 2W, or 0 for a leaf: row.slot0 on */
+	bool native;	/* its groups are devmaps (group.c) */
+	bool stale;	/* a face changed (tree.c) */
 	/* Newest epoch that ever ran; survives restarts (state file). */
 	uint32_t last_epoch;
 	struct trib_tree row;
