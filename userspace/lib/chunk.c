@@ -309,9 +309,9 @@ void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off,
 	}
 	trib_hdr_fill(s, h, TRIB_T_GRAD, (uint32_t)c);
 	h->flags |= (sh.push ? TRIB_F_PUSH : 0) | (empty ? TRIB_F_EMPTY : 0);
-	h->op = sh.op;
-	h->fmt = sh.fmt;
-	h->nval = htobe16(empty ? 0 : sh.nval);
+	h->op = (uint8_t)sh.op;
+	h->fmt = (uint8_t)sh.fmt;
+	h->nval = htobe16(empty ? 0 : (uint16_t)sh.nval);
 	h->scale = htobe32((uint32_t)sh.scale);
 }
 

@@ -455,11 +455,15 @@ void trib_leave(struct trib *t);
  * @group: the EXP group that its scale comes from.
  * @first: first element in the message; @n their number.
  * @bad:   its exponent is a report of a value that is not finite.
+ *
+ * Whole words, because compilers compare neighbouring bytes as one word: that
+ * load would wait until all stores before it have left for the cache, and
+ * those of the chunk before are still on their way.
  */
 struct trib_shape {
-	uint8_t op;
-	uint8_t fmt;
-	uint16_t nval;
+	unsigned int op;
+	unsigned int fmt;
+	unsigned int nval;
 	int32_t scale;
 	bool push;
 	bool exp;

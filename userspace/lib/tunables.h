@@ -47,7 +47,7 @@
  * least round trip time, whichever is more. Short enough that W chunks cover
  * two round trips of it, which is what recovery from a loss needs.
  */
-#define TRIB_TUNE_QUEUE_MAX		(2 * TRIB_MS)
+#define TRIB_TUNE_QUEUE_MAX		(1 * TRIB_MS)
 /* Window factor on a standing queue, in 1/16: gentle, once a round trip. */
 #define TRIB_TUNE_QUEUE_FACTOR		14
 /* Window factor on congestion loss and on a round with ECN marks, in 1/16. */
