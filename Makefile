@@ -24,6 +24,9 @@ CLANG ?= $(or $(shell command -v clang-19),$(shell command -v clang),clang-19)
 LLVM_STRIP ?= $(or $(shell command -v llvm-strip-19),$(shell command -v llvm-strip),llvm-strip-19)
 BPFTOOL ?= $(or $(shell command -v bpftool),/usr/sbin/bpftool)
 
+# Where this machine's <asm/...> are, for the BPF compiler.
+ARCH_INCLUDE := /usr/include/$(shell $(CC) -dumpmachine 2>/dev/null)
+
 WARN := -Wall -Wextra -Werror
 CPPFLAGS_ALL := -Ikmod -Iuserspace/lib -I. -I$(B) -D_GNU_SOURCE \
 	-DTRIB_VERSION='"$(VERSION)"'

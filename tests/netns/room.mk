@@ -4,7 +4,7 @@
 $(B)/tests/netns/wire.bpf.o: tests/netns/wire.bpf.c tests/netns/wire.h
 	@mkdir -p $(@D)
 	$(CLANG) -std=gnu11 -Wall -Wextra -Werror -O2 -g -mcpu=v3 --target=bpf \
-		-I/usr/include/$(shell $(CC) -dumpmachine) -c -o $@ $<
+		-I$(ARCH_INCLUDE) -c -o $@ $<
 
 $(B)/tests/netns/wire.skel.h: $(B)/tests/netns/wire.bpf.o
 	$(BPFTOOL) gen skeleton $< name wire_bpf >$@.tmp
