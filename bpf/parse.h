@@ -141,14 +141,12 @@ static __always_inline bool format_ok(const struct trib_hdr *h)
 		return false;
 	if (type != TRIB_T_GRAD && type != TRIB_T_RESULT)
 		return type >= TRIB_T_JOIN || h->nval == 0;
-	if (h->op == TRIB_WOP_MAX)
-		return h->fmt == TRIB_FMT_W64;
-	if (h->op != TRIB_WOP_ADD || h->fmt > TRIB_FMT_W64)
+	if (h->op >= TRIB_WOP__MAX || h->fmt > TRIB_FMT_W64 ||
+	    h->fmt == TRIB_FMT_NONE ||
+	    (h->op == TRIB_WOP_MAX && h->fmt != TRIB_FMT_W64))
 		return false;
-	/* Values have a format; a packet without any says that it is empty. */
-	if (h->nval)
-		return h->fmt != TRIB_FMT_NONE;
-	return type == TRIB_T_RESULT || (h->flags & TRIB_F_EMPTY);
+	/* A contribution without values says that it is empty. */
+	return h->nval || type == TRIB_T_RESULT || (h->flags & TRIB_F_EMPTY);
 }
 
 /* More than one datagram's worth behind our header: a second one of ours? */

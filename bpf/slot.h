@@ -162,23 +162,19 @@ static __always_inline void slot_fill(struct trib_slot *s, __u32 room,
 }
 
 /*
- * Do op, format, scale and length go with what the slot has? An empty packet
- * without a format goes with anything, and what has a format gives it to a
- * slot that has none yet.
+ * Do op, format, scale and length go with what the slot has? Empty packets are
+ * compared, too, but for the length: a rank that is at another collective than
+ * the others must not be counted among those who contributed.
  */
-static __always_inline int slot_check(struct trib_slot *s,
+static __always_inline int slot_check(const struct trib_slot *s,
 				      const struct slot_arg *a)
 {
-	__u64 diff = (*slot_meta(s) ^ a->meta) & META_SAME;
+	__u64 diff = (*slot_meta((struct trib_slot *)s) ^ a->meta) & META_SAME;
 
 	if (a->nval && s->nval && a->nval != s->nval)
 		return SLOT_MISMATCH;
-	if (!diff || META_FMT(a->meta) == TRIB_FMT_NONE)
+	if (!diff)
 		return SLOT_HELD;
-	if (META_FMT(*slot_meta(s)) == TRIB_FMT_NONE) {
-		*slot_meta(s) = a->meta;
-		return SLOT_HELD;
-	}
 	return diff & META_KIND ? SLOT_MISMATCH : SLOT_SCALE;
 }
 

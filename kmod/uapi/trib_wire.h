@@ -111,7 +111,9 @@ enum trib_wire_op {
 /**
  * enum trib_fmt - value format, which owns the lane layout
  *
- * @TRIB_FMT_NONE: no values.
+ * @TRIB_FMT_NONE: packets that are neither GRAD nor RESULT. Those two name a
+ *                 format also when they are empty, so that ranks which are at
+ *                 different collectives cannot be taken for one another.
  * @TRIB_FMT_Q32:  block floating point. Two int32 travel in one 64-bit word
  *                 (hi << 32) + lo, lo sign-extended; relays add words; the
  *                 receiver takes lo = (s32)w, hi = (w - lo) >> 32. Values are
