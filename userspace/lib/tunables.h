@@ -48,6 +48,11 @@
  * two round trips of it, which is what recovery from a loss needs.
  */
 #define TRIB_TUNE_QUEUE_MAX		(1 * TRIB_MS)
+/*
+ * Our share of a queue that others stand in, too: with fewer chunks in it we
+ * stay. Who always gave way would be starved by a TCP that keeps it short.
+ */
+#define TRIB_TUNE_QUEUE_CHUNKS		48
 /* Window factor on a standing queue, in 1/16: gentle, once a round trip. */
 #define TRIB_TUNE_QUEUE_FACTOR		14
 /* Window factor on congestion loss and on a round with ECN marks, in 1/16. */

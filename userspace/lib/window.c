@@ -157,6 +157,16 @@ static void cut(struct trib_stream *s, unsigned int sixteenths)
 		g->cwnd = TRIB_TUNE_WINDOW_MIN;
 }
 
+/*
+ * A chunk was lost: once for all that were in flight together, because they
+ * met the same queue.
+ */
+static void cut_for(struct trib_stream *s, const struct trib_chunk *e)
+{
+	if (!s->cong.cut_ns || e->first_ns > s->cong.cut_ns)
+		cut(s, TRIB_TUNE_LOSS_FACTOR);
+}
+
 /* Queueing that is not tolerated. */
 static uint64_t queue_limit(const struct trib_cong *g)
 {
@@ -181,10 +191,19 @@ void trib_window_lost(struct trib_stream *s, uint64_t c)
 		return;
 	e->lost = true;
 	if (rtt_has_grown(g))
-		cut(s, TRIB_TUNE_LOSS_FACTOR);
+		cut_for(s, e);
 }
 
-/* A round's standing queue: ours, or not? */
+/* Of a standing queue, the chunks that are ours: what exceeds rate * delay. */
+static double own_queue(const struct trib_cong *g, uint64_t rtt)
+{
+	return g->cwnd * (1 - (double)g->rtt_min / (double)rtt);
+}
+
+/*
+ * A round's standing queue: ours, or not? Whoever made room without shortening
+ * it made room for somebody else, and takes it back.
+ */
 static void judge_queue(struct trib_stream *s)
 {
 	struct trib_cong *g = &s->cong;
@@ -192,14 +211,15 @@ static void judge_queue(struct trib_stream *s)
 
 	if (rtt <= g->rtt_min + queue_limit(g)) {
 		g->base_cwnd = 0;
-		if (rtt <= g->rtt_min + queue_limit(g) / 2)
-			g->compete = false;
+		g->compete = false;
 		return;
 	}
 	g->slow_start = false;
 	if (g->compete)
 		return;
 	if (!g->base_cwnd) {
+		if (own_queue(g, rtt) <= TRIB_TUNE_QUEUE_CHUNKS)
+			return;
 		g->base_cwnd = g->cwnd;
 		g->base_rtt = rtt;
 	} else if (g->cwnd > g->base_cwnd * 2 / 5) {
@@ -208,14 +228,11 @@ static void judge_queue(struct trib_stream *s)
 			g->base_rtt = rtt;
 	} else {
 		if (rtt > g->base_rtt / 4 * 3) {
-			/* We made room and somebody took it: take it back. */
 			g->compete = true;
 			g->cwnd = g->base_cwnd;
-			g->base_cwnd = 0;
-			return;
 		}
-		g->base_cwnd = g->cwnd;
-		g->base_rtt = rtt;
+		g->base_cwnd = 0;
+		return;
 	}
 	cut(s, TRIB_TUNE_QUEUE_FACTOR);
 }
@@ -311,7 +328,7 @@ void trib_window_result(struct trib_stream *s, uint64_t c,
 	g->loss += ((e->lost ? 1 : 0) - g->loss) / TRIB_TUNE_LOSS_CHUNKS;
 	if (e->lost && g->loss * 100 > TRIB_TUNE_LOSS_PERCENT &&
 	    g->cwnd > TRIB_TUNE_WINDOW_LOSSY)
-		cut(s, TRIB_TUNE_LOSS_FACTOR);
+		cut_for(s, e);
 	grow(s);
 	if (c >= g->round_end)
 		end_round(s);
@@ -335,7 +352,7 @@ void trib_window_gaps(struct trib_stream *s)
 			continue;
 		}
 		if (rtt_has_grown(&s->cong))
-			cut(s, TRIB_TUNE_LOSS_FACTOR);
+			cut_for(s, e);
 		s->t->count.fast_resends++;
 		trib_stream_resend(s, c, true);
 		burst++;
