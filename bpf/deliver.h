@@ -51,8 +51,11 @@ __noinline int ring_ranks(__u32 row, struct trib_event *ev)
 
 		if (!ring)
 			continue;
-		if (bpf_ringbuf_output(ring, ev, sizeof(*ev),
-				       BPF_RB_FORCE_WAKEUP))
+		/*
+		 * Without flags this wakes a rank only if it had read
+		 * everything: one at work has not, and needs no interrupt.
+		 */
+		if (bpf_ringbuf_output(ring, ev, sizeof(*ev), 0))
 			rc = TRIB_DROP_RING;
 		else
 			stat(TRIB_RUNG);
