@@ -4,7 +4,7 @@
  * codec.c lets nobody in whose CPU lacks it.
  */
 #if defined(__x86_64__)
-#pragma GCC target("avx2")
+#pragma GCC target("avx2,prfchw")
 #include <immintrin.h>
 
 #include "codec.h"

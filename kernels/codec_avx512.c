@@ -4,7 +4,7 @@
  * this file is compiled for it; codec.c guards it.
  */
 #if defined(__x86_64__)
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl")
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,prfchw")
 #include <immintrin.h>
 
 #include "codec.h"

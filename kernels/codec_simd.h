@@ -16,10 +16,11 @@
 
 /*
  * A message is read chunk after chunk, with other work in between: fetch what
- * the next call will read. Addresses behind the end do no harm.
+ * the next call will read or write. Addresses behind the end do no harm.
  */
-#define AHEAD 1536
+#define AHEAD 2048
 #define FETCH(p) __builtin_prefetch((const char *)(p) + AHEAD)
+#define FETCH_TO_WRITE(p) __builtin_prefetch((const char *)(p) + AHEAD, 1)
 
 static void SIMD(pad)(void *w, size_t used, size_t units)
 {
@@ -127,6 +128,7 @@ static void SIMD(q32_unpack)(float *x, const void *w, size_t n, int scale)
 	unit = vf_set(trib_pow2f(scale));
 	for (; i + LANES <= n; i += LANES) {
 		FETCH(q + i);
+		FETCH_TO_WRITE(x + i);
 		vf_store(x + i,
 			 vf_mul(vi_float(SIMD(lanes)(vi_load(q + i))), unit));
 	}
