@@ -214,6 +214,42 @@ static void grow__empty_resend_asks_who_is_missing(void)
 	expect_eq(stat_of(TRIB_TX_NEED), 1);
 }
 
+static void check_empty_answer(bool v6, uint16_t vlan0, uint16_t vlan1)
+{
+	fresh(v6, vlan0, vlan1);
+	run_grad(&in, ROOT, 0, 3, 352, 77);
+	run_grad(&in, ROOT, 1, 3, 352, 3);
+	run_grad(&in, ROOT, 2, 3, 352, 0);
+	frame_grad(&in, ROOT, 1, 3, 0, 0);
+	live_send(&in, 1);
+	expect(live_catch(&out, 1));
+	expect_for(ROOT, 1, TRIB_T_RESULT, 352, 80);
+	all_quiet();
+	expect_eq(stat_of(TRIB_TX_ANSWER), 1);
+	expect_eq(the_drop(), -1);
+}
+
+static void grow__empty_packet_is_answered_with_the_result(void)
+{
+	check_empty_answer(false, 0, 0);
+	check_empty_answer(true, 30, 40);
+}
+
+static void oneport__empty_resend_asks_down_and_up(void)
+{
+	fresh(false, 0, 0);
+	run_grad(&in, ONEPORT, 0, 3, 0, 0);
+	frame_grad(&in, ONEPORT, 0, 3, 0, 0);
+	frame_hdr(&in)->flags |= TRIB_F_RESEND;
+	live_send(&in, 0);
+	for (int child = 0; child >= -1; child--) {
+		expect(live_catch(&out, 0));
+		expect_for(ONEPORT, child, TRIB_T_NEED, 0, 0);
+		expect_eq(frame_bitmap(&out), 1);
+	}
+	all_quiet();
+}
+
 static void oneport__need_and_result_go_down_and_up(void)
 {
 	fresh(false, 0, 0);
@@ -444,6 +480,8 @@ int main(void)
 	run(grow__need_is_answered_with_the_sum);
 	run(grow__result_without_values_shrinks);
 	run(grow__empty_resend_asks_who_is_missing);
+	run(grow__empty_packet_is_answered_with_the_result);
+	run(oneport__empty_resend_asks_down_and_up);
 	run(oneport__need_and_result_go_down_and_up);
 	run(generic__clsact_sends_copies_and_answers);
 	run(generic__alive_keeps_its_rank);

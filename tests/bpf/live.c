@@ -91,7 +91,7 @@ void live_send_train(const struct frame *f, int n)
 	memcpy(&to.sin_addr, us.ip + 12, 4);
 	must(fd, "socket");
 	for (int i = 0; i < n; i++)
-		memcpy(train + i * len, f->b + f->h, len);
+		memcpy(train + i * len, f[i].b + f[i].h, len);
 	must(setsockopt(fd, SOL_UDP, UDP_SEGMENT, &len, sizeof(len)),
 	     "UDP_SEGMENT");
 	must(setsockopt(fd, IPPROTO_IP, IP_TOS, &tos, sizeof(tos)), "IP_TOS");

@@ -17,8 +17,8 @@ void live_flush(void);
 /* @f arrives at @port, and what follows from it happens. */
 void live_send(const struct frame *f, int port);
 /*
- * A worker's socket sends the datagram of @f (IPv4, from child 2 of ROOT) @n
- * times, which arrive as one batch.
+ * A worker's socket sends the datagrams of @f[0] to @f[n - 1] (IPv4, from
+ * child 2 of ROOT, of one length), which arrive as one batch.
  */
 void live_send_train(const struct frame *f, int n);
 /* The next frame of ours at the peer of @port, into @f; waits up to 1 s. */
