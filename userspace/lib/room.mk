@@ -52,12 +52,13 @@ $(B)/tests/unit/unit_udp: %: %.o $(addprefix $(B)/tests/unit/,relay_model.o \
 
 CHECK_TESTS += $(B)/tests/unit/unit_udp
 
-# The same under ThreadSanitizer, which goes with neither of the other two.
+# The same under ThreadSanitizer, which goes with neither of the other two. It
+# does not know fences; the one in xdp.c is between us and the kernel.
 UDP_SOURCES := $(addprefix tests/unit/,unit_udp.c relay_model.c lib_relay.c) \
 	$(wildcard userspace/lib/*.c kernels/codec*.c)
 $(B)/tests/unit/unit_udp_tsan: $(UDP_SOURCES) $(wildcard userspace/lib/*.h)
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) \
+	$(CC) -std=gnu11 $(WARN) -Wno-tsan -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) \
 		-Wl,--wrap=sendmsg -o $@ $(UDP_SOURCES) -lpthread -lm
 
 ifneq ($(SAN),1)
