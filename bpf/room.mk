@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The BPF objects, one for each number of values that a slot holds.
 BPF_OBJS := $(B)/bpf/trib-352.bpf.o $(B)/bpf/trib-832.bpf.o
-# v3: 32-bit jumps, atomics with results; 6.1 and newer have them.
+# Store order is the architecture's own, so objects are for one.
 BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
-BPF_CFLAGS := -D__TARGET_ARCH_$(BPF_ARCH) -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -O2 -g -mcpu=v3 --target=bpf \
-	-Ikmod -Ibpf -I$(ARCH_INCLUDE)
+# v3: 32-bit jumps, atomics with results; 6.1 and newer have them.
+BPF_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -O2 -g \
+	-mcpu=v3 --target=bpf -D__TARGET_ARCH_$(BPF_ARCH) -Ikmod -Ibpf \
+	-I/usr/include/$(shell $(CC) -dumpmachine)
 
 $(B)/bpf/trib-%.bpf.o: bpf/trib.bpf.c $(wildcard bpf/*.h kmod/uapi/*.h)
 	@mkdir -p $(@D)
