@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Sequences of packets through the real trib_xdp and trib_grow, each compared
+ * with the model: verdict, the packet that leaves, every counter, the slots,
+ * cells and rows, the ring records. A difference prints the packet and aborts.
+ */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "gen.h"
+#include "model.h"
+
+#define OPS_MAX 24
+/* Of an skb: the kernel wants to see all of an IP header. */
+#define TEST_RUN_MIN 54
+
+/* The fuzzer's feedback: what happened, not which code ran. */
+static uint8_t feedback[8192]
+	__attribute__((section("__libfuzzer_extra_counters")));
+
+static struct frame sent;
+static int step;
+static uint64_t packets, grown;
+
+static void show(const char *what, const struct frame *f)
+{
+	fprintf(stderr, "%s, %d bytes:", what, f->len);
+	for (int i = 0; i < f->len && i < 256; i++)
+		fprintf(stderr, "%s%02x", i % 32 ? " " : "\n\t", f->b[i]);
+	fprintf(stderr, "\n");
+}
+
+#define wrong(...)                                                             \
+	do {                                                                   \
+		fprintf(stderr, "packet %d of the input, tree %d: ", step,     \
+			model.tree);                                           \
+		fprintf(stderr, __VA_ARGS__);                                  \
+		fprintf(stderr, "\n");                                         \
+		show("it was", &sent);                                         \
+		abort();                                                       \
+	} while (0)
+
+static void note(uint64_t what)
+{
+	what *= 0x9e3779b97f4a7c15ULL;
+	feedback[what >> 51] = 1;
+}
+
+/* --- what must agree after each packet */
+
+static void same_stats(void)
+{
+	uint64_t delta[TRIB_STAT__MAX];
+
+	rig_stats(delta);
+	for (int i = 0; i < TRIB_STAT__MAX; i++) {
+		if (delta[i] != model.stats[i])
+			wrong("counter %d grew by %llu, not %llu", i,
+			      (unsigned long long)delta[i],
+			      (unsigned long long)model.stats[i]);
+		if (delta[i])
+			note(0x1000000 + i * 64 + model.tree);
+	}
+}
+
+static void same_records(void)
+{
+	struct rig_record got[MODEL_RECORDS];
+	int n = rig_records(got, MODEL_RECORDS);
+	bool used[MODEL_RECORDS] = { false };
+
+	if (n != model.nrecord)
+		wrong("%d ring records, not %d", n, model.nrecord);
+	/* Rings are read one after the other. */
+	for (int i = 0; i < n; i++) {
+		int j = 0;
+
+		while (j < n && (used[j] || got[i].ring != model.record[j].ring ||
+				 memcmp(&got[i].ev, &model.record[j].ev,
+					sizeof(got[i].ev))))
+			j++;
+		if (j == n)
+			wrong("ring record %d (type %d) is not expected", i,
+			      got[i].ev.type);
+		used[j] = true;
+	}
+}
+
+/*
+ * What the model does not know: times, and who is last before somebody is.
+ */
+static void adopt_unknown(int tree)
+{
+	for (int i = 0; i < POOL; i++) {
+		struct trib_slot *m = model_slot(tree * POOL + i);
+		const struct trib_slot *s = rig_slot(tree * POOL + i);
+
+		if (!m->first_ns != !s->first_ns)
+			wrong("slot %d: first_ns is %llu", i,
+			      (unsigned long long)s->first_ns);
+		m->first_ns = s->first_ns;
+		if (m->state == TRIB_SLOT_COLLECT)
+			m->last = s->last;
+	}
+	for (int i = 0; i < TRIB_CHILDREN_MAX; i++) {
+		struct trib_lag_child *m = &model.lag[tree].child[i];
+		const struct trib_lag_child *l = &rig.lag[tree].child[i];
+
+		if (l->lag_ns < m->lag_ns || l->seen_ns < m->seen_ns)
+			wrong("lag of child %d runs backwards", i);
+		m->lag_ns = l->lag_ns;
+		m->seen_ns = l->seen_ns;
+	}
+}
+
+static void same_tree(int tree)
+{
+	adopt_unknown(tree);
+	for (int i = tree * POOL; i < (tree + 1) * POOL; i++) {
+		const struct trib_slot *m = model_slot(i), *s = rig_slot(i);
+
+		if (memcmp(m, s, rig.slot_size))
+			wrong("slot %d: chunk %u/%u state %u/%u seen %llx/%llx "
+			      "nval %u/%u%s", i, s->chunk, m->chunk, s->state,
+			      m->state, (unsigned long long)s->seen,
+			      (unsigned long long)m->seen, s->nval, m->nval,
+			      memcmp(m, s, 64) ? "" : ": values");
+	}
+	if (memcmp(&rig.lag[tree], &model.lag[tree], sizeof(model.lag[tree])))
+		wrong("lag differs");
+	if (memcmp(&rig.delivers[tree], &model.delivers[tree],
+		   sizeof(model.delivers[tree])))
+		wrong("deliver row: next %u/%u unrung %u/%u",
+		      rig.delivers[tree].next, model.delivers[tree].next,
+		      rig.delivers[tree].unrung, model.delivers[tree].unrung);
+	if (model.cells[tree] &&
+	    memcmp(rig.cells[tree], model.cells[tree], POOL * rig.slot_size))
+		wrong("cells differ");
+}
+
+static void same_state(void)
+{
+	same_stats();
+	same_records();
+	if (model.tree)
+		same_tree(model.tree);
+}
+
+/* --- what else happens to a relay */
+
+static void wipe(int tree)
+{
+	for (int i = tree * POOL; i < (tree + 1) * POOL; i++) {
+		memset(rig_slot(i), 0, rig.slot_size);
+		memset(model_slot(i), 0, rig.slot_size);
+	}
+}
+
+/* Packets on another CPU have taken the slots to another chunk or state. */
+static void move(int tree, uint8_t how)
+{
+	for (int i = tree * POOL; i < (tree + 1) * POOL; i++) {
+		struct trib_slot *s = rig_slot(i);
+
+		if (how & 0x10)
+			s->chunk += POOL;
+		if (how & 3)
+			s->state = (how & 3) - 1;
+		model_slot(i)->chunk = s->chunk;
+		model_slot(i)->state = s->state;
+	}
+}
+
+/* Another CPU is in the slots and cells of the chunks with that number. */
+static void hold(int tree, int i, uint32_t busy)
+{
+	struct trib_cell *cell, *model_cell;
+
+	rig_slot(tree * POOL + i)->busy = busy;
+	model_slot(tree * POOL + i)->busy = busy;
+	if (!rig.cells[tree])
+		return;
+	cell = (struct trib_cell *)(rig.cells[tree] + i * rig.slot_size);
+	model_cell = (struct trib_cell *)(model.cells[tree] +
+					  i * rig.slot_size);
+	if (busy < 2)
+		cell->busy = model_cell->busy = busy;
+}
+
+static void disturb(int tree, uint8_t how)
+{
+	model.dirty |= 1U << tree;
+	switch (how >> 6) {
+	case 0:
+		if (how & 0x20)
+			move(tree, how);
+		else
+			wipe(tree);
+		break;
+	case 1:
+		hold(tree, how % POOL, how >> 5 & 1);
+		break;
+	default: /* a new epoch, or none */
+		if (tree != T_PAUSED)
+			rig.trees[tree].epoch = how & 3;
+	}
+}
+
+/* --- one packet */
+
+static void check_drop_counted(int verdict)
+{
+	int n = 0;
+
+	for (int i = TRIB_DROP_SHORT; i < TRIB_STAT__MAX; i++)
+		n += model.stats[i];
+	/* The model itself must keep the rule: it is what is compared. */
+	if (verdict == V_DROP && !n && !model.stats[TRIB_ADDED] &&
+	    !model.stats[TRIB_DELIVERED] && !model.stats[TRIB_RUNG])
+		wrong("dropped, and no reason counted");
+	if (n > 1)
+		wrong("%d reasons counted", n);
+}
+
+/* A packet that trib_grow has never seen the like of is none of its. */
+static void ignore(struct frame *f, uint32_t ifindex)
+{
+	memset(model.stats, 0, sizeof(model.stats));
+	model.nrecord = 0;
+	sent = *f;
+	if (rig_grow(f, ifindex) != V_UNSPEC)
+		wrong("trib_grow took a packet without the mark");
+	same_state();
+	if (f->len != sent.len || memcmp(f->b, sent.b, f->len))
+		wrong("trib_grow changed a packet without the mark");
+}
+
+static void follow_grow(struct frame *f, uint32_t ifindex)
+{
+	int want, got, at, paylen, child;
+	struct trib_hdr h, *out;
+	const void *pay;
+
+	want = model_grow(f, &h, &pay);
+	got = rig_grow(f, ifindex);
+	grown++;
+	if (got != want)
+		wrong("trib_grow said %d, not %d", got, want);
+	same_state();
+	/* Headers are written for each receiver: none, no headers. */
+	if (got != V_STOLEN || !model.stats[TRIB_EGRESS])
+		return;
+	at = 14 + (f->b[12] == 0x86 ? 40 : 20) + 8;
+	out = (struct trib_hdr *)(f->b + at);
+	paylen = h.bmwords * 8 + trib_payload_len(ntohs(h.nval));
+	if (f->len != at + (int)sizeof(h) + paylen)
+		wrong("grown to %d bytes, not %d", f->len,
+		      at + (int)sizeof(h) + paylen);
+	child = out->flags & TRIB_F_UP ? h.child : out->child;
+	if ((out->flags ^ h.flags) & ~TRIB_F_UP || child != h.child)
+		wrong("grown: flags %x, child %x", out->flags, out->child);
+	h.flags = out->flags;
+	h.child = out->child;
+	if (memcmp(out, &h, sizeof(h)))
+		wrong("grown: header");
+	if (memcmp(out + 1, pay, paylen))
+		wrong("grown: payload");
+}
+
+/* On its way to the clsact program? */
+static bool is_grow(const struct frame *f)
+{
+	return f->len > 14 && f->b[6] == 0x03 && f->b[7] == 0x54 &&
+	       model.tree;
+}
+
+/* How much of what leaves is defined: what will be filled anew is not. */
+static int compared(const struct frame *f)
+{
+	return is_grow(f) && model.fill ? model.pay : f->len;
+}
+
+/* @then: what happens before it comes to trib_grow, if it does. */
+static void one_packet(struct frame *f, uint32_t ifindex, uint8_t then)
+{
+	static struct frame expect;
+	int want, got, n;
+
+	sent = *f;
+	expect = *f;
+	want = model_xdp(&expect, ifindex);
+	check_drop_counted(want);
+	got = rig_xdp(f, ifindex);
+	packets++;
+	if (got != want)
+		wrong("trib_xdp said %d, not %d", got, want);
+	same_state();
+	note(model.tree | model.act << 4 | want << 8 |
+	     (uint64_t)sent.b[sent.len > 64 ? 43 : 0] << 16);
+	if (got == V_DROP)
+		return;
+	n = compared(&expect);
+	if (f->len != expect.len || memcmp(f->b, expect.b, n)) {
+		show("left", f);
+		show("expected", &expect);
+		wrong("what left differs");
+	}
+	if (got != V_PASS)
+		return;
+	if (is_grow(f)) {
+		if (then >= 0xc0)
+			disturb(model.tree, then << 2 | (then & 3));
+		follow_grow(f, ifindex);
+	} else if (f->b[6] != 0x03 && f->len >= TEST_RUN_MIN && (then & 1)) {
+		ignore(f, ifindex);
+	}
+}
+
+static void report(void)
+{
+	fprintf(stderr, "fuzz-xdp: %llu packets checked, %llu of them grown\n",
+		(unsigned long long)packets, (unsigned long long)grown);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	uint64_t delta[TRIB_STAT__MAX];
+
+	(void)argc;
+	(void)argv;
+	rig_open();
+	model_open();
+	rig_stats(delta);
+	atexit(report);
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static uint32_t dirty;
+	struct input in = { data, size };
+	uint32_t base = take8(&in) & 1 ? 0xfffffffcU : 0;
+	struct frame f;
+
+	rig_reset(dirty);
+	model_reset(dirty);
+	for (step = 0; step < OPS_MAX && in.left; step++) {
+		uint8_t op = take8(&in);
+
+		if (op >= OP_DISTURB) {
+			int tree = T_NONE + 1 + take8(&in) % (T__MAX - 1);
+
+			disturb(tree, take8(&in));
+		} else {
+			uint32_t port = op >= OP_RAW ? gen_raw(&in, &f) :
+						     gen_packet(&in, base, &f);
+
+			one_packet(&f, port, take8(&in));
+		}
+	}
+	/* Nothing else may have changed. */
+	for (model.tree = 0; model.tree < T__MAX; model.tree++)
+		same_tree(model.tree);
+	dirty = model.dirty;
+	return 0;
+}

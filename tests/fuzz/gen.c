@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A packet is described by a dozen bytes of input: to which tree, from whom,
+ * what, and how it is bent. Zero bytes make a plain GRAD.
+ */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <string.h>
+#include "gen.h"
+
+uint8_t take8(struct input *in)
+{
+	if (!in->left)
+		return 0;
+	in->left--;
+	return *in->p++;
+}
+
+static void put16(uint8_t *p, uint16_t v)
+{
+	p[0] = v >> 8;
+	p[1] = v;
+}
+
+/* Weighted: what workers send most comes most. */
+static const uint8_t types[16] = {
+	TRIB_T_GRAD, TRIB_T_GRAD,  TRIB_T_GRAD,	  TRIB_T_GRAD,
+	TRIB_T_GRAD, TRIB_T_GRAD,  TRIB_T_GRAD,	  TRIB_T_RESULT,
+	TRIB_T_NEED, TRIB_T_NEED,  TRIB_T_RESULT, TRIB_T_ALIVE,
+	TRIB_T_ABORT, TRIB_T_JOIN, TRIB_T_START,  TRIB_T_LEAVE,
+};
+
+static const struct {
+	uint8_t op, fmt;
+} shapes[8] = {
+	{ TRIB_WOP_ADD, TRIB_FMT_Q32 },	 { TRIB_WOP_ADD, TRIB_FMT_Q32 },
+	{ TRIB_WOP_ADD, TRIB_FMT_I32 },	 { TRIB_WOP_MAX, TRIB_FMT_W64 },
+	{ TRIB_WOP_ADD, TRIB_FMT_W64 },	 { TRIB_WOP_ADD, TRIB_FMT_NONE },
+	{ TRIB_WOP_MAX, TRIB_FMT_Q32 },	 { TRIB_WOP_ADD, TRIB_FMT_F32 },
+};
+
+static unsigned int lengths(unsigned int i)
+{
+	const unsigned int n[8] = { rig.nval, rig.nval, 32, 16, 17,
+				    2,	      0,	rig.nval + 1 };
+
+	return n[i & 7];
+}
+
+static const uint64_t patterns[8] = {
+	1, 0x0000000100000001, 0x7fffffffffffffff, 0x8000000000000000,
+	0xffffffffffffffff, 0x0000000080000000, 0x123456789abcdef0, 0,
+};
+
+/* Values that differ from word to word; padding may be anything. */
+static int put_values(uint8_t *p, unsigned int nval, uint8_t seed)
+{
+	int len = trib_payload_len(nval);
+	uint64_t w = patterns[seed & 7];
+
+	for (int i = 0; i < len / 8; i++) {
+		uint64_t v = htole64(w + i * (uint64_t)(seed >> 3));
+
+		memcpy(p + 8 * i, &v, 8);
+	}
+	return len;
+}
+
+static int put_header(uint8_t *p, struct input *in, int tree, int child,
+		      uint32_t base)
+{
+	uint8_t type = take8(in), what = take8(in), shape = take8(in);
+	uint8_t seed = take8(in);
+	struct trib_hdr h = {
+		.version = TRIB_WIRE_VERSION,
+		.type = types[type & 15],
+		.flags = what & (TRIB_F_RESEND | TRIB_F_PUSH | TRIB_F_EMPTY |
+				 TRIB_F_CE),
+		.job = htons(JOB),
+		.tree = htons(tree),
+		.child = htons(child < 0 ? seed : child),
+		.chunk = htonl(base + (what >> 5) + (type >> 4 & 7)),
+		.epoch = htonl(rig.trees[tree].epoch),
+		.cookie = htobe64(COOKIE),
+	};
+	int len = 0;
+
+	if (child >= 0)
+		h.flags |= TRIB_F_UP;
+	if (h.type == TRIB_T_GRAD || h.type == TRIB_T_RESULT) {
+		unsigned int nval = lengths(shape >> 3);
+
+		h.op = shapes[shape & 7].op;
+		h.fmt = shapes[shape & 7].fmt;
+		h.scale = htonl(shape >> 6 == 3);
+		h.nval = htons(nval);
+		len = nval <= TRIB_NVAL_LARGE ?
+			      put_values(p + sizeof(h), nval, seed) :
+			      0;
+	} else if (h.type == TRIB_T_NEED) {
+		uint64_t seen = htobe64(seed);
+
+		h.bmwords = 1;
+		memcpy(p + sizeof(h), &seen, 8);
+		len = 8;
+	} else {
+		h.aux = htons(seed);
+	}
+	memcpy(p, &h, sizeof(h));
+	return sizeof(h) + len;
+}
+
+static int put_ip(uint8_t *b, const struct trib_peer *p, bool v6, uint8_t tos)
+{
+	memset(b, 0, 40);
+	if (v6) {
+		b[0] = 0x60 | tos >> 4;
+		b[1] = tos << 4;
+		b[6] = 17;
+		b[7] = 9;
+		memcpy(b + 8, p->addr, 16);
+		memcpy(b + 24, p->addr, 15);
+		b[39] = 1;
+		return 40;
+	}
+	b[0] = 0x45;
+	b[1] = tos;
+	b[6] = 0x40;
+	b[8] = 9;
+	b[9] = 17;
+	memcpy(b + 12, &p->addr[3], 4);
+	memcpy(b + 16, &p->addr[3], 3);
+	b[19] = 1;
+	return 20;
+}
+
+static int put_eth(uint8_t *b, const struct trib_peer *p, bool v6)
+{
+	int n = 12, tags = p->vlan[0] ? p->vlan[1] ? 2 : 1 : 0;
+
+	memcpy(b, (uint8_t[]){ 2, 1, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9 }, 12);
+	for (int i = 0; i < tags; i++, n += 4) {
+		put16(b + n, tags == 2 && !i ? 0x88a8 : 0x8100);
+		memcpy(b + n + 2, &p->vlan[i], 2);
+	}
+	put16(b + n, v6 ? 0x86dd : 0x0800);
+	return n + 2;
+}
+
+enum bend {
+	BEND_ETH,
+	BEND_TAG, /* anywhere near the tags and the IP header's start */
+	BEND_IP,
+	BEND_UDP,
+	BEND_HDR,
+	BEND_ANY,
+	BEND_CUT,
+	BEND_MORE,
+	BEND_PORT,
+	BEND_TWICE, /* as segmentation offload does */
+	BEND_LONGER, /* all lengths, consistently */
+	BEND__MAX,
+};
+
+struct where {
+	int l3, l4, h, pay;
+	bool v6;
+};
+
+/* But not less than nothing. */
+static int at_most(int v, int most)
+{
+	return v < most ? v : most > 0 ? most : 0;
+}
+
+static void longer(struct frame *f, const struct where *w, int more)
+{
+	int l4_len;
+
+	more = at_most(more, FRAME_MAX - f->len);
+	memset(f->b + f->len, 0, more);
+	f->len += more;
+	l4_len = f->len - w->l4;
+	put16(f->b + w->l4 + 4, l4_len);
+	put16(f->b + w->l3 + (w->v6 ? 4 : 2), l4_len + (w->v6 ? 0 : 20));
+}
+
+static void bend(struct input *in, struct frame *f, const struct where *w,
+		 uint32_t *ifindex)
+{
+	uint8_t how = take8(in), at = take8(in), value = take8(in);
+	int off = -1;
+
+	switch (how % BEND__MAX) {
+	case BEND_ETH:
+		off = at % 14;
+		break;
+	case BEND_TAG:
+		off = 12 + at % 12;
+		break;
+	case BEND_IP:
+		off = w->l3 + at % (w->v6 ? 48 : 24);
+		break;
+	case BEND_UDP:
+		off = w->l4 + at % 8;
+		break;
+	case BEND_HDR:
+		off = w->h + at % sizeof(struct trib_hdr);
+		break;
+	case BEND_ANY:
+		off = (at << 4 | value >> 4) % f->len;
+		break;
+	case BEND_CUT:
+		f->len -= at_most(at, f->len - 14);
+		return;
+	case BEND_MORE:
+		memset(f->b + f->len, value, 16);
+		f->len = at_most(f->len + 16, FRAME_MAX);
+		return;
+	case BEND_PORT:
+		*ifindex = rig.ifindex[at % PORTS];
+		return;
+	case BEND_TWICE: {
+		int n = at_most(f->len - w->h, FRAME_MAX - f->len);
+
+		if (n > 0) {
+			memmove(f->b + f->len, f->b + w->h, n);
+			longer(f, w, 0);
+			f->len += n;
+			if (value & 1)
+				longer(f, w, 0);
+		}
+		return;
+	}
+	case BEND_LONGER:
+		longer(f, w, at);
+		return;
+	}
+	if (off < f->len)
+		f->b[off] ^= value ? value : 1;
+}
+
+uint32_t gen_packet(struct input *in, uint32_t base, struct frame *f)
+{
+	uint8_t tree = take8(in), who = take8(in), bent;
+	const struct trib_tree *t;
+	const struct trib_peer *p;
+	struct where w;
+	uint32_t ifindex;
+	int child;
+
+	tree = T_NONE + 1 + tree % (T__MAX - 1);
+	t = &rig.trees[tree];
+	child = who % (t->nchild + 1);
+	if (child == t->nchild)
+		child = -1;
+	p = child < 0 ? &t->parent : &t->child[child];
+	ifindex = p->ifindex ? p->ifindex : rig.ifindex[0];
+	w.v6 = t->flags & TRIB_TREE_V6;
+	w.l3 = put_eth(f->b, p, w.v6);
+	w.l4 = w.l3 + put_ip(f->b + w.l3, p, w.v6, who >> 7 ? 3 : 2);
+	w.h = w.l4 + 8;
+	w.pay = w.h + sizeof(struct trib_hdr);
+	memset(f->b + w.l4, 0, 8);
+	put16(f->b + w.l4, 40000);
+	put16(f->b + w.l4 + 2, TRIB_UDP_PORT);
+	f->len = w.h + put_header(f->b + w.h, in, tree, child, base);
+	longer(f, &w, 0);
+	bent = take8(in);
+	if (bent >= 0xd0)
+		for (int i = 0; i < 1 + bent % 3; i++)
+			bend(in, f, &w, &ifindex);
+	return ifindex;
+}
+
+uint32_t gen_raw(struct input *in, struct frame *f)
+{
+	uint8_t port = take8(in), n = take8(in);
+
+	f->len = 14 + n;
+	for (int i = 0; i < f->len; i++)
+		f->b[i] = take8(in);
+	return rig.ifindex[port % PORTS];
+}

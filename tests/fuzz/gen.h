@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From the fuzzer's bytes to packets that mostly make sense, and are then bent
+ * here and there.
+ */
+#ifndef FUZZ_GEN_H
+#define FUZZ_GEN_H
+
+#include "rig.h"
+
+/* Bytes that run out read as zero. */
+struct input {
+	const uint8_t *p;
+	size_t left;
+};
+
+/* Of a packet that is not bent, with the byte that says what follows it. */
+#define RECORD 9
+#define OP_RAW 0xf0	/* from here on: gen_raw() */
+#define OP_DISTURB 0xf8 /* tree, how */
+
+uint8_t take8(struct input *in);
+
+/**
+ * gen_packet() - one packet
+ * @base: what chunk numbers count from.
+ *
+ * Return: the port it arrives at.
+ */
+uint32_t gen_packet(struct input *in, uint32_t base, struct frame *f);
+
+/* A frame whose bytes are the input's own. */
+uint32_t gen_raw(struct input *in, struct frame *f);
+
+#endif /* FUZZ_GEN_H */

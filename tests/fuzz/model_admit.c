@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The model's admission: which packets are ours, and which may touch a slot.
+ */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+#include "model.h"
+
+struct model model;
+
+enum { ADMITTED = -1 };
+
+static uint16_t be16(const uint8_t *p)
+{
+	return p[0] << 8 | p[1];
+}
+
+void model_open(void)
+{
+	model.slots = calloc(T__MAX * POOL, rig.slot_size);
+	for (int i = 0; i < T__MAX; i++)
+		if (rig.cells[i])
+			model.cells[i] = calloc(POOL, rig.slot_size);
+	model_reset(~0U);
+}
+
+void model_reset(uint32_t dirty)
+{
+	for (int i = 0; i < T__MAX; i++) {
+		if (!(dirty >> i & 1))
+			continue;
+		memset(model_slot(i * POOL), 0, POOL * rig.slot_size);
+		memset(&model.lag[i], 0, sizeof(model.lag[i]));
+		model.delivers[i] = rig.delivers[i];
+		if (model.cells[i])
+			memset(model.cells[i], 0, POOL * rig.slot_size);
+	}
+	model.dirty = 0;
+}
+
+/* Not in a form that we read; ours if the UDP header says so. */
+static int odd(const struct view *v, int udp, int why)
+{
+	if (udp + 8 > v->f->len || be16(v->f->b + udp + 2) != TRIB_UDP_PORT)
+		return V_PASS;
+	return model_drop(why);
+}
+
+static int read_v4(struct view *v, int *l4_len)
+{
+	const uint8_t *ip = v->f->b + v->l3;
+	int hlen;
+
+	if (v->l3 + 20 > v->f->len || ip[0] >> 4 != 4 || ip[9] != 17)
+		return V_PASS;
+	hlen = (ip[0] & 15) * 4;
+	if (be16(ip + 6) & 0x3fff) {
+		if (be16(ip + 6) & 0x1fff)
+			return V_PASS;
+		return odd(v, v->l3 + hlen, TRIB_DROP_FRAGMENT);
+	}
+	if (hlen != 20)
+		return hlen < 20 ? V_PASS :
+				   odd(v, v->l3 + hlen, TRIB_DROP_OPTIONS);
+	v->ce = (ip[1] & 3) == 3;
+	v->l4 = v->l3 + 20;
+	*l4_len = be16(ip + 2) - 20;
+	return ADMITTED;
+}
+
+static int read_v6(struct view *v, int *l4_len)
+{
+	const uint8_t *ip = v->f->b + v->l3, *ext = ip + 40;
+
+	if (v->l3 + 40 > v->f->len || ip[0] >> 4 != 6)
+		return V_PASS;
+	v->v6 = true;
+	v->ce = (ip[1] >> 4 & 3) == 3;
+	v->l4 = v->l3 + 40;
+	*l4_len = be16(ip + 4);
+	if (ip[6] == 17)
+		return ADMITTED;
+	/* One header in between, before UDP. */
+	if (v->l4 + 8 > v->f->len || ext[0] != 17)
+		return V_PASS;
+	if (ip[6] == 44)
+		return be16(ext + 2) & 0xfff8 ?
+			       V_PASS :
+			       odd(v, v->l4 + 8, TRIB_DROP_FRAGMENT);
+	if (ip[6] == 0 || ip[6] == 43 || ip[6] == 60)
+		return odd(v, v->l4 + (ext[1] + 1) * 8, TRIB_DROP_OPTIONS);
+	return V_PASS;
+}
+
+static int read_headers(struct view *v, int *l4_len)
+{
+	const uint8_t *b = v->f->b;
+	uint16_t proto;
+	int rc;
+
+	if (v->f->len < 14)
+		return V_PASS;
+	proto = be16(b + 12);
+	v->l3 = 14;
+	for (int i = 0; i < 2 && (proto == 0x8100 || proto == 0x88a8); i++) {
+		if (v->l3 + 4 > v->f->len)
+			return V_PASS;
+		v->vlan[i] = be16(b + v->l3) & 0xfff;
+		proto = be16(b + v->l3 + 2);
+		v->l3 += 4;
+	}
+	rc = proto == 0x0800 ? read_v4(v, l4_len) :
+	     proto == 0x86dd ? read_v6(v, l4_len) :
+			       V_PASS;
+	if (rc != ADMITTED)
+		return rc;
+	if (v->l4 + 8 > v->f->len || be16(b + v->l4 + 2) != TRIB_UDP_PORT)
+		return V_PASS;
+	v->h = v->l4 + 8;
+	v->pay = v->h + sizeof(struct trib_hdr);
+	return ADMITTED;
+}
+
+static bool type_travels(uint8_t type, bool up)
+{
+	switch (type) {
+	case TRIB_T_GRAD:
+	case TRIB_T_JOIN:
+	case TRIB_T_LEAVE:
+		return up;
+	case TRIB_T_START:
+		return !up;
+	case TRIB_T_RESULT:
+	case TRIB_T_NEED:
+	case TRIB_T_ALIVE:
+	case TRIB_T_ABORT:
+		return true;
+	}
+	return false;
+}
+
+static bool carries_values(uint8_t type)
+{
+	return type == TRIB_T_GRAD || type == TRIB_T_RESULT;
+}
+
+/* Are the fields that say what follows the header consistent? */
+static bool form_ok(const struct trib_hdr *h)
+{
+	unsigned int nval = ntohs(h->nval);
+
+	if (h->nm || h->attempt || h->relay || (h->flags & TRIB_F_MASK))
+		return false;
+	if (h->type == TRIB_T_NEED)
+		return h->bmwords == 1 && !nval;
+	if (h->bmwords)
+		return false;
+	if (h->type >= TRIB_T_JOIN)
+		return true;
+	if (!carries_values(h->type))
+		return !nval;
+	if (h->fmt == TRIB_FMT_NONE || h->fmt > TRIB_FMT_W64 ||
+	    h->op > TRIB_WOP_MAX ||
+	    (h->op == TRIB_WOP_MAX && h->fmt != TRIB_FMT_W64))
+		return false;
+	/* A contribution without values says that it is empty. */
+	return nval || h->type == TRIB_T_RESULT || (h->flags & TRIB_F_EMPTY);
+}
+
+/* Is there a second datagram of ours behind the first? */
+static bool is_batch(const struct view *v, int paylen)
+{
+	const struct trib_hdr *h = view_hdr(v), *next;
+	int at = v->pay + paylen;
+
+	if (paylen > TRIB_NVAL_LARGE * 4 ||
+	    at + (int)sizeof(*next) > v->f->len)
+		return false;
+	next = (const struct trib_hdr *)(v->f->b + at);
+	return next->version == TRIB_WIRE_VERSION && next->cookie == h->cookie;
+}
+
+static int read_ours(struct view *v, int l4_len)
+{
+	const struct trib_hdr *h = view_hdr(v);
+	unsigned int nval, most;
+	int paylen;
+
+	if (v->pay > v->f->len)
+		return model_drop(TRIB_DROP_SHORT);
+	if (h->version != TRIB_WIRE_VERSION)
+		return model_drop(TRIB_DROP_VERSION);
+	if (!type_travels(h->type, h->flags & TRIB_F_UP))
+		return model_drop(TRIB_DROP_TYPE);
+	nval = ntohs(h->nval);
+	most = h->type < TRIB_T_JOIN ? rig.nval : TRIB_NVAL_LARGE;
+	if (nval > most)
+		return model_drop(TRIB_DROP_NVAL);
+	if (h->bmwords > TRIB_BMWORDS_MAX)
+		return model_drop(TRIB_DROP_FORMAT);
+	paylen = h->bmwords * 8 + (nval + 15) / 16 * 64;
+	if (be16(v->f->b + v->l4 + 4) != l4_len)
+		return model_drop(TRIB_DROP_LENGTH);
+	if (l4_len > 48 + paylen && is_batch(v, paylen))
+		return model_drop(TRIB_DROP_GSO);
+	if (l4_len != 48 + paylen || v->pay + paylen != v->f->len)
+		return model_drop(TRIB_DROP_LENGTH);
+	if (!form_ok(h))
+		return model_drop(TRIB_DROP_FORMAT);
+	v->paylen = paylen;
+	return ADMITTED;
+}
+
+static bool from_face(const struct view *v, const struct trib_tree *t,
+		      const struct trib_peer *p)
+{
+	const uint8_t *ip = v->f->b + v->l3;
+
+	if (p->ifindex != v->ifindex || v->v6 != !!(t->flags & TRIB_TREE_V6) ||
+	    p->vlan[0] != htons(v->vlan[0]) || p->vlan[1] != htons(v->vlan[1]))
+		return false;
+	return v->v6 ? !memcmp(ip + 8, p->addr, 16) :
+		       !memcmp(ip + 12, &p->addr[3], 4);
+}
+
+/* Who sent it, to which tree? Return: 0, or the reason to drop. */
+static int admit(struct view *v)
+{
+	const struct trib_hdr *h = view_hdr(v);
+	unsigned int row = ntohs(h->tree), child = ntohs(h->child);
+	const struct trib_tree *t = row < T__MAX ? &rig.trees[row] : NULL;
+
+	if (!t || !(t->flags & TRIB_TREE_USED) ||
+	    t->job != ntohs(h->job))
+		return TRIB_DROP_TREE;
+	if (h->cookie != t->cookie)
+		return TRIB_DROP_COOKIE;
+	if (h->flags & TRIB_F_UP) {
+		if (child >= t->nchild)
+			return TRIB_DROP_CHILD;
+		v->child = child;
+		if (!from_face(v, t, &t->child[child]))
+			return TRIB_DROP_FACE;
+	} else if ((t->flags & TRIB_TREE_ROOT) ||
+		   !from_face(v, t, &t->parent)) {
+		return TRIB_DROP_FACE;
+	}
+	if (h->type < TRIB_T_JOIN &&
+	    (!t->epoch || ntohl(h->epoch) != t->epoch))
+		return TRIB_DROP_EPOCH;
+	model.tree = row;
+	return 0;
+}
+
+int model_xdp(struct frame *f, uint32_t ifindex)
+{
+	struct view v = { .f = f, .ifindex = ifindex };
+	int rc, l4_len = 0;
+
+	memset(model.stats, 0, sizeof(model.stats));
+	model.nrecord = 0;
+	model.tree = T_NONE;
+	model.act = 0;
+	model.fill = false;
+	rc = read_headers(&v, &l4_len);
+	if (rc == ADMITTED)
+		rc = read_ours(&v, l4_len);
+	if (rc != ADMITTED)
+		return rc;
+	rc = admit(&v);
+	if (rc)
+		return model_drop(rc);
+	return model_tree(&v);
+}

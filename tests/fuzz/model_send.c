@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The model's exits: how a packet looks that leaves trib_xdp.
+ */
+#include <arpa/inet.h>
+#include <string.h>
+#include "model.h"
+
+static void put16(uint8_t *p, uint16_t v)
+{
+	p[0] = v >> 8;
+	p[1] = v;
+}
+
+static uint16_t ip_sum(const uint8_t *p, int len)
+{
+	uint32_t sum = 0;
+
+	for (int i = 0; i < len; i += 2)
+		sum += p[i] << 8 | p[i + 1];
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return ~sum;
+}
+
+/* Source MAC of a frame on its way to a group: a mark and the number. */
+static void mark(struct view *v, uint32_t group)
+{
+	v->f->b[6] = 0x03;
+	v->f->b[7] = 0x54;
+	memcpy(v->f->b + 8, &group, 4);
+}
+
+/* The lengths that name what follows are cut with it. */
+void view_shrink(struct view *v, int paylen)
+{
+	uint8_t *b = v->f->b;
+	int l4_len = 48 + paylen;
+
+	if (paylen >= v->paylen)
+		return;
+	v->paylen = paylen;
+	v->f->len = v->pay + paylen;
+	if (v->v6)
+		put16(b + v->l3 + 4, l4_len);
+	else
+		put16(b + v->l3 + 2, 20 + l4_len);
+	put16(b + v->l4 + 4, l4_len);
+}
+
+int send_to_grow(struct view *v, uint32_t group, int how)
+{
+	struct trib_hdr *h = view_hdr(v);
+
+	if (how & HOW_ANSWER)
+		memcpy(&h->aux, v->f->b + 6, 6);
+	model.fill = how & HOW_FILL;
+	model.pay = v->pay;
+	mark(v, group);
+	h->attempt = h->type;
+	h->type = TRIB_T_GROW;
+	h->relay = htons(how);
+	return V_PASS;
+}
+
+int send_group(struct view *v, uint32_t group)
+{
+	if (group == TRIB_NONE)
+		return model_drop(TRIB_DROP_HOPS);
+	if (rig.mapped[group]) {
+		mark(v, group);
+		return V_REDIRECT;
+	}
+	if (!rig.nmember[group])
+		return model_drop(TRIB_DROP_GROUP);
+	return send_to_grow(v, group, 0);
+}
+
+int send_all(struct view *v)
+{
+	const struct trib_tree *t = model_row();
+
+	if (t->flags & TRIB_TREE_ROOT)
+		return send_group(v, t->down);
+	if (t->all == TRIB_NONE)
+		return send_to_grow(v, TRIB_NONE, HOW_BOTH);
+	return send_group(v, t->all);
+}
+
+static void answer_ip(struct view *v)
+{
+	uint8_t *ip = v->f->b + v->l3, addr[16];
+
+	if (v->v6) {
+		memcpy(addr, ip + 8, 16);
+		memcpy(ip + 8, ip + 24, 16);
+		memcpy(ip + 24, addr, 16);
+		if ((ip[1] >> 4 & 3) == 3)
+			ip[1] -= 0x10; /* CE becomes ECT(0) */
+		ip[7] = 64;
+		return;
+	}
+	memcpy(addr, ip + 12, 4);
+	memcpy(ip + 12, ip + 16, 4);
+	memcpy(ip + 16, addr, 4);
+	if ((ip[1] & 3) == 3)
+		ip[1]--;
+	ip[8] = 64;
+	put16(ip + 10, 0);
+	put16(ip + 10, ip_sum(ip, 20));
+}
+
+int send_answer(struct view *v, uint16_t be_port)
+{
+	uint8_t *b = v->f->b, mac[6];
+
+	memcpy(mac, b + 6, 6);
+	memcpy(b + 6, b, 6);
+	memcpy(b, mac, 6);
+	b[6] &= ~1;
+	answer_ip(v);
+	memcpy(b + v->l4, b + v->l4 + 2, 2);
+	memcpy(b + v->l4 + 2, &be_port, 2);
+	put16(b + v->l4 + 6, 0);
+	return V_REDIRECT;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The real object, loaded, with trees of every kind; its maps are mapped into
+ * this process, so that a packet's effects cost no system call to look at.
+ */
+#ifndef FUZZ_RIG_H
+#define FUZZ_RIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "uapi/trib_maps.h"
+
+#define PORTS	    4
+#define JOB	    7
+#define COOKIE	    0x1122334455667788ULL
+#define WINDOW	    2
+#define POOL	    (2 * WINDOW)
+#define FRAME_MAX   3500
+#define RING_RANKS  2
+
+/* Rows of `trees`. What is said of a face holds for all of a tree. */
+enum rig_tree {
+	T_NONE,	    /* not used */
+	T_ROOT,	    /* 3 children, IPv4 */
+	T_INNER,    /* 2 children */
+	T_LEAF,	    /* a worker host: 2 ranks */
+	T_HOST,	    /* root that has ranks of its own */
+	T_ONEPORT,  /* inner, everything behind one port */
+	T_ROOT6,    /* IPv6, one tag */
+	T_INNER6,   /* IPv6, two tags */
+	T_LEAF6,    /* IPv6, one tag */
+	T_WIDE,	    /* root, 64 children */
+	T_GENERIC,  /* inner, without devmaps: its copies are made in clsact */
+	T_DEADEND,  /* root, whose group has no members */
+	T_PAUSED,   /* no epoch runs */
+	T_DEAF,	    /* leaf without a deliver row */
+	T_LOCAL,    /* inner, all of whose children are ranks of this host */
+	T_CHAIN,    /* inner, one child, and ranks */
+	T__MAX,
+};
+
+#define GROUP_DOWN(tree) ((tree) * 3)
+#define GROUP_ALL(tree)	 ((tree) * 3 + 1)
+#define GROUP_UP(tree)	 ((tree) * 3 + 2)
+#define NGROUPS		 (T__MAX * 3)
+
+/**
+ * struct rig - where things are
+ * @nval:  values per slot of the object.
+ * @trees, @slots, @lag, @delivers: the maps, as the kernel sees them.
+ * @cells: of each tree's deliver row (which has the tree's number), or NULL.
+ * @slot_size: bytes of a slot, and of a cell.
+ * @nmember: members of each group.
+ * @mapped: whether a group has a devmap.
+ * @ifindex: ports.
+ */
+struct rig {
+	unsigned int nval;
+	struct trib_tree *trees;
+	uint8_t *slots;
+	struct trib_lag *lag;
+	struct trib_deliver *delivers;
+	uint8_t *cells[T__MAX];
+	size_t slot_size;
+	unsigned int nmember[NGROUPS];
+	bool mapped[NGROUPS];
+	uint32_t ifindex[PORTS];
+	uint64_t stats[TRIB_STAT__MAX]; /* at the last rig_stats() */
+};
+
+extern struct rig rig;
+
+/* Exits with a skip without privileges. */
+void rig_open(void);
+/* Everything as after rig_open(), except for counters. @dirty: trees. */
+void rig_reset(uint32_t dirty);
+
+static inline struct trib_slot *rig_slot(unsigned int i)
+{
+	return (struct trib_slot *)(rig.slots + i * rig.slot_size);
+}
+
+/* The port that a neighbour of @tree is behind. @child < 0: the parent. */
+int rig_port(int tree, int child);
+
+/* A frame on its way through a program. */
+struct frame {
+	uint8_t b[4096];
+	int len;
+};
+
+/* Run trib_xdp, trib_grow on @f, which becomes what it left. */
+int rig_xdp(struct frame *f, uint32_t ifindex);
+int rig_grow(struct frame *f, uint32_t ifindex);
+
+/* What the counters grew by since the last call. */
+void rig_stats(uint64_t delta[TRIB_STAT__MAX]);
+
+/* Records of all rings since the last call; at most @max. */
+struct rig_record {
+	unsigned int ring;
+	struct trib_event ev;
+};
+int rig_records(struct rig_record *out, int max);
+
+#endif /* FUZZ_RIG_H */
