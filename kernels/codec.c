@@ -19,9 +19,9 @@ const struct trib_codec *trib_codec_get(enum trib_codec_level level)
 		return __builtin_cpu_supports("avx512f") &&
 				       __builtin_cpu_supports("avx512bw") &&
 				       __builtin_cpu_supports("avx512dq") &&
-				       __builtin_cpu_supports("avx512vl") ?
-			       &trib_codec_avx512 :
-			       NULL;
+				       __builtin_cpu_supports("avx512vl")
+			       ? &trib_codec_avx512
+			       : NULL;
 #endif
 	default:
 		return NULL;

@@ -72,7 +72,8 @@ static void SIMD(q32_pack)(void *w, const float *x, size_t n, int scale,
 
 	for (; i + LANES <= n; i += LANES) {
 		FETCH(x + i);
-		vi_store(q + i, SIMD(quantise)(vf_load(x + i), unit, more, lim));
+		vi_store(q + i,
+			 SIMD(quantise)(vf_load(x + i), unit, more, lim));
 	}
 	if (i < n) {
 		/* An odd tail's partner is zero, and takes the sign, too. */
@@ -99,7 +100,8 @@ static void SIMD(unpack_wide)(float *x, const void *w, size_t n, double unit)
 	size_t i = 0;
 
 	for (; i + LANES <= n; i += LANES)
-		vf_store(x + i, vi_scale_wide(SIMD(lanes)(vi_load(q + i)), unit));
+		vf_store(x + i,
+			 vi_scale_wide(SIMD(lanes)(vi_load(q + i)), unit));
 	if (i < n) {
 		/* The pair of an odd tail is complete in the payload. */
 		size_t m = (n - i + 1) & ~(size_t)1;
@@ -135,9 +137,10 @@ static void SIMD(q32_unpack)(float *x, const void *w, size_t n, int scale)
 	if (i < n) {
 		size_t m = (n - i + 1) & ~(size_t)1;
 
-		vf_store_part(x + i, n - i,
-			      vf_mul(vi_float(SIMD(lanes)(vi_load_part(q + i, m))),
-				     unit));
+		vf_store_part(
+			x + i, n - i,
+			vf_mul(vi_float(SIMD(lanes)(vi_load_part(q + i, m))),
+			       unit));
 	}
 	trib_fp_leave(fp);
 }
@@ -192,7 +195,7 @@ SIMD(unorder)(void *dst, const void *w, size_t n, int neg, int is_float)
 		vi_store(x + i, is_float ? SIMD(flip)(b) : b);
 	}
 	if (i < n) {
-		char part[LANES * 8] = { 0 };
+		char part[LANES * 8] = {0};
 
 		memcpy(part, in + i * 8, (n - i) * 8);
 		b = vi_load_words(part, neg);
@@ -228,16 +231,13 @@ static size_t SIMD(f32_nan)(const float *x, size_t n)
 	return trib_codec_scalar.f32_nan(x, n);
 }
 
-#define SIMD_CODEC(label)                               \
-	{                                               \
-		.name = label,                          \
-		.amax = SIMD(amax),                     \
-		.q32_pack = SIMD(q32_pack),             \
-		.q32_unpack = SIMD(q32_unpack),         \
-		.q32_unpack_avg = SIMD(q32_unpack_avg), \
-		.f32_order = SIMD(f32_order),           \
-		.f32_unorder = SIMD(f32_unorder),       \
-		.f32_nan = SIMD(f32_nan),               \
-		.i32_order = SIMD(i32_order),           \
-		.i32_unorder = SIMD(i32_unorder),       \
+#define SIMD_CODEC(label)                                                      \
+	{                                                                      \
+		.name = label, .amax = SIMD(amax), .q32_pack = SIMD(q32_pack), \
+		.q32_unpack = SIMD(q32_unpack),                                \
+		.q32_unpack_avg = SIMD(q32_unpack_avg),                        \
+		.f32_order = SIMD(f32_order),                                  \
+		.f32_unorder = SIMD(f32_unorder), .f32_nan = SIMD(f32_nan),    \
+		.i32_order = SIMD(i32_order),                                  \
+		.i32_unorder = SIMD(i32_unorder),                              \
 	}

@@ -31,7 +31,7 @@ struct loop_train {
 
 bool loop_netns(void)
 {
-	struct ifreq ifr = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	struct ifreq ifr = {.ifr_name = "lo", .ifr_flags = IFF_UP};
 	int fd, rc;
 
 	if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET))
@@ -61,12 +61,14 @@ static void send_to(struct loop_relay *l, unsigned int child, const void *buf,
 	union {
 		char room[CMSG_SPACE(sizeof(uint16_t))];
 		struct cmsghdr c;
-	} control = { .c = { .cmsg_len = CMSG_LEN(sizeof(uint16_t)),
-			     .cmsg_level = IPPROTO_UDP,
-			     .cmsg_type = UDP_SEGMENT } };
-	struct iovec iov = { (void *)buf, len };
-	struct msghdr m = { .msg_name = &to, .msg_namelen = sizeof(to),
-			    .msg_iov = &iov, .msg_iovlen = 1 };
+	} control = {.c = {.cmsg_len = CMSG_LEN(sizeof(uint16_t)),
+			   .cmsg_level = IPPROTO_UDP,
+			   .cmsg_type = UDP_SEGMENT}};
+	struct iovec iov = {(void *)buf, len};
+	struct msghdr m = {.msg_name = &to,
+			   .msg_namelen = sizeof(to),
+			   .msg_iov = &iov,
+			   .msg_iovlen = 1};
 	uint16_t size = (uint16_t)seg;
 
 	if (seg) {
@@ -114,7 +116,7 @@ static uint64_t everybody(const struct loop_relay *l)
 static void say_start(struct loop_relay *l, unsigned int child,
 		      const struct trib_hdr *like, size_t len, bool run)
 {
-	uint8_t buf[RELAY_PACKET_MAX] = { 0 };
+	uint8_t buf[RELAY_PACKET_MAX] = {0};
 	struct trib_hdr *h = (void *)buf;
 	struct trib_start st = {
 		.nonce = htobe64(l->nonce[child]),
@@ -202,7 +204,7 @@ static void *relay_main(void *arg)
 	ssize_t n;
 
 	for (;;) {
-		struct pollfd p = { .fd = l->fd, .events = POLLIN };
+		struct pollfd p = {.fd = l->fd, .events = POLLIN};
 
 		poll(&p, 1, 20);
 		pthread_mutex_lock(&l->lock);
@@ -266,10 +268,13 @@ void loop_need(struct loop_relay *l, unsigned int to, uint32_t chunk)
 	struct {
 		struct trib_hdr h;
 		uint64_t seen;
-	} p = { .h = { .version = TRIB_WIRE_VERSION, .type = TRIB_T_NEED,
-		       .bmwords = 1, .job = htobe16(JOB),
-		       .tree = htobe16(TREE), .chunk = htobe32(chunk),
-		       .cookie = htobe64(strtoull(LOOP_COOKIE, NULL, 16)) } };
+	} p = {.h = {.version = TRIB_WIRE_VERSION,
+		     .type = TRIB_T_NEED,
+		     .bmwords = 1,
+		     .job = htobe16(JOB),
+		     .tree = htobe16(TREE),
+		     .chunk = htobe32(chunk),
+		     .cookie = htobe64(strtoull(LOOP_COOKIE, NULL, 16))}};
 
 	pthread_mutex_lock(&l->lock);
 	p.h.epoch = htobe32(l->r.epoch);

@@ -75,9 +75,10 @@ static uint32_t combine(const struct script_op *op, uint32_t a, uint32_t b)
 
 	if (op->op == TRIB_SUM)
 		return a + b;
-	less = op->dtype == TRIB_I32 ? (int32_t)a < (int32_t)b :
-	       as_float(a) != as_float(b) ? as_float(a) < as_float(b) :
-					    (int32_t)a < (int32_t)b; /* -0 < 0 */
+	less = op->dtype == TRIB_I32 ? (int32_t)a < (int32_t)b
+	       : as_float(a) != as_float(b)
+		       ? as_float(a) < as_float(b)
+		       : (int32_t)a < (int32_t)b; /* -0 < 0 */
 	return less == (op->op == TRIB_MAX) ? b : a;
 }
 
@@ -107,8 +108,8 @@ static void make_want(const struct script *sc, struct script_op *op)
 		memcpy(op->want, op->src[0], 4 * total);
 		for (r = 1; r < world; r++)
 			for (i = 0; i < total; i++)
-				op->want[i] = combine(op, op->want[i],
-						      op->src[r][i]);
+				op->want[i] =
+					combine(op, op->want[i], op->src[r][i]);
 		break;
 	default:
 		break;
@@ -129,19 +130,18 @@ static uint32_t element(struct sim *s, const struct script_op *op, int e)
 
 static void make_op(struct script *sc, struct script_op *op, unsigned int max)
 {
-	static const unsigned int primes[] = { 1, 2, 3, 7, 31, 353, 1009 };
+	static const unsigned int primes[] = {1, 2, 3, 7, 31, 353, 1009};
 	struct sim *s = sc->sim;
 	unsigned int r, i, total;
 	int e = (int)(sim_rnd(s) % 240) - 140;
 
-	op->kind = sim_rnd(s) % 3 ? SCRIPT_ALLREDUCE :
-				    sim_rnd(s) % SCRIPT__MAX;
+	op->kind = sim_rnd(s) % 3 ? SCRIPT_ALLREDUCE : sim_rnd(s) % SCRIPT__MAX;
 	op->dtype = sim_rnd(s) % 3 ? TRIB_F32 : TRIB_I32;
 	op->op = sim_rnd(s) % 2 ? TRIB_SUM : sim_rnd(s) % 4;
 	if (op->dtype == TRIB_I32 && op->op == TRIB_AVG)
 		op->op = TRIB_SUM;
-	op->count = sim_rnd(s) % 4 ? sim_rnd(s) % (max + 1) :
-				     primes[sim_rnd(s) % 7];
+	op->count = sim_rnd(s) % 4 ? sim_rnd(s) % (max + 1)
+				   : primes[sim_rnd(s) % 7];
 	op->root = sim_rnd(s) % s->nworker;
 	op->in_place = sim_rnd(s) & 1;
 	total = op->count;
@@ -223,9 +223,8 @@ static int issue(struct sim_worker *w, const struct script_op *op,
 	}
 }
 
-static unsigned int compare(const struct script *sc,
-			    const struct script_op *op, unsigned int rank,
-			    const struct script_flight *f)
+static unsigned int compare(const struct script *sc, const struct script_op *op,
+			    unsigned int rank, const struct script_flight *f)
 {
 	const uint32_t *want = op->want;
 	unsigned int n = op->count, i, wrong = 0;
@@ -262,8 +261,7 @@ static void step(struct sim_worker *w)
 		if (rc)
 			me->error = rc;
 		else
-			me->wrong += compare(sc, &sc->op[f->op], w->t->rank,
-					     f);
+			me->wrong += compare(sc, &sc->op[f->op], w->t->rank, f);
 		free(f->base);
 		f->req = NULL;
 		me->done++;
@@ -280,8 +278,8 @@ static void step(struct sim_worker *w)
 		return;
 	}
 	me->next++;
-	me->think_until = w->sim->now +
-			  (sc->think ? sim_rnd(w->sim) % sc->think : 0);
+	me->think_until =
+		w->sim->now + (sc->think ? sim_rnd(w->sim) % sc->think : 0);
 	sim_call_at(w, me->think_until + 1);
 }
 

@@ -10,7 +10,15 @@
 
 #define RELAY_CHILD 64 /* child numbers from here on are relays */
 
-enum what { TO_WORKER, TO_RELAY, RUN_WORKER, CALL_APP, WIPE, TCP_ACK, TCP_LOSS };
+enum what {
+	TO_WORKER,
+	TO_RELAY,
+	RUN_WORKER,
+	CALL_APP,
+	WIPE,
+	TCP_ACK,
+	TCP_LOSS
+};
 
 struct sim_event {
 	uint64_t when, seq;
@@ -105,7 +113,7 @@ static uint64_t offer(struct sim *s, struct sim_wire *w, uint64_t bytes,
 static void carry(struct sim *s, struct sim_wire *w, enum what what,
 		  unsigned int who, int from, const void *pkt, size_t len)
 {
-	struct sim_event e = { .what = what, .who = who, .from = from };
+	struct sim_event e = {.what = what, .who = who, .from = from};
 	int copies = 1;
 
 	s->packets++;
@@ -174,8 +182,8 @@ static int sim_send(struct trib *t, struct trib_stream *st,
 		len = total < seg ? total : seg;
 		if (!w->dead &&
 		    !(w->sim->tap && w->sim->tap(w->sim, w, true, p, len)))
-			carry(w->sim, &w->up, TO_RELAY, w->relay,
-			      (int)w->child, p, len);
+			carry(w->sim, &w->up, TO_RELAY, w->relay, (int)w->child,
+			      p, len);
 	}
 	return (int)n;
 }
@@ -233,10 +241,10 @@ static void run_worker(struct sim_worker *w)
 	if (due <= w->sim->now)
 		due = w->sim->now + 1000;
 	w->wake = due;
-	push(w->sim, (struct sim_event){
-			     .when = due,
-			     .what = RUN_WORKER,
-			     .who = (unsigned int)(w - w->sim->worker) });
+	push(w->sim,
+	     (struct sim_event){.when = due,
+				.what = RUN_WORKER,
+				.who = (unsigned int)(w - w->sim->worker)});
 }
 
 void sim_inject(struct sim_worker *w, const void *pkt, size_t len)
@@ -247,15 +255,15 @@ void sim_inject(struct sim_worker *w, const void *pkt, size_t len)
 
 void sim_call_at(struct sim_worker *w, uint64_t when)
 {
-	push(w->sim, (struct sim_event){
-			     .when = when,
-			     .what = CALL_APP,
-			     .who = (unsigned int)(w - w->sim->worker) });
+	push(w->sim,
+	     (struct sim_event){.when = when,
+				.what = CALL_APP,
+				.who = (unsigned int)(w - w->sim->worker)});
 }
 
 void sim_wipe_at(struct sim *s, unsigned int i, uint64_t when)
 {
-	push(s, (struct sim_event){ .when = when, .what = WIPE, .who = i });
+	push(s, (struct sim_event){.when = when, .what = WIPE, .who = i});
 }
 
 /* --- TCP */
@@ -264,7 +272,7 @@ void sim_wipe_at(struct sim *s, unsigned int i, uint64_t when)
 
 static void tcp_send(struct sim_tcp *c)
 {
-	struct sim_event e = { .tcp = c };
+	struct sim_event e = {.tcp = c};
 	bool ce = false;
 	uint64_t when;
 
@@ -294,8 +302,12 @@ static void tcp_event(struct sim_tcp *c, bool acked)
 
 void sim_tcp_start(struct sim *s, struct sim_tcp *tcp, struct sim_wire *wire)
 {
-	*tcp = (struct sim_tcp){ .sim = s, .wire = wire, .rtt = 100000,
-				 .cwnd = 10, .ssthresh = 1e9, .on = true };
+	*tcp = (struct sim_tcp){.sim = s,
+				.wire = wire,
+				.rtt = 100000,
+				.cwnd = 10,
+				.ssthresh = 1e9,
+				.on = true};
 	tcp_send(tcp);
 }
 
@@ -392,8 +404,8 @@ static void make_worker(struct sim *s, unsigned int i,
 	st->nval = (uint16_t)o->nval;
 	st->nchild = (uint16_t)r->r.nchild;
 	for (k = 0; k < st->nchild; k++)
-		st->child_rank[k] = (uint16_t)(
-			o->racks ? k * o->racks + i % o->racks : k);
+		st->child_rank[k] =
+			(uint16_t)(o->racks ? k * o->racks + i % o->racks : k);
 	if (trib_stream_start(st))
 		abort();
 	trib_window_start(st);
@@ -434,8 +446,7 @@ void sim_init(struct sim *s, const struct sim_options *o)
 		sim_rnd(s);
 	make_relay(s, 0, o->racks ? o->racks : o->workers, o);
 	for (i = 1; i <= o->racks; i++)
-		make_relay(s, i,
-			   (o->workers + o->racks - i) / o->racks, o);
+		make_relay(s, i, (o->workers + o->racks - i) / o->racks, o);
 	for (i = 0; i < o->workers; i++)
 		make_worker(s, i, o);
 }

@@ -59,7 +59,7 @@ struct sim_relay {
 	struct relay r;
 	struct sim *sim;
 	unsigned int index;
-	int parent; /* relay, or -1 */
+	int parent;		  /* relay, or -1 */
 	struct sim_wire up, down; /* to and from the parent */
 	/* What each child is: a worker, or (from 64 on) a relay. */
 	unsigned int child[TRIB_CHILDREN_MAX];

@@ -91,8 +91,8 @@ static void partial(struct relay *r, const struct relay_slot *s,
 	struct packet p;
 	size_t len = fill(s, like, &p, TRIB_T_GRAD);
 
-	p.h.flags |= (resend ? TRIB_F_RESEND : 0) |
-		     (s->nval ? 0 : TRIB_F_EMPTY);
+	p.h.flags |=
+		(resend ? TRIB_F_RESEND : 0) | (s->nval ? 0 : TRIB_F_EMPTY);
 	send_one(r, RELAY_UP, &p, len);
 }
 

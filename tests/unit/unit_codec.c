@@ -112,7 +112,7 @@ static int32_t oracle_quantise(float x, int s, int32_t limit)
 /* Nearest float to q * 2^s, ties to even, by integers only. */
 static float oracle_dequantise(int32_t q, int s)
 {
-	uint64_t m = q < 0 ? (uint64_t)-(int64_t)q : (uint64_t)q;
+	uint64_t m = q < 0 ? (uint64_t) - (int64_t)q : (uint64_t)q;
 	uint32_t sign = q < 0 ? 0x80000000 : 0;
 	int len, drop;
 	uint64_t r, rest, half;
@@ -160,8 +160,8 @@ static int32_t lane_hi(uint64_t w)
 	return (int32_t)((w - (uint64_t)(int64_t)(int32_t)w) >> 32);
 }
 
-static const unsigned int worlds[] = { 1, 2, 3, 4, 5, 8, 64, 100, 128, 1000,
-				       1024 };
+static const unsigned int worlds[] = {1,  2,   3,   4,	  5,   8,
+				      64, 100, 128, 1000, 1024};
 #define NWORLD (sizeof(worlds) / sizeof(worlds[0]))
 
 static void exponent__is_the_least_above_all_magnitudes(void)
@@ -230,8 +230,8 @@ static void q32_pack__rounds_as_the_exact_oracle(void)
 			memset(w, 0xaa, sizeof(w));
 			codecs[k]->q32_pack(w, x + off, n, s, lim);
 			for (i = 0; i < n; i++)
-				bad += (i & 1 ? lane_hi(w[i / 2]) :
-						lane_lo(w[i / 2])) !=
+				bad += (i & 1 ? lane_hi(w[i / 2])
+					      : lane_lo(w[i / 2])) !=
 				       oracle_quantise(x[off + i], s, lim);
 			if (n & 1)
 				bad += lane_hi(w[n / 2]) != 0;
@@ -393,8 +393,8 @@ static void order__words_compare_like_the_values(void)
 		size_t n = rnd() % (NMAX / 2 + 1);
 
 		for (i = 0; i < n; i++) {
-			x[i] = rnd() % 50 ? below((int)(rnd() % 277) - 148) :
-					    from_bits(0x7f800000 |
+			x[i] = rnd() % 50 ? below((int)(rnd() % 277) - 148)
+					  : from_bits(0x7f800000 |
 						      (uint32_t)(rnd() << 31));
 			ix[i] = rnd() % 50 ? (int32_t)rnd() : INT32_MIN;
 		}
@@ -411,15 +411,16 @@ static void order__words_compare_like_the_values(void)
 				memset(v, 0xaa, sizeof(v));
 				codecs[k]->f32_order(v, x, n, neg);
 				expect(!memcmp(v, w, n * 8));
-				for (i = n; i < trib_payload_len(2 * n) / 8; i++)
+				for (i = n; i < trib_payload_len(2 * n) / 8;
+				     i++)
 					expect_eq(v[i], 0);
 				expect(v[i] != 0);
 				codecs[k]->f32_unorder(y, v, n, neg);
 				expect(!memcmp(x, y, n * 4));
 				codecs[k]->i32_order(v, ix, n, neg);
 				for (i = 0; i < n; i++)
-					expect_eq(v[i], neg ? -(int64_t)ix[i] :
-							      ix[i]);
+					expect_eq(v[i], neg ? -(int64_t)ix[i]
+							    : ix[i]);
 				codecs[k]->i32_unorder(iy, v, n, neg);
 				expect(!memcmp(ix, iy, n * 4));
 			}
@@ -429,7 +430,7 @@ static void order__words_compare_like_the_values(void)
 
 static void nan__is_found_and_infinity_is_not(void)
 {
-	float x[100] = { 0 };
+	float x[100] = {0};
 	int k;
 
 	x[3] = INFINITY;
@@ -468,7 +469,7 @@ static void i32__travels_as_it_is(void)
 static void environment__of_the_caller_does_not_matter(void)
 {
 #if defined(__x86_64__)
-	static const unsigned int modes[] = { 0x9fc0, 0x5f80, 0x1f80, 0x7f80 };
+	static const unsigned int modes[] = {0x9fc0, 0x5f80, 0x1f80, 0x7f80};
 	static float x[33], want[33], got[33];
 	static uint64_t a[32], b[32];
 	unsigned int m, before = _mm_getcsr();

@@ -55,13 +55,13 @@ static bool try(const struct sim_options *o, unsigned int nops,
 
 static struct sim_options options(uint64_t seed)
 {
-	static const unsigned int windows[] = { 1, 2, 4, 16, 64, 256 };
+	static const unsigned int windows[] = {1, 2, 4, 16, 64, 256};
 	struct sim_options o = {
 		.seed = seed,
 		.workers = 2 + seed % 7,
 		.window = windows[seed / 7 % 6],
 		.nval = seed % 5 ? TRIB_NVAL_SMALL : TRIB_NVAL_LARGE,
-		.wire = { .delay = 50000 },
+		.wire = {.delay = 50000},
 	};
 
 	/* Small chunks make many of them. */
@@ -163,19 +163,19 @@ static void windows__that_are_tiny_do_not_lock_up(void)
 
 static void parts__of_any_length_have_all_elements_once(void)
 {
-	static const uint64_t counts[] = { 1, 2, 351, 352, 353, 61952, 61953,
-					   123904, 123905, 1000003 };
-	struct sim_options o = { .seed = 1, .workers = 2, .window = 4,
-				 .nval = 352 };
+	static const uint64_t counts[] = {
+		1, 2, 351, 352, 353, 61952, 61953, 123904, 123905, 1000003};
+	struct sim_options o = {
+		.seed = 1, .workers = 2, .window = 4, .nval = 352};
 	struct sim s;
 	unsigned int i;
 
 	sim_init(&s, &o);
 	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-		struct trib_part p = { .kind = TRIB_KIND_FSUM,
-				       .count = counts[i] };
+		struct trib_part p = {.kind = TRIB_KIND_FSUM,
+				      .count = counts[i]};
 		uint64_t off, next = 0, exps = 0, words = 0;
-		uint8_t seen[64] = { 0 };
+		uint8_t seen[64] = {0};
 		struct trib_shape sh;
 
 		trib_part_count(&p, 352);
@@ -188,8 +188,7 @@ static void parts__of_any_length_have_all_elements_once(void)
 				words += sh.n;
 				exps++;
 				/* A group ahead of the data, no more. */
-				expect(next + 2 * 176 * 352 >=
-				       sh.first * 352);
+				expect(next + 2 * 176 * 352 >= sh.first * 352);
 				continue;
 			}
 			expect_eq(sh.first, next);

@@ -11,7 +11,8 @@
 #include "tests/tap.h"
 #include "userspace/lib/internal.h"
 
-#define GOOD "trib://10.77.0.1/train?job=1&cookie=abcdef&rank=2&world=4&tree=1:2"
+#define GOOD                                                                   \
+	"trib://10.77.0.1/train?job=1&cookie=abcdef&rank=2&world=4&tree=1:2"
 
 static void ticket__is_understood(void)
 {
@@ -42,9 +43,12 @@ static void ticket__may_name_a_port_trees_and_ipv6(void)
 	struct trib_place p;
 	struct in6_addr want;
 
-	expect_eq(trib_ticket_parse(&p,
-		"trib://[fd77::1]:9000/j?tree=7:0&tree=65535:63&world=1024"
-		"&rank=1023&job=65535&cookie=ffffffffffffffff"), 0);
+	expect_eq(
+		trib_ticket_parse(
+			&p,
+			"trib://[fd77::1]:9000/j?tree=7:0&tree=65535:63&world=1024"
+			"&rank=1023&job=65535&cookie=ffffffffffffffff"),
+		0);
 	inet_pton(AF_INET6, "fd77::1", &want);
 	expect(!memcmp(p.rep.tree[1].addr, &want, 16));
 	expect_eq(p.rep.tree[1].port, 9000);

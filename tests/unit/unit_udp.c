@@ -1,42 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * libtrib as a whole over real sockets and threads, with a relay model on the
- * loopback device: joining, sending in trains and one by one, receiving both,
- * who drives, and leaving.
+ * libtrib over real sockets and threads, with a relay model on the loopback
+ * device: sending in trains and one by one, receiving both, and who drives.
  */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <net/if.h>
-#include <netinet/udp.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "tests/tap.h"
-#include "tests/unit/lib_relay.h"
-#include "trib.h"
-
-#define RANKS 4
-#define MS 1000000ULL
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
-static void nap(unsigned int ms)
-{
-	struct timespec ts = { .tv_sec = ms / 1000,
-			       .tv_nsec = ms % 1000 * 1000000L };
-
-	nanosleep(&ts, NULL);
-}
+#include "tests/unit/lib_job.h"
 
 /* sendmsg() that knows no UDP_SEGMENT, when told so. */
 static bool refuse_trains;
@@ -53,103 +25,6 @@ ssize_t __wrap_sendmsg(int fd, const struct msghdr *m, int flags)
 		__atomic_add_fetch(&trains, 1, __ATOMIC_RELAXED);
 	}
 	return __real_sendmsg(fd, m, flags);
-}
-
-static struct loop_relay relay(unsigned int world)
-{
-	struct loop_relay l = { .world = world, .window = 64, .nval = 352,
-				.timeout_ms = 20000 };
-
-	return l;
-}
-
-/* One thread per rank: attach, do, detach. */
-struct member {
-	const struct loop_relay *l;
-	unsigned int rank;
-	void (*work)(struct member *m);
-	struct trib *t;
-	int rc;
-	unsigned int wrong;
-	uint64_t took;
-	pthread_t thread;
-};
-
-static int join_job(struct member *m)
-{
-	char ticket[200];
-	struct trib_options o = {
-		.size = sizeof(o),
-		.job = loop_ticket(m->l, m->rank, ticket, sizeof(ticket)),
-		.join_timeout_ms = 5000,
-	};
-
-	return trib_attach(&m->t, &o);
-}
-
-static void *member_main(void *arg)
-{
-	struct member *m = arg;
-	uint64_t start;
-
-	m->rc = join_job(m);
-	if (m->rc)
-		return NULL;
-	m->work(m);
-	start = now();
-	trib_detach(m->t);
-	m->took = now() - start;
-	return NULL;
-}
-
-static void all_ranks(const struct loop_relay *l, struct member *m,
-		      void (*work)(struct member *m))
-{
-	unsigned int i;
-
-	for (i = 0; i < l->world; i++) {
-		m[i] = (struct member){ .l = l, .rank = i, .work = work };
-		pthread_create(&m[i].thread, NULL, member_main, &m[i]);
-	}
-	for (i = 0; i < l->world; i++)
-		pthread_join(m[i].thread, NULL);
-}
-
-static void expect_good(const struct loop_relay *l, const struct member *m)
-{
-	unsigned int i;
-
-	for (i = 0; i < l->world; i++) {
-		if (m[i].rc || m[i].wrong)
-			printf("# rank %u:\n", i);
-		expect_eq(m[i].rc, 0);
-		expect_eq(m[i].wrong, 0);
-	}
-}
-
-/* Sums of small integers, which floats hold exactly. */
-static void sum_floats(struct member *m)
-{
-	static const size_t counts[] = { 1, 1024, 353, 100003, 0, 7, 30000 };
-	int world = trib_world(m->t);
-	unsigned int i;
-	size_t k, n;
-	float *x;
-
-	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-		n = counts[i];
-		x = malloc(4 * n + 4);
-		for (k = 0; k < n; k++)
-			x[k] = (float)((int)(k % 1000) - 500 + (int)m->rank);
-		m->rc = trib_allreduce(m->t, x, x, n, TRIB_F32, TRIB_SUM);
-		for (k = 0; k < n; k++)
-			m->wrong += x[k] !=
-				    (float)(world * ((int)(k % 1000) - 500) +
-					    world * (world - 1) / 2);
-		free(x);
-		if (m->rc)
-			return;
-	}
 }
 
 static uint64_t loop_left(struct loop_relay *l)
@@ -265,7 +140,7 @@ static void many_in_flight(struct member *m)
 				return;
 		}
 		for (i = 0; i < 3; i++) {
-			w[i] = (struct waiter){ req, 2 - i, 3, 0 };
+			w[i] = (struct waiter){req, 2 - i, 3, 0};
 			pthread_create(&th[i], NULL, waiter_main, &w[i]);
 		}
 		for (i = 0; i < 3; i++) {
@@ -274,10 +149,10 @@ static void many_in_flight(struct member *m)
 		}
 		for (i = 0; i < FLIGHT; i++) {
 			for (k = 0; k < n; k++)
-				m->wrong += x[i][k] !=
-					    (i & 1 ? (int32_t)(k * i * RANKS) +
-							     6 :
-						     (int32_t)(k * i) + 3);
+				m->wrong +=
+					x[i][k] !=
+					(i & 1 ? (int32_t)(k * i * RANKS) + 6
+					       : (int32_t)(k * i) + 3);
 			free(x[i]);
 		}
 	}
@@ -333,7 +208,7 @@ static void be_asked(struct member *m)
 {
 	unsigned long before;
 	uint64_t start;
-	float x[100] = { 0 };
+	float x[100] = {0};
 
 	m->rc = trib_allreduce(m->t, x, x, 100, TRIB_F32, TRIB_SUM);
 	if (m->rank)
@@ -368,8 +243,8 @@ static void need__is_answered_after_calls_have_returned(void)
 /* When nothing is under way, nothing wakes. */
 static void idle(struct member *m)
 {
-	struct trib_counters c = { .size = sizeof(c) };
-	float x[100] = { 0 };
+	struct trib_counters c = {.size = sizeof(c)};
+	float x[100] = {0};
 	uint64_t waits;
 
 	m->rc = trib_allreduce(m->t, x, x, 100, TRIB_F32, TRIB_SUM);
@@ -393,207 +268,6 @@ static void thread__sleeps_when_there_is_nothing_to_do(void)
 	loop_stop(&l);
 }
 
-/* --- leaving */
-
-
-static void second_later(struct member *m)
-{
-	if (m->rank)
-		nap(300);
-}
-
-static void detach__waits_for_the_others(void)
-{
-	struct loop_relay l = relay(2);
-	struct member m[2];
-
-	loop_start(&l);
-	all_ranks(&l, m, second_later);
-	expect_good(&l, m);
-	expect(m[0].took > 200 * MS && m[0].took < 5000 * MS);
-	expect(m[1].took < 5000 * MS);
-	loop_stop(&l);
-}
-
-static void stay(struct member *m)
-{
-	struct trib_error e;
-
-	if (!m->rank)
-		return;
-	nap(3000); /* rank 0 gives up waiting */
-	m->rc = trib_barrier(m->t) == -EHOSTDOWN ? 0 : -EIO;
-	trib_error(m->t, &e);
-	m->wrong += e.code != TRIB_ERR_GONE || e.rank != 0;
-}
-
-static void detach__is_bounded_and_tells_those_who_stay(void)
-{
-	struct loop_relay l = relay(2);
-	struct member m[2];
-
-	l.timeout_ms = 1000;
-	loop_start(&l);
-	all_ranks(&l, m, stay);
-	expect_good(&l, m);
-	expect(m[0].took > 900 * MS && m[0].took < 5000 * MS);
-	loop_stop(&l);
-}
-
-static void leave_requests(struct member *m)
-{
-	static float x[2][1000];
-	struct trib_req *r[2];
-	int done;
-
-	if (m->rank) {
-		nap(400);
-		m->wrong += trib_allreduce(m->t, x[1], x[1], 1000, TRIB_F32,
-					   TRIB_SUM) != -EHOSTDOWN;
-		return;
-	}
-	nap(100); /* until the other has attached */
-	m->rc = trib_iallreduce(m->t, x[0], x[0], 1000, TRIB_F32, TRIB_SUM,
-				&r[0]);
-	m->rc |= trib_iallreduce(m->t, x[0], x[0], 1000, TRIB_F32, TRIB_SUM,
-				 &r[1]);
-	trib_detach(m->t);
-	m->wrong += trib_wait(r[0]) != -ECANCELED;
-	m->wrong += trib_test(r[1], &done) != -ECANCELED || !done;
-	m->t = NULL;
-}
-
-static void detach__cancels_what_is_under_way(void)
-{
-	struct loop_relay l = relay(2);
-	struct member m[2];
-
-	loop_start(&l);
-	all_ranks(&l, m, leave_requests);
-	expect_good(&l, m);
-	loop_stop(&l);
-}
-
-static void job__can_be_joined_again(void)
-{
-	struct loop_relay l = relay(3);
-	struct member m[3];
-	unsigned int i;
-
-	loop_start(&l);
-	for (i = 0; i < 5; i++) {
-		all_ranks(&l, m, sum_floats);
-		expect_good(&l, m);
-	}
-	expect_eq(l.r.epoch, 5);
-	loop_stop(&l);
-}
-
-/* --- attaching in vain */
-
-static int attach_alone(struct loop_relay *l, unsigned int rank,
-			unsigned int timeout, struct trib_error *e)
-{
-	char ticket[200];
-	struct trib_options o = {
-		.size = sizeof(o),
-		.job = loop_ticket(l, rank, ticket, sizeof(ticket)),
-		.join_timeout_ms = timeout,
-	};
-	struct trib *t;
-	int rc = trib_attach(&t, &o);
-
-	if (!rc)
-		trib_detach(t);
-	trib_error(NULL, e);
-	return rc;
-}
-
-static void attach__names_the_ranks_that_are_missing(void)
-{
-	struct loop_relay l = relay(4);
-	struct trib_error e;
-
-	loop_start(&l);
-	expect_eq(attach_alone(&l, 1, 300, &e), -ETIMEDOUT);
-	expect_eq(e.code, TRIB_ERR_MISSING);
-	expect_eq(e.rank, 0);
-	expect(strstr(e.text, "ranks 0, 2, 3 ") != NULL);
-	loop_stop(&l);
-}
-
-static void attach__says_when_the_relay_is_silent(void)
-{
-	struct loop_relay l = relay(2);
-	struct trib_error e;
-
-	l.mute = true;
-	loop_start(&l);
-	expect_eq(attach_alone(&l, 1, 300, &e), -ETIMEDOUT);
-	expect_eq(e.code, TRIB_ERR_RELAY);
-	loop_stop(&l);
-}
-
-static void attach__says_when_the_port_is_taken(void)
-{
-	struct sockaddr_in a = { .sin_family = AF_INET,
-				 .sin_port = htons(TRIB_UDP_PORT_WORKER + 1) };
-	struct loop_relay l = relay(2);
-	int fd = socket(AF_INET, SOCK_DGRAM, 0);
-	struct trib_error e;
-
-	expect_eq(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
-	expect_eq(attach_alone(&l, 1, 300, &e), -EBUSY);
-	close(fd);
-}
-
-static void set_mtu(int mtu)
-{
-	struct ifreq ifr = { .ifr_name = "lo", .ifr_mtu = mtu };
-	int fd = socket(AF_INET, SOCK_DGRAM, 0);
-
-	expect_eq(ioctl(fd, SIOCSIFMTU, &ifr), 0);
-	close(fd);
-}
-
-static void attach__says_when_the_path_is_too_small(void)
-{
-	struct loop_relay l = relay(2);
-	struct trib_error e;
-
-	set_mtu(1400);
-	loop_start(&l);
-	expect_eq(attach_alone(&l, 1, 300, &e), -EMSGSIZE);
-	expect(strstr(e.text, "MTU") != NULL);
-	set_mtu(1500);
-	loop_stop(&l);
-	l = relay(2);
-	l.nval = 832; /* only the relay knows that it takes more */
-	loop_start(&l);
-	expect_eq(attach_alone(&l, 1, 300, &e), -EMSGSIZE);
-	loop_stop(&l);
-	set_mtu(65536);
-}
-
-static void attach__refuses_bad_settings(void)
-{
-	struct loop_relay l = relay(2);
-	struct trib_error e;
-
-	setenv("TRIB_TRANSPORT", "pigeon", 1);
-	expect_eq(attach_alone(&l, 1, 300, &e), -EINVAL);
-	expect(strstr(e.text, "pigeon") != NULL);
-	setenv("TRIB_TRANSPORT", "xdp", 1);
-	expect_eq(attach_alone(&l, 1, 300, &e), -EOPNOTSUPP);
-	unsetenv("TRIB_TRANSPORT");
-	setenv("TRIB_RANK", "0", 1);
-	expect_eq(attach_alone(&l, 1, 300, &e), -EINVAL);
-	setenv("TRIB_RANK", "-1", 1);
-	expect_eq(attach_alone(&l, 1, 300, &e), -EINVAL);
-	unsetenv("TRIB_RANK");
-	expect_eq(trib_attach(NULL, NULL), -EINVAL);
-}
-
 int main(void)
 {
 	unsetenv("TRIB_JOB");
@@ -609,14 +283,5 @@ int main(void)
 	run(requests__make_progress_while_the_caller_computes);
 	run(need__is_answered_after_calls_have_returned);
 	run(thread__sleeps_when_there_is_nothing_to_do);
-	run(detach__waits_for_the_others);
-	run(detach__is_bounded_and_tells_those_who_stay);
-	run(detach__cancels_what_is_under_way);
-	run(job__can_be_joined_again);
-	run(attach__names_the_ranks_that_are_missing);
-	run(attach__says_when_the_relay_is_silent);
-	run(attach__says_when_the_port_is_taken);
-	run(attach__says_when_the_path_is_too_small);
-	run(attach__refuses_bad_settings);
 	return tap_done();
 }

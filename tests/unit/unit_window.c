@@ -101,11 +101,12 @@ static struct sim_options wires(unsigned int workers, double rate)
 		.workers = workers,
 		.window = 256,
 		.nval = 352,
-		.wire = {
-			.rate = rate,
-			.delay = 60000,
-			.queue = (uint64_t)(rate / 8 * 0.025),
-		},
+		.wire =
+			{
+				.rate = rate,
+				.delay = 60000,
+				.queue = (uint64_t)(rate / 8 * 0.025),
+			},
 	};
 
 	return o;
@@ -123,8 +124,7 @@ static void tell(const struct sim_worker *w)
 	       (unsigned long long)g->rtt_min / 1000,
 	       (unsigned long long)c->resends,
 	       (unsigned long long)c->fast_resends,
-	       (unsigned long long)c->needs,
-	       (unsigned long long)c->last_count,
+	       (unsigned long long)c->needs, (unsigned long long)c->last_count,
 	       w->up.dropped + w->down.dropped);
 }
 
@@ -260,7 +260,7 @@ static double beside_tcp(double queue_ms, bool up, double *tcp)
 
 static void window__shares_with_tcp(void)
 {
-	static const double queues[] = { 2, 5, 10, 25 };
+	static const double queues[] = {2, 5, 10, 25};
 	double tcp, us;
 	unsigned int i;
 

@@ -46,10 +46,10 @@ static int wish_rank(struct wish *w, unsigned int opt)
 
 	if (opt) {
 		w->rank = opt - 1;
-		return w->rank < TRIB_WORLD_MAX ?
-			       0 :
-			       trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
-					 "rank %u is too large", w->rank);
+		return w->rank < TRIB_WORLD_MAX
+			       ? 0
+			       : trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
+					   "rank %u is too large", w->rank);
 	}
 	w->rank = TRIB_RANK_ANY;
 	rc = env_number("TRIB_RANK", TRIB_WORLD_MAX - 1, &w->rank);
@@ -73,15 +73,15 @@ static int wish_transport(struct wish *w, unsigned int opt)
 	else if (!strcmp(s, "xdp"))
 		w->transport = TRIB_TRANSPORT_XDP;
 	else
-		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
-				 "TRIB_TRANSPORT=%.80s is none of auto, udp, xdp",
-				 s);
+		return trib_fail(
+			NULL, TRIB_ERR_ARGUMENT, -EINVAL,
+			"TRIB_TRANSPORT=%.80s is none of auto, udp, xdp", s);
 	return 0;
 }
 
 static int make_wish(struct wish *w, const struct trib_options *given)
 {
-	struct trib_options o = { 0 };
+	struct trib_options o = {0};
 	int rc;
 
 	if (given)
@@ -133,10 +133,11 @@ static int find_place(struct trib *t, const struct wish *w)
 		return rc;
 	t->ops = p->rep.flags & TRIB_ATTACH_MAPPED ? &trib_xdp : &trib_udp;
 	if (w->transport == TRIB_TRANSPORT_XDP && t->ops != &trib_xdp)
-		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EOPNOTSUPP,
-				 is_ticket(w->job) ?
-					 "xdp needs a tribd on this host, not a ticket" :
-					 "tribd does not deliver to this rank by xdp");
+		return trib_fail(
+			NULL, TRIB_ERR_ARGUMENT, -EOPNOTSUPP,
+			is_ticket(w->job)
+				? "xdp needs a tribd on this host, not a ticket"
+				: "tribd does not deliver to this rank by xdp");
 	return 0;
 }
 
@@ -241,7 +242,7 @@ static int begin(struct trib *t)
 	if (rc)
 		return rc;
 	t->npfd = (unsigned int)t->ops->pollfds(t, t->pfd);
-	t->pfd[t->npfd++] = (struct pollfd){ .events = POLLIN };
+	t->pfd[t->npfd++] = (struct pollfd){.events = POLLIN};
 	/* Nobody else has the handle yet; the rules of the lock hold anyway. */
 	pthread_mutex_lock(&t->lock);
 	rc = trib_join(t);
@@ -308,8 +309,8 @@ static void leave_together(struct trib *t)
 	if (t->dead || (r && r->done))
 		return;
 	for (i = 0; i < TRIB_TUNE_ABORT_COPIES; i++)
-		trib_stream_control(t->stream[0], TRIB_T_ABORT,
-				    TRIB_ABORT_GONE, (uint16_t)t->rank);
+		trib_stream_control(t->stream[0], TRIB_T_ABORT, TRIB_ABORT_GONE,
+				    (uint16_t)t->rank);
 	trib_die_rank(t, TRIB_ERR_GONE, -ECANCELED, (int)t->rank,
 		      "this rank detached");
 }

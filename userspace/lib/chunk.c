@@ -73,8 +73,8 @@ static bool is_exp(const struct trib_part *p, uint64_t g, uint64_t off,
 	return false;
 }
 
-static void shape_data(const struct trib_part *p, uint64_t i,
-		       unsigned int each, struct trib_shape *sh)
+static void shape_data(const struct trib_part *p, uint64_t i, unsigned int each,
+		       struct trib_shape *sh)
 {
 	uint64_t done = i * each;
 
@@ -97,8 +97,8 @@ static void shape_fsum(const struct trib_stream *s, const struct trib_part *p,
 		sh->op = TRIB_WOP_MAX;
 		sh->fmt = TRIB_FMT_W64;
 		sh->first = i * g;
-		sh->n = p->ndata - i * g < g ? (uint32_t)(p->ndata - i * g) :
-					       (uint32_t)g;
+		sh->n = p->ndata - i * g < g ? (uint32_t)(p->ndata - i * g)
+					     : (uint32_t)g;
 		sh->nval = 2 * sh->n;
 		sh->group = i;
 		/* Data waits for the first; the others come a group ahead. */
@@ -320,8 +320,7 @@ void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off,
  * below them is not one.
  */
 static int unpack_exp(struct trib_stream *s, struct trib_part *p,
-		      const struct trib_shape *sh, uint64_t c,
-		      const uint8_t *v)
+		      const struct trib_shape *sh, uint64_t c, const uint8_t *v)
 {
 	const uint8_t *own = trib_cell(s, c) + sizeof(struct trib_hdr);
 	int64_t w, o;
@@ -350,8 +349,7 @@ static int unpack_exp(struct trib_stream *s, struct trib_part *p,
 
 /* A whole chunk's elements, to @out. */
 static void unpack_values(struct trib_stream *s, const struct trib_part *p,
-			  const struct trib_shape *sh, const void *v,
-			  void *out)
+			  const struct trib_shape *sh, const void *v, void *out)
 {
 	const struct trib_codec *codec = s->t->codec;
 	const struct trib_req *r = p->req;

@@ -3,8 +3,6 @@
  * One turn of the engine: what is late, what is lost, what can go. Called by
  * whoever drives, after the transport has delivered what had arrived.
  */
-#include <errno.h>
-
 #include "internal.h"
 
 void trib_engine_run(struct trib *t)

@@ -9,7 +9,9 @@
 #include "internal.h"
 
 static _Thread_local struct trib_error thread_error = {
-	.rank = -1, .index = -1, .text = "no error",
+	.rank = -1,
+	.index = -1,
+	.text = "no error",
 };
 static _Thread_local char thread_text[sizeof(thread_error.text)];
 
@@ -44,8 +46,8 @@ int trib_fail_rank(struct trib *t, int code, int err, int rank, int64_t index,
 	return err;
 }
 
-void trib_die_rank(struct trib *t, int code, int err, int rank,
-		   const char *fmt, ...)
+void trib_die_rank(struct trib *t, int code, int err, int rank, const char *fmt,
+		   ...)
 {
 	struct trib_req *r;
 	unsigned int i;

@@ -32,7 +32,7 @@ static int send_session(struct trib_stream *s, uint8_t type, uint16_t nval)
 		.rank = htobe32(s->t->rank),
 	};
 	unsigned int len = sizeof(pkt.h) + trib_payload_len(nval);
-	struct iovec iov = { &pkt, len };
+	struct iovec iov = {&pkt, len};
 
 	memset(&pkt, 0, sizeof(pkt));
 	trib_hdr_fill(s, &pkt.h, type, 0);
@@ -48,12 +48,13 @@ static void send_join(struct trib_stream *s)
 	int rc = send_session(s, TRIB_T_JOIN, s->join_nval);
 
 	if (rc == -EMSGSIZE)
-		trib_die_rank(t, TRIB_ERR_SYSTEM, rc, -1,
-			      "the path to the relay of tree %u does not take packets of %u bytes: check the MTU",
-			      s->tree,
-			      s->overhead - 14 +
-				      (unsigned int)sizeof(struct trib_hdr) +
-				      trib_payload_len(s->join_nval));
+		trib_die_rank(
+			t, TRIB_ERR_SYSTEM, rc, -1,
+			"the path to the relay of tree %u does not take packets of %u bytes: check the MTU",
+			s->tree,
+			s->overhead - 14 +
+				(unsigned int)sizeof(struct trib_hdr) +
+				trib_payload_len(s->join_nval));
 }
 
 static void run(struct trib_stream *s, const struct trib_start *st)
@@ -66,9 +67,10 @@ static void run(struct trib_stream *s, const struct trib_start *st)
 	    window > WINDOW_MAX || window & (window - 1) || !nval ||
 	    nval > TRIB_NVAL_LARGE || nval % TRIB_NVAL_BLOCK ||
 	    s->child >= s->nchild) {
-		trib_die_rank(t, TRIB_ERR_RELAY, -EPROTO, -1,
-			      "the relay of tree %u starts another job (world %u, window %u, %u values)",
-			      s->tree, be16toh(st->world), window, nval);
+		trib_die_rank(
+			t, TRIB_ERR_RELAY, -EPROTO, -1,
+			"the relay of tree %u starts another job (world %u, window %u, %u values)",
+			s->tree, be16toh(st->world), window, nval);
 		return;
 	}
 	if (nval > s->join_nval) {
@@ -124,8 +126,8 @@ void trib_join_rx(struct trib_stream *s, const struct trib_rx *rx)
 		break;
 	case TRIB_START_REFUSED:
 		trib_die_rank(s->t, TRIB_ERR_RELAY, -EACCES, -1,
-			      "the relay of tree %u refuses rank %u",
-			      s->tree, s->t->rank);
+			      "the relay of tree %u refuses rank %u", s->tree,
+			      s->t->rank);
 		break;
 	}
 }
@@ -152,29 +154,28 @@ static int tell_missing(struct trib *t)
 			if (len > sizeof(list) - 8)
 				more++;
 			else
-				len += (size_t)snprintf(list + len,
-							sizeof(list) - len,
-							"%s%u", len ? ", " : "",
-							s->child_rank[j]);
+				len += (size_t)snprintf(
+					list + len, sizeof(list) - len, "%s%u",
+					len ? ", " : "", s->child_rank[j]);
 		}
 		break; /* one tree's list; the others' are the same ranks */
 	}
 	if (!heard)
-		return trib_fail(t, TRIB_ERR_RELAY, -ETIMEDOUT,
-				 "no answer from the relay of tree %u within %llu ms",
-				 t->stream[i < t->nstream ? i : 0]->tree,
-				 (unsigned long long)(t->join_timeout_ns /
-						      TRIB_MS));
+		return trib_fail(
+			t, TRIB_ERR_RELAY, -ETIMEDOUT,
+			"no answer from the relay of tree %u within %llu ms",
+			t->stream[i < t->nstream ? i : 0]->tree,
+			(unsigned long long)(t->join_timeout_ns / TRIB_MS));
 	if (!n)
-		return trib_fail(t, TRIB_ERR_MISSING, -ETIMEDOUT,
-				 "ranks behind another relay did not join within %llu ms",
-				 (unsigned long long)(t->join_timeout_ns /
-						      TRIB_MS));
-	return trib_fail_rank(t, TRIB_ERR_MISSING, -ETIMEDOUT, (int)first, -1,
-			      "rank%s %s%s did not join within %llu ms",
-			      n > 1 ? "s" : "", list, more ? " ..." : "",
-			      (unsigned long long)(t->join_timeout_ns /
-						   TRIB_MS));
+		return trib_fail(
+			t, TRIB_ERR_MISSING, -ETIMEDOUT,
+			"ranks behind another relay did not join within %llu ms",
+			(unsigned long long)(t->join_timeout_ns / TRIB_MS));
+	return trib_fail_rank(
+		t, TRIB_ERR_MISSING, -ETIMEDOUT, (int)first, -1,
+		"rank%s %s%s did not join within %llu ms", n > 1 ? "s" : "",
+		list, more ? " ..." : "",
+		(unsigned long long)(t->join_timeout_ns / TRIB_MS));
 }
 
 static bool all_run(const struct trib *t)

@@ -187,9 +187,8 @@ unlock:
 	return rc;
 }
 
-static int check(struct trib *t, const void *src, const void *dst,
-		 size_t count, size_t times, enum trib_dtype dtype,
-		 enum trib_op op)
+static int check(struct trib *t, const void *src, const void *dst, size_t count,
+		 size_t times, enum trib_dtype dtype, enum trib_op op)
 {
 	if ((unsigned int)dtype > TRIB_I32)
 		return bad_argument(t, "no such element type");
@@ -212,9 +211,8 @@ static enum trib_kind kind_of(enum trib_dtype dtype, enum trib_op op)
 }
 
 static int start_allreduce(struct trib *t, const void *src, void *dst,
-			   size_t count, enum trib_dtype dtype,
-			   enum trib_op op, bool blocking,
-			   struct trib_req **req)
+			   size_t count, enum trib_dtype dtype, enum trib_op op,
+			   bool blocking, struct trib_req **req)
 {
 	int rc = check(t, src, dst, count, 1, dtype, op);
 	struct issue in = {
@@ -307,7 +305,7 @@ static int start_broadcast(struct trib *t, void *buf, size_t count,
 
 static int start_barrier(struct trib *t, bool blocking, struct trib_req **req)
 {
-	struct issue in = { .kind = TRIB_KIND_BARRIER, .blocking = blocking };
+	struct issue in = {.kind = TRIB_KIND_BARRIER, .blocking = blocking};
 
 	return issue(t, &in, req);
 }

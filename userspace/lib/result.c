@@ -94,11 +94,9 @@ static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
 /* A peer or a relay lacks a result that we have. */
 static void answer_result(struct trib_stream *s, uint64_t c)
 {
-	struct {
-		struct trib_hdr h;
-	} pkt;
-	struct iovec iov[2] = { { &pkt, sizeof(pkt) } };
 	struct trib *t = s->t;
+	struct iovec iov[2];
+	struct trib_hdr h;
 	struct trib_rx rx;
 
 	if (!(t->ops->flags & TRIB_TRANSPORT_HOLDS)) {
@@ -109,16 +107,16 @@ static void answer_result(struct trib_stream *s, uint64_t c)
 	}
 	if (t->ops->result(t, s, (uint32_t)c, &rx))
 		return;
-	trib_hdr_fill(s, &pkt.h, TRIB_T_RESULT, (uint32_t)c);
-	pkt.h.flags |= rx.flags & (TRIB_F_PUSH | TRIB_F_CE);
-	pkt.h.op = rx.op;
-	pkt.h.fmt = rx.fmt;
-	pkt.h.nval = htobe16(rx.nval);
-	pkt.h.scale = htobe32((uint32_t)rx.scale);
-	iov[1].iov_base = (void *)rx.v;
-	iov[1].iov_len = trib_payload_len(rx.nval);
+	trib_hdr_fill(s, &h, TRIB_T_RESULT, (uint32_t)c);
+	h.flags |= rx.flags & (TRIB_F_PUSH | TRIB_F_CE);
+	h.op = rx.op;
+	h.fmt = rx.fmt;
+	h.nval = htobe16(rx.nval);
+	h.scale = htobe32((uint32_t)rx.scale);
+	iov[0] = (struct iovec){&h, sizeof(h)};
+	iov[1] = (struct iovec){(void *)rx.v, trib_payload_len(rx.nval)};
 	t->ops->send(t, s, iov, rx.nval ? 2 : 1,
-		     (unsigned int)(sizeof(pkt) + iov[1].iov_len));
+		     (unsigned int)(sizeof(h) + iov[1].iov_len));
 }
 
 static void say_alive(struct trib_stream *s, uint64_t c)
@@ -186,11 +184,12 @@ static void rx_abort(struct trib_stream *s, const struct trib_rx *rx)
 
 	switch (rx->chunk) {
 	case TRIB_ABORT_DEAD:
-		trib_die_rank(t, TRIB_ERR_DEAD, -EHOSTDOWN, (int)rank,
-			      rank == t->rank ?
-				      "rank %u: others take this rank for dead" :
-				      "rank %u gave no sign of life in time",
-			      rank);
+		trib_die_rank(
+			t, TRIB_ERR_DEAD, -EHOSTDOWN, (int)rank,
+			rank == t->rank
+				? "rank %u: others take this rank for dead"
+				: "rank %u gave no sign of life in time",
+			rank);
 		break;
 	case TRIB_ABORT_GONE:
 		trib_die_rank(t, TRIB_ERR_GONE, -EHOSTDOWN, (int)rank,
@@ -216,14 +215,14 @@ void trib_rx(struct trib_stream *s, const struct trib_rx *rx)
 
 	t->count.recv_packets++;
 	t->count.recv_bytes += s->overhead + sizeof(struct trib_hdr) +
-			       (rx->type == TRIB_T_NEED ? 8 :
-				rx->v ? trib_payload_len(rx->nval) : 0);
+			       (rx->type == TRIB_T_NEED ? 8
+				: rx->v ? trib_payload_len(rx->nval)
+					: 0);
 	if (rx->type == TRIB_T_START) {
 		trib_join_rx(s, rx);
 		return;
 	}
-	if (!s->epoch || rx->epoch != s->epoch ||
-	    (rx->flags & TRIB_F_UP)) {
+	if (!s->epoch || rx->epoch != s->epoch || (rx->flags & TRIB_F_UP)) {
 		t->count.bad_packets++;
 		return;
 	}
@@ -281,10 +280,11 @@ static void missing_check(struct trib_stream *s, const struct trib_chunk *e)
 				continue;
 			trib_stream_control(s, TRIB_T_ABORT, TRIB_ABORT_GONE,
 					    (uint16_t)s->t->rank);
-			trib_die_rank(s->t, TRIB_ERR_ARGUMENT, -EPROTO,
-				      (int)s->t->rank,
-				      "the relay refuses chunk %llu of this rank: do all ranks issue the same collectives?",
-				      (unsigned long long)s->una);
+			trib_die_rank(
+				s->t, TRIB_ERR_ARGUMENT, -EPROTO,
+				(int)s->t->rank,
+				"the relay refuses chunk %llu of this rank: do all ranks issue the same collectives?",
+				(unsigned long long)s->una);
 			return;
 		}
 		if (now - later(since, s->child_ns[i]) >= s->t->timeout_ns) {
@@ -311,7 +311,8 @@ void trib_silence_check(struct trib_stream *s)
 	if (s->nchild != s->t->world)
 		limit += limit / 2;
 	if (now - later(s->heard_ns, e->first_ns) >= limit)
-		trib_die_rank(s->t, TRIB_ERR_RELAY, -EHOSTUNREACH, -1,
-			      "the relay of tree %u does not answer for %llu ms",
-			      s->tree, (unsigned long long)(limit / TRIB_MS));
+		trib_die_rank(
+			s->t, TRIB_ERR_RELAY, -EHOSTUNREACH, -1,
+			"the relay of tree %u does not answer for %llu ms",
+			s->tree, (unsigned long long)(limit / TRIB_MS));
 }

@@ -2,6 +2,7 @@
 # libtrib: shared with a versioned symbol map, static, header, pkg-config.
 LIB_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/lib/*.c)) \
 	$(KERNELS_OBJS)
+comma := ,
 LIB_MAP := userspace/lib/libtrib.map
 
 $(B)/libtrib.so.0: $(LIB_OBJS) $(LIB_MAP)
@@ -35,7 +36,8 @@ INSTALL += install-lib
 # Tests. Those on an imagined network live on an imagined clock, too.
 LIB_SIM_OBJS := $(addprefix $(B)/tests/unit/,relay_model.o lib_sim.o \
 	lib_script.o) $(LIB_OBJS)
-LIB_SIM_TESTS := $(addprefix $(B)/tests/unit/,unit_result unit_stream unit_window)
+LIB_SIM_TESTS := $(addprefix $(B)/tests/unit/,unit_need unit_result \
+	unit_stream unit_window)
 
 $(LIB_SIM_TESTS): %: %.o $(LIB_SIM_OBJS)
 	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime -o $@ $^ -lpthread -lm
@@ -46,20 +48,25 @@ $(B)/tests/unit/unit_ticket: %: %.o $(LIB_OBJS)
 CHECK_TESTS += $(LIB_SIM_TESTS) $(B)/tests/unit/unit_ticket
 
 # With real sockets and threads, on the loopback device.
-$(B)/tests/unit/unit_udp: %: %.o $(addprefix $(B)/tests/unit/,relay_model.o \
-		lib_relay.o) $(LIB_OBJS)
-	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=sendmsg -o $@ $^ -lpthread -lm
+LIB_UDP_OBJS := $(addprefix $(B)/tests/unit/,relay_model.o lib_relay.o \
+	lib_job.o) $(LIB_OBJS)
+LIB_UDP_TESTS := $(addprefix $(B)/tests/unit/,unit_attach unit_udp)
 
-CHECK_TESTS += $(B)/tests/unit/unit_udp
+$(LIB_UDP_TESTS): %: %.o $(LIB_UDP_OBJS)
+	$(CC) $(LDFLAGS_ALL) $(if $(findstring unit_udp,$@),-Wl$(comma)--wrap=sendmsg) \
+		-o $@ $^ -lpthread -lm
 
-# The same under ThreadSanitizer, which goes with neither of the other two. It
-# does not know fences; the one in xdp.c is between us and the kernel.
-UDP_SOURCES := $(addprefix tests/unit/,unit_udp.c relay_model.c lib_relay.c) \
-	$(wildcard userspace/lib/*.c kernels/codec*.c)
-$(B)/tests/unit/unit_udp_tsan: $(UDP_SOURCES) $(wildcard userspace/lib/*.h)
+CHECK_TESTS += $(LIB_UDP_TESTS)
+
+# The same under ThreadSanitizer, which goes with neither of the other two.
+LIB_TSAN_SOURCES := $(addprefix tests/unit/,relay_model.c lib_relay.c \
+	lib_job.c) $(wildcard userspace/lib/*.c kernels/codec*.c)
+
+$(B)/tests/unit/unit_udp_tsan: tests/unit/unit_udp.c $(LIB_TSAN_SOURCES) \
+		$(wildcard userspace/lib/*.h)
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(WARN) -Wno-tsan -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) \
-		-Wl,--wrap=sendmsg -o $@ $(UDP_SOURCES) -lpthread -lm
+	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) \
+		-Wl,--wrap=sendmsg -o $@ $< $(LIB_TSAN_SOURCES) -lpthread -lm
 
 ifneq ($(SAN),1)
 CHECK_TESTS += $(B)/tests/unit/unit_udp_tsan

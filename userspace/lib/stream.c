@@ -90,7 +90,7 @@ void trib_stream_control(struct trib_stream *s, uint8_t type, uint32_t chunk,
 			 uint16_t aux)
 {
 	struct trib_hdr h;
-	struct iovec iov = { &h, sizeof(h) };
+	struct iovec iov = {&h, sizeof(h)};
 
 	trib_hdr_fill(s, &h, type, chunk);
 	h.aux = htobe16(aux);
@@ -100,7 +100,7 @@ void trib_stream_control(struct trib_stream *s, uint8_t type, uint32_t chunk,
 void trib_stream_resend(struct trib_stream *s, uint64_t c, bool resend)
 {
 	struct trib_hdr *h = (void *)trib_cell(s, c);
-	struct iovec iov = { h, trib_packet_len(h) };
+	struct iovec iov = {h, trib_packet_len(h)};
 
 	if (resend)
 		h->flags |= TRIB_F_RESEND;
@@ -167,9 +167,10 @@ static bool flush(struct trib_stream *s, struct burst *b)
 		return true;
 	rc = s->t->ops->send(s->t, s, b->iov, b->niov, b->seg);
 	if (rc == -EMSGSIZE)
-		trib_die_rank(s->t, TRIB_ERR_SYSTEM, rc, -1,
-			      "the path to the relay of tree %u no longer takes packets of %u bytes",
-			      s->tree, b->seg);
+		trib_die_rank(
+			s->t, TRIB_ERR_SYSTEM, rc, -1,
+			"the path to the relay of tree %u no longer takes packets of %u bytes",
+			s->tree, b->seg);
 	took = rc > 0 ? (unsigned int)rc : 0;
 	for (i = 0; i < took; i++)
 		note_sent(s, b->part[i], b->chunk[i]);
@@ -207,7 +208,7 @@ static void add(struct trib_stream *s, struct burst *b, struct trib_part *p,
 	if (last && (uint8_t *)last->iov_base + last->iov_len == cell)
 		last->iov_len += len;
 	else
-		b->iov[b->niov++] = (struct iovec){ cell, len };
+		b->iov[b->niov++] = (struct iovec){cell, len};
 	b->bytes += len;
 	b->part[b->n] = p;
 	b->chunk[b->n++] = c;

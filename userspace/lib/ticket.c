@@ -99,10 +99,10 @@ static int parse_pair(const char **s, struct trib_attach_rep *rep,
 		int base;
 		uint64_t max;
 	} keys[] = {
-		{ "job=", 10, 65535 },
-		{ "cookie=", 16, UINT64_MAX },
-		{ "rank=", 10, TRIB_WORLD_MAX - 1 },
-		{ "world=", 10, TRIB_WORLD_MAX },
+		{"job=", 10, 65535},
+		{"cookie=", 16, UINT64_MAX},
+		{"rank=", 10, TRIB_WORLD_MAX - 1},
+		{"world=", 10, TRIB_WORLD_MAX},
 	};
 	uint64_t v;
 	unsigned int i;
@@ -140,7 +140,7 @@ static int parse_pair(const char **s, struct trib_attach_rep *rep,
 int trib_ticket_parse(struct trib_place *p, const char *text)
 {
 	struct trib_attach_rep *rep = &p->rep;
-	struct trib_attach_tree relay = { 0 };
+	struct trib_attach_tree relay = {0};
 	const char *s = text;
 	unsigned int have = 0, i;
 	size_t len;

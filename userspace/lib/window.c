@@ -89,8 +89,8 @@ static uint64_t due_at(const struct trib_stream *s, uint64_t c)
 	uint64_t ns = rto(s, e->tries), hole;
 
 	if (c >= s->held)
-		return (e->sent_ns > s->result_ns ? e->sent_ns :
-						    s->result_ns) + ns;
+		return (e->sent_ns > s->result_ns ? e->sent_ns : s->result_ns) +
+		       ns;
 	hole = g->srtt + 2 * g->rttvar;
 	if (hole < TRIB_TUNE_HOLE_MIN)
 		hole = TRIB_TUNE_HOLE_MIN;
@@ -170,8 +170,8 @@ static void cut_for(struct trib_stream *s, const struct trib_chunk *e)
 /* Queueing that is not tolerated. */
 static uint64_t queue_limit(const struct trib_cong *g)
 {
-	return g->rtt_min > TRIB_TUNE_QUEUE_MAX ? g->rtt_min :
-						  TRIB_TUNE_QUEUE_MAX;
+	return g->rtt_min > TRIB_TUNE_QUEUE_MAX ? g->rtt_min
+						: TRIB_TUNE_QUEUE_MAX;
 }
 
 static bool rtt_has_grown(const struct trib_cong *g)
@@ -266,9 +266,8 @@ static void note_min(struct trib_cong *g, uint64_t rtt, uint64_t now)
 	}
 	if (!g->min_now || rtt < g->min_now)
 		g->min_now = rtt;
-	g->rtt_min = g->min_before && g->min_before < g->min_now ?
-			     g->min_before :
-			     g->min_now;
+	g->rtt_min = g->min_before && g->min_before < g->min_now ? g->min_before
+								 : g->min_now;
 }
 
 static void sample(struct trib_stream *s, uint64_t rtt, bool pure)
@@ -377,8 +376,8 @@ void trib_window_timer(struct trib_stream *s)
 			continue;
 		due = due_at(s, c);
 		if (due <= s->t->now &&
-		    probes < (c < s->held ? TRIB_TUNE_FAST_BURST :
-					    TRIB_TUNE_RTO_PROBES)) {
+		    probes < (c < s->held ? TRIB_TUNE_FAST_BURST
+					  : TRIB_TUNE_RTO_PROBES)) {
 			probes++;
 			s->t->count.resends++;
 			trib_stream_resend(s, c, true);

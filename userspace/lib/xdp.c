@@ -272,6 +272,11 @@ static int drain_ring(struct trib *t)
 		__atomic_store_n(x->consumer, at, __ATOMIC_RELEASE);
 		n++;
 	}
+	/*
+	 * From here on XDP rings again; what it wrote before must show when
+	 * the cells are looked at next: an exchange, not a store.
+	 */
+	__atomic_exchange_n(x->consumer, at, __ATOMIC_SEQ_CST);
 	return n;
 }
 
@@ -300,8 +305,6 @@ static int xdp_recv(struct trib *t)
 		return TRIB_TUNE_RECV_BATCH; /* come again */
 	x->turns = 0;
 	n += drain_ring(t);
-	/* From here on XDP rings again; what came before shows in the cells. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	n += scan_all(t);
 	err = trib_udp.recv(t);
 	if (err < 0)
