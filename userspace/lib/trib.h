@@ -23,8 +23,9 @@
  *   rank put into the chunk (the 352 or 832 values that travel together), the
  *   error is at most n * 2^(ceil(log2 n) - 30) * A + half an ulp of the
  *   result.
- * - After an error other than -EINVAL, -EBUSY and -ENOMEM at issue, the
- *   handle is dead: detach, and attach again if the job is to go on.
+ * - After an error other than -EINVAL, -EBUSY and -ENOMEM at issue, and -EDOM
+ *   (which all ranks get alike), the handle is dead: detach, and attach again
+ *   if the job is to go on.
  */
 #ifndef TRIB_H
 #define TRIB_H
@@ -52,8 +53,8 @@ enum trib_dtype {
  * enum trib_op - how ranks' values combine
  * @TRIB_SUM: sum. I32 wraps modulo 2^32.
  * @TRIB_AVG: sum divided by the number of ranks; F32 only.
- * @TRIB_MAX: largest. F32: exact.
- * @TRIB_MIN: smallest.
+ * @TRIB_MAX: largest. F32: exact; infinities are values, NaN is an error.
+ * @TRIB_MIN: smallest; likewise.
  */
 enum trib_op {
 	TRIB_SUM = 0,
