@@ -39,6 +39,8 @@ ALL :=			# what plain `make` builds
 CHECK_TESTS :=		# TAP programs and scripts, run by `make check`
 CHECK_BINS :=		# what they need built
 BENCH_BINS :=		# what benches need built
+SAN_TESTS :=		# more of them, to be run when SAN=1 is built
+SAN_BINS :=		# what these need built
 INSTALL :=		# install targets
 
 .PHONY: all check bench demo setup clean install deps lint \
@@ -60,12 +62,13 @@ setup:
 check:
 	scripts/check
 
-# For scripts/check: what its tests need, and their names in a file. The
-# sanitizers see the unit tests.
+# For scripts/check: what its tests need, and their names in a file. With SAN=1
+# these are the unit tests, and those that want such a build.
 check-build: all $(CHECK_BINS) $(filter $(B)/%,$(CHECK_TESTS)) check-list
 
-check-san: CHECK_TESTS := $(filter $(B)/tests/unit/%,$(CHECK_TESTS))
-check-san: $(filter $(B)/tests/unit/%,$(CHECK_TESTS)) check-list
+SAN_TESTS += $(filter $(B)/tests/unit/%,$(CHECK_TESTS))
+check-san: CHECK_TESTS := $(SAN_TESTS)
+check-san: $(SAN_BINS) $(filter $(B)/%,$(SAN_TESTS)) check-list
 
 check-list: $(B)/check-list
 

@@ -18,4 +18,6 @@ $(B)/tests/netns/wire: $(B)/tests/netns/wire.o
 ALL += $(B)/tests/netns/wire
 CHECK_TESTS += tests/netns/fabric.t tests/netns/allreduce.t \
 	tests/unit/lint.t
+SAN_TESTS += tests/netns/san.t
+SAN_BINS += $(B)/tribd $(B)/trib $(B)/trib-perf $(B)/tests/netns/wire
 CHECK_TESTS += tests/netns/session.t tests/netns/deliver.t tests/netns/recovery.t
