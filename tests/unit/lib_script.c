@@ -29,43 +29,56 @@ static void *need(void *p)
 	return p;
 }
 
-/* The sum of floats as the numerics promise it, chunk by chunk. */
+/* The sum of floats as the numerics promise it, for one chunk. */
+static void want_chunk(const struct script *sc, const struct script_op *op,
+		       unsigned int from, unsigned int n)
+{
+	unsigned int world = sc->sim->nworker, i, r;
+	int32_t limit = trib_q32_limit(world);
+	uint32_t amax = 0;
+	int e, s;
+
+	for (r = 0; r < world; r++)
+		for (i = 0; i < n; i++)
+			if ((op->src[r][from + i] & 0x7fffffff) > amax)
+				amax = op->src[r][from + i] & 0x7fffffff;
+	e = trib_exponent(amax);
+	s = e == TRIB_EXP_ZERO ? 0 : trib_q32_scale(e, world);
+	for (i = 0; i < n; i++) {
+		int64_t sum = 0;
+		double q;
+
+		for (r = 0; r < world; r++) {
+			q = rint(ldexp(as_float(op->src[r][from + i]), -s));
+			if (q > limit)
+				q = limit;
+			if (q < -limit)
+				q = -limit;
+			sum += (int64_t)q;
+		}
+		q = ldexp((double)sum, s);
+		if (op->op == TRIB_AVG)
+			q = (double)sum * (ldexp(1, s) / world);
+		op->want[from + i] = as_bits((float)q);
+	}
+}
+
+/* Chunks begin anew in each tree's part of the message. */
 static void want_fsum(const struct script *sc, const struct script_op *op,
 		      unsigned int total)
 {
-	unsigned int world = sc->sim->nworker, from, n, i, r;
-	int32_t limit = trib_q32_limit(world);
+	unsigned int trees = sc->sim->worker[0].t->nstream, from, end, n;
+	unsigned int share = total;
 
-	for (from = 0; from < total; from += sc->nval) {
-		uint32_t amax = 0;
-		int e, s;
-
-		n = total - from < sc->nval ? total - from : sc->nval;
-		for (r = 0; r < world; r++)
-			for (i = 0; i < n; i++)
-				if ((op->src[r][from + i] & 0x7fffffff) > amax)
-					amax = op->src[r][from + i] &
-					       0x7fffffff;
-		e = trib_exponent(amax);
-		s = e == TRIB_EXP_ZERO ? 0 : trib_q32_scale(e, world);
-		for (i = 0; i < n; i++) {
-			int64_t sum = 0;
-			double q;
-
-			for (r = 0; r < world; r++) {
-				q = rint(ldexp(as_float(op->src[r][from + i]),
-					       -s));
-				if (q > limit)
-					q = limit;
-				if (q < -limit)
-					q = -limit;
-				sum += (int64_t)q;
-			}
-			q = ldexp((double)sum, s);
-			if (op->op == TRIB_AVG)
-				q = (double)sum * (ldexp(1, s) / world);
-			op->want[from + i] = as_bits((float)q);
-		}
+	if (op->kind == SCRIPT_ALLREDUCE &&
+	    total > sc->nval * TRIB_TUNE_SPLIT_CHUNKS)
+		share = ((total + trees - 1) / trees + 15) / 16 * 16;
+	for (from = 0; from < total; from += n) {
+		end = (from / share + 1) * share;
+		if (end > total)
+			end = total;
+		n = end - from < sc->nval ? end - from : sc->nval;
+		want_chunk(sc, op, from, n);
 	}
 }
 

@@ -169,11 +169,11 @@ static int sim_send(struct trib *t, struct trib_stream *st,
 		    unsigned int seg)
 {
 	struct sim_worker *w = (void *)t->udp;
+	unsigned int relay = w->relay + st->index;
 	uint8_t all[TRIB_TUNE_BURST * 64 * 64], *p = all;
 	size_t total = 0, len;
 	unsigned int i, n = 0;
 
-	(void)st;
 	for (i = 0; i < niov; i++) {
 		memcpy(all + total, iov[i].iov_base, iov[i].iov_len);
 		total += iov[i].iov_len;
@@ -182,8 +182,8 @@ static int sim_send(struct trib *t, struct trib_stream *st,
 		len = total < seg ? total : seg;
 		if (!w->dead &&
 		    !(w->sim->tap && w->sim->tap(w->sim, w, true, p, len)))
-			carry(w->sim, &w->up, TO_RELAY, w->relay, (int)w->child,
-			      p, len);
+			carry(w->sim, &w->up, TO_RELAY, relay, (int)w->child, p,
+			      len);
 	}
 	return (int)n;
 }
@@ -224,7 +224,7 @@ static void deliver(struct sim_worker *w, const uint8_t *p, size_t len, bool ce)
 		.v = h.nval ? p + sizeof(h) : NULL,
 		.len = (uint32_t)(len - sizeof(h)),
 	};
-	trib_rx(w->t->stream[0], &rx);
+	trib_rx(trib_stream_of(w->t, be16toh(h.tree)), &rx);
 }
 
 static void run_worker(struct sim_worker *w)
@@ -365,24 +365,47 @@ bool sim_run(struct sim *s, bool (*done)(struct sim *s), uint64_t until)
 
 /* --- building */
 
+static void make_stream(struct trib *t, unsigned int i,
+			const struct sim_options *o, const struct sim_worker *w)
+{
+	struct trib_stream *st = calloc(1, sizeof(*st));
+	unsigned int k;
+
+	if (!st)
+		abort();
+	t->stream[t->nstream++] = st;
+	st->t = t;
+	st->index = i;
+	st->tree = (uint16_t)(1 + i);
+	st->child = (uint16_t)w->child;
+	st->overhead = 42;
+	st->window = (uint16_t)o->window;
+	st->nval = (uint16_t)o->nval;
+	st->nchild = (uint16_t)w->sim->relay[w->relay].r.nchild;
+	for (k = 0; k < st->nchild; k++)
+		st->child_rank[k] =
+			(uint16_t)(o->racks ? k * o->racks + t->rank % o->racks
+					    : k);
+	if (trib_stream_start(st))
+		abort();
+	trib_window_start(st);
+	st->epoch = 3;
+}
+
 static void make_worker(struct sim *s, unsigned int i,
 			const struct sim_options *o)
 {
 	struct sim_worker *w = &s->worker[i];
 	struct trib *t = calloc(1, sizeof(*t));
-	struct trib_stream *st = calloc(1, sizeof(*st));
-	struct sim_relay *r;
 	unsigned int k;
 
-	if (!t || !st)
+	if (!t)
 		abort();
 	w->sim = s;
 	w->t = t;
 	w->up = w->down = o->wire;
 	w->relay = o->racks ? 1 + i % o->racks : 0;
-	r = &s->relay[w->relay];
 	w->child = o->racks ? i / o->racks : i;
-	r->child[w->child] = i;
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->cond, NULL);
 	pthread_cond_init(&t->progress_cond, NULL);
@@ -392,24 +415,12 @@ static void make_worker(struct sim *s, unsigned int i,
 	t->rank = i;
 	t->world = o->workers;
 	t->timeout_ns = (o->timeout_ms ? o->timeout_ms : 5000) * TRIB_MS;
-	t->nstream = 1;
-	t->stream[0] = st;
 	t->place.rep.job = 7;
 	t->place.rep.cookie = 0x1122334455667788;
-	st->t = t;
-	st->tree = 1;
-	st->child = (uint16_t)w->child;
-	st->overhead = 42;
-	st->window = (uint16_t)o->window;
-	st->nval = (uint16_t)o->nval;
-	st->nchild = (uint16_t)r->r.nchild;
-	for (k = 0; k < st->nchild; k++)
-		st->child_rank[k] =
-			(uint16_t)(o->racks ? k * o->racks + i % o->racks : k);
-	if (trib_stream_start(st))
-		abort();
-	trib_window_start(st);
-	st->epoch = 3;
+	for (k = 0; k < (o->trees ? o->trees : 1); k++) {
+		s->relay[w->relay + k].child[w->child] = i;
+		make_stream(t, k, o, w);
+	}
 }
 
 static void make_relay(struct sim *s, unsigned int i, unsigned int nchild,
@@ -419,14 +430,14 @@ static void make_relay(struct sim *s, unsigned int i, unsigned int nchild,
 
 	r->sim = s;
 	r->index = i;
-	r->parent = i ? 0 : -1;
+	r->parent = o->racks && i ? 0 : -1;
 	r->up = r->down = o->wire;
-	r->r.root = !i;
+	r->r.root = r->parent < 0;
 	r->r.up_child = i ? i - 1 : 0;
 	r->r.epoch = 3;
 	r->r.out = relay_out;
 	r->r.ctx = r;
-	if (i)
+	if (r->parent >= 0)
 		s->relay[0].child[i - 1] = RELAY_CHILD + i;
 	if (relay_init(&r->r, nchild, o->window))
 		abort();
@@ -440,11 +451,13 @@ void sim_init(struct sim *s, const struct sim_options *o)
 	s->rng = o->seed * 0x9e3779b97f4a7c15ULL + 1;
 	s->now = TRIB_SEC;
 	s->nworker = o->workers;
-	s->nrelay = 1 + o->racks;
+	s->nrelay = o->trees ? o->trees : 1 + o->racks;
 	current = s;
 	for (i = 0; i < 5; i++)
 		sim_rnd(s);
 	make_relay(s, 0, o->racks ? o->racks : o->workers, o);
+	for (i = 1; i < o->trees; i++)
+		make_relay(s, i, o->workers, o);
 	for (i = 1; i <= o->racks; i++)
 		make_relay(s, i, (o->workers + o->racks - i) / o->racks, o);
 	for (i = 0; i < o->workers; i++)
@@ -460,7 +473,8 @@ void sim_free(struct sim *s)
 
 		while (t->reqs)
 			trib_req_free(t->reqs);
-		trib_stream_free(t->stream[0]);
+		while (t->nstream)
+			trib_stream_free(t->stream[--t->nstream]);
 		pthread_mutex_destroy(&t->lock);
 		pthread_cond_destroy(&t->cond);
 		pthread_cond_destroy(&t->progress_cond);

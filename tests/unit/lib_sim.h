@@ -100,6 +100,7 @@ struct sim_options {
 	uint64_t seed;
 	unsigned int workers;
 	unsigned int racks; /* 0: star; else workers are spread below so many */
+	unsigned int trees; /* stars side by side; 0 is 1; not with racks */
 	unsigned int window;
 	unsigned int nval;
 	unsigned int timeout_ms;

@@ -88,19 +88,21 @@ static void rank__that_dies_below_a_relay_is_named_by_all(void)
 
 static void rank__that_is_late_and_alive_is_waited_for(void)
 {
-	struct sim_options o = star(3);
+	struct sim_options o = star(4);
 	struct sim s;
 
 	o.wire.loss = 20;
-	sim_init(&s, &o);
-	script_init(&sc, &s, 6, 500, o.nval);
-	sc.think = 4 * TRIB_SEC; /* eight time-outs */
-	sc.flight = 1;
-	script_start(&sc);
-	expect(sim_run(&s, script_done, s.now + 100 * TRIB_SEC));
-	expect(script_good(&sc));
-	script_free(&sc);
-	sim_free(&s);
+	for (o.racks = 0; o.racks <= 2; o.racks += 2) {
+		sim_init(&s, &o);
+		script_init(&sc, &s, 6, 500, o.nval);
+		sc.think = 4 * TRIB_SEC; /* eight time-outs */
+		sc.flight = 1;
+		script_start(&sc);
+		expect(sim_run(&s, script_done, s.now + 100 * TRIB_SEC));
+		expect(script_good(&sc));
+		script_free(&sc);
+		sim_free(&s);
+	}
 }
 
 static void relay__that_is_silent_is_noticed(void)

@@ -130,6 +130,21 @@ static void results__are_exact_in_a_tree_of_depth_two(void)
 	}
 }
 
+static void results__are_exact_over_several_trees(void)
+{
+	uint64_t seed;
+
+	for (seed = 1000; seed < 1060; seed++) {
+		struct sim_options o = options(seed);
+
+		o.trees = 2 + seed % 3;
+		o.nval = 16;
+		o.wire.loss = seed % 2 ? 20 : 0;
+		if (!expect(try(&o, 12, 6000, 4, TRIB_MS)))
+			return;
+	}
+}
+
 static void results__do_not_depend_on_one_worker_being_late(void)
 {
 	uint64_t seed;
@@ -245,6 +260,7 @@ int main(void)
 	run(results__are_exact_with_loss_duplication_and_reordering);
 	run(results__are_exact_when_relays_forget);
 	run(results__are_exact_in_a_tree_of_depth_two);
+	run(results__are_exact_over_several_trees);
 	run(results__do_not_depend_on_one_worker_being_late);
 	run(windows__that_are_tiny_do_not_lock_up);
 	run(chunks__go_on_where_their_numbers_wrap);

@@ -73,11 +73,11 @@ static int make_exponents(struct trib_part *p)
 	return 0;
 }
 
-/* A request over @count elements; not queued yet. Lock held. */
+/* A request over @count elements; not queued yet. @whole: in one tree. */
 static struct trib_req *make(struct trib *t, enum trib_kind kind,
-			     uint64_t count)
+			     uint64_t count, bool whole)
 {
-	unsigned int n = parts_of(t, kind, count), i;
+	unsigned int n = whole ? 1 : parts_of(t, kind, count), i;
 	uint64_t share = (count + n - 1) / n, first = 0;
 	struct trib_req *r = calloc(1, sizeof(*r) + n * sizeof(r->part[0]));
 
@@ -134,14 +134,17 @@ static void enqueue(struct trib_req *r)
 
 struct trib_req *trib_req_leave(struct trib *t)
 {
-	struct trib_req *r = make(t, TRIB_KIND_LEAVE, 0);
+	struct trib_req *r = make(t, TRIB_KIND_LEAVE, 0, false);
 
 	if (r)
 		enqueue(r);
 	return r;
 }
 
-/* What all collectives are issued by. @blocking: the caller waits at once. */
+/*
+ * What all collectives are issued by. @whole: its parts may not be in several
+ * trees. @blocking: the caller waits at once.
+ */
 struct issue {
 	enum trib_kind kind;
 	const void *src;
@@ -151,6 +154,7 @@ struct issue {
 	uint64_t own_first, own_count;
 	enum trib_dtype dtype;
 	enum trib_op op;
+	bool whole;
 	bool blocking;
 };
 
@@ -164,7 +168,7 @@ static int issue(struct trib *t, const struct issue *in, struct trib_req **out)
 		rc = t->dead ? t->dead : -ECANCELED;
 		goto unlock;
 	}
-	r = make(t, in->kind, in->count);
+	r = make(t, in->kind, in->count, in->whole);
 	if (!r) {
 		rc = trib_fail(t, TRIB_ERR_SYSTEM, -ENOMEM, "out of memory");
 		goto unlock;
@@ -230,8 +234,11 @@ static int start_allreduce(struct trib *t, const void *src, void *dst,
 }
 
 /*
- * Everybody gets the whole sum, and keeps its share. Shares are stored where
- * the source was packed before: dst may be src, or this rank's share of it.
+ * Everybody gets the whole sum, and keeps its share. @dst may be @src or this
+ * rank's share of it. In the former case results are stored where elements
+ * were that come earlier in the message: they were packed before, provided
+ * that they are in the same tree. (All ranks must do the same, so where @dst
+ * is does not decide.)
  */
 static int start_reduce_scatter(struct trib *t, const void *src, void *dst,
 				size_t count, enum trib_dtype dtype,
@@ -248,6 +255,7 @@ static int start_reduce_scatter(struct trib *t, const void *src, void *dst,
 		.dst_count = count,
 		.dtype = dtype,
 		.op = op,
+		.whole = true,
 		.blocking = blocking,
 	};
 

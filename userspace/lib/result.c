@@ -153,6 +153,7 @@ static void rx_need(struct trib_stream *s, const struct trib_rx *rx)
 		return;
 	}
 	e->missing = ~rx->seen;
+	e->need_ns = t->now;
 	if (mine) {
 		trib_window_known(s, c);
 		return;
@@ -271,6 +272,10 @@ static void missing_check(struct trib_stream *s, const struct trib_chunk *e)
 {
 	uint64_t since = later(s->result_ns, e->first_ns), now = s->t->now;
 	unsigned int i;
+
+	/* What it lacked long ago may have come since; we ask all the time. */
+	if (now - e->need_ns > s->t->timeout_ns / 2)
+		return;
 
 	for (i = 0; i < s->nchild; i++) {
 		if (!(e->missing >> i & 1) || s->child_rank[i] == 0xffff)

@@ -23,7 +23,7 @@ enum trib_chunk_state {
  * @no: which chunk this is about; see trib_chunk_state().
  * @sent_ns: last transmission, or last answer to NEED.
  * @first_ns: first transmission.
- * @missing: children that the relay lacked, as of its newest NEED.
+ * @missing: children that the relay lacked, as of its newest NEED, @need_ns.
  * @part: the message part it belongs to; only while SENT.
  * @off:  its place in the part's sequence.
  * @tx:   serial number of the last transmission, over all chunks.
@@ -37,6 +37,7 @@ struct trib_chunk {
 	uint64_t sent_ns;
 	uint64_t first_ns;
 	uint64_t missing;
+	uint64_t need_ns;
 	struct trib_part *part;
 	uint32_t off;
 	uint32_t tx;

@@ -84,7 +84,7 @@
 #define TRIB_TUNE_RTO_MAX		(250 * TRIB_MS)
 /* The same for a chunk after which others have come: at least. */
 #define TRIB_TUNE_HOLE_MIN		(1 * TRIB_MS)
-/* Chunks resent by one time-out: probes; gaps tell about the others. */
+/* The oldest chunks, which time-outs resend; gaps tell about the others. */
 #define TRIB_TUNE_RTO_PROBES		4
 /* Later transmissions answered before a silent one is taken for lost. */
 #define TRIB_TUNE_REORDER		12

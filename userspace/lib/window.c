@@ -67,13 +67,17 @@ static uint64_t rto(const struct trib_stream *s, unsigned int tries)
 {
 	const struct trib_cong *g = &s->cong;
 	uint64_t ns = g->srtt ? g->srtt + 4 * g->rttvar : TRIB_TUNE_RTO_INIT;
+	uint64_t max = TRIB_TUNE_RTO_MAX;
 
+	/* Nobody is given up for the loss of one question or answer. */
+	if (max > s->t->timeout_ns / 8)
+		max = s->t->timeout_ns / 8;
 	if (ns < TRIB_TUNE_RTO_MIN)
 		ns = TRIB_TUNE_RTO_MIN;
 	if (ns > TRIB_TUNE_RTO_INIT)
 		ns = TRIB_TUNE_RTO_INIT;
 	ns <<= tries < 8 ? tries : 8;
-	return ns < TRIB_TUNE_RTO_MAX ? ns : TRIB_TUNE_RTO_MAX;
+	return ns < max ? ns : max;
 }
 
 /*
@@ -360,7 +364,7 @@ void trib_window_gaps(struct trib_stream *s)
 
 void trib_window_timer(struct trib_stream *s)
 {
-	unsigned int probes = 0;
+	unsigned int probes = 0, holes = 0;
 	uint64_t c, due, next = 0;
 
 	if (s->check_ns && s->t->now >= s->check_ns) {
@@ -374,11 +378,11 @@ void trib_window_timer(struct trib_stream *s)
 	for (c = s->una; c < s->high; c++) {
 		if (trib_chunk_state(s, c) != TRIB_CHUNK_SENT)
 			continue;
+		if (c >= s->held && probes++ == TRIB_TUNE_RTO_PROBES)
+			break;
 		due = due_at(s, c);
-		if (due <= s->t->now &&
-		    probes < (c < s->held ? TRIB_TUNE_FAST_BURST
-					  : TRIB_TUNE_RTO_PROBES)) {
-			probes++;
+		if (due <= s->t->now && holes < TRIB_TUNE_FAST_BURST) {
+			holes += c < s->held;
 			s->t->count.resends++;
 			trib_stream_resend(s, c, true);
 			due = due_at(s, c);
