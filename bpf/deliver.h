@@ -105,22 +105,33 @@ cell_of(const struct trib_deliver *d, const struct deliver_arg *a)
 }
 
 /*
- * Take the cell for writing, if the result is newer than what it holds.
- * A static function, not an inline one: being an argument puts struct
- * trib_cell whole into BTF, where libbpf needs it.
+ * Why a cell does not want a result; 0 if the result is newer than what it
+ * holds. A function, and its argument const, because that puts struct
+ * trib_cell whole into BTF, where libbpf needs it: the type of an inner map's
+ * values alone is but a forward declaration.
+ */
+static __noinline int cell_refuses(const struct trib_cell *cell, __u32 epoch,
+				   __u32 chunk)
+{
+	__s32 age = trib_chunk_diff(chunk, (__u32)cell->id);
+
+	if (!cell->id || cell->id >> 32 != epoch || age > 0)
+		return 0;
+	return age ? TRIB_DROP_STALE : TRIB_DROP_SEEN;
+}
+
+/*
+ * Take the cell for writing.
  * Return: 0, then cell_end() must follow; or the reason to drop.
  */
-static __noinline int cell_begin(struct trib_cell *cell, __u32 epoch,
-				 __u32 chunk)
+static __always_inline int cell_begin(struct trib_cell *cell, __u32 epoch,
+				      __u32 chunk)
 {
-	int rc = 0;
-	__s32 age;
+	int rc;
 
 	if (!try_lock(&cell->busy))
 		return TRIB_DROP_BUSY;
-	age = trib_chunk_diff(chunk, (__u32)cell->id);
-	if (cell->id && cell->id >> 32 == epoch && age <= 0)
-		rc = age ? TRIB_DROP_STALE : TRIB_DROP_SEEN;
+	rc = cell_refuses(cell, epoch, chunk);
 	if (rc) {
 		unlock(&cell->busy);
 		return rc;

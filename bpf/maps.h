@@ -35,8 +35,8 @@ struct {
 struct trib_group_devmap {
 	__uint(type, BPF_MAP_TYPE_DEVMAP);
 	__uint(max_entries, TRIB_GROUP_MAX);
-	__type(key, __u32);
-	__type(value, struct bpf_devmap_val);
+	__uint(key_size, sizeof(__u32)); /* devmaps have no BTF */
+	__uint(value_size, sizeof(struct bpf_devmap_val));
 };
 
 struct {
@@ -49,8 +49,8 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_DEVMAP_HASH);
 	__uint(max_entries, 256);
-	__type(key, __u32);
-	__type(value, struct bpf_devmap_val);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct bpf_devmap_val));
 } ports SEC(".maps");
 
 struct {
