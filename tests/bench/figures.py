@@ -92,5 +92,6 @@ def commit():
 def machine():
     return {"kernel": platform.release(), "cpu": cpu_model(),
             "cores": os.cpu_count(), "load": os.getloadavg()[0],
+            "realtime": os.environ.get("BENCH_RT") == "1",
             "commit": commit(),
             "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
