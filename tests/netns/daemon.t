@@ -261,6 +261,12 @@ def changes():
     tap.ok('news__peers_new_mac_address_reaches_the_rewrites', wait_for(
         lambda: mac_text(pins.rewrites()[key]['dmac']) ==
         '02:00:00:00:00:77'), pins.rewrites()[key])
+    for old, new in (('v0', 'other'), ('other', 'v0')):
+        r.ip('link', 'set', old, 'down', 'name', new)
+        r.ip('link', 'set', new, 'up')
+        tap.ok('news__renamed_device_is_remembered_as_' + new, wait_for(
+            lambda: trib.json('face show w0')['ifname'] == new and
+            '"dev": "%s"' % new in state(inst)), state(inst))
     r.ip('link', 'del', 'v1')
     gone = wait_for(lambda: index['v1'] not in
                     pins.members(group(3, 'down')))

@@ -213,6 +213,14 @@ static void port_gone(struct tribd *d, struct port *p)
 	}
 }
 
+/* The next tribd must know it by the name that it has then. */
+static void port_renamed(struct tribd *d, struct port *p, const char *name)
+{
+	log_info("%s: the device is called %s now", p->ifname, name);
+	snprintf(p->ifname, sizeof(p->ifname), "%s", name);
+	state_save(d);
+}
+
 void face_on_device(struct tribd *d, const struct netdev *dev, bool gone)
 {
 	struct port *p;
@@ -232,7 +240,8 @@ void face_on_device(struct tribd *d, const struct netdev *dev, bool gone)
 		}
 		if (gone || p->ifindex != dev->ifindex)
 			continue;
-		snprintf(p->ifname, sizeof(p->ifname), "%s", dev->name);
+		if (strcmp(p->ifname, dev->name))
+			port_renamed(d, p, dev->name);
 		p->mtu = dev->mtu;
 		memcpy(p->mac, dev->mac, 6);
 	}
