@@ -431,19 +431,17 @@ class Fabric:
 
     def cut(self, link, on):
         """Let nothing (or what it let) through on a wire, in the direction
-        from the relay. Packets lost so far."""
+        from the relay."""
         fd = bpf_get('/sys/fs/bpf/trib-fabric-' + self.name)
         with Netns(self.ns('wires')):
             index = socket.if_nametoindex('a%d' % link)
         end = bpf_lookup(fd, index, 56)
-        old = struct.unpack_from('=I', end, 4)[0]
-        lost = struct.unpack_from('=Q', end, 32)[0]
-        if on and old != 0xffffffff:
-            self.was = old
-        struct.pack_into('=I', end, 4, 0xffffffff if on else self.was)
+        chance = struct.unpack_from('=I', end, 4)[0]
+        if chance != 0xffffffff:
+            self.chance = chance
+        struct.pack_into('=I', end, 4, 0xffffffff if on else self.chance)
         bpf_update(fd, index, end)
         os.close(fd)
-        return lost
 
     def down(self):
         # Ours are children: a zombie would look as if it were alive.
