@@ -18,7 +18,7 @@
 static void second_later(struct member *m)
 {
 	if (m->rank)
-		nap(300);
+		nap(1200);
 }
 
 static void detach__waits_for_the_others(void)
