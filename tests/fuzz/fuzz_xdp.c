@@ -68,7 +68,7 @@ static void same_records(void)
 {
 	struct rig_record got[MODEL_RECORDS];
 	int n = rig_records(got, MODEL_RECORDS);
-	bool used[MODEL_RECORDS] = { false };
+	bool used[MODEL_RECORDS] = {false};
 
 	if (n != model.nrecord)
 		wrong("%d ring records, not %d", n, model.nrecord);
@@ -76,9 +76,10 @@ static void same_records(void)
 	for (int i = 0; i < n; i++) {
 		int j = 0;
 
-		while (j < n && (used[j] || got[i].ring != model.record[j].ring ||
-				 memcmp(&got[i].ev, &model.record[j].ev,
-					sizeof(got[i].ev))))
+		while (j < n &&
+		       (used[j] || got[i].ring != model.record[j].ring ||
+			memcmp(&got[i].ev, &model.record[j].ev,
+			       sizeof(got[i].ev))))
 			j++;
 		if (j == n)
 			wrong("ring record %d (type %d) is not expected", i,
@@ -122,8 +123,9 @@ static void same_tree(int tree)
 
 		if (memcmp(m, s, rig.slot_size))
 			wrong("slot %d: chunk %u/%u state %u/%u seen %llx/%llx "
-			      "nval %u/%u%s", i, s->chunk, m->chunk, s->state,
-			      m->state, (unsigned long long)s->seen,
+			      "nval %u/%u%s",
+			      i, s->chunk, m->chunk, s->state, m->state,
+			      (unsigned long long)s->seen,
 			      (unsigned long long)m->seen, s->nval, m->nval,
 			      memcmp(m, s, 64) ? "" : ": values");
 	}
@@ -182,8 +184,8 @@ static void hold(int tree, int i, uint32_t busy)
 	if (!rig.cells[tree])
 		return;
 	cell = (struct trib_cell *)(rig.cells[tree] + i * rig.slot_size);
-	model_cell = (struct trib_cell *)(model.cells[tree] +
-					  i * rig.slot_size);
+	model_cell =
+		(struct trib_cell *)(model.cells[tree] + i * rig.slot_size);
 	if (busy < 2)
 		cell->busy = model_cell->busy = busy;
 }
@@ -271,8 +273,7 @@ static void follow_grow(struct frame *f, uint32_t ifindex)
 /* On its way to the clsact program? */
 static bool is_grow(const struct frame *f)
 {
-	return f->len > 14 && f->b[6] == 0x03 && f->b[7] == 0x54 &&
-	       model.tree;
+	return f->len > 14 && f->b[6] == 0x03 && f->b[7] == 0x54 && model.tree;
 }
 
 /* How much of what leaves is defined: what will be filled anew is not. */
@@ -341,7 +342,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint32_t dirty;
-	struct input in = { data, size };
+	struct input in = {data, size};
 	uint32_t base = take8(&in) & 1 ? 0xfffffffcU : 0;
 	struct frame f;
 
@@ -355,8 +356,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 			disturb(tree, take8(&in));
 		} else {
-			uint32_t port = op >= OP_RAW ? gen_raw(&in, &f) :
-						     gen_packet(&in, base, &f);
+			uint32_t port = op >= OP_RAW
+						? gen_raw(&in, &f)
+						: gen_packet(&in, base, &f);
 
 			one_packet(&f, port, take8(&in));
 		}

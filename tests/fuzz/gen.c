@@ -24,32 +24,38 @@ static void put16(uint8_t *p, uint16_t v)
 
 /* Weighted: what workers send most comes most. */
 static const uint8_t types[16] = {
-	TRIB_T_GRAD, TRIB_T_GRAD,  TRIB_T_GRAD,	  TRIB_T_GRAD,
-	TRIB_T_GRAD, TRIB_T_GRAD,  TRIB_T_GRAD,	  TRIB_T_RESULT,
-	TRIB_T_NEED, TRIB_T_NEED,  TRIB_T_RESULT, TRIB_T_ALIVE,
+	TRIB_T_GRAD,  TRIB_T_GRAD, TRIB_T_GRAD,	  TRIB_T_GRAD,
+	TRIB_T_GRAD,  TRIB_T_GRAD, TRIB_T_GRAD,	  TRIB_T_RESULT,
+	TRIB_T_NEED,  TRIB_T_NEED, TRIB_T_RESULT, TRIB_T_ALIVE,
 	TRIB_T_ABORT, TRIB_T_JOIN, TRIB_T_START,  TRIB_T_LEAVE,
 };
 
 static const struct {
 	uint8_t op, fmt;
 } shapes[8] = {
-	{ TRIB_WOP_ADD, TRIB_FMT_Q32 },	 { TRIB_WOP_ADD, TRIB_FMT_Q32 },
-	{ TRIB_WOP_ADD, TRIB_FMT_I32 },	 { TRIB_WOP_MAX, TRIB_FMT_W64 },
-	{ TRIB_WOP_ADD, TRIB_FMT_W64 },	 { TRIB_WOP_ADD, TRIB_FMT_NONE },
-	{ TRIB_WOP_MAX, TRIB_FMT_Q32 },	 { TRIB_WOP_ADD, TRIB_FMT_F32 },
+	{TRIB_WOP_ADD, TRIB_FMT_Q32}, {TRIB_WOP_ADD, TRIB_FMT_Q32},
+	{TRIB_WOP_ADD, TRIB_FMT_I32}, {TRIB_WOP_MAX, TRIB_FMT_W64},
+	{TRIB_WOP_ADD, TRIB_FMT_W64}, {TRIB_WOP_ADD, TRIB_FMT_NONE},
+	{TRIB_WOP_MAX, TRIB_FMT_Q32}, {TRIB_WOP_ADD, TRIB_FMT_F32},
 };
 
 static unsigned int lengths(unsigned int i)
 {
-	const unsigned int n[8] = { rig.nval, rig.nval, 32, 16, 17,
-				    2,	      0,	rig.nval + 1 };
+	const unsigned int n[8] = {rig.nval, rig.nval, 32, 16,
+				   17,	     2,	       0,  rig.nval + 1};
 
 	return n[i & 7];
 }
 
 static const uint64_t patterns[8] = {
-	1, 0x0000000100000001, 0x7fffffffffffffff, 0x8000000000000000,
-	0xffffffffffffffff, 0x0000000080000000, 0x123456789abcdef0, 0,
+	1,
+	0x0000000100000001,
+	0x7fffffffffffffff,
+	0x8000000000000000,
+	0xffffffffffffffff,
+	0x0000000080000000,
+	0x123456789abcdef0,
+	0,
 };
 
 /* Values that differ from word to word; padding may be anything. */
@@ -94,9 +100,9 @@ static int put_header(uint8_t *p, struct input *in, int tree, int child,
 		h.fmt = shapes[shape & 7].fmt;
 		h.scale = htonl(shape >> 6 == 3);
 		h.nval = htons(nval);
-		len = nval <= TRIB_NVAL_LARGE ?
-			      put_values(p + sizeof(h), nval, seed) :
-			      0;
+		len = nval <= TRIB_NVAL_LARGE
+			      ? put_values(p + sizeof(h), nval, seed)
+			      : 0;
 	} else if (h.type == TRIB_T_NEED) {
 		uint64_t seen = htobe64(seed);
 
@@ -138,7 +144,7 @@ static int put_eth(uint8_t *b, const struct trib_peer *p, bool v6)
 {
 	int n = 12, tags = p->vlan[0] ? p->vlan[1] ? 2 : 1 : 0;
 
-	memcpy(b, (uint8_t[]){ 2, 1, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9 }, 12);
+	memcpy(b, (uint8_t[]){2, 1, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9}, 12);
 	for (int i = 0; i < tags; i++, n += 4) {
 		put16(b + n, tags == 2 && !i ? 0x88a8 : 0x8100);
 		memcpy(b + n + 2, &p->vlan[i], 2);
@@ -157,7 +163,7 @@ enum bend {
 	BEND_CUT,
 	BEND_MORE,
 	BEND_PORT,
-	BEND_TWICE, /* as segmentation offload does */
+	BEND_TWICE,  /* as segmentation offload does */
 	BEND_LONGER, /* all lengths, consistently */
 	BEND__MAX,
 };

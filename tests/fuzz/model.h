@@ -113,6 +113,7 @@ struct result {
 	uint8_t flags, op, fmt, last;
 	uint32_t scale; /* as on the wire */
 	const void *values;
+	uint32_t len; /* of them; what is behind the padding is undefined */
 };
 int model_deliver(const struct result *r);
 /* What a slot holds, for them; values stay in the slot. */
@@ -129,8 +130,8 @@ int send_answer(struct view *v, uint16_t be_port);
 int send_to_grow(struct view *v, uint32_t group, int how);
 void view_shrink(struct view *v, int paylen);
 
-#define KEEP   (TRIB_F_PUSH | TRIB_F_CE) /* flags that slots collect */
-#define NOBODY 0xff			    /* &trib_slot.last: not known */
+#define KEEP (TRIB_F_PUSH | TRIB_F_CE) /* flags that slots collect */
+#define NOBODY 0xff		       /* &trib_slot.last: not known */
 
 enum { HOW_FILL = 1, HOW_ANSWER = 2, HOW_BOTH = 4 };
 

@@ -62,8 +62,8 @@ static int read_v4(struct view *v, int *l4_len)
 		return odd(v, v->l3 + hlen, TRIB_DROP_FRAGMENT);
 	}
 	if (hlen != 20)
-		return hlen < 20 ? V_PASS :
-				   odd(v, v->l3 + hlen, TRIB_DROP_OPTIONS);
+		return hlen < 20 ? V_PASS
+				 : odd(v, v->l3 + hlen, TRIB_DROP_OPTIONS);
 	v->ce = (ip[1] & 3) == 3;
 	v->l4 = v->l3 + 20;
 	*l4_len = be16(ip + 2) - 20;
@@ -86,9 +86,9 @@ static int read_v6(struct view *v, int *l4_len)
 	if (v->l4 + 8 > v->f->len || ext[0] != 17)
 		return V_PASS;
 	if (ip[6] == 44)
-		return be16(ext + 2) & 0xfff8 ?
-			       V_PASS :
-			       odd(v, v->l4 + 8, TRIB_DROP_FRAGMENT);
+		return be16(ext + 2) & 0xfff8
+			       ? V_PASS
+			       : odd(v, v->l4 + 8, TRIB_DROP_FRAGMENT);
 	if (ip[6] == 0 || ip[6] == 43 || ip[6] == 60)
 		return odd(v, v->l4 + (ext[1] + 1) * 8, TRIB_DROP_OPTIONS);
 	return V_PASS;
@@ -111,9 +111,9 @@ static int read_headers(struct view *v, int *l4_len)
 		proto = be16(b + v->l3 + 2);
 		v->l3 += 4;
 	}
-	rc = proto == 0x0800 ? read_v4(v, l4_len) :
-	     proto == 0x86dd ? read_v6(v, l4_len) :
-			       V_PASS;
+	rc = proto == 0x0800   ? read_v4(v, l4_len)
+	     : proto == 0x86dd ? read_v6(v, l4_len)
+			       : V_PASS;
 	if (rc != ADMITTED)
 		return rc;
 	if (v->l4 + 8 > v->f->len || be16(b + v->l4 + 2) != TRIB_UDP_PORT)
@@ -175,8 +175,7 @@ static bool is_batch(const struct view *v, int paylen)
 	const struct trib_hdr *h = view_hdr(v), *next;
 	int at = v->pay + paylen;
 
-	if (paylen > TRIB_NVAL_LARGE * 4 ||
-	    at + (int)sizeof(*next) > v->f->len)
+	if (paylen > TRIB_NVAL_LARGE * 4 || at + (int)sizeof(*next) > v->f->len)
 		return false;
 	next = (const struct trib_hdr *)(v->f->b + at);
 	return next->version == TRIB_WIRE_VERSION && next->cookie == h->cookie;
@@ -221,8 +220,8 @@ static bool from_face(const struct view *v, const struct trib_tree *t,
 	if (p->ifindex != v->ifindex || v->v6 != !!(t->flags & TRIB_TREE_V6) ||
 	    p->vlan[0] != htons(v->vlan[0]) || p->vlan[1] != htons(v->vlan[1]))
 		return false;
-	return v->v6 ? !memcmp(ip + 8, p->addr, 16) :
-		       !memcmp(ip + 12, &p->addr[3], 4);
+	return v->v6 ? !memcmp(ip + 8, p->addr, 16)
+		     : !memcmp(ip + 12, &p->addr[3], 4);
 }
 
 /* Who sent it, to which tree? Return: 0, or the reason to drop. */
@@ -232,8 +231,7 @@ static int admit(struct view *v)
 	unsigned int row = ntohs(h->tree), child = ntohs(h->child);
 	const struct trib_tree *t = row < T__MAX ? &rig.trees[row] : NULL;
 
-	if (!t || !(t->flags & TRIB_TREE_USED) ||
-	    t->job != ntohs(h->job))
+	if (!t || !(t->flags & TRIB_TREE_USED) || t->job != ntohs(h->job))
 		return TRIB_DROP_TREE;
 	if (h->cookie != t->cookie)
 		return TRIB_DROP_COOKIE;
@@ -247,8 +245,7 @@ static int admit(struct view *v)
 		   !from_face(v, t, &t->parent)) {
 		return TRIB_DROP_FACE;
 	}
-	if (h->type < TRIB_T_JOIN &&
-	    (!t->epoch || ntohl(h->epoch) != t->epoch))
+	if (h->type < TRIB_T_JOIN && (!t->epoch || ntohl(h->epoch) != t->epoch))
 		return TRIB_DROP_EPOCH;
 	model.tree = row;
 	return 0;
@@ -256,7 +253,7 @@ static int admit(struct view *v)
 
 int model_xdp(struct frame *f, uint32_t ifindex)
 {
-	struct view v = { .f = f, .ifindex = ifindex };
+	struct view v = {.f = f, .ifindex = ifindex};
 	int rc, l4_len = 0;
 
 	memset(model.stats, 0, sizeof(model.stats));

@@ -11,9 +11,9 @@
 /* State in which the slot must be found for a packet of the type. */
 static uint8_t wanted_state(uint8_t type)
 {
-	return type == TRIB_T_RESULT ? TRIB_SLOT_RESULT :
-	       type == TRIB_T_GRAD   ? TRIB_SLOT_SENT :
-				       TRIB_SLOT_COLLECT;
+	return type == TRIB_T_RESULT ? TRIB_SLOT_RESULT
+	       : type == TRIB_T_GRAD ? TRIB_SLOT_SENT
+				     : TRIB_SLOT_COLLECT;
 }
 
 static void copies(uint32_t group)
@@ -49,12 +49,15 @@ static void fill_values(struct trib_hdr *h, const struct trib_slot *s, int how,
 		model.stats[TRIB_TX_PARTIAL]++;
 	} else {
 		struct result r = result_of(s);
-		int why = model_row()->deliver ? model_deliver(&r) : 0;
+		int why;
+
+		r.len = 4 * rig.nval; /* it has no time to lose here */
+		why = model_row()->deliver ? model_deliver(&r) : 0;
 
 		if (why && why != TRIB_DROP_SEEN)
 			model.stats[why]++;
-		model.stats[how & HOW_ANSWER ? TRIB_TX_ANSWER :
-					       TRIB_TX_RESULT]++;
+		model.stats[how & HOW_ANSWER ? TRIB_TX_ANSWER
+					     : TRIB_TX_RESULT]++;
 	}
 	h->flags = flags;
 	h->op = s->op;

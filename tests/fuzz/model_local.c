@@ -40,8 +40,7 @@ static bool rings(struct trib_deliver *d, const struct result *r)
 	if (in_row || !r->chunk || trib_chunk_diff(r->chunk, d->next) > 0)
 		d->next = r->chunk + 1;
 	d->unrung++;
-	if (in_row && d->unrung < TRIB_RING_EVERY &&
-	    !(r->flags & TRIB_F_PUSH))
+	if (in_row && d->unrung < TRIB_RING_EVERY && !(r->flags & TRIB_F_PUSH))
 		return false;
 	d->unrung = 0;
 	return true;
@@ -76,7 +75,7 @@ int model_deliver(const struct result *r)
 	c->scale = ntohl(r->scale);
 	c->op = r->op;
 	c->fmt = r->fmt;
-	memcpy(c->v, r->values, trib_payload_len(r->nval));
+	memcpy(c->v, r->values, r->len);
 	model.stats[TRIB_DELIVERED]++;
 	if (rings(d, r))
 		ring(r);

@@ -7,7 +7,6 @@
 #include <string.h>
 #include "model.h"
 
-
 enum act { HELD = 1, DONE, ANSWER, AGAIN, ASK, DROPPED };
 
 static bool is_root(void)
@@ -180,6 +179,7 @@ struct result result_of(const struct trib_slot *s)
 		.last = s->last,
 		.scale = s->scale,
 		.values = s->v,
+		.len = trib_payload_len(s->nval),
 	};
 }
 
@@ -270,9 +270,9 @@ static int need_out(struct view *v, uint64_t seen, enum to to)
 		to = TO_DOWN;
 	if (v->paylen < 8)
 		return grow(v, TRIB_T_NEED,
-			    to == TO_UP	  ? t->up :
-			    to == TO_DOWN ? t->down :
-					    t->all,
+			    to == TO_UP	    ? t->up
+			    : to == TO_DOWN ? t->down
+					    : t->all,
 			    to == TO_ALL && !t->all ? HOW_BOTH : 0);
 	view_shrink(v, 8);
 	h->type = TRIB_T_NEED;
@@ -351,6 +351,7 @@ static int on_result(struct view *v)
 			.last = last,
 			.scale = h->scale,
 			.values = v->f->b + v->pay,
+			.len = v->paylen,
 		};
 		int why = model_deliver(&r);
 

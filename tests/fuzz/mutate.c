@@ -25,7 +25,7 @@ static int one_in(uint32_t *r, uint32_t n)
 /* A packet for @tree that mostly goes with @shape and stays in few chunks. */
 static void record(uint32_t *r, uint8_t *p, uint8_t tree, uint8_t shape)
 {
-	static const uint8_t fits[] = { 0, 0, 0, 0x30, 7, 10 };
+	static const uint8_t fits[] = {0, 0, 0, 0x30, 7, 10};
 
 	p[0] = one_in(r, 40) ? rnd(r, 256) : 0;
 	p[1] = one_in(r, 30) ? rnd(r, T__MAX) : tree;
@@ -42,7 +42,8 @@ static void record(uint32_t *r, uint8_t *p, uint8_t tree, uint8_t shape)
 
 static size_t burst(uint32_t *r, uint8_t *data, size_t size, size_t max)
 {
-	uint8_t tree = 1 + rnd(r, T__MAX - 1), shape = rnd(r, 5) | rnd(r, 7) << 3;
+	uint8_t tree = 1 + rnd(r, T__MAX - 1), shape = rnd(r, 5) | rnd(r, 7)
+									   << 3;
 	int n = 3 + rnd(r, 20);
 
 	if (one_in(r, 3))

@@ -34,21 +34,21 @@ static const struct kind {
 	bool deliver;
 	uint16_t vlan[2];
 } kinds[T__MAX] = {
-	[T_ROOT] = { TRIB_TREE_ROOT, 3, false, {} },
-	[T_INNER] = { 0, 2, false, {} },
-	[T_LEAF] = { TRIB_TREE_LEAF, 0, true, {} },
-	[T_HOST] = { TRIB_TREE_ROOT, 2, true, {} },
-	[T_ONEPORT] = { 0, 2, false, {} },
-	[T_ROOT6] = { TRIB_TREE_ROOT | TRIB_TREE_V6, 2, false, { 5 } },
-	[T_INNER6] = { TRIB_TREE_V6, 2, true, { 100, 4094 } },
-	[T_LEAF6] = { TRIB_TREE_LEAF | TRIB_TREE_V6, 0, true, { 5 } },
-	[T_WIDE] = { TRIB_TREE_ROOT, 64, false, {} },
-	[T_GENERIC] = { 0, 2, true, {} },
-	[T_DEADEND] = { TRIB_TREE_ROOT, 2, false, {} },
-	[T_PAUSED] = { TRIB_TREE_ROOT, 2, false, {} },
-	[T_DEAF] = { TRIB_TREE_LEAF, 0, false, {} },
-	[T_LOCAL] = { 0, 2, true, {} },
-	[T_CHAIN] = { 0, 1, true, {} },
+	[T_ROOT] = {TRIB_TREE_ROOT, 3, false, {}},
+	[T_INNER] = {0, 2, false, {}},
+	[T_LEAF] = {TRIB_TREE_LEAF, 0, true, {}},
+	[T_HOST] = {TRIB_TREE_ROOT, 2, true, {}},
+	[T_ONEPORT] = {0, 2, false, {}},
+	[T_ROOT6] = {TRIB_TREE_ROOT | TRIB_TREE_V6, 2, false, {5}},
+	[T_INNER6] = {TRIB_TREE_V6, 2, true, {100, 4094}},
+	[T_LEAF6] = {TRIB_TREE_LEAF | TRIB_TREE_V6, 0, true, {5}},
+	[T_WIDE] = {TRIB_TREE_ROOT, 64, false, {}},
+	[T_GENERIC] = {0, 2, true, {}},
+	[T_DEADEND] = {TRIB_TREE_ROOT, 2, false, {}},
+	[T_PAUSED] = {TRIB_TREE_ROOT, 2, false, {}},
+	[T_DEAF] = {TRIB_TREE_LEAF, 0, false, {}},
+	[T_LOCAL] = {0, 2, true, {}},
+	[T_CHAIN] = {0, 1, true, {}},
 };
 
 static void die(const char *what)
@@ -77,7 +77,8 @@ static void make_ports(void)
 		snprintf(text, sizeof(text),
 			 "ip link add p%d mtu 3500 type veth peer name q%d "
 			 "mtu 3500 && ip link set p%d up arp off && "
-			 "ip link set q%d up arp off", i, i, i, i);
+			 "ip link set q%d up arp off",
+			 i, i, i, i);
 		must(-system(text), text);
 		snprintf(name, sizeof(name), "p%d", i);
 		rig.ifindex[i] = if_nametoindex(name);
@@ -115,8 +116,8 @@ static void *map_memory(int fd, size_t len)
 
 static void load(void)
 {
-	static const char *const memory[] = { "trees", "slots", "lag",
-					      "delivers" };
+	static const char *const memory[] = {"trees", "slots", "lag",
+					     "delivers"};
 	char path[256];
 	const char *dir = getenv("TRIB_BPF_DIR");
 
@@ -174,7 +175,7 @@ static void address(int tree, int host, int port, uint8_t ip[16])
 		ip[15] = host;
 		return;
 	}
-	memcpy(ip + 10, (uint8_t[]){ 0xff, 0xff, 10, tree, port, host }, 6);
+	memcpy(ip + 10, (uint8_t[]){0xff, 0xff, 10, tree, port, host}, 6);
 }
 
 static void fill_peer(struct trib_peer *p, int tree, int child)
@@ -182,8 +183,8 @@ static void fill_peer(struct trib_peer *p, int tree, int child)
 	int port = rig_port(tree, child);
 
 	p->ifindex = rig.ifindex[port];
-	p->port = htons(child < 0 ? TRIB_UDP_PORT :
-				    TRIB_UDP_PORT_WORKER + child);
+	p->port =
+		htons(child < 0 ? TRIB_UDP_PORT : TRIB_UDP_PORT_WORKER + child);
 	p->rank = child < 0 ? 0xffff : child;
 	address(tree, child < 0 ? 9 : 10 + child, port, (uint8_t *)p->addr);
 	p->vlan[0] = htons(kinds[tree].vlan[0]);
@@ -204,10 +205,10 @@ static void fill_tree(struct trib_tree *t, int tree)
 	t->slot0 = tree * POOL;
 	t->slot_mask = POOL - 1;
 	t->down = k->nchild && tree != T_LOCAL ? GROUP_DOWN(tree) : TRIB_NONE;
-	t->all = root		    ? t->down :
-		 tree == T_ONEPORT  ? TRIB_NONE :
-		 k->nchild	    ? GROUP_ALL(tree) :
-				      TRIB_NONE;
+	t->all = root		     ? t->down
+		 : tree == T_ONEPORT ? TRIB_NONE
+		 : k->nchild	     ? GROUP_ALL(tree)
+				     : TRIB_NONE;
 	t->up = root ? TRIB_NONE : GROUP_UP(tree);
 	t->deliver = k->deliver ? tree : TRIB_NONE;
 	t->up_child = 2;
@@ -223,13 +224,13 @@ static void fill_tree(struct trib_tree *t, int tree)
 
 static void add_member(struct trib_group *g, int group, int tree, int child)
 {
-	const struct trib_peer *p = child < 0 ? &fresh_trees[tree].parent :
-						&fresh_trees[tree].child[child];
-	struct trib_rewrite_key key = { group, p->ifindex };
+	const struct trib_peer *p = child < 0 ? &fresh_trees[tree].parent
+					      : &fresh_trees[tree].child[child];
+	struct trib_rewrite_key key = {group, p->ifindex};
 	struct trib_rewrite r = {
-		.dmac = { 2, 0, tree, 0, 0, child },
-		.smac = { 2, 1, tree, 0, 0, child },
-		.vlan = { p->vlan[0], p->vlan[1] },
+		.dmac = {2, 0, tree, 0, 0, child},
+		.smac = {2, 1, tree, 0, 0, child},
+		.vlan = {p->vlan[0], p->vlan[1]},
 		.sport = htons(TRIB_UDP_PORT),
 		.dport = p->port,
 		.up = child < 0,
@@ -323,8 +324,7 @@ static void make_rings(void)
 					4096, NULL);
 
 		must(fd, "ring");
-		must(bpf_map_update_elem(fd_rings, &(int){ i }, &fd, 0),
-		     "rings");
+		must(bpf_map_update_elem(fd_rings, &(int){i}, &fd, 0), "rings");
 		if (!rings)
 			rings = ring_buffer__new(fd, on_record, (void *)i,
 						 NULL);
@@ -354,14 +354,14 @@ static void make_cells(int tree)
 	fresh_delivers[tree] = (struct trib_deliver){
 		.cell_mask = POOL - 1,
 		.nring = RING_RANKS,
-		.ring = { 1, 2 },
+		.ring = {1, 2},
 	};
 }
 
 static void make_answers(void)
 {
 	for (int i = 0; i < PORTS; i++) {
-		struct bpf_devmap_val val = { .ifindex = rig.ifindex[i] };
+		struct bpf_devmap_val val = {.ifindex = rig.ifindex[i]};
 
 		/* One port is as in generic mode. */
 		if (i == 2)
@@ -430,14 +430,14 @@ static int run(int fd, struct frame *f, void *ctx, size_t ctx_size)
 
 int rig_xdp(struct frame *f, uint32_t ifindex)
 {
-	struct xdp_md ctx = { .data_end = f->len, .ingress_ifindex = ifindex };
+	struct xdp_md ctx = {.data_end = f->len, .ingress_ifindex = ifindex};
 
 	return run(fd_xdp, f, &ctx, sizeof(ctx));
 }
 
 int rig_grow(struct frame *f, uint32_t ifindex)
 {
-	struct __sk_buff ctx = { .ifindex = ifindex };
+	struct __sk_buff ctx = {.ifindex = ifindex};
 
 	return run(fd_grow, f, &ctx, sizeof(ctx));
 }
@@ -450,8 +450,9 @@ void rig_stats(uint64_t delta[TRIB_STAT__MAX])
 
 	if (!ncpu)
 		ncpu = libbpf_num_possible_cpus();
-	if (ncpu > 256 || (bpf_map_lookup_batch(fd_stats, NULL, &batch, keys, v,
-						&n, NULL) && errno != ENOENT))
+	if (ncpu > 256 ||
+	    (bpf_map_lookup_batch(fd_stats, NULL, &batch, keys, v, &n, NULL) &&
+	     errno != ENOENT))
 		die("stats");
 	for (int i = 0; i < TRIB_STAT__MAX; i++) {
 		uint64_t sum = 0;

@@ -10,39 +10,39 @@
 #include <stdint.h>
 #include "uapi/trib_maps.h"
 
-#define PORTS	    4
-#define JOB	    7
-#define COOKIE	    0x1122334455667788ULL
-#define WINDOW	    2
-#define POOL	    (2 * WINDOW)
-#define FRAME_MAX   3500
-#define RING_RANKS  2
+#define PORTS 4
+#define JOB 7
+#define COOKIE 0x1122334455667788ULL
+#define WINDOW 2
+#define POOL (2 * WINDOW)
+#define FRAME_MAX 3500
+#define RING_RANKS 2
 
 /* Rows of `trees`. What is said of a face holds for all of a tree. */
 enum rig_tree {
-	T_NONE,	    /* not used */
-	T_ROOT,	    /* 3 children, IPv4 */
-	T_INNER,    /* 2 children */
-	T_LEAF,	    /* a worker host: 2 ranks */
-	T_HOST,	    /* root that has ranks of its own */
-	T_ONEPORT,  /* inner, everything behind one port */
-	T_ROOT6,    /* IPv6, one tag */
-	T_INNER6,   /* IPv6, two tags */
-	T_LEAF6,    /* IPv6, one tag */
-	T_WIDE,	    /* root, 64 children */
-	T_GENERIC,  /* inner, without devmaps: its copies are made in clsact */
-	T_DEADEND,  /* root, whose group has no members */
-	T_PAUSED,   /* no epoch runs */
-	T_DEAF,	    /* leaf without a deliver row */
-	T_LOCAL,    /* inner, all of whose children are ranks of this host */
-	T_CHAIN,    /* inner, one child, and ranks */
+	T_NONE,	   /* not used */
+	T_ROOT,	   /* 3 children, IPv4 */
+	T_INNER,   /* 2 children */
+	T_LEAF,	   /* a worker host: 2 ranks */
+	T_HOST,	   /* root that has ranks of its own */
+	T_ONEPORT, /* inner, everything behind one port */
+	T_ROOT6,   /* IPv6, one tag */
+	T_INNER6,  /* IPv6, two tags */
+	T_LEAF6,   /* IPv6, one tag */
+	T_WIDE,	   /* root, 64 children */
+	T_GENERIC, /* inner, without devmaps: its copies are made in clsact */
+	T_DEADEND, /* root, whose group has no members */
+	T_PAUSED,  /* no epoch runs */
+	T_DEAF,	   /* leaf without a deliver row */
+	T_LOCAL,   /* inner, all of whose children are ranks of this host */
+	T_CHAIN,   /* inner, one child, and ranks */
 	T__MAX,
 };
 
-#define GROUP_DOWN(tree) ((tree) * 3)
-#define GROUP_ALL(tree)	 ((tree) * 3 + 1)
-#define GROUP_UP(tree)	 ((tree) * 3 + 2)
-#define NGROUPS		 (T__MAX * 3)
+#define GROUP_DOWN(tree) ((tree)*3)
+#define GROUP_ALL(tree) ((tree)*3 + 1)
+#define GROUP_UP(tree) ((tree)*3 + 2)
+#define NGROUPS (T__MAX * 3)
 
 /**
  * struct rig - where things are

@@ -13,3 +13,49 @@ build/fuzz-xdp: $(FUZZ_XDP) tests/fuzz/room.mk $(wildcard tests/fuzz/*.h kmod/ua
 
 CHECK_BINS += build/fuzz-xdp
 CHECK_TESTS += tests/fuzz/xdp.t
+
+# Parsers in user space: theirs is the code under test, so with sanitizers.
+FUZZ_SAN_CFLAGS := $(filter-out -Werror,$(FUZZ_CFLAGS)) -O1 \
+	-fsanitize=address,undefined -fno-sanitize-recover=undefined
+
+build/fuzz-ticket: tests/fuzz/fuzz_ticket.c userspace/lib/ticket.c
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(filter %.c,$^)
+
+FUZZ_NETLINK := tests/fuzz/fuzz_netlink.c tests/fuzz/daemon_double.c \
+	$(addprefix userspace/daemon/,nl_client.c nl_policy.c nl_face.c \
+	nl_group.c nl_job.c nl_stats.c nl_status.c nl_tree.c nl_tree_get.c \
+	face.c face_spec.c job.c tree.c tree_spec.c ticket.c row.c stats.c \
+	slots.c)
+
+build/fuzz-netlink: $(FUZZ_NETLINK) userspace/daemon/netlink.c \
+		$(wildcard userspace/daemon/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -I/usr/include/libnl3 -o $@ \
+		$(FUZZ_NETLINK) -lnl-3 -lnl-genl-3
+
+FUZZ_JOIN := tests/fuzz/fuzz_join.c \
+	$(addprefix userspace/daemon/,join.c join_out.c session.c)
+
+build/fuzz-join: $(FUZZ_JOIN) $(wildcard userspace/daemon/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_JOIN)
+
+FUZZ_LIB := tests/fuzz/fuzz_lib.c \
+	$(addprefix tests/unit/,relay_model.c lib_sim.c lib_script.c) \
+	$(filter-out userspace/lib/udp.c,$(wildcard userspace/lib/*.c))
+
+build/fuzz-lib: $(FUZZ_LIB) userspace/lib/udp.c $(KERNELS_OBJS) \
+		$(wildcard userspace/lib/*.h tests/unit/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -Wl,--wrap=clock_gettime -o $@ \
+		$(FUZZ_LIB) $(KERNELS_OBJS) -lpthread -lm
+
+build/fuzz-attach: tests/fuzz/fuzz_attach.c userspace/daemon/place.c \
+		userspace/daemon/attach.c $(wildcard userspace/daemon/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ tests/fuzz/fuzz_attach.c \
+		userspace/daemon/place.c
+
+CHECK_BINS += $(addprefix build/fuzz-,attach join lib netlink ticket)
+CHECK_TESTS += tests/fuzz/parsers.t

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What tribd's requests call of the kernel and of the rest of tribd, for
+ * fuzz-netlink: devices p0 to p7 exist, maps take everything, all neighbours
+ * are known.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/daemon/clsact.h"
+#include "userspace/daemon/face.h"
+#include "userspace/daemon/port.h"
+#include "userspace/daemon/rtnl.h"
+#include "userspace/daemon/tree.h"
+
+void log_line(enum log_level level, const char *fmt, ...)
+{
+	(void)level;
+	(void)fmt;
+}
+
+int refuse(struct reason *why, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why->text, sizeof(why->text), fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+uint64_t now_ns(void)
+{
+	static uint64_t now;
+
+	return now += 1000;
+}
+
+void timer_set(struct tribd *d, struct timer *t, uint32_t ms)
+{
+	(void)d;
+	t->at_ns = 1 + ms;
+}
+
+void timer_cancel(struct tribd *d, struct timer *t)
+{
+	(void)d;
+	t->at_ns = 0;
+}
+
+int loop_add(struct tribd *d, struct watch *w, uint32_t events)
+{
+	(void)d;
+	(void)w;
+	(void)events;
+	return 0;
+}
+
+void loop_del(struct tribd *d, struct watch *w)
+{
+	(void)d;
+	(void)w;
+}
+
+/* --- ports */
+
+struct port *port_find(struct tribd *d, const char *ifname)
+{
+	struct port *p;
+
+	TAILQ_FOREACH(p, &d->ports, link)
+		if (!strcmp(p->ifname, ifname))
+			return p;
+	return NULL;
+}
+
+struct port *port_make(struct tribd *d, const char *ifname)
+{
+	struct port *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	snprintf(p->ifname, sizeof(p->ifname), "%s", ifname);
+	p->link_fd = -1;
+	TAILQ_INSERT_TAIL(&d->ports, p, link);
+	return p;
+}
+
+void port_release(struct tribd *d, struct port *p)
+{
+	if (p->faces)
+		return;
+	TAILQ_REMOVE(&d->ports, p, link);
+	free(p);
+}
+
+int port_attach(struct tribd *d, struct port *p, const struct netdev *dev,
+		struct reason *why)
+{
+	(void)d;
+	(void)why;
+	p->ifindex = dev->ifindex;
+	p->mtu = dev->mtu;
+	p->mode = dev->ifindex & 1 ? TRIB_XDP_NATIVE : TRIB_XDP_GENERIC;
+	return 0;
+}
+
+void port_lost(struct tribd *d, struct port *p)
+{
+	(void)d;
+	p->ifindex = 0;
+}
+
+void port_close(struct port *p)
+{
+	(void)p;
+}
+
+void port_prune_links(struct tribd *d)
+{
+	(void)d;
+}
+
+/* --- the kernel */
+
+int rtnl_dev(struct tribd *d, const char *name, uint32_t ifindex,
+	     struct netdev *dev)
+{
+	(void)d;
+	memset(dev, 0, sizeof(*dev));
+	if (name &&
+	    (name[0] != 'p' || name[1] < '0' || name[1] > '7' || name[2]))
+		return -ENODEV;
+	dev->ifindex = name ? 10u + (uint32_t)(name[1] - '0') : ifindex;
+	snprintf(dev->name, sizeof(dev->name), "p%u", dev->ifindex % 10);
+	dev->mtu = 1500;
+	dev->ether = dev->up = true;
+	return 0;
+}
+
+int rtnl_vlan_dev(struct tribd *d, uint32_t lower, uint16_t vlan,
+		  struct netdev *dev)
+{
+	int err = rtnl_dev(d, NULL, lower + 100, dev);
+
+	dev->lower = lower;
+	dev->vlan = vlan;
+	return vlan & 1 ? err : -ENODEV;
+}
+
+int rtnl_route(struct tribd *d, const struct in6_addr *to, uint32_t oif,
+	       struct in6_addr *src, struct in6_addr *via)
+{
+	(void)d;
+	(void)oif;
+	*src = *to;
+	*via = *to;
+	return 0;
+}
+
+int rtnl_neigh(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr,
+	       uint8_t mac[6])
+{
+	(void)d;
+	(void)ifindex;
+	memcpy(mac, addr->s6_addr + 10, 6);
+	return 0;
+}
+
+int rtnl_probe(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr)
+{
+	(void)d;
+	(void)ifindex;
+	(void)addr;
+	return 0;
+}
+
+int bpf_map_lookup_elem(int fd, const void *key, void *value)
+{
+	(void)fd;
+	(void)key;
+	(void)value;
+	errno = ENOENT;
+	return -1;
+}
+
+int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
+{
+	(void)fd;
+	(void)key;
+	(void)value;
+	(void)flags;
+	return 0;
+}
+
+int bpf_map_update_batch(int fd, const void *keys, const void *values,
+			 __u32 *count, const struct bpf_map_batch_opts *opts)
+{
+	(void)fd;
+	(void)keys;
+	(void)values;
+	(void)count;
+	(void)opts;
+	return 0;
+}
+
+int libbpf_num_possible_cpus(void)
+{
+	return 2;
+}
+
+void bpf_quiesce(struct tribd *d)
+{
+	(void)d;
+}
+
+/* --- the rest of tribd */
+
+int group_store(struct tribd *d, struct tree *t, bool fresh)
+{
+	(void)d;
+	(void)t;
+	(void)fresh;
+	return 0;
+}
+
+void group_defer(void)
+{
+}
+
+int group_flush(struct tribd *d)
+{
+	(void)d;
+	return 0;
+}
+
+void group_clear(struct tribd *d, uint16_t tree)
+{
+	(void)d;
+	(void)tree;
+}
+
+void group_sweep(struct tribd *d)
+{
+	(void)d;
+}
+
+int state_save(struct tribd *d)
+{
+	(void)d;
+	return 0;
+}
+
+int state_save_without(struct tribd *d, const void *object)
+{
+	(void)d;
+	(void)object;
+	return 0;
+}
+
+int deliver_tree_added(struct tribd *d, struct tree *t, bool adopted)
+{
+	(void)d;
+	(void)adopted;
+	t->row.deliver = t->id;
+	return 0;
+}
+
+void deliver_tree_removed(struct tribd *d, struct tree *t)
+{
+	(void)d;
+	(void)t;
+}
+
+int join_tree_added(struct tribd *d, struct tree *t, bool adopted)
+{
+	(void)d;
+	(void)t;
+	(void)adopted;
+	return 0;
+}
+
+void join_tree_removed(struct tribd *d, struct tree *t)
+{
+	(void)d;
+	(void)t;
+}
+
+unsigned int attach_count(struct tribd *d, const struct job *job)
+{
+	(void)d;
+	(void)job;
+	return 0;
+}
+
+void attach_job_removed(struct tribd *d, struct job *job)
+{
+	(void)d;
+	(void)job;
+}

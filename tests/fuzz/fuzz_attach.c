@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The attach socket: a few processes that connect, say anything and go, in any
+ * order. No rank is given twice, every rank that was given comes back, and
+ * only those get one who may.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static int fuzz_getsockopt(int fd, int level, int name, void *v,
+			   socklen_t *len);
+
+/* The code under test; who connects is the input's to say. */
+#define getsockopt fuzz_getsockopt
+#include "userspace/daemon/attach.c"
+#undef getsockopt
+
+#include "userspace/daemon/deliver.h"
+
+#define OWNER 1000
+#define CONNS 6
+#define RANKS 3
+#define TREES 2
+
+struct input {
+	const uint8_t *p;
+	size_t left;
+};
+
+static struct tribd D;
+static struct job J = {
+	.name = "train", .id = 7, .world = RANKS, .owner = OWNER, .window = 4};
+static struct tree T[TREES];
+static struct face F;
+static int peer[CONNS]; /* the other ends; -1: none */
+static struct conn *conn[CONNS];
+static uint32_t next_uid;
+static int plugging;
+static unsigned int rings;
+
+static uint8_t take8(struct input *in)
+{
+	if (!in->left)
+		return 0;
+	in->left--;
+	return *in->p++;
+}
+
+static void must(bool good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "attach: %s\n", what);
+	abort();
+}
+
+static int fuzz_getsockopt(int fd, int level, int name, void *v, socklen_t *len)
+{
+	struct ucred cred = {.pid = 77, .uid = next_uid};
+
+	(void)fd;
+	(void)level;
+	must(name == SO_PEERCRED && *len == sizeof(cred), "getsockopt()");
+	memcpy(v, &cred, sizeof(cred));
+	return 0;
+}
+
+/* --- tribd, as far as attach.c and place.c see it */
+
+void log_line(enum log_level level, const char *fmt, ...)
+{
+	(void)level;
+	(void)fmt;
+}
+
+uint64_t now_ns(void)
+{
+	static uint64_t now;
+
+	return now += 100000000;
+}
+
+void timer_set(struct tribd *d, struct timer *t, uint32_t ms)
+{
+	(void)d;
+	t->at_ns = ms;
+}
+
+void timer_cancel(struct tribd *d, struct timer *t)
+{
+	(void)d;
+	t->at_ns = 0;
+}
+
+int loop_add(struct tribd *d, struct watch *w, uint32_t events)
+{
+	(void)d;
+	(void)events;
+	conn[plugging] = w->arg;
+	return 0;
+}
+
+void loop_del(struct tribd *d, struct watch *w)
+{
+	(void)d;
+	for (int i = 0; i < CONNS; i++)
+		if (conn[i] == w->arg)
+			conn[i] = NULL;
+}
+
+struct job *job_find(struct tribd *d, const char *name)
+{
+	(void)d;
+	return strcmp(name, J.name) ? NULL : &J;
+}
+
+struct tree *job_next_tree(struct tribd *d, const struct job *job,
+			   const struct tree *after)
+{
+	(void)d;
+	(void)job;
+	return !after ? &T[0] : after == &T[0] ? &T[1] : NULL;
+}
+
+struct tree *tree_find(struct tribd *d, uint16_t id)
+{
+	(void)d;
+	return id >= 1 && id <= TREES ? &T[id - 1] : NULL;
+}
+
+struct local *tree_local(struct tree *t, uint16_t rank)
+{
+	for (unsigned int i = 0; i < t->nlocal; i++)
+		if (t->local[i].rank == rank)
+			return &t->local[i];
+	return NULL;
+}
+
+int deliver_rank_add(struct tribd *d, struct job *job, uint16_t rank)
+{
+	(void)d;
+	(void)job;
+	for (int i = 0; i < TREES; i++) {
+		struct local *l = tree_local(&T[i], rank);
+
+		must(!l || !l->ring, "a rank has two rings");
+		if (l)
+			l->ring = 1 + rank;
+	}
+	rings++;
+	return 0; /* standard input will do as a ring */
+}
+
+void deliver_rank_del(struct tribd *d, struct job *job, uint16_t rank)
+{
+	bool had = false;
+
+	(void)d;
+	(void)job;
+	for (int i = 0; i < TREES; i++) {
+		struct local *l = tree_local(&T[i], rank);
+
+		had |= l && l->ring;
+		if (l)
+			l->ring = 0;
+	}
+	rings -= had;
+}
+
+int deliver_cells_fd(const struct tree *t)
+{
+	(void)t;
+	return 0;
+}
+
+int join_epoch(struct tribd *d, struct tree *t, uint32_t epoch)
+{
+	(void)d;
+	(void)t;
+	return epoch ? 0 : -ESTALE;
+}
+
+void join_rank_gone(struct tribd *d, struct tree *t, const struct local *l)
+{
+	(void)d;
+	(void)t;
+	must(l->pid, "a rank is gone that nobody had");
+}
+
+void join_idle(struct tribd *d, struct tree *t)
+{
+	(void)d;
+	(void)t;
+}
+
+/* --- what must hold */
+
+static void ranks_hold(void)
+{
+	unsigned int have[RANKS] = {0}, held = 0;
+
+	for (int i = 0; i < CONNS; i++) {
+		if (!conn[i] || !conn[i]->job)
+			continue;
+		must(conn[i]->rank < RANKS && !have[conn[i]->rank]++,
+		     "a rank is taken twice");
+		must(!conn[i]->cred.uid || conn[i]->cred.uid == OWNER,
+		     "a stranger has a rank");
+		held++;
+	}
+	for (int i = 0; i < TREES; i++)
+		for (unsigned int k = 0; k < T[i].nlocal; k++)
+			must(!T[i].local[k].pid == !have[T[i].local[k].rank],
+			     "a rank is neither free nor taken");
+	must(rings <= held, "a ring has no rank");
+}
+
+/* --- what processes do */
+
+static void take_answers(int i)
+{
+	static struct trib_attach_rep rep;
+	ssize_t n;
+
+	while ((n = recv(peer[i], &rep, sizeof(rep), MSG_DONTWAIT)) > 0)
+		must(n == sizeof(struct trib_attach_rep) ||
+			     n == sizeof(struct trib_attach_ack),
+		     "an answer of odd size");
+}
+
+static void say(struct input *in, int i)
+{
+	union {
+		struct trib_attach_req req;
+		struct trib_attach_epoch epoch;
+		uint8_t raw[128];
+	} m;
+	uint8_t how = take8(in), rank = take8(in), bend = take8(in);
+	size_t len = sizeof(m.req);
+
+	memset(&m, 0, sizeof(m));
+	m.req.magic = TRIB_ATTACH_MAGIC;
+	m.req.version = TRIB_ATTACH_VERSION;
+	m.req.cmd = how % 5;
+	if (m.req.cmd == TRIB_ATTACH_EPOCH) {
+		m.epoch.tree = rank % 4;
+		m.epoch.epoch = rank >> 4;
+		len = sizeof(m.epoch);
+	} else {
+		m.req.flags = how >> 5;
+		m.req.rank = rank < 0xf0 ? rank % (RANKS + 2) : TRIB_RANK_ANY;
+		strcpy(m.req.job, J.name);
+	}
+	if (bend >= 0xc0)
+		m.raw[take8(in) % sizeof(m.req)] ^= take8(in);
+	if (bend >= 0xe0)
+		len = take8(in) % sizeof(m.raw);
+	send(peer[i], &m, len, MSG_DONTWAIT);
+}
+
+static void plug(struct input *in, int i)
+{
+	static const uint32_t uids[] = {OWNER, OWNER, 0, OWNER + 1};
+	int fd[2];
+
+	must(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, fd),
+	     "socketpair()");
+	next_uid = uids[take8(in) & 3];
+	peer[i] = fd[0];
+	plugging = i;
+	conn_new(&D, fd[1]);
+	must(conn[i] != NULL, "a connection is refused");
+}
+
+static void unplug(int i)
+{
+	if (peer[i] >= 0)
+		close(peer[i]);
+	peer[i] = -1;
+	if (conn[i])
+		conn_event(&D, &conn[i]->watch, EPOLLIN);
+}
+
+static void act(struct input *in)
+{
+	uint8_t op = take8(in);
+	int i = op % CONNS;
+
+	if (!conn[i] && peer[i] >= 0)
+		unplug(i); /* it was closed at the other end */
+	switch (op >> 5) {
+	case 0:
+		unplug(i);
+		break;
+	case 1: /* a process says something, and tribd does not look yet */
+		if (peer[i] >= 0)
+			say(in, i);
+		break;
+	case 2:
+		if (conn[i] && conn[i]->hello.at_ns)
+			hello_late(&D, &conn[i]->hello);
+		break;
+	case 3:
+		if (take8(in) == 0xff)
+			attach_tree_removed(&D, &T[op & 1]);
+		break;
+	default:
+		if (peer[i] < 0)
+			plug(in, i);
+		say(in, i);
+		if (conn[i])
+			conn_event(&D, &conn[i]->watch, EPOLLIN);
+	}
+	if (peer[i] >= 0)
+		take_answers(i);
+	ranks_hold();
+}
+
+static void start(void)
+{
+	memset(&D, 0, sizeof(D));
+	memset(T, 0, sizeof(T));
+	TAILQ_INIT(&D.trees);
+	D.attach = calloc(1, sizeof(*D.attach));
+	LIST_INIT(&D.attach->conns);
+	for (int i = 0; i < CONNS; i++)
+		peer[i] = -1;
+	for (int i = 0; i < TREES; i++) {
+		T[i].id = (uint16_t)(1 + i);
+		T[i].job = &J;
+		T[i].parent = &F;
+		T[i].nlocal = RANKS - (unsigned int)i;
+		for (unsigned int k = 0; k < T[i].nlocal; k++)
+			T[i].local[k].rank = (uint16_t)k;
+		TAILQ_INSERT_TAIL(&D.trees, &T[i], link);
+	}
+	rings = 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = {data, size};
+
+	start();
+	while (in.left)
+		act(&in);
+	for (int i = 0; i < CONNS; i++)
+		unplug(i);
+	ranks_hold();
+	must(!D.attach->nconns && !rings, "something is left");
+	free(D.attach);
+	return 0;
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * JOIN, LEAVE and START as tribd gets them from the network, at a root and at
+ * an inner node: whatever comes, epochs only grow, an epoch begins only with
+ * all children, and no answer is longer or more frequent than what it answers.
+ */
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <endian.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/daemon/attach.h"
+#include "userspace/daemon/join.h"
+
+#define COOKIE 0x1122334455667788ULL
+#define NCHILD 3
+#define MS 1000000ULL
+
+struct input {
+	const uint8_t *p;
+	size_t left;
+};
+
+static struct tribd D;
+static struct job J;
+static struct tree T;
+static struct face F[NCHILD + 2]; /* children, the parent, a stranger */
+static uint64_t clock_ns;
+static uint32_t last_epoch; /* newest that ever ran */
+static size_t longest;	    /* answer to the packet in hand */
+static unsigned int answers;
+
+static uint8_t take8(struct input *in)
+{
+	if (!in->left)
+		return 0;
+	in->left--;
+	return *in->p++;
+}
+
+static void must(bool good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "join: %s\n", what);
+	abort();
+}
+
+/* --- tribd, as far as join.c sees it */
+
+void log_line(enum log_level level, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	(void)level;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+}
+
+void timer_set(struct tribd *d, struct timer *t, uint32_t ms)
+{
+	(void)d;
+	t->at_ns = clock_ns + ms * MS;
+}
+
+void timer_cancel(struct tribd *d, struct timer *t)
+{
+	(void)d;
+	t->at_ns = 0;
+}
+
+uint64_t now_ns(void)
+{
+	return clock_ns;
+}
+
+struct tree *tree_find(struct tribd *d, uint16_t id)
+{
+	(void)d;
+	return id == T.id ? &T : NULL;
+}
+
+struct local *tree_local(struct tree *t, uint16_t rank)
+{
+	(void)t;
+	(void)rank;
+	return NULL;
+}
+
+int tree_row_store(struct tribd *d, struct tree *t)
+{
+	const struct joining *j = t->join;
+
+	(void)d;
+	if (!t->row.epoch || t->row.epoch == last_epoch)
+		return 0;
+	must(t->row.epoch > last_epoch, "an epoch runs again");
+	must(session_seen(&j->s) == (1 << NCHILD) - 1,
+	     "an epoch begins without all children");
+	last_epoch = t->row.epoch;
+	return 0;
+}
+
+int state_save(struct tribd *d)
+{
+	(void)d;
+	return 0;
+}
+
+bool face_sent(const struct face *f, const struct udp_packet *p)
+{
+	return f->l3_ifindex == p->ifindex &&
+	       !memcmp(&f->addr, &p->src, sizeof(f->addr));
+}
+
+int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to,
+	     uint16_t port, const void *data, size_t len)
+{
+	const struct trib_hdr *h = data;
+	volatile uint8_t sum = 0;
+
+	(void)d;
+	(void)via;
+	(void)to;
+	(void)port;
+	must(len >= sizeof(*h) &&
+		     len == sizeof(*h) + trib_payload_len(ntohs(h->nval)),
+	     "lengths of what is sent disagree");
+	for (size_t i = 0; i < len; i++) /* it must be there */
+		sum += ((const uint8_t *)data)[i];
+	answers++;
+	if (h->type == TRIB_T_START && len > longest)
+		longest = len;
+	return 0;
+}
+
+void attach_tree_removed(struct tribd *d, struct tree *t)
+{
+	(void)d;
+	(void)t;
+}
+
+/* Slots that wait for one who left, sometimes. */
+static struct trib_slot slot;
+
+int bpf_map_lookup_elem(int fd, const void *key, void *value)
+{
+	(void)fd;
+	(void)key;
+	memcpy(value, &slot, 64 + 4 * TRIB_NVAL_SMALL);
+	return 0;
+}
+
+/* --- what comes */
+
+static void datagram(struct input *in, struct join_packet *p)
+{
+	uint8_t what = take8(in), who = take8(in), bend = take8(in);
+	unsigned int from = who % (NCHILD + 2);
+	static const uint8_t types[] = {TRIB_T_JOIN, TRIB_T_JOIN, TRIB_T_LEAVE,
+					TRIB_T_START};
+	struct udp_packet up = {
+		.data = p,
+		.len = sizeof(p->h) + 4 * TRIB_NVAL_SMALL,
+		.src = F[from].addr,
+		.ifindex = F[from].l3_ifindex,
+		.sport = from == NCHILD ? TRIB_UDP_PORT : 40000,
+	};
+
+	memset(p, 0, sizeof(*p));
+	p->h.version = TRIB_WIRE_VERSION;
+	p->h.type = types[what & 3];
+	p->h.flags = p->h.type == TRIB_T_START ? 0 : TRIB_F_UP;
+	p->h.job = htons(J.id);
+	p->h.tree = htons(T.id);
+	p->h.child = htons(from);
+	p->h.nval = htons(TRIB_NVAL_SMALL);
+	p->h.cookie = htobe64(COOKIE);
+	if (p->h.type == TRIB_T_START) {
+		const struct joining *j = T.join;
+		struct trib_start *st = &p->u.start;
+
+		st->nonce = htobe64(what & 4 ? 7 : j->s.up_nonce);
+		st->epoch = htonl(last_epoch + (what >> 3 & 3));
+		st->state = htons(what >> 5 & 3);
+		st->window = htons(J.window);
+		st->nval = htons(TRIB_NVAL_SMALL);
+		st->world = htons(J.world);
+		st->nchild = htons(NCHILD);
+	} else {
+		p->u.join.nonce = htobe64(1 + (what >> 2 & 7));
+		p->u.join.epoch = htonl(what >> 5 ? last_epoch : 0);
+		p->u.join.rank = htonl(from);
+	}
+	for (int i = bend < 0x40 ? 1 + bend % 3 : 0; i; i--) {
+		uint8_t at = take8(in);
+
+		((uint8_t *)p)[at % (sizeof(p->h) + sizeof(p->u.start))] ^=
+			take8(in);
+	}
+	if (bend >= 0xf0)
+		up.len = take8(in) << 4;
+	answers = 0;
+	longest = 0;
+	join_packet(&D, &up);
+	must(longest <= up.len, "an answer is longer than the question");
+	/* The last JOIN starts all; an ABORT goes to all, and up; LEAVE. */
+	must(answers <= 2 * NCHILD + 4, "too many answers");
+}
+
+static void time_passes(struct input *in)
+{
+	struct joining *j = T.join;
+	unsigned int n = 0;
+
+	clock_ns += (1ULL << (take8(in) & 15)) * MS;
+	while (j->timer.at_ns && j->timer.at_ns <= clock_ns) {
+		must(n++ < 10, "a timer runs wild");
+		j->timer.at_ns = 0;
+		j->timer.fn(&D, &j->timer);
+	}
+}
+
+static void start(bool parent)
+{
+	memset(&T, 0, sizeof(T));
+	memset(&D, 0, sizeof(D));
+	memset(F, 0, sizeof(F));
+	clock_ns = 1000000 * MS;
+	last_epoch = 0;
+	TAILQ_INIT(&D.trees);
+	TAILQ_INIT(&D.faces);
+	D.config.nval = TRIB_NVAL_SMALL;
+	J = (struct job){.id = 7,
+			 .cookie = COOKIE,
+			 .world = NCHILD,
+			 .window = 4,
+			 .timeout_ms = 5000};
+	for (unsigned int i = 0; i < NCHILD + 2; i++) {
+		F[i].l3_ifindex = 10 + i;
+		F[i].addr.s6_addr[15] = (uint8_t)(1 + i);
+		F[i].udp_port = TRIB_UDP_PORT;
+		TAILQ_INSERT_TAIL(&D.faces, &F[i], link);
+	}
+	T.id = 3;
+	T.job = &J;
+	T.nchild = NCHILD;
+	for (unsigned int i = 0; i < NCHILD; i++)
+		T.child[i] = (struct child){&F[i], (uint16_t)i};
+	T.parent = parent ? &F[NCHILD] : NULL;
+	T.slots = 8;
+	TAILQ_INSERT_TAIL(&D.trees, &T, link);
+	must(!join_tree_added(&D, &T, false), "join_tree_added()");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct join_packet packet;
+	struct input in = {data, size};
+
+	start(take8(&in) & 1);
+	while (in.left) {
+		uint8_t op = take8(&in);
+
+		if (op < 0xc0) {
+			datagram(&in, &packet);
+		} else if (op < 0xf0) {
+			time_passes(&in);
+		} else {
+			slot.epoch = last_epoch;
+			slot.seen = take8(&in) & ((1 << NCHILD) - 1);
+			slot.state = TRIB_SLOT_COLLECT;
+		}
+	}
+	join_exit(&D);
+	return 0;
+}

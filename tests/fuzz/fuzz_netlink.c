@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * tribd's netlink server with its faces, jobs and trees, but without a kernel
+ * (daemon_double.c): sequences of requests, sound and bent. A request that
+ * changes something is answered exactly once; one that is refused, or comes
+ * from somebody else than root, changes nothing; all counts stay right.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+static ssize_t fuzz_recvmsg(int fd, struct msghdr *h, int flags);
+
+/* The code under test, with its socket replaced. */
+#define recvmsg fuzz_recvmsg
+#include "userspace/daemon/netlink.c"
+#undef recvmsg
+
+#include "userspace/daemon/face.h"
+#include "userspace/daemon/job.h"
+#include "userspace/daemon/tree.h"
+
+struct input {
+	const uint8_t *p;
+	size_t left;
+};
+
+static struct tribd D;
+static char message[TRIB_NL_MSG_MAX] __attribute__((aligned(8)));
+static size_t message_len;
+static uint32_t message_uid;
+static int answers, errors, last_error;
+
+static uint8_t take8(struct input *in)
+{
+	if (!in->left)
+		return 0;
+	in->left--;
+	return *in->p++;
+}
+
+static void must(bool good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "netlink: %s\n", what);
+	abort();
+}
+
+/* --- the socket */
+
+static ssize_t fuzz_recvmsg(int fd, struct msghdr *h, int flags)
+{
+	struct ucred cred = {.pid = 1, .uid = message_uid};
+	struct sockaddr_nl *from = h->msg_name;
+	struct cmsghdr *c;
+
+	(void)fd;
+	(void)flags;
+	memcpy(h->msg_iov->iov_base, message, message_len);
+	*from = (struct sockaddr_nl){.nl_family = AF_NETLINK, .nl_pid = 7};
+	memset(h->msg_control, 0, h->msg_controllen);
+	c = CMSG_FIRSTHDR(h);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_CREDENTIALS;
+	c->cmsg_len = CMSG_LEN(sizeof(cred));
+	memcpy(CMSG_DATA(c), &cred, sizeof(cred));
+	h->msg_flags = 0;
+	return (ssize_t)message_len;
+}
+
+/* What goes to the client must be well-formed. */
+ssize_t sendto(int fd, const void *data, size_t len, int flags,
+	       const struct sockaddr *to, socklen_t tolen)
+{
+	const struct nlmsghdr *nlh = data;
+	int rem = (int)len;
+
+	(void)fd;
+	(void)flags;
+	(void)to;
+	(void)tolen;
+	must(len <= TRIB_NL_MSG_MAX, "an answer is too long");
+	for (; nlmsg_ok(nlh, rem);
+	     nlh = nlmsg_next((struct nlmsghdr *)nlh, &rem)) {
+		answers++;
+		if (nlh->nlmsg_type != NLMSG_ERROR)
+			continue;
+		errors++;
+		last_error = ((struct nlmsgerr *)nlmsg_data(nlh))->error;
+	}
+	must(rem <= 0, "an answer is cut short");
+	return (ssize_t)len;
+}
+
+/* --- requests */
+
+static const char *const words[] = {"a",     "b",    "c",  "d",	  "up",
+				    "train", "eval", "p0", "p1",  "p2",
+				    "p9",    "",     " ",  "\xff"};
+
+static void *put(size_t n)
+{
+	void *at = message + message_len;
+
+	if (message_len + NLMSG_ALIGN(n) > sizeof(message))
+		return NULL;
+	memset(at, 0, NLMSG_ALIGN(n));
+	message_len += NLMSG_ALIGN(n);
+	return at;
+}
+
+/* One attribute that is as its set says, more or less. */
+static void put_attr(struct input *in, const struct nl_set *set, int depth)
+{
+	unsigned int type = take8(in) % (set->max + 2);
+	const struct nl_attr *a = type <= set->max ? &set->attr[type] : NULL;
+	static const uint8_t sizes[] = {1, 2, 4, 8};
+	size_t start = message_len, n = 0;
+	struct nlattr *at = put(NLA_HDRLEN);
+	const char *word;
+	uint8_t *body, bend = take8(in);
+
+	if (!at)
+		return;
+	if (!a || !a->name) {
+		n = bend % 9;
+	} else if (a->kind == NL_NEST && depth) {
+		for (int i = 1 + take8(in) % 8; i && in->left; i--)
+			put_attr(in, a->nest, depth - 1);
+		n = message_len - start - NLA_HDRLEN;
+		goto end;
+	} else if (a->kind == NL_TEXT) {
+		word = words[take8(in) % (sizeof(words) / sizeof(words[0]))];
+		n = strlen(word) + 1;
+		body = put(n);
+		if (body)
+			memcpy(body, word, n);
+		goto end;
+	} else {
+		n = a->kind == NL_BYTES ? a->size : sizes[a->kind & 3];
+	}
+	if (bend == 0xff)
+		n++;
+	body = put(n);
+	for (size_t i = 0; body && i < n; i++)
+		body[i] = i && bend & 0x40 ? 0 : take8(in);
+end:
+	at->nla_type = (uint16_t)type;
+	at->nla_len = (uint16_t)(NLA_HDRLEN + n + (bend == 0xfe));
+}
+
+static void put_request(struct input *in)
+{
+	struct nlmsghdr *nlh = put(NLMSG_HDRLEN);
+	struct genlmsghdr *genl = put(GENL_HDRLEN);
+	uint8_t cmd = take8(in), how = take8(in);
+
+	nlh->nlmsg_type = how == 0xff ? 0x10 : TRIB_NL_TYPE;
+	nlh->nlmsg_flags =
+		NLM_F_REQUEST | NLM_F_ACK | (how & 0x20 ? NLM_F_DUMP : 0);
+	genl->cmd = cmd % (TRIB_CMD__MAX + 1);
+	message_uid = how & 0x10 ? 1000 : 0;
+	if (how & 0x40) { /* as it comes */
+		char *raw = put(take8(in));
+
+		while (raw && raw < message + message_len && in->left)
+			*raw++ = (char)take8(in);
+	}
+	for (int i = how & 3; i && in->left; i--)
+		put_attr(in, &nl_top, 3);
+	nlh->nlmsg_len = (uint32_t)message_len + (how == 0xfe);
+}
+
+/* --- what must hold */
+
+struct shape {
+	unsigned int faces, jobs, trees;
+};
+
+static struct shape shape_of(void)
+{
+	return (struct shape){D.nfaces, D.njobs, D.ntrees};
+}
+
+static void counts_hold(void)
+{
+	unsigned int faces = 0, jobs = 0, trees = 0, used = 0, uses = 0;
+	uint32_t slots = 0;
+	struct face *f;
+	struct job *j;
+	struct tree *t;
+
+	TAILQ_FOREACH(f, &D.faces, link) {
+		faces++;
+		uses += f->trees;
+		must(f->port && f->name[0], "a face without a port or name");
+	}
+	TAILQ_FOREACH(j, &D.jobs, link) {
+		jobs++;
+		must(j->world && j->world <= TRIB_WORLD_MAX && j->window &&
+			     !(j->window & (j->window - 1)),
+		     "a job's parameters");
+	}
+	TAILQ_FOREACH(t, &D.trees, link) {
+		trees++;
+		slots += t->slots;
+		used += t->nchild + t->ndown + !!t->parent;
+		must(t->job && t->nchild <= TRIB_CHILDREN_MAX, "a tree");
+		must(t->id < D.config.ntrees, "a tree's number");
+		must(t->row.slot0 + t->slots <= D.config.nslots, "slots");
+	}
+	must(faces == D.nfaces && jobs == D.njobs && trees == D.ntrees,
+	     "objects are miscounted");
+	must(uses == used, "uses of faces are miscounted");
+	must(slots == tree_slots_used(&D), "slots are miscounted");
+}
+
+static void one_request(struct input *in)
+{
+	struct shape before = shape_of(), after;
+	const struct genlmsghdr *genl;
+	const struct nlmsghdr *nlh = (struct nlmsghdr *)message;
+
+	message_len = 0;
+	answers = errors = 0;
+	put_request(in);
+	genl = nlmsg_data(nlh);
+	receive(&D);
+	after = shape_of();
+	counts_hold();
+	if (nlh->nlmsg_len > message_len) {
+		must(!answers, "an answer to what never came whole");
+		return;
+	}
+	must(answers, "no answer");
+	must(errors <= 1, "two verdicts");
+	if (!errors || last_error || message_uid)
+		must(!memcmp(&before, &after, sizeof(before)),
+		     "what was refused, or only read, changed something");
+	if (message_uid && genl->cmd < TRIB_CMD__MAX &&
+	    nl_command[genl->cmd].changes)
+		must(last_error, "somebody may change things");
+}
+
+/* Something to refer to: a face each on p0 to p3, and a job. */
+static void furnish(void)
+{
+	static const char *const name[] = {"a", "b", "c", "up"};
+	struct job_spec job = {.name = "train", .world = 4, .window = 4};
+	struct reason why;
+
+	for (int i = 0; i < 4; i++) {
+		struct face_spec s = {
+			.addr = {.s6_addr = {[10] = 0xff, 0xff, 10, 0, i, 2}},
+		};
+
+		snprintf(s.name, sizeof(s.name), "%s", name[i]);
+		snprintf(s.ifname, sizeof(s.ifname), "p%d", i);
+		must(!face_new(&D, &s, &why), "face_new()");
+	}
+	must(!job_new(&D, &job, &why), "job_new()");
+}
+
+static void start(bool furnished)
+{
+	memset(&D, 0, sizeof(D));
+	TAILQ_INIT(&D.ports);
+	TAILQ_INIT(&D.faces);
+	TAILQ_INIT(&D.jobs);
+	TAILQ_INIT(&D.trees);
+	D.config.nval = TRIB_NVAL_SMALL;
+	D.config.ntrees = 8;
+	D.config.nslots = 64;
+	D.nl = calloc(1, sizeof(*D.nl));
+	D.nl->watch.fd = -1;
+	nl_clients_init(&D.nl->clients);
+	if (furnished)
+		furnish();
+}
+
+static void end(void)
+{
+	nl_clients_exit(&D, &D.nl->clients);
+	free(D.nl);
+	tree_free_all(&D);
+	job_free_all(&D);
+	face_free_all(&D);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = {data, size};
+
+	start(take8(&in) & 3);
+	for (int i = 0; i < 32 && in.left; i++)
+		one_request(&in);
+	end();
+	return 0;
+}
+
+/* --- what chance would not write: trees, and what is done with them */
+
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
+			       unsigned int seed);
+
+struct output {
+	uint8_t *p;
+	size_t size, max;
+	uint32_t rnd;
+};
+
+static uint32_t rnd(struct output *o, uint32_t n)
+{
+	o->rnd = o->rnd * 1664525 + 1013904223;
+	return (o->rnd >> 8) % n;
+}
+
+static void byte(struct output *o, unsigned int v)
+{
+	if (o->size < o->max)
+		o->p[o->size++] = (uint8_t)v;
+}
+
+/* As put_attr() reads them: a word, a small number, a nest of @n. */
+static void attr_word(struct output *o, int type, int word)
+{
+	byte(o, (unsigned int)type);
+	byte(o, 0);
+	byte(o, (unsigned int)word);
+}
+
+static void attr_small(struct output *o, int type, unsigned int v)
+{
+	byte(o, (unsigned int)type);
+	byte(o, 0x40);
+	byte(o, v);
+}
+
+static void attr_nest(struct output *o, int type, unsigned int n)
+{
+	byte(o, (unsigned int)type);
+	byte(o, 0);
+	byte(o, n - 1);
+}
+
+static void write_tree(struct output *o)
+{
+	unsigned int nchild = rnd(o, 4), up = rnd(o, 2), local = rnd(o, 2);
+	unsigned int down = !rnd(o, 4), first = rnd(o, 4);
+
+	byte(o, TRIB_CMD_TREE_NEW);
+	byte(o, 1);
+	attr_nest(o, TRIB_A_TREE, 1 + nchild + 2 * up + local + down);
+	attr_word(o, TRIB_A_TREE_JOB, 5);
+	for (unsigned int i = 0; i < nchild; i++) {
+		attr_nest(o, TRIB_A_TREE_CHILD, 2);
+		attr_word(o, TRIB_A_CHILD_FACE, (first + i) % 4);
+		attr_small(o, TRIB_A_CHILD_RANK, i);
+	}
+	if (up) {
+		attr_word(o, TRIB_A_TREE_PARENT, 4);
+		attr_small(o, TRIB_A_TREE_UP_CHILD, rnd(o, 3));
+	}
+	if (local) {
+		attr_nest(o, TRIB_A_TREE_LOCAL, 2);
+		attr_small(o, TRIB_A_CHILD_RANK, rnd(o, 4));
+		attr_small(o, TRIB_A_CHILD_INDEX, rnd(o, 4));
+	}
+	if (down)
+		attr_word(o, TRIB_A_TREE_DOWN, rnd(o, 5));
+}
+
+static void write_use(struct output *o)
+{
+	static const uint8_t cmds[] = {TRIB_CMD_TREE_DEL, TRIB_CMD_TREE_GET,
+				       TRIB_CMD_TREE_WIPE};
+
+	byte(o, cmds[rnd(o, 3)]);
+	byte(o, 1);
+	attr_nest(o, TRIB_A_TREE, 1);
+	attr_small(o, TRIB_A_TREE_ID, 1 + rnd(o, 3));
+}
+
+static void write_dump(struct output *o)
+{
+	static const uint8_t cmds[] = {TRIB_CMD_TREE_GET, TRIB_CMD_GROUP_GET,
+				       TRIB_CMD_FACE_GET, TRIB_CMD_JOB_GET};
+
+	byte(o, cmds[rnd(o, 4)]);
+	byte(o, 0x20);
+}
+
+static void write_del(struct output *o)
+{
+	bool job = rnd(o, 2);
+
+	byte(o, job ? TRIB_CMD_JOB_DEL : TRIB_CMD_FACE_DEL);
+	byte(o, 1);
+	attr_nest(o, job ? TRIB_A_JOB : TRIB_A_FACE, 1);
+	attr_word(o, 1, job ? 5 : (int)rnd(o, 5));
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
+			       unsigned int seed)
+{
+	static void (*const write[])(struct output * o) = {
+		write_tree, write_tree, write_use, write_dump, write_del,
+	};
+	struct output o = {data, size, max, seed};
+
+	if (rnd(&o, 4))
+		return LLVMFuzzerMutate(data, size, max);
+	if (!size || !rnd(&o, 3)) {
+		o.size = 0;
+		byte(&o, 1);
+	}
+	for (unsigned int n = 1 + rnd(&o, 8); n; n--)
+		write[rnd(&o, 5)](&o);
+	return o.size;
+}

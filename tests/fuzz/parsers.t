@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Short runs of the fuzzers of user space, always the same: what `make check`
+# affords. README.md has the long ones.
+set -u
+cd "$(dirname "$0")/../.." || exit
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+n=0
+
+# short NAME RUNS MAX_LEN [ARGUMENT...]
+short()
+{
+	local name=$1 runs=$2 len=$3
+	shift 3
+	n=$((n + 1))
+	if timeout 300 "build/fuzz-$name" -seed=1 -runs="$runs" \
+		-max_len="$len" -artifact_prefix="$tmp/" "$@" \
+		</dev/null >"$tmp/log" 2>&1; then
+		echo "ok $n - ${name}__stands_bad_input"
+		return
+	fi
+	failed=1
+	sed 's/^/# /' "$tmp/log" | tail -40
+	for f in "$tmp"/crash-* "$tmp"/leak-* "$tmp"/timeout-*; do
+		[[ -e $f ]] && echo "# input: $(base64 -w0 "$f")"
+	done
+	echo "not ok $n - ${name}__stands_bad_input"
+}
+
+mkdir "$tmp/ticket"
+query='job=7&cookie=abcdef0123456789&rank=3&world=8&tree=1:2&tree=2:3'
+printf 'trib://%s' "10.0.0.1/train?$query" >"$tmp/ticket/v4"
+printf 'trib://%s' "[fd00::1]:7417/train?$query" >"$tmp/ticket/v6"
+short ticket 100000 400 -dict=tests/fuzz/ticket.dict "$tmp/ticket"
+short netlink 3000 1500
+short join 10000 600
+short attach 20000 300
+short lib 1500 800
+echo "1..$n"
+exit $failed
