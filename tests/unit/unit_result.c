@@ -133,17 +133,20 @@ static void abort__from_outside_ends_everything(void)
 	static const struct {
 		enum trib_abort why;
 		int code, err;
+		uint16_t aux;
+		int rank;
 	} cases[] = {
-		{TRIB_ABORT_GONE, TRIB_ERR_GONE, -EHOSTDOWN},
-		{TRIB_ABORT_REJOIN, TRIB_ERR_REJOIN, -EHOSTDOWN},
-		{TRIB_ABORT_ADMIN, TRIB_ERR_REMOVED, -ECONNABORTED},
+		{TRIB_ABORT_GONE, TRIB_ERR_GONE, -EHOSTDOWN, 1, 1},
+		{TRIB_ABORT_REJOIN, TRIB_ERR_REJOIN, -EHOSTDOWN, 1, 1},
+		{TRIB_ABORT_REJOIN, TRIB_ERR_REJOIN, -EHOSTDOWN, 0xffff, -1},
+		{TRIB_ABORT_ADMIN, TRIB_ERR_REMOVED, -ECONNABORTED, 1, -1},
 	};
 	struct sim_options o = star(2);
 	unsigned int i;
 
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct trib_rx rx = {.type = TRIB_T_ABORT,
-				     .aux = 1,
+				     .aux = cases[i].aux,
 				     .chunk = cases[i].why,
 				     .epoch = 2};
 		float x[100] = {0};
@@ -162,6 +165,7 @@ static void abort__from_outside_ends_everything(void)
 		expect(r->done);
 		expect_eq(trib_wait(r), cases[i].err);
 		expect_eq(t->error.code, cases[i].code);
+		expect_eq(t->error.rank, cases[i].rank);
 		expect_eq(trib_ibarrier(t, &again), cases[i].err);
 		expect_eq(trib_engine_deadline(t), 0);
 		sim_free(&s);

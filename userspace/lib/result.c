@@ -178,6 +178,18 @@ static void rx_alive(struct trib_stream *s, const struct trib_rx *rx)
 			s->child_ns[i] = s->t->now;
 }
 
+/* A relay that lost its children may not know which rank it was. */
+static void rank_lost(struct trib *t, int code, unsigned int rank,
+		      const char *how)
+{
+	if (rank < t->world)
+		trib_die_rank(t, code, -EHOSTDOWN, (int)rank, "rank %u %s",
+			      rank, how);
+	else
+		trib_die_rank(t, code, -EHOSTDOWN, -1,
+			      "a rank behind another relay %s", how);
+}
+
 static void rx_abort(struct trib_stream *s, const struct trib_rx *rx)
 {
 	unsigned int rank = rx->aux;
@@ -185,20 +197,15 @@ static void rx_abort(struct trib_stream *s, const struct trib_rx *rx)
 
 	switch (rx->chunk) {
 	case TRIB_ABORT_DEAD:
-		trib_die_rank(
-			t, TRIB_ERR_DEAD, -EHOSTDOWN, (int)rank,
-			rank == t->rank
-				? "rank %u: others take this rank for dead"
-				: "rank %u gave no sign of life in time",
-			rank);
+		rank_lost(t, TRIB_ERR_DEAD, rank,
+			  rank == t->rank ? "is taken for dead by others"
+					  : "gave no sign of life in time");
 		break;
 	case TRIB_ABORT_GONE:
-		trib_die_rank(t, TRIB_ERR_GONE, -EHOSTDOWN, (int)rank,
-			      "rank %u ended or left", rank);
+		rank_lost(t, TRIB_ERR_GONE, rank, "ended or left");
 		break;
 	case TRIB_ABORT_REJOIN:
-		trib_die_rank(t, TRIB_ERR_REJOIN, -EHOSTDOWN, (int)rank,
-			      "rank %u restarted", rank);
+		rank_lost(t, TRIB_ERR_REJOIN, rank, "restarted");
 		break;
 	case TRIB_ABORT_ADMIN:
 		trib_die_rank(t, TRIB_ERR_REMOVED, -ECONNABORTED, -1,
