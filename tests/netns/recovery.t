@@ -153,6 +153,8 @@ def tree():
                '--loss', '1', '--dup', '1', '--reorder', '1')
     try:
         under_faults(f, 'tree_1_percent', ['r1', 'r0'], ['w3'])
+        killed(f, 'tree', 1, False)
+        again(f, 'tree')
     finally:
         f.down()
 
