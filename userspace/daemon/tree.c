@@ -380,13 +380,11 @@ static void rows_sweep(struct tribd *d)
 	group_sweep(d);
 }
 
-int tree_restore_done(struct tribd *d)
+static int restore_trees(struct tribd *d)
 {
 	struct tree *t;
 	int err;
 
-	rows_sweep(d);
-	group_defer();
 	TAILQ_FOREACH(t, &d->trees, link) {
 		bool adopted = row_adopt(d, t);
 
@@ -402,6 +400,18 @@ int tree_restore_done(struct tribd *d)
 				t->id);
 	}
 	return 0;
+}
+
+int tree_restore_done(struct tribd *d)
+{
+	int err, rc;
+
+	rows_sweep(d);
+	group_defer();
+	err = restore_trees(d);
+	/* Before anybody can remove a tree: its groups would come back. */
+	rc = group_flush(d);
+	return err ? err : rc;
 }
 
 void tree_remove_all(struct tribd *d, const struct job *job)
