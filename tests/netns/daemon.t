@@ -262,7 +262,9 @@ def changes():
         lambda: mac_text(pins.rewrites()[key]['dmac']) ==
         '02:00:00:00:00:77'), pins.rewrites()[key])
     for old, new in (('v0', 'other'), ('other', 'v0')):
-        r.ip('link', 'set', old, 'down', 'name', new)
+        # Old kernels rename only what is down, and do it before the rest.
+        r.ip('link', 'set', old, 'down')
+        r.ip('link', 'set', old, 'name', new)
         r.ip('link', 'set', new, 'up')
         tap.ok('news__renamed_device_is_remembered_as_' + new, wait_for(
             lambda: trib.json('face show w0')['ifname'] == new and
