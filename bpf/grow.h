@@ -326,6 +326,24 @@ static __always_inline bool offloaded(struct __sk_buff *skb, __u32 off)
 }
 
 /*
+ * UDP to our port: XDP let such a packet of type GROW pass only if it made it
+ * one itself. Anything else with the mark comes from outside, unadmitted.
+ */
+static __always_inline bool grow_is_ours(struct __sk_buff *skb,
+					 const struct grow_arg *a, __be16 proto)
+{
+	__be16 dport;
+
+	if (bpf_skb_load_bytes(skb, l4_off(a) + 2, &dport, sizeof(dport)) ||
+	    dport != bpf_htons(TRIB_UDP_PORT))
+		return false;
+	if (a->v6)
+		return a->ip[6] == IPPROTO_UDP;
+	return proto == bpf_htons(ETH_P_IP) && a->ip[0] == 0x45 &&
+	       !(a->ip[6] & 0x3f) && !a->ip[7] && a->ip[9] == IPPROTO_UDP;
+}
+
+/*
  * Take the tags off and read the headers. They were admitted by XDP, so a
  * packet that does not look like it is none of ours.
  */
@@ -342,6 +360,8 @@ static __always_inline bool grow_read(struct __sk_buff *skb,
 	a->v6 = eth->h_proto == bpf_htons(ETH_P_IPV6);
 	if (a->v6 ? bpf_skb_load_bytes(skb, L3_OFF, a->ip, 40) :
 		    bpf_skb_load_bytes(skb, L3_OFF, a->ip, 20))
+		return false;
+	if (!grow_is_ours(skb, a, eth->h_proto))
 		return false;
 	if (bpf_skb_load_bytes(skb, l4_off(a) + sizeof(struct udphdr), &a->h,
 			       sizeof(a->h)))

@@ -409,6 +409,29 @@ static void grow__slot_that_moved_on_is_counted(void)
 	expect_eq(the_drop(), TRIB_DROP_BUSY);
 }
 
+/* What XDP passes as none of ours, with the mark and all that follows it. */
+static void forge(int at, uint8_t byte)
+{
+	world_reset();
+	run_grad(&in, ROOT, 0, 3, 352, 77);
+	run_grad(&in, ROOT, 1, 3, 0, 0);
+	expect_eq(run_grad(&in, ROOT, 2, 3, 0, 0), XDP_PASS);
+	in.b[at] = byte;
+	expect_eq(run_grow(&in, 2), TC_ACT_SHOT);
+	expect_eq(the_drop(), TRIB_DROP_TYPE);
+	expect_eq(stat_of(TRIB_EGRESS), 0);
+}
+
+static void grow__marked_packets_from_outside_send_nothing(void)
+{
+	forge(12, 0x81);	   /* a third tag, or anything but IP */
+	forge(14, 0x46);	   /* IP options */
+	forge(14 + 6, 0x20);	   /* a fragment */
+	forge(14 + 7, 0x01);	   /* a later one */
+	forge(14 + 9, IPPROTO_TCP);
+	forge(14 + 20 + 3, 0);	   /* another port */
+}
+
 static void grow__unadmitted_packets_send_nothing(void)
 {
 	world_reset();
@@ -487,6 +510,7 @@ int main(void)
 	run(generic__alive_keeps_its_rank);
 	run(host__grown_result_is_delivered);
 	run(grow__slot_that_moved_on_is_counted);
+	run(grow__marked_packets_from_outside_send_nothing);
 	run(grow__unadmitted_packets_send_nothing);
 	run(grow__other_traffic_is_left_to_others);
 	run(grow__checksum_stays_completable);
