@@ -5,6 +5,7 @@
  */
 #include <arpa/inet.h>
 #include <endian.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -187,6 +188,17 @@ static int take_ring(struct tribd *d, struct job *job,
 	return 0;
 }
 
+/* It is repeated in the log, so nobody writes lines of their own there. */
+static bool is_name(const char name[TRIB_NAME_MAX])
+{
+	size_t i, len = strnlen(name, TRIB_NAME_MAX);
+
+	for (i = 0; i < len; i++)
+		if (!isgraph((unsigned char)name[i]))
+			return false;
+	return len && len < TRIB_NAME_MAX;
+}
+
 int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid,
 	       pid_t pid, struct trib_attach_rep *rep, struct place_fds *fds,
 	       struct job **jobp)
@@ -200,7 +212,7 @@ int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid,
 	if (req->flags & ~(uint32_t)(TRIB_ATTACH_MAPPED | TRIB_ATTACH_RESUME))
 		return place_refuse(rep, -EINVAL, "unknown flags %#x",
 				    req->flags);
-	if (!memchr(req->job, 0, sizeof(req->job)) || !req->job[0])
+	if (!is_name(req->job))
 		return place_refuse(rep, -EINVAL, "the job's name is no name");
 	job = job_find(d, req->job);
 	if (!job)
