@@ -148,7 +148,6 @@ start_job()
 {
 	local host
 
-	mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf
 	for host in "${hosts[@]}"; do
 		! has_tribd "$host" || start_tribd "$host"
 	done

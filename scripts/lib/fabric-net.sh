@@ -220,6 +220,8 @@ make_network()
 {
 	local host
 
+	# Nobody may have used BPF since this machine started.
+	mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf
 	for host in "${hosts[@]}"; do
 		make_ns "$host" "$ipv6"
 	done
