@@ -43,9 +43,12 @@
  * @TRIB_T_NEED:   down: the sender lacks contributions to @chunk; the bitmap
  *                 (bmwords = 1) names the children it has. Up ("ASK"): the
  *                 sender lacks the result of @chunk. No payload.
- * @TRIB_T_ALIVE:  up: asked by NEED for a chunk that this worker has not
- *                 reached: "alive, not there yet". Relays pass it up and, at
- *                 the root, down to everybody. rank in @aux. No payload.
+ * @TRIB_T_ALIVE:  up: a sign of life of the rank in @aux, which waits for a
+ *                 result, or was asked by NEED for a chunk that it has not
+ *                 reached. @chunk is the first whose result it lacks; with
+ *                 RESEND it has sent that one, and is not detaching. Relays
+ *                 pass it up and, at the root, down to everybody, its sender
+ *                 included. No payload.
  * @TRIB_T_ABORT:  up, then down to everybody: the collective cannot finish;
  *                 @aux is the rank to blame, @chunk an enum trib_abort. No
  *                 payload.

@@ -107,7 +107,7 @@ void trib_join_rx(struct trib_stream *s, const struct trib_rx *rx)
 		s->t->count.bad_packets++;
 		return;
 	}
-	s->heard_ns = s->t->now;
+	s->heard = true;
 	s->join_seen = be64toh(st.seen);
 	s->nchild = be16toh(st.nchild);
 	for (i = 0; i < s->nchild; i++)
@@ -145,7 +145,7 @@ static int tell_missing(struct trib *t)
 
 		if (s->epoch)
 			continue;
-		heard |= s->heard_ns != 0;
+		heard |= s->heard;
 		for (j = 0; j < s->nchild; j++) {
 			if (s->join_seen >> j & 1 || s->child_rank[j] == 0xffff)
 				continue;
