@@ -169,7 +169,10 @@ enum trib_fmt {
  * @epoch:   membership this packet belongs to; never 0 in data packets.
  * @nval:    32-bit units of values in the payload, before padding. The
  *           payload has trib_payload_len(nval) bytes.
- * @aux:     rank (ALIVE, ABORT, JOIN), or the shared mask that packed values
+ * @aux:     rank: the sender's (JOIN, ALIVE; 0xffff for a relay), the one to
+ *           blame (ABORT), the one because of which the sender leaves (LEAVE:
+ *           a worker names itself, a relay the one that made it leave);
+ *           0xffff = no rank is known. Or the shared mask that packed values
  *           refer to (compressed formats); otherwise 0.
  * @scale:   s32: power of two that one unit of TRIB_FMT_Q32 stands for. All
  *           contributions to a chunk have the same one.
@@ -266,10 +269,31 @@ enum trib_abort {
 	TRIB_ABORT_ADMIN = 4,
 };
 
+/*
+ * A nonce names an attempt to join, and is the same in every repetition:
+ * upper half, an instance: random, not 0, drawn by each process of workers and
+ * by each tree of a tribd when it starts; lower half, how often that instance
+ * has joined. Of two nonces of one instance the smaller one was late on its
+ * way. Between two instances nothing tells, except that a process which is
+ * alive goes on repeating its JOIN.
+ */
+static inline __attribute__((always_inline)) __u64
+trib_nonce(__u32 instance, __u32 count)
+{
+	return (__u64)instance << 32 | count;
+}
+
+/* @a is older than @b, of the same instance. */
+static inline __attribute__((always_inline)) int trib_nonce_is_older(__u64 a,
+								     __u64 b)
+{
+	return a >> 32 == b >> 32 && a < b;
+}
+
 /**
  * struct trib_join - payload of JOIN and LEAVE
- * @nonce: names the attempt to join: random, non-zero, the same in every
- *         repetition. A relay joins its parent with a mix of its children's.
+ * @nonce: trib_nonce() of the attempt to join. A relay has one of its own
+ *         towards its parent, and a new one whenever its children change.
  * @epoch: LEAVE: the epoch that ends for this worker. JOIN: the last epoch the
  *         sender knows of (0: none); the next one will be larger.
  * @rank:  the worker's rank, or 0xffffffff from a relay.

@@ -172,6 +172,11 @@ int trib_tribd_attach(struct trib_place *p, const char *job, unsigned int rank,
  */
 void trib_tribd_release(struct trib_place *p, bool clean);
 
+/* --- nonce.c: the names of attempts to join -------------------------------- */
+
+/* A nonce that this process has not used yet; 0: no random numbers. */
+uint64_t trib_nonce_next(void);
+
 /* --- join.c: from places to running trees and back ------------------------ */
 
 int trib_join(struct trib *t);

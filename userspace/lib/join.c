@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
-#include <sys/random.h>
 
 #include "internal.h"
 
@@ -195,9 +194,9 @@ int trib_join(struct trib *t)
 	unsigned int i;
 	int rc;
 
-	if (getrandom(&t->nonce, sizeof(t->nonce), 0) != sizeof(t->nonce))
+	t->nonce = trib_nonce_next();
+	if (!t->nonce)
 		return trib_fail(t, TRIB_ERR_SYSTEM, -EIO, "no random numbers");
-	t->nonce |= !t->nonce;
 	t->now = trib_now();
 	end = t->now + t->join_timeout_ns;
 	while (!t->dead && !all_run(t)) {
