@@ -52,6 +52,11 @@
  * @TRIB_T_ABORT:  up, then down to everybody: the collective cannot finish;
  *                 @aux is the rank to blame, @chunk an enum trib_abort. No
  *                 payload.
+ * @TRIB_T_PROBE:  shared pools only. Up: answered in place, with its own number
+ *                 in @relay, by the relay or PS that it is sent to: "I live". To
+ *                 the PS its @relay names the relay that its sender goes
+ *                 around, or 0: the PS then sends results to that worker itself
+ *                 for a while. @child is the rank. No payload.
  * @TRIB_T_JOIN:   up: a worker (or a relay all of whose children have joined)
  *                 wants to take part in the next epoch. Payload struct
  *                 trib_join, zero-padded to a full data packet, so that an
@@ -69,7 +74,8 @@ enum trib_type {
 	TRIB_T_NEED = 3,
 	TRIB_T_ALIVE = 4,
 	TRIB_T_ABORT = 5,
-	/* 6 (PROBE), 7 (ACK): shared pools */
+	TRIB_T_PROBE = 6,
+	/* 7 stays reserved */
 	TRIB_T_JOIN = 16,
 	TRIB_T_START = 17,
 	TRIB_T_LEAVE = 18,
@@ -152,8 +158,7 @@ enum trib_fmt {
  * @op:      enum trib_wire_op.
  * @fmt:     enum trib_fmt.
  * @nm:      N:M compression of the payload: log2(N) << 5 | (M - 1); 0 = dense.
- * @attempt: shared pools: how often this chunk was sent before, saturating.
- *           0 in dedicated pools.
+ * @attempt: reserved: 0 on the wire.
  * @bmwords: 64-bit words of bitmap between this header and the payload: the
  *           workers that the values stand for (shared pools), or the children
  *           seen (NEED). Bit i of the set is bit i % 64 of big-endian word
@@ -161,9 +166,12 @@ enum trib_fmt {
  * @job:     job number, unique in the cluster.
  * @tree:    tree number, unique in the cluster; a row of the relay's table.
  * @relay:   shared pools: number of the relay that is to aggregate this
- *           packet; any other relay forwards it. 0 in dedicated pools.
+ *           packet; any other relay forwards it. TRIB_RELAY_PS: the PS alone.
+ *           0 in dedicated pools.
  * @child:   up: index of the sender among the receiver's children. Down, in
- *           RESULT: index of the root's child that completed the chunk.
+ *           RESULT: index of the root's child that completed the chunk. Shared
+ *           pools: the rank whose packet it is, or whose packet made a relay
+ *           send it.
  * @chunk:   position in the (job, tree) stream; starts at 0 in each epoch,
  *           grows by one, wraps modulo 2^32 and is compared serially.
  * @epoch:   membership this packet belongs to; never 0 in data packets.
@@ -200,6 +208,8 @@ struct trib_hdr {
 } __attribute__((packed));
 TRIB_ASSERT(sizeof(struct trib_hdr) == 40, "trib_hdr is 40 bytes on the wire");
 
+/* &trib_hdr.relay of what no relay may keep. Relays have 1 to 65534. */
+#define TRIB_RELAY_PS		0xffff
 #define TRIB_BMWORDS_MAX	16	/* 1024 workers in a shared pool */
 #define TRIB_CHILDREN_MAX	64	/* children of one node of a tree */
 #define TRIB_WORLD_MAX		1024	/* workers of one job */
