@@ -108,6 +108,46 @@ int cli_fetch(struct cli *c, struct nl_msg *msg, int top, json_t **out);
 /* The same for all objects of a kind. */
 int cli_fetch_all(struct cli *c, int cmd, int top, json_t **out);
 
+/**
+ * struct cli_kind - a kind of objects that tribd keeps
+ * @get:     command that fetches one or all of them.
+ * @attr:    attribute that an object is nested in.
+ * @name:    the one argument that names an object.
+ * @table:   columns of the list, @ntable of them.
+ * @details: lines of one object in full, @ndetails of them.
+ * @more:    what follows them for people; may be NULL.
+ */
+struct cli_kind {
+	int get;
+	int attr;
+	const struct arg *name;
+	const struct out_col *table;
+	size_t ntable;
+	const struct out_col *details;
+	size_t ndetails;
+	void (*more)(const json_t *obj);
+};
+
+/**
+ * struct kind_args - a command's arguments
+ * @args:  rows of parse_args(), @n of them.
+ * @check: what the rows cannot say, of those that were given; may be NULL.
+ */
+struct kind_args {
+	const struct arg *args;
+	size_t n;
+	int (*check)(struct cli *c, uint32_t seen);
+};
+
+/* kind.c. All return enum cli_code. */
+int kind_message(struct cli *c, const struct cli_kind *k, int cmd, int flags,
+		 int argc, char **argv, const struct kind_args *args,
+		 struct nl_msg **out);
+int kind_change(struct cli *c, const struct cli_kind *k, int cmd, int argc,
+		char **argv, const struct kind_args *args);
+/* show [NAME] */
+int kind_show(struct cli *c, const struct cli_kind *k, int argc, char **argv);
+
 /* cmd_help.c */
 int help_all(struct cli *c);
 int help_object(struct cli *c, const struct cli_object *o);

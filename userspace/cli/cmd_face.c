@@ -24,61 +24,6 @@ static const struct arg name_args[] = {
 	ARG_ROW(NULL, "NAME", ARG_NAME, TRIB_A_FACE_NAME, ARG_NEEDED),
 };
 
-static int face_add(struct cli *c, int argc, char **argv)
-{
-	struct nl_msg *msg = cli_message(c, TRIB_CMD_FACE_NEW, NLM_F_ACK);
-	struct nlattr *nest;
-	uint32_t seen;
-	int err;
-
-	if (!msg)
-		return CLI_ERROR;
-	nest = nla_nest_start(msg, TRIB_A_FACE);
-	err = parse_args(c, argc, argv, add_args,
-			 sizeof(add_args) / sizeof(add_args[0]), msg, &seen);
-	if (!err && (seen & 1u << ARG_AT_INNER) && !(seen & 1u << ARG_AT_VLAN))
-		err = cli_usage(c, "inner needs vlan, the outer tag");
-	if (err) {
-		nlmsg_free(msg);
-		return err;
-	}
-	nla_nest_end(msg, nest);
-	err = cli_change(c, msg);
-	return err ? err : out_done(c);
-}
-
-static int with_name(struct cli *c, int argc, char **argv, int cmd, int flags,
-		     struct nl_msg **out)
-{
-	struct nl_msg *msg = cli_message(c, cmd, flags);
-	struct nlattr *nest;
-	int err;
-
-	if (!msg)
-		return CLI_ERROR;
-	nest = nla_nest_start(msg, TRIB_A_FACE);
-	err = parse_args(c, argc, argv, name_args, 1, msg, NULL);
-	if (err) {
-		nlmsg_free(msg);
-		return err;
-	}
-	nla_nest_end(msg, nest);
-	*out = msg;
-	return CLI_OK;
-}
-
-static int face_del(struct cli *c, int argc, char **argv)
-{
-	struct nl_msg *msg;
-	int err;
-
-	err = with_name(c, argc, argv, TRIB_CMD_FACE_DEL, NLM_F_ACK, &msg);
-	if (err)
-		return err;
-	err = cli_change(c, msg);
-	return err ? err : out_done(c);
-}
-
 static void addr_text(const json_t *f, char *buf, size_t size)
 {
 	const char *addr = jstr(f, "addr");
@@ -130,27 +75,41 @@ static const struct out_col details[] = {
 	{.key = "trees"},
 };
 
+static const struct cli_kind kind = {
+	.get = TRIB_CMD_FACE_GET,
+	.attr = TRIB_A_FACE,
+	.name = name_args,
+	.table = table,
+	.ntable = sizeof(table) / sizeof(table[0]),
+	.details = details,
+	.ndetails = sizeof(details) / sizeof(details[0]),
+};
+
 static int face_show(struct cli *c, int argc, char **argv)
 {
-	struct nl_msg *msg;
-	json_t *faces;
-	int err;
+	return kind_show(c, &kind, argc, argv);
+}
 
-	if (argc < 1) {
-		err = cli_fetch_all(c, TRIB_CMD_FACE_GET, TRIB_A_FACE, &faces);
-		return err ? err
-			   : out_table(c, faces, table,
-				       sizeof(table) / sizeof(table[0]));
-	}
-	err = with_name(c, argc, argv, TRIB_CMD_FACE_GET, 0, &msg);
-	if (!err)
-		err = cli_fetch(c, msg, TRIB_A_FACE, &faces);
-	if (err)
-		return err;
-	err = out_list(c, json_incref(json_array_get(faces, 0)), details,
-		       sizeof(details) / sizeof(details[0]));
-	json_decref(faces);
-	return err;
+static int check_add(struct cli *c, uint32_t seen)
+{
+	if ((seen & 1u << ARG_AT_INNER) && !(seen & 1u << ARG_AT_VLAN))
+		return cli_usage(c, "inner needs vlan, the outer tag");
+	return CLI_OK;
+}
+
+static int face_add(struct cli *c, int argc, char **argv)
+{
+	struct kind_args args = {
+		add_args, sizeof(add_args) / sizeof(add_args[0]), check_add};
+
+	return kind_change(c, &kind, TRIB_CMD_FACE_NEW, argc, argv, &args);
+}
+
+static int face_del(struct cli *c, int argc, char **argv)
+{
+	struct kind_args args = {name_args, 1, NULL};
+
+	return kind_change(c, &kind, TRIB_CMD_FACE_DEL, argc, argv, &args);
 }
 
 static const struct cli_cmd cmds[] = {

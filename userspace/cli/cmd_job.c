@@ -24,51 +24,6 @@ static const struct arg name_args[] = {
 	ARG_ROW(NULL, "NAME", ARG_NAME, TRIB_A_JOB_NAME, ARG_NEEDED),
 };
 
-/* A message whose job attributes are read from the command line. */
-static int job_message(struct cli *c, int argc, char **argv, int cmd, int flags,
-		       const struct arg *args, size_t n, struct nl_msg **out)
-{
-	struct nl_msg *msg = cli_message(c, cmd, flags);
-	struct nlattr *nest;
-	int err;
-
-	if (!msg)
-		return CLI_ERROR;
-	nest = nla_nest_start(msg, TRIB_A_JOB);
-	err = parse_args(c, argc, argv, args, n, msg, NULL);
-	if (err) {
-		nlmsg_free(msg);
-		return err;
-	}
-	nla_nest_end(msg, nest);
-	*out = msg;
-	return CLI_OK;
-}
-
-static int job_add(struct cli *c, int argc, char **argv)
-{
-	struct nl_msg *msg;
-	int err;
-
-	err = job_message(c, argc, argv, TRIB_CMD_JOB_NEW, NLM_F_ACK, add_args,
-			  sizeof(add_args) / sizeof(add_args[0]), &msg);
-	if (!err)
-		err = cli_change(c, msg);
-	return err ? err : out_done(c);
-}
-
-static int job_del(struct cli *c, int argc, char **argv)
-{
-	struct nl_msg *msg;
-	int err;
-
-	err = job_message(c, argc, argv, TRIB_CMD_JOB_DEL, NLM_F_ACK, name_args,
-			  1, &msg);
-	if (!err)
-		err = cli_change(c, msg);
-	return err ? err : out_done(c);
-}
-
 static void owner_text(const json_t *job, char *buf, size_t size)
 {
 	uint64_t uid = jnum(job, "owner");
@@ -122,28 +77,34 @@ static const struct out_col details[] = {
 	{.title = "attached here", .key = "attached"},
 };
 
+static const struct cli_kind kind = {
+	.get = TRIB_CMD_JOB_GET,
+	.attr = TRIB_A_JOB,
+	.name = name_args,
+	.table = table,
+	.ntable = sizeof(table) / sizeof(table[0]),
+	.details = details,
+	.ndetails = sizeof(details) / sizeof(details[0]),
+};
+
 static int job_show(struct cli *c, int argc, char **argv)
 {
-	struct nl_msg *msg;
-	json_t *jobs;
-	int err;
+	return kind_show(c, &kind, argc, argv);
+}
 
-	if (argc < 1) {
-		err = cli_fetch_all(c, TRIB_CMD_JOB_GET, TRIB_A_JOB, &jobs);
-		return err ? err
-			   : out_table(c, jobs, table,
-				       sizeof(table) / sizeof(table[0]));
-	}
-	err = job_message(c, argc, argv, TRIB_CMD_JOB_GET, 0, name_args, 1,
-			  &msg);
-	if (!err)
-		err = cli_fetch(c, msg, TRIB_A_JOB, &jobs);
-	if (err)
-		return err;
-	err = out_list(c, json_incref(json_array_get(jobs, 0)), details,
-		       sizeof(details) / sizeof(details[0]));
-	json_decref(jobs);
-	return err;
+static int job_add(struct cli *c, int argc, char **argv)
+{
+	struct kind_args args = {add_args,
+				 sizeof(add_args) / sizeof(add_args[0]), NULL};
+
+	return kind_change(c, &kind, TRIB_CMD_JOB_NEW, argc, argv, &args);
+}
+
+static int job_del(struct cli *c, int argc, char **argv)
+{
+	struct kind_args args = {name_args, 1, NULL};
+
+	return kind_change(c, &kind, TRIB_CMD_JOB_DEL, argc, argv, &args);
 }
 
 static const struct arg rank_args[] = {
@@ -153,14 +114,15 @@ static const struct arg rank_args[] = {
 
 static int job_ticket(struct cli *c, int argc, char **argv)
 {
+	struct kind_args name = {name_args, 1, NULL};
 	struct nl_msg *msg;
 	struct nlattr *nest;
 	json_t *tickets, *t;
 	int err;
 
 	/* The name and the rank are attributes of two sets. */
-	err = job_message(c, argc ? 1 : 0, argv, TRIB_CMD_TICKET_GET, 0,
-			  name_args, 1, &msg);
+	err = kind_message(c, &kind, TRIB_CMD_TICKET_GET, 0, argc ? 1 : 0, argv,
+			   &name, &msg);
 	if (err)
 		return err;
 	nest = nla_nest_start(msg, TRIB_A_TICKET);

@@ -60,47 +60,6 @@ static int tree_add(struct cli *c, int argc, char **argv)
 	return err ? err : out_done(c);
 }
 
-static int id_message(struct cli *c, int argc, char **argv, int cmd, int flags,
-		      struct nl_msg **out)
-{
-	struct nl_msg *msg = cli_message(c, cmd, flags);
-	struct nlattr *nest;
-	int err;
-
-	if (!msg)
-		return CLI_ERROR;
-	nest = nla_nest_start(msg, TRIB_A_TREE);
-	err = parse_args(c, argc, argv, id_args, 1, msg, NULL);
-	if (err) {
-		nlmsg_free(msg);
-		return err;
-	}
-	nla_nest_end(msg, nest);
-	*out = msg;
-	return CLI_OK;
-}
-
-static int id_change(struct cli *c, int argc, char **argv, int cmd)
-{
-	struct nl_msg *msg;
-	int err;
-
-	err = id_message(c, argc, argv, cmd, NLM_F_ACK, &msg);
-	if (!err)
-		err = cli_change(c, msg);
-	return err ? err : out_done(c);
-}
-
-static int tree_del(struct cli *c, int argc, char **argv)
-{
-	return id_change(c, argc, argv, TRIB_CMD_TREE_DEL);
-}
-
-static int tree_wipe(struct cli *c, int argc, char **argv)
-{
-	return id_change(c, argc, argv, TRIB_CMD_TREE_WIPE);
-}
-
 const char *tree_state(const json_t *tree)
 {
 	if (jnum(tree, "epoch"))
@@ -269,42 +228,43 @@ static const struct out_col children[] = {
 	{.key = "chunk", .right = true},
 };
 
-static int show_one(struct cli *c, const json_t *trees)
+static void show_children(const json_t *tree)
 {
-	json_t *tree = json_array_get(trees, 0);
 	const json_t *list = json_object_get(tree, "children");
-	int err;
 
-	err = out_list(c, json_incref(tree), details,
-		       sizeof(details) / sizeof(details[0]));
-	if (!err && !c->json && json_array_size(list)) {
-		putchar('\n');
-		out_print_table(stdout, "", list, children,
-				sizeof(children) / sizeof(children[0]));
-	}
-	return err;
+	if (!json_array_size(list))
+		return;
+	putchar('\n');
+	out_print_table(stdout, "", list, children,
+			sizeof(children) / sizeof(children[0]));
 }
+
+static const struct cli_kind kind = {
+	.get = TRIB_CMD_TREE_GET,
+	.attr = TRIB_A_TREE,
+	.name = id_args,
+	.table = table,
+	.ntable = sizeof(table) / sizeof(table[0]),
+	.details = details,
+	.ndetails = sizeof(details) / sizeof(details[0]),
+	.more = show_children,
+};
 
 static int tree_show(struct cli *c, int argc, char **argv)
 {
-	struct nl_msg *msg;
-	json_t *trees;
-	int err;
+	return kind_show(c, &kind, argc, argv);
+}
 
-	if (argc < 1) {
-		err = cli_fetch_all(c, TRIB_CMD_TREE_GET, TRIB_A_TREE, &trees);
-		return err ? err
-			   : out_table(c, trees, table,
-				       sizeof(table) / sizeof(table[0]));
-	}
-	err = id_message(c, argc, argv, TRIB_CMD_TREE_GET, 0, &msg);
-	if (!err)
-		err = cli_fetch(c, msg, TRIB_A_TREE, &trees);
-	if (err)
-		return err;
-	err = show_one(c, trees);
-	json_decref(trees);
-	return err;
+static const struct kind_args by_id = {id_args, 1, NULL};
+
+static int tree_del(struct cli *c, int argc, char **argv)
+{
+	return kind_change(c, &kind, TRIB_CMD_TREE_DEL, argc, argv, &by_id);
+}
+
+static int tree_wipe(struct cli *c, int argc, char **argv)
+{
+	return kind_change(c, &kind, TRIB_CMD_TREE_WIPE, argc, argv, &by_id);
 }
 
 static const struct cli_cmd cmds[] = {
