@@ -17,7 +17,7 @@ BUCKETS = 256
 
 @lru_cache(maxsize=None)
 def table(slots):
-    return tuple(max(range(slots), key=lambda s: mix(b, s))
+    return tuple(max(range(slots), key=lambda s: mix(b, s, 0, 0))
                  for b in range(BUCKETS))
 
 

@@ -61,6 +61,7 @@ class Job:
             self.fail("wrong", f"{name} at {worker.rank}: {value}")
 
     def left(self, worker):
+        self.world.ends.append(self.net.now)
         self.scenario.on_left(worker)
 
     def failed(self, worker):

@@ -121,11 +121,16 @@ class Relay:
         return (m.relay == self.number or
                 not self.rules.other_number_is_forwarded)
 
+    def place(self, row, m):
+        cap = row.cap if self.rules.cap_bounds_keys else 0
+        return place(self.size, m.job, m.tree, m.chunk, cap)
+
     # --- marks
 
     def mark(self, row, m):
         """The mark of m's chunk, or None if its place is a newer chunk's."""
-        i = m.chunk & 2 * row.window - 1
+        windows = 2 if self.rules.marks_span_two_windows else 1
+        i = m.chunk & windows * row.window - 1
         k = row.marks.get(i)
         if k:
             age = (serial_diff(m.epoch, k.epoch) or
@@ -144,18 +149,18 @@ class Relay:
         k = self.mark(row, m)
         if k is None:
             return
-        if k.acked and not m.attempt and rules.acked_chunk_stays_closed:
+        if k.acked and not m.resend and rules.acked_chunk_stays_closed:
             return
         if m.workers & ~row.mask and rules.other_number_is_forwarded:
             self.pass_up(row, m)
             return
-        index = place(self.size, m.job, m.tree, m.chunk, row.cap)
+        index = self.place(row, m)
         z = self.slots.get(index)
         if z and z.id == id_of(rules, m):
             self.meet(row, index, z, m)
             return
         if (self.passed_before(index, k, m) or
-                m.attempt and rules.resend_never_allocates):
+                m.resend and rules.resend_never_allocates):
             self.leave_out(row, index, k, m)
         elif z is None or self.is_aged(z):
             z = Slot(id_of(rules, m), (m.job, m.tree, m.epoch, m.chunk),
@@ -194,29 +199,24 @@ class Relay:
             self.add(row, index, z, m)
         elif common != m.workers:
             if rules.overlap_is_not_merged:
-                if rules.overlap_is_passed:
-                    self.pass_up(row, m)
+                self.pass_up(row, m)
             else:
                 self.add(row, index, z, m)
         elif not rules.subset_is_dropped:
             self.add(row, index, z, m)
-        elif m.attempt == 1:
+        elif m.resend:
             if z.state == SENT and rules.resend_goes_up_when_sent:
                 self.emit(index, z, m)
-            elif not rules.first_resend_is_absorbed:
+            elif not rules.known_resend_is_absorbed:
                 self.pass_up(row, m)
-        elif m.attempt and rules.second_resend_flushes:
-            self.emit(index, z, m, free=True)
 
     def add(self, row, index, z, m):
         merge(z, m)
         z.time = self.net.now
-        if m.attempt > 1 and self.rules.second_resend_flushes:
-            self.emit(index, z, m, free=True)
-        elif z.workers == row.mask:
+        if z.workers == row.mask:
             z.state = SENT
             # New to the parent, though a resend may have completed it.
-            self.emit(index, z, replace(m, attempt=0, resend=False))
+            self.emit(index, z, replace(m, resend=False))
 
     def pass_up(self, row, m):
         number = (row.number if self.rules.passing_renumbers or
@@ -225,33 +225,30 @@ class Relay:
 
     # --- a slot's values leave in the packet, or in what clsact makes of it
 
-    def emit(self, index, z, m, free=False):
+    def emit(self, index, z, m):
         if m.room or z.value is None:
-            self.emit_now(index, z, m, free)
+            self.emit_now(index, z, m)
             return
         rng = self.net.rng
         delay = 0 if rng.random() < 0.7 else rng.randint(1, 200)
-        self.net.at(delay, self.grow, index, z.id, z.workers, m, free)
+        self.net.at(delay, self.grow, index, z.id, z.workers, m)
 
-    def grow(self, index, ident, workers, m, free):
+    def grow(self, index, ident, workers, m):
         """The slot may have moved on meanwhile."""
         z = self.slots.get(index)
         if not z:
             return
         if z.id == ident:
-            self.emit_now(index, z, m, free)
+            self.emit_now(index, z, m)
         elif not self.rules.grow_rechecks_slot:
             z.workers = workers
-            self.emit_now(index, z, m, free)
+            self.emit_now(index, z, m)
 
-    def emit_now(self, index, z, m, free):
+    def emit_now(self, index, z, m):
         row = self.rows[m.row()]
         self.net.send(row.parent, replace(
             m, relay=row.number, workers=z.workers, shape=z.shape,
             value=z.value, push=z.push, room=z.value is not None))
-        if free and self.rules.flush_frees:
-            self.slots.pop(index, None)
-            self.passed[index] = z.id
 
     # --- down
 
@@ -262,7 +259,7 @@ class Relay:
             k = self.mark(row, m)
             if k:
                 k.acked = k.met = True
-            index = place(self.size, m.job, m.tree, m.chunk, row.cap)
+            index = self.place(row, m)
             z = self.slots.get(index)
             held = z and z.id == id_of(rules, m)
             if held and rules.ack_clears:

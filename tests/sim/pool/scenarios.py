@@ -100,10 +100,46 @@ class Busy(Scenario):
         world.slots = 8
         world.least = 30
         world.bare = 0
+        world.rto = 120
 
     def shape_job(self, job):
         job.cap = 0
         job.window = 4
+
+
+class Litter(Busy):
+    """Many packets are lost, RESULTs on their way down among them: slots stay
+    that nobody will free."""
+
+    def shape(self):
+        super().shape()
+        world = self.world
+        self.net.loss = 0.08
+        world.rto_max = 120
+        world.slots = 12
+        world.least = 60
+        world.jobs_n = world.racks = 2
+
+
+class Echoes(Busy):
+    """Nothing is lost, much is doubled, and half of the copies are late."""
+
+    def shape(self):
+        super().shape()
+        self.net.loss = self.net.late = 0
+        self.net.dup = self.net.late_copy = 0.5
+        self.world.racks = 2
+
+
+class Wipes(Busy):
+    """Much is lost, and relays forget all the time."""
+
+    def shape(self):
+        super().shape()
+        self.net.loss = 0.1
+        self.world.resets = 100
+        self.world.slots = 12
+        self.world.racks = 2
 
 
 class Anew(Scenario):
@@ -114,7 +150,7 @@ class Anew(Scenario):
         self.epochs = {}
         for job in self.world.jobs:
             self.epochs[job] = 1
-            t = 0
+            t = 70  # all have begun
             for epoch in range(2, 2 + self.rng.randint(1, 2)):
                 t += self.rng.randint(30, 800)
                 self.net.at(t, self.restart, job, epoch)
@@ -131,6 +167,14 @@ class Anew(Scenario):
     def finished(self):
         return super().finished() and all(
             w.epoch == self.epochs[w.job] for w in self.world.workers())
+
+
+class Ghosts(Anew):
+    """Much of the old epoch comes late."""
+
+    def shape(self):
+        Busy.shape(self)
+        self.net.dup = self.net.late_copy = 0.4
 
 
 class Eager(Scenario):
@@ -252,14 +296,14 @@ class Parting(Scenario):
 
 
 class Dead(Scenario):
-    """A relay dies for good, or for long. Nobody starts anew."""
+    """Relays die for good, or for long. Nobody starts anew."""
 
     def shape(self):
         self.world.racks = self.rng.randint(2, 3)
 
     def script(self):
-        for _ in range(self.rng.choice((1, 1, 2))):
-            relay = self.rng.choice(self.world.relays[:-1])
+        for _ in range(self.rng.choice((1, 1, 2, 4))):
+            relay = self.rng.choice(self.world.relays)
             at = self.rng.randint(1, 600)
             self.net.at(at, self.set_dead, relay, True)
             if self.rng.random() < 0.3:
@@ -317,4 +361,5 @@ class Capped(Scenario):
 
 SCENARIOS = {cls.__name__.lower(): cls for cls in (
     Storm, Amnesia, Quiet, Copies, Anew, Eager, Deaf, Idle, Liar, Quitter,
-    Parting, Dead, Resize, Capped, Busy, Bypass)}
+    Parting, Dead, Resize, Capped, Busy, Litter, Echoes, Wipes, Ghosts,
+    Bypass)}

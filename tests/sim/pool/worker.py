@@ -7,7 +7,7 @@ from net import GRAD, RESULT, START, Msg
 from pool.packet import PROBE, PS_NUMBER, Packet
 from worker import Worker
 
-TO_PS = 3          # from this attempt on nobody but the PS looks at it
+TO_PS = 2          # from this attempt on nobody but the PS looks at it
 PROBE_PACE = 50
 PROBE_AGAIN = 200  # while a relay is taken for dead
 PROBES = 4         # unanswered ones: dead
@@ -84,7 +84,7 @@ class PoolWorker(Worker):
     def dispatch(self, m):
         living = self.first_living()
         to_ps = m.type == RESULT or (m.attempt >= TO_PS and
-                                     self.rules.third_resend_is_for_ps)
+                                     self.rules.second_resend_is_for_ps)
         aim = len(self.path) if to_ps else max(living, self.label)
         m.relay = PS_NUMBER
         if aim < len(self.path):

@@ -9,7 +9,13 @@ from pool.relay import Relay, Row
 from pool.rules import Rules
 from pool.server import Row as ServerRow
 from pool.server import Server
+from world import VERDICTS as DEDICATED_VERDICTS
 from world import Failed
+
+# How a run can fail.
+VERDICTS = DEDICATED_VERDICTS | {
+    "overdrawn": "a job holds more slots of a pool than its cap",
+}
 
 
 class LongNet(Net):
@@ -46,6 +52,7 @@ class World:
         self.bare = 0.1           # share of racks without a relay, for a job
         self.relays = []
         self.jobs = []
+        self.ends = []            # when each worker left
         self.scenario = scenario(self)
         self.scenario.shape()
         self.server = Server(self)
@@ -143,7 +150,7 @@ class World:
         chunks = sum(job.length for job in self.jobs)
         return {
             "packets": self.server.gradients / chunks,
-            "time": self.net.now,
+            "time": sum(self.ends) / max(1, len(self.ends)),
             "resends": sum(sum(w.attempts.values())
                            for w in self.workers()) / chunks,
         }
