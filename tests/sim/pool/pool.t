@@ -26,8 +26,8 @@ from pool.scenarios import SCENARIOS
 from pool.world import VERDICTS, measure, run
 
 # Seeds per scenario, 100 unless named.
-SEEDS = {"storm": 600, "amnesia": 200, "anew": 200, "dead": 200, "deaf": 150,
-         "parting": 150, "busy": 50, "litter": 30, "wipes": 30, "ghosts": 50,
+SEEDS = {"storm": 500, "amnesia": 200, "anew": 200, "dead": 150, "deaf": 100,
+         "parting": 100, "busy": 50, "litter": 30, "wipes": 30, "ghosts": 50,
          "bypass": 50}
 RULE_SEEDS = 3000
 

@@ -16,7 +16,7 @@ Rule = namedtuple("Rule", "text scenario red")
 # time at which a worker is done.
 Cost = namedtuple("Cost", "name times")
 
-COST_SEEDS = 60
+COST_SEEDS = 50
 
 RULES = {
     # --- 1: identity, frozen copies, shape
@@ -69,8 +69,11 @@ RULES = {
         "... and if the slot was full: its sum goes up again",
         "busy", Cost("resends", 1.1)),
     "second_resend_is_for_ps": Rule(
-        "later resends bear the number of the PS: no relay keeps them",
+        "later resends are for the PS: no relay keeps them",
         "storm", "hang"),
+    "later_resends_ask": Rule(
+        "... and no values: the PS says NEED if it lacks them",
+        "straggler", Cost("packets", 1.25)),
     # --- 5: the PS
     "ps_merges_disjoint_only": Rule(
         "the PS counts each worker once", "storm", "wrong differ hang"),
@@ -91,7 +94,7 @@ RULES = {
         "storm", "hang"),
     "ps_keeps_newest_epoch": Rule(
         "the PS drops packets of older epochs than the newest it has seen",
-        "ghosts", Cost("resends", 1.05)),
+        "ghosts", Cost("resends", 1.5)),
     # --- 6: the ACK
     "ack_clears": Rule(
         "the RESULT frees the slot on its way down",

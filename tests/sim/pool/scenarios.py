@@ -2,6 +2,8 @@
 """What can befall jobs on shared pools. Each scenario shapes the run, scripts
 events, and judges the end."""
 
+from pool.worker import PoolWorker
+
 FOREVER = 1000000
 
 
@@ -142,6 +144,21 @@ class Wipes(Busy):
         self.world.racks = 2
 
 
+class Straggler(Busy):
+    """In each job a rank computes for long, and the others wait for it."""
+
+    def shape(self):
+        super().shape()
+        self.world.slots = 16
+
+    def script(self):
+        for job in self.world.jobs:
+            w = self.rng.choice(job.workers)
+            ends = [i + 1 for i, c in enumerate(job.stream[:-1]) if c.last]
+            w.pause_at = self.rng.choice(ends)
+            w.pause = 2000
+
+
 class Anew(Scenario):
     """The workers start again, in a new epoch, while packets of the old one
     are on their way, in slots, and at a PS that may have forgotten it."""
@@ -170,11 +187,18 @@ class Anew(Scenario):
 
 
 class Ghosts(Anew):
-    """Much of the old epoch comes late."""
+    """A process of the old epoch lives on, unheard of, and sends."""
 
     def shape(self):
         Busy.shape(self)
-        self.net.dup = self.net.late_copy = 0.4
+        self.world.rto_max = 120
+
+    def script(self):
+        super().script()
+        for job in self.world.jobs:
+            w = self.rng.choice(job.workers)
+            ghost = PoolWorker(job, w.rank, w.path, w.label)
+            self.net.at(5, ghost.begin, 1)
 
 
 class Eager(Scenario):
@@ -361,5 +385,5 @@ class Capped(Scenario):
 
 SCENARIOS = {cls.__name__.lower(): cls for cls in (
     Storm, Amnesia, Quiet, Copies, Anew, Eager, Deaf, Idle, Liar, Quitter,
-    Parting, Dead, Resize, Capped, Busy, Litter, Echoes, Wipes, Ghosts,
-    Bypass)}
+    Parting, Dead, Resize, Capped, Busy, Litter, Echoes, Wipes,
+    Straggler, Ghosts, Bypass)}

@@ -61,12 +61,17 @@ class Server:
             return
         if m.type == PROBE:
             row.leases[m.child] = self.net.now + LEASE
-        elif m.type in (GRAD, RESULT):
-            self.gradients += m.type == GRAD
-            z = self.find(row, m)
-            if z and m.type == GRAD:
-                self.on_grad(row, z, m)
-            elif z and not z.done and self.rules.ps_takes_results:
+            return
+        z = self.find(row, m)
+        self.gradients += m.type == GRAD
+        if z is None:
+            return
+        if m.type == GRAD:
+            self.on_grad(row, z, m)
+        elif m.type == NEED:
+            self.on_ask(row, z, m)
+        elif m.type == RESULT:
+            if not z.done and self.rules.ps_takes_results:
                 z.shape, z.value, z.push = m.shape, m.value, m.push
                 self.complete(row, z)
 
@@ -93,8 +98,8 @@ class Server:
     def on_grad(self, row, z, m):
         rules = self.rules
         if z.done:
-            if m.resend and rules.finished_resend_is_answered:
-                self.unicast(row, m.child, self.result(row, z))
+            if m.resend:
+                self.answer(row, z, m)
             return
         if z.workers and z.shape != m.shape and rules.ps_compares_shape:
             return
@@ -108,6 +113,18 @@ class Server:
             self.ask(row, z)
         if z.workers == row.job.everybody:
             self.complete(row, z)
+
+    def on_ask(self, row, z, m):
+        if z.done:
+            self.answer(row, z, m)
+        elif not z.workers >> m.child & 1:
+            self.unicast(row, m.child, self.need(row, z))
+        elif self.rules.ps_asks:
+            self.ask(row, z)
+
+    def answer(self, row, z, m):
+        if self.rules.finished_resend_is_answered:
+            self.unicast(row, m.child, self.result(row, z))
 
     def complete(self, row, z):
         z.done = True
@@ -128,11 +145,13 @@ class Server:
         count = 1 << z.asks
         if self.rules.need_reaches_ever_more:
             z.asks += 1
-        need = Packet(NEED, z.epoch, z.chunk, truth=z.workers,
-                      job=row.job.number, tree=row.job.tree)
         lacking = [r for r in range(row.job.size) if not z.workers >> r & 1]
         for rank in lacking[:count]:
-            self.unicast(row, rank, need)
+            self.unicast(row, rank, self.need(row, z))
+
+    def need(self, row, z):
+        return Packet(NEED, z.epoch, z.chunk, truth=z.workers,
+                      job=row.job.number, tree=row.job.tree)
 
     def multicast(self, row, m):
         for port in row.group:

@@ -3,7 +3,7 @@
 dedicated pools. The stream, the window, frozen GRADs, retained results and
 detach are those of tests/sim/worker.py."""
 
-from net import GRAD, RESULT, START, Msg
+from net import GRAD, NEED, START, Msg
 from pool.packet import PROBE, PS_NUMBER, Packet
 from worker import Worker
 
@@ -62,29 +62,33 @@ class PoolWorker(Worker):
         if first or resend:
             self.attempts[index] = self.attempts.get(index, -1) + 1
             attempt = self.attempts[index]
+            if not self.rules.second_resend_is_for_ps:
+                attempt = min(attempt, 1)
         else:
             attempt = TO_PS    # NEED asks for it
         if first or not self.rules.grad_is_frozen:
             self.frozen[index] = self.contribution(index)
+        if resend:
+            self.probe()
+            if attempt >= TO_PS and self.rules.later_resends_ask:
+                self.send(NEED, self.epoch, self.wire(index), room=False)
+                return
         shape, value, room = self.frozen[index]
         self.dispatch(Packet(
-            GRAD, self.epoch, self.wire(index), True, self.rank, resend,
+            GRAD, self.epoch, self.wire(index), True, self.rank, not first,
             self.push(index), shape, value, room, job=self.job.number,
             tree=self.job.tree, workers=1 << self.rank,
             attempt=min(attempt, TO_PS)))
-        if resend:
-            self.probe()
 
     def send(self, kind, epoch, chunk=0, **fields):
-        """RESULT, for NEED: nothing else goes up this way."""
+        """RESULT, for NEED, and NEED itself."""
         self.dispatch(Packet(kind, epoch, chunk, True, self.rank, attempt=TO_PS,
                              job=self.job.number, tree=self.job.tree,
                              **fields))
 
     def dispatch(self, m):
         living = self.first_living()
-        to_ps = m.type == RESULT or (m.attempt >= TO_PS and
-                                     self.rules.second_resend_is_for_ps)
+        to_ps = m.type != GRAD or m.attempt >= TO_PS
         aim = len(self.path) if to_ps else max(living, self.label)
         m.relay = PS_NUMBER
         if aim < len(self.path):
