@@ -27,8 +27,8 @@ from pool.world import VERDICTS, measure, run
 
 # Seeds per scenario, 100 unless named.
 SEEDS = {"storm": 500, "amnesia": 200, "anew": 200, "dead": 150, "deaf": 100,
-         "parting": 100, "busy": 50, "litter": 30, "wipes": 30, "ghosts": 50,
-         "bypass": 50}
+         "parting": 100, "busy": 50, "litter": 20, "wipes": 20, "ghosts": 30,
+         "bypass": 50, "echoes": 30, "straggler": 20}
 RULE_SEEDS = 3000
 
 

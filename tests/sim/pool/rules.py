@@ -16,7 +16,7 @@ Rule = namedtuple("Rule", "text scenario red")
 # time at which a worker is done.
 Cost = namedtuple("Cost", "name times")
 
-COST_SEEDS = 50
+COST_SEEDS = 40
 
 RULES = {
     # --- 1: identity, frozen copies, shape
@@ -61,7 +61,7 @@ RULES = {
         "a chunk without RESULT is sent again, with RESEND", "storm", "hang"),
     "resend_never_allocates": Rule(
         "a resend takes no slot: the chunk may be finished elsewhere",
-        "wipes", Cost("resends", 1.03)),
+        "wipes", Cost("resends", 1.05)),
     "known_resend_is_absorbed": Rule(
         "the first resend of a value that a slot holds, waiting for others, "
         "is dropped", "busy", Cost("packets", 1.03)),
@@ -94,7 +94,7 @@ RULES = {
         "storm", "hang"),
     "ps_keeps_newest_epoch": Rule(
         "the PS drops packets of older epochs than the newest it has seen",
-        "ghosts", Cost("resends", 1.5)),
+        "ghosts", Cost("resends", 1.2)),
     # --- 6: the ACK
     "ack_clears": Rule(
         "the RESULT frees the slot on its way down",

@@ -119,7 +119,8 @@ class Litter(Busy):
         self.net.loss = 0.08
         world.rto_max = 120
         world.slots = 12
-        world.least = 60
+        world.least = 40
+        world.ranks = 8
         world.jobs_n = world.racks = 2
 
 
@@ -139,7 +140,8 @@ class Wipes(Busy):
     def shape(self):
         super().shape()
         self.net.loss = 0.1
-        self.world.resets = 100
+        self.world.resets = 400
+        self.world.span = 8000
         self.world.slots = 12
         self.world.racks = 2
 
@@ -313,7 +315,6 @@ class Parting(Scenario):
 
     def shape(self):
         self.net.loss = 0.25
-        self.world.detach_time = 12000
         self.world.least = 4
         self.world.restarts = 4
         self.world.span = 3000

@@ -109,18 +109,18 @@ class Server:
         elif (common == z.workers != m.workers and
               rules.superset_replaces):
             z.workers, z.value, z.push = m.workers, m.value, m.push
-        elif m.resend and rules.ps_asks:
-            self.ask(row, z)
+        elif m.resend:
+            self.ask(row, z, m)
         if z.workers == row.job.everybody:
             self.complete(row, z)
 
     def on_ask(self, row, z, m):
         if z.done:
             self.answer(row, z, m)
-        elif not z.workers >> m.child & 1:
+            return
+        if not z.workers >> m.child & 1:
             self.unicast(row, m.child, self.need(row, z))
-        elif self.rules.ps_asks:
-            self.ask(row, z)
+        self.ask(row, z, m)
 
     def answer(self, row, z, m):
         if self.rules.finished_resend_is_answered:
@@ -137,15 +137,18 @@ class Server:
         return Packet(RESULT, z.epoch, z.chunk, push=z.push, shape=z.shape,
                       value=z.value, job=row.job.number, tree=row.job.tree)
 
-    def ask(self, row, z):
-        """NEED to one that lacks; if that does not help, to ever more."""
-        if self.net.now - z.asked_at < NEED_PACE:
+    def ask(self, row, z, m):
+        """The sender of m lacks the RESULT: NEED to one of the others whose
+        values we lack; if that does not help, to ever more of them."""
+        if (self.net.now - z.asked_at < NEED_PACE or
+                not self.rules.ps_asks):
             return
         z.asked_at = self.net.now
         count = 1 << z.asks
         if self.rules.need_reaches_ever_more:
             z.asks += 1
-        lacking = [r for r in range(row.job.size) if not z.workers >> r & 1]
+        have = z.workers | 1 << m.child
+        lacking = [r for r in range(row.job.size) if not have >> r & 1]
         for rank in lacking[:count]:
             self.unicast(row, rank, self.need(row, z))
 

@@ -39,7 +39,7 @@ class World:
                        rng.choice((0, 0.05, 0.2)))
         self.no_timeout = False
         self.rto, self.rto_max = 60, 400
-        self.detach_time = 4000
+        self.detach_time = 30 * self.rto_max
         self.limit = 60000
         self.resets = rng.randint(0, 6)
         self.restarts = rng.choice((0, 0, 1, 2))
