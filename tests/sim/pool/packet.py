@@ -19,7 +19,6 @@ class Packet(Msg):
     job: int = 0
     tree: int = 0
     relay: int = PS_NUMBER
-    attempt: int = 0
     workers: int = 0
 
     def row(self):

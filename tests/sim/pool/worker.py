@@ -77,18 +77,17 @@ class PoolWorker(Worker):
         self.dispatch(Packet(
             GRAD, self.epoch, self.wire(index), True, self.rank, not first,
             self.push(index), shape, value, room, job=self.job.number,
-            tree=self.job.tree, workers=1 << self.rank,
-            attempt=min(attempt, TO_PS)))
+            tree=self.job.tree, workers=1 << self.rank),
+            attempt >= TO_PS)
 
     def send(self, kind, epoch, chunk=0, **fields):
         """RESULT, for NEED, and NEED itself."""
-        self.dispatch(Packet(kind, epoch, chunk, True, self.rank, attempt=TO_PS,
+        self.dispatch(Packet(kind, epoch, chunk, True, self.rank,
                              job=self.job.number, tree=self.job.tree,
-                             **fields))
+                             **fields), True)
 
-    def dispatch(self, m):
+    def dispatch(self, m, to_ps):
         living = self.first_living()
-        to_ps = m.type != GRAD or m.attempt >= TO_PS
         aim = len(self.path) if to_ps else max(living, self.label)
         m.relay = PS_NUMBER
         if aim < len(self.path):
