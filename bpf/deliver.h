@@ -195,8 +195,7 @@ __noinline int deliver(struct xdp_md *ctx, struct deliver_arg *a)
 		return TRIB_DROP_DELIVER;
 	off = a->off;
 	HIDE(off);
-	if (off > PKT_OFF_MAX)
-		return TRIB_DROP_DELIVER;
+	off &= PKT_OFF_MASK;
 	row = a->row;
 	d = bpf_map_lookup_elem(&delivers, &row);
 	cell = d ? cell_of(d, a) : NULL;

@@ -254,7 +254,7 @@ static __always_inline int slot_repeat(struct trib_slot *s, struct slot_arg *a,
  * Return: SLOT_HELD, DONE, ANSWER, AGAIN, ASK, DUP, STALE, SCALE, MISMATCH,
  * BUSY or BAD.
  */
-__noinline int slot_grad(struct xdp_md *ctx, struct slot_arg *a)
+static __always_inline int slot_grad(struct xdp_md *ctx, struct slot_arg *a)
 {
 	int act = SLOT_HELD;
 	struct trib_slot *s;
@@ -265,8 +265,7 @@ __noinline int slot_grad(struct xdp_md *ctx, struct slot_arg *a)
 		return SLOT_BAD;
 	off = a->off;
 	HIDE(off);
-	if (off > PKT_OFF_MAX)
-		return SLOT_BAD;
+	off &= PKT_OFF_MASK;
 	key = a->key;
 	s = bpf_map_lookup_elem(&slots, &key);
 	if (!s)
@@ -302,8 +301,7 @@ __noinline int slot_result(struct xdp_md *ctx, struct slot_arg *a)
 		return SLOT_BAD;
 	off = a->off;
 	HIDE(off);
-	if (off > PKT_OFF_MAX)
-		return SLOT_BAD;
+	off &= PKT_OFF_MASK;
 	key = a->key;
 	s = bpf_map_lookup_elem(&slots, &key);
 	if (!s)

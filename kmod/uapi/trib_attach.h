@@ -16,9 +16,14 @@
  *
  * Ticket, the text form for hosts without tribd:
  *
- *	trib://ADDR[:PORT]/JOB?job=ID&cookie=HEX&rank=R&world=N&tree=T:CHILD
+ *	trib://ADDR[:PORT]/JOB?job=ID&cookie=HEX&rank=R&world=N&
+ *		tree=T:CHILD[:PORT[@GROUP]]
  *
- * ADDR is an IPv4 address or a bracketed IPv6 address; tree may be repeated.
+ * in one line. ADDR[:PORT] is the relay: an IPv4 address or a bracketed IPv6
+ * address, port 7417 if none is given. tree may be repeated: its number, our
+ * child index at the relay, and where results come to: our UDP port (7418 +
+ * CHILD if none is given), and the multicast group, written like ADDR and of
+ * its IP version, that one copy for several receivers is sent to.
  */
 #ifndef _UAPI_TRIB_ATTACH_H
 #define _UAPI_TRIB_ATTACH_H
@@ -122,7 +127,9 @@ TRIB_ASSERT(sizeof(struct trib_attach_ack) == 8, "trib_attach_ack");
  * @recv_port: UDP port this worker must bind (results come to it), or 0 for
  *           any (mapped delivery: results come to cells).
  * @local_addr: address to bind, or all zeros.
- * @mcast_addr: multicast group to join, or all zeros.
+ * @mcast_addr: multicast group to join, or all zeros: results come to it, at
+ *           recv_port. To be joined on the device that local_addr is on, or
+ *           else the one towards the relay.
  */
 struct trib_attach_tree {
 	__be32 addr[4];

@@ -43,12 +43,20 @@
  * @TRIB_T_NEED:   down: the sender lacks contributions to @chunk; the bitmap
  *                 (bmwords = 1) names the children it has. Up ("ASK"): the
  *                 sender lacks the result of @chunk. No payload.
- * @TRIB_T_ALIVE:  up: asked by NEED for a chunk that this worker has not
- *                 reached: "alive, not there yet". Relays pass it up and, at
- *                 the root, down to everybody. rank in @aux. No payload.
+ * @TRIB_T_ALIVE:  up: a sign of life of the rank in @aux, which waits for a
+ *                 result, or was asked by NEED for a chunk that it has not
+ *                 reached. @chunk is the first whose result it lacks; with
+ *                 RESEND it has sent that one, and is not detaching. Relays
+ *                 pass it up and, at the root, down to everybody, its sender
+ *                 included. No payload.
  * @TRIB_T_ABORT:  up, then down to everybody: the collective cannot finish;
  *                 @aux is the rank to blame, @chunk an enum trib_abort. No
  *                 payload.
+ * @TRIB_T_PROBE:  shared pools only. Up: answered in place, with its own number
+ *                 in @relay, by the relay or PS that it is sent to: "I live". To
+ *                 the PS its @relay names the relay that its sender goes
+ *                 around, or 0: the PS then sends results to that worker itself
+ *                 for a while. @child is the rank. No payload.
  * @TRIB_T_JOIN:   up: a worker (or a relay all of whose children have joined)
  *                 wants to take part in the next epoch. Payload struct
  *                 trib_join, zero-padded to a full data packet, so that an
@@ -66,7 +74,8 @@ enum trib_type {
 	TRIB_T_NEED = 3,
 	TRIB_T_ALIVE = 4,
 	TRIB_T_ABORT = 5,
-	/* 6 (PROBE), 7 (ACK): shared pools */
+	TRIB_T_PROBE = 6,
+	/* 7 stays reserved */
 	TRIB_T_JOIN = 16,
 	TRIB_T_START = 17,
 	TRIB_T_LEAVE = 18,
@@ -149,8 +158,7 @@ enum trib_fmt {
  * @op:      enum trib_wire_op.
  * @fmt:     enum trib_fmt.
  * @nm:      N:M compression of the payload: log2(N) << 5 | (M - 1); 0 = dense.
- * @attempt: shared pools: how often this chunk was sent before, saturating.
- *           0 in dedicated pools.
+ * @attempt: reserved: 0 on the wire.
  * @bmwords: 64-bit words of bitmap between this header and the payload: the
  *           workers that the values stand for (shared pools), or the children
  *           seen (NEED). Bit i of the set is bit i % 64 of big-endian word
@@ -158,15 +166,21 @@ enum trib_fmt {
  * @job:     job number, unique in the cluster.
  * @tree:    tree number, unique in the cluster; a row of the relay's table.
  * @relay:   shared pools: number of the relay that is to aggregate this
- *           packet; any other relay forwards it. 0 in dedicated pools.
+ *           packet; any other relay forwards it. TRIB_RELAY_PS: the PS alone.
+ *           0 in dedicated pools.
  * @child:   up: index of the sender among the receiver's children. Down, in
- *           RESULT: index of the root's child that completed the chunk.
+ *           RESULT: index of the root's child that completed the chunk. Shared
+ *           pools: the rank whose packet it is, or whose packet made a relay
+ *           send it.
  * @chunk:   position in the (job, tree) stream; starts at 0 in each epoch,
  *           grows by one, wraps modulo 2^32 and is compared serially.
  * @epoch:   membership this packet belongs to; never 0 in data packets.
  * @nval:    32-bit units of values in the payload, before padding. The
  *           payload has trib_payload_len(nval) bytes.
- * @aux:     rank (ALIVE, ABORT, JOIN), or the shared mask that packed values
+ * @aux:     rank: the sender's (JOIN, ALIVE; 0xffff for a relay), the one to
+ *           blame (ABORT), the one because of which the sender leaves (LEAVE:
+ *           a worker names itself, a relay the one that made it leave);
+ *           0xffff = no rank is known. Or the shared mask that packed values
  *           refer to (compressed formats); otherwise 0.
  * @scale:   s32: power of two that one unit of TRIB_FMT_Q32 stands for. All
  *           contributions to a chunk have the same one.
@@ -194,6 +208,8 @@ struct trib_hdr {
 } __attribute__((packed));
 TRIB_ASSERT(sizeof(struct trib_hdr) == 40, "trib_hdr is 40 bytes on the wire");
 
+/* &trib_hdr.relay of what no relay may keep. Relays have 1 to 65534. */
+#define TRIB_RELAY_PS		0xffff
 #define TRIB_BMWORDS_MAX	16	/* 1024 workers in a shared pool */
 #define TRIB_CHILDREN_MAX	64	/* children of one node of a tree */
 #define TRIB_WORLD_MAX		1024	/* workers of one job */
@@ -263,10 +279,31 @@ enum trib_abort {
 	TRIB_ABORT_ADMIN = 4,
 };
 
+/*
+ * A nonce names an attempt to join, and is the same in every repetition:
+ * upper half, an instance: random, not 0, drawn by each process of workers and
+ * by each tree of a tribd when it starts; lower half, how often that instance
+ * has joined. Of two nonces of one instance the smaller one was late on its
+ * way. Between two instances nothing tells, except that a process which is
+ * alive goes on repeating its JOIN.
+ */
+static inline __attribute__((always_inline)) __u64
+trib_nonce(__u32 instance, __u32 count)
+{
+	return (__u64)instance << 32 | count;
+}
+
+/* @a is older than @b, of the same instance. */
+static inline __attribute__((always_inline)) int trib_nonce_is_older(__u64 a,
+								     __u64 b)
+{
+	return a >> 32 == b >> 32 && a < b;
+}
+
 /**
  * struct trib_join - payload of JOIN and LEAVE
- * @nonce: names the attempt to join: random, non-zero, the same in every
- *         repetition. A relay joins its parent with a mix of its children's.
+ * @nonce: trib_nonce() of the attempt to join. A relay has one of its own
+ *         towards its parent, and a new one whenever its children change.
  * @epoch: LEAVE: the epoch that ends for this worker. JOIN: the last epoch the
  *         sender knows of (0: none); the next one will be larger.
  * @rank:  the worker's rank, or 0xffffffff from a relay.

@@ -85,13 +85,16 @@ start_tribd()
 
 face_options() { echo "${vlan:+ vlan $vlan}"; }
 
-# The port of a worker without tribd says which child it is.
+# The port of a worker without tribd says which child it is, unless one copy
+# serves them all.
 face_port()
 {
 	[[ ${role[$1]} == worker && $transport == udp ]] || return 0
-	echo " port $((7418 + place[$1]))"
+	[[ $one_nic ]] && group_port || echo " port $((7418 + place[$1]))"
 }
 
+# Where that copy goes: XDP takes the usual port only.
+group_port() { [[ $transport != udp ]] || echo " port 7418"; }
 mcast_addr() { [[ $ipv6 ]] && echo ff15::77 || echo 239.77.0.1; }
 
 # What the host's tribd is told, as lines for `trib batch`.
@@ -111,7 +114,8 @@ config_of()
 	fi
 	[[ ! ${rank[$host]-} ]] || tree+=" local ${rank[$host]}"
 	if [[ $one_nic && ${role[$host]} == relay ]]; then
-		echo "face add everybody dev p0 addr $(mcast_addr)$(face_options)"
+		echo "face add everybody dev p0 addr" \
+		     "$(mcast_addr)$(group_port)$(face_options)"
 		tree+=" down everybody"
 	fi
 	echo "job add $job id 1 world $world cookie $cookie window $window" \

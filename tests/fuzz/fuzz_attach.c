@@ -33,7 +33,7 @@ static struct tribd D;
 static struct job J = {
 	.name = "train", .id = 7, .world = RANKS, .owner = OWNER, .window = 4};
 static struct tree T[TREES];
-static struct face F;
+static struct face F, group[TREES];
 static int peer[CONNS]; /* the other ends; -1: none */
 static struct conn *conn[CONNS];
 static uint32_t next_uid;
@@ -138,6 +138,15 @@ struct local *tree_local(struct tree *t, uint16_t rank)
 	return NULL;
 }
 
+/* Port 0: results come to the host's own address. */
+const struct face *tree_multicast(const struct tree *t, const struct port *port)
+{
+	const struct face *f = &group[t->id - 1];
+
+	must(port == t->parent->port, "a group behind another port");
+	return f->udp_port ? f : NULL;
+}
+
 int deliver_rank_add(struct tribd *d, struct job *job, uint16_t rank)
 {
 	(void)d;
@@ -219,15 +228,39 @@ static void ranks_hold(void)
 
 /* --- what processes do */
 
+/* Sockets are told of groups, and never of one that XDP takes. */
+static void groups_hold(const struct trib_attach_rep *rep)
+{
+	for (unsigned int i = 0; i < rep->ntree; i++) {
+		const struct trib_attach_tree *a = &rep->tree[i];
+		uint16_t port = group[a->tree - 1].udp_port;
+
+		if (!a->recv_port) {
+			must(!port || port == TRIB_UDP_PORT,
+			     "cells for what XDP does not see");
+			must(!a->mcast_addr[3], "a group that XDP serves");
+		} else {
+			must(port != TRIB_UDP_PORT,
+			     "a socket for what XDP takes");
+			must(!port || a->recv_port == port, "another port");
+			must(!port == !a->mcast_addr[3],
+			     "a group that is not told, or not there");
+		}
+	}
+}
+
 static void take_answers(int i)
 {
 	static struct trib_attach_rep rep;
 	ssize_t n;
 
-	while ((n = recv(peer[i], &rep, sizeof(rep), MSG_DONTWAIT)) > 0)
+	while ((n = recv(peer[i], &rep, sizeof(rep), MSG_DONTWAIT)) > 0) {
 		must(n == sizeof(struct trib_attach_rep) ||
 			     n == sizeof(struct trib_attach_ack),
 		     "an answer of odd size");
+		if (n == sizeof(rep) && !rep.err)
+			groups_hold(&rep);
+	}
 }
 
 static void say(struct input *in, int i)
@@ -318,8 +351,11 @@ static void act(struct input *in)
 	ranks_hold();
 }
 
-static void start(void)
+static void start(struct input *in)
 {
+	static const uint16_t ports[] = {0, 7418, 0, TRIB_UDP_PORT};
+	uint8_t groups = take8(in);
+
 	memset(&D, 0, sizeof(D));
 	memset(T, 0, sizeof(T));
 	TAILQ_INIT(&D.trees);
@@ -331,6 +367,8 @@ static void start(void)
 		T[i].id = (uint16_t)(1 + i);
 		T[i].job = &J;
 		T[i].parent = &F;
+		group[i].udp_port = ports[groups >> 2 * i & 3];
+		group[i].addr.s6_addr[12] = 239;
 		T[i].nlocal = RANKS - (unsigned int)i;
 		for (unsigned int k = 0; k < T[i].nlocal; k++)
 			T[i].local[k].rank = (uint16_t)k;
@@ -344,7 +382,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = {data, size};
 
-	start();
+	start(&in);
 	while (in.left)
 		act(&in);
 	for (int i = 0; i < CONNS; i++)

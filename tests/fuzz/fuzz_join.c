@@ -194,7 +194,10 @@ static void datagram(struct input *in, struct join_packet *p)
 		st->world = htons(J.world);
 		st->nchild = htons(NCHILD);
 	} else {
-		p->u.join.nonce = htobe64(1 + (what >> 2 & 7));
+		/* Two instances, and an old sender's that knows none. */
+		p->u.join.nonce = htobe64(
+			trib_nonce((what >> 2 & 3) % 3, 1 + (what >> 4 & 1)));
+		p->h.aux = htons(what >> 5);
 		p->u.join.epoch = htonl(what >> 5 ? last_epoch : 0);
 		p->u.join.rank = htonl(from);
 	}

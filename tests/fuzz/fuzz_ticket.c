@@ -33,6 +33,29 @@ static void must(bool good, const char *what)
 	abort();
 }
 
+static bool is_v4(const __be32 *a)
+{
+	return IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)a);
+}
+
+static bool has_group(const struct trib_attach_tree *a)
+{
+	static const __be32 none[4];
+
+	return memcmp(a->mcast_addr, none, sizeof(none)) != 0;
+}
+
+static void group_in_range(const struct trib_attach_tree *a)
+{
+	const uint8_t *g = (const uint8_t *)a->mcast_addr;
+
+	if (!has_group(a))
+		return;
+	must(is_v4(a->mcast_addr) == is_v4(a->addr), "the group's version");
+	must(is_v4(a->mcast_addr) ? g[12] >= 224 && g[12] < 240 : g[0] == 0xff,
+	     "the group is none");
+}
+
 static void in_range(const struct trib_attach_rep *r)
 {
 	must(r->ntree >= 1 && r->ntree <= TRIB_ATTACH_TREES, "trees");
@@ -41,36 +64,48 @@ static void in_range(const struct trib_attach_rep *r)
 	for (unsigned int i = 0; i < r->ntree; i++) {
 		must(r->tree[i].child < TRIB_CHILDREN_MAX, "child");
 		must(r->tree[i].port, "port");
-		must(r->tree[i].recv_port >= TRIB_UDP_PORT_WORKER, "recv_port");
+		must(r->tree[i].recv_port, "recv_port");
+		group_in_range(&r->tree[i]);
 	}
+}
+
+static void addr_write(const __be32 *a, char buf[INET6_ADDRSTRLEN + 2])
+{
+	char text[INET6_ADDRSTRLEN];
+
+	if (IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)a))
+		inet_ntop(AF_INET, &a[3], text, sizeof(text));
+	else
+		inet_ntop(AF_INET6, a, text, sizeof(text));
+	sprintf(buf, strchr(text, ':') ? "[%s]" : "%s", text);
 }
 
 static void write_down(const struct trib_attach_rep *r, char *buf, size_t size)
 {
 	const struct trib_attach_tree *a = &r->tree[0];
-	char addr[INET6_ADDRSTRLEN];
+	char addr[INET6_ADDRSTRLEN + 2];
 	int n;
 
-	if (IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)a->addr))
-		inet_ntop(AF_INET, &a->addr[3], addr, sizeof(addr));
-	else
-		inet_ntop(AF_INET6, a->addr, addr, sizeof(addr));
-	n = snprintf(buf, size, strchr(addr, ':') ? "trib://[%s]" : "trib://%s",
-		     addr);
-	n += snprintf(buf + n, size - n,
-		      ":%u/job?job=%u&cookie=%llx&rank=%u&world=%u", a->port,
-		      r->job, (unsigned long long)be64toh(r->cookie), r->rank,
-		      r->world);
-	for (unsigned int i = 0; i < r->ntree; i++)
-		n += snprintf(buf + n, size - n, "&tree=%u:%u", r->tree[i].tree,
-			      r->tree[i].child);
+	addr_write(a->addr, addr);
+	n = snprintf(buf, size,
+		     "trib://%s:%u/job?job=%u&cookie=%llx&rank=%u&world=%u",
+		     addr, a->port, r->job,
+		     (unsigned long long)be64toh(r->cookie), r->rank, r->world);
+	for (unsigned int i = 0; i < r->ntree; i++) {
+		a = &r->tree[i];
+		n += snprintf(buf + n, size - n, "&tree=%u:%u:%u", a->tree,
+			      a->child, a->recv_port);
+		addr_write(a->mcast_addr, addr);
+		if (has_group(a))
+			n += snprintf(buf + n, size - n, "@%s", addr);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct trib_place p, q;
-	char again[2048];
+	char again[4096];
 	char *text = malloc(size + 1);
 
 	memcpy(text, data, size);

@@ -34,6 +34,8 @@ mkdir "$tmp/ticket"
 query='job=7&cookie=abcdef0123456789&rank=3&world=8&tree=1:2&tree=2:3'
 printf 'trib://%s' "10.0.0.1/train?$query" >"$tmp/ticket/v4"
 printf 'trib://%s' "[fd00::1]:7417/train?$query" >"$tmp/ticket/v6"
+printf 'trib://%s' "10.0.0.1/train?$query:7418@239.77.0.1" >"$tmp/ticket/g4"
+printf 'trib://%s' "[fd00::1]/train?$query:7418@[ff15::77]" >"$tmp/ticket/g6"
 short ticket 100000 400 -dict=tests/fuzz/ticket.dict "$tmp/ticket"
 short netlink 3000 1500
 short join 10000 600

@@ -36,10 +36,82 @@ fabric down
 case_of mtu_3420_ipv6 star --mtu 3420 --workers 3 --ipv6 --transport udp
 fabric down
 
-case_of multicast star --one-nic
+# per_chunk COUNTER: of the root relay.
+per_chunk()
+{
+	awk "BEGIN { print $(stat r0 "$1") / $(stat r0 "done") }"
+}
+
 # A copy for each of the four would make as many again.
-within "multicast: one copy for all" \
-	"$(awk "BEGIN { print $(stat r0 egress) / $(stat r0 "done") }")" 0.9 1.5
+one_copy_for_all()
+{
+	within "$1: one copy for all" "$(per_chunk egress)" 0.9 1.5
+	within "$1: nobody had to ask for it" "$(per_chunk tx-answer)" 0 0.05
+}
+
+case_of multicast star --one-nic
+one_copy_for_all multicast
+fabric down
+
+# The copy of a worker that is not in its group is lost: it asks again for every
+# chunk (of exponents, and of values), when its time is up.
+group_is_needed()
+{
+	local before
+
+	sed -i 's/@[^&]*//' "/run/trib-fabric/$fab/w0.env"
+	before=$(stat r0 tx-answer)
+	ok "$1: without the group, sums are right" sums -b 4 -e 4 -n 5 -w 0
+	within "$1: ... but have to be asked for" \
+		$(($(stat r0 tx-answer) - before)) 10 1e9
+}
+
+for ip in "" --ipv6; do
+	case_of "multicast_udp$ip" star --one-nic --transport udp $ip
+	is_over "multicast_udp$ip: over sockets" udp
+	one_copy_for_all "multicast_udp$ip"
+	group_is_needed "multicast_udp$ip"
+	fabric down
+done
+
+# tell HOST SED...: its tribd forgets all, and is told what sed makes of what it
+# was told.
+tell()
+{
+	local host=$1 told="/run/trib-fabric/$fab/$1.trib"
+
+	shift
+	{
+		echo "job del train"
+		sed -n 's/^face add \([^ ]*\) .*/face del \1/p' "$told"
+		sed "$@" "$told"
+	} >"$scratch/$host.trib"
+	fabric exec "$host" -- trib batch "$scratch/$host.trib" \
+		>"$scratch/out" 2>&1 || diag "$(<"$scratch/out")"
+}
+
+# Workers' hosts have a tribd, which names the group, but sockets receive.
+# shellcheck disable=SC2317 # called through ok
+attached_sockets()
+{
+	local group="face add group dev eth0 addr 239.77.0.1 port 7418" host
+
+	tell r0 '/^face add/s/$/ port 7418/'
+	for host in w0 w1 w2; do
+		tell "$host" "s/^tree add .*/$group\n& down group/"
+	done
+	sums -b 4 -e 64k -f 16 -n 5 -w 1
+}
+
+up star --one-nic --workers 3
+ok "multicast_attached: sums are right" attached_sockets
+is_over "multicast_attached: over sockets" udp
+one_copy_for_all multicast_attached
+# XDP would take what comes to its own port.
+tell w0 's/^tree add .*/face add own dev eth0 addr 239.77.0.1\n& down own/'
+matches "multicast_attached: not over sockets at the port of XDP" \
+	"$(TRIB_TRANSPORT=udp timeout 20 scripts/fabric -n "$fab" run --only w0 \
+		-- trib-perf -b 4 2>&1)" 'UDP port 7417, which XDP takes here'
 fabric down
 
 for transport in xdp udp; do
@@ -68,6 +140,9 @@ for p in 1 5; do
 	faulty_case "tree_faults_$p" tree "${faults[@]}"
 done
 faulty_case "ipv6_faults_5" star --ipv6 --workers 2 "${faults[@]}"
-faulty_case "multicast_faults_5" star --one-nic "${faults[@]}"
+for transport in xdp udp; do
+	faulty_case "multicast_${transport}_faults_5" star --one-nic \
+		--transport $transport "${faults[@]}"
+done
 
 done_testing

@@ -249,7 +249,6 @@ bad star --mtu
 bad star --mtu 100
 bad star --vlan 4095
 bad star --transport tcp
-bad star --one-nic --transport udp
 bad star --generic --loss 1
 bad tree --one-nic
 bad star --nonsense 3

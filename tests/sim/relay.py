@@ -214,7 +214,8 @@ class Relay:
         """ALIVE, ABORT."""
         rules = self.rules
         if m.up and self.parent:
-            self.send_up(m.type, m.chunk, rank=m.rank, why=m.why)
+            self.send_up(m.type, m.chunk, rank=m.rank, why=m.why,
+                         resend=m.resend)
             return
         turned = (rules.alive_is_broadcast if m.type == ALIVE
                   else rules.abort_is_broadcast)
@@ -222,7 +223,7 @@ class Relay:
             return
         for port in self.down:
             self.net.send(port, Msg(m.type, self.epoch, m.chunk, rank=m.rank,
-                                    why=m.why))
+                                    why=m.why, resend=m.resend))
 
     HANDLERS = {GRAD: on_grad, RESULT: on_result, NEED: on_any_need,
                 ALIVE: on_notice, ABORT: on_notice}

@@ -125,6 +125,9 @@ RULES = {
     "stuck_worker_is_heard": Rule(
         "a worker that waits for a RESULT says ALIVE, so that ranks of other "
         "subtrees can tell who is missing", "die", "unnamed hang"),
+    "waiters_compare": Rule(
+        "if all say that they wait for one chunk, for the time-out, their "
+        "contributions do not fit together: an error", "liar", "hang"),
     "late_worker_answers": Rule(
         "a worker asked for a chunk it has not reached says ALIVE until it "
         "gets there", "late", "false-alarm"),

@@ -203,17 +203,24 @@ class Parting(Storm):
         self.world.reset_span = 3000
 
 
-class Liar(Storm):
-    """A rank names a wrong scale: no sum is better than a wrong one."""
+class Liar(Scenario):
+    """A rank names a wrong scale: no sum is better than a wrong one, and an
+    error is better than waiting for it."""
+
+    def shape(self):
+        self.net.loss = min(self.net.loss, 0.05)
 
     def script(self):
-        self.world.limit = 6000
+        self.world.limit = 10 * self.world.timeout
         if len(self.world.workers) > 1:
             w = self.rng.choice(self.world.workers)
             w.lie_at = self.rng.randrange(self.world.length)
 
-    def judge(self):
-        pass
+    def on_error(self, worker):
+        """All notice; who hears the others end says so of them."""
+
+    def finished(self):
+        return all(w.state in ("left", "failed") for w in self.world.workers)
 
 
 class Death(Scenario):

@@ -69,7 +69,7 @@ class Session:
                 return
             self.abort("rejoin", self.relay.ranks[child], child)
         if self.nonce.get(child) != nonce:
-            self.leave_parent()
+            self.leave_parent(self.relay.ranks[child])
             self.nonce[child] = nonce
             self.net.at(FRESH, self.expire, child, nonce)
             self.advance()
@@ -114,7 +114,7 @@ class Session:
             self.net.at(FRESH, self.expire, child, nonce)
             return
         del self.nonce[child]
-        self.leave_parent()
+        self.leave_parent(self.relay.ranks[child])
 
     # --- the parent
 

@@ -81,6 +81,7 @@ class Worker:
         self.alive_at = -ALIVE_PACE
         self.progress_at = self.heard_at = self.net.now
         self.heard = {}      # rank -> when it said ALIVE
+        self.waits_for = {}  # rank -> what it has sent and lacks, as it said
         self.missing = {}    # without stuck_worker_is_heard: named by NEED
         self.net.at(self.world.heartbeat, self.tick, self.life)
         self.pump()
@@ -220,6 +221,7 @@ class Worker:
             self.on_need(m)
         elif m.type == ALIVE:
             self.heard[m.rank] = self.net.now
+            self.waits_for[m.rank] = self.index(m.chunk) if m.resend else -1
         elif m.type == ABORT and m.rank != self.rank:
             self.fail(m.why, m.rank)
 
@@ -333,7 +335,8 @@ class Worker:
     def say_alive(self):
         if self.net.now - self.alive_at >= ALIVE_PACE:
             self.alive_at = self.net.now
-            self.send(ALIVE, self.epoch, self.wire(self.done), rank=self.rank)
+            self.send(ALIVE, self.epoch, self.wire(self.done), rank=self.rank,
+                      resend=self.sent > self.done and not self.detaching)
 
     def tick(self, life):
         if life != self.life or self.state != "running":
@@ -373,6 +376,13 @@ class Worker:
         if now - last > limit:
             self.send(ABORT, self.epoch, rank=rank, why="dead")
             self.fail("dead", rank)
+        elif self.all_wait_for(self.done) and self.rules.waiters_compare:
+            self.fail("disagree", -1)
+
+    def all_wait_for(self, index):
+        recent = self.net.now - self.world.timeout // 2
+        return all(self.waits_for.get(r) == index and self.heard[r] > recent
+                   for r in range(self.world.size))
 
     # --- the end
 

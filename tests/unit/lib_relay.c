@@ -113,15 +113,16 @@ static uint64_t everybody(const struct loop_relay *l)
 	return (1ULL << l->world) - 1;
 }
 
-static void say_start(struct loop_relay *l, unsigned int child,
-		      const struct trib_hdr *like, size_t len, bool run)
+static void say(struct loop_relay *l, unsigned int child,
+		const struct trib_hdr *like, size_t len, bool run,
+		uint64_t nonce, uint32_t epoch)
 {
 	uint8_t buf[RELAY_PACKET_MAX] = {0};
 	struct trib_hdr *h = (void *)buf;
 	struct trib_start st = {
-		.nonce = htobe64(l->nonce[child]),
+		.nonce = htobe64(nonce),
 		.seen = htobe64(l->joined),
-		.epoch = htobe32(run ? l->r.epoch : 0),
+		.epoch = htobe32(epoch),
 		.timeout_ms = htobe32(l->timeout_ms),
 		.state = htobe16(run ? TRIB_START_RUN : TRIB_START_WAIT),
 		.window = htobe16((uint16_t)l->window),
@@ -138,6 +139,14 @@ static void say_start(struct loop_relay *l, unsigned int child,
 	h->flags = 0;
 	memcpy(h + 1, &st, sizeof(st));
 	send_to(l, child, buf, len, 0);
+}
+
+static void say_start(struct loop_relay *l, unsigned int child,
+		      const struct trib_hdr *like, size_t len, bool run)
+{
+	if (l->stale)
+		say(l, child, like, len, true, l->nonce[child] - 1, 1000);
+	say(l, child, like, len, run, l->nonce[child], run ? l->r.epoch : 0);
 }
 
 static void rx_join(struct loop_relay *l, unsigned int child,

@@ -22,6 +22,7 @@
  * @loss:   of what comes and goes, 1/1000.
  * @trains: results leave as trains (UDP_SEGMENT), which arrive as such.
  * @mute:   takes nothing and says nothing.
+ * @stale:  says START of an older JOIN, and of an epoch long gone, first.
  * @joined: children in the running or next epoch.
  * @left:   LEAVEs seen.
  * @results_up: results that came from workers.
@@ -31,6 +32,7 @@ struct loop_relay {
 	unsigned int loss;
 	bool trains;
 	bool mute;
+	bool stale;
 
 	struct relay r;
 	int fd;

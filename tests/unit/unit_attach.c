@@ -128,6 +128,34 @@ static int attach_alone(struct loop_relay *l, unsigned int rank,
 	return rc;
 }
 
+/* A relay tells late copies of the first one's JOINs by it. */
+static void attach__every_attempt_has_a_larger_nonce(void)
+{
+	struct loop_relay l = relay(2);
+	struct trib_error e;
+	uint64_t first;
+
+	loop_start(&l);
+	expect_eq(attach_alone(&l, 1, 100, &e), -ETIMEDOUT);
+	first = l.nonce[1];
+	expect_eq(attach_alone(&l, 1, 100, &e), -ETIMEDOUT);
+	expect(first >> 32 != 0);
+	expect(trib_nonce_is_older(first, l.nonce[1]));
+	loop_stop(&l);
+}
+
+static void attach__start_of_another_attempt_is_ignored(void)
+{
+	struct loop_relay l = relay(2);
+	struct member m[2];
+
+	l.stale = true;
+	loop_start(&l);
+	all_ranks(&l, m, sum_floats);
+	expect_good(&l, m);
+	loop_stop(&l);
+}
+
 static void attach__names_the_ranks_that_are_missing(void)
 {
 	struct loop_relay l = relay(4);
@@ -224,6 +252,8 @@ int main(void)
 	run(detach__is_bounded_and_tells_those_who_stay);
 	run(detach__cancels_what_is_under_way);
 	run(job__can_be_joined_again);
+	run(attach__every_attempt_has_a_larger_nonce);
+	run(attach__start_of_another_attempt_is_ignored);
 	run(attach__names_the_ranks_that_are_missing);
 	run(attach__says_when_the_relay_is_silent);
 	run(attach__says_when_the_port_is_taken);

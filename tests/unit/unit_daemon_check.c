@@ -201,13 +201,15 @@ static void ticket__names_all_trees_of_the_rank(void)
 	char text[512], want[512];
 
 	face_find(&world, "b")->local = v4("10.0.1.1");
+	/* What child 1 takes by itself, and child 0 does not. */
+	face_find(&world, "b")->udp_port = TRIB_UDP_PORT_WORKER + 1;
 	ticket_tree(1, "a:0 b:5");
 	ticket_tree(2, "a:0");
 	ticket_tree(4, "b:5 a:1");
 	expect_eq(ticket_write(&world, j, 5, text, sizeof(text), &why), 0);
 	snprintf(want, sizeof(want),
 		 "trib://10.0.1.1:7417/train?job=1&cookie=%016" PRIx64
-		 "&rank=5&world=8&tree=1:1&tree=4:0",
+		 "&rank=5&world=8&tree=1:1&tree=4:0:7419",
 		 j->cookie);
 	if (!expect(!strcmp(text, want)))
 		printf("# %s\n# %s\n", text, want);
@@ -222,6 +224,26 @@ static void ticket__ipv6_address_is_in_brackets(void)
 	ticket_tree(1, "six:0");
 	expect_eq(ticket_write(&world, j, 0, text, sizeof(text), &why), 0);
 	expect(strstr(text, "trib://[fd00::1]:7417/train?") == text);
+}
+
+static void ticket__names_port_and_group_of_a_multicast_face(void)
+{
+	const struct job *j = job_find(&world, "train");
+	struct tree_spec s = spec_make(1, "c:0 c2:1");
+	char text[512];
+
+	face_find(&world, "c")->udp_port = 7420;
+	face_find(&world, "c2")->udp_port = 7420;
+	face_find(&world, "mc")->udp_port = 7420;
+	spec_down(&s, "mc");
+	expect_eq(tree_restore(&world, &s, &why), 0);
+	expect_eq(ticket_write(&world, j, 1, text, sizeof(text), &why), 0);
+	if (!expect(strstr(text, "&tree=1:1:7420@239.1.1.1")))
+		printf("# %s\n", text);
+	/* Of another version, for its brackets. */
+	face_find(&world, "mc")->addr = v6("ff15::77");
+	expect_eq(ticket_write(&world, j, 1, text, sizeof(text), &why), 0);
+	expect(strstr(text, "&tree=1:1:7420@[ff15::77]"));
 }
 
 static void ticket__for_nobody_is_refused(void)
@@ -336,6 +358,7 @@ int main(void)
 	RUN(job__bad_names_are_refused);
 	RUN(ticket__names_all_trees_of_the_rank);
 	RUN(ticket__ipv6_address_is_in_brackets);
+	RUN(ticket__names_port_and_group_of_a_multicast_face);
 	RUN(ticket__for_nobody_is_refused);
 	RUN(instance__names);
 	RUN(adopt__map_that_differs_is_refused);

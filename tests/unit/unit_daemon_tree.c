@@ -156,11 +156,45 @@ static void check__down_faces_that_make_no_sense_are_refused(void)
 	s = spec_make(1, "a:1");
 	spec_down(&s, "mc");
 	refused(s, -EINVAL, "no child");
+}
+
+/* A leaf's `down` is the group that its parent's results come to. */
+static void check__leaf_has_one_group_behind_its_parents_port(void)
+{
+	struct tree_spec s = spec_make(1, "");
+
+	spec_parent(&s, "c", 0);
+	spec_local(&s, 0, 0);
+	expect_eq(check(&s), 0);
+	expect(!tree_multicast(t, t->parent->port));
+	spec_down(&s, "mc");
+	expect_eq(check(&s), 0);
+	expect(tree_multicast(t, t->parent->port) == face_find(&world, "mc"));
+	spec_down(&s, "mc");
+	refused(s, -EINVAL, "down mc");
+	s.ndown = 0;
+	spec_down(&s, "c2");
+	refused(s, -EINVAL, "down c2");
+	s.ndown = 0;
+	spec_down(&s, "nobody");
+	refused(s, -ENOENT, "nobody");
 	s = spec_make(1, "");
 	spec_parent(&s, "up", 0);
 	spec_local(&s, 0, 0);
 	spec_down(&s, "mc");
-	refused(s, -EINVAL, "down mc");
+	refused(s, -EINVAL, "port p2");
+}
+
+static void check__multicast_face_has_the_port_of_its_children(void)
+{
+	struct tree_spec s = spec_make(1, "c:1 c2:2");
+
+	spec_down(&s, "mc");
+	face_find(&world, "c2")->udp_port = 7420;
+	refused(s, -EINVAL, "7420");
+	face_find(&world, "c")->udp_port = 7420;
+	face_find(&world, "mc")->udp_port = 7420;
+	expect_eq(check(&s), 0);
 }
 
 static void check__multicast_child_or_parent_is_refused(void)
@@ -381,6 +415,8 @@ int main(void)
 	RUN(check__two_addresses_behind_one_port_need_a_down_face);
 	RUN(check__unicast_down_face_must_reach_its_child);
 	RUN(check__down_faces_that_make_no_sense_are_refused);
+	RUN(check__leaf_has_one_group_behind_its_parents_port);
+	RUN(check__multicast_face_has_the_port_of_its_children);
 	RUN(check__multicast_child_or_parent_is_refused);
 	RUN(check__both_ip_versions_in_one_tree_are_refused);
 	RUN(check__several_ranks_behind_one_face_are_accepted);

@@ -408,7 +408,7 @@ static void inner__speaks_to_its_parent(void)
 {
 	struct in *in;
 	const struct sent *s;
-	uint64_t mix;
+	uint64_t nonce;
 
 	start(true);
 	join_as(0, 0, 100);
@@ -420,11 +420,11 @@ static void inner__speaks_to_its_parent(void)
 	expect_eq(s->via - F, 2);
 	expect_eq(s->len, FULL);
 	expect_eq(ntohl(s->p.u.join.rank), 0xffffffff);
-	mix = be64toh(s->p.u.join.nonce);
-	expect_eq(T.row.parent.nonce, mix);
+	nonce = be64toh(s->p.u.join.nonce);
+	expect_eq(T.row.parent.nonce, nonce);
 	/* START from a child, or from another port, is none. */
 	in = packet(TRIB_T_START, 0);
-	in->p.u.start.nonce = htobe64(mix);
+	in->p.u.start.nonce = htobe64(nonce);
 	in->p.u.start.epoch = htonl(4);
 	in->p.u.start.state = htons(TRIB_START_RUN);
 	in->p.u.start.window = htons(4);
@@ -449,6 +449,61 @@ static void inner__speaks_to_its_parent(void)
 	expect_eq(T.row.epoch, 4);
 	expect_eq(T.last_epoch, 4);
 	expect_eq(ntohs(last_start()->state), TRIB_START_RUN);
+}
+
+/* Child 1, a relay, leaves because of @rank. */
+static void relay_leaves(uint16_t rank, uint64_t nonce)
+{
+	struct in *in = packet(TRIB_T_LEAVE, nonce);
+
+	from(in, 1, 0xffffffff);
+	in->p.h.aux = htons(rank);
+	give(in);
+}
+
+static void inner__leave_carries_the_rank_that_is_the_reason(void)
+{
+	const struct sent *s;
+	uint64_t nonce;
+
+	start(true);
+	J.world = 9;
+	join_as(0, 0, 100);
+	join_as(1, 0xffffffff, 101);
+	s = &sent[nsent - 2];
+	expect_eq(s->p.h.type, TRIB_T_JOIN);
+	expect_eq(ntohs(s->p.h.aux), RANK_NONE);
+	nonce = s->p.u.join.nonce;
+	relay_leaves(8, 101);
+	s = &sent[nsent - 1];
+	expect_eq(s->p.h.type, TRIB_T_LEAVE);
+	expect_eq(s->p.u.join.nonce, nonce);
+	expect_eq(ntohs(s->p.h.aux), 8);
+	expect_eq(s->via - F, 2);
+	/* A rank that the job does not have is none. */
+	later(100);
+	join_as(1, 0xffffffff, 102);
+	relay_leaves(9, 102);
+	s = &sent[nsent - 1];
+	expect_eq(s->p.h.type, TRIB_T_LEAVE);
+	expect_eq(ntohs(s->p.h.aux), RANK_NONE);
+}
+
+static uint64_t nonce_towards_parent(void)
+{
+	start(true);
+	join_as(0, 0, 100);
+	join_as(1, 0xffffffff, 101);
+	return T.row.parent.nonce;
+}
+
+static void inner__is_another_instance_after_each_start(void)
+{
+	uint64_t a = nonce_towards_parent(), b = nonce_towards_parent();
+
+	expect_eq((uint32_t)a, 1);
+	expect_eq((uint32_t)b, 1);
+	expect(a >> 32 && b >> 32 && a >> 32 != b >> 32);
 }
 
 static void abort__goes_where_data_goes(void)
@@ -537,6 +592,32 @@ static void adopt__waiting_children_are_asked_to_repeat(void)
 	expect_eq(T.row.epoch, 6);
 }
 
+static void adopt__inner_node_leaves_by_the_nonce_it_joined_with(void)
+{
+	struct in *in;
+
+	setup(true);
+	T.row.epoch = T.last_epoch = 6;
+	T.row.child[0].nonce = 100;
+	T.row.parent.nonce = 777;
+	expect_eq(join_tree_added(&D, &T, true), 0);
+	in = packet(TRIB_T_LEAVE, 100);
+	from(in, 0, 0);
+	give(in);
+	expect_eq(nsent, 1);
+	expect_eq(sent[0].p.h.type, TRIB_T_LEAVE);
+	expect_eq(be64toh(sent[0].p.u.join.nonce), 777);
+	expect_eq(T.row.epoch, 0);
+	/* Who only waited joins anew. */
+	setup(true);
+	T.row.child[0].nonce = 100;
+	T.row.parent.nonce = 777;
+	expect_eq(join_tree_added(&D, &T, true), 0);
+	join_as(0, 0, 100);
+	join_as(1, 0xffffffff, 101);
+	expect(T.row.parent.nonce && T.row.parent.nonce != 777);
+}
+
 static void removed__everybody_is_told(void)
 {
 	unsigned int i, n = 0;
@@ -595,10 +676,13 @@ int main(void)
 	run(join__answers_are_not_longer_than_requests);
 	run(leave__short_packet_counts);
 	run(inner__speaks_to_its_parent);
+	run(inner__leave_carries_the_rank_that_is_the_reason);
+	run(inner__is_another_instance_after_each_start);
 	run(abort__goes_where_data_goes);
 	run(gone__is_read_off_the_slots);
 	run(adopt__running_epoch_goes_on);
 	run(adopt__waiting_children_are_asked_to_repeat);
+	run(adopt__inner_node_leaves_by_the_nonce_it_joined_with);
 	run(removed__everybody_is_told);
 	run(leaf__tells_its_parent_of_a_lost_rank);
 	join_exit(&D);

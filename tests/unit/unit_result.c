@@ -86,6 +86,32 @@ static void rank__that_dies_below_a_relay_is_named_by_all(void)
 	sim_free(&s);
 }
 
+/* Nobody beside it is told whose contribution its own relay lacks. */
+static void rank__that_dies_alone_below_a_relay_is_named_by_all(void)
+{
+	struct sim_options o = star(3);
+	unsigned int i;
+	struct sim s;
+	uint64_t died;
+
+	o.racks = 3;
+	o.wire.loss = 20;
+	sim_init(&s, &o);
+	script_init(&sc, &s, 60, 3000, o.nval);
+	script_start(&sc);
+	sim_run(&s, script_done, s.now + 5 * TRIB_MS);
+	died = s.now;
+	s.worker[1].dead = true;
+	expect(sim_run(&s, script_done, s.now + 10 * TRIB_SEC));
+	expect(s.now - died < 800 * TRIB_MS);
+	for (i = 0; i < 3; i += 2) {
+		expect_eq(error_of(&s, i)->code, TRIB_ERR_DEAD);
+		expect_eq(error_of(&s, i)->rank, 1);
+	}
+	script_free(&sc);
+	sim_free(&s);
+}
+
 static void rank__that_is_late_and_alive_is_waited_for(void)
 {
 	struct sim_options o = star(4);
@@ -172,36 +198,61 @@ static void abort__from_outside_ends_everything(void)
 	}
 }
 
-/* Rank 1 issues another collective than the others. */
-static void ranks__that_disagree_get_an_error_and_no_sum(void)
+/* Rank 1 issues another collective than the others; it may die then. */
+static void disagreement(unsigned int racks, bool dies)
 {
 	struct sim_options o = star(3);
 	struct trib_req *r[3];
-	float x[3][64];
+	float x[3][64] = {{0}};
 	unsigned int i;
 	struct sim s;
 
+	o.racks = racks;
 	sim_init(&s, &o);
-	for (i = 0; i < 3; i++) {
-		struct trib *t = s.worker[i].t;
+	for (i = 1; i < 4; i++) {
+		struct trib *t = s.worker[i % 3].t;
 
 		if (i == 1)
-			expect_eq(trib_ibarrier(t, &r[i]), 0);
+			expect_eq(trib_ibarrier(t, &r[1]), 0);
 		else
-			expect_eq(trib_iallreduce(t, x[i], x[i], 64, TRIB_F32,
-						  TRIB_MAX, &r[i]),
+			expect_eq(trib_iallreduce(t, x[i % 3], x[i % 3], 64,
+						  TRIB_F32, TRIB_MAX,
+						  &r[i % 3]),
 				  0);
-		sim_call_at(&s.worker[i], s.now + 1);
+		sim_call_at(&s.worker[i % 3], s.now + 1);
+		sim_run(&s, NULL, s.now + TRIB_MS);
+		s.worker[1].dead = dies;
 	}
-	sim_run(&s, NULL, s.now + 3 * TRIB_SEC);
+	sim_run(&s, NULL, s.now + 2 * TRIB_SEC);
 	for (i = 0; i < 3; i++) {
+		if (dies && i == 1)
+			continue;
 		expect(r[i]->done);
 		expect(r[i]->status != 0);
+		if (dies) {
+			expect_eq(error_of(&s, i)->code, TRIB_ERR_DEAD);
+			expect_eq(error_of(&s, i)->rank, 1);
+		} else {
+			expect_eq(error_of(&s, i)->code, TRIB_ERR_ARGUMENT);
+		}
 	}
-	/* Whoever came second knows why; the others know whom to ask. */
-	expect(error_of(&s, 1)->code == TRIB_ERR_ARGUMENT ||
-	       error_of(&s, 0)->code == TRIB_ERR_ARGUMENT);
 	sim_free(&s);
+}
+
+static void ranks__that_disagree_get_an_error_and_no_sum(void)
+{
+	unsigned int racks;
+
+	for (racks = 0; racks < 4; racks++)
+		disagreement(racks, false);
+}
+
+static void rank__that_disagrees_and_dies_is_named(void)
+{
+	unsigned int racks;
+
+	for (racks = 0; racks < 4; racks++)
+		disagreement(racks, true);
 }
 
 static void value__that_is_not_finite_is_named_and_harms_nobody(void)
@@ -356,10 +407,12 @@ int main(void)
 {
 	run(rank__that_dies_is_named_by_all_in_time);
 	run(rank__that_dies_below_a_relay_is_named_by_all);
+	run(rank__that_dies_alone_below_a_relay_is_named_by_all);
 	run(rank__that_is_late_and_alive_is_waited_for);
 	run(relay__that_is_silent_is_noticed);
 	run(abort__from_outside_ends_everything);
 	run(ranks__that_disagree_get_an_error_and_no_sum);
+	run(rank__that_disagrees_and_dies_is_named);
 	run(value__that_is_not_finite_is_named_and_harms_nobody);
 	run(packets__that_are_wrong_change_no_sum);
 	run(exponents__below_our_own_are_refused);

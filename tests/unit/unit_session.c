@@ -8,6 +8,9 @@
 #include "tests/tap.h"
 #include "userspace/daemon/session.h"
 
+#define INSTANCE 0xabcdef
+#define N(instance, count) trib_nonce(instance, count)
+
 enum what { SAVE, START, ABORT, UP };
 
 struct call {
@@ -68,10 +71,12 @@ static void on_abort(struct session *s, int child, uint32_t epoch,
 	c->rank = rank;
 }
 
-static void on_up(struct session *s, enum trib_type type, uint64_t nonce)
+static void on_up(struct session *s, enum trib_type type, uint64_t nonce,
+		  uint16_t rank)
 {
 	struct call *c = note(UP, 0);
 
+	c->rank = rank;
 	c->state = type;
 	c->nonce = nonce;
 	c->epoch = s->last_epoch;
@@ -97,21 +102,37 @@ static void fresh(enum session_kind kind, unsigned int nchild)
 		rank[i] = (uint16_t)(10 + i);
 	stuck_child = -1;
 	ncalls = 0;
-	session_init(&S, &ops, NULL, kind, nchild, rank);
+	session_init(&S, &ops, NULL, kind, nchild, rank, INSTANCE);
+}
+
+/* Two children: a worker of rank 10, and a relay. */
+static void fresh_with_relay(enum session_kind kind)
+{
+	static const uint16_t rank[] = {10, SESSION_RANK_RELAY};
+
+	fresh(kind, 2);
+	session_init(&S, &ops, NULL, kind, 2, rank, INSTANCE);
 }
 
 static void join(unsigned int child, uint64_t nonce, uint64_t now)
 {
-	struct session_join j = {nonce, 0, 1448, (uint16_t)(5000 + child)};
+	struct session_join j = {nonce, 0, 1448, (uint16_t)(5000 + child), 0};
 
 	session_join(&S, child, &j, now);
 }
 
-static void leave(unsigned int child, uint64_t nonce)
+static void leave_for(unsigned int child, uint64_t nonce, uint16_t rank,
+		      uint64_t now)
 {
-	struct session_join j = {nonce, 0, 1448, (uint16_t)(5000 + child)};
+	struct session_join j = {nonce, 0, 1448, (uint16_t)(5000 + child),
+				 rank};
 
-	session_leave(&S, child, &j);
+	session_leave(&S, child, &j, now);
+}
+
+static void leave(unsigned int child, uint64_t nonce, uint64_t now)
+{
+	leave_for(child, nonce, SESSION_RANK_RELAY, now);
 }
 
 static unsigned int count(enum what what)
@@ -184,7 +205,7 @@ static void root__row_is_saved_before_anybody_is_told(void)
 
 static void root__next_epoch_is_larger_than_any_known(void)
 {
-	struct session_join j = {7, 41, 1448, 1};
+	struct session_join j = {7, 41, 1448, 1, 0};
 
 	fresh(SESSION_ROOT, 2);
 	session_join(&S, 0, &j, 1000);
@@ -194,7 +215,7 @@ static void root__next_epoch_is_larger_than_any_known(void)
 
 static void join__absurd_epoch_is_refused(void)
 {
-	struct session_join j = {7, SESSION_EPOCH_MAX + 1, 1448, 1};
+	struct session_join j = {7, SESSION_EPOCH_MAX + 1, 1448, 1, 0};
 
 	fresh(SESSION_ROOT, 1);
 	session_join(&S, 0, &j, 1000);
@@ -271,25 +292,82 @@ static void abort__is_repeated_until_the_next_epoch(void)
 	expect_eq(count(ABORT), 2);
 }
 
-static void join__late_copy_of_an_older_nonce_is_ignored(void)
+/* However late: no process joins with a smaller one again. */
+static void join__older_nonce_of_an_instance_is_ignored(void)
 {
 	fresh(SESSION_ROOT, 2);
-	join(0, 7, 1000);
-	join(0, 8, 1100);
+	join(0, N(5, 2), 1000);
 	ncalls = 0;
-	join(0, 7, 1200);
+	join(0, N(5, 1), 1100);
+	join(0, N(5, 1), 1000 + 3 * SESSION_LATE_MS);
 	expect_eq(ncalls, 0);
-	expect_eq(S.child[0].nonce, 8);
+	expect(S.child[0].nonce == N(5, 2));
 	running(SESSION_ROOT);
-	leave(1, 102);
+	join(1, 101, 60000);
+	expect_eq(S.epoch, 1);
+	expect_eq(count(ABORT), 0);
+	/* Of another instance, a smaller number says nothing. */
+	fresh(SESSION_ROOT, 2);
+	join(0, N(5, 2), 1000);
+	join(0, N(4, 1), 1100);
+	expect(S.child[0].nonce == N(4, 1));
+}
+
+static void join__late_copy_of_a_retired_nonce_is_ignored(void)
+{
+	fresh(SESSION_ROOT, 2);
+	join(0, N(7, 1), 1000);
+	join(0, N(3, 1), 1100);
+	ncalls = 0;
+	join(0, N(7, 1), 1100 + SESSION_LATE_MS - 1);
+	expect_eq(ncalls, 0);
+	expect(S.child[0].nonce == N(3, 1));
+	running(SESSION_ROOT);
+	leave(1, 102, 1050);
 	join(1, 102, 1100);
 	expect_eq(S.epoch, 1);
 	expect_eq(count(ABORT), 0);
 	/* LEAVE overtook the only JOIN. */
 	fresh(SESSION_ROOT, 2);
-	leave(0, 7);
+	leave(0, 7, 1000);
 	join(0, 7, 1000);
 	expect_eq(session_seen(&S), 0);
+}
+
+static void join__several_retired_nonces_are_remembered(void)
+{
+	unsigned int i;
+
+	fresh(SESSION_ROOT, 2);
+	for (i = 0; i <= SESSION_RETIRED; i++)
+		join(0, N(20 - i, 1), 1000 + 50 * i);
+	ncalls = 0;
+	for (i = 0; i < SESSION_RETIRED; i++)
+		join(0, N(20 - i, 1), 1300 + 50 * i);
+	expect_eq(ncalls, 0);
+	expect(S.child[0].nonce == N(20 - SESSION_RETIRED, 1));
+}
+
+/*
+ * The JOIN of a process that was killed comes after that of the next one, and
+ * displaces it; but only the next one goes on.
+ */
+static void join__living_nonce_gets_in_again(void)
+{
+	uint64_t now;
+
+	fresh(SESSION_ROOT, 2);
+	join(0, N(3, 1), 1000);
+	join(0, N(7, 1), 1100);
+	expect(S.child[0].nonce == N(7, 1));
+	for (now = 1200; now < 1100 + SESSION_LATE_MS; now += 200)
+		join(0, N(3, 1), now);
+	expect(S.child[0].nonce == N(7, 1));
+	join(0, N(3, 1), 1100 + SESSION_LATE_MS);
+	expect(S.child[0].nonce == N(3, 1));
+	/* And it is the other one that is retired now. */
+	join(0, N(7, 1), 1200 + SESSION_LATE_MS);
+	expect(S.child[0].nonce == N(3, 1));
 }
 
 static void join__who_never_heard_of_the_epoch_may_repeat(void)
@@ -304,11 +382,11 @@ static void join__who_never_heard_of_the_epoch_may_repeat(void)
 static void leave__epoch_ends_with_the_last(void)
 {
 	running(SESSION_ROOT);
-	leave(0, 101);
-	leave(2, 103);
-	leave(2, 999);
+	leave(0, 101, 2000);
+	leave(2, 103, 2000);
+	leave(2, 999, 2000);
 	expect_eq(S.epoch, 1);
-	leave(1, 102);
+	leave(1, 102, 2000);
 	expect_eq(S.epoch, 0);
 	expect_eq(count(ABORT), 0);
 	expect_eq(last(SAVE)->epoch, 0);
@@ -319,7 +397,7 @@ static void leave__is_an_error_only_when_missed(void)
 	uint64_t now;
 
 	running(SESSION_ROOT);
-	leave(1, 102);
+	leave_for(1, 102, 33, 2000);
 	for (now = 2000; now < 4000; now += 10)
 		session_tick(&S, now);
 	expect_eq(count(ABORT), 0);
@@ -340,6 +418,33 @@ static void leave__is_an_error_only_when_missed(void)
 	expect_eq(S.epoch, 0);
 }
 
+/* A relay that left is blamed for the rank that it named, not for itself. */
+static void leave__relay_names_who_is_missed(void)
+{
+	uint64_t now;
+
+	fresh_with_relay(SESSION_ROOT);
+	join(0, 7, 1000);
+	join(1, 8, 1000);
+	expect_eq(S.epoch, 1);
+	leave_for(1, 8, 33, 2000);
+	stuck_child = 1;
+	for (now = 2000; now < 4000; now += 10)
+		session_tick(&S, now);
+	expect_eq(last(ABORT)->why, TRIB_ABORT_GONE);
+	expect_eq(last(ABORT)->rank, 33);
+	expect_eq(last(ABORT)->child, 0);
+	expect_eq(S.epoch, 0);
+	/* An epoch that a former tribd left behind: nobody knows. */
+	fresh_with_relay(SESSION_ROOT);
+	S.epoch = S.last_epoch = 1;
+	S.child[0].nonce = S.child[0].known = 7;
+	stuck_child = 1;
+	for (now = 2000; now < 4000; now += 10)
+		session_tick(&S, now);
+	expect_eq(last(ABORT)->rank, SESSION_RANK_RELAY);
+}
+
 static void waiting__silent_child_expires(void)
 {
 	uint64_t now;
@@ -358,10 +463,10 @@ static void waiting__silent_child_expires(void)
 	expect_eq(S.epoch, 1);
 }
 
-static void inner__joins_with_a_mix_and_passes_start_on(void)
+static void inner__joins_with_its_own_nonce_and_passes_start_on(void)
 {
 	struct session_start m = {.state = TRIB_START_RUN, .epoch = 9};
-	uint64_t mix;
+	uint64_t nonce = N(INSTANCE, 1);
 
 	fresh(SESSION_INNER, 2);
 	join(0, 7, 1000);
@@ -369,54 +474,41 @@ static void inner__joins_with_a_mix_and_passes_start_on(void)
 	join(1, 8, 1000);
 	expect_eq(count(UP), 1);
 	expect_eq(last(UP)->state, TRIB_T_JOIN);
-	mix = last(UP)->nonce;
-	expect(mix && mix != 7 && mix != 8);
+	expect_eq(last(UP)->nonce, nonce);
 	session_tick(&S, 1000 + SESSION_REPEAT_MS);
 	expect_eq(count(UP), 2);
-	expect_eq(last(UP)->nonce, mix);
-	m.nonce = mix + 1;
+	expect_eq(last(UP)->nonce, nonce);
+	/* Neither for another JOIN of ours, nor for a later one. */
+	m.nonce = nonce + 1;
+	session_start(&S, &m, 1300);
+	m.nonce = nonce - 1;
 	session_start(&S, &m, 1300);
 	expect_eq(S.epoch, 0);
-	m.nonce = mix;
+	m.nonce = nonce;
 	session_start(&S, &m, 1300);
 	expect_eq(S.epoch, 9);
 	expect_eq(last(START)->state, TRIB_START_RUN);
 	expect_eq(last(START)->epoch, 9);
 }
 
-static void inner__mix_depends_on_every_nonce_and_place(void)
-{
-	uint64_t a, b, c;
-
-	fresh(SESSION_INNER, 2);
-	join(0, 7, 1000);
-	join(1, 8, 1000);
-	a = S.up_nonce;
-	join(1, 9, 1100);
-	b = S.up_nonce;
-	expect_eq(last(UP)->state, TRIB_T_JOIN);
-	fresh(SESSION_INNER, 2);
-	join(0, 8, 1000);
-	join(1, 7, 1000);
-	c = S.up_nonce;
-	expect(a != b && b != c && a != c);
-}
-
-/* The parent may still be in that epoch, with this nonce. */
-static void inner__mix_changes_once_an_epoch_ran(void)
+static void inner__nonce_grows_when_children_change(void)
 {
 	struct session_start m = {.state = TRIB_START_RUN, .epoch = 9};
-	uint64_t mix;
 
 	fresh(SESSION_INNER, 2);
 	join(0, 7, 1000);
 	join(1, 8, 1000);
-	m.nonce = mix = S.up_nonce;
-	session_start(&S, &m, 1000);
-	session_abort(&S, TRIB_ABORT_DEAD, 10, -1, 1100);
-	join(0, 7, 1200);
-	join(1, 8, 1200);
-	expect(S.up_nonce && S.up_nonce != mix);
+	join(1, 9, 1100);
+	expect_eq(last(UP)->state, TRIB_T_JOIN);
+	expect_eq(last(UP)->nonce, N(INSTANCE, 2));
+	/* The parent may still be in that epoch, with this nonce. */
+	m.nonce = S.up_nonce;
+	session_start(&S, &m, 1200);
+	expect_eq(S.epoch, 9);
+	session_abort(&S, TRIB_ABORT_DEAD, 10, -1, 1300);
+	join(0, 7, 1400);
+	join(1, 9, 1400);
+	expect_eq(last(UP)->nonce, N(INSTANCE, 3));
 }
 
 static void inner__withdraws_when_a_child_goes(void)
@@ -427,11 +519,76 @@ static void inner__withdraws_when_a_child_goes(void)
 	join(0, 7, 1000);
 	join(1, 8, 1000);
 	m.nonce = S.up_nonce;
-	leave(1, 8);
+	leave(1, 8, 1050);
 	expect_eq(last(UP)->state, TRIB_T_LEAVE);
 	expect_eq(last(UP)->nonce, m.nonce);
 	session_start(&S, &m, 1100);
 	expect_eq(S.epoch, 0);
+}
+
+static void inner__withdraws_when_a_child_is_silent(void)
+{
+	uint64_t now;
+
+	fresh(SESSION_INNER, 2);
+	join(0, 7, 1000);
+	join(1, 8, 1000);
+	for (now = 1000; now < 1000 + 2 * SESSION_FRESH_MS; now += 100) {
+		join(0, 7, now);
+		session_tick(&S, now);
+	}
+	expect_eq(session_seen(&S), 1);
+	expect_eq(S.up_nonce, 0);
+	expect_eq(last(UP)->state, TRIB_T_LEAVE);
+	expect_eq(last(UP)->nonce, N(INSTANCE, 1));
+	expect_eq(last(UP)->rank, 11);
+	join(1, 8, now);
+	expect_eq(last(UP)->nonce, N(INSTANCE, 2));
+}
+
+static void inner__leave_names_the_rank_that_is_the_reason(void)
+{
+	struct session_start m = {.state = TRIB_START_RUN, .epoch = 9};
+
+	/* A worker leaves, whatever it names ... */
+	fresh_with_relay(SESSION_INNER);
+	join(0, 7, 1000);
+	join(1, 8, 1000);
+	expect_eq(last(UP)->rank, SESSION_RANK_RELAY); /* of JOIN: ours */
+	leave_for(0, 7, 33, 1100);
+	expect_eq(last(UP)->state, TRIB_T_LEAVE);
+	expect_eq(last(UP)->rank, 10);
+	/* ... a relay because of somebody below it ... */
+	fresh_with_relay(SESSION_INNER);
+	join(0, 7, 1000);
+	join(1, 8, 1000);
+	leave_for(1, 8, 33, 1100);
+	expect_eq(last(UP)->rank, 33);
+	/* ... a worker restarts ... */
+	fresh_with_relay(SESSION_INNER);
+	join(0, 7, 1000);
+	join(1, 8, 1000);
+	ncalls = 0;
+	join(0, 9, 1100);
+	expect_eq(calls[0].what, UP);
+	expect_eq(calls[0].state, TRIB_T_LEAVE);
+	expect_eq(calls[0].rank, 10);
+	/* ... the last one leaves an epoch ... */
+	fresh_with_relay(SESSION_INNER);
+	join(0, 7, 1000);
+	join(1, 8, 1000);
+	m.nonce = S.up_nonce;
+	session_start(&S, &m, 1000);
+	leave(0, 7, 1100);
+	expect_eq(last(UP)->state, TRIB_T_JOIN);
+	leave_for(1, 8, 33, 1200);
+	expect_eq(last(UP)->state, TRIB_T_LEAVE);
+	expect_eq(last(UP)->rank, 33);
+	/* ... or an epoch is given up. */
+	running(SESSION_INNER);
+	session_abort(&S, TRIB_ABORT_DEAD, 77, -1, 1300);
+	expect_eq(last(UP)->state, TRIB_T_LEAVE);
+	expect_eq(last(UP)->rank, 77);
 }
 
 static void inner__tells_whom_the_parent_waits_for(void)
@@ -454,11 +611,11 @@ static void inner__tells_whom_the_parent_waits_for(void)
 
 static void inner__rejoin_is_told_upwards(void)
 {
-	uint64_t mix;
+	uint64_t nonce;
 	unsigned int i, up = 0;
 
 	running(SESSION_INNER);
-	mix = S.up_nonce;
+	nonce = S.up_nonce;
 	join(1, 202, 2000);
 	for (i = 0; i < ncalls; i++)
 		if (calls[i].what == ABORT && calls[i].child == SESSION_UP) {
@@ -469,7 +626,8 @@ static void inner__rejoin_is_told_upwards(void)
 	expect_eq(up, 1);
 	expect_eq(count(ABORT), 3);
 	expect_eq(last(UP)->state, TRIB_T_LEAVE);
-	expect_eq(last(UP)->nonce, mix);
+	expect_eq(last(UP)->nonce, nonce);
+	expect_eq(last(UP)->rank, 11);
 }
 
 static void inner__old_epochs_are_not_entered(void)
@@ -547,16 +705,21 @@ int main(void)
 	run(join__repetition_in_running_epoch_gets_run);
 	run(join__flood_is_answered_at_a_pace);
 	run(join__new_nonce_ends_the_epoch);
-	run(join__late_copy_of_an_older_nonce_is_ignored);
+	run(join__older_nonce_of_an_instance_is_ignored);
+	run(join__late_copy_of_a_retired_nonce_is_ignored);
+	run(join__several_retired_nonces_are_remembered);
+	run(join__living_nonce_gets_in_again);
 	run(join__who_never_heard_of_the_epoch_may_repeat);
 	run(abort__is_repeated_until_the_next_epoch);
 	run(leave__epoch_ends_with_the_last);
 	run(leave__is_an_error_only_when_missed);
+	run(leave__relay_names_who_is_missed);
 	run(waiting__silent_child_expires);
-	run(inner__joins_with_a_mix_and_passes_start_on);
-	run(inner__mix_depends_on_every_nonce_and_place);
-	run(inner__mix_changes_once_an_epoch_ran);
+	run(inner__joins_with_its_own_nonce_and_passes_start_on);
+	run(inner__nonce_grows_when_children_change);
 	run(inner__withdraws_when_a_child_goes);
+	run(inner__withdraws_when_a_child_is_silent);
+	run(inner__leave_names_the_rank_that_is_the_reason);
 	run(inner__tells_whom_the_parent_waits_for);
 	run(inner__rejoin_is_told_upwards);
 	run(inner__old_epochs_are_not_entered);

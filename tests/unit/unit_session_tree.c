@@ -52,6 +52,8 @@ struct node {
 	uint64_t up_at;	 /* tribd is down until then; 0: it is up */
 	int crash_after; /* steps; -1: not */
 	/* worker: nchild == 0 */
+	uint32_t instance;
+	uint32_t joins;
 	uint64_t nonce;
 	uint32_t epoch;
 	uint32_t last_epoch;
@@ -192,10 +194,12 @@ static void on_abort(struct session *s, int child, uint32_t epoch,
 			 .epoch = epoch});
 }
 
-static void on_up(struct session *s, enum trib_type type, uint64_t nonce)
+static void on_up(struct session *s, enum trib_type type, uint64_t nonce,
+		  uint16_t rank)
 {
 	struct node *n = s->ctx;
 
+	(void)rank;
 	step(n);
 	put((struct msg){.to = n->parent,
 			 .child = n->index,
@@ -225,7 +229,7 @@ static void boot(struct node *n)
 	n->crash_after = -1;
 	session_init(&n->s, &ops, n,
 		     n->parent < 0 ? SESSION_ROOT : SESSION_INNER, n->nchild,
-		     rank);
+		     rank, 1 + rnd(1 << 30));
 	if (n->disk.epoch > n->disk.last_epoch)
 		n->disk.last_epoch = n->disk.epoch;
 	n->s.last_epoch = n->disk.last_epoch;
@@ -259,7 +263,7 @@ static void relay_abort(struct node *n, const struct msg *m)
 
 static void relay_packet(struct node *n, const struct msg *m)
 {
-	struct session_join j = {m->nonce, m->epoch, 1448, 1};
+	struct session_join j = {m->nonce, m->epoch, 1448, 1, 0};
 	struct session_start st = {.nonce = m->nonce,
 				   .epoch = m->epoch,
 				   .state = (uint16_t)m->state};
@@ -273,7 +277,7 @@ static void relay_packet(struct node *n, const struct msg *m)
 	if (m->kind == M_JOIN)
 		session_join(&n->s, m->child, &j, now);
 	else if (m->kind == M_LEAVE)
-		session_leave(&n->s, m->child, &j);
+		session_leave(&n->s, m->child, &j, now);
 	else
 		session_start(&n->s, &st, now);
 	n->tick_at = now;
@@ -286,6 +290,7 @@ static bool is_worker(const struct node *n)
 	return !n->nchild;
 }
 
+/* @forgets: it is another process then. */
 static void worker_restart(struct node *n, bool politely, bool forgets)
 {
 	if (politely && n->nonce)
@@ -293,11 +298,14 @@ static void worker_restart(struct node *n, bool politely, bool forgets)
 				 .child = n->index,
 				 .kind = M_LEAVE,
 				 .nonce = n->nonce});
-	n->nonce = ((uint64_t)rnd(1 << 30) << 30) + rnd(1 << 30) + 1;
 	n->epoch = 0;
 	n->bad_since = 0;
-	if (forgets)
+	if (forgets) {
 		n->last_epoch = 0;
+		n->instance = 1 + rnd(1 << 30);
+		n->joins = 0;
+	}
+	n->nonce = trib_nonce(n->instance, ++n->joins);
 	n->join_at = now + 1 + rnd(300);
 }
 

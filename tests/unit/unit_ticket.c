@@ -13,6 +13,8 @@
 
 #define GOOD                                                                   \
 	"trib://10.77.0.1/train?job=1&cookie=abcdef&rank=2&world=4&tree=1:2"
+#define LONG                                                                   \
+	"trib://[fd77::1]:1/t?job=1&cookie=a&rank=2&world=4&tree=1:2:1@[ff15::7]"
 
 static void ticket__is_understood(void)
 {
@@ -56,6 +58,83 @@ static void ticket__may_name_a_port_trees_and_ipv6(void)
 	expect_eq(p.rep.tree[1].tree, 65535);
 	expect_eq(p.rep.tree[1].child, 63);
 	expect_eq(p.rep.rank, 1023);
+}
+
+#define BASE4 "trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&"
+#define BASE6 "trib://[fd77::1]/t?job=1&cookie=1&rank=0&world=1&"
+
+static void ticket__may_name_port_and_group_of_each_tree(void)
+{
+	struct in6_addr want6;
+	struct in_addr want;
+	struct trib_place p;
+
+	expect_eq(trib_ticket_parse(
+			  &p, BASE4
+			  "tree=1:0:7420@239.77.0.1&tree=2:5&tree=3:6:9000"),
+		  0);
+	expect_eq(p.rep.ntree, 3);
+	expect_eq(p.rep.tree[0].recv_port, 7420);
+	inet_pton(AF_INET, "239.77.0.1", &want);
+	expect_eq(p.rep.tree[0].mcast_addr[2], htonl(0xffff));
+	expect_eq(p.rep.tree[0].mcast_addr[3], want.s_addr);
+	expect_eq(p.rep.tree[1].recv_port, TRIB_UDP_PORT_WORKER + 5);
+	expect_eq(p.rep.tree[1].mcast_addr[3], 0);
+	expect_eq(p.rep.tree[2].recv_port, 9000);
+	expect_eq(p.rep.tree[2].mcast_addr[3], 0);
+	expect_eq(trib_ticket_parse(&p, BASE6 "tree=1:0:7418@[ff15::77]"), 0);
+	inet_pton(AF_INET6, "ff15::77", &want6);
+	expect(!memcmp(p.rep.tree[0].mcast_addr, &want6, 16));
+}
+
+/* The error shows the parameter, and not the cookie. */
+static void ticket__wrong_port_or_group_is_named(void)
+{
+	static const struct {
+		const char *base, *tree, *why;
+	} bad[] = {
+		{BASE4, "tree=1:0:", "bad port"},
+		{BASE4, "tree=1:0:0@239.77.0.1", "bad port"},
+		{BASE4, "tree=1:0:65536", "bad port"},
+		{BASE4, "tree=1:0:-1", "bad port"},
+		{BASE4, "tree=1:0@239.77.0.1", "rubbish"},
+		{BASE4, "tree=1:0:7418@", "bad group"},
+		{BASE4, "tree=1:0:7418@everybody", "bad group"},
+		{BASE4, "tree=1:0:7418@239.77.0", "bad group"},
+		{BASE4, "tree=1:0:7418@239.77.0.1x", "bad group"},
+		{BASE4, "tree=1:0:7418@239.77.0.1:1", "rubbish"},
+		{BASE4, "tree=1:0:7418@10.77.0.1", "no multicast"},
+		{BASE4, "tree=1:0:7418@223.255.255.255", "no multicast"},
+		{BASE4, "tree=1:0:7418@240.0.0.1", "no multicast"},
+		{BASE4, "tree=1:0:7418@0.0.0.0", "no multicast"},
+		{BASE4, "tree=1:0:7418@[::]", "no multicast"},
+		{BASE4, "tree=1:0:7418@[ff15::77]", "IP version"},
+		{BASE6, "tree=1:0:7418@239.77.0.1", "IP version"},
+		{BASE6, "tree=1:0:7418@ff15::77", "bad group"},
+		{BASE6, "tree=1:0:7418@[ff15::77", "bad group"},
+		{BASE6, "tree=1:0:7418@[]", "bad group"},
+		{BASE6, "tree=1:0:7418@[fe80::77]", "no multicast"},
+		{BASE6, "tree=1:0:7418@[ff15::77%lo]", "bad group"},
+		{BASE6,
+		 "tree=1:0:7418@[ff15:1111:1111:1111:1111:1111:1111:1111:1111:1111:1111]",
+		 "bad group"},
+	};
+	struct trib_error e;
+	struct trib_place p;
+	char text[256];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(text, sizeof(text), "%s%s&tree=2:1", bad[i].base,
+			 bad[i].tree);
+		if (!expect(trib_ticket_parse(&p, text) == -EINVAL))
+			printf("# accepted: %s\n", text);
+		trib_error(NULL, &e);
+		if (!expect(strstr(e.text, bad[i].tree) &&
+			    strstr(e.text, bad[i].why) &&
+			    !strstr(e.text, "cookie")))
+			printf("# %s: %s\n", bad[i].tree, e.text);
+	}
 }
 
 static void ticket__is_refused_if_anything_is_wrong(void)
@@ -120,30 +199,42 @@ static void ticket__is_refused_if_anything_is_wrong(void)
 }
 
 /* Cut anywhere, or with any byte changed, it is read or refused. */
-static void ticket__of_any_bytes_does_no_harm(void)
+static void any_bytes(const char *good, size_t shortest)
 {
+	size_t i, len = strlen(good);
+	char *copy = malloc(len + 1); /* its end is guarded by ASan */
 	struct trib_place p;
-	char copy[sizeof(GOOD)];
-	unsigned int i, c;
+	unsigned int c;
 
-	for (i = 0; i < sizeof(GOOD) - 1; i++) {
-		memcpy(copy, GOOD, sizeof(copy));
+	for (i = 0; i < len; i++) {
+		memcpy(copy, good, len + 1);
 		copy[i] = '\0';
-		expect_eq(trib_ticket_parse(&p, copy), -EINVAL);
-		for (c = 1; c < 256; c++) {
-			memcpy(copy, GOOD, sizeof(copy));
+		if (i < shortest)
+			expect_eq(trib_ticket_parse(&p, copy), -EINVAL);
+		for (c = 0; c < 256; c++) {
+			memcpy(copy, good, len + 1);
 			copy[i] = (char)c;
 			if (!trib_ticket_parse(&p, copy))
 				expect(p.rep.ntree == 1 &&
 				       p.rep.rank < p.rep.world);
 		}
 	}
+	free(copy);
+}
+
+static void ticket__of_any_bytes_does_no_harm(void)
+{
+	any_bytes(GOOD, strlen(GOOD));
+	/* All before its port and group is a ticket, too. */
+	any_bytes(LONG, strlen(LONG) - strlen(":1@[ff15::7]"));
 }
 
 int main(void)
 {
 	run(ticket__is_understood);
 	run(ticket__may_name_a_port_trees_and_ipv6);
+	run(ticket__may_name_port_and_group_of_each_tree);
+	run(ticket__wrong_port_or_group_is_named);
 	run(ticket__is_refused_if_anything_is_wrong);
 	run(ticket__of_any_bytes_does_no_harm);
 	return tap_done();

@@ -240,6 +240,44 @@ static void need__is_answered_after_calls_have_returned(void)
 	loop_stop(&l);
 }
 
+/* Rank 1 leaves, while somebody goes on fetching a result from it. */
+static bool answered_late;
+
+static void fetch_from_who_leaves(struct member *m)
+{
+	unsigned long before = 0;
+	float x[100] = {0};
+	unsigned int i;
+
+	m->rc = trib_allreduce(m->t, x, x, 100, TRIB_F32, TRIB_SUM);
+	for (i = 0; !m->rank && i < 20; i++) {
+		pthread_mutex_lock(&asked->lock);
+		before = asked->results_up;
+		pthread_mutex_unlock(&asked->lock);
+		loop_need(asked, 1, 1);
+		nap(60);
+	}
+	if (m->rank)
+		return;
+	pthread_mutex_lock(&asked->lock);
+	answered_late = asked->results_up > before;
+	pthread_mutex_unlock(&asked->lock);
+}
+
+static void detach__stays_while_others_fetch_results(void)
+{
+	struct loop_relay l = relay(2);
+	struct member m[2];
+
+	l.timeout_ms = 400;
+	asked = &l;
+	loop_start(&l);
+	all_ranks(&l, m, fetch_from_who_leaves);
+	expect_good(&l, m);
+	expect(answered_late);
+	loop_stop(&l);
+}
+
 /* When nothing is under way, nothing wakes. */
 static void idle(struct member *m)
 {
@@ -282,6 +320,7 @@ int main(void)
 	run(requests__may_be_waited_for_by_several_threads);
 	run(requests__make_progress_while_the_caller_computes);
 	run(need__is_answered_after_calls_have_returned);
+	run(detach__stays_while_others_fetch_results);
 	run(thread__sleeps_when_there_is_nothing_to_do);
 	return tap_done();
 }

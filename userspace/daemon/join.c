@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "attach.h"
 #include "join.h"
@@ -90,6 +91,9 @@ static void packet_from_child(struct tribd *d, struct tree *t,
 	in.nonce = be64toh(p->u.join.nonce);
 	in.epoch = ntohl(p->u.join.epoch);
 	rank = ntohl(p->u.join.rank);
+	in.rank = ntohs(p->h.aux);
+	if (in.rank >= t->job->world)
+		in.rank = SESSION_RANK_RELAY; /* none that anybody knows */
 	if (child >= t->nchild || !face_sent(t->child[child].face, up)) {
 		if (p->h.type == TRIB_T_JOIN)
 			refuse_stranger(d, t, up, &in);
@@ -99,7 +103,7 @@ static void packet_from_child(struct tribd *d, struct tree *t,
 						 : t->child[child].rank;
 	if (p->h.type == TRIB_T_LEAVE) {
 		if (rank == want)
-			session_leave(&j->s, child, &in);
+			session_leave(&j->s, child, &in, now_ms());
 	} else if (rank != want || nval > d->config.nval) {
 		session_answer(&j->s, child, &in, TRIB_START_REFUSED, now_ms());
 	} else if (nval < d->config.nval) {
@@ -228,9 +232,14 @@ int join_tree_added(struct tribd *d, struct tree *t, bool adopted)
 {
 	uint16_t rank[TRIB_CHILDREN_MAX];
 	enum session_kind kind = SESSION_INNER;
-	struct joining *j = calloc(1, sizeof(*j));
+	struct joining *j;
+	uint32_t instance;
 	unsigned int i;
 
+	if (getrandom(&instance, sizeof(instance), 0) != sizeof(instance))
+		return -EIO;
+	instance |= !instance;
+	j = calloc(1, sizeof(*j));
 	if (!j)
 		return -ENOMEM;
 	for (i = 0; i < t->nchild; i++)
@@ -244,7 +253,7 @@ int join_tree_added(struct tribd *d, struct tree *t, bool adopted)
 	j->slots = t->slots;
 	j->timer.fn = on_timer;
 	j->timer.arg = j;
-	session_init(&j->s, &join_ops, j, kind, t->nchild, rank);
+	session_init(&j->s, &join_ops, j, kind, t->nchild, rank, instance);
 	j->s.last_epoch = t->last_epoch;
 	t->join = j;
 	if (adopted)
@@ -265,7 +274,8 @@ void join_tree_removed(struct tribd *d, struct tree *t)
 	for (i = 0; i < t->nchild && !j->s.epoch; i++) {
 		const struct session_child *c = &j->s.child[i];
 
-		in = (struct session_join){c->nonce, 0, c->len, c->port};
+		in = (struct session_join){
+			.nonce = c->nonce, .len = c->len, .port = c->port};
 		if (in.nonce)
 			session_answer(&j->s, i, &in, TRIB_START_REFUSED,
 				       now + SESSION_ANSWER_MS);

@@ -122,7 +122,8 @@ static void on_abort(struct session *s, int child, uint32_t epoch,
 		    sizeof(p.h));
 }
 
-static void on_up(struct session *s, enum trib_type type, uint64_t nonce)
+static void on_up(struct session *s, enum trib_type type, uint64_t nonce,
+		  uint16_t rank)
 {
 	struct joining *j = s->ctx;
 	uint32_t nval = j->d->config.nval;
@@ -130,6 +131,7 @@ static void on_up(struct session *s, enum trib_type type, uint64_t nonce)
 
 	memset(&p, 0, sizeof(p));
 	hdr_fill(j->t, &p.h, type, TRIB_F_UP, nval);
+	p.h.aux = htons(rank);
 	p.u.join.nonce = htobe64(nonce);
 	p.u.join.epoch = htonl(s->last_epoch);
 	p.u.join.rank = htonl(RANK_RELAY32);

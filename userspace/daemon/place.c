@@ -14,6 +14,7 @@
 #include "attach.h"
 #include "deliver.h"
 #include "join.h"
+#include "tree.h"
 
 static int place_refuse(struct trib_attach_rep *rep, int err, const char *fmt,
 			...) __attribute__((format(printf, 3, 4)));
@@ -104,7 +105,7 @@ static void addr_copy(__be32 to[4], const struct in6_addr *from)
 static void fill_tree(const struct tree *t, const struct local *l, bool mapped,
 		      struct trib_attach_tree *at)
 {
-	const struct face *f;
+	const struct face *f, *group;
 
 	at->tree = t->id;
 	at->child = l->index;
@@ -115,6 +116,11 @@ static void fill_tree(const struct tree *t, const struct local *l, bool mapped,
 		addr_copy(at->addr, &f->addr);
 		if (f->local_known)
 			addr_copy(at->local_addr, &f->local);
+		group = tree_multicast(t, f->port);
+		if (group) {
+			at->recv_port = group->udp_port;
+			addr_copy(at->mcast_addr, &group->addr);
+		}
 	} else {
 		/* This host is the relay: the other way round. */
 		f = t->child[l->index].face;
@@ -123,8 +129,37 @@ static void fill_tree(const struct tree *t, const struct local *l, bool mapped,
 		addr_copy(at->local_addr, &f->addr);
 		addr_copy(at->addr, &f->local);
 	}
-	if (mapped)
+	if (mapped) {
 		at->recv_port = 0;
+		memset(at->mcast_addr, 0, sizeof(at->mcast_addr));
+	}
+}
+
+/*
+ * Where one copy of a result serves several hosts, its UDP port says what can
+ * receive it: XDP takes TRIB_UDP_PORT, and nothing else.
+ */
+static int delivery_choose(struct tribd *d, struct job *job, bool *mapped,
+			   struct trib_attach_rep *rep)
+{
+	const struct face *group, *xdp = NULL;
+	struct tree *t = NULL;
+
+	while ((t = job_next_tree(d, job, t))) {
+		if (t->nchild || !tree_local(t, rep->rank))
+			continue;
+		group = tree_multicast(t, t->parent->port);
+		if (group && group->udp_port == TRIB_UDP_PORT)
+			xdp = group;
+		else if (group)
+			*mapped = false;
+	}
+	if (xdp && !*mapped)
+		return place_refuse(
+			rep, -EOPNOTSUPP,
+			"results of job '%s' come to group %s at UDP port %u, which XDP takes here: not for sockets",
+			job->name, xdp->name, xdp->udp_port);
+	return 0;
 }
 
 static int fill_trees(struct tribd *d, struct job *job, bool mapped,
@@ -223,6 +258,8 @@ int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid,
 				    "job '%s' belongs to uid %u, not %u",
 				    job->name, job->owner, uid);
 	err = rank_choose(d, job, req, rep);
+	if (!err)
+		err = delivery_choose(d, job, &mapped, rep);
 	if (!err)
 		err = fill_trees(d, job, mapped, rep, fds);
 	if (err)

@@ -6,15 +6,18 @@
  * - While an epoch runs, a child's nonce is the one it began with, or 0 once
  *   the child left. While none runs, it is that of a JOIN not older than
  *   SESSION_FRESH_MS: an epoch never begins with somebody long dead.
- * - up_nonce is set only while all children are here, and is a function of
- *   their nonces and the last epoch: a restarted tribd computes the same, and
- *   a START that the parent meant for other children does not match.
+ * - up_nonce is set only while all children are here, and is a new one each
+ *   time: a START that the parent meant for other children does not match. A
+ *   restarted tribd joins anew, as another instance, unless an epoch runs.
+ * - Of two nonces of one instance the smaller one is late, and ignored.
  * - A nonce that its child has given up (by LEAVE, or by joining with another)
  *   is remembered, so that a late copy of its JOIN does no harm. One that we
  *   forgot because the epoch ended for another reason is not: the child may
- *   never have heard of that epoch, and wait. If it is repeated on and on, we
- *   were wrong to retire it (a late copy of an older JOIN displaced it while
- *   we had no memory of that one), and take it back.
+ *   never have heard of that epoch, and wait. And it is remembered for the
+ *   life of a packet only: JOINs of two instances may overtake each other, and
+ *   then it is the living one that we retire. It goes on, and gets in again.
+ * - Whoever leaves names the rank that is the reason: a worker itself, a relay
+ *   the one that made it leave. If a chunk waits for it, that rank is blamed.
  */
 #include <errno.h>
 #include <string.h>
@@ -26,7 +29,7 @@ static const unsigned int abort_after_ms[SESSION_ABORTS] = {0, 30, 120};
 
 void session_init(struct session *s, const struct session_ops *ops, void *ctx,
 		  enum session_kind kind, unsigned int nchild,
-		  const uint16_t *rank)
+		  const uint16_t *rank, uint32_t instance)
 {
 	unsigned int i;
 
@@ -35,9 +38,10 @@ void session_init(struct session *s, const struct session_ops *ops, void *ctx,
 	s->ctx = ctx;
 	s->kind = kind;
 	s->nchild = nchild;
+	s->instance = instance;
 	s->stuck_child = -1;
 	for (i = 0; i < nchild; i++)
-		s->child[i].rank = rank[i];
+		s->child[i].rank = s->child[i].blame = rank[i];
 }
 
 uint64_t session_seen(const struct session *s)
@@ -61,45 +65,37 @@ static bool is_complete(const struct session *s)
 	return s->nchild && session_seen(s) == all_children(s);
 }
 
-static uint64_t scramble(uint64_t x)
-{
-	x ^= x >> 30;
-	x *= 0xbf58476d1ce4e5b9ULL;
-	x ^= x >> 27;
-	x *= 0x94d049bb133111ebULL;
-	return x ^ x >> 31;
-}
-
-/*
- * Changes whenever any child's nonce does, and once an epoch was running: the
- * parent, should it still be in that one, must not take us for a member.
- */
-static uint64_t mix_nonces(const struct session *s)
-{
-	uint64_t h = scramble(s->last_epoch + 1);
-	unsigned int i;
-
-	for (i = 0; i < s->nchild; i++)
-		h = scramble(h + s->child[i].nonce + 0x9e3779b97f4a7c15ULL);
-	return h ? h : 1;
-}
-
+/* Where @nonce is in @c's list; -1: nowhere. */
 static int find_retired(const struct session_child *c, uint64_t nonce)
 {
 	unsigned int i;
 
 	for (i = 0; i < SESSION_RETIRED; i++)
-		if (c->retired[i] == nonce)
+		if (c->retired[i].nonce == nonce)
 			return (int)i;
 	return -1;
 }
 
-static void retire(struct session_child *c, uint64_t nonce)
+static void retire(struct session_child *c, uint64_t nonce, uint64_t now)
 {
-	if (!nonce || find_retired(c, nonce) >= 0)
+	int i = find_retired(c, nonce);
+
+	if (!nonce)
 		return;
-	c->retired[c->nretired] = nonce;
-	c->nretired = (c->nretired + 1) % SESSION_RETIRED;
+	if (i < 0) {
+		i = (int)c->nretired;
+		c->nretired = (c->nretired + 1) % SESSION_RETIRED;
+	}
+	c->retired[i] = (struct session_retired){nonce, now};
+}
+
+/* True if a JOIN with @nonce is a late copy of one that its child gave up. */
+static bool is_retired(const struct session_child *c, uint64_t nonce,
+		       uint64_t now)
+{
+	int i = find_retired(c, nonce);
+
+	return i >= 0 && now - c->retired[i].since_ms < SESSION_LATE_MS;
 }
 
 static void own_view(const struct session *s, struct session_view *v)
@@ -137,11 +133,8 @@ static void answer(struct session *s, unsigned int child, unsigned int state,
 		send_start(s, child, state, now);
 }
 
-/*
- * Only after a child's nonce was retired: the parent retires ours, and we
- * must not come with the same mix again.
- */
-static void leave_parent(struct session *s)
+/* @rank: because of which. */
+static void leave_parent(struct session *s, uint16_t rank)
 {
 	uint64_t nonce = s->up_nonce;
 
@@ -149,7 +142,7 @@ static void leave_parent(struct session *s)
 		return;
 	s->up_nonce = 0;
 	memset(&s->up_view, 0, sizeof(s->up_view));
-	s->ops->up(s, TRIB_T_LEAVE, nonce);
+	s->ops->up(s, TRIB_T_LEAVE, nonce, rank);
 }
 
 static void begin(struct session *s, uint32_t epoch, uint64_t now)
@@ -175,10 +168,10 @@ static void advance(struct session *s, uint64_t now)
 	if (s->kind == SESSION_ROOT) {
 		begin(s, s->last_epoch + 1, now);
 	} else if (!s->up_nonce) {
-		s->up_nonce = mix_nonces(s);
+		s->up_nonce = trib_nonce(s->instance, ++s->joins);
 		s->up_ms = now + SESSION_REPEAT_MS;
 		s->ops->save(s);
-		s->ops->up(s, TRIB_T_JOIN, s->up_nonce);
+		s->ops->up(s, TRIB_T_JOIN, s->up_nonce, SESSION_RANK_RELAY);
 	}
 }
 
@@ -223,7 +216,7 @@ void session_abort(struct session *s, enum trib_abort why, uint16_t rank,
 	};
 	if (except >= 0) {
 		s->abort.to &= ~(1ULL << except);
-		retire(&s->child[except], s->child[except].nonce);
+		retire(&s->child[except], s->child[except].nonce, now);
 	}
 	/*
 	 * A leaf goes on: the ABORT must come back down through it to the
@@ -232,7 +225,7 @@ void session_abort(struct session *s, enum trib_abort why, uint16_t rank,
 	if (s->kind != SESSION_LEAF)
 		forget_epoch(s);
 	send_abort(s, now);
-	leave_parent(s);
+	leave_parent(s, rank);
 }
 
 void session_answer(struct session *s, unsigned int child,
@@ -253,30 +246,18 @@ void session_answer(struct session *s, unsigned int child,
 	c->answered_ms = now;
 }
 
-/* True if a JOIN with @nonce is a late copy of one that its child gave up. */
-static bool is_late(struct session_child *c, uint64_t nonce, uint64_t now)
-{
-	int i = find_retired(c, nonce);
-
-	if (i < 0)
-		return false;
-	if (c->late != nonce) {
-		c->late = nonce;
-		c->late_ms = now;
-		c->nlate = 0;
-	}
-	if (++c->nlate < SESSION_LATE || now - c->late_ms < SESSION_LATE_MS)
-		return true;
-	c->retired[i] = 0;
-	return false;
-}
-
-/* A child that invents nonces costs the others no more than one in a while. */
+/*
+ * False if @nonce is older than the one we know, or another one came a moment
+ * ago: a child that invents nonces costs the others no more than one in a
+ * while.
+ */
 static bool take_nonce(struct session_child *c, uint64_t nonce, uint64_t now)
 {
+	if (trib_nonce_is_older(nonce, c->known))
+		return false;
 	if (c->changed_ms && now - c->changed_ms < SESSION_ANSWER_MS)
 		return false;
-	retire(c, c->known);
+	retire(c, c->known, now);
 	c->known = nonce;
 	c->changed_ms = now;
 	c->answered_ms = 0;
@@ -288,7 +269,7 @@ void session_join(struct session *s, unsigned int child,
 {
 	struct session_child *c = &s->child[child];
 
-	if (!j->nonce || is_late(c, j->nonce, now))
+	if (!j->nonce || is_retired(c, j->nonce, now))
 		return;
 	if (j->epoch > SESSION_EPOCH_MAX) {
 		session_answer(s, child, j, TRIB_START_REFUSED, now);
@@ -299,7 +280,6 @@ void session_join(struct session *s, unsigned int child,
 	c->port = j->port;
 	c->len = j->len;
 	c->heard_ms = now;
-	c->late = 0;
 	if (j->epoch > s->last_epoch)
 		s->last_epoch = j->epoch;
 	if (s->epoch && c->nonce == j->nonce) {
@@ -309,7 +289,7 @@ void session_join(struct session *s, unsigned int child,
 	if (s->epoch)
 		session_abort(s, TRIB_ABORT_REJOIN, c->rank, (int)child, now);
 	if (c->nonce != j->nonce) {
-		leave_parent(s);
+		leave_parent(s, c->rank);
 		c->nonce = j->nonce;
 		s->ops->save(s);
 		advance(s, now);
@@ -319,18 +299,19 @@ void session_join(struct session *s, unsigned int child,
 }
 
 void session_leave(struct session *s, unsigned int child,
-		   const struct session_join *j)
+		   const struct session_join *j, uint64_t now)
 {
 	struct session_child *c = &s->child[child];
 
 	if (!j->nonce)
 		return;
-	retire(c, j->nonce);
+	retire(c, j->nonce, now);
 	if (c->nonce != j->nonce)
 		return;
 	c->nonce = 0;
+	c->blame = c->rank == SESSION_RANK_RELAY ? j->rank : c->rank;
 	if (!s->epoch || !session_seen(s))
-		leave_parent(s);
+		leave_parent(s, c->blame);
 	if (!session_seen(s))
 		s->epoch = 0;
 	s->ops->save(s);
@@ -372,13 +353,10 @@ void session_leaf_end(struct session *s)
 	s->ops->save(s);
 }
 
-/*
- * Waiting children that went silent are gone. If they come back it is with
- * the same nonces, so that the parent, who is not told, answers as if nothing
- * had been; until then we ignore its START.
- */
+/* Waiting children that went silent are gone. */
 static void expire(struct session *s, uint64_t now)
 {
+	uint16_t rank = SESSION_RANK_RELAY;
 	bool changed = false;
 	unsigned int i;
 
@@ -388,11 +366,12 @@ static void expire(struct session *s, uint64_t now)
 		if (!c->nonce || now - c->heard_ms <= SESSION_FRESH_MS)
 			continue;
 		c->nonce = 0;
+		rank = c->rank;
 		changed = true;
 	}
 	if (!changed)
 		return;
-	s->up_nonce = 0;
+	leave_parent(s, rank);
 	s->ops->save(s);
 }
 
@@ -413,7 +392,7 @@ static void watch_left(struct session *s, uint64_t now)
 		s->stuck_chunk = chunk;
 		s->stuck_since = now;
 	} else if (now - s->stuck_since >= SESSION_GONE_MS) {
-		session_abort(s, TRIB_ABORT_GONE, s->child[child].rank, child,
+		session_abort(s, TRIB_ABORT_GONE, s->child[child].blame, child,
 			      now);
 	}
 }
@@ -437,7 +416,7 @@ uint32_t session_tick(struct session *s, uint64_t now)
 		expire(s, now);
 	if (!s->epoch && s->up_nonce && now >= s->up_ms) {
 		s->up_ms = now + SESSION_REPEAT_MS;
-		s->ops->up(s, TRIB_T_JOIN, s->up_nonce);
+		s->ops->up(s, TRIB_T_JOIN, s->up_nonce, SESSION_RANK_RELAY);
 	}
 	seen = session_seen(s);
 	if (s->epoch && seen && seen != all_children(s)) {

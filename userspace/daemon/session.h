@@ -7,7 +7,7 @@
  *	          all children here             START(RUN) from the parent
  *	WAITING ---------------------> WAITING ----------------------------> RUNNING
  *	        root: straight to RUNNING, in the next epoch
- *	        inner: JOIN to the parent, with a mix of the children's nonces
+ *	        inner: JOIN to the parent, with a nonce of this node's
  *
  * A running epoch ends when a child joins with a new nonce (the others get
  * ABORT(REJOIN)), when all children have left, when one that left is needed
@@ -27,15 +27,20 @@
 #define SESSION_ANSWER_MS 20  /* a child gets one START, or changes, in this */
 #define SESSION_GONE_MS 500   /* a chunk waits this long for one that left */
 #define SESSION_WATCH_MS 125  /* how often we look for such a chunk */
-#define SESSION_LATE_MS 2000  /* nothing is late on its way for longer */
-#define SESSION_LATE 5	      /* ... nor are so many copies of one JOIN */
-#define SESSION_RETIRED 4     /* nonces of a child that are remembered */
+#define SESSION_RETIRED 4     /* nonces of a child that are remembered ... */
+#define SESSION_LATE_MS 1000  /* ... as long as a copy can be on its way */
 #define SESSION_ABORTS 3      /* times an ABORT is sent */
 #define SESSION_EPOCH_MAX 0xffff0000u /* a JOIN that names more is refused */
 #define SESSION_RANK_RELAY 0xffff
 #define SESSION_UP (-1) /* in place of a child: the parent */
 
 enum session_kind { SESSION_ROOT, SESSION_INNER, SESSION_LEAF };
+
+/* A nonce that its child gave up, and when; 0: none. */
+struct session_retired {
+	uint64_t nonce;
+	uint64_t since_ms;
+};
 
 /**
  * struct session_child - what is known of one child
@@ -44,27 +49,25 @@ enum session_kind { SESSION_ROOT, SESSION_INNER, SESSION_LEAF };
  * @known:   its newest nonce, here or not.
  * @retired: older ones: a JOIN with one of them was late on its way.
  * @nretired: next place in @retired.
- * @late:    a retired nonce that JOINs still come with: @nlate since @late_ms.
  * @heard_ms: when it last sent a JOIN; 0: not since tribd started.
  * @answered_ms: when it was last sent a START.
  * @changed_ms: when @known became what it is.
  * @len:     bytes of its JOIN: the answer is as long.
  * @rank:    as configured; SESSION_RANK_RELAY for a relay.
+ * @blame:   rank because of which it left, if it did.
  * @port:    UDP port that its JOIN came from.
  */
 struct session_child {
 	uint64_t nonce;
 	uint64_t known;
-	uint64_t retired[SESSION_RETIRED];
+	struct session_retired retired[SESSION_RETIRED];
 	unsigned int nretired;
-	unsigned int nlate;
-	uint64_t late;
-	uint64_t late_ms;
 	uint64_t heard_ms;
 	uint64_t answered_ms;
 	uint64_t changed_ms;
 	uint16_t len;
 	uint16_t rank;
+	uint16_t blame;
 	uint16_t port;
 };
 
@@ -75,12 +78,13 @@ struct session_view {
 	uint16_t rank[TRIB_CHILDREN_MAX];
 };
 
-/* A JOIN or LEAVE that passed all checks. */
+/* A JOIN or LEAVE that passed all checks. @rank: a relay's LEAVE blames it. */
 struct session_join {
 	uint64_t nonce;
 	uint32_t epoch;
 	uint16_t len;
 	uint16_t port;
+	uint16_t rank;
 };
 
 /* What a START from the parent says. */
@@ -99,7 +103,7 @@ struct session;
  *         let the data plane know, before anything that follows is sent.
  * @start: send START to @child, with its nonce, port and length from @s.
  * @abort: send ABORT of @epoch to @child (or SESSION_UP).
- * @up:    send JOIN or LEAVE (@type) to the parent.
+ * @up:    send JOIN or LEAVE (@type) to the parent; LEAVE blames @rank.
  * @stuck: a chunk that has contributions, but none of a child in @missing, and
  *         waits for it; returns that child and sets @chunk, or -1.
  */
@@ -109,7 +113,8 @@ struct session_ops {
 		      const struct session_view *view);
 	void (*abort)(struct session *s, int child, uint32_t epoch,
 		      enum trib_abort why, uint16_t rank);
-	void (*up)(struct session *s, enum trib_type type, uint64_t nonce);
+	void (*up)(struct session *s, enum trib_type type, uint64_t nonce,
+		   uint16_t rank);
 	int (*stuck)(struct session *s, uint64_t missing, uint32_t *chunk);
 };
 
@@ -128,6 +133,7 @@ struct session_abort {
  * struct session - one tree at one node
  * @epoch:    running epoch, 0 = waiting.
  * @last_epoch: newest epoch known; the next one is larger.
+ * @instance, @joins: of our nonces towards the parent, see trib_nonce().
  * @up_nonce: by which we joined the parent; 0: we have not.
  * @up_ms:    when to repeat that JOIN.
  * @up_view:  whom the parent waits for; nchild 0: not heard of yet.
@@ -140,6 +146,8 @@ struct session {
 	enum session_kind kind;
 	uint32_t epoch;
 	uint32_t last_epoch;
+	uint32_t instance;
+	uint32_t joins;
 	uint64_t up_nonce;
 	uint64_t up_ms;
 	struct session_view up_view;
@@ -155,20 +163,22 @@ struct session {
 /**
  * session_init() - a node that nobody has joined
  * @rank: of each child.
+ * @instance: random, not 0; another one after each start of tribd.
  *
  * After it the caller sets last_epoch and, if a former tribd has left an epoch
  * running, epoch, up_nonce, and each child's nonce and known. Nonces of those
- * who wait need not be kept: they are repeated.
+ * who wait need not be kept: they are repeated. Nor need blame: a relay that
+ * left before the restart is then blamed itself.
  */
 void session_init(struct session *s, const struct session_ops *ops, void *ctx,
 		  enum session_kind kind, unsigned int nchild,
-		  const uint16_t *rank);
+		  const uint16_t *rank, uint32_t instance);
 
 /* @child < nchild in these three. */
 void session_join(struct session *s, unsigned int child,
 		  const struct session_join *j, uint64_t now_ms);
 void session_leave(struct session *s, unsigned int child,
-		   const struct session_join *j);
+		   const struct session_join *j, uint64_t now_ms);
 /* Tell @child something without taking its JOIN: START with @state. */
 void session_answer(struct session *s, unsigned int child,
 		    const struct session_join *j, unsigned int state,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Tickets: where and as whom a worker joins whose host has no tribd.
+ * uapi/trib_attach.h has the grammar.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -37,10 +38,40 @@ static int relay_same(const struct face *relay, const struct face *f,
 		addr_text(&relay->local, a), addr_text(&f->local, b));
 }
 
+/* "1.2.3.4" or "[fd00::1]". */
+#define ADDR_MAX (INET6_ADDRSTRLEN + 2)
+
+static const char *bracketed(const struct in6_addr *a, char buf[ADDR_MAX])
+{
+	char text[INET6_ADDRSTRLEN];
+	bool v4 = addr_is_v4(a);
+
+	snprintf(buf, ADDR_MAX, "%s%s%s", v4 ? "" : "[", addr_text(a, text),
+		 v4 ? "" : "]");
+	return buf;
+}
+
+/* Like snprintf(). The port that a worker takes by itself is left out. */
+static int tree_write(const struct tree *t, unsigned int index, char *buf,
+		      size_t size)
+{
+	const struct face *f = t->child[index].face;
+	const struct face *group = tree_multicast(t, f->port);
+	char addr[ADDR_MAX];
+
+	if (group)
+		return snprintf(buf, size, "&tree=%u:%u:%u@%s", t->id, index,
+				group->udp_port, bracketed(&group->addr, addr));
+	if (f->udp_port != TRIB_UDP_PORT_WORKER + index)
+		return snprintf(buf, size, "&tree=%u:%u:%u", t->id, index,
+				f->udp_port);
+	return snprintf(buf, size, "&tree=%u:%u", t->id, index);
+}
+
 int ticket_write(struct tribd *d, const struct job *job, uint16_t rank,
 		 char *buf, size_t size, struct reason *why)
 {
-	char addr[INET6_ADDRSTRLEN];
+	char addr[ADDR_MAX];
 	const struct face *relay = NULL;
 	struct tree *t = NULL;
 	size_t at = 0, n;
@@ -60,23 +91,20 @@ int ticket_write(struct tribd *d, const struct job *job, uint16_t rank,
 				      "face %s has no local address now",
 				      c->face->name);
 		if (!relay) {
-			bool v4 = addr_is_v4(&c->face->local);
-
 			relay = c->face;
 			at = (size_t)snprintf(
 				buf, size,
-				"trib://%s%s%s:%u/%s?job=%u&cookie=%016" PRIx64
+				"trib://%s:%u/%s?job=%u&cookie=%016" PRIx64
 				"&rank=%u&world=%u",
-				v4 ? "" : "[", addr_text(&relay->local, addr),
-				v4 ? "" : "]", TRIB_UDP_PORT, job->name,
-				job->id, job->cookie, rank, job->world);
+				bracketed(&relay->local, addr), TRIB_UDP_PORT,
+				job->name, job->id, job->cookie, rank,
+				job->world);
 		}
 		err = relay_same(relay, c->face, why);
 		if (err)
 			return err;
 		n = at < size ? size - at : 0;
-		at += (size_t)snprintf(buf + at, n, "&tree=%u:%u", t->id,
-				       index);
+		at += (size_t)tree_write(t, index, buf + at, n);
 		if (at >= size)
 			return refuse(why, -EMSGSIZE,
 				      "too many trees for a ticket");

@@ -37,6 +37,13 @@ struct tree_spec {
  */
 int tree_check(struct tribd *d, const struct tree_spec *spec, struct tree *t,
 	       struct reason *why);
+/*
+ * The multicast face by which one copy of each result reaches those behind
+ * @port; of a leaf: by which they reach its ranks, from the parent behind
+ * @port. Or NULL.
+ */
+const struct face *tree_multicast(const struct tree *t,
+				  const struct port *port);
 
 int tree_new(struct tribd *d, const struct tree_spec *spec, uint16_t *id,
 	     struct reason *why);

@@ -197,15 +197,51 @@ static struct face *down_for(const struct tree *t, const struct port *port)
 	return NULL;
 }
 
+const struct face *tree_multicast(const struct tree *t, const struct port *port)
+{
+	const struct face *f = down_for(t, port);
+
+	return f && addr_is_multicast(&f->addr) ? f : NULL;
+}
+
+/* The parent's copies come to it: they are for the ranks of this host. */
+static int leaf_down_check(struct tribd *d, const struct tree_spec *s,
+			   struct tree *t, struct reason *why)
+{
+	struct face *f;
+	int err;
+
+	if (!s->ndown)
+		return 0;
+	err = face_get(d, "down", s->down[0], &f, why);
+	if (err)
+		return err;
+	if (s->ndown > 1)
+		return refuse(why, -EINVAL,
+			      "down %s: a leaf has one parent, and one group",
+			      s->down[1]);
+	if (!addr_is_multicast(&f->addr))
+		return refuse(
+			why, -EINVAL,
+			"down %s is not a multicast face, and there are no children",
+			f->name);
+	if (f->port != t->parent->port)
+		return refuse(why, -EINVAL,
+			      "down %s is behind port %s, the parent behind %s",
+			      f->name, f->port->ifname,
+			      t->parent->port->ifname);
+	t->down[t->ndown++] = f;
+	return 0;
+}
+
 static int downs_check(struct tribd *d, const struct tree_spec *s,
 		       struct tree *t, struct reason *why)
 {
 	unsigned int i, k;
 	int err;
 
-	if (s->ndown && !s->nchild)
-		return refuse(why, -EINVAL, "down %s, but no children",
-			      s->down[0]);
+	if (!s->nchild)
+		return leaf_down_check(d, s, t, why);
 	for (i = 0; i < s->ndown; i++) {
 		struct face *f;
 
@@ -252,6 +288,11 @@ static int reach_check(const struct tree *t, struct reason *why)
 				why, -EINVAL,
 				"down %s is not a multicast face and does not reach child %s",
 				to->name, f->name);
+		if (to && to->udp_port != f->udp_port)
+			return refuse(
+				why, -EINVAL,
+				"down %s sends to UDP port %u, child %s receives at %u",
+				to->name, to->udp_port, f->name, f->udp_port);
 		for (k = 0; !to && k < i; k++) {
 			struct face *g = t->child[k].face;
 

@@ -291,6 +291,34 @@ int trib_attach(struct trib **out, const struct trib_options *opts)
 	return 0;
 }
 
+/* When somebody last showed that it lacks what we have. */
+static uint64_t last_lack(const struct trib *t)
+{
+	uint64_t when = 0;
+	unsigned int i;
+
+	for (i = 0; i < t->nstream; i++)
+		if (t->stream[i]->lacks_ns > when)
+			when = t->stream[i]->lacks_ns;
+	return when;
+}
+
+/*
+ * The barrier of those who leave. Its result may be nowhere to be had, because
+ * those who had it have left; but as long as others fetch results before it,
+ * we may be the only one left who has them.
+ */
+static void wait_for_others(struct trib *t, const struct trib_req *barrier)
+{
+	uint64_t until, next = trib_now() + t->timeout_ns;
+
+	do {
+		until = next;
+		trib_drive_until(t, barrier, until);
+		next = last_lack(t) + t->timeout_ns;
+	} while (!barrier->done && !t->dead && next > until);
+}
+
 /*
  * Wait until all ranks leave: then nobody lacks anything that we have. If they
  * do not, or requests are left, the others must know that we are gone.
@@ -304,13 +332,13 @@ static void leave_together(struct trib *t)
 	if (!t->unfinished) {
 		r = trib_req_leave(t);
 		if (r)
-			trib_drive_until(t, r, t->now + t->timeout_ns);
+			wait_for_others(t, r);
 	}
 	if (t->dead || (r && r->done))
 		return;
 	for (i = 0; i < TRIB_TUNE_ABORT_COPIES; i++)
-		trib_stream_control(t->stream[0], TRIB_T_ABORT, TRIB_ABORT_GONE,
-				    (uint16_t)t->rank);
+		trib_stream_control(t->stream[0], TRIB_T_ABORT, 0,
+				    TRIB_ABORT_GONE, (uint16_t)t->rank);
 	trib_die_rank(t, TRIB_ERR_GONE, -ECANCELED, (int)t->rank,
 		      "this rank detached");
 }

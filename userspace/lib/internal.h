@@ -172,6 +172,11 @@ int trib_tribd_attach(struct trib_place *p, const char *job, unsigned int rank,
  */
 void trib_tribd_release(struct trib_place *p, bool clean);
 
+/* --- nonce.c: the names of attempts to join -------------------------------- */
+
+/* A nonce that this process has not used yet; 0: no random numbers. */
+uint64_t trib_nonce_next(void);
+
 /* --- join.c: from places to running trees and back ------------------------ */
 
 int trib_join(struct trib *t);
@@ -233,9 +238,9 @@ void trib_stream_queue(struct trib_stream *s, struct trib_part *p);
 void trib_stream_push(struct trib_stream *s);
 /* Send chunk @c as it stands in its cell, with or without TRIB_F_RESEND. */
 void trib_stream_resend(struct trib_stream *s, uint64_t c, bool resend);
-/* Send a packet without values up. */
-void trib_stream_control(struct trib_stream *s, uint8_t type, uint32_t chunk,
-			 uint16_t aux);
+/* Send a packet without values up, with @flags beside TRIB_F_UP. */
+void trib_stream_control(struct trib_stream *s, uint8_t type, uint8_t flags,
+			 uint32_t chunk, uint16_t aux);
 /* A header that goes up from @s. */
 void trib_hdr_fill(const struct trib_stream *s, struct trib_hdr *h,
 		   uint8_t type, uint32_t chunk);
@@ -249,8 +254,22 @@ void trib_hdr_fill(const struct trib_stream *s, struct trib_hdr *h,
 void trib_rx(struct trib_stream *s, const struct trib_rx *rx);
 /* The stream of a tree number, or NULL. */
 struct trib_stream *trib_stream_of(struct trib *t, uint16_t tree);
-/* Who has been silent for too long? Ends the handle if somebody has. */
+
+/* --- silence.c: who is alive ------------------------------------------------ */
+
+/* START(RUN) has come. Return: 0 or -ENOMEM. */
+int trib_silence_start(struct trib_stream *s);
+/* Something is under way: look at it once a beat. */
+void trib_silence_arm(struct trib_stream *s);
+/* Nothing is under way any more. */
+void trib_silence_rest(struct trib_stream *s);
+/* Say what is to be said; ends the handle if somebody was silent too long. */
 void trib_silence_check(struct trib_stream *s);
+/* A NEED named chunk @c, which is not ours to answer. */
+void trib_silence_asked(struct trib_stream *s, uint64_t c);
+/* Somebody else lacks chunk @c. */
+void trib_silence_lacks(struct trib_stream *s, uint64_t c);
+void trib_silence_alive(struct trib_stream *s, const struct trib_rx *rx);
 
 /* --- window.c: how much is in flight, and what is taken for lost ----------- */
 

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
-#include <sys/random.h>
 
 #include "internal.h"
 
@@ -107,7 +106,7 @@ void trib_join_rx(struct trib_stream *s, const struct trib_rx *rx)
 		s->t->count.bad_packets++;
 		return;
 	}
-	s->heard_ns = s->t->now;
+	s->heard = true;
 	s->join_seen = be64toh(st.seen);
 	s->nchild = be16toh(st.nchild);
 	for (i = 0; i < s->nchild; i++)
@@ -145,7 +144,7 @@ static int tell_missing(struct trib *t)
 
 		if (s->epoch)
 			continue;
-		heard |= s->heard_ns != 0;
+		heard |= s->heard;
 		for (j = 0; j < s->nchild; j++) {
 			if (s->join_seen >> j & 1 || s->child_rank[j] == 0xffff)
 				continue;
@@ -195,9 +194,9 @@ int trib_join(struct trib *t)
 	unsigned int i;
 	int rc;
 
-	if (getrandom(&t->nonce, sizeof(t->nonce), 0) != sizeof(t->nonce))
+	t->nonce = trib_nonce_next();
+	if (!t->nonce)
 		return trib_fail(t, TRIB_ERR_SYSTEM, -EIO, "no random numbers");
-	t->nonce |= !t->nonce;
 	t->now = trib_now();
 	end = t->now + t->join_timeout_ns;
 	while (!t->dead && !all_run(t)) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Receiving: results are consumed and retained, NEEDs answered, and signs of
- * life noted, so that whoever gives none is found.
+ * Receiving: results are consumed and retained, NEEDs answered.
  *
  * A result overwrites the GRAD in its cell and stays there until chunk + 2W
  * is sent: while anybody lacks it, nobody gets that far. With a transport
@@ -87,6 +86,8 @@ static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
 	while (s->una < s->high &&
 	       trib_chunk_state(s, s->una) == TRIB_CHUNK_HELD)
 		s->una++;
+	if (s->una == s->high)
+		trib_silence_rest(s);
 	if (!--p->left && !--p->req->left)
 		finish(p->req);
 }
@@ -119,17 +120,6 @@ static void answer_result(struct trib_stream *s, uint64_t c)
 		     (unsigned int)(sizeof(h) + iov[1].iov_len));
 }
 
-static void say_alive(struct trib_stream *s, uint64_t c)
-{
-	struct trib *t = s->t;
-
-	if (s->alive_ns && t->now - s->alive_ns < TRIB_TUNE_ALIVE_PACE)
-		return;
-	s->alive_ns = t->now;
-	t->count.needs++;
-	trib_stream_control(s, TRIB_T_ALIVE, (uint32_t)c, (uint16_t)t->rank);
-}
-
 /* Somebody lacks chunk c: @rx->seen says whose contributions are there. */
 static void rx_need(struct trib_stream *s, const struct trib_rx *rx)
 {
@@ -138,10 +128,10 @@ static void rx_need(struct trib_stream *s, const struct trib_rx *rx)
 	bool mine = rx->seen >> s->child & 1;
 	struct trib *t = s->t;
 
+	if (!mine)
+		trib_silence_lacks(s, c);
 	if (e->no != c) {
-		/* Long past: nobody can lack it. Or not reached yet. */
-		if ((int64_t)(c - s->una) >= 0)
-			say_alive(s, c);
+		trib_silence_asked(s, c);
 		return;
 	}
 	if (e->state == TRIB_CHUNK_HELD) {
@@ -152,8 +142,6 @@ static void rx_need(struct trib_stream *s, const struct trib_rx *rx)
 		answer_result(s, c);
 		return;
 	}
-	e->missing = ~rx->seen;
-	e->need_ns = t->now;
 	if (mine) {
 		trib_window_known(s, c);
 		return;
@@ -167,15 +155,6 @@ static void rx_need(struct trib_stream *s, const struct trib_rx *rx)
 	t->count.needs++;
 	trib_window_lost(s, c);
 	trib_stream_resend(s, c, false);
-}
-
-static void rx_alive(struct trib_stream *s, const struct trib_rx *rx)
-{
-	unsigned int i;
-
-	for (i = 0; i < s->nchild; i++)
-		if (s->child_rank[i] == rx->aux)
-			s->child_ns[i] = s->t->now;
 }
 
 /* A relay that lost its children may not know which rank it was. */
@@ -236,7 +215,6 @@ void trib_rx(struct trib_stream *s, const struct trib_rx *rx)
 	}
 	if (t->dead)
 		return;
-	s->heard_ns = t->now;
 	switch (rx->type) {
 	case TRIB_T_RESULT:
 		rx_result(s, rx);
@@ -245,7 +223,7 @@ void trib_rx(struct trib_stream *s, const struct trib_rx *rx)
 		rx_need(s, rx);
 		break;
 	case TRIB_T_ALIVE:
-		rx_alive(s, rx);
+		trib_silence_alive(s, rx);
 		break;
 	case TRIB_T_ABORT:
 		rx_abort(s, rx);
@@ -254,77 +232,4 @@ void trib_rx(struct trib_stream *s, const struct trib_rx *rx)
 		t->count.bad_packets++;
 		break;
 	}
-}
-
-static void give_up_on(struct trib_stream *s, unsigned int child)
-{
-	unsigned int rank = s->child_rank[child], i;
-	struct trib *t = s->t;
-
-	for (i = 0; i < TRIB_TUNE_ABORT_COPIES; i++)
-		trib_stream_control(s, TRIB_T_ABORT, TRIB_ABORT_DEAD,
-				    (uint16_t)rank);
-	trib_die_rank(t, TRIB_ERR_DEAD, -EHOSTDOWN, (int)rank,
-		      "rank %u gave no sign of life for %llu ms", rank,
-		      (unsigned long long)(t->timeout_ns / TRIB_MS));
-}
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-/* The relay lacks contributions to the oldest chunk: whose, since when? */
-static void missing_check(struct trib_stream *s, const struct trib_chunk *e)
-{
-	uint64_t since = later(s->result_ns, e->first_ns), now = s->t->now;
-	unsigned int i;
-
-	/* What it lacked long ago may have come since; we ask all the time. */
-	if (now - e->need_ns > s->t->timeout_ns / 2)
-		return;
-
-	for (i = 0; i < s->nchild; i++) {
-		if (!(e->missing >> i & 1) || s->child_rank[i] == 0xffff)
-			continue;
-		if (i == s->child) {
-			if (now - since < s->t->timeout_ns / 4 * 3)
-				continue;
-			trib_stream_control(s, TRIB_T_ABORT, TRIB_ABORT_GONE,
-					    (uint16_t)s->t->rank);
-			trib_die_rank(
-				s->t, TRIB_ERR_ARGUMENT, -EPROTO,
-				(int)s->t->rank,
-				"the relay refuses chunk %llu of this rank: do all ranks issue the same collectives?",
-				(unsigned long long)s->una);
-			return;
-		}
-		if (now - later(since, s->child_ns[i]) >= s->t->timeout_ns) {
-			give_up_on(s, i);
-			return;
-		}
-	}
-}
-
-void trib_silence_check(struct trib_stream *s)
-{
-	uint64_t limit = s->t->timeout_ns, now = s->t->now;
-	const struct trib_chunk *e = trib_chunk(s, s->una);
-
-	if (s->una == s->high || e->no != s->una)
-		return;
-	missing_check(s, e);
-	if (s->t->dead)
-		return;
-	/*
-	 * Below an inner relay nobody tells us who is missing elsewhere; give
-	 * those who are told the time to say so.
-	 */
-	if (s->nchild != s->t->world)
-		limit += limit / 2;
-	if (now - later(s->heard_ns, e->first_ns) >= limit)
-		trib_die_rank(
-			s->t, TRIB_ERR_RELAY, -EHOSTUNREACH, -1,
-			"the relay of tree %u does not answer for %llu ms",
-			s->tree, (unsigned long long)(limit / TRIB_MS));
 }

@@ -42,10 +42,12 @@ LIB_SIM_TESTS := $(addprefix $(B)/tests/unit/,unit_need unit_result \
 $(LIB_SIM_TESTS): %: %.o $(LIB_SIM_OBJS)
 	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime -o $@ $^ -lpthread -lm
 
-$(B)/tests/unit/unit_ticket: %: %.o $(LIB_OBJS)
+LIB_PLAIN_TESTS := $(addprefix $(B)/tests/unit/,unit_nonce unit_ticket)
+
+$(LIB_PLAIN_TESTS): %: %.o $(LIB_OBJS)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lpthread -lm
 
-CHECK_TESTS += $(LIB_SIM_TESTS) $(B)/tests/unit/unit_ticket
+CHECK_TESTS += $(LIB_SIM_TESTS) $(LIB_PLAIN_TESTS)
 
 # With real sockets and threads, on the loopback device.
 LIB_UDP_OBJS := $(addprefix $(B)/tests/unit/,relay_model.o lib_relay.o \

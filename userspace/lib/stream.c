@@ -41,7 +41,7 @@ int trib_stream_start(struct trib_stream *s)
 	s->chunk = calloc(slots, sizeof(*s->chunk));
 	s->cells = aligned_alloc(64, ((size_t)(s->cell_mask + 1) * s->stride +
 				      63) & ~(size_t)63);
-	if (!s->chunk || !s->cells)
+	if (!s->chunk || !s->cells || trib_silence_start(s))
 		return -ENOMEM;
 	for (i = 0; i < slots; i++)
 		s->chunk[i].no = NO_CHUNK;
@@ -53,6 +53,7 @@ void trib_stream_free(struct trib_stream *s)
 {
 	free(s->chunk);
 	free(s->cells);
+	free(s->life);
 	free(s);
 }
 
@@ -86,13 +87,14 @@ static void count_sent(struct trib_stream *s, const void *cell)
 	s->t->count.sent_bytes += s->overhead + trib_packet_len(cell);
 }
 
-void trib_stream_control(struct trib_stream *s, uint8_t type, uint32_t chunk,
-			 uint16_t aux)
+void trib_stream_control(struct trib_stream *s, uint8_t type, uint8_t flags,
+			 uint32_t chunk, uint16_t aux)
 {
 	struct trib_hdr h;
 	struct iovec iov = {&h, sizeof(h)};
 
 	trib_hdr_fill(s, &h, type, chunk);
+	h.flags |= flags;
 	h.aux = htobe16(aux);
 	s->t->ops->send(s->t, s, &iov, 1, sizeof(h));
 }

@@ -23,7 +23,6 @@ enum trib_chunk_state {
  * @no: which chunk this is about; see trib_chunk_state().
  * @sent_ns: last transmission, or last answer to NEED.
  * @first_ns: first transmission.
- * @missing: children that the relay lacked, as of its newest NEED, @need_ns.
  * @part: the message part it belongs to; only while SENT.
  * @off:  its place in the part's sequence.
  * @tx:   serial number of the last transmission, over all chunks.
@@ -36,8 +35,6 @@ struct trib_chunk {
 	uint64_t no;
 	uint64_t sent_ns;
 	uint64_t first_ns;
-	uint64_t missing;
-	uint64_t need_ns;
 	struct trib_part *part;
 	uint32_t off;
 	uint32_t tx;
@@ -173,6 +170,16 @@ struct trib_cong {
 };
 
 /**
+ * struct trib_life - what a rank's newest ALIVE said (silence.c)
+ * @heard_ns: when it came; 0 = never.
+ * @waits_for: the chunk that it has sent and lacks the result of, if any.
+ */
+struct trib_life {
+	uint64_t heard_ns;
+	uint64_t waits_for;
+};
+
+/**
  * struct trib_stream - one tree: a sequence of chunks
  *
  * Chunks are counted in 64 bits here and truncated on the wire. What is known
@@ -205,10 +212,12 @@ struct trib_cong {
  * @check_ns: when to look who has been silent for too long; 0 = not.
  * @retry_ns: the socket was full: send again then; 0 = it was not.
  * @refused_ns: since when the transport takes nothing; 0 = it does.
- * @heard_ns: last sign of life of the relay.
  * @result_ns: last new RESULT.
  * @alive_ns: we last said ALIVE.
- * @child_ns: last sign of life of each child.
+ * @asked:  newest chunk + 1 that NEED named before it was sent; 0 = none.
+ * @lacks_ns: a sign came that somebody lacks a result which we have.
+ * @life:   of each rank.
+ * @heard:  the relay answered a JOIN.
  * @join_seen: children that had joined by the newest START(WAIT).
  * @join_nval: JOIN is padded to so many values.
  */
@@ -245,11 +254,13 @@ struct trib_stream {
 	uint64_t retry_ns;
 	uint64_t refused_ns;
 
-	uint64_t heard_ns;
 	uint64_t result_ns;
 	uint64_t alive_ns;
-	uint64_t child_ns[TRIB_CHILDREN_MAX];
+	uint64_t asked;
+	uint64_t lacks_ns;
+	struct trib_life *life;
 
+	bool heard;
 	uint64_t join_seen;
 	uint16_t join_nval;
 };

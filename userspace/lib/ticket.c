@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 
 #include "internal.h"
@@ -16,6 +17,15 @@ static int refuse(const char *text, const char *why)
 {
 	return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL, "ticket: %s: %.160s",
 			 why, text);
+}
+
+/* The same of one parameter: up to the next one. */
+static int refuse_pair(const char *pair, const char *why)
+{
+	size_t len = strcspn(pair, "&");
+
+	return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL, "ticket: %s: %.*s",
+			 why, (int)(len < 160 ? len : 160), pair);
 }
 
 /* A number without sign or blanks, at most @max, up to @end. */
@@ -33,66 +43,112 @@ static int number(const char **s, int base, uint64_t max, uint64_t *out)
 	return 0;
 }
 
-/* ADDR[:PORT]/ */
-static int parse_relay(const char **s, struct trib_attach_tree *a)
+/* ADDR: IPv4, or IPv6 in brackets. */
+static int parse_addr(const char **s, __be32 out[4])
 {
 	char addr[INET6_ADDRSTRLEN + 1];
 	bool v6 = **s == '[';
 	const char *from = *s + v6;
-	size_t len = strcspn(from, v6 ? "]" : ":/");
+	size_t len = strcspn(from, v6 ? "]" : ":/&");
 	struct in_addr in;
-	uint64_t port = TRIB_UDP_PORT;
 
 	if (!len || len >= sizeof(addr))
 		return -EINVAL;
 	memcpy(addr, from, len);
 	addr[len] = '\0';
 	*s = from + len;
-	if (v6) {
-		if (inet_pton(AF_INET6, addr, a->addr) != 1 || *(*s)++ != ']')
-			return -EINVAL;
-	} else {
-		if (inet_pton(AF_INET, addr, &in) != 1)
-			return -EINVAL;
-		a->addr[2] = htobe32(0xffff);
-		a->addr[3] = in.s_addr;
-	}
+	if (v6)
+		return inet_pton(AF_INET6, addr, out) == 1 && *(*s)++ == ']'
+			       ? 0
+			       : -EINVAL;
+	if (inet_pton(AF_INET, addr, &in) != 1)
+		return -EINVAL;
+	out[0] = out[1] = 0;
+	out[2] = htobe32(0xffff);
+	out[3] = in.s_addr;
+	return 0;
+}
+
+/* PORT */
+static int parse_port(const char **s, uint16_t *out)
+{
+	uint64_t port;
+
+	if (number(s, 10, 65535, &port) || !port)
+		return -EINVAL;
+	*out = (uint16_t)port;
+	return 0;
+}
+
+/* ADDR[:PORT]/ */
+static int parse_relay(const char **s, struct trib_attach_tree *a)
+{
+	if (parse_addr(s, a->addr))
+		return -EINVAL;
+	a->port = TRIB_UDP_PORT;
 	if (**s == ':') {
 		(*s)++;
-		if (number(s, 10, 65535, &port) || !port)
+		if (parse_port(s, &a->port))
 			return -EINVAL;
 	}
-	a->port = (uint16_t)port;
 	return *(*s)++ == '/' ? 0 : -EINVAL;
 }
 
-/* T:CHILD */
-static int parse_tree(const char **s, struct trib_attach_rep *rep,
-		      const struct trib_attach_tree *relay)
+static bool is_v4(const __be32 addr[4])
+{
+	return IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)addr);
+}
+
+static bool is_multicast(const __be32 addr[4])
+{
+	return is_v4(addr) ? be32toh(addr[3]) >> 28 == 0xe
+			   : be32toh(addr[0]) >> 24 == 0xff;
+}
+
+/* T:CHILD[:PORT[@GROUP]]; returns why not. */
+static const char *parse_tree(const char **s, struct trib_attach_rep *rep,
+			      const struct trib_attach_tree *relay)
 {
 	struct trib_attach_tree *a = &rep->tree[rep->ntree];
 	uint64_t tree, child;
 	unsigned int i;
 
-	if (rep->ntree == TRIB_ATTACH_TREES || number(s, 10, 65535, &tree) ||
-	    *(*s)++ != ':' || number(s, 10, TRIB_CHILDREN_MAX - 1, &child))
-		return -EINVAL;
+	if (rep->ntree == TRIB_ATTACH_TREES)
+		return "too many trees";
+	if (number(s, 10, 65535, &tree) || *(*s)++ != ':' ||
+	    number(s, 10, TRIB_CHILDREN_MAX - 1, &child))
+		return "bad tree or child";
 	for (i = 0; i < rep->ntree; i++)
 		if (rep->tree[i].tree == tree)
-			return -EINVAL;
+			return "a tree that is there already";
 	*a = *relay;
 	a->tree = (uint16_t)tree;
 	a->child = (uint16_t)child;
 	a->recv_port = (uint16_t)(TRIB_UDP_PORT_WORKER + child);
 	rep->ntree++;
-	return 0;
+	if (**s != ':')
+		return NULL;
+	(*s)++;
+	if (parse_port(s, &a->recv_port))
+		return "bad port";
+	if (**s != '@')
+		return NULL;
+	(*s)++;
+	if (parse_addr(s, a->mcast_addr))
+		return "bad group address";
+	if (!is_multicast(a->mcast_addr))
+		return "the group is no multicast address";
+	if (is_v4(a->mcast_addr) != is_v4(a->addr))
+		return "the group and the relay differ in IP version";
+	return NULL;
 }
 
 enum { HAVE_JOB = 1, HAVE_COOKIE = 2, HAVE_RANK = 4, HAVE_WORLD = 8 };
 
-/* KEY=VALUE */
-static int parse_pair(const char **s, struct trib_attach_rep *rep,
-		      const struct trib_attach_tree *relay, unsigned int *have)
+/* KEY=VALUE; returns why not. */
+static const char *parse_pair(const char **s, struct trib_attach_rep *rep,
+			      const struct trib_attach_tree *relay,
+			      unsigned int *have)
 {
 	static const struct {
 		const char *key;
@@ -114,11 +170,13 @@ static int parse_pair(const char **s, struct trib_attach_rep *rep,
 	for (i = 0; i < 4; i++)
 		if (!strncmp(*s, keys[i].key, strlen(keys[i].key)))
 			break;
-	if (i == 4 || *have & 1u << i)
-		return -EINVAL;
+	if (i == 4)
+		return "unknown parameter";
+	if (*have & 1u << i)
+		return "a parameter that is there already";
 	*s += strlen(keys[i].key);
 	if (number(s, keys[i].base, keys[i].max, &v))
-		return -EINVAL;
+		return "bad number";
 	*have |= 1u << i;
 	switch (1u << i) {
 	case HAVE_JOB:
@@ -134,14 +192,14 @@ static int parse_pair(const char **s, struct trib_attach_rep *rep,
 		rep->world = (uint16_t)v;
 		break;
 	}
-	return 0;
+	return NULL;
 }
 
 int trib_ticket_parse(struct trib_place *p, const char *text)
 {
 	struct trib_attach_rep *rep = &p->rep;
 	struct trib_attach_tree relay = {0};
-	const char *s = text;
+	const char *s = text, *pair, *why;
 	unsigned int have = 0, i;
 	size_t len;
 
@@ -158,13 +216,14 @@ int trib_ticket_parse(struct trib_place *p, const char *text)
 	if (!len || len >= TRIB_NAME_MAX || s[len] != '?')
 		return refuse(text, "bad job name");
 	s += len;
-	while (*s == '?' || *s == '&') {
-		s++;
-		if (parse_pair(&s, rep, &relay, &have))
-			return refuse(text, "bad parameter");
+	while (*s) {
+		pair = ++s;
+		why = parse_pair(&s, rep, &relay, &have);
+		if (!why && *s && *s != '&')
+			why = "rubbish after a parameter";
+		if (why)
+			return refuse_pair(pair, why);
 	}
-	if (*s)
-		return refuse(text, "rubbish at its end");
 	if (have != (HAVE_JOB | HAVE_COOKIE | HAVE_RANK | HAVE_WORLD) ||
 	    !rep->ntree)
 		return refuse(text, "job, cookie, rank, world or tree missing");

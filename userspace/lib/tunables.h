@@ -92,7 +92,7 @@
 #define TRIB_TUNE_FAST_BURST		32
 /* NEED for one chunk is answered at most once in this time. */
 #define TRIB_TUNE_NEED_PACE		(2 * TRIB_MS)
-/* ALIVE is said at most once in this time, per tree. */
+/* ALIVE is said at most once in this time, or in a beat, per tree. */
 #define TRIB_TUNE_ALIVE_PACE		(50 * TRIB_MS)
 /* A send that the socket refused (its buffer is full) is tried again after. */
 #define TRIB_TUNE_SEND_RETRY		(1 * TRIB_MS)
@@ -101,6 +101,11 @@
 
 /* Silence after which a rank is dead, when neither job nor caller says. */
 #define TRIB_TUNE_TIMEOUT_MS		5000
+/*
+ * Beats in that time: how often who waits, or is asked, says that it is alive
+ * (from the second beat without a result on), and looks who else is.
+ */
+#define TRIB_TUNE_BEATS			16
 
 /* --- Progress thread ---------------------------------------------------- */
 

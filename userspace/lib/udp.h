@@ -22,6 +22,10 @@
 #define UDP_NO_CHECK6_RX 102
 #endif
 
+#ifndef IPV6_MULTICAST_ALL
+#define IPV6_MULTICAST_ALL 29
+#endif
+
 #define BATCH TRIB_TUNE_RECV_BATCH
 #define CONTROL (CMSG_SPACE(sizeof(int)) * 2)
 #define ECN_MASK 3

@@ -6,6 +6,9 @@
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <unistd.h>
 
 #include "udp.h"
 
@@ -61,30 +64,81 @@ static void set_options(const struct sock *k)
 	set_int(k->fd, SOL_SOCKET, SO_SNDBUFFORCE, TRIB_TUNE_SNDBUF);
 }
 
+/* Our address towards the relay. */
+static bool local_towards(const struct trib_attach_tree *a, bool v6,
+			  union address *local)
+{
+	union address to;
+	socklen_t len = make_address(&to, v6, a->addr, a->port);
+	int fd;
+	bool good;
+
+	if (is_set(a->local_addr)) {
+		make_address(local, v6, a->local_addr, 0);
+		return true;
+	}
+	fd = socket(to.sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	good = !connect(fd, &to.sa, len) && !getsockname(fd, &local->sa, &len);
+	close(fd);
+	return good;
+}
+
+static bool same_host(const struct sockaddr *a, const union address *b)
+{
+	if (!a || a->sa_family != b->sa.sa_family)
+		return false;
+	if (a->sa_family == AF_INET)
+		return ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
+		       b->in.sin_addr.s_addr;
+	return !memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr,
+		       &b->in6.sin6_addr, sizeof(b->in6.sin6_addr));
+}
+
+/* The device that the relay is behind; 0: let the routing table say. */
+static unsigned int device_towards(const struct trib_attach_tree *a, bool v6)
+{
+	struct ifaddrs *all, *i;
+	unsigned int index = 0;
+	union address local;
+
+	if (!local_towards(a, v6, &local) || getifaddrs(&all))
+		return 0;
+	for (i = all; i && !index; i = i->ifa_next)
+		if (same_host(i->ifa_addr, &local))
+			index = if_nametoindex(i->ifa_name);
+	freeifaddrs(all);
+	return index;
+}
+
 static int join_group(struct trib *t, const struct sock *k,
 		      const struct trib_attach_tree *a)
 {
-	struct ipv6_mreq m6 = {0};
-	struct ip_mreq m4 = {0};
-	int rc;
+	struct group_req req = {0};
+	char text[INET6_ADDRSTRLEN] = "";
+	union address group;
+	socklen_t len;
 
 	if (!is_set(a->mcast_addr))
 		return 0;
-	if (k->v6) {
-		memcpy(&m6.ipv6mr_multiaddr, a->mcast_addr, 16);
-		rc = setsockopt(k->fd, IPPROTO_IPV6, IPV6_JOIN_GROUP, &m6,
-				sizeof(m6));
-	} else {
-		m4.imr_multiaddr.s_addr = a->mcast_addr[3];
-		m4.imr_interface.s_addr = a->local_addr[3];
-		rc = setsockopt(k->fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &m4,
-				sizeof(m4));
-	}
-	if (rc && errno != EADDRINUSE)
-		return trib_fail(t, TRIB_ERR_SYSTEM, -errno,
-				 "cannot join the multicast group: %s",
-				 strerror(errno));
-	return 0;
+	/* Of other groups of this host we want nothing. */
+	set_int(k->fd, k->v6 ? IPPROTO_IPV6 : IPPROTO_IP,
+		k->v6 ? IPV6_MULTICAST_ALL : IP_MULTICAST_ALL, 0);
+	req.gr_interface = device_towards(a, k->v6);
+	len = make_address(&group, k->v6, a->mcast_addr, 0);
+	memcpy(&req.gr_group, &group, len);
+	if (!setsockopt(k->fd, k->v6 ? IPPROTO_IPV6 : IPPROTO_IP,
+			MCAST_JOIN_GROUP, &req, sizeof(req)) ||
+	    errno == EADDRINUSE) /* it is in it */
+		return 0;
+	inet_ntop(group.sa.sa_family,
+		  k->v6 ? (void *)&group.in6.sin6_addr
+			: (void *)&group.in.sin_addr,
+		  text, sizeof(text));
+	return trib_fail(t, TRIB_ERR_SYSTEM, -errno,
+			 "cannot join the multicast group %s: %s", text,
+			 strerror(errno));
 }
 
 static int open_sock(struct trib *t, struct sock *k, socklen_t len)
@@ -111,6 +165,22 @@ static int open_sock(struct trib *t, struct sock *k, socklen_t len)
 	return 0;
 }
 
+/*
+ * Does a group come to this port? A socket bound to one address hears none,
+ * and one bound to all leaves no room for others.
+ */
+static bool port_has_group(const struct trib *t, uint16_t port)
+{
+	const struct trib_attach_rep *rep = &t->place.rep;
+	unsigned int i;
+
+	for (i = 0; i < rep->ntree; i++)
+		if (rep->tree[i].recv_port == port &&
+		    is_set(rep->tree[i].mcast_addr))
+			return true;
+	return false;
+}
+
 /* The socket of this local address and port: one that exists, or a new one. */
 static int find_sock(struct trib *t, const struct trib_attach_tree *a,
 		     struct sock **out)
@@ -123,9 +193,9 @@ static int find_sock(struct trib *t, const struct trib_attach_tree *a,
 	unsigned int i;
 	int rc;
 
-	/* A socket bound to one address hears no multicast. */
 	len = make_address(&local, v6,
-			   is_set(a->mcast_addr) ? any : a->local_addr,
+			   port_has_group(t, a->recv_port) ? any
+							   : a->local_addr,
 			   a->recv_port);
 	for (i = 0; i < u->nsock; i++)
 		if (!memcmp(&u->sock[i].local, &local, sizeof(local)))

@@ -70,8 +70,8 @@ static uint64_t rto(const struct trib_stream *s, unsigned int tries)
 	uint64_t max = TRIB_TUNE_RTO_MAX;
 
 	/* Nobody is given up for the loss of one question or answer. */
-	if (max > s->t->timeout_ns / 8)
-		max = s->t->timeout_ns / 8;
+	if (max > s->t->timeout_ns / 10)
+		max = s->t->timeout_ns / 10;
 	if (ns < TRIB_TUNE_RTO_MIN)
 		ns = TRIB_TUNE_RTO_MIN;
 	if (ns > TRIB_TUNE_RTO_INIT)
@@ -108,12 +108,6 @@ static void arm(struct trib_stream *s, uint64_t due)
 		s->timer_ns = due;
 }
 
-/* Resending never lasts so long that silence could go unnoticed. */
-static uint64_t check_every(const struct trib_stream *s)
-{
-	return s->t->timeout_ns / 8;
-}
-
 void trib_window_sent(struct trib_stream *s, uint64_t c)
 {
 	struct trib_chunk *e = trib_chunk(s, c);
@@ -121,8 +115,7 @@ void trib_window_sent(struct trib_stream *s, uint64_t c)
 	e->first_ns = e->sent_ns = s->t->now;
 	e->tx = ++s->tx;
 	arm(s, s->t->now + rto(s, 0));
-	if (!s->check_ns)
-		s->check_ns = s->t->now + check_every(s);
+	trib_silence_arm(s);
 }
 
 void trib_window_known(struct trib_stream *s, uint64_t c)
@@ -367,12 +360,8 @@ void trib_window_timer(struct trib_stream *s)
 	unsigned int probes = 0, holes = 0;
 	uint64_t c, due, next = 0;
 
-	if (s->check_ns && s->t->now >= s->check_ns) {
-		s->check_ns = 0;
-		if (s->una < s->high)
-			s->check_ns = s->t->now + check_every(s);
+	if (s->check_ns && s->t->now >= s->check_ns)
 		trib_silence_check(s);
-	}
 	if (s->t->dead || !s->timer_ns || s->t->now < s->timer_ns)
 		return;
 	for (c = s->una; c < s->high; c++) {

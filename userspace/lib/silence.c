@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Signs of life, and what their absence means. A rank that waits long for a
+ * result says ALIVE, and so does one that was asked for a chunk which it has
+ * not reached; relays carry it to everybody, the rank itself included. So who
+ * hears its own ALIVE knows that the tree works, and may judge the others:
+ *
+ *	own ALIVE does not come back	the relay is dead, or the way to it
+ *	a rank says nothing		that rank is dead
+ *	all wait for one chunk		its contributions do not fit together
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "internal.h"
+
+/* Never a chunk that a rank waits for. */
+#define WAITS_FOR_NONE UINT64_MAX
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t beat(const struct trib *t)
+{
+	return t->timeout_ns / TRIB_TUNE_BEATS;
+}
+
+static bool is_waiting(const struct trib_stream *s)
+{
+	return s->una < s->high &&
+	       trib_chunk_state(s, s->una) == TRIB_CHUNK_SENT;
+}
+
+/* The barrier of trib_detach() has a time-out of its own. */
+static bool is_leaving(const struct trib_stream *s)
+{
+	return is_waiting(s) &&
+	       trib_chunk(s, s->una)->part->kind == TRIB_KIND_LEAVE;
+}
+
+/* Somebody lacks a chunk for which our turn has not come yet. */
+static bool is_asked(const struct trib_stream *s)
+{
+	return s->asked && s->asked - 1 >= s->una &&
+	       trib_chunk_state(s, s->asked - 1) == TRIB_CHUNK_FREE;
+}
+
+/* Since when nothing has come of what we wait for. */
+static uint64_t waits_since(const struct trib_stream *s)
+{
+	return later(s->result_ns, trib_chunk(s, s->una)->first_ns);
+}
+
+static void say_alive(struct trib_stream *s)
+{
+	uint64_t pace = TRIB_TUNE_ALIVE_PACE, now = s->t->now;
+	bool waits = is_waiting(s) && !is_leaving(s);
+
+	if (pace > beat(s->t))
+		pace = beat(s->t);
+	if (s->alive_ns && now - s->alive_ns < pace)
+		return;
+	s->alive_ns = now;
+	trib_stream_control(s, TRIB_T_ALIVE, waits ? TRIB_F_RESEND : 0,
+			    (uint32_t)s->una, (uint16_t)s->t->rank);
+}
+
+void trib_silence_asked(struct trib_stream *s, uint64_t c)
+{
+	/* Long past: nobody can lack it. Far ahead: nobody can be there. */
+	if ((int64_t)(c - s->una) < 0 || c >= s->high + s->window)
+		return;
+	s->asked = later(s->asked, c + 1);
+	s->t->count.needs++;
+	say_alive(s);
+	trib_silence_arm(s);
+}
+
+void trib_silence_alive(struct trib_stream *s, const struct trib_rx *rx)
+{
+	uint64_t c = trib_chunk_wide(s, rx->chunk);
+
+	if (rx->aux >= s->t->world)
+		return;
+	s->life[rx->aux].heard_ns = s->t->now;
+	s->life[rx->aux].waits_for =
+		rx->flags & TRIB_F_RESEND ? c : WAITS_FOR_NONE;
+	if (rx->aux != s->t->rank)
+		trib_silence_lacks(s, c);
+}
+
+void trib_silence_lacks(struct trib_stream *s, uint64_t c)
+{
+	if ((int64_t)(c - s->una) < 0)
+		s->lacks_ns = s->t->now;
+}
+
+void trib_silence_arm(struct trib_stream *s)
+{
+	if (!s->check_ns)
+		s->check_ns = s->t->now + beat(s->t);
+}
+
+void trib_silence_rest(struct trib_stream *s)
+{
+	if (!is_asked(s))
+		s->check_ns = 0;
+}
+
+static void give_up_on(struct trib_stream *s, unsigned int rank)
+{
+	struct trib *t = s->t;
+	unsigned int i;
+
+	for (i = 0; i < TRIB_TUNE_ABORT_COPIES; i++)
+		trib_stream_control(s, TRIB_T_ABORT, 0, TRIB_ABORT_DEAD,
+				    (uint16_t)rank);
+	trib_die_rank(t, TRIB_ERR_DEAD, -EHOSTDOWN, (int)rank,
+		      "rank %u gave no sign of life for %llu ms", rank,
+		      (unsigned long long)(t->timeout_ns / TRIB_MS));
+}
+
+/* All that we wait for has been sent by everybody, and still there is no sum. */
+static void disagree(struct trib_stream *s)
+{
+	trib_die_rank(
+		s->t, TRIB_ERR_ARGUMENT, -EPROTO, -1,
+		"all ranks have sent chunk %llu of tree %u and get no sum: do they all issue the same collectives?",
+		(unsigned long long)s->una, s->tree);
+}
+
+/* We have waited for the time-out: who is to blame? */
+static void judge(struct trib_stream *s)
+{
+	uint64_t since = waits_since(s), limit = s->t->timeout_ns;
+	uint64_t now = s->t->now, heard, oldest = now, echo;
+	unsigned int r, silent = 0;
+	bool all_wait = true;
+
+	echo = now - later(s->life[s->t->rank].heard_ns, since);
+	if (echo > limit)
+		trib_die_rank(
+			s->t, TRIB_ERR_RELAY, -EHOSTUNREACH, -1,
+			"the relay of tree %u does not answer for %llu ms",
+			s->tree, (unsigned long long)(limit / TRIB_MS));
+	/* While nothing reaches us, silence of others proves nothing. */
+	if (echo > limit / 4)
+		return;
+	for (r = 0; r < s->t->world; r++) {
+		heard = later(s->life[r].heard_ns, since);
+		all_wait &= s->life[r].waits_for == s->una &&
+			    now - heard < limit / 2;
+		if (heard < oldest) {
+			oldest = heard;
+			silent = r;
+		}
+	}
+	if (now - oldest > limit)
+		give_up_on(s, silent);
+	else if (all_wait)
+		disagree(s);
+}
+
+void trib_silence_check(struct trib_stream *s)
+{
+	uint64_t waited;
+
+	s->check_ns = 0;
+	if (is_asked(s) || is_waiting(s))
+		trib_silence_arm(s);
+	if (is_asked(s))
+		say_alive(s);
+	if (!is_waiting(s))
+		return;
+	waited = s->t->now - waits_since(s);
+	if (waited > 2 * beat(s->t))
+		say_alive(s);
+	if (waited > s->t->timeout_ns && !is_leaving(s))
+		judge(s);
+}
+
+int trib_silence_start(struct trib_stream *s)
+{
+	unsigned int r;
+
+	s->life = calloc(s->t->world, sizeof(*s->life));
+	if (!s->life)
+		return -ENOMEM;
+	for (r = 0; r < s->t->world; r++)
+		s->life[r].waits_for = WAITS_FOR_NONE;
+	return 0;
+}
