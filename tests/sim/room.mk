@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-CHECK_TESTS += tests/sim/sim.t
+CHECK_TESTS += tests/sim/sim.t tests/sim/pool/pool.t

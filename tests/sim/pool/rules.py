@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The rules of the shared-pool protocol, by name.
+
+Every rule is a switch that the model looks at where the rule acts. RULES says
+for each one what it demands, which scenario needs it, and how a protocol
+without it fails there: by one of the verdicts, or by a cost that grows to so
+many times its size over COST_SEEDS runs.
+"""
+
+from collections import namedtuple
+
+from rules import RULES as DEDICATED
+
+Rule = namedtuple("Rule", "text scenario red")
+# packets: GRADs at the PS; resends: by workers, both per chunk; time: mean
+# time at which a worker is done.
+Cost = namedtuple("Cost", "name times")
+
+COST_SEEDS = 40
+
+RULES = {
+    # --- 1: identity, frozen copies, shape
+    "identity_has_job": Rule(
+        "a slot is for one job", "busy", "wrong differ hang"),
+    "identity_has_tree": Rule(
+        "... and one of its trees", "busy", "wrong differ hang"),
+    "identity_has_epoch": Rule(
+        "... in one epoch", "anew", "wrong differ hang"),
+    "identity_has_chunk": Rule(
+        "... and one chunk, not all that hash there", "busy", "wrong"),
+    "grad_is_frozen": Rule(
+        "every copy of GRAD c carries the bits of the first one",
+        "storm", "differ wrong"),
+    "data_waits_for_exp": Rule(
+        "data is scaled by the RESULT of its EXP chunk, not by a guess",
+        "storm", "hang wrong"),
+    "shape_is_compared": Rule(
+        "a relay adds only what has the slot's scale, op and format",
+        "liar", "wrong"),
+    "ps_compares_shape": Rule(
+        "so does the PS", "liar", "wrong"),
+    # --- 2: what a relay does with a GRAD
+    "other_number_is_forwarded": Rule(
+        "a relay adds only packets with its number, for workers of its row",
+        "quiet", "stall"),
+    "subset_is_dropped": Rule(
+        "a GRAD whose workers the slot has is not added again",
+        "storm", "wrong differ"),
+    "overlap_is_not_merged": Rule(
+        "a GRAD some of whose workers the slot has is not added",
+        "wipes", "wrong differ"),
+    "grow_rechecks_slot": Rule(
+        "the clsact program compares the identity again",
+        "busy", "wrong differ hang"),
+    # --- 3: passing up
+    "passing_renumbers": Rule(
+        "what has no slot here is for the next relay, that is: it bears that "
+        "one's number", "quiet", "stall"),
+    # --- 4: resends
+    "grad_is_resent": Rule(
+        "a chunk without RESULT is sent again, with RESEND", "storm", "hang"),
+    "resend_never_allocates": Rule(
+        "a resend takes no slot: the chunk may be finished elsewhere",
+        "wipes", Cost("resends", 1.05)),
+    "known_resend_is_absorbed": Rule(
+        "the first resend of a value that a slot holds, waiting for others, "
+        "is dropped", "busy", Cost("packets", 1.03)),
+    "resend_goes_up_when_sent": Rule(
+        "... and if the slot was full: its sum goes up again",
+        "busy", Cost("resends", 1.1)),
+    "second_resend_is_for_ps": Rule(
+        "later resends are for the PS: no relay keeps them",
+        "storm", "hang"),
+    "later_resends_ask": Rule(
+        "... and no values: the PS says NEED if it lacks them",
+        "straggler", Cost("packets", 1.25)),
+    # --- 5: the PS
+    "ps_merges_disjoint_only": Rule(
+        "the PS counts each worker once", "storm", "wrong differ hang"),
+    "superset_replaces": Rule(
+        "a sum with all workers that the PS has, and more, takes its place",
+        "litter", Cost("resends", 1.02)),
+    "ps_keeps_result": Rule(
+        "a finished chunk is kept, and not begun again",
+        "busy", Cost("time", 1.3)),
+    "ps_keeps_two_windows": Rule(
+        "the PS has 2W places: GRAD c+2W frees that of c",
+        "storm", "hang wrong"),
+    "ps_drops_stale": Rule(
+        "a chunk older than its place's is dropped",
+        "echoes", Cost("resends", 1.5)),
+    "finished_resend_is_answered": Rule(
+        "a resend of a finished chunk is answered to its sender",
+        "storm", "hang"),
+    "ps_keeps_newest_epoch": Rule(
+        "the PS drops packets of older epochs than the newest it has seen",
+        "ghosts", Cost("resends", 1.2)),
+    # --- 6: the ACK
+    "ack_clears": Rule(
+        "the RESULT frees the slot on its way down",
+        "busy", Cost("packets", 1.1)),
+    "ack_clears_by_identity": Rule(
+        "... that of its own chunk", "quiet", "stall"),
+    "ack_goes_by_membership": Rule(
+        "the RESULT goes to the members of the row, whoever held a slot",
+        "quiet", "stall"),
+    # --- 7: old slots, old packets
+    "old_slot_is_taken_over": Rule(
+        "another chunk takes a slot that nobody touched for two time-outs",
+        "litter", Cost("packets", 1.05)),
+    "stale_grad_is_dropped": Rule(
+        "a GRAD older than the mark in its place is dropped",
+        "echoes", Cost("packets", 1.1)),
+    "acked_chunk_stays_closed": Rule(
+        "a GRAD, not a resend, of a chunk whose RESULT went down is dropped",
+        "echoes", Cost("packets", 1.1)),
+    "marks_span_two_windows": Rule(
+        "a row has 2W marks", "busy", Cost("resends", 1.03)),
+    # --- 8: the rest of a chunk
+    "rest_follows_what_passed": Rule(
+        "once a GRAD of a chunk was passed up, the others follow it",
+        "quiet", "stall"),
+    "every_chunk_has_a_mark": Rule(
+        "a relay remembers that for each chunk, not for the last one of each "
+        "slot", "quiet", "stall"),
+    # --- 9: NEED
+    "ps_asks": Rule(
+        "a resend that brings nothing new: the PS asks one that it lacks",
+        "storm", "hang"),
+    "need_reaches_ever_more": Rule(
+        "... and each time twice as many", "deaf", "unfetched"),
+    "ps_takes_results": Rule(
+        "the PS takes a RESULT from a worker", "storm", "hang"),
+    "need_answered_with_result": Rule(
+        "on NEED c a worker that has RESULT c sends it up", "storm", "hang"),
+    "need_answered_with_grad": Rule(
+        "on NEED c a worker that has sent GRAD c sends it", "eager",
+        "unfetched"),
+    "need_answered_after_return": Rule(
+        "NEED is answered between calls, too", "idle", "unfetched"),
+    "result_is_retained": Rule(
+        "a worker keeps RESULT c until RESULT c+2W", "storm", "hang"),
+    "send_waits_for_window": Rule(
+        "a worker sends c only when it holds RESULT c-W", "storm",
+        "hang wrong"),
+    # --- dead relays, caps, the end
+    "dead_relay_is_bypassed": Rule(
+        "a relay that answers no probe: GRADs are for the next one that, like "
+        "all above it, does", "dead", "hang"),
+    "lease_is_served": Rule(
+        "who goes around a relay tells the PS, and gets RESULTs from it",
+        "bypass", Cost("resends", 1.3)),
+    "cap_bounds_keys": Rule(
+        "a job with a cap of k has k different hash keys", "capped",
+        "overdrawn"),
+    "detach_is_a_barrier": Rule(
+        "detach waits until everybody has issued it", "parting", "hang"),
+    "barrier_waits_for_results": Rule(
+        "detach issues its barrier only when it holds all results",
+        "parting", "hang"),
+}
+
+
+class Rules:
+    """One attribute per rule, those of dedicated pools included: whether it
+    is in force."""
+
+    def __init__(self, without=None):
+        if without is not None and without not in RULES:
+            raise ValueError(f"no rule is called {without!r}")
+        for name in (*DEDICATED, *RULES):
+            setattr(self, name, name != without)

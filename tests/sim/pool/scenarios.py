@@ -1,0 +1,390 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What can befall jobs on shared pools. Each scenario shapes the run, scripts
+events, and judges the end."""
+
+from pool.worker import PoolWorker
+
+FOREVER = 1000000
+
+
+class Scenario:
+    """Everybody issues the stream and detaches; nobody dies."""
+
+    def __init__(self, world):
+        self.world = world
+        self.net = world.net
+        self.rng = world.rng
+
+    def shape(self):
+        """Change the world's parameters before it is built."""
+
+    def shape_job(self, job):
+        """The same of one job."""
+
+    def script(self):
+        """Schedule events."""
+
+    def on_slot(self, relay, row):
+        """A chunk of row's job took a slot of relay."""
+
+    def on_left(self, worker):
+        pass
+
+    def on_pause(self):
+        pass
+
+    def finished(self):
+        return all(w.state == "left" for w in self.world.workers())
+
+    def judge(self):
+        if not self.finished():
+            late = [(w.job.number, w.rank, w.state, getattr(w, "done", -1))
+                    for w in self.world.workers() if w.state != "left"]
+            self.world.fail("hang", f"{late}")
+
+    def no_loss(self):
+        net, world = self.net, self.world
+        net.loss = net.dup = net.late = net.late_copy = 0
+        world.resets = world.restarts = 0
+
+
+class Storm(Scenario):
+    """Loss, duplication, reordering; relays lose their slots, and the PS all
+    that it knew."""
+
+
+class Quiet(Scenario):
+    """Nothing is lost, nobody is slow, and slots collide: no time-out must be
+    needed."""
+
+    def shape(self):
+        self.no_loss()
+        self.world.no_timeout = True
+        self.world.rto = self.world.rto_max = 20000
+
+
+class Copies(Quiet):
+    """The same, and a second copy of a packet may come very late."""
+
+    def shape(self):
+        super().shape()
+        self.net.dup = self.net.late_copy = 0.2
+
+
+class Amnesia(Scenario):
+    """Much is doubled and late, and the relays forget everything again and
+    again: sums of the same values are made several times, and differently."""
+
+    def shape(self):
+        self.net.loss = min(self.net.loss, 0.05)
+        self.net.dup = 0.4
+        self.net.late = self.net.late_copy = 0.3
+        self.net.ancient = 0
+        self.world.resets = 40
+        self.world.racks = 2
+        self.world.jobs_n = 1
+        self.world.bare = 0
+        self.world.slots = 8
+
+
+class Busy(Scenario):
+    """Jobs crowd a pool on a good network; nothing is forgotten. The costs of
+    it are compared."""
+
+    def shape(self):
+        world = self.world
+        self.net.loss = 0.02
+        self.net.dup = 0.02
+        self.net.late = self.net.late_copy = 0.02
+        self.net.ancient = 0
+        world.resets = world.restarts = 0
+        world.jobs_n = 3
+        world.slots = 8
+        world.least = 30
+        world.bare = 0
+        world.rto = 120
+
+    def shape_job(self, job):
+        job.cap = 0
+        job.window = 4
+
+
+class Litter(Busy):
+    """Many packets are lost, RESULTs on their way down among them: slots stay
+    that nobody will free."""
+
+    def shape(self):
+        super().shape()
+        world = self.world
+        self.net.loss = 0.08
+        world.rto_max = 120
+        world.slots = 12
+        world.least = 40
+        world.ranks = 8
+        world.jobs_n = world.racks = 2
+
+
+class Echoes(Busy):
+    """Nothing is lost, much is doubled, and half of the copies are late."""
+
+    def shape(self):
+        super().shape()
+        self.net.loss = self.net.late = 0
+        self.net.dup = self.net.late_copy = 0.5
+        self.world.racks = 2
+
+
+class Wipes(Busy):
+    """Much is lost, and relays forget all the time."""
+
+    def shape(self):
+        super().shape()
+        self.net.loss = 0.1
+        self.world.resets = 400
+        self.world.span = 8000
+        self.world.slots = 12
+        self.world.racks = 2
+
+
+class Straggler(Busy):
+    """In each job a rank computes for long, and the others wait for it."""
+
+    def shape(self):
+        super().shape()
+        self.world.slots = 16
+
+    def script(self):
+        for job in self.world.jobs:
+            w = self.rng.choice(job.workers)
+            ends = [i + 1 for i, c in enumerate(job.stream[:-1]) if c.last]
+            w.pause_at = self.rng.choice(ends)
+            w.pause = 2000
+
+
+class Anew(Scenario):
+    """The workers start again, in a new epoch, while packets of the old one
+    are on their way, in slots, and at a PS that may have forgotten it."""
+
+    def script(self):
+        self.epochs = {}
+        for job in self.world.jobs:
+            self.epochs[job] = 1
+            t = 70  # all have begun
+            for epoch in range(2, 2 + self.rng.randint(1, 2)):
+                t += self.rng.randint(30, 800)
+                self.net.at(t, self.restart, job, epoch)
+
+    def restart(self, job, epoch):
+        self.epochs[job] = epoch
+        for w in job.workers:
+            self.net.at(self.rng.randint(0, 60), self.begin, w, epoch)
+
+    def begin(self, worker, epoch):
+        if epoch == self.epochs[worker.job]:
+            worker.begin(epoch)
+
+    def finished(self):
+        return super().finished() and all(
+            w.epoch == self.epochs[w.job] for w in self.world.workers())
+
+
+class Ghosts(Anew):
+    """A process of the old epoch lives on, unheard of, and sends."""
+
+    def shape(self):
+        Busy.shape(self)
+        self.world.rto_max = 120
+
+    def script(self):
+        super().script()
+        for job in self.world.jobs:
+            w = self.rng.choice(job.workers)
+            ghost = PoolWorker(job, w.rank, w.path, w.label)
+            self.net.at(5, ghost.begin, 1)
+
+
+class Eager(Scenario):
+    """Only one worker has time-outs: it must be able to fetch whatever all
+    have sent."""
+
+    def script(self):
+        workers = self.world.workers()
+        self.eager = self.rng.choice(workers)
+        for w in workers:
+            if w is not self.eager:
+                w.rto = FOREVER
+        self.world.limit = 20000
+
+    def judge(self):
+        w = self.eager
+        if (w.state == "running" and self.net.now - w.progress_at > 8000 and
+                all(x.state == "running" and x.sent > w.done
+                    for x in w.job.workers)):
+            self.world.fail("unfetched", f"{w.done} at {w.rank}")
+
+
+class Deaf(Scenario):
+    """A process stops, and does not answer. A result that anybody else has
+    must reach everybody else, whatever relays and PS forget."""
+
+    def shape(self):
+        self.world.limit = 15000
+        self.world.restarts = 3
+
+    def script(self):
+        self.sleeper = self.rng.choice(self.world.workers())
+        self.net.at(self.rng.randint(20, 1000), self.stop)
+
+    def stop(self):
+        self.sleeper.deaf_until = FOREVER
+
+    def judge(self):
+        others = [w for w in self.sleeper.job.workers
+                  if w is not self.sleeper and w.state == "running"]
+        if others:
+            first = min(w.done for w in others)
+            if any(not w.lacks(first) for w in others):
+                self.world.fail("unfetched", f"{first}")
+
+
+class Idle(Scenario):
+    """A rank computes for long between two calls, attached: what it holds
+    must reach who lacks it meanwhile."""
+
+    def shape(self):
+        self.net.loss = 0.2
+        self.world.limit = 30000
+
+    def script(self):
+        job = self.rng.choice(self.world.jobs)
+        self.sleeper = w = self.rng.choice(job.workers)
+        ends = [i + 1 for i, c in enumerate(job.stream[:-1]) if c.last]
+        w.pause_at = self.rng.choice(ends) if ends else 0
+        w.pause = FOREVER
+
+    def on_pause(self):
+        """The worst moment: it has all results, the others may lack some."""
+        self.world.server.restart()
+        for relay in self.world.relays:
+            relay.wipe()
+
+    def finished(self):
+        w = self.sleeper
+        return all(getattr(x, "done", 0) >= w.pause_at
+                   for x in w.job.workers)
+
+    def judge(self):
+        if not self.finished():
+            self.world.fail("unfetched", f"{self.sleeper.pause_at}")
+
+
+class Liar(Scenario):
+    """A rank names a wrong scale: no sum is better than a wrong one."""
+
+    def shape(self):
+        self.world.limit = 4000
+
+    def script(self):
+        for job in self.world.jobs:
+            w = self.rng.choice(job.workers)
+            w.lie_at = self.rng.randrange(job.length)
+
+    def judge(self):
+        pass
+
+
+class Quitter(Scenario):
+    """A rank detaches while the others go on. They must not take its absence
+    for zeros."""
+
+    def shape(self):
+        self.world.limit = 6000
+
+    def script(self):
+        job = self.rng.choice(self.world.jobs)
+        w = self.rng.choice(job.workers)
+        w.quit_at = self.rng.randrange(job.length)
+
+    def judge(self):
+        pass
+
+
+class Parting(Scenario):
+    """The end of a job on a bad network: who is done must stay until all
+    are."""
+
+    def shape(self):
+        self.net.loss = 0.25
+        self.world.least = 4
+        self.world.restarts = 4
+        self.world.span = 3000
+
+
+class Dead(Scenario):
+    """Relays die for good, or for long. Nobody starts anew."""
+
+    def shape(self):
+        self.world.racks = self.rng.randint(2, 3)
+
+    def script(self):
+        for _ in range(self.rng.choice((1, 1, 2, 4))):
+            relay = self.rng.choice(self.world.relays)
+            at = self.rng.randint(1, 600)
+            self.net.at(at, self.set_dead, relay, True)
+            if self.rng.random() < 0.3:
+                self.net.at(at + self.rng.randint(100, 3000), self.set_dead,
+                            relay, False)
+
+    def set_dead(self, relay, dead):
+        relay.dead = dead
+        relay.wipe()
+
+
+class Bypass(Dead):
+    """The same on a good network, from early on: the costs are compared."""
+
+    def shape(self):
+        Busy.shape(self)
+        self.world.racks = 2
+        self.world.jobs_n = 2
+
+    def shape_job(self, job):
+        Busy.shape_job(self, job)
+
+    def script(self):
+        self.net.at(300, self.set_dead, self.world.relays[0], True)
+
+
+class Resize(Scenario):
+    """Pools grow and shrink under way, and not all at the same time."""
+
+    def script(self):
+        for _ in range(6):
+            self.net.at(self.rng.randint(10, 2000), self.resize)
+
+    def resize(self):
+        relay = self.rng.choice(self.world.relays)
+        relay.resize(self.rng.choice((1, 2, 3, 5, 8, 13)))
+
+
+class Capped(Scenario):
+    """A capped job never holds more slots of a relay than its cap."""
+
+    def shape(self):
+        self.world.slots = 16
+
+    def shape_job(self, job):
+        job.cap = self.rng.choice((0, 1, 2, 3))
+        job.window = 8
+
+    def on_slot(self, relay, row):
+        mine = row.job.number, row.job.tree
+        held = sum(z.who[:2] == mine for z in relay.slots.values())
+        if row.cap and held > row.cap:
+            self.world.fail("overdrawn", f"{held} of {row.cap} slots")
+
+
+SCENARIOS = {cls.__name__.lower(): cls for cls in (
+    Storm, Amnesia, Quiet, Copies, Anew, Eager, Deaf, Idle, Liar, Quitter,
+    Parting, Dead, Resize, Capped, Busy, Litter, Echoes, Wipes,
+    Straggler, Ghosts, Bypass)}

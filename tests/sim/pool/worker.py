@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A rank of a job on shared pools: what libtrib does otherwise than in
+dedicated pools. The stream, the window, frozen GRADs, retained results and
+detach are those of tests/sim/worker.py."""
+
+from net import GRAD, NEED, START, Msg
+from pool.packet import PROBE, PS_NUMBER, Packet
+from worker import Worker
+
+TO_PS = 2          # from this attempt on nobody but the PS looks at it
+PROBE_PACE = 50
+PROBE_AGAIN = 200  # while a relay is taken for dead
+PROBES = 4         # unanswered ones: dead
+
+
+class PoolWorker(Worker):
+    def __init__(self, job, rank, path, label):
+        super().__init__(job, rank, None)
+        self.job = job
+        self.child = rank
+        self.path = path       # relays from here to the PS
+        self.label = label     # index in path of the one that is to aggregate
+
+    def begin(self, epoch):
+        """START of the epoch; who was in an older one drops it."""
+        self.life += 1
+        self.attempts = {}
+        self.unanswered = [0] * len(self.path)
+        self.probed_at = -PROBE_PACE
+        self.probing = False
+        self.state = "joining"
+        self.nonce = 0
+        self.error = None
+        self.on_start(Msg(START, epoch, run=True))
+
+    def tick(self, life):
+        """Who is alive is another protocol's business."""
+
+    def say_alive(self):
+        pass
+
+    def send_leave(self):
+        pass
+
+    def leaf_bit_is_clear(self, m, index):
+        """The PS asks whom it lacks, and nobody else."""
+        return True
+
+    # --- the way up
+
+    def first_living(self):
+        """Index in path of the first relay that answers, as all above do."""
+        i = len(self.path)
+        if not self.rules.dead_relay_is_bypassed:
+            return 0
+        while i and self.unanswered[i - 1] < PROBES:
+            i -= 1
+        return i
+
+    def send_grad(self, index, resend):
+        first = index not in self.attempts
+        if first or resend:
+            self.attempts[index] = self.attempts.get(index, -1) + 1
+            attempt = self.attempts[index]
+            if not self.rules.second_resend_is_for_ps:
+                attempt = min(attempt, 1)
+        else:
+            attempt = TO_PS    # NEED asks for it
+        if first or not self.rules.grad_is_frozen:
+            self.frozen[index] = self.contribution(index)
+        if resend:
+            self.probe()
+            if attempt >= TO_PS and self.rules.later_resends_ask:
+                self.send(NEED, self.epoch, self.wire(index), room=False)
+                return
+        shape, value, room = self.frozen[index]
+        self.dispatch(Packet(
+            GRAD, self.epoch, self.wire(index), True, self.rank, not first,
+            self.push(index), shape, value, room, job=self.job.number,
+            tree=self.job.tree, workers=1 << self.rank),
+            attempt >= TO_PS)
+
+    def send(self, kind, epoch, chunk=0, **fields):
+        """RESULT, for NEED, and NEED itself."""
+        self.dispatch(Packet(kind, epoch, chunk, True, self.rank,
+                             job=self.job.number, tree=self.job.tree,
+                             **fields), True)
+
+    def dispatch(self, m, to_ps):
+        living = self.first_living()
+        aim = len(self.path) if to_ps else max(living, self.label)
+        m.relay = PS_NUMBER
+        if aim < len(self.path):
+            m.relay = self.path[aim].number
+        if living or self.job.direct:
+            self.net.send(self.node(aim), m)
+        else:
+            self.net.send(self.node(0), m)
+
+    def node(self, i):
+        return self.path[i] if i < len(self.path) else self.job.world.server
+
+    # --- dead relays
+
+    def probe(self):
+        now = self.net.now
+        if now - self.probed_at < PROBE_PACE:
+            return
+        self.probed_at = now
+        for i, relay in enumerate(self.path):
+            self.unanswered[i] += 1
+            self.net.send(relay, self.probe_packet(relay.number))
+        living = self.first_living()
+        if living:
+            self.net.send(self.job.world.server,
+                          self.probe_packet(self.path[living - 1].number))
+            if not self.probing:
+                self.probing = True
+                self.net.at(PROBE_AGAIN, self.probe_again, self.life)
+
+    def probe_again(self, life):
+        if life == self.life:
+            self.probing = False
+            self.probe()
+
+    def probe_packet(self, number):
+        return Packet(PROBE, self.epoch, up=True, child=self.rank,
+                      job=self.job.number, tree=self.job.tree, relay=number)
+
+    def receive(self, m):
+        if m.type != PROBE:
+            super().receive(m)
+            return
+        for i, relay in enumerate(self.path):
+            if relay.number == m.relay and self.state == "running":
+                self.unanswered[i] = 0
