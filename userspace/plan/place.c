@@ -15,6 +15,7 @@
 #define SAME 1e-6
 #define SOFT_SAME 1e-3
 #define MEMO 1024
+#define PAIRS_MAX 4000
 
 /**
  * struct score - how good a placement is
@@ -36,10 +37,12 @@ struct memo {
  * @judged: of these the LP judges so many, up to the gap @gap; 0: the
  *          estimate decides, and the LP only between the two starts.
  * @passes: of swaps.
+ * @seed:   the seed LP judges.
  */
 struct search {
 	struct work *w;
 	int sieve, steps, judged, passes;
+	bool seed;
 	double gap;
 	struct memo *memo;
 	double *gain; /* by candidate: first sieve */
@@ -75,9 +78,11 @@ static int by_number(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-static uint64_t key_of(const struct work *w, const struct sets *sets)
+static uint64_t key_of(const struct search *s, const struct sets *sets)
 {
-	uint64_t h = 14695981039346656037ull + (uint64_t)(w->solo + 1);
+	const struct work *w = s->w;
+	uint64_t h = 14695981039346656037ull + (uint64_t)(w->solo + 1) +
+		     (s->seed ? 64 : 0);
 	int j, i, copy[PLAN_RELAYS_MAX + 4];
 
 	for (j = 0; j < w->njobs; j++) {
@@ -98,7 +103,7 @@ static int judge(struct search *s, const struct sets *sets, double soft,
 	struct work *w = s->w;
 	struct outcome o = {0};
 	double g[PLAN_JOBS_MAX] = {0};
-	uint64_t key = key_of(w, sets);
+	uint64_t key = key_of(s, sets);
 	struct memo *m = &s->memo[key % MEMO];
 	int j, err = 0;
 
@@ -106,7 +111,7 @@ static int judge(struct search *s, const struct sets *sets, double soft,
 		*out = m->score;
 		return 0;
 	}
-	if (w->opt->objective == PLAN_BY_SEED) {
+	if (s->seed) {
 		err = seed_lp(w, sets, g);
 	} else {
 		err = tree_lp(w, sets, s->gap, NULL, 0, false, &o);
@@ -341,6 +346,50 @@ static int swaps(struct search *s, struct sets *sets, int j,
 	return 0;
 }
 
+/*
+ * Exchange two relays at a time, where all pairs can be tried. Only the seed
+ * LP needs it: it rewards a second relay in a pod, but not the first.
+ */
+static int pair_swaps(struct search *s, struct sets *sets, int j,
+		      struct score *score)
+{
+	struct reach *r = s->w->reach[j];
+	const bool keep_tor = s->w->js->job[j].tor_free;
+	int m = sets->m[j], a, b, c, d, err;
+	struct sets trial = *sets, best = *sets;
+	struct score now;
+	bool better = false;
+
+	if ((double)m * m * r->n * r->n / 4 > PAIRS_MAX)
+		return 0;
+	for (a = 0; a < m; a++)
+		for (b = a + 1; b < m; b++)
+			for (c = 0; c < r->n; c++)
+				for (d = c + 1; d < r->n; d++) {
+					if (has(sets, j, c) || has(sets, j, d))
+						continue;
+					if (keep_tor &&
+					    (sets->s[j][a] == r->tor ||
+					     sets->s[j][b] == r->tor))
+						continue;
+					trial.s[j][a] = c;
+					trial.s[j][b] = d;
+					err = judge(s, &trial, NAN, &now);
+					trial = *sets;
+					if (err)
+						return err;
+					if (compare(s, &now, score) <= 0)
+						continue;
+					*score = now;
+					best = *sets;
+					best.s[j][a] = c;
+					best.s[j][b] = d;
+					better = true;
+				}
+	*sets = best;
+	return better ? swaps(s, sets, j, score) : 0;
+}
+
 static void begin_set(const struct work *w, struct sets *sets, int j)
 {
 	sets->m[j] = 0;
@@ -395,12 +444,12 @@ static int plan_effort(struct search *s)
 	if (size < 120) {
 		s->sieve = 200;
 		s->steps = 32;
-		s->judged = w->opt->objective == PLAN_BY_SEED ? 10 : 6;
+		s->judged = s->seed ? 200 : 6;
 		s->passes = 8;
 		s->gap = 1e-6;
 	} else {
-		s->sieve = 12;
-		s->steps = 128;
+		s->sieve = 8;
+		s->steps = 96;
 		s->judged = 0;
 		s->passes = 2;
 		s->gap = 1e-3;
@@ -415,8 +464,8 @@ static int plan_effort(struct search *s)
 	return s->gain && s->order && s->soft ? 0 : -ENOMEM;
 }
 
-/* One job by itself, or beside the others as they are. */
-static int place_job(struct search *s, struct sets *sets, int j)
+/* From both starts; the better one. */
+static int place_twice(struct search *s, struct sets *sets, int j)
 {
 	bool full = s->w->opt->search == PLAN_SEARCH_FULL;
 	struct sets other = *sets;
@@ -443,9 +492,41 @@ static int place_job(struct search *s, struct sets *sets, int j)
 	return err;
 }
 
+/*
+ * One job by itself, or beside the others as they are. The seed LP has many
+ * placements from which no single exchange leads on: a third start is what the
+ * trees would have.
+ */
+static int place_job(struct search *s, struct sets *sets, int j)
+{
+	struct sets trees = *sets;
+	struct score a, b;
+	int err;
+
+	if (!s->seed || s->w->opt->search != PLAN_SEARCH_FULL)
+		return place_twice(s, sets, j);
+	s->seed = false;
+	err = place_twice(s, &trees, j);
+	s->seed = true;
+	if (!err)
+		err = place_twice(s, sets, j);
+	if (!err)
+		err = judge(s, &trees, NAN, &b);
+	if (!err)
+		err = swaps(s, &trees, j, &b);
+	if (!err)
+		err = judge(s, sets, NAN, &a);
+	if (!err && compare(s, &b, &a) > 0) {
+		*sets = trees;
+		a = b;
+	}
+	return err ? err : pair_swaps(s, sets, j, &a);
+}
+
 static int search_new(struct search *s, struct work *w)
 {
 	*s = (struct search){.w = w};
+	s->seed = w->opt->objective == PLAN_BY_SEED;
 	s->memo = calloc(MEMO, sizeof(*s->memo));
 	return s->memo ? plan_effort(s) : -ENOMEM;
 }

@@ -23,8 +23,31 @@ struct rounding {
 	double *z;
 	int *count, *best;
 	double *room, *load;
-	double sum;
+	int nactive, *active; /* resources that some tree loads */
+	bool *is_active;
+	int space; /* of the arrays by tree */
+	double sum;    /* of the trees' rates */
+	double target; /* what the tree LP reaches with as many as it likes */
 };
+
+/* How sharply a full resource is felt. */
+#define SHARP 30.0
+/* Trees that may be found on the way, and rounds of exchanges. */
+#define MORE 2048
+#define ROUNDS 40
+/* Of the tree LP's rate: then it is not worth looking on. */
+#define ENOUGH 0.99
+
+static void activate(struct rounding *r, const struct tree *t)
+{
+	int k;
+
+	for (k = 0; k < t->nres; k++)
+		if (!r->is_active[t->res[k]]) {
+			r->is_active[t->res[k]] = true;
+			r->active[r->nactive++] = t->res[k];
+		}
+}
 
 static void put(struct rounding *r, int i, int entries)
 {
@@ -55,13 +78,12 @@ static double rate_now(const struct rounding *r, int entries)
 static double strain(const struct rounding *r, int entries)
 {
 	double sum = 0, u;
-	int res;
+	int i, res;
 
-	for (res = 0; res < r->w->net->nres; res++) {
-		if (!(r->load[res] > 0))
-			continue;
-		u = r->load[res] / entries / r->room[res] * r->sum;
-		sum += exp(30 * (u - 1));
+	for (i = 0; i < r->nactive; i++) {
+		res = r->active[i];
+		u = r->load[res] / entries / r->room[res] * r->target;
+		sum += exp(fmin(SHARP * (u - 1), 300));
 	}
 	return sum;
 }
@@ -104,35 +126,92 @@ static void apportion(struct rounding *r, int entries)
 	}
 }
 
-static bool exchange(struct rounding *r, int entries)
+/* Prices that make trees around what is full look cheap. */
+static void set_prices(struct rounding *r, int entries)
 {
-	double now = strain(r, entries), then, least = now * (1 - 1e-6);
-	int a, b, from = -1, to = -1;
+	double *price = r->w->price, u;
+	int i, res;
 
-	for (a = 0; a < r->n; a++) {
+	for (res = 0; res < r->w->net->nres; res++)
+		price[res] = isinf(r->room[res])
+				     ? 0
+				     : exp(-SHARP) / r->room[res];
+	for (i = 0; i < r->nactive; i++) {
+		res = r->active[i];
+		u = r->load[res] / entries / r->room[res] * r->target;
+		price[res] = exp(fmin(SHARP * (u - 1), 300)) / r->room[res];
+	}
+}
+
+/* Place of a tree among ours, appended if it is new; -1: no room. */
+static int find_tree(struct rounding *r, struct tree *t)
+{
+	int i;
+
+	for (i = 0; i < r->n; i++)
+		if (r->tree[i] == t)
+			return i;
+	if (r->n == r->space)
+		return -1;
+	r->tree[r->n] = t;
+	r->z[r->n] = 0;
+	r->count[r->n] = r->best[r->n] = 0;
+	activate(r, t);
+	return r->n++;
+}
+
+/* The tree that fits best beside the others; -1: none. */
+static int price_tree(struct rounding *r, const struct sets *sets, int entries)
+{
+	struct pricer *p = r->w->pricer[r->j];
+	struct tree *best = NULL, *t;
+	double cost, least = INFINITY;
+	int start;
+
+	set_prices(r, entries);
+	if (pricer_set(p, sets->s[r->j], sets->m[r->j], r->w->price))
+		return -1;
+	for (start = 0; start < PRICE__STARTS; start++) {
+		t = pricer_tree(p, (enum pricer_start)start, &cost);
+		if (t && cost < least) {
+			tree_free(best);
+			best = t;
+			least = cost;
+		} else {
+			tree_free(t);
+		}
+	}
+	best = best ? work_keep(r->w, best) : NULL;
+	return best ? find_tree(r, best) : -1;
+}
+
+/* Take one entry of each tree out, and put what then fits best in its place. */
+static bool exchange(struct rounding *r, const struct sets *sets, int entries)
+{
+	double now = strain(r, entries), then;
+	bool better = false;
+	int a, b, n = r->n;
+
+	for (a = 0; a < n; a++) {
 		if (!r->count[a])
 			continue;
 		put(r, a, -1);
-		for (b = 0; b < r->n; b++) {
-			if (b == a || (!r->count[b] &&
-				       distinct(r) >= r->limit))
-				continue;
-			put(r, b, 1);
-			then = strain(r, entries);
-			if (then < least) {
-				least = then;
-				from = a;
-				to = b;
-			}
-			put(r, b, -1);
+		b = price_tree(r, sets, entries);
+		if (b < 0 || (!r->count[b] && distinct(r) >= r->limit)) {
+			put(r, a, 1);
+			continue;
 		}
+		put(r, b, 1);
+		then = strain(r, entries);
+		if (then < now * (1 - 1e-6)) {
+			now = then;
+			better = true;
+			continue;
+		}
+		put(r, b, -1);
 		put(r, a, 1);
 	}
-	if (from < 0)
-		return false;
-	put(r, from, -1);
-	put(r, to, 1);
-	return true;
+	return better;
 }
 
 /* Each tree in turn as its weight asks, as evenly as can be. */
@@ -176,35 +255,40 @@ static void tell(const struct rounding *r, double rate, struct schedule *s)
 	interleave(s);
 }
 
-static void round_off(struct rounding *r, struct schedule *s)
+static void note_best(struct rounding *r, int entries, double *most)
+{
+	double rate = rate_now(r, entries);
+
+	if (rate <= *most * (1 + 1e-6))
+		return;
+	*most = rate;
+	memcpy(r->best, r->count, (size_t)r->n * sizeof(int));
+}
+
+static void round_off(struct rounding *r, const struct sets *sets,
+		      double target, struct schedule *s)
 {
 	double rate, most = -1;
-	int n, i, size = 1;
+	int n, i, k, size = 1;
 
+	r->target = target;
 	for (n = 1; n <= PLAN_SCHEDULE_MAX; n++) {
 		apportion(r, n);
-		rate = rate_now(r, n);
-		if (rate > most * (1 + 1e-6)) {
-			most = rate;
+		rate = most;
+		note_best(r, n, &most);
+		if (most > rate)
 			size = n;
-			memcpy(r->best, r->count, (size_t)r->n * sizeof(int));
-		}
 	}
-	/* From the best of them, and from the longest, to something better. */
-	for (i = 0; i < 2; i++) {
-		n = i ? PLAN_SCHEDULE_MAX : size;
+	/* From the best, from one entry a tree, and from the longest. */
+	for (i = 0; i < 3; i++) {
+		n = i == 0 ? size : i == 1 ? r->limit : PLAN_SCHEDULE_MAX;
 		apportion(r, n);
-		for (int k = 0; k < 24 && most < r->sum * (1 - 1e-6) &&
-				exchange(r, n);
-		     k++) {
-			rate = rate_now(r, n);
-			if (rate <= most * (1 + 1e-6))
-				continue;
-			most = rate;
-			memcpy(r->best, r->count, (size_t)r->n * sizeof(int));
-		}
+		for (k = 0; k < ROUNDS && most < target * ENOUGH &&
+			    exchange(r, sets, n);
+		     k++)
+			note_best(r, n, &most);
 	}
-	tell(r, fmin(most, r->sum), s);
+	tell(r, fmin(most, target), s);
 }
 
 /* What the others leave of each resource; at least what the LP gave us. */
@@ -230,10 +314,11 @@ static void leave_room(struct rounding *r, const struct outcome *o)
 			r->room[i] = own[i];
 }
 
-static int round_job(struct work *w, const struct outcome *o, int j,
+static int round_job(struct work *w, const struct sets *sets,
+		     const struct outcome *o, int j, double target,
 		     struct schedule *s)
 {
-	size_t nres = (size_t)w->net->nres, n = (size_t)o->ncol + 1;
+	size_t nres = (size_t)w->net->nres, n = (size_t)o->ncol + MORE;
 	struct rounding r = {.w = w, .j = j, .limit = w->js->job[j].trees};
 	int i, err = -ENOMEM;
 
@@ -243,18 +328,23 @@ static int round_job(struct work *w, const struct outcome *o, int j,
 	r.best = calloc(n, sizeof(int));
 	r.room = calloc(nres, sizeof(double));
 	r.load = calloc(nres, sizeof(double));
-	if (r.tree && r.z && r.count && r.best && r.room && r.load) {
+	r.active = calloc(nres, sizeof(int));
+	r.is_active = calloc(nres, sizeof(bool));
+	r.space = (int)n;
+	if (r.tree && r.z && r.count && r.best && r.room && r.load &&
+	    r.active && r.is_active) {
 		for (i = 0; i < o->ncol; i++)
 			if (o->col[i]->job == j) {
 				r.tree[r.n] = o->col[i];
 				r.z[r.n++] = o->z[i];
 				r.sum += o->z[i];
+				activate(&r, o->col[i]);
 			}
 		err = -EDOM;
 	}
 	if (err == -EDOM && r.n) {
 		leave_room(&r, o);
-		round_off(&r, s);
+		round_off(&r, sets, target, s);
 		err = 0;
 	}
 	free(r.tree);
@@ -263,6 +353,8 @@ static int round_job(struct work *w, const struct outcome *o, int j,
 	free(r.best);
 	free(r.room);
 	free(r.load);
+	free(r.active);
+	free(r.is_active);
 	return err;
 }
 
@@ -307,7 +399,7 @@ int make_schedules(struct work *w, const struct sets *sets,
 		err = tree_lp(w, sets, 0, few, n, false, &o);
 	for (j = 0; !err && j < w->njobs; j++)
 		if (by_lp(w, j))
-			err = round_job(w, &o, j, &out[j]);
+			err = round_job(w, sets, &o, j, best->g[j], &out[j]);
 	outcome_free(&o);
 	free(few);
 	return err;
