@@ -452,7 +452,7 @@ static int plan_effort(struct search *s)
 		s->steps = 96;
 		s->judged = 0;
 		s->passes = 2;
-		s->gap = 1e-3;
+		s->gap = 1e-2;
 	}
 	s->todo = relays * 5 + 1;
 	free(s->gain);

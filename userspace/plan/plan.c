@@ -10,7 +10,7 @@
 #include "emit.h"
 
 #define FINE 1e-6
-#define COARSE 1e-4
+#define COARSE 5e-4
 /* Groups of workers times relays from which on the last digits cost too much. */
 #define LARGE 120
 
@@ -113,7 +113,7 @@ static int find(struct findings *f)
 		err = seed_lp(w, &f->sets, f->seed);
 	if (!err)
 		err = find_direct(f);
-	return err ? err : find_more(f, large ? 1e-3 : FINE);
+	return err ? err : find_more(f, large ? 2e-3 : FINE);
 }
 
 int plan_make(const struct plan_jobs *jobs, const struct plan_options *opt,

@@ -15,7 +15,7 @@
 #define ROUNDS 400
 /* Steps of the descent by groups times relays: many where pricing is slow to
  * make up for them. */
-#define FIRST_STEPS(size) ((size) < 120 ? 16 : 96)
+#define FIRST_STEPS(size) ((size) < 120 ? 16 : 256)
 /* Trees of the pool that a program begins with, for each job. */
 #define FROM_POOL 400
 
@@ -203,7 +203,8 @@ static int first_trees(struct master *m)
 
 	for (i = w->npool - 1; !err && i >= 0; i--) {
 		j = w->pool[i]->job;
-		if (have[j] >= FROM_POOL || !tree_fits(w->pool[i], m->sets))
+		if (!by_lp(w, j) || have[j] >= FROM_POOL ||
+		    !tree_fits(w->pool[i], m->sets))
 			continue;
 		have[j]++;
 		err = add_tree(m, w->pool[i]);
