@@ -290,7 +290,7 @@ static int parse_settings(struct job *j, const struct doc *d,
 }
 
 /* Nobody could sum, or more than the relays' children at hand. */
-static int check_room(const struct job *j, const struct plan_topology *t,
+static int check_room(struct job *j, const struct plan_topology *t,
 		      const struct doc *d, const struct at *at)
 {
 	const struct at key = AT_KEY(at, "max_relays");
@@ -299,6 +299,8 @@ static int check_room(const struct job *j, const struct plan_topology *t,
 
 	if (j->way != JOB_TREE)
 		return 0;
+	if (!j->max)
+		j->nmay = 0;
 	if (j->ps < 0 && !j->max)
 		return doc_fail(
 			d, &key,

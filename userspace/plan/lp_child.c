@@ -45,6 +45,9 @@ static Clp_Simplex *find(uint32_t id)
 	models[unused].id = id;
 	models[unused].clp = Clp_newModel();
 	Clp_setLogLevel(models[unused].clp, 0);
+	/* Our programs are scaled; many are so small that this would be half
+	 * of the work. */
+	Clp_scaling(models[unused].clp, 0);
 	return models[unused].clp;
 }
 

@@ -15,8 +15,8 @@
 #include "net.h"
 
 #define FAR 0xffff
-/* Candidates times nodes. */
-#define PATHS_MAX 3e7
+/* Between candidates, and from workers to them. */
+#define PATHS_MAX 1e7
 
 static uint64_t mix(uint64_t z)
 {
@@ -239,12 +239,12 @@ static int check_reach(struct net *n, int j)
 	const struct plan_topology *t = n->t;
 	int arcs[NET_HOPS], i, root = job->ps >= 0 ? job->ps : -1;
 
-	if ((double)job->nmay * t->nnodes > PATHS_MAX)
+	if ((double)job->nmay * (job->nmay + job->nworkers) > PATHS_MAX ||
+	    (double)job->nmay * t->nnodes > 3 * PATHS_MAX)
 		return plan_fail(
 			n->err, -E2BIG,
-			"job %s: %d nodes may relay, of %d in all: too many to measure; name at most %d under relays",
-			job->name, job->nmay, t->nnodes,
-			(int)(PATHS_MAX / t->nnodes));
+			"job %s: %d of %d nodes may relay, for %d workers: too many paths; name fewer under relays",
+			job->name, job->nmay, t->nnodes, job->nworkers);
 	for (i = 0; root < 0 && i < job->nmay; i++)
 		if (net_group_path(n, &n->job[j].group[0], job->may[i], arcs) >=
 		    0)

@@ -14,6 +14,8 @@
 
 #define SAME 1e-6
 #define SOFT_SAME 1e-3
+/* Estimates that differ by so much are right about which one is better. */
+#define CLEAR 0.08
 #define MEMO 1024
 #define PAIRS_MAX 4000
 
@@ -227,7 +229,7 @@ static int best_at(struct search *s, struct sets *sets, int j, int at,
 
 	*pick = -1;
 	trial = *sets;
-	if (r->n > s->sieve && !(sets->m[j] <= 1 && r->net->job[j].job->ps < 0)) {
+	if (r->n > s->sieve) {
 		/* Judge the gains without the one that is to go. */
 		if (old >= 0)
 			trial.s[j][at] = trial.s[j][--trial.m[j]];
@@ -483,10 +485,12 @@ static int place_twice(struct search *s, struct sets *sets, int j)
 		err = swaps(s, sets, j, &a);
 	if (!err)
 		err = swaps(s, &other, j, &b);
-	if (!err)
+	/* Where the estimate is clear the LP need not be asked. */
+	if (!err && (s->judged || fabs(a.soft - b.soft) < CLEAR * a.soft)) {
 		err = judge(s, sets, NAN, &a);
-	if (!err)
-		err = judge(s, &other, NAN, &b);
+		if (!err)
+			err = judge(s, &other, NAN, &b);
+	}
 	if (!err && compare(s, &b, &a) > 0)
 		*sets = other;
 	return err;

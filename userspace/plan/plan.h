@@ -26,7 +26,7 @@
 #include <jansson.h>
 
 /* What is refused beyond: declared sizes are checked before memory is taken. */
-#define PLAN_TEXT_MAX (64u << 20)
+#define PLAN_TEXT_MAX (32u << 20)
 #define PLAN_NODES_MAX 16384
 #define PLAN_LINKS_MAX 65536
 #define PLAN_JOBS_MAX 16

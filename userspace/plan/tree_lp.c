@@ -13,6 +13,9 @@
 
 #define TAU_MAX 1e9
 #define ROUNDS 400
+/* Gaps above this are for large programs. */
+#define FINE 1e-5
+#define NEIGHBOURS 6
 /* Steps of the descent by groups times relays: many where pricing is slow to
  * make up for them. */
 #define FIRST_STEPS(size) ((size) < 120 ? 16 : 256)
@@ -130,10 +133,39 @@ static int price_job(struct master *m, int j, double *worst, int *added)
 	return 0;
 }
 
+/*
+ * Neighbours of the tree that was found last, each away from what the ones
+ * before use: fewer rounds, where a round costs much.
+ */
+static int price_more(struct master *m, int j, int *added)
+{
+	struct work *w = m->w;
+	int more, k, err = 0;
+	struct tree *t;
+	double cost;
+
+	for (more = 0; !err && more < NEIGHBOURS; more++) {
+		t = m->col[m->ncol - 1];
+		for (k = 0; k < t->nres; k++)
+			w->price[t->res[k]] *= 1.3;
+		if (pricer_set(w->pricer[j], m->sets->s[j], m->sets->m[j],
+			       w->price))
+			return -ENOMEM;
+		t = pricer_tree(w->pricer[j], PRICE_FROM_ALL, &cost);
+		t = t ? work_keep(w, t) : NULL;
+		if (!t || has_tree(m, t))
+			continue;
+		err = add_tree(m, t);
+		(*added)++;
+	}
+	prices_of_duals(m);
+	return err;
+}
+
 static int solve_and_price(void *arg)
 {
 	struct master *m = arg;
-	int round, j, added, err;
+	int round, j, added, before, err;
 	double worst;
 
 	for (round = 0; round < ROUNDS; round++) {
@@ -144,8 +176,12 @@ static int solve_and_price(void *arg)
 		worst = 0;
 		added = 0;
 		for (j = 0; !err && j < m->w->njobs; j++)
-			if (by_lp(m->w, j))
+			if (by_lp(m->w, j)) {
+				before = added;
 				err = price_job(m, j, &worst, &added);
+				if (!err && m->gap > FINE && added > before)
+					err = price_more(m, j, &added);
+			}
 		if (err || !added)
 			return err;
 	}
