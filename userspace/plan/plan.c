@@ -9,10 +9,13 @@
 
 #include "emit.h"
 
-#define FINE 1e-6
-#define COARSE 5e-4
-/* Groups of workers times relays from which on the last digits cost too much. */
-#define LARGE 120
+/*
+ * Relative gaps at which looking for more trees ends, for the plan and for one
+ * relay more, by groups of workers times relays: the last digits cost most.
+ */
+static const struct {
+	double size, gap, more;
+} gaps[] = {{120, 1e-6, 1e-6}, {1000, 5e-4, 2e-3}, {INFINITY, 3e-3, 6e-3}};
 
 static double size_of(const struct work *w)
 {
@@ -39,7 +42,7 @@ static int find_direct(struct findings *f)
 		if (!by_lp(f->w, j) || f->w->js->job[j].ps < 0)
 			continue;
 		f->w->solo = j;
-		err = tree_lp(f->w, &none, FINE, NULL, 0, false, &o);
+		err = tree_lp(f->w, &none, gaps[0].gap, NULL, 0, false, &o);
 		/* With too many workers for one node there is no such tree. */
 		if (!err && o.g[j] > 0)
 			f->direct[j] = o.g[j];
@@ -90,18 +93,19 @@ static int check_rates(const struct findings *f)
 static int find(struct findings *f)
 {
 	struct work *w = f->w;
-	bool large = size_of(w) >= LARGE;
-	int j, err, any = 0;
+	int j, err, any = 0, i = 0;
 
 	for (j = 0; j < w->njobs; j++)
 		any |= by_lp(w, j);
 	if (!any)
 		return 0;
+	while (size_of(w) >= gaps[i].size)
+		i++;
 	err = place(w, &f->sets);
 	if (!err)
 		err = work_tick(w, "solving the tree LP", 0);
 	if (!err)
-		err = tree_lp(w, &f->sets, large ? COARSE : FINE, NULL, 0, true,
+		err = tree_lp(w, &f->sets, gaps[i].gap, NULL, 0, true,
 			      &f->best);
 	if (!err)
 		err = check_rates(f);
@@ -113,7 +117,7 @@ static int find(struct findings *f)
 		err = seed_lp(w, &f->sets, f->seed);
 	if (!err)
 		err = find_direct(f);
-	return err ? err : find_more(f, large ? 2e-3 : FINE);
+	return err ? err : find_more(f, gaps[i].more);
 }
 
 int plan_make(const struct plan_jobs *jobs, const struct plan_options *opt,
