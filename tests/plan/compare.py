@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The planner beside the exact optimum of the seed LP, by instance."""
+
+import json
+import os
+import subprocess
+import tempfile
+
+from families import FAMILIES
+from oracle import Model
+
+
+def plan(trib, topo, job, *options):
+    """The plan that trib makes; what it says, if it makes none."""
+    with tempfile.TemporaryDirectory(prefix="trib-plan-") as folder:
+        paths = [os.path.join(folder, n) for n in ("topo", "jobs")]
+        for path, what in zip(paths, (topo, {"jobs": [job]})):
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump(what, f)
+        done = subprocess.run([trib, "-j", "plan", *paths, "--no-rows",
+                               *options], capture_output=True, text=True,
+                              check=False)
+    answer = json.loads(done.stdout)
+    if done.returncode:
+        raise RuntimeError(answer["error"])
+    return answer
+
+
+def compare(trib, family, number):
+    """Rates over the optimum: of the placement by the seed LP that is searched
+    with the seed LP, and of what the planner says by default (trees)."""
+    topo, job = FAMILIES[family](number)
+    model = Model(topo, job)
+    best, _ = model.solve()
+    best *= model.scale
+    by_seed = plan(trib, topo, job, "--objective", "seed")["jobs"][0]
+    by_trees = plan(trib, topo, job)["jobs"][0]
+    return by_seed["seed_lp"] / best, by_trees["tree_lp"] / best, \
+        by_trees["rate"] / best

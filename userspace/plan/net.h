@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the planner computes with: paths, groups of workers that are alike,
+ * and resources. A resource is anything that has a capacity and is loaded by
+ * trees: an arc, what a relay takes in (of all jobs, and of one job), and the
+ * access links of a job's workers, which all carry the same.
+ */
+#ifndef TRIB_PLAN_NET_H
+#define TRIB_PLAN_NET_H
+
+#include "jobs.h"
+
+#define NET_HOPS 512
+
+/**
+ * struct group - workers of a job with the same paths
+ * @at:     where their paths begin: their switch, or the worker itself.
+ * @n:      how many.
+ * @worker: their ranks.
+ */
+struct group {
+	int at;
+	int n;
+	int *worker;
+};
+
+struct net_job {
+	const struct job *job;
+	int ngroup;
+	struct group *group;
+	int *ranks; /* what the groups point into */
+};
+
+/**
+ * struct net - see above. Capacities are in units of @unit bit/s.
+ * @attach: where node n's paths lead through: the switch of a host with one
+ *          link, else n itself.
+ * @up:     the arc of such a host to its switch, else -1.
+ * @dist:   hops to a destination, by node; made when one is first asked for.
+ */
+struct net {
+	const struct plan_topology *t;
+	const struct plan_jobs *js;
+	double unit;
+	int njobs;
+	struct net_job *job;
+	int nres;
+	double *cap;
+	int *attach, *up;
+	unsigned short **dist;
+	struct plan_error *err;
+};
+
+int net_new(struct net **out, const struct plan_jobs *js,
+	    struct plan_error *err);
+void net_free(struct net *n);
+
+/* Arcs from @from to @to (nodes); -1 if there is no path. */
+int net_path(struct net *n, int from, int to, int arcs[NET_HOPS]);
+/* The same for a group, without the access links that all jobs count once. */
+int net_group_path(struct net *n, const struct group *g, int to,
+		   int arcs[NET_HOPS]);
+
+static inline int res_relay(const struct net *n, int node)
+{
+	return 2 * n->t->nlinks + node;
+}
+
+static inline int res_job_relay(const struct net *n, int job, int node)
+{
+	return 2 * n->t->nlinks + (job + 1) * n->t->nnodes + node;
+}
+
+static inline int res_access(const struct net *n, int job)
+{
+	return 2 * n->t->nlinks + (n->njobs + 1) * n->t->nnodes + job;
+}
+
+#endif /* TRIB_PLAN_NET_H */
