@@ -3,6 +3,7 @@
  * BCube: formed from hosts and NICs, and its wiring compared with what was
  * found.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "tests/tap.h"
@@ -129,6 +130,27 @@ static void bcube__formed_from_nics_is_wired_by_digits(void)
 	plan_topology_free(t);
 }
 
+static void ports__of_a_server_lead_to_its_levels(void)
+{
+	struct plan_topology *t = bcube();
+	struct plan_port *p;
+	size_t n;
+
+	expect_eq(plan_topology_ports(t, "nobody", &p, &n), -ENOENT);
+	expect_eq(plan_topology_ports(t, "w3", &p, &n), 0);
+	expect_eq(n, 2);
+	if (n == 2) {
+		expect(!strcmp(p[0].dev, "eth0") && !strcmp(p[1].dev, "eth1"));
+		expect(!strcmp(p[0].peer, "s0.1") && !strcmp(p[1].peer, "s1.1"));
+		expect_eq(p[0].nask, 1);
+		expect_eq(p[1].nask, 1);
+		expect(strcmp(p[0].ask[0], p[0].addr) != 0);
+		expect(strcmp(p[0].ask[0], p[1].ask[0]) != 0);
+	}
+	plan_ports_free(p, n);
+	plan_topology_free(t);
+}
+
 int main(void)
 {
 	run(wiring__right_one_has_no_complaints);
@@ -136,5 +158,6 @@ int main(void)
 	run(wiring__silent_and_strange_ports_are_named);
 	run(wiring__of_one_host_judges_that_host);
 	run(bcube__formed_from_nics_is_wired_by_digits);
+	run(ports__of_a_server_lead_to_its_levels);
 	return tap_done();
 }

@@ -128,22 +128,34 @@ static void examine(struct doctor *d)
 	look_again(d, since);
 }
 
-static int arguments(struct cli *c, int argc, char **argv, const char **peer)
+static int arguments(struct doctor *d, int argc, char **argv)
 {
+	static const char *const words[] = {"--peer", "--topology", "--host"};
+	const char **to[] = {&d->peer, &d->topology, &d->host};
+	static const char *const what[] = {"ADDR", "FILE", "NAME"};
 	uint8_t addr[16];
+	int i;
 
-	if (argc < 1)
-		return CLI_OK;
-	if (strcmp(argv[0], "--peer"))
-		return cli_no_args(c, argc, argv);
-	if (argc < 2)
-		return cli_usage(c, "--peer needs ADDR");
-	if (parse_addr(argv[1], addr))
-		return cli_error(c,
+	for (; argc > 0; argc -= 2, argv += 2) {
+		for (i = 0; i < 3 && strcmp(argv[0], words[i]); i++)
+			;
+		if (i == 3)
+			return cli_no_args(d->c, argc, argv);
+		if (argc < 2)
+			return cli_usage(d->c, "%s needs %s", words[i],
+					 what[i]);
+		*to[i] = argv[1];
+	}
+	if (d->peer && parse_addr(d->peer, addr))
+		return cli_error(d->c,
 				 "--peer \"%s\" is not an IPv4 or IPv6 address",
-				 argv[1]);
-	*peer = argv[1];
-	return cli_no_args(c, argc - 2, argv + 2);
+				 d->peer);
+	if (d->peer && d->topology)
+		return cli_usage(d->c,
+				 "--peer and --topology exclude each other");
+	if (d->host && !d->topology)
+		return cli_usage(d->c, "--host needs --topology FILE");
+	return CLI_OK;
 }
 
 static int cmd_doctor(struct cli *c, int argc, char **argv)
@@ -151,12 +163,15 @@ static int cmd_doctor(struct cli *c, int argc, char **argv)
 	struct doctor d = {.c = c, .notes = json_array()};
 	int err;
 
-	err = arguments(c, argc, argv, &d.peer);
+	err = arguments(&d, argc, argv);
+	if (!err && d.topology)
+		err = doctor_wiring(&d);
 	if (err) {
 		json_decref(d.notes);
 		return err;
 	}
-	examine(&d);
+	if (!d.topology)
+		examine(&d);
 	if (!c->json)
 		print_notes(&d);
 	json_decref(d.status);
@@ -175,8 +190,8 @@ static int cmd_doctor(struct cli *c, int argc, char **argv)
 }
 
 static const struct cli_cmd cmds[] = {
-	{"", "[--peer ADDR]",
-	 "Look for what is wrong here, or on the way to one address.",
+	{"", "[--peer ADDR | --topology FILE [--host NAME]]",
+	 "Look for what is wrong here, on the way to one address, or in the wiring.",
 	 cmd_doctor},
 };
 

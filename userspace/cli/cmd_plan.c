@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "plan_file.h"
 #include "userspace/plan/plan.h"
 
 /* Progress is shown from this moment on. */
@@ -47,46 +48,6 @@ static int show_progress(void *arg, const char *what, double share)
 	p->last = now;
 	p->shown = true;
 	return 0;
-}
-
-/* A whole file; "-" is standard input. */
-static int read_file(struct cli *c, const char *name, char **text, size_t *len)
-{
-	FILE *f = strcmp(name, "-") ? fopen(name, "re") : stdin;
-	size_t room = 65536, n;
-	char *buf = NULL, *more;
-	int err = 0;
-
-	*len = 0;
-	if (!f)
-		return cli_error(c, "cannot open \"%s\": %s", name,
-				 strerror(errno));
-	for (;;) {
-		more = realloc(buf, room);
-		if (!more) {
-			err = cli_error(c, "out of memory");
-			break;
-		}
-		buf = more;
-		n = fread(buf + *len, 1, room - *len, f);
-		*len += n;
-		if (ferror(f))
-			err = cli_error(c, "%s: %s", name, strerror(errno));
-		else if (*len > PLAN_TEXT_MAX)
-			err = cli_error(c, "%s: more than %u bytes", name,
-					PLAN_TEXT_MAX);
-		if (err || *len < room)
-			break;
-		room *= 2;
-	}
-	if (f != stdin)
-		fclose(f);
-	if (err) {
-		free(buf);
-		buf = NULL;
-	}
-	*text = buf;
-	return err;
 }
 
 /* Nobody sees half a file: a new one takes the place of the old one. */
@@ -190,22 +151,12 @@ static int load_topology(struct cli *c, const struct words *w,
 			 struct plan_topology **topo)
 {
 	struct plan_error e;
-	size_t len;
-	char *text;
-	int err;
 
-	if (w->builtin) {
-		if (plan_topology_builtin(topo, w->builtin, &e))
-			return cli_error(c, "%s", e.text);
-		return CLI_OK;
-	}
-	err = read_file(c, w->file[0], &text, &len);
-	if (err)
-		return err;
-	if (plan_topology_parse(topo, w->file[0], text, len, &e))
-		err = cli_error(c, "%s", e.text);
-	free(text);
-	return err;
+	if (!w->builtin)
+		return plan_file_topology(c, w->file[0], topo);
+	if (plan_topology_builtin(topo, w->builtin, &e))
+		return cli_error(c, "%s", e.text);
+	return CLI_OK;
 }
 
 static int load_jobs(struct cli *c, const char *name,
@@ -214,7 +165,7 @@ static int load_jobs(struct cli *c, const char *name,
 	struct plan_error e;
 	size_t len;
 	char *text;
-	int err = read_file(c, name, &text, &len);
+	int err = plan_file_read(c, name, &text, &len);
 
 	if (err)
 		return err;
@@ -299,7 +250,7 @@ static int load_plan(struct cli *c, const struct words *w, json_t **plan)
 		return cli_usage(c, "PLAN is missing");
 	if (w->nfile > 1)
 		return cli_usage(c, "\"%s\" is not expected here", w->file[1]);
-	err = read_file(c, w->file[0], &text, &len);
+	err = plan_file_read(c, w->file[0], &text, &len);
 	if (err)
 		return err;
 	if (plan_read(plan, w->file[0], text, len, &e))

@@ -18,6 +18,8 @@ enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_FAIL };
  * struct doctor - one examination
  * @c:      for requests to tribd.
  * @peer:   --peer: look at the way to this address only, else NULL.
+ * @topology: --topology: look at the wiring that this file describes only,
+ *          of --host @host, else of the host of our name.
  * @notes:  what was found, in order.
  * @worst:  enum doctor_state of the worst of them.
  * @status: what tribd said; NULL: there is no tribd.
@@ -29,6 +31,8 @@ enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_FAIL };
 struct doctor {
 	struct cli *c;
 	const char *peer;
+	const char *topology;
+	const char *host;
 	json_t *notes;
 	int worst;
 	json_t *status;
@@ -59,6 +63,9 @@ void doctor_host(struct doctor *d);
 
 /* doctor_face.c: each face: port, XDP, addresses; then the way to it. */
 void doctor_faces(struct doctor *d);
+
+/* doctor_wiring.c: a topology's. Returns enum cli_code: can it be read? */
+int doctor_wiring(struct doctor *d);
 
 /* doctor_job.c: who has not joined; who is slow or silent between two looks;
  * and counters that mean trouble. */

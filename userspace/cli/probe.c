@@ -111,6 +111,9 @@ static void start(struct probe *p)
 	}
 	if (getrandom(&p->token, sizeof(p->token), 0) < 0)
 		p->token = (uintptr_t)p;
+	if (p->dev && setsockopt(p->fd, SOL_SOCKET, SO_BINDTODEVICE, p->dev,
+				 (socklen_t)strlen(p->dev) + 1))
+		goto fail;
 	dont_fragment(p->fd, v4);
 	len = to_sockaddr(p->local, v4, p->scope, 0, &ss);
 	if (memcmp(p->local, zero, 16) &&

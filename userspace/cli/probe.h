@@ -19,6 +19,8 @@ enum probe_kind {
  * struct probe - one question
  * @addr:  of whom; IPv4 mapped.
  * @local: our address, or all zeros.
+ * @dev:   PROBE_PING: ask through this device, and hear the answer through it;
+ *         NULL: whichever.
  * @scope: device that a link-local address is behind, or 0.
  * @port:  PROBE_PORT.
  * @size:  PROBE_PING: bytes of the whole IP packet.
@@ -31,6 +33,7 @@ struct probe {
 	enum probe_kind kind;
 	uint8_t addr[16];
 	uint8_t local[16];
+	const char *dev;
 	uint32_t scope;
 	uint16_t port;
 	uint32_t size;

@@ -102,6 +102,28 @@ char *plan_explain(const json_t *plan);
 char *plan_draw(const json_t *plan);
 
 /**
+ * struct plan_port - a port of a host
+ * @dev, @addr: its name and address ("" if the topology gives none),
+ * @peer: the host or switch behind it,
+ * @ask: addresses of all hosts behind it, across one switch; @nask of them.
+ */
+struct plan_port {
+	const char *dev;
+	const char *addr;
+	const char *peer;
+	const char **ask;
+	size_t nask;
+};
+
+/*
+ * The ports of @host that have a name, as long as @t lives; -ENOENT: there is
+ * no such node.
+ */
+int plan_topology_ports(const struct plan_topology *t, const char *host,
+			struct plan_port **out, size_t *n);
+void plan_ports_free(struct plan_port *p, size_t n);
+
+/**
  * struct plan_wire - one end of a link as somebody found it
  * @node: whose port @dev it is,
  * @dev:  its name,
