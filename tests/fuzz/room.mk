@@ -4,7 +4,8 @@ FUZZ_CFLAGS := -std=gnu11 $(WARN) -O2 -g $(CPPFLAGS_ALL) -fsanitize=fuzzer \
 	-fno-omit-frame-pointer
 
 FUZZ_XDP := $(addprefix tests/fuzz/,fuzz_xdp.c gen.c rig.c model_admit.c \
-	model_grow.c model_local.c model_send.c model_tree.c mutate.c)
+	model_grow.c model_local.c model_pool.c model_send.c model_tree.c \
+	mutate.c)
 
 build/fuzz-xdp: $(FUZZ_XDP) tests/fuzz/room.mk $(wildcard tests/fuzz/*.h kmod/uapi/*.h)
 	@mkdir -p $(@D)
