@@ -27,7 +27,7 @@ FUZZ_NETLINK := tests/fuzz/fuzz_netlink.c tests/fuzz/daemon_double.c \
 	$(addprefix userspace/daemon/,nl_client.c nl_policy.c nl_face.c \
 	nl_group.c nl_job.c nl_stats.c nl_status.c nl_tree.c nl_tree_get.c \
 	face.c face_spec.c job.c tree.c tree_spec.c ticket.c row.c stats.c \
-	slots.c)
+	pool.c pool_spec.c slots.c)
 
 build/fuzz-netlink: $(FUZZ_NETLINK) userspace/daemon/netlink.c \
 		$(wildcard userspace/daemon/*.h)
