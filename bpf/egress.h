@@ -70,7 +70,8 @@ static __always_inline void put_udp(struct udphdr *udp,
 	udp->check = 0;
 	if (r->up) {
 		h->flags |= TRIB_F_UP;
-		store16(&h->child, bpf_htons(r->child));
+		if (r->up == TRIB_REWRITE_UP)
+			store16(&h->child, bpf_htons(r->child));
 	} else {
 		h->flags &= ~TRIB_F_UP;
 	}

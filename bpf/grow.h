@@ -14,6 +14,7 @@
 #include <linux/pkt_cls.h>
 #include "egress.h"
 #include "node.h"
+#include "pool_slot.h"
 
 /**
  * struct grow_arg - the packet that leaves, without what differs by receiver
@@ -22,6 +23,8 @@
  * @seen:  NEED: who has contributed.
  * @group: whose rewrites hold.
  * @len:   bytes behind @h.
+ * @vlan:  tags that it came with, outer first.
+ * @sport: UDP port that it came from.
  * @v6:    IPv6.
  * @offload: the sender left the UDP checksum to its device, so whoever sends
  *         this packet on wants the pseudo header's sum in its place.
@@ -32,7 +35,9 @@ struct grow_arg {
 	__u64 seen;
 	__u32 group;
 	__u32 len;
-	__u32 v6;
+	__be16 vlan[2];
+	__be16 sport;
+	__u16 v6;
 	__u32 offload;
 };
 
@@ -104,7 +109,8 @@ static __noinline long send_copy(struct __sk_buff *skb,
 
 	if (r->up) {
 		h.flags |= TRIB_F_UP;
-		store16(&h.child, bpf_htons(r->child));
+		if (r->up == TRIB_REWRITE_UP)
+			store16(&h.child, bpf_htons(r->child));
 	} else {
 		h.flags &= ~TRIB_F_UP;
 	}
@@ -166,16 +172,18 @@ static __always_inline void grow_group(struct __sk_buff *skb,
 		grow_member(skb, a, row->ifindex[i]);
 }
 
-/* The answer to a child, whose MAC XDP has put into aux and scale. */
-static __noinline void grow_answer(struct __sk_buff *skb,
-					struct grow_arg *a,
-					const struct trib_peer *peer,
-					const __u8 *mac, const __u8 *dmac)
+/* A UDP port and two tags as one argument: there may be five. */
+#define ANSWER_TO(port, vlan)                                                  \
+	((__u64)(port) | (__u64)(vlan)[0] << 16 | (__u64)(vlan)[1] << 32)
+
+/* The answer to @to, whose MAC XDP has put into aux and scale. */
+static __noinline void grow_answer(struct __sk_buff *skb, struct grow_arg *a,
+				   __u64 to, const __u8 *mac, const __u8 *dmac)
 {
 	struct trib_rewrite r = {
 		.sport = UDP_PORT,
-		.dport = peer->port,
-		.vlan = { peer->vlan[0], peer->vlan[1] },
+		.dport = to,
+		.vlan = { to >> 16, to >> 32 },
 		.v6 = a->v6,
 	};
 	const struct ipv6hdr *ip6 = (void *)a->ip;
@@ -310,6 +318,75 @@ static __always_inline __u32 grow_fill(struct __sk_buff *skb,
 	return why;
 }
 
+/* As grow_copy(), of a shared pool's slot. */
+static __always_inline __u32 pool_copy(struct __sk_buff *skb,
+				       struct grow_arg *a,
+				       struct trib_pool_slot *s,
+				       const struct trib_pool *row)
+{
+	__u32 off = l4_off(a) + sizeof(struct udphdr) + sizeof(a->h);
+	__u32 n = row->bmwords * 8, len = trib_payload_len(s->nval);
+	__u8 flags = TRIB_F_UP | (s->flags & SLOT_KEEP_FLAGS) |
+		     (a->h.flags & TRIB_F_RESEND);
+	__u64 meta = *pool_meta(s);
+
+	flags |= s->nval ? 0 : TRIB_F_EMPTY;
+	store64(&a->h, head_word(TRIB_T_GRAD, flags, meta) |
+			       (__u64)row->bmwords << 56);
+	store16(&a->h.relay, bpf_htons(row->next));
+	store32(&a->h.nval, bpf_htons(s->nval));
+	store32(&a->h.scale, META_SCALE(meta));
+	/* In this form every verifier sees that they are not 0. */
+	n--;
+	HIDE(n);
+	if (n >= sizeof(s->workers) ||
+	    bpf_skb_store_bytes(skb, off, s->workers, n + 1, 0))
+		return TRIB_DROP_GROW;
+	if (!len)
+		return 0;
+	off += n + 1;
+	len--;
+	HIDE(len);
+	if (len >= sizeof(s->v) ||
+	    bpf_skb_store_bytes(skb, off, s->v, len + 1, 0))
+		return TRIB_DROP_GROW;
+	return 0;
+}
+
+/* As grow_fill(), for a sum of a shared pool, whose identity counts. */
+static __noinline __u32 pool_grow(struct __sk_buff *skb, struct grow_arg *a)
+{
+	struct pool_arg id = {
+		.tree = bpf_ntohs(load16(&a->h.tree)),
+		.job = bpf_ntohs(load16(&a->h.job)),
+		.chunk = bpf_ntohl(load32(&a->h.chunk)),
+		.epoch = bpf_ntohl(load32(&a->h.epoch)),
+	};
+	__u32 key = id.tree, why, nval;
+	struct trib_pool_slot *s;
+	struct trib_pool *row;
+
+	row = bpf_map_lookup_elem(&pools, &key);
+	if (!row)
+		return TRIB_DROP_TREE;
+	s = pool_slot_of(row, &id);
+	if (!s)
+		return TRIB_DROP_GROW_GONE;
+	nval = s->nval;
+	a->len = row->bmwords * 8 + trib_payload_len(nval);
+	if (bpf_skb_change_tail(skb, l4_off(a) + l4_len(a), 0))
+		return TRIB_DROP_GROW;
+	if (!try_lock(&s->busy))
+		return TRIB_DROP_BUSY;
+	if (!pool_is_of(s, &id) || s->state != TRIB_POOL_SENT ||
+	    s->nval != nval)
+		why = TRIB_DROP_GROW_GONE;
+	else
+		why = pool_copy(skb, a, s, row);
+	unlock(&s->busy);
+	return why;
+}
+
 /*
  * Is the UDP checksum still to be computed by a device? Only then does the
  * kernel leave the field alone when the data under it is said to change.
@@ -351,10 +428,17 @@ static __always_inline bool grow_read(struct __sk_buff *skb,
 				      struct grow_arg *a, struct ethhdr *eth)
 {
 #pragma clang loop unroll(full)
-	for (int i = 0; i < 2; i++)
-		if ((skb->vlan_present || is_vlan(skb->protocol)) &&
-		    bpf_skb_vlan_pop(skb))
+	for (int i = 0; i < 2; i++) {
+		if (!skb->vlan_present && !is_vlan(skb->protocol))
+			break;
+		if (skb->vlan_present)
+			a->vlan[i] = bpf_htons(skb->vlan_tci);
+		else if (bpf_skb_load_bytes(skb, 14, &a->vlan[i], 2))
 			return false;
+		a->vlan[i] &= bpf_htons(VLAN_ID_MASK);
+		if (bpf_skb_vlan_pop(skb))
+			return false;
+	}
 	if (bpf_skb_load_bytes(skb, 0, eth, sizeof(*eth)))
 		return false;
 	a->v6 = eth->h_proto == bpf_htons(ETH_P_IPV6);
@@ -363,7 +447,8 @@ static __always_inline bool grow_read(struct __sk_buff *skb,
 		return false;
 	if (!grow_is_ours(skb, a, eth->h_proto))
 		return false;
-	if (bpf_skb_load_bytes(skb, l4_off(a) + sizeof(struct udphdr), &a->h,
+	if (bpf_skb_load_bytes(skb, l4_off(a), &a->sport, sizeof(a->sport)) ||
+	    bpf_skb_load_bytes(skb, l4_off(a) + sizeof(struct udphdr), &a->h,
 			       sizeof(a->h)))
 		return false;
 	a->len = skb->len - l4_off(a) - sizeof(struct udphdr) - sizeof(a->h);
@@ -378,10 +463,13 @@ static __always_inline struct trib_tree *grow_tree(const struct trib_hdr *h)
 	struct trib_tree *t = bpf_map_lookup_elem(&trees, &row);
 
 	if (!t || !(t->flags & TRIB_TREE_USED) ||
-	    t->cookie != load64(&h->cookie) ||
-	    t->epoch != bpf_ntohl(load32(&h->epoch)))
+	    t->cookie != load64(&h->cookie))
 		return NULL;
-	return t;
+	/* In a shared tree a slot's identity has it. */
+	return (t->flags & TRIB_TREE_SHARED) ||
+			       t->epoch == bpf_ntohl(load32(&h->epoch)) ?
+		       t :
+		       NULL;
 }
 
 static __always_inline void grow_count(__u8 type, __u32 how)
@@ -399,6 +487,21 @@ static __always_inline int grow_drop(__u32 why)
 {
 	stat(why);
 	return TC_ACT_SHOT;
+}
+
+/* PROBE becomes its answer. Return: false if the tree's row is gone. */
+static __always_inline bool grow_probe(struct trib_hdr *h)
+{
+	__u32 key = bpf_ntohs(load16(&h->tree));
+	struct trib_pool *row = bpf_map_lookup_elem(&pools, &key);
+
+	if (!row)
+		return false;
+	store16(&h->relay, bpf_htons(row->relay));
+	store16(&h->aux, 0);
+	store32(&h->scale, 0);
+	stat(TRIB_TX_GROW);
+	return true;
 }
 
 /* A packet with the mark. */
@@ -421,19 +524,28 @@ static __always_inline int grow_marked(struct __sk_buff *skb, __u32 group)
 	type = a.h.attempt;
 	a.h.type = type;
 	a.h.attempt = 0;
-	store16(&a.h.relay, 0);
+	store16(&a.h.relay, how & (GROW_FILL | GROW_ANSWER) ? 0 : a.sport);
 	if (how & GROW_FILL) {
-		why = grow_fill(skb, &a, t, type);
+		why = how & GROW_POOL ? pool_grow(skb, &a) :
+					grow_fill(skb, &a, t, type);
 		if (why)
 			return grow_drop(why);
 		grow_count(type, how);
 	}
 	if (type == TRIB_T_NEED && (how & GROW_FILL) && t->deliver)
 		ring_event(t->deliver, &a.h, TRIB_T_NEED, a.seen);
-	if (how & GROW_ANSWER) {
+	if ((how & GROW_ANSWER) && (how & GROW_POOL)) {
+		if (!grow_probe(&a.h))
+			return grow_drop(TRIB_DROP_GROW_GONE);
+		grow_answer(skb, &a, ANSWER_TO(a.sport, a.vlan), mac,
+			    eth.h_dest);
+	} else if (how & GROW_ANSWER) {
 		if (child >= TRIB_CHILDREN_MAX)
 			return grow_drop(TRIB_DROP_CHILD);
-		grow_answer(skb, &a, &t->child[child], mac, eth.h_dest);
+		grow_answer(skb, &a,
+			    ANSWER_TO(t->child[child].port,
+				      t->child[child].vlan),
+			    mac, eth.h_dest);
 	} else if (how & GROW_BOTH) {
 		grow_group(skb, &a, t->down);
 		grow_group(skb, &a, t->up);

@@ -84,6 +84,7 @@ static __always_inline void store64(void *p, __u64 v)
  * @ifindex: where it came in.
  * @v6:     IPv6, else IPv4 without options.
  * @ce:     congestion was experienced on the way here.
+ * @plain:  a GRAD for a dedicated tree, with nothing that needs a second look.
  */
 struct pkt {
 	struct ethhdr *eth;
@@ -97,6 +98,7 @@ struct pkt {
 	__u32 ifindex;
 	bool v6;
 	bool ce;
+	bool plain;
 };
 
 /* No @off is larger: 110 with 2 tags and IPv6. Every verifier keeps a mask. */

@@ -121,23 +121,20 @@ static __always_inline bool type_ok(__u8 type, __u8 flags)
 	case TRIB_T_NEED:
 	case TRIB_T_ALIVE:
 	case TRIB_T_ABORT:
+	case TRIB_T_PROBE:
 		return true;
 	default:
 		return false;
 	}
 }
 
-/* Op, format and bitmap of a type that the data plane handles itself. */
+/* Op and format of a type that the data plane handles itself. */
 static __always_inline bool format_ok(const struct trib_hdr *h)
 {
 	__u8 type = h->type;
 
-	/* Shared pools and compressed payloads have pools of their own. */
-	if (h->nm | h->attempt | load16(&h->relay) | (h->flags & TRIB_F_MASK))
-		return false;
-	if (type == TRIB_T_NEED)
-		return h->bmwords == 1 && h->nval == 0;
-	if (h->bmwords)
+	/* Compressed payloads have formats of their own. */
+	if (h->nm | h->attempt | (h->flags & TRIB_F_MASK))
 		return false;
 	if (type != TRIB_T_GRAD && type != TRIB_T_RESULT)
 		return type >= TRIB_T_JOIN || h->nval == 0;
@@ -206,6 +203,7 @@ static __always_inline int parse_ours(struct xdp_md *ctx, struct pkt *p,
 		return drop(TRIB_DROP_SHORT);
 	nval = bpf_ntohs(load16(&h->nval));
 	plain = nval <= TRIB_NVAL && plain_grad(h);
+	p->plain = plain;
 	len = trib_payload_len(nval);
 	if (!plain) {
 		why = check_header(h, nval);
@@ -315,17 +313,11 @@ static __always_inline bool face_ok(const struct pkt *p,
 	       load32(&ip6->saddr.s6_addr32[3]) == peer->addr[3];
 }
 
-/*
- * Who may speak to which tree.
- * Return: 0 with *@tree and, for packets that travel up, *@child; or the
- * reason to drop.
- */
-static __always_inline __u32 admit(struct pkt *p, struct trib_tree **tree,
-				   __u32 *child)
+/* The packet's tree. Return: 0 with *@tree, or the reason to drop. */
+static __always_inline __u32 admit_tree(struct pkt *p, struct trib_tree **tree)
 {
-	__u32 row = bpf_ntohs(load16(&p->h->tree)), i;
+	__u32 row = bpf_ntohs(load16(&p->h->tree));
 	struct trib_tree *t = bpf_map_lookup_elem(&trees, &row);
-	struct trib_peer *peer;
 
 	if (!t || !(t->flags & TRIB_TREE_USED) ||
 	    t->job != bpf_ntohs(load16(&p->h->job)))
@@ -333,7 +325,35 @@ static __always_inline __u32 admit(struct pkt *p, struct trib_tree **tree,
 	if (t->cookie != load64(&p->h->cookie))
 		return TRIB_DROP_COOKIE;
 	*tree = t;
+	return 0;
+}
+
+/* What only packets of shared trees have. Return: 0, or the reason to drop. */
+static __always_inline __u32 dedicated_ok(const struct trib_hdr *h)
+{
+	if (h->type == TRIB_T_PROBE)
+		return TRIB_DROP_TYPE;
+	if (load16(&h->relay) || h->bmwords != (h->type == TRIB_T_NEED))
+		return TRIB_DROP_FORMAT;
+	return 0;
+}
+
+/*
+ * Who may speak to a dedicated tree.
+ * Return: 0 with, for packets that travel up, *@child; or the reason to drop.
+ */
+static __always_inline __u32 admit(struct pkt *p, struct trib_tree *t,
+				   __u32 *child)
+{
+	struct trib_peer *peer;
+	__u32 i;
+
 	*child = 0;
+	if (!p->plain) {
+		i = dedicated_ok(p->h);
+		if (i)
+			return i;
+	}
 	if (p->h->flags & TRIB_F_UP) {
 		i = bpf_ntohs(load16(&p->h->child));
 		if (i >= TRIB_CHILDREN_MAX || i >= t->nchild ||

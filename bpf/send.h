@@ -25,13 +25,16 @@ struct mark {
 
 /*
  * &trib_hdr.relay of a packet for the clsact program, whose type is
- * TRIB_T_GROW and whose own type is in &trib_hdr.attempt.
+ * TRIB_T_GROW and whose own type is in &trib_hdr.attempt. Its own relay number
+ * is in the UDP source port, which an answer keeps.
  */
 enum grow_how {
 	GROW_FILL = 1 << 0,   /* values and header come from the slot */
 	GROW_ANSWER = 1 << 1, /* with FILL: to the child that it came from, whose
 			       * MAC has moved to aux and scale */
 	GROW_BOTH = 1 << 2,   /* to the tree's down and up groups */
+	GROW_POOL = 1 << 3,   /* with FILL: the slot is one of a shared pool; with
+			       * ANSWER: to a PROBE */
 };
 
 /* The first 8 bytes of a header that is not compressed. */
@@ -60,6 +63,8 @@ static __always_inline int to_grow(struct pkt *p, __u32 group, __u32 how)
 {
 	if (how & GROW_ANSWER)
 		__builtin_memcpy(&p->h->aux, p->eth->h_source, ETH_ALEN);
+	else
+		p->udp->source = load16(&p->h->relay);
 	mark_group(p->eth, group);
 	p->h->attempt = p->h->type;
 	p->h->type = TRIB_T_GROW;

@@ -9,6 +9,7 @@
 #include "grow.h"
 #include "maps.h"
 #include "parse.h"
+#include "pool.h"
 #include "tree.h"
 
 SEC("xdp")
@@ -22,7 +23,12 @@ int trib_xdp(struct xdp_md *ctx)
 	verdict = parse(ctx, &p);
 	if (verdict != PARSE_OK)
 		return verdict;
-	why = admit(&p, &t, &child);
+	why = admit_tree(&p, &t);
+	if (why)
+		return drop(why);
+	if (t->flags & TRIB_TREE_SHARED)
+		return pool_packet(ctx, &p, t);
+	why = admit(&p, t, &child);
 	if (why)
 		return drop(why);
 	return tree_packet(ctx, &p, t, child);

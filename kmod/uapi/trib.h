@@ -106,6 +106,7 @@ enum trib_attr_status {
 	TRIB_A_STATUS_JOBS,		/* u32 */
 	TRIB_A_STATUS_TREES,		/* u32 */
 	TRIB_A_STATUS_WORKERS,		/* u32: attached to this daemon */
+	TRIB_A_STATUS_POOL,		/* u32: slots that shared trees have in common */
 	TRIB_A_STATUS__MAX,
 };
 
@@ -168,6 +169,14 @@ enum trib_attr_tree {
 	TRIB_A_TREE_GROUP_ALL,		/* u32: read only */
 	TRIB_A_TREE_GROUP_UP,		/* u32: read only */
 	TRIB_A_TREE_JOINED,		/* u64: children that joined; read only */
+	TRIB_A_TREE_RELAY,		/* u16: our number, 1 to 65534; only shared
+					 * trees have one, and what follows */
+	TRIB_A_TREE_NEXT,		/* u16: next hop's number; 65535 = the PS */
+	TRIB_A_TREE_WORKERS,		/* 128 bytes: ranks whose values come by, as
+					 * in &trib_hdr.bmwords; default: children */
+	TRIB_A_TREE_CAP,		/* u32: slots it may hold; 0 = no bound */
+	TRIB_A_TREE_AGE_MS,		/* u32: age at which others may take a slot,
+					 * two time-outs; default 100 */
 	TRIB_A_TREE__MAX,
 };
 

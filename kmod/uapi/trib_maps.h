@@ -17,6 +17,11 @@
  * delivers	array			deliver number	struct trib_deliver
  * cells	array of arrays		deliver number	array of struct trib_cell
  * rings	array of ring buffers	ring number	struct trib_event records
+ * pools	array			tree number	struct trib_pool
+ * pool_slots	array			slot number	struct trib_pool_slot
+ * pool_table	array			bucket		__u32 slot number
+ * pool_marks	array			mark number	__u64, TRIB_MARK()
+ * pool_faces	hash			trib_pool_face	struct trib_pool_local
  *
  * Every entry of groups and ports names the program trib_egress: a port's
  * transmit batch has one devmap program, that of the batch's first frame.
@@ -35,7 +40,7 @@
 
 #include "trib_wire.h"
 
-#define TRIB_MAPS_ABI		1
+#define TRIB_MAPS_ABI		2
 
 /* Values per slot: one size per loaded object, chosen when it is compiled. */
 #ifndef TRIB_NVAL
@@ -58,6 +63,10 @@
  * @ngroups: rows of groups and members.
  * @ndelivers: rows of delivers and cells.
  * @nrings: rows of rings.
+ * @npool:  rows of pool_slots.
+ * @nbuckets: rows of pool_table, a power of 2.
+ * @nmarks: rows of pool_marks.
+ * @nfaces: entries of pool_faces.
  * @instance: random, made when the maps were created.
  */
 struct trib_config {
@@ -68,10 +77,14 @@ struct trib_config {
 	__u32 ngroups;
 	__u32 ndelivers;
 	__u32 nrings;
+	__u32 npool;
+	__u32 nbuckets;
+	__u32 nmarks;
+	__u32 nfaces;
 	__u32 rsvd;
 	__u64 instance;
 };
-TRIB_ASSERT(sizeof(struct trib_config) == 40, "trib_config");
+TRIB_ASSERT(sizeof(struct trib_config) == 56, "trib_config");
 
 /**
  * struct trib_peer - a neighbour in a tree and the face it must arrive from
@@ -99,12 +112,16 @@ TRIB_ASSERT(sizeof(struct trib_peer) == 40, "trib_peer");
  * @TRIB_TREE_ROOT:  no parent: full slots become results here.
  * @TRIB_TREE_LEAF:  no children: a worker host that only delivers.
  * @TRIB_TREE_V6:    all faces are IPv6 (else all are IPv4).
+ * @TRIB_TREE_SHARED: sums are in slots that all shared trees have in common;
+ *                   struct trib_pool says the rest. Of this struct only cookie,
+ *                   job, flags, down, up, world and parent count.
  */
 enum trib_tree_flags {
 	TRIB_TREE_USED = 1 << 0,
 	TRIB_TREE_ROOT = 1 << 1,
 	TRIB_TREE_LEAF = 1 << 2,
 	TRIB_TREE_V6 = 1 << 3,
+	TRIB_TREE_SHARED = 1 << 4,
 };
 
 /**
@@ -197,6 +214,162 @@ struct trib_slot {
 };
 TRIB_ASSERT(sizeof(struct trib_slot) == 64 + TRIB_NVAL * 4, "trib_slot");
 
+/*
+ * Shared pools. Which slot a chunk goes to: the row of pool_table in the bucket
+ * trib_pool_bucket(), written by tribd: of all slots the one with the largest
+ * trib_pool_weight() there. A slot more moves its own share of the buckets only.
+ */
+
+/* All bits of the result depend on all bits of @x. */
+static inline __attribute__((always_inline)) __u64 trib_pool_mix(__u64 x)
+{
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ULL;
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ULL;
+	return x ^ x >> 32;
+}
+
+/**
+ * trib_pool_bucket() - where to look in pool_table
+ * @key:  the chunk, or chunk modulo cap: then the job has no more than cap keys
+ *        in a tree, and so no more slots.
+ * @mask: rows of pool_table - 1.
+ */
+static inline __attribute__((always_inline)) __u32
+trib_pool_bucket(__u16 job, __u16 tree, __u32 key, __u32 mask)
+{
+	__u64 id = (__u64)job << 48 | (__u64)tree << 32 | key;
+
+	return (__u32)trib_pool_mix(id) & mask;
+}
+
+static inline __attribute__((always_inline)) __u64
+trib_pool_weight(__u32 bucket, __u32 slot)
+{
+	return trib_pool_mix((__u64)bucket << 32 | (slot + 1));
+}
+
+/**
+ * struct trib_pool - what a shared tree has beyond struct trib_tree
+ * @relay:   our number: GRADs that bear it are added up here.
+ * @next:    the next hop's number, which those bear that leave.
+ * @bmwords: words of bitmap in each GRAD, and of @mask: 1 to TRIB_BMWORDS_MAX.
+ * @cap:     slots that the job may hold for this tree; 0: no bound.
+ * @mark0:   first of its rows of pool_marks.
+ * @mark_mask: 2W - 1: mark = mark0 + (chunk & mark_mask).
+ * @table_mask: rows of pool_table - 1.
+ * @age_ns:  two time-outs: another chunk may take a slot that is older.
+ * @mask:    workers whose values come by here, as on the wire.
+ */
+struct trib_pool {
+	__u16 relay;
+	__u16 next;
+	__u8 bmwords;
+	__u8 rsvd[3];
+	__u32 cap;
+	__u32 mark0;
+	__u32 mark_mask;
+	__u32 table_mask;
+	__u64 age_ns;
+	__be64 mask[TRIB_BMWORDS_MAX];
+};
+TRIB_ASSERT(sizeof(struct trib_pool) == 32 + 8 * TRIB_BMWORDS_MAX, "trib_pool");
+
+/*
+ * A mark: what a relay knows of a chunk, slot or not. 30 bits of the epoch, the
+ * chunk, and:
+ * MET:   a contribution came; the rest of the chunk goes where that one went.
+ * ACKED: its RESULT went down.
+ * 0 is no mark.
+ */
+#define TRIB_MARK_MET		(1ULL << 0)
+#define TRIB_MARK_ACKED		(1ULL << 1)
+#define TRIB_MARK_FLAGS		(TRIB_MARK_MET | TRIB_MARK_ACKED)
+#define TRIB_MARK(epoch, chunk)                                                \
+	((__u64)(epoch) << 34 | (__u64)(__u32)(chunk) << 2)
+
+/* Negative if (@epoch, @chunk) is before @mark's; 0: its own. */
+static inline __attribute__((always_inline)) __s32
+trib_mark_diff(__u32 epoch, __u32 chunk, __u64 mark)
+{
+	__s32 age = (__s32)((epoch - (__u32)(mark >> 34)) << 2);
+
+	return age ? age : trib_chunk_diff(chunk, (__u32)(mark >> 2));
+}
+
+enum trib_pool_state {
+	TRIB_POOL_FREE = 0,
+	TRIB_POOL_COLLECT = 1,
+	TRIB_POOL_SENT = 2,
+};
+
+/**
+ * struct trib_pool_slot - the sum of some workers' values of one chunk
+ * @busy:   owner word, as in struct trib_slot.
+ * @job:    with tree, epoch and chunk: whose it is.
+ * @tree:   see above.
+ * @epoch:  see above.
+ * @chunk:  see above.
+ * @scale:  of the chunk, as on the wire.
+ * @op:     of the chunk.
+ * @fmt:    of the chunk.
+ * @nm:     of the chunk.
+ * @nval:   32-bit units valid in @v; 0 while only EMPTY contributions came.
+ * @state:  enum trib_pool_state.
+ * @flags:  TRIB_F_CE and TRIB_F_PUSH as collected.
+ * @time_ns: of the last contribution (bpf_ktime_get_ns).
+ * @workers: who is in @v, as on the wire; as many words as the tree has.
+ * @v:      the values, little-endian words.
+ */
+struct trib_pool_slot {
+	__u32 busy;
+	__u16 job;
+	__u16 tree;
+	__u32 epoch;
+	__u32 chunk;
+	__be32 scale;
+	__u8 op;
+	__u8 fmt;
+	__u8 nm;
+	__u8 rsvd0;
+	__u16 nval;
+	__u8 state;
+	__u8 flags;
+	__u32 rsvd1;
+	__u64 time_ns;
+	__be64 workers[TRIB_BMWORDS_MAX];
+	__u64 rsvd[3];
+	__u64 v[TRIB_NVAL / 2];
+};
+TRIB_ASSERT(sizeof(struct trib_pool_slot) == 192 + TRIB_NVAL * 4,
+	    "trib_pool_slot");
+
+/**
+ * struct trib_pool_face - who may send up to a shared tree
+ *
+ * Ranks are many and neighbours few, so it is not looked up by rank. An entry
+ * without @ifindex and @vlan has an address of ours: packets from others that
+ * are not for it are left to IP.
+ *
+ * @tree:    number.
+ * @ifindex: port it arrives at.
+ * @addr:    source address, IPv6 or v4-mapped.
+ * @vlan:    outer and inner VLAN tag (id only), 0 = none.
+ */
+struct trib_pool_face {
+	__u32 tree;
+	__u32 ifindex;
+	__be32 addr[4];
+	__be16 vlan[2];
+};
+TRIB_ASSERT(sizeof(struct trib_pool_face) == 28, "trib_pool_face");
+
+/* struct trib_pool_local - @addr: our address, as that neighbour knows us. */
+struct trib_pool_local {
+	__be32 addr[4];
+};
+
 /**
  * struct trib_group - the members of a group, for the clsact path
  * @n:       members.
@@ -206,6 +379,19 @@ TRIB_ASSERT(sizeof(struct trib_slot) == 64 + TRIB_NVAL * 4, "trib_slot");
 struct trib_group {
 	__u32 n;
 	__u32 ifindex[TRIB_GROUP_MAX];
+};
+
+/**
+ * enum trib_rewrite_up - which way a copy goes
+ * @TRIB_REWRITE_DOWN: to a child: TRIB_F_UP is cleared.
+ * @TRIB_REWRITE_UP:   to the parent: TRIB_F_UP and &trib_rewrite.child are set.
+ * @TRIB_REWRITE_NEXT: to the next hop of a shared tree: TRIB_F_UP is set, and
+ *                     @child stays the rank.
+ */
+enum trib_rewrite_up {
+	TRIB_REWRITE_DOWN = 0,
+	TRIB_REWRITE_UP = 1,
+	TRIB_REWRITE_NEXT = 2,
 };
 
 struct trib_rewrite_key {
@@ -220,7 +406,7 @@ struct trib_rewrite_key {
  * @vlan:   tags to send, outer first (id; 0 = none).
  * @sport:  UDP source port.
  * @dport:  UDP destination port.
- * @up:     1: the member is the parent: set TRIB_F_UP and @child.
+ * @up:     enum trib_rewrite_up.
  * @v6:     IPv6.
  * @child:  this node's index at the parent.
  * @saddr:  source address, IPv6 or v4-mapped.
@@ -264,6 +450,13 @@ enum trib_stat {
 	TRIB_DELIVERED,		/* results written into cells */
 	TRIB_RUNG,		/* ring buffer records written */
 	TRIB_EGRESS,		/* copies rewritten on their way out */
+	TRIB_POOL_MERGED,	/* shared: contributions merged into a slot */
+	TRIB_POOL_PASSED,	/* shared: for us, but without a slot: passed on */
+	TRIB_POOL_FORWARDED,	/* shared: for others, on their way up */
+	TRIB_POOL_TAKEN_OVER,	/* shared: old slots that another chunk took */
+	TRIB_POOL_FREED,	/* shared: slots freed by their RESULT */
+	TRIB_POOL_UNFREED,	/* shared: RESULTs that found their slot in use */
+	TRIB_POOL_PROBED,	/* shared: probes answered */
 
 	TRIB_DROP_SHORT = 32,	/* headers do not fit the frame */
 	TRIB_DROP_VERSION,	/* another wire version */
@@ -279,7 +472,7 @@ enum trib_stat {
 	TRIB_DROP_CHILD,	/* child not registered, or up at a leaf */
 	TRIB_DROP_FACE,		/* not from the child's or parent's face */
 	TRIB_DROP_EPOCH,	/* another epoch than the running one */
-	TRIB_DROP_STALE,	/* chunk older than its slot's */
+	TRIB_DROP_STALE,	/* chunk older than its slot's or mark's */
 	TRIB_DROP_DUP,		/* contribution already counted */
 	TRIB_DROP_SCALE,	/* scale differs from the slot's */
 	TRIB_DROP_MISMATCH,	/* op, format or length differs from the slot's */
@@ -295,6 +488,10 @@ enum trib_stat {
 	TRIB_DROP_HOPS,		/* would have to leave where it came from with
 				 * nobody to go to */
 	TRIB_DROP_OPTIONS,	/* IP options or extension headers */
+	TRIB_DROP_BITMAP,	/* shared: bitmap empty, or not of the job's size */
+	TRIB_DROP_ACKED,	/* shared: late copy; the RESULT went down */
+	TRIB_DROP_WAITING,	/* shared: resend of what a slot has, while others
+				 * are missing */
 	TRIB_STAT__MAX = 64,
 };
 

@@ -23,12 +23,19 @@ static void drop__version(void)
 
 static void drop__type(void)
 {
-	static const uint8_t types[] = { 0, 6, 7, 15, 19, 255, TRIB_T_GROW };
+	static const uint8_t types[] = { 0, 7, 15, 19, 255, TRIB_T_GROW };
 
 	for (unsigned int i = 0; i < sizeof(types); i++) {
 		good()->type = types[i];
 		expect_drop(TRIB_DROP_TYPE);
 	}
+	good()->type = TRIB_T_PROBE; /* of shared trees only */
+	frame_hdr(&f)->fmt = 0;
+	frame_hdr(&f)->nval = 0;
+	f.len = f.pay;
+	put16(f.l3 + 2, get16(f.l3 + 2) - 128);
+	put16(f.l4 + 4, get16(f.l4 + 4) - 128);
+	expect_drop(TRIB_DROP_TYPE);
 	good()->flags = 0; /* GRAD travels up only ... */
 	expect_drop(TRIB_DROP_TYPE);
 	good()->flags = 0;

@@ -197,6 +197,22 @@ int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 	return 0;
 }
 
+int bpf_map_get_next_key(int fd, const void *key, void *next)
+{
+	(void)fd;
+	(void)key;
+	(void)next;
+	errno = ENOENT;
+	return -1;
+}
+
+int bpf_map_delete_elem(int fd, const void *key)
+{
+	(void)fd;
+	(void)key;
+	return 0;
+}
+
 int bpf_map_update_batch(int fd, const void *keys, const void *values,
 			 __u32 *count, const struct bpf_map_batch_opts *opts)
 {

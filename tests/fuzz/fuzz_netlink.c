@@ -211,6 +211,11 @@ static void counts_hold(void)
 		must(t->job && t->nchild <= TRIB_CHILDREN_MAX, "a tree");
 		must(t->id < D.config.ntrees, "a tree's number");
 		must(t->row.slot0 + t->slots <= D.config.nslots, "slots");
+		must(!t->relay ||
+			     (t->parent && t->nchild && t->next != t->relay &&
+			      t->cap <= D.config.npool &&
+			      t->mark0 + 2 * t->job->window <= D.config.nmarks),
+		     "a shared tree");
 	}
 	must(faces == D.nfaces && jobs == D.njobs && trees == D.ntrees,
 	     "objects are miscounted");
@@ -274,6 +279,9 @@ static void start(bool furnished)
 	D.config.nval = TRIB_NVAL_SMALL;
 	D.config.ntrees = 8;
 	D.config.nslots = 64;
+	D.config.npool = 0; /* no map can be read here */
+	D.config.nbuckets = 64;
+	D.config.nmarks = 64;
 	D.nl = calloc(1, sizeof(*D.nl));
 	D.nl->watch.fd = -1;
 	nl_clients_init(&D.nl->clients);
@@ -355,7 +363,10 @@ static void write_tree(struct output *o)
 
 	byte(o, TRIB_CMD_TREE_NEW);
 	byte(o, 1);
-	attr_nest(o, TRIB_A_TREE, 1 + nchild + 2 * up + local + down);
+	unsigned int shared = up && !rnd(o, 3), index = !shared || !rnd(o, 8);
+
+	attr_nest(o, TRIB_A_TREE,
+		  1 + nchild + up * (1 + index) + local + down + 3 * shared);
 	attr_word(o, TRIB_A_TREE_JOB, 5);
 	for (unsigned int i = 0; i < nchild; i++) {
 		attr_nest(o, TRIB_A_TREE_CHILD, 2);
@@ -364,7 +375,13 @@ static void write_tree(struct output *o)
 	}
 	if (up) {
 		attr_word(o, TRIB_A_TREE_PARENT, 4);
-		attr_small(o, TRIB_A_TREE_UP_CHILD, rnd(o, 3));
+		if (index)
+			attr_small(o, TRIB_A_TREE_UP_CHILD, rnd(o, 3));
+	}
+	if (shared) {
+		attr_small(o, TRIB_A_TREE_RELAY, rnd(o, 3));
+		attr_small(o, TRIB_A_TREE_NEXT, rnd(o, 4));
+		attr_small(o, TRIB_A_TREE_CAP, rnd(o, 6));
 	}
 	if (local) {
 		attr_nest(o, TRIB_A_TREE_LOCAL, 2);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "gen.h"
 #include "model.h"
 
@@ -141,12 +142,51 @@ static void same_tree(int tree)
 		wrong("cells differ");
 }
 
+/* Slots and marks of shared trees; @since: when the packet went in. */
+static uint64_t since;
+
+static uint64_t clock_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static void same_pool(void)
+{
+	for (int i = 0; i < POOL_SLOTS; i++) {
+		struct trib_pool_slot *m = model_pslot(i);
+		const struct trib_pool_slot *s = rig_pslot(i);
+
+		if (m->time_ns == TIME_NOW) {
+			if (s->time_ns < since || s->time_ns > clock_ns())
+				wrong("shared slot %d: time", i);
+			m->time_ns = s->time_ns;
+		}
+		if (memcmp(m, s, rig.pslot_size))
+			wrong("shared slot %d: job %u/%u tree %u/%u epoch "
+			      "%u/%u chunk %u/%u state %u/%u nval %u/%u%s",
+			      i, s->job, m->job, s->tree, m->tree, s->epoch,
+			      m->epoch, s->chunk, m->chunk, s->state, m->state,
+			      s->nval, m->nval,
+			      memcmp(m, s, 192) ? "" : ": values");
+	}
+	for (int i = 0; i < T__MAX * POOL; i++)
+		if (rig.marks[i] != model.marks[i])
+			wrong("mark %d is %llx, not %llx", i,
+			      (unsigned long long)rig.marks[i],
+			      (unsigned long long)model.marks[i]);
+}
+
 static void same_state(void)
 {
 	same_stats();
 	same_records();
 	if (model.tree)
 		same_tree(model.tree);
+	if (T_SHARED >> model.tree & 1)
+		same_pool();
 }
 
 /* --- what else happens to a relay */
@@ -190,9 +230,38 @@ static void hold(int tree, int i, uint32_t busy)
 		cell->busy = model_cell->busy = busy;
 }
 
+/* The same to what shared trees have in common. */
+static void disturb_pool(uint8_t how)
+{
+	for (int i = 0; i < POOL_SLOTS; i++) {
+		struct trib_pool_slot *s = rig_pslot(i), *m = model_pslot(i);
+
+		if (how >> 6)
+			s->busy = m->busy = i == how % POOL_SLOTS && how & 0x20;
+		else if (!(how & 0x20))
+			memset(s, 0, rig.pslot_size);
+		else if (how & 0x10)
+			s->chunk += POOL;
+		else if (how & 8)
+			s->state = how % 3;
+		else
+			s->time_ns = 0; /* long ago */
+		if (!(how >> 6))
+			memcpy(m, s, rig.pslot_size);
+	}
+	if (!(how >> 5) && how & 1) {
+		memset(rig.marks, 0, sizeof(model.marks));
+		memset(model.marks, 0, sizeof(model.marks));
+	}
+}
+
 static void disturb(int tree, uint8_t how)
 {
 	model.dirty |= 1U << tree;
+	if (T_SHARED >> tree & 1 && how >> 6 < 2) {
+		disturb_pool(how);
+		return;
+	}
 	switch (how >> 6) {
 	case 0:
 		if (how & 0x20)
@@ -219,6 +288,7 @@ static void check_drop_counted(int verdict)
 		n += model.stats[i];
 	/* The model itself must keep the rule: it is what is compared. */
 	if (verdict == V_DROP && !n && !model.stats[TRIB_ADDED] &&
+	    !model.stats[TRIB_POOL_MERGED] &&
 	    !model.stats[TRIB_DELIVERED] && !model.stats[TRIB_RUNG])
 		wrong("dropped, and no reason counted");
 	if (n > 1)
@@ -259,7 +329,9 @@ static void follow_grow(struct frame *f, uint32_t ifindex)
 	if (f->len != at + (int)sizeof(h) + paylen)
 		wrong("grown to %d bytes, not %d", f->len,
 		      at + (int)sizeof(h) + paylen);
-	child = out->flags & TRIB_F_UP ? h.child : out->child;
+	child = out->flags & TRIB_F_UP && !(T_SHARED >> model.tree & 1)
+			? h.child
+			: out->child;
 	if ((out->flags ^ h.flags) & ~TRIB_F_UP || child != h.child)
 		wrong("grown: flags %x, child %x", out->flags, out->child);
 	h.flags = out->flags;
@@ -290,6 +362,7 @@ static void one_packet(struct frame *f, uint32_t ifindex, uint8_t then)
 
 	sent = *f;
 	expect = *f;
+	since = clock_ns();
 	want = model_xdp(&expect, ifindex);
 	check_drop_counted(want);
 	got = rig_xdp(f, ifindex);
@@ -366,6 +439,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* Nothing else may have changed. */
 	for (model.tree = 0; model.tree < T__MAX; model.tree++)
 		same_tree(model.tree);
+	same_pool();
 	dirty = model.dirty;
 	return 0;
 }

@@ -30,6 +30,17 @@ static const uint8_t types[16] = {
 	TRIB_T_ABORT, TRIB_T_JOIN, TRIB_T_START,  TRIB_T_LEAVE,
 };
 
+static const uint8_t shared_types[16] = {
+	TRIB_T_GRAD,  TRIB_T_GRAD,  TRIB_T_GRAD,   TRIB_T_GRAD,
+	TRIB_T_GRAD,  TRIB_T_GRAD,  TRIB_T_GRAD,   TRIB_T_RESULT,
+	TRIB_T_NEED,  TRIB_T_PROBE, TRIB_T_RESULT, TRIB_T_ALIVE,
+	TRIB_T_ABORT, TRIB_T_JOIN,  TRIB_T_START,  TRIB_T_PROBE,
+};
+
+/* Of the three whose values come by (1, 2, 4), and somebody else (8). */
+static const uint8_t contributors[16] = {1, 2, 4, 1, 2, 4, 1, 2,
+					 4, 3, 5, 6, 7, 9, 8, 0};
+
 static const struct {
 	uint8_t op, fmt;
 } shapes[8] = {
@@ -58,6 +69,31 @@ static const uint64_t patterns[8] = {
 	0,
 };
 
+/* For whom, of whom, from which rank: from bytes that say something else. */
+static int put_shared(uint8_t *p, struct trib_hdr *h, int tree, uint8_t who,
+		      uint8_t type, uint8_t seed)
+{
+	uint64_t bits[TRIB_BMWORDS_MAX] = {0};
+	uint8_t set = contributors[who >> 2 & 15];
+
+	h->child = htons(who % 60);
+	if (h->type != TRIB_T_PROBE || (seed & 1))
+		h->relay = htons(!(type & 0x80) ? RELAY
+				 : seed & 1	? TRIB_RELAY_PS
+				 : seed & 2	? RELAY + 1
+						: 0);
+	if (h->type == TRIB_T_GRAD || (h->type == TRIB_T_RESULT && (seed & 1)))
+		h->bmwords = rig.pools[tree].bmwords;
+	for (int i = 0; i < 4; i++) {
+		int rank = rig_rank(tree, i);
+
+		if (set >> i & 1)
+			bits[rank / 64] |= htobe64(1ULL << rank % 64);
+	}
+	memcpy(p, bits, h->bmwords * 8);
+	return h->bmwords * 8;
+}
+
 /* Values that differ from word to word; padding may be anything. */
 static int put_values(uint8_t *p, unsigned int nval, uint8_t seed)
 {
@@ -72,17 +108,18 @@ static int put_values(uint8_t *p, unsigned int nval, uint8_t seed)
 	return len;
 }
 
-static int put_header(uint8_t *p, struct input *in, int tree, int child,
-		      uint32_t base)
+static int put_header(uint8_t *p, struct input *in, int tree, uint8_t who,
+		      int child, uint32_t base)
 {
+	bool shared = T_SHARED >> tree & 1;
 	uint8_t type = take8(in), what = take8(in), shape = take8(in);
 	uint8_t seed = take8(in);
 	struct trib_hdr h = {
 		.version = TRIB_WIRE_VERSION,
-		.type = types[type & 15],
+		.type = (shared ? shared_types : types)[type & 15],
 		.flags = what & (TRIB_F_RESEND | TRIB_F_PUSH | TRIB_F_EMPTY |
 				 TRIB_F_CE),
-		.job = htons(JOB),
+		.job = htons(rig.trees[tree].job),
 		.tree = htons(tree),
 		.child = htons(child < 0 ? seed : child),
 		.chunk = htonl(base + (what >> 5) + (type >> 4 & 7)),
@@ -93,17 +130,22 @@ static int put_header(uint8_t *p, struct input *in, int tree, int child,
 
 	if (child >= 0)
 		h.flags |= TRIB_F_UP;
+	if (shared)
+		len = put_shared(p + sizeof(h), &h, tree, who, type, seed);
 	if (h.type == TRIB_T_GRAD || h.type == TRIB_T_RESULT) {
 		unsigned int nval = lengths(shape >> 3);
 
+		/* All of a frame is in one page. */
+		if (len > 64 && nval == TRIB_NVAL_LARGE)
+			nval -= 64;
 		h.op = shapes[shape & 7].op;
 		h.fmt = shapes[shape & 7].fmt;
 		h.scale = htonl(shape >> 6 == 3);
 		h.nval = htons(nval);
-		len = nval <= TRIB_NVAL_LARGE
-			      ? put_values(p + sizeof(h), nval, seed)
-			      : 0;
-	} else if (h.type == TRIB_T_NEED) {
+		len += nval <= TRIB_NVAL_LARGE
+			       ? put_values(p + sizeof(h) + len, nval, seed)
+			       : 0;
+	} else if (h.type == TRIB_T_NEED && (!shared || (seed & 1))) {
 		uint64_t seen = htobe64(seed);
 
 		h.bmwords = 1;
@@ -270,7 +312,7 @@ uint32_t gen_packet(struct input *in, uint32_t base, struct frame *f)
 	memset(f->b + w.l4, 0, 8);
 	put16(f->b + w.l4, 40000);
 	put16(f->b + w.l4 + 2, TRIB_UDP_PORT);
-	f->len = w.h + put_header(f->b + w.h, in, tree, child, base);
+	f->len = w.h + put_header(f->b + w.h, in, tree, who, child, base);
 	longer(f, &w, 0);
 	bent = take8(in);
 	if (bent >= 0xd0)

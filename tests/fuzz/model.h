@@ -19,6 +19,8 @@ enum { V_UNSPEC = -1, V_SHOT = 2, V_STOLEN = 4 };
 /**
  * struct model - the state, and what one packet did
  * @slots, @cells, @delivers, @lag: as in struct rig.
+ * @pslots, @marks: as in struct rig. A slot's time_ns is TIME_NOW once the
+ *           packet has touched it.
  * @stats:   what the packet's counters must be.
  * @record:  records that must be in the rings.
  * @dirty:   trees whose state changed since model_reset().
@@ -31,6 +33,8 @@ struct model {
 	uint8_t *cells[T__MAX];
 	struct trib_deliver delivers[T__MAX];
 	struct trib_lag lag[T__MAX];
+	uint8_t *pslots;
+	uint64_t marks[T__MAX * POOL];
 	uint64_t stats[TRIB_STAT__MAX];
 	struct rig_record record[MODEL_RECORDS];
 	int nrecord;
@@ -40,6 +44,8 @@ struct model {
 	bool fill;
 	int pay;
 };
+
+#define TIME_NOW (~0ULL)
 
 extern struct model model;
 
@@ -93,6 +99,11 @@ static inline struct trib_slot *model_slot(unsigned int i)
 	return (struct trib_slot *)(model.slots + i * rig.slot_size);
 }
 
+static inline struct trib_pool_slot *model_pslot(unsigned int i)
+{
+	return (struct trib_pool_slot *)(model.pslots + i * rig.pslot_size);
+}
+
 static inline int model_drop(int why)
 {
 	model.stats[why]++;
@@ -101,6 +112,16 @@ static inline int model_drop(int why)
 
 /* An admitted packet. */
 int model_tree(struct view *v);
+
+/*
+ * A packet for a shared tree, admitted or not (model_pool.c). Return: the
+ * verdict.
+ */
+int model_pool(struct view *v);
+/* The clsact program's part: as fill() in model_grow.c. */
+int pool_refill(struct trib_hdr *h, const void **pay);
+bool from_face(const struct view *v, const struct trib_tree *t,
+	       const struct trib_peer *p);
 
 /*
  * A result for the ranks of this host. @values: padded. Return: 0 or the
@@ -127,12 +148,13 @@ void model_need_event(const struct trib_hdr *h, uint64_t seen);
 int send_group(struct view *v, uint32_t group);
 int send_all(struct view *v);
 int send_answer(struct view *v, uint16_t be_port);
+bool port_answers(uint32_t ifindex);
 int send_to_grow(struct view *v, uint32_t group, int how);
 void view_shrink(struct view *v, int paylen);
 
 #define KEEP (TRIB_F_PUSH | TRIB_F_CE) /* flags that slots collect */
 #define NOBODY 0xff		       /* &trib_slot.last: not known */
 
-enum { HOW_FILL = 1, HOW_ANSWER = 2, HOW_BOTH = 4 };
+enum { HOW_FILL = 1, HOW_ANSWER = 2, HOW_BOTH = 4, HOW_POOL = 8 };
 
 #endif /* FUZZ_MODEL_H */

@@ -23,11 +23,16 @@ void model_open(void)
 	for (int i = 0; i < T__MAX; i++)
 		if (rig.cells[i])
 			model.cells[i] = calloc(POOL, rig.slot_size);
+	model.pslots = calloc(POOL_SLOTS, rig.pslot_size);
 	model_reset(~0U);
 }
 
 void model_reset(uint32_t dirty)
 {
+	if (dirty & T_SHARED) {
+		memset(model.pslots, 0, POOL_SLOTS * rig.pslot_size);
+		memset(model.marks, 0, sizeof(model.marks));
+	}
 	for (int i = 0; i < T__MAX; i++) {
 		if (!(dirty >> i & 1))
 			continue;
@@ -136,6 +141,7 @@ static bool type_travels(uint8_t type, bool up)
 	case TRIB_T_NEED:
 	case TRIB_T_ALIVE:
 	case TRIB_T_ABORT:
+	case TRIB_T_PROBE:
 		return true;
 	}
 	return false;
@@ -151,11 +157,7 @@ static bool form_ok(const struct trib_hdr *h)
 {
 	unsigned int nval = ntohs(h->nval);
 
-	if (h->nm || h->attempt || h->relay || (h->flags & TRIB_F_MASK))
-		return false;
-	if (h->type == TRIB_T_NEED)
-		return h->bmwords == 1 && !nval;
-	if (h->bmwords)
+	if (h->nm || h->attempt || (h->flags & TRIB_F_MASK))
 		return false;
 	if (h->type >= TRIB_T_JOIN)
 		return true;
@@ -175,7 +177,7 @@ static bool is_batch(const struct view *v, int paylen)
 	const struct trib_hdr *h = view_hdr(v), *next;
 	int at = v->pay + paylen;
 
-	if (paylen > TRIB_NVAL_LARGE * 4 || at + (int)sizeof(*next) > v->f->len)
+	if (paylen > TRIB_NVAL_LARGE * 4 + TRIB_BMWORDS_MAX * 8 || at + (int)sizeof(*next) > v->f->len)
 		return false;
 	next = (const struct trib_hdr *)(v->f->b + at);
 	return next->version == TRIB_WIRE_VERSION && next->cookie == h->cookie;
@@ -212,8 +214,8 @@ static int read_ours(struct view *v, int l4_len)
 	return ADMITTED;
 }
 
-static bool from_face(const struct view *v, const struct trib_tree *t,
-		      const struct trib_peer *p)
+bool from_face(const struct view *v, const struct trib_tree *t,
+	       const struct trib_peer *p)
 {
 	const uint8_t *ip = v->f->b + v->l3;
 
@@ -224,17 +226,30 @@ static bool from_face(const struct view *v, const struct trib_tree *t,
 		     : !memcmp(ip + 12, &p->addr[3], 4);
 }
 
-/* Who sent it, to which tree? Return: 0, or the reason to drop. */
-static int admit(struct view *v)
+/* To which tree? Return: NULL with the reason to drop in @why. */
+static const struct trib_tree *tree_of(const struct trib_hdr *h, int *why)
 {
-	const struct trib_hdr *h = view_hdr(v);
-	unsigned int row = ntohs(h->tree), child = ntohs(h->child);
+	unsigned int row = ntohs(h->tree);
 	const struct trib_tree *t = row < T__MAX ? &rig.trees[row] : NULL;
 
+	*why = TRIB_DROP_TREE;
 	if (!t || !(t->flags & TRIB_TREE_USED) || t->job != ntohs(h->job))
-		return TRIB_DROP_TREE;
-	if (h->cookie != t->cookie)
-		return TRIB_DROP_COOKIE;
+		return NULL;
+	*why = TRIB_DROP_COOKIE;
+	return h->cookie == t->cookie ? t : NULL;
+}
+
+/* Who sent it to a dedicated tree? Return: 0, or the reason to drop. */
+static int admit(struct view *v, const struct trib_tree *t)
+{
+	const struct trib_hdr *h = view_hdr(v);
+	unsigned int child = ntohs(h->child);
+
+	/* What shared trees alone have. */
+	if (h->type == TRIB_T_PROBE)
+		return TRIB_DROP_TYPE;
+	if (h->relay || h->bmwords != (h->type == TRIB_T_NEED ? 1 : 0))
+		return TRIB_DROP_FORMAT;
 	if (h->flags & TRIB_F_UP) {
 		if (child >= t->nchild)
 			return TRIB_DROP_CHILD;
@@ -247,13 +262,14 @@ static int admit(struct view *v)
 	}
 	if (h->type < TRIB_T_JOIN && (!t->epoch || ntohl(h->epoch) != t->epoch))
 		return TRIB_DROP_EPOCH;
-	model.tree = row;
+	model.tree = ntohs(h->tree);
 	return 0;
 }
 
 int model_xdp(struct frame *f, uint32_t ifindex)
 {
 	struct view v = {.f = f, .ifindex = ifindex};
+	const struct trib_tree *t;
 	int rc, l4_len = 0;
 
 	memset(model.stats, 0, sizeof(model.stats));
@@ -266,7 +282,12 @@ int model_xdp(struct frame *f, uint32_t ifindex)
 		rc = read_ours(&v, l4_len);
 	if (rc != ADMITTED)
 		return rc;
-	rc = admit(&v);
+	t = tree_of(view_hdr(&v), &rc);
+	if (!t)
+		return model_drop(rc);
+	if (t->flags & TRIB_TREE_SHARED)
+		return model_pool(&v);
+	rc = admit(&v, t);
 	if (rc)
 		return model_drop(rc);
 	return model_tree(&v);

@@ -104,7 +104,8 @@ int model_grow(const struct frame *f, struct trib_hdr *h, const void **pay)
 	memcpy(&group, f->b + 8, 4);
 	model.tree = ntohs(h->tree);
 	t = model_row();
-	if (!t->epoch || t->epoch != ntohl(h->epoch)) {
+	if (!(t->flags & TRIB_TREE_SHARED) &&
+	    (!t->epoch || t->epoch != ntohl(h->epoch))) {
 		model.stats[TRIB_DROP_GROW_GONE]++;
 		return V_SHOT;
 	}
@@ -112,8 +113,11 @@ int model_grow(const struct frame *f, struct trib_hdr *h, const void **pay)
 	h->type = h->attempt;
 	h->attempt = 0;
 	h->relay = 0;
+	/* The number was kept where a port is that nobody needs any more. */
+	if (!(how & (HOW_FILL | HOW_ANSWER)))
+		memcpy(&h->relay, f->b + at - 8, 2);
 	if (how & HOW_FILL) {
-		why = fill(h, how, pay);
+		why = how & HOW_POOL ? pool_refill(h, pay) : fill(h, how, pay);
 		if (why) {
 			model.stats[why]++;
 			return V_SHOT;
@@ -122,6 +126,12 @@ int model_grow(const struct frame *f, struct trib_hdr *h, const void **pay)
 		*pay = f->b + at + sizeof(*h);
 	}
 	model.dirty |= 1U << model.tree;
+	if (how & HOW_ANSWER && how & HOW_POOL) {
+		h->relay = htons(RELAY);
+		h->aux = 0;
+		h->scale = 0;
+		model.stats[TRIB_TX_GROW]++;
+	}
 	if (how & HOW_ANSWER) {
 		model.stats[TRIB_EGRESS]++;
 	} else if (how & HOW_BOTH) {

@@ -54,6 +54,8 @@ int send_to_grow(struct view *v, uint32_t group, int how)
 
 	if (how & HOW_ANSWER)
 		memcpy(&h->aux, v->f->b + 6, 6);
+	else
+		memcpy(v->f->b + v->l4, &h->relay, 2);
 	model.fill = how & HOW_FILL;
 	model.pay = v->pay;
 	mark(v, group);

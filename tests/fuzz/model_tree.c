@@ -227,7 +227,7 @@ static int partial_out(struct view *v, const struct trib_slot *s,
 	return send_group(v, model_row()->up);
 }
 
-static bool port_answers(uint32_t ifindex)
+bool port_answers(uint32_t ifindex)
 {
 	return ifindex != rig.ifindex[2];
 }

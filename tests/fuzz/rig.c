@@ -49,6 +49,9 @@ static const struct kind {
 	[T_DEAF] = {TRIB_TREE_LEAF, 0, false, {}},
 	[T_LOCAL] = {0, 2, true, {}},
 	[T_CHAIN] = {0, 1, true, {}},
+	[T_POOL] = {TRIB_TREE_SHARED, 3, false, {}},
+	[T_POOL6] = {TRIB_TREE_SHARED | TRIB_TREE_V6, 3, false, {5}},
+	[T_POOLG] = {TRIB_TREE_SHARED, 3, false, {}},
 };
 
 static void die(const char *what)
@@ -116,8 +119,9 @@ static void *map_memory(int fd, size_t len)
 
 static void load(void)
 {
-	static const char *const memory[] = {"trees", "slots", "lag",
-					     "delivers"};
+	static const char *const memory[] = {"trees",	   "slots",
+					     "lag",	   "delivers",
+					     "pool_slots", "pool_marks"};
 	char path[256];
 	const char *dir = getenv("TRIB_BPF_DIR");
 
@@ -126,7 +130,7 @@ static void load(void)
 	obj = bpf_object__open(path);
 	if (!obj)
 		die(path);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 6; i++)
 		must(bpf_map__set_map_flags(map(memory[i]), BPF_F_MMAPABLE),
 		     memory[i]);
 	must(bpf_map__set_max_entries(map("trees"), T__MAX), "trees");
@@ -136,6 +140,9 @@ static void load(void)
 	must(bpf_map__set_max_entries(map("slots"), T__MAX * POOL), "slots");
 	must(bpf_map__set_max_entries(map("groups"), NGROUPS), "groups");
 	must(bpf_map__set_max_entries(map("members"), NGROUPS), "members");
+	must(bpf_map__set_max_entries(map("pool_slots"), POOL_SLOTS), "slots");
+	must(bpf_map__set_max_entries(map("pool_marks"), T__MAX * POOL),
+	     "marks");
 	must(bpf_object__load(obj), "bpf_object__load");
 	fd_xdp = prog("trib_xdp");
 	fd_grow = prog("trib_grow");
@@ -154,6 +161,11 @@ static void load(void)
 			     T__MAX * sizeof(struct trib_lag));
 	rig.delivers = map_memory(bpf_map__fd(map("delivers")),
 				  T__MAX * sizeof(struct trib_deliver));
+	rig.pslot_size = 192 + 4 * rig.nval;
+	rig.pslots = map_memory(bpf_map__fd(map("pool_slots")),
+				POOL_SLOTS * rig.pslot_size);
+	rig.marks = map_memory(bpf_map__fd(map("pool_marks")),
+			       T__MAX * POOL * sizeof(uint64_t));
 }
 
 /* --- neighbours */
@@ -178,6 +190,11 @@ static void address(int tree, int host, int port, uint8_t ip[16])
 	memcpy(ip + 10, (uint8_t[]){0xff, 0xff, 10, tree, port, host}, 6);
 }
 
+void rig_local(int tree, int port, uint8_t ip[16])
+{
+	address(tree, 1, port, ip);
+}
+
 static void fill_peer(struct trib_peer *p, int tree, int child)
 {
 	int port = rig_port(tree, child);
@@ -198,7 +215,7 @@ static void fill_tree(struct trib_tree *t, int tree)
 
 	t->cookie = htobe64(COOKIE);
 	t->epoch = tree == T_PAUSED ? 0 : 1;
-	t->job = JOB;
+	t->job = JOB + (tree == T_POOL6);
 	t->flags = TRIB_TREE_USED | k->flags;
 	t->nchild = k->nchild;
 	t->full = k->nchild < 64 ? (1ULL << k->nchild) - 1 : ~0ULL;
@@ -213,7 +230,7 @@ static void fill_tree(struct trib_tree *t, int tree)
 	t->deliver = k->deliver ? tree : TRIB_NONE;
 	t->up_child = 2;
 	t->window = WINDOW;
-	t->world = 3;
+	t->world = k->flags & TRIB_TREE_SHARED ? 60 : 3;
 	if (!root)
 		fill_peer(&t->parent, tree, -1);
 	for (int i = 0; i < k->nchild; i++)
@@ -233,7 +250,10 @@ static void add_member(struct trib_group *g, int group, int tree, int child)
 		.vlan = {p->vlan[0], p->vlan[1]},
 		.sport = htons(TRIB_UDP_PORT),
 		.dport = p->port,
-		.up = child < 0,
+		.up = child >= 0 ? TRIB_REWRITE_DOWN
+		      : kinds[tree].flags & TRIB_TREE_SHARED
+			      ? TRIB_REWRITE_NEXT
+			      : TRIB_REWRITE_UP,
 		.v6 = !!(kinds[tree].flags & TRIB_TREE_V6),
 		.child = child < 0 ? 2 : 0,
 	};
@@ -273,7 +293,7 @@ static void make_groups(int tree)
 {
 	struct trib_group down = {}, all = {}, up = {};
 	const struct trib_tree *t = &fresh_trees[tree];
-	bool devmap = tree != T_GENERIC;
+	bool devmap = tree != T_GENERIC && tree != T_POOLG;
 
 	if (tree == T_DEADEND || tree == T_LOCAL)
 		down.n = 0;
@@ -358,6 +378,68 @@ static void make_cells(int tree)
 	};
 }
 
+/* --- shared trees */
+
+int rig_rank(int tree, int i)
+{
+	int words = rig.pools[tree].bmwords;
+
+	return i < 2 ? i : words * 64 - 4 + i;
+}
+
+static void make_face(int tree, int child)
+{
+	const struct trib_peer *p = &fresh_trees[tree].child[child];
+	struct trib_pool_face key = {.tree = tree, .ifindex = p->ifindex},
+			      own = {.tree = tree};
+	struct trib_pool_local local;
+	int fd = bpf_map__fd(map("pool_faces"));
+
+	memcpy(key.addr, p->addr, 16);
+	memcpy(key.vlan, p->vlan, sizeof(key.vlan));
+	rig_local(tree, rig_port(tree, child), (uint8_t *)local.addr);
+	memcpy(own.addr, local.addr, 16);
+	must(bpf_map_update_elem(fd, &key, &local, 0), "pool_faces");
+	must(bpf_map_update_elem(fd, &own, &local, 0), "pool_faces");
+}
+
+static void make_pool(int tree)
+{
+	struct trib_pool *row = &rig.pools[tree];
+
+	row->relay = RELAY;
+	row->next = NEXT;
+	row->bmwords = tree == T_POOL ? 1 : tree == T_POOL6 ? 2 : 16;
+	row->cap = tree == T_POOL6 ? 3 : 0;
+	row->mark0 = tree * POOL;
+	row->mark_mask = POOL - 1;
+	row->table_mask = BUCKETS - 1;
+	row->age_ns = 60000000000ULL;
+	for (int i = 0; i < 3; i++) {
+		int rank = rig_rank(tree, i);
+
+		row->mask[rank / 64] |= htobe64(1ULL << rank % 64);
+	}
+	must(bpf_map_update_elem(bpf_map__fd(map("pools")), &tree, row, 0),
+	     "pools");
+	for (int child = 0; child < kinds[tree].nchild; child++)
+		make_face(tree, child);
+}
+
+static void make_pools(void)
+{
+	for (uint32_t i = 0; i < BUCKETS; i++) {
+		uint32_t slot = i == BUCKETS - 1 ? ~0U : i % POOL_SLOTS;
+
+		must(bpf_map_update_elem(bpf_map__fd(map("pool_table")), &i,
+					 &slot, 0),
+		     "pool_table");
+	}
+	for (int tree = 0; tree < T__MAX; tree++)
+		if (T_SHARED >> tree & 1)
+			make_pool(tree);
+}
+
 static void make_answers(void)
 {
 	for (int i = 0; i < PORTS; i++) {
@@ -392,11 +474,16 @@ void rig_open(void)
 			make_cells(tree);
 	}
 	make_answers();
+	make_pools();
 	rig_reset(~0U);
 }
 
 void rig_reset(uint32_t dirty)
 {
+	if (dirty & T_SHARED) {
+		memset(rig.pslots, 0, POOL_SLOTS * rig.pslot_size);
+		memset(rig.marks, 0, T__MAX * POOL * sizeof(uint64_t));
+	}
 	for (int tree = 0; tree < T__MAX; tree++) {
 		if (!(dirty >> tree & 1))
 			continue;

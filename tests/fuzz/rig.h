@@ -36,8 +36,19 @@ enum rig_tree {
 	T_DEAF,	   /* leaf without a deliver row */
 	T_LOCAL,   /* inner, all of whose children are ranks of this host */
 	T_CHAIN,   /* inner, one child, and ranks */
+	T_POOL,	   /* shared, 3 neighbours below, IPv4 */
+	T_POOL6,   /* of another job, capped, IPv6, one tag, bitmaps of 2 words */
+	T_POOLG,   /* as in generic mode, bitmaps of 16 words */
 	T__MAX,
 };
+
+#define T_SHARED (1U << T_POOL | 1U << T_POOL6 | 1U << T_POOLG)
+
+/* What shared trees have in common. */
+#define POOL_SLOTS 3
+#define BUCKETS 8 /* the last one has no slot */
+#define RELAY 70
+#define NEXT 90
 
 #define GROUP_DOWN(tree) ((tree)*3)
 #define GROUP_ALL(tree) ((tree)*3 + 1)
@@ -52,6 +63,9 @@ enum rig_tree {
  * @slot_size: bytes of a slot, and of a cell.
  * @nmember: members of each group.
  * @mapped: whether a group has a devmap.
+ * @pslots: slots of shared trees, of @pslot_size bytes.
+ * @marks:  of shared trees: POOL for each, at its number * POOL.
+ * @pools:  rows of shared trees.
  * @ifindex: ports.
  */
 struct rig {
@@ -64,6 +78,10 @@ struct rig {
 	size_t slot_size;
 	unsigned int nmember[NGROUPS];
 	bool mapped[NGROUPS];
+	uint8_t *pslots;
+	size_t pslot_size;
+	uint64_t *marks;
+	struct trib_pool pools[T__MAX];
 	uint32_t ifindex[PORTS];
 	uint64_t stats[TRIB_STAT__MAX]; /* at the last rig_stats() */
 };
@@ -80,6 +98,14 @@ static inline struct trib_slot *rig_slot(unsigned int i)
 	return (struct trib_slot *)(rig.slots + i * rig.slot_size);
 }
 
+static inline struct trib_pool_slot *rig_pslot(unsigned int i)
+{
+	return (struct trib_pool_slot *)(rig.pslots + i * rig.pslot_size);
+}
+
+/* Rank @i of the three whose values come by; 3: one of the job's others. */
+int rig_rank(int tree, int i);
+
 /* The port that a neighbour of @tree is behind. @child < 0: the parent. */
 int rig_port(int tree, int child);
 
@@ -88,6 +114,9 @@ struct frame {
 	uint8_t b[4096];
 	int len;
 };
+
+/* The address of ours that a neighbour of @tree behind @port knows. */
+void rig_local(int tree, int port, uint8_t ip[16]);
 
 /* Run trib_xdp, trib_grow on @f, which becomes what it left. */
 int rig_xdp(struct frame *f, uint32_t ifindex);

@@ -4,7 +4,8 @@ FUZZ_CFLAGS := -std=gnu11 $(WARN) -O2 -g $(CPPFLAGS_ALL) -fsanitize=fuzzer \
 	-fno-omit-frame-pointer
 
 FUZZ_XDP := $(addprefix tests/fuzz/,fuzz_xdp.c gen.c rig.c model_admit.c \
-	model_grow.c model_local.c model_send.c model_tree.c mutate.c)
+	model_grow.c model_local.c model_pool.c model_send.c model_tree.c \
+	mutate.c)
 
 build/fuzz-xdp: $(FUZZ_XDP) tests/fuzz/room.mk $(wildcard tests/fuzz/*.h kmod/uapi/*.h)
 	@mkdir -p $(@D)
@@ -26,7 +27,7 @@ FUZZ_NETLINK := tests/fuzz/fuzz_netlink.c tests/fuzz/daemon_double.c \
 	$(addprefix userspace/daemon/,nl_client.c nl_policy.c nl_face.c \
 	nl_group.c nl_job.c nl_stats.c nl_status.c nl_tree.c nl_tree_get.c \
 	face.c face_spec.c job.c tree.c tree_spec.c ticket.c row.c stats.c \
-	slots.c)
+	pool.c pool_spec.c slots.c)
 
 build/fuzz-netlink: $(FUZZ_NETLINK) userspace/daemon/netlink.c \
 		$(wildcard userspace/daemon/*.h)

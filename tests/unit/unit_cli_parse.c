@@ -147,6 +147,27 @@ static void parse__seconds(void)
 	expect_eq(parse_seconds("nan", 100, 3600000, &ms), -EINVAL);
 }
 
+static void parse__ranks(void)
+{
+	uint8_t bits[128], want[128] = {0};
+
+	expect_eq(parse_ranks("0-2,65", bits), 0);
+	want[7] = 7; /* big-endian words */
+	want[15] = 2;
+	expect(!memcmp(bits, want, sizeof(bits)));
+	expect_eq(parse_ranks("1023", bits), 0);
+	expect_eq(bits[120], 0x80);
+	expect_eq(parse_ranks("0-1023", bits), 0);
+	expect_eq(bits[64], 0xff);
+	expect_eq(parse_ranks("1024", bits), -ERANGE);
+	expect_eq(parse_ranks("99999999999999999999", bits), -ERANGE);
+	expect_eq(parse_ranks("", bits), -EINVAL);
+	expect_eq(parse_ranks("3-2", bits), -EINVAL);
+	expect_eq(parse_ranks("1,", bits), -EINVAL);
+	expect_eq(parse_ranks("1--2", bits), -EINVAL);
+	expect_eq(parse_ranks("a", bits), -EINVAL);
+}
+
 static void parse__names(void)
 {
 	char longest[TRIB_NAME_MAX + 1];
@@ -285,6 +306,7 @@ int main(void)
 	run(parse__macs);
 	run(parse__users);
 	run(parse__seconds);
+	run(parse__ranks);
 	run(parse__names);
 	run(args__order_is_free_and_lists_collect);
 	run(args__first_value_is_never_a_keyword);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/tap.h"
+#include "userspace/daemon/pool.h"
 #include "userspace/daemon/slots.h"
 
 static void find__empty_pool_starts_at_zero(void)
@@ -102,8 +103,38 @@ static void find__random_ranges_never_overlap(void)
 	}
 }
 
+static void pool__a_slot_more_moves_its_own_share_only(void)
+{
+	unsigned int n = pool_buckets(100), moved = 0, share[101] = {0};
+	uint32_t i, a, b;
+
+	for (i = 0; i < n; i++) {
+		a = pool_slot_of(i, 100);
+		b = pool_slot_of(i, 101);
+		expect(a < 100 && (b == a || b == 100));
+		moved += a != b;
+		share[b]++;
+	}
+	expect(moved > n / 202 && moved < n / 50);
+	for (i = 0; i < 101; i++)
+		expect(share[i] > n / 404 && share[i] < n / 25);
+}
+
+static void pool__buckets_are_a_power_of_two_and_enough(void)
+{
+	for (uint32_t slots = 1; slots <= POOL_MAX; slots++) {
+		uint32_t n = pool_buckets(slots);
+
+		if (!expect(n >= 16 * slots && !(n & (n - 1))))
+			return;
+	}
+	expect_eq(pool_slot_of(17, 1), 0);
+}
+
 int main(void)
 {
+	run(pool__a_slot_more_moves_its_own_share_only);
+	run(pool__buckets_are_a_power_of_two_and_enough);
 	run(find__empty_pool_starts_at_zero);
 	run(find__whole_pool_fits_and_one_more_does_not);
 	run(find__takes_the_lowest_gap_that_is_long_enough);

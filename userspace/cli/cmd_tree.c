@@ -17,9 +17,21 @@ static const struct arg add_args[] = {
 	ARG_ROW("local", "RANK[:INDEX]", ARG_LOCAL, TRIB_A_TREE_LOCAL,
 		ARG_LIST),
 	ARG_ROW("down", "FACE", ARG_NAME, TRIB_A_TREE_DOWN, ARG_LIST),
+	ARG_NUM("relay", "N", ARG_U16, TRIB_A_TREE_RELAY, 1, TRIB_RELAY_PS - 1,
+		0),
+	ARG_NUM("next", "N", ARG_U16, TRIB_A_TREE_NEXT, 1, TRIB_RELAY_PS, 0),
+	ARG_ROW("workers", "RANKS", ARG_RANKS, TRIB_A_TREE_WORKERS, 0),
+	ARG_NUM("cap", "N", ARG_U32, TRIB_A_TREE_CAP, 1, 65536, 0),
+	ARG_NUM("age", "MS", ARG_U32, TRIB_A_TREE_AGE_MS, 1, 60000, 0),
 };
 
-enum { ARG_AT_CHILD = 2, ARG_AT_PARENT = 3, ARG_AT_INDEX = 4 };
+enum {
+	ARG_AT_CHILD = 2,
+	ARG_AT_PARENT = 3,
+	ARG_AT_INDEX = 4,
+	ARG_AT_RELAY = 7,
+	ARG_AT_NEXT = 8,
+};
 
 static const struct arg id_args[] = {
 	ARG_NUM(NULL, "ID", ARG_U16, TRIB_A_TREE_ID, 1, 65535, ARG_NEEDED),
@@ -30,7 +42,7 @@ static int tree_add(struct cli *c, int argc, char **argv)
 	struct nl_msg *msg = cli_message(c, TRIB_CMD_TREE_NEW, NLM_F_ACK);
 	struct nlattr *nest;
 	uint32_t seen;
-	bool child, parent, index;
+	bool child, parent, index, relay;
 	int err;
 
 	if (!msg)
@@ -41,13 +53,16 @@ static int tree_add(struct cli *c, int argc, char **argv)
 	child = seen & 1u << ARG_AT_CHILD;
 	parent = seen & 1u << ARG_AT_PARENT;
 	index = seen & 1u << ARG_AT_INDEX;
+	relay = seen & 1u << ARG_AT_RELAY;
 	if (!err && !child && !parent)
 		err = cli_usage(c,
 				"child FACE[:RANK] or parent FACE is missing");
 	if (!err && index && !parent)
 		err = cli_usage(c, "index needs parent FACE");
 	/* A leaf may give the index of each rank instead: local RANK:INDEX. */
-	if (!err && parent && child && !index)
+	if (!err && relay && !(seen & 1u << ARG_AT_NEXT))
+		err = cli_usage(c, "relay needs next N, the next hop's number");
+	if (!err && parent && child && !index && !relay)
 		err = cli_usage(
 			c,
 			"parent needs index I, our place among its children");
@@ -60,8 +75,15 @@ static int tree_add(struct cli *c, int argc, char **argv)
 	return err ? err : out_done(c);
 }
 
+static bool is_shared(const json_t *tree)
+{
+	return jnum(tree, "relay");
+}
+
 const char *tree_state(const json_t *tree)
 {
+	if (is_shared(tree)) /* workers join at the PS */
+		return "shared";
 	if (jnum(tree, "epoch"))
 		return "running";
 	return json_array_size(json_object_get(tree, "joined")) ? "waiting"
@@ -84,7 +106,7 @@ void tree_missing(const json_t *tree, char *buf, size_t size)
 
 	buf[0] = '\0';
 	json_array_foreach(json_object_get(tree, "children"), i, child) {
-		if (jbool(child, "joined"))
+		if (jbool(child, "joined") || is_shared(tree))
 			continue;
 		if (json_object_get(child, "rank"))
 			n = snprintf(buf + at, size - at, "%srank %u (%s)",
@@ -112,6 +134,10 @@ static void state_text(const json_t *t, char *buf, size_t size)
 
 static void joined_text(const json_t *t, char *buf, size_t size)
 {
+	if (is_shared(t)) {
+		snprintf(buf, size, "-");
+		return;
+	}
 	snprintf(buf, size, "%zu/%zu",
 		 json_array_size(json_object_get(t, "joined")),
 		 json_array_size(json_object_get(t, "children")));
@@ -119,7 +145,9 @@ static void joined_text(const json_t *t, char *buf, size_t size)
 
 static void parent_text(const json_t *t, char *buf, size_t size)
 {
-	if (*jstr(t, "parent"))
+	if (is_shared(t))
+		snprintf(buf, size, "%s", jstr(t, "parent"));
+	else if (*jstr(t, "parent"))
 		snprintf(buf, size, "%s:%u", jstr(t, "parent"),
 			 (unsigned int)jnum(t, "up_child"));
 	else
@@ -179,6 +207,25 @@ static void slots_text(const json_t *t, char *buf, size_t size)
 		 (unsigned int)jnum(t, "slot0"));
 }
 
+static void shared_text(const json_t *t, char *buf, size_t size)
+{
+	char cap[32] = "", next[16] = "the PS";
+
+	if (!is_shared(t)) {
+		snprintf(buf, size, "-");
+		return;
+	}
+	if (jnum(t, "cap"))
+		snprintf(cap, sizeof(cap), ", cap %u",
+			 (unsigned int)jnum(t, "cap"));
+	if (jnum(t, "next") != TRIB_RELAY_PS)
+		snprintf(next, sizeof(next), "%u",
+			 (unsigned int)jnum(t, "next"));
+	snprintf(buf, size, "relay %u, next %s, workers %s%s, age %u ms",
+		 (unsigned int)jnum(t, "relay"), next, jstr(t, "workers"), cap,
+		 (unsigned int)jnum(t, "age_ms"));
+}
+
 static const struct out_col table[] = {
 	{.key = "id", .right = true},
 	{.key = "job"},
@@ -204,6 +251,7 @@ static const struct out_col details[] = {
 	{.title = "down faces", .key = "down"},
 	{.title = "slots", .text = slots_text},
 	{.title = "groups", .text = groups_text},
+	{.title = "shared", .text = shared_text},
 };
 
 static void lag_text(const json_t *ch, char *buf, size_t size)
@@ -271,7 +319,7 @@ static const struct cli_cmd cmds[] = {
 	{"show", "[ID]", "List the trees, or show one and its children.",
 	 tree_show},
 	{"add",
-	 "JOB [id T] [child FACE[:RANK] ...] [parent FACE [index I]] [local RANK[:INDEX] ...] [down FACE ...]",
+	 "JOB [id T] [child FACE[:RANK] ...] [parent FACE [index I]] [local RANK[:INDEX] ...] [down FACE ...] [relay N next N [workers RANKS] [cap N] [age MS]]",
 	 "Add this host's node of a tree; without parent it is the root.",
 	 tree_add},
 	{"del", "ID", "Remove a tree.", tree_del},

@@ -164,6 +164,46 @@ int parse_seconds(const char *s, uint32_t min_ms, uint32_t max_ms,
 	return 0;
 }
 
+/* A number of a list, up to a comma or a dash. */
+static int take_rank(const char **s, unsigned int *rank)
+{
+	const char *p = *s;
+
+	if (!isdigit((unsigned char)*p))
+		return -EINVAL;
+	for (*rank = 0; isdigit((unsigned char)*p); p++) {
+		*rank = *rank * 10 + (unsigned int)(*p - '0');
+		if (*rank >= TRIB_WORLD_MAX)
+			return -ERANGE;
+	}
+	*s = p;
+	return 0;
+}
+
+int parse_ranks(const char *s, uint8_t out[128])
+{
+	unsigned int first, last;
+	int err;
+
+	memset(out, 0, 128);
+	for (;; s++) {
+		err = take_rank(&s, &first);
+		last = first;
+		if (!err && *s == '-') {
+			s++;
+			err = take_rank(&s, &last);
+		}
+		if (err || last < first)
+			return err ? err : -EINVAL;
+		/* Big-endian words of 64. */
+		for (; first <= last; first++)
+			out[first / 64 * 8 + 7 - first % 64 / 8] |=
+				1u << first % 8;
+		if (*s != ',')
+			return *s ? -EINVAL : 0;
+	}
+}
+
 /* Which of these a face or a job may not have, tribd knows best. */
 bool parse_name_ok(const char *s, size_t len)
 {
@@ -325,6 +365,18 @@ static int put_child(struct cli *c, const struct arg *a, const char *s,
 	return 0;
 }
 
+static int put_ranks(struct cli *c, const struct arg *a, const char *s,
+		     struct nl_msg *msg)
+{
+	uint8_t bits[TRIB_BMWORDS_MAX * 8];
+
+	if (parse_ranks(s, bits))
+		return cli_error(
+			c, "%s \"%s\" is not a list of ranks like 0-3,8, up to %d",
+			a->word, s, TRIB_WORLD_MAX - 1);
+	return nla_put(msg, a->attr, sizeof(bits), bits);
+}
+
 static int put_arg(struct cli *c, const struct arg *a, const char *s, int order,
 		   struct nl_msg *msg)
 {
@@ -348,6 +400,9 @@ static int put_arg(struct cli *c, const struct arg *a, const char *s, int order,
 	case ARG_CHILD:
 	case ARG_LOCAL:
 		err = put_child(c, a, s, order, msg);
+		break;
+	case ARG_RANKS:
+		err = put_ranks(c, a, s, msg);
 		break;
 	default:
 		err = put_other(c, a, s, msg);

@@ -21,6 +21,8 @@ int parse_rate(const char *s, uint64_t *out);
 /* IPv4 or IPv6 to 16 bytes, IPv4 mapped. */
 int parse_addr(const char *s, uint8_t out[16]);
 int parse_mac(const char *s, uint8_t out[6]);
+/* "0-3,8" to a bitmap as in a packet: 0, -EINVAL, or -ERANGE. */
+int parse_ranks(const char *s, uint8_t out[128]);
 /* A number or the name of a user. */
 int parse_uid(const char *s, uint32_t *out);
 /* Seconds, fractions allowed, to milliseconds. */
@@ -42,6 +44,7 @@ enum arg_kind {
 	ARG_UID,
 	ARG_CHILD, /* FACE[:RANK] */
 	ARG_LOCAL, /* RANK[:INDEX] */
+	ARG_RANKS, /* 0-3,8 */
 };
 
 /**

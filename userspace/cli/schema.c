@@ -14,6 +14,7 @@
 #include <linux/genetlink.h>
 
 #include "uapi/trib.h"
+#include "uapi/trib_wire.h"
 #include "schema.h"
 
 static const struct schema_attr status_attrs[] = {
@@ -31,6 +32,7 @@ static const struct schema_attr status_attrs[] = {
 	{TRIB_A_STATUS_JOBS, KIND_U32, "jobs", false},
 	{TRIB_A_STATUS_TREES, KIND_U32, "trees", false},
 	{TRIB_A_STATUS_WORKERS, KIND_U32, "workers", false},
+	{TRIB_A_STATUS_POOL, KIND_U32, "pool", false},
 };
 
 static const struct schema_attr face_attrs[] = {
@@ -78,6 +80,11 @@ static const struct schema_attr tree_attrs[] = {
 	{TRIB_A_TREE_GROUP_ALL, KIND_U32, "group_all", false},
 	{TRIB_A_TREE_GROUP_UP, KIND_U32, "group_up", false},
 	{TRIB_A_TREE_JOINED, KIND_BITS, "joined", false},
+	{TRIB_A_TREE_RELAY, KIND_U16, "relay", false},
+	{TRIB_A_TREE_NEXT, KIND_U16, "next", false},
+	{TRIB_A_TREE_WORKERS, KIND_RANKS, "workers", false},
+	{TRIB_A_TREE_CAP, KIND_U32, "cap", false},
+	{TRIB_A_TREE_AGE_MS, KIND_U32, "age_ms", false},
 };
 
 static const struct schema_attr child_attrs[] = {
@@ -181,6 +188,34 @@ static json_t *decode_bits(uint64_t bits)
 	return list;
 }
 
+static bool rank_in(const unsigned char *bits, unsigned int rank)
+{
+	/* Big-endian words of 64. */
+	return bits[rank / 64 * 8 + 7 - rank % 64 / 8] >> rank % 8 & 1;
+}
+
+static json_t *decode_ranks(const unsigned char *bits)
+{
+	char text[4 * TRIB_WORLD_MAX];
+	unsigned int i, last;
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (i = 0; i < TRIB_WORLD_MAX; i = last + 1) {
+		last = i;
+		if (!rank_in(bits, i))
+			continue;
+		while (last + 1 < TRIB_WORLD_MAX && rank_in(bits, last + 1))
+			last++;
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%u",
+				       at ? "," : "", i);
+		if (last > i)
+			at += (size_t)snprintf(text + at, sizeof(text) - at,
+					       "-%u", last);
+	}
+	return json_string(text);
+}
+
 static json_t *decode_xdp(uint8_t mode)
 {
 	static const char *const names[] = {
@@ -215,6 +250,8 @@ static int kind_size(enum schema_kind kind)
 		return 6;
 	case KIND_ADDR:
 		return 16;
+	case KIND_RANKS:
+		return TRIB_BMWORDS_MAX * 8;
 	case KIND_STRING:
 	case KIND_CHILD:
 		break;
@@ -266,6 +303,9 @@ static int decode_attr(enum schema_kind kind, struct nlattr *nla, json_t **out)
 		break;
 	case KIND_ADDR:
 		*out = decode_addr(p);
+		break;
+	case KIND_RANKS:
+		*out = decode_ranks(p);
 		break;
 	case KIND_STRING:
 		if (len < 1 || p[len - 1])

@@ -20,6 +20,7 @@
  * @KIND_HEX:    u64; "0x..." of 16 digits, as JSON integers are signed.
  * @KIND_XDP:    u8, enum trib_xdp_mode; "none", "native", "generic".
  * @KIND_BITS:   u64; list of the bits that are set.
+ * @KIND_RANKS:  bitmap as in a packet; "0-3,8".
  * @KIND_CHILD:  nest of enum trib_attr_child; object.
  */
 enum schema_kind {
@@ -34,6 +35,7 @@ enum schema_kind {
 	KIND_HEX,
 	KIND_XDP,
 	KIND_BITS,
+	KIND_RANKS,
 	KIND_CHILD,
 };
 

@@ -92,6 +92,13 @@ static int config_check(const struct tribd *d)
 			d->pin_dir, c->abi, TRIB_MAPS_ABI, d->instance);
 		return -EPROTO;
 	}
+	/* Fewer than there are may be used, so that pools shrink and grow. */
+	if (d->opt.pool > c->npool) {
+		log_error(
+			"--pool %u: the pinned maps have %u; leave the option out, or " PURGE_HINT,
+			d->opt.pool, c->npool, d->instance);
+		return -EEXIST;
+	}
 	for (i = 0; i < sizeof(opt) / sizeof(opt[0]); i++) {
 		if (!opt[i].asked || opt[i].asked == opt[i].pinned)
 			continue;

@@ -41,6 +41,11 @@ const char *const map_name[MAP__MAX] = {
 	[MAP_DELIVERS] = "delivers",
 	[MAP_CELLS] = "cells",
 	[MAP_RINGS] = "rings",
+	[MAP_POOLS] = "pools",
+	[MAP_POOL_SLOTS] = "pool_slots",
+	[MAP_POOL_TABLE] = "pool_table",
+	[MAP_POOL_MARKS] = "pool_marks",
+	[MAP_POOL_FACES] = "pool_faces",
 };
 
 const char *const prog_name[PROG__MAX] = {
@@ -103,7 +108,16 @@ static uint32_t map_size(const struct trib_config *c, enum map_id id)
 	switch (id) {
 	case MAP_TREES:
 	case MAP_LAG:
+	case MAP_POOLS:
 		return c->ntrees;
+	case MAP_POOL_SLOTS:
+		return c->npool;
+	case MAP_POOL_TABLE:
+		return c->nbuckets;
+	case MAP_POOL_MARKS:
+		return c->nmarks;
+	case MAP_POOL_FACES:
+		return c->nfaces;
 	case MAP_SLOTS:
 		return c->nslots;
 	case MAP_GROUPS:

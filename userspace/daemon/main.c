@@ -19,10 +19,10 @@
 #include "job.h"
 #include "loop.h"
 #include "nl.h"
+#include "pool.h"
 #include "port.h"
 #include "rtnl.h"
 #include "state.h"
-#include "tree.h"
 #include "udp.h"
 
 /* Enough for 32 pools of the default window; 24 or 56 MB. */
@@ -34,7 +34,7 @@
 
 static const char usage_text[] =
 	"usage: tribd [--instance NAME] [--values auto|352|832] [--slots N]\n"
-	"             [--trees N] [--log error|warn|info|debug]\n"
+	"             [--trees N] [--pool N] [--log error|warn|info|debug]\n"
 	"       tribd --purge [--instance NAME]\n"
 	"       tribd --version | --help\n"
 	"see tribd(8)\n";
@@ -108,6 +108,10 @@ static int option_parse(struct options *o, int c, const char *arg)
 		return number_parse(arg, 2, TREES_MAX, &o->ntrees)
 			       ? 0
 			       : usage("--trees %s: 2 to 65536", arg);
+	case 'o':
+		return number_parse(arg, 1, POOL_MAX, &o->pool)
+			       ? 0
+			       : usage("--pool %s: 1 to 4096", arg);
 	case 'l':
 		return log_parse(arg, &o->log)
 			       ? 0
@@ -130,6 +134,7 @@ static int arguments_parse(struct options *o, int argc, char **argv)
 		{"values", required_argument, NULL, 'v'},
 		{"slots", required_argument, NULL, 's'},
 		{"trees", required_argument, NULL, 't'},
+		{"pool", required_argument, NULL, 'o'},
 		{"log", required_argument, NULL, 'l'},
 		{"purge", no_argument, NULL, 'p'},
 		{"version", no_argument, NULL, 'V'},
@@ -194,6 +199,10 @@ static int config_choose(struct tribd *d)
 	c->ngroups = GROUPS_OF(c->ntrees);
 	c->ndelivers = c->ntrees;
 	c->nrings = RINGS;
+	c->npool = d->opt.pool > POOL_DEFAULT ? d->opt.pool : POOL_DEFAULT;
+	c->nbuckets = pool_buckets(c->npool);
+	c->nmarks = POOL_MARKS;
+	c->nfaces = POOL_FACES;
 	if (getrandom(&c->instance, sizeof(c->instance), 0) !=
 	    sizeof(c->instance)) {
 		log_error("no random numbers");
@@ -272,16 +281,30 @@ static int restore(struct tribd *d, const json_t *doc)
 	return err;
 }
 
+/* Slots of the shared pool in use: as asked for, or as they were. */
+static uint32_t pool_choose(const struct tribd *d, const json_t *doc)
+{
+	uint32_t n = doc ? state_pool(doc) : POOL_DEFAULT;
+
+	if (d->opt.pool)
+		return d->opt.pool;
+	return n && n <= d->config.npool ? n : d->config.npool;
+}
+
 static int data_plane_start(struct tribd *d)
 {
 	json_t *doc = NULL;
 	int err = adoption_decide(d, &doc);
 
-	if (!err)
+	if (!err) {
+		d->pool = pool_choose(d, doc);
 		err = restore(d, doc);
+	}
 	json_decref(doc);
 	if (!err)
 		err = bpf_load(d, d->adopted);
+	if (!err)
+		err = pool_table_write(d);
 	if (err)
 		return err;
 	face_restore_done(d);

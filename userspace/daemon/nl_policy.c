@@ -62,6 +62,7 @@ static const struct nl_attr status_attr[TRIB_A_STATUS__MAX] = {
 	[TRIB_A_STATUS_JOBS] = R_U32("jobs"),
 	[TRIB_A_STATUS_TREES] = R_U32("trees"),
 	[TRIB_A_STATUS_WORKERS] = R_U32("workers"),
+	[TRIB_A_STATUS_POOL] = R_U32("pool"),
 };
 SET(nl_status, "status", status_attr);
 
@@ -112,6 +113,11 @@ static const struct nl_attr tree_attr[TRIB_A_TREE__MAX] = {
 	[TRIB_A_TREE_GROUP_ALL] = R_U32("group-all"),
 	[TRIB_A_TREE_GROUP_UP] = R_U32("group-up"),
 	[TRIB_A_TREE_JOINED] = R_U64("joined"),
+	[TRIB_A_TREE_RELAY] = U16("relay"),
+	[TRIB_A_TREE_NEXT] = U16("next"),
+	[TRIB_A_TREE_WORKERS] = BYTES("workers", TRIB_BMWORDS_MAX * 8),
+	[TRIB_A_TREE_CAP] = U32("cap"),
+	[TRIB_A_TREE_AGE_MS] = U32("age-ms"),
 };
 SET(nl_tree, "tree", tree_attr);
 

@@ -25,7 +25,8 @@ int nl_status_get(struct tribd *d, struct nl_request *r)
 	    nla_put_u32(m, TRIB_A_STATUS_FACES, d->nfaces) ||
 	    nla_put_u32(m, TRIB_A_STATUS_JOBS, d->njobs) ||
 	    nla_put_u32(m, TRIB_A_STATUS_TREES, d->ntrees) ||
-	    nla_put_u32(m, TRIB_A_STATUS_WORKERS, attach_count(d, NULL)))
+	    nla_put_u32(m, TRIB_A_STATUS_WORKERS, attach_count(d, NULL)) ||
+	    nla_put_u32(m, TRIB_A_STATUS_POOL, d->pool))
 		return -EMSGSIZE;
 	nla_nest_end(m, nest);
 	return 0;

@@ -119,6 +119,32 @@ static int downs_parse(struct walk w, struct tree_spec *s, struct reason *why)
 	return 0;
 }
 
+/* What makes a tree a shared one. */
+static int shared_parse(struct nlattr **tb, struct tree_spec *s,
+			struct reason *why)
+{
+	if (tb[TRIB_A_TREE_RELAY]) {
+		s->relay = nla_get_u16(tb[TRIB_A_TREE_RELAY]);
+		if (!s->relay)
+			return refuse(why, -ERANGE,
+				      "relay 0: numbers start at 1");
+	}
+	if (tb[TRIB_A_TREE_NEXT])
+		s->next = nla_get_u16(tb[TRIB_A_TREE_NEXT]);
+	if (tb[TRIB_A_TREE_CAP])
+		s->cap = nla_get_u32(tb[TRIB_A_TREE_CAP]);
+	if (tb[TRIB_A_TREE_AGE_MS])
+		s->age_ms = nla_get_u32(tb[TRIB_A_TREE_AGE_MS]);
+	if (s->age_ms > 60000)
+		return refuse(why, -ERANGE, "age %u ms: 1 to 60000", s->age_ms);
+	if (tb[TRIB_A_TREE_WORKERS]) {
+		s->has_workers = true;
+		memcpy(s->workers, nla_data(tb[TRIB_A_TREE_WORKERS]),
+		       sizeof(s->workers));
+	}
+	return 0;
+}
+
 static int spec_parse(struct nl_request *r, struct tree_spec *s)
 {
 	struct nlattr **tb = r->tb;
@@ -154,6 +180,8 @@ static int spec_parse(struct nl_request *r, struct tree_spec *s)
 		err = locals_parse(w, s, &r->why);
 	if (!err)
 		err = downs_parse(w, s, &r->why);
+	if (!err)
+		err = shared_parse(tb, s, &r->why);
 	return err;
 }
 

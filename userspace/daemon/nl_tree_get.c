@@ -80,6 +80,17 @@ static int numbers_put(const struct tree *t, struct nl_msg *m)
 	return 0;
 }
 
+static int shared_put(const struct tree *t, struct nl_msg *m)
+{
+	if (nla_put_u16(m, TRIB_A_TREE_RELAY, t->relay) ||
+	    nla_put_u16(m, TRIB_A_TREE_NEXT, t->next) ||
+	    nla_put(m, TRIB_A_TREE_WORKERS, sizeof(t->mask), t->mask) ||
+	    nla_put_u32(m, TRIB_A_TREE_CAP, t->cap) ||
+	    nla_put_u32(m, TRIB_A_TREE_AGE_MS, t->age_ms))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int tree_put(struct tribd *d, const struct tree *t, struct nl_msg *m)
 {
 	struct nlattr *nest = nla_nest_start(m, TRIB_A_TREE);
@@ -98,6 +109,8 @@ static int tree_put(struct tribd *d, const struct tree *t, struct nl_msg *m)
 	for (i = 0; !err && i < t->ndown; i++)
 		if (nla_put_string(m, TRIB_A_TREE_DOWN, t->down[i]->name))
 			err = -EMSGSIZE;
+	if (!err && t->relay)
+		err = shared_put(t, m);
 	free(lag);
 	if (!err)
 		nla_nest_end(m, nest);

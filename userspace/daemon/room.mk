@@ -29,7 +29,7 @@ $(DAEMON_UNITS): %: %.o $(DAEMON_PARTS) $(B)/userspace/daemon/objects.o
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DAEMON_LIBS)
 
-CHECK_TESTS += $(DAEMON_UNITS) tests/unit/unit_daemon_spec.py \
+CHECK_TESTS += $(DAEMON_UNITS) tests/unit/unit_daemon_spec.py tests/netns/pool.t \
 	tests/netns/daemon.t tests/netns/daemon_restart.t \
 	tests/netns/daemon_netlink.t tests/vm/daemon-6.1.t
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "face.h"
-#include "tree.h"
+#include "pool.h"
 
 const char *const group_kind_name[GROUP__KINDS] = {
 	[GROUP_DOWN] = "down",
@@ -41,6 +41,8 @@ void tree_row_fill(const struct tree *t, struct trib_tree *row)
 		row->flags |= TRIB_TREE_LEAF;
 	if (!addr_is_v4(&any->addr))
 		row->flags |= TRIB_TREE_V6;
+	if (tree_is_shared(t))
+		row->flags |= TRIB_TREE_SHARED;
 	row->nchild = (uint8_t)t->nchild;
 	row->full = t->nchild == 64 ? ~0ULL : (1ULL << t->nchild) - 1;
 	row->slot_mask = t->job->window * 2 - 1;
@@ -110,7 +112,9 @@ unsigned int group_faces(const struct tree *t, enum group_kind kind,
 	n = down_faces(t, face);
 	if (kind == GROUP_DOWN)
 		return n;
-	if (!t->parent || port_among(face, n, t->parent->port))
+	/* Nothing goes both ways in a shared tree. */
+	if (!t->parent || port_among(face, n, t->parent->port) ||
+	    tree_is_shared(t))
 		return 0;
 	face[n++] = t->parent;
 	return n;

@@ -5,6 +5,7 @@
  * file, then renamed: a reader sees the old or the new one. Holds cookies, so
  * only root may read it.
  */
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -67,10 +68,23 @@ static json_t *job_pack(const struct job *j)
 			 (json_int_t)j->timeout_ms, "rate", hex_pack(j->rate));
 }
 
+static json_t *shared_pack(const struct tree *t)
+{
+	json_t *workers = json_array();
+	unsigned int i;
+
+	for (i = 0; i < TRIB_BMWORDS_MAX; i++)
+		json_array_append_new(workers, hex_pack(be64toh(t->mask[i])));
+	return json_pack("{s:i s:i s:I s:I s:I s:o}", "relay", t->relay, "next",
+			 t->next, "cap", (json_int_t)t->cap, "age_ms",
+			 (json_int_t)t->age_ms, "mark0", (json_int_t)t->mark0,
+			 "workers", workers);
+}
+
 static json_t *tree_pack(const struct tree *t)
 {
 	json_t *child = json_array(), *local = json_array();
-	json_t *down = json_array();
+	json_t *down = json_array(), *tree;
 	unsigned int i;
 
 	for (i = 0; i < t->nchild; i++)
@@ -84,12 +98,15 @@ static json_t *tree_pack(const struct tree *t)
 					 "index", t->local[i].index));
 	for (i = 0; i < t->ndown; i++)
 		json_array_append_new(down, json_string(t->down[i]->name));
-	return json_pack("{s:i s:s s:o s:s s:i s:o s:o s:I s:I}", "id", t->id,
+	tree = json_pack("{s:i s:s s:o s:s s:i s:o s:o s:I s:I}", "id", t->id,
 			 "job", t->job->name, "child", child, "parent",
 			 t->parent ? t->parent->name : "", "up_child",
 			 t->up_child, "local", local, "down", down, "slot0",
 			 (json_int_t)t->row.slot0, "last_epoch",
 			 (json_int_t)t->last_epoch);
+	if (t->relay)
+		json_object_set_new(tree, "shared", shared_pack(t));
+	return tree;
 }
 
 json_t *state_pack(struct tribd *d, const void *object)
@@ -112,8 +129,8 @@ json_t *state_pack(struct tribd *d, const void *object)
 	TAILQ_FOREACH(t, &d->trees, link)
 		if (t != object && t->job != object)
 			json_array_append_new(trees, tree_pack(t));
-	return json_pack("{s:i s:o s:o s:o s:o s:o s:o}", "version",
-			 STATE_VERSION, "instance",
+	return json_pack("{s:i s:I s:o s:o s:o s:o s:o s:o}", "version",
+			 STATE_VERSION, "pool", (json_int_t)d->pool, "instance",
 			 hex_pack(d->config.instance), "netns",
 			 hex_pack(d->netns_cookie), "ports", ports, "faces",
 			 faces, "jobs", jobs, "trees", trees);

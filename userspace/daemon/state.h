@@ -14,6 +14,8 @@ json_t *state_read(struct tribd *d, int *err);
 /* Of the maps and the namespace it belongs to. */
 uint64_t state_instance(const json_t *doc);
 uint64_t state_netns(const json_t *doc);
+/* Slots of the shared pool that were in use. */
+uint32_t state_pool(const json_t *doc);
 /* Makes the records of all objects; the kernel is not asked. 0, -errno. */
 int state_restore(struct tribd *d, const json_t *doc, struct reason *why);
 /* What would be written, without @object (NULL: all). */

@@ -4,6 +4,7 @@
  * same functions look at every value before a record is made of it.
  */
 #include <arpa/inet.h>
+#include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -82,6 +83,11 @@ static bool get_addr(const json_t *o, const char *key, struct in6_addr *a)
 		return true;
 	a->s6_addr[10] = a->s6_addr[11] = 0xff;
 	return inet_pton(AF_INET, s, a->s6_addr + 12) == 1;
+}
+
+uint32_t state_pool(const json_t *doc)
+{
+	return (uint32_t)get_int(doc, "pool", UINT32_MAX);
 }
 
 uint64_t state_instance(const json_t *doc)
@@ -175,6 +181,26 @@ static int tree_parts(const json_t *o, struct tree_spec *s, struct reason *why)
 	return 0;
 }
 
+static void shared_load(const json_t *o, struct tree_spec *s)
+{
+	const json_t *workers = json_object_get(o, "workers");
+	unsigned int i;
+
+	if (!o)
+		return;
+	s->relay = (uint16_t)get_int(o, "relay", UINT16_MAX);
+	s->next = (uint16_t)get_int(o, "next", UINT16_MAX);
+	s->cap = (uint32_t)get_int(o, "cap", UINT32_MAX);
+	s->age_ms = (uint32_t)get_int(o, "age_ms", UINT32_MAX);
+	s->mark0 = (uint32_t)get_int(o, "mark0", UINT32_MAX);
+	s->has_workers = true;
+	for (i = 0; i < TRIB_BMWORDS_MAX; i++) {
+		const char *hex = json_string_value(json_array_get(workers, i));
+
+		s->workers[i] = htobe64(hex ? strtoull(hex, NULL, 16) : 0);
+	}
+}
+
 static int tree_load(struct tribd *d, const json_t *o, struct reason *why)
 {
 	struct tree_spec *s = calloc(1, sizeof(*s));
@@ -191,6 +217,7 @@ static int tree_load(struct tribd *d, const json_t *o, struct reason *why)
 		err = refuse(why, -EPROTO, "a tree's job or parent");
 	else
 		err = tree_parts(o, s, why);
+	shared_load(json_object_get(o, "shared"), s);
 	if (!err)
 		err = tree_restore(d, s, why);
 	free(s);

@@ -30,6 +30,19 @@ static const struct stat_text text[TRIB_STAT__MAX] = {
 	[TRIB_DELIVERED] = {"delivered", "results written into cells"},
 	[TRIB_RUNG] = {"rung", "ring buffer records written"},
 	[TRIB_EGRESS] = {"egress", "copies rewritten on their way out"},
+	[TRIB_POOL_MERGED] = {"pool-merged",
+			      "contributions merged into a shared slot"},
+	[TRIB_POOL_PASSED] = {"pool-passed",
+			      "for this relay, but passed on: no shared slot"},
+	[TRIB_POOL_FORWARDED] = {"pool-forwarded",
+				 "for other relays or the PS, on their way up"},
+	[TRIB_POOL_TAKEN_OVER] = {"pool-taken-over",
+				  "old shared slots that another chunk took"},
+	[TRIB_POOL_FREED] = {"pool-freed",
+			     "shared slots freed by their result"},
+	[TRIB_POOL_UNFREED] = {"pool-unfreed",
+			       "results that found their shared slot in use"},
+	[TRIB_POOL_PROBED] = {"pool-probed", "probes answered"},
 
 	[TRIB_DROP_SHORT] = {"drop-short", "the headers do not fit the frame"},
 	[TRIB_DROP_VERSION] = {"drop-version", "another wire version"},
@@ -69,6 +82,12 @@ static const struct stat_text text[TRIB_STAT__MAX] = {
 	[TRIB_DROP_HOPS] = {"drop-hops", "nobody to send it on to"},
 	[TRIB_DROP_OPTIONS] = {"drop-options",
 			       "IP options or extension headers"},
+	[TRIB_DROP_BITMAP] = {"drop-bitmap",
+			      "bitmap of workers empty, or of another size"},
+	[TRIB_DROP_ACKED] = {"drop-acked",
+			     "late copy of a chunk whose result went down"},
+	[TRIB_DROP_WAITING] = {"drop-waiting",
+			       "sent again, but other workers are missing"},
 };
 
 const struct stat_text *stat_text(uint32_t id)

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "face.h"
+#include "pool.h"
 #include "slots.h"
-#include "tree.h"
 
 struct tree *tree_find(struct tribd *d, uint16_t id)
 {
@@ -251,6 +251,8 @@ static int tree_show(struct tribd *d, struct tree *t, bool adopted)
 		err = slots_wipe(d, t);
 	}
 	if (!err)
+		err = pool_show(d, t, adopted);
+	if (!err)
 		err = group_store(d, t, adopted);
 	if (err)
 		goto no_group;
@@ -262,7 +264,8 @@ static int tree_show(struct tribd *d, struct tree *t, bool adopted)
 	err = tree_row_store(d, t);
 	if (err)
 		goto no_row;
-	err = join_tree_added(d, t, adopted);
+	/* To shared trees workers join at the PS. */
+	err = tree_is_shared(t) ? 0 : join_tree_added(d, t, adopted);
 	if (!err)
 		return 0;
 	if (!adopted)
@@ -271,8 +274,10 @@ no_row:
 	if (t->nlocal && !adopted)
 		deliver_tree_removed(d, t);
 no_group:
-	if (!adopted)
+	if (!adopted) {
 		group_clear(d, t->id);
+		pool_hide(d, t);
+	}
 	return err;
 }
 
@@ -281,11 +286,18 @@ static void tree_hide_rest(struct tribd *d, struct tree *t)
 	if (t->nlocal)
 		deliver_tree_removed(d, t);
 	group_clear(d, t->id);
+	pool_hide(d, t);
+}
+
+static void tree_leave(struct tribd *d, struct tree *t)
+{
+	if (!tree_is_shared(t))
+		join_tree_removed(d, t);
 }
 
 static void tree_hide(struct tribd *d, struct tree *t)
 {
-	join_tree_removed(d, t);
+	tree_leave(d, t);
 	row_clear(d, t->id);
 	tree_hide_rest(d, t);
 }
@@ -303,6 +315,8 @@ int tree_new(struct tribd *d, const struct tree_spec *s, uint16_t *id,
 		err = id_choose(d, t, why);
 	if (!err)
 		err = slots_choose(d, t, why);
+	if (!err)
+		err = pool_marks_choose(d, t, why);
 	if (err) {
 		free(t);
 		return err;
@@ -338,6 +352,8 @@ int tree_restore(struct tribd *d, const struct tree_spec *s, struct reason *why)
 		    : refuse(why, -EINVAL, "a tree without id");
 	if (!err)
 		err = slots_keep(d, t, s->slot0, why);
+	if (!err)
+		err = pool_marks_keep(d, t, s->mark0, why);
 	if (err) {
 		free(t);
 		return err;
@@ -356,7 +372,8 @@ static bool row_adopt(struct tribd *d, struct tree *t)
 	tree_row_fill(t, &want);
 	if (!(row.flags & TRIB_TREE_USED) || row.cookie != want.cookie ||
 	    row.job != want.job || row.nchild != want.nchild ||
-	    row.slot0 != want.slot0 || row.slot_mask != want.slot_mask)
+	    row.slot0 != want.slot0 || row.slot_mask != want.slot_mask ||
+	    (row.flags ^ want.flags) & TRIB_TREE_SHARED)
 		return false;
 	t->row = row;
 	return true;
@@ -378,6 +395,7 @@ static void rows_sweep(struct tribd *d)
 		group_clear(d, (uint16_t)id);
 	}
 	group_sweep(d);
+	pool_sweep(d);
 }
 
 static int restore_trees(struct tribd *d)
@@ -419,7 +437,8 @@ void tree_remove_all(struct tribd *d, const struct job *job)
 	struct tree *t = NULL;
 
 	while ((t = job_next_tree(d, job, t))) {
-		join_tree_removed(d, t);
+		tree_leave(d, t);
+		t->row.flags = 0; /* not to be opened by another's wipe */
 		row_close(d, t->id);
 	}
 	bpf_quiesce(d);
@@ -452,12 +471,12 @@ int tree_wipe(struct tribd *d, uint16_t id, struct reason *why)
 
 	if (!t)
 		return refuse(why, -ENOENT, "no tree %u", id);
-	if (!t->slots)
+	if (!t->slots && !tree_is_shared(t))
 		return refuse(why, -EINVAL, "tree %u has no slots here: a leaf",
 			      id);
 	/* A wiped slot must not be one that a packet is being added to. */
 	row_clear(d, id);
-	err = slots_wipe(d, t);
+	err = tree_is_shared(t) ? pool_wipe(d, t) : slots_wipe(d, t);
 	back = tree_row_store(d, t);
 	if (!err)
 		err = back;
@@ -501,6 +520,8 @@ void tree_settle(struct tribd *d)
 		t->stale = false;
 		group_store(d, t, false);
 		tree_row_fill(t, &t->row);
+		if (tree_is_shared(t))
+			pool_faces_store(d, t);
 		if (memcmp(&old, &t->row, sizeof(old)))
 			tree_row_store(d, t);
 	}

@@ -26,7 +26,14 @@ struct tree_spec {
 	struct child_spec local[TRIB_RINGS_MAX]; /* face: none */
 	unsigned int ndown;
 	char down[TRIB_CHILDREN_MAX][TRIB_NAME_MAX];
+	uint16_t relay; /* 0: dedicated; what follows is 0, too */
+	uint16_t next;
+	uint32_t cap;
+	uint32_t age_ms;
+	bool has_workers;
+	uint64_t workers[TRIB_BMWORDS_MAX]; /* as on the wire */
 	/* State file only. */
+	uint32_t mark0;
 	uint32_t slot0;
 	uint32_t last_epoch;
 };

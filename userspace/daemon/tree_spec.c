@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "face.h"
-#include "tree.h"
+#include "pool.h"
 
 static int face_get(struct tribd *d, const char *role, const char *name,
 		    struct face **out, struct reason *why)
@@ -87,7 +87,7 @@ static int parent_check(struct tribd *d, const struct tree_spec *s,
 	err = unicast_get(d, "parent", s->parent, &t->parent, why);
 	if (err)
 		return err;
-	if (s->up_child == INDEX_NONE && s->nchild)
+	if (s->up_child == INDEX_NONE && s->nchild && !s->relay)
 		return refuse(why, -EINVAL,
 			      "parent %s: which child of it are we? (index)",
 			      s->parent);
@@ -360,9 +360,11 @@ int tree_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
 		err = reach_check(t, why);
 	if (!err)
 		err = same_family(t, why);
+	if (!err)
+		err = pool_check(d, s, t, why);
 	if (err)
 		return err;
-	t->slots = t->nchild ? t->job->window * 2 : 0;
+	t->slots = t->nchild && !s->relay ? t->job->window * 2 : 0;
 	t->last_epoch = s->last_epoch;
 	return 0;
 }

@@ -172,6 +172,14 @@ struct tree {
 	uint32_t slots; /* 2W, or 0 for a leaf: row.slot0 on */
 	bool native;	/* its groups are devmaps (group.c) */
 	bool stale;	/* a face changed (tree.c) */
+	/* Shared trees (pool.c). @mask: as on the wire. */
+	uint16_t relay; /* our number; 0: a dedicated tree */
+	uint16_t next;
+	uint8_t bmwords;
+	uint32_t cap; /* 0: none */
+	uint32_t age_ms;
+	uint32_t mark0;
+	uint64_t mask[TRIB_BMWORDS_MAX];
 	/* Newest epoch that ever ran; survives restarts (state file). */
 	uint32_t last_epoch;
 	struct trib_tree row;
@@ -197,6 +205,11 @@ enum map_id {
 	MAP_DELIVERS,
 	MAP_CELLS,
 	MAP_RINGS,
+	MAP_POOLS,
+	MAP_POOL_SLOTS,
+	MAP_POOL_TABLE,
+	MAP_POOL_MARKS,
+	MAP_POOL_FACES,
 	MAP__MAX,
 };
 
@@ -213,6 +226,7 @@ struct options {
 	uint32_t nval;	      /* 0: auto */
 	uint32_t nslots;      /* 0: default, or what is pinned */
 	uint32_t ntrees;
+	uint32_t pool;	      /* slots of the shared pool; 0: as nslots */
 	enum log_level log;
 	bool purge;
 };
@@ -235,6 +249,7 @@ struct tribd {
 	int map[MAP__MAX];
 	int prog[PROG__MAX];
 	struct trib_config config; /* as in the maps: sizes, nval */
+	uint32_t pool; /* slots in use of the shared pool: at most config.npool */
 	bool adopted;
 	bool kfuncs; /* the module's are in use */
 

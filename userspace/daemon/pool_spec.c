@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Shared trees, as asked for: everything that can be wrong, and the row of
+ * pools that follows. Also which slot each bucket belongs to. Touches no map.
+ */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#include "pool.h"
+
+uint32_t pool_buckets(uint32_t slots)
+{
+	uint32_t n = 256;
+
+	while (n < slots * 16)
+		n *= 2;
+	return n;
+}
+
+uint32_t pool_slot_of(uint32_t bucket, uint32_t slots)
+{
+	uint64_t most = 0, weight;
+	uint32_t slot, best = 0;
+
+	for (slot = 0; slot < slots; slot++) {
+		weight = trib_pool_weight(bucket, slot);
+		if (weight > most) {
+			most = weight;
+			best = slot;
+		}
+	}
+	return best;
+}
+
+static void set_rank(uint64_t *mask, unsigned int rank)
+{
+	mask[rank / 64] |= htobe64(1ULL << rank % 64);
+}
+
+static int numbers_check(struct tribd *d, const struct tree_spec *s,
+			 struct reason *why)
+{
+	if (s->relay == TRIB_RELAY_PS)
+		return refuse(why, -ERANGE,
+			      "relay %u is the PS: relays have 1 to %u",
+			      s->relay, TRIB_RELAY_PS - 1);
+	if (!s->next)
+		return refuse(why, -EINVAL,
+			      "relay %u: what number has its next hop? (next)",
+			      s->relay);
+	if (s->next == s->relay)
+		return refuse(why, -EINVAL,
+			      "next %u is our own number: packets would come back",
+			      s->next);
+	if (s->cap > d->config.npool)
+		return refuse(why, -ERANGE,
+			      "cap %u: the pool has %u slots (tribd --pool)",
+			      s->cap, d->config.npool);
+	return 0;
+}
+
+/* The ranks whose values come by: as given, or those of the children. */
+static int workers_check(const struct tree_spec *s, struct tree *t,
+			 struct reason *why)
+{
+	unsigned int i, world = t->job->world, n = 0;
+
+	t->bmwords = (uint8_t)((world + 63) / 64);
+	if (s->has_workers)
+		memcpy(t->mask, s->workers, sizeof(t->mask));
+	for (i = 0; !s->has_workers && i < t->nchild; i++)
+		if (t->child[i].rank != RANK_NONE)
+			set_rank(t->mask, t->child[i].rank);
+	for (i = 0; i < TRIB_WORLD_MAX; i++) {
+		if (!(be64toh(t->mask[i / 64]) >> i % 64 & 1))
+			continue;
+		n++;
+		if (i >= world)
+			return refuse(why, -ERANGE,
+				      "worker %u: job %s has ranks 0 to %u", i,
+				      t->job->name, world - 1);
+	}
+	if (!n)
+		return refuse(
+			why, -EINVAL,
+			"whose values come by here? (workers, or children with ranks)");
+	for (i = 0; i < t->nchild; i++) {
+		unsigned int rank = t->child[i].rank;
+
+		if (rank != RANK_NONE &&
+		    !(be64toh(t->mask[rank / 64]) >> rank % 64 & 1))
+			return refuse(
+				why, -EINVAL,
+				"child %s is rank %u, which is not among the workers",
+				t->child[i].face->name, rank);
+	}
+	return 0;
+}
+
+int pool_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
+	       struct reason *why)
+{
+	int err;
+
+	if (!s->relay) {
+		if (s->next || s->cap || s->age_ms || s->has_workers)
+			return refuse(
+				why, -EINVAL,
+				"next, workers, cap and age are for shared trees, which have a relay number");
+		return 0;
+	}
+	if (!t->parent || !t->nchild)
+		return refuse(why, -EINVAL,
+			      "relay %u: a shared tree needs children and %s",
+			      s->relay, "a parent: the next hop");
+	if (s->nlocal)
+		return refuse(
+			why, -EOPNOTSUPP,
+			"local rank %u: results of shared trees are not delivered to memory",
+			s->local[0].rank);
+	if (s->up_child != INDEX_NONE)
+		return refuse(
+			why, -EINVAL,
+			"index %u: in shared trees packets go by rank, not by index",
+			s->up_child);
+	err = numbers_check(d, s, why);
+	if (!err)
+		err = workers_check(s, t, why);
+	if (err)
+		return err;
+	t->relay = s->relay;
+	t->next = s->next;
+	t->cap = s->cap;
+	t->age_ms = s->age_ms ? s->age_ms : POOL_AGE_MS;
+	return 0;
+}
+
+void pool_row_fill(const struct tribd *d, const struct tree *t,
+		   struct trib_pool *row)
+{
+	memset(row, 0, sizeof(*row));
+	row->relay = t->relay;
+	row->next = t->next;
+	row->bmwords = t->bmwords;
+	row->cap = t->cap;
+	row->mark0 = t->mark0;
+	row->mark_mask = t->job->window * 2 - 1;
+	row->table_mask = d->config.nbuckets - 1;
+	row->age_ns = t->age_ms * 1000000ull;
+	memcpy(row->mask, t->mask, sizeof(row->mask));
+}
