@@ -212,6 +212,7 @@ static int open_all(struct server *s)
 	bool v4 = IN6_IS_ADDR_V4MAPPED(&s->listen.ip);
 	char why[512];
 	unsigned int i;
+	int err;
 
 	for (i = 0; i < s->o.njob; i++) {
 		if (!ps_config_load(s->ps, s->o.job[i], v4, why, sizeof(why)))
@@ -231,9 +232,10 @@ static int open_all(struct server *s)
 		ps_log("%s", why);
 		return -EINVAL;
 	}
-	if (ps_state_save(s->ps, s->o.state)) {
-		ps_log("cannot write %s: %s", s->o.state, strerror(errno));
-		return -EIO;
+	err = ps_state_save(s->ps, s->o.state);
+	if (err) {
+		ps_log("cannot write %s: %s", s->o.state, strerror(-err));
+		return err;
 	}
 	s->signals = signals_open();
 	return s->signals < 0 ? -errno : 0;

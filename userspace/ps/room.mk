@@ -34,3 +34,8 @@ install-ps: $(B)/trib-ps $(PS_MAN)
 		$(DESTDIR)$(PREFIX)/share/man/man8/trib-ps.8)
 
 INSTALL += install-ps
+
+$(B)/tests/unit/unit_ps: $(B)/tests/unit/unit_ps.o $(PS_CORE)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljansson
+
+CHECK_TESTS += $(B)/tests/unit/unit_ps
