@@ -420,7 +420,7 @@ static void epochs__older_is_dropped_newer_becomes_the_trees(void)
 
 static void shape__another_one_is_refused_and_named(void)
 {
-	struct in p[4];
+	struct in p[4], max = grad(0, 10, 1, 1);
 	unsigned int i;
 
 	begin(2, 4);
@@ -440,6 +440,15 @@ static void shape__another_one_is_refused_and_named(void)
 	rx(p[0]);
 	expect(strstr(logged, "chunk 9 from rank 1 has op 0, format 1, scale -2"));
 	rx(grad(1, 9, 2, 2));
+	expect_eq(nsent, 1);
+	max.fmt = TRIB_FMT_W64;
+	max.op = TRIB_WOP_MAX;
+	rx(max);
+	max.op = TRIB_WOP_ADD;
+	max.child = 1;
+	max.who[0] = 2;
+	rx(max);
+	expect_eq(tree->stats.drop[PS_DROP_SHAPE], 6);
 	expect_eq(nsent, 1);
 	end();
 }

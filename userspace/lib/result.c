@@ -153,7 +153,7 @@ static void rx_need(struct trib_stream *s, const struct trib_rx *rx)
 	/* What we sent may be on its way still. */
 	if (s->cong.srtt && s->cong.srtt < pace)
 		pace = s->cong.srtt;
-	if (t->now - e->sent_ns < pace)
+	if (t->now - e->given_ns < pace)
 		return;
 	e->known = false;
 	t->count.needs++;

@@ -84,14 +84,15 @@ bool trib_shared_resend(struct trib_stream *s, uint64_t c, bool timeout)
 
 	if (timeout) {
 		s->probe_wanted = true;
-		if (!s->probe_ns && s->nhop)
-			s->probe_ns = s->t->now;
+		if (s->nhop)
+			s->probe_ns = s->t->now; /* or as soon as it may be */
 		if (e->resent) {
 			trib_stream_control(s, TRIB_T_NEED, 0, (uint32_t)c, 0);
 			return false;
 		}
 		e->resent = true;
 	}
+	e->given_ns = s->t->now;
 	h->flags |= TRIB_F_RESEND;
 	h->relay = timeout ? label(s) : htobe16(TRIB_RELAY_PS);
 	return send_to(s, timeout ? trib_shared_via(s) : 0, h,

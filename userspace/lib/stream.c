@@ -111,6 +111,7 @@ void trib_stream_resend(struct trib_stream *s, uint64_t c, bool resend)
 			count_sent(s, h);
 		return;
 	}
+	trib_chunk(s, c)->given_ns = s->t->now;
 	if (resend)
 		h->flags |= TRIB_F_RESEND;
 	else
@@ -156,6 +157,7 @@ static void note_sent(struct trib_stream *s, struct trib_part *p, uint64_t c)
 	e->part = p;
 	e->off = c - p->chunk0;
 	e->state = TRIB_CHUNK_SENT;
+	e->given_ns = s->t->now;
 	if (c >= s->high)
 		s->high = c + 1;
 	count_sent(s, trib_cell(s, c));

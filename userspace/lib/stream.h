@@ -24,6 +24,7 @@ enum trib_chunk_state {
  * @no: which chunk this is about; see trib_chunk_state().
  * @sent_ns: last transmission, or last answer to NEED.
  * @first_ns: first transmission.
+ * @given_ns: when its values were last sent; asking for its result is not that.
  * @part: the message part it belongs to; only while SENT.
  * @off:  its place in the part's sequence.
  * @tx:   serial number of the last transmission, over all chunks.
@@ -37,6 +38,7 @@ struct trib_chunk {
 	uint64_t no;
 	uint64_t sent_ns;
 	uint64_t first_ns;
+	uint64_t given_ns;
 	struct trib_part *part;
 	uint32_t off;
 	uint32_t tx;

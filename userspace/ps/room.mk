@@ -39,3 +39,12 @@ $(B)/tests/unit/unit_ps: $(B)/tests/unit/unit_ps.o $(PS_CORE)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljansson
 
 CHECK_TESTS += $(B)/tests/unit/unit_ps
+
+# libtrib's side, with trib-ps in the place of the relay of an imagined network.
+$(B)/tests/unit/unit_shared: $(B)/tests/unit/unit_shared.o \
+		$(addprefix $(B)/tests/unit/,ps_model.o lib_sim.o lib_script.o) \
+		$(LIB_OBJS) $(PS_CORE)
+	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime -o $@ $^ -ljansson \
+		-lpthread -lm
+
+CHECK_TESTS += $(B)/tests/unit/unit_shared tests/netns/ps.t
