@@ -24,6 +24,19 @@
  * child index at the relay, and where results come to: our UDP port (7418 +
  * CHILD if none is given), and the multicast group, written like ADDR and of
  * its IP version, that one copy for several receivers is sent to.
+ *
+ * A tree of a shared pool is, instead of tree=, and repeated like it:
+ *
+ *	shared=T:RELAY:PS[:PORT][,RECV[@GROUP]]
+ *	via=T:RELAY:ADDR[:PORT]
+ *
+ * T is its number. RELAY of shared= is the number of the relay at the ticket's
+ * ADDR[:PORT], which is to add this rank's values up, or 0: there is none, and
+ * all goes to the PS. PS[:PORT] is where trib-ps listens, RECV where results
+ * come to (7418 + R if none is given), GROUP as above. via=, at most
+ * TRIB_ATTACH_HOPS - 1 times for a tree and after its shared=, names the relays
+ * between that first one and the PS, in order: who takes over when it dies. All
+ * addresses of a tree are of one IP version.
  */
 #ifndef _UAPI_TRIB_ATTACH_H
 #define _UAPI_TRIB_ATTACH_H
@@ -35,6 +48,7 @@
 #define TRIB_ATTACH_MAGIC	0x54524942	/* "TRIB" */
 #define TRIB_ATTACH_VERSION	1
 #define TRIB_ATTACH_TREES	32		/* trees of one job on one host */
+#define TRIB_ATTACH_HOPS	3		/* relays between a rank and its PS */
 #define TRIB_RANK_ANY		0xffff
 /* After a restart, tribd takes a rank that has not resumed by then for dead. */
 #define TRIB_ATTACH_GRACE_MS	10000
@@ -119,17 +133,44 @@ struct trib_attach_ack {
 TRIB_ASSERT(sizeof(struct trib_attach_ack) == 8, "trib_attach_ack");
 
 /**
+ * struct trib_attach_hop - a relay on the way to the PS
+ * @addr:  IPv6 or v4-mapped, of the tree's IP version.
+ * @port:  UDP port.
+ * @relay: its number, 1 to 65534.
+ */
+struct trib_attach_hop {
+	__be32 addr[4];
+	__u16 port;
+	__u16 relay;
+};
+TRIB_ASSERT(sizeof(struct trib_attach_hop) == 20, "trib_attach_hop");
+
+/**
+ * enum trib_attach_kind - bits of &trib_attach_tree.flags
+ * @TRIB_ATTACH_SHARED: a tree of a shared pool. JOIN, START and LEAVE go
+ *           between the worker and the PS; packets have a bitmap of one bit for
+ *           each of the job's workers.
+ */
+enum trib_attach_kind {
+	TRIB_ATTACH_SHARED = 1 << 0,
+};
+
+/**
  * struct trib_attach_tree - where this rank sends for one tree
- * @addr:    relay, IPv6 or v4-mapped.
- * @port:    relay's UDP port.
+ * @addr:    relay, IPv6 or v4-mapped. Shared: the PS.
+ * @port:    its UDP port.
  * @tree:    tree number.
- * @child:   this rank's child index at that relay.
+ * @child:   this rank's child index at that relay. Shared: its rank.
  * @recv_port: UDP port this worker must bind (results come to it), or 0 for
  *           any (mapped delivery: results come to cells).
  * @local_addr: address to bind, or all zeros.
  * @mcast_addr: multicast group to join, or all zeros: results come to it, at
  *           recv_port. To be joined on the device that local_addr is on, or
- *           else the one towards the relay.
+ *           else the one towards the relay (shared: the first hop).
+ * @flags:   enum trib_attach_kind.
+ * @nhop:    shared: relays in @hop.
+ * @hop:     shared: relays from here to the PS, in order. The first one adds up
+ *           what this rank sends.
  */
 struct trib_attach_tree {
 	__be32 addr[4];
@@ -139,8 +180,11 @@ struct trib_attach_tree {
 	__u16 tree;
 	__u16 child;
 	__u16 recv_port;
+	__u16 flags;
+	__u16 nhop;
+	struct trib_attach_hop hop[TRIB_ATTACH_HOPS];
 };
-TRIB_ASSERT(sizeof(struct trib_attach_tree) == 56, "trib_attach_tree");
+TRIB_ASSERT(sizeof(struct trib_attach_tree) == 120, "trib_attach_tree");
 
 /**
  * struct trib_attach_rep - tribd to worker
@@ -180,7 +224,7 @@ struct trib_attach_rep {
 	char text[240];
 	struct trib_attach_tree tree[TRIB_ATTACH_TREES];
 };
-TRIB_ASSERT(sizeof(struct trib_attach_rep) == 288 + 56 * TRIB_ATTACH_TREES,
+TRIB_ASSERT(sizeof(struct trib_attach_rep) == 288 + 120 * TRIB_ATTACH_TREES,
 	    "trib_attach_rep");
 
 #endif /* _UAPI_TRIB_ATTACH_H */

@@ -56,13 +56,30 @@ static void group_in_range(const struct trib_attach_tree *a)
 	     "the group is none");
 }
 
+static void hops_in_range(const struct trib_attach_rep *r,
+			  const struct trib_attach_tree *a)
+{
+	must(a->child == r->rank, "the child is not the rank");
+	must(a->nhop <= TRIB_ATTACH_HOPS, "hops");
+	for (unsigned int i = 0; i < a->nhop; i++) {
+		must(a->hop[i].relay && a->hop[i].relay != TRIB_RELAY_PS,
+		     "relay");
+		must(a->hop[i].port, "a relay's port");
+		must(is_v4(a->hop[i].addr) == is_v4(a->addr),
+		     "a relay's version");
+	}
+}
+
 static void in_range(const struct trib_attach_rep *r)
 {
 	must(r->ntree >= 1 && r->ntree <= TRIB_ATTACH_TREES, "trees");
 	must(r->world >= 1 && r->world <= TRIB_WORLD_MAX, "world");
 	must(r->rank < r->world, "rank");
 	for (unsigned int i = 0; i < r->ntree; i++) {
-		must(r->tree[i].child < TRIB_CHILDREN_MAX, "child");
+		if (r->tree[i].flags & TRIB_ATTACH_SHARED)
+			hops_in_range(r, &r->tree[i]);
+		else
+			must(r->tree[i].child < TRIB_CHILDREN_MAX, "child");
 		must(r->tree[i].port, "port");
 		must(r->tree[i].recv_port, "recv_port");
 		group_in_range(&r->tree[i]);
@@ -80,24 +97,79 @@ static void addr_write(const __be32 *a, char buf[INET6_ADDRSTRLEN + 2])
 	sprintf(buf, strchr(text, ':') ? "[%s]" : "%s", text);
 }
 
-static void write_down(const struct trib_attach_rep *r, char *buf, size_t size)
+/* ADDR:PORT */
+static int host_write(char *buf, size_t size, const __be32 *addr, uint16_t port)
 {
-	const struct trib_attach_tree *a = &r->tree[0];
+	char text[INET6_ADDRSTRLEN + 2];
+
+	addr_write(addr, text);
+	return snprintf(buf, size, "%s:%u", text, port);
+}
+
+static int shared_write(const struct trib_attach_tree *a, char *buf,
+			size_t size)
+{
 	char addr[INET6_ADDRSTRLEN + 2];
 	int n;
 
-	addr_write(a->addr, addr);
-	n = snprintf(buf, size,
-		     "trib://%s:%u/job?job=%u&cookie=%llx&rank=%u&world=%u",
-		     addr, a->port, r->job,
-		     (unsigned long long)be64toh(r->cookie), r->rank, r->world);
+	n = snprintf(buf, size, "&shared=%u:%u:", a->tree, a->hop[0].relay);
+	n += host_write(buf + n, size - n, a->addr, a->port);
+	n += snprintf(buf + n, size - n, ",%u", a->recv_port);
+	addr_write(a->mcast_addr, addr);
+	if (has_group(a))
+		n += snprintf(buf + n, size - n, "@%s", addr);
+	for (unsigned int i = 1; i < a->nhop; i++) {
+		n += snprintf(buf + n, size - n, "&via=%u:%u:", a->tree,
+			      a->hop[i].relay);
+		n += host_write(buf + n, size - n, a->hop[i].addr,
+				a->hop[i].port);
+	}
+	return n;
+}
+
+static int tree_write(const struct trib_attach_tree *a, char *buf, size_t size)
+{
+	char addr[INET6_ADDRSTRLEN + 2];
+	int n;
+
+	n = snprintf(buf, size, "&tree=%u:%u:%u", a->tree, a->child,
+		     a->recv_port);
+	addr_write(a->mcast_addr, addr);
+	if (has_group(a))
+		n += snprintf(buf + n, size - n, "@%s", addr);
+	return n;
+}
+
+/* The ticket's own address: a relay's, which not every shared tree has. */
+static int first_write(const struct trib_attach_rep *r, char *buf, size_t size)
+{
 	for (unsigned int i = 0; i < r->ntree; i++) {
-		a = &r->tree[i];
-		n += snprintf(buf + n, size - n, "&tree=%u:%u:%u", a->tree,
-			      a->child, a->recv_port);
-		addr_write(a->mcast_addr, addr);
-		if (has_group(a))
-			n += snprintf(buf + n, size - n, "@%s", addr);
+		const struct trib_attach_tree *a = &r->tree[i];
+
+		if (!(a->flags & TRIB_ATTACH_SHARED))
+			return host_write(buf, size, a->addr, a->port);
+		if (a->nhop)
+			return host_write(buf, size, a->hop[0].addr,
+					  a->hop[0].port);
+	}
+	return host_write(buf, size, r->tree[0].addr, r->tree[0].port);
+}
+
+static void write_down(const struct trib_attach_rep *r, char *buf, size_t size)
+{
+	int n = snprintf(buf, size, "trib://");
+
+	n += first_write(r, buf + n, size - n);
+	n += snprintf(buf + n, size - n,
+		      "/job?job=%u&cookie=%llx&rank=%u&world=%u", r->job,
+		      (unsigned long long)be64toh(r->cookie), r->rank,
+		      r->world);
+	for (unsigned int i = 0; i < r->ntree; i++) {
+		const struct trib_attach_tree *a = &r->tree[i];
+
+		n += a->flags & TRIB_ATTACH_SHARED
+			     ? shared_write(a, buf + n, size - n)
+			     : tree_write(a, buf + n, size - n);
 	}
 }
 
@@ -105,7 +177,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct trib_place p, q;
-	char again[4096];
+	char again[16384];
 	char *text = malloc(size + 1);
 
 	memcpy(text, data, size);

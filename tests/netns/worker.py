@@ -40,7 +40,7 @@ CELL_HDR = 64
 HDR = struct.Struct('>8B4HIIHHiQ')
 START_FMT = struct.Struct('>QQII8H64H')
 REP = struct.Struct('=IHHIHHHHHH8sQII240s')
-TREE = struct.Struct('=16s16s16sHHHH')
+TREE = struct.Struct('=16s16s16sHHHH64x')
 
 
 # --- packets

@@ -207,7 +207,7 @@ static void deliver(struct sim_worker *w, const uint8_t *p, size_t len, bool ce)
 	uint64_t seen = 0;
 
 	memcpy(&h, p, sizeof(h));
-	if (h.bmwords)
+	if (h.bmwords && !w->t->stream[0]->shared)
 		memcpy(&seen, p + sizeof(h), 8);
 	rx = (struct trib_rx){
 		.type = h.type,
@@ -217,12 +217,13 @@ static void deliver(struct sim_worker *w, const uint8_t *p, size_t len, bool ce)
 		.child = be16toh(h.child),
 		.nval = be16toh(h.nval),
 		.aux = be16toh(h.aux),
+		.relay = be16toh(h.relay),
 		.chunk = be32toh(h.chunk),
 		.epoch = be32toh(h.epoch),
 		.scale = (int32_t)be32toh(h.scale),
 		.seen = be64toh(seen),
-		.v = h.nval ? p + sizeof(h) : NULL,
-		.len = (uint32_t)(len - sizeof(h)),
+		.v = h.nval ? p + sizeof(h) + 8u * h.bmwords : NULL,
+		.len = (uint32_t)(len - sizeof(h) - 8u * h.bmwords),
 	};
 	trib_rx(trib_stream_of(w->t, be16toh(h.tree)), &rx);
 }

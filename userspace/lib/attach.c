@@ -118,6 +118,7 @@ static int find_place(struct trib *t, const struct wish *w)
 {
 	bool mapped = w->transport != TRIB_TRANSPORT_UDP;
 	struct trib_place *p = &t->place;
+	unsigned int i;
 	int rc;
 
 	if (!is_ticket(w->job)) {
@@ -132,6 +133,13 @@ static int find_place(struct trib *t, const struct wish *w)
 	if (rc)
 		return rc;
 	t->ops = p->rep.flags & TRIB_ATTACH_MAPPED ? &trib_xdp : &trib_udp;
+	for (i = 0; i < p->rep.ntree; i++)
+		if (t->ops == &trib_xdp &&
+		    p->rep.tree[i].flags & TRIB_ATTACH_SHARED)
+			return trib_fail(
+				NULL, TRIB_ERR_ARGUMENT, -EOPNOTSUPP,
+				"tree %u is of a shared pool: set TRIB_TRANSPORT=udp",
+				p->rep.tree[i].tree);
 	if (w->transport == TRIB_TRANSPORT_XDP && t->ops != &trib_xdp)
 		return trib_fail(
 			NULL, TRIB_ERR_ARGUMENT, -EOPNOTSUPP,
@@ -159,6 +167,8 @@ static int make_streams(struct trib *t)
 		s->tree = rep->tree[i].tree;
 		s->child = rep->tree[i].child;
 		s->join_nval = rep->nval ? rep->nval : TRIB_NVAL_SMALL;
+		if (rep->tree[i].flags & TRIB_ATTACH_SHARED)
+			trib_shared_init(s, &rep->tree[i]);
 		s->tail = &s->head;
 		t->stream[t->nstream++] = s;
 	}
@@ -304,18 +314,35 @@ static uint64_t last_lack(const struct trib *t)
 }
 
 /*
+ * How long nobody must have lacked anything. In shared pools NEED comes to one
+ * rank after the other, with time-outs between.
+ */
+static uint64_t listens_for(const struct trib *t)
+{
+	uint64_t ns = t->timeout_ns, longest = trib_window_longest(t);
+	unsigned int i;
+
+	for (i = 0; i < t->nstream; i++)
+		if (t->stream[i]->shared &&
+		    ns < TRIB_TUNE_DETACH_TIMEOUTS * longest)
+			ns = TRIB_TUNE_DETACH_TIMEOUTS * longest;
+	return ns;
+}
+
+/*
  * The barrier of those who leave. Its result may be nowhere to be had, because
  * those who had it have left; but as long as others fetch results before it,
  * we may be the only one left who has them.
  */
 static void wait_for_others(struct trib *t, const struct trib_req *barrier)
 {
-	uint64_t until, next = trib_now() + t->timeout_ns;
+	uint64_t patience = listens_for(t);
+	uint64_t until, next = trib_now() + patience;
 
 	do {
 		until = next;
 		trib_drive_until(t, barrier, until);
-		next = last_lack(t) + t->timeout_ns;
+		next = last_lack(t) + patience;
 	} while (!barrier->done && !t->dead && next > until);
 }
 

@@ -182,7 +182,8 @@ unsigned int trib_packet_len(const void *cell)
 {
 	const struct trib_hdr *h = cell;
 
-	return sizeof(*h) + trib_payload_len(be16toh(h->nval));
+	return sizeof(*h) + 8u * h->bmwords +
+	       trib_payload_len(be16toh(h->nval));
 }
 
 static int64_t report_bad(const struct trib *t, uint64_t index)
@@ -278,11 +279,15 @@ void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off,
 	const struct trib_codec *codec = s->t->codec;
 	struct trib_hdr *h = (void *)trib_cell(s, c);
 	const void *src = p->req->src;
-	uint8_t *v = (uint8_t *)(h + 1);
 	struct trib_shape sh;
 	bool empty = false;
+	uint8_t *v;
 
 	trib_chunk_shape(s, p, off, &sh);
+	trib_hdr_fill(s, h, TRIB_T_GRAD, (uint32_t)c);
+	if (s->shared)
+		trib_shared_label(s, h);
+	v = trib_cell_values(h);
 	switch (p->kind) {
 	case TRIB_KIND_FSUM:
 		if (sh.exp)
@@ -307,7 +312,6 @@ void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off,
 		empty = true;
 		break;
 	}
-	trib_hdr_fill(s, h, TRIB_T_GRAD, (uint32_t)c);
 	h->flags |= (sh.push ? TRIB_F_PUSH : 0) | (empty ? TRIB_F_EMPTY : 0);
 	h->op = (uint8_t)sh.op;
 	h->fmt = (uint8_t)sh.fmt;
@@ -322,7 +326,7 @@ void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off,
 static int unpack_exp(struct trib_stream *s, struct trib_part *p,
 		      const struct trib_shape *sh, uint64_t c, const uint8_t *v)
 {
-	const uint8_t *own = trib_cell(s, c) + sizeof(struct trib_hdr);
+	const uint8_t *own = trib_cell_values(trib_cell(s, c));
 	int64_t w, o;
 	uint32_t i;
 

@@ -16,6 +16,7 @@ void trib_engine_run(struct trib *t)
 			continue;
 		trib_window_gaps(s);
 		trib_window_timer(s);
+		trib_shared_timer(s);
 		if (!t->dead && s->head)
 			trib_stream_push(s);
 	}
@@ -35,6 +36,7 @@ uint64_t trib_engine_deadline(const struct trib *t)
 		when = sooner(when, t->stream[i]->timer_ns);
 		when = sooner(when, t->stream[i]->check_ns);
 		when = sooner(when, t->stream[i]->retry_ns);
+		when = sooner(when, t->stream[i]->probe_ns);
 	}
 	return when;
 }

@@ -227,6 +227,14 @@ int trib_chunk_unpack(struct trib_stream *s, struct trib_part *p, uint64_t off,
 /* Bytes of the packet in a cell. */
 unsigned int trib_packet_len(const void *cell);
 
+/* Where a chunk's values are in its cell: behind the bitmap, if it has one. */
+static inline uint8_t *trib_cell_values(void *cell)
+{
+	struct trib_hdr *h = (struct trib_hdr *)cell;
+
+	return (uint8_t *)(h + 1) + 8u * h->bmwords;
+}
+
 /* --- stream.c: requests become chunks, chunks become packets -------------- */
 
 /* START(RUN) has set window, nval, epoch: allocate. */
@@ -254,6 +262,28 @@ void trib_hdr_fill(const struct trib_stream *s, struct trib_hdr *h,
 void trib_rx(struct trib_stream *s, const struct trib_rx *rx);
 /* The stream of a tree number, or NULL. */
 struct trib_stream *trib_stream_of(struct trib *t, uint16_t tree);
+
+/* --- shared.c: trees of shared pools ---------------------------------------- */
+
+/* From the place, before anything is sent. */
+void trib_shared_init(struct trib_stream *s, const struct trib_attach_tree *a);
+/* What a GRAD has besides: for whom it is, and whose values these are. */
+void trib_shared_label(const struct trib_stream *s, struct trib_hdr *h);
+/* Where GRADs go: for &trib_stream.via. */
+unsigned int trib_shared_via(const struct trib_stream *s);
+/* Chunk @c is taken for lost (@timeout), or asked for by NEED: send it, or ask.
+ * Return: whether its values were sent.
+ */
+bool trib_shared_resend(struct trib_stream *s, uint64_t c, bool timeout);
+/* The answer to a PROBE. */
+void trib_shared_alive(struct trib_stream *s, const struct trib_rx *rx);
+void trib_shared_timer(struct trib_stream *s);
+
+/* How errors call what a stream sends to. */
+static inline const char *trib_peer(const struct trib_stream *s)
+{
+	return s->shared ? "PS" : "relay";
+}
 
 /* --- silence.c: who is alive ------------------------------------------------ */
 
@@ -284,6 +314,8 @@ void trib_window_result(struct trib_stream *s, uint64_t c,
 void trib_window_known(struct trib_stream *s, uint64_t c);
 /* Our packet of @c was lost, as far as can be known. */
 void trib_window_lost(struct trib_stream *s, uint64_t c);
+/* The longest time-out that there is. */
+uint64_t trib_window_longest(const struct trib *t);
 /* Gaps, after a batch; time-outs, when due. */
 void trib_window_gaps(struct trib_stream *s);
 void trib_window_timer(struct trib_stream *s);

@@ -22,7 +22,7 @@ static int send_session(struct trib_stream *s, uint8_t type, uint16_t nval)
 {
 	struct {
 		struct trib_hdr h;
-		uint8_t v[TRIB_NVAL_LARGE * 4];
+		uint8_t v[TRIB_BMWORDS_MAX * 8 + TRIB_NVAL_LARGE * 4];
 	} pkt;
 	struct trib_join j = {
 		.nonce = htobe64(s->t->nonce),
@@ -30,14 +30,19 @@ static int send_session(struct trib_stream *s, uint8_t type, uint16_t nval)
 		.epoch = htobe32(s->epoch ? s->epoch : s->t->place.rep.epoch),
 		.rank = htobe32(s->t->rank),
 	};
-	unsigned int len = sizeof(pkt.h) + trib_payload_len(nval);
+	/* As long as a GRAD, which has a bitmap in shared pools. */
+	unsigned int len = sizeof(pkt.h) + 8u * s->bmwords +
+			   trib_payload_len(nval);
 	struct iovec iov = {&pkt, len};
 
 	memset(&pkt, 0, sizeof(pkt));
 	trib_hdr_fill(s, &pkt.h, type, 0);
 	pkt.h.aux = htobe16((uint16_t)s->t->rank);
 	pkt.h.nval = htobe16(nval);
-	memcpy(pkt.v, &j, sizeof(j));
+	if (s->shared)
+		trib_shared_label(s, &pkt.h);
+	pkt.h.relay = s->shared ? htobe16(TRIB_RELAY_PS) : 0;
+	memcpy(trib_cell_values(&pkt), &j, sizeof(j));
 	return s->t->ops->send(s->t, s, &iov, 1, len);
 }
 
@@ -49,10 +54,11 @@ static void send_join(struct trib_stream *s)
 	if (rc == -EMSGSIZE)
 		trib_die_rank(
 			t, TRIB_ERR_SYSTEM, rc, -1,
-			"the path to the relay of tree %u does not take packets of %u bytes: check the MTU",
-			s->tree,
+			"the path to the %s of tree %u does not take packets of %u bytes: check the MTU",
+			trib_peer(s), s->tree,
 			s->overhead - 14 +
 				(unsigned int)sizeof(struct trib_hdr) +
+				8u * s->bmwords +
 				trib_payload_len(s->join_nval));
 }
 
@@ -65,11 +71,11 @@ static void run(struct trib_stream *s, const struct trib_start *st)
 	if (be16toh(st->world) != t->world || !st->epoch || !window ||
 	    window > WINDOW_MAX || window & (window - 1) || !nval ||
 	    nval > TRIB_NVAL_LARGE || nval % TRIB_NVAL_BLOCK ||
-	    s->child >= s->nchild) {
+	    (!s->shared && s->child >= s->nchild)) {
 		trib_die_rank(
 			t, TRIB_ERR_RELAY, -EPROTO, -1,
-			"the relay of tree %u starts another job (world %u, window %u, %u values)",
-			s->tree, be16toh(st->world), window, nval);
+			"the %s of tree %u starts another job (world %u, window %u, %u values)",
+			trib_peer(s), s->tree, be16toh(st->world), window, nval);
 		return;
 	}
 	if (nval > s->join_nval) {
@@ -125,8 +131,8 @@ void trib_join_rx(struct trib_stream *s, const struct trib_rx *rx)
 		break;
 	case TRIB_START_REFUSED:
 		trib_die_rank(s->t, TRIB_ERR_RELAY, -EACCES, -1,
-			      "the relay of tree %u refuses rank %u", s->tree,
-			      s->t->rank);
+			      "the %s of tree %u refuses rank %u",
+			      trib_peer(s), s->tree, s->t->rank);
 		break;
 	}
 }
@@ -162,7 +168,8 @@ static int tell_missing(struct trib *t)
 	if (!heard)
 		return trib_fail(
 			t, TRIB_ERR_RELAY, -ETIMEDOUT,
-			"no answer from the relay of tree %u within %llu ms",
+			"no answer from the %s of tree %u within %llu ms",
+			trib_peer(t->stream[i < t->nstream ? i : 0]),
 			t->stream[i < t->nstream ? i : 0]->tree,
 			(unsigned long long)(t->join_timeout_ns / TRIB_MS));
 	if (!n)

@@ -45,6 +45,9 @@ static void retain(struct trib_stream *s, uint64_t c, const struct trib_rx *rx)
 {
 	struct trib_hdr *h = (void *)trib_cell(s, c);
 
+	/* Of a shared pool: for the PS, and no bitmap any more. */
+	h->relay = s->shared ? htobe16(TRIB_RELAY_PS) : 0;
+	h->bmwords = 0;
 	h->type = TRIB_T_RESULT;
 	h->flags = TRIB_F_UP | (rx->flags & (TRIB_F_PUSH | TRIB_F_CE));
 	h->nval = htobe16(rx->nval);
@@ -78,7 +81,7 @@ static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
 	s->inflight--;
 	s->result_ns = t->now;
 	t->count.chunks++;
-	if (rx->child == s->child && s->nchild == t->world)
+	if (rx->child == s->child && (s->shared || s->nchild == t->world))
 		t->count.last_count++;
 	if (c >= s->held)
 		s->held = c + 1;
@@ -125,7 +128,8 @@ static void rx_need(struct trib_stream *s, const struct trib_rx *rx)
 {
 	uint64_t c = trib_chunk_wide(s, rx->chunk), pace = TRIB_TUNE_NEED_PACE;
 	struct trib_chunk *e = trib_chunk(s, c);
-	bool mine = rx->seen >> s->child & 1;
+	/* A PS asks whom it lacks, and nobody else. */
+	bool mine = !s->shared && rx->seen >> s->child & 1;
 	struct trib *t = s->t;
 
 	if (!mine)
@@ -149,7 +153,7 @@ static void rx_need(struct trib_stream *s, const struct trib_rx *rx)
 	/* What we sent may be on its way still. */
 	if (s->cong.srtt && s->cong.srtt < pace)
 		pace = s->cong.srtt;
-	if (t->now - e->sent_ns < pace)
+	if (t->now - e->given_ns < pace)
 		return;
 	e->known = false;
 	t->count.needs++;
@@ -227,6 +231,9 @@ void trib_rx(struct trib_stream *s, const struct trib_rx *rx)
 		break;
 	case TRIB_T_ABORT:
 		rx_abort(s, rx);
+		break;
+	case TRIB_T_PROBE:
+		trib_shared_alive(s, rx);
 		break;
 	default:
 		t->count.bad_packets++;

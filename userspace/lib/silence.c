@@ -143,8 +143,9 @@ static void judge(struct trib_stream *s)
 	if (echo > limit)
 		trib_die_rank(
 			s->t, TRIB_ERR_RELAY, -EHOSTUNREACH, -1,
-			"the relay of tree %u does not answer for %llu ms; trib doctor there may say why",
-			s->tree, (unsigned long long)(limit / TRIB_MS));
+			"the %s of tree %u does not answer for %llu ms; trib doctor there may say why",
+			trib_peer(s), s->tree,
+			(unsigned long long)(limit / TRIB_MS));
 	/* While nothing reaches us, silence of others proves nothing. */
 	if (echo > limit / 4)
 		return;

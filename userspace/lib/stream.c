@@ -37,7 +37,7 @@ int trib_stream_start(struct trib_stream *s)
 
 	s->mask = slots - 1;
 	s->cell_mask = (holds ? s->window : slots) - 1;
-	s->stride = sizeof(struct trib_hdr) + 4u * s->nval;
+	s->stride = sizeof(struct trib_hdr) + 8u * s->bmwords + 4u * s->nval;
 	s->chunk = calloc(slots, sizeof(*s->chunk));
 	s->cells = aligned_alloc(64, ((size_t)(s->cell_mask + 1) * s->stride +
 				      63) & ~(size_t)63);
@@ -75,6 +75,7 @@ void trib_hdr_fill(const struct trib_stream *s, struct trib_hdr *h,
 	h->flags = TRIB_F_UP;
 	h->job = htobe16(s->t->place.rep.job);
 	h->tree = htobe16(s->tree);
+	h->relay = s->shared ? htobe16(TRIB_RELAY_PS) : 0;
 	h->child = htobe16(s->child);
 	h->chunk = htobe32(chunk);
 	h->epoch = htobe32(s->epoch);
@@ -104,11 +105,17 @@ void trib_stream_resend(struct trib_stream *s, uint64_t c, bool resend)
 	struct trib_hdr *h = (void *)trib_cell(s, c);
 	struct iovec iov = {h, trib_packet_len(h)};
 
+	trib_window_resent(s, c);
+	if (s->shared) {
+		if (trib_shared_resend(s, c, resend))
+			count_sent(s, h);
+		return;
+	}
+	trib_chunk(s, c)->given_ns = s->t->now;
 	if (resend)
 		h->flags |= TRIB_F_RESEND;
 	else
 		h->flags &= (uint8_t)~TRIB_F_RESEND;
-	trib_window_resent(s, c);
 	if (s->t->ops->send(s->t, s, &iov, 1, (unsigned int)iov.iov_len) == 1)
 		count_sent(s, h);
 }
@@ -150,6 +157,7 @@ static void note_sent(struct trib_stream *s, struct trib_part *p, uint64_t c)
 	e->part = p;
 	e->off = c - p->chunk0;
 	e->state = TRIB_CHUNK_SENT;
+	e->given_ns = s->t->now;
 	if (c >= s->high)
 		s->high = c + 1;
 	count_sent(s, trib_cell(s, c));
@@ -167,12 +175,15 @@ static bool flush(struct trib_stream *s, struct burst *b)
 
 	if (!n)
 		return true;
+	if (s->shared)
+		s->via = (uint8_t)trib_shared_via(s);
 	rc = s->t->ops->send(s->t, s, b->iov, b->niov, b->seg);
+	s->via = 0;
 	if (rc == -EMSGSIZE)
 		trib_die_rank(
 			s->t, TRIB_ERR_SYSTEM, rc, -1,
-			"the path to the relay of tree %u no longer takes packets of %u bytes",
-			s->tree, b->seg);
+			"the path to the %s of tree %u no longer takes packets of %u bytes",
+			trib_peer(s), s->tree, b->seg);
 	took = rc > 0 ? (unsigned int)rc : 0;
 	for (i = 0; i < took; i++)
 		note_sent(s, b->part[i], b->chunk[i]);
@@ -189,8 +200,8 @@ static bool flush(struct trib_stream *s, struct burst *b)
 		s->refused_ns = s->t->now;
 	if (s->t->now - s->refused_ns >= s->t->timeout_ns)
 		trib_die_rank(s->t, TRIB_ERR_RELAY, -EHOSTUNREACH, -1,
-			      "nothing can be sent to the relay of tree %u",
-			      s->tree);
+			      "nothing can be sent to the %s of tree %u",
+			      trib_peer(s), s->tree);
 	if (!s->t->dead)
 		s->retry_ns = s->t->now + TRIB_TUNE_SEND_RETRY;
 	return false;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "trib.h"
+#include "uapi/trib_attach.h"
 #include "uapi/trib_wire.h"
 
 enum trib_chunk_state {
@@ -23,6 +24,7 @@ enum trib_chunk_state {
  * @no: which chunk this is about; see trib_chunk_state().
  * @sent_ns: last transmission, or last answer to NEED.
  * @first_ns: first transmission.
+ * @given_ns: when its values were last sent; asking for its result is not that.
  * @part: the message part it belongs to; only while SENT.
  * @off:  its place in the part's sequence.
  * @tx:   serial number of the last transmission, over all chunks.
@@ -30,11 +32,13 @@ enum trib_chunk_state {
  * @tries: resends so far, saturating.
  * @lost: our packet, or its answer, was taken for lost (counted once).
  * @known: the relay once had our contribution.
+ * @resent: shared pools: its values were sent again; later they are asked for.
  */
 struct trib_chunk {
 	uint64_t no;
 	uint64_t sent_ns;
 	uint64_t first_ns;
+	uint64_t given_ns;
 	struct trib_part *part;
 	uint32_t off;
 	uint32_t tx;
@@ -42,6 +46,7 @@ struct trib_chunk {
 	uint8_t tries;
 	bool lost;
 	bool known;
+	bool resent;
 };
 
 enum trib_kind {
@@ -180,6 +185,16 @@ struct trib_life {
 };
 
 /**
+ * struct trib_hop - a relay on the way to the PS (shared.c)
+ * @relay: its number (fixed).
+ * @owes:  PROBEs that it has not answered, saturating.
+ */
+struct trib_hop {
+	uint16_t relay;
+	uint16_t owes;
+};
+
+/**
  * struct trib_stream - one tree: a sequence of chunks
  *
  * Chunks are counted in 64 bits here and truncated on the wire. What is known
@@ -220,6 +235,16 @@ struct trib_life {
  * @heard:  the relay answered a JOIN.
  * @join_seen: children that had joined by the newest START(WAIT).
  * @join_nval: JOIN is padded to so many values.
+ *
+ * Of trees of shared pools (fixed, but for @hop's, @via and what follows):
+ * @shared:  it is one.
+ * @bmwords: words of bitmap in each GRAD.
+ * @hop:     @nhop relays on the way to the PS.
+ * @via:     where the transport is to send to: 0 its relay, or the PS; i + 1:
+ *           hop i.
+ * @probe_ns: when to ask the relays whether they live; 0 = no need.
+ * @probed_ns: when they were last asked.
+ * @probe_wanted: a time-out came since.
  */
 struct trib_stream {
 	struct trib *t;
@@ -263,6 +288,15 @@ struct trib_stream {
 	bool heard;
 	uint64_t join_seen;
 	uint16_t join_nval;
+
+	bool shared;
+	uint8_t bmwords;
+	uint8_t nhop;
+	uint8_t via;
+	struct trib_hop hop[TRIB_ATTACH_HOPS];
+	uint64_t probe_ns;
+	uint64_t probed_ns;
+	bool probe_wanted;
 };
 
 static inline struct trib_chunk *trib_chunk(const struct trib_stream *s,

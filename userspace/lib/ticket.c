@@ -49,7 +49,7 @@ static int parse_addr(const char **s, __be32 out[4])
 	char addr[INET6_ADDRSTRLEN + 1];
 	bool v6 = **s == '[';
 	const char *from = *s + v6;
-	size_t len = strcspn(from, v6 ? "]" : ":/&");
+	size_t len = strcspn(from, v6 ? "]" : ":/&,");
 	struct in_addr in;
 
 	if (!len || len >= sizeof(addr))
@@ -80,17 +80,23 @@ static int parse_port(const char **s, uint16_t *out)
 	return 0;
 }
 
+/* ADDR[:PORT] */
+static int parse_host(const char **s, __be32 addr[4], uint16_t *port)
+{
+	if (parse_addr(s, addr))
+		return -EINVAL;
+	*port = TRIB_UDP_PORT;
+	if (**s != ':')
+		return 0;
+	(*s)++;
+	return parse_port(s, port);
+}
+
 /* ADDR[:PORT]/ */
 static int parse_relay(const char **s, struct trib_attach_tree *a)
 {
-	if (parse_addr(s, a->addr))
+	if (parse_host(s, a->addr, &a->port))
 		return -EINVAL;
-	a->port = TRIB_UDP_PORT;
-	if (**s == ':') {
-		(*s)++;
-		if (parse_port(s, &a->port))
-			return -EINVAL;
-	}
 	return *(*s)++ == '/' ? 0 : -EINVAL;
 }
 
@@ -105,22 +111,43 @@ static bool is_multicast(const __be32 addr[4])
 			   : be32toh(addr[0]) >> 24 == 0xff;
 }
 
+static struct trib_attach_tree *find_tree(struct trib_attach_rep *rep,
+					  uint64_t tree)
+{
+	unsigned int i;
+
+	for (i = 0; i < rep->ntree; i++)
+		if (rep->tree[i].tree == tree)
+			return &rep->tree[i];
+	return NULL;
+}
+
+/* GROUP; returns why not. */
+static const char *parse_group(const char **s, struct trib_attach_tree *a)
+{
+	if (parse_addr(s, a->mcast_addr))
+		return "bad group address";
+	if (!is_multicast(a->mcast_addr))
+		return "the group is no multicast address";
+	if (is_v4(a->mcast_addr) != is_v4(a->addr))
+		return "the group and the relay differ in IP version";
+	return NULL;
+}
+
 /* T:CHILD[:PORT[@GROUP]]; returns why not. */
 static const char *parse_tree(const char **s, struct trib_attach_rep *rep,
 			      const struct trib_attach_tree *relay)
 {
 	struct trib_attach_tree *a = &rep->tree[rep->ntree];
 	uint64_t tree, child;
-	unsigned int i;
 
 	if (rep->ntree == TRIB_ATTACH_TREES)
 		return "too many trees";
 	if (number(s, 10, 65535, &tree) || *(*s)++ != ':' ||
 	    number(s, 10, TRIB_CHILDREN_MAX - 1, &child))
 		return "bad tree or child";
-	for (i = 0; i < rep->ntree; i++)
-		if (rep->tree[i].tree == tree)
-			return "a tree that is there already";
+	if (find_tree(rep, tree))
+		return "a tree that is there already";
 	*a = *relay;
 	a->tree = (uint16_t)tree;
 	a->child = (uint16_t)child;
@@ -134,13 +161,101 @@ static const char *parse_tree(const char **s, struct trib_attach_rep *rep,
 	if (**s != '@')
 		return NULL;
 	(*s)++;
-	if (parse_addr(s, a->mcast_addr))
-		return "bad group address";
-	if (!is_multicast(a->mcast_addr))
-		return "the group is no multicast address";
-	if (is_v4(a->mcast_addr) != is_v4(a->addr))
-		return "the group and the relay differ in IP version";
+	return parse_group(s, a);
+}
+
+/* T:RELAY: of a shared tree. */
+static int parse_hop(const char **s, uint64_t *tree, uint64_t *relay)
+{
+	if (number(s, 10, 65535, tree) || *(*s)++ != ':' ||
+	    number(s, 10, TRIB_RELAY_PS - 1, relay) || *(*s)++ != ':')
+		return -EINVAL;
+	return 0;
+}
+
+/*
+ * T:RELAY:PS[:PORT][,RECV[@GROUP]]; returns why not. The rank, which is the
+ * child, and the port that follows from it are filled in at the end.
+ */
+static const char *parse_shared(const char **s, struct trib_attach_rep *rep,
+				const struct trib_attach_tree *first)
+{
+	struct trib_attach_tree *a = &rep->tree[rep->ntree];
+	uint64_t tree, relay;
+
+	if (rep->ntree == TRIB_ATTACH_TREES)
+		return "too many trees";
+	if (parse_hop(s, &tree, &relay))
+		return "bad tree or relay";
+	if (find_tree(rep, tree))
+		return "a tree that is there already";
+	memset(a, 0, sizeof(*a));
+	a->tree = (uint16_t)tree;
+	a->flags = TRIB_ATTACH_SHARED;
+	if (parse_host(s, a->addr, &a->port))
+		return "bad PS address";
+	if (relay) {
+		memcpy(a->hop[0].addr, first->addr, sizeof(first->addr));
+		a->hop[0].port = first->port;
+		a->hop[0].relay = (uint16_t)relay;
+		a->nhop = 1;
+	}
+	if (is_v4(first->addr) != is_v4(a->addr))
+		return "the PS and the relay differ in IP version";
+	rep->ntree++;
+	if (**s != ',')
+		return NULL;
+	(*s)++;
+	if (parse_port(s, &a->recv_port))
+		return "bad port";
+	if (**s != '@')
+		return NULL;
+	(*s)++;
+	return parse_group(s, a);
+}
+
+/* T:RELAY:ADDR[:PORT]; returns why not. */
+static const char *parse_via(const char **s, struct trib_attach_rep *rep)
+{
+	struct trib_attach_tree *a;
+	struct trib_attach_hop *hop;
+	uint64_t tree, relay;
+	unsigned int i;
+
+	if (parse_hop(s, &tree, &relay) || !relay)
+		return "bad tree or relay";
+	a = find_tree(rep, tree);
+	if (!a || !a->nhop)
+		return "no shared tree with a relay before it";
+	if (a->nhop == TRIB_ATTACH_HOPS)
+		return "too many relays";
+	for (i = 0; i < a->nhop; i++)
+		if (a->hop[i].relay == relay)
+			return "a relay that is there already";
+	hop = &a->hop[a->nhop++];
+	hop->relay = (uint16_t)relay;
+	if (parse_host(s, hop->addr, &hop->port))
+		return "bad relay address";
+	if (is_v4(hop->addr) != is_v4(a->addr))
+		return "the PS and the relay differ in IP version";
 	return NULL;
+}
+
+/* What the rank says about shared trees, wherever it stood. */
+static void finish_shared(struct trib_attach_rep *rep)
+{
+	unsigned int i;
+
+	for (i = 0; i < rep->ntree; i++) {
+		struct trib_attach_tree *a = &rep->tree[i];
+
+		if (!(a->flags & TRIB_ATTACH_SHARED))
+			continue;
+		a->child = rep->rank;
+		if (!a->recv_port)
+			a->recv_port =
+				(uint16_t)(TRIB_UDP_PORT_WORKER + rep->rank);
+	}
 }
 
 enum { HAVE_JOB = 1, HAVE_COOKIE = 2, HAVE_RANK = 4, HAVE_WORLD = 8 };
@@ -166,6 +281,14 @@ static const char *parse_pair(const char **s, struct trib_attach_rep *rep,
 	if (!strncmp(*s, "tree=", 5)) {
 		*s += 5;
 		return parse_tree(s, rep, relay);
+	}
+	if (!strncmp(*s, "shared=", 7)) {
+		*s += 7;
+		return parse_shared(s, rep, relay);
+	}
+	if (!strncmp(*s, "via=", 4)) {
+		*s += 4;
+		return parse_via(s, rep);
 	}
 	for (i = 0; i < 4; i++)
 		if (!strncmp(*s, keys[i].key, strlen(keys[i].key)))
@@ -229,5 +352,6 @@ int trib_ticket_parse(struct trib_place *p, const char *text)
 		return refuse(text, "job, cookie, rank, world or tree missing");
 	if (!rep->world || rep->rank >= rep->world)
 		return refuse(text, "rank is not below world");
+	finish_shared(rep);
 	return 0;
 }

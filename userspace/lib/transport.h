@@ -40,7 +40,7 @@ struct trib_stream;
 
 /**
  * struct trib_rx - one packet, or one event that stands for a packet
- * @type:  enum trib_type: RESULT, NEED, ALIVE, ABORT or START.
+ * @type:  enum trib_type: RESULT, NEED, ALIVE, ABORT, PROBE or START.
  * @flags: enum trib_flags. The transport adds TRIB_F_CE if the packet itself
  *         met congestion.
  * @op:    RESULT: enum trib_wire_op.
@@ -48,10 +48,11 @@ struct trib_stream;
  * @child: RESULT: root's child that completed the chunk.
  * @nval:  RESULT: 32-bit units of values in @v.
  * @aux:   rank (ALIVE, ABORT).
+ * @relay: PROBE: who answers.
  * @chunk: as on the wire.
  * @epoch: as on the wire.
  * @scale: RESULT.
- * @seen:  NEED: children the sender has.
+ * @seen:  NEED: children the sender has. Shared pools: 0.
  * @v:     payload, or NULL: valid until trib_rx() returns, or, with
  *         TRIB_TRANSPORT_HOLDS, as result() promises. Any alignment.
  * @len:   bytes at @v that may be read; at least trib_payload_len(@nval).
@@ -68,6 +69,7 @@ struct trib_rx {
 	uint16_t child;
 	uint16_t nval;
 	uint16_t aux;
+	uint16_t relay;
 	uint32_t chunk;
 	uint32_t epoch;
 	int32_t scale;
@@ -103,7 +105,7 @@ enum trib_transport_flags {
  * @pollfds: fill in descriptors to poll, at most TRIB_POLLFDS_MAX, and return
  *         how many. Called once, after open(); they must stay valid.
  *
- * @send:  send packets of one stream up. @iov holds whole packets back to
+ * @send:  send packets of one stream up, to where s->via says. @iov holds whole packets back to
  *         back; all are @seg bytes long but the last, which may be shorter
  *         (so: UDP_SEGMENT). One packet may be spread over several elements
  *         only if it is the only one. Returns the number of packets

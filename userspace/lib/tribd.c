@@ -60,6 +60,24 @@ void trib_tribd_fill(struct trib_attach_req *req, unsigned int cmd,
 	snprintf(req->job, sizeof(req->job), "%s", job);
 }
 
+static bool tree_ok(const struct trib_attach_rep *r,
+		    const struct trib_attach_tree *a)
+{
+	unsigned int i;
+
+	if (!a->port || a->flags & ~TRIB_ATTACH_SHARED)
+		return false;
+	if (!(a->flags & TRIB_ATTACH_SHARED))
+		return a->child < TRIB_CHILDREN_MAX && !a->nhop;
+	if (a->child != r->rank || a->nhop > TRIB_ATTACH_HOPS)
+		return false;
+	for (i = 0; i < a->nhop; i++)
+		if (!a->hop[i].port || !a->hop[i].relay ||
+		    a->hop[i].relay == TRIB_RELAY_PS)
+			return false;
+	return true;
+}
+
 bool trib_tribd_rep_ok(const struct trib_attach_rep *r, size_t len)
 {
 	unsigned int i;
@@ -76,7 +94,7 @@ bool trib_tribd_rep_ok(const struct trib_attach_rep *r, size_t len)
 	    !r->window || r->window & (r->window - 1))
 		return false;
 	for (i = 0; i < r->ntree; i++)
-		if (!r->tree[i].port || r->tree[i].child >= TRIB_CHILDREN_MAX)
+		if (!tree_ok(r, &r->tree[i]))
 			return false;
 	return true;
 }

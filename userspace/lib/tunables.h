@@ -94,6 +94,17 @@
 #define TRIB_TUNE_NEED_PACE		(2 * TRIB_MS)
 /* ALIVE is said at most once in this time, or in a beat, per tree. */
 #define TRIB_TUNE_ALIVE_PACE		(50 * TRIB_MS)
+/*
+ * Shared pools: a time-out asks the relays on the way whether they live, and
+ * again in this time until they answer; one that owes so many answers is dead,
+ * and asked more rarely from then on. Who waits for a time-out, and then for the
+ * answers, has gone around a dead relay within 200 ms.
+ */
+#define TRIB_TUNE_PROBE_PACE		(25 * TRIB_MS)
+#define TRIB_TUNE_PROBES		4
+#define TRIB_TUNE_PROBE_AGAIN		(200 * TRIB_MS)
+/* Detach listens for so many of the longest time-outs. */
+#define TRIB_TUNE_DETACH_TIMEOUTS	30
 /* A send that the socket refused (its buffer is full) is tried again after. */
 #define TRIB_TUNE_SEND_RETRY		(1 * TRIB_MS)
 

@@ -143,7 +143,7 @@ static int udp_send(struct trib *t, struct trib_stream *s,
 		    const struct iovec *iov, unsigned int niov,
 		    unsigned int seg)
 {
-	struct dest *d = &t->udp->dest[s->index];
+	struct dest *d = &t->udp->dest[s->index][s->via];
 	union {
 		char buf[CMSG_SPACE(sizeof(uint16_t))];
 		struct cmsghdr align;
@@ -180,6 +180,17 @@ static int udp_send(struct trib *t, struct trib_stream *s,
 	return send_error(errno);
 }
 
+/* Its bitmap is of the right size, or it has none where it needs none. */
+static bool has_bitmap(const struct trib_stream *s, const struct trib_hdr *h)
+{
+	if (!s->shared)
+		return h->bmwords == (h->type == TRIB_T_NEED);
+	if (h->type == TRIB_T_NEED)
+		return h->bmwords == s->bmwords;
+	return !h->bmwords ||
+	       (h->type == TRIB_T_RESULT && h->bmwords == s->bmwords);
+}
+
 /* One datagram, as it was sent. */
 static void rx_packet(struct trib *t, const uint8_t *p, size_t len, bool ce)
 {
@@ -196,15 +207,14 @@ static void rx_packet(struct trib *t, const uint8_t *p, size_t len, bool ce)
 	len -= sizeof(h);
 	nval = be16toh(h.nval);
 	if (h.version != TRIB_WIRE_VERSION || nval > TRIB_NVAL_LARGE ||
-	    h.bmwords != (h.type == TRIB_T_NEED) ||
-	    len != 8u * h.bmwords + trib_payload_len(nval) ||
+	    h.bmwords > TRIB_BMWORDS_MAX || len != 8u * h.bmwords + trib_payload_len(nval) ||
 	    be16toh(h.job) != t->place.rep.job ||
 	    h.cookie != t->place.rep.cookie)
 		goto bad;
 	s = trib_stream_of(t, be16toh(h.tree));
-	if (!s)
+	if (!s || !has_bitmap(s, &h))
 		goto bad;
-	if (h.bmwords)
+	if (h.bmwords && !s->shared)
 		memcpy(&seen, p, sizeof(seen));
 	rx = (struct trib_rx){
 		.type = h.type,
@@ -214,12 +224,13 @@ static void rx_packet(struct trib *t, const uint8_t *p, size_t len, bool ce)
 		.child = be16toh(h.child),
 		.nval = (uint16_t)nval,
 		.aux = be16toh(h.aux),
+		.relay = be16toh(h.relay),
 		.chunk = be32toh(h.chunk),
 		.epoch = be32toh(h.epoch),
 		.scale = (int32_t)be32toh(h.scale),
 		.seen = be64toh(seen),
 		.v = nval ? p + 8u * h.bmwords : NULL,
-		.len = (uint32_t)len,
+		.len = (uint32_t)(len - 8u * h.bmwords),
 	};
 	trib_rx(s, &rx);
 	return;

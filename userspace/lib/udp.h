@@ -54,7 +54,7 @@ struct dest {
 /**
  * struct trib_udp
  * @sock:  the sockets.
- * @dest:  where each stream sends, by its index.
+ * @dest:  where each stream sends, by its index and &trib_stream.via.
  * @no_gso: UDP_SEGMENT was refused: one system call takes many packets still,
  *         but each is a packet from the start.
  * @slots: BATCH receive buffers of SLOT bytes.
@@ -63,7 +63,7 @@ struct dest {
 struct trib_udp {
 	struct sock sock[TRIB_ATTACH_TREES];
 	unsigned int nsock;
-	struct dest dest[TRIB_ATTACH_TREES];
+	struct dest dest[TRIB_ATTACH_TREES][1 + TRIB_ATTACH_HOPS];
 	bool no_gso;
 	uint8_t *slots;
 	uint8_t *trains;
@@ -75,7 +75,7 @@ struct trib_udp {
 	} control[BATCH];
 };
 
-/* The socket, new or not, and the address that stream @i sends to. */
+/* The socket, new or not, and the addresses that stream @i sends to. */
 int trib_udp_dest(struct trib *t, unsigned int i);
 /* Receive buffers for the window; what does not fit bounds it. */
 int trib_udp_size(struct trib *t);

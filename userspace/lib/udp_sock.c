@@ -69,7 +69,8 @@ static bool local_towards(const struct trib_attach_tree *a, bool v6,
 			  union address *local)
 {
 	union address to;
-	socklen_t len = make_address(&to, v6, a->addr, a->port);
+	const __be32 *relay = a->nhop ? a->hop[0].addr : a->addr;
+	socklen_t len = make_address(&to, v6, relay, a->port);
 	int fd;
 	bool good;
 
@@ -217,12 +218,18 @@ static int find_sock(struct trib *t, const struct trib_attach_tree *a,
 int trib_udp_dest(struct trib *t, unsigned int i)
 {
 	const struct trib_attach_tree *a = &t->place.rep.tree[i];
-	struct dest *d = &t->udp->dest[i];
+	struct dest *d = t->udp->dest[i];
 	int rc = find_sock(t, a, &d->sock);
+	unsigned int h;
 
 	if (rc)
 		return rc;
 	d->len = make_address(&d->to, d->sock->v6, a->addr, a->port);
+	for (h = 0; h < t->stream[i]->nhop; h++) {
+		d[1 + h].sock = d->sock;
+		d[1 + h].len = make_address(&d[1 + h].to, d->sock->v6,
+					    a->hop[h].addr, a->hop[h].port);
+	}
 	t->stream[i]->overhead = 14 + (d->sock->v6 ? 40 : 20) + 8;
 	return 0;
 }

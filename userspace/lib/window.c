@@ -63,15 +63,20 @@ bool trib_window_open(const struct trib_stream *s, uint64_t c)
 	return before < room;
 }
 
+/* Nobody is given up for the loss of one question or answer. */
+uint64_t trib_window_longest(const struct trib *t)
+{
+	uint64_t max = TRIB_TUNE_RTO_MAX;
+
+	return max > t->timeout_ns / 10 ? t->timeout_ns / 10 : max;
+}
+
 static uint64_t rto(const struct trib_stream *s, unsigned int tries)
 {
 	const struct trib_cong *g = &s->cong;
 	uint64_t ns = g->srtt ? g->srtt + 4 * g->rttvar : TRIB_TUNE_RTO_INIT;
-	uint64_t max = TRIB_TUNE_RTO_MAX;
+	uint64_t max = trib_window_longest(s->t);
 
-	/* Nobody is given up for the loss of one question or answer. */
-	if (max > s->t->timeout_ns / 10)
-		max = s->t->timeout_ns / 10;
 	if (ns < TRIB_TUNE_RTO_MIN)
 		ns = TRIB_TUNE_RTO_MIN;
 	if (ns > TRIB_TUNE_RTO_INIT)
@@ -309,7 +314,7 @@ void trib_window_result(struct trib_stream *s, uint64_t c,
 {
 	struct trib_chunk *e = trib_chunk(s, c);
 	struct trib_cong *g = &s->cong;
-	bool star = s->nchild == s->t->world;
+	bool star = s->shared || s->nchild == s->t->world;
 
 	if ((int32_t)(e->tx - s->tx_acked) > 0)
 		s->tx_acked = e->tx;

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Trees of shared pools: what differs from those whose slots are their own.
+ * tests/sim/pool/README.md has the rules ("Worker").
+ *
+ * - A GRAD names its rank in a bitmap, and the relay that is to add it up. What
+ *   no relay may keep bears the PS's number, and goes to the PS directly.
+ * - A chunk without result is sent again once; from then on the PS is asked,
+ *   which says NEED if it lacks the values. So a rank that computes for long
+ *   does not make all others send windows of values again and again.
+ * - A time-out asks the relays on the way whether they live. One that owes
+ *   answers is passed, together with all below it: packets are for, and go to,
+ *   the first one that answers, as all above it do. Being wrong about it costs
+ *   packets, never a result. Results that are multicast end at the dead one, so
+ *   the PS is asked for copies, again and again.
+ */
+#include <endian.h>
+
+#include "internal.h"
+
+void trib_shared_init(struct trib_stream *s, const struct trib_attach_tree *a)
+{
+	unsigned int i;
+
+	s->shared = true;
+	s->bmwords = (uint8_t)((s->t->world + 63) / 64);
+	s->nhop = (uint8_t)a->nhop;
+	for (i = 0; i < a->nhop; i++)
+		s->hop[i].relay = a->hop[i].relay;
+}
+
+/* Index of the first relay that lives, as all above it do; or of the PS. */
+static unsigned int first_living(const struct trib_stream *s)
+{
+	unsigned int i = s->nhop;
+
+	while (i && s->hop[i - 1].owes < TRIB_TUNE_PROBES)
+		i--;
+	return i;
+}
+
+unsigned int trib_shared_via(const struct trib_stream *s)
+{
+	unsigned int i = first_living(s);
+
+	return i < s->nhop ? 1 + i : 0;
+}
+
+static __be16 label(const struct trib_stream *s)
+{
+	unsigned int i = first_living(s);
+
+	return htobe16(i < s->nhop ? s->hop[i].relay : TRIB_RELAY_PS);
+}
+
+void trib_shared_label(const struct trib_stream *s, struct trib_hdr *h)
+{
+	uint8_t *bitmap = (uint8_t *)(h + 1);
+	unsigned int rank = s->t->rank;
+	__be64 word = htobe64(1ULL << rank % 64);
+
+	h->relay = label(s);
+	h->bmwords = s->bmwords;
+	memset(bitmap, 0, 8u * s->bmwords);
+	memcpy(bitmap + 8u * (rank / 64), &word, sizeof(word));
+}
+
+static bool send_to(struct trib_stream *s, unsigned int via,
+		    const struct trib_hdr *h, unsigned int len)
+{
+	struct iovec iov = {(void *)h, len};
+	bool sent;
+
+	s->via = (uint8_t)via;
+	sent = s->t->ops->send(s->t, s, &iov, 1, len) == 1;
+	s->via = 0;
+	return sent;
+}
+
+bool trib_shared_resend(struct trib_stream *s, uint64_t c, bool timeout)
+{
+	struct trib_hdr *h = (void *)trib_cell(s, c);
+	struct trib_chunk *e = trib_chunk(s, c);
+
+	if (timeout) {
+		s->probe_wanted = true;
+		if (s->nhop)
+			s->probe_ns = s->t->now; /* or as soon as it may be */
+		if (e->resent) {
+			trib_stream_control(s, TRIB_T_NEED, 0, (uint32_t)c, 0);
+			return false;
+		}
+		e->resent = true;
+	}
+	e->given_ns = s->t->now;
+	h->flags |= TRIB_F_RESEND;
+	h->relay = timeout ? label(s) : htobe16(TRIB_RELAY_PS);
+	return send_to(s, timeout ? trib_shared_via(s) : 0, h,
+		       trib_packet_len(h));
+}
+
+/* --- dead relays */
+
+static void send_probe(struct trib_stream *s, unsigned int via, uint16_t relay)
+{
+	struct trib_hdr h;
+
+	trib_hdr_fill(s, &h, TRIB_T_PROBE, 0);
+	h.relay = htobe16(relay);
+	send_to(s, via, &h, sizeof(h));
+}
+
+/* What is on its way to a relay that is dead will not come back. */
+static void send_around(struct trib_stream *s)
+{
+	uint64_t c;
+
+	for (c = s->una; c < s->high; c++) {
+		if (trib_chunk_state(s, c) != TRIB_CHUNK_SENT)
+			continue;
+		trib_chunk(s, c)->resent = false;
+		s->t->count.resends++;
+		trib_stream_resend(s, c, true);
+	}
+}
+
+/* Relays that owe an answer, and are not dead yet. */
+static bool is_in_doubt(const struct trib_stream *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nhop; i++)
+		if (s->hop[i].owes && s->hop[i].owes < TRIB_TUNE_PROBES)
+			return true;
+	return false;
+}
+
+static void probe(struct trib_stream *s)
+{
+	unsigned int i, before = first_living(s), living;
+
+	s->probe_wanted = false;
+	s->probed_ns = s->t->now;
+	for (i = 0; i < s->nhop; i++) {
+		if (s->hop[i].owes < UINT16_MAX)
+			s->hop[i].owes++;
+		send_probe(s, 1 + i, s->hop[i].relay);
+	}
+	living = first_living(s);
+	if (living)
+		send_probe(s, 0, s->hop[living - 1].relay);
+	if (living > before)
+		send_around(s);
+	s->probe_wanted = false;
+}
+
+void trib_shared_timer(struct trib_stream *s)
+{
+	uint64_t now = s->t->now, pace = TRIB_TUNE_PROBE_PACE;
+	bool dead = first_living(s) != 0;
+
+	if (!s->probe_ns || now < s->probe_ns)
+		return;
+	if (!s->probe_wanted && !is_in_doubt(s)) {
+		s->probe_ns = 0;
+		if (!dead)
+			return;
+		pace = TRIB_TUNE_PROBE_AGAIN;
+	}
+	if (!s->probed_ns || now - s->probed_ns >= pace) {
+		probe(s);
+		pace = is_in_doubt(s) ? TRIB_TUNE_PROBE_PACE
+				      : TRIB_TUNE_PROBE_AGAIN;
+	}
+	s->probe_ns = s->probed_ns + pace;
+}
+
+void trib_shared_alive(struct trib_stream *s, const struct trib_rx *rx)
+{
+	unsigned int i;
+
+	if (!s->shared) {
+		s->t->count.bad_packets++;
+		return;
+	}
+	/* The PS answers, too: to who asks it for copies. */
+	for (i = 0; i < s->nhop; i++)
+		if (s->hop[i].relay == rx->relay)
+			s->hop[i].owes = 0;
+}

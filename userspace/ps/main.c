@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * trib-ps: arguments, signals, and the loop that connects the pure parts to
+ * the socket, the state file and the log. One thread for one socket.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "net.h"
+#include "report.h"
+#include "state.h"
+
+#define TURNS 64 /* batches received before timers get their turn */
+#define STATE_DIR "/run/trib"
+#define STATE_DEFAULT STATE_DIR "/ps.json"
+#define INTERVAL_DEFAULT 1000
+
+static const char usage_text[] =
+	"usage: trib-ps --listen ADDR[:PORT] --job FILE [--job FILE]...\n"
+	"               [--state FILE] [--stats FILE [--interval MS]]\n"
+	"       trib-ps --check --listen ADDR[:PORT] --job FILE...\n"
+	"       trib-ps --version | --help\n"
+	"see trib-ps(8)\n";
+
+struct options {
+	const char *listen;
+	const char *job[PS_TREES_MAX];
+	unsigned int njob;
+	const char *state;
+	const char *stats;
+	unsigned int interval;
+	bool check;
+};
+
+struct server {
+	struct options o;
+	struct ps_addr listen;
+	struct ps *ps;
+	struct ps_net *net;
+	int signals;
+	uint64_t report_ms;
+	bool stop;
+};
+
+/* --- struct ps_ops */
+
+static void on_to(void *ctx, const struct ps_addr *to, const void *pkt,
+		  size_t len, struct ps_place *z)
+{
+	struct server *s = ctx;
+
+	ps_net_to(s->net, to, pkt, len, z);
+}
+
+static void on_result(void *ctx, struct ps_tree *t, struct ps_place *z)
+{
+	struct server *s = ctx;
+
+	ps_net_result(s->net, t, z);
+}
+
+static void on_settle(void *ctx, struct ps_place *z)
+{
+	struct server *s = ctx;
+
+	ps_net_settle(s->net, z);
+}
+
+static void on_save(void *ctx)
+{
+	struct server *s = ctx;
+	int err = ps_state_save(s->ps, s->o.state);
+
+	if (err)
+		ps_log("cannot write %s: %s", s->o.state, strerror(-err));
+}
+
+static void on_log(void *ctx, const char *line)
+{
+	(void)ctx;
+	ps_log("%s", line);
+}
+
+static const struct ps_ops ops = {
+	.to = on_to,
+	.result = on_result,
+	.settle = on_settle,
+	.save = on_save,
+	.log = on_log,
+};
+
+/* --- arguments: -1: go on; else the exit status */
+
+static int usage(const char *fmt, const char *value)
+{
+	fprintf(stderr, "trib-ps: ");
+	fprintf(stderr, fmt, value);
+	fprintf(stderr, "\n%s", usage_text);
+	return 2;
+}
+
+static bool interval_parse(const char *s, unsigned int *out)
+{
+	unsigned long v;
+	char *end;
+
+	errno = 0;
+	v = strtoul(s, &end, 10);
+	if (errno || *end || *s < '0' || *s > '9' || v < 10 || v > 86400000)
+		return false;
+	*out = (unsigned int)v;
+	return true;
+}
+
+static int option_parse(struct options *o, int c, const char *arg)
+{
+	switch (c) {
+	case 'l':
+		o->listen = arg;
+		return -1;
+	case 'j':
+		if (o->njob == PS_TREES_MAX)
+			return usage("--job %s: too many of them", arg);
+		o->job[o->njob++] = arg;
+		return -1;
+	case 's':
+		o->state = arg;
+		return -1;
+	case 'S':
+		o->stats = arg;
+		return -1;
+	case 'i':
+		return interval_parse(arg, &o->interval)
+			       ? -1
+			       : usage("--interval %s: 10 to 86400000", arg);
+	case 'c':
+		o->check = true;
+		return -1;
+	case 'V':
+		puts("trib-ps " TRIB_VERSION);
+		return 0;
+	case 'h':
+		fputs(usage_text, stdout);
+		return 0;
+	default:
+		fputs(usage_text, stderr);
+		return 2;
+	}
+}
+
+static int arguments_parse(struct server *s, int argc, char **argv)
+{
+	static const struct option option[] = {
+		{"listen", required_argument, NULL, 'l'},
+		{"job", required_argument, NULL, 'j'},
+		{"state", required_argument, NULL, 's'},
+		{"stats", required_argument, NULL, 'S'},
+		{"interval", required_argument, NULL, 'i'},
+		{"check", no_argument, NULL, 'c'},
+		{"version", no_argument, NULL, 'V'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	struct options *o = &s->o;
+	int c, rc;
+
+	while ((c = getopt_long(argc, argv, "", option, NULL)) != -1) {
+		rc = option_parse(o, c, optarg);
+		if (rc >= 0)
+			return rc;
+	}
+	if (optind < argc)
+		return usage("what is '%s'?", argv[optind]);
+	if (!o->listen)
+		return usage("%s is missing", "--listen");
+	if (!o->njob)
+		return usage("%s is missing", "--job");
+	if (o->interval && !o->stats)
+		return usage("%s is missing", "--stats");
+	if (!ps_addr_parse(o->listen, TRIB_UDP_PORT, &s->listen))
+		return usage("--listen %s: not ADDR[:PORT]", o->listen);
+	if (!o->interval)
+		o->interval = INTERVAL_DEFAULT;
+	return -1;
+}
+
+/* --- beginning, running */
+
+static int signals_open(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGUSR1);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return -1;
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int open_all(struct server *s)
+{
+	bool v4 = IN6_IS_ADDR_V4MAPPED(&s->listen.ip);
+	char why[512];
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < s->o.njob; i++) {
+		if (!ps_config_load(s->ps, s->o.job[i], v4, why, sizeof(why)))
+			continue;
+		ps_log("%s", why);
+		return -EINVAL;
+	}
+	if (s->o.check)
+		return 0;
+	if (!s->o.state) {
+		s->o.state = STATE_DEFAULT;
+		(void)mkdir(STATE_DIR, 0755);
+	}
+	/* First the port: another trib-ps may be at work on this state. */
+	if (ps_net_open(&s->net, s->ps, &s->listen, why, sizeof(why)) ||
+	    ps_state_load(s->ps, s->o.state, why, sizeof(why))) {
+		ps_log("%s", why);
+		return -EINVAL;
+	}
+	err = ps_state_save(s->ps, s->o.state);
+	if (err) {
+		ps_log("cannot write %s: %s", s->o.state, strerror(-err));
+		return err;
+	}
+	s->signals = signals_open();
+	return s->signals < 0 ? -errno : 0;
+}
+
+static void report(struct server *s)
+{
+	int err = ps_report(s->ps, s->net, s->o.stats);
+
+	if (err)
+		ps_log("cannot write %s: %s", s->o.stats, strerror(-err));
+}
+
+static void take_signals(struct server *s)
+{
+	struct signalfd_siginfo si;
+
+	while (read(s->signals, &si, sizeof(si)) == sizeof(si)) {
+		if (si.ssi_signo == SIGUSR1)
+			report(s);
+		else
+			s->stop = true;
+	}
+}
+
+/* Milliseconds to sleep; -1: until something comes. */
+static int due(struct server *s)
+{
+	uint64_t now = ps_now_ms();
+	uint32_t wait = ps_tick(s->ps, now), left;
+
+	ps_net_flush(s->net);
+	if (!s->o.stats)
+		return wait ? (int)wait : -1;
+	if (now >= s->report_ms) {
+		report(s);
+		s->report_ms = now + s->o.interval;
+	}
+	left = (uint32_t)(s->report_ms - now);
+	return (int)(wait && wait < left ? wait : left);
+}
+
+static int serve(struct server *s)
+{
+	struct pollfd pfd[2] = {
+		{.fd = ps_net_fd(s->net), .events = POLLIN},
+		{.fd = s->signals, .events = POLLIN},
+	};
+	unsigned int i;
+
+	while (!s->stop) {
+		if (poll(pfd, 2, due(s)) < 0 && errno != EINTR) {
+			ps_log("poll: %s", strerror(errno));
+			return 1;
+		}
+		if (pfd[1].revents)
+			take_signals(s);
+		for (i = 0; i < TURNS && ps_net_turn(s->net) > 0; i++)
+			;
+	}
+	if (s->o.stats)
+		report(s);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct server s = {.signals = -1};
+	char text[80];
+	int rc = arguments_parse(&s, argc, argv);
+
+	if (rc >= 0)
+		return rc;
+	s.ps = calloc(1, sizeof(*s.ps));
+	if (!s.ps) {
+		ps_log("out of memory");
+		return 1;
+	}
+	s.ps->ops = &ops;
+	s.ps->ctx = &s;
+	rc = 1;
+	if (!open_all(&s)) {
+		rc = 0;
+		if (!s.o.check) {
+			ps_log("%u trees of %u jobs on %s", s.ps->ntree,
+			       s.ps->njob,
+			       ps_addr_text(&s.listen, text, sizeof(text)));
+			rc = serve(&s);
+		}
+	}
+	if (s.signals >= 0)
+		close(s.signals);
+	ps_net_close(s.net);
+	ps_free(s.ps);
+	free(s.ps);
+	return rc;
+}

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# trib-ps. Joining is tribd's machine, which knows neither sockets nor maps.
+PS_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/ps/*.c))
+# What the unit test links: what is pure, and the files.
+PS_CORE := $(addprefix $(B)/userspace/ps/,tree.o chunk.o signs.o packet.o \
+	sum.o member.o config.o state.o) $(B)/userspace/daemon/session.o
+PS_CFLAGS := $(shell pkg-config --cflags jansson 2>/dev/null)
+
+$(PS_OBJ): CPPFLAGS_ALL += $(PS_CFLAGS)
+# Vectors.
+$(B)/userspace/ps/sum.o: CFLAGS += -O3
+
+$(B)/trib-ps: $(PS_OBJ) $(B)/userspace/daemon/session.o
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljansson
+
+ALL += $(B)/trib-ps
+
+# Man page, where there is something to make it with.
+RST2MAN ?= $(shell command -v rst2man)
+PS_MAN := $(if $(RST2MAN),$(B)/man/trib-ps.8)
+
+$(B)/man/trib-ps.8: userspace/ps/trib-ps.8.rst
+	@mkdir -p $(@D)
+	$(RST2MAN) --strict $< $@
+
+ALL += $(PS_MAN)
+
+.PHONY: install-ps
+install-ps: $(B)/trib-ps $(PS_MAN)
+	install -D -m 755 $(B)/trib-ps $(DESTDIR)$(PREFIX)/sbin/trib-ps
+	install -D -m 644 userspace/ps/trib-ps.bash-completion \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/trib-ps
+	$(if $(PS_MAN),install -D -m 644 $(B)/man/trib-ps.8 \
+		$(DESTDIR)$(PREFIX)/share/man/man8/trib-ps.8)
+
+INSTALL += install-ps
+
+$(B)/tests/unit/unit_ps: $(B)/tests/unit/unit_ps.o $(PS_CORE)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljansson
+
+CHECK_TESTS += $(B)/tests/unit/unit_ps
+
+# libtrib's side, with trib-ps in the place of the relay of an imagined network.
+$(B)/tests/unit/unit_shared: $(B)/tests/unit/unit_shared.o \
+		$(addprefix $(B)/tests/unit/,ps_model.o lib_sim.o lib_script.o) \
+		$(LIB_OBJS) $(PS_CORE)
+	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime -o $@ $^ -ljansson \
+		-lpthread -lm
+
+CHECK_TESTS += $(B)/tests/unit/unit_shared tests/netns/ps.t

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Trees: their places, their newest epoch, and whom their RESULTs go to. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ps.h"
+
+const char *const ps_drop_name[PS_DROP__MAX] = {
+	[PS_DROP_SHORT] = "drop-short",
+	[PS_DROP_VERSION] = "drop-version",
+	[PS_DROP_LENGTH] = "drop-length",
+	[PS_DROP_TYPE] = "drop-type",
+	[PS_DROP_TREE] = "drop-tree",
+	[PS_DROP_COOKIE] = "drop-cookie",
+	[PS_DROP_RANK] = "drop-rank",
+	[PS_DROP_BITMAP] = "drop-bitmap",
+	[PS_DROP_FORMAT] = "drop-format",
+	[PS_DROP_EPOCH] = "drop-epoch",
+	[PS_DROP_STALE] = "drop-stale",
+	[PS_DROP_SHAPE] = "drop-shape",
+	[PS_DROP_OVERLAP] = "drop-overlap",
+	[PS_DROP_KNOWN] = "drop-known",
+	[PS_DROP_DONE] = "drop-done",
+	[PS_DROP_PACE] = "drop-pace",
+	[PS_DROP_SOURCE] = "drop-source",
+	[PS_DROP_JOIN] = "drop-join",
+};
+
+const char *const ps_count_name[PS_COUNT__MAX] = {
+	[PS_COUNT_GRAD] = "grad",
+	[PS_COUNT_PARTIAL] = "partial",
+	[PS_COUNT_SUPERSET] = "superset",
+	[PS_COUNT_DONE] = "done",
+	[PS_COUNT_TAKEN] = "taken",
+	[PS_COUNT_ANSWER] = "answer",
+	[PS_COUNT_ASK] = "ask",
+	[PS_COUNT_NEED] = "need",
+	[PS_COUNT_PROBE] = "probe",
+	[PS_COUNT_ALIVE] = "alive",
+	[PS_COUNT_ABORT] = "abort",
+	[PS_COUNT_JOIN] = "join",
+	[PS_COUNT_BYTES] = "bytes",
+};
+
+static bool same_addr(const struct ps_addr *a, const struct ps_addr *b)
+{
+	return a->port == b->port && IN6_ARE_ADDR_EQUAL(&a->ip, &b->ip);
+}
+
+static void mark_direct(struct ps_tree *t)
+{
+	unsigned int i, r;
+
+	for (r = 0; r < t->job->world; r++)
+		for (i = 0; i < t->ngroup && !t->direct[r]; i++)
+			t->direct[r] =
+				same_addr(&t->job->worker[r], &t->group[i]);
+}
+
+static int allocate(struct ps_tree *t)
+{
+	unsigned int world = t->job->world, r;
+
+	t->bmwords = (world + 63) / 64;
+	for (r = 0; r < world; r++)
+		t->all[r / 64] |= 1ULL << r % 64;
+	t->mask = 2u * t->job->window - 1;
+	t->stride = (uint32_t)sizeof(struct ps_place) +
+		    trib_payload_len(t->job->nval);
+	t->direct = calloc(world, sizeof(*t->direct));
+	t->lease_ms = calloc(world, sizeof(*t->lease_ms));
+	t->alive_ms = calloc(world, sizeof(*t->alive_ms));
+	t->place = calloc(t->mask + 1, t->stride);
+	if (!t->direct || !t->lease_ms || !t->alive_ms || !t->place)
+		return -ENOMEM;
+	return ps_members_new(t);
+}
+
+int ps_tree_new(struct ps *ps, struct ps_job *job, uint16_t number,
+		struct ps_addr *group, unsigned int n)
+{
+	struct ps_tree *t;
+
+	if (ps->by_tree[number])
+		return -EEXIST;
+	if (ps->ntree == PS_TREES_MAX)
+		return -E2BIG;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	t->ps = ps;
+	t->job = job;
+	t->number = number;
+	if (allocate(t)) {
+		ps_tree_free(t);
+		return -ENOMEM;
+	}
+	t->group = group;
+	t->ngroup = n;
+	mark_direct(t);
+	ps->by_tree[number] = ps->tree[ps->ntree++] = t;
+	return 0;
+}
+
+void ps_tree_free(struct ps_tree *t)
+{
+	ps_members_free(t);
+	free(t->group);
+	free(t->direct);
+	free(t->lease_ms);
+	free(t->alive_ms);
+	free(t->place);
+	free(t);
+}
+
+bool ps_tree_epoch(struct ps_tree *t, uint32_t epoch)
+{
+	if (!epoch || epoch > PS_EPOCH_MAX)
+		return false;
+	if (epoch == t->epoch)
+		return true;
+	if (t->epoch && (int32_t)(epoch - t->epoch) < 0)
+		return false;
+	t->epoch = epoch;
+	return true;
+}
+
+unsigned int ps_tree_dests(const struct ps_tree *t, uint64_t now,
+			   const struct ps_addr **out)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < t->ngroup; i++)
+		out[n++] = &t->group[i];
+	for (i = 0; i < t->job->world; i++)
+		if (t->lease_ms[i] > now && !t->direct[i])
+			out[n++] = &t->job->worker[i];
+	return n;
+}
+
+void ps_free(struct ps *ps)
+{
+	while (ps->ntree)
+		ps_tree_free(ps->tree[--ps->ntree]);
+	while (ps->njob) {
+		struct ps_job *j = ps->job[--ps->njob];
+
+		free(j->worker);
+		free(j);
+	}
+	memset(ps->by_tree, 0, sizeof(ps->by_tree));
+}
