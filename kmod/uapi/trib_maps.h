@@ -114,7 +114,7 @@ TRIB_ASSERT(sizeof(struct trib_peer) == 40, "trib_peer");
  * @TRIB_TREE_V6:    all faces are IPv6 (else all are IPv4).
  * @TRIB_TREE_SHARED: sums are in slots that all shared trees have in common;
  *                   struct trib_pool says the rest. Of this struct only cookie,
- *                   job, flags, down, up, world and parent count.
+ *                   job, flags, down, up, world, parent and children count.
  */
 enum trib_tree_flags {
 	TRIB_TREE_USED = 1 << 0,
@@ -255,6 +255,8 @@ trib_pool_weight(__u32 bucket, __u32 slot)
  * @relay:   our number: GRADs that bear it are added up here.
  * @next:    the next hop's number, which those bear that leave.
  * @bmwords: words of bitmap in each GRAD, and of @mask: 1 to TRIB_BMWORDS_MAX.
+ * @rank0:   rank of &trib_tree.child[0], if they are in order: where to look
+ *           for a packet's sender before pool_faces.
  * @cap:     slots that the job may hold for this tree; 0: no bound.
  * @mark0:   first of its rows of pool_marks.
  * @mark_mask: 2W - 1: mark = mark0 + (chunk & mark_mask).
@@ -266,7 +268,8 @@ struct trib_pool {
 	__u16 relay;
 	__u16 next;
 	__u8 bmwords;
-	__u8 rsvd[3];
+	__u8 rsvd;
+	__u16 rank0;
 	__u32 cap;
 	__u32 mark0;
 	__u32 mark_mask;

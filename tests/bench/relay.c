@@ -28,17 +28,18 @@
  * @driver:  program of drive.bpf.c.
  * @lanes:   CPUs at once.
  * @nothing: the driver alone.
+ * @shared:  for the shared tree.
  * @ns:      of each round: time of one lane's packet.
  */
 struct kind {
 	const char *name;
 	const char *driver;
 	int lanes;
-	bool nothing;
+	bool nothing, shared;
 	double ns[ROUNDS_MAX];
 };
 
-enum { ALONE, ONE, TWO, SHARED, KINDS };
+enum { ALONE, ONE, TWO, SHARED, POOL, KINDS };
 
 static struct kind kinds[KINDS] = {
 	{ .name = "driver alone", .driver = "drive_chunks", .lanes = 1,
@@ -48,6 +49,8 @@ static struct kind kinds[KINDS] = {
 	  .lanes = 2 },
 	{ .name = "two cores, shared chunks", .driver = "drive_children",
 	  .lanes = 2 },
+	{ .name = "one core, shared pool", .driver = "drive_shared",
+	  .lanes = 1, .shared = true },
 };
 
 static void run_kind(struct kind *k, int round)
@@ -60,6 +63,7 @@ static void run_kind(struct kind *k, int round)
 		d[i].name = k->driver;
 		d[i].cpu = d[i].lane = i;
 		d[i].lanes = k->lanes;
+		d[i].shared = k->shared;
 		d[i].repeat = REPEAT;
 	}
 	drive_run(d, k->lanes);
@@ -107,9 +111,10 @@ static int write_json(const char *path)
 	fprintf(f,
 		"{\"figures\": {\"gbps_per_core\": %.2f, "
 		"\"scale_2_cores\": %.3f, \"scale_2_cores_shared\": %.3f, "
-		"\"ns_per_packet\": %.2f, \"ns_driver\": %.2f}}\n",
+		"\"ns_per_packet\": %.2f, \"ns_driver\": %.2f, "
+		"\"ns_per_packet_pool\": %.2f}}\n",
 		gbps(one), 2 * one / two, 2 * one / kinds[SHARED].ns[0], one,
-		kinds[ALONE].ns[0]);
+		kinds[ALONE].ns[0], kinds[POOL].ns[0]);
 	return fclose(f) ? 1 : 0;
 }
 
@@ -150,6 +155,7 @@ int main(int argc, char **argv)
 	w.nslots = BENCH_SLOTS;
 	world_open(TRIB_NVAL_SMALL);
 	drive_tree(BENCH_SLOTS);
+	drive_pool(BENCH_SLOTS);
 	drive_open(32, ~0U);
 	for (int round = 0; round < rounds; round++)
 		for (int k = 0; k < KINDS; k++)

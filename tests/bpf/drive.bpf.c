@@ -31,6 +31,7 @@ enum {
 	LANE = 4,
 	LANES = 5,
 	HDR = 14 + 20 + 8,
+	RELAY = HDR + 12,
 	CHILD = HDR + 14,
 	CHUNK = HDR + 16,
 	NVAL = HDR + 24,
@@ -79,6 +80,27 @@ int drive_chunks(struct xdp_md *ctx)
 	chunk = n / CHILDREN;
 	chunk = (chunk / RUN * U8(f, LANES) + U8(f, LANE)) * RUN + chunk % RUN;
 	rewrite(f, n % CHILDREN, chunk);
+	bpf_tail_call(ctx, &target, 0);
+	return XDP_ABORTED;
+}
+
+/*
+ * The same for a shared tree, whose packets name their number and worker: a
+ * bitmap of one word comes before the values.
+ */
+SEC("xdp")
+int drive_shared(struct xdp_md *ctx)
+{
+	void *f = (void *)(long)ctx->data;
+	__u32 n;
+
+	if (f + VALUES + 8 > (void *)(long)ctx->data_end)
+		return XDP_ABORTED;
+	n = U32(f, COUNT);
+	rewrite(f, n % CHILDREN, n / CHILDREN);
+	U64(f, HDR) |= 1ULL << 56;
+	U16(f, RELAY) = bpf_htons(1);
+	U64(f, VALUES) = bpf_cpu_to_be64(1ULL << n % CHILDREN);
 	bpf_tail_call(ctx, &target, 0);
 	return XDP_ABORTED;
 }

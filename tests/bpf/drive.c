@@ -3,6 +3,7 @@
  * Threads, one for each CPU, that run the drivers.
  */
 #include <arpa/inet.h>
+#include <endian.h>
 #include <errno.h>
 #include <linux/bpf.h>
 #include <linux/if_link.h>
@@ -44,6 +45,44 @@ void drive_tree(int slots)
 	tree_put(ROOT, &t);
 }
 
+static int map(const char *name)
+{
+	int fd = bpf_object__find_map_fd_by_name(w.obj, name);
+
+	must(fd, name);
+	return fd;
+}
+
+void drive_pool(int marks)
+{
+	struct trib_pool row = {
+		.relay = 1,
+		.next = 2,
+		.bmwords = 1,
+		.mark_mask = marks - 1,
+		.table_mask = 1023,
+		.mask = { htobe64((1 << DRIVE_CHILDREN) - 1) },
+	};
+	struct trib_pool_face face = { .tree = DRIVE_SHARED,
+				       .ifindex = w.ifindex[0] };
+	int tree = DRIVE_SHARED;
+	struct trib_tree t;
+
+	tree_get(INNER, &t);
+	t.flags |= TRIB_TREE_SHARED;
+	t.world = DRIVE_CHILDREN;
+	tree_put(DRIVE_SHARED, &t);
+	memcpy(face.addr, t.child[0].addr, 16);
+	must(bpf_map_update_elem(map("pools"), &tree, &row, 0), "pools");
+	must(bpf_map_update_elem(map("pool_faces"), &face,
+				 &(struct trib_pool_local){}, 0),
+	     "pool_faces");
+	for (uint32_t i = 0; i < 1024; i++)
+		must(bpf_map_update_elem(map("pool_table"), &i,
+					 &(uint32_t){ i % 64 }, 0),
+		     "pool_table");
+}
+
 static int prog(const char *name)
 {
 	struct bpf_program *p = bpf_object__find_program_by_name(obj, name);
@@ -81,6 +120,7 @@ void drive_open(uint32_t ahead, uint32_t end)
 	attach(0, "drive_chunks");
 	attach(1, "drive_children");
 	attach(2, "drive_values");
+	attach(3, "drive_shared");
 }
 
 void drive_close(void)
@@ -106,6 +146,20 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
+/* As frame_grad(), with a bitmap and for the tree that is shared. */
+static void frame_shared(struct frame *f)
+{
+	static uint64_t pay[1 + TRIB_NVAL_SMALL / 2];
+	struct trib_hdr h = header(TRIB_T_GRAD, INNER, 0, 0);
+
+	h.tree = htons(DRIVE_SHARED);
+	h.bmwords = 1;
+	h.relay = htons(1);
+	h.fmt = TRIB_FMT_Q32;
+	h.nval = htons(TRIB_NVAL_SMALL);
+	frame_of(f, INNER, 0, h, pay, sizeof(pay));
+}
+
 static void *drive_thread(void *arg)
 {
 	struct drive *d = arg;
@@ -119,7 +173,10 @@ static void *drive_thread(void *arg)
 	CPU_ZERO(&set);
 	CPU_SET(d->cpu, &set);
 	must(sched_setaffinity(0, sizeof(set), &set), "sched_setaffinity");
-	frame_grad(&f, ROOT, 0, 0, TRIB_NVAL_SMALL, 1);
+	if (d->shared)
+		frame_shared(&f);
+	else
+		frame_grad(&f, ROOT, 0, 0, TRIB_NVAL_SMALL, 1);
 	frame_hdr(&f)->epoch = htonl(epoch);
 	memset(f.b, 0, 4); /* the counter */
 	f.b[4] = d->lane;

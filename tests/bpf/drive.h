@@ -11,6 +11,12 @@
 
 /* A tree of 4 children over all of the world's slots, into row ROOT. */
 void drive_tree(int slots);
+/*
+ * A shared tree of as many workers, into row DRIVE_SHARED; any chunk may take
+ * any slot, since no RESULTs come by to free them.
+ */
+#define DRIVE_SHARED 6
+void drive_pool(int marks);
 /* Load the drivers; lanes are at most @ahead chunks apart and end at @end. */
 void drive_open(uint32_t ahead, uint32_t end);
 void drive_close(void);
@@ -23,6 +29,7 @@ void drive_target(bool nothing);
  * @cpu:    where.
  * @lane:   this one.
  * @lanes:  of so many.
+ * @shared: packets for DRIVE_SHARED, not for ROOT.
  * @until:  stop when the counter gets there (0: after one call).
  * @repeat: runs in one call.
  * @threads: how many run (drive_run() sets it).
@@ -32,6 +39,7 @@ void drive_target(bool nothing);
 struct drive {
 	const char *name;
 	int cpu, lane, lanes;
+	int shared;
 	uint32_t until, repeat;
 	int threads;
 	uint32_t count;

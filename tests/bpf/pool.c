@@ -972,6 +972,32 @@ static void refused(int child, int why)
 	expect_eq(mark_at(3), 0);
 }
 
+/* The rank of the first child, where a sender is looked for at first. */
+static void ranks_from(int rank)
+{
+	struct trib_pool row = row_get();
+
+	row.rank0 = rank;
+	row_put(row);
+}
+
+/* A child in its place needs no entry, and one with an entry no place. */
+static void admit__neighbours_are_found_either_way(void)
+{
+	struct trib_pool_face key;
+
+	fresh();
+	key = face_key(POOL, 1);
+	bpf_map_delete_elem(pool_faces, &key);
+	expect_eq(send_grad(1, 3, 16, 1), XDP_DROP);
+	expect_slot(3, TRIB_POOL_COLLECT, 1, 1);
+	fresh();
+	ranks_from(5);
+	expect_eq(send_grad(1, 3, 16, 1), XDP_DROP);
+	expect_slot(3, TRIB_POOL_COLLECT, 1, 1);
+	expect_eq(the_drop(), -1);
+}
+
 static void admit__strangers_drop(void)
 {
 	struct trib_pool_face key;
@@ -987,6 +1013,7 @@ static void admit__strangers_drop(void)
 	fresh();
 	key = face_key(POOL, 1); /* of another tree */
 	bpf_map_delete_elem(pool_faces, &key);
+	ranks_from(5);
 	grad(1, 3, 16, 1);
 	refused(1, TRIB_DROP_FACE);
 	fresh_as(false, 8, 0, 1);
@@ -1341,6 +1368,7 @@ int main(void)
 	run(probe__is_answered_in_place);
 	run(other__goes_up_untouched);
 	run(other__goes_down_untouched);
+	run(admit__neighbours_are_found_either_way);
 	run(admit__strangers_drop);
 	run(admit__what_is_not_for_us_is_left_to_ip);
 	run(admit__rank_is_one_of_the_job);

@@ -149,5 +149,6 @@ void pool_row_fill(const struct tribd *d, const struct tree *t,
 	row->mark_mask = t->job->window * 2 - 1;
 	row->table_mask = d->config.nbuckets - 1;
 	row->age_ns = t->age_ms * 1000000ull;
+	row->rank0 = t->child[0].rank != RANK_NONE ? t->child[0].rank : 0;
 	memcpy(row->mask, t->mask, sizeof(row->mask));
 }
