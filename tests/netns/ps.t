@@ -153,13 +153,45 @@ def faults(percent):
         f.down()
 
 
+# Rank 0 detaches at once, the others only when it has given up waiting.
+DETACH = """
+import ctypes, os, sys, time
+lib = ctypes.CDLL(sys.argv[1])
+lib.trib_error_text.restype = ctypes.c_char_p
+t = ctypes.c_void_p()
+if lib.trib_attach(ctypes.byref(t), None):
+    sys.exit(lib.trib_error_text(None))
+if lib.trib_barrier(t):
+    sys.exit(lib.trib_error_text(t))
+if os.environ['RANK'] != '0':
+    time.sleep(10)
+start = time.monotonic()
+lib.trib_detach(t)
+print(time.monotonic() - start)
+"""
+
+
+def detach(f):
+    """For 30 of the longest time-outs, 250 ms: any of them may be asked."""
+    p = {h: f.spawn(h, 'python3', '-c', DETACH, BUILD + '/libtrib.so.0',
+                    TRIB_JOB=ticket(h), TRIB_RANK=h[1], RANK=h[1],
+                    TRIB_TRANSPORT='udp') for h in HOSTS}
+    out = {h: q.communicate(timeout=40)[0] for h, q in p.items()}
+    try:
+        took = float(out['w0'])
+    except ValueError:
+        took = 0
+    tap.test('detach__listens_for_30_time_outs', 7.4 < took < 9, out)
+
+
 def clean():
     f = Fabric('ps', 'star', '--workers', '4', '--transport', 'udp')
     try:
         server = Server(f)
         sums(f, 'good_wires')
+        detach(f)
         # All have left, and that is written down.
-        until(5, lambda: server.stat('epoch') == 4 and
+        until(5, lambda: server.stat('epoch') == 5 and
               not server.stat('joined'))
         epoch = server.stat('epoch')
         server.kill()
