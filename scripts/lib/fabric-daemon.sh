@@ -123,9 +123,22 @@ config_of()
 	echo "$tree"
 }
 
+# The rows of all servers, as a plan has them: made once.
+bcube_rows()
+{
+	"$top/scripts/lib/bcube-rows" "$bcube_n" "$bcube_k" --job \
+		"name=$job" id=1 "cookie=$cookie" "window=$window" \
+		"timeout=$timeout" ${plan_rate:+"rate=$plan_rate"} \
+		>"$state/rows.json"
+}
+
 configure_host()
 {
-	config_of "$1" >"$state/$1.trib"
+	if [[ $kind == bcube ]]; then
+		"$top/scripts/lib/rows-batch" "$state/rows.json" "$1"
+	else
+		config_of "$1"
+	fi >"$state/$1.trib"
 	in_ns "$1" "$bin/trib" batch "$state/$1.trib" >>"$state/$1.log" ||
 		die "cannot configure $1; see above"
 }
@@ -159,6 +172,7 @@ start_job()
 		! has_tribd "$host" ||
 			wait_daemon "$host" in_ns "$host" "$bin/trib" status
 	done
+	[[ $kind != bcube ]] || bcube_rows
 	for host in "${hosts[@]}"; do
 		! has_tribd "$host" || configure_host "$host"
 	done
