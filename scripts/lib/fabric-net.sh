@@ -137,6 +137,7 @@ make_local()
 		echo "neigh add 169.254.77.1 lladdr $mac0 dev trib1"
 		echo "neigh add 169.254.77.2 lladdr $mac1 dev trib0"
 	} | ip_batch "$1"
+	# shellcheck disable=SC2016 # expanded in the namespace
 	in_ns "$1" bash -c 'cd /proc/sys/net/ipv4/conf
 		for i in trib0 trib1; do echo 1 >$i/accept_local; echo 2 >$i/rp_filter; done
 		ethtool -K trib1 gro off >/dev/null; ethtool -K trib1 gro on >/dev/null'

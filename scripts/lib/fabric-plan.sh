@@ -121,6 +121,7 @@ plan_tree()
 bcube_digit() { echo $(($1 / bcube_n ** $2 % bcube_n)); }
 
 # bcube_switch SERVER LEVEL: its number, which is also that of its network.
+# shellcheck disable=SC2017 # the division is to round down
 bcube_switch()
 {
 	local low=$((bcube_n ** $2))
