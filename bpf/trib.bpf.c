@@ -9,6 +9,7 @@
 #include "grow.h"
 #include "maps.h"
 #include "parse.h"
+#include "relay.h"
 #include "tree.h"
 
 SEC("xdp")
@@ -24,7 +25,7 @@ int trib_xdp(struct xdp_md *ctx)
 		return verdict;
 	why = admit(&p, &t, &child);
 	if (why)
-		return drop(why);
+		return relay(ctx, &p, why);
 	return tree_packet(ctx, &p, t, child);
 }
 

@@ -16,15 +16,16 @@ wait_until()
 	done
 }
 
-# start_daemon HOST COMMAND...: its pid and log go to the state.
+# start_daemon HOST COMMAND...: its pid and log go to the state, under the
+# host's name or that in daemon_name.
 start_daemon()
 {
-	local host=$1
+	local host=$1 of=${daemon_name:-$1}
 
 	# All of these exec: the pid is the daemon's.
 	nsenter --net="/run/netns/$(ns_of "$host")" -- setsid "${@:2}" \
-		</dev/null >"$state/$host.log" 2>&1 &
-	echo $! >"$state/$host.pid"
+		</dev/null >"$state/$of.log" 2>&1 &
+	echo $! >"$state/$of.pid"
 	# From here on it can be told from a stranger with the same pid.
 	until is_ours $! "$host" || ! kill -0 $! 2>/dev/null; do
 		sleep 0.002
@@ -81,6 +82,15 @@ start_tribd()
 {
 	start_daemon "$1" "$bin/tribd" --instance "$(ns_of "$1")" \
 		"${tribd_args[@]}"
+}
+
+# Who keeps the routes of a BCube's server.
+start_watch()
+{
+	local daemon_name=$1-watch
+
+	start_daemon "$1" "$top/scripts/lib/bcube-watch" "$bcube_n" \
+		"$bcube_k" "${1#w}"
 }
 
 face_options() { echo "${vlan:+ vlan $vlan}"; }
@@ -189,8 +199,9 @@ stop_daemons()
 		end_process "${file##*/}" "$host"
 	done
 	for host in "${hosts[@]}" $wires; do
-		[[ ! -s $state/$host.pid ]] ||
-			end_process "$(<"$state/$host.pid")" "$host"
+		for file in "$state/$host.pid" "$state/$host-watch.pid"; do
+			[[ ! -s $file ]] || end_process "$(<"$file")" "$host"
+		done
 		[[ -e /run/netns/$(ns_of "$host") ]] || continue
 		[[ ! -e /sys/fs/bpf/trib/$(ns_of "$host") ]] ||
 			in_ns "$host" "$bin/tribd" --purge \

@@ -139,7 +139,8 @@ make_local()
 	} | ip_batch "$1"
 	# shellcheck disable=SC2016 # expanded in the namespace
 	in_ns "$1" bash -c 'cd /proc/sys/net/ipv4/conf
-		for i in trib0 trib1; do echo 1 >$i/accept_local; echo 2 >$i/rp_filter; done
+		for i in trib0 trib1; do echo 1 >$i/accept_local; done
+		for i in *; do echo 0 >$i/rp_filter; done
 		ethtool -K trib1 gro off >/dev/null; ethtool -K trib1 gro on >/dev/null'
 }
 
