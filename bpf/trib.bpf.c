@@ -10,6 +10,7 @@
 #include "maps.h"
 #include "parse.h"
 #include "pool.h"
+#include "relay.h"
 #include "tree.h"
 
 SEC("xdp")
@@ -25,12 +26,12 @@ int trib_xdp(struct xdp_md *ctx)
 		return verdict;
 	why = admit_tree(&p, &t);
 	if (why)
-		return drop(why);
+		return relay(ctx, &p, why);
 	if (t->flags & TRIB_TREE_SHARED)
 		return pool_packet(ctx, &p, t);
 	why = admit(&p, t, &child);
 	if (why)
-		return drop(why);
+		return relay(ctx, &p, why);
 	return tree_packet(ctx, &p, t, child);
 }
 

@@ -89,6 +89,7 @@ TRIB_ASSERT(sizeof(struct trib_config) == 56, "trib_config");
 /**
  * struct trib_peer - a neighbour in a tree and the face it must arrive from
  * @ifindex: port it is reached through; packets from another are dropped.
+ *           0: any, while the way to it is a detour.
  * @port:    UDP port that answers go to.
  * @rank:    rank of a worker, 0xffff for a relay.
  * @addr:    IPv6 or v4-mapped source address.

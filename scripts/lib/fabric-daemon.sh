@@ -16,15 +16,16 @@ wait_until()
 	done
 }
 
-# start_daemon HOST COMMAND...: its pid and log go to the state.
+# start_daemon HOST COMMAND...: its pid and log go to the state, under the
+# host's name or that in daemon_name.
 start_daemon()
 {
-	local host=$1
+	local host=$1 of=${daemon_name:-$1}
 
 	# All of these exec: the pid is the daemon's.
 	nsenter --net="/run/netns/$(ns_of "$host")" -- setsid "${@:2}" \
-		</dev/null >"$state/$host.log" 2>&1 &
-	echo $! >"$state/$host.pid"
+		</dev/null >"$state/$of.log" 2>&1 &
+	echo $! >"$state/$of.pid"
 	# From here on it can be told from a stranger with the same pid.
 	until is_ours $! "$host" || ! kill -0 $! 2>/dev/null; do
 		sleep 0.002
@@ -83,6 +84,15 @@ start_tribd()
 		"${tribd_args[@]}"
 }
 
+# Who keeps the routes of a BCube's server.
+start_watch()
+{
+	local daemon_name=$1-watch
+
+	start_daemon "$1" "$top/scripts/lib/bcube-watch" "$bcube_n" \
+		"$bcube_k" "${1#w}"
+}
+
 face_options() { echo "${vlan:+ vlan $vlan}"; }
 
 # The port of a worker without tribd says which child it is, unless one copy
@@ -123,9 +133,22 @@ config_of()
 	echo "$tree"
 }
 
+# The rows of all servers, as a plan has them: made once.
+bcube_rows()
+{
+	"$top/scripts/lib/bcube-rows" "$bcube_n" "$bcube_k" --job \
+		"name=$job" id=1 "cookie=$cookie" "window=$window" \
+		"timeout=$timeout" ${plan_rate:+"rate=$plan_rate"} \
+		>"$state/rows.json"
+}
+
 configure_host()
 {
-	config_of "$1" >"$state/$1.trib"
+	if [[ $kind == bcube ]]; then
+		"$top/scripts/lib/rows-batch" "$state/rows.json" "$1"
+	else
+		config_of "$1"
+	fi >"$state/$1.trib"
 	in_ns "$1" "$bin/trib" batch "$state/$1.trib" >>"$state/$1.log" ||
 		die "cannot configure $1; see above"
 }
@@ -159,6 +182,7 @@ start_job()
 		! has_tribd "$host" ||
 			wait_daemon "$host" in_ns "$host" "$bin/trib" status
 	done
+	[[ $kind != bcube ]] || bcube_rows
 	for host in "${hosts[@]}"; do
 		! has_tribd "$host" || configure_host "$host"
 	done
@@ -175,8 +199,9 @@ stop_daemons()
 		end_process "${file##*/}" "$host"
 	done
 	for host in "${hosts[@]}" $wires; do
-		[[ ! -s $state/$host.pid ]] ||
-			end_process "$(<"$state/$host.pid")" "$host"
+		for file in "$state/$host.pid" "$state/$host-watch.pid"; do
+			[[ ! -s $file ]] || end_process "$(<"$file")" "$host"
+		done
 		[[ -e /run/netns/$(ns_of "$host") ]] || continue
 		[[ ! -e /sys/fs/bpf/trib/$(ns_of "$host") ]] ||
 			in_ns "$host" "$bin/tribd" --purge \

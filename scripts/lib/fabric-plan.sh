@@ -117,10 +117,67 @@ plan_tree()
 	done
 }
 
+# bcube_digit SERVER LEVEL
+bcube_digit() { echo $(($1 / bcube_n ** $2 % bcube_n)); }
+
+# bcube_switch SERVER LEVEL: its number, which is also that of its network.
+# shellcheck disable=SC2017 # the division is to round down
+bcube_switch()
+{
+	local low=$((bcube_n ** $2))
+
+	echo $(($2 * bcube_n ** (bcube_k - 1) +
+		$1 / (low * bcube_n) * low + $1 % low))
+}
+
+# bcube_addr SERVER LEVEL
+bcube_addr()
+{
+	local s
+
+	s=$(bcube_switch "$1" "$2")
+	echo "10.$((77 + s / 256)).$((s % 256)).$(($(bcube_digit "$1" "$2") + 1))"
+}
+
+# with_digit SERVER LEVEL DIGIT
+with_digit()
+{
+	echo $(($1 + ($3 - $(bcube_digit "$1" "$2")) * bcube_n ** $2))
+}
+
+# n^k servers with a port at each level, k * n^(k-1) switches. Servers are named
+# w0 ..., switches s0 ..., those of level 0 first.
+plan_bcube()
+{
+	local v l s
+
+	for ((v = 0; v < world; v++)); do
+		add_host "w$v" worker
+		rank[w$v]=$v
+	done
+	for ((s = 0; s < bcube_k * bcube_n ** (bcube_k - 1); s++)); do
+		add_host "s$s" switch
+	done
+	for ((l = 0; l < bcube_k; l++)); do
+		for ((v = 0; v < world; v++)); do
+			s=$(bcube_switch "$v" "$l")
+			links+=("s$s p$(bcube_digit "$v" "$l") w$v eth$l")
+			add_addr "w$v" "eth$l" "$(bcube_addr "$v" "$l")"
+		done
+	done
+	for ((v = 0; v < world; v++)); do
+		up_addr[w$v]=$(bcube_addr "$v" 0)
+	done
+}
+
 plan()
 {
 	world=$workers
 	case $kind in
+	bcube)
+		world=$((bcube_n ** bcube_k))
+		plan_bcube
+		;;
 	tree)
 		plan_tree
 		world=$((racks * workers))

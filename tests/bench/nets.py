@@ -49,6 +49,7 @@ class Fabric:
     """An emulated cluster of scripts/fabric, taken down at the end."""
 
     count = 0
+    kind = "star"
 
     def __init__(self, *options):
         Fabric.count += 1
@@ -56,7 +57,7 @@ class Fabric:
         self.argv = [FABRIC, "-n", f"bench{os.getpid()}-{Fabric.count}"]
 
     def __enter__(self):
-        call(*self.argv, "up", "star", *self.options)
+        call(*self.argv, "up", self.kind, *self.options)
         return self
 
     def __exit__(self, *_):
@@ -68,15 +69,28 @@ class Fabric:
         return call(*self.argv, "run", "--fail-fast", "--", *PRIORITY, *argv)
 
 
-class Star(Fabric):
+class Ours(Fabric):
+    """Workers that sum in the network."""
+
+    def perf(self, *options):
+        """trib-perf's figures of one size."""
+        return measured(self.run, "trib-perf", *options)["results"][0]
+
+
+class Star(Ours):
     """Workers around a relay."""
 
     def __init__(self, workers, *options):
         super().__init__("--workers", str(workers), *options)
 
-    def perf(self, *options):
-        """trib-perf's figures of one size."""
-        return measured(self.run, "trib-perf", *options)["results"][0]
+
+class BCube(Ours):
+    """n^k servers with k ports each, which sum themselves."""
+
+    kind = "bcube"
+
+    def __init__(self, n, k, *options):
+        super().__init__("--n", str(n), "--k", str(k), *options)
 
 
 class Switch(Fabric):

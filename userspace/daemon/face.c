@@ -27,7 +27,9 @@ struct face *face_find(struct tribd *d, const char *name)
 
 bool face_ready(const struct face *f)
 {
-	return f->port->ifindex && f->mac_known && f->local_known;
+	const struct face *next = f->around ? f->around : f;
+
+	return next->port->ifindex && next->mac_known && f->local_known;
 }
 
 bool face_same_peer(const struct face *a, const struct face *b)
@@ -39,7 +41,8 @@ bool face_same_peer(const struct face *a, const struct face *b)
 
 bool face_sent(const struct face *f, const struct udp_packet *p)
 {
-	return f->l3_ifindex && f->l3_ifindex == p->ifindex &&
+	return f->l3_ifindex &&
+	       (f->around || f->l3_ifindex == p->ifindex) &&
 	       !memcmp(&f->addr, &p->src, sizeof(f->addr));
 }
 
@@ -100,6 +103,33 @@ static void face_route(struct tribd *d, struct face *f)
 	f->local_known = true;
 }
 
+/* The face that this host's own contributions come in by. */
+static const struct face *local_face(struct tribd *d)
+{
+	const struct face *f;
+
+	TAILQ_FOREACH(f, &d->faces, link)
+		if (!strcmp(f->port->ifname, LOCAL_PORT))
+			return f;
+	return NULL;
+}
+
+/*
+ * Somebody's route to this neighbour leads over another one: the link is dead.
+ * The LOCAL pair's far end takes what XDP sends and forwards it.
+ */
+static void face_detour(struct tribd *d, struct face *f)
+{
+	const struct face *local = local_face(d);
+	uint32_t oif;
+
+	f->around = NULL;
+	if (!local || local->port == f->port || addr_is_multicast(&f->addr) ||
+	    rtnl_route_dev(d, &f->addr, &oif) || oif == f->l3_ifindex)
+		return;
+	f->around = local;
+}
+
 /* A known address stays until another is heard: XDP needs no live entry. */
 static void face_neighbour(struct tribd *d, struct face *f)
 {
@@ -126,6 +156,7 @@ static void face_resolve(struct tribd *d, struct face *f, struct reason *why)
 	memcpy(f->local_mac, dev.mac, 6);
 	face_route(d, f);
 	face_neighbour(d, f);
+	face_detour(d, f);
 }
 
 /* Resolves, and tells the trees if that made a difference. */
@@ -136,7 +167,11 @@ static void face_update(struct tribd *d, struct face *f)
 	face_resolve(d, f, NULL);
 	if (old.mac_known != f->mac_known && f->mac_known)
 		log_debug("face %s: MAC address found", f->name);
-	if (memcmp(old.mac, f->mac, 6) || old.mac_known != f->mac_known ||
+	if (old.around != f->around)
+		log_info("face %s: %s", f->name,
+			 f->around ? "its link is dead, goes round it"
+				   : "its link is back");
+	if (old.around != f->around || memcmp(old.mac, f->mac, 6) || old.mac_known != f->mac_known ||
 	    memcmp(old.local_mac, f->local_mac, 6) ||
 	    memcmp(&old.local, &f->local, sizeof(f->local)) ||
 	    old.local_known != f->local_known)
@@ -325,8 +360,15 @@ static struct face *face_make(struct tribd *d, const struct face_spec *s)
 static void face_free(struct tribd *d, struct face *f)
 {
 	struct port *p = f->port;
+	struct face *other;
 
 	TAILQ_REMOVE(&d->faces, f, link);
+	TAILQ_FOREACH(other, &d->faces, link) {
+		if (other->around != f)
+			continue;
+		other->around = NULL;
+		tree_face_changed(d, other);
+	}
 	d->nfaces--;
 	d->generation++;
 	free(f);

@@ -39,6 +39,15 @@ void face_restore_done(struct tribd *d);
 int face_del(struct tribd *d, const char *name, struct reason *why);
 void face_free_all(struct tribd *d);
 
+/* The port of the LOCAL face, if there is one. */
+#define LOCAL_PORT "trib0"
+
+/* Where copies for @f leave. */
+static inline struct port *face_port(const struct face *f)
+{
+	return f->around ? f->around->port : f->port;
+}
+
 /* Ready to have a rewrite row. */
 bool face_ready(const struct face *f);
 /* The same neighbour: one packet reaches both. */

@@ -33,9 +33,11 @@ static bool tree_is_native(const struct tree *t)
 static void rewrite_fill(const struct tree *t, const struct face *f,
 			 struct trib_rewrite *w)
 {
+	const struct face *next = f->around ? f->around : f;
+
 	memset(w, 0, sizeof(*w));
-	memcpy(w->dmac, f->mac, 6);
-	memcpy(w->smac, f->local_mac, 6);
+	memcpy(w->dmac, next->mac, 6);
+	memcpy(w->smac, next->local_mac, 6);
 	w->vlan[0] = htons(f->vlan[0]);
 	w->vlan[1] = htons(f->vlan[1]);
 	w->sport = htons(TRIB_UDP_PORT);
@@ -57,7 +59,7 @@ static void rewrite_fill(const struct tree *t, const struct face *f,
 static int rewrite_store(struct tribd *d, const struct tree *t, uint32_t group,
 			 const struct face *f)
 {
-	struct trib_rewrite_key key = {group, f->port->ifindex};
+	struct trib_rewrite_key key = {group, face_port(f)->ifindex};
 	struct trib_rewrite w;
 
 	if (!face_ready(f))
@@ -196,12 +198,12 @@ static int rewrites_store(struct tribd *d, const struct tree *t,
 	int err;
 
 	for (i = 0; i < n; i++) {
-		if (!face[i]->port->ifindex)
+		if (!face_port(face[i])->ifindex)
 			continue;
 		err = rewrite_store(d, t, GROUP_ID(t->id, kind), face[i]);
 		if (err)
 			return err;
-		g->ifindex[g->n++] = face[i]->port->ifindex;
+		g->ifindex[g->n++] = face_port(face[i])->ifindex;
 	}
 	return 0;
 }

@@ -18,7 +18,8 @@ const char *const group_kind_name[GROUP__KINDS] = {
 
 static void peer_fill(struct trib_peer *p, const struct face *f, uint16_t rank)
 {
-	p->ifindex = f->port->ifindex;
+	/* A detour may end at any port. */
+	p->ifindex = f->around ? 0 : f->port->ifindex;
 	p->port = htons(f->udp_port);
 	p->rank = rank;
 	memcpy(p->addr, &f->addr, sizeof(p->addr));
@@ -76,7 +77,7 @@ static bool port_among(struct face *const *face, unsigned int n,
 		       const struct port *p)
 {
 	while (n--)
-		if (face[n]->port == p)
+		if (face_port(face[n]) == p)
 			return true;
 	return false;
 }
@@ -87,13 +88,18 @@ static unsigned int down_faces(const struct tree *t, struct face **face)
 
 	for (i = 0; i < t->ndown; i++)
 		face[n++] = t->down[i];
-	if (n)
-		return n;
-	/* Children behind one port are one peer: tree_check() saw to it. */
-	for (i = 0; i < t->nchild; i++)
-		if (!child_is_local(t, i) &&
-		    !port_among(face, n, t->child[i].face->port))
-			face[n++] = t->child[i].face;
+	/*
+	 * Children behind one port are one peer: tree_check() saw to it. Of
+	 * several that are reached by a detour one gets its copy, and the
+	 * others ask for theirs.
+	 */
+	for (i = 0; i < t->nchild; i++) {
+		struct face *f = t->child[i].face;
+
+		if (!child_is_local(t, i) && (!t->ndown || f->around) &&
+		    !port_among(face, n, face_port(f)))
+			face[n++] = f;
+	}
 	return n;
 }
 
@@ -113,7 +119,7 @@ unsigned int group_faces(const struct tree *t, enum group_kind kind,
 	if (kind == GROUP_DOWN)
 		return n;
 	/* Nothing goes both ways in a shared tree. */
-	if (!t->parent || port_among(face, n, t->parent->port) ||
+	if (!t->parent || port_among(face, n, face_port(t->parent)) ||
 	    tree_is_shared(t))
 		return 0;
 	face[n++] = t->parent;

@@ -185,6 +185,7 @@ int rtnl_vlan_dev(struct tribd *d, uint32_t lower, uint16_t vlan,
 struct route {
 	struct in6_addr src, via;
 	bool has_src, has_via;
+	uint32_t oif;
 };
 
 static int route_one(struct nlmsghdr *nlh, void *arg)
@@ -197,6 +198,8 @@ static int route_one(struct nlmsghdr *nlh, void *arg)
 		return 0;
 	r->has_src = attr_get_addr(tb[RTA_PREFSRC], &r->src);
 	r->has_via = attr_get_addr(tb[RTA_GATEWAY], &r->via);
+	if (tb[RTA_OIF])
+		r->oif = nla_get_u32(tb[RTA_OIF]);
 	return 0;
 }
 
@@ -224,6 +227,27 @@ int rtnl_route(struct tribd *d, const struct in6_addr *to, uint32_t oif,
 	if (r.has_src)
 		*src = r.src;
 	return 0;
+}
+
+int rtnl_route_dev(struct tribd *d, const struct in6_addr *to, uint32_t *oif)
+{
+	struct rtmsg rtm = {
+		.rtm_family = (uint8_t)addr_family(to),
+		.rtm_dst_len = addr_family(to) == AF_INET ? 32 : 128,
+	};
+	struct nl_msg *m = rtnl_msg(RTM_GETROUTE, 0, &rtm, sizeof(rtm));
+	struct route r = {};
+	int err;
+
+	if (m && attr_put_addr(m, RTA_DST, to)) {
+		nlmsg_free(m);
+		return -ENOMEM;
+	}
+	err = rtnl_ask(d, m, route_one, &r);
+	if (err)
+		return err;
+	*oif = r.oif;
+	return r.has_via && r.oif ? 0 : -ENOENT;
 }
 
 /* --- neighbours */

@@ -34,6 +34,11 @@ int rtnl_vlan_dev(struct tribd *d, uint32_t lower, uint16_t vlan,
  */
 int rtnl_route(struct tribd *d, const struct in6_addr *to, uint32_t oif,
 	       struct in6_addr *src, struct in6_addr *via);
+/*
+ * The device that the host's routes lead through to @to, if that is over
+ * another neighbour. 0, -ENOENT, -errno.
+ */
+int rtnl_route_dev(struct tribd *d, const struct in6_addr *to, uint32_t *oif);
 /* The MAC address of a neighbour, if one is valid now. 0, -ENOENT, -errno. */
 int rtnl_neigh(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr,
 	       uint8_t mac[6]);

@@ -116,6 +116,9 @@ struct face {
 	uint32_t l3_ifindex;
 	struct in6_addr next_hop; /* whose MAC is wanted */
 	uint32_t probe_ms;	  /* back-off */
+	/* The routes lead round a dead link: out through this, the LOCAL face,
+	 * from where the kernel forwards. NULL: no detour. */
+	const struct face *around;
 	unsigned int trees;	  /* uses by trees; deletion is refused */
 };
 

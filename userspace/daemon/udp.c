@@ -105,12 +105,18 @@ static void readable(struct tribd *d, struct watch *w, uint32_t events)
 
 /* --- sending */
 
+/* 0: as the routes say, which lead round a dead link. */
+static uint32_t out_device(const struct face *via)
+{
+	return via->around ? 0 : via->l3_ifindex;
+}
+
 static int send_v4(struct udp *u, const struct face *via,
 		   const struct in6_addr *to, uint16_t port, struct iovec *iov)
 {
 	struct sockaddr_in sa = {.sin_family = AF_INET,
 				 .sin_port = htons(port)};
-	struct in_pktinfo info = {.ipi_ifindex = (int)via->l3_ifindex};
+	struct in_pktinfo info = {.ipi_ifindex = (int)out_device(via)};
 	char control[CMSG_SPACE(sizeof(info))] = {};
 	struct msghdr h = {.msg_name = &sa,
 			   .msg_namelen = sizeof(sa),
@@ -136,7 +142,7 @@ static int send_v6(struct udp *u, const struct face *via,
 				  .sin6_port = htons(port),
 				  .sin6_addr = *to};
 	struct in6_pktinfo info = {.ipi6_addr = via->local,
-				   .ipi6_ifindex = via->l3_ifindex};
+				   .ipi6_ifindex = out_device(via)};
 	char control[CMSG_SPACE(sizeof(info))] = {};
 	struct msghdr h = {.msg_name = &sa,
 			   .msg_namelen = sizeof(sa),

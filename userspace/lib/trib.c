@@ -65,6 +65,11 @@ int trib_world(const struct trib *t)
 	return (int)t->world;
 }
 
+int trib_trees(const struct trib *t)
+{
+	return (int)t->nstream;
+}
+
 const char *trib_transport_name(const struct trib *t)
 {
 	return t->ops->name;

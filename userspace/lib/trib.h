@@ -123,6 +123,14 @@ int trib_rank(const struct trib *t);
 int trib_world(const struct trib *t);
 
 /**
+ * trib_trees() - how many aggregation trees the job has
+ *
+ * Large messages are spread over all of them. A BCube of n^k servers has
+ * k * n^k.
+ */
+int trib_trees(const struct trib *t);
+
+/**
  * trib_iallreduce() - combine @count elements of all ranks; all get the result
  * @src: this rank's elements; must stay unchanged until the request is done.
  * @dst: result; may be @src.

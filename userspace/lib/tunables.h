@@ -60,6 +60,12 @@
 /* With a planned rate the window is at most what it carries in this time. */
 #define TRIB_TUNE_PLANNED_NS		(5 * TRIB_MS)
 /*
+ * Each of several trees may have so many chunks in flight, whatever its share
+ * of the planned rate: with fewer, gaps do not show (TRIB_TUNE_REORDER), and
+ * time-outs ask for what is merely late.
+ */
+#define TRIB_TUNE_PLANNED_SHARE		12
+/*
  * Share of own packets lost, in percent, from which on loss is congestion even
  * when the round trip time has not grown; averaged over so many chunks.
  */

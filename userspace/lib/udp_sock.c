@@ -142,7 +142,35 @@ static int join_group(struct trib *t, const struct sock *k,
 			 strerror(errno));
 }
 
-static int open_sock(struct trib *t, struct sock *k, socklen_t len)
+/*
+ * A relay on this very host: by its address alone, packets would go round
+ * through the loopback device, past its XDP program.
+ */
+static void keep_to_device(const struct sock *k,
+			   const struct trib_attach_tree *a)
+{
+	char name[IF_NAMESIZE];
+	struct ifaddrs *all, *i;
+	union address relay;
+	unsigned int index;
+	bool own = false;
+
+	make_address(&relay, k->v6, a->addr, 0);
+	if (getifaddrs(&all))
+		return;
+	for (i = all; i && !own; i = i->ifa_next)
+		own = same_host(i->ifa_addr, &relay);
+	freeifaddrs(all);
+	if (!own)
+		return;
+	index = device_towards(a, k->v6);
+	if (index && if_indextoname(index, name))
+		(void)setsockopt(k->fd, SOL_SOCKET, SO_BINDTODEVICE, name,
+				 (socklen_t)strlen(name));
+}
+
+static int open_sock(struct trib *t, struct sock *k,
+		     const struct trib_attach_tree *a, socklen_t len)
 {
 	uint16_t port =
 		ntohs(k->v6 ? k->local.in6.sin6_port : k->local.in.sin_port);
@@ -154,6 +182,7 @@ static int open_sock(struct trib *t, struct sock *k, socklen_t len)
 		return trib_fail(t, TRIB_ERR_SYSTEM, -errno, "socket: %s",
 				 strerror(errno));
 	set_options(k);
+	keep_to_device(k, a);
 	if (bind(k->fd, &k->local.sa, len)) {
 		err = errno;
 		return trib_fail(
@@ -207,7 +236,7 @@ static int find_sock(struct trib *t, const struct trib_attach_tree *a,
 		u->sock[i].local = local;
 		u->sock[i].fd = -1;
 		u->nsock++;
-		rc = open_sock(t, *out, len);
+		rc = open_sock(t, *out, a, len);
 		if (rc)
 			return rc;
 	}

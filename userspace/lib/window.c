@@ -23,6 +23,15 @@
 
 #define MIN_PERIOD (10 * TRIB_SEC) /* the least round trip is forgotten after */
 
+/*
+ * A message is spread over all trees, and they share this host's ports: what a
+ * rank may have in flight, or in a queue, is shared among its streams.
+ */
+static unsigned int streams(const struct trib_stream *s)
+{
+	return s->t->nstream ? s->t->nstream : 1;
+}
+
 void trib_window_start(struct trib_stream *s)
 {
 	struct trib_cong *g = &s->cong;
@@ -35,13 +44,17 @@ void trib_window_start(struct trib_stream *s)
 		g->cap = s->t->max_window;
 	if (rate) {
 		planned = (double)rate / 8 * TRIB_TUNE_PLANNED_NS / 1e9 /
-			  (s->stride + s->overhead);
+			  (s->stride + s->overhead) / streams(s);
+		if (streams(s) > 1 && planned < TRIB_TUNE_PLANNED_SHARE)
+			planned = TRIB_TUNE_PLANNED_SHARE;
 		if (planned < g->cap)
 			g->cap = planned;
 	}
 	if (g->cap < TRIB_TUNE_WINDOW_MIN)
 		g->cap = TRIB_TUNE_WINDOW_MIN;
-	g->cwnd = (double)TRIB_TUNE_WINDOW_INIT_BYTES / s->stride;
+	g->cwnd = (double)TRIB_TUNE_WINDOW_INIT_BYTES / s->stride / streams(s);
+	if (g->cwnd < TRIB_TUNE_WINDOW_MIN)
+		g->cwnd = TRIB_TUNE_WINDOW_MIN;
 	if (g->cwnd > g->cap)
 		g->cwnd = g->cap;
 	g->slow_start = true;
@@ -220,7 +233,7 @@ static void judge_queue(struct trib_stream *s)
 	if (g->compete)
 		return;
 	if (!g->base_cwnd) {
-		if (own_queue(g, rtt) <= TRIB_TUNE_QUEUE_CHUNKS)
+		if (own_queue(g, rtt) <= TRIB_TUNE_QUEUE_CHUNKS / streams(s))
 			return;
 		g->base_cwnd = g->cwnd;
 		g->base_rtt = rtt;

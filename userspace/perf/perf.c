@@ -4,6 +4,7 @@
  * One process per rank, on the public API of libtrib alone.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -93,6 +94,38 @@ static const char *fault(struct perf_net *net)
 	return trib_error_text(r->t);
 }
 
+/* @world is n^k for some n >= 2, and @trees is k times that? */
+static bool is_bcube(unsigned int world, unsigned int trees)
+{
+	unsigned int k = world ? trees / world : 0, n, i, p = 0;
+
+	if (!k || trees % world)
+		return false;
+	for (n = 2; p < world; n++)
+		for (p = 1, i = 0; i < k && p < world; i++)
+			p *= n;
+	return p == world && world > 1;
+}
+
+/* Does the job have the shape, and the rank, that was asked for? 0 or -1. */
+static int check_job(const struct perf_net *net, const struct perf_opts *o)
+{
+	const struct run_trib *r = net->ctx;
+	unsigned int trees = (unsigned int)trib_trees(r->t);
+
+	if (o->root >= net->world) {
+		fprintf(stderr, "%s: -r: the job has no rank %u\n", o->tool,
+			o->root);
+		return -1;
+	}
+	if (strcmp(o->algorithm, "bcube") || is_bcube(net->world, trees))
+		return 0;
+	fprintf(stderr,
+		"%s: -A bcube: %u ranks with %u trees are no BCube: n^k ranks have k * n^k\n",
+		o->tool, net->world, trees);
+	return -1;
+}
+
 static int measure_all(struct perf_net *net, const struct perf_opts *o,
 		       int *wrong)
 {
@@ -132,7 +165,7 @@ static int measure_all(struct perf_net *net, const struct perf_opts *o,
 
 int main(int argc, char **argv)
 {
-	static const char *const algorithms[] = {"tree", NULL};
+	static const char *const algorithms[] = {"tree", "bcube", NULL};
 	struct perf_opts o = {.tool = "trib-perf", .algorithms = algorithms};
 	struct run_trib r = {.o = &o};
 	struct perf_net net = {
@@ -161,13 +194,9 @@ int main(int argc, char **argv)
 	snprintf(r.detail, sizeof(r.detail), "%s, %s transport", o.algorithm,
 		 trib_transport_name(r.t));
 	net.detail = r.detail;
-	if (o.root >= net.world) {
-		fprintf(stderr, "%s: -r: the job has no rank %u\n", o.tool,
-			o.root);
-		rc = -EINVAL;
-	} else {
+	rc = check_job(&net, &o);
+	if (!rc)
 		rc = measure_all(&net, &o, &wrong);
-	}
 	trib_detach(r.t);
 	if (rc)
 		return EXIT_FAILED;

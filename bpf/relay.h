@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Packets for our port that are not for this host: a host with several ports
+ * passes them on as its routes say, where forwarding is switched on. What the
+ * kernel must see first (a neighbour to be found, a port without XDP) goes the
+ * ordinary way.
+ */
+#ifndef TRIB_BPF_RELAY_H
+#define TRIB_BPF_RELAY_H
+
+#include "packet.h"
+#include "send.h"
+#include "stats.h"
+
+#define FAMILY_V4 2
+#define FAMILY_V6 10
+
+static __always_inline void relay_ask(struct xdp_md *ctx, const struct pkt *p,
+				      struct bpf_fib_lookup *fib)
+{
+	const struct ipv6hdr *ip6 = p->l3;
+	const struct iphdr *ip = p->l3;
+
+	fib->l4_protocol = IPPROTO_UDP;
+	fib->ifindex = p->ifindex;
+	if (p->v6) {
+		fib->family = FAMILY_V6;
+		fib->tot_len = bpf_ntohs(ip6->payload_len) + 40;
+		__builtin_memcpy(fib->ipv6_src, &ip6->saddr, 16);
+		__builtin_memcpy(fib->ipv6_dst, &ip6->daddr, 16);
+	} else {
+		fib->family = FAMILY_V4;
+		fib->tot_len = bpf_ntohs(ip->tot_len);
+		fib->ipv4_src = load32(&ip->saddr);
+		fib->ipv4_dst = load32(&ip->daddr);
+	}
+}
+
+/* One hop fewer to go. Return: none is left. */
+static __always_inline bool relay_age(struct pkt *p)
+{
+	struct ipv6hdr *ip6 = p->l3;
+	struct iphdr *ip = p->l3;
+
+	if (p->v6)
+		return ip6->hop_limit <= 1 || !--ip6->hop_limit;
+	if (ip->ttl <= 1)
+		return true;
+	ip->ttl--;
+	ip->check = 0;
+	ip->check = ip_checksum(ip);
+	return false;
+}
+
+/*
+ * A packet that nothing here wants, because of @why: is it somebody else's?
+ * Return: a verdict.
+ */
+static __noinline int relay(struct xdp_md *ctx, struct pkt *p, __u32 why)
+{
+	struct bpf_fib_lookup fib = {};
+	int rc;
+
+	if (!p || p->vlan || !pkt_locate(ctx, p))
+		return drop(why);
+	relay_ask(ctx, p, &fib);
+	rc = bpf_fib_lookup(ctx, &fib, sizeof(fib), 0);
+	if (rc == BPF_FIB_LKUP_RET_NO_NEIGH ||
+	    rc == BPF_FIB_LKUP_RET_FRAG_NEEDED)
+		return XDP_PASS;
+	if (rc != BPF_FIB_LKUP_RET_SUCCESS)
+		return drop(why);
+	if (bpf_redirect_map(&ports, fib.ifindex, XDP_ABORTED) != XDP_REDIRECT)
+		return XDP_PASS;
+	if (relay_age(p))
+		return drop(TRIB_DROP_HOPS);
+	__builtin_memcpy(p->eth->h_dest, fib.dmac, ETH_ALEN);
+	__builtin_memcpy(p->eth->h_source, fib.smac, ETH_ALEN);
+	return XDP_REDIRECT;
+}
+
+#endif /* TRIB_BPF_RELAY_H */
