@@ -302,7 +302,8 @@ static __always_inline bool face_ok(const struct pkt *p,
 	const struct ipv6hdr *ip6 = p->l3;
 	const struct iphdr *ip = p->l3;
 
-	if ((peer->ifindex != p->ifindex && peer->ifindex) || p->v6 != v6 ||
+	if ((peer->ifindex != p->ifindex && peer->ifindex != TRIB_PORT_ANY) ||
+	    p->v6 != v6 ||
 	    load32(peer->vlan) != p->vlan)
 		return false;
 	if (!v6)

@@ -18,21 +18,22 @@ int trib_xdp(struct xdp_md *ctx)
 {
 	struct trib_tree *t;
 	__u32 child, why;
-	struct pkt p;
+	struct pkt p, foreign;
 	int verdict;
 
 	verdict = parse(ctx, &p);
 	if (verdict != PARSE_OK)
 		return verdict;
 	why = admit_tree(&p, &t);
-	if (why)
-		return relay(ctx, &p, why);
-	if (t->flags & TRIB_TREE_SHARED)
+	if (!why && (t->flags & TRIB_TREE_SHARED))
 		return pool_packet(ctx, &p, t);
-	why = admit(&p, t, &child);
-	if (why)
-		return relay(ctx, &p, why);
-	return tree_packet(ctx, &p, t, child);
+	if (!why)
+		why = admit(&p, t, &child);
+	if (!why)
+		return tree_packet(ctx, &p, t, child);
+	/* A copy: whose address is taken lives on the stack all the way. */
+	foreign = p;
+	return relay(ctx, &foreign, why);
 }
 
 SEC("xdp/devmap")

@@ -53,6 +53,8 @@
 #define TRIB_RINGS_MAX		16
 /* Group, deliver and ring numbers start at 1; 0 means none. */
 #define TRIB_NONE		0
+/* &trib_peer.ifindex: whichever port it comes by. No device has this one. */
+#define TRIB_PORT_ANY		0xffffffffU
 
 /**
  * struct trib_config - the one row that describes the loaded object
@@ -89,7 +91,7 @@ TRIB_ASSERT(sizeof(struct trib_config) == 56, "trib_config");
 /**
  * struct trib_peer - a neighbour in a tree and the face it must arrive from
  * @ifindex: port it is reached through; packets from another are dropped.
- *           0: any, while the way to it is a detour.
+ *           TRIB_PORT_ANY: while the way to it is a detour.
  * @port:    UDP port that answers go to.
  * @rank:    rank of a worker, 0xffff for a relay.
  * @addr:    IPv6 or v4-mapped source address.

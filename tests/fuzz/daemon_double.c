@@ -162,6 +162,13 @@ int rtnl_route(struct tribd *d, const struct in6_addr *to, uint32_t oif,
 	return 0;
 }
 
+int rtnl_route_dev(struct tribd *d, const struct in6_addr *to, uint32_t *oif)
+{
+	(void)d;
+	*oif = to->s6_addr[15];
+	return to->s6_addr[15] & 1 ? 0 : -ENOENT;
+}
+
 int rtnl_neigh(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr,
 	       uint8_t mac[6])
 {

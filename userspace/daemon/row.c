@@ -19,7 +19,7 @@ const char *const group_kind_name[GROUP__KINDS] = {
 static void peer_fill(struct trib_peer *p, const struct face *f, uint16_t rank)
 {
 	/* A detour may end at any port. */
-	p->ifindex = f->around ? 0 : f->port->ifindex;
+	p->ifindex = f->around ? TRIB_PORT_ANY : f->port->ifindex;
 	p->port = htons(f->udp_port);
 	p->rank = rank;
 	memcpy(p->addr, &f->addr, sizeof(p->addr));
