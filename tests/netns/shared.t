@@ -20,6 +20,8 @@ tap = Tap()
 dir_ = tempfile.TemporaryDirectory()
 a, b, d, p = (Netns(n) for n in 'abdp')
 w = [Netns('w%d' % i) for i in range(4)]
+for ns in (a, b, d):
+    use_instance('net-%d' % ns.inode())
 
 
 def join(x, dev_x, y, dev_y, subnet):
@@ -197,10 +199,48 @@ try:
     merged = relay['a'].stat('pool-merged')
     tap.ok('alone__relays_add_up', merged > 1000, merged,
            relay['a'].cli('stats'))
-    done = sum(t['done'] for t in server.stats())
+    time.sleep(0.2)  # two intervals of the PS's counters
+    t = server.stats()[0]
     tap.ok('alone__ps_gets_sums_of_all_workers',
-           server.stats()[0]['grad'] < 2 * done, server.stats()[0])
+           t['done'] > 1000 and t['grad'] < t['done'] * 5 // 4, t)
     sums('together', '-b', '256k', '-e', '256k', '-n', '20')
+    # Two slots for all: hardly a chunk finds one.
+    for x in 'abd':
+        relay[x].daemon.end()
+        relay[x].start('--pool', '2')
+    before = [relay[x].stat('pool-passed') for x in 'abd']
+    sums('two_slots', '-b', '256k', '-e', '256k', '-n', '20')
+    after = [relay[x].stat('pool-passed') for x in 'abd']
+    tap.ok('two_slots__what_finds_none_is_passed_on',
+           all(y > x + 1000 for x, y in zip(before, after)), before, after)
+    for x in 'abd':
+        relay[x].daemon.end()
+        relay[x].start('--pool', '1024')
+
+    # The PS loses what it knew, and a relay its slots.
+    for j in jobs:
+        j.start('-b', '1m', '-e', '1m', '-n', '60')
+    time.sleep(0.7)
+    server.end()
+    server.start()
+    relay['a'].cli('tree wipe 1')
+    for j in jobs:
+        good, text = j.wait()
+        tap.ok('forgotten__%s_sums_right' % j.name, good, text)
+
+    # Relay a goes: its host only forwards from then on.
+    jobs[0].start('-b', '1m', '-e', '1m', '-n', '100')
+    time.sleep(0.7)
+    tap.ok('dead__job_still_ran', jobs[0].running())
+    relay['a'].daemon.end()
+    pins = Pins('net-%d' % a.inode())
+    for link in [n for n in pins.names() if n.startswith('link')]:
+        run(BPFTOOL, 'link', 'detach', 'pinned', pins.path(link))
+    good, text = jobs[0].wait()
+    tap.ok('dead__job_goes_on_without_the_relay', good, text)
+    time.sleep(0.2)
+    tap.ok('dead__leases_were_taken', server.stats()[0]['probe'] > 0,
+           server.stats()[0])
 except Exception as e:  # noqa: BLE001 all else would hide what was said
     tap.ok('shared__no_exception', False, repr(e))
 server.end()
