@@ -20,4 +20,5 @@ CHECK_TESTS += tests/netns/fabric.t tests/netns/allreduce.t \
 	tests/unit/lint.t
 SAN_TESTS += tests/netns/san.t
 SAN_BINS += $(B)/tribd $(B)/trib $(B)/trib-perf $(B)/tests/netns/wire
-CHECK_TESTS += tests/netns/session.t tests/netns/deliver.t tests/netns/recovery.t
+CHECK_TESTS += tests/netns/session.t tests/netns/deliver.t tests/netns/recovery.t \
+	tests/netns/apply.t

@@ -87,6 +87,10 @@ int cli_error(struct cli *c, const char *fmt, ...)
 int cli_usage(struct cli *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* cmd_plan.c: a whole file (at most PLAN_TEXT_MAX bytes) to be freed; "-" is
+ * standard input. */
+int cli_read_file(struct cli *c, const char *name, char **text, size_t *len);
+
 /* No arguments (left) expected. */
 int cli_no_args(struct cli *c, int argc, char **argv);
 
@@ -152,7 +156,8 @@ int kind_show(struct cli *c, const struct cli_kind *k, int argc, char **argv);
 int help_all(struct cli *c);
 int help_object(struct cli *c, const struct cli_object *o);
 
-/* cmd_tree.c: "running", "waiting" (some joined) or "idle" (none did). */
+/* cmd_tree.c: "running", "waiting" (some joined) or "idle" (none did); of a tree
+ * that is held "draining" (an epoch runs) or "held". */
 const char *tree_state(const json_t *tree);
 /* Which children have not joined: "rank 2 (w2), relay tor1"; "" if none. */
 void tree_missing(const json_t *tree, char *buf, size_t size);

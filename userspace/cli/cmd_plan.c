@@ -50,7 +50,7 @@ static int show_progress(void *arg, const char *what, double share)
 }
 
 /* A whole file; "-" is standard input. */
-static int read_file(struct cli *c, const char *name, char **text, size_t *len)
+int cli_read_file(struct cli *c, const char *name, char **text, size_t *len)
 {
 	FILE *f = strcmp(name, "-") ? fopen(name, "re") : stdin;
 	size_t room = 65536, n;
@@ -199,7 +199,7 @@ static int load_topology(struct cli *c, const struct words *w,
 			return cli_error(c, "%s", e.text);
 		return CLI_OK;
 	}
-	err = read_file(c, w->file[0], &text, &len);
+	err = cli_read_file(c, w->file[0], &text, &len);
 	if (err)
 		return err;
 	if (plan_topology_parse(topo, w->file[0], text, len, &e))
@@ -214,7 +214,7 @@ static int load_jobs(struct cli *c, const char *name,
 	struct plan_error e;
 	size_t len;
 	char *text;
-	int err = read_file(c, name, &text, &len);
+	int err = cli_read_file(c, name, &text, &len);
 
 	if (err)
 		return err;
@@ -299,7 +299,7 @@ static int load_plan(struct cli *c, const struct words *w, json_t **plan)
 		return cli_usage(c, "PLAN is missing");
 	if (w->nfile > 1)
 		return cli_usage(c, "\"%s\" is not expected here", w->file[1]);
-	err = read_file(c, w->file[0], &text, &len);
+	err = cli_read_file(c, w->file[0], &text, &len);
 	if (err)
 		return err;
 	if (plan_read(plan, w->file[0], text, len, &e))

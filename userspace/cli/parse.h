@@ -42,6 +42,7 @@ enum arg_kind {
 	ARG_UID,
 	ARG_CHILD, /* FACE[:RANK] */
 	ARG_LOCAL, /* RANK[:INDEX] */
+	ARG_FLAG,  /* the keyword alone */
 };
 
 /**

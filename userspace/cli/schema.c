@@ -78,6 +78,8 @@ static const struct schema_attr tree_attrs[] = {
 	{TRIB_A_TREE_GROUP_ALL, KIND_U32, "group_all", false},
 	{TRIB_A_TREE_GROUP_UP, KIND_U32, "group_up", false},
 	{TRIB_A_TREE_JOINED, KIND_BITS, "joined", false},
+	{TRIB_A_TREE_HELD, KIND_BOOL, "held", false},
+	{TRIB_A_TREE_LIVE, KIND_U16, "live", true},
 };
 
 static const struct schema_attr child_attrs[] = {

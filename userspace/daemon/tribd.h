@@ -172,6 +172,9 @@ struct tree {
 	uint32_t slots; /* 2W, or 0 for a leaf: row.slot0 on */
 	bool native;	/* its groups are devmaps (group.c) */
 	bool stale;	/* a face changed (tree.c) */
+	/* Of another generation than the job's: whoever attaches now is not told
+	 * of it, whoever did before goes on in it. */
+	bool held;
 	/* Newest epoch that ever ran; survives restarts (state file). */
 	uint32_t last_epoch;
 	struct trib_tree row;
