@@ -175,8 +175,9 @@ for w in "w0", "w1":
 		"$scratch/long")" 0
 	kill "$pid"
 	wait "$pid"
-	wait_for 20 sh -c "! scripts/fabric -n $fab exec r0 -- trib tree show |
-		grep -q draining"
+	wait_for 20 sh -c "! for h in w0 w1; do
+		scripts/fabric -n $fab exec \$h -- trib -j tree show
+	done | grep -q '\"pid\":[1-9]'"
 	ok next__new_workers_sum sums
 	matches next__then_the_old_ones_go "$(apply "$scratch/next" 2>&1)" \
 		'3 hosts: [1-9] changes$'

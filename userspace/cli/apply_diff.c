@@ -597,32 +597,56 @@ size_t apply_diff(struct apply *a)
 	return bad;
 }
 
-static bool in_use(const json_t *t)
+/**
+ * struct use - of a held tree, over all hosts
+ * @local:    ranks that attach to tribds, of @world.
+ * @attached: how many of them are.
+ * @epoch:    one runs somewhere.
+ */
+struct use {
+	uint64_t world;
+	unsigned int local, attached;
+	bool epoch;
+};
+
+static void add_use(const struct apply_host *h, const json_t *t, struct use *u)
 {
-	const json_t *l;
+	const json_t *l, *job = job_there(h, jstr(t, "job"));
 	size_t i;
 
-	json_array_foreach(json_object_get(t, "local"), i, l)
-		if (jnum(l, "pid"))
-			return true;
-	return jnum(t, "epoch") != 0;
+	json_array_foreach(json_object_get(t, "local"), i, l) {
+		u->local++;
+		u->attached += jnum(l, "pid") != 0;
+	}
+	u->epoch |= jnum(t, "epoch") != 0;
+	u->world = job ? jnum(job, "world") : 0;
+}
+
+/*
+ * Where all workers are known, they decide: an epoch whose workers were all
+ * killed runs until somebody joins. Else there may be some without tribd.
+ */
+static bool in_use(const struct use *u)
+{
+	return u->attached || (u->epoch && u->local < u->world);
 }
 
 void apply_drop(struct apply *a)
 {
 	json_t *names = all_jobs(a);
-	uint8_t *busy = calloc(1, IDS);
+	struct use *use = calloc(IDS, sizeof(*use));
 	const json_t *t;
 	size_t i, k;
 
 	/* Held, and of our jobs: a tree that is used anywhere stays everywhere. */
-	for (i = 0; busy && i < a->nhost; i++)
+	for (i = 0; use && i < a->nhost; i++)
 		json_array_foreach(json_object_get(a->host[i].look, "trees"), k,
 				   t)
-			if (jbool(t, "held") && in_use(t))
-				busy[jnum(t, "id") % IDS] = 1;
+			if (jbool(t, "held"))
+				add_use(&a->host[i], t,
+					&use[jnum(t, "id") % IDS]);
 	a->draining = 0;
-	for (i = 0; busy && i < a->nhost; i++) {
+	for (i = 0; use && i < a->nhost; i++) {
 		struct apply_host *h = &a->host[i];
 
 		json_decref(h->drop);
@@ -631,7 +655,7 @@ void apply_drop(struct apply *a)
 			if (!jbool(t, "held") ||
 			    !json_object_get(names, jstr(t, "job")))
 				continue;
-			if (busy[jnum(t, "id") % IDS] && !a->now) {
+			if (in_use(&use[jnum(t, "id") % IDS]) && !a->now) {
 				a->draining++;
 				continue;
 			}
@@ -642,6 +666,6 @@ void apply_drop(struct apply *a)
 				   NULL);
 		}
 	}
-	free(busy);
+	free(use);
 	json_decref(names);
 }
