@@ -4,6 +4,7 @@
 #
 #	star: w0 w1 --- r0		tree: w0 w1 - r1 \
 #						w2 w3 - r2 -- r0
+# shellcheck disable=SC2317 # functions are called by ok
 # shellcheck source=tests/netns/lib.sh
 . "$(dirname "$0")/lib.sh"
 
