@@ -179,7 +179,10 @@ for w in "w0", "w1":
 	wait_for 20 sh -c "! for h in w0 w1; do
 		scripts/fabric -n $fab exec \$h -- trib -j tree show
 	done | grep -q '\"pid\":[1-9]'"
+	before=$(on r0 -j tree show 1 | grep -o '"samples":[0-9]*')
 	ok next__new_workers_sum sums
+	is next__without_the_old_trees \
+		"$(on r0 -j tree show 1 | grep -o '"samples":[0-9]*')" "$before"
 	matches next__then_the_old_ones_go "$(apply "$scratch/next" 2>&1)" \
 		'3 hosts: [1-9] changes$'
 	is next__one_generation "$(on r0 -j tree show | grep -o '"held":' | wc -l)" 1
