@@ -56,6 +56,10 @@
  *                       uid 0 or the job's owner.
  * @TRIB_CMD_TREE_WIPE:  TRIB_A_TREE: id. Empties the tree's slots (the sums
  *                       under way recover by themselves).
+ * @TRIB_CMD_TREE_SWITCH: TRIB_A_TREE: job, live. At once, workers that attach
+ *                       get these trees of the job, and no others of it;
+ *                       those that did before go on with what they have.
+ * @TRIB_CMD_JOB_SET:    TRIB_A_JOB: name, rate. For workers that attach then.
  */
 enum trib_cmd {
 	TRIB_CMD_UNSPEC = 0,
@@ -74,6 +78,8 @@ enum trib_cmd {
 	TRIB_CMD_STATS_RESET,
 	TRIB_CMD_TICKET_GET,
 	TRIB_CMD_TREE_WIPE,
+	TRIB_CMD_TREE_SWITCH,
+	TRIB_CMD_JOB_SET,
 	TRIB_CMD__MAX,
 };
 
@@ -177,6 +183,8 @@ enum trib_attr_tree {
 	TRIB_A_TREE_CAP,		/* u32: slots it may hold; 0 = no bound */
 	TRIB_A_TREE_AGE_MS,		/* u32: age at which others may take a slot,
 					 * two time-outs; default 100 */
+	TRIB_A_TREE_HELD,		/* u8: workers that attach do not get it */
+	TRIB_A_TREE_LIVE,		/* u16: tree id, repeated: TREE_SWITCH only */
 	TRIB_A_TREE__MAX,
 };
 

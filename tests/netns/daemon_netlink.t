@@ -29,7 +29,7 @@ CAPPED, TLVS = 0x100, 0x200
 ERROR, DONE = 2, 3
 (STATUS_GET, FACE_NEW, FACE_DEL, FACE_GET, JOB_NEW, JOB_DEL, JOB_GET, TREE_NEW,
  TREE_DEL, TREE_GET, GROUP_GET, STATS_GET, STATS_RESET, TICKET_GET,
- TREE_WIPE) = range(1, 16)
+ TREE_WIPE, TREE_SWITCH, JOB_SET) = range(1, 18)
 A_FACE, A_JOB, A_TREE, A_GROUP, A_TICKET = 2, 3, 4, 5, 7
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -314,7 +314,7 @@ def unprivileged():
         os.setuid(65534)
         c, bad = Client(), 0
         for cmd in (FACE_NEW, FACE_DEL, JOB_NEW, JOB_DEL, TREE_NEW, TREE_DEL,
-                    STATS_RESET, TREE_WIPE):
+                    STATS_RESET, TREE_WIPE, TREE_SWITCH, JOB_SET):
             for flags in (REQUEST, REQUEST | ACK, REQUEST | DUMP):
                 bad += c.error(message(cmd, flags=flags))[0] != 1
         os._exit(bad)

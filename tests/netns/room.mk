@@ -21,4 +21,5 @@ CHECK_TESTS += tests/netns/fabric.t tests/netns/allreduce.t \
 SAN_TESTS += tests/netns/san.t
 SAN_BINS += $(B)/tribd $(B)/trib $(B)/trib-perf $(B)/tests/netns/wire
 CHECK_TESTS += tests/netns/bcube.t tests/netns/shared.t
-CHECK_TESTS += tests/netns/session.t tests/netns/deliver.t tests/netns/recovery.t
+CHECK_TESTS += tests/netns/session.t tests/netns/deliver.t tests/netns/recovery.t \
+	tests/netns/apply.t

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Tests of the planner. milp.t wants glpk-utils.
-CHECK_TESTS += tests/plan/plan.t tests/plan/milp.t tests/plan/apply.t \
-	tests/plan/wiring.t
+CHECK_TESTS += tests/plan/plan.t tests/plan/milp.t tests/plan/wiring.t
 
 # Fuzzed parsers; tests/fuzz has the others.
 build/fuzz-plan: tests/plan/fuzz_plan.c $(wildcard userspace/plan/*.[ch])

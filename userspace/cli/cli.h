@@ -152,7 +152,8 @@ int kind_show(struct cli *c, const struct cli_kind *k, int argc, char **argv);
 int help_all(struct cli *c);
 int help_object(struct cli *c, const struct cli_object *o);
 
-/* cmd_tree.c: "running", "waiting" (some joined) or "idle" (none did). */
+/* cmd_tree.c: "running", "waiting" (some joined) or "idle" (none did); of a tree
+ * that is held "draining" (an epoch runs) or "held". */
 const char *tree_state(const json_t *tree);
 /* Which children have not joined: "rank 2 (w2), relay tor1"; "" if none. */
 void tree_missing(const json_t *tree, char *buf, size_t size);

@@ -107,6 +107,19 @@ static int job_del(struct cli *c, int argc, char **argv)
 	return kind_change(c, &kind, TRIB_CMD_JOB_DEL, argc, argv, &args);
 }
 
+static const struct arg set_args[] = {
+	ARG_ROW(NULL, "NAME", ARG_NAME, TRIB_A_JOB_NAME, ARG_NEEDED),
+	ARG_ROW("rate", "BPS", ARG_RATE, TRIB_A_JOB_RATE, ARG_NEEDED),
+};
+
+static int job_set(struct cli *c, int argc, char **argv)
+{
+	struct kind_args args = {set_args,
+				 sizeof(set_args) / sizeof(set_args[0]), NULL};
+
+	return kind_change(c, &kind, TRIB_CMD_JOB_SET, argc, argv, &args);
+}
+
 static const struct arg rank_args[] = {
 	ARG_NUM("rank", "R", ARG_U16, TRIB_A_TICKET_RANK, 0, TRIB_WORLD_MAX - 1,
 		ARG_NEEDED),
@@ -146,6 +159,9 @@ static const struct cli_cmd cmds[] = {
 	{"add",
 	 "NAME world N [id I] [cookie HEX] [window W] [owner UID] [timeout MS] [rate BPS]",
 	 "Add a job of N workers.", job_add},
+	{"set", "NAME rate BPS",
+	 "Change the planned rate of workers that attach from now on.",
+	 job_set},
 	{"del", "NAME", "Remove a job and its trees, and tell its workers.",
 	 job_del},
 	{"ticket", "NAME rank R",

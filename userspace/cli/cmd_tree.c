@@ -23,6 +23,7 @@ static const struct arg add_args[] = {
 	ARG_ROW("workers", "RANKS", ARG_RANKS, TRIB_A_TREE_WORKERS, 0),
 	ARG_NUM("cap", "N", ARG_U32, TRIB_A_TREE_CAP, 1, 65536, 0),
 	ARG_NUM("age", "MS", ARG_U32, TRIB_A_TREE_AGE_MS, 1, 60000, 0),
+	ARG_ROW("held", "", ARG_FLAG, TRIB_A_TREE_HELD, 0),
 };
 
 enum {
@@ -85,7 +86,9 @@ const char *tree_state(const json_t *tree)
 	if (is_shared(tree)) /* workers join at the PS */
 		return "shared";
 	if (jnum(tree, "epoch"))
-		return "running";
+		return jbool(tree, "held") ? "draining" : "running";
+	if (jbool(tree, "held"))
+		return "held";
 	return json_array_size(json_object_get(tree, "joined")) ? "waiting"
 								: "idle";
 }
@@ -315,17 +318,34 @@ static int tree_wipe(struct cli *c, int argc, char **argv)
 	return kind_change(c, &kind, TRIB_CMD_TREE_WIPE, argc, argv, &by_id);
 }
 
+static const struct arg switch_args[] = {
+	ARG_ROW(NULL, "JOB", ARG_NAME, TRIB_A_TREE_JOB, ARG_NEEDED),
+	ARG_NUM("live", "ID", ARG_U16, TRIB_A_TREE_LIVE, 1, 65535, ARG_LIST),
+};
+
+static int tree_switch(struct cli *c, int argc, char **argv)
+{
+	struct kind_args args = {
+		switch_args, sizeof(switch_args) / sizeof(switch_args[0]),
+		NULL};
+
+	return kind_change(c, &kind, TRIB_CMD_TREE_SWITCH, argc, argv, &args);
+}
+
 static const struct cli_cmd cmds[] = {
 	{"show", "[ID]", "List the trees, or show one and its children.",
 	 tree_show},
 	{"add",
-	 "JOB [id T] [child FACE[:RANK] ...] [parent FACE [index I]] [local RANK[:INDEX] ...] [down FACE ...] [relay N next N [workers RANKS] [cap N] [age MS]]",
+	 "JOB [id T] [child FACE[:RANK] ...] [parent FACE [index I]] [local RANK[:INDEX] ...] [down FACE ...] [held] [relay N next N [workers RANKS] [cap N] [age MS]]",
 	 "Add this host's node of a tree; without parent it is the root.",
 	 tree_add},
 	{"del", "ID", "Remove a tree.", tree_del},
 	{"wipe", "ID",
 	 "Empty the slots of a tree; sums under way recover by themselves.",
 	 tree_wipe},
+	{"switch", "JOB [live ID ...]",
+	 "Say which trees of a job workers get that attach from now on.",
+	 tree_switch},
 };
 
 CLI_OBJECT(tree, "aggregation trees: who adds up what");

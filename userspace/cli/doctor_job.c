@@ -42,6 +42,10 @@ static void check_tree(struct doctor *d, const json_t *t)
 		doctor_note(d, DOCTOR_OK, "tree", what, NULL,
 			    "job %s runs, epoch %u", jstr(t, "job"),
 			    (unsigned int)jnum(t, "epoch"));
+	else if (!strcmp(state, "draining") || !strcmp(state, "held"))
+		doctor_note(d, DOCTOR_OK, "tree", what, NULL,
+			    "job %s: of another generation, %s: trib apply removes it",
+			    jstr(t, "job"), state);
 	else if (!strcmp(state, "idle"))
 		doctor_note(d, DOCTOR_OK, "tree", what, NULL,
 			    "job %s: nobody has joined yet (%s)",

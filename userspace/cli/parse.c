@@ -473,6 +473,12 @@ int parse_args(struct cli *c, int argc, char **argv, const struct arg *args,
 		got |= 1u << i;
 		argc--;
 		argv++;
+		if (a->kind == ARG_FLAG) {
+			if (nla_put_u8(msg, a->attr, 1))
+				return cli_error(c, "too many arguments at \"%s\"",
+						 a->word);
+			continue;
+		}
 		err = take_values(c, &argc, &argv, args, n, a, &order[i], msg);
 		if (err)
 			return err;

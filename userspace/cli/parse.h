@@ -45,6 +45,7 @@ enum arg_kind {
 	ARG_CHILD, /* FACE[:RANK] */
 	ARG_LOCAL, /* RANK[:INDEX] */
 	ARG_RANKS, /* 0-3,8 */
+	ARG_FLAG,  /* the keyword alone */
 };
 
 /**

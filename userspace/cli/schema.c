@@ -85,6 +85,8 @@ static const struct schema_attr tree_attrs[] = {
 	{TRIB_A_TREE_WORKERS, KIND_RANKS, "workers", false},
 	{TRIB_A_TREE_CAP, KIND_U32, "cap", false},
 	{TRIB_A_TREE_AGE_MS, KIND_U32, "age_ms", false},
+	{TRIB_A_TREE_HELD, KIND_BOOL, "held", false},
+	{TRIB_A_TREE_LIVE, KIND_U16, "live", true},
 };
 
 static const struct schema_attr child_attrs[] = {

@@ -263,7 +263,8 @@ static void rank_set_ring(struct tribd *d, struct job *job, uint16_t rank,
 
 	while ((t = job_next_tree(d, job, t))) {
 		l = tree_local(t, rank);
-		if (!l || !t->deliver)
+		/* Who attaches gets no tree that is held; who leaves had one. */
+		if (!l || !t->deliver || (nr && t->held))
 			continue;
 		l->ring = nr;
 		err = row_store(d, t);

@@ -155,6 +155,24 @@ int job_new(struct tribd *d, struct job_spec *s, struct reason *why)
 	return refuse(why, err, "cannot save the state: %s", strerror(-err));
 }
 
+int job_set_rate(struct tribd *d, const char *name, uint64_t rate,
+		 struct reason *why)
+{
+	struct job *j = job_find(d, name);
+	uint64_t was;
+	int err;
+
+	if (!j)
+		return refuse(why, -ENOENT, "no job %s", name);
+	was = j->rate;
+	j->rate = rate;
+	err = state_save(d);
+	if (!err)
+		return 0;
+	j->rate = was;
+	return refuse(why, err, "cannot save the state: %s", strerror(-err));
+}
+
 int job_del(struct tribd *d, const char *name, struct reason *why)
 {
 	struct job *j = job_find(d, name);

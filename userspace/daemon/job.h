@@ -29,6 +29,9 @@ int job_check(struct tribd *d, struct job_spec *spec, struct reason *why);
 int job_new(struct tribd *d, struct job_spec *spec, struct reason *why);
 /* As job_new(), but it was there before: nothing is saved. */
 int job_restore(struct tribd *d, struct job_spec *spec, struct reason *why);
+/* Workers that are attached keep the rate they were told. */
+int job_set_rate(struct tribd *d, const char *name, uint64_t rate,
+		 struct reason *why);
 int job_del(struct tribd *d, const char *name, struct reason *why);
 void job_free_all(struct tribd *d);
 

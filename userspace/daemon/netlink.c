@@ -48,6 +48,8 @@ const struct nl_command nl_command[TRIB_CMD__MAX] = {
 	[TRIB_CMD_STATS_RESET] = {0, true, nl_stats_reset, NULL, NULL},
 	[TRIB_CMD_TICKET_GET] = {TRIB_A_JOB, false, nl_ticket_get, NULL, NULL},
 	[TRIB_CMD_TREE_WIPE] = {TRIB_A_TREE, true, nl_tree_wipe, NULL, NULL},
+	[TRIB_CMD_JOB_SET] = {TRIB_A_JOB, true, nl_job_set, NULL, NULL},
+	[TRIB_CMD_TREE_SWITCH] = {TRIB_A_TREE, true, nl_tree_switch, NULL, NULL},
 };
 
 /* --- answers */

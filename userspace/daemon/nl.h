@@ -95,6 +95,7 @@ int nl_face_get(struct tribd *d, struct nl_request *r);
 int nl_face_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m);
 /* nl_job.c */
 int nl_job_new(struct tribd *d, struct nl_request *r);
+int nl_job_set(struct tribd *d, struct nl_request *r);
 int nl_job_del(struct tribd *d, struct nl_request *r);
 int nl_job_get(struct tribd *d, struct nl_request *r);
 int nl_job_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m);
@@ -103,6 +104,7 @@ int nl_ticket_get(struct tribd *d, struct nl_request *r);
 int nl_tree_new(struct tribd *d, struct nl_request *r);
 int nl_tree_del(struct tribd *d, struct nl_request *r);
 int nl_tree_wipe(struct tribd *d, struct nl_request *r);
+int nl_tree_switch(struct tribd *d, struct nl_request *r);
 /* nl_tree_get.c */
 int nl_tree_get(struct tribd *d, struct nl_request *r);
 int nl_tree_start(struct tribd *d, struct nl_request *r, struct nl_cursor *c);

@@ -48,6 +48,24 @@ int nl_job_new(struct tribd *d, struct nl_request *r)
 	return job_new(d, &s, &r->why);
 }
 
+int nl_job_set(struct tribd *d, struct nl_request *r)
+{
+	int err = nl_need(&nl_job, r->tb, TRIB_A_JOB_NAME, &r->why);
+	int type;
+
+	if (!err)
+		err = nl_need(&nl_job, r->tb, TRIB_A_JOB_RATE, &r->why);
+	for (type = 1; !err && type < TRIB_A_JOB__MAX; type++)
+		if (r->tb[type] && type != TRIB_A_JOB_NAME &&
+		    type != TRIB_A_JOB_RATE)
+			err = refuse(&r->why, -EINVAL,
+				     "job: only its rate can be changed");
+	if (err)
+		return err;
+	return job_set_rate(d, nla_get_string(r->tb[TRIB_A_JOB_NAME]),
+			    nla_get_u64(r->tb[TRIB_A_JOB_RATE]), &r->why);
+}
+
 int nl_job_del(struct tribd *d, struct nl_request *r)
 {
 	int err = nl_need(&nl_job, r->tb, TRIB_A_JOB_NAME, &r->why);

@@ -13,6 +13,7 @@
 /* clang-format off */
 #define U8(n)		{ .name = n, .kind = NL_U8 }
 #define U16(n)		{ .name = n, .kind = NL_U16 }
+#define U16S(n)		{ .name = n, .kind = NL_U16, .multi = true }
 #define U32(n)		{ .name = n, .kind = NL_U32 }
 #define U64(n)		{ .name = n, .kind = NL_U64 }
 #define TEXT(n, max)	{ .name = n, .kind = NL_TEXT, .size = max }
@@ -118,6 +119,8 @@ static const struct nl_attr tree_attr[TRIB_A_TREE__MAX] = {
 	[TRIB_A_TREE_WORKERS] = BYTES("workers", TRIB_BMWORDS_MAX * 8),
 	[TRIB_A_TREE_CAP] = U32("cap"),
 	[TRIB_A_TREE_AGE_MS] = U32("age-ms"),
+	[TRIB_A_TREE_HELD] = U8("held"),
+	[TRIB_A_TREE_LIVE] = U16S("live"),
 };
 SET(nl_tree, "tree", tree_attr);
 

@@ -155,6 +155,10 @@ static int spec_parse(struct nl_request *r, struct tree_spec *s)
 		return err;
 	nla_strlcpy(s->job, tb[TRIB_A_TREE_JOB], sizeof(s->job));
 	s->up_child = INDEX_NONE;
+	if (tb[TRIB_A_TREE_LIVE])
+		return refuse(&r->why, -EINVAL,
+			      "tree: live is for switching only");
+	s->held = tb[TRIB_A_TREE_HELD] && nla_get_u8(tb[TRIB_A_TREE_HELD]);
 	if (tb[TRIB_A_TREE_ID]) {
 		s->id = nla_get_u16(tb[TRIB_A_TREE_ID]);
 		if (!s->id)
@@ -223,4 +227,32 @@ int nl_tree_wipe(struct tribd *d, struct nl_request *r)
 	int err = id_parse(r, &id);
 
 	return err ? err : tree_wipe(d, id, &r->why);
+}
+
+int nl_tree_switch(struct tribd *d, struct nl_request *r)
+{
+	struct walk w = walk_start(r->args, r->args_len);
+	const struct nlattr *a;
+	uint16_t *live;
+	size_t n = 0;
+	int err = nl_need(&nl_tree, r->tb, TRIB_A_TREE_JOB, &r->why);
+
+	if (err)
+		return err;
+	live = calloc((size_t)d->ntrees + 1, sizeof(*live));
+	if (!live)
+		return -ENOMEM;
+	while (!err && (a = walk_next(&w, TRIB_A_TREE_LIVE))) {
+		if (n == d->ntrees)
+			err = refuse(&r->why, -E2BIG,
+				     "more than the %u trees there are",
+				     d->ntrees);
+		else
+			live[n++] = nla_get_u16(a);
+	}
+	if (!err)
+		err = tree_switch(d, nla_get_string(r->tb[TRIB_A_TREE_JOB]),
+				  live, n, &r->why);
+	free(live);
+	return err;
 }

@@ -70,7 +70,8 @@ static int numbers_put(const struct tree *t, struct nl_msg *m)
 	    nla_put_u32(m, TRIB_A_TREE_GROUP_DOWN, t->row.down) ||
 	    nla_put_u32(m, TRIB_A_TREE_GROUP_ALL, t->row.all) ||
 	    nla_put_u32(m, TRIB_A_TREE_GROUP_UP, t->row.up) ||
-	    nla_put_u64(m, TRIB_A_TREE_JOINED, joined))
+	    nla_put_u64(m, TRIB_A_TREE_JOINED, joined) ||
+	    nla_put_u8(m, TRIB_A_TREE_HELD, t->held))
 		return -EMSGSIZE;
 	if (t->parent && nla_put_string(m, TRIB_A_TREE_PARENT, t->parent->name))
 		return -EMSGSIZE;

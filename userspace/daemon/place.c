@@ -30,15 +30,42 @@ static int place_refuse(struct trib_attach_rep *rep, int err, const char *fmt,
 	return err;
 }
 
+/*
+ * The entry of @rank in @t if whoever attaches is to get @t: trees that are
+ * not held, or, to go on with, those that it had, held by now or not.
+ */
+static struct local *offered(struct tree *t, uint16_t rank, bool resume)
+{
+	struct local *l = tree_local(t, rank);
+
+	return l && (resume ? l->ring != 0 : !t->held) ? l : NULL;
+}
+
 /* Is @rank on this host, in any tree of @job? */
-static struct local *rank_here(struct tribd *d, struct job *job, uint16_t rank)
+static struct local *rank_here(struct tribd *d, struct job *job, uint16_t rank,
+			       bool resume)
+{
+	struct tree *t = NULL;
+	struct local *l;
+
+	while ((t = job_next_tree(d, job, t))) {
+		l = offered(t, rank, resume);
+		if (l)
+			return l;
+	}
+	return NULL;
+}
+
+/* The entry by which somebody has @rank, be it in a tree held by now. */
+static const struct local *rank_taken(struct tribd *d, struct job *job,
+				      uint16_t rank)
 {
 	struct tree *t = NULL;
 	struct local *l;
 
 	while ((t = job_next_tree(d, job, t))) {
 		l = tree_local(t, rank);
-		if (l)
+		if (l && (l->pid || l->ring))
 			return l;
 	}
 	return NULL;
@@ -52,9 +79,9 @@ static uint16_t rank_free(struct tribd *d, struct job *job)
 	unsigned int i;
 
 	while ((t = job_next_tree(d, job, t)))
-		for (i = 0; i < t->nlocal; i++)
-			if (t->local[i].rank < best && !t->local[i].pid &&
-			    !t->local[i].ring)
+		for (i = 0; !t->held && i < t->nlocal; i++)
+			if (t->local[i].rank < best &&
+			    !rank_taken(d, job, t->local[i].rank))
 				best = t->local[i].rank;
 	return best;
 }
@@ -63,6 +90,7 @@ static int rank_choose(struct tribd *d, struct job *job,
 		       const struct trib_attach_req *req,
 		       struct trib_attach_rep *rep)
 {
+	bool resume = req->flags & TRIB_ATTACH_RESUME;
 	const struct local *l;
 
 	if (req->rank == TRIB_RANK_ANY) {
@@ -79,21 +107,23 @@ static int rank_choose(struct tribd *d, struct job *job,
 				    "rank %u: job '%s' has ranks 0 to %u",
 				    req->rank, job->name, job->world - 1);
 	rep->rank = (uint16_t)req->rank;
-	l = rank_here(d, job, rep->rank);
+	l = rank_here(d, job, rep->rank, resume);
+	if (!l && resume)
+		return place_refuse(
+			rep, -ESTALE,
+			"rank %u of job '%s' is not known to be attached",
+			req->rank, job->name);
 	if (!l)
 		return place_refuse(rep, -EINVAL,
 				    "rank %u of job '%s' is not on this host",
 				    req->rank, job->name);
+	if (rank_taken(d, job, rep->rank))
+		l = rank_taken(d, job, rep->rank);
 	if (attach_has(d, job, rep->rank))
 		return place_refuse(
 			rep, -EBUSY,
 			"rank %u of job '%s' is taken by process %d", req->rank,
 			job->name, (int)l->pid);
-	if (req->flags & TRIB_ATTACH_RESUME && !l->ring)
-		return place_refuse(
-			rep, -ESTALE,
-			"rank %u of job '%s' is not known to be attached",
-			req->rank, job->name);
 	return 0;
 }
 
@@ -139,14 +169,14 @@ static void fill_tree(const struct tree *t, const struct local *l, bool mapped,
  * Where one copy of a result serves several hosts, its UDP port says what can
  * receive it: XDP takes TRIB_UDP_PORT, and nothing else.
  */
-static int delivery_choose(struct tribd *d, struct job *job, bool *mapped,
-			   struct trib_attach_rep *rep)
+static int delivery_choose(struct tribd *d, struct job *job, bool resume,
+			   bool *mapped, struct trib_attach_rep *rep)
 {
 	const struct face *group, *xdp = NULL;
 	struct tree *t = NULL;
 
 	while ((t = job_next_tree(d, job, t))) {
-		if (t->nchild || !tree_local(t, rep->rank))
+		if (t->nchild || !offered(t, rep->rank, resume))
 			continue;
 		group = tree_multicast(t, t->parent->port);
 		if (group && group->udp_port == TRIB_UDP_PORT)
@@ -162,13 +192,14 @@ static int delivery_choose(struct tribd *d, struct job *job, bool *mapped,
 	return 0;
 }
 
-static int fill_trees(struct tribd *d, struct job *job, bool mapped,
-		      struct trib_attach_rep *rep, struct place_fds *fds)
+static int fill_trees(struct tribd *d, struct job *job, bool resume,
+		      bool mapped, struct trib_attach_rep *rep,
+		      struct place_fds *fds)
 {
 	struct tree *t = NULL;
 
 	while ((t = job_next_tree(d, job, t))) {
-		const struct local *l = tree_local(t, rep->rank);
+		const struct local *l = offered(t, rep->rank, resume);
 
 		if (!l)
 			continue;
@@ -198,13 +229,13 @@ static void fill_job(const struct tribd *d, const struct job *job,
 }
 
 static void rank_set_pid(struct tribd *d, struct job *job, uint16_t rank,
-			 pid_t pid)
+			 bool resume, pid_t pid)
 {
 	struct tree *t = NULL;
 	struct local *l;
 
 	while ((t = job_next_tree(d, job, t))) {
-		l = tree_local(t, rank);
+		l = pid ? offered(t, rank, resume) : tree_local(t, rank);
 		if (l)
 			l->pid = pid;
 	}
@@ -259,9 +290,9 @@ int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid,
 				    job->name, job->owner, uid);
 	err = rank_choose(d, job, req, rep);
 	if (!err)
-		err = delivery_choose(d, job, &mapped, rep);
+		err = delivery_choose(d, job, resume, &mapped, rep);
 	if (!err)
-		err = fill_trees(d, job, mapped, rep, fds);
+		err = fill_trees(d, job, resume, mapped, rep, fds);
 	if (err)
 		return err;
 	fill_job(d, job, rep);
@@ -272,7 +303,7 @@ int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid,
 	if (err)
 		return err;
 	/* A process of another pid namespace has none that we could name. */
-	rank_set_pid(d, job, rep->rank, pid ? pid : -1);
+	rank_set_pid(d, job, rep->rank, resume, pid ? pid : -1);
 	*jobp = job;
 	return 0;
 }
@@ -299,10 +330,10 @@ void place_give_back(struct tribd *d, struct job *job, uint16_t rank, bool gone)
 
 	while (gone && (t = job_next_tree(d, job, t))) {
 		l = tree_local(t, rank);
-		if (l)
+		if (l && (l->pid || l->ring))
 			join_rank_gone(d, t, l);
 	}
-	rank_set_pid(d, job, rank, 0);
+	rank_set_pid(d, job, rank, false, 0);
 	deliver_rank_del(d, job, rank);
 	trees_idle(d, job);
 }

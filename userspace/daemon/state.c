@@ -98,12 +98,13 @@ static json_t *tree_pack(const struct tree *t)
 					 "index", t->local[i].index));
 	for (i = 0; i < t->ndown; i++)
 		json_array_append_new(down, json_string(t->down[i]->name));
-	tree = json_pack("{s:i s:s s:o s:s s:i s:o s:o s:I s:I}", "id", t->id,
+	tree = json_pack("{s:i s:s s:o s:s s:i s:o s:o s:I s:I s:b}", "id",
+			 t->id,
 			 "job", t->job->name, "child", child, "parent",
 			 t->parent ? t->parent->name : "", "up_child",
 			 t->up_child, "local", local, "down", down, "slot0",
 			 (json_int_t)t->row.slot0, "last_epoch",
-			 (json_int_t)t->last_epoch);
+			 (json_int_t)t->last_epoch, "held", t->held);
 	if (t->relay)
 		json_object_set_new(tree, "shared", shared_pack(t));
 	return tree;

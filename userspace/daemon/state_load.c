@@ -212,6 +212,7 @@ static int tree_load(struct tribd *d, const json_t *o, struct reason *why)
 	s->up_child = (uint16_t)get_int(o, "up_child", UINT16_MAX);
 	s->slot0 = (uint32_t)get_int(o, "slot0", UINT32_MAX);
 	s->last_epoch = (uint32_t)get_int(o, "last_epoch", UINT32_MAX);
+	s->held = json_is_true(json_object_get(o, "held"));
 	if (!get_name(s->job, get_text(o, "job")) ||
 	    !get_name(s->parent, get_text(o, "parent")))
 		err = refuse(why, -EPROTO, "a tree's job or parent");

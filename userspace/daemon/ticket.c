@@ -84,7 +84,7 @@ int ticket_write(struct tribd *d, const struct job *job, uint16_t rank,
 		unsigned int index;
 		const struct child *c = child_of_rank(t, rank, &index);
 
-		if (!c)
+		if (!c || t->held)
 			continue;
 		if (!c->face->local_known)
 			return refuse(why, -EADDRNOTAVAIL,

@@ -483,6 +483,47 @@ int tree_wipe(struct tribd *d, uint16_t id, struct reason *why)
 	return err ? refuse(why, err, "tree %u: %s", id, strerror(-err)) : 0;
 }
 
+static bool is_listed(uint16_t id, const uint16_t *list, size_t n)
+{
+	while (n)
+		if (list[--n] == id)
+			return true;
+	return false;
+}
+
+int tree_switch(struct tribd *d, const char *name, const uint16_t *live,
+		size_t n, struct reason *why)
+{
+	struct job *job = job_find(d, name);
+	struct tree *t = NULL;
+	uint8_t *was;
+	size_t i;
+	int err;
+
+	if (!job)
+		return refuse(why, -ENOENT, "no job %s", name);
+	for (i = 0; i < n; i++) {
+		t = tree_find(d, live[i]);
+		if (!t || t->job != job)
+			return refuse(why, -ENOENT, "job %s has no tree %u",
+				      name, live[i]);
+	}
+	was = calloc(job->ntrees + 1, sizeof(*was));
+	if (!was)
+		return refuse(why, -ENOMEM, "no memory");
+	for (t = NULL, i = 0; (t = job_next_tree(d, job, t)); i++) {
+		was[i] = t->held;
+		t->held = !is_listed(t->id, live, n);
+	}
+	err = state_save(d);
+	if (err)
+		refuse(why, err, "cannot save the state: %s", strerror(-err));
+	for (t = NULL, i = 0; err && (t = job_next_tree(d, job, t)); i++)
+		t->held = was[i];
+	free(was);
+	return err;
+}
+
 static bool tree_uses(const struct tree *t, const struct face *f)
 {
 	unsigned int i;

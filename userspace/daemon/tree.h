@@ -32,6 +32,7 @@ struct tree_spec {
 	uint32_t age_ms;
 	bool has_workers;
 	uint64_t workers[TRIB_BMWORDS_MAX]; /* as on the wire */
+	bool held;
 	/* State file only. */
 	uint32_t mark0;
 	uint32_t slot0;
@@ -63,6 +64,9 @@ int tree_del(struct tribd *d, uint16_t id, struct reason *why);
 /* All trees of @job, without saving the state: cannot fail. */
 void tree_remove_all(struct tribd *d, const struct job *job);
 int tree_wipe(struct tribd *d, uint16_t id, struct reason *why);
+/* Of @job's trees, the @n in @live are what workers get, the others held. */
+int tree_switch(struct tribd *d, const char *job, const uint16_t *live,
+		size_t n, struct reason *why);
 /* @f's address, port or device changed: its trees are stale... */
 void tree_face_changed(struct tribd *d, const struct face *f);
 /* ... until rows, groups and rewrites of all stale trees are written. */

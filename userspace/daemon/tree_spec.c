@@ -366,5 +366,6 @@ int tree_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
 		return err;
 	t->slots = t->nchild && !s->relay ? t->job->window * 2 : 0;
 	t->last_epoch = s->last_epoch;
+	t->held = s->held;
 	return 0;
 }

@@ -183,6 +183,9 @@ struct tree {
 	uint32_t age_ms;
 	uint32_t mark0;
 	uint64_t mask[TRIB_BMWORDS_MAX];
+	/* Of another generation than the job's: whoever attaches now is not told
+	 * of it, whoever did before goes on in it. */
+	bool held;
 	/* Newest epoch that ever ran; survives restarts (state file). */
 	uint32_t last_epoch;
 	struct trib_tree row;

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Owns what must hold of hosts[] of a plan before any host is asked: types,
+ * names, and that everything is there. What values mean, the hosts say.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apply.h"
+
+/* A name or address that becomes one word of a command. */
+static int want_word(struct cli *c, const char *at, const json_t *o,
+		     const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	if (!s)
+		return cli_error(c, "%s.%s: is not text", at, key);
+	if (!parse_name_ok(s, strlen(s)))
+		return cli_error(c, "%s.%s: \"%.64s\" is not a name", at, key,
+				 s);
+	return 0;
+}
+
+/* Absent, a number, or text without blanks. */
+static int want_value(struct cli *c, const char *at, const json_t *o,
+		      const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+
+	if (!v || (json_is_integer(v) && json_integer_value(v) >= 0))
+		return 0;
+	return want_word(c, at, o, key);
+}
+
+static int want_number(struct cli *c, const char *at, const json_t *o,
+		       const char *key, json_int_t max)
+{
+	const json_t *v = json_object_get(o, key);
+
+	if (json_is_integer(v) && json_integer_value(v) >= 1 &&
+	    json_integer_value(v) <= max)
+		return 0;
+	return cli_error(c, "%s.%s: is not a number from 1 to %lld", at, key,
+			 (long long)max);
+}
+
+static int check_face(struct cli *c, const char *at, const json_t *f)
+{
+	uint8_t addr[16];
+	int err = want_word(c, at, f, "name");
+
+	if (!err)
+		err = want_word(c, at, f, "dev");
+	if (!err)
+		err = want_word(c, at, f, "addr");
+	if (!err && parse_addr(jstr(f, "addr"), addr))
+		err = cli_error(c, "%s.addr: \"%s\" is not an address", at,
+				jstr(f, "addr"));
+	return err;
+}
+
+static int check_job(struct cli *c, const char *at, const json_t *j)
+{
+	static const char *const more[] = {"cookie", "window", "timeout",
+					   "owner", "rate"};
+	uint64_t cookie;
+	size_t i;
+	int err = want_word(c, at, j, "name");
+
+	if (!err)
+		err = want_number(c, at, j, "id", 65535);
+	if (!err)
+		err = want_number(c, at, j, "world", TRIB_WORLD_MAX);
+	for (i = 0; !err && i < sizeof(more) / sizeof(more[0]); i++)
+		err = want_value(c, at, j, more[i]);
+	if (!err && json_object_get(j, "cookie") &&
+	    parse_hex(jstr(j, "cookie"), &cookie))
+		err = cli_error(
+			c,
+			"%s.cookie: is not a hexadecimal number of at most 16 digits",
+			at);
+	return err;
+}
+
+static bool has_job(const json_t *jobs, const char *name)
+{
+	const json_t *j;
+	size_t i;
+
+	json_array_foreach(jobs, i, j)
+		if (!strcmp(jstr(j, "name"), name))
+			return true;
+	return false;
+}
+
+static int check_tree(struct cli *c, const char *at, const json_t *t,
+		      const json_t *host)
+{
+	int err = want_number(c, at, t, "id", 65535);
+
+	if (!err)
+		err = want_word(c, at, t, "job");
+	if (!err && !has_job(json_object_get(host, "jobs"), jstr(t, "job")))
+		err = cli_error(c, "%s.job: the host has no job \"%s\"", at,
+				jstr(t, "job"));
+	return err;
+}
+
+static int check_list(struct cli *c, const char *at, const json_t *host,
+		      const char *key)
+{
+	const json_t *list = json_object_get(host, key), *v;
+	char here[128];
+	int err = 0;
+	size_t i;
+
+	if (!json_is_array(list))
+		return cli_error(c, "%s.%s: is not a list", at, key);
+	json_array_foreach(list, i, v) {
+		snprintf(here, sizeof(here), "%s.%s[%zu]", at, key, i);
+		if (*key == 'f')
+			err = check_face(c, here, v);
+		else if (*key == 'j')
+			err = check_job(c, here, v);
+		else
+			err = check_tree(c, here, v, host);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* It becomes part of a command line, perhaps of a shell's. */
+static bool host_ok(const char *s)
+{
+	if (!isalnum((unsigned char)*s))
+		return false;
+	for (; *s; s++)
+		if (!isalnum((unsigned char)*s) && !strchr("._-", *s))
+			return false;
+	return true;
+}
+
+static int check_host(struct apply *a, size_t i)
+{
+	struct apply_host *h = &a->host[i];
+	char at[64];
+	size_t k;
+	int err;
+
+	snprintf(at, sizeof(at), "hosts[%zu]", i);
+	err = want_word(a->c, at, h->plan, "host");
+	if (err)
+		return err;
+	h->name = jstr(h->plan, "host");
+	if (!host_ok(h->name))
+		return cli_error(
+			a->c,
+			"%s.host: \"%s\": letters, digits and ._- can be reached",
+			at, h->name);
+	for (k = 0; k < i; k++)
+		if (!strcmp(a->host[k].name, h->name))
+			return cli_error(a->c, "%s.host: %s is there twice", at,
+					 h->name);
+	if (json_object_get(h->plan, "shared"))
+		return cli_error(
+			a->c,
+			"%s.shared: %s has a part in shared pools, which this tribd does not have",
+			at, h->name);
+	err = check_list(a->c, at, h->plan, "faces");
+	if (!err)
+		err = check_list(a->c, at, h->plan, "jobs");
+	return err ? err : check_list(a->c, at, h->plan, "trees");
+}
+
+int apply_hosts(struct apply *a)
+{
+	const json_t *hosts = json_object_get(a->plan, "hosts");
+	size_t i, n = json_array_size(hosts);
+	int err = 0;
+
+	if (!n)
+		return cli_error(
+			a->c,
+			"the plan does not say what hosts are to be told: links without devices or addresses, or --no-rows");
+	if (n > APPLY_HOSTS_MAX)
+		return cli_error(a->c, "%zu hosts: at most %d", n,
+				 APPLY_HOSTS_MAX);
+	a->host = calloc(n, sizeof(*a->host));
+	if (!a->host)
+		return cli_error(a->c, "out of memory");
+	a->nhost = n;
+	for (i = 0; !err && i < n; i++) {
+		a->host[i].plan = json_array_get(hosts, i);
+		err = check_host(a, i);
+	}
+	return err;
+}
+
+void apply_free(struct apply *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->nhost; i++) {
+		json_decref(a->host[i].look);
+		json_decref(a->host[i].faces);
+		json_decref(a->host[i].load);
+		json_decref(a->host[i].flip);
+		json_decref(a->host[i].drop);
+		json_decref(a->host[i].diff);
+	}
+	free(a->host);
+	json_decref(a->plan);
+}
