@@ -162,6 +162,14 @@ int rtnl_route(struct tribd *d, const struct in6_addr *to, uint32_t oif,
 	return 0;
 }
 
+int rtnl_route_dev(struct tribd *d, const struct in6_addr *to, uint32_t *oif)
+{
+	(void)d;
+	(void)to;
+	(void)oif;
+	return -ENOENT;
+}
+
 int rtnl_neigh(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr,
 	       uint8_t mac[6])
 {
