@@ -123,27 +123,6 @@ routes_of()
 	done
 }
 
-make_local()
-{
-	local mac0=02:54:52:49:42:00 mac1=02:54:52:49:42:01
-	{
-		echo "link add trib0 mtu $mtu address $mac0 type veth peer name trib1 mtu $mtu address $mac1"
-		echo "link set trib0 up"
-		echo "link set trib1 up"
-		echo "addr add 169.254.77.1/32 dev trib0"
-		echo "addr add 169.254.77.2/32 dev trib1"
-		echo "route add 169.254.77.1/32 dev trib1 src 169.254.77.2"
-		echo "route add 169.254.77.2/32 dev trib0 src 169.254.77.1"
-		echo "neigh add 169.254.77.1 lladdr $mac0 dev trib1"
-		echo "neigh add 169.254.77.2 lladdr $mac1 dev trib0"
-	} | ip_batch "$1"
-	# shellcheck disable=SC2016 # expanded in the namespace
-	in_ns "$1" bash -c 'cd /proc/sys/net/ipv4/conf
-		for i in trib0 trib1; do echo 1 >$i/accept_local; done
-		for i in *; do echo 0 >$i/rp_filter; done
-		ethtool -K trib1 gro off >/dev/null; ethtool -K trib1 gro on >/dev/null'
-}
-
 setup_host()
 {
 	local host=$1 devs dev list item
@@ -165,12 +144,15 @@ setup_host()
 		done
 		routes_of "$host"
 	} | ip_batch "$host"
-	[[ $kind != bcube ]] || make_local "$host"
 	[[ ${role[$host]} == relay || $kind == bcube ]] || return 0
 	# shellcheck disable=SC2016 # expanded in the namespace
 	in_ns "$host" bash -c 'echo 1 >/proc/sys/net/ipv4/ip_forward
 		f=/proc/sys/net/ipv6/conf/all/forwarding
-		[[ ! -e $f ]] || echo 1 >$f'
+		[[ ! -e $f ]] || echo 1 >$f
+		# Detours are not symmetric while routes change.
+		for f in /proc/sys/net/ipv4/conf/*/rp_filter; do
+			echo 0 >$f
+		done'
 }
 
 setup_switch()

@@ -83,16 +83,6 @@ equal()
 		"$wish" "$(awk "BEGIN { print 1.12 * $wish }")"
 }
 
-# Inner nodes hand partial sums on, and no user space is in between.
-up bcube --window 64
-ok "bcube: sums of small and odd messages are right" \
-	sums -A bcube -b 4 -e 4k -f 32 -n 3 -w 0
-within "bcube: partial sums hop from level to level" "$(stat w0 tx-partial)" \
-	1 1e9
-fabric down
-
-faulty_case bcube_faults bcube --window 64 --loss 1 --dup 1 --reorder 1
-
 # forwarded HOST: by its kernel's routing.
 # shellcheck disable=SC2016 # expanded by awk
 forwarded()
@@ -104,6 +94,41 @@ has_detour() { fabric exec w0 -- ip route show 10.77.0.2 | grep -q via; }
 no_detour() { ! has_detour; }
 done_more() { (($(stat w0 "done") > $1 + 50)); }
 log_says() { grep -q "$2" "/run/trib-fabric/$fab/$1.log"; }
+
+# The others are told at once by whom, wherever they are in the trees.
+killed()
+{
+	local pid start=$SECONDS
+
+	timeout 60 scripts/fabric -n "$fab" run -- trib-perf -c 0 -b 1m \
+		-e 1m -n 100000 >"$scratch/out" 2>&1 &
+	pid=$!
+	before=$(stat w0 "done")
+	wait_for 20 done_more "$before"
+	kill -KILL "$(grep -l '^w3$' "/run/trib-fabric/$fab/run/"* | xargs -n 1 \
+		basename)"
+	wait $pid
+	echo "$((SECONDS - start <= 20)) $(grep -c 'rank [0-2]: allreduce .*rank 3' "$scratch/out")"
+}
+
+# Inner nodes hand partial sums on, and no user space is in between.
+up bcube --window 64
+ok "bcube: sums of small and odd messages are right" \
+	sums -A bcube -b 4 -e 4k -f 32 -n 3 -w 0
+within "bcube: partial sums hop from level to level" "$(stat w0 tx-partial)" \
+	1 1e9
+is "bcube: a killed rank is soon named to all others" "$(killed)" "1 3"
+# Made by the first face behind trib0, removed with the last.
+ok "local: the pair is there with its face" \
+	fabric exec w0 -- ip link show dev trib1
+fabric exec w0 -- trib job del train
+ok "local: its face can go" fabric exec w0 -- trib face del local
+is "local: and takes the pair along" \
+	"$(fabric exec w0 -- ip link show dev trib0 2>&1)" \
+	'Device "trib0" does not exist.'
+fabric down
+
+faulty_case bcube_faults bcube --window 64 --loss 1 --dup 1 --reorder 1
 
 # cut NAME PORT...: sums go on while ports of switch s0 go down.
 cut()

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "face.h"
+#include "local.h"
 #include "port.h"
 #include "tree.h"
 

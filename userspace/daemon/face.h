@@ -39,9 +39,6 @@ void face_restore_done(struct tribd *d);
 int face_del(struct tribd *d, const char *name, struct reason *why);
 void face_free_all(struct tribd *d);
 
-/* The port of the LOCAL face, if there is one. */
-#define LOCAL_PORT "trib0"
-
 /* Where copies for @f leave. */
 static inline struct port *face_port(const struct face *f)
 {

@@ -105,6 +105,17 @@ static uint16_t leaf_index(struct tree *t, uint16_t rank)
 	return l ? l->index : t->local[0].index;
 }
 
+/* A rank of this host hears us where it said JOIN from; 0: the face's port. */
+static uint16_t local_port(const struct joining *j, int child)
+{
+	unsigned int i;
+
+	for (i = 0; child >= 0 && i < j->t->nlocal; i++)
+		if (j->t->local[i].index == child)
+			return j->s.child[child].port;
+	return 0;
+}
+
 static void on_abort(struct session *s, int child, uint32_t epoch,
 		     enum trib_abort why, uint16_t rank)
 {
@@ -118,8 +129,11 @@ static void on_abort(struct session *s, int child, uint32_t epoch,
 	p.h.chunk = htonl(why);
 	p.h.epoch = htonl(epoch);
 	p.h.aux = htons(rank);
-	packet_send(j->d, up ? j->t->parent : j->t->child[child].face, 0, &p,
-		    sizeof(p.h));
+	if (up)
+		packet_send(j->d, j->t->parent, 0, &p, sizeof(p.h));
+	else
+		packet_send(j->d, j->t->child[child].face, local_port(j, child),
+			    &p, sizeof(p.h));
 }
 
 static void on_up(struct session *s, enum trib_type type, uint64_t nonce,

@@ -15,6 +15,7 @@
 
 #include "bpf_load.h"
 #include "clsact.h"
+#include "local.h"
 #include "port.h"
 
 struct port *port_find(struct tribd *d, const char *ifname)
@@ -35,6 +36,9 @@ struct port *port_make(struct tribd *d, const char *ifname)
 		return NULL;
 	snprintf(p->ifname, sizeof(p->ifname), "%s", ifname);
 	p->link_fd = -1;
+	/* What is wrong then shows when the device is looked for. */
+	if (!strcmp(ifname, LOCAL_PORT))
+		local_make(d);
 	TAILQ_INSERT_TAIL(&d->ports, p, link);
 	return p;
 }
@@ -42,6 +46,8 @@ struct port *port_make(struct tribd *d, const char *ifname)
 void port_release(struct tribd *d, struct port *p)
 {
 	port_detach(d, p);
+	if (!strcmp(p->ifname, LOCAL_PORT))
+		local_remove(d);
 	TAILQ_REMOVE(&d->ports, p, link);
 	free(p);
 }
@@ -291,5 +297,6 @@ static int purge_one(const struct netdev *dev, void *arg)
 
 int port_purge_filters(struct tribd *d)
 {
+	local_remove(d);
 	return rtnl_each_dev(d, purge_one, d);
 }

@@ -86,8 +86,7 @@ out:
 	return err;
 }
 
-static struct nl_msg *rtnl_msg(int type, int flags, const void *body,
-			       size_t len)
+struct nl_msg *rtnl_msg(int type, int flags, const void *body, size_t len)
 {
 	struct nl_msg *m = nlmsg_alloc_simple(type, NLM_F_REQUEST | flags);
 
@@ -96,6 +95,11 @@ static struct nl_msg *rtnl_msg(int type, int flags, const void *body,
 		m = NULL;
 	}
 	return m;
+}
+
+int rtnl_do(struct tribd *d, struct nl_msg *m)
+{
+	return rtnl_ask(d, m, NULL, NULL);
 }
 
 /* --- devices */

@@ -45,6 +45,12 @@ int rtnl_neigh(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr,
 /* Makes the kernel ask for it (ARP or neighbour discovery). */
 int rtnl_probe(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr);
 
+/* A request of @body; NULL: no memory. */
+struct nl_msg;
+struct nl_msg *rtnl_msg(int type, int flags, const void *body, size_t len);
+/* Sends @m, a change with NLM_F_ACK, and frees it. 0 or -errno. */
+int rtnl_do(struct tribd *d, struct nl_msg *m);
+
 /* True if @ifindex has a clsact filter, at ingress or egress (or if unsure). */
 bool rtnl_clsact_used(struct tribd *d, uint32_t ifindex);
 
