@@ -91,7 +91,7 @@ offloads()
 
 	is_wired && off+=" tx-udp-segmentation off"
 	{ is_faulty || [[ $generic ]]; } && off+=" tso off gso off"
-	[[ $reorder || $generic || $kind == bcube ]] && off+=" tx off"
+	[[ $reorder || $generic ]] && off+=" tx off"
 	[[ $vlan ]] && off+=" tx-vlan-offload off"
 	echo "gro on$off"
 }
