@@ -209,6 +209,7 @@ void join_idle(struct tribd *d, struct tree *t)
 static void ranks_hold(void)
 {
 	unsigned int have[RANKS] = {0}, held = 0;
+	bool taken[RANKS] = {false}, here[RANKS] = {false};
 
 	for (int i = 0; i < CONNS; i++) {
 		if (!conn[i] || !conn[i]->job)
@@ -220,9 +221,14 @@ static void ranks_hold(void)
 		held++;
 	}
 	for (int i = 0; i < TREES; i++)
-		for (unsigned int k = 0; k < T[i].nlocal; k++)
-			must(!T[i].local[k].pid == !have[T[i].local[k].rank],
-			     "a rank is neither free nor taken");
+		for (unsigned int k = 0; k < T[i].nlocal; k++) {
+			here[T[i].local[k].rank] = true;
+			taken[T[i].local[k].rank] |= T[i].local[k].pid != 0;
+		}
+	/* Who resumes goes on in the trees that it had, not in newer ones. */
+	for (int i = 0; i < RANKS; i++)
+		must(!here[i] || taken[i] == (have[i] != 0),
+		     "a rank is neither free nor taken");
 	must(rings <= held, "a ring has no rank");
 }
 

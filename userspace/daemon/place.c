@@ -93,6 +93,9 @@ static int rank_choose(struct tribd *d, struct job *job,
 	bool resume = req->flags & TRIB_ATTACH_RESUME;
 	const struct local *l;
 
+	if (req->rank == TRIB_RANK_ANY && resume)
+		return place_refuse(rep, -EINVAL,
+				    "who resumes must name its rank");
 	if (req->rank == TRIB_RANK_ANY) {
 		rep->rank = rank_free(d, job);
 		return rep->rank == RANK_NONE
