@@ -369,21 +369,6 @@ static int apply(struct run *r, bool diff)
 	return err ? err : report(r, false);
 }
 
-static int read_plan(struct cli *c, const char *name, json_t **plan)
-{
-	struct plan_error e;
-	size_t len;
-	char *text;
-	int err = plan_file_read(c, name, &text, &len);
-
-	if (err)
-		return err;
-	if (plan_read(plan, name, text, len, &e))
-		err = cli_error(c, "%s", e.text);
-	free(text);
-	return err;
-}
-
 /**
  * struct words - the command line
  */
@@ -439,7 +424,7 @@ static int cmd_apply(struct cli *c, int argc, char **argv)
 		return apply_local(c);
 	r.via = w.via ? w.via : "ssh {} --";
 	r.a.now = w.now;
-	err = read_plan(c, w.plan, &r.a.plan);
+	err = plan_file_plan(c, w.plan, &r.a.plan);
 	if (!err)
 		err = apply_hosts(&r.a);
 	if (!err) {

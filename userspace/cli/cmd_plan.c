@@ -241,22 +241,11 @@ static int make(struct cli *c, struct words *w)
 
 static int load_plan(struct cli *c, const struct words *w, json_t **plan)
 {
-	struct plan_error e;
-	size_t len;
-	char *text;
-	int err;
-
 	if (!w->nfile)
 		return cli_usage(c, "PLAN is missing");
 	if (w->nfile > 1)
 		return cli_usage(c, "\"%s\" is not expected here", w->file[1]);
-	err = plan_file_read(c, w->file[0], &text, &len);
-	if (err)
-		return err;
-	if (plan_read(plan, w->file[0], text, len, &e))
-		err = cli_error(c, "%s", e.text);
-	free(text);
-	return err;
+	return plan_file_plan(c, w->file[0], plan);
 }
 
 static int show(struct cli *c, const struct words *w, const char *key,

@@ -38,44 +38,6 @@ static const struct arg id_args[] = {
 	ARG_NUM(NULL, "ID", ARG_U16, TRIB_A_TREE_ID, 1, 65535, ARG_NEEDED),
 };
 
-static int tree_add(struct cli *c, int argc, char **argv)
-{
-	struct nl_msg *msg = cli_message(c, TRIB_CMD_TREE_NEW, NLM_F_ACK);
-	struct nlattr *nest;
-	uint32_t seen;
-	bool child, parent, index, relay;
-	int err;
-
-	if (!msg)
-		return CLI_ERROR;
-	nest = nla_nest_start(msg, TRIB_A_TREE);
-	err = parse_args(c, argc, argv, add_args,
-			 sizeof(add_args) / sizeof(add_args[0]), msg, &seen);
-	child = seen & 1u << ARG_AT_CHILD;
-	parent = seen & 1u << ARG_AT_PARENT;
-	index = seen & 1u << ARG_AT_INDEX;
-	relay = seen & 1u << ARG_AT_RELAY;
-	if (!err && !child && !parent)
-		err = cli_usage(c,
-				"child FACE[:RANK] or parent FACE is missing");
-	if (!err && index && !parent)
-		err = cli_usage(c, "index needs parent FACE");
-	/* A leaf may give the index of each rank instead: local RANK:INDEX. */
-	if (!err && relay && !(seen & 1u << ARG_AT_NEXT))
-		err = cli_usage(c, "relay needs next N, the next hop's number");
-	if (!err && parent && child && !index && !relay)
-		err = cli_usage(
-			c,
-			"parent needs index I, our place among its children");
-	if (err) {
-		nlmsg_free(msg);
-		return err;
-	}
-	nla_nest_end(msg, nest);
-	err = cli_change(c, msg);
-	return err ? err : out_done(c);
-}
-
 static bool is_shared(const json_t *tree)
 {
 	return jnum(tree, "relay");
@@ -306,6 +268,37 @@ static int tree_show(struct cli *c, int argc, char **argv)
 	return kind_show(c, &kind, argc, argv);
 }
 
+static int check_add(struct cli *c, uint32_t seen)
+{
+	bool child = seen & 1u << ARG_AT_CHILD;
+	bool parent = seen & 1u << ARG_AT_PARENT;
+	bool index = seen & 1u << ARG_AT_INDEX;
+	bool relay = seen & 1u << ARG_AT_RELAY;
+
+	if (!child && !parent)
+		return cli_usage(c,
+				 "child FACE[:RANK] or parent FACE is missing");
+	if (index && !parent)
+		return cli_usage(c, "index needs parent FACE");
+	if (relay && !(seen & 1u << ARG_AT_NEXT))
+		return cli_usage(c,
+				 "relay needs next N, the next hop's number");
+	/* A leaf may give the index of each rank instead: local RANK:INDEX. */
+	if (parent && child && !index && !relay)
+		return cli_usage(
+			c,
+			"parent needs index I, our place among its children");
+	return CLI_OK;
+}
+
+static int tree_add(struct cli *c, int argc, char **argv)
+{
+	struct kind_args args = {
+		add_args, sizeof(add_args) / sizeof(add_args[0]), check_add};
+
+	return kind_change(c, &kind, TRIB_CMD_TREE_NEW, argc, argv, &args);
+}
+
 static const struct kind_args by_id = {id_args, 1, NULL};
 
 static int tree_del(struct cli *c, int argc, char **argv)
@@ -325,9 +318,9 @@ static const struct arg switch_args[] = {
 
 static int tree_switch(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {
-		switch_args, sizeof(switch_args) / sizeof(switch_args[0]),
-		NULL};
+	struct kind_args args = {switch_args,
+				 sizeof(switch_args) / sizeof(switch_args[0]),
+				 NULL};
 
 	return kind_change(c, &kind, TRIB_CMD_TREE_SWITCH, argc, argv, &args);
 }

@@ -63,3 +63,18 @@ int plan_file_topology(struct cli *c, const char *name,
 	free(text);
 	return err;
 }
+
+int plan_file_plan(struct cli *c, const char *name, json_t **plan)
+{
+	struct plan_error e;
+	size_t len;
+	char *text;
+	int err = plan_file_read(c, name, &text, &len);
+
+	if (err)
+		return err;
+	if (plan_read(plan, name, text, len, &e))
+		err = cli_error(c, "%s", e.text);
+	free(text);
+	return err;
+}

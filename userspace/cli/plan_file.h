@@ -10,5 +10,6 @@
 int plan_file_read(struct cli *c, const char *name, char **text, size_t *len);
 int plan_file_topology(struct cli *c, const char *name,
 		       struct plan_topology **topo);
+int plan_file_plan(struct cli *c, const char *name, json_t **plan);
 
 #endif /* TRIB_CLI_PLAN_FILE_H */

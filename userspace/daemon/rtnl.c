@@ -207,23 +207,30 @@ static int route_one(struct nlmsghdr *nlh, void *arg)
 	return 0;
 }
 
-int rtnl_route(struct tribd *d, const struct in6_addr *to, uint32_t oif,
-	       struct in6_addr *src, struct in6_addr *via)
+/* How the host would send to @to, through @oif if that is not 0. */
+static int route_ask(struct tribd *d, const struct in6_addr *to, uint32_t oif,
+		     struct route *r)
 {
 	struct rtmsg rtm = {
 		.rtm_family = (uint8_t)addr_family(to),
 		.rtm_dst_len = addr_family(to) == AF_INET ? 32 : 128,
 	};
 	struct nl_msg *m = rtnl_msg(RTM_GETROUTE, 0, &rtm, sizeof(rtm));
-	struct route r = {};
-	int err;
 
-	if (m &&
-	    (attr_put_addr(m, RTA_DST, to) || nla_put_u32(m, RTA_OIF, oif))) {
+	if (m && (attr_put_addr(m, RTA_DST, to) ||
+		  (oif && nla_put_u32(m, RTA_OIF, oif)))) {
 		nlmsg_free(m);
 		return -ENOMEM;
 	}
-	err = rtnl_ask(d, m, route_one, &r);
+	return rtnl_ask(d, m, route_one, r);
+}
+
+int rtnl_route(struct tribd *d, const struct in6_addr *to, uint32_t oif,
+	       struct in6_addr *src, struct in6_addr *via)
+{
+	struct route r = {};
+	int err = route_ask(d, to, oif, &r);
+
 	if (err)
 		return err;
 	*via = r.has_via ? r.via : *to;
@@ -235,19 +242,9 @@ int rtnl_route(struct tribd *d, const struct in6_addr *to, uint32_t oif,
 
 int rtnl_route_dev(struct tribd *d, const struct in6_addr *to, uint32_t *oif)
 {
-	struct rtmsg rtm = {
-		.rtm_family = (uint8_t)addr_family(to),
-		.rtm_dst_len = addr_family(to) == AF_INET ? 32 : 128,
-	};
-	struct nl_msg *m = rtnl_msg(RTM_GETROUTE, 0, &rtm, sizeof(rtm));
 	struct route r = {};
-	int err;
+	int err = route_ask(d, to, 0, &r);
 
-	if (m && attr_put_addr(m, RTA_DST, to)) {
-		nlmsg_free(m);
-		return -ENOMEM;
-	}
-	err = rtnl_ask(d, m, route_one, &r);
 	if (err)
 		return err;
 	*oif = r.oif;

@@ -134,6 +134,21 @@ static const char *parse_group(const char **s, struct trib_attach_tree *a)
 	return NULL;
 }
 
+/* Where results come to, if it is said: <sep>PORT[@GROUP]; returns why not. */
+static const char *parse_recv(const char **s, char sep,
+			      struct trib_attach_tree *a)
+{
+	if (**s != sep)
+		return NULL;
+	(*s)++;
+	if (parse_port(s, &a->recv_port))
+		return "bad port";
+	if (**s != '@')
+		return NULL;
+	(*s)++;
+	return parse_group(s, a);
+}
+
 /* T:CHILD[:PORT[@GROUP]]; returns why not. */
 static const char *parse_tree(const char **s, struct trib_attach_rep *rep,
 			      const struct trib_attach_tree *relay)
@@ -153,15 +168,7 @@ static const char *parse_tree(const char **s, struct trib_attach_rep *rep,
 	a->child = (uint16_t)child;
 	a->recv_port = (uint16_t)(TRIB_UDP_PORT_WORKER + child);
 	rep->ntree++;
-	if (**s != ':')
-		return NULL;
-	(*s)++;
-	if (parse_port(s, &a->recv_port))
-		return "bad port";
-	if (**s != '@')
-		return NULL;
-	(*s)++;
-	return parse_group(s, a);
+	return parse_recv(s, ':', a);
 }
 
 /* T:RELAY: of a shared tree. */
@@ -203,15 +210,7 @@ static const char *parse_shared(const char **s, struct trib_attach_rep *rep,
 	if (is_v4(first->addr) != is_v4(a->addr))
 		return "the PS and the relay differ in IP version";
 	rep->ntree++;
-	if (**s != ',')
-		return NULL;
-	(*s)++;
-	if (parse_port(s, &a->recv_port))
-		return "bad port";
-	if (**s != '@')
-		return NULL;
-	(*s)++;
-	return parse_group(s, a);
+	return parse_recv(s, ',', a);
 }
 
 /* T:RELAY:ADDR[:PORT]; returns why not. */
