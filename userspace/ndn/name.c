@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Names in their wire format: checks, parts, order, growing. */
+#include <string.h>
+
+#include "tlv.h"
+
+static enum ndn_err check_component(const struct tlv *t)
+{
+	if (t->type > TRIB_NDN_COMPONENT_TYPE_MAX)
+		return NDN_E_COMPONENT;
+	if ((t->type == TRIB_NDN_DIGEST || t->type == TRIB_NDN_PARAMS_DIGEST) &&
+	    t->value.n != TRIB_NDN_DIGEST_SIZE)
+		return NDN_E_SIZE;
+	return NDN_OK;
+}
+
+enum ndn_err ndn_name_decode(struct ndn_name *name, const uint8_t *value,
+			     size_t n)
+{
+	const uint8_t *p = value;
+	enum ndn_err err;
+	struct tlv t;
+
+	if (n > TRIB_NDN_NAME_MAX)
+		return NDN_E_NAME_LONG;
+	memset(name, 0, sizeof(*name));
+	name->value = value;
+	name->len = n;
+	while (p < value + n) {
+		if (name->count == TRIB_NDN_COMPONENTS_MAX)
+			return NDN_E_NAME_DEEP;
+		err = tlv_read(&p, value + n, &t);
+		if (!err)
+			err = check_component(&t);
+		if (err)
+			return err;
+		name->at[++name->count] = p - value;
+	}
+	return NDN_OK;
+}
+
+struct ndn_name ndn_name_of(const struct ndn_name_buf *buf)
+{
+	struct ndn_name name;
+
+	/* Whatever is in a name_buf got there through a check. */
+	ndn_name_decode(&name, buf->bytes, buf->len);
+	return name;
+}
+
+enum ndn_err ndn_name_copy(struct ndn_name_buf *buf,
+			   const struct ndn_name *name)
+{
+	buf->len = 0;
+	return ndn_name_append_name(buf, name);
+}
+
+struct ndn_component ndn_name_get(const struct ndn_name *name, unsigned int i)
+{
+	const uint8_t *p = name->value + name->at[i];
+	struct ndn_component c = {0};
+	struct tlv t;
+
+	if (!tlv_read(&p, name->value + name->at[i + 1], &t)) {
+		c.type = t.type;
+		c.value = t.value;
+	}
+	return c;
+}
+
+enum ndn_err ndn_name_get_number(const struct ndn_name *name, unsigned int i,
+				 uint32_t type, uint64_t *number)
+{
+	struct ndn_component c = ndn_name_get(name, i);
+
+	if (c.type != type)
+		return NDN_E_NUMBER;
+	return tlv_number(c.value, number);
+}
+
+struct ndn_name ndn_name_slice(const struct ndn_name *name, unsigned int first,
+			       unsigned int count)
+{
+	struct ndn_name part = {.value = name->value + name->at[first],
+				.len = name->at[first + count] -
+				       name->at[first],
+				.count = count};
+
+	for (unsigned int i = 1; i <= count; i++)
+		part.at[i] = name->at[first + i] - name->at[first];
+	return part;
+}
+
+enum ndn_err ndn_name_append_name(struct ndn_name_buf *buf,
+				  const struct ndn_name *more)
+{
+	struct ndn_name have = ndn_name_of(buf);
+
+	if (have.len + more->len > TRIB_NDN_NAME_MAX)
+		return NDN_E_NAME_LONG;
+	if (have.count + more->count > TRIB_NDN_COMPONENTS_MAX)
+		return NDN_E_NAME_DEEP;
+	if (more->len)
+		memmove(buf->bytes + buf->len, more->value, more->len);
+	buf->len += more->len;
+	return NDN_OK;
+}
+
+enum ndn_err ndn_name_append(struct ndn_name_buf *buf, uint32_t type,
+			     const void *value, size_t n)
+{
+	uint8_t bytes[TRIB_NDN_NAME_MAX];
+	struct tlv_writer w;
+	struct ndn_name one;
+	enum ndn_err err;
+
+	if (!type)
+		return NDN_E_TYPE_ZERO;
+	tlv_writer_begin(&w, bytes, sizeof(bytes));
+	tlv_put(&w, type, value, n);
+	if (w.err)
+		return NDN_E_NAME_LONG;
+	err = ndn_name_decode(&one, w.p, w.end - w.p);
+	return err ? err : ndn_name_append_name(buf, &one);
+}
+
+enum ndn_err ndn_name_append_number(struct ndn_name_buf *buf, uint32_t type,
+				    uint64_t number)
+{
+	uint8_t bytes[8];
+
+	return ndn_name_append(buf, type, bytes,
+			       tlv_number_write(bytes, number));
+}
+
+/*
+ * Types and lengths are in their shortest form, whose first byte grows with the
+ * number: so the order of bytes is that of types, then lengths, then values.
+ */
+int ndn_name_compare(const struct ndn_name *a, const struct ndn_name *b)
+{
+	size_t n = a->len < b->len ? a->len : b->len;
+	int order = n ? memcmp(a->value, b->value, n) : 0;
+
+	return order ? order : a->len - b->len;
+}
+
+bool ndn_name_is_equal(const struct ndn_name *a, const struct ndn_name *b)
+{
+	return a->len == b->len && ndn_name_is_prefix(a, b);
+}
+
+/* No component is the beginning of another: lengths come before values. */
+bool ndn_name_is_prefix(const struct ndn_name *prefix,
+			const struct ndn_name *name)
+{
+	return prefix->len <= name->len &&
+	       (!prefix->len ||
+		!memcmp(prefix->value, name->value, prefix->len));
+}

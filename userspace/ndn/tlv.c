@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Reading TLV elements: shortest VAR-NUMBERs, lengths that stay within their
+ * container, and what may be skipped. All that comes from outside comes through
+ * here.
+ */
+#include "tlv.h"
+
+static uint64_t big_endian(const uint8_t *p, unsigned int n)
+{
+	uint64_t v = 0;
+
+	while (n--)
+		v = v << 8 | *p++;
+	return v;
+}
+
+enum ndn_err tlv_varnum(const uint8_t **p, const uint8_t *end, uint64_t *num)
+{
+	static const uint64_t least[] = {253, 0x10000, 0x100000000};
+	unsigned int form, n;
+
+	if (*p == end)
+		return NDN_E_CUT;
+	if (**p < 253) {
+		*num = *(*p)++;
+		return NDN_OK;
+	}
+	form = **p - 253;
+	n = 2u << form;
+	if ((size_t)(end - *p) < 1 + n)
+		return NDN_E_CUT;
+	*num = big_endian(*p + 1, n);
+	if (*num < least[form])
+		return NDN_E_VARNUM;
+	*p += 1 + n;
+	return NDN_OK;
+}
+
+enum ndn_err tlv_head(const uint8_t **p, const uint8_t *end, uint32_t *type,
+		      uint64_t *len)
+{
+	enum ndn_err err;
+	uint64_t num;
+
+	err = tlv_varnum(p, end, &num);
+	if (err)
+		return err;
+	if (!num)
+		return NDN_E_TYPE_ZERO;
+	if (num > UINT32_MAX)
+		return NDN_E_TYPE_BIG;
+	*type = num;
+	return tlv_varnum(p, end, len);
+}
+
+enum ndn_err tlv_read(const uint8_t **p, const uint8_t *end, struct tlv *t)
+{
+	enum ndn_err err;
+	uint64_t len;
+
+	t->start = *p;
+	err = tlv_head(p, end, &t->type, &len);
+	if (err)
+		return err;
+	if (len > (size_t)(end - *p))
+		return NDN_E_BEYOND;
+	t->value = (struct ndn_bytes){*p, len};
+	*p += len;
+	return NDN_OK;
+}
+
+void tlv_walk_begin(struct tlv_walk *w, struct ndn_bytes container)
+{
+	w->p = container.p;
+	w->end = container.p + container.n;
+	w->left = TRIB_NDN_ELEMENTS_MAX;
+	w->pos = 0;
+}
+
+bool tlv_walk_is_over(const struct tlv_walk *w)
+{
+	return w->p == w->end;
+}
+
+enum ndn_err tlv_walk_next(struct tlv_walk *w, struct tlv *t)
+{
+	if (!w->left)
+		return NDN_E_ELEMENTS;
+	w->left--;
+	return tlv_read(&w->p, w->end, t);
+}
+
+static unsigned int place_of(const uint16_t *order, unsigned int n,
+			     uint32_t type)
+{
+	unsigned int i;
+
+	for (i = 0; i < n && order[i] != type; i++)
+		;
+	return i;
+}
+
+enum ndn_err tlv_walk_known(struct tlv_walk *w, const uint16_t *order,
+			    unsigned int n, struct tlv *t, unsigned int *place)
+{
+	enum ndn_err err;
+	unsigned int i;
+
+	while (!tlv_walk_is_over(w)) {
+		err = tlv_walk_next(w, t);
+		if (err)
+			return err;
+		i = place_of(order, n, t->type);
+		if (i < n && i >= w->pos) {
+			w->pos = i + 1;
+			*place = i;
+			return NDN_OK;
+		}
+		if (TRIB_NDN_IS_CRITICAL(t->type))
+			return i < n ? NDN_E_ORDER : NDN_E_CRITICAL;
+	}
+	*place = n;
+	return NDN_OK;
+}
+
+enum ndn_err tlv_number(struct ndn_bytes value, uint64_t *number)
+{
+	if (value.n != 1 && value.n != 2 && value.n != 4 && value.n != 8)
+		return NDN_E_NUMBER;
+	*number = big_endian(value.p, value.n);
+	return NDN_OK;
+}
