@@ -6,9 +6,7 @@ for each one what it demands, which scenario needs it, and how a protocol
 without it fails there (see VERDICTS in world.py).
 """
 
-from collections import namedtuple
-
-Rule = namedtuple("Rule", "text scenario red")
+from harness import Rule
 
 RULES = {
     # --- workers

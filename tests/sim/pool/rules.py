@@ -7,15 +7,11 @@ without it fails there: by one of the verdicts, or by a cost that grows to so
 many times its size over COST_SEEDS runs.
 """
 
-from collections import namedtuple
-
+from harness import Cost, Rule
 from rules import RULES as DEDICATED
 
-Rule = namedtuple("Rule", "text scenario red")
-# packets: GRADs at the PS; resends: by workers, both per chunk; time: mean
-# time at which a worker is done.
-Cost = namedtuple("Cost", "name times")
-
+# Costs are: packets, GRADs at the PS; resends, by workers, both per chunk;
+# time, the mean at which a worker is done.
 COST_SEEDS = 40
 
 RULES = {

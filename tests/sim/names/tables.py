@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a router remembers: the BPF maps."""
+
+from collections import OrderedDict
+
+NEVER = -1 << 40
+
+
+class Window:
+    """Which (version, segment) went through an entry: the newest position, and
+    one bit for each of those just before it. What is older counts as seen,
+    until nothing was new for so long that the window must be wrong."""
+
+    __slots__ = ("version", "segment", "bits", "time")
+    width = 64
+
+    def __init__(self):
+        self.version = self.segment = -1
+        self.bits = 0
+        self.time = 0             # when it last took something
+
+    def takes(self, version, segment, now, age):
+        """Whether it is new; then it is not any more."""
+        if now - self.time > age:
+            self.version = -1
+        if not self.isnew(version, segment):
+            return False
+        self.time = now
+        return True
+
+    def isnew(self, version, segment):
+        if version < self.version:
+            return False
+        if version > self.version:
+            self.version, self.segment, self.bits = version, segment, 1
+            return True
+        ahead = segment - self.segment
+        if ahead > 0:
+            self.bits = (self.bits << ahead | 1) & (1 << self.width) - 1
+            self.segment = segment
+            return True
+        if -ahead >= self.width or self.bits >> -ahead & 1:
+            return False
+        self.bits |= 1 << -ahead
+        return True
+
+
+class Entry:
+    """Of the persistent PIT. PENDING and CONFIRMED are one time: when the
+    insert that upstream acknowledged last had left. LEAVING is another: when
+    the last delete went up."""
+
+    __slots__ = ("up", "faces", "acked", "asked", "sent", "ack", "waiting",
+                 "left", "leavers", "window")
+
+    def __init__(self, up):
+        self.faces = {}           # face: end of its lease
+        self.window = Window()
+        self.turn(up)
+
+    def turn(self, up):
+        """Upstream is elsewhere: nothing that was known holds there."""
+        self.up = up
+        self.acked = NEVER
+        self.asked = None         # when the first unanswered insert left
+        self.sent = NEVER         # when the last insert left
+        self.waiting = {}         # faces whose inserts went up, unanswered
+        self.ack = None           # the acknowledgement, as it came
+        self.left = None
+        self.leavers = {}         # faces that wait for a delete to be answered
+
+    def living(self, now, rules):
+        if not rules.leases_end:
+            return list(self.faces)
+        return [f for f, end in self.faces.items() if end > now]
+
+
+class Pending:
+    """Of the ordinary PIT."""
+
+    __slots__ = ("out", "faces", "prefix")
+
+    def __init__(self):
+        self.out = None
+        self.faces = {}           # face: end of its Interest's lifetime
+        self.prefix = False
+
+    def living(self, now, rules):
+        if not rules.lifetime_ends:
+            return list(self.faces)
+        return [f for f, end in self.faces.items() if end > now]
+
+
+class Lru(OrderedDict):
+    """The newest `size` of what was put in."""
+
+    def __init__(self, size):
+        super().__init__()
+        self.size = size
+
+    def put(self, key, value):
+        self[key] = value
+        self.move_to_end(key)
+        if len(self) > self.size:
+            self.popitem(last=False)
