@@ -162,14 +162,21 @@ static __always_inline void grow_group(struct __sk_buff *skb,
 				       struct grow_arg *a, __u32 group)
 {
 	struct trib_group *row = bpf_map_lookup_elem(&members, &group);
+	__u32 last = 0;
 
 	if (!row || !row->n) {
 		stat(TRIB_DROP_GROUP);
 		return;
 	}
 	a->group = group;
-	for (__u32 i = 0; i < TRIB_GROUP_MAX && i < row->n; i++)
-		grow_member(skb, a, row->ifindex[i]);
+	/* Members behind one port follow each other. */
+	for (__u32 i = 0; i < TRIB_GROUP_MAX && i < row->n; i++) {
+		a->group = row->ifindex[i] == last ?
+				   a->group + (1 << TRIB_NTH_SHIFT) :
+				   group;
+		last = row->ifindex[i];
+		grow_member(skb, a, last);
+	}
 }
 
 /* A UDP port and two tags as one argument: there may be five. */

@@ -151,4 +151,19 @@ struct {
 	__type(value, struct trib_pool_local);
 } pool_faces SEC(".maps");
 
+/* The names forwarder, if it is loaded: names_xdp, and names_egress. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} names_in SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} names_leave SEC(".maps");
+
 #endif /* TRIB_BPF_MAPS_H */

@@ -24,6 +24,12 @@
 /* The compiler must take @x for unknown from here on. */
 #define HIDE(x) asm volatile("" : "+r"(x))
 
+/*
+ * Source MAC of a frame of the names forwarder that has no headers yet, as MARK
+ * of send.h: no real one has the multicast bit.
+ */
+#define NAMES_MARK bpf_htons(0x036e)
+
 #define VLAN_ID_MASK	0x0fff
 #define IP_FRAGMENT	0x3fff /* more fragments, or an offset */
 #define IP_OFFSET	0x1fff
@@ -35,6 +41,12 @@ struct vlan_tag {
 	__be16 tci;
 	__be16 proto;
 };
+
+static __always_inline bool is_vlan(__be16 proto)
+{
+	return proto == bpf_htons(ETH_P_8021Q) ||
+	       proto == bpf_htons(ETH_P_8021AD);
+}
 
 /*
  * Headers of a packet are packed, so the compiler would load their fields byte

@@ -8,16 +8,14 @@
 
 #include "packet.h"
 #include "stats.h"
+#include "uapi/trib_ndn.h"
 
 #define PARSE_OK -1 /* else a verdict: XDP_PASS if not ours, or XDP_DROP */
+#define PARSE_NAMES                                                            \
+	-2 /* or this: NDN, for the names forwarder if it is there */
 
 #define UDP_PORT bpf_htons(TRIB_UDP_PORT)
-
-static __always_inline bool is_vlan(__be16 proto)
-{
-	return proto == bpf_htons(ETH_P_8021Q) ||
-	       proto == bpf_htons(ETH_P_8021AD);
-}
+#define NAMES_PORT bpf_htons(TRIB_NDN_UDP_PORT)
 
 /* A packet that may be for our port, but not in a form that we read. */
 static __always_inline int refuse(struct xdp_md *ctx, void *udp, __u32 why)
@@ -61,8 +59,7 @@ static __always_inline int parse_v4(struct xdp_md *ctx, struct pkt *p,
 }
 
 /* One extension header before UDP is seen through, to count it. */
-static __always_inline int parse_v6_more(struct xdp_md *ctx,
-					 struct ipv6hdr *ip)
+static __always_inline int parse_v6_more(struct xdp_md *ctx, struct ipv6hdr *ip)
 {
 	struct {
 		__u8 next;
@@ -214,9 +211,9 @@ static __always_inline int parse_ours(struct xdp_md *ctx, struct pkt *p,
 	if (l4_len != bpf_ntohs(p->udp->len))
 		return drop(TRIB_DROP_LENGTH);
 	if (l4_len != sizeof(struct udphdr) + sizeof(*h) + len)
-		return l4_len > sizeof(struct udphdr) + sizeof(*h) + len ?
-			       parse_gso(ctx, p, len) :
-			       drop(TRIB_DROP_LENGTH);
+		return l4_len > sizeof(struct udphdr) + sizeof(*h) + len
+			       ? parse_gso(ctx, p, len)
+			       : drop(TRIB_DROP_LENGTH);
 	if ((void *)(h + 1) + len != end)
 		return drop(TRIB_DROP_LENGTH);
 	if (!plain && !format_ok(h))
@@ -249,7 +246,8 @@ static __always_inline bool forget(struct xdp_md *ctx, struct pkt *p)
 
 static __always_inline int parse(struct xdp_md *ctx, struct pkt *p)
 {
-	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	void *data = (void *)(long)ctx->data,
+	     *end = (void *)(long)ctx->data_end;
 	struct ethhdr *eth = data;
 	__u32 l4_len = 0;
 	__be16 proto;
@@ -280,11 +278,14 @@ static __always_inline int parse(struct xdp_md *ctx, struct pkt *p)
 	else if (proto == bpf_htons(ETH_P_IPV6))
 		rc = parse_v6(ctx, p, &l4_len);
 	else
-		rc = XDP_PASS;
+		rc = proto == bpf_htons(TRIB_NDN_ETHERTYPE) ? PARSE_NAMES
+							    : XDP_PASS;
 	if (rc != PARSE_OK)
 		return rc;
-	if ((void *)(p->udp + 1) > end || p->udp->dest != UDP_PORT)
+	if ((void *)(p->udp + 1) > end)
 		return XDP_PASS;
+	if (p->udp->dest != UDP_PORT)
+		return p->udp->dest == NAMES_PORT ? PARSE_NAMES : XDP_PASS;
 	p->eth = eth;
 	p->h = (void *)(p->udp + 1);
 	p->off = p->l3_off + (p->v6 ? 40 : 20) + sizeof(struct udphdr) +
@@ -303,8 +304,7 @@ static __always_inline bool face_ok(const struct pkt *p,
 	const struct iphdr *ip = p->l3;
 
 	if ((peer->ifindex != p->ifindex && peer->ifindex != TRIB_PORT_ANY) ||
-	    p->v6 != v6 ||
-	    load32(peer->vlan) != p->vlan)
+	    p->v6 != v6 || load32(peer->vlan) != p->vlan)
 		return false;
 	if (!v6)
 		return load32(&ip->saddr) == peer->addr[3];

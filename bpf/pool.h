@@ -87,6 +87,29 @@ static __always_inline __u32 pool_face(const struct pkt *p, __u32 tree)
 		       POOL_LEAVE;
 }
 
+/*
+ * A packet for us from somebody who is no neighbour: a rank that goes round its
+ * own relay, or looks whether we live. As at the PS the cookie must do, but for
+ * ranks that are neighbours: these come from their face, or not at all.
+ */
+static __always_inline bool pool_guest(const struct pkt *p,
+				       const struct trib_tree *t,
+				       const struct trib_pool *row)
+{
+	__u32 rank = bpf_ntohs(load16(&p->h->child)), i;
+
+	if (p->h->type >= TRIB_T_JOIN)
+		return false;
+#pragma clang loop unroll(disable)
+	for (i = 0; i < TRIB_CHILDREN_MAX && i < t->nchild; i++)
+		if (t->child[i].rank == rank)
+			return false;
+	i = rank / 64;
+	HIDE(i);
+	return i < TRIB_BMWORDS_MAX &&
+	       bpf_be64_to_cpu(row->mask[i]) >> (rank & 63) & 1;
+}
+
 /* What our next hop may send. */
 static __always_inline __u32 pool_admit_down(const struct pkt *p,
 					     const struct trib_tree *t)
@@ -135,6 +158,8 @@ static __always_inline __u32 pool_admit(const struct pkt *p,
 		why = pool_child(p, t, row) ?
 			      0 :
 			      pool_face(p, bpf_ntohs(load16(&h->tree)));
+		if (why == TRIB_DROP_FACE && pool_guest(p, t, row))
+			why = 0;
 		if (!why && bpf_ntohs(load16(&h->child)) >= t->world)
 			why = TRIB_DROP_CHILD;
 	}

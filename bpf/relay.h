@@ -68,6 +68,9 @@ static __noinline int relay(struct xdp_md *ctx, struct pkt *p, __u32 why)
 
 	if (!p || p->vlan || !pkt_locate(ctx, p))
 		return drop(why);
+	/* A group's packet: routes for single hosts would send it back. */
+	if (p->eth->h_dest[0] & 1)
+		return drop(why);
 	relay_ask(ctx, p, &fib);
 	rc = bpf_fib_lookup(ctx, &fib, sizeof(fib), 0);
 	if (rc == BPF_FIB_LKUP_RET_NO_NEIGH ||
@@ -81,6 +84,7 @@ static __noinline int relay(struct xdp_md *ctx, struct pkt *p, __u32 why)
 		return drop(TRIB_DROP_HOPS);
 	__builtin_memcpy(p->eth->h_dest, fib.dmac, ETH_ALEN);
 	__builtin_memcpy(p->eth->h_source, fib.smac, ETH_ALEN);
+	stat(TRIB_RELAYED);
 	return XDP_REDIRECT;
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The BPF objects, one for each number of values that a slot holds.
+# The BPF objects: the relay, one for each number of values that a slot holds,
+# and the names forwarder.
 BPF_OBJS := $(B)/bpf/trib-352.bpf.o $(B)/bpf/trib-832.bpf.o
 # Store order is the architecture's own, so objects are for one.
 BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
@@ -13,6 +14,14 @@ $(B)/bpf/trib-%.bpf.o: bpf/trib.bpf.c $(wildcard bpf/*.h kmod/uapi/*.h)
 	$(CLANG) $(BPF_CFLAGS) -DTRIB_NVAL=$* -c -o $@.tmp $<
 	$(LLVM_STRIP) -g $@.tmp
 	mv $@.tmp $@
+
+$(B)/bpf/names.bpf.o: bpf/names.bpf.c $(wildcard bpf/*.h kmod/uapi/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -c -o $@.tmp $<
+	$(LLVM_STRIP) -g $@.tmp
+	mv $@.tmp $@
+
+BPF_OBJS += $(B)/bpf/names.bpf.o
 
 ALL += $(BPF_OBJS)
 CHECK_BINS += $(BPF_OBJS)

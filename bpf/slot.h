@@ -14,10 +14,8 @@
 #define TRIB_BPF_SLOT_H
 
 #include "lanes.h"
+#include "lock.h"
 #include "maps.h"
-
-#define SLOT_TRIES 64
-#define SLOT_POLLS 32 /* looks between two tries */
 
 /* What became of a packet, and what its sender or others are to be told. */
 enum slot_act {
@@ -73,59 +71,18 @@ struct slot_arg {
 	((__u64)(__u32)(scale) | (__u64)(op) << 32 | (__u64)(fmt) << 40 |      \
 	 (__u64)(last) << 56)
 #define META_SCALE(meta) ((__u32)(meta))
-#define META_OP(meta)	 ((__u8)((meta) >> 32))
-#define META_FMT(meta)	 ((__u8)((meta) >> 40))
-#define META_LAST(meta)	 ((__u8)((meta) >> 56))
-#define META_SAME	 0x00ffffffffffffffULL /* all but last */
-#define META_KIND	 0x00ffffff00000000ULL /* op, fmt, nm */
-#define SLOT_KEEP_FLAGS	 (TRIB_F_PUSH | TRIB_F_CE)
+#define META_OP(meta) ((__u8)((meta) >> 32))
+#define META_FMT(meta) ((__u8)((meta) >> 40))
+#define META_LAST(meta) ((__u8)((meta) >> 56))
+#define META_SAME 0x00ffffffffffffffULL /* all but last */
+#define META_KIND 0x00ffffff00000000ULL /* op, fmt, nm */
+#define SLOT_KEEP_FLAGS (TRIB_F_PUSH | TRIB_F_CE)
 /* &trib_slot.last and &trib_cell.last of a result whose last is not known. */
 #define LAST_NONE 0xff
 
 static __always_inline __u64 *slot_meta(struct trib_slot *s)
 {
 	return (__u64 *)(void *)&s->scale;
-}
-
-/*
- * wait_lock() - the owner word was taken: have it within a bounded time?
- *
- * A holder on another CPU has to fetch the slot line by line, which takes it
- * longer than SLOT_TRIES exchanges, and these would take the first line away
- * from it. So look until it seems free before trying again.
- */
-__noinline int wait_lock(__u32 *busy)
-{
-	if (!busy)
-		return 0;
-	for (int i = 1; i < SLOT_TRIES; i++) {
-		for (int j = 0; j < SLOT_POLLS; j++)
-			if (!*(volatile __u32 *)busy)
-				break;
-		if (!__sync_lock_test_and_set(busy, 1))
-			return 1;
-	}
-	return 0;
-}
-
-static __always_inline bool try_lock(__u32 *busy)
-{
-	return !__sync_lock_test_and_set(busy, 1) || wait_lock(busy);
-}
-
-/*
- * What the owner wrote must be visible before the word is free. x86 keeps
- * stores in order; an exchange there would wait for all of them to leave the
- * store buffer, 8 ns, while the next packet could begin.
- */
-static __always_inline void unlock(__u32 *busy)
-{
-#ifdef __TARGET_ARCH_x86
-	asm volatile("" ::: "memory");
-	*(volatile __u32 *)busy = 0;
-#else
-	(void)__sync_lock_test_and_set(busy, 0);
-#endif
 }
 
 /* The slot begins a chunk: it holds nothing yet. */
@@ -183,7 +140,8 @@ static __always_inline int slot_merge(struct trib_slot *s,
 				      const struct slot_arg *a,
 				      struct xdp_md *ctx, __u32 off)
 {
-	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	void *data = (void *)(long)ctx->data,
+	     *end = (void *)(long)ctx->data_end;
 	__u32 nblk = blocks(a->nval);
 	void *v = data + off;
 
@@ -356,9 +314,9 @@ __noinline int slot_look(struct slot_arg *a)
 		act = SLOT_STALE;
 	} else {
 		slot_report(s, a);
-		act = s->state == TRIB_SLOT_RESULT ? SLOT_ANSWER :
-		      s->state == TRIB_SLOT_SENT   ? SLOT_AGAIN :
-						     SLOT_ASK;
+		act = s->state == TRIB_SLOT_RESULT ? SLOT_ANSWER
+		      : s->state == TRIB_SLOT_SENT ? SLOT_AGAIN
+						   : SLOT_ASK;
 	}
 	unlock(&s->busy);
 	return act;

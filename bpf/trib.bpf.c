@@ -22,6 +22,10 @@ int trib_xdp(struct xdp_md *ctx)
 	int verdict;
 
 	verdict = parse(ctx, &p);
+	if (verdict == PARSE_NAMES) {
+		bpf_tail_call(ctx, &names_in, 0);
+		return XDP_PASS;
+	}
 	if (verdict != PARSE_OK)
 		return verdict;
 	why = admit_tree(&p, &t);
@@ -39,6 +43,12 @@ int trib_xdp(struct xdp_md *ctx)
 SEC("xdp/devmap")
 int trib_egress(struct xdp_md *ctx)
 {
+	struct ethhdr *eth = (void *)(long)ctx->data;
+
+	/* Not ours: a frame of the names forwarder, in the same batch. */
+	if ((void *)(eth + 1) <= (void *)(long)ctx->data_end &&
+	    load16(eth->h_source) == NAMES_MARK)
+		bpf_tail_call(ctx, &names_leave, 0);
 	return egress(ctx);
 }
 

@@ -36,6 +36,19 @@
 
 #define TRIB_NAME_MAX		64	/* bytes of any name, NUL included */
 
+/*
+ * The LOCAL pair, a veth pair that tribd makes with the first face behind
+ * TRIB_LOCAL_PORT. What this host's processes send to that port's address by
+ * way of TRIB_LOCAL_PEER meets its XDP program, and what XDP sends to the
+ * peer's address reaches their sockets. The addresses are link-local ones.
+ */
+#define TRIB_LOCAL_PORT		"trib0"
+#define TRIB_LOCAL_PEER		"trib1"
+#define TRIB_LOCAL_PORT_V4	"169.254.77.1"
+#define TRIB_LOCAL_PEER_V4	"169.254.77.2"
+#define TRIB_LOCAL_PORT_V6	"fe80::77:1"
+#define TRIB_LOCAL_PEER_V6	"fe80::77:2"
+
 /**
  * enum trib_cmd - what can be asked
  * @TRIB_CMD_STATUS_GET: TRIB_A_STATUS: the daemon and what it loaded.
@@ -45,7 +58,7 @@
  * @TRIB_CMD_JOB_NEW:    TRIB_A_JOB: name and world at least.
  * @TRIB_CMD_JOB_DEL:    TRIB_A_JOB: name. Removes its trees, tells its workers.
  * @TRIB_CMD_JOB_GET:    one by name, or a dump.
- * @TRIB_CMD_TREE_NEW:   TRIB_A_TREE: job, and children or parent at least.
+ * @TRIB_CMD_TREE_NEW:   TRIB_A_TREE: job, and children, parent or PS at least.
  * @TRIB_CMD_TREE_DEL:   TRIB_A_TREE: id.
  * @TRIB_CMD_TREE_GET:   one by id, all of TRIB_A_TREE_JOB, or a dump.
  * @TRIB_CMD_GROUP_GET:  one by id, or a dump.
@@ -166,7 +179,8 @@ enum trib_attr_tree {
 	TRIB_A_TREE_UP_CHILD,		/* u16: our index at the parent */
 	TRIB_A_TREE_LOCAL,		/* nest of trib_attr_child, repeated: ranks here
 					 * that results are delivered to: INDEX at the
-					 * parent (leaf) or among our own children, RANK */
+					 * parent (leaf) or among our own children, RANK;
+					 * with PS: RANK, PORT */
 	TRIB_A_TREE_DOWN,		/* string: face, repeated: explicit down group */
 	TRIB_A_TREE_EPOCH,		/* u32: read only; 0 = not everybody joined */
 	TRIB_A_TREE_SLOT0,		/* u32: read only */
@@ -185,6 +199,19 @@ enum trib_attr_tree {
 					 * two time-outs; default 100 */
 	TRIB_A_TREE_HELD,		/* u8: workers that attach do not get it */
 	TRIB_A_TREE_LIVE,		/* u16: tree id, repeated: TREE_SWITCH only */
+	TRIB_A_TREE_PS,			/* 16 bytes: address of the PS of a shared tree.
+					 * What has it is a worker's row: LOCAL ranks,
+					 * which send by sockets, and what follows; no
+					 * children, no parent, nothing in the maps */
+	TRIB_A_TREE_PS_PORT,		/* u16: its UDP port; default TRIB_UDP_PORT_PS */
+	TRIB_A_TREE_HOP,		/* nest of trib_attr_child, repeated, in order:
+					 * relays on the way to the PS: FACE, RELAY. The
+					 * first adds up what the ranks send */
+	TRIB_A_TREE_GROUP,		/* 16 bytes: multicast group that results come
+					 * to, at the port of the one rank */
+	TRIB_A_TREE_WEIGHT,		/* u16: its share of messages against other
+					 * trees of the job, 1 (default) to
+					 * TRIB_TREE_WEIGHT_MAX; the same on all hosts */
 	TRIB_A_TREE__MAX,
 };
 
@@ -200,6 +227,9 @@ enum trib_attr_child {
 	TRIB_A_CHILD_CHUNK,		/* u64 */
 	TRIB_A_CHILD_SEEN_MS,		/* u64: age of the newest sampled chunk */
 	TRIB_A_CHILD_PID,		/* u32: LOCAL: attached process, 0 = none */
+	TRIB_A_CHILD_PORT,		/* u16: LOCAL with PS: UDP port that results come
+					 * to, 1024 or above; default 7418 + rank */
+	TRIB_A_CHILD_RELAY,		/* u16: HOP: number of the relay, 1 to 65534 */
 	TRIB_A_CHILD__MAX,
 };
 

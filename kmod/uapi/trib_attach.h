@@ -32,11 +32,13 @@
  *
  * T is its number. RELAY of shared= is the number of the relay at the ticket's
  * ADDR[:PORT], which is to add this rank's values up, or 0: there is none, and
- * all goes to the PS. PS[:PORT] is where trib-ps listens, RECV where results
- * come to (7418 + R if none is given), GROUP as above. via=, at most
+ * all goes to the PS. PS[:PORT] is where trib-ps listens (port 7415 if none is
+ * given), RECV where results come to (7418 + R if none is given), GROUP as above. via=, at most
  * TRIB_ATTACH_HOPS - 1 times for a tree and after its shared=, names the relays
  * between that first one and the PS, in order: who takes over when it dies. All
  * addresses of a tree are of one IP version.
+ *
+ * weight=T:W, after either, is the tree's &trib_attach_tree.weight; default 1.
  */
 #ifndef _UAPI_TRIB_ATTACH_H
 #define _UAPI_TRIB_ATTACH_H
@@ -46,9 +48,14 @@
 
 #define TRIB_ATTACH_NAME	"trib/attach"	/* after the leading NUL */
 #define TRIB_ATTACH_MAGIC	0x54524942	/* "TRIB" */
-#define TRIB_ATTACH_VERSION	1
-#define TRIB_ATTACH_TREES	32		/* trees of one job on one host */
+#define TRIB_ATTACH_VERSION	2
+/*
+ * Trees of one job on one host: BCubes of up to (4,3), (2,5) and (8,2). Each has
+ * a descriptor, of which one message carries 253.
+ */
+#define TRIB_ATTACH_TREES	192
 #define TRIB_ATTACH_HOPS	3		/* relays between a rank and its PS */
+#define TRIB_TREE_WEIGHT_MAX	64
 #define TRIB_RANK_ANY		0xffff
 /* After a restart, tribd takes a rank that has not resumed by then for dead. */
 #define TRIB_ATTACH_GRACE_MS	10000
@@ -62,7 +69,9 @@
  *                     tribd writes it into the tree row of this host, which
  *                     admits results only then. To be sent for each tree after
  *                     START(RUN) and answered (struct trib_attach_ack) before
- *                     the first GRAD. Repeating it is harmless.
+ *                     the first GRAD. Repeating it is harmless. Where results
+ *                     come to sockets nothing waits for it: tribd then only
+ *                     knows what to tell the others should this process die.
  */
 enum trib_attach_cmd {
 	TRIB_ATTACH_HELLO = 1,
@@ -72,11 +81,15 @@ enum trib_attach_cmd {
 
 /**
  * enum trib_attach_flags - bits of &trib_attach_req.flags
- * @TRIB_ATTACH_MAPPED: HELLO: wants mapped delivery.
+ * @TRIB_ATTACH_MAPPED: HELLO: wants mapped delivery; not given for trees of
+ *                      shared pools, whose results come to sockets. With
+ *                      RESUME: has it.
  * @TRIB_ATTACH_RESUME: HELLO: this rank was attached to a tribd that has ended
  *                      since; it keeps its file descriptors and gets none.
  *                      -ENOENT if the job is gone, -ESTALE if this tribd does
- *                      not know the rank's ring buffer (any more).
+ *                      not know the rank or, with MAPPED, its ring buffer (any
+ *                      more). Without MAPPED the reply has all trees that the
+ *                      rank may have had; by TRIB_ATTACH_EPOCH it says which.
  */
 enum trib_attach_flags {
 	TRIB_ATTACH_MAPPED = 1 << 0,
@@ -169,6 +182,8 @@ enum trib_attach_kind {
  *           else the one towards the relay (shared: the first hop).
  * @flags:   enum trib_attach_kind.
  * @nhop:    shared: relays in @hop.
+ * @weight:  share of messages that travels in this tree, against the others; the
+ *           same for all ranks. 0 is 1.
  * @hop:     shared: relays from here to the PS, in order. The first one adds up
  *           what this rank sends.
  */
@@ -181,7 +196,8 @@ struct trib_attach_tree {
 	__u16 child;
 	__u16 recv_port;
 	__u16 flags;
-	__u16 nhop;
+	__u8 nhop;
+	__u8 weight;
 	struct trib_attach_hop hop[TRIB_ATTACH_HOPS];
 };
 TRIB_ASSERT(sizeof(struct trib_attach_tree) == 120, "trib_attach_tree");
@@ -191,7 +207,8 @@ TRIB_ASSERT(sizeof(struct trib_attach_tree) == 120, "trib_attach_tree");
  * @magic:   TRIB_ATTACH_MAGIC.
  * @version: TRIB_ATTACH_VERSION.
  * @err:     0 or a positive errno; then only @text is valid.
- * @flags:   TRIB_ATTACH_MAPPED if file descriptors came along.
+ * @flags:   TRIB_ATTACH_MAPPED if file descriptors came along; never if any
+ *           of the trees is a shared one.
  * @rank:    this worker's rank.
  * @world:   workers of the job.
  * @job:     job number.

@@ -40,7 +40,7 @@
 
 #include "trib_wire.h"
 
-#define TRIB_MAPS_ABI		2
+#define TRIB_MAPS_ABI		3
 
 /* Values per slot: one size per loaded object, chosen when it is compiled. */
 #ifndef TRIB_NVAL
@@ -356,7 +356,8 @@ TRIB_ASSERT(sizeof(struct trib_pool_slot) == 192 + TRIB_NVAL * 4,
  *
  * Ranks are many and neighbours few, so it is not looked up by rank. An entry
  * without @ifindex and @vlan has an address of ours: packets from others that
- * are not for it are left to IP.
+ * are not for it are left to IP, and of those for it, ranks of the tree that are
+ * not its children are heard: they come past their own relay.
  *
  * @tree:    number.
  * @ifindex: port it arrives at.
@@ -379,8 +380,10 @@ struct trib_pool_local {
 /**
  * struct trib_group - the members of a group, for the clsact path
  * @n:       members.
- * @ifindex: their ports; each appears once (one multicast face serves several
- *           receivers behind one port).
+ * @ifindex: their ports. A multicast face serves several receivers behind one
+ *           port; without one, a port appears once for each of them, in a row,
+ *           and &trib_rewrite_key.group tells them apart. Such a group has no
+ *           devmap.
  */
 struct trib_group {
 	__u32 n;
@@ -400,10 +403,17 @@ enum trib_rewrite_up {
 	TRIB_REWRITE_NEXT = 2,
 };
 
+/**
+ * struct trib_rewrite_key - a copy of a group's packet
+ * @group:   which one, and in the bits from TRIB_NTH_SHIFT on: its number
+ *           among the members behind the port, from 0.
+ * @ifindex: the port.
+ */
 struct trib_rewrite_key {
 	__u32 group;
 	__u32 ifindex;
 };
+#define TRIB_NTH_SHIFT		24
 
 /**
  * struct trib_rewrite - new headers of the copy that leaves through a port
@@ -463,6 +473,7 @@ enum trib_stat {
 	TRIB_POOL_FREED,	/* shared: slots freed by their RESULT */
 	TRIB_POOL_UNFREED,	/* shared: RESULTs that found their slot in use */
 	TRIB_POOL_PROBED,	/* shared: probes answered */
+	TRIB_RELAYED,		/* for other hosts, passed on */
 
 	TRIB_DROP_SHORT = 32,	/* headers do not fit the frame */
 	TRIB_DROP_VERSION,	/* another wire version */

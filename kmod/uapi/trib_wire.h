@@ -26,6 +26,9 @@
 #define TRIB_UDP_PORT		7417
 /* First port of workers that receive on a plain UDP socket: + child index. */
 #define TRIB_UDP_PORT_WORKER	7418
+/* Of a PS of shared pools. Another one than that of relays, as its host may be
+ * one, too; below those of workers, of whom any number may be there. */
+#define TRIB_UDP_PORT_PS	7415
 
 #define TRIB_WIRE_VERSION	1
 

@@ -41,12 +41,13 @@ is_ours()
 	[[ /proc/$pid/ns/net -ef /run/netns/$(ns_of "$host") ]]
 }
 
+# daemon_pid HOST [NAME]
 daemon_pid()
 {
-	local pid
+	local pid file=$state/${2-$1}.pid
 
-	[[ -s $state/$1.pid ]] || return 1
-	pid=$(<"$state/$1.pid")
+	[[ -s $file ]] || return 1
+	pid=$(<"$file")
 	is_ours "$pid" "$1" && echo "$pid"
 }
 
@@ -78,9 +79,18 @@ end_process()
 	wait_until 5 is_gone "$@" || say "process $1 does not end" >&2
 }
 
+# Instances have no dots.
+instance_of()
+{
+	local ns
+
+	ns=$(ns_of "$1")
+	echo "${ns//./_}"
+}
+
 start_tribd()
 {
-	start_daemon "$1" "$bin/tribd" --instance "$(ns_of "$1")" \
+	start_daemon "$1" "$bin/tribd" --instance "$(instance_of "$1")" \
 		"${tribd_args[@]}"
 }
 
@@ -90,7 +100,7 @@ start_watch()
 	local daemon_name=$1-watch
 
 	start_daemon "$1" "$top/scripts/lib/bcube-watch" "$bcube_n" \
-		"$bcube_k" "${1#w}"
+		"$bcube_k" "${1#w}" "$state/watch.key"
 }
 
 face_options() { echo "${vlan:+ vlan $vlan}"; }
@@ -171,7 +181,39 @@ write_env()
 	} >"$state/$host.env"
 }
 
-start_job()
+# Where the trib-ps of a host has its jobs: trib apply looks there, too.
+ps_folder() { echo "/run/trib/ps/net-$(stat -Lc %i "/run/netns/$(ns_of "$1")")"; }
+
+# Whether some trib-ps holds the folder.
+has_ps()
+{
+	local lock
+
+	lock=$(ps_folder "$1")/.lock
+	[[ -e $lock ]] && ! flock -n "$lock" true
+}
+
+# start_servers PLAN: trib-ps where the plan has a PS and none runs.
+start_servers()
+{
+	local host listen list
+
+	list=$("$top/scripts/lib/fabric-topology" servers "$1") || return
+	mkdir -p "$state/ps"
+	while read -r host listen; do
+		[[ $host ]] || continue
+		! has_ps "$host" || continue
+		[[ ${role[$host]-} ]] || die "no host is called '$host'"
+		[[ -x $bin/trib-ps ]] || die "no $bin/trib-ps; run: make"
+		daemon_name=ps/$host start_daemon "$host" "$bin/trib-ps" \
+			--listen "$listen"
+		wait_until 20 has_ps "$host" ||
+			die "no trib-ps comes up on $host: $(tail -n 1 \
+				"$state/ps/$host.log")"
+	done <<<"$list"
+}
+
+start_daemons()
 {
 	local host
 
@@ -182,10 +224,41 @@ start_job()
 		! has_tribd "$host" ||
 			wait_daemon "$host" in_ns "$host" "$bin/trib" status
 	done
+}
+
+start_job()
+{
+	local host
+
 	[[ $kind != bcube ]] || bcube_rows
 	for host in "${hosts[@]}"; do
 		! has_tribd "$host" || configure_host "$host"
 	done
+}
+
+# apply_plan PLAN OPTIONS...: and what `run` needs of its jobs.
+apply_plan()
+{
+	local fresh=$state/jobs.new job
+
+	start_servers "$1"
+	PATH=$bin:$PATH trib apply "$@" \
+		--via "nsenter --net=/run/netns/$(ns_of '{}') --" || return
+	[[ " $* " != *" --diff "* ]] || return 0
+	rm -rf "$fresh"
+	"$top/scripts/lib/fabric-topology" jobs "$1" "$fresh" || return
+	mkdir -p "$state/jobs"
+	for job in "$fresh"/*; do
+		rm -rf "$state/jobs/${job##*/}"
+		mv "$job" "$state/jobs/"
+	done
+	rmdir "$fresh"
+}
+
+# The jobs that plans brought.
+applied_jobs()
+{
+	[[ ! -d $state/jobs ]] || ls "$state/jobs"
 }
 
 # stop_daemons: ours, by their recorded pids, and what they pinned.
@@ -199,13 +272,14 @@ stop_daemons()
 		end_process "${file##*/}" "$host"
 	done
 	for host in "${hosts[@]}" $wires; do
-		for file in "$state/$host.pid" "$state/$host-watch.pid"; do
+		for file in "$state"/{,ps/}"$host.pid" "$state/$host-watch.pid"; do
 			[[ ! -s $file ]] || end_process "$(<"$file")" "$host"
 		done
 		[[ -e /run/netns/$(ns_of "$host") ]] || continue
-		[[ ! -e /sys/fs/bpf/trib/$(ns_of "$host") ]] ||
+		[[ ! -e $state/ps/$host.pid ]] || rm -rf "$(ps_folder "$host")"
+		[[ ! -e /sys/fs/bpf/trib/$(instance_of "$host") ]] ||
 			in_ns "$host" "$bin/tribd" --purge \
-				--instance "$(ns_of "$host")" \
+				--instance "$(instance_of "$host")" \
 				>>"$state/$host.log" 2>&1 ||
 			say "cannot purge $host: $(tail -n 1 "$state/$host.log")" >&2
 	done

@@ -22,7 +22,6 @@ ip_batch() { ip -n "$(ns_of "$1")" -batch -; }
 # make_ns HOST IPV6
 make_ns()
 {
-	ip netns add "$(ns_of "$1")"
 	# Before there are devices: they inherit this.
 	# shellcheck disable=SC2016 # expanded in the namespace
 	in_ns "$1" bash -c '
@@ -35,7 +34,8 @@ make_ns()
 		done' - "$2"
 }
 
-is_wired() { [[ $rate || $loss || $dup || $reorder || $generic ]]; }
+is_shaped() { [[ ${speeds[*]} == *[1-9]* ]]; }
+is_wired() { is_shaped || [[ $loss || $dup || $reorder || $generic ]]; }
 is_faulty() { [[ $loss || $dup || $reorder ]]; }
 
 # XDP is native on a veth only if it has as many receive queues as its peer has
@@ -44,13 +44,12 @@ is_faulty() { [[ $loss || $dup || $reorder ]]; }
 host_queues() { [[ ! $generic ]] || echo "numrxqueues 1 numtxqueues 1"; }
 peer_queues() { [[ ! $generic ]] || echo "numrxqueues 2 numtxqueues 2"; }
 
-# make_veth HOST DEVICE HOST DEVICE
-make_veth()
+# veth HOST DEVICE HOST DEVICE
+veth()
 {
-	# shellcheck disable=SC2046 # several words are meant
-	ip link add "$2" netns "$(ns_of "$1")" mtu "$mtu" $(host_queues) \
-		type veth peer name "$4" netns "$(ns_of "$3")" mtu "$mtu" \
-		$(peer_queues)
+	echo "link add $2 netns $(ns_of "$1") mtu $mtu $(host_queues)" \
+		"type veth peer name $4 netns $(ns_of "$3") mtu $mtu" \
+		"$(peer_queues)"
 }
 
 make_links()
@@ -60,12 +59,12 @@ make_links()
 	for ((i = 0; i < ${#links[@]}; i++)); do
 		read -r a dev_a b dev_b <<<"${links[i]}"
 		if is_wired; then
-			make_veth "$a" "$dev_a" $wires "a$i"
-			make_veth "$b" "$dev_b" $wires "b$i"
+			veth "$a" "$dev_a" $wires "a$i"
+			veth "$b" "$dev_b" $wires "b$i"
 		else
-			make_veth "$a" "$dev_a" "$b" "$dev_b"
+			veth "$a" "$dev_a" "$b" "$dev_b"
 		fi
-	done
+	done | ip -batch -
 }
 
 # devices_of HOST
@@ -123,28 +122,38 @@ routes_of()
 	done
 }
 
+# Addresses and routes, as lines for `ip -batch`.
+addresses_of()
+{
+	local host=$1 dev list item
+
+	IFS=, read -ra list <<<"${addrs[$host]-}"
+	echo "link set dev lo up"
+	for dev in "${@:2}"; do
+		echo "link set dev $dev up"
+		[[ ! $vlan ]] ||
+			echo "link add link $dev name $dev.$vlan up" \
+			     "type vlan id $vlan"
+	done
+	for item in "${list[@]}"; do
+		echo "addr add ${item#* } dev ${item% *}" \
+		     "${ipv6:+nodad}"
+	done
+	routes_of "$host"
+}
+
 setup_host()
 {
-	local host=$1 devs dev list item
+	local host=$1 devs
 
 	mapfile -t devs < <(devices_of "$host")
 	set_offloads "$host" "${devs[@]}"
-	IFS=, read -ra list <<<"${addrs[$host]-}"
-	{
-		echo "link set dev lo up"
-		for dev in "${devs[@]}"; do
-			echo "link set dev $dev up"
-			[[ ! $vlan ]] ||
-				echo "link add link $dev name $dev.$vlan up" \
-				     "type vlan id $vlan"
-		done
-		for item in "${list[@]}"; do
-			echo "addr add ${item#* } dev ${item% *}" \
-			     "${ipv6:+nodad}"
-		done
-		routes_of "$host"
-	} | ip_batch "$host"
-	[[ ${role[$host]} == relay || $kind == bcube ]] || return 0
+	if is_planned; then
+		ip_batch "$host" <"$state/$host.ip"
+	else
+		addresses_of "$host" "${devs[@]}" | ip_batch "$host"
+	fi
+	[[ ${forwards[$host]-} ]] || return 0
 	# shellcheck disable=SC2016 # expanded in the namespace
 	in_ns "$host" bash -c 'echo 1 >/proc/sys/net/ipv4/ip_forward
 		f=/proc/sys/net/ipv6/conf/all/forwarding
@@ -169,17 +178,16 @@ setup_switch()
 	} | ip_batch "$host"
 }
 
-# shape DEVICE: about a millisecond of burst, $queue milliseconds of queue. A
+# shape DEVICE RATE: about a millisecond of burst, $queue milliseconds of queue. A
 # TCP super-packet of 64 KiB must fit the burst: split up by tbf, TCP reached
 # less than half of the rate.
 shape()
 {
-	local burst=$((rate / 8000)) limit=$((rate * queue / 8000))
+	local burst=$(($2 / 8000)) limit=$(($2 * queue / 8000))
 
 	((burst >= 131072)) || burst=131072
 	((limit >= 32 * mtu)) || limit=$((32 * mtu))
-	tc -n "$(ns_of $wires)" qdisc add dev "$1" root tbf rate "${rate}bit" \
-		burst "$burst" limit "$limit"
+	echo "qdisc add dev $1 root tbf rate ${2}bit burst $burst limit $limit"
 }
 
 wire_pin() { echo "/sys/fs/bpf/trib-fabric-$name"; }
@@ -196,7 +204,11 @@ start_wires()
 	for dev in "${devs[@]}"; do
 		echo "link set dev $dev up"
 	done | ip_batch $wires
-	[[ ! $rate ]] || for dev in "${devs[@]}"; do shape "$dev"; done
+	for ((i = 0; i < ${#links[@]}; i++)); do
+		((speeds[i] == 0)) || for dev in "a$i" "b$i"; do
+			shape "$dev" "${speeds[i]}"
+		done
+	done | tc -n "$(ns_of $wires)" -batch -
 	[[ ! $loss ]] || args+=(-l "$loss")
 	[[ ! $dup ]] || args+=(-d "$dup")
 	[[ ! $reorder ]] || args+=(-r "$reorder")
@@ -226,6 +238,9 @@ make_network()
 
 	# Nobody may have used BPF since this machine started.
 	mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf
+	for host in "${hosts[@]}" $(is_wired && echo $wires); do
+		echo "netns add $(ns_of "$host")"
+	done | ip -batch -
 	for host in "${hosts[@]}"; do
 		make_ns "$host" "$ipv6"
 	done

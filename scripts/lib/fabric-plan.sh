@@ -12,7 +12,10 @@
 # hosts.
 hosts=()		# in the order in which they come up: relays first
 links=()		# "HOST DEVICE HOST DEVICE"
-declare -A role=()	# relay, worker or switch
+speeds=()		# of links, bit/s; 0: not shaped
+declare -A role=()	# relay, worker, switch (a bridge); of a topology: host,
+			# relay, router
+declare -A forwards=()	# 1: passes on what is not for it
 declare -A parent=()	# the relay above
 declare -A below=()	# the children, in order
 declare -A place=()	# index among them
@@ -39,7 +42,12 @@ net_length() { [[ $ipv6 ]] && echo 64 || echo 24; }
 # The device that carries addresses: the VLAN's, if there is one.
 ip_dev() { echo "$1${vlan:+.$vlan}"; }
 
-add_host() { hosts+=("$1"); role[$1]=$2; }
+add_host()
+{
+	hosts+=("$1")
+	role[$1]=$2
+	[[ $2 != relay ]] || forwards[$1]=1
+}
 
 add_addr() { addrs[$1]+="$(ip_dev "$2") $3/$(net_length),"; }
 
@@ -153,6 +161,7 @@ plan_bcube()
 
 	for ((v = 0; v < world; v++)); do
 		add_host "w$v" worker
+		forwards[w$v]=1
 		rank[w$v]=$v
 	done
 	for ((s = 0; s < bcube_k * bcube_n ** (bcube_k - 1); s++)); do
@@ -170,10 +179,57 @@ plan_bcube()
 	done
 }
 
+# The topology as a file, with the rate for all links if there is one.
+topology_file()
+{
+	if [[ $kind == file ]]; then
+		echo "$spec"
+		return
+	fi
+	printf '{"builtin": "%s:%s", "capacity": %s}\n' "$kind" \
+		"${spec//[!0-9,]/?}" "${rate:-10000000000}" >"$state/builtin.json"
+	echo "$state/builtin.json"
+}
+
+# What the planner says of a topology, into the tables; addresses and routes go
+# to files that setup_host reads.
+plan_topology()
+{
+	local unshaped='' table word a b c d e
+
+	[[ $kind != file || ! $no_rate ]] || unshaped=unshaped
+	[[ $kind == file || $rate ]] || unshaped=unshaped
+	"$bin/trib" plan network "$(topology_file)" -o "$state/network.json" ||
+		die "no network for $kind $spec; see above"
+	table=$("$top/scripts/lib/fabric-topology" network \
+		"$state/network.json" "$state" $unshaped) ||
+		die "no fabric for $kind $spec; see above"
+	while read -r word a b c d e; do
+		case $word in
+		node)
+			add_host "$a" "$b"
+			up_addr[$a]=$c
+			forwards[$a]=${d#0}
+			;;
+		link)
+			links+=("$a $b $c $d")
+			speeds+=("$e")
+			;;
+		esac
+	done <<<"$table"
+	[[ "${up_addr[*]}" != *:* ]] || ipv6=1
+}
+
 plan()
 {
+	local i
+
 	world=$workers
 	case $kind in
+	two-tier | fat-tree | file)
+		plan_topology
+		return
+		;;
 	bcube)
 		world=$((bcube_n ** bcube_k))
 		plan_bcube
@@ -186,6 +242,9 @@ plan()
 		if [[ $one_nic ]]; then plan_one_nic; else plan_star; fi
 		;;
 	esac
+	for ((i = 0; i < ${#links[@]}; i++)); do
+		speeds[i]=${rate:-0}
+	done
 }
 
 # has_tribd HOST: whether a daemon belongs there.
@@ -193,7 +252,7 @@ has_tribd()
 {
 	[[ ! $plain ]] || return 1
 	case ${role[$1]} in
-	relay) return 0 ;;
+	relay | host) return 0 ;;
 	worker) [[ $transport == xdp ]] ;;
 	*) return 1 ;;
 	esac

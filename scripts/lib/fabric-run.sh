@@ -13,7 +13,7 @@ start_worker()
 {
 	local host=$1 out=/dev/stdout env
 
-	mapfile -t env <"$state/$host.env"
+	mapfile -t env <"$env_dir/$host.env"
 	if [[ $tag ]]; then
 		out=$scratch/$host
 		mkfifo "$out"
@@ -70,18 +70,42 @@ reap()
 # that are being measured.
 pause() { read -rt 0.05 -u "$tick" || true; }
 
+# Whose workers: of the fabric's own job, or of one that a plan brought.
+choose_job()
+{
+	local list
+
+	env_dir=$state
+	is_planned || [[ $run_job ]] || return 0
+	mapfile -t list < <(applied_jobs)
+	[[ $run_job ]] || ((${#list[@]} == 1)) ||
+		die -2 "run: ${#list[@]} jobs: --job says which"
+	run_job=${run_job:-${list[0]}}
+	env_dir=$state/jobs/$run_job
+	[[ -s $env_dir/workers ]] || die -2 "--job: no plan brought '$run_job'"
+}
+
+all_workers()
+{
+	if [[ $env_dir == "$state" ]]; then
+		hosts_of worker
+	else
+		cat "$env_dir/workers"
+	fi
+}
+
 # Only workers that were asked for, by `only`.
 chosen_workers()
 {
 	local host list
 
 	if [[ ! $only ]]; then
-		hosts_of worker
+		all_workers
 		return
 	fi
 	IFS=, read -ra list <<<"$only"
 	for host in "${list[@]}"; do
-		[[ ${role[$host]-} == worker ]] ||
+		all_workers | grep -qxF -- "$host" ||
 			die -2 "--only: no worker is called '$host'"
 		echo "$host"
 	done
@@ -91,6 +115,7 @@ run_workers()
 {
 	local host chosen
 
+	choose_job
 	chosen=$(chosen_workers)
 	scratch=$(mktemp -d)
 	trap 'rm -rf "$scratch"' EXIT

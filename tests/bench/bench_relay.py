@@ -1,30 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The relay's BPF program by itself: bench-relay, several times."""
 
-import json
-import os
-import tempfile
-
+from driver import drive
 from figures import Figures
-from nets import TOP, BenchError, call
 from pairs import progress
-
-
-def once():
-    with tempfile.TemporaryDirectory(prefix="trib-bench-") as folder:
-        path = os.path.join(folder, "out.json")
-        out = call(os.path.join(TOP, "build", "bench-relay"), "-o", path)
-        progress()
-        try:
-            with open(path, encoding="utf-8") as f:
-                return json.load(f)["figures"]
-        except (OSError, ValueError, KeyError) as e:
-            raise BenchError(f"bench-relay left no figures:\n{out}") from e
 
 
 def measure(pairs, _transport):
     figures = Figures("relay")
-    runs = [once() for _ in range(min(pairs, 5))]
+    runs = [drive("bench-relay") for _ in range(min(pairs, 5))]
     progress(end=True)
 
     def add(name, **how):

@@ -19,10 +19,11 @@ class Figures:
         self.bench = bench
         self.values, self.spread, self.bars, self.notes = {}, {}, {}, {}
 
-    def add(self, name, samples, bar=None, at_most=False, note=""):
-        """A figure is the median of its samples; `bar` is what it should
-        reach, or stay below."""
-        self.values[name] = statistics.median(samples)
+    def add(self, name, samples, bar=None, at_most=False, note="",
+            value=statistics.median):
+        """A figure is the median of its samples, unless `value` makes it;
+        `bar` is what it should reach, or stay below."""
+        self.values[name] = value(samples)
         self.spread[name] = [min(samples), max(samples)]
         self.notes[name] = note
         if bar is not None:

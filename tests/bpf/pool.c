@@ -101,6 +101,9 @@ static void make_tree(int tree, int job)
 	t.epoch = 0;
 	t.world = words * 64;
 	t.flags |= TRIB_TREE_SHARED;
+	/* The third child is a relay. */
+	for (int i = 0; i < t.nchild; i++)
+		t.child[i].rank = i < 2 ? rank_of(i) : 0xffff;
 	tree_put(tree, &t);
 	for (int i = 0; i < 3; i++)
 		set_bit(row.mask, rank_of(i));
@@ -1034,6 +1037,48 @@ static void admit__strangers_drop(void)
 	refused(0, TRIB_DROP_TREE);
 }
 
+/* Ranks of a relay below us, past it; not those next to us. */
+static void admit__guests_are_ranks_of_the_row(void)
+{
+	struct trib_hdr h = hdr(TRIB_T_PROBE, POOL, 0, rank_of(2), 3);
+
+	fresh();
+	build(0, h, NULL, 0);
+	f.b[f.l3 + 15] ^= 1;
+	expect_eq(run_it(0), XDP_REDIRECT);
+	expect_eq(stat_of(TRIB_POOL_PROBED), 1);
+	expect_eq(frame_port(&f, 1), 40000);
+	fresh_as(true, 0, 0, 16);
+	h = hdr(TRIB_T_GRAD, POOL, 0, rank_of(2), 3);
+	h.relay = htons(RELAY);
+	h.bmwords = words;
+	values(h, 0, these(rank_of(2), -1), 16, 9);
+	f.b[f.l3 + 23] ^= 1;
+	expect_eq(run_it(0), XDP_DROP);
+	expect_slot(3, TRIB_POOL_COLLECT, 1, 9);
+	fresh();
+	values(hdr(TRIB_T_NEED, POOL, 0, rank_of(2), 3), 0, (struct who){}, 0,
+	       0);
+	f.b[f.l3 + 15] ^= 1;
+	expect_eq(run_it(0), XDP_REDIRECT);
+	expect_eq(group_of(&f), UP(INNER));
+	fresh();
+	h = hdr(TRIB_T_PROBE, POOL, 0, foreign(), 3);
+	build(0, h, NULL, 0);
+	f.b[f.l3 + 15] ^= 1;
+	refused(0, TRIB_DROP_FACE);
+	fresh();
+	h.child = htons(rank_of(1));
+	build(0, h, NULL, 0);
+	f.b[f.l3 + 15] ^= 1;
+	refused(0, TRIB_DROP_FACE);
+	fresh();
+	values(hdr(TRIB_T_JOIN, POOL, 0, rank_of(2), 0), 0, (struct who){}, 16,
+	       9);
+	f.b[f.l3 + 15] ^= 1;
+	refused(0, TRIB_DROP_FACE);
+}
+
 /* Between workers and the PS, past us: IP's business. */
 static void left_to_ip(int child)
 {
@@ -1370,6 +1415,7 @@ int main(void)
 	run(other__goes_down_untouched);
 	run(admit__neighbours_are_found_either_way);
 	run(admit__strangers_drop);
+	run(admit__guests_are_ranks_of_the_row);
 	run(admit__what_is_not_for_us_is_left_to_ip);
 	run(admit__rank_is_one_of_the_job);
 	run(admit__bitmap_is_the_jobs);

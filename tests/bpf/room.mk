@@ -36,3 +36,31 @@ $(B)/bench-relay: $(B)/tests/bench/relay.o $(B)/tests/bpf/drive.o \
 	$(CC) $(LDFLAGS_ALL) -o $@ $(filter-out %.bpf.o,$^) -lbpf -lpthread
 
 BENCH_BINS += $(B)/bench-relay
+
+# The names forwarder: a world of its own.
+NAMES_WORLD := $(addprefix $(B)/tests/bpf/names_,frame.o world.o) \
+	$(B)/userspace/ndn/libndn.a
+
+$(B)/tests/bpf/names_drive.bpf.o: tests/bpf/names_drive.bpf.c
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
+
+$(B)/tests/bench/names.o: CPPFLAGS_ALL += -DTRIB_DRIVE_DIR='"$(B)/tests/bpf"'
+
+$(B)/bench-names: $(B)/tests/bench/names.o $(NAMES_WORLD) \
+		$(B)/tests/bpf/names_drive.bpf.o
+	$(CC) $(LDFLAGS_ALL) -o $@ $(filter-out %.bpf.o,$^) -lbpf $(NDN_LIBS)
+
+BENCH_BINS += $(B)/bench-names
+
+NAMES_TESTS := $(addprefix $(B)/tests/bpf/,names names_ask names_live)
+
+$(NAMES_TESTS): %: %.o $(NAMES_WORLD)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lbpf $(NDN_LIBS)
+
+CHECK_TESTS += $(NAMES_TESTS)
+
+$(B)/tests/bpf/names_tail: $(B)/tests/bpf/names_tail.o $(BPF_WORLD) $(NAMES_WORLD)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lbpf $(NDN_LIBS)
+
+CHECK_TESTS += $(B)/tests/bpf/names_tail

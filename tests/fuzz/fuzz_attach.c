@@ -36,6 +36,8 @@ static struct tree T[TREES];
 static struct face F, group[TREES];
 static int peer[CONNS]; /* the other ends; -1: none */
 static struct conn *conn[CONNS];
+static bool resumes[CONNS]; /* said so, without mapped delivery */
+static const struct in6_addr PS = {.s6_addr = {[15] = 9}};
 static uint32_t next_uid;
 static int plugging;
 static unsigned int rings;
@@ -204,12 +206,27 @@ void join_idle(struct tribd *d, struct tree *t)
 	(void)t;
 }
 
+/* To the PS, of a row of workers. */
+int udp_send_to(struct tribd *d, const struct in6_addr *to, uint16_t port,
+		const void *data, size_t len)
+{
+	const struct trib_hdr *h = data;
+
+	(void)d;
+	must(IN6_ARE_ADDR_EQUAL(to, &PS) && port == TRIB_UDP_PORT,
+	     "not the PS");
+	must(len == sizeof(*h) && h->type == TRIB_T_ABORT && h->epoch,
+	     "not what the PS is told");
+	return 0;
+}
+
 /* --- what must hold */
 
 static void ranks_hold(void)
 {
 	unsigned int have[RANKS] = {0}, held = 0;
 	bool taken[RANKS] = {false}, here[RANKS] = {false};
+	bool late[RANKS] = {false}; /* by sockets: its trees are to be named */
 
 	for (int i = 0; i < CONNS; i++) {
 		if (!conn[i] || !conn[i]->job)
@@ -219,6 +236,7 @@ static void ranks_hold(void)
 		must(!conn[i]->cred.uid || conn[i]->cred.uid == OWNER,
 		     "a stranger has a rank");
 		held++;
+		late[conn[i]->rank] = resumes[i];
 	}
 	for (int i = 0; i < TREES; i++)
 		for (unsigned int k = 0; k < T[i].nlocal; k++) {
@@ -227,7 +245,7 @@ static void ranks_hold(void)
 		}
 	/* Who resumes goes on in the trees that it had, not in newer ones. */
 	for (int i = 0; i < RANKS; i++)
-		must(!here[i] || taken[i] == (have[i] != 0),
+		must(!here[i] || taken[i] == (have[i] != 0) || late[i],
 		     "a rank is neither free nor taken");
 	must(rings <= held, "a ring has no rank");
 }
@@ -241,6 +259,15 @@ static void groups_hold(const struct trib_attach_rep *rep)
 		const struct trib_attach_tree *a = &rep->tree[i];
 		uint16_t port = group[a->tree - 1].udp_port;
 
+		if (T[a->tree - 1].ps_port) {
+			must(!(rep->flags & TRIB_ATTACH_MAPPED) &&
+				     a->flags == TRIB_ATTACH_SHARED &&
+				     a->recv_port == 7500 + rep->rank &&
+				     a->child == rep->rank && a->nhop == 1 &&
+				     a->hop[0].relay == 3,
+			     "not what the row of workers says");
+			continue;
+		}
 		if (!a->recv_port) {
 			must(!port || port == TRIB_UDP_PORT,
 			     "cells for what XDP does not see");
@@ -296,6 +323,9 @@ static void say(struct input *in, int i)
 		m.raw[take8(in) % sizeof(m.req)] ^= take8(in);
 	if (bend >= 0xe0)
 		len = take8(in) % sizeof(m.raw);
+	resumes[i] |=
+		(m.req.flags & (TRIB_ATTACH_RESUME | TRIB_ATTACH_MAPPED)) ==
+		TRIB_ATTACH_RESUME;
 	send(peer[i], &m, len, MSG_DONTWAIT);
 }
 
@@ -308,6 +338,7 @@ static void plug(struct input *in, int i)
 	     "socketpair()");
 	next_uid = uids[take8(in) & 3];
 	peer[i] = fd[0];
+	resumes[i] = false;
 	plugging = i;
 	conn_new(&D, fd[1]);
 	must(conn[i] != NULL, "a connection is refused");
@@ -373,11 +404,20 @@ static void start(struct input *in)
 		T[i].id = (uint16_t)(1 + i);
 		T[i].job = &J;
 		T[i].parent = &F;
+		if (i && groups & 0x80) {
+			T[i].parent = NULL;
+			T[i].ps = PS;
+			T[i].ps_port = TRIB_UDP_PORT;
+			T[i].nhop = 1;
+			T[i].hop[0] = (struct hop){&F, 3};
+		}
 		group[i].udp_port = ports[groups >> 2 * i & 3];
 		group[i].addr.s6_addr[12] = 239;
 		T[i].nlocal = RANKS - (unsigned int)i;
-		for (unsigned int k = 0; k < T[i].nlocal; k++)
+		for (unsigned int k = 0; k < T[i].nlocal; k++) {
 			T[i].local[k].rank = (uint16_t)k;
+			T[i].local[k].port = (uint16_t)(7500 + k);
+		}
 		TAILQ_INSERT_TAIL(&D.trees, &T[i], link);
 	}
 	rings = 0;

@@ -176,13 +176,61 @@ static void put_request(struct input *in)
 
 /* --- what must hold */
 
+/* @held: bit of each tree that is; @rate: of all jobs. */
 struct shape {
-	unsigned int faces, jobs, trees;
+	uint64_t faces, jobs, trees, held, rate;
 };
 
 static struct shape shape_of(void)
 {
-	return (struct shape){D.nfaces, D.njobs, D.ntrees};
+	struct shape s = {D.nfaces, D.njobs, D.ntrees, 0, 0};
+	const struct tree *t;
+	const struct job *j;
+
+	TAILQ_FOREACH(t, &D.trees, link)
+		s.held |= (uint64_t)t->held << (t->id & 63);
+	TAILQ_FOREACH(j, &D.jobs, link)
+		s.rate = s.rate * 31 + j->rate;
+	return s;
+}
+
+/* A switch touches no more than who is held, and a setting no more than that. */
+static void change_holds(uint8_t cmd, const struct shape *was,
+			 const struct shape *is)
+{
+	bool same = was->faces == is->faces && was->jobs == is->jobs &&
+		    was->trees == is->trees;
+
+	if (cmd == TRIB_CMD_TREE_SWITCH)
+		must(same && was->rate == is->rate, "a switch did more");
+	if (cmd == TRIB_CMD_JOB_SET)
+		must(same && was->held == is->held, "a setting did more");
+}
+
+/* Nothing of it is in the maps, and no two ranks have one port. */
+static void worker_holds(const struct tree *t)
+{
+	unsigned int i, k;
+	struct tree *o;
+
+	must(t->weight && t->weight <= TRIB_TREE_WEIGHT_MAX, "a weight");
+	must(t->nlocal && !t->nchild && !t->parent && !t->ndown && !t->relay &&
+		     !t->slots && !t->row.flags && t->nhop <= TRIB_ATTACH_HOPS,
+	     "a row of workers");
+	for (i = 0; i < t->nhop; i++)
+		must(t->hop[i].relay && t->hop[i].relay != TRIB_RELAY_PS &&
+			     t->hop[i].face,
+		     "a hop");
+	TAILQ_FOREACH(o, &D.trees, link)
+		for (i = 0; i < t->nlocal; i++)
+			for (k = 0; k < o->nlocal; k++)
+				must(t->local[i].port >= 1024 &&
+					     (t->local[i].port !=
+						      o->local[k].port ||
+					      (t->local[i].rank ==
+						       o->local[k].rank &&
+					       t->job == o->job)),
+				     "a port of two ranks");
 }
 
 static void counts_hold(void)
@@ -207,7 +255,7 @@ static void counts_hold(void)
 	TAILQ_FOREACH(t, &D.trees, link) {
 		trees++;
 		slots += t->slots;
-		used += t->nchild + t->ndown + !!t->parent;
+		used += t->nchild + t->ndown + !!t->parent + t->nhop;
 		must(t->job && t->nchild <= TRIB_CHILDREN_MAX, "a tree");
 		must(t->id < D.config.ntrees, "a tree's number");
 		must(t->row.slot0 + t->slots <= D.config.nslots, "slots");
@@ -216,6 +264,8 @@ static void counts_hold(void)
 			      t->cap <= D.config.npool &&
 			      t->mark0 + 2 * t->job->window <= D.config.nmarks),
 		     "a shared tree");
+		if (t->ps_port)
+			worker_holds(t);
 	}
 	must(faces == D.nfaces && jobs == D.njobs && trees == D.ntrees,
 	     "objects are miscounted");
@@ -245,6 +295,7 @@ static void one_request(struct input *in)
 	if (!errors || last_error || message_uid)
 		must(!memcmp(&before, &after, sizeof(before)),
 		     "what was refused, or only read, changed something");
+	change_holds(genl->cmd, &before, &after);
 	if (message_uid && genl->cmd < TRIB_CMD__MAX &&
 	    nl_command[genl->cmd].changes)
 		must(last_error, "somebody may change things");
@@ -255,6 +306,7 @@ static void furnish(void)
 {
 	static const char *const name[] = {"a", "b", "c", "up"};
 	struct job_spec job = {.name = "train", .world = 4, .window = 4};
+	struct job_spec other = {.name = "eval", .world = 4, .window = 4};
 	struct reason why;
 
 	for (int i = 0; i < 4; i++) {
@@ -266,7 +318,8 @@ static void furnish(void)
 		snprintf(s.ifname, sizeof(s.ifname), "p%d", i);
 		must(!face_new(&D, &s, &why), "face_new()");
 	}
-	must(!job_new(&D, &job, &why), "job_new()");
+	must(!job_new(&D, &job, &why) && !job_new(&D, &other, &why),
+	     "job_new()");
 }
 
 static void start(bool furnished)
@@ -392,6 +445,48 @@ static void write_tree(struct output *o)
 		attr_word(o, TRIB_A_TREE_DOWN, rnd(o, 5));
 }
 
+/* Bytes as they are, @n of them. */
+static void attr_bytes(struct output *o, int type, const uint8_t *v,
+		       unsigned int n)
+{
+	byte(o, (unsigned int)type);
+	byte(o, 0);
+	while (n--)
+		byte(o, *v++);
+}
+
+static void write_worker(struct output *o)
+{
+	uint8_t ps[16] = {[10] = 0xff, 0xff, 10, 0, 9, 2};
+	uint8_t group[16] = {[10] = 0xff, 0xff, 239, 1, 1, 2};
+	unsigned int nlocal = rnd(o, 3), nhop = rnd(o, 5);
+	bool has_group = !rnd(o, 4), job2 = !rnd(o, 4);
+	bool has_weight = !rnd(o, 4);
+
+	byte(o, TRIB_CMD_TREE_NEW);
+	byte(o, 1);
+	attr_nest(o, TRIB_A_TREE, 2 + nlocal + nhop + has_group +
+					has_weight);
+	attr_word(o, TRIB_A_TREE_JOB, job2 ? 6 : 5);
+	attr_bytes(o, TRIB_A_TREE_PS, ps, sizeof(ps));
+	for (unsigned int i = 0; i < nlocal; i++) {
+		uint8_t port[2] = {(uint8_t)rnd(o, 4), 0x1d};
+
+		attr_nest(o, TRIB_A_TREE_LOCAL, 2);
+		attr_small(o, TRIB_A_CHILD_RANK, rnd(o, 4));
+		attr_bytes(o, TRIB_A_CHILD_PORT, port, sizeof(port));
+	}
+	for (unsigned int i = 0; i < nhop; i++) {
+		attr_nest(o, TRIB_A_TREE_HOP, 2);
+		attr_small(o, TRIB_A_CHILD_RELAY, i + !!rnd(o, 8));
+		attr_word(o, TRIB_A_CHILD_FACE, (int)rnd(o, 5));
+	}
+	if (has_group)
+		attr_bytes(o, TRIB_A_TREE_GROUP, group, sizeof(group));
+	if (has_weight)
+		attr_small(o, TRIB_A_TREE_WEIGHT, rnd(o, 80));
+}
+
 static void write_use(struct output *o)
 {
 	static const uint8_t cmds[] = {TRIB_CMD_TREE_DEL, TRIB_CMD_TREE_GET,
@@ -401,6 +496,32 @@ static void write_use(struct output *o)
 	byte(o, 1);
 	attr_nest(o, TRIB_A_TREE, 1);
 	attr_small(o, TRIB_A_TREE_ID, 1 + rnd(o, 3));
+}
+
+/* New workers get some trees, perhaps ones that are not there. */
+static void write_switch(struct output *o)
+{
+	unsigned int live = rnd(o, 4);
+
+	byte(o, TRIB_CMD_TREE_SWITCH);
+	byte(o, 1);
+	attr_nest(o, TRIB_A_TREE, 1 + live);
+	attr_word(o, TRIB_A_TREE_JOB, 5 + !rnd(o, 8));
+	while (live--)
+		attr_small(o, TRIB_A_TREE_LIVE, rnd(o, 5));
+}
+
+static void write_set(struct output *o)
+{
+	unsigned int more = !rnd(o, 4);
+
+	byte(o, TRIB_CMD_JOB_SET);
+	byte(o, 1);
+	attr_nest(o, TRIB_A_JOB, 2 + more);
+	attr_word(o, TRIB_A_JOB_NAME, 5 + !rnd(o, 8));
+	attr_small(o, TRIB_A_JOB_RATE, rnd(o, 256));
+	if (more) /* what a job keeps for life */
+		attr_small(o, TRIB_A_JOB_WORLD, rnd(o, 8));
 }
 
 static void write_dump(struct output *o)
@@ -426,7 +547,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 			       unsigned int seed)
 {
 	static void (*const write[])(struct output * o) = {
-		write_tree, write_tree, write_use, write_dump, write_del,
+		write_tree, write_tree, write_worker, write_use,
+		write_dump, write_del,	write_switch, write_set,
 	};
 	struct output o = {data, size, max, seed};
 
@@ -437,6 +559,6 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 		byte(&o, 1);
 	}
 	for (unsigned int n = 1 + rnd(&o, 8); n; n--)
-		write[rnd(&o, 5)](&o);
+		write[rnd(&o, 8)](&o);
 	return o.size;
 }

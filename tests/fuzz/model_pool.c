@@ -48,6 +48,19 @@ static int neighbour(const struct view *v, const struct trib_tree *t)
 	return -1;
 }
 
+/* Not a neighbour, but the tree's: its values come by here, by whatever way. */
+static bool is_guest(const struct trib_hdr *h, int tree)
+{
+	const struct trib_tree *t = &rig.trees[tree];
+	unsigned int rank = ntohs(h->child);
+
+	for (int i = 0; i < t->nchild; i++)
+		if (t->child[i].rank == rank)
+			return false;
+	return h->type < TRIB_T_JOIN && rank < 64 * TRIB_BMWORDS_MAX &&
+	       be64toh(rig.pools[tree].mask[rank / 64]) >> rank % 64 & 1;
+}
+
 static int who_up(const struct view *v, int tree)
 {
 	const struct trib_tree *t = &rig.trees[tree];
@@ -55,8 +68,12 @@ static int who_up(const struct view *v, int tree)
 	int child = neighbour(v, t);
 	uint8_t addr[16];
 
+	if (child < 0 && !is_for_us(v, tree))
+		return LEAVE;
+	if (child < 0 && !is_guest(h, tree))
+		return TRIB_DROP_FACE;
 	if (child < 0)
-		return is_for_us(v, tree) ? TRIB_DROP_FACE : LEAVE;
+		return ntohs(h->child) < t->world ? 0 : TRIB_DROP_CHILD;
 	if (h->type >= TRIB_T_JOIN)
 		return LEAVE;
 	rig_local(tree, rig_port(tree, child), addr);

@@ -37,6 +37,24 @@ printf 'trib://%s' "[fd00::1]:7417/train?$query" >"$tmp/ticket/v6"
 printf 'trib://%s' "10.0.0.1/train?$query:7418@239.77.0.1" >"$tmp/ticket/g4"
 printf 'trib://%s' "[fd00::1]/train?$query:7418@[ff15::77]" >"$tmp/ticket/g6"
 short ticket 100000 400 -dict=tests/fuzz/ticket.dict "$tmp/ticket"
+mkdir "$tmp/ndn"
+name='\x07\x0b\x08\x02ps\x08\x02jb\x32\x01\x00'
+digest='\x02\x20aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbb'
+sig='\x16\x03\x1b\x01\x00\x17\x01s'
+# shellcheck disable=SC2059 # the bytes are the format
+{
+	printf "p\x05\x18$name\x21\x00\x0a\x041234\x22\x01\x05" \
+		>"$tmp/ndn/interest"
+	printf "p\x05\x27\x07\x22$digest\x24\x01p" >"$tmp/ndn/params"
+	printf "p\x06\x1d$name\x14\x03\x19\x01\x0a\x15\x01x$sig" \
+		>"$tmp/ndn/data"
+	printf "p\x64\x18\x62\x01t\xfd\x03\x20\x00\x50\x0f\x05\x0d$name" \
+		>"$tmp/ndn/lp"
+	printf 'd\x00\x0f\x03\x01\x08\x00\x02psjob' >"$tmp/ndn/d"
+	printf 'i\x07\x3f\x03\x01\x08\x00\x02psjob' >"$tmp/ndn/i"
+	printf 't/ps/job/v=3/seg=0' >"$tmp/ndn/text"
+}
+short ndn 300000 600 -dict=tests/fuzz/ndn.dict "$tmp/ndn"
 short netlink 3000 1500
 short join 10000 600
 short attach 20000 300

@@ -244,6 +244,7 @@ static void add_member(struct trib_group *g, int group, int tree, int child)
 	const struct trib_peer *p = child < 0 ? &fresh_trees[tree].parent
 					      : &fresh_trees[tree].child[child];
 	struct trib_rewrite_key key = {group, p->ifindex};
+	uint32_t last = g->n ? g->ifindex[g->n - 1] : 0;
 	struct trib_rewrite r = {
 		.dmac = {2, 0, tree, 0, 0, child},
 		.smac = {2, 1, tree, 0, 0, child},
@@ -258,8 +259,11 @@ static void add_member(struct trib_group *g, int group, int tree, int child)
 		.child = child < 0 ? 2 : 0,
 	};
 
+	/* Without devmaps a port may have several members in a row. */
+	if (tree == T_GENERIC && last == p->ifindex)
+		key.group |= 1 << TRIB_NTH_SHIFT;
 	for (uint32_t i = 0; i < g->n; i++)
-		if (g->ifindex[i] == p->ifindex)
+		if (g->ifindex[i] == p->ifindex && key.group == (uint32_t)group)
 			return;
 	memcpy(r.daddr, p->addr, 16);
 	address(tree, 1, rig_port(tree, child), (uint8_t *)r.saddr);
@@ -302,6 +306,10 @@ static void make_groups(int tree)
 			add_member(&down, GROUP_DOWN(tree), tree, i);
 			add_member(&all, GROUP_ALL(tree), tree, i);
 		}
+	if (tree == T_GENERIC) {
+		add_member(&down, GROUP_DOWN(tree), tree, t->nchild - 1);
+		add_member(&all, GROUP_ALL(tree), tree, t->nchild - 1);
+	}
 	if (!(t->flags & TRIB_TREE_ROOT)) {
 		add_member(&up, GROUP_UP(tree), tree, -1);
 		add_member(&all, GROUP_ALL(tree), tree, -1);

@@ -27,7 +27,7 @@ FUZZ_NETLINK := tests/fuzz/fuzz_netlink.c tests/fuzz/daemon_double.c \
 	$(addprefix userspace/daemon/,nl_client.c nl_policy.c nl_face.c \
 	nl_group.c nl_job.c nl_stats.c nl_status.c nl_tree.c nl_tree_get.c \
 	face.c face_spec.c job.c tree.c tree_spec.c ticket.c row.c stats.c \
-	pool.c pool_spec.c slots.c)
+	pool.c pool_spec.c slots.c worker.c worker_spec.c)
 
 build/fuzz-netlink: $(FUZZ_NETLINK) userspace/daemon/netlink.c \
 		$(wildcard userspace/daemon/*.h)
@@ -52,11 +52,31 @@ build/fuzz-lib: $(FUZZ_LIB) userspace/lib/udp.c $(KERNELS_OBJS) \
 	$(CLANG) $(FUZZ_SAN_CFLAGS) -Wl,--wrap=clock_gettime -o $@ \
 		$(FUZZ_LIB) $(KERNELS_OBJS) -lpthread -lm
 
-build/fuzz-attach: tests/fuzz/fuzz_attach.c userspace/daemon/place.c \
-		userspace/daemon/attach.c $(wildcard userspace/daemon/*.h)
-	@mkdir -p $(@D)
-	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ tests/fuzz/fuzz_attach.c \
-		userspace/daemon/place.c
+FUZZ_ATTACH := tests/fuzz/fuzz_attach.c \
+	$(addprefix userspace/daemon/,place.c worker.c)
 
-CHECK_BINS += $(addprefix build/fuzz-,attach join lib netlink ticket)
+build/fuzz-attach: $(FUZZ_ATTACH) userspace/daemon/attach.c \
+		$(wildcard userspace/daemon/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_ATTACH)
+
+build/fuzz-ndn: tests/fuzz/fuzz_ndn.c $(wildcard userspace/ndn/*.[ch]) \
+		kmod/uapi/trib_ndn.h
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(filter %.c,$^) -lsodium
+
+FUZZ_NAMES := tests/fuzz/fuzz_names.c \
+	$(addprefix tests/bpf/,names_world.c names_frame.c) \
+	$(wildcard userspace/ndn/*.c)
+
+build/fuzz-names: $(FUZZ_NAMES) $(wildcard userspace/ndn/*.h bpf/names_work.h \
+		tests/bpf/names_world.h kmod/uapi/trib_n*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_CFLAGS) -DTRIB_BPF_DIR='"build/bpf"' -o $@ \
+		$(FUZZ_NAMES) -lbpf -lsodium
+
+CHECK_BINS += build/fuzz-names
+CHECK_TESTS += tests/fuzz/names.t
+
+CHECK_BINS += $(addprefix build/fuzz-,attach join lib ndn netlink ticket)
 CHECK_TESTS += tests/fuzz/parsers.t

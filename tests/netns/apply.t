@@ -4,90 +4,8 @@
 #
 #	star: w0 w1 --- r0		tree: w0 w1 - r1 \
 #						w2 w3 - r2 -- r0
-# shellcheck disable=SC2317 # functions are called by ok
-# shellcheck source=tests/netns/lib.sh
-. "$(dirname "$0")/lib.sh"
-
-need_root
-need_programs trib tribd trib-perf
-bin=$(realpath "$TRIB_BUILD")
-PATH=$bin:$PATH
-
-on() { fabric exec "$1" -- trib "${@:2}"; }
-
-# bare KIND HOST...: a fabric whose tribds are told nothing.
-bare()
-{
-	local host f
-
-	hosts=("${@:2}")
-	new_fabric
-	fabric up "$1" --workers 2 >/dev/null || return 1
-	for host in "${hosts[@]}"; do
-		on "$host" job del train || return 1
-		for f in $(on "$host" -j face show |
-			grep -oE '"name":"[^"]*"' | cut -d'"' -f4); do
-			on "$host" face del "$f" || return 1
-		done
-	done
-}
-
-# make_plan SPEC RELAYS FILE [MORE]
-make_plan()
-{
-	local job='"name":"train","workers":"all","window":64'
-
-	echo "{\"jobs\":[{$job,\"max_relays\":$2${4-}}]}" >"$scratch/jobs"
-	trib plan --builtin "$1" "$scratch/jobs" -o "$3" >/dev/null
-}
-
-apply() { trib apply "$@" --via "nsenter --net=/run/netns/$fab-{} --"; }
-
-# world: what all hosts have, without what changes by itself.
-world()
-{
-	local host what
-
-	for host in "${hosts[@]}"; do
-		for what in face job tree; do
-			on "$host" -p "$what" show || return 1
-		done | grep -vE '"(samples|lag_ns|last|chunk|seen_ms|mac|pid)"' |
-			sed "s/^/$host /"
-	done
-}
-
-# change FILE CODE: the plan in FILE, changed by Python that knows it as p.
-change()
-{
-	python3 - "$scratch/plan" "$1" "$2" <<-'EOF_PY'
-	import json, sys
-	p = json.load(open(sys.argv[1]))
-	h = {x["host"]: x for x in p["hosts"]}
-	exec(sys.argv[3])
-	json.dump(p, open(sys.argv[2], "w"))
-	EOF_PY
-}
-
-sums()
-{
-	fabric run --fail-fast -- trib-perf -b 64K -e 64K -n 20 \
-		>"$scratch/perf" 2>&1 || { cat "$scratch/perf"; return 1; }
-}
-
-# refuses NAME FILE PATTERN: with this reason, and nothing is changed.
-refuses()
-{
-	local before after text
-
-	before=$(world)
-	if text=$(apply "$2" 2>&1); then
-		fail "$1"
-		return
-	fi
-	after=$(world)
-	matches "$1" "$text" "$3"
-	is "$1"_changes_nothing "$after" "$before"
-}
+# shellcheck source=tests/netns/apply.sh
+. "$(dirname "$0")/apply.sh"
 
 star()
 {
@@ -200,7 +118,23 @@ two_tiers()
 	is apply__plan_of_before_again "$(apply "$scratch/plan" --diff 2>&1)" ''
 	matches apply__takes_the_cookie_of_the_plan \
 		"$(on w3 -j job show train)" '"cookie":"0x0000000000005eed"'
+	one_relay
 	fabric down >/dev/null
+}
+
+# Fewer relays: now the core's children are two by two behind routers, which do
+# not know any multicast group.
+one_relay()
+{
+	make_plan two-tier:2,2 1 "$scratch/one" ',"relays":["r0"]'
+	ok one_relay__takes_the_place_of_three apply "$scratch/one"
+	ok one_relay__sums sums
+	within one_relay__nobody_asks_again \
+		"$(on r0 -j stats | grep -o '"name":"rx-resend","value":[0-9]*' |
+			cut -d: -f3)" 0 20
+	is one_relay__routers_send_nothing_back \
+		"$(on r0 -j stats | grep -o '"name":"drop-face","value":[0-9]*' |
+			cut -d: -f3)" 0
 }
 
 star

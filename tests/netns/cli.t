@@ -593,7 +593,7 @@ refuse 1 'no job x' job ticket x rank 0
 refuse 2 'rank R is missing' job ticket train
 refuse 1 'rank 2' job ticket train rank 2
 refuse 1 '"1024"' job ticket train rank 1024
-refuse 2 'child FACE[:RANK] or parent FACE is missing' tree add train
+refuse 2 'child FACE[:RANK], parent FACE or ps ADDR is missing' tree add train
 refuse 1 'no job x' tree add x child w0:0
 refuse 1 'no face nobody' tree add train child nobody:0 w1:1
 refuse 1 'rank 2' tree add train child w0:0 w1:2

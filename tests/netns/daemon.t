@@ -123,11 +123,19 @@ def trees():
            pins.lookup('cells', 9) is None)
 
 
+NTH_SHIFT = 24  # TRIB_NTH_SHIFT
+
+
 def several_behind_one_port():
     trib('face add w2b dev v2 addr 10.9.2.3')
-    rc, text = trib.fails('tree add train child w2:2 child w2b:3')
-    tap.ok('group__two_addresses_behind_one_port_are_refused',
-           rc == 1 and 'v2' in text and '`down`' in text, text)
+    trib('tree add train id 8 child w2:2 child w2b:3')
+    g, rows = group(8, 'down'), pins.rewrites()
+    rows = [rows.get((g + (nth << NTH_SHIFT), index['v2'])) for nth in (0, 1)]
+    tap.ok('group__each_behind_one_port_gets_its_copy',
+           pins.members(g) == [index['v2']] * 2 and
+           [r and v4_text(r['daddr']) for r in rows] ==
+           ['10.9.2.2', '10.9.2.3'], rows)
+    trib('tree del 8')
     trib('face add mc dev v2 addr 239.7.7.7')
     trib('tree add train id 7 child w2:2 child w2b:3 child w0:0 down mc'
          ' down w0')

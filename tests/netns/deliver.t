@@ -320,12 +320,25 @@ def hostile(f):
     a.hello(rank=0)
     try:
         for e in range(5000):
-            a.send(struct.pack('=IHHII', 0x54524942, 1, EPOCH, 1, e))
+            a.send(struct.pack('=IHHII', 0x54524942, ATTACH_VERSION, EPOCH, 1, e))
         cut = False
     except OSError:
         cut = True
     tap.test('hostile__who_does_not_read_is_cut_off', cut)
     tap.test('hostile__tribd_lives', again(f, 1) == 0)
+
+
+def generations(f):
+    f.trib('w0', 'tree', 'add', 'train', 'id', '2', 'parent', 'up', 'index',
+           '0', 'local', '0:0', 'local', '1:1', 'held')
+    a = Attached(f.ns('w0'))
+    a.hello(rank=0)
+    f.trib('w0', 'tree', 'del', '2')
+    b = Attached(f.ns('w0'))
+    # Not before it is known to have a ring.
+    tap.test('generation__that_goes_leaves_others_their_rank_and_ring',
+             b.hello(flags=MAPPED | RESUME, rank=0) == errno.EBUSY, b.text)
+    a.close()
 
 
 def removal(f):
@@ -354,6 +367,7 @@ def main():
         restart(f, ranks, w, epoch)
         orphan(f, ranks, w)
         hostile(f)
+        generations(f)
         removal(f)
     finally:
         f.down()

@@ -9,6 +9,7 @@ set -uo pipefail
 
 need_root
 need_programs tests/netns/wire
+NL=$'\n'
 
 # rate HOST DEVICE BYTES: Mb/s that come in there in frames of so many bytes: in
 # the fastest of eight seconds, since other processes may take the CPU away.
@@ -144,7 +145,8 @@ shapes_are_connected()
 
 	for k in "star --workers 3:10.77.2.2" "star --ipv6:fd77:0:0:3::2" \
 		"star --one-nic:10.77.0.5" "tree --racks 3:10.77.8.2" \
-		"star --mtu 3400 --generic:10.77.2.2"; do
+		"star --mtu 3400 --generic:10.77.2.2" \
+		"two-tier 2,2,1:10.77.6.2"; do
 		new_fabric
 		# shellcheck disable=SC2086 # options
 		fabric up ${k%%:*} --plain >/dev/null
@@ -152,6 +154,68 @@ shapes_are_connected()
 			fabric exec w0 -- ping -q -c 1 -W 2 "${k#*:}"
 		fabric down
 	done
+}
+
+fat_trees_are_connected()
+{
+	new_fabric
+	fabric up fat-tree 2 --plain --rate 1g >/dev/null
+	ok "up__connects: fat-tree 2" fabric exec h0 -- \
+		ping -q -c 1 -W 2 10.77.5.2
+	fabric down
+}
+
+# What a file says of links, roles and addresses; what it does not say is made
+# up and written down.
+files_are_built()
+{
+	local rates text
+
+	new_fabric
+	cat >"$scratch/topo.json" <<-'EOF'
+	{"switches": ["s", {"name": "t.0", "relay": false}],
+	 "hosts": ["a", "b"], "capacity": "1G",
+	 "links": [{"a": "s", "b": "t.0", "capacity": "20M"},
+	           {"a": "a", "b": "s", "a_dev": "nic", "a_addr": "192.0.2.7",
+	            "capacity": "50M"},
+	           {"a": "t.0", "b": "b"}]}
+	EOF
+	fabric up file "$scratch/topo.json" >/dev/null
+	rates=$(fabric exec wires -- tc qdisc show | grep -o 'rate [^ ]*' |
+		sort | uniq -c | awk '{print $1 "*" $3}' | tr '\n' ' ')
+	is "file__links_have_their_capacity" "$rates" "2*1Gbit 2*20Mbit 2*50Mbit "
+	ok "file__hosts_are_connected" fabric exec a -- \
+		ping -q -c 1 -W 2 10.77.2.2
+	ok "file__addresses_are_those_given" fabric exec b -- \
+		ping -q -c 1 -W 2 192.0.2.7
+	text=$(fabric status)
+	matches "file__relays_run_tribd" "$text" 's +relay .* pid [0-9]'
+	matches "file__other_switches_do_not" "$text" 't.0 +router +[^ ]+ +- +-'
+	text=${text#*topology: }
+	text=${text%%$'\n'*}
+	ok "file__complete_topology_is_the_same" \
+		"$TRIB_BUILD/trib" plan network "$text" -o "$scratch/again"
+	ok "file__its_network_too" cmp "$scratch/again" \
+		"/run/trib-fabric/$fab/network.json"
+	echo '{"jobs": [{"name": "few", "workers": ["b", "a"], "max_relays": 1},
+		{"name": "one", "workers": ["a"], "ps": "b", "max_relays": 0}]}' >"$scratch/jobs"
+	"$TRIB_BUILD/trib" plan "$text" "$scratch/jobs" -o "$scratch/plan" \
+		>/dev/null
+	matches "apply__diff_brings_nothing" \
+		"$(fabric apply "$scratch/plan" --diff; fabric run --job few -- true 2>&1)" \
+		"no plan brought 'few'"
+	ok "apply__brings_jobs" fabric apply "$scratch/plan"
+	is "run__workers_of_a_job" "$(fabric run --job few --tag -- \
+		sh -c 'echo $TRIB_JOB $RANK/$WORLD_SIZE' | sort | tr '\n' ' ')" \
+		"a: few 1/2 b: few 0/2 "
+	matches "run__asks_which_of_several_jobs" \
+		"$(fabric run -- true 2>&1)" '2 jobs: --job says which'
+	ok "apply__jobs_sum" fabric run --job few -- trib-perf -b 4k -e 4k
+	fabric down
+	ok "down__leaves_nothing_of_a_file" leaves_nothing "$fab"
+	fabric up file "$scratch/topo.json" --no-rate --plain >/dev/null
+	ok "file__no_rate_needs_no_wires" test ! -e "/run/netns/$fab-wires"
+	fabric down
 }
 
 run_behaves()
@@ -233,6 +297,8 @@ wires_have_their_rate
 wires_have_their_faults
 fabrics_live_side_by_side
 shapes_are_connected
+fat_trees_are_connected
+files_are_built
 run_behaves
 up_is_all_or_nothing
 daemons_come_and_go
@@ -253,5 +319,21 @@ bad star --generic --loss 1
 bad tree --one-nic
 bad star --nonsense 3
 bad star surplus
+bad file
+bad two-tier --rate 1g
+bad two-tier 2,2 --workers 3
+bad fat-tree 4 --ipv6
+bad file x --rate 1g
+bad star --no-rate
+
+# What the planner or a name is against: two lines, what is wrong and for whom.
+echo '{"hosts": ["a", "wires"], "links": [{"a": "a", "b": "wires"}]}' \
+	>"$scratch/topo.json"
+for spec in "two-tier 2" "fat-tree 3" "file /none" "file $scratch/topo.json"; do
+	# shellcheck disable=SC2086 # a kind and what goes with it
+	matches "up_refuses: ${spec/$scratch/}" "$(fabric up $spec 2>&1; echo $?)" \
+		"^[^$NL]+${NL}fabric: no [^$NL]+${NL}1\$"
+done
+ok "up__leaves_nothing_of_these" leaves_nothing "$fab"
 
 done_testing

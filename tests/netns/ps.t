@@ -245,7 +245,6 @@ def wrong_use():
             ('listen', ('--job', 'x'), 2, '--listen is missing'),
             ('address', ('--listen', '1.2.3', '--job', 'x'), 2,
              '--listen 1.2.3: not ADDR[:PORT]'),
-            ('job', ('--listen', '127.0.0.1'), 2, '--job is missing'),
             ('interval', ('--interval', '1'), 2, '--interval 1: 10 to'),
             ('file', ('--listen', '127.0.0.1', '--job', '/none'), 1, '/none:'),
             ('rest', ('--listen', '127.0.0.1', '--job', 'x', 'y'), 2,

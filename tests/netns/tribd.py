@@ -192,6 +192,51 @@ class Tribd:
             return int(f.read().split('VmRSS:')[1].split()[0])
 
 
+def finish(procs, seconds=60):
+    """Waits for all. (they ended well, what they said)"""
+    end, out = time.monotonic() + seconds, []
+    for q in procs:
+        try:
+            text = q.communicate(timeout=max(end - time.monotonic(), 1))[0]
+        except subprocess.TimeoutExpired:
+            q.kill()
+            text = q.communicate()[0] + '\nHANGS'
+        out.append('%s\n%s' % (q.returncode, text))
+    return all(q.returncode == 0 for q in procs), '\n'.join(out)
+
+
+class TribPs:
+    """trib-ps of some jobs' files; state, counters and log are in @folder."""
+
+    def __init__(self, ns, listen, files, folder, *args, wrap=()):
+        self.folder = folder
+        self.argv = ns.argv(*wrap, BUILD + '/trib-ps', '--listen', listen,
+                            '--state', folder + '/state', '--stats',
+                            folder + '/stats', '--interval', '50', *args)
+        for f in files:
+            self.argv += ('--job', f)
+        self.log = open(folder + '/ps.log', 'a+')
+        atexit.register(self.end)
+        self.start()
+
+    def start(self):
+        self.proc = subprocess.Popen(self.argv, stdout=self.log,
+                                     stderr=self.log)
+
+    def end(self):
+        self.proc.kill()
+        self.proc.wait()
+
+    def stats(self):
+        """Not older than now."""
+        time.sleep(0.15)  # a few of its intervals
+        with open(self.folder + '/stats') as f:
+            return json.load(f)
+
+    def tree(self, number=1):
+        return next(t for t in self.stats()['trees'] if t['tree'] == number)
+
+
 def tribd_fails(ns, *args, **kw):
     """A tribd that is to refuse: (status, its log)."""
     t = Tribd(ns, *args, wait=False, **kw)

@@ -37,6 +37,7 @@ ANY = 0xffff
 RING_BYTES = 65536
 CELL_HDR = 64
 
+ATTACH_VERSION = 2
 HDR = struct.Struct('>8B4HIIHHiQ')
 START_FMT = struct.Struct('>QQII8H64H')
 REP = struct.Struct('=IHHIHHHHHH8sQII240s')
@@ -176,8 +177,8 @@ class Attached:
         self.sock.send(data)
 
     def request(self, cmd, flags=0, rank=ANY, job='train'):
-        self.send(struct.pack('=IHHII64s', 0x54524942, 1, cmd, flags, rank,
-                              job.encode()))
+        self.send(struct.pack('=IHHII64s', 0x54524942, ATTACH_VERSION, cmd,
+                              flags, rank, job.encode()))
 
     def hello(self, flags=MAPPED, rank=ANY, job='train'):
         """0, or the errno that tribd answers."""
@@ -195,7 +196,7 @@ class Attached:
         return self.err
 
     def tell_epoch(self, tree, epoch):
-        self.send(struct.pack('=IHHII', 0x54524942, 1, EPOCH, tree, epoch))
+        self.send(struct.pack('=IHHII', 0x54524942, ATTACH_VERSION, EPOCH, tree, epoch))
         return struct.unpack('=IHH', self.sock.recv(64))[2]
 
     def bye(self):

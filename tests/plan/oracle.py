@@ -47,10 +47,12 @@ class Net:
         return node
 
     def path(self, a, b):
-        """Arcs from a to b."""
+        """Arcs from a to b: backwards, if the number of a's switch is higher."""
         if a == b:
             return []
         start, end = self.home(a), self.home(b)
+        if start > end:
+            return [arc[::-1] for arc in reversed(self.path(b, a))]
         arcs = [(a, start)] if start != a else []
         if start == b:
             return arcs
@@ -78,8 +80,9 @@ class Net:
 class Model:
     """The seed LP of one job with a PS, for any placement."""
 
-    def __init__(self, topo, job):
+    def __init__(self, topo, job, both_ways=False):
         self.net = net = Net(topo)
+        self.both_ways = both_ways
         self.scale = max(net.caps.values())
         self.workers = [net.index[w] for w in job["workers"]]
         self.ps = net.index[job["ps"]]
@@ -97,6 +100,8 @@ class Model:
 
         def flow(col, a, b, amount=1):
             for arc in net.path(a, b):
+                if self.both_ways:
+                    arc = min(arc), max(arc)
                 load.setdefault(arc, {})
                 load[arc][col] = load[arc].get(col, 0) + amount
 

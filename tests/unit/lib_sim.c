@@ -380,6 +380,7 @@ static void make_stream(struct trib *t, unsigned int i,
 	st->t = t;
 	st->index = i;
 	st->tree = (uint16_t)(1 + i);
+	st->weight = 1;
 	st->child = (uint16_t)w->child;
 	st->overhead = 42;
 	st->window = (uint16_t)o->window;
@@ -420,6 +421,7 @@ static void make_worker(struct sim *s, unsigned int i,
 	t->timeout_ns = (o->timeout_ms ? o->timeout_ms : 5000) * TRIB_MS;
 	t->place.rep.job = 7;
 	t->place.rep.cookie = 0x1122334455667788;
+	t->place.rep.rate = o->rate;
 	for (k = 0; k < (o->trees ? o->trees : 1); k++) {
 		s->relay[w->relay + k].child[w->child] = i;
 		make_stream(t, k, o, w);

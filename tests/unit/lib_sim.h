@@ -104,6 +104,7 @@ struct sim_options {
 	unsigned int window;
 	unsigned int nval;
 	unsigned int timeout_ms;
+	uint64_t rate; /* planned; 0: none */
 	struct sim_wire wire; /* of every link, both directions */
 };
 

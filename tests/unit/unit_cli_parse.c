@@ -99,6 +99,42 @@ static void parse__addresses(void)
 	expect_eq(parse_addr("host", a), -EINVAL);
 }
 
+static void parse__hosts(void)
+{
+	static const char *const bad[] = {"",
+					  ":1",
+					  "10.0.0.1:",
+					  "10.0.0.1:0",
+					  "10.0.0.1:65536",
+					  "[10.0.0.1]",
+					  "[10.0.0.1]:5",
+					  "[fd00::1",
+					  "[fd00::1]5",
+					  "[]",
+					  "[]:5",
+					  "fd00::1]:5",
+					  "host:5"};
+	uint8_t addr[16], want[16];
+	uint16_t port;
+	size_t i;
+
+	expect_eq(parse_addr("10.0.0.1", want), 0);
+	expect_eq(parse_host("10.0.0.1", addr, &port), 0);
+	expect(!memcmp(addr, want, 16) && !port);
+	expect_eq(parse_host("10.0.0.1:7500", addr, &port), 0);
+	expect(!memcmp(addr, want, 16) && port == 7500);
+	expect_eq(parse_addr("fd00::1", want), 0);
+	expect_eq(parse_host("fd00::1", addr, &port), 0);
+	expect(!memcmp(addr, want, 16) && !port);
+	expect_eq(parse_host("[fd00::1]", addr, &port), 0);
+	expect(!memcmp(addr, want, 16) && !port);
+	expect_eq(parse_host("[fd00::1]:65535", addr, &port), 0);
+	expect(!memcmp(addr, want, 16) && port == 65535);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (!expect(parse_host(bad[i], addr, &port) != 0))
+			printf("# %s\n", bad[i]);
+}
+
 static void parse__macs(void)
 {
 	uint8_t m[6];
@@ -191,6 +227,8 @@ static const struct arg args[] = {
 	ARG_NUM("window", "W", ARG_U32, 4, 1, 16384, ARG_POW2),
 	ARG_ROW("child", "FACE[:RANK]", ARG_CHILD, 5, ARG_LIST),
 	ARG_ROW("local", "RANK[:INDEX]", ARG_LOCAL, 6, ARG_LIST),
+	ARG_ROW("hop", "RELAY:FACE", ARG_HOP, 7, ARG_LIST),
+	ARG_ROW("ps", "ADDR[:PORT]", ARG_HOST, 8, 0),
 };
 
 /* Parse a line split at blanks; the code, and the error in @c. */
@@ -247,6 +285,11 @@ static void args__first_value_is_never_a_keyword(void)
 
 	expect_eq(line(&c, "dev dev eth0", NULL, NULL), CLI_OK);
 	expect_eq(line(&c, "n0 dev eth0 child dev", NULL, NULL), CLI_OK);
+	expect_eq(
+		line(&c,
+		     "n0 dev eth0 local 1:63 2:1024 hop 1:a 65534:b ps [fd00::1]:7500",
+		     NULL, NULL),
+		CLI_OK);
 }
 
 static void bad(const char *text, int code, const char *offender)
@@ -281,6 +324,15 @@ static void args__errors_name_the_offender(void)
 	bad("n0 dev eth0 child a:1:2", CLI_ERROR, "\"1:2\"");
 	bad("n0 dev eth0 local a", CLI_ERROR, "\"a\"");
 	bad("n0 dev eth0 local 1:64", CLI_ERROR, "0 to 63");
+	bad("n0 dev eth0 local 1:1023", CLI_ERROR, "1024 to 65535");
+	bad("n0 dev eth0 local 1:65536", CLI_ERROR, "\"65536\"");
+	bad("n0 dev eth0 hop tor", CLI_ERROR, "RELAY:FACE");
+	bad("n0 dev eth0 hop tor:1", CLI_ERROR, "\"tor\"");
+	bad("n0 dev eth0 hop 0:tor", CLI_ERROR, "1 to 65534");
+	bad("n0 dev eth0 hop 123456789:tor", CLI_ERROR, "1 to 65534");
+	bad("n0 dev eth0 hop 1:", CLI_ERROR, "\"\"");
+	bad("n0 dev eth0 ps host", CLI_ERROR, "\"host\"");
+	bad("n0 dev eth0 ps 1.2.3.4 ps 1.2.3.5", CLI_USAGE, "twice");
 }
 
 static void args__too_many_children_are_refused(void)
@@ -303,6 +355,7 @@ int main(void)
 	run(parse__hexadecimal);
 	run(parse__rates);
 	run(parse__addresses);
+	run(parse__hosts);
 	run(parse__macs);
 	run(parse__users);
 	run(parse__seconds);

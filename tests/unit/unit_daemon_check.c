@@ -246,6 +246,70 @@ static void ticket__names_port_and_group_of_a_multicast_face(void)
 	expect(strstr(text, "&tree=1:1:7420@[ff15::77]"));
 }
 
+static bool ticket_is(uint16_t rank, const char *fmt)
+{
+	const struct job *j = job_find(&world, "train");
+	char text[512], want[512];
+
+	expect_eq(ticket_write(&world, j, rank, text, sizeof(text), &why), 0);
+	snprintf(want, sizeof(want), fmt, j->cookie);
+	if (!strcmp(text, want))
+		return true;
+	printf("# %s\n# %s\n", text, want);
+	return false;
+}
+
+static void ticket__of_a_rank_here_names_relays_and_ps(void)
+{
+	struct tree_spec s = spec_worker(1, v4("10.0.9.2"));
+
+	spec_local(&s, 5, INDEX_NONE);
+	s.local[0].port = 7500;
+	s.group = v4("239.1.1.2");
+	spec_hop(&s, 7, "b");
+	spec_hop(&s, 1, "up");
+	expect_eq(tree_restore(&world, &s, &why), 0);
+	s = spec_worker(2, v4("10.0.9.2"));
+	s.ps_port = 7999;
+	spec_local(&s, 5, INDEX_NONE);
+	spec_local(&s, 6, INDEX_NONE);
+	s.local[0].port = 7500;
+	expect_eq(tree_restore(&world, &s, &why), 0);
+	expect(ticket_is(
+		5,
+		"trib://10.0.1.2:7417/train?job=1&cookie=%016" PRIx64
+		"&rank=5&world=8&shared=1:7:10.0.9.2:7417,7500@239.1.1.2&via=1:1:10.0.3.2:7417&shared=2:0:10.0.9.2:7999,7500"));
+	/* No relay: any address will do. */
+	expect(ticket_is(6,
+			 "trib://10.0.9.2:7999/train?job=1&cookie=%016" PRIx64
+			 "&rank=6&world=8&shared=2:0:10.0.9.2:7999,7424"));
+	tree_find(&world, 1)->held = true;
+	expect(ticket_is(5,
+			 "trib://10.0.9.2:7999/train?job=1&cookie=%016" PRIx64
+			 "&rank=5&world=8&shared=2:0:10.0.9.2:7999,7500"));
+}
+
+static void ticket__of_a_relay_needs_the_ps_behind_it(void)
+{
+	const struct job *j = job_find(&world, "train");
+	struct tree_spec s = spec_make(1, "b:5");
+	char text[512];
+
+	world.config.npool = 8;
+	world.config.nmarks = 64;
+	face_find(&world, "b")->local = v4("10.0.1.1");
+	strcpy(s.parent, "up");
+	s.relay = 7;
+	s.next = TRIB_RELAY_PS;
+	expect_eq(tree_restore(&world, &s, &why), 0);
+	expect(ticket_is(5,
+			 "trib://10.0.1.1:7417/train?job=1&cookie=%016" PRIx64
+			 "&rank=5&world=8&shared=1:7:10.0.3.2:7417,7417"));
+	tree_find(&world, 1)->next = 1;
+	expect_eq(ticket_write(&world, j, 5, text, sizeof(text), &why), -EXDEV);
+	expect(says("behind relay 1"));
+}
+
 static void ticket__for_nobody_is_refused(void)
 {
 	const struct job *j = job_find(&world, "train");
@@ -330,7 +394,7 @@ static void stat__each_has_its_own_name_and_one_line(void)
 		}
 	}
 	/* Every enumerator but the end has one. */
-	expect_eq(n, (TRIB_POOL_PROBED + 1) +
+	expect_eq(n, (TRIB_RELAYED + 1) +
 			     (TRIB_DROP_WAITING - TRIB_DROP_SHORT + 1));
 	expect(!stat_text(TRIB_STAT__MAX));
 	expect(!stat_text(UINT32_MAX));
@@ -359,6 +423,8 @@ int main(void)
 	RUN(ticket__names_all_trees_of_the_rank);
 	RUN(ticket__ipv6_address_is_in_brackets);
 	RUN(ticket__names_port_and_group_of_a_multicast_face);
+	RUN(ticket__of_a_rank_here_names_relays_and_ps);
+	RUN(ticket__of_a_relay_needs_the_ps_behind_it);
 	RUN(ticket__for_nobody_is_refused);
 	RUN(instance__names);
 	RUN(adopt__map_that_differs_is_refused);

@@ -47,6 +47,18 @@ static void fill(void)
 	spec_parent(&s, "up", INDEX_NONE);
 	spec_local(&s, 7, 5);
 	add_tree(s, 0, 0);
+	s = spec_worker(10, v4("10.0.9.2"));
+	s.ps_port = 7500;
+	s.held = true;
+	s.group = v4("239.1.1.2");
+	spec_local(&s, 2, INDEX_NONE);
+	s.local[0].port = 65535;
+	spec_hop(&s, 65534, "up");
+	spec_hop(&s, 1, "a");
+	add_tree(s, 0, 0);
+	s = spec_worker(11, v6("fd00::9"));
+	spec_local(&s, 3, INDEX_NONE);
+	add_tree(s, 0, 0);
 }
 
 /* Empties the world but for what identifies it, and restores @doc. */
@@ -118,7 +130,7 @@ static void state__without_an_object_leaves_it_out(void)
 	expect_eq(json_array_size(json_object_get(doc, "trees")), 0);
 	json_decref(doc);
 	doc = state_pack(&world, tree_find(&world, 3));
-	expect_eq(json_array_size(json_object_get(doc, "trees")), 1);
+	expect_eq(json_array_size(json_object_get(doc, "trees")), 3);
 	json_decref(doc);
 	doc = state_pack(&world, face_find(&world, "six"));
 	expect_eq(json_array_size(json_object_get(doc, "faces")),

@@ -124,20 +124,6 @@ static void check__parent_that_is_a_child_is_refused(void)
 	refused(s, -EINVAL, "parent");
 }
 
-static void check__two_addresses_behind_one_port_need_a_down_face(void)
-{
-	struct tree_spec s = spec_make(1, "a:0 c:1 c2:2");
-
-	refused(s, -EINVAL, "down");
-	expect(says("p2") && says("c2"));
-	/* With one that does not cover all ports. */
-	spec_down(&s, "mc");
-	refused(s, -EINVAL, "port p0");
-	spec_down(&s, "a");
-	expect_eq(check(&s), 0);
-	expect_eq(t->ndown, 2);
-}
-
 static void check__unicast_down_face_must_reach_its_child(void)
 {
 	struct tree_spec s = spec_make(1, "c:1 c2:2");
@@ -246,6 +232,162 @@ static void check__local_ranks_must_be_children_or_have_an_index(void)
 }
 
 /* --- rows and groups */
+
+static void worker__row_is_accepted(void)
+{
+	struct tree_spec s = spec_worker(1, v4("10.0.9.2"));
+
+	spec_local(&s, 3, INDEX_NONE);
+	spec_local(&s, 4, INDEX_NONE);
+	s.local[1].port = 7600;
+	spec_hop(&s, 7, "up");
+	spec_hop(&s, 1, "a");
+	expect_eq(check(&s), 0);
+	expect_eq(t->local[0].port, TRIB_UDP_PORT_WORKER + 3);
+	expect_eq(t->local[1].port, 7600);
+	expect_eq(t->nhop, 2);
+	expect(t->hop[0].face == face_find(&world, "up"));
+	expect_eq(t->hop[1].relay, 1);
+	expect_eq(t->slots, 0);
+	expect_eq(t->up_child, INDEX_NONE);
+	s.nhop = 0;
+	expect_eq(check(&s), 0);
+	s = spec_worker(1, v6("fd00::9"));
+	spec_local(&s, 0, INDEX_NONE);
+	s.group = v6("ff15::77");
+	spec_hop(&s, 7, "six");
+	expect_eq(check(&s), 0);
+	expect(IN6_ARE_ADDR_EQUAL(&t->group, &s.group));
+}
+
+static struct tree_spec worker_spec(void)
+{
+	struct tree_spec s = spec_worker(1, v4("10.0.9.2"));
+
+	spec_local(&s, 3, INDEX_NONE);
+	spec_hop(&s, 7, "up");
+	return s;
+}
+
+static void worker__has_nothing_that_nodes_have(void)
+{
+	struct tree_spec s = worker_spec();
+
+	spec_children(&s, "a:0");
+	refused(s, -EINVAL, "children");
+	s = worker_spec();
+	strcpy(s.parent, "up");
+	refused(s, -EINVAL, "hop");
+	s = worker_spec();
+	s.up_child = 3;
+	refused(s, -EINVAL, "index");
+	s = worker_spec();
+	spec_down(&s, "mc");
+	refused(s, -EINVAL, "group");
+	s = worker_spec();
+	s.relay = 3;
+	refused(s, -EINVAL, "not both");
+	s = worker_spec();
+	s.cap = 1;
+	refused(s, -EINVAL, "cap");
+	s = worker_spec();
+	s.local[0].index = 2;
+	refused(s, -EINVAL, "RANK:PORT");
+	s = worker_spec();
+	s.nlocal = 0;
+	refused(s, -EINVAL, "nothing to do");
+}
+
+static void worker__addresses_that_make_no_sense_are_refused(void)
+{
+	struct tree_spec s = worker_spec();
+
+	s.ps = v4("0.0.0.0");
+	refused(s, -EINVAL, "ps 0.0.0.0");
+	s.ps = v4("239.1.1.1");
+	refused(s, -EINVAL, "ps 239.1.1.1");
+	s.ps = v6("fd00::9");
+	refused(s, -EINVAL, "face up and ps fd00::9");
+	s = worker_spec();
+	s.group = v4("10.0.9.3");
+	refused(s, -EINVAL, "group 10.0.9.3");
+	s.group = v6("ff15::77");
+	refused(s, -EINVAL, "IPv6");
+	s.group = v4("239.1.1.2");
+	spec_local(&s, 4, INDEX_NONE);
+	refused(s, -EINVAL, "2 ranks");
+}
+
+static void worker__hops_are_relays_and_no_two_the_same(void)
+{
+	struct tree_spec s = worker_spec();
+
+	s.hop[0].relay = 0;
+	refused(s, -ERANGE, "hop 0:up");
+	s.hop[0].relay = TRIB_RELAY_PS;
+	refused(s, -ERANGE, "hop 65535:up");
+	s = worker_spec();
+	spec_hop(&s, 8, "nobody");
+	refused(s, -ENOENT, "nobody");
+	s = worker_spec();
+	spec_hop(&s, 8, "mc");
+	refused(s, -EINVAL, "mc");
+	s = worker_spec();
+	spec_hop(&s, 7, "a");
+	refused(s, -EEXIST, "hop 7");
+}
+
+static void worker__ranks_have_a_port_each(void)
+{
+	struct tree_spec s = worker_spec();
+
+	s.local[0].rank = 8;
+	refused(s, -ERANGE, "rank 8");
+	s = worker_spec();
+	s.local[0].port = 1023;
+	refused(s, -ERANGE, "1023");
+	s.local[0].port = TRIB_UDP_PORT;
+	refused(s, -ERANGE, "7417");
+	s = worker_spec();
+	spec_local(&s, 3, INDEX_NONE);
+	refused(s, -EEXIST, "rank 3");
+	s.local[1].rank = 4;
+	s.local[1].port = TRIB_UDP_PORT_WORKER + 3;
+	refused(s, -EEXIST, "rank 4");
+	/* Of a node there is none to give. */
+	s = spec_make(1, "a:0");
+	spec_local(&s, 0, INDEX_NONE);
+	s.local[0].port = 7500;
+	refused(s, -EINVAL, "port 7500");
+	s = spec_make(1, "a:0");
+	spec_hop(&s, 7, "up");
+	refused(s, -EINVAL, "ps");
+}
+
+static void worker__port_is_one_ranks_alone(void)
+{
+	struct job_spec job = {.name = "eval", .world = 8};
+	struct tree_spec s = worker_spec(), other = spec_worker(2, s.ps);
+
+	expect_eq(job_restore(&world, &job, &why), 0);
+	expect_eq(tree_restore(&world, &s, &why), 0);
+	expect_eq(face_find(&world, "up")->trees, 1);
+	strcpy(other.job, "eval");
+	spec_local(&other, 3, INDEX_NONE);
+	expect_eq(check(&other), -EADDRINUSE);
+	expect(says("rank 3's of job train"));
+	other.local[0].port = 7500;
+	expect_eq(check(&other), 0);
+	/* The same rank, in another tree or generation. */
+	s.id = 2;
+	expect_eq(check(&s), 0);
+	/* Not a node of the same tree, and not the other way round. */
+	s.id = 1;
+	expect_eq(check(&s), -EEXIST);
+	s = spec_make(1, "a:0");
+	expect_eq(check(&s), -EEXIST);
+	expect(says("not both"));
+}
 
 static void row__of_a_root(void)
 {
@@ -366,6 +508,31 @@ static void group__explicit_down_replaces_the_children(void)
 	expect(!strcmp(f[1]->name, "a"));
 }
 
+static void group__children_behind_one_port_get_a_copy_each(void)
+{
+	struct tree_spec s = spec_make(1, "c:0 a:1 c2:2");
+	struct face *f[TRIB_GROUP_MAX];
+
+	expect_eq(check(&s), 0);
+	expect_eq(group_faces(t, GROUP_DOWN, f), 3);
+	/* In a row. */
+	expect(!strcmp(f[0]->name, "c"));
+	expect(!strcmp(f[1]->name, "c2"));
+	expect(!strcmp(f[2]->name, "a"));
+}
+
+static void group__down_face_covers_its_port_alone(void)
+{
+	struct tree_spec s = spec_make(1, "c:0 a:1 c2:2");
+	struct face *f[TRIB_GROUP_MAX];
+
+	spec_down(&s, "mc");
+	expect_eq(check(&s), 0);
+	expect_eq(group_faces(t, GROUP_DOWN, f), 2);
+	expect(!strcmp(f[0]->name, "mc"));
+	expect(!strcmp(f[1]->name, "a"));
+}
+
 static void group__worker_served_from_cells_is_no_member(void)
 {
 	struct tree_spec s = spec_make(1, "a:0 b:1");
@@ -412,7 +579,6 @@ int main(void)
 	RUN(check__rank_given_twice_is_refused);
 	RUN(check__parent_and_index_go_together);
 	RUN(check__parent_that_is_a_child_is_refused);
-	RUN(check__two_addresses_behind_one_port_need_a_down_face);
 	RUN(check__unicast_down_face_must_reach_its_child);
 	RUN(check__down_faces_that_make_no_sense_are_refused);
 	RUN(check__leaf_has_one_group_behind_its_parents_port);
@@ -421,6 +587,12 @@ int main(void)
 	RUN(check__both_ip_versions_in_one_tree_are_refused);
 	RUN(check__several_ranks_behind_one_face_are_accepted);
 	RUN(check__local_ranks_must_be_children_or_have_an_index);
+	RUN(worker__row_is_accepted);
+	RUN(worker__has_nothing_that_nodes_have);
+	RUN(worker__addresses_that_make_no_sense_are_refused);
+	RUN(worker__hops_are_relays_and_no_two_the_same);
+	RUN(worker__ranks_have_a_port_each);
+	RUN(worker__port_is_one_ranks_alone);
 	RUN(row__of_a_root);
 	RUN(row__of_an_inner_node);
 	RUN(row__of_a_leaf_has_no_groups);
@@ -428,6 +600,8 @@ int main(void)
 	RUN(row__of_64_children_is_full);
 	RUN(row__ipv6_is_marked);
 	RUN(group__explicit_down_replaces_the_children);
+	RUN(group__children_behind_one_port_get_a_copy_each);
+	RUN(group__down_face_covers_its_port_alone);
 	RUN(group__worker_served_from_cells_is_no_member);
 	RUN(group__numbers_belong_to_one_tree_and_kind);
 	free(t);

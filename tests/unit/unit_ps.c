@@ -1213,6 +1213,38 @@ static void config__is_read(void)
 	unlink("ps-unit.json");
 }
 
+static void config__local_is_the_relay_on_this_host(void)
+{
+	char why[256] = "", text[80];
+
+	ps = empty_ps();
+	ps->everywhere = true;
+	write_file("ps-unit.json",
+		   GOOD_HEAD GOOD_WORKERS
+		   "\"trees\": [{\"tree\": 3, \"group\": [\"10.0.0.9\", \"local\"]}]}");
+	expect_eq(ps_config_load(ps, "ps-unit.json", true, why, sizeof(why)),
+		  0);
+	expect(!ps->by_tree[3]->group[0].local);
+	expect(ps->by_tree[3]->group[1].local);
+	expect(!strcmp(ps_addr_text(&ps->by_tree[3]->group[1], text,
+				    sizeof(text)),
+		       "169.254.77.1:7417"));
+	end();
+	ps = empty_ps();
+	ps->everywhere = true;
+	write_file("ps-unit.json",
+		   GOOD_HEAD
+		   "\"workers\": [\"[fd77::2]\"],"
+		   "\"trees\": [{\"tree\": 3, \"group\": [\"local\"]}]}");
+	expect_eq(ps_config_load(ps, "ps-unit.json", false, why, sizeof(why)),
+		  0);
+	expect(!strcmp(ps_addr_text(&ps->by_tree[3]->group[0], text,
+				    sizeof(text)),
+		       "[fe80::77:1]:7417"));
+	end();
+	unlink("ps-unit.json");
+}
+
 static void config__errors_name_the_field_and_the_value(void)
 {
 	static const struct {
@@ -1260,6 +1292,9 @@ static void config__errors_name_the_field_and_the_value(void)
 		{GOOD_HEAD GOOD_WORKERS
 		 "\"trees\": [{\"tree\": 3, \"group\": [\"x\"]}]}",
 		 "trees[0].group[0]: 'x' is not ADDR"},
+		{GOOD_HEAD GOOD_WORKERS
+		 "\"trees\": [{\"tree\": 3, \"group\": [\"local\"]}]}",
+		 "trees[0].group[0]: the relay on this host"},
 		{GOOD_HEAD GOOD_WORKERS
 		 "\"trees\": [{\"tree\": 3, \"groups\": 1}]}",
 		 "trees[0].groups: no such field"},
@@ -1390,6 +1425,7 @@ int main(void)
 	run(join__larger_jobs_are_groups_of_64);
 	run(leave__who_is_waited_for_is_named);
 	run(config__is_read);
+	run(config__local_is_the_relay_on_this_host);
 	run(config__errors_name_the_field_and_the_value);
 	run(state__restart_goes_on_and_no_epoch_is_used_twice);
 	run(state__newer_epoch_of_packets_is_kept);

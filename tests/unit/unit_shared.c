@@ -78,7 +78,7 @@ static bool on_the_way(struct sim *s, struct sim_worker *w, bool up, void *pkt,
 static void make_shared(struct sim *s, const struct sim_options *o,
 			unsigned int hops)
 {
-	struct trib_attach_tree a = {.nhop = (uint16_t)hops};
+	struct trib_attach_tree a = {.nhop = (uint8_t)hops};
 	unsigned int i;
 
 	memset(&way, 0, sizeof(way));
@@ -542,7 +542,7 @@ static void ticket__names_shared_trees(void)
 	expect_eq(a[0].hop[1].relay, 8);
 	expect_eq(a[0].hop[2].port, 7501);
 	expect_eq(a[1].nhop, 0);
-	expect_eq(a[1].port, TRIB_UDP_PORT);
+	expect_eq(a[1].port, TRIB_UDP_PORT_PS);
 	expect_eq(a[1].recv_port, 7600);
 	expect(is_host(a[1].mcast_addr, "239.1.1.1"));
 	expect_eq(a[2].flags, 0);

@@ -87,6 +87,28 @@ static void ticket__may_name_port_and_group_of_each_tree(void)
 	expect(!memcmp(p.rep.tree[0].mcast_addr, &want6, 16));
 }
 
+static void ticket__may_give_trees_weights(void)
+{
+	static const char *const bad[] = {
+		"weight=1:0", "weight=1:65", "weight=2:1", "weight=1",
+		"weight=1:", "weight=1:3&weight=1:3", "weight=1:-1",
+	};
+	struct trib_place p;
+	char text[160];
+	unsigned int i;
+
+	expect_eq(trib_ticket_parse(&p, BASE4
+				    "tree=1:0&weight=1:64&tree=2:5"),
+		  0);
+	expect_eq(p.rep.tree[0].weight, 64);
+	expect_eq(p.rep.tree[1].weight, 0);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(text, sizeof(text), "%stree=1:0&%s", BASE4, bad[i]);
+		if (!expect(trib_ticket_parse(&p, text) == -EINVAL))
+			printf("# accepted: %s\n", text);
+	}
+}
+
 /* The error shows the parameter, and not the cookie. */
 static void ticket__wrong_port_or_group_is_named(void)
 {
@@ -171,7 +193,7 @@ static void ticket__is_refused_if_anything_is_wrong(void)
 		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1:0 ",
 		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1:0&x=1",
 	};
-	char tree[16], *many = malloc(2000);
+	char tree[16], *many = malloc(200 + 16 * TRIB_ATTACH_TREES);
 	struct trib_error e;
 	struct trib_place p;
 	unsigned int i;
@@ -235,6 +257,7 @@ int main(void)
 	run(ticket__may_name_a_port_trees_and_ipv6);
 	run(ticket__may_name_port_and_group_of_each_tree);
 	run(ticket__wrong_port_or_group_is_named);
+	run(ticket__may_give_trees_weights);
 	run(ticket__is_refused_if_anything_is_wrong);
 	run(ticket__of_any_bytes_does_no_harm);
 	return tap_done();

@@ -170,6 +170,77 @@ static void wire__is_filled(void)
 	expect(measure(&o, 16 * MIB) > 0.5);
 }
 
+/* On wires that are faster, and with round trips that are shorter. */
+static void plan__is_kept(void)
+{
+	struct sim_options o = wires(4, 500e6);
+	double got;
+
+	o.rate = 50000000;
+	got = measure(&o, 4 * MIB);
+	expect(got > 0.085 && got < 0.105);
+	o.wire.delay = 1000;
+	o.trees = 3;
+	got = measure(&o, 4 * MIB);
+	expect(got > 0.085 && got < 0.105);
+	o = wires(4, 10e9);
+	o.rate = 2000000000;
+	got = measure(&o, 16 * MIB);
+	expect(got > 0.16 && got < 0.21);
+}
+
+/* Each tree takes its share of a message, and all of it arrives. */
+static void message__is_cut_by_weight(void)
+{
+	struct sim_options o = wires(2, 500e6);
+	struct sim s;
+	unsigned int i;
+
+	o.trees = 3;
+	sim_init(&s, &o);
+	for (i = 0; i < s.nworker; i++) {
+		s.worker[i].t->stream[1]->weight = 6;
+		s.worker[i].t->uneven = true;
+	}
+	job_start(&s, 4 * MIB);
+	expect(sim_run(&s, all_done, s.now + 100 * TRIB_SEC));
+	expect(s.worker[0].t->stream[1]->high >
+	       5 * s.worker[0].t->stream[0]->high);
+	expect(s.worker[0].t->stream[2]->high > 0);
+	expect(s.worker[0].t->stream[1]->high <
+	       7 * s.worker[0].t->stream[2]->high);
+	job_end(&s);
+	sim_free(&s);
+}
+
+static bool first_tree_is_under_way(struct sim *s)
+{
+	return s->worker[0].t->stream[0]->high > 100;
+}
+
+/* Whatever carries least does not end long before the others. */
+static void trees__go_by_weight_at_all_times(void)
+{
+	struct sim_options o = wires(2, 500e6);
+	struct sim s;
+	unsigned int i;
+
+	o.trees = 3;
+	o.rate = 50000000;
+	sim_init(&s, &o);
+	for (i = 0; i < s.nworker; i++) {
+		s.worker[i].t->stream[1]->weight = 6;
+		s.worker[i].t->uneven = true;
+	}
+	job_start(&s, 4 * MIB);
+	expect(sim_run(&s, first_tree_is_under_way, s.now + 100 * TRIB_SEC));
+	expect(s.worker[0].t->stream[1]->high >
+	       5 * s.worker[0].t->stream[0]->high);
+	expect(sim_run(&s, all_done, s.now + 100 * TRIB_SEC));
+	job_end(&s);
+	sim_free(&s);
+}
+
 static void wire__with_a_short_queue_is_filled(void)
 {
 	struct sim_options o = wires(4, 500e6);
@@ -275,6 +346,9 @@ static void window__shares_with_tcp(void)
 int main(void)
 {
 	run(wire__is_filled);
+	run(plan__is_kept);
+	run(message__is_cut_by_weight);
+	run(trees__go_by_weight_at_all_times);
 	run(wire__with_a_short_queue_is_filled);
 	run(queue__is_kept_short);
 	run(window__survives_single_losses);

@@ -56,6 +56,8 @@ static int check_face(struct cli *c, const char *at, const json_t *f)
 		err = want_word(c, at, f, "dev");
 	if (!err)
 		err = want_word(c, at, f, "addr");
+	if (!err && json_object_get(f, "port"))
+		err = want_number(c, at, f, "port", 65535);
 	if (!err && parse_addr(jstr(f, "addr"), addr))
 		err = cli_error(c, "%s.addr: \"%s\" is not an address", at,
 				jstr(f, "addr"));
@@ -133,6 +135,58 @@ static int check_list(struct cli *c, const char *at, const json_t *host,
 	return 0;
 }
 
+static int check_ps(struct cli *c, const char *at, const json_t *row)
+{
+	const json_t *workers = json_object_get(row, "workers"), *t;
+	char here[160];
+	size_t i;
+	int err = want_word(c, at, row, "job");
+
+	if (!err)
+		err = want_word(c, at, row, "listen");
+	if (!err)
+		err = want_number(c, at, row, "number", 65535);
+	if (!err && (!json_array_size(workers) ||
+		     json_array_size(workers) > TRIB_WORLD_MAX))
+		err = cli_error(
+			c,
+			"%s.workers: %zu of them, but a bitmap holds 1 to %u",
+			at, json_array_size(workers), TRIB_WORLD_MAX);
+	json_array_foreach(json_object_get(row, "trees"), i, t) {
+		snprintf(here, sizeof(here), "%s.trees[%zu]", at, i);
+		if (!err)
+			err = want_number(c, here, t, "id", 65535);
+	}
+	return err;
+}
+
+/* Rows of tribd go to the others; those of trib-ps are kept apart. */
+static int check_shared(struct cli *c, const char *at, struct apply_host *h)
+{
+	const json_t *list = json_object_get(h->plan, "shared");
+	char here[128];
+	json_t *row;
+	size_t i;
+	int err = 0;
+
+	json_array_foreach(list, i, row) {
+		snprintf(here, sizeof(here), "%s.shared[%zu]", at, i);
+		if (!strcmp(jstr(row, "role"), "ps")) {
+			err = check_ps(c, here, row);
+			if (!h->ps)
+				h->ps = json_array();
+			json_array_append(h->ps, row);
+		} else {
+			err = check_tree(c, here, row, h->plan);
+			json_array_append(json_object_get(h->plan, "trees"),
+					  row);
+		}
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 /* It becomes part of a command line, perhaps of a shell's. */
 static bool host_ok(const char *s)
 {
@@ -165,15 +219,30 @@ static int check_host(struct apply *a, size_t i)
 		if (!strcmp(a->host[k].name, h->name))
 			return cli_error(a->c, "%s.host: %s is there twice", at,
 					 h->name);
-	if (json_object_get(h->plan, "shared"))
-		return cli_error(
-			a->c,
-			"%s.shared: %s has a part in shared pools, which this tribd does not have",
-			at, h->name);
 	err = check_list(a->c, at, h->plan, "faces");
 	if (!err)
 		err = check_list(a->c, at, h->plan, "jobs");
-	return err ? err : check_list(a->c, at, h->plan, "trees");
+	if (!err)
+		err = check_list(a->c, at, h->plan, "trees");
+	return err ? err : check_shared(a->c, at, h);
+}
+
+bool apply_is_idle(const struct apply_host *h)
+{
+	return !json_array_size(json_object_get(h->plan, "jobs")) && !h->ps;
+}
+
+/*
+ * A trib-ps needs no tribd beside it; if there is one, it may have trees of a
+ * former plan.
+ */
+json_t *apply_question(const struct apply_host *h)
+{
+	bool tribd =
+		!h->ps || json_array_size(json_object_get(h->plan, "jobs"));
+
+	return json_pack("{s:b, s:b, s:b}", "look", 1, "tribd", tribd, "ps",
+			 h->ps != NULL);
 }
 
 int apply_hosts(struct apply *a)
@@ -207,6 +276,7 @@ void apply_free(struct apply *a)
 	for (i = 0; i < a->nhost; i++) {
 		json_decref(a->host[i].look);
 		json_decref(a->host[i].faces);
+		json_decref(a->host[i].ps);
 		json_decref(a->host[i].load);
 		json_decref(a->host[i].flip);
 		json_decref(a->host[i].drop);

@@ -5,28 +5,41 @@
  */
 #include <net/if.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "apply.h"
 #include "plan_file.h"
 
 #define WORDS_MAX 512
 
+/* Longest packet of each. */
 static json_t *devices(void)
 {
 	struct if_nameindex *all = if_nameindex(), *i;
-	json_t *list = json_array();
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	json_t *list = json_object();
+	struct ifreq r;
 
-	for (i = all; i && i->if_name; i++)
-		json_array_append_new(list, schema_string(i->if_name,
-							  strlen(i->if_name)));
+	for (i = all; i && i->if_name; i++) {
+		memset(&r, 0, sizeof(r));
+		snprintf(r.ifr_name, sizeof(r.ifr_name), "%s", i->if_name);
+		if (ioctl(fd, SIOCGIFMTU, &r))
+			r.ifr_mtu = 0;
+		json_object_set_new(list, i->if_name, json_integer(r.ifr_mtu));
+	}
+	if (fd >= 0)
+		close(fd);
 	if (all)
 		if_freenameindex(all);
 	return list;
 }
 
-static int look(struct cli *c)
+static int look_tribd(struct cli *c)
 {
 	struct nl_msg *msg = cli_message(c, TRIB_CMD_STATUS_GET, 0);
 	json_t *status = NULL, *faces = NULL, *jobs = NULL, *trees = NULL;
@@ -50,6 +63,25 @@ static int look(struct cli *c)
 	return err;
 }
 
+static int look(struct cli *c, const json_t *what)
+{
+	json_t *ps;
+
+	if (look_tribd(c)) {
+		if (!json_is_false(json_object_get(what, "tribd")))
+			return CLI_ERROR;
+		c->error[0] = '\0';
+		c->result = json_object();
+	}
+	if (!json_is_true(json_object_get(what, "ps")))
+		return CLI_OK;
+	ps = apply_ps_look(c);
+	if (!ps)
+		return CLI_ERROR;
+	json_object_set_new(c->result, "ps", ps);
+	return CLI_OK;
+}
+
 /* One command; only what changes faces, jobs and trees is taken. */
 static int run(struct cli *c, const json_t *words)
 {
@@ -58,6 +90,8 @@ static int run(struct cli *c, const json_t *words)
 	size_t n = json_array_size(words), i, k;
 	int err;
 
+	if (!strcmp(json_string_value(json_array_get(words, 0)) ?: "", "ps"))
+		return apply_ps_run(c, words);
 	if (n < 2 || n > WORDS_MAX)
 		return cli_error(c, "a command of %zu words", n);
 	for (i = 0; i < n; i++) {
@@ -130,7 +164,7 @@ int apply_local(struct cli *c)
 	c->json = c->batch = true;
 	list = json_object_get(request, "do");
 	if (json_is_true(json_object_get(request, "look")))
-		err = look(c);
+		err = look(c, request);
 	else if (json_is_array(list))
 		err = change(c, list);
 	else

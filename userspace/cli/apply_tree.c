@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "uapi/trib_attach.h"
 #include "uapi/trib_maps.h"
 #include "apply.h"
 
@@ -45,10 +46,9 @@ static void put_children(json_t *words, const json_t *children)
 		const char *key = i ? "" : "child ";
 
 		if (json_object_get(v, "rank"))
-			put(words, apply_words("%s%s:%llu", key,
-					       jstr(v, "face"),
-					       (unsigned long long)jnum(
-						       v, "rank")));
+			put(words,
+			    apply_words("%s%s:%llu", key, jstr(v, "face"),
+					(unsigned long long)jnum(v, "rank")));
 		else
 			put(words, apply_words("%s%s", key, jstr(v, "face")));
 	}
@@ -59,13 +59,38 @@ static void put_rest(json_t *words, const json_t *local, const json_t *down)
 	const json_t *v;
 	size_t i;
 
+	/* A port where there is a PS. */
 	json_array_foreach(local, i, v)
 		put(words, apply_words("%s%llu:%llu", i ? "" : "local ",
 				       (unsigned long long)jnum(v, "rank"),
-				       (unsigned long long)jnum(v, "index")));
+				       (unsigned long long)jnum(
+					       v, json_object_get(v, "port")
+							  ? "port"
+							  : "index")));
 	json_array_foreach(down, i, v)
 		put(words, apply_words("%s%s", i ? "" : "down ",
 				       json_string_value(v)));
+}
+
+/* What a row of workers has besides local ranks. */
+static void put_ps(json_t *words, const json_t *t)
+{
+	const char *ps = jstr(t, "ps");
+	bool v6 = strchr(ps, ':');
+	const json_t *h;
+	size_t i;
+
+	if (!*ps)
+		return;
+	put(words,
+	    apply_words("ps %s%s%s:%llu", v6 ? "[" : "", ps, v6 ? "]" : "",
+			(unsigned long long)jnum(t, "ps_port")));
+	json_array_foreach(json_object_get(t, "hops"), i, h)
+		put(words, apply_words("%s%llu:%s", i ? "" : "hop ",
+				       (unsigned long long)jnum(h, "relay"),
+				       jstr(h, "face")));
+	if (*jstr(t, "group"))
+		put(words, apply_words("group %s", jstr(t, "group")));
 }
 
 json_t *apply_tree_words(const json_t *t)
@@ -78,7 +103,17 @@ json_t *apply_tree_words(const json_t *t)
 	if (json_object_get(t, "up_child"))
 		put(words, apply_words("index %llu", (unsigned long long)jnum(
 							     t, "up_child")));
-	put_rest(words, json_object_get(t, "local"), json_object_get(t, "down"));
+	put_rest(words, json_object_get(t, "local"),
+		 json_object_get(t, "down"));
+	if (jnum(t, "relay"))
+		put(words, apply_words("relay %llu next %llu workers %s",
+				       (unsigned long long)jnum(t, "relay"),
+				       (unsigned long long)jnum(t, "next"),
+				       jstr(t, "workers")));
+	put_ps(words, t);
+	if (json_object_get(t, "weight"))
+		put(words, apply_words("weight %llu",
+				       (unsigned long long)jnum(t, "weight")));
 	return words;
 }
 
@@ -104,8 +139,8 @@ static json_t *bad(char *why, size_t size, const json_t *row, const char *fmt,
 static json_t *bad(char *why, size_t size, const json_t *row, const char *fmt,
 		   ...)
 {
-	int n = snprintf(why, size, "tree %llu: ",
-			 (unsigned long long)jnum(row, "id"));
+	int n = snprintf(why, size,
+			 "tree %llu: ", (unsigned long long)jnum(row, "id"));
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -148,6 +183,17 @@ static json_t *translate(const json_t *row, const json_t *faces, char *why,
 	}
 	if (name)
 		json_object_set_new(copy, "parent", json_string(face));
+	json_array_foreach(json_object_get(copy, "hops"), i, v) {
+		name = json_object_get(v, "face");
+		face = face_of(faces, name);
+		if (!face) {
+			bad(why, size, row, "hop %llu: no face \"%.64s\"",
+			    (unsigned long long)jnum(v, "relay"),
+			    json_string_value(name) ?: "");
+			goto fail;
+		}
+		json_object_set_new(v, "face", json_string(face));
+	}
 	list = json_object_get(copy, "down");
 	json_array_foreach(list, i, v) {
 		face = face_of(faces, v);
@@ -162,6 +208,21 @@ static json_t *translate(const json_t *row, const json_t *faces, char *why,
 fail:
 	json_decref(copy);
 	return NULL;
+}
+
+/* What rows of shared pools have besides; it becomes words. */
+static bool shared_ok(const json_t *row)
+{
+	const char *workers = jstr(row, "workers");
+	uint8_t addr[16];
+
+	return strspn(workers, "0123456789,-") == strlen(workers) &&
+	       (!json_object_get(row, "relay") ||
+		(is_number(row, "relay", TRIB_RELAY_PS - 1) && *workers &&
+		 is_number(row, "next", TRIB_RELAY_PS))) &&
+	       (!json_object_get(row, "ps") ||
+		(!parse_addr(jstr(row, "ps"), addr) &&
+		 is_number(row, "ps_port", 65535)));
 }
 
 json_t *apply_row_words(const json_t *row, const json_t *faces, char *why,
@@ -183,12 +244,21 @@ json_t *apply_row_words(const json_t *row, const json_t *faces, char *why,
 	    !is_number(row, "index", TRIB_CHILDREN_MAX - 1))
 		return bad(why, size, row, "an index is 0 to %u",
 			   TRIB_CHILDREN_MAX - 1);
+	if (json_object_get(row, "weight") &&
+	    !is_number(row, "weight", TRIB_TREE_WEIGHT_MAX))
+		return bad(why, size, row, "a weight is 1 to %u",
+			   TRIB_TREE_WEIGHT_MAX);
 	json_array_foreach(local, i, v)
 		if (!is_number(v, "rank", TRIB_WORLD_MAX - 1) ||
-		    !is_number(v, "index", TRIB_CHILDREN_MAX - 1))
+		    (json_object_get(v, "port")
+			     ? !is_number(v, "port", 65535)
+			     : !is_number(v, "index", TRIB_CHILDREN_MAX - 1)))
 			return bad(why, size, row,
 				   "local: a rank is 0 to %u, an index 0 to %u",
 				   TRIB_WORLD_MAX - 1, TRIB_CHILDREN_MAX - 1);
+	if (!shared_ok(row))
+		return bad(why, size, row,
+			   "relay, next, workers or ps is not right");
 	copy = translate(row, faces, why, size);
 	if (!copy)
 		return NULL;

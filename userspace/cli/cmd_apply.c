@@ -17,7 +17,8 @@
 #include "fanout.h"
 #include "userspace/plan/plan.h"
 
-#define HOST_MS 60000
+#define HOST_SECONDS 60
+#define HOST_SECONDS_MAX 3600
 #define PATIENCE 1.0
 
 /**
@@ -63,7 +64,7 @@ struct run {
 	struct apply a;
 	struct fan *fan;
 	const char *via;
-	bool failed; /* why: apply_host.why */
+	int ms; /* that a host may take for a round */
 };
 
 /*
@@ -82,7 +83,7 @@ static size_t round_of(struct run *r, const char *what, json_t **in,
 		r->fan[i].host = r->a.host[i].name;
 		r->fan[i].in = in[i] ? json_dumps(in[i], JSON_COMPACT) : NULL;
 	}
-	fan_run(r->via, r->fan, r->a.nhost, HOST_MS, show_progress, &show);
+	fan_run(r->via, r->fan, r->a.nhost, r->ms, show_progress, &show);
 	if (show.shown)
 		fprintf(stderr, "\r\033[K");
 	for (i = 0; i < r->a.nhost; i++) {
@@ -98,6 +99,7 @@ static size_t round_of(struct run *r, const char *what, json_t **in,
 		if (!*f->error && json_is_object(answer[i]) && !error)
 			continue;
 		bad++;
+		h->silent = *f->error;
 		snprintf(h->why, sizeof(h->why), "%.500s",
 			 *f->error ? f->error
 			 : error   ? error
@@ -137,18 +139,29 @@ static int look(struct run *r)
 {
 	size_t n = r->a.nhost, i, bad;
 	json_t **in = calloc(n, sizeof(*in)), **out = calloc(n, sizeof(*out));
-	json_t *ask = json_pack("{s:b}", "look", 1);
 
 	if (!in || !out)
 		return cli_error(r->a.c, "out of memory");
 	for (i = 0; i < n; i++)
-		in[i] = ask;
+		if (!r->a.host[i].absent)
+			in[i] = apply_question(&r->a.host[i]);
 	bad = round_of(r, "asking", in, out);
 	for (i = 0; i < n; i++) {
-		json_decref(r->a.host[i].look);
-		r->a.host[i].look = out[i];
+		struct apply_host *h = &r->a.host[i];
+
+		json_decref(in[i]);
+		json_decref(h->look);
+		h->look = out[i];
+		if (!in[i] || !*h->why || !apply_is_idle(h))
+			continue;
+		/* One that need not do anything need not be there. */
+		if (!r->a.c->json)
+			fprintf(stderr, "trib: %s: left out: %s\n", h->name,
+				h->why);
+		h->why[0] = '\0';
+		h->absent = true;
+		bad--;
 	}
-	json_decref(ask);
 	free(in);
 	free(out);
 	return bad ? refused(r, "nothing was changed") : CLI_OK;
@@ -221,6 +234,9 @@ static int back_out(struct run *r, bool *loaded, bool *flipped)
 		memcpy(why[i], r->a.host[i].why, sizeof(*why));
 		r->a.host[i].why[0] = '\0';
 	}
+	/* One that said nothing may have switched; to do it twice is no harm. */
+	for (i = 0; flipped && i < r->a.nhost; i++)
+		flipped[i] |= r->a.host[i].silent;
 	if (flipped)
 		bad += make(r, "switching back", FLIP, true, flipped);
 	bad += make(r, "undoing", LOAD, true, loaded);
@@ -282,13 +298,19 @@ static void note_drops(struct run *r)
 
 	apply_drop(&r->a);
 	for (i = 0; i < r->a.nhost; i++)
-		json_array_foreach(r->a.host[i].drop, k, step)
+		json_array_foreach(r->a.host[i].drop, k, step) {
+			const json_t *run = json_object_get(step, "run");
+			const char *what =
+				json_string_value(json_array_get(run, 0));
+
 			json_array_append_new(
 				r->a.host[i].diff,
-				jfmt("- %s tree %s, held", r->a.host[i].name,
-				     json_string_value(json_array_get(
-					     json_object_get(step, "run"),
-					     2))));
+				jfmt(strcmp(what, "ps") ? "- %s tree %s, held"
+							: "- %s ps trees of %s",
+				     r->a.host[i].name,
+				     json_string_value(
+					     json_array_get(run, 2))));
+		}
 }
 
 /* All lines, and how many. */
@@ -373,7 +395,8 @@ static int apply(struct run *r, bool diff)
  * struct words - the command line
  */
 struct words {
-	const char *plan, *via;
+	const char *plan, *via, *timeout;
+	uint64_t seconds;
 	bool diff, now, local;
 };
 
@@ -390,8 +413,11 @@ static int parse_words(struct cli *c, int argc, char **argv, struct words *w)
 			w->local = true;
 		else if (!strcmp(argv[i], "--via") && i + 1 < argc)
 			w->via = argv[++i];
-		else if (!strcmp(argv[i], "--via"))
-			return cli_usage(c, "--via needs a value");
+		else if (!strcmp(argv[i], "--timeout") && i + 1 < argc)
+			w->timeout = argv[++i];
+		else if (!strcmp(argv[i], "--via") ||
+			 !strcmp(argv[i], "--timeout"))
+			return cli_usage(c, "%s needs a value", argv[i]);
 		else if (argv[i][0] == '-' && argv[i][1])
 			return cli_usage(c, "no option \"%s\"", argv[i]);
 		else if (w->plan)
@@ -404,6 +430,11 @@ static int parse_words(struct cli *c, int argc, char **argv, struct words *w)
 		return cli_usage(c, "nothing goes with --local");
 	if (!w->local && !w->plan)
 		return cli_usage(c, "PLAN is missing");
+	w->seconds = HOST_SECONDS;
+	if (w->timeout && parse_number(w->timeout, 1, HOST_SECONDS_MAX,
+				    &w->seconds))
+		return cli_usage(c, "--timeout %s: 1 to %d seconds",
+				 w->timeout, HOST_SECONDS_MAX);
 	if (w->via && !strstr(w->via, "{}"))
 		return cli_usage(c, "--via \"%s\": {} for the host is missing",
 				 w->via);
@@ -423,6 +454,7 @@ static int cmd_apply(struct cli *c, int argc, char **argv)
 	if (w.local)
 		return apply_local(c);
 	r.via = w.via ? w.via : "ssh {} --";
+	r.ms = (int)w.seconds * 1000;
 	r.a.now = w.now;
 	err = plan_file_plan(c, w.plan, &r.a.plan);
 	if (!err)
@@ -437,7 +469,7 @@ static int cmd_apply(struct cli *c, int argc, char **argv)
 }
 
 static const struct cli_cmd cmds[] = {
-	{"", "PLAN [--diff] [--now] [--via TEMPLATE]",
+	{"", "PLAN [--diff] [--now] [--via TEMPLATE] [--timeout S]",
 	 "Make all hosts of a plan do what it says, or none.", cmd_apply},
 };
 

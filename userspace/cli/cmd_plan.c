@@ -41,8 +41,9 @@ static int show_progress(void *arg, const char *what, double share)
 
 	if (now - p->begun < PATIENCE || now - p->last < (p->tty ? 0.2 : 2))
 		return 0;
-	fprintf(stderr, p->tty ? "\rtrib: %s, %.0f %%, %.0f s \033[K"
-			       : "trib: %s, %.0f %%, %.0f s\n",
+	fprintf(stderr,
+		p->tty ? "\rtrib: %s, %.0f %%, %.0f s \033[K"
+		       : "trib: %s, %.0f %%, %.0f s\n",
 		what, 100 * share, now - p->begun);
 	fflush(stderr);
 	p->last = now;
@@ -273,30 +274,78 @@ static int show(struct cli *c, const struct words *w, const char *key,
 	return err;
 }
 
-static int cmd_plan(struct cli *c, int argc, char **argv)
+static int explain(struct cli *c, struct words *w)
 {
-	bool explain = argc > 0 && !strcmp(argv[0], "explain");
-	bool draw = argc > 0 && !strcmp(argv[0], "draw");
-	struct words w = {0};
+	return show(c, w, "text", plan_explain);
+}
+
+static int draw(struct cli *c, struct words *w)
+{
+	return show(c, w, "svg", plan_draw);
+}
+
+/* Devices, addresses and routes of a network like the topology. */
+static int network(struct cli *c, struct words *w)
+{
+	struct plan_topology *topo = NULL;
+	json_t *net = NULL;
+	struct plan_error e;
+	char *text;
 	int err;
 
-	if (explain || draw) {
-		argc--;
-		argv++;
+	if (w->nfile + (w->builtin != NULL) != 1)
+		return cli_usage(c, "one of TOPOLOGY and --builtin SPEC");
+	err = load_topology(c, w, &topo);
+	if (!err && plan_network(topo, &net, &e))
+		err = cli_error(c, "%s", e.text);
+	if (!err) {
+		text = plan_write(net);
+		if (!text)
+			err = cli_error(c, "out of memory");
+		else if (w->out)
+			err = write_file(c, w->out, text);
+		else
+			err = out_value(c, json_incref(net), text);
+		if (!err && w->out)
+			err = out_done(c);
+		free(text);
 	}
-	err = parse_words(c, argc, argv, &w);
-	if (err)
-		return err;
-	if (!explain && !draw)
-		return make(c, &w);
-	if (w.builtin || w.opt.no_rows || w.opt.objective || w.opt.search)
-		return cli_usage(c, "only -o goes with %s",
-				 draw ? "draw" : "explain");
-	return show(c, &w, draw ? "svg" : "text",
-		    draw ? plan_draw : plan_explain);
+	json_decref(net);
+	plan_topology_free(topo);
+	return err;
 }
 
 /* All go to one function: what is no command is the name of a file. */
+static const struct {
+	const char *name;
+	int (*run)(struct cli *c, struct words *w);
+	bool builtin; /* takes --builtin */
+} others[] = {
+	{"explain", explain, false},
+	{"draw", draw, false},
+	{"network", network, true},
+};
+
+static int cmd_plan(struct cli *c, int argc, char **argv)
+{
+	size_t n = sizeof(others) / sizeof(others[0]), i;
+	struct words w = {0};
+	int err;
+
+	for (i = 0; i < n; i++)
+		if (argc > 0 && !strcmp(argv[0], others[i].name))
+			break;
+	err = parse_words(c, argc - (i < n), argv + (i < n), &w);
+	if (err)
+		return err;
+	if (i == n)
+		return make(c, &w);
+	if ((w.builtin && !others[i].builtin) || w.opt.no_rows ||
+	    w.opt.objective || w.opt.search)
+		return cli_usage(c, "only -o goes with %s", others[i].name);
+	return others[i].run(c, &w);
+}
+
 static const struct cli_cmd cmds[] = {
 	{"",
 	 "TOPOLOGY | --builtin SPEC JOBS [-o PLAN] [--no-rows] [--objective trees|seed] [--search full|greedy]",
@@ -306,6 +355,9 @@ static const struct cli_cmd cmds[] = {
 	 "What each job gets, why not more, and what would help.", cmd_plan},
 	{"draw", "PLAN [-o FILE]",
 	 "The topology as SVG, with relays and the load of links.", cmd_plan},
+	{"network", "TOPOLOGY | --builtin SPEC [-o FILE]",
+	 "Devices, addresses and routes that make a network's paths the planner's.",
+	 cmd_plan},
 };
 
 CLI_OBJECT(plan, "where relays go, and which trees chunks take");

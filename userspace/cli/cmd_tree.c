@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "uapi/trib_attach.h"
 
 static const struct arg add_args[] = {
 	ARG_ROW(NULL, "JOB", ARG_NAME, TRIB_A_TREE_JOB, ARG_NEEDED),
@@ -14,7 +15,7 @@ static const struct arg add_args[] = {
 	ARG_ROW("parent", "FACE", ARG_NAME, TRIB_A_TREE_PARENT, 0),
 	ARG_NUM("index", "I", ARG_U16, TRIB_A_TREE_UP_CHILD, 0,
 		TRIB_CHILDREN_MAX - 1, 0),
-	ARG_ROW("local", "RANK[:INDEX]", ARG_LOCAL, TRIB_A_TREE_LOCAL,
+	ARG_ROW("local", "RANK[:INDEX|:PORT]", ARG_LOCAL, TRIB_A_TREE_LOCAL,
 		ARG_LIST),
 	ARG_ROW("down", "FACE", ARG_NAME, TRIB_A_TREE_DOWN, ARG_LIST),
 	ARG_NUM("relay", "N", ARG_U16, TRIB_A_TREE_RELAY, 1, TRIB_RELAY_PS - 1,
@@ -24,6 +25,11 @@ static const struct arg add_args[] = {
 	ARG_NUM("cap", "N", ARG_U32, TRIB_A_TREE_CAP, 1, 65536, 0),
 	ARG_NUM("age", "MS", ARG_U32, TRIB_A_TREE_AGE_MS, 1, 60000, 0),
 	ARG_ROW("held", "", ARG_FLAG, TRIB_A_TREE_HELD, 0),
+	ARG_ROW("ps", "ADDR[:PORT]", ARG_HOST, TRIB_A_TREE_PS, 0),
+	ARG_ROW("hop", "RELAY:FACE", ARG_HOP, TRIB_A_TREE_HOP, ARG_LIST),
+	ARG_ROW("group", "ADDR", ARG_ADDR, TRIB_A_TREE_GROUP, 0),
+	ARG_NUM("weight", "N", ARG_U16, TRIB_A_TREE_WEIGHT, 1,
+		TRIB_TREE_WEIGHT_MAX, 0),
 };
 
 enum {
@@ -32,15 +38,34 @@ enum {
 	ARG_AT_INDEX = 4,
 	ARG_AT_RELAY = 7,
 	ARG_AT_NEXT = 8,
+	ARG_AT_PS = 13,
 };
 
 static const struct arg id_args[] = {
 	ARG_NUM(NULL, "ID", ARG_U16, TRIB_A_TREE_ID, 1, 65535, ARG_NEEDED),
 };
 
+/* A relay's row of a shared tree. */
 static bool is_shared(const json_t *tree)
 {
 	return jnum(tree, "relay");
+}
+
+/* A row of workers, who join at the PS. */
+static bool is_worker(const json_t *tree)
+{
+	return *jstr(tree, "ps");
+}
+
+static bool is_attached(const json_t *tree)
+{
+	const json_t *l;
+	size_t i;
+
+	json_array_foreach(json_object_get(tree, "local"), i, l)
+		if (jnum(l, "pid"))
+			return true;
+	return false;
 }
 
 const char *tree_state(const json_t *tree)
@@ -51,12 +76,16 @@ const char *tree_state(const json_t *tree)
 		return jbool(tree, "held") ? "draining" : "running";
 	if (jbool(tree, "held"))
 		return "held";
+	if (is_worker(tree))
+		return is_attached(tree) ? "waiting" : "idle";
 	return json_array_size(json_object_get(tree, "joined")) ? "waiting"
 								: "idle";
 }
 
 const char *tree_role(const json_t *tree)
 {
+	if (is_worker(tree))
+		return "worker";
 	if (!*jstr(tree, "parent"))
 		return "root";
 	return json_array_size(json_object_get(tree, "children")) ? "relay"
@@ -99,7 +128,7 @@ static void state_text(const json_t *t, char *buf, size_t size)
 
 static void joined_text(const json_t *t, char *buf, size_t size)
 {
-	if (is_shared(t)) {
+	if (is_shared(t) || is_worker(t)) {
 		snprintf(buf, size, "-");
 		return;
 	}
@@ -172,10 +201,35 @@ static void slots_text(const json_t *t, char *buf, size_t size)
 		 (unsigned int)jnum(t, "slot0"));
 }
 
+static void ps_text(const json_t *t, char *buf, size_t size)
+{
+	const char *ps = jstr(t, "ps"), *group = jstr(t, "group");
+	bool v6 = strchr(ps, ':');
+	const json_t *h;
+	size_t i, at;
+
+	at = (size_t)snprintf(buf, size, "PS %s%s%s:%u", v6 ? "[" : "", ps,
+			      v6 ? "]" : "", (unsigned int)jnum(t, "ps_port"));
+	json_array_foreach(json_object_get(t, "hops"), i, h) {
+		if (at >= size)
+			return;
+		at += (size_t)snprintf(buf + at, size - at, "%s%u (%s)",
+				       i ? ", " : ", relays ",
+				       (unsigned int)jnum(h, "relay"),
+				       jstr(h, "face"));
+	}
+	if (*group && at < size)
+		snprintf(buf + at, size - at, ", group %s", group);
+}
+
 static void shared_text(const json_t *t, char *buf, size_t size)
 {
 	char cap[32] = "", next[16] = "the PS";
 
+	if (is_worker(t)) {
+		ps_text(t, buf, size);
+		return;
+	}
 	if (!is_shared(t)) {
 		snprintf(buf, size, "-");
 		return;
@@ -275,9 +329,10 @@ static int check_add(struct cli *c, uint32_t seen)
 	bool index = seen & 1u << ARG_AT_INDEX;
 	bool relay = seen & 1u << ARG_AT_RELAY;
 
-	if (!child && !parent)
-		return cli_usage(c,
-				 "child FACE[:RANK] or parent FACE is missing");
+	if (!child && !parent && !(seen & 1u << ARG_AT_PS))
+		return cli_usage(
+			c,
+			"child FACE[:RANK], parent FACE or ps ADDR is missing");
 	if (index && !parent)
 		return cli_usage(c, "index needs parent FACE");
 	if (relay && !(seen & 1u << ARG_AT_NEXT))
@@ -329,8 +384,8 @@ static const struct cli_cmd cmds[] = {
 	{"show", "[ID]", "List the trees, or show one and its children.",
 	 tree_show},
 	{"add",
-	 "JOB [id T] [child FACE[:RANK] ...] [parent FACE [index I]] [local RANK[:INDEX] ...] [down FACE ...] [held] [relay N next N [workers RANKS] [cap N] [age MS]]",
-	 "Add this host's node of a tree; without parent it is the root.",
+	 "JOB [id T] [child FACE[:RANK] ...] [parent FACE [index I]] [local RANK[:INDEX|:PORT] ...] [down FACE ...] [held] [relay N next N [workers RANKS] [cap N] [age MS]] [ps ADDR[:PORT] [hop RELAY:FACE ...] [group ADDR]]",
+	 "Add this host's node of a tree; without parent or ps it is the root.",
 	 tree_add},
 	{"del", "ID", "Remove a tree.", tree_del},
 	{"wipe", "ID",

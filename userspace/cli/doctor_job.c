@@ -43,13 +43,22 @@ static void check_tree(struct doctor *d, const json_t *t)
 			    "job %s runs, epoch %u", jstr(t, "job"),
 			    (unsigned int)jnum(t, "epoch"));
 	else if (!strcmp(state, "draining") || !strcmp(state, "held"))
+		doctor_note(
+			d, DOCTOR_OK, "tree", what, NULL,
+			"job %s: of another generation, %s: trib apply removes it",
+			jstr(t, "job"), state);
+	else if (!strcmp(state, "shared"))
 		doctor_note(d, DOCTOR_OK, "tree", what, NULL,
-			    "job %s: of another generation, %s: trib apply removes it",
-			    jstr(t, "job"), state);
+			    "job %s: a relay of a shared tree", jstr(t, "job"));
 	else if (!strcmp(state, "idle"))
 		doctor_note(d, DOCTOR_OK, "tree", what, NULL,
 			    "job %s: nobody has joined yet (%s)",
 			    jstr(t, "job"), role);
+	else if (!strcmp(role, "worker"))
+		doctor_note(d, DOCTOR_WARN, "tree", what,
+			    "look at the PS: trib-ps logs whom it waits for",
+			    "job %s: has not begun, its PS is %s",
+			    jstr(t, "job"), jstr(t, "ps"));
 	else if (*missing)
 		doctor_note(
 			d, DOCTOR_WARN, "tree", what,

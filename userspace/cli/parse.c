@@ -1,221 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns how arguments are read: see parse.h.
+ * Owns how arguments become attributes: see parse.h. parse_text.c reads them.
  */
-#include <arpa/inet.h>
-#include <ctype.h>
-#include <errno.h>
 #include <net/if.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <netlink/attr.h>
 
 #include "cli.h"
-
-int parse_number(const char *s, uint64_t min, uint64_t max, uint64_t *out)
-{
-	uint64_t v = 0;
-
-	if (!*s)
-		return -EINVAL;
-	for (; *s; s++) {
-		if (!isdigit((unsigned char)*s))
-			return -EINVAL;
-		if (v > (UINT64_MAX - (uint64_t)(*s - '0')) / 10)
-			v = UINT64_MAX; /* stays there: out of range */
-		else
-			v = v * 10 + (uint64_t)(*s - '0');
-	}
-	if (v < min || v > max)
-		return -ERANGE;
-	*out = v;
-	return 0;
-}
-
-int parse_hex(const char *s, uint64_t *out)
-{
-	uint64_t v = 0;
-	int n;
-
-	if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
-		s += 2;
-	for (n = 0; *s; s++, n++) {
-		if (!isxdigit((unsigned char)*s))
-			return -EINVAL;
-		if (n == 16)
-			return -ERANGE;
-		v = v << 4 | (uint64_t)(isdigit((unsigned char)*s)
-						? *s - '0'
-						: tolower(*s) - 'a' + 10);
-	}
-	if (!n)
-		return -EINVAL;
-	*out = v;
-	return 0;
-}
-
-int parse_rate(const char *s, uint64_t *out)
-{
-	static const char units[] = "kMGT";
-	char digits[24];
-	size_t n = strspn(s, "0123456789");
-	uint64_t v, unit = 1;
-	const char *u;
-	int err;
-
-	if (n >= sizeof(digits))
-		return -ERANGE;
-	memcpy(digits, s, n);
-	digits[n] = '\0';
-	err = parse_number(digits, 0, UINT64_MAX, &v);
-	if (err)
-		return err;
-	if (s[n]) {
-		u = strchr(units, s[n] == 'K' ? 'k' : s[n]);
-		if (!u || s[n + 1])
-			return -EINVAL;
-		for (; u >= units; u--)
-			unit *= 1000;
-	}
-	if (v > INT64_MAX / unit)
-		return -ERANGE;
-	*out = v * unit;
-	return 0;
-}
-
-int parse_addr(const char *s, uint8_t out[16])
-{
-	struct in_addr v4;
-
-	if (inet_pton(AF_INET, s, &v4) == 1) {
-		memset(out, 0, 10);
-		memset(out + 10, 0xff, 2);
-		memcpy(out + 12, &v4, 4);
-		return 0;
-	}
-	return inet_pton(AF_INET6, s, out) == 1 ? 0 : -EINVAL;
-}
-
-int parse_mac(const char *s, uint8_t out[6])
-{
-	int i, j, v;
-
-	for (i = 0; i < 6; i++) {
-		for (v = 0, j = 0; j < 2; j++, s++) {
-			if (!isxdigit((unsigned char)*s))
-				return -EINVAL;
-			v = v << 4 | (isdigit((unsigned char)*s)
-					      ? *s - '0'
-					      : tolower(*s) - 'a' + 10);
-		}
-		out[i] = (uint8_t)v;
-		if (*s++ != (i == 5 ? '\0' : ':'))
-			return -EINVAL;
-	}
-	return 0;
-}
-
-int parse_uid(const char *s, uint32_t *out)
-{
-	struct passwd *pw;
-	uint64_t v;
-	int err;
-
-	/* (uid_t)-1 means "nobody in particular" to the kernel. */
-	err = parse_number(s, 0, UINT32_MAX - 1, &v);
-	if (err == -ERANGE)
-		return err;
-	if (!err) {
-		*out = (uint32_t)v;
-		return 0;
-	}
-	pw = getpwnam(s);
-	if (!pw)
-		return -EINVAL;
-	*out = pw->pw_uid;
-	return 0;
-}
-
-int parse_seconds(const char *s, uint32_t min_ms, uint32_t max_ms,
-		  uint32_t *out)
-{
-	uint64_t whole = 0, ms = 0, unit = 100;
-	const char *p = s;
-
-	if (!isdigit((unsigned char)*p))
-		return -EINVAL;
-	for (; isdigit((unsigned char)*p); p++)
-		if (whole <= max_ms)
-			whole = whole * 10 + (uint64_t)(*p - '0');
-	if (*p == '.') {
-		if (!isdigit((unsigned char)*++p))
-			return -EINVAL;
-		for (; isdigit((unsigned char)*p); p++, unit /= 10)
-			ms += (uint64_t)(*p - '0') * unit;
-	}
-	if (*p)
-		return -EINVAL;
-	ms += whole * 1000;
-	if (ms < min_ms || ms > max_ms)
-		return -ERANGE;
-	*out = (uint32_t)ms;
-	return 0;
-}
-
-/* A number of a list, up to a comma or a dash. */
-static int take_rank(const char **s, unsigned int *rank)
-{
-	const char *p = *s;
-
-	if (!isdigit((unsigned char)*p))
-		return -EINVAL;
-	for (*rank = 0; isdigit((unsigned char)*p); p++) {
-		*rank = *rank * 10 + (unsigned int)(*p - '0');
-		if (*rank >= TRIB_WORLD_MAX)
-			return -ERANGE;
-	}
-	*s = p;
-	return 0;
-}
-
-int parse_ranks(const char *s, uint8_t out[128])
-{
-	unsigned int first, last;
-	int err;
-
-	memset(out, 0, 128);
-	for (;; s++) {
-		err = take_rank(&s, &first);
-		last = first;
-		if (!err && *s == '-') {
-			s++;
-			err = take_rank(&s, &last);
-		}
-		if (err || last < first)
-			return err ? err : -EINVAL;
-		/* Big-endian words of 64. */
-		for (; first <= last; first++)
-			out[first / 64 * 8 + 7 - first % 64 / 8] |=
-				1u << first % 8;
-		if (*s != ',')
-			return *s ? -EINVAL : 0;
-	}
-}
-
-/* Which of these a face or a job may not have, tribd knows best. */
-bool parse_name_ok(const char *s, size_t len)
-{
-	size_t i;
-
-	if (len < 1 || len >= TRIB_NAME_MAX || s[0] == '-')
-		return false;
-	for (i = 0; i < len; i++)
-		if (!isgraph((unsigned char)s[i]))
-			return false;
-	return true;
-}
 
 static int bad_name(struct cli *c, const char *what, const char *s, size_t len)
 {
@@ -253,6 +46,22 @@ static int put_addr(struct cli *c, const struct arg *a, const char *s,
 		return cli_error(c, "%s \"%s\" is not an IPv4 or IPv6 address",
 				 a->word, s);
 	return nla_put(msg, a->attr, sizeof(addr), addr);
+}
+
+static int put_host(struct cli *c, const struct arg *a, const char *s,
+		    struct nl_msg *msg)
+{
+	uint8_t addr[16];
+	uint16_t port;
+	int err;
+
+	if (parse_host(s, addr, &port))
+		return cli_error(
+			c,
+			"%s \"%s\" is not an address with or without a port, like 10.0.0.1:7417 or [fd00::1]:7417",
+			a->word, s);
+	err = nla_put(msg, a->attr, sizeof(addr), addr);
+	return err || !port ? err : nla_put_u16(msg, a->attr + 1, port);
 }
 
 static int put_mac(struct cli *c, const struct arg *a, const char *s,
@@ -322,6 +131,46 @@ static int put_other(struct cli *c, const struct arg *a, const char *s,
 	}
 }
 
+/*
+ * Behind a local rank: an index, or, where there is a PS, a port. These are
+ * never less than 1024, so that tribd can say which one would be right.
+ */
+static int check_local(struct cli *c, const char *s, uint64_t *v)
+{
+	if (parse_number(s, 0, 65535, v) ||
+	    (*v >= TRIB_CHILDREN_MAX && *v < 1024))
+		return cli_error(
+			c,
+			"behind the local rank, \"%s\" is neither an index from 0 to %d nor a port from 1024 to 65535",
+			s, TRIB_CHILDREN_MAX - 1);
+	return 0;
+}
+
+/* RELAY:FACE */
+static int put_hop(struct cli *c, const struct arg *a, const char *s,
+		   struct nl_msg *msg)
+{
+	const char *colon = strchr(s, ':');
+	struct nlattr *nest;
+	char number[8];
+	uint64_t relay;
+
+	if (!colon)
+		return cli_error(c, "hop \"%s\" is not RELAY:FACE", s);
+	snprintf(number, sizeof(number), "%.*s", (int)(colon - s), s);
+	if (check_number(c, "hop", number, 1, TRIB_RELAY_PS - 1, &relay))
+		return CLI_ERROR;
+	if (!parse_name_ok(colon + 1, strlen(colon + 1)))
+		return bad_name(c, a->word, colon + 1, strlen(colon + 1));
+	nest = nla_nest_start(msg, a->attr);
+	if (!nest)
+		return -1;
+	nla_put_u16(msg, TRIB_A_CHILD_RELAY, (uint16_t)relay);
+	nla_put_string(msg, TRIB_A_CHILD_FACE, colon + 1);
+	nla_nest_end(msg, nest);
+	return 0;
+}
+
 /* FACE[:RANK] or RANK[:INDEX]; the children's index is their order. */
 static int put_child(struct cli *c, const struct arg *a, const char *s,
 		     int order, struct nl_msg *msg)
@@ -342,10 +191,10 @@ static int put_child(struct cli *c, const struct arg *a, const char *s,
 	if (!child &&
 	    check_number(c, "local rank", first, 0, TRIB_WORLD_MAX - 1, &rank))
 		return CLI_ERROR;
-	if (colon &&
-	    check_number(c, child ? "child rank" : "local index", colon + 1, 0,
-			 child ? TRIB_WORLD_MAX - 1 : TRIB_CHILDREN_MAX - 1,
-			 &v))
+	if (colon && child &&
+	    check_number(c, "child rank", colon + 1, 0, TRIB_WORLD_MAX - 1, &v))
+		return CLI_ERROR;
+	if (colon && !child && check_local(c, colon + 1, &v))
 		return CLI_ERROR;
 
 	nest = nla_nest_start(msg, a->attr);
@@ -359,7 +208,10 @@ static int put_child(struct cli *c, const struct arg *a, const char *s,
 	} else {
 		nla_put_u16(msg, TRIB_A_CHILD_RANK, (uint16_t)rank);
 		if (colon)
-			nla_put_u16(msg, TRIB_A_CHILD_INDEX, (uint16_t)v);
+			nla_put_u16(msg,
+				    v < TRIB_CHILDREN_MAX ? TRIB_A_CHILD_INDEX
+							  : TRIB_A_CHILD_PORT,
+				    (uint16_t)v);
 	}
 	nla_nest_end(msg, nest);
 	return 0;
@@ -372,7 +224,8 @@ static int put_ranks(struct cli *c, const struct arg *a, const char *s,
 
 	if (parse_ranks(s, bits))
 		return cli_error(
-			c, "%s \"%s\" is not a list of ranks like 0-3,8, up to %d",
+			c,
+			"%s \"%s\" is not a list of ranks like 0-3,8, up to %d",
 			a->word, s, TRIB_WORLD_MAX - 1);
 	return nla_put(msg, a->attr, sizeof(bits), bits);
 }
@@ -400,6 +253,12 @@ static int put_arg(struct cli *c, const struct arg *a, const char *s, int order,
 	case ARG_CHILD:
 	case ARG_LOCAL:
 		err = put_child(c, a, s, order, msg);
+		break;
+	case ARG_HOP:
+		err = put_hop(c, a, s, msg);
+		break;
+	case ARG_HOST:
+		err = put_host(c, a, s, msg);
 		break;
 	case ARG_RANKS:
 		err = put_ranks(c, a, s, msg);
@@ -475,7 +334,8 @@ int parse_args(struct cli *c, int argc, char **argv, const struct arg *args,
 		argv++;
 		if (a->kind == ARG_FLAG) {
 			if (nla_put_u8(msg, a->attr, 1))
-				return cli_error(c, "too many arguments at \"%s\"",
+				return cli_error(c,
+						 "too many arguments at \"%s\"",
 						 a->word);
 			continue;
 		}

@@ -20,6 +20,8 @@ int parse_hex(const char *s, uint64_t *out);
 int parse_rate(const char *s, uint64_t *out);
 /* IPv4 or IPv6 to 16 bytes, IPv4 mapped. */
 int parse_addr(const char *s, uint8_t out[16]);
+/* ADDR[:PORT], an IPv6 address with a port in brackets; @port 0: none. */
+int parse_host(const char *s, uint8_t addr[16], uint16_t *port);
 int parse_mac(const char *s, uint8_t out[6]);
 /* "0-3,8" to a bitmap as in a packet: 0, -EINVAL, or -ERANGE. */
 int parse_ranks(const char *s, uint8_t out[128]);
@@ -43,7 +45,9 @@ enum arg_kind {
 	ARG_RATE,
 	ARG_UID,
 	ARG_CHILD, /* FACE[:RANK] */
-	ARG_LOCAL, /* RANK[:INDEX] */
+	ARG_LOCAL, /* RANK[:INDEX], or RANK[:PORT] */
+	ARG_HOP,   /* RELAY:FACE */
+	ARG_HOST,  /* ADDR[:PORT]; attr + 1 is the port, if one is given */
 	ARG_RANKS, /* 0-3,8 */
 	ARG_FLAG,  /* the keyword alone */
 };

@@ -3,13 +3,15 @@
 CLI_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/cli/*.c))
 # What the unit tests link: everything but main().
 CLI_PARTS := $(filter-out $(B)/userspace/cli/main.o,$(CLI_OBJ))
+# Where trib-ps has its jobs.
+CLI_PARTS += $(B)/userspace/ps/where.o
 CLI_CFLAGS := $(shell pkg-config --cflags libnl-3.0 jansson 2>/dev/null || \
 	echo -I/usr/include/libnl3)
 CLI_LIBS := -lnl-3 -ljansson
 
 $(CLI_OBJ): CPPFLAGS_ALL += $(CLI_CFLAGS)
 
-$(B)/trib: $(CLI_OBJ)
+$(B)/trib: $(B)/userspace/cli/main.o $(CLI_PARTS)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
 
 ALL += $(B)/trib

@@ -87,6 +87,11 @@ static const struct schema_attr tree_attrs[] = {
 	{TRIB_A_TREE_AGE_MS, KIND_U32, "age_ms", false},
 	{TRIB_A_TREE_HELD, KIND_BOOL, "held", false},
 	{TRIB_A_TREE_LIVE, KIND_U16, "live", true},
+	{TRIB_A_TREE_PS, KIND_ADDR, "ps", false},
+	{TRIB_A_TREE_PS_PORT, KIND_U16, "ps_port", false},
+	{TRIB_A_TREE_HOP, KIND_CHILD, "hops", true},
+	{TRIB_A_TREE_GROUP, KIND_ADDR, "group", false},
+	{TRIB_A_TREE_WEIGHT, KIND_U16, "weight", false},
 };
 
 static const struct schema_attr child_attrs[] = {
@@ -100,6 +105,8 @@ static const struct schema_attr child_attrs[] = {
 	{TRIB_A_CHILD_CHUNK, KIND_U64, "chunk", false},
 	{TRIB_A_CHILD_SEEN_MS, KIND_U64, "seen_ms", false},
 	{TRIB_A_CHILD_PID, KIND_U32, "pid", false},
+	{TRIB_A_CHILD_PORT, KIND_U16, "port", false},
+	{TRIB_A_CHILD_RELAY, KIND_U16, "relay", false},
 };
 
 static const struct schema_attr group_attrs[] = {

@@ -169,15 +169,10 @@ static bool on_epoch(struct tribd *d, struct conn *c,
 		.magic = TRIB_ATTACH_MAGIC,
 		.version = TRIB_ATTACH_VERSION,
 	};
-	struct tree *t = place_tree(d, c->job, c->rank, req->tree);
-	int err;
+	int err = epoch_too_often(c)
+			  ? -EAGAIN
+			  : place_epoch(d, c->job, c->rank, c->cred.pid, req);
 
-	if (!t)
-		err = -ENOENT;
-	else if (epoch_too_often(c))
-		err = -EAGAIN;
-	else
-		err = join_epoch(d, t, req->epoch);
 	ack.err = (uint16_t)-err;
 	return !conn_reply(c, &ack, sizeof(ack), NULL);
 }
@@ -392,12 +387,15 @@ void attach_job_removed(struct tribd *d, struct job *job)
 void attach_tree_removed(struct tribd *d, struct tree *t)
 {
 	struct conn *c, *next;
+	const struct local *l;
 
 	if (!d->attach)
 		return;
 	for (c = LIST_FIRST(&d->attach->conns); c; c = next) {
 		next = LIST_NEXT(c, link);
-		if (c->job == t->job && tree_local(t, c->rank))
+		l = c->job == t->job ? tree_local(t, c->rank) : NULL;
+		/* Whoever attached while it was held goes on without it. */
+		if (l && l->pid)
 			conn_end(d, c, false);
 	}
 }

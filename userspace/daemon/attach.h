@@ -30,9 +30,12 @@ int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid,
 /* Gives a rank back. @gone: the others are to be told that it died. */
 void place_give_back(struct tribd *d, struct job *job, uint16_t rank,
 		     bool gone);
-/* The tree of that number, if @rank of @job is served by it here. */
-struct tree *place_tree(struct tribd *d, const struct job *job, uint16_t rank,
-			uint32_t tree);
+/*
+ * Process @pid, which is @rank of @job, takes part in an epoch of a tree. 0,
+ * -ENOENT: no tree of its; or as join_epoch().
+ */
+int place_epoch(struct tribd *d, const struct job *job, uint16_t rank,
+		pid_t pid, const struct trib_attach_epoch *req);
 /* Ranks that a former tribd served, and that have not come back. */
 void place_expire(struct tribd *d);
 

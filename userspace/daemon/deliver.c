@@ -352,7 +352,8 @@ void deliver_tree_removed(struct tribd *d, struct tree *t)
 		return;
 	/* Those who attached to it were sent away when it was announced. */
 	for (i = 0; i < t->nlocal; i++)
-		deliver_rank_del(d, t->job, t->local[i].rank);
+		if (t->local[i].ring)
+			deliver_rank_del(d, t->job, t->local[i].rank);
 	row_clear(d, t);
 	delivery_free(t);
 	t->row.deliver = TRIB_NONE;

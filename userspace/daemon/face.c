@@ -110,7 +110,7 @@ static const struct face *local_face(struct tribd *d)
 	const struct face *f;
 
 	TAILQ_FOREACH(f, &d->faces, link)
-		if (!strcmp(f->port->ifname, LOCAL_PORT))
+		if (!strcmp(f->port->ifname, TRIB_LOCAL_PORT))
 			return f;
 	return NULL;
 }

@@ -2,7 +2,8 @@
 /*
  * The maps of a tree's groups: rewrites, members, devmaps. Rewrites come
  * before the members that need them and go after; a devmap exists only while
- * all ports of the tree run native XDP, trib_grow sends the copies otherwise.
+ * all ports of the tree run native XDP and no port has several members,
+ * trib_grow sends the copies otherwise.
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -56,10 +57,9 @@ static void rewrite_fill(const struct tree *t, const struct face *f,
  * right for a face whose MAC address is not known yet. A row that is there
  * stays: after a restart the kernel may have forgotten what XDP still uses.
  */
-static int rewrite_store(struct tribd *d, const struct tree *t, uint32_t group,
-			 const struct face *f)
+static int rewrite_store(struct tribd *d, const struct tree *t,
+			 struct trib_rewrite_key key, const struct face *f)
 {
-	struct trib_rewrite_key key = {group, face_port(f)->ifindex};
 	struct trib_rewrite w;
 
 	if (!face_ready(f))
@@ -179,12 +179,34 @@ static void group_read(struct tribd *d, uint32_t group, struct trib_group *g)
 		memset(g, 0, sizeof(*g));
 }
 
-static bool group_has(const struct trib_group *g, uint32_t ifindex)
+/* The key of the rewrite for member @i, whose port may be that of others. */
+static struct trib_rewrite_key key_of(uint32_t group,
+				      const struct trib_group *g, uint32_t i)
+{
+	struct trib_rewrite_key key = {group, g->ifindex[i]};
+
+	while (i-- && g->ifindex[i] == key.ifindex)
+		key.group += 1u << TRIB_NTH_SHIFT;
+	return key;
+}
+
+static bool group_has(const struct trib_group *g, struct trib_rewrite_key key)
+{
+	uint32_t i, n = key.group >> TRIB_NTH_SHIFT;
+
+	for (i = 0; i < g->n; i++)
+		if (g->ifindex[i] == key.ifindex && !n--)
+			return true;
+	return false;
+}
+
+/* Has a port several members? */
+static bool group_is_crowded(const struct trib_group *g)
 {
 	uint32_t i;
 
-	for (i = 0; i < g->n; i++)
-		if (g->ifindex[i] == ifindex)
+	for (i = 1; i < g->n; i++)
+		if (g->ifindex[i] == g->ifindex[i - 1])
 			return true;
 	return false;
 }
@@ -200,10 +222,12 @@ static int rewrites_store(struct tribd *d, const struct tree *t,
 	for (i = 0; i < n; i++) {
 		if (!face_port(face[i])->ifindex)
 			continue;
-		err = rewrite_store(d, t, GROUP_ID(t->id, kind), face[i]);
+		g->ifindex[g->n++] = face_port(face[i])->ifindex;
+		err = rewrite_store(d, t,
+				    key_of(GROUP_ID(t->id, kind), g, g->n - 1),
+				    face[i]);
 		if (err)
 			return err;
-		g->ifindex[g->n++] = face_port(face[i])->ifindex;
 	}
 	return 0;
 }
@@ -220,6 +244,7 @@ static int group_store_one(struct tribd *d, const struct tree *t,
 	err = rewrites_store(d, t, kind, &g);
 	if (err)
 		return err;
+	native = native && !group_is_crowded(&g);
 	changed = fresh || memcmp(&old, &g, sizeof(g));
 	/* Without members there never is one, see group_clear(). */
 	if (changed && old.n && !(g.n && native))
@@ -230,9 +255,9 @@ static int group_store_one(struct tribd *d, const struct tree *t,
 	if (changed && g.n && native)
 		err = devmap_store(d, group, &g);
 	for (i = 0; !err && i < old.n; i++) {
-		struct trib_rewrite_key key = {group, old.ifindex[i]};
+		struct trib_rewrite_key key = key_of(group, &old, i);
 
-		if (!group_has(&g, old.ifindex[i]))
+		if (!group_has(&g, key))
 			bpf_map_delete_elem(d->map[MAP_REWRITES], &key);
 	}
 	return err;
@@ -281,7 +306,7 @@ void group_clear(struct tribd *d, uint16_t tree)
 		bpf_map_update_elem(d->map[MAP_MEMBERS], &group, &none,
 				    BPF_ANY);
 		for (i = 0; i < g.n; i++) {
-			struct trib_rewrite_key key = {group, g.ifindex[i]};
+			struct trib_rewrite_key key = key_of(group, &g, i);
 
 			bpf_map_delete_elem(d->map[MAP_REWRITES], &key);
 		}
@@ -298,8 +323,8 @@ void group_sweep(struct tribd *d)
 	bpf_map_delete_elem(d->map[MAP_GROUPS], &zero);
 	while (!bpf_map_get_next_key(d->map[MAP_REWRITES], at, &next)) {
 		/* The walk goes on from a key that is still there. */
-		group_read(d, next.group, &g);
-		if (!group_has(&g, next.ifindex)) {
+		group_read(d, next.group & ((1u << TRIB_NTH_SHIFT) - 1), &g);
+		if (!group_has(&g, next)) {
 			bpf_map_delete_elem(d->map[MAP_REWRITES], &next);
 			continue;
 		}

@@ -2,8 +2,9 @@
 /*
  * The LOCAL face's devices. A host that sums and has ranks of its own gets
  * their contributions through a veth pair: ranks send to trib0's address by
- * way of trib1, and XDP on trib0 takes them like anybody's. Both addresses are
- * this host's own, which the kernel must be told to accept.
+ * way of trib1, and XDP on trib0 takes them like anybody's. A PS of this host
+ * gets sums and sends results the same way. All addresses are this host's own,
+ * which the kernel must be told to accept.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,25 +25,38 @@
 #include "local.h"
 #include "rtnl.h"
 
+#define MTU_MIN 1500
+#define MTU_MAX 3500 /* of a veth that runs XDP */
+
 /* One end. Link-local addresses: they mean nothing outside this host. */
 struct end {
 	const char *name;
 	uint8_t mac[6]; /* by these we know the pair again */
-	const char *addr;
+	const char *v4;
+	const char *v6;
 	uint32_t ifindex;
 };
 
 static struct end ends[2] = {
-	{LOCAL_PORT, {0x02, 'T', 'R', 'I', 'B', 0}, "169.254.77.1", 0},
-	{LOCAL_PEER, {0x02, 'T', 'R', 'I', 'B', 1}, "169.254.77.2", 0},
+	{TRIB_LOCAL_PORT,
+	 {0x02, 'T', 'R', 'I', 'B', 0},
+	 TRIB_LOCAL_PORT_V4,
+	 TRIB_LOCAL_PORT_V6,
+	 0},
+	{TRIB_LOCAL_PEER,
+	 {0x02, 'T', 'R', 'I', 'B', 1},
+	 TRIB_LOCAL_PEER_V4,
+	 TRIB_LOCAL_PEER_V6,
+	 0},
 };
 
-static uint32_t addr_of(const struct end *e)
+/* The end's address as an attribute of a message. */
+static int put_addr(struct nl_msg *m, int type, int family, const struct end *e)
 {
-	struct in_addr a;
+	struct in6_addr a;
 
-	inet_pton(AF_INET, e->addr, &a);
-	return a.s_addr;
+	inet_pton(family, family == AF_INET ? e->v4 : e->v6, &a);
+	return nla_put(m, type, family == AF_INET ? 4 : 16, &a);
 }
 
 static int put_end(struct nl_msg *m, const struct end *e, uint32_t mtu)
@@ -88,11 +102,12 @@ static int bring_up(struct tribd *d, const struct end *e)
 	return rtnl_do(d, rtnl_msg(RTM_NEWLINK, NLM_F_ACK, &up, sizeof(up)));
 }
 
-static int add_addr(struct tribd *d, const struct end *e)
+static int add_addr(struct tribd *d, const struct end *e, int family)
 {
 	struct ifaddrmsg ifa = {
-		.ifa_family = AF_INET,
-		.ifa_prefixlen = 32,
+		.ifa_family = (uint8_t)family,
+		.ifa_prefixlen = family == AF_INET ? 32 : 64,
+		.ifa_flags = family == AF_INET ? 0 : IFA_F_NODAD,
 		.ifa_scope = RT_SCOPE_LINK,
 		.ifa_index = e->ifindex,
 	};
@@ -100,15 +115,15 @@ static int add_addr(struct tribd *d, const struct end *e)
 				    NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK,
 				    &ifa, sizeof(ifa));
 
-	if (!m || nla_put_u32(m, IFA_LOCAL, addr_of(e)) ||
-	    nla_put_u32(m, IFA_ADDRESS, addr_of(e))) {
+	if (!m || put_addr(m, IFA_LOCAL, family, e) ||
+	    put_addr(m, IFA_ADDRESS, family, e)) {
 		nlmsg_free(m);
 		return -ENOMEM;
 	}
 	return rtnl_do(d, m);
 }
 
-/* @to is behind @from, for who sends through that device. */
+/* @to is behind @from, for who sends through that device. IPv6 has its own. */
 static int add_route(struct tribd *d, const struct end *from,
 		     const struct end *to)
 {
@@ -124,8 +139,8 @@ static int add_route(struct tribd *d, const struct end *from,
 				    NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK,
 				    &rtm, sizeof(rtm));
 
-	if (!m || nla_put_u32(m, RTA_DST, addr_of(to)) ||
-	    nla_put_u32(m, RTA_PREFSRC, addr_of(from)) ||
+	if (!m || put_addr(m, RTA_DST, AF_INET, to) ||
+	    put_addr(m, RTA_PREFSRC, AF_INET, from) ||
 	    nla_put_u32(m, RTA_OIF, from->ifindex)) {
 		nlmsg_free(m);
 		return -ENOMEM;
@@ -135,10 +150,10 @@ static int add_route(struct tribd *d, const struct end *from,
 
 /* Nobody would answer who asks for his own address. */
 static int add_neighbour(struct tribd *d, const struct end *from,
-			 const struct end *to)
+			 const struct end *to, int family)
 {
 	struct ndmsg ndm = {
-		.ndm_family = AF_INET,
+		.ndm_family = (uint8_t)family,
 		.ndm_ifindex = (int)from->ifindex,
 		.ndm_state = NUD_PERMANENT,
 	};
@@ -146,7 +161,7 @@ static int add_neighbour(struct tribd *d, const struct end *from,
 				    NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK,
 				    &ndm, sizeof(ndm));
 
-	if (!m || nla_put_u32(m, NDA_DST, addr_of(to)) ||
+	if (!m || put_addr(m, NDA_DST, family, to) ||
 	    nla_put(m, NDA_LLADDR, 6, to->mac)) {
 		nlmsg_free(m);
 		return -ENOMEM;
@@ -208,21 +223,36 @@ static int set_up(struct tribd *d, const struct end *e, const struct end *other)
 	if (!err) /* whatever the host's is: not strict */
 		err = set_conf(e, "rp_filter", "2");
 	if (!err)
-		err = add_addr(d, e);
+		err = add_addr(d, e, AF_INET);
 	if (!err)
 		err = add_route(d, e, other);
-	return err ? err : add_neighbour(d, e, other);
+	return err ? err : add_neighbour(d, e, other, AF_INET);
+}
+
+/* Where there is no IPv6, nobody misses it. */
+static void set_up_v6(struct tribd *d, const struct end *e,
+		      const struct end *other)
+{
+	int err = add_addr(d, e, AF_INET6);
+
+	if (!err)
+		err = add_neighbour(d, e, other, AF_INET6);
+	if (err)
+		log_info("%s: without IPv6: %s", e->name, strerror(-err));
 }
 
 int local_make(struct tribd *d)
 {
-	uint32_t mtu = d->config.nval * 4 + TRIB_OVERHEAD_V6;
+	uint32_t mtu =
+		d->config.nval * 4 + TRIB_OVERHEAD_V6 + 8 * TRIB_BMWORDS_MAX;
 	struct netdev dev;
-	int err = rtnl_dev(d, LOCAL_PORT, 0, &dev);
+	int err = rtnl_dev(d, TRIB_LOCAL_PORT, 0, &dev);
 
 	if (err != -ENODEV)
 		return err;
-	err = make_pair(d, mtu < 1500 ? 1500 : mtu);
+	err = make_pair(d, mtu < MTU_MIN   ? MTU_MIN
+			   : mtu > MTU_MAX ? MTU_MAX
+					   : mtu);
 	if (err)
 		goto out;
 	err = bring_up_both(d);
@@ -232,12 +262,16 @@ int local_make(struct tribd *d)
 		err = set_up(d, &ends[1], &ends[0]);
 	if (!err)
 		err = set_gro(&ends[1]);
-	if (err)
+	if (!err) {
+		set_up_v6(d, &ends[0], &ends[1]);
+		set_up_v6(d, &ends[1], &ends[0]);
+	} else {
 		local_remove(d);
+	}
 out:
 	if (err)
-		log_error("cannot make the pair %s, %s: %s", LOCAL_PORT,
-			  LOCAL_PEER, strerror(-err));
+		log_error("cannot make the pair %s, %s: %s", TRIB_LOCAL_PORT,
+			  TRIB_LOCAL_PEER, strerror(-err));
 	return err;
 }
 
@@ -246,7 +280,8 @@ void local_remove(struct tribd *d)
 	struct ifinfomsg ifi = {};
 	struct netdev dev;
 
-	if (rtnl_dev(d, LOCAL_PORT, 0, &dev) || memcmp(dev.mac, ends[0].mac, 6))
+	if (rtnl_dev(d, TRIB_LOCAL_PORT, 0, &dev) ||
+	    memcmp(dev.mac, ends[0].mac, 6))
 		return;
 	ifi.ifi_index = (int)dev.ifindex;
 	rtnl_do(d, rtnl_msg(RTM_DELLINK, NLM_F_ACK, &ifi, sizeof(ifi)));

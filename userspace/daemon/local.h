@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The LOCAL pair: trib0, a port like others, and trib1, where ranks send. */
+/* The LOCAL pair: see TRIB_LOCAL_PORT. */
 #ifndef TRIBD_LOCAL_H
 #define TRIBD_LOCAL_H
 
 #include "tribd.h"
-
-#define LOCAL_PORT "trib0" /* ours, with XDP */
-#define LOCAL_PEER "trib1" /* the ranks' */
 
 /*
  * Makes the pair with its addresses, unless there is a device of that name:

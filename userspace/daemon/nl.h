@@ -33,7 +33,7 @@ struct nl_set {
 	unsigned int max;	    /* highest type */
 };
 
-#define NL_SET_MAX 24 /* highest type of any set */
+#define NL_SET_MAX 31 /* highest type of any set */
 
 extern const struct nl_set nl_top, nl_status, nl_face, nl_job, nl_tree,
 	nl_child, nl_group, nl_stat, nl_ticket;

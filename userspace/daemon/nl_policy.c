@@ -121,6 +121,11 @@ static const struct nl_attr tree_attr[TRIB_A_TREE__MAX] = {
 	[TRIB_A_TREE_AGE_MS] = U32("age-ms"),
 	[TRIB_A_TREE_HELD] = U8("held"),
 	[TRIB_A_TREE_LIVE] = U16S("live"),
+	[TRIB_A_TREE_PS] = BYTES("ps", 16),
+	[TRIB_A_TREE_PS_PORT] = U16("ps-port"),
+	[TRIB_A_TREE_HOP] = NESTS("hop", nl_child),
+	[TRIB_A_TREE_GROUP] = BYTES("group", 16),
+	[TRIB_A_TREE_WEIGHT] = U16("weight"),
 };
 SET(nl_tree, "tree", tree_attr);
 
@@ -135,6 +140,8 @@ static const struct nl_attr child_attr[TRIB_A_CHILD__MAX] = {
 	[TRIB_A_CHILD_CHUNK] = R_U64("chunk"),
 	[TRIB_A_CHILD_SEEN_MS] = R_U64("seen-ms"),
 	[TRIB_A_CHILD_PID] = R_U32("pid"),
+	[TRIB_A_CHILD_PORT] = U16("port"),
+	[TRIB_A_CHILD_RELAY] = U16("relay"),
 };
 SET(nl_child, "child", child_attr);
 

@@ -53,6 +53,14 @@ static int child_parse(const struct nlattr *nest, struct child_spec *c,
 			return refuse(why, -ERANGE, "rank %u: at most %u",
 				      c->rank, TRIB_WORLD_MAX - 1);
 	}
+	if (tb[TRIB_A_CHILD_PORT]) {
+		c->port = nla_get_u16(tb[TRIB_A_CHILD_PORT]);
+		if (!c->port)
+			return refuse(why, -ERANGE, "rank %u: port 0", c->rank);
+	}
+	if (tb[TRIB_A_CHILD_RELAY])
+		return refuse(why, -EINVAL, "relay %u: only a hop has one",
+			      nla_get_u16(tb[TRIB_A_CHILD_RELAY]));
 	if (tb[TRIB_A_CHILD_FACE])
 		nla_strlcpy(c->face, tb[TRIB_A_CHILD_FACE], sizeof(c->face));
 	return 0;
@@ -74,6 +82,10 @@ static int children_parse(struct walk w, struct tree_spec *s,
 			return err;
 		if (!s->child[s->nchild].face[0])
 			return refuse(why, -EINVAL, "child %u has no face",
+				      s->nchild);
+		if (s->child[s->nchild].port)
+			return refuse(why, -EINVAL,
+				      "child %u: its face has the port",
 				      s->nchild);
 		s->nchild++;
 	}
@@ -145,6 +157,61 @@ static int shared_parse(struct nlattr **tb, struct tree_spec *s,
 	return 0;
 }
 
+static int hop_parse(const struct nlattr *nest, struct hop_spec *h,
+		     struct reason *why)
+{
+	struct nlattr *tb[NL_SET_MAX + 1];
+	int err = nl_parse_nest(&nl_child, nest, tb, why);
+
+	if (err)
+		return err;
+	if (!tb[TRIB_A_CHILD_FACE] || !tb[TRIB_A_CHILD_RELAY])
+		return refuse(why, -EINVAL,
+			      "a hop has a relay's number and face");
+	if (tb[TRIB_A_CHILD_INDEX] || tb[TRIB_A_CHILD_RANK] ||
+	    tb[TRIB_A_CHILD_PORT])
+		return refuse(why, -EINVAL,
+			      "a hop has a relay's number and face only");
+	nla_strlcpy(h->face, tb[TRIB_A_CHILD_FACE], sizeof(h->face));
+	h->relay = nla_get_u16(tb[TRIB_A_CHILD_RELAY]);
+	return 0;
+}
+
+/* What makes a tree a row of workers. */
+static int worker_parse(struct nlattr **tb, struct walk w, struct tree_spec *s,
+			struct reason *why)
+{
+	const struct nlattr *a;
+	int err;
+
+	if (tb[TRIB_A_TREE_PS_PORT] && !tb[TRIB_A_TREE_PS])
+		return refuse(why, -EINVAL,
+			      "a port of the PS without its address");
+	if (tb[TRIB_A_TREE_PS]) {
+		memcpy(&s->ps, nla_data(tb[TRIB_A_TREE_PS]), sizeof(s->ps));
+		s->ps_port = TRIB_UDP_PORT_PS;
+	}
+	if (tb[TRIB_A_TREE_PS_PORT]) {
+		s->ps_port = nla_get_u16(tb[TRIB_A_TREE_PS_PORT]);
+		if (!s->ps_port)
+			return refuse(why, -ERANGE, "port 0 of the PS");
+	}
+	if (tb[TRIB_A_TREE_GROUP])
+		memcpy(&s->group, nla_data(tb[TRIB_A_TREE_GROUP]),
+		       sizeof(s->group));
+	while ((a = walk_next(&w, TRIB_A_TREE_HOP))) {
+		if (s->nhop == TRIB_ATTACH_HOPS)
+			return refuse(
+				why, -E2BIG,
+				"more than %u relays on the way to the PS",
+				TRIB_ATTACH_HOPS);
+		err = hop_parse(a, &s->hop[s->nhop++], why);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 static int spec_parse(struct nl_request *r, struct tree_spec *s)
 {
 	struct nlattr **tb = r->tb;
@@ -159,6 +226,12 @@ static int spec_parse(struct nl_request *r, struct tree_spec *s)
 		return refuse(&r->why, -EINVAL,
 			      "tree: live is for switching only");
 	s->held = tb[TRIB_A_TREE_HELD] && nla_get_u8(tb[TRIB_A_TREE_HELD]);
+	if (tb[TRIB_A_TREE_WEIGHT]) {
+		s->weight = nla_get_u16(tb[TRIB_A_TREE_WEIGHT]);
+		if (!s->weight)
+			return refuse(&r->why, -ERANGE, "weight 0: 1 to %u",
+				      TRIB_TREE_WEIGHT_MAX);
+	}
 	if (tb[TRIB_A_TREE_ID]) {
 		s->id = nla_get_u16(tb[TRIB_A_TREE_ID]);
 		if (!s->id)
@@ -186,6 +259,8 @@ static int spec_parse(struct nl_request *r, struct tree_spec *s)
 		err = downs_parse(w, s, &r->why);
 	if (!err)
 		err = shared_parse(tb, s, &r->why);
+	if (!err)
+		err = worker_parse(tb, w, s, &r->why);
 	return err;
 }
 

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "face.h"
 #include "nl.h"
-#include "tree.h"
+#include "worker.h"
 
 static int lag_put(struct nl_msg *m, const struct trib_lag_child *l)
 {
@@ -42,12 +43,15 @@ static int child_put(const struct tree *t, unsigned int i,
 	return 0;
 }
 
-static int local_put(const struct local *l, struct nl_msg *m)
+static int local_put(const struct tree *t, const struct local *l,
+		     struct nl_msg *m)
 {
 	struct nlattr *nest = nla_nest_start(m, TRIB_A_TREE_LOCAL);
+	int err = tree_is_worker(t)
+			  ? nla_put_u16(m, TRIB_A_CHILD_PORT, l->port)
+			  : nla_put_u16(m, TRIB_A_CHILD_INDEX, l->index);
 
-	if (!nest || nla_put_u16(m, TRIB_A_CHILD_INDEX, l->index) ||
-	    nla_put_u16(m, TRIB_A_CHILD_RANK, l->rank) ||
+	if (!nest || err || nla_put_u16(m, TRIB_A_CHILD_RANK, l->rank) ||
 	    nla_put_u32(m, TRIB_A_CHILD_PID, (uint32_t)l->pid))
 		return -EMSGSIZE;
 	nla_nest_end(m, nest);
@@ -64,7 +68,8 @@ static int numbers_put(const struct tree *t, struct nl_msg *m)
 			joined |= 1ULL << i;
 	if (nla_put_u16(m, TRIB_A_TREE_ID, t->id) ||
 	    nla_put_string(m, TRIB_A_TREE_JOB, t->job->name) ||
-	    nla_put_u32(m, TRIB_A_TREE_EPOCH, t->row.epoch) ||
+	    nla_put_u32(m, TRIB_A_TREE_EPOCH,
+			tree_is_worker(t) ? worker_epoch(t) : t->row.epoch) ||
 	    nla_put_u32(m, TRIB_A_TREE_SLOT0, t->row.slot0) ||
 	    nla_put_u32(m, TRIB_A_TREE_SLOTS, t->slots) ||
 	    nla_put_u32(m, TRIB_A_TREE_GROUP_DOWN, t->row.down) ||
@@ -72,6 +77,8 @@ static int numbers_put(const struct tree *t, struct nl_msg *m)
 	    nla_put_u32(m, TRIB_A_TREE_GROUP_UP, t->row.up) ||
 	    nla_put_u64(m, TRIB_A_TREE_JOINED, joined) ||
 	    nla_put_u8(m, TRIB_A_TREE_HELD, t->held))
+		return -EMSGSIZE;
+	if (t->weight > 1 && nla_put_u16(m, TRIB_A_TREE_WEIGHT, t->weight))
 		return -EMSGSIZE;
 	if (t->parent && nla_put_string(m, TRIB_A_TREE_PARENT, t->parent->name))
 		return -EMSGSIZE;
@@ -92,6 +99,33 @@ static int shared_put(const struct tree *t, struct nl_msg *m)
 	return 0;
 }
 
+static int hop_put(const struct hop *h, struct nl_msg *m)
+{
+	struct nlattr *nest = nla_nest_start(m, TRIB_A_TREE_HOP);
+
+	if (!nest || nla_put_string(m, TRIB_A_CHILD_FACE, h->face->name) ||
+	    nla_put_u16(m, TRIB_A_CHILD_RELAY, h->relay))
+		return -EMSGSIZE;
+	nla_nest_end(m, nest);
+	return 0;
+}
+
+static int worker_put(const struct tree *t, struct nl_msg *m)
+{
+	unsigned int i;
+	int err = 0;
+
+	if (nla_put(m, TRIB_A_TREE_PS, sizeof(t->ps), &t->ps) ||
+	    nla_put_u16(m, TRIB_A_TREE_PS_PORT, t->ps_port))
+		return -EMSGSIZE;
+	if (!addr_is_zero(&t->group) &&
+	    nla_put(m, TRIB_A_TREE_GROUP, sizeof(t->group), &t->group))
+		return -EMSGSIZE;
+	for (i = 0; !err && i < t->nhop; i++)
+		err = hop_put(&t->hop[i], m);
+	return err;
+}
+
 static int tree_put(struct tribd *d, const struct tree *t, struct nl_msg *m)
 {
 	struct nlattr *nest = nla_nest_start(m, TRIB_A_TREE);
@@ -106,12 +140,14 @@ static int tree_put(struct tribd *d, const struct tree *t, struct nl_msg *m)
 	for (i = 0; !err && i < t->nchild; i++)
 		err = child_put(t, i, lag, m);
 	for (i = 0; !err && i < t->nlocal; i++)
-		err = local_put(&t->local[i], m);
+		err = local_put(t, &t->local[i], m);
 	for (i = 0; !err && i < t->ndown; i++)
 		if (nla_put_string(m, TRIB_A_TREE_DOWN, t->down[i]->name))
 			err = -EMSGSIZE;
 	if (!err && t->relay)
 		err = shared_put(t, m);
+	if (!err && tree_is_worker(t))
+		err = worker_put(t, m);
 	free(lag);
 	if (!err)
 		nla_nest_end(m, nest);

@@ -14,7 +14,7 @@
 #include "attach.h"
 #include "deliver.h"
 #include "join.h"
-#include "tree.h"
+#include "worker.h"
 
 static int place_refuse(struct trib_attach_rep *rep, int err, const char *fmt,
 			...) __attribute__((format(printf, 3, 4)));
@@ -31,25 +31,28 @@ static int place_refuse(struct trib_attach_rep *rep, int err, const char *fmt,
 }
 
 /*
- * The entry of @rank in @t if whoever attaches is to get @t: trees that are
- * not held, or, to go on with, those that it had, held by now or not.
+ * The entry of @rank in @t if whoever asks with @flags is to get @t: trees that
+ * are not held, or, to go on with, those that it may have had, held by now or
+ * not. Whoever had mapped delivery in it has a ring.
  */
-static struct local *offered(struct tree *t, uint16_t rank, bool resume)
+static struct local *offered(struct tree *t, uint16_t rank, uint32_t flags)
 {
 	struct local *l = tree_local(t, rank);
 
-	return l && (resume ? l->ring != 0 : !t->held) ? l : NULL;
+	if (l && flags & TRIB_ATTACH_RESUME)
+		return !!l->ring == !!(flags & TRIB_ATTACH_MAPPED) ? l : NULL;
+	return l && !t->held ? l : NULL;
 }
 
 /* Is @rank on this host, in any tree of @job? */
 static struct local *rank_here(struct tribd *d, struct job *job, uint16_t rank,
-			       bool resume)
+			       uint32_t flags)
 {
 	struct tree *t = NULL;
 	struct local *l;
 
 	while ((t = job_next_tree(d, job, t))) {
-		l = offered(t, rank, resume);
+		l = offered(t, rank, flags);
 		if (l)
 			return l;
 	}
@@ -81,7 +84,8 @@ static uint16_t rank_free(struct tribd *d, struct job *job)
 	while ((t = job_next_tree(d, job, t)))
 		for (i = 0; !t->held && i < t->nlocal; i++)
 			if (t->local[i].rank < best &&
-			    !rank_taken(d, job, t->local[i].rank))
+			    !rank_taken(d, job, t->local[i].rank) &&
+			    !attach_has(d, job, t->local[i].rank))
 				best = t->local[i].rank;
 	return best;
 }
@@ -110,7 +114,7 @@ static int rank_choose(struct tribd *d, struct job *job,
 				    "rank %u: job '%s' has ranks 0 to %u",
 				    req->rank, job->name, job->world - 1);
 	rep->rank = (uint16_t)req->rank;
-	l = rank_here(d, job, rep->rank, resume);
+	l = rank_here(d, job, rep->rank, req->flags);
 	if (!l && resume)
 		return place_refuse(
 			rep, -ESTALE,
@@ -140,6 +144,11 @@ static void fill_tree(const struct tree *t, const struct local *l, bool mapped,
 {
 	const struct face *f, *group;
 
+	at->weight = t->weight;
+	if (tree_is_worker(t)) {
+		worker_fill(t, l, at);
+		return;
+	}
 	at->tree = t->id;
 	at->child = l->index;
 	if (!t->nchild) {
@@ -169,18 +178,23 @@ static void fill_tree(const struct tree *t, const struct local *l, bool mapped,
 }
 
 /*
+ * Shared trees take sockets, and a process has one transport for all its trees.
  * Where one copy of a result serves several hosts, its UDP port says what can
  * receive it: XDP takes TRIB_UDP_PORT, and nothing else.
  */
-static int delivery_choose(struct tribd *d, struct job *job, bool resume,
+static int delivery_choose(struct tribd *d, struct job *job, uint32_t flags,
 			   bool *mapped, struct trib_attach_rep *rep)
 {
 	const struct face *group, *xdp = NULL;
 	struct tree *t = NULL;
 
 	while ((t = job_next_tree(d, job, t))) {
-		if (t->nchild || !offered(t, rep->rank, resume))
+		if (t->nchild || !offered(t, rep->rank, flags))
 			continue;
+		if (tree_is_worker(t)) {
+			*mapped = false;
+			continue;
+		}
 		group = tree_multicast(t, t->parent->port);
 		if (group && group->udp_port == TRIB_UDP_PORT)
 			xdp = group;
@@ -195,14 +209,14 @@ static int delivery_choose(struct tribd *d, struct job *job, bool resume,
 	return 0;
 }
 
-static int fill_trees(struct tribd *d, struct job *job, bool resume,
+static int fill_trees(struct tribd *d, struct job *job, uint32_t flags,
 		      bool mapped, struct trib_attach_rep *rep,
 		      struct place_fds *fds)
 {
 	struct tree *t = NULL;
 
 	while ((t = job_next_tree(d, job, t))) {
-		const struct local *l = offered(t, rep->rank, resume);
+		const struct local *l = offered(t, rep->rank, flags);
 
 		if (!l)
 			continue;
@@ -214,7 +228,8 @@ static int fill_trees(struct tribd *d, struct job *job, bool resume,
 		fill_tree(t, l, mapped, &rep->tree[rep->ntree++]);
 		if (t->last_epoch > rep->epoch)
 			rep->epoch = t->last_epoch;
-		fds->fd[fds->n++] = deliver_cells_fd(t);
+		if (mapped)
+			fds->fd[fds->n++] = deliver_cells_fd(t);
 	}
 	return 0;
 }
@@ -232,15 +247,17 @@ static void fill_job(const struct tribd *d, const struct job *job,
 }
 
 static void rank_set_pid(struct tribd *d, struct job *job, uint16_t rank,
-			 bool resume, pid_t pid)
+			 uint32_t flags, pid_t pid)
 {
 	struct tree *t = NULL;
 	struct local *l;
 
 	while ((t = job_next_tree(d, job, t))) {
-		l = pid ? offered(t, rank, resume) : tree_local(t, rank);
-		if (l)
-			l->pid = pid;
+		l = pid ? offered(t, rank, flags) : tree_local(t, rank);
+		if (!l)
+			continue;
+		l->pid = pid;
+		l->epoch = 0;
 	}
 }
 
@@ -268,6 +285,12 @@ static bool is_name(const char name[TRIB_NAME_MAX])
 	return len && len < TRIB_NAME_MAX;
 }
 
+/* A process of another pid namespace has none that we could name. */
+static pid_t place_pid(pid_t pid)
+{
+	return pid ? pid : -1;
+}
+
 int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid,
 	       pid_t pid, struct trib_attach_rep *rep, struct place_fds *fds,
 	       struct job **jobp)
@@ -293,9 +316,9 @@ int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid,
 				    job->name, job->owner, uid);
 	err = rank_choose(d, job, req, rep);
 	if (!err)
-		err = delivery_choose(d, job, resume, &mapped, rep);
+		err = delivery_choose(d, job, req->flags, &mapped, rep);
 	if (!err)
-		err = fill_trees(d, job, resume, mapped, rep, fds);
+		err = fill_trees(d, job, req->flags, mapped, rep, fds);
 	if (err)
 		return err;
 	fill_job(d, job, rep);
@@ -305,8 +328,9 @@ int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid,
 		fds->n = 0;
 	if (err)
 		return err;
-	/* A process of another pid namespace has none that we could name. */
-	rank_set_pid(d, job, rep->rank, resume, pid ? pid : -1);
+	/* Who resumes without a ring names its trees by their epochs. */
+	if (!resume || mapped)
+		rank_set_pid(d, job, rep->rank, req->flags, place_pid(pid));
 	*jobp = job;
 	return 0;
 }
@@ -333,21 +357,36 @@ void place_give_back(struct tribd *d, struct job *job, uint16_t rank, bool gone)
 
 	while (gone && (t = job_next_tree(d, job, t))) {
 		l = tree_local(t, rank);
-		if (l && (l->pid || l->ring))
+		if (l && tree_is_worker(t))
+			worker_abort(d, t, l, TRIB_ABORT_GONE);
+		else if (l && (l->pid || l->ring))
 			join_rank_gone(d, t, l);
 	}
-	rank_set_pid(d, job, rank, false, 0);
+	rank_set_pid(d, job, rank, 0, 0);
 	deliver_rank_del(d, job, rank);
 	trees_idle(d, job);
 }
 
-struct tree *place_tree(struct tribd *d, const struct job *job, uint16_t rank,
-			uint32_t tree)
+int place_epoch(struct tribd *d, const struct job *job, uint16_t rank,
+		pid_t pid, const struct trib_attach_epoch *req)
 {
-	struct tree *t =
-		tree <= UINT16_MAX ? tree_find(d, (uint16_t)tree) : NULL;
+	struct tree *t = req->tree <= UINT16_MAX
+				 ? tree_find(d, (uint16_t)req->tree)
+				 : NULL;
+	struct local *l = t && t->job == job ? tree_local(t, rank) : NULL;
+	int err = 0;
 
-	return t && t->job == job && tree_local(t, rank) ? t : NULL;
+	if (!l)
+		return -ENOENT;
+	if (!req->epoch)
+		return -EINVAL;
+	if (!tree_is_worker(t))
+		err = join_epoch(d, t, req->epoch);
+	if (err)
+		return err;
+	l->pid = place_pid(pid);
+	l->epoch = req->epoch;
+	return 0;
 }
 
 /* The first rank that has a ring, but no process. */

@@ -37,7 +37,7 @@ struct port *port_make(struct tribd *d, const char *ifname)
 	snprintf(p->ifname, sizeof(p->ifname), "%s", ifname);
 	p->link_fd = -1;
 	/* What is wrong then shows when the device is looked for. */
-	if (!strcmp(ifname, LOCAL_PORT))
+	if (!strcmp(ifname, TRIB_LOCAL_PORT))
 		local_make(d);
 	TAILQ_INSERT_TAIL(&d->ports, p, link);
 	return p;
@@ -46,7 +46,7 @@ struct port *port_make(struct tribd *d, const char *ifname)
 void port_release(struct tribd *d, struct port *p)
 {
 	port_detach(d, p);
-	if (!strcmp(p->ifname, LOCAL_PORT))
+	if (!strcmp(p->ifname, TRIB_LOCAL_PORT))
 		local_remove(d);
 	TAILQ_REMOVE(&d->ports, p, link);
 	free(p);

@@ -82,6 +82,32 @@ static bool port_among(struct face *const *face, unsigned int n,
 	return false;
 }
 
+static bool peer_among(struct face *const *face, unsigned int n,
+		       const struct face *f)
+{
+	while (n--)
+		if (face_same_peer(face[n], f))
+			return true;
+	return false;
+}
+
+/* Adds all children behind the port of child @at that have no member yet. */
+static unsigned int children_behind(const struct tree *t, unsigned int at,
+				    struct face **face, unsigned int n)
+{
+	struct port *port = face_port(t->child[at].face);
+	unsigned int i;
+
+	for (i = at; i < t->nchild; i++) {
+		struct face *f = t->child[i].face;
+
+		if (!child_is_local(t, i) && !f->around && f->port == port &&
+		    !peer_among(face, n, f))
+			face[n++] = f;
+	}
+	return n;
+}
+
 static unsigned int down_faces(const struct tree *t, struct face **face)
 {
 	unsigned int i, n = 0;
@@ -89,16 +115,19 @@ static unsigned int down_faces(const struct tree *t, struct face **face)
 	for (i = 0; i < t->ndown; i++)
 		face[n++] = t->down[i];
 	/*
-	 * Children behind one port are one peer: tree_check() saw to it. Of
-	 * several that are reached by a detour one gets its copy, and the
-	 * others ask for theirs.
+	 * Where no multicast face covers a port, each child behind it gets its
+	 * own copy. Of those that are reached by a detour through a port only
+	 * one does, and the others ask for theirs: it will not last.
 	 */
 	for (i = 0; i < t->nchild; i++) {
 		struct face *f = t->child[i].face;
 
-		if (!child_is_local(t, i) && (!t->ndown || f->around) &&
-		    !port_among(face, n, face_port(f)))
+		if (child_is_local(t, i) || port_among(face, n, face_port(f)))
+			continue;
+		if (f->around)
 			face[n++] = f;
+		else
+			n = children_behind(t, i, face, n);
 	}
 	return n;
 }

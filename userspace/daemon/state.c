@@ -16,7 +16,7 @@
 #include "face.h"
 #include "job.h"
 #include "state.h"
-#include "tree.h"
+#include "worker.h"
 
 /* --- writing */
 
@@ -81,6 +81,24 @@ static json_t *shared_pack(const struct tree *t)
 			 "workers", workers);
 }
 
+static json_t *worker_pack(const struct tree *t)
+{
+	char ps[INET6_ADDRSTRLEN], group[INET6_ADDRSTRLEN];
+	json_t *hop = json_array(), *row;
+	unsigned int i;
+
+	for (i = 0; i < t->nhop; i++)
+		json_array_append_new(hop, json_pack("{s:s s:i}", "face",
+						     t->hop[i].face->name,
+						     "relay", t->hop[i].relay));
+	row = json_pack("{s:s s:i s:o}", "ps", addr_text(&t->ps, ps), "port",
+			t->ps_port, "hop", hop);
+	if (!addr_is_zero(&t->group))
+		json_object_set_new(row, "group",
+				    json_string(addr_text(&t->group, group)));
+	return row;
+}
+
 static json_t *tree_pack(const struct tree *t)
 {
 	json_t *child = json_array(), *local = json_array();
@@ -93,20 +111,24 @@ static json_t *tree_pack(const struct tree *t)
 						t->child[i].face->name, "rank",
 						t->child[i].rank));
 	for (i = 0; i < t->nlocal; i++)
-		json_array_append_new(
-			local, json_pack("{s:i s:i}", "rank", t->local[i].rank,
-					 "index", t->local[i].index));
+		json_array_append_new(local,
+				      json_pack("{s:i s:i s:i}", "rank",
+						t->local[i].rank, "index",
+						t->local[i].index, "port",
+						t->local[i].port));
 	for (i = 0; i < t->ndown; i++)
 		json_array_append_new(down, json_string(t->down[i]->name));
-	tree = json_pack("{s:i s:s s:o s:s s:i s:o s:o s:I s:I s:b}", "id",
-			 t->id,
-			 "job", t->job->name, "child", child, "parent",
+	tree = json_pack("{s:i s:s s:o s:s s:i s:o s:o s:I s:I s:b s:i}", "id",
+			 t->id, "job", t->job->name, "child", child, "parent",
 			 t->parent ? t->parent->name : "", "up_child",
 			 t->up_child, "local", local, "down", down, "slot0",
 			 (json_int_t)t->row.slot0, "last_epoch",
-			 (json_int_t)t->last_epoch, "held", t->held);
+			 (json_int_t)t->last_epoch, "held", t->held,
+			 "weight", t->weight);
 	if (t->relay)
 		json_object_set_new(tree, "shared", shared_pack(t));
+	if (tree_is_worker(t))
+		json_object_set_new(tree, "worker", worker_pack(t));
 	return tree;
 }
 

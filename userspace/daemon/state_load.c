@@ -173,6 +173,7 @@ static int tree_parts(const json_t *o, struct tree_spec *s, struct reason *why)
 
 		s->local[i].rank = (uint16_t)get_int(l, "rank", UINT16_MAX);
 		s->local[i].index = (uint16_t)get_int(l, "index", UINT16_MAX);
+		s->local[i].port = (uint16_t)get_int(l, "port", UINT16_MAX);
 	}
 	for (i = 0; i < s->ndown; i++)
 		if (!get_name(s->down[i],
@@ -201,6 +202,30 @@ static void shared_load(const json_t *o, struct tree_spec *s)
 	}
 }
 
+static int worker_load(const json_t *o, struct tree_spec *s, struct reason *why)
+{
+	const json_t *hop = json_object_get(o, "hop");
+	unsigned int i;
+
+	if (!o)
+		return 0;
+	s->ps_port = (uint16_t)get_int(o, "port", UINT16_MAX);
+	s->nhop = (unsigned int)json_array_size(hop);
+	if (!s->ps_port || !get_addr(o, "ps", &s->ps) ||
+	    s->nhop > TRIB_ATTACH_HOPS)
+		return refuse(why, -EPROTO, "a tree's PS");
+	if (json_object_get(o, "group") && !get_addr(o, "group", &s->group))
+		return refuse(why, -EPROTO, "a tree's group");
+	for (i = 0; i < s->nhop; i++) {
+		const json_t *h = json_array_get(hop, i);
+
+		s->hop[i].relay = (uint16_t)get_int(h, "relay", UINT16_MAX);
+		if (!get_name(s->hop[i].face, get_text(h, "face")))
+			return refuse(why, -EPROTO, "a hop's face");
+	}
+	return 0;
+}
+
 static int tree_load(struct tribd *d, const json_t *o, struct reason *why)
 {
 	struct tree_spec *s = calloc(1, sizeof(*s));
@@ -213,12 +238,16 @@ static int tree_load(struct tribd *d, const json_t *o, struct reason *why)
 	s->slot0 = (uint32_t)get_int(o, "slot0", UINT32_MAX);
 	s->last_epoch = (uint32_t)get_int(o, "last_epoch", UINT32_MAX);
 	s->held = json_is_true(json_object_get(o, "held"));
+	if (json_object_get(o, "weight"))
+		s->weight = (uint16_t)get_int(o, "weight", UINT16_MAX);
 	if (!get_name(s->job, get_text(o, "job")) ||
 	    !get_name(s->parent, get_text(o, "parent")))
 		err = refuse(why, -EPROTO, "a tree's job or parent");
 	else
 		err = tree_parts(o, s, why);
 	shared_load(json_object_get(o, "shared"), s);
+	if (!err)
+		err = worker_load(json_object_get(o, "worker"), s, why);
 	if (!err)
 		err = tree_restore(d, s, why);
 	free(s);

@@ -43,6 +43,7 @@ static const struct stat_text text[TRIB_STAT__MAX] = {
 	[TRIB_POOL_UNFREED] = {"pool-unfreed",
 			       "results that found their shared slot in use"},
 	[TRIB_POOL_PROBED] = {"pool-probed", "probes answered"},
+	[TRIB_RELAYED] = {"relayed", "packets for other hosts, passed on"},
 
 	[TRIB_DROP_SHORT] = {"drop-short", "the headers do not fit the frame"},
 	[TRIB_DROP_VERSION] = {"drop-version", "another wire version"},

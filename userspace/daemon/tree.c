@@ -11,6 +11,7 @@
 #include "face.h"
 #include "pool.h"
 #include "slots.h"
+#include "worker.h"
 
 struct tree *tree_find(struct tribd *d, uint16_t id)
 {
@@ -186,6 +187,8 @@ static void faces_hold(struct tree *t, int by)
 		t->child[i].face->trees += by;
 	for (i = 0; i < t->ndown; i++)
 		t->down[i]->trees += by;
+	for (i = 0; i < t->nhop; i++)
+		t->hop[i].face->trees += by;
 }
 
 static void tree_insert(struct tribd *d, struct tree *t)
@@ -246,6 +249,8 @@ static int tree_show(struct tribd *d, struct tree *t, bool adopted)
 {
 	int err = 0;
 
+	if (tree_is_worker(t))
+		return 0;
 	if (!adopted) {
 		lag_clear(d, t->id);
 		err = slots_wipe(d, t);
@@ -291,13 +296,17 @@ static void tree_hide_rest(struct tribd *d, struct tree *t)
 
 static void tree_leave(struct tribd *d, struct tree *t)
 {
-	if (!tree_is_shared(t))
+	if (tree_is_worker(t))
+		worker_removed(d, t);
+	else if (!tree_is_shared(t))
 		join_tree_removed(d, t);
 }
 
 static void tree_hide(struct tribd *d, struct tree *t)
 {
 	tree_leave(d, t);
+	if (tree_is_worker(t))
+		return;
 	row_clear(d, t->id);
 	tree_hide_rest(d, t);
 }
@@ -404,7 +413,7 @@ static int restore_trees(struct tribd *d)
 	int err;
 
 	TAILQ_FOREACH(t, &d->trees, link) {
-		bool adopted = row_adopt(d, t);
+		bool adopted = !tree_is_worker(t) && row_adopt(d, t);
 
 		err = tree_show(d, t, adopted);
 		if (err) {
@@ -412,7 +421,7 @@ static int restore_trees(struct tribd *d)
 				  strerror(-err));
 			return err;
 		}
-		if (!adopted)
+		if (!adopted && !tree_is_worker(t))
 			log_warn(
 				"tree %u: its row was not as remembered; written anew",
 				t->id);
@@ -438,12 +447,15 @@ void tree_remove_all(struct tribd *d, const struct job *job)
 
 	while ((t = job_next_tree(d, job, t))) {
 		tree_leave(d, t);
+		if (tree_is_worker(t))
+			continue;
 		t->row.flags = 0; /* not to be opened by another's wipe */
 		row_close(d, t->id);
 	}
 	bpf_quiesce(d);
 	while ((t = job_next_tree(d, job, NULL))) {
-		tree_hide_rest(d, t);
+		if (!tree_is_worker(t))
+			tree_hide_rest(d, t);
 		tree_free(d, t);
 	}
 }
@@ -472,8 +484,8 @@ int tree_wipe(struct tribd *d, uint16_t id, struct reason *why)
 	if (!t)
 		return refuse(why, -ENOENT, "no tree %u", id);
 	if (!t->slots && !tree_is_shared(t))
-		return refuse(why, -EINVAL, "tree %u has no slots here: a leaf",
-			      id);
+		return refuse(why, -EINVAL, "tree %u has no slots here: %s", id,
+			      tree_is_worker(t) ? "its workers" : "a leaf");
 	/* A wiped slot must not be one that a packet is being added to. */
 	row_clear(d, id);
 	err = tree_is_shared(t) ? pool_wipe(d, t) : slots_wipe(d, t);

@@ -12,6 +12,12 @@ struct child_spec {
 	char face[TRIB_NAME_MAX];
 	uint16_t rank;	/* RANK_NONE: a relay */
 	uint16_t index; /* INDEX_NONE: by position */
+	uint16_t port;	/* 0: not given */
+};
+
+struct hop_spec {
+	char face[TRIB_NAME_MAX];
+	uint16_t relay;
 };
 
 /* As a request or the state file states it. */
@@ -32,7 +38,13 @@ struct tree_spec {
 	uint32_t age_ms;
 	bool has_workers;
 	uint64_t workers[TRIB_BMWORDS_MAX]; /* as on the wire */
+	struct in6_addr ps;
+	uint16_t ps_port; /* 0: no row of workers; what follows is 0, too */
+	unsigned int nhop;
+	struct hop_spec hop[TRIB_ATTACH_HOPS];
+	struct in6_addr group; /* all zeros: none */
 	bool held;
+	uint16_t weight; /* 0: not given, 1 */
 	/* State file only. */
 	uint32_t mark0;
 	uint32_t slot0;
@@ -89,8 +101,8 @@ extern const char *const group_kind_name[GROUP__KINDS];
 #define GROUPS_OF(ntrees) ((ntrees)*3 + 1)
 
 /*
- * The faces a group's packets go to, one for each port; 0: there is no such
- * group. A worker served from cells here is no member.
+ * The faces a group's packets go to, those behind one port in a row; 0: there
+ * is no such group. A worker served from cells here is no member.
  */
 unsigned int group_faces(const struct tree *t, enum group_kind kind,
 			 struct face *face[TRIB_GROUP_MAX]);

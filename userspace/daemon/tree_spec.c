@@ -7,6 +7,7 @@
 
 #include "face.h"
 #include "pool.h"
+#include "worker.h"
 
 static int face_get(struct tribd *d, const char *role, const char *name,
 		    struct face **out, struct reason *why)
@@ -266,10 +267,10 @@ static int downs_check(struct tribd *d, const struct tree_spec *s,
 	return 0;
 }
 
-/* One copy leaves through each port: it must reach every child there. */
+/* The copy for a `down` face must reach every child behind its port. */
 static int reach_check(const struct tree *t, struct reason *why)
 {
-	unsigned int i, k;
+	unsigned int i;
 
 	for (i = 0; i < t->nchild; i++) {
 		struct face *f = t->child[i].face, *to;
@@ -277,11 +278,6 @@ static int reach_check(const struct tree *t, struct reason *why)
 		if (is_local_child(t, i))
 			continue;
 		to = down_for(t, f->port);
-		if (t->ndown && !to)
-			return refuse(
-				why, -EINVAL,
-				"child %s is behind port %s, which no `down` face covers",
-				f->name, f->port->ifname);
 		if (to && !addr_is_multicast(&to->addr) &&
 		    !face_same_peer(to, f))
 			return refuse(
@@ -293,16 +289,6 @@ static int reach_check(const struct tree *t, struct reason *why)
 				why, -EINVAL,
 				"down %s sends to UDP port %u, child %s receives at %u",
 				to->name, to->udp_port, f->name, f->udp_port);
-		for (k = 0; !to && k < i; k++) {
-			struct face *g = t->child[k].face;
-
-			if (!is_local_child(t, k) && g->port == f->port &&
-			    !face_same_peer(f, g))
-				return refuse(
-					why, -EINVAL,
-					"children %s and %s are behind the same port %s with different addresses, and one copy leaves through a port: give a multicast face that both receive as `down`",
-					g->name, f->name, f->port->ifname);
-		}
 	}
 	return 0;
 }
@@ -333,22 +319,23 @@ static int same_family(const struct tree *t, struct reason *why)
 	return 0;
 }
 
-int tree_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
-	       struct reason *why)
+/* A node of the data plane. */
+static int node_check(struct tribd *d, const struct tree_spec *s,
+		      struct tree *t, struct reason *why)
 {
+	unsigned int i;
 	int err;
 
-	if (s->id && tree_find(d, s->id))
-		return refuse(why, -EEXIST, "tree %u exists", s->id);
-	if (s->id >= d->config.ntrees)
-		return refuse(why, -ERANGE, "tree %u: 1 to %u (tribd --trees)",
-			      s->id, d->config.ntrees - 1);
-	t->id = s->id;
-	if (!s->job[0])
-		return refuse(why, -EINVAL, "the tree has no job");
-	t->job = job_find(d, s->job);
-	if (!t->job)
-		return refuse(why, -ENOENT, "no job %s", s->job);
+	if (s->nhop || !addr_is_zero(&s->group))
+		return refuse(
+			why, -EINVAL,
+			"hop and group are for rows of workers, which have ps");
+	for (i = 0; i < s->nlocal; i++)
+		if (s->local[i].port)
+			return refuse(
+				why, -EINVAL,
+				"local rank %u: port %u, but only a row of workers, which has ps, has ports",
+				s->local[i].rank, s->local[i].port);
 	err = parent_check(d, s, t, why);
 	if (!err)
 		err = children_check(d, s, t, why);
@@ -362,10 +349,53 @@ int tree_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
 		err = same_family(t, why);
 	if (!err)
 		err = pool_check(d, s, t, why);
+	return err;
+}
+
+/* One row a host: its number is how the data plane and ranks know a tree. */
+static int id_check(struct tribd *d, const struct tree_spec *s,
+		    struct reason *why)
+{
+	const struct tree *there = s->id ? tree_find(d, s->id) : NULL;
+
+	if (there && tree_is_worker(there) != !!s->ps_port)
+		return refuse(
+			why, -EEXIST,
+			"tree %u exists, %s: a host is a relay of a tree or has workers of it, not both",
+			s->id,
+			s->ps_port ? "a node of the data plane"
+				   : "a row of workers");
+	if (there)
+		return refuse(why, -EEXIST, "tree %u exists", s->id);
+	if (s->id >= d->config.ntrees)
+		return refuse(why, -ERANGE, "tree %u: 1 to %u (tribd --trees)",
+			      s->id, d->config.ntrees - 1);
+	return 0;
+}
+
+int tree_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
+	       struct reason *why)
+{
+	int err = id_check(d, s, why);
+
+	if (err)
+		return err;
+	t->id = s->id;
+	if (s->weight > TRIB_TREE_WEIGHT_MAX)
+		return refuse(why, -ERANGE, "weight %u: 1 to %u", s->weight,
+			      TRIB_TREE_WEIGHT_MAX);
+	if (!s->job[0])
+		return refuse(why, -EINVAL, "the tree has no job");
+	t->job = job_find(d, s->job);
+	if (!t->job)
+		return refuse(why, -ENOENT, "no job %s", s->job);
+	err = s->ps_port ? worker_check(d, s, t, why)
+			 : node_check(d, s, t, why);
 	if (err)
 		return err;
 	t->slots = t->nchild && !s->relay ? t->job->window * 2 : 0;
 	t->last_epoch = s->last_epoch;
 	t->held = s->held;
+	t->weight = s->weight ? (uint8_t)s->weight : 1;
 	return 0;
 }

@@ -119,7 +119,7 @@ struct face {
 	/* The routes lead round a dead link: out through this, the LOCAL face,
 	 * from where the kernel forwards. NULL: no detour. */
 	const struct face *around;
-	unsigned int trees;	  /* uses by trees; deletion is refused */
+	unsigned int trees; /* uses by trees; deletion is refused */
 };
 
 struct job {
@@ -146,13 +146,23 @@ struct child {
  * A rank on this host whose results are delivered to cells. @index: at the
  * parent (leaf), or among our own children. @pid, @ring and @priv belong to
  * attach.c and deliver.c; @pid is shown to operators (0: nobody attached).
+ * In a row of workers (worker.c) results come to UDP port @port instead, and
+ * @epoch is what the process said that it takes part in, 0: none yet.
  */
 struct local {
 	uint16_t rank;
 	uint16_t index;
+	uint16_t port;
+	uint32_t epoch;
 	pid_t pid;
 	uint32_t ring;
 	void *priv;
+};
+
+/* A relay between the ranks of this host and the PS of a shared tree. */
+struct hop {
+	struct face *face;
+	uint16_t relay;
 };
 
 /*
@@ -183,9 +193,16 @@ struct tree {
 	uint32_t age_ms;
 	uint32_t mark0;
 	uint64_t mask[TRIB_BMWORDS_MAX];
+	/* Rows of workers of shared trees (worker.c): not in the maps. */
+	struct in6_addr ps;
+	uint16_t ps_port; /* host order; 0: no such row */
+	unsigned int nhop;
+	struct hop hop[TRIB_ATTACH_HOPS];
+	struct in6_addr group; /* all zeros: none */
 	/* Of another generation than the job's: whoever attaches now is not told
 	 * of it, whoever did before goes on in it. */
 	bool held;
+	uint8_t weight; /* of messages, against the job's other trees */
 	/* Newest epoch that ever ran; survives restarts (state file). */
 	uint32_t last_epoch;
 	struct trib_tree row;
@@ -232,7 +249,7 @@ struct options {
 	uint32_t nval;	      /* 0: auto */
 	uint32_t nslots;      /* 0: default, or what is pinned */
 	uint32_t ntrees;
-	uint32_t pool;	      /* slots of the shared pool; 0: as nslots */
+	uint32_t pool; /* slots of the shared pool; 0: as nslots */
 	enum log_level log;
 	bool purge;
 };
@@ -255,7 +272,8 @@ struct tribd {
 	int map[MAP__MAX];
 	int prog[PROG__MAX];
 	struct trib_config config; /* as in the maps: sizes, nval */
-	uint32_t pool; /* slots in use of the shared pool: at most config.npool */
+	uint32_t
+		pool; /* slots in use of the shared pool: at most config.npool */
 	bool adopted;
 	bool kfuncs; /* the module's are in use */
 
@@ -336,6 +354,9 @@ bool face_sent(const struct face *f, const struct udp_packet *p);
  */
 int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to,
 	     uint16_t port, const void *data, size_t len);
+/* The same to whoever is no face, as the kernel routes it. 0 or -errno. */
+int udp_send_to(struct tribd *d, const struct in6_addr *to, uint16_t port,
+		const void *data, size_t len);
 
 /*
  * --- hooks of attach.c, join.c and deliver.c

@@ -180,6 +180,26 @@ int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to,
 	return err == -ENOBUFS ? -EAGAIN : err;
 }
 
+int udp_send_to(struct tribd *d, const struct in6_addr *to, uint16_t port,
+		const void *data, size_t len)
+{
+	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
+				  .sin6_port = htons(port),
+				  .sin6_addr = *to};
+	struct sockaddr_in v4 = {.sin_family = AF_INET,
+				 .sin_port = htons(port)};
+	const void *sa = d->udp->v4 ? (void *)&v4 : (void *)&v6;
+	ssize_t n;
+	int tries = 3;
+
+	memcpy(&v4.sin_addr, to->s6_addr + 12, 4);
+	do { /* as above */
+		n = sendto(d->udp->watch.fd, data, len, MSG_DONTWAIT, sa,
+			   d->udp->v4 ? sizeof(v4) : sizeof(v6));
+	} while (n < 0 && errno == ECONNREFUSED && --tries);
+	return n < 0 ? -errno : 0;
+}
+
 /* --- the socket */
 
 static int option(int fd, int level, int name, int value)

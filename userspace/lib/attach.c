@@ -118,7 +118,6 @@ static int find_place(struct trib *t, const struct wish *w)
 {
 	bool mapped = w->transport != TRIB_TRANSPORT_UDP;
 	struct trib_place *p = &t->place;
-	unsigned int i;
 	int rc;
 
 	if (!is_ticket(w->job)) {
@@ -133,13 +132,6 @@ static int find_place(struct trib *t, const struct wish *w)
 	if (rc)
 		return rc;
 	t->ops = p->rep.flags & TRIB_ATTACH_MAPPED ? &trib_xdp : &trib_udp;
-	for (i = 0; i < p->rep.ntree; i++)
-		if (t->ops == &trib_xdp &&
-		    p->rep.tree[i].flags & TRIB_ATTACH_SHARED)
-			return trib_fail(
-				NULL, TRIB_ERR_ARGUMENT, -EOPNOTSUPP,
-				"tree %u is of a shared pool: set TRIB_TRANSPORT=udp",
-				p->rep.tree[i].tree);
 	if (w->transport == TRIB_TRANSPORT_XDP && t->ops != &trib_xdp)
 		return trib_fail(
 			NULL, TRIB_ERR_ARGUMENT, -EOPNOTSUPP,
@@ -165,12 +157,14 @@ static int make_streams(struct trib *t)
 		s->t = t;
 		s->index = i;
 		s->tree = rep->tree[i].tree;
+		s->weight = rep->tree[i].weight ? rep->tree[i].weight : 1;
 		s->child = rep->tree[i].child;
 		s->join_nval = rep->nval ? rep->nval : TRIB_NVAL_SMALL;
 		if (rep->tree[i].flags & TRIB_ATTACH_SHARED)
 			trib_shared_init(s, &rep->tree[i]);
 		s->tail = &s->head;
 		t->stream[t->nstream++] = s;
+		t->uneven |= s->weight != t->stream[0]->weight;
 	}
 	return 0;
 }
@@ -228,20 +222,6 @@ static struct trib *make_handle(const struct wish *w)
 	return NULL;
 }
 
-/*
- * Without mapped delivery tribd needs the epochs for one thing only: to tell
- * the others should this process die. It must not keep us from beginning.
- */
-static void tell_tribd(const struct trib *t)
-{
-	unsigned int i;
-
-	for (i = 0; t->ops != &trib_xdp && i < t->nstream; i++)
-		if (trib_tribd_epoch(&t->place, t->stream[i]->tree,
-				     t->stream[i]->epoch))
-			break;
-}
-
 /* Open the transport, join all trees, and start. Errors are the handle's. */
 static int begin(struct trib *t)
 {
@@ -264,8 +244,6 @@ static int begin(struct trib *t)
 		rc = t->ops->start(t);
 	if (rc)
 		trib_leave(t);
-	else
-		tell_tribd(t);
 	for (i = 0; !rc && i < t->nstream; i++)
 		trib_window_start(t->stream[i]);
 	pthread_mutex_unlock(&t->lock);

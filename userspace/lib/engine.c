@@ -9,8 +9,10 @@ void trib_engine_run(struct trib *t)
 {
 	unsigned int i;
 
+	/* What the planned rate leaves goes to each of them in turn. */
+	t->turn++;
 	for (i = 0; i < t->nstream && !t->dead; i++) {
-		struct trib_stream *s = t->stream[i];
+		struct trib_stream *s = t->stream[(t->turn + i) % t->nstream];
 
 		if (!s->epoch)
 			continue;
@@ -36,6 +38,7 @@ uint64_t trib_engine_deadline(const struct trib *t)
 		when = sooner(when, t->stream[i]->timer_ns);
 		when = sooner(when, t->stream[i]->check_ns);
 		when = sooner(when, t->stream[i]->retry_ns);
+		when = sooner(when, t->stream[i]->paced_ns);
 		when = sooner(when, t->stream[i]->probe_ns);
 	}
 	return when;

@@ -73,6 +73,9 @@ enum trib_driver {
  * @poll_until: when a driver in poll() wakes by itself; 0 = never.
  * @now:      time of this turn.
  * @nonce:    of our JOINs.
+ * @pace_ns:  what was sent until now takes until then at the planned rate.
+ * @turn:     the stream that goes first this time.
+ * @uneven:   trees have different weights (fixed).
  * @seq:      requests issued.
  * @reqs:     requests that were not freed; @unfinished of them not done.
  * @inside:   threads in trib_wait().
@@ -108,6 +111,9 @@ struct trib {
 	enum trib_driver driver;
 	uint64_t poll_until;
 	uint64_t now;
+	uint64_t pace_ns;
+	unsigned int turn;
+	bool uneven;
 	uint64_t nonce;
 	uint64_t seq;
 	struct trib_req *reqs;
@@ -306,6 +312,9 @@ void trib_silence_alive(struct trib_stream *s, const struct trib_rx *rx);
 void trib_window_start(struct trib_stream *s);
 /* May chunk @c be in flight, too? */
 bool trib_window_open(const struct trib_stream *s, uint64_t c);
+/* Does the planned rate allow another packet? And one of @len bytes goes. */
+bool trib_window_paced(struct trib_stream *s);
+void trib_window_pace(struct trib_stream *s, unsigned int len);
 void trib_window_sent(struct trib_stream *s, uint64_t c);
 void trib_window_resent(struct trib_stream *s, uint64_t c);
 void trib_window_result(struct trib_stream *s, uint64_t c,

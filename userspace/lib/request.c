@@ -73,22 +73,33 @@ static int make_exponents(struct trib_part *p)
 	return 0;
 }
 
+/* How much of @count stream @s takes, of those of weight @all together. */
+static uint64_t share_of(const struct trib_stream *s, uint64_t count,
+			 uint64_t all)
+{
+	/* Neither product nor sum can be too large for what memory holds. */
+	uint64_t share = (count * s->weight + all - 1) / all;
+
+	return (share + TRIB_NVAL_BLOCK - 1) / TRIB_NVAL_BLOCK *
+	       TRIB_NVAL_BLOCK;
+}
+
 /* A request over @count elements; not queued yet. @whole: in one tree. */
 static struct trib_req *make(struct trib *t, enum trib_kind kind,
 			     uint64_t count, bool whole)
 {
 	unsigned int n = whole ? 1 : parts_of(t, kind, count), i;
-	uint64_t share = (count + n - 1) / n, first = 0;
+	uint64_t share, all = 0, first = 0;
 	struct trib_req *r = calloc(1, sizeof(*r) + n * sizeof(r->part[0]));
 
 	if (!r)
 		return NULL;
-	share = (share + TRIB_NVAL_BLOCK - 1) / TRIB_NVAL_BLOCK *
-		TRIB_NVAL_BLOCK;
 	r->t = t;
 	r->npart = n;
 	r->left = n;
 	r->dst_count = count;
+	for (i = 0; i < n; i++)
+		all += t->stream[i]->weight;
 	for (i = 0; i < n; i++) {
 		struct trib_part *p = &r->part[i];
 		unsigned int s = n == 1 ? t->seq % t->nstream : i;
@@ -97,6 +108,7 @@ static struct trib_req *make(struct trib *t, enum trib_kind kind,
 		p->stream = t->stream[s];
 		p->kind = kind;
 		p->first = first;
+		share = n == 1 ? count : share_of(p->stream, count, all);
 		p->count = count - first < share ? count - first : share;
 		first += p->count;
 		trib_part_count(p, p->stream->nval);

@@ -18,11 +18,19 @@
 
 #include "internal.h"
 
+/* The shortest JOIN: its answer is as long, and must hold a START. */
+#define JOIN_NVAL                                                              \
+	((uint16_t)((sizeof(struct trib_start) / 4 + TRIB_NVAL_BLOCK - 1) /    \
+		    TRIB_NVAL_BLOCK * TRIB_NVAL_BLOCK))
+
 void trib_shared_init(struct trib_stream *s, const struct trib_attach_tree *a)
 {
 	unsigned int i;
 
 	s->shared = true;
+	/* The PS says how many values there are, whatever this host's tribd
+	 * has; many workers, with long bitmaps, leave less room for them. */
+	s->join_nval = JOIN_NVAL;
 	s->bmwords = (uint8_t)((s->t->world + 63) / 64);
 	s->nhop = (uint8_t)a->nhop;
 	for (i = 0; i < a->nhop; i++)

@@ -234,6 +234,31 @@ static bool is_full(const struct burst *b, unsigned int len)
 			b->bytes + len > TRIB_TUNE_BURST_BYTES);
 }
 
+/*
+ * Trees of different weights go at their shares of the rate, whatever their
+ * round trips: parts of a message that ran ahead would take rate from others
+ * now, and leave those to go alone in the end, slower than planned. The part
+ * that is last of all ranks' never waits here, so this ends.
+ */
+static bool is_ahead(const struct trib_part *p)
+{
+	const struct trib_part *o = p->req->part;
+	const struct trib_part *end = o + p->req->npart;
+	uint64_t least;
+	double lead;
+
+	for (; o < end; o++) {
+		if (o->stream->weight == p->stream->weight)
+			continue;
+		least = o->nchunk < p->nchunk ? o->nchunk : p->nchunk;
+		lead = (double)p->sent / (double)p->nchunk -
+		       (double)o->sent / (double)o->nchunk;
+		if (lead * (double)least > TRIB_TUNE_AHEAD)
+			return true;
+	}
+	return false;
+}
+
 /* One part, as far as it goes. Return: false if nothing more can go at all. */
 static bool push_part(struct trib_stream *s, struct burst *b,
 		      struct trib_part *p)
@@ -247,11 +272,14 @@ static bool push_part(struct trib_stream *s, struct burst *b,
 			return false;
 		if (!trib_chunk_ready(s, p, p->sent))
 			return true;
+		if ((s->t->uneven && is_ahead(p)) || !trib_window_paced(s))
+			return false;
 		trib_chunk_pack(s, p, p->sent, c);
 		if (is_full(b, trib_packet_len(trib_cell(s, c))) &&
 		    !flush(s, b))
 			return false;
 		add(s, b, p, c);
+		trib_window_pace(s, trib_packet_len(trib_cell(s, c)));
 		p->sent++;
 		s->inflight++;
 	}
@@ -269,6 +297,7 @@ void trib_stream_push(struct trib_stream *s)
 		s->retry_ns = 0;
 	}
 	s->cong.limited = false;
+	s->paced_ns = 0;
 	b.n = b.niov = b.seg = b.bytes = 0;
 	b.closed = false;
 	for (p = s->head; p && push_part(s, &b, p); p = p->next)

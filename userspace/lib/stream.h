@@ -208,6 +208,7 @@ struct trib_hop {
  * @index:  among the handle's streams, and in place.rep.tree (fixed).
  * @tree:   number (fixed).
  * @child:  ours at the relay (fixed).
+ * @weight: its share of messages, against the others (fixed).
  * @overhead: bytes around a packet, Ethernet to UDP header; set by the
  *          transport's open().
  * @epoch:  running epoch; 0 = not started.
@@ -226,6 +227,7 @@ struct trib_hop {
  * @timer_ns: no time-out is due before; 0 = none runs.
  * @check_ns: when to look who has been silent for too long; 0 = not.
  * @retry_ns: the socket was full: send again then; 0 = it was not.
+ * @paced_ns: the planned rate allows no more before; 0 = it does.
  * @refused_ns: since when the transport takes nothing; 0 = it does.
  * @result_ns: last new RESULT.
  * @alive_ns: we last said ALIVE.
@@ -252,6 +254,7 @@ struct trib_stream {
 	unsigned int overhead;
 	uint16_t tree;
 	uint16_t child;
+	uint16_t weight;
 	uint32_t epoch;
 	uint16_t window;
 	uint16_t nval;
@@ -277,6 +280,7 @@ struct trib_stream {
 	uint64_t timer_ns;
 	uint64_t check_ns;
 	uint64_t retry_ns;
+	uint64_t paced_ns;
 	uint64_t refused_ns;
 
 	uint64_t result_ns;

@@ -80,12 +80,11 @@ static int parse_port(const char **s, uint16_t *out)
 	return 0;
 }
 
-/* ADDR[:PORT] */
+/* ADDR[:PORT]; *port is the default. */
 static int parse_host(const char **s, __be32 addr[4], uint16_t *port)
 {
 	if (parse_addr(s, addr))
 		return -EINVAL;
-	*port = TRIB_UDP_PORT;
 	if (**s != ':')
 		return 0;
 	(*s)++;
@@ -95,6 +94,7 @@ static int parse_host(const char **s, __be32 addr[4], uint16_t *port)
 /* ADDR[:PORT]/ */
 static int parse_relay(const char **s, struct trib_attach_tree *a)
 {
+	a->port = TRIB_UDP_PORT;
 	if (parse_host(s, a->addr, &a->port))
 		return -EINVAL;
 	return *(*s)++ == '/' ? 0 : -EINVAL;
@@ -199,6 +199,7 @@ static const char *parse_shared(const char **s, struct trib_attach_rep *rep,
 	memset(a, 0, sizeof(*a));
 	a->tree = (uint16_t)tree;
 	a->flags = TRIB_ATTACH_SHARED;
+	a->port = TRIB_UDP_PORT_PS;
 	if (parse_host(s, a->addr, &a->port))
 		return "bad PS address";
 	if (relay) {
@@ -233,10 +234,27 @@ static const char *parse_via(const char **s, struct trib_attach_rep *rep)
 			return "a relay that is there already";
 	hop = &a->hop[a->nhop++];
 	hop->relay = (uint16_t)relay;
+	hop->port = TRIB_UDP_PORT;
 	if (parse_host(s, hop->addr, &hop->port))
 		return "bad relay address";
 	if (is_v4(hop->addr) != is_v4(a->addr))
 		return "the PS and the relay differ in IP version";
+	return NULL;
+}
+
+/* T:W, after the tree; returns why not. */
+static const char *parse_weight(const char **s, struct trib_attach_rep *rep)
+{
+	struct trib_attach_tree *a;
+	uint64_t tree, weight;
+
+	if (number(s, 10, 65535, &tree) || *(*s)++ != ':' ||
+	    number(s, 10, TRIB_TREE_WEIGHT_MAX, &weight) || !weight)
+		return "bad tree or weight";
+	a = find_tree(rep, tree);
+	if (!a || a->weight)
+		return "no tree without a weight before it";
+	a->weight = (uint8_t)weight;
 	return NULL;
 }
 
@@ -288,6 +306,10 @@ static const char *parse_pair(const char **s, struct trib_attach_rep *rep,
 	if (!strncmp(*s, "via=", 4)) {
 		*s += 4;
 		return parse_via(s, rep);
+	}
+	if (!strncmp(*s, "weight=", 7)) {
+		*s += 7;
+		return parse_weight(s, rep);
 	}
 	for (i = 0; i < 4; i++)
 		if (!strncmp(*s, keys[i].key, strlen(keys[i].key)))

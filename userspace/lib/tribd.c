@@ -96,6 +96,10 @@ bool trib_tribd_rep_ok(const struct trib_attach_rep *r, size_t len)
 	for (i = 0; i < r->ntree; i++)
 		if (!tree_ok(r, &r->tree[i]))
 			return false;
+	/* Nobody writes results of shared trees into cells. */
+	for (i = 0; r->flags & TRIB_ATTACH_MAPPED && i < r->ntree; i++)
+		if (r->tree[i].flags & TRIB_ATTACH_SHARED)
+			return false;
 	return true;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The connection to this host's tribd after trib_tribd_attach(): telling it
- * the epoch, and living on when it restarts. xdp.c uses it; tribd.c connects,
- * watch.c keeps.
+ * the epoch, and living on when it restarts. xdp.c and udp.c use it; tribd.c
+ * connects, watch.c keeps.
  */
 #ifndef TRIB_LIB_TRIBD_H
 #define TRIB_LIB_TRIBD_H
@@ -52,6 +52,12 @@ void trib_watch_close(struct trib_watch *w);
 /* Look at what @w->fd was readable for; now and then only, if @busy. May end
  * the handle. Lock held. */
 void trib_watch_run(struct trib *t, struct trib_watch *w, bool busy);
+/*
+ * Tell tribd the epochs of all trees, if it is there. Without mapped delivery it
+ * needs them for one thing only, to tell the others should this process die:
+ * nothing waits for it.
+ */
+void trib_watch_tell(const struct trib *t, const struct trib_watch *w);
 /* trib_tribd_epoch(), waiting for the next tribd if there is none. */
 int trib_watch_epoch(struct trib *t, struct trib_watch *w, uint16_t tree,
 		     uint32_t epoch);

@@ -60,11 +60,20 @@
 /* With a planned rate the window is at most what it carries in this time. */
 #define TRIB_TUNE_PLANNED_NS		(5 * TRIB_MS)
 /*
+ * A planned rate is kept in percent: a little more than it, because what is sent
+ * again comes on top, and others stay within 15 percent of their plans. What was
+ * not sent in as long as above may follow at once.
+ */
+#define TRIB_TUNE_PACE_PERCENT		104
+/*
  * Each of several trees may have so many chunks in flight, whatever its share
  * of the planned rate: with fewer, gaps do not show (TRIB_TUNE_REORDER), and
  * time-outs ask for what is merely late.
  */
 #define TRIB_TUNE_PLANNED_SHARE		12
+/* Of trees with different weights none is further ahead, in chunks of the one
+ * that has less to carry. */
+#define TRIB_TUNE_AHEAD			12
 /*
  * Share of own packets lost, in percent, from which on loss is congestion even
  * when the round trip time has not grown; averaged over so many chunks.
@@ -83,7 +92,8 @@
 
 /*
  * Retransmission time-out: the first one at most INIT (also before any sample)
- * and at least MIN; doubling up to MAX.
+ * and at least MIN; doubling up to MAX. Where results take longer than half of
+ * INIT, it is at most twice that: who is only late is not asked again.
  */
 #define TRIB_TUNE_RTO_INIT		(50 * TRIB_MS)
 #define TRIB_TUNE_RTO_MIN		(5 * TRIB_MS)

@@ -57,7 +57,16 @@ static int udp_open(struct trib *t)
 	rc = make_buffers(t);
 	for (i = 0; !rc && i < t->nstream; i++)
 		rc = trib_udp_dest(t, i);
+	/* Without it, nobody tells the others should this process die. */
+	if (!rc && t->ops == &trib_udp && t->place.sock >= 0)
+		(void)trib_watch_open(t, &t->udp->watch);
 	return rc;
+}
+
+static int udp_start(struct trib *t)
+{
+	trib_watch_tell(t, &t->udp->watch);
+	return trib_udp_size(t);
 }
 
 static void udp_close(struct trib *t)
@@ -67,6 +76,7 @@ static void udp_close(struct trib *t)
 
 	if (!u)
 		return;
+	trib_watch_close(&u->watch);
 	for (i = 0; i < u->nsock; i++)
 		if (u->sock[i].fd >= 0)
 			close(u->sock[i].fd);
@@ -84,6 +94,8 @@ static int udp_pollfds(struct trib *t, struct pollfd *pfd)
 	for (i = 0; i < t->udp->nsock; i++)
 		pfd[i] = (struct pollfd){.fd = t->udp->sock[i].fd,
 					 .events = POLLIN};
+	if (t->udp->watch.state != TRIB_WATCH_OFF)
+		pfd[i++] = (struct pollfd){t->udp->watch.fd, POLLIN, 0};
 	return (int)i;
 }
 
@@ -207,7 +219,8 @@ static void rx_packet(struct trib *t, const uint8_t *p, size_t len, bool ce)
 	len -= sizeof(h);
 	nval = be16toh(h.nval);
 	if (h.version != TRIB_WIRE_VERSION || nval > TRIB_NVAL_LARGE ||
-	    h.bmwords > TRIB_BMWORDS_MAX || len != 8u * h.bmwords + trib_payload_len(nval) ||
+	    h.bmwords > TRIB_BMWORDS_MAX ||
+	    len != 8u * h.bmwords + trib_payload_len(nval) ||
 	    be16toh(h.job) != t->place.rep.job ||
 	    h.cookie != t->place.rep.cookie)
 		goto bad;
@@ -300,13 +313,14 @@ static int udp_recv(struct trib *t)
 
 	for (i = 0; i < u->nsock; i++)
 		n += recv_batch(t, &u->sock[i]);
+	trib_watch_run(t, &u->watch, n);
 	return n;
 }
 
 const struct trib_transport_ops trib_udp = {
 	.name = "udp",
 	.open = udp_open,
-	.start = trib_udp_size,
+	.start = udp_start,
 	.close = udp_close,
 	.pollfds = udp_pollfds,
 	.send = udp_send,

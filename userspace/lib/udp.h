@@ -10,7 +10,7 @@
 #include <netinet/udp.h>
 #include <sys/socket.h>
 
-#include "internal.h"
+#include "tribd.h"
 
 #ifndef UDP_SEGMENT
 #define UDP_SEGMENT 103
@@ -59,6 +59,7 @@ struct dest {
  *         but each is a packet from the start.
  * @slots: BATCH receive buffers of SLOT bytes.
  * @trains: BATCH areas of SLOT + TRAIN bytes.
+ * @watch: of the connection to tribd, if there is one and xdp.c has none.
  */
 struct trib_udp {
 	struct sock sock[TRIB_ATTACH_TREES];
@@ -67,6 +68,7 @@ struct trib_udp {
 	bool no_gso;
 	uint8_t *slots;
 	uint8_t *trains;
+	struct trib_watch watch;
 	struct mmsghdr msg[BATCH];
 	struct iovec iov[BATCH][2];
 	union {

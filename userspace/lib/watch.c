@@ -81,7 +81,8 @@ static void ask(struct trib *t, struct trib_watch *w)
 	if (fd < 0)
 		return;
 	trib_tribd_fill(&req, TRIB_ATTACH_HELLO,
-			TRIB_ATTACH_RESUME | TRIB_ATTACH_MAPPED,
+			TRIB_ATTACH_RESUME |
+				(t->place.rep.flags & TRIB_ATTACH_MAPPED),
 			t->place.rep.rank, t->place.job);
 	if (send(fd, &req, sizeof(req), MSG_NOSIGNAL) < 0 || add(w, fd)) {
 		close(fd);
@@ -91,8 +92,7 @@ static void ask(struct trib *t, struct trib_watch *w)
 	w->state = TRIB_WATCH_ASKED;
 }
 
-/* It may have had to write the trees' rows anew. */
-static void tell_epochs(const struct trib *t)
+void trib_watch_tell(const struct trib *t, const struct trib_watch *w)
 {
 	struct trib_attach_epoch req = {
 		.magic = TRIB_ATTACH_MAGIC,
@@ -101,6 +101,8 @@ static void tell_epochs(const struct trib *t)
 	};
 	unsigned int i;
 
+	if (w->state != TRIB_WATCH_UP)
+		return;
 	for (i = 0; i < t->nstream; i++) {
 		req.tree = t->stream[i]->tree;
 		req.epoch = t->stream[i]->epoch;
@@ -118,7 +120,8 @@ static void answered(struct trib *t, struct trib_watch *w,
 	} else if (!rep->err) {
 		w->state = TRIB_WATCH_UP;
 		tick(w, false);
-		tell_epochs(t);
+		/* It may have had to write the trees' rows anew. */
+		trib_watch_tell(t, w);
 	} else if (rep->err == ENOENT || rep->err == ESTALE ||
 		   rep->err == EINVAL) {
 		trib_die_rank(t, TRIB_ERR_REMOVED, -ECONNABORTED, -1,

@@ -32,6 +32,16 @@ static unsigned int streams(const struct trib_stream *s)
 	return s->t->nstream ? s->t->nstream : 1;
 }
 
+/* The share of large messages that travels in this tree. */
+static double share(const struct trib_stream *s)
+{
+	unsigned int i, all = 0;
+
+	for (i = 0; i < s->t->nstream; i++)
+		all += s->t->stream[i]->weight;
+	return all ? (double)s->weight / all : 1;
+}
+
 void trib_window_start(struct trib_stream *s)
 {
 	struct trib_cong *g = &s->cong;
@@ -44,7 +54,7 @@ void trib_window_start(struct trib_stream *s)
 		g->cap = s->t->max_window;
 	if (rate) {
 		planned = (double)rate / 8 * TRIB_TUNE_PLANNED_NS / 1e9 /
-			  (s->stride + s->overhead) / streams(s);
+			  (s->stride + s->overhead) * share(s);
 		if (streams(s) > 1 && planned < TRIB_TUNE_PLANNED_SHARE)
 			planned = TRIB_TUNE_PLANNED_SHARE;
 		if (planned < g->cap)
@@ -76,6 +86,31 @@ bool trib_window_open(const struct trib_stream *s, uint64_t c)
 	return before < room;
 }
 
+/* The window alone is no bound: a shorter round trip makes it a higher rate. */
+bool trib_window_paced(struct trib_stream *s)
+{
+	struct trib *t = s->t;
+
+	if (t->pace_ns <= t->now + TRIB_TUNE_PLANNED_NS)
+		return true;
+	/* Then there is room for several. */
+	s->paced_ns = t->pace_ns - TRIB_TUNE_PLANNED_NS / 2;
+	return false;
+}
+
+void trib_window_pace(struct trib_stream *s, unsigned int len)
+{
+	struct trib *t = s->t;
+	uint64_t rate = t->place.rep.rate;
+
+	if (!rate)
+		return;
+	if (t->pace_ns < t->now)
+		t->pace_ns = t->now;
+	t->pace_ns += (uint64_t)((double)(len + s->overhead) * 8e9 * 100 /
+				 TRIB_TUNE_PACE_PERCENT / (double)rate);
+}
+
 /* Nobody is given up for the loss of one question or answer. */
 uint64_t trib_window_longest(const struct trib *t)
 {
@@ -89,11 +124,14 @@ static uint64_t rto(const struct trib_stream *s, unsigned int tries)
 	const struct trib_cong *g = &s->cong;
 	uint64_t ns = g->srtt ? g->srtt + 4 * g->rttvar : TRIB_TUNE_RTO_INIT;
 	uint64_t max = trib_window_longest(s->t);
+	uint64_t most = TRIB_TUNE_RTO_INIT;
 
+	if (most < 2 * g->srtt)
+		most = 2 * g->srtt;
 	if (ns < TRIB_TUNE_RTO_MIN)
 		ns = TRIB_TUNE_RTO_MIN;
-	if (ns > TRIB_TUNE_RTO_INIT)
-		ns = TRIB_TUNE_RTO_INIT;
+	if (ns > most)
+		ns = most;
 	ns <<= tries < 8 ? tries : 8;
 	return ns < max ? ns : max;
 }

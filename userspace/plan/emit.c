@@ -11,6 +11,7 @@
 
 #include "emit.h"
 #include "families.h"
+#include "uapi/trib_attach.h"
 #include "uapi/trib_wire.h"
 
 /* Preamble, Ethernet header, checksum and gap of each frame. */
@@ -27,17 +28,21 @@ static bool is_v6(const struct plan_topology *t)
 	return false;
 }
 
-/* One exponent chunk goes before as many data chunks as it has words. */
-double emit_goodput(const struct plan_topology *t, int nval)
+/*
+ * One exponent chunk goes before as many data chunks as it has words. In shared
+ * pools what goes up bears a bitmap of workers; results do not.
+ */
+double emit_goodput(const struct plan_topology *t, const struct job *job)
 {
-	double payload = nval * 4.0, words = nval / 2.0;
-	double packet = trib_payload_len((__u32)nval) + FRAME +
-			(is_v6(t) ? TRIB_OVERHEAD_V6 : TRIB_OVERHEAD_V4);
+	double payload = job->nval * 4.0, words = job->nval / 2.0;
+	double packet = trib_payload_len((__u32)job->nval) + FRAME +
+			(is_v6(t) ? TRIB_OVERHEAD_V6 : TRIB_OVERHEAD_V4) +
+			(job->shared ? 8 * ((job->nworkers + 63) / 64) : 0);
 
 	return payload / packet * words / (words + 1);
 }
 
-/* bit/s on each arc when all jobs run as scheduled. */
+/* bit/s in each direction of links when all jobs run as scheduled. */
 static void loads(const struct findings *f, double *load)
 {
 	struct work *w = f->w;
@@ -52,7 +57,7 @@ static void loads(const struct findings *f, double *load)
 		for (i = 0; i < s->ntree; i++)
 			for (k = 0; k < s->tree[i]->nres; k++)
 				if (s->tree[i]->res[k] < narcs)
-					load[s->tree[i]->res[k]] +=
+					load[s->tree[i]->res[k] / 2] +=
 						rate * s->weight[i] / s->n *
 						s->tree[i]->amount[k];
 		/* Access links that stand in one row for all. */
@@ -63,7 +68,7 @@ static void loads(const struct findings *f, double *load)
 				int node = w->js->job[j].worker[g->worker[k]];
 
 				if (node != g->at)
-					load[w->net->up[node]] += rate;
+					load[w->net->up[node] / 2] += rate;
 			}
 		}
 	}
@@ -72,7 +77,7 @@ static void loads(const struct findings *f, double *load)
 static json_t *topology(const struct findings *f)
 {
 	const struct plan_topology *t = f->w->t;
-	double *load = calloc((size_t)t->nlinks * 2 + 1, sizeof(double));
+	double *load = calloc((size_t)t->nlinks + 1, sizeof(double));
 	json_t *nodes = json_array(), *links = json_array();
 	int i;
 
@@ -80,17 +85,17 @@ static json_t *topology(const struct findings *f)
 		return NULL;
 	loads(f, load);
 	for (i = 0; i < t->nnodes; i++)
-		json_array_append_new(
-			nodes,
-			json_pack("{s:s, s:b, s:f, s:f}", "name",
-				  t->node[i].name, "host", t->node[i].host, "x",
-				  t->node[i].x, "y", t->node[i].y));
+		json_array_append_new(nodes, json_pack("{s:s, s:b, s:f, s:f}",
+						       "name", t->node[i].name,
+						       "host", t->node[i].host,
+						       "x", t->node[i].x, "y",
+						       t->node[i].y));
 	for (i = 0; i < t->nlinks; i++)
 		json_array_append_new(
-			links, json_pack("{s:i, s:i, s:f, s:[f, f]}", "a",
-					 t->link[i].a, "b", t->link[i].b,
-					 "capacity", t->link[i].cap, "load",
-					 load[2 * i], load[2 * i + 1]));
+			links,
+			json_pack("{s:i, s:i, s:f, s:[f, f]}", "a",
+				  t->link[i].a, "b", t->link[i].b, "capacity",
+				  t->link[i].cap, "load", load[i], load[i]));
 	free(load);
 	return json_pack("{s:s, s:o, s:o}", "name", t->name, "nodes", nodes,
 			 "links", links);
@@ -123,7 +128,7 @@ static double count_rows(const struct findings *f)
 			n += (double)bcube_trees(f->w->t) * job->nworkers;
 		else if (job->way == JOB_TREE)
 			n += (double)f->sched[j].ntree *
-			     (job->nworkers + f->sets.m[j] + 1);
+			     (job->nworkers + f->sets.m[j] + 1 + job->ps_relay);
 	}
 	return n;
 }
@@ -152,6 +157,16 @@ static bool want_rows(const struct findings *f, json_t *notes)
 	return true;
 }
 
+/* Whoever may relay may have had a part in a former plan, which must go. */
+static void add_idle(const struct findings *f, struct rows *rows)
+{
+	int i;
+
+	for (i = 0; rows && i < f->w->t->nnodes; i++)
+		if (f->w->t->node[i].relay)
+			(void)rows_host(rows, i);
+}
+
 static void add_notes(const struct findings *f, const struct rows *rows,
 		      json_t *notes)
 {
@@ -165,10 +180,10 @@ static void add_notes(const struct findings *f, const struct rows *rows,
 			     "job %s: no cookie: whoever applies the plan must give all hosts the same one",
 			     job->name);
 		trees = job->way == JOB_BCUBE ? bcube_trees(f->w->t) : 0;
-		if (trees > PLAN_TREES_MAX)
+		if (trees > TRIB_ATTACH_TREES)
 			note(notes,
 			     "job %s: %d trees: libtrib attaches to at most %d of a job, the peer engine knows no such limit",
-			     job->name, trees, PLAN_TREES_MAX);
+			     job->name, trees, TRIB_ATTACH_TREES);
 	}
 	if (rows && rows->multicast)
 		note(notes,
@@ -187,8 +202,11 @@ static int *number_relays(const struct findings *f)
 	for (j = 0; number && j < f->w->njobs; j++)
 		for (i = 0; i < f->sets.m[j]; i++)
 			if (f->w->js->job[j].shared)
-				number[f->w->reach[j]
-					       ->node[f->sets.s[j][i]]] = 1;
+				number[f->w->reach[j]->node[f->sets.s[j][i]]] =
+					1;
+	for (j = 0; number && j < f->w->njobs; j++)
+		if (f->w->js->job[j].ps_relay)
+			number[f->w->js->job[j].ps] = 1;
 	for (i = 0; number && i < f->w->t->nnodes; i++)
 		if (number[i])
 			number[i] = ++n;
@@ -205,8 +223,8 @@ static int emit_jobs(const struct findings *f, struct rows *rows, json_t *jobs)
 		return plan_fail(f->w->err, -ENOMEM, "out of memory");
 	if (count_rows(f) > 4.0 * PLAN_ROWS_MAX)
 		err = plan_fail(f->w->err, -E2BIG,
-				"%.0f places in trees: at most %d", count_rows(f),
-				4 * PLAN_ROWS_MAX);
+				"%.0f places in trees: at most %d",
+				count_rows(f), 4 * PLAN_ROWS_MAX);
 	for (j = 0; !err && j < f->w->njobs; j++) {
 		o = emit_job(f, j, rows, &next_tree, number);
 		if (!o)
@@ -235,8 +253,10 @@ int emit_plan(const struct findings *f, json_t **out)
 	if (!err)
 		err = emit_jobs(f, rows, jobs);
 	add_notes(f, rows, notes);
-	if (!err && rows)
+	if (!err && rows) {
+		add_idle(f, rows);
 		hosts = rows_take(rows);
+	}
 	rows_free(rows);
 	if (err) {
 		json_decref(notes);

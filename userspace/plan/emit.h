@@ -27,7 +27,7 @@ struct findings {
 int emit_plan(const struct findings *f, json_t **out);
 
 /* The share of a wire's bits that are values: headers, frame gaps, exponents. */
-double emit_goodput(const struct plan_topology *t, int nval);
+double emit_goodput(const struct plan_topology *t, const struct job *job);
 
 /* emit_job.c: the object of one job; *next_tree: number of its first tree. */
 json_t *emit_job(const struct findings *f, int j, struct rows *rows,

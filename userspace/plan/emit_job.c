@@ -42,7 +42,7 @@ static json_t *resource(const struct findings *f, int j, int res)
 	char text[2 * TOPO_NAME + 4];
 
 	if (res < 2 * t->nlinks) {
-		snprintf(text, sizeof(text), "%s>%s",
+		snprintf(text, sizeof(text), "%s - %s",
 			 name_of(f, arc_from(t, res)),
 			 name_of(f, arc_to(t, res)));
 		return json_pack("{s:s, s:f}", "link", text, "capacity", cap);
@@ -65,8 +65,7 @@ static json_t *bottlenecks(const struct findings *f, int j)
 	for (i = 0; b && i < nres; i++)
 		if (dual[i] > 0 && !isinf(f->w->net->cap[i]))
 			b[n++] = (struct bottleneck){
-				i, dual[i] * f->w->net->cap[i] /
-					   f->best.g[j]};
+				i, dual[i] * f->w->net->cap[i] / f->best.g[j]};
 	if (b)
 		qsort(b, (size_t)n, sizeof(*b), by_share);
 	for (i = 0; b && i < n && i < BOTTLENECKS; i++) {
@@ -119,7 +118,7 @@ static int span_of(const struct findings *f, int j, const struct tree *t,
 				continue;
 			place[i] = s->ninner;
 			s->inner[s->ninner] = r->node[t->rel[i]];
-			s->up[s->ninner++] = t->up[i] >= 0 ? place[t->up[i]]
+			s->up[s->ninner++] = t->up[i] >= 0  ? place[t->up[i]]
 					     : job->ps >= 0 ? 0
 							    : -1;
 		}
@@ -153,43 +152,19 @@ static json_t *tree_json(const struct findings *f, const struct span *s,
 			 "nodes", nodes, "workers", workers);
 }
 
-static int shared_rows(const struct findings *f, int j, struct rows *rows,
-		       const int *number)
+/* Do messages have to be cut into parts that differ? */
+static bool uneven(const struct schedule *sc)
 {
-	const struct job *job = &f->w->js->job[j];
-	const struct schedule *sc = &f->sched[j];
-	struct shared_tree trees[PLAN_TREES_MAX] = {0};
-	int relay[PLAN_RELAYS_MAX + 4], num[PLAN_RELAYS_MAX + 4], n = 0, i, k;
-	const struct reach *r = f->w->reach[j];
-	struct span s = {0};
-	int err = 0;
+	int i;
 
-	for (i = 0; i < f->sets.m[j]; i++) {
-		relay[n] = r->node[f->sets.s[j][i]];
-		num[n] = number[relay[n]];
-		n++;
-	}
-	for (i = 0; !err && i < sc->ntree; i++) {
-		err = span_of(f, j, sc->tree[i], &s);
-		trees[i].worker_relay =
-			calloc((size_t)job->nworkers, sizeof(int));
-		if (!trees[i].worker_relay)
-			err = -ENOMEM;
-		for (k = 0; !err && k < job->nworkers; k++)
-			trees[i].worker_relay[k] =
-				s.worker_up[k] ? s.inner[s.worker_up[k]] : -1;
-		span_free(&s);
-	}
-	if (!err)
-		err = rows_add_shared(rows, job, trees, sc->ntree, relay, num,
-				      n);
-	for (i = 0; i < sc->ntree; i++)
-		free(trees[i].worker_relay);
-	return err;
+	for (i = 1; i < sc->ntree; i++)
+		if (sc->weight[i] != sc->weight[0])
+			return true;
+	return false;
 }
 
 static int lp_trees(const struct findings *f, int j, struct rows *rows,
-		    int *next_tree, json_t *list)
+		    int *next_tree, const int *number, json_t *list)
 {
 	const struct job *job = &f->w->js->job[j];
 	const struct schedule *sc = &f->sched[j];
@@ -200,10 +175,13 @@ static int lp_trees(const struct findings *f, int j, struct rows *rows,
 	for (i = 0; !err && i < sc->ntree; i++) {
 		err = span_of(f, j, sc->tree[i], &s);
 		s.id = (*next_tree)++;
+		s.weight = uneven(sc) ? sc->weight[i] : 0;
 		if (!err && rows)
 			err = rows_add_job(rows, job, rate, &s);
-		if (!err && rows && !job->shared)
-			err = rows_add_tree(rows, job, &s);
+		if (!err && rows)
+			err = job->shared
+				      ? rows_add_shared(rows, job, &s, number)
+				      : rows_add_tree(rows, job, &s);
 		if (!err)
 			json_array_append_new(list,
 					      tree_json(f, &s, sc->weight[i]));
@@ -231,8 +209,7 @@ static int family_trees(const struct findings *f, int j, struct rows *rows,
 			err = rows_add_tree(rows, job, &s);
 		v = tree_json(f, &s, 1);
 		json_object_set_new(v, "family", json_integer(family));
-		json_object_set_new(v, "owner",
-				    json_string(name_of(f, owner)));
+		json_object_set_new(v, "owner", json_string(name_of(f, owner)));
 		json_array_append_new(list, v);
 	}
 	span_free(&s);
@@ -272,8 +249,7 @@ static json_t *relays_json(const struct findings *f, int j,
 		used = false;
 		for (k = 0; k < sc->ntree; k++)
 			for (m = 0; m < sc->tree[k]->nrel; m++)
-				used |= sc->tree[k]->rel[m] ==
-					f->sets.s[j][i];
+				used |= sc->tree[k]->rel[m] == f->sets.s[j][i];
 		node = f->w->reach[j]->node[f->sets.s[j][i]];
 		if (!used && !f->w->js->job[j].shared)
 			continue;
@@ -302,7 +278,7 @@ static void put_figures(const struct findings *f, int j, json_t *o)
 	       : job->way == JOB_TORUS ? torus_rate(t)
 				       : f->sched[j].rate * unit;
 	put_rate(o, "rate", rate);
-	put_rate(o, "predicted", rate * emit_goodput(t, job->nval));
+	put_rate(o, "predicted", rate * emit_goodput(t, job));
 	if (job->way != JOB_TREE)
 		return;
 	put_rate(o, "tree_lp", f->best.g[j] * unit);
@@ -333,14 +309,15 @@ json_t *emit_job(const struct findings *f, int j, struct rows *rows,
 		      job->weight);
 	if (job->ps >= 0)
 		json_object_set_new(o, "ps", json_string(name_of(f, job->ps)));
+	if (job->ps_relay)
+		json_object_set_new(o, "ps_relay",
+				    json_integer(relay_number[job->ps]));
 	json_object_set_new(o, "workers", workers);
 	if (job->way == JOB_TREE) {
 		json_object_set_new(o, "max_relays", json_integer(job->max));
 		json_object_set_new(o, "relays",
 				    relays_json(f, j, relay_number));
-		err = lp_trees(f, j, rows, next_tree, trees);
-		if (!err && rows && job->shared)
-			err = shared_rows(f, j, rows, relay_number);
+		err = lp_trees(f, j, rows, next_tree, relay_number, trees);
 	} else if (job->way == JOB_BCUBE) {
 		err = family_trees(f, j, rows, next_tree, trees);
 	}

@@ -41,7 +41,8 @@ static void figures(FILE *f, const json_t *job)
 	double direct = number(job, "without_relays"), r = number(job, "rate");
 	char a[32], b[32];
 
-	fprintf(f, "  every worker sums   %s (%s on the wire, headers included)\n",
+	fprintf(f,
+		"  every worker sums   %s (%s on the wire, headers included)\n",
 		rate(number(job, "predicted"), a), rate(r, b));
 	if (tree < 0)
 		return;
@@ -66,7 +67,9 @@ static void relays(FILE *f, const json_t *job)
 		number(job, "max_relays"));
 	json_array_foreach(list, i, v)
 		fprintf(f, "%s%s", i ? ", " : "", text(v, "node"));
-	fprintf(f, "%s\n", i ? "" : "none");
+	fprintf(f, "%s%s\n", i ? "" : "none",
+		json_object_get(job, "ps_relay") ? "; and the host of the ps"
+						 : "");
 }
 
 static void bottlenecks(FILE *f, const json_t *job)
@@ -78,7 +81,8 @@ static void bottlenecks(FILE *f, const json_t *job)
 
 	if (!json_array_size(list))
 		return;
-	fprintf(f, "  bottlenecks (what 1 b/s more would bring, share of the rate)\n");
+	fprintf(f,
+		"  bottlenecks (what 1 b/s more would bring, share of the rate)\n");
 	json_array_foreach(list, i, v) {
 		kind = json_object_get(v, "link")    ? "link"
 		       : json_object_get(v, "relay") ? "relay"

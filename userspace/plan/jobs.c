@@ -12,7 +12,7 @@
 #include "jobs.h"
 #include "uapi/trib_attach.h"
 
-_Static_assert(PLAN_TREES_MAX == TRIB_ATTACH_TREES, "trees of a job");
+_Static_assert(PLAN_TREES_MAX <= TRIB_ATTACH_TREES, "trees of a job");
 
 void plan_jobs_free(struct plan_jobs *j)
 {
@@ -143,6 +143,16 @@ static int parse_ps(struct job *j, const struct plan_topology *t,
 	return 0;
 }
 
+static bool works(const struct job *j, int node)
+{
+	int i;
+
+	for (i = 0; i < j->nworkers; i++)
+		if (j->worker[i] == node)
+			return true;
+	return false;
+}
+
 static int parse_relays(struct job *j, const struct plan_topology *t,
 			const struct doc *d, const struct at *at,
 			const json_t *v)
@@ -163,13 +173,19 @@ static int parse_relays(struct job *j, const struct plan_topology *t,
 				err = doc_fail(d, &AT_INDEX(&key, (size_t)i),
 					       "\"%s\" is the ps",
 					       t->node[j->ps].name);
+			else if (j->shared && works(j, j->may[i]))
+				err = doc_fail(
+					d, &AT_INDEX(&key, (size_t)i),
+					"\"%s\" works: in shared pools it cannot relay, too",
+					t->node[j->may[i]].name);
 		return err;
 	}
 	j->may = calloc((size_t)t->nnodes, sizeof(int));
 	if (!j->may)
 		return plan_fail(d->err, -ENOMEM, "out of memory");
 	for (i = 0; i < t->nnodes; i++)
-		if (t->node[i].relay && i != j->ps)
+		if (t->node[i].relay && i != j->ps &&
+		    !(j->shared && works(j, i)))
 			j->may[j->nmay++] = i;
 	return 0;
 }
@@ -227,14 +243,17 @@ static int parse_mode(struct job *j, const struct doc *d, const struct at *at,
 		return err;
 	j->shared = !strcmp(mode, "shared");
 	if (!j->shared && strcmp(mode, "dedicated"))
-		return doc_fail(d, &key,
-				"\"%.40s\" is not dedicated or shared", mode);
+		return doc_fail(d, &key, "\"%.40s\" is not dedicated or shared",
+				mode);
 	if (j->shared && j->ps < 0)
 		return doc_fail(d, &key, "shared pools need a ps");
 	if (j->shared && j->way != JOB_TREE)
 		return doc_fail(d, &key, "shared pools go with trees only");
-	j->fanin = j->shared ? TRIB_WORLD_MAX : TRIB_CHILDREN_MAX;
-	return 0;
+	j->ps_relay = j->shared;
+	if (!j->shared && json_object_get(v, "ps_relay"))
+		return doc_fail(d, &AT_KEY(at, "ps_relay"),
+				"goes with shared pools only");
+	return doc_bool(d, at, v, "ps_relay", &j->ps_relay);
 }
 
 /* What trib job add takes, too. */
@@ -257,15 +276,15 @@ static int parse_settings(struct job *j, const struct doc *d,
 		err = doc_int(d, at, v, "values", !DOC_NEEDED, TRIB_NVAL_BLOCK,
 			      TRIB_NVAL_LARGE, &nval);
 	if (!err)
-		err = doc_int(d, at, v, "trees", !DOC_NEEDED, 1,
-			      PLAN_TREES_MAX, &trees);
+		err = doc_int(d, at, v, "trees", !DOC_NEEDED, 1, PLAN_TREES_MAX,
+			      &trees);
 	if (!err)
 		err = doc_string(d, at, v, "cookie", !DOC_NEEDED, &cookie);
 	if (err)
 		return err;
-	if (cookie && (!*cookie || strlen(cookie) > 16 ||
-		       strspn(cookie, "0123456789abcdefABCDEF") !=
-			       strlen(cookie)))
+	if (cookie &&
+	    (!*cookie || strlen(cookie) > 16 ||
+	     strspn(cookie, "0123456789abcdefABCDEF") != strlen(cookie)))
 		return doc_fail(d, &AT_KEY(at, "cookie"),
 				"is not 1 to 16 hexadecimal digits");
 	if (cookie)
@@ -275,9 +294,9 @@ static int parse_settings(struct job *j, const struct doc *d,
 			       json_string_value(owner));
 		if (err)
 			return err;
-	} else if (owner && (!json_is_integer(owner) ||
-			     json_integer_value(owner) < 0 ||
-			     json_integer_value(owner) > 4294967294LL)) {
+	} else if (owner &&
+		   (!json_is_integer(owner) || json_integer_value(owner) < 0 ||
+		    json_integer_value(owner) > 4294967294LL)) {
 		return doc_fail(d, &AT_KEY(at, "owner"),
 				"is not a user's name or number");
 	}
@@ -302,23 +321,27 @@ static int check_room(struct job *j, const struct plan_topology *t,
 	if (!j->max)
 		j->nmay = 0;
 	if (j->ps < 0 && !j->max)
-		return doc_fail(
-			d, &key,
-			"0, and there is no ps: nobody would sum");
+		return doc_fail(d, &key,
+				"0, and there is no ps: nobody would sum");
 	if (j->ps < 0 && !j->nmay)
-		return doc_fail(d, at,
-				"no node may relay, and there is no ps: nobody would sum");
+		return doc_fail(
+			d, at,
+			"no node may relay, and there is no ps: nobody would sum");
 	if (j->tor_free && j->tor < 0)
-		return doc_fail(d, &AT_KEY(at, "ps_tor_relay"),
-				"\"%s\" is not behind one switch that can relay",
-				j->ps < 0 ? "no ps" : t->node[j->ps].name);
+		return doc_fail(
+			d, &AT_KEY(at, "ps_tor_relay"),
+			"\"%s\" is not behind one switch that can relay",
+			j->ps < 0 ? "no ps" : t->node[j->ps].name);
 	relays += j->tor_free ? 1 : 0;
-	room = (long)(j->fanin - 1) * relays + (j->ps < 0 ? 1 : j->fanin);
+	room = (long)(TRIB_CHILDREN_MAX - 1) * relays +
+	       (j->ps < 0   ? 1
+		: j->shared ? TRIB_WORLD_MAX
+			    : TRIB_CHILDREN_MAX);
 	if (j->nworkers > room)
 		return doc_fail(
 			d, &key,
 			"%d workers do not fit: with %d relays and %d children each there is room for %ld",
-			j->nworkers, relays, j->fanin, room);
+			j->nworkers, relays, TRIB_CHILDREN_MAX, room);
 	return 0;
 }
 
@@ -326,10 +349,10 @@ static int parse_job(struct job *j, const struct plan_topology *t,
 		     const struct doc *d, const struct at *at, const json_t *v)
 {
 	static const char *const keys[] = {
-		"name",	   "id",      "workers", "ps",	   "max_relays",
-		"relays",  "weight",  "mode",	 "owner",  "ps_tor_relay",
-		"window",  "timeout", "cookie",	 "values", "relay_capacity",
-		"trees",   "algorithm", NULL};
+		"name",	  "id",	       "workers",  "ps",     "max_relays",
+		"relays", "weight",    "mode",	   "owner",  "ps_tor_relay",
+		"window", "timeout",   "cookie",   "values", "relay_capacity",
+		"trees",  "algorithm", "ps_relay", NULL};
 	int64_t max = 0, id = j->id;
 	const char *name = NULL;
 	int err, i;

@@ -20,10 +20,10 @@ enum job_way {
  * @tor:     relay-capable switch of the PS, -1: none.
  * @tor_free: it relays and does not count.
  * @shared:  relays' slots are shared pools: relay, PS's relay, PS.
+ * @ps_relay: there the PS's host relays, too, and does not count.
  * @max:     relays that may be placed.
  * @cap:     bit/s that each may take in; INFINITY.
  * @may:     nodes that may relay, in order.
- * @fanin:   children of one node.
  * @trees:   that it may use at most.
  * @owner:   number or text, a new reference; NULL: not given.
  */
@@ -33,11 +33,10 @@ struct job {
 	enum job_way way;
 	int nworkers, *worker;
 	int ps, tor;
-	bool tor_free, shared;
+	bool tor_free, shared, ps_relay;
 	int max;
 	double cap, weight;
 	int nmay, *may;
-	int fanin;
 	int trees;
 	int nval;
 	int window, timeout;

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns paths, groups and resources: see net.h.
- *
- * A path is a shortest one in hops. Where several next hops are as near, the
- * choice is a hash of the switches at its two ends and the node where it is
- * made, as equal-cost routing would spread it; README.md has the function.
+ * Owns groups and resources: see net.h.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,133 +10,18 @@
 
 #include "net.h"
 
-#define FAR 0xffff
 /* Between candidates, and from workers to them. */
 #define PATHS_MAX 1e7
 
-static uint64_t mix(uint64_t z)
-{
-	z += 0x9e3779b97f4a7c15ull;
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-	return z ^ (z >> 31);
-}
-
-static bool passes(const struct plan_topology *t, int node)
-{
-	return !t->node[node].host || t->forward;
-}
-
-/* Distances to @to, over nodes that pass things on. */
-static int measure(struct net *n, int to)
-{
-	const struct plan_topology *t = n->t;
-	unsigned short *d = malloc((size_t)t->nnodes * sizeof(*d));
-	int *queue = malloc((size_t)t->nnodes * sizeof(int));
-	int head = 0, tail = 0, i, v, u;
-
-	if (!d || !queue) {
-		free(d);
-		free(queue);
-		return -ENOMEM;
-	}
-	for (i = 0; i < t->nnodes; i++)
-		d[i] = FAR;
-	d[to] = 0;
-	queue[tail++] = to;
-	while (head < tail) {
-		v = queue[head++];
-		if (v != to && !passes(t, v))
-			continue;
-		for (i = t->first[v]; i < t->first[v + 1]; i++) {
-			u = arc_to(t, t->out[i]);
-			if (d[u] != FAR)
-				continue;
-			d[u] = (unsigned short)(d[v] + 1);
-			queue[tail++] = u;
-		}
-	}
-	free(queue);
-	n->dist[to] = d;
-	return 0;
-}
-
-/* Between nodes that are their own attachment. */
-static int inner_path(struct net *n, int from, int to, int *arcs)
-{
-	const struct plan_topology *t = n->t;
-	const unsigned short *d;
-	int at = from, len = 0, i, v = from, k, pick;
-
-	if (!n->dist[to] && measure(n, to))
-		return -1;
-	d = n->dist[to];
-	if (d[from] == FAR || d[from] > NET_HOPS - 2)
-		return -1;
-	while (at != to) {
-		k = 0;
-		for (i = t->first[at]; i < t->first[at + 1]; i++) {
-			v = arc_to(t, t->out[i]);
-			k += d[v] + 1 == d[at] && (v == to || passes(t, v));
-		}
-		pick = k < 2 ? 0
-			     : (int)(mix((uint64_t)from << 42 |
-					 (uint64_t)to << 21 | (uint64_t)at) %
-				     (uint64_t)k);
-		for (i = t->first[at]; i < t->first[at + 1]; i++) {
-			v = arc_to(t, t->out[i]);
-			if (d[v] + 1 == d[at] && (v == to || passes(t, v)) &&
-			    !pick--)
-				break;
-		}
-		arcs[len++] = t->out[i];
-		at = v;
-	}
-	return len;
-}
-
 int net_path(struct net *n, int from, int to, int arcs[NET_HOPS])
 {
-	int a = n->attach[from], b = n->attach[to], len = 0, more;
-
-	if (from == to)
-		return 0;
-	if (n->up[from] >= 0)
-		arcs[len++] = n->up[from];
-	if (a != from && a == to)
-		return len;
-	more = inner_path(n, a, b, arcs + len);
-	if (more < 0)
-		return -1;
-	len += more;
-	if (n->up[to] >= 0)
-		arcs[len++] = n->up[to] ^ 1;
-	return len;
+	return paths_arcs(n->paths, from, to, arcs);
 }
 
 int net_group_path(struct net *n, const struct group *g, int to,
 		   int arcs[NET_HOPS])
 {
 	return net_path(n, g->at, to, arcs);
-}
-
-static void attach(struct net *n)
-{
-	const struct plan_topology *t = n->t;
-	int i, arc, to;
-
-	for (i = 0; i < t->nnodes; i++) {
-		n->attach[i] = i;
-		n->up[i] = -1;
-		if (!t->node[i].host || t->first[i + 1] - t->first[i] != 1)
-			continue;
-		arc = t->out[t->first[i]];
-		to = arc_to(t, arc);
-		if (t->node[to].host)
-			continue;
-		n->attach[i] = to;
-		n->up[i] = arc;
-	}
 }
 
 /*
@@ -250,9 +131,10 @@ static int check_reach(struct net *n, int j)
 		    0)
 			root = job->may[i];
 	if (root < 0)
-		return plan_fail(n->err, -ENETUNREACH,
-				 "job %s: worker %s reaches nobody who may relay",
-				 job->name, t->node[job->worker[0]].name);
+		return plan_fail(
+			n->err, -ENETUNREACH,
+			"job %s: worker %s reaches nobody who may relay",
+			job->name, t->node[job->worker[0]].name);
 	for (i = 0; i < job->nworkers; i++)
 		if (net_path(n, job->worker[i], root, arcs) < 0)
 			return plan_fail(
@@ -272,16 +154,15 @@ static int build(struct net *n)
 
 	n->nres = res_access(n, n->njobs);
 	n->cap = calloc((size_t)n->nres, sizeof(double));
-	n->attach = calloc((size_t)t->nnodes, sizeof(int));
-	n->up = calloc((size_t)t->nnodes, sizeof(int));
-	n->dist = calloc((size_t)t->nnodes, sizeof(*n->dist));
+	n->paths = paths_new(t);
 	n->job = calloc((size_t)n->njobs, sizeof(*n->job));
-	if (!uses || !n->cap || !n->attach || !n->up || !n->dist || !n->job) {
+	if (!uses || !n->cap || !n->paths || !n->job) {
 		free(uses);
 		return plan_fail(n->err, -ENOMEM, "out of memory");
 	}
+	n->attach = n->paths->attach;
+	n->up = n->paths->up;
 	fill_caps(n);
-	attach(n);
 	count_uses(n, uses);
 	for (j = 0; !err && j < n->njobs; j++) {
 		n->job[j].job = &n->js->job[j];
@@ -322,16 +203,12 @@ void net_free(struct net *n)
 
 	if (!n)
 		return;
-	for (i = 0; n->dist && i < n->t->nnodes; i++)
-		free(n->dist[i]);
 	for (i = 0; n->job && i < n->njobs; i++) {
 		free(n->job[i].group);
 		free(n->job[i].ranks);
 	}
 	free(n->job);
-	free(n->dist);
-	free(n->up);
-	free(n->attach);
+	paths_free(n->paths);
 	free(n->cap);
 	free(n);
 }

@@ -2,15 +2,19 @@
 /*
  * What the planner computes with: paths, groups of workers that are alike,
  * and resources. A resource is anything that has a capacity and is loaded by
- * trees: an arc, what a relay takes in (of all jobs, and of one job), and the
+ * trees: a link, what a relay takes in (of all jobs, and of one job), and the
  * access links of a job's workers, which all carry the same.
+ *
+ * Results take the way of what went up, backwards: so both directions of a link
+ * carry the same, what goes up one way and what goes up the other way together.
  */
 #ifndef TRIB_PLAN_NET_H
 #define TRIB_PLAN_NET_H
 
 #include "jobs.h"
+#include "paths.h"
 
-#define NET_HOPS 512
+#define NET_HOPS PATHS_HOPS
 
 /**
  * struct group - workers of a job with the same paths
@@ -33,10 +37,7 @@ struct net_job {
 
 /**
  * struct net - see above. Capacities are in units of @unit bit/s.
- * @attach: where node n's paths lead through: the switch of a host with one
- *          link, else n itself.
- * @up:     the arc of such a host to its switch, else -1.
- * @dist:   hops to a destination, by node; made when one is first asked for.
+ * @attach, @up: those of @paths.
  */
 struct net {
 	const struct plan_topology *t;
@@ -46,8 +47,8 @@ struct net {
 	struct net_job *job;
 	int nres;
 	double *cap;
-	int *attach, *up;
-	unsigned short **dist;
+	struct paths *paths;
+	const int *attach, *up;
 	struct plan_error *err;
 };
 
@@ -60,6 +61,12 @@ int net_path(struct net *n, int from, int to, int arcs[NET_HOPS]);
 /* The same for a group, without the access links that all jobs count once. */
 int net_group_path(struct net *n, const struct group *g, int to,
 		   int arcs[NET_HOPS]);
+
+/* The link of an arc. Those of odd numbers are the seed LP's, which has arcs. */
+static inline int res_link(int arc)
+{
+	return arc & ~1;
+}
 
 static inline int res_relay(const struct net *n, int node)
 {

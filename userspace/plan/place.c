@@ -165,7 +165,7 @@ static int gains(struct search *s, const struct sets *sets, int j)
 		for (g = 0; g < nj->ngroup; g++) {
 			a = r->arcs[c] + r->off[c][g];
 			for (d = child; a < r->arcs[c] + r->off[c][g + 1]; a++)
-				d += w->price[*a];
+				d += w->price[res_link(*a)];
 			if (isinf(p->best[g]))
 				sum -= nj->group[g].n * d;
 			else if (d < p->best[g])
@@ -181,7 +181,7 @@ static int gains(struct search *s, const struct sets *sets, int j)
 			a = r->arcs[t] + r->off[t][nj->ngroup + c];
 			for (; a < r->arcs[t] + r->off[t][nj->ngroup + c + 1];
 			     a++)
-				d += w->price[*a];
+				d += w->price[res_link(*a)];
 			up = fmin(up, d);
 		}
 		s->gain[c] = sum - up;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "emit.h"
+#include "uapi/trib_wire.h"
 
 /*
  * Relative gaps at which looking for more trees ends, for the plan and for one
@@ -85,8 +86,7 @@ static int check_rates(const struct findings *f)
 			return plan_fail(
 				f->w->err, -EDOM,
 				"job %s: no tree was found in which every worker reaches the root and no node has more than %d children",
-				f->w->js->job[j].name,
-				f->w->js->job[j].fanin);
+				f->w->js->job[j].name, TRIB_CHILDREN_MAX);
 	return 0;
 }
 

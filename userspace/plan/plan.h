@@ -31,9 +31,10 @@
 #define PLAN_LINKS_MAX 65536
 #define PLAN_JOBS_MAX 16
 #define PLAN_RELAYS_MAX 64
-#define PLAN_TREES_MAX 32 /* of one job: TRIB_ATTACH_TREES */
+#define PLAN_TREES_MAX 32 /* of one job, with weights */
 #define PLAN_SCHEDULE_MAX 64
 #define PLAN_ROWS_MAX 262144 /* rows for trees, over all hosts */
+#define PLAN_ROUTES_MAX 1000000
 
 struct plan_error {
 	char text[640];
@@ -52,11 +53,19 @@ int plan_topology_parse(struct plan_topology **out, const char *name,
 
 /**
  * plan_topology_builtin() - make a topology from its short name
- * @spec: star:HOSTS, two-tier:RACKS,HOSTS, fat-tree:K, bcube:N,K, torus:R,C
+ * @spec: star:HOSTS, two-tier:RACKS,HOSTS[,PS], fat-tree:K, bcube:N,K, torus:R,C
  */
 int plan_topology_builtin(struct plan_topology **out, const char *spec,
 			  struct plan_error *err);
 void plan_topology_free(struct plan_topology *t);
+
+/**
+ * plan_network() - what a network like @t must be told to have its paths
+ *
+ * Devices and addresses are made up where @t has none. The result's "topology"
+ * is a document with all of them, "nodes" has the ports and routes of each.
+ */
+int plan_network(struct plan_topology *t, json_t **out, struct plan_error *err);
 
 /* Read the jobs that are to share @t, which must outlive the result. */
 int plan_jobs_parse(struct plan_jobs **out, const struct plan_topology *t,

@@ -9,14 +9,14 @@
 
 /**
  * struct span - one tree over the nodes of the topology
- * @id:   tree number.
+ * @id:   tree number. @weight: its share of messages; 0: all have the same.
  * @n:    workers of the job; @at: the node of each rank, @worker_up: the inner
  *        node each sends to (index into @inner; itself if it is one).
  * @inner, @up: nodes that sum, and the parent of each; up -1: the root. All
  *        but a worker's own node come parents first.
  */
 struct span {
-	int id;
+	int id, weight;
 	int n;
 	const int *at;
 	int *worker_up;
@@ -49,18 +49,26 @@ int rows_add_tree(struct rows *r, const struct job *job, const struct span *s);
 /* Array of all rows, by node; a new reference, NULL: no memory. */
 json_t *rows_take(struct rows *r);
 
-/* rows_shared.c: relays of a shared pool, by number. */
-struct shared_tree {
-	int *worker_relay; /* by rank: node of its relay, -1: the PS */
-};
-
-int rows_add_shared(struct rows *r, const struct job *job,
-		    const struct shared_tree *trees, int ntree,
-		    const int *relay, const int *number, int nrelay);
+/*
+ * rows_shared.c: a tree on shared pools, whose first inner node is the PS. Its
+ * host adds up as the last relay, if it may and has room for the children.
+ * @number: of relays, by node.
+ */
+bool rows_ps_relays(const struct job *job, const struct span *s);
+int rows_add_shared(struct rows *r, const struct job *job, const struct span *s,
+		    const int *number);
 
 /* Name of the face of @peer at @node (made if need be); NULL: no memory. */
 const char *rows_face(struct rows *r, int node, const char *peer,
-		      const char *dev, const char *addr);
+		      const char *dev, const char *addr, int port);
+
+/* Both ends of the way from one node to another. */
+struct way {
+	const struct topo_link *first, *last;
+	int first_end, last_end; /* of @from, of @to */
+};
+
+int rows_way(struct rows *r, int from, int to, struct way *w);
 /* The row of a node, made if need be. */
 json_t *rows_host(struct rows *r, int node);
 

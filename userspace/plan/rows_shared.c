@@ -1,169 +1,373 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the rows of hosts for shared pools: each relay has a number in the
- * cluster, knows the next one on the way to the PS, where packets for other
- * numbers go on to, and which ranks are behind which of its ports.
+ * Owns the rows of hosts for shared pools. Each relay has a number in the
+ * cluster and knows the next one on the way to the PS; each worker knows the
+ * relays on its way; the PS knows whom the results of a tree go to. The last
+ * relay may be on the PS's own host, in front of trib-ps.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rows.h"
+#include "uapi/trib.h"
+#include "uapi/trib_attach.h"
+#include "uapi/trib_wire.h"
 
-/* Where packets from @from to @to leave, and the address they go to. */
-static json_t *hop(struct rows *r, int from, int to)
+/* A relay, the PS's relay, and the PS's host. */
+_Static_assert(TRIB_ATTACH_HOPS >= 3, "relays between a rank and its PS");
+
+#define TEXT (TOPO_ADDR + 16)
+
+/* ADDR:PORT as trib-ps takes it. */
+static json_t *address(const char *addr, int port)
 {
-	const struct plan_topology *t = r->net->t;
-	int arcs[NET_HOPS], n = net_path(r->net, from, to, arcs);
-	const struct topo_link *first, *last;
+	char text[TEXT];
 
-	if (n < 1)
-		return NULL;
-	first = &t->link[arcs[0] / 2];
-	last = &t->link[arcs[n - 1] / 2];
-	return json_pack("{s:s, s:s}", "dev", first->dev[arcs[0] & 1], "addr",
-			 last->addr[!(arcs[n - 1] & 1)]);
+	snprintf(text, sizeof(text), strchr(addr, ':') ? "[%s]:%d" : "%s:%d",
+		 addr, port);
+	return json_string(text);
 }
 
-static int add_hop(struct rows *r, json_t *list, int from, int to, int number)
+static int append(json_t *host, const char *list, json_t *row)
 {
-	json_t *h = hop(r, from, to);
+	json_t *l = json_object_get(host, list);
 
-	if (!h || json_object_set_new(h, "relay", json_integer(number)) ||
-	    json_array_append_new(list, h)) {
-		json_decref(h);
-		return -ENOMEM;
+	if (!l) {
+		l = json_array();
+		if (json_object_set_new(host, list, l))
+			l = NULL;
 	}
-	return 0;
+	return json_array_append_new(l, row) ? -ENOMEM : 0;
 }
 
-/* Ranks by the port that their packets arrive through, for multicast. */
-static json_t *members(struct rows *r, const struct job *job, int node)
+static int put(struct rows *r, const struct span *s, int node, json_t *row)
 {
-	const struct plan_topology *t = r->net->t;
-	json_t *ports = json_array(), *ranks, *p;
-	int arcs[NET_HOPS], i, n;
-	const char *dev;
-	size_t k;
+	json_t *host = rows_host(r, node);
 
-	for (i = 0; ports && i < job->nworkers; i++) {
-		n = net_path(r->net, job->worker[i], node, arcs);
-		dev = n < 1 ? "trib0"
-			    : t->link[arcs[n - 1] / 2]
-				      .dev[!(arcs[n - 1] & 1)];
-		ranks = NULL;
-		json_array_foreach(ports, k, p)
-			if (!strcmp(json_string_value(
-					    json_object_get(p, "dev")),
-				    dev))
-				ranks = json_object_get(p, "ranks");
-		if (!ranks) {
-			p = json_pack("{s:s, s:[]}", "dev", dev, "ranks");
-			ranks = json_object_get(p, "ranks");
-			json_array_append_new(ports, p);
-		}
-		json_array_append_new(ranks, json_integer(i));
-	}
-	return ports;
-}
-
-static int put(struct rows *r, int node, json_t *row)
-{
-	json_t *host = rows_host(r, node), *list;
-
+	if (row && s && s->weight)
+		json_object_set_new(row, "weight", json_integer(s->weight));
 	if (!host || !row) {
 		json_decref(row);
 		return -ENOMEM;
 	}
-	list = json_object_get(host, "shared");
-	if (!list) {
-		list = json_array();
-		if (json_object_set_new(host, "shared", list))
-			list = NULL;
-	}
 	r->count++;
-	return json_array_append_new(list, row) ? -ENOMEM : 0;
+	return append(host, "shared", row);
 }
 
-static int add_relay(struct rows *r, const struct job *job, const int *relay,
-		     const int *number, int nrelay, int i)
+/*
+ * Where a rank receives. Ranks of several jobs may be on one host: each job
+ * has a range of ports there.
+ */
+static int port_of(struct rows *r, const struct job *job, int rank)
 {
-	json_t *row, *hops = json_array();
-	int k, next = 0, err = 0;
+	json_t *host = rows_host(r, job->worker[rank]), *row;
+	const char *last = "", *name;
+	int jobs = 0;
+	size_t i;
 
-	/* Up: to the PS's relay, if there is one and this is not it. */
-	for (k = 0; k < nrelay; k++)
-		if (relay[k] == job->tor && k != i)
-			next = number[k];
-	for (k = 0; !err && k < nrelay; k++)
-		if (k != i)
-			err = add_hop(r, hops, relay[i], relay[k], number[k]);
-	if (!err)
-		err = add_hop(r, hops, relay[i], job->ps, 0);
-	if (err) {
-		json_decref(hops);
-		return err;
+	json_array_foreach(json_object_get(host, "shared"), i, row) {
+		name = json_string_value(json_object_get(row, "job"));
+		if (!json_object_get(row, "local") || !strcmp(name, job->name))
+			continue;
+		jobs += strcmp(name, last) != 0; /* jobs come one by one */
+		last = name;
 	}
-	row = json_pack("{s:s, s:s, s:i, s:i, s:o, s:o}", "role", "relay",
-			"job", job->name, "relay", number[i], "next", next,
-			"next_hops", hops, "members",
-			members(r, job, relay[i]));
-	return put(r, relay[i], row);
+	return TRIB_UDP_PORT_WORKER + rank + TRIB_WORLD_MAX * jobs;
 }
 
-/* A worker knows the relay of each tree, and how to reach it. */
-static int add_worker(struct rows *r, const struct job *job,
-		      const struct shared_tree *trees, int ntree,
-		      const int *relay, const int *number, int nrelay, int rank)
-{
-	json_t *list = json_array(), *hops = json_array(), *row;
-	bool used[PLAN_RELAYS_MAX + 4] = {false};
-	int i, k, err = 0, at = job->worker[rank];
+/**
+ * struct pass - one tree while its rows are made
+ * @number:    of relays, by node. @port: where each rank receives.
+ * @ps:        address of the PS, the same whatever the way to it.
+ * @ps_relays: its host adds up, too.
+ */
+struct pass {
+	struct rows *r;
+	const struct job *job;
+	const struct span *s;
+	const int *number;
+	int *port;
+	const char *ps;
+	bool ps_relays;
+};
 
-	for (i = 0; i < ntree; i++) {
-		for (k = 0; k < nrelay &&
-			    relay[k] != trees[i].worker_relay[rank];)
-			k++;
-		if (k < nrelay)
-			used[k] = true;
-		json_array_append_new(list, json_integer(k < nrelay ? number[k]
-								    : 0));
-	}
-	for (k = 0; !err && k < nrelay; k++)
-		if (used[k])
-			err = add_hop(r, hops, at, relay[k], number[k]);
-	if (!err)
-		err = add_hop(r, hops, at, job->ps, 0);
-	if (err) {
-		json_decref(list);
-		json_decref(hops);
-		return err;
-	}
-	row = json_pack("{s:s, s:s, s:i, s:o, s:o}", "role", "worker", "job",
-			job->name, "rank", rank, "tree_relays", list,
-			"next_hops", hops);
-	return put(r, at, row);
+static const char *ps_addr(const struct plan_topology *t, const struct job *job)
+{
+	int arc = t->out[t->first[job->ps]];
+
+	return t->link[arc / 2].addr[arc & 1];
 }
 
-int rows_add_shared(struct rows *r, const struct job *job,
-		    const struct shared_tree *trees, int ntree,
-		    const int *relay, const int *number, int nrelay)
+/* The face at @node of @to, whose port is @port; NULL: no way, or no memory. */
+static const char *face_to(const struct pass *p, int node, int to, int port)
 {
-	json_t *row;
-	int i, tor = 0, err = 0;
+	const char *name = p->r->net->t->node[to].name;
+	struct way w;
 
-	for (i = 0; !err && i < nrelay; i++) {
-		err = add_relay(r, job, relay, number, nrelay, i);
-		if (relay[i] == job->tor)
-			tor = number[i];
+	if (rows_way(p->r, node, to, &w))
+		return NULL;
+	return rows_face(p->r, node, name, w.first->dev[w.first_end],
+			 to == p->job->ps ? p->ps : w.last->addr[w.last_end],
+			 port);
+}
+
+/* --- relays */
+
+/* Is inner node @at on the way of @rank to the PS? */
+static bool comes_by(const struct span *s, int rank, int at)
+{
+	int i = s->worker_up[rank];
+
+	while (i > 0 && i != at)
+		i = s->up[i];
+	return i == at;
+}
+
+/* One that nobody uses in this tree has no row. */
+static bool is_used(const struct span *s, int at)
+{
+	int i;
+
+	for (i = 0; i < s->n; i++)
+		if (comes_by(s, i, at))
+			return true;
+	return false;
+}
+
+/* Is number @k of the inner nodes, and behind them of the ranks, a child? */
+static bool is_child(const struct span *s, int at, int k)
+{
+	if (k < s->ninner)
+		return s->up[k] == at && is_used(s, k);
+	return s->worker_up[k - s->ninner] == at;
+}
+
+bool rows_ps_relays(const struct job *job, const struct span *s)
+{
+	int k, n = 0;
+
+	for (k = 0; job->ps_relay && k < s->ninner + s->n; k++)
+		n += is_child(s, 0, k);
+	return job->ps_relay && n <= TRIB_CHILDREN_MAX;
+}
+
+/* Ranks as in "0-3,7". To be freed. */
+static char *ranks_by(const struct span *s, int at)
+{
+	char *text = calloc((size_t)s->n + 1, 6), *to = text;
+	int i, last;
+
+	for (i = 0; text && i < s->n; i++) {
+		if (!comes_by(s, i, at))
+			continue;
+		for (last = i; last + 1 < s->n && comes_by(s, last + 1, at);)
+			last++;
+		to += sprintf(to, last > i ? "%s%d-%d" : "%s%d",
+			      to > text ? "," : "", i, last);
+		i = last;
 	}
-	for (i = 0; !err && i < job->nworkers; i++)
-		err = add_worker(r, job, trees, ntree, relay, number, nrelay,
-				 i);
-	if (err)
-		return err;
-	row = json_pack("{s:s, s:s, s:i, s:o}", "role", "ps", "job", job->name,
-			"ps_tor_relay", tor, "members",
-			members(r, job, job->ps));
-	return put(r, job->ps, row);
+	return text;
+}
+
+/* Whom the relay @at gets packets from and sends results to. */
+static json_t *children(const struct pass *p, int at)
+{
+	const struct span *s = p->s;
+	json_t *list = json_array(), *child;
+	int k, node = s->inner[at];
+	const char *face;
+	struct way w;
+
+	for (k = 0; k < s->ninner + s->n; k++) {
+		int rank = k - s->ninner;
+		int from = rank < 0 ? s->inner[k] : s->at[rank];
+
+		if (!is_child(s, at, k))
+			continue;
+		if (rows_way(p->r, from, node, &w))
+			goto fail;
+		face = rows_face(p->r, node, p->r->net->t->node[from].name,
+				 w.last->dev[w.last_end],
+				 w.first->addr[w.first_end],
+				 rank < 0 ? TRIB_UDP_PORT : p->port[rank]);
+		child = face ? json_pack("{s:s}", "face", face) : NULL;
+		if (rank >= 0)
+			json_object_set_new(child, "rank", json_integer(rank));
+		if (json_array_append_new(list, child))
+			goto fail;
+	}
+	return list;
+fail:
+	json_decref(list);
+	return NULL;
+}
+
+/* The face of the parent of relay @at. */
+static const char *parent_of(const struct pass *p, int at)
+{
+	int up = p->s->up[at], node = p->s->inner[at];
+
+	/* On the PS's host: trib-ps is at the far end of the pair. */
+	if (up < 0)
+		return rows_face(p->r, node, "ps", TRIB_LOCAL_PORT,
+				 strchr(p->ps, ':') ? TRIB_LOCAL_PEER_V6
+						    : TRIB_LOCAL_PEER_V4,
+				 TRIB_UDP_PORT_PS);
+	return face_to(p, node, p->s->inner[up],
+		       up || p->ps_relays ? TRIB_UDP_PORT : TRIB_UDP_PORT_PS);
+}
+
+static int add_relay(const struct pass *p, int at)
+{
+	const struct span *s = p->s;
+	int node = s->inner[at], up = s->up[at], next = TRIB_RELAY_PS;
+	char *workers = ranks_by(s, at);
+	json_t *list = children(p, at);
+	const char *parent = parent_of(p, at);
+	int err = -ENOMEM;
+
+	if (up > 0 || (!up && p->ps_relays))
+		next = p->number[s->inner[up]];
+	if (workers && list && parent)
+		err = put(p->r, s, node,
+			  json_pack("{s:s, s:s, s:i, s:i, s:i, s:s, s:O, s:s}",
+				    "role", "relay", "job", p->job->name, "id",
+				    s->id, "relay", p->number[node], "next",
+				    next, "parent", parent, "children", list,
+				    "workers", workers));
+	free(workers);
+	json_decref(list);
+	return err;
+}
+
+/* --- workers, PS */
+
+static int add_worker(const struct pass *p, int rank)
+{
+	const struct span *s = p->s;
+	const int last = p->ps_relays ? 0 : 1;
+	json_t *hops = json_array(), *hop;
+	int at;
+
+	for (at = s->worker_up[rank]; at >= last; at = s->up[at]) {
+		const char *face =
+			face_to(p, s->at[rank], s->inner[at], TRIB_UDP_PORT);
+
+		hop = face ? json_pack("{s:i, s:s}", "relay",
+				       p->number[s->inner[at]], "face", face)
+			   : NULL;
+		if (json_array_append_new(hops, hop)) {
+			json_decref(hops);
+			return -ENOMEM;
+		}
+	}
+	return put(p->r, s, s->at[rank],
+		   json_pack("{s:s, s:s, s:i, s:[{s:i, s:i}], s:s, s:i, s:o}",
+			     "role", "worker", "job", p->job->name, "id", s->id,
+			     "local", "rank", rank, "port", p->port[rank], "ps",
+			     p->ps, "ps_port", TRIB_UDP_PORT_PS, "hops", hops));
+}
+
+/* Whom the PS sends the results of a tree to. */
+static json_t *group(const struct pass *p, const json_t *workers)
+{
+	const struct span *s = p->s;
+	json_t *list = json_array();
+	struct way w;
+	int i;
+
+	if (p->ps_relays) {
+		json_array_append_new(list, json_string("local"));
+		return list;
+	}
+	for (i = 1; i < s->ninner; i++)
+		if (is_child(s, 0, i) &&
+		    !rows_way(p->r, p->job->ps, s->inner[i], &w))
+			json_array_append_new(list,
+					      address(w.last->addr[w.last_end],
+						      TRIB_UDP_PORT));
+	for (i = 0; i < s->n; i++)
+		if (!s->worker_up[i])
+			json_array_append(list,
+					  json_array_get(workers, (size_t)i));
+	return list;
+}
+
+/* The row of the PS for the job, made with its first tree. */
+static json_t *ps_row(const struct pass *p)
+{
+	const struct job *job = p->job;
+	json_t *row, *workers;
+	struct way w;
+	size_t k;
+	int i;
+
+	json_array_foreach(json_object_get(rows_host(p->r, job->ps), "shared"),
+			   k, row)
+		if (!strcmp(json_string_value(json_object_get(row, "role")),
+			    "ps") &&
+		    !strcmp(json_string_value(json_object_get(row, "job")),
+			    job->name))
+			return row;
+	row = json_pack("{s:s, s:s, s:i, s:o, s:[], s:[]}", "role", "ps", "job",
+			job->name, "number", job->id, "listen",
+			address(p->ps, TRIB_UDP_PORT_PS), "workers", "trees");
+	workers = json_object_get(row, "workers");
+	for (i = 0; i < job->nworkers; i++) {
+		if (rows_way(p->r, job->worker[i], job->ps, &w)) {
+			json_decref(row);
+			return NULL;
+		}
+		json_array_append_new(
+			workers,
+			address(w.first->addr[w.first_end], p->port[i]));
+	}
+	return put(p->r, NULL, job->ps, row) ? NULL : row;
+}
+
+static int add_ps(const struct pass *p)
+{
+	json_t *row = ps_row(p), *tree;
+
+	if (!row)
+		return -ENOMEM;
+	/* Results for the relay beside it leave by the pair. */
+	if (p->ps_relays)
+		json_object_set_new(
+			row, "listen",
+			address(strchr(p->ps, ':') ? "::" : "0.0.0.0",
+				TRIB_UDP_PORT_PS));
+	tree = json_pack("{s:i, s:o}", "id", p->s->id, "group",
+			 group(p, json_object_get(row, "workers")));
+	return json_array_append_new(json_object_get(row, "trees"), tree)
+		       ? -ENOMEM
+		       : 0;
+}
+
+int rows_add_shared(struct rows *r, const struct job *job, const struct span *s,
+		    const int *number)
+{
+	struct pass p = {.r = r,
+			 .job = job,
+			 .s = s,
+			 .number = number,
+			 .port = calloc((size_t)s->n + 1, sizeof(*p.port)),
+			 .ps = ps_addr(r->net->t, job),
+			 .ps_relays = rows_ps_relays(job, s)};
+	int i, err;
+
+	if (!p.port)
+		return -ENOMEM;
+	for (i = 0; i < s->n; i++)
+		p.port[i] = port_of(r, job, i);
+	err = add_ps(&p);
+	for (i = p.ps_relays ? 0 : 1; !err && i < s->ninner; i++)
+		if (is_used(s, i))
+			err = add_relay(&p, i);
+	for (i = 0; !err && i < s->n; i++)
+		err = add_worker(&p, i);
+	free(p.port);
+	return err;
 }

@@ -84,8 +84,8 @@ static inline int arc_to(const struct plan_topology *t, int arc)
 /* topo_builtin.c: fill @t as @spec says; errors go through plan_fail(). */
 int topo_builtin(struct plan_topology *t, const char *spec, double cap,
 		 struct plan_error *err);
-/* Give the ends of each link devices and addresses where they have none. */
-void topo_place(struct plan_topology *t);
+/* topo_place.c: devices and addresses for ends of links that have none. */
+int topo_place(struct plan_topology *t);
 
 /* topo_bcube.c: a BCube of @n-port switches with @k levels. */
 int topo_bcube(struct plan_topology *t, int n, int k, double cap);

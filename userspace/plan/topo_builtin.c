@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Owns the topologies that are built in. Devices and addresses are those that
- * scripts/fabric gives its clusters: network 10.77.K.0/24 for link K, and .1
- * for the end towards the root.
+ * scripts/fabric gives its clusters; addresses come from topo_place().
  */
 #include <errno.h>
 #include <math.h>
@@ -41,11 +40,11 @@ static void put(struct plan_topology *t, int node, double x, double y)
 	t->node[node].y = y;
 }
 
-static int star(struct plan_topology *t, int hosts, int unused, double cap)
+static int star(struct plan_topology *t, const int *v, double cap)
 {
 	int top = add(t, false, "r%d", 0, 0), i, low, err = top < 0 ? top : 0;
+	int hosts = v[0];
 
-	(void)unused;
 	put(t, top, hosts / 2.0 - 0.5, 0);
 	for (i = 0; !err && i < hosts; i++) {
 		low = add(t, true, "w%d", i, 0);
@@ -55,10 +54,19 @@ static int star(struct plan_topology *t, int hosts, int unused, double cap)
 	return err;
 }
 
-static int two_tier(struct plan_topology *t, int racks, int hosts, double cap)
+/* The host of a PS, at the next port of a switch that has @ports hosts. */
+static int add_ps(struct plan_topology *t, int at, int ports, double cap)
+{
+	int ps = topo_add_node(t, "ps", true);
+
+	put(t, ps, t->node[at].x + 0.5, t->node[at].y + 0.5);
+	return ps < 0 ? ps : join(t, at, ps, cap, "p%d", ports, "eth0");
+}
+
+static int two_tier(struct plan_topology *t, const int *v, double cap)
 {
 	int top = add(t, false, "r%d", 0, 0), err = top < 0 ? top : 0;
-	int r, i, low;
+	int racks = v[0], hosts = v[1], ps = v[2], r, i, low;
 
 	put(t, top, racks * hosts / 2.0 - 0.5, 0);
 	for (r = 0; !err && r < racks; r++) {
@@ -74,6 +82,8 @@ static int two_tier(struct plan_topology *t, int racks, int hosts, double cap)
 				      : join(t, r + 1, low, cap, "p%d", i,
 					     "eth0");
 		}
+	if (!err && ps >= 0)
+		err = add_ps(t, ps, ps ? hosts : racks, cap);
 	return err;
 }
 
@@ -103,13 +113,12 @@ static int fat_tree_switches(struct plan_topology *t, int k)
 	return err < 0 ? err : 0;
 }
 
-static int fat_tree(struct plan_topology *t, int k, int unused, double cap)
+static int fat_tree(struct plan_topology *t, const int *v, double cap)
 {
-	int h = k / 2, core = 0, pods = h * h, hosts = pods + k * k;
+	int k = v[0], h = k / 2, core = 0, pods = h * h, hosts = pods + k * k;
 	int err = fat_tree_switches(t, k), p, a, e, i;
 	char dev[TOPO_DEV];
 
-	(void)unused;
 	for (p = 0; !err && p < k; p++)
 		for (a = 0; !err && a < h; a++)
 			for (i = 0; !err && i < h; i++) {
@@ -136,9 +145,9 @@ static int fat_tree(struct plan_topology *t, int k, int unused, double cap)
 }
 
 /* Hosts alone: each is linked to the next one in its row and its column. */
-static int torus(struct plan_topology *t, int rows, int cols, double cap)
+static int torus(struct plan_topology *t, const int *v, double cap)
 {
-	int r, c, n, err = 0;
+	int rows = v[0], cols = v[1], r, c, n, err = 0;
 
 	t->kind = TOPO_TORUS;
 	t->p = rows;
@@ -165,23 +174,27 @@ static int torus(struct plan_topology *t, int rows, int cols, double cap)
 	return err < 0 ? err : 0;
 }
 
-static int bcube(struct plan_topology *t, int n, int k, double cap)
+static int bcube(struct plan_topology *t, const int *v, double cap)
 {
-	return topo_bcube(t, n, k, cap);
+	return topo_bcube(t, v[0], v[1], cap);
 }
 
+#define NUMBERS 3
+
 /**
- * struct builtin - a topology with one or two numbers
+ * struct builtin - a topology with a few numbers
+ * @numbers: how many it needs, @more: how many it takes beside; those that are
+ *           not given are -1.
  * @min, @max: of each number.
  * @nodes: how many there will be.
  */
 struct builtin {
 	const char *name;
 	const char *usage;
-	int numbers;
-	int min[2], max[2];
+	int numbers, more;
+	int min[NUMBERS], max[NUMBERS];
 	double (*nodes)(double a, double b);
-	int (*make)(struct plan_topology *t, int a, int b, double cap);
+	int (*make)(struct plan_topology *t, const int *v, double cap);
 };
 
 static double star_nodes(double a, double b)
@@ -192,7 +205,7 @@ static double star_nodes(double a, double b)
 
 static double two_tier_nodes(double a, double b)
 {
-	return 1 + a + a * b;
+	return 2 + a + a * b;
 }
 
 static double fat_tree_nodes(double a, double b)
@@ -211,92 +224,109 @@ static double torus_nodes(double a, double b)
 	return a * b;
 }
 
+#define ANY (1 << 30)
+
 static const struct builtin builtins[] = {
-	{"star", "star:HOSTS", 1, {1}, {1 << 30}, star_nodes, star},
+	{"star", "star:HOSTS", 1, 0, {1}, {ANY}, star_nodes, star},
 	{"two-tier",
-	 "two-tier:RACKS,HOSTS",
+	 "two-tier:RACKS,HOSTS[,PS]",
 	 2,
-	 {1, 1},
-	 {1 << 30, 1 << 30},
+	 1,
+	 {1, 1, 0},
+	 {ANY, ANY, ANY},
 	 two_tier_nodes,
 	 two_tier},
-	{"fat-tree", "fat-tree:K", 1, {2}, {1 << 30}, fat_tree_nodes, fat_tree},
-	{"bcube", "bcube:N,K", 2, {2, 1}, {250, 13}, bcube_nodes, bcube},
+	{"fat-tree", "fat-tree:K", 1, 0, {2}, {ANY}, fat_tree_nodes, fat_tree},
+	{"bcube", "bcube:N,K", 2, 0, {2, 1}, {250, 13}, bcube_nodes, bcube},
 	{"torus",
 	 "torus:ROWS,COLUMNS",
 	 2,
+	 0,
 	 {1, 2},
-	 {1 << 30, 1 << 30},
+	 {ANY, ANY},
 	 torus_nodes,
 	 torus},
 };
 
-/* "8" or "4,2" into numbers; -EINVAL if that is not what it is. */
-static int numbers(const char *s, int n, int *out)
+/*
+ * "8" or "4,2" into @least to @most numbers; how many there are, or -EINVAL if
+ * that is not what it is.
+ */
+static int numbers(const char *s, int least, int most, int *out)
 {
 	char *end;
-	long v;
-	int i;
+	int i = 0;
 
-	for (i = 0; i < n; i++) {
-		if (*s < '0' || *s > '9' || strspn(s, "0123456789") > 9)
-			return -EINVAL;
-		v = strtol(s, &end, 10);
-		out[i] = (int)v;
-		if (*end != (i + 1 < n ? ',' : '\0'))
+	while (*s >= '0' && *s <= '9' && strspn(s, "0123456789") <= 9) {
+		out[i++] = (int)strtol(s, &end, 10);
+		if (!*end)
+			return i < least ? -EINVAL : i;
+		if (*end != ',' || i == most)
 			return -EINVAL;
 		s = end + 1;
 	}
+	return -EINVAL;
+}
+
+static const struct builtin *find_builtin(const char *spec, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(builtins) / sizeof(builtins[0]); i++)
+		if (strlen(builtins[i].name) == len &&
+		    !strncmp(builtins[i].name, spec, len))
+			return &builtins[i];
+	return NULL;
+}
+
+/* What no range of a single number says. */
+static int check_numbers(const struct builtin *b, const char *spec,
+			 const int *v, struct plan_error *err)
+{
+	if (b->make == fat_tree && v[0] % 2)
+		return plan_fail(err, -EINVAL,
+				 "topology \"%.60s\": %d is not even", spec,
+				 v[0]);
+	if (b->make == two_tier && v[2] > v[0])
+		return plan_fail(
+			err, -EINVAL,
+			"topology \"%.60s\": the PS at rack %d of %d (0: at the core)",
+			spec, v[2], v[0]);
+	if (b->nodes(v[0], v[1]) > PLAN_NODES_MAX)
+		return plan_fail(err, -EINVAL,
+				 "topology \"%.60s\": %.0f nodes: at most %d",
+				 spec, b->nodes(v[0], v[1]), PLAN_NODES_MAX);
 	return 0;
 }
 
 int topo_builtin(struct plan_topology *t, const char *spec, double cap,
 		 struct plan_error *err)
 {
-	size_t i, len = strcspn(spec, ":");
-	const struct builtin *b = NULL;
-	int v[2] = {0, 0}, k;
+	size_t len = strcspn(spec, ":");
+	const struct builtin *b = find_builtin(spec, len);
+	int v[NUMBERS] = {-1, -1, -1}, n, k, rc;
 
-	for (i = 0; i < sizeof(builtins) / sizeof(builtins[0]); i++)
-		if (strlen(builtins[i].name) == len &&
-		    !strncmp(builtins[i].name, spec, len))
-			b = &builtins[i];
 	if (!b)
 		return plan_fail(
 			err, -EINVAL,
 			"no topology \"%.60s\": star, two-tier, fat-tree, bcube or torus",
 			spec);
-	if (spec[len] != ':' || numbers(spec + len + 1, b->numbers, v))
+	n = spec[len] == ':' ? numbers(spec + len + 1, b->numbers,
+				       b->numbers + b->more, v)
+			     : -EINVAL;
+	if (n < 0)
 		return plan_fail(err, -EINVAL, "topology \"%.60s\": not %s",
 				 spec, b->usage);
-	for (k = 0; k < b->numbers; k++)
+	for (k = 0; k < n; k++)
 		if (v[k] < b->min[k] || v[k] > b->max[k])
 			return plan_fail(
 				err, -EINVAL,
 				"topology \"%.60s\": %d is not within %d to %d",
 				spec, v[k], b->min[k], b->max[k]);
-	if (!strcmp(b->name, "fat-tree") && v[0] % 2)
-		return plan_fail(err, -EINVAL,
-				 "topology \"%.60s\": %d is not even", spec,
-				 v[0]);
-	if (b->nodes(v[0], v[1]) > PLAN_NODES_MAX)
-		return plan_fail(err, -EINVAL,
-				 "topology \"%.60s\": %.0f nodes: at most %d",
-				 spec, b->nodes(v[0], v[1]), PLAN_NODES_MAX);
-	if (b->make(t, v[0], v[1], cap))
+	rc = check_numbers(b, spec, v, err);
+	if (rc)
+		return rc;
+	if (b->make(t, v, cap) || topo_place(t))
 		return plan_fail(err, -ENOMEM, "out of memory");
-	topo_place(t);
 	return 0;
-}
-
-void topo_place(struct plan_topology *t)
-{
-	int i, e;
-
-	for (i = 0; i < t->nlinks; i++)
-		for (e = 0; e < 2; e++)
-			if (!*t->link[i].addr[e])
-				snprintf(t->link[i].addr[e], TOPO_ADDR,
-					 "10.%d.%d.%d", 77 + i / 256, i % 256,
-					 e + 1);
 }

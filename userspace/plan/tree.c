@@ -89,7 +89,7 @@ static double length(const int *arc, const int *end, const double *price)
 	if (arc < end && *arc < 0)
 		return INFINITY;
 	for (; arc < end; arc++)
-		sum += price[*arc];
+		sum += price[res_link(*arc)];
 	return sum;
 }
 
@@ -122,8 +122,8 @@ int pricer_set(struct pricer *p, const int *s, int m, const double *price)
 				child + length(r->arcs[c] + r->off[c][g],
 					       r->arcs[c] + r->off[c][g + 1],
 					       price);
-			if (i == k || (nj->job->shared && i < m &&
-				       s[i] != r->tor))
+			if (i == k ||
+			    (nj->job->shared && i < m && s[i] != r->tor))
 				p->ds[k * width + i] = INFINITY;
 		}
 	}
@@ -134,20 +134,10 @@ int pricer_set(struct pricer *p, const int *s, int m, const double *price)
 	return 0;
 }
 
-static const struct net_job *job_of(const struct pricer *p)
-{
-	return &p->r->net->job[p->r->j];
-}
-
-static bool has_ps(const struct pricer *p)
-{
-	return job_of(p)->job->ps >= 0;
-}
-
 /* The nearest and second nearest used target of each group. */
 static void assign(struct pricer *p)
 {
-	const struct net_job *nj = job_of(p);
+	const struct net_job *nj = pricer_job(p);
 	int g, i, width = p->m + 1;
 	double d;
 
@@ -186,7 +176,7 @@ static double join_bound(const struct pricer *p)
 		for (i = 0; i < p->m; i++)
 			if (p->used[i] && p->ds[k * width + i] < d)
 				d = p->ds[k * width + i];
-		if (has_ps(p)) {
+		if (pricer_has_ps(p)) {
 			sum += d;
 			continue;
 		}
@@ -205,7 +195,7 @@ static double join_bound(const struct pricer *p)
 
 static double workers_cost(const struct pricer *p)
 {
-	const struct net_job *nj = job_of(p);
+	const struct net_job *nj = pricer_job(p);
 	double sum = 0;
 	int g;
 
@@ -217,7 +207,7 @@ static double workers_cost(const struct pricer *p)
 /* The cost if relay @i were added to or taken from those that are used. */
 static double toggled(struct pricer *p, int i)
 {
-	const struct net_job *nj = job_of(p);
+	const struct net_job *nj = pricer_job(p);
 	int g, width = p->m + 1;
 	double sum = 0, d;
 
@@ -259,15 +249,6 @@ static void choose(struct pricer *p)
 		assign(p);
 		now = workers_cost(p) + join_bound(p);
 	}
-}
-
-/* Whether @i is below @k, or is it. */
-static bool below(const struct pricer *p, int i, int k)
-{
-	for (; i >= 0 && i < p->m; i = p->up[i])
-		if (i == k)
-			return true;
-	return false;
 }
 
 /* Join all used relays to @root (m: the PS); the cost, INFINITY if it cannot
@@ -312,7 +293,7 @@ static double join(struct pricer *p, int root)
 					continue;
 				if (p->ds[k * width + i] + EPS >=
 					    p->ds[k * width + p->up[k]] ||
-				    below(p, i, k))
+				    pricer_below(p, i, k))
 					continue;
 				p->up[k] = i;
 				better = 1;
@@ -330,7 +311,7 @@ static double join_best(struct pricer *p)
 	double cost, least = INFINITY;
 	int k, root = -1;
 
-	if (has_ps(p))
+	if (pricer_has_ps(p))
 		return join(p, p->m);
 	for (k = 0; k < p->m; k++) {
 		if (!p->used[k])
@@ -342,133 +323,6 @@ static double join_best(struct pricer *p)
 		}
 	}
 	return root < 0 ? INFINITY : join(p, root);
-}
-
-/* Children that target @i has: workers and relays. */
-static int children(const struct pricer *p, int i)
-{
-	const struct net_job *nj = job_of(p);
-	int g, k, n = 0, width = p->m + 1;
-
-	for (g = 0; g < nj->ngroup; g++)
-		n += p->count[g * width + i];
-	for (k = 0; k < p->m; k++)
-		n += p->used[k] && p->up[k] == i;
-	return n;
-}
-
-/* Move workers off @from, which has too many children; false: nowhere to. */
-static bool relieve(struct pricer *p, int from, int *kids)
-{
-	const struct net_job *nj = job_of(p);
-	int g, i, width = p->m + 1, fanin = nj->job->fanin, bg, bi, n;
-	double d, least;
-
-	while (kids[from] > fanin) {
-		least = INFINITY;
-		bg = bi = -1;
-		for (g = 0; g < nj->ngroup; g++) {
-			if (!p->count[g * width + from])
-				continue;
-			for (i = 0; i <= p->m; i++) {
-				if (i == from || (i < p->m && !p->used[i]) ||
-				    kids[i] >= fanin)
-					continue;
-				d = p->dg[g * width + i] -
-				    p->dg[g * width + from];
-				if (d < least) {
-					least = d;
-					bg = g;
-					bi = i;
-				}
-			}
-		}
-		if (bg < 0)
-			return false;
-		n = p->count[bg * width + from];
-		if (n > kids[from] - fanin)
-			n = kids[from] - fanin;
-		if (n > fanin - kids[bi])
-			n = fanin - kids[bi];
-		p->count[bg * width + from] -= n;
-		p->count[bg * width + bi] += n;
-		kids[from] -= n;
-		kids[bi] += n;
-	}
-	return true;
-}
-
-/*
- * A relay with the most room to spare takes the place of what does not fit:
- * relays go to the parent that is cheapest among those with room.
- */
-static bool reparent(struct pricer *p, int from, int *kids)
-{
-	int k, i, width = p->m + 1, fanin = job_of(p)->job->fanin, bk, bi;
-	double d, least;
-
-	while (kids[from] > fanin) {
-		least = INFINITY;
-		bk = bi = -1;
-		for (k = 0; k < p->m; k++) {
-			if (!p->used[k] || p->up[k] != from)
-				continue;
-			for (i = 0; i <= p->m; i++) {
-				if (i == from || (i < p->m && !p->used[i]) ||
-				    kids[i] >= fanin || below(p, i, k))
-					continue;
-				d = p->ds[k * width + i] -
-				    p->ds[k * width + from];
-				if (d < least) {
-					least = d;
-					bk = k;
-					bi = i;
-				}
-			}
-		}
-		if (bk < 0)
-			return false;
-		p->up[bk] = bi;
-		kids[from]--;
-		kids[bi]++;
-	}
-	return true;
-}
-
-/* No node with more children than it may have; brings in unused relays. */
-static bool fit(struct pricer *p)
-{
-	int kids[PLAN_RELAYS_MAX + 4], i, k, width = p->m + 1;
-	int fanin = job_of(p)->job->fanin;
-	double least;
-	bool good;
-
-	for (;;) {
-		good = true;
-		for (i = 0; i <= p->m; i++)
-			kids[i] = children(p, i);
-		for (i = 0; good && i <= p->m; i++)
-			if (kids[i] > fanin)
-				good = relieve(p, i, kids) ||
-				       reparent(p, i, kids);
-		if (good)
-			return true;
-		/* Another relay: the cheapest to join where there is room. */
-		least = INFINITY;
-		i = k = -1;
-		for (int a = 0; a < p->m; a++)
-			for (int b = 0; !p->used[a] && b <= p->m; b++)
-				if ((b == p->m ? has_ps(p) : p->used[b]) &&
-				    p->ds[a * width + b] < least) {
-					least = p->ds[a * width + b];
-					k = a;
-					i = b;
-				}
-		if (k < 0)
-			return false;
-		p->used[k] = true;
-		p->up[k] = i;
-	}
 }
 
 static void touch(struct pricer *p, int *n, int res, double amount)
@@ -487,7 +341,7 @@ static void touch_path(struct pricer *p, int *n, int from, int target,
 	int c = target == p->m ? r->n : p->s[target], i;
 
 	for (i = r->off[c][from]; i < r->off[c][from + 1]; i++)
-		touch(p, n, r->arcs[c][i], amount);
+		touch(p, n, res_link(r->arcs[c][i]), amount);
 	if (target == p->m)
 		return;
 	touch(p, n, res_relay(r->net, r->node[c]), amount);
@@ -517,7 +371,7 @@ static uint64_t hash_int(uint64_t h, int v)
 /* Collect the loads of what was built into p->load; how many are touched. */
 static int collect_loads(struct pricer *p, int *npart)
 {
-	const struct net_job *nj = job_of(p);
+	const struct net_job *nj = pricer_job(p);
 	int g, i, k, n = 0, width = p->m + 1;
 
 	*npart = 0;
@@ -538,7 +392,7 @@ static int collect_loads(struct pricer *p, int *npart)
 
 static struct tree *finish(struct pricer *p)
 {
-	const struct net_job *nj = job_of(p);
+	const struct net_job *nj = pricer_job(p);
 	int g, i, k, n, npart, width = p->m + 1, at[PLAN_RELAYS_MAX + 4];
 	struct tree *t = calloc(1, sizeof(*t));
 	bool good;
@@ -591,7 +445,7 @@ static void prune(struct pricer *p)
 	while (again) {
 		again = false;
 		for (k = 0; k < p->m; k++)
-			if (p->used[k] && !children(p, k)) {
+			if (p->used[k] && !pricer_children(p, k)) {
 				p->used[k] = false;
 				again = true;
 			}
@@ -602,12 +456,12 @@ static void prune(struct pricer *p)
 static void begin(struct pricer *p, enum pricer_start start)
 {
 	int k, i, g, width = p->m + 1, pick = -1;
-	const struct net_job *nj = job_of(p);
+	const struct net_job *nj = pricer_job(p);
 	double sum, least = INFINITY;
 
 	for (k = 0; k < p->m; k++)
 		p->used[k] = start == PRICE_FROM_ALL;
-	if (start == PRICE_FROM_ALL || has_ps(p))
+	if (start == PRICE_FROM_ALL || pricer_has_ps(p))
 		return;
 	for (i = 0; i < p->m; i++) {
 		sum = 0;
@@ -625,7 +479,7 @@ static void begin(struct pricer *p, enum pricer_start start)
 struct tree *pricer_tree(struct pricer *p, enum pricer_start start,
 			 double *cost)
 {
-	const struct net_job *nj = job_of(p);
+	const struct net_job *nj = pricer_job(p);
 	int g, i, k, width = p->m + 1;
 
 	p->too_many = p->no_memory = false;
@@ -639,7 +493,7 @@ struct tree *pricer_tree(struct pricer *p, enum pricer_start start,
 	for (g = 0; g < nj->ngroup; g++)
 		p->count[g * width + p->to[g]] = nj->group[g].n;
 	prune(p);
-	p->too_many = !fit(p);
+	p->too_many = !pricer_fit(p);
 	if (p->too_many && !p->lenient)
 		return NULL;
 	*cost = 0;

@@ -74,9 +74,9 @@ struct pricer {
 	int *to, *mark;
 	double *load;
 	int *touched;
-	bool lenient;	 /* trees with too many children at a node will do */
-	bool too_many;	 /* the last tree was one, or would have been */
-	bool no_memory;	 /* the last tree failed for that */
+	bool lenient;	/* trees with too many children at a node will do */
+	bool too_many;	/* the last tree was one, or would have been */
+	bool no_memory; /* the last tree failed for that */
 	/* the tree being built */
 	bool used[PLAN_RELAYS_MAX + 4];
 	int up[PLAN_RELAYS_MAX + 4];
@@ -95,7 +95,7 @@ int pricer_set(struct pricer *p, const int *s, int m, const double *price);
 
 /* Where the search for a tree begins. */
 enum pricer_start {
-	PRICE_FROM_ALL,  /* all relays, leaving out the useless */
+	PRICE_FROM_ALL,	 /* all relays, leaving out the useless */
 	PRICE_FROM_NONE, /* none, adding the useful */
 	PRICE__STARTS,
 };
@@ -104,5 +104,22 @@ enum pricer_start {
  * none. */
 struct tree *pricer_tree(struct pricer *p, enum pricer_start start,
 			 double *cost);
+
+static inline const struct net_job *pricer_job(const struct pricer *p)
+{
+	return &p->r->net->job[p->r->j];
+}
+
+static inline bool pricer_has_ps(const struct pricer *p)
+{
+	return pricer_job(p)->job->ps >= 0;
+}
+
+/* tree_fit.c, of the tree being built: whether target @i is below relay @k, or
+ * is it; the workers and relays that are children of target @i. */
+bool pricer_below(const struct pricer *p, int i, int k);
+int pricer_children(const struct pricer *p, int i);
+/* See to it that no node has more children than it may; false: no way. */
+bool pricer_fit(struct pricer *p);
 
 #endif /* TRIB_PLAN_TREE_H */

@@ -14,6 +14,8 @@
 
 #include "ps.h"
 
+#define GROUP_LOCAL "local"
+
 /* Where a refusal goes: "FILE: FIELD: WHY". */
 struct reader {
 	struct ps *ps;
@@ -245,6 +247,34 @@ static int job_workers(struct reader *r, const json_t *o)
 
 /* --- trees */
 
+/* The relay on this host, in the IP version of the job's workers. */
+static int local_read(struct reader *r, const char *field, size_t i,
+		      struct ps_addr *out)
+{
+	bool v4 = IN6_IS_ADDR_V4MAPPED(&r->job->worker[0].ip);
+
+	if (!r->ps->everywhere)
+		return refuse(
+			r, -EINVAL,
+			"%s[%zu]: the relay on this host sends to an address of its own: --listen at all (0.0.0.0 or [::])",
+			field, i);
+	ps_addr_parse(v4 ? TRIB_LOCAL_PORT_V4 : "[" TRIB_LOCAL_PORT_V6 "]",
+		      TRIB_UDP_PORT, out);
+	out->local = true;
+	return 0;
+}
+
+/* One of a tree's group. */
+static int group_read(struct reader *r, const json_t *v, const char *field,
+		      size_t i, struct ps_addr *out)
+{
+	const char *s = json_string_value(v);
+
+	return s && !strcmp(s, GROUP_LOCAL)
+		       ? local_read(r, field, i, out)
+		       : addr_read(r, v, field, i, TRIB_UDP_PORT, out);
+}
+
 /* Relays, or without any, all workers. */
 static int tree_group(struct reader *r, const json_t *o, const char *where,
 		      struct ps_addr **out, unsigned int *n)
@@ -266,8 +296,8 @@ static int tree_group(struct reader *r, const json_t *o, const char *where,
 		memcpy(*out, r->job->worker, *n * sizeof(**out));
 	snprintf(field, sizeof(field), "%sgroup", where);
 	for (i = 0; list && i < *n && !err; i++)
-		err = addr_read(r, json_array_get(list, i), field, i,
-				TRIB_UDP_PORT, &(*out)[i]);
+		err = group_read(r, json_array_get(list, i), field, i,
+				 &(*out)[i]);
 	if (err)
 		free(*out);
 	return err;
@@ -348,30 +378,49 @@ static int job_read(struct reader *r, json_t *o)
 	return err ? err : trees_read(r, o);
 }
 
+/* @doc is used up. */
+static int config_read(struct reader *r, json_t *doc, const json_error_t *bad)
+{
+	struct ps *ps = r->ps;
+	int err;
+
+	if (!doc)
+		return bad->line < 0
+			       ? refuse(r, -EINVAL, "%s", bad->text)
+			       : refuse(r, -EINVAL, "line %d column %d: %s",
+					bad->line, bad->column, bad->text);
+	r->job = calloc(1, sizeof(*r->job));
+	if (ps->njob == PS_TREES_MAX) {
+		err = refuse(r, -E2BIG, "more than %d jobs", PS_TREES_MAX);
+		free(r->job);
+	} else if (r->job) {
+		ps->job[ps->njob++] = r->job;
+		err = job_read(r, doc);
+	} else {
+		err = refuse(r, -ENOMEM, "out of memory");
+	}
+	json_decref(doc);
+	return err;
+}
+
 int ps_config_load(struct ps *ps, const char *path, bool v4, char *why,
 		   size_t size)
 {
 	struct reader r = {
 		.ps = ps, .path = path, .v4 = v4, .why = why, .size = size};
 	json_error_t bad;
-	json_t *doc;
-	int err;
+	json_t *doc = json_load_file(path, JSON_REJECT_DUPLICATES, &bad);
 
-	if (ps->njob == PS_TREES_MAX)
-		return refuse(&r, -E2BIG, "more than %d jobs", PS_TREES_MAX);
-	doc = json_load_file(path, JSON_REJECT_DUPLICATES, &bad);
-	if (!doc)
-		return bad.line < 0
-			       ? refuse(&r, -EINVAL, "%s", bad.text)
-			       : refuse(&r, -EINVAL, "line %d column %d: %s",
-					bad.line, bad.column, bad.text);
-	r.job = calloc(1, sizeof(*r.job));
-	if (r.job) {
-		ps->job[ps->njob++] = r.job;
-		err = job_read(&r, doc);
-	} else {
-		err = refuse(&r, -ENOMEM, "out of memory");
-	}
-	json_decref(doc);
-	return err;
+	return config_read(&r, doc, &bad);
+}
+
+int ps_config_text(struct ps *ps, const char *path, const char *text,
+		   size_t len, bool v4, char *why, size_t size)
+{
+	struct reader r = {
+		.ps = ps, .path = path, .v4 = v4, .why = why, .size = size};
+	json_error_t bad;
+	json_t *doc = json_loadb(text, len, JSON_REJECT_DUPLICATES, &bad);
+
+	return config_read(&r, doc, &bad);
 }

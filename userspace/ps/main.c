@@ -14,9 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "jobs.h"
+#include "mtu.h"
 #include "net.h"
 #include "report.h"
 #include "state.h"
+#include "where.h"
 
 #define TURNS 64 /* batches received before timers get their turn */
 #define STATE_DIR "/run/trib"
@@ -24,9 +27,9 @@
 #define INTERVAL_DEFAULT 1000
 
 static const char usage_text[] =
-	"usage: trib-ps --listen ADDR[:PORT] --job FILE [--job FILE]...\n"
+	"usage: trib-ps --listen ADDR[:PORT] [--jobs DIR | --job FILE...]\n"
 	"               [--state FILE] [--stats FILE [--interval MS]]\n"
-	"       trib-ps --check --listen ADDR[:PORT] --job FILE...\n"
+	"       trib-ps --check --listen ADDR[:PORT] [--jobs DIR | --job FILE...]\n"
 	"       trib-ps --version | --help\n"
 	"see trib-ps(8)\n";
 
@@ -34,6 +37,7 @@ struct options {
 	const char *listen;
 	const char *job[PS_TREES_MAX];
 	unsigned int njob;
+	const char *jobs; /* folder; NULL: files only */
 	const char *state;
 	const char *stats;
 	unsigned int interval;
@@ -45,6 +49,8 @@ struct server {
 	struct ps_addr listen;
 	struct ps *ps;
 	struct ps_net *net;
+	struct ps_jobs *jobs;
+	char jobs_dir[128], state_file[4096];
 	int signals;
 	uint64_t report_ms;
 	bool stop;
@@ -131,6 +137,9 @@ static int option_parse(struct options *o, int c, const char *arg)
 			return usage("--job %s: too many of them", arg);
 		o->job[o->njob++] = arg;
 		return -1;
+	case 'J':
+		o->jobs = arg;
+		return -1;
 	case 's':
 		o->state = arg;
 		return -1;
@@ -161,6 +170,7 @@ static int arguments_parse(struct server *s, int argc, char **argv)
 	static const struct option option[] = {
 		{"listen", required_argument, NULL, 'l'},
 		{"job", required_argument, NULL, 'j'},
+		{"jobs", required_argument, NULL, 'J'},
 		{"state", required_argument, NULL, 's'},
 		{"stats", required_argument, NULL, 'S'},
 		{"interval", required_argument, NULL, 'i'},
@@ -181,11 +191,16 @@ static int arguments_parse(struct server *s, int argc, char **argv)
 		return usage("what is '%s'?", argv[optind]);
 	if (!o->listen)
 		return usage("%s is missing", "--listen");
-	if (!o->njob)
-		return usage("%s is missing", "--job");
+	if (o->jobs && strlen(o->jobs) > 4000)
+		return usage("%s is too long", "--jobs");
+	if (!o->njob && !o->jobs) {
+		if (ps_jobs_dir(s->jobs_dir, sizeof(s->jobs_dir)))
+			return usage("%s is missing", "--jobs");
+		o->jobs = s->jobs_dir;
+	}
 	if (o->interval && !o->stats)
 		return usage("%s is missing", "--stats");
-	if (!ps_addr_parse(o->listen, TRIB_UDP_PORT, &s->listen))
+	if (!ps_addr_parse(o->listen, TRIB_UDP_PORT_PS, &s->listen))
 		return usage("--listen %s: not ADDR[:PORT]", o->listen);
 	if (!o->interval)
 		o->interval = INTERVAL_DEFAULT;
@@ -207,25 +222,56 @@ static int signals_open(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+static bool is_any(const struct in6_addr *ip)
+{
+	static const uint8_t any_v4[4];
+
+	return IN6_IS_ADDR_UNSPECIFIED(ip) ||
+	       (IN6_IS_ADDR_V4MAPPED(ip) &&
+		!memcmp(ip->s6_addr + 12, any_v4, sizeof(any_v4)));
+}
+
+/* Where there is a folder of jobs the state is in it: of one trib-ps. */
+static void choose_state(struct server *s)
+{
+	s->o.state = STATE_DEFAULT;
+	if (!s->o.jobs) {
+		(void)mkdir(STATE_DIR, 0755);
+		return;
+	}
+	snprintf(s->state_file, sizeof(s->state_file), "%s/.state", s->o.jobs);
+	s->o.state = s->state_file;
+}
+
 static int open_all(struct server *s)
 {
 	bool v4 = IN6_IS_ADDR_V4MAPPED(&s->listen.ip);
-	char why[512];
+	char why[512], text[80];
 	unsigned int i;
 	int err;
 
+	s->ps->everywhere = is_any(&s->listen.ip);
 	for (i = 0; i < s->o.njob; i++) {
 		if (!ps_config_load(s->ps, s->o.job[i], v4, why, sizeof(why)))
 			continue;
 		ps_log("%s", why);
 		return -EINVAL;
 	}
-	if (s->o.check)
-		return 0;
-	if (!s->o.state) {
-		s->o.state = STATE_DEFAULT;
-		(void)mkdir(STATE_DIR, 0755);
+	if (!s->o.check && ps_mtu_check(s->ps, why, sizeof(why))) {
+		ps_log("%s", why);
+		return -EMSGSIZE;
 	}
+	if (s->o.jobs &&
+	    ps_jobs_open(&s->jobs, s->ps, s->o.jobs, v4,
+			 ps_addr_text(&s->listen, text, sizeof(text)), why,
+			 sizeof(why))) {
+		ps_log("%s", why);
+		return -EINVAL;
+	}
+	if (s->o.check)
+		return s->jobs && ps_jobs_refused(s->jobs) ? -EINVAL : 0;
+	if (!s->o.state)
+		choose_state(s);
 	/* First the port: another trib-ps may be at work on this state. */
 	if (ps_net_open(&s->net, s->ps, &s->listen, why, sizeof(why)) ||
 	    ps_state_load(s->ps, s->o.state, why, sizeof(why))) {
@@ -280,19 +326,23 @@ static int due(struct server *s)
 
 static int serve(struct server *s)
 {
-	struct pollfd pfd[2] = {
+	struct pollfd pfd[3] = {
 		{.fd = ps_net_fd(s->net), .events = POLLIN},
 		{.fd = s->signals, .events = POLLIN},
+		{.fd = s->jobs ? ps_jobs_fd(s->jobs) : -1, .events = POLLIN},
 	};
 	unsigned int i;
 
 	while (!s->stop) {
-		if (poll(pfd, 2, due(s)) < 0 && errno != EINTR) {
+		if (poll(pfd, 3, due(s)) < 0 && errno != EINTR) {
 			ps_log("poll: %s", strerror(errno));
 			return 1;
 		}
 		if (pfd[1].revents)
 			take_signals(s);
+		/* What was queued has left: due() saw to it. */
+		if (pfd[2].revents)
+			ps_jobs_turn(s->jobs);
 		for (i = 0; i < TURNS && ps_net_turn(s->net) > 0; i++)
 			;
 	}
@@ -329,6 +379,7 @@ int main(int argc, char **argv)
 	if (s.signals >= 0)
 		close(s.signals);
 	ps_net_close(s.net);
+	ps_jobs_close(s.jobs);
 	ps_free(s.ps);
 	free(s.ps);
 	return rc;

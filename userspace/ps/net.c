@@ -4,6 +4,7 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <net/if.h>
 #include <netinet/udp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,8 +43,10 @@ union address {
 	struct sockaddr_in6 in6;
 };
 
-union segment {
-	char room[CMSG_SPACE(sizeof(uint16_t))];
+/* What sendmsg() is told besides: the device first, then the segments. */
+union control {
+	char room[CMSG_SPACE(sizeof(struct in_pktinfo)) +
+		  CMSG_SPACE(sizeof(uint16_t))];
 	struct cmsghdr align;
 };
 
@@ -53,7 +56,6 @@ struct run {
 	unsigned int n;
 	size_t seg;
 	size_t bytes;
-	union segment control;
 };
 
 /**
@@ -61,12 +63,15 @@ struct run {
  * @turn:   number of the queue: a place with it has packets in there.
  * @result: for groups; @single: for one receiver, some of them in @copy.
  * @no_gso: UDP_SEGMENT was refused.
+ * @local:  index of TRIB_LOCAL_PEER, as of @looked_ms; 0: look again.
  */
 struct ps_net {
 	struct ps *ps;
 	int fd;
 	bool v4;
 	bool no_gso;
+	unsigned int local;
+	uint64_t looked_ms;
 	uint64_t turn;
 	struct ps_net_stats stats;
 	unsigned int nresult;
@@ -85,6 +90,7 @@ struct ps_net {
 	unsigned int nout;
 	struct mmsghdr out[SEND_BATCH];
 	union address out_to[SEND_BATCH];
+	union control out_control[SEND_BATCH];
 	struct mmsghdr in[BATCH];
 	struct iovec in_iov[BATCH];
 	union address in_from[BATCH];
@@ -105,6 +111,18 @@ uint64_t ps_now_ms(void)
 
 /* --- sending */
 
+/* It comes with tribd's first LOCAL face, goes with the last, and is new then. */
+static unsigned int local_device(struct ps_net *n)
+{
+	uint64_t now = ps_now_ms();
+
+	if (!n->local && n->looked_ms != now) {
+		n->looked_ms = now;
+		n->local = if_nametoindex(TRIB_LOCAL_PEER);
+	}
+	return n->local;
+}
+
 static socklen_t make_address(const struct ps_net *n, const struct ps_addr *a,
 			      union address *out)
 {
@@ -118,6 +136,8 @@ static socklen_t make_address(const struct ps_net *n, const struct ps_addr *a,
 	out->in6.sin6_family = AF_INET6;
 	out->in6.sin6_port = htons(a->port);
 	out->in6.sin6_addr = a->ip;
+	if (a->local && IN6_IS_ADDR_LINKLOCAL(&a->ip))
+		out->in6.sin6_scope_id = n->local;
 	return sizeof(out->in6);
 }
 
@@ -137,8 +157,7 @@ static void send_apart(struct ps_net *n, const struct msghdr *m)
 	size_t i;
 
 	n->no_gso = true;
-	one.msg_control = NULL;
-	one.msg_controllen = 0;
+	one.msg_controllen -= CMSG_SPACE(sizeof(uint16_t));
 	one.msg_iovlen = 1;
 	for (i = 0; i < m->msg_iovlen; i++) {
 		one.msg_iov = &m->msg_iov[i];
@@ -154,11 +173,12 @@ static void send_apart(struct ps_net *n, const struct msghdr *m)
 
 static void failed(struct ps_net *n, const struct msghdr *m, int err)
 {
-	if (m->msg_control && (err == EIO || err == EINVAL)) {
+	if (m->msg_iovlen > 1 && (err == EIO || err == EINVAL)) {
 		send_apart(n, m);
 	} else if (err == EAGAIN || err == ENOBUFS) {
 		n->stats.tx_full += m->msg_iovlen;
 	} else {
+		n->local = 0; /* maybe it is another one by now */
 		n->stats.tx_error += m->msg_iovlen;
 		n->stats.tx_errno = err;
 	}
@@ -187,33 +207,48 @@ static void push(struct ps_net *n)
 	n->nout = 0;
 }
 
+static void put_control(struct msghdr *m, int level, int type,
+			const void *value, size_t len)
+{
+	struct cmsghdr *c =
+		(void *)((char *)m->msg_control + m->msg_controllen);
+
+	c->cmsg_level = level;
+	c->cmsg_type = type;
+	c->cmsg_len = CMSG_LEN(len);
+	memcpy(CMSG_DATA(c), value, len);
+	m->msg_controllen += CMSG_SPACE(len);
+}
+
+/* @seg: of each packet but the last, if @niov says that there are several. */
 static void post(struct ps_net *n, const struct ps_addr *to, struct iovec *iov,
-		 unsigned int niov, union segment *control)
+		 unsigned int niov, size_t seg)
 {
 	struct msghdr *m = &n->out[n->nout].msg_hdr;
+	struct in_pktinfo by = {};
+	uint16_t segment = (uint16_t)seg;
 
+	if (to->local) {
+		by.ipi_ifindex = (int)local_device(n);
+		if (!by.ipi_ifindex) {
+			n->stats.tx_error += niov;
+			n->stats.tx_errno = ENODEV;
+			return;
+		}
+	}
 	memset(m, 0, sizeof(*m));
 	m->msg_namelen = make_address(n, to, &n->out_to[n->nout]);
 	m->msg_name = &n->out_to[n->nout];
 	m->msg_iov = iov;
 	m->msg_iovlen = niov;
-	if (niov > 1) {
-		m->msg_control = control;
-		m->msg_controllen = sizeof(*control);
-	}
+	m->msg_control = &n->out_control[n->nout];
+	if (to->local && IN6_IS_ADDR_V4MAPPED(&to->ip))
+		put_control(m, IPPROTO_IP, IP_PKTINFO, &by, sizeof(by));
+	if (niov > 1)
+		put_control(m, IPPROTO_UDP, UDP_SEGMENT, &segment,
+			    sizeof(segment));
 	if (++n->nout == SEND_BATCH)
 		push(n);
-}
-
-static void run_control(struct run *r)
-{
-	uint16_t seg = (uint16_t)r->seg;
-
-	memset(&r->control, 0, sizeof(r->control));
-	r->control.align.cmsg_level = IPPROTO_UDP;
-	r->control.align.cmsg_type = UDP_SEGMENT;
-	r->control.align.cmsg_len = CMSG_LEN(sizeof(seg));
-	memcpy(CMSG_DATA(&r->control.align), &seg, sizeof(seg));
 }
 
 /* Queued RESULTs from @i to @end as trains. Return: their number. */
@@ -240,8 +275,6 @@ static unsigned int make_runs(struct ps_net *n, unsigned int i,
 		r->bytes += len;
 		closed = len < r->seg;
 	}
-	for (i = 0; i < nrun; i++)
-		run_control(&n->run[i]);
 	return nrun;
 }
 
@@ -253,7 +286,7 @@ static void flush_tree(struct ps_net *n, unsigned int from, unsigned int end)
 	for (d = 0; d < ndest; d++)
 		for (r = 0; r < nrun; r++)
 			post(n, n->dest[d], n->run[r].iov, n->run[r].n,
-			     &n->run[r].control);
+			     n->run[r].seg);
 	push(n);
 }
 
@@ -268,7 +301,7 @@ void ps_net_flush(struct ps_net *n)
 		from = i;
 	}
 	for (i = 0; i < n->nsingle; i++)
-		post(n, &n->single[i].to, &n->single[i].iov, 1, NULL);
+		post(n, &n->single[i].to, &n->single[i].iov, 1, 0);
 	push(n);
 	n->nresult = n->nsingle = 0;
 	n->turn++;
@@ -282,7 +315,7 @@ void ps_net_to(struct ps_net *n, const struct ps_addr *to, const void *pkt,
 
 	if (!z && len > SINGLE_COPY) {
 		/* A START: rare, and long. */
-		post(n, to, &iov, 1, NULL);
+		post(n, to, &iov, 1, 0);
 		push(n);
 		return;
 	}

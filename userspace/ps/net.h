@@ -3,7 +3,8 @@
  * net.c: the socket. Packets come in trains (recvmmsg, UDP_GRO), and RESULTs
  * leave in trains (sendmmsg, UDP_SEGMENT), straight from the places that they
  * are in. What is queued leaves at the end of each turn, or before its place
- * is used for something else.
+ * is used for something else. What is for the relay on this host leaves by way of
+ * TRIB_LOCAL_PEER, which may come and go.
  */
 #ifndef TRIB_PS_NET_H
 #define TRIB_PS_NET_H

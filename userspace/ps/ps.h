@@ -33,10 +33,15 @@
 #define PS_ABORT_BURST 16 /* ABORTs of a tree passed on in that time */
 #define PS_NAME_PACE_MS 1000 /* how often wrong shapes are logged */
 
-/* Where packets come from and go to; IPv4 as ::ffff:a.b.c.d. */
+/**
+ * struct ps_addr - where packets come from and go to
+ * @ip:    IPv4 as ::ffff:a.b.c.d.
+ * @local: of the relay on this very host: by way of TRIB_LOCAL_PEER.
+ */
 struct ps_addr {
 	struct in6_addr ip;
 	uint16_t port;
+	bool local;
 };
 
 /* Why a packet was dropped. Numbers are not reused. */
@@ -187,12 +192,14 @@ struct ps_ops {
  * struct ps - all jobs
  * @by_tree: tree numbers are unique in a cluster.
  * @stats: what belongs to no tree.
+ * @everywhere: packets to any address of this host come to us.
  * @now:   of the packet or tick at hand.
  */
 struct ps {
 	const struct ps_ops *ops;
 	void *ctx;
 	uint64_t now;
+	bool everywhere;
 	unsigned int njob;
 	struct ps_job *job[PS_TREES_MAX];
 	unsigned int ntree;
@@ -293,6 +300,19 @@ void ps_members_restore(struct ps_tree *t, const struct ps_lasting *in);
 /* Do what is due. Return: milliseconds until the next call; 0: none needed. */
 uint32_t ps_tick(struct ps *ps, uint64_t now_ms);
 
+/* --- update.c: jobs that come and go */
+
+/**
+ * ps_job_put() - a job, or another list of trees of one that is there
+ * @slot: the job of before or NULL; that of now, if there is no error.
+ * @from: one job with its trees, which are taken out of it as they are used.
+ * Nothing of the job may be queued for sending. Trees in both lists go on.
+ * Return: 0, or -errno and one line in @why; nothing has changed then.
+ */
+int ps_job_put(struct ps *ps, struct ps_job **slot, struct ps *from, char *why,
+	       size_t size);
+void ps_job_drop(struct ps *ps, struct ps_job *job);
+
 /* --- config.c */
 
 /**
@@ -302,6 +322,9 @@ uint32_t ps_tick(struct ps *ps, uint64_t now_ms);
  */
 int ps_config_load(struct ps *ps, const char *path, bool v4, char *why,
 		   size_t size);
+/* The same, of a file's text. */
+int ps_config_text(struct ps *ps, const char *path, const char *text,
+		   size_t len, bool v4, char *why, size_t size);
 /* ADDR[:PORT], IPv6 in brackets; @port if there is none. */
 bool ps_addr_parse(const char *s, uint16_t port, struct ps_addr *out);
 const char *ps_addr_text(const struct ps_addr *a, char *buf, size_t size);

@@ -3,7 +3,8 @@
 PS_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/ps/*.c))
 # What the unit test links: what is pure, and the files.
 PS_CORE := $(addprefix $(B)/userspace/ps/,tree.o chunk.o signs.o packet.o \
-	sum.o member.o config.o state.o) $(B)/userspace/daemon/session.o
+	sum.o member.o config.o state.o \
+	update.o) $(B)/userspace/daemon/session.o
 PS_CFLAGS := $(shell pkg-config --cflags jansson 2>/dev/null)
 
 $(PS_OBJ): CPPFLAGS_ALL += $(PS_CFLAGS)
@@ -28,6 +29,9 @@ ALL += $(PS_MAN)
 .PHONY: install-ps
 install-ps: $(B)/trib-ps $(PS_MAN)
 	install -D -m 755 $(B)/trib-ps $(DESTDIR)$(PREFIX)/sbin/trib-ps
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	sed 's|@PREFIX@|$(PREFIX)|' userspace/ps/trib-ps.service \
+		>$(DESTDIR)$(PREFIX)/lib/systemd/system/trib-ps.service
 	install -D -m 644 userspace/ps/trib-ps.bash-completion \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/trib-ps
 	$(if $(PS_MAN),install -D -m 644 $(B)/man/trib-ps.8 \
@@ -47,4 +51,5 @@ $(B)/tests/unit/unit_shared: $(B)/tests/unit/unit_shared.o \
 	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime -o $@ $^ -ljansson \
 		-lpthread -lm
 
-CHECK_TESTS += $(B)/tests/unit/unit_shared tests/netns/ps.t
+CHECK_TESTS += $(B)/tests/unit/unit_shared tests/netns/ps.t \
+	tests/netns/ps_local.t

@@ -45,7 +45,8 @@ const char *const ps_count_name[PS_COUNT__MAX] = {
 
 static bool same_addr(const struct ps_addr *a, const struct ps_addr *b)
 {
-	return a->port == b->port && IN6_ARE_ADDR_EQUAL(&a->ip, &b->ip);
+	return a->port == b->port && a->local == b->local &&
+	       IN6_ARE_ADDR_EQUAL(&a->ip, &b->ip);
 }
 
 static void mark_direct(struct ps_tree *t)

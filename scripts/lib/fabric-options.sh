@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared
+# The command line of `fabric up`: what is given, and what does not go together.
+# Sourced by scripts/fabric.
+
+# The options of `up` as they are on the command line.
+given=()
+
+# integer OPTION VALUE MIN MAX
+integer()
+{
+	[[ $2 =~ ^[0-9]{1,9}$ ]] || die -2 "$1: '$2' is not a number"
+	((10#$2 >= $3 && 10#$2 <= $4)) ||
+		die -2 "$1: $2 is not within $3 to $4"
+	echo $((10#$2))
+}
+
+percent()
+{
+	[[ $2 =~ ^[0-9]{1,2}(\.[0-9]{1,6})?%?$ ]] ||
+		die -2 "$1: '$2' is not a percentage below 100"
+	# None at all needs no wire.
+	[[ $2 =~ ^0*(\.0*)?%?$ ]] || echo "${2%\%}"
+}
+
+bits_per_second()
+{
+	local factor=1
+
+	[[ $2 =~ ^([0-9]{1,12})([kmg]?)(bit)?$ ]] ||
+		die -2 "$1: '$2' is not a rate such as 500m, 1g or 200mbit"
+	case ${BASH_REMATCH[2]} in
+	k) factor=1000 ;;
+	m) factor=1000000 ;;
+	g) factor=1000000000 ;;
+	esac
+	((BASH_REMATCH[1] * factor >= 100000 &&
+	  BASH_REMATCH[1] * factor <= 400000000000)) ||
+		die -2 "$1: '$2' is not between 100k and 400g"
+	echo $((BASH_REMATCH[1] * factor))
+}
+
+transport_name()
+{
+	case $2 in
+	udp | xdp) echo "$2" ;;
+	*) die -2 "$1: '$2' is neither udp nor xdp" ;;
+	esac
+}
+
+# Of the kinds that a topology of trib-plan(8) describes.
+is_planned() { [[ $kind == two-tier || $kind == fat-tree || $kind == file ]]; }
+
+parse_kind()
+{
+	kind=${1-}
+	case $kind in
+	star | tree | bcube) return ;;
+	two-tier | fat-tree | file) ;;
+	'') die -2 "up: star, tree, bcube, two-tier, fat-tree or file?" ;;
+	*) die -2 "up: '$kind' is none of star, tree, bcube, two-tier," \
+		"fat-tree and file" ;;
+	esac
+	spec=${2-}
+	[[ $spec && $spec != -* ]] || die -2 "up $kind: which?"
+}
+
+parse_up()
+{
+	local o
+
+	parse_kind "$@"
+	shift
+	! is_planned || shift
+	while (($#)); do
+		o=$1
+		shift
+		given+=("$o")
+		case $o in
+		--generic) generic=1; continue ;;
+		--ipv6) ipv6=1; continue ;;
+		--one-nic) one_nic=1; continue ;;
+		--plain) plain=1; continue ;;
+		--no-rate) no_rate=1; continue ;;
+		-*) (($#)) || die -2 "$o: no value (or no such option)" ;;
+		*) die -2 "up: '$o' is not an option" ;;
+		esac
+		case $o in
+		--workers) workers=$(integer "$o" "$1" 1 64) ;;
+		--racks) racks=$(integer "$o" "$1" 2 16) ;;
+		--n) bcube_n=$(integer "$o" "$1" 2 16) ;;
+		--k) bcube_k=$(integer "$o" "$1" 1 6) ;;
+		--mtu) mtu=$(integer "$o" "$1" 576 9000) ;;
+		--vlan) vlan=$(integer "$o" "$1" 1 4094) ;;
+		--queue) queue=$(integer "$o" "$1" 1 10000) ;;
+		--transport) transport=$(transport_name "$o" "$1") ;;
+		--rate) rate=$(bits_per_second "$o" "$1") ;;
+		--loss) loss=$(percent "$o" "$1") ;;
+		--dup) dup=$(percent "$o" "$1") ;;
+		--reorder) reorder=$(percent "$o" "$1") ;;
+		--window) window=$(integer "$o" "$1" 1 16384) ;;
+		--timeout) timeout=$(integer "$o" "$1" 1 3600000) ;;
+		--plan-rate) plan_rate=$(bits_per_second "$o" "$1") ;;
+		--values | --slots | --log) tribd_args+=("$o" "$1") ;;
+		*) die -2 "no option $o; see --help" ;;
+		esac
+		shift
+	done
+	check_up
+}
+
+check_up()
+{
+	case $kind in
+	star) workers=${workers:-4} ;;
+	tree) workers=${workers:-2} ;;
+	esac
+	if [[ $kind == tree ]]; then
+		[[ ! $one_nic ]] || die -2 "--one-nic needs a star"
+		((racks + racks * workers <= 250)) ||
+			die -2 "$racks racks of $workers are more than 250 hosts"
+	fi
+	[[ $kind != bcube ]] || check_bcube
+	[[ $kind == file || ! $no_rate ]] || die -2 "--no-rate needs a file"
+	! is_planned || check_planned
+	# tribd's own choice leaves room for IPv6.
+	if [[ ! $ipv6 && " ${tribd_args[*]} " != *" --values "* ]] &&
+		((mtu >= 3396)); then
+		tribd_args+=(--values 832)
+	fi
+	[[ ! $generic || ! ($rate || $loss || $dup || $reorder) ]] ||
+		die -2 "--generic has no wires with rates or faults"
+}
+
+# Its topology or its jobs say the rest.
+check_planned()
+{
+	local o
+
+	for o in "${given[@]}"; do
+		case $o in
+		--mtu | --queue | --loss | --dup | --reorder | --values | \
+			--slots | --log | --plain | --no-rate) ;;
+		--rate)
+			[[ $kind != file ]] ||
+				die -2 "--rate: the links of $spec have theirs"
+			;;
+		*) die -2 "$o does not go with $kind" ;;
+		esac
+	done
+}
+
+check_bcube()
+{
+	[[ ! $generic && ! $ipv6 && ! $vlan && ! $one_nic ]] ||
+		die -2 "bcube: without --generic, --ipv6, --vlan and --one-nic"
+	[[ $transport == xdp ]] || die -2 "bcube: its servers run tribd"
+	[[ ! $workers ]] || die -2 "bcube: --n and --k say how many workers"
+	((bcube_n ** bcube_k <= 64)) ||
+		die -2 "$bcube_n^$bcube_k servers: at most 64"
+	# What its links carry: 2 (W - 1) of W * k parts of the message each.
+	[[ ! $rate ]] || : "${plan_rate:=$((rate * bcube_k *
+		bcube_n ** bcube_k / (2 * (bcube_n ** bcube_k - 1))))}"
+}

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The persistent PIT, packet by packet: verdict, packet out, rows, the one
+ * counter. tests/sim/names/README.md says what the rules are for.
+ */
+#include "names_step.h"
+
+/* --- subscriptions */
+
+static void insert__new_entry_goes_up(void)
+{
+	struct names_entry e;
+
+	names_reset(K_V4);
+	expect_eq(interest(H1, "/insert" JOB), XDP_REDIRECT);
+	expect_passed_to(UP);
+	e = entry();
+	expect_eq(e.up, UP);
+	expect_eq(e.acked, 0);
+	expect(e.asked);
+	expect_eq(living(&e), 1 << H1);
+	expect_eq(e.waiting[0], 1 << H1);
+	expect_eq(names_rows("names_pit"), 1);
+	expect_eq(names_stat(NAMES_NEW), 1);
+	expect_eq(names_stat(NAMES_INSERTED), 1);
+}
+
+static void insert__counts_hops_down(void)
+{
+	names_reset(K_V4);
+	expect_eq(interest(H1, "/insert" JOB, .hops = 1 + 7), XDP_REDIRECT);
+	expect(nframe_is_for(&f, UP));
+	/* It is the last element. */
+	expect_eq(f.b[f.len - 1], 6);
+	expect_dropped(interest(H1, "/insert" JOB, .hops = 1 + 0),
+		       NAMES_REFUSED + NDN_E_HOPS);
+}
+
+static void insert__pending_passes_repeats(void)
+{
+	names_reset(K_V4);
+	interest(H1, "/insert" JOB);
+	expect_eq(interest(H2, "/insert" JOB), XDP_REDIRECT);
+	expect_passed_to(UP);
+	expect_eq(entry().waiting[0], 1 << H1 | 1 << H2);
+}
+
+static void insert__acknowledgement_goes_to_those_who_wait(void)
+{
+	struct names_entry e;
+
+	names_reset(K_V4);
+	interest(H1, "/insert" JOB);
+	expect_eq(send_data(UP, "/distribute" JOB, 0), XDP_REDIRECT);
+	expect_passed_to(H1);
+	e = entry();
+	expect(e.acked);
+	expect_eq(e.asked, 0);
+	expect_eq(e.waiting[0], 0);
+	expect_eq(e.ack_len, ndn_len);
+	expect(!memcmp(e.ack, ndn, ndn_len));
+	/* A second one is for nobody. */
+	expect_dropped(send_data(UP, "/distribute" JOB, 0), NAMES_DROP_STRAY);
+}
+
+static void insert__confirmed_entry_answers_in_place(void)
+{
+	uint8_t ack[NAMES_ACK_MAX];
+	struct names_entry e;
+
+	names_reset(K_V4);
+	subscribe(H1);
+	e = entry();
+	memcpy(ack, e.ack, sizeof(ack));
+	expect_eq(interest(H2, "/insert" JOB, .pad = 100), XDP_REDIRECT);
+	expect(nframe_is_for(&f, H2));
+	expect_eq(f.n, e.ack_len);
+	expect(!memcmp(f.b + f.off, ack, f.n));
+	e = entry();
+	expect_eq(living(&e), 1 << H1 | 1 << H2);
+	expect_eq(e.waiting[0], 0);
+	expect_eq(names_stat(NAMES_ACK), 1);
+	expect_eq(names_the_drop(), -1);
+}
+
+static void insert__longer_answer_is_left_to_clsact(void)
+{
+	struct names_flight *l;
+
+	names_reset(K_V4);
+	subscribe(H1);
+	expect_eq(interest(H2, "/insert" JOB), XDP_PASS);
+	l = names_flight_of(&f);
+	if (!expect(l))
+		return;
+	expect_eq(l->kind, NAMES_FLIGHT_ACK);
+	expect_eq(l->faces[0], 1 << H2);
+}
+
+static void insert__of_a_router_always_goes_up(void)
+{
+	struct names_face row;
+
+	names_reset(K_V4);
+	subscribe(H1);
+	row = names_face(H2);
+	row.flags &= ~NAMES_FACE_HOST;
+	names_face_put(H2, &row);
+	expect_eq(interest(H2, "/insert" JOB, .pad = 100), XDP_REDIRECT);
+	expect_passed_to(UP);
+}
+
+static void insert__renewal_goes_up_after_a_third(void)
+{
+	names_reset(K_V4);
+	subscribe(H1);
+	age(LEASE / 3 - 1000000000);
+	expect_eq(interest(H1, "/insert" JOB, .pad = 100), XDP_REDIRECT);
+	expect(nframe_is_for(&f, H1));
+	age(2000000000);
+	expect_eq(interest(H1, "/insert" JOB, .pad = 100), XDP_REDIRECT);
+	expect_passed_to(UP);
+}
+
+static void insert__without_right_is_dropped(void)
+{
+	names_reset(K_V4);
+	expect_dropped(interest(H1, "/insert/other/job"), NAMES_DROP_RIGHT);
+	names_reset(K_V4);
+	/* The right to write is another. */
+	expect_dropped(interest(H1, "/insert/gpu/job"), NAMES_DROP_RIGHT);
+	expect_eq(names_rows("names_pit"), 0);
+}
+
+static void insert__without_route_or_from_below_is_dropped(void)
+{
+	names_reset(K_V4);
+	expect_dropped(interest(UP, "/insert/nowhere"), NAMES_DROP_ROUTE);
+	names_reset(K_V4);
+	expect_dropped(interest(UP, "/insert" JOB), NAMES_DROP_BELOW);
+	expect_eq(names_rows("names_pit"), 0);
+}
+
+static void insert__new_route_turns_the_entry(void)
+{
+	struct names_entry e;
+
+	names_reset(K_V4);
+	subscribe(H1);
+	names_route("/ps/job", H3);
+	expect_eq(interest(H1, "/insert" JOB, .pad = 100), XDP_REDIRECT);
+	expect_passed_to(H3);
+	e = entry();
+	expect_eq(e.up, H3);
+	expect_eq(e.acked, 0);
+	expect_eq(e.ack_len, 0);
+	expect_eq(names_stat(NAMES_TURNED), 1);
+}
+
+static void insert__full_table_is_counted(void)
+{
+	char name[64];
+	int n = 0;
+
+	names_reset(K_V4);
+	while (n < 1200) {
+		snprintf(name, sizeof(name), "/insert/ps/job/%d", n++);
+		if (interest(H1, name) != XDP_REDIRECT)
+			break;
+	}
+	expect_eq(n, 1025);
+	expect_eq(names_the_drop(), NAMES_DROP_FULL);
+}
+
+/* A row of another name where ours would be: as if keys were equal. */
+static void insert__another_name_of_equal_key_is_refused(void)
+{
+	struct names_entry e;
+
+	names_reset(K_V4);
+	subscribe(H1);
+	e = entry();
+	e.name.value[e.name.len - 1] ^= 1;
+	names_entry_put(JOB, &e);
+	expect_dropped(interest(H2, "/insert" JOB), NAMES_DROP_COLLISION);
+	expect_eq(living(&e), 1 << H1);
+	names_entry_put(JOB, &e);
+	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9), XDP_DROP);
+}
+
+/* --- ends of subscriptions */
+
+static void delete__others_stay(void)
+{
+	struct names_entry e;
+
+	names_reset(K_V4);
+	subscribe(H1);
+	subscribe(H2);
+	expect_eq(interest(H1, "/delete" JOB), XDP_REDIRECT);
+	expect(nframe_is_for(&f, H1));
+	e = entry();
+	expect_eq(living(&e), 1 << H2);
+	expect_eq(e.left, 0);
+}
+
+/* The answer is a Data that user space takes for one of that name. */
+static void delete__answer_is_a_packet(void)
+{
+	struct ndn_packet p;
+	struct ndn_name_buf want;
+	struct ndn_name name;
+
+	names_reset(K_V4);
+	expect_eq(interest(H1, "/delete" JOB), XDP_REDIRECT);
+	expect(nframe_is_for(&f, H1));
+	expect_eq(ndn_packet_decode(&p, f.b + f.off, f.n), NDN_OK);
+	expect_eq(p.type, TRIB_NDN_DATA);
+	ndn_name_parse(&want, "/delete" JOB);
+	name = ndn_name_of(&want);
+	expect(ndn_name_is_equal(&p.data.name, &name));
+}
+
+static void delete__of_the_last_goes_up_and_comes_back(void)
+{
+	struct names_entry e;
+
+	names_reset(K_V4);
+	subscribe(H1);
+	expect_eq(interest(H1, "/delete" JOB), XDP_REDIRECT);
+	expect_passed_to(UP);
+	e = entry();
+	expect(e.left);
+	expect_eq(e.acked, 0);
+	expect_eq(e.leavers[0], 1 << H1);
+	expect_eq(send_data(UP, "/delete" JOB, 0), XDP_REDIRECT);
+	expect_passed_to(H1);
+	expect_eq(names_rows("names_pit"), 0);
+	expect_eq(names_stat(NAMES_GONE), 1);
+}
+
+static void delete__insert_waits_for_it(void)
+{
+	struct names_entry e;
+
+	names_reset(K_V4);
+	subscribe(H1);
+	interest(H1, "/delete" JOB);
+	expect_dropped(interest(H2, "/insert" JOB), NAMES_DROP_LEAVING);
+	/* Not for ever. */
+	age(LEAVE + 1000000000);
+	expect_eq(interest(H2, "/insert" JOB), XDP_REDIRECT);
+	e = entry();
+	expect_eq(e.left, 0);
+	/* And who came meanwhile keeps the entry. */
+	interest(H2, "/delete" JOB);
+	interest(H3, "/insert" JOB);
+	send_data(UP, "/delete" JOB, 0);
+	expect_eq(names_rows("names_pit"), 1);
+	e = entry();
+	expect_eq(living(&e), 1 << H3);
+}
+
+/* --- distribution */
+
+static void distribute__goes_to_the_only_one_at_once(void)
+{
+	names_reset(K_V4);
+	subscribe(H1);
+	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 900),
+		  XDP_REDIRECT);
+	expect_passed_to(H1);
+	expect_eq(names_rows("names_pit"), 1);
+	expect_eq(names_stat(NAMES_KEPT), 1);
+}
+
+static void distribute__goes_to_all_as_a_flight(void)
+{
+	struct names_flight *l;
+
+	names_reset(K_V4);
+	subscribe(H1);
+	subscribe(H2);
+	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 900),
+		  XDP_REDIRECT);
+	l = names_flight_of(&f);
+	if (!expect(l))
+		return;
+	expect_eq(l->kind, NAMES_FLIGHT_COPY);
+	expect_eq(l->faces[0], 1 << H1 | 1 << H2);
+	expect_eq(l->len, ndn_len);
+}
+
+static void distribute__faces_of_one_port_are_for_clsact(void)
+{
+	names_reset(K_V4);
+	subscribe(H3);
+	subscribe(EXTRA);
+	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9), XDP_PASS);
+	expect_eq(faces_of_flight(), 1 << H3 | 1 << EXTRA);
+}
+
+static void distribute__once_and_nothing_older(void)
+{
+	static const struct {
+		const char *name;
+		bool taken;
+	} steps[] = {
+		{"/distribute" JOB "/v=7/seg=5", true},
+		{"/distribute" JOB "/v=7/seg=5", false},
+		{"/distribute" JOB "/v=7/seg=3", true},
+		{"/distribute" JOB "/v=7/seg=3", false},
+		{"/distribute" JOB "/v=6/seg=9", false},
+		{"/distribute" JOB "/v=7/seg=70", true},
+		{"/distribute" JOB "/v=7/seg=6", false},
+		{"/distribute" JOB "/v=7/seg=7", true},
+		{"/distribute" JOB "/v=7/seg=7", false},
+		{"/distribute" JOB "/v=300/seg=0", true},
+	};
+
+	names_reset(K_V4);
+	subscribe(H1);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
+		expect_eq(send_data(UP, steps[i].name, 9),
+			  steps[i].taken ? XDP_REDIRECT : XDP_DROP);
+	expect_eq(names_the_drop(), NAMES_DROP_SEEN);
+	expect_eq(names_stat(NAMES_DROP_SEEN), 5);
+	/* A window in which nothing moved is taken for wrong. */
+	age(LEASE / 3 + 1000000000);
+	expect_eq(send_data(UP, "/distribute" JOB "/v=7/seg=0", 9),
+		  XDP_REDIRECT);
+}
+
+static void distribute__only_from_upstream(void)
+{
+	names_reset(K_V4);
+	subscribe(H1);
+	names_right(H2, "/ps", NAMES_MAY_WRITE);
+	expect_dropped(send_data(H2, "/distribute" JOB "/v=1/seg=0", 9),
+		       NAMES_DROP_UPSTREAM);
+}
+
+/* Upstream was a subscriber before the route turned to it. */
+static void distribute__never_back(void)
+{
+	names_reset(K_V4);
+	names_route("/ps/job", H3);
+	interest(UP, "/insert" JOB);
+	names_route("/ps/job", UP);
+	subscribe(H1);
+	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9),
+		  XDP_REDIRECT);
+	expect_passed_to(H1);
+}
+
+static void distribute__only_with_the_right(void)
+{
+	names_reset(K_V4);
+	subscribe(H1);
+	expect_dropped(send_data(H2, "/distribute" JOB "/v=1/seg=0", 9),
+		       NAMES_DROP_RIGHT);
+}
+
+static void distribute__without_entry_is_stray(void)
+{
+	names_reset(K_V4);
+	expect_dropped(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9),
+		       NAMES_DROP_STRAY);
+	expect_eq(names_stat(NAMES_KEPT), 0);
+}
+
+static void distribute__leases_end(void)
+{
+	struct names_entry e;
+
+	names_reset(K_V4);
+	subscribe(H1);
+	age(LEASE);
+	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9),
+		  XDP_REDIRECT);
+	age(LEASE / 2 + 1000000000);
+	expect_dropped(send_data(UP, "/distribute" JOB "/v=1/seg=1", 9),
+		       NAMES_DROP_NOBODY);
+	names_run_sweep();
+	expect_eq(names_rows("names_pit"), 0);
+	expect(!names_entry_get(JOB, &e));
+}
+
+static void sweep__leaves_the_living(void)
+{
+	names_reset(K_V4);
+	subscribe(H1);
+	interest(H2, "/ps/question");
+	names_run_sweep();
+	expect_eq(names_rows("names_pit"), 1);
+	expect_eq(names_rows("names_asks"), 1);
+}
+
+int main(void)
+{
+	names_open();
+	run(insert__new_entry_goes_up);
+	run(insert__counts_hops_down);
+	run(insert__pending_passes_repeats);
+	run(insert__acknowledgement_goes_to_those_who_wait);
+	run(insert__confirmed_entry_answers_in_place);
+	run(insert__longer_answer_is_left_to_clsact);
+	run(insert__of_a_router_always_goes_up);
+	run(insert__renewal_goes_up_after_a_third);
+	run(insert__without_right_is_dropped);
+	run(insert__without_route_or_from_below_is_dropped);
+	run(insert__new_route_turns_the_entry);
+	run(insert__full_table_is_counted);
+	run(insert__another_name_of_equal_key_is_refused);
+	run(delete__others_stay);
+	run(delete__answer_is_a_packet);
+	run(delete__of_the_last_goes_up_and_comes_back);
+	run(delete__insert_waits_for_it);
+	run(distribute__goes_to_the_only_one_at_once);
+	run(distribute__goes_to_all_as_a_flight);
+	run(distribute__faces_of_one_port_are_for_clsact);
+	run(distribute__once_and_nothing_older);
+	run(distribute__only_from_upstream);
+	run(distribute__never_back);
+	run(distribute__only_with_the_right);
+	run(distribute__without_entry_is_stray);
+	run(distribute__leases_end);
+	run(sweep__leaves_the_living);
+	return tap_done();
+}

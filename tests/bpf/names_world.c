@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Loading the names forwarder, its faces and tables, running frames through it.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <linux/if_link.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "names_world.h"
+
+struct names_world nw = {.npit = 1024, .nnonces = 8192};
+
+static void die(const char *what)
+{
+	printf("Bail out! %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static void make_ports(void)
+{
+	char name[16], text[256];
+
+	if (unshare(CLONE_NEWNET)) {
+		printf("1..0 # SKIP needs root, for a network namespace\n");
+		exit(4);
+	}
+	/* The ports must not speak by themselves. */
+	if (system("echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6"))
+		die("disable_ipv6");
+	for (int i = 0; i < NPORTS; i++) {
+		snprintf(text, sizeof(text),
+			 "ip link add p%d mtu 3500 type veth "
+			 "peer name q%d mtu 3500 && "
+			 "ip link set p%d up && ip link set q%d up",
+			 i, i, i, i);
+		if (system(text))
+			die(text);
+		snprintf(name, sizeof(name), "p%d", i);
+		nw.ifindex[i] = if_nametoindex(name);
+		snprintf(name, sizeof(name), "q%d", i);
+		nw.peer[i] = if_nametoindex(name);
+	}
+}
+
+int names_map(const char *name)
+{
+	int fd = bpf_object__find_map_fd_by_name(nw.obj, name);
+
+	if (fd < 0)
+		die(name);
+	return fd;
+}
+
+static int prog(const char *name)
+{
+	struct bpf_program *p = bpf_object__find_program_by_name(nw.obj, name);
+
+	if (!p)
+		die(name);
+	return bpf_program__fd(p);
+}
+
+static void put(const char *map, const void *key, const void *value)
+{
+	if (bpf_map_update_elem(names_map(map), key, value, 0))
+		die(map);
+}
+
+static void set_size(const char *name, int n)
+{
+	struct bpf_map *m = bpf_object__find_map_by_name(nw.obj, name);
+
+	if (!m || bpf_map__set_max_entries(m, n))
+		die(name);
+}
+
+/* The ports as where copies may go. */
+static void put_ports(void)
+{
+	struct bpf_devmap_val val = {.bpf_prog.fd = nw.egress};
+
+	for (int i = 0; i < NPORTS; i++) {
+		val.ifindex = nw.ifindex[i];
+		put("names_ports", &nw.ifindex[i], &val);
+		put("names_out", &i, &val);
+		put("names_first", &nw.ifindex[i], &(uint32_t){i + 1});
+	}
+}
+
+static void marker(int mark, const char *text)
+{
+	struct names_marker *m = &nw.config.marker[mark];
+
+	m->len = strlen(text) + 2;
+	m->tlv[0] = TRIB_NDN_GENERIC;
+	m->tlv[1] = strlen(text);
+	memcpy(m->tlv + 2, text, strlen(text));
+}
+
+static void make_config(void)
+{
+	uint64_t x = 1;
+
+	nw.config = (struct names_config){
+		.abi = NAMES_ABI,
+		.ncache = 64,
+		.nnonces = nw.nnonces,
+		.lease_ns = LEASE,
+		.leave_ns = LEAVE,
+		.extra[0] = 1 << EXTRA,
+	};
+	marker(NAMES_INSERT, TRIB_NDN_MARK_INSERT);
+	marker(NAMES_DISTRIBUTE, TRIB_NDN_MARK_DISTRIBUTE);
+	marker(NAMES_DELETE, TRIB_NDN_MARK_DELETE);
+	for (int i = 0; i < NAMES_NAME_WORDS; i++) {
+		x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+		nw.config.seed[i] = x ^ x >> 29;
+	}
+}
+
+void names_configure(void)
+{
+	put("names_config", &(int){0}, &nw.config);
+}
+
+void names_open(void)
+{
+	const char *dir = getenv("TRIB_BPF_DIR");
+	char path[256];
+
+	if (!nw.ifindex[0])
+		make_ports();
+	snprintf(path, sizeof(path), "%s/names.bpf.o",
+		 dir ? dir : TRIB_BPF_DIR);
+	nw.obj = bpf_object__open(path);
+	if (!nw.obj)
+		die(path);
+	set_size("names_pit", nw.npit);
+	set_size("names_nonces", nw.nnonces);
+	set_size("names_flights", NAMES_FLIGHTS * libbpf_num_possible_cpus());
+	if (bpf_object__load(nw.obj))
+		die("bpf_object__load");
+	nw.xdp = prog("names_xdp");
+	nw.egress = prog("names_egress");
+	nw.grow = prog("names_grow");
+	nw.sweep = prog("names_sweep");
+	nw.pass = prog("names_pass");
+	/*
+	 * A program that is attached nowhere is run slowly: each time the
+	 * kernel's XDP dispatcher is patched.
+	 */
+	if (bpf_xdp_attach(nw.ifindex[0], nw.xdp, XDP_FLAGS_DRV_MODE, NULL))
+		die("attaching names_xdp");
+	put_ports();
+	names_reset(K_V4);
+}
+
+static void empty(const char *map, int key_size)
+{
+	int fd = names_map(map);
+	uint8_t key[64];
+
+	if (key_size > (int)sizeof(key))
+		die(map);
+	while (!bpf_map_get_next_key(fd, NULL, key))
+		bpf_map_delete_elem(fd, key);
+}
+
+void names_empty(void)
+{
+	empty("names_pit", 8);
+	empty("names_asks", 8);
+}
+
+static void zero(const char *map, int rows, size_t value_size)
+{
+	void *value = calloc(1, value_size);
+
+	for (int i = 0; i < rows; i++)
+		put(map, &i, value);
+	free(value);
+}
+
+int names_port_of(int face)
+{
+	return face > NPORTS ? NPORTS - 1 : face - 1;
+}
+
+static struct names_face make_face(int face, int kind)
+{
+	int port = names_port_of(face);
+	struct names_face f = {
+		.flags = NAMES_FACE_USED,
+		.ifindex = nw.ifindex[port],
+		.max = 3500,
+		.dmac = {2, 0, 0, 0, face, 2},
+		.smac = {2, 0, 0, 0, port, 1},
+		.vlan = kind & K_VLAN ? htons(40 + port) : 0,
+		.sport = htons(TRIB_NDN_UDP_PORT),
+		.dport = htons(7000 + face),
+	};
+
+	if (face == UP)
+		f.flags |= NAMES_FACE_SUBSCRIBE | NAMES_FACE_WRITE;
+	else
+		f.flags |= NAMES_FACE_HOST;
+	if (kind & K_ETHER) {
+		f.flags |= NAMES_FACE_ETHER;
+		f.dport = 0;
+		return f;
+	}
+	if (kind & K_V6) {
+		f.flags |= NAMES_FACE_V6;
+		f.saddr[0] = f.daddr[0] = htonl(0xfd000000 + port);
+		f.saddr[3] = htonl(1);
+		f.daddr[3] = htonl(face + 1);
+	} else {
+		f.saddr[3] = htonl(0x0a090001 + (port << 8));
+		f.daddr[3] = htonl(0x0a090001 + (port << 8) + face);
+	}
+	return f;
+}
+
+static struct names_from from_of(const struct names_face *f)
+{
+	struct names_from from = {
+		.ifindex = f->ifindex,
+		.vlan = f->vlan,
+		.port = f->dport,
+	};
+	uint32_t v4[4] = {0, 0, htonl(0xffff), f->daddr[3]};
+
+	if (f->flags & NAMES_FACE_ETHER)
+		memcpy(from.addr, f->dmac, 6);
+	else
+		memcpy(from.addr, f->flags & NAMES_FACE_V6 ? f->daddr : v4, 16);
+	return from;
+}
+
+struct names_face names_face(int face)
+{
+	struct names_face f;
+
+	if (bpf_map_lookup_elem(names_map("names_faces"), &face, &f))
+		die("names_faces");
+	return f;
+}
+
+void names_face_put(int face, const struct names_face *f)
+{
+	struct names_from from = from_of(f);
+
+	put("names_faces", &face, f);
+	put("names_from", &from, &(uint32_t){face});
+}
+
+struct names_name names_row(const char *text)
+{
+	struct names_name row = {};
+	struct ndn_name_buf buf;
+	struct ndn_name name;
+	int first = 0;
+
+	if (ndn_name_parse(&buf, text))
+		die(text);
+	name = ndn_name_of(&buf);
+	for (int i = NAMES_DISTRIBUTE; i < NAMES_MARK__MAX; i++)
+		if (name.count && name.at[1] == nw.config.marker[i].len &&
+		    !memcmp(name.value, nw.config.marker[i].tlv, name.at[1])) {
+			row.mark = i;
+			first = 1;
+		}
+	row.count = name.count - first;
+	row.len = name.len - name.at[first];
+	memcpy(row.value, name.value + name.at[first], row.len);
+	return row;
+}
+
+uint64_t names_key(const struct names_name *name)
+{
+	return names_hash((const __u64 *)nw.config.seed, name);
+}
+
+void names_route(const char *prefix, int face)
+{
+	struct names_route r = {.face = face, .name = names_row(prefix)};
+	uint64_t key = names_key(&r.name);
+
+	put("names_fib", &key, &r);
+	nw.config.fib_lens |= 1 << r.name.count;
+	names_configure();
+}
+
+void names_right(int face, const char *prefix, uint32_t may)
+{
+	struct names_right r = {.may = may, .name = names_row(prefix)};
+	struct names_right_key key = {names_key(&r.name), face};
+	struct names_face f = names_face(face);
+
+	put("names_rights", &key, &r);
+	f.right_lens |= 1 << r.name.count;
+	names_face_put(face, &f);
+}
+
+void names_reset(int kind)
+{
+	struct names_face f;
+
+	empty("names_from", sizeof(struct names_from));
+	empty("names_fib", 8);
+	empty("names_rights", sizeof(struct names_right_key));
+	names_empty();
+	zero("names_nonces", nw.nnonces, sizeof(struct names_nonces));
+	zero("names_cache", 64, sizeof(struct names_kept));
+	zero("names_faces", NAMES_FACES, sizeof(struct names_face));
+	zero("names_stats", NAMES_STAT__MAX, 8 * libbpf_num_possible_cpus());
+	make_config();
+	names_configure();
+	for (int face = 1; face <= NFACES; face++) {
+		f = make_face(face, kind);
+		names_face_put(face, &f);
+		if (face != UP)
+			names_right(face, "/ps", NAMES_MAY_SUBSCRIBE);
+	}
+	names_right(H1, "/gpu", NAMES_MAY_WRITE);
+	names_route("/ps", UP);
+	names_route("/gpu", H1);
+}
+
+uint64_t names_stat(int id)
+{
+	uint64_t v[1024] = {0}, sum = 0;
+
+	if (bpf_map_lookup_elem(names_map("names_stats"), &id, v))
+		die("names_stats");
+	for (int i = 0; i < libbpf_num_possible_cpus() && i < 1024; i++)
+		sum += v[i];
+	return sum;
+}
+
+int names_the_drop(void)
+{
+	int found = -1;
+
+	for (int i = NAMES_DROP_SHORT; i < NAMES_STAT__MAX; i++)
+		if (names_stat(i))
+			found = found == -1 ? i : -2;
+	return found;
+}
+
+int names_rows(const char *map)
+{
+	uint8_t key[64], next[64];
+	int fd = names_map(map), n = 0;
+	void *last = NULL;
+
+	while (!bpf_map_get_next_key(fd, last, next)) {
+		memcpy(key, next, sizeof(key));
+		last = key;
+		n++;
+	}
+	return n;
+}
+
+bool names_entry_get(const char *name, struct names_entry *e)
+{
+	struct names_name row = names_row(name);
+	uint64_t key = names_key(&row);
+
+	return !bpf_map_lookup_elem(names_map("names_pit"), &key, e);
+}
+
+void names_entry_put(const char *name, const struct names_entry *e)
+{
+	struct names_name row = names_row(name);
+	uint64_t key = names_key(&row);
+
+	put("names_pit", &key, e);
+}
+
+static int run_prog(int fd, struct nframe *f, struct xdp_md *ctx)
+{
+	static uint8_t out[NFRAME_MAX];
+	LIBBPF_OPTS(bpf_test_run_opts, o, .data_in = f->b,
+		    .data_size_in = f->len, .data_out = out,
+		    .data_size_out = sizeof(out), .ctx_in = ctx,
+		    .ctx_size_in = sizeof(*ctx));
+
+	ctx->data_end = f->len;
+	if (bpf_prog_test_run_opts(fd, &o))
+		die("BPF_PROG_TEST_RUN");
+	memcpy(f->b, out, o.data_size_out);
+	f->len = o.data_size_out;
+	return o.retval;
+}
+
+int names_run(struct nframe *f, int face)
+{
+	struct xdp_md ctx = {
+		.ingress_ifindex = nw.ifindex[names_port_of(face)],
+	};
+
+	return run_prog(nw.xdp, f, &ctx);
+}
+
+void names_run_sweep(void)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, o);
+
+	if (bpf_prog_test_run_opts(nw.sweep, &o) || o.retval)
+		die("names_sweep");
+}
+
+struct names_flight *names_flight_of(const struct nframe *f)
+{
+	static struct names_flight l;
+	uint32_t tick, place;
+
+	memcpy(&tick, f->b, 4);
+	memcpy(&place, f->b + 8, 4);
+	if (f->len < 14 || f->b[6] != 0x03 || f->b[7] != 0x6e)
+		return NULL;
+	if (bpf_map_lookup_elem(names_map("names_flights"), &place, &l) ||
+	    l.tick != tick)
+		return NULL;
+	return &l;
+}

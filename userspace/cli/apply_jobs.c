@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Owns the comparison of faces and jobs: a face is who is behind it, a job
+ * keeps all but its rate for life.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "apply.h"
+
+/* --- faces */
+
+static bool same_addr(const char *a, const char *b)
+{
+	uint8_t x[16], y[16];
+
+	return !parse_addr(a, x) && !parse_addr(b, y) && !memcmp(x, y, 16);
+}
+
+void apply_diff_face(struct apply_host *h, const json_t *f)
+{
+	const char *name = jstr(f, "name"), *dev = jstr(f, "dev");
+	const char *addr = jstr(f, "addr");
+	uint64_t port =
+		json_object_get(f, "port") ? jnum(f, "port") : TRIB_UDP_PORT;
+	const json_t *old;
+	size_t i;
+
+	if (json_object_get(h->faces, name)) {
+		apply_refuse(h, "face %s is in the plan twice", name);
+		return;
+	}
+	/* Whatever it is called there: who is behind it is what counts. */
+	json_array_foreach(json_object_get(h->look, "faces"), i, old)
+		if (!strcmp(jstr(old, "ifname"), dev) &&
+		    same_addr(jstr(old, "addr"), addr) &&
+		    jnum(old, "port") == port && !jnum(old, "vlan")) {
+			json_object_set_new(h->faces, name,
+					    json_string(jstr(old, "name")));
+			return;
+		}
+	json_array_foreach(json_object_get(h->look, "faces"), i, old)
+		if (!strcmp(jstr(old, "name"), name))
+			apply_refuse(
+				h,
+				"face %s is dev %s addr %s port %u there, dev %s addr %s port %u in the plan",
+				name, jstr(old, "ifname"), jstr(old, "addr"),
+				(unsigned int)jnum(old, "port"), dev, addr,
+				(unsigned int)port);
+	/* tribd makes the LOCAL pair with the first face that needs it. */
+	if (strcmp(dev, TRIB_LOCAL_PORT) &&
+	    !json_object_get(json_object_get(h->look, "devices"), dev))
+		apply_refuse(h, "face %s: no device %s", name, dev);
+	json_object_set_new(h->faces, name, json_string(name));
+	apply_step(h->load,
+		   apply_words("face add %s dev %s addr %s port %u", name, dev,
+			       addr, (unsigned int)port),
+		   apply_words("face del %s", name));
+	if (port == TRIB_UDP_PORT)
+		apply_note(h, '+', "face %s dev %s addr %s", name, dev, addr);
+	else
+		apply_note(h, '+', "face %s dev %s addr %s port %u", name, dev,
+			   addr, (unsigned int)port);
+}
+
+/* --- jobs */
+
+/* What an existing job must have; a rate may change. */
+static void compare_job(struct apply_host *h, const json_t *want,
+			const json_t *old)
+{
+	static const char *const keys[][2] = {{"id", "id"},
+					      {"world", "world"},
+					      {"window", "window"},
+					      {"timeout", "timeout_ms"},
+					      {"owner", "owner"}};
+	const char *name = jstr(want, "name");
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (json_object_get(want, keys[i][0]) &&
+		    apply_number(want, keys[i][0]) != jnum(old, keys[i][1]))
+			apply_refuse(
+				h,
+				"job %s: %s is %llu there, %llu in the plan: a job keeps it for life (trib job del %s)",
+				name, keys[i][0],
+				(unsigned long long)jnum(old, keys[i][1]),
+				(unsigned long long)apply_number(want,
+								 keys[i][0]),
+				name);
+	if (!json_object_get(want, "rate") ||
+	    apply_number(want, "rate") == jnum(old, "rate"))
+		return;
+	apply_step(h->flip,
+		   apply_words("job set %s rate %llu", name,
+			       (unsigned long long)apply_number(want, "rate")),
+		   apply_words("job set %s rate %llu", name,
+			       (unsigned long long)jnum(old, "rate")));
+	apply_note(h, '-', "job %s rate %llu", name,
+		   (unsigned long long)jnum(old, "rate"));
+	apply_note(h, '+', "job %s rate %llu", name,
+		   (unsigned long long)apply_number(want, "rate"));
+}
+
+static void add_job(struct apply_host *h, const json_t *want, uint64_t cookie)
+{
+	static const char *const keys[] = {"window", "timeout", "owner",
+					   "rate"};
+	const char *name = jstr(want, "name");
+	const json_t *j;
+	json_t *words, *more;
+	char *text;
+	size_t i;
+
+	json_array_foreach(json_object_get(h->look, "jobs"), i, j)
+		if (jnum(j, "id") == jnum(want, "id"))
+			apply_refuse(h, "job %s: id %llu is job %s there", name,
+				     (unsigned long long)jnum(want, "id"),
+				     jstr(j, "name"));
+	words = apply_words("job add %s world %llu id %llu", name,
+			    (unsigned long long)jnum(want, "world"),
+			    (unsigned long long)jnum(want, "id"));
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const json_t *v = json_object_get(want, keys[i]);
+
+		if (!v)
+			continue;
+		more = json_is_string(v) ? apply_words("%s %s", keys[i],
+						       json_string_value(v))
+					 : apply_words("%s %llu", keys[i],
+						       (unsigned long long)jnum(
+							       want, keys[i]));
+		json_array_extend(words, more);
+		json_decref(more);
+	}
+	text = apply_join(words);
+	apply_note(h, '+', "job %s", text ? text + strlen("job add ") : name);
+	free(text);
+	/* A secret is not for a screen. */
+	more = apply_words("cookie %016llx", (unsigned long long)cookie);
+	json_array_extend(words, more);
+	json_decref(more);
+	apply_step(h->load, words, apply_words("job del %s", name));
+}
+
+uint64_t apply_cookie(struct apply *a, const char *job)
+{
+	const json_t *want, *old;
+	uint64_t cookie = 0, v;
+	bool known = false;
+	size_t i;
+
+	for (i = 0; i < a->nhost; i++) {
+		want = apply_named(json_object_get(a->host[i].plan, "jobs"),
+				   job);
+		if (!want || !json_object_get(want, "cookie") ||
+		    parse_hex(jstr(want, "cookie"), &v))
+			continue;
+		if (known && v != cookie)
+			apply_refuse(
+				&a->host[i],
+				"job %s: the plan has another cookie for other hosts",
+				job);
+		cookie = v;
+		known = true;
+	}
+	for (i = 0; i < a->nhost; i++) {
+		want = apply_named(json_object_get(a->host[i].plan, "jobs"),
+				   job);
+		old = want ? apply_job_there(&a->host[i], job) : NULL;
+		if (!apply_ps_cookie(&a->host[i], job, &v) &&
+		    (!old || parse_hex(jstr(old, "cookie"), &v)))
+			continue;
+		if (known && v != cookie)
+			apply_refuse(
+				&a->host[i],
+				"job %s has another cookie there than in the plan or on other hosts (trib job del %s)",
+				job, job);
+		cookie = v;
+		known = true;
+	}
+	if (!known && getrandom(&cookie, sizeof(cookie), 0) != sizeof(cookie))
+		apply_refuse(&a->host[0], "no random numbers");
+	return cookie;
+}
+
+void apply_diff_job(struct apply_host *h, const char *job, uint64_t cookie)
+{
+	const json_t *want = apply_named(json_object_get(h->plan, "jobs"), job);
+	const json_t *old = apply_job_there(h, job);
+
+	if (want && old)
+		compare_job(h, want, old);
+	else if (want)
+		add_job(h, want, cookie);
+}

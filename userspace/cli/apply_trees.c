@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Owns the comparison of trees. Trees of a job are one generation: if any of
+ * them differs anywhere, all are made anew, under numbers that are free on
+ * every host, beside those that are there.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apply.h"
+
+#define IDS 65536
+
+/* A tree of the host that new workers get; NULL: no such. */
+static const json_t *live_tree(const struct apply_host *h, uint64_t id)
+{
+	const json_t *t;
+	size_t i;
+
+	json_array_foreach(json_object_get(h->look, "trees"), i, t)
+		if (jnum(t, "id") == id)
+			return jbool(t, "held") ? NULL : t;
+	return NULL;
+}
+
+static const json_t *plan_tree(const struct apply_host *h, uint64_t id,
+			       const char *job)
+{
+	const json_t *t;
+	size_t i;
+
+	json_array_foreach(json_object_get(h->plan, "trees"), i, t)
+		if (jnum(t, "id") == id && !strcmp(jstr(t, "job"), job))
+			return t;
+	return NULL;
+}
+
+/* Is @there on @h what @want says? Both may be missing. */
+static bool same_tree(struct apply_host *h, const json_t *want,
+		      const json_t *there, const char *job)
+{
+	json_t *a, *b;
+	bool same;
+
+	if (there && strcmp(jstr(there, "job"), job))
+		return !want;
+	if (!want || !there)
+		return !want && !there;
+	a = apply_row_words(want, h->faces, h->why, sizeof(h->why));
+	b = apply_tree_words(there);
+	same = a && json_equal(a, b);
+	json_decref(a);
+	json_decref(b);
+	return same;
+}
+
+static bool is_there(struct apply *a, const char *job, uint32_t plan,
+		     uint32_t there)
+{
+	size_t i;
+
+	for (i = 0; i < a->nhost; i++)
+		if (!same_tree(&a->host[i], plan_tree(&a->host[i], plan, job),
+			       live_tree(&a->host[i], there), job) ||
+		    !apply_ps_same(&a->host[i], job, plan, there))
+			return false;
+	return true;
+}
+
+/* Which live trees are those of the plan; false if not all are there. */
+static bool find_trees(struct apply *a, const char *job, struct apply_ids *ids,
+		       const uint8_t *live)
+{
+	uint8_t *used = calloc(1, IDS);
+	size_t i, left = 0;
+	uint32_t id;
+	bool all = used != NULL;
+
+	for (i = 0; all && i < ids->n; i++) {
+		for (id = 1; id < IDS; id++)
+			if (live[id] && !used[id] &&
+			    is_there(a, job, ids->plan[i], id))
+				break;
+		all = id < IDS;
+		if (all) {
+			used[id] = 1;
+			ids->there[i] = id;
+		}
+	}
+	for (id = 1; all && id < IDS; id++)
+		left += live[id] && !used[id];
+	free(used);
+	return all && !left;
+}
+
+static bool choose_ids(struct apply_ids *ids, uint8_t *taken)
+{
+	uint32_t id, next = 1;
+	size_t i;
+
+	for (i = 0; i < ids->n; i++) {
+		id = ids->plan[i];
+		if (taken[id]) {
+			while (next < IDS && taken[next])
+				next++;
+			id = next;
+		}
+		if (id >= IDS)
+			return false;
+		taken[id] = 1;
+		ids->there[i] = id;
+	}
+	return true;
+}
+
+static void mark_ids(struct apply *a, const char *job, uint8_t *plan,
+		     uint8_t *live, uint8_t *taken)
+{
+	const json_t *t;
+	size_t i, k;
+
+	for (i = 0; i < a->nhost; i++) {
+		json_array_foreach(json_object_get(a->host[i].plan, "trees"), k,
+				   t)
+			if (!strcmp(jstr(t, "job"), job))
+				plan[jnum(t, "id") % IDS] = 1;
+		json_array_foreach(json_object_get(a->host[i].look, "trees"), k,
+				   t) {
+			taken[jnum(t, "id") % IDS] = 1;
+			if (!strcmp(jstr(t, "job"), job) && !jbool(t, "held"))
+				live[jnum(t, "id") % IDS] = 1;
+		}
+		apply_ps_mark(&a->host[i], taken);
+		/* What was chosen for other jobs of the plan. */
+		json_array_foreach(a->host[i].load, k, t) {
+			const json_t *w = json_object_get(t, "undo");
+
+			if (!strcmp(json_string_value(json_array_get(w, 0))
+					    ?: "",
+				    "tree"))
+				taken[strtoul(json_string_value(
+						      json_array_get(w, 2)),
+					      NULL, 10) %
+				      IDS] = 1;
+		}
+	}
+}
+
+static void add_tree(struct apply_host *h, const json_t *row, uint32_t id)
+{
+	json_t *words = apply_row_words(row, h->faces, h->why, sizeof(h->why));
+	json_t *run = apply_words("tree add"), *more;
+	char *text;
+
+	if (!words) {
+		json_decref(run);
+		return;
+	}
+	text = apply_join(words);
+	apply_note(h, '+', "tree %u of %s", id, text ? text : "");
+	free(text);
+	json_array_extend(run, words);
+	json_decref(words);
+	more = apply_words("id %u held", id);
+	json_array_extend(run, more);
+	json_decref(more);
+	apply_step(h->load, run, apply_words("tree del %u", id));
+}
+
+static void put_id(json_t *words, uint64_t id)
+{
+	if (json_array_size(words) == 3)
+		json_array_append_new(words, json_string("live"));
+	json_array_append_new(words, jfmt("%llu", (unsigned long long)id));
+}
+
+/* The new trees of a job on a host, and the step from the old ones to them. */
+static void replace_on(struct apply_host *h, const char *job,
+		       const struct apply_ids *ids)
+{
+	json_t *to = apply_words("tree switch %s", job);
+	json_t *back = apply_words("tree switch %s", job);
+	const json_t *row, *t;
+	size_t i;
+	char *text;
+
+	for (i = 0; i < ids->n; i++) {
+		row = plan_tree(h, ids->plan[i], job);
+		if (!row)
+			continue;
+		add_tree(h, row, ids->there[i]);
+		put_id(to, ids->there[i]);
+	}
+	json_array_foreach(json_object_get(h->look, "trees"), i, t)
+		if (!strcmp(jstr(t, "job"), job) && !jbool(t, "held")) {
+			json_t *words = apply_tree_words(t);
+
+			text = apply_join(words);
+			apply_note(h, '-', "tree %llu of %s",
+				   (unsigned long long)jnum(t, "id"),
+				   text ? text : "");
+			free(text);
+			json_decref(words);
+			put_id(back, jnum(t, "id"));
+		}
+	if (json_array_size(to) > 3 || json_array_size(back) > 3) {
+		apply_step(h->flip, to, back);
+		return;
+	}
+	json_decref(to);
+	json_decref(back);
+}
+
+/* Two relays of a tree with one number would both add up the same packets. */
+static void check_numbers(struct apply *a, const char *job, uint32_t id)
+{
+	const struct apply_host **by = calloc(IDS, sizeof(*by));
+	const json_t *t;
+	uint64_t number;
+	size_t i;
+
+	for (i = 0; by && i < a->nhost; i++) {
+		t = plan_tree(&a->host[i], id, job);
+		number = jnum(t, "relay") % IDS;
+		if (!number)
+			continue;
+		if (by[number])
+			apply_refuse(
+				&a->host[i],
+				"tree %u: is relay %llu, as %s is: their pools overlap",
+				id, (unsigned long long)number,
+				by[number]->name);
+		by[number] = &a->host[i];
+	}
+	free(by);
+}
+
+void apply_diff_trees(struct apply *a, const char *job, uint64_t cookie)
+{
+	uint8_t *marks = calloc(3, IDS);
+	struct apply_ids ids = {calloc(IDS, 4), calloc(IDS, 4), 0};
+	uint32_t id;
+	size_t i;
+
+	if (!marks || !ids.plan || !ids.there) {
+		apply_refuse(&a->host[0], "out of memory");
+		goto out;
+	}
+	mark_ids(a, job, marks, marks + IDS, marks + 2 * IDS);
+	for (id = 1; id < IDS; id++)
+		if (marks[id]) {
+			check_numbers(a, job, id);
+			ids.plan[ids.n++] = id;
+		}
+	if (find_trees(a, job, &ids, marks + IDS))
+		goto out;
+	if (!choose_ids(&ids, marks + 2 * IDS)) {
+		apply_refuse(&a->host[0], "no %zu numbers of trees are free",
+			     ids.n);
+		goto out;
+	}
+	for (i = 0; i < a->nhost; i++) {
+		replace_on(&a->host[i], job, &ids);
+		apply_ps_load(a, &a->host[i], job, cookie, &ids);
+	}
+out:
+	free(marks);
+	free(ids.plan);
+	free(ids.there);
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Owns tables in the making. The search takes a few entries out and puts what
+ * then is cheapest in their place, one after the other, at prices that grow
+ * steeply with the load; what makes no resource fuller stays. Prices get some
+ * noise, without which the same trees would come back.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+/* How sharply a full resource is felt. */
+#define SHARP 30.0
+/* Entries that are taken out at once, and noise of prices, if several are. */
+#define OUT_MAX 3
+#define NOISE 0.3
+/* Of the tree LP's rate: then it is not worth looking on. */
+#define ENOUGH 0.99
+
+int table_init(struct table *t, struct work *w, const struct sets *sets, int j)
+{
+	size_t nres = (size_t)w->net->nres;
+
+	*t = (struct table){.w = w,
+			    .sets = sets,
+			    .j = j,
+			    .limit = w->js->job[j].trees,
+			    .seed = 1};
+	t->room = calloc(nres, sizeof(double));
+	t->load = calloc(nres, sizeof(double));
+	if (t->room && t->load)
+		return 0;
+	table_free(t);
+	return -ENOMEM;
+}
+
+void table_free(struct table *t)
+{
+	free(t->room);
+	free(t->load);
+	t->room = t->load = NULL;
+}
+
+void table_clear(struct table *t)
+{
+	memset(t->load, 0, (size_t)t->w->net->nres * sizeof(double));
+	t->n = 0;
+}
+
+static void weigh(struct table *t, const struct tree *tree, double sign)
+{
+	int k;
+
+	for (k = 0; k < tree->nres; k++)
+		t->load[tree->res[k]] += sign * tree->amount[k];
+}
+
+void table_add(struct table *t, struct tree *tree)
+{
+	t->entry[t->n++] = tree;
+	weigh(t, tree, 1);
+}
+
+/* The last entry takes the place of the one that goes. */
+static struct tree *take_out(struct table *t, int i)
+{
+	struct tree *tree = t->entry[i];
+
+	t->entry[i] = t->entry[--t->n];
+	weigh(t, tree, -1);
+	return tree;
+}
+
+void table_from_best(struct table *t)
+{
+	int i;
+
+	table_clear(t);
+	for (i = 0; i < t->nbest; i++)
+		table_add(t, t->best[i]);
+}
+
+void table_note(struct table *t)
+{
+	double least = INFINITY, rate;
+	int i;
+
+	for (i = 0; i < t->w->net->nres; i++)
+		if (t->load[i] > 0)
+			least = fmin(least, t->room[i] / t->load[i]);
+	rate = isinf(least) ? 0 : least * t->n;
+	if (t->nbest && rate <= t->rate * (1 + 1e-6))
+		return;
+	t->rate = rate;
+	t->nbest = t->n;
+	memcpy(t->best, t->entry, (size_t)t->n * sizeof(*t->best));
+}
+
+bool table_will_do(const struct table *t)
+{
+	return t->nbest && t->rate >= t->target * ENOUGH;
+}
+
+/* How full a resource would be at the target, were there @n entries. */
+static double felt(const struct table *t, int res, int n)
+{
+	double u = t->load[res] / n / t->room[res] * t->target;
+
+	return exp(fmin(SHARP * (u - 1), 300));
+}
+
+/* A smooth stand-in for the rate: small where no resource is very full. */
+static double strain(const struct table *t)
+{
+	double sum = 0;
+	int i;
+
+	for (i = 0; i < t->w->net->nres; i++)
+		if (t->load[i] > 0)
+			sum += felt(t, i, t->n);
+	return sum;
+}
+
+/* From 0 to 1, the same ones each time. */
+static double draw(struct table *t)
+{
+	t->seed = t->seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (double)(t->seed >> 11) / 9007199254740992.0;
+}
+
+/* Prices that make trees around what is full look cheap. */
+static void set_prices(struct table *t, int n, double noise)
+{
+	double *price = t->w->price;
+	int i;
+
+	for (i = 0; i < t->w->net->nres; i++) {
+		if (isinf(t->room[i])) {
+			price[i] = 0;
+			continue;
+		}
+		price[i] = t->load[i] > 0 ? felt(t, i, n) : exp(-SHARP);
+		price[i] *= (1 + noise * draw(t)) / t->room[i];
+	}
+}
+
+/* The tree that fits best beside the others when there will be @n entries;
+ * NULL: none, or no memory. */
+static struct tree *cheapest(struct table *t, int n, double noise)
+{
+	struct pricer *p = t->w->pricer[t->j];
+	struct tree *best = NULL, *tree;
+	double cost, least = INFINITY;
+	int start;
+
+	set_prices(t, n, noise);
+	if (pricer_set(p, t->sets->s[t->j], t->sets->m[t->j], t->w->price))
+		return NULL;
+	for (start = 0; start < PRICE__STARTS; start++) {
+		tree = pricer_tree(p, (enum pricer_start)start, &cost);
+		if (tree && cost < least) {
+			tree_free(best);
+			best = tree;
+			least = cost;
+		} else {
+			tree_free(tree);
+		}
+	}
+	return best ? work_keep(t->w, best) : NULL;
+}
+
+/* Different trees among the entries. */
+static int distinct(const struct table *t)
+{
+	int i, k, n = 0;
+
+	for (i = 0; i < t->n; i++) {
+		for (k = 0; k < i && t->entry[k] != t->entry[i];)
+			k++;
+		n += k == i;
+	}
+	return n;
+}
+
+void table_search(struct table *t, int steps)
+{
+	struct tree *out[OUT_MAX], *in;
+	double now = strain(t), then;
+	int n = t->n, step, k, nout;
+
+	for (step = 0; step < steps && !table_will_do(t); step++) {
+		nout = 1 + (int)(draw(t) * (n < OUT_MAX ? n : OUT_MAX));
+		for (k = 0; k < nout; k++)
+			out[k] = take_out(t, (int)(draw(t) * t->n));
+		for (k = 0; k < nout; k++) {
+			in = cheapest(t, n, nout > 1 ? NOISE : 0);
+			if (!in)
+				break;
+			table_add(t, in);
+		}
+		then = k == nout && distinct(t) <= t->limit ? strain(t)
+							    : INFINITY;
+		if (then <= now) {
+			now = then;
+			table_note(t);
+			continue;
+		}
+		while (t->n > n - nout)
+			take_out(t, t->n - 1);
+		for (k = 0; k < nout; k++)
+			table_add(t, out[k]);
+	}
+}

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The folder of jobs' files; see jobs.h. */
+#include "jobs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mtu.h"
+#include "report.h"
+#include "where.h"
+
+#define FILES_MAX PS_TREES_MAX
+#define EVENTS (IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE)
+
+/**
+ * struct file - one that is, or was, in the folder
+ * @job:    what it stands for; NULL: it was refused when it came.
+ * @digest: of what was last read; @error: why that was refused.
+ */
+struct file {
+	char name[NAME_MAX + 1];
+	struct ps_job *job;
+	uint64_t digest;
+	char error[512];
+	bool seen;
+};
+
+struct ps_jobs {
+	struct ps *ps;
+	const char *dir;
+	char listen[80];
+	bool v4;
+	int lock, events;
+	unsigned int nfile;
+	struct file file[FILES_MAX];
+};
+
+/* --- the folder */
+
+static int make_dirs(const char *dir)
+{
+	char part[PATH_MAX];
+	size_t i;
+
+	for (i = 1; dir[i] && i + 1 < sizeof(part); i++) {
+		if (dir[i] != '/')
+			continue;
+		memcpy(part, dir, i);
+		part[i] = '\0';
+		(void)mkdir(part, 0755);
+	}
+	/* Files in it hold cookies. */
+	return mkdir(dir, 0700) && errno != EEXIST ? -errno : 0;
+}
+
+static int take_lock(struct ps_jobs *j, char *why, size_t size)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/" PS_LOCK_FILE, j->dir);
+	j->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (j->lock >= 0 && !flock(j->lock, LOCK_EX | LOCK_NB))
+		return 0;
+	snprintf(why, size, "%s: %s", path,
+		 errno == EWOULDBLOCK ? "another trib-ps has this folder"
+				      : strerror(errno));
+	return -EBUSY;
+}
+
+static int write_status(const struct ps_jobs *j)
+{
+	json_t *files = json_object(), *doc;
+	char path[PATH_MAX], next[PATH_MAX], hex[20];
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < j->nfile; i++) {
+		const struct file *f = &j->file[i];
+
+		snprintf(hex, sizeof(hex), "%016" PRIx64, f->digest);
+		json_object_set_new(files, f->name,
+				    json_pack("{s:s, s:s}", "digest", hex,
+					      "error", f->error));
+	}
+	doc = json_pack("{s:s, s:i, s:o}", "listen", j->listen, "pid",
+			(int)getpid(), "files", files);
+	snprintf(path, sizeof(path), "%s/" PS_STATUS_FILE, j->dir);
+	snprintf(next, sizeof(next), "%s/" PS_STATUS_FILE ".new", j->dir);
+	errno = EIO;
+	if (!doc || json_dump_file(doc, next, JSON_INDENT(1)) ||
+	    rename(next, path))
+		err = -errno;
+	json_decref(doc);
+	return err;
+}
+
+/* --- files */
+
+static bool is_name(const char *name)
+{
+	size_t n = strlen(name);
+
+	return *name != '.' && n > 5 && !strcmp(name + n - 5, ".json");
+}
+
+/* The whole file, to be freed; NULL: errno, EFBIG included. */
+static char *slurp(const struct ps_jobs *j, const char *name, size_t *len)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	char *text = NULL;
+	ssize_t n = 0;
+	int fd;
+
+	*len = 0;
+	snprintf(path, sizeof(path), "%s/%s", j->dir, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st)) {
+		st.st_size = 0;
+	} else if (!S_ISREG(st.st_mode)) {
+		errno = EINVAL;
+	} else if (st.st_size > PS_JOB_FILE_MAX) {
+		errno = EFBIG;
+	} else {
+		text = malloc((size_t)st.st_size + 1);
+		while (text && *len < (size_t)st.st_size &&
+		       (n = read(fd, text + *len, (size_t)st.st_size - *len)) >
+			       0)
+			*len += (size_t)n;
+	}
+	close(fd);
+	return text;
+}
+
+static struct file *find_file(struct ps_jobs *j, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < j->nfile; i++)
+		if (!strcmp(j->file[i].name, name))
+			return &j->file[i];
+	if (j->nfile == FILES_MAX)
+		return NULL;
+	memset(&j->file[j->nfile], 0, sizeof(j->file[0]));
+	snprintf(j->file[j->nfile].name, sizeof(j->file[0].name), "%s", name);
+	return &j->file[j->nfile++];
+}
+
+/* What the file says becomes what is. */
+static void take(struct ps_jobs *j, struct file *f, const char *text,
+		 size_t len)
+{
+	struct ps *next = calloc(1, sizeof(*next));
+	int err;
+
+	f->error[0] = '\0';
+	if (!next) {
+		snprintf(f->error, sizeof(f->error), "out of memory");
+		return;
+	}
+	next->ops = j->ps->ops;
+	next->ctx = j->ps->ctx;
+	next->everywhere = j->ps->everywhere;
+	err = ps_config_text(next, f->name, text, len, j->v4, f->error,
+			     sizeof(f->error));
+	if (!err)
+		err = ps_mtu_check(next, f->error, sizeof(f->error));
+	if (!err)
+		err = ps_job_put(j->ps, &f->job, next, f->error,
+				 sizeof(f->error));
+	ps_free(next);
+	free(next);
+	if (err)
+		ps_log("%s/%s refused%s: %s", j->dir, f->name,
+		       f->job ? ", what ran goes on" : "", f->error);
+	else
+		ps_log("%s/%s: job %u", j->dir, f->name, f->job->number);
+}
+
+/* Return: has anything changed? */
+static bool look_at(struct ps_jobs *j, const char *name)
+{
+	struct file *f = find_file(j, name);
+	uint64_t digest;
+	size_t len;
+	char *text;
+
+	if (!f) {
+		ps_log("%s/%s: more than %d files", j->dir, name, FILES_MAX);
+		return false;
+	}
+	f->seen = true;
+	text = slurp(j, name, &len);
+	if (!text) {
+		snprintf(f->error, sizeof(f->error), "cannot be read: %s",
+			 strerror(errno));
+		f->digest = 0;
+		return true;
+	}
+	digest = ps_digest(text, len);
+	if (f->digest != digest) {
+		f->digest = digest;
+		take(j, f, text, len);
+		free(text);
+		return true;
+	}
+	free(text);
+	return false;
+}
+
+static bool forget_gone(struct ps_jobs *j)
+{
+	bool changed = false;
+	unsigned int i = 0;
+
+	while (i < j->nfile) {
+		struct file *f = &j->file[i];
+
+		if (f->seen) {
+			i++;
+			continue;
+		}
+		changed = true;
+		ps_log("%s/%s is gone", j->dir, f->name);
+		if (f->job)
+			ps_job_drop(j->ps, f->job);
+		*f = j->file[--j->nfile];
+	}
+	return changed;
+}
+
+static int visible(const struct dirent *e)
+{
+	return is_name(e->d_name);
+}
+
+static void scan(struct ps_jobs *j, bool fresh)
+{
+	struct dirent **list = NULL;
+	int n = scandir(j->dir, &list, visible, alphasort), i;
+	unsigned int k;
+	bool changed = fresh;
+
+	if (n < 0) {
+		ps_log("%s: %s", j->dir, strerror(errno));
+		return;
+	}
+	for (k = 0; k < j->nfile; k++)
+		j->file[k].seen = false;
+	for (i = 0; i < n; i++)
+		for (k = 0; k < j->nfile; k++)
+			j->file[k].seen |=
+				!strcmp(j->file[k].name, list[i]->d_name);
+	/* What goes may make room for what comes. */
+	changed |= forget_gone(j);
+	for (i = 0; i < n; i++) {
+		changed |= look_at(j, list[i]->d_name);
+		free(list[i]);
+	}
+	free(list);
+	if (!changed)
+		return;
+	if (!fresh)
+		j->ps->ops->save(j->ps->ctx);
+	i = write_status(j);
+	if (i)
+		ps_log("%s/" PS_STATUS_FILE ": %s", j->dir, strerror(-i));
+}
+
+/* Our own files there change, too. */
+static bool is_news(const char *buf, size_t len)
+{
+	const struct inotify_event *e;
+	size_t at;
+
+	for (at = 0; at < len; at += sizeof(*e) + e->len) {
+		e = (const void *)(buf + at);
+		if (!e->len || is_name(e->name))
+			return true;
+	}
+	return false;
+}
+
+void ps_jobs_turn(struct ps_jobs *j)
+{
+	char buf[16384] __attribute__((aligned(8)));
+	bool news = false;
+	ssize_t n;
+
+	while ((n = read(j->events, buf, sizeof(buf))) > 0)
+		news |= is_news(buf, (size_t)n);
+	if (news)
+		scan(j, false);
+}
+
+/* --- beginning, end */
+
+int ps_jobs_open(struct ps_jobs **out, struct ps *ps, const char *dir, bool v4,
+		 const char *listen, char *why, size_t size)
+{
+	struct ps_jobs *j = calloc(1, sizeof(*j));
+	int err;
+
+	if (!j) {
+		snprintf(why, size, "out of memory");
+		return -ENOMEM;
+	}
+	j->ps = ps;
+	j->dir = dir;
+	j->v4 = v4;
+	j->lock = j->events = -1;
+	snprintf(j->listen, sizeof(j->listen), "%s", listen);
+	err = make_dirs(dir);
+	if (err)
+		snprintf(why, size, "%s: %s", dir, strerror(-err));
+	else
+		err = take_lock(j, why, size);
+	if (!err) {
+		j->events = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+		if (j->events < 0 ||
+		    inotify_add_watch(j->events, dir, EVENTS) < 0) {
+			err = -errno;
+			snprintf(why, size, "%s: cannot watch: %s", dir,
+				 strerror(-err));
+		}
+	}
+	if (err) {
+		ps_jobs_close(j);
+		return err;
+	}
+	scan(j, true);
+	*out = j;
+	return 0;
+}
+
+void ps_jobs_close(struct ps_jobs *j)
+{
+	if (!j)
+		return;
+	if (j->events >= 0)
+		close(j->events);
+	if (j->lock >= 0)
+		close(j->lock);
+	free(j);
+}
+
+int ps_jobs_fd(const struct ps_jobs *j)
+{
+	return j->events;
+}
+
+unsigned int ps_jobs_refused(const struct ps_jobs *j)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < j->nfile; i++)
+		n += *j->file[i].error != '\0';
+	return n;
+}

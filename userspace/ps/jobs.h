@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * jobs.c: a folder of jobs' files, NAME.json each. What appears, changes or
+ * goes there does so for the PS; a file that is refused changes nothing, and
+ * what ran goes on. .status in the folder says what was made of each file:
+ *
+ *	{"listen": "10.0.0.1:7417", "pid": 1, "files":
+ *	 {"train.json": {"digest": "cbf29ce484222325", "error": ""}}}
+ */
+#ifndef TRIB_PS_JOBS_H
+#define TRIB_PS_JOBS_H
+
+#include "ps.h"
+
+struct ps_jobs;
+
+/**
+ * ps_jobs_open() - take the folder, and what is in it
+ * @dir:    made if need be; must live as long as the result.
+ * @v4:     as for ps_config_load().
+ * @listen: for .status.
+ *
+ * Return: 0, or -errno and one line in @why. Refused files are no error.
+ */
+int ps_jobs_open(struct ps_jobs **out, struct ps *ps, const char *dir, bool v4,
+		 const char *listen, char *why, size_t size);
+void ps_jobs_close(struct ps_jobs *j);
+/* Becomes readable when something happened in the folder. */
+int ps_jobs_fd(const struct ps_jobs *j);
+/* Look at the folder again; nothing may be queued for sending. */
+void ps_jobs_turn(struct ps_jobs *j);
+/* How many of its files are refused. */
+unsigned int ps_jobs_refused(const struct ps_jobs *j);
+
+#endif /* TRIB_PS_JOBS_H */

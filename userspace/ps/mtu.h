@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* mtu.c: whether packets of the jobs fit through the network. */
+#ifndef TRIB_PS_MTU_H
+#define TRIB_PS_MTU_H
+
+#include "ps.h"
+
+/* Return: 0, or -EMSGSIZE with one line in @why. Ways that are not there now
+ * are not judged. */
+int ps_mtu_check(const struct ps *ps, char *why, size_t size);
+
+#endif /* TRIB_PS_MTU_H */
