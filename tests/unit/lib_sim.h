@@ -12,7 +12,7 @@
 #include "userspace/lib/internal.h"
 
 #define SIM_WORKERS 16
-#define SIM_RELAYS 5
+#define SIM_RELAYS 8
 
 /**
  * struct sim_wire - one direction of a link

@@ -241,6 +241,32 @@ static void trees__go_by_weight_at_all_times(void)
 	sim_free(&s);
 }
 
+/*
+ * After an idle time round trips are those of single packets. What all trees then
+ * put on a slow wire at once is late, and not lost.
+ */
+static void trees__do_not_time_out_in_their_own_queue(void)
+{
+	struct sim_options o = wires(2, 25e6);
+	unsigned int i, turn;
+	struct sim s;
+
+	o.trees = 8;
+	o.rate = 25000000;
+	o.wire.queue *= 8;
+	sim_init(&s, &o);
+	for (turn = 0; turn < 2; turn++) {
+		job_start(&s, turn ? 2 * MIB : 4);
+		expect(sim_run(&s, all_done, s.now + 100 * TRIB_SEC));
+		job_end(&s);
+	}
+	for (i = 0; i < s.nworker; i++) {
+		tell(&s.worker[i]);
+		expect(s.worker[i].t->count.resends == 0);
+	}
+	sim_free(&s);
+}
+
 static void wire__with_a_short_queue_is_filled(void)
 {
 	struct sim_options o = wires(4, 500e6);
@@ -349,6 +375,7 @@ int main(void)
 	run(plan__is_kept);
 	run(message__is_cut_by_weight);
 	run(trees__go_by_weight_at_all_times);
+	run(trees__do_not_time_out_in_their_own_queue);
 	run(wire__with_a_short_queue_is_filled);
 	run(queue__is_kept_short);
 	run(window__survives_single_losses);

@@ -74,6 +74,7 @@ enum trib_driver {
  * @now:      time of this turn.
  * @nonce:    of our JOINs.
  * @pace_ns:  what was sent until now takes until then at the planned rate.
+ * @inflight: chunks sent and without result, in all streams.
  * @turn:     the stream that goes first this time.
  * @uneven:   trees have different weights (fixed).
  * @seq:      requests issued.
@@ -112,6 +113,7 @@ struct trib {
 	uint64_t poll_until;
 	uint64_t now;
 	uint64_t pace_ns;
+	uint32_t inflight;
 	unsigned int turn;
 	bool uneven;
 	uint64_t nonce;

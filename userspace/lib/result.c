@@ -79,6 +79,7 @@ static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
 	e->state = TRIB_CHUNK_HELD;
 	e->part = NULL;
 	s->inflight--;
+	t->inflight--;
 	s->result_ns = t->now;
 	t->count.chunks++;
 	if (rx->child == s->child && (s->shared || s->nchild == t->world))

@@ -190,6 +190,7 @@ static bool flush(struct trib_stream *s, struct burst *b)
 	for (i = took; i < n; i++)
 		b->part[i]->sent--;
 	s->inflight -= n - took;
+	s->t->inflight -= n - took;
 	b->n = b->niov = b->seg = b->bytes = 0;
 	b->closed = false;
 	if (took)
@@ -282,6 +283,7 @@ static bool push_part(struct trib_stream *s, struct burst *b,
 		trib_window_pace(s, trib_packet_len(trib_cell(s, c)));
 		p->sent++;
 		s->inflight++;
+		s->t->inflight++;
 	}
 	return true;
 }

@@ -119,17 +119,38 @@ uint64_t trib_window_longest(const struct trib *t)
 	return max > t->timeout_ns / 10 ? t->timeout_ns / 10 : max;
 }
 
+/*
+ * How long this host's ports take, at the planned rate, for what is in flight in
+ * all trees. The round trips of a message's last chunks say nothing of that when
+ * the next one begins.
+ */
+static uint64_t passing(const struct trib_stream *s)
+{
+	const struct trib *t = s->t;
+	uint64_t rate = t->place.rep.rate;
+
+	if (!rate)
+		return 0;
+	return (uint64_t)((double)t->inflight * (s->stride + s->overhead) *
+			  8e9 / (double)rate);
+}
+
 static uint64_t rto(const struct trib_stream *s, unsigned int tries)
 {
 	const struct trib_cong *g = &s->cong;
 	uint64_t ns = g->srtt ? g->srtt + 4 * g->rttvar : TRIB_TUNE_RTO_INIT;
 	uint64_t max = trib_window_longest(s->t);
 	uint64_t most = TRIB_TUNE_RTO_INIT;
+	uint64_t least = 2 * passing(s);
 
 	if (most < 2 * g->srtt)
 		most = 2 * g->srtt;
-	if (ns < TRIB_TUNE_RTO_MIN)
-		ns = TRIB_TUNE_RTO_MIN;
+	if (least < TRIB_TUNE_RTO_MIN)
+		least = TRIB_TUNE_RTO_MIN;
+	if (most < least)
+		most = least;
+	if (ns < least)
+		ns = least;
 	if (ns > most)
 		ns = most;
 	ns <<= tries < 8 ? tries : 8;
