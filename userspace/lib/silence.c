@@ -10,6 +10,7 @@
  *	all wait for one chunk		its contributions do not fit together
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "internal.h"
@@ -131,6 +132,23 @@ static void disagree(struct trib_stream *s)
 		(unsigned long long)s->una, s->tree);
 }
 
+/* A socket that never got a result may wait at another port than they go to. */
+static void relay_is_silent(struct trib_stream *s, uint64_t limit)
+{
+	unsigned int port = s->t->place.rep.tree[s->index].recv_port;
+	char hint[80] = "trib doctor there may say why";
+
+	if (!s->held && port && !s->shared)
+		snprintf(
+			hint, sizeof(hint),
+			"no result ever came to our UDP port %u: has its face for us that port?",
+			port);
+	trib_die_rank(s->t, TRIB_ERR_RELAY, -EHOSTUNREACH, -1,
+		      "the %s of tree %u does not answer for %llu ms; %s",
+		      trib_peer(s), s->tree,
+		      (unsigned long long)(limit / TRIB_MS), hint);
+}
+
 /* We have waited for the time-out: who is to blame? */
 static void judge(struct trib_stream *s)
 {
@@ -141,11 +159,7 @@ static void judge(struct trib_stream *s)
 
 	echo = now - later(s->life[s->t->rank].heard_ns, since);
 	if (echo > limit)
-		trib_die_rank(
-			s->t, TRIB_ERR_RELAY, -EHOSTUNREACH, -1,
-			"the %s of tree %u does not answer for %llu ms; trib doctor there may say why",
-			trib_peer(s), s->tree,
-			(unsigned long long)(limit / TRIB_MS));
+		relay_is_silent(s, limit);
 	/* While nothing reaches us, silence of others proves nothing. */
 	if (echo > limit / 4)
 		return;
