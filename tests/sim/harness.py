@@ -85,8 +85,10 @@ class Suite:
         cost, times = rule.red
         with_it = self.total(rule.scenario, seeds)
         without = self.total(rule.scenario, seeds, name)
-        if not with_it or without is None:
+        if with_it is None:
             return False, f"{rule.scenario} fails"
+        if without is None:
+            return True, f"{rule.scenario} fails without it"
         ratio = without[cost] / (with_it[cost] or 1)
         return ratio >= times, (f"{rule.scenario}, {seeds} seeds: "
                                 f"{ratio:.3f} times the {cost} without it")

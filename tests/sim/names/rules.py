@@ -151,7 +151,7 @@ RULES = {
         "hang"),
     "collect_makes_fetch": Rule(
         "a collect for a version that an idle worker lacks makes it fetch",
-        "revive", Cost("time", 1.08)),
+        "revive", Cost("time", 1.05)),
     "silence_is_probed": Rule(
         "a worker that waits for a version for too long asks", "drizzle",
         "hang"),
