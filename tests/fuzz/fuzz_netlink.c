@@ -357,12 +357,16 @@ static void one_request(struct input *in)
 		must(last_error, "somebody may change things");
 }
 
-/* Something to refer to: a face each on p0 to p3, and a job. */
+/* Something to refer to: a face each on p0 to p3, two of names; jobs, a route. */
 static void furnish(void)
 {
 	static const char *const name[] = {"a", "b", "c", "up"};
 	struct job_spec job = {.name = "train", .world = 4, .window = 4};
 	struct job_spec other = {.name = "eval", .world = 4, .window = 4};
+	static const struct names_spec router = {
+		.has_kind = true,
+		.kind = TRIB_FACE_NDN_ROUTER,
+	};
 	struct reason why;
 
 	for (int i = 0; i < 4; i++) {
@@ -376,6 +380,10 @@ static void furnish(void)
 	}
 	must(!job_new(&D, &job, &why) && !job_new(&D, &other, &why),
 	     "job_new()");
+	must(!names_face_set(&D, "a", &router, &why) &&
+		     !names_face_set(&D, "up", &router, &why) &&
+		     !names_route_new(&D, "/ps", "up", &why),
+	     "names");
 }
 
 static void start(bool furnished)
@@ -676,6 +684,6 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 		byte(&o, 1);
 	}
 	for (unsigned int n = 1 + rnd(&o, 8); n; n--)
-		write[rnd(&o, 8)](&o);
+		write[rnd(&o, sizeof(write) / sizeof(write[0]))](&o);
 	return o.size;
 }
