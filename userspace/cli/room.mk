@@ -5,9 +5,11 @@ CLI_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/cli/*.c))
 CLI_PARTS := $(filter-out $(B)/userspace/cli/main.o,$(CLI_OBJ))
 # Where trib-ps has its jobs.
 CLI_PARTS += $(B)/userspace/ps/where.o
+# Names as text. (Its room comes after this one.)
+CLI_PARTS += $(B)/userspace/ndn/libndn.a
 CLI_CFLAGS := $(shell pkg-config --cflags libnl-3.0 jansson 2>/dev/null || \
 	echo -I/usr/include/libnl3)
-CLI_LIBS := -lnl-3 -ljansson
+CLI_LIBS := -lnl-3 -ljansson -lsodium
 
 $(CLI_OBJ): CPPFLAGS_ALL += $(CLI_CFLAGS)
 
