@@ -33,7 +33,7 @@ int names_look(struct cli *c, json_t **out)
 
 json_t *names_take_stats(json_t *stats)
 {
-	json_t *names = json_array(), *s;
+	json_t *names = stats ? json_array() : NULL, *s;
 	size_t i = 0;
 
 	while (i < json_array_size(stats)) {
