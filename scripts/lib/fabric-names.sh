@@ -30,9 +30,9 @@ face_names()
 {
 	[[ $names && ${role[$1]} == relay ]] || return 0
 	if [[ $2 == up || ${role[$2]} == relay ]]; then
-		echo "ndn router"
+		echo " ndn router"
 	else
-		echo "ndn host $(host_rights "$2")"
+		echo " ndn host $(host_rights "$2")"
 	fi
 }
 
@@ -55,7 +55,7 @@ config_of_names()
 
 	[[ ${parent[ps]} != "$1" ]] ||
 		echo "face add ps dev ${top_dev[ps]} addr" \
-		     "${up_addr[ps]}$(face_options) $(face_names "$1" ps)"
+		     "${up_addr[ps]}$(face_options)$(face_names "$1" ps)"
 	for host in $(own_workers) ps; do
 		echo "fib add /$host via $(way_to "$1" "$host")"
 	done
