@@ -46,6 +46,8 @@ const char *const map_name[MAP__MAX] = {
 	[MAP_POOL_TABLE] = "pool_table",
 	[MAP_POOL_MARKS] = "pool_marks",
 	[MAP_POOL_FACES] = "pool_faces",
+	[MAP_NAMES_IN] = "names_in",
+	[MAP_NAMES_LEAVE] = "names_leave",
 };
 
 const char *const prog_name[PROG__MAX] = {
