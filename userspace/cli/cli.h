@@ -159,6 +159,8 @@ int kind_show(struct cli *c, const struct cli_kind *k, int argc, char **argv);
 int names_look(struct cli *c, json_t **out);
 /* Take its counters out of @stats. */
 json_t *names_take_stats(json_t *stats);
+/* Is it one to the forwarder? */
+bool names_is_face(const json_t *face);
 /* "host", "router", with the port if it is another one; "-": nothing. */
 void names_face_text(const json_t *face, char *buf, size_t size);
 

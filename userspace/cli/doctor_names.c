@@ -7,13 +7,6 @@
 
 #include "doctor.h"
 
-static bool is_ndn(const json_t *face)
-{
-	const char *ndn = jstr(face, "ndn");
-
-	return *ndn && strcmp(ndn, "none");
-}
-
 static const json_t *find_face(const json_t *faces, const char *name)
 {
 	const json_t *f;
@@ -32,7 +25,7 @@ static void check_off(struct doctor *d)
 	size_t i, n = 0;
 
 	json_array_foreach(d->faces, i, f)
-		n += is_ndn(f);
+		n += names_is_face(f);
 	if (n)
 		doctor_note(
 			d, DOCTOR_FAIL, "names", "",
@@ -68,7 +61,7 @@ static void check_route(struct doctor *d, const json_t *route)
 		doctor_note(d, DOCTOR_FAIL, "route", prefix,
 			    "trib face add, or trib fib add by another one",
 			    "leads to face %s, which is gone", via);
-	else if (!is_ndn(f))
+	else if (!names_is_face(f))
 		doctor_note(d, DOCTOR_FAIL, "route", prefix,
 			    doctor_text(remedy, sizeof(remedy),
 					"trib face set %s ndn host|router",
@@ -136,7 +129,7 @@ void doctor_names(struct doctor *d)
 		return;
 	}
 	json_array_foreach(d->faces, i, v)
-		if (is_ndn(v))
+		if (names_is_face(v))
 			check_rights(d, v);
 	if (cli_fetch_all(d->c, TRIB_CMD_ROUTE_GET, TRIB_A_ROUTE, &routes) ||
 	    cli_fetch_all(d->c, TRIB_CMD_PIT_GET, TRIB_A_PIT, &d->pit)) {

@@ -49,12 +49,19 @@ json_t *names_take_stats(json_t *stats)
 	return names;
 }
 
+bool names_is_face(const json_t *face)
+{
+	const char *ndn = jstr(face, "ndn");
+
+	return *ndn && strcmp(ndn, "none");
+}
+
 void names_face_text(const json_t *face, char *buf, size_t size)
 {
 	const json_t *port = json_object_get(face, "ndn_port");
 	const char *ndn = jstr(face, "ndn");
 
-	if (!*ndn || !strcmp(ndn, "none"))
+	if (!names_is_face(face))
 		snprintf(buf, size, "-");
 	else if (!port || jnum(face, "ndn_port") == TRIB_NDN_UDP_PORT)
 		snprintf(buf, size, "%s", ndn);
