@@ -226,6 +226,16 @@ doctor_sees_entries_that_wait()
 		found warn entry /ps/mute && good fib del /ps/mute && good pit del /ps/mute
 }
 
+# A sender that is no face; one that may not.
+doctor_sees_drops()
+{
+	good stats reset || return
+	! fabric exec w0 -- env TRIB_NDN_PORT=7000 timeout 0.5 "$hand" ask /ps/x
+	! fabric exec w0 -- timeout 0.5 "$hand" ask /insert/secret
+	found warn counter names-drop-face && found warn counter names-drop-right &&
+		good stats reset && ! found warn counter names-drop-face >/dev/null
+}
+
 batch_has_names()
 {
 	printf 'fib add /b via w0\nfib show /b\nfib del /b\nfib show /b\n' >"$scratch/batch"
@@ -292,6 +302,7 @@ ok "doctor__content" doctor_is_content
 ok "doctor__faces_without_rights" doctor_sees_faces_without_rights
 ok "doctor__routes_to_nowhere" doctor_sees_dead_routes
 ok "doctor__entries_pending_for_long" doctor_sees_entries_that_wait
+ok "doctor__senders_and_what_they_may" doctor_sees_drops
 ok "batch__names" batch_has_names
 ok "others__read_and_change_nothing" others_may_read_only
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """The ends of the names protocol, as far as routers see them. All packets go to
-the router at $TRIB_PS_FORWARDER, port 6363, from port 6363.
+the router at $TRIB_PS_FORWARDER, port 6363, from port 6363 ($TRIB_NDN_PORT).
 
     ndn_hand.py ask NAME              an Interest, until it is answered (20 s)
     ndn_hand.py subscribe NAME COUNT  the same with /insert/NAME; then until so
@@ -60,7 +60,7 @@ def link():
     router = os.environ['TRIB_PS_FORWARDER']
     s = socket.socket(socket.AF_INET6 if ':' in router else socket.AF_INET,
                       socket.SOCK_DGRAM)
-    s.bind(('', 6363))
+    s.bind(('', int(os.environ.get('TRIB_NDN_PORT', '6363'))))
     s.connect((router, 6363))
     s.settimeout(0.05)
     return s

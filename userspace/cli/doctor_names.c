@@ -7,14 +7,15 @@
 
 #include "doctor.h"
 
-static const json_t *find_face(const json_t *faces, const char *name)
+/* Faces, entries and counters have names. */
+static const json_t *find(const json_t *list, const char *name)
 {
-	const json_t *f;
+	const json_t *v;
 	size_t i;
 
-	json_array_foreach(faces, i, f)
-		if (!strcmp(jstr(f, "name"), name))
-			return f;
+	json_array_foreach(list, i, v)
+		if (!strcmp(jstr(v, "name"), name))
+			return v;
 	return NULL;
 }
 
@@ -54,7 +55,7 @@ static void check_rights(struct doctor *d, const json_t *f)
 static void check_route(struct doctor *d, const json_t *route)
 {
 	const char *prefix = jstr(route, "prefix"), *via = jstr(route, "face");
-	const json_t *f = find_face(d->faces, via);
+	const json_t *f = find(d->faces, via);
 	char remedy[256];
 
 	if (!f)
@@ -79,17 +80,6 @@ static bool is_pending(const json_t *e)
 	return e && !strcmp(jstr(e, "state"), "pending");
 }
 
-static const json_t *find_entry(const json_t *pit, const char *name)
-{
-	const json_t *e;
-	size_t i;
-
-	json_array_foreach(pit, i, e)
-		if (!strcmp(jstr(e, "name"), name))
-			return e;
-	return NULL;
-}
-
 /*
  * An acknowledgement takes less than the second between two looks, and a
  * renewal comes after a quarter of the lease at the latest: an entry that is
@@ -101,7 +91,7 @@ static void check_entry(struct doctor *d, const json_t *e)
 	bool acked = json_object_get(e, "acked_ms");
 	char remedy[256], age[32];
 
-	if (!is_pending(e) || !is_pending(find_entry(d->pit, name)) ||
+	if (!is_pending(e) || !is_pending(find(d->pit, name)) ||
 	    jnum(e, "acked_ms") < (acked ? jnum(d->names, "lease_ms") : 0))
 		return;
 	doctor_text(
@@ -175,4 +165,64 @@ void doctor_entries(struct doctor *d)
 	json_array_foreach(pit, i, e)
 		check_entry(d, e);
 	json_decref(pit);
+}
+
+/*
+ * As in doctor_job.c, by name. SEEN, LOOP, PENDING and LEAVING are part of normal
+ * recovery and not here.
+ */
+static const struct {
+	const char *stat;
+	int state;
+	bool now;
+	const char *remedy;
+} signs[] = {
+	{"names-drop-face", DOCTOR_WARN, false,
+	 "tribd's log says who: trib face add NAME dev IFNAME addr ADDR ndn host"},
+	{"names-drop-right", DOCTOR_WARN, false,
+	 "trib face show NAME says what it may: trib face set NAME subscribe PREFIX write PREFIX"},
+	{"names-drop-route", DOCTOR_WARN, false,
+	 "trib fib add PREFIX via FACE; see what programs ask for"},
+	{"names-drop-below", DOCTOR_WARN, true,
+	 "two routers have each other's routes for a prefix: trib fib show on both"},
+	{"names-drop-full", DOCTOR_FAIL, false,
+	 "tribd --names N with a larger N"},
+	{"names-drop-busy", DOCTOR_WARN, true,
+	 "CPUs fight for an entry: give the ports of a job fewer queues"},
+	{"names-drop-upstream", DOCTOR_WARN, true,
+	 "two faces send what one job distributes: trib pit show, trib face set NAME write"},
+	{"names-drop-nonce", DOCTOR_WARN, false,
+	 "a program sends Interests without a nonce: update it"},
+	{"names-drop-fragment", DOCTOR_FAIL, false,
+	 "make segments smaller, or raise the MTU on the way"},
+	{"names-drop-mtu", DOCTOR_FAIL, false,
+	 "make segments smaller, or raise the MTU of the port they leave by"},
+	{"names-drop-port", DOCTOR_WARN, false,
+	 "a port of a face is gone: trib face show"},
+	{"names-drop-head", DOCTOR_FAIL, false,
+	 "a driver leaves XDP no room before packets: use another port"},
+	{"names-drop-offload", DOCTOR_FAIL, false,
+	 "ethtool -K DEV tx off on the sending device"},
+};
+
+bool doctor_names_counters(struct doctor *d, const json_t *later,
+			   double seconds)
+{
+	static const char bad[] = "names-bad-";
+	bool any = false;
+	const json_t *v;
+	size_t i;
+
+	for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+		any |= doctor_counter(d, signs[i].state, signs[i].now,
+				      signs[i].remedy,
+				      find(d->stats, signs[i].stat),
+				      find(later, signs[i].stat), seconds);
+	json_array_foreach(later, i, v)
+		if (!strncmp(jstr(v, "name"), bad, strlen(bad)))
+			any |= doctor_counter(
+				d, DOCTOR_WARN, true,
+				"a program sends what is not NDN: find it with tcpdump udp port 6363",
+				find(d->stats, jstr(v, "name")), v, seconds);
+	return any;
 }

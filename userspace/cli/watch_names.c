@@ -41,7 +41,7 @@ json_t *watch_names(const struct watch_sample *a, const struct watch_sample *b,
 		{"cache_hits", "names-hit"},
 	};
 	json_t *o = json_object(), *drops = json_object();
-	static const char drop[] = "names-drop-", refused[] = "names-refused-";
+	static const char drop[] = "names-drop-", bad[] = "names-bad-";
 	const json_t *s;
 	const char *name;
 	double v, sum = 0;
@@ -56,8 +56,11 @@ json_t *watch_names(const struct watch_sample *a, const struct watch_sample *b,
 				    json_real(rate(a, b, rates[i].stat, dt)));
 	json_array_foreach(b->names_stats, i, s) {
 		name = jstr(s, "name");
+		/* DROP_MISS counts events, not packets. */
+		if (!strcmp(name, "names-drop-miss"))
+			continue;
 		if (strncmp(name, drop, strlen(drop)) &&
-		    strncmp(name, refused, strlen(refused)))
+		    strncmp(name, bad, strlen(bad)))
 			continue;
 		v = rate(a, b, name, dt);
 		sum += v;
