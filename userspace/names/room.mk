@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The two ends of the names protocol: a static library; who links it links
+# libndn.a after it, too. (ndn/room.mk is read later: hence its file's name.)
+NAMES_LIB := $(B)/userspace/names/libnames.a
+NAMES_NDN := $(B)/userspace/ndn/libndn.a
+
+$(NAMES_LIB): $(patsubst %.c,$(B)/%.o,$(wildcard userspace/names/*.c))
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+ALL += $(NAMES_LIB)
+
+NAMES_UNITS := $(addprefix $(B)/tests/unit/unit_names_,content names)
+
+$(NAMES_UNITS): %: %.o $(NAMES_LIB) $(NAMES_NDN)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium
+
+CHECK_TESTS += $(NAMES_UNITS)
