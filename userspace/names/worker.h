@@ -178,8 +178,8 @@ struct names_fetch {
  * @lease, @rto: ns.
  * @acked:    since when the subscription stands; 0: it does not.
  * @heard:    when the PS last said something.
- * @inserted: when the first unanswered insert went.
- * @tries:    deletes sent.
+ * @asked_at: when the start content was first asked for.
+ * @tries:    times that it was, then deletes sent.
  *
  * Of models:
  * @version:  newest that is complete.
@@ -203,6 +203,7 @@ struct names_fetch {
  * @held:     collect Interests that came early.
  * @answered: when an answer to a collect went out; 0: a version has followed.
  * @fetched:  something was fetched since.
+ * @nudge:    not before then does a collect Interest make it fetch again.
  * @usual:    times from @answered to the next version.
  *
  * Of probing:
@@ -228,7 +229,7 @@ struct names_worker {
 	uint64_t rto;
 	uint64_t acked;
 	uint64_t heard;
-	uint64_t inserted;
+	uint64_t asked_at;
 	unsigned int tries;
 
 	uint64_t version;
@@ -251,6 +252,7 @@ struct names_worker {
 	struct names_held held[NAMES_WORKER_HELD_MAX];
 	uint64_t answered;
 	bool fetched;
+	uint64_t nudge;
 	struct names_estimate usual;
 
 	unsigned int probes;

@@ -56,6 +56,8 @@ void names_worker_train(struct names_worker *w);
 bool names_worker_is_outdated(const struct names_worker *w, uint64_t version);
 void names_worker_on_collect(struct names_worker *w, uint64_t version,
 			     uint64_t segment, uint64_t lifetime);
+/* Again for those that are held: maybe they can be answered now. */
+void names_worker_answer_held(struct names_worker *w);
 
 /* worker.c: the task. */
 

@@ -54,6 +54,8 @@ static void await_version(struct names_worker *w, uint64_t version, bool last)
 	memset(w->have, 0, (w->segments + 63) / 64 * sizeof(*w->have));
 	w->fetch.n = 0;
 	w->fetch.size = NAMES_WORKER_BATCH;
+	/* Asynchronous: a gradient may have waited for somebody to tell it. */
+	names_worker_answer_held(w);
 }
 
 static void take(struct names_worker *w)
