@@ -295,7 +295,8 @@ struct trib_ps; /* a worker of a parameter server, or one that waits for a task 
  * @forwarder: the router that we are a face of, "ADDRESS" or "ADDRESS:PORT"
  *             (an IPv6 address with a port in brackets). Default:
  *             TRIB_PS_FORWARDER; port 6363.
- * @port:      UDP port here, the one that the router's face has. Default: 6363.
+ * @bind:      our end, "ADDRESS:PORT", as the router's face has it. Default:
+ *             TRIB_PS_BIND, else any address of ours, port 6363.
  * @job:       only tasks whose names begin with this are taken, "/ps/train".
  *             Default: TRIB_PS_JOB, else any.
  * @key:       file with the key by which the server's packets are checked:
@@ -303,8 +304,8 @@ struct trib_ps; /* a worker of a parameter server, or one that waits for a task 
  *             Default: TRIB_PS_KEY, else none: anybody could send a model.
  * @own_key:   file with the key that signs what we send. Default:
  *             TRIB_PS_OWN_KEY, else @key if that can sign.
- * @rto_ms:    first repeat of a question until the network's times are known.
- *             Default: 100.
+ * @rto_ms:    first repeat of a question until the server says what to wait for
+ *             in its network. Default: 100.
  * @insert, @distribute, @delete_: the markers of the network, if it has others
  *             than these words.
  */
@@ -312,7 +313,7 @@ struct trib_ps_options {
 	size_t size;
 	const char *name;
 	const char *forwarder;
-	unsigned int port;
+	const char *bind;
 	const char *job;
 	const char *key;
 	const char *own_key;
@@ -403,8 +404,8 @@ int trib_ps_is_stale(struct trib_ps *p, uint64_t version);
 /**
  * trib_ps_leave() - give up the task; the server goes on without us
  *
- * Waits until the network has forgotten us, some round trips at most; leases
- * end by themselves. Then trib_ps_join() may wait for another task.
+ * Waits until the network has forgotten us, or six requests went unanswered:
+ * leases end by themselves. Then trib_ps_join() may wait for another task.
  */
 int trib_ps_leave(struct trib_ps *p);
 
@@ -416,7 +417,7 @@ int trib_ps_leave(struct trib_ps *p);
  */
 int trib_ps_fd(const struct trib_ps *p);
 
-/** trib_ps_close() - leave and free the handle; NULL is allowed */
+/** trib_ps_close() - leave, within a second, and free the handle; NULL is allowed */
 void trib_ps_close(struct trib_ps *p);
 
 /** trib_ps_error_text() - of the newest failure of @p, or of this thread's open */
