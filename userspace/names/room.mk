@@ -8,11 +8,21 @@ $(NAMES_LIB): $(patsubst %.c,$(B)/%.o,$(wildcard userspace/names/*.c))
 	@rm -f $@
 	$(AR) rcs $@ $^
 
+# Vectors.
+$(B)/userspace/names/ps_update.o: CFLAGS += -O3
+
 ALL += $(NAMES_LIB)
 
 NAMES_UNITS := $(addprefix $(B)/tests/unit/unit_names_,content names)
 
 $(NAMES_UNITS): %: %.o $(NAMES_LIB) $(NAMES_NDN)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium
+
+# The PS among scripted workers on an imagined network.
+$(B)/tests/unit/unit_names_ps_net: %: %.o $(B)/tests/unit/names_world.o \
+		$(NAMES_LIB) $(NAMES_NDN)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium
+
+NAMES_UNITS += $(B)/tests/unit/unit_names_ps_net
 
 CHECK_TESTS += $(NAMES_UNITS)
