@@ -2,8 +2,8 @@
 /* The worker's doubts: the probe timer, and Interests for what is missing. */
 #include "userspace/names/worker_int.h"
 
-/* Doublings of the probe timer at most. */
-#define DOUBLINGS 6
+/* Doublings of the probe timer at most: from any RTO to any lease. */
+#define DOUBLINGS 16
 
 /*
  * Until something else is known, the RTO is the network's. It is less where

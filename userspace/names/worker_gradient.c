@@ -187,10 +187,14 @@ static bool try_answer(struct names_worker *w, uint64_t v, uint64_t s)
 	return true;
 }
 
-/* Idle, and the PS has more than we: but forged Interests are to cost little. */
-static void fetch_for_collect(struct names_worker *w)
+/*
+ * Idle, and the PS has @v: but if that is coming the probe timer sees to it, and
+ * forged Interests are to cost little.
+ */
+static void fetch_for_collect(struct names_worker *w, uint64_t v)
 {
-	if (w->training || !w->acked || w->now < w->nudge)
+	if (w->training || v <= w->version || !w->acked || w->now < w->nudge ||
+	    (v <= w->coming && !w->probes))
 		return;
 	w->nudge = w->now + w->rto;
 	names_worker_fetch(w);
@@ -202,8 +206,7 @@ void names_worker_on_collect(struct names_worker *w, uint64_t v, uint64_t s,
 	if (try_answer(w, v, s))
 		return;
 	hold(w, v, s, lifetime);
-	if (v > w->version)
-		fetch_for_collect(w);
+	fetch_for_collect(w, v);
 }
 
 static int by_name(const void *x, const void *y)
@@ -250,11 +253,8 @@ int names_worker_give(struct names_worker *w, uint64_t now, uint64_t version,
 	names_worker_answer_held(w);
 	if (!w->training)
 		names_worker_arm(w);
-	for (unsigned int i = 0; i < NAMES_WORKER_HELD_MAX; i++) {
-		if (w->held[i].until && w->held[i].version > w->version) {
-			fetch_for_collect(w);
-			break;
-		}
-	}
+	for (unsigned int i = 0; i < NAMES_WORKER_HELD_MAX; i++)
+		if (w->held[i].until)
+			fetch_for_collect(w, w->held[i].version);
 	return 0;
 }
