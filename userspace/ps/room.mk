@@ -11,8 +11,8 @@ $(PS_OBJ): CPPFLAGS_ALL += $(PS_CFLAGS)
 # Vectors.
 $(B)/userspace/ps/sum.o: CFLAGS += -O3
 
-$(B)/trib-ps: $(PS_OBJ) $(B)/userspace/daemon/session.o
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljansson
+$(B)/trib-ps: $(PS_OBJ) $(B)/userspace/daemon/session.o $(NAMES_LIB) $(NDN_LIB)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljansson $(NDN_LIBS)
 
 ALL += $(B)/trib-ps
 
