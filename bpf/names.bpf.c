@@ -3,12 +3,13 @@
  * The names forwarder: NDN with a persistent PIT. names_xdp takes UDP port 6363
  * and EtherType 0x8624, from trib_xdp by a tail call or by itself; names_egress
  * addresses copies as they leave; names_grow, at the ports' clsact ingress,
- * sends what XDP cannot; names_sweep, run by tribd, frees what is over;
- * names_pass is for veth peers, as trib_pass is.
+ * sends what XDP cannot; names_sweep, run by tribd, frees what is over, and
+ * names_forget what an operator takes away; names_pass is for veth peers, as
+ * trib_pass is.
  */
 #include "cache.h"
+#include "names_forget.h"
 #include "names_grow.h"
-#include "names_sweep.h"
 
 /*
  * Was this Interest here before? Now it was. What a place forgets is its oldest;
@@ -180,6 +181,12 @@ SEC("syscall")
 int names_sweep(void *ctx)
 {
 	return sweep();
+}
+
+SEC("syscall")
+int names_forget(struct names_forget *what)
+{
+	return forget(what);
 }
 
 SEC("xdp")

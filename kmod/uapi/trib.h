@@ -187,6 +187,9 @@ enum trib_attr_face {
 	TRIB_A_FACE__MAX,
 };
 
+/* Numbers of its counters in TRIB_A_STAT_ID: this + enum names_stat. */
+#define TRIB_STAT_NAMES 4096
+
 /* What a face is to the names forwarder. */
 enum trib_face_ndn {
 	TRIB_FACE_NDN_NONE = 0,		/* nothing: it serves trees only */

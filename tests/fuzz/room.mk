@@ -27,13 +27,16 @@ FUZZ_NETLINK := tests/fuzz/fuzz_netlink.c tests/fuzz/daemon_double.c \
 	$(addprefix userspace/daemon/,nl_client.c nl_policy.c nl_face.c \
 	nl_group.c nl_job.c nl_stats.c nl_status.c nl_tree.c nl_tree_get.c \
 	face.c face_spec.c job.c tree.c tree_spec.c ticket.c row.c stats.c \
-	pool.c pool_spec.c slots.c worker.c worker_spec.c)
+	pool.c pool_spec.c slots.c worker.c worker_spec.c names.c \
+	names_cs.c names_pit.c names_route.c names_rows.c names_spec.c \
+	names_stats.c names_tables.c names_walk.c nl_names.c nl_pit.c) \
+	$(wildcard userspace/ndn/*.c)
 
 build/fuzz-netlink: $(FUZZ_NETLINK) userspace/daemon/netlink.c \
 		$(wildcard userspace/daemon/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_SAN_CFLAGS) -I/usr/include/libnl3 -o $@ \
-		$(FUZZ_NETLINK) -lnl-3 -lnl-genl-3
+		$(FUZZ_NETLINK) -lnl-3 -lnl-genl-3 -lsodium
 
 FUZZ_JOIN := tests/fuzz/fuzz_join.c \
 	$(addprefix userspace/daemon/,join.c join_out.c session.c)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The clsact filter that trib_grow runs in. A filter, not a TCX link: 6.1 has
- * none. It stays when tribd ends, as the pinned links do.
+ * The clsact filters that trib_grow and, behind it, names_grow run in. Filters,
+ * not TCX links: 6.1 has none. They stay when tribd ends, as the pinned links do.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -11,6 +11,7 @@
 
 #include "bpf_load.h"
 #include "clsact.h"
+#include "names.h"
 #include "rtnl.h"
 
 static bool filter_is_ours(uint32_t prog_id)
@@ -28,6 +29,21 @@ static bool filter_is_ours(uint32_t prog_id)
 	return ours;
 }
 
+/* Of names; one of a former tribd, if they are not loaded. */
+static int names_filter(struct tribd *d, const struct bpf_tc_hook *hook)
+{
+	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE,
+		    .priority = CLSACT_PRIORITY_NAMES);
+
+	if (!d->names || !d->names->on) {
+		bpf_tc_detach(hook, &opts);
+		return 0;
+	}
+	opts.flags = BPF_TC_F_REPLACE;
+	opts.prog_fd = d->names->prog[NPROG_GROW];
+	return bpf_tc_attach(hook, &opts);
+}
+
 int clsact_attach(struct tribd *d, struct port *p)
 {
 	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)p->ifindex,
@@ -43,7 +59,7 @@ int clsact_attach(struct tribd *d, struct port *p)
 		return err;
 	err = bpf_tc_attach(&hook, &opts);
 	p->clsact = !err;
-	return err;
+	return err ? err : names_filter(d, &hook);
 }
 
 static void filter_remove(struct tribd *d, uint32_t ifindex, bool qdisc)
@@ -52,8 +68,11 @@ static void filter_remove(struct tribd *d, uint32_t ifindex, bool qdisc)
 		    .attach_point = BPF_TC_INGRESS);
 	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE,
 		    .priority = CLSACT_PRIORITY);
+	LIBBPF_OPTS(bpf_tc_opts, names, .handle = CLSACT_HANDLE,
+		    .priority = CLSACT_PRIORITY_NAMES);
 
 	bpf_tc_detach(&hook, &opts);
+	bpf_tc_detach(&hook, &names);
 	if (!qdisc || rtnl_clsact_used(d, ifindex))
 		return;
 	hook.attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS;

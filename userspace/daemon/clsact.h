@@ -7,6 +7,7 @@
 
 #define CLSACT_HANDLE 1
 #define CLSACT_PRIORITY 7417
+#define CLSACT_PRIORITY_NAMES 7418
 
 /* Adds the qdisc if there is none; replaces an older filter of ours. */
 int clsact_attach(struct tribd *d, struct port *p);

@@ -10,6 +10,7 @@
 
 #include "face.h"
 #include "local.h"
+#include "names.h"
 #include "port.h"
 #include "tree.h"
 
@@ -51,6 +52,13 @@ uint32_t face_mtu_needed(const struct tribd *d, const struct face *f)
 {
 	return d->config.nval * 4 +
 	       (addr_is_v4(&f->addr) ? TRIB_OVERHEAD_V4 : TRIB_OVERHEAD_V6);
+}
+
+/* All that follows from faces that changed. */
+static void changes_settle(struct tribd *d)
+{
+	tree_settle(d);
+	names_settle(d);
 }
 
 /* --- what the kernel knows */
@@ -95,7 +103,7 @@ static void face_route(struct tribd *d, struct face *f)
 	struct in6_addr src, via;
 
 	f->next_hop = f->addr;
-	if (rtnl_route(d, &f->addr, f->l3_ifindex, &src, &via))
+	if (addr_is_zero(&f->addr) || rtnl_route(d, &f->addr, f->l3_ifindex, &src, &via))
 		return;
 	f->next_hop = via;
 	if (f->local_given || addr_is_zero(&src))
@@ -125,7 +133,8 @@ static void face_detour(struct tribd *d, struct face *f)
 	uint32_t oif;
 
 	f->around = NULL;
-	if (!local || local->port == f->port || addr_is_multicast(&f->addr) ||
+	if (!local || local->port == f->port || addr_is_zero(&f->addr) ||
+	    addr_is_multicast(&f->addr) ||
 	    rtnl_route_dev(d, &f->addr, &oif) || oif == f->l3_ifindex)
 		return;
 	f->around = local;
@@ -198,7 +207,7 @@ static void probe_run(struct tribd *d, struct timer *t)
 		if (!next || f->probe_ms < next)
 			next = f->probe_ms;
 	}
-	tree_settle(d);
+	changes_settle(d);
 	if (next)
 		timer_set(d, t, next);
 }
@@ -265,13 +274,13 @@ void face_on_device(struct tribd *d, const struct netdev *dev, bool gone)
 	TAILQ_FOREACH(p, &d->ports, link) {
 		if (gone && p->ifindex == dev->ifindex) {
 			port_gone(d, p);
-			tree_settle(d);
+			changes_settle(d);
 			return;
 		}
 		if (!p->ifindex && !gone && !strcmp(p->ifname, dev->name)) {
 			log_info("%s: the device is back", p->ifname);
 			port_back(d, p, dev);
-			tree_settle(d);
+			changes_settle(d);
 			return;
 		}
 		if (gone || p->ifindex != dev->ifindex)
@@ -286,7 +295,7 @@ void face_on_device(struct tribd *d, const struct netdev *dev, bool gone)
 		if (f->l3_ifindex == dev->ifindex ||
 		    (f->vlan[0] && !f->l3_ifindex))
 			face_update(d, f);
-	tree_settle(d);
+	changes_settle(d);
 }
 
 void face_on_neighbour(struct tribd *d, uint32_t ifindex,
@@ -306,7 +315,7 @@ void face_on_neighbour(struct tribd *d, uint32_t ifindex,
 		f->mac_known = true;
 		tree_face_changed(d, f);
 	}
-	tree_settle(d);
+	changes_settle(d);
 }
 
 void face_on_change(struct tribd *d)
@@ -325,7 +334,7 @@ void face_on_change(struct tribd *d)
 	}
 	TAILQ_FOREACH(f, &d->faces, link)
 		face_update(d, f);
-	tree_settle(d);
+	changes_settle(d);
 }
 
 /* --- faces come and go */
@@ -372,6 +381,7 @@ static void face_free(struct tribd *d, struct face *f)
 	}
 	d->nfaces--;
 	d->generation++;
+	names_peer_free(d, f->ndn);
 	free(f);
 	if (!--p->faces)
 		port_release(d, p);
@@ -381,7 +391,8 @@ static void face_free(struct tribd *d, struct face *f)
 static int device_check(struct tribd *d, const struct face *f,
 			struct netdev *dev, struct reason *why)
 {
-	uint32_t need = face_mtu_needed(d, f);
+	/* One without an address is for names alone, which know its MTU. */
+	uint32_t need = addr_is_zero(&f->addr) ? 0 : face_mtu_needed(d, f);
 	int err = rtnl_dev(d, f->port->ifname, 0, dev);
 
 	if (err)
@@ -415,7 +426,7 @@ static int face_bring_up(struct tribd *d, struct face *f, struct reason *why)
 	face_resolve(d, f, why);
 	if (!f->l3_ifindex)
 		return -ENODEV; /* l3_device() said why */
-	if (!f->local_known)
+	if (!f->local_known && !addr_is_zero(&f->addr))
 		return refuse(
 			why, -EADDRNOTAVAIL,
 			"%s has no address towards %s: configure one, or give `local`",
@@ -434,6 +445,8 @@ int face_new(struct tribd *d, struct face_spec *s, struct reason *why)
 	if (!f)
 		return refuse(why, -ENOMEM, "no memory");
 	err = face_bring_up(d, f, why);
+	if (!err && s->names)
+		err = names_face_add(d, f, s->names, why);
 	if (!err) {
 		err = state_save(d);
 		if (err)
@@ -446,16 +459,21 @@ int face_new(struct tribd *d, struct face_spec *s, struct reason *why)
 	}
 	if (!f->mac_known)
 		probe_soon(d);
+	names_face_added(d, f);
 	return 0;
 }
 
 int face_restore(struct tribd *d, struct face_spec *s, struct reason *why)
 {
 	int err = face_check(d, s, why);
+	struct face *f;
 
 	if (err)
 		return err;
-	return face_make(d, s) ? 0 : refuse(why, -ENOMEM, "no memory");
+	f = face_make(d, s);
+	if (!f)
+		return refuse(why, -ENOMEM, "no memory");
+	return s->names ? names_face_add(d, f, s->names, why) : 0;
 }
 
 void face_restore_done(struct tribd *d)
@@ -497,11 +515,15 @@ int face_del(struct tribd *d, const char *name, struct reason *why)
 	if (f->trees)
 		return refuse(why, -EBUSY, "face %s is used by %u tree%s", name,
 			      f->trees, f->trees == 1 ? "" : "s");
+	err = names_face_del_check(d, f, why);
+	if (err)
+		return err;
 	/* What follows cannot fail. */
 	err = state_save_without(d, f);
 	if (err)
 		return refuse(why, err, "cannot save the state: %s",
 			      strerror(-err));
+	names_face_del(d, f);
 	face_free(d, f);
 	return 0;
 }
@@ -514,6 +536,7 @@ void face_free_all(struct tribd *d)
 	timer_cancel(d, &probe_timer);
 	while ((f = TAILQ_FIRST(&d->faces))) {
 		TAILQ_REMOVE(&d->faces, f, link);
+		names_peer_free(d, f->ndn);
 		free(f);
 	}
 	while ((p = TAILQ_FIRST(&d->ports))) {

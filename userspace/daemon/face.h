@@ -6,6 +6,8 @@
 #include "rtnl.h"
 #include "tribd.h"
 
+struct names_spec;
+
 /* As a request or the state file states it; zero means not given. */
 struct face_spec {
 	char name[TRIB_NAME_MAX];
@@ -17,6 +19,7 @@ struct face_spec {
 	uint16_t vlan[2];
 	bool has_local;
 	bool has_mac;
+	const struct names_spec *names; /* NULL: nothing said */
 };
 
 /* Names of faces and jobs: 1 to 63 visible ASCII characters, none of @not. */

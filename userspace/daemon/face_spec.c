@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "face.h"
+#include "names.h"
 
 const char *addr_text(const struct in6_addr *a, char buf[INET6_ADDRSTRLEN])
 {
@@ -103,6 +104,10 @@ static int local_check(const struct face_spec *s, struct reason *why)
 
 	if (!s->has_local)
 		return 0;
+	if (addr_is_zero(&s->addr))
+		return refuse(why, -EINVAL,
+			      "local address %s, but the face has none",
+			      addr_text(&s->local, text));
 	if (addr_is_v4(&s->local) != addr_is_v4(&s->addr))
 		return refuse(why, -EINVAL,
 			      "local address %s is of the other IP version",
@@ -128,7 +133,10 @@ int face_check(struct tribd *d, struct face_spec *s, struct reason *why)
 		return refuse(why, -EEXIST, "face %s exists", s->name);
 	if (!s->ifname[0])
 		return refuse(why, -EINVAL, "face %s has no device", s->name);
-	if (addr_is_nobody(&s->addr))
+	err = names_face_check(d, s, why);
+	if (err)
+		return err;
+	if (!addr_is_zero(&s->addr) && addr_is_nobody(&s->addr))
 		return refuse(why, -EINVAL, "address %s is not a neighbour's",
 			      addr_text(&s->addr, text));
 	if (!s->udp_port)

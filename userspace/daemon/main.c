@@ -18,6 +18,7 @@
 #include "instance.h"
 #include "job.h"
 #include "loop.h"
+#include "names.h"
 #include "nl.h"
 #include "pool.h"
 #include "port.h"
@@ -34,7 +35,8 @@
 
 static const char usage_text[] =
 	"usage: tribd [--instance NAME] [--values auto|352|832] [--slots N]\n"
-	"             [--trees N] [--pool N] [--log error|warn|info|debug]\n"
+	"             [--trees N] [--pool N] [--names N [--names-cache N]]\n"
+	"             [--log error|warn|info|debug]\n"
 	"       tribd --purge [--instance NAME]\n"
 	"       tribd --version | --help\n"
 	"see tribd(8)\n";
@@ -112,6 +114,14 @@ static int option_parse(struct options *o, int c, const char *arg)
 		return number_parse(arg, 1, POOL_MAX, &o->pool)
 			       ? 0
 			       : usage("--pool %s: 1 to 4096", arg);
+	case 'n':
+		return number_parse(arg, 1, NAMES_ENTRIES_MAX, &o->names)
+			       ? 0
+			       : usage("--names %s: 1 to 1048576", arg);
+	case 'c':
+		return number_parse(arg, 0, NAMES_CACHE_MAX, &o->names_cache)
+			       ? 0
+			       : usage("--names-cache %s: 0 to 65536", arg);
 	case 'l':
 		return log_parse(arg, &o->log)
 			       ? 0
@@ -135,6 +145,8 @@ static int arguments_parse(struct options *o, int argc, char **argv)
 		{"slots", required_argument, NULL, 's'},
 		{"trees", required_argument, NULL, 't'},
 		{"pool", required_argument, NULL, 'o'},
+		{"names", required_argument, NULL, 'n'},
+		{"names-cache", required_argument, NULL, 'c'},
 		{"log", required_argument, NULL, 'l'},
 		{"purge", no_argument, NULL, 'p'},
 		{"version", no_argument, NULL, 'V'},
@@ -144,6 +156,7 @@ static int arguments_parse(struct options *o, int argc, char **argv)
 	int c, err;
 
 	o->log = LOG_INFO;
+	o->names_cache = NAMES_CACHE_DEFAULT;
 	while ((c = getopt_long(argc, argv, "", option, NULL)) != -1) {
 		if (c == 'V') {
 			puts("tribd " TRIB_VERSION);
@@ -227,7 +240,8 @@ static int foreign_pins(struct tribd *d)
 }
 
 /*
- * Finds out whether to adopt: *doc is the state to restore, or NULL.
+ * Finds out whether to adopt: *doc is the state to restore, or NULL; if not,
+ * only what it says of names: subscribers renew, jobs do not begin again.
  * trib_config is pinned last and state.json written before it, so pins
  * without their state file are nobody's that we could name.
  */
@@ -240,6 +254,13 @@ static int adoption_decide(struct tribd *d, json_t **doc)
 		return err;
 	*doc = state_read(d, &state_err);
 	if (err == -ENOENT) {
+		if (*doc && d->opt.names &&
+		    state_netns(*doc) == d->netns_cookie) {
+			log_info(
+				"%s/state.json describes maps that are gone: used for names only",
+				d->run_dir);
+			return config_choose(d);
+		}
 		if (*doc || state_err)
 			log_info(
 				"%s/state.json describes maps that are gone: not used",
@@ -272,8 +293,11 @@ afresh:
 static int restore(struct tribd *d, const json_t *doc)
 {
 	struct reason why = {};
-	int err = doc ? state_restore(d, doc, &why) : 0;
+	int err = 0;
 
+	if (doc)
+		err = d->adopted ? state_restore(d, doc, &why)
+				 : state_restore_names(d, doc, &why);
 	if (err)
 		log_error(
 			"%s/state.json: %s; `tribd --purge --instance %s` starts over",
@@ -304,12 +328,20 @@ static int data_plane_start(struct tribd *d)
 	if (!err)
 		err = bpf_load(d, d->adopted);
 	if (!err)
+		err = names_load(d);
+	if (!err)
 		err = pool_table_write(d);
+	if (!err)
+		err = bpf_pin_folder(d);
 	if (err)
 		return err;
 	face_restore_done(d);
-	err = state_save(d);
-	return err ? err : bpf_pin(d);
+	err = names_start(d);
+	if (!err)
+		err = state_save(d);
+	if (!err)
+		err = bpf_pin(d);
+	return err ? err : names_pin(d);
 }
 
 static void on_signal(struct tribd *d, struct watch *w, uint32_t events)
@@ -375,6 +407,7 @@ static const struct part {
 	/* Whoever has these is the tribd of this network namespace. */
 	{netlink_init, netlink_exit, false},
 	{udp_init, udp_exit, false},
+	{names_init, names_exit, false},
 	{data_plane_start, objects_free, false},
 	{deliver_init, deliver_exit, false},
 	{join_init, join_exit, false},

@@ -50,6 +50,18 @@ const struct nl_command nl_command[TRIB_CMD__MAX] = {
 	[TRIB_CMD_TREE_WIPE] = {TRIB_A_TREE, true, nl_tree_wipe, NULL, NULL},
 	[TRIB_CMD_JOB_SET] = {TRIB_A_JOB, true, nl_job_set, NULL, NULL},
 	[TRIB_CMD_TREE_SWITCH] = {TRIB_A_TREE, true, nl_tree_switch, NULL, NULL},
+	[TRIB_CMD_FACE_SET] = {TRIB_A_FACE, true, nl_face_set, NULL, NULL},
+	[TRIB_CMD_NAMES_GET] = {0, false, nl_names_get, NULL, NULL},
+	[TRIB_CMD_NAMES_SET] = {TRIB_A_NAMES, true, nl_names_set, NULL, NULL},
+	[TRIB_CMD_ROUTE_NEW] = {TRIB_A_ROUTE, true, nl_route_new, NULL, NULL},
+	[TRIB_CMD_ROUTE_DEL] = {TRIB_A_ROUTE, true, nl_route_del, NULL, NULL},
+	[TRIB_CMD_ROUTE_GET] = {TRIB_A_ROUTE, false, nl_route_get,
+				nl_route_start, nl_route_next},
+	[TRIB_CMD_PIT_GET] = {TRIB_A_PIT, false, nl_pit_get, nl_pit_start,
+			      nl_pit_next},
+	[TRIB_CMD_PIT_DEL] = {TRIB_A_PIT, true, nl_pit_del, NULL, NULL},
+	[TRIB_CMD_CS_GET] = {TRIB_A_CS, false, NULL, nl_cs_start, nl_cs_next},
+	[TRIB_CMD_CS_WIPE] = {TRIB_A_CS, true, nl_cs_wipe, NULL, NULL},
 };
 
 /* --- answers */
@@ -106,6 +118,10 @@ static int arguments(const struct nl_command *cmd, const struct nlmsghdr *req,
 		[TRIB_A_JOB] = &nl_job,
 		[TRIB_A_TREE] = &nl_tree,
 		[TRIB_A_GROUP] = &nl_group,
+		[TRIB_A_NAMES] = &nl_names,
+		[TRIB_A_ROUTE] = &nl_route,
+		[TRIB_A_PIT] = &nl_pit,
+		[TRIB_A_CS] = &nl_cs,
 	};
 	const struct genlmsghdr *genl = nlmsg_data(req);
 	struct nlattr *top[NL_SET_MAX + 1];
@@ -150,7 +166,10 @@ static int start_dump(struct tribd *d, struct nl_client *c,
 		if (err)
 			return err;
 	}
-	return nl_client_dump(d, c, cmd, &cursor, req, &r->why);
+	err = nl_client_dump(d, c, cmd, &cursor, req, &r->why);
+	if (err && cursor.own)
+		cursor.own_free(cursor.own);
+	return err;
 }
 
 /* Returns what to answer by an error message, or 1: answered otherwise. */

@@ -36,7 +36,8 @@ struct nl_set {
 #define NL_SET_MAX 31 /* highest type of any set */
 
 extern const struct nl_set nl_top, nl_status, nl_face, nl_job, nl_tree,
-	nl_child, nl_group, nl_stat, nl_ticket;
+	nl_child, nl_group, nl_stat, nl_ticket, nl_names, nl_route, nl_pit,
+	nl_cs;
 
 /*
  * Checks every attribute in @len bytes at @data against @set: known, of the
@@ -69,6 +70,8 @@ struct nl_cursor {
 	uint32_t at; /* objects dealt with */
 	uint32_t uid;
 	uint16_t job; /* only trees of this job id; 0: all */
+	void *own;    /* of the command; freed when the dump ends, by: */
+	void (*own_free)(void *own);
 };
 
 struct nl_command {
@@ -90,6 +93,7 @@ extern const struct nl_command nl_command[TRIB_CMD__MAX];
 int nl_status_get(struct tribd *d, struct nl_request *r);
 /* nl_face.c */
 int nl_face_new(struct tribd *d, struct nl_request *r);
+int nl_face_set(struct tribd *d, struct nl_request *r);
 int nl_face_del(struct tribd *d, struct nl_request *r);
 int nl_face_get(struct tribd *d, struct nl_request *r);
 int nl_face_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m);
@@ -112,6 +116,22 @@ int nl_tree_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m);
 /* nl_group.c */
 int nl_group_get(struct tribd *d, struct nl_request *r);
 int nl_group_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m);
+/* nl_names.c */
+int nl_names_get(struct tribd *d, struct nl_request *r);
+int nl_names_set(struct tribd *d, struct nl_request *r);
+int nl_route_new(struct tribd *d, struct nl_request *r);
+int nl_route_del(struct tribd *d, struct nl_request *r);
+int nl_route_get(struct tribd *d, struct nl_request *r);
+int nl_route_start(struct tribd *d, struct nl_request *r, struct nl_cursor *c);
+int nl_route_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m);
+/* nl_pit.c */
+int nl_pit_get(struct tribd *d, struct nl_request *r);
+int nl_pit_del(struct tribd *d, struct nl_request *r);
+int nl_pit_start(struct tribd *d, struct nl_request *r, struct nl_cursor *c);
+int nl_pit_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m);
+int nl_cs_start(struct tribd *d, struct nl_request *r, struct nl_cursor *c);
+int nl_cs_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m);
+int nl_cs_wipe(struct tribd *d, struct nl_request *r);
 /* nl_stats.c */
 int nl_stats_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m);
 int nl_stats_reset(struct tribd *d, struct nl_request *r);
@@ -131,9 +151,14 @@ struct stat_text {
 	const char *text;
 };
 
+/* The first number from @id on that has a counter; STAT_NONE. */
+#define STAT_NONE UINT32_MAX
+uint32_t stat_next(const struct tribd *d, uint32_t id);
 /* NULL for a number that has no counter. */
 const struct stat_text *stat_text(uint32_t id);
-/* The sum over CPUs. */
+/* names_stats.c: the same for enum names_stat; valid until the next call. */
+const struct stat_text *names_stat_text(uint32_t id);
+/* Of id, or TRIB_STAT_NAMES + id; the sum over CPUs. */
 int stat_read(struct tribd *d, uint32_t id, uint64_t *sum);
 int stat_reset(struct tribd *d);
 

@@ -30,6 +30,14 @@ static int put_datagram(struct nl_client *c, const void *data, size_t len)
 	return -errno;
 }
 
+static void dump_end(struct nl_client *c)
+{
+	if (c->cmd && c->cursor.own)
+		c->cursor.own_free(c->cursor.own);
+	c->cursor.own = NULL;
+	c->cmd = NULL;
+}
+
 static void queue_clear(struct nl_client *c)
 {
 	struct nl_datagram *g;
@@ -39,7 +47,7 @@ static void queue_clear(struct nl_client *c)
 		free(g);
 	}
 	c->queued = 0;
-	c->cmd = NULL;
+	dump_end(c);
 }
 
 static void queue_datagram(struct tribd *d, struct nl_client *c,
@@ -126,7 +134,7 @@ static size_t dump_fill(struct tribd *d, struct nl_client *c, char *buf)
 					  c->genl_cmd, strerror(-more));
 			m = dump_message(c, NLMSG_DONE, changed);
 			if (!m) {
-				c->cmd = NULL;
+				dump_end(c);
 				break;
 			}
 		}
@@ -141,7 +149,7 @@ static size_t dump_fill(struct tribd *d, struct nl_client *c, char *buf)
 		len += NLMSG_ALIGN(nlh->nlmsg_len);
 		nlmsg_free(m);
 		if (more <= 0)
-			c->cmd = NULL;
+			dump_end(c);
 	}
 	return len;
 }

@@ -51,7 +51,8 @@ void nl_client_put(struct tribd *d, struct nl_client *c);
 /* Sends, or queues; a client with a full queue is given up. */
 void nl_client_send(struct tribd *d, struct nl_client *c,
 		    const struct nlmsghdr *nlh);
-/* Starts a dump; the rest is sent as the client reads. */
+/* Starts a dump; the rest is sent as the client reads. Refused, @cursor->own is
+ * still the caller's. */
 int nl_client_dump(struct tribd *d, struct nl_client *c,
 		   const struct nl_command *cmd, const struct nl_cursor *cursor,
 		   const struct nlmsghdr *req, struct reason *why);

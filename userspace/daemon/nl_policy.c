@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "names.h"
 #include "nl.h"
 
 /* clang-format off */
@@ -45,6 +46,10 @@ static const struct nl_attr top_attr[TRIB_A__MAX] = {
 	[TRIB_A_GROUP] = NEST("group", nl_group),
 	[TRIB_A_STAT] = NEST("stat", nl_stat),
 	[TRIB_A_TICKET] = NEST("ticket", nl_ticket),
+	[TRIB_A_NAMES] = NEST("names", nl_names),
+	[TRIB_A_ROUTE] = NEST("route", nl_route),
+	[TRIB_A_PIT] = NEST("pit", nl_pit),
+	[TRIB_A_CS] = NEST("cs", nl_cs),
 };
 SET(nl_top, "trib", top_attr);
 
@@ -82,6 +87,11 @@ static const struct nl_attr face_attr[TRIB_A_FACE__MAX] = {
 	[TRIB_A_FACE_MTU] = R_U32("mtu"),
 	[TRIB_A_FACE_TREES] = R_U32("trees"),
 	[TRIB_A_FACE_REASON] = R_TEXT("reason", 256),
+	[TRIB_A_FACE_NDN] = U8("ndn"),
+	[TRIB_A_FACE_NDN_PORT] = U16("ndn-port"),
+	[TRIB_A_FACE_NDN_SUBSCRIBE] = TEXTS("ndn-subscribe", NAMES_TEXT_MAX),
+	[TRIB_A_FACE_NDN_WRITE] = TEXTS("ndn-write", NAMES_TEXT_MAX),
+	[TRIB_A_FACE_NDN_NUMBER] = R_U32("ndn-number"),
 };
 SET(nl_face, "face", face_attr);
 
@@ -166,6 +176,44 @@ static const struct nl_attr ticket_attr[TRIB_A_TICKET__MAX] = {
 	[TRIB_A_TICKET_TEXT] = R_TEXT("text", 4096),
 };
 SET(nl_ticket, "ticket", ticket_attr);
+
+static const struct nl_attr names_attr[TRIB_A_NAMES__MAX] = {
+	[TRIB_A_NAMES_ENTRIES] = R_U32("entries"),
+	[TRIB_A_NAMES_ENTRIES_USED] = R_U32("entries-used"),
+	[TRIB_A_NAMES_CACHE] = R_U32("cache"),
+	[TRIB_A_NAMES_CACHE_USED] = R_U32("cache-used"),
+	[TRIB_A_NAMES_ROUTES] = R_U32("routes"),
+	[TRIB_A_NAMES_LEASE_MS] = U32("lease-ms"),
+	[TRIB_A_NAMES_LEAVE_MS] = U32("leave-ms"),
+	[TRIB_A_NAMES_MARK_INSERT] = TEXT("mark-insert", 64),
+	[TRIB_A_NAMES_MARK_DISTRIBUTE] = TEXT("mark-distribute", 64),
+	[TRIB_A_NAMES_MARK_DELETE] = TEXT("mark-delete", 64),
+};
+SET(nl_names, "names", names_attr);
+
+static const struct nl_attr route_attr[TRIB_A_ROUTE__MAX] = {
+	[TRIB_A_ROUTE_PREFIX] = TEXT("prefix", NAMES_TEXT_MAX),
+	[TRIB_A_ROUTE_FACE] = TEXT("face", TRIB_NAME_MAX),
+};
+SET(nl_route, "route", route_attr);
+
+static const struct nl_attr pit_attr[TRIB_A_PIT__MAX] = {
+	[TRIB_A_PIT_NAME] = TEXT("name", NAMES_TEXT_MAX),
+	[TRIB_A_PIT_UP] = R_TEXT("up", TRIB_NAME_MAX),
+	[TRIB_A_PIT_FACE] = R_TEXTS("face", TRIB_NAME_MAX),
+	[TRIB_A_PIT_STATE] = R_U8("state"),
+	[TRIB_A_PIT_ACKED_MS] = R_U64("acked-ms"),
+	[TRIB_A_PIT_VERSION] = R_U64("version"),
+	[TRIB_A_PIT_SEGMENT] = R_U64("segment"),
+	[TRIB_A_PIT_TAKEN_MS] = R_U64("taken-ms"),
+};
+SET(nl_pit, "pit", pit_attr);
+
+static const struct nl_attr cs_attr[TRIB_A_CS__MAX] = {
+	[TRIB_A_CS_NAME] = TEXT("name", NAMES_TEXT_MAX),
+	[TRIB_A_CS_BYTES] = R_U32("bytes"),
+};
+SET(nl_cs, "cs", cs_attr);
 
 /* --- parsing */
 

@@ -6,15 +6,15 @@
 
 int nl_stats_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 {
-	const struct stat_text *s = NULL;
+	const struct stat_text *s;
 	struct nlattr *nest;
 	uint64_t sum;
 	int err;
 
-	while (c->at < TRIB_STAT__MAX && !(s = stat_text(c->at)))
-		c->at++;
-	if (!s)
+	c->at = stat_next(d, c->at);
+	if (c->at == STAT_NONE)
 		return 0;
+	s = stat_text(c->at);
 	err = stat_read(d, c->at, &sum);
 	if (err)
 		return err;

@@ -17,4 +17,11 @@ trib_object_\nval\()_end:
 	object 352
 	object 832
 
+	.balign 16
+	.globl names_object
+	.globl names_object_end
+names_object:
+	.incbin "bpf/names.bpf.o"
+names_object_end:
+
 	.section .note.GNU-stack,"",%progbits

@@ -10,11 +10,13 @@ DAEMON_LIBS := -lbpf -lnl-3 -ljansson
 $(DAEMON_OBJ): CPPFLAGS_ALL += $(DAEMON_CFLAGS)
 
 $(B)/userspace/daemon/objects.o: userspace/daemon/objects.S \
-		$(B)/bpf/trib-352.bpf.o $(B)/bpf/trib-832.bpf.o
+		$(B)/bpf/trib-352.bpf.o $(B)/bpf/trib-832.bpf.o \
+		$(B)/bpf/names.bpf.o
 	@mkdir -p $(@D)
 	$(CC) -I$(B) -Wa,-I$(B) -c -o $@ $<
 
-$(B)/tribd: $(DAEMON_OBJ) $(B)/userspace/daemon/objects.o
+$(B)/tribd: $(DAEMON_OBJ) $(B)/userspace/daemon/objects.o \
+		$(B)/userspace/ndn/libndn.a
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DAEMON_LIBS)
 
 ALL += $(B)/tribd
@@ -25,7 +27,8 @@ DAEMON_UNITS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,\
 
 $(DAEMON_UNITS:%=%.o): CPPFLAGS_ALL += $(DAEMON_CFLAGS)
 
-$(DAEMON_UNITS): %: %.o $(DAEMON_PARTS) $(B)/userspace/daemon/objects.o
+$(DAEMON_UNITS): %: %.o $(DAEMON_PARTS) $(B)/userspace/daemon/objects.o \
+		$(B)/userspace/ndn/libndn.a
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DAEMON_LIBS)
 

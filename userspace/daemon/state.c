@@ -15,6 +15,7 @@
 
 #include "face.h"
 #include "job.h"
+#include "names.h"
 #include "state.h"
 #include "worker.h"
 
@@ -50,6 +51,8 @@ static json_t *face_pack(const struct face *f)
 				    json_string(addr_text(&f->local, local)));
 	if (f->mac_given)
 		json_object_set_new(j, "mac", mac_pack(f->mac));
+	if (f->ndn)
+		json_object_set_new(j, "ndn", names_face_pack(f));
 	return j;
 }
 
@@ -140,6 +143,7 @@ json_t *state_pack(struct tribd *d, const void *object)
 	const struct face *f;
 	const struct job *j;
 	const struct tree *t;
+	json_t *doc;
 
 	TAILQ_FOREACH(p, &d->ports, link)
 		json_array_append_new(ports, port_pack(p));
@@ -152,11 +156,14 @@ json_t *state_pack(struct tribd *d, const void *object)
 	TAILQ_FOREACH(t, &d->trees, link)
 		if (t != object && t->job != object)
 			json_array_append_new(trees, tree_pack(t));
-	return json_pack("{s:i s:I s:o s:o s:o s:o s:o s:o}", "version",
-			 STATE_VERSION, "pool", (json_int_t)d->pool, "instance",
-			 hex_pack(d->config.instance), "netns",
-			 hex_pack(d->netns_cookie), "ports", ports, "faces",
-			 faces, "jobs", jobs, "trees", trees);
+	doc = json_pack("{s:i s:I s:o s:o s:o s:o s:o s:o}", "version",
+			STATE_VERSION, "pool", (json_int_t)d->pool, "instance",
+			hex_pack(d->config.instance), "netns",
+			hex_pack(d->netns_cookie), "ports", ports, "faces",
+			faces, "jobs", jobs, "trees", trees);
+	if (doc && d->names)
+		json_object_set_new(doc, "names", names_pack(d, object));
+	return doc;
 }
 
 static int file_write(const char *path, const json_t *doc)

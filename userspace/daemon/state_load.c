@@ -14,6 +14,7 @@
 
 #include "face.h"
 #include "job.h"
+#include "names.h"
 #include "port.h"
 #include "state.h"
 #include "tree.h"
@@ -105,8 +106,11 @@ uint64_t state_netns(const json_t *doc)
 static int face_load(struct tribd *d, const json_t *o, struct reason *why)
 {
 	const json_t *vlan = json_object_get(o, "vlan");
+	const json_t *ndn = json_object_get(o, "ndn");
+	struct names_spec names;
 	struct face_spec s = {};
 	unsigned int m[6], i;
+	int err;
 
 	if (!get_name(s.name, get_text(o, "name")) ||
 	    strlen(get_text(o, "dev")) >= IF_NAMESIZE ||
@@ -125,6 +129,12 @@ static int face_load(struct tribd *d, const json_t *o, struct reason *why)
 			       &m[1], &m[2], &m[3], &m[4], &m[5]) == 6;
 		for (i = 0; s.has_mac && i < 6; i++)
 			s.mac[i] = (uint8_t)m[i];
+	}
+	if (ndn && d->names) {
+		err = names_face_load(d, ndn, &names, why);
+		if (err)
+			return err;
+		s.names = &names;
 	}
 	return face_restore(d, &s, why);
 }
@@ -279,9 +289,12 @@ int state_restore(struct tribd *d, const json_t *doc, struct reason *why)
 		{"jobs", job_load},
 		{"trees", tree_load},
 	};
+	const json_t *names = json_object_get(doc, "names");
+	int err = names_restore(d, names, why);
 	unsigned int i, k;
-	int err;
 
+	if (err)
+		return err;
 	for (i = 0; i < sizeof(part) / sizeof(part[0]); i++) {
 		const json_t *list = json_object_get(doc, part[i].key);
 
@@ -291,5 +304,18 @@ int state_restore(struct tribd *d, const json_t *doc, struct reason *why)
 				return err;
 		}
 	}
-	return 0;
+	return names_routes_restore(d, names, why);
+}
+
+int state_restore_names(struct tribd *d, const json_t *doc, struct reason *why)
+{
+	const json_t *names = json_object_get(doc, "names");
+	const json_t *faces = json_object_get(doc, "faces");
+	int err = names_restore(d, names, why);
+	unsigned int i;
+
+	for (i = 0; !err && i < json_array_size(faces); i++)
+		if (json_object_get(json_array_get(faces, i), "ndn"))
+			err = face_load(d, json_array_get(faces, i), why);
+	return err ? err : names_routes_restore(d, names, why);
 }

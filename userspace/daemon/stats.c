@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "names.h"
 #include "nl.h"
 
 static const struct stat_text text[TRIB_STAT__MAX] = {
@@ -93,12 +94,36 @@ static const struct stat_text text[TRIB_STAT__MAX] = {
 
 const struct stat_text *stat_text(uint32_t id)
 {
+	if (id >= TRIB_STAT_NAMES)
+		return names_stat_text(id - TRIB_STAT_NAMES);
 	return id < TRIB_STAT__MAX && text[id].name ? &text[id] : NULL;
+}
+
+uint32_t stat_next(const struct tribd *d, uint32_t id)
+{
+	uint32_t end = TRIB_STAT_NAMES;
+
+	if (d->names && d->names->on)
+		end += NAMES_STAT__MAX;
+	if (id >= TRIB_STAT__MAX && id < TRIB_STAT_NAMES)
+		id = TRIB_STAT_NAMES;
+	while (id < end && !stat_text(id))
+		id = id + 1 == TRIB_STAT__MAX ? TRIB_STAT_NAMES : id + 1;
+	return id < end ? id : STAT_NONE;
+}
+
+/* The map of @id, which becomes the number there. */
+static int stat_map(const struct tribd *d, uint32_t *id)
+{
+	if (*id < TRIB_STAT_NAMES)
+		return d->map[MAP_STATS];
+	*id -= TRIB_STAT_NAMES;
+	return d->names->map[NMAP_STATS];
 }
 
 int stat_read(struct tribd *d, uint32_t id, uint64_t *sum)
 {
-	int i, cpus = libbpf_num_possible_cpus();
+	int i, cpus = libbpf_num_possible_cpus(), map = stat_map(d, &id);
 	uint64_t *v;
 
 	*sum = 0;
@@ -107,7 +132,7 @@ int stat_read(struct tribd *d, uint32_t id, uint64_t *sum)
 	v = calloc((size_t)cpus, sizeof(*v));
 	if (!v)
 		return -ENOMEM;
-	i = bpf_map_lookup_elem(d->map[MAP_STATS], &id, v) ? -errno : 0;
+	i = bpf_map_lookup_elem(map, &id, v) ? -errno : 0;
 	if (i) {
 		free(v);
 		return i;
@@ -125,10 +150,12 @@ int stat_read(struct tribd *d, uint32_t id, uint64_t *sum)
 static int reset_one(struct tribd *d, uint32_t id, const uint64_t *zeros)
 {
 	uint64_t before = 0, after = 0;
-	int tries, err = stat_read(d, id, &before);
+	int tries, err = stat_read(d, id, &before), map;
+	uint32_t row = id;
 
+	map = stat_map(d, &row);
 	for (tries = 0; !err && before && tries < 4; tries++) {
-		if (bpf_map_update_elem(d->map[MAP_STATS], &id, zeros, BPF_ANY))
+		if (bpf_map_update_elem(map, &row, zeros, BPF_ANY))
 			return -errno;
 		err = stat_read(d, id, &after);
 		if (after < before / 2)
@@ -148,7 +175,8 @@ int stat_reset(struct tribd *d)
 	zeros = calloc((size_t)cpus, sizeof(*zeros));
 	if (!zeros)
 		return -ENOMEM;
-	for (id = 0; !err && id < TRIB_STAT__MAX; id++)
+	for (id = stat_next(d, 0); !err && id != STAT_NONE;
+	     id = stat_next(d, id + 1))
 		err = reset_one(d, id, zeros);
 	free(zeros);
 	return err;

@@ -13,7 +13,13 @@ static int face_get(struct tribd *d, const char *role, const char *name,
 		    struct face **out, struct reason *why)
 {
 	*out = face_find(d, name);
-	return *out ? 0 : refuse(why, -ENOENT, "%s: no face %s", role, name);
+	if (!*out)
+		return refuse(why, -ENOENT, "%s: no face %s", role, name);
+	return addr_is_zero(&(*out)->addr)
+		       ? refuse(why, -EINVAL,
+				"%s: face %s has no address: it is for names only",
+				role, name)
+		       : 0;
 }
 
 static int unicast_get(struct tribd *d, const char *role, const char *name,

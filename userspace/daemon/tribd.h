@@ -30,6 +30,8 @@ struct tree;
 struct job;
 struct bpf_object;
 struct btf;
+struct names;
+struct names_peer;
 
 /* --- log.c: one line per event, to stderr, with a level that journald reads */
 
@@ -90,7 +92,7 @@ struct port {
 	uint32_t mtu;
 	uint8_t mac[6];
 	uint8_t mode;	  /* enum trib_xdp_mode */
-	bool clsact;	  /* trib_grow is attached */
+	bool clsact;	  /* trib_grow is attached, and names_grow if loaded */
 	bool clsact_ours; /* and we made the qdisc */
 	int link_fd;	  /* XDP link, pinned; -1: none */
 	char reason[160]; /* why not native, or not at all */
@@ -120,6 +122,7 @@ struct face {
 	 * from where the kernel forwards. NULL: no detour. */
 	const struct face *around;
 	unsigned int trees; /* uses by trees; deletion is refused */
+	struct names_peer *ndn; /* what it is to names (names.h); NULL: nothing */
 };
 
 struct job {
@@ -233,6 +236,8 @@ enum map_id {
 	MAP_POOL_TABLE,
 	MAP_POOL_MARKS,
 	MAP_POOL_FACES,
+	MAP_NAMES_IN,
+	MAP_NAMES_LEAVE,
 	MAP__MAX,
 };
 
@@ -250,6 +255,8 @@ struct options {
 	uint32_t nslots;      /* 0: default, or what is pinned */
 	uint32_t ntrees;
 	uint32_t pool; /* slots of the shared pool; 0: as nslots */
+	uint32_t names;	      /* entries of the PIT; 0: no names forwarder */
+	uint32_t names_cache; /* segments that it keeps */
 	enum log_level log;
 	bool purge;
 };
@@ -293,6 +300,7 @@ struct tribd {
 	struct attach *attach;
 	struct join *join;
 	struct deliver *deliver;
+	struct names *names; /* names.c */
 };
 
 /* --- face.c, job.c, tree.c: look-up; NULL if there is none */

@@ -81,9 +81,9 @@ static int hops_check(struct tribd *d, const struct tree_spec *s,
 		if (!f)
 			return refuse(why, -ENOENT, "hop %u: no face %s",
 				      h->relay, h->face);
-		if (addr_is_multicast(&f->addr))
+		if (addr_is_multicast(&f->addr) || addr_is_zero(&f->addr))
 			return refuse(why, -EINVAL,
-				      "hop %u: face %s has a multicast address",
+				      "hop %u: face %s has no host's address",
 				      h->relay, h->face);
 		if (addr_is_v4(&f->addr) != addr_is_v4(&s->ps))
 			return refuse(

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Names between text and rows, and what a request may ask of a face: pure.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "names.h"
+#include "userspace/ndn/ndn.h"
+
+int names_parse(const char *text, struct names_name *name, struct reason *why)
+{
+	struct ndn_name_buf buf = {};
+	enum ndn_err err = ndn_name_parse(&buf, text);
+	struct ndn_name n;
+
+	memset(name, 0, sizeof(*name));
+	if (err)
+		return refuse(why, -EINVAL, "name '%.100s': %s", text,
+			      ndn_err_text(err));
+	n = ndn_name_of(&buf);
+	name->len = n.len;
+	name->count = n.count;
+	memcpy(name->value, n.value, n.len);
+	return 0;
+}
+
+const char *names_text(const struct names_name *name, char buf[NAMES_TEXT_MAX])
+{
+	struct ndn_name n;
+
+	if (name->len > NAMES_NAME_BYTES ||
+	    ndn_name_decode(&n, name->value, name->len) ||
+	    ndn_name_text(&n, buf, NAMES_TEXT_MAX))
+		return "?";
+	return buf;
+}
+
+bool names_equal(const struct names_name *a, const struct names_name *b)
+{
+	return a->len == b->len && !memcmp(a->value, b->value, a->len);
+}
+
+/* Prefixes are of whole components, so their bytes tell. */
+bool names_below(const struct names_name *prefix, const struct names_name *n)
+{
+	return prefix->len <= n->len && prefix->count <= n->count &&
+	       !memcmp(prefix->value, n->value, prefix->len);
+}
+
+int names_prefix_parse(const struct names *n, const char *text,
+		       struct names_name *name, struct reason *why)
+{
+	int err = names_parse(text, name, why), i;
+
+	for (i = NAMES_DISTRIBUTE; n && !err && i < NAMES_MARK__MAX; i++)
+		if (name->len >= n->marker[i].len && n->marker[i].len &&
+		    !memcmp(name->value, n->marker[i].tlv, n->marker[i].len))
+			return refuse(
+				why, -EINVAL,
+				"name '%.100s' begins with a marker: leave it out, lookups are without",
+				text);
+	return err;
+}
+
+int names_marker_parse(const char *text, struct names_marker *m,
+		       struct reason *why)
+{
+	struct names_name name;
+	char path[NAMES_TEXT_MAX];
+	int err;
+
+	memset(m, 0, sizeof(*m));
+	if (!*text || strchr(text, '/') || strlen(text) >= sizeof(path) - 1)
+		return refuse(why, -EINVAL, "marker '%.60s': not one component",
+			      text);
+	path[0] = '/';
+	strcpy(path + 1, text);
+	err = names_parse(path, &name, why);
+	if (err)
+		return err;
+	if (name.len > NAMES_MARK_MAX)
+		return refuse(why, -E2BIG,
+			      "marker '%.60s': %u bytes, at most %u", text,
+			      name.len - 2, NAMES_MARK_MAX - 2);
+	m->len = name.len;
+	memcpy(m->tlv, name.value, name.len);
+	return 0;
+}
+
+const char *names_marker_text(const struct names_marker *m,
+			      char buf[NAMES_TEXT_MAX])
+{
+	struct names_name name = {.len = (uint16_t)m->len, .count = 1};
+	const char *text;
+
+	if (m->len > NAMES_MARK_MAX)
+		return "?";
+	memcpy(name.value, m->tlv, m->len);
+	text = names_text(&name, buf);
+	return *text == '/' ? text + 1 : text;
+}
+
+size_t names_prefixes_text(const struct names_prefix *p, unsigned int n)
+{
+	char buf[NAMES_TEXT_MAX];
+	size_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		sum += strlen(names_text(&p[i].name, buf)) *
+		       ((p[i].may & NAMES_MAY_SUBSCRIBE ? 1 : 0) +
+			(p[i].may & NAMES_MAY_WRITE ? 1 : 0));
+	return sum;
+}
+
+static int prefix_add(struct names_spec *s, uint8_t may,
+		      const struct names_name *name, struct reason *why)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->n; i++)
+		if (names_equal(&s->prefix[i].name, name))
+			break;
+	if (i == NAMES_PREFIXES_MAX)
+		return refuse(why, -E2BIG, "more than %u prefixes",
+			      NAMES_PREFIXES_MAX);
+	if (i == s->n) {
+		s->prefix[s->n].may = 0;
+		s->prefix[s->n++].name = *name;
+	}
+	s->prefix[i].may |= may;
+	return 0;
+}
+
+int names_spec_add(const struct names *n, struct names_spec *s, uint8_t may,
+		   const char *text, struct reason *why)
+{
+	struct names_name name;
+	int err;
+
+	if (!*text)
+		return 0;
+	err = names_prefix_parse(n, text, &name, why);
+	return err ? err : prefix_add(s, may, &name, why);
+}
+
+/* A router may all unless told otherwise. */
+static int defaults(struct names_spec *s, struct reason *why)
+{
+	static const struct names_name all;
+	uint8_t may = NAMES_MAY_SUBSCRIBE | NAMES_MAY_WRITE;
+
+	if (!s->has_port)
+		s->port = TRIB_NDN_UDP_PORT;
+	if (s->kind != TRIB_FACE_NDN_ROUTER || s->has_subscribe || s->has_write)
+		return 0;
+	return prefix_add(s, may, &all, why);
+}
+
+int names_spec_apply(const struct names_peer *p, struct names_spec *s,
+		     struct reason *why)
+{
+	uint8_t gone = (s->has_subscribe ? NAMES_MAY_SUBSCRIBE : 0) |
+		       (s->has_write ? NAMES_MAY_WRITE : 0);
+	unsigned int i;
+	int err = 0;
+
+	if (!s->has_kind)
+		s->kind = p ? p->kind : TRIB_FACE_NDN_NONE;
+	if (s->kind > TRIB_FACE_NDN_HOST)
+		return refuse(why, -ERANGE, "ndn %u: 0 (none) to 2 (host)",
+			      s->kind);
+	if (!s->kind && (s->has_port || s->n))
+		return refuse(why, -EINVAL,
+			      "ndn-port and prefixes need ndn: host or router");
+	if (!s->kind)
+		return 0;
+	if (!p) {
+		err = defaults(s, why);
+	} else if (!s->has_port) {
+		s->port = p->port;
+	}
+	for (i = 0; p && !err && i < p->n; i++)
+		if (p->prefix[i].may & ~gone)
+			err = prefix_add(s, p->prefix[i].may & ~gone,
+					 &p->prefix[i].name, why);
+	if (!err && names_prefixes_text(s->prefix, s->n) > NAMES_PREFIXES_TEXT)
+		return refuse(why, -E2BIG,
+			      "prefixes have more than %u characters",
+			      NAMES_PREFIXES_TEXT);
+	return err;
+}
