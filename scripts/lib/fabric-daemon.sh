@@ -90,8 +90,11 @@ instance_of()
 
 start_tribd()
 {
+	local args=()
+
+	[[ ! $names || ${role[$1]} != relay ]] || args=(--names "$names_entries")
 	start_daemon "$1" "$bin/tribd" --instance "$(instance_of "$1")" \
-		"${tribd_args[@]}"
+		${args[@]+"${args[@]}"} "${tribd_args[@]}"
 }
 
 # Who keeps the routes of a BCube's server.
@@ -124,12 +127,14 @@ config_of()
 
 	for child in ${below[$host]-}; do
 		echo "face add $child dev ${top_dev[$child]}" \
-		     "addr ${up_addr[$child]}$(face_port "$child")$(face_options)"
+		     "addr ${up_addr[$child]}$(face_port "$child")$(face_options)$(
+			face_names "$host" "$child")"
 		tree+=" child $child${rank[$child]:+:${rank[$child]}}"
 	done
 	if [[ ${parent[$host]-} ]]; then
 		echo "face add up dev ${up_dev[$host]}" \
-		     "addr ${top_addr[$host]}$(face_options)"
+		     "addr ${top_addr[$host]}$(face_options)$(
+			face_names "$host" up)"
 		tree+=" parent up index ${place[$host]}"
 	fi
 	[[ ! ${rank[$host]-} ]] || tree+=" local ${rank[$host]}"
@@ -141,6 +146,7 @@ config_of()
 	echo "job add $job id 1 world $world cookie $cookie window $window" \
 	     "timeout $timeout${plan_rate:+ rate $plan_rate}"
 	echo "$tree"
+	[[ ! $names || ${role[$host]} != relay ]] || config_of_names "$host"
 }
 
 # The rows of all servers, as a plan has them: made once.
@@ -173,7 +179,7 @@ write_env()
 			"$job" rank "${rank[$host]}")
 	fi
 	{
-		[[ $plain ]] || echo "TRIB_JOB=$name_of_job"
+		[[ $plain ]] || is_planned || echo "TRIB_JOB=$name_of_job"
 		echo "TRIB_RANK=${rank[$host]}"
 		echo "TRIB_WORLD=$world"
 		echo "RANK=${rank[$host]}"

@@ -82,12 +82,14 @@ parse_up()
 		--one-nic) one_nic=1; continue ;;
 		--plain) plain=1; continue ;;
 		--no-rate) no_rate=1; continue ;;
+		--names) names=1; continue ;;
 		-*) (($#)) || die -2 "$o: no value (or no such option)" ;;
 		*) die -2 "up: '$o' is not an option" ;;
 		esac
 		case $o in
 		--workers) workers=$(integer "$o" "$1" 1 64) ;;
 		--racks) racks=$(integer "$o" "$1" 2 16) ;;
+		--ps-host) ps_at=$(integer "$o" "$1" 0 16) ;;
 		--n) bcube_n=$(integer "$o" "$1" 2 16) ;;
 		--k) bcube_k=$(integer "$o" "$1" 1 6) ;;
 		--mtu) mtu=$(integer "$o" "$1" 576 9000) ;;
@@ -121,6 +123,7 @@ check_up()
 			die -2 "$racks racks of $workers are more than 250 hosts"
 	fi
 	[[ $kind != bcube ]] || check_bcube
+	[[ ! $names && ! $ps_at ]] || check_names
 	[[ $kind == file || ! $no_rate ]] || die -2 "--no-rate needs a file"
 	! is_planned || check_planned
 	# tribd's own choice leaves room for IPv6.
@@ -140,7 +143,7 @@ check_planned()
 	for o in "${given[@]}"; do
 		case $o in
 		--mtu | --queue | --loss | --dup | --reorder | --values | \
-			--slots | --log | --plain | --no-rate) ;;
+			--slots | --log | --plain | --no-rate | --names) ;;
 		--rate)
 			[[ $kind != file ]] ||
 				die -2 "--rate: the links of $spec have theirs"
@@ -148,6 +151,26 @@ check_planned()
 		*) die -2 "$o does not go with $kind" ;;
 		esac
 	done
+}
+
+check_names()
+{
+	[[ $names ]] || die -2 "--ps-host needs --names"
+	[[ ! $plain ]] || die -2 "--names: with --plain there are no daemons"
+	case $kind in
+	star) ;;
+	tree)
+		((${ps_at:=0} <= racks)) ||
+			die -2 "--ps-host: there is no relay r$ps_at"
+		return
+		;;
+	two-tier)
+		[[ $spec =~ ^[0-9]+,[0-9]+,[0-9]+$ ]] ||
+			die -2 "--names: two-tier RACKS,HOSTS,PS; where is the PS?"
+		;;
+	*) die -2 "--names goes with star, tree and two-tier" ;;
+	esac
+	[[ ! $ps_at ]] || die -2 "--ps-host goes with tree"
 }
 
 check_bcube()

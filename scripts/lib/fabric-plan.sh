@@ -13,13 +13,13 @@
 hosts=()		# in the order in which they come up: relays first
 links=()		# "HOST DEVICE HOST DEVICE"
 speeds=()		# of links, bit/s; 0: not shaped
-declare -A role=()	# relay, worker, switch (a bridge); of a topology: host,
-			# relay, router
+declare -A role=()	# relay, worker, switch (a bridge), server (the PS of names,
+			# without tribd); of a topology: host, relay, router
 declare -A forwards=()	# 1: passes on what is not for it
 declare -A parent=()	# the relay above
 declare -A below=()	# the children, in order
 declare -A place=()	# index among them
-declare -A rank=()	# of workers
+declare -A rank=()	# of workers; of a topology: of hosts that names lead to
 declare -A up_dev=()	# device towards the parent,
 declare -A up_addr=()	# its address,
 declare -A top_dev=()	# and those of the parent's end
@@ -55,12 +55,20 @@ add_addr() { addrs[$1]+="$(ip_dev "$2") $3/$(net_length),"; }
 # child, as host NUMBER of network NET.
 add_child()
 {
-	local relay=$1 child=$3 kin
+	local kin
 
 	read -ra kin <<<"${below[$1]-}"
-	place[$child]=${#kin[@]}
-	below[$relay]+="$child "
-	parent[$child]=$relay
+	place[$3]=${#kin[@]}
+	below[$1]+="$3 "
+	add_leaf "$@"
+}
+
+# add_leaf: the same, but it has no part in the tree.
+add_leaf()
+{
+	local child=$3
+
+	parent[$child]=$1
 	top_dev[$child]=$2
 	top_addr[$child]=$(address "$5" 1)
 	up_dev[$child]=$4
@@ -82,6 +90,16 @@ plan_star()
 		add_child r0 "p$k" "w$k" eth0 "$k" 2
 		add_addr r0 "p$k" "${top_addr[w$k]}"
 	done
+	[[ ! $names ]] || plan_ps r0 "p$workers" "$workers"
+}
+
+# plan_ps RELAY DEVICE NET: the host that /ps leads to.
+plan_ps()
+{
+	add_host ps server
+	links+=("$1 $2 ps eth0")
+	add_leaf "$1" "$2" ps eth0 "$3" 2
+	add_addr "$1" "$2" "${top_addr[ps]}"
 }
 
 # All behind one port of the relay, and a switch.
@@ -98,6 +116,10 @@ plan_one_nic()
 		links+=("s0 p$k w$k eth0")
 		add_child r0 p0 "w$k" eth0 0 $((k + 2))
 	done
+	[[ $names ]] || return 0
+	add_host ps server
+	links+=("s0 p$workers ps eth0")
+	add_leaf r0 p0 ps eth0 0 $((workers + 2))
 }
 
 # A core relay, rack relays below it, workers below those.
@@ -123,6 +145,10 @@ plan_tree()
 			nets[r$r]+="$(address "$net" 0)/$(net_length),"
 		done
 	done
+	[[ $names ]] || return 0
+	net=$((racks + w))
+	plan_ps "r$ps_at" "p$((ps_at ? workers : racks))" "$net"
+	((ps_at == 0)) || nets[r$ps_at]+="$(address "$net" 0)/$(net_length),"
 }
 
 # bcube_digit SERVER LEVEL
@@ -218,6 +244,7 @@ plan_topology()
 		esac
 	done <<<"$table"
 	[[ "${up_addr[*]}" != *:* ]] || ipv6=1
+	[[ ! $names ]] || plan_names
 }
 
 plan()

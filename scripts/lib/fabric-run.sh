@@ -32,8 +32,11 @@ start_worker()
 # in_worker HOST NAME=VALUE... COMMAND...: becomes the command.
 in_worker()
 {
+	local env
+
+	mapfile -t env < <(names_env "$1")
 	exec nsenter --net="/run/netns/$(ns_of "$1")" -- \
-		env "PATH=$bin:$PATH" "${@:2}"
+		env "PATH=$bin:$PATH" ${env[@]+"${env[@]}"} "${@:2}"
 }
 
 signal_workers()
@@ -78,6 +81,8 @@ choose_job()
 	env_dir=$state
 	is_planned || [[ $run_job ]] || return 0
 	mapfile -t list < <(applied_jobs)
+	# No job at all: those that have names.
+	[[ $run_job || ! $names ]] || ((${#list[@]})) || return 0
 	[[ $run_job ]] || ((${#list[@]} == 1)) ||
 		die -2 "run: ${#list[@]} jobs: --job says which"
 	run_job=${run_job:-${list[0]}}
@@ -88,7 +93,7 @@ choose_job()
 all_workers()
 {
 	if [[ $env_dir == "$state" ]]; then
-		hosts_of worker
+		own_workers
 	else
 		cat "$env_dir/workers"
 	fi

@@ -12,14 +12,17 @@
 #include "schema.h"
 
 extern const struct cli_object object_status, object_face, object_job,
-	object_tree, object_group, object_stats, object_watch, object_doctor,
-	object_plan, object_apply, object_batch, object_help;
+	object_tree, object_group, object_fib, object_pit, object_cs,
+	object_strategy, object_stats, object_watch, object_doctor, object_plan,
+	object_apply, object_batch, object_help;
 
 const struct cli_object *const cli_objects[] = {
-	&object_status, &object_face,  &object_job,   &object_tree,
-	&object_group,	&object_stats, &object_watch, &object_doctor,
-	&object_plan,	&object_apply, &object_batch, &object_help,
-	NULL,
+	&object_status, &object_face,  &object_job,
+	&object_tree,	&object_group, &object_fib,
+	&object_pit,	&object_cs,    &object_strategy,
+	&object_stats,	&object_watch, &object_doctor,
+	&object_plan,	&object_apply, &object_batch,
+	&object_help,	NULL,
 };
 
 static void note(struct cli *c, const char *fmt, va_list ap)
@@ -81,6 +84,7 @@ static int request(struct cli *c, struct nl_msg *msg, client_fn fn, void *arg)
 		}
 	}
 	err = client_request(c->client, msg, fn, arg);
+	c->refused = err;
 	nlmsg_free(msg);
 	return err ? cli_error(c, "%s", client_text(c->client)) : CLI_OK;
 }
@@ -128,6 +132,29 @@ int cli_fetch_all(struct cli *c, int cmd, int top, json_t **out)
 
 	*out = NULL;
 	return msg ? cli_fetch(c, msg, top, out) : CLI_ERROR;
+}
+
+int cli_fetch_below(struct cli *c, int cmd, int top, int attr, int argc,
+		    char **argv, json_t **out)
+{
+	const struct arg name = ARG_ROW(NULL, "PREFIX", ARG_PREFIX, attr, 0);
+	struct nl_msg *msg = cli_message(c, cmd, NLM_F_DUMP);
+	struct nlattr *nest;
+	int err = CLI_OK;
+
+	*out = NULL;
+	if (!msg)
+		return CLI_ERROR;
+	if (argc > 0) {
+		nest = nla_nest_start(msg, top);
+		err = parse_args(c, argc, argv, &name, 1, msg, NULL);
+		nla_nest_end(msg, nest);
+	}
+	if (err) {
+		nlmsg_free(msg);
+		return err;
+	}
+	return cli_fetch(c, msg, top, out);
 }
 
 /* Exact, or the only one that begins so; -1: none, -2: several. */

@@ -32,6 +32,7 @@ enum cli_code {
  * @batch:  commands come from a batch: nothing may run for ever.
  * @result: under -j: what the command answered.
  * @error:  one line about what went wrong.
+ * @refused: -errno of the last request that failed, 0 if it did not.
  */
 struct cli {
 	struct client *client;
@@ -40,6 +41,7 @@ struct cli {
 	bool batch;
 	json_t *result;
 	char error[1024];
+	int refused;
 };
 
 /**
@@ -108,6 +110,10 @@ int cli_fetch(struct cli *c, struct nl_msg *msg, int top, json_t **out);
 /* The same for all objects of a kind. */
 int cli_fetch_all(struct cli *c, int cmd, int top, json_t **out);
 
+/* And for those below a name, attribute @attr, if the command line has one. */
+int cli_fetch_below(struct cli *c, int cmd, int top, int attr, int argc,
+		    char **argv, json_t **out);
+
 /**
  * struct cli_kind - a kind of objects that tribd keeps
  * @get:     command that fetches one or all of them.
@@ -147,6 +153,16 @@ int kind_change(struct cli *c, const struct cli_kind *k, int cmd, int argc,
 		char **argv, const struct kind_args *args);
 /* show [NAME] */
 int kind_show(struct cli *c, const struct cli_kind *k, int argc, char **argv);
+
+/* names.c: whether the names forwarder is on: *@out is NULL, or what it says.
+ * Returns enum cli_code. */
+int names_look(struct cli *c, json_t **out);
+/* Take its counters out of @stats. */
+json_t *names_take_stats(json_t *stats);
+/* Is it one to the forwarder? */
+bool names_is_face(const json_t *face);
+/* "host", "router", with the port if it is another one; "-": nothing. */
+void names_face_text(const json_t *face, char *buf, size_t size);
 
 /* cmd_help.c */
 int help_all(struct cli *c);

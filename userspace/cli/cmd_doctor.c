@@ -109,6 +109,7 @@ static void look_again(struct doctor *d, double since)
 	} else {
 		doctor_workers(d, trees, (now_ms() - since) / 1e3);
 		doctor_counters(d, stats, (now_ms() - since) / 1e3);
+		doctor_entries(d);
 	}
 	json_decref(stats);
 	json_decref(trees);
@@ -125,6 +126,7 @@ static void examine(struct doctor *d)
 	if (d->peer || !d->status)
 		return;
 	doctor_jobs(d);
+	doctor_names(d);
 	look_again(d, since);
 }
 
@@ -179,6 +181,8 @@ static int cmd_doctor(struct cli *c, int argc, char **argv)
 	json_decref(d.jobs);
 	json_decref(d.trees);
 	json_decref(d.stats);
+	json_decref(d.names);
+	json_decref(d.pit);
 	json_decref(c->result);
 	c->result = NULL;
 	if (c->json)

@@ -51,11 +51,11 @@ int help_all(struct cli *c)
 	if (!c->json) {
 		puts("trib [-j | -p] [-V] OBJECT [COMMAND [ARGUMENTS]]\n");
 		for (i = 0; cli_objects[i]; i++) {
-			printf("  %-8s", cli_objects[i]->name);
+			printf("  %-9s", cli_objects[i]->name);
 			for (k = 0; k < cli_objects[i]->ncmds; k++)
 				printf("%s%s", k ? " | " : "",
 				       cli_objects[i]->cmds[k].name);
-			printf("\n          %s\n", cli_objects[i]->text);
+			printf("\n           %s\n", cli_objects[i]->text);
 		}
 	}
 	return out_value(

@@ -2,6 +2,7 @@
 /*
  * trib stats: counters of the data plane, and what each means.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
@@ -11,12 +12,13 @@ static const struct out_col table[] = {
 	{.key = "value", .right = true},
 	{.title = "meaning", .key = "text"},
 };
+#define NCOLS (sizeof(table) / sizeof(table[0]))
 
 /* People look for what happened; scripts want every counter. */
 static int stats_show(struct cli *c, int argc, char **argv)
 {
 	bool all = argc > 0 && !strcmp(argv[0], "all");
-	json_t *stats;
+	json_t *stats, *names;
 	size_t i;
 	int err;
 
@@ -29,7 +31,17 @@ static int stats_show(struct cli *c, int argc, char **argv)
 	for (i = json_array_size(stats); !all && !c->json && i-- > 0;)
 		if (!jnum(json_array_get(stats, i), "value"))
 			json_array_remove(stats, i);
-	return out_table(c, stats, table, sizeof(table) / sizeof(table[0]));
+	if (c->json)
+		return out_table(c, stats, table, NCOLS);
+	names = names_take_stats(stats);
+	out_print_table(stdout, "", stats, table, NCOLS);
+	if (json_array_size(names)) {
+		printf("\nNames forwarder\n");
+		out_print_table(stdout, "", names, table, NCOLS);
+	}
+	json_decref(names);
+	json_decref(stats);
+	return CLI_OK;
 }
 
 static int stats_reset(struct cli *c, int argc, char **argv)

@@ -52,6 +52,9 @@ static int look(struct cli *c, struct watch_sample *s)
 	if (!err)
 		err = cli_fetch_all(c, TRIB_CMD_STATS_GET, TRIB_A_STAT,
 				    &s->stats);
+	if (!err)
+		err = names_look(c, &s->names);
+	s->names_stats = names_take_stats(s->stats);
 	s->seconds = monotonic();
 	if (err)
 		watch_free(s);
@@ -190,6 +193,7 @@ static void show(FILE *f, const json_t *r)
 	size_t i;
 
 	show_host(f, r);
+	watch_show_names(f, json_object_get(r, "names"));
 	show_jobs(f, r);
 	json_array_foreach(json_object_get(r, "trees"), i, tree) {
 		one = json_pack("[O]", tree);

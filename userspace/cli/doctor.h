@@ -27,6 +27,8 @@ enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_FAIL };
  * @jobs:   jobs,
  * @trees:  trees, and
  * @stats:  counters when the examination began.
+ * @names:  what the names forwarder said; NULL: it is off.
+ * @pit:    array of its entries when the examination began.
  */
 struct doctor {
 	struct cli *c;
@@ -40,6 +42,8 @@ struct doctor {
 	json_t *jobs;
 	json_t *trees;
 	json_t *stats;
+	json_t *names;
+	json_t *pit;
 };
 
 /**
@@ -72,5 +76,16 @@ int doctor_wiring(struct doctor *d);
 void doctor_jobs(struct doctor *d);
 void doctor_workers(struct doctor *d, json_t *trees, double seconds);
 void doctor_counters(struct doctor *d, const json_t *later, double seconds);
+/* One of them, at two looks; @now: only if it grows while we look. True if it was
+ * noted. */
+bool doctor_counter(struct doctor *d, int state, bool now, const char *remedy,
+		    const json_t *before, const json_t *stat, double seconds);
+
+/* doctor_names.c: the names forwarder; a second later its entries and
+ * counters. */
+void doctor_names(struct doctor *d);
+void doctor_entries(struct doctor *d);
+bool doctor_names_counters(struct doctor *d, const json_t *later,
+			   double seconds);
 
 #endif /* TRIB_CLI_DOCTOR_H */

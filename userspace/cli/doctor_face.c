@@ -185,14 +185,29 @@ static bool in_running_tree(const struct doctor *d, const char *name)
 	return false;
 }
 
+/* Not for trees: nobody there need know of them. */
+static bool for_names(const struct face *f)
+{
+	return names_is_face(f->json) && !jnum(f->json, "trees");
+}
+
 static void judge_port(struct doctor *d, const struct face *f,
 		       const struct probe *p)
 {
 	bool relay = p->port == TRIB_UDP_PORT;
 
+	/* NDN over Ethernet has none. */
+	if (!p->port)
+		return;
 	if (p->err != ECONNREFUSED)
 		doctor_note(d, DOCTOR_OK, "port", f->name, NULL,
 			    "UDP port %u does not refuse", p->port);
+	else if (for_names(f))
+		doctor_note(
+			d, DOCTOR_WARN, "port", f->name,
+			"start the program that speaks NDN there, bound to this port",
+			"nothing listens on UDP port %u of %s", p->port,
+			jstr(f->json, "addr"));
 	else if (relay && !f->known)
 		doctor_note(
 			d, DOCTOR_WARN, "port", f->name,
@@ -267,7 +282,7 @@ static void prepare(const struct doctor *d, const struct face *f,
 	p[2].kind = PROBE_PORT;
 	p[0].size = face_v4(f) ? 84 : 104;
 	p[1].size = full_packet(d, f);
-	p[2].port = (uint16_t)jnum(f->json, "port");
+	p[2].port = (uint16_t)jnum(f->json, for_names(f) ? "ndn_port" : "port");
 	for (i = 0; i < 3; i++) {
 		memcpy(p[i].addr, f->addr, 16);
 		p[i].scope = (uint32_t)face_scope(f);

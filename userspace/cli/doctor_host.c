@@ -31,6 +31,8 @@ static int fetch_lists(struct doctor *d)
 	if (!err)
 		err = cli_fetch_all(c, TRIB_CMD_STATS_GET, TRIB_A_STAT,
 				    &d->stats);
+	if (!err)
+		err = names_look(c, &d->names);
 	return err;
 }
 

@@ -188,6 +188,25 @@ static const struct {
 	 "something on the way adds IP options or extension headers"},
 };
 
+/* Noted if it has grown. What has stopped may be what somebody has mended. */
+bool doctor_counter(struct doctor *d, int state, bool now, const char *remedy,
+		    const json_t *before, const json_t *stat, double seconds)
+{
+	uint64_t was = jnum(before, "value"), is = jnum(stat, "value");
+	char rate[32];
+
+	if (!is || (is <= was && now))
+		return false;
+	out_rate((double)(is > was ? is - was : 0) / seconds, rate,
+		 sizeof(rate));
+	doctor_note(d, is > was ? state : DOCTOR_WARN, "counter",
+		    jstr(stat, "name"), remedy,
+		    is > was ? "%llu, growing by %s/s: %s"
+			     : "%llu, not growing now (%s/s): %s",
+		    (unsigned long long)is, rate, jstr(stat, "text"));
+	return true;
+}
+
 static const json_t *find(const json_t *list, int id)
 {
 	const json_t *v;
@@ -201,28 +220,15 @@ static const json_t *find(const json_t *list, int id)
 
 void doctor_counters(struct doctor *d, const json_t *later, double seconds)
 {
-	const json_t *stat;
-	uint64_t was, is;
-	char rate[32];
 	bool any = false;
 	size_t i;
 
-	for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
-		stat = find(later, signs[i].stat);
-		was = jnum(find(d->stats, signs[i].stat), "value");
-		is = jnum(stat, "value");
-		if (!is || (is <= was && signs[i].now))
-			continue;
-		any = true;
-		out_rate((double)(is > was ? is - was : 0) / seconds, rate,
-			 sizeof(rate));
-		/* What has stopped may be what somebody has mended. */
-		doctor_note(d, is > was ? signs[i].state : DOCTOR_WARN,
-			    "counter", jstr(stat, "name"), signs[i].remedy,
-			    is > was ? "%llu, growing by %s/s: %s"
-				     : "%llu, not growing now (%s/s): %s",
-			    (unsigned long long)is, rate, jstr(stat, "text"));
-	}
+	for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+		any |= doctor_counter(d, signs[i].state, signs[i].now,
+				      signs[i].remedy,
+				      find(d->stats, signs[i].stat),
+				      find(later, signs[i].stat), seconds);
+	any |= doctor_names_counters(d, later, seconds);
 	if (!any)
 		doctor_note(d, DOCTOR_OK, "counters", "", NULL,
 			    "none that means trouble");

@@ -105,7 +105,7 @@ static int put_number(struct cli *c, const struct arg *a, const char *s,
 static int put_other(struct cli *c, const struct arg *a, const char *s,
 		     struct nl_msg *msg)
 {
-	uint32_t uid;
+	uint32_t uid, ms;
 	uint64_t v;
 
 	switch (a->kind) {
@@ -123,6 +123,14 @@ static int put_other(struct cli *c, const struct arg *a, const char *s,
 				"%s \"%s\" is not a rate in bit/s like 10G or 500M",
 				a->word, s);
 		return nla_put_u64(msg, a->attr, v);
+	case ARG_TIME:
+		if (parse_time(s, (uint32_t)a->min, (uint32_t)a->max, &ms))
+			return cli_error(
+				c,
+				"%s \"%s\" is not a time like 30s or 500ms, from %llums to %llus",
+				a->word, s, (unsigned long long)a->min,
+				(unsigned long long)a->max / 1000);
+		return nla_put_u32(msg, a->attr, ms);
 	default:
 		if (parse_uid(s, &uid))
 			return cli_error(c, "%s \"%s\" is not a user", a->word,
@@ -263,6 +271,13 @@ static int put_arg(struct cli *c, const struct arg *a, const char *s, int order,
 	case ARG_RANKS:
 		err = put_ranks(c, a, s, msg);
 		break;
+	case ARG_PREFIX:
+	case ARG_PREFIXES:
+	case ARG_MARK:
+	case ARG_NDN:
+	case ARG_NDN_PORT:
+		err = parse_put_names(c, a, s, order, msg);
+		break;
 	default:
 		err = put_other(c, a, s, msg);
 	}
@@ -293,13 +308,16 @@ static int take_values(struct cli *c, int *argc, char ***argv,
 	if (*argc < 1)
 		return cli_usage(c, "%s needs %s", a->word, a->value);
 	do {
+		if (*order < 0)
+			return cli_usage(c, "%s none stands alone, not with %s",
+					 a->word, **argv);
 		if (*order >= TRIB_CHILDREN_MAX)
 			return cli_error(c, "more than %d of %s at \"%s\"",
 					 TRIB_CHILDREN_MAX, a->word, **argv);
 		err = put_arg(c, a, **argv, *order, msg);
 		if (err)
 			return err;
-		++*order;
+		*order = parse_is_none(a, **argv) ? -1 : *order + 1;
 		--*argc;
 		++*argv;
 	} while ((a->flags & ARG_LIST) && *argc > 0 &&

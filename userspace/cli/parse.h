@@ -31,6 +31,9 @@ int parse_uid(const char *s, uint32_t *out);
 int parse_seconds(const char *s, uint32_t min_ms, uint32_t max_ms,
 		  uint32_t *out);
 
+/* "30s", "1.5s", "500ms" or "2m" to milliseconds. */
+int parse_time(const char *s, uint32_t min_ms, uint32_t max_ms, uint32_t *out);
+
 /* True if @s may name something: graphic ASCII, not beginning with "-". */
 bool parse_name_ok(const char *s, size_t len);
 
@@ -44,12 +47,18 @@ enum arg_kind {
 	ARG_HEX,
 	ARG_RATE,
 	ARG_UID,
-	ARG_CHILD, /* FACE[:RANK] */
-	ARG_LOCAL, /* RANK[:INDEX], or RANK[:PORT] */
-	ARG_HOP,   /* RELAY:FACE */
-	ARG_HOST,  /* ADDR[:PORT]; attr + 1 is the port, if one is given */
-	ARG_RANKS, /* 0-3,8 */
-	ARG_FLAG,  /* the keyword alone */
+	ARG_CHILD,    /* FACE[:RANK] */
+	ARG_LOCAL,    /* RANK[:INDEX], or RANK[:PORT] */
+	ARG_HOP,      /* RELAY:FACE */
+	ARG_HOST,     /* ADDR[:PORT]; attr + 1 is the port, if one is given */
+	ARG_RANKS,    /* 0-3,8 */
+	ARG_FLAG,     /* the keyword alone */
+	ARG_TIME,     /* 30s, 500ms; becomes milliseconds, u32 */
+	ARG_PREFIX,   /* /ps/job: a name, or what names begin with */
+	ARG_PREFIXES, /* the same, or "none" alone: an empty list */
+	ARG_MARK,     /* one component of a name */
+	ARG_NDN,      /* host, router, none */
+	ARG_NDN_PORT, /* 1 to 65535, ether */
 };
 
 /**
@@ -82,6 +91,13 @@ struct arg {
 	{                                                                      \
 		word, value, kind, attr, min, max, flags                       \
 	}
+
+/* parse_names.c: one of the last five kinds, the @order-th of its keyword. As
+ * nla_put(), or enum cli_code. */
+int parse_put_names(struct cli *c, const struct arg *a, const char *s,
+		    int order, struct nl_msg *msg);
+/* Whether @s says that the list is empty. */
+bool parse_is_none(const struct arg *a, const char *s);
 
 #define ARG_NEEDED (1u << 0)
 #define ARG_LIST (1u << 1)

@@ -159,26 +159,55 @@ int parse_uid(const char *s, uint32_t *out)
 	return 0;
 }
 
+/* Thousandths of a number, and what stands behind it; what is too large for
+ * anybody stays so. */
+static int thousandths(const char *s, uint64_t *out, const char **end)
+{
+	uint64_t whole = 0, part = 0, unit = 100;
+
+	if (!isdigit((unsigned char)*s))
+		return -EINVAL;
+	for (; isdigit((unsigned char)*s); s++)
+		if (whole <= UINT32_MAX)
+			whole = whole * 10 + (uint64_t)(*s - '0');
+	if (*s == '.') {
+		if (!isdigit((unsigned char)*++s))
+			return -EINVAL;
+		for (; isdigit((unsigned char)*s); s++, unit /= 10)
+			part += (uint64_t)(*s - '0') * unit;
+	}
+	*out = whole * 1000 + part;
+	*end = s;
+	return 0;
+}
+
 int parse_seconds(const char *s, uint32_t min_ms, uint32_t max_ms,
 		  uint32_t *out)
 {
-	uint64_t whole = 0, ms = 0, unit = 100;
-	const char *p = s;
+	uint64_t ms;
 
-	if (!isdigit((unsigned char)*p))
+	if (thousandths(s, &ms, &s) || *s)
 		return -EINVAL;
-	for (; isdigit((unsigned char)*p); p++)
-		if (whole <= max_ms)
-			whole = whole * 10 + (uint64_t)(*p - '0');
-	if (*p == '.') {
-		if (!isdigit((unsigned char)*++p))
-			return -EINVAL;
-		for (; isdigit((unsigned char)*p); p++, unit /= 10)
-			ms += (uint64_t)(*p - '0') * unit;
-	}
-	if (*p)
+	if (ms < min_ms || ms > max_ms)
+		return -ERANGE;
+	*out = (uint32_t)ms;
+	return 0;
+}
+
+int parse_time(const char *s, uint32_t min_ms, uint32_t max_ms, uint32_t *out)
+{
+	uint64_t v, ms;
+
+	if (thousandths(s, &v, &s))
 		return -EINVAL;
-	ms += whole * 1000;
+	if (!strcmp(s, "s"))
+		ms = v;
+	else if (!strcmp(s, "m"))
+		ms = v * 60;
+	else if (!strcmp(s, "ms") && v % 1000 == 0)
+		ms = v / 1000;
+	else
+		return -EINVAL;
 	if (ms < min_ms || ms > max_ms)
 		return -ERANGE;
 	*out = (uint32_t)ms;

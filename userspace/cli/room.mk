@@ -5,9 +5,11 @@ CLI_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/cli/*.c))
 CLI_PARTS := $(filter-out $(B)/userspace/cli/main.o,$(CLI_OBJ))
 # Where trib-ps has its jobs.
 CLI_PARTS += $(B)/userspace/ps/where.o
+# Names as text. (Its room comes after this one.)
+CLI_PARTS += $(B)/userspace/ndn/libndn.a
 CLI_CFLAGS := $(shell pkg-config --cflags libnl-3.0 jansson 2>/dev/null || \
 	echo -I/usr/include/libnl3)
-CLI_LIBS := -lnl-3 -ljansson
+CLI_LIBS := -lnl-3 -ljansson -lsodium
 
 $(CLI_OBJ): CPPFLAGS_ALL += $(CLI_CFLAGS)
 
@@ -24,7 +26,7 @@ $(CLI_UNITS:%=%.o): CPPFLAGS_ALL += $(CLI_CFLAGS)
 $(CLI_UNITS): %: %.o $(CLI_PARTS)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS) -lpthread
 
-CHECK_TESTS += $(CLI_UNITS) tests/netns/cli.t
+CHECK_TESTS += $(CLI_UNITS) tests/netns/cli.t tests/netns/cli_names.t
 
 # Man pages, where there is something to make them with.
 RST2MAN ?= $(shell command -v rst2man)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the tables of attributes (see schema.h) and the decoder they drive.
+ * Owns how attributes become JSON, by the tables of schema_tables.c: see
+ * schema.h.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -16,139 +17,6 @@
 #include "uapi/trib.h"
 #include "uapi/trib_wire.h"
 #include "schema.h"
-
-static const struct schema_attr status_attrs[] = {
-	{TRIB_A_STATUS_VERSION, KIND_STRING, "version", false},
-	{TRIB_A_STATUS_INSTANCE, KIND_STRING, "instance", false},
-	{TRIB_A_STATUS_ABI, KIND_U32, "abi", false},
-	{TRIB_A_STATUS_PID, KIND_U32, "pid", false},
-	{TRIB_A_STATUS_UPTIME_MS, KIND_U64, "uptime_ms", false},
-	{TRIB_A_STATUS_ADOPTED, KIND_BOOL, "adopted", false},
-	{TRIB_A_STATUS_NVAL, KIND_U32, "nval", false},
-	{TRIB_A_STATUS_SLOTS, KIND_U32, "slots", false},
-	{TRIB_A_STATUS_SLOTS_USED, KIND_U32, "slots_used", false},
-	{TRIB_A_STATUS_MODULE, KIND_BOOL, "module", false},
-	{TRIB_A_STATUS_FACES, KIND_U32, "faces", false},
-	{TRIB_A_STATUS_JOBS, KIND_U32, "jobs", false},
-	{TRIB_A_STATUS_TREES, KIND_U32, "trees", false},
-	{TRIB_A_STATUS_WORKERS, KIND_U32, "workers", false},
-	{TRIB_A_STATUS_POOL, KIND_U32, "pool", false},
-};
-
-static const struct schema_attr face_attrs[] = {
-	{TRIB_A_FACE_NAME, KIND_STRING, "name", false},
-	{TRIB_A_FACE_IFNAME, KIND_STRING, "ifname", false},
-	{TRIB_A_FACE_IFINDEX, KIND_U32, "ifindex", false},
-	{TRIB_A_FACE_ADDR, KIND_ADDR, "addr", false},
-	{TRIB_A_FACE_MAC, KIND_MAC, "mac", false},
-	{TRIB_A_FACE_PORT, KIND_U16, "port", false},
-	{TRIB_A_FACE_LOCAL_ADDR, KIND_ADDR, "local_addr", false},
-	{TRIB_A_FACE_VLAN, KIND_U16, "vlan", false},
-	{TRIB_A_FACE_VLAN_INNER, KIND_U16, "vlan_inner", false},
-	{TRIB_A_FACE_XDP_MODE, KIND_XDP, "xdp_mode", false},
-	{TRIB_A_FACE_LOCAL_MAC, KIND_MAC, "local_mac", false},
-	{TRIB_A_FACE_MTU, KIND_U32, "mtu", false},
-	{TRIB_A_FACE_TREES, KIND_U32, "trees", false},
-	{TRIB_A_FACE_REASON, KIND_STRING, "reason", false},
-};
-
-static const struct schema_attr job_attrs[] = {
-	{TRIB_A_JOB_NAME, KIND_STRING, "name", false},
-	{TRIB_A_JOB_ID, KIND_U16, "id", false},
-	{TRIB_A_JOB_COOKIE, KIND_HEX, "cookie", false},
-	{TRIB_A_JOB_WORLD, KIND_U32, "world", false},
-	{TRIB_A_JOB_WINDOW, KIND_U32, "window", false},
-	{TRIB_A_JOB_OWNER, KIND_U32, "owner", false},
-	{TRIB_A_JOB_TIMEOUT_MS, KIND_U32, "timeout_ms", false},
-	{TRIB_A_JOB_RATE, KIND_U64, "rate", false},
-	{TRIB_A_JOB_TREES, KIND_U32, "trees", false},
-	{TRIB_A_JOB_ATTACHED, KIND_U32, "attached", false},
-};
-
-static const struct schema_attr tree_attrs[] = {
-	{TRIB_A_TREE_ID, KIND_U16, "id", false},
-	{TRIB_A_TREE_JOB, KIND_STRING, "job", false},
-	{TRIB_A_TREE_CHILD, KIND_CHILD, "children", true},
-	{TRIB_A_TREE_PARENT, KIND_STRING, "parent", false},
-	{TRIB_A_TREE_UP_CHILD, KIND_U16, "up_child", false},
-	{TRIB_A_TREE_LOCAL, KIND_CHILD, "local", true},
-	{TRIB_A_TREE_DOWN, KIND_STRING, "down", true},
-	{TRIB_A_TREE_EPOCH, KIND_U32, "epoch", false},
-	{TRIB_A_TREE_SLOT0, KIND_U32, "slot0", false},
-	{TRIB_A_TREE_SLOTS, KIND_U32, "slots", false},
-	{TRIB_A_TREE_GROUP_DOWN, KIND_U32, "group_down", false},
-	{TRIB_A_TREE_GROUP_ALL, KIND_U32, "group_all", false},
-	{TRIB_A_TREE_GROUP_UP, KIND_U32, "group_up", false},
-	{TRIB_A_TREE_JOINED, KIND_BITS, "joined", false},
-	{TRIB_A_TREE_RELAY, KIND_U16, "relay", false},
-	{TRIB_A_TREE_NEXT, KIND_U16, "next", false},
-	{TRIB_A_TREE_WORKERS, KIND_RANKS, "workers", false},
-	{TRIB_A_TREE_CAP, KIND_U32, "cap", false},
-	{TRIB_A_TREE_AGE_MS, KIND_U32, "age_ms", false},
-	{TRIB_A_TREE_HELD, KIND_BOOL, "held", false},
-	{TRIB_A_TREE_LIVE, KIND_U16, "live", true},
-	{TRIB_A_TREE_PS, KIND_ADDR, "ps", false},
-	{TRIB_A_TREE_PS_PORT, KIND_U16, "ps_port", false},
-	{TRIB_A_TREE_HOP, KIND_CHILD, "hops", true},
-	{TRIB_A_TREE_GROUP, KIND_ADDR, "group", false},
-	{TRIB_A_TREE_WEIGHT, KIND_U16, "weight", false},
-};
-
-static const struct schema_attr child_attrs[] = {
-	{TRIB_A_CHILD_INDEX, KIND_U16, "index", false},
-	{TRIB_A_CHILD_FACE, KIND_STRING, "face", false},
-	{TRIB_A_CHILD_RANK, KIND_U16, "rank", false},
-	{TRIB_A_CHILD_JOINED, KIND_BOOL, "joined", false},
-	{TRIB_A_CHILD_SAMPLES, KIND_U64, "samples", false},
-	{TRIB_A_CHILD_LAG_NS, KIND_U64, "lag_ns", false},
-	{TRIB_A_CHILD_LAST, KIND_U64, "last", false},
-	{TRIB_A_CHILD_CHUNK, KIND_U64, "chunk", false},
-	{TRIB_A_CHILD_SEEN_MS, KIND_U64, "seen_ms", false},
-	{TRIB_A_CHILD_PID, KIND_U32, "pid", false},
-	{TRIB_A_CHILD_PORT, KIND_U16, "port", false},
-	{TRIB_A_CHILD_RELAY, KIND_U16, "relay", false},
-};
-
-static const struct schema_attr group_attrs[] = {
-	{TRIB_A_GROUP_ID, KIND_U32, "id", false},
-	{TRIB_A_GROUP_TREE, KIND_U16, "tree", false},
-	{TRIB_A_GROUP_KIND, KIND_STRING, "kind", false},
-	{TRIB_A_GROUP_FACE, KIND_STRING, "faces", true},
-};
-
-static const struct schema_attr stat_attrs[] = {
-	{TRIB_A_STAT_ID, KIND_U32, "id", false},
-	{TRIB_A_STAT_NAME, KIND_STRING, "name", false},
-	{TRIB_A_STAT_VALUE, KIND_U64, "value", false},
-	{TRIB_A_STAT_TEXT, KIND_STRING, "text", false},
-};
-
-static const struct schema_attr ticket_attrs[] = {
-	{TRIB_A_TICKET_RANK, KIND_U16, "rank", false},
-	{TRIB_A_TICKET_TEXT, KIND_STRING, "ticket", false},
-};
-
-#define SET(top, name, prefix)                                                 \
-	{                                                                      \
-		top, prefix##__MAX, name##_attrs,                              \
-			sizeof(name##_attrs) / sizeof(name##_attrs[0])         \
-	}
-
-static const struct schema_set sets[TRIB_A__MAX] = {
-	[TRIB_A_UNSPEC] = SET(0, child, TRIB_A_CHILD),
-	[TRIB_A_STATUS] = SET(TRIB_A_STATUS, status, TRIB_A_STATUS),
-	[TRIB_A_FACE] = SET(TRIB_A_FACE, face, TRIB_A_FACE),
-	[TRIB_A_JOB] = SET(TRIB_A_JOB, job, TRIB_A_JOB),
-	[TRIB_A_TREE] = SET(TRIB_A_TREE, tree, TRIB_A_TREE),
-	[TRIB_A_GROUP] = SET(TRIB_A_GROUP, group, TRIB_A_GROUP),
-	[TRIB_A_STAT] = SET(TRIB_A_STAT, stat, TRIB_A_STAT),
-	[TRIB_A_TICKET] = SET(TRIB_A_TICKET, ticket, TRIB_A_TICKET),
-};
-
-const struct schema_set *schema_set(int top)
-{
-	return top >= 0 && top < TRIB_A__MAX ? &sets[top] : NULL;
-}
 
 json_t *schema_string(const char *s, size_t len)
 {
@@ -225,15 +93,30 @@ static json_t *decode_ranks(const unsigned char *bits)
 	return json_string(text);
 }
 
-static json_t *decode_xdp(uint8_t mode)
+/* What small numbers stand for, by kind. */
+static json_t *decode_word(enum schema_kind kind, uint8_t v)
 {
-	static const char *const names[] = {
+	static const char *const xdp[] = {
 		[TRIB_XDP_NONE] = "none",
 		[TRIB_XDP_NATIVE] = "native",
 		[TRIB_XDP_GENERIC] = "generic",
 	};
+	static const char *const ndn[] = {
+		[TRIB_FACE_NDN_NONE] = "none",
+		[TRIB_FACE_NDN_ROUTER] = "router",
+		[TRIB_FACE_NDN_HOST] = "host",
+	};
+	static const char *const pit[] = {
+		[TRIB_PIT_PENDING] = "pending",
+		[TRIB_PIT_CONFIRMED] = "confirmed",
+		[TRIB_PIT_LEAVING] = "leaving",
+	};
+	const char *const *words = kind == KIND_XDP   ? xdp
+				   : kind == KIND_NDN ? ndn
+						      : pit;
 
-	return json_string(mode <= TRIB_XDP_GENERIC ? names[mode] : "unknown");
+	/* Each has three. */
+	return json_string(v < 3 ? words[v] : "unknown");
 }
 
 static int decode_set(const struct schema_set *set, struct nlattr *nest,
@@ -246,6 +129,8 @@ static int kind_size(enum schema_kind kind)
 	case KIND_U8:
 	case KIND_BOOL:
 	case KIND_XDP:
+	case KIND_NDN:
+	case KIND_PIT:
 		return 1;
 	case KIND_U16:
 		return 2;
@@ -295,7 +180,9 @@ static int decode_attr(enum schema_kind kind, struct nlattr *nla, json_t **out)
 		*out = json_boolean(nla_get_u8(nla));
 		break;
 	case KIND_XDP:
-		*out = decode_xdp(nla_get_u8(nla));
+	case KIND_NDN:
+	case KIND_PIT:
+		*out = decode_word(kind, nla_get_u8(nla));
 		break;
 	case KIND_BITS:
 		*out = decode_bits(nla_get_u64(nla));
@@ -322,7 +209,7 @@ static int decode_attr(enum schema_kind kind, struct nlattr *nla, json_t **out)
 		*out = schema_string((const char *)p, strlen((const char *)p));
 		break;
 	case KIND_CHILD:
-		return decode_set(&sets[TRIB_A_UNSPEC], nla, out);
+		return decode_set(schema_set(TRIB_A_UNSPEC), nla, out);
 	}
 	return *out ? 0 : -ENOMEM;
 }
@@ -387,6 +274,6 @@ int schema_decode(const struct nlmsghdr *nlh, int top, json_t **out)
 		return -EINVAL;
 	nla_for_each_attr(nla, (struct nlattr *)p, len, rem)
 		if (nla_type(nla) == top)
-			return decode_set(&sets[top], nla, out);
+			return decode_set(schema_set(top), nla, out);
 	return -ENOENT;
 }

@@ -7,6 +7,7 @@
 #ifndef TRIB_CLI_SCHEMA_H
 #define TRIB_CLI_SCHEMA_H
 
+#include <stdbool.h>
 #include <jansson.h>
 #include <linux/netlink.h>
 
@@ -22,6 +23,8 @@
  * @KIND_BITS:   u64; list of the bits that are set.
  * @KIND_RANKS:  bitmap as in a packet; "0-3,8".
  * @KIND_CHILD:  nest of enum trib_attr_child; object.
+ * @KIND_NDN:    u8, enum trib_face_ndn; "none", "router", "host".
+ * @KIND_PIT:    u8, enum trib_pit_state; "pending", "confirmed", "leaving".
  */
 enum schema_kind {
 	KIND_STRING,
@@ -37,6 +40,8 @@ enum schema_kind {
 	KIND_BITS,
 	KIND_RANKS,
 	KIND_CHILD,
+	KIND_NDN,
+	KIND_PIT,
 };
 
 /**

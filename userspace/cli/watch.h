@@ -6,6 +6,7 @@
 #ifndef TRIB_CLI_WATCH_H
 #define TRIB_CLI_WATCH_H
 
+#include <stdio.h>
 #include <jansson.h>
 
 /**
@@ -15,6 +16,8 @@
  * @jobs:    arrays of objects, as are
  * @trees:   trees, and
  * @stats:   counters.
+ * @names:   object of TRIB_A_NAMES; NULL: the names forwarder is off.
+ * @names_stats: its counters.
  */
 struct watch_sample {
 	double seconds;
@@ -22,6 +25,8 @@ struct watch_sample {
 	json_t *jobs;
 	json_t *trees;
 	json_t *stats;
+	json_t *names;
+	json_t *names_stats;
 };
 
 void watch_free(struct watch_sample *s);
@@ -36,8 +41,14 @@ void watch_free(struct watch_sample *s);
  * watch_rates() - what happened between two looks
  *
  * Return: a new object: interval, host, jobs, trees (each with children),
- * drops. Rates are per second; docs in trib-watch(8).
+ * drops, and names if the names forwarder is on. Rates are per second; docs in trib-watch(8).
  */
 json_t *watch_rates(const struct watch_sample *a, const struct watch_sample *b);
+
+/* The last of these; @dt: seconds between the looks. */
+json_t *watch_names(const struct watch_sample *a, const struct watch_sample *b,
+		    double dt);
+/* And for people; @names may be NULL. */
+void watch_show_names(FILE *f, const json_t *names);
 
 #endif /* TRIB_CLI_WATCH_H */

@@ -16,6 +16,8 @@ void watch_free(struct watch_sample *s)
 	json_decref(s->jobs);
 	json_decref(s->trees);
 	json_decref(s->stats);
+	json_decref(s->names);
+	json_decref(s->names_stats);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -367,5 +369,7 @@ json_t *watch_rates(const struct watch_sample *a, const struct watch_sample *b)
 	json_object_set_new(o, "jobs", jobs);
 	json_object_set_new(o, "trees", trees);
 	json_object_set_new(o, "drops", drop_rates(a, b, dt));
+	if (b->names)
+		json_object_set_new(o, "names", watch_names(a, b, dt));
 	return o;
 }
