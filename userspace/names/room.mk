@@ -26,3 +26,11 @@ $(B)/tests/unit/unit_names_ps_net: %: %.o $(B)/tests/unit/names_world.o \
 NAMES_UNITS += $(B)/tests/unit/unit_names_ps_net
 
 CHECK_TESTS += $(NAMES_UNITS)
+
+# Workers and the PS, with each other on an imagined network; and a worker with
+# whoever says he was the PS.
+$(addprefix $(B)/tests/unit/unit_names_,train worker): %: %.o \
+		$(B)/tests/unit/worker_world.o $(NAMES_LIB) $(NAMES_NDN)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium
+
+CHECK_TESTS += $(addprefix $(B)/tests/unit/unit_names_,train worker)
