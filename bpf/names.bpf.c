@@ -178,9 +178,9 @@ int names_grow(struct __sk_buff *skb)
 }
 
 SEC("syscall")
-int names_sweep(void *ctx)
+int names_sweep(struct names_part *part)
 {
-	return sweep();
+	return sweep(part);
 }
 
 SEC("syscall")

@@ -38,7 +38,7 @@
  * @segment:  as @version.
  * @part:     sums of the hash over the first n words of the name.
  * @raw:      the name proper; behind it words may be read.
- * @new:      a row to be inserted.
+ * @new:      a row to be inserted into a hash.
  */
 struct names_work {
 	struct ndn_view v;
@@ -70,10 +70,7 @@ struct names_work {
 	__u64 segment;
 	__u64 part[NAMES_NAME_WORDS + 1];
 	__u8 raw[NAMES_NAME_BYTES + 16];
-	union {
-		struct names_entry entry;
-		struct names_ask ask;
-	} new;
+	struct names_ask new;
 };
 
 #endif /* TRIB_BPF_NAMES_WORK_H */
