@@ -478,7 +478,7 @@ struct names_miss {
 
 /**
  * enum names_forget_kind - &names_forget.kind
- * @NAMES_FORGET_ENTRY: an entry of names_pit, by @key.
+ * @NAMES_FORGET_ENTRY: an entry of names_pit, by @row and @key.
  * @NAMES_FORGET_KEPT:  what a place of names_cache has.
  * @NAMES_FORGET_FACE:  subscriptions and Interests of a face, and what is known
  *                      of its upstream, so that its number may be another's.
@@ -493,16 +493,20 @@ enum names_forget_kind {
  * struct names_forget - argument of the program names_forget
  * @key:   of the entry.
  * @kind:  enum names_forget_kind.
+ * @row:   of the entry.
  * @face:  face number.
  * @place: of the cache.
  * @busy:  its own. The program returns 1 if a row was held for too long.
+ * @rsvd:  0.
  */
 struct names_forget {
 	__u64 key;
 	__u32 kind;
 	__u32 face;
 	__u32 place;
+	__u32 row;
 	__u32 busy;
+	__u32 rsvd;
 };
 
 /**

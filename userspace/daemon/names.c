@@ -19,7 +19,9 @@
 
 static void sweep_run(struct tribd *d, struct timer *t)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, o);
+	struct names_part all = {0, d->names->config.buckets};
+	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &all,
+		    .ctx_size_in = sizeof(all));
 
 	(void)t;
 	if (bpf_prog_test_run_opts(d->names->prog[NPROG_SWEEP], &o))
@@ -214,8 +216,9 @@ int names_face_check(struct tribd *d, const struct face_spec *s,
 	if (!addr_is_zero(&s->addr))
 		return 0;
 	if (!n || !n->has_kind || !n->kind || !n->has_port || n->port)
-		return refuse(why, -EINVAL,
-			      "address :: is not a neighbour's: only faces of names with ndn-port 0 need none");
+		return refuse(
+			why, -EINVAL,
+			"address :: is not a neighbour's: only faces of names with ndn-port 0 need none");
 	if (!s->has_mac)
 		return refuse(why, -EINVAL, "face %s has neither addr nor mac",
 			      s->name);

@@ -29,7 +29,8 @@ static const char *const nmap_name[NMAP__MAX] = {
 	[NMAP_FROM] = "names_from",	  [NMAP_FIRST] = "names_first",
 	[NMAP_OUT] = "names_out",	  [NMAP_PORTS] = "names_ports",
 	[NMAP_FIB] = "names_fib",	  [NMAP_RIGHTS] = "names_rights",
-	[NMAP_PIT] = "names_pit",	  [NMAP_ASKS] = "names_asks",
+	[NMAP_TAGS] = "names_tags",	  [NMAP_PIT] = "names_pit",
+	[NMAP_MORE] = "names_more",	  [NMAP_ASKS] = "names_asks",
 	[NMAP_NONCES] = "names_nonces",	  [NMAP_CACHE] = "names_cache",
 	[NMAP_FLIGHTS] = "names_flights", [NMAP_MISSES] = "names_misses",
 	[NMAP_STATS] = "names_stats",
@@ -45,8 +46,11 @@ static const char *const nprog_name[NPROG__MAX] = {
 static uint32_t nmap_size(const struct names *n, enum names_map id)
 {
 	switch (id) {
+	case NMAP_TAGS:
+		return names_buckets(n->entries);
 	case NMAP_PIT:
-		return n->entries;
+	case NMAP_MORE:
+		return names_buckets(n->entries) * NAMES_WAYS;
 	case NMAP_ASKS:
 		return n->entries < ASKS_MIN ? ASKS_MIN : n->entries;
 	case NMAP_NONCES:
@@ -153,6 +157,13 @@ static int config_adopt(struct tribd *d, struct reason *why)
 	return 0;
 }
 
+/* The compiler's constants are the program's own; the configuration is last. */
+static bool is_kept(const struct bpf_map *m)
+{
+	return !bpf_map__is_internal(m) &&
+	       strcmp(bpf_map__name(m), nmap_name[NMAP_CONFIG]);
+}
+
 static int maps_adopt(struct tribd *d, struct reason *why)
 {
 	struct bpf_map *m;
@@ -160,7 +171,7 @@ static int maps_adopt(struct tribd *d, struct reason *why)
 
 	bpf_object__for_each_map(m, d->names->obj)
 	{
-		if (!err && strcmp(bpf_map__name(m), nmap_name[NMAP_CONFIG]))
+		if (!err && is_kept(m))
 			err = map_adopt(d, m, why);
 	}
 	return err;
@@ -248,6 +259,7 @@ static int config_new(struct names *n)
 	memset(&n->config, 0, sizeof(n->config));
 	n->config.ncache = n->cache;
 	n->config.nnonces = NONCES;
+	n->config.buckets = names_buckets(n->entries);
 	if (getrandom(n->config.seed, sizeof(n->config.seed), 0) !=
 	    sizeof(n->config.seed))
 		return -EIO;
@@ -347,7 +359,7 @@ int names_pin(struct tribd *d)
 		return 0;
 	bpf_object__for_each_map(m, n->obj)
 	{
-		if (!err && strcmp(bpf_map__name(m), nmap_name[NMAP_CONFIG]))
+		if (!err && is_kept(m))
 			err = pin_one(d, m);
 	}
 	if (!err)

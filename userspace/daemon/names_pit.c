@@ -3,10 +3,13 @@
  * Entries of the persistent PIT, as BPF keeps them: the only file of tribd that
  * knows their layout. Rows are read without their lock: what is shown of one
  * that is changing may be of two moments.
+ *
+ * An entry is a row of names_pit and the one of names_more that has its number.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "names.h"
 
@@ -20,42 +23,62 @@ static uint64_t age_ms(uint64_t now, uint64_t then)
 	return now > then ? (now - then) / MS : 0;
 }
 
+struct pit_row {
+	struct names_entry e;
+	struct names_more m;
+	struct names_name name;
+};
+
 /* Who is subscribed now: half leases that are over do not count. */
-static void living(const struct names_config *c, const struct names_entry *e,
+static void living(const struct names_config *c, const struct pit_row *r,
 		   uint64_t now, uint64_t live[NAMES_FACE_WORDS])
 {
 	uint64_t lap = c->lease_ns / 2 + 1, over = 0;
 	unsigned int i, k;
 
-	if (now >= e->lap_end)
-		over = (now - e->lap_end) / lap + 1;
-	for (k = 0; k + over < NAMES_LAPS; k++)
-		for (i = 0; i < NAMES_FACE_WORDS; i++)
-			live[i] |= e->live[k][i];
+	if (now >= r->e.lap_end)
+		over = (now - r->e.lap_end) / lap + 1;
+	for (k = 0; k + over < NAMES_LAPS; k++) {
+		live[0] |= r->e.live[k];
+		for (i = 1;
+		     i < NAMES_FACE_WORDS && r->e.flags & NAMES_ENTRY_WIDE; i++)
+			live[i] |= r->m.live[k][i - 1];
+	}
 }
 
-static void row_fill(const struct names_config *c, const struct names_entry *e,
+static void row_fill(const struct names_config *c, const struct pit_row *r,
 		     struct names_pit_row *row)
 {
+	const struct names_entry *e = &r->e;
 	uint64_t now = now_ns();
 
 	memset(row, 0, sizeof(*row));
-	row->name = e->name;
+	row->name = r->name;
 	row->up = e->up;
 	row->version = e->version;
 	row->segment = e->segment;
 	row->acked_ms = age_ms(now, e->acked);
 	row->taken_ms = age_ms(now, e->taken);
-	living(c, e, now, row->live);
-	if (e->left && now < e->left + c->leave_ns)
+	living(c, r, now, row->live);
+	if (e->flags & NAMES_ENTRY_LEAVING && now < r->m.left + c->leave_ns)
 		row->state = TRIB_PIT_LEAVING;
 	else if (e->acked && now < e->acked + c->lease_ns / 3)
 		row->state = TRIB_PIT_CONFIRMED;
 }
 
+/* What goes with r->e. Return: whether the row is an entry. */
+static bool row_complete(struct names *n, uint32_t row, struct pit_row *r)
+{
+	if (!(r->e.flags & NAMES_ENTRY_USED) || r->e.len > NAMES_NAME_BYTES ||
+	    bpf_map_lookup_elem(n->map[NMAP_MORE], &row, &r->m))
+		return false;
+	names_entry_name(&r->e, &r->m, &r->name);
+	return true;
+}
+
 struct names_walk *names_pit_walk(struct tribd *d)
 {
-	return names_walk_new(d->names->map[NMAP_PIT], sizeof(uint64_t),
+	return names_walk_new(d->names->map[NMAP_PIT], sizeof(uint32_t),
 			      sizeof(struct names_entry), d->names->entries);
 }
 
@@ -63,41 +86,57 @@ int names_pit_next(struct tribd *d, struct names_walk *w,
 		   const struct names_name *prefix, struct names_pit_row *row)
 {
 	const void *key, *value;
-	const struct names_entry *e;
+	struct pit_row r;
 	int more;
 
 	while ((more = names_walk_next(w, &key, &value)) > 0) {
-		e = value;
-		if (e->gone || e->name.len > NAMES_NAME_BYTES ||
-		    !names_below(prefix, &e->name))
+		r.e = *(const struct names_entry *)value;
+		if (!row_complete(d->names, *(const uint32_t *)key, &r) ||
+		    !names_below(prefix, &r.name))
 			continue;
-		row_fill(&d->names->config, e, row);
+		row_fill(&d->names->config, &r, row);
 		return 1;
 	}
 	return more;
 }
 
+/* In one of the two buckets of its key, where it has the tag. */
 static int entry_get(struct tribd *d, const struct names_name *name,
-		     uint64_t *key, struct names_entry *e)
+		     uint64_t *key, uint32_t *row, struct pit_row *r)
 {
 	struct names *n = d->names;
+	uint32_t buckets = n->config.buckets, bucket, way;
+	struct names_tags t;
+	int which;
 
 	*key = names_hash((const __u64 *)n->config.seed, name);
-	if (bpf_map_lookup_elem(n->map[NMAP_PIT], key, e) || e->gone ||
-	    !names_equal(&e->name, name))
-		return -ENOENT;
-	return 0;
+	for (which = 0; which < 2; which++) {
+		bucket = names_bucket(*key, buckets, which);
+		if (bpf_map_lookup_elem(n->map[NMAP_TAGS], &bucket, &t))
+			continue;
+		for (way = 0; way < NAMES_WAYS; way++) {
+			*row = bucket * NAMES_WAYS + way;
+			if (t.tag[way] == names_tag(*key) &&
+			    !bpf_map_lookup_elem(n->map[NMAP_PIT], row,
+						 &r->e) &&
+			    row_complete(n, *row, r) &&
+			    names_equal(&r->name, name))
+				return 0;
+		}
+	}
+	return -ENOENT;
 }
 
 int names_pit_find(struct tribd *d, const struct names_name *name,
 		   struct names_pit_row *row)
 {
-	struct names_entry e;
+	struct pit_row r;
+	uint32_t number;
 	uint64_t key;
-	int err = entry_get(d, name, &key, &e);
+	int err = entry_get(d, name, &key, &number, &r);
 
 	if (!err)
-		row_fill(&d->names->config, &e, row);
+		row_fill(&d->names->config, &r, row);
 	return err;
 }
 
@@ -106,9 +145,9 @@ int names_pit_forget(struct tribd *d, const struct names_name *name,
 {
 	struct names_forget f = {.kind = NAMES_FORGET_ENTRY};
 	char text[NAMES_TEXT_MAX];
-	struct names_entry e;
-	__u64 key;
-	int err = entry_get(d, name, (uint64_t *)&key, &e);
+	struct pit_row r;
+	uint64_t key;
+	int err = entry_get(d, name, &key, &f.row, &r);
 
 	if (err)
 		return refuse(why, err, "no entry %.100s",
@@ -146,14 +185,22 @@ int names_forget_run(struct tribd *d, struct names_forget *what)
 	return -EBUSY;
 }
 
+/* A look at the flags of all rows: they are mapped, for as long as it takes. */
 uint32_t names_pit_count(struct tribd *d)
 {
-	struct names_walk *w = names_pit_walk(d);
-	const void *key, *value;
-	uint32_t n = 0;
+	uint32_t rows = d->names->config.buckets * NAMES_WAYS, n = 0, i;
+	size_t bytes = (size_t)rows * sizeof(struct names_entry);
+	const struct names_entry *e;
 
-	while (w && names_walk_next(w, &key, &value) > 0)
-		n++;
-	names_walk_free(w);
+	e = mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE,
+		 d->names->map[NMAP_PIT], 0);
+	if (e == MAP_FAILED) {
+		log_warn("names: names_pit cannot be mapped: %s",
+			 strerror(errno));
+		return 0;
+	}
+	for (i = 0; i < rows; i++)
+		n += !!(e[i].flags & NAMES_ENTRY_USED);
+	munmap((void *)e, bytes);
 	return n;
 }
