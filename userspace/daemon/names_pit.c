@@ -188,10 +188,14 @@ int names_forget_run(struct tribd *d, struct names_forget *what)
 /* A look at the flags of all rows: they are mapped, for as long as it takes. */
 uint32_t names_pit_count(struct tribd *d)
 {
-	uint32_t rows = d->names->config.buckets * NAMES_WAYS, n = 0, i;
+	uint32_t rows = d->names->config.buckets * NAMES_WAYS, i;
 	size_t bytes = (size_t)rows * sizeof(struct names_entry);
-	const struct names_entry *e;
+	struct names_used *used = &d->names->pit_used;
+	struct names_entry *e;
 
+	if (!names_used_old(used))
+		return used->rows;
+	used->rows = 0;
 	e = mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE,
 		 d->names->map[NMAP_PIT], 0);
 	if (e == MAP_FAILED) {
@@ -200,7 +204,7 @@ uint32_t names_pit_count(struct tribd *d)
 		return 0;
 	}
 	for (i = 0; i < rows; i++)
-		n += !!(e[i].flags & NAMES_ENTRY_USED);
-	munmap((void *)e, bytes);
-	return n;
+		used->rows += !!(e[i].flags & NAMES_ENTRY_USED);
+	munmap(e, bytes);
+	return used->rows;
 }
