@@ -16,6 +16,8 @@ trap 'kill ${pids[@]+"${pids[@]}"} 2>/dev/null; cleanup' EXIT
 # serve HOST NAME VERSION COUNT: in the background; its pid is the last one.
 serve()
 {
+	# What a former one said must not count.
+	rm -f "$scratch/$1"
 	# Not by fabric(): $! must be the program itself.
 	scripts/fabric -n "$fab" exec "$1" -- "$hand" serve "${@:2}" \
 		>"$scratch/$1" 2>&1 &
@@ -51,6 +53,7 @@ distributes()
 	local rc=0 run relay
 
 	serve ps /ps/train 4294967297 3
+	: >"$scratch/workers"
 	fabric run --tag -- "$hand" subscribe /ps/train 3 \
 		>"$scratch/workers" 2>&1 &
 	run=$!
