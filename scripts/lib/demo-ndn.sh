@@ -1,7 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-2-Clause
 # scripts/demo ndn: a parameter server and four workers, with no addresses but
-# names, over three relays that forward NDN in XDP. Sourced by scripts/demo.
+# names, over three relays that forward NDN in XDP. Sourced by scripts/demo,
+# which has $fabric, $options and $top.
+# shellcheck disable=SC2154
 
 ndn_versions=${DEMO_VERSIONS:-400}
 ndn_ps=
