@@ -569,6 +569,7 @@ struct world *world_new(uint64_t seed, unsigned int nworker, unsigned int njob)
 		s->tree_job = NAMES_NO_TREE;
 		s->versions = 8;
 		s->every = 3;
+		s->least = 1;
 		s->lr = 0.5f;
 		s->key = &w->key;
 		s->verify = &w->key;

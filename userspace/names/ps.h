@@ -108,6 +108,7 @@ struct nps_worker {
  * @mode, @elements, @segment, @lease_ms, @rto_ms, @tree_job: &names_start.
  * @versions: n of the last version.
  * @every:    versions between checkpoints.
+ * @least:    gradients that a synchronous version has at least; 1 or more.
  * @rate:     of distribution, bytes a second; 0: as fast as it goes.
  * @lr:       step: w -= lr * m, where m = momentum * m + the mean gradient.
  * @momentum: 0: m is the mean gradient.
@@ -127,6 +128,7 @@ struct nps_spec {
 	uint32_t tree_job;
 	uint32_t versions;
 	uint32_t every;
+	uint32_t least;
 	uint64_t rate;
 	float lr;
 	float momentum;

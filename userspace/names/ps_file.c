@@ -272,6 +272,7 @@ static int numbers(struct reader *r, const json_t *o)
 		{"segment", 4, NAMES_SEGMENT_MAX, 0, &s->segment},
 		{"versions", 1, UINT32_MAX, -1, &s->versions},
 		{"every", 1, UINT32_MAX, EVERY, &s->every},
+		{"min_workers", 1, NPS_WORKERS_MAX, 1, &s->least},
 		{"lease_ms", NAMES_LEASE_MIN_MS, NAMES_LEASE_MAX_MS, LEASE_MS,
 		 &s->lease_ms},
 		{"rto_ms", 1, NAMES_LEASE_MAX_MS / 16, RTO_MS, &s->rto_ms},
@@ -355,10 +356,10 @@ static int keys_check(struct reader *r, const json_t *o)
 static int job_read(struct reader *r, json_t *o)
 {
 	static const char *const known[] = {
-		"name",	     "prefix", "markers",  "workers",  "worker_key",
-		"key",	     "mode",   "elements", "segment",  "model",
-		"sgd",	     "every",  "versions", "lease_ms", "rto_ms",
-		"rate_mbps", "state",  NULL};
+		"name",	     "prefix", "markers",     "workers",  "worker_key",
+		"key",	     "mode",   "elements",    "segment",  "model",
+		"sgd",	     "every",  "versions",    "lease_ms", "rto_ms",
+		"rate_mbps", "state",  "min_workers", NULL};
 	struct nps_file *f = r->f;
 	int err;
 

@@ -147,7 +147,8 @@ void nps_job_complete(struct nps_job *job)
 	}
 	if (job->over || !got)
 		return;
-	if (job->spec.mode == NAMES_SYNC && (!members || missing))
+	if (job->spec.mode == NAMES_SYNC &&
+	    (!members || missing || got < job->spec.least))
 		return;
 	nps_update_guests(job);
 	job->count[NPS_COUNT_GRADIENT] += got;

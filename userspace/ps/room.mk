@@ -42,7 +42,7 @@ INSTALL += install-ps
 $(B)/tests/unit/unit_ps: $(B)/tests/unit/unit_ps.o $(PS_CORE)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljansson
 
-CHECK_TESTS += $(B)/tests/unit/unit_ps
+CHECK_TESTS += $(B)/tests/unit/unit_ps tests/ndn/ps.t
 
 # libtrib's side, with trib-ps in the place of the relay of an imagined network.
 $(B)/tests/unit/unit_shared: $(B)/tests/unit/unit_shared.o \
