@@ -334,6 +334,30 @@ def forgotten():
     route('r2', '/w0', 'w0')
 
 
+def many():
+    """More entries than one datagram shows."""
+    drain()
+    long = ['/ps/%03d' % i + 'x' * 200 for i in range(200)]
+    for name in long:
+        w0.ask('/insert' + name)
+    wait_for(lambda: len(nl['r2'].dump('pit-get', pit={'name': '/ps'})) >=
+             len(long), 2)
+    got = [e['name'] for e in nl['r2'].dump('pit-get')]
+    tap.ok('many__each_is_shown_once', sorted(got) == sorted(set(got)) and
+           not set(long) - set(got), len(got), len(set(got)))
+    for i in range(400):
+        w0.ask('/insert/ps/more/%d' % i)
+    tap.ok('many__more_than_there_is_room_for_are_refused',
+           stat('r2', 'drop-full') > 0)
+    used = nl['r2'].do('names-get')
+    tap.ok('many__entries_are_counted', used['entries-used'] >= 200 and
+           used['entries'] == 256, used)
+    one = nl['r2'].dump('pit-get', pit={'name': long[7]})
+    tap.same('many__one_is_found', [e['name'] for e in one], [long[7]])
+    tap.ok('many__are_swept', wait_for(lambda: not set(long) & {
+        e['name'] for e in nl['r2'].dump('pit-get')}, 4 * LEASE))
+
+
 def circles():
     """Routes of three routers that lead round: no Interest stays."""
     for r, name, dev, ip in (('r1', 'r3', 'v2', '10.7.6.2'),
@@ -398,6 +422,7 @@ refusals()
 restarts()
 wiped()
 forgotten()
+many()
 circles()
 absent()
 tap.done()
