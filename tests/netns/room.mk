@@ -31,4 +31,4 @@ CHECK_TESTS += tests/netns/bcube.t tests/netns/shared.t \
 	tests/netns/shared_faults.t tests/netns/attach_shared.t
 CHECK_TESTS += tests/netns/session.t tests/netns/deliver.t tests/netns/recovery.t \
 	tests/netns/apply.t tests/netns/apply_undo.t \
-	tests/netns/apply_shared.t tests/netns/planned.t
+	tests/netns/apply_shared.t tests/netns/planned.t tests/netns/names_train.t

@@ -2,7 +2,7 @@
 # trib-perf, trib-train and their tests. -O3 where loops are to be vectors.
 PERF_SHARED := $(addprefix $(B)/userspace/perf/,oracle.o opts.o measure.o \
 	report.o)
-PERF_OBJS := $(PERF_SHARED) $(B)/userspace/perf/perf.o
+PERF_OBJS := $(PERF_SHARED) $(addprefix $(B)/userspace/perf/,perf.o perf_ps.o)
 
 TRAIN_OBJS := $(addprefix $(B)/userspace/perf/,train.o train_run.o train_ps.o board.o \
 	mlp.o gemm.o task.o sync.o wire.o oracle.o opts.o)
