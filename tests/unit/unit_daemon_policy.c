@@ -195,7 +195,8 @@ static void parse__missing_padding_of_the_last_is_allowed(void)
 static void parse__random_bytes_stay_inside(void)
 {
 	static const struct nl_set *const set[] = {
-		&nl_top, &nl_face, &nl_job, &nl_tree, &nl_child, &nl_ticket};
+		&nl_top,    &nl_face,  &nl_job,	  &nl_tree, &nl_child,
+		&nl_ticket, &nl_names, &nl_route, &nl_pit,  &nl_cs};
 	unsigned int seed = 7417, i, k, n;
 
 	for (n = 0; n < 200000; n++) {
@@ -253,7 +254,8 @@ static int dump(const char *what)
 {
 	static const struct nl_set *const set[] = {
 		&nl_top,   &nl_status, &nl_face, &nl_job,    &nl_tree,
-		&nl_child, &nl_group,  &nl_stat, &nl_ticket,
+		&nl_child, &nl_group,  &nl_stat, &nl_ticket, &nl_names,
+		&nl_route, &nl_pit,    &nl_cs,
 	};
 	unsigned int i;
 

@@ -121,6 +121,16 @@ def main():
                        [o["name"] for o in ops["list"]], 1))
     seen.add("trib_xdp_mode")
     xdp = [d for d in spec["definitions"] if d["name"] == "xdp"][0]
+    for d in spec["definitions"]:
+        if d["type"] != "enum" or d["name"] == "xdp":
+            continue
+        enum = c_name("trib-", d["name"]).lower()
+        seen.add(enum)
+        have = enums.get(enum, [])
+        want = [(c_name(f"trib-{d['name'].removesuffix('-state')}-", e), i)
+                for i, e in enumerate(d["entries"])]
+        check(f"spec__values_of_{d['name']}_are_the_headers",
+              [] if have == want else [f"{have} and {want}"])
     have = enums["trib_xdp_mode"]
     want = [(c_name("trib-xdp-", e), i) for i, e in enumerate(xdp["entries"])]
     check("spec__xdp_modes_are_the_headers",

@@ -214,10 +214,8 @@ int names_face_check(struct tribd *d, const struct face_spec *s,
 	if (!addr_is_zero(&s->addr))
 		return 0;
 	if (!n || !n->has_kind || !n->kind || !n->has_port || n->port)
-		return refuse(
-			why, -EINVAL,
-			"face %s has no addr: only those with ndn-port 0 need none",
-			s->name);
+		return refuse(why, -EINVAL,
+			      "address :: is not a neighbour's: only faces of names with ndn-port 0 need none");
 	if (!s->has_mac)
 		return refuse(why, -EINVAL, "face %s has neither addr nor mac",
 			      s->name);
