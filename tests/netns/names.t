@@ -241,6 +241,7 @@ def refusals():
     refused('marker', 'names-set', 'a/b', names={'mark-insert': 'a/b'})
     refused('same_markers', 'names-set', "'delete'",
             names={'mark-insert': 'delete'})
+    nl['r2'].do('job-new', job={'name': 'j', 'world': 2})
     refused('tree_of_names', 'tree-new', 'no address',
             tree={'id': 1, 'job': 'j', 'child': [{'face': 'w3', 'rank': 0}]})
 

@@ -284,24 +284,28 @@ static int pin_maps(struct tribd *d)
 	return 0;
 }
 
+int bpf_pin_folder(struct tribd *d)
+{
+	int err;
+
+	if ((!mkdir(PIN_ROOT, 0755) || errno == EEXIST) &&
+	    (!mkdir(d->pin_dir, 0755) || errno == EEXIST))
+		return 0;
+	err = -errno;
+	log_error("%s: %s", d->pin_dir, strerror(-err));
+	return err;
+}
+
 int bpf_pin(struct tribd *d)
 {
 	int i, err;
 
-	if (mkdir(PIN_ROOT, 0755) && errno != EEXIST)
-		goto fail;
-	if (mkdir(d->pin_dir, 0755) && errno != EEXIST)
-		goto fail;
 	for (i = 0; i < PROG__MAX; i++) {
 		err = pin_one(d, d->prog[i], prog_name[i], true);
 		if (err)
 			return err;
 	}
 	return d->adopted ? 0 : pin_maps(d);
-fail:
-	err = -errno;
-	log_error("%s: %s", d->pin_dir, strerror(-err));
-	return err;
 }
 
 /*

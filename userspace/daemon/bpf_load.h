@@ -31,6 +31,8 @@ void bpf_complaint_clear(void);
  */
 int bpf_load(struct tribd *d, bool adopt);
 void bpf_unload(struct tribd *d);
+/* Ports pin their links there. */
+int bpf_pin_folder(struct tribd *d);
 /* Pins maps (when new) and programs (always: they are new). */
 int bpf_pin(struct tribd *d);
 /* A path below the pin folder; @buf of 192 bytes. */

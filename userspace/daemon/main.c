@@ -240,7 +240,8 @@ static int foreign_pins(struct tribd *d)
 }
 
 /*
- * Finds out whether to adopt: *doc is the state to restore, or NULL.
+ * Finds out whether to adopt: *doc is the state to restore, or NULL; if not,
+ * only what it says of names: subscribers renew, jobs do not begin again.
  * trib_config is pinned last and state.json written before it, so pins
  * without their state file are nobody's that we could name.
  */
@@ -253,6 +254,13 @@ static int adoption_decide(struct tribd *d, json_t **doc)
 		return err;
 	*doc = state_read(d, &state_err);
 	if (err == -ENOENT) {
+		if (*doc && d->opt.names &&
+		    state_netns(*doc) == d->netns_cookie) {
+			log_info(
+				"%s/state.json describes maps that are gone: used for names only",
+				d->run_dir);
+			return config_choose(d);
+		}
 		if (*doc || state_err)
 			log_info(
 				"%s/state.json describes maps that are gone: not used",
@@ -285,8 +293,11 @@ afresh:
 static int restore(struct tribd *d, const json_t *doc)
 {
 	struct reason why = {};
-	int err = doc ? state_restore(d, doc, &why) : 0;
+	int err = 0;
 
+	if (doc)
+		err = d->adopted ? state_restore(d, doc, &why)
+				 : state_restore_names(d, doc, &why);
 	if (err)
 		log_error(
 			"%s/state.json: %s; `tribd --purge --instance %s` starts over",
@@ -320,6 +331,8 @@ static int data_plane_start(struct tribd *d)
 		err = names_load(d);
 	if (!err)
 		err = pool_table_write(d);
+	if (!err)
+		err = bpf_pin_folder(d);
 	if (err)
 		return err;
 	face_restore_done(d);

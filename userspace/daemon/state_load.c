@@ -306,3 +306,16 @@ int state_restore(struct tribd *d, const json_t *doc, struct reason *why)
 	}
 	return names_routes_restore(d, names, why);
 }
+
+int state_restore_names(struct tribd *d, const json_t *doc, struct reason *why)
+{
+	const json_t *names = json_object_get(doc, "names");
+	const json_t *faces = json_object_get(doc, "faces");
+	int err = names_restore(d, names, why);
+	unsigned int i;
+
+	for (i = 0; !err && i < json_array_size(faces); i++)
+		if (json_object_get(json_array_get(faces, i), "ndn"))
+			err = face_load(d, json_array_get(faces, i), why);
+	return err ? err : names_routes_restore(d, names, why);
+}

@@ -2,20 +2,25 @@
 # libtrib: shared with a versioned symbol map, static, header, pkg-config.
 LIB_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/lib/*.c)) \
 	$(KERNELS_OBJS)
+# The API to parameter servers is a worker of the names protocol.
+LIB_PS_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/names/api*.c \
+	userspace/names/worker*.c userspace/ndn/*.c) \
+	$(addprefix userspace/names/,content.c endpoint.c link.c names.c))
+LIB_PS_LIBS := -lsodium
 comma := ,
 LIB_MAP := userspace/lib/libtrib.map
 
-$(B)/libtrib.so.0: $(LIB_OBJS) $(LIB_MAP)
+$(B)/libtrib.so.0: $(LIB_OBJS) $(LIB_PS_OBJS) $(LIB_MAP)
 	$(CC) $(LDFLAGS_ALL) -shared -Wl,-soname,libtrib.so.0 \
 		-Wl,--version-script=$(LIB_MAP) -Wl,-z,defs -o $@ \
-		$(LIB_OBJS) -lpthread -lm
+		$(LIB_OBJS) $(LIB_PS_OBJS) $(LIB_PS_LIBS) -lpthread -lm
 
 $(B)/libtrib.so: $(B)/libtrib.so.0
 	ln -sf libtrib.so.0 $@
 
-$(B)/libtrib.a: $(LIB_OBJS)
+$(B)/libtrib.a: $(LIB_OBJS) $(LIB_PS_OBJS)
 	rm -f $@
-	$(AR) rcs $@ $(LIB_OBJS)
+	$(AR) rcs $@ $^
 
 $(B)/trib.pc: userspace/lib/trib.pc.in Makefile
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< > $@

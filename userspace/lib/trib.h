@@ -255,6 +255,201 @@ void trib_counters(const struct trib *t, struct trib_counters *out);
 /** trib_transport_name() - "udp" or "xdp": what AUTO has chosen */
 const char *trib_transport_name(const struct trib *t);
 
+/*
+ * Parameter server
+ *
+ * The other way to train: a server (trib-ps) holds the model, distributes its
+ * versions by name, and asks workers for gradients. There are no ranks, and
+ * nobody waits for others to attach: whoever is offered a task and takes it is
+ * in, whoever dies is left out a lease later.
+ *
+ *	struct trib_ps_options o = {.size = sizeof(o), .name = "/w0",
+ *				    .forwarder = "10.0.0.1"};
+ *	struct trib_ps_task task = {.size = sizeof(task)};
+ *	struct trib_ps_version v = {.size = sizeof(v)};
+ *	struct trib_ps *p;
+ *
+ *	if (trib_ps_open(&p, &o) || trib_ps_join(p, &task, -1))
+ *		errx(1, "%s", trib_ps_error_text(NULL));
+ *	...
+ *	while (!trib_ps_model(p, model, task.count, &v, -1) && !v.last) {
+ *		...
+ *		trib_ps_gradient(p, v.version, grad, task.count);
+ *	}
+ *	trib_ps_close(p);
+ *
+ * One thread of libtrib's own runs per handle: it answers the server and mends
+ * what the network loses while the caller computes. A handle is for one thread
+ * of the caller's at a time. Functions return 0 or a negative errno, and
+ * trib_ps_error_text() has a line about it. Where one waits, @timeout_ms is the
+ * longest that it does: -1 is for ever, 0 not at all; -ETIMEDOUT says that there
+ * was nothing, and that the call may be repeated.
+ */
+struct trib_ps; /* a worker of a parameter server, or one that waits for a task */
+
+/**
+ * struct trib_ps_options - for trib_ps_open(); set @size, zero means default
+ * @size:      sizeof(struct trib_ps_options).
+ * @name:      this worker's name, "/w0": routes of the network lead it here.
+ *             Default: the environment's TRIB_PS_NAME.
+ * @forwarder: the router that we are a face of, "ADDRESS" or "ADDRESS:PORT"
+ *             (an IPv6 address with a port in brackets). Default:
+ *             TRIB_PS_FORWARDER; port 6363.
+ * @bind:      our end, "ADDRESS:PORT", as the router's face has it. Default:
+ *             TRIB_PS_BIND, else any address of ours, port 6363.
+ * @job:       only tasks whose names begin with this are taken, "/ps/train".
+ *             Default: TRIB_PS_JOB, else any.
+ * @key:       file with the key by which the server's packets are checked:
+ *             hmac, ed25519 or ed25519-public (userspace/ndn/README.md).
+ *             Default: TRIB_PS_KEY, else none: anybody could send a model.
+ * @own_key:   file with the key that signs what we send. Default:
+ *             TRIB_PS_OWN_KEY, else @key if that can sign.
+ * @rto_ms:    first repeat of a question until the server says what to wait for
+ *             in its network. Default: 100.
+ * @insert, @distribute, @delete_: the markers of the network, if it has others
+ *             than these words.
+ */
+struct trib_ps_options {
+	size_t size;
+	const char *name;
+	const char *forwarder;
+	const char *bind;
+	const char *job;
+	const char *key;
+	const char *own_key;
+	unsigned int rto_ms;
+	const char *insert;
+	const char *distribute;
+	const char *delete_;
+};
+
+/**
+ * struct trib_ps_task - what a server wants; set @size
+ * @size:  sizeof(struct trib_ps_task).
+ * @job:   name of the job.
+ * @count: floats of a model and of a gradient.
+ * @async: versions follow each gradient; else one has those of all workers.
+ */
+struct trib_ps_task {
+	size_t size;
+	char job[1024];
+	size_t count;
+	int async;
+};
+
+/**
+ * struct trib_ps_version - a version of the model; set @size
+ * @size:    sizeof(struct trib_ps_version).
+ * @version: its number. Later ones are greater, also after the server's
+ *           restart.
+ * @last:    training is over: no gradient is wanted any more.
+ */
+struct trib_ps_version {
+	size_t size;
+	uint64_t version;
+	int last;
+};
+
+/**
+ * trib_ps_open() - begin to listen; offers are refused until trib_ps_join()
+ *
+ * Return: 0, -EINVAL (a name, address or key is no good; the text says which),
+ * -EADDRINUSE, -ENOMEM, ... Texts of a failure: trib_ps_error_text(NULL).
+ */
+int trib_ps_open(struct trib_ps **out, const struct trib_ps_options *opts);
+
+/**
+ * trib_ps_join() - wait for a task, take it, and subscribe to its model
+ *
+ * Return: 0; -ETIMEDOUT; -EBUSY: there is a task already.
+ */
+int trib_ps_join(struct trib_ps *p, struct trib_ps_task *task, int timeout_ms);
+
+/**
+ * trib_ps_model() - wait for a model to train on, and copy it
+ * @model: room for @count floats.
+ * @count: that of the task.
+ *
+ * The newest there is. Each version is given at most once. Synchronous: what
+ * was trained on before is worth nothing from then on. Asynchronous: it waits
+ * until the last gradient was asked for.
+ *
+ * Return: 0; -ETIMEDOUT; -ESHUTDOWN: the last one was given, or we left;
+ * -EHOSTDOWN: the server was silent for leases, and the task is given up;
+ * -EINVAL.
+ */
+int trib_ps_model(struct trib_ps *p, float *model, size_t count,
+		  struct trib_ps_version *version, int timeout_ms);
+
+/**
+ * trib_ps_gradient() - give the gradient that trib_ps_model() led to
+ * @version: of that model.
+ * @grad:    @count floats, which are copied.
+ *
+ * It does not wait: the server asks for it when it likes, once.
+ *
+ * Return: 0; -ESTALE: the model is of no interest any more, go on with
+ * trib_ps_model(); -ESHUTDOWN, -EHOSTDOWN, -EINVAL.
+ */
+int trib_ps_gradient(struct trib_ps *p, uint64_t version, const float *grad,
+		     size_t count);
+
+/**
+ * trib_ps_is_stale() - whether a gradient for @version would be refused
+ *
+ * Cheap: long computations may look now and then, and be given up.
+ */
+int trib_ps_is_stale(struct trib_ps *p, uint64_t version);
+
+/**
+ * trib_ps_leave() - give up the task; the server goes on without us
+ *
+ * Waits until the network has forgotten us, or six requests went unanswered:
+ * leases end by themselves. Then trib_ps_join() may wait for another task.
+ */
+int trib_ps_leave(struct trib_ps *p);
+
+/**
+ * trib_ps_fd() - a descriptor for poll()
+ *
+ * It is readable while trib_ps_join() or trib_ps_model(), whichever is next,
+ * would not wait. It is for polling only, and lives as long as the handle.
+ */
+int trib_ps_fd(const struct trib_ps *p);
+
+/** trib_ps_close() - leave, within a second, and free the handle; NULL is allowed */
+void trib_ps_close(struct trib_ps *p);
+
+/** trib_ps_error_text() - of the newest failure of @p, or of this thread's open */
+const char *trib_ps_error_text(const struct trib_ps *p);
+
+/**
+ * struct trib_ps_counters - what this worker did since it was opened
+ * @size: set by the caller: sizeof(struct trib_ps_counters).
+ */
+struct trib_ps_counters {
+	size_t size;
+	uint64_t sent_packets;
+	uint64_t sent_bytes; /* of NDN packets, without UDP and below */
+	uint64_t recv_packets;
+	uint64_t recv_bytes;
+	uint64_t versions;    /* put together */
+	uint64_t skipped;     /* begun, and overtaken by a newer one */
+	uint64_t gradients;   /* asked for */
+	uint64_t segments;    /* of models, taken */
+	uint64_t again;	      /* ... that were there already, or old */
+	uint64_t fetches;     /* segments asked for */
+	uint64_t probes;      /* times that silence made it ask */
+	uint64_t offers;      /* accepted, repeats included */
+	uint64_t busy;	      /* offers refused */
+	uint64_t bad_packets; /* no NDN, or none of ours */
+	uint64_t bad_signatures;
+	uint64_t bad_content; /* signed well, and makes no sense */
+	uint64_t rtt_us;      /* of questions, smoothed */
+};
+
+void trib_ps_counters(struct trib_ps *p, struct trib_ps_counters *out);
+
 /** trib_version() - of the library that is linked, "0.1.0" */
 const char *trib_version(void);
 

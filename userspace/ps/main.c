@@ -16,6 +16,7 @@
 
 #include "jobs.h"
 #include "mtu.h"
+#include "names.h"
 #include "net.h"
 #include "report.h"
 #include "state.h"
@@ -30,6 +31,7 @@ static const char usage_text[] =
 	"usage: trib-ps --listen ADDR[:PORT] [--jobs DIR | --job FILE...]\n"
 	"               [--state FILE] [--stats FILE [--interval MS]]\n"
 	"       trib-ps --check --listen ADDR[:PORT] [--jobs DIR | --job FILE...]\n"
+	"       trib-ps names ...: see trib-ps names --help\n"
 	"       trib-ps --version | --help\n"
 	"see trib-ps(8)\n";
 
@@ -355,8 +357,11 @@ int main(int argc, char **argv)
 {
 	static struct server s = {.signals = -1};
 	char text[80];
-	int rc = arguments_parse(&s, argc, argv);
+	int rc;
 
+	if (argc > 1 && !strcmp(argv[1], "names"))
+		return ps_names_main(argc - 1, argv + 1);
+	rc = arguments_parse(&s, argc, argv);
 	if (rc >= 0)
 		return rc;
 	s.ps = calloc(1, sizeof(*s.ps));

@@ -11,8 +11,8 @@ $(PS_OBJ): CPPFLAGS_ALL += $(PS_CFLAGS)
 # Vectors.
 $(B)/userspace/ps/sum.o: CFLAGS += -O3
 
-$(B)/trib-ps: $(PS_OBJ) $(B)/userspace/daemon/session.o
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljansson
+$(B)/trib-ps: $(PS_OBJ) $(B)/userspace/daemon/session.o $(NAMES_LIB) $(NDN_LIB)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljansson $(NDN_LIBS)
 
 ALL += $(B)/trib-ps
 
@@ -42,7 +42,7 @@ INSTALL += install-ps
 $(B)/tests/unit/unit_ps: $(B)/tests/unit/unit_ps.o $(PS_CORE)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljansson
 
-CHECK_TESTS += $(B)/tests/unit/unit_ps
+CHECK_TESTS += $(B)/tests/unit/unit_ps tests/ndn/ps.t
 
 # libtrib's side, with trib-ps in the place of the relay of an imagined network.
 $(B)/tests/unit/unit_shared: $(B)/tests/unit/unit_shared.o \

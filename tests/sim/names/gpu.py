@@ -139,6 +139,8 @@ class Gpu(Endpoint):
         self.coming = v
         self.coming_size = size
         self.parts = {}
+        if self.gradient:
+            self.answer_waiting()
 
     def take(self, v, model):
         self.world.took(self, v, self.parts.values())
@@ -173,32 +175,44 @@ class Gpu(Endpoint):
         self.gradient = Gradient(self.name, self.training,
                                  self.gradient_size)
         self.training = None
+        self.answer_waiting()
+        self.arm()
+        if self.training is None and any(v > self.version for v, _ in
+                                         self.waiting) and \
+                self.rules.collect_makes_fetch:
+            self.fetch()
+
+    def answer_waiting(self):
         now = self.net.now
         for (v, s), end in sorted(self.waiting.items()):
-            if end > now:
-                self.on_collect(v, s)
-        self.waiting = {}
-        self.arm()
+            if end <= now or self.try_answer(v, s):
+                del self.waiting[v, s]
 
     # --- collect
 
-    def on_collect(self, v, s, life=0):
+    def try_answer(self, v, s):
+        """Whether there was an answer, or there will be none."""
         if self.bound and v < self.bound[0]:
-            return
+            return True
         if self.bound and v == self.bound[0]:
             self.answer(v, s)
-            return
+            return True
         g = self.gradient
-        if g and self.fits(g, v):
-            self.bound = v, g
-            self.gradient = None
-            self.answered = self.net.now
-            self.fetched = False
-            self.answer(v, s)
-            if self.version > g.base:
-                self.train()
-            else:
-                self.arm()
+        if not g or not self.fits(g, v):
+            return False
+        self.bound = v, g
+        self.gradient = None
+        self.answered = self.net.now
+        self.fetched = False
+        self.answer(v, s)
+        if self.version > g.base:
+            self.train()
+        else:
+            self.arm()
+        return True
+
+    def on_collect(self, v, s, life):
+        if self.try_answer(v, s):
             return
         if self.rules.answer_is_held:
             self.waiting[v, s] = self.net.now + life
@@ -209,6 +223,9 @@ class Gpu(Endpoint):
     def fits(self, g, v):
         if self.sync:
             return g.base == v
+        if self.rules.bound_to_known and v > max(self.version,
+                                                 self.coming or 0):
+            return False
         return (g.base >> 32 == v >> 32 or
                 not self.rules.incarnations_are_apart)
 

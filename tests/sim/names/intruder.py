@@ -23,6 +23,11 @@ class Intruder(Endpoint):
         ps = self.rng.choice(self.world.servers)
         if self.rng.random() < 0.1:
             self.express((INSERT, *ps.base), 60)
+        if self.rng.random() < 0.1:
+            far = self.rng.choice((1, 1 << 20))
+            gpu = self.rng.choice(list(self.world.gpus))
+            self.express((gpu, *ps.base, ps.published.version + far), 60,
+                         prefix=True)
         version = ps.published.version
         version += self.rng.choice((0, 1, 5, 1 << 40))
         forged = self.forge(version)

@@ -143,6 +143,9 @@ RULES = {
     "incarnations_are_apart": Rule(
         "a gradient is not for another incarnation than its model's",
         "revive", "orphan"),
+    "bound_to_known": Rule(
+        "asynchronous: a gradient is no answer to a version of which the "
+        "worker has not heard from the PS", "intrusion", "hang hole leak"),
     "answer_is_held": Rule(
         "a collect Interest that comes early is answered when the gradient "
         "is ready", "quiet", Cost("time", 1.05)),

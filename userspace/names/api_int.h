@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of libtrib's API to parameter servers share. */
+#ifndef TRIB_NAMES_API_INT_H
+#define TRIB_NAMES_API_INT_H
+
+#include <pthread.h>
+
+#include "trib.h"
+#include "userspace/names/link.h"
+#include "userspace/names/worker.h"
+
+/**
+ * struct trib_ps - a worker, its socket, and the thread that drives both
+ * @w:       the worker.
+ * @link:    the socket. It is used under @lock only.
+ * @gpu:     the worker's name, one component.
+ * @markers: of the network; they own their words.
+ * @lock:    of everything here but @thread, @wake and @ready.
+ * @changed: something came or was due.
+ * @thread:  it runs drive().
+ * @wake:    eventfd: the caller changed something.
+ * @ready:   eventfd: trib_ps_fd().
+ * @is_set:  @ready is readable.
+ * @stop:    the thread is to end.
+ * @has_task: trib_ps_join() gave the caller a task.
+ * @error:   text of the newest failure.
+ */
+struct trib_ps {
+	struct names_worker w;
+	struct names_link *link;
+	struct ndn_name_buf gpu;
+	struct names_markers markers;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	pthread_t thread;
+	int wake;
+	int ready;
+	bool is_set;
+	bool stop;
+	bool has_task;
+	char error[256];
+};
+
+/* Remembers a line about @err, for @p or for this thread, and returns @err. */
+int trib_ps_fail(struct trib_ps *p, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * Options and environment into @c, and what owns memory into @p. 0 or -errno,
+ * with a text. @a has what names_link_open() wants, of @o or the environment.
+ */
+int trib_ps_read_options(struct trib_ps *p, struct names_worker_config *c,
+			 struct names_link_addr *a,
+			 const struct trib_ps_options *o);
+void trib_ps_free_options(struct trib_ps *p);
+
+#endif /* TRIB_NAMES_API_INT_H */

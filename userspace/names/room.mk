@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The two ends of the names protocol: a static library; who links it links
+# libndn.a after it, too. (ndn/room.mk is read later: hence its file's name.)
+NAMES_LIB := $(B)/userspace/names/libnames.a
+NAMES_NDN := $(B)/userspace/ndn/libndn.a
+
+$(NAMES_LIB): $(patsubst %.c,$(B)/%.o,$(wildcard userspace/names/*.c))
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+# Vectors.
+$(B)/userspace/names/ps_update.o: CFLAGS += -O3
+
+ALL += $(NAMES_LIB)
+
+NAMES_UNITS := $(addprefix $(B)/tests/unit/unit_names_,content names ps)
+
+$(NAMES_UNITS): %: %.o $(NAMES_LIB) $(NAMES_NDN)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium
+
+# The PS among scripted workers on an imagined network.
+$(B)/tests/unit/unit_names_ps_net: %: %.o $(B)/tests/unit/names_world.o \
+		$(NAMES_LIB) $(NAMES_NDN)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium
+
+NAMES_UNITS += $(B)/tests/unit/unit_names_ps_net
+
+CHECK_TESTS += $(NAMES_UNITS)
+
+# Workers and the PS, with each other on an imagined network; and a worker with
+# whoever says he was the PS.
+$(addprefix $(B)/tests/unit/unit_names_,train worker): %: %.o \
+		$(B)/tests/unit/worker_world.o $(NAMES_LIB) $(NAMES_NDN)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium
+
+CHECK_TESTS += $(addprefix $(B)/tests/unit/unit_names_,train worker)

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The worker's packets: Interests and Data out, signatures of Data in. */
+#include "userspace/names/worker_int.h"
+
+/* HopLimit of our Interests: more than any way has hops. */
+#define HOPS 16
+/* Lifetime of an Interest, in RTOs. */
+#define LIFE_RTOS 4
+
+static void send_packet(struct names_worker *w, enum ndn_err err, size_t len)
+{
+	if (err) {
+		w->count[NAMES_WORKER_UNSENT]++;
+		return;
+	}
+	w->count[NAMES_WORKER_SENT]++;
+	w->sent_bytes += len;
+	w->config.send(w->config.ctx, w->packet, len);
+}
+
+void names_worker_ask(struct names_worker *w, enum names_what what,
+		      const struct names_parts *parts, unsigned int flags)
+{
+	struct ndn_interest i = {
+		.can_be_prefix = flags & NAMES_ASK_PREFIX,
+		.must_be_fresh = flags & NAMES_ASK_FRESH,
+		.has_nonce = true,
+		.has_lifetime = true,
+		.has_hop_limit = true,
+		.nonce = (uint32_t)names_random_next(&w->random),
+		.lifetime = LIFE_RTOS * w->rto / NAMES_MS + 1,
+		.hop_limit = HOPS,
+	};
+	struct ndn_name_buf name;
+	enum ndn_err err = names_make(&name, &w->job, what, parts);
+	size_t len = 0;
+
+	if (!err) {
+		i.name = ndn_name_of(&name);
+		err = ndn_interest_encode(&i, NULL, w->packet,
+					  sizeof(w->packet), &len);
+	}
+	send_packet(w, err, len);
+}
+
+void names_worker_put(struct names_worker *w, const struct ndn_name *name,
+		      struct ndn_bytes content)
+{
+	struct ndn_data d = {
+		.name = *name, .has_content = true, .content = content};
+	size_t len = 0;
+	enum ndn_err err = ndn_data_encode(&d, &w->config.sign, w->packet,
+					   sizeof(w->packet), &len);
+
+	send_packet(w, err, len);
+}
+
+bool names_worker_trusts(struct names_worker *w, const struct ndn_data *d)
+{
+	if (ndn_data_verify(d, &w->config.verify)) {
+		w->count[NAMES_WORKER_BAD_SIGNATURE]++;
+		return false;
+	}
+	w->heard = w->now;
+	return true;
+}
