@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A network of names from a list of links: tribd --names in the routers, their
+faces and routes by netlink, and the ends: trib-ps names, and workers by libtrib.
+
+	net = Net({'r1': ['ps', 'r2'], 'r2': ['w0', 'w1']})
+	net.route('/ps', 'r2', 'r1', 'ps')
+
+The k-th link is 10.8.k.0/24: .1 is the end that is named first. In both
+namespaces its device is ek, and a face has the name of the neighbour.
+"""
+import atexit
+import json
+import os
+import signal
+import subprocess
+import sys
+
+from tribd import (BUILD, PIN, TOP, Netns, Tribd, use_instance, veth, wait_for)
+from names_nl import Nl, Refused, addr
+
+NONE, ROUTER, HOST = 0, 1, 2
+ARGS = ('--names', '256', '--names-cache', '256', '--slots', '64', '--trees',
+        '8')
+
+
+class Net:
+    def __init__(self, links, rights=None, lease=3.0, args=ARGS):
+        """@links: {router: [neighbour, ...]}. @rights: {host: {'write': [...],
+        'subscribe': [...]}}; by default w* may what a worker must, for /ps."""
+        self.args, self.ns, self.link, self.rights = args, {}, {}, rights or {}
+        self.routers = list(links)
+        for a in links:
+            for b in links[a]:
+                k = len(self.link) // 2
+                for n in a, b:
+                    if n not in self.ns:
+                        self.ns[n] = Netns(n)
+                veth(self.ns[a], 'e%d' % k, '10.8.%d.1/24' % k,
+                     self.ns[b], 'e%d' % k, '10.8.%d.2/24' % k)
+                self.link[a, b] = ('e%d' % k, '10.8.%d.2' % k)
+                self.link[b, a] = ('e%d' % k, '10.8.%d.1' % k)
+                for n in {a, b} - set(self.routers):
+                    # Without GRO or XDP of its own a veth loses what XDP
+                    # sends it.
+                    self.ns[n].run('ethtool', '-K', 'e%d' % k, 'gro', 'on')
+        self.inst = {r: use_instance('net-%d' % self.ns[r].inode())
+                     for r in self.routers}
+        self.daemon = {r: Tribd(self.ns[r], *args) for r in self.routers}
+        self.nl = {r: Nl(self.ns[r]) for r in self.routers}
+        for r in self.routers:
+            self.nl[r].do('names-set', names={'lease-ms': int(lease * 1000)})
+            for a, b in self.link:
+                if a == r:
+                    self.face(r, b)
+        self.resolved()
+
+    def resolved(self):
+        """All faces know where to send."""
+        if not wait_for(lambda: all('mac' in f for r in self.routers
+                                    for f in self.nl[r].dump('face-get'))):
+            raise RuntimeError('a face finds no MAC address')
+
+    def face(self, r, to):
+        dev, ip = self.link[r, to]
+        ndn = {'ndn': ROUTER if to in self.routers else HOST}
+        if ndn['ndn'] == HOST:
+            for k, v in self.rights_of(to).items():
+                ndn['ndn-' + k] = v
+        self.nl[r].do('face-new', face={'name': to, 'ifname': dev,
+                                        'addr': addr(ip), **ndn})
+
+    def rights_of(self, host):
+        return self.rights.get(host, {'write': ['/' + host]} if
+                               host[0] != 'w' else
+                               {'write': ['/' + host], 'subscribe': ['/ps']})
+
+    def route(self, prefix, *way):
+        """Each router of @way sends what is below @prefix to the next."""
+        for r, to in zip(way, way[1:]):
+            try:
+                self.nl[r].do('route-del', route={'prefix': prefix})
+            except Refused:
+                pass
+            self.nl[r].do('route-new', route={'prefix': prefix, 'face': to})
+
+    def stat(self, r, name):
+        return self.stats(r)['names-' + name]
+
+    def stats(self, r):
+        return {s['name']: s['value'] for s in self.nl[r].dump('stats-get')}
+
+    def seen(self):
+        """For notes: all counters that are not 0."""
+        return '\n'.join('%s %s %d' % (r, k, v) for r in self.routers
+                         for k, v in self.stats(r).items()
+                         if v and 'names' in k)
+
+    def entry(self, r, name):
+        return next((e for e in self.nl[r].dump('pit-get', pit={'name': name})
+                     if e['name'] == name), {})
+
+    def subscribers(self, r, name):
+        return sorted(self.entry(r, name).get('face', []))
+
+    def router_of(self, host):
+        """(router's address, its name)"""
+        for a, b in self.link:
+            if a == host:
+                return self.link[a, b][1], b
+        raise KeyError(host)
+
+    def restart(self, r, wipe=False):
+        """Dies and comes back: with its maps, or with no more than its file."""
+        self.daemon[r].end(signal.SIGKILL)
+        if wipe:
+            folder = PIN + self.inst[r]
+            for f in os.listdir(folder):
+                os.unlink(os.path.join(folder, f))
+            os.rmdir(folder)
+        self.daemon[r] = Tribd(self.ns[r], *self.args)
+        self.resolved()
+
+
+class End:
+    """A program in a namespace that says JSON, a line each."""
+
+    def __init__(self, ns, *argv, **env):
+        self.out = open('/tmp/names-end-%d-%d' % (os.getpid(), id(self)), 'w+')
+        os.unlink(self.out.name)
+        self.proc = subprocess.Popen(ns.argv(*argv), stdout=self.out,
+                                     stderr=self.out, cwd=TOP,
+                                     stdin=subprocess.DEVNULL,
+                                     env={**os.environ, **env})
+        atexit.register(self.end)
+
+    def end(self, sig=signal.SIGKILL):
+        if self.proc.poll() is None:
+            self.proc.send_signal(sig)
+        return self.proc.wait(timeout=30)
+
+    def text(self):
+        with open('/proc/self/fd/%d' % self.out.fileno()) as f:
+            return f.read()
+
+    def said(self, what=None):
+        """Its lines; those that have 'what'."""
+        out = []
+        for line in self.text().splitlines():
+            try:
+                out.append(json.loads(line))
+            except ValueError:
+                pass
+        return [x for x in out if isinstance(x, dict) and
+                (what is None or x.get('what') == what)]
+
+    def says(self, what, count=1, seconds=20):
+        """Waits for so many of these lines."""
+        return wait_for(lambda: len(self.said(what)) >= count or
+                        self.proc.poll() is not None and
+                        len(self.said(what)) >= count, seconds)
+
+
+def worker(net, host, rank, job='/ps/job', key=None, **more):
+    """By libtrib; see names_train.py."""
+    args = dict(name='/' + host, forwarder=net.router_of(host)[0], job=job,
+                rank=rank, **more)
+    if key:
+        args['key'] = key
+    return End(net.ns[host], sys.executable, TOP +
+               '/tests/netns/names_train.py', json.dumps(args))
+
+
+class Ps(End):
+    """trib-ps names, of one job; @job: fields of its file."""
+
+    def __init__(self, net, folder, workers, host='ps', interval=50, **job):
+        self.folder, self.net = folder, net
+        job = {'name': 'job', 'prefix': '/ps/job', 'mode': 'sync',
+               'elements': 64, 'versions': 8, 'sgd': {'lr': 1.0},
+               'rate_mbps': 0, 'lease_ms': 3000, 'rto_ms': 50, 'every': 1,
+               'state': folder + '/state',
+               'workers': [{'name': w} for w in workers],
+               'min_workers': len(workers), **job}
+        os.makedirs(folder, exist_ok=True)
+        with open(folder + '/job.json', 'w') as f:
+            json.dump(job, f)
+        super().__init__(net.ns[host], BUILD + '/trib-ps', 'names',
+                         '--forwarder', net.router_of(host)[0], '--job',
+                         folder + '/job.json', '--stats', folder + '/stats',
+                         '--interval', str(interval))
+
+    def job(self):
+        try:
+            with open(self.folder + '/stats') as f:
+                return json.load(f)['jobs'][0]
+        except (OSError, ValueError):
+            return {}
