@@ -12,10 +12,12 @@ import atexit
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 
-from tribd import (BUILD, PIN, TOP, Netns, Tribd, use_instance, veth, wait_for)
+from tribd import (BPFTOOL, BUILD, PIN, TOP, Netns, Tribd, run, use_instance,
+                   veth, wait_for)
 from names_nl import Nl, Refused, addr
 
 NONE, ROUTER, HOST = 0, 1, 2
@@ -23,10 +25,52 @@ ARGS = ('--names', '256', '--names-cache', '256', '--slots', '64', '--trees',
         '8')
 
 
+class Wires:
+    """What is between the ends of the links: tests/netns/wire, whose faults
+    can be changed while it runs."""
+    PIN = '/sys/fs/bpf/names-wires-%d' % os.getpid()
+
+    def __init__(self):
+        self.ns, self.proc, self.ifindex = Netns('wires'), None, {}
+
+    def join(self, k, ends):
+        for end, (ns, ip) in zip('ab', ends):
+            dev = '%s%d' % (end, k)
+            veth(ns, 'e%d' % k, ip, self.ns, dev, [])
+            self.ns.run('ethtool', '-K', dev, 'gro', 'on')
+            self.ifindex[k, end] = self.ns.link(dev)['ifindex']
+
+    def start(self, links):
+        self.proc = subprocess.Popen(
+            self.ns.argv(BUILD + '/tests/netns/wire', '-p', self.PIN,
+                         *['a%d:b%d' % (k, k) for k in range(links)]),
+            stdout=subprocess.PIPE, text=True)
+        atexit.register(self.end)
+        if self.proc.stdout.readline().strip() != 'ready':
+            raise RuntimeError('wire does not start')
+
+    def end(self):
+        self.proc.terminate()
+        self.proc.wait(timeout=10)
+
+    def spoil(self, k, end, loss, dup, reorder):
+        """What comes in at that end, of 1 each."""
+        key = ['0x%02x' % b for b in struct.pack('=I', self.ifindex[k, end])]
+        row = json.loads(run(BPFTOOL, '-j', 'map', 'lookup', 'pinned',
+                             self.PIN, 'key', *key))
+        row = bytearray(int(x, 16) for x in row['value'])
+        row[4:16] = struct.pack('=III', *[min(int(x * 2 ** 32), 2 ** 32 - 1)
+                                          for x in (loss, dup, reorder)])
+        run(BPFTOOL, 'map', 'update', 'pinned', self.PIN, 'key', *key, 'value',
+            *['0x%02x' % b for b in row])
+
+
 class Net:
-    def __init__(self, links, rights=None, lease=3.0, args=ARGS):
+    def __init__(self, links, rights=None, lease=3.0, args=ARGS, wires=False):
         """@links: {router: [neighbour, ...]}. @rights: {host: {'write': [...],
-        'subscribe': [...]}}; by default w* may what a worker must, for /ps."""
+        'subscribe': [...]}}; by default w* may what a worker must, for /ps.
+        @wires: packets can be lost."""
+        self.wires = Wires() if wires else None
         self.args, self.ns, self.link, self.rights = args, {}, {}, rights or {}
         self.routers = list(links)
         for a in links:
@@ -35,14 +79,21 @@ class Net:
                 for n in a, b:
                     if n not in self.ns:
                         self.ns[n] = Netns(n)
-                veth(self.ns[a], 'e%d' % k, '10.8.%d.1/24' % k,
-                     self.ns[b], 'e%d' % k, '10.8.%d.2/24' % k)
+                ends = [(self.ns[n], '10.8.%d.%d/24' % (k, i + 1))
+                        for i, n in enumerate((a, b))]
+                if wires:
+                    self.wires.join(k, ends)
+                else:
+                    veth(ends[0][0], 'e%d' % k, ends[0][1],
+                         ends[1][0], 'e%d' % k, ends[1][1])
                 self.link[a, b] = ('e%d' % k, '10.8.%d.2' % k)
                 self.link[b, a] = ('e%d' % k, '10.8.%d.1' % k)
                 for n in {a, b} - set(self.routers):
                     # Without GRO or XDP of its own a veth loses what XDP
                     # sends it.
                     self.ns[n].run('ethtool', '-K', 'e%d' % k, 'gro', 'on')
+        if wires:
+            self.wires.start(len(self.link) // 2)
         self.inst = {r: use_instance('net-%d' % self.ns[r].inode())
                      for r in self.routers}
         self.daemon = {r: Tribd(self.ns[r], *args) for r in self.routers}
@@ -108,6 +159,12 @@ class Net:
             if a == host:
                 return self.link[a, b][1], b
         raise KeyError(host)
+
+    def spoil(self, a, b, loss=0.0, dup=0.0, reorder=0.0):
+        """What @a sends to @b from now on."""
+        dev, ip = self.link[a, b]
+        self.wires.spoil(int(dev[1:]), 'b' if ip.endswith('.1') else 'a', loss,
+                         dup, reorder)
 
     def restart(self, r, wipe=False):
         """Dies and comes back: with its maps, or with no more than its file."""
