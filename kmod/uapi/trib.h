@@ -73,6 +73,18 @@
  *                       get these trees of the job, and no others of it;
  *                       those that did before go on with what they have.
  * @TRIB_CMD_JOB_SET:    TRIB_A_JOB: name, rate. For workers that attach then.
+ * @TRIB_CMD_FACE_SET:   TRIB_A_FACE: name, and those NDN_ attributes that change;
+ *                       SUBSCRIBE and WRITE replace all that there were.
+ * @TRIB_CMD_NAMES_GET:  TRIB_A_NAMES: the names forwarder. -EOPNOTSUPP, as for
+ *                       all that follows, if tribd runs without.
+ * @TRIB_CMD_NAMES_SET:  TRIB_A_NAMES: times and markers, those that change.
+ * @TRIB_CMD_ROUTE_NEW:  TRIB_A_ROUTE: prefix, face. Replaces the prefix's.
+ * @TRIB_CMD_ROUTE_DEL:  TRIB_A_ROUTE: prefix.
+ * @TRIB_CMD_ROUTE_GET:  one by prefix, or a dump.
+ * @TRIB_CMD_PIT_GET:    one by name, or a dump of those below TRIB_A_PIT_NAME.
+ * @TRIB_CMD_PIT_DEL:    TRIB_A_PIT: name. Its subscribers are forgotten.
+ * @TRIB_CMD_CS_GET:     dump of what the cache has below TRIB_A_CS_NAME.
+ * @TRIB_CMD_CS_WIPE:    TRIB_A_CS: name: what the cache has below it is gone.
  */
 enum trib_cmd {
 	TRIB_CMD_UNSPEC = 0,
@@ -93,6 +105,16 @@ enum trib_cmd {
 	TRIB_CMD_TREE_WIPE,
 	TRIB_CMD_TREE_SWITCH,
 	TRIB_CMD_JOB_SET,
+	TRIB_CMD_FACE_SET,
+	TRIB_CMD_NAMES_GET,
+	TRIB_CMD_NAMES_SET,
+	TRIB_CMD_ROUTE_NEW,
+	TRIB_CMD_ROUTE_DEL,
+	TRIB_CMD_ROUTE_GET,
+	TRIB_CMD_PIT_GET,
+	TRIB_CMD_PIT_DEL,
+	TRIB_CMD_CS_GET,
+	TRIB_CMD_CS_WIPE,
 	TRIB_CMD__MAX,
 };
 
@@ -106,6 +128,10 @@ enum trib_attr {
 	TRIB_A_GROUP,
 	TRIB_A_STAT,
 	TRIB_A_TICKET,
+	TRIB_A_NAMES,
+	TRIB_A_ROUTE,
+	TRIB_A_PIT,
+	TRIB_A_CS,
 	TRIB_A__MAX,
 };
 
@@ -152,7 +178,20 @@ enum trib_attr_face {
 	TRIB_A_FACE_MTU,		/* u32: of the port; read only */
 	TRIB_A_FACE_TREES,		/* u32: trees using it; read only */
 	TRIB_A_FACE_REASON,		/* string: why not native; read only */
+	TRIB_A_FACE_NDN,		/* u8: enum trib_face_ndn */
+	TRIB_A_FACE_NDN_PORT,		/* u16: peer's; default NDN_UDP_PORT; 0: EtherType
+					 * 0x8624, and needs no address */
+	TRIB_A_FACE_NDN_SUBSCRIBE,	/* string, repeated: prefix that it may subscribe to */
+	TRIB_A_FACE_NDN_WRITE,		/* string, repeated: prefix of Data it may send */
+	TRIB_A_FACE_NDN_NUMBER,		/* u32: in the maps; read only */
 	TRIB_A_FACE__MAX,
+};
+
+/* What a face is to the names forwarder. */
+enum trib_face_ndn {
+	TRIB_FACE_NDN_NONE = 0,		/* nothing: it serves trees only */
+	TRIB_FACE_NDN_ROUTER = 1,
+	TRIB_FACE_NDN_HOST = 2,		/* its inserts may be answered by an entry */
 };
 
 enum trib_attr_job {
@@ -256,6 +295,55 @@ enum trib_attr_ticket {
 	TRIB_A_TICKET_RANK,		/* u16 */
 	TRIB_A_TICKET_TEXT,		/* string: trib://... */
 	TRIB_A_TICKET__MAX,
+};
+
+/* Names are text: "/ps/job", "/ps/job/v=4294967297/seg=0", %XX for odd bytes. */
+enum trib_attr_names {
+	TRIB_A_NAMES_UNSPEC = 0,
+	TRIB_A_NAMES_ENTRIES,		/* u32: that the PIT has room for; read only */
+	TRIB_A_NAMES_ENTRIES_USED,	/* u32: read only */
+	TRIB_A_NAMES_CACHE,		/* u32: segments that are kept; read only */
+	TRIB_A_NAMES_CACHE_USED,	/* u32: read only */
+	TRIB_A_NAMES_ROUTES,		/* u32: read only */
+	TRIB_A_NAMES_LEASE_MS,		/* u32: default 30000, at least 100 */
+	TRIB_A_NAMES_LEAVE_MS,		/* u32: a delete is under way; default lease/2 */
+	TRIB_A_NAMES_MARK_INSERT,	/* string: one component; default "insert" */
+	TRIB_A_NAMES_MARK_DISTRIBUTE,	/* string: default "distribute" */
+	TRIB_A_NAMES_MARK_DELETE,	/* string: default "delete" */
+	TRIB_A_NAMES__MAX,
+};
+
+enum trib_attr_route {
+	TRIB_A_ROUTE_UNSPEC = 0,
+	TRIB_A_ROUTE_PREFIX,		/* string: name; "/" is all */
+	TRIB_A_ROUTE_FACE,		/* string */
+	TRIB_A_ROUTE__MAX,
+};
+
+enum trib_attr_pit {
+	TRIB_A_PIT_UNSPEC = 0,
+	TRIB_A_PIT_NAME,		/* string */
+	TRIB_A_PIT_UP,			/* string: upstream face */
+	TRIB_A_PIT_FACE,		/* string, repeated: subscribers whose leases live */
+	TRIB_A_PIT_STATE,		/* u8: enum trib_pit_state */
+	TRIB_A_PIT_ACKED_MS,		/* u64: age of what upstream acknowledged last */
+	TRIB_A_PIT_VERSION,		/* u64: newest that went through */
+	TRIB_A_PIT_SEGMENT,		/* u64: newest of that */
+	TRIB_A_PIT_TAKEN_MS,		/* u64: age of the last that went through */
+	TRIB_A_PIT__MAX,
+};
+
+enum trib_pit_state {
+	TRIB_PIT_PENDING = 0,
+	TRIB_PIT_CONFIRMED = 1,
+	TRIB_PIT_LEAVING = 2,
+};
+
+enum trib_attr_cs {
+	TRIB_A_CS_UNSPEC = 0,
+	TRIB_A_CS_NAME,			/* string */
+	TRIB_A_CS_BYTES,		/* u32: of the Data packet */
+	TRIB_A_CS__MAX,
 };
 
 #endif /* _UAPI_TRIB_H */
