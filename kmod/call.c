@@ -29,8 +29,12 @@ const char *const trib_kfunc_names[TRIB_KFUNC__MAX] = {
 
 /**
  * struct call - arguments that were checked
- * @acc:     accumulators, of which @acc_len bytes are meant.
- * @val:     values, @val_len bytes.
+ * @id:      the function.
+ * @fmt:     a format that there is.
+ * @acc:     accumulators.
+ * @val:     values.
+ * @acc_len: bytes of accumulators that are meant.
+ * @val_len: bytes of values.
  * @nm:      of an expanding function.
  */
 struct call {

@@ -154,19 +154,17 @@ static int kfunc_get(struct sk_buff *skb, struct genl_info *info)
 	return -ENOENT;
 }
 
-static int kfunc_start(struct netlink_callback *cb)
-{
-	if (!trib_dump_attrs(cb)[TRIB_A_KFUNC])
-		return 0;
-	NL_SET_ERR_MSG_ATTR(cb->extack, trib_dump_attrs(cb)[TRIB_A_KFUNC],
-			    "a dump is of all functions: name none");
-	return -EINVAL;
-}
-
 static int kfunc_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
+	struct nlattr *attr = trib_dump_attrs(cb)[TRIB_A_KFUNC];
 	void *hdr;
 
+	/* Here, because an op's start() has nowhere to leave a text. */
+	if (attr) {
+		NL_SET_ERR_MSG_ATTR(cb->extack, attr,
+				    "a dump is of all functions: name none");
+		return -EINVAL;
+	}
 	for (; cb->args[0] < TRIB_KFUNC__MAX; cb->args[0]++) {
 		hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
 				  cb->nlh->nlmsg_seq, &trib_genl, NLM_F_MULTI,
@@ -198,7 +196,6 @@ static const struct genl_ops ops[] = {
 	{
 		.cmd = TRIB_CMD_KFUNC_GET,
 		.doit = kfunc_get,
-		.start = kfunc_start,
 		.dumpit = kfunc_dump,
 		.policy = kfunc_get_policy,
 		.maxattr = TRIB_A__MAX - 1,

@@ -41,7 +41,7 @@ module-check: $(MODULE_SRC:kmod/%=$(MODULE_CHECK_DIR)/%) | module-kdir
 	@command -v sparse >/dev/null || { \
 		echo "no sparse; run: sudo scripts/setup" >&2; exit 1; }
 	@find $(MODULE_CHECK_DIR) -name '*.o' -delete
-	@$(KBUILD_MAKE) -s W=1 C=1 KBUILD_MODPOST_WARN= \
+	@$(KBUILD_MAKE) -s W=1 C=1 CHECK=$(CURDIR)/scripts/lib/module-sparse \
 		M=$(CURDIR)/$(MODULE_CHECK_DIR) modules \
 		>$(MODULE_CHECK_DIR)/log 2>&1 || { \
 		cat $(MODULE_CHECK_DIR)/log >&2; exit 1; }
