@@ -83,7 +83,7 @@ enum trib_sum_cap {
  * those, in the order of i. N and M are as &trib_hdr.nm has them, N >= 2.
  *
  * The expanding ones check what they get before they touch acc. @acc_len must
- * be a multiple of 128 bytes (a mask word's values), and @len at least
+ * be a multiple of 128 bytes (a mask word's values), not 0, and @len at least
  * trib_sum_masked_len(); what follows is padding.
  * Return: 0, or -EINVAL if a length, @nm or the mask is not as said.
  */
@@ -159,8 +159,8 @@ static inline __u32 trib_sum_nm_kept(__u8 nm)
  * trib_sum_masked_len() - bytes of a masked payload, padding not included
  * @acc_len: bytes of accumulators.
  *
- * Return: 0 if @nm is not N:M with N in 2..32 and M <= N, or @acc_len is not a
- * multiple of 128 up to TRIB_SUM_ACC_MAX.
+ * Return: 0 if @nm is not N:M with N in 2..32 and M <= N, or @acc_len is 0, not a
+ * multiple of 128 or above TRIB_SUM_ACC_MAX.
  */
 static inline __u32 trib_sum_masked_len(const struct trib_sum_ops *ops,
 					__u32 acc_len, __u8 nm)
