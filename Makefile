@@ -48,7 +48,7 @@ INSTALL :=		# install targets
 all:
 
 include $(sort $(wildcard bpf/room.mk kernels/room.mk userspace/*/room.mk \
-	tests/*/room.mk scripts/room.mk kmod/room.mk))
+	tests/*/room.mk scripts/room.mk kmod/room.mk kmod/sum/room.mk))
 
 all: deps $(ALL)
 
@@ -101,4 +101,5 @@ $(B)/%.o: %.cc
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 $(WARN) $(CFLAGS) $(SANFLAGS) $(CPPFLAGS_ALL) -MMD -MP -c -o $@ $<
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+# A kernel that is being built there has other files of that name.
+-include $(shell find $(B) -path '$(B)/kasan*' -prune -o -name '*.d' -print 2>/dev/null)

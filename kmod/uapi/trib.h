@@ -6,8 +6,9 @@
  *
  * Messages have generic netlink layout (struct nlmsghdr, struct genlmsghdr,
  * attributes). tribd serves them over NETLINK_USERSOCK at port id
- * TRIB_NL_PORT of its network namespace, with nlmsg_type TRIB_NL_TYPE; with
- * the kernel module, the commands it owns are served by generic netlink.
+ * TRIB_NL_PORT of its network namespace, with nlmsg_type TRIB_NL_TYPE; the
+ * commands from TRIB_CMD_MODULE_GET on are the kernel module's, which serves
+ * them by generic netlink, as the family TRIB_GENL_NAME.
  *
  * Rules: a request with NLM_F_ACK or that changes something is answered by
  * one NLMSG_ERROR: 0 or -errno, followed (NLM_F_ACK_TLVS) by
@@ -17,8 +18,9 @@
  * set of objects changed meanwhile. Changing anything takes uid 0: what the
  * kernel vouches for in the message (capabilities could only be looked up
  * later, by a process id that may then belong to another program). Reading
- * anything but cookies takes nothing.
- * Clients must check that answers carry the credentials of uid 0.
+ * anything but cookies takes nothing. The module, which can look, wants
+ * CAP_NET_ADMIN of the first user namespace.
+ * Clients must check that answers of tribd carry the credentials of uid 0.
  *
  * Integers are in host byte order. Addresses are 16 bytes, IPv4 mapped.
  */
@@ -29,6 +31,7 @@
 
 #define TRIB_GENL_NAME		"trib"
 #define TRIB_GENL_VERSION	1
+#define TRIB_GENL_EVENTS	"events"	/* multicast group */
 
 #define TRIB_NL_PORT		0x74726962	/* "trib" */
 #define TRIB_NL_TYPE		0x74
@@ -85,6 +88,14 @@
  * @TRIB_CMD_PIT_DEL:    TRIB_A_PIT: name. Its subscribers are forgotten.
  * @TRIB_CMD_CS_GET:     dump of what the cache has below TRIB_A_CS_NAME.
  * @TRIB_CMD_CS_WIPE:    TRIB_A_CS: name: what the cache has below it is gone.
+ * @TRIB_CMD_MODULE_GET: TRIB_A_MODULE: the kernel module.
+ * @TRIB_CMD_MODULE_RESET: set the module's counters to zero.
+ * @TRIB_CMD_KFUNC_GET:  one by name, or a dump of the functions that XDP
+ *                       programs call, with counters.
+ * @TRIB_CMD_MODULE_EVENT: from the module to the group TRIB_GENL_EVENTS:
+ *                       TRIB_A_EVENT.
+ * @TRIB_CMD_SOCK_GET:   dump of this network namespace's collective sockets.
+ *                       Reserved: -EOPNOTSUPP of a module without them.
  */
 enum trib_cmd {
 	TRIB_CMD_UNSPEC = 0,
@@ -115,6 +126,11 @@ enum trib_cmd {
 	TRIB_CMD_PIT_DEL,
 	TRIB_CMD_CS_GET,
 	TRIB_CMD_CS_WIPE,
+	TRIB_CMD_MODULE_GET,
+	TRIB_CMD_MODULE_RESET,
+	TRIB_CMD_KFUNC_GET,
+	TRIB_CMD_MODULE_EVENT,
+	TRIB_CMD_SOCK_GET,
 	TRIB_CMD__MAX,
 };
 
@@ -132,6 +148,9 @@ enum trib_attr {
 	TRIB_A_ROUTE,
 	TRIB_A_PIT,
 	TRIB_A_CS,
+	TRIB_A_MODULE,
+	TRIB_A_KFUNC,
+	TRIB_A_EVENT,
 	TRIB_A__MAX,
 };
 
@@ -351,6 +370,50 @@ enum trib_attr_cs {
 	TRIB_A_CS_NAME,			/* string */
 	TRIB_A_CS_BYTES,		/* u32: of the Data packet */
 	TRIB_A_CS__MAX,
+};
+
+/* The kernel module; all of it is read only. */
+enum trib_attr_module {
+	TRIB_A_MODULE_UNSPEC = 0,
+	TRIB_A_MODULE_VERSION,		/* string */
+	TRIB_A_MODULE_API,		/* u32: TRIB_KFUNC_API */
+	TRIB_A_MODULE_LEVEL,		/* string: instructions that sums use:
+					 * scalar, sse2, avx2, avx512 */
+	TRIB_A_MODULE_FORMATS,		/* u64: bits 1 << enum trib_fmt */
+	TRIB_A_MODULE_FPU_BUSY,		/* u8: parameter fpu_busy is set, so that
+					 * every call falls back to scalar */
+	TRIB_A_MODULE_CALLS,		/* u64: of all functions together */
+	TRIB_A_MODULE_FALLBACKS,	/* u64: of these, scalar for want of an FPU */
+	TRIB_A_MODULE__MAX,
+};
+
+/* A function that XDP programs call; see trib_kfunc.h. All read only. */
+enum trib_attr_kfunc {
+	TRIB_A_KFUNC_UNSPEC = 0,
+	TRIB_A_KFUNC_NAME,		/* string: also in a request for one */
+	TRIB_A_KFUNC_CALLS,		/* u64: that did their work */
+	TRIB_A_KFUNC_BYTES,		/* u64: of packet values, in these */
+	TRIB_A_KFUNC_FALLBACKS,		/* u64: of these, scalar for want of an FPU */
+	TRIB_A_KFUNC_REFUSED,		/* u64: arguments were wrong; nothing done */
+	TRIB_A_KFUNC__MAX,
+};
+
+/**
+ * enum trib_module_event - what the module tells the group TRIB_GENL_EVENTS
+ * @TRIB_MODULE_EVENT_FALLBACK: sums were computed by scalar code, because the packet
+ *	interrupted somebody who uses the FPU. Once a second at most; COUNT is
+ *	how often since the last such event. In every network namespace.
+ */
+enum trib_module_event {
+	TRIB_MODULE_EVENT_UNSPEC = 0,
+	TRIB_MODULE_EVENT_FALLBACK = 1,
+};
+
+enum trib_attr_event {
+	TRIB_A_EVENT_UNSPEC = 0,
+	TRIB_A_EVENT_KIND,		/* u32: enum trib_module_event */
+	TRIB_A_EVENT_COUNT,		/* u64 */
+	TRIB_A_EVENT__MAX,
 };
 
 #endif /* _UAPI_TRIB_H */

@@ -14,3 +14,11 @@ $(B)/tests/unit/unit_join: $(B)/tests/unit/unit_join.o \
 
 CHECK_TESTS += $(addprefix $(B)/tests/unit/,unit_session unit_session_tree \
 	unit_join)
+
+# The module's: everything of kmod/ that is not the kernel's.
+$(B)/tests/unit/unit_module_call: $(B)/tests/unit/unit_module_call.o \
+		$(B)/kmod/call.o $(SUM_OBJS)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^
+
+CHECK_TESTS += $(B)/tests/unit/unit_module_call

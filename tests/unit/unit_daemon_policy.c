@@ -244,6 +244,9 @@ static void dump_set(const struct nl_set *set)
 	for (i = 1; i <= set->max; i++) {
 		const struct nl_attr *a = &set->attr[i];
 
+		/* The kernel module's. */
+		if (!a->name)
+			continue;
 		printf("%s.%s %s %u %d %d %s\n", set->name, a->name,
 		       kind[a->kind], a->size, a->multi, a->read_only,
 		       a->nest ? a->nest->name : "-");

@@ -1,3 +1,29 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Tests that boot Debian's 6.1 kernel.
 CHECK_TESTS += tests/vm/bpf-6.1.t tests/vm/netns-6.1.t tests/vm/deliver-6.1.t
+
+# Programs that run there beside the module.
+VM_BINS := $(addprefix $(B)/tests/vm/,kfunc family)
+
+$(B)/tests/vm/%.o: CPPFLAGS_ALL += -DTEST_VM_DIR='"$(B)/tests/vm"'
+
+$(B)/tests/vm/kfunc.bpf.o: tests/vm/kfunc.bpf.c tests/vm/kfunc.h \
+		kmod/uapi/trib_kfunc.h
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -I. -c -o $@ $<
+
+$(B)/tests/vm/kfunc: $(B)/tests/vm/kfunc.o $(B)/tests/vm/kfunc.bpf.o
+	$(CC) $(LDFLAGS_ALL) -o $@ $< -lbpf
+
+$(B)/tests/vm/family.o: CPPFLAGS_ALL += $(CLI_CFLAGS)
+
+$(B)/tests/vm/family: $(B)/tests/vm/family.o
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lnl-genl-3 -lnl-3
+
+CHECK_BINS += $(VM_BINS)
+CHECK_TESTS += tests/vm/module-build.t tests/vm/module-6.1.t
+
+# The same on a kernel that looks harder; made once, by scripts/mkkasan.
+.PHONY: check-kasan
+check-kasan: all $(VM_BINS)
+	tests/vm/module-kasan.t

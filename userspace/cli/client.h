@@ -51,4 +51,7 @@ const char *client_text(const struct client *c);
 /* Who answered last: process and user, as the kernel vouches for them. */
 void client_peer(const struct client *c, pid_t *pid, uid_t *uid);
 
+/* The text that follows an NLMSG_ERROR as an attribute, or "". */
+void client_error_text(const struct nlmsghdr *nlh, char *text, size_t size);
+
 #endif /* TRIB_CLI_CLIENT_H */

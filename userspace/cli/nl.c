@@ -160,8 +160,7 @@ static int keep(struct client *c, const struct nlmsghdr *nlh)
 	return 0;
 }
 
-/* The text that follows an error as an attribute, or "". */
-static void error_text(const struct nlmsghdr *nlh, char *text, size_t size)
+void client_error_text(const struct nlmsghdr *nlh, char *text, size_t size)
 {
 	const struct nlmsgerr *e = nlmsg_data(nlh);
 	size_t len = nlmsg_datalen(nlh), at = sizeof(*e);
@@ -201,7 +200,7 @@ static int error_message(struct client *c, const struct nlmsghdr *nlh)
 		return 0;
 	if (err > 0 || err < -4095)
 		return fail(c, -EPROTO, "tribd's answer holds error %d", err);
-	error_text(nlh, text, sizeof(text));
+	client_error_text(nlh, text, sizeof(text));
 	return fail(c, err, "%s", text[0] ? text : strerror(-err));
 }
 

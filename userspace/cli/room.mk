@@ -9,7 +9,7 @@ CLI_PARTS += $(B)/userspace/ps/where.o
 CLI_PARTS += $(B)/userspace/ndn/libndn.a
 CLI_CFLAGS := $(shell pkg-config --cflags libnl-3.0 jansson 2>/dev/null || \
 	echo -I/usr/include/libnl3)
-CLI_LIBS := -lnl-3 -ljansson -lsodium
+CLI_LIBS := -lnl-genl-3 -lnl-3 -ljansson -lsodium
 
 $(CLI_OBJ): CPPFLAGS_ALL += $(CLI_CFLAGS)
 

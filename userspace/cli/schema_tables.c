@@ -155,6 +155,29 @@ static const struct schema_attr cs_attrs[] = {
 	{TRIB_A_CS_BYTES, KIND_U32, "bytes", false},
 };
 
+static const struct schema_attr module_attrs[] = {
+	{TRIB_A_MODULE_VERSION, KIND_STRING, "version", false},
+	{TRIB_A_MODULE_API, KIND_U32, "api", false},
+	{TRIB_A_MODULE_LEVEL, KIND_STRING, "level", false},
+	{TRIB_A_MODULE_FORMATS, KIND_BITS, "formats", false},
+	{TRIB_A_MODULE_FPU_BUSY, KIND_BOOL, "fpu_busy", false},
+	{TRIB_A_MODULE_CALLS, KIND_U64, "calls", false},
+	{TRIB_A_MODULE_FALLBACKS, KIND_U64, "fallbacks", false},
+};
+
+static const struct schema_attr kfunc_attrs[] = {
+	{TRIB_A_KFUNC_NAME, KIND_STRING, "name", false},
+	{TRIB_A_KFUNC_CALLS, KIND_U64, "calls", false},
+	{TRIB_A_KFUNC_BYTES, KIND_U64, "bytes", false},
+	{TRIB_A_KFUNC_FALLBACKS, KIND_U64, "fallbacks", false},
+	{TRIB_A_KFUNC_REFUSED, KIND_U64, "refused", false},
+};
+
+static const struct schema_attr event_attrs[] = {
+	{TRIB_A_EVENT_KIND, KIND_U32, "kind", false},
+	{TRIB_A_EVENT_COUNT, KIND_U64, "count", false},
+};
+
 #define SET(top, name, prefix)                                                 \
 	{                                                                      \
 		top, prefix##__MAX, name##_attrs,                              \
@@ -174,6 +197,9 @@ static const struct schema_set sets[TRIB_A__MAX] = {
 	[TRIB_A_ROUTE] = SET(TRIB_A_ROUTE, route, TRIB_A_ROUTE),
 	[TRIB_A_PIT] = SET(TRIB_A_PIT, pit, TRIB_A_PIT),
 	[TRIB_A_CS] = SET(TRIB_A_CS, cs, TRIB_A_CS),
+	[TRIB_A_MODULE] = SET(TRIB_A_MODULE, module, TRIB_A_MODULE),
+	[TRIB_A_KFUNC] = SET(TRIB_A_KFUNC, kfunc, TRIB_A_KFUNC),
+	[TRIB_A_EVENT] = SET(TRIB_A_EVENT, event, TRIB_A_EVENT),
 };
 
 const struct schema_set *schema_set(int top)

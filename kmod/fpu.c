@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which instructions sums use: the best level of this machine, and, for each
+ * call, whether the FPU is to be had. A softirq that interrupts a task within
+ * kernel_fpu_begin() cannot have it.
+ */
+#include <linux/errno.h>
+#include <linux/module.h>
+#include <linux/string.h>
+#ifdef CONFIG_X86_64
+#include <asm/fpu/api.h>
+#endif
+
+#include "call.h"
+#include "fpu.h"
+#include "sum/sum_cpu.h"
+
+static bool fpu_busy;
+module_param(fpu_busy, bool, 0644);
+MODULE_PARM_DESC(fpu_busy, "Compute as if the FPU were never free (tests)");
+
+static char *level;
+module_param(level, charp, 0444);
+MODULE_PARM_DESC(level,
+		 "Most to use: scalar, sse2, avx2, avx512 (default: the best)");
+
+static const struct trib_sum *best;
+static const struct trib_sum *scalar;
+
+int trib_fpu_init(void)
+{
+	u32 caps = trib_sum_caps();
+	int i = trib_sum_level_best(caps);
+
+	scalar = trib_sum_get(TRIB_SUM_SCALAR, 0);
+	for (; i >= TRIB_SUM_SCALAR; i--) {
+		best = trib_sum_get(i, caps);
+		if (best && (!level || !strcmp(level, best->name)))
+			return 0;
+	}
+	pr_err("trib: level '%s' is not one that this CPU has\n", level);
+	return -EINVAL;
+}
+
+const char *trib_fpu_level(void)
+{
+	return best->name;
+}
+
+bool trib_fpu_forced_busy(void)
+{
+	return READ_ONCE(fpu_busy);
+}
+
+#ifdef CONFIG_X86_64
+
+int trib_fpu_begin(const struct trib_sum **s)
+{
+	*s = scalar;
+	if (best == scalar)
+		return 0;
+	if (unlikely(trib_fpu_forced_busy() || !irq_fpu_usable()))
+		return -EBUSY;
+	kernel_fpu_begin();
+	*s = best;
+	return 1;
+}
+
+void trib_fpu_end(void)
+{
+	kernel_fpu_end();
+}
+
+#else /* other machines have the scalar level only */
+
+int trib_fpu_begin(const struct trib_sum **s)
+{
+	*s = scalar;
+	return 0;
+}
+
+void trib_fpu_end(void)
+{
+}
+
+#endif

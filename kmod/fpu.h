@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Which instructions sums use. What each call asks is in call.h. */
+#ifndef TRIB_KMOD_FPU_H
+#define TRIB_KMOD_FPU_H
+
+#include <linux/types.h>
+
+/* Choose the level. Return: 0, or -EINVAL if parameter level names none. */
+int trib_fpu_init(void);
+
+/* The name of the level chosen. */
+const char *trib_fpu_level(void);
+
+/* Is parameter fpu_busy set? */
+bool trib_fpu_forced_busy(void);
+
+#endif /* TRIB_KMOD_FPU_H */

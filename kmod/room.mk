@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# trib.ko, out of a copy of this folder: the kernel's build writes beside the
+# sources.
+#
+#	make module		build/module/trib.ko, for build/kdir (Debian's 6.1)
+#	make module KDIR=/lib/modules/VERSION/build
+#	make module-check	the same with W=1 and sparse, and no output allowed
+#	sudo make module-install KDIR=...
+MODULE_DIR := build/module
+MODULE_CHECK_DIR := build/module-check
+KDIR ?= build/kdir
+
+MODULE_SRC := kmod/Kbuild $(wildcard kmod/*.[ch] kmod/sum/*.[ch] \
+	kmod/sum/Kbuild.sum kmod/uapi/*.h)
+
+$(MODULE_DIR)/%: kmod/%
+	@install -D -p -m 644 $< $@
+
+$(MODULE_CHECK_DIR)/%: kmod/%
+	@install -D -p -m 644 $< $@
+
+# make, below: its own flags and variables are not for the kernel's build.
+KBUILD_MAKE = MAKEFLAGS= MFLAGS= $(MAKE) --no-print-directory -j2 -C $(KDIR) \
+	TRIB_VERSION=$(VERSION)
+
+.PHONY: module module-check module-install module-kdir
+# The kernel to build for, if it is the one that the tests boot.
+module-kdir:
+	@case "$(KDIR)" in build/kdir) scripts/mkkdir ;; esac
+
+module: $(MODULE_DIR)/trib.ko
+
+$(MODULE_DIR)/trib.ko: $(MODULE_SRC:kmod/%=$(MODULE_DIR)/%) FORCE | module-kdir
+	$(KBUILD_MAKE) -s M=$(CURDIR)/$(MODULE_DIR) modules
+	@readelf -SW $@ | grep -q ' \.BTF ' || { \
+		echo "$@ has no BTF: kfuncs would not register" >&2; \
+		rm -f $@; exit 1; }
+
+# Whatever the compiler or sparse says fails it.
+module-check: $(MODULE_SRC:kmod/%=$(MODULE_CHECK_DIR)/%) | module-kdir
+	@command -v sparse >/dev/null || { \
+		echo "no sparse; run: sudo scripts/setup" >&2; exit 1; }
+	@find $(MODULE_CHECK_DIR) -name '*.o' -delete
+	@$(KBUILD_MAKE) -s W=1 C=1 CHECK=$(CURDIR)/scripts/lib/module-sparse \
+		M=$(CURDIR)/$(MODULE_CHECK_DIR) modules \
+		>$(MODULE_CHECK_DIR)/log 2>&1 || { \
+		cat $(MODULE_CHECK_DIR)/log >&2; exit 1; }
+	@if grep . $(MODULE_CHECK_DIR)/log >&2; then exit 1; fi
+
+module-install: module
+	$(KBUILD_MAKE) M=$(CURDIR)/$(MODULE_DIR) \
+		$(if $(DESTDIR),INSTALL_MOD_PATH=$(abspath $(DESTDIR))) \
+		modules_install

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# trib.ko on Debian's 6.1 kernel: sums, netlink family, life. The VM fails it if
+# the kernel complains about anything.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+
+skip() { echo "1..0 # SKIP $*"; exit 4; }
+
+command -v qemu-system-x86_64 >/dev/null || skip "no qemu-system-x86_64"
+make -s module || { echo "Bail out! the module does not build"; exit 1; }
+TRIB_KO=build/module/trib.ko
+exec scripts/vm -t 500 -- env TRIB_KO=$TRIB_KO bash -c 'insmod $TRIB_KO &&
+	exec tests/vm/guest-tap build/tests/vm/kfunc build/tests/vm/family \
+		tests/vm/module-life'

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# trib.ko as a file: what it says of itself, that the compiler and sparse have
+# nothing to say about it, that it installs, and that DKMS could build it.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+
+n=0 failed=0
+ko=build/module/trib.ko
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+# t NAME COMMAND...: one test.
+t()
+{
+	local name=$1 out
+	shift
+	if out=$("$@" 2>&1); then
+		echo "ok $((++n)) - $name"
+	else
+		echo "not ok $((++n)) - $name"
+		sed 's/^/# /' <<<"$out" | tail -n 20
+		failed=1
+	fi
+}
+
+builds() { make -s module && [[ -s $ko ]]; }
+
+modinfo_complete()
+{
+	local field
+
+	for field in license author description version vermagic; do
+		[[ $(modinfo -F $field $ko) ]] || { echo "no $field"; return 1; }
+	done
+	[[ $(modinfo -F license $ko) == GPL ]] || return
+	# The kernel looks for the family by this name.
+	modinfo -F alias $ko | grep -qx 'net-pf-16-proto-16-family-trib' ||
+		return
+	# Each parameter has its line of explanation.
+	[[ $(modinfo -F parm $ko | cut -d: -f1 | sort | xargs) == \
+		"fpu_busy level" ]] || return
+	! modinfo -F parm $ko | grep -E '^[^:]*: *\('
+}
+
+has_btf() { readelf -SW $ko | grep -q ' \.BTF '; }
+
+without_btf_is_refused()
+{
+	local bare=$tmp/bare
+
+	# A make of its own, which may not find pahole.
+	mkdir "$bare" && ln -s "$PWD"/{kmod,userspace,bpf,kernels,tests,scripts} \
+		"$bare/" && cp Makefile "$bare/" && mkdir "$bare/build" &&
+		cp -r build/kdir "$bare/build/" && rm "$bare/build/kdir/vmlinux"
+	! make -s -C "$bare" KDIR=build/kdir/ module 2>"$tmp/err" &&
+		grep -q "no BTF" "$tmp/err"
+}
+
+installs()
+{
+	make -s module-install DESTDIR="$tmp/root" >"$tmp/log" 2>&1 ||
+		{ cat "$tmp/log"; return 1; }
+	find "$tmp/root/lib/modules" -name 'trib.ko*' | grep -q .
+}
+
+# What DKMS would run, on a copy of the sources.
+dkms()
+{
+	local PACKAGE_NAME PACKAGE_VERSION MAKE BUILT_MODULE_NAME \
+		BUILT_MODULE_LOCATION DEST_MODULE_LOCATION AUTOINSTALL
+	local kernel_source_dir=$PWD/build/kdir dkms_tree=$tmp/dkms
+
+	# shellcheck source=dkms.conf
+	. ./dkms.conf || return
+	local tree=$dkms_tree/$PACKAGE_NAME/$PACKAGE_VERSION/build
+
+	mkdir -p "$tree" && cp -r Kbuild kmod "$tree/" || return
+	[[ $AUTOINSTALL == yes && $DEST_MODULE_LOCATION == /* ]] || return
+	(cd "$tree" && unset MAKEFLAGS && eval "${MAKE[0]}") || return
+	modinfo -F version \
+		"$tree/${BUILT_MODULE_LOCATION[0]}/${BUILT_MODULE_NAME[0]}.ko" |
+		grep -qx "$PACKAGE_VERSION"
+}
+
+t module__builds builds
+t modinfo__is_complete modinfo_complete
+t btf__is_there has_btf
+t btf__its_absence_fails_the_build without_btf_is_refused
+t check__compiler_and_sparse_are_silent make -s module-check
+t install__puts_it_with_the_kernels_modules installs
+t dkms__builds_what_it_is_told dkms
+echo "1..$n"
+exit $failed

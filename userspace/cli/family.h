@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel module's end of trib.h's protocol: the generic netlink family.
+ * What comes from there comes from the kernel: there is nobody to mistrust.
+ */
+#ifndef TRIB_CLI_FAMILY_H
+#define TRIB_CLI_FAMILY_H
+
+#include <stdbool.h>
+#include <jansson.h>
+
+struct cli;
+struct family;
+
+/**
+ * family_open() - find the family; without the module, loading it is tried
+ *
+ * Returns enum cli_code; @out is for family_close().
+ */
+int family_open(struct cli *c, struct family **out);
+void family_close(struct family *f);
+
+/**
+ * family_request() - send a request without attributes and collect its answer
+ * @cmd:   enum trib_cmd.
+ * @flags: NLM_F_ACK for a change, NLM_F_DUMP for a list, 0 for one object.
+ * @top:   enum trib_attr of the objects, TRIB_A_UNSPEC if none come.
+ * @out:   array, a new reference; not touched without objects.
+ *
+ * Returns enum cli_code.
+ */
+int family_request(struct cli *c, struct family *f, int cmd, int flags, int top,
+		   json_t **out);
+
+/* Join the multicast group of events. Returns enum cli_code. */
+int family_listen(struct cli *c, struct family *f);
+
+/**
+ * family_event() - wait for events
+ * @ms:  how long, -1: for ever.
+ * @out: array of events, a new reference; empty if time is up or a signal came.
+ * @lost: set if some were lost because they were not read in time.
+ *
+ * Returns enum cli_code.
+ */
+int family_event(struct cli *c, struct family *f, int ms, json_t **out,
+		 bool *lost);
+
+#endif /* TRIB_CLI_FAMILY_H */
