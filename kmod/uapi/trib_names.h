@@ -36,8 +36,8 @@
  * names_bucket() tells from its key: row = bucket * NAMES_WAYS + way, the same in
  * names_pit and names_more. Way by way names_tags has names_tag() of the key, 0
  * where the row is free. New entries go to the emptier bucket; if both are full
- * the insert is dropped (NAMES_DROP_FULL). With names_buckets(n) buckets that
- * happens to one in 3 million tables while n entries are put in.
+ * the insert is dropped (NAMES_DROP_FULL). With names_buckets(n) buckets, n
+ * entries that come and go find one bucket full with a probability of 6e-7.
  *
  * User space walks the entries row by row: names_pit and names_more may be
  * mapped, from the first row on (BPF_F_MMAPABLE). A row is an entry as long as
@@ -634,10 +634,10 @@ static inline __u16 names_tag(__u64 key)
 	return (__u16)key ? (__u16)key : 1;
 }
 
-/* Buckets for @entries: three quarters of the rows. */
+/* Buckets for @entries: two thirds of the rows. */
 static inline __u32 names_buckets(__u32 entries)
 {
-	return ((__u64)entries * 4 / 3 + NAMES_WAYS) / NAMES_WAYS;
+	return ((__u64)entries * 3 / 2 + NAMES_WAYS) / NAMES_WAYS;
 }
 
 /* The name of a row that is used, whole. */
