@@ -9,20 +9,20 @@
 #include "names_sweep.h"
 
 /* Return: 0, or 1: the row was held for too long. */
-static __always_inline int forget_entry(__u64 key)
+static __always_inline int forget_entry(__u64 key, __u32 row)
 {
-	struct names_entry *e = bpf_map_lookup_elem(&names_pit, &key);
-	bool mine;
+	struct names_tags *t = pit_bucket(row / NAMES_WAYS);
+	struct names_entry *e = pit_entry(row);
+	__u32 way = row % NAMES_WAYS;
 
-	if (!e)
+	HIDE(way);
+	/* It may be another's by now. */
+	if (!t || !e || way >= NAMES_WAYS || t->tag[way] != names_tag(key))
 		return 0;
 	if (!try_lock(&e->lock))
 		return 1;
-	mine = !e->gone;
-	e->gone = 1;
-	unlock(&e->lock);
-	if (mine && !bpf_map_delete_elem(&names_pit, &key))
-		names_count(NAMES_GONE);
+	e->flags = 0;
+	pit_done(e, row);
 	return 0;
 }
 
@@ -39,20 +39,36 @@ static __always_inline int forget_kept(__u32 place)
 	return 0;
 }
 
-static long forget_subscriber(void *map, __u64 *key, struct names_entry *e,
-			      struct names_forget *f)
+static __always_inline void forget_subscriber(__u32 row, struct names_forget *f)
 {
+	struct names_entry *e = pit_entry(row);
+	struct names_more *m = pit_more(row);
+	__u32 face = f->face & (NAMES_FACES - 1);
+
+	if (!e || !m || !(*(volatile __u8 *)&e->flags & NAMES_ENTRY_USED))
+		return;
 	if (!try_lock(&e->lock)) {
 		f->busy = 1;
-		return 0;
+		return;
 	}
-	for (int i = 0; i < NAMES_LAPS; i++)
-		face_remove(e->live[i], f->face);
-	face_remove(e->waiting, f->face);
-	face_remove(e->leavers, f->face);
-	if (e->up == f->face)
-		pit_turn(e, NAMES_NOBODY);
+	pit_remove(e, m, face);
+	face_remove(m->waiting, face);
+	face_remove(m->leavers, face);
+	if (e->up == face)
+		pit_turn(e, m, NAMES_NOBODY);
 	unlock(&e->lock);
+}
+
+static long forget_bucket(__u32 i, struct names_forget *f)
+{
+	__u32 bucket = f->place + i, way;
+	struct names_tags *t = pit_bucket(bucket);
+
+	if (!t)
+		return 1;
+	for (way = 0; way < NAMES_WAYS; way++)
+		if (*(volatile __u16 *)&t->tag[way])
+			forget_subscriber(bucket * NAMES_WAYS + way, f);
 	return 0;
 }
 
@@ -76,13 +92,14 @@ static __always_inline int forget(const struct names_forget *what)
 
 	switch (f.kind) {
 	case NAMES_FORGET_ENTRY:
-		return forget_entry(f.key);
+		return forget_entry(f.key, f.place);
 	case NAMES_FORGET_KEPT:
 		return forget_kept(f.place);
 	case NAMES_FORGET_FACE:
 		f.busy = 0;
-		bpf_for_each_map_elem(&names_pit, forget_subscriber, &f, 0);
-		bpf_for_each_map_elem(&names_asks, forget_asker, &f, 0);
+		bpf_loop(f.count, forget_bucket, &f, 0);
+		if (!f.place)
+			bpf_for_each_map_elem(&names_asks, forget_asker, &f, 0);
 		return f.busy;
 	}
 	return 0;

@@ -478,10 +478,11 @@ struct names_miss {
 
 /**
  * enum names_forget_kind - &names_forget.kind
- * @NAMES_FORGET_ENTRY: an entry of names_pit, by @key.
+ * @NAMES_FORGET_ENTRY: the entry of @key, in row @place of names_pit.
  * @NAMES_FORGET_KEPT:  what a place of names_cache has.
  * @NAMES_FORGET_FACE:  subscriptions and Interests of a face, and what is known
- *                      of its upstream, so that its number may be another's.
+ *                      of its upstream, so that its number may be another's:
+ *                      in @count buckets from @place on, and at 0 Interests.
  */
 enum names_forget_kind {
 	NAMES_FORGET_ENTRY = 1,
@@ -494,7 +495,8 @@ enum names_forget_kind {
  * @key:   of the entry.
  * @kind:  enum names_forget_kind.
  * @face:  face number.
- * @place: of the cache.
+ * @place: of the cache; row; first bucket.
+ * @count: buckets.
  * @busy:  its own. The program returns 1 if a row was held for too long.
  */
 struct names_forget {
@@ -502,7 +504,9 @@ struct names_forget {
 	__u32 kind;
 	__u32 face;
 	__u32 place;
+	__u32 count;
 	__u32 busy;
+	__u32 rsvd;
 };
 
 /**

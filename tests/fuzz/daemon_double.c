@@ -249,7 +249,7 @@ int bpf_map_lookup_batch(int fd, void *in, void *out, void *keys, void *values,
 	       fd == FD_CACHE ? sizeof(struct names_kept)
 			      : sizeof(struct names_entry));
 	if (fd == FD_PIT)
-		((struct names_entry *)values)->gone = 0;
+		((struct names_entry *)values)->flags = NAMES_ENTRY_USED;
 	*count = 1;
 	errno = ENOENT;
 	return -1;

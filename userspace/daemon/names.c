@@ -17,13 +17,22 @@
 
 /* --- the sweep */
 
+/* In parts, so that requests need not wait for all of it. */
 static void sweep_run(struct tribd *d, struct timer *t)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, o);
+	struct names *n = d->names;
+	struct names_part part = {.from = n->swept, .buckets = NAMES_PART};
+	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &part,
+		    .ctx_size_in = sizeof(part));
 
-	(void)t;
-	if (bpf_prog_test_run_opts(d->names->prog[NPROG_SWEEP], &o))
+	if (bpf_prog_test_run_opts(n->prog[NPROG_SWEEP], &o))
 		log_error("names: the sweep does not run: %s", strerror(errno));
+	n->swept += NAMES_PART;
+	if (n->swept < n->config.buckets) {
+		timer_set(d, t, 1);
+		return;
+	}
+	n->swept = 0;
 	names_sweep_set(d);
 }
 
@@ -214,8 +223,9 @@ int names_face_check(struct tribd *d, const struct face_spec *s,
 	if (!addr_is_zero(&s->addr))
 		return 0;
 	if (!n || !n->has_kind || !n->kind || !n->has_port || n->port)
-		return refuse(why, -EINVAL,
-			      "address :: is not a neighbour's: only faces of names with ndn-port 0 need none");
+		return refuse(
+			why, -EINVAL,
+			"address :: is not a neighbour's: only faces of names with ndn-port 0 need none");
 	if (!s->has_mac)
 		return refuse(why, -EINVAL, "face %s has neither addr nor mac",
 			      s->name);

@@ -29,7 +29,8 @@ static const char *const nmap_name[NMAP__MAX] = {
 	[NMAP_FROM] = "names_from",	  [NMAP_FIRST] = "names_first",
 	[NMAP_OUT] = "names_out",	  [NMAP_PORTS] = "names_ports",
 	[NMAP_FIB] = "names_fib",	  [NMAP_RIGHTS] = "names_rights",
-	[NMAP_PIT] = "names_pit",	  [NMAP_ASKS] = "names_asks",
+	[NMAP_TAGS] = "names_tags",	  [NMAP_PIT] = "names_pit",
+	[NMAP_MORE] = "names_more",	  [NMAP_ASKS] = "names_asks",
 	[NMAP_NONCES] = "names_nonces",	  [NMAP_CACHE] = "names_cache",
 	[NMAP_FLIGHTS] = "names_flights", [NMAP_MISSES] = "names_misses",
 	[NMAP_STATS] = "names_stats",
@@ -45,8 +46,11 @@ static const char *const nprog_name[NPROG__MAX] = {
 static uint32_t nmap_size(const struct names *n, enum names_map id)
 {
 	switch (id) {
+	case NMAP_TAGS:
+		return names_buckets(n->entries);
 	case NMAP_PIT:
-		return n->entries;
+	case NMAP_MORE:
+		return names_buckets(n->entries) * NAMES_WAYS;
 	case NMAP_ASKS:
 		return n->entries < ASKS_MIN ? ASKS_MIN : n->entries;
 	case NMAP_NONCES:
@@ -147,6 +151,9 @@ static int config_adopt(struct tribd *d, struct reason *why)
 	if (c->abi != NAMES_ABI)
 		return refuse(why, -EPROTO, "ABI %u, not %u", c->abi,
 			      NAMES_ABI);
+	if (c->buckets != names_buckets(d->names->entries))
+		return refuse(why, -EPROTO, "%u buckets for entries, not %u",
+			      c->buckets, names_buckets(d->names->entries));
 	if (c->ncache != d->names->cache)
 		return refuse(why, -EPROTO, "a cache of %u, not %u", c->ncache,
 			      d->names->cache);
@@ -255,6 +262,7 @@ static int config_new(struct names *n)
 {
 	memset(&n->config, 0, sizeof(n->config));
 	n->config.ncache = n->cache;
+	n->config.buckets = names_buckets(n->entries);
 	n->config.nnonces = NONCES;
 	if (getrandom(n->config.seed, sizeof(n->config.seed), 0) !=
 	    sizeof(n->config.seed))
