@@ -277,6 +277,8 @@ def restarts():
     ps.tell(name, b'while it is dead')
     tap.ok('restart__forwarding_goes_on_without_tribd',
            w0.want(DATA, name) == (DATA, name, b'while it is dead'))
+    # Nobody tells the next one where w0 is, but the maps.
+    ns['w0'].ip('link', 'set', 'eth0', 'arp', 'off')
     ns['r2'].ip('neigh', 'flush', 'all')
     daemon['r2'] = Tribd(ns['r2'], *ARGS)
     tap.has('restart__maps_are_adopted', daemon['r2'].log(),
@@ -287,6 +289,7 @@ def restarts():
     ps.tell(name, b'after')
     tap.ok('restart__copies_go_on', w0.want(DATA, name) ==
            (DATA, name, b'after'))
+    ns['w0'].ip('link', 'set', 'eth0', 'arp', 'on')
     now = nl['r2'].dump('face-get')
     tap.same('restart__faces_are_as_before', [
         {k: v for k, v in f.items() if k.startswith('ndn')} for f in now], [
@@ -323,8 +326,20 @@ def forgotten():
     number = nl['r2'].do('face-get', face={'name': 'w0'})['ndn-number']
     subscribe('w1')
     nl['r2'].do('route-del', route={'prefix': '/w0'})
+    w0.ask('/nowhere')
+    wait_for(lambda: stat('r2', 'drop-route'))
     nl['r2'].do('face-set', face={'name': 'w0', 'ndn': NONE})
     tap.same('forget__face_leaves_its_entries', subscribers('r2'), ['w1'])
+    mac = b'\2\0\0\0\0\7'
+    nl['r2'].do('face-new', face={
+        'name': 'x', 'ifname': 'u1', 'addr': addr('10.7.2.7'), 'mac': mac,
+        'ndn': HOST, 'ndn-subscribe': ['/ps']})
+    before = stat('r2', 'drop-face')
+    w0.ask('/insert' + JOB)
+    tap.ok('forget__sender_is_not_who_has_its_number_now', wait_for(
+        lambda: stat('r2', 'drop-face') == before + 1) and nl['r2'].do(
+        'face-get', face={'name': 'x'})['ndn-number'] == number)
+    nl['r2'].do('face-del', face={'name': 'x'})
     nl['r2'].do('face-set', face={'name': 'w0', 'ndn': HOST,
                                   'ndn-subscribe': ['/ps'],
                                   'ndn-write': ['/w0']})
