@@ -35,6 +35,12 @@ $(addprefix $(B)/tests/unit/unit_names_,train worker): %: %.o \
 
 CHECK_TESTS += $(addprefix $(B)/tests/unit/unit_names_,train worker)
 
+$(B)/tests/unit/unit_names_endpoint: $(B)/tests/unit/unit_names_endpoint.o \
+		$(NAMES_LIB)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^
+
+CHECK_TESTS += $(B)/tests/unit/unit_names_endpoint
+
 # With sockets and threads; and the same under ThreadSanitizer.
 $(B)/tests/unit/unit_names_api: $(B)/tests/unit/unit_names_api.o $(NAMES_LIB) \
 		$(NAMES_NDN)
