@@ -13,7 +13,7 @@ $(B)/userspace/names/ps_update.o: CFLAGS += -O3
 
 ALL += $(NAMES_LIB)
 
-NAMES_UNITS := $(addprefix $(B)/tests/unit/unit_names_,content names ps)
+NAMES_UNITS := $(addprefix $(B)/tests/unit/unit_names_,content link names ps)
 
 $(NAMES_UNITS): %: %.o $(NAMES_LIB) $(NAMES_NDN)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium
