@@ -79,7 +79,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 98);
+	__uint(max_entries, 110);
 	__type(key, __u32);
 	__type(value, struct names_tags);
 } names_tags SEC(".maps");
@@ -87,7 +87,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 98 * NAMES_WAYS);
+	__uint(max_entries, 110 * NAMES_WAYS);
 	__type(key, __u32);
 	__type(value, struct names_entry);
 } names_pit SEC(".maps");
@@ -95,7 +95,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 98 * NAMES_WAYS);
+	__uint(max_entries, 110 * NAMES_WAYS);
 	__type(key, __u32);
 	__type(value, struct names_more);
 } names_more SEC(".maps");

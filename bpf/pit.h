@@ -322,28 +322,21 @@ static __always_inline __u32 pit_distribute(struct xdp_md *ctx,
 					    struct names_work *w,
 					    const struct names_config *c)
 {
-	__u32 len = name_at(w, w->job), why;
 	struct names_entry *e;
 	struct names_more *m;
-	struct pit_found f;
-	__u64 key;
-	int row;
+	__u32 why;
+	int row = w->pit_row;
 
-	key = name_key(w, c, len, NAMES_PLAIN);
-	pit_look(c, key, &f);
-	if (!f.hits)
-		return NAMES_DROP_STRAY;
-	row = pit_lowest(f.hits, f.bucket[0], f.bucket[1]);
 	e = pit_entry(row);
 	m = pit_more(row);
 	if (!e || !m)
-		return NAMES_DROP_BUSY;
+		return NAMES_DROP_STRAY;
 	if (!try_lock(&e->lock))
 		return NAMES_DROP_BUSY;
 	/* As pit_find(); but here a call is too dear. */
-	if (!pit_is(w, e, m, len)) {
+	if (!pit_is(w, e, m, w->pit_len)) {
 		unlock(&e->lock);
-		row = pit_find(key, len);
+		row = pit_find(w->pit_key, w->pit_len);
 		if (row < 0)
 			return -row;
 		e = pit_entry(row);

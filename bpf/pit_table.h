@@ -113,6 +113,87 @@ __noinline int pit_find(__u64 key, __u32 len)
 	return -NAMES_DROP_STRAY;
 }
 
+/*
+ * An entry is far away, and its lock's exchange lets no later load begin before
+ * it is done: what will be looked at begins to come before.
+ */
+static __always_inline void pit_call(const struct names_entry *e)
+{
+	(void)*(volatile __u64 *)&e->lap_end;
+	(void)*(volatile __u64 *)&e->name[24];
+}
+
+/* The number of @type that component @n of the name proper is. */
+static __always_inline bool name_number(const struct names_work *w, __u32 n,
+					__u8 type, __u64 *number)
+{
+	__u32 off = name_at(w, n), len = name_at(w, n + 1) - off - 2;
+
+	if (w->raw[off & 0xff] != type || !ndn_number_ok(len))
+		return false;
+	*number = bpf_be64_to_cpu(name_word(w, off + 2)) >> (64 - 8 * len);
+	return true;
+}
+
+/* Of a distribution: how much of the name is its entry's; the rest. */
+static __always_inline void data_job(struct names_work *w)
+{
+	__u32 n = w->count;
+	__u64 number = 0;
+
+	w->job = n;
+	w->segmented = 0;
+	w->segment = 0;
+	if (n > 1 && name_number(w, n - 1, TRIB_NDN_SEGMENT, &number)) {
+		w->segment = number;
+		if (!name_number(w, n - 2, TRIB_NDN_VERSION, &number))
+			return;
+		w->job = n - 2;
+		w->segmented = 1;
+	} else if (n && name_number(w, n - 1, TRIB_NDN_VERSION, &number)) {
+		w->job = n - 1;
+	}
+	w->version = number;
+}
+
+/*
+ * pit_ahead() - the name of a packet of kind @type is read, the rest is not: whose
+ * entry it needs begins to come. Only looks; where it did, the work knows.
+ */
+__noinline int pit_ahead(__u32 type)
+{
+	const struct names_config *c = names_conf();
+	struct names_work *w = names_work();
+	const struct names_entry *e;
+	const struct names_more *m;
+	struct pit_found f;
+	__u32 len, row;
+
+	if (!w || !c)
+		return 0;
+	len = w->size;
+	if (type == TRIB_NDN_DATA) {
+		data_job(w);
+		len = name_at(w, w->job);
+	}
+	w->pit_len = len;
+	w->pit_key = name_key(w, c, len, NAMES_PLAIN);
+	pit_look(c, w->pit_key, &f);
+	w->pit_row = NAMES_NO_ROW;
+	if (!f.hits)
+		return 0;
+	row = pit_lowest(f.hits, f.bucket[0], f.bucket[1]);
+	w->pit_row = row;
+	e = pit_entry(row);
+	m = pit_more(row);
+	if (!e || !m)
+		return 0;
+	pit_call(e);
+	if (type != TRIB_NDN_DATA)
+		(void)*(volatile __u64 *)&m->asked;
+	return 0;
+}
+
 /* The emptier bucket's first row that is free; less than 0: both are full. */
 static __always_inline long pit_free_row(const struct names_config *c,
 					 __u64 key)
@@ -165,6 +246,8 @@ __noinline int pit_put(__u64 key, __u32 up)
 	m = pit_more(row);
 	if (!e || !m)
 		return -NAMES_DROP_FULL;
+	pit_call(e);
+	(void)*(volatile __u64 *)&m->asked;
 	/* By who looked for an entry that was here before. */
 	if (!try_lock(&e->lock))
 		return -NAMES_DROP_BUSY;

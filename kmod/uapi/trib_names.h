@@ -36,8 +36,8 @@
  * names_bucket() tells from its key: row = bucket * NAMES_WAYS + way, the same in
  * names_pit and names_more. Way by way names_tags has names_tag() of the key, 0
  * where the row is free. New entries go to the emptier bucket; if both are full
- * the insert is dropped (NAMES_DROP_FULL). With names_buckets(n) buckets that
- * happens to one in 3 million tables while n entries are put in.
+ * the insert is dropped (NAMES_DROP_FULL). With names_buckets(n) buckets, n
+ * entries that come and go find one bucket full with a probability of 6e-7.
  *
  * User space walks the entries row by row: names_pit and names_more may be
  * mapped, from the first row on (BPF_F_MMAPABLE). A row is an entry as long as
@@ -478,10 +478,11 @@ struct names_miss {
 
 /**
  * enum names_forget_kind - &names_forget.kind
- * @NAMES_FORGET_ENTRY: an entry of names_pit, by @row and @key.
+ * @NAMES_FORGET_ENTRY: the entry of @key, in row @place of names_pit.
  * @NAMES_FORGET_KEPT:  what a place of names_cache has.
  * @NAMES_FORGET_FACE:  subscriptions and Interests of a face, and what is known
- *                      of its upstream, so that its number may be another's.
+ *                      of its upstream, so that its number may be another's:
+ *                      in @count buckets from @place on, and at 0 Interests.
  */
 enum names_forget_kind {
 	NAMES_FORGET_ENTRY = 1,
@@ -493,18 +494,17 @@ enum names_forget_kind {
  * struct names_forget - argument of the program names_forget
  * @key:   of the entry.
  * @kind:  enum names_forget_kind.
- * @row:   of the entry.
  * @face:  face number.
- * @place: of the cache.
+ * @place: of the cache; row; first bucket.
+ * @count: buckets.
  * @busy:  its own. The program returns 1 if a row was held for too long.
- * @rsvd:  0.
  */
 struct names_forget {
 	__u64 key;
 	__u32 kind;
 	__u32 face;
 	__u32 place;
-	__u32 row;
+	__u32 count;
 	__u32 busy;
 	__u32 rsvd;
 };
@@ -667,10 +667,10 @@ static inline __u16 names_tag(__u64 key)
 	return (__u16)key ? (__u16)key : 1;
 }
 
-/* Buckets for @entries: three quarters of the rows. */
+/* Buckets for @entries: two thirds of the rows. */
 static inline __u32 names_buckets(__u32 entries)
 {
-	return ((__u64)entries * 4 / 3 + NAMES_WAYS) / NAMES_WAYS;
+	return ((__u64)entries * 3 / 2 + NAMES_WAYS) / NAMES_WAYS;
 }
 
 /* The name of a row that is used, whole. */

@@ -28,7 +28,8 @@ ndn_relay()
 	"${fabric[@]}" exec "$host" -- "$@"
 }
 
-# ndn_job NAME MODE VERSIONS RATE MOMENTUM: the job's file.
+# ndn_job NAME MODE VERSIONS RATE MOMENTUM LEAST: the job's file. No version has
+# fewer gradients than LEAST.
 ndn_job()
 {
 	cat >"$ndn_dir/$1.json" <<END
@@ -37,6 +38,7 @@ ndn_job()
   "elements": $ndn_elements, "model": {"file": "$ndn_dir/initial"},
   "workers": [{"name": "w0"}, {"name": "w1"}, {"name": "w2"}, {"name": "w3"}],
   "sgd": {"lr": $4, "momentum": $5}, "lease_ms": 5000,
+  "min_workers": $6,
   "state": "$ndn_dir/$1.state"
 }
 END
@@ -110,7 +112,7 @@ ndn_sync()
 	local train
 
 	heading "Synchronous: every version has the gradients of all workers"
-	ndn_job demo sync "$ndn_versions" 0.05 0.9
+	ndn_job demo sync "$ndn_versions" 0.05 0.9 4
 	ndn_start_ps demo
 	ndn_train "$@" >"$ndn_dir/demo.out" 2>&1 &
 	train=$!
@@ -129,7 +131,7 @@ ndn_async()
 {
 	heading "Asynchronous, and w3 rests 100 ms after each gradient"
 	# Each gradient is a step of its own, and some are old.
-	ndn_job late async "$((ndn_versions * 5))" 0.08 0
+	ndn_job late async "$((ndn_versions * 5))" 0.08 0 1
 	ndn_start_ps late
 	ndn_pause=100 ndn_train "$@"
 	ndn_stop_ps

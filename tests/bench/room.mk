@@ -10,3 +10,9 @@ $(B)/bench-gloo: $(GLOO_OBJS)
 	$(CXX) $(LDFLAGS_ALL) -o $@ $^ -lgloo -lpthread -lm
 
 BENCH_BINS += $(B)/bench-gloo
+
+# A stream through the names forwarder.
+$(B)/bench-stream: $(B)/tests/bench/stream.o $(B)/userspace/ndn/libndn.a
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(NDN_LIBS)
+
+BENCH_BINS += $(B)/bench-stream

@@ -3,6 +3,8 @@
  * The table of the persistent PIT: rows, tags and locks, as they are in the maps.
  */
 #include <arpa/inet.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "names_step.h"
 
 /* A face beyond the first word of them, behind the last port. */
@@ -252,6 +254,75 @@ static void sweep__finds_all_and_only_the_dead(void)
 		expect_eq(names_entry_row(numbered("", n)) < 0, !(n % 3));
 }
 
+#define FRESH 1000
+
+/* One of several at the same few names. */
+static void churn(unsigned int seed)
+{
+	for (int i = 0; i < 20000; i++) {
+		int n = rand_r(&seed) % 3;
+
+		switch (rand_r(&seed) % 4) {
+		case 0:
+			interest(H1, numbered("/insert", n),
+				 .nonce = 1 + rand_r(&seed));
+			break;
+		case 1:
+			interest(H1, numbered("/delete", n),
+				 .nonce = 1 + rand_r(&seed));
+			break;
+		case 2:
+			send_data(UP, numbered("/delete", n), 0);
+			break;
+		default:
+			send_data(UP, numbered("/distribute", n), 0);
+		}
+		if (!(i % 500))
+			names_run_sweep();
+	}
+	/* All at once put the same names in, which then stay. */
+	for (int n = 3; n < FRESH; n++)
+		interest(H1, numbered("/insert", n),
+			 .nonce = 1 + rand_r(&seed));
+}
+
+/* However they meet: a name has one row, a row one tag, and all locks are free. */
+static void lock__keeps_the_table_whole(void)
+{
+	int used = 0, tags = 0, found = 0;
+	pid_t pid[3];
+
+	names_reset(K_V4);
+	for (int i = 0; i < 3; i++) {
+		fflush(stdout);
+		pid[i] = fork();
+		if (!pid[i]) {
+			churn(i + 1);
+			_exit(0);
+		}
+	}
+	for (int i = 0; i < 3; i++)
+		waitpid(pid[i], NULL, 0);
+	names_run_sweep();
+	for (int b = 0; b < nw.buckets; b++) {
+		expect_eq(nw.tags[b].lock, 0);
+		for (int i = 0; i < NAMES_WAYS; i++) {
+			int row = b * NAMES_WAYS + i;
+
+			expect_eq(nw.pit[row].lock, 0);
+			used += nw.pit[row].flags & NAMES_ENTRY_USED;
+			tags += nw.tags[b].tag[i] != 0;
+		}
+	}
+	for (int n = 0; n < FRESH; n++)
+		found += names_entry_row(numbered("", n)) >= 0;
+	expect_eq(used, tags);
+	expect_eq(used, found);
+	expect_eq(names_stat(NAMES_NEW) - names_stat(NAMES_GONE), used);
+	expect(names_stat(NAMES_GONE) > 1000);
+	printf("# %d entries of %d made\n", used, (int)names_stat(NAMES_NEW));
+}
+
 int main(void)
 {
 	names_open();
@@ -265,6 +336,7 @@ int main(void)
 	run(wide__leases_end);
 	run(lock__of_row_is_not_waited_for_for_ever);
 	run(lock__of_bucket);
+	run(lock__keeps_the_table_whole);
 	run(tag__without_entry_is_nothing);
 	run(sweep__finds_all_and_only_the_dead);
 	return tap_done();

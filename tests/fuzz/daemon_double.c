@@ -248,6 +248,8 @@ int bpf_map_lookup_batch(int fd, void *in, void *out, void *keys, void *values,
 	memset(values, 0xff,
 	       fd == FD_CACHE ? sizeof(struct names_kept)
 			      : sizeof(struct names_entry));
+	if (fd == FD_PIT)
+		((struct names_entry *)values)->flags = NAMES_ENTRY_USED;
 	*count = 1;
 	errno = ENOENT;
 	return -1;

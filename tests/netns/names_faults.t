@@ -263,9 +263,9 @@ def counters(end):
 
 def storm():
     for a, b in net.link:
-        net.spoil(a, b, loss=0.04, dup=0.03, reorder=0.03)
-    ends, ps = start('storm', 25, slow=0)
-    trains('storm', ends, ps, range(4), 25)
+        net.spoil(a, b, loss=0.02, dup=0.03, reorder=0.03)
+    ends, ps = start('storm', 10, slow=0)
+    trains('storm', ends, ps, range(4), 10, 90)
     for a, b in net.link:
         net.spoil(a, b)
 

@@ -66,7 +66,8 @@ class Wires:
 
 
 class Net:
-    def __init__(self, links, rights=None, lease=3.0, args=ARGS, wires=False):
+    def __init__(self, links, rights=None, lease=3.0, args=ARGS, wires=False,
+                 mtu=1500):
         """@links: {router: [neighbour, ...]}. @rights: {host: {'write': [...],
         'subscribe': [...]}}; by default w* may what a worker must, for /ps.
         @wires: packets can be lost."""
@@ -86,6 +87,10 @@ class Net:
                 else:
                     veth(ends[0][0], 'e%d' % k, ends[0][1],
                          ends[1][0], 'e%d' % k, ends[1][1])
+                if mtu != 1500:
+                    for n in a, b:
+                        self.ns[n].ip('link', 'set', 'e%d' % k, 'mtu',
+                                      str(mtu))
                 self.link[a, b] = ('e%d' % k, '10.8.%d.2' % k)
                 self.link[b, a] = ('e%d' % k, '10.8.%d.1' % k)
                 for n in {a, b} - set(self.routers):
@@ -165,6 +170,13 @@ class Net:
         dev, ip = self.link[a, b]
         self.wires.spoil(int(dev[1:]), 'b' if ip.endswith('.1') else 'a', loss,
                          dup, reorder)
+
+    def end(self):
+        """For those who need another one."""
+        for d in self.daemon.values():
+            d.end()
+        for n in self.ns.values():
+            n.delete()
 
     def restart(self, r, wipe=False):
         """Dies and comes back: with its maps, or with no more than its file."""

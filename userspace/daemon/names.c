@@ -17,15 +17,22 @@
 
 /* --- the sweep */
 
+/* In parts, so that requests need not wait for all of it. */
 static void sweep_run(struct tribd *d, struct timer *t)
 {
-	struct names_part all = {0, d->names->config.buckets};
-	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &all,
-		    .ctx_size_in = sizeof(all));
+	struct names *n = d->names;
+	struct names_part part = {.from = n->swept, .buckets = NAMES_PART};
+	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &part,
+		    .ctx_size_in = sizeof(part));
 
-	(void)t;
-	if (bpf_prog_test_run_opts(d->names->prog[NPROG_SWEEP], &o))
+	if (bpf_prog_test_run_opts(n->prog[NPROG_SWEEP], &o))
 		log_error("names: the sweep does not run: %s", strerror(errno));
+	n->swept += NAMES_PART;
+	if (n->swept < n->config.buckets) {
+		timer_set(d, t, 1);
+		return;
+	}
+	n->swept = 0;
 	names_sweep_set(d);
 }
 

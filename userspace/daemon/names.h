@@ -25,6 +25,8 @@
 #define NAMES_CACHE_MAX (1u << 16)
 #define NAMES_CACHE_DEFAULT 1024
 #define NAMES_LEASE_MS 30000
+/* Of the PIT, that one run of a program looks at. */
+#define NAMES_PART 4096
 #define NAMES_LEASE_MS_MIN 100
 #define NAMES_LEASE_MS_MAX (24 * 3600 * 1000)
 
@@ -117,6 +119,7 @@ struct names {
 	bool adopted; /* with the rows of a former tribd */
 	uint32_t entries;
 	uint32_t cache;
+	uint32_t swept; /* buckets, of the sweep under way */
 	uint32_t lease_ms;
 	uint32_t leave_ms; /* 0: half of the lease */
 	struct names_marker marker[NAMES_MARK__MAX];

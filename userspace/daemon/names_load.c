@@ -151,14 +151,18 @@ static int config_adopt(struct tribd *d, struct reason *why)
 	if (c->abi != NAMES_ABI)
 		return refuse(why, -EPROTO, "ABI %u, not %u", c->abi,
 			      NAMES_ABI);
+	if (c->buckets != names_buckets(d->names->entries))
+		return refuse(why, -EPROTO, "%u buckets for entries, not %u",
+			      c->buckets, names_buckets(d->names->entries));
 	if (c->ncache != d->names->cache)
 		return refuse(why, -EPROTO, "a cache of %u, not %u", c->ncache,
 			      d->names->cache);
 	return 0;
 }
 
-/* The compiler's constants are the program's own; the configuration is last. */
-static bool is_kept(const struct bpf_map *m)
+/* Pinned and adopted; constants are each object's own, the configuration comes
+ * by itself. */
+static bool map_is_shared(const struct bpf_map *m)
 {
 	return !bpf_map__is_internal(m) &&
 	       strcmp(bpf_map__name(m), nmap_name[NMAP_CONFIG]);
@@ -171,7 +175,7 @@ static int maps_adopt(struct tribd *d, struct reason *why)
 
 	bpf_object__for_each_map(m, d->names->obj)
 	{
-		if (!err && is_kept(m))
+		if (!err && map_is_shared(m))
 			err = map_adopt(d, m, why);
 	}
 	return err;
@@ -258,8 +262,8 @@ static int config_new(struct names *n)
 {
 	memset(&n->config, 0, sizeof(n->config));
 	n->config.ncache = n->cache;
-	n->config.nnonces = NONCES;
 	n->config.buckets = names_buckets(n->entries);
+	n->config.nnonces = NONCES;
 	if (getrandom(n->config.seed, sizeof(n->config.seed), 0) !=
 	    sizeof(n->config.seed))
 		return -EIO;
@@ -359,7 +363,7 @@ int names_pin(struct tribd *d)
 		return 0;
 	bpf_object__for_each_map(m, n->obj)
 	{
-		if (!err && is_kept(m))
+		if (!err && map_is_shared(m))
 			err = pin_one(d, m);
 	}
 	if (!err)

@@ -3,13 +3,10 @@
  * Entries of the persistent PIT, as BPF keeps them: the only file of tribd that
  * knows their layout. Rows are read without their lock: what is shown of one
  * that is changing may be of two moments.
- *
- * An entry is a row of names_pit and the one of names_more that has its number.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "names.h"
 
@@ -23,104 +20,106 @@ static uint64_t age_ms(uint64_t now, uint64_t then)
 	return now > then ? (now - then) / MS : 0;
 }
 
-struct pit_row {
+/* An entry, of its two rows. */
+struct entry {
 	struct names_entry e;
 	struct names_more m;
-	struct names_name name;
 };
 
 /* Who is subscribed now: half leases that are over do not count. */
-static void living(const struct names_config *c, const struct pit_row *r,
+static void living(const struct names_config *c, const struct entry *n,
 		   uint64_t now, uint64_t live[NAMES_FACE_WORDS])
 {
 	uint64_t lap = c->lease_ns / 2 + 1, over = 0;
 	unsigned int i, k;
 
-	if (now >= r->e.lap_end)
-		over = (now - r->e.lap_end) / lap + 1;
+	if (now >= n->e.lap_end)
+		over = (now - n->e.lap_end) / lap + 1;
 	for (k = 0; k + over < NAMES_LAPS; k++) {
-		live[0] |= r->e.live[k];
-		for (i = 1;
-		     i < NAMES_FACE_WORDS && r->e.flags & NAMES_ENTRY_WIDE; i++)
-			live[i] |= r->m.live[k][i - 1];
+		live[0] |= n->e.live[k];
+		for (i = 1; i < NAMES_FACE_WORDS; i++)
+			if (n->e.flags & NAMES_ENTRY_WIDE)
+				live[i] |= n->m.live[k][i - 1];
 	}
 }
 
-static void row_fill(const struct names_config *c, const struct pit_row *r,
+static void row_fill(const struct names_config *c, const struct entry *n,
 		     struct names_pit_row *row)
 {
-	const struct names_entry *e = &r->e;
 	uint64_t now = now_ns();
 
 	memset(row, 0, sizeof(*row));
-	row->name = r->name;
-	row->up = e->up;
-	row->version = e->version;
-	row->segment = e->segment;
-	row->acked_ms = age_ms(now, e->acked);
-	row->taken_ms = age_ms(now, e->taken);
-	living(c, r, now, row->live);
-	if (e->flags & NAMES_ENTRY_LEAVING && now < r->m.left + c->leave_ns)
+	names_entry_name(&n->e, &n->m, &row->name);
+	row->up = n->e.up;
+	row->version = n->e.version;
+	row->segment = n->e.segment;
+	row->acked_ms = age_ms(now, n->e.acked);
+	row->taken_ms = age_ms(now, n->e.taken);
+	living(c, n, now, row->live);
+	if ((n->e.flags & NAMES_ENTRY_LEAVING) && now < n->m.left + c->leave_ns)
 		row->state = TRIB_PIT_LEAVING;
-	else if (e->acked && now < e->acked + c->lease_ns / 3)
+	else if (n->e.acked && now < n->e.acked + c->lease_ns / 3)
 		row->state = TRIB_PIT_CONFIRMED;
 }
 
-/* What goes with r->e. Return: whether the row is an entry. */
-static bool row_complete(struct names *n, uint32_t row, struct pit_row *r)
+/* The rest of a row that is an entry; false: it is none. */
+static bool rest_get(struct tribd *d, uint32_t row, struct entry *n)
 {
-	if (!(r->e.flags & NAMES_ENTRY_USED) || r->e.len > NAMES_NAME_BYTES ||
-	    bpf_map_lookup_elem(n->map[NMAP_MORE], &row, &r->m))
-		return false;
-	names_entry_name(&r->e, &r->m, &r->name);
-	return true;
+	return (n->e.flags & NAMES_ENTRY_USED) &&
+	       n->e.len <= NAMES_NAME_BYTES &&
+	       !bpf_map_lookup_elem(d->names->map[NMAP_MORE], &row, &n->m);
 }
 
 struct names_walk *names_pit_walk(struct tribd *d)
 {
 	return names_walk_new(d->names->map[NMAP_PIT], sizeof(uint32_t),
-			      sizeof(struct names_entry), d->names->entries);
+			      sizeof(struct names_entry), NAMES_PART);
 }
 
 int names_pit_next(struct tribd *d, struct names_walk *w,
 		   const struct names_name *prefix, struct names_pit_row *row)
 {
 	const void *key, *value;
-	struct pit_row r;
+	struct entry n;
+	uint32_t at;
 	int more;
 
 	while ((more = names_walk_next(w, &key, &value)) > 0) {
-		r.e = *(const struct names_entry *)value;
-		if (!row_complete(d->names, *(const uint32_t *)key, &r) ||
-		    !names_below(prefix, &r.name))
+		memcpy(&at, key, sizeof(at));
+		memcpy(&n.e, value, sizeof(n.e));
+		if (!rest_get(d, at, &n))
 			continue;
-		row_fill(&d->names->config, &r, row);
-		return 1;
+		row_fill(&d->names->config, &n, row);
+		if (names_below(prefix, &row->name))
+			return 1;
 	}
 	return more;
 }
 
-/* In one of the two buckets of its key, where it has the tag. */
+/* Its row, and in @n what is there. */
 static int entry_get(struct tribd *d, const struct names_name *name,
-		     uint64_t *key, uint32_t *row, struct pit_row *r)
+		     uint64_t *key, uint32_t *row, struct entry *n)
 {
-	struct names *n = d->names;
-	uint32_t buckets = n->config.buckets, bucket, way;
+	struct names *names = d->names;
+	struct names_name is;
 	struct names_tags t;
-	int which;
+	uint32_t bucket;
+	int i, way;
 
-	*key = names_hash((const __u64 *)n->config.seed, name);
-	for (which = 0; which < 2; which++) {
-		bucket = names_bucket(*key, buckets, which);
-		if (bpf_map_lookup_elem(n->map[NMAP_TAGS], &bucket, &t))
+	*key = names_hash((const __u64 *)names->config.seed, name);
+	for (i = 0; i < 2; i++) {
+		bucket = names_bucket(*key, names->config.buckets, i);
+		if (bpf_map_lookup_elem(names->map[NMAP_TAGS], &bucket, &t))
 			continue;
 		for (way = 0; way < NAMES_WAYS; way++) {
-			*row = bucket * NAMES_WAYS + way;
-			if (t.tag[way] == names_tag(*key) &&
-			    !bpf_map_lookup_elem(n->map[NMAP_PIT], row,
-						 &r->e) &&
-			    row_complete(n, *row, r) &&
-			    names_equal(&r->name, name))
+			*row = bucket * NAMES_WAYS + (uint32_t)way;
+			if (t.tag[way] != names_tag(*key) ||
+			    bpf_map_lookup_elem(names->map[NMAP_PIT], row,
+						&n->e) ||
+			    !rest_get(d, *row, n))
+				continue;
+			names_entry_name(&n->e, &n->m, &is);
+			if (names_equal(&is, name))
 				return 0;
 		}
 	}
@@ -130,13 +129,13 @@ static int entry_get(struct tribd *d, const struct names_name *name,
 int names_pit_find(struct tribd *d, const struct names_name *name,
 		   struct names_pit_row *row)
 {
-	struct pit_row r;
-	uint32_t number;
+	struct entry n;
 	uint64_t key;
-	int err = entry_get(d, name, &key, &number, &r);
+	uint32_t at;
+	int err = entry_get(d, name, &key, &at, &n);
 
 	if (!err)
-		row_fill(&d->names->config, &r, row);
+		row_fill(&d->names->config, &n, row);
 	return err;
 }
 
@@ -145,9 +144,9 @@ int names_pit_forget(struct tribd *d, const struct names_name *name,
 {
 	struct names_forget f = {.kind = NAMES_FORGET_ENTRY};
 	char text[NAMES_TEXT_MAX];
-	struct pit_row r;
+	struct entry n;
 	uint64_t key;
-	int err = entry_get(d, name, &key, &f.row, &r);
+	int err = entry_get(d, name, &key, &f.place, &n);
 
 	if (err)
 		return refuse(why, err, "no entry %.100s",
@@ -161,9 +160,12 @@ int names_pit_forget(struct tribd *d, const struct names_name *name,
 
 void names_pit_forget_face(struct tribd *d, uint8_t number)
 {
-	struct names_forget f = {.kind = NAMES_FORGET_FACE, .face = number};
-	int err = names_forget_run(d, &f);
+	struct names_forget f = {
+		.kind = NAMES_FORGET_FACE, .face = number, .count = NAMES_PART};
+	int err = 0;
 
+	for (; !err && f.place < d->names->config.buckets; f.place += f.count)
+		err = names_forget_run(d, &f);
 	if (err)
 		log_warn(
 			"names: face number %u: not all that it left behind is gone: %s",
@@ -185,26 +187,19 @@ int names_forget_run(struct tribd *d, struct names_forget *what)
 	return -EBUSY;
 }
 
-/* A look at the flags of all rows: they are mapped, for as long as it takes. */
 uint32_t names_pit_count(struct tribd *d)
 {
-	uint32_t rows = d->names->config.buckets * NAMES_WAYS, i;
-	size_t bytes = (size_t)rows * sizeof(struct names_entry);
 	struct names_used *used = &d->names->pit_used;
-	struct names_entry *e;
+	const void *key, *value;
+	struct names_walk *w;
 
 	if (!names_used_old(used))
 		return used->rows;
 	used->rows = 0;
-	e = mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE,
-		 d->names->map[NMAP_PIT], 0);
-	if (e == MAP_FAILED) {
-		log_warn("names: names_pit cannot be mapped: %s",
-			 strerror(errno));
-		return 0;
-	}
-	for (i = 0; i < rows; i++)
-		used->rows += !!(e[i].flags & NAMES_ENTRY_USED);
-	munmap(e, bytes);
+	w = names_pit_walk(d);
+	while (w && names_walk_next(w, &key, &value) > 0)
+		used->rows += !!(((const struct names_entry *)value)->flags &
+				 NAMES_ENTRY_USED);
+	names_walk_free(w);
 	return used->rows;
 }
