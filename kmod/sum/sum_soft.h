@@ -13,7 +13,7 @@
 #define TRIB_F32_QUIET 0x00400000U
 #define TRIB_F32_NAN 0xffc00000U /* what an invalid operation gives */
 
-/* Bits that a sum has below its last place, the lowest of them sticky. */
+/* Bits that a sum has below its last place: more than a significand. */
 #define TRIB_F32_GUARD 30
 
 static inline int trib_f32_is_nan(__u32 x)
@@ -75,12 +75,12 @@ static inline __u32 trib_f32_add(__u32 a, __u32 b)
 	d = e - trib_f32_exp(b);
 	m = trib_f32_mant(a) << TRIB_F32_GUARD;
 	n = trib_f32_mant(b) << TRIB_F32_GUARD;
-	/* Exact, or so small that only its being there can matter. */
-	n = d <= TRIB_F32_GUARD ? n >> d : !!n;
+	/* Exact, or too small to change the rounding of what is exact. */
+	n = d <= TRIB_F32_GUARD ? n >> d : 0;
 	if (sign == (b & TRIB_F32_SIGN)) {
 		m += n;
 		if (m >> (24 + TRIB_F32_GUARD)) {
-			m = m >> 1 | (m & 1);
+			m >>= 1; /* a 0 is lost: carries need d < 24 */
 			e++;
 		}
 	} else {

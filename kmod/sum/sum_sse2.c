@@ -59,7 +59,7 @@ static inline void vi_to_f16(void *p, vi v)
 	r = (a + 0xfff + (a >> 13 & 1) - (112 << 23)) >> 13;
 	/* Below 2^-14 the last place is 2^-24, as it is of 0.5. */
 	r = vi_select((vs)a < 113 << 23, (vi)((vf)a + 0.5f) - (126 << 23), r);
-	r = vi_select((vs)a >= 0x477ff000, (vi){} + 0x7c00, r);
+	r = vi_select((vs)a >= 143 << 23, (vi){} + 0x7c00, r);
 	r = vi_select((vs)a > 0x7f800000, 0x7e00 | (a >> 13 & 0x1ff), r);
 	r |= v >> 16 & 0x8000;
 	store_halves(p, (vs)(r << 16) >> 16);
