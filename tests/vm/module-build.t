@@ -77,8 +77,8 @@ dkms()
 	local tree=$dkms_tree/$PACKAGE_NAME/$PACKAGE_VERSION/build
 
 	mkdir -p "$tree" && cp -r Kbuild kmod "$tree/" || return
-	[[ $AUTOINSTALL == yes && $DEST_MODULE_LOCATION == /* ]] || return
-	(cd "$tree" && unset MAKEFLAGS && eval "${MAKE[0]}") || return
+	[[ $AUTOINSTALL == yes && ${DEST_MODULE_LOCATION[0]} == /* ]] || return
+	(cd "$tree" && unset MAKEFLAGS && eval "${MAKE[*]}") || return
 	modinfo -F version \
 		"$tree/${BUILT_MODULE_LOCATION[0]}/${BUILT_MODULE_NAME[0]}.ko" |
 		grep -qx "$PACKAGE_VERSION"
