@@ -27,6 +27,18 @@ static inline void vi_to_f16(void *p, vi v)
 	asm("vcvtps2ph $0, %1, %0" : "=xm"(*(vh_u *)p) : "x"(v));
 }
 
+static inline void vi_to_bf16(void *p, vi v)
+{
+	typedef short halves __attribute__((vector_size(32)));
+	typedef long long quarters __attribute__((vector_size(32)));
+	vs r = (vs)bf16_round(v) >> 16;
+	/* Packs within each 128 bits: of the four quarters 0 and 2 are it. */
+	halves h = __builtin_ia32_packssdw256(r, r);
+	quarters q = __builtin_ia32_permdi256((quarters)h, 0x08);
+
+	asm("vmovdqu %x1, %0" : "=m"(*(vh_u *)p) : "x"(q));
+}
+
 static inline __u32 count(__u32 bits)
 {
 	return __builtin_popcount(bits);
@@ -42,14 +54,16 @@ static inline vi lanes(__u32 bits)
 /* For each lane with a set bit, how many set bits are below it. */
 static inline vi ranks(__u32 bits)
 {
-	typedef __u8 bytes __attribute__((vector_size(8)));
+	typedef __u64 pair __attribute__((vector_size(16)));
 	__u64 x;
+	vi r;
 
 	x = bits * 0x0101010101010101ULL & 0x8040201008040201ULL;
 	x = (x + 0x7f7f7f7f7f7f7f7fULL) >> 7 & 0x0101010101010101ULL;
 	/* One in each byte that is set; now the sum of these below each. */
 	x *= 0x0101010101010100ULL;
-	return __builtin_convertvector((bytes)x, vi);
+	asm("vpmovzxbd %1, %0" : "=x"(r) : "x"((pair){x}));
+	return r;
 }
 
 static inline vi vi_expand(enum trib_fmt fmt, const void *p, __u32 bits)

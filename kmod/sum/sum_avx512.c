@@ -28,6 +28,22 @@ static inline void vi_to_f16(void *p, vi v)
 	asm("vcvtps2ph $0, %1, %0" : "=vm"(*(vh_u *)p) : "v"(v));
 }
 
+static inline void vi_to_bf16(void *p, vi v)
+{
+	typedef __u16 halves __attribute__((vector_size(64)));
+	const halves odd = {1,	3,  5,	7,  9,	11, 13, 15,
+			    17, 19, 21, 23, 25, 27, 29, 31};
+	vi r = v + 0x7fff + (v >> 16 & 1), quiet = (vi){} + 0x400000;
+	__u16 nan;
+
+	asm("vcmpunordps %1, %1, %0" : "=Yk"(nan) : "v"(v));
+	asm("vpord %3, %2, %0 %{%1%}"
+	    : "+v"(r)
+	    : "Yk"(nan), "v"(v), "v"(quiet));
+	asm("vpermw %2, %1, %0" : "=v"(r) : "v"(odd), "v"(r));
+	asm("vmovdqu32 %t1, %0" : "=m"(*(vh_u *)p) : "v"(r));
+}
+
 static inline __u32 count(__u32 bits)
 {
 	return __builtin_popcount(bits);

@@ -15,7 +15,7 @@
  *	vi  vi_add_f32(vi a, vi b)
  *	vi  vi_of_f16(const void *p)		widening
  *	void vi_to_f16(void *p, vi v)		narrowing
- *	vi  vi_lanes(__u32 bits)		~0 in lanes whose bit is set
+ *	void vi_to_bf16(void *p, vi v)		the same
  *	vi  vi_expand(enum trib_fmt fmt, const void *p, __u32 bits)
  *		successive values at @p, widened, in the lanes of set bits; the
  *		others are zero. May read LANES values if READS_OVER is set.
@@ -54,6 +54,7 @@ TRIB_EACH vi vi_select(vs mask, vi yes, vi no)
 static inline vi vi_add_f32(vi a, vi b);
 static inline vi vi_of_f16(const void *p);
 static inline void vi_to_f16(void *p, vi v);
+static inline void vi_to_bf16(void *p, vi v);
 static inline vi vi_expand(enum trib_fmt fmt, const void *p, __u32 bits);
 static inline vi vi_add_some(enum trib_fmt fmt, vi acc, vi v, __u32 bits);
 static inline __u32 count(__u32 bits);
@@ -63,13 +64,13 @@ TRIB_EACH vi vi_of_bf16(const void *p)
 	return __builtin_convertvector(*(const vh_u *)p, vi) << 16;
 }
 
-TRIB_EACH void vi_to_bf16(void *p, vi v)
+/* Rounded to a bfloat, which is the upper half of each lane. */
+TRIB_EACH vi bf16_round(vi v)
 {
-	vs nan = (vs)(v & 0x7fffffff) > 0x7f800000;
-	vi r = v + 0x7fff + (v >> 16 & 1);
+	vi nan = (vi)((vs)(v & 0x7fffffff) > 0x7f800000);
+	vi up = 0x7fff + (v >> 16 & 1);
 
-	r = vi_select(nan, v | 0x400000, r);
-	*(vh_u *)p = __builtin_convertvector(r >> 16, vh);
+	return (v + (up & ~nan)) | (nan & 0x400000);
 }
 
 TRIB_EACH vi widen(enum trib_fmt fmt, const void *p)

@@ -13,7 +13,7 @@
 #define TRIB_F32_QUIET 0x00400000U
 #define TRIB_F32_NAN 0xffc00000U /* what an invalid operation gives */
 
-/* Bits that a sum has below its last place, the lowest of them sticky. */
+/* Bits that a sum has below its last place: more than a significand. */
 #define TRIB_F32_GUARD 30
 
 static inline int trib_f32_is_nan(__u32 x)
@@ -56,48 +56,38 @@ static inline __u32 trib_f32_add_special(__u32 a, __u32 b)
 	return b;
 }
 
+/* With few branches on what the numbers are: they would be guessed wrong. */
 static inline __u32 trib_f32_add(__u32 a, __u32 b)
 {
-	__u32 sign, tmp, r;
+	__u32 large, small, r;
 	int e, d, up;
 	__u64 m, n;
 
 	if ((a & TRIB_F32_INF) == TRIB_F32_INF ||
 	    (b & TRIB_F32_INF) == TRIB_F32_INF)
 		return trib_f32_add_special(a, b);
-	if ((a & ~TRIB_F32_SIGN) < (b & ~TRIB_F32_SIGN)) {
-		tmp = a;
-		a = b;
-		b = tmp;
-	}
-	sign = a & TRIB_F32_SIGN;
-	e = trib_f32_exp(a);
-	d = e - trib_f32_exp(b);
-	m = trib_f32_mant(a) << TRIB_F32_GUARD;
-	n = trib_f32_mant(b) << TRIB_F32_GUARD;
-	/* Exact, or so small that only its being there can matter. */
-	n = d <= TRIB_F32_GUARD ? n >> d : !!n;
-	if (sign == (b & TRIB_F32_SIGN)) {
-		m += n;
-		if (m >> (24 + TRIB_F32_GUARD)) {
-			m = m >> 1 | (m & 1);
-			e++;
-		}
-	} else {
-		m -= n;
-		if (!m)
-			return 0;
-		up = __builtin_clzll(m) - (63 - 23 - TRIB_F32_GUARD);
-		if (up > e - 1)
-			up = e - 1;
-		m <<= up;
-		e -= up;
-	}
+	large = a << 1 < b << 1 ? b : a;
+	small = a << 1 < b << 1 ? a : b;
+	e = trib_f32_exp(large);
+	d = e - trib_f32_exp(small);
+	m = trib_f32_mant(large) << TRIB_F32_GUARD;
+	n = trib_f32_mant(small) << TRIB_F32_GUARD;
+	/* Exact, or too small to change the rounding of what is exact. */
+	n >>= d < 63 ? d : 63;
+	m += (a ^ b) & TRIB_F32_SIGN ? -n : n;
+	if (!m)
+		return a & b & TRIB_F32_SIGN;
+	/* From here on with one place more, for the carry. */
+	e++;
+	up = __builtin_clzll(m) - (62 - 23 - TRIB_F32_GUARD);
+	if (up > e - 1)
+		up = e - 1;
+	m = trib_round_shift(m << up, TRIB_F32_GUARD + 1);
 	/* A carry out of the significand is one into the exponent, also that of
 	 * the largest denormal.
 	 */
-	r = ((__u32)(e - 1) << 23) + (__u32)trib_round_shift(m, TRIB_F32_GUARD);
-	return sign | (r < TRIB_F32_INF ? r : TRIB_F32_INF);
+	r = ((__u32)(e - up - 1) << 23) + (__u32)m;
+	return (large & TRIB_F32_SIGN) | (r < TRIB_F32_INF ? r : TRIB_F32_INF);
 }
 
 static inline __u32 trib_f32_of_bf16(__u16 h)

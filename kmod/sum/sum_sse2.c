@@ -38,6 +38,20 @@ static inline vi vi_of_f16(const void *p)
 	return f16_widen(__builtin_convertvector(*(const vh_u *)p, vi));
 }
 
+/* Lanes that fit 16 bits, signed. */
+static inline void store_halves(void *p, vs v)
+{
+	typedef short halves __attribute__((vector_size(16)));
+	halves h = __builtin_ia32_packssdw128(v, v);
+
+	__builtin_memcpy(p, &h, sizeof(vh));
+}
+
+static inline void vi_to_bf16(void *p, vi v)
+{
+	store_halves(p, (vs)bf16_round(v) >> 16);
+}
+
 static inline void vi_to_f16(void *p, vi v)
 {
 	vi a = v & 0x7fffffff, r;
@@ -45,10 +59,10 @@ static inline void vi_to_f16(void *p, vi v)
 	r = (a + 0xfff + (a >> 13 & 1) - (112 << 23)) >> 13;
 	/* Below 2^-14 the last place is 2^-24, as it is of 0.5. */
 	r = vi_select((vs)a < 113 << 23, (vi)((vf)a + 0.5f) - (126 << 23), r);
-	r = vi_select((vs)a >= 0x477ff000, (vi){} + 0x7c00, r);
+	r = vi_select((vs)a >= 143 << 23, (vi){} + 0x7c00, r);
 	r = vi_select((vs)a > 0x7f800000, 0x7e00 | (a >> 13 & 0x1ff), r);
 	r |= v >> 16 & 0x8000;
-	*(vh_u *)p = __builtin_convertvector(r, vh);
+	store_halves(p, (vs)(r << 16) >> 16);
 }
 
 static inline __u32 count(__u32 bits)
