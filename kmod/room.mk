@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: BSD-2-Clause
+# SPDX-License-Identifier: GPL-2.0
 # trib.ko, out of a copy of this folder: the kernel's build writes beside the
 # sources.
 #

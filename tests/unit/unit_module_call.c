@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kmod/call.c: what a BPF program may hand over, and what is counted. The sums
  * are the scalar ones; the FPU and the counters are this file's.

@@ -9,7 +9,4 @@ skip() { echo "1..0 # SKIP $*"; exit 4; }
 
 command -v qemu-system-x86_64 >/dev/null || skip "no qemu-system-x86_64"
 make -s module || { echo "Bail out! the module does not build"; exit 1; }
-TRIB_KO=build/module/trib.ko
-exec scripts/vm -t 500 -- env TRIB_KO=$TRIB_KO bash -c 'insmod $TRIB_KO &&
-	exec tests/vm/guest-tap build/tests/vm/kfunc build/tests/vm/family \
-		tests/vm/module-life'
+exec scripts/vm -t 500 -- tests/vm/module-guest build/module/trib.ko

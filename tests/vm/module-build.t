@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # trib.ko as a file: what it says of itself, that the compiler and sparse have
 # nothing to say about it, that it installs, and that DKMS could build it.
+# shellcheck disable=SC2317 # called by t
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -19,7 +20,7 @@ t()
 		echo "ok $((++n)) - $name"
 	else
 		echo "not ok $((++n)) - $name"
-		sed 's/^/# /' <<<"$out" | tail -n 20
+		tail -n 20 <<<"# ${out//$'\n'/$'\n'# }"
 		failed=1
 	fi
 }
@@ -31,19 +32,19 @@ modinfo_complete()
 	local field
 
 	for field in license author description version vermagic; do
-		[[ $(modinfo -F $field $ko) ]] || { echo "no $field"; return 1; }
+		[[ $(modinfo -F "$field" "$ko") ]] || { echo "no $field"; return 1; }
 	done
-	[[ $(modinfo -F license $ko) == GPL ]] || return
+	[[ $(modinfo -F license "$ko") == GPL ]] || return
 	# The kernel looks for the family by this name.
-	modinfo -F alias $ko | grep -qx 'net-pf-16-proto-16-family-trib' ||
+	modinfo -F alias "$ko" | grep -qx 'net-pf-16-proto-16-family-trib' ||
 		return
 	# Each parameter has its line of explanation.
-	[[ $(modinfo -F parm $ko | cut -d: -f1 | sort | xargs) == \
+	[[ $(modinfo -F parm "$ko" | cut -d: -f1 | sort | xargs) == \
 		"fpu_busy level" ]] || return
-	! modinfo -F parm $ko | grep -E '^[^:]*: *\('
+	! modinfo -F parm "$ko" | grep -E '^[^:]*: *\('
 }
 
-has_btf() { readelf -SW $ko | grep -q ' \.BTF '; }
+has_btf() { readelf -SW "$ko" | grep -q ' \.BTF '; }
 
 without_btf_is_refused()
 {
@@ -76,8 +77,8 @@ dkms()
 	local tree=$dkms_tree/$PACKAGE_NAME/$PACKAGE_VERSION/build
 
 	mkdir -p "$tree" && cp -r Kbuild kmod "$tree/" || return
-	[[ $AUTOINSTALL == yes && $DEST_MODULE_LOCATION == /* ]] || return
-	(cd "$tree" && unset MAKEFLAGS && eval "${MAKE[0]}") || return
+	[[ $AUTOINSTALL == yes && ${DEST_MODULE_LOCATION[0]} == /* ]] || return
+	(cd "$tree" && unset MAKEFLAGS && eval "${MAKE[*]}") || return
 	modinfo -F version \
 		"$tree/${BUILT_MODULE_LOCATION[0]}/${BUILT_MODULE_NAME[0]}.ko" |
 		grep -qx "$PACKAGE_VERSION"

@@ -7,7 +7,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
 kasan=build/kasan
-export TRIB_KO=build/module-kasan/trib.ko
+ko=build/module-kasan/trib.ko
 
 bail() { echo "Bail out! $*"; exit 1; }
 
@@ -16,9 +16,7 @@ guest()
 {
 	local leaks=/sys/kernel/debug/kmemleak rc=0
 
-	insmod $TRIB_KO || return
-	CYCLES=20 tests/vm/guest-tap build/tests/vm/kfunc \
-		build/tests/vm/family tests/vm/module-life || rc=1
+	CYCLES=20 tests/vm/module-guest $ko || rc=1
 	mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null
 	# An object counts once it is some seconds old, and was seen twice.
 	sleep 6
@@ -37,7 +35,7 @@ if [[ ${1-} == --guest ]]; then
 	exit
 fi
 scripts/mkkasan $kasan >&2 || bail "the kernel does not build"
-make -s module KDIR=$kasan MODULE_DIR=${TRIB_KO%/*} >&2 ||
+make -s module KDIR=$kasan MODULE_DIR=${ko%/*} >&2 ||
 	bail "the module does not build"
 exec scripts/vm -k $kasan/bzImage -m 2048 -t 580 -a kmemleak=on -- \
 	tests/vm/module-kasan.t --guest
