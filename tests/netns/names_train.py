@@ -58,7 +58,8 @@ def model(ranks, n, count):
 
 
 def say(what, **words):
-    print(json.dumps({'what': what, **words}), flush=True)
+    print(json.dumps({'what': what, 't': round(time.monotonic(), 2), **words}),
+          flush=True)
 
 
 def main():
