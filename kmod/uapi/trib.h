@@ -178,9 +178,12 @@ enum trib_attr_face {
 	TRIB_A_FACE_MTU,		/* u32: of the port; read only */
 	TRIB_A_FACE_TREES,		/* u32: trees using it; read only */
 	TRIB_A_FACE_REASON,		/* string: why not native; read only */
-	TRIB_A_FACE_NDN,		/* u8: enum trib_face_ndn */
+	TRIB_A_FACE_NDN,		/* u8: enum trib_face_ndn; NONE takes away what it is */
 	TRIB_A_FACE_NDN_PORT,		/* u16: peer's; default NDN_UDP_PORT; 0: EtherType
-					 * 0x8624, and needs no address */
+					 * 0x8624, and needs no address, but
+					 * MAC then */
+	/* Names without marker; "" is none. A new ROUTER that is given neither
+	 * may all, a HOST nothing. */
 	TRIB_A_FACE_NDN_SUBSCRIBE,	/* string, repeated: prefix that it may subscribe to */
 	TRIB_A_FACE_NDN_WRITE,		/* string, repeated: prefix of Data it may send */
 	TRIB_A_FACE_NDN_NUMBER,		/* u32: in the maps; read only */
@@ -329,6 +332,7 @@ enum trib_attr_pit {
 	TRIB_A_PIT_UP,			/* string: upstream face */
 	TRIB_A_PIT_FACE,		/* string, repeated: subscribers whose leases live */
 	TRIB_A_PIT_STATE,		/* u8: enum trib_pit_state */
+	/* These four only where there is something: */
 	TRIB_A_PIT_ACKED_MS,		/* u64: age of what upstream acknowledged last */
 	TRIB_A_PIT_VERSION,		/* u64: newest that went through */
 	TRIB_A_PIT_SEGMENT,		/* u64: newest of that */

@@ -20,6 +20,7 @@ static ssize_t fuzz_recvmsg(int fd, struct msghdr *h, int flags);
 
 #include "userspace/daemon/face.h"
 #include "userspace/daemon/job.h"
+#include "userspace/daemon/names.h"
 #include "userspace/daemon/tree.h"
 
 struct input {
@@ -97,9 +98,14 @@ ssize_t sendto(int fd, const void *data, size_t len, int flags,
 
 /* --- requests */
 
-static const char *const words[] = {"a",     "b",    "c",  "d",	  "up",
-				    "train", "eval", "p0", "p1",  "p2",
-				    "p9",    "",     " ",  "\xff"};
+static const char *const words[] = {
+	"a",	"b",	   "c",
+	"d",	"up",	   "train",
+	"eval", "p0",	   "p1",
+	"p2",	"p9",	   "",
+	" ",	"\xff",	   "/",
+	"/ps",	"/ps/job", "/insert/x",
+	"/%",	"insert",  "/v=1/seg=18446744073709551615"};
 
 static void *put(size_t n)
 {
@@ -179,18 +185,31 @@ static void put_request(struct input *in)
 /* @held: bit of each tree that is; @rate: of all jobs. */
 struct shape {
 	uint64_t faces, jobs, trees, held, rate;
+	uint64_t peers, routes, prefixes, times;
 };
 
 static struct shape shape_of(void)
 {
-	struct shape s = {D.nfaces, D.njobs, D.ntrees, 0, 0};
+	struct shape s = {
+		.faces = D.nfaces, .jobs = D.njobs, .trees = D.ntrees};
+	const struct route *r;
 	const struct tree *t;
+	const struct face *f;
 	const struct job *j;
 
 	TAILQ_FOREACH(t, &D.trees, link)
 		s.held |= (uint64_t)t->held << (t->id & 63);
 	TAILQ_FOREACH(j, &D.jobs, link)
 		s.rate = s.rate * 31 + j->rate;
+	TAILQ_FOREACH(f, &D.faces, link)
+		if (f->ndn)
+			s.peers = s.peers * 31 + f->ndn->number +
+				  256 * f->ndn->port + f->ndn->kind;
+	TAILQ_FOREACH(r, &D.names->routes, link)
+		s.routes = s.routes * 31 + r->name.len +
+			   256 * r->face->ndn->number;
+	s.prefixes = D.names->nprefixes;
+	s.times = D.names->lease_ms + ((uint64_t)D.names->leave_ms << 32);
 	return s;
 }
 
@@ -233,6 +252,42 @@ static void worker_holds(const struct tree *t)
 				     "a port of two ranks");
 }
 
+static void names_hold(void)
+{
+	unsigned int prefixes = 0, uses = 0, routes = 0;
+	const struct face *f, *g;
+	const struct route *r, *o;
+
+	TAILQ_FOREACH(f, &D.faces, link) {
+		if (!f->ndn) {
+			must(!addr_is_zero(&f->addr), "a face of nothing");
+			continue;
+		}
+		prefixes += f->ndn->n;
+		uses += f->ndn->routes;
+		must(f->ndn->number && f->ndn->n <= NAMES_PREFIXES_MAX &&
+			     (f->ndn->kind == TRIB_FACE_NDN_ROUTER ||
+			      f->ndn->kind == TRIB_FACE_NDN_HOST),
+		     "a face of names");
+		must(!addr_is_zero(&f->addr) || (!f->ndn->port && !f->trees),
+		     "a face without an address");
+		TAILQ_FOREACH(g, &D.faces, link)
+			must(g == f || !g->ndn ||
+				     g->ndn->number != f->ndn->number,
+			     "a number of two faces");
+	}
+	TAILQ_FOREACH(r, &D.names->routes, link) {
+		routes++;
+		must(r->face && r->face->ndn, "a route to nobody");
+		TAILQ_FOREACH(o, &D.names->routes, link)
+			must(o == r || !names_equal(&o->name, &r->name),
+			     "two routes of a name");
+	}
+	must(prefixes == D.names->nprefixes && uses == routes &&
+		     routes == D.names->nroutes,
+	     "names are miscounted");
+}
+
 static void counts_hold(void)
 {
 	unsigned int faces = 0, jobs = 0, trees = 0, used = 0, uses = 0;
@@ -271,6 +326,7 @@ static void counts_hold(void)
 	     "objects are miscounted");
 	must(uses == used, "uses of faces are miscounted");
 	must(slots == tree_slots_used(&D), "slots are miscounted");
+	names_hold();
 }
 
 static void one_request(struct input *in)
@@ -301,12 +357,16 @@ static void one_request(struct input *in)
 		must(last_error, "somebody may change things");
 }
 
-/* Something to refer to: a face each on p0 to p3, and a job. */
+/* Something to refer to: a face each on p0 to p3, two of names; jobs, a route. */
 static void furnish(void)
 {
 	static const char *const name[] = {"a", "b", "c", "up"};
 	struct job_spec job = {.name = "train", .world = 4, .window = 4};
 	struct job_spec other = {.name = "eval", .world = 4, .window = 4};
+	static const struct names_spec router = {
+		.has_kind = true,
+		.kind = TRIB_FACE_NDN_ROUTER,
+	};
 	struct reason why;
 
 	for (int i = 0; i < 4; i++) {
@@ -320,6 +380,10 @@ static void furnish(void)
 	}
 	must(!job_new(&D, &job, &why) && !job_new(&D, &other, &why),
 	     "job_new()");
+	must(!names_face_set(&D, "a", &router, &why) &&
+		     !names_face_set(&D, "up", &router, &why) &&
+		     !names_route_new(&D, "/ps", "up", &why),
+	     "names");
 }
 
 static void start(bool furnished)
@@ -338,6 +402,11 @@ static void start(bool furnished)
 	D.nl = calloc(1, sizeof(*D.nl));
 	D.nl->watch.fd = -1;
 	nl_clients_init(&D.nl->clients);
+	must(!names_init(&D), "names_init()");
+	D.names->on = true;
+	D.names->entries = D.names->cache = 64;
+	for (int i = 0; i < NMAP__MAX; i++)
+		D.names->map[i] = 100 + i; /* daemon_double.c */
 	if (furnished)
 		furnish();
 }
@@ -349,6 +418,7 @@ static void end(void)
 	tree_free_all(&D);
 	job_free_all(&D);
 	face_free_all(&D);
+	names_exit(&D);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -465,8 +535,7 @@ static void write_worker(struct output *o)
 
 	byte(o, TRIB_CMD_TREE_NEW);
 	byte(o, 1);
-	attr_nest(o, TRIB_A_TREE, 2 + nlocal + nhop + has_group +
-					has_weight);
+	attr_nest(o, TRIB_A_TREE, 2 + nlocal + nhop + has_group + has_weight);
 	attr_word(o, TRIB_A_TREE_JOB, job2 ? 6 : 5);
 	attr_bytes(o, TRIB_A_TREE_PS, ps, sizeof(ps));
 	for (unsigned int i = 0; i < nlocal; i++) {
@@ -524,12 +593,67 @@ static void write_set(struct output *o)
 		attr_small(o, TRIB_A_JOB_WORLD, rnd(o, 8));
 }
 
+/* A face that is, or was, or is not, one of names. */
+static void write_names_face(struct output *o)
+{
+	uint8_t mac[6] = {2, 0, 0, 0, 0, (uint8_t)rnd(o, 4)};
+	bool set = rnd(o, 2), ether = !rnd(o, 4), may = rnd(o, 2);
+	uint8_t addr[16] = {[10] = 0xff, 0xff, 10, 0, (uint8_t)rnd(o, 4), 3};
+	uint8_t port[2] = {0, 0};
+
+	byte(o, set ? TRIB_CMD_FACE_SET : TRIB_CMD_FACE_NEW);
+	byte(o, 1);
+	attr_nest(o, TRIB_A_FACE, 2 + 2 * may + ether + (set ? 0 : 2));
+	attr_word(o, TRIB_A_FACE_NAME, (int)rnd(o, 4) + (set ? 0 : 7));
+	attr_small(o, TRIB_A_FACE_NDN, rnd(o, 3));
+	if (may) {
+		attr_word(o, TRIB_A_FACE_NDN_SUBSCRIBE, 14 + (int)rnd(o, 3));
+		attr_word(o, TRIB_A_FACE_NDN_WRITE, 11 + (int)rnd(o, 9));
+	}
+	if (ether)
+		attr_bytes(o, TRIB_A_FACE_NDN_PORT, port, sizeof(port));
+	if (set)
+		return;
+	attr_word(o, TRIB_A_FACE_IFNAME, 7 + (int)rnd(o, 4));
+	if (ether)
+		attr_bytes(o, TRIB_A_FACE_MAC, mac, sizeof(mac));
+	else
+		attr_bytes(o, TRIB_A_FACE_ADDR, addr, sizeof(addr));
+}
+
+static void write_route(struct output *o)
+{
+	bool del = !rnd(o, 3);
+
+	byte(o, del ? TRIB_CMD_ROUTE_DEL : TRIB_CMD_ROUTE_NEW);
+	byte(o, 1);
+	attr_nest(o, TRIB_A_ROUTE, del ? 1 : 2);
+	attr_word(o, TRIB_A_ROUTE_PREFIX, 14 + (int)rnd(o, 7));
+	if (!del)
+		attr_word(o, TRIB_A_ROUTE_FACE, (int)rnd(o, 5));
+}
+
+static void write_rows(struct output *o)
+{
+	static const uint8_t cmds[] = {TRIB_CMD_PIT_GET, TRIB_CMD_PIT_DEL,
+				       TRIB_CMD_CS_GET, TRIB_CMD_CS_WIPE};
+	uint8_t cmd = cmds[rnd(o, 4)];
+	bool cs = cmd == TRIB_CMD_CS_GET || cmd == TRIB_CMD_CS_WIPE;
+
+	byte(o, cmd);
+	byte(o, rnd(o, 2) ? 0x21 : 1);
+	attr_nest(o, cs ? TRIB_A_CS : TRIB_A_PIT, 1);
+	attr_word(o, 1, 14 + (int)rnd(o, 6));
+}
+
 static void write_dump(struct output *o)
 {
-	static const uint8_t cmds[] = {TRIB_CMD_TREE_GET, TRIB_CMD_GROUP_GET,
-				       TRIB_CMD_FACE_GET, TRIB_CMD_JOB_GET};
+	static const uint8_t cmds[] = {TRIB_CMD_TREE_GET,  TRIB_CMD_GROUP_GET,
+				       TRIB_CMD_FACE_GET,  TRIB_CMD_JOB_GET,
+				       TRIB_CMD_ROUTE_GET, TRIB_CMD_PIT_GET,
+				       TRIB_CMD_CS_GET};
 
-	byte(o, cmds[rnd(o, 4)]);
+	byte(o, cmds[rnd(o, sizeof(cmds))]);
 	byte(o, 0x20);
 }
 
@@ -547,8 +671,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 			       unsigned int seed)
 {
 	static void (*const write[])(struct output * o) = {
-		write_tree, write_tree, write_worker, write_use,
-		write_dump, write_del,	write_switch, write_set,
+		write_tree,	  write_tree,	    write_worker, write_use,
+		write_dump,	  write_del,	    write_switch, write_set,
+		write_names_face, write_names_face, write_route,  write_rows,
 	};
 	struct output o = {data, size, max, seed};
 
@@ -559,6 +684,6 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 		byte(&o, 1);
 	}
 	for (unsigned int n = 1 + rnd(&o, 8); n; n--)
-		write[rnd(&o, 8)](&o);
+		write[rnd(&o, sizeof(write) / sizeof(write[0]))](&o);
 	return o.size;
 }

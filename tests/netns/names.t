@@ -277,6 +277,8 @@ def restarts():
     ps.tell(name, b'while it is dead')
     tap.ok('restart__forwarding_goes_on_without_tribd',
            w0.want(DATA, name) == (DATA, name, b'while it is dead'))
+    # Nobody tells the next one where w0 is, but the maps.
+    ns['w0'].ip('link', 'set', 'eth0', 'arp', 'off')
     ns['r2'].ip('neigh', 'flush', 'all')
     daemon['r2'] = Tribd(ns['r2'], *ARGS)
     tap.has('restart__maps_are_adopted', daemon['r2'].log(),
@@ -287,6 +289,7 @@ def restarts():
     ps.tell(name, b'after')
     tap.ok('restart__copies_go_on', w0.want(DATA, name) ==
            (DATA, name, b'after'))
+    ns['w0'].ip('link', 'set', 'eth0', 'arp', 'on')
     now = nl['r2'].dump('face-get')
     tap.same('restart__faces_are_as_before', [
         {k: v for k, v in f.items() if k.startswith('ndn')} for f in now], [
@@ -323,8 +326,20 @@ def forgotten():
     number = nl['r2'].do('face-get', face={'name': 'w0'})['ndn-number']
     subscribe('w1')
     nl['r2'].do('route-del', route={'prefix': '/w0'})
+    w0.ask('/nowhere')
+    wait_for(lambda: stat('r2', 'drop-route'))
     nl['r2'].do('face-set', face={'name': 'w0', 'ndn': NONE})
     tap.same('forget__face_leaves_its_entries', subscribers('r2'), ['w1'])
+    mac = b'\2\0\0\0\0\7'
+    nl['r2'].do('face-new', face={
+        'name': 'x', 'ifname': 'u1', 'addr': addr('10.7.2.7'), 'mac': mac,
+        'ndn': HOST, 'ndn-subscribe': ['/ps']})
+    before = stat('r2', 'drop-face')
+    w0.ask('/insert' + JOB)
+    tap.ok('forget__sender_is_not_who_has_its_number_now', wait_for(
+        lambda: stat('r2', 'drop-face') == before + 1) and nl['r2'].do(
+        'face-get', face={'name': 'x'})['ndn-number'] == number)
+    nl['r2'].do('face-del', face={'name': 'x'})
     nl['r2'].do('face-set', face={'name': 'w0', 'ndn': HOST,
                                   'ndn-subscribe': ['/ps'],
                                   'ndn-write': ['/w0']})
@@ -332,6 +347,30 @@ def forgotten():
     tap.ok('forget__number_is_used_again_by_no_subscriber',
            f['ndn-number'] == number and subscribers('r2') == ['w1'], f)
     route('r2', '/w0', 'w0')
+
+
+def many():
+    """More entries than one datagram shows."""
+    drain()
+    long = ['/ps/%03d' % i + 'x' * 200 for i in range(200)]
+    for name in long:
+        w0.ask('/insert' + name)
+    wait_for(lambda: len(nl['r2'].dump('pit-get', pit={'name': '/ps'})) >=
+             len(long), 2)
+    got = [e['name'] for e in nl['r2'].dump('pit-get')]
+    tap.ok('many__each_is_shown_once', sorted(got) == sorted(set(got)) and
+           not set(long) - set(got), len(got), len(set(got)))
+    for i in range(400):
+        w0.ask('/insert/ps/more/%d' % i)
+    tap.ok('many__more_than_there_is_room_for_are_refused',
+           stat('r2', 'drop-full') > 0)
+    used = nl['r2'].do('names-get')
+    tap.ok('many__entries_are_counted', used['entries-used'] >= 200 and
+           used['entries'] == 256, used)
+    one = nl['r2'].dump('pit-get', pit={'name': long[7]})
+    tap.same('many__one_is_found', [e['name'] for e in one], [long[7]])
+    tap.ok('many__are_swept', wait_for(lambda: not set(long) & {
+        e['name'] for e in nl['r2'].dump('pit-get')}, 4 * LEASE))
 
 
 def circles():
@@ -398,6 +437,7 @@ refusals()
 restarts()
 wiped()
 forgotten()
+many()
 circles()
 absent()
 tap.done()

@@ -84,11 +84,11 @@ def read(packet):
 class Host:
     """Sends to one router, and reads what comes."""
 
-    def __init__(self, ns, to, port=6363, src=6363):
+    def __init__(self, ns, to, port=6363, src=6363, addr=None):
         v6 = ':' in to
         self.s = socket_in(ns, socket.AF_INET6 if v6 else socket.AF_INET,
                            socket.SOCK_DGRAM)
-        self.s.bind(('::' if v6 else '0.0.0.0', src))
+        self.s.bind((addr or ('::' if v6 else '0.0.0.0'), src))
         self.to = (to, port)
 
     def put(self, packet):

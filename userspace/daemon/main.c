@@ -156,7 +156,7 @@ static int arguments_parse(struct options *o, int argc, char **argv)
 	int c, err;
 
 	o->log = LOG_INFO;
-	o->names_cache = NAMES_CACHE_DEFAULT;
+	o->names_cache = UINT32_MAX;
 	while ((c = getopt_long(argc, argv, "", option, NULL)) != -1) {
 		if (c == 'V') {
 			puts("tribd " TRIB_VERSION);
@@ -172,6 +172,10 @@ static int arguments_parse(struct options *o, int argc, char **argv)
 	}
 	if (optind < argc)
 		return usage("unexpected argument %s", argv[optind]);
+	if (!o->names && o->names_cache != UINT32_MAX)
+		return usage("%s without --names", "--names-cache");
+	if (o->names_cache == UINT32_MAX)
+		o->names_cache = NAMES_CACHE_DEFAULT;
 	return -1;
 }
 

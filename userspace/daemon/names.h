@@ -104,6 +104,12 @@ struct names_rows {
 	uint32_t first[NAMES_FACES];
 };
 
+/* How many rows of a map are used: looked up not too often. */
+struct names_used {
+	uint64_t at_ns;
+	uint32_t rows;
+};
+
 struct names {
 	bool on;      /* loaded */
 	bool adopted; /* with the rows of a former tribd */
@@ -120,6 +126,7 @@ struct names {
 	int map[NMAP__MAX];
 	int prog[NPROG__MAX];
 	struct names_rows rows;
+	struct names_used pit_used, cs_used;
 	struct timer sweep;
 	struct names_misses *misses;
 };
@@ -238,10 +245,15 @@ uint32_t names_rights_lens(const struct names_peer *p);
 
 struct names_walk;
 
+/* Is it time to count again? */
+bool names_used_old(struct names_used *u);
+
 struct names_walk *names_walk_new(int fd, uint32_t key_size,
 				  uint32_t value_size, uint32_t entries);
 /* 1: a row, valid until the next call; 0: the end; -errno. */
 int names_walk_next(struct names_walk *w, const void **key, const void **value);
+/* The row of the last call is to come again. Once for each call. */
+void names_walk_undo(struct names_walk *w);
 void names_walk_free(void *walk);
 
 /* --- names_pit.c: entries of the persistent PIT; alone knows their layout */
@@ -270,6 +282,7 @@ int names_pit_forget(struct tribd *d, const struct names_name *name,
 		     struct reason *why);
 /* Subscriptions and questions of a face whose number gets free. */
 void names_pit_forget_face(struct tribd *d, uint8_t number);
+/* Entries, as they were at most a second ago. */
 uint32_t names_pit_count(struct tribd *d);
 
 /* --- names_cs.c: the cache */
@@ -277,6 +290,7 @@ uint32_t names_pit_count(struct tribd *d);
 struct names_walk *names_cs_walk(struct tribd *d);
 int names_cs_next(struct names_walk *w, const struct names_name *prefix,
 		  struct names_name *name, uint32_t *bytes, uint32_t *place);
+/* Segments, likewise. */
 uint32_t names_cs_count(struct tribd *d);
 /* What is below @prefix goes; how many, or -errno. */
 int names_cs_wipe(struct tribd *d, const struct names_name *prefix,

@@ -38,14 +38,19 @@ int names_cs_next(struct names_walk *w, const struct names_name *prefix,
 uint32_t names_cs_count(struct tribd *d)
 {
 	static const struct names_name all;
-	struct names_walk *w = names_cs_walk(d);
+	struct names_used *used = &d->names->cs_used;
+	struct names_walk *w;
 	struct names_name name;
-	uint32_t bytes, place, n = 0;
+	uint32_t bytes, place;
 
+	if (!names_used_old(used))
+		return used->rows;
+	used->rows = 0;
+	w = names_cs_walk(d);
 	while (w && names_cs_next(w, &all, &name, &bytes, &place) > 0)
-		n++;
+		used->rows++;
 	names_walk_free(w);
-	return n;
+	return used->rows;
 }
 
 int names_cs_wipe(struct tribd *d, const struct names_name *prefix,

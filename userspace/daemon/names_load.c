@@ -153,6 +153,14 @@ static int config_adopt(struct tribd *d, struct reason *why)
 	return 0;
 }
 
+/* Pinned and adopted; constants are each object's own, the configuration comes
+ * by itself. */
+static bool map_is_shared(const struct bpf_map *m)
+{
+	return !bpf_map__is_internal(m) &&
+	       strcmp(bpf_map__name(m), nmap_name[NMAP_CONFIG]);
+}
+
 static int maps_adopt(struct tribd *d, struct reason *why)
 {
 	struct bpf_map *m;
@@ -160,7 +168,7 @@ static int maps_adopt(struct tribd *d, struct reason *why)
 
 	bpf_object__for_each_map(m, d->names->obj)
 	{
-		if (!err && strcmp(bpf_map__name(m), nmap_name[NMAP_CONFIG]))
+		if (!err && map_is_shared(m))
 			err = map_adopt(d, m, why);
 	}
 	return err;
@@ -347,7 +355,7 @@ int names_pin(struct tribd *d)
 		return 0;
 	bpf_object__for_each_map(m, n->obj)
 	{
-		if (!err && strcmp(bpf_map__name(m), nmap_name[NMAP_CONFIG]))
+		if (!err && map_is_shared(m))
 			err = pin_one(d, m);
 	}
 	if (!err)

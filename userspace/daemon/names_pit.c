@@ -148,12 +148,16 @@ int names_forget_run(struct tribd *d, struct names_forget *what)
 
 uint32_t names_pit_count(struct tribd *d)
 {
-	struct names_walk *w = names_pit_walk(d);
+	struct names_used *used = &d->names->pit_used;
 	const void *key, *value;
-	uint32_t n = 0;
+	struct names_walk *w;
 
+	if (!names_used_old(used))
+		return used->rows;
+	used->rows = 0;
+	w = names_pit_walk(d);
 	while (w && names_walk_next(w, &key, &value) > 0)
-		n++;
+		used->rows++;
 	names_walk_free(w);
-	return n;
+	return used->rows;
 }

@@ -3,6 +3,7 @@
  * Names between text and rows, and what a request may ask of a face: pure.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "names.h"
@@ -158,6 +159,14 @@ static int defaults(struct names_spec *s, struct reason *why)
 	return prefix_add(s, may, &all, why);
 }
 
+/* In one order, in whatever they were given. */
+static int by_name(const void *a, const void *b)
+{
+	const struct names_prefix *p = a, *q = b;
+
+	return memcmp(p->name.value, q->name.value, NAMES_NAME_BYTES);
+}
+
 int names_spec_apply(const struct names_peer *p, struct names_spec *s,
 		     struct reason *why)
 {
@@ -185,6 +194,7 @@ int names_spec_apply(const struct names_peer *p, struct names_spec *s,
 		if (p->prefix[i].may & ~gone)
 			err = prefix_add(s, p->prefix[i].may & ~gone,
 					 &p->prefix[i].name, why);
+	qsort(s->prefix, s->n, sizeof(s->prefix[0]), by_name);
 	if (!err && names_prefixes_text(s->prefix, s->n) > NAMES_PREFIXES_TEXT)
 		return refuse(why, -E2BIG,
 			      "prefixes have more than %u characters",

@@ -98,6 +98,23 @@ int names_walk_next(struct names_walk *w, const void **key, const void **value)
 	return 1;
 }
 
+void names_walk_undo(struct names_walk *w)
+{
+	if (w->at)
+		w->at--;
+}
+
+/* Anybody may ask for the number, and a large map takes its time. */
+bool names_used_old(struct names_used *u)
+{
+	uint64_t now = now_ns();
+
+	if (u->at_ns && now - u->at_ns < 1000000000)
+		return false;
+	u->at_ns = now;
+	return true;
+}
+
 void names_walk_free(void *walk)
 {
 	struct names_walk *w = walk;

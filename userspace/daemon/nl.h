@@ -70,7 +70,9 @@ struct nl_cursor {
 	uint32_t at; /* objects dealt with */
 	uint32_t uid;
 	uint16_t job; /* only trees of this job id; 0: all */
-	void *own;    /* of the command; freed when the dump ends, by: */
+	/* Of the command; freed when the dump ends. What did not fit is asked
+	 * for again with the cursor as it was, but what this points to is not. */
+	void *own;
 	void (*own_free)(void *own);
 };
 

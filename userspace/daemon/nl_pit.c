@@ -8,8 +8,12 @@
 #include "names.h"
 #include "nl.h"
 
-/* A dump of what is below a name. */
+/*
+ * A dump of what is below a name. @given: rows given so far; one more than the
+ * cursor says if the last one did not fit and is to come again.
+ */
 struct below {
+	uint32_t given;
 	struct names_name prefix;
 	struct names_walk *walk;
 };
@@ -45,6 +49,21 @@ static int below_start(struct nl_request *r, struct nl_cursor *c,
 	c->own = b;
 	c->own_free = below_free;
 	return 0;
+}
+
+/* Before each row, and after it. */
+static void below_before(struct below *b, const struct nl_cursor *c)
+{
+	if (b->given == c->at)
+		return;
+	names_walk_undo(b->walk);
+	b->given--;
+}
+
+static void below_after(struct below *b, struct nl_cursor *c)
+{
+	c->at++;
+	b->given++;
 }
 
 /* --- entries */
@@ -146,10 +165,13 @@ int nl_pit_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 {
 	struct below *b = c->own;
 	struct names_pit_row row;
-	int err = names_pit_next(d, b->walk, &b->prefix, &row);
+	int err;
 
+	below_before(b, c);
+	err = names_pit_next(d, b->walk, &b->prefix, &row);
 	if (err <= 0)
 		return err;
+	below_after(b, c);
 	err = pit_put(d, &row, m);
 	return err ? err : 1;
 }
@@ -171,11 +193,14 @@ int nl_cs_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 	struct names_name name;
 	uint32_t bytes, place;
 	struct nlattr *nest;
-	int err = names_cs_next(b->walk, &b->prefix, &name, &bytes, &place);
+	int err;
 
 	(void)d;
+	below_before(b, c);
+	err = names_cs_next(b->walk, &b->prefix, &name, &bytes, &place);
 	if (err <= 0)
 		return err;
+	below_after(b, c);
 	nest = nla_nest_start(m, TRIB_A_CS);
 	if (!nest ||
 	    nla_put_string(m, TRIB_A_CS_NAME, names_text(&name, text)) ||

@@ -34,7 +34,8 @@ $(DAEMON_UNITS): %: %.o $(DAEMON_PARTS) $(B)/userspace/daemon/objects.o \
 
 CHECK_TESTS += $(DAEMON_UNITS) tests/unit/unit_daemon_spec.py tests/netns/pool.t \
 	tests/netns/daemon.t tests/netns/daemon_restart.t \
-	tests/netns/daemon_netlink.t tests/vm/daemon-6.1.t
+	tests/netns/daemon_netlink.t tests/netns/names.t \
+	tests/netns/names_ports.t tests/vm/daemon-6.1.t
 
 DAEMON_MAN := $(if $(shell command -v rst2man),$(B)/man/tribd.8)
 
