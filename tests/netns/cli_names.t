@@ -153,6 +153,8 @@ cache_is_shown_and_wiped()
 
 strategy_is_shown_and_set()
 {
+	good status && has '^names forwarder +1 of 4096 entries, 3 routes$' &&
+		good -j status && json "j['names']['routes'] == 3" || return
 	good strategy && has '^entries +1 of 4096$' && has '^lease +30.0s$' && has '^leave +15.0s$' && has '^insert +insert$' || return
 	good strategy set lease 10s leave 2500ms delete remove && good -j strategy &&
 		json "j['lease_ms'] == 10000 and j['leave_ms'] == 2500 and j['delete'] == 'remove' and j['insert'] == 'insert' and j['routes'] == 3" || return
@@ -271,6 +273,23 @@ others_may_read_only()
 	[[ $(config) == "$before" && $(r0 -j pit | grep -c /ps/train) == 1 ]]
 }
 
+# Started anew without --names: it keeps what it was told, and does nothing.
+doctor_sees_that_it_is_off()
+{
+	local pid rc=0
+
+	kill "$(<"/run/trib-fabric/$fab/r0.pid")"
+	wait_for 5 eval '! r0 status' || return
+	nsenter --net="/run/netns/$fab-r0" "$TRIB_BUILD/tribd" \
+		--instance "$fab-r0" >"$scratch/tribd.log" 2>&1 &
+	pid=$!
+	wait_for 60 r0 status && found fail names "" || rc=1
+	good status && has '^names forwarder +off$' || rc=1
+	kill "$pid"
+	wait "$pid"
+	return "$rc"
+}
+
 # What the shell offers after some words.
 offers()
 {
@@ -345,5 +364,6 @@ refuse 2 '"x" is not expected' strategy show x
 
 kill $ps
 wait $ps 2>/dev/null
+ok "doctor__off_though_faces_are_for_it" doctor_sees_that_it_is_off
 ok "down__takes_names_along" fabric down
 done_testing

@@ -165,57 +165,6 @@ fat_trees_are_connected()
 	fabric down
 }
 
-# Names lead to hosts from wherever they are, and what the PS distributes is
-# copied to those who subscribed. Given: the last worker.
-names_lead_to_hosts()
-{
-	local hand=$PWD/tests/netns/ndn_hand.py k worker n pids ps rc
-
-	need_programs tribd trib
-	for k in "w1:star --workers 2" "w3:tree --ps-host 1" "w3:two-tier 2,2,1" \
-		"w1:star --workers 2 --one-nic" "w1:star --workers 2 --ipv6" \
-		"w1:star --workers 2 --generic --transport udp"; do
-		worker=${k%%:*}
-		k=${k#*:}
-		new_fabric
-		# shellcheck disable=SC2086 # options
-		fabric up $k --names >/dev/null || { fail "up__names: $k"; continue; }
-		# Not by fabric(): $! must be the program itself.
-		scripts/fabric -n "$fab" exec ps -- "$hand" serve /ps/train \
-			4294967297 3 >"$scratch/ps" 2>&1 &
-		ps=$!
-		scripts/fabric -n "$fab" exec "$worker" -- "$hand" serve \
-			"/$worker" 1 1 >"$scratch/worker" 2>&1 &
-		pids=$!
-		wait_for 5 grep -q ready "$scratch/ps" "$scratch/worker"
-		ok "names__lead_to_the_ps: $k" \
-			fabric exec w0 -- "$hand" ask "/ps/train/w0"
-		kill $ps
-		wait $ps 2>/dev/null
-		ok "names__lead_to_workers: $k" \
-			fabric exec ps -- "$hand" ask "/$worker/ps/train"
-		kill $pids
-		wait $pids 2>/dev/null
-		scripts/fabric -n "$fab" exec ps -- "$hand" serve /ps/train \
-			4294967297 3 >"$scratch/ps" 2>&1 &
-		ps=$!
-		fabric run --tag -- "$hand" subscribe /ps/train 3 \
-			>"$scratch/workers" 2>&1 &
-		pids=$!
-		n=$((${worker#w} + 1))
-		rc=0
-		wait_for 20 eval '(($(grep -c subscribed "$scratch/workers") == n))'
-		kill -USR1 $ps
-		wait $pids || rc=$?
-		is "names__distribute_to_all: $k" \
-			"$rc $(grep -c subscribed "$scratch/workers")" "0 $n"
-		kill $ps
-		wait $ps 2>/dev/null
-		fabric down
-		ok "down__leaves_nothing_of_names: $k" leaves_nothing "$fab"
-	done
-}
-
 # What a file says of links, roles and addresses; what it does not say is made
 # up and written down.
 files_are_built()
@@ -349,7 +298,6 @@ wires_have_their_faults
 fabrics_live_side_by_side
 shapes_are_connected
 fat_trees_are_connected
-names_lead_to_hosts
 files_are_built
 run_behaves
 up_is_all_or_nothing

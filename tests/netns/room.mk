@@ -23,7 +23,7 @@ $(B)/tests/netns/pulse: $(B)/tests/netns/pulse.o $(B)/libtrib.so
 ALL += $(B)/tests/netns/wire
 CHECK_BINS += $(B)/tests/netns/pulse
 BENCH_BINS += $(B)/tests/netns/pulse
-CHECK_TESTS += tests/netns/fabric.t tests/netns/allreduce.t \
+CHECK_TESTS += tests/netns/fabric.t tests/netns/fabric_names.t tests/netns/allreduce.t \
 	tests/unit/lint.t
 SAN_TESTS += tests/netns/san.t
 SAN_BINS += $(B)/tribd $(B)/trib $(B)/trib-perf $(B)/tests/netns/wire

@@ -226,10 +226,11 @@ static json_t *stat(const char *name, json_int_t v)
 
 static json_t *counters(json_int_t in, json_int_t copy, json_int_t drop)
 {
-	return json_pack("[o, o, o, o]", stat("names-rx-data", in),
-			 stat("names-tx-copy", copy),
-			 stat("names-drop-right", drop),
-			 stat("names-drop-loop", 0));
+	return json_pack(
+		"[o, o, o, o, o, o]", stat("names-rx-data", in),
+		stat("names-tx-copy", copy), stat("names-drop-right", drop),
+		stat("names-bad-cut", drop), stat("names-drop-miss", drop),
+		stat("names-drop-loop", 0));
 }
 
 static void stats__are_told_apart(void)
@@ -278,10 +279,12 @@ static void watch__names_are_rates(void)
 	b.names_stats = counters(30, 5, 7);
 	r = watch_rates(&a, &b);
 	n = json_object_get(r, "names");
-	expect_eq((int)real(n, "dropped"), 2);
+	expect_eq((int)real(n, "dropped"), 4);
 	expect_eq((int)real(json_object_get(n, "drops"), "names-drop-right"),
 		  2);
-	expect_eq(json_object_size(json_object_get(n, "drops")), 1);
+	expect_eq((int)real(json_object_get(n, "drops"), "names-bad-cut"), 2);
+	/* Not a packet. */
+	expect_eq(json_object_size(json_object_get(n, "drops")), 2);
 	json_decref(r);
 	/* Off: nothing is said. */
 	json_decref(b.names);

@@ -28,11 +28,25 @@ static void module_text(const json_t *s, char *buf, size_t size)
 	snprintf(buf, size, "%s", jbool(s, "module") ? "in use" : "not in use");
 }
 
+static void names_text(const json_t *s, char *buf, size_t size)
+{
+	const json_t *n = json_object_get(s, "names");
+
+	if (n)
+		snprintf(buf, size, "%u of %u entries, %u routes",
+			 (unsigned int)jnum(n, "entries_used"),
+			 (unsigned int)jnum(n, "entries"),
+			 (unsigned int)jnum(n, "routes"));
+	else
+		snprintf(buf, size, "off");
+}
+
 static const struct out_col lines[] = {
 	{.title = "tribd", .text = daemon_text},
 	{.title = "pinned in", .key = "instance"},
 	{.title = "slots", .text = slots_text},
 	{.title = "kernel module", .text = module_text},
+	{.title = "names forwarder", .text = names_text},
 	{.key = "faces"},
 	{.key = "jobs"},
 	{.key = "trees"},
@@ -71,7 +85,7 @@ static json_t *tree_states(const json_t *trees)
 static int cmd_status(struct cli *c, int argc, char **argv)
 {
 	struct nl_msg *msg;
-	json_t *status, *trees, *states, *obj;
+	json_t *status, *trees, *states, *names, *obj;
 	int err;
 
 	err = cli_no_args(c, argc, argv);
@@ -84,9 +98,14 @@ static int cmd_status(struct cli *c, int argc, char **argv)
 	err = cli_fetch_all(c, TRIB_CMD_TREE_GET, TRIB_A_TREE, &trees);
 	if (err)
 		goto out;
+	err = names_look(c, &names);
+	if (err)
+		goto out_trees;
 	states = tree_states(trees);
 	obj = json_incref(json_array_get(status, 0));
 	json_object_set(obj, "tree_states", states);
+	if (names)
+		json_object_set_new(obj, "names", names);
 	err = out_list(c, obj, lines, sizeof(lines) / sizeof(lines[0]));
 	if (!err && !c->json && json_array_size(states)) {
 		putchar('\n');
@@ -94,6 +113,7 @@ static int cmd_status(struct cli *c, int argc, char **argv)
 				sizeof(state_cols) / sizeof(state_cols[0]));
 	}
 	json_decref(states);
+out_trees:
 	json_decref(trees);
 out:
 	json_decref(status);
