@@ -56,6 +56,19 @@ sig='\x16\x03\x1b\x01\x00\x17\x01s'
 }
 short ndn 300000 600 -dict=tests/fuzz/ndn.dict "$tmp/ndn"
 short netlink 3000 1500
+# Two jobs; time passes, one worker accepts and gives its segments.
+mkdir "$tmp/ps"
+# shellcheck disable=SC2059 # the bytes are the format
+printf "\\x31\\x30\\x15\\x03\\x04\\x00\\x15\\x15\\x03\\x00\\x00\\x03\\x08\\x00\\x03\\x10\\x00\\x03\\x18\\x00" \
+	>"$tmp/ps/round"
+short ps 30000 400 -dict=tests/fuzz/ndn.dict "$tmp/ps"
+# A task is offered, started and subscribed to; a model, its gradient.
+mkdir "$tmp/worker"
+printf '%b' '\x01\x00\x00\x00\x00\x00\x06\x23\x00\x00\x00' \
+	'\x06\x24\x00\x00\x00\x06\x25\x01\x00\x00\x06\x25\x01\x01\x00' \
+	'\x06\x25\x01\x02\x00\x06\x25\x01\x03\x00\x04\x02\x04\x05' \
+	'\x01\x01\x01\x00\x00\xff' >"$tmp/worker/round"
+short worker 30000 400 -dict=tests/fuzz/ndn.dict "$tmp/worker"
 short join 10000 600
 short attach 20000 300
 short lib 1500 800

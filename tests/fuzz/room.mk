@@ -68,6 +68,24 @@ build/fuzz-ndn: tests/fuzz/fuzz_ndn.c $(wildcard userspace/ndn/*.[ch]) \
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(filter %.c,$^) -lsodium
 
+FUZZ_PS := tests/fuzz/fuzz_ps.c $(addprefix userspace/names/,content.c \
+	endpoint.c names.c pace.c ps.c ps_collect.c ps_guest.c ps_job.c \
+	ps_kept.c ps_new.c ps_packet.c ps_update.c) \
+	$(wildcard userspace/ndn/*.c)
+
+build/fuzz-ps: $(FUZZ_PS) $(wildcard userspace/names/*.h userspace/ndn/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_PS) -lsodium
+
+FUZZ_WORKER := tests/fuzz/fuzz_worker.c $(wildcard userspace/names/worker*.c) \
+	$(addprefix userspace/names/,content.c endpoint.c names.c) \
+	$(wildcard userspace/ndn/*.c)
+
+build/fuzz-worker: $(FUZZ_WORKER) \
+		$(wildcard userspace/names/*.h userspace/ndn/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_WORKER) -lsodium
+
 FUZZ_NAMES := tests/fuzz/fuzz_names.c \
 	$(addprefix tests/bpf/,names_world.c names_frame.c) \
 	$(wildcard userspace/ndn/*.c)
@@ -81,5 +99,6 @@ build/fuzz-names: $(FUZZ_NAMES) $(wildcard userspace/ndn/*.h bpf/names_work.h \
 CHECK_BINS += build/fuzz-names
 CHECK_TESTS += tests/fuzz/names.t
 
-CHECK_BINS += $(addprefix build/fuzz-,attach join lib ndn netlink ticket)
+CHECK_BINS += $(addprefix build/fuzz-,attach join lib ndn netlink ps ticket \
+	worker)
 CHECK_TESTS += tests/fuzz/parsers.t

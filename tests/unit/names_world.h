@@ -46,7 +46,7 @@ struct world_fetch {
  */
 struct world_worker {
 	struct world *w;
-	char name[8];
+	char name[16];
 	struct nps_worker id;
 	struct ndn_key key;
 	bool up;

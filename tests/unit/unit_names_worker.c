@@ -410,10 +410,11 @@ static void model__last_ends_the_task(void)
 	rig_join(&r, NAMES_SYNC);
 	model(&r, V(2), true);
 	expect_eq(r.interests[NAMES_IS_DELETE], 1);
-	expect_eq(give(&r), -ESHUTDOWN);
+	expect_eq(give(&r), -ESTALE);
 	expect_eq(take(&r), 0);
 	expect(r.is_last);
 	expect_eq(r.version, V(2));
+	expect_eq(give(&r), -ESHUTDOWN);
 	expect_eq(take(&r), -ESHUTDOWN);
 	interest(&r, "/w0/ps/job", 1000);
 	expect_eq(answer(&r), NAMES_BUSY);

@@ -369,6 +369,7 @@ void world_init(struct world *world, uint64_t seed, unsigned int nworker)
 		.lr = 1,
 		.workers = world->nps_worker,
 		.nworker = nworker,
+		.least = 1,
 	};
 }
 

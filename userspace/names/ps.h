@@ -108,7 +108,7 @@ struct nps_worker {
  * @mode, @elements, @segment, @lease_ms, @rto_ms, @tree_job: &names_start.
  * @versions: n of the last version.
  * @every:    versions between checkpoints.
- * @least:    gradients that a synchronous version has at least; 1 or more.
+ * @least:    gradients that a synchronous version has at least; 0 is 1.
  * @rate:     of distribution, bytes a second; 0: as fast as it goes.
  * @lr:       step: w -= lr * m, where m = momentum * m + the mean gradient.
  * @momentum: 0: m is the mean gradient.

@@ -176,9 +176,9 @@ static int spec_check(const struct nps *ps, const struct nps_spec *spec,
 			      spec->lease_ms / 16);
 	if (!spec->versions || !spec->every)
 		return refuse(why, size, -EINVAL, "versions, every: 0");
-	if (!spec->least || spec->least > spec->nworker)
+	if (spec->least > spec->nworker)
 		return refuse(why, size, -EINVAL,
-			      "min_workers: not 1 to the number of workers");
+			      "min_workers: more than there are workers");
 	if (!spec->key->has_secret && spec->key->type != TRIB_NDN_SIG_SHA256)
 		return refuse(why, size, -EINVAL, "key: %s",
 			      ndn_err_text(NDN_E_KEY_PUBLIC));

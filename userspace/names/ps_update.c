@@ -58,10 +58,11 @@ void nps_update_guests(struct nps_job *job)
 
 		memset(sum, 0, sizeof(sum));
 		for (g = 0; g < job->spec.nworker; g++) {
-			const float *v = job->guests[g].values + at;
+			const float *v;
 
 			if (!job->guests[g].got)
 				continue;
+			v = job->guests[g].values + at;
 			n++;
 			for (i = 0; i < len; i++)
 				sum[i] += v[i];

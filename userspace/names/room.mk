@@ -13,7 +13,7 @@ $(B)/userspace/names/ps_update.o: CFLAGS += -O3
 
 ALL += $(NAMES_LIB)
 
-NAMES_UNITS := $(addprefix $(B)/tests/unit/unit_names_,content names ps)
+NAMES_UNITS := $(addprefix $(B)/tests/unit/unit_names_,content link names ps)
 
 $(NAMES_UNITS): %: %.o $(NAMES_LIB) $(NAMES_NDN)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium
@@ -34,3 +34,25 @@ $(addprefix $(B)/tests/unit/unit_names_,train worker): %: %.o \
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium
 
 CHECK_TESTS += $(addprefix $(B)/tests/unit/unit_names_,train worker)
+
+$(B)/tests/unit/unit_names_endpoint: $(B)/tests/unit/unit_names_endpoint.o \
+		$(NAMES_LIB)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^
+
+CHECK_TESTS += $(B)/tests/unit/unit_names_endpoint
+
+# With sockets and threads; and the same under ThreadSanitizer.
+$(B)/tests/unit/unit_names_api: $(B)/tests/unit/unit_names_api.o $(NAMES_LIB) \
+		$(NAMES_NDN)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium -ljansson -lpthread
+
+$(B)/tests/unit/unit_names_api_tsan: tests/unit/unit_names_api.c \
+		$(wildcard userspace/names/*.[ch] userspace/ndn/*.[ch])
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) -o $@ \
+		$(filter %.c,$^) -lsodium -ljansson -lpthread
+
+CHECK_TESTS += $(B)/tests/unit/unit_names_api
+ifneq ($(SAN),1)
+CHECK_TESTS += $(B)/tests/unit/unit_names_api_tsan
+endif

@@ -6,8 +6,9 @@
  *
  * What comes in is trusted for nothing: it is decoded strictly, is for us, makes
  * sense in this state and is signed by the PS before it changes anything; what
- * is refused is counted. Interests are not signed: the most that a forged one
- * does is to make a willing worker ask for a task that is none, for a while.
+ * is refused is counted. Interests are not signed: a forged one can make a
+ * willing worker ask for a task that is none, for a while, and take the gradient
+ * of an asynchronous one away from the PS, which then waits for the next.
  */
 #ifndef TRIB_NAMES_WORKER_H
 #define TRIB_NAMES_WORKER_H

@@ -237,6 +237,9 @@ int names_worker_give(struct names_worker *w, uint64_t now, uint64_t version,
 	struct names_own_gradient *g = &w->gradient;
 
 	w->now = now;
+	/* The last version is there to be seen before the task is over. */
+	if (w->unseen)
+		return -ESTALE;
 	if (w->state != NAMES_WORKER_JOINED)
 		return over(w);
 	if (!names_worker_is_wanted(w, version))

@@ -10,6 +10,7 @@
 
 #include "measure.h"
 #include "opts.h"
+#include "perf_ps.h"
 #include "report.h"
 #include "trib.h"
 
@@ -165,7 +166,7 @@ static int measure_all(struct perf_net *net, const struct perf_opts *o,
 
 int main(int argc, char **argv)
 {
-	static const char *const algorithms[] = {"tree", "bcube", NULL};
+	static const char *const algorithms[] = {"tree", "bcube", "ps", NULL};
 	struct perf_opts o = {.tool = "trib-perf", .algorithms = algorithms};
 	struct run_trib r = {.o = &o};
 	struct perf_net net = {
@@ -183,6 +184,8 @@ int main(int argc, char **argv)
 
 	if (rc)
 		return rc == 1 ? EXIT_OK : EXIT_USAGE;
+	if (!strcmp(o.algorithm, "ps"))
+		return perf_ps(&o);
 	rc = trib_attach(&r.t, NULL);
 	if (rc) {
 		fprintf(stderr, "%s: attach: %s: %s\n", o.tool, strerror(-rc),

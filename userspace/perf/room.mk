@@ -2,9 +2,9 @@
 # trib-perf, trib-train and their tests. -O3 where loops are to be vectors.
 PERF_SHARED := $(addprefix $(B)/userspace/perf/,oracle.o opts.o measure.o \
 	report.o)
-PERF_OBJS := $(PERF_SHARED) $(B)/userspace/perf/perf.o
+PERF_OBJS := $(PERF_SHARED) $(addprefix $(B)/userspace/perf/,perf.o perf_ps.o)
 
-TRAIN_OBJS := $(addprefix $(B)/userspace/perf/,train.o train_run.o board.o \
+TRAIN_OBJS := $(addprefix $(B)/userspace/perf/,train.o train_run.o train_ps.o board.o \
 	mlp.o gemm.o task.o sync.o wire.o oracle.o opts.o)
 ifeq ($(shell uname -m),x86_64)
 TRAIN_OBJS += $(B)/userspace/perf/gemm_v3.o
@@ -53,14 +53,15 @@ install-perf: $(B)/trib-perf $(B)/trib-train $(PERF_MAN)
 INSTALL += install-perf
 
 # The same programs on a test double of libtrib: never shipped.
-$(B)/tests/unit/trib-perf-double: $(PERF_OBJS) $(B)/tests/unit/trib_double.o
+$(B)/tests/unit/trib-perf-double: $(PERF_OBJS) $(B)/tests/unit/trib_double.o \
+		$(LIB_PS_OBJS)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm -lpthread
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIB_PS_LIBS) -lm -lpthread
 
 $(B)/tests/unit/trib-train-double: $(TRAIN_OBJS) \
-		$(B)/tests/unit/trib_double.o
+		$(B)/tests/unit/trib_double.o $(LIB_PS_OBJS)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm -lpthread
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIB_PS_LIBS) -lm -lpthread
 
 $(B)/tests/unit/unit_perf_oracle: $(B)/tests/unit/unit_perf_oracle.o \
 		$(B)/userspace/perf/oracle.o

@@ -11,6 +11,7 @@
 
 #include "opts.h"
 #include "train.h"
+#include "train_ps.h"
 
 #define TEST_SHARE 8 /* the test set has 1/8 of the training set's samples */
 
@@ -32,6 +33,11 @@ static void usage(void)
 	       "  --bucket BYTES  gradients worth sending (default 128K)\n"
 	       "  --json FILE     rank 0 writes the figures (- is stdout)\n"
 	       "  --alone N       no job: the work of N ranks in one process\n"
+	       "  --ps            no ranks: be a worker of trib-ps names\n"
+	       "  --parts N       of the samples, one for each worker of the PS\n"
+	       "  --part I        ours (default: the number that TRIB_PS_NAME ends in)\n"
+	       "  --pause MS      rest after each gradient, as a slow machine would\n"
+	       "  --initial FILE  only write the first parameters, for trib-ps names\n"
 	       "  --version, --help\n");
 }
 
@@ -82,10 +88,37 @@ static int set(struct train_opts *o, int which, const char *value)
 		return perf_parse_size(value, (size_t)1 << 30, &o->bucket);
 	case 'a':
 		return perf_parse_uint(value, 1, 1024, &o->alone);
+	case 'p':
+		return perf_parse_uint(value, 1, 1024, &o->parts);
+	case 'i':
+		o->has_part = 1;
+		return perf_parse_uint(value, 0, 1023, &o->part);
+	case 'w':
+		return perf_parse_uint(value, 0, 3600000, &o->pause_ms);
+	case 'I':
+		o->initial = value;
+		return *value ? 0 : -1;
 	default:
 		o->json = value;
 		return *value ? 0 : -1;
 	}
+}
+
+/* What is for a parameter server only, or is not for it. */
+static int check_ps(const struct train_opts *o)
+{
+	if (!o->ps && (o->parts || o->has_part || o->pause_ms))
+		return bad("parts, part, pause", "without --ps");
+	if (o->ps && o->alone)
+		return bad("alone", "with --ps");
+	if (!o->ps)
+		return 0;
+	if (!o->parts)
+		return bad("ps", "without --parts");
+	if (o->batch < o->parts ||
+	    o->samples / o->parts < o->batch / o->parts)
+		return bad("parts", "more than samples or a batch have");
+	return 0;
 }
 
 int train_parse(struct train_opts *o, int argc, char **argv)
@@ -99,6 +132,11 @@ int train_parse(struct train_opts *o, int argc, char **argv)
 		{"bucket", required_argument, NULL, 'B'},
 		{"json", required_argument, NULL, 'j'},
 		{"alone", required_argument, NULL, 'a'},
+		{"ps", no_argument, NULL, 'P'},
+		{"parts", required_argument, NULL, 'p'},
+		{"part", required_argument, NULL, 'i'},
+		{"pause", required_argument, NULL, 'w'},
+		{"initial", required_argument, NULL, 'I'},
 		{"version", no_argument, NULL, 'V'},
 		{"help", no_argument, NULL, '?'},
 		{NULL, 0, NULL, 0},
@@ -126,12 +164,14 @@ int train_parse(struct train_opts *o, int argc, char **argv)
 			usage();
 			return 1;
 		}
-		if (set(o, c, optarg))
+		if (c == 'P')
+			o->ps = 1;
+		else if (set(o, c, optarg))
 			return bad(longs[at].name, optarg);
 	}
 	if (optind < argc)
 		return bad("argument", argv[optind]);
-	return 0;
+	return check_ps(o);
 }
 
 static void data_free(struct train_data *d)
@@ -231,6 +271,10 @@ int main(int argc, char **argv)
 
 	if (rc)
 		return rc == 1 ? EXIT_OK : EXIT_USAGE;
+	if (o.initial)
+		return train_ps_initial(&o);
+	if (o.ps)
+		return train_ps(&o);
 	if (!o.alone) {
 		rc = trib_attach(&t, NULL);
 		if (rc) {

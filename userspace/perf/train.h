@@ -30,6 +30,11 @@
  * @bucket:  bytes of gradients that are worth sending.
  * @alone:   0, or: no job, the work of so many ranks in this process.
  * @json:    file for the figures, or NULL.
+ * @ps:      train with a parameter server.
+ * @parts:   of the samples, one for each of its workers.
+ * @part:    ours, if @has_part.
+ * @pause_ms: rest after each gradient, as a slow machine.
+ * @initial: file for the first parameters, or NULL.
  */
 struct train_opts {
 	unsigned int epochs;
@@ -43,6 +48,12 @@ struct train_opts {
 	size_t bucket;
 	unsigned int alone;
 	const char *json;
+	int ps;
+	unsigned int parts;
+	unsigned int part;
+	int has_part;
+	unsigned int pause_ms;
+	const char *initial;
 };
 
 /* 0, 1 (help or version was printed) or -2 (a message was printed). */

@@ -35,6 +35,7 @@ class Guest:
         self.member = False
         self.heard = 0            # when it last said that it takes part
         self.asked = 0            # version last asked for
+        self.taken = 0            # version that its last gradient was for
         self.asking = False
         self.tries = 0
         self.gradient = None      # that the parts are of
@@ -118,8 +119,7 @@ class Server(Endpoint):
     def exclude(self, guest):
         guest.member = guest.asking = False
         self.world.excluded(self, guest.gpu)
-        if all(g.gpu != guest.gpu for g in self.got):
-            guest.asked = 0
+        guest.asked = guest.taken
         self.complete()
 
     # --- collecting
@@ -175,6 +175,7 @@ class Server(Endpoint):
                 self.ask_now(guest, v, 2 * self.world.rto)
             return
         guest.asking = False
+        guest.taken = v
         guest.estimate.take(self.net.now - guest.since)
         self.world.assembled(self, guest.parts, gradient)
         self.got.append(gradient)
