@@ -11,7 +11,7 @@ import zlib
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
                                 "..", "netns"))
 # pylint: disable=wrong-import-position
-from names_train import (BUILD, Counters, Options, Task,  # noqa: E402
+from names_worker import (BUILD, Counters, Options, Task,  # noqa: E402
                          Version, say)
 
 

@@ -25,7 +25,7 @@ except ImportError:
 from names_host import DATA, INTEREST, Host, data, interest  # noqa: E402
 from names_net import Net, Ps, worker  # noqa: E402
 from names_nl import socket_in  # noqa: E402
-from names_train import model  # noqa: E402
+from names_worker import model  # noqa: E402
 
 LEASE = 3.0
 SIZE = 600
