@@ -35,7 +35,7 @@ __noinline int asks_make(void)
 	if (!w)
 		return NAMES_DROP_FULL;
 	key = w->key;
-	a = &w->new.ask;
+	a = &w->new;
 	__builtin_memset(a, 0, offsetof(struct names_ask, name));
 	name_copy(&a->name, w->size, w->count, w->mark);
 	/* Counted first: who looks must not miss it. */

@@ -76,39 +76,6 @@ __noinline int names_interest(struct xdp_md *ctx)
 	return asks_interest(ctx);
 }
 
-/* The number of @type that component @n of the name proper is. */
-static __always_inline bool name_number(const struct names_work *w, __u32 n,
-					__u8 type, __u64 *number)
-{
-	__u32 off = name_at(w, n), len = name_at(w, n + 1) - off - 2;
-
-	if (w->raw[off & 0xff] != type || !ndn_number_ok(len))
-		return false;
-	*number = bpf_be64_to_cpu(name_word(w, off + 2)) >> (64 - 8 * len);
-	return true;
-}
-
-/* Of a distribution: how much of the name is its entry's; the rest. */
-static __always_inline void data_job(struct names_work *w)
-{
-	__u32 n = w->count;
-	__u64 number = 0;
-
-	w->job = n;
-	w->segmented = 0;
-	w->segment = 0;
-	if (n > 1 && name_number(w, n - 1, TRIB_NDN_SEGMENT, &number)) {
-		w->segment = number;
-		if (!name_number(w, n - 2, TRIB_NDN_VERSION, &number))
-			return;
-		w->job = n - 2;
-		w->segmented = 1;
-	} else if (n && name_number(w, n - 1, TRIB_NDN_VERSION, &number)) {
-		w->job = n - 1;
-	}
-	w->version = number;
-}
-
 /* names_data() - to whom it goes. Return: a verdict. */
 __noinline int names_data(struct xdp_md *ctx)
 {
@@ -128,7 +95,6 @@ __noinline int names_data(struct xdp_md *ctx)
 	faces_clear(w->faces);
 	asked = asks_satisfied(w, c);
 	if (w->mark == NAMES_DISTRIBUTE) {
-		data_job(w);
 		why = pit_distribute(ctx, w, c);
 		if (w->segmented && (asked || !why))
 			cache_put(ctx);
@@ -178,9 +144,9 @@ int names_grow(struct __sk_buff *skb)
 }
 
 SEC("syscall")
-int names_sweep(void *ctx)
+int names_sweep(struct names_part *part)
 {
-	return sweep();
+	return sweep(part);
 }
 
 SEC("syscall")

@@ -189,14 +189,21 @@ __noinline int grow_ack(__u64 key, __u32 len)
 {
 	struct names_copy *c = grow_copy();
 	struct names_entry *e;
+	struct names_more *m;
 	bool good;
+	int row;
 
-	e = bpf_map_lookup_elem(&names_pit, &key);
-	if (!c || !e)
+	if (!c)
 		return NAMES_DROP_GONE;
-	if (!try_lock(&e->lock))
-		return NAMES_DROP_BUSY;
-	good = !pit_check(e, len) && grow_take(c, e->ack, e->ack_len);
+	row = pit_find(key, len);
+	if (row < 0)
+		return row == -NAMES_DROP_BUSY ? NAMES_DROP_BUSY
+					       : NAMES_DROP_GONE;
+	e = pit_entry(row);
+	m = pit_more(row);
+	if (!e || !m)
+		return NAMES_DROP_GONE;
+	good = grow_take(c, m->ack, m->ack_len);
 	unlock(&e->lock);
 	return good ? 0 : NAMES_DROP_GONE;
 }

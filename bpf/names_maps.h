@@ -72,12 +72,33 @@ struct {
 	__type(value, struct names_right);
 } names_rights SEC(".maps");
 
+/*
+ * The persistent PIT. Mappable, so that user space may walk it, and because then
+ * the first row begins a page: rows are whole cache lines.
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1024);
-	__type(key, __u64);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 110);
+	__type(key, __u32);
+	__type(value, struct names_tags);
+} names_tags SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 110 * NAMES_WAYS);
+	__type(key, __u32);
 	__type(value, struct names_entry);
 } names_pit SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 110 * NAMES_WAYS);
+	__type(key, __u32);
+	__type(value, struct names_more);
+} names_more SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -12,24 +12,45 @@ struct sweep {
 	__u64 now;
 	__u64 lease;
 	__u64 leave;
+	__u32 from;
 };
 
 /* What an insert holds is not swept: marked under its lock, then taken out. */
-static long sweep_entry(void *map, __u64 *key, struct names_entry *e,
-			struct sweep *s)
+static __always_inline void sweep_entry(__u32 row, const struct sweep *s)
 {
-	bool over, leaving;
+	struct names_entry *e = pit_entry(row);
+	struct names_more *m = pit_more(row);
 
+	if (!e || !m)
+		return;
+	/* Of those that renewed, which are most, a look is enough. */
+	if ((*(volatile __u8 *)&e->flags & NAMES_ENTRY_USED) &&
+	    s->now < *(volatile __u64 *)&e->lap_end &&
+	    *(volatile __u64 *)&e->live[0])
+		return;
 	if (!try_lock(&e->lock))
-		return 0;
-	pit_laps(e, s->now, s->lease);
-	leaving = e->left && s->now - e->left < s->leave;
-	over = !e->gone && !leaving && !pit_any_living(e);
-	if (over)
-		e->gone = 1;
-	unlock(&e->lock);
-	if (over && !bpf_map_delete_elem(&names_pit, key))
-		names_count(NAMES_GONE);
+		return;
+	if (!(e->flags & NAMES_ENTRY_USED)) {
+		unlock(&e->lock);
+		pit_release(row);
+		return;
+	}
+	pit_laps(e, m, s->now, s->lease);
+	if (!pit_leaving(e, m, s->now, s->leave) && !pit_any_living(e, m))
+		e->flags = 0;
+	pit_done(e, row);
+}
+
+static long sweep_bucket(__u32 i, struct sweep *s)
+{
+	__u32 bucket = s->from + i, way;
+	struct names_tags *t = pit_bucket(bucket);
+
+	if (!t)
+		return 1;
+	for (way = 0; way < NAMES_WAYS; way++)
+		if (*(volatile __u16 *)&t->tag[way])
+			sweep_entry(bucket * NAMES_WAYS + way, s);
 	return 0;
 }
 
@@ -51,17 +72,18 @@ static long sweep_ask(void *map, __u64 *key, struct names_ask *a,
 	return 0;
 }
 
-static __always_inline int sweep(void)
+static __always_inline int sweep(const struct names_part *part)
 {
 	const struct names_config *c = names_conf();
-	struct sweep s = {.now = bpf_ktime_get_ns()};
+	struct sweep s = {.now = bpf_ktime_get_ns(), .from = part->from};
 
 	if (!c || c->abi != NAMES_ABI)
 		return 1;
 	s.lease = c->lease_ns;
 	s.leave = c->leave_ns;
-	bpf_for_each_map_elem(&names_pit, sweep_entry, &s, 0);
-	bpf_for_each_map_elem(&names_asks, sweep_ask, &s, 0);
+	if (!part->from)
+		bpf_for_each_map_elem(&names_asks, sweep_ask, &s, 0);
+	bpf_loop(part->buckets, sweep_bucket, &s, 0);
 	return 0;
 }
 

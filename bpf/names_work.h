@@ -9,6 +9,8 @@
 
 #include "uapi/trib_names.h"
 
+#define NAMES_NO_ROW 0xffffffff
+
 /**
  * struct names_work - the packet in hand
  * @v:        its view; offsets count from @base. Undefined if refused.
@@ -36,9 +38,13 @@
  * @segmented: version and segment are there; else there may be a version.
  * @version:  of distribution, if @job is less than @count.
  * @segment:  as @version.
+ * @pit_row:  where the entry may be that the packet needs; NAMES_NO_ROW: nowhere.
+ *            For names with a marker.
+ * @pit_len:  bytes of the entry's name.
+ * @pit_key:  its key.
  * @part:     sums of the hash over the first n words of the name.
  * @raw:      the name proper; behind it words may be read.
- * @new:      a row to be inserted.
+ * @new:      a row to be inserted into a hash.
  */
 struct names_work {
 	struct ndn_view v;
@@ -68,12 +74,12 @@ struct names_work {
 	__u32 changes;
 	__u64 version;
 	__u64 segment;
+	__u32 pit_row;
+	__u32 pit_len;
+	__u64 pit_key;
 	__u64 part[NAMES_NAME_WORDS + 1];
 	__u8 raw[NAMES_NAME_BYTES + 16];
-	union {
-		struct names_entry entry;
-		struct names_ask ask;
-	} new;
+	struct names_ask new;
 };
 
 #endif /* TRIB_BPF_NAMES_WORK_H */

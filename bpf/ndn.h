@@ -411,6 +411,8 @@ __noinline int ndn_data(struct xdp_md *ctx, __u32 off, __u32 end)
 
 #include "ndn_link.h"
 
+int pit_ahead(__u32 type);
+
 /* The Interest or Data from @off to @end. Return: enum ndn_err. */
 static __always_inline __u32 ndn_bare(struct xdp_md *ctx, struct names_work *w,
 				      __u32 off, __u32 end)
@@ -445,6 +447,8 @@ static __always_inline __u32 ndn_bare(struct xdp_md *ctx, struct names_work *w,
 	if (err)
 		return err;
 	off += ELEM_LEN(e);
+	if (w->mark != NAMES_PLAIN)
+		pit_ahead(type);
 	if (w->v.type == TRIB_NDN_INTEREST)
 		return ndn_interest(ctx, off, end);
 	return ndn_data(ctx, off, end);

@@ -22,6 +22,20 @@ static __always_inline __u64 name_word(const struct names_work *w, __u32 off)
 	return load64(&w->raw[off & 0xff]);
 }
 
+/* The same of its first @len bytes: what follows them is 0. */
+static __always_inline __u64 name_word_of(const struct names_work *w, __u32 off,
+					  __u32 len)
+{
+	__u64 word;
+
+	if (off >= len)
+		return 0;
+	word = name_word(w, off);
+	if (len - off < 8)
+		word &= (1ULL << 8 * (len & 7)) - 1;
+	return word;
+}
+
 /* A VAR-NUMBER of the name; see ndn_varnum(). */
 static __always_inline __u32 name_varnum(const struct names_work *w, __u32 off,
 					 __u32 end, __u64 *num, __u32 *size)
@@ -286,7 +300,6 @@ __noinline int name_copy(struct names_name *row, __u32 len, __u32 count,
 			 __u32 mark)
 {
 	struct names_work *w = names_work();
-	__u64 word;
 	__u32 i;
 
 	if (!w || !row)
@@ -294,15 +307,8 @@ __noinline int name_copy(struct names_name *row, __u32 len, __u32 count,
 	row->len = len;
 	row->count = count;
 	row->mark = mark;
-	for (i = 0; i < NAMES_NAME_WORDS; i++) {
-		word = 0;
-		if (8 * i < len) {
-			word = name_word(w, 8 * i);
-			if (len - 8 * i < 8)
-				word &= (1ULL << 8 * (len & 7)) - 1;
-		}
-		store64(row->value + 8 * i, word);
-	}
+	for (i = 0; i < NAMES_NAME_WORDS; i++)
+		store64(row->value + 8 * i, name_word_of(w, 8 * i, len));
 	return 0;
 }
 

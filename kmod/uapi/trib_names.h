@@ -14,7 +14,9 @@
  * names_ports	hash devmap	ifindex		bpf_devmap_val		tribd
  * names_fib	hash		__u64 key	struct names_route	tribd
  * names_rights	hash		names_right_key	struct names_right	tribd
- * names_pit	hash		__u64 key	struct names_entry	BPF
+ * names_tags	array		bucket		struct names_tags	BPF
+ * names_pit	array		row		struct names_entry	BPF
+ * names_more	array		row		struct names_more	BPF
  * names_asks	hash		__u64 key	struct names_ask	BPF
  * names_asked	array		part of a key	__u32 rows of names_asks BPF
  * names_nonces	array		place		struct names_nonces	BPF
@@ -24,8 +26,26 @@
  * names_stats	per-CPU array	enum names_stat	__u64			BPF
  *
  * A key is names_hash() of a name. It finds a row; the row has the whole name,
- * and is for that name only. A second name of equal key is refused and counted
- * (NAMES_DROP_COLLISION): nothing is ever done by a key alone.
+ * and is for that name only: nothing is ever done by a key alone. Where a map is
+ * a hash, a second name of equal key is refused and counted
+ * (NAMES_DROP_COLLISION).
+ *
+ * The persistent PIT is three arrays, because what a distribution has to wait
+ * for is memory: an entry's two cache lines, after the two that say where it is.
+ * An entry is in one of NAMES_WAYS rows of one of two buckets, which
+ * names_bucket() tells from its key: row = bucket * NAMES_WAYS + way, the same in
+ * names_pit and names_more. Way by way names_tags has names_tag() of the key, 0
+ * where the row is free. New entries go to the emptier bucket; if both are full
+ * the insert is dropped (NAMES_DROP_FULL). With names_buckets(n) buckets, n
+ * entries that come and go find one bucket full with a probability of 6e-7.
+ *
+ * User space walks the entries row by row: names_pit and names_more may be
+ * mapped, from the first row on (BPF_F_MMAPABLE). A row is an entry as long as
+ * flags has NAMES_ENTRY_USED; its name is in two parts, names_entry_name() joins
+ * them. A row read while a packet is at it may be half of what was and half of
+ * what is: read lock, then the row, then lock again, and take it if both were 0;
+ * it may still have changed in between, so this is for looking, never for
+ * deciding. Nobody but the programs writes there.
  *
  * The rules are those of tests/sim/names/README.md.
  */
@@ -40,7 +60,7 @@
 #endif
 
 /* Anything here that changes layout or meaning increments it. */
-#define NAMES_ABI 1
+#define NAMES_ABI 2
 
 /* Face numbers are 1 to 255: bits of four words. 0 is nobody. */
 #define NAMES_FACES 256
@@ -51,6 +71,10 @@
 #define NAMES_NAME_WORDS (NAMES_NAME_BYTES / 8)
 /* Segments, newest first, that an entry's window tells apart. */
 #define NAMES_WINDOW 64
+/* Rows of a bucket of the persistent PIT. */
+#define NAMES_WAYS 14
+/* Bytes of a name that are in an entry itself; whole words. */
+#define NAMES_NEAR_BYTES 48
 /* Half leases that an entry tells apart. */
 #define NAMES_LAPS 3
 /* Bytes of an acknowledgement that an entry keeps, to answer by itself. */
@@ -116,7 +140,8 @@ struct names_marker {
  * @leave_ns: how long a delete can be under way.
  * @fib_lens: bit n: a route has n components.
  * @nnonces:  places of names_nonces, a power of 2.
- * @rsvd:     0.
+ * @buckets:  rows of names_tags; names_pit and names_more have NAMES_WAYS times
+ *            as many.
  * @changes:  counted up when names_from has changed: lookups are remembered.
  * @extra:    faces that are not the first of their port: if one of them is to
  *            get a copy, the clsact program makes all copies.
@@ -132,7 +157,7 @@ struct names_config {
 	__u32 fib_lens;
 	__u32 changes;
 	__u32 nnonces;
-	__u32 rsvd;
+	__u32 buckets;
 	__u64 extra[NAMES_FACE_WORDS];
 	__u64 generic[NAMES_FACE_WORDS];
 	struct names_marker marker[NAMES_MARK__MAX];
@@ -252,48 +277,101 @@ struct names_right {
 };
 
 /**
- * struct names_entry - a name in the persistent PIT and its subscribers
- * @lock:    1: somebody is at it.
+ * struct names_tags - a bucket: whose its rows are
+ * @lock: 1: somebody puts a row in or takes one out.
+ * @tag:  names_tag() of the key, by way; 0: the row is free.
+ */
+struct names_tags {
+	__u32 lock;
+	__u16 tag[NAMES_WAYS];
+};
+NAMES_ASSERT(sizeof(struct names_tags) == 32, "names_tags");
+
+/**
+ * enum names_entry_flags - &names_entry.flags
+ * @NAMES_ENTRY_USED:    the row is an entry. Without it its tag may be there
+ *                       still, until the bucket's lock was to be had.
+ * @NAMES_ENTRY_LEAVING: &names_more.left counts.
+ * @NAMES_ENTRY_WIDE:    &names_more.live counts.
+ */
+enum names_entry_flags {
+	NAMES_ENTRY_USED = 1 << 0,
+	NAMES_ENTRY_LEAVING = 1 << 1,
+	NAMES_ENTRY_WIDE = 1 << 2,
+};
+
+/**
+ * struct names_entry - a name in the persistent PIT and its subscribers: what
+ * each distribution needs
+ * @lock:    1: somebody is at it, or at the row of names_more.
  * @up:      upstream face.
- * @gone:    it has been taken out.
- * @ack_len: bytes of @ack; 0: none, or it was too long to be kept.
+ * @flags:   enum names_entry_flags.
+ * @len:     bytes of P.
  * @lap_end: when the half lease ends that live[0] is about.
- * @acked:   when the insert left that upstream acknowledged last. CONFIRMED is:
- *           that is less than a third of the lease ago. 0: PENDING.
- * @asked:   when the first insert left that upstream has not acknowledged.
- * @left:    when the last delete went up, unanswered: LEAVING.
+ * @live:    faces below 64 that renewed in this half lease, in the one before, ...
+ * @bits:    bit n: segment - n went through.
  * @version: newest that went through.
  * @segment: newest of @version.
- * @bits:    bit n: segment - n went through.
  * @taken:   when something went through last.
- * @live:    faces that renewed in this half lease, in the one before, ...
- * @name:    P; NAMES_PLAIN.
- * @waiting: faces whose inserts upstream has not acknowledged.
- * @leavers: faces that wait for the acknowledgement of a delete.
- * @ack:     the acknowledgement, a Data packet, as it came.
- * @rsvd:    0: with it an element of the map has whole cache lines.
+ * @acked:   when the insert left that upstream acknowledged last. CONFIRMED is:
+ *           that is less than a third of the lease ago. 0: PENDING.
+ * @name:    P, as far as it goes; what follows it is 0.
  */
 struct names_entry {
 	__u32 lock;
 	__u8 up;
-	__u8 gone;
-	__u16 ack_len;
+	__u8 flags;
+	__u16 len;
 	__u64 lap_end;
-	__u64 acked;
-	__u64 asked;
-	__u64 left;
+	__u64 live[NAMES_LAPS];
+	__u64 bits;
 	__u64 version;
 	__u64 segment;
-	__u64 bits;
 	__u64 taken;
-	__u64 live[NAMES_LAPS][NAMES_FACE_WORDS];
-	struct names_name name;
+	__u64 acked;
+	__u8 name[NAMES_NEAR_BYTES];
+};
+NAMES_ASSERT(sizeof(struct names_entry) == 128, "names_entry");
+
+/**
+ * struct names_more - what else there is to say about the entry of that row
+ * @asked:   when the first insert left that upstream has not acknowledged.
+ * @left:    when the last delete went up, unanswered, if the entry is LEAVING.
+ * @ack_len: bytes of @ack; 0: none, or it was too long to be kept.
+ * @count:   components of P.
+ * @rsvd:    0.
+ * @waiting: faces whose inserts upstream has not acknowledged.
+ * @leavers: faces that wait for the acknowledgement of a delete.
+ * @live:    as of the entry, for faces from 64 on.
+ * @name:    the rest of P; what follows it is 0. Not there if P is no longer than
+ *           NAMES_NEAR_BYTES.
+ * @ack:     the acknowledgement, a Data packet, as it came.
+ * @rsvd1:   0: with it the row has whole cache lines.
+ */
+struct names_more {
+	__u64 asked;
+	__u64 left;
+	__u16 ack_len;
+	__u8 count;
+	__u8 rsvd[5];
 	__u64 waiting[NAMES_FACE_WORDS];
 	__u64 leavers[NAMES_FACE_WORDS];
+	__u64 live[NAMES_LAPS][NAMES_FACE_WORDS - 1];
+	__u8 name[NAMES_NAME_BYTES - NAMES_NEAR_BYTES];
 	__u8 ack[NAMES_ACK_MAX];
-	__u64 rsvd[3];
+	__u64 rsvd1[2];
 };
-NAMES_ASSERT(sizeof(struct names_entry) == 776, "names_entry");
+NAMES_ASSERT(sizeof(struct names_more) == 640, "names_more");
+
+/**
+ * struct names_part - what one run of names_sweep is to look at: its context
+ * @from:    first bucket. At 0 Interests that wait are swept, too.
+ * @buckets: so many, at most 2^23; it ends with the last one there is.
+ */
+struct names_part {
+	__u32 from;
+	__u32 buckets;
+};
 
 /**
  * struct names_ask - an Interest that waits for its Data
@@ -569,6 +647,40 @@ static inline __u64 names_hash(const __u64 seed[NAMES_NAME_WORDS],
 		sum += names_hash_word(word, seed[i]);
 	}
 	return names_hash_end(sum, name->len, name->mark);
+}
+
+/* The buckets that an entry of @key may be in: @which is 0 or 1. */
+static inline __u32 names_bucket(__u64 key, __u32 buckets, int which)
+{
+	__u32 half = which ? (__u32)key : (__u32)(key >> 32);
+
+	return (__u64)half * buckets >> 32;
+}
+
+/* What tells rows of a bucket apart, nearly always. */
+static inline __u16 names_tag(__u64 key)
+{
+	return (__u16)key ? (__u16)key : 1;
+}
+
+/* Buckets for @entries: two thirds of the rows. */
+static inline __u32 names_buckets(__u32 entries)
+{
+	return ((__u64)entries * 3 / 2 + NAMES_WAYS) / NAMES_WAYS;
+}
+
+/* The name of a row that is used, whole. */
+static inline void names_entry_name(const struct names_entry *e,
+				    const struct names_more *m,
+				    struct names_name *name)
+{
+	__builtin_memset(name, 0, sizeof(*name));
+	name->len = e->len;
+	name->count = m->count;
+	__builtin_memcpy(name->value, e->name, sizeof(e->name));
+	if (e->len > NAMES_NEAR_BYTES)
+		__builtin_memcpy(name->value + NAMES_NEAR_BYTES, m->name,
+				 sizeof(m->name));
 }
 
 #endif /* _UAPI_TRIB_NAMES_H */

@@ -5,7 +5,7 @@
  * components. First they are made, one insert each; then renewed, by others
  * too; then distribution Data for them come in another order, each for three
  * subscribers. A driver (names_drive.bpf.c) writes the packets and is part of
- * the time.
+ * the time, which is the CPU time of this thread: others may run, too.
  *
  *	bench-names [-n LOG2] [-r ROUNDS] [-o FILE]
  */
@@ -81,7 +81,7 @@ static uint64_t now_ns(void)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 

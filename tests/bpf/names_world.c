@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "names_world.h"
 
@@ -111,6 +112,7 @@ static void make_config(void)
 		.abi = NAMES_ABI,
 		.ncache = 64,
 		.nnonces = nw.nnonces,
+		.buckets = nw.buckets,
 		.lease_ns = LEASE,
 		.leave_ns = LEAVE,
 		.extra[0] = 1 << EXTRA,
@@ -129,6 +131,26 @@ void names_configure(void)
 	put("names_config", &(int){0}, &nw.config);
 }
 
+/* The rows of @map. */
+static void *map_rows(const char *map, size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		       names_map(map), 0);
+
+	if (p == MAP_FAILED)
+		die(map);
+	return p;
+}
+
+static void map_pit(void)
+{
+	size_t rows = (size_t)nw.buckets * NAMES_WAYS;
+
+	nw.tags = map_rows("names_tags", nw.buckets * sizeof(*nw.tags));
+	nw.pit = map_rows("names_pit", rows * sizeof(*nw.pit));
+	nw.more = map_rows("names_more", rows * sizeof(*nw.more));
+}
+
 void names_open(void)
 {
 	const char *dir = getenv("TRIB_BPF_DIR");
@@ -141,7 +163,10 @@ void names_open(void)
 	nw.obj = bpf_object__open(path);
 	if (!nw.obj)
 		die(path);
-	set_size("names_pit", nw.npit);
+	nw.buckets = names_buckets(nw.npit);
+	set_size("names_tags", nw.buckets);
+	set_size("names_pit", nw.buckets * NAMES_WAYS);
+	set_size("names_more", nw.buckets * NAMES_WAYS);
 	set_size("names_nonces", nw.nnonces);
 	set_size("names_flights", NAMES_FLIGHTS * libbpf_num_possible_cpus());
 	if (bpf_object__load(nw.obj))
@@ -157,6 +182,7 @@ void names_open(void)
 	 */
 	if (bpf_xdp_attach(nw.ifindex[0], nw.xdp, XDP_FLAGS_DRV_MODE, NULL))
 		die("attaching names_xdp");
+	map_pit();
 	put_ports();
 	names_reset(K_V4);
 }
@@ -174,7 +200,9 @@ static void empty(const char *map, int key_size)
 
 void names_empty(void)
 {
-	empty("names_pit", 8);
+	for (int i = 0; i < nw.buckets * NAMES_WAYS; i++)
+		nw.pit[i].flags = 0;
+	memset(nw.tags, 0, nw.buckets * sizeof(*nw.tags));
 	empty("names_asks", 8);
 }
 
@@ -368,20 +396,33 @@ int names_rows(const char *map)
 	return n;
 }
 
-bool names_entry_get(const char *name, struct names_entry *e)
+int names_entries(void)
 {
-	struct names_name row = names_row(name);
-	uint64_t key = names_key(&row);
+	int n = 0;
 
-	return !bpf_map_lookup_elem(names_map("names_pit"), &key, e);
+	for (int i = 0; i < nw.buckets * NAMES_WAYS; i++)
+		n += nw.pit[i].flags & NAMES_ENTRY_USED;
+	return n;
 }
 
-void names_entry_put(const char *name, const struct names_entry *e)
+/* The tag must lead there, too. */
+int names_entry_row(const char *text)
 {
-	struct names_name row = names_row(name);
-	uint64_t key = names_key(&row);
+	struct names_name want = names_row(text), name;
+	uint64_t key = names_key(&want);
 
-	put("names_pit", &key, e);
+	for (int i = 0; i < 2 * NAMES_WAYS; i++) {
+		int bucket = names_bucket(key, nw.buckets, i / NAMES_WAYS);
+		int way = i % NAMES_WAYS, row = bucket * NAMES_WAYS + way;
+
+		if (nw.tags[bucket].tag[way] != names_tag(key) ||
+		    !(nw.pit[row].flags & NAMES_ENTRY_USED))
+			continue;
+		names_entry_name(&nw.pit[row], &nw.more[row], &name);
+		if (!memcmp(&name, &want, sizeof(name)))
+			return row;
+	}
+	return -1;
 }
 
 static int run_prog(int fd, struct nframe *f, struct xdp_md *ctx)
@@ -411,8 +452,15 @@ int names_run(struct nframe *f, int face)
 
 void names_run_sweep(void)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, o);
+	/* In two parts. */
+	struct names_part part = {0, 3};
+	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &part,
+		    .ctx_size_in = sizeof(part));
 
+	if (bpf_prog_test_run_opts(nw.sweep, &o) || o.retval)
+		die("names_sweep");
+	part.from += part.buckets;
+	part.buckets = nw.buckets;
 	if (bpf_prog_test_run_opts(nw.sweep, &o) || o.retval)
 		die("names_sweep");
 }

@@ -27,14 +27,19 @@ enum { UP = 1, H1, H2, H3, EXTRA, NFACES = EXTRA };
  * struct names_world - the loaded object
  * @obj:     the object.
  * @ifindex: ports; @peer: their other ends.
- * @npit:    entries of names_pit; set before names_open().
+ * @npit:    entries that there is room for; set before names_open().
  * @nnonces: places of names_nonces, likewise.
+ * @buckets: of the persistent PIT.
+ * @tags:    its three maps, as they are; @pit, @more.
  * @config:  as it is now; names_configure() puts it there.
  */
 struct names_world {
 	struct bpf_object *obj;
 	int ifindex[NPORTS], peer[NPORTS];
-	int npit, nnonces;
+	int npit, nnonces, buckets;
+	struct names_tags *tags;
+	struct names_entry *pit;
+	struct names_more *more;
 	int xdp, egress, grow, sweep, pass;
 	struct names_config config;
 };
@@ -119,7 +124,9 @@ uint64_t names_stat(int id);
 int names_the_drop(void);
 /* Rows of a hash map. */
 int names_rows(const char *map);
-bool names_entry_get(const char *name, struct names_entry *e);
-void names_entry_put(const char *name, const struct names_entry *e);
+/* Rows of the persistent PIT that are used. */
+int names_entries(void);
+/* That of @name; less than 0: there is none. */
+int names_entry_row(const char *name);
 
 #endif /* TEST_NAMES_WORLD_H */

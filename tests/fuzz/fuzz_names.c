@@ -261,7 +261,7 @@ static void settle(const uint8_t *b, int n, const struct ndn_view *v)
 						 ? 0
 						 : pending[i - NAMES_REFUSED]))
 			wrong("refused (a while ago), and more", b, n, v, v);
-	if (names_rows("names_pit") + names_rows("names_asks"))
+	if (names_entries() + names_rows("names_asks"))
 		wrong("refused, and rows remain", b, n, v, v);
 	memcpy(snap, now, sizeof(snap));
 	memset(pending, 0, sizeof(pending));
