@@ -27,6 +27,7 @@ ARGS = ("--names", "256", "--names-cache", "1024", "--slots", "64", "--trees",
         "8")
 MODEL = 16 << 20
 WIRE, PACED = 200, 192  # Mb/s
+INTERVAL = 10  # ms, of the PS's counters
 SENDER, RECEIVER = "0", "1"  # CPUs
 
 
@@ -97,6 +98,7 @@ class Servers(End):
 
     def __init__(self, net, folder, jobs):
         self.path, self.made = folder + "/stats", {}
+        self.looked = time.monotonic()
         argv = []
         for name, workers in jobs.items():
             path = f"{folder}/{name}.json"
@@ -112,7 +114,7 @@ class Servers(End):
             argv += ["--job", path]
         super().__init__(net.ns["ps"], *PRIORITY, BUILD + "/trib-ps", "names",
                          "--forwarder", net.router_of("ps")[0], *argv,
-                         "--stats", self.path, "--interval", "10")
+                         "--stats", self.path, "--interval", str(INTERVAL))
 
     def look(self):
         try:
@@ -122,7 +124,9 @@ class Servers(End):
             return
         for j in jobs:
             if j["model"]:
-                self.made.setdefault(j["name"], time.monotonic())
+                # Not before this: the file was not older then than INTERVAL.
+                self.made.setdefault(j["name"], self.looked - INTERVAL / 1000)
+        self.looked = time.monotonic()
 
 
 def bring(net, jobs):
@@ -139,19 +143,19 @@ def bring(net, jobs):
 
         def all_have():
             ps.look()
-            return all(any(m["n"] for m in e.said("model"))
-                       for e in ends.values())
+            return all(e.said("done") for e in ends.values())
 
         have = wait_for(all_have, 120)
         said = {w: e.said("model") for w, e in ends.items()}
+        sums = {d["crc"] for e in ends.values() for d in e.said("done")}
         log = ps.text()[-500:]
         for e in [*ends.values(), ps]:
             e.end()
     progress()
     if not have:
         raise BenchError(f"no model after 120 s: {said} {log}")
-    if len({m["crc"] for ms in said.values() for m in ms}) != 1:
-        raise BenchError(f"models differ: {said}")
+    if len(sums) != 1:
+        raise BenchError(f"models differ: {sums}")
     return max(said[w][-1]["at"] - ps.made[name]
                for name, workers in jobs.items() for w in workers)
 

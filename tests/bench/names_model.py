@@ -11,7 +11,8 @@ import zlib
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
                                 "..", "netns"))
 # pylint: disable=wrong-import-position
-from names_train import BUILD, Options, Task, Version, say  # noqa: E402
+from names_worker import (BUILD, Counters, Options, Task,  # noqa: E402
+                         Version, say)
 
 
 def main():
@@ -21,6 +22,7 @@ def main():
     o = Options(size=ctypes.sizeof(Options),
                 **{k: args[k].encode() for k in ("name", "forwarder", "job")})
     p, task = ctypes.c_void_p(), Task(size=ctypes.sizeof(Task))
+    c = Counters(size=ctypes.sizeof(Counters))
     v = Version(size=ctypes.sizeof(Version))
     if lib.trib_ps_open(ctypes.byref(p), ctypes.byref(o)) or \
             lib.trib_ps_join(p, ctypes.byref(task), -1):
@@ -31,11 +33,13 @@ def main():
     while not v.last:
         if lib.trib_ps_model(p, model, count, ctypes.byref(v), -1):
             sys.exit(lib.trib_ps_error_text(p).decode())
-        at = time.monotonic()
-        say("model", n=v.version & 0xffffffff, at=at, crc=zlib.crc32(model))
+        say("model", n=v.version & 0xffffffff, at=time.monotonic())
         if not v.last:
             lib.trib_ps_gradient(p, ctypes.c_uint64(v.version), zeros, count)
+    lib.trib_ps_counters(p, ctypes.byref(c))
     lib.trib_ps_close(p)
+    # Not before: others may still be waiting for theirs.
+    say("done", crc=zlib.crc32(model), fetches=c.fetches, probes=c.probes)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ except ImportError:
 from names_host import DATA, INTEREST, Host, data, interest  # noqa: E402
 from names_net import Net, Ps, worker  # noqa: E402
 from names_nl import socket_in  # noqa: E402
-from names_train import model  # noqa: E402
+from names_worker import model  # noqa: E402
 
 LEASE = 3.0
 SIZE = 600
@@ -263,9 +263,9 @@ def counters(end):
 
 def storm():
     for a, b in net.link:
-        net.spoil(a, b, loss=0.02, dup=0.03, reorder=0.03)
-    ends, ps = start('storm', 10, slow=0)
-    trains('storm', ends, ps, range(4), 10, 90)
+        net.spoil(a, b, loss=0.04, dup=0.03, reorder=0.03)
+    ends, ps = start('storm', 25, slow=0)
+    trains('storm', ends, ps, range(4), 25, 90)
     for a, b in net.link:
         net.spoil(a, b)
 
@@ -287,6 +287,8 @@ def restarted(wipe=False):
     who = 'wiped' if wipe else 'restart'
     ends, ps = start(who, 15, slow=0.2)
     net.restart('r2', wipe)
+    tap.ok(who + '__is_in_the_middle_of_training', not any(
+        m['last'] for e in ends for m in e.said('model')))
     if wipe:
         tap.ok('wiped__subscribers_lease_again', wait_for(
             lambda: net.subscribers('r2', '/ps/job') == ['w0', 'w1'], 6),

@@ -230,13 +230,13 @@ class End:
 
 
 def worker(net, host, rank, job='/ps/job', key=None, **more):
-    """By libtrib; see names_train.py."""
+    """By libtrib; see names_worker.py."""
     args = dict(name='/' + host, forwarder=net.router_of(host)[0], job=job,
                 rank=rank, **more)
     if key:
         args['key'] = key
     return End(net.ns[host], sys.executable, TOP +
-               '/tests/netns/names_train.py', json.dumps(args))
+               '/tests/netns/names_worker.py', json.dumps(args))
 
 
 class Ps(End):

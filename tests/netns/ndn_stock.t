@@ -17,7 +17,7 @@ try:
 except ImportError:
     skip_all('python3-yaml is not installed')
 from names_net import End, Net, Ps, worker  # noqa: E402
-from names_train import model  # noqa: E402
+from names_worker import model  # noqa: E402
 
 LEASE = 3.0
 SIZE = 500  # values: three segments of a stock PS
