@@ -106,7 +106,7 @@ ok ps__was_another_incarnation grep -q 'incarnation 2' "$dir/again.log"
 stop_ps
 
 # Asynchronous, and one is slow; then it dies.
-job async async 600 "$n" "{\"file\": \"$dir/initial\"}" '{"lr": 0.05}'
+job async async 1200 "$n" "{\"file\": \"$dir/initial\"}" '{"lr": 0.05}'
 start_ps async
 fabric run --tag -- sh -c 'p=0
 	[ "$TRIB_PS_NAME" != /w3 ] || { p=100; limit="timeout 1"; }
@@ -114,7 +114,8 @@ fabric run --tag -- sh -c 'p=0
 	rc=$?
 	[ "$TRIB_PS_NAME" = /w3 ] || exit $rc' >"$dir/async" 2>&1
 ok async__goes_on_without_the_slow_one test $? = 0
-ok async__has_one_last_version same_parameters "$dir/async" 3
+grep -v '^w3' "$dir/async" >"$dir/three"
+ok async__has_one_last_version same_parameters "$dir/three" 3
 stop_ps
 
 # Who has not the PS's key sends models that nobody takes.
