@@ -21,7 +21,7 @@ class Options(ctypes.Structure):
         (n, ctypes.c_char_p) for n in ('name', 'forwarder', 'bind', 'job',
                                        'key', 'own_key')] + [
         ('rto_ms', ctypes.c_uint)] + [
-        (n, ctypes.c_char_p) for n in ('insert', 'distribute', 'delete_')]
+        (n, ctypes.c_char_p) for n in ('insert', 'distribute', 'delete_', 'tree')]
 
 
 class Task(ctypes.Structure):
@@ -66,7 +66,7 @@ def main():
     lib = ctypes.CDLL(BUILD + '/libtrib.so', use_errno=True)
     lib.trib_ps_error_text.restype = ctypes.c_char_p
     o = Options(size=ctypes.sizeof(Options), rto_ms=a.get('rto', 50))
-    for k in 'name', 'forwarder', 'job', 'key', 'own_key':
+    for k in 'name', 'forwarder', 'job', 'key', 'own_key', 'tree':
         if k in a:
             setattr(o, k, a[k].encode())
     p, task = ctypes.c_void_p(), Task(size=ctypes.sizeof(Task))
@@ -104,7 +104,8 @@ def main():
         g[:] = gradient(a['rank'], v.version & 0xffffffff, task.count)
         err = lib.trib_ps_gradient(p, ctypes.c_uint64(v.version), g,
                                    ctypes.c_size_t(task.count))
-        say('gave', v=v.version, err=err)
+        say('gave', v=v.version, err=err,
+            text=lib.trib_ps_error_text(p).decode() if err else '')
     if not a.get('die'):
         lib.trib_ps_close(p)
     say('done', **count())
