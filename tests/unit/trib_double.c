@@ -129,6 +129,12 @@ int trib_rank(const struct trib *t)
 	return t->rank;
 }
 
+int trib_number(const struct trib *t)
+{
+	(void)t;
+	return 0;
+}
+
 int trib_world(const struct trib *t)
 {
 	return t->world;

@@ -542,6 +542,24 @@ static void sum__of_a_tree_makes_a_version(void)
 	teardown();
 }
 
+static void sum__that_is_lost_makes_a_version_without_a_step(void)
+{
+	float before[ELEMENTS];
+
+	setup(NAMES_SYNC, 2);
+	run_until(now + 100 * NAMES_MS);
+	memcpy(before, job->model.values, sizeof(before));
+	expect_eq(nps_gradient_lost(job, V(1)), -ESTALE);
+	expect_eq(nps_gradient_lost(job, V(0)), 0);
+	expect_eq(nps_version(job), V(1));
+	expect(!memcmp(before, job->model.values, sizeof(before)));
+	expect_eq(nps_gradient_lost(job, V(0)), -ESTALE);
+	teardown();
+	setup(NAMES_ASYNC, 1);
+	expect_eq(nps_gradient_lost(job, V(0)), -EINVAL);
+	teardown();
+}
+
 /* ---- versions ---- */
 
 static void kept__are_the_last_two(void)
@@ -626,6 +644,7 @@ int main(void)
 	run(segments__of_two_gradients_are_not_mixed);
 	run(missing__segments_are_asked_for);
 	run(sum__of_a_tree_makes_a_version);
+	run(sum__that_is_lost_makes_a_version_without_a_step);
 	run(kept__are_the_last_two);
 	run(checkpoints__are_written_now_and_then);
 	run(segment__fits_into_the_packet);

@@ -279,18 +279,22 @@ static void start__that_cannot_be_done_is_refused(void)
 	rig_init(&r, NAMES_SYNC);
 	names_worker_want(&r.w, r.now);
 	r.w.config.elements = 1000;
-	for (unsigned int i = 0; i < 3; i++) {
+	for (unsigned int i = 0; i < 4; i++) {
 		interest(&r, "/w0/ps/job", 1000);
 		s = start_of(&r);
 		if (i == 0)
 			s.elements = 1001;
-		else if (i == 1)
+		else
 			s.tree_job = 7;
+		/* With trees, but not of an asynchronous job. */
+		r.w.config.trees = i > 1;
+		if (i == 2)
+			s.mode = NAMES_ASYNC;
 		start(&r, &s);
-		expect_eq(names_worker_has_task(&r.w), i == 2);
+		expect_eq(names_worker_has_task(&r.w), i == 3);
 	}
-	expect_eq(r.w.count[NAMES_WORKER_BAD_CONTENT], 2);
-	expect_eq(r.w.count[NAMES_WORKER_UNSTARTED], 2);
+	expect_eq(r.w.count[NAMES_WORKER_BAD_CONTENT], 3);
+	expect_eq(r.w.count[NAMES_WORKER_UNSTARTED], 3);
 	names_worker_free(&r.w);
 }
 

@@ -5,7 +5,8 @@ LIB_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/lib/*.c)) \
 # The API to parameter servers is a worker of the names protocol.
 LIB_PS_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/names/api*.c \
 	userspace/names/worker*.c userspace/ndn/*.c) \
-	$(addprefix userspace/names/,content.c endpoint.c link.c names.c))
+	$(addprefix userspace/names/,content.c endpoint.c link.c names.c \
+	tree.c))
 LIB_PS_LIBS := -lsodium
 comma := ,
 LIB_MAP := userspace/lib/libtrib.map

@@ -65,6 +65,11 @@ int trib_world(const struct trib *t)
 	return (int)t->world;
 }
 
+int trib_number(const struct trib *t)
+{
+	return t->place.rep.job;
+}
+
 int trib_trees(const struct trib *t)
 {
 	return (int)t->nstream;

@@ -122,6 +122,9 @@ int trib_detach(struct trib *t);
 int trib_rank(const struct trib *t);
 int trib_world(const struct trib *t);
 
+/** trib_number() - of the job in its cluster, as on the wire: 0 to 65535 */
+int trib_number(const struct trib *t);
+
 /**
  * trib_trees() - how many aggregation trees the job has
  *
@@ -308,6 +311,9 @@ struct trib_ps; /* a worker of a parameter server, or one that waits for a task 
  *             in its network. Default: 100.
  * @insert, @distribute, @delete_: the markers of the network, if it has others
  *             than these words.
+ * @tree:      for tasks whose gradients are added up on the way: the aggregation
+ *             job, as in &trib_options.job, of which this worker is a rank.
+ *             Default: TRIB_JOB. TRIB_RANK counts, too.
  */
 struct trib_ps_options {
 	size_t size;
@@ -321,6 +327,7 @@ struct trib_ps_options {
 	const char *insert;
 	const char *distribute;
 	const char *delete_;
+	const char *tree;
 };
 
 /**
@@ -361,7 +368,8 @@ int trib_ps_open(struct trib_ps **out, const struct trib_ps_options *opts);
 /**
  * trib_ps_join() - wait for a task, take it, and subscribe to its model
  *
- * Return: 0; -ETIMEDOUT; -EBUSY: there is a task already.
+ * Return: 0; -ETIMEDOUT; -EBUSY: there is a task already; -ENOENT: its gradients
+ * go by the trees of an aggregation job, and none was given: it is left again.
  */
 int trib_ps_join(struct trib_ps *p, struct trib_ps_task *task, int timeout_ms);
 
@@ -386,10 +394,16 @@ int trib_ps_model(struct trib_ps *p, float *model, size_t count,
  * @version: of that model.
  * @grad:    @count floats, which are copied.
  *
- * It does not wait: the server asks for it when it likes, once.
+ * It does not wait: the server asks for it when it likes, once. But where
+ * gradients are added up on the way, it is a collective of all workers and the
+ * server: the first call attaches, a lost rank makes it attach anew, and it
+ * returns when the sum is there.
  *
  * Return: 0; -ESTALE: the model is of no interest any more, go on with
- * trib_ps_model(); -ESHUTDOWN, -EHOSTDOWN, -EINVAL.
+ * trib_ps_model(); -ESHUTDOWN, -EHOSTDOWN, -EINVAL. Added up on the way, also
+ * what trib_attach() and trib_wait() return, with their texts, after which the
+ * same gradient may be given again; and -EPROTO: the aggregation job attached to
+ * is not the task's, which is left.
  */
 int trib_ps_gradient(struct trib_ps *p, uint64_t version, const float *grad,
 		     size_t count);

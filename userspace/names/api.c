@@ -38,7 +38,7 @@ static bool would_not_wait(const struct trib_ps *p)
 }
 
 /* After whatever may have changed the worker: sends, and tells who waits. */
-static void tell(struct trib_ps *p)
+void trib_ps_tell(struct trib_ps *p)
 {
 	bool ready = would_not_wait(p);
 	uint64_t n = 1;
@@ -55,7 +55,7 @@ static void tell(struct trib_ps *p)
 		n = (uint64_t)read(p->ready, &n, sizeof(n));
 }
 
-static void wake(struct trib_ps *p)
+void trib_ps_wake(struct trib_ps *p)
 {
 	uint64_t one = 1;
 	ssize_t n = write(p->wake, &one, sizeof(one));
@@ -89,7 +89,7 @@ static void *drive(void *arg)
 		pthread_mutex_lock(&p->lock);
 		names_link_receive(p->link, take_packet, p);
 		names_worker_run(&p->w, names_link_now());
-		tell(p);
+		trib_ps_tell(p);
 	}
 	pthread_mutex_unlock(&p->lock);
 	return NULL;
@@ -220,23 +220,24 @@ int trib_ps_open(struct trib_ps **out, const struct trib_ps_options *o)
 static void leave_until(struct trib_ps *p, uint64_t end)
 {
 	names_worker_leave(&p->w, names_link_now());
-	tell(p);
-	wake(p);
+	trib_ps_tell(p);
+	trib_ps_wake(p);
 	while (p->w.state != NAMES_WORKER_IDLE && !wait_change(p, end))
 		;
 	p->has_task = false;
-	tell(p);
+	trib_ps_tell(p);
 }
 
 void trib_ps_close(struct trib_ps *p)
 {
 	if (!p)
 		return;
+	trib_ps_tree_leave(p);
 	pthread_mutex_lock(&p->lock);
 	leave_until(p, names_link_now() + CLOSE_NS);
 	p->stop = true;
 	pthread_mutex_unlock(&p->lock);
-	wake(p);
+	trib_ps_wake(p);
 	pthread_join(p->thread, NULL);
 	pthread_cond_destroy(&p->changed);
 	pthread_mutex_destroy(&p->lock);
@@ -290,17 +291,20 @@ int trib_ps_join(struct trib_ps *p, struct trib_ps_task *task, int timeout_ms)
 		if (rc)
 			trib_ps_fail(p, rc, "no task was offered");
 	}
+	if (!rc)
+		rc = trib_ps_tree_join(p);
 	if (!rc) {
 		describe(p, task);
 		p->has_task = true;
 	}
-	tell(p);
+	trib_ps_tell(p);
 	pthread_mutex_unlock(&p->lock);
 	return rc;
 }
 
 int trib_ps_leave(struct trib_ps *p)
 {
+	trib_ps_tree_leave(p);
 	pthread_mutex_lock(&p->lock);
 	leave_until(p, NAMES_NEVER);
 	pthread_mutex_unlock(&p->lock);
@@ -321,7 +325,7 @@ static int check(struct trib_ps *p, size_t count)
 	return 0;
 }
 
-static int explain(struct trib_ps *p, int rc)
+int trib_ps_explain(struct trib_ps *p, int rc)
 {
 	switch (rc) {
 	case 0:
@@ -357,17 +361,17 @@ int trib_ps_model(struct trib_ps *p, float *model, size_t count,
 		rc = names_worker_begin(&p->w, names_link_now(), model,
 					&full.version, &last);
 		if (rc != -EAGAIN) {
-			explain(p, rc);
+			trib_ps_explain(p, rc);
 			break;
 		}
-		rc = explain(p, wait_change(p, end));
+		rc = trib_ps_explain(p, wait_change(p, end));
 	}
 	if (!rc) {
 		full.last = last;
 		memcpy(version, &full,
 		       full.size < sizeof(full) ? full.size : sizeof(full));
 	}
-	tell(p);
+	trib_ps_tell(p);
 	pthread_mutex_unlock(&p->lock);
 	return rc;
 }
@@ -379,12 +383,15 @@ int trib_ps_gradient(struct trib_ps *p, uint64_t version, const float *grad,
 
 	pthread_mutex_lock(&p->lock);
 	rc = check(p, count);
-	if (!rc)
-		rc = explain(p, names_worker_give(&p->w, names_link_now(),
-						  version, grad));
-	tell(p);
+	if (!rc && trib_ps_has_tree(p))
+		rc = trib_ps_tree_give(p, version, grad, count);
+	else if (!rc)
+		rc = trib_ps_explain(p,
+				     names_worker_give(&p->w, names_link_now(),
+						       version, grad));
+	trib_ps_tell(p);
 	pthread_mutex_unlock(&p->lock);
-	wake(p);
+	trib_ps_wake(p);
 	return rc;
 }
 

@@ -7,6 +7,7 @@
 
 #include "trib.h"
 #include "userspace/names/link.h"
+#include "userspace/names/tree.h"
 #include "userspace/names/worker.h"
 
 /**
@@ -23,6 +24,8 @@
  * @is_set:  @ready is readable.
  * @stop:    the thread is to end.
  * @has_task: trib_ps_join() gave the caller a task.
+ * @tree:    by which gradients go, if the task says so; the caller's thread's.
+ * @sum:     room for a round of it.
  * @error:   text of the newest failure.
  */
 struct trib_ps {
@@ -38,6 +41,8 @@ struct trib_ps {
 	bool is_set;
 	bool stop;
 	bool has_task;
+	struct names_tree tree;
+	float *sum;
 	char error[256];
 };
 
@@ -53,5 +58,21 @@ int trib_ps_read_options(struct trib_ps *p, struct names_worker_config *c,
 			 struct names_link_addr *a,
 			 const struct trib_ps_options *o);
 void trib_ps_free_options(struct trib_ps *p);
+
+/* api.c: a line about what names_worker_...() returned; @rc. */
+int trib_ps_explain(struct trib_ps *p, int rc);
+/* After whatever may have changed the worker: sends, and tells who waits. */
+void trib_ps_tell(struct trib_ps *p);
+void trib_ps_wake(struct trib_ps *p);
+
+/* api_tree.c; with the lock held, which is given up meanwhile. */
+/* There is a new task: may it go by trees? 0 or -ENOENT, -ENOMEM with a text. */
+int trib_ps_tree_join(struct trib_ps *p);
+/* Whether the task's gradients go by trees. */
+bool trib_ps_has_tree(const struct trib_ps *p);
+int trib_ps_tree_give(struct trib_ps *p, uint64_t version, const float *grad,
+		      size_t count);
+/* Without the lock. */
+void trib_ps_tree_leave(struct trib_ps *p);
 
 #endif /* TRIB_NAMES_API_INT_H */

@@ -155,6 +155,10 @@ int trib_ps_read_options(struct trib_ps *p, struct names_worker_config *c,
 		return trib_ps_fail(
 			NULL, -EINVAL,
 			"no forwarder: give its address, or set TRIB_PS_FORWARDER");
+	c->trees = true;
+	p->tree.job = or_env(o.tree, "TRIB_JOB");
+	if (p->tree.job && !(p->tree.job = strdup(p->tree.job)))
+		return -ENOMEM;
 	rc = read_name(p, c, or_env(o.name, "TRIB_PS_NAME"));
 	if (!rc)
 		rc = read_filter(c, or_env(o.job, "TRIB_PS_JOB"));
@@ -166,6 +170,7 @@ int trib_ps_read_options(struct trib_ps *p, struct names_worker_config *c,
 
 void trib_ps_free_options(struct trib_ps *p)
 {
+	free((char *)p->tree.job);
 	free((char *)p->markers.insert);
 	free((char *)p->markers.distribute);
 	free((char *)p->markers.remove);

@@ -313,6 +313,11 @@ uint64_t nps_ended(const struct nps *ps);
 int nps_gradient_sum(struct nps_job *job, uint64_t version, const float *sum,
 		     unsigned int nworkers);
 /*
+ * The sum for @version is lost, and workers may have forgotten what they gave:
+ * the next version is the same model, so that all of them give anew.
+ */
+int nps_gradient_lost(struct nps_job *job, uint64_t version);
+/*
  * Bytes of values that segments of this job may have, so that no packet of it is
  * longer than @packet; 0: none fits.
  */

@@ -16,6 +16,7 @@
 #define RTO_MS 100
 #define RATE_MBPS 1000
 #define EVERY 10
+#define TREE_RANK_MAX 4095
 
 /* Where a refusal goes. */
 struct reader {
@@ -261,6 +262,36 @@ static int rule(struct reader *r, json_t *o)
 	return err;
 }
 
+/* {"job": NAME or ticket, "number": N, "rank": R} */
+static int tree(struct reader *r, json_t *o)
+{
+	static const char *const known[] = {"job", "number", "rank", NULL};
+	json_t *t = json_object_get(o, "tree");
+	struct nps_file *f = r->f;
+	json_int_t n, rank;
+	int err;
+
+	f->spec.tree_job = NAMES_NO_TREE;
+	if (!t)
+		return 0;
+	if (!json_is_object(t))
+		return refuse(r, -EINVAL, "tree: not an object");
+	if (f->spec.mode != NAMES_SYNC)
+		return refuse(r, -EINVAL, "tree: only of a synchronous job");
+	err = keys(r, t, "tree.", known);
+	if (!err)
+		err = text(r, t, "job", true, f->tree, sizeof(f->tree));
+	if (!err)
+		err = number(r, t, "number", 0, UINT16_MAX, -1, &n);
+	if (!err)
+		err = number(r, t, "rank", 0, TREE_RANK_MAX, -1, &rank);
+	if (err)
+		return err;
+	f->spec.tree_job = (uint32_t)n;
+	f->tree_rank = (unsigned int)rank;
+	return 0;
+}
+
 static int numbers(struct reader *r, const json_t *o)
 {
 	struct nps_spec *s = &r->f->spec;
@@ -359,7 +390,7 @@ static int job_read(struct reader *r, json_t *o)
 		"name",	     "prefix", "markers",     "workers",  "worker_key",
 		"key",	     "mode",   "elements",    "segment",  "model",
 		"sgd",	     "every",  "versions",    "lease_ms", "rto_ms",
-		"rate_mbps", "state",  "min_workers", NULL};
+		"rate_mbps", "state",  "min_workers", "tree",	  NULL};
 	struct nps_file *f = r->f;
 	int err;
 
@@ -378,6 +409,8 @@ static int job_read(struct reader *r, json_t *o)
 	if (!err)
 		err = numbers(r, o);
 	if (!err)
+		err = tree(r, o);
+	if (!err)
 		err = model(r, o);
 	if (!err)
 		err = rule(r, o);
@@ -394,7 +427,6 @@ static int job_read(struct reader *r, json_t *o)
 		err = keys_check(r, o);
 	f->spec.key = &f->key;
 	f->spec.verify = &f->verify;
-	f->spec.tree_job = NAMES_NO_TREE;
 	return err;
 }
 

@@ -17,12 +17,16 @@ enum nps_init {
  * @spec:   of the job; &nps_spec.segment 0: what fits. Its pointers lead here.
  * @prefix: P, as text.
  * @state:  folder.
+ * @tree:   aggregation job that gradients go by: name or ticket; "": none. We are
+ *          @tree_rank of it.
  * @marker: insert, distribute, delete.
  */
 struct nps_file {
 	struct nps_spec spec;
 	char prefix[NDN_NAME_TEXT_MAX];
 	char state[4000];
+	char tree[1024];
+	unsigned int tree_rank;
 	char marker[3][NAMES_MARKER_MAX + 1];
 	enum nps_init init;
 	uint64_t seed;

@@ -155,13 +155,28 @@ void nps_job_complete(struct nps_job *job)
 	made(job);
 }
 
+static bool is_wanted(const struct nps_job *job, uint64_t version)
+{
+	return !job->over && version == nps_version(job) &&
+	       version == nps_published(job);
+}
+
+int nps_gradient_lost(struct nps_job *job, uint64_t version)
+{
+	if (job->spec.mode != NAMES_SYNC)
+		return -EINVAL;
+	if (!is_wanted(job, version))
+		return -ESTALE;
+	made(job);
+	return 0;
+}
+
 int nps_gradient_sum(struct nps_job *job, uint64_t version, const float *sum,
 		     unsigned int nworkers)
 {
 	if (!nworkers || job->spec.mode != NAMES_SYNC)
 		return -EINVAL;
-	if (job->over || version != nps_version(job) ||
-	    version != nps_published(job))
+	if (!is_wanted(job, version))
 		return -ESTALE;
 	nps_update_sum(job, sum, nworkers);
 	job->count[NPS_COUNT_GRADIENT] += nworkers;

@@ -174,6 +174,9 @@ static int spec_check(const struct nps *ps, const struct nps_spec *spec,
 		return refuse(why, size, -EINVAL,
 			      "rto_ms: not 1 to a sixteenth of the lease, %u",
 			      spec->lease_ms / 16);
+	if (spec->tree_job != NAMES_NO_TREE && spec->mode != NAMES_SYNC)
+		return refuse(why, size, -EINVAL,
+			      "tree: only of a synchronous job");
 	if (!spec->versions || !spec->every)
 		return refuse(why, size, -EINVAL, "versions, every: 0");
 	if (spec->least > spec->nworker)

@@ -43,14 +43,15 @@ CHECK_TESTS += $(B)/tests/unit/unit_names_endpoint
 
 # With sockets and threads; and the same under ThreadSanitizer.
 $(B)/tests/unit/unit_names_api: $(B)/tests/unit/unit_names_api.o $(NAMES_LIB) \
-		$(NAMES_NDN)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium -ljansson -lpthread
+		$(NAMES_NDN) $(LIB_OBJS)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium -ljansson -lpthread -lm
 
 $(B)/tests/unit/unit_names_api_tsan: tests/unit/unit_names_api.c \
-		$(wildcard userspace/names/*.[ch] userspace/ndn/*.[ch])
+		$(wildcard userspace/names/*.[ch] userspace/ndn/*.[ch]) \
+		$(wildcard userspace/lib/*.[ch] kernels/codec*.c)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) -o $@ \
-		$(filter %.c,$^) -lsodium -ljansson -lpthread
+		$(filter %.c,$^) -lsodium -ljansson -lpthread -lm
 
 CHECK_TESTS += $(B)/tests/unit/unit_names_api
 ifneq ($(SAN),1)

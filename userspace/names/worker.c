@@ -160,12 +160,17 @@ static void give_up_start(struct names_worker *w)
 	w->willing = true;
 }
 
+static bool may_have_trees(const struct names_worker *w)
+{
+	return w->start.tree_job == NAMES_NO_TREE ||
+	       (w->config.trees && w->start.mode == NAMES_SYNC);
+}
+
 static bool can_do(struct names_worker *w)
 {
 	w->segments = names_segments(w->start.elements, w->start.segment);
 	return w->segments && w->start.dtype == NAMES_F32 &&
-	       w->start.tree_job == NAMES_NO_TREE &&
-	       w->start.elements <= w->config.elements &&
+	       may_have_trees(w) && w->start.elements <= w->config.elements &&
 	       !names_worker_make_room(w);
 }
 

@@ -37,6 +37,8 @@
  * @verify:   checks what the PS sends.
  * @elements: values of the largest model that is taken; 0: 2^28.
  * @rto:      ns, until a start content tells it.
+ * @trees:    tasks are taken whose gradients go by trees: the caller sees to it,
+ *            and says names_worker_gave().
  * @seed:     of nonces and spread timers.
  * @send:     is given each packet. It must not call back.
  * @ctx:      for @send.
@@ -49,6 +51,7 @@ struct names_worker_config {
 	struct ndn_key verify;
 	uint64_t elements;
 	uint64_t rto;
+	bool trees;
 	uint64_t seed;
 	void (*send)(void *ctx, const uint8_t *packet, size_t len);
 	void *ctx;
@@ -305,6 +308,10 @@ bool names_worker_is_wanted(const struct names_worker *w, uint64_t version);
  */
 int names_worker_give(struct names_worker *w, uint64_t now, uint64_t version,
 		      const float *values);
+/* What names_worker_give() would say, but for -ENOMEM. */
+int names_worker_may_give(const struct names_worker *w, uint64_t version);
+/* The gradient for @version has gone another way. */
+void names_worker_gave(struct names_worker *w, uint64_t now, uint64_t version);
 /* Leaves the task, if there is one; it is over when the state is IDLE. */
 void names_worker_leave(struct names_worker *w, uint64_t now);
 

@@ -231,19 +231,40 @@ void names_worker_answer_held(struct names_worker *w)
 
 /* ---- given ---- */
 
-int names_worker_give(struct names_worker *w, uint64_t now, uint64_t version,
-		      const float *values)
+int names_worker_may_give(const struct names_worker *w, uint64_t version)
 {
-	struct names_own_gradient *g = &w->gradient;
-
-	w->now = now;
 	/* The last version is there to be seen before the task is over. */
 	if (w->unseen)
 		return -ESTALE;
 	if (w->state != NAMES_WORKER_JOINED)
 		return over(w);
+	return names_worker_is_wanted(w, version) ? 0 : -ESTALE;
+}
+
+void names_worker_gave(struct names_worker *w, uint64_t now, uint64_t version)
+{
+	w->now = now;
+	w->count[NAMES_WORKER_ASKED]++;
+	/* The next version may be here by now. */
 	if (!names_worker_is_wanted(w, version))
-		return -ESTALE;
+		return;
+	w->training = 0;
+	w->begun = false;
+	w->answered = now;
+	w->fetched = false;
+	names_worker_arm(w);
+}
+
+int names_worker_give(struct names_worker *w, uint64_t now, uint64_t version,
+		      const float *values)
+{
+	struct names_own_gradient *g = &w->gradient;
+
+	int rc = names_worker_may_give(w, version);
+
+	w->now = now;
+	if (rc)
+		return rc;
 	if (!g->values)
 		g->values = malloc(w->start.elements * NAMES_VALUE_SIZE);
 	if (!g->values)

@@ -13,11 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "names_report.h"
+#include "names_sums.h"
 #include "report.h"
 
 #define TURNS 16 /* batches received before timers get their turn */
@@ -43,8 +45,9 @@ struct options {
 struct row {
 	struct nps_file *file;
 	struct nps_disk *disk;
-	uint64_t told; /* when progress was shown last */
-	uint64_t made; /* when the last version was */
+	struct ps_sums *tree; /* NULL: gradients are asked for */
+	uint64_t told;	      /* when progress was shown last */
+	uint64_t made;	      /* when the last version was */
 };
 
 struct server {
@@ -54,6 +57,7 @@ struct server {
 	struct names_link *link;
 	struct nps *ps;
 	int signals;
+	int trees; /* eventfd: one has something */
 	uint64_t report_at;
 	bool stop;
 };
@@ -98,6 +102,8 @@ static void on_version(void *ctx, const struct nps_job *job)
 
 	for (i = 0; i < job->spec.nworker; i++)
 		got += job->guests[i].got;
+	if (row->tree)
+		got = ps_sums_workers(row->tree);
 	if (job->over || now - row->told >= s->o.interval * NAMES_MS) {
 		printf("%s version %u of %u, gradients %u, workers %u, %.1f ms\n",
 		       job->spec.title, job->model.n, job->spec.versions, got,
@@ -275,6 +281,13 @@ static int job_open(struct server *s, struct row *row)
 		free(model.momentum);
 		return err;
 	}
+	if (*row->file->tree)
+		err = ps_sums_open(&row->tree, row->file,
+				   s->ps->job[s->ps->njob - 1], s->trees);
+	if (err) {
+		ps_log("%s: tree: %s", spec->title, strerror(-err));
+		return err;
+	}
 	row->made = s->ps->now;
 	ps_log("%s: incarnation %u, version %u of %u, %u segments of %u bytes",
 	       spec->title, incarnation, model.n, spec->versions,
@@ -305,6 +318,9 @@ static int open_all(struct server *s)
 		return -ENOMEM;
 	s->signals = signals_open();
 	if (s->signals < 0)
+		return -errno;
+	s->trees = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (s->trees < 0)
 		return -errno;
 	for (i = 0; i < s->nrow && !err; i++)
 		err = job_open(s, &s->row[i]);
@@ -357,6 +373,23 @@ static bool is_over(const struct server *s, uint64_t now, uint64_t *until)
 	return now >= ended;
 }
 
+/* Sums that have come. */
+static int run_trees(struct server *s)
+{
+	uint64_t n;
+	unsigned int i;
+	int err = 0;
+
+	/* What comes from now on makes it readable again. */
+	if (read(s->trees, &n, sizeof(n)) < 0 && errno != EAGAIN)
+		return -errno;
+	s->ps->now = names_link_now();
+	for (i = 0; i < s->nrow && !err; i++)
+		if (s->row[i].tree)
+			err = ps_sums_run(s->row[i].tree);
+	return err;
+}
+
 /* Timers, and how long to sleep, ns. */
 static uint64_t due(struct server *s)
 {
@@ -378,20 +411,25 @@ static uint64_t due(struct server *s)
 
 static int serve(struct server *s)
 {
-	struct pollfd pfd[2] = {
+	struct pollfd pfd[3] = {
 		{.fd = names_link_fd(s->link), .events = POLLIN},
 		{.fd = s->signals, .events = POLLIN},
+		{.fd = s->trees, .events = POLLIN},
 	};
 	int i, n = 0;
 
 	while (!s->stop) {
-		uint64_t wait = due(s);
-		struct timespec t = {(time_t)(wait / NAMES_SEC),
-				     (long)(wait % NAMES_SEC)};
+		struct timespec t;
+		uint64_t wait;
 
+		if (run_trees(s))
+			return 1;
+		wait = due(s);
+		t = (struct timespec){(time_t)(wait / NAMES_SEC),
+				      (long)(wait % NAMES_SEC)};
 		if (s->stop)
 			break;
-		if (ppoll(pfd, 2, &t, NULL) < 0 && errno != EINTR) {
+		if (ppoll(pfd, 3, &t, NULL) < 0 && errno != EINTR) {
 			ps_log("poll: %s", strerror(errno));
 			return 1;
 		}
@@ -422,7 +460,7 @@ static int end(struct server *s)
 
 int ps_names_main(int argc, char **argv)
 {
-	static struct server s = {.signals = -1};
+	static struct server s = {.signals = -1, .trees = -1};
 	int rc = arguments_parse(&s, argc, argv);
 	unsigned int i;
 
@@ -433,6 +471,8 @@ int ps_names_main(int argc, char **argv)
 			rc |= end(&s);
 		}
 	}
+	for (i = 0; i < s.nrow; i++)
+		ps_sums_close(s.row[i].tree);
 	nps_free(s.ps);
 	names_link_close(s.link);
 	if (s.signals >= 0)

@@ -11,8 +11,9 @@ $(PS_OBJ): CPPFLAGS_ALL += $(PS_CFLAGS)
 # Vectors.
 $(B)/userspace/ps/sum.o: CFLAGS += -O3
 
-$(B)/trib-ps: $(PS_OBJ) $(B)/userspace/daemon/session.o $(NAMES_LIB) $(NDN_LIB)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljansson $(NDN_LIBS)
+$(B)/trib-ps: $(PS_OBJ) $(B)/userspace/daemon/session.o $(NAMES_LIB) $(NDN_LIB) \
+		$(LIB_OBJS)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljansson $(NDN_LIBS) -lpthread -lm
 
 ALL += $(B)/trib-ps
 
