@@ -103,15 +103,15 @@ END2
 }
 
 # shellcheck disable=SC2317 # called through ok
-# steps OUT VERSIONS LOST: each version is the one before and exactly one
+# steps OUT VERSIONS LOST [N]: of the first N workers: each version is the one before and exactly one
 # gradient of each worker, or, LOST times at most, the same model once more.
 steps()
 {
-	python3 - "$dir/$1" "$2" "$3" <<'END2'
+	python3 - "$dir/$1" "$2" "$3" "${4-3}" <<'END2'
 import json, sys
 sys.path.insert(0, 'tests/netns')
 from names_train import gradient
-for w in range(3):
+for w in range(int(sys.argv[4])):
     seen, lost = [(0, [0.0] * 1000)], 0
     for line in open(f'{sys.argv[1]}.w{w}'):
         d = json.loads(line)
@@ -205,6 +205,19 @@ ok ps__that_died_goes_on_exactly steps again 40 2
 ok ps__was_another_incarnation grep -q 'incarnation 2' "$dir/again.log"
 stop
 
+# So is a worker: the others wait for it.
+job worker 40 "$(tree 7)"
+start_job worker ', "slow": 0.05'
+ok worker__is_at_work wait_for 20 eval "((\$(grep -c gave $dir/worker.w0) > 8))"
+kill "$(cat "$dir/worker.pid2")"
+start_rank 2 back ', "slow": 0.05'
+wait "${rank_pids[@]}"
+rank_pids=()
+ok worker__that_died_holds_up_others_who_go_on_exactly steps worker 40 2 2
+ok worker__that_came_back_has_the_last_model test \
+	"$(models worker 0)" = "$(models back 2)"
+stop
+
 # What cannot be right is refused at once.
 job other 5 "$(tree 8)"
 run_job other
@@ -218,5 +231,4 @@ sed -i 's/"sync"/"async"/' "$dir/async.json"
 is async__has_no_trees "$("$TRIB_BUILD/trib-ps" names --check \
 	--job "$dir/async.json" 2>&1 | sed 's/.*json: //')" \
 	"tree: only of a synchronous job"
-diag "$(tail -n 3 "$dir"/*.log | cut -c1-150)"
 done_testing
