@@ -304,7 +304,7 @@ new_fabric
 ok "fabric__star_with_names" fabric up star --workers 2 --names
 ps=
 start_ps || { echo "Bail out! no PS"; exit 1; }
-trap 'kill $ps 2>/dev/null; cleanup' EXIT
+trap 'rc=$?; kill $ps 2>/dev/null; (exit $rc); cleanup' EXIT
 
 ok "off__is_said_by_every_command" off_is_said
 ok "off__is_no_trouble" off_is_no_trouble

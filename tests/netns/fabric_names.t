@@ -11,7 +11,7 @@ need_root
 need_programs tribd trib trib-perf tests/netns/wire
 hand=$PWD/tests/netns/ndn_hand.py
 pids=()
-trap 'kill ${pids[@]+"${pids[@]}"} 2>/dev/null; cleanup' EXIT
+trap 'rc=$?; kill ${pids[@]+"${pids[@]}"} 2>/dev/null; (exit $rc); cleanup' EXIT
 
 # serve HOST NAME VERSION COUNT: in the background; its pid is the last one.
 serve()

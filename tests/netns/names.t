@@ -375,6 +375,8 @@ def many():
 
 def circles():
     """Routes of three routers that lead round: no Interest stays."""
+    # What filled the table is swept after its lease.
+    wait_for(lambda: not any(nl[r].dump('pit-get') for r in inst), 6 * LEASE)
     for r, name, dev, ip in (('r1', 'r3', 'v2', '10.7.6.2'),
                              ('r3', 'r1', 'x0', '10.7.6.1'),
                              ('r3', 'r2', 'x1', '10.7.7.1'),
