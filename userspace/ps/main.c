@@ -18,6 +18,7 @@
 #include "mtu.h"
 #include "names.h"
 #include "net.h"
+#include "process.h"
 #include "report.h"
 #include "state.h"
 #include "where.h"
@@ -25,7 +26,6 @@
 #define TURNS 64 /* batches received before timers get their turn */
 #define STATE_DIR "/run/trib"
 #define STATE_DEFAULT STATE_DIR "/ps.json"
-#define INTERVAL_DEFAULT 1000
 
 static const char usage_text[] =
 	"usage: trib-ps --listen ADDR[:PORT] [--jobs DIR | --job FILE...]\n"
@@ -115,19 +115,6 @@ static int usage(const char *fmt, const char *value)
 	return 2;
 }
 
-static bool interval_parse(const char *s, unsigned int *out)
-{
-	unsigned long v;
-	char *end;
-
-	errno = 0;
-	v = strtoul(s, &end, 10);
-	if (errno || *end || *s < '0' || *s > '9' || v < 10 || v > 86400000)
-		return false;
-	*out = (unsigned int)v;
-	return true;
-}
-
 static int option_parse(struct options *o, int c, const char *arg)
 {
 	switch (c) {
@@ -149,7 +136,7 @@ static int option_parse(struct options *o, int c, const char *arg)
 		o->stats = arg;
 		return -1;
 	case 'i':
-		return interval_parse(arg, &o->interval)
+		return ps_interval_parse(arg, &o->interval)
 			       ? -1
 			       : usage("--interval %s: 10 to 86400000", arg);
 	case 'c':
@@ -205,24 +192,11 @@ static int arguments_parse(struct server *s, int argc, char **argv)
 	if (!ps_addr_parse(o->listen, TRIB_UDP_PORT_PS, &s->listen))
 		return usage("--listen %s: not ADDR[:PORT]", o->listen);
 	if (!o->interval)
-		o->interval = INTERVAL_DEFAULT;
+		o->interval = PS_INTERVAL_DEFAULT;
 	return -1;
 }
 
 /* --- beginning, running */
-
-static int signals_open(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGUSR1);
-	if (sigprocmask(SIG_BLOCK, &set, NULL))
-		return -1;
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
 
 static bool is_any(const struct in6_addr *ip)
 {
@@ -285,7 +259,7 @@ static int open_all(struct server *s)
 		ps_log("cannot write %s: %s", s->o.state, strerror(-err));
 		return err;
 	}
-	s->signals = signals_open();
+	s->signals = ps_signals_open();
 	return s->signals < 0 ? -errno : 0;
 }
 

@@ -20,10 +20,10 @@
 
 #include "names_report.h"
 #include "names_sums.h"
+#include "process.h"
 #include "report.h"
 
 #define TURNS 16 /* batches received before timers get their turn */
-#define INTERVAL_DEFAULT 1000
 /* After the last version others are answered for this many leases. */
 #define STAY_LEASES 4
 #define SLEEP_MAX (60 * NAMES_SEC)
@@ -151,18 +151,6 @@ static int job_read(struct server *s, const char *path)
 	return 1;
 }
 
-static bool interval_parse(const char *text, unsigned int *out)
-{
-	unsigned long v;
-	char *end;
-
-	errno = 0;
-	v = strtoul(text, &end, 10);
-	*out = (unsigned int)v;
-	return !errno && !*end && *text >= '0' && *text <= '9' && v >= 10 &&
-	       v <= 86400000;
-}
-
 static int option_parse(struct server *s, int c, const char *arg)
 {
 	struct options *o = &s->o;
@@ -180,7 +168,7 @@ static int option_parse(struct server *s, int c, const char *arg)
 		o->stats = arg;
 		return -1;
 	case 'i':
-		return interval_parse(arg, &o->interval)
+		return ps_interval_parse(arg, &o->interval)
 			       ? -1
 			       : usage("--interval %s: 10 to 86400000", arg);
 	case 'c':
@@ -209,7 +197,7 @@ static int arguments_parse(struct server *s, int argc, char **argv)
 	};
 	int c, rc;
 
-	s->o.interval = INTERVAL_DEFAULT;
+	s->o.interval = PS_INTERVAL_DEFAULT;
 	while ((c = getopt_long(argc, argv, "", option, NULL)) != -1) {
 		rc = option_parse(s, c, optarg);
 		if (rc >= 0)
@@ -227,19 +215,6 @@ static int arguments_parse(struct server *s, int argc, char **argv)
 }
 
 /* --- beginning */
-
-static int signals_open(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGUSR1);
-	if (sigprocmask(SIG_BLOCK, &set, NULL))
-		return -1;
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
 
 /* What no segment of may be longer than the network takes in one piece. */
 static int segment_choose(struct server *s, struct nps_spec *spec)
@@ -316,7 +291,7 @@ static int open_all(struct server *s)
 	s->ps = nps_new(&ops, s, seed);
 	if (!s->ps)
 		return -ENOMEM;
-	s->signals = signals_open();
+	s->signals = ps_signals_open();
 	if (s->signals < 0)
 		return -errno;
 	s->trees = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

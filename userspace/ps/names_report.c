@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Counters of trib-ps names, those of refusals included, as one JSON object. */
 #include "names_report.h"
+#include "report.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -77,19 +78,6 @@ static json_t *link_pack(const struct names_link *link)
 	return o;
 }
 
-static int file_write(const json_t *doc, const char *path)
-{
-	char next[4096];
-
-	if ((size_t)snprintf(next, sizeof(next), "%s.new", path) >=
-	    sizeof(next))
-		return -ENAMETOOLONG;
-	errno = EIO;
-	if (json_dump_file(doc, next, JSON_INDENT(1)) || rename(next, path))
-		return -errno;
-	return 0;
-}
-
 int ps_names_report(const struct nps *ps, const struct names_link *link,
 		    const char *path)
 {
@@ -106,7 +94,7 @@ int ps_names_report(const struct nps *ps, const struct names_link *link,
 	json_object_set_new(doc, "strays", strays);
 	json_object_set_new(doc, "jobs", jobs);
 	if (path)
-		err = file_write(doc, path);
+		err = ps_report_write(path, doc);
 	else if (json_dumpf(doc, stderr, JSON_COMPACT) ||
 		 fputc('\n', stderr) == EOF)
 		err = -EIO;

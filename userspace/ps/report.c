@@ -80,13 +80,13 @@ static json_t *net_pack(const struct ps_net_stats *s)
 	add(o, "tx-bytes", s->tx_bytes);
 	add(o, "tx-full", s->tx_full);
 	add(o, "tx-error", s->tx_error);
-	json_object_set_new(o, "tx-error-text",
-			    json_string(s->tx_errno ? strerror(s->tx_errno)
-						    : ""));
+	json_object_set_new(
+		o, "tx-error-text",
+		json_string(s->tx_errno ? strerror(s->tx_errno) : ""));
 	return o;
 }
 
-static int write_file(const char *path, const json_t *doc)
+int ps_report_write(const char *path, const json_t *doc)
 {
 	char next[4096];
 
@@ -114,15 +114,14 @@ int ps_report(const struct ps *ps, const struct ps_net *n, const char *path)
 	json_object_set_new(doc, "strangers", o);
 	json_object_set_new(doc, "trees", trees);
 	if (path) {
-		err = write_file(path, doc);
+		err = ps_report_write(path, doc);
 	} else {
 		json_t *part[] = {json_object_get(doc, "net"), o};
 
 		for (k = 0; k < 2 + json_array_size(trees); k++) {
-			char *s = json_dumps(k < 2 ? part[k]
-						   : json_array_get(trees,
-								    k - 2),
-					     JSON_COMPACT);
+			char *s = json_dumps(
+				k < 2 ? part[k] : json_array_get(trees, k - 2),
+				JSON_COMPACT);
 
 			fprintf(stderr, "trib-ps: %s\n", s ? s : "");
 			free(s);
