@@ -94,8 +94,14 @@
  *                       programs call, with counters.
  * @TRIB_CMD_MODULE_EVENT: from the module to the group TRIB_GENL_EVENTS:
  *                       TRIB_A_EVENT.
- * @TRIB_CMD_SOCK_GET:   dump of this network namespace's collective sockets.
- *                       Reserved: -EOPNOTSUPP of a module without them.
+ * @TRIB_CMD_SOCK_GET:   dump of this network namespace's collective sockets
+ *                       (trib_sock.h): the caller's, or all with CAP_NET_ADMIN.
+ * @TRIB_CMD_CLAIM_NEW:  TRIB_A_CLAIM: job, uid. In this network namespace only
+ *                       that user's sockets, and those with CAP_NET_ADMIN, may
+ *                       bind to the job. Replaces the claim that was there;
+ *                       sockets that are bound go on.
+ * @TRIB_CMD_CLAIM_DEL:  TRIB_A_CLAIM: job.
+ * @TRIB_CMD_CLAIM_GET:  dump.
  */
 enum trib_cmd {
 	TRIB_CMD_UNSPEC = 0,
@@ -131,6 +137,9 @@ enum trib_cmd {
 	TRIB_CMD_KFUNC_GET,
 	TRIB_CMD_MODULE_EVENT,
 	TRIB_CMD_SOCK_GET,
+	TRIB_CMD_CLAIM_NEW,
+	TRIB_CMD_CLAIM_DEL,
+	TRIB_CMD_CLAIM_GET,
 	TRIB_CMD__MAX,
 };
 
@@ -151,6 +160,8 @@ enum trib_attr {
 	TRIB_A_MODULE,
 	TRIB_A_KFUNC,
 	TRIB_A_EVENT,
+	TRIB_A_SOCK,
+	TRIB_A_CLAIM,
 	TRIB_A__MAX,
 };
 
@@ -231,6 +242,9 @@ enum trib_attr_job {
 	TRIB_A_JOB_RATE,		/* u64: bit/s of planned rate per worker; 0 = none */
 	TRIB_A_JOB_TREES,		/* u32: read only */
 	TRIB_A_JOB_ATTACHED,		/* u32: workers attached here; read only */
+	TRIB_A_JOB_FMT,			/* u8: enum trib_fmt that sums of floats travel
+					 * as; default Q32. Others need the
+					 * module: -EOPNOTSUPP */
 	TRIB_A_JOB__MAX,
 };
 
@@ -403,10 +417,18 @@ enum trib_attr_kfunc {
  * @TRIB_MODULE_EVENT_FALLBACK: sums were computed by scalar code, because the packet
  *	interrupted somebody who uses the FPU. Once a second at most; COUNT is
  *	how often since the last such event. In every network namespace.
+ * @TRIB_MODULE_EVENT_ATTACHED: a collective socket has joined its job, TRIB_A_SOCK
+ *	of it beside the event. These three are of the socket's namespace.
+ * @TRIB_MODULE_EVENT_GONE: it left, or ended; its state says which.
+ * @TRIB_MODULE_EVENT_STALLED: no result came for half of the job's time-out
+ *	though chunks are under way; once until one comes. COUNT is chunks.
  */
 enum trib_module_event {
 	TRIB_MODULE_EVENT_UNSPEC = 0,
 	TRIB_MODULE_EVENT_FALLBACK = 1,
+	TRIB_MODULE_EVENT_ATTACHED = 2,
+	TRIB_MODULE_EVENT_GONE = 3,
+	TRIB_MODULE_EVENT_STALLED = 4,
 };
 
 enum trib_attr_event {
@@ -414,6 +436,34 @@ enum trib_attr_event {
 	TRIB_A_EVENT_KIND,		/* u32: enum trib_module_event */
 	TRIB_A_EVENT_COUNT,		/* u64 */
 	TRIB_A_EVENT__MAX,
+};
+
+/* A collective socket; see trib_sock.h. All read only. */
+enum trib_attr_sock {
+	TRIB_A_SOCK_UNSPEC = 0,
+	TRIB_A_SOCK_INODE,		/* u64: as /proc/PID/fd says */
+	TRIB_A_SOCK_UID,		/* u32: owner */
+	TRIB_A_SOCK_STATE,		/* u8: enum trib_sock_state */
+	TRIB_A_SOCK_JOB,		/* u16: number */
+	TRIB_A_SOCK_RANK,		/* u16 */
+	TRIB_A_SOCK_WORLD,		/* u16 */
+	TRIB_A_SOCK_MEM,		/* u64: bytes that messages take */
+	TRIB_A_SOCK_MESSAGES,		/* u64: sent */
+	TRIB_A_SOCK_CHUNKS,		/* u64: results received */
+	TRIB_A_SOCK_SENT,		/* u64: packets */
+	TRIB_A_SOCK_RECEIVED,		/* u64: packets */
+	TRIB_A_SOCK_RESENDS,		/* u64: packets, by gap or time-out */
+	TRIB_A_SOCK_INFLIGHT,		/* u64: chunks */
+	TRIB_A_SOCK_ERROR,		/* string: why it is dead; only then */
+	TRIB_A_SOCK__MAX,
+};
+
+/* Whose a job is, for collective sockets. */
+enum trib_attr_claim {
+	TRIB_A_CLAIM_UNSPEC = 0,
+	TRIB_A_CLAIM_JOB,		/* u16: number */
+	TRIB_A_CLAIM_UID,		/* u32 */
+	TRIB_A_CLAIM__MAX,
 };
 
 #endif /* _UAPI_TRIB_H */

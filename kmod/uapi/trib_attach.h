@@ -38,6 +38,8 @@
  * between that first one and the PS, in order: who takes over when it dies. All
  * addresses of a tree are of one IP version.
  *
+ * fmt=f32, f16 or bf16 is &trib_attach_rep.fmt; default is block floating point.
+ *
  * weight=T:W, after either, is the tree's &trib_attach_tree.weight; default 1.
  */
 #ifndef _UAPI_TRIB_ATTACH_H
@@ -48,7 +50,7 @@
 
 #define TRIB_ATTACH_NAME	"trib/attach"	/* after the leading NUL */
 #define TRIB_ATTACH_MAGIC	0x54524942	/* "TRIB" */
-#define TRIB_ATTACH_VERSION	2
+#define TRIB_ATTACH_VERSION	3
 /*
  * Trees of one job on one host: BCubes of up to (4,3), (2,5) and (8,2). Each has
  * a descriptor, of which one message carries 253.
@@ -220,6 +222,8 @@ TRIB_ASSERT(sizeof(struct trib_attach_tree) == 120, "trib_attach_tree");
  * @timeout_ms: of the job.
  * @epoch:   newest epoch that this host knows of on any of the trees, for JOIN:
  *           cells may still hold results of it.
+ * @fmt:     enum trib_fmt that sums of floats travel as; TRIB_FMT_Q32 unless the
+ *           job's relays have the kernel module. 0 is Q32.
  * @text:    why not.
  * @tree:    the trees.
  */
@@ -238,7 +242,8 @@ struct trib_attach_rep {
 	__u64 rate;
 	__u32 timeout_ms;
 	__u32 epoch;
-	char text[240];
+	__u16 fmt;
+	char text[238];
 	struct trib_attach_tree tree[TRIB_ATTACH_TREES];
 };
 TRIB_ASSERT(sizeof(struct trib_attach_rep) == 288 + 120 * TRIB_ATTACH_TREES,
