@@ -186,7 +186,8 @@ enum trib_slot_state {
  *          taken 64 times drops its packet (counted).
  * @epoch:  of the chunk; a slot whose epoch is not the tree's is free.
  * @chunk:  the chunk it holds.
- * @nval:   32-bit units valid in @v; 0 while only EMPTY contributions came.
+ * @nval:   32-bit units of the chunk's payload; 0 while only EMPTY contributions
+ *          came.
  * @state:  enum trib_slot_state.
  * @flags:  TRIB_F_CE and TRIB_F_PUSH as collected.
  * @seen:   children that contributed.
@@ -196,7 +197,8 @@ enum trib_slot_state {
  * @nm:     of the chunk.
  * @last:   child that completed it.
  * @first_ns: when the first contribution came (sampled chunks only, else 0).
- * @v:      the values, little-endian words.
+ * @v:      the values, little-endian words. Of a float format: fp32 accumulators
+ *          while it collects, then what the packet has.
  */
 struct trib_slot {
 	__u32 busy;
@@ -509,6 +511,8 @@ enum trib_stat {
 	TRIB_DROP_ACKED,	/* shared: late copy; the RESULT went down */
 	TRIB_DROP_WAITING,	/* shared: resend of what a slot has, while others
 				 * are missing */
+	TRIB_DROP_MODULE,	/* sum of floats, and the programs were loaded
+				 * without the kernel module */
 	TRIB_STAT__MAX = 64,
 };
 

@@ -20,6 +20,14 @@ $(B)/tests/vm/family.o: CPPFLAGS_ALL += $(CLI_CFLAGS)
 $(B)/tests/vm/family: $(B)/tests/vm/family.o
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lnl-genl-3 -lnl-3
 
+# Slots, in the world of the BPF tests.
+VM_BINS += $(B)/tests/vm/floats
+
+$(B)/tests/vm/floats.o: CPPFLAGS_ALL += -DTRIB_NVAL=832
+
+$(B)/tests/vm/floats: $(B)/tests/vm/floats.o $(BPF_WORLD)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lbpf -lm
+
 CHECK_BINS += $(VM_BINS)
 CHECK_TESTS += tests/vm/module-build.t tests/vm/module-6.1.t
 

@@ -90,6 +90,8 @@ static const struct stat_text text[TRIB_STAT__MAX] = {
 			     "late copy of a chunk whose result went down"},
 	[TRIB_DROP_WAITING] = {"drop-waiting",
 			       "sent again, but other workers are missing"},
+	[TRIB_DROP_MODULE] = {"drop-module",
+			      "sum of floats, but loaded without the module"},
 };
 
 const struct stat_text *stat_text(uint32_t id)
