@@ -342,15 +342,23 @@ static __always_inline __u32 admit_tree(struct pkt *p, struct trib_tree **tree)
 	return 0;
 }
 
-/* What only packets of shared trees have. Return: 0, or the reason to drop. */
-static __always_inline __u32 dedicated_ok(const struct trib_hdr *h)
+/*
+ * What only packets of shared trees have, and floats that cannot be added up
+ * (now). Return: 0, or the reason to drop.
+ */
+static __always_inline __u32 dedicated_ok(const struct trib_hdr *h,
+					  const struct trib_tree *t)
 {
 	if (h->type == TRIB_T_PROBE)
 		return TRIB_DROP_TYPE;
 	if (load16(&h->relay) || h->bmwords != (h->type == TRIB_T_NEED))
 		return TRIB_DROP_FORMAT;
-	if (h->type == TRIB_T_GRAD && trib_fmt_is_float(h->fmt) && !trib_kfuncs)
-		return TRIB_DROP_MODULE;
+	if (h->type == TRIB_T_GRAD && trib_fmt_is_float(h->fmt)) {
+		if (!trib_kfuncs)
+			return TRIB_DROP_MODULE;
+		if (t->flags & TRIB_TREE_WIPED)
+			return TRIB_DROP_WIPED;
+	}
 	return 0;
 }
 
@@ -366,7 +374,7 @@ static __always_inline __u32 admit(struct pkt *p, struct trib_tree *t,
 
 	*child = 0;
 	if (!p->plain) {
-		i = dedicated_ok(p->h);
+		i = dedicated_ok(p->h, t);
 		if (i)
 			return i;
 	}

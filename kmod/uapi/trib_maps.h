@@ -118,6 +118,9 @@ TRIB_ASSERT(sizeof(struct trib_peer) == 40, "trib_peer");
  * @TRIB_TREE_SHARED: sums are in slots that all shared trees have in common;
  *                   struct trib_pool says the rest. Of this struct only cookie,
  *                   job, flags, down, up, world, parent and children count.
+ * @TRIB_TREE_WIPED: the slots were wiped not long ago: GRADs of floats are
+ *                   dropped. One that was under way then would help to make a
+ *                   second RESULT, with other bits than the first.
  */
 enum trib_tree_flags {
 	TRIB_TREE_USED = 1 << 0,
@@ -125,6 +128,7 @@ enum trib_tree_flags {
 	TRIB_TREE_LEAF = 1 << 2,
 	TRIB_TREE_V6 = 1 << 3,
 	TRIB_TREE_SHARED = 1 << 4,
+	TRIB_TREE_WIPED = 1 << 5,
 };
 
 /**
@@ -513,6 +517,7 @@ enum trib_stat {
 				 * are missing */
 	TRIB_DROP_MODULE,	/* sum of floats, and the programs were loaded
 				 * without the kernel module */
+	TRIB_DROP_WIPED,	/* sum of floats, soon after slots were wiped */
 	TRIB_STAT__MAX = 64,
 };
 

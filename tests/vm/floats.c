@@ -338,6 +338,28 @@ static void floats__other_formats_do_not_mix(void)
 	}
 }
 
+/* What was under way when slots were wiped must not become another sum. */
+static void floats__wiped_node_waits(void)
+{
+	struct trib_tree t;
+	struct sum s;
+
+	world_reset();
+	tree_get(ROOT, &t);
+	t.flags |= TRIB_TREE_WIPED;
+	tree_put(ROOT, &t);
+	sum_begin(&s, TRIB_FMT_F32, nval);
+	sum_give(&s, ROOT, 0, 1, 3);
+	expect_eq(the_drop(), TRIB_DROP_WIPED);
+	expect_eq(slot_of(ROOT, 1)->epoch, 0);
+	run_grad(&f, ROOT, 0, 2, nval, 5);
+	expect_eq(slot_of(ROOT, 2)->seen, 1);
+	frame_floats(&f, ROOT, 0, 1, TRIB_FMT_F32, s.units, s.want);
+	frame_hdr(&f)->type = TRIB_T_RESULT;
+	expect_eq(run_xdp(&f, 0), XDP_REDIRECT);
+	slot_has(&s, ROOT, 1, TRIB_SLOT_RESULT);
+}
+
 /* The module's functions do not disturb those who need none. */
 static void floats__integers_are_as_ever(void)
 {
@@ -360,6 +382,7 @@ static void all(int values)
 	run(floats__duplicate_is_not_added);
 	run(floats__special_values_are_values);
 	run(floats__other_formats_do_not_mix);
+	run(floats__wiped_node_waits);
 	run(floats__integers_are_as_ever);
 	world_close();
 }

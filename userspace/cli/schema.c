@@ -16,6 +16,7 @@
 
 #include "uapi/trib.h"
 #include "uapi/trib_wire.h"
+#include "dtype.h"
 #include "schema.h"
 
 json_t *schema_string(const char *s, size_t len)
@@ -96,6 +97,7 @@ static json_t *decode_ranks(const unsigned char *bits)
 /* What small numbers stand for, by kind. */
 static json_t *decode_word(enum schema_kind kind, uint8_t v)
 {
+	const char *dtype = trib_dtype_name(v);
 	static const char *const xdp[] = {
 		[TRIB_XDP_NONE] = "none",
 		[TRIB_XDP_NATIVE] = "native",
@@ -115,6 +117,8 @@ static json_t *decode_word(enum schema_kind kind, uint8_t v)
 				   : kind == KIND_NDN ? ndn
 						      : pit;
 
+	if (kind == KIND_DTYPE)
+		return json_string(dtype ? dtype : "unknown");
 	/* Each has three. */
 	return json_string(v < 3 ? words[v] : "unknown");
 }
@@ -131,6 +135,7 @@ static int kind_size(enum schema_kind kind)
 	case KIND_XDP:
 	case KIND_NDN:
 	case KIND_PIT:
+	case KIND_DTYPE:
 		return 1;
 	case KIND_U16:
 		return 2;
@@ -182,6 +187,7 @@ static int decode_attr(enum schema_kind kind, struct nlattr *nla, json_t **out)
 	case KIND_XDP:
 	case KIND_NDN:
 	case KIND_PIT:
+	case KIND_DTYPE:
 		*out = decode_word(kind, nla_get_u8(nla));
 		break;
 	case KIND_BITS:

@@ -24,6 +24,7 @@
  * @KIND_RANKS:  bitmap as in a packet; "0-3,8".
  * @KIND_CHILD:  nest of enum trib_attr_child; object.
  * @KIND_NDN:    u8, enum trib_face_ndn; "none", "router", "host".
+ * @KIND_DTYPE:  u8, enum trib_fmt; "int", "f32", "f16", "bf16".
  * @KIND_PIT:    u8, enum trib_pit_state; "pending", "confirmed", "leaving".
  */
 enum schema_kind {
@@ -42,6 +43,7 @@ enum schema_kind {
 	KIND_CHILD,
 	KIND_NDN,
 	KIND_PIT,
+	KIND_DTYPE,
 };
 
 /**
