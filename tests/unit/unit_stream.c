@@ -194,7 +194,7 @@ static void parts__of_any_length_have_all_elements_once(void)
 		uint8_t seen[64] = {0};
 		struct trib_shape sh;
 
-		trib_part_count(&p, 352);
+		trib_part_count(&p, 352, TRIB_FMT_Q32);
 		p.exp_seen = seen;
 		for (off = 0; off < p.nchunk; off++) {
 			trib_chunk_shape(s.worker[0].t->eng.stream[0], &p, off,
