@@ -29,7 +29,7 @@ $(B)/tests/vm/floats: $(B)/tests/vm/floats.o $(BPF_WORLD)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lbpf -lm
 
 CHECK_BINS += $(VM_BINS)
-CHECK_TESTS += tests/vm/module-build.t tests/vm/module-6.1.t
+CHECK_TESTS += tests/vm/module-build.t tests/vm/module-6.1.t tests/vm/float-6.1.t
 
 # The same on a kernel that looks harder; made once, by scripts/mkkasan.
 .PHONY: check-kasan
