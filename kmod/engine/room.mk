@@ -7,9 +7,11 @@ ENGINE_OBJS := $(addprefix $(B)/kmod/engine/,$(TRIB_ENGINE_OBJS))
 ENGINE_SRC := $(ENGINE_OBJS:$(B)/%.o=%.c)
 
 # Without libtrib; every allocation can fail.
-$(B)/tests/unit/unit_engine: $(B)/tests/unit/unit_engine.o $(ENGINE_OBJS) \
+ENGINE_TESTS := $(addprefix $(B)/tests/unit/,unit_engine unit_engine_memory)
+
+$(ENGINE_TESTS): %: %.o $(B)/tests/unit/lib_engine.o $(ENGINE_OBJS) \
 		$(KERNELS_OBJS)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=calloc -o $@ $^
 
-CHECK_TESTS += $(B)/tests/unit/unit_engine
+CHECK_TESTS += $(ENGINE_TESTS)
