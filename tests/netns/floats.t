@@ -112,6 +112,7 @@ def main():
          'udp')
     sums('star_bf16__xdp', 'bf16', 'star', '--workers', '4')
     sums('tree_f16__xdp', 'f16', 'tree', '--racks', '2', '--workers', '2')
+    sums('bcube_f32__xdp', 'f32', 'bcube', '--window', '64')
     tree()
     gone = run('rmmod', 'trib', check=False)
     tap.test('module__goes_when_all_tribds_have', not gone.returncode,
