@@ -20,7 +20,7 @@ $(B)/tests/vm/family.o: CPPFLAGS_ALL += $(CLI_CFLAGS)
 $(B)/tests/vm/family: $(B)/tests/vm/family.o
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lnl-genl-3 -lnl-3
 
-SOCK_BINS := $(addprefix $(B)/tests/vm/sock_,sum)
+SOCK_BINS := $(addprefix $(B)/tests/vm/sock_,sum life)
 VM_BINS += $(SOCK_BINS)
 
 $(SOCK_BINS): %: %.o $(B)/tests/vm/sock_world.o $(B)/libtrib.a
