@@ -145,10 +145,10 @@ struct trib_engine {
 /**
  * trib_engine_init() - a rank that has not joined yet
  * @eng: zeroed, but for what the host may set.
- * @rep: filled in and checked: ntree, world, rank, nhop, children are in range.
+ * @rep: of it everything is used but addresses, ports, flags and text.
  *
- * Allocates. Return: 0, or -ENOMEM with the error set; trib_engine_free() is to
- * be called in either case.
+ * Allocates. Return: 0; -ENOMEM, or -EINVAL if its numbers are too large, with
+ * the error set. trib_engine_free() is to be called in any case.
  */
 int trib_engine_init(struct trib_engine *eng,
 		     const struct trib_transport_ops *ops,
