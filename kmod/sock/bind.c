@@ -80,8 +80,15 @@ static int begin(struct trib_sock *ts)
 	eng->error.rank = -1;
 	eng->error.index = -1;
 	eng->now = ktime_get_ns();
-	rc = trib_engine_init(eng, &transport, &host, &trib_codec_scalar,
-			      ts->place);
+	/* Trees that start are charged when they do. */
+	rc = trib_mem_room(eng, sizeof(*ts->place) +
+					trib_io_bytes(ts->place->ntree));
+	if (rc)
+		trib_fault(eng, TRIB_SOCK_ERR_SYSTEM, rc,
+			   "sockets take all the memory that they may");
+	if (!rc)
+		rc = trib_engine_init(eng, &transport, &host,
+				      &trib_codec_scalar, ts->place);
 	if (!rc)
 		rc = trib_io_open(ts);
 	if (rc) {

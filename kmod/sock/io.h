@@ -63,6 +63,14 @@ struct trib_io {
 		 4 * TRIB_NVAL_LARGE];
 };
 
+/* What a socket of @ntree trees takes besides its engine's. */
+static inline size_t trib_io_bytes(unsigned int ntree)
+{
+	return sizeof(struct trib_io) +
+	       ntree * (sizeof(struct trib_port) + sizeof(struct trib_stream) +
+			(1 + TRIB_ATTACH_HOPS) * sizeof(struct trib_way));
+}
+
 /* --- port.c -------------------------------------------------------------------- */
 
 /**

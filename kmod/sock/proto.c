@@ -32,6 +32,8 @@ static int init_sock(struct sock *sk)
 	trib_work_setup(ts);
 	/* Packets and lists may still look at it. */
 	sock_set_flag(sk, SOCK_RCU_FREE);
+	/* For /proc/net/protocols. */
+	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, 1);
 	return 0;
 }
 
@@ -49,7 +51,7 @@ static void close_sock(struct sock *sk, long timeout)
 	sk_common_release(sk);
 }
 
-/* bind() and close() do it: the kernel's own way to a table is by ports. */
+/* bind() and close() know the table: the kernel's way to one is by ports. */
 static int hash(struct sock *sk)
 {
 	return 0;
@@ -57,6 +59,7 @@ static int hash(struct sock *sk)
 
 static void unhash(struct sock *sk)
 {
+	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, -1);
 }
 
 static struct proto proto = {

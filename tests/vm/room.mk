@@ -21,7 +21,7 @@ $(GENL_OBJS): CPPFLAGS_ALL += $(CLI_CFLAGS)
 $(B)/tests/vm/family: $(addprefix $(B)/tests/vm/,family.o genl.o)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lnl-genl-3 -lnl-3
 
-SOCK_BINS := $(addprefix $(B)/tests/vm/sock_,sum life who)
+SOCK_BINS := $(addprefix $(B)/tests/vm/sock_,sum life who mix hold)
 VM_BINS += $(SOCK_BINS)
 
 $(SOCK_BINS): %: %.o $(B)/tests/vm/sock_world.o $(B)/libtrib.a
@@ -31,7 +31,7 @@ $(B)/tests/vm/sock_who: $(B)/tests/vm/genl.o
 $(B)/tests/vm/sock_who: SOCK_LIBS := -lnl-genl-3 -lnl-3
 
 CHECK_BINS += $(VM_BINS)
-CHECK_TESTS += tests/vm/module-build.t tests/vm/module-6.1.t
+CHECK_TESTS += tests/vm/module-build.t tests/vm/module-6.1.t tests/vm/sock-6.1.t
 
 # The same on a kernel that looks harder; made once, by scripts/mkkasan.
 .PHONY: check-kasan

@@ -37,11 +37,8 @@ struct world {
 
 extern struct world w;
 
-/*
- * Reads namespaces and tickets of the fabric whose name is the argument, or
- * "sock".
- */
-void world_read(int argc, char **argv);
+/* Reads namespaces and tickets of the fabric $FABRIC, or "sock". */
+void world_read(void);
 void enter(unsigned int rank);
 /* A socket in the namespace of @rank, with its place, not bound. */
 int make_socket(unsigned int rank);

@@ -386,9 +386,9 @@ static void kill__frees_all_and_tells(void)
 	free(p);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-	world_read(argc, argv);
+	world_read();
 	tap_ok(!join_all(0), "join__all_ranks_run");
 	run(dontwait__says_again);
 	run(epoll__tells_edges);

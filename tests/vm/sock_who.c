@@ -474,9 +474,9 @@ static void events__stalled(void)
 	close_all(0);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-	world_read(argc, argv);
+	world_read();
 	enter(0);
 	if (!genl_open(on_object)) {
 		printf("Bail out! there is no family\n");

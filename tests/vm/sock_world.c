@@ -18,9 +18,9 @@ static void die(const char *what)
 	exit(1);
 }
 
-void world_read(int argc, char **argv)
+void world_read(void)
 {
-	const char *name = argc > 1 ? argv[1] : "sock";
+	const char *name = getenv("FABRIC") ? getenv("FABRIC") : "sock";
 	char path[256], line[512];
 	struct trib_place p;
 	unsigned int i;
