@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * userspace/cli/module_event.c: what people read of the kernel module's events.
+ */
+#include <string.h>
+
+#include "uapi/trib.h"
+#include "userspace/cli/module.h"
+#include "userspace/cli/out.h"
+#include "tests/tap.h"
+
+#define SOCK(state)                                                                  \
+	"\"sock\":{\"job\":7,\"rank\":1,\"world\":4,\"uid\":1000,\"state\":\"" state \
+	"\"}"
+
+/* Does the event @json read as @text, and is its kind @kind then? */
+static void reads(const char *json, const char *text, const char *kind)
+{
+	json_t *e = json_loads(json, 0, NULL);
+	char buf[OUT_CELL];
+
+	expect(e != NULL);
+	module_event_text(e, buf, sizeof(buf));
+	if (!expect(!strcmp(buf, text)))
+		printf("# %s\n", buf);
+	module_event_name(e);
+	expect(!strcmp(jstr(e, "kind"), kind));
+	json_decref(e);
+}
+
+static void event__fallbacks_are_counted(void)
+{
+	reads("{\"kind\":1,\"count\":12}",
+	      "12 calls used scalar code: the FPU was in use", "fallback");
+}
+
+static void event__says_whose_socket_it_is(void)
+{
+	reads("{\"kind\":2," SOCK("running") "}",
+	      "job 7 rank 1 of 4, uid 1000: joined", "attached");
+	reads("{\"kind\":4,\"count\":9," SOCK("running") "}",
+	      "job 7 rank 1 of 4, uid 1000: stalled, 9 chunks are without result",
+	      "stalled");
+}
+
+static void event__tells_leaving_from_ending(void)
+{
+	reads("{\"kind\":3," SOCK("left") "}",
+	      "job 7 rank 1 of 4, uid 1000: left", "gone");
+	reads("{\"kind\":3," SOCK("running") "}",
+	      "job 7 rank 1 of 4, uid 1000: ended without leaving", "gone");
+	reads("{\"kind\":3,\"sock\":{\"job\":7,\"rank\":0,\"world\":2,"
+	      "\"state\":\"dead\",\"error\":\"rank 1 gave no sign\"}}",
+	      "job 7 rank 0 of 2, uid 0: ended without leaving: rank 1 gave no sign",
+	      "gone");
+}
+
+static void event__of_a_newer_module_stays_a_number(void)
+{
+	json_t *e = json_loads("{\"kind\":99}", 0, NULL);
+	char buf[OUT_CELL];
+
+	module_event_text(e, buf, sizeof(buf));
+	expect(strstr(buf, "99") != NULL);
+	module_event_name(e);
+	expect_eq(jnum(e, "kind"), 99);
+	json_decref(e);
+}
+
+int main(void)
+{
+	run(event__fallbacks_are_counted);
+	run(event__says_whose_socket_it_is);
+	run(event__tells_leaving_from_ending);
+	run(event__of_a_newer_module_stays_a_number);
+	return tap_done();
+}
