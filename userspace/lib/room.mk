@@ -67,6 +67,18 @@ $(LIB_UDP_TESTS): %: %.o $(LIB_UDP_OBJS)
 
 CHECK_TESTS += $(LIB_UDP_TESTS)
 
+# By collective sockets of a kernel that is a double.
+comma_wrap = -Wl$(comma)--wrap=$(1)
+KSOCK_WRAPS := $(foreach f,socket close bind shutdown setsockopt getsockopt \
+	sendmsg recvmsg,$(call comma_wrap,$(f)))
+
+$(B)/tests/unit/unit_ksock: $(B)/tests/unit/unit_ksock.o $(addprefix \
+		$(B)/tests/unit/,ksock_double.o lib_relay.o relay_model.o \
+		lib_job.o) $(LIB_OBJS)
+	$(CC) $(LDFLAGS_ALL) $(KSOCK_WRAPS) -o $@ $^ -lpthread -lm
+
+CHECK_TESTS += $(B)/tests/unit/unit_ksock
+
 # The same under ThreadSanitizer, which goes with neither of the other two.
 LIB_TSAN_SOURCES := $(addprefix tests/unit/,relay_model.c lib_relay.c \
 	lib_job.c) $(wildcard userspace/lib/*.c kmod/engine/*.c kernels/codec*.c)
