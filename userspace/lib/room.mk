@@ -29,8 +29,20 @@ $(B)/trib.pc: userspace/lib/trib.pc.in Makefile
 
 ALL += $(B)/libtrib.so.0 $(B)/libtrib.so $(B)/libtrib.a $(B)/trib.pc
 
+LIB_MAN := $(if $(shell command -v rst2man),$(B)/man/trib-socket.7)
+
+$(B)/man/trib-socket.7: userspace/lib/trib-socket.7.rst
+	@mkdir -p $(@D)
+	rst2man --strict $< $@
+
+ALL += $(LIB_MAN)
+
+# What programs need that use collective sockets without libtrib.
+SOCK_HEADERS := $(addprefix kmod/uapi/,trib.h trib_attach.h trib_sock.h \
+	trib_wire.h)
+
 .PHONY: install-lib
-install-lib: $(B)/libtrib.so.0 $(B)/libtrib.a $(B)/trib.pc
+install-lib: $(B)/libtrib.so.0 $(B)/libtrib.a $(B)/trib.pc $(LIB_MAN)
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig \
 		$(DESTDIR)$(PREFIX)/include
 	install -m 755 $(B)/libtrib.so.0 $(DESTDIR)$(PREFIX)/lib/
@@ -38,6 +50,10 @@ install-lib: $(B)/libtrib.so.0 $(B)/libtrib.a $(B)/trib.pc
 	install -m 644 $(B)/libtrib.a $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 $(B)/trib.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
 	install -m 644 userspace/lib/trib.h $(DESTDIR)$(PREFIX)/include/
+	install -d $(DESTDIR)$(PREFIX)/include/tributary
+	install -m 644 $(SOCK_HEADERS) $(DESTDIR)$(PREFIX)/include/tributary/
+	$(if $(LIB_MAN),install -D -m 644 $(LIB_MAN) \
+		$(DESTDIR)$(PREFIX)/share/man/man7/trib-socket.7)
 INSTALL += install-lib
 
 # Tests. Those on an imagined network live on an imagined clock, too.
