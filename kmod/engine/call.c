@@ -102,7 +102,7 @@ static struct trib_req *make(struct trib_engine *eng, enum trib_kind kind,
 		trib_part_count(p, p->stream->nval);
 		if (!p->nchunk)
 			r->left--;
-		if (kind == TRIB_KIND_FSUM && make_exponents(p)) {
+		if (p->nexp && make_exponents(p)) {
 			free_req(r);
 			return NULL;
 		}

@@ -196,6 +196,22 @@ static bool is_bad(int64_t word)
 	return word > 0 && (word & TRIB_EXP_BAD);
 }
 
+/* Words of 64 bits travel little-endian. */
+static void put_word(uint8_t *v, size_t i, int64_t word)
+{
+	__le64 w = htole64((uint64_t)word);
+
+	memcpy(v + 8 * i, &w, sizeof(w));
+}
+
+static int64_t get_word(const uint8_t *v, size_t i)
+{
+	__le64 w;
+
+	memcpy(&w, v + 8 * i, sizeof(w));
+	return (int64_t)le64toh(w);
+}
+
 static void pack_exp(struct trib_stream *s, const struct trib_part *p,
 		     const struct trib_shape *sh, uint8_t *v)
 {
@@ -215,8 +231,7 @@ static void pack_exp(struct trib_stream *s, const struct trib_part *p,
 		else
 			word = report_bad(s->eng,
 					  d.first + trib_first_bad(x, d.n));
-		word = (int64_t)htole64((uint64_t)word);
-		memcpy(v + 8 * i, &word, 8);
+		put_word(v, i, word);
 	}
 	memset(v + 8 * i, 0, trib_payload_len(sh->nval) - 8 * i);
 }
@@ -227,7 +242,6 @@ static void pack_order(struct trib_stream *s, const struct trib_part *p,
 	const struct trib_req *r = p->req;
 	int neg = r->op == TRIB_SOCK_MIN;
 	const float *x = (const float *)r->src + sh->first;
-	uint64_t word;
 	size_t i;
 
 	if (r->dtype == TRIB_SOCK_I32) {
@@ -242,8 +256,7 @@ static void pack_order(struct trib_stream *s, const struct trib_part *p,
 	}
 	/* One report says it all; it wins over every value. */
 	memset(v, 0, trib_payload_len(sh->nval));
-	word = htole64((uint64_t)report_bad(s->eng, sh->first + i));
-	memcpy(v, &word, 8);
+	put_word(v, 0, report_bad(s->eng, sh->first + i));
 }
 
 /* This rank's region of the message, zeros around it.
@@ -324,22 +337,19 @@ static int unpack_exp(struct trib_stream *s, struct trib_part *p,
 		      const struct trib_shape *sh, uint64_t c, const uint8_t *v)
 {
 	const uint8_t *own = trib_cell_values(trib_cell(s, c));
-	int64_t w, o;
+	int64_t w;
 	uint32_t i;
 
 	for (i = 0; i < sh->n; i++) {
-		memcpy(&w, v + 8 * i, 8);
-		memcpy(&o, own + 8 * i, 8);
-		w = (int64_t)le64toh((uint64_t)w);
-		if (w < (int64_t)le64toh((uint64_t)o))
+		w = get_word(v, i);
+		if (w < get_word(own, i))
 			return -EPROTO;
 		if (!is_bad(w) && w != TRIB_EXP_ZERO &&
 		    (w < TRIB_EXP_MIN || w > TRIB_EXP_LARGEST))
 			return -EPROTO;
 	}
 	for (i = 0; i < sh->n; i++) {
-		memcpy(&w, v + 8 * i, 8);
-		w = (int64_t)le64toh((uint64_t)w);
+		w = get_word(v, i);
 		if (is_bad(w) && w > p->req->bad)
 			p->req->bad = w;
 		p->exp[sh->first + i] = is_bad(w) ? EXP_BAD : (int16_t)w;
@@ -419,8 +429,7 @@ int trib_chunk_unpack(struct trib_stream *s, struct trib_part *p, uint64_t off,
 	if (sh.exp)
 		return unpack_exp(s, p, &sh, c, rx->v);
 	if (p->kind == TRIB_KIND_ORDER && r->dtype == TRIB_SOCK_F32) {
-		memcpy(&w, rx->v, 8);
-		w = (int64_t)le64toh((uint64_t)w);
+		w = get_word(rx->v, 0);
 		if (is_bad(w)) {
 			if (w > r->bad)
 				r->bad = w;

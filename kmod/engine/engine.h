@@ -41,12 +41,16 @@
  * @died: the job cannot go on: &trib_engine.dead and error are set. Comes after
  *        @done of all requests that were under way.
  *
- * Both are called with the lock held, in the midst of the engine's work: note
+ * @room: a tree is about to allocate @bytes, until trib_engine_free(); what is not
+ *        0 is why it may not. NULL: it always may.
+ *
+ * All are called with the lock held, in the midst of the engine's work: note
  * it, wake somebody, and return. Requests are not freed in there.
  */
 struct trib_host_ops {
 	void (*done)(struct trib_req *r);
 	void (*died)(struct trib_engine *eng);
+	int (*room)(struct trib_engine *eng, size_t bytes);
 };
 
 /**
@@ -141,10 +145,10 @@ struct trib_engine {
 /**
  * trib_engine_init() - a rank that has not joined yet
  * @eng: zeroed, but for what the host may set.
- * @rep: filled in and checked: ntree, world, rank, nhop, children are in range.
+ * @rep: of it everything is used but addresses, ports, flags and text.
  *
- * Allocates. Return: 0, or -ENOMEM with the error set; trib_engine_free() is to
- * be called in either case.
+ * Allocates. Return: 0; -ENOMEM, or -EINVAL if its numbers are too large, with
+ * the error set. trib_engine_free() is to be called in any case.
  */
 int trib_engine_init(struct trib_engine *eng,
 		     const struct trib_transport_ops *ops,

@@ -50,6 +50,11 @@ static inline void trib_free(const void *p)
 	kvfree(p);
 }
 
+/* Tracepoints: a chunk's result has come; a chunk is sent again. */
+struct trib_stream;
+void trib_trace_done(const struct trib_stream *s, uint64_t chunk);
+void trib_trace_resend(const struct trib_stream *s, uint64_t chunk);
+
 #else /* a process */
 
 #include <endian.h>
@@ -74,6 +79,9 @@ static inline void trib_free(const void *p)
 {
 	free((void *)(uintptr_t)p);
 }
+
+#define trib_trace_done(s, chunk) ((void)(s), (void)(chunk))
+#define trib_trace_resend(s, chunk) ((void)(s), (void)(chunk))
 
 #endif
 

@@ -77,6 +77,7 @@ static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
 	e->part = NULL;
 	s->inflight--;
 	eng->inflight--;
+	trib_trace_done(s, c);
 	s->result_ns = eng->now;
 	eng->count.chunks++;
 	if (rx->child == s->child && (s->shared || s->nchild == eng->world))

@@ -14,14 +14,27 @@
 /* Never a chunk's number, nor near one. */
 #define NO_CHUNK (1ULL << 63)
 
+/* What a stream allocates when it starts. */
+static size_t stream_bytes(const struct trib_stream *s)
+{
+	return (s->mask + 1) * sizeof(*s->chunk) +
+	       (size_t)(s->cell_mask + 1) * s->stride +
+	       s->eng->world * sizeof(*s->life);
+}
+
 int trib_stream_start(struct trib_stream *s)
 {
 	bool holds = s->eng->ops->flags & TRIB_TRANSPORT_HOLDS;
 	unsigned int slots = 2u * s->window, i;
+	int rc = 0;
 
 	s->mask = slots - 1;
 	s->cell_mask = (holds ? s->window : slots) - 1;
 	s->stride = sizeof(struct trib_hdr) + 8u * s->bmwords + 4u * s->nval;
+	if (s->eng->host->room)
+		rc = s->eng->host->room(s->eng, stream_bytes(s));
+	if (rc)
+		return rc;
 	s->chunk = trib_alloc(slots * sizeof(*s->chunk));
 	s->cells = trib_alloc((size_t)(s->cell_mask + 1) * s->stride);
 	if (!s->chunk || !s->cells || trib_silence_start(s))
@@ -89,6 +102,7 @@ void trib_stream_resend(struct trib_stream *s, uint64_t c, bool resend)
 	struct trib_iovec iov = {h, trib_packet_len(h)};
 
 	trib_window_resent(s, c);
+	trib_trace_resend(s, c);
 	if (s->shared) {
 		if (trib_shared_resend(s, c, resend))
 			count_sent(s, h);

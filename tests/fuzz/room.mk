@@ -47,7 +47,7 @@ build/fuzz-join: $(FUZZ_JOIN) $(wildcard userspace/daemon/*.h)
 
 FUZZ_LIB := tests/fuzz/fuzz_lib.c \
 	$(addprefix tests/unit/,relay_model.c lib_sim.c lib_script.c) \
-	$(wildcard userspace/lib/*.c kmod/engine/*.c)
+	$(wildcard userspace/lib/*.c) $(ENGINE_SRC)
 
 build/fuzz-lib: $(FUZZ_LIB) $(KERNELS_OBJS) \
 		$(wildcard userspace/lib/*.h kmod/engine/*.h tests/unit/*.h)

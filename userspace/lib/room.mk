@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # libtrib: shared with a versioned symbol map, static, header, pkg-config.
-ENGINE_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard kmod/engine/*.c))
 LIB_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/lib/*.c)) \
 	$(ENGINE_OBJS) $(KERNELS_OBJS)
 # The API to parameter servers is a worker of the names protocol.
@@ -97,7 +96,8 @@ CHECK_TESTS += $(B)/tests/unit/unit_ksock
 
 # The same under ThreadSanitizer, which goes with neither of the other two.
 LIB_TSAN_SOURCES := $(addprefix tests/unit/,relay_model.c lib_relay.c \
-	lib_job.c) $(wildcard userspace/lib/*.c kmod/engine/*.c kernels/codec*.c)
+	lib_job.c) $(ENGINE_SRC) \
+	$(wildcard userspace/lib/*.c kernels/codec*.c)
 
 $(B)/tests/unit/unit_udp_tsan: tests/unit/unit_udp.c $(LIB_TSAN_SOURCES) \
 		$(wildcard userspace/lib/*.h kmod/engine/*.h)
