@@ -20,6 +20,12 @@ $(B)/tests/vm/family.o: CPPFLAGS_ALL += $(CLI_CFLAGS)
 $(B)/tests/vm/family: $(B)/tests/vm/family.o
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lnl-genl-3 -lnl-3
 
+SOCK_BINS := $(addprefix $(B)/tests/vm/sock_,sum)
+VM_BINS += $(SOCK_BINS)
+
+$(SOCK_BINS): %: %.o $(B)/tests/vm/sock_world.o $(B)/libtrib.a
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lpthread -lm
+
 CHECK_BINS += $(VM_BINS)
 CHECK_TESTS += tests/vm/module-build.t tests/vm/module-6.1.t
 
