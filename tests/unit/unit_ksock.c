@@ -268,16 +268,27 @@ static void error__a_lost_rank_ends_the_handle_quietly(void)
 	expect_job(l, m, loses_a_rank);
 }
 
+/* With a result that comes when the handle is dead, and is never taken. */
 static void too_large(struct member *m)
 {
 	static int32_t x[2][N];
 	struct trib_error e;
+	struct trib_req *r;
+	uint64_t cpu;
 
+	nap(m->rank ? 200 : 100);
+	m->rc = trib_iallreduce(m->t, x[m->rank], x[m->rank], 1, TRIB_I32,
+				TRIB_SUM, &r);
 	m->wrong += trib_allreduce(m->t, x[m->rank], x[m->rank], N, TRIB_I32,
 				   TRIB_SUM) != -EMSGSIZE;
 	trib_error(m->t, &e);
 	m->wrong += e.code != TRIB_ERR_ARGUMENT || !strstr(e.text, "mem_max") ||
 		    !strstr(e.text, "4000 bytes");
+	nap(300);
+	cpu = cpu_ns();
+	nap(300);
+	m->wrong += cpu_ns() - cpu > 100 * MS;
+	m->wrong += trib_wait(r) != -EMSGSIZE && !m->rank;
 }
 
 static void error__messages_beyond_the_kernels_limit(void)
@@ -440,6 +451,7 @@ static void leave_requests(struct member *m)
 					   TRIB_SUM) != -EHOSTDOWN;
 		return;
 	}
+	nap(100); /* until the other has attached */
 	m->rc = trib_iallreduce(m->t, &x[0], &x[0], 1, TRIB_I32, TRIB_SUM, &r);
 	trib_detach(m->t);
 	m->wrong += trib_wait(r) != -ECANCELED;

@@ -52,8 +52,6 @@ void trib_ksock_die(struct trib *t, int err, const char *what)
 	else
 		trib_die_rank(&t->eng, TRIB_ERR_SYSTEM, err, -1, "%s: %s", what,
 			      strerror(-err));
-	/* It is ready for ever now. */
-	t->pfd[0].fd = -1;
 }
 
 /* --- its beginning */
@@ -194,13 +192,24 @@ static int ksock_join(struct trib *t)
 
 /* --- its turns */
 
+/* Nobody takes what comes any more, so it would be ready for ever. */
+static void rest(struct trib *t)
+{
+	unsigned int i;
+
+	for (i = 0; i + 1 < t->npfd; i++)
+		t->pfd[i].fd = -1;
+}
+
 static int ksock_turn(struct trib *t)
 {
 	struct trib_ksock *k = t->ksock;
 	int n;
 
-	if (t->eng.dead || t->eng.leaving)
+	if (t->eng.dead || t->eng.leaving) {
+		rest(t);
 		return 0;
+	}
 	n = trib_ksock_results(t);
 	trib_watch_run(t, &k->watch, n > 0);
 	if (k->unsent && (n || t->eng.now >= k->retry_ns))
@@ -243,9 +252,8 @@ static void ksock_count(struct trib *t, struct trib_counters *c)
 
 static void ksock_leave(struct trib *t)
 {
-	/* Whoever else polls it would find it ready from now on. */
-	t->pfd[0].fd = -1;
 	t->eng.leaving = true;
+	rest(t);
 	/* POLLHUP when all have left, or those who did not are given up. */
 	if (!t->eng.dead && !t->eng.unfinished &&
 	    !shutdown(t->ksock->fd, SHUT_WR))
