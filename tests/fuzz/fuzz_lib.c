@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What libtrib's UDP receiver does with packets that are not as they should
+ * What the engine does with packets that are not as they should
  * be: bent copies of real ones, in the middle of real collectives on an
  * imagined network (tests/unit/lib_sim.h). Copies with another cookie, epoch
  * or tree must change no result; others may, but must do no harm to memory,

@@ -76,7 +76,7 @@ dkms()
 	. ./dkms.conf || return
 	local tree=$dkms_tree/$PACKAGE_NAME/$PACKAGE_VERSION/build
 
-	mkdir -p "$tree" && cp -r Kbuild kmod "$tree/" || return
+	mkdir -p "$tree" && cp -r Kbuild kmod kernels "$tree/" || return
 	[[ $AUTOINSTALL == yes && ${DEST_MODULE_LOCATION[0]} == /* ]] || return
 	(cd "$tree" && unset MAKEFLAGS && eval "${MAKE[*]}") || return
 	modinfo -F version \
