@@ -15,16 +15,20 @@ $(B)/tests/vm/kfunc.bpf.o: tests/vm/kfunc.bpf.c tests/vm/kfunc.h \
 $(B)/tests/vm/kfunc: $(B)/tests/vm/kfunc.o $(B)/tests/vm/kfunc.bpf.o
 	$(CC) $(LDFLAGS_ALL) -o $@ $< -lbpf
 
-$(B)/tests/vm/family.o: CPPFLAGS_ALL += $(CLI_CFLAGS)
+GENL_OBJS := $(addprefix $(B)/tests/vm/,family.o genl.o sock_who.o)
+$(GENL_OBJS): CPPFLAGS_ALL += $(CLI_CFLAGS)
 
-$(B)/tests/vm/family: $(B)/tests/vm/family.o
+$(B)/tests/vm/family: $(addprefix $(B)/tests/vm/,family.o genl.o)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lnl-genl-3 -lnl-3
 
-SOCK_BINS := $(addprefix $(B)/tests/vm/sock_,sum)
+SOCK_BINS := $(addprefix $(B)/tests/vm/sock_,sum life who)
 VM_BINS += $(SOCK_BINS)
 
 $(SOCK_BINS): %: %.o $(B)/tests/vm/sock_world.o $(B)/libtrib.a
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lpthread -lm
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(SOCK_LIBS) -lpthread -lm
+
+$(B)/tests/vm/sock_who: $(B)/tests/vm/genl.o
+$(B)/tests/vm/sock_who: SOCK_LIBS := -lnl-genl-3 -lnl-3
 
 CHECK_BINS += $(VM_BINS)
 CHECK_TESTS += tests/vm/module-build.t tests/vm/module-6.1.t \

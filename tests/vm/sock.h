@@ -45,6 +45,8 @@ void world_read(int argc, char **argv);
 void enter(unsigned int rank);
 /* A socket in the namespace of @rank, with its place, not bound. */
 int make_socket(unsigned int rank);
+/* The same, wherever this process is. */
+int make_socket_here(unsigned int rank);
 int bind_socket(int fd, unsigned int rank);
 /* All ranks from @first on join; w.fd. Return: 0 or negative errno. */
 int join_all(unsigned int first);
