@@ -6,6 +6,7 @@
 #ifndef TRIB_BPF_PARSE_H
 #define TRIB_BPF_PARSE_H
 
+#include "kfunc.h"
 #include "packet.h"
 #include "stats.h"
 #include "uapi/trib_ndn.h"
@@ -125,22 +126,33 @@ static __always_inline bool type_ok(__u8 type, __u8 flags)
 	}
 }
 
-/* Op and format of a type that the data plane handles itself. */
-static __always_inline bool format_ok(const struct trib_hdr *h)
+/*
+ * Op and format of a type that the data plane handles itself. Return: 0, or the
+ * reason to drop.
+ */
+static __always_inline __u32 check_format(const struct trib_hdr *h, __u32 nval)
 {
 	__u8 type = h->type;
 
 	/* Compressed payloads have formats of their own. */
 	if (h->nm | h->attempt | (h->flags & TRIB_F_MASK))
-		return false;
+		return TRIB_DROP_FORMAT;
 	if (type != TRIB_T_GRAD && type != TRIB_T_RESULT)
-		return type >= TRIB_T_JOIN || h->nval == 0;
-	if (h->op >= TRIB_WOP__MAX || h->fmt > TRIB_FMT_W64 ||
-	    h->fmt == TRIB_FMT_NONE ||
+		return type >= TRIB_T_JOIN || !nval ? 0 : TRIB_DROP_FORMAT;
+	if (h->op >= TRIB_WOP__MAX || h->fmt == TRIB_FMT_NONE ||
 	    (h->op == TRIB_WOP_MAX && h->fmt != TRIB_FMT_W64))
-		return false;
+		return TRIB_DROP_FORMAT;
+	if (h->fmt > TRIB_FMT_W64) {
+		/* Shared pools take resends apart, in another order. */
+		if (h->fmt > TRIB_FMT_BF16 || load16(&h->relay))
+			return TRIB_DROP_FORMAT;
+		if (nval > trib_fmt_nval_max(h->fmt, TRIB_NVAL))
+			return TRIB_DROP_NVAL;
+	}
 	/* A contribution without values says that it is empty. */
-	return h->nval || type == TRIB_T_RESULT || (h->flags & TRIB_F_EMPTY);
+	if (!nval && type == TRIB_T_GRAD && !(h->flags & TRIB_F_EMPTY))
+		return TRIB_DROP_FORMAT;
+	return 0;
 }
 
 /* More than one datagram's worth behind our header: a second one of ours? */
@@ -216,8 +228,9 @@ static __always_inline int parse_ours(struct xdp_md *ctx, struct pkt *p,
 			       : drop(TRIB_DROP_LENGTH);
 	if ((void *)(h + 1) + len != end)
 		return drop(TRIB_DROP_LENGTH);
-	if (!plain && !format_ok(h))
-		return drop(TRIB_DROP_FORMAT);
+	why = plain ? 0 : check_format(h, nval);
+	if (why)
+		return drop(why);
 	p->len = len;
 	return PARSE_OK;
 }
@@ -329,13 +342,23 @@ static __always_inline __u32 admit_tree(struct pkt *p, struct trib_tree **tree)
 	return 0;
 }
 
-/* What only packets of shared trees have. Return: 0, or the reason to drop. */
-static __always_inline __u32 dedicated_ok(const struct trib_hdr *h)
+/*
+ * What only packets of shared trees have, and floats that cannot be added up
+ * (now). Return: 0, or the reason to drop.
+ */
+static __always_inline __u32 dedicated_ok(const struct trib_hdr *h,
+					  const struct trib_tree *t)
 {
 	if (h->type == TRIB_T_PROBE)
 		return TRIB_DROP_TYPE;
 	if (load16(&h->relay) || h->bmwords != (h->type == TRIB_T_NEED))
 		return TRIB_DROP_FORMAT;
+	if (h->type == TRIB_T_GRAD && trib_fmt_is_float(h->fmt)) {
+		if (!trib_kfuncs)
+			return TRIB_DROP_MODULE;
+		if (t->flags & TRIB_TREE_WIPED)
+			return TRIB_DROP_WIPED;
+	}
 	return 0;
 }
 
@@ -351,7 +374,7 @@ static __always_inline __u32 admit(struct pkt *p, struct trib_tree *t,
 
 	*child = 0;
 	if (!p->plain) {
-		i = dedicated_ok(p->h);
+		i = dedicated_ok(p->h, t);
 		if (i)
 			return i;
 	}

@@ -13,6 +13,7 @@
 #ifndef TRIB_BPF_SLOT_H
 #define TRIB_BPF_SLOT_H
 
+#include "kfunc.h"
 #include "lanes.h"
 #include "lock.h"
 #include "maps.h"
@@ -135,6 +136,17 @@ static __always_inline int slot_check(const struct trib_slot *s,
 	return diff & META_KIND ? SLOT_MISMATCH : SLOT_SCALE;
 }
 
+/* Merge the packet's floats into the slot's accumulators. */
+static __always_inline int slot_merge_floats(struct trib_slot *s,
+					     const struct slot_arg *a,
+					     struct xdp_md *ctx, __u32 off)
+{
+	if (float_add(ctx, off, s->v, META_FMT(a->meta), a->nval, !s->nval))
+		return SLOT_BAD;
+	s->nval = a->nval;
+	return SLOT_HELD;
+}
+
 /* Merge the packet's values into the slot's. */
 static __always_inline int slot_merge(struct trib_slot *s,
 				      const struct slot_arg *a,
@@ -159,10 +171,14 @@ static __always_inline int slot_merge(struct trib_slot *s,
 	return SLOT_HELD;
 }
 
-/* Under the owner word: GRAD for a chunk that the slot is at. */
+/*
+ * Under the owner word: GRAD for a chunk that the slot is at. Values of a slot
+ * that is full are as they travel, whatever they were while it collected.
+ */
 static __always_inline int slot_contribute(struct trib_slot *s,
 					   struct slot_arg *a,
-					   struct xdp_md *ctx, __u32 off)
+					   struct xdp_md *ctx, __u32 off,
+					   const bool floats)
 {
 	__u64 seen = s->seen | a->who;
 	int rc;
@@ -173,7 +189,8 @@ static __always_inline int slot_contribute(struct trib_slot *s,
 			return rc;
 	}
 	if (a->nval && !(a->flags & TRIB_F_EMPTY)) {
-		rc = slot_merge(s, a, ctx, off);
+		rc = floats ? slot_merge_floats(s, a, ctx, off)
+			    : slot_merge(s, a, ctx, off);
 		if (rc)
 			return rc;
 	}
@@ -182,6 +199,10 @@ static __always_inline int slot_contribute(struct trib_slot *s,
 	a->first_ns = s->first_ns;
 	if (seen != a->full)
 		return SLOT_HELD;
+	if (floats && s->nval && float_round(s->v, META_FMT(a->meta))) {
+		s->epoch = 0; /* better lost than wrong */
+		return SLOT_BAD;
+	}
 	s->state = a->next;
 	/* As one word: the load that follows is one. */
 	*slot_meta(s) = (*slot_meta(s) & META_SAME) | (a->meta & ~META_SAME);
@@ -206,13 +227,8 @@ static __always_inline int slot_repeat(struct trib_slot *s, struct slot_arg *a,
 	return s->state == TRIB_SLOT_RESULT ? SLOT_ANSWER : SLOT_AGAIN;
 }
 
-/**
- * slot_grad() - a contribution
- *
- * Return: SLOT_HELD, DONE, ANSWER, AGAIN, ASK, DUP, STALE, SCALE, MISMATCH,
- * BUSY or BAD.
- */
-static __always_inline int slot_grad(struct xdp_md *ctx, struct slot_arg *a)
+static __always_inline int slot_give(struct xdp_md *ctx, struct slot_arg *a,
+				     const bool floats)
 {
 	int act = SLOT_HELD;
 	struct trib_slot *s;
@@ -238,9 +254,31 @@ static __always_inline int slot_grad(struct xdp_md *ctx, struct slot_arg *a)
 	else if (s->state != TRIB_SLOT_COLLECT || (s->seen & a->who))
 		act = slot_repeat(s, a, ctx, off);
 	if (act == SLOT_HELD)
-		act = slot_contribute(s, a, ctx, off);
+		act = slot_contribute(s, a, ctx, off, floats);
 	unlock(&s->busy);
 	return act;
+}
+
+/**
+ * slot_grad() - a contribution of integers
+ *
+ * Return: SLOT_HELD, DONE, ANSWER, AGAIN, ASK, DUP, STALE, SCALE, MISMATCH,
+ * BUSY or BAD.
+ */
+static __always_inline int slot_grad(struct xdp_md *ctx, struct slot_arg *a)
+{
+	return slot_give(ctx, a, false);
+}
+
+/**
+ * slot_grad_floats() - a contribution of floats
+ *
+ * Apart from the other, which is inline, so that floats cost those nothing who
+ * have none. Return: as slot_grad().
+ */
+__noinline int slot_grad_floats(struct xdp_md *ctx, struct slot_arg *a)
+{
+	return slot_give(ctx, a, true);
 }
 
 /**

@@ -63,7 +63,8 @@ static __always_inline int tree_grad(struct xdp_md *ctx, struct pkt *p,
 		stat(TRIB_RX_RESEND);
 	node_arg(&a, p, t, child);
 	a.who = 1ULL << (child & 63);
-	act = slot_grad(ctx, &a);
+	act = trib_fmt_is_float(META_FMT(a.meta)) ? slot_grad_floats(ctx, &a) :
+						    slot_grad(ctx, &a);
 	if (act <= SLOT_DONE) {
 		stat(TRIB_ADDED);
 		if (!(a.chunk % TRIB_LAG_EVERY))

@@ -59,6 +59,12 @@ enum trib_codec_level {
  * @f32_nan: index of the first NaN, or @n.
  * @i32_order: the same for integers.
  * @i32_unorder: back.
+ * @f16_pack: floats to TRIB_FMT_F16, rounded to nearest even; beyond the largest
+ *        half infinity. NaNs become quiet.
+ * @f16_unpack: back, exact.
+ * @bf16_pack: the same to TRIB_FMT_BF16.
+ * @bf16_unpack: back, exact.
+ * @f32_div: @x / @world in place, correctly rounded.
  */
 struct trib_codec {
 	const char *name;
@@ -73,6 +79,11 @@ struct trib_codec {
 	size_t (*f32_nan)(const float *x, size_t n);
 	void (*i32_order)(void *w, const int32_t *x, size_t n, int neg);
 	void (*i32_unorder)(int32_t *x, const void *w, size_t n, int neg);
+	void (*f16_pack)(void *w, const float *x, size_t n);
+	void (*f16_unpack)(float *x, const void *w, size_t n);
+	void (*bf16_pack)(void *w, const float *x, size_t n);
+	void (*bf16_unpack)(float *x, const void *w, size_t n);
+	void (*f32_div)(float *x, size_t n, unsigned int world);
 };
 
 /** trib_codec_best() - the fastest that this CPU runs */
@@ -102,7 +113,9 @@ static inline int trib_q32_scale(int e, unsigned int world)
 	return e - (31 - (int)trib_log2_ceil(world));
 }
 
-/* Integers travel as they are in memory; zeros behind them. */
+/* Integers travel as they are in memory, and so does TRIB_FMT_F32; zeros behind
+ * them.
+ */
 void trib_i32_pack(void *w, const int32_t *x, size_t n);
 void trib_i32_unpack(int32_t *x, const void *w, size_t n);
 

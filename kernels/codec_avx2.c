@@ -4,7 +4,7 @@
  * codec.c lets nobody in whose CPU lacks it.
  */
 #if defined(__x86_64__)
-#pragma GCC target("avx2,prfchw")
+#pragma GCC target("avx2,f16c,prfchw")
 #include <immintrin.h>
 
 #include "codec.h"
@@ -187,6 +187,16 @@ PRIM vi vi_load_words(const char *p, int neg)
 	vi a = _mm256_blend_epi32(lo, hi, 0xf0);
 
 	return neg ? vi_neg(a) : a;
+}
+
+PRIM vf vf_load_half(const void *p)
+{
+	return _mm256_cvtph_ps(_mm_loadu_si128(p));
+}
+
+PRIM void vf_store_half(void *p, vf a)
+{
+	_mm_storeu_si128(p, _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
 }
 
 #include "codec_simd.h"

@@ -182,6 +182,16 @@ PRIM vi vi_load_words(const char *p, int neg)
 	return neg ? vi_neg(a) : a;
 }
 
+PRIM vf vf_load_half(const void *p)
+{
+	return _mm512_cvtph_ps(_mm256_loadu_si256(p));
+}
+
+PRIM void vf_store_half(void *p, vf a)
+{
+	_mm256_storeu_si256(p, _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
+}
+
 #include "codec_simd.h"
 
 const struct trib_codec trib_codec_avx512 = SIMD_CODEC("avx512");

@@ -9,7 +9,10 @@ const struct trib_codec *trib_codec_get(enum trib_codec_level level)
 		return &trib_codec_scalar;
 #if defined(__x86_64__)
 	case TRIB_CODEC_AVX2:
-		return __builtin_cpu_supports("avx2") ? &trib_codec_avx2 : NULL;
+		return __builtin_cpu_supports("avx2") &&
+				       __builtin_cpu_supports("f16c")
+			       ? &trib_codec_avx2
+			       : NULL;
 	case TRIB_CODEC_AVX512:
 		return __builtin_cpu_supports("avx512f") &&
 				       __builtin_cpu_supports("avx512bw") &&

@@ -5,6 +5,7 @@
  * no floating-point unit, and runs in the kernel.
  */
 #include "codec.h"
+#include "codec_half.h"
 
 static void put64(void *w, size_t i, int64_t v)
 {
@@ -73,14 +74,6 @@ static int64_t quantise(uint32_t x, int scale, int32_t limit)
 	return x >> 31 ? -(int64_t)q : (int64_t)q;
 }
 
-static uint32_t bits(const float *x)
-{
-	uint32_t b;
-
-	memcpy(&b, x, sizeof(b));
-	return b;
-}
-
 static void scalar_q32_pack(void *w, const float *x, size_t n, int scale,
 			    int32_t limit)
 {
@@ -88,11 +81,11 @@ static void scalar_q32_pack(void *w, const float *x, size_t n, int scale,
 
 	for (i = 0; i + 1 < n; i += 2)
 		put64(w, i / 2,
-		      quantise(bits(x + i), scale, limit) +
-			      quantise(bits(x + i + 1), scale, limit) *
+		      quantise(trib_bits_at(x + i), scale, limit) +
+			      quantise(trib_bits_at(x + i + 1), scale, limit) *
 				      (1LL << 32));
 	if (i < n) {
-		put64(w, i / 2, quantise(bits(x + i), scale, limit));
+		put64(w, i / 2, quantise(trib_bits_at(x + i), scale, limit));
 		i += 2;
 	}
 	pad(w, i * 4, n);
@@ -270,6 +263,65 @@ static void scalar_i32_unorder(int32_t *x, const void *w, size_t n, int neg)
 		x[i] = (int32_t)(neg ? -get64(w, i) : get64(w, i));
 }
 
+static void scalar_f16_pack(void *w, const float *x, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		trib_half_put(w, i, trib_f16_of(trib_bits_at(x + i)));
+	pad(w, 2 * n, (n + 1) / 2);
+}
+
+static void scalar_f16_unpack(float *x, const void *w, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		trib_bits_put(x + i, trib_f16_to(trib_half_at(w, i)));
+}
+
+static void scalar_bf16_pack(void *w, const float *x, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		trib_half_put(w, i, trib_bf16_of(trib_bits_at(x + i)));
+	pad(w, 2 * n, (n + 1) / 2);
+}
+
+static void scalar_bf16_unpack(float *x, const void *w, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		trib_bits_put(x + i, trib_bf16_to(trib_half_at(w, i)));
+}
+
+/* 32 bits more than are wanted; of what is beyond these, whether it is 0. */
+static uint32_t divide(uint32_t b, unsigned int world)
+{
+	uint32_t a = b & 0x7fffffff;
+	uint64_t m = a & 0x7fffff;
+	int exp = (int)(a >> 23);
+
+	if (a >= 0x7f800000)
+		return a > 0x7f800000 ? b | 0x400000 : b;
+	if (exp)
+		m |= 0x800000;
+	else
+		exp = 1;
+	m <<= 32;
+	return to_float(b >> 31, m / world | (m % world != 0), exp - 150 - 32);
+}
+
+static void scalar_f32_div(float *x, size_t n, unsigned int world)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		trib_bits_put(x + i, divide(trib_bits_at(x + i), world));
+}
+
 const struct trib_codec trib_codec_scalar = {
 	.name = "scalar",
 	.amax = scalar_amax,
@@ -281,4 +333,9 @@ const struct trib_codec trib_codec_scalar = {
 	.f32_nan = scalar_f32_nan,
 	.i32_order = scalar_i32_order,
 	.i32_unorder = scalar_i32_unorder,
+	.f16_pack = scalar_f16_pack,
+	.f16_unpack = scalar_f16_unpack,
+	.bf16_pack = scalar_bf16_pack,
+	.bf16_unpack = scalar_bf16_unpack,
+	.f32_div = scalar_f32_div,
 };

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "codec_fp.h"
+#include "codec_half.h"
 
 /*
  * A message is read chunk after chunk, with other work in between: fetch what
@@ -231,6 +232,61 @@ static size_t SIMD(f32_nan)(const float *x, size_t n)
 	return trib_codec_scalar.f32_nan(x, n);
 }
 
+/* Halves of 16 bits. What flushes denormals must not be in force. */
+static void SIMD(f16_pack)(void *w, const float *x, size_t n)
+{
+	unsigned int fp = trib_fp_enter();
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES)
+		vf_store_half((char *)w + 2 * i, vf_load(x + i));
+	trib_fp_leave(fp);
+	for (; i < n; i++)
+		trib_half_put(w, i, trib_f16_of(trib_bits_at(x + i)));
+	SIMD(pad)(w, 2 * n, (n + 1) / 2);
+}
+
+static void SIMD(f16_unpack)(float *x, const void *w, size_t n)
+{
+	unsigned int fp = trib_fp_enter();
+	size_t i = 0;
+
+	for (; i + LANES <= n; i += LANES)
+		vf_store(x + i, vf_load_half((const char *)w + 2 * i));
+	trib_fp_leave(fp);
+	for (; i < n; i++)
+		trib_bits_put(x + i, trib_f16_to(trib_half_at(w, i)));
+}
+
+/* Integers without a branch, which the compiler turns into vectors. */
+static void SIMD(bf16_pack)(void *w, const float *x, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		trib_half_put(w, i, trib_bf16_of(trib_bits_at(x + i)));
+	SIMD(pad)(w, 2 * n, (n + 1) / 2);
+}
+
+static void SIMD(bf16_unpack)(float *x, const void *w, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		trib_bits_put(x + i, trib_bf16_to(trib_half_at(w, i)));
+}
+
+static void SIMD(f32_div)(float *x, size_t n, unsigned int world)
+{
+	unsigned int fp = trib_fp_enter();
+	float by = (float)world;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		x[i] = x[i] / by;
+	trib_fp_leave(fp);
+}
+
 #define SIMD_CODEC(label)                                                      \
 	{                                                                      \
 		.name = label, .amax = SIMD(amax), .q32_pack = SIMD(q32_pack), \
@@ -239,5 +295,7 @@ static size_t SIMD(f32_nan)(const float *x, size_t n)
 		.f32_order = SIMD(f32_order),                                  \
 		.f32_unorder = SIMD(f32_unorder), .f32_nan = SIMD(f32_nan),    \
 		.i32_order = SIMD(i32_order),                                  \
-		.i32_unorder = SIMD(i32_unorder),                              \
+		.i32_unorder = SIMD(i32_unorder), .f16_pack = SIMD(f16_pack),  \
+		.f16_unpack = SIMD(f16_unpack), .bf16_pack = SIMD(bf16_pack),  \
+		.bf16_unpack = SIMD(bf16_unpack), .f32_div = SIMD(f32_div),    \
 	}

@@ -6,7 +6,9 @@ KERNELS_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard kernels/codec*.c))
 # Products must round where the code says so.
 $(KERNELS_OBJS): CFLAGS_ALL += -ffp-contract=off -O3
 
-$(B)/tests/unit/unit_codec: $(B)/tests/unit/unit_codec.o $(KERNELS_OBJS)
+KERNELS_TESTS := $(addprefix $(B)/tests/unit/unit_,codec codec_half)
+
+$(KERNELS_TESTS): %: %.o $(KERNELS_OBJS)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm
 
-CHECK_TESTS += $(B)/tests/unit/unit_codec
+CHECK_TESTS += $(KERNELS_TESTS)

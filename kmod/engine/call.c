@@ -99,7 +99,7 @@ static struct trib_req *make(struct trib_engine *eng, enum trib_kind kind,
 		share = n == 1 ? count : share_of(p->stream, count, all);
 		p->count = count - first < share ? count - first : share;
 		first += p->count;
-		trib_part_count(p, p->stream->nval);
+		trib_part_count(p, p->stream->nval, eng->rep->fmt);
 		if (!p->nchunk)
 			r->left--;
 		if (p->nexp && make_exponents(p)) {
@@ -218,7 +218,8 @@ const char *trib_call_wrong(const struct trib_engine *eng,
 	return NULL;
 }
 
-static enum trib_kind kind_of(const struct trib_call *c)
+static enum trib_kind kind_of(const struct trib_engine *eng,
+			      const struct trib_call *c)
 {
 	switch (c->collective) {
 	case TRIB_COLL_BARRIER:
@@ -229,7 +230,10 @@ static enum trib_kind kind_of(const struct trib_call *c)
 	}
 	if (c->op == TRIB_SOCK_MAX || c->op == TRIB_SOCK_MIN)
 		return TRIB_KIND_ORDER;
-	return c->dtype == TRIB_SOCK_F32 ? TRIB_KIND_FSUM : TRIB_KIND_ISUM;
+	if (c->dtype != TRIB_SOCK_F32)
+		return TRIB_KIND_ISUM;
+	return trib_fmt_is_float(eng->rep->fmt) ? TRIB_KIND_FLOATS :
+						  TRIB_KIND_FSUM;
 }
 
 /* What of the message is where, for this rank. */
@@ -285,7 +289,7 @@ int trib_call_issue(struct trib_engine *eng, const struct trib_call *c,
 
 	if (rc)
 		return rc;
-	r = make(eng, kind_of(c), c->count * times(eng, c),
+	r = make(eng, kind_of(eng, c), c->count * times(eng, c),
 		 c->collective == TRIB_COLL_REDUCE_SCATTER);
 	if (!r)
 		return trib_fault(eng, TRIB_SOCK_ERR_SYSTEM, -ENOMEM,

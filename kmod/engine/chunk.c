@@ -9,6 +9,8 @@
  * group ahead, so that its round trip costs nothing but the first time:
  *
  *	E0 E1 D0[G] E2 D1[G] ... E(n-1) D(n-2)[G] D(n-1)[the rest]
+ *
+ * In a job of floats it is data alone, and what comes back is what all get.
  */
 #include "inner.h"
 
@@ -22,10 +24,20 @@ static uint64_t div_up(uint64_t a, uint64_t b)
 	return (a + b - 1) / b;
 }
 
-void trib_part_count(struct trib_part *p, uint16_t nval)
+/* Values of a chunk of floats, which relays add up in slots of @nval units. */
+static uint32_t floats_each(uint16_t nval, uint16_t fmt)
+{
+	return trib_fmt_values((uint8_t)fmt,
+			       trib_fmt_nval_max((uint8_t)fmt, nval));
+}
+
+void trib_part_count(struct trib_part *p, uint16_t nval, uint16_t fmt)
 {
 	p->nexp = 0;
 	switch (p->kind) {
+	case TRIB_KIND_FLOATS:
+		p->ndata = div_up(p->count, floats_each(nval, fmt));
+		break;
 	case TRIB_KIND_FSUM:
 		p->ndata = div_up(p->count, nval);
 		p->nexp = div_up(p->ndata, GROUP(nval));
@@ -137,6 +149,12 @@ void trib_chunk_shape(const struct trib_stream *s, const struct trib_part *p,
 	switch (p->kind) {
 	case TRIB_KIND_FSUM:
 		shape_fsum(s, p, off, sh);
+		break;
+	case TRIB_KIND_FLOATS:
+		sh->fmt = s->eng->rep->fmt;
+		shape_data(p, off, floats_each(s->nval, s->eng->rep->fmt), sh);
+		sh->nval = trib_fmt_is_half((uint8_t)sh->fmt) ? (sh->n + 1) / 2 :
+								 sh->n;
 		break;
 	case TRIB_KIND_ISUM:
 	case TRIB_KIND_BITS:
@@ -282,6 +300,21 @@ static bool pack_bits(const struct trib_part *p, const struct trib_shape *sh,
 	return true;
 }
 
+static void pack_floats(const struct trib_codec *codec,
+			const struct trib_shape *sh, const float *x, uint8_t *v)
+{
+	switch (sh->fmt) {
+	case TRIB_FMT_F16:
+		codec->f16_pack(v, x, sh->n);
+		break;
+	case TRIB_FMT_BF16:
+		codec->bf16_pack(v, x, sh->n);
+		break;
+	default:
+		trib_i32_pack(v, (const int32_t *)x, sh->n);
+	}
+}
+
 void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off,
 		     uint64_t c)
 {
@@ -307,6 +340,9 @@ void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off,
 			codec->q32_pack(v, (const float *)src + sh.first, sh.n,
 					sh.scale,
 					trib_q32_limit(s->eng->world));
+		break;
+	case TRIB_KIND_FLOATS:
+		pack_floats(codec, &sh, (const float *)src + sh.first, v);
 		break;
 	case TRIB_KIND_ISUM:
 		trib_i32_pack(v, (const int32_t *)src + sh.first, sh.n);
@@ -358,6 +394,22 @@ static int unpack_exp(struct trib_stream *s, struct trib_part *p,
 	return 0;
 }
 
+static void unpack_floats(const struct trib_codec *codec,
+			  const struct trib_shape *sh, const void *v,
+			  float *out)
+{
+	switch (sh->fmt) {
+	case TRIB_FMT_F16:
+		codec->f16_unpack(out, v, sh->n);
+		break;
+	case TRIB_FMT_BF16:
+		codec->bf16_unpack(out, v, sh->n);
+		break;
+	default:
+		trib_i32_unpack((int32_t *)out, v, sh->n);
+	}
+}
+
 /* A whole chunk's elements, to @out. */
 static void unpack_values(struct trib_stream *s, const struct trib_part *p,
 			  const struct trib_shape *sh, const void *v, void *out)
@@ -377,6 +429,11 @@ static void unpack_values(struct trib_stream *s, const struct trib_part *p,
 			codec->q32_unpack(out, v, sh->n,
 					  sh->scale -
 						  (int)trib_log2_ceil(world));
+		break;
+	case TRIB_KIND_FLOATS:
+		unpack_floats(codec, sh, v, out);
+		if (r->op == TRIB_SOCK_AVG)
+			codec->f32_div(out, sh->n, world);
 		break;
 	case TRIB_KIND_ORDER:
 		if (r->dtype == TRIB_SOCK_I32)

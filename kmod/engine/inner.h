@@ -67,8 +67,10 @@ struct trib_shape {
 	uint32_t n;
 };
 
-/* Count a part's chunks, for streams of @nval values per chunk. */
-void trib_part_count(struct trib_part *p, uint16_t nval);
+/* Count a part's chunks, for streams of @nval values per chunk, in a job whose
+ * floats travel as @fmt.
+ */
+void trib_part_count(struct trib_part *p, uint16_t nval, uint16_t fmt);
 void trib_chunk_shape(const struct trib_stream *s, const struct trib_part *p,
 		      uint64_t off, struct trib_shape *shape);
 /* Is what chunk @off is made of there? (Its exponents may not be.) */

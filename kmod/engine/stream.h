@@ -49,6 +49,7 @@ struct trib_chunk {
 
 enum trib_kind {
 	TRIB_KIND_FSUM,	   /* f32 sum or average: EXP and Q32 chunks */
+	TRIB_KIND_FLOATS,  /* the same where floats travel as such */
 	TRIB_KIND_ISUM,	   /* i32 sum: I32 chunks */
 	TRIB_KIND_ORDER,   /* max, min: W64 chunks */
 	TRIB_KIND_BITS,	   /* allgather, broadcast: I32 chunks, one author */

@@ -72,7 +72,7 @@ enum trib_sum_cap {
  * @store: acc = in. The first contribution to a chunk.
  * @final: acc += in, out = acc as values. The last one; @out may be @in, so
  *         that the packet that came goes out as the result.
- * @emit:  out = acc as values.
+ * @emit:  out = acc as values; @out may be @acc, so that a slot keeps the result.
  * @expand_add: @add of an N:M-masked payload: values that the mask names are
  *         added, the other accumulators stay as they are.
  * @expand_store: @store of one: the other accumulators become +0.

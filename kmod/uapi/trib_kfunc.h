@@ -22,7 +22,7 @@
  *		acc += io, io = acc: the last one, which goes out as the result.
  *	int trib_mem_emit(const void *acc, u32 acc__sz, void *out, u32 out__sz,
  *			  u32 fmt);
- *		out = acc.
+ *		out = acc; out may be acc.
  *		The length of the values says how many there are; acc must have
  *		room for them.
  *

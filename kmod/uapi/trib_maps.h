@@ -118,6 +118,9 @@ TRIB_ASSERT(sizeof(struct trib_peer) == 40, "trib_peer");
  * @TRIB_TREE_SHARED: sums are in slots that all shared trees have in common;
  *                   struct trib_pool says the rest. Of this struct only cookie,
  *                   job, flags, down, up, world, parent and children count.
+ * @TRIB_TREE_WIPED: the slots were wiped not long ago: GRADs of floats are
+ *                   dropped. One that was under way then would help to make a
+ *                   second RESULT, with other bits than the first.
  */
 enum trib_tree_flags {
 	TRIB_TREE_USED = 1 << 0,
@@ -125,6 +128,7 @@ enum trib_tree_flags {
 	TRIB_TREE_LEAF = 1 << 2,
 	TRIB_TREE_V6 = 1 << 3,
 	TRIB_TREE_SHARED = 1 << 4,
+	TRIB_TREE_WIPED = 1 << 5,
 };
 
 /**
@@ -186,7 +190,8 @@ enum trib_slot_state {
  *          taken 64 times drops its packet (counted).
  * @epoch:  of the chunk; a slot whose epoch is not the tree's is free.
  * @chunk:  the chunk it holds.
- * @nval:   32-bit units valid in @v; 0 while only EMPTY contributions came.
+ * @nval:   32-bit units of the chunk's payload; 0 while only EMPTY contributions
+ *          came.
  * @state:  enum trib_slot_state.
  * @flags:  TRIB_F_CE and TRIB_F_PUSH as collected.
  * @seen:   children that contributed.
@@ -196,7 +201,8 @@ enum trib_slot_state {
  * @nm:     of the chunk.
  * @last:   child that completed it.
  * @first_ns: when the first contribution came (sampled chunks only, else 0).
- * @v:      the values, little-endian words.
+ * @v:      the values, little-endian words. Of a float format: fp32 accumulators
+ *          while it collects, then what the packet has.
  */
 struct trib_slot {
 	__u32 busy;
@@ -509,6 +515,9 @@ enum trib_stat {
 	TRIB_DROP_ACKED,	/* shared: late copy; the RESULT went down */
 	TRIB_DROP_WAITING,	/* shared: resend of what a slot has, while others
 				 * are missing */
+	TRIB_DROP_MODULE,	/* sum of floats, and the programs were loaded
+				 * without the kernel module */
+	TRIB_DROP_WIPED,	/* sum of floats, soon after slots were wiped */
 	TRIB_STAT__MAX = 64,
 };
 

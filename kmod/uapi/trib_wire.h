@@ -134,9 +134,17 @@ enum trib_wire_op {
  * @TRIB_FMT_I32:  integers; lanes add independently, modulo 2^32.
  * @TRIB_FMT_W64:  one signed 64-bit word per value (counted as two in nval):
  *                 exponents and MAX. ADD is modulo 2^64.
- * @TRIB_FMT_F32:  reserved for relays with the kernel module, as are F16 and
- * @TRIB_FMT_F16:  BF16 (payload lanes of their own, fp32 accumulators).
- * @TRIB_FMT_BF16: see above.
+ * @TRIB_FMT_F32:  floats, one a unit. ADD only, as for the next two, and only
+ *                 in dedicated pools, by relays with the kernel module: each
+ *                 adds up in fp32, in the order of arrival, and rounds to the
+ *                 format once, when it sends its sum on. So sums of another
+ *                 order have other bits; but one chunk's RESULT is one packet's
+ *                 copies, and the same for everybody.
+ *                 NaN and Inf are values like others. The scale is 0.
+ * @TRIB_FMT_F16:  IEEE halves, two a unit, the first in the lower half; an odd
+ *                 last one leaves the upper half 0. nval is at most half of
+ *                 what a slot has room for, as an accumulator is a unit wide.
+ * @TRIB_FMT_BF16: bfloats, as F16.
  * @TRIB_FMT_Q16:  reserved for compressed payloads.
  * @TRIB_FMT_Q8:   reserved for compressed payloads.
  */
@@ -231,6 +239,31 @@ static inline __attribute__((always_inline)) __u32 trib_payload_len(__u32 nval)
 {
 	return (nval + TRIB_NVAL_BLOCK - 1) / TRIB_NVAL_BLOCK *
 	       (TRIB_NVAL_BLOCK * 4);
+}
+
+static inline __attribute__((always_inline)) int trib_fmt_is_float(__u8 fmt)
+{
+	return fmt >= TRIB_FMT_F32 && fmt <= TRIB_FMT_BF16;
+}
+
+/* Two values a unit, whose accumulators take two. */
+static inline __attribute__((always_inline)) int trib_fmt_is_half(__u8 fmt)
+{
+	return fmt == TRIB_FMT_F16 || fmt == TRIB_FMT_BF16;
+}
+
+/* Values that @nval units of a float format hold. */
+static inline __attribute__((always_inline)) __u32 trib_fmt_values(__u8 fmt,
+								   __u32 nval)
+{
+	return trib_fmt_is_half(fmt) ? nval * 2 : nval;
+}
+
+/* The largest nval of a chunk where slots have room for @slot units. */
+static inline __attribute__((always_inline)) __u32 trib_fmt_nval_max(__u8 fmt,
+								     __u32 slot)
+{
+	return trib_fmt_is_half(fmt) ? slot / 2 : slot;
 }
 
 /* Serial-number arithmetic on chunk numbers: negative if @a is before @b. */

@@ -144,7 +144,7 @@ config_of()
 		tree+=" down everybody"
 	fi
 	echo "job add $job id 1 world $world cookie $cookie window $window" \
-	     "timeout $timeout${plan_rate:+ rate $plan_rate}"
+	     "timeout $timeout${plan_rate:+ rate $plan_rate} dtype $dtype"
 	echo "$tree"
 	[[ ! $names || ${role[$host]} != relay ]] || config_of_names "$host"
 }
@@ -154,7 +154,7 @@ bcube_rows()
 {
 	"$top/scripts/lib/bcube-rows" "$bcube_n" "$bcube_k" --job \
 		"name=$job" id=1 "cookie=$cookie" "window=$window" \
-		"timeout=$timeout" ${plan_rate:+"rate=$plan_rate"} \
+		"timeout=$timeout" "dtype=$dtype" ${plan_rate:+"rate=$plan_rate"} \
 		>"$state/rows.json"
 }
 

@@ -53,6 +53,14 @@ transport_name()
 	esac
 }
 
+dtype_name()
+{
+	case $2 in
+	int | f32 | f16 | bf16) echo "$2" ;;
+	*) die -2 "$1: '$2' is not int, f32, f16 or bf16" ;;
+	esac
+}
+
 # Of the kinds that a topology of trib-plan(8) describes.
 is_planned() { [[ $kind == two-tier || $kind == fat-tree || $kind == file ]]; }
 
@@ -107,6 +115,7 @@ parse_up()
 		--reorder) reorder=$(percent "$o" "$1") ;;
 		--window) window=$(integer "$o" "$1" 1 16384) ;;
 		--timeout) timeout=$(integer "$o" "$1" 1 3600000) ;;
+		--dtype) dtype=$(dtype_name "$o" "$1") ;;
 		--plan-rate) plan_rate=$(bits_per_second "$o" "$1") ;;
 		--values | --slots | --log) tribd_args+=("$o" "$1") ;;
 		*) die -2 "no option $o; see --help" ;;

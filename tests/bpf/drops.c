@@ -51,7 +51,7 @@ static void drop__format(void)
 	expect_drop(TRIB_DROP_FORMAT);
 	good()->op = TRIB_WOP_MAX; /* of whole words only */
 	expect_drop(TRIB_DROP_FORMAT);
-	good()->fmt = TRIB_FMT_F32;
+	good()->fmt = TRIB_FMT_Q16;
 	expect_drop(TRIB_DROP_FORMAT);
 	good()->fmt = TRIB_FMT_NONE; /* with values */
 	expect_drop(TRIB_DROP_FORMAT);

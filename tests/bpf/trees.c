@@ -106,6 +106,11 @@ static void add_member(int group, int slot, int tree, int child, bool up)
 static bool mapped[TREES_MAX * 3];
 
 /* The devmap of a group whose members are written. */
+void groups_forget(void)
+{
+	memset(mapped, 0, sizeof(mapped));
+}
+
 static void map_group(int group)
 {
 	struct bpf_devmap_val val;
@@ -315,6 +320,18 @@ void frame_grad(struct frame *f, int tree, int child, uint32_t chunk, int nval,
 		uint64_t word)
 {
 	frame_values(f, TRIB_T_GRAD, tree, child, chunk, nval, word);
+}
+
+void frame_floats(struct frame *f, int tree, int child, uint32_t chunk, int fmt,
+		  int nval, const void *v)
+{
+	struct trib_hdr h = header(TRIB_T_GRAD, tree, child, chunk);
+
+	h.fmt = fmt;
+	h.nval = htons(nval);
+	if (!nval)
+		h.flags |= TRIB_F_EMPTY;
+	frame_of(f, tree, child, h, v, trib_payload_len(nval));
 }
 
 void frame_result(struct frame *f, int tree, int child, uint32_t chunk,

@@ -106,6 +106,16 @@ static void make_inner(void)
 		die("update of cells or rings");
 }
 
+/* What a loader says to the object before it is loaded. */
+static void set_kfuncs(void)
+{
+	struct bpf_map *m = bpf_object__find_map_by_name(w.obj, ".rodata");
+	uint32_t on = w.kfuncs;
+
+	if (!m || bpf_map__set_initial_value(m, &on, sizeof(on)))
+		die(".rodata");
+}
+
 void world_open(int nval)
 {
 	const char *dir = getenv("TRIB_BPF_DIR");
@@ -127,6 +137,7 @@ void world_open(int nval)
 	set_size("slots", w.nslots);
 	set_size("groups", TREES_MAX * 3);
 	set_size("members", TREES_MAX * 3);
+	set_kfuncs();
 	inner = bpf_map__inner_map(
 		bpf_object__find_map_by_name(w.obj, "cells"));
 	cell_opts.btf_key_type_id = bpf_map__btf_key_type_id(inner);
@@ -158,6 +169,7 @@ void world_close(void)
 	close(w.cell_array);
 	close(w.ring);
 	bpf_object__close(w.obj);
+	groups_forget();
 }
 
 static void run_opts(struct bpf_test_run_opts *o, struct frame *f,

@@ -39,6 +39,7 @@ struct world {
 	struct bpf_object *obj;
 	int nval;
 	int nslots; /* 0: what the trees below need */
+	int kfuncs; /* the module is there: to be set before world_open() */
 	int xdp, egress, grow, pass; /* programs */
 	int trees, slots, groups, ports, members, rewrites, stats, lag;
 	int delivers, cells, rings;
@@ -62,6 +63,8 @@ void world_reset_as(bool v6, uint16_t vlan0, uint16_t vlan1);
 
 void tree_get(int tree, struct trib_tree *t);
 void tree_put(int tree, const struct trib_tree *t);
+/* The groups went with the object. */
+void groups_forget(void);
 /* Remove the devmap of a group, as on a host in generic mode. */
 void group_unmap(int group);
 
@@ -89,6 +92,9 @@ void frame_result(struct frame *f, int tree, int child, uint32_t chunk,
 		  int nval, uint64_t word);
 /* Run trib_xdp on @f arriving at @port; @f becomes what it left. */
 int run_xdp(struct frame *f, int port);
+/* A GRAD of @nval units at @v, of format @fmt. */
+void frame_floats(struct frame *f, int tree, int child, uint32_t chunk, int fmt,
+		  int nval, const void *v);
 /* Build and run. */
 int run_grad(struct frame *f, int tree, int child, uint32_t chunk, int nval,
 	     uint64_t word);

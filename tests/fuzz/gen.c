@@ -44,7 +44,7 @@ static const uint8_t contributors[16] = {1, 2, 4, 1, 2, 4, 1, 2,
 static const struct {
 	uint8_t op, fmt;
 } shapes[8] = {
-	{TRIB_WOP_ADD, TRIB_FMT_Q32}, {TRIB_WOP_ADD, TRIB_FMT_Q32},
+	{TRIB_WOP_ADD, TRIB_FMT_Q32}, {TRIB_WOP_ADD, TRIB_FMT_BF16},
 	{TRIB_WOP_ADD, TRIB_FMT_I32}, {TRIB_WOP_MAX, TRIB_FMT_W64},
 	{TRIB_WOP_ADD, TRIB_FMT_W64}, {TRIB_WOP_ADD, TRIB_FMT_NONE},
 	{TRIB_WOP_MAX, TRIB_FMT_Q32}, {TRIB_WOP_ADD, TRIB_FMT_F32},

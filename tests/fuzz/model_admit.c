@@ -152,23 +152,41 @@ static bool carries_values(uint8_t type)
 	return type == TRIB_T_GRAD || type == TRIB_T_RESULT;
 }
 
+static bool is_float(const struct trib_hdr *h)
+{
+	return h->fmt == TRIB_FMT_F32 || h->fmt == TRIB_FMT_F16 ||
+	       h->fmt == TRIB_FMT_BF16;
+}
+
 /* Are the fields that say what follows the header consistent? */
 static bool form_ok(const struct trib_hdr *h)
 {
-	unsigned int nval = ntohs(h->nval);
-
 	if (h->nm || h->attempt || (h->flags & TRIB_F_MASK))
 		return false;
 	if (h->type >= TRIB_T_JOIN)
 		return true;
 	if (!carries_values(h->type))
-		return !nval;
-	if (h->fmt == TRIB_FMT_NONE || h->fmt > TRIB_FMT_W64 ||
-	    h->op > TRIB_WOP_MAX ||
-	    (h->op == TRIB_WOP_MAX && h->fmt != TRIB_FMT_W64))
-		return false;
-	/* A contribution without values says that it is empty. */
-	return nval || h->type == TRIB_T_RESULT || (h->flags & TRIB_F_EMPTY);
+		return !h->nval;
+	/* Dedicated trees alone have no relay number. */
+	if (is_float(h))
+		return h->op == TRIB_WOP_ADD && !h->relay;
+	return (h->op == TRIB_WOP_ADD &&
+		(h->fmt == TRIB_FMT_Q32 || h->fmt == TRIB_FMT_I32)) ||
+	       (h->op <= TRIB_WOP_MAX && h->fmt == TRIB_FMT_W64);
+}
+
+/* Does a slot hold as many values, be they what they may? Or say of none so. */
+static int amount(const struct trib_hdr *h)
+{
+	unsigned int nval = ntohs(h->nval);
+
+	if (!carries_values(h->type))
+		return 0;
+	if (is_float(h) && h->fmt != TRIB_FMT_F32 && 2 * nval > rig.nval)
+		return TRIB_DROP_NVAL;
+	if (h->type == TRIB_T_GRAD && !nval && !(h->flags & TRIB_F_EMPTY))
+		return TRIB_DROP_FORMAT;
+	return 0;
 }
 
 /* Is there a second datagram of ours behind the first? */
@@ -187,7 +205,7 @@ static int read_ours(struct view *v, int l4_len)
 {
 	const struct trib_hdr *h = view_hdr(v);
 	unsigned int nval, most;
-	int paylen;
+	int paylen, why;
 
 	if (v->pay > v->f->len)
 		return model_drop(TRIB_DROP_SHORT);
@@ -210,6 +228,9 @@ static int read_ours(struct view *v, int l4_len)
 		return model_drop(TRIB_DROP_LENGTH);
 	if (!form_ok(h))
 		return model_drop(TRIB_DROP_FORMAT);
+	why = amount(h);
+	if (why)
+		return model_drop(why);
 	v->paylen = paylen;
 	return ADMITTED;
 }
@@ -250,6 +271,9 @@ static int admit(struct view *v, const struct trib_tree *t)
 		return TRIB_DROP_TYPE;
 	if (h->relay || h->bmwords != (h->type == TRIB_T_NEED ? 1 : 0))
 		return TRIB_DROP_FORMAT;
+	/* The object is loaded as where there is no module. */
+	if (h->type == TRIB_T_GRAD && is_float(h))
+		return TRIB_DROP_MODULE;
 	if (h->flags & TRIB_F_UP) {
 		if (child >= t->nchild)
 			return TRIB_DROP_CHILD;

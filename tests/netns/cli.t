@@ -194,7 +194,18 @@ jobs()
 	good -j job show && json "[(x['name'], x['id']) for x in j] == [('train', 1), ('/ps/other', 77)]" || return 1
 	good -j job show /ps/other && json "j['cookie'] == '0x000000000000feed' and j['window'] == 256 and j['timeout_ms'] == 5000" || return 1
 	good job show train && out_has '^cookie +0x[0-9a-f]{16}$' || return 1
-	good job del /ps/other && good -j job show && json "len(j) == 1"
+	good job del /ps/other && good -j job show && json "len(j) == 1" || return 1
+	good job show && out_has ' int ' || return 1
+	good job add i world 1 --dtype int --window 8 && good job del i
+}
+
+# Where there is no module; tests/netns/floats.t is run where there is one.
+floats()
+{
+	refuses 1 'dtype "f64" is not int, f32, f16 or bf16' \
+		job add f world 2 dtype f64 || return 1
+	[[ ! -e /sys/kernel/btf/trib ]] || return 0
+	refuses 1 'modprobe trib' job add f world 2 dtype f32
 }
 
 trees()
@@ -516,6 +527,7 @@ check "status" status_shows_the_daemon
 check "face: add, show, del" faces
 check "face: VLAN tags" tagged_faces
 check "job: add, show, del" jobs
+check "job: dtype" floats
 check "tree: add, show, wipe" trees
 check "group: show" groups
 check "job: ticket" tickets

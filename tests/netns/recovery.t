@@ -12,53 +12,12 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from ranks import Ranks, moving, stat  # noqa: E402
 from worker import *  # noqa: E402,F403
 
 OWNER, OTHER = 4242, 4243
 FAULTY = 60  # rounds of 1 MiB on bad wires: seconds, not minutes
 tap = Tap()
-
-
-class Ranks:
-    """trib-perf on every worker: each result of each iteration is checked."""
-
-    def __init__(self, f, hosts, size='1m', rounds=100, **more):
-        self.p = {h: f.spawn(h, 'trib-perf', '-b', size, '-e', size, '-w', '0',
-                             '-n', str(rounds), '-c', '2', '-d', 'int32',
-                             **more) for h in hosts}
-
-    def running(self):
-        return all(p.poll() is None for p in self.p.values())
-
-    def wait(self, seconds=120):
-        """Right on all ranks?"""
-        self.out = {}
-        end = time.monotonic() + seconds
-        for h, p in self.p.items():
-            try:
-                out, _ = p.communicate(timeout=max(end - time.monotonic(), 1))
-            except subprocess.TimeoutExpired:
-                p.kill()
-                out = p.communicate()[0] + '\nHANGS'
-            self.out[h] = out
-        return all(p.returncode == 0 for p in self.p.values())
-
-    def __str__(self):
-        return '\n'.join('%s: %s\n%s' % (h, p.returncode, self.out.get(h))
-                         for h, p in self.p.items())
-
-
-def moving(f, relay='r0'):
-    """Waits until sums are under way."""
-    def done():
-        return stat(f, relay, 'done')
-    before = done()
-    return until(20, lambda: done() > before + 20)
-
-
-def stat(f, host, name):
-    return next(s['value'] for s in json.loads(
-        f.trib(host, '-j', 'stats')) if s['name'] == name)
 
 
 HOSTS = ['w0', 'w1', 'w2', 'w3']

@@ -248,6 +248,15 @@ def rows__of_a_star_are_what_one_would_type():
 
 
 @test
+def rows__name_the_dtype_of_floats():
+    for dtype, want in (("bf16", "bf16"), ("int", None)):
+        made = builtin("star:2", {"name": "train", "workers": "all",
+                                  "max_relays": 1, "dtype": dtype})
+        assert all(j.get("dtype") == want for h in made["hosts"]
+                   for j in h["jobs"]), made["hosts"]
+
+
+@test
 def rows__without_addresses_are_left_out_and_said_so():
     done = trib("plan", path("topo", racks(2, 2)),
                 path("jobs", {"jobs": [job(1)]}))
@@ -645,6 +654,11 @@ ERRORS = [
     ('{"builtin": "star:70"}', JOBS,
      "jobs:1:57: jobs[0].max_relays: 70 workers do not fit: with 1 relays and "
      "64 children each there is room for 64"),
+    (TOPO, JOBS.replace("1}", '1, "dtype": "f64"}'),
+     'jobs:1:69: jobs[0].dtype: "f64" is not int, f32, f16 or bf16'),
+    (TOPO, JOBS.replace("1}", '1, "ps": "b", "mode": "shared", '
+                        '"dtype": "f32"}').replace('"all"', '["a"]'),
+     'jobs:1:98: jobs[0].dtype: "f32": shared pools add up integers only'),
     ('{"bcube": {"ports": 2, "hosts": [{"name": "a", "nics": '
      '[{"dev": "e", "addr": "10.0.0.1"}]}]}}', JOBS,
      "topo:1:33: bcube.hosts: 1 hosts: with 1 NICs each and 2 ports a switch a "

@@ -5,6 +5,7 @@ import heapq
 from dataclasses import dataclass, replace
 
 CHUNK_MASK = (1 << 32) - 1
+LIFE = 320   # ticks that a packet may be on its way
 
 GRAD, RESULT, NEED, ALIVE, ABORT, JOIN, START, LEAVE = range(8)
 SESSION_TYPES = (JOIN, START, LEAVE)
@@ -76,6 +77,7 @@ class Net:
         d = 1 + int(self.rng.random() * 12)
         if self.rng.random() < late:
             d += self.rng.randint(20, 300)
+        assert d < LIFE
         return d
 
     def send(self, dst, msg):

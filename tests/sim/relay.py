@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A node of the tree: what the XDP and clsact programs do with a packet."""
 
-from net import (ABORT, ALIVE, GRAD, NEED, RESULT, SESSION_TYPES, Msg,
+from net import (ABORT, ALIVE, GRAD, LIFE, NEED, RESULT, SESSION_TYPES, Msg,
                  serial_diff)
 from session import Session
-from stream import combine
+from stream import FLOAT, SHAPE, combine
 
 COLLECT, SENT, DONE = "collect", "sent", "result"
 
@@ -40,6 +40,7 @@ class Relay:
         self.slots = {}
         self.epoch = 0       # of the row in `trees`
         self.dead = False
+        self.wiped_until = 0
         self.asked = set()   # (cause, port) of NEEDs sent: for the echo check
         self.session = Session(self)
         windows = 2 if self.rules.pool_is_two_windows else 1
@@ -60,6 +61,7 @@ class Relay:
     def wipe(self):
         self.slots.clear()
         self.asked.clear()
+        self.wiped_until = self.net.now + 2 * LIFE
 
     # --- admission
 
@@ -119,6 +121,9 @@ class Relay:
 
     def on_grad(self, m):
         rules = self.rules
+        if (m.shape[:2] == SHAPE[FLOAT] and rules.wiped_node_waits and
+                self.net.now < self.wiped_until):
+            return
         z, age = self.find(m.chunk)
         if age < 0 and rules.old_chunk_is_dropped:
             return

@@ -90,6 +90,10 @@ RULES = {
     "grow_rechecks_slot": Rule(
         "the clsact program compares epoch, chunk and state again",
         "storm", "wrong differ hang"),
+    "wiped_node_waits": Rule(
+        "a node that lost its slots takes no floats for two lives of a packet: "
+        "whoever is heard then still lacks the RESULT, if there was one",
+        "floats", "differ"),
     # --- epochs
     "epoch_is_compared": Rule(
         "a node drops packets of another epoch", "rejoin", "wrong differ hang"),

@@ -80,6 +80,17 @@ class Mapped(Storm):
             w.lazy = self.rng.choice((1, 200))
 
 
+class Floats(Storm):
+    """Storm for sums whose bits depend on the order of arrival: a sum that is
+    made again is another one, and nobody may hold the first."""
+
+    def shape(self):
+        super().shape()
+        self.world.floats = True
+        self.world.resets = self.rng.randint(2, 20)
+        self.net.dup = self.net.late_copy = 0.3
+
+
 class Quiet(Scenario):
     """Nothing is lost, nobody is slow: no time-out must be needed, though
     workers sleep until their ring is rung."""
@@ -453,5 +464,5 @@ class Again(Scenario):
 
 
 SCENARIOS = {cls.__name__.lower(): cls for cls in (
-    Storm, Mapped, Quiet, Copies, Eager, Idle, Deaf, Parting, Liar, Die, Gone, Quitter,
+    Storm, Mapped, Floats, Quiet, Copies, Eager, Idle, Deaf, Parting, Liar, Die, Gone, Quitter,
     Late, Dark, Rejoin, Restless, Overtaken, Again)}

@@ -3,8 +3,9 @@
 
 A stream is a list of Chunk, the same on all ranks: f32 sums (an EXP chunk per
 group decides the scales of the group's data chunks, and travels ahead of the
-data of the group before), i32 sums, broadcasts and barriers. Values are small
-integers made from (seed, epoch, rank, chunk), so that sums have an oracle.
+data of the group before) or, in a job of floats, FLOAT chunks, i32 sums, broadcasts and
+barriers. Values are small integers made from (seed, epoch, rank, chunk), so that
+sums have an oracle; those of floats also remember the order of their additions.
 """
 
 from collections import namedtuple
@@ -12,12 +13,12 @@ from collections import namedtuple
 # exp: index of the EXP chunk that scales this one; word: its word there.
 Chunk = namedtuple("Chunk", "kind exp word root message last waited")
 
-EXP, DATA, INT, BCAST, BARRIER, DETACH = range(6)
+EXP, DATA, INT, BCAST, BARRIER, DETACH, FLOAT = range(7)
 
 # (op, format) on the wire; the detach barrier has one of its own.
 SHAPE = {EXP: ("max", "w64"), DATA: ("add", "q32"), INT: ("add", "i32"),
          BCAST: ("add", "i32"), BARRIER: ("add", "i32"),
-         DETACH: ("add", "none")}
+         DETACH: ("add", "none"), FLOAT: ("add", "f32")}
 GROUP = 3  # data chunks of one EXP chunk
 
 
@@ -30,15 +31,33 @@ def mix(*numbers):
     return h
 
 
-def make_stream(rng, length, world):
+class Float(int):
+    """A sum and its bits, which depend on the order of additions."""
+
+    def __new__(cls, number, bits=None):
+        self = super().__new__(cls, number)
+        self.bits = number if bits is None else bits
+        return self
+
+    def __add__(self, other):
+        return Float(int(self) + int(other), mix(self.bits, other.bits))
+
+
+def bits_of(value):
+    """What makes two results the same."""
+    return value, getattr(value, "bits", 0)
+
+
+def make_stream(rng, length, world, floats):
     """At least `length` chunks, ending at the end of a message."""
     chunks = []
     message = 0
     while len(chunks) < length:
         kind = rng.choice((DATA, DATA, INT, BCAST, BARRIER))
-        if kind == DATA:
+        if kind == DATA and not floats:
             add_f32_sum(rng, chunks, message)
         else:
+            kind = FLOAT if kind == DATA else kind
             n = 1 if kind == BARRIER else rng.randint(1, 8)
             root = rng.randrange(world)
             for i in range(n):
@@ -89,7 +108,8 @@ class Values:
             return self.exponents(rank, index)
         if c.kind in (BARRIER, DETACH) or c.kind == BCAST and c.root != rank:
             return None
-        return self.number(rank, index)
+        number = self.number(rank, index)
+        return Float(number) if c.kind == FLOAT else number
 
     def sum(self, index):
         """The oracle."""
@@ -102,7 +122,7 @@ class Values:
             elif c.kind == EXP:
                 s = tuple(map(max, zip(*all_own)))
             else:
-                s = sum(all_own)
+                s = sum(map(int, all_own))
             self._sums[index] = s
         return self._sums[index]
 

@@ -7,7 +7,7 @@ from leaf import Leaf
 from net import Net
 from relay import Relay
 from rules import Rules
-from stream import Values, make_stream
+from stream import Values, bits_of, make_stream
 from worker import Worker
 
 # How a run can fail.
@@ -56,6 +56,7 @@ class World:
         self.depth = rng.randint(1, 3)
         self.fan = rng.randint(1, 5)
         self.min_length = rng.randint(8, 30)
+        self.floats = False       # a job of floats
         self.relays = []
         self.workers = []
         self.made = set()         # chunks whose RESULT the root has had
@@ -65,7 +66,8 @@ class World:
         self.scenario.shape()
         self.build()
         self.size = len(self.workers)
-        self.stream = make_stream(rng, self.min_length, self.size)
+        self.stream = make_stream(rng, self.min_length, self.size,
+                                  self.floats)
         self.length = len(self.stream)
         for _ in range(self.resets):
             self.net.at(rng.randint(50, self.reset_span), self.reset)
@@ -141,7 +143,7 @@ class World:
         """Every RESULT that a worker takes."""
         key = worker.epoch, index
         first = self._results.setdefault(key, value)
-        if first != value:
+        if bits_of(first) != bits_of(value):
             self.fail("differ", f"chunk {index}: {first} and {value}")
         if index >= worker.total:
             good = value is None

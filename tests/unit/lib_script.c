@@ -63,6 +63,31 @@ static void want_chunk(const struct script *sc, const struct script_op *op,
 	}
 }
 
+/* Is it a sum of a job of floats? Its elements are such that any order is exact. */
+static bool of_floats(const struct sim *s, const struct script_op *op)
+{
+	return trib_fmt_is_float((uint8_t)s->worker[0].t->place.rep.fmt) &&
+	       op->dtype == TRIB_F32 &&
+	       (op->op == TRIB_SUM || op->op == TRIB_AVG) &&
+	       (op->kind == SCRIPT_ALLREDUCE ||
+		op->kind == SCRIPT_REDUCE_SCATTER);
+}
+
+static void want_floats(const struct script *sc, const struct script_op *op,
+			unsigned int total)
+{
+	unsigned int world = sc->sim->nworker, i, r;
+
+	for (i = 0; i < total; i++) {
+		float sum = as_float(op->src[0][i]);
+
+		for (r = 1; r < world; r++)
+			sum += as_float(op->src[r][i]);
+		op->want[i] = as_bits(
+			op->op == TRIB_AVG ? sum / (float)world : sum);
+	}
+}
+
 /* Chunks begin anew in each tree's part of the message. */
 static void want_fsum(const struct script *sc, const struct script_op *op,
 		      unsigned int total)
@@ -113,6 +138,10 @@ static void make_want(const struct script *sc, struct script_op *op)
 		break;
 	case SCRIPT_ALLREDUCE:
 	case SCRIPT_REDUCE_SCATTER:
+		if (of_floats(sc->sim, op)) {
+			want_floats(sc, op, total);
+			break;
+		}
 		if (op->dtype == TRIB_F32 &&
 		    (op->op == TRIB_SUM || op->op == TRIB_AVG)) {
 			want_fsum(sc, op, total);
@@ -136,6 +165,9 @@ static uint32_t element(struct sim *s, const struct script_op *op, int e)
 	if (op->dtype == TRIB_I32 || op->kind == SCRIPT_ALLGATHER ||
 	    op->kind == SCRIPT_BROADCAST)
 		return r;
+	/* Sums of 16 have 8 bits, as bfloats do. */
+	if (of_floats(s, op))
+		return as_bits((float)ldexp((int)(r % 15) - 7, e % 8));
 	if (r % 16 == 0)
 		return r & 0x80000000;
 	return as_bits((float)ldexp((int32_t)r, e - 31 - (int)(r % 7)));

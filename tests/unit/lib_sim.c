@@ -392,6 +392,7 @@ static void make_worker(struct sim *s, unsigned int i,
 	rep->job = 7;
 	rep->cookie = SIM_COOKIE;
 	rep->rate = o->rate;
+	rep->fmt = o->fmt;
 	rep->ntree = (uint16_t)(o->trees ? o->trees : 1);
 	for (k = 0; k < rep->ntree; k++) {
 		s->relay[w->relay + k].child[w->child] = i;

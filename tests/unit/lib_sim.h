@@ -106,6 +106,7 @@ struct sim_options {
 	unsigned int nval;
 	unsigned int timeout_ms;
 	uint64_t rate;	      /* planned; 0: none */
+	uint16_t fmt;	      /* of floats; 0: integers */
 	struct sim_wire wire; /* of every link, both directions */
 };
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/codec.h"
+
 enum { COLLECT, SENT, RESULT };
 
 struct packet {
@@ -113,6 +115,38 @@ static size_t make_need(struct relay *r, const struct trib_hdr *like,
 	return sizeof(p->h) + 8;
 }
 
+/* In the order of arrival, in fp32; the slot holds sums until it is full. */
+static void merge_floats(struct relay_slot *s, const struct packet *p)
+{
+	unsigned int n = trib_fmt_values(s->fmt, be16toh(p->h.nval)), i;
+	float in[TRIB_NVAL_LARGE], *acc = (float *)s->v;
+
+	if (s->fmt == TRIB_FMT_F16)
+		trib_codec_scalar.f16_unpack(in, p->v, n);
+	else if (s->fmt == TRIB_FMT_BF16)
+		trib_codec_scalar.bf16_unpack(in, p->v, n);
+	else
+		memcpy(in, p->v, 4 * n);
+	for (i = 0; i < n; i++)
+		acc[i] = s->nval ? acc[i] + in[i] : in[i];
+	s->nval = be16toh(p->h.nval);
+}
+
+static void round_floats(struct relay_slot *s)
+{
+	unsigned int n = trib_fmt_values(s->fmt, s->nval);
+	float acc[TRIB_NVAL_LARGE];
+
+	memcpy(acc, s->v, 4 * n);
+	memset(s->v, 0, sizeof(s->v));
+	if (s->fmt == TRIB_FMT_F16)
+		trib_codec_scalar.f16_pack(s->v, acc, n);
+	else if (s->fmt == TRIB_FMT_BF16)
+		trib_codec_scalar.bf16_pack(s->v, acc, n);
+	else
+		memcpy(s->v, acc, 4 * n);
+}
+
 static void merge(struct relay_slot *s, const struct packet *p)
 {
 	unsigned int nval = be16toh(p->h.nval), i;
@@ -120,6 +154,10 @@ static void merge(struct relay_slot *s, const struct packet *p)
 
 	if (!nval)
 		return;
+	if (trib_fmt_is_float(s->fmt)) {
+		merge_floats(s, p);
+		return;
+	}
 	if (!s->nval) {
 		s->nval = (uint16_t)nval;
 		memcpy(s->v, v, trib_payload_len(nval));
@@ -174,6 +212,8 @@ static void contribute(struct relay *r, struct relay_slot *s, int from,
 	s->flags |= in->h.flags & (TRIB_F_PUSH | TRIB_F_CE);
 	if (s->seen != full)
 		return;
+	if (trib_fmt_is_float(s->fmt) && s->nval)
+		round_floats(s);
 	s->last = (uint16_t)from;
 	s->state = r->root ? RESULT : SENT;
 	if (!r->root) {

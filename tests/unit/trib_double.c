@@ -372,6 +372,12 @@ int trib_trees(const struct trib *t)
 	return 1;
 }
 
+const char *trib_sum_format(const struct trib *t)
+{
+	(void)t;
+	return "int";
+}
+
 const char *trib_transport_name(const struct trib *t)
 {
 	(void)t;

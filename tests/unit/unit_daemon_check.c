@@ -173,6 +173,26 @@ static void job__bad_numbers_are_refused(void)
 	expect_eq(job_check(&world, &s, &why), 0);
 }
 
+static void job__floats_need_the_module(void)
+{
+	struct job_spec s = {.name = "j", .world = 2};
+
+	expect_eq(job_check(&world, &s, &why), 0);
+	expect_eq(s.fmt, TRIB_FMT_Q32);
+	s.fmt = TRIB_FMT_I32;
+	job_refused(s, -EINVAL, "format 2");
+	s.fmt = TRIB_FMT__MAX;
+	job_refused(s, -EINVAL, "f32");
+	s.fmt = TRIB_FMT_BF16;
+	s.id = 0;
+	expect_eq(job_new(&world, &s, &why), -EOPNOTSUPP);
+	expect(says("dtype bf16") && says("modprobe trib"));
+	expect(!job_find(&world, "j"));
+	/* What was there before is not lost with the module. */
+	expect_eq(job_restore(&world, &s, &why), 0);
+	expect_eq(job_find(&world, "j")->fmt, TRIB_FMT_BF16);
+}
+
 static void job__bad_names_are_refused(void)
 {
 	struct job_spec s = {.name = "train", .world = 2};
@@ -213,6 +233,20 @@ static void ticket__names_all_trees_of_the_rank(void)
 		 j->cookie);
 	if (!expect(!strcmp(text, want)))
 		printf("# %s\n# %s\n", text, want);
+}
+
+static void ticket__says_what_floats_travel_as(void)
+{
+	struct job *j = job_find(&world, "train");
+	char text[512];
+
+	ticket_tree(1, "a:0");
+	j->fmt = TRIB_FMT_F16;
+	expect_eq(ticket_write(&world, j, 0, text, sizeof(text), &why), 0);
+	expect(strstr(text, "&fmt=f16"));
+	j->fmt = TRIB_FMT_Q32;
+	expect_eq(ticket_write(&world, j, 0, text, sizeof(text), &why), 0);
+	expect(!strstr(text, "fmt"));
 }
 
 static void ticket__ipv6_address_is_in_brackets(void)
@@ -395,7 +429,7 @@ static void stat__each_has_its_own_name_and_one_line(void)
 	}
 	/* Every enumerator but the end has one. */
 	expect_eq(n, (TRIB_RELAYED + 1) +
-			     (TRIB_DROP_WAITING - TRIB_DROP_SHORT + 1));
+			     (TRIB_DROP_WIPED - TRIB_DROP_SHORT + 1));
 	expect(!stat_text(TRIB_STAT__MAX));
 	expect(!stat_text(UINT32_MAX));
 }
@@ -419,8 +453,10 @@ int main(void)
 	RUN(face__packet_must_come_from_its_device_and_address);
 	RUN(job__defaults);
 	RUN(job__bad_numbers_are_refused);
+	RUN(job__floats_need_the_module);
 	RUN(job__bad_names_are_refused);
 	RUN(ticket__names_all_trees_of_the_rank);
+	RUN(ticket__says_what_floats_travel_as);
 	RUN(ticket__ipv6_address_is_in_brackets);
 	RUN(ticket__names_port_and_group_of_a_multicast_face);
 	RUN(ticket__of_a_rank_here_names_relays_and_ps);

@@ -91,10 +91,27 @@ static void state__everything_comes_back(void)
 		expect(f->local_given && f->port->clsact_ours);
 	}
 	expect_eq(job_find(&world, "train")->cookie, 0xfedcba9876543210);
+	expect_eq(job_find(&world, "train")->fmt, TRIB_FMT_Q32);
 	expect_eq(tree_find(&world, 3)->last_epoch, 4000000000u);
 	expect_eq(tree_find(&world, 3)->row.slot0, 128);
 	json_decref(before);
 	json_decref(after);
+}
+
+static void state__dtype_comes_back(void)
+{
+	static const uint8_t fmts[] = {TRIB_FMT_Q32, TRIB_FMT_F32, TRIB_FMT_F16,
+				       TRIB_FMT_BF16};
+	unsigned int i;
+	json_t *doc;
+
+	for (i = 0; i < sizeof(fmts); i++) {
+		job_find(&world, "train")->fmt = fmts[i];
+		doc = state_pack(&world, NULL);
+		expect_eq(restore(doc), 0);
+		expect_eq(job_find(&world, "train")->fmt, fmts[i]);
+		json_decref(doc);
+	}
 }
 
 static void state__file_comes_back_and_is_roots_only(void)
@@ -226,6 +243,7 @@ int main(void)
 		return 1;
 	log_open(LOG_ERROR);
 	RUN(state__everything_comes_back);
+	RUN(state__dtype_comes_back);
 	RUN(state__file_comes_back_and_is_roots_only);
 	RUN(state__without_an_object_leaves_it_out);
 	RUN(state__overlapping_slots_are_refused);

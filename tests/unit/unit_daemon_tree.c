@@ -231,6 +231,19 @@ static void check__local_ranks_must_be_children_or_have_an_index(void)
 	refused(s, -EEXIST, "overlap");
 }
 
+static void check__floats_are_for_dedicated_trees(void)
+{
+	struct tree_spec s = spec_make(1, "a:0 c:1");
+
+	job_find(&world, "train")->fmt = TRIB_FMT_F32;
+	expect_eq(check(&s), 0);
+	s.relay = 3;
+	refused(s, -EOPNOTSUPP, "shared pools");
+	s = spec_worker(1, v4("10.0.9.2"));
+	spec_local(&s, 3, INDEX_NONE);
+	refused(s, -EOPNOTSUPP, "sums f32");
+}
+
 /* --- rows and groups */
 
 static void worker__row_is_accepted(void)
@@ -587,6 +600,7 @@ int main(void)
 	RUN(check__both_ip_versions_in_one_tree_are_refused);
 	RUN(check__several_ranks_behind_one_face_are_accepted);
 	RUN(check__local_ranks_must_be_children_or_have_an_index);
+	RUN(check__floats_are_for_dedicated_trees);
 	RUN(worker__row_is_accepted);
 	RUN(worker__has_nothing_that_nodes_have);
 	RUN(worker__addresses_that_make_no_sense_are_refused);

@@ -333,6 +333,55 @@ static void oracle__f32_chain_bound_takes_float_sums_only(void)
 	expect_eq(wrong(&o, out), 1);
 }
 
+static float half_of(enum oracle_bound bound, float x)
+{
+	uint32_t b;
+
+	if (bound == ORACLE_F16_SUMS)
+		return (float)(_Float16)x;
+	memcpy(&b, &x, 4);
+	b = (b + 0x7fff + (b >> 16 & 1)) & 0xffff0000;
+	memcpy(&x, &b, 4);
+	return x;
+}
+
+/* Two relays of @world / 2 ranks each below a third. */
+static void half_sum(const struct oracle *o)
+{
+	for (unsigned int r = 0; r < o->world; r++)
+		oracle_fill(o, r, 0, N, in[r]);
+	for (size_t i = 0; i < N; i++) {
+		float part[2] = {0, 0};
+
+		for (unsigned int r = 0; r < o->world; r++)
+			part[r % 2] += half_of(o->bound, in[r][i]);
+		out[i] = half_of(o->bound, half_of(o->bound, part[0]) +
+						   half_of(o->bound, part[1]));
+		if (o->op == TRIB_AVG)
+			out[i] /= (float)o->world;
+	}
+}
+
+static void oracle__sums_of_halves_pass_and_missing_ones_do_not(void)
+{
+	for (unsigned int world = 2; world <= RANKS; world += 2) {
+		struct oracle o = make(world, TRIB_F32, TRIB_SUM);
+
+		for (o.bound = ORACLE_F16_SUMS; o.bound <= ORACLE_BF16_SUMS;
+		     o.bound++) {
+			o.op = TRIB_AVG;
+			half_sum(&o);
+			expect_eq(wrong(&o, out), 0);
+			o.op = TRIB_SUM;
+			half_sum(&o);
+			expect_eq(wrong(&o, out), 0);
+			for (size_t i = 0; i < N; i++)
+				out[i] -= in[1][i];
+			expect(wrong(&o, out) > N / 10);
+		}
+	}
+}
+
 int main(void)
 {
 	run(oracle__block_floating_point_sums_pass);
@@ -348,6 +397,7 @@ int main(void)
 	run(oracle__inputs_cover_60_binades_and_zeros);
 	run(oracle__ranks_and_seeds_differ);
 	run(oracle__f32_chain_bound_takes_float_sums_only);
+	run(oracle__sums_of_halves_pass_and_missing_ones_do_not);
 	run(hash__one_bit_anywhere_changes_it);
 	return tap_done();
 }

@@ -5,6 +5,7 @@
  */
 #include "tests/unit/lib_script.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "tests/tap.h"
@@ -131,6 +132,106 @@ static void results__are_exact_in_a_tree_of_depth_two(void)
 	}
 }
 
+static const uint16_t float_formats[] = {TRIB_FMT_F32, TRIB_FMT_F16,
+					  TRIB_FMT_BF16};
+
+/* One chunk kind, no exponents; all else as in other jobs. */
+static void results__are_exact_in_jobs_of_floats(void)
+{
+	uint64_t seed;
+
+	for (seed = 700; seed < 820; seed++) {
+		struct sim_options o = options(seed);
+
+		o.fmt = float_formats[seed % 3];
+		if (seed % 2) {
+			o.racks = 2;
+			o.workers = 2 * (1 + seed % 3);
+		}
+		o.wire.loss = seed % 4 ? 20 : 0;
+		o.wire.dup = 20;
+		o.wire.late = 50;
+		if (!expect(try(&o, 12, 6000, seed % 5 ? 0 : 4, TRIB_MS)))
+			return;
+	}
+}
+
+static void floats__that_are_not_finite_are_values(void)
+{
+	unsigned int f, i;
+
+	for (f = 0; f < 3; f++) {
+		struct sim_options o = {.seed = f,
+					.workers = 2,
+					.window = 4,
+					.nval = 16,
+					.fmt = float_formats[f]};
+		float x[2][4] = {{INFINITY, INFINITY, NAN, 1},
+				 {1, -INFINITY, 2, 70000}};
+		struct trib_req *r[2];
+		struct sim s;
+
+		sim_init(&s, &o);
+		for (i = 0; i < 2; i++) {
+			expect_eq(trib_iallreduce(s.worker[i].t, x[i], x[i], 4,
+						  TRIB_F32, TRIB_SUM, &r[i]),
+				  0);
+			sim_call_at(&s.worker[i], s.now + 1);
+		}
+		sim_run(&s, NULL, s.now + TRIB_SEC);
+		for (i = 0; i < 2; i++) {
+			expect(r[i]->done && !r[i]->status);
+			expect(isinf(x[i][0]) && x[i][0] > 0);
+			expect(isnan(x[i][1]) && isnan(x[i][2]));
+			/* Beyond the largest half. */
+			expect(o.fmt == TRIB_FMT_F16
+				       ? isinf(x[i][3])
+				       : fabsf(x[i][3] - 70001) < 300);
+		}
+		expect(!memcmp(x[0], x[1], sizeof(x[0])));
+		sim_free(&s);
+	}
+}
+
+static void parts__of_floats_have_all_elements_once(void)
+{
+	static const uint64_t counts[] = {1, 2, 351, 352, 353, 705, 1000003};
+	unsigned int i, f;
+
+	for (f = 0; f < 3; f++) {
+		struct sim_options o = {.seed = 1,
+					.workers = 2,
+					.window = 4,
+					.nval = 352,
+					.fmt = float_formats[f]};
+		struct sim s;
+
+		sim_init(&s, &o);
+		for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+			struct trib_part p = {.kind = TRIB_KIND_FLOATS,
+					      .count = counts[i]};
+			uint64_t off, next = 0;
+			struct trib_shape sh;
+
+			trib_part_count(&p, 352, o.fmt);
+			expect_eq(p.nexp, 0);
+			for (off = 0; off < p.nchunk; off++) {
+				trib_chunk_shape(
+					s.worker[0].t->eng.stream[0], &p, off,
+					&sh);
+				expect_eq(sh.first, next);
+				expect_eq(sh.fmt, o.fmt);
+				expect(sh.n && sh.n <= 352);
+				expect_eq(sh.nval,
+					  f ? (sh.n + 1) / 2 : sh.n);
+				next += sh.n;
+			}
+			expect_eq(next, counts[i]);
+		}
+		sim_free(&s);
+	}
+}
+
 static void results__are_exact_over_several_trees(void)
 {
 	uint64_t seed;
@@ -194,7 +295,7 @@ static void parts__of_any_length_have_all_elements_once(void)
 		uint8_t seen[64] = {0};
 		struct trib_shape sh;
 
-		trib_part_count(&p, 352);
+		trib_part_count(&p, 352, TRIB_FMT_Q32);
 		p.exp_seen = seen;
 		for (off = 0; off < p.nchunk; off++) {
 			trib_chunk_shape(s.worker[0].t->eng.stream[0], &p, off,
@@ -261,6 +362,9 @@ int main(void)
 	run(results__are_exact_with_loss_duplication_and_reordering);
 	run(results__are_exact_when_relays_forget);
 	run(results__are_exact_in_a_tree_of_depth_two);
+	run(results__are_exact_in_jobs_of_floats);
+	run(floats__that_are_not_finite_are_values);
+	run(parts__of_floats_have_all_elements_once);
 	run(results__are_exact_over_several_trees);
 	run(results__do_not_depend_on_one_worker_being_late);
 	run(windows__that_are_tiny_do_not_lock_up);

@@ -70,6 +70,36 @@ static bool narrows(enum trib_fmt fmt)
 }
 
 /* Floats at, next to and between all boundaries of rounding to a half. */
+/* A slot that is full: values where its accumulators were. */
+static void emit__may_be_in_place(void)
+{
+	static const enum trib_fmt fmts[] = {TRIB_FMT_F32, TRIB_FMT_F16,
+					     TRIB_FMT_BF16, TRIB_FMT_I32};
+	const struct trib_sum *s;
+	unsigned int i, f, n;
+
+	for (i = 0; i < ALL; i++)
+		start[i] = i * 0x9e3779b1u;
+	for (f = 0; f < 4; f++) {
+		for (n = 0; n < 900; n = n < 70 ? n + 1 : n + 97) {
+			each_level(s)
+			{
+				const struct trib_sum_ops *ops =
+					trib_sum_ops(s, fmts[f]);
+
+				ops->emit(want, start, n * ops->size);
+				memcpy(acc, start, sizeof(acc));
+				ops->emit(acc, acc, n * ops->size);
+				expect(!memcmp(acc, want, n * ops->size));
+				/* What is behind them stays. */
+				expect(!memcmp((char *)acc + n * ops->size,
+					       (char *)start + n * ops->size,
+					       64));
+			}
+		}
+	}
+}
+
 static void emit__around_all_half_floats(void)
 {
 	unsigned int i, h;
@@ -170,6 +200,7 @@ int main(void)
 {
 	run(store__all_half_floats);
 	run(store__all_bfloats);
+	run(emit__may_be_in_place);
 	run(emit__around_all_half_floats);
 	run(emit__around_all_bfloats);
 	run(emit__any_floats);

@@ -159,6 +159,32 @@ static void ticket__wrong_port_or_group_is_named(void)
 	}
 }
 
+static void ticket__may_say_what_floats_travel_as(void)
+{
+	static const struct {
+		const char *name;
+		int fmt;
+	} good[] = {
+		{"int", TRIB_FMT_Q32},
+		{"f32", TRIB_FMT_F32},
+		{"f16", TRIB_FMT_F16},
+		{"bf16", TRIB_FMT_BF16},
+	};
+	struct trib_place p;
+	char text[200];
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		snprintf(text, sizeof(text), "%s&fmt=%s", GOOD, good[i].name);
+		expect_eq(trib_ticket_parse(&p, text), 0);
+		expect_eq(p.rep.fmt, good[i].fmt);
+		snprintf(text, sizeof(text), "%sfmt=%s&tree=1:0", BASE4,
+			 good[i].name);
+		expect_eq(trib_ticket_parse(&p, text), 0);
+		expect_eq(p.rep.fmt, good[i].fmt);
+	}
+}
+
 static void ticket__is_refused_if_anything_is_wrong(void)
 {
 	static const char *const bad[] = {
@@ -192,6 +218,11 @@ static void ticket__is_refused_if_anything_is_wrong(void)
 		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1:0&",
 		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1:0 ",
 		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1:0&x=1",
+		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1:0&fmt=f64",
+		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1:0&fmt=",
+		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1:0&fmt=f321",
+		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1:0&fmt=f32&fmt=f32",
+		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&shared=1:2:10.0.0.9&fmt=f32",
 	};
 	char tree[16], *many = malloc(200 + 16 * TRIB_ATTACH_TREES);
 	struct trib_error e;
@@ -258,6 +289,7 @@ int main(void)
 	run(ticket__may_name_port_and_group_of_each_tree);
 	run(ticket__wrong_port_or_group_is_named);
 	run(ticket__may_give_trees_weights);
+	run(ticket__may_say_what_floats_travel_as);
 	run(ticket__is_refused_if_anything_is_wrong);
 	run(ticket__of_any_bytes_does_no_harm);
 	return tap_done();

@@ -30,9 +30,17 @@ $(SOCK_BINS): %: %.o $(B)/tests/vm/sock_world.o $(B)/libtrib.a
 $(B)/tests/vm/sock_who: $(B)/tests/vm/genl.o
 $(B)/tests/vm/sock_who: SOCK_LIBS := -lnl-genl-3 -lnl-3
 
+# Slots, in the world of the BPF tests.
+VM_BINS += $(B)/tests/vm/floats
+
+$(B)/tests/vm/floats.o: CPPFLAGS_ALL += -DTRIB_NVAL=832
+
+$(B)/tests/vm/floats: $(B)/tests/vm/floats.o $(BPF_WORLD)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lbpf -lm
+
 CHECK_BINS += $(VM_BINS)
 CHECK_TESTS += tests/vm/module-build.t tests/vm/module-6.1.t \
-	tests/vm/libtrib-sock-6.1.t
+	tests/vm/float-6.1.t tests/vm/libtrib-sock-6.1.t
 
 # The same on a kernel that looks harder; made once, by scripts/mkkasan.
 .PHONY: check-kasan

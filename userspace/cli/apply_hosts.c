@@ -67,7 +67,7 @@ static int check_face(struct cli *c, const char *at, const json_t *f)
 static int check_job(struct cli *c, const char *at, const json_t *j)
 {
 	static const char *const more[] = {"cookie", "window", "timeout",
-					   "owner", "rate"};
+					   "owner",  "rate",   "dtype"};
 	uint64_t cookie;
 	size_t i;
 	int err = want_word(c, at, j, "name");

@@ -77,8 +77,14 @@ static void compare_job(struct apply_host *h, const json_t *want,
 					      {"timeout", "timeout_ms"},
 					      {"owner", "owner"}};
 	const char *name = jstr(want, "name");
+	const char *dtype = jstr(want, "dtype");
 	size_t i;
 
+	if (strcmp(dtype ? dtype : "int", jstr(old, "dtype")))
+		apply_refuse(
+			h,
+			"job %s: dtype is %s there, %s in the plan: a job keeps it for life (trib job del %s)",
+			name, jstr(old, "dtype"), dtype ? dtype : "int", name);
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (json_object_get(want, keys[i][0]) &&
 		    apply_number(want, keys[i][0]) != jnum(old, keys[i][1]))
@@ -106,8 +112,8 @@ static void compare_job(struct apply_host *h, const json_t *want,
 
 static void add_job(struct apply_host *h, const json_t *want, uint64_t cookie)
 {
-	static const char *const keys[] = {"window", "timeout", "owner",
-					   "rate"};
+	static const char *const keys[] = {"window", "timeout", "owner", "rate",
+					   "dtype"};
 	const char *name = jstr(want, "name");
 	const json_t *j;
 	json_t *words, *more;

@@ -17,6 +17,7 @@ static const struct arg add_args[] = {
 	ARG_NUM("timeout", "MS", ARG_U32, TRIB_A_JOB_TIMEOUT_MS, 1, UINT32_MAX,
 		0),
 	ARG_ROW("rate", "BPS", ARG_RATE, TRIB_A_JOB_RATE, 0),
+	ARG_ROW("dtype", "int, f32, f16 or bf16", ARG_DTYPE, TRIB_A_JOB_FMT, 0),
 };
 
 static const struct arg name_args[] = {
@@ -53,6 +54,7 @@ static const struct out_col table[] = {
 	{.title = "owner", .text = owner_text},
 	{.title = "timeout", .text = timeout_text, .right = true},
 	{.title = "rate", .text = rate_text, .right = true},
+	{.key = "dtype"},
 	{.key = "trees", .right = true},
 	{.key = "attached", .right = true},
 };
@@ -66,6 +68,7 @@ static const struct out_col details[] = {
 	{.title = "owner", .text = owner_text},
 	{.title = "timeout", .text = timeout_text},
 	{.title = "rate", .text = rate_text},
+	{.key = "dtype"},
 	{.key = "trees"},
 	{.title = "attached here", .key = "attached"},
 };
@@ -150,8 +153,9 @@ static int job_ticket(struct cli *c, int argc, char **argv)
 static const struct cli_cmd cmds[] = {
 	{"show", "[NAME]", "List the jobs, or show one in full.", job_show},
 	{"add",
-	 "NAME world N [id I] [cookie HEX] [window W] [owner UID] [timeout MS] [rate BPS]",
-	 "Add a job of N workers.", job_add},
+	 "NAME world N [id I] [cookie HEX] [window W] [owner UID] [timeout MS] [rate BPS] [dtype int|f32|f16|bf16]",
+	 "Add a job of N workers. Sums of floats travel as dtype: f32, f16 and bf16 need the kernel module and their bits depend on the order of arrival; int, the default, gives the same bits every time.",
+	 job_add},
 	{"set", "NAME rate BPS",
 	 "Change the planned rate of workers that attach from now on.",
 	 job_set},

@@ -11,7 +11,15 @@
 #include "cli.h"
 #include "family.h"
 #include "module.h"
-#include "schema.h"
+
+/* By enum trib_fmt. */
+static const char *const formats[TRIB_FMT__MAX] = {
+	[TRIB_FMT_NONE] = "none", [TRIB_FMT_Q32] = "q32",
+	[TRIB_FMT_I32] = "i32",	  [TRIB_FMT_W64] = "w64",
+	[TRIB_FMT_F32] = "f32",	  [TRIB_FMT_F16] = "f16",
+	[TRIB_FMT_BF16] = "bf16", [TRIB_FMT_Q16] = "q16",
+	[TRIB_FMT_Q8] = "q8",
+};
 
 static volatile sig_atomic_t stop;
 
@@ -26,15 +34,14 @@ static void name_formats(json_t *module)
 {
 	json_t *bits = json_object_get(module, "formats"), *v;
 	json_t *names = json_array();
-	const char *name;
 	json_int_t bit;
 	size_t i;
 
 	json_array_foreach(bits, i, v) {
 		bit = json_integer_value(v);
-		name = schema_fmt((unsigned int)bit);
-		json_array_append_new(names, name ? json_string(name)
-						  : json_integer(bit));
+		json_array_append_new(names, bit < TRIB_FMT__MAX
+						     ? json_string(formats[bit])
+						     : json_integer(bit));
 	}
 	json_object_set_new(module, "formats", names);
 }

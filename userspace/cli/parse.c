@@ -9,6 +9,7 @@
 #include <netlink/attr.h>
 
 #include "cli.h"
+#include "dtype.h"
 
 static int bad_name(struct cli *c, const char *what, const char *s, size_t len)
 {
@@ -109,6 +110,12 @@ static int put_other(struct cli *c, const struct arg *a, const char *s,
 	uint64_t v;
 
 	switch (a->kind) {
+	case ARG_DTYPE:
+		if (!trib_dtype_parse(s))
+			return cli_error(
+				c, "%s \"%s\" is not int, f32, f16 or bf16",
+				a->word, s);
+		return nla_put_u8(msg, a->attr, trib_dtype_parse(s));
 	case ARG_HEX:
 		if (parse_hex(s, &v))
 			return cli_error(
@@ -287,11 +294,14 @@ static int put_arg(struct cli *c, const struct arg *a, const char *s, int order,
 	return err;
 }
 
+/* A keyword may be written as an option: --window 64. */
 static const struct arg *find_word(const struct arg *args, size_t n,
 				   const char *word)
 {
 	size_t i;
 
+	if (!strncmp(word, "--", 2))
+		word += 2;
 	for (i = 0; i < n; i++)
 		if (args[i].word && !strcmp(args[i].word, word))
 			return &args[i];

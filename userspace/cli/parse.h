@@ -58,6 +58,7 @@ enum arg_kind {
 	ARG_PREFIXES, /* the same, or "none" alone: an empty list */
 	ARG_MARK,     /* one component of a name */
 	ARG_NDN,      /* host, router, none */
+	ARG_DTYPE,    /* int, f32, f16, bf16 */
 	ARG_NDN_PORT, /* 1 to 65535, ether */
 };
 

@@ -17,6 +17,7 @@
 #include "uapi/trib.h"
 #include "uapi/trib_sock.h"
 #include "uapi/trib_wire.h"
+#include "dtype.h"
 #include "schema.h"
 
 json_t *schema_string(const char *s, size_t len)
@@ -94,19 +95,6 @@ static json_t *decode_ranks(const unsigned char *bits)
 	return json_string(text);
 }
 
-const char *schema_fmt(unsigned int fmt)
-{
-	static const char *const name[TRIB_FMT__MAX] = {
-		[TRIB_FMT_NONE] = "none", [TRIB_FMT_Q32] = "q32",
-		[TRIB_FMT_I32] = "i32",	  [TRIB_FMT_W64] = "w64",
-		[TRIB_FMT_F32] = "f32",	  [TRIB_FMT_F16] = "f16",
-		[TRIB_FMT_BF16] = "bf16", [TRIB_FMT_Q16] = "q16",
-		[TRIB_FMT_Q8] = "q8",
-	};
-
-	return fmt < TRIB_FMT__MAX ? name[fmt] : NULL;
-}
-
 /* What small numbers stand for, by kind. */
 static json_t *decode_word(enum schema_kind kind, uint8_t v)
 {
@@ -138,7 +126,7 @@ static json_t *decode_word(enum schema_kind kind, uint8_t v)
 			   : kind == KIND_NDN  ? WORD(ndn)
 			   : kind == KIND_PIT  ? WORD(pit)
 			   : kind == KIND_SOCK ? WORD(sock)
-					       : schema_fmt(v);
+					       : trib_dtype_name(v);
 #undef WORD
 
 	return json_string(word ? word : "unknown");
@@ -156,7 +144,7 @@ static int kind_size(enum schema_kind kind)
 	case KIND_XDP:
 	case KIND_NDN:
 	case KIND_PIT:
-	case KIND_FMT:
+	case KIND_DTYPE:
 	case KIND_SOCK:
 		return 1;
 	case KIND_U16:
@@ -209,7 +197,7 @@ static int decode_attr(enum schema_kind kind, struct nlattr *nla, json_t **out)
 	case KIND_XDP:
 	case KIND_NDN:
 	case KIND_PIT:
-	case KIND_FMT:
+	case KIND_DTYPE:
 	case KIND_SOCK:
 		*out = decode_word(kind, nla_get_u8(nla));
 		break;

@@ -56,7 +56,7 @@ static const struct schema_attr job_attrs[] = {
 	{TRIB_A_JOB_RATE, KIND_U64, "rate", false},
 	{TRIB_A_JOB_TREES, KIND_U32, "trees", false},
 	{TRIB_A_JOB_ATTACHED, KIND_U32, "attached", false},
-	{TRIB_A_JOB_FMT, KIND_FMT, "fmt", false},
+	{TRIB_A_JOB_FMT, KIND_DTYPE, "dtype", false},
 };
 
 static const struct schema_attr tree_attrs[] = {

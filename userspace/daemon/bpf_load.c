@@ -17,6 +17,9 @@
 
 #include "bpf_load.h"
 
+/* Its name, as the kernel lists it. */
+#define TRIB_MODULE "trib"
+
 extern const char trib_object_352[], trib_object_352_end[];
 extern const char trib_object_832[], trib_object_832_end[];
 
@@ -166,6 +169,18 @@ static int object_open(struct tribd *d)
 	return 0;
 }
 
+/* Whether floats are added up: the one thing in .rodata. */
+static int kfuncs_set(struct tribd *d)
+{
+	struct bpf_map *m = bpf_object__find_map_by_name(d->obj, ".rodata");
+	uint32_t on = d->kfuncs;
+	int err = m ? bpf_map__set_initial_value(m, &on, sizeof(on)) : -ENOENT;
+
+	if (err)
+		log_error(".rodata of the BPF object: %s", strerror(-err));
+	return err;
+}
+
 static int maps_size(struct tribd *d)
 {
 	int i, err;
@@ -224,19 +239,46 @@ static void load_explain(int err)
 			  complaint);
 }
 
-int bpf_load(struct tribd *d, bool adopt)
+static int object_prepare(struct tribd *d, bool adopt)
 {
 	int err;
 
 	err = object_open(d);
 	if (!err)
 		err = maps_size(d);
+	if (!err)
+		err = kfuncs_set(d);
 	if (!err && adopt)
 		err = adopt_maps(d);
+	bpf_complaint_clear();
+	return err;
+}
+
+/* The module may be one whose functions are not those that we call. */
+static int load_without(struct tribd *d, bool adopt)
+{
+	int err;
+
+	log_warn(
+		"the kernel module trib is loaded, but not usable: no sums of floats (%s)",
+		complaint);
+	bpf_unload(d);
+	d->kfuncs = false;
+	err = object_prepare(d, adopt);
+	return err ? err : bpf_object__load(d->obj);
+}
+
+int bpf_load(struct tribd *d, bool adopt)
+{
+	int err;
+
+	d->kfuncs = !access("/sys/kernel/btf/" TRIB_MODULE, F_OK);
+	err = object_prepare(d, adopt);
 	if (err)
 		return err;
-	bpf_complaint_clear();
 	err = bpf_object__load(d->obj);
+	if (err && d->kfuncs)
+		err = load_without(d, adopt);
 	if (err) {
 		load_explain(err);
 		return err;

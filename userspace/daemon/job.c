@@ -9,6 +9,7 @@
 #include <sys/random.h>
 
 #include "claims.h"
+#include "dtype.h"
 #include "face.h"
 #include "job.h"
 #include "tree.h"
@@ -79,7 +80,25 @@ static int numbers_check(struct job_spec *s, struct reason *why)
 	if (s->timeout_ms < JOB_TIMEOUT_MIN || s->timeout_ms > JOB_TIMEOUT_MAX)
 		return refuse(why, -ERANGE, "timeout %u ms: %u to %u",
 			      s->timeout_ms, JOB_TIMEOUT_MIN, JOB_TIMEOUT_MAX);
+	if (!s->fmt)
+		s->fmt = TRIB_FMT_Q32;
+	if (!trib_dtype_name(s->fmt))
+		return refuse(why, -EINVAL,
+			      "format %u: floats travel as int, f32, f16 or bf16",
+			      s->fmt);
 	return 0;
+}
+
+/* Programs look for the module when they are loaded, and never again. */
+static int module_check(const struct tribd *d, const struct job_spec *s,
+			struct reason *why)
+{
+	if (!trib_fmt_is_float(s->fmt) || d->kfuncs)
+		return 0;
+	return refuse(
+		why, -EOPNOTSUPP,
+		"dtype %s: tribd loaded its programs without the kernel module, which adds floats: modprobe trib, restart tribd (jobs go on); or use dtype int, which needs none",
+		trib_dtype_name(s->fmt));
 }
 
 int job_check(struct tribd *d, struct job_spec *s, struct reason *why)
@@ -124,6 +143,7 @@ static int job_make(struct tribd *d, const struct job_spec *s, struct job **out)
 	j->owner = s->owner;
 	j->timeout_ms = s->timeout_ms;
 	j->rate = s->rate;
+	j->fmt = s->fmt;
 	TAILQ_INSERT_TAIL(&d->jobs, j, link);
 	d->njobs++;
 	d->generation++;
@@ -144,6 +164,8 @@ int job_new(struct tribd *d, struct job_spec *s, struct reason *why)
 	struct job *j;
 	int err = job_check(d, s, why);
 
+	if (!err)
+		err = module_check(d, s, why);
 	if (err)
 		return err;
 	err = job_make(d, s, &j);
@@ -193,6 +215,17 @@ int job_del(struct tribd *d, const char *name, struct reason *why)
 	claims_job_removed(d, j);
 	job_free(d, j);
 	return 0;
+}
+
+void job_warn(struct tribd *d)
+{
+	struct job *j;
+
+	TAILQ_FOREACH(j, &d->jobs, link)
+		if (trib_fmt_is_float(j->fmt) && !d->kfuncs)
+			log_warn(
+				"job %s: its sums of %s need the kernel module: modprobe trib, restart tribd",
+				j->name, trib_dtype_name(j->fmt));
 }
 
 void job_free_all(struct tribd *d)

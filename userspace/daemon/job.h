@@ -22,9 +22,10 @@ struct job_spec {
 	uint32_t owner;
 	uint32_t timeout_ms; /* 0: default */
 	uint64_t rate;
+	uint8_t fmt; /* 0: default */
 };
 
-/* All checks; fills in default values. */
+/* All checks but for the module; fills in default values. */
 int job_check(struct tribd *d, struct job_spec *spec, struct reason *why);
 int job_new(struct tribd *d, struct job_spec *spec, struct reason *why);
 /* As job_new(), but it was there before: nothing is saved. */
@@ -34,6 +35,8 @@ int job_set_rate(struct tribd *d, const char *name, uint64_t rate,
 		 struct reason *why);
 int job_del(struct tribd *d, const char *name, struct reason *why);
 void job_free_all(struct tribd *d);
+/* Names jobs whose floats nobody here can add up. */
+void job_warn(struct tribd *d);
 
 /* ticket.c: the line by which rank @rank joins from a host without tribd. */
 int ticket_write(struct tribd *d, const struct job *job, uint16_t rank,

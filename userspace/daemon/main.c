@@ -333,6 +333,8 @@ static int data_plane_start(struct tribd *d)
 	if (!err)
 		err = bpf_load(d, d->adopted);
 	if (!err)
+		job_warn(d);
+	if (!err)
 		err = names_load(d);
 	if (!err)
 		err = pool_table_write(d);

@@ -31,6 +31,8 @@ int nl_job_new(struct tribd *d, struct nl_request *r)
 		s.owner = nla_get_u32(tb[TRIB_A_JOB_OWNER]);
 	if (tb[TRIB_A_JOB_RATE])
 		s.rate = nla_get_u64(tb[TRIB_A_JOB_RATE]);
+	if (tb[TRIB_A_JOB_FMT])
+		s.fmt = nla_get_u8(tb[TRIB_A_JOB_FMT]);
 	if (tb[TRIB_A_JOB_COOKIE]) {
 		s.cookie = nla_get_u64(tb[TRIB_A_JOB_COOKIE]);
 		s.has_cookie = true;
@@ -45,10 +47,8 @@ int nl_job_new(struct tribd *d, struct nl_request *r)
 	if (tb[TRIB_A_JOB_TIMEOUT_MS] && !s.timeout_ms)
 		return refuse(&r->why, -ERANGE, "timeout 0 ms: %u to %u",
 			      JOB_TIMEOUT_MIN, JOB_TIMEOUT_MAX);
-	if (tb[TRIB_A_JOB_FMT] &&
-	    nla_get_u8(tb[TRIB_A_JOB_FMT]) != TRIB_FMT_Q32)
-		return refuse(&r->why, -EOPNOTSUPP,
-			      "job: sums of floats travel as q32 only");
+	if (tb[TRIB_A_JOB_FMT] && !s.fmt)
+		return refuse(&r->why, -ERANGE, "format 0 is none");
 	return job_new(d, &s, &r->why);
 }
 
@@ -98,7 +98,8 @@ static int job_put(struct tribd *d, const struct job *j, uint32_t uid,
 	    nla_put_u32(m, TRIB_A_JOB_TIMEOUT_MS, j->timeout_ms) ||
 	    nla_put_u64(m, TRIB_A_JOB_RATE, j->rate) ||
 	    nla_put_u32(m, TRIB_A_JOB_TREES, j->ntrees) ||
-	    nla_put_u32(m, TRIB_A_JOB_ATTACHED, attach_count(d, j)))
+	    nla_put_u32(m, TRIB_A_JOB_ATTACHED, attach_count(d, j)) ||
+	    nla_put_u8(m, TRIB_A_JOB_FMT, j->fmt))
 		return -EMSGSIZE;
 	if (may_know(j, uid) && nla_put_u64(m, TRIB_A_JOB_COOKIE, j->cookie))
 		return -EMSGSIZE;

@@ -244,6 +244,7 @@ static void fill_job(const struct tribd *d, const struct job *job,
 	rep->cookie = htobe64(job->cookie);
 	rep->rate = job->rate;
 	rep->timeout_ms = job->timeout_ms;
+	rep->fmt = job->fmt;
 }
 
 static void rank_set_pid(struct tribd *d, struct job *job, uint16_t rank,

@@ -44,6 +44,8 @@ void tree_row_fill(const struct tree *t, struct trib_tree *row)
 		row->flags |= TRIB_TREE_V6;
 	if (tree_is_shared(t))
 		row->flags |= TRIB_TREE_SHARED;
+	if (t->wiped.at_ns)
+		row->flags |= TRIB_TREE_WIPED;
 	row->nchild = (uint8_t)t->nchild;
 	row->full = t->nchild == 64 ? ~0ULL : (1ULL << t->nchild) - 1;
 	row->slot_mask = t->job->window * 2 - 1;

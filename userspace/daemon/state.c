@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dtype.h"
 #include "face.h"
 #include "job.h"
 #include "names.h"
@@ -64,11 +65,12 @@ static json_t *port_pack(const struct port *p)
 
 static json_t *job_pack(const struct job *j)
 {
-	return json_pack("{s:s s:i s:o s:I s:I s:I s:I s:o}", "name", j->name,
-			 "id", j->id, "cookie", hex_pack(j->cookie), "world",
+	return json_pack("{s:s s:i s:o s:I s:I s:I s:I s:o s:s}", "name",
+			 j->name, "id", j->id, "cookie", hex_pack(j->cookie), "world",
 			 (json_int_t)j->world, "window", (json_int_t)j->window,
 			 "owner", (json_int_t)j->owner, "timeout_ms",
-			 (json_int_t)j->timeout_ms, "rate", hex_pack(j->rate));
+			 (json_int_t)j->timeout_ms, "rate", hex_pack(j->rate),
+			 "dtype", trib_dtype_name(j->fmt));
 }
 
 static json_t *shared_pack(const struct tree *t)

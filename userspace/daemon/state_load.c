@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dtype.h"
 #include "face.h"
 #include "job.h"
 #include "names.h"
@@ -150,10 +151,14 @@ static int job_load(struct tribd *d, const json_t *o, struct reason *why)
 		.owner = (uint32_t)get_int(o, "owner", UINT32_MAX),
 		.timeout_ms = (uint32_t)get_int(o, "timeout_ms", UINT32_MAX),
 		.rate = get_hex(o, "rate"),
+		/* Files of older ones have none. */
+		.fmt = trib_dtype_parse(get_text(o, "dtype")),
 	};
 
 	if (!get_name(s.name, get_text(o, "name")))
 		return refuse(why, -EPROTO, "a job's name");
+	if (json_object_get(o, "dtype") && !s.fmt)
+		return refuse(why, -EPROTO, "dtype of job %s", s.name);
 	return job_restore(d, &s, why);
 }
 

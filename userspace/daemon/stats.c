@@ -90,6 +90,10 @@ static const struct stat_text text[TRIB_STAT__MAX] = {
 			     "late copy of a chunk whose result went down"},
 	[TRIB_DROP_WAITING] = {"drop-waiting",
 			       "sent again, but other workers are missing"},
+	[TRIB_DROP_MODULE] = {"drop-module",
+			      "sum of floats, but loaded without the module"},
+	[TRIB_DROP_WIPED] = {"drop-wiped",
+			     "sum of floats, soon after trib tree wipe"},
 };
 
 const struct stat_text *stat_text(uint32_t id)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dtype.h"
 #include "face.h"
 #include "job.h"
 #include "worker.h"
@@ -241,6 +242,8 @@ int ticket_write(struct tribd *d, const struct job *job, uint16_t rank,
 		if (t->weight > 1)
 			put(&l, "&weight=%u:%u", t->id, t->weight);
 	}
+	if (trib_fmt_is_float(job->fmt))
+		put(&l, "&fmt=%s", trib_dtype_name(job->fmt));
 	return l.len < size
 		       ? 0
 		       : refuse(why, -EMSGSIZE, "too many trees for a ticket");

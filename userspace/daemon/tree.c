@@ -10,6 +10,7 @@
 
 #include "face.h"
 #include "pool.h"
+#include "session.h"
 #include "slots.h"
 #include "worker.h"
 
@@ -210,6 +211,7 @@ static void tree_insert(struct tribd *d, struct tree *t)
 
 static void tree_free(struct tribd *d, struct tree *t)
 {
+	timer_cancel(d, &t->wiped);
 	TAILQ_REMOVE(&d->trees, t, link);
 	faces_hold(t, -1);
 	t->job->ntrees--;
@@ -371,6 +373,31 @@ int tree_restore(struct tribd *d, const struct tree_spec *s, struct reason *why)
 	return 0;
 }
 
+/*
+ * What was under way when the slots went has arrived by now, and so has what it
+ * was an answer to: who sends a GRAD still lacks the RESULT, if there was one.
+ */
+#define WIPED_MS (2 * SESSION_LATE_MS)
+
+static void wiped_over(struct tribd *d, struct timer *timer)
+{
+	struct tree *t = timer->arg;
+
+	t->row.flags &= (uint8_t)~TRIB_TREE_WIPED;
+	tree_row_store(d, t);
+}
+
+/* Until then no sums of floats: see TRIB_TREE_WIPED. */
+static void wiped_begin(struct tribd *d, struct tree *t)
+{
+	if (!trib_fmt_is_float(t->job->fmt))
+		return;
+	t->wiped.fn = wiped_over;
+	t->wiped.arg = t;
+	t->row.flags |= TRIB_TREE_WIPED;
+	timer_set(d, &t->wiped, WIPED_MS);
+}
+
 /* The row in the map is this tree's: its epoch and nonces go on. */
 static bool row_adopt(struct tribd *d, struct tree *t)
 {
@@ -385,6 +412,8 @@ static bool row_adopt(struct tribd *d, struct tree *t)
 	    (row.flags ^ want.flags) & TRIB_TREE_SHARED)
 		return false;
 	t->row = row;
+	if (row.flags & TRIB_TREE_WIPED)
+		wiped_begin(d, t);
 	return true;
 }
 
@@ -489,6 +518,7 @@ int tree_wipe(struct tribd *d, uint16_t id, struct reason *why)
 	/* A wiped slot must not be one that a packet is being added to. */
 	row_clear(d, id);
 	err = tree_is_shared(t) ? pool_wipe(d, t) : slots_wipe(d, t);
+	wiped_begin(d, t);
 	back = tree_row_store(d, t);
 	if (!err)
 		err = back;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "dtype.h"
 #include "face.h"
 #include "pool.h"
 #include "worker.h"
@@ -379,6 +380,18 @@ static int id_check(struct tribd *d, const struct tree_spec *s,
 	return 0;
 }
 
+/* Their relays take one part of a chunk and pass on another, in any order. */
+static int floats_check(const struct tree_spec *s, const struct job *job,
+			struct reason *why)
+{
+	if (!trib_fmt_is_float(job->fmt) || (!s->relay && !s->ps_port))
+		return 0;
+	return refuse(
+		why, -EOPNOTSUPP,
+		"job %s sums %s: shared pools add up integers only (trees without relay and ps, or a job of dtype int)",
+		job->name, trib_dtype_name(job->fmt));
+}
+
 int tree_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
 	       struct reason *why)
 {
@@ -395,6 +408,9 @@ int tree_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
 	t->job = job_find(d, s->job);
 	if (!t->job)
 		return refuse(why, -ENOENT, "no job %s", s->job);
+	err = floats_check(s, t->job, why);
+	if (err)
+		return err;
 	err = s->ps_port ? worker_check(d, s, t, why)
 			 : node_check(d, s, t, why);
 	if (err)

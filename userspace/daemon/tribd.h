@@ -136,6 +136,7 @@ struct job {
 	uint32_t owner;
 	uint32_t timeout_ms;
 	uint64_t rate;
+	uint8_t fmt; /* enum trib_fmt that sums of floats travel as */
 	unsigned int ntrees;
 };
 
@@ -209,6 +210,7 @@ struct tree {
 	uint8_t weight; /* of messages, against the job's other trees */
 	/* Newest epoch that ever ran; survives restarts (state file). */
 	uint32_t last_epoch;
+	struct timer wiped; /* pending: its slots were wiped not long ago */
 	struct trib_tree row;
 	void *join;    /* join.c's own */
 	void *deliver; /* deliver.c's own */

@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 
+#include "dtype.h"
 #include "internal.h"
 
 #define SCHEME "trib://"
@@ -258,6 +259,34 @@ static const char *parse_weight(const char **s, struct trib_attach_rep *rep)
 	return NULL;
 }
 
+/* f32, f16 or bf16; returns why not. */
+static const char *parse_fmt(const char **s, struct trib_attach_rep *rep)
+{
+	size_t len = strcspn(*s, "&");
+	char name[8] = "";
+
+	if (rep->fmt)
+		return "a parameter that is there already";
+	if (len < sizeof(name))
+		memcpy(name, *s, len);
+	rep->fmt = trib_dtype_parse(name);
+	if (!rep->fmt)
+		return "bad format";
+	*s += len;
+	return NULL;
+}
+
+/* Return: whether floats would have to be added up in a shared pool. */
+static bool is_mixed(const struct trib_attach_rep *rep)
+{
+	unsigned int i;
+
+	for (i = 0; i < rep->ntree; i++)
+		if (rep->tree[i].flags & TRIB_ATTACH_SHARED)
+			return trib_fmt_is_float((uint8_t)rep->fmt);
+	return false;
+}
+
 /* What the rank says about shared trees, wherever it stood. */
 static void finish_shared(struct trib_attach_rep *rep)
 {
@@ -310,6 +339,10 @@ static const char *parse_pair(const char **s, struct trib_attach_rep *rep,
 	if (!strncmp(*s, "weight=", 7)) {
 		*s += 7;
 		return parse_weight(s, rep);
+	}
+	if (!strncmp(*s, "fmt=", 4)) {
+		*s += 4;
+		return parse_fmt(s, rep);
 	}
 	for (i = 0; i < 4; i++)
 		if (!strncmp(*s, keys[i].key, strlen(keys[i].key)))
@@ -373,6 +406,8 @@ int trib_ticket_parse(struct trib_place *p, const char *text)
 		return refuse(text, "job, cookie, rank, world or tree missing");
 	if (!rep->world || rep->rank >= rep->world)
 		return refuse(text, "rank is not below world");
+	if (is_mixed(rep))
+		return refuse(text, "shared pools add up integers only");
 	finish_shared(rep);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "dtype.h"
 #include "internal.h"
 
 /* A request that outlived its handle: it has nothing but a result. */
@@ -78,6 +79,13 @@ int trib_trees(const struct trib *t)
 const char *trib_transport_name(const struct trib *t)
 {
 	return t->way->name ? t->way->name : t->transport->name;
+}
+
+const char *trib_sum_format(const struct trib *t)
+{
+	unsigned int fmt = t->place.rep.fmt;
+
+	return trib_dtype_name(fmt ? fmt : TRIB_FMT_Q32);
 }
 
 const char *trib_version(void)

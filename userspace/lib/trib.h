@@ -22,7 +22,13 @@
  *   for every order of arrival. With n ranks, and A the largest magnitude any
  *   rank put into the chunk (the 352 or 832 values that travel together), the
  *   error is at most n * 2^(ceil(log2 n) - 30) * A + half an ulp of the
- *   result.
+ *   result. NaN and Inf are errors.
+ *   In a job whose dtype is f32, f16 or bf16 (trib_sum_format()) the kernel
+ *   module of each relay adds them up as floats, in fp32 and in the order of
+ *   arrival; f16 and bf16 are rounded to nearest even by each rank and by each
+ *   relay on the way, beyond the largest f16 to infinity. All ranks
+ *   get the same bits, but the same sum done again may have others. NaN and Inf
+ *   are values there.
  * - After an error other than -EINVAL, -EBUSY and -ENOMEM at issue, and -EDOM
  *   (which all ranks get alike), the handle is dead: detach, and attach again
  *   if the job is to go on.
@@ -180,7 +186,8 @@ int trib_ibarrier(struct trib *t, struct trib_req **req);
 /**
  * trib_wait() - block until a request is done, and free it
  *
- * Return: its result: 0, -EDOM (TRIB_ERR_NONFINITE: an input was NaN or Inf),
+ * Return: its result: 0, -EDOM (TRIB_ERR_NONFINITE: an input was NaN or Inf, see
+ *         above),
  * -EHOSTDOWN (TRIB_ERR_DEAD and other ways to lose a rank), -ECANCELED, ...
  */
 int trib_wait(struct trib_req *req);
@@ -264,6 +271,13 @@ void trib_counters(const struct trib *t, struct trib_counters *out);
 
 /** trib_transport_name() - "udp", "xdp" or "kernel": what AUTO has chosen */
 const char *trib_transport_name(const struct trib *t);
+
+/**
+ * trib_sum_format() - what the job's sums of floats travel as
+ *
+ * Return: "int": block floating point; or "f32", "f16", "bf16".
+ */
+const char *trib_sum_format(const struct trib *t);
 
 /*
  * Parameter server

@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "dtype.h"
 #include "tribd.h"
 
 /* tribd answers at once; it may be busy loading its programs. */
@@ -78,6 +79,19 @@ static bool tree_ok(const struct trib_attach_rep *r,
 	return true;
 }
 
+/* Shared pools have no floats. */
+static bool fmt_ok(const struct trib_attach_rep *r)
+{
+	unsigned int i;
+
+	if (r->fmt && (r->fmt > UINT8_MAX || !trib_dtype_name(r->fmt)))
+		return false;
+	for (i = 0; trib_fmt_is_float((uint8_t)r->fmt) && i < r->ntree; i++)
+		if (r->tree[i].flags & TRIB_ATTACH_SHARED)
+			return false;
+	return true;
+}
+
 bool trib_tribd_rep_ok(const struct trib_attach_rep *r, size_t len)
 {
 	unsigned int i;
@@ -91,7 +105,7 @@ bool trib_tribd_rep_ok(const struct trib_attach_rep *r, size_t len)
 	if (!r->world || r->world > TRIB_WORLD_MAX || r->rank >= r->world ||
 	    !r->ntree || r->ntree > TRIB_ATTACH_TREES ||
 	    (r->nval != TRIB_NVAL_SMALL && r->nval != TRIB_NVAL_LARGE) ||
-	    !r->window || r->window & (r->window - 1))
+	    !r->window || r->window & (r->window - 1) || !fmt_ok(r))
 		return false;
 	for (i = 0; i < r->ntree; i++)
 		if (!tree_ok(r, &r->tree[i]))

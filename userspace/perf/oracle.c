@@ -61,7 +61,7 @@ static inline int64_t f32_units(uint32_t h)
 }
 
 /* Power of two that block @b's integers stand for; 0.0 for a block of zeros. */
-static double unit_of(size_t b)
+static double unit_of(const struct oracle *o, size_t b)
 {
 	unsigned int k = (unsigned int)(b / BINADE_BLOCKS);
 	int e = (int)(k % 120);
@@ -69,6 +69,8 @@ static double unit_of(size_t b)
 	if (k % ZERO_EVERY == ZERO_EVERY - 1)
 		return 0.0;
 	e = e < 60 ? e - 30 : 90 - e;
+	if (o->bound == ORACLE_F16_SUMS)
+		e /= 6;
 	return ldexp(1.0, e - MANT_BITS - SPREAD_BITS);
 }
 
@@ -106,7 +108,7 @@ void oracle_fill(const struct oracle *o, unsigned int rank, size_t first,
 		return;
 	}
 	for (; n; n -= len, first += len, f += len) {
-		double unit = unit_of(first / ORACLE_BLOCK);
+		double unit = unit_of(o, first / ORACLE_BLOCK);
 
 		len = block_left(first, n);
 		if (unit == 0.0)
@@ -147,7 +149,7 @@ static void combine(const struct oracle *o, size_t b, struct block *s)
 {
 	size_t first = b * ORACLE_BLOCK;
 	size_t n = block_left(first, o->total - first);
-	double unit = unit_of(b);
+	double unit = unit_of(o, b);
 	int64_t peak = 0;
 
 	memset(s, 0, sizeof(*s));
@@ -192,6 +194,17 @@ static double half_ulp(float g)
 	return ldexp(1.0, (int)(e ? e : 1) - 127 - 24);
 }
 
+/* What rounding to @bits bits adds, of values whose magnitudes sum up to @mag. */
+static double half_error(const struct oracle *o, double mag, int bits)
+{
+	int times = 2 + (int)trib_log2_ceil(o->world);
+	double denormals = o->bound == ORACLE_F16_SUMS
+				   ? ldexp(2.0 * o->world, -25)
+				   : 0.0;
+
+	return ldexp(mag * times, -bits) * (1 + 0x1p-4) + denormals;
+}
+
 static void report(struct oracle_report *rep, size_t index, double got,
 		   double want, double bound)
 {
@@ -230,6 +243,12 @@ static void check_f32_sum(const struct oracle *o, const struct block *s,
 					      (world - 1),
 				      -24) *
 				(1 + 0x1p-10);
+		if (o->bound == ORACLE_F16_SUMS)
+			bound += half_error(o, (double)s->mag[at + i] * unit,
+					    11);
+		if (o->bound == ORACLE_BF16_SUMS)
+			bound += half_error(o, (double)s->mag[at + i] * unit,
+					    8);
 		if (o->op == TRIB_AVG)
 			bound += half_ulp(got[i]) * div;
 		/* Not the other way round: a NaN must not pass. */
@@ -283,7 +302,7 @@ void oracle_check(const struct oracle *o, size_t first, size_t n,
 		return;
 	combine(o, b, here);
 	for (; n; b++, n -= len, first += len) {
-		double unit = o->dtype == TRIB_F32 ? unit_of(b) : 1.0;
+		double unit = o->dtype == TRIB_F32 ? unit_of(o, b) : 1.0;
 
 		len = block_left(first, n);
 		next->peak = 0.0;

@@ -35,10 +35,16 @@ extern "C" {
  *                   half an ulp of the result.
  * @ORACLE_F32_SUMS: a chain of float additions in any order: (n - 1) * 2^-24
  *                   times the sum of magnitudes, to first order.
+ * @ORACLE_F16_SUMS: the same of values rounded to f16, at each rank and then at
+ *                   each of at most 1 + ceil(log2 n) levels of relays. Inputs
+ *                   are within 2^-5 to 2^5, so that no sum of 1024 overflows.
+ * @ORACLE_BF16_SUMS: the same of bf16; inputs are as for floats.
  */
 enum oracle_bound {
 	ORACLE_BLOCK_FP = 0,
 	ORACLE_F32_SUMS = 1,
+	ORACLE_F16_SUMS = 2,
+	ORACLE_BF16_SUMS = 3,
 };
 
 /**

@@ -127,6 +127,16 @@ static int check_job(const struct perf_net *net, const struct perf_opts *o)
 	return -1;
 }
 
+/* What sums of floats in such a job are held against. */
+static enum oracle_bound bound_of(const char *format)
+{
+	if (!strcmp(format, "f32"))
+		return ORACLE_F32_SUMS;
+	if (!strcmp(format, "f16"))
+		return ORACLE_F16_SUMS;
+	return strcmp(format, "bf16") ? ORACLE_BLOCK_FP : ORACLE_BF16_SUMS;
+}
+
 static int measure_all(struct perf_net *net, const struct perf_opts *o,
 		       int *wrong)
 {
@@ -194,9 +204,10 @@ int main(int argc, char **argv)
 	}
 	net.rank = (unsigned int)trib_rank(r.t);
 	net.world = (unsigned int)trib_world(r.t);
-	snprintf(r.detail, sizeof(r.detail), "%s, %s transport", o.algorithm,
-		 trib_transport_name(r.t));
+	snprintf(r.detail, sizeof(r.detail), "%s, %s transport, sums as %s",
+		 o.algorithm, trib_transport_name(r.t), trib_sum_format(r.t));
 	net.detail = r.detail;
+	net.bound = bound_of(trib_sum_format(r.t));
 	rc = check_job(&net, &o);
 	if (!rc)
 		rc = measure_all(&net, &o, &wrong);

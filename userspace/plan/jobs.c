@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dtype.h"
 #include "jobs.h"
 #include "uapi/trib_attach.h"
 
@@ -256,13 +257,29 @@ static int parse_mode(struct job *j, const struct doc *d, const struct at *at,
 	return doc_bool(d, at, v, "ps_relay", &j->ps_relay);
 }
 
+static int parse_dtype(struct job *j, const struct doc *d, const struct at *at,
+		       const char *text)
+{
+	__u8 fmt = trib_dtype_parse(text);
+
+	if (!fmt)
+		return doc_fail(d, &AT_KEY(at, "dtype"),
+				"\"%s\" is not int, f32, f16 or bf16", text);
+	if (trib_fmt_is_float(fmt) && j->shared)
+		return doc_fail(
+			d, &AT_KEY(at, "dtype"),
+			"\"%s\": shared pools add up integers only", text);
+	j->dtype = trib_fmt_is_float(fmt) ? trib_dtype_name(fmt) : NULL;
+	return 0;
+}
+
 /* What trib job add takes, too. */
 static int parse_settings(struct job *j, const struct doc *d,
 			  const struct at *at, const json_t *v)
 {
 	const json_t *owner = json_object_get(v, "owner");
 	int64_t window = 0, timeout = 0, nval = TRIB_NVAL_SMALL, trees = 16;
-	const char *cookie = NULL;
+	const char *cookie = NULL, *dtype = NULL;
 	int err;
 
 	err = doc_int(d, at, v, "window", !DOC_NEEDED, 1, 16384, &window);
@@ -280,6 +297,10 @@ static int parse_settings(struct job *j, const struct doc *d,
 			      &trees);
 	if (!err)
 		err = doc_string(d, at, v, "cookie", !DOC_NEEDED, &cookie);
+	if (!err)
+		err = doc_string(d, at, v, "dtype", !DOC_NEEDED, &dtype);
+	if (!err && dtype)
+		err = parse_dtype(j, d, at, dtype);
 	if (err)
 		return err;
 	if (cookie &&
@@ -352,7 +373,7 @@ static int parse_job(struct job *j, const struct plan_topology *t,
 		"name",	  "id",	       "workers",  "ps",     "max_relays",
 		"relays", "weight",    "mode",	   "owner",  "ps_tor_relay",
 		"window", "timeout",   "cookie",   "values", "relay_capacity",
-		"trees",  "algorithm", "ps_relay", NULL};
+		"trees",  "algorithm", "ps_relay", "dtype",  NULL};
 	int64_t max = 0, id = j->id;
 	const char *name = NULL;
 	int err, i;

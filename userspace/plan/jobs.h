@@ -39,6 +39,7 @@ struct job {
 	int nmay, *may;
 	int trees;
 	int nval;
+	const char *dtype; /* NULL: integers */
 	int window, timeout;
 	char cookie[17];
 	json_t *owner;

@@ -150,6 +150,9 @@ int rows_add_job(struct rows *r, const struct job *job, double rate,
 		if (job->timeout)
 			json_object_set_new(j, "timeout",
 					    json_integer(job->timeout));
+		if (job->dtype)
+			json_object_set_new(j, "dtype",
+					    json_string(job->dtype));
 		if (job->owner)
 			json_object_set(j, "owner", job->owner);
 		json_object_set_new(j, "rate",

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What sums of floats travel as in a job, by name: as operators write it, in
+ * tickets and plans.
+ */
+#ifndef TRIB_DTYPE_H
+#define TRIB_DTYPE_H
+
+#include <string.h>
+
+#include "uapi/trib_wire.h"
+
+/* By enum trib_fmt; "int" is the one that needs no module. */
+static inline const char *trib_dtype_name(__u32 fmt)
+{
+	return fmt == TRIB_FMT_Q32    ? "int"
+	       : fmt == TRIB_FMT_F32  ? "f32"
+	       : fmt == TRIB_FMT_F16  ? "f16"
+	       : fmt == TRIB_FMT_BF16 ? "bf16"
+				      : NULL;
+}
+
+/* enum trib_fmt of a name, or TRIB_FMT_NONE. */
+static inline __u8 trib_dtype_parse(const char *s)
+{
+	__u8 fmt;
+
+	for (fmt = 0; fmt < TRIB_FMT__MAX; fmt++)
+		if (trib_dtype_name(fmt) && !strcmp(s, trib_dtype_name(fmt)))
+			return fmt;
+	return TRIB_FMT_NONE;
+}
+
+#endif /* TRIB_DTYPE_H */
