@@ -40,7 +40,7 @@ $(B)/tests/vm/sock_who: SOCK_LIBS := -lnl-genl-3 -lnl-3
 
 CHECK_BINS += $(VM_BINS)
 CHECK_TESTS += tests/vm/module-build.t tests/vm/module-6.1.t tests/vm/float-6.1.t
-CHECK_TESTS += tests/vm/sock-6.1.t
+CHECK_TESTS += tests/vm/sock-6.1.t tests/vm/libtrib-sock-6.1.t
 
 # The same on a kernel that looks harder; made once, by scripts/mkkasan.
 .PHONY: check-kasan
