@@ -3,7 +3,7 @@
 CHECK_TESTS += tests/vm/bpf-6.1.t tests/vm/netns-6.1.t tests/vm/deliver-6.1.t
 
 # Programs that run there beside the module.
-VM_BINS := $(addprefix $(B)/tests/vm/,kfunc family nlfuzz)
+VM_BINS := $(addprefix $(B)/tests/vm/,kfunc family nlfuzz cycles)
 
 $(B)/tests/vm/%.o: CPPFLAGS_ALL += -DTEST_VM_DIR='"$(B)/tests/vm"'
 
@@ -19,6 +19,9 @@ $(B)/tests/vm/family.o: CPPFLAGS_ALL += $(CLI_CFLAGS)
 
 $(B)/tests/vm/family: $(B)/tests/vm/family.o
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lnl-genl-3 -lnl-3
+
+$(B)/tests/vm/cycles: $(B)/tests/vm/cycles.o
+	$(CC) $(LDFLAGS_ALL) -o $@ $^
 
 $(B)/tests/vm/nlfuzz: $(addprefix $(B)/tests/vm/,nlfuzz.o nlgen.o nlspec.o stress.o)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^
