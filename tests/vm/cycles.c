@@ -9,8 +9,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/genetlink.h>
-#include <linux/netlink.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,6 +24,8 @@
 #include "uapi/trib.h"
 #include "uapi/trib_sock.h"
 #include "tests/tap.h"
+#include "tests/vm/nlsock.h"
+#include "tests/vm/sockrig.h"
 
 #define KEPT 8
 
@@ -58,59 +58,20 @@ static bool unload(void)
 	return false;
 }
 
-static int netlink_socket(void)
-{
-	struct timeval patience = {.tv_sec = 10};
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
-
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	return fd;
-}
-
-/* One request and the first answer to it; its bytes. */
-static ssize_t ask(int fd, int type, int cmd, int attr, const void *data,
-		   size_t len, void *answer, size_t room)
-{
-	struct {
-		struct nlmsghdr nlh;
-		struct genlmsghdr g;
-		struct nlattr a;
-		char data[64];
-	} r = {
-		.nlh = {.nlmsg_type = type, .nlmsg_flags = NLM_F_REQUEST},
-		.g = {.cmd = cmd, .version = 1},
-		.a = {.nla_type = attr, .nla_len = NLA_HDRLEN + len},
-	};
-
-	memcpy(r.data, data, len);
-	r.nlh.nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN) +
-			  (attr ? NLA_HDRLEN + NLA_ALIGN(len) : 0);
-	if (send(fd, &r, r.nlh.nlmsg_len, 0) < 0)
-		return -1;
-	return recv(fd, answer, room, 0);
-}
-
 /* By its name, which has another number each time. */
 static bool answers(int fd)
 {
-	uint8_t b[8192];
-	struct nlmsghdr *nlh = (struct nlmsghdr *)b;
-	ssize_t n =
-		ask(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_NAME,
-		    TRIB_GENL_NAME, sizeof(TRIB_GENL_NAME), b, sizeof(b));
-	struct nlattr *a;
-	int id = 0;
+	int group, id = nl_family(fd, TRIB_GENL_NAME, &group);
+	struct nl_request r;
+	struct {
+		struct nlmsghdr nlh;
+		uint8_t more[4096];
+	} answer;
 
-	if (n < NLMSG_HDRLEN || nlh->nlmsg_type != GENL_ID_CTRL)
-		return false;
-	for (uint8_t *at = b + NLMSG_LENGTH(GENL_HDRLEN); at < b + n;
-	     at += NLA_ALIGN(a->nla_len)) {
-		a = (struct nlattr *)at;
-		if (a->nla_type == CTRL_ATTR_FAMILY_ID)
-			id = *(uint16_t *)(a + 1);
-	}
-	n = ask(fd, id, TRIB_CMD_MODULE_GET, 0, NULL, 0, b, sizeof(b));
-	return n > NLMSG_HDRLEN && nlh->nlmsg_type == id;
+	nl_begin(&r, id, TRIB_CMD_MODULE_GET, 0, 1);
+	return id && nl_send(fd, &r) &&
+	       recv(fd, &answer, sizeof(answer), 0) > NLMSG_HDRLEN &&
+	       answer.nlh.nlmsg_type == id;
 }
 
 /* It comes with the module and goes with its last close. */
@@ -150,7 +111,7 @@ static void toggle_tribd(void)
 
 static bool cycle(int i)
 {
-	int fresh = netlink_socket();
+	int fresh = nl_socket();
 	bool good = load();
 
 	if (!good)
@@ -179,25 +140,6 @@ static bool cycle(int i)
 	return good;
 }
 
-/* kB that nothing but the kernel can give back. */
-static long kernel_memory(void)
-{
-	static const char *const names[] = {
-		"SUnreclaim:", "Percpu:", "VmallocUsed:", "KernelStack:"};
-	char line[200], name[64];
-	long sum = 0, kb;
-	FILE *f = fopen("/proc/meminfo", "r");
-
-	while (f && fgets(line, sizeof(line), f))
-		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-			if (sscanf(line, "%63s %ld", name, &kb) == 2 &&
-			    !strcmp(name, names[i]))
-				sum += kb;
-	if (f)
-		fclose(f);
-	return sum;
-}
-
 static void cycles__all_come_and_go(void)
 {
 	struct timespec a, b;
@@ -206,7 +148,7 @@ static void cycles__all_come_and_go(void)
 	for (i = 0; i < WARM; i++)
 		if (!expect(cycle(i)))
 			return;
-	memory = kernel_memory();
+	memory = rig_kernel_memory();
 	clock_gettime(CLOCK_MONOTONIC, &a);
 	while (done < count && cycle(done))
 		done++;
@@ -222,7 +164,7 @@ static void cycles__no_memory_is_missing(void)
 
 	if (tribd)
 		toggle_tribd();
-	grown = kernel_memory() - memory;
+	grown = rig_kernel_memory() - memory;
 	printf("# %ld kB more than before\n", grown);
 	expect(memory && grown <= GROWTH_MAX);
 }
@@ -240,7 +182,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (i = 0; i < KEPT; i++)
-		kept[i] = netlink_socket();
+		kept[i] = nl_socket();
 	run(cycles__all_come_and_go);
 	run(cycles__no_memory_is_missing);
 	return tap_done();

@@ -19,6 +19,7 @@
 #include "tests/tap.h"
 #include "tests/vm/nlgen.h"
 #include "tests/vm/nlspec.h"
+#include "tests/vm/sockrig.h"
 #include "tests/vm/stress.h"
 
 #define JOBS 65536
@@ -58,70 +59,17 @@ static struct {
 } got;
 static uint32_t seen[JOBS];
 
-static void open_socket(void)
+static void start_socket(void)
 {
-	struct sockaddr_nl me = {.nl_family = AF_NETLINK};
-	struct timeval patience = {.tv_sec = 20};
-	int one = 1, size = 1 << 20;
+	int group, size = 1 << 20;
 
 	if (sock >= 0)
 		close(sock);
-	sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
-	if (sock < 0 || bind(sock, (struct sockaddr *)&me, sizeof(me)))
+	sock = nl_socket();
+	if (sock < 0)
 		stress_complain("no netlink socket: %s", strerror(errno));
-	setsockopt(sock, SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
-	setsockopt(sock, SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof(one));
-	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(sock, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
-}
-
-/* The family's number, and that of its group of events. */
-static int resolve(int *group)
-{
-	struct nl_request r;
-	uint8_t answer[8192];
-	struct nlmsghdr *nlh = (struct nlmsghdr *)answer;
-	struct nlattr *a;
-	ssize_t n;
-	int id = 0;
-
-	*group = 0;
-	nl_begin(&r, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0, 1);
-	a = (struct nlattr *)(r.bytes + r.len);
-	a->nla_type = CTRL_ATTR_FAMILY_NAME;
-	a->nla_len = NLA_HDRLEN + sizeof(TRIB_GENL_NAME);
-	memcpy(a + 1, TRIB_GENL_NAME, sizeof(TRIB_GENL_NAME));
-	r.len += NLA_ALIGN(a->nla_len);
-	r.nlh.nlmsg_len = r.len;
-	if (send(sock, r.bytes, r.len, 0) < 0)
-		return 0;
-	n = recv(sock, answer, sizeof(answer), 0);
-	if (n < NLMSG_HDRLEN || nlh->nlmsg_type != GENL_ID_CTRL)
-		return 0;
-	for (uint8_t *at = answer + NLMSG_LENGTH(GENL_HDRLEN); at < answer + n;
-	     at += NLA_ALIGN(a->nla_len)) {
-		a = (struct nlattr *)at;
-		if (a->nla_type == CTRL_ATTR_FAMILY_ID)
-			id = *(uint16_t *)(a + 1);
-		/* One group: a nest of it, its name first or its id. */
-		if (a->nla_type == CTRL_ATTR_MCAST_GROUPS)
-			for (int i = 8; i + 8 <= a->nla_len; i += 4) {
-				struct nlattr *b = (struct nlattr *)(at + i);
-
-				if (b->nla_type == CTRL_ATTR_MCAST_GRP_ID &&
-				    b->nla_len == 8)
-					*group = *(uint32_t *)(b + 1);
-			}
-	}
-	return id;
-}
-
-static void start_socket(void)
-{
-	int group;
-
-	open_socket();
-	family = resolve(&group);
+	family = nl_family(sock, TRIB_GENL_NAME, &group);
 	if (!family || !group)
 		stress_complain("there is no family %s", TRIB_GENL_NAME);
 	if (chance_one_in(4))
@@ -301,7 +249,7 @@ static bool one(void)
 	memset(&got, 0, sizeof(got));
 	memset(seen, 0xff, sizeof(seen));
 	failing = stress_fail_some(6);
-	sent = send(sock, r.bytes, r.len, 0) == (ssize_t)r.len;
+	sent = nl_send(sock, &r);
 	if (failing) {
 		stress_fail_end();
 		stress_count(FAILED);
@@ -314,7 +262,7 @@ static bool one(void)
 		claims_known = false;
 		return false;
 	}
-	if (send(sock, fence.bytes, fence.len, 0) < 0)
+	if (!nl_send(sock, &fence))
 		stress_complain("send: %s", strerror(errno));
 	if (!collect()) {
 		stress_count(LOST);
@@ -367,25 +315,6 @@ static void process(unsigned int i)
 	}
 }
 
-/* How many hold the module, as /proc/modules says. */
-static long holders(void)
-{
-	FILE *f = fopen("/proc/modules", "r");
-	char name[64];
-	long size, refs;
-	int n;
-
-	while (f &&
-	       (n = fscanf(f, "%63s %ld %ld%*[^\n]", name, &size, &refs)) > 0)
-		if (n == 3 && !strcmp(name, "trib"))
-			break;
-	if (!f || n <= 0)
-		refs = -1;
-	if (f)
-		fclose(f);
-	return refs;
-}
-
 static bool each_was(int what)
 {
 	bool all = true;
@@ -424,11 +353,7 @@ static void nlfuzz__claims_are_what_was_said(void)
 static void nlfuzz__nothing_keeps_the_module(void)
 {
 	/* Namespaces end some time after their last process. */
-	uint64_t end = stress_now_ms() + 20000;
-
-	while (holders() != before && stress_now_ms() < end)
-		usleep(100000);
-	expect_eq(holders(), before);
+	expect(rig_unused(before, 20000));
 }
 
 int main(int argc, char **argv)
@@ -436,7 +361,7 @@ int main(int argc, char **argv)
 	const uint64_t *c;
 
 	stress_init(argc, argv, 20, 4);
-	before = holders();
+	before = rig_users();
 	stress_run(process);
 	c = stress->count;
 	printf("# %lu requests, %lu verdicts, %lu objects, %lu events, "

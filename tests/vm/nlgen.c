@@ -4,7 +4,6 @@
  * not, something is done to it: attributes that do not belong, values that are
  * too short, nests in nests, flags, lengths that lie, bytes that flip.
  */
-#include <linux/genetlink.h>
 #include <string.h>
 
 #include "tests/vm/nlgen.h"
@@ -22,25 +21,11 @@ static const char *const names[] = {"trib_mem_add",
 				    "x",
 				    "trib_pkt_emit "};
 
-static void put(struct nl_request *r, int type, const void *data, size_t len)
-{
-	struct nlattr *a = (struct nlattr *)(r->bytes + r->len);
-
-	if (r->len + NLA_HDRLEN + NLA_ALIGN(len) > sizeof(r->bytes))
-		return;
-	a->nla_type = type;
-	a->nla_len = NLA_HDRLEN + len;
-	memset(a + 1, 0, NLA_ALIGN(len));
-	if (len)
-		memcpy(a + 1, data, len);
-	r->len += NLA_HDRLEN + NLA_ALIGN(len);
-}
-
 static size_t nest_begin(struct nl_request *r, int type)
 {
 	size_t at = r->len;
 
-	put(r, type | NLA_F_NESTED, NULL, 0);
+	nl_put(r, type | NLA_F_NESTED, NULL, 0);
 	return at;
 }
 
@@ -48,22 +33,6 @@ static void nest_end(struct nl_request *r, size_t at)
 {
 	if (r->len > at)
 		((struct nlattr *)(r->bytes + at))->nla_len = r->len - at;
-}
-
-void nl_begin(struct nl_request *r, int family, int cmd, int flags,
-	      uint32_t seq)
-{
-	struct genlmsghdr *g = NLMSG_DATA(&r->nlh);
-
-	r->nlh = (struct nlmsghdr){
-		.nlmsg_type = family,
-		.nlmsg_flags = NLM_F_REQUEST | flags,
-		.nlmsg_seq = seq,
-		.nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN),
-	};
-	*g = (struct genlmsghdr){.cmd = cmd, .version = TRIB_GENL_VERSION};
-	r->len = NLMSG_LENGTH(GENL_HDRLEN);
-	r->clear = true;
 }
 
 /* --- what makes sense */
@@ -88,7 +57,7 @@ static void put_name(struct nl_request *r)
 		len--;
 		break;
 	}
-	put(r, TRIB_A_KFUNC_NAME, name, len);
+	nl_put(r, TRIB_A_KFUNC_NAME, name, len);
 }
 
 static void put_claim(struct nl_request *r, bool with_uid)
@@ -98,9 +67,9 @@ static void put_claim(struct nl_request *r, bool with_uid)
 	size_t at = nest_begin(r, TRIB_A_CLAIM);
 
 	if (!chance_one_in(16))
-		put(r, TRIB_A_CLAIM_JOB, &job, sizeof(job));
+		nl_put(r, TRIB_A_CLAIM_JOB, &job, sizeof(job));
 	if (with_uid ? !chance_one_in(16) : chance_one_in(8))
-		put(r, TRIB_A_CLAIM_UID, &uid, sizeof(uid));
+		nl_put(r, TRIB_A_CLAIM_UID, &uid, sizeof(uid));
 	nest_end(r, at);
 }
 
@@ -141,7 +110,7 @@ static void put_value(struct nl_request *r, int type, int kind)
 		len = chance_below(chance_one_in(3) ? sizeof(value) : 20);
 	if (kind == NL_TEXT && len && !chance_one_in(4))
 		value[len - 1] = 0;
-	put(r, type, value, len);
+	nl_put(r, type, value, len);
 }
 
 static void put_nest_of(struct nl_request *r, int top, int depth)

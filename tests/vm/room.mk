@@ -20,10 +20,11 @@ $(B)/tests/vm/family.o: CPPFLAGS_ALL += $(CLI_CFLAGS)
 $(B)/tests/vm/family: $(B)/tests/vm/family.o
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lnl-genl-3 -lnl-3
 
-$(B)/tests/vm/cycles: $(B)/tests/vm/cycles.o
+$(B)/tests/vm/cycles: $(addprefix $(B)/tests/vm/,cycles.o nlsock.o sockrig.o stress.o)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^
 
-$(B)/tests/vm/nlfuzz: $(addprefix $(B)/tests/vm/,nlfuzz.o nlgen.o nlspec.o stress.o)
+$(B)/tests/vm/nlfuzz: $(addprefix $(B)/tests/vm/,nlfuzz.o nlgen.o nlsock.o nlspec.o \
+		sockrig.o stress.o)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^
 
 CHECK_BINS += $(VM_BINS)
