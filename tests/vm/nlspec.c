@@ -193,11 +193,14 @@ static const char *judge_wants(int cmd, bool dump, uint32_t kfunc,
 			return "not one function by its name";
 		return NULL;
 	case TRIB_CMD_CLAIM_NEW:
-		return claim->has_job && claim->has_uid
+		return claim->has_job && claim->has_uid &&
+				       claim->uid != UINT32_MAX
 			       ? NULL
 			       : "a claim without job or user";
 	case TRIB_CMD_CLAIM_DEL:
-		return claim->has_job ? NULL : "a claim without job";
+		return claim->has_job && !claim->has_uid
+			       ? NULL
+			       : "not the job of a claim, alone";
 	default:
 		return NULL;
 	}

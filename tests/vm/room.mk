@@ -3,7 +3,7 @@
 CHECK_TESTS += tests/vm/bpf-6.1.t tests/vm/netns-6.1.t tests/vm/deliver-6.1.t
 
 # Programs that run there beside the module.
-VM_BINS := $(addprefix $(B)/tests/vm/,kfunc family nlfuzz cycles)
+VM_BINS := $(addprefix $(B)/tests/vm/,kfunc family nlfuzz cycles sockfuzz)
 
 $(B)/tests/vm/%.o: CPPFLAGS_ALL += -DTEST_VM_DIR='"$(B)/tests/vm"'
 
@@ -26,6 +26,12 @@ $(B)/tests/vm/cycles: $(addprefix $(B)/tests/vm/,cycles.o nlsock.o sockrig.o str
 $(B)/tests/vm/nlfuzz: $(addprefix $(B)/tests/vm/,nlfuzz.o nlgen.o nlsock.o nlspec.o \
 		sockrig.o stress.o)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^
+
+$(B)/tests/vm/sockfuzz: $(addprefix $(B)/tests/vm/,sockfuzz.o sockops.o \
+		sockmsg.o sockspoil.o sockevil.o sockhonest.o sockrig.o \
+		nlsock.o nlspec.o stress.o) \
+		$(addprefix $(B)/tests/unit/,lib_relay.o relay_model.o)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lpthread
 
 CHECK_BINS += $(VM_BINS)
 CHECK_TESTS += tests/vm/module-build.t tests/vm/module-6.1.t

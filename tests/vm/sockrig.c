@@ -35,7 +35,7 @@ size_t rig_place(struct trib_attach_rep *rep, const struct rig_place *p)
 	t->port = p->relay_port;
 	t->tree = p->tree;
 	t->child = p->rank;
-	t->recv_port = TRIB_UDP_PORT_WORKER + p->rank;
+	t->recv_port = p->recv_port + p->rank;
 	return offsetof(struct trib_attach_rep, tree[1]);
 }
 

@@ -18,9 +18,10 @@
 /**
  * struct rig_place - one rank in a star on the loopback device
  * @relay_port: where its relay listens.
+ * @recv_port:  where its results come to: + @rank.
  */
 struct rig_place {
-	uint16_t job, rank, world, tree, relay_port;
+	uint16_t job, rank, world, tree, relay_port, recv_port;
 	uint64_t cookie;
 };
 

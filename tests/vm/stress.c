@@ -15,7 +15,8 @@
 
 #include "tests/vm/stress.h"
 
-uint64_t chance_state = 1;
+/* Of each thread. */
+static __thread uint64_t chance_state = 1;
 struct stress *stress;
 
 static unsigned int my_number;

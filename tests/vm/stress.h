@@ -13,8 +13,7 @@
 
 /* --- chance */
 
-extern uint64_t chance_state;
-
+/* Of this thread: each has chance of its own. */
 void chance_seed(uint64_t seed);
 uint64_t chance(void);
 /* 0 to n - 1; n > 0. */
