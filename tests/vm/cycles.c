@@ -32,7 +32,7 @@
 /* Once all has been there, what is left of so many cycles together, in kB. */
 #define GROWTH_MAX 2048
 /* What it takes until then: tribd begins and ends, and its maps stay. */
-#define WARM 40
+#define WARM 20
 
 static int count = 100, done, ko, kept[KEPT];
 static pid_t tribd;
@@ -129,7 +129,7 @@ static bool cycle(int i)
 		printf("# cycle %d: no collective socket\n", i);
 		good = false;
 	}
-	if (i % 25 == 10)
+	if (i % 12 == 5)
 		toggle_tribd();
 	if (good && !unload()) {
 		printf("# cycle %d: it does not go: %s\n", i, strerror(errno));
@@ -166,7 +166,8 @@ static void cycles__no_memory_is_missing(void)
 		toggle_tribd();
 	grown = rig_kernel_memory() - memory;
 	printf("# %ld kB more than before\n", grown);
-	expect(memory && grown <= GROWTH_MAX);
+	if (!rig_hoards())
+		expect(memory && grown <= GROWTH_MAX);
 }
 
 int main(int argc, char **argv)

@@ -3,7 +3,8 @@
 CHECK_TESTS += tests/vm/bpf-6.1.t tests/vm/netns-6.1.t tests/vm/deliver-6.1.t
 
 # Programs that run there beside the module.
-VM_BINS := $(addprefix $(B)/tests/vm/,kfunc family nlfuzz cycles sockfuzz)
+VM_BINS := $(addprefix $(B)/tests/vm/,kfunc family nlfuzz cycles sockfuzz \
+	sockcycles)
 
 $(B)/tests/vm/%.o: CPPFLAGS_ALL += -DTEST_VM_DIR='"$(B)/tests/vm"'
 
@@ -31,6 +32,10 @@ $(B)/tests/vm/sockfuzz: $(addprefix $(B)/tests/vm/,sockfuzz.o sockops.o \
 		sockmsg.o sockspoil.o sockevil.o sockhonest.o sockrig.o \
 		nlsock.o nlspec.o stress.o) \
 		$(addprefix $(B)/tests/unit/,lib_relay.o relay_model.o)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lpthread
+
+$(B)/tests/vm/sockcycles: $(addprefix $(B)/tests/vm/,sockcycles.o sockrig.o \
+		stress.o) $(addprefix $(B)/tests/unit/,lib_relay.o relay_model.o)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lpthread
 
 CHECK_BINS += $(VM_BINS)

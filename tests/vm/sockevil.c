@@ -187,7 +187,8 @@ static size_t make(struct packet *p)
 	}
 	if (chance_one_in(3))
 		len = damage(p, len);
-	p->h.job = htobe16(known ? CHAOS_JOB : RIG_JOB);
+	p->h.job =
+		htobe16(known ? CHAOS_JOB + chance_below(CHAOS_JOBS) : RIG_JOB);
 	p->h.cookie = htobe64(known ? CHAOS_COOKIE : CHAOS_COOKIE ^ chance());
 	return len;
 }
@@ -202,16 +203,17 @@ void *evil_sender(void *stop)
 	size_t len;
 
 	while (!__atomic_load_n((int *)stop, __ATOMIC_RELAXED)) {
-		for (n = chance_below(40); n--;) {
+		for (n = chance_below(16); n--;) {
 			len = make(&p);
 			port = chance_one_in(4) ? TRIB_UDP_PORT_WORKER
 						: CHAOS_PORT;
-			to.sin_port = htons(port + chance_below(4));
+			to.sin_port = htons(
+				port + chance_below(CHAOS_JOBS * CHAOS_RANKS));
 			sendto(fd, &p, len, MSG_DONTWAIT,
 			       (struct sockaddr *)&to, sizeof(to));
 			stress_count(EVIL_SENT);
 		}
-		usleep(chance_below(8000));
+		usleep(chance_below(16000));
 	}
 	close(fd);
 	return NULL;

@@ -45,8 +45,8 @@ static void nothing(int signo)
 /* What waits is interrupted now and then. */
 static timer_t wake_often(void)
 {
-	struct itimerspec every = {.it_interval.tv_nsec = 30000000,
-				   .it_value.tv_nsec = 30000000};
+	struct itimerspec every = {.it_interval.tv_nsec = 50000000,
+				   .it_value.tv_nsec = 50000000};
 	struct sigaction act = {.sa_handler = nothing};
 	struct sigevent ev = {.sigev_notify = SIGEV_THREAD_ID,
 			      .sigev_signo = SIGUSR1};
@@ -86,7 +86,7 @@ static void victim(void)
 		for (;;)
 			sockops_one();
 	}
-	usleep(50000 + chance_below(400000));
+	usleep(50000 + chance_below(1000000));
 	if (pid < 0)
 		return;
 	kill(pid, SIGKILL);
@@ -199,7 +199,8 @@ static void sockfuzz__nothing_is_left(void)
 	expect(rig_unused(users, 20000));
 	more = rig_kernel_memory() - memory;
 	printf("# %ld kB more than before\n", more);
-	expect(more < LEFT_OVER);
+	if (!rig_hoards())
+		expect(more < LEFT_OVER);
 }
 
 int main(int argc, char **argv)

@@ -119,6 +119,8 @@ static void *honest(void *arg)
 		send_one(h, n);
 		if (n - got >= UNDERWAY)
 			recv_one(h, got++);
+		/* They are to be there, not to take all of the time. */
+		usleep(3000);
 		if (h->rank == 0 && stress_over() && last == UINT64_MAX)
 			__atomic_store_n(&last, n + AHEAD, __ATOMIC_SEQ_CST);
 	}

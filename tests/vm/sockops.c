@@ -9,6 +9,7 @@
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -29,9 +30,10 @@
 #define ARENA (256 * PAGE)
 #define MSG_MAX (ARENA / 2)
 
-const char *const sockop_names[OPS] = {
-	"open",	 "place",    "option", "bind",	"send", "recv", "poll", "ask",
-	"ioctl", "shutdown", "dup",    "close", "fork", "pass", "other"};
+const char *const sockop_names[OPS] = {"open",	"join",	 "place",    "option",
+				       "bind",	"send",	 "recv",     "poll",
+				       "ask",	"ioctl", "shutdown", "dup",
+				       "close", "fork",	 "pass",     "other"};
 
 static int slots[SLOTS], epoll = -1, letters[2];
 /* Every eighth page of the second half is missing; what is there is also
@@ -105,7 +107,7 @@ static long do_open(void)
 	    family = chance_one_in(20) ? (int)chance_below(45) : AF_INET,
 	    fd = socket(family, type | flags,
 			type == SOCK_DGRAM ? IPPROTO_TRIB : 0);
-	struct timeval t = {.tv_usec = 1000 * (1 + chance_below(100))};
+	struct timeval t = {.tv_usec = 1000 * (1 + chance_below(15))};
 
 	if (fd >= 0 && !chance_one_in(8)) {
 		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
@@ -117,19 +119,38 @@ static long do_open(void)
 
 static long do_place(void)
 {
+	int fd = chaos_any();
 	/* As large as any length that it is said to have. */
 	static __thread struct {
 		struct trib_attach_rep rep;
 		uint8_t more[64];
 	} p;
 	struct rig_place where = chaos_place();
+	struct sockaddr_trib addr = rig_address(&where);
 	size_t len = rig_place(&p.rep, &where);
+	long rc;
 
-	if (chance_one_in(3))
+	if (chance_one_in(2))
 		len = chaos_spoil(&p.rep, len);
-	return setsockopt(chaos_any(), SOL_TRIB, TRIB_SO_PLACE,
-			  chance_one_in(20) ? chaos_somewhere(len) : &p.rep,
-			  len);
+	rc = setsockopt(fd, SOL_TRIB, TRIB_SO_PLACE,
+			chance_one_in(20) ? chaos_somewhere(len) : &p.rep, len);
+	/* Whether it is a good one shows there. */
+	if (!rc && !chance_one_in(4) &&
+	    !bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		stress_count(OP_GOOD + OP_BIND);
+	return rc;
+}
+
+/* A whole one, so that others find some that are alive. */
+static long do_join(void)
+{
+	struct rig_place where = chaos_place();
+	int fd = rig_socket(&where);
+
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, O_NONBLOCK);
+	keep(fd);
+	return fd;
 }
 
 static long do_bind(void)
@@ -137,20 +158,13 @@ static long do_bind(void)
 	struct rig_place where = chaos_place();
 	struct sockaddr_trib addr = rig_address(&where);
 	socklen_t len = chance_one_in(20) ? chance_below(200) : sizeof(addr);
-	int fd = chaos_any();
 
-	/* Mostly to its own place, whatever that is. */
-	for (int i = 0; i < 8; i++) {
-		addr.rank = __builtin_bswap16(i);
-		if (chance_one_in(20))
-			((uint8_t *)&addr)[chance_below(16)] = chance();
-		if (!bind(fd,
-			  chance_one_in(20) ? chaos_somewhere(16)
-					    : (struct sockaddr *)&addr,
-			  len))
-			return 0;
-	}
-	return -1;
+	if (chance_one_in(8))
+		((uint8_t *)&addr)[chance_below(16)] = chance();
+	return bind(chaos_any(),
+		    chance_one_in(20) ? chaos_somewhere(16)
+				      : (struct sockaddr *)&addr,
+		    len);
 }
 
 /* --- options */
@@ -260,11 +274,18 @@ static long do_close(void)
 	return fd < 0 ? -1 : close(fd);
 }
 
-/* A child has them, too, uses one, and is killed. */
+/* A child has them, too, uses one, and is killed. Signals that come often would
+ * make fork() begin again for ever. */
 static long do_fork(void)
 {
-	pid_t pid = fork();
+	sigset_t often, before;
+	long rc = -1;
+	pid_t pid;
 
+	sigemptyset(&often);
+	sigaddset(&often, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &often, &before);
+	pid = fork();
 	if (!pid) {
 		alarm(5);
 		if (chance_one_in(2))
@@ -274,11 +295,13 @@ static long do_fork(void)
 		pause();
 		_exit(0);
 	}
-	if (pid < 0)
-		return -1;
-	usleep(chance_below(20000));
-	kill(pid, SIGKILL);
-	return waitpid(pid, NULL, 0) == pid ? 0 : -1;
+	if (pid > 0) {
+		usleep(chance_below(20000));
+		kill(pid, SIGKILL);
+		rc = waitpid(pid, NULL, 0) == pid ? 0 : -1;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
 }
 
 /* In a letter that is read, or never. */
@@ -369,19 +392,28 @@ static const struct {
 	uint8_t share;
 	long (*fn)(void);
 } ops[OPS] = {
-	[OP_OPEN] = {10, do_open},    [OP_PLACE] = {12, do_place},
-	[OP_OPTION] = {8, do_option}, [OP_BIND] = {12, do_bind},
-	[OP_SEND] = {24, chaos_send}, [OP_RECV] = {20, chaos_recv},
-	[OP_POLL] = {8, do_poll},     [OP_ASK] = {8, do_ask},
-	[OP_IOCTL] = {4, do_ioctl},   [OP_SHUTDOWN] = {2, do_shutdown},
-	[OP_DUP] = {2, do_dup},	      [OP_CLOSE] = {6, do_close},
-	[OP_FORK] = {1, do_fork},     [OP_PASS] = {2, do_pass},
-	[OP_OTHER] = {4, do_other},
+	[OP_OPEN] = {10, do_open},	  [OP_JOIN] = {10, do_join},
+	[OP_PLACE] = {12, do_place},	  [OP_OPTION] = {6, do_option},
+	[OP_BIND] = {6, do_bind},	  [OP_SEND] = {24, chaos_send},
+	[OP_RECV] = {20, chaos_recv},	  [OP_POLL] = {8, do_poll},
+	[OP_ASK] = {8, do_ask},		  [OP_IOCTL] = {4, do_ioctl},
+	[OP_SHUTDOWN] = {2, do_shutdown}, [OP_DUP] = {2, do_dup},
+	[OP_CLOSE] = {6, do_close},	  [OP_FORK] = {1, do_fork},
+	[OP_PASS] = {2, do_pass},	  [OP_OTHER] = {4, do_other},
 };
+
+static int all_shares(void)
+{
+	int sum = 0;
+
+	for (int op = 0; op < OPS; op++)
+		sum += ops[op].share;
+	return sum;
+}
 
 void sockops_one(void)
 {
-	int pick = chance_below(123), op = 0;
+	int pick = chance_below(all_shares()), op = 0;
 	bool failing;
 	long rc;
 

@@ -8,8 +8,9 @@
 
 #include "tests/vm/sockrig.h"
 
-/* A job whose cookie the hostile network knows; RIG_JOB's it does not. */
+/* Jobs whose cookie the hostile network knows; RIG_JOB's it does not. */
 #define CHAOS_JOB 8
+#define CHAOS_JOBS 4
 #define CHAOS_COOKIE 0x8877665544332211ULL
 #define CHAOS_RANKS 8
 /* Where the relay listens that means no good, and results come to: + rank. */
@@ -29,6 +30,7 @@ static inline uint16_t chaos_world(uint16_t tree)
 /* For how often what was called, and how often it succeeded. */
 enum sockop {
 	OP_OPEN,
+	OP_JOIN,
 	OP_PLACE,
 	OP_OPTION,
 	OP_BIND,

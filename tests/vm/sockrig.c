@@ -139,3 +139,8 @@ long rig_kernel_memory(void)
 		fclose(f);
 	return sum;
 }
+
+bool rig_hoards(void)
+{
+	return !access("/sys/kernel/debug/kmemleak", F_OK);
+}

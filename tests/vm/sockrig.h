@@ -39,5 +39,7 @@ bool rig_unused(long users, unsigned int ms); /* references to the module */
 long rig_users(void);
 /* kB of memory that the kernel cannot take back from anybody. */
 long rig_kernel_memory(void);
+/* KASAN keeps what was freed for a while: leave it to kmemleak there. */
+bool rig_hoards(void);
 
 #endif /* SOCKRIG_H */

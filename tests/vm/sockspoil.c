@@ -7,15 +7,16 @@
 
 struct rig_place chaos_place(void)
 {
+	uint16_t job = CHAOS_JOB + chance_below(CHAOS_JOBS);
 	uint16_t world = 1 + chance_below(chance_one_in(4) ? CHAOS_RANKS : 2);
 
 	return (struct rig_place){
-		.job = CHAOS_JOB,
+		.job = job,
 		.rank = chance_below(chance_one_in(8) ? CHAOS_RANKS : world),
 		.world = world,
 		.tree = chaos_tree(world, chance_below(2)),
 		.relay_port = EVIL_PORT,
-		.recv_port = CHAOS_PORT,
+		.recv_port = CHAOS_PORT + CHAOS_RANKS * (job - CHAOS_JOB),
 		.cookie = CHAOS_COOKIE,
 	};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* See stress.h. */
 #include <fcntl.h>
+#include <glob.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -127,6 +128,27 @@ bool stress_over(void)
 	       __atomic_load_n(&stress->complained, __ATOMIC_RELAXED);
 }
 
+/* Where the threads of a process that does not end are in the kernel. */
+static void show_stacks(pid_t pid)
+{
+	char pattern[64], line[200];
+	glob_t g;
+	FILE *f;
+
+	snprintf(pattern, sizeof(pattern), "/proc/%d/task/*/stack", pid);
+	if (glob(pattern, 0, NULL, &g))
+		return;
+	for (size_t i = 0; i < g.gl_pathc; i++) {
+		f = fopen(g.gl_pathv[i], "r");
+		printf("# %s\n", g.gl_pathv[i]);
+		while (f && fgets(line, sizeof(line), f))
+			printf("#   %s", line);
+		if (f)
+			fclose(f);
+	}
+	globfree(&g);
+}
+
 /* One that hangs in the kernel would never be reaped: it is named instead. */
 static void wait_all(const pid_t *pids)
 {
@@ -153,6 +175,7 @@ static void wait_all(const pid_t *pids)
 		if (!here[i])
 			continue;
 		printf("# process %u does not end\n", i);
+		show_stacks(pids[i]);
 		stress->dead++;
 		kill(pids[i], SIGKILL);
 	}
