@@ -48,7 +48,7 @@ INSTALL :=		# install targets
 all:
 
 include $(sort $(wildcard bpf/room.mk kernels/room.mk userspace/*/room.mk \
-	tests/*/room.mk scripts/room.mk kmod/room.mk kmod/sum/room.mk))
+	tests/*/room.mk scripts/room.mk kmod/room.mk kmod/*/room.mk))
 
 all: deps $(ALL)
 

@@ -1,9 +1,10 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Between the caller's numbers and what travels: block floating point (f32 to
  * TRIB_FMT_Q32 and back), integers (TRIB_FMT_I32) and order-preserving words
  * (TRIB_FMT_W64). One set of functions per instruction set, bit-exact with
- * each other, whatever rounding mode or flush-to-zero the caller runs with.
+ * each other, whatever rounding mode or flush-to-zero the caller runs with. The
+ * scalar ones are pure integer code, and run in the kernel, too.
  *
  * Block floating point: the values of a chunk share an exponent e, the least
  * with |x| < 2^e for all x of all workers. With n workers and L = ceil(log2 n)
@@ -14,8 +15,14 @@
 #ifndef TRIB_CODEC_H
 #define TRIB_CODEC_H
 
+#ifdef __KERNEL__
+#include <linux/string.h>
+#include <linux/types.h>
+#else
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#endif
 
 #include "uapi/trib_wire.h"
 

@@ -1,14 +1,10 @@
-// SPDX-License-Identifier: BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The codec in plain C: the reference that the others must equal, and what
- * runs where there is no AVX2. Products are formed in double, where they are
- * exact.
+ * runs where there is no AVX2. Floats are taken apart as integers, so it needs
+ * no floating-point unit, and runs in the kernel.
  */
-#include <math.h>
-#include <stdbool.h>
-
 #include "codec.h"
-#include "codec_fp.h"
 
 static void put64(void *w, size_t i, int64_t v)
 {
@@ -42,33 +38,63 @@ static uint32_t scalar_amax(const float *x, size_t n)
 	return m;
 }
 
-static int64_t quantise(float x, double unit, int32_t limit)
+/* The nearest to @m / 2^@r, ties to even. 0 < @r. */
+static uint64_t round_off(uint64_t m, int r)
 {
-	double q = rint((double)x * unit);
+	uint64_t half;
 
-	if (!(q < limit))
-		return limit;
-	if (q < -limit)
-		return -limit;
-	return (int64_t)q;
+	if (r > 63)
+		return 0; /* no @m here has its highest bit set */
+	half = 1ULL << (r - 1);
+	return (m + half - 1 + (m >> r & 1)) >> r;
+}
+
+/* What @x / 2^@scale is nearest to, within +-@limit; NaN is @limit. */
+static int64_t quantise(uint32_t x, int scale, int32_t limit)
+{
+	unsigned int exp = x >> 23 & 0xff;
+	uint64_t m = x & 0x7fffff, q;
+	int shift;
+
+	if (exp == 0xff)
+		return x > 0xff800000 || !(x >> 31) ? limit : -limit;
+	if (exp)
+		m |= 0x800000;
+	else
+		exp = 1;
+	/* |x| is m * 2^(exp - 150). */
+	shift = (int)exp - 150 - scale;
+	if (shift < 0)
+		q = round_off(m, -shift);
+	else
+		q = shift < 32 ? m << shift : m ? 0xffffffff : 0;
+	if (q > (uint32_t)limit)
+		q = (uint32_t)limit;
+	return x >> 31 ? -(int64_t)q : (int64_t)q;
+}
+
+static uint32_t bits(const float *x)
+{
+	uint32_t b;
+
+	memcpy(&b, x, sizeof(b));
+	return b;
 }
 
 static void scalar_q32_pack(void *w, const float *x, size_t n, int scale,
 			    int32_t limit)
 {
-	double unit = trib_pow2(-scale);
 	size_t i;
 
-	__auto_type fp = trib_fp_enter();
 	for (i = 0; i + 1 < n; i += 2)
 		put64(w, i / 2,
-		      quantise(x[i], unit, limit) +
-			      quantise(x[i + 1], unit, limit) * (1LL << 32));
+		      quantise(bits(x + i), scale, limit) +
+			      quantise(bits(x + i + 1), scale, limit) *
+				      (1LL << 32));
 	if (i < n) {
-		put64(w, i / 2, quantise(x[i], unit, limit));
+		put64(w, i / 2, quantise(bits(x + i), scale, limit));
 		i += 2;
 	}
-	trib_fp_leave(fp);
 	pad(w, i * 4, n);
 }
 
@@ -82,30 +108,108 @@ static int32_t lane(const void *w, size_t i)
 	return (int32_t)(((uint64_t)v - (uint64_t)(int64_t)(int32_t)v) >> 32);
 }
 
-static void unpack(float *x, const void *w, size_t n, double unit)
+static int bit_length(uint64_t m)
 {
-	size_t i;
+	return m ? 64 - __builtin_clzll(m) : 0;
+}
 
-	__auto_type fp = trib_fp_enter();
-	for (i = 0; i < n; i++)
-		x[i] = (float)(lane(w, i) * unit);
-	trib_fp_leave(fp);
+/* The float nearest to +-@m * 2^@e, @m below 2^63; as its bits. */
+static uint32_t to_float(int neg, uint64_t m, int e)
+{
+	int len = bit_length(m), drop;
+	uint32_t b;
+
+	/* Of 24 bits, but none below 2^-149. */
+	drop = len - 24;
+	if (drop < -149 - e)
+		drop = -149 - e;
+	if (!m)
+		b = 0;
+	else if (len + e > 128)
+		b = 0x7f800000;
+	else if (drop <= 0)
+		b = (uint32_t)(m << -drop);
+	else
+		b = (uint32_t)round_off(m, drop);
+	/*
+	 * A unit of b is 2^(e + drop). Its 24th bit adds one to the exponent,
+	 * which is right: without it the number is a subnormal. So is what a
+	 * carry does, up to infinity.
+	 */
+	if (m && len + e <= 128)
+		b += (uint32_t)(e + drop + 149) << 23;
+	return b | (uint32_t)neg << 31;
+}
+
+static void put_float(float *x, int32_t v, uint64_t m, int e)
+{
+	uint32_t b = to_float(v < 0, m, e);
+
+	memcpy(x, &b, sizeof(b));
+}
+
+static uint64_t magnitude(int32_t v)
+{
+	return v < 0 ? -(uint64_t)v : (uint64_t)v;
 }
 
 static void scalar_q32_unpack(float *x, const void *w, size_t n, int scale)
 {
-	unpack(x, w, n, trib_pow2(scale));
+	int32_t v;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		v = lane(w, i);
+		put_float(x + i, v, magnitude(v), scale);
+	}
 }
 
+/* 2^@e / @world to 53 bits: its mantissa; *@e becomes their exponent. */
+static uint64_t inverse(unsigned int world, int *e)
+{
+	int k = 52 + bit_length(world);
+	uint64_t q, r;
+
+	/* world has up to 11 bits: 2^k fits, and the quotient has 53 or 54. */
+	q = (1ULL << k) / world;
+	r = (1ULL << k) % world;
+	*e -= k;
+	if (q >> 53) {
+		/* A power of two: it has no remainder. */
+		q >>= 1;
+		*e += 1;
+		return q;
+	}
+	/* No ties: those would be halves of a power of two. */
+	return q + (2 * r > world);
+}
+
+/*
+ * As with doubles: the inverse is rounded to 53 bits, its product with a value
+ * is, and then the float.
+ */
 static void scalar_q32_unpack_avg(float *x, const void *w, size_t n, int scale,
 				  unsigned int world)
 {
-	double unit;
+	uint64_t unit;
+	int32_t v;
+	size_t i;
 
-	__auto_type fp = trib_fp_enter();
-	unit = trib_pow2(scale) / world;
-	trib_fp_leave(fp);
-	unpack(x, w, n, unit);
+	unit = inverse(world, &scale);
+	for (i = 0; i < n; i++) {
+		unsigned __int128 m;
+		int drop = 0;
+
+		v = lane(w, i);
+		m = (unsigned __int128)magnitude(v) * unit;
+		if (m >> 53) {
+			drop = bit_length((uint64_t)(m >> 53));
+			m += ((unsigned __int128)1 << (drop - 1)) - 1 +
+			     (m >> drop & 1);
+			m >>= drop;
+		}
+		put_float(x + i, v, (uint64_t)m, scale + drop);
+	}
 }
 
 static void scalar_f32_order(void *w, const float *x, size_t n, int neg)

@@ -10,13 +10,21 @@ MODULE_DIR := build/module
 MODULE_CHECK_DIR := build/module-check
 KDIR ?= build/kdir
 
-MODULE_SRC := kmod/Kbuild $(wildcard kmod/*.[ch] kmod/sum/*.[ch] \
-	kmod/sum/Kbuild.sum kmod/uapi/*.h)
+MODULE_SRC := kmod/Kbuild $(wildcard kmod/*.[ch] kmod/*/*.[ch] kmod/*/Kbuild.*)
+# What libtrib shares with it: into the copy, too.
+MODULE_SRC += $(addprefix kernels/codec,.c .h _scalar.c)
+module_copy = $(patsubst kmod/%,%,$(MODULE_SRC))
 
 $(MODULE_DIR)/%: kmod/%
 	@install -D -p -m 644 $< $@
 
+$(MODULE_DIR)/kernels/%: kernels/%
+	@install -D -p -m 644 $< $@
+
 $(MODULE_CHECK_DIR)/%: kmod/%
+	@install -D -p -m 644 $< $@
+
+$(MODULE_CHECK_DIR)/kernels/%: kernels/%
 	@install -D -p -m 644 $< $@
 
 # make, below: its own flags and variables are not for the kernel's build.
@@ -30,14 +38,14 @@ module-kdir:
 
 module: $(MODULE_DIR)/trib.ko
 
-$(MODULE_DIR)/trib.ko: $(MODULE_SRC:kmod/%=$(MODULE_DIR)/%) FORCE | module-kdir
+$(MODULE_DIR)/trib.ko: $(addprefix $(MODULE_DIR)/,$(module_copy)) FORCE | module-kdir
 	$(KBUILD_MAKE) -s M=$(CURDIR)/$(MODULE_DIR) modules
 	@readelf -SW $@ | grep -q ' \.BTF ' || { \
 		echo "$@ has no BTF: kfuncs would not register" >&2; \
 		rm -f $@; exit 1; }
 
 # Whatever the compiler or sparse says fails it.
-module-check: $(MODULE_SRC:kmod/%=$(MODULE_CHECK_DIR)/%) | module-kdir
+module-check: $(addprefix $(MODULE_CHECK_DIR)/,$(module_copy)) | module-kdir
 	@command -v sparse >/dev/null || { \
 		echo "no sparse; run: sudo scripts/setup" >&2; exit 1; }
 	@find $(MODULE_CHECK_DIR) -name '*.o' -delete

@@ -232,9 +232,23 @@ struct trib_sock_info {
 };
 TRIB_ASSERT(sizeof(struct trib_sock_info) == 24 + 8 * 17, "trib_sock_info");
 
+/* Numbers as in libtrib's enum trib_error_code, which says more. */
+enum trib_sock_code {
+	TRIB_SOCK_ERR_NONE = 0,
+	TRIB_SOCK_ERR_ARGUMENT = 1,
+	TRIB_SOCK_ERR_SYSTEM = 2,
+	TRIB_SOCK_ERR_NONFINITE = 3,
+	TRIB_SOCK_ERR_DEAD = 4,
+	TRIB_SOCK_ERR_GONE = 5,
+	TRIB_SOCK_ERR_REJOIN = 6,
+	TRIB_SOCK_ERR_RELAY = 7,
+	TRIB_SOCK_ERR_MISSING = 8,
+	TRIB_SOCK_ERR_REMOVED = 9,
+};
+
 /**
  * struct trib_sock_error - why
- * @code: as libtrib's enum trib_error_code; 0: nothing failed.
+ * @code: enum trib_sock_code; 0: nothing failed.
  * @err:  positive errno.
  * @rank: to blame, or -1.
  * @zero: 0.

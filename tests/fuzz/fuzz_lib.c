@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The code under test has its packet reader to itself. */
-#include "userspace/lib/udp.c"
-
 #include "tests/unit/lib_script.h"
 
 struct input {
@@ -112,8 +109,8 @@ static bool tap(struct sim *s, struct sim_worker *w, bool up, void *pkt,
 		bend(copy, n);
 	if (foreign && n >= sizeof(struct trib_hdr))
 		disown((struct trib_hdr *)copy);
-	w->t->now = s->now;
-	rx_packet(w->t, copy, n, how & 4);
+	w->t->eng.now = s->now;
+	trib_packet_rx(&w->t->eng, copy, n, how & 4);
 	free(copy);
 	/* Sometimes in place of the real one. */
 	return !foreign && how & 8;

@@ -47,10 +47,10 @@ build/fuzz-join: $(FUZZ_JOIN) $(wildcard userspace/daemon/*.h)
 
 FUZZ_LIB := tests/fuzz/fuzz_lib.c \
 	$(addprefix tests/unit/,relay_model.c lib_sim.c lib_script.c) \
-	$(filter-out userspace/lib/udp.c,$(wildcard userspace/lib/*.c))
+	$(wildcard userspace/lib/*.c) $(ENGINE_SRC)
 
-build/fuzz-lib: $(FUZZ_LIB) userspace/lib/udp.c $(KERNELS_OBJS) \
-		$(wildcard userspace/lib/*.h tests/unit/*.h)
+build/fuzz-lib: $(FUZZ_LIB) $(KERNELS_OBJS) \
+		$(wildcard userspace/lib/*.h kmod/engine/*.h tests/unit/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_SAN_CFLAGS) -Wl,--wrap=clock_gettime -o $@ \
 		$(FUZZ_LIB) $(KERNELS_OBJS) -lpthread -lm

@@ -67,7 +67,7 @@ static void want_chunk(const struct script *sc, const struct script_op *op,
 static void want_fsum(const struct script *sc, const struct script_op *op,
 		      unsigned int total)
 {
-	unsigned int trees = sc->sim->worker[0].t->nstream, from, end, n;
+	unsigned int trees = sc->sim->worker[0].t->eng.nstream, from, end, n;
 	unsigned int share = total;
 
 	if (op->kind == SCRIPT_ALLREDUCE &&
@@ -200,7 +200,7 @@ void script_free(struct script *sc)
 static int issue(struct sim_worker *w, const struct script_op *op,
 		 struct script_flight *f)
 {
-	unsigned int world = w->t->world, rank = w->t->rank;
+	unsigned int world = w->t->eng.world, rank = w->t->eng.rank;
 	unsigned int n = op->count, big = n * world;
 
 	/* Room for a whole message at both ends, so that ends may overlap. */
@@ -256,7 +256,7 @@ static unsigned int compare(const struct script *sc, const struct script_op *op,
 static void step(struct sim_worker *w)
 {
 	struct script *sc = w->ctx;
-	struct script_rank *me = &sc->rank[w->t->rank];
+	struct script_rank *me = &sc->rank[w->t->eng.rank];
 	unsigned int i, free_slots = 0, from = sim_rnd(w->sim) % SCRIPT_FLIGHT;
 	struct script_flight *f, *room = NULL;
 	int done, rc;
@@ -274,7 +274,7 @@ static void step(struct sim_worker *w)
 		if (rc)
 			me->error = rc;
 		else
-			me->wrong += compare(sc, &sc->op[f->op], w->t->rank, f);
+			me->wrong += compare(sc, &sc->op[f->op], w->t->eng.rank, f);
 		free(f->base);
 		f->req = NULL;
 		me->done++;
@@ -336,7 +336,7 @@ bool script_good(struct script *sc)
 		good = false;
 		printf("# rank %u: %u of %u done, %u wrong, error %d (%s)\n", i,
 		       r->done, sc->nops, r->wrong, r->error,
-		       sc->sim->worker[i].t->error.text);
+		       sc->sim->worker[i].t->eng.error.text);
 	}
 	return good;
 }

@@ -8,6 +8,7 @@
 #include <endian.h>
 #include <stdlib.h>
 
+#define SIM_COOKIE 0x1122334455667788ULL
 #define RELAY_CHILD 64 /* child numbers from here on are relays */
 
 enum what {
@@ -164,11 +165,11 @@ static void relay_out(struct relay *r, int to, const void *pkt, size_t len)
 
 /* --- the transport */
 
-static int sim_send(struct trib *t, struct trib_stream *st,
+static int sim_send(struct trib_engine *eng, struct trib_stream *st,
 		    const struct iovec *iov, unsigned int niov,
 		    unsigned int seg)
 {
-	struct sim_worker *w = (void *)t->udp;
+	struct sim_worker *w = (void *)trib_of(eng)->udp;
 	unsigned int relay = w->relay + st->index;
 	uint8_t all[TRIB_TUNE_BURST * 64 * 64], *p = all;
 	size_t total = 0, len;
@@ -194,49 +195,27 @@ static int sim_recv(struct trib *t)
 	return 0;
 }
 
-static const struct trib_transport_ops sim_ops = {
+static const struct trib_carrier sim_carrier = {
 	.name = "sim",
-	.send = sim_send,
+	.ops.send = sim_send,
 	.recv = sim_recv,
 };
 
 static void deliver(struct sim_worker *w, const uint8_t *p, size_t len, bool ce)
 {
-	struct trib_hdr h;
-	struct trib_rx rx;
-	uint64_t seen = 0;
-
-	memcpy(&h, p, sizeof(h));
-	if (h.bmwords && !w->t->stream[0]->shared)
-		memcpy(&seen, p + sizeof(h), 8);
-	rx = (struct trib_rx){
-		.type = h.type,
-		.flags = h.flags | (ce ? TRIB_F_CE : 0),
-		.op = h.op,
-		.fmt = h.fmt,
-		.child = be16toh(h.child),
-		.nval = be16toh(h.nval),
-		.aux = be16toh(h.aux),
-		.relay = be16toh(h.relay),
-		.chunk = be32toh(h.chunk),
-		.epoch = be32toh(h.epoch),
-		.scale = (int32_t)be32toh(h.scale),
-		.seen = be64toh(seen),
-		.v = h.nval ? p + sizeof(h) + 8u * h.bmwords : NULL,
-		.len = (uint32_t)(len - sizeof(h) - 8u * h.bmwords),
-	};
-	trib_rx(trib_stream_of(w->t, be16toh(h.tree)), &rx);
+	w->t->eng.now = w->sim->now;
+	trib_packet_rx(&w->t->eng, p, len, ce);
 }
 
 static void run_worker(struct sim_worker *w)
 {
 	uint64_t due;
 
-	w->t->now = w->sim->now;
-	trib_engine_run(w->t);
+	w->t->eng.now = w->sim->now;
+	trib_engine_run(&w->t->eng);
 	if (w->app)
 		w->app(w);
-	due = trib_engine_deadline(w->t);
+	due = trib_engine_deadline(&w->t->eng);
 	if (!due || (w->wake > w->sim->now && w->wake <= due))
 		return;
 	if (due <= w->sim->now)
@@ -250,7 +229,6 @@ static void run_worker(struct sim_worker *w)
 
 void sim_inject(struct sim_worker *w, const void *pkt, size_t len)
 {
-	w->t->now = w->sim->now;
 	deliver(w, pkt, len, false);
 }
 
@@ -322,7 +300,6 @@ static void handle(struct sim *s, struct sim_event *e)
 	switch (e->what) {
 	case TO_WORKER:
 		if (!w->dead) {
-			w->t->now = s->now;
 			deliver(w, e->pkt, e->len, e->ce);
 			run_worker(w);
 		}
@@ -368,31 +345,23 @@ bool sim_run(struct sim *s, bool (*done)(struct sim *s), uint64_t until)
 
 /* --- building */
 
-static void make_stream(struct trib *t, unsigned int i,
-			const struct sim_options *o, const struct sim_worker *w)
+/* As if START(RUN) had come. */
+static void start_stream(struct trib_stream *st, const struct sim_options *o,
+			 const struct sim_worker *w)
 {
-	struct trib_stream *st = calloc(1, sizeof(*st));
 	unsigned int k;
 
-	if (!st)
-		abort();
-	t->stream[t->nstream++] = st;
-	st->t = t;
-	st->index = i;
-	st->tree = (uint16_t)(1 + i);
-	st->weight = 1;
-	st->child = (uint16_t)w->child;
 	st->overhead = 42;
 	st->window = (uint16_t)o->window;
 	st->nval = (uint16_t)o->nval;
 	st->nchild = (uint16_t)w->sim->relay[w->relay].r.nchild;
 	for (k = 0; k < st->nchild; k++)
 		st->child_rank[k] =
-			(uint16_t)(o->racks ? k * o->racks + t->rank % o->racks
+			(uint16_t)(o->racks ? k * o->racks +
+						      st->eng->rank % o->racks
 					    : k);
 	if (trib_stream_start(st))
 		abort();
-	trib_window_start(st);
 	st->epoch = 3;
 }
 
@@ -401,6 +370,7 @@ static void make_worker(struct sim *s, unsigned int i,
 {
 	struct sim_worker *w = &s->worker[i];
 	struct trib *t = calloc(1, sizeof(*t));
+	struct trib_attach_rep *rep;
 	unsigned int k;
 
 	if (!t)
@@ -413,19 +383,27 @@ static void make_worker(struct sim *s, unsigned int i,
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->cond, NULL);
 	pthread_cond_init(&t->progress_cond, NULL);
-	t->ops = &sim_ops;
-	t->codec = trib_codec_best();
+	t->transport = &sim_carrier;
 	t->udp = (void *)w;
-	t->rank = i;
-	t->world = o->workers;
-	t->timeout_ns = (o->timeout_ms ? o->timeout_ms : 5000) * TRIB_MS;
-	t->place.rep.job = 7;
-	t->place.rep.cookie = 0x1122334455667788;
-	t->place.rep.rate = o->rate;
-	for (k = 0; k < (o->trees ? o->trees : 1); k++) {
+	rep = &t->place.rep;
+	rep->rank = (uint16_t)i;
+	rep->world = (uint16_t)o->workers;
+	rep->job = 7;
+	rep->cookie = SIM_COOKIE;
+	rep->rate = o->rate;
+	rep->ntree = (uint16_t)(o->trees ? o->trees : 1);
+	for (k = 0; k < rep->ntree; k++) {
 		s->relay[w->relay + k].child[w->child] = i;
-		make_stream(t, k, o, w);
+		rep->tree[k].tree = (uint16_t)(1 + k);
+		rep->tree[k].child = (uint16_t)w->child;
 	}
+	t->eng.timeout_ns = (o->timeout_ms ? o->timeout_ms : 5000) * TRIB_MS;
+	if (trib_engine_init(&t->eng, &sim_carrier.ops, &trib_host,
+			     trib_codec_best(), rep))
+		abort();
+	for (k = 0; k < rep->ntree; k++)
+		start_stream(t->eng.stream[k], o, w);
+	trib_engine_start(&t->eng);
 }
 
 static void make_relay(struct sim *s, unsigned int i, unsigned int nchild,
@@ -476,10 +454,7 @@ void sim_free(struct sim *s)
 	for (i = 0; i < s->nworker; i++) {
 		struct trib *t = s->worker[i].t;
 
-		while (t->reqs)
-			trib_req_free(t->reqs);
-		while (t->nstream)
-			trib_stream_free(t->stream[--t->nstream]);
+		trib_engine_free(&t->eng);
 		pthread_mutex_destroy(&t->lock);
 		pthread_cond_destroy(&t->cond);
 		pthread_cond_destroy(&t->progress_cond);

@@ -9,6 +9,7 @@
 #define LIB_SIM_H
 
 #include "tests/unit/relay_model.h"
+#include "engine/inner.h"
 #include "userspace/lib/internal.h"
 
 #define SIM_WORKERS 16
@@ -104,7 +105,7 @@ struct sim_options {
 	unsigned int window;
 	unsigned int nval;
 	unsigned int timeout_ms;
-	uint64_t rate; /* planned; 0: none */
+	uint64_t rate;	      /* planned; 0: none */
 	struct sim_wire wire; /* of every link, both directions */
 };
 

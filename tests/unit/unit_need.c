@@ -39,7 +39,7 @@ static bool record(struct sim *s, struct sim_worker *w, bool up, void *pkt,
 	const struct trib_hdr *h = pkt;
 
 	(void)s;
-	if (!up || w->t->rank || seen.n == 64)
+	if (!up || w->t->eng.rank || seen.n == 64)
 		return false;
 	seen.type[seen.n] = h->type;
 	seen.flags[seen.n] = h->flags;
@@ -54,8 +54,8 @@ static void ask(struct sim_worker *w, uint32_t chunk, uint64_t have)
 		.type = TRIB_T_NEED, .epoch = 3, .chunk = chunk, .seen = have};
 
 	seen.n = 0;
-	w->t->now = w->sim->now;
-	trib_rx(w->t->stream[0], &rx);
+	w->t->eng.now = w->sim->now;
+	trib_rx(w->t->eng.stream[0], &rx);
 }
 
 static void need__is_answered_by_what_is_there(void)
@@ -70,7 +70,7 @@ static void need__is_answered_by_what_is_there(void)
 
 	sim_init(&s, &o);
 	s.tap = record;
-	st = s.worker[0].t->stream[0];
+	st = s.worker[0].t->eng.stream[0];
 	/* Not reached: alive, and not too often. */
 	ask(&s.worker[0], 5, 2);
 	expect_eq(seen.n, 1);
@@ -137,7 +137,7 @@ static bool compare(struct sim *s, struct sim_worker *w, bool up, void *pkt,
 	if (!up || h->type != TRIB_T_GRAD || be32toh(h->chunk) >= 8192)
 		return false;
 	h->flags &= (uint8_t)~TRIB_F_RESEND;
-	was = frozen[w->t->rank][be32toh(h->chunk)];
+	was = frozen[w->t->eng.rank][be32toh(h->chunk)];
 	if (!*was) {
 		memcpy(was, copy, len);
 		return false;
@@ -181,7 +181,7 @@ static bool withhold(struct sim *s, struct sim_worker *w, bool up, void *pkt,
 	(void)len;
 	if (up || h->type != TRIB_T_RESULT || be32toh(h->chunk) != target)
 		return false;
-	if (w->t->rank == 1 && !caught) {
+	if (w->t->eng.rank == 1 && !caught) {
 		caught = true;
 		sim_wipe_at(s, 0, s->now + TRIB_MS);
 		return true;

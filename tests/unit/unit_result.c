@@ -28,9 +28,9 @@ static struct sim_options star(unsigned int workers)
 	return o;
 }
 
-static struct trib_error *error_of(struct sim *s, unsigned int rank)
+static const struct trib_sock_error *error_of(struct sim *s, unsigned int rank)
 {
-	return &s->worker[rank].t->error;
+	return &s->worker[rank].t->eng.error;
 }
 
 /* --- who is to blame */
@@ -184,16 +184,16 @@ static void abort__from_outside_ends_everything(void)
 		t = s.worker[0].t;
 		expect_eq(trib_iallreduce(t, x, x, 100, TRIB_F32, TRIB_SUM, &r),
 			  0);
-		trib_rx(t->stream[0], &rx);
+		trib_rx(t->eng.stream[0], &rx);
 		expect(!r->done); /* of another epoch */
 		rx.epoch = 3;
-		trib_rx(t->stream[0], &rx);
+		trib_rx(t->eng.stream[0], &rx);
 		expect(r->done);
 		expect_eq(trib_wait(r), cases[i].err);
-		expect_eq(t->error.code, cases[i].code);
-		expect_eq(t->error.rank, cases[i].rank);
+		expect_eq(t->eng.error.code, cases[i].code);
+		expect_eq(t->eng.error.rank, cases[i].rank);
 		expect_eq(trib_ibarrier(t, &again), cases[i].err);
-		expect_eq(trib_engine_deadline(t), 0);
+		expect_eq(trib_engine_deadline(&t->eng), 0);
 		sim_free(&s);
 	}
 }
@@ -360,7 +360,7 @@ static void packets__that_are_wrong_change_no_sum(void)
 		expect(sim_run(&s, script_done, s.now + 100 * TRIB_SEC));
 		expect(script_good(&sc));
 		for (i = 0; i < s.nworker; i++)
-			bad += s.worker[i].t->count.bad_packets;
+			bad += s.worker[i].t->eng.count.bad_packets;
 		script_free(&sc);
 		sim_free(&s);
 	}
@@ -386,7 +386,7 @@ static void exponents__below_our_own_are_refused(void)
 	struct sim s;
 
 	sim_init(&s, &o);
-	st = s.worker[0].t->stream[0];
+	st = s.worker[0].t->eng.stream[0];
 	expect_eq(trib_iallreduce(s.worker[0].t, x, x, 10, TRIB_F32, TRIB_SUM,
 				  &r),
 		  0);
@@ -396,7 +396,7 @@ static void exponents__below_our_own_are_refused(void)
 	w[0] = 129; /* no float has it */
 	trib_rx(st, &rx);
 	expect_eq(st->una, 0);
-	expect_eq(s.worker[0].t->count.bad_packets, 2);
+	expect_eq(s.worker[0].t->eng.count.bad_packets, 2);
 	w[0] = 1;
 	trib_rx(st, &rx);
 	expect_eq(st->una, 1);

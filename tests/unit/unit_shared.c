@@ -46,12 +46,12 @@ static void answer_probe(struct sim_worker *w, const struct trib_hdr *probe)
 static bool on_the_way(struct sim *s, struct sim_worker *w, bool up, void *pkt,
 		       size_t len)
 {
-	uint8_t via = w->t->stream[0]->via;
+	uint8_t via = w->t->eng.stream[0]->via;
 	struct trib_hdr *h = pkt;
 
 	if (!up)
 		return false;
-	if (!w->t->rank && way.nseen < 4096) {
+	if (!w->t->eng.rank && way.nseen < 4096) {
 		way.seen[way.nseen].h = *h;
 		way.seen[way.nseen].at = s->now;
 		way.seen[way.nseen].via = via;
@@ -86,7 +86,7 @@ static void make_shared(struct sim *s, const struct sim_options *o,
 	for (i = 0; i < hops; i++)
 		a.hop[i].relay = (uint16_t)(11 + i);
 	for (i = 0; i < s->nworker; i++) {
-		struct trib_stream *st = s->worker[i].t->stream[0];
+		struct trib_stream *st = s->worker[i].t->eng.stream[0];
 
 		free(st->chunk);
 		free(st->cells);
@@ -200,7 +200,7 @@ static struct trib_stream *begin(unsigned int hops)
 
 	sim_init(&s2, &o);
 	make_shared(&s2, &o, hops);
-	return s2.worker[0].t->stream[0];
+	return s2.worker[0].t->eng.stream[0];
 }
 
 static void issue(unsigned int rank)
@@ -275,15 +275,15 @@ static void grad__bitmap_has_a_bit_for_each_rank_of_a_large_job(void)
 	uint8_t cell[2000] = {0};
 	__be64 word;
 
-	st->t->world = 1024;
-	st->t->rank = 700;
+	st->eng->world = 1024;
+	st->eng->rank = 700;
 	st->bmwords = 16;
 	trib_shared_label(st, (void *)cell);
 	memcpy(&word, cell + sizeof(struct trib_hdr) + 8 * 10, 8);
 	expect(be64toh(word) == 1ULL << 60);
 	expect_eq(((struct trib_hdr *)(void *)cell)->bmwords, 16);
-	st->t->world = 2;
-	st->t->rank = 0;
+	st->eng->world = 2;
+	st->eng->rank = 0;
 	sim_free(&s2);
 }
 
@@ -327,7 +327,7 @@ static void need__is_answered_to_the_ps(void)
 	run_for(2 * TRIB_MS);
 	s2.now += 20 * TRIB_MS;
 	way.nseen = 0;
-	s2.worker[0].t->now = s2.now;
+	s2.worker[0].t->eng.now = s2.now;
 	trib_rx(st, &rx);
 	expect_eq(way.nseen, 1);
 	expect_eq(way.seen[0].h.type, TRIB_T_GRAD);
@@ -344,7 +344,7 @@ static void need__is_answered_to_the_ps(void)
 	/* Retained, also when the call has returned. */
 	s2.now += 20 * TRIB_MS;
 	way.nseen = 0;
-	s2.worker[0].t->now = s2.now;
+	s2.worker[0].t->eng.now = s2.now;
 	trib_rx(st, &rx);
 	i = nth(TRIB_T_RESULT, 0);
 	expect_eq(i, 0);
@@ -360,7 +360,7 @@ static void need__is_answered_to_the_ps(void)
 	expect_eq(trib_wait(req), 0);
 	way.nseen = 0;
 	rx.chunk = 1;
-	s2.worker[0].t->now = s2.now;
+	s2.worker[0].t->eng.now = s2.now;
 	trib_rx(st, &rx);
 	expect_eq(way.seen[0].h.type, TRIB_T_RESULT);
 	expect_eq(be16toh(way.seen[0].h.relay), TRIB_RELAY_PS);
@@ -383,7 +383,7 @@ static void probe__relays_are_asked_when_results_do_not_come(void)
 	expect_eq(trib_wait(req), 0);
 	/* At rest there is no timer. */
 	run_for(300 * TRIB_MS);
-	expect_eq(s2.worker[0].t->stream[0]->probe_ns, 0);
+	expect_eq(s2.worker[0].t->eng.stream[0]->probe_ns, 0);
 	sim_free(&s2);
 }
 
@@ -499,7 +499,7 @@ static void probe__answers_of_others_mean_nothing(void)
 	/* A dedicated tree has none. */
 	st->shared = false;
 	trib_rx(st, &rx);
-	expect_eq(st->t->count.bad_packets, 2);
+	expect_eq(st->eng->count.bad_packets, 2);
 	st->shared = true;
 	sim_free(&s2);
 }

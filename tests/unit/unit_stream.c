@@ -21,7 +21,8 @@ static bool shake(struct sim *s, struct sim_worker *w, bool up, void *pkt,
 	(void)pkt;
 	(void)len;
 	if (sim_rnd(s) % 8 == 0)
-		w->t->stream[0]->cong.cwnd = (double)(1 + sim_rnd(s) % 8);
+		w->t->eng.stream[0]->cong.cwnd =
+			(1 + sim_rnd(s) % 8) * TRIB_CHUNK_ONE;
 	return false;
 }
 
@@ -196,7 +197,7 @@ static void parts__of_any_length_have_all_elements_once(void)
 		trib_part_count(&p, 352);
 		p.exp_seen = seen;
 		for (off = 0; off < p.nchunk; off++) {
-			trib_chunk_shape(s.worker[0].t->stream[0], &p, off,
+			trib_chunk_shape(s.worker[0].t->eng.stream[0], &p, off,
 					 &sh);
 			if (sh.exp) {
 				expect_eq(sh.first, words);
@@ -229,14 +230,14 @@ static void chunks__go_on_where_their_numbers_wrap(void)
 	o.wire.loss = 20;
 	sim_init(&s, &o);
 	for (i = 0; i < 3; i++) {
-		struct trib_stream *st = s.worker[i].t->stream[0];
+		struct trib_stream *st = s.worker[i].t->eng.stream[0];
 
 		st->una = st->next = st->high = st->held = 0xfffffff0;
 		st->cong.round_end = st->una;
 	}
 	/* What a window before that would have been held. */
 	for (i = 0; i < 3; i++) {
-		struct trib_stream *st = s.worker[i].t->stream[0];
+		struct trib_stream *st = s.worker[i].t->eng.stream[0];
 		uint64_t c;
 
 		for (c = st->una - 32; c < st->una; c++) {
@@ -248,7 +249,7 @@ static void chunks__go_on_where_their_numbers_wrap(void)
 	script_start(&sc);
 	sim_run(&s, script_done, s.now + 100 * TRIB_SEC);
 	expect(script_good(&sc));
-	expect(s.worker[0].t->stream[0]->una > 0x100000000);
+	expect(s.worker[0].t->eng.stream[0]->una > 0x100000000);
 	script_free(&sc);
 	sim_free(&s);
 }

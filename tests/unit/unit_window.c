@@ -28,7 +28,7 @@ static struct job job;
 
 static void step(struct sim_worker *w)
 {
-	unsigned int me = w->t->rank;
+	unsigned int me = w->t->eng.rank;
 	int done;
 
 	if (job.req[me] && job.req[me]->done) {
@@ -114,11 +114,12 @@ static struct sim_options wires(unsigned int workers, double rate)
 
 static void tell(const struct sim_worker *w)
 {
-	const struct trib_cong *g = &w->t->stream[0]->cong;
-	const struct trib_counters *c = &w->t->count;
+	const struct trib_cong *g = &w->t->eng.stream[0]->cong;
+	const struct trib_tally *c = &w->t->eng.count;
 
-	printf("# rank %u: window %.0f%s, rtt %llu pure %llu min %llu us, resends %llu fast %llu needs %llu, last %llu, dropped %lu\n",
-	       w->t->rank, g->cwnd, g->compete ? " competes" : "",
+	printf("# rank %u: window %llu%s, rtt %llu pure %llu min %llu us, resends %llu fast %llu needs %llu, last %llu, dropped %lu\n",
+	       w->t->eng.rank, (unsigned long long)(g->cwnd / TRIB_CHUNK_ONE),
+	       g->compete ? " competes" : "",
 	       (unsigned long long)g->srtt / 1000,
 	       (unsigned long long)g->rtt_pure / 1000,
 	       (unsigned long long)g->rtt_min / 1000,
@@ -149,8 +150,8 @@ static double measure(const struct sim_options *o, size_t bytes)
 			tell(&s.worker[i]);
 	longest = 0;
 	for (i = 0; i < s.nworker; i++)
-		if (s.worker[i].t->stream[0]->cong.last_pure > longest)
-			longest = s.worker[i].t->stream[0]->cong.last_pure;
+		if (s.worker[i].t->eng.stream[0]->cong.last_pure > longest)
+			longest = s.worker[i].t->eng.stream[0]->cong.last_pure;
 	job_end(&s);
 	sim_free(&s);
 	return got;
@@ -199,23 +200,23 @@ static void message__is_cut_by_weight(void)
 	o.trees = 3;
 	sim_init(&s, &o);
 	for (i = 0; i < s.nworker; i++) {
-		s.worker[i].t->stream[1]->weight = 6;
-		s.worker[i].t->uneven = true;
+		s.worker[i].t->eng.stream[1]->weight = 6;
+		s.worker[i].t->eng.uneven = true;
 	}
 	job_start(&s, 4 * MIB);
 	expect(sim_run(&s, all_done, s.now + 100 * TRIB_SEC));
-	expect(s.worker[0].t->stream[1]->high >
-	       5 * s.worker[0].t->stream[0]->high);
-	expect(s.worker[0].t->stream[2]->high > 0);
-	expect(s.worker[0].t->stream[1]->high <
-	       7 * s.worker[0].t->stream[2]->high);
+	expect(s.worker[0].t->eng.stream[1]->high >
+	       5 * s.worker[0].t->eng.stream[0]->high);
+	expect(s.worker[0].t->eng.stream[2]->high > 0);
+	expect(s.worker[0].t->eng.stream[1]->high <
+	       7 * s.worker[0].t->eng.stream[2]->high);
 	job_end(&s);
 	sim_free(&s);
 }
 
 static bool first_tree_is_under_way(struct sim *s)
 {
-	return s->worker[0].t->stream[0]->high > 100;
+	return s->worker[0].t->eng.stream[0]->high > 100;
 }
 
 /* Whatever carries least does not end long before the others. */
@@ -229,13 +230,13 @@ static void trees__go_by_weight_at_all_times(void)
 	o.rate = 50000000;
 	sim_init(&s, &o);
 	for (i = 0; i < s.nworker; i++) {
-		s.worker[i].t->stream[1]->weight = 6;
-		s.worker[i].t->uneven = true;
+		s.worker[i].t->eng.stream[1]->weight = 6;
+		s.worker[i].t->eng.uneven = true;
 	}
 	job_start(&s, 4 * MIB);
 	expect(sim_run(&s, first_tree_is_under_way, s.now + 100 * TRIB_SEC));
-	expect(s.worker[0].t->stream[1]->high >
-	       5 * s.worker[0].t->stream[0]->high);
+	expect(s.worker[0].t->eng.stream[1]->high >
+	       5 * s.worker[0].t->eng.stream[0]->high);
 	expect(sim_run(&s, all_done, s.now + 100 * TRIB_SEC));
 	job_end(&s);
 	sim_free(&s);
@@ -262,9 +263,20 @@ static void trees__do_not_time_out_in_their_own_queue(void)
 	}
 	for (i = 0; i < s.nworker; i++) {
 		tell(&s.worker[i]);
-		expect(s.worker[i].t->count.resends == 0);
+		expect(s.worker[i].t->eng.count.resends == 0);
 	}
 	sim_free(&s);
+}
+
+/* Which packets are lost is a matter of chance: a run alone has 0.77 to 0.94. */
+static double measure_mean(struct sim_options *o, unsigned int bytes)
+{
+	double sum = 0;
+	int i;
+
+	for (i = 0; i < 8; i++, o->seed++)
+		sum += measure(o, bytes);
+	return sum / 8;
 }
 
 static void wire__with_a_short_queue_is_filled(void)
@@ -272,9 +284,9 @@ static void wire__with_a_short_queue_is_filled(void)
 	struct sim_options o = wires(4, 500e6);
 
 	o.wire.queue = 40000;
-	expect(measure(&o, 16 * MIB) > 0.85);
+	expect(measure_mean(&o, 16 * MIB) > 0.85);
 	o.wire.queue = 100000;
-	expect(measure(&o, 16 * MIB) > 0.85);
+	expect(measure_mean(&o, 16 * MIB) > 0.85);
 }
 
 static void window__survives_single_losses(void)
@@ -305,14 +317,14 @@ static void queue__is_kept_short(void)
 static void window__does_not_mind_a_late_rank(void)
 {
 	struct sim_options o = wires(4, 10e9);
-	double before, after;
+	uint64_t before, after;
 	struct sim s;
 	unsigned int i;
 
 	sim_init(&s, &o);
 	job_start(&s, MIB);
 	sim_run(&s, all_done, s.now + 10 * TRIB_SEC);
-	before = s.worker[1].t->stream[0]->cong.cwnd;
+	before = s.worker[1].t->eng.stream[0]->cong.cwnd;
 	memset(job.end, 0, sizeof(job.end));
 	for (i = 0; i < 4; i++) {
 		job.left[i] = 20;
@@ -320,8 +332,10 @@ static void window__does_not_mind_a_late_rank(void)
 	}
 	job.late = 30 * TRIB_MS;
 	expect(sim_run(&s, all_done, s.now + 10 * TRIB_SEC));
-	after = s.worker[1].t->stream[0]->cong.cwnd;
-	printf("# window %.0f, then %.0f\n", before, after);
+	after = s.worker[1].t->eng.stream[0]->cong.cwnd;
+	printf("# window %llu, then %llu\n",
+	       (unsigned long long)(before / TRIB_CHUNK_ONE),
+	       (unsigned long long)(after / TRIB_CHUNK_ONE));
 	expect(after >= before);
 	job_end(&s);
 	sim_free(&s);

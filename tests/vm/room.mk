@@ -38,6 +38,12 @@ $(B)/tests/vm/sockcycles: $(addprefix $(B)/tests/vm/,sockcycles.o sockrig.o \
 		stress.o) $(addprefix $(B)/tests/unit/,lib_relay.o relay_model.o)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lpthread
 
+SOCK_BINS := $(addprefix $(B)/tests/vm/sock_,sum)
+VM_BINS += $(SOCK_BINS)
+
+$(SOCK_BINS): %: %.o $(B)/tests/vm/sock_world.o $(B)/libtrib.a
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lpthread -lm
+
 CHECK_BINS += $(VM_BINS)
 CHECK_TESTS += tests/vm/module-build.t tests/vm/module-6.1.t
 

@@ -131,8 +131,9 @@ static int find_place(struct trib *t, const struct wish *w)
 	}
 	if (rc)
 		return rc;
-	t->ops = p->rep.flags & TRIB_ATTACH_MAPPED ? &trib_xdp : &trib_udp;
-	if (w->transport == TRIB_TRANSPORT_XDP && t->ops != &trib_xdp)
+	t->transport =
+		p->rep.flags & TRIB_ATTACH_MAPPED ? &trib_xdp : &trib_udp;
+	if (w->transport == TRIB_TRANSPORT_XDP && t->transport != &trib_xdp)
 		return trib_fail(
 			NULL, TRIB_ERR_ARGUMENT, -EOPNOTSUPP,
 			is_ticket(w->job)
@@ -141,44 +142,39 @@ static int find_place(struct trib *t, const struct wish *w)
 	return 0;
 }
 
-static int make_streams(struct trib *t)
+static void req_done(struct trib_req *r)
 {
-	const struct trib_attach_rep *rep = &t->place.rep;
-	unsigned int i;
+	struct trib *t = trib_of(r->eng);
 
-	t->rank = rep->rank;
-	t->world = rep->world;
-	for (i = 0; i < rep->ntree; i++) {
-		struct trib_stream *s = calloc(1, sizeof(*s));
+	if (t->waiters)
+		pthread_cond_broadcast(&t->cond);
+}
 
-		if (!s)
-			return trib_fail(NULL, TRIB_ERR_SYSTEM, -ENOMEM,
-					 "out of memory");
-		s->t = t;
-		s->index = i;
-		s->tree = rep->tree[i].tree;
-		s->weight = rep->tree[i].weight ? rep->tree[i].weight : 1;
-		s->child = rep->tree[i].child;
-		s->join_nval = rep->nval ? rep->nval : TRIB_NVAL_SMALL;
-		if (rep->tree[i].flags & TRIB_ATTACH_SHARED)
-			trib_shared_init(s, &rep->tree[i]);
-		s->tail = &s->head;
-		t->stream[t->nstream++] = s;
-		t->uneven |= s->weight != t->stream[0]->weight;
-	}
-	return 0;
+/* Whoever drives has nothing to wait for any more. */
+static void died(struct trib_engine *eng)
+{
+	pthread_cond_broadcast(&trib_of(eng)->cond);
+}
+
+const struct trib_host_ops trib_host = {.done = req_done, .died = died};
+
+static int make_engine(struct trib *t)
+{
+	int rc = trib_engine_init(&t->eng, &t->transport->ops, &trib_host,
+				  trib_codec_best(), &t->place.rep);
+
+	if (rc)
+		trib_error_keep(t);
+	return rc;
 }
 
 static void destroy(struct trib *t, bool clean)
 {
-	unsigned int i;
-
 	trib_progress_stop(t);
-	if (t->ops)
-		t->ops->close(t);
+	if (t->transport)
+		t->transport->close(t);
 	trib_tribd_release(&t->place, clean);
-	for (i = 0; i < t->nstream; i++)
-		trib_stream_free(t->stream[i]);
+	trib_engine_free(&t->eng);
 	if (t->kick_fd >= 0)
 		close(t->kick_fd);
 	if (t->progress_fd >= 0)
@@ -203,13 +199,8 @@ static struct trib *make_handle(const struct wish *w)
 	pthread_cond_init(&t->cond, &attr);
 	pthread_cond_init(&t->progress_cond, &attr);
 	pthread_condattr_destroy(&attr);
-	t->codec = trib_codec_best();
-	t->error.rank = -1;
-	t->error.index = -1;
-	strcpy(t->error.text, "no error");
-	t->count.size = sizeof(t->count);
-	t->timeout_ns = w->timeout_ms * TRIB_MS;
-	t->join_timeout_ns = w->join_timeout_ms * TRIB_MS;
+	t->eng.timeout_ns = w->timeout_ms * TRIB_MS;
+	t->eng.join_timeout_ns = w->join_timeout_ms * TRIB_MS;
 	t->spin_ns = w->spin_us * 1000ULL;
 	t->kick_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	t->progress_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -222,30 +213,50 @@ static struct trib *make_handle(const struct wish *w)
 	return NULL;
 }
 
+/* JOINs and their answers, until all trees run. */
+static int join(struct trib *t)
+{
+	uint64_t nonce = trib_nonce_next(), due;
+	struct timespec ts;
+	int rc, n;
+
+	if (!nonce)
+		return trib_fail(t, TRIB_ERR_SYSTEM, -EIO, "no random numbers");
+	t->eng.now = trib_now();
+	trib_join_start(&t->eng, nonce);
+	while (!(rc = trib_join_turn(&t->eng))) {
+		due = trib_join_deadline(&t->eng) - t->eng.now;
+		ts.tv_sec = (time_t)(due / TRIB_SEC);
+		ts.tv_nsec = (long)(due % TRIB_SEC);
+		ppoll(t->pfd, t->npfd - 1, &ts, NULL);
+		t->eng.now = trib_now();
+		n = t->transport->recv(t);
+		if (n < 0)
+			return trib_fail(t, TRIB_ERR_SYSTEM, n,
+					 "receiving failed: %s", strerror(-n));
+	}
+	return rc < 0 ? rc : 0;
+}
+
 /* Open the transport, join all trees, and start. Errors are the handle's. */
 static int begin(struct trib *t)
 {
-	unsigned int i;
 	int rc;
 
-	rc = t->ops->open(t);
+	rc = t->transport->open(t);
 	if (rc)
 		return rc;
-	t->npfd = (unsigned int)t->ops->pollfds(t, t->pfd);
+	t->npfd = (unsigned int)t->transport->pollfds(t, t->pfd);
 	t->pfd[t->npfd++] = (struct pollfd){.events = POLLIN};
 	/* Nobody else has the handle yet; the rules of the lock hold anyway. */
 	pthread_mutex_lock(&t->lock);
-	rc = trib_join(t);
-	if (!rc && !t->timeout_ns)
-		t->timeout_ns = t->place.rep.timeout_ms * TRIB_MS;
-	if (!t->timeout_ns)
-		t->timeout_ns = TRIB_TUNE_TIMEOUT_MS * TRIB_MS;
-	if (!rc && t->ops->start)
-		rc = t->ops->start(t);
+	rc = join(t);
+	if (!rc && t->transport->start)
+		rc = t->transport->start(t);
 	if (rc)
-		trib_leave(t);
-	for (i = 0; !rc && i < t->nstream; i++)
-		trib_window_start(t->stream[i]);
+		trib_leave_end(&t->eng);
+	else
+		trib_engine_start(&t->eng);
 	pthread_mutex_unlock(&t->lock);
 	return rc ? rc : trib_progress_start(t);
 }
@@ -265,7 +276,7 @@ int trib_attach(struct trib **out, const struct trib_options *opts)
 				 "out of memory or descriptors");
 	rc = find_place(t, &w);
 	if (!rc)
-		rc = make_streams(t);
+		rc = make_engine(t);
 	if (!rc) {
 		rc = begin(t);
 		if (rc)
@@ -279,88 +290,28 @@ int trib_attach(struct trib **out, const struct trib_options *opts)
 	return 0;
 }
 
-/* When somebody last showed that it lacks what we have. */
-static uint64_t last_lack(const struct trib *t)
-{
-	uint64_t when = 0;
-	unsigned int i;
-
-	for (i = 0; i < t->nstream; i++)
-		if (t->stream[i]->lacks_ns > when)
-			when = t->stream[i]->lacks_ns;
-	return when;
-}
-
-/*
- * How long nobody must have lacked anything. In shared pools NEED comes to one
- * rank after the other, with time-outs between.
- */
-static uint64_t listens_for(const struct trib *t)
-{
-	uint64_t ns = t->timeout_ns, longest = trib_window_longest(t);
-	unsigned int i;
-
-	for (i = 0; i < t->nstream; i++)
-		if (t->stream[i]->shared &&
-		    ns < TRIB_TUNE_DETACH_TIMEOUTS * longest)
-			ns = TRIB_TUNE_DETACH_TIMEOUTS * longest;
-	return ns;
-}
-
-/*
- * The barrier of those who leave. Its result may be nowhere to be had, because
- * those who had it have left; but as long as others fetch results before it,
- * we may be the only one left who has them.
- */
-static void wait_for_others(struct trib *t, const struct trib_req *barrier)
-{
-	uint64_t patience = listens_for(t);
-	uint64_t until, next = trib_now() + patience;
-
-	do {
-		until = next;
-		trib_drive_until(t, barrier, until);
-		next = last_lack(t) + patience;
-	} while (!barrier->done && !t->dead && next > until);
-}
-
-/*
- * Wait until all ranks leave: then nobody lacks anything that we have. If they
- * do not, or requests are left, the others must know that we are gone.
- */
+/* Wait until all ranks leave: then nobody lacks anything that we have. */
 static void leave_together(struct trib *t)
 {
-	struct trib_req *r = NULL;
-	unsigned int i;
-
-	t->now = trib_now();
-	if (!t->unfinished) {
-		r = trib_req_leave(t);
-		if (r)
-			wait_for_others(t, r);
+	t->eng.now = trib_now();
+	trib_leave_start(&t->eng);
+	while (!trib_leave_turn(&t->eng)) {
+		trib_drive_until(t, t->eng.barrier,
+				 trib_leave_deadline(&t->eng));
+		t->eng.now = trib_now();
 	}
-	if (t->dead || (r && r->done))
-		return;
-	for (i = 0; i < TRIB_TUNE_ABORT_COPIES; i++)
-		trib_stream_control(t->stream[0], TRIB_T_ABORT, 0,
-				    TRIB_ABORT_GONE, (uint16_t)t->rank);
-	trib_die_rank(t, TRIB_ERR_GONE, -ECANCELED, (int)t->rank,
-		      "this rank detached");
+	trib_leave_end(&t->eng);
 }
 
 /* Requests that nobody waited for live on, each with its result alone. */
 static void orphan_requests(struct trib *t)
 {
 	struct trib_req *r, *next;
-	unsigned int i;
 
-	for (r = t->reqs; r; r = next) {
+	for (r = t->eng.reqs; r; r = next) {
 		next = r->next;
-		r->t = NULL;
-		for (i = 0; i < r->npart; i++)
-			free(r->part[i].exp);
-		if (r->part[0].kind == TRIB_KIND_LEAVE)
-			free(r);
+		if (r != t->eng.barrier)
+			trib_req_orphan(r);
 	}
 }
 
@@ -369,9 +320,7 @@ int trib_detach(struct trib *t)
 	if (!t)
 		return 0;
 	pthread_mutex_lock(&t->lock);
-	t->leaving = true;
 	leave_together(t);
-	trib_leave(t);
 	/* Threads in trib_wait() have their results; let them go. */
 	trib_drive_interrupt(t);
 	while (t->inside)

@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The newest error: of a handle, or of a thread's last attach. Also how a
- * handle ends when the job cannot go on.
+ * The newest error: of a handle, which is its engine's, or of a thread's last
+ * attach.
  */
-#include <errno.h>
-#include <stdio.h>
-
 #include "internal.h"
+
+#define SAME(a, b) _Static_assert((int)TRIB_##a == (int)TRIB_SOCK_##b, #a)
+SAME(ERR_NONE, ERR_NONE);
+SAME(ERR_ARGUMENT, ERR_ARGUMENT);
+SAME(ERR_SYSTEM, ERR_SYSTEM);
+SAME(ERR_NONFINITE, ERR_NONFINITE);
+SAME(ERR_DEAD, ERR_DEAD);
+SAME(ERR_GONE, ERR_GONE);
+SAME(ERR_REJOIN, ERR_REJOIN);
+SAME(ERR_RELAY, ERR_RELAY);
+SAME(ERR_MISSING, ERR_MISSING);
+SAME(ERR_REMOVED, ERR_REMOVED);
+SAME(F32, F32);
+SAME(I32, I32);
+SAME(SUM, SUM);
+SAME(AVG, AVG);
+SAME(MAX, MAX);
+SAME(MIN, MIN);
 
 static _Thread_local struct trib_error thread_error = {
 	.rank = -1,
@@ -15,68 +30,37 @@ static _Thread_local struct trib_error thread_error = {
 };
 static _Thread_local char thread_text[sizeof(thread_error.text)];
 
-static void note(struct trib_error *e, int code, int err, int rank,
-		 int64_t index, const char *fmt, va_list ap)
-{
-	e->code = code;
-	e->err = err;
-	e->rank = rank;
-	e->index = index;
-	vsnprintf(e->text, sizeof(e->text), fmt, ap);
-}
-
 int trib_fail(struct trib *t, int code, int err, const char *fmt, ...)
 {
+	char text[sizeof(thread_error.text)];
 	va_list ap;
 
 	va_start(ap, fmt);
-	note(t ? &t->error : &thread_error, code, err, -1, -1, fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	if (t)
+		return trib_fault(&t->eng, code, err, "%s", text);
+	thread_error = (struct trib_error){
+		.code = code, .err = err, .rank = -1, .index = -1};
+	memcpy(thread_error.text, text, sizeof(text));
 	return err;
 }
 
-int trib_fail_rank(struct trib *t, int code, int err, int rank, int64_t index,
-		   const char *fmt, ...)
+static void copy(const struct trib *t, struct trib_error *out)
 {
-	va_list ap;
+	const struct trib_sock_error *e = &t->eng.error;
 
-	va_start(ap, fmt);
-	note(t ? &t->error : &thread_error, code, err, rank, index, fmt, ap);
-	va_end(ap);
-	return err;
-}
-
-void trib_die_rank(struct trib *t, int code, int err, int rank, const char *fmt,
-		   ...)
-{
-	struct trib_req *r;
-	unsigned int i;
-	va_list ap;
-
-	if (t->dead)
-		return;
-	va_start(ap, fmt);
-	note(&t->error, code, err, rank, -1, fmt, ap);
-	va_end(ap);
-	t->dead = err;
-	/* Nothing may point into requests once their owners have them back. */
-	for (i = 0; i < t->nstream; i++) {
-		t->stream[i]->head = NULL;
-		t->stream[i]->tail = &t->stream[i]->head;
-		t->stream[i]->timer_ns = 0;
-		t->stream[i]->check_ns = 0;
-		t->stream[i]->retry_ns = 0;
-	}
-	for (r = t->reqs; r; r = r->next)
-		if (!r->done)
-			trib_req_done(r, err);
-	/* Whoever drives has nothing to wait for any more. */
-	pthread_cond_broadcast(&t->cond);
+	out->code = e->code;
+	out->err = -e->err;
+	out->rank = e->rank;
+	out->index = e->index;
+	memset(out->text, 0, sizeof(out->text));
+	memcpy(out->text, e->text, sizeof(e->text));
 }
 
 void trib_error_keep(const struct trib *t)
 {
-	thread_error = t->error;
+	copy(t, &thread_error);
 }
 
 void trib_error(const struct trib *t, struct trib_error *out)
@@ -88,7 +72,7 @@ void trib_error(const struct trib *t, struct trib_error *out)
 		return;
 	}
 	pthread_mutex_lock(&m->lock);
-	*out = t->error;
+	copy(t, out);
 	pthread_mutex_unlock(&m->lock);
 }
 

@@ -50,12 +50,12 @@ static int receive(struct trib *t)
 {
 	int rc;
 
-	t->now = trib_now();
-	rc = t->ops->recv(t);
+	t->eng.now = trib_now();
+	rc = t->transport->recv(t);
 	if (rc < 0)
-		trib_die_rank(t, TRIB_ERR_SYSTEM, rc, -1,
+		trib_die_rank(&t->eng, TRIB_ERR_SYSTEM, rc, -1,
 			      "receiving failed: %s", strerror(-rc));
-	trib_engine_run(t);
+	trib_engine_run(&t->eng);
 	return rc;
 }
 
@@ -64,13 +64,13 @@ static void block(struct trib *t, int kick_fd, uint64_t until)
 {
 	struct pollfd pfd[TRIB_POLLFDS_MAX + 1];
 	unsigned int n = t->npfd;
-	uint64_t due = trib_engine_deadline(t), now;
+	uint64_t due = trib_engine_deadline(&t->eng), now;
 	struct timespec ts;
 
 	if (!due || (until && until < due))
 		due = until;
 	t->poll_until = due;
-	t->count.waits++;
+	t->waits++;
 	memcpy(pfd, t->pfd, n * sizeof(*pfd));
 	pfd[n - 1].fd = kick_fd;
 	pthread_mutex_unlock(&t->lock);
@@ -92,7 +92,7 @@ static bool spin(struct trib *t, const struct trib_req *req)
 	do {
 		if (receive(t) || (req && req->done))
 			return true;
-	} while (t->now < end);
+	} while (t->eng.now < end);
 	return false;
 }
 
@@ -103,7 +103,7 @@ static void drive(struct trib *t, const struct trib_req *req, uint64_t until)
 	if (t->driver == TRIB_DRIVER_PROGRESS)
 		kick(t->progress_fd);
 	t->driver = TRIB_DRIVER_USER;
-	while (!(req && req->done) && !t->dead) {
+	while (!(req && req->done) && !t->eng.dead) {
 		if (until && trib_now() >= until)
 			break;
 		/* A full batch says that there is more. */
@@ -117,7 +117,7 @@ static void drive(struct trib *t, const struct trib_req *req, uint64_t until)
 	t->driver = TRIB_DRIVER_NONE;
 	if (t->waiters)
 		pthread_cond_broadcast(&t->cond);
-	else if (t->unfinished)
+	else if (t->eng.unfinished)
 		pthread_cond_signal(&t->progress_cond);
 }
 
@@ -126,7 +126,7 @@ void trib_drive_until(struct trib *t, const struct trib_req *req,
 {
 	struct timespec ts;
 
-	while (!(req && req->done) && !t->dead) {
+	while (!(req && req->done) && !t->eng.dead) {
 		if (until && trib_now() >= until)
 			return;
 		if (t->driver != TRIB_DRIVER_USER) {
@@ -152,7 +152,7 @@ void trib_drive_once(struct trib *t)
 
 void trib_drive_wake(struct trib *t)
 {
-	uint64_t due = trib_engine_deadline(t);
+	uint64_t due = trib_engine_deadline(&t->eng);
 
 	if (t->driver == TRIB_DRIVER_NONE) {
 		pthread_cond_signal(&t->progress_cond);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # libtrib: shared with a versioned symbol map, static, header, pkg-config.
 LIB_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/lib/*.c)) \
-	$(KERNELS_OBJS)
+	$(ENGINE_OBJS) $(KERNELS_OBJS)
 # The API to parameter servers is a worker of the names protocol.
 LIB_PS_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/names/api*.c \
 	userspace/names/worker*.c userspace/ndn/*.c) \
@@ -68,10 +68,11 @@ CHECK_TESTS += $(LIB_UDP_TESTS)
 
 # The same under ThreadSanitizer, which goes with neither of the other two.
 LIB_TSAN_SOURCES := $(addprefix tests/unit/,relay_model.c lib_relay.c \
-	lib_job.c) $(wildcard userspace/lib/*.c kernels/codec*.c)
+	lib_job.c) $(ENGINE_SRC) \
+	$(wildcard userspace/lib/*.c kernels/codec*.c)
 
 $(B)/tests/unit/unit_udp_tsan: tests/unit/unit_udp.c $(LIB_TSAN_SOURCES) \
-		$(wildcard userspace/lib/*.h)
+		$(wildcard userspace/lib/*.h kmod/engine/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) \
 		-Wl,--wrap=sendmsg -o $@ $< $(LIB_TSAN_SOURCES) -lpthread -lm

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The line between libtrib's engine and what moves packets.
+ * The line between libtrib and what moves packets. engine/transport.h has the
+ * engine's part of it.
  *
- * The engine (stream.c, window.c, result.c) decides what is sent when; it does
- * no system calls and knows no threads. A transport carries whole packets up
- * (struct trib_hdr and payload, ready made) and reports what comes down by
- * calling trib_rx(). All functions here run with the handle's lock held,
- * except close(), which runs when nobody else has the handle. None may block.
+ * All functions here run with the handle's lock held, except close(), which
+ * runs when nobody else has the handle. None may block.
  *
  *	  user threads, progress thread		progress.c: who drives, poll()
  *		  | step
- *	  engine: chunks, window, recovery	stream.c window.c result.c
- *	 send()	  |	 ^ trib_rx()
+ *	  engine: chunks, window, recovery	kmod/engine
+ *	 send()	  |	 ^ trib_packet_rx(), trib_rx()
  *	  transport: udp.c | xdp.c
  *
  * A driver's turn is: poll() on the descriptors of pollfds() until one is
@@ -26,72 +24,18 @@
 #define TRIB_LIB_TRANSPORT_H
 
 #include <poll.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/uio.h>
 
-#include "uapi/trib_wire.h"
+#include "engine/transport.h"
 
 struct trib;
-struct trib_stream;
 
 /* Descriptors a transport may ask to be polled. */
 #define TRIB_POLLFDS_MAX (32 + 4)
 
 /**
- * struct trib_rx - one packet, or one event that stands for a packet
- * @type:  enum trib_type: RESULT, NEED, ALIVE, ABORT, PROBE or START.
- * @flags: enum trib_flags. The transport adds TRIB_F_CE if the packet itself
- *         met congestion.
- * @op:    RESULT: enum trib_wire_op.
- * @fmt:   RESULT: enum trib_fmt.
- * @child: RESULT: root's child that completed the chunk.
- * @nval:  RESULT: 32-bit units of values in @v.
- * @aux:   rank (ALIVE, ABORT).
- * @relay: PROBE: who answers.
- * @chunk: as on the wire.
- * @epoch: as on the wire.
- * @scale: RESULT.
- * @seen:  NEED: children the sender has. Shared pools: 0.
- * @v:     payload, or NULL: valid until trib_rx() returns, or, with
- *         TRIB_TRANSPORT_HOLDS, as result() promises. Any alignment.
- * @len:   bytes at @v that may be read; at least trib_payload_len(@nval).
- *
- * Host byte order, except @v. The transport has checked that lengths agree
- * and that version, job, tree and cookie are the stream's; trib_rx() checks
- * everything else (epoch, chunk, sizes, state) and counts what it refuses.
- */
-struct trib_rx {
-	uint8_t type;
-	uint8_t flags;
-	uint8_t op;
-	uint8_t fmt;
-	uint16_t child;
-	uint16_t nval;
-	uint16_t aux;
-	uint16_t relay;
-	uint32_t chunk;
-	uint32_t epoch;
-	int32_t scale;
-	uint64_t seen;
-	const void *v;
-	uint32_t len;
-};
-
-/**
- * enum trib_transport_flags - what the engine may rely on
- * @TRIB_TRANSPORT_HOLDS: a result stays where the transport found it until
- *         chunk + 2W is delivered, so the engine keeps no copy and asks
- *         result() for it again when a peer needs it.
- */
-enum trib_transport_flags {
-	TRIB_TRANSPORT_HOLDS = 1 << 0,
-};
-
-/**
- * struct trib_transport_ops - one way to move packets
+ * struct trib_carrier - a transport as libtrib has it
  * @name:  for trib_transport_name().
- * @flags: enum trib_transport_flags.
+ * @ops:   what the engine calls.
  *
  * @open:  t->place is filled in, streams exist but have no window, epoch or
  *         values-per-chunk yet. Get ready to send, and to receive START (the
@@ -105,45 +49,27 @@ enum trib_transport_flags {
  * @pollfds: fill in descriptors to poll, at most TRIB_POLLFDS_MAX, and return
  *         how many. Called once, after open(); they must stay valid.
  *
- * @send:  send packets of one stream up, to where s->via says. @iov holds whole packets back to
- *         back; all are @seg bytes long but the last, which may be shorter
- *         (so: UDP_SEGMENT). One packet may be spread over several elements
- *         only if it is the only one. Returns the number of packets
- *         that were taken, counted from the first, or -errno if none was.
- *         -EAGAIN: tried again later. Losing packets is allowed; changing or
- *         keeping pointers to @iov's memory after return is not.
- *
- * @recv:  take what has arrived, up to a batch, and call trib_rx() for each.
+ * @recv:  take what has arrived, up to a batch, and hand it to the engine.
  *         Returns how many packets or events that were, so that the driver can
  *         tell an empty call, or -errno if the transport has failed for good.
- *
- * @result: TRIB_TRANSPORT_HOLDS only: the payload of a result that trib_rx()
- *         accepted before and whose chunk + 2W was not sent yet; fills in
- *         @rx, or returns -ENOENT if it is no longer there.
  */
-struct trib_transport_ops {
+struct trib_carrier {
 	const char *name;
-	unsigned int flags;
+	struct trib_transport_ops ops;
 
 	int (*open)(struct trib *t);
 	int (*start)(struct trib *t);
 	void (*close)(struct trib *t);
 
 	int (*pollfds)(struct trib *t, struct pollfd *pfd);
-
-	int (*send)(struct trib *t, struct trib_stream *s,
-		    const struct iovec *iov, unsigned int niov,
-		    unsigned int seg);
 	int (*recv)(struct trib *t);
-	int (*result)(struct trib *t, struct trib_stream *s, uint32_t chunk,
-		      struct trib_rx *rx);
 };
 
 /* udp.c: plain sockets. xdp.c sends, joins and hears START through them, too:
- * trib_udp's functions work on t->udp whatever t->ops is.
+ * trib_udp's functions work on t->udp whatever t->transport is.
  */
-extern const struct trib_transport_ops trib_udp;
+extern const struct trib_carrier trib_udp;
 /* xdp.c: results in cells that XDP writes and this process maps. */
-extern const struct trib_transport_ops trib_xdp;
+extern const struct trib_carrier trib_xdp;
 
 #endif /* TRIB_LIB_TRANSPORT_H */

@@ -12,13 +12,13 @@ static int wait_orphan(struct trib_req *r)
 {
 	int status = r->status;
 
-	free(r);
+	trib_free(r);
 	return status;
 }
 
 int trib_wait(struct trib_req *r)
 {
-	struct trib *t = r->t;
+	struct trib *t = r->eng ? trib_of(r->eng) : NULL;
 	int status;
 
 	if (!t)
@@ -28,7 +28,7 @@ int trib_wait(struct trib_req *r)
 	trib_drive_until(t, r, 0);
 	status = r->status;
 	trib_req_free(r);
-	if (!--t->inside && t->leaving)
+	if (!--t->inside && t->eng.leaving)
 		pthread_cond_broadcast(&t->cond);
 	pthread_mutex_unlock(&t->lock);
 	return status;
@@ -36,7 +36,7 @@ int trib_wait(struct trib_req *r)
 
 int trib_test(struct trib_req *r, int *done)
 {
-	struct trib *t = r->t;
+	struct trib *t = r->eng ? trib_of(r->eng) : NULL;
 	int status = 0;
 
 	if (!t) {
@@ -57,12 +57,12 @@ int trib_test(struct trib_req *r, int *done)
 
 int trib_rank(const struct trib *t)
 {
-	return (int)t->rank;
+	return (int)t->eng.rank;
 }
 
 int trib_world(const struct trib *t)
 {
-	return (int)t->world;
+	return (int)t->eng.world;
 }
 
 int trib_number(const struct trib *t)
@@ -72,12 +72,12 @@ int trib_number(const struct trib *t)
 
 int trib_trees(const struct trib *t)
 {
-	return (int)t->nstream;
+	return (int)t->eng.nstream;
 }
 
 const char *trib_transport_name(const struct trib *t)
 {
-	return t->ops->name;
+	return t->transport->name;
 }
 
 const char *trib_version(void)
@@ -88,22 +88,30 @@ const char *trib_version(void)
 void trib_counters(const struct trib *t, struct trib_counters *out)
 {
 	struct trib *m = (struct trib *)t;
+	const struct trib_tally *n = &m->eng.count;
 	struct trib_counters c;
+	struct trib_path path;
 	size_t size = out->size;
-	unsigned int i;
 
 	pthread_mutex_lock(&m->lock);
-	c = m->count;
-	for (i = 0; i < m->nstream; i++) {
-		const struct trib_cong *g = &m->stream[i]->cong;
-
-		/* Of several trees: the slowest, and all windows. */
-		if (g->srtt / 1000 > c.rtt_us)
-			c.rtt_us = g->srtt / 1000;
-		if (g->rtt_min / 1000 > c.rtt_min_us)
-			c.rtt_min_us = g->rtt_min / 1000;
-		c.window += (uint64_t)g->cwnd;
-	}
+	trib_engine_path(&m->eng, &path);
+	c = (struct trib_counters){
+		.chunks = n->chunks,
+		.sent_packets = n->sent_packets,
+		.sent_bytes = n->sent_bytes,
+		.recv_packets = n->recv_packets,
+		.recv_bytes = n->recv_bytes,
+		.resends = n->resends,
+		.fast_resends = n->fast_resends,
+		.needs = n->needs,
+		.dups = n->dups,
+		.bad_packets = n->bad_packets,
+		.rtt_us = path.rtt_us,
+		.rtt_min_us = path.rtt_min_us,
+		.window = path.window,
+		.last_count = n->last_count,
+		.waits = m->waits,
+	};
 	pthread_mutex_unlock(&m->lock);
 	if (size > sizeof(c))
 		size = sizeof(c);

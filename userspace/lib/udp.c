@@ -55,10 +55,10 @@ static int udp_open(struct trib *t)
 	if (!t->udp)
 		return trib_fail(t, TRIB_ERR_SYSTEM, -ENOMEM, "out of memory");
 	rc = make_buffers(t);
-	for (i = 0; !rc && i < t->nstream; i++)
+	for (i = 0; !rc && i < t->eng.nstream; i++)
 		rc = trib_udp_dest(t, i);
 	/* Without it, nobody tells the others should this process die. */
-	if (!rc && t->ops == &trib_udp && t->place.sock >= 0)
+	if (!rc && t->transport == &trib_udp && t->place.sock >= 0)
 		(void)trib_watch_open(t, &t->udp->watch);
 	return rc;
 }
@@ -151,11 +151,12 @@ static int send_each(struct dest *d, const struct iovec *iov, unsigned int niov,
 	return rc > 0 ? rc : send_error(errno);
 }
 
-static int udp_send(struct trib *t, struct trib_stream *s,
+static int udp_send(struct trib_engine *eng, struct trib_stream *s,
 		    const struct iovec *iov, unsigned int niov,
 		    unsigned int seg)
 {
-	struct dest *d = &t->udp->dest[s->index][s->via];
+	struct trib_udp *u = trib_of(eng)->udp;
+	struct dest *d = &u->dest[s->index][s->via];
 	union {
 		char buf[CMSG_SPACE(sizeof(uint16_t))];
 		struct cmsghdr align;
@@ -173,7 +174,7 @@ static int udp_send(struct trib *t, struct trib_stream *s,
 	for (i = 0; i < niov; i++)
 		total += iov[i].iov_len;
 	if (total > seg) {
-		if (t->udp->no_gso)
+		if (u->no_gso)
 			return send_each(d, iov, niov, seg);
 		memset(&control, 0, sizeof(control));
 		m.msg_control = &control;
@@ -186,69 +187,10 @@ static int udp_send(struct trib *t, struct trib_stream *s,
 	if (sendmsg(d->sock->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
 		return (int)((total + seg - 1) / seg);
 	if (total > seg && (errno == EIO || errno == EINVAL)) {
-		t->udp->no_gso = true;
+		u->no_gso = true;
 		return send_each(d, iov, niov, seg);
 	}
 	return send_error(errno);
-}
-
-/* Its bitmap is of the right size, or it has none where it needs none. */
-static bool has_bitmap(const struct trib_stream *s, const struct trib_hdr *h)
-{
-	if (!s->shared)
-		return h->bmwords == (h->type == TRIB_T_NEED);
-	if (h->type == TRIB_T_NEED)
-		return h->bmwords == s->bmwords;
-	return !h->bmwords ||
-	       (h->type == TRIB_T_RESULT && h->bmwords == s->bmwords);
-}
-
-/* One datagram, as it was sent. */
-static void rx_packet(struct trib *t, const uint8_t *p, size_t len, bool ce)
-{
-	struct trib_hdr h;
-	struct trib_rx rx;
-	struct trib_stream *s;
-	unsigned int nval;
-	__be64 seen = 0;
-
-	if (len < sizeof(h))
-		goto bad;
-	memcpy(&h, p, sizeof(h));
-	p += sizeof(h);
-	len -= sizeof(h);
-	nval = be16toh(h.nval);
-	if (h.version != TRIB_WIRE_VERSION || nval > TRIB_NVAL_LARGE ||
-	    h.bmwords > TRIB_BMWORDS_MAX ||
-	    len != 8u * h.bmwords + trib_payload_len(nval) ||
-	    be16toh(h.job) != t->place.rep.job ||
-	    h.cookie != t->place.rep.cookie)
-		goto bad;
-	s = trib_stream_of(t, be16toh(h.tree));
-	if (!s || !has_bitmap(s, &h))
-		goto bad;
-	if (h.bmwords && !s->shared)
-		memcpy(&seen, p, sizeof(seen));
-	rx = (struct trib_rx){
-		.type = h.type,
-		.flags = h.flags | (ce ? TRIB_F_CE : 0),
-		.op = h.op,
-		.fmt = h.fmt,
-		.child = be16toh(h.child),
-		.nval = (uint16_t)nval,
-		.aux = be16toh(h.aux),
-		.relay = be16toh(h.relay),
-		.chunk = be32toh(h.chunk),
-		.epoch = be32toh(h.epoch),
-		.scale = (int32_t)be32toh(h.scale),
-		.seen = be64toh(seen),
-		.v = nval ? p + 8u * h.bmwords : NULL,
-		.len = (uint32_t)(len - 8u * h.bmwords),
-	};
-	trib_rx(s, &rx);
-	return;
-bad:
-	t->count.bad_packets++;
 }
 
 static void read_control(struct msghdr *m, unsigned int *seg, bool *ce)
@@ -288,7 +230,7 @@ static void rx_message(struct trib *t, unsigned int i, unsigned int len)
 	}
 	for (; len; p += n, len -= n) {
 		n = len < seg ? len : seg;
-		rx_packet(t, p, n, ce);
+		trib_packet_rx(&t->eng, p, n, ce);
 	}
 }
 
@@ -317,12 +259,12 @@ static int udp_recv(struct trib *t)
 	return n;
 }
 
-const struct trib_transport_ops trib_udp = {
+const struct trib_carrier trib_udp = {
 	.name = "udp",
+	.ops.send = udp_send,
 	.open = udp_open,
 	.start = udp_start,
 	.close = udp_close,
 	.pollfds = udp_pollfds,
-	.send = udp_send,
 	.recv = udp_recv,
 };

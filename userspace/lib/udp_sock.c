@@ -254,12 +254,12 @@ int trib_udp_dest(struct trib *t, unsigned int i)
 	if (rc)
 		return rc;
 	d->len = make_address(&d->to, d->sock->v6, a->addr, a->port);
-	for (h = 0; h < t->stream[i]->nhop; h++) {
+	for (h = 0; h < t->eng.stream[i]->nhop; h++) {
 		d[1 + h].sock = d->sock;
 		d[1 + h].len = make_address(&d[1 + h].to, d->sock->v6,
 					    a->hop[h].addr, a->hop[h].port);
 	}
-	t->stream[i]->overhead = 14 + (d->sock->v6 ? 40 : 20) + 8;
+	t->eng.stream[i]->overhead = 14 + (d->sock->v6 ? 40 : 20) + 8;
 	return 0;
 }
 
@@ -272,7 +272,7 @@ int trib_udp_size(struct trib *t)
 
 	for (i = 0; i < u->nsock; i++) {
 		struct sock *k = &u->sock[i];
-		unsigned int chunks = 2u * t->stream[0]->window * k->streams;
+		unsigned int chunks = 2u * t->eng.stream[0]->window * k->streams;
 
 		/* The kernel doubles what it is asked for. */
 		want = (int)(chunks * TRIB_TUNE_RECV_CHARGE / 2);
@@ -283,8 +283,8 @@ int trib_udp_size(struct trib *t)
 		if (getsockopt(k->fd, SOL_SOCKET, SO_RCVBUF, &have, &len))
 			continue;
 		fits = (unsigned int)have / TRIB_TUNE_RECV_CHARGE / k->streams;
-		if (!t->max_window || fits < t->max_window)
-			t->max_window = fits;
+		if (!t->eng.max_window || fits < t->eng.max_window)
+			t->eng.max_window = fits;
 	}
 	return 0;
 }

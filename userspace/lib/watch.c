@@ -103,9 +103,9 @@ void trib_watch_tell(const struct trib *t, const struct trib_watch *w)
 
 	if (w->state != TRIB_WATCH_UP)
 		return;
-	for (i = 0; i < t->nstream; i++) {
-		req.tree = t->stream[i]->tree;
-		req.epoch = t->stream[i]->epoch;
+	for (i = 0; i < t->eng.nstream; i++) {
+		req.tree = t->eng.stream[i]->tree;
+		req.epoch = t->eng.stream[i]->epoch;
 		if (req.epoch)
 			send(t->place.sock, &req, sizeof(req),
 			     MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -124,7 +124,7 @@ static void answered(struct trib *t, struct trib_watch *w,
 		trib_watch_tell(t, w);
 	} else if (rep->err == ENOENT || rep->err == ESTALE ||
 		   rep->err == EINVAL) {
-		trib_die_rank(t, TRIB_ERR_REMOVED, -ECONNABORTED, -1,
+		trib_die_rank(&t->eng, TRIB_ERR_REMOVED, -ECONNABORTED, -1,
 			      "tribd no longer has this rank: %s", rep->text);
 		trib_watch_close(w);
 	} else {
@@ -153,9 +153,9 @@ void trib_watch_run(struct trib *t, struct trib_watch *w, bool busy)
 	int n, i;
 
 	if (w->state == TRIB_WATCH_OFF ||
-	    (busy && t->now - w->seen_ns < LOOK_NS))
+	    (busy && t->eng.now - w->seen_ns < LOOK_NS))
 		return;
-	w->seen_ns = t->now;
+	w->seen_ns = t->eng.now;
 	n = epoll_wait(w->fd, ev, 2, 0);
 	for (i = 0; i < n && w->state != TRIB_WATCH_OFF; i++) {
 		if (ev[i].data.fd == t->place.sock)
@@ -174,7 +174,7 @@ int trib_watch_epoch(struct trib *t, struct trib_watch *w, uint16_t tree,
 	struct timespec pause = {.tv_nsec = 10 * TRIB_MS};
 	int err = -ENOTCONN;
 
-	while (!t->dead && trib_now() < until) {
+	while (!t->eng.dead && trib_now() < until) {
 		if (w->state == TRIB_WATCH_UP) {
 			err = trib_tribd_epoch(&t->place, tree, epoch);
 			if (err != -ENOTCONN)
@@ -182,8 +182,8 @@ int trib_watch_epoch(struct trib *t, struct trib_watch *w, uint16_t tree,
 			go_down(t, w);
 		}
 		nanosleep(&pause, NULL);
-		t->now = trib_now();
+		t->eng.now = trib_now();
 		trib_watch_run(t, w, false);
 	}
-	return t->dead ? t->dead : err;
+	return t->eng.dead ? t->eng.dead : err;
 }

@@ -147,8 +147,8 @@ static int xdp_start(struct trib *t)
 	unsigned int i;
 	int err;
 
-	for (i = 0; i < t->nstream; i++) {
-		struct trib_stream *s = t->stream[i];
+	for (i = 0; i < t->eng.nstream; i++) {
+		struct trib_stream *s = t->eng.stream[i];
 
 		if (s->window != rep->window || s->nval != rep->nval)
 			return trib_fail(
@@ -157,7 +157,7 @@ static int xdp_start(struct trib *t)
 				s->tree, s->window, s->nval, rep->window,
 				rep->nval);
 		err = trib_watch_epoch(t, &t->xdp->watch, s->tree, s->epoch);
-		if (err && !t->dead)
+		if (err && !t->eng.dead)
 			trib_fail(t, TRIB_ERR_SYSTEM, err,
 				  "tribd does not take epoch %u of tree %u: %s",
 				  s->epoch, s->tree, strerror(-err));
@@ -217,7 +217,7 @@ static int scan(struct trib *t, struct trib_stream *s)
 	struct trib_rx rx;
 	int n = 0;
 
-	for (c = s->una; c < high && !t->dead; c++) {
+	for (c = s->una; c < high && !t->eng.dead; c++) {
 		/* Another CPU has just written them. */
 		__builtin_prefetch(cell_at(t->xdp, s, (uint32_t)c + 2));
 		if (trib_chunk_state(s, c) != TRIB_CHUNK_SENT ||
@@ -231,7 +231,7 @@ static int scan(struct trib *t, struct trib_stream *s)
 
 static void rx_event(struct trib *t, const struct trib_event *ev)
 {
-	struct trib_stream *s = trib_stream_of(t, ev->tree);
+	struct trib_stream *s = trib_stream_of(&t->eng, ev->tree);
 	struct trib_rx rx = {
 		.type = ev->type,
 		.flags = ev->flags,
@@ -285,9 +285,9 @@ static int scan_all(struct trib *t)
 	unsigned int i;
 	int n = 0;
 
-	for (i = 0; i < t->nstream; i++)
-		if (t->stream[i]->epoch && t->stream[i]->chunk)
-			n += scan(t, t->stream[i]);
+	for (i = 0; i < t->eng.nstream; i++)
+		if (t->eng.stream[i]->epoch && t->eng.stream[i]->chunk)
+			n += scan(t, t->eng.stream[i]);
 	return n;
 }
 
@@ -314,27 +314,30 @@ static int xdp_recv(struct trib *t)
 	return n;
 }
 
-static int xdp_send(struct trib *t, struct trib_stream *s,
+static int xdp_send(struct trib_engine *eng, struct trib_stream *s,
 		    const struct iovec *iov, unsigned int niov,
 		    unsigned int seg)
 {
-	return trib_udp.send(t, s, iov, niov, seg);
+	return trib_udp.ops.send(eng, s, iov, niov, seg);
 }
 
-static int xdp_result(struct trib *t, struct trib_stream *s, uint32_t chunk,
-		      struct trib_rx *rx)
+static int xdp_result(struct trib_engine *eng, struct trib_stream *s,
+		      uint32_t chunk, struct trib_rx *rx)
 {
-	return cell_read(t->xdp, s, chunk, rx) ? 0 : -ENOENT;
+	return cell_read(trib_of(eng)->xdp, s, chunk, rx) ? 0 : -ENOENT;
 }
 
-const struct trib_transport_ops trib_xdp = {
+const struct trib_carrier trib_xdp = {
 	.name = "xdp",
-	.flags = TRIB_TRANSPORT_HOLDS,
+	.ops =
+		{
+			.flags = TRIB_TRANSPORT_HOLDS,
+			.send = xdp_send,
+			.result = xdp_result,
+		},
 	.open = xdp_open,
 	.start = xdp_start,
 	.close = xdp_close,
 	.pollfds = xdp_pollfds,
-	.send = xdp_send,
 	.recv = xdp_recv,
-	.result = xdp_result,
 };

@@ -48,7 +48,7 @@ $(B)/tests/unit/unit_names_api: $(B)/tests/unit/unit_names_api.o $(NAMES_LIB) \
 
 $(B)/tests/unit/unit_names_api_tsan: tests/unit/unit_names_api.c \
 		$(wildcard userspace/names/*.[ch] userspace/ndn/*.[ch]) \
-		$(wildcard userspace/lib/*.[ch] kernels/codec*.c)
+		$(wildcard userspace/lib/*.[ch] kmod/engine/*.h kernels/codec*.c) $(ENGINE_SRC)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) -o $@ \
 		$(filter %.c,$^) -lsodium -ljansson -lpthread -lm

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Sending: the parts of requests queue in a stream, their chunks are frozen
  * in cells when the rules and the window let them go, and neighbouring cells
@@ -9,38 +9,34 @@
  * exponents lets the parts behind it go first. Numbers were given out when
  * the parts were queued, so all ranks agree on them whatever goes first.
  */
-#include <endian.h>
-#include <errno.h>
-#include <stdlib.h>
-
-#include "internal.h"
+#include "inner.h"
 
 /* Never a chunk's number, nor near one. */
 #define NO_CHUNK (1ULL << 63)
 
-/* Packets that are about to leave together. */
-struct burst {
-	struct iovec iov[TRIB_TUNE_BURST];
-	struct trib_part *part[TRIB_TUNE_BURST];
-	uint64_t chunk[TRIB_TUNE_BURST];
-	unsigned int niov;
-	unsigned int n;
-	unsigned int seg;
-	unsigned int bytes;
-	bool closed; /* a short packet ends it */
-};
+/* What a stream allocates when it starts. */
+static size_t stream_bytes(const struct trib_stream *s)
+{
+	return (s->mask + 1) * sizeof(*s->chunk) +
+	       (size_t)(s->cell_mask + 1) * s->stride +
+	       s->eng->world * sizeof(*s->life);
+}
 
 int trib_stream_start(struct trib_stream *s)
 {
-	bool holds = s->t->ops->flags & TRIB_TRANSPORT_HOLDS;
+	bool holds = s->eng->ops->flags & TRIB_TRANSPORT_HOLDS;
 	unsigned int slots = 2u * s->window, i;
+	int rc = 0;
 
 	s->mask = slots - 1;
 	s->cell_mask = (holds ? s->window : slots) - 1;
 	s->stride = sizeof(struct trib_hdr) + 8u * s->bmwords + 4u * s->nval;
-	s->chunk = calloc(slots, sizeof(*s->chunk));
-	s->cells = aligned_alloc(64, ((size_t)(s->cell_mask + 1) * s->stride +
-				      63) & ~(size_t)63);
+	if (s->eng->host->room)
+		rc = s->eng->host->room(s->eng, stream_bytes(s));
+	if (rc)
+		return rc;
+	s->chunk = trib_alloc(slots * sizeof(*s->chunk));
+	s->cells = trib_alloc((size_t)(s->cell_mask + 1) * s->stride);
 	if (!s->chunk || !s->cells || trib_silence_start(s))
 		return -ENOMEM;
 	for (i = 0; i < slots; i++)
@@ -51,10 +47,10 @@ int trib_stream_start(struct trib_stream *s)
 
 void trib_stream_free(struct trib_stream *s)
 {
-	free(s->chunk);
-	free(s->cells);
-	free(s->life);
-	free(s);
+	trib_free(s->chunk);
+	trib_free(s->cells);
+	trib_free(s->life);
+	trib_free(s);
 }
 
 void trib_stream_queue(struct trib_stream *s, struct trib_part *p)
@@ -73,50 +69,52 @@ void trib_hdr_fill(const struct trib_stream *s, struct trib_hdr *h,
 	h->version = TRIB_WIRE_VERSION;
 	h->type = type;
 	h->flags = TRIB_F_UP;
-	h->job = htobe16(s->t->place.rep.job);
+	h->job = htobe16(s->eng->rep->job);
 	h->tree = htobe16(s->tree);
 	h->relay = s->shared ? htobe16(TRIB_RELAY_PS) : 0;
 	h->child = htobe16(s->child);
 	h->chunk = htobe32(chunk);
 	h->epoch = htobe32(s->epoch);
-	h->cookie = s->t->place.rep.cookie;
+	h->cookie = s->eng->rep->cookie;
 }
 
 static void count_sent(struct trib_stream *s, const void *cell)
 {
-	s->t->count.sent_packets++;
-	s->t->count.sent_bytes += s->overhead + trib_packet_len(cell);
+	s->eng->count.sent_packets++;
+	s->eng->count.sent_bytes += s->overhead + trib_packet_len(cell);
 }
 
 void trib_stream_control(struct trib_stream *s, uint8_t type, uint8_t flags,
 			 uint32_t chunk, uint16_t aux)
 {
 	struct trib_hdr h;
-	struct iovec iov = {&h, sizeof(h)};
+	struct trib_iovec iov = {&h, sizeof(h)};
 
 	trib_hdr_fill(s, &h, type, chunk);
 	h.flags |= flags;
 	h.aux = htobe16(aux);
-	s->t->ops->send(s->t, s, &iov, 1, sizeof(h));
+	s->eng->ops->send(s->eng, s, &iov, 1, sizeof(h));
 }
 
 void trib_stream_resend(struct trib_stream *s, uint64_t c, bool resend)
 {
 	struct trib_hdr *h = (void *)trib_cell(s, c);
-	struct iovec iov = {h, trib_packet_len(h)};
+	struct trib_iovec iov = {h, trib_packet_len(h)};
 
 	trib_window_resent(s, c);
+	trib_trace_resend(s, c);
 	if (s->shared) {
 		if (trib_shared_resend(s, c, resend))
 			count_sent(s, h);
 		return;
 	}
-	trib_chunk(s, c)->given_ns = s->t->now;
+	trib_chunk(s, c)->given_ns = s->eng->now;
 	if (resend)
 		h->flags |= TRIB_F_RESEND;
 	else
 		h->flags &= (uint8_t)~TRIB_F_RESEND;
-	if (s->t->ops->send(s->t, s, &iov, 1, (unsigned int)iov.iov_len) == 1)
+	if (s->eng->ops->send(s->eng, s, &iov, 1, (unsigned int)iov.iov_len) ==
+	    1)
 		count_sent(s, h);
 }
 
@@ -157,7 +155,7 @@ static void note_sent(struct trib_stream *s, struct trib_part *p, uint64_t c)
 	e->part = p;
 	e->off = c - p->chunk0;
 	e->state = TRIB_CHUNK_SENT;
-	e->given_ns = s->t->now;
+	e->given_ns = s->eng->now;
 	if (c >= s->high)
 		s->high = c + 1;
 	count_sent(s, trib_cell(s, c));
@@ -168,7 +166,7 @@ static void note_sent(struct trib_stream *s, struct trib_part *p, uint64_t c)
  * What the transport did not take was never sent: it is packed anew when its
  * turn comes again. Return: false if something was left.
  */
-static bool flush(struct trib_stream *s, struct burst *b)
+static bool flush(struct trib_stream *s, struct trib_burst *b)
 {
 	unsigned int took, i, n = b->n;
 	int rc;
@@ -177,11 +175,11 @@ static bool flush(struct trib_stream *s, struct burst *b)
 		return true;
 	if (s->shared)
 		s->via = (uint8_t)trib_shared_via(s);
-	rc = s->t->ops->send(s->t, s, b->iov, b->niov, b->seg);
+	rc = s->eng->ops->send(s->eng, s, b->iov, b->niov, b->seg);
 	s->via = 0;
 	if (rc == -EMSGSIZE)
 		trib_die_rank(
-			s->t, TRIB_ERR_SYSTEM, rc, -1,
+			s->eng, TRIB_SOCK_ERR_SYSTEM, rc, -1,
 			"the path to the %s of tree %u no longer takes packets of %u bytes",
 			trib_peer(s), s->tree, b->seg);
 	took = rc > 0 ? (unsigned int)rc : 0;
@@ -190,7 +188,7 @@ static bool flush(struct trib_stream *s, struct burst *b)
 	for (i = took; i < n; i++)
 		b->part[i]->sent--;
 	s->inflight -= n - took;
-	s->t->inflight -= n - took;
+	s->eng->inflight -= n - took;
 	b->n = b->niov = b->seg = b->bytes = 0;
 	b->closed = false;
 	if (took)
@@ -198,22 +196,22 @@ static bool flush(struct trib_stream *s, struct burst *b)
 	if (took == n)
 		return true;
 	if (!s->refused_ns)
-		s->refused_ns = s->t->now;
-	if (s->t->now - s->refused_ns >= s->t->timeout_ns)
-		trib_die_rank(s->t, TRIB_ERR_RELAY, -EHOSTUNREACH, -1,
+		s->refused_ns = s->eng->now;
+	if (s->eng->now - s->refused_ns >= s->eng->timeout_ns)
+		trib_die_rank(s->eng, TRIB_SOCK_ERR_RELAY, -EHOSTUNREACH, -1,
 			      "nothing can be sent to the %s of tree %u",
 			      trib_peer(s), s->tree);
-	if (!s->t->dead)
-		s->retry_ns = s->t->now + TRIB_TUNE_SEND_RETRY;
+	if (!s->eng->dead)
+		s->retry_ns = s->eng->now + TRIB_TUNE_SEND_RETRY;
 	return false;
 }
 
-static void add(struct trib_stream *s, struct burst *b, struct trib_part *p,
-		uint64_t c)
+static void add(struct trib_stream *s, struct trib_burst *b,
+		struct trib_part *p, uint64_t c)
 {
 	uint8_t *cell = trib_cell(s, c);
 	unsigned int len = trib_packet_len(cell);
-	struct iovec *last = b->niov ? &b->iov[b->niov - 1] : NULL;
+	struct trib_iovec *last = b->niov ? &b->iov[b->niov - 1] : NULL;
 
 	if (!b->n)
 		b->seg = len;
@@ -222,14 +220,14 @@ static void add(struct trib_stream *s, struct burst *b, struct trib_part *p,
 	if (last && (uint8_t *)last->iov_base + last->iov_len == cell)
 		last->iov_len += len;
 	else
-		b->iov[b->niov++] = (struct iovec){cell, len};
+		b->iov[b->niov++] = (struct trib_iovec){cell, len};
 	b->bytes += len;
 	b->part[b->n] = p;
 	b->chunk[b->n++] = c;
 }
 
 /* Must what is there leave before a packet of @len can? */
-static bool is_full(const struct burst *b, unsigned int len)
+static bool is_full(const struct trib_burst *b, unsigned int len)
 {
 	return b->n && (b->closed || b->n == TRIB_TUNE_BURST || len > b->seg ||
 			b->bytes + len > TRIB_TUNE_BURST_BYTES);
@@ -245,23 +243,26 @@ static bool is_ahead(const struct trib_part *p)
 {
 	const struct trib_part *o = p->req->part;
 	const struct trib_part *end = o + p->req->npart;
-	uint64_t least;
-	double lead;
+	uint64_t most;
 
 	for (; o < end; o++) {
 		if (o->stream->weight == p->stream->weight)
 			continue;
-		least = o->nchunk < p->nchunk ? o->nchunk : p->nchunk;
-		lead = (double)p->sent / (double)p->nchunk -
-		       (double)o->sent / (double)o->nchunk;
-		if (lead * (double)least > TRIB_TUNE_AHEAD)
+		/*
+		 * The lead is p->sent / p->nchunk - o->sent / o->nchunk of the
+		 * part that has less; here with both sides times both numbers.
+		 */
+		most = o->nchunk > p->nchunk ? o->nchunk : p->nchunk;
+		if ((unsigned __int128)p->sent * o->nchunk >
+		    (unsigned __int128)o->sent * p->nchunk +
+			    (unsigned __int128)most * TRIB_TUNE_AHEAD)
 			return true;
 	}
 	return false;
 }
 
 /* One part, as far as it goes. Return: false if nothing more can go at all. */
-static bool push_part(struct trib_stream *s, struct burst *b,
+static bool push_part(struct trib_stream *s, struct trib_burst *b,
 		      struct trib_part *p)
 {
 	uint64_t c;
@@ -273,7 +274,7 @@ static bool push_part(struct trib_stream *s, struct burst *b,
 			return false;
 		if (!trib_chunk_ready(s, p, p->sent))
 			return true;
-		if ((s->t->uneven && is_ahead(p)) || !trib_window_paced(s))
+		if ((s->eng->uneven && is_ahead(p)) || !trib_window_paced(s))
 			return false;
 		trib_chunk_pack(s, p, p->sent, c);
 		if (is_full(b, trib_packet_len(trib_cell(s, c))) &&
@@ -283,27 +284,27 @@ static bool push_part(struct trib_stream *s, struct burst *b,
 		trib_window_pace(s, trib_packet_len(trib_cell(s, c)));
 		p->sent++;
 		s->inflight++;
-		s->t->inflight++;
+		s->eng->inflight++;
 	}
 	return true;
 }
 
 void trib_stream_push(struct trib_stream *s)
 {
+	struct trib_burst *b = &s->eng->scratch->burst;
 	struct trib_part *p;
-	struct burst b;
 
 	if (s->retry_ns) {
-		if (s->t->now < s->retry_ns)
+		if (s->eng->now < s->retry_ns)
 			return;
 		s->retry_ns = 0;
 	}
 	s->cong.limited = false;
 	s->paced_ns = 0;
-	b.n = b.niov = b.seg = b.bytes = 0;
-	b.closed = false;
-	for (p = s->head; p && push_part(s, &b, p); p = p->next)
+	b->n = b->niov = b->seg = b->bytes = 0;
+	b->closed = false;
+	for (p = s->head; p && push_part(s, b, p); p = p->next)
 		;
-	flush(s, &b);
+	flush(s, b);
 	drop_sent_parts(s, p ? p->next : NULL);
 }

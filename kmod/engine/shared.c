@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Trees of shared pools: what differs from those whose slots are their own.
  * tests/sim/pool/README.md has the rules ("Worker").
@@ -14,9 +14,7 @@
  *   packets, never a result. Results that are multicast end at the dead one, so
  *   the PS is asked for copies, again and again.
  */
-#include <endian.h>
-
-#include "internal.h"
+#include "inner.h"
 
 /* The shortest JOIN: its answer is as long, and must hold a START. */
 #define JOIN_NVAL                                                              \
@@ -31,7 +29,7 @@ void trib_shared_init(struct trib_stream *s, const struct trib_attach_tree *a)
 	/* The PS says how many values there are, whatever this host's tribd
 	 * has; many workers, with long bitmaps, leave less room for them. */
 	s->join_nval = JOIN_NVAL;
-	s->bmwords = (uint8_t)((s->t->world + 63) / 64);
+	s->bmwords = (uint8_t)((s->eng->world + 63) / 64);
 	s->nhop = (uint8_t)a->nhop;
 	for (i = 0; i < a->nhop; i++)
 		s->hop[i].relay = a->hop[i].relay;
@@ -64,7 +62,7 @@ static __be16 label(const struct trib_stream *s)
 void trib_shared_label(const struct trib_stream *s, struct trib_hdr *h)
 {
 	uint8_t *bitmap = (uint8_t *)(h + 1);
-	unsigned int rank = s->t->rank;
+	unsigned int rank = s->eng->rank;
 	__be64 word = htobe64(1ULL << rank % 64);
 
 	h->relay = label(s);
@@ -76,11 +74,11 @@ void trib_shared_label(const struct trib_stream *s, struct trib_hdr *h)
 static bool send_to(struct trib_stream *s, unsigned int via,
 		    const struct trib_hdr *h, unsigned int len)
 {
-	struct iovec iov = {(void *)h, len};
+	struct trib_iovec iov = {(void *)h, len};
 	bool sent;
 
 	s->via = (uint8_t)via;
-	sent = s->t->ops->send(s->t, s, &iov, 1, len) == 1;
+	sent = s->eng->ops->send(s->eng, s, &iov, 1, len) == 1;
 	s->via = 0;
 	return sent;
 }
@@ -93,14 +91,14 @@ bool trib_shared_resend(struct trib_stream *s, uint64_t c, bool timeout)
 	if (timeout) {
 		s->probe_wanted = true;
 		if (s->nhop)
-			s->probe_ns = s->t->now; /* or as soon as it may be */
+			s->probe_ns = s->eng->now; /* or as soon as it may be */
 		if (e->resent) {
 			trib_stream_control(s, TRIB_T_NEED, 0, (uint32_t)c, 0);
 			return false;
 		}
 		e->resent = true;
 	}
-	e->given_ns = s->t->now;
+	e->given_ns = s->eng->now;
 	h->flags |= TRIB_F_RESEND;
 	h->relay = timeout ? label(s) : htobe16(TRIB_RELAY_PS);
 	return send_to(s, timeout ? trib_shared_via(s) : 0, h,
@@ -127,7 +125,7 @@ static void send_around(struct trib_stream *s)
 		if (trib_chunk_state(s, c) != TRIB_CHUNK_SENT)
 			continue;
 		trib_chunk(s, c)->resent = false;
-		s->t->count.resends++;
+		s->eng->count.resends++;
 		trib_stream_resend(s, c, true);
 	}
 }
@@ -148,7 +146,7 @@ static void probe(struct trib_stream *s)
 	unsigned int i, before = first_living(s), living;
 
 	s->probe_wanted = false;
-	s->probed_ns = s->t->now;
+	s->probed_ns = s->eng->now;
 	for (i = 0; i < s->nhop; i++) {
 		if (s->hop[i].owes < UINT16_MAX)
 			s->hop[i].owes++;
@@ -164,7 +162,7 @@ static void probe(struct trib_stream *s)
 
 void trib_shared_timer(struct trib_stream *s)
 {
-	uint64_t now = s->t->now, pace = TRIB_TUNE_PROBE_PACE;
+	uint64_t now = s->eng->now, pace = TRIB_TUNE_PROBE_PACE;
 	bool dead = first_living(s) != 0;
 
 	if (!s->probe_ns || now < s->probe_ns)
@@ -188,7 +186,7 @@ void trib_shared_alive(struct trib_stream *s, const struct trib_rx *rx)
 	unsigned int i;
 
 	if (!s->shared) {
-		s->t->count.bad_packets++;
+		s->eng->count.bad_packets++;
 		return;
 	}
 	/* The PS answers, too: to who asks it for copies. */

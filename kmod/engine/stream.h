@@ -1,16 +1,14 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What the engine keeps: requests, their parts, and the stream of chunks of
- * each tree with its window. All of it is under the handle's lock.
+ * each tree with its window. All of it is under the host's lock.
  */
-#ifndef TRIB_LIB_STREAM_H
-#define TRIB_LIB_STREAM_H
+#ifndef TRIB_ENGINE_STREAM_H
+#define TRIB_ENGINE_STREAM_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "trib.h"
+#include "engine/host.h"
 #include "uapi/trib_attach.h"
+#include "uapi/trib_sock.h"
 #include "uapi/trib_wire.h"
 
 enum trib_chunk_state {
@@ -94,7 +92,8 @@ struct trib_part {
 
 /**
  * struct trib_req - one collective
- * @t:      handle.
+ * @eng:    engine; NULL: it outlived it, and only @status and @ctx are left.
+ * @ctx:    the host's.
  * @src:    this rank's elements; for allgather, of its own region.
  * @dst:    where the result goes.
  * @dst_first: element that @dst[0] stands for; elements outside
@@ -106,22 +105,23 @@ struct trib_part {
  * @op:     operation.
  * @left:   parts without result.
  * @status: 0, or the negative errno it failed with.
- * @done:   @status is final; the caller's to free by waiting for it.
+ * @done:   @status is final; the host's to free.
  * @bad:    largest non-finite report among its words, or 0.
- * @next:   in the handle's list of requests that were not freed.
+ * @next:   in the engine's list of requests that were not freed.
  * @prev:   see above.
  * @part:   one per tree used.
  */
 struct trib_req {
-	struct trib *t;
+	struct trib_engine *eng;
+	void *ctx;
 	const void *src;
 	void *dst;
 	uint64_t dst_first;
 	uint64_t dst_count;
 	uint64_t own_first;
 	uint64_t own_count;
-	enum trib_dtype dtype;
-	enum trib_op op;
+	enum trib_sock_dtype dtype;
+	enum trib_sock_op op;
 	unsigned int left;
 	int status;
 	bool done;
@@ -132,10 +132,16 @@ struct trib_req {
 	struct trib_part part[];
 };
 
+/* Windows are in fractions of a chunk, this many to one. */
+#define TRIB_CHUNK_ONE (1ULL << 20)
+/* Shares: all of it. */
+#define TRIB_SHARE_ALL (1LL << 32)
+
 /**
  * struct trib_cong - congestion window of one stream (window.c)
- * @cwnd: chunks in flight allowed.
- * @cap:  its upper bound: W, receive buffer, planned rate.
+ * @cwnd: chunks in flight allowed, in 1 / TRIB_CHUNK_ONE. No more than 2^14
+ *        chunks, so 34 bits.
+ * @cap:  its upper bound: W, receive buffer, planned rate. The same unit.
  * @limited: it is what held the last push back.
  * @slow_start: doubling per round trip, until something speaks against it.
  * @compete: there is a standing queue that is not ours: delay says nothing.
@@ -151,11 +157,12 @@ struct trib_req {
  * @cut_ns: last reduction.
  * @base_cwnd, @base_rtt: at the first of a row of reductions because of delay:
  *        halving the one must shorten the other, if the queue is ours.
- * @loss: share of own packets lost, of recent chunks.
+ *        @base_cwnd is in the unit of @cwnd; 0 = none.
+ * @loss: share of own packets lost, of recent chunks, in 1 / TRIB_SHARE_ALL.
  */
 struct trib_cong {
-	double cwnd;
-	double cap;
+	uint64_t cwnd;
+	uint64_t cap;
 	bool limited;
 	bool slow_start;
 	bool compete;
@@ -169,9 +176,9 @@ struct trib_cong {
 	uint64_t last_pure;
 	unsigned int round_ce;
 	uint64_t cut_ns;
-	double base_cwnd;
+	uint64_t base_cwnd;
 	uint64_t base_rtt;
-	double loss;
+	int64_t loss;
 };
 
 /**
@@ -205,12 +212,13 @@ struct trib_hop {
  * A transport that looks for results itself looks at the chunks from @una to
  * @high - 1 whose trib_chunk_state() is TRIB_CHUNK_SENT.
  *
- * @index:  among the handle's streams, and in place.rep.tree (fixed).
+ * @eng:    engine (fixed).
+ * @index:  among its streams, and in rep->tree (fixed).
  * @tree:   number (fixed).
  * @child:  ours at the relay (fixed).
  * @weight: its share of messages, against the others (fixed).
  * @overhead: bytes around a packet, Ethernet to UDP header; set by the
- *          transport's open().
+ *          host before joining.
  * @epoch:  running epoch; 0 = not started.
  * @window: W (fixed once started).
  * @nval:   values per chunk (fixed once started).
@@ -249,7 +257,7 @@ struct trib_hop {
  * @probe_wanted: a time-out came since.
  */
 struct trib_stream {
-	struct trib *t;
+	struct trib_engine *eng;
 	unsigned int index;
 	unsigned int overhead;
 	uint16_t tree;
@@ -329,4 +337,4 @@ static inline uint64_t trib_chunk_wide(const struct trib_stream *s, uint32_t c)
 	return s->una + (int64_t)trib_chunk_diff(c, (uint32_t)s->una);
 }
 
-#endif /* TRIB_LIB_STREAM_H */
+#endif /* TRIB_ENGINE_STREAM_H */

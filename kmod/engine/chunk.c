@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * What one chunk of a message holds, and its way from elements to a packet
  * and back. All ranks compute the same shape from the same arguments; nothing
@@ -10,11 +10,7 @@
  *
  *	E0 E1 D0[G] E2 D1[G] ... E(n-1) D(n-2)[G] D(n-1)[the rest]
  */
-#include <errno.h>
-
-#include <endian.h>
-
-#include "internal.h"
+#include "inner.h"
 
 #define GROUP(nval) ((uint64_t)(nval) / 2)
 
@@ -114,7 +110,7 @@ static void shape_fsum(const struct trib_stream *s, const struct trib_part *p,
 	sh->bad = p->exp[i] == EXP_BAD;
 	/* Where all is zero any scale will do. */
 	if (!sh->bad && p->exp[i] != TRIB_EXP_ZERO)
-		sh->scale = trib_q32_scale(p->exp[i], s->t->world);
+		sh->scale = trib_q32_scale(p->exp[i], s->eng->world);
 }
 
 /*
@@ -126,8 +122,8 @@ static uint64_t push_every(const struct trib_stream *s)
 {
 	uint64_t n = TRIB_TUNE_PUSH_EVERY, room = s->window;
 
-	if (room > s->cong.cwnd)
-		room = (uint64_t)s->cong.cwnd;
+	if (room > s->cong.cwnd / TRIB_CHUNK_ONE)
+		room = s->cong.cwnd / TRIB_CHUNK_ONE;
 	while (n > 1 && n > room / 2)
 		n /= 2;
 	return n;
@@ -186,18 +182,34 @@ unsigned int trib_packet_len(const void *cell)
 	       trib_payload_len(be16toh(h->nval));
 }
 
-static int64_t report_bad(const struct trib *t, uint64_t index)
+static int64_t report_bad(const struct trib_engine *eng, uint64_t index)
 {
 	uint64_t mask = (1ULL << TRIB_EXP_INDEX_BITS) - 1;
 
 	return (int64_t)((uint64_t)TRIB_EXP_BAD |
-			 (uint64_t)t->rank << TRIB_EXP_INDEX_BITS |
+			 (uint64_t)eng->rank << TRIB_EXP_INDEX_BITS |
 			 (~index & mask));
 }
 
 static bool is_bad(int64_t word)
 {
 	return word > 0 && (word & TRIB_EXP_BAD);
+}
+
+/* Words of 64 bits travel little-endian. */
+static void put_word(uint8_t *v, size_t i, int64_t word)
+{
+	__le64 w = htole64((uint64_t)word);
+
+	memcpy(v + 8 * i, &w, sizeof(w));
+}
+
+static int64_t get_word(const uint8_t *v, size_t i)
+{
+	__le64 w;
+
+	memcpy(&w, v + 8 * i, sizeof(w));
+	return (int64_t)le64toh(w);
 }
 
 static void pack_exp(struct trib_stream *s, const struct trib_part *p,
@@ -213,14 +225,13 @@ static void pack_exp(struct trib_stream *s, const struct trib_part *p,
 
 		shape_data(p, sh->first + i, s->nval, &d);
 		x = src + d.first;
-		amax = s->t->codec->amax(x, d.n);
+		amax = s->eng->codec->amax(x, d.n);
 		if (amax < 0x7f800000)
 			word = trib_exponent(amax);
 		else
-			word = report_bad(s->t,
+			word = report_bad(s->eng,
 					  d.first + trib_first_bad(x, d.n));
-		word = (int64_t)htole64((uint64_t)word);
-		memcpy(v + 8 * i, &word, 8);
+		put_word(v, i, word);
 	}
 	memset(v + 8 * i, 0, trib_payload_len(sh->nval) - 8 * i);
 }
@@ -229,25 +240,23 @@ static void pack_order(struct trib_stream *s, const struct trib_part *p,
 		       const struct trib_shape *sh, uint8_t *v)
 {
 	const struct trib_req *r = p->req;
-	int neg = r->op == TRIB_MIN;
+	int neg = r->op == TRIB_SOCK_MIN;
 	const float *x = (const float *)r->src + sh->first;
-	uint64_t word;
 	size_t i;
 
-	if (r->dtype == TRIB_I32) {
-		s->t->codec->i32_order(v, (const int32_t *)r->src + sh->first,
-				       sh->n, neg);
+	if (r->dtype == TRIB_SOCK_I32) {
+		s->eng->codec->i32_order(v, (const int32_t *)r->src + sh->first,
+					 sh->n, neg);
 		return;
 	}
-	i = s->t->codec->f32_nan(x, sh->n);
+	i = s->eng->codec->f32_nan(x, sh->n);
 	if (i == sh->n) {
-		s->t->codec->f32_order(v, x, sh->n, neg);
+		s->eng->codec->f32_order(v, x, sh->n, neg);
 		return;
 	}
 	/* One report says it all; it wins over every value. */
 	memset(v, 0, trib_payload_len(sh->nval));
-	word = htole64((uint64_t)report_bad(s->t, sh->first + i));
-	memcpy(v, &word, 8);
+	put_word(v, 0, report_bad(s->eng, sh->first + i));
 }
 
 /* This rank's region of the message, zeros around it.
@@ -276,7 +285,7 @@ static bool pack_bits(const struct trib_part *p, const struct trib_shape *sh,
 void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off,
 		     uint64_t c)
 {
-	const struct trib_codec *codec = s->t->codec;
+	const struct trib_codec *codec = s->eng->codec;
 	struct trib_hdr *h = (void *)trib_cell(s, c);
 	const void *src = p->req->src;
 	struct trib_shape sh;
@@ -296,7 +305,8 @@ void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off,
 			memset(v, 0, trib_payload_len(sh.nval));
 		else
 			codec->q32_pack(v, (const float *)src + sh.first, sh.n,
-					sh.scale, trib_q32_limit(s->t->world));
+					sh.scale,
+					trib_q32_limit(s->eng->world));
 		break;
 	case TRIB_KIND_ISUM:
 		trib_i32_pack(v, (const int32_t *)src + sh.first, sh.n);
@@ -327,22 +337,19 @@ static int unpack_exp(struct trib_stream *s, struct trib_part *p,
 		      const struct trib_shape *sh, uint64_t c, const uint8_t *v)
 {
 	const uint8_t *own = trib_cell_values(trib_cell(s, c));
-	int64_t w, o;
+	int64_t w;
 	uint32_t i;
 
 	for (i = 0; i < sh->n; i++) {
-		memcpy(&w, v + 8 * i, 8);
-		memcpy(&o, own + 8 * i, 8);
-		w = (int64_t)le64toh((uint64_t)w);
-		if (w < (int64_t)le64toh((uint64_t)o))
+		w = get_word(v, i);
+		if (w < get_word(own, i))
 			return -EPROTO;
 		if (!is_bad(w) && w != TRIB_EXP_ZERO &&
 		    (w < TRIB_EXP_MIN || w > TRIB_EXP_LARGEST))
 			return -EPROTO;
 	}
 	for (i = 0; i < sh->n; i++) {
-		memcpy(&w, v + 8 * i, 8);
-		w = (int64_t)le64toh((uint64_t)w);
+		w = get_word(v, i);
 		if (is_bad(w) && w > p->req->bad)
 			p->req->bad = w;
 		p->exp[sh->first + i] = is_bad(w) ? EXP_BAD : (int16_t)w;
@@ -355,14 +362,14 @@ static int unpack_exp(struct trib_stream *s, struct trib_part *p,
 static void unpack_values(struct trib_stream *s, const struct trib_part *p,
 			  const struct trib_shape *sh, const void *v, void *out)
 {
-	const struct trib_codec *codec = s->t->codec;
+	const struct trib_codec *codec = s->eng->codec;
 	const struct trib_req *r = p->req;
-	unsigned int world = s->t->world;
-	int neg = r->op == TRIB_MIN;
+	unsigned int world = s->eng->world;
+	int neg = r->op == TRIB_SOCK_MIN;
 
 	switch (p->kind) {
 	case TRIB_KIND_FSUM:
-		if (r->op != TRIB_AVG)
+		if (r->op != TRIB_SOCK_AVG)
 			codec->q32_unpack(out, v, sh->n, sh->scale);
 		else if (world & (world - 1))
 			codec->q32_unpack_avg(out, v, sh->n, sh->scale, world);
@@ -372,7 +379,7 @@ static void unpack_values(struct trib_stream *s, const struct trib_part *p,
 						  (int)trib_log2_ceil(world));
 		break;
 	case TRIB_KIND_ORDER:
-		if (r->dtype == TRIB_I32)
+		if (r->dtype == TRIB_SOCK_I32)
 			codec->i32_unorder(out, v, sh->n, neg);
 		else
 			codec->f32_unorder(out, v, sh->n, neg);
@@ -390,7 +397,7 @@ static void store(struct trib_stream *s, const struct trib_part *p,
 	const struct trib_req *r = p->req;
 	uint64_t from = sh->first, to = sh->first + sh->n;
 	uint64_t end = r->dst_first + r->dst_count;
-	uint32_t all[TRIB_NVAL_LARGE];
+	uint32_t *all = s->eng->scratch->values;
 
 	if (from >= r->dst_first && to <= end) {
 		unpack_values(s, p, sh, v,
@@ -421,9 +428,8 @@ int trib_chunk_unpack(struct trib_stream *s, struct trib_part *p, uint64_t off,
 		return -EPROTO;
 	if (sh.exp)
 		return unpack_exp(s, p, &sh, c, rx->v);
-	if (p->kind == TRIB_KIND_ORDER && r->dtype == TRIB_F32) {
-		memcpy(&w, rx->v, 8);
-		w = (int64_t)le64toh((uint64_t)w);
+	if (p->kind == TRIB_KIND_ORDER && r->dtype == TRIB_SOCK_F32) {
+		w = get_word(rx->v, 0);
 		if (is_bad(w)) {
 			if (w > r->bad)
 				r->bad = w;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * How much is in flight, and what is taken for lost.
  *
@@ -19,9 +19,13 @@
  * Lost is a chunk that stays without result while those transmitted well
  * after it have theirs, and one whose time-out has come.
  */
-#include "internal.h"
+#include "inner.h"
 
 #define MIN_PERIOD (10 * TRIB_SEC) /* the least round trip is forgotten after */
+
+/* In the unit of cwnd. */
+#define PLANNED_SHARE (TRIB_TUNE_PLANNED_SHARE * TRIB_CHUNK_ONE)
+#define WINDOW_MIN (TRIB_TUNE_WINDOW_MIN * TRIB_CHUNK_ONE)
 
 /*
  * A message is spread over all trees, and they share this host's ports: what a
@@ -29,42 +33,58 @@
  */
 static unsigned int streams(const struct trib_stream *s)
 {
-	return s->t->nstream ? s->t->nstream : 1;
+	return s->eng->nstream ? s->eng->nstream : 1;
 }
 
-/* The share of large messages that travels in this tree. */
-static double share(const struct trib_stream *s)
+/* The weight of all trees; a large message travels in them by weight. */
+static unsigned int weights(const struct trib_stream *s)
 {
 	unsigned int i, all = 0;
 
-	for (i = 0; i < s->t->nstream; i++)
-		all += s->t->stream[i]->weight;
-	return all ? (double)s->weight / all : 1;
+	for (i = 0; i < s->eng->nstream; i++)
+		all += s->eng->stream[i]->weight;
+	return all ? all : 1;
+}
+
+/*
+ * What this tree's share of the planned rate carries in TRIB_TUNE_PLANNED_NS,
+ * in the unit of cwnd. With 2^50 bit/s that are 2^40 bytes, and 2^53 units of
+ * a packet, which has more than 2^6 bytes.
+ */
+static uint64_t planned(const struct trib_stream *s)
+{
+	uint64_t rate = s->eng->rep->rate, bytes;
+
+	if (rate > 1ULL << 50)
+		rate = 1ULL << 50;
+	bytes = rate / (8 * TRIB_SEC / TRIB_TUNE_PLANNED_NS);
+	return bytes * TRIB_CHUNK_ONE / (s->stride + s->overhead) * s->weight /
+	       weights(s);
 }
 
 void trib_window_start(struct trib_stream *s)
 {
 	struct trib_cong *g = &s->cong;
-	uint64_t rate = s->t->place.rep.rate;
-	double planned;
+	uint64_t most;
 
 	memset(g, 0, sizeof(*g));
-	g->cap = s->window;
-	if (s->t->max_window && s->t->max_window < g->cap)
-		g->cap = s->t->max_window;
-	if (rate) {
-		planned = (double)rate / 8 * TRIB_TUNE_PLANNED_NS / 1e9 /
-			  (s->stride + s->overhead) * share(s);
-		if (streams(s) > 1 && planned < TRIB_TUNE_PLANNED_SHARE)
-			planned = TRIB_TUNE_PLANNED_SHARE;
-		if (planned < g->cap)
-			g->cap = planned;
+	g->cap = s->window * TRIB_CHUNK_ONE;
+	most = s->eng->max_window * TRIB_CHUNK_ONE;
+	if (most && most < g->cap)
+		g->cap = most;
+	if (s->eng->rep->rate) {
+		most = planned(s);
+		if (streams(s) > 1 && most < PLANNED_SHARE)
+			most = PLANNED_SHARE;
+		if (most < g->cap)
+			g->cap = most;
 	}
-	if (g->cap < TRIB_TUNE_WINDOW_MIN)
-		g->cap = TRIB_TUNE_WINDOW_MIN;
-	g->cwnd = (double)TRIB_TUNE_WINDOW_INIT_BYTES / s->stride / streams(s);
-	if (g->cwnd < TRIB_TUNE_WINDOW_MIN)
-		g->cwnd = TRIB_TUNE_WINDOW_MIN;
+	if (g->cap < WINDOW_MIN)
+		g->cap = WINDOW_MIN;
+	g->cwnd = TRIB_TUNE_WINDOW_INIT_BYTES * TRIB_CHUNK_ONE / s->stride /
+		  streams(s);
+	if (g->cwnd < WINDOW_MIN)
+		g->cwnd = WINDOW_MIN;
 	if (g->cwnd > g->cap)
 		g->cwnd = g->cap;
 	g->slow_start = true;
@@ -77,7 +97,8 @@ void trib_window_start(struct trib_stream *s)
  */
 bool trib_window_open(const struct trib_stream *s, uint64_t c)
 {
-	uint32_t room = (uint32_t)s->cong.cwnd, before = s->inflight;
+	uint32_t room = (uint32_t)(s->cong.cwnd / TRIB_CHUNK_ONE);
+	uint32_t before = s->inflight;
 
 	if (before < room)
 		return true;
@@ -89,34 +110,34 @@ bool trib_window_open(const struct trib_stream *s, uint64_t c)
 /* The window alone is no bound: a shorter round trip makes it a higher rate. */
 bool trib_window_paced(struct trib_stream *s)
 {
-	struct trib *t = s->t;
+	struct trib_engine *eng = s->eng;
 
-	if (t->pace_ns <= t->now + TRIB_TUNE_PLANNED_NS)
+	if (eng->pace_ns <= eng->now + TRIB_TUNE_PLANNED_NS)
 		return true;
 	/* Then there is room for several. */
-	s->paced_ns = t->pace_ns - TRIB_TUNE_PLANNED_NS / 2;
+	s->paced_ns = eng->pace_ns - TRIB_TUNE_PLANNED_NS / 2;
 	return false;
 }
 
 void trib_window_pace(struct trib_stream *s, unsigned int len)
 {
-	struct trib *t = s->t;
-	uint64_t rate = t->place.rep.rate;
+	struct trib_engine *eng = s->eng;
+	uint64_t rate = eng->rep->rate;
 
 	if (!rate)
 		return;
-	if (t->pace_ns < t->now)
-		t->pace_ns = t->now;
-	t->pace_ns += (uint64_t)((double)(len + s->overhead) * 8e9 * 100 /
-				 TRIB_TUNE_PACE_PERCENT / (double)rate);
+	if (eng->pace_ns < eng->now)
+		eng->pace_ns = eng->now;
+	eng->pace_ns += (len + s->overhead) *
+			(8 * TRIB_SEC * 100 / TRIB_TUNE_PACE_PERCENT) / rate;
 }
 
 /* Nobody is given up for the loss of one question or answer. */
-uint64_t trib_window_longest(const struct trib *t)
+uint64_t trib_window_longest(const struct trib_engine *eng)
 {
 	uint64_t max = TRIB_TUNE_RTO_MAX;
 
-	return max > t->timeout_ns / 10 ? t->timeout_ns / 10 : max;
+	return max > eng->timeout_ns / 10 ? eng->timeout_ns / 10 : max;
 }
 
 /*
@@ -126,20 +147,21 @@ uint64_t trib_window_longest(const struct trib *t)
  */
 static uint64_t passing(const struct trib_stream *s)
 {
-	const struct trib *t = s->t;
-	uint64_t rate = t->place.rep.rate;
+	const struct trib_engine *eng = s->eng;
+	uint64_t rate = eng->rep->rate, bits;
 
 	if (!rate)
 		return 0;
-	return (uint64_t)((double)t->inflight * (s->stride + s->overhead) *
-			  8e9 / (double)rate);
+	/* 2^5 trees, 2^15 chunks, 2^12 bytes, 2^3 bits, 2^20 us: 55 bits. */
+	bits = (uint64_t)eng->inflight * (s->stride + s->overhead) * 8;
+	return bits * 1000000 / rate * 1000;
 }
 
 static uint64_t rto(const struct trib_stream *s, unsigned int tries)
 {
 	const struct trib_cong *g = &s->cong;
 	uint64_t ns = g->srtt ? g->srtt + 4 * g->rttvar : TRIB_TUNE_RTO_INIT;
-	uint64_t max = trib_window_longest(s->t);
+	uint64_t max = trib_window_longest(s->eng);
 	uint64_t most = TRIB_TUNE_RTO_INIT;
 	uint64_t least = 2 * passing(s);
 
@@ -189,9 +211,9 @@ void trib_window_sent(struct trib_stream *s, uint64_t c)
 {
 	struct trib_chunk *e = trib_chunk(s, c);
 
-	e->first_ns = e->sent_ns = s->t->now;
+	e->first_ns = e->sent_ns = s->eng->now;
 	e->tx = ++s->tx;
-	arm(s, s->t->now + rto(s, 0));
+	arm(s, s->eng->now + rto(s, 0));
 	trib_silence_arm(s);
 }
 
@@ -201,7 +223,7 @@ void trib_window_known(struct trib_stream *s, uint64_t c)
 
 	/* As good as sent again: what is missing has a round trip to come. */
 	e->known = true;
-	e->sent_ns = s->t->now;
+	e->sent_ns = s->eng->now;
 	e->tx = s->tx;
 }
 
@@ -209,11 +231,11 @@ void trib_window_resent(struct trib_stream *s, uint64_t c)
 {
 	struct trib_chunk *e = trib_chunk(s, c);
 
-	e->sent_ns = s->t->now;
+	e->sent_ns = s->eng->now;
 	e->tx = ++s->tx;
 	if (e->tries < UINT8_MAX)
 		e->tries++;
-	arm(s, s->t->now + rto(s, e->tries));
+	arm(s, s->eng->now + rto(s, e->tries));
 }
 
 /* At most once per round trip. */
@@ -223,12 +245,12 @@ static void cut(struct trib_stream *s, unsigned int sixteenths)
 	uint64_t rtt = g->rtt_pure ? g->rtt_pure : g->srtt;
 
 	g->slow_start = false;
-	if (g->cut_ns && s->t->now - g->cut_ns < rtt)
+	if (g->cut_ns && s->eng->now - g->cut_ns < rtt)
 		return;
-	g->cut_ns = s->t->now;
+	g->cut_ns = s->eng->now;
 	g->cwnd = g->cwnd * sixteenths / 16;
-	if (g->cwnd < TRIB_TUNE_WINDOW_MIN)
-		g->cwnd = TRIB_TUNE_WINDOW_MIN;
+	if (g->cwnd < WINDOW_MIN)
+		g->cwnd = WINDOW_MIN;
 }
 
 /*
@@ -268,10 +290,18 @@ void trib_window_lost(struct trib_stream *s, uint64_t c)
 		cut_for(s, e);
 }
 
-/* Of a standing queue, the chunks that are ours: what exceeds rate * delay. */
-static double own_queue(const struct trib_cong *g, uint64_t rtt)
+/*
+ * Of a standing queue, the chunks that are ours: what exceeds rate * delay. In
+ * the unit of cwnd. @rtt is more than TRIB_TUNE_QUEUE_MAX, so microseconds
+ * will do; of 29 bits (nine minutes) their product with cwnd fits.
+ */
+static uint64_t own_queue(const struct trib_cong *g, uint64_t rtt)
 {
-	return g->cwnd * (1 - (double)g->rtt_min / (double)rtt);
+	uint64_t us = rtt / 1000, queue_us = (rtt - g->rtt_min) / 1000;
+
+	if (us >> 29)
+		return g->cwnd;
+	return g->cwnd * queue_us / us;
 }
 
 /*
@@ -292,7 +322,8 @@ static void judge_queue(struct trib_stream *s)
 	if (g->compete)
 		return;
 	if (!g->base_cwnd) {
-		if (own_queue(g, rtt) <= TRIB_TUNE_QUEUE_CHUNKS / streams(s))
+		if (own_queue(g, rtt) <=
+		    TRIB_TUNE_QUEUE_CHUNKS / streams(s) * TRIB_CHUNK_ONE)
 			return;
 		g->base_cwnd = g->cwnd;
 		g->base_rtt = rtt;
@@ -359,7 +390,7 @@ static void sample(struct trib_stream *s, uint64_t rtt, bool pure)
 		g->rttvar = (3 * g->rttvar + diff) / 4;
 		g->srtt = (7 * g->srtt + rtt) / 8;
 	}
-	note_min(g, rtt, s->t->now);
+	note_min(g, rtt, s->eng->now);
 	if (!g->round_any || rtt < g->round_any)
 		g->round_any = rtt;
 	if (!pure)
@@ -376,7 +407,8 @@ static void grow(struct trib_stream *s)
 	/* Only a window that was used has shown that it fits. */
 	if (!g->limited)
 		return;
-	g->cwnd += g->slow_start ? 1 : 1 / g->cwnd;
+	g->cwnd += g->slow_start ? TRIB_CHUNK_ONE
+				 : TRIB_CHUNK_ONE * TRIB_CHUNK_ONE / g->cwnd;
 	if (g->cwnd > g->cap)
 		g->cwnd = g->cap;
 }
@@ -386,7 +418,7 @@ void trib_window_result(struct trib_stream *s, uint64_t c,
 {
 	struct trib_chunk *e = trib_chunk(s, c);
 	struct trib_cong *g = &s->cong;
-	bool star = s->shared || s->nchild == s->t->world;
+	bool star = s->shared || s->nchild == s->eng->world;
 
 	if ((int32_t)(e->tx - s->tx_acked) > 0)
 		s->tx_acked = e->tx;
@@ -394,13 +426,15 @@ void trib_window_result(struct trib_stream *s, uint64_t c,
 		g->round_ce++;
 	/* Which copy of a chunk sent twice was answered nobody knows. */
 	if (!e->tries)
-		sample(s, s->t->now - e->first_ns,
+		sample(s, s->eng->now - e->first_ns,
 		       star && rx->child == s->child);
 	else if (star && rx->child == s->child && !e->known)
 		trib_window_lost(s, c); /* the copy completed it */
-	g->loss += ((e->lost ? 1 : 0) - g->loss) / TRIB_TUNE_LOSS_CHUNKS;
-	if (e->lost && g->loss * 100 > TRIB_TUNE_LOSS_PERCENT &&
-	    g->cwnd > TRIB_TUNE_WINDOW_LOSSY)
+	g->loss += ((e->lost ? TRIB_SHARE_ALL : 0) - g->loss) /
+		   TRIB_TUNE_LOSS_CHUNKS;
+	if (e->lost &&
+	    g->loss * 100 > TRIB_TUNE_LOSS_PERCENT * TRIB_SHARE_ALL &&
+	    g->cwnd > TRIB_TUNE_WINDOW_LOSSY * TRIB_CHUNK_ONE)
 		cut_for(s, e);
 	grow(s);
 	if (c >= g->round_end)
@@ -426,7 +460,7 @@ void trib_window_gaps(struct trib_stream *s)
 		}
 		if (rtt_has_grown(&s->cong))
 			cut_for(s, e);
-		s->t->count.fast_resends++;
+		s->eng->count.fast_resends++;
 		trib_stream_resend(s, c, true);
 		burst++;
 	}
@@ -437,9 +471,9 @@ void trib_window_timer(struct trib_stream *s)
 	unsigned int probes = 0, holes = 0;
 	uint64_t c, due, next = 0;
 
-	if (s->check_ns && s->t->now >= s->check_ns)
+	if (s->check_ns && s->eng->now >= s->check_ns)
 		trib_silence_check(s);
-	if (s->t->dead || !s->timer_ns || s->t->now < s->timer_ns)
+	if (s->eng->dead || !s->timer_ns || s->eng->now < s->timer_ns)
 		return;
 	for (c = s->una; c < s->high; c++) {
 		if (trib_chunk_state(s, c) != TRIB_CHUNK_SENT)
@@ -447,14 +481,14 @@ void trib_window_timer(struct trib_stream *s)
 		if (c >= s->held && probes++ == TRIB_TUNE_RTO_PROBES)
 			break;
 		due = due_at(s, c);
-		if (due <= s->t->now && holes < TRIB_TUNE_FAST_BURST) {
+		if (due <= s->eng->now && holes < TRIB_TUNE_FAST_BURST) {
 			holes += c < s->held;
-			s->t->count.resends++;
+			s->eng->count.resends++;
 			trib_stream_resend(s, c, true);
 			due = due_at(s, c);
 		}
-		if (due <= s->t->now)
-			due = s->t->now + rto(s, 0);
+		if (due <= s->eng->now)
+			due = s->eng->now + rto(s, 0);
 		if (!next || due < next)
 			next = due;
 	}

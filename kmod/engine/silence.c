@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Signs of life, and what their absence means. A rank that waits long for a
  * result says ALIVE, and so does one that was asked for a chunk which it has
@@ -9,11 +9,7 @@
  *	a rank says nothing		that rank is dead
  *	all wait for one chunk		its contributions do not fit together
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "internal.h"
+#include "inner.h"
 
 /* Never a chunk that a rank waits for. */
 #define WAITS_FOR_NONE UINT64_MAX
@@ -23,9 +19,9 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static uint64_t beat(const struct trib *t)
+static uint64_t beat(const struct trib_engine *eng)
 {
-	return t->timeout_ns / TRIB_TUNE_BEATS;
+	return eng->timeout_ns / TRIB_TUNE_BEATS;
 }
 
 static bool is_waiting(const struct trib_stream *s)
@@ -56,16 +52,16 @@ static uint64_t waits_since(const struct trib_stream *s)
 
 static void say_alive(struct trib_stream *s)
 {
-	uint64_t pace = TRIB_TUNE_ALIVE_PACE, now = s->t->now;
+	uint64_t pace = TRIB_TUNE_ALIVE_PACE, now = s->eng->now;
 	bool waits = is_waiting(s) && !is_leaving(s);
 
-	if (pace > beat(s->t))
-		pace = beat(s->t);
+	if (pace > beat(s->eng))
+		pace = beat(s->eng);
 	if (s->alive_ns && now - s->alive_ns < pace)
 		return;
 	s->alive_ns = now;
 	trib_stream_control(s, TRIB_T_ALIVE, waits ? TRIB_F_RESEND : 0,
-			    (uint32_t)s->una, (uint16_t)s->t->rank);
+			    (uint32_t)s->una, (uint16_t)s->eng->rank);
 }
 
 void trib_silence_asked(struct trib_stream *s, uint64_t c)
@@ -74,7 +70,7 @@ void trib_silence_asked(struct trib_stream *s, uint64_t c)
 	if ((int64_t)(c - s->una) < 0 || c >= s->high + s->window)
 		return;
 	s->asked = later(s->asked, c + 1);
-	s->t->count.needs++;
+	s->eng->count.needs++;
 	say_alive(s);
 	trib_silence_arm(s);
 }
@@ -83,25 +79,25 @@ void trib_silence_alive(struct trib_stream *s, const struct trib_rx *rx)
 {
 	uint64_t c = trib_chunk_wide(s, rx->chunk);
 
-	if (rx->aux >= s->t->world)
+	if (rx->aux >= s->eng->world)
 		return;
-	s->life[rx->aux].heard_ns = s->t->now;
+	s->life[rx->aux].heard_ns = s->eng->now;
 	s->life[rx->aux].waits_for =
 		rx->flags & TRIB_F_RESEND ? c : WAITS_FOR_NONE;
-	if (rx->aux != s->t->rank)
+	if (rx->aux != s->eng->rank)
 		trib_silence_lacks(s, c);
 }
 
 void trib_silence_lacks(struct trib_stream *s, uint64_t c)
 {
 	if ((int64_t)(c - s->una) < 0)
-		s->lacks_ns = s->t->now;
+		s->lacks_ns = s->eng->now;
 }
 
 void trib_silence_arm(struct trib_stream *s)
 {
 	if (!s->check_ns)
-		s->check_ns = s->t->now + beat(s->t);
+		s->check_ns = s->eng->now + beat(s->eng);
 }
 
 void trib_silence_rest(struct trib_stream *s)
@@ -112,22 +108,22 @@ void trib_silence_rest(struct trib_stream *s)
 
 static void give_up_on(struct trib_stream *s, unsigned int rank)
 {
-	struct trib *t = s->t;
+	struct trib_engine *eng = s->eng;
 	unsigned int i;
 
 	for (i = 0; i < TRIB_TUNE_ABORT_COPIES; i++)
 		trib_stream_control(s, TRIB_T_ABORT, 0, TRIB_ABORT_DEAD,
 				    (uint16_t)rank);
-	trib_die_rank(t, TRIB_ERR_DEAD, -EHOSTDOWN, (int)rank,
+	trib_die_rank(eng, TRIB_SOCK_ERR_DEAD, -EHOSTDOWN, (int)rank,
 		      "rank %u gave no sign of life for %llu ms", rank,
-		      (unsigned long long)(t->timeout_ns / TRIB_MS));
+		      (unsigned long long)(eng->timeout_ns / TRIB_MS));
 }
 
 /* All that we wait for has been sent by everybody, and still there is no sum. */
 static void disagree(struct trib_stream *s)
 {
 	trib_die_rank(
-		s->t, TRIB_ERR_ARGUMENT, -EPROTO, -1,
+		s->eng, TRIB_SOCK_ERR_ARGUMENT, -EPROTO, -1,
 		"all ranks have sent chunk %llu of tree %u and get no sum: do they all issue the same collectives?",
 		(unsigned long long)s->una, s->tree);
 }
@@ -135,7 +131,7 @@ static void disagree(struct trib_stream *s)
 /* A socket that never got a result may wait at another port than they go to. */
 static void relay_is_silent(struct trib_stream *s, uint64_t limit)
 {
-	unsigned int port = s->t->place.rep.tree[s->index].recv_port;
+	unsigned int port = s->eng->rep->tree[s->index].recv_port;
 	char hint[80] = "trib doctor there may say why";
 
 	if (!s->held && port && !s->shared)
@@ -143,7 +139,7 @@ static void relay_is_silent(struct trib_stream *s, uint64_t limit)
 			hint, sizeof(hint),
 			"no result ever came to our UDP port %u: has its face for us that port?",
 			port);
-	trib_die_rank(s->t, TRIB_ERR_RELAY, -EHOSTUNREACH, -1,
+	trib_die_rank(s->eng, TRIB_SOCK_ERR_RELAY, -EHOSTUNREACH, -1,
 		      "the %s of tree %u does not answer for %llu ms; %s",
 		      trib_peer(s), s->tree,
 		      (unsigned long long)(limit / TRIB_MS), hint);
@@ -152,18 +148,18 @@ static void relay_is_silent(struct trib_stream *s, uint64_t limit)
 /* We have waited for the time-out: who is to blame? */
 static void judge(struct trib_stream *s)
 {
-	uint64_t since = waits_since(s), limit = s->t->timeout_ns;
-	uint64_t now = s->t->now, heard, oldest = now, echo;
+	uint64_t since = waits_since(s), limit = s->eng->timeout_ns;
+	uint64_t now = s->eng->now, heard, oldest = now, echo;
 	unsigned int r, silent = 0;
 	bool all_wait = true;
 
-	echo = now - later(s->life[s->t->rank].heard_ns, since);
+	echo = now - later(s->life[s->eng->rank].heard_ns, since);
 	if (echo > limit)
 		relay_is_silent(s, limit);
 	/* While nothing reaches us, silence of others proves nothing. */
 	if (echo > limit / 4)
 		return;
-	for (r = 0; r < s->t->world; r++) {
+	for (r = 0; r < s->eng->world; r++) {
 		heard = later(s->life[r].heard_ns, since);
 		all_wait &= s->life[r].waits_for == s->una &&
 			    now - heard < limit / 2;
@@ -189,10 +185,10 @@ void trib_silence_check(struct trib_stream *s)
 		say_alive(s);
 	if (!is_waiting(s))
 		return;
-	waited = s->t->now - waits_since(s);
-	if (waited > 2 * beat(s->t))
+	waited = s->eng->now - waits_since(s);
+	if (waited > 2 * beat(s->eng))
 		say_alive(s);
-	if (waited > s->t->timeout_ns && !is_leaving(s))
+	if (waited > s->eng->timeout_ns && !is_leaving(s))
 		judge(s);
 }
 
@@ -200,10 +196,10 @@ int trib_silence_start(struct trib_stream *s)
 {
 	unsigned int r;
 
-	s->life = calloc(s->t->world, sizeof(*s->life));
+	s->life = trib_alloc(s->eng->world * sizeof(*s->life));
 	if (!s->life)
 		return -ENOMEM;
-	for (r = 0; r < s->t->world; r++)
+	for (r = 0; r < s->eng->world; r++)
 		s->life[r].waits_for = WAITS_FOR_NONE;
 	return 0;
 }

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The collectives: each becomes a request with one part for every tree that it
+ * uses. What the parts are follows from the arguments alone, so all ranks make
+ * the same.
+ */
+#include "inner.h"
+
+/* Elements whose index still fits the report of a value that is not finite. */
+#define COUNT_MAX (1ULL << TRIB_EXP_INDEX_BITS)
+
+/* Trees a message of @count elements is spread over. */
+static unsigned int parts_of(const struct trib_engine *eng, enum trib_kind kind,
+			     uint64_t count)
+{
+	unsigned int nval = eng->stream[0]->nval;
+
+	if (kind == TRIB_KIND_LEAVE)
+		return eng->nstream;
+	if (kind == TRIB_KIND_BARRIER ||
+	    count <= (uint64_t)nval * TRIB_TUNE_SPLIT_CHUNKS)
+		return 1;
+	return eng->nstream;
+}
+
+static void unlink_req(struct trib_req *r)
+{
+	if (r->prev)
+		r->prev->next = r->next;
+	else
+		r->eng->reqs = r->next;
+	if (r->next)
+		r->next->prev = r->prev;
+}
+
+static void free_req(struct trib_req *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->npart; i++)
+		trib_free(r->part[i].exp);
+	trib_free(r);
+}
+
+void trib_req_free(struct trib_req *r)
+{
+	unlink_req(r);
+	free_req(r);
+}
+
+/* Room for the exponents of a float sum, one byte in front for each 8 groups. */
+static int make_exponents(struct trib_part *p)
+{
+	size_t groups = (size_t)(p->nexp + 7) / 8;
+
+	p->exp = trib_alloc((size_t)p->ndata * sizeof(*p->exp) + groups);
+	if (!p->exp)
+		return -ENOMEM;
+	p->exp_seen = (uint8_t *)(p->exp + p->ndata);
+	return 0;
+}
+
+/* How much of @count stream @s takes, of those of weight @all together. */
+static uint64_t share_of(const struct trib_stream *s, uint64_t count,
+			 uint64_t all)
+{
+	/* Neither product nor sum can be too large for what memory holds. */
+	uint64_t share = (count * s->weight + all - 1) / all;
+
+	return (share + TRIB_NVAL_BLOCK - 1) / TRIB_NVAL_BLOCK *
+	       TRIB_NVAL_BLOCK;
+}
+
+/* A request over @count elements; not queued yet. @whole: in one tree. */
+static struct trib_req *make(struct trib_engine *eng, enum trib_kind kind,
+			     uint64_t count, bool whole)
+{
+	unsigned int n = whole ? 1 : parts_of(eng, kind, count), i;
+	uint64_t share, all = 0, first = 0;
+	struct trib_req *r;
+
+	r = trib_alloc(sizeof(*r) + n * sizeof(r->part[0]));
+	if (!r)
+		return NULL;
+	r->eng = eng;
+	r->npart = n;
+	r->left = n;
+	r->dst_count = count;
+	for (i = 0; i < n; i++)
+		all += eng->stream[i]->weight;
+	for (i = 0; i < n; i++) {
+		struct trib_part *p = &r->part[i];
+		unsigned int s = n == 1 ? eng->seq % eng->nstream : i;
+
+		p->req = r;
+		p->stream = eng->stream[s];
+		p->kind = kind;
+		p->first = first;
+		share = n == 1 ? count : share_of(p->stream, count, all);
+		p->count = count - first < share ? count - first : share;
+		first += p->count;
+		trib_part_count(p, p->stream->nval);
+		if (!p->nchunk)
+			r->left--;
+		if (kind == TRIB_KIND_FSUM && make_exponents(p)) {
+			free_req(r);
+			return NULL;
+		}
+	}
+	return r;
+}
+
+static void enqueue(struct trib_req *r)
+{
+	struct trib_engine *eng = r->eng;
+	unsigned int i;
+
+	r->next = eng->reqs;
+	if (r->next)
+		r->next->prev = r;
+	eng->reqs = r;
+	eng->unfinished++;
+	eng->seq++;
+	for (i = 0; i < r->npart; i++)
+		if (r->part[i].nchunk)
+			trib_stream_queue(r->part[i].stream, &r->part[i]);
+	if (!r->left)
+		trib_req_done(r, 0);
+	for (i = 0; i < r->npart; i++)
+		if (!eng->dead)
+			trib_stream_push(r->part[i].stream);
+}
+
+struct trib_req *trib_req_leave(struct trib_engine *eng)
+{
+	struct trib_req *r = make(eng, TRIB_KIND_LEAVE, 0, false);
+
+	if (r)
+		enqueue(r);
+	return r;
+}
+
+void trib_req_orphan(struct trib_req *r)
+{
+	unsigned int i;
+
+	unlink_req(r);
+	for (i = 0; i < r->npart; i++) {
+		trib_free(r->part[i].exp);
+		r->part[i].exp = NULL;
+	}
+	r->eng = NULL;
+}
+
+static bool has_values(const struct trib_call *c)
+{
+	return c->collective == TRIB_COLL_ALLREDUCE ||
+	       c->collective == TRIB_COLL_REDUCE_SCATTER;
+}
+
+/* Broadcasts and allgathers have their elements in the result already. */
+static bool has_buffers(const struct trib_call *c)
+{
+	return !c->count || (c->dst && (c->src || !has_values(c)));
+}
+
+/* The elements of all ranks together are so many times the count. */
+static unsigned int times(const struct trib_engine *eng,
+			  const struct trib_call *c)
+{
+	return c->collective == TRIB_COLL_REDUCE_SCATTER ||
+			       c->collective == TRIB_COLL_ALLGATHER
+		       ? eng->world
+		       : 1;
+}
+
+const char *trib_call_wrong(const struct trib_engine *eng,
+			    const struct trib_call *c)
+{
+	unsigned int n = times(eng, c);
+
+	if (c->collective > TRIB_COLL_BARRIER)
+		return "no such collective";
+	if (c->dtype > TRIB_SOCK_I32)
+		return "no such element type";
+	if (c->op > TRIB_SOCK_MIN)
+		return "no such operation";
+	if (c->op == TRIB_SOCK_AVG && c->dtype != TRIB_SOCK_F32)
+		return "averages are of floats only";
+	if (c->op && !has_values(c))
+		return "no such operation here";
+	if (c->count >= COUNT_MAX / n || c->count > SIZE_MAX / 4 / n)
+		return "too many elements";
+	if (c->collective == TRIB_COLL_BARRIER)
+		return c->count ? "a barrier has no elements" : NULL;
+	if (!has_buffers(c))
+		return "a buffer is NULL";
+	if (c->collective == TRIB_COLL_BROADCAST && c->root >= eng->world)
+		return "root is not a rank";
+	return NULL;
+}
+
+static enum trib_kind kind_of(const struct trib_call *c)
+{
+	switch (c->collective) {
+	case TRIB_COLL_BARRIER:
+		return TRIB_KIND_BARRIER;
+	case TRIB_COLL_ALLGATHER:
+	case TRIB_COLL_BROADCAST:
+		return TRIB_KIND_BITS;
+	}
+	if (c->op == TRIB_SOCK_MAX || c->op == TRIB_SOCK_MIN)
+		return TRIB_KIND_ORDER;
+	return c->dtype == TRIB_SOCK_F32 ? TRIB_KIND_FSUM : TRIB_KIND_ISUM;
+}
+
+/* What of the message is where, for this rank. */
+static void fill(struct trib_req *r, const struct trib_call *c)
+{
+	const struct trib_engine *eng = r->eng;
+
+	r->src = has_values(c) ? c->src : c->dst;
+	r->dst = c->dst;
+	r->op = c->op;
+	r->dtype = c->dtype;
+	switch (c->collective) {
+	case TRIB_COLL_REDUCE_SCATTER:
+		/*
+		 * Everybody gets the whole sum, and keeps its share. If @dst is
+		 * @src, results are stored where elements were that come earlier
+		 * in the message: they were packed before, provided that they
+		 * are in the same tree. (All ranks must do the same, so where
+		 * @dst is does not decide.)
+		 */
+		r->dst_first = c->count * eng->rank;
+		r->dst_count = c->count;
+		break;
+	case TRIB_COLL_ALLGATHER:
+		/* Results of others may not land on what was not sent yet. */
+		r->own_first = c->count * eng->rank;
+		r->own_count = c->count;
+		r->src = (const uint32_t *)c->dst + r->own_first;
+		break;
+	case TRIB_COLL_BROADCAST:
+		r->own_count = c->root == eng->rank ? c->count : 0;
+		break;
+	}
+}
+
+int trib_call_issue(struct trib_engine *eng, const struct trib_call *c,
+		    struct trib_req **out)
+{
+	const char *wrong = trib_call_wrong(eng, c);
+	struct trib_req *r;
+
+	if (wrong)
+		return trib_fault(eng, TRIB_SOCK_ERR_ARGUMENT, -EINVAL, "%s",
+				  wrong);
+	if (eng->dead || eng->leaving)
+		return eng->dead ? eng->dead : -ECANCELED;
+	r = make(eng, kind_of(c), c->count * times(eng, c),
+		 c->collective == TRIB_COLL_REDUCE_SCATTER);
+	if (!r)
+		return trib_fault(eng, TRIB_SOCK_ERR_SYSTEM, -ENOMEM,
+				  "out of memory");
+	fill(r, c);
+	eng->count.messages++;
+	*out = r;
+	enqueue(r);
+	return 0;
+}

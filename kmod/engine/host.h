@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the engine needs of where it runs: the kernel, or a process. The only
+ * file here that tells the two apart.
+ */
+#ifndef TRIB_ENGINE_HOST_H
+#define TRIB_ENGINE_HOST_H
+
+#ifdef __KERNEL__
+
+#include <asm/byteorder.h>
+#include <linux/bug.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <linux/uio.h>
+
+#if BITS_PER_LONG != 64
+#error "the engine divides 64-bit numbers"
+#endif
+
+#define htobe16(x) cpu_to_be16(x)
+#define htobe32(x) cpu_to_be32(x)
+#define htobe64(x) cpu_to_be64(x)
+#define be16toh(x) be16_to_cpu(x)
+#define be32toh(x) be32_to_cpu(x)
+#define be64toh(x) be64_to_cpu(x)
+#define htole64(x) cpu_to_le64(x)
+#define le64toh(x) le64_to_cpu(x)
+
+#define INT16_MIN S16_MIN
+#define UINT8_MAX U8_MAX
+#define UINT16_MAX U16_MAX
+#define UINT64_MAX U64_MAX
+
+#define trib_iovec kvec
+
+/* Zeroed, or NULL. Counted for the memory cgroup; may sleep. */
+static inline void *trib_alloc(size_t size)
+{
+	return kvzalloc(size, GFP_KERNEL_ACCOUNT);
+}
+
+static inline void trib_free(const void *p)
+{
+	kvfree(p);
+}
+
+/* Tracepoints: a chunk's result has come; a chunk is sent again. */
+struct trib_stream;
+void trib_trace_done(const struct trib_stream *s, uint64_t chunk);
+void trib_trace_resend(const struct trib_stream *s, uint64_t chunk);
+
+#else /* a process */
+
+#include <endian.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#define trib_iovec iovec
+
+static inline void *trib_alloc(size_t size)
+{
+	return calloc(1, size);
+}
+
+static inline void trib_free(const void *p)
+{
+	free((void *)(uintptr_t)p);
+}
+
+#define trib_trace_done(s, chunk) ((void)(s), (void)(chunk))
+#define trib_trace_resend(s, chunk) ((void)(s), (void)(chunk))
+
+#endif
+
+#endif /* TRIB_ENGINE_HOST_H */

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * From places to running trees, and back: JOIN is repeated until the relay of
+ * each tree says START(RUN); LEAVE ends it.
+ *
+ * JOIN is padded to the size of a full data packet and must not be fragmented,
+ * so a path that is too small for the job shows here. The size is known from
+ * tribd, or else from the first START: then JOIN is sent again in that size,
+ * and only the answer to it counts.
+ */
+#include "inner.h"
+
+/* START says more than this only by mistake. */
+#define WINDOW_MAX 16384
+
+int trib_session_send(struct trib_stream *s, uint8_t type, uint16_t nval)
+{
+	struct trib_largest *pkt = &s->eng->scratch->packet;
+	struct trib_join j = {
+		.nonce = htobe64(s->eng->nonce),
+		/* Joining: what this host's cells may still hold. */
+		.epoch = htobe32(s->epoch ? s->epoch : s->eng->rep->epoch),
+		.rank = htobe32(s->eng->rank),
+	};
+	/* As long as a GRAD, which has a bitmap in shared pools. */
+	unsigned int len =
+		sizeof(pkt->h) + 8u * s->bmwords + trib_payload_len(nval);
+	struct trib_iovec iov = {pkt, len};
+
+	memset(pkt, 0, sizeof(*pkt));
+	trib_hdr_fill(s, &pkt->h, type, 0);
+	pkt->h.aux = htobe16((uint16_t)s->eng->rank);
+	pkt->h.nval = htobe16(nval);
+	if (s->shared)
+		trib_shared_label(s, &pkt->h);
+	pkt->h.relay = s->shared ? htobe16(TRIB_RELAY_PS) : 0;
+	memcpy(trib_cell_values(&pkt->h), &j, sizeof(j));
+	return s->eng->ops->send(s->eng, s, &iov, 1, len);
+}
+
+static void send_join(struct trib_stream *s)
+{
+	struct trib_engine *eng = s->eng;
+	int rc = trib_session_send(s, TRIB_T_JOIN, s->join_nval);
+
+	if (rc == -EMSGSIZE)
+		trib_die_rank(
+			eng, TRIB_SOCK_ERR_SYSTEM, rc, -1,
+			"the path to the %s of tree %u does not take packets of %u bytes: check the MTU",
+			trib_peer(s), s->tree,
+			s->overhead - 14 +
+				(unsigned int)sizeof(struct trib_hdr) +
+				8u * s->bmwords +
+				trib_payload_len(s->join_nval));
+}
+
+static void run(struct trib_stream *s, const struct trib_start *st)
+{
+	uint16_t window = be16toh(st->window), nval = be16toh(st->nval);
+	struct trib_engine *eng = s->eng;
+	int rc;
+
+	if (be16toh(st->world) != eng->world || !st->epoch || !window ||
+	    window > WINDOW_MAX || window & (window - 1) || !nval ||
+	    nval > TRIB_NVAL_LARGE || nval % TRIB_NVAL_BLOCK ||
+	    (!s->shared && s->child >= s->nchild)) {
+		trib_die_rank(
+			eng, TRIB_SOCK_ERR_RELAY, -EPROTO, -1,
+			"the %s of tree %u starts another job (world %u, window %u, %u values)",
+			trib_peer(s), s->tree, be16toh(st->world), window,
+			nval);
+		return;
+	}
+	if (nval > s->join_nval) {
+		s->join_nval = nval;
+		send_join(s);
+		return;
+	}
+	s->window = window;
+	s->nval = nval;
+	if (!eng->timeout_ns)
+		eng->timeout_ns = be32toh(st->timeout_ms) * TRIB_MS;
+	rc = trib_stream_start(s);
+	if (rc) {
+		trib_die_rank(eng, TRIB_SOCK_ERR_SYSTEM, rc, -1,
+			      "out of memory");
+		return;
+	}
+	s->epoch = be32toh(st->epoch);
+}
+
+void trib_join_rx(struct trib_stream *s, const struct trib_rx *rx)
+{
+	struct trib_start st;
+	unsigned int i;
+
+	if (s->epoch || s->eng->dead)
+		return; /* said again */
+	if (!rx->v || rx->len < sizeof(st)) {
+		s->eng->count.bad_packets++;
+		return;
+	}
+	memcpy(&st, rx->v, sizeof(st));
+	if (be64toh(st.nonce) != s->eng->nonce ||
+	    be16toh(st.nchild) > TRIB_CHILDREN_MAX) {
+		s->eng->count.bad_packets++;
+		return;
+	}
+	s->heard = true;
+	s->join_seen = be64toh(st.seen);
+	s->nchild = be16toh(st.nchild);
+	for (i = 0; i < s->nchild; i++)
+		s->child_rank[i] = be16toh(st.child_rank[i]);
+	switch (be16toh(st.state)) {
+	case TRIB_START_WAIT:
+		/* A JOIN of another size does not count yet. */
+		if (be16toh(st.nval) > s->join_nval &&
+		    be16toh(st.nval) <= TRIB_NVAL_LARGE) {
+			s->join_nval = be16toh(st.nval);
+			send_join(s);
+		}
+		break;
+	case TRIB_START_RUN:
+		run(s, &st);
+		break;
+	case TRIB_START_REFUSED:
+		trib_die_rank(s->eng, TRIB_SOCK_ERR_RELAY, -EACCES, -1,
+			      "the %s of tree %u refuses rank %u", trib_peer(s),
+			      s->tree, s->eng->rank);
+		break;
+	}
+}
+
+/* Nobody waits any longer: for which ranks do the relays, as text? */
+static void give_up(struct trib_engine *eng)
+{
+	unsigned long long ms = eng->join_timeout_ns / TRIB_MS;
+	unsigned int i = 0, j, n = 0, first = 0, more = 0;
+	struct trib_stream *s;
+	char list[120];
+	size_t len = 0;
+
+	/* One tree's list; the others' are the same ranks. */
+	while (eng->stream[i]->epoch)
+		i++;
+	s = eng->stream[i];
+	if (!s->heard) {
+		trib_die_rank(eng, TRIB_SOCK_ERR_RELAY, -ETIMEDOUT, -1,
+			      "no answer from the %s of tree %u within %llu ms",
+			      trib_peer(s), s->tree, ms);
+		return;
+	}
+	for (j = 0; j < s->nchild; j++) {
+		if (s->join_seen >> j & 1 || s->child_rank[j] == 0xffff)
+			continue;
+		if (!n++)
+			first = s->child_rank[j];
+		if (len > sizeof(list) - 8)
+			more++;
+		else
+			len += (size_t)snprintf(list + len, sizeof(list) - len,
+						"%s%u", len ? ", " : "",
+						s->child_rank[j]);
+	}
+	if (!n)
+		trib_die_rank(
+			eng, TRIB_SOCK_ERR_MISSING, -ETIMEDOUT, -1,
+			"ranks behind another relay did not join within %llu ms",
+			ms);
+	else
+		trib_die_rank(eng, TRIB_SOCK_ERR_MISSING, -ETIMEDOUT,
+			      (int)first,
+			      "rank%s %s%s did not join within %llu ms",
+			      n > 1 ? "s" : "", list, more ? " ..." : "", ms);
+}
+
+static bool all_run(const struct trib_engine *eng)
+{
+	unsigned int i;
+
+	for (i = 0; i < eng->nstream; i++)
+		if (!eng->stream[i]->epoch)
+			return false;
+	return true;
+}
+
+void trib_join_start(struct trib_engine *eng, uint64_t nonce)
+{
+	if (!eng->join_timeout_ns)
+		eng->join_timeout_ns = TRIB_TUNE_JOIN_TIMEOUT_MS * TRIB_MS;
+	eng->nonce = nonce;
+	eng->join_ns = eng->now;
+	eng->join_end_ns = eng->now + eng->join_timeout_ns;
+}
+
+int trib_join_turn(struct trib_engine *eng)
+{
+	unsigned int i;
+
+	if (!eng->dead && all_run(eng))
+		return 1;
+	if (!eng->dead && eng->now >= eng->join_end_ns)
+		give_up(eng);
+	if (eng->dead)
+		return eng->dead;
+	if (eng->now < eng->join_ns)
+		return 0;
+	for (i = 0; i < eng->nstream && !eng->dead; i++)
+		if (!eng->stream[i]->epoch)
+			send_join(eng->stream[i]);
+	eng->join_ns = eng->now + TRIB_TUNE_JOIN_REPEAT;
+	return eng->dead;
+}
+
+uint64_t trib_join_deadline(const struct trib_engine *eng)
+{
+	return eng->join_ns < eng->join_end_ns ? eng->join_ns
+					       : eng->join_end_ns;
+}
