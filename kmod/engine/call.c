@@ -102,11 +102,34 @@ static struct trib_req *make(struct trib_engine *eng, enum trib_kind kind,
 		trib_part_count(p, p->stream->nval);
 		if (!p->nchunk)
 			r->left--;
-		if (kind == TRIB_KIND_FSUM && make_exponents(p)) {
+		if (p->nexp && make_exponents(p)) {
 			free_req(r);
 			return NULL;
 		}
 	}
+	return r;
+}
+
+static void link_req(struct trib_req *r)
+{
+	struct trib_engine *eng = r->eng;
+
+	r->next = eng->reqs;
+	if (r->next)
+		r->next->prev = r;
+	eng->reqs = r;
+	eng->unfinished++;
+	eng->seq++;
+}
+
+struct trib_req *trib_req_own(struct trib_engine *eng)
+{
+	struct trib_req *r = trib_alloc(sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->eng = eng;
+	link_req(r);
 	return r;
 }
 
@@ -115,12 +138,7 @@ static void enqueue(struct trib_req *r)
 	struct trib_engine *eng = r->eng;
 	unsigned int i;
 
-	r->next = eng->reqs;
-	if (r->next)
-		r->next->prev = r;
-	eng->reqs = r;
-	eng->unfinished++;
-	eng->seq++;
+	link_req(r);
 	for (i = 0; i < r->npart; i++)
 		if (r->part[i].nchunk)
 			trib_stream_queue(r->part[i].stream, &r->part[i]);
@@ -247,17 +265,26 @@ static void fill(struct trib_req *r, const struct trib_call *c)
 	}
 }
 
-int trib_call_issue(struct trib_engine *eng, const struct trib_call *c,
-		    struct trib_req **out)
+int trib_call_check(struct trib_engine *eng, const struct trib_call *c)
 {
 	const char *wrong = trib_call_wrong(eng, c);
-	struct trib_req *r;
 
 	if (wrong)
 		return trib_fault(eng, TRIB_SOCK_ERR_ARGUMENT, -EINVAL, "%s",
 				  wrong);
 	if (eng->dead || eng->leaving)
 		return eng->dead ? eng->dead : -ECANCELED;
+	return 0;
+}
+
+int trib_call_issue(struct trib_engine *eng, const struct trib_call *c,
+		    struct trib_req **out)
+{
+	struct trib_req *r;
+	int rc = trib_call_check(eng, c);
+
+	if (rc)
+		return rc;
 	r = make(eng, kind_of(c), c->count * times(eng, c),
 		 c->collective == TRIB_COLL_REDUCE_SCATTER);
 	if (!r)

@@ -27,6 +27,21 @@ static int add_stream(struct trib_engine *eng, unsigned int i)
 	return 0;
 }
 
+/* What arrays are as long as. Whether it can be reached shows when joining. */
+static bool place_ok(const struct trib_attach_rep *rep)
+{
+	unsigned int i;
+
+	if (!rep->ntree || rep->ntree > TRIB_ATTACH_TREES || !rep->world ||
+	    rep->world > TRIB_WORLD_MAX || rep->rank >= rep->world ||
+	    rep->nval > TRIB_NVAL_LARGE)
+		return false;
+	for (i = 0; i < rep->ntree; i++)
+		if (rep->tree[i].nhop > TRIB_ATTACH_HOPS)
+			return false;
+	return true;
+}
+
 int trib_engine_init(struct trib_engine *eng,
 		     const struct trib_transport_ops *ops,
 		     const struct trib_host_ops *host,
@@ -43,6 +58,9 @@ int trib_engine_init(struct trib_engine *eng,
 	eng->rank = rep->rank;
 	eng->world = rep->world;
 	trib_fault(eng, TRIB_SOCK_ERR_NONE, 0, "no error");
+	if (!place_ok(rep))
+		return trib_fault(eng, TRIB_SOCK_ERR_ARGUMENT, -EINVAL,
+				  "there can be no such place");
 	eng->scratch = trib_alloc(sizeof(*eng->scratch));
 	if (!eng->scratch)
 		rc = -ENOMEM;

@@ -145,10 +145,10 @@ struct trib_engine {
 /**
  * trib_engine_init() - a rank that has not joined yet
  * @eng: zeroed, but for what the host may set.
- * @rep: filled in and checked: ntree, world, rank, nhop, children are in range.
+ * @rep: of it everything is used but addresses, ports, flags and text.
  *
- * Allocates. Return: 0, or -ENOMEM with the error set; trib_engine_free() is to
- * be called in either case.
+ * Allocates. Return: 0; -ENOMEM, or -EINVAL if its numbers are too large, with
+ * the error set. trib_engine_free() is to be called in any case.
  */
 int trib_engine_init(struct trib_engine *eng,
 		     const struct trib_transport_ops *ops,
@@ -255,6 +255,22 @@ const char *trib_call_wrong(const struct trib_engine *eng,
  */
 int trib_call_issue(struct trib_engine *eng, const struct trib_call *c,
 		    struct trib_req **out);
+
+/**
+ * trib_call_check() - may this collective be issued now?
+ * Return: 0; -EINVAL with the error set; &trib_engine.dead; -ECANCELED while
+ * leaving.
+ */
+int trib_call_check(struct trib_engine *eng, const struct trib_call *c);
+
+/**
+ * trib_req_own() - a request that the host carries out by itself
+ * It is in the engine's list and ends with the engine, but is in no stream: the
+ * host says when it is done. Allocates. Return: NULL without memory.
+ */
+struct trib_req *trib_req_own(struct trib_engine *eng);
+/* Its status is final: host->done(). */
+void trib_req_done(struct trib_req *r, int status);
 
 /* Forget a request that is done. Any time. */
 void trib_req_free(struct trib_req *r);

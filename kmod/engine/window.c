@@ -152,7 +152,7 @@ static uint64_t passing(const struct trib_stream *s)
 
 	if (!rate)
 		return 0;
-	/* 2^5 trees, 2^15 chunks, 2^12 bytes, 2^3 bits, 2^20 us: 55 bits. */
+	/* 2^8 trees, 2^15 chunks, 2^12 bytes, 2^3 bits, 2^20 us: 58 bits. */
 	bits = (uint64_t)eng->inflight * (s->stride + s->overhead) * 8;
 	return bits * 1000000 / rate * 1000;
 }

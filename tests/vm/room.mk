@@ -45,7 +45,8 @@ $(SOCK_BINS): %: %.o $(B)/tests/vm/sock_world.o $(B)/libtrib.a
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lpthread -lm
 
 CHECK_BINS += $(VM_BINS)
-CHECK_TESTS += tests/vm/module-build.t tests/vm/module-6.1.t
+CHECK_TESTS += tests/vm/module-build.t tests/vm/module-6.1.t \
+	tests/vm/libtrib-sock-6.1.t
 CHECK_TESTS += tests/vm/stress-6.1.t
 
 # The same on a kernel that looks harder; made once, by scripts/mkkasan.

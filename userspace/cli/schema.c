@@ -15,6 +15,7 @@
 #include <linux/genetlink.h>
 
 #include "uapi/trib.h"
+#include "uapi/trib_sock.h"
 #include "uapi/trib_wire.h"
 #include "schema.h"
 
@@ -93,6 +94,19 @@ static json_t *decode_ranks(const unsigned char *bits)
 	return json_string(text);
 }
 
+const char *schema_fmt(unsigned int fmt)
+{
+	static const char *const name[TRIB_FMT__MAX] = {
+		[TRIB_FMT_NONE] = "none", [TRIB_FMT_Q32] = "q32",
+		[TRIB_FMT_I32] = "i32",	  [TRIB_FMT_W64] = "w64",
+		[TRIB_FMT_F32] = "f32",	  [TRIB_FMT_F16] = "f16",
+		[TRIB_FMT_BF16] = "bf16", [TRIB_FMT_Q16] = "q16",
+		[TRIB_FMT_Q8] = "q8",
+	};
+
+	return fmt < TRIB_FMT__MAX ? name[fmt] : NULL;
+}
+
 /* What small numbers stand for, by kind. */
 static json_t *decode_word(enum schema_kind kind, uint8_t v)
 {
@@ -111,12 +125,23 @@ static json_t *decode_word(enum schema_kind kind, uint8_t v)
 		[TRIB_PIT_CONFIRMED] = "confirmed",
 		[TRIB_PIT_LEAVING] = "leaving",
 	};
-	const char *const *words = kind == KIND_XDP   ? xdp
-				   : kind == KIND_NDN ? ndn
-						      : pit;
+	static const char *const sock[] = {
+		[TRIB_SOCK_NEW] = "new",
+		[TRIB_SOCK_JOINING] = "joining",
+		[TRIB_SOCK_RUNNING] = "running",
+		[TRIB_SOCK_LEAVING] = "leaving",
+		[TRIB_SOCK_LEFT] = "left",
+		[TRIB_SOCK_DEAD] = "dead",
+	};
+#define WORD(table) (v < sizeof(table) / sizeof(table[0]) ? (table)[v] : NULL)
+	const char *word = kind == KIND_XDP    ? WORD(xdp)
+			   : kind == KIND_NDN  ? WORD(ndn)
+			   : kind == KIND_PIT  ? WORD(pit)
+			   : kind == KIND_SOCK ? WORD(sock)
+					       : schema_fmt(v);
+#undef WORD
 
-	/* Each has three. */
-	return json_string(v < 3 ? words[v] : "unknown");
+	return json_string(word ? word : "unknown");
 }
 
 static int decode_set(const struct schema_set *set, struct nlattr *nest,
@@ -131,6 +156,8 @@ static int kind_size(enum schema_kind kind)
 	case KIND_XDP:
 	case KIND_NDN:
 	case KIND_PIT:
+	case KIND_FMT:
+	case KIND_SOCK:
 		return 1;
 	case KIND_U16:
 		return 2;
@@ -182,6 +209,8 @@ static int decode_attr(enum schema_kind kind, struct nlattr *nla, json_t **out)
 	case KIND_XDP:
 	case KIND_NDN:
 	case KIND_PIT:
+	case KIND_FMT:
+	case KIND_SOCK:
 		*out = decode_word(kind, nla_get_u8(nla));
 		break;
 	case KIND_BITS:

@@ -25,6 +25,8 @@
  * @KIND_CHILD:  nest of enum trib_attr_child; object.
  * @KIND_NDN:    u8, enum trib_face_ndn; "none", "router", "host".
  * @KIND_PIT:    u8, enum trib_pit_state; "pending", "confirmed", "leaving".
+ * @KIND_FMT:    u8, enum trib_fmt; "q32", "f32", ...
+ * @KIND_SOCK:   u8, enum trib_sock_state; "new", "joining", ...
  */
 enum schema_kind {
 	KIND_STRING,
@@ -42,6 +44,8 @@ enum schema_kind {
 	KIND_CHILD,
 	KIND_NDN,
 	KIND_PIT,
+	KIND_FMT,
+	KIND_SOCK,
 };
 
 /**
@@ -88,5 +92,8 @@ int schema_decode(const struct nlmsghdr *nlh, int top, json_t **out);
 
 /* A JSON string of any bytes; what is not printable UTF-8 becomes '?'. */
 json_t *schema_string(const char *s, size_t len);
+
+/* How a value format is called; NULL: it is none that this trib knows. */
+const char *schema_fmt(unsigned int fmt);
 
 #endif /* TRIB_CLI_SCHEMA_H */

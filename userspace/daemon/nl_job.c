@@ -45,6 +45,10 @@ int nl_job_new(struct tribd *d, struct nl_request *r)
 	if (tb[TRIB_A_JOB_TIMEOUT_MS] && !s.timeout_ms)
 		return refuse(&r->why, -ERANGE, "timeout 0 ms: %u to %u",
 			      JOB_TIMEOUT_MIN, JOB_TIMEOUT_MAX);
+	if (tb[TRIB_A_JOB_FMT] &&
+	    nla_get_u8(tb[TRIB_A_JOB_FMT]) != TRIB_FMT_Q32)
+		return refuse(&r->why, -EOPNOTSUPP,
+			      "job: sums of floats travel as q32 only");
 	return job_new(d, &s, &r->why);
 }
 

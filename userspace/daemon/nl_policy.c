@@ -106,6 +106,7 @@ static const struct nl_attr job_attr[TRIB_A_JOB__MAX] = {
 	[TRIB_A_JOB_RATE] = U64("rate"),
 	[TRIB_A_JOB_TREES] = R_U32("trees"),
 	[TRIB_A_JOB_ATTACHED] = R_U32("attached"),
+	[TRIB_A_JOB_FMT] = U8("fmt"),
 };
 SET(nl_job, "job", job_attr);
 
