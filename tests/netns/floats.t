@@ -69,7 +69,7 @@ def module_comes(ko):
 def sums(name, dtype, *options, rounds=10, trains=False):
     f = Fabric('floats', *options, '--dtype', dtype, *BAD)
     try:
-        ranks = Ranks(f, HOSTS, size='300k', rounds=rounds, dtype='float')
+        ranks = Ranks(f, HOSTS, size='100k', rounds=rounds, dtype='float')
         good = ranks.wait()
         shown = 'sums as ' + dtype
         tap.test(name, good and shown in str(ranks), ranks)
@@ -85,7 +85,7 @@ def sums(name, dtype, *options, rounds=10, trains=False):
 
 def forgets(f, name, relays):
     """Slots are lost, tribds end: nobody may hold other bits than the others."""
-    ranks = Ranks(f, HOSTS, size='300k', rounds=150, dtype='float')
+    ranks = Ranks(f, HOSTS, size='100k', rounds=200, dtype='float')
     moving(f)
     n = 0
     while ranks.running() and n < 3:
