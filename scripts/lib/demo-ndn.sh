@@ -130,8 +130,8 @@ ndn_sync()
 ndn_async()
 {
 	heading "Asynchronous, and w3 rests 100 ms after each gradient"
-	# Each gradient is a step of its own, and some are old.
-	ndn_job late async "$((ndn_versions * 5))" 0.08 0 1
+	# Each gradient is a step of its own, and some are old: small steps.
+	ndn_job late async "$((ndn_versions * 10))" 0.04 0 1
 	ndn_start_ps late
 	ndn_pause=100 ndn_train "$@"
 	ndn_stop_ps

@@ -72,17 +72,22 @@ class Forward:
         """Gb/s of content that arrive, and how much of it does."""
         self.version += 1
         packets = BYTES // content
-        take = program(self.net.ns["w0"], RECEIVER, "take", str(content), "60")
-        expect(take, "ready", 10)
-        send = program(self.net.ns["ps"], SENDER, "send",
-                       self.net.router_of("ps")[0], JOB, str(self.version),
-                       str(packets), str(content))
-        expect(send, "ready", 60)
-        send.stdin.write("go\n")
-        send.stdin.close()
-        got = json.loads(expect(take, None, 60))
-        take.wait(timeout=10)
-        send.wait(timeout=10)
+        with tempfile.NamedTemporaryFile(prefix="trib-bench-") as taken:
+            taken.write(bytes(8))
+            taken.flush()
+            take = program(self.net.ns["w0"], RECEIVER, "take", str(content),
+                           "60", taken.name)
+            expect(take, "ready", 10)
+            send = program(self.net.ns["ps"], SENDER, "send",
+                           self.net.router_of("ps")[0], JOB,
+                           str(self.version), str(packets), str(content),
+                           taken.name)
+            expect(send, "ready", 60)
+            send.stdin.write("go\n")
+            send.stdin.close()
+            got = json.loads(expect(take, None, 60))
+            take.wait(timeout=10)
+            send.wait(timeout=10)
         progress()
         if not got["ns"] or got["packets"] > packets:
             raise BenchError(f"{got} of {packets} packets")

@@ -14,7 +14,7 @@ def measure(pairs, _transport):
     def add(name, **how):
         figures.add(name, [r[name] for r in runs], **how)
 
-    add("mpps_data_1m", bar=3, note="distribution, 2^20 entries, 3 faces each")
+    add("mpps_data_1m", bar=3, note="distribution, 2^20 entries, 3 faces each; driver excluded")
     add("mpps_insert", bar=1, note="new subscriptions")
     add("mpps_renew", note="renewed, by another face")
     add("mpps_data_kept", note="as mpps_data_1m, and into the cache")

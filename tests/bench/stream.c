@@ -2,19 +2,22 @@
 /*
  * A stream of distribution Data, for what a forwarder passes on:
  *
- *	bench-stream send ROUTER JOB VERSION PACKETS BYTES
- *	bench-stream take BYTES SECONDS
+ *	bench-stream send ROUTER JOB VERSION PACKETS BYTES FILE
+ *	bench-stream take BYTES SECONDS FILE
  *
  * `send` makes and signs all PACKETS, says "ready", and sends them when a line
  * comes in: by UDP segmentation, as many in one call as fit. `take` counts the
  * Data of BYTES of content that come to port 6363, until none came for a while
- * or SECONDS are over. Both end with a line of JSON.
+ * or SECONDS are over. Both end with a line of JSON. FILE, 8 bytes, is how
+ * `send` sees what has been taken: it is never more than a window ahead of that.
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/udp.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,6 +27,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
 #include "userspace/ndn/ndn.h"
 
 #define PORT 6363
@@ -32,6 +36,8 @@
 #define FIRST_SEGMENT 65536 /* all have numbers of 4 bytes, and so one size */
 #define IDLE_MS 300
 #define BUFFER (64 << 20)
+#define WINDOW (4 << 20)  /* bytes of packets that may be under way */
+#define STALL_NS 20000000 /* without one taken: the window's are lost */
 
 static void die(const char *what)
 {
@@ -70,7 +76,60 @@ static int socket_open(int option, int value)
 	return fd;
 }
 
+/* What has been taken so far: for both programs. */
+static uint64_t *taken_map(const char *path)
+{
+	int fd = open(path, O_RDWR);
+	uint64_t *taken;
+
+	if (fd < 0)
+		die(path);
+	taken = mmap(NULL, sizeof(*taken), PROT_READ | PROT_WRITE, MAP_SHARED,
+		     fd, 0);
+	if (taken == MAP_FAILED)
+		die(path);
+	close(fd);
+	return taken;
+}
+
 /* ---- send ---- */
+
+/**
+ * struct window - how far the sender is ahead
+ * @taken:   packets that the receiver counts.
+ * @known:   as many when it was looked at last.
+ * @since:   when that was new.
+ * @lost:    given up.
+ * @packets: that may be under way.
+ */
+struct window {
+	uint64_t *taken;
+	uint64_t known;
+	uint64_t since;
+	uint64_t lost;
+	uint64_t packets;
+};
+
+/* Until the packets before @next may be under way. */
+static void window_wait(struct window *w, uint64_t sent, uint64_t next)
+{
+	for (;;) {
+		uint64_t taken = __atomic_load_n(w->taken, __ATOMIC_ACQUIRE);
+		uint64_t now;
+
+		if (next <= taken + w->lost + w->packets)
+			return;
+		now = now_ns();
+		if (taken != w->known || !w->since) {
+			w->known = taken;
+			w->since = now;
+		} else if (now - w->since > STALL_NS) {
+			w->lost = sent - taken;
+			w->since = 0;
+		}
+		sched_yield();
+	}
+}
 
 /* Bytes of each packet; they follow one another at *out. */
 static size_t packets_make(uint8_t **out, const char *job, uint64_t version,
@@ -117,6 +176,7 @@ static int stream_send(char **arg)
 	struct sockaddr_in to = {.sin_family = AF_INET,
 				 .sin_port = htons(PORT)};
 	size_t count = strtoul(arg[3], NULL, 10), size, at = 0, most;
+	struct window w = {.taken = taken_map(arg[5])};
 	uint64_t began, calls = 0, ns;
 	uint8_t *buf;
 	int fd;
@@ -134,11 +194,13 @@ static int stream_send(char **arg)
 	fflush(stdout);
 	if (getchar() == EOF)
 		return 1;
+	w.packets = WINDOW / size;
 	most = UDP_MAX / size < SEGMENTS_MAX ? UDP_MAX / size : SEGMENTS_MAX;
 	began = now_ns();
 	while (at < count) {
 		size_t n = count - at < most ? count - at : most;
 
+		window_wait(&w, at, at + n);
 		if (send(fd, buf + at * size, n * size, 0) < 0)
 			die("send");
 		at += n;
@@ -173,6 +235,7 @@ static int stream_take(char **arg)
 	int fd = socket_open(UDP_GRO, 1), wait = atoi(arg[1]) * 1000;
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 	uint64_t packets = 0, calls = 0, first = 0, last = 0;
+	uint64_t *taken = taken_map(arg[2]);
 
 	puts("ready");
 	fflush(stdout);
@@ -197,6 +260,7 @@ static int stream_take(char **arg)
 		for (at = 0; at < (size_t)n; at += size)
 			packets += buf[at] == TRIB_NDN_DATA &&
 				   (size_t)n - at >= size;
+		__atomic_store_n(taken, packets, __ATOMIC_RELEASE);
 		last = now_ns();
 		if (!first)
 			first = last;
@@ -210,12 +274,12 @@ static int stream_take(char **arg)
 
 int main(int argc, char **argv)
 {
-	if (argc == 7 && !strcmp(argv[1], "send"))
+	if (argc == 8 && !strcmp(argv[1], "send"))
 		return stream_send(argv + 2);
-	if (argc == 4 && !strcmp(argv[1], "take"))
+	if (argc == 5 && !strcmp(argv[1], "take"))
 		return stream_take(argv + 2);
-	fputs("usage: bench-stream send ROUTER JOB VERSION PACKETS BYTES\n"
-	      "       bench-stream take BYTES SECONDS\n",
+	fputs("usage: bench-stream send ROUTER JOB VERSION PACKETS BYTES FILE\n"
+	      "       bench-stream take BYTES SECONDS FILE\n",
 	      stderr);
 	return 2;
 }

@@ -172,7 +172,9 @@ static void address__that_is_none_is_refused(void)
 		"1.2.3.4:65536",
 		"1.2.3.4:1x",
 		"1.2.3.4:-1",
-		"::1",
+		"::1::2",
+		"::1%lo",
+		":1",
 		"[::1",
 		"[::1]x",
 		"[1.2.3.4]:5",
@@ -189,6 +191,21 @@ static void address__that_is_none_is_refused(void)
 	expect_eq(open_to(&l, "127.0.0.1", "192.0.2.1:0"), -EADDRNOTAVAIL);
 }
 
+static void address__ipv6_without_a_port_needs_no_brackets(void)
+{
+	static const char *const good[] = {"::1", "0:0:0:0:0:0:0:1", "[::1]",
+					   "[::1]:6363"};
+	struct names_link *l;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		if (expect(!open_to(&l, good[i], "[::1]:0")))
+			names_link_close(l);
+		else
+			printf("# %s\n", good[i]);
+	}
+}
+
 int main(void)
 {
 	run(link__carries_batches_both_ways);
@@ -196,5 +213,6 @@ int main(void)
 	run(link__hears_its_forwarder_only);
 	run(link__outlives_a_dead_forwarder);
 	run(address__that_is_none_is_refused);
+	run(address__ipv6_without_a_port_needs_no_brackets);
 	return tap_done();
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The PS of names, packet by packet: what it answers, takes, and refuses. */
 #include <errno.h>
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -457,6 +459,33 @@ static void gradient__of_another_shape_is_refused(void)
 	teardown();
 }
 
+static void gradient__that_is_not_finite_leaves_its_worker_out(void)
+{
+	static const float bad[] = {NAN, -NAN, INFINITY, -INFINITY};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		setup(NAMES_SYNC, 2);
+		begin("/a/ps/job");
+		answer("/b/ps/job", NAMES_ACCEPT);
+		run_until(now + 200 * NAMES_MS);
+		for (uint32_t s = 0; s < 3; s++)
+			gradient("a", V(0), s, 1, 2);
+		gradient("b", V(0), 0, 1, FLT_MAX);
+		expect_eq(job->count[NPS_COUNT_SEGMENT], 4);
+		expect_eq(job->model.n, 0);
+		gradient("b", V(0), 1, 1, bad[i]);
+		expect_eq(dropped(NPS_DROP_FINITE), 1);
+		expect_eq(job->count[NPS_COUNT_EXCLUDED], 1);
+		/* The others go on without it, and it may come back. */
+		expect_eq(job->model.n, 1);
+		expect(job->model.values[0] == -2 &&
+		       job->model.values[299] == -2);
+		gradient("b", V(0), 2, 1, 1);
+		expect_eq(dropped(NPS_DROP_UNASKED), 1);
+		teardown();
+	}
+}
+
 static void base__must_be_of_this_incarnation(void)
 {
 	struct names_gradient g = {3, 1, V(0), {NULL, 0}};
@@ -640,6 +669,7 @@ int main(void)
 	run(gradient__is_taken_once);
 	run(taken__gradient_is_not_asked_again_of_who_comes_back);
 	run(gradient__of_another_shape_is_refused);
+	run(gradient__that_is_not_finite_leaves_its_worker_out);
 	run(base__must_be_of_this_incarnation);
 	run(segments__of_two_gradients_are_not_mixed);
 	run(missing__segments_are_asked_for);

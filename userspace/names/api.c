@@ -169,8 +169,7 @@ static int open_all(struct trib_ps *p, const struct trib_ps_options *o)
 		goto err_options;
 	rc = names_link_open(&p->link, &addr, why, sizeof(why));
 	if (rc) {
-		trib_ps_fail(NULL, rc, "forwarder %.60s: %s", addr.forwarder,
-			     why);
+		trib_ps_fail(NULL, rc, "%s", why);
 		goto err_worker;
 	}
 	p->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

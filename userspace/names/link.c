@@ -57,18 +57,24 @@ static bool port_parse(const char *s, bool zero, in_port_t *out)
 	return !*end && v <= UINT16_MAX && (v || zero);
 }
 
-/* ADDR, ADDR:PORT, [ADDR], [ADDR]:PORT */
+/* ADDR, ADDR:PORT, [ADDR], [ADDR]:PORT; IPv6 without a port needs no brackets. */
 static bool address_parse(const char *s, bool zero, union address *a)
 {
-	bool v6 = *s == '[';
-	size_t n = strcspn(s + v6, v6 ? "]" : ":");
+	bool brackets = *s == '[', bare = false, v6;
+	size_t n = strcspn(s + brackets, brackets ? "]" : ":");
 	in_port_t port = htons(TRIB_NDN_UDP_PORT);
 	char text[INET6_ADDRSTRLEN];
-	const char *rest = s + v6 + n;
+	const char *rest;
 
-	if (n >= sizeof(text) || (v6 && *rest++ != ']'))
+	if (!brackets && s[n] && strchr(s + n + 1, ':')) {
+		bare = true;
+		n = strlen(s);
+	}
+	v6 = brackets || bare;
+	rest = s + brackets + n;
+	if (n >= sizeof(text) || (brackets && *rest++ != ']'))
 		return false;
-	memcpy(text, s + v6, n);
+	memcpy(text, s + brackets, n);
 	text[n] = '\0';
 	if (*rest && (*rest != ':' || !port_parse(rest + 1, zero, &port)))
 		return false;

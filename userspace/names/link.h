@@ -16,8 +16,8 @@ struct names_link;
 
 /**
  * struct names_link_addr - ends of a link
- * @forwarder: ADDR or ADDR:PORT, [ADDR]:PORT for IPv6; port 6363 if none is
- *             given.
+ * @forwarder: ADDR or ADDR:PORT, for IPv6 ADDR or [ADDR]:PORT; port 6363 if
+ *             none is given.
  * @bind:      the same for our end, port 0 included: any. NULL: any address of
  *             ours, port 6363, by which forwarders usually know a face.
  */

@@ -48,6 +48,7 @@ const char *const nps_drop_name[NPS_DROP__MAX] = {
 	[NPS_DROP_NAME] = "drop-name",
 	[NPS_DROP_ENDED] = "drop-ended",
 	[NPS_DROP_ENCODE] = "drop-encode",
+	[NPS_DROP_FINITE] = "drop-finite",
 };
 
 const char *const nps_stray_name[NPS_STRAY__MAX] = {

@@ -71,7 +71,8 @@ enum nps_drop {
 	NPS_DROP_NAME = 10,   /* a name of the job that the PS has no use for */
 	NPS_DROP_ENDED = 11,  /* the job is over */
 	NPS_DROP_ENCODE = 12, /* an answer that does not fit */
-	NPS_DROP__MAX = 13,
+	NPS_DROP_FINITE = 13, /* a gradient with NaN or infinity in it */
+	NPS_DROP__MAX = 14,
 };
 
 /* Why a packet was dropped before it was some job's. */
@@ -350,6 +351,8 @@ const uint8_t *nps_kept_segment(struct nps_job *job, struct nps_kept *k,
 
 /* ps_guest.c: who takes part. */
 void nps_guest_offer(struct nps_guest *g);
+/* It is no member any more, and the log says @why. */
+void nps_guest_exclude(struct nps_guest *g, const char *why);
 void nps_guest_answered(struct nps_guest *g, const struct ndn_data *d);
 
 /* ps_collect.c: asking for gradients. */

@@ -187,6 +187,18 @@ static bool may_have_base(const struct nps_guest *g, uint64_t base)
 	return base >> 32 == g->asked >> 32 && base <= nps_published(g->job);
 }
 
+/* Not NaN and not infinity, of little-endian binary32. */
+static bool all_finite(struct ndn_bytes values)
+{
+	bool finite = true;
+	size_t i;
+
+	for (i = 3; i < values.n; i += 4)
+		finite &= (values.p[i] & 0x7f) != 0x7f ||
+			  !(values.p[i - 1] & 0x80);
+	return finite;
+}
+
 /* Return: what is wrong with it, or NPS_DROP__MAX. */
 static enum nps_drop check(const struct nps_guest *g, uint64_t s,
 			   const struct ndn_data *d, struct names_gradient *got)
@@ -204,6 +216,8 @@ static enum nps_drop check(const struct nps_guest *g, uint64_t s,
 	if (!may_have_base(g, got->base) ||
 	    (g->begun && got->id == g->id && got->base != g->base))
 		return NPS_DROP_BASE;
+	if (!all_finite(got->values))
+		return NPS_DROP_FINITE;
 	return NPS_DROP__MAX;
 }
 
@@ -244,6 +258,9 @@ void nps_collect_take(struct nps_guest *g, const struct names_parts *parts,
 	}
 	if (why != NPS_DROP__MAX) {
 		job->drop[why]++;
+		/* It would give the same again, and the model would be lost. */
+		if (why == NPS_DROP_FINITE)
+			nps_guest_exclude(g, "gave NaN or infinity: left out");
 		return;
 	}
 	s = (uint32_t)parts->segment;

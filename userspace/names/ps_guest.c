@@ -6,7 +6,7 @@
 #include "userspace/names/ps.h"
 
 /* It goes on without it: what waited for its gradient need not. */
-static void exclude(struct nps_guest *g, const char *why)
+void nps_guest_exclude(struct nps_guest *g, const char *why)
 {
 	struct nps_job *job = g->job;
 
@@ -29,7 +29,7 @@ void nps_guest_offer(struct nps_guest *g)
 	if (job->over)
 		return;
 	if (g->member && now - g->heard > job->lease)
-		exclude(g, "is silent: left out");
+		nps_guest_exclude(g, "is silent: left out");
 	if (job->over)
 		return;
 	nps_express(job, NAMES_IS_OFFER, &parts, job->lease / 4, false, true);
@@ -85,5 +85,5 @@ void nps_guest_answered(struct nps_guest *g, const struct ndn_data *d)
 	}
 	job->count[NPS_COUNT_BUSY]++;
 	if (g->member)
-		exclude(g, "is busy: left out");
+		nps_guest_exclude(g, "is busy: left out");
 }
