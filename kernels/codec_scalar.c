@@ -7,12 +7,15 @@
 #include "codec.h"
 #include "codec_half.h"
 
-static void put64(void *w, size_t i, int64_t v)
+/* Each is a few instructions in a loop: a call costs as much as they do. */
+#define INLINE inline __attribute__((always_inline))
+
+static INLINE void put64(void *w, size_t i, int64_t v)
 {
 	memcpy((char *)w + i * 8, &v, 8);
 }
 
-static int64_t get64(const void *w, size_t i)
+static INLINE int64_t get64(const void *w, size_t i)
 {
 	int64_t v;
 
@@ -40,7 +43,7 @@ static uint32_t scalar_amax(const float *x, size_t n)
 }
 
 /* The nearest to @m / 2^@r, ties to even. 0 < @r. */
-static uint64_t round_off(uint64_t m, int r)
+static INLINE uint64_t round_off(uint64_t m, int r)
 {
 	uint64_t half;
 
@@ -51,7 +54,7 @@ static uint64_t round_off(uint64_t m, int r)
 }
 
 /* What @x / 2^@scale is nearest to, within +-@limit; NaN is @limit. */
-static int64_t quantise(uint32_t x, int scale, int32_t limit)
+static INLINE int64_t quantise(uint32_t x, int scale, int32_t limit)
 {
 	unsigned int exp = x >> 23 & 0xff;
 	uint64_t m = x & 0x7fffff, q;
@@ -92,7 +95,7 @@ static void scalar_q32_pack(void *w, const float *x, size_t n, int scale,
 }
 
 /* Paired lanes: lo sign-extended was added to hi * 2^32. */
-static int32_t lane(const void *w, size_t i)
+static INLINE int32_t lane(const void *w, size_t i)
 {
 	int64_t v = get64(w, i / 2);
 
@@ -101,13 +104,13 @@ static int32_t lane(const void *w, size_t i)
 	return (int32_t)(((uint64_t)v - (uint64_t)(int64_t)(int32_t)v) >> 32);
 }
 
-static int bit_length(uint64_t m)
+static INLINE int bit_length(uint64_t m)
 {
 	return m ? 64 - __builtin_clzll(m) : 0;
 }
 
 /* The float nearest to +-@m * 2^@e, @m below 2^63; as its bits. */
-static uint32_t to_float(int neg, uint64_t m, int e)
+static INLINE uint32_t to_float(int neg, uint64_t m, int e)
 {
 	int len = bit_length(m), drop;
 	uint32_t b;
@@ -134,14 +137,14 @@ static uint32_t to_float(int neg, uint64_t m, int e)
 	return b | (uint32_t)neg << 31;
 }
 
-static void put_float(float *x, int32_t v, uint64_t m, int e)
+static INLINE void put_float(float *x, int32_t v, uint64_t m, int e)
 {
 	uint32_t b = to_float(v < 0, m, e);
 
 	memcpy(x, &b, sizeof(b));
 }
 
-static uint64_t magnitude(int32_t v)
+static INLINE uint64_t magnitude(int32_t v)
 {
 	return v < 0 ? -(uint64_t)v : (uint64_t)v;
 }

@@ -3,10 +3,10 @@
  * Messages: from sendmsg() into pages that are charged, through the engine,
  * which computes the result where the elements were, and out by recvmsg().
  */
-#include <linux/mm.h>
 #include <linux/uio.h>
 #include <net/sock.h>
 
+#include "buffer.h"
 #include "io.h"
 #include "want.h"
 
@@ -69,18 +69,6 @@ static int send_error(const struct trib_sock *ts)
 	return 0;
 }
 
-/* --- Memory ---------------------------------------------------------------- */
-
-/* Without the lock: freeing much takes a while. */
-static void put(struct trib_msg *m)
-{
-	if (!refcount_dec_and_test(&m->refs))
-		return;
-	trib_mem_uncharge(m->ts, m->size);
-	kvfree(m->buf);
-	kfree(m);
-}
-
 /* It is in no list any more, and somebody may have its room. Lock held. */
 static void forget(struct trib_sock *ts)
 {
@@ -106,44 +94,9 @@ void trib_msg_free_all(struct trib_sock *ts)
 	{
 		list_del(&m->list);
 		ts->nmsg--;
-		put(m);
+		trib_msg_put(m);
 	}
-}
-
-/* Charged already. */
-static struct trib_msg *make(struct trib_sock *ts, const struct trib_want *w,
-			     struct iov_iter *from, size_t len)
-{
-	struct trib_msg *m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
-	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN;
-	int rc = -ENOMEM;
-
-	if (!m)
-		goto out;
-	m->ts = ts;
-	m->size = w->size;
-	m->bytes = w->bytes;
-	m->in_bytes = len;
-	m->rank = -1;
-	m->index = -1;
-	refcount_set(&m->refs, 1);
-	/* Whatever goes out was written here. */
-	if (w->size > len)
-		gfp |= __GFP_ZERO;
-	if (w->size) {
-		m->buf = kvmalloc(w->size, gfp);
-		if (!m->buf)
-			goto out;
-	}
-	rc = -EFAULT;
-	if (!len || copy_from_iter_full((u8 *)m->buf + w->first, len, from))
-		return m;
-out:
-	if (m) {
-		kvfree(m->buf);
-		kfree(m);
-	}
-	return ERR_PTR(rc);
+	trib_spare_drop(ts);
 }
 
 /* --- Sending ----------------------------------------------------------------- */
@@ -244,6 +197,8 @@ static int reserve(struct trib_sock *ts, u64 size, bool dontwait)
 		if (rc)
 			return rc;
 		rc = trib_mem_charge(ts, size);
+		if (rc == -ENOBUFS && trib_spare_drop(ts))
+			rc = trib_mem_charge(ts, size);
 		/* The limit was lowered meanwhile. */
 	} while (rc == -EAGAIN && !dontwait);
 	if (rc)
@@ -256,9 +211,10 @@ static int reserve(struct trib_sock *ts, u64 size, bool dontwait)
 int trib_sock_sendmsg(struct socket *sock, struct msghdr *m, size_t len)
 {
 	struct trib_sock *ts = trib_sk(sock->sk);
-	struct trib_msg *msg = NULL;
 	struct trib_cm_send cm;
+	struct trib_msg *msg;
 	struct trib_want w;
+	void *buf = NULL;
 	bool has_id;
 	int rc;
 
@@ -276,11 +232,13 @@ int trib_sock_sendmsg(struct socket *sock, struct msghdr *m, size_t len)
 				  ts->place->rank);
 	if (!rc)
 		rc = reserve(ts, w.size, m->msg_flags & MSG_DONTWAIT);
+	if (!rc)
+		buf = trib_spare_take(ts, &w, len);
 	mutex_unlock(&ts->lock);
 	if (rc)
 		return rc;
 	/* Not below the lock: the user's pages may take their time. */
-	msg = make(ts, &w, &m->msg_iter, len);
+	msg = trib_msg_make(ts, &w, buf, &m->msg_iter, len);
 	mutex_lock(&ts->lock);
 	rc = PTR_ERR_OR_ZERO(msg);
 	if (!rc) {
@@ -295,7 +253,7 @@ int trib_sock_sendmsg(struct socket *sock, struct msghdr *m, size_t len)
 	if (IS_ERR(msg))
 		trib_mem_uncharge(ts, w.size);
 	else if (rc)
-		put(msg);
+		trib_msg_put(msg);
 	return rc ? rc : len;
 }
 
@@ -369,18 +327,19 @@ int trib_sock_recvmsg(struct socket *sock, struct msghdr *to, size_t len,
 	if (rc >= 0 && (flags & MSG_TRUNC) && !m->err)
 		rc = m->bytes;
 	if (flags & MSG_PEEK) {
-		put(m);
+		trib_msg_put(m);
 		return rc;
 	}
+	mutex_lock(&ts->lock);
 	/* What could not be copied is not lost. */
 	again = rc == -EFAULT && !m->err;
-	if (!again)
-		put(m);
-	mutex_lock(&ts->lock);
-	if (again)
+	if (again) {
 		list_add(&m->list, &ts->msgs);
-	else
+	} else {
+		trib_spare_keep(ts, m);
+		trib_msg_put(m);
 		forget(ts);
+	}
 	mutex_unlock(&ts->lock);
 	return rc;
 }

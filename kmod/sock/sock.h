@@ -76,6 +76,7 @@ struct trib_msg {
  * Memory of messages:
  * @mem, @mem_max: now, and at most.
  * @want:   that a sender which did not wait could not have; POLLOUT waits for it.
+ * @spare:  @spare_size bytes for the next message (buffer.c), or NULL.
  * @fixed:  bytes of the engine that are charged to all sockets together.
  *
  * A life:
@@ -111,6 +112,8 @@ struct trib_sock {
 	atomic64_t mem;
 	u64 mem_max;
 	u64 want;
+	void *spare;
+	size_t spare_size;
 	u64 fixed;
 
 	u32 state;
@@ -212,10 +215,8 @@ void trib_work_setup(struct trib_sock *ts);
 void trib_work_stop(struct trib_sock *ts);
 /* There is something to do. Any context. */
 void trib_work_kick(struct trib_sock *ts);
-/* One turn: take what has come, run the engine, tell who waits. Lock held.
- * Return: whether more has come than one turn takes.
- */
-bool trib_work_turn(struct trib_sock *ts);
+/* One turn: take what has come, run the engine, tell who waits. Lock held. */
+void trib_work_turn(struct trib_sock *ts);
 /* Tell those whom &trib_sock.wake names. Lock held. */
 void trib_work_tell(struct trib_sock *ts);
 

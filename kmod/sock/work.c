@@ -21,15 +21,32 @@
 
 static struct workqueue_struct *queue;
 
-void trib_work_kick(struct trib_sock *ts)
+/* The bit is set: somebody must see it. */
+static void pass_on(struct trib_sock *ts)
 {
-	set_bit(TRIB_SOCK_PENDING, &ts->flags);
-	/* Against the other order in trib_work_wait(). */
-	smp_mb__after_atomic();
 	if (atomic_read(&ts->drivers))
 		wake_up_interruptible(&ts->wait);
 	else
 		queue_work(queue, &ts->work);
+}
+
+/*
+ * If the bit was set already, somebody will take a turn, which clears it before
+ * it looks at packets. Otherwise, the order against trib_work_wait(), which
+ * stops waiting and then looks at the bit: this is a barrier.
+ */
+void trib_work_kick(struct trib_sock *ts)
+{
+	if (!test_and_set_bit(TRIB_SOCK_PENDING, &ts->flags))
+		pass_on(ts);
+}
+
+/* Not done yet: there will be another turn. */
+static void go_on(struct trib_sock *ts)
+{
+	set_bit(TRIB_SOCK_PENDING, &ts->flags);
+	smp_mb__after_atomic();
+	pass_on(ts);
 }
 
 static enum hrtimer_restart timer_fired(struct hrtimer *timer)
@@ -69,7 +86,8 @@ void trib_work_tell(struct trib_sock *ts)
 		wake_up_interruptible(&ts->wait);
 }
 
-bool trib_work_turn(struct trib_sock *ts)
+/* Return: whether more has come than one turn takes. */
+static bool turn(struct trib_sock *ts)
 {
 	bool more;
 
@@ -85,14 +103,19 @@ bool trib_work_turn(struct trib_sock *ts)
 	return more;
 }
 
+void trib_work_turn(struct trib_sock *ts)
+{
+	if (turn(ts))
+		go_on(ts);
+}
+
 static void work(struct work_struct *w)
 {
 	struct trib_sock *ts = container_of(w, struct trib_sock, work);
 	struct mem_cgroup *old = set_active_memcg(ts->memcg);
 
 	mutex_lock(&ts->lock);
-	if (trib_work_turn(ts))
-		trib_work_kick(ts);
+	trib_work_turn(ts);
 	mutex_unlock(&ts->lock);
 	set_active_memcg(old);
 }
@@ -119,7 +142,7 @@ int trib_work_wait(struct trib_sock *ts, trib_ready_fn *ready, const void *arg,
 
 	atomic_inc(&ts->drivers);
 	for (;;) {
-		more = trib_work_turn(ts);
+		more = turn(ts);
 		if (ready(ts, arg))
 			break;
 		if (!timeo) {
@@ -142,7 +165,7 @@ int trib_work_wait(struct trib_sock *ts, trib_ready_fn *ready, const void *arg,
 	/* Against the other order in trib_work_kick(). */
 	smp_mb__after_atomic();
 	if (more || test_bit(TRIB_SOCK_PENDING, &ts->flags))
-		trib_work_kick(ts);
+		go_on(ts);
 	return rc;
 }
 
