@@ -5,6 +5,7 @@
 
 #include <linux/btf.h>
 #include <linux/btf_ids.h>
+#include <linux/hrtimer.h>
 #include <linux/version.h>
 #include <net/genetlink.h>
 
@@ -34,6 +35,20 @@ static inline struct nlattr **trib_dump_attrs(struct netlink_callback *cb)
 	return genl_info_dump(cb)->attrs;
 #else
 	return genl_dumpit_info(cb)->attrs;
+#endif
+}
+
+/* Since 6.15 the function is given here; before, it is a member. */
+static inline void
+trib_hrtimer_setup(struct hrtimer *timer,
+		   enum hrtimer_restart (*fired)(struct hrtimer *),
+		   clockid_t clock, enum hrtimer_mode mode)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+	hrtimer_setup(timer, fired, clock, mode);
+#else
+	hrtimer_init(timer, clock, mode);
+	timer->function = fired;
 #endif
 }
 

@@ -24,7 +24,8 @@ static DECLARE_DELAYED_WORK(fallback_work, send_fallbacks);
 static unsigned long next_send;
 static u64 told;
 
-static struct sk_buff *make(u32 kind, u64 count)
+static struct sk_buff *make(u32 kind, u64 count, trib_event_more *more,
+			    void *arg)
 {
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	struct nlattr *nest;
@@ -40,6 +41,8 @@ static struct sk_buff *make(u32 kind, u64 count)
 	    trib_put_u64(skb, TRIB_A_EVENT_COUNT, count))
 		goto out;
 	nla_nest_end(skb, nest);
+	if (more && more(skb, arg))
+		goto out;
 	genlmsg_end(skb, hdr);
 	return skb;
 out:
@@ -47,22 +50,29 @@ out:
 	return NULL;
 }
 
+void trib_event_tell(struct net *net, u32 kind, u64 count,
+		     trib_event_more *more, void *arg)
+{
+	struct sk_buff *skb;
+
+	if (!genl_has_listeners(&trib_genl, net, TRIB_MCGRP_EVENTS))
+		return;
+	skb = make(kind, count, more, arg);
+	/* Whoever does not read loses it, and sees that by ENOBUFS. */
+	if (skb)
+		genlmsg_multicast_netns(&trib_genl, net, skb, 0,
+					TRIB_MCGRP_EVENTS, GFP_KERNEL);
+}
+
 /* Namespaces where nobody listens cost a look each. */
 static void tell_all(u32 kind, u64 count)
 {
-	struct sk_buff *skb;
 	struct net *net;
 
 	down_read(&net_rwsem);
 	for_each_net(net)
 	{
-		if (!genl_has_listeners(&trib_genl, net, TRIB_MCGRP_EVENTS))
-			continue;
-		skb = make(kind, count);
-		/* Whoever does not read loses it, and sees that by ENOBUFS. */
-		if (skb)
-			genlmsg_multicast_netns(&trib_genl, net, skb, 0,
-						TRIB_MCGRP_EVENTS, GFP_KERNEL);
+		trib_event_tell(net, kind, count, NULL, NULL);
 	}
 	up_read(&net_rwsem);
 }

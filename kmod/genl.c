@@ -13,6 +13,8 @@
 #include "event.h"
 #include "fpu.h"
 #include "genl.h"
+#include "sock/claim.h"
+#include "sock/list.h"
 #include "stats.h"
 #include "uapi/trib.h"
 #include "uapi/trib_kfunc.h"
@@ -35,10 +37,16 @@ static const struct nla_policy no_policy[TRIB_A__MAX] = {
 	[TRIB_A_MODULE] = REJECT("the module is for reading only"),
 	[TRIB_A_KFUNC] = REJECT("this command takes no kfunc"),
 	[TRIB_A_EVENT] = REJECT("events are for reading only"),
+	[TRIB_A_SOCK] = REJECT("sockets are for reading only"),
+	[TRIB_A_CLAIM] = REJECT("this command takes no claim"),
 };
 
 static const struct nla_policy kfunc_get_policy[TRIB_A__MAX] = {
 	[TRIB_A_KFUNC] = NLA_POLICY_NESTED(kfunc_policy),
+};
+
+static const struct nla_policy claim_policy[TRIB_A__MAX] = {
+	[TRIB_A_CLAIM] = NLA_POLICY_NESTED(trib_claim_policy),
 };
 
 static int put_module(struct sk_buff *skb)
@@ -198,6 +206,30 @@ static const struct genl_ops ops[] = {
 		.doit = kfunc_get,
 		.dumpit = kfunc_dump,
 		.policy = kfunc_get_policy,
+		.maxattr = TRIB_A__MAX - 1,
+	},
+	{
+		.cmd = TRIB_CMD_SOCK_GET,
+		.dumpit = trib_sock_dump,
+		.policy = no_policy,
+		.maxattr = TRIB_A__MAX - 1,
+	},
+	{
+		.cmd = TRIB_CMD_CLAIM_NEW,
+		.doit = trib_claim_new,
+		.policy = claim_policy,
+		.maxattr = TRIB_A__MAX - 1,
+	},
+	{
+		.cmd = TRIB_CMD_CLAIM_DEL,
+		.doit = trib_claim_del,
+		.policy = claim_policy,
+		.maxattr = TRIB_A__MAX - 1,
+	},
+	{
+		.cmd = TRIB_CMD_CLAIM_GET,
+		.dumpit = trib_claim_dump,
+		.policy = no_policy,
 		.maxattr = TRIB_A__MAX - 1,
 	},
 };

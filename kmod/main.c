@@ -8,6 +8,7 @@
 #include "fpu.h"
 #include "genl.h"
 #include "kfunc.h"
+#include "sock/sock.h"
 #include "stats.h"
 #include "uapi/trib.h"
 
@@ -22,16 +23,23 @@ static int __init trib_init(void)
 	if (err)
 		return err;
 	trib_event_init();
-	err = trib_genl_init();
+	err = trib_sock_init();
 	if (err)
 		goto out_stats;
+	err = trib_genl_init();
+	if (err)
+		goto out_sock;
 	err = trib_kfunc_init();
 	if (err)
 		goto out_genl;
+	/* Last: a socket keeps the module, and nothing may fail then. */
+	trib_sock_open();
 	return 0;
 
 out_genl:
 	trib_genl_exit();
+out_sock:
+	trib_sock_exit();
 out_stats:
 	trib_stats_exit();
 	return err;
@@ -40,8 +48,10 @@ out_stats:
 /* Programs that call kfuncs keep the module: none is left to count or tell. */
 static void __exit trib_exit(void)
 {
+	trib_sock_close();
 	trib_event_exit();
 	trib_genl_exit();
+	trib_sock_exit();
 	trib_stats_exit();
 }
 

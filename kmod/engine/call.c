@@ -110,10 +110,9 @@ static struct trib_req *make(struct trib_engine *eng, enum trib_kind kind,
 	return r;
 }
 
-static void enqueue(struct trib_req *r)
+static void link_req(struct trib_req *r)
 {
 	struct trib_engine *eng = r->eng;
-	unsigned int i;
 
 	r->next = eng->reqs;
 	if (r->next)
@@ -121,6 +120,25 @@ static void enqueue(struct trib_req *r)
 	eng->reqs = r;
 	eng->unfinished++;
 	eng->seq++;
+}
+
+struct trib_req *trib_req_own(struct trib_engine *eng)
+{
+	struct trib_req *r = trib_alloc(sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->eng = eng;
+	link_req(r);
+	return r;
+}
+
+static void enqueue(struct trib_req *r)
+{
+	struct trib_engine *eng = r->eng;
+	unsigned int i;
+
+	link_req(r);
 	for (i = 0; i < r->npart; i++)
 		if (r->part[i].nchunk)
 			trib_stream_queue(r->part[i].stream, &r->part[i]);
@@ -251,17 +269,26 @@ static void fill(struct trib_req *r, const struct trib_call *c)
 	}
 }
 
-int trib_call_issue(struct trib_engine *eng, const struct trib_call *c,
-		    struct trib_req **out)
+int trib_call_check(struct trib_engine *eng, const struct trib_call *c)
 {
 	const char *wrong = trib_call_wrong(eng, c);
-	struct trib_req *r;
 
 	if (wrong)
 		return trib_fault(eng, TRIB_SOCK_ERR_ARGUMENT, -EINVAL, "%s",
 				  wrong);
 	if (eng->dead || eng->leaving)
 		return eng->dead ? eng->dead : -ECANCELED;
+	return 0;
+}
+
+int trib_call_issue(struct trib_engine *eng, const struct trib_call *c,
+		    struct trib_req **out)
+{
+	struct trib_req *r;
+	int rc = trib_call_check(eng, c);
+
+	if (rc)
+		return rc;
 	r = make(eng, kind_of(eng, c), c->count * times(eng, c),
 		 c->collective == TRIB_COLL_REDUCE_SCATTER);
 	if (!r)

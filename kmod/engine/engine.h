@@ -256,6 +256,22 @@ const char *trib_call_wrong(const struct trib_engine *eng,
 int trib_call_issue(struct trib_engine *eng, const struct trib_call *c,
 		    struct trib_req **out);
 
+/**
+ * trib_call_check() - may this collective be issued now?
+ * Return: 0; -EINVAL with the error set; &trib_engine.dead; -ECANCELED while
+ * leaving.
+ */
+int trib_call_check(struct trib_engine *eng, const struct trib_call *c);
+
+/**
+ * trib_req_own() - a request that the host carries out by itself
+ * It is in the engine's list and ends with the engine, but is in no stream: the
+ * host says when it is done. Allocates. Return: NULL without memory.
+ */
+struct trib_req *trib_req_own(struct trib_engine *eng);
+/* Its status is final: host->done(). */
+void trib_req_done(struct trib_req *r, int status);
+
 /* Forget a request that is done. Any time. */
 void trib_req_free(struct trib_req *r);
 /* It shall outlive the engine: only status and ctx are left. Any time. */

@@ -185,11 +185,6 @@ uint64_t trib_loss_longest(const struct trib_engine *eng);
 void trib_loss_gaps(struct trib_stream *s);
 void trib_loss_timer(struct trib_stream *s);
 
-/* --- engine.c ---------------------------------------------------------------- */
-
-/* The result of a request is final. */
-void trib_req_done(struct trib_req *r, int status);
-
 /* --- call.c ------------------------------------------------------------------- */
 
 /* The barrier of those who leave, on every stream; NULL: out of memory. */

@@ -22,7 +22,8 @@
  *				way are finished, then a barrier with all others,
  *				as in trib_detach(); POLLHUP at its end
  *	any ------> DEAD	the job cannot go on; POLLERR, and the error of
- *				every call from then on; TRIB_SO_ERROR tells why
+ *				every call from then on, once the results that
+ *				were there are received; TRIB_SO_ERROR tells why
  *
  * close() without shutdown() is the end of a rank that died: the others are
  * told at once. Neither it nor the end of a process waits for anybody.
@@ -49,7 +50,7 @@
  * @cookie: of the job. getsockname() says 0.
  *
  * As long as a struct sockaddr_in. bind() is -EINVAL if there is no place, or it
- * names another job, rank or cookie; -EACCES if the job is claimed for another
+ * names another job, rank or cookie, or the socket is bound; -EACCES if the job is claimed for another
  * user; -EADDRINUSE if another socket of this network namespace is that rank,
  * or the place's UDP port is taken; -ENOMEM, -ENOBUFS beyond the limits.
  */
@@ -148,8 +149,11 @@ enum trib_cmsg {
  *
  * sendmsg() takes a whole message or nothing. It waits until everybody has
  * joined and there is memory; with MSG_DONTWAIT -EAGAIN. -EMSGSIZE: more than
- * TRIB_SO_MEM in all; -EINVAL: not whole elements, or no such collective;
- * -EPIPE: after shutdown(). Messages are under way together; several may be.
+ * TRIB_SO_MEM in all; -ENOBUFS: more than all sockets together may take, which
+ * nobody waits for; -EINVAL: not whole elements, or no such collective; -EPIPE:
+ * after shutdown(); -EISCONN: an address. At most 1024 messages may be under way
+ * or wait for recvmsg(); who may not wait gets -EAGAIN, and POLLOUT once a
+ * message as long as that one fits. An allgather takes n * w.
  */
 struct trib_cm_send {
 	__u64 id;
@@ -173,8 +177,10 @@ TRIB_ASSERT(sizeof(struct trib_cm_send) == 16, "trib_cm_send");
  * recvmsg() gives results in the order in which their messages were sent. One
  * that is longer than the buffer is cut (MSG_TRUNC). Of a failed one recvmsg()
  * returns the error if there is no room for control messages, else 0 bytes.
- * MSG_PEEK and MSG_TRUNC as for UDP; SIOCINQ says how long the next one is,
- * SIOCOUTQ how many bytes of messages have no result yet.
+ * At the end (after shutdown(SHUT_RD), or LEFT) it returns 0. What could not be
+ * copied (-EFAULT) is still there. MSG_PEEK and MSG_TRUNC as for UDP; SIOCINQ
+ * says how long the next one is, SIOCOUTQ how many bytes of messages have no
+ * result yet.
  */
 struct trib_cm_recv {
 	__u64 id;

@@ -112,12 +112,12 @@ face_options() { echo "${vlan:+ vlan $vlan}"; }
 # serves them all.
 face_port()
 {
-	[[ ${role[$1]} == worker && $transport == udp ]] || return 0
+	[[ ${role[$1]} == worker && $transport != xdp ]] || return 0
 	[[ $one_nic ]] && group_port || echo " port $((7418 + place[$1]))"
 }
 
 # Where that copy goes: XDP takes the usual port only.
-group_port() { [[ $transport != udp ]] || echo " port 7418"; }
+group_port() { [[ $transport == xdp ]] || echo " port 7418"; }
 mcast_addr() { [[ $ipv6 ]] && echo ff15::77 || echo 239.77.0.1; }
 
 # What the host's tribd is told, as lines for `trib batch`.
@@ -174,12 +174,13 @@ write_env()
 {
 	local host=$1 name_of_job=$job
 
-	if [[ ! $plain && $transport == udp ]]; then
+	if [[ ! $plain && $transport != xdp ]]; then
 		name_of_job=$(in_ns "${parent[$host]}" "$bin/trib" job ticket \
 			"$job" rank "${rank[$host]}")
 	fi
 	{
 		[[ $plain ]] || is_planned || echo "TRIB_JOB=$name_of_job"
+		[[ $transport != kernel ]] || echo "TRIB_TRANSPORT=kernel"
 		echo "TRIB_RANK=${rank[$host]}"
 		echo "TRIB_WORLD=$world"
 		echo "RANK=${rank[$host]}"

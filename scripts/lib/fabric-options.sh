@@ -44,7 +44,12 @@ transport_name()
 {
 	case $2 in
 	udp | xdp) echo "$2" ;;
-	*) die -2 "$1: '$2' is neither udp nor xdp" ;;
+	kernel)
+		[[ -d /sys/module/trib ]] ||
+			die "$1: the kernel module trib is not loaded"
+		echo "$2"
+		;;
+	*) die -2 "$1: '$2' is none of udp, xdp and kernel" ;;
 	esac
 }
 

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The kernel module: its summation (bench-sum), several times. Each part adds
-its figures; one that needs more than user space belongs into a function of its
-own, too."""
+"""The kernel module: its summation (bench-sum), several times; and, in the VM of
+the tests, what needs it loaded (guest_module.py). Each part adds its figures."""
+
+import json
+import os
+import tempfile
 
 from driver import drive
 from figures import Figures
-from pairs import progress
+from nets import TOP, call
+from pairs import progress, ratios
 
 LEVELS = ("scalar", "sse2", "avx2", "avx512")
 FORMATS = ("f32", "bf16", "f16", "i32")
@@ -39,8 +43,28 @@ def summation(figures, pairs):
             add(f"gbps_{level}_{op}", f"gbps_{level}_{op}")
 
 
+def vm(figures, pairs):
+    """Debian's 6.1 kernel under emulation: ratios count, not rates."""
+    call("make", "-s", "module")
+    with tempfile.TemporaryDirectory(prefix="trib-bench-") as folder:
+        call(os.path.join(TOP, "scripts/vm"), "-m", "2048", "-t", "500", "-o",
+             folder, "--", os.path.join(TOP, "tests/bench/guest_module.py"),
+             str(pairs), "/vmout/figures.json", timeout=520)
+        with open(os.path.join(folder, "figures.json"), encoding="utf-8") as f:
+            got = json.load(f)
+    figures.add("vm_ratio_socket_vs_udp", ratios(got["socket"], got["udp"]),
+                bar=1.3, note="allreduce of 4 MiB of floats, n=4, kernel "
+                "sockets over libtrib's UDP")
+    figures.add("vm_algbw_socket", got["socket"], note="Gb/s")
+    figures.add("vm_algbw_udp", got["udp"], note="Gb/s")
+    figures.add("vm_fpu_ns", [a - b for a, b in zip(got["fpu"],
+                                                    got["no_fpu"])],
+                note="kernel_fpu_begin() and _end() of one call")
+
+
 def measure(pairs, _transport):
     figures = Figures("module")
     summation(figures, pairs)
+    vm(figures, pairs)
     progress(end=True)
     return figures

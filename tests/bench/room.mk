@@ -16,3 +16,6 @@ $(B)/bench-stream: $(B)/tests/bench/stream.o $(B)/userspace/ndn/libndn.a
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(NDN_LIBS)
 
 BENCH_BINS += $(B)/bench-stream
+
+# What the module costs in the VM is measured with its tests' program.
+BENCH_BINS += $(B)/tests/vm/kfunc.bpf.o

@@ -13,6 +13,7 @@
 
 #include "userspace/daemon/clsact.h"
 #include "userspace/daemon/bpf_load.h"
+#include "userspace/daemon/claims.h"
 #include "userspace/daemon/face.h"
 #include "userspace/daemon/names.h"
 #include "userspace/daemon/port.h"
@@ -386,6 +387,18 @@ unsigned int attach_count(struct tribd *d, const struct job *job)
 	(void)d;
 	(void)job;
 	return 0;
+}
+
+void claims_job_added(struct tribd *d, const struct job *j)
+{
+	(void)d;
+	(void)j;
+}
+
+void claims_job_removed(struct tribd *d, const struct job *j)
+{
+	(void)d;
+	(void)j;
 }
 
 void attach_job_removed(struct tribd *d, struct job *job)

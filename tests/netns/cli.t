@@ -144,7 +144,7 @@ help_needs_no_daemon()
 
 	good help && out_has 'face .*show \| add \| set \| del' || return 1
 	good -h && good --version && good -jV && json "j['version']" || return 1
-	for o in status face job tree group fib pit cs strategy stats watch doctor batch help; do
+	for o in status face job tree group fib pit cs strategy stats watch doctor module batch help; do
 		good help "$o" && out_has "^trib $o" || return 1
 		good "$o" help && out_has "^trib $o" || return 1
 		good -j "$o" help && json "j[0]['object'] == '$o'" || return 1
@@ -580,6 +580,25 @@ refuse 1 'face w0 exists' face add w0 dev v2 addr fd78:2::2
 refuse 1 'no face nobody' face del nobody
 refuse 1 'no face nobody' face show nobody
 refuse 1 'w0' face del w0
+refuse 2 '"x" is not expected' module sock x
+refuse 2 '"x" is none of list, add, del' module claim x
+refuse 2 '"x" is not expected' module claim list x
+refuse 2 'JOB is missing' module claim add
+refuse 2 'UID is missing' module claim add train
+refuse 2 '"x" is not expected' module claim add train root x
+refuse 2 'JOB is missing' module claim del
+refuse 2 '"root" is not expected' module claim del train root
+refuse 1 '"nobody-here" is not a user' module claim add train nobody-here
+refuse 1 'job "65536" is not from 1 to 65535' module claim add 65536 root
+refuse 1 'job "0" is not from 1 to 65535' module claim del 0
+refuse 1 'job "a b" is neither a number nor a name' module claim del 'a b'
+refuse 1 'no job nobody' module claim add nobody root
+if ! [[ -d /sys/module/trib ]]; then
+	refuse 1 'the kernel module is not loaded' module sock
+	refuse 1 'the kernel module is not loaded' module claim
+	refuse 1 'the kernel module is not loaded' module claim add train root
+	refuse 1 'the kernel module is not loaded' module claim del 7
+fi
 refuse 2 'NAME is missing' face del
 refuse 2 '"x" is not expected' face del w0 x
 refuse 2 'world N is missing' job add x

@@ -37,10 +37,10 @@ ANY = 0xffff
 RING_BYTES = 65536
 CELL_HDR = 64
 
-ATTACH_VERSION = 2
+ATTACH_VERSION = 3
 HDR = struct.Struct('>8B4HIIHHiQ')
 START_FMT = struct.Struct('>QQII8H64H')
-REP = struct.Struct('=IHHIHHHHHH8sQII240s')
+REP = struct.Struct('=IHHIHHHHHH8sQIIH238s')
 TREE = struct.Struct('=16s16s16sHHHH64x')
 
 
@@ -187,7 +187,7 @@ class Attached:
         f = REP.unpack_from(data)
         (_, _, self.err, self.flags, self.rank, self.world, self.job,
          ntree, self.nval, self.window, cookie, self.rate, self.timeout,
-         self.epoch, text) = f
+         self.epoch, self.fmt, text) = f
         self.cookie = int.from_bytes(cookie, 'big')
         self.text = text.split(b'\0')[0].decode()
         self.trees = [TREE.unpack_from(data, REP.size + i * TREE.size)

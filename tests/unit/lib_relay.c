@@ -180,7 +180,7 @@ static void rx_join(struct loop_relay *l, unsigned int child,
 static void rx(struct loop_relay *l, unsigned int child,
 	       const struct trib_hdr *h, size_t len)
 {
-	if (l->mute || unlucky(l))
+	if (l->mute || child >= l->world || unlucky(l))
 		return;
 	switch (h->type) {
 	case TRIB_T_JOIN:

@@ -383,6 +383,7 @@ static void make_worker(struct sim *s, unsigned int i,
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->cond, NULL);
 	pthread_cond_init(&t->progress_cond, NULL);
+	t->way = &trib_by_engine;
 	t->transport = &sim_carrier;
 	t->udp = (void *)w;
 	rep = &t->place.rep;

@@ -22,3 +22,9 @@ $(B)/tests/unit/unit_module_call: $(B)/tests/unit/unit_module_call.o \
 	$(CC) $(LDFLAGS_ALL) -o $@ $^
 
 CHECK_TESTS += $(B)/tests/unit/unit_module_call
+
+$(B)/tests/unit/unit_sock_%: $(B)/tests/unit/unit_sock_%.o $(B)/kmod/sock/%.o
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^
+
+CHECK_TESTS += $(addprefix $(B)/tests/unit/unit_sock_,place want)

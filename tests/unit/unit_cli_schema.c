@@ -12,6 +12,7 @@
 #include <linux/genetlink.h>
 
 #include "uapi/trib.h"
+#include "uapi/trib_sock.h"
 #include "userspace/cli/client.h"
 #include "userspace/cli/out.h"
 #include "userspace/cli/schema.h"
@@ -211,6 +212,32 @@ static void decode__odd_bytes_stay_valid_json(void)
 	json_decref(o);
 }
 
+static void decode__words_stand_for_small_numbers(void)
+{
+	struct nl_msg *msg;
+	struct nlattr *nest = begin(&msg, TRIB_A_SOCK);
+	json_t *o;
+
+	nla_put_u8(msg, TRIB_A_SOCK_STATE, TRIB_SOCK_DEAD);
+	nla_put_u16(msg, TRIB_A_SOCK_RANK, 3);
+	expect_eq(decode(msg, nest, TRIB_A_SOCK, &o), 0);
+	expect(!strcmp(jstr(o, "state"), "dead"));
+	expect_eq(jnum(o, "rank"), 3);
+	json_decref(o);
+
+	nest = begin(&msg, TRIB_A_SOCK);
+	nla_put_u8(msg, TRIB_A_SOCK_STATE, TRIB_SOCK_DEAD + 1);
+	expect_eq(decode(msg, nest, TRIB_A_SOCK, &o), 0);
+	expect(!strcmp(jstr(o, "state"), "unknown"));
+	json_decref(o);
+
+	nest = begin(&msg, TRIB_A_JOB);
+	nla_put_u8(msg, TRIB_A_JOB_FMT, TRIB_FMT_BF16);
+	expect_eq(decode(msg, nest, TRIB_A_JOB, &o), 0);
+	expect(!strcmp(jstr(o, "dtype"), "bf16"));
+	json_decref(o);
+}
+
 int main(void)
 {
 	run(schema__every_attribute_is_known);
@@ -222,5 +249,6 @@ int main(void)
 	run(decode__wrong_lengths_are_refused);
 	run(decode__wrong_object_is_noticed);
 	run(decode__odd_bytes_stay_valid_json);
+	run(decode__words_stand_for_small_numbers);
 	return tap_done();
 }

@@ -20,7 +20,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 BUILD = os.environ.get("B", os.path.join(ROOT, "build"))
 POLICY = os.path.join(BUILD, "tests/unit/unit_daemon_policy")
 # What the kernel module serves: tribd has no tables for these.
-MODULE_SETS = {"module", "kfunc", "event"}
+MODULE_SETS = {"module", "kfunc", "event", "sock", "claim"}
 MODULE_FIRST = "module-get"
 # The definitions' names in the header.
 HEADER_ENUMS = {
@@ -28,6 +28,7 @@ HEADER_ENUMS = {
     "face-ndn": ("trib_face_ndn", "trib-face-ndn-"),
     "pit-state": ("trib_pit_state", "trib-pit-"),
     "event": ("trib_module_event", "trib-module-event-"),
+    "sock-state": ("trib_sock_state", "trib-sock-"),
 }
 count = failed = 0
 
@@ -120,6 +121,8 @@ def main():
     with open(os.path.join(ROOT, "kmod/trib.yaml")) as f:
         spec = yaml.safe_load(f)
     enums = header_enums(os.path.join(ROOT, "kmod/uapi/trib.h"))
+    sock = header_enums(os.path.join(ROOT, "kmod/uapi/trib_sock.h"))
+    enums["trib_sock_state"] = sock["trib_sock_state"]
     seen = set()
     for s in spec["attribute-sets"]:
         names = [a["name"] for a in s["attributes"]]

@@ -1,41 +1,76 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The module's tests on a kernel with KASAN, lockdep and kmemleak. Not in
-# `make check`, because that kernel takes minutes to build the first time:
-# `make check-kasan`, which never skips.
+# The module's tests, random ones, the BPF tests and sums over emulated networks,
+# with the module, on a kernel with KASAN, UBSan, lockdep and kmemleak. Not in
+# `make check`, because that kernel takes minutes to build the first time.
+#
+#	tests/vm/module-kasan.t			all; make check-kasan
+#	tests/vm/module-kasan.t PART...		of: module stress bpf netns
+#	tests/vm/module-kasan.t long		ten minutes of chance each; make check-long
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
 kasan=build/kasan
 ko=build/module-kasan/trib.ko
+n=0 failed=0
 
 bail() { echo "Bail out! $*"; exit 1; }
 
-# In the guest: the tests, and then whatever was leaked.
-guest()
+# part NAME SECONDS COMMAND...: in a VM of its own; its TAP becomes ours.
+part()
 {
-	local leaks=/sys/kernel/debug/kmemleak rc=0
-
-	CYCLES=20 tests/vm/module-guest $ko || rc=1
-	mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null
-	# An object counts once it is some seconds old, and was seen twice.
-	sleep 6
-	echo scan >$leaks && echo scan >$leaks || return 1
-	# Into the log, which the VM looks at.
-	if grep -q . $leaks; then
-		sed 's/^/# /' $leaks | head -n 40
-		echo "WARNING: kmemleak found something" >/dev/kmsg
-		rc=1
-	fi
-	return $rc
+	local name=$1 limit=$2 line rc
+	shift 2
+	while IFS= read -r line; do
+		if [[ $line =~ ^(not )?ok\ [0-9]+(.*)$ ]]; then
+			echo "${BASH_REMATCH[1]}ok $((++n))${BASH_REMATCH[2]}"
+		elif [[ $line =~ ^rc\ ([0-9]+)$ ]]; then
+			rc=${BASH_REMATCH[1]}
+		elif [[ $line != 1..* ]]; then
+			echo "# ${line#'# '}"
+		fi
+	done < <(scripts/vm -k $kasan/bzImage -m 2048 -t "$limit" \
+		-a kmemleak=on -- tests/vm/kasan-guest "$@" 2>&1; echo "rc $?")
+	((rc == 0)) || { failed=1; echo -n "not "; }
+	echo "ok $((++n)) - $name: the kernel is content"
 }
 
-if [[ ${1-} == --guest ]]; then
-	guest
-	exit
-fi
+run_part()
+{
+	local programs
+
+	case $1 in
+	module)
+		CYCLES=20 part module 580 tests/vm/module-guest $ko
+		;;
+	stress)
+		part stress 400 tests/vm/stress-guest $ko 20 100
+		;;
+	bpf)
+		mapfile -t programs < <(grep '^build/tests/bpf/' build/check-list)
+		part bpf 580 tests/vm/guest-tap "tests/vm/load $ko" \
+			"${programs[@]}"
+		;;
+	netns)
+		part netns 580 tests/vm/guest-tap "tests/vm/load $ko" \
+			tests/netns/old-kernel.t
+		;;
+	long)
+		CYCLES=1000 part module 1800 tests/vm/module-guest $ko
+		part stress 2400 tests/vm/stress-guest $ko 600 1000
+		;;
+	*) bail "there is no part '$1'" ;;
+	esac
+}
+
 scripts/mkkasan $kasan >&2 || bail "the kernel does not build"
-make -s module KDIR=$kasan MODULE_DIR=${ko%/*} >&2 ||
+scripts/mkynl >&2 || bail "no ynl"
+# UBSan is for those who ask for it.
+UBSAN_SANITIZE=y make -s module KDIR=$kasan MODULE_DIR=${ko%/*} >&2 ||
 	bail "the module does not build"
-exec scripts/vm -k $kasan/bzImage -m 2048 -t 580 -a kmemleak=on -- \
-	tests/vm/module-kasan.t --guest
+(($#)) || set -- module stress bpf netns
+for name; do
+	run_part "$name"
+done
+echo "1..$n"
+exit $failed

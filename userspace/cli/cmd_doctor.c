@@ -126,6 +126,7 @@ static void examine(struct doctor *d)
 	if (d->peer || !d->status)
 		return;
 	doctor_jobs(d);
+	doctor_claims(d);
 	doctor_names(d);
 	look_again(d, since);
 }

@@ -2,7 +2,6 @@
 /*
  * trib job: jobs, and the tickets by which workers without tribd join them.
  */
-#include <pwd.h>
 #include <stdio.h>
 
 #include "cli.h"
@@ -27,13 +26,7 @@ static const struct arg name_args[] = {
 
 static void owner_text(const json_t *job, char *buf, size_t size)
 {
-	uint64_t uid = jnum(job, "owner");
-	struct passwd *pw = getpwuid((uid_t)uid);
-
-	if (pw)
-		snprintf(buf, size, "%s", pw->pw_name);
-	else
-		snprintf(buf, size, "%llu", (unsigned long long)uid);
+	out_user((uint32_t)jnum(job, "owner"), buf, size);
 }
 
 static void timeout_text(const json_t *job, char *buf, size_t size)

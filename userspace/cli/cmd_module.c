@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * trib module: the kernel module: what it can do, what XDP programs called, and
- * what happened.
+ * trib module: the kernel module: what it can do, what XDP programs called, its
+ * sockets, and what happened.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "family.h"
+#include "module.h"
 
 /* By enum trib_fmt. */
 static const char *const formats[TRIB_FMT__MAX] = {
@@ -70,15 +71,16 @@ static const struct out_col table[] = {
 	{.key = "refused", .right = true},
 };
 
-/* One request; @out as family_request() has it. */
-static int ask(struct cli *c, int cmd, int flags, int top, json_t **out)
+int module_ask(struct cli *c, int cmd, int flags, int top, json_t **out)
 {
+	struct nl_msg *msg;
 	struct family *f;
 	int err = family_open(c, &f);
 
 	if (err)
 		return err;
-	err = family_request(c, f, cmd, flags, top, out);
+	msg = family_message(c, f, cmd, flags);
+	err = msg ? family_request(c, f, msg, top, out) : CLI_ERROR;
 	family_close(f);
 	return err;
 }
@@ -90,7 +92,8 @@ static int module_status(struct cli *c, int argc, char **argv)
 
 	err = cli_no_args(c, argc, argv);
 	if (!err)
-		err = ask(c, TRIB_CMD_MODULE_GET, 0, TRIB_A_MODULE, &list);
+		err = module_ask(c, TRIB_CMD_MODULE_GET, 0, TRIB_A_MODULE,
+				 &list);
 	if (err)
 		return err;
 	m = json_incref(json_array_get(list, 0));
@@ -106,8 +109,8 @@ static int module_stats(struct cli *c, int argc, char **argv)
 
 	err = cli_no_args(c, argc, argv);
 	if (!err)
-		err = ask(c, TRIB_CMD_KFUNC_GET, NLM_F_DUMP, TRIB_A_KFUNC,
-			  &list);
+		err = module_ask(c, TRIB_CMD_KFUNC_GET, NLM_F_DUMP,
+				 TRIB_A_KFUNC, &list);
 	if (err)
 		return err;
 	return out_table(c, list, table, sizeof(table) / sizeof(table[0]));
@@ -119,26 +122,9 @@ static int module_reset(struct cli *c, int argc, char **argv)
 
 	err = cli_no_args(c, argc, argv);
 	if (!err)
-		err = ask(c, TRIB_CMD_MODULE_RESET, NLM_F_ACK, TRIB_A_UNSPEC,
-			  NULL);
+		err = module_ask(c, TRIB_CMD_MODULE_RESET, NLM_F_ACK,
+				 TRIB_A_UNSPEC, NULL);
 	return err ? err : out_done(c);
-}
-
-static void event_text(const json_t *e, char *buf, size_t size)
-{
-	if (jnum(e, "kind") == TRIB_MODULE_EVENT_FALLBACK)
-		snprintf(buf, size,
-			 "%llu calls used scalar code: the FPU was in use",
-			 (unsigned long long)jnum(e, "count"));
-	else
-		snprintf(buf, size, "event %llu, which this trib does not know",
-			 (unsigned long long)jnum(e, "kind"));
-}
-
-static void name_kind(json_t *e)
-{
-	if (jnum(e, "kind") == TRIB_MODULE_EVENT_FALLBACK)
-		json_object_set_new(e, "kind", json_string("fallback"));
 }
 
 static void show_event(struct cli *c, json_t *e)
@@ -147,8 +133,8 @@ static void show_event(struct cli *c, json_t *e)
 	char when[32], text[OUT_CELL];
 	struct tm tm;
 
-	event_text(e, text, sizeof(text));
-	name_kind(e);
+	module_event_text(e, text, sizeof(text));
+	module_event_name(e);
 	if (c->json) {
 		json_object_set_new(e, "time", json_integer((json_int_t)now));
 		out_json(c, e);
@@ -174,7 +160,7 @@ static int watch(struct cli *c, struct family *f, bool once)
 			fprintf(stderr, "trib: events were lost\n");
 		json_array_foreach(list, i, e) {
 			if (once && c->json) {
-				name_kind(e);
+				module_event_name(e);
 				c->result = json_incref(e);
 				break;
 			}
@@ -221,8 +207,13 @@ static const struct cli_cmd cmds[] = {
 	 "Show the functions that XDP programs call, with counters.",
 	 module_stats},
 	{"reset", "", "Set the module's counters to zero.", module_reset},
+	{"sock", "", "List the collective sockets of this network namespace.",
+	 module_sock},
+	{"claim", "[list] | add JOB UID | del JOB",
+	 "List or change whose sockets may take part in which job.",
+	 module_claim},
 	{"watch", "[--once]", "Print what happens in the module, line by line.",
 	 module_watch},
 };
 
-CLI_OBJECT(module, "the kernel module: sums of floating point values");
+CLI_OBJECT(module, "the kernel module: sums of floats, collective sockets");

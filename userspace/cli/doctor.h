@@ -81,6 +81,11 @@ void doctor_counters(struct doctor *d, const json_t *later, double seconds);
 bool doctor_counter(struct doctor *d, int state, bool now, const char *remedy,
 		    const json_t *before, const json_t *stat, double seconds);
 
+/* doctor_claims.c: whose jobs are, for the kernel module; and what of it is
+ * wrong, of its list of claims. */
+void doctor_claims(struct doctor *d);
+void doctor_claims_judge(struct doctor *d, const json_t *claims);
+
 /* doctor_names.c: the names forwarder; a second later its entries and
  * counters. */
 void doctor_names(struct doctor *d);

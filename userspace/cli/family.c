@@ -80,16 +80,30 @@ void family_close(struct family *f)
 	free(f);
 }
 
+/* The socket that an event is about is beside it. */
+static int add_sock(struct nlmsghdr *nlh, json_t *event)
+{
+	json_t *sock;
+	int err = schema_decode(nlh, TRIB_A_SOCK, &sock);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	return json_object_set_new(event, "sock", sock) ? -ENOMEM : 0;
+}
+
 static int on_valid(struct nl_msg *msg, void *arg)
 {
 	struct collect *co = arg;
-	json_t *obj;
+	json_t *obj = NULL;
 
 	if (co->top == TRIB_A_UNSPEC)
 		return NL_OK;
 	co->err = schema_decode(nlmsg_hdr(msg), co->top, &obj);
-	if (!co->err && json_array_append_new(co->list, obj))
+	if (!co->err && json_array_append(co->list, obj))
 		co->err = -ENOMEM;
+	if (!co->err && co->top == TRIB_A_EVENT)
+		co->err = add_sock(nlmsg_hdr(msg), obj);
+	json_decref(obj);
 	if (co->err)
 		co->done = true;
 	else if (!(nlmsg_hdr(msg)->nlmsg_flags & NLM_F_MULTI))
@@ -154,16 +168,26 @@ static int transact(struct cli *c, struct family *f, struct nl_msg *msg,
 	return CLI_OK;
 }
 
-int family_request(struct cli *c, struct family *f, int cmd, int flags, int top,
-		   json_t **out)
+struct nl_msg *family_message(struct cli *c, struct family *f, int cmd,
+			      int flags)
 {
 	struct nl_msg *msg = nlmsg_alloc();
+
+	if (msg && genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, f->id, 0, flags,
+			       (uint8_t)cmd, TRIB_GENL_VERSION))
+		return msg;
+	nlmsg_free(msg);
+	cli_error(c, "out of memory");
+	return NULL;
+}
+
+int family_request(struct cli *c, struct family *f, struct nl_msg *msg, int top,
+		   json_t **out)
+{
 	struct collect co = {.top = top, .list = json_array()};
 	int err = CLI_ERROR;
 
-	if (!msg || !co.list ||
-	    !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, f->id, 0, flags, cmd,
-			 TRIB_GENL_VERSION))
+	if (!co.list)
 		cli_error(c, "out of memory");
 	else
 		err = transact(c, f, msg, &co);

@@ -11,6 +11,7 @@
 
 struct cli;
 struct family;
+struct nl_msg;
 
 /**
  * family_open() - find the family; without the module, loading it is tried
@@ -21,15 +22,23 @@ int family_open(struct cli *c, struct family **out);
 void family_close(struct family *f);
 
 /**
- * family_request() - send a request without attributes and collect its answer
+ * family_message() - a request without attributes
  * @cmd:   enum trib_cmd.
  * @flags: NLM_F_ACK for a change, NLM_F_DUMP for a list, 0 for one object.
+ *
+ * Return: the message; NULL is noted as an error.
+ */
+struct nl_msg *family_message(struct cli *c, struct family *f, int cmd,
+			      int flags);
+
+/**
+ * family_request() - send @msg, free it, and collect its answer
  * @top:   enum trib_attr of the objects, TRIB_A_UNSPEC if none come.
  * @out:   array, a new reference; not touched without objects.
  *
  * Returns enum cli_code.
  */
-int family_request(struct cli *c, struct family *f, int cmd, int flags, int top,
+int family_request(struct cli *c, struct family *f, struct nl_msg *msg, int top,
 		   json_t **out);
 
 /* Join the multicast group of events. Returns enum cli_code. */
@@ -39,6 +48,7 @@ int family_listen(struct cli *c, struct family *f);
  * family_event() - wait for events
  * @ms:  how long, -1: for ever.
  * @out: array of events, a new reference; empty if time is up or a signal came.
+ *       Member "sock" is the socket that an event is about.
  * @lost: set if some were lost because they were not read in time.
  *
  * Returns enum cli_code.

@@ -3,6 +3,7 @@
  * Owns what output looks like: see out.h.
  */
 #include <ctype.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,16 @@ json_t *jfmt(const char *fmt, ...)
 	vsnprintf(buf, sizeof(buf), fmt, ap);
 	va_end(ap);
 	return json_string(buf);
+}
+
+void out_user(uint32_t uid, char *buf, size_t size)
+{
+	struct passwd *pw = getpwuid(uid);
+
+	if (pw)
+		snprintf(buf, size, "%s", pw->pw_name);
+	else
+		snprintf(buf, size, "%u", uid);
 }
 
 void out_ms(uint64_t ms, char *buf, size_t size)

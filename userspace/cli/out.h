@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <jansson.h>
 
@@ -55,6 +56,8 @@ void out_text(const json_t *obj, const char *key, char *buf, size_t size);
 /* Print JSON as -j or -p asked, with a newline. */
 void out_json(const struct cli *c, const json_t *val);
 
+/* The name of a user, or else the number. */
+void out_user(uint32_t uid, char *buf, size_t size);
 /* Milliseconds as "1.2s", "3m12s", "4h05m", "2d03h". */
 void out_ms(uint64_t ms, char *buf, size_t size);
 /* A rate with k, M or G: "93.1k". */

@@ -15,6 +15,7 @@
 #include <linux/genetlink.h>
 
 #include "uapi/trib.h"
+#include "uapi/trib_sock.h"
 #include "uapi/trib_wire.h"
 #include "dtype.h"
 #include "schema.h"
@@ -97,7 +98,6 @@ static json_t *decode_ranks(const unsigned char *bits)
 /* What small numbers stand for, by kind. */
 static json_t *decode_word(enum schema_kind kind, uint8_t v)
 {
-	const char *dtype = trib_dtype_name(v);
 	static const char *const xdp[] = {
 		[TRIB_XDP_NONE] = "none",
 		[TRIB_XDP_NATIVE] = "native",
@@ -113,14 +113,23 @@ static json_t *decode_word(enum schema_kind kind, uint8_t v)
 		[TRIB_PIT_CONFIRMED] = "confirmed",
 		[TRIB_PIT_LEAVING] = "leaving",
 	};
-	const char *const *words = kind == KIND_XDP   ? xdp
-				   : kind == KIND_NDN ? ndn
-						      : pit;
+	static const char *const sock[] = {
+		[TRIB_SOCK_NEW] = "new",
+		[TRIB_SOCK_JOINING] = "joining",
+		[TRIB_SOCK_RUNNING] = "running",
+		[TRIB_SOCK_LEAVING] = "leaving",
+		[TRIB_SOCK_LEFT] = "left",
+		[TRIB_SOCK_DEAD] = "dead",
+	};
+#define WORD(table) (v < sizeof(table) / sizeof(table[0]) ? (table)[v] : NULL)
+	const char *word = kind == KIND_XDP    ? WORD(xdp)
+			   : kind == KIND_NDN  ? WORD(ndn)
+			   : kind == KIND_PIT  ? WORD(pit)
+			   : kind == KIND_SOCK ? WORD(sock)
+					       : trib_dtype_name(v);
+#undef WORD
 
-	if (kind == KIND_DTYPE)
-		return json_string(dtype ? dtype : "unknown");
-	/* Each has three. */
-	return json_string(v < 3 ? words[v] : "unknown");
+	return json_string(word ? word : "unknown");
 }
 
 static int decode_set(const struct schema_set *set, struct nlattr *nest,
@@ -136,6 +145,7 @@ static int kind_size(enum schema_kind kind)
 	case KIND_NDN:
 	case KIND_PIT:
 	case KIND_DTYPE:
+	case KIND_SOCK:
 		return 1;
 	case KIND_U16:
 		return 2;
@@ -188,6 +198,7 @@ static int decode_attr(enum schema_kind kind, struct nlattr *nla, json_t **out)
 	case KIND_NDN:
 	case KIND_PIT:
 	case KIND_DTYPE:
+	case KIND_SOCK:
 		*out = decode_word(kind, nla_get_u8(nla));
 		break;
 	case KIND_BITS:

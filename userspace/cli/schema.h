@@ -26,6 +26,7 @@
  * @KIND_NDN:    u8, enum trib_face_ndn; "none", "router", "host".
  * @KIND_DTYPE:  u8, enum trib_fmt; "int", "f32", "f16", "bf16".
  * @KIND_PIT:    u8, enum trib_pit_state; "pending", "confirmed", "leaving".
+ * @KIND_SOCK:   u8, enum trib_sock_state; "new", "joining", ...
  */
 enum schema_kind {
 	KIND_STRING,
@@ -44,6 +45,7 @@ enum schema_kind {
 	KIND_NDN,
 	KIND_PIT,
 	KIND_DTYPE,
+	KIND_SOCK,
 };
 
 /**

@@ -179,6 +179,28 @@ static const struct schema_attr event_attrs[] = {
 	{TRIB_A_EVENT_COUNT, KIND_U64, "count", false},
 };
 
+static const struct schema_attr sock_attrs[] = {
+	{TRIB_A_SOCK_INODE, KIND_U64, "inode", false},
+	{TRIB_A_SOCK_UID, KIND_U32, "uid", false},
+	{TRIB_A_SOCK_STATE, KIND_SOCK, "state", false},
+	{TRIB_A_SOCK_JOB, KIND_U16, "job", false},
+	{TRIB_A_SOCK_RANK, KIND_U16, "rank", false},
+	{TRIB_A_SOCK_WORLD, KIND_U16, "world", false},
+	{TRIB_A_SOCK_MEM, KIND_U64, "mem", false},
+	{TRIB_A_SOCK_MESSAGES, KIND_U64, "messages", false},
+	{TRIB_A_SOCK_CHUNKS, KIND_U64, "chunks", false},
+	{TRIB_A_SOCK_SENT, KIND_U64, "sent", false},
+	{TRIB_A_SOCK_RECEIVED, KIND_U64, "received", false},
+	{TRIB_A_SOCK_RESENDS, KIND_U64, "resends", false},
+	{TRIB_A_SOCK_INFLIGHT, KIND_U64, "inflight", false},
+	{TRIB_A_SOCK_ERROR, KIND_STRING, "error", false},
+};
+
+static const struct schema_attr claim_attrs[] = {
+	{TRIB_A_CLAIM_JOB, KIND_U16, "job", false},
+	{TRIB_A_CLAIM_UID, KIND_U32, "uid", false},
+};
+
 #define SET(top, name, prefix)                                                 \
 	{                                                                      \
 		top, prefix##__MAX, name##_attrs,                              \
@@ -201,6 +223,8 @@ static const struct schema_set sets[TRIB_A__MAX] = {
 	[TRIB_A_MODULE] = SET(TRIB_A_MODULE, module, TRIB_A_MODULE),
 	[TRIB_A_KFUNC] = SET(TRIB_A_KFUNC, kfunc, TRIB_A_KFUNC),
 	[TRIB_A_EVENT] = SET(TRIB_A_EVENT, event, TRIB_A_EVENT),
+	[TRIB_A_SOCK] = SET(TRIB_A_SOCK, sock, TRIB_A_SOCK),
+	[TRIB_A_CLAIM] = SET(TRIB_A_CLAIM, claim, TRIB_A_CLAIM),
 };
 
 const struct schema_set *schema_set(int top)

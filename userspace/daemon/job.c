@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "claims.h"
 #include "dtype.h"
 #include "face.h"
 #include "job.h"
@@ -171,8 +172,10 @@ int job_new(struct tribd *d, struct job_spec *s, struct reason *why)
 	if (err)
 		return refuse(why, err, "no memory");
 	err = state_save(d);
-	if (!err)
+	if (!err) {
+		claims_job_added(d, j);
 		return 0;
+	}
 	job_free(d, j);
 	return refuse(why, err, "cannot save the state: %s", strerror(-err));
 }
@@ -209,6 +212,7 @@ int job_del(struct tribd *d, const char *name, struct reason *why)
 			      strerror(-err));
 	attach_job_removed(d, j);
 	tree_remove_all(d, j);
+	claims_job_removed(d, j);
 	job_free(d, j);
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bpf_load.h"
+#include "claims.h"
 #include "face.h"
 #include "instance.h"
 #include "job.h"
@@ -419,6 +420,7 @@ static const struct part {
 	{join_init, join_exit, false},
 	{attach_init, attach_exit, false},
 	{tree_restore_done, NULL, false},
+	{claims_init, claims_exit, false},
 	{netlink_serve, NULL, false},
 };
 

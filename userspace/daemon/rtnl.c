@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "kernel_ask.h"
 #include "rtnl_parse.h"
 
 struct rtnl {
@@ -28,62 +29,10 @@ struct rtnl {
 
 /* --- requests */
 
-struct ask {
-	int (*fn)(struct nlmsghdr *nlh, void *arg);
-	void *arg;
-	int result; /* of fn: non-zero ends the calls */
-	int error;  /* of the kernel */
-};
-
-static int ask_valid(struct nl_msg *msg, void *arg)
-{
-	struct ask *a = arg;
-
-	if (a->fn && !a->result)
-		a->result = a->fn(nlmsg_hdr(msg), a->arg);
-	return NL_OK;
-}
-
-static int ask_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
-{
-	struct ask *a = arg;
-
-	(void)from;
-	a->error = e->error;
-	return NL_STOP;
-}
-
-/* Sends @m, calls @fn for each answer, frees @m. */
 static int rtnl_ask(struct tribd *d, struct nl_msg *m,
 		    int (*fn)(struct nlmsghdr *, void *), void *arg)
 {
-	struct ask a = {.fn = fn, .arg = arg};
-	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
-	int err;
-
-	if (!m || !cb) {
-		err = -ENOMEM;
-		goto out;
-	}
-	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, ask_valid, &a);
-	nl_cb_err(cb, NL_CB_CUSTOM, ask_error, &a);
-	err = nl_send_auto(d->rtnl->ask, m);
-	if (err < 0) {
-		err = -EIO;
-		goto out;
-	}
-	/* One answer, or a dump with its end; or an error, 0 included. */
-	err = nl_recvmsgs(d->rtnl->ask, cb);
-	if (a.error)
-		err = a.error;
-	else if (err < 0 && err != -NLE_DUMP_INTR)
-		err = -EIO;
-	else
-		err = a.result; /* what changed meanwhile comes as news */
-out:
-	nl_cb_put(cb);
-	nlmsg_free(m);
-	return err;
+	return kernel_ask(d->rtnl->ask, m, fn, arg);
 }
 
 struct nl_msg *rtnl_msg(int type, int flags, const void *body, size_t len)

@@ -31,6 +31,7 @@ struct job;
 struct bpf_object;
 struct btf;
 struct names;
+struct claims;
 struct names_peer;
 
 /* --- log.c: one line per event, to stderr, with a level that journald reads */
@@ -303,6 +304,7 @@ struct tribd {
 	struct join *join;
 	struct deliver *deliver;
 	struct names *names; /* names.c */
+	struct claims *claims; /* claims.c; NULL: no generic netlink */
 };
 
 /* --- face.c, job.c, tree.c: look-up; NULL if there is none */

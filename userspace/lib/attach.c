@@ -63,7 +63,7 @@ static int wish_transport(struct wish *w, unsigned int opt)
 	const char *s = getenv("TRIB_TRANSPORT");
 
 	w->transport = opt;
-	if (opt > TRIB_TRANSPORT_XDP)
+	if (opt > TRIB_TRANSPORT_KERNEL)
 		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
 				 "no such transport: %u", opt);
 	if (opt || !s || !*s || !strcmp(s, "auto"))
@@ -72,10 +72,13 @@ static int wish_transport(struct wish *w, unsigned int opt)
 		w->transport = TRIB_TRANSPORT_UDP;
 	else if (!strcmp(s, "xdp"))
 		w->transport = TRIB_TRANSPORT_XDP;
+	else if (!strcmp(s, "kernel"))
+		w->transport = TRIB_TRANSPORT_KERNEL;
 	else
 		return trib_fail(
 			NULL, TRIB_ERR_ARGUMENT, -EINVAL,
-			"TRIB_TRANSPORT=%.80s is none of auto, udp, xdp", s);
+			"TRIB_TRANSPORT=%.80s is none of auto, udp, xdp, kernel",
+			s);
 	return 0;
 }
 
@@ -116,7 +119,8 @@ static bool is_ticket(const char *job)
 
 static int find_place(struct trib *t, const struct wish *w)
 {
-	bool mapped = w->transport != TRIB_TRANSPORT_UDP;
+	bool mapped = w->transport == TRIB_TRANSPORT_AUTO ||
+		      w->transport == TRIB_TRANSPORT_XDP;
 	struct trib_place *p = &t->place;
 	int rc;
 
@@ -131,6 +135,8 @@ static int find_place(struct trib *t, const struct wish *w)
 	}
 	if (rc)
 		return rc;
+	t->way = w->transport == TRIB_TRANSPORT_KERNEL ? &trib_by_ksock
+						       : &trib_by_engine;
 	t->transport =
 		p->rep.flags & TRIB_ATTACH_MAPPED ? &trib_xdp : &trib_udp;
 	if (w->transport == TRIB_TRANSPORT_XDP && t->transport != &trib_xdp)
@@ -171,8 +177,8 @@ static int make_engine(struct trib *t)
 static void destroy(struct trib *t, bool clean)
 {
 	trib_progress_stop(t);
-	if (t->transport)
-		t->transport->close(t);
+	if (t->way)
+		t->way->close(t);
 	trib_tribd_release(&t->place, clean);
 	trib_engine_free(&t->eng);
 	if (t->kick_fd >= 0)
@@ -213,50 +219,19 @@ static struct trib *make_handle(const struct wish *w)
 	return NULL;
 }
 
-/* JOINs and their answers, until all trees run. */
-static int join(struct trib *t)
-{
-	uint64_t nonce = trib_nonce_next(), due;
-	struct timespec ts;
-	int rc, n;
-
-	if (!nonce)
-		return trib_fail(t, TRIB_ERR_SYSTEM, -EIO, "no random numbers");
-	t->eng.now = trib_now();
-	trib_join_start(&t->eng, nonce);
-	while (!(rc = trib_join_turn(&t->eng))) {
-		due = trib_join_deadline(&t->eng) - t->eng.now;
-		ts.tv_sec = (time_t)(due / TRIB_SEC);
-		ts.tv_nsec = (long)(due % TRIB_SEC);
-		ppoll(t->pfd, t->npfd - 1, &ts, NULL);
-		t->eng.now = trib_now();
-		n = t->transport->recv(t);
-		if (n < 0)
-			return trib_fail(t, TRIB_ERR_SYSTEM, n,
-					 "receiving failed: %s", strerror(-n));
-	}
-	return rc < 0 ? rc : 0;
-}
-
-/* Open the transport, join all trees, and start. Errors are the handle's. */
+/* Open the way, and join. Errors are the handle's. */
 static int begin(struct trib *t)
 {
 	int rc;
 
-	rc = t->transport->open(t);
+	rc = t->way->open(t);
 	if (rc)
 		return rc;
-	t->npfd = (unsigned int)t->transport->pollfds(t, t->pfd);
+	t->npfd = (unsigned int)t->way->pollfds(t, t->pfd);
 	t->pfd[t->npfd++] = (struct pollfd){.events = POLLIN};
 	/* Nobody else has the handle yet; the rules of the lock hold anyway. */
 	pthread_mutex_lock(&t->lock);
-	rc = join(t);
-	if (!rc && t->transport->start)
-		rc = t->transport->start(t);
-	if (rc)
-		trib_leave_end(&t->eng);
-	else
-		trib_engine_start(&t->eng);
+	rc = t->way->join(t);
 	pthread_mutex_unlock(&t->lock);
 	return rc ? rc : trib_progress_start(t);
 }
@@ -290,19 +265,6 @@ int trib_attach(struct trib **out, const struct trib_options *opts)
 	return 0;
 }
 
-/* Wait until all ranks leave: then nobody lacks anything that we have. */
-static void leave_together(struct trib *t)
-{
-	t->eng.now = trib_now();
-	trib_leave_start(&t->eng);
-	while (!trib_leave_turn(&t->eng)) {
-		trib_drive_until(t, t->eng.barrier,
-				 trib_leave_deadline(&t->eng));
-		t->eng.now = trib_now();
-	}
-	trib_leave_end(&t->eng);
-}
-
 /* Requests that nobody waited for live on, each with its result alone. */
 static void orphan_requests(struct trib *t)
 {
@@ -320,7 +282,7 @@ int trib_detach(struct trib *t)
 	if (!t)
 		return 0;
 	pthread_mutex_lock(&t->lock);
-	leave_together(t);
+	t->way->leave(t);
 	/* Threads in trib_wait() have their results; let them go. */
 	trib_drive_interrupt(t);
 	while (t->inside)

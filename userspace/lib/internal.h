@@ -21,11 +21,13 @@
 #include "trib.h"
 #include "transport.h"
 #include "tunables.h"
+#include "way.h"
 #include "engine/engine.h"
 #include "uapi/trib_attach.h"
 
 struct trib_udp;
 struct trib_xdp;
+struct trib_ksock;
 
 /**
  * struct trib_place - where and as whom this process takes part
@@ -57,9 +59,11 @@ enum trib_driver {
  * struct trib - a handle
  *
  * Fixed once attached:
- * @transport, @place: see there. @udp, @xdp: the transports' own.
+ * @way, @place: see there.
+ * @transport: of the way by the engine. @udp, @xdp: the transports' own.
+ * @ksock: of the way by a kernel socket.
  * @spin_ns:  from the options.
- * @pfd:      what the driver polls: the transport's and, last, a place for
+ * @pfd:      what the driver polls: the way's and, last, a place for
  *            one of the two eventfds. @npfd of them.
  * @kick_fd:  calls a user thread back from poll().
  * @progress_fd: calls the progress thread back from poll().
@@ -74,10 +78,12 @@ enum trib_driver {
  * @waits:    times a thread blocked.
  */
 struct trib {
+	const struct trib_way *way;
 	const struct trib_carrier *transport;
 	struct trib_place place;
 	struct trib_udp *udp;
 	struct trib_xdp *xdp;
+	struct trib_ksock *ksock;
 	uint64_t spin_ns;
 	struct pollfd pfd[TRIB_POLLFDS_MAX + 1];
 	unsigned int npfd;

@@ -48,15 +48,8 @@ static void to_timespec(uint64_t ns, struct timespec *ts)
 
 static int receive(struct trib *t)
 {
-	int rc;
-
 	t->eng.now = trib_now();
-	rc = t->transport->recv(t);
-	if (rc < 0)
-		trib_die_rank(&t->eng, TRIB_ERR_SYSTEM, rc, -1,
-			      "receiving failed: %s", strerror(-rc));
-	trib_engine_run(&t->eng);
-	return rc;
+	return t->way->turn(t);
 }
 
 /* Block, without the lock, until something arrives or is due. */
@@ -64,7 +57,7 @@ static void block(struct trib *t, int kick_fd, uint64_t until)
 {
 	struct pollfd pfd[TRIB_POLLFDS_MAX + 1];
 	unsigned int n = t->npfd;
-	uint64_t due = trib_engine_deadline(&t->eng), now;
+	uint64_t due = t->way->due(t), now;
 	struct timespec ts;
 
 	if (!due || (until && until < due))
@@ -152,7 +145,7 @@ void trib_drive_once(struct trib *t)
 
 void trib_drive_wake(struct trib *t)
 {
-	uint64_t due = trib_engine_deadline(&t->eng);
+	uint64_t due = t->way->due(t);
 
 	if (t->driver == TRIB_DRIVER_NONE) {
 		pthread_cond_signal(&t->progress_cond);

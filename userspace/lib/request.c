@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The collectives of trib.h: each becomes a call of the engine.
+ * The collectives of trib.h: each becomes a call.
  */
 #include <errno.h>
 
@@ -14,7 +14,7 @@ static int issue(struct trib *t, const struct trib_call *c, bool blocking,
 
 	pthread_mutex_lock(&t->lock);
 	t->eng.now = trib_now();
-	rc = trib_call_issue(&t->eng, c, out);
+	rc = t->way->issue(t, c, out);
 	/* Who waits at once drives by itself, unless somebody else does. */
 	if (!rc && (!blocking || t->driver == TRIB_DRIVER_USER))
 		trib_drive_wake(t);

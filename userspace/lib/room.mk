@@ -28,8 +28,20 @@ $(B)/trib.pc: userspace/lib/trib.pc.in Makefile
 
 ALL += $(B)/libtrib.so.0 $(B)/libtrib.so $(B)/libtrib.a $(B)/trib.pc
 
+LIB_MAN := $(if $(shell command -v rst2man),$(B)/man/trib-socket.7)
+
+$(B)/man/trib-socket.7: userspace/lib/trib-socket.7.rst
+	@mkdir -p $(@D)
+	rst2man --strict $< $@
+
+ALL += $(LIB_MAN)
+
+# What programs need that use collective sockets without libtrib.
+SOCK_HEADERS := $(addprefix kmod/uapi/,trib.h trib_attach.h trib_sock.h \
+	trib_wire.h)
+
 .PHONY: install-lib
-install-lib: $(B)/libtrib.so.0 $(B)/libtrib.a $(B)/trib.pc
+install-lib: $(B)/libtrib.so.0 $(B)/libtrib.a $(B)/trib.pc $(LIB_MAN)
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig \
 		$(DESTDIR)$(PREFIX)/include
 	install -m 755 $(B)/libtrib.so.0 $(DESTDIR)$(PREFIX)/lib/
@@ -37,6 +49,10 @@ install-lib: $(B)/libtrib.so.0 $(B)/libtrib.a $(B)/trib.pc
 	install -m 644 $(B)/libtrib.a $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 $(B)/trib.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
 	install -m 644 userspace/lib/trib.h $(DESTDIR)$(PREFIX)/include/
+	install -d $(DESTDIR)$(PREFIX)/include/tributary
+	install -m 644 $(SOCK_HEADERS) $(DESTDIR)$(PREFIX)/include/tributary/
+	$(if $(LIB_MAN),install -D -m 644 $(LIB_MAN) \
+		$(DESTDIR)$(PREFIX)/share/man/man7/trib-socket.7)
 INSTALL += install-lib
 
 # Tests. Those on an imagined network live on an imagined clock, too.
@@ -65,6 +81,18 @@ $(LIB_UDP_TESTS): %: %.o $(LIB_UDP_OBJS)
 		-o $@ $^ -lpthread -lm
 
 CHECK_TESTS += $(LIB_UDP_TESTS)
+
+# By collective sockets of a kernel that is a double.
+comma_wrap = -Wl$(comma)--wrap=$(1)
+KSOCK_WRAPS := $(foreach f,socket close bind shutdown setsockopt getsockopt \
+	sendmsg recvmsg,$(call comma_wrap,$(f)))
+
+$(B)/tests/unit/unit_ksock: $(B)/tests/unit/unit_ksock.o $(addprefix \
+		$(B)/tests/unit/,ksock_double.o lib_relay.o relay_model.o \
+		lib_job.o) $(LIB_OBJS)
+	$(CC) $(LDFLAGS_ALL) $(KSOCK_WRAPS) -o $@ $^ -lpthread -lm
+
+CHECK_TESTS += $(B)/tests/unit/unit_ksock
 
 # The same under ThreadSanitizer, which goes with neither of the other two.
 LIB_TSAN_SOURCES := $(addprefix tests/unit/,relay_model.c lib_relay.c \

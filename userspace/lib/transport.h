@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The line between libtrib and what moves packets. engine/transport.h has the
+ * The line between libtrib's engine (by_engine.c) and what moves packets. engine/transport.h has the
  * engine's part of it.
  *
  * All functions here run with the handle's lock held, except close(), which
@@ -26,11 +26,9 @@
 #include <poll.h>
 
 #include "engine/transport.h"
+#include "way.h"
 
 struct trib;
-
-/* Descriptors a transport may ask to be polled. */
-#define TRIB_POLLFDS_MAX (32 + 4)
 
 /**
  * struct trib_carrier - a transport as libtrib has it

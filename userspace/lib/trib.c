@@ -78,7 +78,7 @@ int trib_trees(const struct trib *t)
 
 const char *trib_transport_name(const struct trib *t)
 {
-	return t->transport->name;
+	return t->way->name ? t->way->name : t->transport->name;
 }
 
 const char *trib_sum_format(const struct trib *t)
@@ -96,30 +96,12 @@ const char *trib_version(void)
 void trib_counters(const struct trib *t, struct trib_counters *out)
 {
 	struct trib *m = (struct trib *)t;
-	const struct trib_tally *n = &m->eng.count;
-	struct trib_counters c;
-	struct trib_path path;
+	struct trib_counters c = {0};
 	size_t size = out->size;
 
 	pthread_mutex_lock(&m->lock);
-	trib_engine_path(&m->eng, &path);
-	c = (struct trib_counters){
-		.chunks = n->chunks,
-		.sent_packets = n->sent_packets,
-		.sent_bytes = n->sent_bytes,
-		.recv_packets = n->recv_packets,
-		.recv_bytes = n->recv_bytes,
-		.resends = n->resends,
-		.fast_resends = n->fast_resends,
-		.needs = n->needs,
-		.dups = n->dups,
-		.bad_packets = n->bad_packets,
-		.rtt_us = path.rtt_us,
-		.rtt_min_us = path.rtt_min_us,
-		.window = path.window,
-		.last_count = n->last_count,
-		.waits = m->waits,
-	};
+	m->way->count(m, &c);
+	c.waits = m->waits;
 	pthread_mutex_unlock(&m->lock);
 	if (size > sizeof(c))
 		size = sizeof(c);

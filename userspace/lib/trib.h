@@ -75,11 +75,17 @@ enum trib_op {
  * @TRIB_TRANSPORT_UDP:  plain sockets, no privileges, no tribd needed here.
  * @TRIB_TRANSPORT_XDP:  results are written by XDP into memory this process
  *                       maps; needs tribd on this host.
+ * @TRIB_TRANSPORT_KERNEL: a collective socket: the kernel module trib.ko of
+ *                       this host does it all, and this process is woken once
+ *                       a message. A message must fit into what the module
+ *                       allows a socket (parameter mem_max, 256 MiB). AUTO
+ *                       does not choose it.
  */
 enum trib_transport {
 	TRIB_TRANSPORT_AUTO = 0,
 	TRIB_TRANSPORT_UDP = 1,
 	TRIB_TRANSPORT_XDP = 2,
+	TRIB_TRANSPORT_KERNEL = 3,
 };
 
 /**
@@ -88,7 +94,8 @@ enum trib_transport {
  * @job:     job name (asks this host's tribd), or a ticket "trib://...".
  *           Default: the environment's TRIB_JOB.
  * @rank:    wanted rank + 1. Default: TRIB_RANK, else RANK, else any.
- * @transport: enum trib_transport. Default: TRIB_TRANSPORT (auto, udp, xdp).
+ * @transport: enum trib_transport. Default: TRIB_TRANSPORT (auto, udp, xdp,
+ *           kernel).
  * @join_timeout_ms: how long to wait for the other ranks. Default: 60000,
  *           or TRIB_JOIN_TIMEOUT_MS.
  * @timeout_ms: silence of a rank after which collectives fail with
@@ -262,7 +269,7 @@ struct trib_counters {
 
 void trib_counters(const struct trib *t, struct trib_counters *out);
 
-/** trib_transport_name() - "udp" or "xdp": what AUTO has chosen */
+/** trib_transport_name() - "udp", "xdp" or "kernel": what AUTO has chosen */
 const char *trib_transport_name(const struct trib *t);
 
 /**

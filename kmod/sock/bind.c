@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bind(): a place, and who is allowed to take it, become an engine that joins.
+ */
+#include <linux/memcontrol.h>
+#include <linux/random.h>
+#include <linux/spinlock.h>
+
+#include "io.h"
+#include "place.h"
+
+static const struct trib_transport_ops transport = {
+	.send = trib_io_send,
+};
+
+static const struct trib_host_ops host = {
+	.done = trib_msg_done,
+	.died = trib_state_died,
+	.room = trib_mem_room,
+};
+
+/*
+ * The names of attempts to join, see trib_nonce(): the instance is this module.
+ * Whoever joins as a relay's child draws after the one before has left.
+ */
+static u64 next_nonce(void)
+{
+	static DEFINE_SPINLOCK(lock);
+	static u32 instance, count;
+	u64 nonce;
+
+	spin_lock(&lock);
+	if (!instance || !++count) {
+		instance = get_random_u32() | 1;
+		count = 0;
+	}
+	nonce = trib_nonce(instance, count);
+	spin_unlock(&lock);
+	return nonce;
+}
+
+static int refuse(struct trib_sock *ts, int err, const char *why)
+{
+	ts->error.code = TRIB_SOCK_ERR_ARGUMENT;
+	ts->error.err = -err;
+	strscpy(ts->error.text, why, sizeof(ts->error.text));
+	return err;
+}
+
+static int check(struct trib_sock *ts, const struct sockaddr_trib *a, int len)
+{
+	const struct trib_attach_rep *rep = ts->place;
+
+	if (len < sizeof(*a) || a->family != AF_INET || a->zero)
+		return refuse(ts, -EINVAL, "not an address of such a socket");
+	if (ts->state != TRIB_SOCK_NEW)
+		return -EINVAL;
+	if (!rep)
+		return refuse(ts, -EINVAL, "the socket has no place yet");
+	if (ntohs(a->job) != rep->job || ntohs(a->rank) != rep->rank ||
+	    a->cookie != rep->cookie)
+		return refuse(
+			ts, -EINVAL,
+			"job, rank and cookie are not those of the place");
+	if (!trib_claim_allows(sock_net(trib_sock_sk(ts)), rep->job))
+		return refuse(ts, -EACCES,
+			      "the job is claimed for another user");
+	return 0;
+}
+
+static int begin(struct trib_sock *ts)
+{
+	struct trib_engine *eng = &ts->eng;
+	int rc;
+
+	memset(eng, 0, sizeof(*eng));
+	eng->max_window = ts->window;
+	eng->timeout_ns = ts->timeout_ms * TRIB_MS;
+	eng->join_timeout_ns = ts->join_timeout_ms * TRIB_MS;
+	eng->error.rank = -1;
+	eng->error.index = -1;
+	eng->now = ktime_get_ns();
+	/* Trees that start are charged when they do. */
+	rc = trib_mem_room(eng, sizeof(*ts->place) +
+					trib_io_bytes(ts->place->ntree));
+	if (rc)
+		trib_fault(eng, TRIB_SOCK_ERR_SYSTEM, rc,
+			   "sockets take all the memory that they may");
+	if (!rc)
+		rc = trib_engine_init(eng, &transport, &host,
+				      &trib_codec_scalar, ts->place);
+	if (!rc)
+		rc = trib_io_open(ts);
+	if (rc) {
+		ts->error = eng->error;
+		trib_engine_free(eng);
+		trib_mem_uncharge_all(ts->fixed);
+		ts->fixed = 0;
+		return rc;
+	}
+	trib_join_start(eng, next_nonce());
+	return 0;
+}
+
+int trib_sock_bind(struct socket *sock, struct sockaddr *addr, int len)
+{
+	const struct sockaddr_trib *a = (const struct sockaddr_trib *)addr;
+	struct trib_sock *ts = trib_sk(sock->sk);
+	int rc;
+
+	mutex_lock(&ts->lock);
+	rc = check(ts, a, len);
+	if (rc)
+		goto unlock;
+	/* Who looks at it before it has begun sees a new socket. */
+	rc = trib_netns_add(ts, ts->place->job, ts->place->rank);
+	if (rc) {
+		refuse(ts, rc, "another socket here is that rank");
+		goto unlock;
+	}
+	rc = begin(ts);
+	if (rc) {
+		trib_netns_remove(ts);
+		goto unlock;
+	}
+	ts->memcg = get_mem_cgroup_from_mm(current->mm);
+	WRITE_ONCE(ts->state, TRIB_SOCK_JOINING);
+	trib_work_turn(ts);
+unlock:
+	mutex_unlock(&ts->lock);
+	return rc;
+}
+
+void trib_sock_unbind(struct trib_sock *ts)
+{
+	if (ts->state == TRIB_SOCK_NEW)
+		return;
+	ts->eng.now = ktime_get_ns();
+	if (ts->state != TRIB_SOCK_LEFT)
+		trib_leave_end(&ts->eng);
+	WRITE_ONCE(ts->state, TRIB_SOCK_NEW);
+	trib_netns_remove(ts);
+	trib_io_close(ts);
+	trib_engine_free(&ts->eng);
+	trib_mem_uncharge_all(ts->fixed);
+	trib_msg_free_all(ts);
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Checks of a place: it comes from the user of a socket, so nothing in it is
+ * believed. No kernel in it: tests/unit/unit_sock_place.c.
+ */
+#ifdef __KERNEL__
+#include <asm/byteorder.h>
+#include <linux/string.h>
+#else
+#include <arpa/inet.h>
+#include <string.h>
+#endif
+
+#include "place.h"
+
+#define WINDOW_MAX 16384
+#define WINDOW_MIN 4
+
+static const __u8 *bytes(const __be32 *addr)
+{
+	return (const __u8 *)addr;
+}
+
+bool trib_addr_is_v4(const __be32 *addr)
+{
+	static const __u8 mapped[12] = {[10] = 0xff, [11] = 0xff};
+
+	return !memcmp(addr, mapped, sizeof(mapped));
+}
+
+static bool is_multicast(const __be32 *addr)
+{
+	const __u8 *b = bytes(addr);
+
+	return trib_addr_is_v4(addr) ? (b[12] & 0xf0) == 0xe0 : b[0] == 0xff;
+}
+
+/* One host: not a group, not everybody, not nobody. */
+static bool is_host(const __be32 *addr)
+{
+	static const __u8 nobody[4], everybody[4] = {255, 255, 255, 255};
+	const __u8 *b = bytes(addr);
+
+	if (!trib_addr_is_set(addr) || is_multicast(addr))
+		return false;
+	return !trib_addr_is_v4(addr) ||
+	       (memcmp(b + 12, nobody, 4) && memcmp(b + 12, everybody, 4));
+}
+
+static const char *hops_wrong(const struct trib_attach_tree *a)
+{
+	unsigned int i;
+
+	if (a->nhop > TRIB_ATTACH_HOPS)
+		return "a tree has too many relays on its way";
+	for (i = 0; i < a->nhop; i++) {
+		if (!is_host(a->hop[i].addr) ||
+		    trib_addr_is_v4(a->hop[i].addr) != trib_addr_is_v4(a->addr))
+			return "a relay's address is not one";
+		if (!a->hop[i].port)
+			return "a relay has no UDP port";
+		if (!a->hop[i].relay || a->hop[i].relay == TRIB_RELAY_PS)
+			return "a relay's number is not one";
+	}
+	return NULL;
+}
+
+static const char *local_wrong(const struct trib_attach_tree *a)
+{
+	bool v4 = trib_addr_is_v4(a->addr);
+
+	if (!a->recv_port)
+		return "a tree has no UDP port that results come to";
+	if (trib_addr_is_set(a->local_addr) &&
+	    (is_multicast(a->local_addr) ||
+	     trib_addr_is_v4(a->local_addr) != v4))
+		return "a local address is not one";
+	if (trib_addr_is_set(a->mcast_addr) &&
+	    (!is_multicast(a->mcast_addr) ||
+	     trib_addr_is_v4(a->mcast_addr) != v4))
+		return "a multicast group is not one";
+	return NULL;
+}
+
+static const char *tree_wrong(const struct trib_attach_rep *rep,
+			      const struct trib_attach_tree *a)
+{
+	const char *why;
+
+	if (a->flags & ~TRIB_ATTACH_SHARED)
+		return "a tree has unknown flags";
+	if (!is_host(a->addr))
+		return "a tree's address is not one";
+	if (!a->port)
+		return "a tree has no UDP port";
+	if (a->weight > TRIB_TREE_WEIGHT_MAX)
+		return "a tree's weight is too large";
+	why = local_wrong(a);
+	if (why)
+		return why;
+	if (a->flags & TRIB_ATTACH_SHARED)
+		return a->child != rep->rank
+			       ? "a shared tree is of another rank"
+			       : hops_wrong(a);
+	if (a->nhop)
+		return "a tree has relays on its way and is not shared";
+	if (a->child >= TRIB_CHILDREN_MAX)
+		return "a tree's child index is too large";
+	return NULL;
+}
+
+static const char *head_wrong(const struct trib_attach_rep *rep)
+{
+	if (rep->err)
+		return "the place says that there is none";
+	if (rep->flags)
+		return "the place is one of mapped delivery";
+	if (!rep->world || rep->world > TRIB_WORLD_MAX)
+		return "the job's number of ranks is wrong";
+	if (rep->rank >= rep->world)
+		return "the rank is not one of the job";
+	if (rep->nval > TRIB_NVAL_LARGE || rep->nval % TRIB_NVAL_BLOCK)
+		return "the number of values is wrong";
+	if (rep->window > WINDOW_MAX || (rep->window & (rep->window - 1)))
+		return "the window is wrong";
+	if (rep->fmt != TRIB_FMT_NONE && rep->fmt != TRIB_FMT_Q32 &&
+	    rep->fmt != TRIB_FMT_F32 && rep->fmt != TRIB_FMT_F16 &&
+	    rep->fmt != TRIB_FMT_BF16)
+		return "the format is not one of sums of floats";
+	return NULL;
+}
+
+const char *trib_place_wrong(const struct trib_attach_rep *rep, size_t len)
+{
+	const char *why;
+	unsigned int i, j;
+
+	if (len < trib_place_len(1))
+		return "the place is too short";
+	if (!rep->ntree || rep->ntree > TRIB_ATTACH_TREES)
+		return "the number of trees is wrong";
+	if (len < trib_place_len(rep->ntree))
+		return "the place is too short for its trees";
+	why = head_wrong(rep);
+	for (i = 0; !why && i < rep->ntree; i++) {
+		why = tree_wrong(rep, &rep->tree[i]);
+		for (j = 0; !why && j < i; j++)
+			if (rep->tree[j].tree == rep->tree[i].tree)
+				why = "a tree is there twice";
+	}
+	return why;
+}
+
+bool trib_window_is_wrong(__u32 window)
+{
+	return window && (window < WINDOW_MIN || window > WINDOW_MAX ||
+			  (window & (window - 1)));
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who drives a socket: takes what has come and runs the engine. A thread that
+ * waits in sendmsg() or recvmsg() does it itself, so that nothing is handed
+ * from thread to thread between a packet and who waits for it. If none waits,
+ * a worker does. The lock decides between two of them.
+ *
+ * Packets and the timer kick: they set TRIB_SOCK_PENDING, then wake the waiting
+ * threads, or else queue the work. A thread that stops waiting looks at the bit
+ * after it has left, so no kick is lost.
+ */
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+
+#include "compat.h"
+#include "io.h"
+
+/* Trains that one turn takes before it looks whether anybody else wants the lock. */
+#define BUDGET 64
+
+static struct workqueue_struct *queue;
+
+void trib_work_kick(struct trib_sock *ts)
+{
+	set_bit(TRIB_SOCK_PENDING, &ts->flags);
+	/* Against the other order in trib_work_wait(). */
+	smp_mb__after_atomic();
+	if (atomic_read(&ts->drivers))
+		wake_up_interruptible(&ts->wait);
+	else
+		queue_work(queue, &ts->work);
+}
+
+static enum hrtimer_restart timer_fired(struct hrtimer *timer)
+{
+	trib_work_kick(container_of(timer, struct trib_sock, timer));
+	return HRTIMER_NORESTART;
+}
+
+/* The timer may fire early, which costs a turn, but never late. */
+static void arm(struct trib_sock *ts)
+{
+	u64 due = trib_state_deadline(ts);
+
+	if (!due || (ts->due > ts->eng.now && ts->due <= due))
+		return;
+	ts->due = due;
+	hrtimer_start(&ts->timer, ns_to_ktime(due), HRTIMER_MODE_ABS);
+}
+
+void trib_work_tell(struct trib_sock *ts)
+{
+	struct sock *sk = trib_sock_sk(ts);
+	u32 wake = ts->wake;
+
+	if (!wake)
+		return;
+	ts->wake = 0;
+	WRITE_ONCE(ts->told, ts->told + 1);
+	if (wake & TRIB_WAKE_STATE)
+		sk->sk_state_change(sk);
+	if (wake & TRIB_WAKE_READ)
+		sk->sk_data_ready(sk);
+	if (wake & (TRIB_WAKE_WRITE | TRIB_WAKE_STATE))
+		sk->sk_write_space(sk);
+	/* Other threads that wait, for what this one has brought about. */
+	if (atomic_read(&ts->drivers))
+		wake_up_interruptible(&ts->wait);
+}
+
+bool trib_work_turn(struct trib_sock *ts)
+{
+	bool more;
+
+	if (!trib_sock_is_bound(ts))
+		return false;
+	clear_bit(TRIB_SOCK_PENDING, &ts->flags);
+	smp_mb__after_atomic();
+	ts->eng.now = ktime_get_ns();
+	more = trib_io_recv(ts, BUDGET);
+	trib_state_turn(ts);
+	arm(ts);
+	trib_work_tell(ts);
+	return more;
+}
+
+static void work(struct work_struct *w)
+{
+	struct trib_sock *ts = container_of(w, struct trib_sock, work);
+	struct mem_cgroup *old = set_active_memcg(ts->memcg);
+
+	mutex_lock(&ts->lock);
+	if (trib_work_turn(ts))
+		trib_work_kick(ts);
+	mutex_unlock(&ts->lock);
+	set_active_memcg(old);
+}
+
+/* Sleep until somebody kicks, tells (@told was before), or interrupts. */
+static long sleep(struct trib_sock *ts, u32 told, long timeo)
+{
+	DEFINE_WAIT(wait);
+
+	prepare_to_wait(&ts->wait, &wait, TASK_INTERRUPTIBLE);
+	if (!test_bit(TRIB_SOCK_PENDING, &ts->flags) &&
+	    READ_ONCE(ts->told) == told && !signal_pending(current))
+		timeo = schedule_timeout(timeo);
+	finish_wait(&ts->wait, &wait);
+	return timeo;
+}
+
+int trib_work_wait(struct trib_sock *ts, trib_ready_fn *ready, const void *arg,
+		   long timeo)
+{
+	bool more;
+	u32 told;
+	int rc = 0;
+
+	atomic_inc(&ts->drivers);
+	for (;;) {
+		more = trib_work_turn(ts);
+		if (ready(ts, arg))
+			break;
+		if (!timeo) {
+			rc = -EAGAIN;
+			break;
+		}
+		if (signal_pending(current)) {
+			rc = sock_intr_errno(timeo);
+			break;
+		}
+		told = ts->told;
+		mutex_unlock(&ts->lock);
+		if (more)
+			cond_resched();
+		else
+			timeo = sleep(ts, told, timeo);
+		mutex_lock(&ts->lock);
+	}
+	atomic_dec(&ts->drivers);
+	/* Against the other order in trib_work_kick(). */
+	smp_mb__after_atomic();
+	if (more || test_bit(TRIB_SOCK_PENDING, &ts->flags))
+		trib_work_kick(ts);
+	return rc;
+}
+
+void trib_work_setup(struct trib_sock *ts)
+{
+	INIT_WORK(&ts->work, work);
+	init_waitqueue_head(&ts->wait);
+	trib_hrtimer_setup(&ts->timer, timer_fired, CLOCK_MONOTONIC,
+			   HRTIMER_MODE_ABS);
+}
+
+void trib_work_stop(struct trib_sock *ts)
+{
+	hrtimer_cancel(&ts->timer);
+	cancel_work_sync(&ts->work);
+}
+
+int trib_work_init(void)
+{
+	/* Whoever waits for a sum waits for it. */
+	queue = alloc_workqueue("trib", WQ_UNBOUND | WQ_HIGHPRI, 0);
+	return queue ? 0 : -ENOMEM;
+}
+
+void trib_work_exit(void)
+{
+	destroy_workqueue(queue);
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The module's part of scripts/bench that needs the module: runs in the VM, for
+bench_module.py, and leaves lists of what it measured as JSON.
+
+    guest_module.py ROUNDS FILE
+
+socket, udp: Gb/s of an allreduce of 4 MiB of floats by 4 workers around a relay.
+fpu, no_fpu: ns of a function that adds nothing, with kernel_fpu_begin() and
+without."""
+
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+
+from nets import TOP, Star, call, measured
+from pairs import gbps, in_turns
+
+KO = os.path.join(TOP, "build/module/trib.ko")
+OPTIONS = ("-b", "4M", "-e", "4M", "-n", "3", "-w", "1", "-c", "1")
+PIN = "/sys/fs/bpf/bench"
+FRAME = "/tmp/bench-frame"
+# struct kfunc_ask of tests/vm/kfunc.h: add no values of TRIB_FMT_F32 to memory.
+ASK = struct.pack("=IIIIQqQ", 0, 0, 0, 0, 4, 0, 0)
+
+
+def sockets(rounds):
+    with Star(4, "--transport", "udp") as star:
+        def run(transport):
+            return gbps(measured(
+                star.run, "env", f"TRIB_TRANSPORT={transport}", "trib-perf",
+                *OPTIONS)["results"][0])
+
+        return in_turns(rounds, lambda: run("kernel"), lambda: run("udp"))
+
+
+def empty_calls(rounds, *parameters):
+    """With the module at one level; ns of each call, a figure a round."""
+    call("insmod", KO, *parameters)
+    call("bpftool", "prog", "load", "build/tests/vm/kfunc.bpf.o", PIN,
+         "pinmaps", "/sys/fs/bpf/maps")
+    call("bpftool", "map", "update", "pinned", "/sys/fs/bpf/maps/ask", "key",
+         "0", "0", "0", "0", "value", *(str(b) for b in ASK))
+    with open(FRAME, "wb") as f:
+        f.write(bytes(64))
+    got = []
+    for _ in range(rounds):
+        out = call("bpftool", "prog", "run", "pinned", PIN, "data_in",
+                   FRAME, "repeat", "100000")
+        got.append(int(re.search(r"average\): (\d+)ns", out).group(1)))
+    os.unlink(PIN)
+    subprocess.run(["rm", "-r", "/sys/fs/bpf/maps"], check=True)
+    call("sh", "-c", "until rmmod trib; do sleep 0.1; done")
+    return got
+
+
+def main():
+    rounds, path = int(sys.argv[1]), sys.argv[2]
+    figures = {"fpu": empty_calls(rounds),
+               "no_fpu": empty_calls(rounds, "level=scalar")}
+    call("insmod", KO)
+    figures["socket"], figures["udp"] = sockets(rounds)
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump(figures, f)
+
+
+main()

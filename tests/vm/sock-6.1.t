@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Collective sockets on Debian's 6.1 kernel. The VM fails it if the kernel
+# complains about anything.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+
+skip() { echo "1..0 # SKIP $*"; exit 4; }
+
+command -v qemu-system-x86_64 >/dev/null || skip "no qemu-system-x86_64"
+make -s module || { echo "Bail out! the module does not build"; exit 1; }
+exec scripts/vm -t 550 -- tests/vm/sock-guest build/module/trib.ko

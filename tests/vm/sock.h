@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the tests of collective sockets share (sock_world.c): a star of workers,
+ * each with a network namespace and a ticket, as tests/vm/sock-guest has made
+ * it:
+ *
+ *	w0 -- relay -- w1	tribd in the relay's namespace, none elsewhere
+ *	     /     \		job "train"
+ *	    w2      w3
+ *
+ * All ranks are sockets of this process, unless a test forks.
+ */
+#ifndef TESTS_VM_SOCK_H
+#define TESTS_VM_SOCK_H
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include "userspace/lib/internal.h"
+#include "uapi/trib_sock.h"
+
+#define WORLD 4
+
+struct world {
+	unsigned int n;
+	char ns[WORLD][64];
+	char ticket[WORLD][256];
+	struct trib_attach_rep rep[WORLD];
+	struct sockaddr_trib addr[WORLD];
+	int fd[WORLD];
+};
+
+extern struct world w;
+
+/* Reads namespaces and tickets of the fabric $FABRIC, or "sock". */
+void world_read(void);
+void enter(unsigned int rank);
+/* A socket in the namespace of @rank, with its place, not bound. */
+int make_socket(unsigned int rank);
+/* The same, wherever this process is. */
+int make_socket_here(unsigned int rank);
+int bind_socket(int fd, unsigned int rank);
+/* All ranks from @first on join; w.fd. Return: 0 or negative errno. */
+int join_all(unsigned int first);
+/* Until @events come; 0: within ten seconds they did not. */
+int await(int fd, short events, int ms);
+/* All of them leave together, and are closed. */
+void leave_all(unsigned int first);
+/* They are closed at once. */
+void close_all(unsigned int first);
+
+uint32_t state_of(int fd);
+struct trib_sock_error error_of(int fd);
+struct trib_sock_info info_of(int fd);
+int set_u32(int fd, int name, uint32_t v);
+
+/* A message with what it is. */
+ssize_t send_cm(int fd, const void *p, size_t len,
+		const struct trib_cm_send *cm, int flags);
+/* A result, and what it says of itself. */
+ssize_t recv_cm(int fd, void *p, size_t len, struct trib_cm_recv *cm,
+		int flags);
+
+/* A user without any rights, in a child; @fn's return is its exit status. */
+int as_nobody(int (*fn)(void *arg), void *arg);
+
+#endif /* TESTS_VM_SOCK_H */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Rank 0 joins, alone, and stays until it is killed. Exit status 1: it cannot. */
+#include "sock.h"
+
+#include <unistd.h>
+
+int main(void)
+{
+	world_read();
+	if (bind_socket(make_socket(0), 0))
+		return 1;
+	pause();
+	return 0;
+}

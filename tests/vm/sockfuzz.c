@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Random system calls on collective sockets, by threads that share descriptors,
+ * and processes that are killed: as root, as nobody, as root of a user
+ * namespace, each in a network namespace with a hostile network (sockevil.c).
+ * Among them two ranks compute sums, which must be right (sockhonest.c). In the
+ * end nothing is left. On a kernel that can, some allocations fail.
+ *
+ *	sockfuzz [-s SEED] [-t SECONDS] [-p PROCESSES]
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/tap.h"
+#include "tests/unit/lib_relay.h"
+#include "tests/vm/nlsock.h"
+#include "tests/vm/nlspec.h"
+#include "tests/vm/sockevil.h"
+#include "tests/vm/sockhonest.h"
+#include "tests/vm/sockops.h"
+#include "tests/vm/sockrig.h"
+#include "tests/vm/stress.h"
+
+#define CHAOS 2
+/* Of what all namespaces and processes together may leave in caches, kB. */
+#define LEFT_OVER 16384
+
+static int stop;
+static long users, memory;
+
+static void nothing(int signo)
+{
+	(void)signo;
+}
+
+/* What waits is interrupted now and then. */
+static timer_t wake_often(void)
+{
+	struct itimerspec every = {.it_interval.tv_nsec = 50000000,
+				   .it_value.tv_nsec = 50000000};
+	struct sigaction act = {.sa_handler = nothing};
+	struct sigevent ev = {.sigev_notify = SIGEV_THREAD_ID,
+			      .sigev_signo = SIGUSR1};
+	timer_t timer = NULL;
+
+	ev._sigev_un._tid = gettid();
+	sigaction(SIGUSR1, &act, NULL);
+	if (timer_create(CLOCK_MONOTONIC, &ev, &timer) ||
+	    timer_settime(timer, 0, &every, NULL))
+		stress_complain("no timer: %s", strerror(errno));
+	return timer;
+}
+
+static void *chaos(void *seed)
+{
+	timer_t timer;
+
+	chance_seed((uintptr_t)seed);
+	timer = wake_often();
+	while (!stress_over())
+		sockops_one();
+	timer_delete(timer);
+	return NULL;
+}
+
+/* One that is killed in the middle of something. */
+static void victim(void)
+{
+	uint64_t seed = chance();
+	pid_t pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		chance_seed(seed);
+		sockops_init();
+		wake_often();
+		for (;;)
+			sockops_one();
+	}
+	usleep(50000 + chance_below(1000000));
+	if (pid < 0)
+		return;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	stress_count(VICTIMS);
+}
+
+/* Lists of sockets, while these come and go. */
+static void look(void)
+{
+	static uint8_t b[65536];
+	int fd = nl_socket(), group, family = nl_family(fd, "trib", &group);
+	struct nlmsghdr *nlh = (struct nlmsghdr *)b;
+	FILE *f = fopen("/proc/net/trib", "r");
+	struct nl_claim claim;
+	struct nl_request r;
+	const char *wrong;
+	bool done = false;
+	ssize_t n;
+
+	while (f && fgets((char *)b, sizeof(b), f))
+		;
+	if (f)
+		fclose(f);
+	nl_begin(&r, family, TRIB_CMD_SOCK_GET, NLM_F_DUMP, 7);
+	if (!f || !family || !nl_send(fd, &r))
+		stress_complain("sockets cannot be listed");
+	while (!done && (n = recv(fd, b, sizeof(b), 0)) > 0) {
+		for (nlh = (struct nlmsghdr *)b; NLMSG_OK(nlh, n);
+		     nlh = NLMSG_NEXT(nlh, n)) {
+			wrong = nlh->nlmsg_type == family
+					? nl_judge_answer(nlh, &claim)
+					: NULL;
+			if (wrong)
+				stress_complain(
+					"a listed socket has %s: %s", wrong,
+					stress_hex(nlh, nlh->nlmsg_len));
+			done = nlh->nlmsg_type != family;
+		}
+	}
+	if (!done)
+		stress_complain("the list of sockets has no end");
+	close(fd);
+	stress_count(LOOKS);
+}
+
+static void be(unsigned int i)
+{
+	if (i % 3 == 2 && !stress_be_root_of_own())
+		stress_complain("no user namespace: %s", strerror(errno));
+	if (!loop_netns())
+		stress_complain("no network namespace: %s", strerror(errno));
+	if (i % 3 == 1)
+		stress_be_nobody();
+}
+
+static void process(unsigned int i)
+{
+	pthread_t threads[CHAOS + 2];
+	int n;
+
+	be(i);
+	signal(SIGPIPE, SIG_IGN);
+	honest_start();
+	sockops_init();
+	for (n = 0; n < CHAOS; n++)
+		pthread_create(&threads[n], NULL, chaos,
+			       (void *)(uintptr_t)chance());
+	pthread_create(&threads[CHAOS], NULL, evil_relay, &stop);
+	pthread_create(&threads[CHAOS + 1], NULL, evil_sender, &stop);
+	while (!stress_over()) {
+		victim();
+		look();
+	}
+	for (n = 0; n < CHAOS; n++)
+		pthread_join(threads[n], NULL);
+	sockops_close_all();
+	honest_stop();
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	pthread_join(threads[CHAOS], NULL);
+	pthread_join(threads[CHAOS + 1], NULL);
+	if (!rig_no_sockets(10000))
+		stress_complain("sockets are left in /proc/net/trib");
+}
+
+static void sockfuzz__sums_stay_right_and_all_end(void)
+{
+	expect(!stress->complained);
+	expect(!stress->dead);
+	expect(stress->count[HONEST_DONE] >= 10 * stress->nproc);
+}
+
+/* Or it would have tried nothing. */
+static void sockfuzz__each_call_succeeded_sometimes(void)
+{
+	for (int i = 0; i < OPS; i++) {
+		printf("# %s: %lu of %lu\n", sockop_names[i],
+		       stress->count[OP_GOOD + i], stress->count[i]);
+		expect(stress->count[OP_GOOD + i]);
+	}
+	expect(stress->count[EVIL_HEARD]);
+	expect(stress->count[VICTIMS]);
+}
+
+static void sockfuzz__nothing_is_left(void)
+{
+	long more;
+
+	expect(rig_no_sockets(10000));
+	expect(rig_unused(users, 20000));
+	more = rig_kernel_memory() - memory;
+	printf("# %ld kB more than before\n", more);
+	if (!rig_hoards())
+		expect(more < LEFT_OVER);
+}
+
+int main(int argc, char **argv)
+{
+	const uint64_t *c;
+
+	stress_init(argc, argv, 20, 3);
+	users = rig_users();
+	memory = rig_kernel_memory();
+	stress_run(process);
+	c = stress->count;
+	printf("# %lu sums, %lu packets to the hostile relay, %lu from it "
+	       "and others, %lu killed, %lu looks\n",
+	       c[HONEST_DONE], c[EVIL_HEARD], c[EVIL_SENT], c[VICTIMS],
+	       c[LOOKS]);
+	run(sockfuzz__sums_stay_right_and_all_end);
+	run(sockfuzz__each_call_succeeded_sometimes);
+	run(sockfuzz__nothing_is_left);
+	return tap_done();
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See stress.h. */
+#include <fcntl.h>
+#include <glob.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/vm/stress.h"
+
+/* Of each thread. */
+static __thread uint64_t chance_state = 1;
+struct stress *stress;
+
+static unsigned int my_number;
+
+void chance_seed(uint64_t seed)
+{
+	chance_state = seed * 0x9e3779b97f4a7c15ULL | 1;
+	for (int i = 0; i < 4; i++)
+		chance();
+}
+
+uint64_t chance(void)
+{
+	chance_state ^= chance_state >> 12;
+	chance_state ^= chance_state << 25;
+	chance_state ^= chance_state >> 27;
+	return chance_state * 0x2545f4914f6cdd1dULL;
+}
+
+uint32_t chance_below(uint32_t n)
+{
+	return (chance() >> 32) % n;
+}
+
+uint64_t chance_odd(void)
+{
+	switch (chance_below(5)) {
+	case 0:
+		return chance_below(8);
+	case 1:
+		return chance();
+	case 2:
+		return (1ULL << chance_below(64)) - chance_below(3) + 1;
+	case 3:
+		return -(uint64_t)chance_below(4);
+	default:
+		return chance_below(70000);
+	}
+}
+
+void chance_bytes(void *to, size_t len)
+{
+	uint8_t *p = to;
+	uint64_t r;
+
+	for (; len; p += r, len -= r) {
+		uint64_t v = chance();
+
+		r = len < sizeof(v) ? len : sizeof(v);
+		memcpy(p, &v, r);
+	}
+}
+
+uint64_t stress_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000ULL + ts.tv_nsec / 1000000;
+}
+
+static void usage(const char *name)
+{
+	fprintf(stderr, "usage: %s [-s SEED] [-t SECONDS] [-p PROCESSES]\n",
+		name);
+	exit(2);
+}
+
+void stress_init(int argc, char **argv, unsigned int seconds,
+		 unsigned int nproc)
+{
+	unsigned long seed = 1;
+	int o;
+
+	while ((o = getopt(argc, argv, "s:t:p:")) != -1) {
+		switch (o) {
+		case 's':
+			seed = strtoul(optarg, NULL, 0);
+			break;
+		case 't':
+			seconds = atoi(optarg);
+			break;
+		case 'p':
+			nproc = atoi(optarg);
+			break;
+		default:
+			usage(argv[0]);
+		}
+	}
+	if (optind != argc || !seconds || !nproc || nproc > STRESS_PROCS)
+		usage(argv[0]);
+	stress = mmap(NULL, sizeof(*stress), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (stress == MAP_FAILED) {
+		perror("mmap");
+		exit(1);
+	}
+	stress->seed = seed;
+	stress->seconds = seconds;
+	stress->nproc = nproc;
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("# seed %lu, %u seconds, %u processes\n", seed, seconds, nproc);
+}
+
+bool stress_over(void)
+{
+	return stress_now_ms() >= stress->end_ms ||
+	       __atomic_load_n(&stress->complained, __ATOMIC_RELAXED);
+}
+
+/* Where the threads of a process that does not end are in the kernel. */
+static void show_stacks(pid_t pid)
+{
+	char pattern[64], line[200];
+	glob_t g;
+	FILE *f;
+
+	snprintf(pattern, sizeof(pattern), "/proc/%d/task/*/stack", pid);
+	if (glob(pattern, 0, NULL, &g))
+		return;
+	for (size_t i = 0; i < g.gl_pathc; i++) {
+		f = fopen(g.gl_pathv[i], "r");
+		printf("# %s\n", g.gl_pathv[i]);
+		while (f && fgets(line, sizeof(line), f))
+			printf("#   %s", line);
+		if (f)
+			fclose(f);
+	}
+	globfree(&g);
+}
+
+/* One that hangs in the kernel would never be reaped: it is named instead. */
+static void wait_all(const pid_t *pids)
+{
+	uint64_t patience = stress->end_ms + 60000;
+	unsigned int left = stress->nproc, i;
+	bool here[STRESS_PROCS];
+	int status;
+
+	memset(here, 1, sizeof(here));
+	while (left && stress_now_ms() < patience) {
+		for (i = 0; i < stress->nproc; i++) {
+			if (!here[i] || waitpid(pids[i], &status, WNOHANG) <= 0)
+				continue;
+			here[i] = false;
+			left--;
+			if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+				printf("# process %u: status %#x\n", i, status);
+				stress->dead++;
+			}
+		}
+		usleep(20000);
+	}
+	for (i = 0; i < stress->nproc; i++) {
+		if (!here[i])
+			continue;
+		printf("# process %u does not end\n", i);
+		show_stacks(pids[i]);
+		stress->dead++;
+		kill(pids[i], SIGKILL);
+	}
+}
+
+void stress_run(void (*fn)(unsigned int i))
+{
+	pid_t pids[STRESS_PROCS];
+	unsigned int i;
+
+	fflush(stdout);
+	stress->end_ms = stress_now_ms() + stress->seconds * 1000ULL;
+	for (i = 0; i < stress->nproc; i++) {
+		pids[i] = fork();
+		if (pids[i])
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		my_number = i;
+		chance_seed(stress->seed * STRESS_PROCS + i);
+		fn(i);
+		_exit(0);
+	}
+	wait_all(pids);
+	if (stress->complained)
+		printf("# %s\n", stress->text);
+}
+
+void stress_complain(const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	if (!__atomic_exchange_n(&stress->complained, 1, __ATOMIC_SEQ_CST)) {
+		n = snprintf(stress->text, sizeof(stress->text),
+			     "process %u: ", my_number);
+		va_start(ap, fmt);
+		vsnprintf(stress->text + n, sizeof(stress->text) - n, fmt, ap);
+		va_end(ap);
+	}
+	_exit(1);
+}
+
+const char *stress_hex(const void *bytes, size_t len)
+{
+	static char text[1600];
+	const uint8_t *b = bytes;
+	int n = 0;
+
+	for (size_t i = 0; i < len && n < (int)sizeof(text) - 4; i++)
+		n += snprintf(text + n, sizeof(text) - n, "%s%02x",
+			      i && i % 4 == 0 ? " " : "", b[i]);
+	return text;
+}
+
+/* Of the thread that asks: the file is of who opened it. */
+static bool set_fail_nth(unsigned int nth)
+{
+	static __thread int fd = -1;
+	static __thread pid_t whose;
+	char text[16];
+	int n;
+
+	if (whose != gettid()) {
+		if (fd >= 0)
+			close(fd);
+		fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+		whose = gettid();
+	}
+	n = snprintf(text, sizeof(text), "%u", nth);
+	return fd >= 0 && pwrite(fd, text, n, 0) == n;
+}
+
+void stress_fail_end(void)
+{
+	set_fail_nth(0);
+}
+
+bool stress_fail_some(unsigned int n)
+{
+	return chance_one_in(n) &&
+	       set_fail_nth(1 + chance_below(chance_one_in(4) ? 60 : 8));
+}
+
+void stress_be_nobody(void)
+{
+	if (setgid(STRESS_NOBODY) || setuid(STRESS_NOBODY))
+		stress_complain("cannot be nobody");
+	/* Or its files in /proc would not be its own. */
+	prctl(PR_SET_DUMPABLE, 1);
+}
+
+static bool say(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY), n = strlen(text);
+	bool good = fd >= 0 && write(fd, text, n) == n;
+
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+bool stress_be_root_of_own(void)
+{
+	stress_be_nobody();
+	return !unshare(CLONE_NEWUSER | CLONE_NEWNET) &&
+	       say("/proc/self/setgroups", "deny") &&
+	       say("/proc/self/uid_map", "0 65534 1") &&
+	       say("/proc/self/gid_map", "0 65534 1");
+}
