@@ -109,8 +109,8 @@ void trib_engine_run(struct trib_engine *eng)
 
 		if (!s->epoch)
 			continue;
-		trib_window_gaps(s);
-		trib_window_timer(s);
+		trib_loss_gaps(s);
+		trib_loss_timer(s);
 		trib_shared_timer(s);
 		if (!eng->dead && s->head)
 			trib_stream_push(s);

@@ -39,7 +39,7 @@ struct trib_scratch {
 	uint32_t values[TRIB_NVAL_LARGE];
 };
 
-/* --- chunk.c: what one chunk holds: elements to packet and back ------------ */
+/* --- shape.c: what one chunk holds ------------------------------------------ */
 
 /**
  * struct trib_shape - what a chunk is, the same on all ranks
@@ -67,6 +67,9 @@ struct trib_shape {
 	uint32_t n;
 };
 
+/* In &trib_part.exp, beside the real ones: a value is not finite. */
+#define TRIB_PART_BAD INT16_MIN
+
 /* Count a part's chunks, for streams of @nval values per chunk, in a job whose
  * floats travel as @fmt.
  */
@@ -76,6 +79,12 @@ void trib_chunk_shape(const struct trib_stream *s, const struct trib_part *p,
 /* Is what chunk @off is made of there? (Its exponents may not be.) */
 bool trib_chunk_ready(const struct trib_stream *s, const struct trib_part *p,
 		      uint64_t off);
+/* Data chunk @i of a part: its elements, where each has @each. */
+void trib_shape_data(const struct trib_part *p, uint64_t i, unsigned int each,
+		     struct trib_shape *shape);
+
+/* --- chunk.c: elements to packet and back ------------------------------------ */
+
 /* Freeze GRAD @c in its cell. */
 void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off,
 		     uint64_t c);
@@ -149,7 +158,7 @@ void trib_silence_asked(struct trib_stream *s, uint64_t c);
 void trib_silence_lacks(struct trib_stream *s, uint64_t c);
 void trib_silence_alive(struct trib_stream *s, const struct trib_rx *rx);
 
-/* --- window.c: how much is in flight, and what is taken for lost ----------- */
+/* --- window.c: how much may be in flight ------------------------------------- */
 
 void trib_window_start(struct trib_stream *s);
 /* May chunk @c be in flight, too? */
@@ -157,19 +166,24 @@ bool trib_window_open(const struct trib_stream *s, uint64_t c);
 /* Does the planned rate allow another packet? And one of @len bytes goes. */
 bool trib_window_paced(struct trib_stream *s);
 void trib_window_pace(struct trib_stream *s, unsigned int len);
-void trib_window_sent(struct trib_stream *s, uint64_t c);
-void trib_window_resent(struct trib_stream *s, uint64_t c);
 void trib_window_result(struct trib_stream *s, uint64_t c,
 			const struct trib_rx *rx);
-/* The relay said that it has our packet of @c. */
-void trib_window_known(struct trib_stream *s, uint64_t c);
 /* Our packet of @c was lost, as far as can be known. */
 void trib_window_lost(struct trib_stream *s, uint64_t c);
+/* Those after @c have come: it may be lost, or late. */
+void trib_window_gap(struct trib_stream *s, uint64_t c);
+
+/* --- loss.c: what is taken for lost, and sent again ------------------------- */
+
+void trib_loss_sent(struct trib_stream *s, uint64_t c);
+void trib_loss_resent(struct trib_stream *s, uint64_t c);
+/* The relay said that it has our packet of @c. */
+void trib_loss_known(struct trib_stream *s, uint64_t c);
 /* The longest time-out that there is. */
-uint64_t trib_window_longest(const struct trib_engine *eng);
+uint64_t trib_loss_longest(const struct trib_engine *eng);
 /* Gaps, after a batch; time-outs, when due. */
-void trib_window_gaps(struct trib_stream *s);
-void trib_window_timer(struct trib_stream *s);
+void trib_loss_gaps(struct trib_stream *s);
+void trib_loss_timer(struct trib_stream *s);
 
 /* --- call.c ------------------------------------------------------------------- */
 

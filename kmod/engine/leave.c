@@ -23,7 +23,7 @@ static uint64_t last_lack(const struct trib_engine *eng)
  */
 static uint64_t listens_for(const struct trib_engine *eng)
 {
-	uint64_t ns = eng->timeout_ns, longest = trib_window_longest(eng);
+	uint64_t ns = eng->timeout_ns, longest = trib_loss_longest(eng);
 	unsigned int i;
 
 	for (i = 0; i < eng->nstream; i++)

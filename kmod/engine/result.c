@@ -146,7 +146,7 @@ static void rx_need(struct trib_stream *s, const struct trib_rx *rx)
 		return;
 	}
 	if (mine) {
-		trib_window_known(s, c);
+		trib_loss_known(s, c);
 		return;
 	}
 	/* What we sent may be on its way still. */

@@ -8,6 +8,7 @@
  *	own ALIVE does not come back	the relay is dead, or the way to it
  *	a rank says nothing		that rank is dead
  *	all wait for one chunk		its contributions do not fit together
+ *	all wait, and for others	what the last one lacks does not get there
  */
 #include "inner.h"
 
@@ -77,13 +78,18 @@ void trib_silence_asked(struct trib_stream *s, uint64_t c)
 
 void trib_silence_alive(struct trib_stream *s, const struct trib_rx *rx)
 {
-	uint64_t c = trib_chunk_wide(s, rx->chunk);
+	uint64_t c = trib_chunk_wide(s, rx->chunk), now = s->eng->now;
+	uint64_t waits_for = rx->flags & TRIB_F_RESEND ? c : WAITS_FOR_NONE;
+	struct trib_life *l;
 
 	if (rx->aux >= s->eng->world)
 		return;
-	s->life[rx->aux].heard_ns = s->eng->now;
-	s->life[rx->aux].waits_for =
-		rx->flags & TRIB_F_RESEND ? c : WAITS_FOR_NONE;
+	l = &s->life[rx->aux];
+	if (l->waits_for != waits_for ||
+	    now - l->heard_ns >= s->eng->timeout_ns / 2)
+		l->since_ns = now;
+	l->heard_ns = now;
+	l->waits_for = waits_for;
 	if (rx->aux != s->eng->rank)
 		trib_silence_lacks(s, c);
 }
@@ -145,13 +151,36 @@ static void relay_is_silent(struct trib_stream *s, uint64_t limit)
 		      (unsigned long long)(limit / TRIB_MS), hint);
 }
 
+/*
+ * Who waits for a later chunk has the result that rank @last lacks, and would
+ * answer NEED with it. Yet nobody got anything: large packets are lost where
+ * small ones pass, or a result that was none let somebody run ahead.
+ */
+static void stand_still(struct trib_stream *s, unsigned int last)
+{
+	trib_die_rank(
+		s->eng, TRIB_SOCK_ERR_RELAY, -EHOSTUNREACH, (int)last,
+		"all ranks wait, for different chunks of tree %u; rank %u lacks chunk %llu and does not get it for %llu ms: do large packets reach it?",
+		s->tree, last, (unsigned long long)s->life[last].waits_for,
+		(unsigned long long)(s->eng->timeout_ns / TRIB_MS));
+}
+
+/* Has it said over a whole time-out that it waits for one and the same chunk? */
+static bool stands(const struct trib_stream *s, const struct trib_life *l)
+{
+	uint64_t now = s->eng->now, limit = s->eng->timeout_ns;
+
+	return l->waits_for != WAITS_FOR_NONE && now - l->since_ns > limit &&
+	       now - l->heard_ns < limit / 2;
+}
+
 /* We have waited for the time-out: who is to blame? */
 static void judge(struct trib_stream *s)
 {
 	uint64_t since = waits_since(s), limit = s->eng->timeout_ns;
 	uint64_t now = s->eng->now, heard, oldest = now, echo;
-	unsigned int r, silent = 0;
-	bool all_wait = true;
+	unsigned int r, silent = 0, last = 0;
+	bool all_stand = true, apart = false;
 
 	echo = now - later(s->life[s->eng->rank].heard_ns, since);
 	if (echo > limit)
@@ -161,8 +190,10 @@ static void judge(struct trib_stream *s)
 		return;
 	for (r = 0; r < s->eng->world; r++) {
 		heard = later(s->life[r].heard_ns, since);
-		all_wait &= s->life[r].waits_for == s->una &&
-			    now - heard < limit / 2;
+		all_stand &= stands(s, &s->life[r]);
+		apart |= s->life[r].waits_for != s->una;
+		if (s->life[r].waits_for < s->life[last].waits_for)
+			last = r;
 		if (heard < oldest) {
 			oldest = heard;
 			silent = r;
@@ -170,7 +201,9 @@ static void judge(struct trib_stream *s)
 	}
 	if (now - oldest > limit)
 		give_up_on(s, silent);
-	else if (all_wait)
+	else if (all_stand && apart)
+		stand_still(s, last);
+	else if (all_stand)
 		disagree(s);
 }
 

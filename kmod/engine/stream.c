@@ -101,7 +101,7 @@ void trib_stream_resend(struct trib_stream *s, uint64_t c, bool resend)
 	struct trib_hdr *h = (void *)trib_cell(s, c);
 	struct trib_iovec iov = {h, trib_packet_len(h)};
 
-	trib_window_resent(s, c);
+	trib_loss_resent(s, c);
 	trib_trace_resend(s, c);
 	if (s->shared) {
 		if (trib_shared_resend(s, c, resend))
@@ -159,7 +159,7 @@ static void note_sent(struct trib_stream *s, struct trib_part *p, uint64_t c)
 	if (c >= s->high)
 		s->high = c + 1;
 	count_sent(s, trib_cell(s, c));
-	trib_window_sent(s, c);
+	trib_loss_sent(s, c);
 }
 
 /*

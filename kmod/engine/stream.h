@@ -186,10 +186,12 @@ struct trib_cong {
  * struct trib_life - what a rank's newest ALIVE said (silence.c)
  * @heard_ns: when it came; 0 = never.
  * @waits_for: the chunk that it has sent and lacks the result of, if any.
+ * @since_ns: since when it says so: without a pause, and of the same chunk.
  */
 struct trib_life {
 	uint64_t heard_ns;
 	uint64_t waits_for;
+	uint64_t since_ns;
 };
 
 /**

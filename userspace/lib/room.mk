@@ -58,7 +58,7 @@ INSTALL += install-lib
 # Tests. Those on an imagined network live on an imagined clock, too.
 LIB_SIM_OBJS := $(addprefix $(B)/tests/unit/,relay_model.o lib_sim.o \
 	lib_script.o) $(LIB_OBJS)
-LIB_SIM_TESTS := $(addprefix $(B)/tests/unit/,unit_need unit_result \
+LIB_SIM_TESTS := $(addprefix $(B)/tests/unit/,unit_need unit_result unit_silence \
 	unit_stream unit_window)
 
 $(LIB_SIM_TESTS): %: %.o $(LIB_SIM_OBJS)

@@ -217,7 +217,7 @@ enum trib_error_code {
 	TRIB_ERR_DEAD = 4,	/* @rank gave no sign of life in time */
 	TRIB_ERR_GONE = 5,	/* @rank ended or left */
 	TRIB_ERR_REJOIN = 6,	/* @rank restarted */
-	TRIB_ERR_RELAY = 7,	/* the relay does not answer */
+	TRIB_ERR_RELAY = 7,	/* the relay does not answer, or not to @rank */
 	TRIB_ERR_MISSING = 8,	/* attach: @rank (and others) did not join */
 	TRIB_ERR_REMOVED = 9,	/* the operator removed the job */
 };

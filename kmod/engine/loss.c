@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What is taken for lost, and when it is sent again: a chunk that stays
+ * without result while those transmitted well after it have theirs, and one
+ * whose time-out has come.
+ */
+#include "inner.h"
+
+/* Nobody is given up for the loss of one question or answer. */
+uint64_t trib_loss_longest(const struct trib_engine *eng)
+{
+	uint64_t max = TRIB_TUNE_RTO_MAX;
+
+	return max > eng->timeout_ns / 10 ? eng->timeout_ns / 10 : max;
+}
+
+/*
+ * How long this host's ports take, at the planned rate, for what is in flight in
+ * all trees. The round trips of a message's last chunks say nothing of that when
+ * the next one begins.
+ */
+static uint64_t passing(const struct trib_stream *s)
+{
+	const struct trib_engine *eng = s->eng;
+	uint64_t rate = eng->rep->rate, bits;
+
+	if (!rate)
+		return 0;
+	/* 2^8 trees, 2^15 chunks, 2^12 bytes, 2^3 bits, 2^20 us: 58 bits. */
+	bits = (uint64_t)eng->inflight * (s->stride + s->overhead) * 8;
+	return bits * 1000000 / rate * 1000;
+}
+
+static uint64_t rto(const struct trib_stream *s, unsigned int tries)
+{
+	const struct trib_cong *g = &s->cong;
+	uint64_t ns = g->srtt ? g->srtt + 4 * g->rttvar : TRIB_TUNE_RTO_INIT;
+	uint64_t max = trib_loss_longest(s->eng);
+	uint64_t most = TRIB_TUNE_RTO_INIT;
+	uint64_t least = 2 * passing(s);
+
+	if (most < 2 * g->srtt)
+		most = 2 * g->srtt;
+	if (least < TRIB_TUNE_RTO_MIN)
+		least = TRIB_TUNE_RTO_MIN;
+	if (most < least)
+		most = least;
+	if (ns < least)
+		ns = least;
+	if (ns > most)
+		ns = most;
+	ns <<= tries < 8 ? tries : 8;
+	return ns < max ? ns : max;
+}
+
+/*
+ * When a silent chunk is to be sent again. Chunks after a hole came, so the
+ * network works and the hole was lost: one round trip is enough to tell that
+ * its repetition was, too. Otherwise silence may have any reason, and only
+ * counts from the last result on.
+ */
+static uint64_t due_at(const struct trib_stream *s, uint64_t c)
+{
+	const struct trib_chunk *e = trib_chunk(s, c);
+	const struct trib_cong *g = &s->cong;
+	uint64_t ns = rto(s, e->tries), hole;
+
+	if (c >= s->held)
+		return (e->sent_ns > s->result_ns ? e->sent_ns : s->result_ns) +
+		       ns;
+	hole = g->srtt + 2 * g->rttvar;
+	if (hole < TRIB_TUNE_HOLE_MIN)
+		hole = TRIB_TUNE_HOLE_MIN;
+	hole <<= e->tries < 8 ? e->tries / 2 : 4;
+	return e->sent_ns + (hole < ns ? hole : ns);
+}
+
+static void arm(struct trib_stream *s, uint64_t due)
+{
+	if (!s->timer_ns || due < s->timer_ns)
+		s->timer_ns = due;
+}
+
+void trib_loss_sent(struct trib_stream *s, uint64_t c)
+{
+	struct trib_chunk *e = trib_chunk(s, c);
+
+	e->first_ns = e->sent_ns = s->eng->now;
+	e->tx = ++s->tx;
+	arm(s, s->eng->now + rto(s, 0));
+	trib_silence_arm(s);
+}
+
+void trib_loss_known(struct trib_stream *s, uint64_t c)
+{
+	struct trib_chunk *e = trib_chunk(s, c);
+
+	/* As good as sent again: what is missing has a round trip to come. */
+	e->known = true;
+	e->sent_ns = s->eng->now;
+	e->tx = s->tx;
+}
+
+void trib_loss_resent(struct trib_stream *s, uint64_t c)
+{
+	struct trib_chunk *e = trib_chunk(s, c);
+
+	e->sent_ns = s->eng->now;
+	e->tx = ++s->tx;
+	if (e->tries < UINT8_MAX)
+		e->tries++;
+	arm(s, s->eng->now + rto(s, e->tries));
+}
+
+void trib_loss_gaps(struct trib_stream *s)
+{
+	unsigned int burst = 0;
+	uint64_t c;
+
+	if (s->held <= s->una)
+		return;
+	for (c = s->una; c < s->held && burst < TRIB_TUNE_FAST_BURST; c++) {
+		struct trib_chunk *e = trib_chunk(s, c);
+
+		if (trib_chunk_state(s, c) != TRIB_CHUNK_SENT)
+			continue;
+		if ((int32_t)(s->tx_acked - e->tx) <
+		    TRIB_TUNE_REORDER << (e->tries < 6 ? e->tries : 6)) {
+			arm(s, due_at(s, c));
+			continue;
+		}
+		trib_window_gap(s, c);
+		s->eng->count.fast_resends++;
+		trib_stream_resend(s, c, true);
+		burst++;
+	}
+}
+
+void trib_loss_timer(struct trib_stream *s)
+{
+	unsigned int probes = 0, holes = 0;
+	uint64_t c, due, next = 0;
+
+	if (s->check_ns && s->eng->now >= s->check_ns)
+		trib_silence_check(s);
+	if (s->eng->dead || !s->timer_ns || s->eng->now < s->timer_ns)
+		return;
+	for (c = s->una; c < s->high; c++) {
+		if (trib_chunk_state(s, c) != TRIB_CHUNK_SENT)
+			continue;
+		if (c >= s->held && probes++ == TRIB_TUNE_RTO_PROBES)
+			break;
+		due = due_at(s, c);
+		if (due <= s->eng->now && holes < TRIB_TUNE_FAST_BURST) {
+			holes += c < s->held;
+			s->eng->count.resends++;
+			trib_stream_resend(s, c, true);
+			due = due_at(s, c);
+		}
+		if (due <= s->eng->now)
+			due = s->eng->now + rto(s, 0);
+		if (!next || due < next)
+			next = due;
+	}
+	s->timer_ns = next;
+}

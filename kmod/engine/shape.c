@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What each chunk of a message holds. All ranks compute the same shape from
+ * the same arguments; nothing of it is negotiated.
+ *
+ * A float sum is: exponents first (EXP), then the data that they scale. One
+ * EXP chunk speaks for a group of G = nval / 2 data chunks, and is sent one
+ * group ahead, so that its round trip costs nothing but the first time:
+ *
+ *	E0 E1 D0[G] E2 D1[G] ... E(n-1) D(n-2)[G] D(n-1)[the rest]
+ *
+ * In a job of floats it is data alone, and what comes back is what all get.
+ */
+#include "inner.h"
+
+#define GROUP(nval) ((uint64_t)(nval) / 2)
+
+static uint64_t div_up(uint64_t a, uint64_t b)
+{
+	return (a + b - 1) / b;
+}
+
+/* Values of a chunk of floats, which relays add up in slots of @nval units. */
+static uint32_t floats_each(uint16_t nval, uint16_t fmt)
+{
+	return trib_fmt_values((uint8_t)fmt,
+			       trib_fmt_nval_max((uint8_t)fmt, nval));
+}
+
+void trib_part_count(struct trib_part *p, uint16_t nval, uint16_t fmt)
+{
+	p->nexp = 0;
+	switch (p->kind) {
+	case TRIB_KIND_FLOATS:
+		p->ndata = div_up(p->count, floats_each(nval, fmt));
+		break;
+	case TRIB_KIND_FSUM:
+		p->ndata = div_up(p->count, nval);
+		p->nexp = div_up(p->ndata, GROUP(nval));
+		break;
+	case TRIB_KIND_ISUM:
+	case TRIB_KIND_BITS:
+		p->ndata = div_up(p->count, nval);
+		break;
+	case TRIB_KIND_ORDER:
+		p->ndata = div_up(p->count, nval / 2);
+		break;
+	case TRIB_KIND_BARRIER:
+	case TRIB_KIND_LEAVE:
+		p->ndata = 1;
+		break;
+	}
+	p->nchunk = p->ndata + p->nexp;
+	p->left = p->nchunk;
+}
+
+/* Place @off of a float sum: EXP chunk of *@i, or data chunk *@i. */
+static bool is_exp(const struct trib_part *p, uint64_t g, uint64_t off,
+		   uint64_t *i)
+{
+	uint64_t row, col;
+
+	if (!off) {
+		*i = 0;
+		return true;
+	}
+	row = (off - 1) / (g + 1);
+	col = (off - 1) % (g + 1);
+	if (row < p->nexp - 1 && !col) {
+		*i = row + 1;
+		return true;
+	}
+	if (row < p->nexp - 1)
+		*i = row * g + col - 1;
+	else
+		*i = off - 1 - (p->nexp - 1);
+	return false;
+}
+
+void trib_shape_data(const struct trib_part *p, uint64_t i, unsigned int each,
+		     struct trib_shape *sh)
+{
+	uint64_t done = i * each;
+
+	sh->first = p->first + done;
+	sh->n = p->count - done < each ? (uint32_t)(p->count - done) : each;
+}
+
+static bool have_exp(const struct trib_part *p, uint64_t group)
+{
+	return p->exp_seen[group / 8] >> group % 8 & 1;
+}
+
+static void shape_fsum(const struct trib_stream *s, const struct trib_part *p,
+		       uint64_t off, struct trib_shape *sh)
+{
+	uint64_t g = GROUP(s->nval), i;
+
+	sh->exp = is_exp(p, g, off, &i);
+	if (sh->exp) {
+		sh->op = TRIB_WOP_MAX;
+		sh->fmt = TRIB_FMT_W64;
+		sh->first = i * g;
+		sh->n = p->ndata - i * g < g ? (uint32_t)(p->ndata - i * g)
+					     : (uint32_t)g;
+		sh->nval = 2 * sh->n;
+		sh->group = i;
+		/* Data waits for the first; the others come a group ahead. */
+		sh->push = !i;
+		return;
+	}
+	sh->fmt = TRIB_FMT_Q32;
+	sh->group = i / g;
+	trib_shape_data(p, i, s->nval, sh);
+	sh->nval = (sh->n + 1) & ~1u; /* whole pairs */
+	if (!have_exp(p, sh->group))
+		return;
+	sh->bad = p->exp[i] == TRIB_PART_BAD;
+	/* Where all is zero any scale will do. */
+	if (!sh->bad && p->exp[i] != TRIB_EXP_ZERO)
+		sh->scale = trib_q32_scale(p->exp[i], s->eng->world);
+}
+
+/*
+ * Receivers are woken at least twice a window: who waits for results before
+ * it may send on would otherwise sleep until its time-out. A power of two, so
+ * that ranks with different windows push at the same chunks where they can.
+ */
+static uint64_t push_every(const struct trib_stream *s)
+{
+	uint64_t n = TRIB_TUNE_PUSH_EVERY, room = s->window;
+
+	if (room > s->cong.cwnd / TRIB_CHUNK_ONE)
+		room = s->cong.cwnd / TRIB_CHUNK_ONE;
+	while (n > 1 && n > room / 2)
+		n /= 2;
+	return n;
+}
+
+void trib_chunk_shape(const struct trib_stream *s, const struct trib_part *p,
+		      uint64_t off, struct trib_shape *sh)
+{
+	memset(sh, 0, sizeof(*sh));
+	sh->op = TRIB_WOP_ADD;
+	switch (p->kind) {
+	case TRIB_KIND_FSUM:
+		shape_fsum(s, p, off, sh);
+		break;
+	case TRIB_KIND_FLOATS:
+		sh->fmt = s->eng->rep->fmt;
+		trib_shape_data(p, off, floats_each(s->nval, s->eng->rep->fmt),
+				sh);
+		sh->nval = trib_fmt_is_half((uint8_t)sh->fmt) ? (sh->n + 1) / 2
+							      : sh->n;
+		break;
+	case TRIB_KIND_ISUM:
+	case TRIB_KIND_BITS:
+		sh->fmt = TRIB_FMT_I32;
+		trib_shape_data(p, off, s->nval, sh);
+		sh->nval = sh->n;
+		break;
+	case TRIB_KIND_ORDER:
+		sh->op = TRIB_WOP_MAX;
+		sh->fmt = TRIB_FMT_W64;
+		trib_shape_data(p, off, s->nval / 2, sh);
+		sh->nval = 2 * sh->n;
+		break;
+	case TRIB_KIND_BARRIER:
+	case TRIB_KIND_LEAVE:
+		/*
+		 * A pair of op and format that no values travel with: a relay
+		 * refuses it where others expect something else.
+		 */
+		sh->fmt = TRIB_FMT_W64;
+		sh->scale = p->kind == TRIB_KIND_LEAVE;
+		break;
+	}
+	if (off == p->nchunk - 1 || !((p->chunk0 + off + 1) % push_every(s)))
+		sh->push = true;
+}
+
+bool trib_chunk_ready(const struct trib_stream *s, const struct trib_part *p,
+		      uint64_t off)
+{
+	uint64_t i;
+
+	if (p->kind != TRIB_KIND_FSUM || is_exp(p, GROUP(s->nval), off, &i))
+		return true;
+	return have_exp(p, i / GROUP(s->nval));
+}
