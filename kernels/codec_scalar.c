@@ -8,7 +8,6 @@
 
 /* Each is a few instructions in a loop: a call costs as much as they do. */
 #define INLINE inline __attribute__((always_inline))
-
 static INLINE void put64(void *w, size_t i, int64_t v)
 {
 	memcpy((char *)w + i * 8, &v, 8);
@@ -76,7 +75,7 @@ static INLINE int64_t quantise(uint32_t x, int scale, int32_t limit)
 	return x >> 31 ? -(int64_t)q : (int64_t)q;
 }
 
-static INLINE uint32_t bits(const float *x)
+static uint32_t bits(const float *x)
 {
 	uint32_t b;
 
