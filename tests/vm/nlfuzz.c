@@ -363,6 +363,9 @@ int main(int argc, char **argv)
 	const uint64_t *c;
 
 	stress_init(argc, argv, 20, 4);
+	/* With these there has been everything. */
+	stress->floor_of = VERDICTS;
+	stress->floor = 2000;
 	before = rig_users();
 	stress_run(process);
 	c = stress->count;

@@ -31,6 +31,8 @@
 #include "tests/vm/stress.h"
 
 #define CHAOS 2
+/* Of the most frequent call, so that there were all others. */
+#define ENOUGH 400
 /* Of what all namespaces and processes together may leave in caches, kB. */
 #define LEFT_OVER 16384
 
@@ -208,6 +210,8 @@ int main(int argc, char **argv)
 	const uint64_t *c;
 
 	stress_init(argc, argv, 20, 3);
+	stress->floor_of = OP_SEND;
+	stress->floor = ENOUGH;
 	users = rig_users();
 	memory = rig_kernel_memory();
 	stress_run(process);

@@ -124,8 +124,13 @@ void stress_init(int argc, char **argv, unsigned int seconds,
 
 bool stress_over(void)
 {
-	return stress_now_ms() >= stress->end_ms ||
-	       __atomic_load_n(&stress->complained, __ATOMIC_RELAXED);
+	uint64_t now = stress_now_ms(), *n = &stress->count[stress->floor_of];
+
+	if (__atomic_load_n(&stress->complained, __ATOMIC_RELAXED))
+		return true;
+	return now >= stress->end_ms &&
+	       (__atomic_load_n(n, __ATOMIC_RELAXED) >= stress->floor ||
+		now >= stress->end_ms + 3000ULL * stress->seconds);
 }
 
 /* Where the threads of a process that does not end are in the kernel. */
@@ -152,7 +157,7 @@ static void show_stacks(pid_t pid)
 /* One that hangs in the kernel would never be reaped: it is named instead. */
 static void wait_all(const pid_t *pids)
 {
-	uint64_t patience = stress->end_ms + 60000;
+	uint64_t patience = stress->end_ms + 3000ULL * stress->seconds + 90000;
 	unsigned int left = stress->nproc, i;
 	bool here[STRESS_PROCS];
 	int status;

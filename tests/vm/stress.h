@@ -34,7 +34,8 @@ void chance_bytes(void *to, size_t len);
 /**
  * struct stress - what all processes see
  * @seed:    of the run; process i begins with one made of it and i.
- * @seconds: after which stress_over() is true.
+ * @seconds: after which stress_over() is true, if @floor things were counted in
+ *	     @count[@floor_of]; later, on a machine that is busy otherwise.
  * @nproc:   processes.
  * @dead:    one was killed by a signal, or never came back.
  * @count:   of whatever the test likes.
@@ -45,6 +46,8 @@ struct stress {
 	unsigned int seconds;
 	unsigned int nproc;
 	uint64_t end_ms;
+	uint64_t floor;
+	unsigned int floor_of;
 	int complained;
 	int dead;
 	uint64_t count[STRESS_COUNTERS];
