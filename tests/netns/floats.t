@@ -66,20 +66,26 @@ def module_comes(ko):
         f.down()
 
 
-def sums(name, dtype, *options, rounds=10):
+def sums(name, dtype, *options, rounds=10, trains=False):
     f = Fabric('floats', *options, '--dtype', dtype, *BAD)
     try:
-        ranks = Ranks(f, HOSTS, size='300k', rounds=rounds, dtype='float')
+        ranks = Ranks(f, HOSTS, size='100k', rounds=rounds, dtype='float')
         good = ranks.wait()
         shown = 'sums as ' + dtype
         tap.test(name, good and shown in str(ranks), ranks)
+        if trains:
+            ps = [f.spawn(h, 'trib-train', '--samples', '1024', '--hidden',
+                          '32', '--epochs', '1') for h in HOSTS]
+            said = [p.communicate(timeout=120)[0] for p in ps]
+            tap.test(name + '__parameters_are_the_same_on_all_ranks',
+                     not any(p.returncode for p in ps), *said)
     finally:
         f.down()
 
 
 def forgets(f, name, relays):
     """Slots are lost, tribds end: nobody may hold other bits than the others."""
-    ranks = Ranks(f, HOSTS, size='300k', rounds=150, dtype='float')
+    ranks = Ranks(f, HOSTS, size='100k', rounds=200, dtype='float')
     moving(f)
     n = 0
     while ranks.running() and n < 3:
@@ -110,7 +116,7 @@ def main():
     module_comes(sys.argv[1])
     sums('star_f32__udp', 'f32', 'star', '--workers', '4', '--transport',
          'udp')
-    sums('star_bf16__xdp', 'bf16', 'star', '--workers', '4')
+    sums('star_bf16__xdp', 'bf16', 'star', '--workers', '4', trains=True)
     sums('tree_f16__xdp', 'f16', 'tree', '--racks', '2', '--workers', '2')
     sums('bcube_f32__xdp', 'f32', 'bcube', '--window', '64')
     tree()

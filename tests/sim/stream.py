@@ -48,7 +48,7 @@ def bits_of(value):
     return value, getattr(value, "bits", 0)
 
 
-def make_stream(rng, length, world, floats):
+def make_stream(rng, length, world, floats=False):
     """At least `length` chunks, ending at the end of a message."""
     chunks = []
     message = 0

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/codec.h"
+#include "kernels/codec_half.h"
 
 enum { COLLECT, SENT, RESULT };
 
@@ -121,12 +121,16 @@ static void merge_floats(struct relay_slot *s, const struct packet *p)
 	unsigned int n = trib_fmt_values(s->fmt, be16toh(p->h.nval)), i;
 	float in[TRIB_NVAL_LARGE], *acc = (float *)s->v;
 
-	if (s->fmt == TRIB_FMT_F16)
-		trib_codec_scalar.f16_unpack(in, p->v, n);
-	else if (s->fmt == TRIB_FMT_BF16)
-		trib_codec_scalar.bf16_unpack(in, p->v, n);
-	else
-		memcpy(in, p->v, 4 * n);
+	for (i = 0; i < n; i++) {
+		uint16_t h = trib_half_at(p->v, i);
+
+		if (s->fmt == TRIB_FMT_F16)
+			trib_bits_put(in + i, trib_f16_to(h));
+		else if (s->fmt == TRIB_FMT_BF16)
+			trib_bits_put(in + i, trib_bf16_to(h));
+		else
+			memcpy(in + i, (const float *)p->v + i, 4);
+	}
 	for (i = 0; i < n; i++)
 		acc[i] = s->nval ? acc[i] + in[i] : in[i];
 	s->nval = be16toh(p->h.nval);
@@ -134,17 +138,20 @@ static void merge_floats(struct relay_slot *s, const struct packet *p)
 
 static void round_floats(struct relay_slot *s)
 {
-	unsigned int n = trib_fmt_values(s->fmt, s->nval);
+	unsigned int n = trib_fmt_values(s->fmt, s->nval), i;
 	float acc[TRIB_NVAL_LARGE];
 
+	if (s->fmt == TRIB_FMT_F32)
+		return;
 	memcpy(acc, s->v, 4 * n);
 	memset(s->v, 0, sizeof(s->v));
-	if (s->fmt == TRIB_FMT_F16)
-		trib_codec_scalar.f16_pack(s->v, acc, n);
-	else if (s->fmt == TRIB_FMT_BF16)
-		trib_codec_scalar.bf16_pack(s->v, acc, n);
-	else
-		memcpy(s->v, acc, 4 * n);
+	for (i = 0; i < n; i++) {
+		uint32_t b = trib_bits_at(acc + i);
+
+		trib_half_put(s->v, i,
+			      s->fmt == TRIB_FMT_F16 ? trib_f16_of(b)
+						     : trib_bf16_of(b));
+	}
 }
 
 static void merge(struct relay_slot *s, const struct packet *p)
