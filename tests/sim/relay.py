@@ -121,8 +121,8 @@ class Relay:
 
     def on_grad(self, m):
         rules = self.rules
-        if (m.shape[:2] == SHAPE[FLOAT] and rules.wiped_node_waits and
-                self.net.now < self.wiped_until):
+        if (m.shape and m.shape[:2] == SHAPE[FLOAT] and
+                rules.wiped_node_waits and self.net.now < self.wiped_until):
             return
         z, age = self.find(m.chunk)
         if age < 0 and rules.old_chunk_is_dropped:
