@@ -77,14 +77,15 @@ static void compare_job(struct apply_host *h, const json_t *want,
 					      {"timeout", "timeout_ms"},
 					      {"owner", "owner"}};
 	const char *name = jstr(want, "name");
-	const char *dtype = jstr(want, "dtype");
+	const char *dtype =
+		json_object_get(want, "dtype") ? jstr(want, "dtype") : "int";
 	size_t i;
 
-	if (strcmp(dtype ? dtype : "int", jstr(old, "dtype")))
+	if (strcmp(dtype, jstr(old, "dtype")))
 		apply_refuse(
 			h,
 			"job %s: dtype is %s there, %s in the plan: a job keeps it for life (trib job del %s)",
-			name, jstr(old, "dtype"), dtype ? dtype : "int", name);
+			name, jstr(old, "dtype"), dtype, name);
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (json_object_get(want, keys[i][0]) &&
 		    apply_number(want, keys[i][0]) != jnum(old, keys[i][1]))
