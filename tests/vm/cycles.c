@@ -90,13 +90,14 @@ static bool collective_socket(void)
 	return good;
 }
 
-static void toggle_tribd(void)
+/* While the module is away: programs that find it would keep it. */
+static bool toggle_tribd(void)
 {
 	if (tribd) {
 		kill(tribd, SIGTERM);
 		waitpid(tribd, NULL, 0);
 		tribd = 0;
-		return;
+		return true;
 	}
 	tribd = fork();
 	if (!tribd) {
@@ -107,13 +108,19 @@ static void toggle_tribd(void)
 		execl("build/tribd", "tribd", NULL);
 		_exit(127);
 	}
+	return tribd > 0 &&
+	       !system("for i in $(seq 100); do build/trib status "
+		       ">/dev/null 2>&1 && exit 0; sleep 0.1; done; exit 1");
 }
 
 static bool cycle(int i)
 {
 	int fresh = nl_socket();
-	bool good = load();
+	bool good;
 
+	if (i % 12 == 5 && !toggle_tribd())
+		printf("# cycle %d: no tribd\n", i);
+	good = load();
 	if (!good)
 		printf("# cycle %d: it does not load: %s\n", i,
 		       strerror(errno));
@@ -129,8 +136,6 @@ static bool cycle(int i)
 		printf("# cycle %d: no collective socket\n", i);
 		good = false;
 	}
-	if (i % 12 == 5)
-		toggle_tribd();
 	if (good && !unload()) {
 		printf("# cycle %d: it does not go: %s\n", i, strerror(errno));
 		good = false;
