@@ -69,14 +69,19 @@ ndn_stop_ps()
 	done
 }
 
-# While it trains: who subscribes to what, as the relays see it.
+# ndn_subscribed HOST SUBSCRIBERS: HOST has them all, acknowledged.
+ndn_subscribed()
+{
+	ndn_relay "$1" trib pit show 2>/dev/null | grep -q "confirmed .* $2 "
+}
+
+# While it trains: who subscribes to what, as the relays see it, once all do.
 ndn_show_pit()
 {
 	local i host
 
 	for ((i = 0; i < 100; i++)); do
-		ndn_relay r0 trib pit show 2>/dev/null | grep -q confirmed &&
-			break
+		ndn_subscribed r0 r1,r2 && ndn_subscribed r1 w0,w1 && break
 		sleep 0.05
 	done
 	for host in r0 r1; do
