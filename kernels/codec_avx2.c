@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The codec with AVX2: eight lanes. Only this file is compiled for it, and
  * codec.c lets nobody in whose CPU lacks it.

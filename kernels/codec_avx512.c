@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The codec with AVX-512 (F, BW, DQ, VL): sixteen lanes, masked tails. Only
  * this file is compiled for it; codec.c guards it.

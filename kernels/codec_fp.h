@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The floating-point environment the codecs need: round to nearest even, no
  * flushing of denormals, no traps. The caller may have set anything; entering
@@ -7,8 +7,13 @@
 #ifndef TRIB_CODEC_FP_H
 #define TRIB_CODEC_FP_H
 
+#ifdef __KERNEL__
+#include <linux/string.h>
+#include <linux/types.h>
+#else
 #include <stdint.h>
 #include <string.h>
+#endif
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>

@@ -77,21 +77,50 @@ static INLINE int64_t quantise(uint32_t x, int scale, int32_t limit)
 	return x >> 31 ? -(int64_t)q : (int64_t)q;
 }
 
+/*
+ * The same for scales at which subnormals vanish and infinities are clamped,
+ * base being 189 + scale: one branch that is seldom taken.
+ */
+#define QUICK_SCALE_MIN (-125)
+#define QUICK_SCALE_MAX 66
+
+static INLINE int64_t quantise_quick(uint32_t x, int base, int32_t limit)
+{
+	int r = base - (int)(x >> 23 & 0xff);
+	int64_t sign = (int32_t)x >> 31;
+	uint64_t q;
+
+	if ((unsigned int)r - 1 >= 63)
+		return r > 0 ? 0 : quantise(x, base - 189, limit);
+	q = round_off((uint64_t)((x & 0x7fffff) | 0x800000) << 39, r);
+	if (q > (uint32_t)limit)
+		q = (uint32_t)limit;
+	return ((int64_t)q ^ sign) - sign;
+}
+
+#define PACK(quant, scale)                                                    \
+	do {                                                                  \
+		for (i = 0; i + 1 < n; i += 2)                                \
+			put64(w, i / 2,                                       \
+			      quant(trib_bits_at(x + i), scale, limit) +      \
+				      quant(trib_bits_at(x + i + 1), scale,   \
+					    limit) *                          \
+					      (1LL << 32));                   \
+		if (i < n)                                                    \
+			put64(w, i / 2,                                       \
+			      quant(trib_bits_at(x + i), scale, limit));      \
+	} while (0)
+
 static void scalar_q32_pack(void *w, const float *x, size_t n, int scale,
 			    int32_t limit)
 {
 	size_t i;
 
-	for (i = 0; i + 1 < n; i += 2)
-		put64(w, i / 2,
-		      quantise(trib_bits_at(x + i), scale, limit) +
-			      quantise(trib_bits_at(x + i + 1), scale, limit) *
-				      (1LL << 32));
-	if (i < n) {
-		put64(w, i / 2, quantise(trib_bits_at(x + i), scale, limit));
-		i += 2;
-	}
-	pad(w, i * 4, n);
+	if (scale >= QUICK_SCALE_MIN && scale <= QUICK_SCALE_MAX)
+		PACK(quantise_quick, scale + 189);
+	else
+		PACK(quantise, scale);
+	pad(w, (n + 1) / 2 * 8, n);
 }
 
 /* Paired lanes: lo sign-extended was added to hi * 2^32. */
@@ -149,11 +178,32 @@ static INLINE uint64_t magnitude(int32_t v)
 	return v < 0 ? -(uint64_t)v : (uint64_t)v;
 }
 
+/* The float nearest to @v * 2^@scale, if -126 <= @scale <= 95: it is normal. */
+static INLINE void put_normal(float *x, int32_t v, int scale)
+{
+	uint32_t m = v < 0 ? -(uint32_t)v : (uint32_t)v, b = 0;
+	int zeros;
+
+	if (m) {
+		zeros = __builtin_clz(m);
+		m <<= zeros;
+		/* As in to_float(), the 24th bit adds one to the exponent. */
+		b = (uint32_t)(((uint64_t)m + 0x7f + (m >> 8 & 1)) >> 8);
+		b += (uint32_t)(157 - zeros + scale) << 23;
+	}
+	trib_bits_put(x, b | ((uint32_t)v & 0x80000000));
+}
+
 static void scalar_q32_unpack(float *x, const void *w, size_t n, int scale)
 {
 	int32_t v;
 	size_t i;
 
+	if (scale >= -126 && scale <= 95) {
+		for (i = 0; i < n; i++)
+			put_normal(x + i, lane(w, i), scale);
+		return;
+	}
 	for (i = 0; i < n; i++) {
 		v = lane(w, i);
 		put_float(x + i, v, magnitude(v), scale);

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The codec's loops over vectors, for any width. The including file owns the
  * instruction set: it defines SIMD(name) and, on types vf (floats), vi (as
@@ -10,8 +10,6 @@
  * Paired lanes: two neighbouring int32 lo, hi become (hi << 32) + lo. In
  * memory that is lo, then hi plus the sign of lo: one shift, one add.
  */
-#include <string.h>
-
 #include "codec_fp.h"
 #include "codec_half.h"
 

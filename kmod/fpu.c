@@ -54,14 +54,21 @@ bool trib_fpu_forced_busy(void)
 
 #ifdef CONFIG_X86_64
 
+bool trib_fpu_enter(void)
+{
+	if (unlikely(trib_fpu_forced_busy() || !irq_fpu_usable()))
+		return false;
+	kernel_fpu_begin();
+	return true;
+}
+
 int trib_fpu_begin(const struct trib_sum **s)
 {
 	*s = scalar;
 	if (best == scalar)
 		return 0;
-	if (unlikely(trib_fpu_forced_busy() || !irq_fpu_usable()))
+	if (!trib_fpu_enter())
 		return -EBUSY;
-	kernel_fpu_begin();
 	*s = best;
 	return 1;
 }
@@ -72,6 +79,11 @@ void trib_fpu_end(void)
 }
 
 #else /* other machines have the scalar level only */
+
+bool trib_fpu_enter(void)
+{
+	return false;
+}
 
 int trib_fpu_begin(const struct trib_sum **s)
 {

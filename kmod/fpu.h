@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which instructions sums use. What each call asks is in call.h. */
+/* Which instructions may be used. What each call of a sum asks is in call.h. */
 #ifndef TRIB_KMOD_FPU_H
 #define TRIB_KMOD_FPU_H
 
@@ -10,6 +10,13 @@ int trib_fpu_init(void);
 
 /* The name of the level chosen. */
 const char *trib_fpu_level(void);
+
+/*
+ * May vector instructions be used from here on? Only true is followed by
+ * trib_fpu_end().
+ */
+bool trib_fpu_enter(void);
+void trib_fpu_end(void);
 
 /* Is parameter fpu_busy set? */
 bool trib_fpu_forced_busy(void);

@@ -9,6 +9,7 @@
 #include <net/genetlink.h>
 
 #include "call.h"
+#include "codec/codec.h"
 #include "compat.h"
 #include "event.h"
 #include "fpu.h"
@@ -69,7 +70,8 @@ static int put_module(struct sk_buff *skb)
 	    trib_put_u64(skb, TRIB_A_MODULE_FORMATS, trib_call_formats()) ||
 	    nla_put_u8(skb, TRIB_A_MODULE_FPU_BUSY, trib_fpu_forced_busy()) ||
 	    trib_put_u64(skb, TRIB_A_MODULE_CALLS, calls) ||
-	    trib_put_u64(skb, TRIB_A_MODULE_FALLBACKS, fallbacks))
+	    trib_put_u64(skb, TRIB_A_MODULE_FALLBACKS, fallbacks) ||
+	    nla_put_string(skb, TRIB_A_MODULE_CODEC, trib_codec_kernel()->name))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -4,6 +4,7 @@
  */
 #include <linux/module.h>
 
+#include "codec/codec.h"
 #include "event.h"
 #include "fpu.h"
 #include "genl.h"
@@ -17,6 +18,9 @@ static int __init trib_init(void)
 	int err;
 
 	err = trib_fpu_init();
+	if (err)
+		return err;
+	err = trib_codec_init();
 	if (err)
 		return err;
 	err = trib_stats_init();

@@ -12,7 +12,7 @@ KDIR ?= build/kdir
 
 MODULE_SRC := kmod/Kbuild $(wildcard kmod/*.[ch] kmod/*/*.[ch] kmod/*/Kbuild.*)
 # What libtrib shares with it: into the copy, too.
-MODULE_SRC += $(addprefix kernels/codec,.c .h _half.h _scalar.c)
+MODULE_SRC += $(wildcard kernels/codec*.[ch])
 module_copy = $(patsubst kmod/%,%,$(MODULE_SRC))
 
 $(MODULE_DIR)/%: kmod/%

@@ -6,6 +6,7 @@
 #include <linux/random.h>
 #include <linux/spinlock.h>
 
+#include "codec/codec.h"
 #include "io.h"
 #include "place.h"
 
@@ -88,7 +89,7 @@ static int begin(struct trib_sock *ts)
 			   "sockets take all the memory that they may");
 	if (!rc)
 		rc = trib_engine_init(eng, &transport, &host,
-				      &trib_codec_scalar, ts->place);
+				      trib_codec_kernel(), ts->place);
 	if (!rc)
 		rc = trib_io_open(ts);
 	if (rc) {

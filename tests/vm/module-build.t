@@ -40,7 +40,7 @@ modinfo_complete()
 		return
 	# Each parameter has its line of explanation.
 	[[ $(modinfo -F parm "$ko" | cut -d: -f1 | sort | xargs) == \
-		"fpu_busy level mem_max mem_total mem_used protocol" ]] || return
+		"codec fpu_busy level mem_max mem_total mem_used protocol" ]] || return
 	! modinfo -F parm "$ko" | grep -E '^[^:]*: *\('
 }
 

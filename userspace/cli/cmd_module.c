@@ -58,6 +58,7 @@ static const struct out_col lines[] = {
 	{.title = "version", .key = "version"},
 	{.title = "function api", .key = "api"},
 	{.title = "instructions", .text = level_text},
+	{.title = "codec", .key = "codec"},
 	{.title = "formats", .key = "formats"},
 	{.title = "calls", .key = "calls"},
 	{.title = "fall-backs", .key = "fallbacks"},

@@ -160,6 +160,7 @@ static const struct schema_attr module_attrs[] = {
 	{TRIB_A_MODULE_VERSION, KIND_STRING, "version", false},
 	{TRIB_A_MODULE_API, KIND_U32, "api", false},
 	{TRIB_A_MODULE_LEVEL, KIND_STRING, "level", false},
+	{TRIB_A_MODULE_CODEC, KIND_STRING, "codec", false},
 	{TRIB_A_MODULE_FORMATS, KIND_BITS, "formats", false},
 	{TRIB_A_MODULE_FPU_BUSY, KIND_BOOL, "fpu_busy", false},
 	{TRIB_A_MODULE_CALLS, KIND_U64, "calls", false},
