@@ -20,7 +20,7 @@ from nets import TOP, Star, call, measured
 from pairs import gbps, in_turns
 
 KO = os.path.join(TOP, "build/module/trib.ko")
-OPTIONS = ("-b", "4M", "-e", "4M", "-n", "3", "-w", "1", "-c", "1")
+OPTIONS = ("-b", "4M", "-e", "4M", "-n", "10", "-w", "2", "-c", "1")
 PIN = "/sys/fs/bpf/bench"
 FRAME = "/tmp/bench-frame"
 # struct kfunc_ask of tests/vm/kfunc.h: add no values of TRIB_FMT_F32 to memory.
