@@ -4,11 +4,14 @@
 #
 #	make module		build/module/trib.ko, for build/kdir (Debian's 6.1)
 #	make module KDIR=/lib/modules/VERSION/build
+#	make module TRIB_KERNEL=6.12	for another series of Debian's kernels,
+#				fetched by scripts/mkkdir; build/module-6.12
 #	make module-check	the same with W=1 and sparse, and no output allowed
 #	sudo make module-install KDIR=...
-MODULE_DIR := build/module
-MODULE_CHECK_DIR := build/module-check
-KDIR ?= build/kdir
+MODULE_SERIES := $(addprefix -,$(TRIB_KERNEL))
+MODULE_DIR := build/module$(MODULE_SERIES)
+MODULE_CHECK_DIR := build/module-check$(MODULE_SERIES)
+KDIR ?= build/kdir$(MODULE_SERIES)
 
 MODULE_SRC := kmod/Kbuild $(wildcard kmod/*.[ch] kmod/*/*.[ch] kmod/*/Kbuild.*)
 # What libtrib shares with it: into the copy, too.
@@ -34,7 +37,10 @@ KBUILD_MAKE = MAKEFLAGS= MFLAGS= $(MAKE) --no-print-directory -j2 -C $(KDIR) \
 .PHONY: module module-check module-install module-kdir
 # The kernel to build for, if it is the one that the tests boot.
 module-kdir:
-	@case "$(KDIR)" in build/kdir) scripts/mkkdir ;; esac
+	@case "$(KDIR)" in \
+	build/kdir) scripts/mkkdir ;; \
+	build/kdir-*) scripts/mkkdir --headers --series $(KDIR:build/kdir-%=%) ;; \
+	esac
 
 module: $(MODULE_DIR)/trib.ko
 

@@ -4,6 +4,7 @@
 # with the module those of the object that calls it.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
+ko=build/module${TRIB_KERNEL:+-$TRIB_KERNEL}/trib.ko
 
 skip() { echo "1..0 # SKIP $*"; exit 4; }
 
@@ -16,4 +17,4 @@ for p in "${programs[@]}"; do
 	[[ $p == */names* ]] || again+=("$p")
 done
 exec scripts/vm -t 550 -- tests/vm/guest-tap "${programs[@]}" \
-	"tests/vm/load build/module/trib.ko" "${again[@]}"
+	"tests/vm/load $ko" "${again[@]}"

@@ -4,9 +4,10 @@
 # with ranks by UDP; and whose the jobs are.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
+ko=build/module${TRIB_KERNEL:+-$TRIB_KERNEL}/trib.ko
 
 skip() { echo "1..0 # SKIP $*"; exit 4; }
 
 command -v qemu-system-x86_64 >/dev/null || skip "no qemu-system-x86_64"
 make -s module || { echo "Bail out! the module does not build"; exit 1; }
-exec scripts/vm -t 900 -- tests/vm/libtrib-sock build/module/trib.ko
+exec scripts/vm -t 900 -- tests/vm/libtrib-sock "$ko"

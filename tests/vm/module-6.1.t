@@ -4,10 +4,11 @@
 # for such families, life. The VM fails it if the kernel complains about anything.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
+ko=build/module${TRIB_KERNEL:+-$TRIB_KERNEL}/trib.ko
 
 skip() { echo "1..0 # SKIP $*"; exit 4; }
 
 command -v qemu-system-x86_64 >/dev/null || skip "no qemu-system-x86_64"
 scripts/mkynl || { echo "Bail out! no ynl"; exit 1; }
 make -s module || { echo "Bail out! the module does not build"; exit 1; }
-exec scripts/vm -t 500 -- tests/vm/module-guest build/module/trib.ko
+exec scripts/vm -t 500 -- tests/vm/module-guest "$ko"

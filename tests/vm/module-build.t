@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # trib.ko as a file: what it says of itself, that the compiler and sparse have
-# nothing to say about it, that it installs, and that DKMS could build it.
+# nothing to say about it, that it installs, that DKMS could build it, and that it
+# builds for a newer kernel, whose headers are fetched.
 # shellcheck disable=SC2317 # called by t
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
-n=0 failed=0
-ko=build/module/trib.ko
+n=0 failed=0 newer=6.12
+kdir=build/kdir${TRIB_KERNEL:+-$TRIB_KERNEL}
+ko=build/module${TRIB_KERNEL:+-$TRIB_KERNEL}/trib.ko
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
@@ -51,9 +53,11 @@ without_btf_is_refused()
 	local bare=$tmp/bare
 
 	# A make of its own, which may not find pahole.
-	mkdir "$bare" && ln -s "$PWD"/{kmod,userspace,bpf,kernels,tests,scripts} \
-		"$bare/" && cp Makefile "$bare/" && mkdir "$bare/build" &&
-		cp -r build/kdir "$bare/build/" && rm "$bare/build/kdir/vmlinux"
+	mkdir -p "$bare/build/kdir" &&
+		ln -s "$PWD"/{kmod,userspace,bpf,kernels,tests,scripts} \
+			"$bare/" && cp Makefile "$bare/" &&
+		ln -s "$PWD/$kdir"/{.config,.kernelvariables,*} \
+			"$bare/build/kdir/" && rm "$bare/build/kdir/vmlinux"
 	! make -s -C "$bare" KDIR=build/kdir/ module 2>"$tmp/err" &&
 		grep -q "no BTF" "$tmp/err"
 }
@@ -70,7 +74,7 @@ dkms()
 {
 	local PACKAGE_NAME PACKAGE_VERSION MAKE BUILT_MODULE_NAME \
 		BUILT_MODULE_LOCATION DEST_MODULE_LOCATION AUTOINSTALL
-	local kernel_source_dir=$PWD/build/kdir dkms_tree=$tmp/dkms
+	local kernel_source_dir=$PWD/$kdir dkms_tree=$tmp/dkms
 
 	# shellcheck source=dkms.conf
 	. ./dkms.conf || return
@@ -84,6 +88,23 @@ dkms()
 		grep -qx "$PACKAGE_VERSION"
 }
 
+newer_has_headers()
+{
+	scripts/mkkdir --headers --series $newer >"$tmp/newer" 2>&1
+}
+
+# One build does it all: W=1 and sparse leave a module behind.
+builds_for_newer()
+{
+	local ko=build/module-check-$newer/trib.ko
+
+	rm -f "$ko"
+	make -s module-check TRIB_KERNEL="$newer" || return
+	readelf -SW "$ko" | grep -q ' \.BTF_ids ' || { echo "no ids"; return 1; }
+	readelf -SW "$ko" | grep -q ' \.BTF ' || { echo "no BTF"; return 1; }
+	modinfo -F vermagic "$ko" | grep -F "$newer."
+}
+
 t module__builds builds
 t modinfo__is_complete modinfo_complete
 t btf__is_there has_btf
@@ -91,5 +112,11 @@ t btf__its_absence_fails_the_build without_btf_is_refused
 t check__compiler_and_sparse_are_silent make -s module-check
 t install__puts_it_with_the_kernels_modules installs
 t dkms__builds_what_it_is_told dkms
+if newer_has_headers; then
+	t newer__compiler_and_sparse_are_silent builds_for_newer
+else
+	echo "ok $((++n)) - newer__compiler_and_sparse_are_silent # SKIP" \
+		"$(tail -n 1 "$tmp/newer")"
+fi
 echo "1..$n"
 exit $failed

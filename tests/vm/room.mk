@@ -66,6 +66,11 @@ CHECK_TESTS += tests/vm/stress-6.1.t
 check-kasan: check-build
 	tests/vm/module-kasan.t
 
+# Tests of the VM on the newest kernel that Debian 12 has, not in `make check`.
+.PHONY: check-vm-612
+check-vm-612:
+	TRIB_KERNEL=6.12 TRIB_CHECK_SAN=0 scripts/check tests/vm
+
 # An hour.
 check-long: check-build
 	tests/vm/module-kasan.t long
