@@ -486,6 +486,47 @@ static void gradient__that_is_not_finite_leaves_its_worker_out(void)
 	}
 }
 
+/* Each is finite, but neither their sum nor what the model becomes. */
+static void model__is_held_at_the_largest_value(void)
+{
+	static const float to[] = {FLT_MAX, -FLT_MAX};
+
+	for (size_t i = 0; i < sizeof(to) / sizeof(*to); i++) {
+		setup(NAMES_SYNC, 2);
+		begin("/a/ps/job");
+		answer("/b/ps/job", NAMES_ACCEPT);
+		run_until(now + 200 * NAMES_MS);
+		for (uint32_t s = 0; s < 3; s++) {
+			gradient("a", V(0), s, 1, to[i]);
+			gradient("b", V(0), s, 1, to[i]);
+		}
+		expect_eq(job->model.n, 1);
+		for (uint32_t k = 0; k < ELEMENTS; k++)
+			expect(job->model.values[k] == -to[i]);
+		expect_eq(job->count[NPS_COUNT_HELD], ELEMENTS);
+		expect_eq(dropped(NPS_DROP_FINITE), 0);
+		teardown();
+	}
+}
+
+static void model__that_is_not_finite_is_refused(void)
+{
+	float values[ELEMENTS] = {0}, momentum[ELEMENTS] = {0};
+	struct nps_model m = {.values = values, .momentum = momentum};
+	char why[200] = "";
+
+	setup(NAMES_SYNC, 1);
+	ndn_name_parse(&spec.name, "/ps/other");
+	spec.momentum = 0.5f;
+	values[ELEMENTS - 1] = NAN;
+	expect_eq(nps_add(ps, &spec, 1, &m, now, why, sizeof(why)), -EINVAL);
+	expect(strstr(why, "NaN"));
+	values[ELEMENTS - 1] = 0;
+	momentum[0] = -INFINITY;
+	expect_eq(nps_add(ps, &spec, 1, &m, now, why, sizeof(why)), -EINVAL);
+	teardown();
+}
+
 static void base__must_be_of_this_incarnation(void)
 {
 	struct names_gradient g = {3, 1, V(0), {NULL, 0}};
@@ -670,6 +711,8 @@ int main(void)
 	run(taken__gradient_is_not_asked_again_of_who_comes_back);
 	run(gradient__of_another_shape_is_refused);
 	run(gradient__that_is_not_finite_leaves_its_worker_out);
+	run(model__is_held_at_the_largest_value);
+	run(model__that_is_not_finite_is_refused);
 	run(base__must_be_of_this_incarnation);
 	run(segments__of_two_gradients_are_not_mixed);
 	run(missing__segments_are_asked_for);

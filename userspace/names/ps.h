@@ -53,7 +53,8 @@ enum nps_count {
 	NPS_COUNT_SAVE = 18,	    /* checkpoints written */
 	NPS_COUNT_SAVE_FAILED = 19, /* not written */
 	NPS_COUNT_SIGNED = 20,	    /* Data signed */
-	NPS_COUNT__MAX = 21,
+	NPS_COUNT_HELD = 21, /* values too large for binary32: the largest */
+	NPS_COUNT__MAX = 22,
 };
 
 /* Why a packet of a job was dropped. Numbers are not reused. */
@@ -246,6 +247,7 @@ struct nps_packet {
  * @now_out:  index in @kept of what is, or was last, distributed.
  * @busy:     it is being distributed, @next is its next segment.
  * @ended:    when the last version was through; 0: it is not.
+ * @held_said: the log has that values were held.
  * @due:      no timer of a guest is due before.
  * @guests:   by name.
  */
@@ -261,6 +263,7 @@ struct nps_job {
 	struct nps_model model;
 	bool over;
 	bool busy;
+	bool held_said;
 	unsigned int now_out;
 	uint32_t next;
 	uint64_t ended;
@@ -363,6 +366,8 @@ void nps_collect_take(struct nps_guest *g, const struct names_parts *parts,
 		      const struct ndn_data *d);
 
 /* ps_update.c: arithmetic. */
+/* Of little-endian binary32: neither NaN nor infinity. */
+bool nps_update_is_finite(const void *values, size_t bytes);
 /* Applies the gradients of all guests that have @got. */
 void nps_update_guests(struct nps_job *job);
 void nps_update_sum(struct nps_job *job, const float *sum, unsigned int n);
