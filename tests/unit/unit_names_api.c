@@ -5,6 +5,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -241,6 +242,10 @@ static void train(enum names_mode mode)
 			break;
 		expect_eq(trib_ps_gradient(p, 77, grad, ELEMENTS), -ESTALE);
 		expect(!trib_ps_is_stale(p, v.version));
+		grad[ELEMENTS - 1] = NAN;
+		expect_eq(trib_ps_gradient(p, v.version, grad, ELEMENTS),
+			  -EDOM);
+		grad[ELEMENTS - 1] = (float)((ELEMENTS - 1) % 7);
 		expect_eq(trib_ps_gradient(p, v.version, grad, ELEMENTS), 0);
 		expect_eq(trib_ps_gradient(p, v.version, grad, ELEMENTS),
 			  -ESTALE);

@@ -421,10 +421,11 @@ int trib_ps_model(struct trib_ps *p, float *model, size_t count,
  * returns when the sum is there.
  *
  * Return: 0; -ESTALE: the model is of no interest any more, go on with
- * trib_ps_model(); -ESHUTDOWN, -EHOSTDOWN, -EINVAL. Added up on the way, also
- * what trib_attach() and trib_wait() return, with their texts, after which the
- * same gradient may be given again; and -EPROTO: the aggregation job attached to
- * is not the task's, which is left.
+ * trib_ps_model(); -EDOM: NaN or infinity in @grad; the server gets nothing, and
+ * waits: give another one, or leave; -ESHUTDOWN, -EHOSTDOWN, -EINVAL. Added up on
+ * the way, also what trib_attach() and trib_wait() return, with their texts,
+ * after which the same gradient may be given again; and -EPROTO: the aggregation
+ * job attached to is not the task's, which is left.
  */
 int trib_ps_gradient(struct trib_ps *p, uint64_t version, const float *grad,
 		     size_t count);

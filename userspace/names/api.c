@@ -375,6 +375,16 @@ int trib_ps_model(struct trib_ps *p, float *model, size_t count,
 	return rc;
 }
 
+static int give(struct trib_ps *p, uint64_t version, const float *grad,
+		size_t count)
+{
+	if (!names_is_finite(grad, count * sizeof(*grad)))
+		return trib_ps_fail(p, -EDOM,
+				    "NaN or infinity in the gradient");
+	return trib_ps_explain(
+		p, names_worker_give(&p->w, names_link_now(), version, grad));
+}
+
 int trib_ps_gradient(struct trib_ps *p, uint64_t version, const float *grad,
 		     size_t count)
 {
@@ -385,9 +395,7 @@ int trib_ps_gradient(struct trib_ps *p, uint64_t version, const float *grad,
 	if (!rc && trib_ps_has_tree(p))
 		rc = trib_ps_tree_give(p, version, grad, count);
 	else if (!rc)
-		rc = trib_ps_explain(p,
-				     names_worker_give(&p->w, names_link_now(),
-						       version, grad));
+		rc = give(p, version, grad, count);
 	trib_ps_tell(p);
 	pthread_mutex_unlock(&p->lock);
 	trib_ps_wake(p);

@@ -366,8 +366,6 @@ void nps_collect_take(struct nps_guest *g, const struct names_parts *parts,
 		      const struct ndn_data *d);
 
 /* ps_update.c: arithmetic. */
-/* Of little-endian binary32: neither NaN nor infinity. */
-bool nps_update_is_finite(const void *values, size_t bytes);
 /* Applies the gradients of all guests that have @got. */
 void nps_update_guests(struct nps_job *job);
 void nps_update_sum(struct nps_job *job, const float *sum, unsigned int n);

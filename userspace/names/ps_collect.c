@@ -204,7 +204,7 @@ static enum nps_drop check(const struct nps_guest *g, uint64_t s,
 	if (!may_have_base(g, got->base) ||
 	    (g->begun && got->id == g->id && got->base != g->base))
 		return NPS_DROP_BASE;
-	if (!nps_update_is_finite(got->values.p, got->values.n))
+	if (!names_is_finite(got->values.p, got->values.n))
 		return NPS_DROP_FINITE;
 	return NPS_DROP__MAX;
 }

@@ -240,8 +240,8 @@ static bool is_finite(const struct nps_spec *spec, const struct nps_model *m)
 {
 	size_t bytes = spec->elements * sizeof(float);
 
-	return nps_update_is_finite(m->values, bytes) &&
-	       (!m->momentum || nps_update_is_finite(m->momentum, bytes));
+	return names_is_finite(m->values, bytes) &&
+	       (!m->momentum || names_is_finite(m->momentum, bytes));
 }
 
 int nps_add(struct nps *ps, const struct nps_spec *spec, uint32_t incarnation,

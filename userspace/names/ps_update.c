@@ -13,17 +13,6 @@
 /* Values at a time: they stay in the first cache. */
 #define BLOCK 2048
 
-bool nps_update_is_finite(const void *values, size_t bytes)
-{
-	const uint8_t *p = values;
-	bool finite = true;
-	size_t i;
-
-	for (i = 3; i < bytes; i += 4)
-		finite &= (p[i] & 0x7f) != 0x7f || !(p[i - 1] & 0x80);
-	return finite;
-}
-
 /* Infinity and NaN, too, become a value. Vectorised: no function of libm. */
 static inline float held(float x, unsigned int *times)
 {
