@@ -127,6 +127,8 @@ start_ps forged
 fabric exec w0 -- env TRIB_PS_KEY="$dir/key" timeout 4 trib-perf -A ps -n 1 \
 	>"$dir/forged" 2>&1
 ok key__of_another_is_not_believed test $? = 124
+ok key__of_a_worker_is_told_to_be_another \
+	grep -q 'w0: wrong signature' "$dir/forged.log"
 stop_ps
 job keyed sync 5 "$n" '"zero"' '{"lr": 1}' \
 	", \"min_workers\": 4, \"key\": \"$dir/key\""

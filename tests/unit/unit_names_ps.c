@@ -24,6 +24,7 @@ static uint64_t now;
 static uint8_t last[TRIB_NDN_PACKET_MAX];
 static size_t last_len;
 static unsigned int sent, saves, fresh_offers, offers, questions, segments;
+static unsigned int doubts;
 static uint64_t last_life;
 
 static void on_send(void *ctx, const void *pkt, size_t n)
@@ -65,7 +66,15 @@ static int on_save(void *ctx, const struct nps_job *j)
 	return 0;
 }
 
-static const struct nps_ops ops = {.send = on_send, .save = on_save};
+static void on_log(void *ctx, const struct nps_job *j, const char *line)
+{
+	(void)ctx;
+	(void)j;
+	doubts += !!strstr(line, "wrong signature");
+}
+
+static const struct nps_ops ops = {
+	.send = on_send, .save = on_save, .log = on_log};
 
 static void setup(enum names_mode mode, unsigned int workers)
 {
@@ -99,6 +108,7 @@ static void setup(enum names_mode mode, unsigned int workers)
 	key = worker_key = ndn_key_sha256;
 	ndn_name_parse(&spec.name, "/ps/job");
 	now = NAMES_SEC;
+	doubts = 0;
 	sent = saves = fresh_offers = offers = questions = segments = 0;
 	ps = nps_new(&ops, NULL, 1);
 	/* on_send() needs it; packets are sent by nps_run() only. */
@@ -377,13 +387,17 @@ static void signature__of_another_kind_is_refused(void)
 	begin("/a/ps/job");
 	expect_eq(dropped(NPS_DROP_SIGNATURE), 1);
 	expect_eq(nps_members(job), 0);
+	answer("/a/ps/job", NAMES_ACCEPT);
+	expect_eq(dropped(NPS_DROP_SIGNATURE), 2);
+	expect_eq(doubts, 1);
 	worker_key = hmac;
 	answer("/a/ps/job", NAMES_ACCEPT);
 	expect_eq(nps_members(job), 1);
 	run_until(now + 100 * NAMES_MS);
 	worker_key = ndn_key_sha256;
 	gradient("a", V(0), 0, 1, 1);
-	expect_eq(dropped(NPS_DROP_SIGNATURE), 2);
+	expect_eq(dropped(NPS_DROP_SIGNATURE), 3);
+	expect_eq(doubts, 2);
 	expect_eq(job->count[NPS_COUNT_SEGMENT], 0);
 	teardown();
 }

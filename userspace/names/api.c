@@ -271,14 +271,23 @@ static void describe(const struct trib_ps *p, struct trib_ps_task *task)
 	       full.size < sizeof(full) ? full.size : sizeof(full));
 }
 
+static const char *why_no_task(const struct trib_ps *p, uint64_t bad)
+{
+	return p->w.count[NAMES_WORKER_BAD_SIGNATURE] == bad
+		       ? "no task was offered"
+		       : "a task was offered, but what came of it is not "
+			 "signed with the server's key";
+}
+
 int trib_ps_join(struct trib_ps *p, struct trib_ps_task *task, int timeout_ms)
 {
-	uint64_t end = deadline(timeout_ms);
+	uint64_t end = deadline(timeout_ms), bad;
 	int rc = 0;
 
 	if (task->size < sizeof(task->size))
 		return trib_ps_fail(p, -EINVAL, "task without a size");
 	pthread_mutex_lock(&p->lock);
+	bad = p->w.count[NAMES_WORKER_BAD_SIGNATURE];
 	if (p->has_task && names_worker_has_task(&p->w))
 		rc = trib_ps_fail(p, -EBUSY, "there is a task already");
 	else
@@ -288,7 +297,7 @@ int trib_ps_join(struct trib_ps *p, struct trib_ps_task *task, int timeout_ms)
 		names_worker_want(&p->w, names_link_now());
 		rc = wait_change(p, end);
 		if (rc)
-			trib_ps_fail(p, rc, "no task was offered");
+			trib_ps_fail(p, rc, "%s", why_no_task(p, bad));
 	}
 	if (!rc)
 		rc = trib_ps_tree_join(p);

@@ -173,6 +173,7 @@ struct nps_ops {
  * @got:      @values is its gradient of version @asked, not applied yet.
  * @asking:   it is being asked for version @asked.
  * @begun:    a segment of gradient @id, of base @base, is there.
+ * @doubted:  what came last under its name has a wrong signature.
  * @heard:    when it last said that it takes part.
  * @offered:  until when an answer to an offer may come.
  * @asked:    version last asked for; @taken: last taken.
@@ -192,6 +193,7 @@ struct nps_guest {
 	bool got;
 	bool asking;
 	bool begun;
+	bool doubted;
 	uint64_t heard;
 	uint64_t offered;
 	uint64_t asked;
@@ -357,6 +359,8 @@ void nps_guest_offer(struct nps_guest *g);
 /* It is no member any more, and the log says @why. */
 void nps_guest_exclude(struct nps_guest *g, const char *why);
 void nps_guest_answered(struct nps_guest *g, const struct ndn_data *d);
+/* Whether it is signed by the worker; the log says when that changes to no. */
+bool nps_guest_signed(struct nps_guest *g, const struct ndn_data *d);
 
 /* ps_collect.c: asking for gradients. */
 void nps_collect_plan(struct nps_guest *g);

@@ -188,12 +188,12 @@ static bool may_have_base(const struct nps_guest *g, uint64_t base)
 }
 
 /* Return: what is wrong with it, or NPS_DROP__MAX. */
-static enum nps_drop check(const struct nps_guest *g, uint64_t s,
+static enum nps_drop check(struct nps_guest *g, uint64_t s,
 			   const struct ndn_data *d, struct names_gradient *got)
 {
 	const struct nps_spec *spec = &g->job->spec;
 
-	if (ndn_data_verify(d, g->worker->key ? g->worker->key : spec->verify))
+	if (!nps_guest_signed(g, d))
 		return NPS_DROP_SIGNATURE;
 	if (names_gradient_decode(got, d->content))
 		return NPS_DROP_CONTENT;
