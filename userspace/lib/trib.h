@@ -324,7 +324,7 @@ struct trib_ps; /* a worker of a parameter server, or one that waits for a task 
  * @job:       only tasks whose names begin with this are taken, "/ps/train".
  *             Default: TRIB_PS_JOB, else any.
  * @key:       file with the key by which the server's packets are checked:
- *             hmac, ed25519 or ed25519-public (userspace/ndn/README.md).
+ *             hmac, ed25519 or ed25519-public (trib-ps(8) has how to make them).
  *             Default: TRIB_PS_KEY, else none: anybody could send a model.
  * @own_key:   file with the key that signs what we send. Default:
  *             TRIB_PS_OWN_KEY, else @key if that can sign.
