@@ -427,7 +427,7 @@ int names_entry_row(const char *text)
 
 static int run_prog(int fd, struct nframe *f, struct xdp_md *ctx)
 {
-	static uint8_t out[NFRAME_MAX];
+	uint8_t out[NFRAME_MAX];
 	LIBBPF_OPTS(bpf_test_run_opts, o, .data_in = f->b,
 		    .data_size_in = f->len, .data_out = out,
 		    .data_size_out = sizeof(out), .ctx_in = ctx,

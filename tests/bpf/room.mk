@@ -53,10 +53,11 @@ $(B)/bench-names: $(B)/tests/bench/names.o $(NAMES_WORLD) \
 
 BENCH_BINS += $(B)/bench-names
 
-NAMES_TESTS := $(addprefix $(B)/tests/bpf/,names names_ask names_live names_pit)
+NAMES_TESTS := $(addprefix $(B)/tests/bpf/,names names_ask names_live names_pit \
+	names_threads)
 
 $(NAMES_TESTS): %: %.o $(NAMES_WORLD)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lbpf $(NDN_LIBS)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lbpf $(NDN_LIBS) -lpthread
 
 CHECK_TESTS += $(NAMES_TESTS)
 

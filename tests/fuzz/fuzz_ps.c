@@ -4,8 +4,10 @@
  * that come as a packet, time that passes, and packets that are nearly right:
  * Interests and signed Data of the protocol's names, with fields of the input.
  * After each, what the PS holds of its workers must agree with itself, what it
- * sent be a packet, and no more than one for a packet that is none of ours.
+ * sent be a packet, and no more than one for a packet that is none of ours; and
+ * every value that it holds is finite, whatever gradients have in them.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,9 +119,22 @@ static void add(unsigned int at, uint8_t how)
 	must(!nps_add(ps, &s, 1 + at, &m, NAMES_SEC, why, sizeof(why)), why);
 }
 
+static bool all_finite(const float *v)
+{
+	bool good = true;
+	unsigned int i;
+
+	for (i = 0; i < ELEMENTS; i++)
+		good &= isfinite(v[i]);
+	return good;
+}
+
 static void check(const struct nps_job *job)
 {
 	unsigned int i, k;
+
+	must(all_finite(job->model.values), "a model that is not finite");
+	must(all_finite(job->model.momentum), "a momentum that is not finite");
 
 	must(job->model.n <= job->spec.versions, "beyond the last version");
 	must(job->over == (job->model.n == job->spec.versions), "over");
@@ -135,6 +150,8 @@ static void check(const struct nps_job *job)
 		must(!g->got || !g->asking, "asks for what it has");
 		must(job->over || g->offer.at, "offers no more");
 		must(g->flying <= job->segments, "more under way than exist");
+		must(!g->values || all_finite(g->values),
+		     "took NaN or infinity");
 		if (!g->begun)
 			continue;
 		for (k = 0; k < job->segments; k++)
@@ -188,6 +205,13 @@ static size_t content_make(struct input *in, const struct nps_guest *g,
 
 	if (how & 4)
 		buf[take(in, 1) % n] ^= (uint8_t)take(in, 1);
+	/* A value of the input's, among zeros. */
+	if (how & 8) {
+		uint8_t at = (uint8_t)take(in, 1);
+		uint32_t value = (uint32_t)take(in, 4);
+
+		memcpy(buf + n + (at & 3) * 4, &value, 4);
+	}
 	return n;
 }
 
@@ -198,6 +222,7 @@ static void data(struct input *in, struct nps_job *job, uint64_t now)
 	struct nps_guest *g = &job->guests[(which & 3) % WORKERS];
 	bool offer = which & 4;
 	uint32_t s = which >> 3 & 7;
+	uint64_t refused = job->drop[NPS_DROP_FINITE];
 	struct names_parts parts = {{g->worker->name, g->worker->len},
 				    g->asked + (which >> 6 & 1),
 				    s};
@@ -216,6 +241,8 @@ static void data(struct input *in, struct nps_job *job, uint64_t now)
 	d.content = (struct ndn_bytes){content, n};
 	must(!ndn_data_encode(&d, NULL, buf, sizeof(buf), &len), "encode");
 	nps_rx(ps, buf, len, now);
+	must(job->drop[NPS_DROP_FINITE] == refused || !g->member,
+	     "a worker of NaN takes part");
 }
 
 static void raw(struct input *in, uint64_t now)

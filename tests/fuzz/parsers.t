@@ -61,6 +61,12 @@ mkdir "$tmp/ps"
 # shellcheck disable=SC2059 # the bytes are the format
 printf "\\x31\\x30\\x15\\x03\\x04\\x00\\x15\\x15\\x03\\x00\\x00\\x03\\x08\\x00\\x03\\x10\\x00\\x03\\x18\\x00" \
 	>"$tmp/ps/round"
+# The same with NaN in the first segment; three rounds of the largest values.
+offer='\x31\x30\x15\x03\x04\x00\x15\x15'
+largest='\x03\x00\x08\x00\x7f\x7f\xff\xff\x03\x08\x00\x03\x10\x00\x03\x18\x00'
+printf '%b' "$offer\\x03\\x00\\x08\\x00\\x7f\\xc0\\x00\\x00" >"$tmp/ps/nan"
+printf '%b' "$offer$largest" "\\x15\\x15$largest" "\\x15\\x15$largest" \
+	>"$tmp/ps/largest"
 short ps 30000 400 -dict=tests/fuzz/ndn.dict "$tmp/ps"
 # A task is offered, started and subscribed to; a model, its gradient.
 mkdir "$tmp/worker"

@@ -202,6 +202,16 @@ doctor_is_content()
 	found ok names "" && json "not [n for n in j if n['state'] == 'fail']"
 }
 
+# A packet to a router's port would count there as one of no face.
+doctor_leaves_routers_alone()
+{
+	local asked="[n for n in j if (n['check'], n['subject']) == ('port', 'ps')]"
+
+	found ok names "" && json "$asked" && good face set ps ndn router &&
+		found ok names "" && json "not $asked" &&
+		good face set ps ndn host subscribe none write /ps
+}
+
 doctor_sees_faces_without_rights()
 {
 	good face set w1 subscribe none write none && found warn names w1 &&
@@ -232,8 +242,8 @@ doctor_sees_entries_that_wait()
 doctor_sees_drops()
 {
 	good stats reset || return
-	! fabric exec w0 -- env TRIB_NDN_PORT=7000 timeout 0.5 "$hand" ask /ps/x
-	! fabric exec w0 -- timeout 0.5 "$hand" ask /insert/secret
+	! fabric exec w0 -- env TRIB_NDN_PORT=7000 timeout 2 "$hand" ask /ps/x
+	! fabric exec w0 -- timeout 2 "$hand" ask /insert/secret
 	found warn counter names-drop-face && found warn counter names-drop-right &&
 		good stats reset && ! found warn counter names-drop-face >/dev/null
 }
@@ -318,6 +328,7 @@ ok "pit__del_forgets_until_the_next_renewal" entries_are_forgotten
 ok "stats__names_apart" counters_are_apart
 ok "watch__names" traffic_is_watched
 ok "doctor__content" doctor_is_content
+ok "doctor__does_not_ask_routers_ports" doctor_leaves_routers_alone
 ok "doctor__faces_without_rights" doctor_sees_faces_without_rights
 ok "doctor__routes_to_nowhere" doctor_sees_dead_routes
 ok "doctor__entries_pending_for_long" doctor_sees_entries_that_wait

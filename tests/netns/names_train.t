@@ -127,10 +127,28 @@ start_ps forged
 fabric exec w0 -- env TRIB_PS_KEY="$dir/key" timeout 4 trib-perf -A ps -n 1 \
 	>"$dir/forged" 2>&1
 ok key__of_another_is_not_believed test $? = 124
+ok key__of_a_worker_is_told_to_be_another \
+	grep -q 'w0: wrong signature' "$dir/forged.log"
 stop_ps
-job keyed sync 5 "$n" '"zero"' '{"lr": 1}' ", \"key\": \"$dir/key\""
+job keyed sync 5 "$n" '"zero"' '{"lr": 1}' \
+	", \"min_workers\": 4, \"key\": \"$dir/key\""
 start_ps keyed
 ok key__of_the_ps_is fabric run -- env TRIB_PS_KEY="$dir/key" \
 	trib-perf -A ps -n 2 -w 0
+stop_ps
+
+# Over IPv6. All four are needed: a job that one could do alone might be over
+# before the last one is there.
+fabric down
+ok ipv6__routers_are_there fabric up tree --names --ipv6
+job six sync 60 "$n" "{\"file\": \"$dir/initial\"}" '{"lr": 0.1}' \
+	', "min_workers": 4'
+start_ps six
+train >"$dir/six" 2>&1
+ok ipv6__trains test $? = 0
+ok ipv6__has_one_last_version same_parameters "$dir/six" 4
+ok ipv6__faces_are fabric exec r0 -- sh -c '
+	trib -j face >"$1" && grep -q fd77: "$1" && ! grep -q "10[.]77" "$1"
+	' - "$dir/faces"
 stop_ps
 done_testing

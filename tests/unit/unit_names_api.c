@@ -5,6 +5,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -200,6 +201,34 @@ static struct trib_ps *open_worker(const struct server *s, uint16_t port)
 	return p;
 }
 
+static void join__says_that_the_key_is_another(void)
+{
+	char path[] = "/tmp/unit_names_api.XXXXXX", here[32];
+	struct trib_ps_task task = {.size = sizeof(task)};
+	uint16_t port = free_port();
+	struct server s;
+	struct trib_ps_options o = {.size = sizeof(o),
+				    .name = "/w0",
+				    .forwarder = s.address,
+				    .bind = here,
+				    .key = path};
+	int fd = mkstemp(path);
+	struct trib_ps *p;
+
+	expect(dprintf(fd, "hmac /ps/KEY %064d\n", 1) > 64);
+	close(fd);
+	snprintf(here, sizeof(here), "127.0.0.1:%u", port);
+	if (!server_init(&s, NAMES_SYNC, port))
+		return;
+	if (expect(!trib_ps_open(&p, &o))) {
+		expect_eq(trib_ps_join(p, &task, 500), -ETIMEDOUT);
+		expect(strstr(trib_ps_error_text(p), "server's key"));
+		trib_ps_close(p);
+	}
+	server_end(&s);
+	unlink(path);
+}
+
 static void train(enum names_mode mode)
 {
 	static float model[ELEMENTS], grad[ELEMENTS];
@@ -241,6 +270,10 @@ static void train(enum names_mode mode)
 			break;
 		expect_eq(trib_ps_gradient(p, 77, grad, ELEMENTS), -ESTALE);
 		expect(!trib_ps_is_stale(p, v.version));
+		grad[ELEMENTS - 1] = NAN;
+		expect_eq(trib_ps_gradient(p, v.version, grad, ELEMENTS),
+			  -EDOM);
+		grad[ELEMENTS - 1] = (float)((ELEMENTS - 1) % 7);
 		expect_eq(trib_ps_gradient(p, v.version, grad, ELEMENTS), 0);
 		expect_eq(trib_ps_gradient(p, v.version, grad, ELEMENTS),
 			  -ESTALE);
@@ -313,6 +346,7 @@ int main(void)
 	unsetenv("TRIB_PS_NAME");
 	unsetenv("TRIB_PS_FORWARDER");
 	run(open__names_what_is_wrong);
+	run(join__says_that_the_key_is_another);
 	run(train__synchronous_to_the_last_version);
 	run(train__asynchronous_to_the_last_version);
 	run(leave__in_the_middle);

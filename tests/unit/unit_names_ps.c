@@ -24,6 +24,7 @@ static uint64_t now;
 static uint8_t last[TRIB_NDN_PACKET_MAX];
 static size_t last_len;
 static unsigned int sent, saves, fresh_offers, offers, questions, segments;
+static unsigned int doubts;
 static uint64_t last_life;
 
 static void on_send(void *ctx, const void *pkt, size_t n)
@@ -65,7 +66,15 @@ static int on_save(void *ctx, const struct nps_job *j)
 	return 0;
 }
 
-static const struct nps_ops ops = {.send = on_send, .save = on_save};
+static void on_log(void *ctx, const struct nps_job *j, const char *line)
+{
+	(void)ctx;
+	(void)j;
+	doubts += !!strstr(line, "wrong signature");
+}
+
+static const struct nps_ops ops = {
+	.send = on_send, .save = on_save, .log = on_log};
 
 static void setup(enum names_mode mode, unsigned int workers)
 {
@@ -99,6 +108,7 @@ static void setup(enum names_mode mode, unsigned int workers)
 	key = worker_key = ndn_key_sha256;
 	ndn_name_parse(&spec.name, "/ps/job");
 	now = NAMES_SEC;
+	doubts = 0;
 	sent = saves = fresh_offers = offers = questions = segments = 0;
 	ps = nps_new(&ops, NULL, 1);
 	/* on_send() needs it; packets are sent by nps_run() only. */
@@ -377,13 +387,17 @@ static void signature__of_another_kind_is_refused(void)
 	begin("/a/ps/job");
 	expect_eq(dropped(NPS_DROP_SIGNATURE), 1);
 	expect_eq(nps_members(job), 0);
+	answer("/a/ps/job", NAMES_ACCEPT);
+	expect_eq(dropped(NPS_DROP_SIGNATURE), 2);
+	expect_eq(doubts, 1);
 	worker_key = hmac;
 	answer("/a/ps/job", NAMES_ACCEPT);
 	expect_eq(nps_members(job), 1);
 	run_until(now + 100 * NAMES_MS);
 	worker_key = ndn_key_sha256;
 	gradient("a", V(0), 0, 1, 1);
-	expect_eq(dropped(NPS_DROP_SIGNATURE), 2);
+	expect_eq(dropped(NPS_DROP_SIGNATURE), 3);
+	expect_eq(doubts, 2);
 	expect_eq(job->count[NPS_COUNT_SEGMENT], 0);
 	teardown();
 }
@@ -484,6 +498,47 @@ static void gradient__that_is_not_finite_leaves_its_worker_out(void)
 		expect_eq(dropped(NPS_DROP_UNASKED), 1);
 		teardown();
 	}
+}
+
+/* Each is finite, but neither their sum nor what the model becomes. */
+static void model__is_held_at_the_largest_value(void)
+{
+	static const float to[] = {FLT_MAX, -FLT_MAX};
+
+	for (size_t i = 0; i < sizeof(to) / sizeof(*to); i++) {
+		setup(NAMES_SYNC, 2);
+		begin("/a/ps/job");
+		answer("/b/ps/job", NAMES_ACCEPT);
+		run_until(now + 200 * NAMES_MS);
+		for (uint32_t s = 0; s < 3; s++) {
+			gradient("a", V(0), s, 1, to[i]);
+			gradient("b", V(0), s, 1, to[i]);
+		}
+		expect_eq(job->model.n, 1);
+		for (uint32_t k = 0; k < ELEMENTS; k++)
+			expect(job->model.values[k] == -to[i]);
+		expect_eq(job->count[NPS_COUNT_HELD], ELEMENTS);
+		expect_eq(dropped(NPS_DROP_FINITE), 0);
+		teardown();
+	}
+}
+
+static void model__that_is_not_finite_is_refused(void)
+{
+	float values[ELEMENTS] = {0}, momentum[ELEMENTS] = {0};
+	struct nps_model m = {.values = values, .momentum = momentum};
+	char why[200] = "";
+
+	setup(NAMES_SYNC, 1);
+	ndn_name_parse(&spec.name, "/ps/other");
+	spec.momentum = 0.5f;
+	values[ELEMENTS - 1] = NAN;
+	expect_eq(nps_add(ps, &spec, 1, &m, now, why, sizeof(why)), -EINVAL);
+	expect(strstr(why, "NaN"));
+	values[ELEMENTS - 1] = 0;
+	momentum[0] = -INFINITY;
+	expect_eq(nps_add(ps, &spec, 1, &m, now, why, sizeof(why)), -EINVAL);
+	teardown();
 }
 
 static void base__must_be_of_this_incarnation(void)
@@ -670,6 +725,8 @@ int main(void)
 	run(taken__gradient_is_not_asked_again_of_who_comes_back);
 	run(gradient__of_another_shape_is_refused);
 	run(gradient__that_is_not_finite_leaves_its_worker_out);
+	run(model__is_held_at_the_largest_value);
+	run(model__that_is_not_finite_is_refused);
 	run(base__must_be_of_this_incarnation);
 	run(segments__of_two_gradients_are_not_mixed);
 	run(missing__segments_are_asked_for);

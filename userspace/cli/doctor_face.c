@@ -191,12 +191,25 @@ static bool for_names(const struct face *f)
 	return names_is_face(f->json) && !jnum(f->json, "trees");
 }
 
+/*
+ * The one to ask, or 0. Not that of a router: its XDP takes what comes there,
+ * whether or not anybody listens, and counts it as of no face.
+ */
+static uint16_t port_of(const struct face *f)
+{
+	if (!for_names(f))
+		return (uint16_t)jnum(f->json, "port");
+	if (!strcmp(jstr(f->json, "ndn"), "router"))
+		return 0;
+	return (uint16_t)jnum(f->json, "ndn_port");
+}
+
 static void judge_port(struct doctor *d, const struct face *f,
 		       const struct probe *p)
 {
 	bool relay = p->port == TRIB_UDP_PORT;
 
-	/* NDN over Ethernet has none. */
+	/* NDN over Ethernet has none, either. */
 	if (!p->port)
 		return;
 	if (p->err != ECONNREFUSED)
@@ -282,7 +295,7 @@ static void prepare(const struct doctor *d, const struct face *f,
 	p[2].kind = PROBE_PORT;
 	p[0].size = face_v4(f) ? 84 : 104;
 	p[1].size = full_packet(d, f);
-	p[2].port = (uint16_t)jnum(f->json, for_names(f) ? "ndn_port" : "port");
+	p[2].port = port_of(f);
 	for (i = 0; i < 3; i++) {
 		memcpy(p[i].addr, f->addr, 16);
 		p[i].scope = (uint32_t)face_scope(f);

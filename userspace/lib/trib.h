@@ -324,7 +324,7 @@ struct trib_ps; /* a worker of a parameter server, or one that waits for a task 
  * @job:       only tasks whose names begin with this are taken, "/ps/train".
  *             Default: TRIB_PS_JOB, else any.
  * @key:       file with the key by which the server's packets are checked:
- *             hmac, ed25519 or ed25519-public (userspace/ndn/README.md).
+ *             hmac, ed25519 or ed25519-public (trib-ps(8) has how to make them).
  *             Default: TRIB_PS_KEY, else none: anybody could send a model.
  * @own_key:   file with the key that signs what we send. Default:
  *             TRIB_PS_OWN_KEY, else @key if that can sign.
@@ -421,10 +421,11 @@ int trib_ps_model(struct trib_ps *p, float *model, size_t count,
  * returns when the sum is there.
  *
  * Return: 0; -ESTALE: the model is of no interest any more, go on with
- * trib_ps_model(); -ESHUTDOWN, -EHOSTDOWN, -EINVAL. Added up on the way, also
- * what trib_attach() and trib_wait() return, with their texts, after which the
- * same gradient may be given again; and -EPROTO: the aggregation job attached to
- * is not the task's, which is left.
+ * trib_ps_model(); -EDOM: NaN or infinity in @grad; the server gets nothing, and
+ * waits: give another one, or leave; -ESHUTDOWN, -EHOSTDOWN, -EINVAL. Added up on
+ * the way, also what trib_attach() and trib_wait() return, with their texts,
+ * after which the same gradient may be given again; and -EPROTO: the aggregation
+ * job attached to is not the task's, which is left.
  */
 int trib_ps_gradient(struct trib_ps *p, uint64_t version, const float *grad,
 		     size_t count);

@@ -271,14 +271,23 @@ static void describe(const struct trib_ps *p, struct trib_ps_task *task)
 	       full.size < sizeof(full) ? full.size : sizeof(full));
 }
 
+static const char *why_no_task(const struct trib_ps *p, uint64_t bad)
+{
+	return p->w.count[NAMES_WORKER_BAD_SIGNATURE] == bad
+		       ? "no task was offered"
+		       : "a task was offered, but what came of it is not "
+			 "signed with the server's key";
+}
+
 int trib_ps_join(struct trib_ps *p, struct trib_ps_task *task, int timeout_ms)
 {
-	uint64_t end = deadline(timeout_ms);
+	uint64_t end = deadline(timeout_ms), bad;
 	int rc = 0;
 
 	if (task->size < sizeof(task->size))
 		return trib_ps_fail(p, -EINVAL, "task without a size");
 	pthread_mutex_lock(&p->lock);
+	bad = p->w.count[NAMES_WORKER_BAD_SIGNATURE];
 	if (p->has_task && names_worker_has_task(&p->w))
 		rc = trib_ps_fail(p, -EBUSY, "there is a task already");
 	else
@@ -288,7 +297,7 @@ int trib_ps_join(struct trib_ps *p, struct trib_ps_task *task, int timeout_ms)
 		names_worker_want(&p->w, names_link_now());
 		rc = wait_change(p, end);
 		if (rc)
-			trib_ps_fail(p, rc, "no task was offered");
+			trib_ps_fail(p, rc, "%s", why_no_task(p, bad));
 	}
 	if (!rc)
 		rc = trib_ps_tree_join(p);
@@ -375,6 +384,16 @@ int trib_ps_model(struct trib_ps *p, float *model, size_t count,
 	return rc;
 }
 
+static int give(struct trib_ps *p, uint64_t version, const float *grad,
+		size_t count)
+{
+	if (!names_is_finite(grad, count * sizeof(*grad)))
+		return trib_ps_fail(p, -EDOM,
+				    "NaN or infinity in the gradient");
+	return trib_ps_explain(
+		p, names_worker_give(&p->w, names_link_now(), version, grad));
+}
+
 int trib_ps_gradient(struct trib_ps *p, uint64_t version, const float *grad,
 		     size_t count)
 {
@@ -385,9 +404,7 @@ int trib_ps_gradient(struct trib_ps *p, uint64_t version, const float *grad,
 	if (!rc && trib_ps_has_tree(p))
 		rc = trib_ps_tree_give(p, version, grad, count);
 	else if (!rc)
-		rc = trib_ps_explain(p,
-				     names_worker_give(&p->w, names_link_now(),
-						       version, grad));
+		rc = give(p, version, grad, count);
 	trib_ps_tell(p);
 	pthread_mutex_unlock(&p->lock);
 	trib_ps_wake(p);

@@ -226,3 +226,14 @@ size_t names_model_encode(uint8_t *buf, const struct names_model *m)
 
 	return put(buf, &w, sizeof(w));
 }
+
+bool names_is_finite(const void *values, size_t bytes)
+{
+	const uint8_t *p = values;
+	bool finite = true;
+	size_t i;
+
+	for (i = 3; i < bytes; i += 4)
+		finite &= (p[i] & 0x7f) != 0x7f || !(p[i - 1] & 0x80);
+	return finite;
+}

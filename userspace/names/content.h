@@ -213,4 +213,7 @@ uint32_t names_segments(uint64_t elements, uint32_t segment);
 /* Bytes of values in segment @s, which must exist. */
 uint32_t names_segment_bytes(uint64_t elements, uint32_t segment, uint32_t s);
 
+/* Of little-endian binary32, in whole values: neither NaN nor infinity. */
+bool names_is_finite(const void *values, size_t bytes);
+
 #endif /* TRIB_NAMES_CONTENT_H */

@@ -32,6 +32,7 @@ const char *const nps_count_name[NPS_COUNT__MAX] = {
 	[NPS_COUNT_SAVE] = "save",
 	[NPS_COUNT_SAVE_FAILED] = "save-failed",
 	[NPS_COUNT_SIGNED] = "signed",
+	[NPS_COUNT_HELD] = "held",
 };
 
 const char *const nps_drop_name[NPS_DROP__MAX] = {

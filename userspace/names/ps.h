@@ -53,7 +53,8 @@ enum nps_count {
 	NPS_COUNT_SAVE = 18,	    /* checkpoints written */
 	NPS_COUNT_SAVE_FAILED = 19, /* not written */
 	NPS_COUNT_SIGNED = 20,	    /* Data signed */
-	NPS_COUNT__MAX = 21,
+	NPS_COUNT_HELD = 21, /* values too large for binary32: the largest */
+	NPS_COUNT__MAX = 22,
 };
 
 /* Why a packet of a job was dropped. Numbers are not reused. */
@@ -172,6 +173,7 @@ struct nps_ops {
  * @got:      @values is its gradient of version @asked, not applied yet.
  * @asking:   it is being asked for version @asked.
  * @begun:    a segment of gradient @id, of base @base, is there.
+ * @doubted:  what came last under its name has a wrong signature.
  * @heard:    when it last said that it takes part.
  * @offered:  until when an answer to an offer may come.
  * @asked:    version last asked for; @taken: last taken.
@@ -191,6 +193,7 @@ struct nps_guest {
 	bool got;
 	bool asking;
 	bool begun;
+	bool doubted;
 	uint64_t heard;
 	uint64_t offered;
 	uint64_t asked;
@@ -246,6 +249,7 @@ struct nps_packet {
  * @now_out:  index in @kept of what is, or was last, distributed.
  * @busy:     it is being distributed, @next is its next segment.
  * @ended:    when the last version was through; 0: it is not.
+ * @held_said: the log has that values were held.
  * @due:      no timer of a guest is due before.
  * @guests:   by name.
  */
@@ -261,6 +265,7 @@ struct nps_job {
 	struct nps_model model;
 	bool over;
 	bool busy;
+	bool held_said;
 	unsigned int now_out;
 	uint32_t next;
 	uint64_t ended;
@@ -354,6 +359,8 @@ void nps_guest_offer(struct nps_guest *g);
 /* It is no member any more, and the log says @why. */
 void nps_guest_exclude(struct nps_guest *g, const char *why);
 void nps_guest_answered(struct nps_guest *g, const struct ndn_data *d);
+/* Whether it is signed by the worker; the log says when that changes to no. */
+bool nps_guest_signed(struct nps_guest *g, const struct ndn_data *d);
 
 /* ps_collect.c: asking for gradients. */
 void nps_collect_plan(struct nps_guest *g);

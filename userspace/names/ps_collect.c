@@ -187,25 +187,13 @@ static bool may_have_base(const struct nps_guest *g, uint64_t base)
 	return base >> 32 == g->asked >> 32 && base <= nps_published(g->job);
 }
 
-/* Not NaN and not infinity, of little-endian binary32. */
-static bool all_finite(struct ndn_bytes values)
-{
-	bool finite = true;
-	size_t i;
-
-	for (i = 3; i < values.n; i += 4)
-		finite &= (values.p[i] & 0x7f) != 0x7f ||
-			  !(values.p[i - 1] & 0x80);
-	return finite;
-}
-
 /* Return: what is wrong with it, or NPS_DROP__MAX. */
-static enum nps_drop check(const struct nps_guest *g, uint64_t s,
+static enum nps_drop check(struct nps_guest *g, uint64_t s,
 			   const struct ndn_data *d, struct names_gradient *got)
 {
 	const struct nps_spec *spec = &g->job->spec;
 
-	if (ndn_data_verify(d, g->worker->key ? g->worker->key : spec->verify))
+	if (!nps_guest_signed(g, d))
 		return NPS_DROP_SIGNATURE;
 	if (names_gradient_decode(got, d->content))
 		return NPS_DROP_CONTENT;
@@ -216,7 +204,7 @@ static enum nps_drop check(const struct nps_guest *g, uint64_t s,
 	if (!may_have_base(g, got->base) ||
 	    (g->begun && got->id == g->id && got->base != g->base))
 		return NPS_DROP_BASE;
-	if (!all_finite(got->values))
+	if (!names_is_finite(got->values.p, got->values.n))
 		return NPS_DROP_FINITE;
 	return NPS_DROP__MAX;
 }

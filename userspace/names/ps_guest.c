@@ -57,6 +57,19 @@ static void accepted(struct nps_guest *g)
 	nps_collect_plan(g);
 }
 
+bool nps_guest_signed(struct nps_guest *g, const struct ndn_data *d)
+{
+	const struct nps_job *job = g->job;
+	bool was = g->doubted;
+
+	g->doubted = ndn_data_verify(d, g->worker->key ? g->worker->key
+						       : job->spec.verify);
+	if (g->doubted && !was)
+		nps_job_log(job, "%.*s: wrong signature: has it another key?",
+			    g->worker->len, (const char *)g->worker->name);
+	return !g->doubted;
+}
+
 void nps_guest_answered(struct nps_guest *g, const struct ndn_data *d)
 {
 	struct nps_job *job = g->job;
@@ -70,8 +83,7 @@ void nps_guest_answered(struct nps_guest *g, const struct ndn_data *d)
 		job->drop[NPS_DROP_UNASKED]++;
 		return;
 	}
-	if (ndn_data_verify(d, g->worker->key ? g->worker->key
-					      : job->spec.verify)) {
+	if (!nps_guest_signed(g, d)) {
 		job->drop[NPS_DROP_SIGNATURE]++;
 		return;
 	}

@@ -114,6 +114,17 @@ static void save(struct nps_job *job)
 	job->count[err ? NPS_COUNT_SAVE_FAILED : NPS_COUNT_SAVE]++;
 }
 
+static void held_log(struct nps_job *job)
+{
+	if (job->held_said || !job->count[NPS_COUNT_HELD])
+		return;
+	job->held_said = true;
+	nps_job_log(job,
+		    "version %u has values too large for binary32: "
+		    "gradients or lr are",
+		    job->model.n);
+}
+
 /* The model is the next one by now. */
 static void made(struct nps_job *job)
 {
@@ -121,6 +132,7 @@ static void made(struct nps_job *job)
 	unsigned int i;
 
 	job->model.n++;
+	held_log(job);
 	job->over = job->model.n >= job->spec.versions;
 	job->count[NPS_COUNT_VERSION]++;
 	if (ps->ops->version)

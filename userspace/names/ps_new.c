@@ -236,6 +236,14 @@ static void guests_start(struct nps_job *job)
 	}
 }
 
+static bool is_finite(const struct nps_spec *spec, const struct nps_model *m)
+{
+	size_t bytes = spec->elements * sizeof(float);
+
+	return names_is_finite(m->values, bytes) &&
+	       (!m->momentum || names_is_finite(m->momentum, bytes));
+}
+
 int nps_add(struct nps *ps, const struct nps_spec *spec, uint32_t incarnation,
 	    const struct nps_model *model, uint64_t now, char *why, size_t size)
 {
@@ -252,6 +260,8 @@ int nps_add(struct nps *ps, const struct nps_spec *spec, uint32_t incarnation,
 	job->spec = *spec;
 	job->incarnation = incarnation;
 	err = job_make(job, why, size);
+	if (!err && !is_finite(spec, model))
+		err = refuse(why, size, -EINVAL, "model: NaN or infinity");
 	if (err) {
 		job_free(job);
 		return err;

@@ -2,8 +2,10 @@
 /*
  * The arithmetic of the PS: the mean gradient, momentum, the step. Gradients are
  * added in the order of their workers' names, so that the same gradients always
- * give the same bits, in whatever order they came.
+ * give the same bits, in whatever order they came. Finite gradients leave a
+ * finite model: what becomes too large for binary32 is held at the largest value.
  */
+#include <float.h>
 #include <string.h>
 
 #include "userspace/names/ps.h"
@@ -11,25 +13,37 @@
 /* Values at a time: they stay in the first cache. */
 #define BLOCK 2048
 
+/* Infinity and NaN, too, become a value. Vectorised: no function of libm. */
+static inline float held(float x, unsigned int *times)
+{
+	float y = x < FLT_MAX ? x : FLT_MAX;
+
+	y = y > -FLT_MAX ? y : -FLT_MAX;
+	*times += y != x;
+	return y;
+}
+
 /* @sum is of @n gradients, for the values from @at on. */
 static void step(struct nps_job *job, uint64_t at, const float *sum, size_t len,
 		 unsigned int n)
 {
 	float *restrict w = job->model.values + at;
 	float lr = job->spec.lr, mu = job->spec.momentum, by = (float)n;
+	unsigned int times = 0;
 	size_t i;
 
 	if (job->model.momentum) {
 		float *restrict m = job->model.momentum + at;
 
 		for (i = 0; i < len; i++) {
-			m[i] = mu * m[i] + sum[i] / by;
-			w[i] -= lr * m[i];
+			m[i] = held(mu * m[i] + sum[i] / by, &times);
+			w[i] = held(w[i] - lr * m[i], &times);
 		}
-		return;
+	} else {
+		for (i = 0; i < len; i++)
+			w[i] = held(w[i] - lr * (sum[i] / by), &times);
 	}
-	for (i = 0; i < len; i++)
-		w[i] -= lr * (sum[i] / by);
+	job->count[NPS_COUNT_HELD] += times;
 }
 
 static size_t block_at(const struct nps_job *job, uint64_t at)
