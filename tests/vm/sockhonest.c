@@ -126,7 +126,7 @@ static void *honest(void *arg)
 	}
 	while (got < n)
 		recv_one(h, got++);
-	if (shutdown(h->fd, SHUT_WR) || poll(&p, 1, 30000) != 1 ||
+	if (shutdown(h->fd, SHUT_WR) || poll(&p, 1, 120000) != 1 ||
 	    p.revents != POLLHUP)
 		stress_complain("honest rank %u does not leave: %#x", h->rank,
 				p.revents);
