@@ -18,7 +18,7 @@
 #include "tests/vm/stress.h"
 
 /* Longer than anything that a process waits for, in which nothing is counted. */
-#define STANDSTILL_MS 150000
+#define STANDSTILL_MS 240000
 
 /* Of each thread. */
 static __thread uint64_t chance_state = 1;
