@@ -4,8 +4,8 @@
 # with the module, on a kernel with KASAN, UBSan, lockdep and kmemleak. Not in
 # `make check`, because that kernel takes minutes to build the first time.
 #
-#	tests/vm/module-kasan.t			all; make check-kasan
-#	tests/vm/module-kasan.t PART...		of: module stress sock bpf netns
+#	tests/vm/module-kasan.t			module stress bpf netns; make check-kasan
+#	tests/vm/module-kasan.t PART...		those, and sock
 #	tests/vm/module-kasan.t long		ten minutes of chance each, and thousands
 #						of cycles; make check-long
 set -uo pipefail
@@ -76,7 +76,7 @@ scripts/mkynl >&2 || bail "no ynl"
 # UBSan is for those who ask for it.
 UBSAN_SANITIZE=y make -s module KDIR=$kasan MODULE_DIR=${ko%/*} >&2 ||
 	bail "the module does not build"
-(($#)) || set -- module stress sock bpf netns
+(($#)) || set -- module stress bpf netns
 for name; do
 	run_part "$name"
 done
