@@ -184,9 +184,10 @@ static int reserve(struct trib_sock *ts, u64 size, bool dontwait)
 {
 	int rc;
 
-	if (size > READ_ONCE(ts->mem_max) || size > INT_MAX)
-		return -EMSGSIZE;
 	do {
+		/* It may have become too large while it waited. */
+		if (size > READ_ONCE(ts->mem_max) || size > INT_MAX)
+			return -EMSGSIZE;
 		rc = trib_work_wait(ts, may_send, &size,
 				    sock_sndtimeo(trib_sock_sk(ts), dontwait));
 		/* POLLOUT comes when it fits. */

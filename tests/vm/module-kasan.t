@@ -4,9 +4,10 @@
 # with the module, on a kernel with KASAN, UBSan, lockdep and kmemleak. Not in
 # `make check`, because that kernel takes minutes to build the first time.
 #
-#	tests/vm/module-kasan.t			all; make check-kasan
-#	tests/vm/module-kasan.t PART...		of: module stress bpf netns
-#	tests/vm/module-kasan.t long		ten minutes of chance each; make check-long
+#	tests/vm/module-kasan.t			module stress bpf netns; make check-kasan
+#	tests/vm/module-kasan.t PART...		those, and sock
+#	tests/vm/module-kasan.t long		ten minutes of chance each, and thousands
+#						of cycles; make check-long
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -19,7 +20,7 @@ bail() { echo "Bail out! $*"; exit 1; }
 # part NAME SECONDS COMMAND...: in a VM of its own; its TAP becomes ours.
 part()
 {
-	local name=$1 limit=$2 line rc
+	local name=$1 limit=$2 begun=$SECONDS line rc
 	shift 2
 	while IFS= read -r line; do
 		if [[ $line =~ ^(not )?ok\ [0-9]+(.*)$ ]]; then
@@ -33,11 +34,12 @@ part()
 		-a kmemleak=on -- tests/vm/kasan-guest "$@" 2>&1; echo "rc $?")
 	((rc == 0)) || { failed=1; echo -n "not "; }
 	echo "ok $((++n)) - $name: the kernel is content"
+	echo "# $name: $((SECONDS - begun)) s"
 }
 
 run_part()
 {
-	local programs
+	local programs program
 
 	case $1 in
 	module)
@@ -45,6 +47,9 @@ run_part()
 		;;
 	stress)
 		part stress 400 tests/vm/stress-guest $ko 20 100
+		;;
+	sock)
+		part sock 580 tests/vm/sock-guest $ko
 		;;
 	bpf)
 		mapfile -t programs < <(grep '^build/tests/bpf/' build/check-list)
@@ -56,8 +61,11 @@ run_part()
 			tests/netns/old-kernel.t
 		;;
 	long)
+		for program in nlfuzz sockfuzz sockcycles; do
+			part $program 2400 tests/vm/stress-guest $ko 600 10000 \
+				$program
+		done
 		CYCLES=1000 part module 1800 tests/vm/module-guest $ko
-		part stress 2400 tests/vm/stress-guest $ko 600 1000
 		;;
 	*) bail "there is no part '$1'" ;;
 	esac

@@ -47,7 +47,7 @@ $(B)/tests/vm/sockcycles: $(addprefix $(B)/tests/vm/,sockcycles.o sockrig.o \
 		stress.o) $(addprefix $(B)/tests/unit/,lib_relay.o relay_model.o)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lpthread
 
-SOCK_BINS := $(addprefix $(B)/tests/vm/sock_,sum life who mix hold)
+SOCK_BINS := $(addprefix $(B)/tests/vm/sock_,sum life mem who mix hold)
 VM_BINS += $(SOCK_BINS)
 
 $(SOCK_BINS): %: %.o $(B)/tests/vm/sock_world.o $(B)/libtrib.a

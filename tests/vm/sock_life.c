@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lives of collective sockets: waiting and not waiting, memory, what ends
- * before it is finished, and what is left of it.
+ * Lives of collective sockets: waiting and not waiting, what ends before it is
+ * finished, and what is left of it.
  */
 #include "sock.h"
 
@@ -200,91 +200,6 @@ static void wrong_messages__are_refused(void)
 	expect_eq(connect(fd, (struct sockaddr *)&w.addr[0], 16), -1);
 }
 
-static void memory__is_limited_per_socket(void)
-{
-	size_t len = 1 << 16;
-	struct trib_cm_send all = {.collective = TRIB_COLL_ALLGATHER};
-	char *p = calloc(1, len);
-	unsigned int r, k;
-
-	expect_eq(set_u32(w.fd[0], TRIB_SO_MEM, 2 * len), 0);
-	expect_eq(info_of(w.fd[0]).mem_max, 2 * len);
-	/* More than there will ever be; the result counts, too. */
-	expect_eq(send(w.fd[0], p, 2 * len + 4, 0), -1);
-	expect_eq(errno, EMSGSIZE);
-	expect_eq(send_cm(w.fd[0], p, len, &all, 0), -EMSGSIZE);
-	expect_eq(send(w.fd[0], p, len, 0), len);
-	expect_eq(send(w.fd[0], p, len, 0), len);
-	expect_eq(info_of(w.fd[0]).mem, 2 * len);
-	expect_eq(await(w.fd[0], POLLOUT, 0), POLLOUT);
-	expect_eq(send(w.fd[0], p, 4, MSG_DONTWAIT), -1);
-	expect_eq(errno, EAGAIN);
-	expect_eq(await(w.fd[0], POLLOUT, 50), 0);
-	for (k = 0; k < 2; k++)
-		for (r = 1; r < w.n; r++)
-			expect_eq(send(w.fd[r], p, len, 0), len);
-	/* Until somebody takes a result, it is all in use. */
-	expect_eq(await(w.fd[0], POLLIN, 5000), POLLIN);
-	expect_eq(await(w.fd[0], POLLOUT, 50), 0);
-	for (k = 0; k < 2; k++)
-		for (r = 0; r < w.n; r++)
-			expect_eq(recv(w.fd[r], p, len, 0), len);
-	expect_eq(await(w.fd[0], POLLOUT, 0), POLLOUT);
-	expect_eq(info_of(w.fd[0]).mem, 0);
-	expect_eq(set_u32(w.fd[0], TRIB_SO_MEM, 0), 0);
-	expect_eq(set_u32(w.fd[0], TRIB_SO_MEM, UINT32_MAX), -EINVAL);
-	free(p);
-}
-
-/* Who waits for memory gets it when another thread, here process, receives. */
-static void memory__is_waited_for(void)
-{
-	size_t len = 1 << 16;
-	char *p = calloc(1, len);
-	unsigned int r, k;
-	int status;
-	pid_t pid;
-
-	expect_eq(set_u32(w.fd[0], TRIB_SO_MEM, len), 0);
-	expect_eq(send(w.fd[0], p, len, 0), len);
-	fflush(stdout);
-	pid = fork();
-	if (!pid)
-		_exit(send(w.fd[0], p, len, 0) != (ssize_t)len);
-	for (k = 0; k < 2; k++)
-		for (r = 1; r < w.n; r++)
-			expect_eq(send(w.fd[r], p, len, 0), len);
-	for (k = 0; k < 2; k++)
-		for (r = 0; r < w.n; r++)
-			expect_eq(recv(w.fd[r], p, len, 0), len);
-	expect_eq(waitpid(pid, &status, 0), pid);
-	expect_eq(status, 0);
-	expect_eq(set_u32(w.fd[0], TRIB_SO_MEM, 0), 0);
-	free(p);
-}
-
-static void messages__are_limited(void)
-{
-	struct trib_cm_send cm = {.collective = TRIB_COLL_BARRIER};
-	struct trib_cm_recv got;
-	unsigned int r, k, n = 0;
-	int rc;
-
-	while (!(rc = send_cm(w.fd[0], NULL, 0, &cm, MSG_DONTWAIT)) && n < 5000)
-		n++;
-	expect_eq(rc, -EAGAIN);
-	expect_eq(n, 1024);
-	for (k = 0; k < n; k++)
-		for (r = 1; r < w.n; r++) {
-			expect_eq(send_cm(w.fd[r], NULL, 0, &cm, 0), 0);
-			if (tap_bad)
-				return;
-		}
-	for (r = 0; r < w.n; r++)
-		for (k = 0; k < n; k++)
-			expect_eq(recv_cm(w.fd[r], NULL, 0, &got, 0), 0);
-}
-
 static void dup__only_the_last_close_counts(void)
 {
 	int copy = dup(w.fd[0]), status;
@@ -398,9 +313,6 @@ int main(void)
 	run(short_buffers__cut_the_result);
 	run(bad_pages__are_refused);
 	run(wrong_messages__are_refused);
-	run(memory__is_limited_per_socket);
-	run(memory__is_waited_for);
-	run(messages__are_limited);
 	run(dup__only_the_last_close_counts);
 	run(shutdown__leaves_together);
 	run(close__tells_the_others);

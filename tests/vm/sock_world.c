@@ -127,8 +127,8 @@ void leave_all(unsigned int first)
 		shutdown(w.fd[i], SHUT_WR);
 	for (i = first; i < w.n; i++)
 		if (!(await(w.fd[i], 0, 20000) & POLLHUP))
-			printf("# rank %u did not leave: state %u\n", i,
-			       state_of(w.fd[i]));
+			printf("# rank %u did not leave: state %u, %s\n", i,
+			       state_of(w.fd[i]), error_of(w.fd[i]).text);
 	close_all(first);
 }
 

@@ -128,7 +128,7 @@ static size_t damage(struct packet *p, size_t len)
 	return len;
 }
 
-void *evil_relay(void *stop)
+void *evil_relay(void *unused)
 {
 	int fd = udp_socket(EVIL_PORT);
 	struct sockaddr_in from;
@@ -137,7 +137,8 @@ void *evil_relay(void *stop)
 	ssize_t len;
 	size_t n;
 
-	while (!__atomic_load_n((int *)stop, __ATOMIC_RELAXED)) {
+	(void)unused;
+	while (!stress_over()) {
 		struct pollfd pfd = {.fd = fd, .events = POLLIN};
 
 		if (poll(&pfd, 1, 50) <= 0)
@@ -193,7 +194,7 @@ static size_t make(struct packet *p)
 	return len;
 }
 
-void *evil_sender(void *stop)
+void *evil_sender(void *unused)
 {
 	struct sockaddr_in to = {.sin_family = AF_INET,
 				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -202,7 +203,8 @@ void *evil_sender(void *stop)
 	uint16_t port;
 	size_t len;
 
-	while (!__atomic_load_n((int *)stop, __ATOMIC_RELAXED)) {
+	(void)unused;
+	while (!stress_over()) {
 		for (n = chance_below(16); n--;) {
 			len = make(&p);
 			port = chance_one_in(4) ? TRIB_UDP_PORT_WORKER

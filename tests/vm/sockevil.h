@@ -14,8 +14,8 @@ enum {
 	LOOKS,
 };
 
-/* Threads, until the int that they are given is not 0. */
-void *evil_relay(void *stop);
-void *evil_sender(void *stop);
+/* Threads, until stress_over(). */
+void *evil_relay(void *unused);
+void *evil_sender(void *unused);
 
 #endif /* SOCKEVIL_H */

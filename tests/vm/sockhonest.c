@@ -21,12 +21,16 @@
 #define UNDERWAY 3
 /* Results need both ranks, so that neither is further ahead than that. */
 #define AHEAD 20
+/* Where many want the processors a relay may not run for a minute. Who leaves
+ * may wait as long for what the other had already; STANDSTILL_MS is more. */
+#define SILENCE_MS 150000
+#define LEAVING_MS 180000
 
 static struct loop_relay relay = {
 	.world = RANKS,
 	.window = 32,
 	.nval = TRIB_NVAL_SMALL,
-	.timeout_ms = 60000,
+	.timeout_ms = SILENCE_MS,
 	.loss = 5,
 };
 static struct honest {
@@ -126,7 +130,7 @@ static void *honest(void *arg)
 	}
 	while (got < n)
 		recv_one(h, got++);
-	if (shutdown(h->fd, SHUT_WR) || poll(&p, 1, 30000) != 1 ||
+	if (shutdown(h->fd, SHUT_WR) || poll(&p, 1, LEAVING_MS) != 1 ||
 	    p.revents != POLLHUP)
 		stress_complain("honest rank %u does not leave: %#x", h->rank,
 				p.revents);

@@ -93,7 +93,11 @@ long chaos_send(void)
 		m.msg_name = chaos_somewhere(128);
 		m.msg_namelen = chance_below(128);
 	}
-	return sendmsg(chaos_any(), &m, sense ? MSG_DONTWAIT : some_flags());
+	/* Some wait for room, while others close, or change what there is. */
+	return sendmsg(chaos_any(), &m,
+		       !sense		  ? some_flags()
+		       : chance_one_in(4) ? 0
+					  : MSG_DONTWAIT);
 }
 
 long chaos_recv(void)

@@ -28,9 +28,9 @@
 #define SLOTS 24
 #define PAGE 4096
 #define ARENA (256 * PAGE)
-#define MSG_MAX (ARENA / 2)
-/* The module's parameter mem_max, which nobody changes here. */
-#define MEM_MOST (256U << 20)
+/* Of any socket: the module's parameter mem_max. A limit below it may come when
+ * more is in use. */
+#define MEM_MOST (256u << 20)
 
 const char *const sockop_names[OPS] = {"open",	"join",	 "place",    "option",
 				       "bind",	"send",	 "recv",     "poll",
@@ -171,6 +171,19 @@ static long do_bind(void)
 
 /* --- options */
 
+/* As much memory as its messages take now, or a little more or less. */
+static long squeeze(int fd)
+{
+	struct trib_sock_info info;
+	socklen_t len = sizeof(info);
+	uint32_t most;
+
+	if (getsockopt(fd, SOL_TRIB, TRIB_SO_INFO, &info, &len))
+		return -1;
+	most = info.mem + chance_below(4096) - chance_below(4096);
+	return setsockopt(fd, SOL_TRIB, TRIB_SO_MEM, &most, sizeof(most));
+}
+
 static long do_option(void)
 {
 	static const int levels[] = {SOL_SOCKET, IPPROTO_IP, IPPROTO_UDP,
@@ -180,6 +193,9 @@ static long do_option(void)
 				     : (int)chance_below(80);
 	uint32_t value[16];
 	socklen_t len = chance_one_in(4) ? chance_below(64) : 4;
+
+	if (chance_one_in(8))
+		return squeeze(chaos_any());
 
 	chance_bytes(value, sizeof(value));
 	value[0] = chance_one_in(2) ? chance_odd() : 1U << chance_below(24);

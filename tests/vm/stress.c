@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* See stress.h. */
+#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <sched.h>
@@ -15,6 +16,9 @@
 #include <unistd.h>
 
 #include "tests/vm/stress.h"
+
+/* Longer than anything that a process waits for, in which nothing is counted. */
+#define STANDSTILL_MS 240000
 
 /* Of each thread. */
 static __thread uint64_t chance_state = 1;
@@ -133,37 +137,80 @@ bool stress_over(void)
 		now >= stress->end_ms + 3000ULL * stress->seconds);
 }
 
-/* Where the threads of a process that does not end are in the kernel. */
-static void show_stacks(pid_t pid)
+static void show_file(const char *path)
 {
-	char pattern[64], line[200];
-	glob_t g;
+	FILE *f = fopen(path, "r");
+	char line[400];
+
+	printf("# %s\n", path);
+	while (f && fgets(line, sizeof(line), f))
+		printf("#   %s", line);
+	if (f)
+		fclose(f);
+}
+
+static bool is_ours(const char *folder)
+{
+	char path[80], name[32] = "";
 	FILE *f;
 
-	snprintf(pattern, sizeof(pattern), "/proc/%d/task/*/stack", pid);
-	if (glob(pattern, 0, NULL, &g))
+	snprintf(path, sizeof(path), "%s/comm", folder);
+	f = fopen(path, "r");
+	if (f) {
+		fscanf(f, "%31s", name);
+		fclose(f);
+	}
+	return !strcmp(name, program_invocation_short_name);
+}
+
+/* Of all threads of this program, those of children's children, too. */
+static void show_stacks(void)
+{
+	char path[80];
+	glob_t g;
+
+	if (glob("/proc/[0-9]*/task/[0-9]*", 0, NULL, &g))
 		return;
 	for (size_t i = 0; i < g.gl_pathc; i++) {
-		f = fopen(g.gl_pathv[i], "r");
-		printf("# %s\n", g.gl_pathv[i]);
-		while (f && fgets(line, sizeof(line), f))
-			printf("#   %s", line);
-		if (f)
-			fclose(f);
+		if (!is_ours(g.gl_pathv[i]))
+			continue;
+		snprintf(path, sizeof(path), "%s/stat", g.gl_pathv[i]);
+		show_file(path);
+		snprintf(path, sizeof(path), "%s/stack", g.gl_pathv[i]);
+		show_file(path);
 	}
 	globfree(&g);
 }
 
-/* One that hangs in the kernel would never be reaped: it is named instead. */
+static uint64_t counted(void)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < STRESS_COUNTERS; i++)
+		sum += __atomic_load_n(&stress->count[i], __ATOMIC_RELAXED);
+	return sum;
+}
+
+/*
+ * One that hangs in the kernel would never be reaped: it is named instead. Where
+ * many want the processors all is slow, but something is counted now and then.
+ */
 static void wait_all(const pid_t *pids)
 {
-	uint64_t patience = stress->end_ms + 3000ULL * stress->seconds + 90000;
+	uint64_t seen = 0, since = 0, now, n;
 	unsigned int left = stress->nproc, i;
 	bool here[STRESS_PROCS];
 	int status;
 
 	memset(here, 1, sizeof(here));
-	while (left && stress_now_ms() < patience) {
+	while (left) {
+		n = counted() + stress->nproc - left;
+		now = stress_now_ms();
+		if (n != seen || now < stress->end_ms)
+			since = now;
+		if (now - since > STANDSTILL_MS)
+			break;
+		seen = n;
 		for (i = 0; i < stress->nproc; i++) {
 			if (!here[i] || waitpid(pids[i], &status, WNOHANG) <= 0)
 				continue;
@@ -176,11 +223,12 @@ static void wait_all(const pid_t *pids)
 		}
 		usleep(20000);
 	}
+	if (left)
+		show_stacks();
 	for (i = 0; i < stress->nproc; i++) {
 		if (!here[i])
 			continue;
 		printf("# process %u does not end\n", i);
-		show_stacks(pids[i]);
 		stress->dead++;
 		kill(pids[i], SIGKILL);
 	}
