@@ -153,10 +153,17 @@ static void rx_join(struct loop_relay *l, unsigned int child,
 		    const struct trib_hdr *h, size_t len)
 {
 	struct trib_join j;
+	uint64_t nonce;
 	unsigned int i;
 
 	memcpy(&j, h + 1, sizeof(j));
-	l->nonce[child] = be64toh(j.nonce);
+	nonce = be64toh(j.nonce);
+	/* Another life of the rank, before word of the last one's end: that is
+	 * of an epoch that is over now.
+	 */
+	if (l->joined >> child & 1 && l->nonce[child] != nonce)
+		l->joined = 0;
+	l->nonce[child] = nonce;
 	if (be16toh(h->nval) < l->nval) {
 		say_start(l, child, h, len, false);
 		return;
@@ -187,6 +194,8 @@ static void rx(struct loop_relay *l, unsigned int child,
 		rx_join(l, child, h, len);
 		break;
 	case TRIB_T_LEAVE:
+		if (be32toh(h->epoch) != l->r.epoch)
+			break;
 		l->left |= 1ULL << child;
 		if (l->left == everybody(l))
 			l->joined = 0;
