@@ -3,8 +3,8 @@
  * Between the caller's numbers and what travels: block floating point (f32 to
  * TRIB_FMT_Q32 and back), integers (TRIB_FMT_I32) and order-preserving words
  * (TRIB_FMT_W64). One set of functions per instruction set, bit-exact with
- * each other, whatever rounding mode or flush-to-zero the caller runs with. The
- * scalar ones are pure integer code, and run in the kernel, too.
+ * each other, whatever rounding mode or flush-to-zero the caller runs with. All
+ * run in the kernel, too; the scalar ones are pure integer code.
  *
  * Block floating point: the values of a chunk share an exponent e, the least
  * with |x| < 2^e for all x of all workers. With n workers and L = ceil(log2 n)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The codec with AVX2: eight lanes. Only this file is compiled for it, and
- * codec.c lets nobody in whose CPU lacks it.
+ * what chooses lets nobody in whose CPU lacks it.
  */
 #if defined(__x86_64__)
 #pragma GCC target("avx2,f16c,prfchw")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The codec with AVX-512 (F, BW, DQ, VL): sixteen lanes, masked tails. Only
- * this file is compiled for it; codec.c guards it.
+ * this file is compiled for it; what chooses guards it.
  */
 #if defined(__x86_64__)
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,prfchw")

@@ -98,28 +98,37 @@ static INLINE int64_t quantise_quick(uint32_t x, int base, int32_t limit)
 	return ((int64_t)q ^ sign) - sign;
 }
 
-#define PACK(quant, scale)                                                    \
-	do {                                                                  \
-		for (i = 0; i + 1 < n; i += 2)                                \
-			put64(w, i / 2,                                       \
-			      quant(trib_bits_at(x + i), scale, limit) +      \
-				      quant(trib_bits_at(x + i + 1), scale,   \
-					    limit) *                          \
-					      (1LL << 32));                   \
-		if (i < n)                                                    \
-			put64(w, i / 2,                                       \
-			      quant(trib_bits_at(x + i), scale, limit));      \
-	} while (0)
+static INLINE int64_t quantise_as(int quick, const float *x, int scale,
+				  int32_t limit)
+{
+	uint32_t bits = trib_bits_at(x);
+
+	return quick ? quantise_quick(bits, scale + 189, limit)
+		     : quantise(bits, scale, limit);
+}
+
+/* @quick is a constant where it is called: the loop has no question in it. */
+static INLINE void pack(void *w, const float *x, size_t n, int scale,
+			int32_t limit, int quick)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < n; i += 2)
+		put64(w, i / 2,
+		      quantise_as(quick, x + i, scale, limit) +
+			      quantise_as(quick, x + i + 1, scale, limit) *
+				      (1LL << 32));
+	if (i < n)
+		put64(w, i / 2, quantise_as(quick, x + i, scale, limit));
+}
 
 static void scalar_q32_pack(void *w, const float *x, size_t n, int scale,
 			    int32_t limit)
 {
-	size_t i;
-
 	if (scale >= QUICK_SCALE_MIN && scale <= QUICK_SCALE_MAX)
-		PACK(quantise_quick, scale + 189);
+		pack(w, x, n, scale, limit, 1);
 	else
-		PACK(quantise, scale);
+		pack(w, x, n, scale, limit, 0);
 	pad(w, (n + 1) / 2 * 8, n);
 }
 

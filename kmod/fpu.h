@@ -13,10 +13,9 @@ const char *trib_fpu_level(void);
 
 /*
  * May vector instructions be used from here on? Only true is followed by
- * trib_fpu_end().
+ * trib_fpu_end() of call.h.
  */
 bool trib_fpu_enter(void);
-void trib_fpu_end(void);
 
 /* Is parameter fpu_busy set? */
 bool trib_fpu_forced_busy(void);

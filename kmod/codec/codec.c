@@ -13,6 +13,7 @@
 #include <linux/module.h>
 #include <linux/string.h>
 
+#include "call.h"
 #include "codec.h"
 #include "fpu.h"
 #include "sum/sum_cpu.h"
