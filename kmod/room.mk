@@ -46,7 +46,7 @@ module: $(MODULE_DIR)/trib.ko
 
 $(MODULE_DIR)/trib.ko: $(addprefix $(MODULE_DIR)/,$(module_copy)) FORCE | module-kdir
 	$(KBUILD_MAKE) -s M=$(CURDIR)/$(MODULE_DIR) modules
-	@readelf -SW $@ | grep -q ' \.BTF ' || { \
+	@readelf -SW $@ | grep ' \.BTF ' >/dev/null || { \
 		echo "$@ has no BTF: kfuncs would not register" >&2; \
 		rm -f $@; exit 1; }
 

@@ -72,7 +72,8 @@ ndn_stop_ps()
 # ndn_subscribed HOST SUBSCRIBERS: HOST has them all, acknowledged.
 ndn_subscribed()
 {
-	ndn_relay "$1" trib pit show 2>/dev/null | grep -q "confirmed .* $2 "
+	ndn_relay "$1" trib pit show 2>/dev/null |
+		grep "confirmed .* $2 " >/dev/null
 }
 
 # While it trains: who subscribes to what, as the relays see it, once all do.

@@ -110,7 +110,7 @@ chosen_workers()
 	fi
 	IFS=, read -ra list <<<"$only"
 	for host in "${list[@]}"; do
-		all_workers | grep -qxF -- "$host" ||
+		all_workers | grep -xF -- "$host" >/dev/null ||
 			die -2 "--only: no worker is called '$host'"
 		echo "$host"
 	done

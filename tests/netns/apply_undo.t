@@ -77,7 +77,7 @@ now()
 		>"$scratch/long" 2>&1 &
 	pid=$!
 	wait_for 20 sh -c "scripts/fabric -n $fab exec r0 -- trib tree show |
-		grep -q running" || diag "$(<"$scratch/long")"
+		grep running >/dev/null" || diag "$(<"$scratch/long")"
 	matches now__waits_for_nobody "$(apply "$scratch/next" --now 2>&1)" \
 		'3 hosts: [0-9]+ changes$'
 	is now__old_trees_are_gone \

@@ -93,7 +93,10 @@ forwarded()
 	fabric exec "$1" -- awk '/^Ip: [0-9]/ {print $6}' /proc/net/snmp
 }
 
-has_detour() { fabric exec w0 -- ip route show 10.77.0.2 | grep -q via; }
+has_detour()
+{
+	fabric exec w0 -- ip route show 10.77.0.2 | grep via >/dev/null
+}
 no_detour() { ! has_detour; }
 done_more() { (($(stat w0 "done") > $1 + 50)); }
 log_says() { grep -q "$2" "/run/trib-fabric/$fab/$1.log"; }

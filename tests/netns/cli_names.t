@@ -135,7 +135,7 @@ entries_are_shown()
 	ask w0 /insert/ps/train && ask w1 /insert/ps/train || return
 	good pit && has '^/ps/train +confirmed +ps +w0,w1 .* - ' || return
 	kill -USR1 "$ps"
-	wait_for 5 eval "r0 pit | grep -q ' 3[.]17/1 '" || { r0 pit; return 1; }
+	wait_for 5 eval "r0 pit | grep ' 3[.]17/1 ' >/dev/null" || { r0 pit; return 1; }
 	good -j pit show /ps && json "len(j) == 1 and j[0]['name'] == '/ps/train' and j[0]['version'] == 12884901905 and j[0]['segment'] == 1 and sorted(j[0]['faces']) == ['w0', 'w1'] and j[0]['state'] == 'confirmed' and j[0]['up'] == 'ps' and j[0]['acked_ms'] < 60000 and j[0]['taken_ms'] < 60000" || return
 	good -j pit show /ps/train && json 'len(j) == 1' || return
 	good -j pit show /ps/tra && json 'j == []' || return
@@ -225,7 +225,7 @@ doctor_sees_dead_routes()
 		good face add d dev dead addr 10.77.99.2 mac 02:00:00:00:00:0d ndn router &&
 		good fib add /d via d || return
 	fabric exec r0 -- ip link del dead
-	wait_for 5 eval "r0 face | grep -q 'dead (gone)'"
+	wait_for 5 eval "r0 face | grep 'dead (gone)' >/dev/null"
 	found fail route /d && good fib del /d && good face del d
 }
 

@@ -21,8 +21,8 @@ t()
 	if out=$("$@" 2>&1); then
 		echo "ok $((++n)) - $name"
 	else
-		echo "not ok $((++n)) - $name"
 		tail -n 20 <<<"# ${out//$'\n'/$'\n'# }"
+		echo "not ok $((++n)) - $name"
 		failed=1
 	fi
 }
@@ -38,15 +38,18 @@ modinfo_complete()
 	done
 	[[ $(modinfo -F license "$ko") == GPL ]] || return
 	# The kernel looks for the family by this name.
-	modinfo -F alias "$ko" | grep -qx 'net-pf-16-proto-16-family-trib' ||
-		return
+	modinfo -F alias "$ko" |
+		grep -x 'net-pf-16-proto-16-family-trib' >/dev/null || return
 	# Each parameter has its line of explanation.
 	[[ $(modinfo -F parm "$ko" | cut -d: -f1 | sort | xargs) == \
 		"codec fpu_busy level mem_max mem_total mem_used protocol" ]] || return
 	! modinfo -F parm "$ko" | grep -E '^[^:]*: *\('
 }
 
-has_btf() { readelf -SW "$ko" | grep -q ' \.BTF '; }
+has_section()
+{
+	readelf -SW "$ko" | grep -F " $1 " >/dev/null || { echo "no $1"; return 1; }
+}
 
 without_btf_is_refused()
 {
@@ -66,7 +69,7 @@ installs()
 {
 	make -s module-install DESTDIR="$tmp/root" >"$tmp/log" 2>&1 ||
 		{ cat "$tmp/log"; return 1; }
-	find "$tmp/root/lib/modules" -name 'trib.ko*' | grep -q .
+	find "$tmp/root/lib/modules" -name 'trib.ko*' | grep . >/dev/null
 }
 
 # What DKMS would run, on a copy of the sources.
@@ -85,7 +88,7 @@ dkms()
 	(cd "$tree" && unset MAKEFLAGS && eval "${MAKE[*]}") || return
 	modinfo -F version \
 		"$tree/${BUILT_MODULE_LOCATION[0]}/${BUILT_MODULE_NAME[0]}.ko" |
-		grep -qx "$PACKAGE_VERSION"
+		grep -x "$PACKAGE_VERSION" >/dev/null
 }
 
 newer_has_headers()
@@ -100,14 +103,13 @@ builds_for_newer()
 
 	rm -f "$ko"
 	make -s module-check TRIB_KERNEL="$newer" || return
-	readelf -SW "$ko" | grep -q ' \.BTF_ids ' || { echo "no ids"; return 1; }
-	readelf -SW "$ko" | grep -q ' \.BTF ' || { echo "no BTF"; return 1; }
-	modinfo -F vermagic "$ko" | grep -F "$newer."
+	has_section .BTF_ids && has_section .BTF || return
+	modinfo -F vermagic "$ko" | grep -F "$newer." >/dev/null
 }
 
 t module__builds builds
 t modinfo__is_complete modinfo_complete
-t btf__is_there has_btf
+t btf__is_there has_section .BTF
 t btf__its_absence_fails_the_build without_btf_is_refused
 t check__compiler_and_sparse_are_silent make -s module-check
 t install__puts_it_with_the_kernels_modules installs
