@@ -16,6 +16,11 @@ struct trib_engine;
 struct trib_req;
 struct trib_stream;
 
+/* What transports that bind UDP ports say of one, by trib_fault() or the like. */
+#define TRIB_TEXT_PORT_TAKEN                                                   \
+	"UDP port %u is taken: by another process of this rank, or by this "   \
+	"host's tribd: then the relay's face must name another port"
+
 /**
  * struct trib_rx - one packet, or one event that stands for a packet
  * @type:  enum trib_type: RESULT, NEED, ALIVE, ABORT, PROBE or START.

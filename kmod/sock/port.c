@@ -112,12 +112,10 @@ static int open_port(struct trib_sock *ts, struct trib_way *way,
 	keep_to_device(ts->io, way, a);
 	rc = bind_port(p);
 	if (rc)
-		return trib_fault(
-			&ts->eng, TRIB_SOCK_ERR_SYSTEM, rc,
-			rc == -EADDRINUSE
-				? "UDP port %u is taken: does another process have this rank?"
-				: "cannot bind UDP port %u",
-			p->port);
+		return trib_fault(&ts->eng, TRIB_SOCK_ERR_SYSTEM, rc,
+				  rc == -EADDRINUSE ? TRIB_TEXT_PORT_TAKEN
+						    : "cannot bind UDP port %u",
+				  p->port);
 	sk = p->sock->sk;
 	sk->sk_allocation = GFP_KERNEL;
 	write_lock_bh(&sk->sk_callback_lock);

@@ -191,6 +191,8 @@ static void attach__says_when_the_port_is_taken(void)
 
 	expect_eq(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
 	expect_eq(attach_alone(&l, 1, 300, &e), -EBUSY);
+	expect(strstr(e.text, "7419 is taken: by another process") != NULL);
+	expect(strstr(e.text, "name another port") != NULL);
 	close(fd);
 }
 

@@ -187,9 +187,8 @@ static int open_sock(struct trib *t, struct sock *k,
 		err = errno;
 		return trib_fail(
 			t, TRIB_ERR_SYSTEM, err == EADDRINUSE ? -EBUSY : -err,
-			err == EADDRINUSE
-				? "UDP port %u is taken: does another process have this rank?"
-				: "cannot bind UDP port %u: %s",
+			err == EADDRINUSE ? TRIB_TEXT_PORT_TAKEN
+					  : "cannot bind UDP port %u: %s",
 			port, strerror(err));
 	}
 	return 0;
@@ -272,7 +271,8 @@ int trib_udp_size(struct trib *t)
 
 	for (i = 0; i < u->nsock; i++) {
 		struct sock *k = &u->sock[i];
-		unsigned int chunks = 2u * t->eng.stream[0]->window * k->streams;
+		unsigned int chunks =
+			2u * t->eng.stream[0]->window * k->streams;
 
 		/* The kernel doubles what it is asked for. */
 		want = (int)(chunks * TRIB_TUNE_RECV_CHARGE / 2);
