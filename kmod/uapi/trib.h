@@ -407,7 +407,7 @@ enum trib_attr_module {
 /* A function that XDP programs call; see trib_kfunc.h. All read only. */
 enum trib_attr_kfunc {
 	TRIB_A_KFUNC_UNSPEC = 0,
-	TRIB_A_KFUNC_NAME,		/* string: also in a request for one */
+	TRIB_A_KFUNC_NAME,		/* string, 63 bytes: also in a request for one */
 	TRIB_A_KFUNC_CALLS,		/* u64: that did their work */
 	TRIB_A_KFUNC_BYTES,		/* u64: of packet values, in these */
 	TRIB_A_KFUNC_FALLBACKS,		/* u64: of these, scalar for want of an FPU */

@@ -39,6 +39,7 @@ enum {
 	LOST,
 	FAILED,
 	CHECKED,
+	DELETED,
 	TAKEN = 16,
 	REFUSED = TAKEN + 40
 };
@@ -186,20 +187,53 @@ static void judge_claims(void)
 					(int)seen[j], (int)claims[j]);
 }
 
-static void judge_taken(const struct nl_request *r, int cmd, bool dump)
+static bool may_change(int cmd)
+{
+	return role == ROOT || role == OWN_NET ||
+	       (role == OWN_USER && cmd != TRIB_CMD_MODULE_RESET);
+}
+
+/* Is this the verdict about a request that is right by itself? */
+static bool verdict_is_right(int cmd, bool dump, const struct nl_claim *claim)
+{
+	bool none = got.error == -ENOENT;
+
+	if (nl_cmd_changes(cmd) && !may_change(cmd))
+		return got.error == -EPERM;
+	switch (cmd) {
+	case TRIB_CMD_KFUNC_GET:
+		return !got.error || (none && !dump);
+	case TRIB_CMD_CLAIM_NEW:
+		/* Of its own namespace: the one user that it has. */
+		if (role == OWN_USER && claim->uid)
+			return got.error == -EINVAL;
+		return !got.error;
+	case TRIB_CMD_CLAIM_DEL:
+		if (!claims_known)
+			return !got.error || none;
+		stress_count(DELETED);
+		return claims[claim->job] == FREE_JOB ? none : !got.error;
+	default:
+		return !got.error;
+	}
+}
+
+static void judge_verdict(const struct nl_request *r, int cmd, bool dump)
 {
 	struct nl_claim claim;
 	const char *wrong = nl_judge_request(&r->nlh, &claim);
 
-	if (wrong)
+	if (wrong && !got.error)
 		stress_complain("command %d was taken with %s: %s", cmd, wrong,
 				stress_hex(r->bytes, r->len));
-	if (nl_cmd_changes(cmd) &&
-	    (role == NOBODY ||
-	     (role == OWN_USER && cmd == TRIB_CMD_MODULE_RESET)))
-		stress_complain("command %d was taken from anybody", cmd);
+	if (!wrong && !verdict_is_right(cmd, dump, &claim))
+		stress_complain("command %d, role %d: error %d is wrong: %s",
+				cmd, role, -got.error,
+				stress_hex(r->bytes, r->len));
+	if (got.error)
+		return;
 	stress_count(TAKEN + cmd);
-	if (role != OWN_NET)
+	if (role != OWN_NET && role != OWN_USER)
 		return;
 	if (cmd == TRIB_CMD_CLAIM_NEW)
 		claims[claim.job] = claim.uid;
@@ -224,10 +258,9 @@ static void judge(const struct nl_request *r, bool failing)
 		stress_complain("no verdict about %s",
 				stress_hex(r->bytes, r->len));
 	stress_count(VERDICTS);
-	if (!got.error) {
-		judge_taken(r, cmd, dump);
+	judge_verdict(r, cmd, dump);
+	if (!got.error)
 		return;
-	}
 	if (got.objects && !dump)
 		stress_complain("command %d is refused and answered", cmd);
 	if (cmd < TRIB_CMD__MAX)
@@ -350,6 +383,7 @@ static void nlfuzz__each_command_was_refused(void)
 static void nlfuzz__claims_are_what_was_said(void)
 {
 	expect(stress->count[CHECKED] > 0);
+	expect(stress->count[DELETED] > 0);
 }
 
 static void nlfuzz__nothing_keeps_the_module(void)
@@ -370,9 +404,10 @@ int main(int argc, char **argv)
 	stress_run(process);
 	c = stress->count;
 	printf("# %lu requests, %lu verdicts, %lu objects, %lu events, "
-	       "%lu with failing allocations, %lu lost, claims compared %lu times\n",
+	       "%lu with failing allocations, %lu lost, claims compared %lu "
+	       "times, %lu of those deleted\n",
 	       c[SENT], c[VERDICTS], c[ANSWERS], c[EVENTS], c[FAILED], c[LOST],
-	       c[CHECKED]);
+	       c[CHECKED], c[DELETED]);
 	run(nlfuzz__taken_and_answered_is_what_is_right);
 	run(nlfuzz__each_command_was_taken);
 	run(nlfuzz__each_command_was_refused);

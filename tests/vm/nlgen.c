@@ -62,7 +62,8 @@ static void put_name(struct nl_request *r)
 
 static void put_claim(struct nl_request *r, bool with_uid)
 {
-	uint16_t job = chance_one_in(8) ? chance() : chance_below(48);
+	/* Often the same ones, that are far from each other. */
+	uint16_t job = chance_one_in(8) ? chance() : chance_below(24) * 2731;
 	uint32_t uid = chance_one_in(4) ? chance_odd() : chance_below(3) * 1000;
 	size_t at = nest_begin(r, TRIB_A_CLAIM);
 
@@ -99,8 +100,8 @@ static void put_any(struct nl_request *r, int depth);
 static void put_value(struct nl_request *r, int type, int kind)
 {
 	static const uint8_t bytes[] = {
-		[NL_NONE] = 3, [NL_U8] = 1,  [NL_U16] = 2,
-		[NL_U32] = 4,  [NL_U64] = 8, [NL_TEXT] = 12,
+		[NL_NONE] = 3, [NL_U8] = 1,    [NL_U16] = 2,   [NL_U32] = 4,
+		[NL_U64] = 8,  [NL_TEXT] = 12, [NL_NAME] = 12,
 	};
 	uint8_t value[300];
 	size_t len = bytes[kind];
@@ -108,7 +109,7 @@ static void put_value(struct nl_request *r, int type, int kind)
 	chance_bytes(value, sizeof(value));
 	if (chance_one_in(5))
 		len = chance_below(chance_one_in(3) ? sizeof(value) : 20);
-	if (kind == NL_TEXT && len && !chance_one_in(4))
+	if (kind >= NL_TEXT && len && !chance_one_in(4))
 		value[len - 1] = 0;
 	nl_put(r, type, value, len);
 }
@@ -140,7 +141,7 @@ static void put_any(struct nl_request *r, int depth)
 
 	if (chance_one_in(8))
 		put_value(r, top | (chance_one_in(2) ? 0 : NLA_F_NET_BYTEORDER),
-			  chance_below(NL_TEXT + 1));
+			  chance_below(NL_NAME + 1));
 	else
 		put_nest_of(r, top, depth);
 }

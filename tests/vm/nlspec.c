@@ -15,7 +15,7 @@ static const struct nl_set sets[TRIB_A__MAX] = {
 			    [TRIB_A_MODULE_FALLBACKS] = NL_U64,
 			    [TRIB_A_MODULE_CODEC] = NL_TEXT}},
 	[TRIB_A_KFUNC] = {TRIB_A_KFUNC__MAX,
-			  {[TRIB_A_KFUNC_NAME] = NL_TEXT,
+			  {[TRIB_A_KFUNC_NAME] = NL_NAME,
 			   [TRIB_A_KFUNC_CALLS] = NL_U64,
 			   [TRIB_A_KFUNC_BYTES] = NL_U64,
 			   [TRIB_A_KFUNC_FALLBACKS] = NL_U64,
@@ -127,9 +127,9 @@ static bool walk_next(struct walk *w)
 	return true;
 }
 
-static bool text_is_good(const struct walk *w)
+static bool text_is_good(const struct walk *w, size_t most)
 {
-	return w->len && w->len <= 256 &&
+	return w->len && w->len <= most + 1 &&
 	       memchr(w->data, 0, w->len) == w->data + w->len - 1;
 }
 
@@ -147,7 +147,9 @@ static const char *judge_value(const struct walk *w, enum nl_kind kind)
 	if (w->attr->nla_type & NLA_F_NESTED)
 		return "a value that says it is a nest";
 	if (kind == NL_TEXT)
-		return text_is_good(w) ? NULL : "a text without its end";
+		return text_is_good(w, 255) ? NULL : "a text without its end";
+	if (kind == NL_NAME)
+		return text_is_good(w, NL_NAME_MAX) ? NULL : "no name";
 	return w->len == bytes[kind] ? NULL : "a value of a wrong length";
 }
 

@@ -14,8 +14,9 @@
 
 #include "uapi/trib.h"
 
-/* What an attribute holds. */
-enum nl_kind { NL_NONE = 0, NL_U8, NL_U16, NL_U32, NL_U64, NL_TEXT };
+/* What an attribute holds. A name is a text of 63 characters at most. */
+enum nl_kind { NL_NONE = 0, NL_U8, NL_U16, NL_U32, NL_U64, NL_TEXT, NL_NAME };
+#define NL_NAME_MAX 63
 
 #define NL_ATTRS_MAX 16
 

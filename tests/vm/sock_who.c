@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "genl.h"
@@ -304,6 +305,52 @@ static void claim__keeps_other_users_out(void)
 	expect_eq(as_nobody(bind_rank_0, NULL), 0);
 }
 
+#define RACE_MS 3000
+
+static unsigned long long now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ULL + t.tv_nsec / 1000000;
+}
+
+/* Exit status of a child: whatever is not EACCES, or 0. */
+static int bind_rank_0_often(void *arg)
+{
+	unsigned long long end = now_ms() + RACE_MS;
+	int fd = make_socket_here(0), rc;
+
+	(void)arg;
+	do
+		rc = bind_socket(fd, 0);
+	while (rc == -EACCES && now_ms() < end);
+	return rc == -EACCES ? 0 : rc ? -rc : 255;
+}
+
+/* A claim that another one replaces is looked at meanwhile. */
+static void claim__is_never_open_while_replaced(void)
+{
+	unsigned long long end = now_ms() + RACE_MS;
+	int job = w.rep[0].job, rc = 0, status, n;
+	pid_t pid;
+
+	enter(0);
+	expect_eq(change(TRIB_CMD_CLAIM_NEW, job, 1000), 0);
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		for (n = 0; !rc && now_ms() < end; n++)
+			rc = change(TRIB_CMD_CLAIM_NEW, job, 1000 + n % 2);
+		printf("# replaced %d times\n", n);
+		fflush(stdout);
+		_exit(rc ? 1 : 0);
+	}
+	expect_eq(as_nobody(bind_rank_0_often, NULL), 0);
+	expect(waitpid(pid, &status, 0) == pid && !status);
+	expect_eq(change(TRIB_CMD_CLAIM_DEL, job, -1), 0);
+}
+
 static void claim__wrong_requests_are_refused(void)
 {
 	struct nl_msg *msg;
@@ -492,6 +539,7 @@ int main(void)
 	genl_close();
 	genl_open(on_object);
 	run(claim__keeps_other_users_out);
+	run(claim__is_never_open_while_replaced);
 	run(claim__wrong_requests_are_refused);
 	run(claim__takes_a_capability);
 	run(claim__there_may_be_many);

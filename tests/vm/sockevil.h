@@ -10,8 +10,11 @@ enum {
 	EVIL_HEARD = 2 * OPS,
 	EVIL_SENT,
 	HONEST_DONE,
+	HONEST_SEEN,
+	HONEST_NOWHERE,
 	VICTIMS,
 	LOOKS,
+	LONG_LOOKS,
 };
 
 /* Threads, until stress_over(). */

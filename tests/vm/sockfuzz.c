@@ -9,6 +9,7 @@
  *	sockfuzz [-s SEED] [-t SECONDS] [-p PROCESSES]
  */
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,7 +37,11 @@
 /* Of what all namespaces and processes together may leave in caches, kB. */
 #define LEFT_OVER 16384
 
+/* Of them in lists, at all times. */
+#define CROWD 64
+
 static long users, memory;
+static int crowd[CROWD];
 
 static void nothing(int signo)
 {
@@ -95,27 +100,65 @@ static void victim(void)
 	stress_count(VICTIMS);
 }
 
-/* Lists of sockets, while these come and go. */
-static void look(void)
+/* Besides those that come and go, more sockets than one part of a list has room
+ * for. Their relay is not there. */
+static void crowd_start(void)
+{
+	struct rig_place p = {.world = 1, .relay_port = CROWD_PORT - 1};
+	int i;
+
+	for (i = 0; i < CROWD; i++) {
+		p.job = CROWD_JOB + i;
+		p.recv_port = CROWD_PORT + i;
+		crowd[i] = rig_socket(&p);
+		if (crowd[i] < 0)
+			stress_complain("no crowd: %s", strerror(errno));
+	}
+}
+
+static void crowd_stop(void)
+{
+	for (int i = 0; i < CROWD; i++)
+		close(crowd[i]);
+}
+
+/* From the middle, to the middle, or all of it. */
+static void look_at_file(void)
+{
+	FILE *f = fopen("/proc/net/trib", "r");
+	char line[400];
+	int n = chance_one_in(2) ? INT_MAX : (int)chance_below(CROWD);
+
+	if (!f)
+		stress_complain("there is no /proc/net/trib");
+	if (chance_one_in(2))
+		setvbuf(f, NULL, _IOFBF, 64);
+	if (chance_one_in(4))
+		fseek(f, chance_below(100 * CROWD), SEEK_SET);
+	while (n-- && fgets(line, sizeof(line), f))
+		;
+	fclose(f);
+}
+
+/* In parts, that are smaller the less there is room for. */
+static void look_at_list(void)
 {
 	static uint8_t b[65536];
-	int fd = nl_socket(), group, family = nl_family(fd, "trib", &group);
-	struct nlmsghdr *nlh = (struct nlmsghdr *)b;
-	FILE *f = fopen("/proc/net/trib", "r");
+	int fd = nl_socket(), group, family = nl_family(fd, "trib", &group),
+	    parts = 0;
+	size_t room = chance_one_in(2) ? sizeof(b) : 4096;
 	struct nl_claim claim;
+	struct nlmsghdr *nlh;
 	struct nl_request r;
 	const char *wrong;
 	bool done = false;
 	ssize_t n;
 
-	while (f && fgets((char *)b, sizeof(b), f))
-		;
-	if (f)
-		fclose(f);
 	nl_begin(&r, family, TRIB_CMD_SOCK_GET, NLM_F_DUMP, 7);
-	if (!f || !family || !nl_send(fd, &r))
+	if (!family || !nl_send(fd, &r))
 		stress_complain("sockets cannot be listed");
-	while (!done && (n = recv(fd, b, sizeof(b), 0)) > 0) {
+	while (!done && (n = recv(fd, b, room, 0)) > 0) {
+		parts++;
 		for (nlh = (struct nlmsghdr *)b; NLMSG_OK(nlh, n);
 		     nlh = NLMSG_NEXT(nlh, n)) {
 			wrong = nlh->nlmsg_type == family
@@ -131,6 +174,16 @@ static void look(void)
 	if (!done)
 		stress_complain("the list of sockets has no end");
 	close(fd);
+	/* The last one says that it is over. */
+	if (parts > 2)
+		stress_count(LONG_LOOKS);
+}
+
+/* While sockets come and go. */
+static void look(void)
+{
+	look_at_file();
+	look_at_list();
 	stress_count(LOOKS);
 }
 
@@ -152,6 +205,7 @@ static void process(unsigned int i)
 	be(i);
 	signal(SIGPIPE, SIG_IGN);
 	honest_start();
+	crowd_start();
 	sockops_init();
 	for (n = 0; n < CHAOS; n++)
 		pthread_create(&threads[n], NULL, chaos,
@@ -165,6 +219,7 @@ static void process(unsigned int i)
 	for (n = 0; n < CHAOS + 2; n++)
 		pthread_join(threads[n], NULL);
 	sockops_close_all();
+	crowd_stop();
 	honest_stop();
 	if (!rig_no_sockets(60000))
 		stress_complain("sockets are left in /proc/net/trib");
@@ -187,6 +242,9 @@ static void sockfuzz__each_call_succeeded_sometimes(void)
 	}
 	expect(stress->count[EVIL_HEARD]);
 	expect(stress->count[VICTIMS]);
+	expect(stress->count[LONG_LOOKS]);
+	expect(stress->count[HONEST_SEEN]);
+	expect(stress->count[HONEST_NOWHERE]);
 }
 
 static void sockfuzz__nothing_is_left(void)
@@ -212,10 +270,11 @@ int main(int argc, char **argv)
 	memory = rig_kernel_memory();
 	stress_run(process);
 	c = stress->count;
-	printf("# %lu sums, %lu packets to the hostile relay, %lu from it "
-	       "and others, %lu killed, %lu looks\n",
-	       c[HONEST_DONE], c[EVIL_HEARD], c[EVIL_SENT], c[VICTIMS],
-	       c[LOOKS]);
+	printf("# %lu sums, %lu seen before, %lu into nothing; %lu packets to "
+	       "the hostile relay, %lu from it and others; %lu killed; "
+	       "%lu looks, %lu at long lists\n",
+	       c[HONEST_DONE], c[HONEST_SEEN], c[HONEST_NOWHERE], c[EVIL_HEARD],
+	       c[EVIL_SENT], c[VICTIMS], c[LOOKS], c[LONG_LOOKS]);
 	run(sockfuzz__sums_stay_right_and_all_end);
 	run(sockfuzz__each_call_succeeded_sometimes);
 	run(sockfuzz__nothing_is_left);

@@ -2,7 +2,9 @@
 /*
  * Two ranks of a job whose cookie nobody else knows, whose relay loses packets:
  * sums of integers, of lengths that follow from their numbers, some of them
- * under way at once. Whatever happens around them, each sum must be right.
+ * under way at once. Whatever happens around them, each sum must be right, also
+ * for a thread that only looks at what is to be received, and after somebody had
+ * no memory to receive it into.
  */
 #include <errno.h>
 #include <poll.h>
@@ -36,8 +38,9 @@ static struct loop_relay relay = {
 static struct honest {
 	unsigned int rank;
 	int fd;
-	pthread_t thread;
-	int32_t buf[LENGTHS];
+	bool left;
+	pthread_t thread, peeker;
+	int32_t buf[LENGTHS], seen[LENGTHS];
 } ranks[RANKS];
 static uint64_t last = UINT64_MAX;
 
@@ -81,36 +84,92 @@ static void send_one(struct honest *h, uint64_t n)
 				rc < 0 ? strerror(errno) : "cut");
 }
 
-static void recv_one(struct honest *h, uint64_t n)
+/* What is received, or seen only, into @buf; @n: its number. */
+static ssize_t take(struct honest *h, void *buf, int flags, uint64_t *n)
 {
 	struct {
 		struct cmsghdr c;
 		struct trib_cm_recv cm;
-	} control;
-	struct iovec iov = {h->buf, sizeof(h->buf)};
+	} control = {};
+	struct iovec iov = {buf, sizeof(h->buf)};
 	struct msghdr m = {.msg_iov = &iov,
 			   .msg_iovlen = 1,
 			   .msg_control = &control,
 			   .msg_controllen = sizeof(control)};
+	ssize_t rc = recvmsg(h->fd, &m, flags);
+
+	if (rc < 0)
+		return -errno;
+	*n = control.cm.id;
+	return control.cm.err ? -control.cm.err : rc;
+}
+
+static void check(const struct honest *h, const int32_t *buf, ssize_t rc,
+		  uint64_t n)
+{
 	unsigned int len = length(n), i, r;
-	ssize_t rc = recvmsg(h->fd, &m, 0);
 	uint32_t sum;
 
-	if (rc != 4 * (ssize_t)len || control.cm.id != n || control.cm.err)
-		stress_complain("honest rank %u, sum %lu of %u bytes: %zd "
-				"bytes of %llu, error %d (%s)",
-				h->rank, n, 4 * len, rc,
-				(unsigned long long)control.cm.id,
-				control.cm.err, rc < 0 ? strerror(errno) : "");
+	if (rc != 4 * (ssize_t)len)
+		stress_complain("honest rank %u, sum %lu of %u bytes: %zd",
+				h->rank, n, 4 * len, rc);
 	for (i = 0; i < len; i++) {
 		for (sum = r = 0; r < RANKS; r++)
 			sum += value(r, n, i);
-		if ((uint32_t)h->buf[i] != sum)
+		if ((uint32_t)buf[i] != sum)
 			stress_complain("honest rank %u, sum %lu, element %u "
 					"of %u: %#x, not %#x",
-					h->rank, n, i, len, h->buf[i], sum);
+					h->rank, n, i, len, buf[i], sum);
 	}
+}
+
+/* There is no memory to put it into: it is not lost. */
+static void take_into_nothing(struct honest *h, int flags)
+{
+	uint64_t n;
+	ssize_t rc = take(h, NULL, flags, &n);
+
+	if (rc && rc != -EFAULT && !(flags && rc == -EAGAIN))
+		stress_complain("honest rank %u receives into nothing: %zd",
+				h->rank, rc);
+	stress_count(HONEST_NOWHERE);
+}
+
+static void recv_one(struct honest *h, uint64_t n)
+{
+	uint64_t got = n;
+	ssize_t rc;
+
+	if (length(n) && chance_one_in(4))
+		take_into_nothing(h, 0);
+	rc = take(h, h->buf, 0, &got);
+	if (got != n)
+		stress_complain("honest rank %u: sum %lu, not %lu", h->rank,
+				got, n);
+	check(h, h->buf, rc, n);
 	stress_count(HONEST_DONE);
+}
+
+static void *peek(void *arg)
+{
+	struct honest *h = arg;
+	uint64_t n;
+	ssize_t rc;
+
+	chance_seed(stress->seed + h->rank);
+	while (!__atomic_load_n(&h->left, __ATOMIC_SEQ_CST)) {
+		usleep(1000);
+		if (chance_one_in(3)) {
+			take_into_nothing(h, MSG_PEEK | MSG_DONTWAIT);
+			continue;
+		}
+		rc = take(h, h->seen, MSG_PEEK | MSG_DONTWAIT, &n);
+		if (rc == -EAGAIN)
+			continue;
+		check(h, h->seen, rc, n);
+		stress_count(HONEST_SEEN);
+	}
+	return NULL;
 }
 
 static void *honest(void *arg)
@@ -119,6 +178,7 @@ static void *honest(void *arg)
 	struct pollfd p = {.fd = h->fd};
 	uint64_t n, got = 0;
 
+	chance_seed(~stress->seed - h->rank);
 	for (n = 0; n < __atomic_load_n(&last, __ATOMIC_SEQ_CST); n++) {
 		send_one(h, n);
 		if (n - got >= UNDERWAY)
@@ -130,6 +190,8 @@ static void *honest(void *arg)
 	}
 	while (got < n)
 		recv_one(h, got++);
+	__atomic_store_n(&h->left, true, __ATOMIC_SEQ_CST);
+	pthread_join(h->peeker, NULL);
 	if (shutdown(h->fd, SHUT_WR) || poll(&p, 1, LEAVING_MS) != 1 ||
 	    p.revents != POLLHUP)
 		stress_complain("honest rank %u does not leave: %#x", h->rank,
@@ -156,6 +218,7 @@ void honest_start(void)
 		if (h->fd < 0)
 			stress_complain("honest rank %u has no socket: %s",
 					p.rank, strerror(errno));
+		pthread_create(&h->peeker, NULL, peek, h);
 		pthread_create(&h->thread, NULL, honest, h);
 	}
 }

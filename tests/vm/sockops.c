@@ -416,7 +416,7 @@ static const struct {
 	[OP_BIND] = {6, do_bind},	  [OP_SEND] = {24, chaos_send},
 	[OP_RECV] = {20, chaos_recv},	  [OP_POLL] = {8, do_poll},
 	[OP_ASK] = {8, do_ask},		  [OP_IOCTL] = {4, do_ioctl},
-	[OP_SHUTDOWN] = {2, do_shutdown}, [OP_DUP] = {2, do_dup},
+	[OP_SHUTDOWN] = {4, do_shutdown}, [OP_DUP] = {2, do_dup},
 	[OP_CLOSE] = {6, do_close},	  [OP_FORK] = {1, do_fork},
 	[OP_PASS] = {2, do_pass},	  [OP_OTHER] = {4, do_other},
 };
