@@ -283,32 +283,64 @@ const char *stress_hex(const void *bytes, size_t len)
 	return text;
 }
 
-/* Of the thread that asks: the file is of who opened it. */
-static bool set_fail_nth(unsigned int nth)
+/* A file of the thread that asks, which is of who opened it. */
+struct thread_file {
+	const char *path;
+	int fd;
+	pid_t whose;
+};
+
+static bool set_file(struct thread_file *f, unsigned int value)
 {
-	static __thread int fd = -1;
-	static __thread pid_t whose;
 	char text[16];
 	int n;
 
-	if (whose != gettid()) {
-		if (fd >= 0)
-			close(fd);
-		fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
-		whose = gettid();
+	if (f->whose != gettid()) {
+		if (f->fd >= 0)
+			close(f->fd);
+		f->fd = open(f->path, O_RDWR | O_CLOEXEC);
+		f->whose = gettid();
 	}
-	n = snprintf(text, sizeof(text), "%u", nth);
-	return fd >= 0 && pwrite(fd, text, n, 0) == n;
+	n = snprintf(text, sizeof(text), "%u", value);
+	return f->fd >= 0 && pwrite(f->fd, text, n, 0) == n;
 }
+
+/* One, the nth from now on; anybody may. */
+static bool set_fail_nth(unsigned int nth)
+{
+	static __thread struct thread_file f = {"/proc/thread-self/fail-nth",
+						-1, 0};
+
+	return set_file(&f, nth);
+}
+
+/* Each may, as tests/vm/stress-guest has said; root only. What is tried once
+ * more fails for good. */
+static bool set_fail_each(bool on)
+{
+	static __thread struct thread_file f = {
+		"/proc/thread-self/make-it-fail", -1, 0};
+
+	return set_file(&f, on);
+}
+
+static __thread bool each_fails;
 
 void stress_fail_end(void)
 {
+	if (each_fails)
+		set_fail_each(false);
+	each_fails = false;
 	set_fail_nth(0);
 }
 
 bool stress_fail_some(unsigned int n)
 {
-	return chance_one_in(n) &&
+	if (!chance_one_in(n))
+		return false;
+	if (chance_one_in(3))
+		each_fails = set_fail_each(true);
+	return each_fails ||
 	       set_fail_nth(1 + chance_below(chance_one_in(4) ? 60 : 8));
 }
 

@@ -76,7 +76,7 @@ const char *stress_hex(const void *bytes, size_t len);
 /* --- allocations that fail */
 
 /* With a probability of 1 in @n one of this thread's next allocations in the
- * kernel will fail, until stress_fail_end(); whether it is so. */
+ * kernel will fail, or several, until stress_fail_end(); whether it is so. */
 bool stress_fail_some(unsigned int n);
 void stress_fail_end(void);
 
