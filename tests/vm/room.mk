@@ -38,8 +38,8 @@ $(B)/tests/vm/nlfuzz: $(addprefix $(B)/tests/vm/,nlfuzz.o nlgen.o nlsock.o nlspe
 	$(CC) $(LDFLAGS_ALL) -o $@ $^
 
 $(B)/tests/vm/sockfuzz: $(addprefix $(B)/tests/vm/,sockfuzz.o sockops.o \
-		sockmsg.o sockspoil.o sockevil.o sockhonest.o sockrig.o \
-		nlsock.o nlspec.o stress.o) \
+		sockmsg.o sockspoil.o sockcrowd.o sockevil.o sockhonest.o \
+		sockrig.o nlsock.o nlspec.o stress.o) \
 		$(addprefix $(B)/tests/unit/,lib_relay.o relay_model.o)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lpthread
 

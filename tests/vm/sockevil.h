@@ -15,6 +15,7 @@ enum {
 	VICTIMS,
 	LOOKS,
 	LONG_LOOKS,
+	CHURNED,
 };
 
 /* Threads, until stress_over(). */

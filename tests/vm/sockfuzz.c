@@ -25,6 +25,7 @@
 #include "tests/unit/lib_relay.h"
 #include "tests/vm/nlsock.h"
 #include "tests/vm/nlspec.h"
+#include "tests/vm/sockcrowd.h"
 #include "tests/vm/sockevil.h"
 #include "tests/vm/sockhonest.h"
 #include "tests/vm/sockops.h"
@@ -37,11 +38,7 @@
 /* Of what all namespaces and processes together may leave in caches, kB. */
 #define LEFT_OVER 16384
 
-/* Of them in lists, at all times. */
-#define CROWD 64
-
 static long users, memory;
-static int crowd[CROWD];
 
 static void nothing(int signo)
 {
@@ -87,6 +84,8 @@ static void victim(void)
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		chance_seed(seed);
+		/* Or none of those would be the last to close them. */
+		crowd_stop();
 		sockops_init();
 		wake_often();
 		for (;;)
@@ -98,28 +97,6 @@ static void victim(void)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	stress_count(VICTIMS);
-}
-
-/* Besides those that come and go, more sockets than one part of a list has room
- * for. Their relay is not there. */
-static void crowd_start(void)
-{
-	struct rig_place p = {.world = 1, .relay_port = CROWD_PORT - 1};
-	int i;
-
-	for (i = 0; i < CROWD; i++) {
-		p.job = CROWD_JOB + i;
-		p.recv_port = CROWD_PORT + i;
-		crowd[i] = rig_socket(&p);
-		if (crowd[i] < 0)
-			stress_complain("no crowd: %s", strerror(errno));
-	}
-}
-
-static void crowd_stop(void)
-{
-	for (int i = 0; i < CROWD; i++)
-		close(crowd[i]);
 }
 
 /* From the middle, to the middle, or all of it. */
@@ -199,7 +176,7 @@ static void be(unsigned int i)
 
 static void process(unsigned int i)
 {
-	pthread_t threads[CHAOS + 2];
+	pthread_t threads[CHAOS + 3];
 	int n;
 
 	be(i);
@@ -212,11 +189,12 @@ static void process(unsigned int i)
 			       (void *)(uintptr_t)chance());
 	pthread_create(&threads[CHAOS], NULL, evil_relay, NULL);
 	pthread_create(&threads[CHAOS + 1], NULL, evil_sender, NULL);
+	pthread_create(&threads[CHAOS + 2], NULL, crowd_churn, NULL);
 	while (!stress_over()) {
 		victim();
 		look();
 	}
-	for (n = 0; n < CHAOS + 2; n++)
+	for (n = 0; n < CHAOS + 3; n++)
 		pthread_join(threads[n], NULL);
 	sockops_close_all();
 	crowd_stop();
@@ -243,6 +221,7 @@ static void sockfuzz__each_call_succeeded_sometimes(void)
 	expect(stress->count[EVIL_HEARD]);
 	expect(stress->count[VICTIMS]);
 	expect(stress->count[LONG_LOOKS]);
+	expect(stress->count[CHURNED]);
 	expect(stress->count[HONEST_SEEN]);
 	expect(stress->count[HONEST_NOWHERE]);
 }
@@ -272,9 +251,9 @@ int main(int argc, char **argv)
 	c = stress->count;
 	printf("# %lu sums, %lu seen before, %lu into nothing; %lu packets to "
 	       "the hostile relay, %lu from it and others; %lu killed; "
-	       "%lu looks, %lu at long lists\n",
+	       "%lu looks, %lu at long lists; %lu closed with packets\n",
 	       c[HONEST_DONE], c[HONEST_SEEN], c[HONEST_NOWHERE], c[EVIL_HEARD],
-	       c[EVIL_SENT], c[VICTIMS], c[LOOKS], c[LONG_LOOKS]);
+	       c[EVIL_SENT], c[VICTIMS], c[LOOKS], c[LONG_LOOKS], c[CHURNED]);
 	run(sockfuzz__sums_stay_right_and_all_end);
 	run(sockfuzz__each_call_succeeded_sometimes);
 	run(sockfuzz__nothing_is_left);

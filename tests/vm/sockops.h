@@ -16,9 +16,6 @@
 /* Where the relay listens that means no good, and results come to: + rank. */
 #define EVIL_PORT 7400
 #define CHAOS_PORT 7450
-/* Where sockets are that wait for nobody: jobs and ports, from these on. */
-#define CROWD_JOB 100
-#define CROWD_PORT 7600
 
 /* Its trees say how many ranks they are of. */
 static inline uint16_t chaos_tree(uint16_t world, uint16_t n)

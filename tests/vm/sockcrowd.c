@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A crowd of sockets, each of a job of its own, whose relay is not there: more
+ * than one part of a list has room for. One after the other gets packets, is
+ * closed at once, while a worker looks at them, and comes again.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/vm/sockcrowd.h"
+#include "tests/vm/sockevil.h"
+#include "tests/vm/sockrig.h"
+#include "tests/vm/stress.h"
+
+#define JOB 100
+#define PORT 7600
+
+static int crowd[CROWD];
+
+static int member(int i)
+{
+	struct rig_place p = {.job = JOB + i,
+			      .world = 1,
+			      .relay_port = PORT - 1,
+			      .recv_port = PORT + i};
+
+	return rig_socket(&p);
+}
+
+void crowd_start(void)
+{
+	for (int i = 0; i < CROWD; i++) {
+		crowd[i] = member(i);
+		if (crowd[i] < 0)
+			stress_complain("no crowd: %s", strerror(errno));
+	}
+}
+
+void crowd_stop(void)
+{
+	for (int i = 0; i < CROWD; i++)
+		close(crowd[i]);
+}
+
+static void send_some(int fd, int i)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET,
+				 .sin_port = htons(PORT + i),
+				 .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	unsigned int n = chance_below(4);
+	uint8_t packet[64];
+
+	chance_bytes(packet, sizeof(packet));
+	while (n--)
+		sendto(fd, packet, chance_below(sizeof(packet)), 0,
+		       (struct sockaddr *)&to, sizeof(to));
+}
+
+void *crowd_churn(void *unused)
+{
+	int udp = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), i;
+	uint64_t end;
+
+	(void)unused;
+	chance_seed(stress->seed + 77);
+	while (!stress_over()) {
+		i = chance_below(CROWD);
+		send_some(udp, i);
+		close(crowd[i]);
+		stress_count(CHURNED);
+		/* A child that is killed may have it for a little longer. */
+		end = stress_now_ms() + 60000;
+		while ((crowd[i] = member(i)) < 0) {
+			if (errno != EADDRINUSE || stress_now_ms() > end)
+				stress_complain("the crowd has lost one: %s",
+						strerror(errno));
+			usleep(1000);
+		}
+		usleep(1000);
+	}
+	close(udp);
+	return NULL;
+}
