@@ -58,7 +58,7 @@ run_part()
 	# With kmemleak, loading a program takes three times as long.
 	bpf)
 		mapfile -t programs < <(grep '^build/tests/bpf/' build/check-list)
-		vm bpf 900 off tests/vm/guest-tap "tests/vm/load $ko" \
+		vm bpf 1800 off tests/vm/guest-tap "tests/vm/load $ko" \
 			build/tests/vm/{kfunc,floats} "${programs[@]}"
 		;;
 	netns)
