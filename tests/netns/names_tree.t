@@ -86,8 +86,8 @@ sys.path.insert(0, 'tests/netns')
 from names_worker import gradient
 n = int(sys.argv[2])
 # lr is 3, and the mean of 3 is a division by 3: whole numbers, if those are.
-want = [-float(sum(gradient(r, k, 1000)[i] for r in range(3)
-                   for k in range(n))) for i in range(1000)]
+want = [-float(sum(parts)) for parts in
+        zip(*(gradient(r, k, 1000) for r in range(3) for k in range(n)))]
 for w in range(3):
     last = None
     for line in open(f'{sys.argv[1]}.w{w}'):
@@ -119,8 +119,8 @@ for w in range(int(sys.argv[4])):
             seen.append((d['v'] & 0xffffffff, d['values']))
     for (n, old), (m, new) in zip(seen, seen[1:]):
         delta = [b - a for a, b in zip(old, new)]
-        step = [-sum(gradient(r, n, 1000)[i] for r in range(3))
-                for i in range(1000)]
+        step = [-sum(parts) for parts in
+                zip(*(gradient(r, n, 1000) for r in range(3)))]
         if m not in (n, n + 1) or any(delta) and (m == n or delta != step):
             sys.exit(f'# w{w}: version {m} after {n}: {delta[:4]}')
         lost += m > n and not any(delta)
