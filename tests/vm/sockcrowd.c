@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * A crowd of sockets, each of a job of its own, whose relay is not there: more
- * than one part of a list has room for. One after the other gets packets, is
- * closed at once, while a worker looks at them, and comes again.
+ * than one part of a list has room for. They soon give up, since so many that go
+ * on joining would leave no time for anything else. One after the other, and
+ * the youngest more often, gets packets, is closed at once, while a worker looks
+ * at them, and comes again.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -17,6 +19,7 @@
 
 #define JOB 100
 #define PORT 7600
+#define JOIN_MS 500
 
 static int crowd[CROWD];
 
@@ -25,7 +28,8 @@ static int member(int i)
 	struct rig_place p = {.job = JOB + i,
 			      .world = 1,
 			      .relay_port = PORT - 1,
-			      .recv_port = PORT + i};
+			      .recv_port = PORT + i,
+			      .join_ms = JOIN_MS};
 
 	return rig_socket(&p);
 }
@@ -61,13 +65,14 @@ static void send_some(int fd, int i)
 
 void *crowd_churn(void *unused)
 {
-	int udp = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), i;
+	int udp = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), i = 0;
 	uint64_t end;
 
 	(void)unused;
 	chance_seed(stress->seed + 77);
 	while (!stress_over()) {
-		i = chance_below(CROWD);
+		if (chance_one_in(2))
+			i = chance_below(CROWD);
 		send_some(udp, i);
 		close(crowd[i]);
 		stress_count(CHURNED);

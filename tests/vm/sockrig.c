@@ -55,6 +55,8 @@ int rig_socket(const struct rig_place *p)
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, IPPROTO_TRIB), err;
 
 	if (fd >= 0 && !setsockopt(fd, SOL_TRIB, TRIB_SO_PLACE, &rep, len) &&
+	    !setsockopt(fd, SOL_TRIB, TRIB_SO_JOIN_TIMEOUT, &p->join_ms,
+			sizeof(p->join_ms)) &&
 	    !bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
 		return fd;
 	err = errno;

@@ -19,10 +19,12 @@
  * struct rig_place - one rank in a star on the loopback device
  * @relay_port: where its relay listens.
  * @recv_port:  where its results come to: + @rank.
+ * @join_ms:    TRIB_SO_JOIN_TIMEOUT; 0: the default.
  */
 struct rig_place {
 	uint16_t job, rank, world, tree, relay_port, recv_port;
 	uint64_t cookie;
+	uint32_t join_ms;
 };
 
 /* Into @rep; bytes of it that count. */
