@@ -46,8 +46,9 @@ run_part()
 
 	case $1 in
 	module)
-		leakless module 900 env CYCLES=20 tests/vm/module-guest $ko \
-			family ynl module-life cycles
+		leakless module 900 env TRIB_KO=$ko tests/vm/guest-tap \
+			"tests/vm/load $ko" build/tests/vm/family \
+			tests/vm/{ynl,module-life} "build/tests/vm/cycles 20"
 		;;
 	stress)
 		leakless stress 600 tests/vm/stress-guest $ko 20 100
@@ -70,7 +71,7 @@ run_part()
 			leakless $program 2400 tests/vm/stress-guest $ko 600 \
 				10000 $program
 		done
-		leakless cycles 5400 env "TRIB_KO=$ko" build/tests/vm/cycles 1000
+		leakless cycles 5400 env TRIB_KO=$ko build/tests/vm/cycles 1000
 		;;
 	*) bail "there is no part '$1'" ;;
 	esac
