@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Builds everything into build/. Each folder's room.mk adds its own targets;
+# Builds everything into build/. Each folder's build.mk adds its own targets;
 # this file owns the tool chain, the flags and the four commands.
 #
 #	make			build
@@ -28,7 +28,7 @@ BPFTOOL ?= $(or $(shell command -v bpftool),/usr/sbin/bpftool)
 ARCH_INCLUDE := /usr/include/$(shell $(CC) -dumpmachine 2>/dev/null)
 
 WARN := -Wall -Wextra -Werror
-CPPFLAGS_ALL := -Ikmod -Iuserspace/lib -I. -I$(B) -D_GNU_SOURCE \
+CPPFLAGS_ALL := -Ikmod -Iuserspace -Iuserspace/lib -I. -I$(B) -D_GNU_SOURCE \
 	-DTRIB_VERSION='"$(VERSION)"'
 CFLAGS ?= -O2 -g
 CFLAGS_ALL = -std=gnu11 $(WARN) $(CFLAGS) $(SANFLAGS) $(CPPFLAGS_ALL) -MMD -MP
@@ -47,8 +47,13 @@ INSTALL :=		# install targets
 	check-build check-list check-san bench-build FORCE
 all:
 
-include $(sort $(wildcard bpf/room.mk kernels/room.mk userspace/*/room.mk \
-	tests/*/room.mk scripts/room.mk kmod/room.mk kmod/*/room.mk))
+# Fragments that others build on come first.
+include bpf/build.mk kernels/build.mk kernels/sum/build.mk kmod/build.mk \
+	kmod/engine/build.mk
+include $(addprefix userspace/,base/build.mk ndn/packet/build.mk \
+	lib/build.mk ndn/app/build.mk plan/build.mk daemon/build.mk \
+	ps/build.mk cli/build.mk perf/build.mk)
+include $(sort $(wildcard tests/*/build.mk))
 
 all: deps $(ALL)
 

@@ -5,13 +5,13 @@
  * clsact ingress, sends what XDP cannot; trib_pass is for veth peers, which
  * receive redirected frames only if they run an XDP program themselves.
  */
-#include "egress.h"
-#include "grow.h"
-#include "maps.h"
-#include "parse.h"
-#include "pool.h"
-#include "relay.h"
-#include "tree.h"
+#include "packet/egress.h"
+#include "packet/grow.h"
+#include "packet/maps.h"
+#include "packet/parse.h"
+#include "pool/pool.h"
+#include "packet/relay.h"
+#include "tree/tree.h"
 
 SEC("xdp")
 int trib_xdp(struct xdp_md *ctx)
@@ -22,8 +22,8 @@ int trib_xdp(struct xdp_md *ctx)
 	int verdict;
 
 	verdict = parse(ctx, &p);
-	if (verdict == PARSE_NAMES) {
-		bpf_tail_call(ctx, &names_in, 0);
+	if (verdict == PARSE_NDN) {
+		bpf_tail_call(ctx, &ndn_in, 0);
 		return XDP_PASS;
 	}
 	if (verdict != PARSE_OK)
@@ -45,10 +45,10 @@ int trib_egress(struct xdp_md *ctx)
 {
 	struct ethhdr *eth = (void *)(long)ctx->data;
 
-	/* Not ours: a frame of the names forwarder, in the same batch. */
+	/* Not ours: a frame of the NDN forwarder, in the same batch. */
 	if ((void *)(eth + 1) <= (void *)(long)ctx->data_end &&
-	    load16(eth->h_source) == NAMES_MARK)
-		bpf_tail_call(ctx, &names_leave, 0);
+	    load16(eth->h_source) == NDN_MARK)
+		bpf_tail_call(ctx, &ndn_leave, 0);
 	return egress(ctx);
 }
 

@@ -8,7 +8,7 @@
 #ifndef TRIB_KMOD_CALL_H
 #define TRIB_KMOD_CALL_H
 
-#include "sum/sum.h"
+#include "kernels/sum/sum.h"
 
 /* Rows of the statistics; trib_kfunc_names has their names. */
 enum trib_kfunc_id {

@@ -13,7 +13,7 @@
 
 #include "call.h"
 #include "fpu.h"
-#include "sum/sum_cpu.h"
+#include "kernels/sum/sum_cpu.h"
 
 static bool fpu_busy;
 module_param(fpu_busy, bool, 0644);

@@ -9,7 +9,7 @@
 #include <net/genetlink.h>
 
 #include "call.h"
-#include "codec/codec.h"
+#include "codec.h"
 #include "compat.h"
 #include "event.h"
 #include "fpu.h"

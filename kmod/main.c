@@ -4,7 +4,7 @@
  */
 #include <linux/module.h>
 
-#include "codec/codec.h"
+#include "codec.h"
 #include "event.h"
 #include "fpu.h"
 #include "genl.h"

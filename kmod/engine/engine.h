@@ -27,11 +27,11 @@
 #ifndef TRIB_ENGINE_ENGINE_H
 #define TRIB_ENGINE_ENGINE_H
 
-#include "engine/host.h"
-#include "engine/stream.h"
-#include "engine/transport.h"
-#include "engine/tunables.h"
-#include "kernels/codec.h"
+#include "host.h"
+#include "stream.h"
+#include "transport.h"
+#include "tunables.h"
+#include "kernels/codec/codec.h"
 #include "uapi/trib_attach.h"
 #include "uapi/trib_sock.h"
 

@@ -5,7 +5,7 @@
 #ifndef TRIB_ENGINE_INNER_H
 #define TRIB_ENGINE_INNER_H
 
-#include "engine/engine.h"
+#include "engine.h"
 
 /* Packets that are about to leave together. */
 struct trib_burst {

@@ -6,7 +6,7 @@
 #ifndef TRIB_ENGINE_STREAM_H
 #define TRIB_ENGINE_STREAM_H
 
-#include "engine/host.h"
+#include "host.h"
 #include "uapi/trib_attach.h"
 #include "uapi/trib_sock.h"
 #include "uapi/trib_wire.h"

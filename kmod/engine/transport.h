@@ -9,7 +9,7 @@
 #ifndef TRIB_ENGINE_TRANSPORT_H
 #define TRIB_ENGINE_TRANSPORT_H
 
-#include "engine/host.h"
+#include "host.h"
 #include "uapi/trib_wire.h"
 
 struct trib_engine;

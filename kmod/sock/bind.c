@@ -6,7 +6,7 @@
 #include <linux/random.h>
 #include <linux/spinlock.h>
 
-#include "codec/codec.h"
+#include "codec.h"
 #include "io.h"
 #include "place.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Checks of a place: it comes from the user of a socket, so nothing in it is
- * believed. No kernel in it: tests/unit/unit_sock_place.c.
+ * believed. No kernel in it: tests/unit/kmod/sock_place.c.
  */
 #ifdef __KERNEL__
 #include <asm/byteorder.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What a message is. No kernel in it: tests/unit/unit_sock_want.c.
+ * What a message is. No kernel in it: tests/unit/kmod/sock_want.c.
  */
 #ifdef __KERNEL__
 #include <linux/errno.h>

@@ -78,9 +78,9 @@
  * @TRIB_CMD_JOB_SET:    TRIB_A_JOB: name, rate. For workers that attach then.
  * @TRIB_CMD_FACE_SET:   TRIB_A_FACE: name, and those NDN_ attributes that change;
  *                       SUBSCRIBE and WRITE replace all that there were.
- * @TRIB_CMD_NAMES_GET:  TRIB_A_NAMES: the names forwarder. -EOPNOTSUPP, as for
+ * @TRIB_CMD_NDN_GET:  TRIB_A_NDN: the NDN forwarder. -EOPNOTSUPP, as for
  *                       all that follows, if tribd runs without.
- * @TRIB_CMD_NAMES_SET:  TRIB_A_NAMES: times and markers, those that change.
+ * @TRIB_CMD_NDN_SET:  TRIB_A_NDN: times and markers, those that change.
  * @TRIB_CMD_ROUTE_NEW:  TRIB_A_ROUTE: prefix, face. Replaces the prefix's.
  * @TRIB_CMD_ROUTE_DEL:  TRIB_A_ROUTE: prefix.
  * @TRIB_CMD_ROUTE_GET:  one by prefix, or a dump.
@@ -123,8 +123,8 @@ enum trib_cmd {
 	TRIB_CMD_TREE_SWITCH,
 	TRIB_CMD_JOB_SET,
 	TRIB_CMD_FACE_SET,
-	TRIB_CMD_NAMES_GET,
-	TRIB_CMD_NAMES_SET,
+	TRIB_CMD_NDN_GET,
+	TRIB_CMD_NDN_SET,
 	TRIB_CMD_ROUTE_NEW,
 	TRIB_CMD_ROUTE_DEL,
 	TRIB_CMD_ROUTE_GET,
@@ -153,7 +153,7 @@ enum trib_attr {
 	TRIB_A_GROUP,
 	TRIB_A_STAT,
 	TRIB_A_TICKET,
-	TRIB_A_NAMES,
+	TRIB_A_NDN,
 	TRIB_A_ROUTE,
 	TRIB_A_PIT,
 	TRIB_A_CS,
@@ -220,10 +220,10 @@ enum trib_attr_face {
 	TRIB_A_FACE__MAX,
 };
 
-/* Numbers of its counters in TRIB_A_STAT_ID: this + enum names_stat. */
-#define TRIB_STAT_NAMES 4096
+/* Numbers of its counters in TRIB_A_STAT_ID: this + enum ndn_stat. */
+#define TRIB_STAT_NDN 4096
 
-/* What a face is to the names forwarder. */
+/* What a face is to the NDN forwarder. */
 enum trib_face_ndn {
 	TRIB_FACE_NDN_NONE = 0,		/* nothing: it serves trees only */
 	TRIB_FACE_NDN_ROUTER = 1,
@@ -337,19 +337,19 @@ enum trib_attr_ticket {
 };
 
 /* Names are text: "/ps/job", "/ps/job/v=4294967297/seg=0", %XX for odd bytes. */
-enum trib_attr_names {
-	TRIB_A_NAMES_UNSPEC = 0,
-	TRIB_A_NAMES_ENTRIES,		/* u32: that the PIT has room for; read only */
-	TRIB_A_NAMES_ENTRIES_USED,	/* u32: read only */
-	TRIB_A_NAMES_CACHE,		/* u32: segments that are kept; read only */
-	TRIB_A_NAMES_CACHE_USED,	/* u32: read only */
-	TRIB_A_NAMES_ROUTES,		/* u32: read only */
-	TRIB_A_NAMES_LEASE_MS,		/* u32: default 30000, at least 100 */
-	TRIB_A_NAMES_LEAVE_MS,		/* u32: a delete is under way; default lease/2 */
-	TRIB_A_NAMES_MARK_INSERT,	/* string: one component; default "insert" */
-	TRIB_A_NAMES_MARK_DISTRIBUTE,	/* string: default "distribute" */
-	TRIB_A_NAMES_MARK_DELETE,	/* string: default "delete" */
-	TRIB_A_NAMES__MAX,
+enum trib_attr_ndn {
+	TRIB_A_NDN_UNSPEC = 0,
+	TRIB_A_NDN_ENTRIES,		/* u32: that the PIT has room for; read only */
+	TRIB_A_NDN_ENTRIES_USED,	/* u32: read only */
+	TRIB_A_NDN_CACHE,		/* u32: segments that are kept; read only */
+	TRIB_A_NDN_CACHE_USED,	/* u32: read only */
+	TRIB_A_NDN_ROUTES,		/* u32: read only */
+	TRIB_A_NDN_LEASE_MS,		/* u32: default 30000, at least 100 */
+	TRIB_A_NDN_LEAVE_MS,		/* u32: a delete is under way; default lease/2 */
+	TRIB_A_NDN_MARK_INSERT,	/* string: one component; default "insert" */
+	TRIB_A_NDN_MARK_DISTRIBUTE,	/* string: default "distribute" */
+	TRIB_A_NDN_MARK_DELETE,	/* string: default "delete" */
+	TRIB_A_NDN__MAX,
 };
 
 enum trib_attr_route {

@@ -2,10 +2,10 @@
 /*
  * The kernel module's functions for XDP programs: sums of floating point and
  * integer values. What the values are, and what the sums are to the bit, is in
- * kmod/sum/sum.h.
+ * kernels/sum/sum.h.
  *
  * A program declares them `__ksym __weak` and calls them behind a .rodata flag,
- * so that it loads without the module, too (bpf/kfunc.h). The module stays
+ * so that it loads without the module, too (bpf/packet/kfunc.h). The module stays
  * loaded as long as such a program does.
  *
  * Those named trib_mem_ take values that the verifier knows (a map's, or the

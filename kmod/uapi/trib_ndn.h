@@ -7,7 +7,7 @@
  *
  * A packet is one TLV element: the payload of a UDP datagram, exactly, or of an
  * Ethernet frame, where padding may follow. What may be in it, and what is
- * refused, is described in userspace/ndn/README.md.
+ * refused, is described in userspace/ndn/packet/README.md.
  */
 #ifndef _UAPI_TRIB_NDN_H
 #define _UAPI_TRIB_NDN_H

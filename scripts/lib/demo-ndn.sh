@@ -50,7 +50,7 @@ ndn_start_ps()
 {
 	# shellcheck disable=SC2016 # expanded over there
 	ndn_relay ps sh -c 'echo $$ >"$1.pid"
-		exec trib-ps names --forwarder "$TRIB_PS_FORWARDER" \
+		exec trib-ps ndn --forwarder "$TRIB_PS_FORWARDER" \
 			--job "$1.json"' - \
 		"$ndn_dir/$1" >"$ndn_dir/$1.log" 2>&1 &
 	ndn_ps=$1
@@ -109,7 +109,7 @@ ndn_counters()
 {
 	heading "What the relay r0 counted"
 	echo "r0\$ trib stats"
-	ndn_relay r0 trib stats | awk '/^names-/ && $2 { print "  " $0 }'
+	ndn_relay r0 trib stats | awk '/^ndn-/ && $2 { print "  " $0 }'
 }
 
 # Synchronous: every version has the gradients of all.
@@ -154,7 +154,7 @@ ndn_main()
 	ndn_dir=$(mktemp -d)
 	ndn_elements=$("$top/build/trib-train" "$@" --initial "$ndn_dir/initial") ||
 		exit 2
-	"${fabric[@]}" up tree --names "${options[@]}"
+	"${fabric[@]}" up tree --ndn "${options[@]}"
 	ndn_picture
 	ndn_sync "$@"
 	ndn_counters

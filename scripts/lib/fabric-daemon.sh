@@ -92,7 +92,7 @@ start_tribd()
 {
 	local args=()
 
-	[[ ! $names || ${role[$1]} != relay ]] || args=(--names "$names_entries")
+	[[ ! $ndn || ${role[$1]} != relay ]] || args=(--ndn "$ndn_entries")
 	start_daemon "$1" "$bin/tribd" --instance "$(instance_of "$1")" \
 		${args[@]+"${args[@]}"} "${tribd_args[@]}"
 }
@@ -146,7 +146,7 @@ config_of()
 	echo "job add $job id 1 world $world cookie $cookie window $window" \
 	     "timeout $timeout${plan_rate:+ rate $plan_rate} dtype $dtype"
 	echo "$tree"
-	[[ ! $names || ${role[$host]} != relay ]] || config_of_names "$host"
+	[[ ! $ndn || ${role[$host]} != relay ]] || config_of_ndn "$host"
 }
 
 # The rows of all servers, as a plan has them: made once.

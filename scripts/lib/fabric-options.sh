@@ -95,7 +95,7 @@ parse_up()
 		--one-nic) one_nic=1; continue ;;
 		--plain) plain=1; continue ;;
 		--no-rate) no_rate=1; continue ;;
-		--names) names=1; continue ;;
+		--ndn) ndn=1; continue ;;
 		-*) (($#)) || die -2 "$o: no value (or no such option)" ;;
 		*) die -2 "up: '$o' is not an option" ;;
 		esac
@@ -137,7 +137,7 @@ check_up()
 			die -2 "$racks racks of $workers are more than 250 hosts"
 	fi
 	[[ $kind != bcube ]] || check_bcube
-	[[ ! $names && ! $ps_at ]] || check_names
+	[[ ! $ndn && ! $ps_at ]] || check_ndn
 	[[ $kind == file || ! $no_rate ]] || die -2 "--no-rate needs a file"
 	! is_planned || check_planned
 	# tribd's own choice leaves room for IPv6.
@@ -157,7 +157,7 @@ check_planned()
 	for o in "${given[@]}"; do
 		case $o in
 		--mtu | --queue | --loss | --dup | --reorder | --values | \
-			--slots | --log | --plain | --no-rate | --names) ;;
+			--slots | --log | --plain | --no-rate | --ndn) ;;
 		--rate)
 			[[ $kind != file ]] ||
 				die -2 "--rate: the links of $spec have theirs"
@@ -167,10 +167,10 @@ check_planned()
 	done
 }
 
-check_names()
+check_ndn()
 {
-	[[ $names ]] || die -2 "--ps-host needs --names"
-	[[ ! $plain ]] || die -2 "--names: with --plain there are no daemons"
+	[[ $ndn ]] || die -2 "--ps-host needs --ndn"
+	[[ ! $plain ]] || die -2 "--ndn: with --plain there are no daemons"
 	case $kind in
 	star) ;;
 	tree)
@@ -180,9 +180,9 @@ check_names()
 		;;
 	two-tier)
 		[[ $spec =~ ^[0-9]+,[0-9]+,[0-9]+$ ]] ||
-			die -2 "--names: two-tier RACKS,HOSTS,PS; where is the PS?"
+			die -2 "--ndn: two-tier RACKS,HOSTS,PS; where is the PS?"
 		;;
-	*) die -2 "--names goes with star, tree and two-tier" ;;
+	*) die -2 "--ndn goes with star, tree and two-tier" ;;
 	esac
 	[[ ! $ps_at ]] || die -2 "--ps-host goes with tree"
 }

@@ -90,7 +90,7 @@ plan_star()
 		add_child r0 "p$k" "w$k" eth0 "$k" 2
 		add_addr r0 "p$k" "${top_addr[w$k]}"
 	done
-	[[ ! $names ]] || plan_ps r0 "p$workers" "$workers"
+	[[ ! $ndn ]] || plan_ps r0 "p$workers" "$workers"
 }
 
 # plan_ps RELAY DEVICE NET: the host that /ps leads to.
@@ -116,7 +116,7 @@ plan_one_nic()
 		links+=("s0 p$k w$k eth0")
 		add_child r0 p0 "w$k" eth0 0 $((k + 2))
 	done
-	[[ $names ]] || return 0
+	[[ $ndn ]] || return 0
 	add_host ps server
 	links+=("s0 p$workers ps eth0")
 	add_leaf r0 p0 ps eth0 0 $((workers + 2))
@@ -145,7 +145,7 @@ plan_tree()
 			nets[r$r]+="$(address "$net" 0)/$(net_length),"
 		done
 	done
-	[[ $names ]] || return 0
+	[[ $ndn ]] || return 0
 	net=$((racks + w))
 	plan_ps "r$ps_at" "p$((ps_at ? workers : racks))" "$net"
 	((ps_at == 0)) || nets[r$ps_at]+="$(address "$net" 0)/$(net_length),"
@@ -244,7 +244,7 @@ plan_topology()
 		esac
 	done <<<"$table"
 	[[ "${up_addr[*]}" != *:* ]] || ipv6=1
-	[[ ! $names ]] || plan_names
+	[[ ! $ndn ]] || plan_ndn
 }
 
 plan()

@@ -34,7 +34,7 @@ in_worker()
 {
 	local env
 
-	mapfile -t env < <(names_env "$1")
+	mapfile -t env < <(ndn_env "$1")
 	exec nsenter --net="/run/netns/$(ns_of "$1")" -- \
 		env "PATH=$bin:$PATH" ${env[@]+"${env[@]}"} "${@:2}"
 }
@@ -82,7 +82,7 @@ choose_job()
 	is_planned || [[ $run_job ]] || return 0
 	mapfile -t list < <(applied_jobs)
 	# No job at all: those that have names.
-	[[ $run_job || ! $names ]] || ((${#list[@]})) || return 0
+	[[ $run_job || ! $ndn ]] || ((${#list[@]})) || return 0
 	[[ $run_job ]] || ((${#list[@]} == 1)) ||
 		die -2 "run: ${#list[@]} jobs: --job says which"
 	run_job=${run_job:-${list[0]}}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""tribd's names forwarder with real packets: how much of one stream passes, and
+"""tribd's NDN forwarder with real packets: how much of one stream passes, and
 what a PS gains by its copying for eight workers."""
 
 import json
@@ -14,8 +14,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
                                 "..", "netns"))
 # pylint: disable=wrong-import-position
 from figures import Figures  # noqa: E402
-from names_host import DATA, INTEREST, Host  # noqa: E402
-from names_net import End, Net  # noqa: E402
+from ndn_host import DATA, INTEREST, Host  # noqa: E402
+from ndn_net import End, Net  # noqa: E402
 from nets import PRIORITY, BenchError  # noqa: E402
 from pairs import progress  # noqa: E402
 from tribd import BUILD, wait_for  # noqa: E402
@@ -23,7 +23,7 @@ from tribd import BUILD, wait_for  # noqa: E402
 JOB = "/ps/job"
 STREAM = BUILD + "/bench-stream"
 BYTES = 384 << 20  # of packets in a run
-ARGS = ("--names", "256", "--names-cache", "1024", "--slots", "64", "--trees",
+ARGS = ("--ndn", "256", "--ndn-cache", "1024", "--slots", "64", "--trees",
         "8")
 MODEL = 16 << 20
 WIRE, PACED = 200, 192  # Mb/s
@@ -99,7 +99,7 @@ class Forward:
 
 
 class Servers(End):
-    """trib-ps names on a wire of its own rate; looks when versions are made."""
+    """trib-ps ndn on a wire of its own rate; looks when versions are made."""
 
     def __init__(self, net, folder, jobs):
         self.path, self.made = folder + "/stats", {}
@@ -117,7 +117,7 @@ class Servers(End):
                            "min_workers": len(workers),
                            "state": f"{folder}/{name}"}, f)
             argv += ["--job", path]
-        super().__init__(net.ns["ps"], *PRIORITY, BUILD + "/trib-ps", "names",
+        super().__init__(net.ns["ps"], *PRIORITY, BUILD + "/trib-ps", "ndn",
                          "--forwarder", net.router_of("ps")[0], *argv,
                          "--stats", self.path, "--interval", str(INTERVAL))
 
@@ -140,7 +140,7 @@ def bring(net, jobs):
     with tempfile.TemporaryDirectory(prefix="trib-bench-") as folder:
         ends = {w: End(net.ns[w], *PRIORITY, sys.executable,
                        os.path.join(os.path.dirname(__file__),
-                                    "names_model.py"),
+                                    "ndn_model.py"),
                        json.dumps({"name": "/" + w, "job": "/ps/" + name,
                                    "forwarder": net.router_of(w)[0]}))
                 for name, workers in jobs.items() for w in workers}

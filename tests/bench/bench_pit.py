@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The names forwarder by itself: bench-names, several times."""
+"""The NDN forwarder by itself: bench-pit, several times."""
 
 from driver import drive
 from figures import Figures
@@ -8,7 +8,7 @@ from pairs import progress
 
 def measure(pairs, _transport):
     figures = Figures("pit")
-    runs = [drive("bench-names") for _ in range(min(pairs, 5))]
+    runs = [drive("bench-pit") for _ in range(min(pairs, 5))]
     progress(end=True)
 
     def add(name, **how):

@@ -33,9 +33,9 @@
 #include <gloo/transport/tcp/device.h>
 #include <gloo/types.h>
 
-#include "measure.h"
-#include "opts.h"
-#include "report.h"
+#include "perf/measure.h"
+#include "perf/opts.h"
+#include "perf/report.h"
 
 namespace
 {

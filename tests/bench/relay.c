@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "tests/bpf/drive.h"
+#include "tests/bpf/world/drive.h"
 
 #define BENCH_SLOTS 512	  /* window 256 */
 #define REPEAT	    4000 /* packets in one run: shorter than a time slice */

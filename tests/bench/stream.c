@@ -28,7 +28,7 @@
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
-#include "userspace/ndn/ndn.h"
+#include "ndn/packet/ndn.h"
 
 #define PORT 6363
 #define UDP_MAX 65507

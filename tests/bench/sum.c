@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "kmod/sum/sum_cpu.h"
+#include "kernels/sum/sum_cpu.h"
 
 #define LEN 1408
 #define VALUES 352

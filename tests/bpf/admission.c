@@ -6,7 +6,7 @@
 #include <arpa/inet.h>
 #include <linux/bpf.h>
 #include <string.h>
-#include "spoil.h"
+#include "tests/bpf/world/spoil.h"
 
 static void admission__good_packet_is_admitted(void)
 {

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "tests/tap.h"
-#include "world.h"
+#include "tests/lib/tap.h"
+#include "tests/bpf/world/world.h"
 
 static struct frame f;
 static struct ring_buffer *reader;

@@ -4,7 +4,7 @@
  * once, under one number, and no slot is touched.
  */
 #include <arpa/inet.h>
-#include "spoil.h"
+#include "tests/bpf/world/spoil.h"
 
 static void drop__short(void)
 {

@@ -6,8 +6,8 @@
 #include <arpa/inet.h>
 #include <linux/bpf.h>
 #include <string.h>
-#include "live.h"
-#include "tests/tap.h"
+#include "tests/bpf/world/live.h"
+#include "tests/lib/tap.h"
 
 static struct frame in, out;
 

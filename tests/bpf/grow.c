@@ -7,8 +7,8 @@
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
 #include <string.h>
-#include "live.h"
-#include "tests/tap.h"
+#include "tests/bpf/world/live.h"
+#include "tests/lib/tap.h"
 
 static struct frame in, out;
 

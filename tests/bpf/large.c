@@ -5,8 +5,8 @@
  */
 #include <arpa/inet.h>
 #include <linux/bpf.h>
-#include "live.h"
-#include "tests/tap.h"
+#include "tests/bpf/world/live.h"
+#include "tests/lib/tap.h"
 
 #define NVAL TRIB_NVAL_LARGE
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "live.h"
-#include "tests/tap.h"
+#include "tests/bpf/world/live.h"
+#include "tests/lib/tap.h"
 
 #define POOL	 6 /* rows of trees; neighbours and groups are those of INNER */
 #define OTHER	 7 /* of another job */

@@ -6,8 +6,8 @@
 #include <arpa/inet.h>
 #include <linux/bpf.h>
 #include <string.h>
-#include "tests/tap.h"
-#include "world.h"
+#include "tests/lib/tap.h"
+#include "tests/bpf/world/world.h"
 
 static struct frame f;
 

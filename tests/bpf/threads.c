@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "drive.h"
-#include "tests/tap.h"
+#include "tests/bpf/world/drive.h"
+#include "tests/lib/tap.h"
 
 #define CHUNKS 512
 

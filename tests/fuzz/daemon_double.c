@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/daemon/clsact.h"
-#include "userspace/daemon/bpf_load.h"
-#include "userspace/daemon/claims.h"
-#include "userspace/daemon/face.h"
-#include "userspace/daemon/names.h"
-#include "userspace/daemon/port.h"
-#include "userspace/daemon/rtnl.h"
-#include "userspace/daemon/tree.h"
+#include "daemon/device/clsact.h"
+#include "daemon/load/bpf_load.h"
+#include "daemon/job/claims.h"
+#include "daemon/face/face.h"
+#include "daemon/ndn/forwarder.h"
+#include "daemon/device/port.h"
+#include "daemon/device/rtnl.h"
+#include "daemon/tree/tree.h"
 
 /* Of the two maps that are read from end to end. */
 #define FD_PIT (100 + NMAP_PIT)
@@ -247,10 +247,10 @@ int bpf_map_lookup_batch(int fd, void *in, void *out, void *keys, void *values,
 	(void)opts;
 	memset(keys, 0xff, 4);
 	memset(values, 0xff,
-	       fd == FD_CACHE ? sizeof(struct names_kept)
-			      : sizeof(struct names_entry));
+	       fd == FD_CACHE ? sizeof(struct ndn_kept)
+			      : sizeof(struct ndn_entry));
 	if (fd == FD_PIT)
-		((struct names_entry *)values)->flags = NAMES_ENTRY_USED;
+		((struct ndn_entry *)values)->flags = NDN_ENTRY_USED;
 	*count = 1;
 	errno = ENOENT;
 	return -1;
@@ -263,22 +263,22 @@ int bpf_prog_test_run_opts(int fd, struct bpf_test_run_opts *opts)
 	return 0;
 }
 
-/* --- the names forwarder: as if it were loaded */
+/* --- the NDN forwarder: as if it were loaded */
 
 const char *const map_name[MAP__MAX];
 
-void names_unload(struct tribd *d)
+void ndn_unload(struct tribd *d)
 {
 	(void)d;
 }
 
-int names_miss_init(struct tribd *d)
+int ndn_miss_init(struct tribd *d)
 {
 	(void)d;
 	return 0;
 }
 
-void names_miss_exit(struct tribd *d)
+void ndn_miss_exit(struct tribd *d)
 {
 	(void)d;
 }

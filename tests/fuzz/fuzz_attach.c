@@ -14,10 +14,10 @@ static int fuzz_getsockopt(int fd, int level, int name, void *v,
 
 /* The code under test; who connects is the input's to say. */
 #define getsockopt fuzz_getsockopt
-#include "userspace/daemon/attach.c"
+#include "daemon/attach/attach.c"
 #undef getsockopt
 
-#include "userspace/daemon/deliver.h"
+#include "daemon/attach/deliver.h"
 
 #define OWNER 1000
 #define CONNS 6

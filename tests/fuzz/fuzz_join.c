@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/daemon/attach.h"
-#include "userspace/daemon/join.h"
+#include "daemon/attach/attach.h"
+#include "daemon/session/join.h"
 
 #define COOKIE 0x1122334455667788ULL
 #define NCHILD 3

@@ -2,7 +2,7 @@
 /*
  * What the engine does with packets that are not as they should
  * be: bent copies of real ones, in the middle of real collectives on an
- * imagined network (tests/unit/lib_sim.h). Copies with another cookie, epoch
+ * imagined network (tests/lib/lib_sim.h). Copies with another cookie, epoch
  * or tree must change no result; others may, but must do no harm to memory,
  * and end all collectives.
  */
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/lib_script.h"
+#include "tests/lib/lib_script.h"
 
 struct input {
 	const uint8_t *p;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/ndn/ndn.h"
+#include "ndn/packet/ndn.h"
 
 static void must(bool good, const char *what)
 {

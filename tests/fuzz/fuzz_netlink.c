@@ -15,13 +15,13 @@ static ssize_t fuzz_recvmsg(int fd, struct msghdr *h, int flags);
 
 /* The code under test, with its socket replaced. */
 #define recvmsg fuzz_recvmsg
-#include "userspace/daemon/netlink.c"
+#include "daemon/netlink/netlink.c"
 #undef recvmsg
 
-#include "userspace/daemon/face.h"
-#include "userspace/daemon/job.h"
-#include "userspace/daemon/names.h"
-#include "userspace/daemon/tree.h"
+#include "daemon/face/face.h"
+#include "daemon/job/job.h"
+#include "daemon/ndn/forwarder.h"
+#include "daemon/tree/tree.h"
 
 struct input {
 	const uint8_t *p;
@@ -205,11 +205,11 @@ static struct shape shape_of(void)
 		if (f->ndn)
 			s.peers = s.peers * 31 + f->ndn->number +
 				  256 * f->ndn->port + f->ndn->kind;
-	TAILQ_FOREACH(r, &D.names->routes, link)
+	TAILQ_FOREACH(r, &D.ndn->routes, link)
 		s.routes = s.routes * 31 + r->name.len +
 			   256 * r->face->ndn->number;
-	s.prefixes = D.names->nprefixes;
-	s.times = D.names->lease_ms + ((uint64_t)D.names->leave_ms << 32);
+	s.prefixes = D.ndn->nprefixes;
+	s.times = D.ndn->lease_ms + ((uint64_t)D.ndn->leave_ms << 32);
 	return s;
 }
 
@@ -252,7 +252,7 @@ static void worker_holds(const struct tree *t)
 				     "a port of two ranks");
 }
 
-static void names_hold(void)
+static void ndn_hold(void)
 {
 	unsigned int prefixes = 0, uses = 0, routes = 0;
 	const struct face *f, *g;
@@ -265,7 +265,7 @@ static void names_hold(void)
 		}
 		prefixes += f->ndn->n;
 		uses += f->ndn->routes;
-		must(f->ndn->number && f->ndn->n <= NAMES_PREFIXES_MAX &&
+		must(f->ndn->number && f->ndn->n <= NDN_PREFIXES_MAX &&
 			     (f->ndn->kind == TRIB_FACE_NDN_ROUTER ||
 			      f->ndn->kind == TRIB_FACE_NDN_HOST),
 		     "a face of names");
@@ -276,15 +276,15 @@ static void names_hold(void)
 				     g->ndn->number != f->ndn->number,
 			     "a number of two faces");
 	}
-	TAILQ_FOREACH(r, &D.names->routes, link) {
+	TAILQ_FOREACH(r, &D.ndn->routes, link) {
 		routes++;
 		must(r->face && r->face->ndn, "a route to nobody");
-		TAILQ_FOREACH(o, &D.names->routes, link)
-			must(o == r || !names_equal(&o->name, &r->name),
+		TAILQ_FOREACH(o, &D.ndn->routes, link)
+			must(o == r || !ndn_equal(&o->name, &r->name),
 			     "two routes of a name");
 	}
-	must(prefixes == D.names->nprefixes && uses == routes &&
-		     routes == D.names->nroutes,
+	must(prefixes == D.ndn->nprefixes && uses == routes &&
+		     routes == D.ndn->nroutes,
 	     "names are miscounted");
 }
 
@@ -326,7 +326,7 @@ static void counts_hold(void)
 	     "objects are miscounted");
 	must(uses == used, "uses of faces are miscounted");
 	must(slots == tree_slots_used(&D), "slots are miscounted");
-	names_hold();
+	ndn_hold();
 }
 
 static void one_request(struct input *in)
@@ -363,7 +363,7 @@ static void furnish(void)
 	static const char *const name[] = {"a", "b", "c", "up"};
 	struct job_spec job = {.name = "train", .world = 4, .window = 4};
 	struct job_spec other = {.name = "eval", .world = 4, .window = 4};
-	static const struct names_spec router = {
+	static const struct ndn_spec router = {
 		.has_kind = true,
 		.kind = TRIB_FACE_NDN_ROUTER,
 	};
@@ -380,10 +380,10 @@ static void furnish(void)
 	}
 	must(!job_new(&D, &job, &why) && !job_new(&D, &other, &why),
 	     "job_new()");
-	must(!names_face_set(&D, "a", &router, &why) &&
-		     !names_face_set(&D, "up", &router, &why) &&
-		     !names_route_new(&D, "/ps", "up", &why),
-	     "names");
+	must(!ndn_face_set(&D, "a", &router, &why) &&
+		     !ndn_face_set(&D, "up", &router, &why) &&
+		     !ndn_route_new(&D, "/ps", "up", &why),
+	     "ndn");
 }
 
 static void start(bool furnished)
@@ -402,11 +402,11 @@ static void start(bool furnished)
 	D.nl = calloc(1, sizeof(*D.nl));
 	D.nl->watch.fd = -1;
 	nl_clients_init(&D.nl->clients);
-	must(!names_init(&D), "names_init()");
-	D.names->on = true;
-	D.names->entries = D.names->cache = 64;
+	must(!ndn_init(&D), "ndn_init()");
+	D.ndn->on = true;
+	D.ndn->entries = D.ndn->cache = 64;
 	for (int i = 0; i < NMAP__MAX; i++)
-		D.names->map[i] = 100 + i; /* daemon_double.c */
+		D.ndn->map[i] = 100 + i; /* daemon_double.c */
 	if (furnished)
 		furnish();
 }
@@ -418,7 +418,7 @@ static void end(void)
 	tree_free_all(&D);
 	job_free_all(&D);
 	face_free_all(&D);
-	names_exit(&D);
+	ndn_exit(&D);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -594,7 +594,7 @@ static void write_set(struct output *o)
 }
 
 /* A face that is, or was, or is not, one of names. */
-static void write_names_face(struct output *o)
+static void write_ndn_face(struct output *o)
 {
 	uint8_t mac[6] = {2, 0, 0, 0, 0, (uint8_t)rnd(o, 4)};
 	bool set = rnd(o, 2), ether = !rnd(o, 4), may = rnd(o, 2);
@@ -673,7 +673,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 	static void (*const write[])(struct output * o) = {
 		write_tree,	  write_tree,	    write_worker, write_use,
 		write_dump,	  write_del,	    write_switch, write_set,
-		write_names_face, write_names_face, write_route,  write_rows,
+		write_ndn_face, write_ndn_face, write_route,  write_rows,
 	};
 	struct output o = {data, size, max, seed};
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/names/ps.h"
+#include "ndn/app/ps/ps.h"
 
 #define WORKERS 3
 #define ELEMENTS 50
@@ -80,7 +80,7 @@ static void on_version(void *ctx, const struct nps_job *job)
 		taken[at][i] = g->asked;
 	}
 	must(got > 0, "a version of nothing");
-	must(job->spec.mode == NAMES_SYNC || got == 1, "not one by one");
+	must(job->spec.mode == NDN_SYNC || got == 1, "not one by one");
 }
 
 static const struct nps_ops ops = {
@@ -92,13 +92,13 @@ static struct nps_worker workers[WORKERS] = {
 static void add(unsigned int at, uint8_t how)
 {
 	struct nps_spec s = {
-		.markers = names_markers_default,
-		.mode = how & 1 ? NAMES_ASYNC : NAMES_SYNC,
+		.markers = ndn_markers_default,
+		.mode = how & 1 ? NDN_ASYNC : NDN_SYNC,
 		.elements = ELEMENTS,
 		.segment = SEGMENT,
 		.lease_ms = 1600,
 		.rto_ms = 20,
-		.tree_job = NAMES_NO_TREE,
+		.tree_job = NDN_NO_TREE,
 		.versions = 1 + (how >> 4),
 		.every = 1 + (how >> 1 & 1),
 		.least = 1 + (how >> 2 & 1),
@@ -116,7 +116,7 @@ static void add(unsigned int at, uint8_t how)
 
 	/* One is the beginning of the other. */
 	must(!ndn_name_parse(&s.name, at ? "/ps/job" : "/ps"), "name");
-	must(!nps_add(ps, &s, 1 + at, &m, NAMES_SEC, why, sizeof(why)), why);
+	must(!nps_add(ps, &s, 1 + at, &m, NDN_SEC, why, sizeof(why)), why);
 }
 
 static bool all_finite(const float *v)
@@ -164,13 +164,13 @@ static void check(const struct nps_job *job)
 
 static void interest(struct input *in, struct nps_job *job, uint64_t now)
 {
-	static const enum names_what what[] = {NAMES_IS_START,	NAMES_IS_INSERT,
-					       NAMES_IS_DELETE, NAMES_IS_ACK,
-					       NAMES_IS_MODEL,	NAMES_IS_ASK,
-					       NAMES_IS_NEWEST, NAMES_IS_OFFER};
+	static const enum ndn_what what[] = {NDN_IS_START,	NDN_IS_INSERT,
+					       NDN_IS_DELETE, NDN_IS_ACK,
+					       NDN_IS_MODEL,	NDN_IS_ASK,
+					       NDN_IS_NEWEST, NDN_IS_OFFER};
 	uint8_t which = (uint8_t)take(in, 1), where = (uint8_t)take(in, 1);
 	const struct nps_worker *w = &workers[where % WORKERS];
-	struct names_parts parts = {{w->name, w->len},
+	struct ndn_parts parts = {{w->name, w->len},
 				    nps_published(job) - (where >> 4 & 3),
 				    where >> 6};
 	struct ndn_interest i = {
@@ -182,7 +182,7 @@ static void interest(struct input *in, struct nps_job *job, uint64_t now)
 	uint8_t buf[1000];
 	size_t len;
 
-	must(!names_make(&name, &job->names, what[which & 7], &parts), "make");
+	must(!ndn_app_name(&name, &job->names, what[which & 7], &parts), "make");
 	i.name = ndn_name_of(&name);
 	must(!ndn_interest_encode(&i, NULL, buf, sizeof(buf), &len), "encode");
 	answers = 0;
@@ -194,14 +194,14 @@ static size_t content_make(struct input *in, const struct nps_guest *g,
 			   bool offer, uint8_t *buf)
 {
 	uint8_t how = (uint8_t)take(in, 1);
-	struct names_gradient v = {
+	struct ndn_gradient v = {
 		.segments = how & 1 ? (uint32_t)take(in, 4) : SEGMENTS,
 		.id = how >> 6,
 		.base = how & 2 ? take(in, 8) : g->asked - (how >> 4 & 1),
 	};
-	size_t n = offer ? names_offer_encode(buf, how & 1 ? NAMES_BUSY
-							   : NAMES_ACCEPT)
-			 : names_gradient_encode(buf, &v);
+	size_t n = offer ? ndn_offer_encode(buf, how & 1 ? NDN_BUSY
+							   : NDN_ACCEPT)
+			 : ndn_gradient_encode(buf, &v);
 
 	if (how & 4)
 		buf[take(in, 1) % n] ^= (uint8_t)take(in, 1);
@@ -218,12 +218,12 @@ static size_t content_make(struct input *in, const struct nps_guest *g,
 static void data(struct input *in, struct nps_job *job, uint64_t now)
 {
 	uint8_t which = (uint8_t)take(in, 1), buf[1000];
-	uint8_t content[NAMES_HEADER_MAX + SEGMENT] = {0};
+	uint8_t content[NDN_HEADER_MAX + SEGMENT] = {0};
 	struct nps_guest *g = &job->guests[(which & 3) % WORKERS];
 	bool offer = which & 4;
 	uint32_t s = which >> 3 & 7;
 	uint64_t refused = job->drop[NPS_DROP_FINITE];
-	struct names_parts parts = {{g->worker->name, g->worker->len},
+	struct ndn_parts parts = {{g->worker->name, g->worker->len},
 				    g->asked + (which >> 6 & 1),
 				    s};
 	struct ndn_data d = {.has_content = true};
@@ -232,10 +232,10 @@ static void data(struct input *in, struct nps_job *job, uint64_t now)
 
 	if (!offer)
 		n += which & 128    ? take(in, 1) % SEGMENT
-		     : s < SEGMENTS ? names_segment_bytes(ELEMENTS, SEGMENT, s)
+		     : s < SEGMENTS ? ndn_segment_bytes(ELEMENTS, SEGMENT, s)
 				    : SEGMENT;
-	must(!names_make(&name, &job->names,
-			 offer ? NAMES_IS_OFFER : NAMES_IS_GRADIENT, &parts),
+	must(!ndn_app_name(&name, &job->names,
+			 offer ? NDN_IS_OFFER : NDN_IS_GRADIENT, &parts),
 	     "make");
 	d.name = ndn_name_of(&name);
 	d.content = (struct ndn_bytes){content, n};
@@ -264,7 +264,7 @@ static void raw(struct input *in, uint64_t now)
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	struct input in = {p, p + n};
-	uint64_t now = NAMES_SEC;
+	uint64_t now = NDN_SEC;
 	unsigned int i;
 
 	memset(made, 0, sizeof(made));
@@ -281,7 +281,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 			raw(&in, now);
 			break;
 		case 1:
-			now += (uint64_t)(op >> 2 & 31) * 5 * NAMES_MS;
+			now += (uint64_t)(op >> 2 & 31) * 5 * NDN_MS;
 			must(nps_run(ps, now) >= now, "a time that is past");
 			break;
 		case 2:

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/names/worker.h"
+#include "ndn/app/worker/worker.h"
 
 #define ELEMENTS 50
 #define SEGMENT 64
 #define SEGMENTS 4
 /* An answer to each held Interest, a fetch, a delete. */
-#define SENT_MAX (NAMES_WORKER_HELD_MAX + NAMES_WORKER_BATCH_MAX + 4)
+#define SENT_MAX (NDN_WORKER_HELD_MAX + NDN_WORKER_BATCH_MAX + 4)
 
 static void must(bool good, const char *what)
 {
@@ -40,8 +40,8 @@ static uint64_t take(struct input *in, unsigned int bytes)
 	return v;
 }
 
-static struct names_worker w;
-static struct names_job names;
+static struct ndn_worker w;
+static struct ndn_app_job names;
 static struct ndn_key ps_key;
 static uint64_t now, seen;
 static unsigned int sent;
@@ -53,18 +53,18 @@ static float value_of(uint64_t version, uint64_t element)
 
 static void check_gradient(const struct ndn_data *d)
 {
-	struct names_parts parts = {0};
-	struct names_gradient g;
+	struct ndn_parts parts = {0};
+	struct ndn_gradient g;
 	float v;
 
-	if (names_match_gpu(&names, &d->name, &parts) != NAMES_IS_GRADIENT)
+	if (ndn_match_gpu(&names, &d->name, &parts) != NDN_IS_GRADIENT)
 		return;
-	must(!names_gradient_decode(&g, d->content), "sent a bad gradient");
+	must(!ndn_gradient_decode(&g, d->content), "sent a bad gradient");
 	must(g.segments == SEGMENTS && parts.segment < SEGMENTS,
 	     "sent another segment than there are");
 	/* Asynchronous: of a newer version, too, if the question is old. */
 	must(g.base >> 32 == parts.version >> 32 &&
-		     (w.start.mode == NAMES_ASYNC || g.base == parts.version),
+		     (w.start.mode == NDN_ASYNC || g.base == parts.version),
 	     "sent a gradient of another life");
 	for (size_t i = 0; i < g.values.n; i += 4) {
 		memcpy(&v, g.values.p + i, 4);
@@ -95,7 +95,7 @@ static void receive(const uint8_t *packet, size_t n)
 
 	memcpy(copy, packet, n);
 	sent = 0;
-	names_worker_receive(&w, now, copy, n);
+	ndn_worker_receive(&w, now, copy, n);
 	free(copy);
 }
 
@@ -118,12 +118,12 @@ static uint64_t version_of(struct input *in)
 
 static void interest(struct input *in)
 {
-	static const enum names_what whats[] = {
-		NAMES_IS_OFFER, NAMES_IS_COLLECT, NAMES_IS_GRADIENT,
-		NAMES_IS_MODEL};
-	struct names_parts parts = {.gpu = {(const uint8_t *)"w0", 2}};
+	static const enum ndn_what whats[] = {
+		NDN_IS_OFFER, NDN_IS_COLLECT, NDN_IS_GRADIENT,
+		NDN_IS_MODEL};
+	struct ndn_parts parts = {.gpu = {(const uint8_t *)"w0", 2}};
 	struct ndn_interest i = {.has_nonce = true, .has_lifetime = true};
-	enum names_what what = whats[take(in, 1) % 4];
+	enum ndn_what what = whats[take(in, 1) % 4];
 	struct ndn_name_buf name;
 	uint8_t buf[1000];
 	size_t n;
@@ -132,45 +132,45 @@ static void interest(struct input *in)
 	parts.segment = take(in, 1) % (SEGMENTS + 2);
 	i.lifetime = take(in, 2);
 	i.can_be_prefix = i.lifetime & 1;
-	if (names_make(&name, &names, what, &parts))
+	if (ndn_app_name(&name, &names, what, &parts))
 		return;
 	i.name = ndn_name_of(&name);
 	if (!ndn_interest_encode(&i, NULL, buf, sizeof(buf), &n))
 		receive(buf, n);
 }
 
-static size_t content_of(struct input *in, enum names_what what,
-			 const struct names_parts *parts, bool good,
+static size_t content_of(struct input *in, enum ndn_what what,
+			 const struct ndn_parts *parts, bool good,
 			 uint8_t *buf)
 {
-	struct names_start s = {.mode = take(in, 1) & 1,
-				.dtype = NAMES_F32,
+	struct ndn_start s = {.mode = take(in, 1) & 1,
+				.dtype = NDN_F32,
 				.elements = ELEMENTS,
 				.segment = SEGMENT,
 				.lease_ms = 1000,
 				.rto_ms = 20,
-				.tree_job = NAMES_NO_TREE,
+				.tree_job = NDN_NO_TREE,
 				.version = 1ULL << 32};
-	struct names_newest newest = {.segments = SEGMENTS};
+	struct ndn_newest newest = {.segments = SEGMENTS};
 	/* n = 63 is the last of each life. */
 	bool last = (parts->version & 0x3f) == 0x3f;
-	struct names_model m = {.segments = SEGMENTS, .last = last};
+	struct ndn_model m = {.segments = SEGMENTS, .last = last};
 	uint32_t n;
 	size_t head;
 	float v;
 
 	switch (what) {
-	case NAMES_IS_START:
+	case NDN_IS_START:
 		if (!good)
 			s.elements = take(in, 3);
-		return names_start_encode(buf, &s);
-	case NAMES_IS_NEWEST:
+		return ndn_start_encode(buf, &s);
+	case NDN_IS_NEWEST:
 		newest.last = last;
-		return names_newest_encode(buf, &newest);
-	case NAMES_IS_MODEL:
-		head = names_model_encode(buf, &m);
+		return ndn_newest_encode(buf, &newest);
+	case NDN_IS_MODEL:
+		head = ndn_model_encode(buf, &m);
 		n = parts->segment < SEGMENTS
-			    ? names_segment_bytes(ELEMENTS, SEGMENT,
+			    ? ndn_segment_bytes(ELEMENTS, SEGMENT,
 						  (uint32_t)parts->segment)
 			    : 4;
 		for (uint32_t i = 0; i < n; i += 4) {
@@ -187,15 +187,15 @@ static size_t content_of(struct input *in, enum names_what what,
 
 static void data(struct input *in)
 {
-	static const enum names_what whats[] = {
-		NAMES_IS_START, NAMES_IS_ACK,	 NAMES_IS_MODEL, NAMES_IS_MODEL,
-		NAMES_IS_MODEL, NAMES_IS_NEWEST, NAMES_IS_DELETE};
+	static const enum ndn_what whats[] = {
+		NDN_IS_START, NDN_IS_ACK,	 NDN_IS_MODEL, NDN_IS_MODEL,
+		NDN_IS_MODEL, NDN_IS_NEWEST, NDN_IS_DELETE};
 	uint64_t code = take(in, 1);
 	/* What is not signed says other things than what is. */
 	bool good = code >= 32;
-	enum names_what what = whats[code % 7];
-	struct names_parts parts = {.gpu = {(const uint8_t *)"w0", 2}};
-	uint8_t content[NAMES_HEADER_MAX + SEGMENT], buf[1000];
+	enum ndn_what what = whats[code % 7];
+	struct ndn_parts parts = {.gpu = {(const uint8_t *)"w0", 2}};
+	uint8_t content[NDN_HEADER_MAX + SEGMENT], buf[1000];
 	struct ndn_data d = {.has_content = true};
 	struct ndn_name_buf name;
 	size_t n;
@@ -207,7 +207,7 @@ static void data(struct input *in)
 	/* Sometimes cut: signed, and of no sense. */
 	if (code == 255 && d.content.n)
 		d.content.n = take(in, 1) % d.content.n;
-	if (names_make(&name, &names, what, &parts))
+	if (ndn_app_name(&name, &names, what, &parts))
 		return;
 	d.name = ndn_name_of(&name);
 	if (!ndn_data_encode(&d, good ? &ps_key : &ndn_key_sha256, buf,
@@ -224,16 +224,16 @@ static void call(struct input *in)
 	sent = 0;
 	switch (take(in, 1) % 8) {
 	case 0:
-		if (!names_worker_want(&w, now))
+		if (!ndn_worker_want(&w, now))
 			seen = 0;
 		break;
 	case 1:
-		names_worker_leave(&w, now);
+		ndn_worker_leave(&w, now);
 		break;
 	case 2:
 	case 3:
 	case 4:
-		if (names_worker_begin(&w, now, values, &version, &last))
+		if (ndn_worker_begin(&w, now, values, &version, &last))
 			break;
 		must(version > seen, "went back");
 		seen = version;
@@ -244,22 +244,22 @@ static void call(struct input *in)
 	default:
 		for (unsigned int i = 0; i < ELEMENTS; i++)
 			values[i] = -value_of(seen, i);
-		names_worker_give(&w, now, seen, values);
+		ndn_worker_give(&w, now, seen, values);
 		break;
 	}
 }
 
 static void pass(struct input *in)
 {
-	uint64_t end = now + take(in, 2) * NAMES_MS, next;
+	uint64_t end = now + take(in, 2) * NDN_MS, next;
 
-	while ((next = names_worker_next(&w)) <= end) {
-		must(next >= now || next + NAMES_SEC > now,
+	while ((next = ndn_worker_next(&w)) <= end) {
+		must(next >= now || next + NDN_SEC > now,
 		     "time stands still");
 		now = next > now ? next : now;
 		sent = 0;
-		names_worker_run(&w, now);
-		must(names_worker_next(&w) > now, "runs without end");
+		ndn_worker_run(&w, now);
+		must(ndn_worker_next(&w) > now, "runs without end");
 	}
 	now = end;
 }
@@ -267,26 +267,26 @@ static void pass(struct input *in)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static const uint8_t secret[NDN_KEY_SIZE] = {1};
-	struct names_worker_config config = {
+	struct ndn_worker_config config = {
 		.gpu = {(const uint8_t *)"w0", 2},
 		.sign = ndn_key_sha256,
 		.elements = 1000,
-		.rto = 20 * NAMES_MS,
+		.rto = 20 * NDN_MS,
 		.send = on_send,
 	};
 	struct input in = {bytes, bytes + n};
 	struct ndn_name_buf job;
 	struct ndn_name name;
 
-	now = NAMES_SEC;
+	now = NDN_SEC;
 	seen = 0;
 	ndn_key_hmac(&ps_key, secret);
 	config.verify = ps_key;
 	must(!ndn_name_parse(&job, "/ps/j"), "name");
 	name = ndn_name_of(&job);
-	must(!names_job_init(&names, &name, NULL), "job");
-	must(!names_worker_init(&w, &config), "init");
-	names_worker_want(&w, now);
+	must(!ndn_job_init(&names, &name, NULL), "job");
+	must(!ndn_worker_init(&w, &config), "init");
+	ndn_worker_want(&w, now);
 	while (in.p < in.end) {
 		switch (take(&in, 1) % 8) {
 		case 0:
@@ -308,6 +308,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 			break;
 		}
 	}
-	names_worker_free(&w);
+	ndn_worker_free(&w);
 	return 0;
 }

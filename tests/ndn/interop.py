@@ -101,7 +101,7 @@ URIS = ["/a", "/ps/job", "/insert/ps/job", "/ps/job/v=3/seg=0",
         "/params-sha256=" + "0f" * 32, "/a/sha256digest=" + "a0" * 32]
 
 
-def names__uris_mean_the_same(_):
+def ndn__uris_mean_the_same(_):
     for uri in URIS:
         value = b"".join(bytes(c) for c in enc.Name.from_str(uri))
         assert ours.bytes("name", uri) == value, uri
@@ -126,7 +126,7 @@ def random_name(rng, most=6):
     return [bytes(p) for p in parts]
 
 
-def names__any_is_written_and_read_alike(_):
+def ndn__any_is_written_and_read_alike(_):
     rng = random.Random(1)
     for _round in range(ROUNDS):
         name = random_name(rng)
@@ -359,7 +359,7 @@ def lp__fragments_are_refused_by_both(_):
     raise AssertionError("they take it")
 
 
-TESTS = [names__uris_mean_the_same, names__any_is_written_and_read_alike,
+TESTS = [ndn__uris_mean_the_same, ndn__any_is_written_and_read_alike,
          data__ours_is_theirs_bit_by_bit, data__they_verify_ours,
          data__we_verify_theirs,
          interest__ours_is_theirs_bit_by_bit, interest__they_verify_ours,

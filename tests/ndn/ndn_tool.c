@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/ndn/ndn.h"
+#include "ndn/packet/ndn.h"
 
 #define LINE (4 * TRIB_NDN_PACKET_MAX)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""trib-ps names as a program, on the loopback device: a router and its workers
-in one process of Python, which knows userspace/names/content.h and the names,
+"""trib-ps ndn as a program, on the loopback device: a router and its workers
+in one process of Python, which knows userspace/ndn/app/content.h and the names,
 and no code of ours. All values are small integers, so that sums are exact."""
 
 import array
@@ -185,7 +185,7 @@ class Program:
         with open(self.file, "w", encoding="ascii") as f:
             json.dump(job, f)
         self.process = subprocess.Popen(
-            [PS, "names", "--forwarder", address, "--bind", "127.0.0.1:0",
+            [PS, "ndn", "--forwarder", address, "--bind", "127.0.0.1:0",
              "--job", self.file, "--stats", self.stats, "--interval", "50"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

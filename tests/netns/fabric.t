@@ -325,14 +325,14 @@ bad two-tier 2,2 --workers 3
 bad fat-tree 4 --ipv6
 bad file x --rate 1g
 bad star --no-rate
-bad star --names --plain
-bad star --names --ps-host 1
+bad star --ndn --plain
+bad star --ndn --ps-host 1
 bad star --ps-host 0
-bad tree --names --ps-host 3
-bad bcube --names
-bad fat-tree 4 --names
-bad two-tier 2,2 --names
-bad two-tier 2,2,1 --names --ps-host 1
+bad tree --ndn --ps-host 3
+bad bcube --ndn
+bad fat-tree 4 --ndn
+bad two-tier 2,2 --ndn
+bad two-tier 2,2,1 --ndn --ps-host 1
 
 # What the planner or a name is against: two lines, what is wrong and for whom.
 echo '{"hosts": ["a", "wires"], "links": [{"a": "a", "b": "wires"}]}' \

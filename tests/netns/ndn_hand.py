@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The ends of the names protocol, as far as routers see them. All packets go to
+"""The ends of the NDN protocol, as far as routers see them. All packets go to
 the router at $TRIB_PS_FORWARDER, port 6363, from port 6363 ($TRIB_NDN_PORT).
 
     ndn_hand.py ask NAME              an Interest, until it is answered (20 s)

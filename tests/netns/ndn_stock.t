@@ -16,8 +16,8 @@ try:
     import yaml  # noqa: F401
 except ImportError:
     skip_all('python3-yaml is not installed')
-from names_net import End, Net, Ps, worker  # noqa: E402
-from names_worker import model  # noqa: E402
+from ndn_net import End, Net, Ps, worker  # noqa: E402
+from ndn_worker import model  # noqa: E402
 
 LEASE = 3.0
 SIZE = 500  # values: three segments of a stock PS

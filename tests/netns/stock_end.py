@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What stock_worker.py and stock_ps.py share: python-ndn as it comes, one UDP
-face, and the contents of userspace/names/content.h, written from that page
+face, and the contents of userspace/ndn/app/content.h, written from that page
 alone. Run by tests/ndn/python."""
 import asyncio
 import json

@@ -13,7 +13,7 @@ import asyncio
 import random
 import sys
 
-from names_worker import gradient
+from ndn_worker import gradient
 from stock_end import (GRADIENT, MODEL, NEWEST, OFFER, SEGMENT, START, VERSION,
                        StockEnd, anything, decode, enc, encode, name, now, number, say)
 

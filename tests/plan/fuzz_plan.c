@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "userspace/plan/plan.h"
+#include "plan/plan.h"
 
 static void must(int good, const char *what)
 {

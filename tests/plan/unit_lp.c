@@ -8,8 +8,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "tests/tap.h"
-#include "userspace/plan/lp.h"
+#include "tests/lib/tap.h"
+#include "plan/lp/lp.h"
 
 #define near(a, b) (fabs((a) - (b)) < 1e-6)
 

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tests/tap.h"
-#include "userspace/plan/topo.h"
+#include "tests/lib/tap.h"
+#include "plan/topo/topo.h"
 
 /* bcube:2,2: servers w0 to w3, level 0 pairs (0,1) (2,3), level 1 (0,2). */
 static const struct plan_wire right[] = {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """How an epoch begins and ends at one node: tribd's part of the protocol.
 
-The model of userspace/daemon/session.c, with ticks for milliseconds.
+The model of userspace/base/session.c, with ticks for milliseconds.
 """
 
 from net import ABORT, JOIN, LEAVE, START, Msg, make_nonce, nonce_is_older

@@ -23,9 +23,9 @@
 
 #include "uapi/trib.h"
 #include "uapi/trib_sock.h"
-#include "tests/tap.h"
-#include "tests/vm/nlsock.h"
-#include "tests/vm/sockrig.h"
+#include "tests/lib/tap.h"
+#include "nlsock.h"
+#include "sockrig.h"
 
 #define KEPT 8
 

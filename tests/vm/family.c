@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "uapi/trib_kfunc.h"
-#include "tests/tap.h"
+#include "tests/lib/tap.h"
 
 /* What the last answer said of functions, or of the module. */
 static struct {

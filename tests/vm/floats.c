@@ -9,8 +9,8 @@
 #include <linux/pkt_cls.h>
 #include <math.h>
 #include <string.h>
-#include "tests/bpf/world.h"
-#include "tests/tap.h"
+#include "tests/bpf/world/world.h"
+#include "tests/lib/tap.h"
 
 #define VALUES TRIB_NVAL_LARGE
 

@@ -6,7 +6,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "uapi/trib_kfunc.h"
-#include "tests/vm/kfunc.h"
+#include "kfunc.h"
 
 char _license[] SEC("license") = "GPL";
 

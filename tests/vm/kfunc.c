@@ -23,8 +23,8 @@
 
 #include "uapi/trib_kfunc.h"
 #include "uapi/trib_wire.h"
-#include "tests/tap.h"
-#include "tests/vm/kfunc.h"
+#include "tests/lib/tap.h"
+#include "kfunc.h"
 
 #define BUSY "/sys/module/trib/parameters/fpu_busy"
 #define NMAX 1024

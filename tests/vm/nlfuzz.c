@@ -16,11 +16,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tests/tap.h"
-#include "tests/vm/nlgen.h"
-#include "tests/vm/nlspec.h"
-#include "tests/vm/sockrig.h"
-#include "tests/vm/stress.h"
+#include "tests/lib/tap.h"
+#include "nlgen.h"
+#include "nlspec.h"
+#include "sockrig.h"
+#include "stress.h"
 
 #define JOBS 65536
 #define FREE_JOB UINT32_MAX

@@ -6,9 +6,9 @@
  */
 #include <string.h>
 
-#include "tests/vm/nlgen.h"
-#include "tests/vm/nlspec.h"
-#include "tests/vm/stress.h"
+#include "nlgen.h"
+#include "nlspec.h"
+#include "stress.h"
 #include "uapi/trib_kfunc.h"
 
 static const char *const names[] = {"trib_mem_add",

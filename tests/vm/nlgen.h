@@ -3,7 +3,7 @@
 #ifndef NLGEN_H
 #define NLGEN_H
 
-#include "tests/vm/nlsock.h"
+#include "nlsock.h"
 
 /* Mostly what makes sense, with mistakes; sometimes none at all. */
 void nl_make(struct nl_request *r, int family, uint32_t seq);

@@ -6,7 +6,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "tests/vm/nlsock.h"
+#include "nlsock.h"
 
 #ifndef SOL_NETLINK
 #define SOL_NETLINK 270

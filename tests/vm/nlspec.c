@@ -2,7 +2,7 @@
 /* See nlspec.h. */
 #include <string.h>
 
-#include "tests/vm/nlspec.h"
+#include "nlspec.h"
 
 static const struct nl_set sets[TRIB_A__MAX] = {
 	[TRIB_A_MODULE] = {TRIB_A_MODULE__MAX,

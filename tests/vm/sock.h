@@ -21,7 +21,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#include "userspace/lib/internal.h"
+#include "lib/internal.h"
 #include "uapi/trib_sock.h"
 
 #define WORLD 4

@@ -17,7 +17,7 @@
 
 #include <linux/sockios.h>
 
-#include "tests/tap.h"
+#include "tests/lib/tap.h"
 
 static const float one[1] = {1};
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tests/tap.h"
+#include "tests/lib/tap.h"
 
 static int value(unsigned int rank, size_t i)
 {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "genl.h"
-#include "tests/tap.h"
+#include "tests/lib/tap.h"
 
 /* What the last answer or event said. */
 static struct {

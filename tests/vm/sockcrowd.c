@@ -12,10 +12,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tests/vm/sockcrowd.h"
-#include "tests/vm/sockevil.h"
-#include "tests/vm/sockrig.h"
-#include "tests/vm/stress.h"
+#include "sockcrowd.h"
+#include "sockevil.h"
+#include "sockrig.h"
+#include "stress.h"
 
 #define JOB 100
 #define PORT 7600

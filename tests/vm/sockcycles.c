@@ -17,10 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/tap.h"
-#include "tests/unit/lib_relay.h"
-#include "tests/vm/sockrig.h"
-#include "tests/vm/stress.h"
+#include "tests/lib/tap.h"
+#include "tests/lib/lib_relay.h"
+#include "sockrig.h"
+#include "stress.h"
 
 /* What is left of all cycles together, but for the first ones, in kB. */
 #define GROWTH_MAX 4096

@@ -12,9 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tests/vm/sockevil.h"
-#include "tests/vm/sockops.h"
-#include "tests/vm/stress.h"
+#include "sockevil.h"
+#include "sockops.h"
+#include "stress.h"
 
 #define PACKET_MAX 4096
 

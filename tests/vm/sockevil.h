@@ -3,7 +3,7 @@
 #ifndef SOCKEVIL_H
 #define SOCKEVIL_H
 
-#include "tests/vm/sockops.h"
+#include "sockops.h"
 
 /* Counters of struct stress. */
 enum {

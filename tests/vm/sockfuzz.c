@@ -21,16 +21,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/tap.h"
-#include "tests/unit/lib_relay.h"
-#include "tests/vm/nlsock.h"
-#include "tests/vm/nlspec.h"
-#include "tests/vm/sockcrowd.h"
-#include "tests/vm/sockevil.h"
-#include "tests/vm/sockhonest.h"
-#include "tests/vm/sockops.h"
-#include "tests/vm/sockrig.h"
-#include "tests/vm/stress.h"
+#include "tests/lib/tap.h"
+#include "tests/lib/lib_relay.h"
+#include "nlsock.h"
+#include "nlspec.h"
+#include "sockcrowd.h"
+#include "sockevil.h"
+#include "sockhonest.h"
+#include "sockops.h"
+#include "sockrig.h"
+#include "stress.h"
 
 #define CHAOS 2
 /* Of the most frequent call, so that there were all others. */

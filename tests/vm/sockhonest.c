@@ -13,10 +13,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tests/unit/lib_relay.h"
-#include "tests/vm/sockevil.h"
-#include "tests/vm/sockhonest.h"
-#include "tests/vm/stress.h"
+#include "tests/lib/lib_relay.h"
+#include "sockevil.h"
+#include "sockhonest.h"
+#include "stress.h"
 
 #define RANKS 2
 #define LENGTHS 12000

@@ -4,8 +4,8 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "tests/vm/sockops.h"
-#include "tests/vm/stress.h"
+#include "sockops.h"
+#include "stress.h"
 
 #define MSG_MAX (512 << 10)
 

@@ -21,9 +21,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/vm/sockops.h"
-#include "tests/vm/sockrig.h"
-#include "tests/vm/stress.h"
+#include "sockops.h"
+#include "sockrig.h"
+#include "stress.h"
 
 #define SLOTS 24
 #define PAGE 4096

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tests/vm/sockrig.h"
+#include "sockrig.h"
 
 /* Jobs whose cookie the hostile network knows; RIG_JOB's it does not. */
 #define CHAOS_JOB 8

@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tests/vm/sockrig.h"
-#include "tests/vm/stress.h"
+#include "sockrig.h"
+#include "stress.h"
 
 static void loopback(__be32 *addr)
 {

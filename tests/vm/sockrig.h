@@ -10,7 +10,7 @@
 #include "uapi/trib_attach.h"
 #include "uapi/trib_sock.h"
 
-/* Of tests/unit/lib_relay.c's relay. */
+/* Of tests/lib/lib_relay.c's relay. */
 #define RIG_JOB 7
 #define RIG_TREE 1
 #define RIG_COOKIE 0x1122334455667788ULL

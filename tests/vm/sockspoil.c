@@ -2,8 +2,8 @@
 /* Places for collective sockets, with mistakes: for sockops.c. */
 #include <string.h>
 
-#include "tests/vm/sockops.h"
-#include "tests/vm/stress.h"
+#include "sockops.h"
+#include "stress.h"
 
 struct rig_place chaos_place(void)
 {

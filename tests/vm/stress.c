@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/vm/stress.h"
+#include "stress.h"
 
 /* Longer than anything that a process waits for, in which nothing is counted. */
 #define STANDSTILL_MS 240000

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli.h"
-#include "schema.h"
+#include "cli/core/cli.h"
+#include "cli/core/schema.h"
 
 static int version(struct cli *c)
 {

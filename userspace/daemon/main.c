@@ -13,19 +13,19 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "bpf_load.h"
-#include "claims.h"
-#include "face.h"
+#include "daemon/load/bpf_load.h"
+#include "daemon/job/claims.h"
+#include "daemon/face/face.h"
 #include "instance.h"
-#include "job.h"
+#include "daemon/job/job.h"
 #include "loop.h"
-#include "names.h"
-#include "nl.h"
-#include "pool.h"
-#include "port.h"
-#include "rtnl.h"
-#include "state.h"
-#include "udp.h"
+#include "daemon/ndn/forwarder.h"
+#include "daemon/netlink/nl.h"
+#include "daemon/tree/pool.h"
+#include "daemon/device/port.h"
+#include "daemon/device/rtnl.h"
+#include "daemon/state/state.h"
+#include "daemon/session/udp.h"
 
 /* Enough for 32 pools of the default window; 24 or 56 MB. */
 #define SLOTS_DEFAULT 16384
@@ -36,7 +36,7 @@
 
 static const char usage_text[] =
 	"usage: tribd [--instance NAME] [--values auto|352|832] [--slots N]\n"
-	"             [--trees N] [--pool N] [--names N [--names-cache N]]\n"
+	"             [--trees N] [--pool N] [--ndn N [--ndn-cache N]]\n"
 	"             [--log error|warn|info|debug]\n"
 	"       tribd --purge [--instance NAME]\n"
 	"       tribd --version | --help\n"
@@ -116,13 +116,13 @@ static int option_parse(struct options *o, int c, const char *arg)
 			       ? 0
 			       : usage("--pool %s: 1 to 4096", arg);
 	case 'n':
-		return number_parse(arg, 1, NAMES_ENTRIES_MAX, &o->names)
+		return number_parse(arg, 1, NDN_ENTRIES_MAX, &o->ndn)
 			       ? 0
-			       : usage("--names %s: 1 to 1048576", arg);
+			       : usage("--ndn %s: 1 to 1048576", arg);
 	case 'c':
-		return number_parse(arg, 0, NAMES_CACHE_MAX, &o->names_cache)
+		return number_parse(arg, 0, NDN_CACHE_MAX, &o->ndn_cache)
 			       ? 0
-			       : usage("--names-cache %s: 0 to 65536", arg);
+			       : usage("--ndn-cache %s: 0 to 65536", arg);
 	case 'l':
 		return log_parse(arg, &o->log)
 			       ? 0
@@ -146,8 +146,8 @@ static int arguments_parse(struct options *o, int argc, char **argv)
 		{"slots", required_argument, NULL, 's'},
 		{"trees", required_argument, NULL, 't'},
 		{"pool", required_argument, NULL, 'o'},
-		{"names", required_argument, NULL, 'n'},
-		{"names-cache", required_argument, NULL, 'c'},
+		{"ndn", required_argument, NULL, 'n'},
+		{"ndn-cache", required_argument, NULL, 'c'},
 		{"log", required_argument, NULL, 'l'},
 		{"purge", no_argument, NULL, 'p'},
 		{"version", no_argument, NULL, 'V'},
@@ -157,7 +157,7 @@ static int arguments_parse(struct options *o, int argc, char **argv)
 	int c, err;
 
 	o->log = LOG_INFO;
-	o->names_cache = UINT32_MAX;
+	o->ndn_cache = UINT32_MAX;
 	while ((c = getopt_long(argc, argv, "", option, NULL)) != -1) {
 		if (c == 'V') {
 			puts("tribd " TRIB_VERSION);
@@ -173,10 +173,10 @@ static int arguments_parse(struct options *o, int argc, char **argv)
 	}
 	if (optind < argc)
 		return usage("unexpected argument %s", argv[optind]);
-	if (!o->names && o->names_cache != UINT32_MAX)
-		return usage("%s without --names", "--names-cache");
-	if (o->names_cache == UINT32_MAX)
-		o->names_cache = NAMES_CACHE_DEFAULT;
+	if (!o->ndn && o->ndn_cache != UINT32_MAX)
+		return usage("%s without --ndn", "--ndn-cache");
+	if (o->ndn_cache == UINT32_MAX)
+		o->ndn_cache = NDN_CACHE_DEFAULT;
 	return -1;
 }
 
@@ -259,7 +259,7 @@ static int adoption_decide(struct tribd *d, json_t **doc)
 		return err;
 	*doc = state_read(d, &state_err);
 	if (err == -ENOENT) {
-		if (*doc && d->opt.names &&
+		if (*doc && d->opt.ndn &&
 		    state_netns(*doc) == d->netns_cookie) {
 			log_info(
 				"%s/state.json describes maps that are gone: used for names only",
@@ -302,7 +302,7 @@ static int restore(struct tribd *d, const json_t *doc)
 
 	if (doc)
 		err = d->adopted ? state_restore(d, doc, &why)
-				 : state_restore_names(d, doc, &why);
+				 : state_restore_ndn(d, doc, &why);
 	if (err)
 		log_error(
 			"%s/state.json: %s; `tribd --purge --instance %s` starts over",
@@ -335,7 +335,7 @@ static int data_plane_start(struct tribd *d)
 	if (!err)
 		job_warn(d);
 	if (!err)
-		err = names_load(d);
+		err = ndn_load(d);
 	if (!err)
 		err = pool_table_write(d);
 	if (!err)
@@ -343,12 +343,12 @@ static int data_plane_start(struct tribd *d)
 	if (err)
 		return err;
 	face_restore_done(d);
-	err = names_start(d);
+	err = ndn_start(d);
 	if (!err)
 		err = state_save(d);
 	if (!err)
 		err = bpf_pin(d);
-	return err ? err : names_pin(d);
+	return err ? err : ndn_pin(d);
 }
 
 static void on_signal(struct tribd *d, struct watch *w, uint32_t events)
@@ -414,7 +414,7 @@ static const struct part {
 	/* Whoever has these is the tribd of this network namespace. */
 	{netlink_init, netlink_exit, false},
 	{udp_init, udp_exit, false},
-	{names_init, names_exit, false},
+	{ndn_init, ndn_exit, false},
 	{data_plane_start, objects_free, false},
 	{deliver_init, deliver_exit, false},
 	{join_init, join_exit, false},

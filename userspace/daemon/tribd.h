@@ -30,9 +30,9 @@ struct tree;
 struct job;
 struct bpf_object;
 struct btf;
-struct names;
+struct ndn;
 struct claims;
-struct names_peer;
+struct ndn_peer;
 
 /* --- log.c: one line per event, to stderr, with a level that journald reads */
 
@@ -93,7 +93,7 @@ struct port {
 	uint32_t mtu;
 	uint8_t mac[6];
 	uint8_t mode;	  /* enum trib_xdp_mode */
-	bool clsact;	  /* trib_grow is attached, and names_grow if loaded */
+	bool clsact;	  /* trib_grow is attached, and ndn_grow if loaded */
 	bool clsact_ours; /* and we made the qdisc */
 	int link_fd;	  /* XDP link, pinned; -1: none */
 	char reason[160]; /* why not native, or not at all */
@@ -123,7 +123,7 @@ struct face {
 	 * from where the kernel forwards. NULL: no detour. */
 	const struct face *around;
 	unsigned int trees; /* uses by trees; deletion is refused */
-	struct names_peer *ndn; /* what it is to names (names.h); NULL: nothing */
+	struct ndn_peer *ndn; /* what it is to names (names.h); NULL: nothing */
 };
 
 struct job {
@@ -239,8 +239,8 @@ enum map_id {
 	MAP_POOL_TABLE,
 	MAP_POOL_MARKS,
 	MAP_POOL_FACES,
-	MAP_NAMES_IN,
-	MAP_NAMES_LEAVE,
+	MAP_NDN_IN,
+	MAP_NDN_LEAVE,
 	MAP__MAX,
 };
 
@@ -258,8 +258,8 @@ struct options {
 	uint32_t nslots;      /* 0: default, or what is pinned */
 	uint32_t ntrees;
 	uint32_t pool; /* slots of the shared pool; 0: as nslots */
-	uint32_t names;	      /* entries of the PIT; 0: no names forwarder */
-	uint32_t names_cache; /* segments that it keeps */
+	uint32_t ndn;  	      /* entries of the PIT; 0: no NDN forwarder */
+	uint32_t ndn_cache; /* segments that it keeps */
 	enum log_level log;
 	bool purge;
 };
@@ -303,7 +303,7 @@ struct tribd {
 	struct attach *attach;
 	struct join *join;
 	struct deliver *deliver;
-	struct names *names; /* names.c */
+	struct ndn *ndn; /* names.c */
 	struct claims *claims; /* claims.c; NULL: no generic netlink */
 };
 

@@ -19,9 +19,9 @@
 #include <time.h>
 
 #include "trib.h"
-#include "transport.h"
+#include "lib/way/transport.h"
 #include "tunables.h"
-#include "way.h"
+#include "lib/way/way.h"
 #include "engine/engine.h"
 #include "uapi/trib_attach.h"
 

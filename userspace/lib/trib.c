@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "dtype.h"
+#include "base/dtype.h"
 #include "internal.h"
 
 /* A request that outlived its handle: it has nothing but a result. */

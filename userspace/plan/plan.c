@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emit.h"
+#include "plan/io/emit.h"
 #include "uapi/trib_wire.h"
 
 /*

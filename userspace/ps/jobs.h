@@ -10,7 +10,7 @@
 #ifndef TRIB_PS_JOBS_H
 #define TRIB_PS_JOBS_H
 
-#include "ps.h"
+#include "ps/sum/ps.h"
 
 struct ps_jobs;
 

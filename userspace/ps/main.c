@@ -16,11 +16,11 @@
 
 #include "jobs.h"
 #include "mtu.h"
-#include "names.h"
+#include "ps/ndn/ndn_main.h"
 #include "net.h"
 #include "process.h"
 #include "report.h"
-#include "state.h"
+#include "ps/sum/state.h"
 #include "where.h"
 
 #define TURNS 64 /* batches received before timers get their turn */
@@ -31,7 +31,7 @@ static const char usage_text[] =
 	"usage: trib-ps --listen ADDR[:PORT] [--jobs DIR | --job FILE...]\n"
 	"               [--state FILE] [--stats FILE [--interval MS]]\n"
 	"       trib-ps --check --listen ADDR[:PORT] [--jobs DIR | --job FILE...]\n"
-	"       trib-ps names ...: see trib-ps names --help\n"
+	"       trib-ps ndn ...: see trib-ps ndn --help\n"
 	"       trib-ps --version | --help\n"
 	"see trib-ps(8)\n";
 
@@ -333,8 +333,8 @@ int main(int argc, char **argv)
 	char text[80];
 	int rc;
 
-	if (argc > 1 && !strcmp(argv[1], "names"))
-		return ps_names_main(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "ndn"))
+		return ps_ndn_main(argc - 1, argv + 1);
 	rc = arguments_parse(&s, argc, argv);
 	if (rc >= 0)
 		return rc;

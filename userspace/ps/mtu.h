@@ -3,7 +3,7 @@
 #ifndef TRIB_PS_MTU_H
 #define TRIB_PS_MTU_H
 
-#include "ps.h"
+#include "ps/sum/ps.h"
 
 /* Return: 0, or -EMSGSIZE with one line in @why. Ways that are not there now
  * are not judged. */

@@ -9,7 +9,7 @@
 #ifndef TRIB_PS_NET_H
 #define TRIB_PS_NET_H
 
-#include "ps.h"
+#include "ps/sum/ps.h"
 
 /**
  * struct ps_net_stats - of the socket

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What trib-ps and trib-ps names have in common as programs. */
+/* What trib-ps and trib-ps ndn have in common as programs. */
 #include "process.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* process.c: what trib-ps and trib-ps names have in common as programs. */
+/* process.c: what trib-ps and trib-ps ndn have in common as programs. */
 #ifndef TRIB_PS_PROCESS_H
 #define TRIB_PS_PROCESS_H
 

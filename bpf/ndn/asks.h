@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Interests that wait for their Data, by name: the ordinary PIT. One row has one
+ * lifetime, that of the last who asked; it is no longer than a lease.
+ */
+#ifndef TRIB_BPF_ASKS_H
+#define TRIB_BPF_ASKS_H
+
+#include "pit.h"
+
+/* Rows with keys like this. */
+static __always_inline __u32 *asks_rows(__u64 key)
+{
+	__u32 place = key & (NDN_ASKED_PLACES - 1);
+
+	return bpf_map_lookup_elem(&ndn_asked, &place);
+}
+
+static __always_inline void asks_counted(__u64 key, __u32 more)
+{
+	__u32 *n = asks_rows(key);
+
+	if (n)
+		__sync_fetch_and_add(n, more);
+}
+
+/* asks_make() - a row for the Interest in hand. Return: 0, or why not. */
+__noinline int asks_make(void)
+{
+	struct ndn_work *w = ndn_work();
+	struct ndn_ask *a;
+	__u64 key;
+	int rc;
+
+	if (!w)
+		return NDN_DROP_FULL;
+	key = w->key;
+	a = &w->new;
+	__builtin_memset(a, 0, offsetof(struct ndn_ask, name));
+	name_copy(&a->name, w->size, w->count, w->mark);
+	/* Counted first: who looks must not miss it. */
+	asks_counted(key, 1);
+	rc = bpf_map_update_elem(&ndn_asks, &key, a, BPF_NOEXIST);
+	if (rc)
+		asks_counted(key, -1);
+	return rc && rc != -EEXIST ? NDN_DROP_FULL : 0;
+}
+
+/* Under the lock. Return: 0: the Interest goes on; or why not. */
+static __always_inline __u32 asks_join(struct ndn_ask *a,
+				       struct ndn_work *w,
+				       const struct ndn_config *c, __u32 up)
+{
+	__u64 life = (__u64)w->v.lifetime_ms * 1000000;
+	bool lives, had;
+
+	if (life > c->lease_ns)
+		life = c->lease_ns;
+	lives = w->now < a->until;
+	if (!lives) {
+		faces_clear(a->faces);
+		a->prefix = 0;
+		a->until = 0;
+	}
+	had = face_in(a->faces, w->face);
+	face_add(a->faces, w->face);
+	if (a->until < w->now + life)
+		a->until = w->now + life;
+	a->prefix |= !!(w->v.flags & NDN_VIEW_CAN_BE_PREFIX);
+	/* Another's is on its way; who asks again may know that it was lost. */
+	if (lives && a->out == up && !had)
+		return NDN_DROP_PENDING;
+	a->out = up;
+	return 0;
+}
+
+/* asks_interest() - one that no cache could answer. Return: a verdict. */
+__noinline int asks_interest(struct xdp_md *ctx)
+{
+	const struct ndn_config *c = ndn_conf();
+	struct ndn_work *w = ndn_work();
+	struct ndn_ask *a;
+	__u32 up, why;
+	__u64 key;
+
+	if (!w || !c)
+		return XDP_DROP;
+	up = fib_route();
+	if (up == NDN_NOBODY || up == w->face)
+		return ndn_drop(up ? NDN_DROP_BELOW : NDN_DROP_ROUTE);
+	key = w->key;
+	a = bpf_map_lookup_elem(&ndn_asks, &key);
+	if (!a) {
+		why = asks_make();
+		if (why)
+			return ndn_drop(why);
+		a = bpf_map_lookup_elem(&ndn_asks, &key);
+	}
+	if (!a || !try_lock(&a->lock))
+		return ndn_drop(NDN_DROP_BUSY);
+	if (a->gone)
+		why = NDN_DROP_BUSY;
+	else if (!name_is(&a->name, w->size, w->mark))
+		why = NDN_DROP_COLLISION;
+	else
+		why = asks_join(a, w, c, up);
+	unlock(&a->lock);
+	if (!why || why == NDN_DROP_PENDING)
+		ndn_count(NDN_ASKED);
+	return why ? ndn_drop(why) : pass_interest(ctx, w, up);
+}
+
+/*
+ * asks_take() - whoever asked for the name's first @len bytes (@prefix: so that
+ * longer ones will do) joins the faces of the work. Return: was there anybody?
+ */
+__noinline int asks_take(__u64 key, __u32 len, __u32 prefix)
+{
+	struct ndn_work *w = ndn_work();
+	struct ndn_ask *a;
+	__u64 any = 0;
+
+	if (!w)
+		return 0;
+	a = bpf_map_lookup_elem(&ndn_asks, &key);
+	if (!a || !try_lock(&a->lock))
+		return 0;
+	if (a->gone || a->out != w->face || (prefix && !a->prefix) ||
+	    !name_is(&a->name, len, w->mark)) {
+		unlock(&a->lock);
+		return 0;
+	}
+	a->gone = 1;
+	if (w->now < a->until) {
+#pragma clang loop unroll(full)
+		for (int i = 0; i < NDN_FACE_WORDS; i++) {
+			any |= a->faces[i];
+			w->faces[i] |= a->faces[i];
+		}
+	}
+	unlock(&a->lock);
+	if (!bpf_map_delete_elem(&ndn_asks, &key))
+		asks_counted(key, -1);
+	return any != 0;
+}
+
+/*
+ * Who asked for the Data in hand, by its name or all but the last component of
+ * it. Of distributions nobody may ask for the latter.
+ */
+static __always_inline bool asks_satisfied(struct ndn_work *w,
+					   const struct ndn_config *c)
+{
+	__u32 *rows = asks_rows(w->key), len;
+	bool asked = false;
+
+	if (rows && *rows)
+		asked = asks_take(w->key, w->size, 0);
+	if (w->mark != NDN_PLAIN || w->count < 2)
+		return asked;
+	len = name_at(w, w->count - 1);
+	return asks_take(name_key(w, c, len, w->mark), len, 1) || asked;
+}
+
+#endif /* TRIB_BPF_ASKS_H */

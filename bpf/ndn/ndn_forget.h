@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What an operator takes away: an entry, a segment of the cache, all that a
+ * face has left behind. Here, since only BPF can hold a row's lock.
+ */
+#ifndef TRIB_BPF_NDN_FORGET_H
+#define TRIB_BPF_NDN_FORGET_H
+
+#include "ndn_sweep.h"
+
+/* Return: 0, or 1: the row was held for too long. */
+static __always_inline int forget_entry(__u64 key, __u32 row)
+{
+	struct ndn_tags *t = pit_bucket(row / NDN_WAYS);
+	struct ndn_entry *e = pit_entry(row);
+	__u32 way = row % NDN_WAYS;
+
+	HIDE(way);
+	/* It may be another's by now. */
+	if (!t || !e || way >= NDN_WAYS || t->tag[way] != ndn_tag(key))
+		return 0;
+	if (!try_lock(&e->lock))
+		return 1;
+	e->flags = 0;
+	pit_done(e, row);
+	return 0;
+}
+
+static __always_inline int forget_kept(__u32 place)
+{
+	struct ndn_kept *k = bpf_map_lookup_elem(&ndn_cache, &place);
+
+	if (!k)
+		return 0;
+	if (!try_lock(&k->lock))
+		return 1;
+	k->len = 0;
+	unlock(&k->lock);
+	return 0;
+}
+
+static __always_inline void forget_subscriber(__u32 row, struct ndn_forget *f)
+{
+	struct ndn_entry *e = pit_entry(row);
+	struct ndn_more *m = pit_more(row);
+	__u32 face = f->face & (NDN_FACES - 1);
+
+	if (!e || !m || !(*(volatile __u8 *)&e->flags & NDN_ENTRY_USED))
+		return;
+	if (!try_lock(&e->lock)) {
+		f->busy = 1;
+		return;
+	}
+	pit_remove(e, m, face);
+	face_remove(m->waiting, face);
+	face_remove(m->leavers, face);
+	if (e->up == face)
+		pit_turn(e, m, NDN_NOBODY);
+	unlock(&e->lock);
+}
+
+static long forget_bucket(__u32 i, struct ndn_forget *f)
+{
+	__u32 bucket = f->place + i, way;
+	struct ndn_tags *t = pit_bucket(bucket);
+
+	if (!t)
+		return 1;
+	for (way = 0; way < NDN_WAYS; way++)
+		if (*(volatile __u16 *)&t->tag[way])
+			forget_subscriber(bucket * NDN_WAYS + way, f);
+	return 0;
+}
+
+static long forget_asker(void *map, __u64 *key, struct ndn_ask *a,
+			 struct ndn_forget *f)
+{
+	if (!try_lock(&a->lock)) {
+		f->busy = 1;
+		return 0;
+	}
+	face_remove(a->faces, f->face);
+	if (a->out == f->face)
+		a->out = NDN_NOBODY;
+	unlock(&a->lock);
+	return 0;
+}
+
+static __always_inline int forget(const struct ndn_forget *what)
+{
+	struct ndn_forget f = *what;
+
+	switch (f.kind) {
+	case NDN_FORGET_ENTRY:
+		return forget_entry(f.key, f.place);
+	case NDN_FORGET_KEPT:
+		return forget_kept(f.place);
+	case NDN_FORGET_FACE:
+		f.busy = 0;
+		bpf_loop(f.count, forget_bucket, &f, 0);
+		if (!f.place)
+			bpf_for_each_map_elem(&ndn_asks, forget_asker, &f, 0);
+		return f.busy;
+	}
+	return 0;
+}
+
+#endif /* TRIB_BPF_NDN_FORGET_H */

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The maps of the NDN forwarder, as uapi/trib_ndn_maps.h describes them. Sizes
+ * here are what a test needs; a loader sets its own.
+ */
+#ifndef TRIB_BPF_NDN_MAPS_H
+#define TRIB_BPF_NDN_MAPS_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include "ndn_work.h"
+
+/*
+ * What a helper of a map returns is an int: before 6.4 the upper half of the
+ * register may be anything, so it must not be looked at as a long.
+ */
+#define EEXIST 17
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct ndn_config);
+} ndn_config SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, NDN_FACES);
+	__type(key, __u32);
+	__type(value, struct ndn_face);
+} ndn_faces SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, NDN_FACES);
+	__type(key, struct ndn_from);
+	__type(value, __u32);
+} ndn_from SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, NDN_FACES);
+	__type(key, __u32);
+	__type(value, __u32);
+} ndn_first SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP);
+	__uint(max_entries, NDN_FACES);
+	__uint(key_size, sizeof(__u32)); /* devmaps have no BTF */
+	__uint(value_size, sizeof(struct bpf_devmap_val));
+} ndn_out SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP_HASH);
+	__uint(max_entries, NDN_FACES);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct bpf_devmap_val));
+} ndn_ports SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u64);
+	__type(value, struct ndn_route);
+} ndn_fib SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, struct ndn_right_key);
+	__type(value, struct ndn_right);
+} ndn_rights SEC(".maps");
+
+/*
+ * The persistent PIT. Mappable, so that user space may walk it, and because then
+ * the first row begins a page: rows are whole cache lines.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 110);
+	__type(key, __u32);
+	__type(value, struct ndn_tags);
+} ndn_tags SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 110 * NDN_WAYS);
+	__type(key, __u32);
+	__type(value, struct ndn_entry);
+} ndn_pit SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 110 * NDN_WAYS);
+	__type(key, __u32);
+	__type(value, struct ndn_more);
+} ndn_more SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u64);
+	__type(value, struct ndn_ask);
+} ndn_asks SEC(".maps");
+
+/* Where there is 0, nobody asked: most Data need not look further. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, NDN_ASKED_PLACES);
+	__type(key, __u32);
+	__type(value, __u32);
+} ndn_asked SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct ndn_nonces);
+} ndn_nonces SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 64);
+	__type(key, __u32);
+	__type(value, struct ndn_kept);
+} ndn_cache SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, NDN_FLIGHTS);
+	__type(key, __u32);
+	__type(value, struct ndn_flight);
+} ndn_flights SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} ndn_misses SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, NDN_STAT__MAX);
+	__type(key, __u32);
+	__type(value, __u64);
+} ndn_stats SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct ndn_work);
+} ndn_works SEC(".maps");
+
+static __always_inline void ndn_count(__u32 id)
+{
+	__u64 *v = bpf_map_lookup_elem(&ndn_stats, &id);
+
+	if (v)
+		*v += 1;
+}
+
+/* Return: XDP_DROP, for `return ndn_drop(NDN_DROP_...)`. */
+static __always_inline int ndn_drop(__u32 why)
+{
+	ndn_count(why);
+	return XDP_DROP;
+}
+
+/* NULL never, but to the verifier. */
+static __always_inline struct ndn_work *ndn_work(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&ndn_works, &zero);
+}
+
+static __always_inline const struct ndn_config *ndn_conf(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&ndn_config, &zero);
+}
+
+#endif /* TRIB_BPF_NDN_MAPS_H */

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Freeing what nobody holds any more: entries without a living face, Interests
+ * whose lifetime is over. Forwarding is right without it, but for memory.
+ */
+#ifndef TRIB_BPF_NDN_SWEEP_H
+#define TRIB_BPF_NDN_SWEEP_H
+
+#include "asks.h"
+
+struct sweep {
+	__u64 now;
+	__u64 lease;
+	__u64 leave;
+	__u32 from;
+};
+
+/* What an insert holds is not swept: marked under its lock, then taken out. */
+static __always_inline void sweep_entry(__u32 row, const struct sweep *s)
+{
+	struct ndn_entry *e = pit_entry(row);
+	struct ndn_more *m = pit_more(row);
+
+	if (!e || !m)
+		return;
+	/* Of those that renewed, which are most, a look is enough. */
+	if ((*(volatile __u8 *)&e->flags & NDN_ENTRY_USED) &&
+	    s->now < *(volatile __u64 *)&e->lap_end &&
+	    *(volatile __u64 *)&e->live[0])
+		return;
+	if (!try_lock(&e->lock))
+		return;
+	if (!(e->flags & NDN_ENTRY_USED)) {
+		unlock(&e->lock);
+		pit_release(row);
+		return;
+	}
+	pit_laps(e, m, s->now, s->lease);
+	if (!pit_leaving(e, m, s->now, s->leave) && !pit_any_living(e, m))
+		e->flags = 0;
+	pit_done(e, row);
+}
+
+static long sweep_bucket(__u32 i, struct sweep *s)
+{
+	__u32 bucket = s->from + i, way;
+	struct ndn_tags *t = pit_bucket(bucket);
+
+	if (!t)
+		return 1;
+	for (way = 0; way < NDN_WAYS; way++)
+		if (*(volatile __u16 *)&t->tag[way])
+			sweep_entry(bucket * NDN_WAYS + way, s);
+	return 0;
+}
+
+static long sweep_ask(void *map, __u64 *key, struct ndn_ask *a,
+		      struct sweep *s)
+{
+	bool over;
+
+	if (!try_lock(&a->lock))
+		return 0;
+	over = !a->gone && s->now >= a->until;
+	if (over)
+		a->gone = 1;
+	unlock(&a->lock);
+	if (over && !bpf_map_delete_elem(&ndn_asks, key)) {
+		asks_counted(*key, -1);
+		ndn_count(NDN_EXPIRED);
+	}
+	return 0;
+}
+
+static __always_inline int sweep(const struct ndn_part *part)
+{
+	const struct ndn_config *c = ndn_conf();
+	struct sweep s = {.now = bpf_ktime_get_ns(), .from = part->from};
+
+	if (!c || c->abi != NDN_ABI)
+		return 1;
+	s.lease = c->lease_ns;
+	s.leave = c->leave_ns;
+	if (!part->from)
+		bpf_for_each_map_elem(&ndn_asks, sweep_ask, &s, 0);
+	bpf_loop(part->buckets, sweep_bucket, &s, 0);
+	return 0;
+}
+
+#endif /* TRIB_BPF_NDN_SWEEP_H */

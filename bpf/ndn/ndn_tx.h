@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How a packet leaves: to one face at once, with its headers; to several as
+ * copies of a frame that bears the number of a flight, a row that says to whom.
+ * The devmap program takes it from there, or the clsact program, where XDP
+ * cannot: ports without native XDP, several faces behind one port, answers that
+ * are longer than what they answer.
+ */
+#ifndef TRIB_BPF_NDN_TX_H
+#define TRIB_BPF_NDN_TX_H
+
+#include "ndn_rx.h"
+
+/* In place of the MACs. */
+struct ndn_tag {
+	__u32 tick;
+	__u16 rsvd;
+	__u16 mark;
+	__u32 place;
+} __attribute__((packed));
+
+#define FACE_HEAD_ETHER 14
+#define TAG_LEN 4
+#define L4_V4 (20 + 8)
+#define L4_V6 (40 + 8)
+
+/* Bytes between the Ethernet header with its tag and the packet. */
+static __always_inline __u32 face_l4(const struct ndn_face *f)
+{
+	if (f->flags & NDN_FACE_ETHER)
+		return 0;
+	return f->flags & NDN_FACE_V6 ? L4_V6 : L4_V4;
+}
+
+static __always_inline __u32 face_l3(const struct ndn_face *f)
+{
+	return FACE_HEAD_ETHER + (f->vlan ? TAG_LEN : 0);
+}
+
+static __always_inline __be16 face_proto(const struct ndn_face *f)
+{
+	if (f->flags & NDN_FACE_ETHER)
+		return NDN_PROTO;
+	return f->flags & NDN_FACE_V6 ? bpf_htons(ETH_P_IPV6)
+					: bpf_htons(ETH_P_IP);
+}
+
+static __always_inline void put_ip(void *to, const struct ndn_face *f,
+				   __u32 len)
+{
+	struct iphdr *ip = to;
+
+	store32(ip, bpf_htonl(0x45000000 | (len + L4_V4)));
+	store32(&ip->id, bpf_htonl(0x4000)); /* not to be fragmented */
+	store32(&ip->ttl, bpf_htonl(64 << 24 | IPPROTO_UDP << 16));
+	store32(&ip->saddr, f->saddr[3]);
+	store32(&ip->daddr, f->daddr[3]);
+	ip->check = ip_checksum(ip);
+}
+
+static __always_inline void put_ip6(void *to, const struct ndn_face *f,
+				    __u32 len)
+{
+	struct ipv6hdr *ip = to;
+
+	store32(ip, bpf_htonl(6 << 28));
+	store32(&ip->payload_len,
+		bpf_htonl((len + 8) << 16 | IPPROTO_UDP << 8 | 64));
+	__builtin_memcpy(&ip->saddr, f->saddr, 16);
+	__builtin_memcpy(&ip->daddr, f->daddr, 16);
+}
+
+/* No checksum; who needs one puts it there. */
+static __always_inline void put_udp(struct udphdr *udp,
+				    const struct ndn_face *f, __u32 len)
+{
+	store16(&udp->source, f->sport);
+	store16(&udp->dest, f->dport);
+	store32(&udp->len, bpf_htons(len + 8));
+}
+
+static __always_inline __u64 sum_word(__u64 w)
+{
+	return (w & 0xffffffff) + (w >> 32);
+}
+
+/* What a checksum has to be, of so much; IPv6 has none that is 0. */
+static __always_inline __u16 sum_fold(__u64 sum)
+{
+	sum = sum_word(sum);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (__u16)~sum ?: 0xffff;
+}
+
+/* Pseudo header and UDP header, as put_udp() made it. */
+static __always_inline __u64 sum_head_v6(const struct ndn_face *f, __u32 len)
+{
+	__u64 sum = bpf_htons(IPPROTO_UDP) + 2 * (__u64)bpf_htons(len + 8);
+
+#pragma clang loop unroll(full)
+	for (int i = 0; i < 4; i++)
+		sum += (__u64)f->saddr[i] + f->daddr[i];
+	return sum + f->sport + f->dport;
+}
+
+/* tx_sum() - of the @len bytes at @off, for a checksum; folded to 32 bits */
+__noinline __u64 tx_sum(struct xdp_md *ctx, __u32 off, __u32 len)
+{
+	const void *end = (void *)(long)ctx->data_end, *p;
+	__u64 sum = 0;
+	__u32 i;
+
+	for (i = 0; i < TRIB_NDN_PACKET_MAX / 32; i++) {
+		p = ndn_at(ctx, off);
+		if (len < 32 || p + 32 > end)
+			break;
+		sum += sum_word(load64(p)) + sum_word(load64(p + 8)) +
+		       sum_word(load64(p + 16)) + sum_word(load64(p + 24));
+		off += 32;
+		len -= 32;
+	}
+	for (i = 0; i < 16; i++) {
+		p = ndn_at(ctx, off);
+		if (len < 2 || p + 2 > end)
+			break;
+		sum += load16(p);
+		off += 2;
+		len -= 2;
+	}
+	p = ndn_at(ctx, off);
+	if (len == 1 && p + 1 <= end)
+		sum += *(__u8 *)p;
+	return sum;
+}
+
+/* The frame's headers become those of @f. Return: 0, or the reason to drop. */
+static __always_inline __u32 face_headers(struct xdp_md *ctx,
+					  const struct ndn_face *f, __u32 len)
+{
+	void *data = (void *)(long)ctx->data,
+	     *end = (void *)(long)ctx->data_end;
+	struct ethhdr *eth = data;
+	struct vlan_tag *tag = data + FACE_HEAD_ETHER;
+	__u32 l3 = face_l3(f), l4;
+	struct udphdr *udp;
+
+	l4 = face_l4(f);
+	HIDE(l3);
+	l3 &= 31;
+	if (data + sizeof(*eth) + sizeof(*tag) > end)
+		return NDN_DROP_HEAD;
+	__builtin_memcpy(eth->h_dest, f->dmac, ETH_ALEN);
+	__builtin_memcpy(eth->h_source, f->smac, ETH_ALEN);
+	eth->h_proto = face_proto(f);
+	if (f->vlan) {
+		tag->proto = eth->h_proto;
+		eth->h_proto = bpf_htons(ETH_P_8021Q);
+		tag->tci = f->vlan;
+	}
+	if (l4 == L4_V4) {
+		if (data + l3 + L4_V4 > end)
+			return NDN_DROP_HEAD;
+		put_ip(data + l3, f, len);
+		put_udp(data + l3 + 20, f, len);
+	} else if (l4 == L4_V6) {
+		udp = data + l3 + 40;
+		if (data + l3 + L4_V6 > end)
+			return NDN_DROP_HEAD;
+		put_ip6(data + l3, f, len);
+		put_udp(udp, f, len);
+		udp->check = sum_fold(sum_head_v6(f, len) +
+				      tx_sum(ctx, l3 + L4_V6, len));
+	}
+	return 0;
+}
+
+/*
+ * tx_put() - the frame becomes one for @face: headers, and the @len bytes that
+ * are at @off now. Return: 0, or the reason to drop it.
+ */
+__noinline int tx_put(struct xdp_md *ctx, __u32 face, __u32 off, __u32 len)
+{
+	struct ndn_face *f = bpf_map_lookup_elem(&ndn_faces, &face);
+	__u32 head, frame;
+
+	if (!f || !(f->flags & NDN_FACE_USED))
+		return NDN_DROP_PORT;
+	head = face_l3(f) + face_l4(f);
+	if (face_l4(f) + len > f->max)
+		return NDN_DROP_MTU;
+	if (off != head && bpf_xdp_adjust_head(ctx, (int)off - (int)head))
+		return NDN_DROP_HEAD;
+	frame = ctx->data_end - ctx->data;
+	if (frame > head + len &&
+	    bpf_xdp_adjust_tail(ctx, (int)(head + len) - (int)frame))
+		return NDN_DROP_HEAD;
+	return face_headers(ctx, f, len);
+}
+
+/*
+ * tx_flight() - the frame becomes a flight of @kind to the faces of the work.
+ * Return: 0, or the reason to drop.
+ */
+__noinline int tx_flight(struct xdp_md *ctx, __u32 kind)
+{
+	struct ndn_tag *tag = (void *)(long)ctx->data;
+	struct ndn_work *w = ndn_work();
+	struct ndn_flight *l;
+	__u32 place, tick;
+
+	if (!w || (void *)(tag + 1) > (void *)(long)ctx->data_end)
+		return NDN_DROP_SHORT;
+	tick = ++w->tick;
+	place = bpf_get_smp_processor_id() * NDN_FLIGHTS +
+		(tick & (NDN_FLIGHTS - 1));
+	l = bpf_map_lookup_elem(&ndn_flights, &place);
+	if (!l)
+		return NDN_DROP_FLIGHT;
+	l->tick = tick;
+	l->kind = kind;
+	l->mark = w->mark;
+	l->count = w->count;
+	l->off = w->base + w->v.packet_off;
+	l->len = w->v.packet_len;
+	l->name_off = w->base + w->v.name_off + w->start;
+	l->name_len = w->size;
+	l->key = w->key;
+#pragma clang loop unroll(full)
+	for (int i = 0; i < NDN_FACE_WORDS; i++)
+		l->faces[i] = w->faces[i];
+	tag->tick = tick;
+	tag->rsvd = 0;
+	tag->mark = NDN_MARK;
+	tag->place = place;
+	return 0;
+}
+
+/* The flight of a frame that claims to be one; NULL: it is none. */
+static __always_inline struct ndn_flight *
+tx_flight_of(const struct ndn_tag *tag)
+{
+	__u32 place = tag->place;
+	struct ndn_flight *l = bpf_map_lookup_elem(&ndn_flights, &place);
+
+	return l && l->tick == tag->tick ? l : NULL;
+}
+
+static __always_inline bool face_in(const __u64 *set, __u32 face)
+{
+	return set[face >> 6 & (NDN_FACE_WORDS - 1)] >> (face & 63) & 1;
+}
+
+static __always_inline void face_add(__u64 *set, __u32 face)
+{
+	set[face >> 6 & (NDN_FACE_WORDS - 1)] |= 1ULL << (face & 63);
+}
+
+static __always_inline void face_remove(__u64 *set, __u32 face)
+{
+	set[face >> 6 & (NDN_FACE_WORDS - 1)] &= ~(1ULL << (face & 63));
+}
+
+/* To the clsact program. Return: a verdict. */
+static __always_inline int tx_slow(struct xdp_md *ctx, __u32 kind)
+{
+	__u32 why = tx_flight(ctx, kind);
+
+	return why ? ndn_drop(why) : XDP_PASS;
+}
+
+/*
+ * tx_one() - to @face: the @len bytes at @off, or, where its port has no native
+ * XDP, the packet in hand. Return: a verdict.
+ */
+__noinline int tx_one(struct xdp_md *ctx, __u32 face, __u32 off, __u32 len)
+{
+	const struct ndn_config *c = ndn_conf();
+	struct ndn_work *w = ndn_work();
+	struct ndn_face *f;
+	__u32 why;
+
+	f = bpf_map_lookup_elem(&ndn_faces, &face);
+	if (!w || !c || !f)
+		return ndn_drop(NDN_DROP_PORT);
+	if (face_in(c->generic, face)) {
+#pragma clang loop unroll(full)
+		for (int i = 0; i < NDN_FACE_WORDS; i++)
+			w->faces[i] = 0;
+		face_add(w->faces, face);
+		w->v.packet_off = off - w->base;
+		w->v.packet_len = len;
+		return tx_slow(ctx, NDN_FLIGHT_COPY);
+	}
+	if (bpf_redirect_map(&ndn_ports, f->ifindex, XDP_ABORTED) !=
+	    XDP_REDIRECT)
+		return ndn_drop(NDN_DROP_PORT);
+	why = tx_put(ctx, face, off, len);
+	return why ? ndn_drop(why) : XDP_REDIRECT;
+}
+
+/* Only bit of a word: its place. */
+static __always_inline __u32 bit_place(__u64 bit)
+{
+	__u32 n = 0;
+
+#pragma clang loop unroll(full)
+	for (int s = 32; s; s >>= 1)
+		if (bit >> s) {
+			bit >>= s;
+			n += s;
+		}
+	return n;
+}
+
+/* The one face of the set; NDN_NOBODY: there are none or several. */
+static __always_inline __u32 only_face(const __u64 *set)
+{
+	__u64 word = 0;
+	__u32 base = 0;
+
+#pragma clang loop unroll(full)
+	for (int i = 0; i < NDN_FACE_WORDS; i++) {
+		if (!set[i])
+			continue;
+		if (word)
+			return NDN_NOBODY;
+		word = set[i];
+		base = 64 * i;
+	}
+	return word & (word - 1) ? NDN_NOBODY : base + bit_place(word);
+}
+
+/* The Data in hand to the faces of the work. Return: a verdict. */
+static __always_inline int tx_faces(struct xdp_md *ctx, struct ndn_work *w,
+				    const struct ndn_config *c)
+{
+	__u64 slow = 0;
+	__u32 face, why;
+
+	ndn_count(NDN_TX_DATA);
+	face = only_face(w->faces);
+	if (face)
+		return tx_one(ctx, face, w->base + w->v.packet_off,
+			      w->v.packet_len);
+#pragma clang loop unroll(full)
+	for (int i = 0; i < NDN_FACE_WORDS; i++)
+		slow |= w->faces[i] & (c->extra[i] | c->generic[i]);
+	if (slow)
+		return tx_slow(ctx, NDN_FLIGHT_COPY);
+	why = tx_flight(ctx, NDN_FLIGHT_COPY);
+	if (why)
+		return ndn_drop(why);
+	return bpf_redirect_map(&ndn_out, 0, BPF_F_BROADCAST);
+}
+
+/* A copy at the port it leaves by: the devmap program. */
+static __always_inline int tx_egress(struct xdp_md *ctx)
+{
+	struct ndn_tag *tag = (void *)(long)ctx->data;
+	__u32 ifindex = ctx->egress_ifindex, *face, why;
+	struct ndn_flight *l;
+
+	if ((void *)(tag + 1) > (void *)(long)ctx->data_end ||
+	    tag->mark != NDN_MARK)
+		return XDP_PASS;
+	l = tx_flight_of(tag);
+	if (!l)
+		return ndn_drop(NDN_DROP_FLIGHT);
+	face = bpf_map_lookup_elem(&ndn_first, &ifindex);
+	if (!face || !face_in(l->faces, *face)) {
+		ndn_count(NDN_SPARED);
+		return XDP_DROP;
+	}
+	why = tx_put(ctx, *face, l->off, l->len);
+	if (why)
+		return ndn_drop(why);
+	ndn_count(NDN_TX_COPY);
+	return XDP_PASS;
+}
+
+#endif /* TRIB_BPF_NDN_TX_H */

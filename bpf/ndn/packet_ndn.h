@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * NDN packets: what userspace/ndn's ndn_view() sees, seen by code of its own.
+ * Both refuse the same packets for the same reasons; tests/fuzz/fuzz_forwarder.c
+ * compares. The order of checks is that of userspace/ndn.
+ *
+ * Every container is a global subprogram: the verifier walks each once. An
+ * element is one word: see ELEM_*.
+ */
+#ifndef TRIB_BPF_NDN_H
+#define TRIB_BPF_NDN_H
+
+#include "ndn_name.h"
+
+/*
+ * An element's head: its type, the length of its VALUE, the bytes before that;
+ * or why there is none.
+ */
+#define ELEM(type, len, head)                                                  \
+	((__u64)(__u32)(type) | (__u64)(len) << 32 | (__u64)(head) << 48)
+#define ELEM_ERR(err) ((__u64)(err) << 56)
+#define ELEM_IS_ERR(e) ((e) >> 56)
+#define ELEM_TYPE(e) ((__u32)(e))
+#define ELEM_LEN(e) ((__u32)((e) >> 32) & 0xffff)
+#define ELEM_HEAD(e) ((__u32)((e) >> 48) & 0xff)
+#define ELEM_SIZE(e) (ELEM_HEAD(e) + ELEM_LEN(e))
+
+static __always_inline const void *ndn_at(struct xdp_md *ctx, __u32 off)
+{
+	HIDE(off);
+	return (void *)(long)ctx->data + (off & NDN_OFF_MASK);
+}
+
+/* @n bytes at @off, big-endian; 0 beyond the frame, where nobody looks. */
+static __always_inline __u64 ndn_load(struct xdp_md *ctx, __u32 off, __u32 n)
+{
+	const void *end = (void *)(long)ctx->data_end, *p = ndn_at(ctx, off);
+
+	if (n == 1)
+		return p + 1 <= end ? *(__u8 *)p : 0;
+	if (n == 2)
+		return p + 2 <= end ? bpf_ntohs(load16(p)) : 0;
+	if (n == 4)
+		return p + 4 <= end ? bpf_ntohl(load32(p)) : 0;
+	return p + 8 <= end ? bpf_be64_to_cpu(load64(p)) : 0;
+}
+
+/* ndn_varnum_at() - the long form @form of a VAR-NUMBER */
+__noinline __u64 ndn_long(struct xdp_md *ctx, __u32 off, __u32 form)
+{
+	return ndn_load(ctx, off, 2 << (form & 3));
+}
+
+/* A VAR-NUMBER at @off: *@num, and *@size. Return: enum ndn_err. */
+static __always_inline __u32 ndn_varnum(struct xdp_md *ctx, __u32 off,
+					__u32 end, __u64 *num, __u32 *size)
+{
+	__u32 form;
+
+	*size = 1;
+	if (off >= end)
+		return NDN_E_CUT;
+	*num = ndn_load(ctx, off, 1);
+	if (*num < 253)
+		return NDN_OK;
+	form = *num - 253;
+	*size = 1 + (2 << form);
+	if (end - off < *size)
+		return NDN_E_CUT;
+	*num = ndn_long(ctx, off + 1, form);
+	return *num < VARNUM_LEAST(form) ? NDN_E_VARNUM : NDN_OK;
+}
+
+/* ndn_elem_slow() - as ndn_elem(), of any form */
+__noinline __u64 ndn_elem_slow(struct xdp_md *ctx, __u32 off, __u32 end)
+{
+	__u64 type = 0, len = 0;
+	__u32 err, head, size;
+
+	err = ndn_varnum(ctx, off, end, &type, &head);
+	if (err)
+		return ELEM_ERR(err);
+	if (!type)
+		return ELEM_ERR(NDN_E_TYPE_ZERO);
+	if (type > 0xffffffff)
+		return ELEM_ERR(NDN_E_TYPE_BIG);
+	err = ndn_varnum(ctx, off + head, end, &len, &size);
+	if (err)
+		return ELEM_ERR(err);
+	head += size;
+	if (len > end - off - head)
+		return ELEM_ERR(NDN_E_BEYOND);
+	return ELEM(type, len, head);
+}
+
+/* The element at @off, which must end by @end, itself within the frame. */
+static __always_inline __u64 ndn_elem(struct xdp_md *ctx, __u32 off, __u32 end)
+{
+	const void *p = ndn_at(ctx, off);
+	__u32 type, len, head = 2;
+
+	/* Something always follows a head of these forms: that is nearly all. */
+	if (off + 4 > end || p + 4 > (void *)(long)ctx->data_end)
+		return ndn_elem_slow(ctx, off, end);
+	type = load32(p);
+	len = type >> 8 & 0xff;
+	if (len == 253) {
+		len = bpf_ntohs(type >> 16);
+		head = 4;
+		if (len < 253)
+			return ndn_elem_slow(ctx, off, end);
+	}
+	type &= 0xff;
+	/* 0 and the long forms are the others. */
+	if (type - 1 >= 252 || (head == 2 && len > 253) ||
+	    len > end - off - head)
+		return ndn_elem_slow(ctx, off, end);
+	return ELEM(type, len, head);
+}
+
+static __always_inline bool ndn_number_ok(__u32 len)
+{
+	return len == 1 || len == 2 || len == 4 || len == 8;
+}
+
+/* ndn_number() - a nonNegativeInteger of @len bytes, at most 2^32 - 1 */
+__noinline __u32 ndn_number(struct xdp_md *ctx, __u32 off, __u32 len)
+{
+	__u64 v = ndn_load(ctx, off, len);
+
+	return v < 0xffffffff ? v : 0xffffffff;
+}
+
+/* An element that is not at its place: is it to be skipped? */
+static __always_inline __u32 ndn_skip(__u32 type, bool known)
+{
+	if (!TRIB_NDN_IS_CRITICAL(type))
+		return NDN_OK;
+	return known ? NDN_E_ORDER : NDN_E_CRITICAL;
+}
+
+/* Is @place still to come? Then it, and all before it, are over. */
+static __always_inline bool ndn_take(struct ndn_work *w, __u32 place)
+{
+	if (w->had >> place)
+		return false;
+	w->had |= 1 << place;
+	return true;
+}
+
+/* ndn_nack() - VALUE of a Nack. Return: enum ndn_err. */
+__noinline int ndn_nack(struct xdp_md *ctx, __u32 off, __u32 end)
+{
+	struct ndn_work *w = ndn_work();
+	__u32 err, i;
+	__u64 e;
+
+	if (!w)
+		return NDN_E_SPACE;
+	w->v.flags |= NDN_VIEW_NACK;
+	w->had = 0;
+	for (i = 0; i <= TRIB_NDN_ELEMENTS_MAX; i++) {
+		if (off >= end)
+			return NDN_OK;
+		if (i == TRIB_NDN_ELEMENTS_MAX)
+			break;
+		e = ndn_elem(ctx, off, end);
+		if (ELEM_IS_ERR(e))
+			return ELEM_IS_ERR(e);
+		if (ELEM_TYPE(e) == TRIB_NDN_LP_NACK_REASON && ndn_take(w, 0)) {
+			if (!ndn_number_ok(ELEM_LEN(e)))
+				return NDN_E_NUMBER;
+			w->v.nack_reason = ndn_number(ctx, off + ELEM_HEAD(e),
+						      ELEM_LEN(e));
+		} else {
+			err = ndn_skip(ELEM_TYPE(e),
+				       ELEM_TYPE(e) == TRIB_NDN_LP_NACK_REASON);
+			if (err)
+				return err;
+		}
+		off += ELEM_SIZE(e);
+	}
+	return NDN_E_ELEMENTS;
+}
+
+/* VALUE of a MetaInfo: place of a type in its order. */
+static __always_inline __u32 ndn_meta_place(__u32 type)
+{
+	return type - TRIB_NDN_CONTENT_TYPE < 3 ? type - TRIB_NDN_CONTENT_TYPE
+						: 3;
+}
+
+/* ndn_meta() - VALUE of a MetaInfo. Return: enum ndn_err. */
+__noinline int ndn_meta(struct xdp_md *ctx, __u32 off, __u32 end)
+{
+	struct ndn_work *w = ndn_work();
+	__u32 err, i, place;
+	__u64 e;
+
+	if (!w)
+		return NDN_E_SPACE;
+	w->had = 0;
+	for (i = 0; i <= TRIB_NDN_ELEMENTS_MAX; i++) {
+		if (off >= end)
+			return NDN_OK;
+		if (i == TRIB_NDN_ELEMENTS_MAX)
+			break;
+		e = ndn_elem(ctx, off, end);
+		if (ELEM_IS_ERR(e))
+			return ELEM_IS_ERR(e);
+		place = ndn_meta_place(ELEM_TYPE(e));
+		if (place == 3 || !ndn_take(w, place)) {
+			err = ndn_skip(ELEM_TYPE(e), place != 3);
+			if (err)
+				return err;
+		} else {
+			/* FinalBlockId is not looked into. */
+			if (place != 2 && !ndn_number_ok(ELEM_LEN(e)))
+				return NDN_E_NUMBER;
+			if (place == 1)
+				w->v.fresh_ms = ndn_number(
+					ctx, off + ELEM_HEAD(e), ELEM_LEN(e));
+		}
+		off += ELEM_SIZE(e);
+	}
+	return NDN_E_ELEMENTS;
+}
+
+/* Places in the order of an Interest's elements. */
+enum ndn_place {
+	IN_PREFIX,
+	IN_FRESH,
+	IN_HINT,
+	IN_NONCE,
+	IN_LIFETIME,
+	IN_HOPS,
+	IN_PARAMS,
+	IN_SIG_INFO,
+	IN_SIG_VALUE,
+	IN__MAX
+};
+
+static __always_inline __u32 ndn_interest_place(__u32 type)
+{
+	switch (type) {
+	case TRIB_NDN_CAN_BE_PREFIX:
+		return IN_PREFIX;
+	case TRIB_NDN_MUST_BE_FRESH:
+		return IN_FRESH;
+	case TRIB_NDN_HINT:
+		return IN_HINT;
+	case TRIB_NDN_NONCE:
+		return IN_NONCE;
+	case TRIB_NDN_LIFETIME:
+		return IN_LIFETIME;
+	case TRIB_NDN_HOP_LIMIT:
+		return IN_HOPS;
+	case TRIB_NDN_PARAMS:
+		return IN_PARAMS;
+	case TRIB_NDN_ISIG_INFO:
+		return IN_SIG_INFO;
+	case TRIB_NDN_ISIG_VALUE:
+		return IN_SIG_VALUE;
+	default:
+		return IN__MAX;
+	}
+}
+
+/* One element at its place. Return: enum ndn_err. */
+static __always_inline __u32 ndn_interest_elem(struct xdp_md *ctx,
+					       struct ndn_work *w, __u32 off,
+					       __u32 len, __u32 place)
+{
+	switch (place) {
+	case IN_PREFIX:
+		w->v.flags |= NDN_VIEW_CAN_BE_PREFIX;
+		return len ? NDN_E_SIZE : NDN_OK;
+	case IN_FRESH:
+		w->v.flags |= NDN_VIEW_MUST_BE_FRESH;
+		return len ? NDN_E_SIZE : NDN_OK;
+	case IN_HINT:
+		w->v.flags |= NDN_VIEW_HINT;
+		return len ? NDN_OK : NDN_E_HINT;
+	case IN_NONCE:
+		w->v.nonce_off = off - w->base;
+		return len == TRIB_NDN_NONCE_SIZE ? NDN_OK : NDN_E_SIZE;
+	case IN_LIFETIME:
+		if (!ndn_number_ok(len))
+			return NDN_E_NUMBER;
+		w->v.lifetime_ms = ndn_number(ctx, off, len);
+		return NDN_OK;
+	case IN_HOPS:
+		w->v.hop_off = off - w->base;
+		return len == 1 ? NDN_OK : NDN_E_SIZE;
+	case IN_PARAMS:
+		w->v.flags |= NDN_VIEW_PARAMS;
+		return NDN_OK;
+	default:
+		return NDN_OK;
+	}
+}
+
+/*
+ * When all is read: @had has a bit for each place that was there.
+ * Return: enum ndn_err.
+ */
+static __always_inline __u32 ndn_interest_end(struct xdp_md *ctx,
+					      struct ndn_work *w, __u32 had)
+{
+	bool info = had >> IN_SIG_INFO & 1, value = had >> IN_SIG_VALUE & 1;
+	bool params = had >> IN_PARAMS & 1;
+	__u32 count = w->v.count;
+
+	if (info != value)
+		return NDN_E_UNSIGNED;
+	if (info && !params)
+		return NDN_E_PARAMS;
+	if (w->implicit && (w->implicit != 1 || w->implicit_at + 1 != count))
+		return NDN_E_DIGEST_PLACE;
+	if (w->params != params)
+		return NDN_E_PARAMS;
+	if (info && w->params_at + 1 != count)
+		return NDN_E_DIGEST_PLACE;
+	if (info)
+		w->v.flags |= NDN_VIEW_SIGNED;
+	if (w->implicit)
+		w->v.flags |= NDN_VIEW_DIGEST;
+	/* One that comes back has no hops to go. */
+	if (w->v.hop_off && !(w->v.flags & NDN_VIEW_NACK) &&
+	    !ndn_load(ctx, w->base + w->v.hop_off, 1))
+		return NDN_E_HOPS;
+	return NDN_OK;
+}
+
+/* ndn_interest() - what follows the Name of an Interest */
+__noinline int ndn_interest(struct xdp_md *ctx, __u32 off, __u32 end)
+{
+	struct ndn_work *w = ndn_work();
+	__u32 err, i, place;
+	__u64 e;
+
+	if (!w)
+		return NDN_E_SPACE;
+	w->had = 0;
+	w->v.lifetime_ms = TRIB_NDN_LIFETIME_MS;
+	/* The Name was the first of them. */
+	for (i = 1; i <= TRIB_NDN_ELEMENTS_MAX; i++) {
+		if (off >= end)
+			return ndn_interest_end(ctx, w, w->had);
+		if (i == TRIB_NDN_ELEMENTS_MAX)
+			break;
+		e = ndn_elem(ctx, off, end);
+		if (ELEM_IS_ERR(e))
+			return ELEM_IS_ERR(e);
+		place = ndn_interest_place(ELEM_TYPE(e));
+		if (place == IN__MAX || !ndn_take(w, place)) {
+			err = ndn_skip(ELEM_TYPE(e), place != IN__MAX);
+		} else {
+			err = ndn_interest_elem(ctx, w, off + ELEM_HEAD(e),
+						ELEM_LEN(e), place);
+		}
+		if (err)
+			return err;
+		off += ELEM_SIZE(e);
+	}
+	return NDN_E_ELEMENTS;
+}
+
+/* MetaInfo, Content, SignatureInfo, SignatureValue: types in a row. */
+static __always_inline __u32 ndn_data_place(__u32 type)
+{
+	return type - TRIB_NDN_META < 4 ? type - TRIB_NDN_META : 4;
+}
+
+/* ndn_data() - what follows the Name of a Data */
+__noinline int ndn_data(struct xdp_md *ctx, __u32 off, __u32 end)
+{
+	struct ndn_work *w = ndn_work();
+	__u32 err, i, place;
+	__u64 e;
+
+	if (!w)
+		return NDN_E_SPACE;
+	w->had = 0;
+	for (i = 1; i <= TRIB_NDN_ELEMENTS_MAX; i++) {
+		if (off >= end) {
+			if ((w->had & 12) != 12)
+				return NDN_E_UNSIGNED;
+			return w->implicit ? NDN_E_DIGEST_PLACE : NDN_OK;
+		}
+		if (i == TRIB_NDN_ELEMENTS_MAX)
+			break;
+		e = ndn_elem(ctx, off, end);
+		if (ELEM_IS_ERR(e))
+			return ELEM_IS_ERR(e);
+		place = ndn_data_place(ELEM_TYPE(e));
+		err = NDN_OK;
+		if (place == 4 || !ndn_take(w, place)) {
+			err = ndn_skip(ELEM_TYPE(e), place != 4);
+		} else if (!place) {
+			err = ndn_meta(ctx, off + ELEM_HEAD(e),
+				       off + ELEM_SIZE(e));
+			w->had = 1;
+		}
+		if (err)
+			return err;
+		off += ELEM_SIZE(e);
+	}
+	return NDN_E_ELEMENTS;
+}
+
+#include "ndn_link.h"
+
+int pit_ahead(__u32 type);
+
+/* The Interest or Data from @off to @end. Return: enum ndn_err. */
+static __always_inline __u32 ndn_bare(struct xdp_md *ctx, struct ndn_work *w,
+				      __u32 off, __u32 end)
+{
+	__u32 type, err;
+	__u64 e;
+
+	e = ndn_elem(ctx, off, end);
+	if (ELEM_IS_ERR(e))
+		return ELEM_IS_ERR(e);
+	if (ELEM_SIZE(e) != end - off)
+		return NDN_E_TRAILING;
+	type = ELEM_TYPE(e);
+	if ((w->v.flags & NDN_VIEW_NACK) && type != TRIB_NDN_INTEREST)
+		return NDN_E_LP_NACK;
+	if (type != TRIB_NDN_INTEREST && type != TRIB_NDN_DATA)
+		return NDN_E_KIND;
+	w->v.type = type;
+	w->v.packet_off = off - w->base;
+	w->v.packet_len = end - off;
+	off += ELEM_HEAD(e);
+	if (off >= end)
+		return NDN_E_NO_NAME;
+	e = ndn_elem(ctx, off, end);
+	if (ELEM_IS_ERR(e))
+		return ELEM_IS_ERR(e);
+	if (ELEM_TYPE(e) != TRIB_NDN_NAME)
+		return NDN_E_NO_NAME;
+	off += ELEM_HEAD(e);
+	w->v.name_off = off - w->base;
+	err = ndn_name(ctx, off, ELEM_LEN(e));
+	if (err)
+		return err;
+	off += ELEM_LEN(e);
+	if (w->mark != NDN_PLAIN)
+		pit_ahead(type);
+	if (w->v.type == TRIB_NDN_INTEREST)
+		return ndn_interest(ctx, off, end);
+	return ndn_data(ctx, off, end);
+}
+
+/* ndn_fragment() - as ndn_read(), of a link packet */
+__noinline int ndn_fragment(struct xdp_md *ctx, __u32 off, __u32 end)
+{
+	struct ndn_work *w = ndn_work();
+	__u64 e;
+
+	if (!w)
+		return NDN_E_SPACE;
+	e = ndn_link(ctx, off, end);
+	if (ELEM_IS_ERR(e))
+		return ELEM_IS_ERR(e);
+	return ndn_bare(ctx, w, LINK_OFF(e), LINK_END(e));
+}
+
+/* ndn_read() - the packet at @base of the work. Return: enum ndn_err. */
+__noinline int ndn_read(struct xdp_md *ctx)
+{
+	struct ndn_work *w = ndn_work();
+	__u32 off, end;
+	__u64 e;
+
+	if (!w)
+		return NDN_E_SPACE;
+	__builtin_memset(&w->v, 0, sizeof(w->v));
+	off = w->base;
+	if (w->len > TRIB_NDN_PACKET_MAX)
+		return NDN_E_LONG;
+	end = off + w->len;
+	if (ndn_load(ctx, off, 1) != TRIB_NDN_LP)
+		return ndn_bare(ctx, w, off, end);
+	e = ndn_elem(ctx, off, end);
+	if (ELEM_IS_ERR(e))
+		return ELEM_IS_ERR(e);
+	if (ELEM_SIZE(e) != end - off)
+		return NDN_E_TRAILING;
+	return ndn_fragment(ctx, off + ELEM_HEAD(e), end);
+}
+
+#endif /* TRIB_BPF_NDN_H */

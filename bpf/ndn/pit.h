@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The persistent PIT: insert, delete, what upstream acknowledges, and who gets a
+ * distribution.
+ */
+#ifndef TRIB_BPF_PIT_H
+#define TRIB_BPF_PIT_H
+
+#include "pit_table.h"
+
+/* What becomes of an insert or delete; else enum ndn_stat: it is dropped. */
+enum pit_act {
+	PIT_FORWARD = 1 << 16,
+	PIT_ANSWER = 1 << 17, /* by what the entry has, or else is to be made */
+	PIT_PLACED = 1 << 18, /* and this has been done: + bytes */
+};
+
+/* A delete went up, and not so long ago that it must be lost. */
+static __always_inline bool pit_leaving(const struct ndn_entry *e,
+					const struct ndn_more *m, __u64 now,
+					__u64 leave)
+{
+	return (e->flags & NDN_ENTRY_LEAVING) && now - m->left < leave;
+}
+
+/* Unlock; and if it is nobody's any more, the row is free. */
+static __always_inline void pit_done(struct ndn_entry *e, __u32 row)
+{
+	bool over = !(e->flags & NDN_ENTRY_USED);
+
+	unlock(&e->lock);
+	if (!over)
+		return;
+	ndn_count(NDN_GONE);
+	pit_release(row);
+}
+
+static __always_inline bool pit_confirmed(const struct ndn_entry *e,
+					  __u64 now, __u64 lease)
+{
+	return e->acked && now - e->acked < lease / 3;
+}
+
+/* Under the lock. Return: enum pit_act. */
+static __always_inline __u32
+pit_subscribe(struct xdp_md *ctx, struct ndn_entry *e, struct ndn_more *m,
+	      struct ndn_work *w, const struct ndn_config *c, __u32 up)
+{
+	__u32 n;
+
+	if (e->up != up) {
+		pit_turn(e, m, up);
+		ndn_count(NDN_TURNED);
+	}
+	pit_laps(e, m, w->now, c->lease_ns);
+	pit_add(e, m, w->face);
+	ndn_count(NDN_INSERTED);
+	if (pit_leaving(e, m, w->now, c->leave_ns))
+		return NDN_DROP_LEAVING;
+	e->flags &= ~NDN_ENTRY_LEAVING;
+	n = m->ack_len;
+	if (n && (w->flags & NDN_FACE_HOST) &&
+	    pit_confirmed(e, w->now, c->lease_ns)) {
+		ndn_count(NDN_ACK);
+		/* In a form in which every verifier sees its bounds. */
+		n--;
+		HIDE(n);
+		if (n >= NDN_ACK_MAX || n >= w->len ||
+		    bpf_xdp_store_bytes(ctx, w->base, m->ack, n + 1))
+			return PIT_ANSWER;
+		return PIT_PLACED + n + 1;
+	}
+	face_add(m->waiting, w->face);
+	if (!m->asked)
+		m->asked = w->now;
+	return PIT_FORWARD;
+}
+
+/* An Interest goes on to @up. Return: a verdict. */
+static __always_inline int pass_interest(struct xdp_md *ctx,
+					 struct ndn_work *w, __u32 up)
+{
+	void *end = (void *)(long)ctx->data_end;
+	__u8 *hops;
+
+	if (w->v.hop_off) {
+		hops = (void *)ndn_at(ctx, w->base + w->v.hop_off);
+		if ((void *)(hops + 1) <= end)
+			--*hops;
+	}
+	ndn_count(NDN_TX_INTEREST);
+	return tx_one(ctx, up, w->base + w->v.packet_off, w->v.packet_len);
+}
+
+/* pit_insert() - /insert/P. Return: a verdict. */
+__noinline int pit_insert(struct xdp_md *ctx)
+{
+	const struct ndn_config *c = ndn_conf();
+	struct ndn_work *w = ndn_work();
+	struct ndn_entry *e;
+	struct ndn_more *m;
+	__u32 up, act;
+	__u64 key;
+	int row;
+
+	if (!w || !c)
+		return XDP_DROP;
+	if (!may_subscribe(w))
+		return ndn_drop(NDN_DROP_RIGHT);
+	up = fib_route();
+	if (up == NDN_NOBODY || up == w->face)
+		return ndn_drop(up ? NDN_DROP_BELOW : NDN_DROP_ROUTE);
+	key = name_key(w, c, w->size, NDN_PLAIN);
+	w->key = key;
+	row = pit_find(key, w->size);
+	if (row == -NDN_DROP_STRAY)
+		row = pit_make(key, up);
+	if (row < 0)
+		return ndn_drop(-row);
+	e = pit_entry(row);
+	m = pit_more(row);
+	if (!e || !m)
+		return ndn_drop(NDN_DROP_BUSY);
+	act = pit_subscribe(ctx, e, m, w, c, up);
+	unlock(&e->lock);
+	if (act & PIT_FORWARD)
+		return pass_interest(ctx, w, up);
+	if (act & PIT_PLACED)
+		return tx_one(ctx, w->face, w->base, act & (PIT_PLACED - 1));
+	if (!(act & PIT_ANSWER))
+		return ndn_drop(act);
+	faces_clear(w->faces);
+	face_add(w->faces, w->face);
+	return tx_slow(ctx, NDN_FLIGHT_ACK);
+}
+
+/* Under the lock. Return: enum pit_act; without USED: nobody needs the entry. */
+static __always_inline __u32 pit_leave(struct ndn_entry *e,
+				       struct ndn_more *m,
+				       struct ndn_work *w,
+				       const struct ndn_config *c)
+{
+	bool leaving = e->flags & NDN_ENTRY_LEAVING;
+
+	pit_laps(e, m, w->now, c->lease_ns);
+	pit_remove(e, m, w->face);
+	ndn_count(NDN_DELETED);
+	if (!leaving && pit_any_living(e, m))
+		return PIT_ANSWER;
+	if (e->up == w->face) {
+		e->flags = 0;
+		return PIT_ANSWER;
+	}
+	if (!leaving)
+		faces_clear(m->leavers);
+	e->flags |= NDN_ENTRY_LEAVING;
+	m->left = w->now;
+	face_add(m->leavers, w->face);
+	e->acked = 0;
+	m->asked = 0;
+	faces_clear(m->waiting);
+	return PIT_FORWARD;
+}
+
+/* SignatureInfo of type Null (200), and an empty SignatureValue. */
+#define NO_SIGNATURE 0x0017c8011b0316ULL
+#define NO_SIGNATURE_LEN 7
+
+/*
+ * The Interest in hand becomes an empty Data of its name, unsigned: nothing
+ * depends on who says that nobody is subscribed. The Name stays where it is.
+ */
+static __always_inline int pit_deleted_answer(struct xdp_md *ctx,
+					      struct ndn_work *w)
+{
+	void *end = (void *)(long)ctx->data_end, *p;
+	__u32 value = w->base + w->v.name_off, size = w->v.name_len;
+	__u32 name = value - (size < 253 ? 2 : 4), after = value + size;
+	__u32 body = after - name + NO_SIGNATURE_LEN;
+	__u32 head = body < 253 ? 2 : 4;
+
+	if (after + NO_SIGNATURE_LEN >
+	    w->base + w->v.packet_off + w->v.packet_len)
+		return ndn_drop(NDN_DROP_ROOM);
+	p = (void *)ndn_at(ctx, after);
+	if (p + NO_SIGNATURE_LEN > end)
+		return ndn_drop(NDN_DROP_ROOM);
+	store32(p, (__u32)NO_SIGNATURE);
+	store16(p + 4, NO_SIGNATURE >> 32);
+	*(__u8 *)(p + 6) = NO_SIGNATURE >> 48;
+	p = (void *)ndn_at(ctx, name - head);
+	if (p + 4 > end)
+		return ndn_drop(NDN_DROP_ROOM);
+	if (head == 2)
+		store16(p, TRIB_NDN_DATA | body << 8);
+	else
+		store32(p, TRIB_NDN_DATA | 253 << 8 |
+				   (__u32)bpf_htons(body) << 16);
+	return tx_one(ctx, w->face, name - head, head + body);
+}
+
+/* pit_delete() - /delete/P. Return: a verdict. */
+__noinline int pit_delete(struct xdp_md *ctx)
+{
+	const struct ndn_config *c = ndn_conf();
+	struct ndn_work *w = ndn_work();
+	__u32 act = PIT_ANSWER, up = 0;
+	struct ndn_entry *e;
+	struct ndn_more *m;
+	int row;
+
+	if (!w || !c)
+		return XDP_DROP;
+	row = pit_find(name_key(w, c, w->size, NDN_PLAIN), w->size);
+	if (row == -NDN_DROP_BUSY)
+		return ndn_drop(NDN_DROP_BUSY);
+	if (row < 0)
+		return pit_deleted_answer(ctx, w);
+	e = pit_entry(row);
+	m = pit_more(row);
+	if (e && m) {
+		up = e->up;
+		act = pit_leave(e, m, w, c);
+		pit_done(e, row);
+	}
+	if (act & PIT_FORWARD)
+		return pass_interest(ctx, w, up);
+	return pit_deleted_answer(ctx, w);
+}
+
+/*
+ * pit_deleted() - Data /delete/P: to those who wait for it. Return: a verdict.
+ */
+__noinline int pit_deleted(struct xdp_md *ctx)
+{
+	const struct ndn_config *c = ndn_conf();
+	struct ndn_work *w = ndn_work();
+	struct ndn_entry *e;
+	struct ndn_more *m;
+	__u64 any = 0;
+	bool recent;
+	int row;
+
+	if (!w || !c)
+		return XDP_DROP;
+	row = pit_find(name_key(w, c, w->size, NDN_PLAIN), w->size);
+	if (row < 0)
+		return ndn_drop(-row);
+	e = pit_entry(row);
+	m = pit_more(row);
+	if (!e || !m)
+		return ndn_drop(NDN_DROP_BUSY);
+	if (e->up != w->face || !(e->flags & NDN_ENTRY_LEAVING)) {
+		unlock(&e->lock);
+		return ndn_drop(NDN_DROP_STRAY);
+	}
+	recent = pit_leaving(e, m, w->now, c->leave_ns);
+	e->flags &= ~NDN_ENTRY_LEAVING;
+#pragma clang loop unroll(full)
+	for (int i = 0; i < NDN_FACE_WORDS; i++) {
+		w->faces[i] = recent ? m->leavers[i] : 0;
+		any |= w->faces[i];
+	}
+	pit_laps(e, m, w->now, c->lease_ns);
+	if (!pit_any_living(e, m))
+		e->flags = 0;
+	pit_done(e, row);
+	return any ? tx_faces(ctx, w, c) : ndn_drop(NDN_DROP_NOBODY);
+}
+
+/* Upstream acknowledges our insert: to those who wait for that. */
+static __always_inline __u32 pit_acknowledged(struct xdp_md *ctx,
+					      struct ndn_entry *e,
+					      struct ndn_more *m,
+					      struct ndn_work *w)
+{
+	__u32 n = w->v.packet_len;
+
+	if (!m->asked)
+		return NDN_DROP_STRAY;
+	e->acked = m->asked;
+	m->asked = 0;
+	m->ack_len = 0;
+	n--;
+	HIDE(n);
+	if (n < NDN_ACK_MAX &&
+	    !bpf_xdp_load_bytes(ctx, w->base + w->v.packet_off, m->ack, n + 1))
+		m->ack_len = n + 1;
+	ndn_count(NDN_CONFIRMED);
+#pragma clang loop unroll(full)
+	for (int i = 0; i < NDN_FACE_WORDS; i++) {
+		w->faces[i] |= pit_living(e, m, i) & m->waiting[i];
+		m->waiting[i] = 0;
+	}
+	return 0;
+}
+
+/* Under the lock. Return: 0: taken; or why not. */
+static __always_inline __u32 pit_take(struct xdp_md *ctx, struct ndn_entry *e,
+				      struct ndn_more *m,
+				      struct ndn_work *w,
+				      const struct ndn_config *c)
+{
+	if (e->up != w->face)
+		return NDN_DROP_UPSTREAM;
+	pit_laps(e, m, w->now, c->lease_ns);
+	if (w->job == w->count)
+		return pit_acknowledged(ctx, e, m, w);
+	if (!pit_window(e, w, c->lease_ns / 3))
+		return NDN_DROP_SEEN;
+#pragma clang loop unroll(full)
+	for (int i = 0; i < NDN_FACE_WORDS; i++)
+		w->faces[i] |= pit_living(e, m, i);
+	return 0;
+}
+
+/*
+ * Data /distribute/P...: who gets it by subscription joins the faces of the
+ * work. Return: 0: taken; or why not.
+ */
+static __always_inline __u32 pit_distribute(struct xdp_md *ctx,
+					    struct ndn_work *w,
+					    const struct ndn_config *c)
+{
+	struct ndn_entry *e;
+	struct ndn_more *m;
+	__u32 why;
+	int row = w->pit_row;
+
+	e = pit_entry(row);
+	m = pit_more(row);
+	if (!e || !m)
+		return NDN_DROP_STRAY;
+	if (!try_lock(&e->lock))
+		return NDN_DROP_BUSY;
+	/* As pit_find(); but here a call is too dear. */
+	if (!pit_is(w, e, m, w->pit_len)) {
+		unlock(&e->lock);
+		row = pit_find(w->pit_key, w->pit_len);
+		if (row < 0)
+			return -row;
+		e = pit_entry(row);
+		m = pit_more(row);
+		if (!e || !m)
+			return NDN_DROP_BUSY;
+	}
+	why = pit_take(ctx, e, m, w, c);
+	unlock(&e->lock);
+	return why;
+}
+
+#endif /* TRIB_BPF_PIT_H */

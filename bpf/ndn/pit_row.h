@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One row of the persistent PIT under its lock word: its name, who lives in it,
+ * its window. ndn_entry is what distribution needs, two cache lines; ndn_more
+ * is as far away again, so it is touched where it must be only.
+ */
+#ifndef TRIB_BPF_PIT_ROW_H
+#define TRIB_BPF_PIT_ROW_H
+
+#include "fib.h"
+#include "packet/lock.h"
+
+static __always_inline struct ndn_entry *pit_entry(__u32 row)
+{
+	return bpf_map_lookup_elem(&ndn_pit, &row);
+}
+
+static __always_inline struct ndn_more *pit_more(__u32 row)
+{
+	return bpf_map_lookup_elem(&ndn_more, &row);
+}
+
+/* pit_rest_is() - name_is() of what an entry has no room for */
+__noinline int pit_rest_is(const struct ndn_more *m, __u32 len)
+{
+	struct ndn_work *w = ndn_work();
+	__u32 i;
+
+	if (!w || !m)
+		return 0;
+	for (i = 0; i < sizeof(m->name) / 8; i++) {
+		if (NDN_NEAR_BYTES + 8 * i >= len)
+			break;
+		if (load64(m->name + 8 * i) !=
+		    name_word_of(w, NDN_NEAR_BYTES + 8 * i, len))
+			return 0;
+	}
+	return 1;
+}
+
+/* Is the row the entry of the name's first @len bytes? */
+static __always_inline bool pit_is(const struct ndn_work *w,
+				   const struct ndn_entry *e,
+				   const struct ndn_more *m, __u32 len)
+{
+	__u32 i;
+
+	if (!(e->flags & NDN_ENTRY_USED) || e->len != len)
+		return false;
+	for (i = 0; i < NDN_NEAR_BYTES / 8; i++) {
+		if (8 * i >= len)
+			return true;
+		if (load64(e->name + 8 * i) != name_word_of(w, 8 * i, len))
+			return false;
+	}
+	return len <= NDN_NEAR_BYTES || pit_rest_is(m, len);
+}
+
+/* pit_name() - the name in the work becomes the row's */
+__noinline int pit_name(struct ndn_entry *e, struct ndn_more *m)
+{
+	struct ndn_work *w = ndn_work();
+	__u32 i, len;
+
+	if (!w || !e || !m)
+		return 0;
+	len = w->size;
+	e->len = len;
+	m->count = w->count;
+	for (i = 0; i < NDN_NEAR_BYTES / 8; i++)
+		store64(e->name + 8 * i, name_word_of(w, 8 * i, len));
+	if (len <= NDN_NEAR_BYTES)
+		return 0;
+	for (i = 0; i < sizeof(m->name) / 8; i++)
+		store64(m->name + 8 * i,
+			name_word_of(w, NDN_NEAR_BYTES + 8 * i, len));
+	return 0;
+}
+
+/* pit_wide_laps() - pit_laps() of @n for faces from 64 on. Does one live? */
+__noinline int pit_wide_laps(struct ndn_more *m, __u64 n)
+{
+	__u64 any = 0;
+
+	if (!m)
+		return 0;
+#pragma clang loop unroll(full)
+	for (int i = 0; i < NDN_FACE_WORDS - 1; i++) {
+		m->live[2][i] = n == 1	 ? m->live[1][i]
+				: n == 2 ? m->live[0][i]
+					 : 0;
+		m->live[1][i] = n == 1 ? m->live[0][i] : 0;
+		m->live[0][i] = 0;
+		any |= m->live[2][i] | m->live[1][i];
+	}
+	return any != 0;
+}
+
+/* Half leases that are over are shifted out. */
+static __always_inline void
+pit_laps(struct ndn_entry *e, struct ndn_more *m, __u64 now, __u64 lease)
+{
+	__u64 lap = lease / 2 + 1, n;
+
+	if (now < e->lap_end)
+		return;
+	n = (now - e->lap_end) / lap + 1;
+	e->lap_end += n * lap;
+	e->live[2] = n == 1 ? e->live[1] : n == 2 ? e->live[0] : 0;
+	e->live[1] = n == 1 ? e->live[0] : 0;
+	e->live[0] = 0;
+	if ((e->flags & NDN_ENTRY_WIDE) && !pit_wide_laps(m, n))
+		e->flags &= ~NDN_ENTRY_WIDE;
+}
+
+/* Faces that live, of one word of them. */
+static __always_inline __u64 pit_living(const struct ndn_entry *e,
+					const struct ndn_more *m, int word)
+{
+	if (!word)
+		return e->live[0] | e->live[1] | e->live[2];
+	if (!(e->flags & NDN_ENTRY_WIDE))
+		return 0;
+	return m->live[0][word - 1] | m->live[1][word - 1] |
+	       m->live[2][word - 1];
+}
+
+static __always_inline bool pit_any_living(const struct ndn_entry *e,
+					   const struct ndn_more *m)
+{
+	__u64 any = 0;
+
+#pragma clang loop unroll(full)
+	for (int i = 0; i < NDN_FACE_WORDS; i++)
+		any |= pit_living(e, m, i);
+	return any;
+}
+
+/* pit_wide_add() - pit_add() of a face from 64 on */
+__noinline int pit_wide_add(struct ndn_entry *e, struct ndn_more *m,
+			    __u32 face)
+{
+	__u32 word = (face >> 6) - 1;
+
+	HIDE(word);
+	if (!e || !m || word >= NDN_FACE_WORDS - 1)
+		return 0;
+	if (!(e->flags & NDN_ENTRY_WIDE)) {
+		__builtin_memset(m->live, 0, sizeof(m->live));
+		e->flags |= NDN_ENTRY_WIDE;
+	}
+	m->live[0][word] |= 1ULL << (face & 63);
+	return 0;
+}
+
+/* The face subscribes. */
+static __always_inline void pit_add(struct ndn_entry *e, struct ndn_more *m,
+				    __u32 face)
+{
+	if (face < 64)
+		e->live[0] |= 1ULL << face;
+	else
+		pit_wide_add(e, m, face);
+}
+
+/* The face subscribes no more. */
+static __always_inline void pit_remove(struct ndn_entry *e,
+				       struct ndn_more *m, __u32 face)
+{
+	__u64 others = ~(1ULL << (face & 63));
+	__u32 word = (face >> 6) - 1;
+
+	HIDE(word);
+#pragma clang loop unroll(full)
+	for (int i = 0; i < NDN_LAPS; i++)
+		if (face < 64)
+			e->live[i] &= others;
+		else if ((e->flags & NDN_ENTRY_WIDE) &&
+			 word < NDN_FACE_WORDS - 1)
+			m->live[i][word] &= others;
+}
+
+static __always_inline void faces_clear(__u64 *set)
+{
+#pragma clang loop unroll(full)
+	for (int i = 0; i < NDN_FACE_WORDS; i++)
+		set[i] = 0;
+}
+
+/* Upstream is elsewhere: nothing that was known holds there. */
+static __always_inline void pit_turn(struct ndn_entry *e,
+				     struct ndn_more *m, __u32 up)
+{
+	e->up = up;
+	e->flags &= ~NDN_ENTRY_LEAVING;
+	e->acked = 0;
+	m->asked = 0;
+	m->ack_len = 0;
+	faces_clear(m->waiting);
+}
+
+/* Is the segment new to the entry? Then it is not any more. */
+static __always_inline bool pit_window(struct ndn_entry *e,
+				       const struct ndn_work *w, __u64 age)
+{
+	__u64 behind, ahead;
+
+	if (!e->taken || w->now - e->taken > age || w->version > e->version) {
+		e->version = w->version;
+		e->segment = w->segment;
+		e->bits = 1;
+	} else if (w->version < e->version) {
+		return false;
+	} else if (w->segment > e->segment) {
+		ahead = w->segment - e->segment;
+		e->bits = ahead < NDN_WINDOW ? e->bits << ahead | 1 : 1;
+		e->segment = w->segment;
+	} else {
+		behind = e->segment - w->segment;
+		if (behind >= NDN_WINDOW || (e->bits >> behind & 1))
+			return false;
+		e->bits |= 1ULL << behind;
+	}
+	e->taken = w->now;
+	return true;
+}
+
+#endif /* TRIB_BPF_PIT_ROW_H */

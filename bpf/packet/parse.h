@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Classification and admission: which packets are ours, and which of ours may
+ * touch a slot. Nothing behind parse() and admit() checks a header again.
+ */
+#ifndef TRIB_BPF_PARSE_H
+#define TRIB_BPF_PARSE_H
+
+#include "kfunc.h"
+#include "packet.h"
+#include "stats.h"
+#include "uapi/trib_ndn.h"
+
+#define PARSE_OK -1 /* else a verdict: XDP_PASS if not ours, or XDP_DROP */
+#define PARSE_NDN                                                            \
+	-2 /* or this: NDN, for the NDN forwarder if it is there */
+
+#define UDP_PORT bpf_htons(TRIB_UDP_PORT)
+#define NDN_PORT bpf_htons(TRIB_NDN_UDP_PORT)
+
+/* A packet that may be for our port, but not in a form that we read. */
+static __always_inline int refuse(struct xdp_md *ctx, void *udp, __u32 why)
+{
+	struct udphdr *u = udp;
+
+	if ((void *)(u + 1) > (void *)(long)ctx->data_end ||
+	    u->dest != UDP_PORT)
+		return XDP_PASS;
+	return drop(why);
+}
+
+/* Return: PARSE_OK with @p->udp and *@l4_len set, or a verdict. */
+static __always_inline int parse_v4(struct xdp_md *ctx, struct pkt *p,
+				    __u32 *l4_len)
+{
+	struct iphdr *ip = p->l3;
+	__u32 hlen;
+
+	if ((void *)(ip + 1) > (void *)(long)ctx->data_end ||
+	    ip->protocol != IPPROTO_UDP || ip->version != 4)
+		return XDP_PASS;
+	if (ip->frag_off & bpf_htons(IP_FRAGMENT)) {
+		/* Only the first one says whose it is. */
+		if (ip->frag_off & bpf_htons(IP_OFFSET))
+			return XDP_PASS;
+		hlen = ip->ihl * 4;
+		return refuse(ctx, p->l3 + hlen, TRIB_DROP_FRAGMENT);
+	}
+	if (ip->ihl != 5) {
+		hlen = ip->ihl * 4;
+		if (hlen < 20)
+			return XDP_PASS;
+		return refuse(ctx, p->l3 + hlen, TRIB_DROP_OPTIONS);
+	}
+	p->v6 = false;
+	p->ce = (ip->tos & ECN_MASK) == ECN_CE;
+	p->udp = (void *)(ip + 1);
+	*l4_len = bpf_ntohs(ip->tot_len) - 20;
+	return PARSE_OK;
+}
+
+/* One extension header before UDP is seen through, to count it. */
+static __always_inline int parse_v6_more(struct xdp_md *ctx, struct ipv6hdr *ip)
+{
+	struct {
+		__u8 next;
+		__u8 len;
+		__be16 frag_off;
+		__u32 rsvd;
+	} *ext = (void *)(ip + 1);
+	__u32 len;
+
+	if ((void *)(ext + 1) > (void *)(long)ctx->data_end ||
+	    ext->next != IPPROTO_UDP)
+		return XDP_PASS;
+	switch (ip->nexthdr) {
+	case IPPROTO_FRAGMENT:
+		if (ext->frag_off & bpf_htons(0xfff8))
+			return XDP_PASS;
+		return refuse(ctx, ext + 1, TRIB_DROP_FRAGMENT);
+	case IPPROTO_HOPOPTS:
+	case IPPROTO_ROUTING:
+	case IPPROTO_DSTOPTS:
+		len = (ext->len + 1) * 8;
+		return refuse(ctx, (void *)ext + len, TRIB_DROP_OPTIONS);
+	default:
+		return XDP_PASS;
+	}
+}
+
+static __always_inline int parse_v6(struct xdp_md *ctx, struct pkt *p,
+				    __u32 *l4_len)
+{
+	struct ipv6hdr *ip = p->l3;
+
+	if ((void *)(ip + 1) > (void *)(long)ctx->data_end || ip->version != 6)
+		return XDP_PASS;
+	if (ip->nexthdr != IPPROTO_UDP)
+		return parse_v6_more(ctx, ip);
+	p->v6 = true;
+	/* The traffic class straddles the first two bytes. */
+	p->ce = (ip->flow_lbl[0] >> 4 & ECN_MASK) == ECN_CE;
+	p->udp = (void *)(ip + 1);
+	*l4_len = bpf_ntohs(ip->payload_len);
+	return PARSE_OK;
+}
+
+/* Does the header name a type that exists, in a direction it travels in? */
+static __always_inline bool type_ok(__u8 type, __u8 flags)
+{
+	switch (type) {
+	case TRIB_T_GRAD:
+	case TRIB_T_JOIN:
+	case TRIB_T_LEAVE:
+		return flags & TRIB_F_UP;
+	case TRIB_T_START:
+		return !(flags & TRIB_F_UP);
+	case TRIB_T_RESULT:
+	case TRIB_T_NEED:
+	case TRIB_T_ALIVE:
+	case TRIB_T_ABORT:
+	case TRIB_T_PROBE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Op and format of a type that the data plane handles itself. Return: 0, or the
+ * reason to drop.
+ */
+static __always_inline __u32 check_format(const struct trib_hdr *h, __u32 nval)
+{
+	__u8 type = h->type;
+
+	/* Compressed payloads have formats of their own. */
+	if (h->nm | h->attempt | (h->flags & TRIB_F_MASK))
+		return TRIB_DROP_FORMAT;
+	if (type != TRIB_T_GRAD && type != TRIB_T_RESULT)
+		return type >= TRIB_T_JOIN || !nval ? 0 : TRIB_DROP_FORMAT;
+	if (h->op >= TRIB_WOP__MAX || h->fmt == TRIB_FMT_NONE ||
+	    (h->op == TRIB_WOP_MAX && h->fmt != TRIB_FMT_W64))
+		return TRIB_DROP_FORMAT;
+	if (h->fmt > TRIB_FMT_W64) {
+		/* Shared pools take resends apart, in another order. */
+		if (h->fmt > TRIB_FMT_BF16 || load16(&h->relay))
+			return TRIB_DROP_FORMAT;
+		if (nval > trib_fmt_nval_max(h->fmt, TRIB_NVAL))
+			return TRIB_DROP_NVAL;
+	}
+	/* A contribution without values says that it is empty. */
+	if (!nval && type == TRIB_T_GRAD && !(h->flags & TRIB_F_EMPTY))
+		return TRIB_DROP_FORMAT;
+	return 0;
+}
+
+/* More than one datagram's worth behind our header: a second one of ours? */
+static __always_inline int parse_gso(struct xdp_md *ctx, struct pkt *p,
+				     __u32 len)
+{
+	struct trib_hdr *next;
+
+	/* A bound that every verifier keeps; a payload is shorter than that. */
+	HIDE(len);
+	next = (void *)(p->h + 1) + (len & 0xfff);
+	if ((void *)(next + 1) <= (void *)(long)ctx->data_end &&
+	    next->version == TRIB_WIRE_VERSION &&
+	    load64(&next->cookie) == load64(&p->h->cookie))
+		return drop(TRIB_DROP_GSO);
+	return drop(TRIB_DROP_LENGTH);
+}
+
+/* A header's first 8 bytes as one word; some bits of its flags. */
+#define HEAD(version, type, flags, op, fmt)                                    \
+	((__u64)(version) | (__u64)(type) << 8 | (__u64)(flags) << 16 |        \
+	 (__u64)(op) << 24 | (__u64)(fmt) << 32)
+#define HEAD_GRAD HEAD(TRIB_WIRE_VERSION, TRIB_T_GRAD, TRIB_F_UP, 0, 0)
+/* Whatever else is set, and Q32, I32 or W64, takes the long way. */
+#define HEAD_FREE HEAD(0, 0, TRIB_F_RESEND | TRIB_F_PUSH | TRIB_F_CE, 0, 3)
+
+/* Most packets: sums of some format. They need no more checks than this one. */
+static __always_inline bool plain_grad(const struct trib_hdr *h)
+{
+	return (load64(h) & ~HEAD_FREE) == HEAD_GRAD &&
+	       h->fmt != TRIB_FMT_NONE && h->nval && !load16(&h->relay);
+}
+
+/* Is there such a packet, and does it fit in a slot? */
+static __always_inline __u32 check_header(const struct trib_hdr *h, __u32 nval)
+{
+	if (h->version != TRIB_WIRE_VERSION)
+		return TRIB_DROP_VERSION;
+	if (!type_ok(h->type, h->flags))
+		return TRIB_DROP_TYPE;
+	/* JOIN of another size is tribd's to refuse. */
+	if (nval > (h->type < TRIB_T_JOIN ? TRIB_NVAL : TRIB_NVAL_LARGE))
+		return TRIB_DROP_NVAL;
+	return h->bmwords > TRIB_BMWORDS_MAX ? TRIB_DROP_FORMAT : 0;
+}
+
+/* The datagram is ours: version, type, lengths, format. */
+static __always_inline int parse_ours(struct xdp_md *ctx, struct pkt *p,
+				      __u32 l4_len)
+{
+	void *end = (void *)(long)ctx->data_end;
+	struct trib_hdr *h = p->h;
+	__u32 nval, len, why;
+	bool plain;
+
+	if ((void *)(h + 1) > end)
+		return drop(TRIB_DROP_SHORT);
+	nval = bpf_ntohs(load16(&h->nval));
+	plain = nval <= TRIB_NVAL && plain_grad(h);
+	p->plain = plain;
+	len = trib_payload_len(nval);
+	if (!plain) {
+		why = check_header(h, nval);
+		if (why)
+			return drop(why);
+		len += h->bmwords * 8;
+	}
+	if (l4_len != bpf_ntohs(p->udp->len))
+		return drop(TRIB_DROP_LENGTH);
+	if (l4_len != sizeof(struct udphdr) + sizeof(*h) + len)
+		return l4_len > sizeof(struct udphdr) + sizeof(*h) + len
+			       ? parse_gso(ctx, p, len)
+			       : drop(TRIB_DROP_LENGTH);
+	if ((void *)(h + 1) + len != end)
+		return drop(TRIB_DROP_LENGTH);
+	why = plain ? 0 : check_format(h, nval);
+	if (why)
+		return drop(why);
+	p->len = len;
+	return PARSE_OK;
+}
+
+/*
+ * Let the verifier forget which headers were there: all ways but that of the
+ * most frequent ones become one to it, and it walks what follows twice, not
+ * seven times. It knows nothing of @p->ifindex. Return: false never happens.
+ */
+static __always_inline bool forget(struct xdp_md *ctx, struct pkt *p)
+{
+	__u32 word = p->ifindex;
+
+	HIDE(word);
+	p->l3_off ^= word;
+	p->off ^= word;
+	HIDE(p->l3_off);
+	HIDE(p->off);
+	p->l3_off ^= word;
+	p->off ^= word;
+	if (!pkt_locate(ctx, p))
+		return false;
+	p->v6 = *(__u8 *)p->l3 >> 4 == 6;
+	return true;
+}
+
+static __always_inline int parse(struct xdp_md *ctx, struct pkt *p)
+{
+	void *data = (void *)(long)ctx->data,
+	     *end = (void *)(long)ctx->data_end;
+	struct ethhdr *eth = data;
+	__u32 l4_len = 0;
+	__be16 proto;
+	int rc;
+
+	if ((void *)(eth + 1) > end)
+		return XDP_PASS;
+	proto = load16(&eth->h_proto);
+	p->l3 = eth + 1;
+	p->l3_off = sizeof(*eth);
+	p->vlan = 0;
+#pragma clang loop unroll(full)
+	for (int i = 0; i < 2; i++) {
+		struct vlan_tag *tag = p->l3;
+
+		if (!is_vlan(proto))
+			break;
+		if ((void *)(tag + 1) > end)
+			return XDP_PASS;
+		p->vlan |= (__u32)(tag->tci & bpf_htons(VLAN_ID_MASK))
+			   << (16 * i);
+		proto = tag->proto;
+		p->l3 = tag + 1;
+		p->l3_off += sizeof(*tag);
+	}
+	if (proto == bpf_htons(ETH_P_IP))
+		rc = parse_v4(ctx, p, &l4_len);
+	else if (proto == bpf_htons(ETH_P_IPV6))
+		rc = parse_v6(ctx, p, &l4_len);
+	else
+		rc = proto == bpf_htons(TRIB_NDN_ETHERTYPE) ? PARSE_NDN
+							    : XDP_PASS;
+	if (rc != PARSE_OK)
+		return rc;
+	if ((void *)(p->udp + 1) > end)
+		return XDP_PASS;
+	if (p->udp->dest != UDP_PORT)
+		return p->udp->dest == NDN_PORT ? PARSE_NDN : XDP_PASS;
+	p->eth = eth;
+	p->h = (void *)(p->udp + 1);
+	p->off = p->l3_off + (p->v6 ? 40 : 20) + sizeof(struct udphdr) +
+		 sizeof(struct trib_hdr);
+	p->ifindex = ctx->ingress_ifindex;
+	if ((p->v6 || p->l3_off != sizeof(*eth)) && !forget(ctx, p))
+		return drop(TRIB_DROP_SHORT);
+	return parse_ours(ctx, p, l4_len);
+}
+
+/* Did @p come from @peer's address, through its port and VLAN? */
+static __always_inline bool face_ok(const struct pkt *p,
+				    const struct trib_peer *peer, bool v6)
+{
+	const struct ipv6hdr *ip6 = p->l3;
+	const struct iphdr *ip = p->l3;
+
+	if ((peer->ifindex != p->ifindex && peer->ifindex != TRIB_PORT_ANY) ||
+	    p->v6 != v6 || load32(peer->vlan) != p->vlan)
+		return false;
+	if (!v6)
+		return load32(&ip->saddr) == peer->addr[3];
+	return load32(&ip6->saddr.s6_addr32[0]) == peer->addr[0] &&
+	       load32(&ip6->saddr.s6_addr32[1]) == peer->addr[1] &&
+	       load32(&ip6->saddr.s6_addr32[2]) == peer->addr[2] &&
+	       load32(&ip6->saddr.s6_addr32[3]) == peer->addr[3];
+}
+
+/* The packet's tree. Return: 0 with *@tree, or the reason to drop. */
+static __always_inline __u32 admit_tree(struct pkt *p, struct trib_tree **tree)
+{
+	__u32 row = bpf_ntohs(load16(&p->h->tree));
+	struct trib_tree *t = bpf_map_lookup_elem(&trees, &row);
+
+	if (!t || !(t->flags & TRIB_TREE_USED) ||
+	    t->job != bpf_ntohs(load16(&p->h->job)))
+		return TRIB_DROP_TREE;
+	if (t->cookie != load64(&p->h->cookie))
+		return TRIB_DROP_COOKIE;
+	*tree = t;
+	return 0;
+}
+
+/*
+ * What only packets of shared trees have, and floats that cannot be added up
+ * (now). Return: 0, or the reason to drop.
+ */
+static __always_inline __u32 dedicated_ok(const struct trib_hdr *h,
+					  const struct trib_tree *t)
+{
+	if (h->type == TRIB_T_PROBE)
+		return TRIB_DROP_TYPE;
+	if (load16(&h->relay) || h->bmwords != (h->type == TRIB_T_NEED))
+		return TRIB_DROP_FORMAT;
+	if (h->type == TRIB_T_GRAD && trib_fmt_is_float(h->fmt)) {
+		if (!trib_kfuncs)
+			return TRIB_DROP_MODULE;
+		if (t->flags & TRIB_TREE_WIPED)
+			return TRIB_DROP_WIPED;
+	}
+	return 0;
+}
+
+/*
+ * Who may speak to a dedicated tree.
+ * Return: 0 with, for packets that travel up, *@child; or the reason to drop.
+ */
+static __always_inline __u32 admit(struct pkt *p, struct trib_tree *t,
+				   __u32 *child)
+{
+	struct trib_peer *peer;
+	__u32 i;
+
+	*child = 0;
+	if (!p->plain) {
+		i = dedicated_ok(p->h, t);
+		if (i)
+			return i;
+	}
+	if (p->h->flags & TRIB_F_UP) {
+		i = bpf_ntohs(load16(&p->h->child));
+		if (i >= TRIB_CHILDREN_MAX || i >= t->nchild ||
+		    (t->flags & TRIB_TREE_LEAF))
+			return TRIB_DROP_CHILD;
+		/* Not every verifier remembers the bound of a spilled word. */
+		HIDE(i);
+		i &= TRIB_CHILDREN_MAX - 1;
+		peer = &t->child[i];
+		*child = i;
+	} else {
+		if (t->flags & TRIB_TREE_ROOT)
+			return TRIB_DROP_FACE;
+		peer = &t->parent;
+	}
+	if (!face_ok(p, peer, t->flags & TRIB_TREE_V6))
+		return TRIB_DROP_FACE;
+	/* Those who join do not know the epoch yet; tribd judges them. */
+	if (p->h->type < TRIB_T_JOIN &&
+	    (!t->epoch || bpf_ntohl(load32(&p->h->epoch)) != t->epoch))
+		return TRIB_DROP_EPOCH;
+	return 0;
+}
+
+#endif /* TRIB_BPF_PARSE_H */

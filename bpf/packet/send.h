@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How a packet leaves XDP: to the members of a group, as an answer to where it
+ * came from, or through the clsact program (grow.h) where XDP cannot send it.
+ *
+ * Everything that XDP redirects passes trib_egress, because a port's transmit
+ * batch has one devmap program, that of the batch's first frame. A frame for a
+ * group carries a mark and the group's number in place of its source MAC; an
+ * answer has all its headers and no mark.
+ */
+#ifndef TRIB_BPF_SEND_H
+#define TRIB_BPF_SEND_H
+
+#include "packet.h"
+#include "tree/slot.h"
+#include "stats.h"
+
+/* Source MAC of a frame for a group: no real one has the multicast bit. */
+#define MARK bpf_htons(0x0354)
+
+struct mark {
+	__be16 mark;
+	__u32 group;
+} __attribute__((packed));
+
+/*
+ * &trib_hdr.relay of a packet for the clsact program, whose type is
+ * TRIB_T_GROW and whose own type is in &trib_hdr.attempt. Its own relay number
+ * is in the UDP source port, which an answer keeps.
+ */
+enum grow_how {
+	GROW_FILL = 1 << 0,   /* values and header come from the slot */
+	GROW_ANSWER = 1 << 1, /* with FILL: to the child that it came from, whose
+			       * MAC has moved to aux and scale */
+	GROW_BOTH = 1 << 2,   /* to the tree's down and up groups */
+	GROW_POOL = 1 << 3,   /* with FILL: the slot is one of a shared pool; with
+			       * ANSWER: to a PROBE */
+};
+
+/* The first 8 bytes of a header that is not compressed. */
+static __always_inline __u64 head_word(__u8 type, __u8 flags, __u64 meta)
+{
+	return TRIB_WIRE_VERSION | (__u64)type << 8 | (__u64)flags << 16 |
+	       (__u64)META_OP(meta) << 24 | (__u64)META_FMT(meta) << 32;
+}
+
+/* &trib_hdr.child of a RESULT: who completed it. */
+static __always_inline __be16 head_last(__u64 meta)
+{
+	__u8 last = META_LAST(meta);
+
+	return last == LAST_NONE ? 0xffff : bpf_htons(last);
+}
+
+static __always_inline void mark_group(struct ethhdr *eth, __u32 group)
+{
+	store16(eth->h_source, MARK);
+	store32(eth->h_source + 2, group);
+}
+
+/* Hand the packet to the clsact program of the port. */
+static __always_inline int to_grow(struct pkt *p, __u32 group, __u32 how)
+{
+	if (how & GROW_ANSWER)
+		__builtin_memcpy(&p->h->aux, p->eth->h_source, ETH_ALEN);
+	else
+		p->udp->source = load16(&p->h->relay);
+	mark_group(p->eth, group);
+	p->h->attempt = p->h->type;
+	p->h->type = TRIB_T_GROW;
+	store16(&p->h->relay, bpf_htons(how));
+	return XDP_PASS;
+}
+
+/* To all members of @group. Return: a verdict. */
+static __always_inline int to_group(struct pkt *p, __u32 group)
+{
+	struct trib_group *row;
+	void *devmap;
+
+	if (group == TRIB_NONE)
+		return drop(TRIB_DROP_HOPS);
+	devmap = bpf_map_lookup_elem(&groups, &group);
+	if (devmap) {
+		mark_group(p->eth, group);
+		return bpf_redirect_map(devmap, 0, BPF_F_BROADCAST);
+	}
+	row = bpf_map_lookup_elem(&members, &group);
+	if (!row || !row->n)
+		return drop(TRIB_DROP_GROUP);
+	return to_grow(p, group, 0);
+}
+
+/* To the children and, if there is one, the parent. */
+static __always_inline int to_all(struct pkt *p, const struct trib_tree *t)
+{
+	if (t->flags & TRIB_TREE_ROOT)
+		return to_group(p, t->down);
+	if (t->all == TRIB_NONE)
+		return to_grow(p, TRIB_NONE, GROW_BOTH);
+	return to_group(p, t->all);
+}
+
+/* Cut the packet to @len bytes behind our header. @p is located anew. */
+static __always_inline bool shrink(struct xdp_md *ctx, struct pkt *p,
+				   __u32 len)
+{
+	__u32 l4_len = sizeof(struct udphdr) + sizeof(struct trib_hdr) + len;
+
+	if (len >= p->len)
+		return len == p->len;
+	if (bpf_xdp_adjust_tail(ctx, (int)len - (int)p->len))
+		return false;
+	p->len = len;
+	if (!pkt_locate(ctx, p))
+		return false;
+	if (p->v6)
+		((struct ipv6hdr *)p->l3)->payload_len = bpf_htons(l4_len);
+	else
+		((struct iphdr *)p->l3)->tot_len = bpf_htons(20 + l4_len);
+	p->udp->len = bpf_htons(l4_len);
+	return true;
+}
+
+static __always_inline void swap_v4(struct iphdr *ip)
+{
+	__u32 saddr = load32(&ip->saddr);
+
+	store32(&ip->saddr, load32(&ip->daddr));
+	store32(&ip->daddr, saddr);
+	ip->tos = ecn_renew(ip->tos);
+	ip->ttl = 64;
+	ip->check = 0;
+	ip->check = ip_checksum(ip);
+}
+
+/* The low bits of the traffic class are the high half of the second byte. */
+static __always_inline void ecn_renew_v6(struct ipv6hdr *ip)
+{
+	ip->flow_lbl[0] = (ip->flow_lbl[0] & 0x0f) |
+			  ecn_renew(ip->flow_lbl[0] >> 4) << 4;
+}
+
+static __always_inline void swap_v6(struct ipv6hdr *ip)
+{
+	struct in6_addr saddr = ip->saddr;
+
+	ip->saddr = ip->daddr;
+	ip->daddr = saddr;
+	ecn_renew_v6(ip);
+	ip->hop_limit = 64;
+}
+
+/* Can XDP answer through the port that the packet came by? */
+static __always_inline bool can_answer(const struct pkt *p)
+{
+	return bpf_redirect_map(&ports, p->ifindex, XDP_ABORTED) ==
+	       XDP_REDIRECT;
+}
+
+/*
+ * Back to where it came from, @port being the peer's; can_answer() has said so
+ * and recorded where to. Return: a verdict.
+ */
+static __always_inline int to_sender(struct pkt *p, __be16 port)
+{
+	struct ethhdr *eth = p->eth;
+	__u8 mac[ETH_ALEN];
+
+	__builtin_memcpy(mac, eth->h_source, ETH_ALEN);
+	__builtin_memcpy(eth->h_source, eth->h_dest, ETH_ALEN);
+	__builtin_memcpy(eth->h_dest, mac, ETH_ALEN);
+	eth->h_source[0] &= ~1; /* a multicast address is no source */
+	if (p->v6)
+		swap_v6(p->l3);
+	else
+		swap_v4(p->l3);
+	p->udp->source = p->udp->dest;
+	p->udp->dest = port;
+	p->udp->check = 0;
+	return XDP_REDIRECT;
+}
+
+#endif /* TRIB_BPF_SEND_H */

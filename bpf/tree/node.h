@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the rules of a tree have in common: the slot of a packet, turning the
+ * packet in hand into another one, and the ranks of this host.
+ */
+#ifndef TRIB_BPF_NODE_H
+#define TRIB_BPF_NODE_H
+
+#include "deliver.h"
+#include "packet/packet.h"
+#include "packet/send.h"
+#include "slot.h"
+#include "packet/stats.h"
+
+#define NEED_LEN 8 /* of what follows the header of NEED: the bitmap */
+
+static __always_inline bool is_root(const struct trib_tree *t)
+{
+	return t->flags & TRIB_TREE_ROOT;
+}
+
+static __always_inline bool is_leaf(const struct trib_tree *t)
+{
+	return t->flags & TRIB_TREE_LEAF;
+}
+
+/* The slot of the packet's chunk, and what the packet says of itself. */
+static __always_inline void node_arg(struct slot_arg *a, const struct pkt *p,
+				     const struct trib_tree *t, __u8 last)
+{
+	const struct trib_hdr *h = p->h;
+
+	a->chunk = bpf_ntohl(load32(&h->chunk));
+	a->epoch = t->epoch;
+	a->key = t->slot0 + (a->chunk & t->slot_mask);
+	a->off = p->off;
+	a->who = 0;
+	a->full = t->full;
+	a->meta = SLOT_META(load32(&h->scale), h->op, h->fmt, last);
+	a->seen = 0;
+	a->first_ns = 0;
+	a->nval = bpf_ntohs(load16(&h->nval));
+	a->flags = h->flags | (p->ce ? TRIB_F_CE : 0);
+	a->next = is_root(t) ? TRIB_SLOT_RESULT : TRIB_SLOT_SENT;
+}
+
+/* The packet becomes @type with the values that the slot reported. */
+static __always_inline void turn(struct pkt *p, const struct slot_arg *a,
+				 __u8 type, __u8 flags)
+{
+	struct trib_hdr *h = p->h;
+
+	store64(h, head_word(type, flags, a->meta));
+	store16(&h->child, head_last(a->meta));
+	store32(&h->nval, bpf_htons(a->nval)); /* and aux = 0 */
+	store32(&h->scale, META_SCALE(a->meta));
+}
+
+/* Are the slot's values too long for the packet? */
+static __always_inline bool too_long(const struct pkt *p,
+				     const struct slot_arg *a)
+{
+	return trib_payload_len(a->nval) > p->len;
+}
+
+/* The packet grows by the clsact program, which reads the slot again. */
+static __always_inline int grow(struct pkt *p, __u8 type, __u32 group,
+				__u32 how)
+{
+	p->h->type = type;
+	return to_grow(p, group, GROW_FILL | how);
+}
+
+/* The result in the packet, to the ranks of this host. Return: see deliver() */
+static __always_inline int local_result(struct xdp_md *ctx, struct pkt *p,
+					const struct trib_tree *t,
+					const struct slot_arg *a)
+{
+	struct deliver_arg d = {
+		.row = t->deliver,
+		.off = p->off,
+		.chunk = a->chunk,
+		.epoch = a->epoch,
+		.meta = a->meta,
+		.nval = a->nval,
+		.flags = a->flags & SLOT_KEEP_FLAGS,
+		.tree = bpf_ntohs(load16(&p->h->tree)),
+	};
+
+	return deliver(ctx, &d);
+}
+
+/* As local_result(), at a relay, where the packet goes on whatever happens. */
+static __always_inline void local_copy(struct xdp_md *ctx, struct pkt *p,
+				       const struct trib_tree *t,
+				       const struct slot_arg *a)
+{
+	int rc;
+
+	if (!t->deliver)
+		return;
+	rc = local_result(ctx, p, t, a);
+	if (rc && rc != TRIB_DROP_SEEN)
+		stat(rc);
+}
+
+/* NEED, ALIVE or ABORT, to the ranks of this host. Return: did all get it? */
+static __always_inline bool local_event(struct pkt *p,
+					const struct trib_tree *t, __u8 type,
+					__u64 seen)
+{
+	int rc;
+
+	if (!t->deliver)
+		return false;
+	rc = ring_event(t->deliver, p->h, type, seen);
+	if (rc)
+		stat(rc);
+	return !rc;
+}
+
+/*
+ * To a group, or to nobody if there is none and the ranks of this host had it.
+ */
+static __always_inline int to_group_or_local(struct pkt *p,
+					     const struct trib_tree *t,
+					     __u32 group)
+{
+	if (group == TRIB_NONE && t->deliver)
+		return XDP_DROP;
+	return to_group(p, group);
+}
+
+/* A finished chunk that the slot reported: to the ranks here and to @group. */
+static __always_inline int result_out(struct xdp_md *ctx, struct pkt *p,
+				      const struct trib_tree *t,
+				      const struct slot_arg *a, __u32 group)
+{
+	if (too_long(p, a))
+		return grow(p, TRIB_T_RESULT, group, 0);
+	if (!shrink(ctx, p, trib_payload_len(a->nval)))
+		return drop(TRIB_DROP_GROW);
+	turn(p, a, TRIB_T_RESULT, a->flags & SLOT_KEEP_FLAGS);
+	local_copy(ctx, p, t, a);
+	stat(TRIB_TX_RESULT);
+	return to_group_or_local(p, t, group);
+}
+
+/* The slot's sum, to the parent. */
+static __always_inline int partial_out(struct xdp_md *ctx, struct pkt *p,
+				       const struct trib_tree *t,
+				       const struct slot_arg *a, __u8 resend)
+{
+	__u8 flags = (a->flags & SLOT_KEEP_FLAGS) | resend;
+
+	if (too_long(p, a))
+		return grow(p, TRIB_T_GRAD, t->up, 0);
+	if (!shrink(ctx, p, trib_payload_len(a->nval)))
+		return drop(TRIB_DROP_GROW);
+	turn(p, a, TRIB_T_GRAD, flags | (a->nval ? 0 : TRIB_F_EMPTY));
+	stat(TRIB_TX_PARTIAL);
+	return to_group(p, t->up);
+}
+
+/* The result, to the child that the packet came from. */
+static __always_inline int answer_out(struct xdp_md *ctx, struct pkt *p,
+				      const struct trib_tree *t,
+				      const struct slot_arg *a, __be16 port)
+{
+	if (too_long(p, a) || !can_answer(p))
+		return grow(p, TRIB_T_RESULT, TRIB_NONE, GROW_ANSWER);
+	if (!shrink(ctx, p, trib_payload_len(a->nval)))
+		return drop(TRIB_DROP_GROW);
+	turn(p, a, TRIB_T_RESULT, a->flags & SLOT_KEEP_FLAGS);
+	/* It may be a rank of this host that missed its ring. */
+	local_copy(ctx, p, t, a);
+	stat(TRIB_TX_ANSWER);
+	return to_sender(p, port);
+}
+
+#endif /* TRIB_BPF_NODE_H */

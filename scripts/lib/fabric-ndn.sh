@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared
+# fabric up --ndn: what relays are told about names, and what programs on
+# hosts must know. A host's name is its prefix: /w0, /ps. Sourced by
+# scripts/fabric.
+
+# Of the persistent PIT of a relay.
+ndn_entries=4096
+
+# Hosts that are workers without a plan: of the fabric's own job, or, of a
+# topology, those that names lead to.
+own_workers()
+{
+	local host
+
+	for host in "${hosts[@]}"; do
+		[[ ! ${rank[$host]-} ]] || echo "$host"
+	done
+}
+
+# host_rights HOST: what its relay lets it do. Workers subscribe to what the PS
+# distributes; both send Data below their names.
+host_rights()
+{
+	[[ $1 == ps ]] && echo "write /ps" || echo "subscribe /ps write /$1"
+}
+
+# face_names HOST NEIGHBOUR: the end of the line that adds the face.
+face_names()
+{
+	[[ $ndn && ${role[$1]} == relay ]] || return 0
+	if [[ $2 == up || ${role[$2]} == relay ]]; then
+		echo " ndn router"
+	else
+		echo " ndn host $(host_rights "$2")"
+	fi
+}
+
+# way_to RELAY HOST: the face that leads there.
+way_to()
+{
+	local at=$2
+
+	while [[ ${parent[$at]-} && ${parent[$at]} != "$1" ]]; do
+		at=${parent[$at]}
+	done
+	[[ ${parent[$at]-} ]] && echo "$at" || echo up
+}
+
+# config_of_ndn RELAY: as lines for `trib batch`: the face of the PS, which
+# has no part in the tree, and routes.
+config_of_ndn()
+{
+	local host
+
+	[[ ${parent[ps]} != "$1" ]] ||
+		echo "face add ps dev ${top_dev[ps]} addr" \
+		     "${up_addr[ps]}$(face_options)$(face_names "$1" ps)"
+	for host in $(own_workers) ps; do
+		echo "fib add /$host via $(way_to "$1" "$host")"
+	done
+}
+
+# plan_ndn: of a topology: lines for `trib batch` go to files, who is at
+# which relay into the tables.
+plan_ndn()
+{
+	local table host relay address n=0
+
+	table=$("$top/scripts/lib/fabric-topology" ndn \
+		"$state/network.json" "$state") ||
+		die "no names for $kind $spec; see above"
+	while read -r host relay address; do
+		parent["$host"]=$relay
+		top_addr["$host"]=$address
+		[[ $host == ps ]] || rank["$host"]=$((n++))
+	done <<<"$table"
+	world=$n
+}
+
+# The same, told to the relays; the others were with the job.
+start_ndn()
+{
+	local host
+
+	for host in $(hosts_of relay); do
+		in_ns "$host" "$bin/trib" batch "$state/$host.trib" \
+			>>"$state/$host.log" ||
+			die "cannot configure $host; see above"
+	done
+}
+
+# ndn_env HOST: for programs that speak NDN.
+ndn_env()
+{
+	[[ $ndn && ${top_addr[$1]-} && ${role[$1]} != relay ]] || return 0
+	echo "TRIB_PS_NAME=/$1"
+	echo "TRIB_PS_FORWARDER=${top_addr[$1]}"
+}

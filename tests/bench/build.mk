@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The peer that the benches compare with. Needs libgloo-dev, which plain
+# `make` does not.
+GLOO_OBJS := $(B)/tests/bench/gloo_peer.o $(addprefix \
+	$(B)/userspace/perf/,oracle.o opts.o measure.o report.o)
+
+$(B)/tests/bench/gloo_peer.o: CPPFLAGS_ALL += -Iuserspace/perf
+
+$(B)/bench-gloo: $(GLOO_OBJS)
+	$(CXX) $(LDFLAGS_ALL) -o $@ $^ -lgloo -lpthread -lm
+
+BENCH_BINS += $(B)/bench-gloo
+
+# A stream through the NDN forwarder.
+$(B)/bench-stream: $(B)/tests/bench/stream.o $(NDN_LIB)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(NDN_LIBS)
+
+BENCH_BINS += $(B)/bench-stream
+
+# What the module costs in the VM is measured with its tests' program.
+BENCH_BINS += $(B)/tests/vm/kfunc.bpf.o

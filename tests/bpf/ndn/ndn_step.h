@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One packet of a face through the NDN forwarder, and what is expected of it.
+ * For the test programs, each of which has its own.
+ */
+#ifndef TEST_NDN_STEP_H
+#define TEST_NDN_STEP_H
+
+#include <linux/bpf.h>
+#include <string.h>
+#include "ndn_world.h"
+#include "tests/lib/tap.h"
+
+#define JOB "/ps/job"
+
+static struct nframe f;
+static uint8_t ndn[NFRAME_MAX];
+static int ndn_len;
+
+static inline int send_interest(int face, struct ask a)
+{
+	if (!a.life)
+		a.life = 4000;
+	ndn_len = ndn_make_interest(ndn, &a);
+	nframe_from(&f, face, ndn, ndn_len);
+	return ndn_run(&f, face);
+}
+
+#define interest(face, ...)                                                    \
+	send_interest(face, (struct ask){.name = __VA_ARGS__})
+
+static inline int send_data(int face, const char *name, int content)
+{
+	ndn_len = ndn_make_data(ndn, name, content);
+	nframe_from(&f, face, ndn, ndn_len);
+	return ndn_run(&f, face);
+}
+
+/* What came out is for @face: the packet that went in, byte by byte. */
+static inline void expect_passed_to(int face)
+{
+	expect(nframe_is_for(&f, face));
+	expect_eq(f.n, ndn_len);
+	expect(!memcmp(f.b + f.off, ndn, ndn_len));
+	expect_eq(ndn_the_drop(), -1);
+}
+
+static inline void expect_dropped(int verdict, int why)
+{
+	expect_eq(verdict, XDP_DROP);
+	expect_eq(ndn_the_drop(), why);
+}
+
+/* The entry of the job. */
+static inline struct ndn_entry *entry(void)
+{
+	static struct ndn_entry none;
+	int row = ndn_entry_row(JOB);
+
+	return expect(row >= 0) ? &nw.pit[row] : &none;
+}
+
+/* ... and the rest of it. */
+static inline struct ndn_more *more(void)
+{
+	static struct ndn_more none;
+	int row = ndn_entry_row(JOB);
+
+	return row >= 0 ? &nw.more[row] : &none;
+}
+
+static inline uint64_t living(void)
+{
+	struct ndn_entry *e = entry();
+
+	return e->live[0] | e->live[1] | e->live[2];
+}
+
+/* @face has subscribed, and upstream has acknowledged it. */
+static inline void subscribe(int face)
+{
+	interest(face, "/insert" JOB);
+	send_data(UP, "/distribute" JOB, 0);
+}
+
+/* The entry's times are so much longer ago. */
+static inline void age(uint64_t ns)
+{
+	struct ndn_entry *e = entry();
+	struct ndn_more *m = more();
+
+	e->acked -= e->acked ? ns : 0;
+	m->asked -= m->asked ? ns : 0;
+	m->left -= m->left ? ns : 0;
+	e->taken -= e->taken ? ns : 0;
+	e->lap_end -= ns;
+}
+
+static inline uint64_t faces_of_flight(void)
+{
+	struct ndn_flight *l = ndn_flight_of(&f);
+
+	return l ? l->faces[0] : 0;
+}
+
+#endif /* TEST_NDN_STEP_H */

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Fuzzers. They are built by clang, whose libFuzzer drives them, whatever CC is.
+FUZZ_CFLAGS := -std=gnu11 $(WARN) -O2 -g $(CPPFLAGS_ALL) -fsanitize=fuzzer \
+	-fno-omit-frame-pointer
+
+FUZZ_XDP := $(addprefix tests/fuzz/,fuzz_xdp.c gen.c rig.c model_admit.c \
+	model_grow.c model_local.c model_pool.c model_send.c model_tree.c \
+	mutate.c)
+
+build/fuzz-xdp: $(FUZZ_XDP) tests/fuzz/build.mk $(wildcard tests/fuzz/*.h kmod/uapi/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_CFLAGS) -DTRIB_NVAL=832 -DTRIB_BPF_DIR='"build/bpf"' \
+		-o $@ $(FUZZ_XDP) -lbpf
+
+CHECK_BINS += build/fuzz-xdp
+CHECK_TESTS += tests/fuzz/xdp.t
+
+# Parsers in user space: theirs is the code under test, so with sanitizers.
+FUZZ_SAN_CFLAGS := $(filter-out -Werror,$(FUZZ_CFLAGS)) -O1 \
+	-fsanitize=address,undefined -fno-sanitize-recover=undefined
+
+build/fuzz-ticket: tests/fuzz/fuzz_ticket.c userspace/lib/attach/ticket.c
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(filter %.c,$^)
+
+FUZZ_NETLINK := tests/fuzz/fuzz_netlink.c tests/fuzz/daemon_double.c \
+	$(addprefix userspace/daemon/,$(addprefix netlink/,nl_client.c \
+	nl_policy.c nl_face.c nl_group.c nl_job.c nl_stats.c nl_status.c \
+	nl_tree.c nl_tree_get.c stats.c nl_ndn.c nl_pit.c) face/face.c \
+	face/face_spec.c job/job.c job/ticket.c $(addprefix tree/,tree.c \
+	tree_spec.c row.c pool.c pool_spec.c slots.c worker.c worker_spec.c) \
+	$(addprefix ndn/,forwarder.c ndn_cs.c ndn_pit.c ndn_route.c \
+	ndn_rows.c ndn_spec.c ndn_stats.c ndn_tables.c ndn_walk.c)) \
+	$(wildcard userspace/ndn/packet/*.c)
+
+build/fuzz-netlink: $(FUZZ_NETLINK) userspace/daemon/netlink/netlink.c \
+		$(wildcard userspace/daemon/*.h userspace/daemon/*/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -I/usr/include/libnl3 -o $@ \
+		$(FUZZ_NETLINK) -lnl-3 -lnl-genl-3 -lsodium
+
+FUZZ_JOIN := tests/fuzz/fuzz_join.c \
+	userspace/daemon/session/join.c userspace/daemon/session/join_out.c \
+	userspace/base/session.c
+
+build/fuzz-join: $(FUZZ_JOIN) $(wildcard userspace/daemon/*.h userspace/daemon/*/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_JOIN)
+
+FUZZ_LIB := tests/fuzz/fuzz_lib.c \
+	$(addprefix tests/lib/,relay_model.c lib_sim.c lib_script.c) \
+	$(wildcard userspace/lib/*.c userspace/lib/*/*.c) $(ENGINE_SRC)
+
+build/fuzz-lib: $(FUZZ_LIB) $(KERNELS_OBJS) \
+		$(wildcard userspace/lib/*.h userspace/lib/*/*.h kmod/engine/*.h tests/lib/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -Wl,--wrap=clock_gettime -o $@ \
+		$(FUZZ_LIB) $(KERNELS_OBJS) -lpthread -lm
+
+FUZZ_ATTACH := tests/fuzz/fuzz_attach.c \
+	userspace/daemon/attach/place.c userspace/daemon/tree/worker.c
+
+build/fuzz-attach: $(FUZZ_ATTACH) userspace/daemon/attach/attach.c \
+		$(wildcard userspace/daemon/*.h userspace/daemon/*/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_ATTACH)
+
+build/fuzz-ndn: tests/fuzz/fuzz_ndn.c $(wildcard userspace/ndn/packet/*.[ch]) \
+		kmod/uapi/trib_ndn.h
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(filter %.c,$^) -lsodium
+
+FUZZ_PS := tests/fuzz/fuzz_ps.c $(addprefix userspace/ndn/app/,content.c \
+	endpoint.c job_names.c $(addprefix ps/,pace.c ps.c ps_collect.c \
+	ps_guest.c ps_job.c ps_kept.c ps_new.c ps_packet.c ps_update.c)) \
+	$(wildcard userspace/ndn/packet/*.c)
+
+build/fuzz-ps: $(FUZZ_PS) $(wildcard userspace/ndn/*/*.h userspace/ndn/*/*/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_PS) -lsodium
+
+FUZZ_WORKER := tests/fuzz/fuzz_worker.c $(wildcard userspace/ndn/app/worker/worker*.c) \
+	$(addprefix userspace/ndn/app/,content.c endpoint.c job_names.c) \
+	$(wildcard userspace/ndn/packet/*.c)
+
+build/fuzz-worker: $(FUZZ_WORKER) \
+		$(wildcard userspace/ndn/*/*.h userspace/ndn/*/*/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_WORKER) -lsodium
+
+FUZZ_FORWARDER := tests/fuzz/fuzz_forwarder.c \
+	$(addprefix tests/bpf/ndn/,ndn_world.c ndn_frame.c) \
+	$(wildcard userspace/ndn/packet/*.c)
+
+build/fuzz-forwarder: $(FUZZ_FORWARDER) $(wildcard userspace/ndn/*.h bpf/ndn/ndn_work.h \
+		tests/bpf/ndn/ndn_world.h kmod/uapi/trib_n*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_CFLAGS) -DTRIB_BPF_DIR='"build/bpf"' -o $@ \
+		$(FUZZ_FORWARDER) -lbpf -lsodium
+
+CHECK_BINS += build/fuzz-forwarder
+CHECK_TESTS += tests/fuzz/forwarder.t
+
+CHECK_BINS += $(addprefix build/fuzz-,attach join lib ndn netlink ps ticket \
+	worker)
+CHECK_TESTS += tests/fuzz/parsers.t

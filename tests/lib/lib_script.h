@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A job for lib_sim: a random list of collectives that all workers issue in
+ * order, several in flight, waited for in any order, each result compared
+ * with an oracle bit by bit.
+ */
+#ifndef LIB_SCRIPT_H
+#define LIB_SCRIPT_H
+
+#include "lib_sim.h"
+
+#define SCRIPT_OPS 64
+#define SCRIPT_FLIGHT 6
+
+enum script_kind {
+	SCRIPT_ALLREDUCE,
+	SCRIPT_REDUCE_SCATTER,
+	SCRIPT_ALLGATHER,
+	SCRIPT_BROADCAST,
+	SCRIPT_BARRIER,
+	SCRIPT__MAX,
+};
+
+/**
+ * struct script_op - one collective, the same for all ranks
+ * @in_place: source and destination overlap as the API allows.
+ * @src:  each rank's elements, as 32-bit patterns.
+ * @want: what every rank must get (reduce_scatter: all shares).
+ */
+struct script_op {
+	enum script_kind kind;
+	enum trib_dtype dtype;
+	enum trib_op op;
+	unsigned int count;
+	unsigned int root;
+	bool in_place;
+	uint32_t *src[SIM_WORKERS];
+	uint32_t *want;
+};
+
+struct script_flight {
+	struct trib_req *req;
+	unsigned int op;
+	uint32_t *src, *dst, *base;
+};
+
+struct script_rank {
+	unsigned int next, done;
+	struct script_flight flight[SCRIPT_FLIGHT];
+	uint64_t think_until;
+	int error;
+	unsigned int wrong;
+};
+
+struct script {
+	struct sim *sim;
+	unsigned int nops, nval;
+	unsigned int flight; /* collectives in flight, at most */
+	uint64_t think;	     /* ns between two issues, at most */
+	struct script_op op[SCRIPT_OPS];
+	struct script_rank rank[SIM_WORKERS];
+};
+
+/* @max: elements of a message, at most. */
+void script_init(struct script *sc, struct sim *s, unsigned int nops,
+		 unsigned int max, unsigned int nval);
+void script_free(struct script *sc);
+/* Let all workers begin. */
+void script_start(struct script *sc);
+/* For sim_run(): all that are alive have finished, or failed. */
+bool script_done(struct sim *s);
+/* No wrong element, no error, everything finished? Says what is not. */
+bool script_good(struct script *sc);
+
+#endif /* LIB_SCRIPT_H */

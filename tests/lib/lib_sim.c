@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The imagined network; see lib_sim.h. clock_gettime() is wrapped by the
+ * linker, so that libtrib lives in imagined time, too.
+ */
+#include "lib_sim.h"
+
+#include <endian.h>
+#include <stdlib.h>
+
+#define SIM_COOKIE 0x1122334455667788ULL
+#define RELAY_CHILD 64 /* child numbers from here on are relays */
+
+enum what {
+	TO_WORKER,
+	TO_RELAY,
+	RUN_WORKER,
+	CALL_APP,
+	WIPE,
+	TCP_ACK,
+	TCP_LOSS
+};
+
+struct sim_event {
+	uint64_t when, seq;
+	enum what what;
+	unsigned int who;
+	int from;
+	bool ce;
+	size_t len;
+	void *pkt;
+	struct sim_tcp *tcp;
+};
+
+static struct sim *current;
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
+int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
+{
+	(void)id;
+	ts->tv_sec = (time_t)(current->now / TRIB_SEC);
+	ts->tv_nsec = (long)(current->now % TRIB_SEC);
+	return 0;
+}
+
+uint64_t sim_rnd(struct sim *s)
+{
+	s->rng ^= s->rng << 13;
+	s->rng ^= s->rng >> 7;
+	s->rng ^= s->rng << 17;
+	return s->rng * 0x2545f4914f6cdd1dULL >> 11;
+}
+
+static bool before(const struct sim_event *a, const struct sim_event *b)
+{
+	return a->when != b->when ? a->when < b->when : a->seq < b->seq;
+}
+
+static void push(struct sim *s, struct sim_event e)
+{
+	unsigned int i = s->nheap++, up;
+
+	if (s->nheap > s->room) {
+		s->room = s->room ? 2 * s->room : 1024;
+		s->heap = realloc(s->heap, s->room * sizeof(*s->heap));
+		if (!s->heap)
+			abort();
+	}
+	e.seq = s->seq++;
+	for (; i && before(&e, &s->heap[up = (i - 1) / 2]); i = up)
+		s->heap[i] = s->heap[up];
+	s->heap[i] = e;
+}
+
+static struct sim_event pop(struct sim *s)
+{
+	struct sim_event top = s->heap[0], last = s->heap[--s->nheap];
+	unsigned int i = 0, c;
+
+	while ((c = 2 * i + 1) < s->nheap) {
+		if (c + 1 < s->nheap && before(&s->heap[c + 1], &s->heap[c]))
+			c++;
+		if (!before(&s->heap[c], &last))
+			break;
+		s->heap[i] = s->heap[c];
+		i = c;
+	}
+	s->heap[i] = last;
+	return top;
+}
+
+/*
+ * Room on a wire for a packet. Return: when it arrives, or 0: it was dropped.
+ */
+static uint64_t offer(struct sim *s, struct sim_wire *w, uint64_t bytes,
+		      bool *ce)
+{
+	uint64_t start = w->busy > s->now ? w->busy : s->now;
+	double waiting;
+
+	if (!w->rate)
+		return start + w->delay;
+	waiting = (double)(start - s->now) * w->rate / 8e9;
+	if (waiting > (double)w->queue) {
+		w->dropped++;
+		return 0;
+	}
+	*ce = w->mark && waiting > (double)w->mark;
+	w->busy = start + (uint64_t)((double)bytes * 8e9 / w->rate);
+	return w->busy + w->delay;
+}
+
+/* One packet onto a wire. */
+static void carry(struct sim *s, struct sim_wire *w, enum what what,
+		  unsigned int who, int from, const void *pkt, size_t len)
+{
+	struct sim_event e = {.what = what, .who = who, .from = from};
+	int copies = 1;
+
+	s->packets++;
+	if (sim_rnd(s) % 1000 < w->loss) {
+		w->lost++;
+		return;
+	}
+	copies += sim_rnd(s) % 1000 < w->dup;
+	while (copies--) {
+		e.when = offer(s, w, len + 42, &e.ce);
+		if (!e.when)
+			return;
+		e.when += sim_rnd(s) % 2000;
+		if (sim_rnd(s) % 1000 < w->late)
+			e.when += sim_rnd(s) % TRIB_MS;
+		w->carried++;
+		e.len = len;
+		e.pkt = malloc(len);
+		if (!e.pkt)
+			abort();
+		memcpy(e.pkt, pkt, len);
+		push(s, e);
+	}
+}
+
+static void relay_out(struct relay *r, int to, const void *pkt, size_t len)
+{
+	struct sim_relay *me = r->ctx;
+	struct sim *s = me->sim;
+	struct sim_worker *w;
+	unsigned int who;
+
+	if (to == RELAY_UP) {
+		carry(s, &me->up, TO_RELAY, (unsigned int)me->parent,
+		      (int)r->up_child, pkt, len);
+		return;
+	}
+	who = me->child[to];
+	if (who >= RELAY_CHILD) {
+		carry(s, &s->relay[who - RELAY_CHILD].down, TO_RELAY,
+		      who - RELAY_CHILD, RELAY_UP, pkt, len);
+		return;
+	}
+	w = &s->worker[who];
+	if (!s->tap || !s->tap(s, w, false, (void *)pkt, len))
+		carry(s, &w->down, TO_WORKER, who, 0, pkt, len);
+}
+
+/* --- the transport */
+
+static int sim_send(struct trib_engine *eng, struct trib_stream *st,
+		    const struct iovec *iov, unsigned int niov,
+		    unsigned int seg)
+{
+	struct sim_worker *w = (void *)trib_of(eng)->udp;
+	unsigned int relay = w->relay + st->index;
+	uint8_t all[TRIB_TUNE_BURST * 64 * 64], *p = all;
+	size_t total = 0, len;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < niov; i++) {
+		memcpy(all + total, iov[i].iov_base, iov[i].iov_len);
+		total += iov[i].iov_len;
+	}
+	for (; total; total -= len, p += len, n++) {
+		len = total < seg ? total : seg;
+		if (!w->dead &&
+		    !(w->sim->tap && w->sim->tap(w->sim, w, true, p, len)))
+			carry(w->sim, &w->up, TO_RELAY, relay, (int)w->child, p,
+			      len);
+	}
+	return (int)n;
+}
+
+static int sim_recv(struct trib *t)
+{
+	(void)t;
+	return 0;
+}
+
+static const struct trib_carrier sim_carrier = {
+	.name = "sim",
+	.ops.send = sim_send,
+	.recv = sim_recv,
+};
+
+static void deliver(struct sim_worker *w, const uint8_t *p, size_t len, bool ce)
+{
+	w->t->eng.now = w->sim->now;
+	trib_packet_rx(&w->t->eng, p, len, ce);
+}
+
+static void run_worker(struct sim_worker *w)
+{
+	uint64_t due;
+
+	w->t->eng.now = w->sim->now;
+	trib_engine_run(&w->t->eng);
+	if (w->app)
+		w->app(w);
+	due = trib_engine_deadline(&w->t->eng);
+	if (!due || (w->wake > w->sim->now && w->wake <= due))
+		return;
+	if (due <= w->sim->now)
+		due = w->sim->now + 1000;
+	w->wake = due;
+	push(w->sim,
+	     (struct sim_event){.when = due,
+				.what = RUN_WORKER,
+				.who = (unsigned int)(w - w->sim->worker)});
+}
+
+void sim_inject(struct sim_worker *w, const void *pkt, size_t len)
+{
+	deliver(w, pkt, len, false);
+}
+
+void sim_call_at(struct sim_worker *w, uint64_t when)
+{
+	push(w->sim,
+	     (struct sim_event){.when = when,
+				.what = CALL_APP,
+				.who = (unsigned int)(w - w->sim->worker)});
+}
+
+void sim_wipe_at(struct sim *s, unsigned int i, uint64_t when)
+{
+	push(s, (struct sim_event){.when = when, .what = WIPE, .who = i});
+}
+
+/* --- TCP */
+
+#define TCP_PACKET 1500
+
+static void tcp_send(struct sim_tcp *c)
+{
+	struct sim_event e = {.tcp = c};
+	bool ce = false;
+	uint64_t when;
+
+	while (c->on && (double)c->inflight + 1 <= c->cwnd) {
+		when = offer(c->sim, c->wire, TCP_PACKET + 14, &ce);
+		e.what = when ? TCP_ACK : TCP_LOSS;
+		/* A loss shows when what was sent after it is acknowledged. */
+		e.when = (when ? when : c->wire->busy) + c->rtt;
+		c->inflight++;
+		c->sent += TCP_PACKET;
+		push(c->sim, e);
+	}
+}
+
+static void tcp_event(struct sim_tcp *c, bool acked)
+{
+	c->inflight--;
+	if (acked) {
+		c->acked += TCP_PACKET;
+		c->cwnd += c->cwnd < c->ssthresh ? 1 : 1 / c->cwnd;
+	} else if (c->sim->now - c->cut > 2 * c->rtt + 20 * TRIB_MS) {
+		c->cut = c->sim->now;
+		c->cwnd = c->ssthresh = c->cwnd * 0.7 > 2 ? c->cwnd * 0.7 : 2;
+	}
+	tcp_send(c);
+}
+
+void sim_tcp_start(struct sim *s, struct sim_tcp *tcp, struct sim_wire *wire)
+{
+	*tcp = (struct sim_tcp){.sim = s,
+				.wire = wire,
+				.rtt = 100000,
+				.cwnd = 10,
+				.ssthresh = 1e9,
+				.on = true};
+	tcp_send(tcp);
+}
+
+static void handle(struct sim *s, struct sim_event *e)
+{
+	struct sim_worker *w = &s->worker[e->who];
+
+	/* A test may have moved the clock on by itself. */
+	if (e->when > s->now)
+		s->now = e->when;
+	switch (e->what) {
+	case TO_WORKER:
+		if (!w->dead) {
+			deliver(w, e->pkt, e->len, e->ce);
+			run_worker(w);
+		}
+		break;
+	case RUN_WORKER:
+	case CALL_APP:
+		if (!w->dead)
+			run_worker(w);
+		break;
+	case TO_RELAY:
+		if (e->ce)
+			((struct trib_hdr *)e->pkt)->flags |= TRIB_F_CE;
+		if (!s->relay[e->who].dead)
+			relay_rx(&s->relay[e->who].r, e->from, e->pkt, e->len);
+		break;
+	case TCP_ACK:
+	case TCP_LOSS:
+		tcp_event(e->tcp, e->what == TCP_ACK);
+		break;
+	case WIPE:
+		relay_wipe(&s->relay[e->who].r);
+		break;
+	}
+	free(e->pkt);
+}
+
+bool sim_run(struct sim *s, bool (*done)(struct sim *s), uint64_t until)
+{
+	struct sim_event e;
+
+	current = s;
+	while (s->nheap && s->heap[0].when <= until) {
+		if (done && done(s))
+			return true;
+		e = pop(s);
+		handle(s, &e);
+	}
+	if (done && done(s))
+		return true;
+	s->now = until;
+	return false;
+}
+
+/* --- building */
+
+/* As if START(RUN) had come. */
+static void start_stream(struct trib_stream *st, const struct sim_options *o,
+			 const struct sim_worker *w)
+{
+	unsigned int k;
+
+	st->overhead = 42;
+	st->window = (uint16_t)o->window;
+	st->nval = (uint16_t)o->nval;
+	st->nchild = (uint16_t)w->sim->relay[w->relay].r.nchild;
+	for (k = 0; k < st->nchild; k++)
+		st->child_rank[k] =
+			(uint16_t)(o->racks ? k * o->racks +
+						      st->eng->rank % o->racks
+					    : k);
+	if (trib_stream_start(st))
+		abort();
+	st->epoch = 3;
+}
+
+static void make_worker(struct sim *s, unsigned int i,
+			const struct sim_options *o)
+{
+	struct sim_worker *w = &s->worker[i];
+	struct trib *t = calloc(1, sizeof(*t));
+	struct trib_attach_rep *rep;
+	unsigned int k;
+
+	if (!t)
+		abort();
+	w->sim = s;
+	w->t = t;
+	w->up = w->down = o->wire;
+	w->relay = o->racks ? 1 + i % o->racks : 0;
+	w->child = o->racks ? i / o->racks : i;
+	pthread_mutex_init(&t->lock, NULL);
+	pthread_cond_init(&t->cond, NULL);
+	pthread_cond_init(&t->progress_cond, NULL);
+	t->way = &trib_by_engine;
+	t->transport = &sim_carrier;
+	t->udp = (void *)w;
+	rep = &t->place.rep;
+	rep->rank = (uint16_t)i;
+	rep->world = (uint16_t)o->workers;
+	rep->job = 7;
+	rep->cookie = SIM_COOKIE;
+	rep->rate = o->rate;
+	rep->fmt = o->fmt;
+	rep->ntree = (uint16_t)(o->trees ? o->trees : 1);
+	for (k = 0; k < rep->ntree; k++) {
+		s->relay[w->relay + k].child[w->child] = i;
+		rep->tree[k].tree = (uint16_t)(1 + k);
+		rep->tree[k].child = (uint16_t)w->child;
+	}
+	t->eng.timeout_ns = (o->timeout_ms ? o->timeout_ms : 5000) * TRIB_MS;
+	if (trib_engine_init(&t->eng, &sim_carrier.ops, &trib_host,
+			     trib_codec_best(), rep))
+		abort();
+	for (k = 0; k < rep->ntree; k++)
+		start_stream(t->eng.stream[k], o, w);
+	trib_engine_start(&t->eng);
+}
+
+static void make_relay(struct sim *s, unsigned int i, unsigned int nchild,
+		       const struct sim_options *o)
+{
+	struct sim_relay *r = &s->relay[i];
+
+	r->sim = s;
+	r->index = i;
+	r->parent = o->racks && i ? 0 : -1;
+	r->up = r->down = o->wire;
+	r->r.root = r->parent < 0;
+	r->r.up_child = i ? i - 1 : 0;
+	r->r.epoch = 3;
+	r->r.out = relay_out;
+	r->r.ctx = r;
+	if (r->parent >= 0)
+		s->relay[0].child[i - 1] = RELAY_CHILD + i;
+	if (relay_init(&r->r, nchild, o->window))
+		abort();
+}
+
+void sim_init(struct sim *s, const struct sim_options *o)
+{
+	unsigned int i;
+
+	memset(s, 0, sizeof(*s));
+	s->rng = o->seed * 0x9e3779b97f4a7c15ULL + 1;
+	s->now = TRIB_SEC;
+	s->nworker = o->workers;
+	s->nrelay = o->trees ? o->trees : 1 + o->racks;
+	current = s;
+	for (i = 0; i < 5; i++)
+		sim_rnd(s);
+	make_relay(s, 0, o->racks ? o->racks : o->workers, o);
+	for (i = 1; i < o->trees; i++)
+		make_relay(s, i, o->workers, o);
+	for (i = 1; i <= o->racks; i++)
+		make_relay(s, i, (o->workers + o->racks - i) / o->racks, o);
+	for (i = 0; i < o->workers; i++)
+		make_worker(s, i, o);
+}
+
+void sim_free(struct sim *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nworker; i++) {
+		struct trib *t = s->worker[i].t;
+
+		trib_engine_free(&t->eng);
+		pthread_mutex_destroy(&t->lock);
+		pthread_cond_destroy(&t->cond);
+		pthread_cond_destroy(&t->progress_cond);
+		free(t);
+	}
+	for (i = 0; i < s->nrelay; i++)
+		relay_free(&s->relay[i].r);
+	for (i = 0; i < s->nheap; i++)
+		free(s->heap[i].pkt);
+	free(s->heap);
+}

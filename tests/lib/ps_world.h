@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An imagined network for the PS of names: one router that keeps subscriptions,
+ * links that lose, double and delay, scripted workers that know the protocol's
+ * names and little of its timing, and an oracle that knows what each version
+ * must be, to the bit. Times are ns; nothing here looks at a clock.
+ */
+#ifndef NDN_WORLD_H
+#define NDN_WORLD_H
+
+#include "ndn/app/ps/ps.h"
+
+#define WORLD_JOBS 2
+#define WORLD_WORKERS 4
+#define WORLD_ELEMENTS 1000
+#define WORLD_VERSIONS_MAX 64
+#define WORLD_LEASE_MS 3200
+#define WORLD_RTO_MS 50
+
+struct world;
+
+/**
+ * struct world_fetch - what a scripted worker puts together
+ * @v:    version; 0: nothing.
+ * @bits: segments there.
+ */
+struct world_fetch {
+	uint64_t v;
+	uint64_t bits;
+	float values[WORLD_ELEMENTS];
+	bool last;
+};
+
+/**
+ * struct world_worker - a worker
+ * @up:     it lives.
+ * @job:    that it works for, -1: none.
+ * @step:   0: waits for the start content, 1: for the acknowledgement, 2: works.
+ * @v:      its version; @ready_at: when its gradient will be there, 0: it is not
+ *          training, on version @training.
+ * @base:   of the gradient that waits; 0: none waits.
+ * @bound:  version that @given is the answer to, for ever.
+ * @held:   version that is being asked for, until @held_until.
+ * @speed:  how long it trains.
+ * @life:   counts its starts.
+ */
+struct world_worker {
+	struct world *w;
+	char name[16];
+	struct nps_worker id;
+	struct ndn_key key;
+	bool up;
+	int job;
+	int step;
+	uint64_t v;
+	uint64_t ready_at;
+	uint64_t training;
+	uint64_t base;
+	uint64_t bound;
+	uint64_t given;
+	uint64_t held;
+	uint64_t held_until;
+	uint64_t speed;
+	uint64_t life;
+	uint64_t asked_at;
+	uint64_t inserted_at;
+	uint64_t heard_at;
+	uint64_t final[WORLD_JOBS];
+	struct ndn_start start;
+	struct world_fetch in;
+	struct world_fetch done;
+};
+
+/* What a restart of the PS does not lose. */
+struct world_disk {
+	uint32_t incarnation;
+	uint32_t n;
+	float values[WORLD_ELEMENTS];
+	float momentum[WORLD_ELEMENTS];
+};
+
+struct world_job {
+	struct nps_spec spec;
+	struct ndn_app_job names;
+	struct world_disk disk;
+	/* What each version of this and the last incarnation must be. */
+	struct {
+		uint64_t v;
+		float values[WORLD_ELEMENTS];
+		float momentum[WORLD_ELEMENTS];
+	} line[2][WORLD_VERSIONS_MAX + 1];
+	uint64_t taken[WORLD_WORKERS]; /* newest version of each gradient */
+	uint64_t subscribed[WORLD_WORKERS]; /* until when */
+	unsigned int made;
+	unsigned int gradients;
+	unsigned int alone; /* versions made of one gradient */
+};
+
+struct world {
+	struct ndn_random random;
+	uint64_t now;
+	unsigned int loss;   /* of 100 */
+	unsigned int copies; /* of 100 */
+	uint64_t jitter;
+	bool hmac;
+	unsigned int nworker;
+	unsigned int njob;
+	struct nps *ps; /* NULL: it is dead */
+	struct world_worker worker[WORLD_WORKERS];
+	struct nps_worker id[WORLD_WORKERS];
+	struct world_job job[WORLD_JOBS];
+	struct ndn_key key;
+	/* What went wrong. */
+	unsigned int wrong;
+	unsigned int sent;
+	/* Of every Data of a worker: lets a test forge it. */
+	void (*forge)(struct world *w, uint8_t *pkt, size_t n);
+	struct world_event *event;
+	unsigned int nevent, room;
+	/* Pending Interests of workers: who, for what, until. */
+	struct {
+		struct ndn_name_buf name;
+		bool prefix;
+		unsigned int who;
+		uint64_t until;
+	} ask[256];
+};
+
+/* @elements: up to WORLD_ELEMENTS; @segment bytes. */
+struct world *world_new(uint64_t seed, unsigned int nworker, unsigned int njob);
+/* A spec that a test may change before world_start(). */
+struct nps_spec *world_spec(struct world *w, unsigned int job);
+void world_start(struct world *w);
+void world_stop(struct world *w); /* the PS dies */
+void world_worker_kill(struct world *w, unsigned int i);
+void world_worker_start(struct world *w, unsigned int i);
+/* Until all jobs are through, and no living worker is at one, or @limit. */
+bool world_run(struct world *w, uint64_t limit);
+void world_run_until(struct world *w, uint64_t until);
+bool world_over(const struct world *w);
+void world_free(struct world *w);
+
+/* The gradient of worker @i for a model of number @n. */
+float world_gradient(unsigned int i, uint32_t n, unsigned int at);
+
+#endif /* NDN_WORLD_H */

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Ends of a network of names: NDN packets by hand, over UDP or Ethernet."""
+import hashlib
+import os
+import select
+import socket
+import struct
+import time
+
+from ndn_nl import socket_in
+
+INTEREST, DATA = 5, 6
+NUMBERS = {'v': 54, 'seg': 50}
+ETHERTYPE = 0x8624
+
+
+def num(n):
+    return bytes([n]) if n < 253 else b'\xfd' + struct.pack('>H', n)
+
+
+def tlv(type, value):
+    return num(type) + num(len(value)) + value
+
+
+def name_value(text):
+    out = b''
+    for c in text.strip('/').split('/'):
+        word, eq, n = c.partition('=')
+        if eq and word in NUMBERS:
+            n = int(n)
+            size = next(s for s in (1, 2, 4, 8) if n < 1 << 8 * s)
+            out += tlv(NUMBERS[word], n.to_bytes(size, 'big'))
+        else:
+            out += tlv(8, c.encode())
+    return out
+
+
+def interest(name, prefix=False, fresh=False, life=4000, nonce=None, hops=None):
+    body = tlv(7, name_value(name))
+    body += (tlv(0x21, b'') if prefix else b'') + \
+        (tlv(0x12, b'') if fresh else b'')
+    body += tlv(0x0a, nonce or os.urandom(4)) + \
+        tlv(0x0c, struct.pack('>H', life))
+    if hops is not None:
+        body += tlv(0x22, bytes([hops]))
+    return tlv(INTEREST, body)
+
+
+def data(name, content=b''):
+    signed = tlv(7, name_value(name)) + tlv(0x14, b'') + tlv(0x15, content) + \
+        tlv(0x16, tlv(0x1b, b'\0'))
+    return tlv(DATA, signed + tlv(0x17, hashlib.sha256(signed).digest()))
+
+
+def elems(b):
+    at = 0
+    while at < len(b):
+        head = []
+        for _ in 0, 1:
+            n = b[at]
+            at += 1
+            if n >= 253:
+                size = 2 << (n - 253)
+                n = int.from_bytes(b[at:at + size], 'big')
+                at += size
+            head.append(n)
+        yield head[0], b[at:at + head[1]]
+        at += head[1]
+
+
+def read(packet):
+    """(type, name, content)"""
+    type, body = next(elems(packet))
+    parts = list(elems(body))
+    words = {v: k for k, v in NUMBERS.items()}
+    text = ''.join('/%s=%d' % (words[t], int.from_bytes(v, 'big'))
+                   if t in words else '/' + v.decode()
+                   for t, v in elems(parts[0][1]))
+    content = next((v for t, v in parts[1:] if t == 0x15), None) \
+        if type == DATA else None
+    return type, text, content
+
+
+class Host:
+    """Sends to one router, and reads what comes."""
+
+    def __init__(self, ns, to, port=6363, src=6363, addr=None):
+        v6 = ':' in to
+        self.s = socket_in(ns, socket.AF_INET6 if v6 else socket.AF_INET,
+                           socket.SOCK_DGRAM)
+        self.s.bind((addr or ('::' if v6 else '0.0.0.0'), src))
+        self.to = (to, port)
+
+    def put(self, packet):
+        self.s.sendto(packet, self.to)
+
+    def take(self):
+        return self.s.recv(9000)
+
+    def ask(self, name, **kw):
+        self.put(interest(name, **kw))
+
+    def tell(self, name, content=b''):
+        self.put(data(name, content))
+
+    def get(self, seconds=2.0):
+        """The next packet, or None."""
+        if not select.select([self.s], [], [], seconds)[0]:
+            return None
+        return read(self.take())
+
+    def want(self, type, name, seconds=2.0):
+        """Reads until that comes; what came, or what came instead."""
+        end, last = time.monotonic() + seconds, None
+        while True:
+            p = self.get(max(end - time.monotonic(), 0))
+            if p is None:
+                return last
+            last = p
+            if p[:2] == (type, name):
+                return p
+
+    def quiet(self, seconds=0.2):
+        """Nothing comes."""
+        return self.get(seconds) is None
+
+    def drain(self):
+        while self.get(0):
+            pass
+
+
+class EtherHost(Host):
+    """The same by EtherType 0x8624."""
+
+    def __init__(self, ns, dev, mac, to):
+        self.s = socket_in(ns, socket.AF_PACKET, socket.SOCK_RAW,
+                           socket.htons(ETHERTYPE))
+        self.s.bind((dev, ETHERTYPE))
+        self.head = b''.join(bytes.fromhex(m.replace(':', ''))
+                             for m in (to, mac)) + struct.pack('>H', ETHERTYPE)
+
+    def put(self, packet):
+        self.s.send((self.head + packet).ljust(60, b'\0'))
+
+    def take(self):
+        return self.s.recv(9000)[14:]

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""An endpoint that subscribes and sends what it may not, or should not."""
+
+from ndn.endpoint import Endpoint
+from ndn.packet import DELETE, DISTRIBUTE, INSERT, NEWEST
+from ndn.server import Model
+
+
+class Intruder(Endpoint):
+    def __init__(self, world):
+        super().__init__(world)
+        self.until = world.span
+
+    def start(self):
+        super().start()
+        self.act()
+
+    def act(self):
+        """Unasked for: an insert, and Data under every name that counts."""
+        if self.net.now > self.until:
+            return
+        self.at(self.rng.randint(3, 30), self.act)
+        ps = self.rng.choice(self.world.servers)
+        if self.rng.random() < 0.1:
+            self.express((INSERT, *ps.base), 60)
+        if self.rng.random() < 0.1:
+            far = self.rng.choice((1, 1 << 20))
+            gpu = self.rng.choice(list(self.world.gpus))
+            self.express((gpu, *ps.base, ps.published.version + far), 60,
+                         prefix=True)
+        version = ps.published.version
+        version += self.rng.choice((0, 1, 5, 1 << 40))
+        forged = self.forge(version)
+        name = DISTRIBUTE, *ps.base
+        segment = self.rng.randrange(ps.size)
+        what = self.rng.choice((name, (*name, version, segment),
+                                (*name, version, segment),
+                                (*ps.base, NEWEST, version)))
+        self.put(what, forged)
+
+    def forge(self, version):
+        model = Model(version, None, (), 2, False)
+        model.since = 0
+        return model
+
+    def put(self, name, content=None):
+        super().put(name, content, False)
+
+    def on_interest(self, i):
+        """Who is sent here gets an answer."""
+        name = i.name
+        if name[0] == INSERT:
+            self.put((DISTRIBUTE, *name[1:]))
+        elif name[0] == DISTRIBUTE and type(name[-1]) is int:
+            self.put(name, self.forge(name[-2]))
+        elif name[-1] == NEWEST:
+            version = 9 << 40
+            self.put((*name, version), self.forge(version))
+        elif name[0] == DELETE:
+            self.put(name)
+
+    def on_data(self, d):
+        pass

@@ -1,3 +1,0 @@
-# SPDX-License-Identifier: BSD-2-Clause
-CHECK_TESTS += tests/sim/sim.t tests/sim/pool/pool.t \
-	tests/sim/names/names.t

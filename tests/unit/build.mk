@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Unit tests of single files: each links what it names.
+
+$(B)/tests/unit/daemon/session $(B)/tests/unit/daemon/session_tree: \
+		$(B)/tests/unit/daemon/%: $(B)/tests/unit/daemon/%.o $(BASE_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^
+
+$(B)/tests/unit/daemon/join: $(B)/tests/unit/daemon/join.o \
+		$(addprefix $(B)/userspace/daemon/session/,join.o join_out.o) \
+		$(BASE_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^
+
+CHECK_TESTS += $(DAEMON_PURE_UNITS)
+
+# The module's: everything of kmod/ that is not the kernel's.
+$(B)/tests/unit/kmod/call: $(B)/tests/unit/kmod/call.o $(B)/kmod/call.o \
+		$(SUM_OBJS)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^
+
+CHECK_TESTS += $(B)/tests/unit/kmod/call
+
+$(B)/tests/unit/kmod/sock_%: $(B)/tests/unit/kmod/sock_%.o $(B)/kmod/sock/%.o
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^
+
+CHECK_TESTS += $(addprefix $(B)/tests/unit/kmod/sock_,place want)

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* state.c and state_load.c: what is written comes back, and nothing else. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/lib/tap.h"
+#include "tests/lib/daemon_world.h"
+#include "daemon/state/state.h"
+
+static char dir[] = "/tmp/trib-unit-XXXXXX";
+
+/* A tree as state_restore() makes it: no kernel is asked. */
+static void add_tree(struct tree_spec s, uint32_t slot0, uint32_t last_epoch)
+{
+	s.slot0 = slot0;
+	s.last_epoch = last_epoch;
+	if (!expect(!tree_restore(&world, &s, &why)))
+		printf("# %s\n", why.text);
+}
+
+static void fill(void)
+{
+	struct tree_spec s = spec_make(3, "a:0 c:1 c2:2 b");
+	struct face *f = face_find(&world, "a");
+
+	f->mac_given = true;
+	memcpy(f->mac, "\x02\x00\x5e\x10\xff\x01", 6);
+	f->local_given = true;
+	f->local = v4("10.0.0.1");
+	f->vlan[0] = 10;
+	f->vlan[1] = 4094;
+	f->udp_port = 7419;
+	f->port->clsact_ours = true;
+	snprintf(f->port->reason, sizeof(f->port->reason), "said the kernel");
+	job_find(&world, "train")->cookie = 0xfedcba9876543210;
+	job_find(&world, "train")->rate = ~0ULL;
+	job_find(&world, "train")->owner = UINT32_MAX;
+	spec_down(&s, "mc");
+	spec_down(&s, "a");
+	spec_down(&s, "b");
+	spec_parent(&s, "up", 63);
+	spec_local(&s, 0, 0);
+	add_tree(s, 128, 4000000000u);
+	s = spec_make(9, "");
+	spec_parent(&s, "up", INDEX_NONE);
+	spec_local(&s, 7, 5);
+	add_tree(s, 0, 0);
+	s = spec_worker(10, v4("10.0.9.2"));
+	s.ps_port = 7500;
+	s.held = true;
+	s.group = v4("239.1.1.2");
+	spec_local(&s, 2, INDEX_NONE);
+	s.local[0].port = 65535;
+	spec_hop(&s, 65534, "up");
+	spec_hop(&s, 1, "a");
+	add_tree(s, 0, 0);
+	s = spec_worker(11, v6("fd00::9"));
+	spec_local(&s, 3, INDEX_NONE);
+	add_tree(s, 0, 0);
+}
+
+/* Empties the world but for what identifies it, and restores @doc. */
+static int restore(const json_t *doc)
+{
+	world_free();
+	TAILQ_INIT(&world.jobs);
+	world.nfaces = 0;
+	return state_restore(&world, doc, &why);
+}
+
+static void state__everything_comes_back(void)
+{
+	json_t *before, *after;
+	struct face *f;
+
+	fill();
+	before = state_pack(&world, NULL);
+	expect(before != NULL);
+	expect_eq(restore(before), 0);
+	after = state_pack(&world, NULL);
+	if (!expect(json_equal(before, after))) {
+		json_dumpf(before, stdout, 0);
+		json_dumpf(after, stdout, 0);
+	}
+	f = face_find(&world, "a");
+	if (expect(f != NULL)) {
+		expect_eq(f->vlan[1], 4094);
+		expect(f->mac_given && f->mac[4] == 0xff);
+		expect(f->local_given && f->port->clsact_ours);
+	}
+	expect_eq(job_find(&world, "train")->cookie, 0xfedcba9876543210);
+	expect_eq(job_find(&world, "train")->fmt, TRIB_FMT_Q32);
+	expect_eq(tree_find(&world, 3)->last_epoch, 4000000000u);
+	expect_eq(tree_find(&world, 3)->row.slot0, 128);
+	json_decref(before);
+	json_decref(after);
+}
+
+static void state__dtype_comes_back(void)
+{
+	static const uint8_t fmts[] = {TRIB_FMT_Q32, TRIB_FMT_F32, TRIB_FMT_F16,
+				       TRIB_FMT_BF16};
+	unsigned int i;
+	json_t *doc;
+
+	for (i = 0; i < sizeof(fmts); i++) {
+		job_find(&world, "train")->fmt = fmts[i];
+		doc = state_pack(&world, NULL);
+		expect_eq(restore(doc), 0);
+		expect_eq(job_find(&world, "train")->fmt, fmts[i]);
+		json_decref(doc);
+	}
+}
+
+static void state__file_comes_back_and_is_roots_only(void)
+{
+	struct stat st;
+	char path[200];
+	json_t *doc;
+	int err;
+
+	fill();
+	expect_eq(state_save(&world), 0);
+	snprintf(path, sizeof(path), "%s/state.json", dir);
+	expect_eq(stat(path, &st), 0);
+	expect_eq(st.st_mode & 0777, 0600);
+	doc = state_read(&world, &err);
+	expect_eq(err, 0);
+	expect(doc != NULL);
+	expect_eq(state_instance(doc), 0x1122334455667788);
+	expect_eq(state_netns(doc), 7);
+	json_decref(doc);
+	snprintf(path, sizeof(path), "%s/state.json.new", dir);
+	expect(access(path, F_OK) != 0);
+}
+
+static void state__without_an_object_leaves_it_out(void)
+{
+	struct job *j = job_find(&world, "train");
+	json_t *doc;
+
+	fill();
+	doc = state_pack(&world, j);
+	expect_eq(json_array_size(json_object_get(doc, "jobs")), 0);
+	expect_eq(json_array_size(json_object_get(doc, "trees")), 0);
+	json_decref(doc);
+	doc = state_pack(&world, tree_find(&world, 3));
+	expect_eq(json_array_size(json_object_get(doc, "trees")), 3);
+	json_decref(doc);
+	doc = state_pack(&world, face_find(&world, "six"));
+	expect_eq(json_array_size(json_object_get(doc, "faces")),
+		  world.nfaces - 1);
+	json_decref(doc);
+}
+
+static void state__overlapping_slots_are_refused(void)
+{
+	json_t *doc, *tree;
+
+	fill();
+	doc = state_pack(&world, NULL);
+	tree = json_deep_copy(json_array_get(json_object_get(doc, "trees"), 0));
+	json_object_set_new(tree, "id", json_integer(4));
+	json_object_set_new(tree, "slot0", json_integer(130));
+	json_array_append_new(json_object_get(doc, "trees"), tree);
+	expect_eq(restore(doc), -EEXIST);
+	json_object_set_new(tree, "slot0", json_integer(1020));
+	expect_eq(restore(doc), -ERANGE);
+	json_object_set_new(tree, "slot0", json_integer(136));
+	expect_eq(restore(doc), 0);
+	json_decref(doc);
+}
+
+/* Each of these is a file that no tribd wrote. */
+static void state__wrong_values_are_refused(void)
+{
+	static const char *const text[] = {
+		"{'faces':[{'name':'x'}]}",
+		"{'faces':[{'name':'x','dev':'p0','addr':'10.0.0'}]}",
+		"{'faces':[{'name':'x','dev':'p0','addr':'10.0.0.9','vlan':[70000,0]}]}",
+		"{'faces':[{'name':'x','dev':'0123456789abcdef','addr':'10.0.0.9'}]}",
+		"{'jobs':[{'name':'j','id':1,'world':0,'window':4}]}",
+		"{'jobs':[{'name':'j','id':1,'world':-1,'window':4}]}",
+		"{'jobs':[{'name':'j','id':1,'world':2,'window':3}]}",
+		"{'jobs':[{'name':3,'id':1,'world':2,'window':4}]}",
+		"{'jobs':[7]}",
+		"{'trees':[{'id':1,'job':'nope'}]}",
+		"{'trees':[{}]}",
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
+		char json[256], *s;
+		json_t *doc;
+
+		snprintf(json, sizeof(json), "%s", text[i]);
+		while ((s = strchr(json, '\'')))
+			*s = '"';
+		doc = json_loads(json, 0, NULL);
+		if (!expect(doc && restore(doc) < 0))
+			printf("# %s\n", json);
+		json_decref(doc);
+	}
+}
+
+static void state__broken_file_is_an_error_and_none_is_not(void)
+{
+	char path[200];
+	json_t *doc;
+	FILE *f;
+	int err;
+
+	snprintf(path, sizeof(path), "%s/state.json", dir);
+	unlink(path);
+	doc = state_read(&world, &err);
+	expect(!doc && !err);
+	f = fopen(path, "w");
+	fputs("{\"version\": 1, \"faces\": [", f);
+	fclose(f);
+	doc = state_read(&world, &err);
+	expect(!doc && err == -EPROTO);
+	f = fopen(path, "w");
+	fputs("{\"version\": 99}", f);
+	fclose(f);
+	doc = state_read(&world, &err);
+	expect(!doc && err == -EPROTO);
+	unlink(path);
+}
+
+#define RUN(fn)                                                                \
+	do {                                                                   \
+		world_make();                                                  \
+		snprintf(world.run_dir, sizeof(world.run_dir), "%s", dir);     \
+		run(fn);                                                       \
+		world_free();                                                  \
+	} while (0)
+
+int main(void)
+{
+	if (!mkdtemp(dir))
+		return 1;
+	log_open(LOG_ERROR);
+	RUN(state__everything_comes_back);
+	RUN(state__dtype_comes_back);
+	RUN(state__file_comes_back_and_is_roots_only);
+	RUN(state__without_an_object_leaves_it_out);
+	RUN(state__overlapping_slots_are_refused);
+	RUN(state__wrong_values_are_refused);
+	RUN(state__broken_file_is_an_error_and_none_is_not);
+	rmdir(dir);
+	return tap_done();
+}

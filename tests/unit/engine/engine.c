@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The engine as its hosts see it: joining, calls and leaving, one step at a
+ * time. Wires and relays are in the tests on an imagined network.
+ */
+#include <errno.h>
+
+#include "tests/lib/tap.h"
+#include "tests/lib/lib_engine.h"
+
+/* --- joining */
+
+static void join__is_said_again_until_all_trees_run(void)
+{
+	struct trib_attach_rep rep = place(2);
+	struct trib_engine eng;
+
+	expect_eq(engine_init(&eng, &rep), 0);
+	trib_join_start(&eng, NONCE);
+	expect_eq(trib_join_turn(&eng), 0);
+	expect_eq(note.sent[TRIB_T_JOIN], 2);
+	expect_eq(be16toh(note.last.nval), TRIB_NVAL_SMALL);
+	expect(trib_join_deadline(&eng) > eng.now);
+	/* Not before it is time. */
+	expect_eq(trib_join_turn(&eng), 0);
+	expect_eq(note.sent[TRIB_T_JOIN], 2);
+	hear(&eng, 40, TRIB_START_RUN, NONCE, 4);
+	hear(&eng, 41, TRIB_START_RUN, NONCE - 1,
+	     4); /* to somebody before us */
+	hear(&eng, 41, TRIB_START_WAIT, NONCE, 4);
+	eng.now = trib_join_deadline(&eng);
+	expect_eq(trib_join_turn(&eng), 0);
+	expect_eq(note.sent[TRIB_T_JOIN], 3);
+	hear(&eng, 41, TRIB_START_RUN, NONCE, 4);
+	expect_eq(trib_join_turn(&eng), 1);
+	expect_eq(eng.count.bad_packets, 1);
+	expect_eq(note.wrong, 0);
+	trib_engine_free(&eng);
+}
+
+static void join__ends_in_time_and_names_who_is_missing(void)
+{
+	struct trib_attach_rep rep = place(1);
+	struct trib_engine eng;
+
+	expect_eq(engine_init(&eng, &rep), 0);
+	trib_join_start(&eng, NONCE);
+	hear(&eng, 40, TRIB_START_WAIT, NONCE, 4);
+	eng.now += TRIB_SEC;
+	expect_eq(trib_join_turn(&eng), -ETIMEDOUT);
+	expect_eq(eng.dead, -ETIMEDOUT);
+	expect_eq(note.died, 1);
+	expect_eq(eng.error.code, TRIB_SOCK_ERR_MISSING);
+	expect_eq(eng.error.err, ETIMEDOUT);
+	expect_eq(eng.error.rank, 2);
+	expect(!strcmp(eng.error.text, "rank 2 did not join within 1000 ms"));
+	/* Others hear that we do not come; nothing is to be aborted. */
+	trib_leave_end(&eng);
+	expect_eq(note.sent[TRIB_T_ABORT], 0);
+	expect_eq(note.sent[TRIB_T_LEAVE], TRIB_TUNE_LEAVE_COPIES);
+	expect_eq(note.wrong, 0);
+	trib_engine_free(&eng);
+}
+
+static void join__takes_no_windows_that_cannot_be(void)
+{
+	static const unsigned int windows[] = {0, 3, 5, 32768};
+	struct trib_attach_rep rep = place(1);
+	struct trib_engine eng;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		expect_eq(engine_init(&eng, &rep), 0);
+		trib_join_start(&eng, NONCE);
+		hear(&eng, 40, TRIB_START_RUN, NONCE, windows[i]);
+		expect_eq(eng.dead, -EPROTO);
+		trib_engine_free(&eng);
+	}
+}
+
+static void place__of_impossible_size_is_refused(void)
+{
+	struct trib_attach_rep good = place(1), bad[6];
+	struct trib_engine eng;
+	unsigned int i;
+
+	for (i = 0; i < 6; i++)
+		bad[i] = good;
+	bad[0].ntree = 0;
+	bad[1].ntree = TRIB_ATTACH_TREES + 1;
+	bad[2].rank = WORLD;
+	bad[3].world = TRIB_WORLD_MAX + 1;
+	bad[4].nval = TRIB_NVAL_LARGE + 1;
+	bad[5].tree[0].nhop = TRIB_ATTACH_HOPS + 1;
+	for (i = 0; i < 6; i++) {
+		expect_eq(engine_init(&eng, &bad[i]), -EINVAL);
+		trib_engine_free(&eng);
+	}
+}
+
+static void packet__of_somebody_else_is_counted_and_ignored(void)
+{
+	struct trib_attach_rep rep = place(1);
+	struct trib_engine eng;
+	struct {
+		struct trib_hdr h;
+		uint8_t v[64];
+	} p;
+	unsigned int i;
+
+	for (i = 0; i < 9; i++) {
+		size_t len = sizeof(p.h);
+
+		engine_begin(&eng, &rep);
+		memset(&p, 0, sizeof(p));
+		p.h = header(TRIB_T_ABORT, 40);
+		p.h.chunk = htobe32(TRIB_ABORT_ADMIN);
+		switch (i) {
+		case 1:
+			p.h.version++;
+			break;
+		case 2:
+			p.h.job = htobe16(8);
+			break;
+		case 3:
+			p.h.tree = htobe16(41);
+			break;
+		case 4:
+			p.h.cookie = 1;
+			break;
+		case 5:
+			p.h.epoch = htobe32(EPOCH - 1);
+			break;
+		case 6:
+			len--;
+			break;
+		case 7:
+			len++;
+			break;
+		case 8:
+			p.h.bmwords = 1;
+			len += 8;
+			break;
+		}
+		trib_packet_rx(&eng, &p, len, false);
+		expect_eq(eng.dead, i ? 0 : -ECONNABORTED);
+		expect_eq(eng.count.bad_packets, i != 0);
+		trib_engine_free(&eng);
+	}
+}
+
+/* --- calls */
+
+static float in[1], out[1];
+
+static void call__with_bad_arguments_is_refused(void)
+{
+	const struct trib_call bad[] = {
+		{5, 0, 0, in, out, 1, 0},
+		{TRIB_COLL_ALLREDUCE, 4, 0, in, out, 1, 0},
+		{TRIB_COLL_ALLREDUCE, 0, 2, in, out, 1, 0},
+		{TRIB_COLL_ALLREDUCE, TRIB_SOCK_AVG, TRIB_SOCK_I32, in, out, 1,
+		 0},
+		{TRIB_COLL_ALLREDUCE, 0, 0, NULL, out, 1, 0},
+		{TRIB_COLL_ALLREDUCE, 0, 0, in, NULL, 1, 0},
+		{TRIB_COLL_ALLREDUCE, 0, 0, in, out, 1ULL << 46, 0},
+		{TRIB_COLL_REDUCE_SCATTER, 0, 0, in, out, (1ULL << 46) / 3, 0},
+		{TRIB_COLL_ALLGATHER, 0, 0, in, out, UINT64_MAX / 3 + 2, 0},
+		{TRIB_COLL_ALLGATHER, TRIB_SOCK_MAX, 0, in, out, 1, 0},
+		{TRIB_COLL_BROADCAST, 0, 0, NULL, out, 1, WORLD},
+		{TRIB_COLL_BROADCAST, 0, 0, NULL, NULL, 1, 0},
+		{TRIB_COLL_BARRIER, 0, 0, NULL, NULL, 1, 0},
+	};
+	struct trib_attach_rep rep = place(1);
+	struct trib_engine eng;
+	struct trib_req *r;
+	unsigned int i;
+
+	engine_begin(&eng, &rep);
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		expect(trib_call_wrong(&eng, &bad[i]));
+		expect_eq(trib_call_issue(&eng, &bad[i], &r), -EINVAL);
+		expect_eq(eng.error.code, TRIB_SOCK_ERR_ARGUMENT);
+	}
+	expect_eq(eng.unfinished, 0);
+	for (i = 0; i < NCALL; i++)
+		expect(!trib_call_wrong(&eng, &calls[i]));
+	expect_eq(note.wrong, 0);
+	trib_engine_free(&eng);
+}
+
+static void call__requests_end_with_the_engine(void)
+{
+	struct trib_attach_rep rep = place(3);
+	struct trib_req *r[NCALL];
+	struct trib_engine eng;
+	unsigned int i;
+
+	engine_begin(&eng, &rep);
+	for (i = 0; i < NCALL; i++)
+		expect_eq(trib_call_issue(&eng, &calls[i], &r[i]), 0);
+	expect_eq(note.done, 1); /* the one without elements */
+	expect_eq(eng.unfinished, NCALL - 1);
+	trib_leave_start(&eng);
+	expect_eq(trib_call_issue(&eng, &calls[0], &r[0]), -ECANCELED);
+	expect(trib_leave_turn(&eng));
+	trib_leave_end(&eng);
+	expect_eq(note.sent[TRIB_T_ABORT], TRIB_TUNE_ABORT_COPIES);
+	expect_eq(note.done, NCALL);
+	expect_eq(note.died, 1);
+	expect_eq(eng.unfinished, 0);
+	for (i = 0; i < NCALL - 1; i++)
+		expect_eq(r[i]->status, -ECANCELED);
+	/* One that its host keeps. */
+	trib_req_orphan(r[2]);
+	trib_engine_free(&eng);
+	expect(!r[2]->eng && r[2]->done);
+	trib_free(r[2]);
+}
+
+static void leave__listens_until_nobody_lacks_anything(void)
+{
+	struct trib_attach_rep rep = place(2);
+	struct trib_engine eng;
+	uint64_t first;
+
+	engine_begin(&eng, &rep);
+	trib_leave_start(&eng);
+	expect(eng.barrier && !eng.barrier->done);
+	expect(!trib_leave_turn(&eng));
+	first = trib_leave_deadline(&eng);
+	expect_eq(first, eng.now + TRIB_SEC);
+	eng.now = first - 1;
+	eng.stream[1]->lacks_ns = eng.now;
+	eng.now = first;
+	expect(!trib_leave_turn(&eng));
+	expect_eq(trib_leave_deadline(&eng), first - 1 + TRIB_SEC);
+	eng.now = first - 1 + TRIB_SEC;
+	expect(trib_leave_turn(&eng));
+	trib_leave_end(&eng);
+	expect_eq(eng.error.code, TRIB_SOCK_ERR_GONE);
+	expect_eq(note.sent[TRIB_T_LEAVE], 2 * TRIB_TUNE_LEAVE_COPIES);
+	expect_eq(note.wrong, 0);
+	trib_engine_free(&eng);
+}
+
+int main(void)
+{
+	run(join__is_said_again_until_all_trees_run);
+	run(join__ends_in_time_and_names_who_is_missing);
+	run(join__takes_no_windows_that_cannot_be);
+	run(place__of_impossible_size_is_refused);
+	run(packet__of_somebody_else_is_counted_and_ignored);
+	run(call__with_bad_arguments_is_refused);
+	run(call__requests_end_with_the_engine);
+	run(leave__listens_until_nobody_lacks_anything);
+	return tap_done();
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The congestion window on imagined wires: it fills them, keeps queues short,
+ * shrugs off single losses and late ranks, gives way to marks and to much
+ * loss, and shares with TCP.
+ */
+#include "tests/lib/lib_sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/lib/tap.h"
+
+#define MIB (1u << 20)
+
+/* Every worker sums messages of @n floats, one after the other. */
+struct job {
+	float *x[SIM_WORKERS];
+	struct trib_req *req[SIM_WORKERS];
+	uint64_t end[SIM_WORKERS];
+	uint64_t wake[SIM_WORKERS];
+	unsigned int left[SIM_WORKERS];
+	uint64_t late; /* rank 0 pauses before each message, ns */
+	size_t n;
+};
+
+static struct job job;
+
+static void step(struct sim_worker *w)
+{
+	unsigned int me = w->t->eng.rank;
+	int done;
+
+	if (job.req[me] && job.req[me]->done) {
+		trib_test(job.req[me], &done);
+		job.req[me] = NULL;
+		if (!--job.left[me])
+			job.end[me] = w->sim->now;
+		if (!me && job.late) {
+			job.wake[me] = w->sim->now + job.late;
+			sim_call_at(w, job.wake[me]);
+		}
+	}
+	if (job.req[me] || !job.left[me] || w->sim->now < job.wake[me])
+		return;
+	if (trib_iallreduce(w->t, job.x[me], job.x[me], job.n, TRIB_F32,
+			    TRIB_SUM, &job.req[me]))
+		abort();
+}
+
+static bool all_done(struct sim *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nworker; i++)
+		if (!job.end[i])
+			return false;
+	return true;
+}
+
+static void job_start(struct sim *s, size_t bytes)
+{
+	unsigned int i;
+
+	memset(&job, 0, sizeof(job));
+	job.n = bytes / 4;
+	for (i = 0; i < s->nworker; i++) {
+		job.x[i] = calloc(job.n, 4);
+		if (!job.x[i])
+			abort();
+		job.left[i] = 1;
+		s->worker[i].app = step;
+		sim_call_at(&s->worker[i], s->now + i * 1000);
+	}
+}
+
+static void job_end(struct sim *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nworker; i++)
+		free(job.x[i]);
+}
+
+/* Share of the wire that the message's bytes had, headers not counted. */
+static double share(struct sim *s, double rate, uint64_t start)
+{
+	uint64_t end = 0;
+	unsigned int i;
+
+	for (i = 0; i < s->nworker; i++)
+		if (job.end[i] > end)
+			end = job.end[i];
+	return (double)job.n * 32e9 / (double)(end - start) / rate;
+}
+
+static struct sim_options wires(unsigned int workers, double rate)
+{
+	struct sim_options o = {
+		.seed = 5,
+		.workers = workers,
+		.window = 256,
+		.nval = 352,
+		.wire =
+			{
+				.rate = rate,
+				.delay = 60000,
+				.queue = (uint64_t)(rate / 8 * 0.025),
+			},
+	};
+
+	return o;
+}
+
+static void tell(const struct sim_worker *w)
+{
+	const struct trib_cong *g = &w->t->eng.stream[0]->cong;
+	const struct trib_tally *c = &w->t->eng.count;
+
+	printf("# rank %u: window %llu%s, rtt %llu pure %llu min %llu us, resends %llu fast %llu needs %llu, last %llu, dropped %lu\n",
+	       w->t->eng.rank, (unsigned long long)(g->cwnd / TRIB_CHUNK_ONE),
+	       g->compete ? " competes" : "",
+	       (unsigned long long)g->srtt / 1000,
+	       (unsigned long long)g->rtt_pure / 1000,
+	       (unsigned long long)g->rtt_min / 1000,
+	       (unsigned long long)c->resends,
+	       (unsigned long long)c->fast_resends,
+	       (unsigned long long)c->needs, (unsigned long long)c->last_count,
+	       w->up.dropped + w->down.dropped);
+}
+
+/* Of measure(): the longest network round trip at its end. */
+static uint64_t longest;
+
+static double measure(const struct sim_options *o, size_t bytes)
+{
+	struct sim s;
+	uint64_t start;
+	unsigned int i;
+	double got = 0;
+
+	sim_init(&s, o);
+	job_start(&s, bytes);
+	start = s.now;
+	if (sim_run(&s, all_done, s.now + 100 * TRIB_SEC))
+		got = share(&s, o->wire.rate, start);
+	printf("# share %.3f\n", got);
+	if (getenv("TELL"))
+		for (i = 0; i < s.nworker; i++)
+			tell(&s.worker[i]);
+	longest = 0;
+	for (i = 0; i < s.nworker; i++)
+		if (s.worker[i].t->eng.stream[0]->cong.last_pure > longest)
+			longest = s.worker[i].t->eng.stream[0]->cong.last_pure;
+	job_end(&s);
+	sim_free(&s);
+	return got;
+}
+
+static void wire__is_filled(void)
+{
+	struct sim_options o = wires(4, 500e6);
+
+	/* 1408 of 1490 bytes are values: 0.945 at most. */
+	expect(measure(&o, 16 * MIB) > 0.92);
+	o = wires(8, 200e6);
+	expect(measure(&o, 8 * MIB) > 0.92);
+	o.nval = 832;
+	expect(measure(&o, 8 * MIB) > 0.95);
+	o = wires(4, 10e9);
+	expect(measure(&o, 16 * MIB) > 0.5);
+}
+
+/* On wires that are faster, and with round trips that are shorter. */
+static void plan__is_kept(void)
+{
+	struct sim_options o = wires(4, 500e6);
+	double got;
+
+	o.rate = 50000000;
+	got = measure(&o, 4 * MIB);
+	expect(got > 0.085 && got < 0.105);
+	o.wire.delay = 1000;
+	o.trees = 3;
+	got = measure(&o, 4 * MIB);
+	expect(got > 0.085 && got < 0.105);
+	o = wires(4, 10e9);
+	o.rate = 2000000000;
+	got = measure(&o, 16 * MIB);
+	expect(got > 0.16 && got < 0.21);
+}
+
+/* Each tree takes its share of a message, and all of it arrives. */
+static void message__is_cut_by_weight(void)
+{
+	struct sim_options o = wires(2, 500e6);
+	struct sim s;
+	unsigned int i;
+
+	o.trees = 3;
+	sim_init(&s, &o);
+	for (i = 0; i < s.nworker; i++) {
+		s.worker[i].t->eng.stream[1]->weight = 6;
+		s.worker[i].t->eng.uneven = true;
+	}
+	job_start(&s, 4 * MIB);
+	expect(sim_run(&s, all_done, s.now + 100 * TRIB_SEC));
+	expect(s.worker[0].t->eng.stream[1]->high >
+	       5 * s.worker[0].t->eng.stream[0]->high);
+	expect(s.worker[0].t->eng.stream[2]->high > 0);
+	expect(s.worker[0].t->eng.stream[1]->high <
+	       7 * s.worker[0].t->eng.stream[2]->high);
+	job_end(&s);
+	sim_free(&s);
+}
+
+static bool first_tree_is_under_way(struct sim *s)
+{
+	return s->worker[0].t->eng.stream[0]->high > 100;
+}
+
+/* Whatever carries least does not end long before the others. */
+static void trees__go_by_weight_at_all_times(void)
+{
+	struct sim_options o = wires(2, 500e6);
+	struct sim s;
+	unsigned int i;
+
+	o.trees = 3;
+	o.rate = 50000000;
+	sim_init(&s, &o);
+	for (i = 0; i < s.nworker; i++) {
+		s.worker[i].t->eng.stream[1]->weight = 6;
+		s.worker[i].t->eng.uneven = true;
+	}
+	job_start(&s, 4 * MIB);
+	expect(sim_run(&s, first_tree_is_under_way, s.now + 100 * TRIB_SEC));
+	expect(s.worker[0].t->eng.stream[1]->high >
+	       5 * s.worker[0].t->eng.stream[0]->high);
+	expect(sim_run(&s, all_done, s.now + 100 * TRIB_SEC));
+	job_end(&s);
+	sim_free(&s);
+}
+
+/*
+ * After an idle time round trips are those of single packets. What all trees then
+ * put on a slow wire at once is late, and not lost.
+ */
+static void trees__do_not_time_out_in_their_own_queue(void)
+{
+	struct sim_options o = wires(2, 25e6);
+	unsigned int i, turn;
+	struct sim s;
+
+	o.trees = 8;
+	o.rate = 25000000;
+	o.wire.queue *= 8;
+	sim_init(&s, &o);
+	for (turn = 0; turn < 2; turn++) {
+		job_start(&s, turn ? 2 * MIB : 4);
+		expect(sim_run(&s, all_done, s.now + 100 * TRIB_SEC));
+		job_end(&s);
+	}
+	for (i = 0; i < s.nworker; i++) {
+		tell(&s.worker[i]);
+		expect(s.worker[i].t->eng.count.resends == 0);
+	}
+	sim_free(&s);
+}
+
+/* Which packets are lost is a matter of chance: a run alone has 0.77 to 0.94. */
+static double measure_mean(struct sim_options *o, unsigned int bytes)
+{
+	double sum = 0;
+	int i;
+
+	for (i = 0; i < 8; i++, o->seed++)
+		sum += measure(o, bytes);
+	return sum / 8;
+}
+
+static void wire__with_a_short_queue_is_filled(void)
+{
+	struct sim_options o = wires(4, 500e6);
+
+	o.wire.queue = 40000;
+	expect(measure_mean(&o, 16 * MIB) > 0.85);
+	o.wire.queue = 100000;
+	expect(measure_mean(&o, 16 * MIB) > 0.85);
+}
+
+static void window__survives_single_losses(void)
+{
+	struct sim_options o = wires(4, 500e6);
+	double none = measure(&o, 16 * MIB), one, five;
+
+	o.wire.loss = 10;
+	one = measure(&o, 16 * MIB);
+	expect(one > 0.8 * none);
+	o.wire.loss = 50;
+	five = measure(&o, 4 * MIB);
+	expect(five > 0.2 * none);
+}
+
+static void queue__is_kept_short(void)
+{
+	struct sim_options o = wires(4, 500e6);
+
+	measure(&o, 16 * MIB);
+	expect(longest < 3 * TRIB_MS);
+	/* With marks it is as short as they make it. */
+	o.wire.mark = 30000;
+	expect(measure(&o, 16 * MIB) > 0.9);
+	expect(longest < 3 * TRIB_MS / 2);
+}
+
+static void window__does_not_mind_a_late_rank(void)
+{
+	struct sim_options o = wires(4, 10e9);
+	uint64_t before, after;
+	struct sim s;
+	unsigned int i;
+
+	sim_init(&s, &o);
+	job_start(&s, MIB);
+	sim_run(&s, all_done, s.now + 10 * TRIB_SEC);
+	before = s.worker[1].t->eng.stream[0]->cong.cwnd;
+	memset(job.end, 0, sizeof(job.end));
+	for (i = 0; i < 4; i++) {
+		job.left[i] = 20;
+		sim_call_at(&s.worker[i], s.now + 1000);
+	}
+	job.late = 30 * TRIB_MS;
+	expect(sim_run(&s, all_done, s.now + 10 * TRIB_SEC));
+	after = s.worker[1].t->eng.stream[0]->cong.cwnd;
+	printf("# window %llu, then %llu\n",
+	       (unsigned long long)(before / TRIB_CHUNK_ONE),
+	       (unsigned long long)(after / TRIB_CHUNK_ONE));
+	expect(after >= before);
+	job_end(&s);
+	sim_free(&s);
+}
+
+/* On one worker's wire, up or down, there is a TCP flow as well. */
+static double beside_tcp(double queue_ms, bool up, double *tcp)
+{
+	struct sim_options o = wires(4, 500e6);
+	struct sim_tcp flow;
+	struct sim s;
+	uint64_t start;
+	double got = 0;
+
+	o.wire.queue = (uint64_t)(500e6 / 8 * queue_ms / 1e3);
+	sim_init(&s, &o);
+	job_start(&s, 32 * MIB);
+	start = s.now;
+	sim_tcp_start(&s, &flow, up ? &s.worker[2].up : &s.worker[2].down);
+	if (sim_run(&s, all_done, s.now + 100 * TRIB_SEC))
+		got = share(&s, o.wire.rate, start);
+	*tcp = (double)flow.acked * 8e9 / (double)(s.now - start) / 500e6;
+	printf("# queue %.0f ms, %s: %.3f, TCP %.3f\n", queue_ms,
+	       up ? "up" : "down", got, *tcp);
+	if (getenv("TELL"))
+		for (unsigned int i = 0; i < s.nworker; i++)
+			tell(&s.worker[i]);
+	flow.on = false;
+	job_end(&s);
+	sim_free(&s);
+	return got;
+}
+
+static void window__shares_with_tcp(void)
+{
+	static const double queues[] = {2, 5, 10, 25};
+	double tcp, us;
+	unsigned int i;
+
+	for (i = 0; i < 8; i += 1 + i % 3) {
+		us = beside_tcp(queues[i / 2], i & 1, &tcp);
+		expect(us > 0.15);
+		expect(tcp > 0.15);
+		expect(us + tcp > 0.8);
+	}
+}
+
+int main(void)
+{
+	run(wire__is_filled);
+	run(plan__is_kept);
+	run(message__is_cut_by_weight);
+	run(trees__go_by_weight_at_all_times);
+	run(trees__do_not_time_out_in_their_own_queue);
+	run(wire__with_a_short_queue_is_filled);
+	run(queue__is_kept_short);
+	run(window__survives_single_losses);
+	run(window__does_not_mind_a_late_rank);
+	run(window__shares_with_tcp);
+	return tap_done();
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * trib cs: Data that the NDN forwarder keeps, to answer by itself.
+ */
+#include <stdio.h>
+
+#include "cli/core/cli.h"
+
+static const struct arg prefix_args[] = {
+	ARG_ROW(NULL, "PREFIX", ARG_PREFIX, TRIB_A_CS_NAME, ARG_NEEDED),
+};
+
+static const struct out_col table[] = {
+	{.key = "name"},
+	{.key = "bytes", .right = true},
+};
+
+static const struct cli_kind kind = {
+	.get = TRIB_CMD_CS_GET,
+	.attr = TRIB_A_CS,
+	.name = prefix_args,
+};
+
+static int cs_show(struct cli *c, int argc, char **argv)
+{
+	json_t *list;
+	int err;
+
+	err = cli_fetch_below(c, TRIB_CMD_CS_GET, TRIB_A_CS, TRIB_A_CS_NAME,
+			      argc, argv, &list);
+	return err ? err
+		   : out_table(c, list, table,
+			       sizeof(table) / sizeof(table[0]));
+}
+
+static int cs_wipe(struct cli *c, int argc, char **argv)
+{
+	struct kind_args args = {prefix_args, 1, NULL};
+
+	return kind_change(c, &kind, TRIB_CMD_CS_WIPE, argc, argv, &args);
+}
+
+static const struct cli_cmd cmds[] = {
+	{"show", "[PREFIX]",
+	 "List the Data in the cache, or that of names with this prefix.",
+	 cs_show},
+	{"wipe", "PREFIX",
+	 "Forget the Data of names with this prefix; / is all.", cs_wipe},
+};
+
+CLI_OBJECT(cs, "cache of Data by name");

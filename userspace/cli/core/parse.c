@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Owns how arguments become attributes: see parse.h. parse_text.c reads them.
+ */
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <netlink/attr.h>
+
+#include "cli.h"
+#include "base/dtype.h"
+
+static int bad_name(struct cli *c, const char *what, const char *s, size_t len)
+{
+	if (len >= TRIB_NAME_MAX)
+		return cli_error(c, "%s \"%s\" is longer than %d bytes", what,
+				 s, TRIB_NAME_MAX - 1);
+	return cli_error(
+		c,
+		"%s \"%s\" is not a name: no blanks, ASCII only, not \"-\" first",
+		what, s);
+}
+
+static int put_name(struct cli *c, const struct arg *a, const char *s,
+		    struct nl_msg *msg)
+{
+	size_t len = strlen(s);
+
+	if (a->kind == ARG_IFNAME) {
+		if (len < 1 || len >= IF_NAMESIZE || strpbrk(s, "/ \t\n"))
+			return cli_error(
+				c, "%s \"%s\" is not the name of a device",
+				a->word ? a->word : a->value, s);
+	} else if (!parse_name_ok(s, len)) {
+		return bad_name(c, a->word ? a->word : a->value, s, len);
+	}
+	return nla_put_string(msg, a->attr, s);
+}
+
+static int put_addr(struct cli *c, const struct arg *a, const char *s,
+		    struct nl_msg *msg)
+{
+	uint8_t addr[16];
+
+	if (parse_addr(s, addr))
+		return cli_error(c, "%s \"%s\" is not an IPv4 or IPv6 address",
+				 a->word, s);
+	return nla_put(msg, a->attr, sizeof(addr), addr);
+}
+
+static int put_host(struct cli *c, const struct arg *a, const char *s,
+		    struct nl_msg *msg)
+{
+	uint8_t addr[16];
+	uint16_t port;
+	int err;
+
+	if (parse_host(s, addr, &port))
+		return cli_error(
+			c,
+			"%s \"%s\" is not an address with or without a port, like 10.0.0.1:7417 or [fd00::1]:7417",
+			a->word, s);
+	err = nla_put(msg, a->attr, sizeof(addr), addr);
+	return err || !port ? err : nla_put_u16(msg, a->attr + 1, port);
+}
+
+static int put_mac(struct cli *c, const struct arg *a, const char *s,
+		   struct nl_msg *msg)
+{
+	static const uint8_t zero[6];
+	uint8_t mac[6];
+
+	if (parse_mac(s, mac) || !memcmp(mac, zero, sizeof(mac)))
+		return cli_error(
+			c,
+			"%s \"%s\" is not a MAC address like 02:00:00:00:00:01",
+			a->word, s);
+	return nla_put(msg, a->attr, sizeof(mac), mac);
+}
+
+static int check_number(struct cli *c, const char *what, const char *s,
+			uint64_t min, uint64_t max, uint64_t *v)
+{
+	if (parse_number(s, min, max, v))
+		return cli_error(
+			c, "%s \"%s\" is not a number from %llu to %llu", what,
+			s, (unsigned long long)min, (unsigned long long)max);
+	return 0;
+}
+
+static int put_number(struct cli *c, const struct arg *a, const char *s,
+		      struct nl_msg *msg)
+{
+	const char *what = a->word ? a->word : a->value;
+	uint64_t v;
+
+	if (check_number(c, what, s, a->min, a->max, &v))
+		return CLI_ERROR;
+	if ((a->flags & ARG_POW2) && (v & (v - 1)))
+		return cli_error(c, "%s \"%s\" is not a power of 2", what, s);
+	return a->kind == ARG_U16 ? nla_put_u16(msg, a->attr, (uint16_t)v)
+				  : nla_put_u32(msg, a->attr, (uint32_t)v);
+}
+
+static int put_other(struct cli *c, const struct arg *a, const char *s,
+		     struct nl_msg *msg)
+{
+	uint32_t uid, ms;
+	uint64_t v;
+
+	switch (a->kind) {
+	case ARG_DTYPE:
+		if (!trib_dtype_parse(s))
+			return cli_error(
+				c, "%s \"%s\" is not int, f32, f16 or bf16",
+				a->word, s);
+		return nla_put_u8(msg, a->attr, trib_dtype_parse(s));
+	case ARG_HEX:
+		if (parse_hex(s, &v))
+			return cli_error(
+				c,
+				"%s \"%s\" is not a hexadecimal number of at most 16 digits",
+				a->word, s);
+		return nla_put_u64(msg, a->attr, v);
+	case ARG_RATE:
+		if (parse_rate(s, &v))
+			return cli_error(
+				c,
+				"%s \"%s\" is not a rate in bit/s like 10G or 500M",
+				a->word, s);
+		return nla_put_u64(msg, a->attr, v);
+	case ARG_TIME:
+		if (parse_time(s, (uint32_t)a->min, (uint32_t)a->max, &ms))
+			return cli_error(
+				c,
+				"%s \"%s\" is not a time like 30s or 500ms, from %llums to %llus",
+				a->word, s, (unsigned long long)a->min,
+				(unsigned long long)a->max / 1000);
+		return nla_put_u32(msg, a->attr, ms);
+	default:
+		if (parse_uid(s, &uid))
+			return cli_error(c, "%s \"%s\" is not a user", a->word,
+					 s);
+		return nla_put_u32(msg, a->attr, uid);
+	}
+}
+
+/*
+ * Behind a local rank: an index, or, where there is a PS, a port. These are
+ * never less than 1024, so that tribd can say which one would be right.
+ */
+static int check_local(struct cli *c, const char *s, uint64_t *v)
+{
+	if (parse_number(s, 0, 65535, v) ||
+	    (*v >= TRIB_CHILDREN_MAX && *v < 1024))
+		return cli_error(
+			c,
+			"behind the local rank, \"%s\" is neither an index from 0 to %d nor a port from 1024 to 65535",
+			s, TRIB_CHILDREN_MAX - 1);
+	return 0;
+}
+
+/* RELAY:FACE */
+static int put_hop(struct cli *c, const struct arg *a, const char *s,
+		   struct nl_msg *msg)
+{
+	const char *colon = strchr(s, ':');
+	struct nlattr *nest;
+	char number[8];
+	uint64_t relay;
+
+	if (!colon)
+		return cli_error(c, "hop \"%s\" is not RELAY:FACE", s);
+	snprintf(number, sizeof(number), "%.*s", (int)(colon - s), s);
+	if (check_number(c, "hop", number, 1, TRIB_RELAY_PS - 1, &relay))
+		return CLI_ERROR;
+	if (!parse_name_ok(colon + 1, strlen(colon + 1)))
+		return bad_name(c, a->word, colon + 1, strlen(colon + 1));
+	nest = nla_nest_start(msg, a->attr);
+	if (!nest)
+		return -1;
+	nla_put_u16(msg, TRIB_A_CHILD_RELAY, (uint16_t)relay);
+	nla_put_string(msg, TRIB_A_CHILD_FACE, colon + 1);
+	nla_nest_end(msg, nest);
+	return 0;
+}
+
+/* FACE[:RANK] or RANK[:INDEX]; the children's index is their order. */
+static int put_child(struct cli *c, const struct arg *a, const char *s,
+		     int order, struct nl_msg *msg)
+{
+	const char *colon = strchr(s, ':');
+	size_t len = colon ? (size_t)(colon - s) : strlen(s);
+	char first[TRIB_NAME_MAX];
+	bool child = a->kind == ARG_CHILD;
+	struct nlattr *nest;
+	uint64_t rank, v;
+
+	if (len >= sizeof(first))
+		return bad_name(c, a->word, s, len);
+	memcpy(first, s, len);
+	first[len] = '\0';
+	if (child && !parse_name_ok(first, len))
+		return bad_name(c, a->word, first, len);
+	if (!child &&
+	    check_number(c, "local rank", first, 0, TRIB_WORLD_MAX - 1, &rank))
+		return CLI_ERROR;
+	if (colon && child &&
+	    check_number(c, "child rank", colon + 1, 0, TRIB_WORLD_MAX - 1, &v))
+		return CLI_ERROR;
+	if (colon && !child && check_local(c, colon + 1, &v))
+		return CLI_ERROR;
+
+	nest = nla_nest_start(msg, a->attr);
+	if (!nest)
+		return -1;
+	if (child) {
+		nla_put_u16(msg, TRIB_A_CHILD_INDEX, (uint16_t)order);
+		nla_put_string(msg, TRIB_A_CHILD_FACE, first);
+		if (colon)
+			nla_put_u16(msg, TRIB_A_CHILD_RANK, (uint16_t)v);
+	} else {
+		nla_put_u16(msg, TRIB_A_CHILD_RANK, (uint16_t)rank);
+		if (colon)
+			nla_put_u16(msg,
+				    v < TRIB_CHILDREN_MAX ? TRIB_A_CHILD_INDEX
+							  : TRIB_A_CHILD_PORT,
+				    (uint16_t)v);
+	}
+	nla_nest_end(msg, nest);
+	return 0;
+}
+
+static int put_ranks(struct cli *c, const struct arg *a, const char *s,
+		     struct nl_msg *msg)
+{
+	uint8_t bits[TRIB_BMWORDS_MAX * 8];
+
+	if (parse_ranks(s, bits))
+		return cli_error(
+			c,
+			"%s \"%s\" is not a list of ranks like 0-3,8, up to %d",
+			a->word, s, TRIB_WORLD_MAX - 1);
+	return nla_put(msg, a->attr, sizeof(bits), bits);
+}
+
+static int put_arg(struct cli *c, const struct arg *a, const char *s, int order,
+		   struct nl_msg *msg)
+{
+	int err;
+
+	switch (a->kind) {
+	case ARG_NAME:
+	case ARG_IFNAME:
+		err = put_name(c, a, s, msg);
+		break;
+	case ARG_ADDR:
+		err = put_addr(c, a, s, msg);
+		break;
+	case ARG_MAC:
+		err = put_mac(c, a, s, msg);
+		break;
+	case ARG_U16:
+	case ARG_U32:
+		err = put_number(c, a, s, msg);
+		break;
+	case ARG_CHILD:
+	case ARG_LOCAL:
+		err = put_child(c, a, s, order, msg);
+		break;
+	case ARG_HOP:
+		err = put_hop(c, a, s, msg);
+		break;
+	case ARG_HOST:
+		err = put_host(c, a, s, msg);
+		break;
+	case ARG_RANKS:
+		err = put_ranks(c, a, s, msg);
+		break;
+	case ARG_PREFIX:
+	case ARG_PREFIXES:
+	case ARG_MARK:
+	case ARG_NDN:
+	case ARG_NDN_PORT:
+		err = parse_put_ndn(c, a, s, order, msg);
+		break;
+	default:
+		err = put_other(c, a, s, msg);
+	}
+	/* libnl's only error here: the message is full. */
+	if (err < 0)
+		return cli_error(c, "too many arguments at \"%s\"", s);
+	return err;
+}
+
+/* A keyword may be written as an option: --window 64. */
+static const struct arg *find_word(const struct arg *args, size_t n,
+				   const char *word)
+{
+	size_t i;
+
+	if (!strncmp(word, "--", 2))
+		word += 2;
+	for (i = 0; i < n; i++)
+		if (args[i].word && !strcmp(args[i].word, word))
+			return &args[i];
+	return NULL;
+}
+
+/* The values after a keyword: one, or as many as come for a list. */
+static int take_values(struct cli *c, int *argc, char ***argv,
+		       const struct arg *args, size_t n, const struct arg *a,
+		       int *order, struct nl_msg *msg)
+{
+	int err;
+
+	if (*argc < 1)
+		return cli_usage(c, "%s needs %s", a->word, a->value);
+	do {
+		if (*order < 0)
+			return cli_usage(c, "%s none stands alone, not with %s",
+					 a->word, **argv);
+		if (*order >= TRIB_CHILDREN_MAX)
+			return cli_error(c, "more than %d of %s at \"%s\"",
+					 TRIB_CHILDREN_MAX, a->word, **argv);
+		err = put_arg(c, a, **argv, *order, msg);
+		if (err)
+			return err;
+		*order = parse_is_none(a, **argv) ? -1 : *order + 1;
+		--*argc;
+		++*argv;
+	} while ((a->flags & ARG_LIST) && *argc > 0 &&
+		 !find_word(args, n, **argv));
+	return 0;
+}
+
+int parse_args(struct cli *c, int argc, char **argv, const struct arg *args,
+	       size_t n, struct nl_msg *msg, uint32_t *seen)
+{
+	const struct arg *a;
+	uint32_t got = 0;
+	int order[32] = {0}, err;
+	size_t i;
+
+	for (i = 0; i < n && !args[i].word && argc > 0; i++, argc--, argv++) {
+		err = put_arg(c, &args[i], *argv, 0, msg);
+		if (err)
+			return err;
+		got |= 1u << i;
+	}
+	while (argc > 0) {
+		a = find_word(args, n, *argv);
+		if (!a)
+			return cli_usage(c, "\"%s\" is not expected here",
+					 *argv);
+		i = (size_t)(a - args);
+		if ((got & (1u << i)) && !(a->flags & ARG_LIST))
+			return cli_usage(c, "%s is given twice", a->word);
+		got |= 1u << i;
+		argc--;
+		argv++;
+		if (a->kind == ARG_FLAG) {
+			if (nla_put_u8(msg, a->attr, 1))
+				return cli_error(c,
+						 "too many arguments at \"%s\"",
+						 a->word);
+			continue;
+		}
+		err = take_values(c, &argc, &argv, args, n, a, &order[i], msg);
+		if (err)
+			return err;
+	}
+	for (i = 0; i < n; i++)
+		if ((args[i].flags & ARG_NEEDED) && !(got & (1u << i)))
+			return cli_usage(c, "%s%s%s is missing",
+					 args[i].word ? args[i].word : "",
+					 args[i].word ? " " : "",
+					 args[i].value);
+	if (seen)
+		*seen = got;
+	return 0;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Arguments: text to values with range checks, and keyword lists to netlink
+ * attributes by table. Nothing here is sent before all of it is right.
+ */
+#ifndef TRIB_CLI_PARSE_H
+#define TRIB_CLI_PARSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cli;
+struct nl_msg;
+
+/* Text to value: 0, -EINVAL (not one at all) or -ERANGE. */
+int parse_number(const char *s, uint64_t min, uint64_t max, uint64_t *out);
+int parse_hex(const char *s, uint64_t *out);
+/* Digits with an optional k, M, G or T (powers of 1000). */
+int parse_rate(const char *s, uint64_t *out);
+/* IPv4 or IPv6 to 16 bytes, IPv4 mapped. */
+int parse_addr(const char *s, uint8_t out[16]);
+/* ADDR[:PORT], an IPv6 address with a port in brackets; @port 0: none. */
+int parse_host(const char *s, uint8_t addr[16], uint16_t *port);
+int parse_mac(const char *s, uint8_t out[6]);
+/* "0-3,8" to a bitmap as in a packet: 0, -EINVAL, or -ERANGE. */
+int parse_ranks(const char *s, uint8_t out[128]);
+/* A number or the name of a user. */
+int parse_uid(const char *s, uint32_t *out);
+/* Seconds, fractions allowed, to milliseconds. */
+int parse_seconds(const char *s, uint32_t min_ms, uint32_t max_ms,
+		  uint32_t *out);
+
+/* "30s", "1.5s", "500ms" or "2m" to milliseconds. */
+int parse_time(const char *s, uint32_t min_ms, uint32_t max_ms, uint32_t *out);
+
+/* True if @s may name something: graphic ASCII, not beginning with "-". */
+bool parse_name_ok(const char *s, size_t len);
+
+enum arg_kind {
+	ARG_NAME,
+	ARG_IFNAME,
+	ARG_ADDR,
+	ARG_MAC,
+	ARG_U16,
+	ARG_U32,
+	ARG_HEX,
+	ARG_RATE,
+	ARG_UID,
+	ARG_CHILD,    /* FACE[:RANK] */
+	ARG_LOCAL,    /* RANK[:INDEX], or RANK[:PORT] */
+	ARG_HOP,      /* RELAY:FACE */
+	ARG_HOST,     /* ADDR[:PORT]; attr + 1 is the port, if one is given */
+	ARG_RANKS,    /* 0-3,8 */
+	ARG_FLAG,     /* the keyword alone */
+	ARG_TIME,     /* 30s, 500ms; becomes milliseconds, u32 */
+	ARG_PREFIX,   /* /ps/job: a name, or what names begin with */
+	ARG_PREFIXES, /* the same, or "none" alone: an empty list */
+	ARG_MARK,     /* one component of a name */
+	ARG_NDN,      /* host, router, none */
+	ARG_DTYPE,    /* int, f32, f16, bf16 */
+	ARG_NDN_PORT, /* 1 to 65535, ether */
+};
+
+/**
+ * struct arg - an argument of a command
+ * @word: keyword before the value; NULL for what has a fixed place (these come
+ *        first in the table and on the command line).
+ * @value: what the value is called in usage and errors.
+ * @kind: how to read it.
+ * @attr: attribute it becomes.
+ * @min:  smallest and
+ * @max:  largest number.
+ * @flags: ARG_NEEDED, ARG_LIST (may be repeated, and takes all values up to
+ *        the next keyword), ARG_POW2.
+ */
+struct arg {
+	const char *word;
+	const char *value;
+	enum arg_kind kind;
+	int attr;
+	uint64_t min, max;
+	unsigned int flags;
+};
+
+/* A row of a table of arguments, without and with a range. */
+#define ARG_ROW(word, value, kind, attr, flags)                                \
+	{                                                                      \
+		word, value, kind, attr, 0, 0, flags                           \
+	}
+#define ARG_NUM(word, value, kind, attr, min, max, flags)                      \
+	{                                                                      \
+		word, value, kind, attr, min, max, flags                       \
+	}
+
+/* parse_names.c: one of the last five kinds, the @order-th of its keyword. As
+ * nla_put(), or enum cli_code. */
+int parse_put_ndn(struct cli *c, const struct arg *a, const char *s,
+		    int order, struct nl_msg *msg);
+/* Whether @s says that the list is empty. */
+bool parse_is_none(const struct arg *a, const char *s);
+
+#define ARG_NEEDED (1u << 0)
+#define ARG_LIST (1u << 1)
+#define ARG_POW2 (1u << 2)
+
+/**
+ * parse_args() - the whole command line of a command
+ * @args: at most 32 arguments.
+ * @msg:  gets the attributes.
+ * @seen: bit i is set if args[i] was given; may be NULL.
+ *
+ * Returns enum cli_code; errors name the offending word or value.
+ */
+int parse_args(struct cli *c, int argc, char **argv, const struct arg *args,
+	       size_t n, struct nl_msg *msg, uint32_t *seen);
+
+#endif /* TRIB_CLI_PARSE_H */

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Owns the arithmetic of trib watch: rates, arrival lag, and who is slow or
+ * silent. Lag is sampled by the data plane, one chunk in TRIB_LAG_EVERY.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "uapi/trib_maps.h"
+#include "cli/core/cli.h"
+#include "watch.h"
+
+void watch_free(struct watch_sample *s)
+{
+	json_decref(s->status);
+	json_decref(s->jobs);
+	json_decref(s->trees);
+	json_decref(s->stats);
+	json_decref(s->ndn);
+	json_decref(s->ndn_stats);
+	memset(s, 0, sizeof(*s));
+}
+
+/* Counters start anew when tribd or an operator resets them. */
+static double grown(uint64_t before, uint64_t now)
+{
+	return (double)(now >= before ? now - before : now);
+}
+
+static const json_t *find(const json_t *list, const char *key, uint64_t id)
+{
+	const json_t *v;
+	size_t i;
+
+	json_array_foreach(list, i, v)
+		if (jnum(v, key) == id)
+			return v;
+	return NULL;
+}
+
+static double stat_grown(const struct watch_sample *a,
+			 const struct watch_sample *b, int id)
+{
+	return grown(jnum(find(a->stats, "id", (uint64_t)id), "value"),
+		     jnum(find(b->stats, "id", (uint64_t)id), "value"));
+}
+
+static json_t *host_rates(const struct watch_sample *a,
+			  const struct watch_sample *b, double dt)
+{
+	double packets = stat_grown(a, b, TRIB_RX_GRAD) +
+			 stat_grown(a, b, TRIB_RX_RESULT) +
+			 stat_grown(a, b, TRIB_RX_NEED) +
+			 stat_grown(a, b, TRIB_RX_CONTROL);
+	double drops = 0;
+	int i;
+
+	for (i = TRIB_DROP_SHORT; i < TRIB_STAT__MAX; i++)
+		drops += stat_grown(a, b, i);
+	return json_pack(
+		"{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "gbps",
+		stat_grown(a, b, TRIB_RX_BYTES) * 8 / dt / 1e9, "packets",
+		packets / dt, "results", stat_grown(a, b, TRIB_DONE) / dt,
+		"delivered", stat_grown(a, b, TRIB_DELIVERED) / dt, "resends",
+		stat_grown(a, b, TRIB_RX_RESEND) / dt, "needs",
+		stat_grown(a, b, TRIB_RX_NEED) / dt, "drops", drops / dt);
+}
+
+static json_t *drop_rates(const struct watch_sample *a,
+			  const struct watch_sample *b, double dt)
+{
+	json_t *out = json_object();
+	const json_t *s;
+	double v;
+	size_t i;
+
+	json_array_foreach(b->stats, i, s) {
+		if (jnum(s, "id") < TRIB_DROP_SHORT)
+			continue;
+		v = stat_grown(a, b, (int)jnum(s, "id"));
+		if (v > 0)
+			json_object_set_new(out, jstr(s, "name"),
+					    json_real(v / dt));
+	}
+	return out;
+}
+
+/* One child of one tree over the interval. */
+struct lag {
+	const json_t *now;
+	double samples; /* chunks sampled in the interval */
+	double lag_us;	/* their mean lag */
+	double last;	/* of them: last to arrive */
+	bool known;	/* ever sampled */
+	bool current;	/* in this epoch, as far as can be told */
+	uint32_t chunk;
+	uint64_t age_ms;
+	double behind;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The lower median of the lags of the children that were sampled. */
+static double median_lag(const struct lag *l, size_t n)
+{
+	double v[TRIB_CHILDREN_MAX];
+	size_t i, k = 0;
+
+	for (i = 0; i < n; i++)
+		if (l[i].samples > 0)
+			v[k++] = l[i].lag_us;
+	if (!k)
+		return 0;
+	qsort(v, k, sizeof(v[0]), by_value);
+	return v[(k - 1) / 2];
+}
+
+/*
+ * Slow: clearly more often the last than its share, and clearly later than
+ * the typical child. Both, because somebody is always last, and because with
+ * two slow ones neither is always last.
+ */
+static bool is_slow(const struct lag *l, size_t n, size_t i, double lasts)
+{
+	double median = median_lag(l, n);
+
+	return n > 1 && l[i].samples > 0 && lasts >= 4 &&
+	       l[i].last / lasts * (double)n >= 1.5 &&
+	       l[i].lag_us >= 3 * median && l[i].lag_us >= 50;
+}
+
+/*
+ * Chunks are compared among children that were heard at about the same time:
+ * the numbers of others may be of an epoch that is over.
+ */
+#define SAME_TIME_MS 1000
+
+static void compare(struct lag *l, size_t n)
+{
+	uint64_t youngest = UINT64_MAX;
+	size_t i, k;
+	int32_t d;
+
+	for (i = 0; i < n; i++)
+		if (l[i].known && l[i].age_ms < youngest)
+			youngest = l[i].age_ms;
+	for (i = 0; i < n; i++)
+		l[i].current =
+			l[i].known && l[i].age_ms - youngest <= SAME_TIME_MS;
+	for (i = 0; i < n; i++)
+		for (k = 0; k < n; k++) {
+			if (!l[i].current || !l[k].current)
+				continue;
+			d = trib_chunk_diff(l[k].chunk, l[i].chunk);
+			if (d > l[i].behind)
+				l[i].behind = d;
+		}
+}
+
+/*
+ * Silent: the others went on without it; or nobody goes on, and it is among
+ * those that lack the oldest chunk. Who is merely not at the front may be
+ * waiting for that one, too: windows differ.
+ */
+static bool is_silent(const struct lag *l, size_t n, size_t i)
+{
+	uint64_t other = UINT64_MAX;
+	bool moved = false;
+	double most = 0;
+	size_t k;
+
+	if (l[i].samples > 0)
+		return false;
+	for (k = 0; k < n; k++) {
+		moved |= l[k].samples > 0;
+		if (l[k].behind > most)
+			most = l[k].behind;
+		if (k != i && l[k].known && l[k].age_ms < other)
+			other = l[k].age_ms;
+	}
+	if (!l[i].known)
+		return moved ||
+		       (other != UINT64_MAX && other >= WATCH_SILENT_MS);
+	if (!l[i].current)
+		return true;
+	return l[i].age_ms >= WATCH_SILENT_MS &&
+	       (moved || (most > 0 && l[i].behind > most - TRIB_LAG_EVERY));
+}
+
+static size_t read_lags(const json_t *before, const json_t *now, struct lag *l)
+{
+	const json_t *list = json_object_get(now, "children"), *ch, *old;
+	size_t i, n = json_array_size(list);
+
+	if (n > TRIB_CHILDREN_MAX)
+		n = TRIB_CHILDREN_MAX;
+	for (i = 0; i < n; i++) {
+		ch = json_array_get(list, i);
+		old = find(json_object_get(before, "children"), "index",
+			   jnum(ch, "index"));
+		memset(&l[i], 0, sizeof(l[i]));
+		l[i].now = ch;
+		l[i].samples = grown(jnum(old, "samples"), jnum(ch, "samples"));
+		l[i].last = grown(jnum(old, "last"), jnum(ch, "last"));
+		if (l[i].samples > 0)
+			l[i].lag_us =
+				grown(jnum(old, "lag_ns"), jnum(ch, "lag_ns")) /
+				l[i].samples / 1e3;
+		l[i].known = jnum(ch, "samples") > 0;
+		l[i].chunk = (uint32_t)jnum(ch, "chunk");
+		l[i].age_ms = jnum(ch, "seen_ms");
+	}
+	compare(l, n);
+	return n;
+}
+
+static json_t *child_rates(const struct lag *l, size_t n, size_t i,
+			   double lasts, bool running)
+{
+	const char *mark = "";
+	json_t *o = json_object(), *rank = json_object_get(l[i].now, "rank");
+
+	if (!jbool(l[i].now, "joined"))
+		mark = "not joined";
+	else if (running && is_silent(l, n, i))
+		mark = "silent";
+	else if (running && is_slow(l, n, i, lasts))
+		mark = "slow";
+	json_object_set(o, "index", json_object_get(l[i].now, "index"));
+	json_object_set_new(o, "face", json_string(jstr(l[i].now, "face")));
+	if (rank)
+		json_object_set(o, "rank", rank);
+	if (l[i].samples > 0) {
+		json_object_set_new(o, "lag_us", json_real(l[i].lag_us));
+		json_object_set_new(
+			o, "last_share",
+			json_real(lasts > 0 ? l[i].last / lasts : 0));
+	}
+	if (l[i].known)
+		json_object_set_new(o, "age_ms",
+				    json_integer((json_int_t)l[i].age_ms));
+	if (l[i].current)
+		json_object_set_new(o, "behind",
+				    json_integer((json_int_t)l[i].behind));
+	json_object_set_new(o, "mark", json_string(mark));
+	return o;
+}
+
+/* Chunks the tree went on by: of the child that went furthest. */
+static double chunks_grown(const json_t *before, const json_t *now)
+{
+	const json_t *ch, *old;
+	double best = 0;
+	int32_t d;
+	size_t i;
+
+	json_array_foreach(json_object_get(now, "children"), i, ch) {
+		old = find(json_object_get(before, "children"), "index",
+			   jnum(ch, "index"));
+		if (jnum(ch, "samples") == jnum(old, "samples"))
+			continue;
+		d = jnum(old, "samples")
+			    ? trib_chunk_diff((uint32_t)jnum(ch, "chunk"),
+					      (uint32_t)jnum(old, "chunk"))
+			    : (int32_t)jnum(ch, "chunk");
+		/* A new epoch counts from 0. */
+		if (d < 0 || jnum(before, "epoch") != jnum(now, "epoch"))
+			d = (int32_t)jnum(ch, "chunk");
+		if (d > best)
+			best = d;
+	}
+	return best;
+}
+
+/*
+ * @delivered: results written to mapped memory if they are all this tree's,
+ * else negative: a leaf has no children to count by.
+ */
+static json_t *tree_rates(const json_t *before, const json_t *now, double dt,
+			  uint32_t nval, double delivered)
+{
+	struct lag l[TRIB_CHILDREN_MAX];
+	json_t *list = json_array(), *o;
+	double lasts = 0, samples = 0, chunks, packets;
+	char missing[OUT_CELL];
+	size_t i, n = read_lags(before, now, l);
+
+	for (i = 0; i < n; i++) {
+		lasts += l[i].last;
+		samples += l[i].samples;
+	}
+	for (i = 0; i < n; i++)
+		json_array_append_new(
+			list, child_rates(l, n, i, lasts, jnum(now, "epoch")));
+	chunks = before ? chunks_grown(before, now) : 0;
+	packets = samples * TRIB_LAG_EVERY;
+	if (!n)
+		chunks = packets = delivered;
+	tree_missing(now, missing, sizeof(missing));
+	o = json_pack("{s:I, s:s, s:s, s:s, s:I, s:s}", "id",
+		      (json_int_t)jnum(now, "id"), "job", jstr(now, "job"),
+		      "role", tree_role(now), "state", tree_state(now), "epoch",
+		      (json_int_t)jnum(now, "epoch"), "missing", missing);
+	if (chunks >= 0) {
+		json_object_set_new(o, "gbps",
+				    json_real(chunks * nval * 32 / dt / 1e9));
+		json_object_set_new(o, "results", json_real(chunks / dt));
+		json_object_set_new(o, "packets", json_real(packets / dt));
+	}
+	json_object_set_new(o, "children", list);
+	return o;
+}
+
+static json_t *job_rates(const json_t *jobs, const json_t *trees)
+{
+	json_t *list = json_array();
+	const json_t *job, *t;
+	double gbps, results, packets;
+	size_t i, k;
+
+	json_array_foreach(jobs, i, job) {
+		gbps = results = packets = 0;
+		json_array_foreach(trees, k, t) {
+			if (strcmp(jstr(t, "job"), jstr(job, "name")))
+				continue;
+			gbps += json_real_value(json_object_get(t, "gbps"));
+			results +=
+				json_real_value(json_object_get(t, "results"));
+			packets +=
+				json_real_value(json_object_get(t, "packets"));
+		}
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:I, s:I, s:f, s:f, s:f}", "name",
+				  jstr(job, "name"), "world",
+				  (json_int_t)jnum(job, "world"), "attached",
+				  (json_int_t)jnum(job, "attached"), "gbps",
+				  gbps, "results", results, "packets",
+				  packets));
+	}
+	return list;
+}
+
+json_t *watch_rates(const struct watch_sample *a, const struct watch_sample *b)
+{
+	double dt = b->seconds - a->seconds, delivered = -1;
+	json_t *trees = json_array(), *jobs, *o = json_object();
+	const json_t *t;
+	size_t i;
+
+	if (dt < 1e-3)
+		dt = 1e-3;
+	if (json_array_size(b->trees) == 1)
+		delivered = stat_grown(a, b, TRIB_DELIVERED);
+	json_array_foreach(b->trees, i, t)
+		json_array_append_new(
+			trees,
+			tree_rates(find(a->trees, "id", jnum(t, "id")), t, dt,
+				   (uint32_t)jnum(b->status, "nval"),
+				   delivered));
+	jobs = job_rates(b->jobs, trees);
+	json_object_set_new(o, "interval", json_real(dt));
+	json_object_set_new(o, "host", host_rates(a, b, dt));
+	json_object_set_new(o, "jobs", jobs);
+	json_object_set_new(o, "trees", trees);
+	json_object_set_new(o, "drops", drop_rates(a, b, dt));
+	if (b->ndn)
+		json_object_set_new(o, "ndn", watch_ndn(a, b, dt));
+	return o;
+}

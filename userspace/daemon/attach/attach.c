@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The socket at which worker processes attach: who connects, what is asked,
+ * and noticing that a process has ended. Clients are not trusted: their
+ * number, their idle time before they say who they are, and what they can make
+ * us do are bounded, and nothing waits for them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "attach.h"
+#include "daemon/session/join.h"
+
+#define CONNS_MAX 1024
+#define STRANGERS_MAX 32 /* connections of one user before HELLO */
+#define HELLO_MS 5000	 /* until then HELLO must have come */
+#define EPOCHS_MAX 64	 /* TRIB_ATTACH_EPOCH of one process in a second */
+
+/* @job: NULL until HELLO was granted. @epochs: asked since @epochs_ns. */
+struct conn {
+	LIST_ENTRY(conn) link;
+	struct attach *attach;
+	struct watch watch;
+	struct timer hello;
+	struct ucred cred;
+	struct job *job;
+	uint16_t rank;
+	unsigned int epochs;
+	uint64_t epochs_ns;
+};
+
+struct attach {
+	struct watch listen;
+	struct timer grace;
+	unsigned int nconns;
+	LIST_HEAD(, conn) conns;
+};
+
+static void conn_free(struct tribd *d, struct conn *c)
+{
+	loop_del(d, &c->watch);
+	timer_cancel(d, &c->hello);
+	close(c->watch.fd);
+	LIST_REMOVE(c, link);
+	c->attach->nconns--;
+	free(c);
+}
+
+/* @gone: its process ended without BYE. */
+static void conn_end(struct tribd *d, struct conn *c, bool gone)
+{
+	struct job *job = c->job;
+	uint16_t rank = c->rank;
+
+	if (job)
+		log_info("job %s: rank %u (process %d) %s", job->name, rank,
+			 (int)c->cred.pid, gone ? "has ended" : "has left");
+	conn_free(d, c);
+	if (job)
+		place_give_back(d, job, rank, gone);
+}
+
+static struct conn *conn_of(struct tribd *d, const struct job *job,
+			    uint16_t rank)
+{
+	struct conn *c;
+
+	LIST_FOREACH(c, &d->attach->conns, link)
+		if (c->job == job && c->rank == rank)
+			return c;
+	return NULL;
+}
+
+bool attach_has(struct tribd *d, const struct job *job, uint16_t rank)
+{
+	struct conn *c = conn_of(d, job, rank);
+	struct pollfd p = {.events = POLLRDHUP};
+
+	if (!c)
+		return false;
+	p.fd = c->watch.fd;
+	if (poll(&p, 1, 0) != 1 ||
+	    !(p.revents & (POLLHUP | POLLERR | POLLRDHUP)))
+		return true;
+	/* It has ended; we were about to notice. */
+	conn_end(d, c, true);
+	return false;
+}
+
+/* One datagram, with descriptors. Into an empty queue, so it never waits. */
+static int conn_reply(const struct conn *c, const void *data, size_t len,
+		      const struct place_fds *fds)
+{
+	struct iovec iov = {(void *)(uintptr_t)data, len};
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(sizeof(fds->fd))];
+	} control;
+	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
+	struct cmsghdr *cm;
+
+	if (fds && fds->n) {
+		memset(&control, 0, sizeof(control));
+		m.msg_control = &control;
+		m.msg_controllen = CMSG_SPACE(fds->n * sizeof(int));
+		cm = CMSG_FIRSTHDR(&m);
+		cm->cmsg_level = SOL_SOCKET;
+		cm->cmsg_type = SCM_RIGHTS;
+		cm->cmsg_len = CMSG_LEN(fds->n * sizeof(int));
+		memcpy(CMSG_DATA(cm), fds->fd, fds->n * sizeof(int));
+	}
+	return sendmsg(c->watch.fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0
+		       ? -errno
+		       : 0;
+}
+
+/* False: the connection is to be closed. */
+static bool on_hello(struct tribd *d, struct conn *c,
+		     const struct trib_attach_req *req)
+{
+	struct trib_attach_rep rep;
+	struct place_fds fds;
+	struct job *job = NULL;
+	int err;
+
+	memset(&rep, 0, sizeof(rep));
+	rep.magic = TRIB_ATTACH_MAGIC;
+	rep.version = TRIB_ATTACH_VERSION;
+	err = place_take(d, req, c->cred.uid, c->cred.pid, &rep, &fds, &job);
+	rep.err = (uint16_t)-err;
+	if (!err) {
+		c->job = job;
+		c->rank = rep.rank;
+		timer_cancel(d, &c->hello);
+		log_info("job %s: process %d (uid %u) is rank %u%s", job->name,
+			 (int)c->cred.pid, c->cred.uid, c->rank,
+			 req->flags & TRIB_ATTACH_RESUME ? " again" : "");
+	} else {
+		log_info("process %d (uid %u): %s", (int)c->cred.pid,
+			 c->cred.uid, rep.text);
+	}
+	return !conn_reply(c, &rep, sizeof(rep), &fds) && !err;
+}
+
+/* Each may write a row and the state file. */
+static bool epoch_too_often(struct conn *c)
+{
+	uint64_t now = now_ns();
+
+	if (now - c->epochs_ns > 1000000000ULL) {
+		c->epochs_ns = now;
+		c->epochs = 0;
+	}
+	return ++c->epochs > EPOCHS_MAX;
+}
+
+static bool on_epoch(struct tribd *d, struct conn *c,
+		     const struct trib_attach_epoch *req)
+{
+	struct trib_attach_ack ack = {
+		.magic = TRIB_ATTACH_MAGIC,
+		.version = TRIB_ATTACH_VERSION,
+	};
+	int err = epoch_too_often(c)
+			  ? -EAGAIN
+			  : place_epoch(d, c->job, c->rank, c->cred.pid, req);
+
+	ack.err = (uint16_t)-err;
+	return !conn_reply(c, &ack, sizeof(ack), NULL);
+}
+
+union message {
+	struct trib_attach_req req;
+	struct trib_attach_epoch epoch;
+};
+
+/* False: it has ended, or does not keep to the rules. */
+static bool on_message(struct tribd *d, struct conn *c, const union message *m,
+		       size_t len)
+{
+	/* The first three members are the same in all of them. */
+	if (len < sizeof(m->epoch) || m->req.magic != TRIB_ATTACH_MAGIC ||
+	    m->req.version != TRIB_ATTACH_VERSION)
+		return false;
+	switch (m->req.cmd) {
+	case TRIB_ATTACH_HELLO:
+		return len == sizeof(m->req) && !c->job &&
+		       on_hello(d, c, &m->req);
+	case TRIB_ATTACH_EPOCH:
+		return len == sizeof(m->epoch) && c->job &&
+		       on_epoch(d, c, &m->epoch);
+	default:
+		return false;
+	}
+}
+
+static bool is_bye(const union message *m, size_t len)
+{
+	return len == sizeof(m->req) && m->req.magic == TRIB_ATTACH_MAGIC &&
+	       m->req.cmd == TRIB_ATTACH_BYE;
+}
+
+static void conn_event(struct tribd *d, struct watch *w, uint32_t events)
+{
+	struct conn *c = w->arg;
+	union message m;
+	ssize_t len;
+
+	(void)events;
+	len = recv(w->fd, &m, sizeof(m), MSG_DONTWAIT | MSG_TRUNC);
+	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (len > 0 && is_bye(&m, (size_t)len))
+		conn_end(d, c, false);
+	else if (len <= 0 || (size_t)len > sizeof(m) ||
+		 !on_message(d, c, &m, (size_t)len))
+		conn_end(d, c, true);
+}
+
+static void hello_late(struct tribd *d, struct timer *t)
+{
+	conn_end(d, t->arg, false);
+}
+
+/* --- the listening socket */
+
+static bool too_many(const struct attach *a, uid_t uid)
+{
+	const struct conn *c;
+	unsigned int n = 0;
+
+	if (a->nconns >= CONNS_MAX)
+		return true;
+	LIST_FOREACH(c, &a->conns, link)
+		n += !c->job && c->cred.uid == uid;
+	return uid && n >= STRANGERS_MAX;
+}
+
+static void conn_new(struct tribd *d, int fd)
+{
+	struct attach *a = d->attach;
+	socklen_t len = sizeof(struct ucred);
+	struct ucred cred;
+	struct conn *c;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) ||
+	    too_many(a, cred.uid))
+		goto close;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		goto close;
+	c->attach = a;
+	c->cred = cred;
+	c->watch = (struct watch){fd, conn_event, c};
+	c->hello.fn = hello_late;
+	c->hello.arg = c;
+	if (loop_add(d, &c->watch, EPOLLIN)) {
+		free(c);
+		goto close;
+	}
+	LIST_INSERT_HEAD(&a->conns, c, link);
+	a->nconns++;
+	timer_set(d, &c->hello, HELLO_MS);
+	return;
+close:
+	close(fd);
+}
+
+static void listen_event(struct tribd *d, struct watch *w, uint32_t events)
+{
+	int fd = accept4(w->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	(void)events;
+	if (fd >= 0)
+		conn_new(d, fd);
+	else if (errno == EMFILE || errno == ENFILE)
+		log_warn("attach: %s", strerror(errno));
+}
+
+static void grace_over(struct tribd *d, struct timer *t)
+{
+	(void)t;
+	place_expire(d);
+}
+
+static int listen_open(void)
+{
+	struct sockaddr_un sa = {.sun_family = AF_UNIX};
+	size_t n = strlen(TRIB_ATTACH_NAME);
+	int fd, err;
+
+	memcpy(sa.sun_path + 1, TRIB_ATTACH_NAME, n);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (bind(fd, (struct sockaddr *)&sa,
+		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n)) ||
+	    listen(fd, 128)) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+/* Each process has a connection, and a ring buffer. */
+static void descriptors_raise(void)
+{
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) || rl.rlim_cur >= 2 * CONNS_MAX + 512)
+		return;
+	rl.rlim_cur = rl.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &rl))
+		log_warn("attach: RLIMIT_NOFILE: %s", strerror(errno));
+}
+
+int attach_init(struct tribd *d)
+{
+	struct attach *a = calloc(1, sizeof(*a));
+	int err;
+
+	if (!a)
+		return -ENOMEM;
+	LIST_INIT(&a->conns);
+	a->listen = (struct watch){listen_open(), listen_event, a};
+	a->grace.fn = grace_over;
+	err = a->listen.fd < 0 ? a->listen.fd
+			       : loop_add(d, &a->listen, EPOLLIN);
+	if (err) {
+		log_error(
+			"attach socket @%s: %s", TRIB_ATTACH_NAME,
+			err == -EADDRINUSE
+				? "another tribd of this network namespace has it"
+				: strerror(-err));
+		if (a->listen.fd >= 0)
+			close(a->listen.fd);
+		free(a);
+		return err;
+	}
+	descriptors_raise();
+	d->attach = a;
+	if (d->adopted)
+		timer_set(d, &a->grace, TRIB_ATTACH_GRACE_MS);
+	return 0;
+}
+
+void attach_exit(struct tribd *d)
+{
+	struct attach *a = d->attach;
+	struct conn *c;
+
+	if (!a)
+		return;
+	/* The ranks keep their maps, and come back to the next tribd. */
+	while ((c = LIST_FIRST(&a->conns)))
+		conn_free(d, c);
+	timer_cancel(d, &a->grace);
+	loop_del(d, &a->listen);
+	close(a->listen.fd);
+	free(a);
+	d->attach = NULL;
+}
+
+/* --- jobs and trees go */
+
+void attach_job_removed(struct tribd *d, struct job *job)
+{
+	struct conn *c, *next;
+
+	for (c = LIST_FIRST(&d->attach->conns); c; c = next) {
+		next = LIST_NEXT(c, link);
+		/* The ranks go with the trees, which also tell the others. */
+		if (c->job == job)
+			conn_free(d, c);
+	}
+}
+
+void attach_tree_removed(struct tribd *d, struct tree *t)
+{
+	struct conn *c, *next;
+	const struct local *l;
+
+	if (!d->attach)
+		return;
+	for (c = LIST_FIRST(&d->attach->conns); c; c = next) {
+		next = LIST_NEXT(c, link);
+		l = c->job == t->job ? tree_local(t, c->rank) : NULL;
+		/* Whoever attached while it was held goes on without it. */
+		if (l && l->pid)
+			conn_end(d, c, false);
+	}
+}
+
+unsigned int attach_count(struct tribd *d, const struct job *job)
+{
+	const struct conn *c;
+	unsigned int n = 0;
+
+	LIST_FOREACH(c, &d->attach->conns, link)
+		n += c->job && (!job || c->job == job);
+	return n;
+}

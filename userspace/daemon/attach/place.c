@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The ranks of this host: who may take which, what a process that takes one is
+ * told, and what happens when it gives it back.
+ */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attach.h"
+#include "deliver.h"
+#include "daemon/session/join.h"
+#include "daemon/tree/worker.h"
+
+static int place_refuse(struct trib_attach_rep *rep, int err, const char *fmt,
+			...) __attribute__((format(printf, 3, 4)));
+
+static int place_refuse(struct trib_attach_rep *rep, int err, const char *fmt,
+			...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(rep->text, sizeof(rep->text), fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+/*
+ * The entry of @rank in @t if whoever asks with @flags is to get @t: trees that
+ * are not held, or, to go on with, those that it may have had, held by now or
+ * not. Whoever had mapped delivery in it has a ring.
+ */
+static struct local *offered(struct tree *t, uint16_t rank, uint32_t flags)
+{
+	struct local *l = tree_local(t, rank);
+
+	if (l && flags & TRIB_ATTACH_RESUME)
+		return !!l->ring == !!(flags & TRIB_ATTACH_MAPPED) ? l : NULL;
+	return l && !t->held ? l : NULL;
+}
+
+/* Is @rank on this host, in any tree of @job? */
+static struct local *rank_here(struct tribd *d, struct job *job, uint16_t rank,
+			       uint32_t flags)
+{
+	struct tree *t = NULL;
+	struct local *l;
+
+	while ((t = job_next_tree(d, job, t))) {
+		l = offered(t, rank, flags);
+		if (l)
+			return l;
+	}
+	return NULL;
+}
+
+/* The entry by which somebody has @rank, be it in a tree held by now. */
+static const struct local *rank_taken(struct tribd *d, struct job *job,
+				      uint16_t rank)
+{
+	struct tree *t = NULL;
+	struct local *l;
+
+	while ((t = job_next_tree(d, job, t))) {
+		l = tree_local(t, rank);
+		if (l && (l->pid || l->ring))
+			return l;
+	}
+	return NULL;
+}
+
+/* The lowest rank here that nobody has, or RANK_NONE. */
+static uint16_t rank_free(struct tribd *d, struct job *job)
+{
+	uint16_t best = RANK_NONE;
+	struct tree *t = NULL;
+	unsigned int i;
+
+	while ((t = job_next_tree(d, job, t)))
+		for (i = 0; !t->held && i < t->nlocal; i++)
+			if (t->local[i].rank < best &&
+			    !rank_taken(d, job, t->local[i].rank) &&
+			    !attach_has(d, job, t->local[i].rank))
+				best = t->local[i].rank;
+	return best;
+}
+
+static int rank_choose(struct tribd *d, struct job *job,
+		       const struct trib_attach_req *req,
+		       struct trib_attach_rep *rep)
+{
+	bool resume = req->flags & TRIB_ATTACH_RESUME;
+	const struct local *l;
+
+	if (req->rank == TRIB_RANK_ANY && resume)
+		return place_refuse(rep, -EINVAL,
+				    "who resumes must name its rank");
+	if (req->rank == TRIB_RANK_ANY) {
+		rep->rank = rank_free(d, job);
+		return rep->rank == RANK_NONE
+			       ? place_refuse(
+					 rep, -EBUSY,
+					 "job '%s': all its ranks of this host are taken, or it has none here",
+					 job->name)
+			       : 0;
+	}
+	if (req->rank >= job->world)
+		return place_refuse(rep, -EINVAL,
+				    "rank %u: job '%s' has ranks 0 to %u",
+				    req->rank, job->name, job->world - 1);
+	rep->rank = (uint16_t)req->rank;
+	l = rank_here(d, job, rep->rank, req->flags);
+	if (!l && resume)
+		return place_refuse(
+			rep, -ESTALE,
+			"rank %u of job '%s' is not known to be attached",
+			req->rank, job->name);
+	if (!l)
+		return place_refuse(rep, -EINVAL,
+				    "rank %u of job '%s' is not on this host",
+				    req->rank, job->name);
+	if (rank_taken(d, job, rep->rank))
+		l = rank_taken(d, job, rep->rank);
+	if (attach_has(d, job, rep->rank))
+		return place_refuse(
+			rep, -EBUSY,
+			"rank %u of job '%s' is taken by process %d", req->rank,
+			job->name, (int)l->pid);
+	return 0;
+}
+
+static void addr_copy(__be32 to[4], const struct in6_addr *from)
+{
+	memcpy(to, from, sizeof(*from));
+}
+
+static void fill_tree(const struct tree *t, const struct local *l, bool mapped,
+		      struct trib_attach_tree *at)
+{
+	const struct face *f, *group;
+
+	at->weight = t->weight;
+	if (tree_is_worker(t)) {
+		worker_fill(t, l, at);
+		return;
+	}
+	at->tree = t->id;
+	at->child = l->index;
+	if (!t->nchild) {
+		f = t->parent;
+		at->port = f->udp_port;
+		at->recv_port = (uint16_t)(TRIB_UDP_PORT_WORKER + l->index);
+		addr_copy(at->addr, &f->addr);
+		if (f->local_known)
+			addr_copy(at->local_addr, &f->local);
+		group = tree_multicast(t, f->port);
+		if (group) {
+			at->recv_port = group->udp_port;
+			addr_copy(at->mcast_addr, &group->addr);
+		}
+	} else {
+		/* This host is the relay: the other way round. */
+		f = t->child[l->index].face;
+		at->port = TRIB_UDP_PORT;
+		at->recv_port = f->udp_port;
+		addr_copy(at->local_addr, &f->addr);
+		addr_copy(at->addr, &f->local);
+	}
+	if (mapped) {
+		at->recv_port = 0;
+		memset(at->mcast_addr, 0, sizeof(at->mcast_addr));
+	}
+}
+
+/*
+ * Shared trees take sockets, and a process has one transport for all its trees.
+ * Where one copy of a result serves several hosts, its UDP port says what can
+ * receive it: XDP takes TRIB_UDP_PORT, and nothing else.
+ */
+static int delivery_choose(struct tribd *d, struct job *job, uint32_t flags,
+			   bool *mapped, struct trib_attach_rep *rep)
+{
+	const struct face *group, *xdp = NULL;
+	struct tree *t = NULL;
+
+	while ((t = job_next_tree(d, job, t))) {
+		if (t->nchild || !offered(t, rep->rank, flags))
+			continue;
+		if (tree_is_worker(t)) {
+			*mapped = false;
+			continue;
+		}
+		group = tree_multicast(t, t->parent->port);
+		if (group && group->udp_port == TRIB_UDP_PORT)
+			xdp = group;
+		else if (group)
+			*mapped = false;
+	}
+	if (xdp && !*mapped)
+		return place_refuse(
+			rep, -EOPNOTSUPP,
+			"results of job '%s' come to group %s at UDP port %u, which XDP takes here: not for sockets",
+			job->name, xdp->name, xdp->udp_port);
+	return 0;
+}
+
+static int fill_trees(struct tribd *d, struct job *job, uint32_t flags,
+		      bool mapped, struct trib_attach_rep *rep,
+		      struct place_fds *fds)
+{
+	struct tree *t = NULL;
+
+	while ((t = job_next_tree(d, job, t))) {
+		const struct local *l = offered(t, rep->rank, flags);
+
+		if (!l)
+			continue;
+		if (rep->ntree == TRIB_ATTACH_TREES)
+			return place_refuse(
+				rep, -E2BIG,
+				"job '%s' has more than %u trees here",
+				job->name, TRIB_ATTACH_TREES);
+		fill_tree(t, l, mapped, &rep->tree[rep->ntree++]);
+		if (t->last_epoch > rep->epoch)
+			rep->epoch = t->last_epoch;
+		if (mapped)
+			fds->fd[fds->n++] = deliver_cells_fd(t);
+	}
+	return 0;
+}
+
+static void fill_job(const struct tribd *d, const struct job *job,
+		     struct trib_attach_rep *rep)
+{
+	rep->world = (uint16_t)job->world;
+	rep->job = job->id;
+	rep->nval = (uint16_t)d->config.nval;
+	rep->window = (uint16_t)job->window;
+	rep->cookie = htobe64(job->cookie);
+	rep->rate = job->rate;
+	rep->timeout_ms = job->timeout_ms;
+	rep->fmt = job->fmt;
+}
+
+static void rank_set_pid(struct tribd *d, struct job *job, uint16_t rank,
+			 uint32_t flags, pid_t pid)
+{
+	struct tree *t = NULL;
+	struct local *l;
+
+	while ((t = job_next_tree(d, job, t))) {
+		l = pid ? offered(t, rank, flags) : tree_local(t, rank);
+		if (!l)
+			continue;
+		l->pid = pid;
+		l->epoch = 0;
+	}
+}
+
+static int take_ring(struct tribd *d, struct job *job,
+		     struct trib_attach_rep *rep, struct place_fds *fds)
+{
+	int fd = deliver_rank_add(d, job, rep->rank);
+
+	if (fd < 0)
+		return place_refuse(rep, fd, "no ring buffer for rank %u: %s",
+				    rep->rank, strerror(-fd));
+	fds->fd[fds->n++] = fd;
+	rep->flags = TRIB_ATTACH_MAPPED;
+	return 0;
+}
+
+/* It is repeated in the log, so nobody writes lines of their own there. */
+static bool is_name(const char name[TRIB_NAME_MAX])
+{
+	size_t i, len = strnlen(name, TRIB_NAME_MAX);
+
+	for (i = 0; i < len; i++)
+		if (!isgraph((unsigned char)name[i]))
+			return false;
+	return len && len < TRIB_NAME_MAX;
+}
+
+/* A process of another pid namespace has none that we could name. */
+static pid_t place_pid(pid_t pid)
+{
+	return pid ? pid : -1;
+}
+
+int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid,
+	       pid_t pid, struct trib_attach_rep *rep, struct place_fds *fds,
+	       struct job **jobp)
+{
+	bool resume = req->flags & TRIB_ATTACH_RESUME;
+	bool mapped = req->flags & TRIB_ATTACH_MAPPED;
+	struct job *job;
+	int err;
+
+	memset(fds, 0, sizeof(*fds));
+	if (req->flags & ~(uint32_t)(TRIB_ATTACH_MAPPED | TRIB_ATTACH_RESUME))
+		return place_refuse(rep, -EINVAL, "unknown flags %#x",
+				    req->flags);
+	if (!is_name(req->job))
+		return place_refuse(rep, -EINVAL, "the job's name is no name");
+	job = job_find(d, req->job);
+	if (!job)
+		return place_refuse(rep, -ENOENT, "there is no job '%s' here",
+				    req->job);
+	if (uid && uid != job->owner)
+		return place_refuse(rep, -EACCES,
+				    "job '%s' belongs to uid %u, not %u",
+				    job->name, job->owner, uid);
+	err = rank_choose(d, job, req, rep);
+	if (!err)
+		err = delivery_choose(d, job, req->flags, &mapped, rep);
+	if (!err)
+		err = fill_trees(d, job, req->flags, mapped, rep, fds);
+	if (err)
+		return err;
+	fill_job(d, job, rep);
+	if (mapped && !resume)
+		err = take_ring(d, job, rep, fds);
+	else
+		fds->n = 0;
+	if (err)
+		return err;
+	/* Who resumes without a ring names its trees by their epochs. */
+	if (!resume || mapped)
+		rank_set_pid(d, job, rep->rank, req->flags, place_pid(pid));
+	*jobp = job;
+	return 0;
+}
+
+/* The last rank of this host on a tree: nothing is to be delivered there. */
+static void trees_idle(struct tribd *d, struct job *job)
+{
+	struct tree *t = NULL;
+	unsigned int i;
+
+	while ((t = job_next_tree(d, job, t))) {
+		for (i = 0; i < t->nlocal; i++)
+			if (t->local[i].pid || t->local[i].ring)
+				break;
+		if (t->nlocal && i == t->nlocal)
+			join_idle(d, t);
+	}
+}
+
+void place_give_back(struct tribd *d, struct job *job, uint16_t rank, bool gone)
+{
+	struct tree *t = NULL;
+	struct local *l;
+
+	while (gone && (t = job_next_tree(d, job, t))) {
+		l = tree_local(t, rank);
+		if (l && tree_is_worker(t))
+			worker_abort(d, t, l, TRIB_ABORT_GONE);
+		else if (l && (l->pid || l->ring))
+			join_rank_gone(d, t, l);
+	}
+	rank_set_pid(d, job, rank, 0, 0);
+	deliver_rank_del(d, job, rank);
+	trees_idle(d, job);
+}
+
+int place_epoch(struct tribd *d, const struct job *job, uint16_t rank,
+		pid_t pid, const struct trib_attach_epoch *req)
+{
+	struct tree *t = req->tree <= UINT16_MAX
+				 ? tree_find(d, (uint16_t)req->tree)
+				 : NULL;
+	struct local *l = t && t->job == job ? tree_local(t, rank) : NULL;
+	int err = 0;
+
+	if (!l)
+		return -ENOENT;
+	if (!req->epoch)
+		return -EINVAL;
+	if (!tree_is_worker(t))
+		err = join_epoch(d, t, req->epoch);
+	if (err)
+		return err;
+	l->pid = place_pid(pid);
+	l->epoch = req->epoch;
+	return 0;
+}
+
+/* The first rank that has a ring, but no process. */
+static struct local *find_orphan(struct tribd *d, struct job **job)
+{
+	struct tree *t;
+	unsigned int i;
+
+	TAILQ_FOREACH(t, &d->trees, link)
+		for (i = 0; i < t->nlocal; i++)
+			if (t->local[i].ring && !t->local[i].pid) {
+				*job = t->job;
+				return &t->local[i];
+			}
+	return NULL;
+}
+
+void place_expire(struct tribd *d)
+{
+	struct local *l;
+	struct job *job;
+
+	while ((l = find_orphan(d, &job))) {
+		log_warn("job %s: rank %u ended while tribd was away",
+			 job->name, l->rank);
+		place_give_back(d, job, l->rank, true);
+	}
+}

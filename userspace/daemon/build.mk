@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# tribd: the BPF objects are inside the binary.
+DAEMON_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/daemon/*.c userspace/daemon/*/*.c))
+# What unit tests link: everything but main() and the BPF objects.
+DAEMON_PARTS := $(filter-out $(B)/userspace/daemon/main.o,$(DAEMON_OBJ))
+# Sessions are shared with trib-ps.
+DAEMON_PARTS += $(BASE_OBJ)
+DAEMON_EMBED := $(B)/userspace/daemon/load/objects.o
+DAEMON_CFLAGS := $(shell pkg-config --cflags libnl-3.0 jansson libbpf \
+	2>/dev/null || echo -I/usr/include/libnl3)
+DAEMON_LIBS := -lbpf -lnl-3 -ljansson
+
+$(DAEMON_OBJ): CPPFLAGS_ALL += $(DAEMON_CFLAGS)
+
+$(DAEMON_EMBED): userspace/daemon/load/objects.S \
+		$(B)/bpf/trib-352.bpf.o $(B)/bpf/trib-832.bpf.o \
+		$(B)/bpf/ndn.bpf.o
+	@mkdir -p $(@D)
+	$(CC) -I$(B) -Wa,-I$(B) -c -o $@ $<
+
+$(B)/tribd: $(DAEMON_OBJ) $(BASE_OBJ) $(DAEMON_EMBED) \
+		$(NDN_LIB)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DAEMON_LIBS)
+
+ALL += $(B)/tribd
+CHECK_BINS += $(B)/tribd
+
+DAEMON_PURE_UNITS := $(addprefix $(B)/tests/unit/daemon/,session session_tree join)
+DAEMON_UNITS := $(filter-out $(DAEMON_PURE_UNITS),\
+	$(patsubst %.c,$(B)/%,$(wildcard tests/unit/daemon/*.c)))
+
+$(DAEMON_UNITS:%=%.o): CPPFLAGS_ALL += $(DAEMON_CFLAGS)
+
+$(DAEMON_UNITS): %: %.o $(DAEMON_PARTS) $(DAEMON_EMBED) \
+		$(NDN_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DAEMON_LIBS)
+
+CHECK_TESTS += $(DAEMON_UNITS) tests/unit/daemon/spec.py tests/netns/pool.t \
+	tests/netns/daemon.t tests/netns/daemon_restart.t \
+	tests/netns/daemon_netlink.t tests/netns/ndn.t \
+	tests/netns/ndn_ports.t tests/vm/daemon-6.1.t
+
+DAEMON_MAN := $(if $(shell command -v rst2man),$(B)/man/tribd.8)
+
+$(B)/man/tribd.8: userspace/daemon/tribd.8.rst
+	@mkdir -p $(@D)
+	rst2man --strict $< $@
+
+ALL += $(DAEMON_MAN)
+
+.PHONY: install-daemon
+install-daemon: $(B)/tribd $(DAEMON_MAN)
+	install -D -m 755 $(B)/tribd $(DESTDIR)$(PREFIX)/sbin/tribd
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	sed 's|@PREFIX@|$(PREFIX)|' userspace/daemon/tribd.service \
+		>$(DESTDIR)$(PREFIX)/lib/systemd/system/tribd.service
+	$(if $(DAEMON_MAN),install -D -m 644 $(B)/man/tribd.8 \
+		$(DESTDIR)$(PREFIX)/share/man/man8/tribd.8)
+
+INSTALL += install-daemon

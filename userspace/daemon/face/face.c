@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Faces: neighbours behind a port. Addresses come from the kernel's routes and
+ * neighbour table and follow its news; every change reaches the trees.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "face.h"
+#include "daemon/attach/local.h"
+#include "daemon/ndn/forwarder.h"
+#include "daemon/device/port.h"
+#include "daemon/tree/tree.h"
+
+#define PROBE_FIRST_MS 200
+#define PROBE_MAX_MS 30000
+
+struct face *face_find(struct tribd *d, const char *name)
+{
+	struct face *f;
+
+	TAILQ_FOREACH(f, &d->faces, link)
+		if (!strcmp(f->name, name))
+			return f;
+	return NULL;
+}
+
+bool face_ready(const struct face *f)
+{
+	const struct face *next = f->around ? f->around : f;
+
+	return next->port->ifindex && next->mac_known && f->local_known;
+}
+
+bool face_same_peer(const struct face *a, const struct face *b)
+{
+	return a == b || (a->port == b->port && a->udp_port == b->udp_port &&
+			  !memcmp(&a->addr, &b->addr, sizeof(a->addr)) &&
+			  !memcmp(a->vlan, b->vlan, sizeof(a->vlan)));
+}
+
+bool face_sent(const struct face *f, const struct udp_packet *p)
+{
+	return f->l3_ifindex &&
+	       (f->around || f->l3_ifindex == p->ifindex) &&
+	       !memcmp(&f->addr, &p->src, sizeof(f->addr));
+}
+
+uint32_t face_mtu_needed(const struct tribd *d, const struct face *f)
+{
+	return d->config.nval * 4 +
+	       (addr_is_v4(&f->addr) ? TRIB_OVERHEAD_V4 : TRIB_OVERHEAD_V6);
+}
+
+/* All that follows from faces that changed. */
+static void changes_settle(struct tribd *d)
+{
+	tree_settle(d);
+	ndn_settle(d);
+}
+
+/* --- what the kernel knows */
+
+/* The device that IP uses for @f: the port, or a VLAN device over it. */
+static int l3_device(struct tribd *d, const struct face *f, struct netdev *dev,
+		     struct reason *why)
+{
+	int i, err;
+
+	err = rtnl_dev(d, NULL, f->port->ifindex, dev);
+	for (i = 0; !err && i < 2 && f->vlan[i]; i++) {
+		err = rtnl_vlan_dev(d, dev->ifindex, f->vlan[i], dev);
+		if (err == -ENODEV)
+			return refuse(
+				why, err,
+				"no VLAN device with tag %u over %s: make one, tribd speaks through it",
+				f->vlan[i], f->port->ifname);
+	}
+	return err ? refuse(why, err, "%s: %s", f->port->ifname, strerror(-err))
+		   : 0;
+}
+
+static void multicast_mac(struct face *f)
+{
+	const uint8_t *a = f->addr.s6_addr;
+
+	if (addr_is_v4(&f->addr)) {
+		uint8_t mac[6] = {0x01, 0x00, 0x5e, a[13] & 0x7f, a[14], a[15]};
+
+		memcpy(f->mac, mac, 6);
+	} else {
+		uint8_t mac[6] = {0x33, 0x33, a[12], a[13], a[14], a[15]};
+
+		memcpy(f->mac, mac, 6);
+	}
+	f->mac_known = true;
+}
+
+static void face_route(struct tribd *d, struct face *f)
+{
+	struct in6_addr src, via;
+
+	f->next_hop = f->addr;
+	if (addr_is_zero(&f->addr) || rtnl_route(d, &f->addr, f->l3_ifindex, &src, &via))
+		return;
+	f->next_hop = via;
+	if (f->local_given || addr_is_zero(&src))
+		return;
+	f->local = src;
+	f->local_known = true;
+}
+
+/* The face that this host's own contributions come in by. */
+static const struct face *local_face(struct tribd *d)
+{
+	const struct face *f;
+
+	TAILQ_FOREACH(f, &d->faces, link)
+		if (!strcmp(f->port->ifname, TRIB_LOCAL_PORT))
+			return f;
+	return NULL;
+}
+
+/*
+ * Somebody's route to this neighbour leads over another one: the link is dead.
+ * The LOCAL pair's far end takes what XDP sends and forwards it.
+ */
+static void face_detour(struct tribd *d, struct face *f)
+{
+	const struct face *local = local_face(d);
+	uint32_t oif;
+
+	f->around = NULL;
+	if (!local || local->port == f->port || addr_is_zero(&f->addr) ||
+	    addr_is_multicast(&f->addr) ||
+	    rtnl_route_dev(d, &f->addr, &oif) || oif == f->l3_ifindex)
+		return;
+	f->around = local;
+}
+
+/* A known address stays until another is heard: XDP needs no live entry. */
+static void face_neighbour(struct tribd *d, struct face *f)
+{
+	if (f->mac_given)
+		return;
+	if (addr_is_multicast(&f->addr)) {
+		multicast_mac(f);
+		return;
+	}
+	if (rtnl_neigh(d, f->l3_ifindex, &f->next_hop, f->mac) == 0)
+		f->mac_known = true;
+	else if (!f->mac_known)
+		rtnl_probe(d, f->l3_ifindex, &f->next_hop);
+}
+
+static void face_resolve(struct tribd *d, struct face *f, struct reason *why)
+{
+	struct netdev dev;
+
+	f->l3_ifindex = 0;
+	if (!f->port->ifindex || l3_device(d, f, &dev, why))
+		return;
+	f->l3_ifindex = dev.ifindex;
+	memcpy(f->local_mac, dev.mac, 6);
+	face_route(d, f);
+	face_neighbour(d, f);
+	face_detour(d, f);
+}
+
+/* Resolves, and tells the trees if that made a difference. */
+static void face_update(struct tribd *d, struct face *f)
+{
+	struct face old = *f;
+
+	face_resolve(d, f, NULL);
+	if (old.mac_known != f->mac_known && f->mac_known)
+		log_debug("face %s: MAC address found", f->name);
+	if (old.around != f->around)
+		log_info("face %s: %s", f->name,
+			 f->around ? "its link is dead, goes round it"
+				   : "its link is back");
+	if (old.around != f->around || memcmp(old.mac, f->mac, 6) || old.mac_known != f->mac_known ||
+	    memcmp(old.local_mac, f->local_mac, 6) ||
+	    memcmp(&old.local, &f->local, sizeof(f->local)) ||
+	    old.local_known != f->local_known)
+		tree_face_changed(d, f);
+}
+
+/* --- asking for MAC addresses until they are known */
+
+static void probe_run(struct tribd *d, struct timer *t)
+{
+	uint32_t next = 0;
+	struct face *f;
+
+	TAILQ_FOREACH(f, &d->faces, link) {
+		if (f->mac_given || f->mac_known || !f->port->ifindex)
+			continue;
+		face_update(d, f);
+		if (f->mac_known)
+			continue;
+		f->probe_ms = f->probe_ms ? f->probe_ms * 2 : PROBE_FIRST_MS;
+		if (f->probe_ms > PROBE_MAX_MS)
+			f->probe_ms = PROBE_MAX_MS;
+		if (!next || f->probe_ms < next)
+			next = f->probe_ms;
+	}
+	changes_settle(d);
+	if (next)
+		timer_set(d, t, next);
+}
+
+static struct timer probe_timer = {.fn = probe_run};
+
+static void probe_soon(struct tribd *d)
+{
+	timer_set(d, &probe_timer, PROBE_FIRST_MS);
+}
+
+/* --- news from rtnl.c */
+
+/* Callers of these two settle the trees. */
+static void port_back(struct tribd *d, struct port *p, const struct netdev *dev)
+{
+	struct reason why = {};
+	struct face *f;
+
+	if (port_attach(d, p, dev, &why)) {
+		log_error("%s: %s", p->ifname, why.text);
+		snprintf(p->reason, sizeof(p->reason), "%.150s", why.text);
+	}
+	/* Rows name the interface by its new number, attached or not. */
+	p->ifindex = dev->ifindex;
+	TAILQ_FOREACH(f, &d->faces, link) {
+		if (f->port != p)
+			continue;
+		f->probe_ms = 0;
+		face_resolve(d, f, NULL);
+		tree_face_changed(d, f);
+	}
+	probe_soon(d);
+}
+
+static void port_gone(struct tribd *d, struct port *p)
+{
+	struct face *f;
+
+	port_lost(d, p);
+	TAILQ_FOREACH(f, &d->faces, link) {
+		if (f->port != p)
+			continue;
+		f->l3_ifindex = 0;
+		if (!f->mac_given && !addr_is_multicast(&f->addr))
+			f->mac_known = false;
+		tree_face_changed(d, f);
+	}
+}
+
+/* The next tribd must know it by the name that it has then. */
+static void port_renamed(struct tribd *d, struct port *p, const char *name)
+{
+	log_info("%s: the device is called %s now", p->ifname, name);
+	snprintf(p->ifname, sizeof(p->ifname), "%s", name);
+	state_save(d);
+}
+
+void face_on_device(struct tribd *d, const struct netdev *dev, bool gone)
+{
+	struct port *p;
+	struct face *f;
+
+	TAILQ_FOREACH(p, &d->ports, link) {
+		if (gone && p->ifindex == dev->ifindex) {
+			port_gone(d, p);
+			changes_settle(d);
+			return;
+		}
+		if (!p->ifindex && !gone && !strcmp(p->ifname, dev->name)) {
+			log_info("%s: the device is back", p->ifname);
+			port_back(d, p, dev);
+			changes_settle(d);
+			return;
+		}
+		if (gone || p->ifindex != dev->ifindex)
+			continue;
+		if (strcmp(p->ifname, dev->name))
+			port_renamed(d, p, dev->name);
+		p->mtu = dev->mtu;
+		memcpy(p->mac, dev->mac, 6);
+	}
+	/* A VLAN device that came, went, or has another MAC. */
+	TAILQ_FOREACH(f, &d->faces, link)
+		if (f->l3_ifindex == dev->ifindex ||
+		    (f->vlan[0] && !f->l3_ifindex))
+			face_update(d, f);
+	changes_settle(d);
+}
+
+void face_on_neighbour(struct tribd *d, uint32_t ifindex,
+		       const struct in6_addr *addr, const uint8_t mac[6])
+{
+	struct face *f;
+
+	TAILQ_FOREACH(f, &d->faces, link) {
+		if (f->mac_given || f->l3_ifindex != ifindex ||
+		    memcmp(&f->next_hop, addr, sizeof(*addr)) ||
+		    (f->mac_known && !memcmp(f->mac, mac, 6)))
+			continue;
+		if (f->mac_known)
+			log_info("face %s: the peer has another MAC address",
+				 f->name);
+		memcpy(f->mac, mac, 6);
+		f->mac_known = true;
+		tree_face_changed(d, f);
+	}
+	changes_settle(d);
+}
+
+void face_on_change(struct tribd *d)
+{
+	struct face *f;
+	struct port *p;
+	struct netdev dev;
+
+	/* News may have been lost: look for devices, too. */
+	TAILQ_FOREACH(p, &d->ports, link) {
+		if (p->ifindex &&
+		    rtnl_dev(d, NULL, p->ifindex, &dev) == -ENODEV)
+			port_gone(d, p);
+		if (!p->ifindex && !rtnl_dev(d, p->ifname, 0, &dev))
+			port_back(d, p, &dev);
+	}
+	TAILQ_FOREACH(f, &d->faces, link)
+		face_update(d, f);
+	changes_settle(d);
+}
+
+/* --- faces come and go */
+
+static struct face *face_make(struct tribd *d, const struct face_spec *s)
+{
+	struct face *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->port = port_find(d, s->ifname);
+	if (!f->port)
+		f->port = port_make(d, s->ifname);
+	if (!f->port) {
+		free(f);
+		return NULL;
+	}
+	f->port->faces++;
+	memcpy(f->name, s->name, sizeof(f->name));
+	f->addr = f->next_hop = s->addr;
+	f->local = s->local;
+	f->local_given = f->local_known = s->has_local;
+	f->udp_port = s->udp_port;
+	memcpy(f->vlan, s->vlan, sizeof(f->vlan));
+	memcpy(f->mac, s->mac, sizeof(f->mac));
+	f->mac_given = f->mac_known = s->has_mac;
+	TAILQ_INSERT_TAIL(&d->faces, f, link);
+	d->nfaces++;
+	d->generation++;
+	return f;
+}
+
+static void face_free(struct tribd *d, struct face *f)
+{
+	struct port *p = f->port;
+	struct face *other;
+
+	TAILQ_REMOVE(&d->faces, f, link);
+	TAILQ_FOREACH(other, &d->faces, link) {
+		if (other->around != f)
+			continue;
+		other->around = NULL;
+		tree_face_changed(d, other);
+	}
+	d->nfaces--;
+	d->generation++;
+	ndn_peer_free(d, f->ndn);
+	free(f);
+	if (!--p->faces)
+		port_release(d, p);
+}
+
+/* The device must be there, of Ethernet, and have room for our packets. */
+static int device_check(struct tribd *d, const struct face *f,
+			struct netdev *dev, struct reason *why)
+{
+	/* One without an address is for names alone, which know its MTU. */
+	uint32_t need = addr_is_zero(&f->addr) ? 0 : face_mtu_needed(d, f);
+	int err = rtnl_dev(d, f->port->ifname, 0, dev);
+
+	if (err)
+		return refuse(why, err, "device %s: %s", f->port->ifname,
+			      strerror(-err));
+	if (!dev->ether)
+		return refuse(why, -EINVAL, "device %s is not an Ethernet one",
+			      f->port->ifname);
+	if (dev->mtu < need)
+		return refuse(
+			why, -EMSGSIZE,
+			"device %s has MTU %u: packets of %u values need %u (tribd --values)",
+			f->port->ifname, dev->mtu, d->config.nval, need);
+	return 0;
+}
+
+static int face_bring_up(struct tribd *d, struct face *f, struct reason *why)
+{
+	char text[INET6_ADDRSTRLEN];
+	struct netdev dev;
+	int err = device_check(d, f, &dev, why);
+
+	if (!err && f->port->link_fd < 0) {
+		err = port_attach(d, f->port, &dev, why);
+		/* Older faces go on without XDP, as they did. */
+		if (err && f->port->faces > 1)
+			f->port->ifindex = dev.ifindex;
+	}
+	if (err)
+		return err;
+	face_resolve(d, f, why);
+	if (!f->l3_ifindex)
+		return -ENODEV; /* l3_device() said why */
+	if (!f->local_known && !addr_is_zero(&f->addr))
+		return refuse(
+			why, -EADDRNOTAVAIL,
+			"%s has no address towards %s: configure one, or give `local`",
+			f->port->ifname, addr_text(&f->addr, text));
+	return 0;
+}
+
+int face_new(struct tribd *d, struct face_spec *s, struct reason *why)
+{
+	struct face *f;
+	int err = face_check(d, s, why);
+
+	if (err)
+		return err;
+	f = face_make(d, s);
+	if (!f)
+		return refuse(why, -ENOMEM, "no memory");
+	err = face_bring_up(d, f, why);
+	if (!err && s->ndn)
+		err = ndn_face_add(d, f, s->ndn, why);
+	if (!err) {
+		err = state_save(d);
+		if (err)
+			refuse(why, err, "cannot save the state: %s",
+			       strerror(-err));
+	}
+	if (err) {
+		face_free(d, f);
+		return err;
+	}
+	if (!f->mac_known)
+		probe_soon(d);
+	ndn_face_added(d, f);
+	return 0;
+}
+
+int face_restore(struct tribd *d, struct face_spec *s, struct reason *why)
+{
+	int err = face_check(d, s, why);
+	struct face *f;
+
+	if (err)
+		return err;
+	f = face_make(d, s);
+	if (!f)
+		return refuse(why, -ENOMEM, "no memory");
+	return s->ndn ? ndn_face_add(d, f, s->ndn, why) : 0;
+}
+
+void face_restore_done(struct tribd *d)
+{
+	struct netdev dev;
+	struct port *p;
+	struct face *f;
+
+	TAILQ_FOREACH(p, &d->ports, link) {
+		struct reason why = {};
+
+		if (rtnl_dev(d, p->ifname, 0, &dev)) {
+			log_warn("%s: no such device now; waits for it",
+				 p->ifname);
+			snprintf(p->reason, sizeof(p->reason),
+				 "the device is gone");
+			continue;
+		}
+		if (port_attach(d, p, &dev, &why)) {
+			log_error("%s", why.text);
+			snprintf(p->reason, sizeof(p->reason), "%.150s",
+				 why.text);
+			p->ifindex = dev.ifindex;
+		}
+	}
+	port_prune_links(d);
+	TAILQ_FOREACH(f, &d->faces, link)
+		face_resolve(d, f, NULL);
+	probe_soon(d);
+}
+
+int face_del(struct tribd *d, const char *name, struct reason *why)
+{
+	struct face *f = face_find(d, name);
+	int err;
+
+	if (!f)
+		return refuse(why, -ENOENT, "no face %s", name);
+	if (f->trees)
+		return refuse(why, -EBUSY, "face %s is used by %u tree%s", name,
+			      f->trees, f->trees == 1 ? "" : "s");
+	err = ndn_face_del_check(d, f, why);
+	if (err)
+		return err;
+	/* What follows cannot fail. */
+	err = state_save_without(d, f);
+	if (err)
+		return refuse(why, err, "cannot save the state: %s",
+			      strerror(-err));
+	ndn_face_del(d, f);
+	face_free(d, f);
+	return 0;
+}
+
+void face_free_all(struct tribd *d)
+{
+	struct face *f;
+	struct port *p;
+
+	timer_cancel(d, &probe_timer);
+	while ((f = TAILQ_FIRST(&d->faces))) {
+		TAILQ_REMOVE(&d->faces, f, link);
+		ndn_peer_free(d, f->ndn);
+		free(f);
+	}
+	while ((p = TAILQ_FIRST(&d->ports))) {
+		TAILQ_REMOVE(&d->ports, p, link);
+		port_close(p);
+		free(p);
+	}
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Jobs: a name, a secret, and numbers that its trees and workers share. A job
+ * itself puts nothing into the maps.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "claims.h"
+#include "base/dtype.h"
+#include "daemon/face/face.h"
+#include "job.h"
+#include "daemon/tree/tree.h"
+
+struct job *job_find(struct tribd *d, const char *name)
+{
+	struct job *j;
+
+	TAILQ_FOREACH(j, &d->jobs, link)
+		if (!strcmp(j->name, name))
+			return j;
+	return NULL;
+}
+
+struct job *job_find_id(struct tribd *d, uint16_t id)
+{
+	struct job *j;
+
+	TAILQ_FOREACH(j, &d->jobs, link)
+		if (j->id == id)
+			return j;
+	return NULL;
+}
+
+struct tree *job_next_tree(struct tribd *d, const struct job *job,
+			   const struct tree *after)
+{
+	struct tree *t =
+		after ? TAILQ_NEXT(after, link) : TAILQ_FIRST(&d->trees);
+
+	while (t && t->job != job)
+		t = TAILQ_NEXT(t, link);
+	return t;
+}
+
+static int id_choose(struct tribd *d, struct job_spec *s, struct reason *why)
+{
+	struct job *j;
+	uint32_t id;
+
+	if (s->id) {
+		j = job_find_id(d, s->id);
+		return j ? refuse(why, -EEXIST, "job id %u is job %s", s->id,
+				  j->name)
+			 : 0;
+	}
+	for (id = 1; id <= UINT16_MAX; id++)
+		if (!job_find_id(d, (uint16_t)id)) {
+			s->id = (uint16_t)id;
+			return 0;
+		}
+	return refuse(why, -ENOSPC, "all %u job ids are taken", UINT16_MAX);
+}
+
+static int numbers_check(struct job_spec *s, struct reason *why)
+{
+	if (s->world < 1 || s->world > TRIB_WORLD_MAX)
+		return refuse(why, -ERANGE, "world %u: 1 to %u workers",
+			      s->world, TRIB_WORLD_MAX);
+	if (!s->window)
+		s->window = JOB_WINDOW_DEFAULT;
+	if (s->window > JOB_WINDOW_MAX || (s->window & (s->window - 1)))
+		return refuse(why, -ERANGE,
+			      "window %u: a power of 2 from 1 to %u", s->window,
+			      JOB_WINDOW_MAX);
+	if (!s->timeout_ms)
+		s->timeout_ms = JOB_TIMEOUT_DEFAULT;
+	if (s->timeout_ms < JOB_TIMEOUT_MIN || s->timeout_ms > JOB_TIMEOUT_MAX)
+		return refuse(why, -ERANGE, "timeout %u ms: %u to %u",
+			      s->timeout_ms, JOB_TIMEOUT_MIN, JOB_TIMEOUT_MAX);
+	if (!s->fmt)
+		s->fmt = TRIB_FMT_Q32;
+	if (!trib_dtype_name(s->fmt))
+		return refuse(why, -EINVAL,
+			      "format %u: floats travel as int, f32, f16 or bf16",
+			      s->fmt);
+	return 0;
+}
+
+/* Programs look for the module when they are loaded, and never again. */
+static int module_check(const struct tribd *d, const struct job_spec *s,
+			struct reason *why)
+{
+	if (!trib_fmt_is_float(s->fmt) || d->kfuncs)
+		return 0;
+	return refuse(
+		why, -EOPNOTSUPP,
+		"dtype %s: tribd loaded its programs without the kernel module, which adds floats: modprobe trib, restart tribd (jobs go on); or use dtype int, which needs none",
+		trib_dtype_name(s->fmt));
+}
+
+int job_check(struct tribd *d, struct job_spec *s, struct reason *why)
+{
+	int err = name_check("job", s->name, "?&#\"\\%", why);
+
+	if (err)
+		return err;
+	if (job_find(d, s->name))
+		return refuse(why, -EEXIST, "job %s exists", s->name);
+	err = numbers_check(s, why);
+	if (!err)
+		err = id_choose(d, s, why);
+	if (err || s->has_cookie)
+		return err;
+	if (getrandom(&s->cookie, sizeof(s->cookie), 0) != sizeof(s->cookie))
+		return refuse(why, -EIO, "no random numbers");
+	s->has_cookie = true;
+	return 0;
+}
+
+static void job_free(struct tribd *d, struct job *j)
+{
+	TAILQ_REMOVE(&d->jobs, j, link);
+	d->njobs--;
+	d->generation++;
+	explicit_bzero(&j->cookie, sizeof(j->cookie));
+	free(j);
+}
+
+static int job_make(struct tribd *d, const struct job_spec *s, struct job **out)
+{
+	struct job *j = calloc(1, sizeof(*j));
+
+	if (!j)
+		return -ENOMEM;
+	memcpy(j->name, s->name, sizeof(j->name));
+	j->id = s->id;
+	j->cookie = s->cookie;
+	j->world = s->world;
+	j->window = s->window;
+	j->owner = s->owner;
+	j->timeout_ms = s->timeout_ms;
+	j->rate = s->rate;
+	j->fmt = s->fmt;
+	TAILQ_INSERT_TAIL(&d->jobs, j, link);
+	d->njobs++;
+	d->generation++;
+	*out = j;
+	return 0;
+}
+
+int job_restore(struct tribd *d, struct job_spec *s, struct reason *why)
+{
+	struct job *j;
+	int err = job_check(d, s, why);
+
+	return err ? err : job_make(d, s, &j);
+}
+
+int job_new(struct tribd *d, struct job_spec *s, struct reason *why)
+{
+	struct job *j;
+	int err = job_check(d, s, why);
+
+	if (!err)
+		err = module_check(d, s, why);
+	if (err)
+		return err;
+	err = job_make(d, s, &j);
+	if (err)
+		return refuse(why, err, "no memory");
+	err = state_save(d);
+	if (!err) {
+		claims_job_added(d, j);
+		return 0;
+	}
+	job_free(d, j);
+	return refuse(why, err, "cannot save the state: %s", strerror(-err));
+}
+
+int job_set_rate(struct tribd *d, const char *name, uint64_t rate,
+		 struct reason *why)
+{
+	struct job *j = job_find(d, name);
+	uint64_t was;
+	int err;
+
+	if (!j)
+		return refuse(why, -ENOENT, "no job %s", name);
+	was = j->rate;
+	j->rate = rate;
+	err = state_save(d);
+	if (!err)
+		return 0;
+	j->rate = was;
+	return refuse(why, err, "cannot save the state: %s", strerror(-err));
+}
+
+int job_del(struct tribd *d, const char *name, struct reason *why)
+{
+	struct job *j = job_find(d, name);
+	int err;
+
+	if (!j)
+		return refuse(why, -ENOENT, "no job %s", name);
+	/* What the file lacks would be removed at the next start, too. */
+	err = state_save_without(d, j);
+	if (err)
+		return refuse(why, err, "cannot save the state: %s",
+			      strerror(-err));
+	attach_job_removed(d, j);
+	tree_remove_all(d, j);
+	claims_job_removed(d, j);
+	job_free(d, j);
+	return 0;
+}
+
+void job_warn(struct tribd *d)
+{
+	struct job *j;
+
+	TAILQ_FOREACH(j, &d->jobs, link)
+		if (trib_fmt_is_float(j->fmt) && !d->kfuncs)
+			log_warn(
+				"job %s: its sums of %s need the kernel module: modprobe trib, restart tribd",
+				j->name, trib_dtype_name(j->fmt));
+}
+
+void job_free_all(struct tribd *d)
+{
+	while (TAILQ_FIRST(&d->jobs))
+		job_free(d, TAILQ_FIRST(&d->jobs));
+}

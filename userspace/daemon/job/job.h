@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Jobs: what is asked for, and what becomes of it. */
+#ifndef TRIBD_JOB_H
+#define TRIBD_JOB_H
+
+#include "daemon/tribd.h"
+
+#define JOB_WINDOW_DEFAULT 256
+#define JOB_WINDOW_MAX 16384
+#define JOB_TIMEOUT_DEFAULT 5000
+#define JOB_TIMEOUT_MIN 50
+#define JOB_TIMEOUT_MAX 3600000
+
+/* As a request or the state file states it. */
+struct job_spec {
+	char name[TRIB_NAME_MAX];
+	uint16_t id; /* 0: lowest free */
+	bool has_cookie;
+	uint64_t cookie;
+	uint32_t world;
+	uint32_t window; /* 0: default */
+	uint32_t owner;
+	uint32_t timeout_ms; /* 0: default */
+	uint64_t rate;
+	uint8_t fmt; /* 0: default */
+};
+
+/* All checks but for the module; fills in default values. */
+int job_check(struct tribd *d, struct job_spec *spec, struct reason *why);
+int job_new(struct tribd *d, struct job_spec *spec, struct reason *why);
+/* As job_new(), but it was there before: nothing is saved. */
+int job_restore(struct tribd *d, struct job_spec *spec, struct reason *why);
+/* Workers that are attached keep the rate they were told. */
+int job_set_rate(struct tribd *d, const char *name, uint64_t rate,
+		 struct reason *why);
+int job_del(struct tribd *d, const char *name, struct reason *why);
+void job_free_all(struct tribd *d);
+/* Names jobs whose floats nobody here can add up. */
+void job_warn(struct tribd *d);
+
+/* ticket.c: the line by which rank @rank joins from a host without tribd. */
+int ticket_write(struct tribd *d, const struct job *job, uint16_t rank,
+		 char *buf, size_t size, struct reason *why);
+
+#endif /* TRIBD_JOB_H */

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Tickets: where and as whom a worker joins whose host has no tribd, or which
+ * runs where it cannot reach that.
+ * uapi/trib_attach.h has the grammar.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/dtype.h"
+#include "daemon/face/face.h"
+#include "job.h"
+#include "daemon/tree/worker.h"
+
+static const struct child *child_of_rank(const struct tree *t, uint16_t rank,
+					 unsigned int *index)
+{
+	unsigned int i;
+
+	for (i = 0; i < t->nchild; i++)
+		if (t->child[i].rank == rank) {
+			*index = i;
+			return &t->child[i];
+		}
+	return NULL;
+}
+
+/* "1.2.3.4" or "[fd00::1]". */
+#define ADDR_MAX (INET6_ADDRSTRLEN + 2)
+
+static const char *bracketed(const struct in6_addr *a, char buf[ADDR_MAX])
+{
+	char text[INET6_ADDRSTRLEN];
+	bool v4 = addr_is_v4(a);
+
+	snprintf(buf, ADDR_MAX, "%s%s%s", v4 ? "" : "[", addr_text(a, text),
+		 v4 ? "" : "]");
+	return buf;
+}
+
+/* What is written, and the relay that a ticket's trees have in common. */
+struct line {
+	char *buf;
+	size_t size;
+	size_t len; /* @size or more: it did not fit */
+	struct in6_addr addr;
+	uint16_t port; /* 0: no tree has one yet */
+};
+
+static void put(struct line *l, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void put(struct line *l, const char *fmt, ...)
+{
+	size_t room = l->len < l->size ? l->size - l->len : 0;
+	va_list ap;
+
+	va_start(ap, fmt);
+	l->len +=
+		(size_t)vsnprintf(room ? l->buf + l->len : NULL, room, fmt, ap);
+	va_end(ap);
+}
+
+static void put_host(struct line *l, const struct in6_addr *a, uint16_t port)
+{
+	char addr[ADDR_MAX];
+
+	put(l, "%s:%u", bracketed(a, addr), port);
+}
+
+static void put_group(struct line *l, const struct in6_addr *group)
+{
+	char addr[ADDR_MAX];
+
+	put(l, "@%s", bracketed(group, addr));
+}
+
+/* The relay that a worker first sends to. */
+static int relay_add(struct line *l, const struct in6_addr *a, uint16_t port,
+		     struct reason *why)
+{
+	char was[INET6_ADDRSTRLEN], is[INET6_ADDRSTRLEN];
+
+	if (!l->port) {
+		l->addr = *a;
+		l->port = port;
+	}
+	if (IN6_ARE_ADDR_EQUAL(&l->addr, a) && l->port == port)
+		return 0;
+	return refuse(
+		why, -EXDEV,
+		"the first relays of the job's trees are %s port %u and %s port %u: one ticket holds one",
+		addr_text(&l->addr, was), l->port, addr_text(a, is), port);
+}
+
+/* A rank of another host, which is a child here: its relay is this host. */
+static int child_relay(struct line *l, const struct tree *t,
+		       const struct child *c, struct reason *why)
+{
+	if (!c->face->local_known)
+		return refuse(why, -EADDRNOTAVAIL,
+			      "face %s has no local address now",
+			      c->face->name);
+	if (t->relay && t->next != TRIB_RELAY_PS)
+		return refuse(
+			why, -EXDEV,
+			"tree %u is shared, and its PS is behind relay %u: only hosts of workers (tree add ... ps) know it",
+			t->id, t->next);
+	return relay_add(l, &c->face->local, TRIB_UDP_PORT, why);
+}
+
+/* How this host's row of a tree serves a rank: one of the two. */
+struct seat {
+	const struct child *child;
+	unsigned int index;	   /* of @child */
+	const struct local *local; /* in a row of workers */
+};
+
+/* False: not at all, or not those who attach now. */
+static bool seat_find(struct tree *t, uint16_t rank, struct seat *s)
+{
+	memset(s, 0, sizeof(*s));
+	if (tree_is_worker(t))
+		s->local = tree_local(t, rank);
+	else
+		s->child = child_of_rank(t, rank, &s->index);
+	return !t->held && (s->local || s->child);
+}
+
+static int relay_of(struct line *l, const struct tree *t, const struct seat *s,
+		    struct reason *why)
+{
+	const struct face *f = t->nhop ? t->hop[0].face : NULL;
+
+	if (s->child)
+		return child_relay(l, t, s->child, why);
+	return f ? relay_add(l, &f->addr, f->udp_port, why) : 0;
+}
+
+/* Any relay will do for a job that has none: its PS. */
+static int relays_find(struct tribd *d, const struct job *job, uint16_t rank,
+		       struct line *l, struct reason *why)
+{
+	const struct tree *bare = NULL;
+	struct tree *t = NULL;
+	bool here = false;
+	struct seat s;
+	int err;
+
+	while ((t = job_next_tree(d, job, t))) {
+		if (!seat_find(t, rank, &s))
+			continue;
+		here = true;
+		if (s.local && !t->nhop)
+			bare = t;
+		err = relay_of(l, t, &s, why);
+		if (err)
+			return err;
+	}
+	if (!here)
+		return refuse(why, -ENOENT,
+			      "rank %u is no child of this host in job %s",
+			      rank, job->name);
+	if (!l->port)
+		return relay_add(l, &bare->ps, bare->ps_port, why);
+	if (bare && addr_is_v4(&bare->ps) != addr_is_v4(&l->addr))
+		return refuse(
+			why, -EXDEV,
+			"the PS of tree %u and the relay of others differ in IP version: not for one ticket",
+			bare->id);
+	return 0;
+}
+
+/* @t of a rank that is child @index here. */
+static void child_write(struct line *l, const struct tree *t,
+			unsigned int index)
+{
+	const struct face *f = t->child[index].face;
+	const struct face *group = tree_multicast(t, f->port);
+	uint16_t port = group ? group->udp_port : f->udp_port;
+
+	if (t->relay) {
+		put(l, "&shared=%u:%u:", t->id, t->relay);
+		put_host(l, &t->parent->addr, t->parent->udp_port);
+		put(l, ",%u", port);
+	} else {
+		put(l, "&tree=%u:%u", t->id, index);
+		/* The one that a worker takes by itself is left out. */
+		if (group || port != TRIB_UDP_PORT_WORKER + index)
+			put(l, ":%u", port);
+	}
+	if (group)
+		put_group(l, &group->addr);
+}
+
+/* @t of a rank of this host. */
+static void worker_write(struct line *l, const struct tree *t, uint16_t port)
+{
+	unsigned int i;
+
+	put(l, "&shared=%u:%u:", t->id, t->nhop ? t->hop[0].relay : 0);
+	put_host(l, &t->ps, t->ps_port);
+	put(l, ",%u", port);
+	if (!addr_is_zero(&t->group))
+		put_group(l, &t->group);
+	for (i = 1; i < t->nhop; i++) {
+		const struct face *f = t->hop[i].face;
+
+		put(l, "&via=%u:%u:", t->id, t->hop[i].relay);
+		put_host(l, &f->addr, f->udp_port);
+	}
+}
+
+int ticket_write(struct tribd *d, const struct job *job, uint16_t rank,
+		 char *buf, size_t size, struct reason *why)
+{
+	struct line l = {.buf = buf, .size = size};
+	struct tree *t = NULL;
+	struct seat s;
+	int err;
+
+	if (rank >= job->world)
+		return refuse(why, -ERANGE, "rank %u: job %s has ranks 0 to %u",
+			      rank, job->name, job->world - 1);
+	err = relays_find(d, job, rank, &l, why);
+	if (err)
+		return err;
+	put(&l, "trib://");
+	put_host(&l, &l.addr, l.port);
+	put(&l, "/%s?job=%u&cookie=%016" PRIx64 "&rank=%u&world=%u", job->name,
+	    job->id, job->cookie, rank, job->world);
+	while ((t = job_next_tree(d, job, t))) {
+		if (!seat_find(t, rank, &s))
+			continue;
+		if (s.child)
+			child_write(&l, t, s.index);
+		else
+			worker_write(&l, t, s.local->port);
+		if (t->weight > 1)
+			put(&l, "&weight=%u:%u", t->id, t->weight);
+	}
+	if (trib_fmt_is_float(job->fmt))
+		put(&l, "&fmt=%s", trib_dtype_name(job->fmt));
+	return l.len < size
+		       ? 0
+		       : refuse(why, -EMSGSIZE, "too many trees for a ticket");
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Names: routes; times and markers. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/face/face.h"
+#include "forwarder.h"
+
+/* --- routes */
+
+struct route *ndn_route_find(struct tribd *d, const struct ndn_row_name *name)
+{
+	struct route *r;
+
+	TAILQ_FOREACH(r, &d->ndn->routes, link)
+		if (ndn_equal(&r->name, name))
+			return r;
+	return NULL;
+}
+
+static int route_check(struct tribd *d, const char *prefix, const char *face,
+		       struct ndn_row_name *name, struct face **f,
+		       struct reason *why)
+{
+	int err = ndn_prefix_parse(d->ndn, prefix, name, why);
+
+	if (err)
+		return err;
+	*f = face_find(d, face);
+	if (!*f)
+		return refuse(why, -ENOENT, "no face %s", face);
+	if (!(*f)->ndn)
+		return refuse(
+			why, -EINVAL,
+			"face %s is none to names: give it ndn host or router",
+			face);
+	return 0;
+}
+
+static struct route *route_add(struct tribd *d, const struct ndn_row_name *name,
+			       struct face *f)
+{
+	struct route *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->name = *name;
+	r->face = f;
+	f->ndn->routes++;
+	TAILQ_INSERT_TAIL(&d->ndn->routes, r, link);
+	d->ndn->nroutes++;
+	d->generation++;
+	return r;
+}
+
+static void route_remove(struct tribd *d, struct route *r)
+{
+	TAILQ_REMOVE(&d->ndn->routes, r, link);
+	r->face->ndn->routes--;
+	d->ndn->nroutes--;
+	d->generation++;
+}
+
+static void route_turn(struct route *r, struct face *f)
+{
+	r->face->ndn->routes--;
+	r->face = f;
+	f->ndn->routes++;
+}
+
+/* In the maps and in the file; else nowhere. */
+static int route_save(struct tribd *d, struct route *r, struct reason *why)
+{
+	int err = ndn_route_store(d, r);
+
+	if (err)
+		return refuse(why, err, "map ndn_fib: %s", strerror(-err));
+	err = state_save(d);
+	if (err)
+		refuse(why, err, "cannot save the state: %s", strerror(-err));
+	return err;
+}
+
+int ndn_route_new(struct tribd *d, const char *prefix, const char *face,
+		    struct reason *why)
+{
+	struct ndn_row_name name;
+	struct face *f, *old = NULL;
+	struct route *r;
+	int err = route_check(d, prefix, face, &name, &f, why);
+
+	if (err)
+		return err;
+	r = ndn_route_find(d, &name);
+	if (r) {
+		old = r->face;
+		route_turn(r, f);
+	} else if (d->ndn->nroutes == NDN_ROUTES_MAX) {
+		return refuse(why, -ENOSPC, "there are %u routes",
+			      NDN_ROUTES_MAX);
+	} else {
+		r = route_add(d, &name, f);
+	}
+	if (!r)
+		return refuse(why, -ENOMEM, "no memory");
+	err = route_save(d, r, why);
+	if (!err)
+		return 0;
+	if (old) {
+		route_turn(r, old);
+		ndn_route_store(d, r);
+		return err;
+	}
+	route_remove(d, r);
+	ndn_route_clear(d, r);
+	free(r);
+	return err;
+}
+
+void ndn_routes_drop(struct tribd *d, const struct face *f)
+{
+	struct route *r, *next;
+
+	for (r = TAILQ_FIRST(&d->ndn->routes); r; r = next) {
+		next = TAILQ_NEXT(r, link);
+		if (r->face != f)
+			continue;
+		route_remove(d, r);
+		free(r);
+	}
+}
+
+int ndn_route_restore(struct tribd *d, const char *prefix, const char *face,
+			struct reason *why)
+{
+	struct ndn_row_name name;
+	struct face *f = face_find(d, face);
+	int err = ndn_parse(prefix, &name, why);
+
+	if (err)
+		return err;
+	if (!f || !f->ndn)
+		return refuse(why, -EPROTO, "route %.100s: no face %s", prefix,
+			      face);
+	if (ndn_route_find(d, &name) || d->ndn->nroutes == NDN_ROUTES_MAX)
+		return refuse(why, -EPROTO,
+			      "route %.100s: twice, or one too many", prefix);
+	return route_add(d, &name, f) ? 0 : refuse(why, -ENOMEM, "no memory");
+}
+
+int ndn_route_del(struct tribd *d, const char *prefix, struct reason *why)
+{
+	struct ndn_row_name name;
+	struct route *r;
+	int err = ndn_parse(prefix, &name, why);
+
+	if (err)
+		return err;
+	r = ndn_route_find(d, &name);
+	if (!r)
+		return refuse(why, -ENOENT, "no route %.100s", prefix);
+	route_remove(d, r);
+	err = state_save(d);
+	if (err) {
+		TAILQ_INSERT_TAIL(&d->ndn->routes, r, link);
+		r->face->ndn->routes++;
+		d->ndn->nroutes++;
+		return refuse(why, err, "cannot save the state: %s",
+			      strerror(-err));
+	}
+	ndn_route_clear(d, r);
+	free(r);
+	return 0;
+}
+
+/* --- times and markers */
+
+static int times_check(const struct ndn *n, const struct ndn_set *s,
+		       struct reason *why)
+{
+	uint32_t lease = s->lease_ms ? s->lease_ms : n->lease_ms;
+
+	if (s->lease_ms && (s->lease_ms < NDN_LEASE_MS_MIN ||
+			    s->lease_ms > NDN_LEASE_MS_MAX))
+		return refuse(why, -ERANGE, "lease-ms %u: %u to %u",
+			      s->lease_ms, NDN_LEASE_MS_MIN,
+			      NDN_LEASE_MS_MAX);
+	if (s->leave_ms > lease)
+		return refuse(why, -ERANGE,
+			      "leave-ms %u: at most the lease of %u",
+			      s->leave_ms, lease);
+	return 0;
+}
+
+int ndn_set_check(struct tribd *d, const struct ndn_set *s,
+		    struct reason *why)
+{
+	struct ndn_marker m[NDN_MARK__MAX];
+	char text[NDN_TEXT_MAX];
+	int err = times_check(d->ndn, s, why), i, k;
+
+	memcpy(m, d->ndn->marker, sizeof(m));
+	for (i = NDN_DISTRIBUTE; !err && i < NDN_MARK__MAX; i++)
+		if (s->marker[i])
+			err = ndn_marker_parse(s->marker[i], &m[i], why);
+	for (i = NDN_DISTRIBUTE; !err && i < NDN_MARK__MAX; i++)
+		for (k = NDN_DISTRIBUTE; k < i; k++)
+			if (!memcmp(&m[i], &m[k], sizeof(m[i])))
+				return refuse(why, -EINVAL,
+					      "marker '%.60s' is two",
+					      ndn_marker_text(&m[i], text));
+	return err;
+}
+
+void ndn_set_apply(struct ndn *n, const struct ndn_set *s)
+{
+	struct reason why;
+	int i;
+
+	if (s->lease_ms) {
+		n->lease_ms = s->lease_ms;
+		/* One that was given, and is too long now. */
+		if (n->leave_ms > n->lease_ms)
+			n->leave_ms = 0;
+	}
+	if (s->leave_ms)
+		n->leave_ms = s->leave_ms;
+	for (i = NDN_DISTRIBUTE; i < NDN_MARK__MAX; i++)
+		if (s->marker[i])
+			ndn_marker_parse(s->marker[i], &n->marker[i], &why);
+}
+
+int ndn_set(struct tribd *d, const struct ndn_set *s, struct reason *why)
+{
+	struct ndn *n = d->ndn;
+	struct ndn_marker old[NDN_MARK__MAX];
+	uint32_t lease = n->lease_ms, leave = n->leave_ms;
+	int err = ndn_set_check(d, s, why);
+
+	if (err)
+		return err;
+	memcpy(old, n->marker, sizeof(old));
+	ndn_set_apply(n, s);
+	err = state_save(d);
+	if (err) {
+		memcpy(n->marker, old, sizeof(old));
+		n->lease_ms = lease;
+		n->leave_ms = leave;
+		return refuse(why, err, "cannot save the state: %s",
+			      strerror(-err));
+	}
+	if (!n->on)
+		return 0;
+	ndn_config_fill(n);
+	err = ndn_config_store(d);
+	ndn_sweep_set(d);
+	return err;
+}

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Faces and ports of names in the maps: what they should hold follows from the
+ * faces, what they do hold is remembered, and the difference is written in an
+ * order in which no packet finds half of it. What comes: port, bits of the
+ * configuration, face, sender, and then the count that ends what CPUs remember.
+ * What goes: the other way round.
+ */
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <string.h>
+
+#include "daemon/face/face.h"
+#include "forwarder.h"
+#include "daemon/device/port.h"
+
+/* What the maps should hold. */
+struct want {
+	struct ndn_rows rows;
+	uint64_t extra[NDN_FACE_WORDS];
+	uint64_t generic[NDN_FACE_WORDS];
+};
+
+static void must(int failed, const char *map)
+{
+	if (failed)
+		log_error("ndn: map %s: %s", map, strerror(errno));
+}
+
+int ndn_config_store(struct tribd *d)
+{
+	struct ndn *n = d->ndn;
+	uint32_t zero = 0;
+
+	if (!bpf_map_update_elem(n->map[NMAP_CONFIG], &zero, &n->config,
+				 BPF_ANY))
+		return 0;
+	log_error("ndn: map ndn_config: %s", strerror(errno));
+	return -errno;
+}
+
+/* --- what should be there */
+
+static bool ready(const struct face *f)
+{
+	if (!f->ndn)
+		return false;
+	if (!f->ndn->port)
+		return f->port->ifindex && f->l3_ifindex && f->mac_known;
+	return f->l3_ifindex && face_ready(f);
+}
+
+static void face_fill(const struct face *f, struct ndn_face *row)
+{
+	const struct face *next = f->around ? f->around : f;
+	const struct ndn_peer *p = f->ndn;
+	unsigned int i;
+
+	row->flags = NDN_FACE_USED;
+	if (p->kind == TRIB_FACE_NDN_HOST)
+		row->flags |= NDN_FACE_HOST;
+	for (i = 0; i < p->n; i++) {
+		if (p->prefix[i].name.len)
+			continue;
+		if (p->prefix[i].may & NDN_MAY_SUBSCRIBE)
+			row->flags |= NDN_FACE_SUBSCRIBE;
+		if (p->prefix[i].may & NDN_MAY_WRITE)
+			row->flags |= NDN_FACE_WRITE;
+	}
+	row->right_lens = ndn_rights_lens(p);
+	row->ifindex = face_port(f)->ifindex;
+	row->max = face_port(f)->mtu;
+	memcpy(row->dmac, next->mac, 6);
+	memcpy(row->smac, next->local_mac, 6);
+	row->vlan = f->around ? 0 : htons(f->vlan[0]);
+	row->dport = htons(p->port);
+	if (!p->port) {
+		row->flags |= NDN_FACE_ETHER;
+		return;
+	}
+	row->sport = htons(TRIB_NDN_UDP_PORT);
+	if (addr_is_v4(&f->addr)) {
+		memcpy(&row->saddr[3], f->local.s6_addr + 12, 4);
+		memcpy(&row->daddr[3], f->addr.s6_addr + 12, 4);
+		return;
+	}
+	row->flags |= NDN_FACE_V6;
+	memcpy(row->saddr, &f->local, 16);
+	memcpy(row->daddr, &f->addr, 16);
+}
+
+/* Packets come by the face's own port, also while ours go round its link. */
+static void from_fill(const struct face *f, struct ndn_from *from)
+{
+	from->ifindex = f->port->ifindex;
+	from->vlan = htons(f->vlan[0]);
+	from->port = htons(f->ndn->port);
+	if (f->ndn->port)
+		memcpy(from->addr, &f->addr, sizeof(from->addr));
+	else
+		memcpy(from->addr, f->mac, 6);
+}
+
+static void bit_set(uint64_t *set, unsigned int n)
+{
+	set[n / 64] |= 1ULL << n % 64;
+}
+
+static unsigned int first_of(const uint32_t first[NDN_FACES],
+			     uint32_t ifindex)
+{
+	unsigned int i;
+
+	for (i = 1; i < NDN_FACES; i++)
+		if (first[i] == ifindex)
+			return i;
+	return NDN_NOBODY;
+}
+
+static bool out_has(const uint32_t out[NDN_FACES], uint32_t ifindex)
+{
+	unsigned int i;
+
+	for (i = 0; i < NDN_FACES; i++)
+		if (out[i] == ifindex)
+			return true;
+	return false;
+}
+
+/* Places keep their ports, so that a change is of one place only. */
+static void out_place(const struct ndn_rows *have, struct ndn_rows *want,
+		      uint32_t ifindex)
+{
+	unsigned int i;
+
+	if (out_has(want->out, ifindex))
+		return;
+	for (i = 0; i < NDN_FACES; i++)
+		if (have->out[i] == ifindex)
+			break;
+	for (unsigned int k = 0; i == NDN_FACES && k < NDN_FACES; k++)
+		if (!have->out[k] && !want->out[k])
+			i = k;
+	for (unsigned int k = 0; i == NDN_FACES && k < NDN_FACES; k++)
+		if (!want->out[k])
+			i = k;
+	if (i < NDN_FACES)
+		want->out[i] = ifindex;
+}
+
+/* Who is its port's first face stays so while it is there. */
+static void firsts(const struct ndn_rows *have, struct want *w)
+{
+	uint32_t ifindex;
+	unsigned int i;
+
+	for (i = 1; i < NDN_FACES; i++)
+		if (w->rows.face[i].flags && have->first[i] &&
+		    have->first[i] == w->rows.face[i].ifindex)
+			w->rows.first[i] = have->first[i];
+	for (i = 1; i < NDN_FACES; i++) {
+		ifindex = w->rows.face[i].ifindex;
+		if (!w->rows.face[i].flags || w->rows.first[i])
+			continue;
+		if (first_of(w->rows.first, ifindex))
+			bit_set(w->extra, i);
+		else
+			w->rows.first[i] = ifindex;
+	}
+}
+
+static void want_make(struct tribd *d, struct want *w)
+{
+	const struct ndn_rows *have = &d->ndn->rows;
+	const struct face *f;
+
+	memset(w, 0, sizeof(*w));
+	TAILQ_FOREACH(f, &d->faces, link) {
+		unsigned int i;
+
+		if (!ready(f))
+			continue;
+		i = f->ndn->number;
+		face_fill(f, &w->rows.face[i]);
+		from_fill(f, &w->rows.from[i]);
+		if (face_port(f)->mode == TRIB_XDP_NATIVE)
+			out_place(have, &w->rows, face_port(f)->ifindex);
+		else
+			bit_set(w->generic, i);
+	}
+	firsts(have, w);
+}
+
+/* --- the difference */
+
+static int port_put(struct tribd *d, uint32_t ifindex, const uint32_t *place)
+{
+	struct ndn *n = d->ndn;
+	struct bpf_devmap_val v = {
+		.ifindex = ifindex,
+		.bpf_prog.fd = d->prog[PROG_EGRESS],
+	};
+
+	if (bpf_map_update_elem(n->map[NMAP_PORTS], &ifindex, &v, BPF_ANY))
+		return -1;
+	return bpf_map_update_elem(n->map[NMAP_OUT], place, &v, BPF_ANY);
+}
+
+static void ports_come(struct tribd *d, const struct ndn_rows *w)
+{
+	struct ndn_rows *have = &d->ndn->rows;
+
+	for (uint32_t i = 0; i < NDN_FACES; i++) {
+		if (!w->out[i] || w->out[i] == have->out[i])
+			continue;
+		must(port_put(d, w->out[i], &i), "ndn_out");
+	}
+	for (uint32_t i = 1; i < NDN_FACES; i++) {
+		if (!w->first[i] || w->first[i] == have->first[i])
+			continue;
+		must(bpf_map_update_elem(d->ndn->map[NMAP_FIRST],
+					 &w->first[i], &i, BPF_ANY),
+		     "ndn_first");
+	}
+}
+
+/* What is gone by itself, with its device, is as good. */
+static void ports_go(struct tribd *d, const struct ndn_rows *w)
+{
+	struct ndn *n = d->ndn;
+	const struct ndn_rows *have = &n->rows;
+
+	for (uint32_t i = 0; i < NDN_FACES; i++) {
+		if (!have->out[i] || have->out[i] == w->out[i])
+			continue;
+		if (!w->out[i])
+			bpf_map_delete_elem(n->map[NMAP_OUT], &i);
+		if (!out_has(w->out, have->out[i]))
+			bpf_map_delete_elem(n->map[NMAP_PORTS], &have->out[i]);
+	}
+	for (uint32_t i = 1; i < NDN_FACES; i++)
+		if (have->first[i] && !first_of(w->first, have->first[i]))
+			bpf_map_delete_elem(n->map[NMAP_FIRST],
+					    &have->first[i]);
+}
+
+/* True if somebody is known by another key, or no more. */
+static bool from_go(struct tribd *d, const struct ndn_rows *w)
+{
+	struct ndn *n = d->ndn;
+	bool any = false;
+
+	for (unsigned int i = 1; i < NDN_FACES; i++) {
+		const struct ndn_from *was = &n->rows.from[i];
+
+		if (!was->ifindex || !memcmp(was, &w->from[i], sizeof(*was)))
+			continue;
+		bpf_map_delete_elem(n->map[NMAP_FROM], was);
+		any = true;
+	}
+	return any;
+}
+
+static bool from_come(struct tribd *d, const struct ndn_rows *w)
+{
+	struct ndn *n = d->ndn;
+	bool any = false;
+
+	for (uint32_t i = 1; i < NDN_FACES; i++) {
+		const struct ndn_from *now = &w->from[i];
+
+		if (!now->ifindex ||
+		    !memcmp(now, &n->rows.from[i], sizeof(*now)))
+			continue;
+		must(bpf_map_update_elem(n->map[NMAP_FROM], now, &i, BPF_ANY),
+		     "ndn_from");
+		any = true;
+	}
+	return any;
+}
+
+/* @come: those that are to be there; else those that are not. */
+static void faces_put(struct tribd *d, const struct ndn_rows *w, bool come)
+{
+	struct ndn *n = d->ndn;
+
+	for (uint32_t i = 1; i < NDN_FACES; i++) {
+		if (!w->face[i].flags == come ||
+		    !memcmp(&w->face[i], &n->rows.face[i], sizeof(w->face[i])))
+			continue;
+		must(bpf_map_update_elem(n->map[NMAP_FACES], &i, &w->face[i],
+					 BPF_ANY),
+		     "ndn_faces");
+	}
+}
+
+/* Bits that are there too early or too long cost speed only. */
+static void bits_put(struct tribd *d, const struct want *w, bool both,
+		     bool count)
+{
+	struct ndn_config *c = &d->ndn->config, old = *c;
+
+	for (unsigned int i = 0; i < NDN_FACE_WORDS; i++) {
+		c->extra[i] = w->extra[i] | (both ? c->extra[i] : 0);
+		c->generic[i] = w->generic[i] | (both ? c->generic[i] : 0);
+	}
+	c->changes += count;
+	if (memcmp(&old, c, sizeof(old)))
+		ndn_config_store(d);
+}
+
+void ndn_rows_settle(struct tribd *d)
+{
+	static struct want w;
+	bool gone;
+
+	want_make(d, &w);
+	if (!memcmp(&w.rows, &d->ndn->rows, sizeof(w.rows)) &&
+	    !memcmp(w.extra, d->ndn->config.extra, sizeof(w.extra)) &&
+	    !memcmp(w.generic, d->ndn->config.generic, sizeof(w.generic)))
+		return;
+	gone = from_go(d, &w.rows);
+	bits_put(d, &w, true, gone);
+	ports_come(d, &w.rows);
+	faces_put(d, &w.rows, true);
+	gone = from_come(d, &w.rows);
+	bits_put(d, &w, false, gone);
+	faces_put(d, &w.rows, false);
+	ports_go(d, &w.rows);
+	d->ndn->rows = w.rows;
+}
+
+/* --- what a former tribd left */
+
+static void from_read(struct ndn *n)
+{
+	struct ndn_from key, next;
+	void *at = NULL;
+	uint32_t face;
+
+	while (!bpf_map_get_next_key(n->map[NMAP_FROM], at, &next)) {
+		if (!bpf_map_lookup_elem(n->map[NMAP_FROM], &next, &face) &&
+		    face && face < NDN_FACES && !n->rows.from[face].ifindex)
+			n->rows.from[face] = next;
+		else if (bpf_map_delete_elem(n->map[NMAP_FROM], &next))
+			return;
+		else
+			continue;
+		key = next;
+		at = &key;
+	}
+}
+
+/* Ports name programs of the former tribd: all of them are written anew. */
+static void ports_read(struct ndn *n)
+{
+	struct bpf_devmap_val v;
+
+	for (uint32_t i = 0; i < NDN_FACES; i++)
+		if (!bpf_map_lookup_elem(n->map[NMAP_OUT], &i, &v))
+			n->rows.out[i] = v.ifindex;
+}
+
+static void firsts_read(struct ndn *n)
+{
+	uint32_t key, next, face;
+	void *at = NULL;
+
+	while (!bpf_map_get_next_key(n->map[NMAP_FIRST], at, &next)) {
+		if (!bpf_map_lookup_elem(n->map[NMAP_FIRST], &next, &face) &&
+		    face && face < NDN_FACES && !n->rows.first[face])
+			n->rows.first[face] = next;
+		else if (bpf_map_delete_elem(n->map[NMAP_FIRST], &next))
+			return;
+		else
+			continue;
+		key = next;
+		at = &key;
+	}
+}
+
+void ndn_rows_read(struct tribd *d)
+{
+	struct ndn *n = d->ndn;
+
+	for (uint32_t i = 1; i < NDN_FACES; i++)
+		if (bpf_map_lookup_elem(n->map[NMAP_FACES], &i,
+					&n->rows.face[i]))
+			log_error("ndn: map ndn_faces: %s",
+				  strerror(errno));
+	from_read(n);
+	ports_read(n);
+	firsts_read(n);
+	for (uint32_t i = 0; i < NDN_FACES; i++)
+		if (n->rows.out[i])
+			must(port_put(d, n->rows.out[i], &i), "ndn_out");
+}
+
+/*
+ * The kernel forgets neighbours that only XDP talks to. What XDP used until now
+ * is right until another address is heard.
+ */
+void ndn_rows_recall(struct tribd *d)
+{
+	const struct ndn_rows *rows = &d->ndn->rows;
+	struct face *f;
+
+	TAILQ_FOREACH(f, &d->faces, link) {
+		struct ndn_face now = {};
+		const struct ndn_face *was;
+
+		if (!f->ndn || f->mac_known || f->around || !f->l3_ifindex ||
+		    !f->local_known)
+			continue;
+		was = &rows->face[f->ndn->number];
+		face_fill(f, &now);
+		if (!was->flags || was->ifindex != now.ifindex ||
+		    was->vlan != now.vlan || was->dport != now.dport ||
+		    memcmp(was->daddr, now.daddr, sizeof(now.daddr)))
+			continue;
+		memcpy(f->mac, was->dmac, 6);
+		f->mac_known = true;
+	}
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A map from end to end in pieces: by batches of what lies together, so that
+ * rows that come and go meanwhile neither end nor repeat it.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "forwarder.h"
+
+#define CHUNK 64u
+#define CHUNK_MAX 65536
+
+struct ndn_walk {
+	int fd;
+	uint32_t key_size, value_size, chunk;
+	uint32_t n, at; /* of the piece in hand */
+	bool begun, last;
+	uint64_t token[4]; /* where the next one begins */
+	char *keys, *values;
+};
+
+static int room(struct ndn_walk *w, uint32_t chunk)
+{
+	char *keys = realloc(w->keys, (size_t)chunk * w->key_size), *values;
+
+	if (!keys)
+		return -ENOMEM;
+	w->keys = keys;
+	values = realloc(w->values, (size_t)chunk * w->value_size);
+	if (!values)
+		return -ENOMEM;
+	w->values = values;
+	w->chunk = chunk;
+	return 0;
+}
+
+struct ndn_walk *ndn_walk_new(int fd, uint32_t key_size,
+				  uint32_t value_size, uint32_t entries)
+{
+	struct ndn_walk *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->fd = fd;
+	w->key_size = key_size;
+	w->value_size = value_size;
+	if (room(w, entries < CHUNK ? entries + 1 : CHUNK)) {
+		ndn_walk_free(w);
+		return NULL;
+	}
+	return w;
+}
+
+static int fetch(struct ndn_walk *w)
+{
+	uint64_t next[4] = {};
+	uint32_t n;
+	int err;
+
+	for (;;) {
+		n = w->chunk;
+		errno = 0;
+		err = bpf_map_lookup_batch(w->fd, w->begun ? w->token : NULL,
+					   next, w->keys, w->values, &n, NULL);
+		if (!err || errno != ENOSPC)
+			break;
+		/* A bucket with more rows than that. */
+		if (w->chunk >= CHUNK_MAX || room(w, w->chunk * 2))
+			return -ENOSPC;
+	}
+	if (err && errno != ENOENT)
+		return -errno;
+	w->last = err;
+	w->begun = true;
+	for (unsigned int i = 0; i < 4; i++)
+		w->token[i] = next[i];
+	w->n = n <= w->chunk ? n : 0;
+	w->at = 0;
+	return 0;
+}
+
+int ndn_walk_next(struct ndn_walk *w, const void **key, const void **value)
+{
+	int err;
+
+	while (w->at == w->n) {
+		if (w->last)
+			return 0;
+		err = fetch(w);
+		if (err)
+			return err;
+	}
+	*key = w->keys + (size_t)w->at * w->key_size;
+	*value = w->values + (size_t)w->at * w->value_size;
+	w->at++;
+	return 1;
+}
+
+void ndn_walk_undo(struct ndn_walk *w)
+{
+	if (w->at)
+		w->at--;
+}
+
+/* Anybody may ask for the number, and a large map takes its time. */
+bool ndn_used_old(struct ndn_used *u)
+{
+	uint64_t now = now_ns();
+
+	if (u->at_ns && now - u->at_ns < 1000000000)
+		return false;
+	u->at_ns = now;
+	return true;
+}
+
+void ndn_walk_free(void *walk)
+{
+	struct ndn_walk *w = walk;
+
+	if (!w)
+		return;
+	free(w->keys);
+	free(w->values);
+	free(w);
+}

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The netlink server: NETLINK_USERSOCK at TRIB_NL_PORT. Reads requests, checks
+ * who sent them, dispatches, answers. What a client does not read waits in a
+ * bounded queue of its own (nl_client.c), never in the way of others.
+ *
+ * Changing anything takes uid 0, as the kernel vouches for it in the message.
+ * Capabilities would have to be looked up by process id afterwards, and by
+ * then the sender may have become another program.
+ */
+#include <errno.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "nl.h"
+#include "nl_client.h"
+
+#define REQUESTS_PER_TURN 32
+
+struct netlink {
+	struct watch watch;
+	struct nl_clients clients;
+	/* One request, and whatever is longer is refused. */
+	char buf[TRIB_NL_MSG_MAX] __attribute__((aligned(8)));
+};
+
+const struct nl_command nl_command[TRIB_CMD__MAX] = {
+	[TRIB_CMD_STATUS_GET] = {0, false, nl_status_get, NULL, NULL},
+	[TRIB_CMD_FACE_NEW] = {TRIB_A_FACE, true, nl_face_new, NULL, NULL},
+	[TRIB_CMD_FACE_DEL] = {TRIB_A_FACE, true, nl_face_del, NULL, NULL},
+	[TRIB_CMD_FACE_GET] = {TRIB_A_FACE, false, nl_face_get, NULL,
+			       nl_face_next},
+	[TRIB_CMD_JOB_NEW] = {TRIB_A_JOB, true, nl_job_new, NULL, NULL},
+	[TRIB_CMD_JOB_DEL] = {TRIB_A_JOB, true, nl_job_del, NULL, NULL},
+	[TRIB_CMD_JOB_GET] = {TRIB_A_JOB, false, nl_job_get, NULL, nl_job_next},
+	[TRIB_CMD_TREE_NEW] = {TRIB_A_TREE, true, nl_tree_new, NULL, NULL},
+	[TRIB_CMD_TREE_DEL] = {TRIB_A_TREE, true, nl_tree_del, NULL, NULL},
+	[TRIB_CMD_TREE_GET] = {TRIB_A_TREE, false, nl_tree_get, nl_tree_start,
+			       nl_tree_next},
+	[TRIB_CMD_GROUP_GET] = {TRIB_A_GROUP, false, nl_group_get, NULL,
+				nl_group_next},
+	[TRIB_CMD_STATS_GET] = {0, false, NULL, NULL, nl_stats_next},
+	[TRIB_CMD_STATS_RESET] = {0, true, nl_stats_reset, NULL, NULL},
+	[TRIB_CMD_TICKET_GET] = {TRIB_A_JOB, false, nl_ticket_get, NULL, NULL},
+	[TRIB_CMD_TREE_WIPE] = {TRIB_A_TREE, true, nl_tree_wipe, NULL, NULL},
+	[TRIB_CMD_JOB_SET] = {TRIB_A_JOB, true, nl_job_set, NULL, NULL},
+	[TRIB_CMD_TREE_SWITCH] = {TRIB_A_TREE, true, nl_tree_switch, NULL, NULL},
+	[TRIB_CMD_FACE_SET] = {TRIB_A_FACE, true, nl_face_set, NULL, NULL},
+	[TRIB_CMD_NDN_GET] = {0, false, nl_ndn_get, NULL, NULL},
+	[TRIB_CMD_NDN_SET] = {TRIB_A_NDN, true, nl_ndn_set, NULL, NULL},
+	[TRIB_CMD_ROUTE_NEW] = {TRIB_A_ROUTE, true, nl_route_new, NULL, NULL},
+	[TRIB_CMD_ROUTE_DEL] = {TRIB_A_ROUTE, true, nl_route_del, NULL, NULL},
+	[TRIB_CMD_ROUTE_GET] = {TRIB_A_ROUTE, false, nl_route_get,
+				nl_route_start, nl_route_next},
+	[TRIB_CMD_PIT_GET] = {TRIB_A_PIT, false, nl_pit_get, nl_pit_start,
+			      nl_pit_next},
+	[TRIB_CMD_PIT_DEL] = {TRIB_A_PIT, true, nl_pit_del, NULL, NULL},
+	[TRIB_CMD_CS_GET] = {TRIB_A_CS, false, NULL, nl_cs_start, nl_cs_next},
+	[TRIB_CMD_CS_WIPE] = {TRIB_A_CS, true, nl_cs_wipe, NULL, NULL},
+};
+
+/* --- answers */
+
+static void answer_error(struct tribd *d, struct nl_client *c,
+			 const struct nlmsghdr *req, int err,
+			 const struct reason *why)
+{
+	struct nl_msg *m = nlmsg_alloc_size(1024);
+	struct nlmsgerr *e;
+	struct nlmsghdr *nlh;
+
+	if (!m)
+		return;
+	nlh = nlmsg_put(m, c->port, req->nlmsg_seq, NLMSG_ERROR, sizeof(*e),
+			NLM_F_CAPPED);
+	e = nlmsg_data(nlh);
+	e->error = err;
+	e->msg = *req;
+	if (err && why->text[0]) {
+		nlh->nlmsg_flags |= NLM_F_ACK_TLVS;
+		nla_put_string(m, NLMSGERR_ATTR_MSG, why->text);
+	}
+	nl_client_send(d, c, nlmsg_hdr(m));
+	nlmsg_free(m);
+}
+
+static struct nl_msg *answer_message(const struct nl_client *c,
+				     const struct nlmsghdr *req, int flags)
+{
+	const struct genlmsghdr *from = nlmsg_data(req);
+	struct genlmsghdr genl = {.cmd = from->cmd,
+				  .version = TRIB_GENL_VERSION};
+	struct nl_msg *m = nlmsg_alloc_size(TRIB_NL_MSG_MAX);
+
+	if (!m)
+		return NULL;
+	if (!nlmsg_put(m, c->port, req->nlmsg_seq, TRIB_NL_TYPE, 0, flags) ||
+	    nlmsg_append(m, &genl, sizeof(genl), NLMSG_ALIGNTO)) {
+		nlmsg_free(m);
+		return NULL;
+	}
+	return m;
+}
+
+/* --- one request */
+
+/* The command's arguments: at most the nest it knows. */
+static int arguments(const struct nl_command *cmd, const struct nlmsghdr *req,
+		     struct nl_request *r, struct nlattr **ticket)
+{
+	static const struct nl_set *const set[TRIB_A__MAX] = {
+		[TRIB_A_FACE] = &nl_face,
+		[TRIB_A_JOB] = &nl_job,
+		[TRIB_A_TREE] = &nl_tree,
+		[TRIB_A_GROUP] = &nl_group,
+		[TRIB_A_NDN] = &nl_ndn,
+		[TRIB_A_ROUTE] = &nl_route,
+		[TRIB_A_PIT] = &nl_pit,
+		[TRIB_A_CS] = &nl_cs,
+	};
+	const struct genlmsghdr *genl = nlmsg_data(req);
+	struct nlattr *top[NL_SET_MAX + 1];
+	size_t len = req->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN;
+	unsigned int i;
+	int err;
+
+	err = nl_parse_set(&nl_top, (const char *)genl + GENL_HDRLEN, len, top,
+			   &r->why);
+	if (err)
+		return err;
+	for (i = 1; i < TRIB_A__MAX; i++) {
+		if (!top[i] || i == cmd->attr)
+			continue;
+		if (i == TRIB_A_TICKET && genl->cmd == TRIB_CMD_TICKET_GET)
+			continue;
+		return refuse(&r->why, -EINVAL,
+			      "%s: not an argument of this command",
+			      nl_top.attr[i].name);
+	}
+	*ticket = top[TRIB_A_TICKET];
+	memset(r->tb, 0, sizeof(r->tb));
+	if (!cmd->attr || !top[cmd->attr])
+		return 0;
+	r->args = nla_data(top[cmd->attr]);
+	r->args_len = nla_len(top[cmd->attr]);
+	return nl_parse_nest(set[cmd->attr], top[cmd->attr], r->tb, &r->why);
+}
+
+static int start_dump(struct tribd *d, struct nl_client *c,
+		      const struct nl_command *cmd, const struct nlmsghdr *req,
+		      struct nl_request *r)
+{
+	struct nl_cursor cursor = {.uid = r->uid};
+	int err;
+
+	if (!cmd->dump_next)
+		return refuse(&r->why, -EOPNOTSUPP,
+			      "this command cannot be a dump");
+	if (cmd->dump_start) {
+		err = cmd->dump_start(d, r, &cursor);
+		if (err)
+			return err;
+	}
+	err = nl_client_dump(d, c, cmd, &cursor, req, &r->why);
+	if (err && cursor.own)
+		cursor.own_free(cursor.own);
+	return err;
+}
+
+/* Returns what to answer by an error message, or 1: answered otherwise. */
+static int run(struct tribd *d, struct nl_client *c, const struct nlmsghdr *req,
+	       struct nl_request *r)
+{
+	const struct genlmsghdr *genl = nlmsg_data(req);
+	const struct nl_command *cmd = &nl_command[0];
+	int err;
+
+	if (genl->cmd < TRIB_CMD__MAX)
+		cmd = &nl_command[genl->cmd];
+	if (!cmd->run && !cmd->dump_next)
+		return refuse(&r->why, -EOPNOTSUPP, "unknown command %u",
+			      genl->cmd);
+	if (cmd->changes && r->uid)
+		return refuse(&r->why, -EPERM, "only root may change anything");
+	err = arguments(cmd, req, r, &r->ticket);
+	if (err)
+		return err;
+	if (!cmd->changes && (req->nlmsg_flags & NLM_F_DUMP)) {
+		err = start_dump(d, c, cmd, req, r);
+		return err ? err : 1;
+	}
+	if (!cmd->run)
+		return refuse(&r->why, -EOPNOTSUPP,
+			      "this command must be a dump");
+	if (cmd->changes)
+		return cmd->run(d, r);
+	r->reply = answer_message(c, req, 0);
+	if (!r->reply)
+		return -ENOMEM;
+	err = cmd->run(d, r);
+	if (!err)
+		nl_client_send(d, c, nlmsg_hdr(r->reply));
+	nlmsg_free(r->reply);
+	if (err)
+		return err;
+	return req->nlmsg_flags & NLM_F_ACK ? 0 : 1;
+}
+
+static void request(struct tribd *d, const struct nlmsghdr *req, uint32_t port,
+		    uint32_t uid)
+{
+	struct nl_request *r;
+	struct nl_client *c;
+	int err;
+
+	if (!(req->nlmsg_flags & NLM_F_REQUEST) ||
+	    req->nlmsg_type < NLMSG_MIN_TYPE)
+		return; /* somebody's answer, or control */
+	c = nl_client_get(d, &d->nl->clients, port);
+	r = calloc(1, sizeof(*r));
+	if (!c || !r)
+		goto out; /* as if lost */
+	r->uid = uid;
+	if (req->nlmsg_type != TRIB_NL_TYPE)
+		err = refuse(&r->why, -EOPNOTSUPP, "unknown message type %u",
+			     req->nlmsg_type);
+	else if (req->nlmsg_len < NLMSG_HDRLEN + GENL_HDRLEN)
+		err = refuse(&r->why, -EINVAL, "the message is cut short");
+	else
+		err = run(d, c, req, r);
+	if (err <= 0) {
+		if (err && !r->why.text[0])
+			refuse(&r->why, err, "%s", strerror(-err));
+		answer_error(d, c, req, err, &r->why);
+	}
+out:
+	free(r);
+	if (c)
+		nl_client_put(d, c);
+}
+
+/* --- the socket */
+
+static int creds_of(struct msghdr *h, uint32_t *uid)
+{
+	struct cmsghdr *c;
+
+	for (c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c))
+		if (c->cmsg_level == SOL_SOCKET &&
+		    c->cmsg_type == SCM_CREDENTIALS &&
+		    c->cmsg_len == CMSG_LEN(sizeof(struct ucred))) {
+			struct ucred cred;
+
+			memcpy(&cred, CMSG_DATA(c), sizeof(cred));
+			*uid = cred.uid;
+			return 0;
+		}
+	return -EPERM;
+}
+
+/* False when there is nothing more to read. */
+static bool receive(struct tribd *d)
+{
+	struct netlink *n = d->nl;
+	struct sockaddr_nl from = {};
+	char control[CMSG_SPACE(sizeof(struct ucred))];
+	struct iovec iov = {n->buf, sizeof(n->buf)};
+	struct msghdr h = {.msg_name = &from,
+			   .msg_namelen = sizeof(from),
+			   .msg_iov = &iov,
+			   .msg_iovlen = 1,
+			   .msg_control = control,
+			   .msg_controllen = sizeof(control)};
+	ssize_t len = recvmsg(n->watch.fd, &h, MSG_DONTWAIT);
+	struct nlmsghdr *nlh = (struct nlmsghdr *)n->buf;
+	uint32_t uid;
+	int rem;
+
+	if (len < 0)
+		return errno == EINTR || errno == ENOBUFS;
+	/* The kernel has no business here; nor who hides who he is. */
+	if ((h.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || !from.nl_pid ||
+	    creds_of(&h, &uid))
+		return true;
+	rem = (int)len;
+	for (; nlmsg_ok(nlh, rem); nlh = nlmsg_next(nlh, &rem))
+		request(d, nlh, from.nl_pid, uid);
+	return true;
+}
+
+static void readable(struct tribd *d, struct watch *w, uint32_t events)
+{
+	int turns = REQUESTS_PER_TURN;
+
+	(void)w;
+	(void)events;
+	while (turns-- && receive(d))
+		;
+}
+
+int netlink_init(struct tribd *d)
+{
+	struct sockaddr_nl addr = {.nl_family = AF_NETLINK,
+				   .nl_pid = TRIB_NL_PORT};
+	struct netlink *n = calloc(1, sizeof(*n));
+	int one = 1, err;
+
+	if (!n)
+		return -ENOMEM;
+	d->nl = n;
+	n->watch.fn = readable;
+	nl_clients_init(&n->clients);
+	n->watch.fd =
+		socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		       NETLINK_USERSOCK);
+	if (n->watch.fd < 0)
+		goto fail;
+	n->clients.fd = n->watch.fd;
+	if (setsockopt(n->watch.fd, SOL_SOCKET, SO_PASSCRED, &one,
+		       sizeof(one)) ||
+	    bind(n->watch.fd, (struct sockaddr *)&addr, sizeof(addr)))
+		goto fail;
+	return 0;
+fail:
+	err = -errno;
+	if (err == -EADDRINUSE)
+		log_error(
+			"another process of this network namespace has netlink port 0x%x: another tribd, or one that poses as it",
+			TRIB_NL_PORT);
+	else
+		log_error("netlink server: %s", strerror(-err));
+	return err;
+}
+
+int netlink_serve(struct tribd *d)
+{
+	return loop_add(d, &d->nl->watch, EPOLLIN);
+}
+
+void netlink_exit(struct tribd *d)
+{
+	struct netlink *n = d->nl;
+
+	if (!n)
+		return;
+	nl_clients_exit(d, &n->clients);
+	if (n->watch.fd >= 0) {
+		loop_del(d, &n->watch);
+		close(n->watch.fd);
+	}
+	free(n);
+	d->nl = NULL;
+}

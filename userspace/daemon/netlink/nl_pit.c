@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Netlink: entries of the persistent PIT, and the cache. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/face/face.h"
+#include "daemon/ndn/forwarder.h"
+#include "nl.h"
+
+/*
+ * A dump of what is below a name. @given: rows given so far; one more than the
+ * cursor says if the last one did not fit and is to come again.
+ */
+struct below {
+	uint32_t given;
+	struct ndn_row_name prefix;
+	struct ndn_walk *walk;
+};
+
+static void below_free(void *own)
+{
+	struct below *b = own;
+
+	ndn_walk_free(b->walk);
+	free(b);
+}
+
+/* @text NULL: of all. @walk NULL: no memory. */
+static int below_start(struct nl_request *r, struct nl_cursor *c,
+		       const struct nlattr *text, struct ndn_walk *walk)
+{
+	struct below *b = calloc(1, sizeof(*b));
+	int err = 0;
+
+	if (!b || !walk) {
+		ndn_walk_free(walk);
+		free(b);
+		return refuse(&r->why, -ENOMEM, "no memory");
+	}
+	if (text)
+		err = ndn_parse(nla_get_string((struct nlattr *)text),
+				  &b->prefix, &r->why);
+	b->walk = walk;
+	if (err) {
+		below_free(b);
+		return err;
+	}
+	c->own = b;
+	c->own_free = below_free;
+	return 0;
+}
+
+/* Before each row, and after it. */
+static void below_before(struct below *b, const struct nl_cursor *c)
+{
+	if (b->given == c->at)
+		return;
+	ndn_walk_undo(b->walk);
+	b->given--;
+}
+
+static void below_after(struct below *b, struct nl_cursor *c)
+{
+	c->at++;
+	b->given++;
+}
+
+/* --- entries */
+
+static const char *face_name(struct tribd *d, unsigned int number)
+{
+	const struct face *f;
+
+	TAILQ_FOREACH(f, &d->faces, link)
+		if (f->ndn && f->ndn->number == number)
+			return f->name;
+	return NULL;
+}
+
+static int faces_put(struct tribd *d, const struct ndn_pit_row *row,
+		     struct nl_msg *m)
+{
+	const struct face *f;
+
+	TAILQ_FOREACH(f, &d->faces, link) {
+		unsigned int n = f->ndn ? f->ndn->number : NDN_NOBODY;
+
+		if (n && (row->live[n / 64] >> n % 64 & 1) &&
+		    nla_put_string(m, TRIB_A_PIT_FACE, f->name))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+static int pit_put(struct tribd *d, const struct ndn_pit_row *row,
+		   struct nl_msg *m)
+{
+	struct nlattr *nest = nla_nest_start(m, TRIB_A_PIT);
+	const char *up = face_name(d, row->up);
+	char text[NDN_TEXT_MAX];
+
+	if (!nest ||
+	    nla_put_string(m, TRIB_A_PIT_NAME, ndn_text(&row->name, text)) ||
+	    (up && nla_put_string(m, TRIB_A_PIT_UP, up)) ||
+	    faces_put(d, row, m) ||
+	    nla_put_u8(m, TRIB_A_PIT_STATE, row->state) ||
+	    (row->acked_ms != NDN_NEVER &&
+	     nla_put_u64(m, TRIB_A_PIT_ACKED_MS, row->acked_ms)))
+		return -EMSGSIZE;
+	if (row->taken_ms != NDN_NEVER &&
+	    (nla_put_u64(m, TRIB_A_PIT_VERSION, row->version) ||
+	     nla_put_u64(m, TRIB_A_PIT_SEGMENT, row->segment) ||
+	     nla_put_u64(m, TRIB_A_PIT_TAKEN_MS, row->taken_ms)))
+		return -EMSGSIZE;
+	nla_nest_end(m, nest);
+	return 0;
+}
+
+static int pit_name(struct tribd *d, struct nl_request *r,
+		    struct ndn_row_name *name)
+{
+	int err = ndn_need(d, &r->why);
+
+	if (!err)
+		err = nl_need(&nl_pit, r->tb, TRIB_A_PIT_NAME, &r->why);
+	return err ? err
+		   : ndn_parse(nla_get_string(r->tb[TRIB_A_PIT_NAME]), name,
+				 &r->why);
+}
+
+int nl_pit_get(struct tribd *d, struct nl_request *r)
+{
+	struct ndn_pit_row row;
+	struct ndn_row_name name;
+	int err = pit_name(d, r, &name);
+
+	if (err)
+		return err;
+	err = ndn_pit_find(d, &name, &row);
+	if (err)
+		return refuse(&r->why, err, "no entry %.100s",
+			      nla_get_string(r->tb[TRIB_A_PIT_NAME]));
+	return pit_put(d, &row, r->reply);
+}
+
+int nl_pit_del(struct tribd *d, struct nl_request *r)
+{
+	struct ndn_row_name name;
+	int err = pit_name(d, r, &name);
+
+	return err ? err : ndn_pit_forget(d, &name, &r->why);
+}
+
+int nl_pit_start(struct tribd *d, struct nl_request *r, struct nl_cursor *c)
+{
+	int err = ndn_need(d, &r->why);
+
+	return err ? err
+		   : below_start(r, c, r->tb[TRIB_A_PIT_NAME],
+				 ndn_pit_walk(d));
+}
+
+int nl_pit_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
+{
+	struct below *b = c->own;
+	struct ndn_pit_row row;
+	int err;
+
+	below_before(b, c);
+	err = ndn_pit_next(d, b->walk, &b->prefix, &row);
+	if (err <= 0)
+		return err;
+	below_after(b, c);
+	err = pit_put(d, &row, m);
+	return err ? err : 1;
+}
+
+/* --- the cache */
+
+int nl_cs_start(struct tribd *d, struct nl_request *r, struct nl_cursor *c)
+{
+	int err = ndn_need(d, &r->why);
+
+	return err ? err
+		   : below_start(r, c, r->tb[TRIB_A_CS_NAME], ndn_cs_walk(d));
+}
+
+int nl_cs_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
+{
+	struct below *b = c->own;
+	char text[NDN_TEXT_MAX];
+	struct ndn_row_name name;
+	uint32_t bytes, place;
+	struct nlattr *nest;
+	int err;
+
+	(void)d;
+	below_before(b, c);
+	err = ndn_cs_next(b->walk, &b->prefix, &name, &bytes, &place);
+	if (err <= 0)
+		return err;
+	below_after(b, c);
+	nest = nla_nest_start(m, TRIB_A_CS);
+	if (!nest ||
+	    nla_put_string(m, TRIB_A_CS_NAME, ndn_text(&name, text)) ||
+	    nla_put_u32(m, TRIB_A_CS_BYTES, bytes))
+		return -EMSGSIZE;
+	nla_nest_end(m, nest);
+	return 1;
+}
+
+int nl_cs_wipe(struct tribd *d, struct nl_request *r)
+{
+	struct ndn_row_name prefix = {};
+	int err = ndn_need(d, &r->why);
+
+	if (!err && r->tb[TRIB_A_CS_NAME])
+		err = ndn_parse(nla_get_string(r->tb[TRIB_A_CS_NAME]),
+				  &prefix, &r->why);
+	if (!err)
+		err = ndn_cs_wipe(d, &prefix, &r->why);
+	return err < 0 ? err : 0;
+}

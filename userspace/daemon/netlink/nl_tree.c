@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Netlink: making, removing and wiping trees. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nl.h"
+#include "daemon/tree/tree.h"
+
+/* Calls @fn for each attribute of @type in @first's neighbourhood. */
+struct walk {
+	const struct nlattr *at;
+	int rem;
+};
+
+static struct walk walk_start(const struct nlattr *first, int left)
+{
+	return (struct walk){first, left};
+}
+
+/* The next attribute of @type; NULL at the end. */
+static const struct nlattr *walk_next(struct walk *w, int type)
+{
+	while (nla_ok(w->at, w->rem)) {
+		const struct nlattr *a = w->at;
+
+		w->at = nla_next(a, &w->rem);
+		if (nla_type(a) == type)
+			return a;
+	}
+	return NULL;
+}
+
+static int child_parse(const struct nlattr *nest, struct child_spec *c,
+		       struct reason *why)
+{
+	struct nlattr *tb[NL_SET_MAX + 1];
+	int err = nl_parse_nest(&nl_child, nest, tb, why);
+
+	if (err)
+		return err;
+	c->index = INDEX_NONE;
+	c->rank = RANK_NONE;
+	if (tb[TRIB_A_CHILD_INDEX]) {
+		c->index = nla_get_u16(tb[TRIB_A_CHILD_INDEX]);
+		if (c->index >= TRIB_CHILDREN_MAX)
+			return refuse(why, -ERANGE, "child index %u: 0 to %u",
+				      c->index, TRIB_CHILDREN_MAX - 1);
+	}
+	if (tb[TRIB_A_CHILD_RANK]) {
+		c->rank = nla_get_u16(tb[TRIB_A_CHILD_RANK]);
+		if (c->rank == RANK_NONE)
+			return refuse(why, -ERANGE, "rank %u: at most %u",
+				      c->rank, TRIB_WORLD_MAX - 1);
+	}
+	if (tb[TRIB_A_CHILD_PORT]) {
+		c->port = nla_get_u16(tb[TRIB_A_CHILD_PORT]);
+		if (!c->port)
+			return refuse(why, -ERANGE, "rank %u: port 0", c->rank);
+	}
+	if (tb[TRIB_A_CHILD_RELAY])
+		return refuse(why, -EINVAL, "relay %u: only a hop has one",
+			      nla_get_u16(tb[TRIB_A_CHILD_RELAY]));
+	if (tb[TRIB_A_CHILD_FACE])
+		nla_strlcpy(c->face, tb[TRIB_A_CHILD_FACE], sizeof(c->face));
+	return 0;
+}
+
+static int children_parse(struct walk w, struct tree_spec *s,
+			  struct reason *why)
+{
+	const struct nlattr *a;
+	int err;
+
+	while ((a = walk_next(&w, TRIB_A_TREE_CHILD))) {
+		if (s->nchild == TRIB_CHILDREN_MAX)
+			return refuse(why, -E2BIG,
+				      "more than %u children of one node",
+				      TRIB_CHILDREN_MAX);
+		err = child_parse(a, &s->child[s->nchild], why);
+		if (err)
+			return err;
+		if (!s->child[s->nchild].face[0])
+			return refuse(why, -EINVAL, "child %u has no face",
+				      s->nchild);
+		if (s->child[s->nchild].port)
+			return refuse(why, -EINVAL,
+				      "child %u: its face has the port",
+				      s->nchild);
+		s->nchild++;
+	}
+	return 0;
+}
+
+static int locals_parse(struct walk w, struct tree_spec *s, struct reason *why)
+{
+	const struct nlattr *a;
+	int err;
+
+	while ((a = walk_next(&w, TRIB_A_TREE_LOCAL))) {
+		struct child_spec *l = &s->local[s->nlocal];
+
+		if (s->nlocal == TRIB_RINGS_MAX)
+			return refuse(why, -E2BIG,
+				      "more than %u local ranks in one tree",
+				      TRIB_RINGS_MAX);
+		err = child_parse(a, l, why);
+		if (err)
+			return err;
+		if (l->rank == RANK_NONE)
+			return refuse(why, -EINVAL, "local has no rank");
+		if (l->face[0])
+			return refuse(why, -EINVAL,
+				      "local rank %u takes no face (%s)",
+				      l->rank, l->face);
+		s->nlocal++;
+	}
+	return 0;
+}
+
+static int downs_parse(struct walk w, struct tree_spec *s, struct reason *why)
+{
+	const struct nlattr *a;
+
+	while ((a = walk_next(&w, TRIB_A_TREE_DOWN))) {
+		if (s->ndown == TRIB_CHILDREN_MAX)
+			return refuse(why, -E2BIG, "more than %u down faces",
+				      TRIB_CHILDREN_MAX);
+		nla_strlcpy(s->down[s->ndown++], a, TRIB_NAME_MAX);
+	}
+	return 0;
+}
+
+/* What makes a tree a shared one. */
+static int shared_parse(struct nlattr **tb, struct tree_spec *s,
+			struct reason *why)
+{
+	if (tb[TRIB_A_TREE_RELAY]) {
+		s->relay = nla_get_u16(tb[TRIB_A_TREE_RELAY]);
+		if (!s->relay)
+			return refuse(why, -ERANGE,
+				      "relay 0: numbers start at 1");
+	}
+	if (tb[TRIB_A_TREE_NEXT])
+		s->next = nla_get_u16(tb[TRIB_A_TREE_NEXT]);
+	if (tb[TRIB_A_TREE_CAP])
+		s->cap = nla_get_u32(tb[TRIB_A_TREE_CAP]);
+	if (tb[TRIB_A_TREE_AGE_MS])
+		s->age_ms = nla_get_u32(tb[TRIB_A_TREE_AGE_MS]);
+	if (s->age_ms > 60000)
+		return refuse(why, -ERANGE, "age %u ms: 1 to 60000", s->age_ms);
+	if (tb[TRIB_A_TREE_WORKERS]) {
+		s->has_workers = true;
+		memcpy(s->workers, nla_data(tb[TRIB_A_TREE_WORKERS]),
+		       sizeof(s->workers));
+	}
+	return 0;
+}
+
+static int hop_parse(const struct nlattr *nest, struct hop_spec *h,
+		     struct reason *why)
+{
+	struct nlattr *tb[NL_SET_MAX + 1];
+	int err = nl_parse_nest(&nl_child, nest, tb, why);
+
+	if (err)
+		return err;
+	if (!tb[TRIB_A_CHILD_FACE] || !tb[TRIB_A_CHILD_RELAY])
+		return refuse(why, -EINVAL,
+			      "a hop has a relay's number and face");
+	if (tb[TRIB_A_CHILD_INDEX] || tb[TRIB_A_CHILD_RANK] ||
+	    tb[TRIB_A_CHILD_PORT])
+		return refuse(why, -EINVAL,
+			      "a hop has a relay's number and face only");
+	nla_strlcpy(h->face, tb[TRIB_A_CHILD_FACE], sizeof(h->face));
+	h->relay = nla_get_u16(tb[TRIB_A_CHILD_RELAY]);
+	return 0;
+}
+
+/* What makes a tree a row of workers. */
+static int worker_parse(struct nlattr **tb, struct walk w, struct tree_spec *s,
+			struct reason *why)
+{
+	const struct nlattr *a;
+	int err;
+
+	if (tb[TRIB_A_TREE_PS_PORT] && !tb[TRIB_A_TREE_PS])
+		return refuse(why, -EINVAL,
+			      "a port of the PS without its address");
+	if (tb[TRIB_A_TREE_PS]) {
+		memcpy(&s->ps, nla_data(tb[TRIB_A_TREE_PS]), sizeof(s->ps));
+		s->ps_port = TRIB_UDP_PORT_PS;
+	}
+	if (tb[TRIB_A_TREE_PS_PORT]) {
+		s->ps_port = nla_get_u16(tb[TRIB_A_TREE_PS_PORT]);
+		if (!s->ps_port)
+			return refuse(why, -ERANGE, "port 0 of the PS");
+	}
+	if (tb[TRIB_A_TREE_GROUP])
+		memcpy(&s->group, nla_data(tb[TRIB_A_TREE_GROUP]),
+		       sizeof(s->group));
+	while ((a = walk_next(&w, TRIB_A_TREE_HOP))) {
+		if (s->nhop == TRIB_ATTACH_HOPS)
+			return refuse(
+				why, -E2BIG,
+				"more than %u relays on the way to the PS",
+				TRIB_ATTACH_HOPS);
+		err = hop_parse(a, &s->hop[s->nhop++], why);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int spec_parse(struct nl_request *r, struct tree_spec *s)
+{
+	struct nlattr **tb = r->tb;
+	struct walk w = walk_start(r->args, r->args_len);
+	int err = nl_need(&nl_tree, tb, TRIB_A_TREE_JOB, &r->why);
+
+	if (err)
+		return err;
+	nla_strlcpy(s->job, tb[TRIB_A_TREE_JOB], sizeof(s->job));
+	s->up_child = INDEX_NONE;
+	if (tb[TRIB_A_TREE_LIVE])
+		return refuse(&r->why, -EINVAL,
+			      "tree: live is for switching only");
+	s->held = tb[TRIB_A_TREE_HELD] && nla_get_u8(tb[TRIB_A_TREE_HELD]);
+	if (tb[TRIB_A_TREE_WEIGHT]) {
+		s->weight = nla_get_u16(tb[TRIB_A_TREE_WEIGHT]);
+		if (!s->weight)
+			return refuse(&r->why, -ERANGE, "weight 0: 1 to %u",
+				      TRIB_TREE_WEIGHT_MAX);
+	}
+	if (tb[TRIB_A_TREE_ID]) {
+		s->id = nla_get_u16(tb[TRIB_A_TREE_ID]);
+		if (!s->id)
+			return refuse(&r->why, -ERANGE,
+				      "tree 0: numbers start at 1");
+	}
+	if (tb[TRIB_A_TREE_PARENT]) {
+		nla_strlcpy(s->parent, tb[TRIB_A_TREE_PARENT],
+			    sizeof(s->parent));
+		if (!s->parent[0])
+			return refuse(&r->why, -EINVAL,
+				      "the parent face has no name");
+	}
+	if (tb[TRIB_A_TREE_UP_CHILD]) {
+		s->up_child = nla_get_u16(tb[TRIB_A_TREE_UP_CHILD]);
+		if (s->up_child >= TRIB_CHILDREN_MAX)
+			return refuse(&r->why, -ERANGE,
+				      "index %u at the parent: 0 to %u",
+				      s->up_child, TRIB_CHILDREN_MAX - 1);
+	}
+	err = children_parse(w, s, &r->why);
+	if (!err)
+		err = locals_parse(w, s, &r->why);
+	if (!err)
+		err = downs_parse(w, s, &r->why);
+	if (!err)
+		err = shared_parse(tb, s, &r->why);
+	if (!err)
+		err = worker_parse(tb, w, s, &r->why);
+	return err;
+}
+
+int nl_tree_new(struct tribd *d, struct nl_request *r)
+{
+	struct tree_spec *s = calloc(1, sizeof(*s));
+	uint16_t id;
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	err = spec_parse(r, s);
+	if (!err)
+		err = tree_new(d, s, &id, &r->why);
+	free(s);
+	return err;
+}
+
+static int id_parse(struct nl_request *r, uint16_t *id)
+{
+	int err = nl_need(&nl_tree, r->tb, TRIB_A_TREE_ID, &r->why);
+
+	if (!err)
+		*id = nla_get_u16(r->tb[TRIB_A_TREE_ID]);
+	return err;
+}
+
+int nl_tree_del(struct tribd *d, struct nl_request *r)
+{
+	uint16_t id;
+	int err = id_parse(r, &id);
+
+	return err ? err : tree_del(d, id, &r->why);
+}
+
+int nl_tree_wipe(struct tribd *d, struct nl_request *r)
+{
+	uint16_t id;
+	int err = id_parse(r, &id);
+
+	return err ? err : tree_wipe(d, id, &r->why);
+}
+
+int nl_tree_switch(struct tribd *d, struct nl_request *r)
+{
+	struct walk w = walk_start(r->args, r->args_len);
+	const struct nlattr *a;
+	uint16_t *live;
+	size_t n = 0;
+	int err = nl_need(&nl_tree, r->tb, TRIB_A_TREE_JOB, &r->why);
+
+	if (err)
+		return err;
+	live = calloc((size_t)d->ntrees + 1, sizeof(*live));
+	if (!live)
+		return -ENOMEM;
+	while (!err && (a = walk_next(&w, TRIB_A_TREE_LIVE))) {
+		if (n == d->ntrees)
+			err = refuse(&r->why, -E2BIG,
+				     "more than the %u trees there are",
+				     d->ntrees);
+		else
+			live[n++] = nla_get_u16(a);
+	}
+	if (!err)
+		err = tree_switch(d, nla_get_string(r->tb[TRIB_A_TREE_JOB]),
+				  live, n, &r->why);
+	free(live);
+	return err;
+}

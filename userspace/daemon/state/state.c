@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The state file: faces, jobs and trees as the operator named them, plus what
+ * a restart must not forget (pool numbers, newest epochs). Written to a new
+ * file, then renamed: a reader sees the old or the new one. Holds cookies, so
+ * only root may read it.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/dtype.h"
+#include "daemon/face/face.h"
+#include "daemon/job/job.h"
+#include "daemon/ndn/forwarder.h"
+#include "state.h"
+#include "daemon/tree/worker.h"
+
+/* --- writing */
+
+static json_t *hex_pack(uint64_t v)
+{
+	char text[20];
+
+	snprintf(text, sizeof(text), "%016" PRIx64, v);
+	return json_string(text);
+}
+
+static json_t *mac_pack(const uint8_t m[6])
+{
+	char text[20];
+
+	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", m[0],
+		 m[1], m[2], m[3], m[4], m[5]);
+	return json_string(text);
+}
+
+static json_t *face_pack(const struct face *f)
+{
+	char addr[INET6_ADDRSTRLEN], local[INET6_ADDRSTRLEN];
+	json_t *j =
+		json_pack("{s:s s:s s:s s:i s:[i,i]}", "name", f->name, "dev",
+			  f->port->ifname, "addr", addr_text(&f->addr, addr),
+			  "port", f->udp_port, "vlan", f->vlan[0], f->vlan[1]);
+
+	if (f->local_given)
+		json_object_set_new(j, "local",
+				    json_string(addr_text(&f->local, local)));
+	if (f->mac_given)
+		json_object_set_new(j, "mac", mac_pack(f->mac));
+	if (f->ndn)
+		json_object_set_new(j, "ndn", ndn_face_pack(f));
+	return j;
+}
+
+static json_t *port_pack(const struct port *p)
+{
+	return json_pack("{s:s s:b s:s}", "dev", p->ifname, "qdisc_ours",
+			 p->clsact_ours, "reason", p->reason);
+}
+
+static json_t *job_pack(const struct job *j)
+{
+	return json_pack("{s:s s:i s:o s:I s:I s:I s:I s:o s:s}", "name",
+			 j->name, "id", j->id, "cookie", hex_pack(j->cookie), "world",
+			 (json_int_t)j->world, "window", (json_int_t)j->window,
+			 "owner", (json_int_t)j->owner, "timeout_ms",
+			 (json_int_t)j->timeout_ms, "rate", hex_pack(j->rate),
+			 "dtype", trib_dtype_name(j->fmt));
+}
+
+static json_t *shared_pack(const struct tree *t)
+{
+	json_t *workers = json_array();
+	unsigned int i;
+
+	for (i = 0; i < TRIB_BMWORDS_MAX; i++)
+		json_array_append_new(workers, hex_pack(be64toh(t->mask[i])));
+	return json_pack("{s:i s:i s:I s:I s:I s:o}", "relay", t->relay, "next",
+			 t->next, "cap", (json_int_t)t->cap, "age_ms",
+			 (json_int_t)t->age_ms, "mark0", (json_int_t)t->mark0,
+			 "workers", workers);
+}
+
+static json_t *worker_pack(const struct tree *t)
+{
+	char ps[INET6_ADDRSTRLEN], group[INET6_ADDRSTRLEN];
+	json_t *hop = json_array(), *row;
+	unsigned int i;
+
+	for (i = 0; i < t->nhop; i++)
+		json_array_append_new(hop, json_pack("{s:s s:i}", "face",
+						     t->hop[i].face->name,
+						     "relay", t->hop[i].relay));
+	row = json_pack("{s:s s:i s:o}", "ps", addr_text(&t->ps, ps), "port",
+			t->ps_port, "hop", hop);
+	if (!addr_is_zero(&t->group))
+		json_object_set_new(row, "group",
+				    json_string(addr_text(&t->group, group)));
+	return row;
+}
+
+static json_t *tree_pack(const struct tree *t)
+{
+	json_t *child = json_array(), *local = json_array();
+	json_t *down = json_array(), *tree;
+	unsigned int i;
+
+	for (i = 0; i < t->nchild; i++)
+		json_array_append_new(child,
+				      json_pack("{s:s s:i}", "face",
+						t->child[i].face->name, "rank",
+						t->child[i].rank));
+	for (i = 0; i < t->nlocal; i++)
+		json_array_append_new(local,
+				      json_pack("{s:i s:i s:i}", "rank",
+						t->local[i].rank, "index",
+						t->local[i].index, "port",
+						t->local[i].port));
+	for (i = 0; i < t->ndown; i++)
+		json_array_append_new(down, json_string(t->down[i]->name));
+	tree = json_pack("{s:i s:s s:o s:s s:i s:o s:o s:I s:I s:b s:i}", "id",
+			 t->id, "job", t->job->name, "child", child, "parent",
+			 t->parent ? t->parent->name : "", "up_child",
+			 t->up_child, "local", local, "down", down, "slot0",
+			 (json_int_t)t->row.slot0, "last_epoch",
+			 (json_int_t)t->last_epoch, "held", t->held,
+			 "weight", t->weight);
+	if (t->relay)
+		json_object_set_new(tree, "shared", shared_pack(t));
+	if (tree_is_worker(t))
+		json_object_set_new(tree, "worker", worker_pack(t));
+	return tree;
+}
+
+json_t *state_pack(struct tribd *d, const void *object)
+{
+	json_t *ports = json_array(), *faces = json_array();
+	json_t *jobs = json_array(), *trees = json_array();
+	const struct port *p;
+	const struct face *f;
+	const struct job *j;
+	const struct tree *t;
+	json_t *doc;
+
+	TAILQ_FOREACH(p, &d->ports, link)
+		json_array_append_new(ports, port_pack(p));
+	TAILQ_FOREACH(f, &d->faces, link)
+		if (f != object)
+			json_array_append_new(faces, face_pack(f));
+	TAILQ_FOREACH(j, &d->jobs, link)
+		if (j != object)
+			json_array_append_new(jobs, job_pack(j));
+	TAILQ_FOREACH(t, &d->trees, link)
+		if (t != object && t->job != object)
+			json_array_append_new(trees, tree_pack(t));
+	doc = json_pack("{s:i s:I s:o s:o s:o s:o s:o s:o}", "version",
+			STATE_VERSION, "pool", (json_int_t)d->pool, "instance",
+			hex_pack(d->config.instance), "netns",
+			hex_pack(d->netns_cookie), "ports", ports, "faces",
+			faces, "jobs", jobs, "trees", trees);
+	if (doc && d->ndn)
+		json_object_set_new(doc, "ndn", ndn_pack(d, object));
+	return doc;
+}
+
+static int file_write(const char *path, const json_t *doc)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	errno = EIO;
+	if (json_dumpfd(doc, fd, JSON_INDENT(1)))
+		err = -errno;
+	if (close(fd) && !err)
+		err = -errno;
+	return err;
+}
+
+int state_save_without(struct tribd *d, const void *object)
+{
+	json_t *doc = state_pack(d, object);
+	char path[160], next[160];
+	int err = -ENOMEM;
+
+	snprintf(path, sizeof(path), "%s/state.json", d->run_dir);
+	snprintf(next, sizeof(next), "%s/state.json.new", d->run_dir);
+	if (doc)
+		err = file_write(next, doc);
+	if (!err && rename(next, path))
+		err = -errno;
+	if (err)
+		log_error("%s: %s", next, strerror(-err));
+	json_decref(doc);
+	return err;
+}
+
+int state_save(struct tribd *d)
+{
+	return state_save_without(d, NULL);
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * From objects to rows: what `trees` holds for a tree, and which faces are in
+ * its groups. Pure: reads the objects, touches no map.
+ */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <string.h>
+
+#include "daemon/face/face.h"
+#include "pool.h"
+
+const char *const group_kind_name[GROUP__KINDS] = {
+	[GROUP_DOWN] = "down",
+	[GROUP_ALL] = "all",
+	[GROUP_UP] = "up",
+};
+
+static void peer_fill(struct trib_peer *p, const struct face *f, uint16_t rank)
+{
+	/* A detour may end at any port. */
+	p->ifindex = f->around ? TRIB_PORT_ANY : f->port->ifindex;
+	p->port = htons(f->udp_port);
+	p->rank = rank;
+	memcpy(p->addr, &f->addr, sizeof(p->addr));
+	p->vlan[0] = htons(f->vlan[0]);
+	p->vlan[1] = htons(f->vlan[1]);
+}
+
+/* Fills what follows from the objects; epoch, nonces and deliver stay. */
+void tree_row_fill(const struct tree *t, struct trib_tree *row)
+{
+	const struct face *any = t->parent ? t->parent : t->child[0].face;
+	unsigned int i;
+
+	row->cookie = htobe64(t->job->cookie);
+	row->job = t->job->id;
+	row->flags = TRIB_TREE_USED;
+	if (!t->parent)
+		row->flags |= TRIB_TREE_ROOT;
+	if (!t->nchild)
+		row->flags |= TRIB_TREE_LEAF;
+	if (!addr_is_v4(&any->addr))
+		row->flags |= TRIB_TREE_V6;
+	if (tree_is_shared(t))
+		row->flags |= TRIB_TREE_SHARED;
+	if (t->wiped.at_ns)
+		row->flags |= TRIB_TREE_WIPED;
+	row->nchild = (uint8_t)t->nchild;
+	row->full = t->nchild == 64 ? ~0ULL : (1ULL << t->nchild) - 1;
+	row->slot_mask = t->job->window * 2 - 1;
+	row->down = group_number(t, GROUP_DOWN);
+	row->all = group_number(t, GROUP_ALL);
+	row->up = group_number(t, GROUP_UP);
+	row->up_child =
+		t->parent && t->up_child != INDEX_NONE ? t->up_child : 0;
+	row->window = (uint16_t)t->job->window;
+	row->world = (uint16_t)t->job->world;
+	row->timeout_ms = t->job->timeout_ms;
+	if (t->parent)
+		peer_fill(&row->parent, t->parent, RANK_NONE);
+	for (i = 0; i < t->nchild; i++)
+		peer_fill(&row->child[i], t->child[i].face, t->child[i].rank);
+}
+
+/* --- groups */
+
+static bool child_is_local(const struct tree *t, unsigned int index)
+{
+	unsigned int i;
+
+	for (i = 0; t->nchild && i < t->nlocal; i++)
+		if (t->local[i].index == index)
+			return true;
+	return false;
+}
+
+static bool port_among(struct face *const *face, unsigned int n,
+		       const struct port *p)
+{
+	while (n--)
+		if (face_port(face[n]) == p)
+			return true;
+	return false;
+}
+
+static bool peer_among(struct face *const *face, unsigned int n,
+		       const struct face *f)
+{
+	while (n--)
+		if (face_same_peer(face[n], f))
+			return true;
+	return false;
+}
+
+/* Adds all children behind the port of child @at that have no member yet. */
+static unsigned int children_behind(const struct tree *t, unsigned int at,
+				    struct face **face, unsigned int n)
+{
+	struct port *port = face_port(t->child[at].face);
+	unsigned int i;
+
+	for (i = at; i < t->nchild; i++) {
+		struct face *f = t->child[i].face;
+
+		if (!child_is_local(t, i) && !f->around && f->port == port &&
+		    !peer_among(face, n, f))
+			face[n++] = f;
+	}
+	return n;
+}
+
+static unsigned int down_faces(const struct tree *t, struct face **face)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < t->ndown; i++)
+		face[n++] = t->down[i];
+	/*
+	 * Where no multicast face covers a port, each child behind it gets its
+	 * own copy. Of those that are reached by a detour through a port only
+	 * one does, and the others ask for theirs: it will not last.
+	 */
+	for (i = 0; i < t->nchild; i++) {
+		struct face *f = t->child[i].face;
+
+		if (child_is_local(t, i) || port_among(face, n, face_port(f)))
+			continue;
+		if (f->around)
+			face[n++] = f;
+		else
+			n = children_behind(t, i, face, n);
+	}
+	return n;
+}
+
+unsigned int group_faces(const struct tree *t, enum group_kind kind,
+			 struct face *face[TRIB_GROUP_MAX])
+{
+	unsigned int n;
+
+	/* A leaf sends nothing by itself. */
+	if (!t->nchild)
+		return 0;
+	if (kind == GROUP_UP) {
+		face[0] = t->parent;
+		return t->parent ? 1 : 0;
+	}
+	n = down_faces(t, face);
+	if (kind == GROUP_DOWN)
+		return n;
+	/* Nothing goes both ways in a shared tree. */
+	if (!t->parent || port_among(face, n, face_port(t->parent)) ||
+	    tree_is_shared(t))
+		return 0;
+	face[n++] = t->parent;
+	return n;
+}
+
+uint32_t group_number(const struct tree *t, enum group_kind kind)
+{
+	struct face *face[TRIB_GROUP_MAX];
+
+	if (kind == GROUP_ALL && !t->parent)
+		kind = GROUP_DOWN;
+	return group_faces(t, kind, face) ? GROUP_ID(t->id, kind) : TRIB_NONE;
+}

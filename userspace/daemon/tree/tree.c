@@ -1,0 +1,612 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Trees: their rows, their slots, and the order in which a node of a tree
+ * becomes visible to the data plane and is taken away again.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/face/face.h"
+#include "pool.h"
+#include "base/session.h"
+#include "slots.h"
+#include "worker.h"
+
+struct tree *tree_find(struct tribd *d, uint16_t id)
+{
+	struct tree *t;
+
+	TAILQ_FOREACH(t, &d->trees, link)
+		if (t->id == id)
+			return t;
+	return NULL;
+}
+
+struct local *tree_local(struct tree *t, uint16_t rank)
+{
+	unsigned int i;
+
+	for (i = 0; i < t->nlocal; i++)
+		if (t->local[i].rank == rank)
+			return &t->local[i];
+	return NULL;
+}
+
+/* --- rows */
+
+static int row_write(struct tribd *d, uint16_t id, const struct trib_tree *row)
+{
+	uint32_t key = id;
+
+	if (!bpf_map_update_elem(d->map[MAP_TREES], &key, row, BPF_ANY))
+		return 0;
+	log_error("tree %u: cannot write its row: %s", id, strerror(errno));
+	return -errno;
+}
+
+int tree_row_store(struct tribd *d, struct tree *t)
+{
+	return row_write(d, t->id, &t->row);
+}
+
+int tree_row_load(struct tribd *d, const struct tree *t, struct trib_tree *row)
+{
+	uint32_t key = t->id;
+
+	return bpf_map_lookup_elem(d->map[MAP_TREES], &key, row) ? -errno : 0;
+}
+
+/* Admits nothing from here on; who is inside leaves until bpf_quiesce(). */
+static void row_close(struct tribd *d, uint16_t id)
+{
+	static const struct trib_tree none;
+
+	row_write(d, id, &none);
+}
+
+static void row_clear(struct tribd *d, uint16_t id)
+{
+	row_close(d, id);
+	bpf_quiesce(d);
+}
+
+static void lag_clear(struct tribd *d, uint16_t id)
+{
+	static const struct trib_lag none;
+	uint32_t key = id;
+
+	bpf_map_update_elem(d->map[MAP_LAG], &key, &none, BPF_ANY);
+}
+
+/* --- slots */
+
+uint32_t tree_slots_used(struct tribd *d)
+{
+	uint32_t n = 0;
+	struct tree *t;
+
+	TAILQ_FOREACH(t, &d->trees, link)
+		n += t->slots;
+	return n;
+}
+
+static struct slot_range *slots_used(struct tribd *d, size_t *n)
+{
+	struct slot_range *r = calloc(d->ntrees + 1, sizeof(*r));
+	struct tree *t;
+
+	*n = 0;
+	if (!r)
+		return NULL;
+	TAILQ_FOREACH(t, &d->trees, link)
+		if (t->slots)
+			r[(*n)++] = (struct slot_range){t->row.slot0, t->slots};
+	return r;
+}
+
+static int slots_choose(struct tribd *d, struct tree *t, struct reason *why)
+{
+	struct slot_range *used;
+	size_t n;
+	int err;
+
+	if (!t->slots)
+		return 0;
+	used = slots_used(d, &n);
+	if (!used)
+		return refuse(why, -ENOMEM, "no memory");
+	err = slots_find(used, n, d->config.nslots, t->slots, &t->row.slot0);
+	free(used);
+	if (!err)
+		return 0;
+	return refuse(
+		why, err,
+		"no %u slots in a row are free: %u of %u are used (smaller window, or tribd --slots)",
+		t->slots, tree_slots_used(d), d->config.nslots);
+}
+
+static int slots_keep(struct tribd *d, struct tree *t, uint32_t slot0,
+		      struct reason *why)
+{
+	struct slot_range *used, own = {slot0, t->slots};
+	size_t n;
+	int err;
+
+	if (!t->slots)
+		return 0;
+	used = slots_used(d, &n);
+	if (!used)
+		return refuse(why, -ENOMEM, "no memory");
+	err = slots_check(used, n, d->config.nslots, &own);
+	free(used);
+	t->row.slot0 = slot0;
+	return err ? refuse(why, err, "slots %u to %u are not free", slot0,
+			    slot0 + t->slots - 1)
+		   : 0;
+}
+
+#define WIPE_BATCH 64
+
+/* While nothing is admitted to the tree: a slot in use must not change. */
+static int slots_wipe(struct tribd *d, const struct tree *t)
+{
+	uint32_t key[WIPE_BATCH], done = 0, i, n;
+	size_t size = sizeof(struct trib_slot) -
+		      sizeof(uint64_t) * TRIB_NVAL / 2 + d->config.nval * 4ul;
+	void *zero = calloc(WIPE_BATCH, size);
+	int err = 0;
+
+	if (!zero)
+		return -ENOMEM;
+	for (; !err && done < t->slots; done += n) {
+		n = t->slots - done < WIPE_BATCH ? t->slots - done : WIPE_BATCH;
+		for (i = 0; i < n; i++)
+			key[i] = t->row.slot0 + done + i;
+		if (bpf_map_update_batch(d->map[MAP_SLOTS], key, zero, &n,
+					 NULL))
+			err = -errno;
+	}
+	free(zero);
+	if (err)
+		log_error("tree %u: cannot wipe its slots: %s", t->id,
+			  strerror(-err));
+	return err;
+}
+
+/* --- the list */
+
+static void faces_hold(struct tree *t, int by)
+{
+	unsigned int i;
+
+	/* Once for each use: only zero matters. */
+	if (t->parent)
+		t->parent->trees += by;
+	for (i = 0; i < t->nchild; i++)
+		t->child[i].face->trees += by;
+	for (i = 0; i < t->ndown; i++)
+		t->down[i]->trees += by;
+	for (i = 0; i < t->nhop; i++)
+		t->hop[i].face->trees += by;
+}
+
+static void tree_insert(struct tribd *d, struct tree *t)
+{
+	struct tree *it;
+
+	TAILQ_FOREACH(it, &d->trees, link)
+		if (it->id > t->id)
+			break;
+	if (it)
+		TAILQ_INSERT_BEFORE(it, t, link);
+	else
+		TAILQ_INSERT_TAIL(&d->trees, t, link);
+	faces_hold(t, 1);
+	t->job->ntrees++;
+	d->ntrees++;
+	d->generation++;
+}
+
+static void tree_free(struct tribd *d, struct tree *t)
+{
+	timer_cancel(d, &t->wiped);
+	TAILQ_REMOVE(&d->trees, t, link);
+	faces_hold(t, -1);
+	t->job->ntrees--;
+	d->ntrees--;
+	d->generation++;
+	free(t);
+}
+
+void tree_free_all(struct tribd *d)
+{
+	while (TAILQ_FIRST(&d->trees))
+		tree_free(d, TAILQ_FIRST(&d->trees));
+}
+
+static int id_choose(struct tribd *d, struct tree *t, struct reason *why)
+{
+	uint32_t id;
+
+	if (t->id)
+		return 0;
+	for (id = 1; id < d->config.ntrees; id++)
+		if (!tree_find(d, (uint16_t)id)) {
+			t->id = (uint16_t)id;
+			return 0;
+		}
+	return refuse(why, -ENOSPC, "all %u trees are taken (tribd --trees)",
+		      d->config.ntrees - 1);
+}
+
+/* --- coming and going */
+
+/*
+ * Puts the tree into the maps, what is read first last. @adopted: the row was
+ * there, with an epoch that may be running; only differences are written.
+ */
+static int tree_show(struct tribd *d, struct tree *t, bool adopted)
+{
+	int err = 0;
+
+	if (tree_is_worker(t))
+		return 0;
+	if (!adopted) {
+		lag_clear(d, t->id);
+		err = slots_wipe(d, t);
+	}
+	if (!err)
+		err = pool_show(d, t, adopted);
+	if (!err)
+		err = group_store(d, t, adopted);
+	if (err)
+		goto no_group;
+	tree_row_fill(t, &t->row);
+	if (t->nlocal)
+		err = deliver_tree_added(d, t, adopted);
+	if (err)
+		goto no_group;
+	err = tree_row_store(d, t);
+	if (err)
+		goto no_row;
+	/* To shared trees workers join at the PS. */
+	err = tree_is_shared(t) ? 0 : join_tree_added(d, t, adopted);
+	if (!err)
+		return 0;
+	if (!adopted)
+		row_clear(d, t->id);
+no_row:
+	if (t->nlocal && !adopted)
+		deliver_tree_removed(d, t);
+no_group:
+	if (!adopted) {
+		group_clear(d, t->id);
+		pool_hide(d, t);
+	}
+	return err;
+}
+
+static void tree_hide_rest(struct tribd *d, struct tree *t)
+{
+	if (t->nlocal)
+		deliver_tree_removed(d, t);
+	group_clear(d, t->id);
+	pool_hide(d, t);
+}
+
+static void tree_leave(struct tribd *d, struct tree *t)
+{
+	if (tree_is_worker(t))
+		worker_removed(d, t);
+	else if (!tree_is_shared(t))
+		join_tree_removed(d, t);
+}
+
+static void tree_hide(struct tribd *d, struct tree *t)
+{
+	tree_leave(d, t);
+	if (tree_is_worker(t))
+		return;
+	row_clear(d, t->id);
+	tree_hide_rest(d, t);
+}
+
+int tree_new(struct tribd *d, const struct tree_spec *s, uint16_t *id,
+	     struct reason *why)
+{
+	struct tree *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return refuse(why, -ENOMEM, "no memory");
+	err = tree_check(d, s, t, why);
+	if (!err)
+		err = id_choose(d, t, why);
+	if (!err)
+		err = slots_choose(d, t, why);
+	if (!err)
+		err = pool_marks_choose(d, t, why);
+	if (err) {
+		free(t);
+		return err;
+	}
+	tree_insert(d, t);
+	err = tree_show(d, t, false);
+	if (err) {
+		refuse(why, err, "tree %u: %s (see tribd's log)", t->id,
+		       strerror(-err));
+		goto fail;
+	}
+	err = state_save(d);
+	if (err) {
+		tree_hide(d, t);
+		refuse(why, err, "cannot save the state: %s", strerror(-err));
+		goto fail;
+	}
+	*id = t->id;
+	return 0;
+fail:
+	tree_free(d, t);
+	return err;
+}
+
+int tree_restore(struct tribd *d, const struct tree_spec *s, struct reason *why)
+{
+	struct tree *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return refuse(why, -ENOMEM, "no memory");
+	err = s->id ? tree_check(d, s, t, why)
+		    : refuse(why, -EINVAL, "a tree without id");
+	if (!err)
+		err = slots_keep(d, t, s->slot0, why);
+	if (!err)
+		err = pool_marks_keep(d, t, s->mark0, why);
+	if (err) {
+		free(t);
+		return err;
+	}
+	tree_insert(d, t);
+	return 0;
+}
+
+/*
+ * What was under way when the slots went has arrived by now, and so has what it
+ * was an answer to: who sends a GRAD still lacks the RESULT, if there was one.
+ */
+#define WIPED_MS (2 * SESSION_LATE_MS)
+
+static void wiped_over(struct tribd *d, struct timer *timer)
+{
+	struct tree *t = timer->arg;
+
+	t->row.flags &= (uint8_t)~TRIB_TREE_WIPED;
+	tree_row_store(d, t);
+}
+
+/* Until then no sums of floats: see TRIB_TREE_WIPED. */
+static void wiped_begin(struct tribd *d, struct tree *t)
+{
+	if (!trib_fmt_is_float(t->job->fmt))
+		return;
+	t->wiped.fn = wiped_over;
+	t->wiped.arg = t;
+	t->row.flags |= TRIB_TREE_WIPED;
+	timer_set(d, &t->wiped, WIPED_MS);
+}
+
+/* The row in the map is this tree's: its epoch and nonces go on. */
+static bool row_adopt(struct tribd *d, struct tree *t)
+{
+	struct trib_tree row, want = t->row;
+
+	if (tree_row_load(d, t, &row))
+		return false;
+	tree_row_fill(t, &want);
+	if (!(row.flags & TRIB_TREE_USED) || row.cookie != want.cookie ||
+	    row.job != want.job || row.nchild != want.nchild ||
+	    row.slot0 != want.slot0 || row.slot_mask != want.slot_mask ||
+	    (row.flags ^ want.flags) & TRIB_TREE_SHARED)
+		return false;
+	t->row = row;
+	if (row.flags & TRIB_TREE_WIPED)
+		wiped_begin(d, t);
+	return true;
+}
+
+/* Rows that the state file does not know: their addition never finished. */
+static void rows_sweep(struct tribd *d)
+{
+	uint32_t id;
+
+	for (id = 0; id < d->config.ntrees; id++) {
+		struct trib_tree row;
+
+		if (tree_find(d, (uint16_t)id))
+			continue;
+		if (!bpf_map_lookup_elem(d->map[MAP_TREES], &id, &row) &&
+		    row.flags)
+			row_clear(d, (uint16_t)id);
+		group_clear(d, (uint16_t)id);
+	}
+	group_sweep(d);
+	pool_sweep(d);
+}
+
+static int restore_trees(struct tribd *d)
+{
+	struct tree *t;
+	int err;
+
+	TAILQ_FOREACH(t, &d->trees, link) {
+		bool adopted = !tree_is_worker(t) && row_adopt(d, t);
+
+		err = tree_show(d, t, adopted);
+		if (err) {
+			log_error("tree %u cannot be taken over: %s", t->id,
+				  strerror(-err));
+			return err;
+		}
+		if (!adopted && !tree_is_worker(t))
+			log_warn(
+				"tree %u: its row was not as remembered; written anew",
+				t->id);
+	}
+	return 0;
+}
+
+int tree_restore_done(struct tribd *d)
+{
+	int err, rc;
+
+	rows_sweep(d);
+	group_defer();
+	err = restore_trees(d);
+	/* Before anybody can remove a tree: its groups would come back. */
+	rc = group_flush(d);
+	return err ? err : rc;
+}
+
+void tree_remove_all(struct tribd *d, const struct job *job)
+{
+	struct tree *t = NULL;
+
+	while ((t = job_next_tree(d, job, t))) {
+		tree_leave(d, t);
+		if (tree_is_worker(t))
+			continue;
+		t->row.flags = 0; /* not to be opened by another's wipe */
+		row_close(d, t->id);
+	}
+	bpf_quiesce(d);
+	while ((t = job_next_tree(d, job, NULL))) {
+		if (!tree_is_worker(t))
+			tree_hide_rest(d, t);
+		tree_free(d, t);
+	}
+}
+
+int tree_del(struct tribd *d, uint16_t id, struct reason *why)
+{
+	struct tree *t = tree_find(d, id);
+	int err;
+
+	if (!t)
+		return refuse(why, -ENOENT, "no tree %u", id);
+	err = state_save_without(d, t);
+	if (err)
+		return refuse(why, err, "cannot save the state: %s",
+			      strerror(-err));
+	tree_hide(d, t);
+	tree_free(d, t);
+	return 0;
+}
+
+int tree_wipe(struct tribd *d, uint16_t id, struct reason *why)
+{
+	struct tree *t = tree_find(d, id);
+	int err, back;
+
+	if (!t)
+		return refuse(why, -ENOENT, "no tree %u", id);
+	if (!t->slots && !tree_is_shared(t))
+		return refuse(why, -EINVAL, "tree %u has no slots here: %s", id,
+			      tree_is_worker(t) ? "its workers" : "a leaf");
+	/* A wiped slot must not be one that a packet is being added to. */
+	row_clear(d, id);
+	err = tree_is_shared(t) ? pool_wipe(d, t) : slots_wipe(d, t);
+	wiped_begin(d, t);
+	back = tree_row_store(d, t);
+	if (!err)
+		err = back;
+	return err ? refuse(why, err, "tree %u: %s", id, strerror(-err)) : 0;
+}
+
+static bool is_listed(uint16_t id, const uint16_t *list, size_t n)
+{
+	while (n)
+		if (list[--n] == id)
+			return true;
+	return false;
+}
+
+int tree_switch(struct tribd *d, const char *name, const uint16_t *live,
+		size_t n, struct reason *why)
+{
+	struct job *job = job_find(d, name);
+	struct tree *t = NULL;
+	uint8_t *was;
+	size_t i;
+	int err;
+
+	if (!job)
+		return refuse(why, -ENOENT, "no job %s", name);
+	for (i = 0; i < n; i++) {
+		t = tree_find(d, live[i]);
+		if (!t || t->job != job)
+			return refuse(why, -ENOENT, "job %s has no tree %u",
+				      name, live[i]);
+	}
+	was = calloc(job->ntrees + 1, sizeof(*was));
+	if (!was)
+		return refuse(why, -ENOMEM, "no memory");
+	for (t = NULL, i = 0; (t = job_next_tree(d, job, t)); i++) {
+		was[i] = t->held;
+		t->held = !is_listed(t->id, live, n);
+	}
+	err = state_save(d);
+	if (err)
+		refuse(why, err, "cannot save the state: %s", strerror(-err));
+	for (t = NULL, i = 0; err && (t = job_next_tree(d, job, t)); i++)
+		t->held = was[i];
+	free(was);
+	return err;
+}
+
+static bool tree_uses(const struct tree *t, const struct face *f)
+{
+	unsigned int i;
+
+	if (t->parent == f)
+		return true;
+	for (i = 0; i < t->nchild; i++)
+		if (t->child[i].face == f)
+			return true;
+	for (i = 0; i < t->ndown; i++)
+		if (t->down[i] == f)
+			return true;
+	return false;
+}
+
+void tree_face_changed(struct tribd *d, const struct face *f)
+{
+	struct tree *t;
+
+	TAILQ_FOREACH(t, &d->trees, link)
+		if (tree_uses(t, f) && (t->row.flags & TRIB_TREE_USED))
+			t->stale = true;
+}
+
+void tree_settle(struct tribd *d)
+{
+	struct tree *t;
+
+	group_defer();
+	TAILQ_FOREACH(t, &d->trees, link) {
+		struct trib_tree old = t->row;
+
+		if (!t->stale)
+			continue;
+		t->stale = false;
+		group_store(d, t, false);
+		tree_row_fill(t, &t->row);
+		if (tree_is_shared(t))
+			pool_faces_store(d, t);
+		if (memcmp(&old, &t->row, sizeof(old)))
+			tree_row_store(d, t);
+	}
+	group_flush(d);
+}

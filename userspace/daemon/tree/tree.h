@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Trees and their groups: what is asked for, and what becomes of it. */
+#ifndef TRIBD_TREE_H
+#define TRIBD_TREE_H
+
+#include "daemon/tribd.h"
+
+/* Not given. */
+#define INDEX_NONE 0xffff
+
+struct child_spec {
+	char face[TRIB_NAME_MAX];
+	uint16_t rank;	/* RANK_NONE: a relay */
+	uint16_t index; /* INDEX_NONE: by position */
+	uint16_t port;	/* 0: not given */
+};
+
+struct hop_spec {
+	char face[TRIB_NAME_MAX];
+	uint16_t relay;
+};
+
+/* As a request or the state file states it. */
+struct tree_spec {
+	uint16_t id; /* 0: lowest free */
+	char job[TRIB_NAME_MAX];
+	unsigned int nchild;
+	struct child_spec child[TRIB_CHILDREN_MAX];
+	char parent[TRIB_NAME_MAX]; /* "": root */
+	uint16_t up_child;	    /* INDEX_NONE: not given */
+	unsigned int nlocal;
+	struct child_spec local[TRIB_RINGS_MAX]; /* face: none */
+	unsigned int ndown;
+	char down[TRIB_CHILDREN_MAX][TRIB_NAME_MAX];
+	uint16_t relay; /* 0: dedicated; what follows is 0, too */
+	uint16_t next;
+	uint32_t cap;
+	uint32_t age_ms;
+	bool has_workers;
+	uint64_t workers[TRIB_BMWORDS_MAX]; /* as on the wire */
+	struct in6_addr ps;
+	uint16_t ps_port; /* 0: no row of workers; what follows is 0, too */
+	unsigned int nhop;
+	struct hop_spec hop[TRIB_ATTACH_HOPS];
+	struct in6_addr group; /* all zeros: none */
+	bool held;
+	uint16_t weight; /* 0: not given, 1 */
+	/* State file only. */
+	uint32_t mark0;
+	uint32_t slot0;
+	uint32_t last_epoch;
+};
+
+/*
+ * tree_spec.c: everything that can be wrong with @spec; on success @t holds
+ * its objects (faces are not counted yet). Changes nothing.
+ */
+int tree_check(struct tribd *d, const struct tree_spec *spec, struct tree *t,
+	       struct reason *why);
+/*
+ * The multicast face by which one copy of each result reaches those behind
+ * @port; of a leaf: by which they reach its ranks, from the parent behind
+ * @port. Or NULL.
+ */
+const struct face *tree_multicast(const struct tree *t,
+				  const struct port *port);
+
+int tree_new(struct tribd *d, const struct tree_spec *spec, uint16_t *id,
+	     struct reason *why);
+/* The record of a tree that was there before; slots as they were. */
+int tree_restore(struct tribd *d, const struct tree_spec *spec,
+		 struct reason *why);
+/* Makes the maps agree with the restored trees and announces these. */
+int tree_restore_done(struct tribd *d);
+int tree_del(struct tribd *d, uint16_t id, struct reason *why);
+/* All trees of @job, without saving the state: cannot fail. */
+void tree_remove_all(struct tribd *d, const struct job *job);
+int tree_wipe(struct tribd *d, uint16_t id, struct reason *why);
+/* Of @job's trees, the @n in @live are what workers get, the others held. */
+int tree_switch(struct tribd *d, const char *job, const uint16_t *live,
+		size_t n, struct reason *why);
+/* @f's address, port or device changed: its trees are stale... */
+void tree_face_changed(struct tribd *d, const struct face *f);
+/* ... until rows, groups and rewrites of all stale trees are written. */
+void tree_settle(struct tribd *d);
+uint32_t tree_slots_used(struct tribd *d);
+void tree_free_all(struct tribd *d);
+
+/* --- row.c: the map's row of a tree, from its objects. Pure. */
+void tree_row_fill(const struct tree *t, struct trib_tree *row);
+
+/* --- group.c */
+
+enum group_kind { GROUP_DOWN, GROUP_ALL, GROUP_UP, GROUP__KINDS };
+extern const char *const group_kind_name[GROUP__KINDS];
+
+/* Each tree has its own three numbers. */
+#define GROUP_ID(tree, kind) ((uint32_t)(tree)*3 + 1 + (uint32_t)(kind))
+#define GROUP_TREE(id) (((id)-1) / 3)
+#define GROUP_KIND(id) (((id)-1) % 3)
+#define GROUPS_OF(ntrees) ((ntrees)*3 + 1)
+
+/*
+ * The faces a group's packets go to, those behind one port in a row; 0: there
+ * is no such group. A worker served from cells here is no member.
+ */
+unsigned int group_faces(const struct tree *t, enum group_kind kind,
+			 struct face *face[TRIB_GROUP_MAX]);
+/* The number the row names: TRIB_NONE, or that of another kind. */
+uint32_t group_number(const struct tree *t, enum group_kind kind);
+/* Writes rewrites, members and devmaps of @t; @fresh: also unchanged devmaps
+ * (their entries hold an older program). 0 or -errno, logged. */
+int group_store(struct tribd *d, struct tree *t, bool fresh);
+/* Between these, devmaps are kept back and then written in one go. */
+void group_defer(void);
+int group_flush(struct tribd *d);
+void group_clear(struct tribd *d, uint16_t tree);
+/* Removes rewrites that belong to no member. */
+void group_sweep(struct tribd *d);
+
+#endif /* TRIBD_TREE_H */

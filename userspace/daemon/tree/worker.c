@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Rows of workers: what their ranks are told, and what the PS is told of them.
+ */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/attach/attach.h"
+#include "daemon/face/face.h"
+#include "worker.h"
+
+#define ABORTS 3 /* times one is sent */
+
+uint32_t worker_epoch(const struct tree *t)
+{
+	uint32_t epoch = 0;
+	unsigned int i;
+
+	for (i = 0; i < t->nlocal; i++)
+		if (t->local[i].epoch > epoch)
+			epoch = t->local[i].epoch;
+	return epoch;
+}
+
+void worker_fill(const struct tree *t, const struct local *l,
+		 struct trib_attach_tree *at)
+{
+	unsigned int i;
+
+	memcpy(at->addr, &t->ps, sizeof(at->addr));
+	memcpy(at->mcast_addr, &t->group, sizeof(at->mcast_addr));
+	at->port = t->ps_port;
+	at->tree = t->id;
+	at->child = l->rank;
+	at->recv_port = l->port;
+	at->flags = TRIB_ATTACH_SHARED;
+	at->nhop = (uint16_t)t->nhop;
+	for (i = 0; i < t->nhop; i++) {
+		const struct face *f = t->hop[i].face;
+
+		memcpy(at->hop[i].addr, &f->addr, sizeof(at->hop[i].addr));
+		at->hop[i].port = f->udp_port;
+		at->hop[i].relay = t->hop[i].relay;
+	}
+	/* The address that the first relay, and so the PS, knows it by. */
+	if (t->nhop && t->hop[0].face->local_known)
+		memcpy(at->local_addr, &t->hop[0].face->local,
+		       sizeof(at->local_addr));
+}
+
+void worker_abort(struct tribd *d, const struct tree *t, const struct local *l,
+		  enum trib_abort why)
+{
+	struct trib_hdr h = {
+		.version = TRIB_WIRE_VERSION,
+		.type = TRIB_T_ABORT,
+		.flags = TRIB_F_UP,
+		.job = htons(t->job->id),
+		.tree = htons(t->id),
+		.relay = htons(TRIB_RELAY_PS),
+		.child = htons(l->rank),
+		.chunk = htonl(why),
+		.epoch = htonl(l->epoch),
+		.aux = htons(l->rank),
+		.cookie = htobe64(t->job->cookie),
+	};
+	unsigned int i;
+	int err;
+
+	for (i = 0; l->epoch && i < ABORTS; i++) {
+		err = udp_send_to(d, &t->ps, t->ps_port, &h, sizeof(h));
+		if (err)
+			log_debug("tree %u: cannot reach the PS: %s", t->id,
+				  strerror(-err));
+	}
+}
+
+void worker_removed(struct tribd *d, struct tree *t)
+{
+	unsigned int i;
+
+	for (i = 0; i < t->nlocal; i++)
+		worker_abort(d, t, &t->local[i], TRIB_ABORT_ADMIN);
+	attach_tree_removed(d, t);
+}

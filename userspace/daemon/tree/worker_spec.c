@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Rows of workers, as asked for: everything that can be wrong with them.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/face/face.h"
+#include "worker.h"
+
+/* Data go by sockets: there is nothing for the data plane to do. */
+static int parts_check(const struct tree_spec *s, struct reason *why)
+{
+	const char *part = NULL;
+
+	if (s->relay)
+		return refuse(
+			why, -EINVAL,
+			"relay %u and ps: a host is a relay of a tree or has workers of it, not both",
+			s->relay);
+	if (s->nchild)
+		part = "children";
+	else if (s->parent[0])
+		part = "a parent (a relay on the way is a hop)";
+	else if (s->up_child != INDEX_NONE)
+		part = "an index";
+	else if (s->ndown)
+		part = "a down face (a multicast group is `group`)";
+	else if (s->next || s->cap || s->age_ms || s->has_workers)
+		part = "next, workers, cap or age: these are a relay's";
+	return part ? refuse(why, -EINVAL,
+			     "a row of workers, which has ps, has not %s", part)
+		    : 0;
+}
+
+static int ps_check(const struct tree_spec *s, struct tree *t,
+		    struct reason *why)
+{
+	char ps[INET6_ADDRSTRLEN], group[INET6_ADDRSTRLEN];
+
+	addr_text(&s->ps, ps);
+	if (addr_is_zero(&s->ps) || addr_is_multicast(&s->ps) ||
+	    (addr_is_v4(&s->ps) && !s->ps.s6_addr32[3]))
+		return refuse(why, -EINVAL,
+			      "ps %s is not the address of a host", ps);
+	t->ps = s->ps;
+	t->ps_port = s->ps_port;
+	if (addr_is_zero(&s->group))
+		return 0;
+	addr_text(&s->group, group);
+	if (!addr_is_multicast(&s->group))
+		return refuse(why, -EINVAL, "group %s is no multicast address",
+			      group);
+	if (addr_is_v4(&s->group) != addr_is_v4(&s->ps))
+		return refuse(why, -EINVAL,
+			      "group %s and ps %s: one is IPv4, the other IPv6",
+			      group, ps);
+	if (s->nlocal > 1)
+		return refuse(
+			why, -EINVAL,
+			"group %s: one copy comes to one port, but there are %u ranks",
+			group, s->nlocal);
+	t->group = s->group;
+	return 0;
+}
+
+static int hops_check(struct tribd *d, const struct tree_spec *s,
+		      struct tree *t, struct reason *why)
+{
+	char ps[INET6_ADDRSTRLEN];
+	unsigned int i, k;
+
+	for (i = 0; i < s->nhop; i++) {
+		const struct hop_spec *h = &s->hop[i];
+		struct face *f = face_find(d, h->face);
+
+		if (!h->relay || h->relay == TRIB_RELAY_PS)
+			return refuse(why, -ERANGE,
+				      "hop %u:%s: relays have 1 to %u",
+				      h->relay, h->face, TRIB_RELAY_PS - 1);
+		if (!f)
+			return refuse(why, -ENOENT, "hop %u: no face %s",
+				      h->relay, h->face);
+		if (addr_is_multicast(&f->addr) || addr_is_zero(&f->addr))
+			return refuse(why, -EINVAL,
+				      "hop %u: face %s has no host's address",
+				      h->relay, h->face);
+		if (addr_is_v4(&f->addr) != addr_is_v4(&s->ps))
+			return refuse(
+				why, -EINVAL,
+				"face %s and ps %s: one is IPv4, the other IPv6",
+				h->face, addr_text(&s->ps, ps));
+		for (k = 0; k < i; k++)
+			if (s->hop[k].relay == h->relay)
+				return refuse(why, -EEXIST,
+					      "hop %u is there twice",
+					      h->relay);
+		t->hop[i] = (struct hop){f, h->relay};
+	}
+	t->nhop = s->nhop;
+	return 0;
+}
+
+/* Whether another rank of this host has the port, in whatever job. */
+static int port_check(struct tribd *d, const struct tree *t,
+		      const struct local *l, struct reason *why)
+{
+	const struct tree *o;
+	unsigned int i;
+
+	TAILQ_FOREACH(o, &d->trees, link)
+		for (i = 0; i < o->nlocal; i++) {
+			const struct local *m = &o->local[i];
+
+			if (m->port == l->port &&
+			    (o->job != t->job || m->rank != l->rank))
+				return refuse(
+					why, -EADDRINUSE,
+					"local rank %u: UDP port %u is rank %u's of job %s (RANK:PORT)",
+					l->rank, l->port, m->rank,
+					o->job->name);
+		}
+	return 0;
+}
+
+static int local_check(struct tribd *d, const struct child_spec *c,
+		       struct tree *t, struct reason *why)
+{
+	struct local *l = &t->local[t->nlocal];
+	unsigned int k;
+
+	if (c->rank >= t->job->world)
+		return refuse(why, -ERANGE,
+			      "local rank %u: job %s has ranks 0 to %u",
+			      c->rank, t->job->name, t->job->world - 1);
+	if (c->index != INDEX_NONE)
+		return refuse(
+			why, -EINVAL,
+			"local rank %u: index %u, but with ps there is a port, %u or above (RANK:PORT)",
+			c->rank, c->index, WORKER_PORT_MIN);
+	l->rank = c->rank;
+	l->index = INDEX_NONE;
+	l->port =
+		c->port ? c->port : (uint16_t)(TRIB_UDP_PORT_WORKER + c->rank);
+	if (l->port < WORKER_PORT_MIN || l->port == TRIB_UDP_PORT)
+		return refuse(why, -ERANGE,
+			      "local rank %u: port %u: %u to 65535, but not %u",
+			      l->rank, l->port, WORKER_PORT_MIN, TRIB_UDP_PORT);
+	for (k = 0; k < t->nlocal; k++)
+		if (t->local[k].rank == l->rank || t->local[k].port == l->port)
+			return refuse(
+				why, -EEXIST,
+				"local rank %u (port %u) and rank %u (port %u) overlap",
+				t->local[k].rank, t->local[k].port, l->rank,
+				l->port);
+	t->nlocal++;
+	return port_check(d, t, l, why);
+}
+
+int worker_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
+		 struct reason *why)
+{
+	int err = parts_check(s, why);
+	unsigned int i;
+
+	t->up_child = INDEX_NONE;
+	if (!err && !s->nlocal)
+		err = refuse(why, -EINVAL,
+			     "ps without local ranks: nothing to do here");
+	if (!err)
+		err = ps_check(s, t, why);
+	if (!err)
+		err = hops_check(d, s, t, why);
+	for (i = 0; !err && i < s->nlocal; i++)
+		err = local_check(d, &s->local[i], t, why);
+	return err;
+}

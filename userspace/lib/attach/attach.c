@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A handle's beginning and end: options and environment, place, transport,
+ * joining; the barrier by which ranks leave together.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "lib/internal.h"
+#include "tribd.h"
+
+/* Options with the environment's and the defaults filled in. */
+struct wish {
+	const char *job;
+	unsigned int rank;
+	unsigned int transport;
+	unsigned int join_timeout_ms;
+	unsigned int timeout_ms;
+	unsigned int spin_us;
+};
+
+/* A number from the environment. Return: 1 if @name is set, 0, or -EINVAL. */
+static int env_number(const char *name, unsigned int max, unsigned int *out)
+{
+	const char *s = getenv(name);
+	unsigned long v;
+	char *end;
+
+	if (!s || !*s)
+		return 0;
+	errno = 0;
+	v = strtoul(s, &end, 10);
+	if (errno || *end || *s < '0' || *s > '9' || v > max)
+		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
+				 "%s=%.80s is not a number up to %u", name, s,
+				 max);
+	*out = (unsigned int)v;
+	return 1;
+}
+
+static int wish_rank(struct wish *w, unsigned int opt)
+{
+	int rc;
+
+	if (opt) {
+		w->rank = opt - 1;
+		return w->rank < TRIB_WORLD_MAX
+			       ? 0
+			       : trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
+					   "rank %u is too large", w->rank);
+	}
+	w->rank = TRIB_RANK_ANY;
+	rc = env_number("TRIB_RANK", TRIB_WORLD_MAX - 1, &w->rank);
+	if (!rc)
+		rc = env_number("RANK", TRIB_WORLD_MAX - 1, &w->rank);
+	return rc < 0 ? rc : 0;
+}
+
+static int wish_transport(struct wish *w, unsigned int opt)
+{
+	const char *s = getenv("TRIB_TRANSPORT");
+
+	w->transport = opt;
+	if (opt > TRIB_TRANSPORT_KERNEL)
+		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
+				 "no such transport: %u", opt);
+	if (opt || !s || !*s || !strcmp(s, "auto"))
+		return 0;
+	if (!strcmp(s, "udp"))
+		w->transport = TRIB_TRANSPORT_UDP;
+	else if (!strcmp(s, "xdp"))
+		w->transport = TRIB_TRANSPORT_XDP;
+	else if (!strcmp(s, "kernel"))
+		w->transport = TRIB_TRANSPORT_KERNEL;
+	else
+		return trib_fail(
+			NULL, TRIB_ERR_ARGUMENT, -EINVAL,
+			"TRIB_TRANSPORT=%.80s is none of auto, udp, xdp, kernel",
+			s);
+	return 0;
+}
+
+static int make_wish(struct wish *w, const struct trib_options *given)
+{
+	struct trib_options o = {0};
+	int rc;
+
+	if (given)
+		memcpy(&o, given,
+		       given->size < sizeof(o) ? given->size : sizeof(o));
+	*w = (struct wish){
+		.job = o.job ? o.job : getenv("TRIB_JOB"),
+		.join_timeout_ms = o.join_timeout_ms,
+		.timeout_ms = o.timeout_ms,
+		.spin_us = o.spin_us,
+	};
+	if (!w->job || !*w->job)
+		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
+				 "no job: give one, or set TRIB_JOB");
+	rc = wish_rank(w, o.rank);
+	if (!rc)
+		rc = wish_transport(w, o.transport);
+	if (!rc && !w->timeout_ms)
+		rc = env_number("TRIB_TIMEOUT_MS", 86400000, &w->timeout_ms);
+	if (rc >= 0 && !w->join_timeout_ms)
+		rc = env_number("TRIB_JOIN_TIMEOUT_MS", 86400000,
+				&w->join_timeout_ms);
+	if (!w->join_timeout_ms)
+		w->join_timeout_ms = TRIB_TUNE_JOIN_TIMEOUT_MS;
+	return rc < 0 ? rc : 0;
+}
+
+static bool is_ticket(const char *job)
+{
+	return !strncmp(job, "trib://", 7);
+}
+
+static int find_place(struct trib *t, const struct wish *w)
+{
+	bool mapped = w->transport == TRIB_TRANSPORT_AUTO ||
+		      w->transport == TRIB_TRANSPORT_XDP;
+	struct trib_place *p = &t->place;
+	int rc;
+
+	if (!is_ticket(w->job)) {
+		rc = trib_tribd_attach(p, w->job, w->rank, mapped);
+	} else {
+		rc = trib_ticket_parse(p, w->job);
+		if (!rc && w->rank != TRIB_RANK_ANY && w->rank != p->rep.rank)
+			rc = trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
+				       "the ticket is for rank %u, not %u",
+				       p->rep.rank, w->rank);
+	}
+	if (rc)
+		return rc;
+	t->way = w->transport == TRIB_TRANSPORT_KERNEL ? &trib_by_ksock
+						       : &trib_by_engine;
+	t->transport =
+		p->rep.flags & TRIB_ATTACH_MAPPED ? &trib_xdp : &trib_udp;
+	if (w->transport == TRIB_TRANSPORT_XDP && t->transport != &trib_xdp)
+		return trib_fail(
+			NULL, TRIB_ERR_ARGUMENT, -EOPNOTSUPP,
+			is_ticket(w->job)
+				? "xdp needs a tribd on this host, not a ticket"
+				: "tribd does not deliver to this rank by xdp");
+	return 0;
+}
+
+static void req_done(struct trib_req *r)
+{
+	struct trib *t = trib_of(r->eng);
+
+	if (t->waiters)
+		pthread_cond_broadcast(&t->cond);
+}
+
+/* Whoever drives has nothing to wait for any more. */
+static void died(struct trib_engine *eng)
+{
+	pthread_cond_broadcast(&trib_of(eng)->cond);
+}
+
+const struct trib_host_ops trib_host = {.done = req_done, .died = died};
+
+static int make_engine(struct trib *t)
+{
+	int rc = trib_engine_init(&t->eng, &t->transport->ops, &trib_host,
+				  trib_codec_best(), &t->place.rep);
+
+	if (rc)
+		trib_error_keep(t);
+	return rc;
+}
+
+static void destroy(struct trib *t, bool clean)
+{
+	trib_progress_stop(t);
+	if (t->way)
+		t->way->close(t);
+	trib_tribd_release(&t->place, clean);
+	trib_engine_free(&t->eng);
+	if (t->kick_fd >= 0)
+		close(t->kick_fd);
+	if (t->progress_fd >= 0)
+		close(t->progress_fd);
+	pthread_cond_destroy(&t->progress_cond);
+	pthread_cond_destroy(&t->cond);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+static struct trib *make_handle(const struct wish *w)
+{
+	struct trib *t = calloc(1, sizeof(*t));
+	pthread_condattr_t attr;
+	unsigned int i;
+
+	if (!t)
+		return NULL;
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_mutex_init(&t->lock, NULL);
+	pthread_cond_init(&t->cond, &attr);
+	pthread_cond_init(&t->progress_cond, &attr);
+	pthread_condattr_destroy(&attr);
+	t->eng.timeout_ns = w->timeout_ms * TRIB_MS;
+	t->eng.join_timeout_ns = w->join_timeout_ms * TRIB_MS;
+	t->spin_ns = w->spin_us * 1000ULL;
+	t->kick_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	t->progress_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	t->place.sock = t->place.ring_fd = -1;
+	for (i = 0; i < TRIB_ATTACH_TREES; i++)
+		t->place.cells_fd[i] = -1;
+	if (t->kick_fd >= 0 && t->progress_fd >= 0)
+		return t;
+	destroy(t, false);
+	return NULL;
+}
+
+/* Open the way, and join. Errors are the handle's. */
+static int begin(struct trib *t)
+{
+	int rc;
+
+	rc = t->way->open(t);
+	if (rc)
+		return rc;
+	t->npfd = (unsigned int)t->way->pollfds(t, t->pfd);
+	t->pfd[t->npfd++] = (struct pollfd){.events = POLLIN};
+	/* Nobody else has the handle yet; the rules of the lock hold anyway. */
+	pthread_mutex_lock(&t->lock);
+	rc = t->way->join(t);
+	pthread_mutex_unlock(&t->lock);
+	return rc ? rc : trib_progress_start(t);
+}
+
+int trib_attach(struct trib **out, const struct trib_options *opts)
+{
+	struct trib *t;
+	struct wish w;
+	int rc;
+
+	rc = make_wish(&w, opts);
+	if (rc)
+		return rc;
+	t = make_handle(&w);
+	if (!t)
+		return trib_fail(NULL, TRIB_ERR_SYSTEM, -ENOMEM,
+				 "out of memory or descriptors");
+	rc = find_place(t, &w);
+	if (!rc)
+		rc = make_engine(t);
+	if (!rc) {
+		rc = begin(t);
+		if (rc)
+			trib_error_keep(t);
+	}
+	if (rc) {
+		destroy(t, true);
+		return rc;
+	}
+	*out = t;
+	return 0;
+}
+
+/* Requests that nobody waited for live on, each with its result alone. */
+static void orphan_requests(struct trib *t)
+{
+	struct trib_req *r, *next;
+
+	for (r = t->eng.reqs; r; r = next) {
+		next = r->next;
+		if (r != t->eng.barrier)
+			trib_req_orphan(r);
+	}
+}
+
+int trib_detach(struct trib *t)
+{
+	if (!t)
+		return 0;
+	pthread_mutex_lock(&t->lock);
+	t->way->leave(t);
+	/* Threads in trib_wait() have their results; let them go. */
+	trib_drive_interrupt(t);
+	while (t->inside)
+		pthread_cond_wait(&t->cond, &t->lock);
+	orphan_requests(t);
+	pthread_mutex_unlock(&t->lock);
+	destroy(t, true);
+	return 0;
+}

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Tickets: one line of text by which a worker on a host without tribd knows
+ * its relay, its job and itself. uapi/trib_attach.h has the grammar.
+ */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+
+#include "base/dtype.h"
+#include "lib/internal.h"
+
+#define SCHEME "trib://"
+
+static int refuse(const char *text, const char *why)
+{
+	return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL, "ticket: %s: %.160s",
+			 why, text);
+}
+
+/* The same of one parameter: up to the next one. */
+static int refuse_pair(const char *pair, const char *why)
+{
+	size_t len = strcspn(pair, "&");
+
+	return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL, "ticket: %s: %.*s",
+			 why, (int)(len < 160 ? len : 160), pair);
+}
+
+/* A number without sign or blanks, at most @max, up to @end. */
+static int number(const char **s, int base, uint64_t max, uint64_t *out)
+{
+	char *end;
+
+	if (!**s || !strchr("0123456789abcdefABCDEF", **s))
+		return -EINVAL;
+	errno = 0;
+	*out = strtoull(*s, &end, base);
+	if (errno || end == *s || *out > max)
+		return -EINVAL;
+	*s = end;
+	return 0;
+}
+
+/* ADDR: IPv4, or IPv6 in brackets. */
+static int parse_addr(const char **s, __be32 out[4])
+{
+	char addr[INET6_ADDRSTRLEN + 1];
+	bool v6 = **s == '[';
+	const char *from = *s + v6;
+	size_t len = strcspn(from, v6 ? "]" : ":/&,");
+	struct in_addr in;
+
+	if (!len || len >= sizeof(addr))
+		return -EINVAL;
+	memcpy(addr, from, len);
+	addr[len] = '\0';
+	*s = from + len;
+	if (v6)
+		return inet_pton(AF_INET6, addr, out) == 1 && *(*s)++ == ']'
+			       ? 0
+			       : -EINVAL;
+	if (inet_pton(AF_INET, addr, &in) != 1)
+		return -EINVAL;
+	out[0] = out[1] = 0;
+	out[2] = htobe32(0xffff);
+	out[3] = in.s_addr;
+	return 0;
+}
+
+/* PORT */
+static int parse_port(const char **s, uint16_t *out)
+{
+	uint64_t port;
+
+	if (number(s, 10, 65535, &port) || !port)
+		return -EINVAL;
+	*out = (uint16_t)port;
+	return 0;
+}
+
+/* ADDR[:PORT]; *port is the default. */
+static int parse_host(const char **s, __be32 addr[4], uint16_t *port)
+{
+	if (parse_addr(s, addr))
+		return -EINVAL;
+	if (**s != ':')
+		return 0;
+	(*s)++;
+	return parse_port(s, port);
+}
+
+/* ADDR[:PORT]/ */
+static int parse_relay(const char **s, struct trib_attach_tree *a)
+{
+	a->port = TRIB_UDP_PORT;
+	if (parse_host(s, a->addr, &a->port))
+		return -EINVAL;
+	return *(*s)++ == '/' ? 0 : -EINVAL;
+}
+
+static bool is_v4(const __be32 addr[4])
+{
+	return IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)addr);
+}
+
+static bool is_multicast(const __be32 addr[4])
+{
+	return is_v4(addr) ? be32toh(addr[3]) >> 28 == 0xe
+			   : be32toh(addr[0]) >> 24 == 0xff;
+}
+
+static struct trib_attach_tree *find_tree(struct trib_attach_rep *rep,
+					  uint64_t tree)
+{
+	unsigned int i;
+
+	for (i = 0; i < rep->ntree; i++)
+		if (rep->tree[i].tree == tree)
+			return &rep->tree[i];
+	return NULL;
+}
+
+/* GROUP; returns why not. */
+static const char *parse_group(const char **s, struct trib_attach_tree *a)
+{
+	if (parse_addr(s, a->mcast_addr))
+		return "bad group address";
+	if (!is_multicast(a->mcast_addr))
+		return "the group is no multicast address";
+	if (is_v4(a->mcast_addr) != is_v4(a->addr))
+		return "the group and the relay differ in IP version";
+	return NULL;
+}
+
+/* Where results come to, if it is said: <sep>PORT[@GROUP]; returns why not. */
+static const char *parse_recv(const char **s, char sep,
+			      struct trib_attach_tree *a)
+{
+	if (**s != sep)
+		return NULL;
+	(*s)++;
+	if (parse_port(s, &a->recv_port))
+		return "bad port";
+	if (**s != '@')
+		return NULL;
+	(*s)++;
+	return parse_group(s, a);
+}
+
+/* T:CHILD[:PORT[@GROUP]]; returns why not. */
+static const char *parse_tree(const char **s, struct trib_attach_rep *rep,
+			      const struct trib_attach_tree *relay)
+{
+	struct trib_attach_tree *a = &rep->tree[rep->ntree];
+	uint64_t tree, child;
+
+	if (rep->ntree == TRIB_ATTACH_TREES)
+		return "too many trees";
+	if (number(s, 10, 65535, &tree) || *(*s)++ != ':' ||
+	    number(s, 10, TRIB_CHILDREN_MAX - 1, &child))
+		return "bad tree or child";
+	if (find_tree(rep, tree))
+		return "a tree that is there already";
+	*a = *relay;
+	a->tree = (uint16_t)tree;
+	a->child = (uint16_t)child;
+	a->recv_port = (uint16_t)(TRIB_UDP_PORT_WORKER + child);
+	rep->ntree++;
+	return parse_recv(s, ':', a);
+}
+
+/* T:RELAY: of a shared tree. */
+static int parse_hop(const char **s, uint64_t *tree, uint64_t *relay)
+{
+	if (number(s, 10, 65535, tree) || *(*s)++ != ':' ||
+	    number(s, 10, TRIB_RELAY_PS - 1, relay) || *(*s)++ != ':')
+		return -EINVAL;
+	return 0;
+}
+
+/*
+ * T:RELAY:PS[:PORT][,RECV[@GROUP]]; returns why not. The rank, which is the
+ * child, and the port that follows from it are filled in at the end.
+ */
+static const char *parse_shared(const char **s, struct trib_attach_rep *rep,
+				const struct trib_attach_tree *first)
+{
+	struct trib_attach_tree *a = &rep->tree[rep->ntree];
+	uint64_t tree, relay;
+
+	if (rep->ntree == TRIB_ATTACH_TREES)
+		return "too many trees";
+	if (parse_hop(s, &tree, &relay))
+		return "bad tree or relay";
+	if (find_tree(rep, tree))
+		return "a tree that is there already";
+	memset(a, 0, sizeof(*a));
+	a->tree = (uint16_t)tree;
+	a->flags = TRIB_ATTACH_SHARED;
+	a->port = TRIB_UDP_PORT_PS;
+	if (parse_host(s, a->addr, &a->port))
+		return "bad PS address";
+	if (relay) {
+		memcpy(a->hop[0].addr, first->addr, sizeof(first->addr));
+		a->hop[0].port = first->port;
+		a->hop[0].relay = (uint16_t)relay;
+		a->nhop = 1;
+	}
+	if (is_v4(first->addr) != is_v4(a->addr))
+		return "the PS and the relay differ in IP version";
+	rep->ntree++;
+	return parse_recv(s, ',', a);
+}
+
+/* T:RELAY:ADDR[:PORT]; returns why not. */
+static const char *parse_via(const char **s, struct trib_attach_rep *rep)
+{
+	struct trib_attach_tree *a;
+	struct trib_attach_hop *hop;
+	uint64_t tree, relay;
+	unsigned int i;
+
+	if (parse_hop(s, &tree, &relay) || !relay)
+		return "bad tree or relay";
+	a = find_tree(rep, tree);
+	if (!a || !a->nhop)
+		return "no shared tree with a relay before it";
+	if (a->nhop == TRIB_ATTACH_HOPS)
+		return "too many relays";
+	for (i = 0; i < a->nhop; i++)
+		if (a->hop[i].relay == relay)
+			return "a relay that is there already";
+	hop = &a->hop[a->nhop++];
+	hop->relay = (uint16_t)relay;
+	hop->port = TRIB_UDP_PORT;
+	if (parse_host(s, hop->addr, &hop->port))
+		return "bad relay address";
+	if (is_v4(hop->addr) != is_v4(a->addr))
+		return "the PS and the relay differ in IP version";
+	return NULL;
+}
+
+/* T:W, after the tree; returns why not. */
+static const char *parse_weight(const char **s, struct trib_attach_rep *rep)
+{
+	struct trib_attach_tree *a;
+	uint64_t tree, weight;
+
+	if (number(s, 10, 65535, &tree) || *(*s)++ != ':' ||
+	    number(s, 10, TRIB_TREE_WEIGHT_MAX, &weight) || !weight)
+		return "bad tree or weight";
+	a = find_tree(rep, tree);
+	if (!a || a->weight)
+		return "no tree without a weight before it";
+	a->weight = (uint8_t)weight;
+	return NULL;
+}
+
+/* f32, f16 or bf16; returns why not. */
+static const char *parse_fmt(const char **s, struct trib_attach_rep *rep)
+{
+	size_t len = strcspn(*s, "&");
+	char name[8] = "";
+
+	if (rep->fmt)
+		return "a parameter that is there already";
+	if (len < sizeof(name))
+		memcpy(name, *s, len);
+	rep->fmt = trib_dtype_parse(name);
+	if (!rep->fmt)
+		return "bad format";
+	*s += len;
+	return NULL;
+}
+
+/* Return: whether floats would have to be added up in a shared pool. */
+static bool is_mixed(const struct trib_attach_rep *rep)
+{
+	unsigned int i;
+
+	for (i = 0; i < rep->ntree; i++)
+		if (rep->tree[i].flags & TRIB_ATTACH_SHARED)
+			return trib_fmt_is_float((uint8_t)rep->fmt);
+	return false;
+}
+
+/* What the rank says about shared trees, wherever it stood. */
+static void finish_shared(struct trib_attach_rep *rep)
+{
+	unsigned int i;
+
+	for (i = 0; i < rep->ntree; i++) {
+		struct trib_attach_tree *a = &rep->tree[i];
+
+		if (!(a->flags & TRIB_ATTACH_SHARED))
+			continue;
+		a->child = rep->rank;
+		if (!a->recv_port)
+			a->recv_port =
+				(uint16_t)(TRIB_UDP_PORT_WORKER + rep->rank);
+	}
+}
+
+enum { HAVE_JOB = 1, HAVE_COOKIE = 2, HAVE_RANK = 4, HAVE_WORLD = 8 };
+
+/* KEY=VALUE; returns why not. */
+static const char *parse_pair(const char **s, struct trib_attach_rep *rep,
+			      const struct trib_attach_tree *relay,
+			      unsigned int *have)
+{
+	static const struct {
+		const char *key;
+		int base;
+		uint64_t max;
+	} keys[] = {
+		{"job=", 10, 65535},
+		{"cookie=", 16, UINT64_MAX},
+		{"rank=", 10, TRIB_WORLD_MAX - 1},
+		{"world=", 10, TRIB_WORLD_MAX},
+	};
+	uint64_t v;
+	unsigned int i;
+
+	if (!strncmp(*s, "tree=", 5)) {
+		*s += 5;
+		return parse_tree(s, rep, relay);
+	}
+	if (!strncmp(*s, "shared=", 7)) {
+		*s += 7;
+		return parse_shared(s, rep, relay);
+	}
+	if (!strncmp(*s, "via=", 4)) {
+		*s += 4;
+		return parse_via(s, rep);
+	}
+	if (!strncmp(*s, "weight=", 7)) {
+		*s += 7;
+		return parse_weight(s, rep);
+	}
+	if (!strncmp(*s, "fmt=", 4)) {
+		*s += 4;
+		return parse_fmt(s, rep);
+	}
+	for (i = 0; i < 4; i++)
+		if (!strncmp(*s, keys[i].key, strlen(keys[i].key)))
+			break;
+	if (i == 4)
+		return "unknown parameter";
+	if (*have & 1u << i)
+		return "a parameter that is there already";
+	*s += strlen(keys[i].key);
+	if (number(s, keys[i].base, keys[i].max, &v))
+		return "bad number";
+	*have |= 1u << i;
+	switch (1u << i) {
+	case HAVE_JOB:
+		rep->job = (uint16_t)v;
+		break;
+	case HAVE_COOKIE:
+		rep->cookie = htobe64(v);
+		break;
+	case HAVE_RANK:
+		rep->rank = (uint16_t)v;
+		break;
+	case HAVE_WORLD:
+		rep->world = (uint16_t)v;
+		break;
+	}
+	return NULL;
+}
+
+int trib_ticket_parse(struct trib_place *p, const char *text)
+{
+	struct trib_attach_rep *rep = &p->rep;
+	struct trib_attach_tree relay = {0};
+	const char *s = text, *pair, *why;
+	unsigned int have = 0, i;
+	size_t len;
+
+	memset(p, 0, sizeof(*p));
+	p->sock = p->ring_fd = -1;
+	for (i = 0; i < TRIB_ATTACH_TREES; i++)
+		p->cells_fd[i] = -1;
+	if (strncmp(s, SCHEME, strlen(SCHEME)))
+		return refuse(text, "must begin with " SCHEME);
+	s += strlen(SCHEME);
+	if (parse_relay(&s, &relay))
+		return refuse(text, "bad relay address");
+	len = strcspn(s, "?");
+	if (!len || len >= TRIB_NAME_MAX || s[len] != '?')
+		return refuse(text, "bad job name");
+	s += len;
+	while (*s) {
+		pair = ++s;
+		why = parse_pair(&s, rep, &relay, &have);
+		if (!why && *s && *s != '&')
+			why = "rubbish after a parameter";
+		if (why)
+			return refuse_pair(pair, why);
+	}
+	if (have != (HAVE_JOB | HAVE_COOKIE | HAVE_RANK | HAVE_WORLD) ||
+	    !rep->ntree)
+		return refuse(text, "job, cookie, rank, world or tree missing");
+	if (!rep->world || rep->rank >= rep->world)
+		return refuse(text, "rank is not below world");
+	if (is_mixed(rep))
+		return refuse(text, "shared pools add up integers only");
+	finish_shared(rep);
+	return 0;
+}

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# libtrib: shared with a versioned symbol map, static, header, pkg-config.
+LIB_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/lib/*.c userspace/lib/*/*.c)) \
+	$(ENGINE_OBJS) $(KERNELS_OBJS)
+# The API to parameter servers is a worker of the NDN protocol.
+LIB_PS_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/ndn/app/*.c \
+	userspace/ndn/app/worker/*.c userspace/ndn/packet/*.c))
+LIB_PS_LIBS := -lsodium
+comma := ,
+LIB_MAP := userspace/lib/libtrib.map
+
+$(B)/libtrib.so.0: $(LIB_OBJS) $(LIB_PS_OBJS) $(LIB_MAP)
+	$(CC) $(LDFLAGS_ALL) -shared -Wl,-soname,libtrib.so.0 \
+		-Wl,--version-script=$(LIB_MAP) -Wl,-z,defs -o $@ \
+		$(LIB_OBJS) $(LIB_PS_OBJS) $(LIB_PS_LIBS) -lpthread -lm
+
+$(B)/libtrib.so: $(B)/libtrib.so.0
+	ln -sf libtrib.so.0 $@
+
+$(B)/libtrib.a: $(LIB_OBJS) $(LIB_PS_OBJS)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(B)/trib.pc: userspace/lib/trib.pc.in Makefile
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
+
+ALL += $(B)/libtrib.so.0 $(B)/libtrib.so $(B)/libtrib.a $(B)/trib.pc
+
+LIB_MAN := $(if $(shell command -v rst2man),$(B)/man/trib-socket.7)
+
+$(B)/man/trib-socket.7: userspace/lib/trib-socket.7.rst
+	@mkdir -p $(@D)
+	rst2man --strict $< $@
+
+ALL += $(LIB_MAN)
+
+# What programs need that use collective sockets without libtrib.
+SOCK_HEADERS := $(addprefix kmod/uapi/,trib.h trib_attach.h trib_sock.h \
+	trib_wire.h)
+
+.PHONY: install-lib
+install-lib: $(B)/libtrib.so.0 $(B)/libtrib.a $(B)/trib.pc $(LIB_MAN)
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig \
+		$(DESTDIR)$(PREFIX)/include
+	install -m 755 $(B)/libtrib.so.0 $(DESTDIR)$(PREFIX)/lib/
+	ln -sf libtrib.so.0 $(DESTDIR)$(PREFIX)/lib/libtrib.so
+	install -m 644 $(B)/libtrib.a $(DESTDIR)$(PREFIX)/lib/
+	install -m 644 $(B)/trib.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
+	install -m 644 userspace/lib/trib.h $(DESTDIR)$(PREFIX)/include/
+	install -d $(DESTDIR)$(PREFIX)/include/tributary
+	install -m 644 $(SOCK_HEADERS) $(DESTDIR)$(PREFIX)/include/tributary/
+	$(if $(LIB_MAN),install -D -m 644 $(LIB_MAN) \
+		$(DESTDIR)$(PREFIX)/share/man/man7/trib-socket.7)
+INSTALL += install-lib
+
+# Tests. Those on an imagined network live on an imagined clock, too.
+LIB_SIM_OBJS := $(addprefix $(B)/tests/lib/,relay_model.o lib_sim.o \
+	lib_script.o) $(LIB_OBJS)
+LIB_SIM_TESTS := $(addprefix $(B)/tests/unit/lib/,need result silence \
+	stream window)
+
+$(LIB_SIM_TESTS): %: %.o $(LIB_SIM_OBJS)
+	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime -o $@ $^ -lpthread -lm
+
+LIB_PLAIN_TESTS := $(addprefix $(B)/tests/unit/lib/,nonce ticket)
+
+$(LIB_PLAIN_TESTS): %: %.o $(LIB_OBJS)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lpthread -lm
+
+CHECK_TESTS += $(LIB_SIM_TESTS) $(LIB_PLAIN_TESTS)
+
+# With real sockets and threads, on the loopback device.
+LIB_UDP_OBJS := $(addprefix $(B)/tests/lib/,relay_model.o lib_relay.o \
+	lib_job.o) $(LIB_OBJS)
+LIB_UDP_TESTS := $(addprefix $(B)/tests/unit/lib/,attach udp)
+
+$(LIB_UDP_TESTS): %: %.o $(LIB_UDP_OBJS)
+	$(CC) $(LDFLAGS_ALL) $(if $(findstring lib/udp,$@),-Wl$(comma)--wrap=sendmsg) \
+		-o $@ $^ -lpthread -lm
+
+CHECK_TESTS += $(LIB_UDP_TESTS)
+
+# By collective sockets of a kernel that is a double.
+comma_wrap = -Wl$(comma)--wrap=$(1)
+KSOCK_WRAPS := $(foreach f,socket close bind shutdown setsockopt getsockopt \
+	sendmsg recvmsg,$(call comma_wrap,$(f)))
+
+$(B)/tests/unit/lib/ksock: $(B)/tests/unit/lib/ksock.o $(addprefix \
+		$(B)/tests/lib/,ksock_double.o lib_relay.o relay_model.o \
+		lib_job.o) $(LIB_OBJS)
+	$(CC) $(LDFLAGS_ALL) $(KSOCK_WRAPS) -o $@ $^ -lpthread -lm
+
+CHECK_TESTS += $(B)/tests/unit/lib/ksock
+
+# The same under ThreadSanitizer, which goes with neither of the other two.
+LIB_TSAN_SOURCES := $(addprefix tests/lib/,relay_model.c lib_relay.c \
+	lib_job.c) $(ENGINE_SRC) \
+	$(wildcard userspace/lib/*.c userspace/lib/*/*.c kernels/codec/*.c)
+
+$(B)/tests/unit/lib/udp_tsan: tests/unit/lib/udp.c $(LIB_TSAN_SOURCES) \
+		$(wildcard userspace/lib/*.h userspace/lib/*/*.h kmod/engine/*.h)
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) \
+		-Wl,--wrap=sendmsg -o $@ $< $(LIB_TSAN_SOURCES) -lpthread -lm
+
+ifneq ($(SAN),1)
+CHECK_TESTS += $(B)/tests/unit/lib/udp_tsan
+endif

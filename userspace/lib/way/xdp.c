@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The mapped transport: tribd's XDP program writes results into cells, which
+ * we map read-only, and everything else that concerns this rank into a ring
+ * buffer, which also wakes us. Sending, joining and START go through udp.c's
+ * socket: packets up take the ordinary way.
+ *
+ * A cell's id is published last, by an atomic exchange; it is overwritten only
+ * after chunk + 2W was completed, for which we must have sent chunk + 2W, for
+ * which we must have consumed this one. So there is nothing to copy, and a
+ * result stays where it is as long as a peer may need it.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/internal.h"
+#include "lib/attach/tribd.h"
+#include "uapi/trib_maps.h"
+
+/* Of linux/bpf.h, which has no place for them in C headers we want here. */
+#define RING_BUSY (1U << 31)
+#define RING_DISCARD (1U << 30)
+#define RING_HDR 8
+/* Records taken in one turn; the rest waits for the next. */
+#define RING_BATCH 256
+/* Turns that found results before the ring is read all the same. */
+#define TURNS 16
+
+/**
+ * struct trib_xdp - see t->xdp
+ * @cells:    one array per stream, @cells_len bytes each; NULL: not mapped.
+ * @stride:   bytes of one cell.
+ * @mask:     2W - 1.
+ * @consumer: ring buffer: position up to which we have read. Ours to write.
+ * @producer: position up to which it was written, and the data a page later.
+ * @page:     bytes of a page.
+ * @watch:    the connection to tribd.
+ * @turns:    of recv() since the ring was read.
+ */
+struct trib_xdp {
+	const uint8_t *cells[TRIB_ATTACH_TREES];
+	size_t cells_len;
+	size_t stride;
+	uint32_t mask;
+	unsigned long *consumer;
+	const unsigned long *producer;
+	size_t page;
+	struct trib_watch watch;
+	unsigned int turns;
+};
+
+static const struct trib_cell *cell_at(const struct trib_xdp *x,
+				       const struct trib_stream *s, uint32_t c)
+{
+	return (const void *)(x->cells[s->index] + (c & x->mask) * x->stride);
+}
+
+/* --- coming and going */
+
+static int map_cells(struct trib *t, struct trib_xdp *x)
+{
+	const struct trib_attach_rep *rep = &t->place.rep;
+	unsigned int i;
+	void *p;
+
+	x->stride = sizeof(struct trib_cell) - 4 * TRIB_NVAL + 4ul * rep->nval;
+	x->mask = 2u * rep->window - 1;
+	x->cells_len = (x->mask + 1) * x->stride;
+	for (i = 0; i < rep->ntree; i++) {
+		p = mmap(NULL, x->cells_len, PROT_READ, MAP_SHARED,
+			 t->place.cells_fd[i], 0);
+		if (p == MAP_FAILED)
+			return -errno;
+		x->cells[i] = p;
+	}
+	return 0;
+}
+
+/* The kernel maps the data twice in a row, so that no record is cut. */
+static int map_ring(struct trib *t, struct trib_xdp *x)
+{
+	void *p = mmap(NULL, x->page, PROT_READ | PROT_WRITE, MAP_SHARED,
+		       t->place.ring_fd, 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	x->consumer = p;
+	p = mmap(NULL, x->page + 2 * TRIB_RING_BYTES, PROT_READ, MAP_SHARED,
+		 t->place.ring_fd, (off_t)x->page);
+	if (p == MAP_FAILED)
+		return -errno;
+	x->producer = p;
+	return 0;
+}
+
+static void xdp_close(struct trib *t)
+{
+	struct trib_xdp *x = t->xdp;
+	unsigned int i;
+
+	trib_udp.close(t);
+	if (!x)
+		return;
+	trib_watch_close(&x->watch);
+	for (i = 0; i < TRIB_ATTACH_TREES; i++)
+		if (x->cells[i])
+			munmap((void *)(uintptr_t)x->cells[i], x->cells_len);
+	if (x->producer)
+		munmap((void *)(uintptr_t)x->producer,
+		       x->page + 2 * TRIB_RING_BYTES);
+	if (x->consumer)
+		munmap(x->consumer, x->page);
+	free(x);
+	t->xdp = NULL;
+}
+
+static int xdp_open(struct trib *t)
+{
+	struct trib_xdp *x = calloc(1, sizeof(*x));
+	int err;
+
+	t->xdp = x;
+	if (!x)
+		return trib_fail(t, TRIB_ERR_SYSTEM, -ENOMEM, "out of memory");
+	x->page = (size_t)sysconf(_SC_PAGESIZE);
+	err = map_cells(t, x);
+	if (!err)
+		err = map_ring(t, x);
+	if (err)
+		return trib_fail(t, TRIB_ERR_SYSTEM, err,
+				 "cannot map what tribd delivers into: %s",
+				 strerror(-err));
+	err = trib_watch_open(t, &x->watch);
+	if (err)
+		return trib_fail(t, TRIB_ERR_SYSTEM, err,
+				 "cannot watch the connection to tribd: %s",
+				 strerror(-err));
+	return trib_udp.open(t);
+}
+
+static int xdp_start(struct trib *t)
+{
+	const struct trib_attach_rep *rep = &t->place.rep;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < t->eng.nstream; i++) {
+		struct trib_stream *s = t->eng.stream[i];
+
+		if (s->window != rep->window || s->nval != rep->nval)
+			return trib_fail(
+				t, TRIB_ERR_SYSTEM, -EPROTO,
+				"tree %u: the relay has window %u and %u values per chunk, this host's tribd %u and %u",
+				s->tree, s->window, s->nval, rep->window,
+				rep->nval);
+		err = trib_watch_epoch(t, &t->xdp->watch, s->tree, s->epoch);
+		if (err && !t->eng.dead)
+			trib_fail(t, TRIB_ERR_SYSTEM, err,
+				  "tribd does not take epoch %u of tree %u: %s",
+				  s->epoch, s->tree, strerror(-err));
+		if (err)
+			return err;
+	}
+	return trib_udp.start ? trib_udp.start(t) : 0;
+}
+
+static int xdp_pollfds(struct trib *t, struct pollfd *pfd)
+{
+	int n = trib_udp.pollfds(t, pfd);
+
+	pfd[n++] = (struct pollfd){t->place.ring_fd, POLLIN, 0};
+	pfd[n++] = (struct pollfd){t->xdp->watch.fd, POLLIN, 0};
+	return n;
+}
+
+/* --- what arrives */
+
+static bool cell_has(const struct trib_stream *s, const struct trib_cell *cell,
+		     uint32_t c)
+{
+	return __atomic_load_n(&cell->id, __ATOMIC_ACQUIRE) ==
+	       TRIB_CELL_ID(s->epoch, c);
+}
+
+/* The result of chunk @c in its cell; false if it is not there. */
+static bool cell_read(const struct trib_xdp *x, const struct trib_stream *s,
+		      uint32_t c, struct trib_rx *rx)
+{
+	const struct trib_cell *cell = cell_at(x, s, c);
+
+	if (!cell_has(s, cell, c))
+		return false;
+	*rx = (struct trib_rx){
+		.type = TRIB_T_RESULT,
+		.flags = cell->flags,
+		.op = cell->op,
+		.fmt = cell->fmt,
+		.child = cell->last,
+		.nval = cell->nval,
+		.chunk = c,
+		.epoch = s->epoch,
+		.scale = cell->scale,
+		.v = cell->v,
+		.len = (uint32_t)(x->stride - offsetof(struct trib_cell, v)),
+	};
+	/* XDP checks it; a cell is as long as it is. */
+	return trib_payload_len(rx->nval) <= rx->len;
+}
+
+/* Every chunk that we wait for: its cell says whether it has come. */
+static int scan(struct trib *t, struct trib_stream *s)
+{
+	uint64_t c, high = s->high;
+	struct trib_rx rx;
+	int n = 0;
+
+	for (c = s->una; c < high && !t->eng.dead; c++) {
+		/* Another CPU has just written them. */
+		__builtin_prefetch(cell_at(t->xdp, s, (uint32_t)c + 2));
+		if (trib_chunk_state(s, c) != TRIB_CHUNK_SENT ||
+		    !cell_read(t->xdp, s, (uint32_t)c, &rx))
+			continue;
+		trib_rx(s, &rx);
+		n++;
+	}
+	return n;
+}
+
+static void rx_event(struct trib *t, const struct trib_event *ev)
+{
+	struct trib_stream *s = trib_stream_of(&t->eng, ev->tree);
+	struct trib_rx rx = {
+		.type = ev->type,
+		.flags = ev->flags,
+		.aux = ev->aux,
+		.chunk = ev->chunk,
+		.epoch = ev->epoch,
+		.seen = ev->seen,
+	};
+
+	/* Of a result the cell tells more. */
+	if (s && ev->type != TRIB_T_RESULT)
+		trib_rx(s, &rx);
+}
+
+static int drain_ring(struct trib *t)
+{
+	struct trib_xdp *x = t->xdp;
+	const uint8_t *data = (const uint8_t *)x->producer + x->page;
+	unsigned long at = *x->consumer, end;
+	int n = 0;
+
+	end = __atomic_load_n(x->producer, __ATOMIC_ACQUIRE);
+	while (at < end && n < RING_BATCH) {
+		const uint32_t *hdr =
+			(const void *)(data + (at & (TRIB_RING_BYTES - 1)));
+		uint32_t len = __atomic_load_n(hdr, __ATOMIC_ACQUIRE);
+		struct trib_event ev;
+
+		if (len & RING_BUSY)
+			break;
+		if (!(len & RING_DISCARD) && len >= sizeof(ev)) {
+			memcpy(&ev, (const uint8_t *)hdr + RING_HDR,
+			       sizeof(ev));
+			rx_event(t, &ev);
+		}
+		len &= ~RING_DISCARD;
+		at += (len + RING_HDR + 7) & ~7u;
+		__atomic_store_n(x->consumer, at, __ATOMIC_RELEASE);
+		n++;
+	}
+	/*
+	 * From here on XDP rings again; what it wrote before must show when
+	 * the cells are looked at next: an exchange, not a store.
+	 */
+	__atomic_exchange_n(x->consumer, at, __ATOMIC_SEQ_CST);
+	return n;
+}
+
+static int scan_all(struct trib *t)
+{
+	unsigned int i;
+	int n = 0;
+
+	for (i = 0; i < t->eng.nstream; i++)
+		if (t->eng.stream[i]->epoch && t->eng.stream[i]->chunk)
+			n += scan(t, t->eng.stream[i]);
+	return n;
+}
+
+/*
+ * As long as results come, the ring is left unread: XDP then need not wake us
+ * for more of them. It is read before we sleep, and now and then.
+ */
+static int xdp_recv(struct trib *t)
+{
+	struct trib_xdp *x = t->xdp;
+	int n, err;
+
+	n = scan_all(t);
+	if (n && ++x->turns < TURNS)
+		return TRIB_TUNE_RECV_BATCH; /* come again */
+	x->turns = 0;
+	n += drain_ring(t);
+	n += scan_all(t);
+	err = trib_udp.recv(t);
+	if (err < 0)
+		return err;
+	n += err;
+	trib_watch_run(t, &x->watch, n);
+	return n;
+}
+
+static int xdp_send(struct trib_engine *eng, struct trib_stream *s,
+		    const struct iovec *iov, unsigned int niov,
+		    unsigned int seg)
+{
+	return trib_udp.ops.send(eng, s, iov, niov, seg);
+}
+
+static int xdp_result(struct trib_engine *eng, struct trib_stream *s,
+		      uint32_t chunk, struct trib_rx *rx)
+{
+	return cell_read(trib_of(eng)->xdp, s, chunk, rx) ? 0 : -ENOENT;
+}
+
+const struct trib_carrier trib_xdp = {
+	.name = "xdp",
+	.ops =
+		{
+			.flags = TRIB_TRANSPORT_HOLDS,
+			.send = xdp_send,
+			.result = xdp_result,
+		},
+	.open = xdp_open,
+	.start = xdp_start,
+	.close = xdp_close,
+	.pollfds = xdp_pollfds,
+	.recv = xdp_recv,
+};

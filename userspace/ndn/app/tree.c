@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Rounds of gradients by the trees of an aggregation job. */
+#include "tree.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+uint32_t ndn_tree_hash(const struct ndn_name *job)
+{
+	uint32_t h = 2166136261u;
+
+	/* FNV-1a: two jobs that meet in one by mistake are to notice. */
+	for (size_t i = 0; i < job->len; i++)
+		h = (h ^ job->value[i]) * 16777619u;
+	return h;
+}
+
+static int fail(struct ndn_tree *tree, int rc)
+{
+	snprintf(tree->error, sizeof(tree->error), "%s",
+		 trib_error_text(tree->t));
+	return rc;
+}
+
+int ndn_tree_attach(struct ndn_tree *tree)
+{
+	struct trib_options o = {
+		.size = sizeof(o), .job = tree->job, .rank = tree->rank};
+	int rc = trib_attach(&tree->t, &o);
+
+	if (rc) {
+		tree->t = NULL;
+		return fail(tree, rc);
+	}
+	if ((uint32_t)trib_number(tree->t) != tree->number) {
+		snprintf(
+			tree->error, sizeof(tree->error),
+			"attached to aggregation job %d: gradients go by job %u",
+			trib_number(tree->t), tree->number);
+		rc = -EPROTO;
+	} else if (trib_world(tree->t) < 2) {
+		snprintf(tree->error, sizeof(tree->error),
+			 "aggregation job %u has no rank but this",
+			 tree->number);
+		rc = -EPROTO;
+	}
+	if (rc)
+		ndn_tree_detach(tree);
+	return rc;
+}
+
+void ndn_tree_detach(struct ndn_tree *tree)
+{
+	trib_detach(tree->t);
+	tree->t = NULL;
+}
+
+void ndn_tree_guard(int32_t own[NDN_TREE_GUARD], uint32_t name,
+		      uint64_t version)
+{
+	const uint32_t word[] = {name, (uint32_t)(version >> 32),
+				 (uint32_t)version};
+
+	/* The largest complement is that of the smallest. */
+	for (unsigned int i = 0; i < NDN_TREE_GUARD; i++)
+		own[i] = (int32_t)(i & 1 ? ~word[i / 2] : word[i / 2]);
+}
+
+/* Both, so that no rank is ever one collective behind. */
+static int reduce(struct ndn_tree *tree, int32_t *guard, float *values,
+		  size_t count)
+{
+	struct trib_req *first, *second;
+	int rc, gradients;
+
+	rc = trib_iallreduce(tree->t, guard, guard, NDN_TREE_GUARD, TRIB_I32,
+			     TRIB_MAX, &first);
+	if (rc)
+		return rc;
+	rc = trib_iallreduce(tree->t, values, values, count, TRIB_F32, TRIB_SUM,
+			     &second);
+	if (rc) {
+		fail(tree, rc);
+		/* The first one's memory is ours again after that. */
+		ndn_tree_detach(tree);
+		trib_wait(first);
+		return rc;
+	}
+	rc = trib_wait(first);
+	gradients = trib_wait(second);
+	return rc ? rc : gradients;
+}
+
+int ndn_tree_round(struct ndn_tree *tree, uint64_t version, float *values,
+		     size_t count)
+{
+	int32_t own[NDN_TREE_GUARD], all[NDN_TREE_GUARD];
+	int rc;
+
+	ndn_tree_guard(own, tree->name, version);
+	memcpy(all, own, sizeof(all));
+	rc = reduce(tree, all, values, count);
+	if (rc && tree->t)
+		fail(tree, rc);
+	if (rc && rc != -EDOM && tree->t)
+		ndn_tree_detach(tree);
+	if (!rc && memcmp(own, all, sizeof(own))) {
+		snprintf(tree->error, sizeof(tree->error),
+			 "ranks gave gradients of different versions");
+		rc = -EAGAIN;
+	}
+	/* Of libtrib's own, nothing is to look like a round of mixed versions. */
+	else if (rc == -EAGAIN)
+		rc = -EIO;
+	return rc;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the parts of trib-train share: options, the course of one training,
+ * and its report.
+ */
+#ifndef PERF_TRAIN_H
+#define PERF_TRAIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mlp.h"
+#include "perf/sync.h"
+#include "task.h"
+#include "trib.h"
+#include "perf/wire.h"
+
+#define TRAIN_EPOCHS_MAX 1000
+
+/**
+ * struct train_opts - the command line
+ * @epochs:  passes over the samples.
+ * @hidden:  widths of the hidden layers.
+ * @nhidden: how many there are.
+ * @batch:   samples of one step, over all ranks.
+ * @samples: of the training set; the test set has an eighth of that.
+ * @rate:    learning rate at the beginning; it falls linearly.
+ * @momentum: of SGD.
+ * @seed:    of data and first weights.
+ * @bucket:  bytes of gradients that are worth sending.
+ * @alone:   0, or: no job, the work of so many ranks in this process.
+ * @json:    file for the figures, or NULL.
+ * @ps:      train with a parameter server.
+ * @parts:   of the samples, one for each of its workers.
+ * @part:    ours, if @has_part.
+ * @pause_ms: rest after each gradient, as a slow machine.
+ * @initial: file for the first parameters, or NULL.
+ */
+struct train_opts {
+	unsigned int epochs;
+	unsigned int hidden[MLP_LAYERS_MAX - 1];
+	unsigned int nhidden;
+	unsigned int batch;
+	unsigned int samples;
+	double rate;
+	double momentum;
+	uint64_t seed;
+	size_t bucket;
+	unsigned int alone;
+	const char *json;
+	int ps;
+	unsigned int parts;
+	unsigned int part;
+	int has_part;
+	unsigned int pause_ms;
+	const char *initial;
+};
+
+/* 0, 1 (help or version was printed) or -2 (a message was printed). */
+int train_parse(struct train_opts *o, int argc, char **argv);
+
+/**
+ * struct train_data - this process's samples
+ * @part:  one for each rank whose work is done here.
+ * @nparts: 1, or all of them with --alone.
+ */
+struct train_data {
+	struct task_part *train;
+	struct task_part *test;
+	unsigned int nparts;
+};
+
+/**
+ * struct train_epoch - one line of the report
+ * @loss:  mean cross-entropy over the epoch's training batches.
+ * @train: share of them predicted right.
+ * @test:  share of the test set predicted right after the epoch.
+ * @algbw: gradient bytes over the time that sums took, 10^9 bytes/s.
+ */
+struct train_epoch {
+	double loss;
+	double train;
+	double test;
+	double algbw;
+};
+
+/**
+ * struct train_result - what a training came to
+ * @epoch:     o->epochs of them.
+ * @seconds:   of training, evaluation included.
+ * @samples:   seen, over all ranks.
+ * @linear:    share of the test set a linear model gets right.
+ * @nparam:    parameters.
+ * @hash:      of this rank's parameters.
+ * @identical: all ranks have the same hash.
+ * @counters:  trib_counters() of this rank over the training.
+ * @wire:      interface counters over the training.
+ * @has_wire:  @wire is known.
+ * @steps, @bytes, @busy_s, @wait_s: as in struct sync.
+ */
+struct train_result {
+	struct train_epoch *epoch;
+	double seconds;
+	double samples;
+	double linear;
+	size_t nparam;
+	uint64_t hash;
+	int identical;
+	struct trib_counters counters;
+	struct wire_bytes wire;
+	int has_wire;
+	uint64_t steps;
+	uint64_t bytes;
+	double busy_s;
+	double wait_s;
+};
+
+struct board; /* what rank 0 shows */
+
+/*
+ * Train a model with the hidden layers of @o and leave the figures in @res;
+ * @b may be NULL. Return: 0 or a negative errno.
+ */
+int train_model(const struct train_opts *o, struct trib *t,
+		struct train_data *data, struct board *b,
+		struct train_result *res);
+
+/* The linear model of the same data, for comparison: fills @res->linear. */
+int train_linear(const struct train_opts *o, struct trib *t,
+		 struct train_data *data, struct train_result *res);
+
+struct board *board_begin(const struct train_opts *o, struct trib *t,
+			  size_t nparam);
+/* @share of epoch number @epoch (from 0) is done. */
+void board_progress(struct board *b, unsigned int epoch, double share,
+		    const struct train_epoch *so_far);
+void board_epoch(struct board *b, unsigned int epoch,
+		 const struct train_epoch *e);
+/* The summary, and the JSON if asked for. 0 or a negative errno. */
+int board_end(struct board *b, const struct train_result *res);
+void board_free(struct board *b);
+
+#endif /* PERF_TRAIN_H */

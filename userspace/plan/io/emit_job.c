@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Owns the object of one job in the plan: figures, bottlenecks, trees and
+ * schedule, and its share of the hosts' rows.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emit.h"
+#include "plan/search/families.h"
+#include "uapi/trib_wire.h"
+
+#define BOTTLENECKS 16
+
+static const char *name_of(const struct findings *f, int node)
+{
+	return f->w->t->node[node].name;
+}
+
+struct bottleneck {
+	int res;
+	double share;
+};
+
+static int by_share(const void *a, const void *b)
+{
+	const struct bottleneck *x = a, *y = b;
+
+	if (fabs(x->share - y->share) > 1e-9)
+		return x->share < y->share ? 1 : -1;
+	return x->res - y->res;
+}
+
+/* A resource in words, and its capacity. */
+static json_t *resource(const struct findings *f, int j, int res)
+{
+	const struct plan_topology *t = f->w->t;
+	double cap = f->w->net->cap[res] * f->w->net->unit;
+	char text[2 * TOPO_NAME + 4];
+
+	if (res < 2 * t->nlinks) {
+		snprintf(text, sizeof(text), "%s - %s",
+			 name_of(f, arc_from(t, res)),
+			 name_of(f, arc_to(t, res)));
+		return json_pack("{s:s, s:f}", "link", text, "capacity", cap);
+	}
+	if (res == res_access(f->w->net, j))
+		return json_pack("{s:s, s:f}", "access", "of each worker",
+				 "capacity", cap);
+	return json_pack("{s:s, s:f}", "relay",
+			 name_of(f, (res - 2 * t->nlinks) % t->nnodes),
+			 "capacity", cap);
+}
+
+static json_t *bottlenecks(const struct findings *f, int j)
+{
+	int nres = f->w->net->nres, i, n = 0;
+	const double *dual = f->best.dual + (size_t)j * (size_t)nres;
+	struct bottleneck *b = calloc((size_t)nres, sizeof(*b));
+	json_t *list = json_array(), *v;
+
+	for (i = 0; b && i < nres; i++)
+		if (dual[i] > 0 && !isinf(f->w->net->cap[i]))
+			b[n++] = (struct bottleneck){
+				i, dual[i] * f->w->net->cap[i] / f->best.g[j]};
+	if (b)
+		qsort(b, (size_t)n, sizeof(*b), by_share);
+	for (i = 0; b && i < n && i < BOTTLENECKS; i++) {
+		v = resource(f, j, b[i].res);
+		json_object_set_new(v, "dual", json_real(dual[b[i].res]));
+		json_object_set_new(v, "share", json_real(b[i].share));
+		json_array_append_new(list, v);
+	}
+	free(b);
+	return list;
+}
+
+static int span_new(struct span *s, const struct job *job, int inner)
+{
+	*s = (struct span){.n = job->nworkers, .at = job->worker};
+	s->worker_up = calloc((size_t)job->nworkers + 1, sizeof(int));
+	s->inner = calloc((size_t)inner + 1, sizeof(int));
+	s->up = calloc((size_t)inner + 1, sizeof(int));
+	return s->worker_up && s->inner && s->up ? 0 : -ENOMEM;
+}
+
+static void span_free(struct span *s)
+{
+	free(s->worker_up);
+	free(s->inner);
+	free(s->up);
+}
+
+/* A tree of the LP: the PS, then relays, parents first. */
+static int span_of(const struct findings *f, int j, const struct tree *t,
+		   struct span *s)
+{
+	const struct job *job = &f->w->js->job[j];
+	const struct reach *r = f->w->reach[j];
+	int place[PLAN_RELAYS_MAX + 4], i, k, round;
+	int used[TRIB_WORLD_MAX];
+
+	if (span_new(s, job, t->nrel + 1))
+		return -ENOMEM;
+	if (job->ps >= 0) {
+		s->inner[0] = job->ps;
+		s->up[s->ninner++] = -1;
+	}
+	for (i = 0; i < t->nrel; i++)
+		place[i] = -1;
+	for (round = 0; round <= t->nrel; round++)
+		for (i = 0; i < t->nrel; i++) {
+			if (place[i] >= 0 ||
+			    (t->up[i] >= 0 && place[t->up[i]] < 0))
+				continue;
+			place[i] = s->ninner;
+			s->inner[s->ninner] = r->node[t->rel[i]];
+			s->up[s->ninner++] = t->up[i] >= 0  ? place[t->up[i]]
+					     : job->ps >= 0 ? 0
+							    : -1;
+		}
+	memset(used, 0, sizeof(used));
+	for (i = 0; i < t->npart; i++) {
+		const struct tree_part *p = &t->part[i];
+		const struct group *g = &f->w->net->job[j].group[p->group];
+
+		for (k = 0; k < p->n; k++)
+			s->worker_up[g->worker[used[p->group]++]] =
+				p->to >= 0 ? place[p->to] : 0;
+	}
+	return 0;
+}
+
+static json_t *tree_json(const struct findings *f, const struct span *s,
+			 int weight)
+{
+	json_t *nodes = json_array(), *workers = json_array(), *v;
+	int i;
+
+	for (i = 0; i < s->ninner; i++) {
+		v = json_pack("{s:s}", "node", name_of(f, s->inner[i]));
+		if (s->up[i] >= 0)
+			json_object_set_new(v, "up", json_integer(s->up[i]));
+		json_array_append_new(nodes, v);
+	}
+	for (i = 0; i < s->n; i++)
+		json_array_append_new(workers, json_integer(s->worker_up[i]));
+	return json_pack("{s:i, s:i, s:o, s:o}", "id", s->id, "weight", weight,
+			 "nodes", nodes, "workers", workers);
+}
+
+/* Do messages have to be cut into parts that differ? */
+static bool uneven(const struct schedule *sc)
+{
+	int i;
+
+	for (i = 1; i < sc->ntree; i++)
+		if (sc->weight[i] != sc->weight[0])
+			return true;
+	return false;
+}
+
+static int lp_trees(const struct findings *f, int j, struct rows *rows,
+		    int *next_tree, const int *number, json_t *list)
+{
+	const struct job *job = &f->w->js->job[j];
+	const struct schedule *sc = &f->sched[j];
+	double rate = sc->rate * f->w->net->unit;
+	struct span s = {0};
+	int i, err = 0;
+
+	for (i = 0; !err && i < sc->ntree; i++) {
+		err = span_of(f, j, sc->tree[i], &s);
+		s.id = (*next_tree)++;
+		s.weight = uneven(sc) ? sc->weight[i] : 0;
+		if (!err && rows)
+			err = rows_add_job(rows, job, rate, &s);
+		if (!err && rows)
+			err = job->shared
+				      ? rows_add_shared(rows, job, &s, number)
+				      : rows_add_tree(rows, job, &s);
+		if (!err)
+			json_array_append_new(list,
+					      tree_json(f, &s, sc->weight[i]));
+		span_free(&s);
+	}
+	return err;
+}
+
+static int family_trees(const struct findings *f, int j, struct rows *rows,
+			int *next_tree, json_t *list)
+{
+	const struct plan_topology *t = f->w->t;
+	const struct job *job = &f->w->js->job[j];
+	int n = bcube_trees(t), i, family, owner, err;
+	struct span s = {0};
+	json_t *v;
+
+	err = span_new(&s, job, job->nworkers);
+	for (i = 0; !err && i < n; i++) {
+		bcube_tree(t, i, &s, &family, &owner);
+		s.id = (*next_tree)++;
+		if (rows)
+			err = rows_add_job(rows, job, bcube_rate(t), &s);
+		if (!err && rows)
+			err = rows_add_tree(rows, job, &s);
+		v = tree_json(f, &s, 1);
+		json_object_set_new(v, "family", json_integer(family));
+		json_object_set_new(v, "owner", json_string(name_of(f, owner)));
+		json_array_append_new(list, v);
+	}
+	span_free(&s);
+	return err;
+}
+
+static json_t *schedule_json(const struct findings *f, int j)
+{
+	const struct schedule *sc = &f->sched[j];
+	json_t *table;
+	int i;
+
+	switch (f->w->js->job[j].way) {
+	case JOB_BCUBE:
+		return json_pack("{s:s}", "kind", "ranges");
+	case JOB_TORUS:
+		return torus_exchange(f->w->t);
+	default:
+		table = json_array();
+		for (i = 0; i < sc->n; i++)
+			json_array_append_new(table,
+					      json_integer(sc->entry[i]));
+		return json_pack("{s:s, s:o}", "kind", "table", "table", table);
+	}
+}
+
+/* The relays that the trees use. */
+static json_t *relays_json(const struct findings *f, int j,
+			   const int *relay_number)
+{
+	const struct schedule *sc = &f->sched[j];
+	json_t *list = json_array(), *v;
+	bool used;
+	int i, k, m, node;
+
+	for (i = 0; i < f->sets.m[j]; i++) {
+		used = false;
+		for (k = 0; k < sc->ntree; k++)
+			for (m = 0; m < sc->tree[k]->nrel; m++)
+				used |= sc->tree[k]->rel[m] == f->sets.s[j][i];
+		node = f->w->reach[j]->node[f->sets.s[j][i]];
+		if (!used && !f->w->js->job[j].shared)
+			continue;
+		v = json_pack("{s:s}", "node", name_of(f, node));
+		if (f->w->js->job[j].shared)
+			json_object_set_new(v, "relay",
+					    json_integer(relay_number[node]));
+		json_array_append_new(list, v);
+	}
+	return list;
+}
+
+static void put_rate(json_t *o, const char *key, double rate)
+{
+	if (rate >= 0)
+		json_object_set_new(o, key, json_real(rate));
+}
+
+static void put_figures(const struct findings *f, int j, json_t *o)
+{
+	double unit = f->w->net->unit, rate;
+	const struct job *job = &f->w->js->job[j];
+	const struct plan_topology *t = f->w->t;
+
+	rate = job->way == JOB_BCUBE   ? bcube_rate(t)
+	       : job->way == JOB_TORUS ? torus_rate(t)
+				       : f->sched[j].rate * unit;
+	put_rate(o, "rate", rate);
+	put_rate(o, "predicted", rate * emit_goodput(t, job));
+	if (job->way != JOB_TREE)
+		return;
+	put_rate(o, "tree_lp", f->best.g[j] * unit);
+	put_rate(o, "seed_lp", f->seed[j] * unit);
+	put_rate(o, "without_relays", f->direct[j] * unit);
+	json_object_set_new(o, "bottlenecks", bottlenecks(f, j));
+	if (f->more[j] >= 0)
+		json_object_set_new(o, "one_more",
+				    json_pack("{s:s, s:f}", "node",
+					      name_of(f, f->more[j]), "tree_lp",
+					      f->more_rate[j] * unit));
+}
+
+json_t *emit_job(const struct findings *f, int j, struct rows *rows,
+		 int *next_tree, const int *relay_number)
+{
+	static const char *const ways[] = {"tree", "bcube", "torus"};
+	const struct job *job = &f->w->js->job[j];
+	json_t *o, *workers = json_array(), *trees = json_array();
+	int i, err = 0;
+
+	for (i = 0; i < job->nworkers; i++)
+		json_array_append_new(workers,
+				      json_string(name_of(f, job->worker[i])));
+	o = json_pack("{s:s, s:i, s:s, s:s, s:f}", "name", job->name, "id",
+		      job->id, "algorithm", ways[job->way], "mode",
+		      job->shared ? "shared" : "dedicated", "weight",
+		      job->weight);
+	if (job->ps >= 0)
+		json_object_set_new(o, "ps", json_string(name_of(f, job->ps)));
+	if (job->ps_relay)
+		json_object_set_new(o, "ps_relay",
+				    json_integer(relay_number[job->ps]));
+	json_object_set_new(o, "workers", workers);
+	if (job->way == JOB_TREE) {
+		json_object_set_new(o, "max_relays", json_integer(job->max));
+		json_object_set_new(o, "relays",
+				    relays_json(f, j, relay_number));
+		err = lp_trees(f, j, rows, next_tree, relay_number, trees);
+	} else if (job->way == JOB_BCUBE) {
+		err = family_trees(f, j, rows, next_tree, trees);
+	}
+	put_figures(f, j, o);
+	json_object_set_new(o, "schedule", schedule_json(f, j));
+	json_object_set_new(o, "trees", trees);
+	if (!err)
+		return o;
+	json_decref(o);
+	plan_fail(f->w->err, err,
+		  err == -E2BIG
+			  ? "job %s: a node of a tree has more than 64 children"
+			  : "job %s: out of memory",
+		  job->name);
+	return NULL;
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Owns the seed LP: workers send y to relays or to the PS, a relay sends x to
+ * the PS or to the PS's relay, and passes on as much as its busiest worker
+ * sends. It knows no chunks, so it promises too much in places, and no trees
+ * deeper than two relays; it is the reference that others use.
+ *
+ * A job without a PS is planned as if one were inside its root, behind a link
+ * without limit; the best root counts.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/search/work.h"
+#include "uapi/trib_wire.h"
+
+#define TAU_MAX 1e9
+/* With more unknowns than this only one root is tried. */
+#define ROOTS_MAX 20000
+
+struct seed {
+	struct work *w;
+	struct filling f;
+	int rate_col[PLAN_JOBS_MAX];
+	int nused, *used; /* resources that have a row */
+	int *idx;
+	double *val;
+};
+
+static int res_row(struct seed *s, int res)
+{
+	struct work *w = s->w;
+
+	if (w->row[res] < 0) {
+		w->row[res] = lp_row(s->f.lp, -INFINITY, w->net->cap[res]);
+		s->used[s->nused++] = res;
+	}
+	return w->row[res];
+}
+
+/* Append what a flow loads on its way to candidate @c, times @amount. */
+static int put_flow(struct seed *s, int j, int from, int c, double amount,
+		    int n)
+{
+	struct reach *r = s->w->reach[j];
+	struct net *net = s->w->net;
+	int i, res[2];
+
+	for (i = r->off[c][from]; i < r->off[c][from + 1]; i++) {
+		s->idx[n] = res_row(s, r->arcs[c][i]);
+		s->val[n++] = amount;
+	}
+	if (c == r->n)
+		return n;
+	res[0] = res_relay(net, r->node[c]);
+	res[1] = res_job_relay(net, j, r->node[c]);
+	for (i = 0; i < 2; i++)
+		if (!isinf(net->cap[res[i]])) {
+			s->idx[n] = res_row(s, res[i]);
+			s->val[n++] = amount;
+		}
+	return n;
+}
+
+static int put(struct seed *s, int n, int row, double val)
+{
+	s->idx[n] = row;
+	s->val[n++] = val;
+	return n;
+}
+
+static int col(struct seed *s, int n)
+{
+	return lp_col(s->f.lp, 0, 0, INFINITY, n, s->idx, s->val) < 0 ? -ENOMEM
+								     : 0;
+}
+
+static bool reachable(const struct reach *r, int from, int c)
+{
+	return r->off[c][from + 1] == r->off[c][from] ||
+	       r->arcs[c][r->off[c][from]] >= 0;
+}
+
+/*
+ * One job. Row of relay i: what a group sends it, minus what it passes on, is
+ * at most 0: one for each group. @root: candidate that stands for the PS.
+ */
+static int add_job(struct seed *s, const struct sets *sets, int j, int root)
+{
+	struct work *w = s->w;
+	struct reach *r = w->reach[j];
+	const struct net_job *nj = &w->net->job[j];
+	int m = sets->m[j], ng = nj->ngroup, i, g, n, sd = -1, err = 0;
+	const int *set = sets->s[j];
+	int *share = malloc((size_t)ng * sizeof(int));
+	int *cover = malloc((size_t)ng * (size_t)m * sizeof(int) + 1);
+	int *chain = malloc((size_t)m * sizeof(int) + 1);
+	int access = res_access(w->net, j), ps = root >= 0 ? root : r->n;
+
+	if (!share || !cover || !chain) {
+		err = -ENOMEM;
+		goto out;
+	}
+	for (i = 0; i < m; i++)
+		if (root < 0 ? set[i] == r->tor : false)
+			sd = i;
+	for (i = 0; !err && i <= m; i++)
+		err = reach_want(r, i < m ? set[i] : ps);
+	if (err)
+		goto out;
+	for (g = 0; g < ng; g++)
+		share[g] = lp_row(s->f.lp, 0, INFINITY);
+	for (i = 0; i < m; i++) {
+		chain[i] = i == sd ? -1 : lp_row(s->f.lp, -INFINITY, 0);
+		for (g = 0; g < ng; g++)
+			cover[i * ng + g] = lp_row(s->f.lp, -INFINITY, 0);
+	}
+	/* y of each group. */
+	for (g = 0; !err && g < ng; g++)
+		for (i = 0; !err && i <= m; i++) {
+			int c = i < m ? set[i] : ps;
+
+			if ((i < m && c == root) || !reachable(r, g, c))
+				continue;
+			n = put(s, 0, share[g], 1);
+			if (i < m)
+				n = put(s, n, cover[i * ng + g], 1);
+			n = put_flow(s, j, g, c, nj->group[g].n, n);
+			err = col(s, n);
+		}
+	/* x of each relay: to the PS, and to its relay. */
+	for (i = 0; !err && i < m; i++) {
+		if (set[i] == root)
+			continue;
+		n = 0;
+		for (g = 0; g < ng; g++)
+			n = put(s, n, cover[i * ng + g], -1);
+		if (i == sd)
+			for (int k = 0; k < m; k++)
+				if (k != sd)
+					n = put(s, n, chain[k], -1);
+		err = col(s, put_flow(s, j, ng + set[i], ps, 1, n));
+		if (err || sd < 0 || i == sd)
+			continue;
+		n = 0;
+		for (g = 0; g < ng; g++)
+			n = put(s, n, cover[i * ng + g], -1);
+		n = put(s, n, chain[i], 1);
+		err = col(s, put_flow(s, j, ng + set[i], r->tor, 1, n));
+	}
+	/* The job's rate: no group has less, nobody needs to send more. */
+	n = put(s, 0, s->f.job_row[j], 1);
+	if (!isinf(w->net->cap[access]))
+		n = put(s, n, res_row(s, access), 1);
+	for (g = 0; g < ng; g++)
+		n = put(s, n, share[g], -1);
+	s->rate_col[j] = lp_col(s->f.lp, 0, 0, INFINITY, n, s->idx, s->val);
+	if (s->rate_col[j] < 0)
+		err = -ENOMEM;
+out:
+	free(share);
+	free(cover);
+	free(chain);
+	return err;
+}
+
+static int solve(void *arg)
+{
+	struct seed *s = arg;
+
+	return lp_solve(s->f.lp);
+}
+
+static void favour(void *arg)
+{
+	struct seed *s = arg;
+	int j;
+
+	for (j = 0; j < s->w->njobs; j++)
+		if (by_lp(s->w, j))
+			lp_set_cost(s->f.lp, s->rate_col[j],
+				    -s->w->js->job[j].weight);
+}
+
+static int run(struct work *w, const struct sets *sets, const int *root,
+	       double g[])
+{
+	struct seed s = {.w = w};
+	double weight[PLAN_JOBS_MAX];
+	size_t room = (size_t)w->net->nres + 4 * TRIB_WORLD_MAX;
+	int j, i, n, err = 0;
+
+	s.f.lp = lp_new(&w->solver);
+	s.used = malloc((size_t)w->net->nres * sizeof(int));
+	s.idx = malloc(room * sizeof(int));
+	s.val = malloc(room * sizeof(double));
+	if (!s.f.lp || !s.used || !s.idx || !s.val)
+		err = -ENOMEM;
+	for (j = 0; !err && j < w->njobs; j++) {
+		weight[j] = w->js->job[j].weight;
+		s.f.job_row[j] = -1;
+		if (by_lp(w, j)) {
+			s.f.job_row[j] = lp_row(s.f.lp, 0, INFINITY);
+			err = add_job(&s, sets, j, root[j]);
+		}
+	}
+	for (j = n = 0; !err && j < w->njobs; j++)
+		if (by_lp(w, j))
+			n = put(&s, n, s.f.job_row[j], -weight[j]);
+	if (!err) {
+		s.f.tau = lp_col(s.f.lp, -1, 0, TAU_MAX, n, s.idx, s.val);
+		s.f.njobs = w->njobs;
+		s.f.weight = weight;
+		s.f.arg = &s;
+		s.f.solve = solve;
+		s.f.favour = favour;
+		err = fill(&s.f, g);
+	}
+	for (j = 0; !err && j < w->njobs; j++)
+		g[j] = by_lp(w, j) ? s.f.lp->x[s.rate_col[j]] : 0;
+	for (i = 0; i < s.nused; i++)
+		w->row[s.used[i]] = -1;
+	lp_free(s.f.lp);
+	free(s.used);
+	free(s.idx);
+	free(s.val);
+	return err;
+}
+
+/* All roots of the job without a PS, the others' as they are. */
+int seed_lp(struct work *w, const struct sets *sets, double g[])
+{
+	int root[PLAN_JOBS_MAX], j, i, best, err, tries;
+	double most, h[PLAN_JOBS_MAX];
+
+	for (j = 0; j < w->njobs; j++) {
+		root[j] = -1;
+		if (by_lp(w, j) && w->js->job[j].ps < 0)
+			root[j] = sets->s[j][0];
+	}
+	for (j = 0; j < w->njobs; j++) {
+		tries = by_lp(w, j) ? w->net->job[j].ngroup * sets->m[j] : 0;
+		if (root[j] < 0 || sets->m[j] < 2 || tries > ROOTS_MAX)
+			continue;
+		most = -1;
+		best = root[j];
+		for (i = 0; i < sets->m[j]; i++) {
+			root[j] = sets->s[j][i];
+			err = run(w, sets, root, h);
+			if (err)
+				return err;
+			if (h[j] > most + 1e-9) {
+				most = h[j];
+				best = root[j];
+			}
+		}
+		root[j] = best;
+	}
+	return run(w, sets, root, g);
+}

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Owns reading jobs: the file format, and what every job must hold.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/dtype.h"
+#include "jobs.h"
+#include "uapi/trib_attach.h"
+
+_Static_assert(PLAN_TREES_MAX <= TRIB_ATTACH_TREES, "trees of a job");
+
+void plan_jobs_free(struct plan_jobs *j)
+{
+	int i;
+
+	if (!j)
+		return;
+	for (i = 0; j->job && i < j->n; i++) {
+		free(j->job[i].worker);
+		free(j->job[i].may);
+		json_decref(j->job[i].owner);
+	}
+	free(j->job);
+	free(j);
+}
+
+/* A list of names of nodes that @fits; false: the answer is an error. */
+static int parse_list(const struct plan_topology *t, const struct doc *d,
+		      const struct at *at, const json_t *list, int **out,
+		      int *nout, int max)
+{
+	bool *seen = calloc((size_t)t->nnodes, sizeof(bool));
+	int err, n, k = 0;
+	const char *name;
+	const json_t *v;
+	size_t i;
+
+	*out = calloc((size_t)t->nnodes, sizeof(int));
+	if (!seen || !*out) {
+		free(seen);
+		return plan_fail(d->err, -ENOMEM, "out of memory");
+	}
+	err = doc_array(d, at, list, (size_t)max);
+	json_array_foreach(list, i, v) {
+		const struct at here = AT_INDEX(at, i);
+
+		if (err)
+			break;
+		name = json_string_value(v);
+		if (!name) {
+			err = doc_fail(d, &here, "is not the name of a node");
+			break;
+		}
+		n = topo_find(t, name);
+		if (n < 0)
+			err = doc_fail(d, &here, "no host or switch \"%.64s\"",
+				       name);
+		else if (seen[n])
+			err = doc_fail(d, &here, "\"%s\" is there already",
+				       name);
+		else
+			seen[(*out)[k++] = n] = true;
+	}
+	*nout = k;
+	free(seen);
+	return err;
+}
+
+static int parse_workers(struct job *j, const struct plan_topology *t,
+			 const struct doc *d, const struct at *at,
+			 const json_t *v)
+{
+	const struct at key = AT_KEY(at, "workers");
+	const json_t *list = json_object_get(v, "workers");
+	const char *all = json_string_value(list);
+	int i, err = 0;
+
+	if (!list)
+		return doc_fail(d, at, "workers is missing");
+	if (all && !strcmp(all, "all")) {
+		j->worker = calloc((size_t)t->nnodes, sizeof(int));
+		if (!j->worker)
+			return plan_fail(d->err, -ENOMEM, "out of memory");
+		for (i = 0; i < t->nnodes; i++)
+			if (t->node[i].host && i != j->ps)
+				j->worker[j->nworkers++] = i;
+		if (j->nworkers > TRIB_WORLD_MAX)
+			err = doc_fail(d, &key, "%d hosts: at most %d workers",
+				       j->nworkers, TRIB_WORLD_MAX);
+	} else if (all) {
+		err = doc_fail(d, &key,
+			       "\"%.40s\" is not a list of hosts or \"all\"",
+			       all);
+	} else {
+		err = parse_list(t, d, &key, list, &j->worker, &j->nworkers,
+				 TRIB_WORLD_MAX);
+	}
+	for (i = 0; !err && i < j->nworkers; i++) {
+		const struct at here = AT_INDEX(&key, (size_t)i);
+
+		if (!t->node[j->worker[i]].host)
+			err = doc_fail(d, &here, "\"%s\" is a switch",
+				       t->node[j->worker[i]].name);
+		else if (j->worker[i] == j->ps)
+			err = doc_fail(d, &here, "\"%s\" is the ps",
+				       t->node[j->ps].name);
+	}
+	if (!err && !j->nworkers)
+		err = doc_fail(d, &key, "there are no workers");
+	return err;
+}
+
+static int parse_ps(struct job *j, const struct plan_topology *t,
+		    const struct doc *d, const struct at *at, const json_t *v)
+{
+	const struct at key = AT_KEY(at, "ps");
+	const char *name = NULL;
+	int err, i, n, to;
+
+	err = doc_string(d, at, v, "ps", !DOC_NEEDED, &name);
+	if (err || !name)
+		return err;
+	n = topo_find(t, name);
+	if (n < 0)
+		return doc_fail(d, &key, "no host \"%.64s\"", name);
+	if (!t->node[n].host)
+		return doc_fail(d, &key, "\"%s\" is a switch", name);
+	j->ps = n;
+	if (t->first[n + 1] == t->first[n])
+		return doc_fail(d, &key, "\"%s\" has no link", name);
+	/* Its ToR: the switch behind its only link. */
+	if (t->first[n + 1] - t->first[n] == 1) {
+		i = t->out[t->first[n]];
+		to = arc_to(t, i);
+		if (!t->node[to].host && t->node[to].relay)
+			j->tor = to;
+	}
+	return 0;
+}
+
+static bool works(const struct job *j, int node)
+{
+	int i;
+
+	for (i = 0; i < j->nworkers; i++)
+		if (j->worker[i] == node)
+			return true;
+	return false;
+}
+
+static int parse_relays(struct job *j, const struct plan_topology *t,
+			const struct doc *d, const struct at *at,
+			const json_t *v)
+{
+	const struct at key = AT_KEY(at, "relays");
+	const json_t *list = json_object_get(v, "relays");
+	int i, err = 0;
+
+	if (list) {
+		err = parse_list(t, d, &key, list, &j->may, &j->nmay,
+				 PLAN_NODES_MAX);
+		for (i = 0; !err && i < j->nmay; i++)
+			if (!t->node[j->may[i]].relay)
+				err = doc_fail(d, &AT_INDEX(&key, (size_t)i),
+					       "\"%s\" cannot relay",
+					       t->node[j->may[i]].name);
+			else if (j->may[i] == j->ps)
+				err = doc_fail(d, &AT_INDEX(&key, (size_t)i),
+					       "\"%s\" is the ps",
+					       t->node[j->ps].name);
+			else if (j->shared && works(j, j->may[i]))
+				err = doc_fail(
+					d, &AT_INDEX(&key, (size_t)i),
+					"\"%s\" works: in shared pools it cannot relay, too",
+					t->node[j->may[i]].name);
+		return err;
+	}
+	j->may = calloc((size_t)t->nnodes, sizeof(int));
+	if (!j->may)
+		return plan_fail(d->err, -ENOMEM, "out of memory");
+	for (i = 0; i < t->nnodes; i++)
+		if (t->node[i].relay && i != j->ps &&
+		    !(j->shared && works(j, i)))
+			j->may[j->nmay++] = i;
+	return 0;
+}
+
+static int parse_way(struct job *j, const struct plan_topology *t,
+		     const struct doc *d, const struct at *at, const json_t *v)
+{
+	static const char *const ways[] = {"tree", "bcube", "torus"};
+	static const enum topo_kind kinds[] = {TOPO_PLAIN, TOPO_BCUBE,
+					       TOPO_TORUS};
+	const struct at key = AT_KEY(at, "algorithm");
+	const char *name = NULL;
+	int err, i, hosts = 0;
+
+	err = doc_string(d, at, v, "algorithm", !DOC_NEEDED, &name);
+	if (err)
+		return err;
+	for (i = 0; i < t->nnodes; i++)
+		hosts += t->node[i].host;
+	j->way = JOB_TREE;
+	if (!name || !strcmp(name, "auto")) {
+		for (i = 1; i < 3; i++)
+			if (t->kind == kinds[i] && j->ps < 0 &&
+			    j->nworkers == hosts)
+				j->way = (enum job_way)i;
+		return 0;
+	}
+	for (i = 0; i < 3 && strcmp(ways[i], name);)
+		i++;
+	if (i == 3)
+		return doc_fail(d, &key,
+				"\"%.40s\" is not auto, tree, bcube or torus",
+				name);
+	if (i && t->kind != kinds[i])
+		return doc_fail(d, &key, "the topology is not a %s", name);
+	if (i && j->ps >= 0)
+		return doc_fail(d, &key, "%s knows no ps", name);
+	if (i && j->nworkers != hosts)
+		return doc_fail(d, &key,
+				"%s takes all %d hosts, the job has %d workers",
+				name, hosts, j->nworkers);
+	j->way = (enum job_way)i;
+	return 0;
+}
+
+static int parse_mode(struct job *j, const struct doc *d, const struct at *at,
+		      const json_t *v)
+{
+	const struct at key = AT_KEY(at, "mode");
+	const char *mode = "dedicated";
+	int err;
+
+	err = doc_string(d, at, v, "mode", !DOC_NEEDED, &mode);
+	if (err)
+		return err;
+	j->shared = !strcmp(mode, "shared");
+	if (!j->shared && strcmp(mode, "dedicated"))
+		return doc_fail(d, &key, "\"%.40s\" is not dedicated or shared",
+				mode);
+	if (j->shared && j->ps < 0)
+		return doc_fail(d, &key, "shared pools need a ps");
+	if (j->shared && j->way != JOB_TREE)
+		return doc_fail(d, &key, "shared pools go with trees only");
+	j->ps_relay = j->shared;
+	if (!j->shared && json_object_get(v, "ps_relay"))
+		return doc_fail(d, &AT_KEY(at, "ps_relay"),
+				"goes with shared pools only");
+	return doc_bool(d, at, v, "ps_relay", &j->ps_relay);
+}
+
+static int parse_dtype(struct job *j, const struct doc *d, const struct at *at,
+		       const char *text)
+{
+	__u8 fmt = trib_dtype_parse(text);
+
+	if (!fmt)
+		return doc_fail(d, &AT_KEY(at, "dtype"),
+				"\"%s\" is not int, f32, f16 or bf16", text);
+	if (trib_fmt_is_float(fmt) && j->shared)
+		return doc_fail(
+			d, &AT_KEY(at, "dtype"),
+			"\"%s\": shared pools add up integers only", text);
+	j->dtype = trib_fmt_is_float(fmt) ? trib_dtype_name(fmt) : NULL;
+	return 0;
+}
+
+/* What trib job add takes, too. */
+static int parse_settings(struct job *j, const struct doc *d,
+			  const struct at *at, const json_t *v)
+{
+	const json_t *owner = json_object_get(v, "owner");
+	int64_t window = 0, timeout = 0, nval = TRIB_NVAL_SMALL, trees = 16;
+	const char *cookie = NULL, *dtype = NULL;
+	int err;
+
+	err = doc_int(d, at, v, "window", !DOC_NEEDED, 1, 16384, &window);
+	if (!err && (window & (window - 1)))
+		err = doc_fail(d, &AT_KEY(at, "window"),
+			       "%lld is not a power of 2", (long long)window);
+	if (!err)
+		err = doc_int(d, at, v, "timeout", !DOC_NEEDED, 1, 3600000,
+			      &timeout);
+	if (!err)
+		err = doc_int(d, at, v, "values", !DOC_NEEDED, TRIB_NVAL_BLOCK,
+			      TRIB_NVAL_LARGE, &nval);
+	if (!err)
+		err = doc_int(d, at, v, "trees", !DOC_NEEDED, 1, PLAN_TREES_MAX,
+			      &trees);
+	if (!err)
+		err = doc_string(d, at, v, "cookie", !DOC_NEEDED, &cookie);
+	if (!err)
+		err = doc_string(d, at, v, "dtype", !DOC_NEEDED, &dtype);
+	if (!err && dtype)
+		err = parse_dtype(j, d, at, dtype);
+	if (err)
+		return err;
+	if (cookie &&
+	    (!*cookie || strlen(cookie) > 16 ||
+	     strspn(cookie, "0123456789abcdefABCDEF") != strlen(cookie)))
+		return doc_fail(d, &AT_KEY(at, "cookie"),
+				"is not 1 to 16 hexadecimal digits");
+	if (cookie)
+		snprintf(j->cookie, sizeof(j->cookie), "%s", cookie);
+	if (json_is_string(owner)) {
+		err = doc_name(d, &AT_KEY(at, "owner"),
+			       json_string_value(owner));
+		if (err)
+			return err;
+	} else if (owner &&
+		   (!json_is_integer(owner) || json_integer_value(owner) < 0 ||
+		    json_integer_value(owner) > 4294967294LL)) {
+		return doc_fail(d, &AT_KEY(at, "owner"),
+				"is not a user's name or number");
+	}
+	j->owner = json_incref((json_t *)owner);
+	j->window = (int)window;
+	j->timeout = (int)timeout;
+	j->nval = (int)nval;
+	j->trees = (int)trees;
+	return 0;
+}
+
+/* Nobody could sum, or more than the relays' children at hand. */
+static int check_room(struct job *j, const struct plan_topology *t,
+		      const struct doc *d, const struct at *at)
+{
+	const struct at key = AT_KEY(at, "max_relays");
+	int relays = j->max < j->nmay ? j->max : j->nmay;
+	long room;
+
+	if (j->way != JOB_TREE)
+		return 0;
+	if (!j->max)
+		j->nmay = 0;
+	if (j->ps < 0 && !j->max)
+		return doc_fail(d, &key,
+				"0, and there is no ps: nobody would sum");
+	if (j->ps < 0 && !j->nmay)
+		return doc_fail(
+			d, at,
+			"no node may relay, and there is no ps: nobody would sum");
+	if (j->tor_free && j->tor < 0)
+		return doc_fail(
+			d, &AT_KEY(at, "ps_tor_relay"),
+			"\"%s\" is not behind one switch that can relay",
+			j->ps < 0 ? "no ps" : t->node[j->ps].name);
+	relays += j->tor_free ? 1 : 0;
+	room = (long)(TRIB_CHILDREN_MAX - 1) * relays +
+	       (j->ps < 0   ? 1
+		: j->shared ? TRIB_WORLD_MAX
+			    : TRIB_CHILDREN_MAX);
+	if (j->nworkers > room)
+		return doc_fail(
+			d, &key,
+			"%d workers do not fit: with %d relays and %d children each there is room for %ld",
+			j->nworkers, relays, TRIB_CHILDREN_MAX, room);
+	return 0;
+}
+
+static int parse_job(struct job *j, const struct plan_topology *t,
+		     const struct doc *d, const struct at *at, const json_t *v)
+{
+	static const char *const keys[] = {
+		"name",	  "id",	       "workers",  "ps",     "max_relays",
+		"relays", "weight",    "mode",	   "owner",  "ps_tor_relay",
+		"window", "timeout",   "cookie",   "values", "relay_capacity",
+		"trees",  "algorithm", "ps_relay", "dtype",  NULL};
+	int64_t max = 0, id = j->id;
+	const char *name = NULL;
+	int err, i;
+
+	j->ps = j->tor = -1;
+	j->cap = INFINITY;
+	j->weight = 1;
+	err = doc_object(d, at, v, keys);
+	if (!err)
+		err = doc_string(d, at, v, "name", DOC_NEEDED, &name);
+	if (!err)
+		err = doc_name(d, &AT_KEY(at, "name"), name);
+	if (!err)
+		snprintf(j->name, sizeof(j->name), "%s", name);
+	if (!err)
+		err = doc_int(d, at, v, "id", !DOC_NEEDED, 1, 65535, &id);
+	j->id = (int)id;
+	if (!err)
+		err = parse_ps(j, t, d, at, v);
+	if (!err)
+		err = parse_workers(j, t, d, at, v);
+	if (!err)
+		err = parse_way(j, t, d, at, v);
+	/* Ranks are the numbers of servers there. */
+	for (i = 0; !err && j->way != JOB_TREE && i < j->nworkers; i++)
+		j->worker[i] = i;
+	if (!err)
+		err = parse_mode(j, d, at, v);
+	if (!err)
+		err = parse_relays(j, t, d, at, v);
+	if (!err)
+		err = doc_int(d, at, v, "max_relays", j->way == JOB_TREE, 0,
+			      PLAN_RELAYS_MAX, &max);
+	j->max = (int)max;
+	if (!err)
+		err = doc_rate(d, at, v, "relay_capacity", !DOC_NEEDED,
+			       &j->cap);
+	if (!err)
+		err = doc_rate(d, at, v, "weight", !DOC_NEEDED, &j->weight);
+	if (!err && (j->weight < 1e-3 || j->weight > 1e3))
+		err = doc_fail(d, &AT_KEY(at, "weight"),
+			       "%g is not within 0.001 to 1000", j->weight);
+	if (!err)
+		err = doc_bool(d, at, v, "ps_tor_relay", &j->tor_free);
+	if (!err)
+		err = parse_settings(j, d, at, v);
+	return err ? err : check_room(j, t, d, at);
+}
+
+static int parse(struct plan_jobs *js, const struct doc *d)
+{
+	static const char *const keys[] = {"jobs", NULL};
+	const struct at at = AT_KEY(NULL, "jobs");
+	const json_t *list = json_object_get(d->root, "jobs"), *v;
+	size_t i, k;
+	int err;
+
+	err = doc_object(d, NULL, d->root, keys);
+	if (!err && !list)
+		err = doc_fail(d, NULL, "jobs is missing");
+	if (!err)
+		err = doc_array(d, &at, list, PLAN_JOBS_MAX);
+	if (!err && !json_array_size(list))
+		err = doc_fail(d, &at, "there are no jobs");
+	if (err)
+		return err;
+	js->job = calloc(json_array_size(list), sizeof(*js->job));
+	if (!js->job)
+		return plan_fail(d->err, -ENOMEM, "out of memory");
+	json_array_foreach(list, i, v) {
+		const struct at here = AT_INDEX(&at, i);
+
+		js->job[i].id = (int)i + 1;
+		js->n = (int)i + 1;
+		err = parse_job(&js->job[i], js->topo, d, &here, v);
+		for (k = 0; !err && k < i; k++) {
+			if (!strcmp(js->job[k].name, js->job[i].name))
+				err = doc_fail(d, &AT_KEY(&here, "name"),
+					       "\"%s\" is there already",
+					       js->job[i].name);
+			else if (js->job[k].id == js->job[i].id)
+				err = doc_fail(d, &AT_KEY(&here, "id"),
+					       "%d is %s, too", js->job[i].id,
+					       js->job[k].name);
+		}
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int plan_jobs_parse(struct plan_jobs **out, const struct plan_topology *t,
+		    const char *name, const char *text, size_t len,
+		    struct plan_error *err)
+{
+	struct plan_jobs *js;
+	struct doc d;
+	int rc;
+
+	*out = NULL;
+	rc = doc_open(&d, name, text, len, err);
+	if (rc)
+		return rc;
+	js = calloc(1, sizeof(*js));
+	if (js)
+		js->topo = t;
+	rc = js ? parse(js, &d) : plan_fail(err, -ENOMEM, "out of memory");
+	doc_close(&d);
+	if (rc) {
+		plan_jobs_free(js);
+		return rc;
+	}
+	*out = js;
+	return 0;
+}

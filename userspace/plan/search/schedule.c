@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Owns schedules: rates of trees to integers by largest remainder, for the
+ * table size that serves best, searched for something better, and interleaved.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule.h"
+#include "plan/lp/table.h"
+
+/* Steps of the search: for each size that is tried, and for the best one. */
+#define STEPS_EACH 100
+#define STEPS_BEST 500
+
+/* By largest remainder; among equals the earlier one. @o has few trees. */
+static void apportion(struct table *t, const struct outcome *o, int entries)
+{
+	int count[PLAN_JOBS_MAX * PLAN_TREES_MAX], i, k, pick, left = entries;
+	double most, rest, whole = entries / o->g[t->j];
+
+	table_clear(t);
+	for (i = 0; i < o->ncol; i++) {
+		count[i] = 0;
+		if (o->col[i]->job == t->j)
+			count[i] = (int)floor(o->z[i] * whole + 1e-9);
+		left -= count[i];
+	}
+	for (; left > 0; left--) {
+		most = -INFINITY;
+		pick = 0;
+		for (i = 0; i < o->ncol; i++) {
+			rest = o->z[i] * whole - count[i];
+			if (o->col[i]->job == t->j && rest > most + 1e-9) {
+				most = rest;
+				pick = i;
+			}
+		}
+		count[pick]++;
+	}
+	for (i = 0; i < o->ncol; i++)
+		for (k = 0; k < count[i]; k++)
+			table_add(t, o->col[i]);
+}
+
+/* Each tree in turn as its weight asks, as evenly as can be. */
+static void interleave(struct schedule *s)
+{
+	int credit[PLAN_TREES_MAX] = {0}, i, k, pick;
+
+	for (k = 0; k < s->n; k++) {
+		pick = 0;
+		for (i = 0; i < s->ntree; i++) {
+			credit[i] += s->weight[i];
+			if (credit[i] > credit[pick])
+				pick = i;
+		}
+		credit[pick] -= s->n;
+		s->entry[k] = pick;
+	}
+}
+
+static int gcd(int a, int b)
+{
+	return b ? gcd(b, a % b) : a;
+}
+
+static void tell(const struct table *t, struct schedule *s)
+{
+	int i, k, common = 0;
+
+	*s = (struct schedule){.rate = fmin(t->rate, t->target)};
+	for (i = 0; i < t->nbest; i++) {
+		for (k = 0; k < s->ntree && s->tree[k] != t->best[i];)
+			k++;
+		s->tree[k] = t->best[i];
+		s->weight[k]++;
+		s->ntree += k == s->ntree;
+	}
+	for (i = 0; i < s->ntree; i++)
+		common = gcd(common, s->weight[i]);
+	for (i = 0; i < s->ntree; i++) {
+		s->weight[i] /= common;
+		s->n += s->weight[i];
+	}
+	interleave(s);
+}
+
+/*
+ * Loads are whole numbers of packets, so that sizes which differ by one can
+ * differ much: those from all trees that may be down to half of them are tried.
+ */
+static int search(struct table *t, const struct outcome *o)
+{
+	int n, least = (t->limit + 1) / 2, err = 0;
+
+	for (n = t->limit; !err && n >= least; n--) {
+		apportion(t, o, n);
+		table_search(t, STEPS_EACH);
+		err = work_tick(t->w, "making schedules",
+				(double)(t->limit - n) /
+					(t->limit - least + 2));
+	}
+	if (err)
+		return err;
+	table_from_best(t);
+	table_search(t, STEPS_BEST);
+	return 0;
+}
+
+/* Load of all jobs but @j: by their schedules so far, else as the LP has it. */
+static void others_load(const struct outcome *o, int j,
+			const struct schedule *made, double *load)
+{
+	int i, k, t;
+
+	for (i = 0; i < o->ncol; i++)
+		for (k = 0; o->col[i]->job > j && k < o->col[i]->nres; k++)
+			load[o->col[i]->res[k]] +=
+				o->z[i] * o->col[i]->amount[k];
+	for (i = 0; i < j; i++)
+		for (t = 0; t < made[i].ntree; t++)
+			for (k = 0; k < made[i].tree[t]->nres; k++)
+				load[made[i].tree[t]->res[k]] +=
+					made[i].rate * made[i].weight[t] /
+					made[i].n * made[i].tree[t]->amount[k];
+}
+
+/* The heaviest trees of each job, as many as it may have. */
+static int heaviest(const struct work *w, const struct outcome *o,
+		    struct tree **out)
+{
+	int *order = malloc(((size_t)o->ncol + 1) * sizeof(int));
+	int have[PLAN_JOBS_MAX] = {0}, i, k, x, n = 0;
+
+	if (!order)
+		return -ENOMEM;
+	for (i = 0; i < o->ncol; i++) {
+		x = i;
+		for (k = i; k > 0 && o->z[order[k - 1]] < o->z[x]; k--)
+			order[k] = order[k - 1];
+		order[k] = x;
+	}
+	for (i = 0; i < o->ncol; i++) {
+		struct tree *t = o->col[order[i]];
+
+		if (have[t->job]++ < w->js->job[t->job].trees)
+			out[n++] = t;
+	}
+	free(order);
+	return n;
+}
+
+/*
+ * The table of job @j beside those of the jobs before it. What these took was
+ * room that the LP left, so the LP's rates of the other jobs still fit.
+ */
+static int make_one(struct work *w, const struct sets *sets,
+		    const struct outcome *o, int j, double target,
+		    struct schedule *made)
+{
+	struct table t;
+	int i, n, err = o->g[j] > 0 ? table_init(&t, w, sets, j) : -EDOM;
+
+	if (err)
+		return err;
+	t.target = target;
+	others_load(o, j, made, t.room);
+	for (i = 0; i < w->net->nres; i++)
+		t.room[i] =
+			fmax(w->net->cap[i] - t.room[i], w->net->cap[i] * 1e-9);
+	for (n = 1; n <= PLAN_SCHEDULE_MAX; n++) {
+		apportion(&t, o, n);
+		table_note(&t);
+	}
+	if (!table_will_do(&t))
+		err = search(&t, o);
+	if (!err)
+		tell(&t, &made[j]);
+	table_free(&t);
+	return err;
+}
+
+int make_schedules(struct work *w, const struct sets *sets,
+		   const struct outcome *best, struct schedule *out)
+{
+	struct tree **few = calloc((size_t)best->ncol + 1, sizeof(*few));
+	struct outcome o = {0};
+	int j, n, err;
+
+	if (!few)
+		return -ENOMEM;
+	n = heaviest(w, best, few);
+	/* Rates anew, since some trees had to go. */
+	err = n < 0 ? n : tree_lp(w, sets, 0, few, n, false, &o);
+	for (j = 0; !err && j < w->njobs; j++)
+		if (by_lp(w, j))
+			err = make_one(w, sets, &o, j, best->g[j], out);
+	outcome_free(&o);
+	free(few);
+	return err;
+}

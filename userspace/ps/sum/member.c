@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Who takes part: JOIN, START, LEAVE of the workers. The machine is tribd's
+ * (userspace/base/session.c). It has 64 children at most, so a larger job is
+ * a tree of machines in here: one for each 64 ranks, and a root above them.
+ * What they say to each other are function calls.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "ps.h"
+#include "base/session.h"
+
+#define GROUP TRIB_CHILDREN_MAX
+#define GROUPS (TRIB_WORLD_MAX / GROUP)
+
+/**
+ * struct ps_group - ranks @first to @first + s.nchild - 1
+ * @index: of ours among the root's children.
+ */
+struct ps_group {
+	struct ps_tree *t;
+	struct session s;
+	unsigned int first;
+	unsigned int index;
+};
+
+/**
+ * struct ps_members
+ * @root: of the groups, if there are several; else group[0] is a root itself.
+ * @told: epoch that the log has: 0 none runs.
+ * @kept: an epoch ran when the state was last saved.
+ */
+struct ps_members {
+	struct ps_tree *t;
+	struct session root;
+	unsigned int ngroup;
+	uint32_t told;
+	bool kept;
+	struct ps_group group[GROUPS];
+};
+
+static struct session *top(struct ps_members *m)
+{
+	return m->ngroup > 1 ? &m->root : &m->group[0].s;
+}
+
+/* Any packet of ours: as long as the longest JOIN. */
+struct start_packet {
+	struct trib_hdr h;
+	struct trib_start start;
+	uint8_t pad[PS_PACKET_MAX];
+};
+
+/* --- what the machines put out */
+
+static void saved(struct ps_members *m)
+{
+	struct ps_tree *t = m->t;
+	uint32_t epoch = top(m)->epoch;
+	char line[80];
+
+	if (epoch)
+		ps_tree_epoch(t, epoch);
+	if (epoch != m->told) {
+		snprintf(line, sizeof(line), "job %u tree %u: epoch %u %s",
+			 t->job->number, t->number, epoch ? epoch : m->told,
+			 epoch ? "runs" : "has ended");
+		t->ps->ops->log(t->ps->ctx, line);
+		m->told = epoch;
+	}
+	/* Who waits repeats its JOIN, and need not be kept. */
+	if (epoch || m->kept)
+		t->ps->ops->save(t->ps->ctx);
+	m->kept = epoch != 0;
+}
+
+static void on_save(struct session *s)
+{
+	struct ps_group *g = s->ctx;
+
+	saved(g->t->members);
+}
+
+static void on_start(struct session *s, unsigned int child, unsigned int state,
+		     const struct session_view *view)
+{
+	const struct session_child *c = &s->child[child];
+	const struct ps_group *g = s->ctx;
+	const struct ps_job *job = g->t->job;
+	struct ps_addr to = job->worker[g->first + child];
+	struct start_packet p;
+	struct trib_start *st = &p.start;
+	unsigned int i;
+
+	memset(&p, 0, sizeof(p));
+	ps_hdr_fill(g->t, &p.h, TRIB_T_START);
+	p.h.child = htobe16((uint16_t)(g->first + child));
+	p.h.nval = htobe16((uint16_t)((c->len - sizeof(p.h)) / 4));
+	st->nonce = htobe64(c->nonce);
+	st->seen = htobe64(view->seen);
+	st->epoch = htobe32(state == TRIB_START_RUN ? s->epoch : 0);
+	st->timeout_ms = htobe32(job->timeout_ms);
+	st->state = htobe16((uint16_t)state);
+	st->window = htobe16(job->window);
+	st->nval = htobe16(job->nval);
+	st->world = htobe16(job->world);
+	st->nchild = htobe16(view->nchild);
+	for (i = 0; i < view->nchild; i++)
+		st->child_rank[i] = htobe16(view->rank[i]);
+	to.port = c->port;
+	g->t->ps->ops->to(g->t->ps->ctx, &to, &p, c->len, NULL);
+}
+
+static void send_abort(struct ps_tree *t, unsigned int rank, uint32_t epoch,
+		       enum trib_abort why, uint16_t blame)
+{
+	struct trib_hdr h;
+
+	ps_hdr_fill(t, &h, TRIB_T_ABORT);
+	h.chunk = htobe32(why);
+	h.epoch = htobe32(epoch);
+	h.aux = htobe16(blame);
+	t->ps->ops->to(t->ps->ctx, &t->job->worker[rank], &h, sizeof(h), NULL);
+}
+
+/* What ends an epoch for one group ends it for all of them. */
+static void on_abort(struct session *s, int child, uint32_t epoch,
+		     enum trib_abort why, uint16_t blame)
+{
+	const struct ps_group *g = s->ctx;
+	struct ps_members *m = g->t->members;
+	unsigned int i;
+
+	if (child >= 0) {
+		send_abort(g->t, g->first + (unsigned int)child, epoch, why,
+			   blame);
+		return;
+	}
+	for (i = 0; i < m->ngroup; i++)
+		if (i != g->index && m->group[i].s.epoch == epoch)
+			session_abort(&m->group[i].s, why, blame, -1,
+				      g->t->ps->now);
+}
+
+static void on_up(struct session *s, enum trib_type type, uint64_t nonce,
+		  uint16_t rank)
+{
+	const struct ps_group *g = s->ctx;
+	struct ps_tree *t = g->t;
+	struct session_join j = {
+		.nonce = nonce,
+		.epoch = s->last_epoch,
+		.rank = rank,
+	};
+
+	if (type == TRIB_T_JOIN)
+		session_join(&t->members->root, g->index, &j, t->ps->now);
+	else
+		session_leave(&t->members->root, g->index, &j, t->ps->now);
+}
+
+static int on_stuck(struct session *s, uint64_t missing, uint32_t *chunk)
+{
+	const struct ps_group *g = s->ctx;
+	uint64_t bitmap[TRIB_BMWORDS_MAX] = {0};
+	int rank;
+
+	bitmap[g->first / GROUP] = missing;
+	rank = ps_chunk_stuck(g->t, bitmap, chunk);
+	return rank < 0 ? -1 : rank - (int)g->first;
+}
+
+static const struct session_ops group_ops = {
+	.save = on_save,
+	.start = on_start,
+	.abort = on_abort,
+	.up = on_up,
+	.stuck = on_stuck,
+};
+
+/* --- the root of several groups */
+
+static void root_save(struct session *s)
+{
+	saved(s->ctx);
+}
+
+static void root_start(struct session *s, unsigned int child,
+		       unsigned int state, const struct session_view *view)
+{
+	struct ps_members *m = s->ctx;
+	struct session_start st = {
+		.nonce = s->child[child].nonce,
+		.epoch = s->epoch,
+		.state = (uint16_t)state,
+		.view = *view,
+	};
+
+	session_start(&m->group[child].s, &st, m->t->ps->now);
+}
+
+static void root_abort(struct session *s, int child, uint32_t epoch,
+		       enum trib_abort why, uint16_t blame)
+{
+	struct ps_members *m = s->ctx;
+
+	if (child >= 0 && m->group[child].s.epoch == epoch)
+		session_abort(&m->group[child].s, why, blame, -1,
+			      m->t->ps->now);
+}
+
+static void root_up(struct session *s, enum trib_type type, uint64_t nonce,
+		    uint16_t rank)
+{
+	(void)s; /* a root has no parent */
+	(void)type;
+	(void)nonce;
+	(void)rank;
+}
+
+/* Of the groups all of whose ranks have left. */
+static int root_stuck(struct session *s, uint64_t missing, uint32_t *chunk)
+{
+	struct ps_members *m = s->ctx;
+	uint64_t bitmap[TRIB_BMWORDS_MAX] = {0};
+	unsigned int i;
+	int rank;
+
+	for (i = 0; i < m->ngroup; i++)
+		if (missing >> i & 1)
+			bitmap[i] = m->t->all[i];
+	rank = ps_chunk_stuck(m->t, bitmap, chunk);
+	return rank < 0 ? -1 : rank / GROUP;
+}
+
+static const struct session_ops root_ops = {
+	.save = root_save,
+	.start = root_start,
+	.abort = root_abort,
+	.up = root_up,
+	.stuck = root_stuck,
+};
+
+/* --- packets */
+
+void ps_members_packet(struct ps_tree *t, const struct ps_packet *p)
+{
+	struct ps_group *g = &t->members->group[p->child / GROUP];
+	unsigned int child = p->child % GROUP;
+	struct session_join j = {.rank = p->child, .port = p->from->port};
+	struct trib_join in;
+	unsigned int room = p->nval;
+
+	/* The answer is not longer than what it answers. */
+	if (trib_payload_len(room) < (p->h->type == TRIB_T_JOIN
+					      ? sizeof(struct trib_start)
+					      : sizeof(in)) ||
+	    !p->from->port) {
+		t->stats.drop[PS_DROP_JOIN]++;
+		return;
+	}
+	memcpy(&in, p->v, sizeof(in));
+	j.nonce = be64toh(in.nonce);
+	j.epoch = be32toh(in.epoch);
+	j.len = (uint16_t)(sizeof(struct trib_hdr) + trib_payload_len(room));
+	if (!IN6_ARE_ADDR_EQUAL(&p->from->ip, &t->job->worker[p->child].ip)) {
+		t->stats.drop[PS_DROP_SOURCE]++;
+		return;
+	}
+	t->stats.count[PS_COUNT_JOIN]++;
+	if (p->h->type == TRIB_T_LEAVE) {
+		if (be32toh(in.rank) == p->child)
+			session_leave(&g->s, child, &j, t->ps->now);
+		else
+			t->stats.drop[PS_DROP_JOIN]++;
+	} else if (be32toh(in.rank) != p->child || room > t->job->nval ||
+		   (room == t->job->nval && p->h->bmwords != t->bmwords)) {
+		t->stats.drop[PS_DROP_JOIN]++;
+		session_answer(&g->s, child, &j, TRIB_START_REFUSED,
+			       t->ps->now);
+	} else if (room < t->job->nval) {
+		/* The answer names the size that its JOINs must have. */
+		session_answer(&g->s, child, &j, TRIB_START_WAIT, t->ps->now);
+	} else {
+		session_join(&g->s, child, &j, t->ps->now);
+	}
+}
+
+/* Packets know of an epoch that we do not: we are older than them. */
+static void catch_up(struct session *s, uint32_t epoch)
+{
+	if (s->last_epoch < epoch)
+		s->last_epoch = epoch;
+	if (s->epoch)
+		s->epoch = s->last_epoch;
+}
+
+void ps_members_epoch(struct ps_tree *t, uint32_t epoch)
+{
+	struct ps_members *m = t->members;
+	unsigned int i;
+
+	for (i = 0; i < m->ngroup; i++)
+		catch_up(&m->group[i].s, epoch);
+	catch_up(&m->root, epoch);
+	m->kept = true;
+	saved(m);
+}
+
+/* --- time */
+
+static uint32_t sooner(uint32_t a, uint32_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+uint32_t ps_tick(struct ps *ps, uint64_t now_ms)
+{
+	struct ps_members *m;
+	uint32_t wait = 0;
+	unsigned int i, k;
+
+	ps->now = now_ms;
+	for (i = 0; i < ps->ntree; i++) {
+		m = ps->tree[i]->members;
+		for (k = 0; k < m->ngroup; k++)
+			wait = sooner(wait,
+				      session_tick(&m->group[k].s, now_ms));
+		if (m->ngroup > 1)
+			wait = sooner(wait, session_tick(&m->root, now_ms));
+	}
+	return wait;
+}
+
+/* --- beginning, keeping, restoring */
+
+int ps_members_new(struct ps_tree *t)
+{
+	struct ps_members *m = calloc(1, sizeof(*m));
+	uint16_t rank[GROUP], relay[GROUPS];
+	uint32_t instance;
+	unsigned int i, r, n, world = t->job->world;
+
+	if (!m)
+		return -ENOMEM;
+	t->members = m;
+	if (getrandom(&instance, sizeof(instance), 0) != sizeof(instance))
+		return -EIO;
+	instance |= !instance;
+	m->t = t;
+	m->ngroup = (world + GROUP - 1) / GROUP;
+	for (i = 0; i < m->ngroup; i++) {
+		struct ps_group *g = &m->group[i];
+
+		g->t = t;
+		g->index = i;
+		g->first = i * GROUP;
+		n = world - g->first < GROUP ? world - g->first : GROUP;
+		for (r = 0; r < n; r++)
+			rank[r] = (uint16_t)(g->first + r);
+		relay[i] = SESSION_RANK_RELAY;
+		session_init(&g->s, &group_ops, g,
+			     m->ngroup > 1 ? SESSION_INNER : SESSION_ROOT, n,
+			     rank, instance);
+	}
+	session_init(&m->root, &root_ops, m, SESSION_ROOT, m->ngroup, relay,
+		     instance);
+	return 0;
+}
+
+void ps_members_free(struct ps_tree *t)
+{
+	free(t->members);
+}
+
+void ps_members_keep(const struct ps_tree *t, struct ps_lasting *out)
+{
+	struct ps_members *m = t->members;
+	unsigned int i, r;
+
+	out->epoch = top(m)->epoch;
+	out->last_epoch = top(m)->last_epoch;
+	for (i = 0; i < m->ngroup; i++)
+		for (r = 0; r < m->group[i].s.nchild; r++)
+			out->nonce[m->group[i].first + r] =
+				m->group[i].s.child[r].nonce;
+}
+
+/* Return: whether one of its ranks takes part. */
+static bool restore_group(struct ps_group *g, const struct ps_lasting *in)
+{
+	struct session *s = &g->s;
+	bool any = false;
+	unsigned int i;
+
+	s->last_epoch = in->last_epoch;
+	if (!in->epoch)
+		return false;
+	for (i = 0; i < s->nchild; i++) {
+		s->child[i].nonce = s->child[i].known = in->nonce[g->first + i];
+		any |= s->child[i].nonce != 0;
+	}
+	if (any)
+		s->epoch = in->epoch;
+	return any;
+}
+
+void ps_members_restore(struct ps_tree *t, const struct ps_lasting *in)
+{
+	struct ps_members *m = t->members;
+	unsigned int i;
+
+	m->root.last_epoch = in->last_epoch;
+	for (i = 0; i < m->ngroup; i++) {
+		struct session *s = &m->group[i].s;
+
+		if (!restore_group(&m->group[i], in) || m->ngroup == 1)
+			continue;
+		s->up_nonce = trib_nonce(s->instance, ++s->joins);
+		m->root.child[i].nonce = m->root.child[i].known = s->up_nonce;
+		m->root.epoch = in->epoch;
+	}
+	if (in->last_epoch)
+		ps_tree_epoch(t, in->last_epoch);
+	m->told = top(m)->epoch;
+	m->kept = m->told != 0;
+}

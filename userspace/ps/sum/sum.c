@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Adding up: the arithmetic of bpf/packet/lanes.h, in loops that the compiler makes
+ * vectors of (-O3). Values come from packets, so nothing is aligned; they are
+ * little-endian, as is every machine that relays run on.
+ */
+#include "ps.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	       "values are added as they come");
+
+typedef uint64_t word __attribute__((aligned(1), may_alias));
+typedef int64_t sword __attribute__((aligned(1), may_alias));
+typedef uint32_t lane __attribute__((aligned(1), may_alias));
+
+/* Q32: pairs that carry from the low into the high one; W64: one a word. */
+void ps_sum_add(void *to, const void *from, size_t words)
+{
+	word *restrict t = to;
+	const word *restrict f = from;
+	size_t i;
+
+	for (i = 0; i < words; i++)
+		t[i] += f[i];
+}
+
+/* I32: lanes of their own, modulo 2^32. */
+void ps_sum_add32(void *to, const void *from, size_t words)
+{
+	lane *restrict t = to;
+	const lane *restrict f = from;
+	size_t i;
+
+	for (i = 0; i < 2 * words; i++)
+		t[i] += f[i];
+}
+
+void ps_sum_max(void *to, const void *from, size_t words)
+{
+	sword *restrict t = to;
+	const sword *restrict f = from;
+	size_t i;
+
+	for (i = 0; i < words; i++)
+		t[i] = f[i] > t[i] ? f[i] : t[i];
+}
