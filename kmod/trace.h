@@ -9,50 +9,31 @@
 #include <linux/tracepoint.h>
 
 /* @func was called while the FPU was not to be had: @bytes by scalar code. */
-TRACE_EVENT(trib_fallback,
-	TP_PROTO(const char *func, u32 bytes),
-	TP_ARGS(func, bytes),
-	TP_STRUCT__entry(
-		__field(const char *, func)
-		__field(u32, bytes)
-	),
-	TP_fast_assign(
-		__entry->func = func;
-		__entry->bytes = bytes;
-	),
-	TP_printk("func=%s bytes=%u", __entry->func, __entry->bytes)
-);
+TRACE_EVENT(trib_fallback, TP_PROTO(const char *func, u32 bytes),
+	    TP_ARGS(func, bytes),
+	    TP_STRUCT__entry(__field(const char *, func) __field(u32, bytes)),
+	    TP_fast_assign(__entry->func = func; __entry->bytes = bytes;),
+	    TP_printk("func=%s bytes=%u", __entry->func, __entry->bytes));
 
-DECLARE_EVENT_CLASS(trib_chunk,
-	TP_PROTO(u16 job, u16 rank, u16 tree, u64 chunk),
+DECLARE_EVENT_CLASS(
+	trib_chunk, TP_PROTO(u16 job, u16 rank, u16 tree, u64 chunk),
 	TP_ARGS(job, rank, tree, chunk),
-	TP_STRUCT__entry(
-		__field(u16, job)
-		__field(u16, rank)
-		__field(u16, tree)
-		__field(u64, chunk)
-	),
-	TP_fast_assign(
-		__entry->job = job;
-		__entry->rank = rank;
-		__entry->tree = tree;
-		__entry->chunk = chunk;
-	),
+	TP_STRUCT__entry(__field(u16, job) __field(u16, rank) __field(u16, tree)
+				 __field(u64, chunk)),
+	TP_fast_assign(__entry->job = job; __entry->rank = rank;
+		       __entry->tree = tree; __entry->chunk = chunk;),
 	TP_printk("job=%u rank=%u tree=%u chunk=%llu", __entry->job,
-		  __entry->rank, __entry->tree, __entry->chunk)
-);
+		  __entry->rank, __entry->tree, __entry->chunk));
 
 /* The result of @chunk has come to the socket of @rank. */
 DEFINE_EVENT(trib_chunk, trib_slot_done,
-	TP_PROTO(u16 job, u16 rank, u16 tree, u64 chunk),
-	TP_ARGS(job, rank, tree, chunk)
-);
+	     TP_PROTO(u16 job, u16 rank, u16 tree, u64 chunk),
+	     TP_ARGS(job, rank, tree, chunk));
 
 /* The socket of @rank sends @chunk again, or asks for it. */
 DEFINE_EVENT(trib_chunk, trib_resend,
-	TP_PROTO(u16 job, u16 rank, u16 tree, u64 chunk),
-	TP_ARGS(job, rank, tree, chunk)
-);
+	     TP_PROTO(u16 job, u16 rank, u16 tree, u64 chunk),
+	     TP_ARGS(job, rank, tree, chunk));
 
 #endif /* TRIB_KMOD_TRACE_H */
 

@@ -47,8 +47,7 @@ __noinline int asks_make(void)
 }
 
 /* Under the lock. Return: 0: the Interest goes on; or why not. */
-static __always_inline __u32 asks_join(struct ndn_ask *a,
-				       struct ndn_work *w,
+static __always_inline __u32 asks_join(struct ndn_ask *a, struct ndn_work *w,
 				       const struct ndn_config *c, __u32 up)
 {
 	__u64 life = (__u64)w->v.lifetime_ms * 1000000;

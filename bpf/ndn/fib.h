@@ -68,8 +68,7 @@ __noinline int fib_may(__u32 may)
 
 static __always_inline bool may_subscribe(const struct ndn_work *w)
 {
-	return (w->flags & NDN_FACE_SUBSCRIBE) ||
-	       fib_may(NDN_MAY_SUBSCRIBE);
+	return (w->flags & NDN_FACE_SUBSCRIBE) || fib_may(NDN_MAY_SUBSCRIBE);
 }
 
 static __always_inline bool may_write(const struct ndn_work *w)

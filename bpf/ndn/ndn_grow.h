@@ -197,8 +197,7 @@ __noinline int grow_ack(__u64 key, __u32 len)
 		return NDN_DROP_GONE;
 	row = pit_find(key, len);
 	if (row < 0)
-		return row == -NDN_DROP_BUSY ? NDN_DROP_BUSY
-					       : NDN_DROP_GONE;
+		return row == -NDN_DROP_BUSY ? NDN_DROP_BUSY : NDN_DROP_GONE;
 	e = pit_entry(row);
 	m = pit_more(row);
 	if (!e || !m)

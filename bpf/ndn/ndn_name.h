@@ -215,8 +215,7 @@ __noinline int name_load(struct xdp_md *ctx, __u32 off)
 /* The name proper, at @off, into the work, and the sums for its keys. */
 static __always_inline __u32 name_copy_in(struct xdp_md *ctx,
 					  struct ndn_work *w,
-					  const struct ndn_config *c,
-					  __u32 off)
+					  const struct ndn_config *c, __u32 off)
 {
 	const void *end = (void *)(long)ctx->data_end, *p;
 	__u32 size = w->size, from = off, i;

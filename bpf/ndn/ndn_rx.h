@@ -205,7 +205,7 @@ static __always_inline __u32 rx_face(struct ndn_work *w,
 
 /* Fill in the work. Return: RX_OK or a verdict. */
 static __always_inline int ndn_rx(struct xdp_md *ctx, struct ndn_work *w,
-				    const struct ndn_config *c)
+				  const struct ndn_config *c)
 {
 	struct ndn_face *f;
 	struct rx r = {};

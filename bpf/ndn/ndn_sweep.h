@@ -54,8 +54,7 @@ static long sweep_bucket(__u32 i, struct sweep *s)
 	return 0;
 }
 
-static long sweep_ask(void *map, __u64 *key, struct ndn_ask *a,
-		      struct sweep *s)
+static long sweep_ask(void *map, __u64 *key, struct ndn_ask *a, struct sweep *s)
 {
 	bool over;
 

@@ -42,7 +42,7 @@ static __always_inline __be16 face_proto(const struct ndn_face *f)
 	if (f->flags & NDN_FACE_ETHER)
 		return NDN_PROTO;
 	return f->flags & NDN_FACE_V6 ? bpf_htons(ETH_P_IPV6)
-					: bpf_htons(ETH_P_IP);
+				      : bpf_htons(ETH_P_IP);
 }
 
 static __always_inline void put_ip(void *to, const struct ndn_face *f,

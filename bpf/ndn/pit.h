@@ -35,16 +35,18 @@ static __always_inline void pit_done(struct ndn_entry *e, __u32 row)
 	pit_release(row);
 }
 
-static __always_inline bool pit_confirmed(const struct ndn_entry *e,
-					  __u64 now, __u64 lease)
+static __always_inline bool pit_confirmed(const struct ndn_entry *e, __u64 now,
+					  __u64 lease)
 {
 	return e->acked && now - e->acked < lease / 3;
 }
 
 /* Under the lock. Return: enum pit_act. */
-static __always_inline __u32
-pit_subscribe(struct xdp_md *ctx, struct ndn_entry *e, struct ndn_more *m,
-	      struct ndn_work *w, const struct ndn_config *c, __u32 up)
+static __always_inline __u32 pit_subscribe(struct xdp_md *ctx,
+					   struct ndn_entry *e,
+					   struct ndn_more *m,
+					   struct ndn_work *w,
+					   const struct ndn_config *c, __u32 up)
 {
 	__u32 n;
 
@@ -77,8 +79,8 @@ pit_subscribe(struct xdp_md *ctx, struct ndn_entry *e, struct ndn_more *m,
 }
 
 /* An Interest goes on to @up. Return: a verdict. */
-static __always_inline int pass_interest(struct xdp_md *ctx,
-					 struct ndn_work *w, __u32 up)
+static __always_inline int pass_interest(struct xdp_md *ctx, struct ndn_work *w,
+					 __u32 up)
 {
 	void *end = (void *)(long)ctx->data_end;
 	__u8 *hops;
@@ -135,8 +137,7 @@ __noinline int pit_insert(struct xdp_md *ctx)
 }
 
 /* Under the lock. Return: enum pit_act; without USED: nobody needs the entry. */
-static __always_inline __u32 pit_leave(struct ndn_entry *e,
-				       struct ndn_more *m,
+static __always_inline __u32 pit_leave(struct ndn_entry *e, struct ndn_more *m,
 				       struct ndn_work *w,
 				       const struct ndn_config *c)
 {
@@ -297,8 +298,7 @@ static __always_inline __u32 pit_acknowledged(struct xdp_md *ctx,
 
 /* Under the lock. Return: 0: taken; or why not. */
 static __always_inline __u32 pit_take(struct xdp_md *ctx, struct ndn_entry *e,
-				      struct ndn_more *m,
-				      struct ndn_work *w,
+				      struct ndn_more *m, struct ndn_work *w,
 				      const struct ndn_config *c)
 {
 	if (e->up != w->face)

@@ -97,8 +97,8 @@ __noinline int pit_wide_laps(struct ndn_more *m, __u64 n)
 }
 
 /* Half leases that are over are shifted out. */
-static __always_inline void
-pit_laps(struct ndn_entry *e, struct ndn_more *m, __u64 now, __u64 lease)
+static __always_inline void pit_laps(struct ndn_entry *e, struct ndn_more *m,
+				     __u64 now, __u64 lease)
 {
 	__u64 lap = lease / 2 + 1, n;
 
@@ -137,8 +137,7 @@ static __always_inline bool pit_any_living(const struct ndn_entry *e,
 }
 
 /* pit_wide_add() - pit_add() of a face from 64 on */
-__noinline int pit_wide_add(struct ndn_entry *e, struct ndn_more *m,
-			    __u32 face)
+__noinline int pit_wide_add(struct ndn_entry *e, struct ndn_more *m, __u32 face)
 {
 	__u32 word = (face >> 6) - 1;
 
@@ -164,8 +163,8 @@ static __always_inline void pit_add(struct ndn_entry *e, struct ndn_more *m,
 }
 
 /* The face subscribes no more. */
-static __always_inline void pit_remove(struct ndn_entry *e,
-				       struct ndn_more *m, __u32 face)
+static __always_inline void pit_remove(struct ndn_entry *e, struct ndn_more *m,
+				       __u32 face)
 {
 	__u64 others = ~(1ULL << (face & 63));
 	__u32 word = (face >> 6) - 1;
@@ -188,8 +187,8 @@ static __always_inline void faces_clear(__u64 *set)
 }
 
 /* Upstream is elsewhere: nothing that was known holds there. */
-static __always_inline void pit_turn(struct ndn_entry *e,
-				     struct ndn_more *m, __u32 up)
+static __always_inline void pit_turn(struct ndn_entry *e, struct ndn_more *m,
+				     __u32 up)
 {
 	e->up = up;
 	e->flags &= ~NDN_ENTRY_LEAVING;

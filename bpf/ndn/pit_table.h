@@ -195,8 +195,7 @@ __noinline int pit_ahead(__u32 type)
 }
 
 /* The emptier bucket's first row that is free; less than 0: both are full. */
-static __always_inline long pit_free_row(const struct ndn_config *c,
-					 __u64 key)
+static __always_inline long pit_free_row(const struct ndn_config *c, __u64 key)
 {
 	__u32 one = ndn_bucket(key, c->buckets, 0);
 	__u32 two = ndn_bucket(key, c->buckets, 1);

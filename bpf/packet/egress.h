@@ -80,7 +80,8 @@ static __always_inline void put_udp(struct udphdr *udp,
 /* Tags that the frame has. Return: 0 to 2, *@proto is what follows them. */
 static __always_inline __u32 count_tags(struct xdp_md *ctx, __be16 *proto)
 {
-	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	void *data = (void *)(long)ctx->data,
+	     *end = (void *)(long)ctx->data_end;
 	struct vlan_tag *tag = data + sizeof(struct ethhdr);
 	__u32 n = 0;
 
@@ -97,8 +98,9 @@ static __always_inline __u32 count_tags(struct xdp_md *ctx, __be16 *proto)
 
 static __always_inline int egress(struct xdp_md *ctx)
 {
-	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
-	struct trib_rewrite_key key = { .ifindex = ctx->egress_ifindex };
+	void *data = (void *)(long)ctx->data,
+	     *end = (void *)(long)ctx->data_end;
+	struct trib_rewrite_key key = {.ifindex = ctx->egress_ifindex};
 	struct ethhdr *eth = data;
 	struct trib_rewrite *r;
 	__u32 have, want, len;

@@ -116,17 +116,18 @@ static __noinline long send_copy(struct __sk_buff *skb,
 	}
 	__builtin_memcpy(mac, r->dmac, ETH_ALEN);
 	__builtin_memcpy(mac + ETH_ALEN, r->smac, ETH_ALEN);
-	rc = bpf_skb_store_bytes(skb, 0, mac, sizeof(mac), 0) ?:
-	     put_l3(skb, a, r);
-	rc = rc ?: bpf_skb_store_bytes(skb,
-				       l4_off(a) + sizeof(struct udphdr), &h,
-				       sizeof(h), 0);
+	rc = bpf_skb_store_bytes(skb, 0, mac, sizeof(mac), 0)
+		     ?: put_l3(skb, a, r);
+	rc = rc
+		     ?: bpf_skb_store_bytes(skb,
+					    l4_off(a) + sizeof(struct udphdr),
+					    &h, sizeof(h), 0);
 	/* The innermost tag first; its type says if another is around it. */
 	if (!rc && r->vlan[0] && r->vlan[1])
 		rc = bpf_skb_vlan_push(skb, bpf_htons(ETH_P_8021Q),
-				       bpf_ntohs(r->vlan[1])) ?:
-		     bpf_skb_vlan_push(skb, bpf_htons(ETH_P_8021AD),
-				       bpf_ntohs(r->vlan[0]));
+				       bpf_ntohs(r->vlan[1]))
+			     ?: bpf_skb_vlan_push(skb, bpf_htons(ETH_P_8021AD),
+						  bpf_ntohs(r->vlan[0]));
 	else if (!rc && r->vlan[0])
 		rc = bpf_skb_vlan_push(skb, bpf_htons(ETH_P_8021Q),
 				       bpf_ntohs(r->vlan[0]));
@@ -142,7 +143,7 @@ static __noinline long send_copy(struct __sk_buff *skb,
 __noinline int grow_member(struct __sk_buff *skb, struct grow_arg *a,
 			   __u32 ifindex)
 {
-	struct trib_rewrite_key key = { .ifindex = ifindex };
+	struct trib_rewrite_key key = {.ifindex = ifindex};
 	struct trib_rewrite *r;
 
 	if (!a)
@@ -171,9 +172,9 @@ static __always_inline void grow_group(struct __sk_buff *skb,
 	a->group = group;
 	/* Members behind one port follow each other. */
 	for (__u32 i = 0; i < TRIB_GROUP_MAX && i < row->n; i++) {
-		a->group = row->ifindex[i] == last ?
-				   a->group + (1 << TRIB_NTH_SHIFT) :
-				   group;
+		a->group = row->ifindex[i] == last
+				   ? a->group + (1 << TRIB_NTH_SHIFT)
+				   : group;
 		last = row->ifindex[i];
 		grow_member(skb, a, last);
 	}
@@ -190,7 +191,7 @@ static __noinline void grow_answer(struct __sk_buff *skb, struct grow_arg *a,
 	struct trib_rewrite r = {
 		.sport = UDP_PORT,
 		.dport = to,
-		.vlan = { to >> 16, to >> 32 },
+		.vlan = {to >> 16, to >> 32},
 		.v6 = a->v6,
 	};
 	const struct ipv6hdr *ip6 = (void *)a->ip;
@@ -214,7 +215,7 @@ static __noinline void grow_answer(struct __sk_buff *skb, struct grow_arg *a,
 
 /* A result that a slot holds, to the ranks of this host. */
 static __noinline void grow_deliver(const struct trib_tree *t,
-					 struct trib_slot *s, __u32 tree)
+				    struct trib_slot *s, __u32 tree)
 {
 	struct deliver_arg a = {
 		.row = t->deliver,
@@ -251,9 +252,9 @@ static __noinline void grow_deliver(const struct trib_tree *t,
 /* The state that a slot must still be in for a packet of @type. */
 static __always_inline __u8 grow_state(__u8 type)
 {
-	return type == TRIB_T_RESULT ? TRIB_SLOT_RESULT :
-	       type == TRIB_T_GRAD   ? TRIB_SLOT_SENT :
-				       TRIB_SLOT_COLLECT;
+	return type == TRIB_T_RESULT ? TRIB_SLOT_RESULT
+	       : type == TRIB_T_GRAD ? TRIB_SLOT_SENT
+				     : TRIB_SLOT_COLLECT;
 }
 
 /* Under the owner word: our header and what follows it, from the slot. */
@@ -273,9 +274,9 @@ static __always_inline __u32 grow_copy(struct __sk_buff *skb,
 		store16(&a->h.child, 0);
 		store32(&a->h.nval, 0);
 		store32(&a->h.scale, 0);
-		return bpf_skb_store_bytes(skb, off, &seen, sizeof(seen), 0) ?
-			       TRIB_DROP_GROW :
-			       0;
+		return bpf_skb_store_bytes(skb, off, &seen, sizeof(seen), 0)
+			       ? TRIB_DROP_GROW
+			       : 0;
 	}
 	if (type == TRIB_T_GRAD) {
 		flags |= a->h.flags & TRIB_F_RESEND;
@@ -338,8 +339,8 @@ static __always_inline __u32 pool_copy(struct __sk_buff *skb,
 	__u64 meta = *pool_meta(s);
 
 	flags |= s->nval ? 0 : TRIB_F_EMPTY;
-	store64(&a->h, head_word(TRIB_T_GRAD, flags, meta) |
-			       (__u64)row->bmwords << 56);
+	store64(&a->h, head_word(TRIB_T_GRAD, flags, meta) | (__u64)row->bmwords
+								     << 56);
 	store16(&a->h.relay, bpf_htons(row->next));
 	store32(&a->h.nval, bpf_htons(s->nval));
 	store32(&a->h.scale, META_SCALE(meta));
@@ -431,8 +432,8 @@ static __always_inline bool grow_is_ours(struct __sk_buff *skb,
  * Take the tags off and read the headers. They were admitted by XDP, so a
  * packet that does not look like it is none of ours.
  */
-static __always_inline bool grow_read(struct __sk_buff *skb,
-				      struct grow_arg *a, struct ethhdr *eth)
+static __always_inline bool grow_read(struct __sk_buff *skb, struct grow_arg *a,
+				      struct ethhdr *eth)
 {
 #pragma clang loop unroll(full)
 	for (int i = 0; i < 2; i++) {
@@ -449,8 +450,8 @@ static __always_inline bool grow_read(struct __sk_buff *skb,
 	if (bpf_skb_load_bytes(skb, 0, eth, sizeof(*eth)))
 		return false;
 	a->v6 = eth->h_proto == bpf_htons(ETH_P_IPV6);
-	if (a->v6 ? bpf_skb_load_bytes(skb, L3_OFF, a->ip, 40) :
-		    bpf_skb_load_bytes(skb, L3_OFF, a->ip, 20))
+	if (a->v6 ? bpf_skb_load_bytes(skb, L3_OFF, a->ip, 40)
+		  : bpf_skb_load_bytes(skb, L3_OFF, a->ip, 20))
 		return false;
 	if (!grow_is_ours(skb, a, eth->h_proto))
 		return false;
@@ -474,9 +475,9 @@ static __always_inline struct trib_tree *grow_tree(const struct trib_hdr *h)
 		return NULL;
 	/* In a shared tree a slot's identity has it. */
 	return (t->flags & TRIB_TREE_SHARED) ||
-			       t->epoch == bpf_ntohl(load32(&h->epoch)) ?
-		       t :
-		       NULL;
+			       t->epoch == bpf_ntohl(load32(&h->epoch))
+		       ? t
+		       : NULL;
 }
 
 static __always_inline void grow_count(__u8 type, __u32 how)
@@ -533,8 +534,8 @@ static __always_inline int grow_marked(struct __sk_buff *skb, __u32 group)
 	a.h.attempt = 0;
 	store16(&a.h.relay, how & (GROW_FILL | GROW_ANSWER) ? 0 : a.sport);
 	if (how & GROW_FILL) {
-		why = how & GROW_POOL ? pool_grow(skb, &a) :
-					grow_fill(skb, &a, t, type);
+		why = how & GROW_POOL ? pool_grow(skb, &a)
+				      : grow_fill(skb, &a, t, type);
 		if (why)
 			return grow_drop(why);
 		grow_count(type, how);
@@ -549,10 +550,10 @@ static __always_inline int grow_marked(struct __sk_buff *skb, __u32 group)
 	} else if (how & GROW_ANSWER) {
 		if (child >= TRIB_CHILDREN_MAX)
 			return grow_drop(TRIB_DROP_CHILD);
-		grow_answer(skb, &a,
-			    ANSWER_TO(t->child[child].port,
-				      t->child[child].vlan),
-			    mac, eth.h_dest);
+		grow_answer(
+			skb, &a,
+			ANSWER_TO(t->child[child].port, t->child[child].vlan),
+			mac, eth.h_dest);
 	} else if (how & GROW_BOTH) {
 		grow_group(skb, &a, t->down);
 		grow_group(skb, &a, t->up);
@@ -564,7 +565,8 @@ static __always_inline int grow_marked(struct __sk_buff *skb, __u32 group)
 
 static __always_inline int grow_skb(struct __sk_buff *skb)
 {
-	void *data = (void *)(long)skb->data, *end = (void *)(long)skb->data_end;
+	void *data = (void *)(long)skb->data,
+	     *end = (void *)(long)skb->data_end;
 	struct ethhdr *eth = data;
 
 	if ((void *)(eth + 1) > end || load16(eth->h_source) != MARK)

@@ -10,7 +10,7 @@
 #include "uapi/trib_maps.h"
 
 #define BLOCK_WORDS (TRIB_NVAL_BLOCK / 2)
-#define BLOCKS_MAX  (TRIB_NVAL / TRIB_NVAL_BLOCK)
+#define BLOCKS_MAX (TRIB_NVAL / TRIB_NVAL_BLOCK)
 /* Words of one round of a loop over all: divisors that cost least. */
 #define EACH_UNROLL (TRIB_NVAL == TRIB_NVAL_SMALL ? 22 : 16)
 
@@ -65,8 +65,9 @@ static __always_inline long copy_out(struct xdp_md *ctx, __u32 off, void *from,
 		HIDE(q);                                                       \
 		if ((nblk) == BLOCKS_MAX &&                                    \
 		    (void *)(q + BLOCKS_MAX * BLOCK_WORDS) <= (end)) {         \
-			_Pragma("clang loop unroll_count(EACH_UNROLL)")        \
-			for (int j = 0; j < BLOCKS_MAX * BLOCK_WORDS; j++) {   \
+			_Pragma("clang loop unroll_count(EACH_UNROLL)") for (  \
+				int j = 0; j < BLOCKS_MAX * BLOCK_WORDS; j++)  \
+			{                                                      \
 				OP;                                            \
 			}                                                      \
 			break;                                                 \
@@ -75,8 +76,11 @@ static __always_inline long copy_out(struct xdp_md *ctx, __u32 off, void *from,
 			HIDE(q);                                               \
 			if (b_ >= (nblk) || (void *)(q + BLOCK_WORDS) > (end)) \
 				break;                                         \
-			_Pragma("clang loop unroll(full)")                     \
-			for (int j = 0; j < BLOCK_WORDS; j++) {                \
+			_Pragma("clang loop unroll(full)") for (int j = 0;     \
+								j <            \
+								BLOCK_WORDS;   \
+								j++)           \
+			{                                                      \
 				OP;                                            \
 			}                                                      \
 			q += BLOCK_WORDS;                                      \

@@ -30,12 +30,12 @@
  */
 #define NDN_MARK bpf_htons(0x036e)
 
-#define VLAN_ID_MASK	0x0fff
-#define IP_FRAGMENT	0x3fff /* more fragments, or an offset */
-#define IP_OFFSET	0x1fff
-#define ECN_MASK	3
-#define ECN_CE		3
-#define ECN_ECT0	2
+#define VLAN_ID_MASK 0x0fff
+#define IP_FRAGMENT 0x3fff /* more fragments, or an offset */
+#define IP_OFFSET 0x1fff
+#define ECN_MASK 3
+#define ECN_CE 3
+#define ECN_ECT0 2
 
 struct vlan_tag {
 	__be16 tci;
@@ -119,7 +119,8 @@ struct pkt {
 /* Recompute the pointers of @p. Return: false if the frame is too short. */
 static __always_inline bool pkt_locate(struct xdp_md *ctx, struct pkt *p)
 {
-	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	void *data = (void *)(long)ctx->data,
+	     *end = (void *)(long)ctx->data_end;
 	__u32 l3_off = p->l3_off;
 	__u32 off = p->off - sizeof(struct trib_hdr) - sizeof(struct udphdr);
 

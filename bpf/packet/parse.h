@@ -11,9 +11,8 @@
 #include "stats.h"
 #include "uapi/trib_ndn.h"
 
-#define PARSE_OK -1 /* else a verdict: XDP_PASS if not ours, or XDP_DROP */
-#define PARSE_NDN                                                            \
-	-2 /* or this: NDN, for the NDN forwarder if it is there */
+#define PARSE_OK -1  /* else a verdict: XDP_PASS if not ours, or XDP_DROP */
+#define PARSE_NDN -2 /* or this: NDN, for the NDN forwarder if it is there */
 
 #define UDP_PORT bpf_htons(TRIB_UDP_PORT)
 #define NDN_PORT bpf_htons(TRIB_NDN_UDP_PORT)

@@ -29,11 +29,12 @@ struct mark {
  * is in the UDP source port, which an answer keeps.
  */
 enum grow_how {
-	GROW_FILL = 1 << 0,   /* values and header come from the slot */
-	GROW_ANSWER = 1 << 1, /* with FILL: to the child that it came from, whose
+	GROW_FILL = 1 << 0, /* values and header come from the slot */
+	GROW_ANSWER =
+		1 << 1,	    /* with FILL: to the child that it came from, whose
 			       * MAC has moved to aux and scale */
-	GROW_BOTH = 1 << 2,   /* to the tree's down and up groups */
-	GROW_POOL = 1 << 3,   /* with FILL: the slot is one of a shared pool; with
+	GROW_BOTH = 1 << 2, /* to the tree's down and up groups */
+	GROW_POOL = 1 << 3, /* with FILL: the slot is one of a shared pool; with
 			       * ANSWER: to a PROBE */
 };
 
@@ -102,8 +103,7 @@ static __always_inline int to_all(struct pkt *p, const struct trib_tree *t)
 }
 
 /* Cut the packet to @len bytes behind our header. @p is located anew. */
-static __always_inline bool shrink(struct xdp_md *ctx, struct pkt *p,
-				   __u32 len)
+static __always_inline bool shrink(struct xdp_md *ctx, struct pkt *p, __u32 len)
 {
 	__u32 l4_len = sizeof(struct udphdr) + sizeof(struct trib_hdr) + len;
 
@@ -137,8 +137,8 @@ static __always_inline void swap_v4(struct iphdr *ip)
 /* The low bits of the traffic class are the high half of the second byte. */
 static __always_inline void ecn_renew_v6(struct ipv6hdr *ip)
 {
-	ip->flow_lbl[0] = (ip->flow_lbl[0] & 0x0f) |
-			  ecn_renew(ip->flow_lbl[0] >> 4) << 4;
+	ip->flow_lbl[0] =
+		(ip->flow_lbl[0] & 0x0f) | ecn_renew(ip->flow_lbl[0] >> 4) << 4;
 }
 
 static __always_inline void swap_v6(struct ipv6hdr *ip)

@@ -35,11 +35,11 @@ static __always_inline void pool_addr(const struct pkt *p, __u32 off4,
  */
 static __always_inline __u32 pool_stranger(const struct pkt *p, __u32 tree)
 {
-	struct trib_pool_face key = { .tree = tree };
+	struct trib_pool_face key = {.tree = tree};
 
 	pool_addr(p, 16, 24, key.addr);
-	return bpf_map_lookup_elem(&pool_faces, &key) ? TRIB_DROP_FACE :
-							POOL_LEAVE;
+	return bpf_map_lookup_elem(&pool_faces, &key) ? TRIB_DROP_FACE
+						      : POOL_LEAVE;
 }
 
 /*
@@ -66,7 +66,7 @@ static __always_inline __u32 pool_face(const struct pkt *p, __u32 tree)
 	struct trib_pool_face key = {
 		.tree = tree,
 		.ifindex = p->ifindex,
-		.vlan = { p->vlan, p->vlan >> 16 },
+		.vlan = {p->vlan, p->vlan >> 16},
 	};
 	struct trib_pool_local *local;
 	__be32 to[4];
@@ -82,9 +82,9 @@ static __always_inline __u32 pool_face(const struct pkt *p, __u32 tree)
 	pool_addr(p, 16, 24, to);
 	return to[0] == local->addr[0] && to[1] == local->addr[1] &&
 			       to[2] == local->addr[2] &&
-			       to[3] == local->addr[3] ?
-		       0 :
-		       POOL_LEAVE;
+			       to[3] == local->addr[3]
+		       ? 0
+		       : POOL_LEAVE;
 }
 
 /*
@@ -121,9 +121,9 @@ static __always_inline __u32 pool_admit_down(const struct pkt *p,
 	if (!face_ok(p, &t->parent, t->flags & TRIB_TREE_V6))
 		return pool_stranger(p, bpf_ntohs(load16(&p->h->tree)));
 	return type == TRIB_T_RESULT || type == TRIB_T_ALIVE ||
-			       type == TRIB_T_ABORT ?
-		       0 :
-		       TRIB_DROP_TYPE;
+			       type == TRIB_T_ABORT
+		       ? 0
+		       : TRIB_DROP_TYPE;
 }
 
 /* Does the packet say whose values it has, in as many words as we do? */
@@ -155,9 +155,9 @@ static __always_inline __u32 pool_admit(const struct pkt *p,
 	if (!(h->flags & TRIB_F_UP)) {
 		why = pool_admit_down(p, t);
 	} else {
-		why = pool_child(p, t, row) ?
-			      0 :
-			      pool_face(p, bpf_ntohs(load16(&h->tree)));
+		why = pool_child(p, t, row)
+			      ? 0
+			      : pool_face(p, bpf_ntohs(load16(&h->tree)));
 		if (why == TRIB_DROP_FACE && pool_guest(p, t, row))
 			why = 0;
 		if (!why && bpf_ntohs(load16(&h->child)) >= t->world)
@@ -166,8 +166,7 @@ static __always_inline __u32 pool_admit(const struct pkt *p,
 	return why ?: pool_form(h, row);
 }
 
-static __always_inline void pool_arg_of(struct pool_arg *a,
-					const struct pkt *p)
+static __always_inline void pool_arg_of(struct pool_arg *a, const struct pkt *p)
 {
 	const struct trib_hdr *h = p->h;
 

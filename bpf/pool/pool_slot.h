@@ -193,7 +193,8 @@ static __always_inline bool pool_merge(struct trib_pool_slot *s,
 				       const struct pool_arg *a,
 				       struct xdp_md *ctx, __u32 off)
 {
-	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	void *data = (void *)(long)ctx->data,
+	     *end = (void *)(long)ctx->data_end;
 	__u32 nblk = blocks(a->nval);
 	void *v = data + off;
 
@@ -219,7 +220,8 @@ static __always_inline void pool_fill(const struct trib_pool *row,
 				      struct pool_arg *a, struct xdp_md *ctx,
 				      __u32 off, __u32 voff)
 {
-	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	void *data = (void *)(long)ctx->data,
+	     *end = (void *)(long)ctx->data_end;
 
 	pool_name(row, s, data + off, end);
 	if (trib_payload_len(s->nval) <= trib_payload_len(a->nval))
@@ -235,7 +237,8 @@ static __always_inline int pool_add(const struct trib_pool *row,
 				    struct pool_arg *a, struct xdp_md *ctx,
 				    __u32 off, __u32 voff, __u64 now)
 {
-	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	void *data = (void *)(long)ctx->data,
+	     *end = (void *)(long)ctx->data_end;
 
 	if (!pool_merge(s, a, ctx, voff))
 		return POOL_DROP + TRIB_DROP_SHORT;
@@ -269,9 +272,9 @@ static __always_inline int pool_judge(const struct trib_pool *row,
 			return POOL_PASS;
 		if (!resend)
 			return POOL_DROP + TRIB_DROP_DUP;
-		return s->state == TRIB_POOL_SENT ?
-			       POOL_AGAIN :
-			       POOL_DROP + TRIB_DROP_WAITING;
+		return s->state == TRIB_POOL_SENT
+			       ? POOL_AGAIN
+			       : POOL_DROP + TRIB_DROP_WAITING;
 	}
 	if ((*k & TRIB_MARK_MET) || resend ||
 	    (s->state != TRIB_POOL_FREE && now - s->time_ns <= row->age_ns)) {
@@ -288,7 +291,8 @@ static __always_inline int pool_meet(const struct trib_pool *row,
 				     struct pool_arg *a, struct xdp_md *ctx,
 				     __u32 off)
 {
-	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	void *data = (void *)(long)ctx->data,
+	     *end = (void *)(long)ctx->data_end;
 	__u64 *mark = pool_mark_of(row, a), was, k, now = bpf_ktime_get_ns();
 	__u32 voff = (off + row->bmwords * 8) & POOL_OFF_MASK;
 	struct pool_bits b = {};

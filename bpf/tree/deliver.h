@@ -95,8 +95,8 @@ static __always_inline int ring_event(__u32 row, const struct trib_hdr *h,
 }
 
 /* The cell of a result. NULL if there is none. */
-static __always_inline struct trib_cell *
-cell_of(const struct trib_deliver *d, const struct deliver_arg *a)
+static __always_inline struct trib_cell *cell_of(const struct trib_deliver *d,
+						 const struct deliver_arg *a)
 {
 	__u32 row = a->row, key = a->chunk & d->cell_mask;
 	void *inner = bpf_map_lookup_elem(&cells, &row);

@@ -24,9 +24,9 @@ static __always_inline int need_out(struct xdp_md *ctx, struct pkt *p,
 
 	if (p->len < NEED_LEN) {
 		bool both = to == NEED_TO_ALL && !is_root(t) && !t->all;
-		__u32 group = to == NEED_TO_UP				 ? t->up :
-			      to == NEED_TO_DOWN || is_root(t) ? t->down :
-								 t->all;
+		__u32 group = to == NEED_TO_UP			 ? t->up
+			      : to == NEED_TO_DOWN || is_root(t) ? t->down
+								 : t->all;
 
 		return grow(p, TRIB_T_NEED, group, both ? GROW_BOTH : 0);
 	}
@@ -112,8 +112,8 @@ static __always_inline int tree_need(struct xdp_md *ctx, struct pkt *p,
 	case SLOT_BAD:
 		return drop(TRIB_DROP_TREE);
 	}
-	return up ? need_up(ctx, p, t, &a, act, child) :
-		    need_down(ctx, p, t, &a, act);
+	return up ? need_up(ctx, p, t, &a, act, child)
+		  : need_down(ctx, p, t, &a, act);
 }
 
 #endif /* TRIB_BPF_NEED_H */

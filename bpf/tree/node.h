@@ -105,9 +105,8 @@ static __always_inline void local_copy(struct xdp_md *ctx, struct pkt *p,
 }
 
 /* NEED, ALIVE or ABORT, to the ranks of this host. Return: did all get it? */
-static __always_inline bool local_event(struct pkt *p,
-					const struct trib_tree *t, __u8 type,
-					__u64 seen)
+static __always_inline bool
+local_event(struct pkt *p, const struct trib_tree *t, __u8 type, __u64 seen)
 {
 	int rc;
 
@@ -122,9 +121,8 @@ static __always_inline bool local_event(struct pkt *p,
 /*
  * To a group, or to nobody if there is none and the ranks of this host had it.
  */
-static __always_inline int to_group_or_local(struct pkt *p,
-					     const struct trib_tree *t,
-					     __u32 group)
+static __always_inline int
+to_group_or_local(struct pkt *p, const struct trib_tree *t, __u32 group)
 {
 	if (group == TRIB_NONE && t->deliver)
 		return XDP_DROP;

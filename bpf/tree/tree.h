@@ -63,8 +63,8 @@ static __always_inline int tree_grad(struct xdp_md *ctx, struct pkt *p,
 		stat(TRIB_RX_RESEND);
 	node_arg(&a, p, t, child);
 	a.who = 1ULL << (child & 63);
-	act = trib_fmt_is_float(META_FMT(a.meta)) ? slot_grad_floats(ctx, &a) :
-						    slot_grad(ctx, &a);
+	act = trib_fmt_is_float(META_FMT(a.meta)) ? slot_grad_floats(ctx, &a)
+						  : slot_grad(ctx, &a);
 	if (act <= SLOT_DONE) {
 		stat(TRIB_ADDED);
 		if (!(a.chunk % TRIB_LAG_EVERY))
@@ -76,8 +76,8 @@ static __always_inline int tree_grad(struct xdp_md *ctx, struct pkt *p,
 		return XDP_DROP;
 	case SLOT_DONE:
 		stat(TRIB_DONE);
-		return is_root(t) ? result_out(ctx, p, t, &a, t->down) :
-				    partial_out(ctx, p, t, &a, 0);
+		return is_root(t) ? result_out(ctx, p, t, &a, t->down)
+				  : partial_out(ctx, p, t, &a, 0);
 	case SLOT_ANSWER:
 		return answer_out(ctx, p, t, &a, t->child[child & 63].port);
 	case SLOT_AGAIN:

@@ -17,8 +17,9 @@ static inline uint16_t trib_f16_of(uint32_t b)
 	if (a >= 0x47800000) /* 2^16; what rounds to it carries below */
 		return (uint16_t)(sign | 0x7c00);
 	if (a >= 0x38800000) /* 2^-14, the least that is normal */
-		return (uint16_t)(sign | (a - 0x38000000 + 0xfff +
-					  (a >> 13 & 1)) >> 13);
+		return (uint16_t)(sign |
+				  (a - 0x38000000 + 0xfff + (a >> 13 & 1)) >>
+					  13);
 	if (a < 0x33000000) /* 2^-25, half of the least one */
 		return (uint16_t)sign;
 	/* m * 2^(exponent - 150) in units of 2^-24 */

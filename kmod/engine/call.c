@@ -232,8 +232,8 @@ static enum trib_kind kind_of(const struct trib_engine *eng,
 		return TRIB_KIND_ORDER;
 	if (c->dtype != TRIB_SOCK_F32)
 		return TRIB_KIND_ISUM;
-	return trib_fmt_is_float(eng->rep->fmt) ? TRIB_KIND_FLOATS :
-						  TRIB_KIND_FSUM;
+	return trib_fmt_is_float(eng->rep->fmt) ? TRIB_KIND_FLOATS
+						: TRIB_KIND_FSUM;
 }
 
 /* What of the message is where, for this rank. */

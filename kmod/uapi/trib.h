@@ -29,15 +29,15 @@
 
 #include <linux/types.h>
 
-#define TRIB_GENL_NAME		"trib"
-#define TRIB_GENL_VERSION	1
-#define TRIB_GENL_EVENTS	"events"	/* multicast group */
+#define TRIB_GENL_NAME "trib"
+#define TRIB_GENL_VERSION 1
+#define TRIB_GENL_EVENTS "events" /* multicast group */
 
-#define TRIB_NL_PORT		0x74726962	/* "trib" */
-#define TRIB_NL_TYPE		0x74
-#define TRIB_NL_MSG_MAX		32768
+#define TRIB_NL_PORT 0x74726962 /* "trib" */
+#define TRIB_NL_TYPE 0x74
+#define TRIB_NL_MSG_MAX 32768
 
-#define TRIB_NAME_MAX		64	/* bytes of any name, NUL included */
+#define TRIB_NAME_MAX 64 /* bytes of any name, NUL included */
 
 /*
  * The LOCAL pair, a veth pair that tribd makes with the first face behind
@@ -45,12 +45,12 @@
  * way of TRIB_LOCAL_PEER meets its XDP program, and what XDP sends to the
  * peer's address reaches their sockets. The addresses are link-local ones.
  */
-#define TRIB_LOCAL_PORT		"trib0"
-#define TRIB_LOCAL_PEER		"trib1"
-#define TRIB_LOCAL_PORT_V4	"169.254.77.1"
-#define TRIB_LOCAL_PEER_V4	"169.254.77.2"
-#define TRIB_LOCAL_PORT_V6	"fe80::77:1"
-#define TRIB_LOCAL_PEER_V6	"fe80::77:2"
+#define TRIB_LOCAL_PORT "trib0"
+#define TRIB_LOCAL_PEER "trib1"
+#define TRIB_LOCAL_PORT_V4 "169.254.77.1"
+#define TRIB_LOCAL_PEER_V4 "169.254.77.2"
+#define TRIB_LOCAL_PORT_V6 "fe80::77:1"
+#define TRIB_LOCAL_PEER_V6 "fe80::77:2"
 
 /**
  * enum trib_cmd - what can be asked
@@ -167,56 +167,56 @@ enum trib_attr {
 
 enum trib_attr_status {
 	TRIB_A_STATUS_UNSPEC = 0,
-	TRIB_A_STATUS_VERSION,		/* string: of tribd */
-	TRIB_A_STATUS_INSTANCE,		/* string: pin folder */
-	TRIB_A_STATUS_ABI,		/* u32: TRIB_MAPS_ABI */
-	TRIB_A_STATUS_PID,		/* u32 */
-	TRIB_A_STATUS_UPTIME_MS,	/* u64: since tribd started */
-	TRIB_A_STATUS_ADOPTED,		/* u8: took over pinned maps at start */
-	TRIB_A_STATUS_NVAL,		/* u32: values per slot */
-	TRIB_A_STATUS_SLOTS,		/* u32: slots in the pool */
-	TRIB_A_STATUS_SLOTS_USED,	/* u32: of which owned by trees */
-	TRIB_A_STATUS_MODULE,		/* u8: trib.ko's kfuncs are in use */
-	TRIB_A_STATUS_FACES,		/* u32 */
-	TRIB_A_STATUS_JOBS,		/* u32 */
-	TRIB_A_STATUS_TREES,		/* u32 */
-	TRIB_A_STATUS_WORKERS,		/* u32: attached to this daemon */
-	TRIB_A_STATUS_POOL,		/* u32: slots that shared trees have in common */
+	TRIB_A_STATUS_VERSION,	  /* string: of tribd */
+	TRIB_A_STATUS_INSTANCE,	  /* string: pin folder */
+	TRIB_A_STATUS_ABI,	  /* u32: TRIB_MAPS_ABI */
+	TRIB_A_STATUS_PID,	  /* u32 */
+	TRIB_A_STATUS_UPTIME_MS,  /* u64: since tribd started */
+	TRIB_A_STATUS_ADOPTED,	  /* u8: took over pinned maps at start */
+	TRIB_A_STATUS_NVAL,	  /* u32: values per slot */
+	TRIB_A_STATUS_SLOTS,	  /* u32: slots in the pool */
+	TRIB_A_STATUS_SLOTS_USED, /* u32: of which owned by trees */
+	TRIB_A_STATUS_MODULE,	  /* u8: trib.ko's kfuncs are in use */
+	TRIB_A_STATUS_FACES,	  /* u32 */
+	TRIB_A_STATUS_JOBS,	  /* u32 */
+	TRIB_A_STATUS_TREES,	  /* u32 */
+	TRIB_A_STATUS_WORKERS,	  /* u32: attached to this daemon */
+	TRIB_A_STATUS_POOL, /* u32: slots that shared trees have in common */
 	TRIB_A_STATUS__MAX,
 };
 
 /* Which way XDP is attached to a face's port. */
 enum trib_xdp_mode {
-	TRIB_XDP_NONE = 0,	/* not attached: see doctor */
+	TRIB_XDP_NONE = 0, /* not attached: see doctor */
 	TRIB_XDP_NATIVE = 1,
 	TRIB_XDP_GENERIC = 2,
 };
 
 enum trib_attr_face {
 	TRIB_A_FACE_UNSPEC = 0,
-	TRIB_A_FACE_NAME,		/* string */
-	TRIB_A_FACE_IFNAME,		/* string: port */
-	TRIB_A_FACE_IFINDEX,		/* u32: read only; 0 = device is gone */
-	TRIB_A_FACE_ADDR,		/* 16 bytes: of the peer, or a multicast group */
-	TRIB_A_FACE_MAC,		/* 6 bytes: of the peer; default: resolved */
-	TRIB_A_FACE_PORT,		/* u16: peer's UDP port; default TRIB_UDP_PORT */
-	TRIB_A_FACE_LOCAL_ADDR,		/* 16 bytes: ours; default: by route */
-	TRIB_A_FACE_VLAN,		/* u16: outer tag */
-	TRIB_A_FACE_VLAN_INNER,		/* u16 */
-	TRIB_A_FACE_XDP_MODE,		/* u8: enum trib_xdp_mode; read only */
-	TRIB_A_FACE_LOCAL_MAC,		/* 6 bytes: read only */
-	TRIB_A_FACE_MTU,		/* u32: of the port; read only */
-	TRIB_A_FACE_TREES,		/* u32: trees using it; read only */
-	TRIB_A_FACE_REASON,		/* string: why not native; read only */
-	TRIB_A_FACE_NDN,		/* u8: enum trib_face_ndn; NONE takes away what it is */
-	TRIB_A_FACE_NDN_PORT,		/* u16: peer's; default NDN_UDP_PORT; 0: EtherType
+	TRIB_A_FACE_NAME,    /* string */
+	TRIB_A_FACE_IFNAME,  /* string: port */
+	TRIB_A_FACE_IFINDEX, /* u32: read only; 0 = device is gone */
+	TRIB_A_FACE_ADDR,    /* 16 bytes: of the peer, or a multicast group */
+	TRIB_A_FACE_MAC,     /* 6 bytes: of the peer; default: resolved */
+	TRIB_A_FACE_PORT,    /* u16: peer's UDP port; default TRIB_UDP_PORT */
+	TRIB_A_FACE_LOCAL_ADDR, /* 16 bytes: ours; default: by route */
+	TRIB_A_FACE_VLAN,	/* u16: outer tag */
+	TRIB_A_FACE_VLAN_INNER, /* u16 */
+	TRIB_A_FACE_XDP_MODE,	/* u8: enum trib_xdp_mode; read only */
+	TRIB_A_FACE_LOCAL_MAC,	/* 6 bytes: read only */
+	TRIB_A_FACE_MTU,	/* u32: of the port; read only */
+	TRIB_A_FACE_TREES,	/* u32: trees using it; read only */
+	TRIB_A_FACE_REASON,	/* string: why not native; read only */
+	TRIB_A_FACE_NDN, /* u8: enum trib_face_ndn; NONE takes away what it is */
+	TRIB_A_FACE_NDN_PORT, /* u16: peer's; default NDN_UDP_PORT; 0: EtherType
 					 * 0x8624, and needs no address, but
 					 * MAC then */
 	/* Names without marker; "" is none. A new ROUTER that is given neither
 	 * may all, a HOST nothing. */
-	TRIB_A_FACE_NDN_SUBSCRIBE,	/* string, repeated: prefix that it may subscribe to */
-	TRIB_A_FACE_NDN_WRITE,		/* string, repeated: prefix of Data it may send */
-	TRIB_A_FACE_NDN_NUMBER,		/* u32: in the maps; read only */
+	TRIB_A_FACE_NDN_SUBSCRIBE, /* string, repeated: prefix that it may subscribe to */
+	TRIB_A_FACE_NDN_WRITE, /* string, repeated: prefix of Data it may send */
+	TRIB_A_FACE_NDN_NUMBER, /* u32: in the maps; read only */
 	TRIB_A_FACE__MAX,
 };
 
@@ -225,24 +225,24 @@ enum trib_attr_face {
 
 /* What a face is to the NDN forwarder. */
 enum trib_face_ndn {
-	TRIB_FACE_NDN_NONE = 0,		/* nothing: it serves trees only */
+	TRIB_FACE_NDN_NONE = 0, /* nothing: it serves trees only */
 	TRIB_FACE_NDN_ROUTER = 1,
-	TRIB_FACE_NDN_HOST = 2,		/* its inserts may be answered by an entry */
+	TRIB_FACE_NDN_HOST = 2, /* its inserts may be answered by an entry */
 };
 
 enum trib_attr_job {
 	TRIB_A_JOB_UNSPEC = 0,
-	TRIB_A_JOB_NAME,		/* string */
-	TRIB_A_JOB_ID,			/* u16: default: lowest free, from 1 */
-	TRIB_A_JOB_COOKIE,		/* u64: default: random; read: uid 0, owner */
-	TRIB_A_JOB_WORLD,		/* u32: workers, 1 to TRIB_WORLD_MAX */
-	TRIB_A_JOB_WINDOW,		/* u32: W, power of 2, 1 to 16384; default 256 */
-	TRIB_A_JOB_OWNER,		/* u32: uid whose processes may attach */
-	TRIB_A_JOB_TIMEOUT_MS,		/* u32: default 5000 */
-	TRIB_A_JOB_RATE,		/* u64: bit/s of planned rate per worker; 0 = none */
-	TRIB_A_JOB_TREES,		/* u32: read only */
-	TRIB_A_JOB_ATTACHED,		/* u32: workers attached here; read only */
-	TRIB_A_JOB_FMT,			/* u8: enum trib_fmt that sums of floats travel
+	TRIB_A_JOB_NAME,       /* string */
+	TRIB_A_JOB_ID,	       /* u16: default: lowest free, from 1 */
+	TRIB_A_JOB_COOKIE,     /* u64: default: random; read: uid 0, owner */
+	TRIB_A_JOB_WORLD,      /* u32: workers, 1 to TRIB_WORLD_MAX */
+	TRIB_A_JOB_WINDOW,     /* u32: W, power of 2, 1 to 16384; default 256 */
+	TRIB_A_JOB_OWNER,      /* u32: uid whose processes may attach */
+	TRIB_A_JOB_TIMEOUT_MS, /* u32: default 5000 */
+	TRIB_A_JOB_RATE,  /* u64: bit/s of planned rate per worker; 0 = none */
+	TRIB_A_JOB_TREES, /* u32: read only */
+	TRIB_A_JOB_ATTACHED, /* u32: workers attached here; read only */
+	TRIB_A_JOB_FMT,	     /* u8: enum trib_fmt that sums of floats travel
 					 * as; default Q32. Others need the
 					 * module: -EOPNOTSUPP */
 	TRIB_A_JOB__MAX,
@@ -250,44 +250,44 @@ enum trib_attr_job {
 
 enum trib_attr_tree {
 	TRIB_A_TREE_UNSPEC = 0,
-	TRIB_A_TREE_ID,			/* u16: default: lowest free, from 1 */
-	TRIB_A_TREE_JOB,		/* string */
-	TRIB_A_TREE_CHILD,		/* nest of trib_attr_child, repeated, in order */
-	TRIB_A_TREE_PARENT,		/* string: face; absent: this is the root */
-	TRIB_A_TREE_UP_CHILD,		/* u16: our index at the parent */
-	TRIB_A_TREE_LOCAL,		/* nest of trib_attr_child, repeated: ranks here
+	TRIB_A_TREE_ID,	      /* u16: default: lowest free, from 1 */
+	TRIB_A_TREE_JOB,      /* string */
+	TRIB_A_TREE_CHILD,    /* nest of trib_attr_child, repeated, in order */
+	TRIB_A_TREE_PARENT,   /* string: face; absent: this is the root */
+	TRIB_A_TREE_UP_CHILD, /* u16: our index at the parent */
+	TRIB_A_TREE_LOCAL,    /* nest of trib_attr_child, repeated: ranks here
 					 * that results are delivered to: INDEX at the
 					 * parent (leaf) or among our own children, RANK;
 					 * with PS: RANK, PORT */
-	TRIB_A_TREE_DOWN,		/* string: face, repeated: explicit down group */
-	TRIB_A_TREE_EPOCH,		/* u32: read only; 0 = not everybody joined */
-	TRIB_A_TREE_SLOT0,		/* u32: read only */
-	TRIB_A_TREE_SLOTS,		/* u32: read only: 2W */
-	TRIB_A_TREE_GROUP_DOWN,		/* u32: read only */
-	TRIB_A_TREE_GROUP_ALL,		/* u32: read only */
-	TRIB_A_TREE_GROUP_UP,		/* u32: read only */
-	TRIB_A_TREE_JOINED,		/* u64: children that joined; read only */
-	TRIB_A_TREE_RELAY,		/* u16: our number, 1 to 65534; only shared
+	TRIB_A_TREE_DOWN,     /* string: face, repeated: explicit down group */
+	TRIB_A_TREE_EPOCH,    /* u32: read only; 0 = not everybody joined */
+	TRIB_A_TREE_SLOT0,    /* u32: read only */
+	TRIB_A_TREE_SLOTS,    /* u32: read only: 2W */
+	TRIB_A_TREE_GROUP_DOWN, /* u32: read only */
+	TRIB_A_TREE_GROUP_ALL,	/* u32: read only */
+	TRIB_A_TREE_GROUP_UP,	/* u32: read only */
+	TRIB_A_TREE_JOINED,	/* u64: children that joined; read only */
+	TRIB_A_TREE_RELAY,	/* u16: our number, 1 to 65534; only shared
 					 * trees have one, and what follows */
-	TRIB_A_TREE_NEXT,		/* u16: next hop's number; 65535 = the PS */
-	TRIB_A_TREE_WORKERS,		/* 128 bytes: ranks whose values come by, as
+	TRIB_A_TREE_NEXT,	/* u16: next hop's number; 65535 = the PS */
+	TRIB_A_TREE_WORKERS,	/* 128 bytes: ranks whose values come by, as
 					 * in &trib_hdr.bmwords; default: children */
-	TRIB_A_TREE_CAP,		/* u32: slots it may hold; 0 = no bound */
-	TRIB_A_TREE_AGE_MS,		/* u32: age at which others may take a slot,
+	TRIB_A_TREE_CAP,	/* u32: slots it may hold; 0 = no bound */
+	TRIB_A_TREE_AGE_MS,	/* u32: age at which others may take a slot,
 					 * two time-outs; default 100 */
-	TRIB_A_TREE_HELD,		/* u8: workers that attach do not get it */
-	TRIB_A_TREE_LIVE,		/* u16: tree id, repeated: TREE_SWITCH only */
-	TRIB_A_TREE_PS,			/* 16 bytes: address of the PS of a shared tree.
+	TRIB_A_TREE_HELD,	/* u8: workers that attach do not get it */
+	TRIB_A_TREE_LIVE,	/* u16: tree id, repeated: TREE_SWITCH only */
+	TRIB_A_TREE_PS,		/* 16 bytes: address of the PS of a shared tree.
 					 * What has it is a worker's row: LOCAL ranks,
 					 * which send by sockets, and what follows; no
 					 * children, no parent, nothing in the maps */
-	TRIB_A_TREE_PS_PORT,		/* u16: its UDP port; default TRIB_UDP_PORT_PS */
-	TRIB_A_TREE_HOP,		/* nest of trib_attr_child, repeated, in order:
+	TRIB_A_TREE_PS_PORT, /* u16: its UDP port; default TRIB_UDP_PORT_PS */
+	TRIB_A_TREE_HOP,     /* nest of trib_attr_child, repeated, in order:
 					 * relays on the way to the PS: FACE, RELAY. The
 					 * first adds up what the ranks send */
-	TRIB_A_TREE_GROUP,		/* 16 bytes: multicast group that results come
+	TRIB_A_TREE_GROUP,   /* 16 bytes: multicast group that results come
 					 * to, at the port of the one rank */
-	TRIB_A_TREE_WEIGHT,		/* u16: its share of messages against other
+	TRIB_A_TREE_WEIGHT,  /* u16: its share of messages against other
 					 * trees of the job, 1 (default) to
 					 * TRIB_TREE_WEIGHT_MAX; the same on all hosts */
 	TRIB_A_TREE__MAX,
@@ -295,81 +295,81 @@ enum trib_attr_tree {
 
 enum trib_attr_child {
 	TRIB_A_CHILD_UNSPEC = 0,
-	TRIB_A_CHILD_INDEX,		/* u16 */
-	TRIB_A_CHILD_FACE,		/* string */
-	TRIB_A_CHILD_RANK,		/* u16: absent for a relay */
-	TRIB_A_CHILD_JOINED,		/* u8: read only */
-	TRIB_A_CHILD_SAMPLES,		/* u64: as struct trib_lag_child; read only */
-	TRIB_A_CHILD_LAG_NS,		/* u64 */
-	TRIB_A_CHILD_LAST,		/* u64 */
-	TRIB_A_CHILD_CHUNK,		/* u64 */
-	TRIB_A_CHILD_SEEN_MS,		/* u64: age of the newest sampled chunk */
-	TRIB_A_CHILD_PID,		/* u32: LOCAL: attached process, 0 = none */
-	TRIB_A_CHILD_PORT,		/* u16: LOCAL with PS: UDP port that results come
+	TRIB_A_CHILD_INDEX,   /* u16 */
+	TRIB_A_CHILD_FACE,    /* string */
+	TRIB_A_CHILD_RANK,    /* u16: absent for a relay */
+	TRIB_A_CHILD_JOINED,  /* u8: read only */
+	TRIB_A_CHILD_SAMPLES, /* u64: as struct trib_lag_child; read only */
+	TRIB_A_CHILD_LAG_NS,  /* u64 */
+	TRIB_A_CHILD_LAST,    /* u64 */
+	TRIB_A_CHILD_CHUNK,   /* u64 */
+	TRIB_A_CHILD_SEEN_MS, /* u64: age of the newest sampled chunk */
+	TRIB_A_CHILD_PID,     /* u32: LOCAL: attached process, 0 = none */
+	TRIB_A_CHILD_PORT,    /* u16: LOCAL with PS: UDP port that results come
 					 * to, 1024 or above; default 7418 + rank */
-	TRIB_A_CHILD_RELAY,		/* u16: HOP: number of the relay, 1 to 65534 */
+	TRIB_A_CHILD_RELAY,   /* u16: HOP: number of the relay, 1 to 65534 */
 	TRIB_A_CHILD__MAX,
 };
 
 enum trib_attr_group {
 	TRIB_A_GROUP_UNSPEC = 0,
-	TRIB_A_GROUP_ID,		/* u32 */
-	TRIB_A_GROUP_TREE,		/* u16 */
-	TRIB_A_GROUP_KIND,		/* string: down, all, up */
-	TRIB_A_GROUP_FACE,		/* string, repeated */
+	TRIB_A_GROUP_ID,   /* u32 */
+	TRIB_A_GROUP_TREE, /* u16 */
+	TRIB_A_GROUP_KIND, /* string: down, all, up */
+	TRIB_A_GROUP_FACE, /* string, repeated */
 	TRIB_A_GROUP__MAX,
 };
 
 enum trib_attr_stat {
 	TRIB_A_STAT_UNSPEC = 0,
-	TRIB_A_STAT_ID,			/* u32: enum trib_stat */
-	TRIB_A_STAT_NAME,		/* string: "rx-grad", "drop-cookie", ... */
-	TRIB_A_STAT_VALUE,		/* u64: sum over CPUs */
-	TRIB_A_STAT_TEXT,		/* string: one line that explains it */
+	TRIB_A_STAT_ID,	   /* u32: enum trib_stat */
+	TRIB_A_STAT_NAME,  /* string: "rx-grad", "drop-cookie", ... */
+	TRIB_A_STAT_VALUE, /* u64: sum over CPUs */
+	TRIB_A_STAT_TEXT,  /* string: one line that explains it */
 	TRIB_A_STAT__MAX,
 };
 
 enum trib_attr_ticket {
 	TRIB_A_TICKET_UNSPEC = 0,
-	TRIB_A_TICKET_RANK,		/* u16 */
-	TRIB_A_TICKET_TEXT,		/* string: trib://... */
+	TRIB_A_TICKET_RANK, /* u16 */
+	TRIB_A_TICKET_TEXT, /* string: trib://... */
 	TRIB_A_TICKET__MAX,
 };
 
 /* Names are text: "/ps/job", "/ps/job/v=4294967297/seg=0", %XX for odd bytes. */
 enum trib_attr_ndn {
 	TRIB_A_NDN_UNSPEC = 0,
-	TRIB_A_NDN_ENTRIES,		/* u32: that the PIT has room for; read only */
-	TRIB_A_NDN_ENTRIES_USED,	/* u32: read only */
-	TRIB_A_NDN_CACHE,		/* u32: segments that are kept; read only */
-	TRIB_A_NDN_CACHE_USED,	/* u32: read only */
-	TRIB_A_NDN_ROUTES,		/* u32: read only */
-	TRIB_A_NDN_LEASE_MS,		/* u32: default 30000, at least 100 */
-	TRIB_A_NDN_LEAVE_MS,		/* u32: a delete is under way; default lease/2 */
-	TRIB_A_NDN_MARK_INSERT,	/* string: one component; default "insert" */
-	TRIB_A_NDN_MARK_DISTRIBUTE,	/* string: default "distribute" */
-	TRIB_A_NDN_MARK_DELETE,	/* string: default "delete" */
+	TRIB_A_NDN_ENTRIES,	 /* u32: that the PIT has room for; read only */
+	TRIB_A_NDN_ENTRIES_USED, /* u32: read only */
+	TRIB_A_NDN_CACHE,	 /* u32: segments that are kept; read only */
+	TRIB_A_NDN_CACHE_USED,	 /* u32: read only */
+	TRIB_A_NDN_ROUTES,	 /* u32: read only */
+	TRIB_A_NDN_LEASE_MS,	 /* u32: default 30000, at least 100 */
+	TRIB_A_NDN_LEAVE_MS, /* u32: a delete is under way; default lease/2 */
+	TRIB_A_NDN_MARK_INSERT, /* string: one component; default "insert" */
+	TRIB_A_NDN_MARK_DISTRIBUTE, /* string: default "distribute" */
+	TRIB_A_NDN_MARK_DELETE,	    /* string: default "delete" */
 	TRIB_A_NDN__MAX,
 };
 
 enum trib_attr_route {
 	TRIB_A_ROUTE_UNSPEC = 0,
-	TRIB_A_ROUTE_PREFIX,		/* string: name; "/" is all */
-	TRIB_A_ROUTE_FACE,		/* string */
+	TRIB_A_ROUTE_PREFIX, /* string: name; "/" is all */
+	TRIB_A_ROUTE_FACE,   /* string */
 	TRIB_A_ROUTE__MAX,
 };
 
 enum trib_attr_pit {
 	TRIB_A_PIT_UNSPEC = 0,
-	TRIB_A_PIT_NAME,		/* string */
-	TRIB_A_PIT_UP,			/* string: upstream face */
-	TRIB_A_PIT_FACE,		/* string, repeated: subscribers whose leases live */
-	TRIB_A_PIT_STATE,		/* u8: enum trib_pit_state */
+	TRIB_A_PIT_NAME,  /* string */
+	TRIB_A_PIT_UP,	  /* string: upstream face */
+	TRIB_A_PIT_FACE,  /* string, repeated: subscribers whose leases live */
+	TRIB_A_PIT_STATE, /* u8: enum trib_pit_state */
 	/* These four only where there is something: */
-	TRIB_A_PIT_ACKED_MS,		/* u64: age of what upstream acknowledged last */
-	TRIB_A_PIT_VERSION,		/* u64: newest that went through */
-	TRIB_A_PIT_SEGMENT,		/* u64: newest of that */
-	TRIB_A_PIT_TAKEN_MS,		/* u64: age of the last that went through */
+	TRIB_A_PIT_ACKED_MS, /* u64: age of what upstream acknowledged last */
+	TRIB_A_PIT_VERSION,  /* u64: newest that went through */
+	TRIB_A_PIT_SEGMENT,  /* u64: newest of that */
+	TRIB_A_PIT_TAKEN_MS, /* u64: age of the last that went through */
 	TRIB_A_PIT__MAX,
 };
 
@@ -381,24 +381,24 @@ enum trib_pit_state {
 
 enum trib_attr_cs {
 	TRIB_A_CS_UNSPEC = 0,
-	TRIB_A_CS_NAME,			/* string */
-	TRIB_A_CS_BYTES,		/* u32: of the Data packet */
+	TRIB_A_CS_NAME,	 /* string */
+	TRIB_A_CS_BYTES, /* u32: of the Data packet */
 	TRIB_A_CS__MAX,
 };
 
 /* The kernel module; all of it is read only. */
 enum trib_attr_module {
 	TRIB_A_MODULE_UNSPEC = 0,
-	TRIB_A_MODULE_VERSION,		/* string */
-	TRIB_A_MODULE_API,		/* u32: TRIB_KFUNC_API */
-	TRIB_A_MODULE_LEVEL,		/* string: instructions that sums use:
+	TRIB_A_MODULE_VERSION,	 /* string */
+	TRIB_A_MODULE_API,	 /* u32: TRIB_KFUNC_API */
+	TRIB_A_MODULE_LEVEL,	 /* string: instructions that sums use:
 					 * scalar, sse2, avx2, avx512 */
-	TRIB_A_MODULE_FORMATS,		/* u64: bits 1 << enum trib_fmt */
-	TRIB_A_MODULE_FPU_BUSY,		/* u8: parameter fpu_busy is set, so that
+	TRIB_A_MODULE_FORMATS,	 /* u64: bits 1 << enum trib_fmt */
+	TRIB_A_MODULE_FPU_BUSY,	 /* u8: parameter fpu_busy is set, so that
 					 * every call falls back to scalar */
-	TRIB_A_MODULE_CALLS,		/* u64: of all functions together */
-	TRIB_A_MODULE_FALLBACKS,	/* u64: of these, scalar for want of an FPU */
-	TRIB_A_MODULE_CODEC,		/* string: instructions that collective
+	TRIB_A_MODULE_CALLS,	 /* u64: of all functions together */
+	TRIB_A_MODULE_FALLBACKS, /* u64: of these, scalar for want of an FPU */
+	TRIB_A_MODULE_CODEC,	 /* string: instructions that collective
 					 * sockets convert with: the fastest here of
 					 * scalar, avx2, avx512 */
 	TRIB_A_MODULE__MAX,
@@ -407,11 +407,11 @@ enum trib_attr_module {
 /* A function that XDP programs call; see trib_kfunc.h. All read only. */
 enum trib_attr_kfunc {
 	TRIB_A_KFUNC_UNSPEC = 0,
-	TRIB_A_KFUNC_NAME,		/* string, 63 bytes: also in a request for one */
-	TRIB_A_KFUNC_CALLS,		/* u64: that did their work */
-	TRIB_A_KFUNC_BYTES,		/* u64: of packet values, in these */
-	TRIB_A_KFUNC_FALLBACKS,		/* u64: of these, scalar for want of an FPU */
-	TRIB_A_KFUNC_REFUSED,		/* u64: arguments were wrong; nothing done */
+	TRIB_A_KFUNC_NAME,  /* string, 63 bytes: also in a request for one */
+	TRIB_A_KFUNC_CALLS, /* u64: that did their work */
+	TRIB_A_KFUNC_BYTES, /* u64: of packet values, in these */
+	TRIB_A_KFUNC_FALLBACKS, /* u64: of these, scalar for want of an FPU */
+	TRIB_A_KFUNC_REFUSED,	/* u64: arguments were wrong; nothing done */
 	TRIB_A_KFUNC__MAX,
 };
 
@@ -436,36 +436,36 @@ enum trib_module_event {
 
 enum trib_attr_event {
 	TRIB_A_EVENT_UNSPEC = 0,
-	TRIB_A_EVENT_KIND,		/* u32: enum trib_module_event */
-	TRIB_A_EVENT_COUNT,		/* u64 */
+	TRIB_A_EVENT_KIND,  /* u32: enum trib_module_event */
+	TRIB_A_EVENT_COUNT, /* u64 */
 	TRIB_A_EVENT__MAX,
 };
 
 /* A collective socket; see trib_sock.h. All read only. */
 enum trib_attr_sock {
 	TRIB_A_SOCK_UNSPEC = 0,
-	TRIB_A_SOCK_INODE,		/* u64: as /proc/PID/fd says */
-	TRIB_A_SOCK_UID,		/* u32: owner */
-	TRIB_A_SOCK_STATE,		/* u8: enum trib_sock_state */
-	TRIB_A_SOCK_JOB,		/* u16: number */
-	TRIB_A_SOCK_RANK,		/* u16 */
-	TRIB_A_SOCK_WORLD,		/* u16 */
-	TRIB_A_SOCK_MEM,		/* u64: bytes that messages take */
-	TRIB_A_SOCK_MESSAGES,		/* u64: sent */
-	TRIB_A_SOCK_CHUNKS,		/* u64: results received */
-	TRIB_A_SOCK_SENT,		/* u64: packets */
-	TRIB_A_SOCK_RECEIVED,		/* u64: packets */
-	TRIB_A_SOCK_RESENDS,		/* u64: packets, by gap or time-out */
-	TRIB_A_SOCK_INFLIGHT,		/* u64: chunks */
-	TRIB_A_SOCK_ERROR,		/* string: why it is dead; only then */
+	TRIB_A_SOCK_INODE,    /* u64: as /proc/PID/fd says */
+	TRIB_A_SOCK_UID,      /* u32: owner */
+	TRIB_A_SOCK_STATE,    /* u8: enum trib_sock_state */
+	TRIB_A_SOCK_JOB,      /* u16: number */
+	TRIB_A_SOCK_RANK,     /* u16 */
+	TRIB_A_SOCK_WORLD,    /* u16 */
+	TRIB_A_SOCK_MEM,      /* u64: bytes that messages take */
+	TRIB_A_SOCK_MESSAGES, /* u64: sent */
+	TRIB_A_SOCK_CHUNKS,   /* u64: results received */
+	TRIB_A_SOCK_SENT,     /* u64: packets */
+	TRIB_A_SOCK_RECEIVED, /* u64: packets */
+	TRIB_A_SOCK_RESENDS,  /* u64: packets, by gap or time-out */
+	TRIB_A_SOCK_INFLIGHT, /* u64: chunks */
+	TRIB_A_SOCK_ERROR,    /* string: why it is dead; only then */
 	TRIB_A_SOCK__MAX,
 };
 
 /* Whose a job is, for collective sockets. */
 enum trib_attr_claim {
 	TRIB_A_CLAIM_UNSPEC = 0,
-	TRIB_A_CLAIM_JOB,		/* u16: number */
-	TRIB_A_CLAIM_UID,		/* u32 */
+	TRIB_A_CLAIM_JOB, /* u16: number */
+	TRIB_A_CLAIM_UID, /* u32 */
 	TRIB_A_CLAIM__MAX,
 };
 

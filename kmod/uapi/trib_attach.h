@@ -48,19 +48,19 @@
 #include "trib.h"
 #include "trib_wire.h"
 
-#define TRIB_ATTACH_NAME	"trib/attach"	/* after the leading NUL */
-#define TRIB_ATTACH_MAGIC	0x54524942	/* "TRIB" */
-#define TRIB_ATTACH_VERSION	3
+#define TRIB_ATTACH_NAME "trib/attach" /* after the leading NUL */
+#define TRIB_ATTACH_MAGIC 0x54524942   /* "TRIB" */
+#define TRIB_ATTACH_VERSION 3
 /*
  * Trees of one job on one host: BCubes of up to (4,3), (2,5) and (8,2). Each has
  * a descriptor, of which one message carries 253.
  */
-#define TRIB_ATTACH_TREES	192
-#define TRIB_ATTACH_HOPS	3		/* relays between a rank and its PS */
-#define TRIB_TREE_WEIGHT_MAX	64
-#define TRIB_RANK_ANY		0xffff
+#define TRIB_ATTACH_TREES 192
+#define TRIB_ATTACH_HOPS 3 /* relays between a rank and its PS */
+#define TRIB_TREE_WEIGHT_MAX 64
+#define TRIB_RANK_ANY 0xffff
 /* After a restart, tribd takes a rank that has not resumed by then for dead. */
-#define TRIB_ATTACH_GRACE_MS	10000
+#define TRIB_ATTACH_GRACE_MS 10000
 
 /**
  * enum trib_attach_cmd - what the worker asks

@@ -40,21 +40,21 @@
 
 #include "trib_wire.h"
 
-#define TRIB_MAPS_ABI		3
+#define TRIB_MAPS_ABI 3
 
 /* Values per slot: one size per loaded object, chosen when it is compiled. */
 #ifndef TRIB_NVAL
-#define TRIB_NVAL		TRIB_NVAL_SMALL
+#define TRIB_NVAL TRIB_NVAL_SMALL
 #endif
 
 /* Members of one group: all children and the parent. */
-#define TRIB_GROUP_MAX		(TRIB_CHILDREN_MAX + 1)
+#define TRIB_GROUP_MAX (TRIB_CHILDREN_MAX + 1)
 /* Ranks of one host that share a deliver row. */
-#define TRIB_RINGS_MAX		16
+#define TRIB_RINGS_MAX 16
 /* Group, deliver and ring numbers start at 1; 0 means none. */
-#define TRIB_NONE		0
+#define TRIB_NONE 0
 /* &trib_peer.ifindex: whichever port it comes by. No device has this one. */
-#define TRIB_PORT_ANY		0xffffffffU
+#define TRIB_PORT_ANY 0xffffffffU
 
 /**
  * struct trib_config - the one row that describes the loaded object
@@ -295,9 +295,9 @@ TRIB_ASSERT(sizeof(struct trib_pool) == 32 + 8 * TRIB_BMWORDS_MAX, "trib_pool");
  * ACKED: its RESULT went down.
  * 0 is no mark.
  */
-#define TRIB_MARK_MET		(1ULL << 0)
-#define TRIB_MARK_ACKED		(1ULL << 1)
-#define TRIB_MARK_FLAGS		(TRIB_MARK_MET | TRIB_MARK_ACKED)
+#define TRIB_MARK_MET (1ULL << 0)
+#define TRIB_MARK_ACKED (1ULL << 1)
+#define TRIB_MARK_FLAGS (TRIB_MARK_MET | TRIB_MARK_ACKED)
 #define TRIB_MARK(epoch, chunk)                                                \
 	((__u64)(epoch) << 34 | (__u64)(__u32)(chunk) << 2)
 
@@ -419,7 +419,7 @@ struct trib_rewrite_key {
 	__u32 group;
 	__u32 ifindex;
 };
-#define TRIB_NTH_SHIFT		24
+#define TRIB_NTH_SHIFT 24
 
 /**
  * struct trib_rewrite - new headers of the copy that leaves through a port
@@ -456,68 +456,68 @@ TRIB_ASSERT(sizeof(struct trib_rewrite) == 56, "trib_rewrite");
  * stays reserved.
  */
 enum trib_stat {
-	TRIB_RX_GRAD = 0,	/* contributions, resends included */
+	TRIB_RX_GRAD = 0, /* contributions, resends included */
 	TRIB_RX_RESULT,
-	TRIB_RX_NEED,		/* NEED and ASK */
-	TRIB_RX_CONTROL,	/* ALIVE, ABORT, JOIN, START, LEAVE */
-	TRIB_RX_RESEND,		/* of RX_GRAD: with TRIB_F_RESEND */
-	TRIB_RX_BYTES,		/* payload bytes of RX_GRAD and RX_RESULT */
-	TRIB_ADDED,		/* contributions merged into a slot */
-	TRIB_DONE,		/* slots completed here */
-	TRIB_TX_RESULT,		/* results multicast (once per group) */
-	TRIB_TX_PARTIAL,	/* partial sums sent to the parent */
-	TRIB_TX_ANSWER,		/* results sent in answer to one child */
-	TRIB_TX_NEED,		/* NEED or ASK sent */
-	TRIB_TX_GROW,		/* packets grown by the clsact program */
-	TRIB_DELIVERED,		/* results written into cells */
-	TRIB_RUNG,		/* ring buffer records written */
-	TRIB_EGRESS,		/* copies rewritten on their way out */
-	TRIB_POOL_MERGED,	/* shared: contributions merged into a slot */
-	TRIB_POOL_PASSED,	/* shared: for us, but without a slot: passed on */
-	TRIB_POOL_FORWARDED,	/* shared: for others, on their way up */
-	TRIB_POOL_TAKEN_OVER,	/* shared: old slots that another chunk took */
-	TRIB_POOL_FREED,	/* shared: slots freed by their RESULT */
-	TRIB_POOL_UNFREED,	/* shared: RESULTs that found their slot in use */
-	TRIB_POOL_PROBED,	/* shared: probes answered */
-	TRIB_RELAYED,		/* for other hosts, passed on */
+	TRIB_RX_NEED,	     /* NEED and ASK */
+	TRIB_RX_CONTROL,     /* ALIVE, ABORT, JOIN, START, LEAVE */
+	TRIB_RX_RESEND,	     /* of RX_GRAD: with TRIB_F_RESEND */
+	TRIB_RX_BYTES,	     /* payload bytes of RX_GRAD and RX_RESULT */
+	TRIB_ADDED,	     /* contributions merged into a slot */
+	TRIB_DONE,	     /* slots completed here */
+	TRIB_TX_RESULT,	     /* results multicast (once per group) */
+	TRIB_TX_PARTIAL,     /* partial sums sent to the parent */
+	TRIB_TX_ANSWER,	     /* results sent in answer to one child */
+	TRIB_TX_NEED,	     /* NEED or ASK sent */
+	TRIB_TX_GROW,	     /* packets grown by the clsact program */
+	TRIB_DELIVERED,	     /* results written into cells */
+	TRIB_RUNG,	     /* ring buffer records written */
+	TRIB_EGRESS,	     /* copies rewritten on their way out */
+	TRIB_POOL_MERGED,    /* shared: contributions merged into a slot */
+	TRIB_POOL_PASSED,    /* shared: for us, but without a slot: passed on */
+	TRIB_POOL_FORWARDED, /* shared: for others, on their way up */
+	TRIB_POOL_TAKEN_OVER, /* shared: old slots that another chunk took */
+	TRIB_POOL_FREED,      /* shared: slots freed by their RESULT */
+	TRIB_POOL_UNFREED,    /* shared: RESULTs that found their slot in use */
+	TRIB_POOL_PROBED,     /* shared: probes answered */
+	TRIB_RELAYED,	      /* for other hosts, passed on */
 
-	TRIB_DROP_SHORT = 32,	/* headers do not fit the frame */
-	TRIB_DROP_VERSION,	/* another wire version */
-	TRIB_DROP_TYPE,		/* unknown type, or one that is never on a wire */
-	TRIB_DROP_FORMAT,	/* unknown op, format or bitmap size, or a pair
+	TRIB_DROP_SHORT = 32, /* headers do not fit the frame */
+	TRIB_DROP_VERSION,    /* another wire version */
+	TRIB_DROP_TYPE,	      /* unknown type, or one that is never on a wire */
+	TRIB_DROP_FORMAT,     /* unknown op, format or bitmap size, or a pair
 				 * that does not go together */
-	TRIB_DROP_LENGTH,	/* IP, UDP, header and frame lengths disagree */
-	TRIB_DROP_GSO,		/* super-packet from segmentation offload */
-	TRIB_DROP_FRAGMENT,	/* IP fragment */
-	TRIB_DROP_NVAL,		/* more values than a slot holds */
-	TRIB_DROP_TREE,		/* no such tree or job here */
-	TRIB_DROP_COOKIE,	/* wrong cookie */
-	TRIB_DROP_CHILD,	/* child not registered, or up at a leaf */
-	TRIB_DROP_FACE,		/* not from the child's or parent's face */
-	TRIB_DROP_EPOCH,	/* another epoch than the running one */
-	TRIB_DROP_STALE,	/* chunk older than its slot's or mark's */
-	TRIB_DROP_DUP,		/* contribution already counted */
-	TRIB_DROP_SCALE,	/* scale differs from the slot's */
-	TRIB_DROP_MISMATCH,	/* op, format or length differs from the slot's */
-	TRIB_DROP_BUSY,		/* slot lock not had in 64 tries */
-	TRIB_DROP_SEEN,		/* NEED that does not concern us, or RESULT that
+	TRIB_DROP_LENGTH,     /* IP, UDP, header and frame lengths disagree */
+	TRIB_DROP_GSO,	      /* super-packet from segmentation offload */
+	TRIB_DROP_FRAGMENT,   /* IP fragment */
+	TRIB_DROP_NVAL,	      /* more values than a slot holds */
+	TRIB_DROP_TREE,	      /* no such tree or job here */
+	TRIB_DROP_COOKIE,     /* wrong cookie */
+	TRIB_DROP_CHILD,      /* child not registered, or up at a leaf */
+	TRIB_DROP_FACE,	      /* not from the child's or parent's face */
+	TRIB_DROP_EPOCH,      /* another epoch than the running one */
+	TRIB_DROP_STALE,      /* chunk older than its slot's or mark's */
+	TRIB_DROP_DUP,	      /* contribution already counted */
+	TRIB_DROP_SCALE,      /* scale differs from the slot's */
+	TRIB_DROP_MISMATCH,   /* op, format or length differs from the slot's */
+	TRIB_DROP_BUSY,	      /* slot lock not had in 64 tries */
+	TRIB_DROP_SEEN,	      /* NEED that does not concern us, or RESULT that
 				 * we have */
-	TRIB_DROP_GROUP,	/* no such group, or it is empty */
-	TRIB_DROP_REWRITE,	/* no header row for the outgoing port */
-	TRIB_DROP_GROW,		/* could not grow or clone the packet */
-	TRIB_DROP_GROW_GONE,	/* the slot moved on before the packet grew */
-	TRIB_DROP_DELIVER,	/* no deliver row or cell */
-	TRIB_DROP_RING,		/* ring buffer full */
-	TRIB_DROP_HOPS,		/* would have to leave where it came from with
+	TRIB_DROP_GROUP,      /* no such group, or it is empty */
+	TRIB_DROP_REWRITE,    /* no header row for the outgoing port */
+	TRIB_DROP_GROW,	      /* could not grow or clone the packet */
+	TRIB_DROP_GROW_GONE,  /* the slot moved on before the packet grew */
+	TRIB_DROP_DELIVER,    /* no deliver row or cell */
+	TRIB_DROP_RING,	      /* ring buffer full */
+	TRIB_DROP_HOPS,	      /* would have to leave where it came from with
 				 * nobody to go to */
-	TRIB_DROP_OPTIONS,	/* IP options or extension headers */
-	TRIB_DROP_BITMAP,	/* shared: bitmap empty, or not of the job's size */
-	TRIB_DROP_ACKED,	/* shared: late copy; the RESULT went down */
-	TRIB_DROP_WAITING,	/* shared: resend of what a slot has, while others
+	TRIB_DROP_OPTIONS,    /* IP options or extension headers */
+	TRIB_DROP_BITMAP,  /* shared: bitmap empty, or not of the job's size */
+	TRIB_DROP_ACKED,   /* shared: late copy; the RESULT went down */
+	TRIB_DROP_WAITING, /* shared: resend of what a slot has, while others
 				 * are missing */
-	TRIB_DROP_MODULE,	/* sum of floats, and the programs were loaded
+	TRIB_DROP_MODULE,  /* sum of floats, and the programs were loaded
 				 * without the kernel module */
-	TRIB_DROP_WIPED,	/* sum of floats, soon after slots were wiped */
+	TRIB_DROP_WIPED,   /* sum of floats, soon after slots were wiped */
 	TRIB_STAT__MAX = 64,
 };
 
@@ -537,7 +537,7 @@ struct trib_lag_child {
 	__u64 seen_ns;
 };
 
-#define TRIB_LAG_EVERY		16
+#define TRIB_LAG_EVERY 16
 
 struct trib_lag {
 	struct trib_lag_child child[TRIB_CHILDREN_MAX];
@@ -565,9 +565,9 @@ struct trib_deliver {
 	__u32 unrung;
 };
 
-#define TRIB_RING_EVERY		64
+#define TRIB_RING_EVERY 64
 /* Bytes of each rank's ring buffer: what the rank maps, twice, after 2 pages. */
-#define TRIB_RING_BYTES		65536
+#define TRIB_RING_BYTES 65536
 
 /**
  * struct trib_cell - one delivered result

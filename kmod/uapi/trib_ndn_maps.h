@@ -642,7 +642,7 @@ static inline __u64 ndn_hash_end(__u64 sum, __u32 len, __u32 mark)
 }
 
 static inline __u64 ndn_hash(const __u64 seed[NDN_NAME_WORDS],
-			       const struct ndn_row_name *name)
+			     const struct ndn_row_name *name)
 {
 	__u64 sum = 0, word;
 
@@ -675,8 +675,8 @@ static inline __u32 ndn_buckets(__u32 entries)
 
 /* The name of a row that is used, whole. */
 static inline void ndn_entry_name(const struct ndn_entry *e,
-				    const struct ndn_more *m,
-				    struct ndn_row_name *name)
+				  const struct ndn_more *m,
+				  struct ndn_row_name *name)
 {
 	__builtin_memset(name, 0, sizeof(*name));
 	name->len = e->len;

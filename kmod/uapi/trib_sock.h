@@ -37,9 +37,9 @@
 #include "trib_wire.h"
 
 /* Of socket(); the module's parameter `protocol` can be another one. */
-#define IPPROTO_TRIB	253
+#define IPPROTO_TRIB 253
 /* Level of options and control messages. */
-#define SOL_TRIB	7417
+#define SOL_TRIB 7417
 
 /**
  * struct sockaddr_trib - for bind(); getsockname() gives it back

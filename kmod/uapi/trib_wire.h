@@ -23,14 +23,14 @@
 #endif
 
 /* Destination port that the XDP program of a Tributary host looks at. */
-#define TRIB_UDP_PORT		7417
+#define TRIB_UDP_PORT 7417
 /* First port of workers that receive on a plain UDP socket: + child index. */
-#define TRIB_UDP_PORT_WORKER	7418
+#define TRIB_UDP_PORT_WORKER 7418
 /* Of a PS of shared pools. Another one than that of relays, as its host may be
  * one, too; below those of workers, of whom any number may be there. */
-#define TRIB_UDP_PORT_PS	7415
+#define TRIB_UDP_PORT_PS 7415
 
-#define TRIB_WIRE_VERSION	1
+#define TRIB_WIRE_VERSION 1
 
 /**
  * enum trib_type - what a packet is
@@ -220,19 +220,19 @@ struct trib_hdr {
 TRIB_ASSERT(sizeof(struct trib_hdr) == 40, "trib_hdr is 40 bytes on the wire");
 
 /* &trib_hdr.relay of what no relay may keep. Relays have 1 to 65534. */
-#define TRIB_RELAY_PS		0xffff
-#define TRIB_BMWORDS_MAX	16	/* 1024 workers in a shared pool */
-#define TRIB_CHILDREN_MAX	64	/* children of one node of a tree */
-#define TRIB_WORLD_MAX		1024	/* workers of one job */
+#define TRIB_RELAY_PS 0xffff
+#define TRIB_BMWORDS_MAX 16  /* 1024 workers in a shared pool */
+#define TRIB_CHILDREN_MAX 64 /* children of one node of a tree */
+#define TRIB_WORLD_MAX 1024  /* workers of one job */
 
 /* Values per chunk: what a frame of a 1500 byte MTU holds, and one of 3400. */
-#define TRIB_NVAL_SMALL		352
-#define TRIB_NVAL_LARGE		832
+#define TRIB_NVAL_SMALL 352
+#define TRIB_NVAL_LARGE 832
 /* Values travel in blocks, so that relays need no tail loop. */
-#define TRIB_NVAL_BLOCK		16
+#define TRIB_NVAL_BLOCK 16
 /* IPv4 or IPv6 header, UDP, trib_hdr: what an MTU holds besides values. */
-#define TRIB_OVERHEAD_V4	(20 + 8 + 40)
-#define TRIB_OVERHEAD_V6	(40 + 8 + 40)
+#define TRIB_OVERHEAD_V4 (20 + 8 + 40)
+#define TRIB_OVERHEAD_V6 (40 + 8 + 40)
 
 /* Bytes of payload that @nval 32-bit units occupy, padding included. */
 static inline __attribute__((always_inline)) __u32 trib_payload_len(__u32 nval)
@@ -297,9 +297,9 @@ static inline __attribute__((always_inline)) __s32 trib_q32_limit(__u32 world)
  * of the element's index in the message in bits 0..45, so that among the
  * reports of one rank the first element wins.
  */
-#define TRIB_EXP_ZERO		(-4096)
-#define TRIB_EXP_BAD		(1LL << 62)
-#define TRIB_EXP_INDEX_BITS	46
+#define TRIB_EXP_ZERO (-4096)
+#define TRIB_EXP_BAD (1LL << 62)
+#define TRIB_EXP_INDEX_BITS 46
 
 /**
  * enum trib_abort - why a collective was given up (&trib_hdr.chunk of ABORT)
@@ -323,8 +323,8 @@ enum trib_abort {
  * way. Between two instances nothing tells, except that a process which is
  * alive goes on repeating its JOIN.
  */
-static inline __attribute__((always_inline)) __u64
-trib_nonce(__u32 instance, __u32 count)
+static inline __attribute__((always_inline)) __u64 trib_nonce(__u32 instance,
+							      __u32 count)
 {
 	return (__u64)instance << 32 | count;
 }

@@ -17,10 +17,10 @@
 #include <unistd.h>
 #include "tests/bpf/world/drive.h"
 
-#define BENCH_SLOTS 512	  /* window 256 */
-#define REPEAT	    4000 /* packets in one run: shorter than a time slice */
-#define ROUNDS	    500
-#define ROUNDS_MAX  10000
+#define BENCH_SLOTS 512 /* window 256 */
+#define REPEAT 4000	/* packets in one run: shorter than a time slice */
+#define ROUNDS 500
+#define ROUNDS_MAX 10000
 
 /**
  * struct kind - one way to run
@@ -42,15 +42,21 @@ struct kind {
 enum { ALONE, ONE, TWO, SHARED, POOL, KINDS };
 
 static struct kind kinds[KINDS] = {
-	{ .name = "driver alone", .driver = "drive_chunks", .lanes = 1,
-	  .nothing = true },
-	{ .name = "one core", .driver = "drive_chunks", .lanes = 1 },
-	{ .name = "two cores, runs of chunks", .driver = "drive_chunks",
-	  .lanes = 2 },
-	{ .name = "two cores, shared chunks", .driver = "drive_children",
-	  .lanes = 2 },
-	{ .name = "one core, shared pool", .driver = "drive_shared",
-	  .lanes = 1, .shared = true },
+	{.name = "driver alone",
+	 .driver = "drive_chunks",
+	 .lanes = 1,
+	 .nothing = true},
+	{.name = "one core", .driver = "drive_chunks", .lanes = 1},
+	{.name = "two cores, runs of chunks",
+	 .driver = "drive_chunks",
+	 .lanes = 2},
+	{.name = "two cores, shared chunks",
+	 .driver = "drive_children",
+	 .lanes = 2},
+	{.name = "one core, shared pool",
+	 .driver = "drive_shared",
+	 .lanes = 1,
+	 .shared = true},
 };
 
 static void run_kind(struct kind *k, int round)
@@ -160,8 +166,8 @@ int main(int argc, char **argv)
 	for (int round = 0; round < rounds; round++)
 		for (int k = 0; k < KINDS; k++)
 			run_kind(&kinds[k], round);
-	printf("  %-26s %7s %7s %9s %9s\n", "", "ns/pkt", "median",
-	       "Gb/s", "median");
+	printf("  %-26s %7s %7s %9s %9s\n", "", "ns/pkt", "median", "Gb/s",
+	       "median");
 	for (int k = 0; k < KINDS; k++) {
 		qsort(kinds[k].ns, rounds, sizeof(double), by_value);
 		show(&kinds[k], rounds);

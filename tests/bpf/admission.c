@@ -19,11 +19,11 @@ static void admission__good_packet_is_admitted(void)
 static void admission__every_address_family_and_tag(void)
 {
 	static const uint16_t tags[][4] = {
-		{ 0, 0, 0, 0 },
-		{ 5, 0, 0x8100, 0 },
-		{ 5, 0, 0x88a8, 0 },
-		{ 5, 4000, 0x88a8, 0x8100 },
-		{ 5, 4000, 0x8100, 0x8100 },
+		{0, 0, 0, 0},
+		{5, 0, 0x8100, 0},
+		{5, 0, 0x88a8, 0},
+		{5, 4000, 0x88a8, 0x8100},
+		{5, 4000, 0x8100, 0x8100},
 	};
 
 	for (int i = 0; i < 10; i++) {
@@ -37,7 +37,7 @@ static void admission__every_address_family_and_tag(void)
 		l = link_of(ROOT, 1);
 		l.tpid[0] = t[2];
 		l.tpid[1] = t[3];
-		frame_build(&f, &l, &h, (uint64_t[8]){ 7 }, 64);
+		frame_build(&f, &l, &h, (uint64_t[8]){7}, 64);
 		/* Priority bits are not part of the id. */
 		if (t[0])
 			f.b[14] |= 0xe0;
@@ -128,11 +128,11 @@ static void control__goes_to_tribd_after_admission(void)
 	static const struct {
 		int type, tree, child, nval;
 	} good[] = {
-		{ TRIB_T_JOIN, ROOT, 1, 352 },
-		{ TRIB_T_JOIN, ROOT, 1, 832 }, /* tribd says what is wrong */
-		{ TRIB_T_LEAVE, INNER, 1, 4 },
-		{ TRIB_T_START, INNER, -1, 352 },
-		{ TRIB_T_START, LEAF, -1, 352 },
+		{TRIB_T_JOIN, ROOT, 1, 352},
+		{TRIB_T_JOIN, ROOT, 1, 832}, /* tribd says what is wrong */
+		{TRIB_T_LEAVE, INNER, 1, 4},
+		{TRIB_T_START, INNER, -1, 352},
+		{TRIB_T_START, LEAF, -1, 352},
 	};
 
 	for (unsigned int i = 0; i < sizeof(good) / sizeof(*good); i++) {

@@ -78,7 +78,7 @@ static void cell__holds_the_result(void)
 static void cell__shows_in_a_frozen_mapping(void)
 {
 	size_t step = 64 + 4 * w.nval, len = (SLOTS * step + 4095) & ~4095;
-	struct trib_deliver d = { .cell_mask = SLOTS - 1 };
+	struct trib_deliver d = {.cell_mask = SLOTS - 1};
 	int fd = world_cells(), row = 2;
 	struct trib_cell c = {};
 	struct trib_tree t;
@@ -106,7 +106,7 @@ static void cell__shows_in_a_frozen_mapping(void)
 
 static void cell__short_and_empty_results(void)
 {
-	static const int lens[] = { 0, 1, 17, 351 };
+	static const int lens[] = {0, 1, 17, 351};
 
 	for (unsigned int i = 0; i < 4; i++) {
 		fresh();
@@ -162,7 +162,7 @@ static void cell__congestion_of_the_result_shows(void)
 	l.tos |= 3;
 	h.fmt = TRIB_FMT_Q32;
 	h.nval = htons(16);
-	frame_build(&f, &l, &h, (uint64_t[8]){ 1 }, 64);
+	frame_build(&f, &l, &h, (uint64_t[8]){1}, 64);
 	run_xdp(&f, 3);
 	expect_eq(cell_of(3)->flags, TRIB_F_CE);
 }
@@ -184,10 +184,10 @@ static void cell__none_is_counted(void)
 
 static void cell__busy_one_is_left_alone(void)
 {
-	struct trib_cell c = { .busy = 1 };
+	struct trib_cell c = {.busy = 1};
 
 	fresh();
-	bpf_map_update_elem(w.cell_array, &(int){ 3 }, &c, 0);
+	bpf_map_update_elem(w.cell_array, &(int){3}, &c, 0);
 	expect_eq(result(LEAF, 3, 16, 1, 0), XDP_DROP);
 	expect_eq(the_drop(), TRIB_DROP_BUSY);
 	expect_eq(cell_of(3)->id, 0);
@@ -273,12 +273,12 @@ static void ring__is_rung_by_a_result_that_is_there(void)
 
 static void ring__every_rank_has_its_own(void)
 {
-	struct trib_deliver d = { .cell_mask = SLOTS - 1,
-				  .nring = 3,
-				  .ring = { 1, 9, 1 } }; /* 9: none */
+	struct trib_deliver d = {.cell_mask = SLOTS - 1,
+				 .nring = 3,
+				 .ring = {1, 9, 1}}; /* 9: none */
 
 	fresh();
-	bpf_map_update_elem(w.delivers, &(int){ 1 }, &d, 0);
+	bpf_map_update_elem(w.delivers, &(int){1}, &d, 0);
 	result(LEAF, 0, 16, 1, TRIB_F_PUSH);
 	expect_eq(rings(), 2);
 	expect_eq(stat_of(TRIB_RUNG), 2);

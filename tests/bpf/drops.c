@@ -23,7 +23,7 @@ static void drop__version(void)
 
 static void drop__type(void)
 {
-	static const uint8_t types[] = { 0, 7, 15, 19, 255, TRIB_T_GROW };
+	static const uint8_t types[] = {0, 7, 15, 19, 255, TRIB_T_GROW};
 
 	for (unsigned int i = 0; i < sizeof(types); i++) {
 		good()->type = types[i];
@@ -284,7 +284,7 @@ static void drop_vlan(int outer, int inner, int has_outer, int has_inner)
 	l = link_of(ROOT, 1);
 	l.vlan[0] = has_outer;
 	l.vlan[1] = has_inner;
-	frame_build(&f, &l, &h, (uint64_t[8]){ 7 }, 64);
+	frame_build(&f, &l, &h, (uint64_t[8]){7}, 64);
 	expect_drop(TRIB_DROP_FACE);
 }
 

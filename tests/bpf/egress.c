@@ -33,8 +33,8 @@ static void expect_for(int tree, int child)
 	expect_eq(frame_port(&out, 1), to.port);
 	expect(frame_sound(&out));
 	/* Class kept, ECT(0). */
-	expect_eq(out.v6 ? (out.b[out.l3] << 4 | out.b[out.l3 + 1] >> 4) & 0xff :
-			   out.b[out.l3 + 1],
+	expect_eq(out.v6 ? (out.b[out.l3] << 4 | out.b[out.l3 + 1] >> 4) & 0xff
+			 : out.b[out.l3 + 1],
 		  0xba);
 }
 
@@ -150,8 +150,8 @@ static void egress__short_packets_are_rewritten_too(void)
 /* Members with 0, 1 and 2 tags, whatever the completing packet had. */
 static void check_tags(bool v6, uint16_t vlan0, uint16_t vlan1)
 {
-	static const uint16_t tags[3][2] = { { 0, 0 }, { 7, 0 }, { 8, 9 } };
-	struct trib_rewrite_key key = { .group = DOWN(ROOT) };
+	static const uint16_t tags[3][2] = {{0, 0}, {7, 0}, {8, 9}};
+	struct trib_rewrite_key key = {.group = DOWN(ROOT)};
 	struct trib_rewrite r;
 
 	fresh(v6, vlan0, vlan1);
@@ -221,7 +221,7 @@ static void egress__answers_share_a_batch_with_copies(void)
 
 static void egress__member_without_a_row_is_counted(void)
 {
-	struct trib_rewrite_key key = { DOWN(ROOT), w.ifindex[1] };
+	struct trib_rewrite_key key = {DOWN(ROOT), w.ifindex[1]};
 
 	fresh(false, 0, 0);
 	bpf_map_delete_elem(w.rewrites, &key);
@@ -234,7 +234,7 @@ static void egress__member_without_a_row_is_counted(void)
 
 static void egress__row_of_another_family_is_counted(void)
 {
-	struct trib_rewrite_key key = { DOWN(ROOT), w.ifindex[1] };
+	struct trib_rewrite_key key = {DOWN(ROOT), w.ifindex[1]};
 	struct trib_rewrite r;
 
 	fresh(false, 0, 0);
@@ -259,7 +259,7 @@ static void egress__congestion_mark_is_not_passed_on(void)
 		h = *frame_hdr(&in);
 		l = link_of(ROOT, 2);
 		l.tos |= 3;
-		frame_build(&in, &l, &h, (uint64_t[8]){ 5 }, 64);
+		frame_build(&in, &l, &h, (uint64_t[8]){5}, 64);
 		live_send(&in, 2);
 		expect(live_catch(&out, 1));
 		expect_for(ROOT, 1); /* ECT(0) there ... */

@@ -10,8 +10,8 @@
 #include "tests/bpf/world/world.h"
 
 static struct frame f;
-static const float ones[TRIB_NVAL_LARGE] = { 1, 1, 1, 1 };
-static const int formats[] = { TRIB_FMT_F32, TRIB_FMT_F16, TRIB_FMT_BF16 };
+static const float ones[TRIB_NVAL_LARGE] = {1, 1, 1, 1};
+static const int formats[] = {TRIB_FMT_F32, TRIB_FMT_F16, TRIB_FMT_BF16};
 
 static void floats__contribution_is_refused_without_the_module(void)
 {

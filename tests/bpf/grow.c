@@ -397,9 +397,9 @@ static void lock_slot(void)
 
 static void grow__slot_that_moved_on_is_counted(void)
 {
-	static void (*const change[])(void) = { change_chunk, change_state,
-						change_slot_epoch,
-						change_epoch, change_use };
+	static void (*const change[])(void) = {change_chunk, change_state,
+					       change_slot_epoch, change_epoch,
+					       change_use};
 
 	for (unsigned int i = 0; i < 5; i++) {
 		gone(change[i]);
@@ -424,12 +424,12 @@ static void forge(int at, uint8_t byte)
 
 static void grow__marked_packets_from_outside_send_nothing(void)
 {
-	forge(12, 0x81);	   /* a third tag, or anything but IP */
-	forge(14, 0x46);	   /* IP options */
-	forge(14 + 6, 0x20);	   /* a fragment */
-	forge(14 + 7, 0x01);	   /* a later one */
+	forge(12, 0x81);     /* a third tag, or anything but IP */
+	forge(14, 0x46);     /* IP options */
+	forge(14 + 6, 0x20); /* a fragment */
+	forge(14 + 7, 0x01); /* a later one */
 	forge(14 + 9, IPPROTO_TCP);
-	forge(14 + 20 + 3, 0);	   /* another port */
+	forge(14 + 20 + 3, 0); /* another port */
 }
 
 static void grow__unadmitted_packets_send_nothing(void)

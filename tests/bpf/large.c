@@ -28,7 +28,7 @@ static bool all_words(const __u64 *v, int nval, uint64_t word)
 
 static void large__sums_of_every_length_are_exact(void)
 {
-	static const int lens[] = { 2, 352, 354, 816, 818, 832 };
+	static const int lens[] = {2, 352, 354, 816, 818, 832};
 
 	for (int i = 0; i < 6; i++) {
 		fresh(false, 0, 0);
@@ -70,7 +70,7 @@ static void check_copies(int tree, int nval, uint64_t word)
 
 static void large__copies_reach_every_child(void)
 {
-	static const uint16_t tags[][2] = { { 0, 0 }, { 5, 0 }, { 5, 6 } };
+	static const uint16_t tags[][2] = {{0, 0}, {5, 0}, {5, 6}};
 
 	for (int i = 0; i < 6; i++) {
 		fresh(i % 2, tags[i / 2][0], tags[i / 2][1]);

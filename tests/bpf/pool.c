@@ -14,13 +14,13 @@
 #include "tests/bpf/world/live.h"
 #include "tests/lib/tap.h"
 
-#define POOL	 6 /* rows of trees; neighbours and groups are those of INNER */
-#define OTHER	 7 /* of another job */
-#define RELAY	 70
-#define NEXT	 90
-#define MARKS	 8 /* of each tree */
+#define POOL 6	/* rows of trees; neighbours and groups are those of INNER */
+#define OTHER 7 /* of another job */
+#define RELAY 70
+#define NEXT 90
+#define MARKS 8 /* of each tree */
 #define SLOTS_IN 64
-#define HOUR	 3600000000000ULL
+#define HOUR 3600000000000ULL
 
 static struct frame f;
 static int pools, pool_slots, pool_table, pool_marks, pool_faces;
@@ -115,7 +115,7 @@ static struct trib_pool_face face_key(int tree, int child)
 	struct trib_pool_face key = {
 		.tree = tree,
 		.ifindex = w.ifindex[port_of(INNER, child)],
-		.vlan = { htons(w.vlan[0]), htons(w.vlan[1]) },
+		.vlan = {htons(w.vlan[0]), htons(w.vlan[1])},
 	};
 	struct addr a = peer_of(INNER, child);
 
@@ -127,7 +127,7 @@ static void make_faces(int tree)
 {
 	for (int child = 0; child < 3; child++) {
 		struct trib_pool_face key = face_key(tree, child),
-				      own = { .tree = tree };
+				      own = {.tree = tree};
 		struct addr us = ourselves(INNER, child);
 
 		memcpy(own.addr, us.ip, 16);
@@ -147,7 +147,7 @@ static void clear_faces(void)
 /* The packets of the inner tree's parent's group are for a next hop. */
 static void up_is_next(void)
 {
-	struct trib_rewrite_key key = { UP(INNER), w.ifindex[3] };
+	struct trib_rewrite_key key = {UP(INNER), w.ifindex[3]};
 	struct trib_rewrite r;
 
 	if (bpf_map_lookup_elem(w.rewrites, &key, &r))
@@ -484,7 +484,7 @@ static void check_sum(void)
 
 static void grad__disjoint_workers_add_up(void)
 {
-	static const int sizes[] = { 1, 2, 16 };
+	static const int sizes[] = {1, 2, 16};
 
 	for (int i = 0; i < 3; i++) {
 		fresh_as(false, 0, 0, sizes[i]);
@@ -512,15 +512,14 @@ static void grad__maximum_and_single_lanes(void)
 	static const struct {
 		uint8_t op, fmt;
 		uint64_t sum;
-	} kind[] = { { TRIB_WOP_MAX, TRIB_FMT_W64, 0x100000002 },
-		     { TRIB_WOP_ADD, TRIB_FMT_I32, 0x1fffffff8 },
-		     { TRIB_WOP_ADD, TRIB_FMT_W64, 0x2fffffff8 } };
+	} kind[] = {{TRIB_WOP_MAX, TRIB_FMT_W64, 0x100000002},
+		    {TRIB_WOP_ADD, TRIB_FMT_I32, 0x1fffffff8},
+		    {TRIB_WOP_ADD, TRIB_FMT_W64, 0x2fffffff8}};
 
 	for (int k = 0; k < 3; k++) {
 		fresh();
 		for (int i = 0; i < 3; i++) {
-			grad(i, 3, 352,
-			     i ? 0xfffffffb : 0x100000002);
+			grad(i, 3, 352, i ? 0xfffffffb : 0x100000002);
 			frame_hdr(&f)->op = kind[k].op;
 			frame_hdr(&f)->fmt = kind[k].fmt;
 			run_it(i);
@@ -1239,7 +1238,7 @@ static void live__rank_survives_the_next_hops_headers(void)
 	}
 	expect_caught_up(rank_of(2));
 	f.b[6] = 3, f.b[7] = 0x54;
-	memcpy(f.b + 8, &(uint32_t){ UP(INNER) }, 4);
+	memcpy(f.b + 8, &(uint32_t){UP(INNER)}, 4);
 	expect_sum(0, 2, 352, 15);
 	expect_eq(stat_of(TRIB_EGRESS), 1);
 }
@@ -1255,7 +1254,7 @@ static void check_grow(void)
 	live_send(&f, 2);
 	expect_caught_up(rank_of(2));
 	f.b[6] = 3, f.b[7] = 0x54;
-	memcpy(f.b + 8, &(uint32_t){ UP(INNER) }, 4);
+	memcpy(f.b + 8, &(uint32_t){UP(INNER)}, 4);
 	expect_sum(0, 2, 352, 11);
 	expect_eq(stat_of(TRIB_TX_GROW), 1);
 	expect_eq(stat_of(TRIB_TX_PARTIAL), 1);

@@ -150,7 +150,7 @@ static void root__congestion_mark_does_not_go_back(void)
 		h = *frame_hdr(&f);
 		l = link_of(ROOT, 1);
 		l.tos |= 3;
-		frame_build(&f, &l, &h, (uint64_t[8]){ 1 }, 64);
+		frame_build(&f, &l, &h, (uint64_t[8]){1}, 64);
 		run_xdp(&f, 1);
 		expect(frame_sound(&f));
 		if (v6)

@@ -47,8 +47,8 @@ static uint64_t pair(int32_t hi, int32_t lo)
 
 static void slot__sums_of_every_length_are_exact(void)
 {
-	static const int lens[] = { 1, 2, 15, 16, 17, 31, 32, 176, 336, 351,
-				    352 };
+	static const int lens[] = {1,  2,   15,	 16,  17, 31,
+				   32, 176, 336, 351, 352};
 
 	for (unsigned int i = 0; i < sizeof(lens) / sizeof(*lens); i++) {
 		world_reset();
@@ -109,14 +109,14 @@ static void check_op(int op, int fmt, int nval, const uint64_t in[3],
 
 static void slot__i32_lanes_wrap_apart(void)
 {
-	static const uint64_t in[3] = { 0x7fffffffffffffff, 0x0000000180000001,
-					0x80000000ffffffff };
+	static const uint64_t in[3] = {0x7fffffffffffffff, 0x0000000180000001,
+				       0x80000000ffffffff};
 
 	for (int nval = 320; nval <= 352; nval += 32)
 		check_op(TRIB_WOP_ADD, TRIB_FMT_I32, nval, in,
-			 0x00000000u + ((uint64_t)(0x7fffffffu + 1u +
-						   0x80000000u)
-					<< 32) +
+			 0x00000000u +
+				 ((uint64_t)(0x7fffffffu + 1u + 0x80000000u)
+				  << 32) +
 				 (uint32_t)(0xffffffffu + 0x80000001u +
 					    0xffffffffu));
 }
@@ -124,12 +124,12 @@ static void slot__i32_lanes_wrap_apart(void)
 static void slot__max_compares_signed_words(void)
 {
 	static const uint64_t in[][4] = {
-		{ -5, 3, -7, 3 },
-		{ 1ULL << 63, (1ULL << 63) - 1, 0, (1ULL << 63) - 1 },
-		{ (1ULL << 63) - 1, 1ULL << 63, -1, (1ULL << 63) - 1 },
-		{ -4096, -4096, -4096, -4096 },
-		{ 100, 1ULL << 62, -100, 1ULL << 62 },
-		{ 1ULL << 63, -1, 1ULL << 63, -1 },
+		{-5, 3, -7, 3},
+		{1ULL << 63, (1ULL << 63) - 1, 0, (1ULL << 63) - 1},
+		{(1ULL << 63) - 1, 1ULL << 63, -1, (1ULL << 63) - 1},
+		{-4096, -4096, -4096, -4096},
+		{100, 1ULL << 62, -100, 1ULL << 62},
+		{1ULL << 63, -1, 1ULL << 63, -1},
 	};
 
 	for (unsigned int i = 0; i < sizeof(in) / sizeof(*in); i++) {
@@ -140,7 +140,7 @@ static void slot__max_compares_signed_words(void)
 
 static void slot__w64_adds_modulo_2_64(void)
 {
-	static const uint64_t in[3] = { 1ULL << 63, 1ULL << 63, 12345 };
+	static const uint64_t in[3] = {1ULL << 63, 1ULL << 63, 12345};
 
 	check_op(TRIB_WOP_ADD, TRIB_FMT_W64, 352, in, 12345);
 	check_op(TRIB_WOP_ADD, TRIB_FMT_W64, 10, in, 12345);
@@ -318,7 +318,7 @@ static void slot__push_and_congestion_are_collected(void)
 	frame_grad(&f, ROOT, 1, 3, 16, 1);
 	h = *frame_hdr(&f);
 	l.tos |= 3;
-	frame_build(&f, &l, &h, (uint64_t[8]){ 1 }, 64);
+	frame_build(&f, &l, &h, (uint64_t[8]){1}, 64);
 	run_xdp(&f, 1);
 	expect_eq(slot_of(ROOT, 3)->flags, TRIB_F_CE);
 	/* ... and the worker says that this one ends a message. */
@@ -401,7 +401,7 @@ static void lag__slow_child_shows(void)
 		run_grad(&f, ROOT, child, 2 * TRIB_LAG_EVERY, 16, 1);
 	for (int child = 0; child < 3; child++)
 		run_grad(&f, ROOT, child, 2 * TRIB_LAG_EVERY + 1, 16, 1);
-	bpf_map_lookup_elem(w.lag, &(int){ ROOT }, &lag);
+	bpf_map_lookup_elem(w.lag, &(int){ROOT}, &lag);
 	for (int child = 0; child < 3; child++) {
 		expect_eq(lag.child[child].samples, 1);
 		expect_eq(lag.child[child].chunk, 2 * TRIB_LAG_EVERY);

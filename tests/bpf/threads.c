@@ -46,12 +46,12 @@ static void round_of_chunks(void)
 	struct trib_slot s;
 
 	for (int i = 0; i < 2; i++)
-		d[i] = (struct drive){ .name = "drive_values",
-				       .cpu = i,
-				       .lane = i,
-				       .lanes = 2,
-				       .until = 2 * CHUNKS,
-				       .repeat = 512 };
+		d[i] = (struct drive){.name = "drive_values",
+				      .cpu = i,
+				      .lane = i,
+				      .lanes = 2,
+				      .until = 2 * CHUNKS,
+				      .repeat = 512};
 	world_reset();
 	drive_tree(CHUNKS);
 	drive_run(d, 2);

@@ -227,8 +227,8 @@ static void counters(uint64_t out[NDN_STAT__MAX])
 	uint32_t keys[NDN_STAT__MAX], n = NDN_STAT__MAX, batch;
 	LIBBPF_OPTS(bpf_map_batch_opts, o);
 
-	if (bpf_map_lookup_batch(ndn_map("ndn_stats"), NULL, &batch, keys,
-				 v, &n, &o) &&
+	if (bpf_map_lookup_batch(ndn_map("ndn_stats"), NULL, &batch, keys, v,
+				 &n, &o) &&
 	    n != NDN_STAT__MAX)
 		abort();
 	for (int i = 0; i < NDN_STAT__MAX; i++)
@@ -257,9 +257,8 @@ static void settle(const uint8_t *b, int n, const struct ndn_view *v)
 
 	counters(now);
 	for (int i = 0; i < NDN_STAT__MAX; i++)
-		if (now[i] != snap[i] + (i < NDN_REFUSED
-						 ? 0
-						 : pending[i - NDN_REFUSED]))
+		if (now[i] !=
+		    snap[i] + (i < NDN_REFUSED ? 0 : pending[i - NDN_REFUSED]))
 			wrong("refused (a while ago), and more", b, n, v, v);
 	if (ndn_entries() + ndn_rows("ndn_asks"))
 		wrong("refused, and rows remain", b, n, v, v);

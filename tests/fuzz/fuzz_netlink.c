@@ -671,8 +671,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 			       unsigned int seed)
 {
 	static void (*const write[])(struct output * o) = {
-		write_tree,	  write_tree,	    write_worker, write_use,
-		write_dump,	  write_del,	    write_switch, write_set,
+		write_tree,	write_tree,	write_worker, write_use,
+		write_dump,	write_del,	write_switch, write_set,
 		write_ndn_face, write_ndn_face, write_route,  write_rows,
 	};
 	struct output o = {data, size, max, seed};

@@ -118,9 +118,8 @@ static uint64_t version_of(struct input *in)
 
 static void interest(struct input *in)
 {
-	static const enum ndn_what whats[] = {
-		NDN_IS_OFFER, NDN_IS_COLLECT, NDN_IS_GRADIENT,
-		NDN_IS_MODEL};
+	static const enum ndn_what whats[] = {NDN_IS_OFFER, NDN_IS_COLLECT,
+					      NDN_IS_GRADIENT, NDN_IS_MODEL};
 	struct ndn_parts parts = {.gpu = {(const uint8_t *)"w0", 2}};
 	struct ndn_interest i = {.has_nonce = true, .has_lifetime = true};
 	enum ndn_what what = whats[take(in, 1) % 4];
@@ -140,17 +139,16 @@ static void interest(struct input *in)
 }
 
 static size_t content_of(struct input *in, enum ndn_what what,
-			 const struct ndn_parts *parts, bool good,
-			 uint8_t *buf)
+			 const struct ndn_parts *parts, bool good, uint8_t *buf)
 {
 	struct ndn_start s = {.mode = take(in, 1) & 1,
-				.dtype = NDN_F32,
-				.elements = ELEMENTS,
-				.segment = SEGMENT,
-				.lease_ms = 1000,
-				.rto_ms = 20,
-				.tree_job = NDN_NO_TREE,
-				.version = 1ULL << 32};
+			      .dtype = NDN_F32,
+			      .elements = ELEMENTS,
+			      .segment = SEGMENT,
+			      .lease_ms = 1000,
+			      .rto_ms = 20,
+			      .tree_job = NDN_NO_TREE,
+			      .version = 1ULL << 32};
 	struct ndn_newest newest = {.segments = SEGMENTS};
 	/* n = 63 is the last of each life. */
 	bool last = (parts->version & 0x3f) == 0x3f;
@@ -171,7 +169,7 @@ static size_t content_of(struct input *in, enum ndn_what what,
 		head = ndn_model_encode(buf, &m);
 		n = parts->segment < SEGMENTS
 			    ? ndn_segment_bytes(ELEMENTS, SEGMENT,
-						  (uint32_t)parts->segment)
+						(uint32_t)parts->segment)
 			    : 4;
 		for (uint32_t i = 0; i < n; i += 4) {
 			v = value_of(parts->version,
@@ -188,7 +186,7 @@ static size_t content_of(struct input *in, enum ndn_what what,
 static void data(struct input *in)
 {
 	static const enum ndn_what whats[] = {
-		NDN_IS_START, NDN_IS_ACK,	 NDN_IS_MODEL, NDN_IS_MODEL,
+		NDN_IS_START, NDN_IS_ACK,    NDN_IS_MODEL, NDN_IS_MODEL,
 		NDN_IS_MODEL, NDN_IS_NEWEST, NDN_IS_DELETE};
 	uint64_t code = take(in, 1);
 	/* What is not signed says other things than what is. */
@@ -254,8 +252,7 @@ static void pass(struct input *in)
 	uint64_t end = now + take(in, 2) * NDN_MS, next;
 
 	while ((next = ndn_worker_next(&w)) <= end) {
-		must(next >= now || next + NDN_SEC > now,
-		     "time stands still");
+		must(next >= now || next + NDN_SEC > now, "time stands still");
 		now = next > now ? next : now;
 		sent = 0;
 		ndn_worker_run(&w, now);

@@ -288,8 +288,8 @@ static void check_drop_counted(int verdict)
 		n += model.stats[i];
 	/* The model itself must keep the rule: it is what is compared. */
 	if (verdict == V_DROP && !n && !model.stats[TRIB_ADDED] &&
-	    !model.stats[TRIB_POOL_MERGED] &&
-	    !model.stats[TRIB_DELIVERED] && !model.stats[TRIB_RUNG])
+	    !model.stats[TRIB_POOL_MERGED] && !model.stats[TRIB_DELIVERED] &&
+	    !model.stats[TRIB_RUNG])
 		wrong("dropped, and no reason counted");
 	if (n > 1)
 		wrong("%d reasons counted", n);

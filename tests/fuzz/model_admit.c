@@ -195,7 +195,8 @@ static bool is_batch(const struct view *v, int paylen)
 	const struct trib_hdr *h = view_hdr(v), *next;
 	int at = v->pay + paylen;
 
-	if (paylen > TRIB_NVAL_LARGE * 4 + TRIB_BMWORDS_MAX * 8 || at + (int)sizeof(*next) > v->f->len)
+	if (paylen > TRIB_NVAL_LARGE * 4 + TRIB_BMWORDS_MAX * 8 ||
+	    at + (int)sizeof(*next) > v->f->len)
 		return false;
 	next = (const struct trib_hdr *)(v->f->b + at);
 	return next->version == TRIB_WIRE_VERSION && next->cookie == h->cookie;

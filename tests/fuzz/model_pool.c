@@ -105,8 +105,9 @@ static int form(const struct trib_hdr *h, int tree)
 	if (!h->epoch)
 		return TRIB_DROP_EPOCH;
 	if (h->type == TRIB_T_GRAD)
-		return !h->relay ? TRIB_DROP_FORMAT
-				 : n != words ? TRIB_DROP_BITMAP : 0;
+		return !h->relay    ? TRIB_DROP_FORMAT
+		       : n != words ? TRIB_DROP_BITMAP
+				    : 0;
 	/* Others need none; NEED may have the one word of dedicated trees. */
 	if (!n || n == words || (h->type == TRIB_T_NEED && n == 1))
 		return 0;
@@ -238,7 +239,8 @@ static void take(struct trib_pool_slot *s, const struct trib_hdr *h)
 
 /* --- leaving */
 
-static void head(struct trib_hdr *h, const struct trib_pool_slot *s, bool resend)
+static void head(struct trib_hdr *h, const struct trib_pool_slot *s,
+		 bool resend)
 {
 	h->type = TRIB_T_GRAD;
 	h->flags = TRIB_F_UP | (s->flags & KEEP) |

@@ -251,10 +251,9 @@ static void add_member(struct trib_group *g, int group, int tree, int child)
 		.vlan = {p->vlan[0], p->vlan[1]},
 		.sport = htons(TRIB_UDP_PORT),
 		.dport = p->port,
-		.up = child >= 0 ? TRIB_REWRITE_DOWN
-		      : kinds[tree].flags & TRIB_TREE_SHARED
-			      ? TRIB_REWRITE_NEXT
-			      : TRIB_REWRITE_UP,
+		.up = child >= 0			     ? TRIB_REWRITE_DOWN
+		      : kinds[tree].flags & TRIB_TREE_SHARED ? TRIB_REWRITE_NEXT
+							     : TRIB_REWRITE_UP,
 		.v6 = !!(kinds[tree].flags & TRIB_TREE_V6),
 		.child = child < 0 ? 2 : 0,
 	};

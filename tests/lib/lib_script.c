@@ -83,8 +83,8 @@ static void want_floats(const struct script *sc, const struct script_op *op,
 
 		for (r = 1; r < world; r++)
 			sum += as_float(op->src[r][i]);
-		op->want[i] = as_bits(
-			op->op == TRIB_AVG ? sum / (float)world : sum);
+		op->want[i] =
+			as_bits(op->op == TRIB_AVG ? sum / (float)world : sum);
 	}
 }
 
@@ -306,7 +306,8 @@ static void step(struct sim_worker *w)
 		if (rc)
 			me->error = rc;
 		else
-			me->wrong += compare(sc, &sc->op[f->op], w->t->eng.rank, f);
+			me->wrong +=
+				compare(sc, &sc->op[f->op], w->t->eng.rank, f);
 		free(f->base);
 		f->req = NULL;
 		me->done++;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PS 1000		     /* an event's place, besides workers */
+#define PS 1000		   /* an event's place, besides workers */
 #define TICK (20 * NDN_MS) /* how often a worker looks around */
 #define DELAY (NDN_MS / 2)
 #define PACKET 2000
@@ -51,7 +51,7 @@ static void deliver(struct world *w, unsigned int to, const uint8_t *pkt,
 		struct world_event *e =
 			event_add(w, w->now + DELAY +
 					     ndn_random_between(&w->random, 0,
-								  w->jitter));
+								w->jitter));
 
 		e->to = to;
 		e->n = n;
@@ -100,7 +100,7 @@ static void from_ps(void *ctx, const void *data, size_t n)
 			int at;
 
 			if (!ndn_match_gpu(&w->job[j].names, &p.interest.name,
-					     &parts))
+					   &parts))
 				continue;
 			at = worker_named(w, parts.gpu);
 			if (at >= 0)
@@ -119,8 +119,8 @@ static void from_ps(void *ctx, const void *data, size_t n)
 			w->ask[i].until = 0;
 		}
 		for (j = 0; j < w->njob; j++) {
-			enum ndn_what what = ndn_match_ps(
-				&w->job[j].names, &p.data.name, &parts);
+			enum ndn_what what = ndn_match_ps(&w->job[j].names,
+							  &p.data.name, &parts);
 
 			if (what != NDN_IS_MODEL && what != NDN_IS_ACK)
 				continue;
@@ -151,8 +151,8 @@ static void from_worker(struct world *w, unsigned int i, uint8_t *pkt, size_t n)
 		w->ask[at].who = i;
 		w->ask[at].until = w->now + 200 * NDN_MS;
 		for (j = 0; j < w->njob; j++) {
-			switch (ndn_match_ps(&w->job[j].names,
-					       &p.interest.name, &parts)) {
+			switch (ndn_match_ps(&w->job[j].names, &p.interest.name,
+					     &parts)) {
 			case NDN_IS_INSERT:
 				w->job[j].subscribed[i] =
 					w->now + WORLD_LEASE_MS * NDN_MS;
@@ -237,7 +237,7 @@ static void give(struct world_worker *k, uint64_t s)
 	if (s >= g.segments)
 		return;
 	bytes = ndn_segment_bytes(k->start.elements, k->start.segment,
-				    (uint32_t)s);
+				  (uint32_t)s);
 	for (i = 0; i < bytes / 4; i++) {
 		float f = world_gradient(
 			me, (uint32_t)k->given,
@@ -260,7 +260,7 @@ static void train(struct world_worker *k)
 static void collected(struct world_worker *k, uint64_t v, uint64_t s)
 {
 	bool fits = k->start.mode == NDN_SYNC ? k->base == v
-						: k->base >> 32 == v >> 32;
+					      : k->base >> 32 == v >> 32;
 
 	if (v < k->bound)
 		return;
@@ -292,8 +292,7 @@ static void offered(struct world_worker *k, const struct ndn_name *name, int j)
 		k->training = 0;
 		memset(&k->in, 0, sizeof(k->in));
 	}
-	say(k, name, buf,
-	    ndn_offer_encode(buf, mine ? NDN_ACCEPT : NDN_BUSY));
+	say(k, name, buf, ndn_offer_encode(buf, mine ? NDN_ACCEPT : NDN_BUSY));
 	if (mine && k->step == 0)
 		ask(k, NDN_IS_START, 0, 0);
 }
@@ -352,8 +351,7 @@ static void whole(struct world_worker *k)
 		train(k);
 }
 
-static void segment_came(struct world_worker *k,
-			 const struct ndn_parts *parts,
+static void segment_came(struct world_worker *k, const struct ndn_parts *parts,
 			 const struct ndn_data *d)
 {
 	uint32_t n = ndn_segments(k->start.elements, k->start.segment);
@@ -364,9 +362,8 @@ static void segment_came(struct world_worker *k,
 		return;
 	if (ndn_model_decode(&m, d->content) || m.segments != n ||
 	    parts->segment >= n ||
-	    m.values.n != ndn_segment_bytes(k->start.elements,
-					      k->start.segment,
-					      (uint32_t)parts->segment)) {
+	    m.values.n != ndn_segment_bytes(k->start.elements, k->start.segment,
+					    (uint32_t)parts->segment)) {
 		wrong(k->w, "a bad segment of a model");
 		return;
 	}
@@ -493,8 +490,7 @@ static void on_version(void *ctx, const struct nps_job *job)
 			worker_named(w, (struct ndn_bytes){guest->worker->name,
 							   guest->worker->len});
 
-		if (job->spec.mode == NDN_SYNC && guest->member &&
-		    !guest->got)
+		if (job->spec.mode == NDN_SYNC && guest->member && !guest->got)
 			wrong(w, "a version without a member's gradient");
 		if (!guest->got)
 			continue;

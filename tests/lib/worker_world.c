@@ -153,8 +153,7 @@ static void send_one(struct world *world, int to, const uint8_t *p, size_t n)
 		return;
 	e = calloc(1, sizeof(*e) + n);
 	e->at = world->now + ndn_random_between(&world->random,
-						  world->late / 10,
-						  world->late);
+						world->late / 10, world->late);
 	e->kind = EVENT_PACKET;
 	e->to = to;
 	e->n = n;
@@ -226,7 +225,7 @@ static bool has_asked(struct world_worker *me, enum ndn_what what,
 		if (a->what != what)
 			continue;
 		if (what == NDN_IS_MODEL && (a->version != parts->version ||
-					       a->segment != parts->segment))
+					     a->segment != parts->segment))
 			continue;
 		a->what = NDN_IS_OTHER;
 		return true;
@@ -274,8 +273,8 @@ static void plan_gradient(struct world *world, struct world_worker *me)
 	struct world_event *e = calloc(1, sizeof(*e));
 
 	e->at = world->now + ndn_random_between(&world->random,
-						  me->compute * 4 / 5,
-						  me->compute * 6 / 5);
+						me->compute * 4 / 5,
+						me->compute * 6 / 5);
 	e->kind = EVENT_GRADIENT;
 	e->to = me->index;
 	e->life = me->life;

@@ -81,8 +81,8 @@ struct world {
 	unsigned int loss;
 	unsigned int dup;
 	uint64_t late;
-	bool (*drop)(struct world *world, int from, int to,
-		     enum ndn_what what, const struct ndn_parts *parts);
+	bool (*drop)(struct world *world, int from, int to, enum ndn_what what,
+		     const struct ndn_parts *parts);
 	void (*at)(struct world *world);
 
 	struct nps_spec spec;

@@ -22,8 +22,7 @@ static struct lp *example(void)
 	int both = lp_row(lp, -INFINITY, 4), second = lp_row(lp, -INFINITY, 3);
 
 	lp_col(lp, -1, 0, INFINITY, 1, &both, (double[]){1});
-	lp_col(lp, -2, 0, INFINITY, 2, (int[]){both, second},
-	       (double[]){1, 1});
+	lp_col(lp, -2, 0, INFINITY, 2, (int[]){both, second}, (double[]){1, 1});
 	return lp;
 }
 

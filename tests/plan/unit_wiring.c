@@ -141,7 +141,8 @@ static void ports__of_a_server_lead_to_its_levels(void)
 	expect_eq(n, 2);
 	if (n == 2) {
 		expect(!strcmp(p[0].dev, "eth0") && !strcmp(p[1].dev, "eth1"));
-		expect(!strcmp(p[0].peer, "s0.1") && !strcmp(p[1].peer, "s1.1"));
+		expect(!strcmp(p[0].peer, "s0.1") &&
+		       !strcmp(p[1].peer, "s1.1"));
 		expect_eq(p[0].nask, 1);
 		expect_eq(p[1].nask, 1);
 		expect(strcmp(p[0].ask[0], p[0].addr) != 0);

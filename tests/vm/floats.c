@@ -16,7 +16,7 @@
 
 static struct frame f;
 static int nval; /* of the object */
-static const int formats[] = { TRIB_FMT_F32, TRIB_FMT_F16, TRIB_FMT_BF16 };
+static const int formats[] = {TRIB_FMT_F32, TRIB_FMT_F16, TRIB_FMT_BF16};
 
 /* --- values of a format, and what they are */
 
@@ -48,9 +48,9 @@ static uint16_t bf16_of(float x)
 		return low;
 	down = fabs((double)x - float_of((uint32_t)low << 16));
 	/* Beyond the largest one the next is as if there were one. */
-	up = (low & 0x7fff) == 0x7f7f ?
-		     fabs(copysign(0x1p128, x) - (double)x) :
-		     fabs(float_of((uint32_t)(low + 1) << 16) - (double)x);
+	up = (low & 0x7fff) == 0x7f7f
+		     ? fabs(copysign(0x1p128, x) - (double)x)
+		     : fabs(float_of((uint32_t)(low + 1) << 16) - (double)x);
 	return up < down || (up == down && (low & 1)) ? low + 1 : low;
 }
 
@@ -85,9 +85,9 @@ static void unpack(int fmt, const void *pay, int n, float *x)
 	const float *s = pay;
 
 	for (int i = 0; i < n; i++)
-		x[i] = fmt == TRIB_FMT_F32 ? s[i] :
-		       fmt == TRIB_FMT_F16 ? (float)h[i] :
-					     float_of((uint32_t)b[i] << 16);
+		x[i] = fmt == TRIB_FMT_F32   ? s[i]
+		       : fmt == TRIB_FMT_F16 ? (float)h[i]
+					     : float_of((uint32_t)b[i] << 16);
 }
 
 /* The same for everybody, and nothing whose sum is exact. */
@@ -170,7 +170,7 @@ static int lengths(int fmt, int len[8])
 
 static void floats__sums_are_those_of_arrival(void)
 {
-	static const int orders[][3] = { { 0, 1, 2 }, { 2, 0, 1 } };
+	static const int orders[][3] = {{0, 1, 2}, {2, 0, 1}};
 	uint8_t seen[2][64];
 	struct sum s;
 	int len[8];
@@ -250,8 +250,7 @@ static void floats__last_may_be_empty(void)
 		sum_begin(&s, formats[i / 2], nval);
 		sum_give(&s, ROOT, 0, 1, 3);
 		sum_give(&s, ROOT, 2, 1, 4);
-		frame_floats(&f, ROOT, 1, 1, s.fmt, i % 2 ? s.units : 0,
-			     zeros);
+		frame_floats(&f, ROOT, 1, 1, s.fmt, i % 2 ? s.units : 0, zeros);
 		frame_hdr(&f)->flags |= TRIB_F_EMPTY;
 		expect_eq(run_xdp(&f, 1), i % 2 ? XDP_REDIRECT : XDP_PASS);
 		slot_has(&s, ROOT, 1, TRIB_SLOT_RESULT);
@@ -294,9 +293,9 @@ static void floats__duplicate_is_not_added(void)
 /* NaN and Inf go where arithmetic says; a sum beyond a half is Inf. */
 static void floats__special_values_are_values(void)
 {
-	const float in[3][5] = { { INFINITY, INFINITY, NAN, 60000, 3.3e38f },
-				 { 1, -INFINITY, 1, 60000, 3.3e38f },
-				 { 1, 1, 1, 1, 1 } };
+	const float in[3][5] = {{INFINITY, INFINITY, NAN, 60000, 3.3e38f},
+				{1, -INFINITY, 1, 60000, 3.3e38f},
+				{1, 1, 1, 1, 1}};
 	float out[16];
 
 	for (int i = 0; i < 3; i++) {
@@ -314,9 +313,9 @@ static void floats__special_values_are_values(void)
 		expect(isinf(out[0]) && out[0] > 0);
 		expect(isnan(out[1]));
 		expect(isnan(out[2]));
-		expect(formats[i] == TRIB_FMT_F16 ? isinf(out[3]) :
-						    fabsf(out[3] - 120001) <
-							    500);
+		expect(formats[i] == TRIB_FMT_F16
+			       ? isinf(out[3])
+			       : fabsf(out[3] - 120001) < 500);
 		expect(isinf(out[4]));
 	}
 }

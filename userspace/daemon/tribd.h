@@ -122,7 +122,7 @@ struct face {
 	/* The routes lead round a dead link: out through this, the LOCAL face,
 	 * from where the kernel forwards. NULL: no detour. */
 	const struct face *around;
-	unsigned int trees; /* uses by trees; deletion is refused */
+	unsigned int trees;   /* uses by trees; deletion is refused */
 	struct ndn_peer *ndn; /* what it is to names (names.h); NULL: nothing */
 };
 
@@ -257,8 +257,8 @@ struct options {
 	uint32_t nval;	      /* 0: auto */
 	uint32_t nslots;      /* 0: default, or what is pinned */
 	uint32_t ntrees;
-	uint32_t pool; /* slots of the shared pool; 0: as nslots */
-	uint32_t ndn;  	      /* entries of the PIT; 0: no NDN forwarder */
+	uint32_t pool;	    /* slots of the shared pool; 0: as nslots */
+	uint32_t ndn;	    /* entries of the PIT; 0: no NDN forwarder */
 	uint32_t ndn_cache; /* segments that it keeps */
 	enum log_level log;
 	bool purge;
@@ -303,7 +303,7 @@ struct tribd {
 	struct attach *attach;
 	struct join *join;
 	struct deliver *deliver;
-	struct ndn *ndn; /* names.c */
+	struct ndn *ndn;       /* names.c */
 	struct claims *claims; /* claims.c; NULL: no generic netlink */
 };
 

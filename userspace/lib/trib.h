@@ -250,21 +250,21 @@ const char *trib_error_text(const struct trib *t);
  */
 struct trib_counters {
 	size_t size;
-	uint64_t chunks;	/* results received */
-	uint64_t sent_packets;	/* data packets, resends included */
-	uint64_t sent_bytes;	/* of them, with all headers from Ethernet on */
+	uint64_t chunks;       /* results received */
+	uint64_t sent_packets; /* data packets, resends included */
+	uint64_t sent_bytes;   /* of them, with all headers from Ethernet on */
 	uint64_t recv_packets;
 	uint64_t recv_bytes;
-	uint64_t resends;	/* by time-out */
-	uint64_t fast_resends;	/* by gap */
-	uint64_t needs;		/* NEEDs answered */
-	uint64_t dups;		/* results that were there already */
-	uint64_t bad_packets;	/* received and refused */
-	uint64_t rtt_us;	/* smoothed */
+	uint64_t resends;      /* by time-out */
+	uint64_t fast_resends; /* by gap */
+	uint64_t needs;	       /* NEEDs answered */
+	uint64_t dups;	       /* results that were there already */
+	uint64_t bad_packets;  /* received and refused */
+	uint64_t rtt_us;       /* smoothed */
 	uint64_t rtt_min_us;
-	uint64_t window;	/* chunks, now */
-	uint64_t last_count;	/* chunks that waited for this rank */
-	uint64_t waits;		/* times a thread blocked */
+	uint64_t window;     /* chunks, now */
+	uint64_t last_count; /* chunks that waited for this rank */
+	uint64_t waits;	     /* times a thread blocked */
 };
 
 void trib_counters(const struct trib *t, struct trib_counters *out);

@@ -15,17 +15,17 @@
  * callers drive it looks at the handle once per tick; when all is idle it
  * sleeps in poll() without any timer.
  */
-#define TRIB_TUNE_TICK			(20 * TRIB_MS)
+#define TRIB_TUNE_TICK (20 * TRIB_MS)
 
 /* --- Sockets ------------------------------------------------------------ */
 
 /* Datagrams taken by one recvmmsg(). */
-#define TRIB_TUNE_RECV_BATCH		64
+#define TRIB_TUNE_RECV_BATCH 64
 /*
  * What one datagram in a receive buffer is charged by the kernel: a page and
  * its book-keeping. The buffer is asked for as 2W of them.
  */
-#define TRIB_TUNE_RECV_CHARGE		4608
-#define TRIB_TUNE_SNDBUF		(4 << 20)
+#define TRIB_TUNE_RECV_CHARGE 4608
+#define TRIB_TUNE_SNDBUF (4 << 20)
 
 #endif /* TRIB_LIB_TUNABLES_H */

@@ -198,9 +198,8 @@ static double half_ulp(float g)
 static double half_error(const struct oracle *o, double mag, int bits)
 {
 	int times = 2 + (int)trib_log2_ceil(o->world);
-	double denormals = o->bound == ORACLE_F16_SUMS
-				   ? ldexp(2.0 * o->world, -25)
-				   : 0.0;
+	double denormals =
+		o->bound == ORACLE_F16_SUMS ? ldexp(2.0 * o->world, -25) : 0.0;
 
 	return ldexp(mag * times, -bits) * (1 + 0x1p-4) + denormals;
 }
@@ -247,8 +246,8 @@ static void check_f32_sum(const struct oracle *o, const struct block *s,
 			bound += half_error(o, (double)s->mag[at + i] * unit,
 					    11);
 		if (o->bound == ORACLE_BF16_SUMS)
-			bound += half_error(o, (double)s->mag[at + i] * unit,
-					    8);
+			bound +=
+				half_error(o, (double)s->mag[at + i] * unit, 8);
 		if (o->op == TRIB_AVG)
 			bound += half_ulp(got[i]) * div;
 		/* Not the other way round: a NaN must not pass. */

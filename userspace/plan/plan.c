@@ -61,8 +61,7 @@ static int find_more(struct findings *f, double gap)
 	for (j = 0; j < f->w->njobs; j++)
 		f->more[j] = -1;
 	for (j = 0; !err && j < f->w->njobs; j++) {
-		if (!by_lp(f->w, j) ||
-		    f->w->js->job[j].max >= PLAN_RELAYS_MAX)
+		if (!by_lp(f->w, j) || f->w->js->job[j].max >= PLAN_RELAYS_MAX)
 			continue;
 		err = work_tick(f->w, "trying one more relay",
 				(double)j / f->w->njobs);
@@ -139,7 +138,7 @@ int plan_make(const struct plan_jobs *jobs, const struct plan_options *opt,
 	}
 	if (rc && !*err->text)
 		plan_fail(err, rc, "%s",
-			  rc == -EIO ? "the LP solver died again and again"
+			  rc == -EIO	? "the LP solver died again and again"
 			  : rc == -EDOM ? "an LP has no solution"
 					: strerror(-rc));
 	outcome_free(&f->best);

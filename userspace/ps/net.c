@@ -23,13 +23,13 @@
 #define UDP_NO_CHECK6_RX 102
 #endif
 
-#define BATCH 32	/* datagrams of one recvmmsg() */
-#define DATAGRAM 65536	/* the longest, of one train */
-#define SEND_BATCH 64	/* datagrams of one sendmmsg() */
-#define RUN_PACKETS 64	/* packets of one train: what the kernel takes */
+#define BATCH 32       /* datagrams of one recvmmsg() */
+#define DATAGRAM 65536 /* the longest, of one train */
+#define SEND_BATCH 64  /* datagrams of one sendmmsg() */
+#define RUN_PACKETS 64 /* packets of one train: what the kernel takes */
 #define RUN_BYTES 65000
-#define RESULTS 256	/* queued RESULTs for groups */
-#define SINGLES 64	/* queued packets for one receiver each */
+#define RESULTS 256 /* queued RESULTs for groups */
+#define SINGLES 64  /* queued packets for one receiver each */
 #define SINGLE_COPY (sizeof(struct trib_hdr) + 8 * TRIB_BMWORDS_MAX)
 #define BUFFER (64 << 20)
 #define SEND_WAIT_US 5000 /* that a full device may hold us up */
@@ -470,8 +470,8 @@ static int make_buffers(struct ps_net *n)
 	if (!n->buffer)
 		return -ENOMEM;
 	for (i = 0; i < BATCH; i++) {
-		n->in_iov[i] = (struct iovec){
-			n->buffer + (size_t)i * DATAGRAM, DATAGRAM};
+		n->in_iov[i] = (struct iovec){n->buffer + (size_t)i * DATAGRAM,
+					      DATAGRAM};
 		n->in[i].msg_hdr.msg_iov = &n->in_iov[i];
 		n->in[i].msg_hdr.msg_iovlen = 1;
 		n->in[i].msg_hdr.msg_name = &n->in_from[i];

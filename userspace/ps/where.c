@@ -13,7 +13,6 @@
 /* Since 6.18 it has this number; before, process 1 tells. */
 #define NETNS_INITIAL 0xeffffff9u
 
-
 static bool is_initial(const struct stat *own)
 {
 	struct stat init;

@@ -55,8 +55,7 @@ static void ask__loops_end(void)
 	interest(H1, "/ps/x", .nonce = 77);
 	expect_dropped(interest(H2, "/ps/x", .nonce = 77), NDN_DROP_LOOP);
 	ndn_reset(K_V4);
-	expect_dropped(interest(H1, "/ps/x", .no_nonce = true),
-		       NDN_DROP_NONCE);
+	expect_dropped(interest(H1, "/ps/x", .no_nonce = true), NDN_DROP_NONCE);
 	expect_eq(ndn_rows("ndn_asks"), 0);
 }
 

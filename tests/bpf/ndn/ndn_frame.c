@@ -39,7 +39,7 @@ static int put_ether(uint8_t *b, const struct ndn_face *f, bool in)
 	int n = 14;
 	uint16_t proto = f->flags & NDN_FACE_ETHER ? TRIB_NDN_ETHERTYPE
 			 : f->flags & NDN_FACE_V6  ? ETH_P_IPV6
-						     : ETH_P_IP;
+						   : ETH_P_IP;
 
 	memcpy(b, in ? f->smac : f->dmac, 6);
 	memcpy(b + 6, in ? f->dmac : f->smac, 6);
@@ -114,7 +114,7 @@ static int put_headers(uint8_t *b, const struct ndn_face *f, bool in,
 	if (f->flags & NDN_FACE_ETHER)
 		return off;
 	off += f->flags & NDN_FACE_V6 ? put_v6(b + off, f, in, n)
-					: put_v4(b + off, f, in, n);
+				      : put_v4(b + off, f, in, n);
 	return off + put_udp(b + off, f, in, ndn, n);
 }
 

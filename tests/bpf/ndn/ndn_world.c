@@ -158,8 +158,7 @@ void ndn_open(void)
 
 	if (!nw.ifindex[0])
 		make_ports();
-	snprintf(path, sizeof(path), "%s/ndn.bpf.o",
-		 dir ? dir : TRIB_BPF_DIR);
+	snprintf(path, sizeof(path), "%s/ndn.bpf.o", dir ? dir : TRIB_BPF_DIR);
 	nw.obj = bpf_object__open(path);
 	if (!nw.obj)
 		die(path);

@@ -15,8 +15,8 @@
 #include "uapi/trib_wire.h"
 
 #define CHILDREN 4
-#define RUN	 16 /* chunks of one lane in a row, as of one NAPI poll */
-#define WORDS	 (TRIB_NVAL_SMALL / 2)
+#define RUN 16 /* chunks of one lane in a row, as of one NAPI poll */
+#define WORDS (TRIB_NVAL_SMALL / 2)
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -42,7 +42,7 @@ enum {
 #define U16(f, off) (*(__u16 *)((f) + (off)))
 #define U32(f, off) (*(__u32 *)((f) + (off)))
 #define U64(f, off) (*(__u64 *)((f) + (off)))
-#define U8(f, off)  (*(__u8 *)((f) + (off)))
+#define U8(f, off) (*(__u8 *)((f) + (off)))
 
 /* Chunks that the lanes are at, a cache line each. */
 struct {
@@ -53,7 +53,7 @@ struct {
 const volatile struct {
 	__u32 ahead; /* how many chunks the lanes may be apart */
 	__u32 end;   /* stop before this chunk */
-} limits = { 1, ~0U };
+} limits = {1, ~0U};
 
 /* Stores as wide as the loads that follow, which would stall otherwise. */
 static __always_inline void rewrite(void *f, __u32 child, __u32 chunk)

@@ -61,10 +61,10 @@ void drive_pool(int marks)
 		.bmwords = 1,
 		.mark_mask = marks - 1,
 		.table_mask = 1023,
-		.mask = { htobe64((1 << DRIVE_CHILDREN) - 1) },
+		.mask = {htobe64((1 << DRIVE_CHILDREN) - 1)},
 	};
-	struct trib_pool_face face = { .tree = DRIVE_SHARED,
-				       .ifindex = w.ifindex[0] };
+	struct trib_pool_face face = {.tree = DRIVE_SHARED,
+				      .ifindex = w.ifindex[0]};
 	int tree = DRIVE_SHARED;
 	struct trib_tree t;
 
@@ -79,7 +79,7 @@ void drive_pool(int marks)
 	     "pool_faces");
 	for (uint32_t i = 0; i < 1024; i++)
 		must(bpf_map_update_elem(map("pool_table"), &i,
-					 &(uint32_t){ i % 64 }, 0),
+					 &(uint32_t){i % 64}, 0),
 		     "pool_table");
 }
 
@@ -100,7 +100,7 @@ static void attach(int port, const char *name)
 
 void drive_open(uint32_t ahead, uint32_t end)
 {
-	uint32_t limits[2] = { ahead, end };
+	uint32_t limits[2] = {ahead, end};
 	struct bpf_map *map;
 	char path[256];
 
@@ -132,8 +132,7 @@ void drive_target(bool nothing)
 {
 	int fd = nothing ? prog("drive_nothing") : w.xdp, zero = 0;
 
-	must(bpf_map_update_elem(bpf_object__find_map_fd_by_name(obj,
-								 "target"),
+	must(bpf_map_update_elem(bpf_object__find_map_fd_by_name(obj, "target"),
 				 &zero, &fd, 0),
 	     "target");
 }
@@ -163,7 +162,7 @@ static void frame_shared(struct frame *f)
 static void *drive_thread(void *arg)
 {
 	struct drive *d = arg;
-	struct xdp_md ctx = { .ingress_ifindex = w.ifindex[0] };
+	struct xdp_md ctx = {.ingress_ifindex = w.ifindex[0]};
 	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &ctx,
 		    .ctx_size_in = sizeof(ctx), .repeat = d->repeat);
 	struct frame f;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "frame.h"
 
-static const uint8_t mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
+static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
 static void put16(uint8_t *p, uint16_t v)
 {

@@ -29,9 +29,9 @@ static void must(int rc, const char *what)
 
 static int packet_socket(int ifindex)
 {
-	struct sockaddr_ll ll = { .sll_family = AF_PACKET,
-				  .sll_protocol = htons(ETH_P_ALL),
-				  .sll_ifindex = ifindex };
+	struct sockaddr_ll ll = {.sll_family = AF_PACKET,
+				 .sll_protocol = htons(ETH_P_ALL),
+				 .sll_ifindex = ifindex};
 	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0), one = 1;
 
 	must(fd, "packet socket");
@@ -81,8 +81,8 @@ void live_send(const struct frame *f, int port)
 
 void live_send_train(const struct frame *f, int n)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET,
-				  .sin_port = htons(TRIB_UDP_PORT) };
+	struct sockaddr_in to = {.sin_family = AF_INET,
+				 .sin_port = htons(TRIB_UDP_PORT)};
 	int len = f->len - f->h, fd = socket(AF_INET, SOCK_DGRAM, 0);
 	int tos = 0xba;
 	struct addr us = ourselves(ROOT, 2);
@@ -104,8 +104,7 @@ void live_send_train(const struct frame *f, int n)
 /* A tag that the kernel took out of the frame, back into it. */
 static void put_tag(struct frame *f, const struct tpacket_auxdata *aux)
 {
-	uint16_t tag[2] = { htons(aux->tp_vlan_tpid),
-			    htons(aux->tp_vlan_tci) };
+	uint16_t tag[2] = {htons(aux->tp_vlan_tpid), htons(aux->tp_vlan_tci)};
 
 	memmove(f->b + 16, f->b + 12, f->len - 12);
 	memcpy(f->b + 12, tag, 4);
@@ -117,13 +116,13 @@ static bool receive(struct frame *f, int port)
 {
 	struct sockaddr_ll from;
 	char control[128];
-	struct iovec iov = { f->b, FRAME_MAX - 4 };
-	struct msghdr msg = { .msg_name = &from,
-			      .msg_namelen = sizeof(from),
-			      .msg_iov = &iov,
-			      .msg_iovlen = 1,
-			      .msg_control = control,
-			      .msg_controllen = sizeof(control) };
+	struct iovec iov = {f->b, FRAME_MAX - 4};
+	struct msghdr msg = {.msg_name = &from,
+			     .msg_namelen = sizeof(from),
+			     .msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = control,
+			     .msg_controllen = sizeof(control)};
 	struct tpacket_auxdata aux = {};
 	struct cmsghdr *c;
 
@@ -142,7 +141,7 @@ static bool receive(struct frame *f, int port)
 
 static bool readable(int port, int ms)
 {
-	struct pollfd p = { .fd = caught[port], .events = POLLIN };
+	struct pollfd p = {.fd = caught[port], .events = POLLIN};
 
 	return poll(&p, 1, ms) > 0;
 }

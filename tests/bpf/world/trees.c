@@ -31,15 +31,15 @@ int port_of(int tree, int child)
 static struct addr address(int port, int host, int udp)
 {
 	struct addr a = {
-		.mac = { 2, 0, 0, 0, port, host },
+		.mac = {2, 0, 0, 0, port, host},
 		.port = udp,
 	};
 
 	if (w.v6) {
-		memcpy(a.ip, (uint8_t[]){ 0xfd, 9, 0, port }, 4);
+		memcpy(a.ip, (uint8_t[]){0xfd, 9, 0, port}, 4);
 		a.ip[15] = host;
 	} else {
-		memcpy(a.ip + 10, (uint8_t[]){ 0xff, 0xff, 10, 9, port, host },
+		memcpy(a.ip + 10, (uint8_t[]){0xff, 0xff, 10, 9, port, host},
 		       6);
 	}
 	return a;
@@ -65,7 +65,7 @@ static struct trib_peer peer_row(int tree, int child)
 		.ifindex = w.ifindex[port_of(tree, child)],
 		.port = htons(a.port),
 		.rank = child < 0 ? 0xffff : child,
-		.vlan = { htons(w.vlan[0]), htons(w.vlan[1]) },
+		.vlan = {htons(w.vlan[0]), htons(w.vlan[1])},
 	};
 
 	memcpy(p.addr, a.ip, 16);
@@ -77,9 +77,9 @@ static void add_member(int group, int slot, int tree, int child, bool up)
 {
 	struct addr to = peer_of(tree, child), from = ourselves(tree, child);
 	int ifindex = w.ifindex[port_of(tree, child)];
-	struct trib_rewrite_key key = { group, ifindex };
+	struct trib_rewrite_key key = {group, ifindex};
 	struct trib_rewrite r = {
-		.vlan = { htons(w.vlan[0]), htons(w.vlan[1]) },
+		.vlan = {htons(w.vlan[0]), htons(w.vlan[1])},
 		.sport = htons(TRIB_UDP_PORT),
 		.dport = htons(to.port),
 		.up = up,
@@ -180,9 +180,9 @@ static void make_tree(int tree, int nchild, int flags, int deliver)
 		.slot0 = tree * SLOTS,
 		.slot_mask = SLOTS - 1,
 		.down = nchild ? DOWN(tree) : TRIB_NONE,
-		.all = tree == ONEPORT ? TRIB_NONE :
-		       parent	       ? ALL(tree) :
-					 DOWN(tree),
+		.all = tree == ONEPORT ? TRIB_NONE
+		       : parent	       ? ALL(tree)
+				       : DOWN(tree),
 		.up = parent ? UP(tree) : TRIB_NONE,
 		.deliver = deliver,
 		.up_child = UP_CHILD,
@@ -219,9 +219,8 @@ static void empty(int fd, int n, int size)
 
 void world_reset_as(bool v6, uint16_t vlan0, uint16_t vlan1)
 {
-	struct trib_deliver d = { .cell_mask = SLOTS - 1,
-				  .nring = 1,
-				  .ring = { 1 } };
+	struct trib_deliver d = {
+		.cell_mask = SLOTS - 1, .nring = 1, .ring = {1}};
 
 	w.v6 = v6;
 	w.vlan[0] = vlan0;
@@ -232,7 +231,7 @@ void world_reset_as(bool v6, uint16_t vlan0, uint16_t vlan1)
 	empty(w.stats, TRIB_STAT__MAX, 8 * libbpf_num_possible_cpus());
 	empty(w.cell_array, SLOTS, 64 + 4 * w.nval);
 	for (int i = 0; i < PORTS; i++) {
-		struct bpf_devmap_val val = { .ifindex = w.ifindex[i] };
+		struct bpf_devmap_val val = {.ifindex = w.ifindex[i]};
 
 		val.bpf_prog.fd = w.egress;
 		must(bpf_map_update_elem(w.ports, &w.ifindex[i], &val, 0),
@@ -243,7 +242,7 @@ void world_reset_as(bool v6, uint16_t vlan0, uint16_t vlan1)
 	make_tree(LEAF, 0, TRIB_TREE_LEAF, 1);
 	make_tree(HOST, 3, TRIB_TREE_ROOT, 1);
 	make_tree(ONEPORT, 2, 0, 0);
-	must(bpf_map_update_elem(w.delivers, &(int){ 1 }, &d, 0), "delivers");
+	must(bpf_map_update_elem(w.delivers, &(int){1}, &d, 0), "delivers");
 }
 
 void world_reset(void)
@@ -273,8 +272,8 @@ struct link link_of(int tree, int child)
 	struct link l = {
 		.from = peer_of(tree, child),
 		.to = ourselves(tree, child),
-		.vlan = { w.vlan[0], w.vlan[1] },
-		.tpid = { w.vlan[1] ? 0x88a8 : 0x8100, 0x8100 },
+		.vlan = {w.vlan[0], w.vlan[1]},
+		.tpid = {w.vlan[1] ? 0x88a8 : 0x8100, 0x8100},
 		.tos = 0xba, /* some class, ECT(0) */
 		.v6 = w.v6,
 	};

@@ -54,8 +54,7 @@ static void make_ports(void)
 
 static int prog_fd(const char *name)
 {
-	struct bpf_program *p =
-		bpf_object__find_program_by_name(w.obj, name);
+	struct bpf_program *p = bpf_object__find_program_by_name(w.obj, name);
 
 	if (!p)
 		die(name);
@@ -101,8 +100,8 @@ static void make_inner(void)
 				NULL);
 	if (w.ring < 0)
 		die("ring");
-	if (bpf_map_update_elem(w.cells, &(int){ 1 }, &w.cell_array, 0) ||
-	    bpf_map_update_elem(w.rings, &(int){ 1 }, &w.ring, 0))
+	if (bpf_map_update_elem(w.cells, &(int){1}, &w.cell_array, 0) ||
+	    bpf_map_update_elem(w.rings, &(int){1}, &w.ring, 0))
 		die("update of cells or rings");
 }
 
@@ -172,8 +171,7 @@ void world_close(void)
 	groups_forget();
 }
 
-static void run_opts(struct bpf_test_run_opts *o, struct frame *f,
-		     uint8_t *out)
+static void run_opts(struct bpf_test_run_opts *o, struct frame *f, uint8_t *out)
 {
 	o->sz = sizeof(*o);
 	o->data_in = f->b;
@@ -193,8 +191,8 @@ static int take_out(struct frame *f, struct bpf_test_run_opts *o,
 
 int run_xdp(struct frame *f, int port)
 {
-	struct xdp_md ctx = { .data_end = f->len,
-			      .ingress_ifindex = w.ifindex[port] };
+	struct xdp_md ctx = {.data_end = f->len,
+			     .ingress_ifindex = w.ifindex[port]};
 	struct bpf_test_run_opts o = {};
 	static uint8_t out[FRAME_MAX];
 
@@ -208,7 +206,7 @@ int run_xdp(struct frame *f, int port)
 
 int run_grow(struct frame *f, int port)
 {
-	struct __sk_buff ctx = { .ifindex = w.ifindex[port] };
+	struct __sk_buff ctx = {.ifindex = w.ifindex[port]};
 	struct bpf_test_run_opts o = {};
 	static uint8_t out[FRAME_MAX];
 

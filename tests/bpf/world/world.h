@@ -11,14 +11,14 @@
 #include "frame.h"
 #include "uapi/trib_maps.h"
 
-#define PORTS	 4	    /* p0 to p3, whose peers are q0 to q3 */
-#define JOB	 7
-#define COOKIE	 0x1122334455667788ULL
-#define EPOCH	 5
-#define WINDOW	 4	    /* so a tree has 8 slots */
-#define SLOTS	 (2 * WINDOW)
+#define PORTS 4 /* p0 to p3, whose peers are q0 to q3 */
+#define JOB 7
+#define COOKIE 0x1122334455667788ULL
+#define EPOCH 5
+#define WINDOW 4 /* so a tree has 8 slots */
+#define SLOTS (2 * WINDOW)
 #define NVAL_MAX TRIB_NVAL_LARGE
-#define UP_CHILD 2	    /* index of the inner node at its parent */
+#define UP_CHILD 2 /* index of the inner node at its parent */
 
 /* Rows of trees; each has a pool of its own and three groups. */
 enum {
@@ -31,9 +31,9 @@ enum {
 };
 
 /* Group numbers of a tree. */
-#define DOWN(tree) ((tree) * 3)
-#define ALL(tree)  ((tree) * 3 + 1)
-#define UP(tree)   ((tree) * 3 + 2)
+#define DOWN(tree) ((tree)*3)
+#define ALL(tree) ((tree)*3 + 1)
+#define UP(tree) ((tree)*3 + 2)
 
 struct world {
 	struct bpf_object *obj;

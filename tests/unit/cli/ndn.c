@@ -226,11 +226,11 @@ static json_t *stat(const char *name, json_int_t v)
 
 static json_t *counters(json_int_t in, json_int_t copy, json_int_t drop)
 {
-	return json_pack(
-		"[o, o, o, o, o, o]", stat("ndn-rx-data", in),
-		stat("ndn-tx-copy", copy), stat("ndn-drop-right", drop),
-		stat("ndn-bad-cut", drop), stat("ndn-drop-miss", drop),
-		stat("ndn-drop-loop", 0));
+	return json_pack("[o, o, o, o, o, o]", stat("ndn-rx-data", in),
+			 stat("ndn-tx-copy", copy),
+			 stat("ndn-drop-right", drop),
+			 stat("ndn-bad-cut", drop), stat("ndn-drop-miss", drop),
+			 stat("ndn-drop-loop", 0));
 }
 
 static void stats__are_told_apart(void)
@@ -256,12 +256,10 @@ static double real(const json_t *o, const char *key)
 
 static void watch__names_are_rates(void)
 {
-	struct watch_sample a = {.seconds = 1,
-				 .ndn_stats = counters(10, 5, 3)};
+	struct watch_sample a = {.seconds = 1, .ndn_stats = counters(10, 5, 3)};
 	struct watch_sample b = {
 		.seconds = 3,
-		.ndn =
-			json_pack("{s:i, s:i}", "entries_used", 2, "routes", 3),
+		.ndn = json_pack("{s:i, s:i}", "entries_used", 2, "routes", 3),
 		.ndn_stats = counters(30, 1, 3),
 	};
 	json_t *r = watch_rates(&a, &b);
@@ -280,8 +278,7 @@ static void watch__names_are_rates(void)
 	r = watch_rates(&a, &b);
 	n = json_object_get(r, "ndn");
 	expect_eq((int)real(n, "dropped"), 4);
-	expect_eq((int)real(json_object_get(n, "drops"), "ndn-drop-right"),
-		  2);
+	expect_eq((int)real(json_object_get(n, "drops"), "ndn-drop-right"), 2);
 	expect_eq((int)real(json_object_get(n, "drops"), "ndn-bad-cut"), 2);
 	/* Not a packet. */
 	expect_eq(json_object_size(json_object_get(n, "drops")), 2);

@@ -123,12 +123,10 @@ static void marker__is_one_component(void)
 	expect_eq(ndn_marker_parse("", &m, &why), -EINVAL);
 	expect_eq(ndn_marker_parse("a/b", &m, &why), -EINVAL);
 	expect_eq(ndn_marker_parse("%zz", &m, &why), -EINVAL);
-	expect_eq(
-		ndn_marker_parse("abcdefghijklmnopqrstuvwxyz01234", &m, &why),
-		-E2BIG);
-	expect_eq(
-		ndn_marker_parse("abcdefghijklmnopqrstuvwxyz0123", &m, &why),
-		0);
+	expect_eq(ndn_marker_parse("abcdefghijklmnopqrstuvwxyz01234", &m, &why),
+		  -E2BIG);
+	expect_eq(ndn_marker_parse("abcdefghijklmnopqrstuvwxyz0123", &m, &why),
+		  0);
 }
 
 /* --- what a face is told */
@@ -253,8 +251,7 @@ static void face__with_routes_stays(void)
 		  -EBUSY);
 	expect(says("1 route"));
 	world.ndn->on = false;
-	expect_eq(ndn_face_del_check(&world, face_find(&world, "a"), &why),
-		  0);
+	expect_eq(ndn_face_del_check(&world, face_find(&world, "a"), &why), 0);
 	ndn_face_del(&world, face_find(&world, "a"));
 	expect_eq(world.ndn->nroutes, 0);
 	end();
@@ -290,7 +287,7 @@ static void times__are_checked_before_anything_changes(void)
 	s = (struct ndn_set){.leave_ms = NDN_LEASE_MS + 1};
 	expect_eq(ndn_set(&world, &s, &why), -ERANGE);
 	s = (struct ndn_set){.lease_ms = 500,
-			       .marker[NDN_INSERT] = "distribute"};
+			     .marker[NDN_INSERT] = "distribute"};
 	expect_eq(ndn_set(&world, &s, &why), -EINVAL);
 	expect_eq(world.ndn->lease_ms, NDN_LEASE_MS);
 	s = (struct ndn_set){.lease_ms = 500, .leave_ms = 400};
@@ -309,8 +306,7 @@ static void times__are_checked_before_anything_changes(void)
 
 static json_t *fill(void)
 {
-	struct ndn_set s = {.lease_ms = 500,
-			      .marker[NDN_INSERT] = "32=sub"};
+	struct ndn_set s = {.lease_ms = 500, .marker[NDN_INSERT] = "32=sub"};
 
 	ndn_set(&world, &s, &why);
 	fresh(TRIB_FACE_NDN_HOST);
@@ -336,7 +332,7 @@ static int restore(json_t *doc, bool ndn_only)
 	ndn_exit(&world);
 	ndn_init(&world);
 	return ndn_only ? state_restore_ndn(&world, doc, &why)
-			  : state_restore(&world, doc, &why);
+			: state_restore(&world, doc, &why);
 }
 
 static void state__names_come_back(void)
@@ -436,8 +432,7 @@ static void stats__table_and_enum_agree(void)
 	expect(!ndn_stat_text(NDN_STAT__MAX));
 	/* All reasons by which a packet can be refused. */
 	for (uint32_t e = NDN_E_CUT; e <= NDN_E_LP_NACK; e++)
-		if (!expect(e == NDN_E_TEXT ||
-			    ndn_stat_text(NDN_REFUSED + e)))
+		if (!expect(e == NDN_E_TEXT || ndn_stat_text(NDN_REFUSED + e)))
 			printf("# reason %u\n", e);
 }
 

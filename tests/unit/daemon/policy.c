@@ -195,8 +195,8 @@ static void parse__missing_padding_of_the_last_is_allowed(void)
 static void parse__random_bytes_stay_inside(void)
 {
 	static const struct nl_set *const set[] = {
-		&nl_top,    &nl_face,  &nl_job,	  &nl_tree, &nl_child,
-		&nl_ticket, &nl_ndn, &nl_route, &nl_pit,  &nl_cs};
+		&nl_top,    &nl_face, &nl_job,	 &nl_tree, &nl_child,
+		&nl_ticket, &nl_ndn,  &nl_route, &nl_pit,  &nl_cs};
 	unsigned int seed = 7417, i, k, n;
 
 	for (n = 0; n < 200000; n++) {

@@ -176,8 +176,7 @@ static void half__payload_ends_in_zeros(void)
 		x[i] = (float)i + 1;
 	for (k = 0; k < ncodec; k++) {
 		for (n = 0; n <= 64; n++) {
-			int len = (int)trib_payload_len(
-					  (uint32_t)(n + 1) / 2) /
+			int len = (int)trib_payload_len((uint32_t)(n + 1) / 2) /
 				  2;
 
 			memset(w, 0xff, sizeof(w));

@@ -133,7 +133,7 @@ static void results__are_exact_in_a_tree_of_depth_two(void)
 }
 
 static const uint16_t float_formats[] = {TRIB_FMT_F32, TRIB_FMT_F16,
-					  TRIB_FMT_BF16};
+					 TRIB_FMT_BF16};
 
 /* One chunk kind, no exponents; all else as in other jobs. */
 static void results__are_exact_in_jobs_of_floats(void)
@@ -216,14 +216,12 @@ static void parts__of_floats_have_all_elements_once(void)
 			trib_part_count(&p, 352, o.fmt);
 			expect_eq(p.nexp, 0);
 			for (off = 0; off < p.nchunk; off++) {
-				trib_chunk_shape(
-					s.worker[0].t->eng.stream[0], &p, off,
-					&sh);
+				trib_chunk_shape(s.worker[0].t->eng.stream[0],
+						 &p, off, &sh);
 				expect_eq(sh.first, next);
 				expect_eq(sh.fmt, o.fmt);
 				expect(sh.n && sh.n <= 352);
-				expect_eq(sh.nval,
-					  f ? (sh.n + 1) / 2 : sh.n);
+				expect_eq(sh.nval, f ? (sh.n + 1) / 2 : sh.n);
 				next += sh.n;
 			}
 			expect_eq(next, counts[i]);

@@ -90,15 +90,15 @@ static void ticket__may_name_port_and_group_of_each_tree(void)
 static void ticket__may_give_trees_weights(void)
 {
 	static const char *const bad[] = {
-		"weight=1:0", "weight=1:65", "weight=2:1", "weight=1",
-		"weight=1:", "weight=1:3&weight=1:3", "weight=1:-1",
+		"weight=1:0",  "weight=1:65", "weight=2:1",
+		"weight=1",    "weight=1:",   "weight=1:3&weight=1:3",
+		"weight=1:-1",
 	};
 	struct trib_place p;
 	char text[160];
 	unsigned int i;
 
-	expect_eq(trib_ticket_parse(&p, BASE4
-				    "tree=1:0&weight=1:64&tree=2:5"),
+	expect_eq(trib_ticket_parse(&p, BASE4 "tree=1:0&weight=1:64&tree=2:5"),
 		  0);
 	expect_eq(p.rep.tree[0].weight, 64);
 	expect_eq(p.rep.tree[1].weight, 0);

@@ -127,8 +127,8 @@ static void ndn__of_others_are_not_ours(void)
 static void job__name_that_cannot_be_is_refused(void)
 {
 	static const struct ndn_markers same = {"a", "b", "a"},
-					  empty = {"a", "", "c"},
-					  mine = {"join", "tell", "part"};
+					empty = {"a", "", "c"},
+					mine = {"join", "tell", "part"};
 	char text[256] = "/ps/";
 
 	expect_eq(init("/", NULL), NDN_E_NAME_EMPTY);
@@ -146,10 +146,9 @@ static void job__name_that_cannot_be_is_refused(void)
 
 static void job__longest_names_fit(void)
 {
-	static const struct ndn_markers m = {
-		"123456789012345678901234567890",
-		"12345678901234567890123456789d",
-		"12345678901234567890123456789r"};
+	static const struct ndn_markers m = {"123456789012345678901234567890",
+					     "12345678901234567890123456789d",
+					     "12345678901234567890123456789r"};
 	uint8_t gpu[NDN_GPU_MAX];
 	struct ndn_parts parts = {{gpu, sizeof(gpu)}, UINT64_MAX, UINT64_MAX};
 	struct ndn_name_buf buf;

@@ -252,8 +252,8 @@ static void answers__are_those_of_the_contract(void)
 	       start.rto_ms == 20 && start.tree_job == NDN_NO_TREE &&
 	       start.version == V(0));
 	interest("/ps/job/32=newest", true, NULL);
-	expect_eq(ndn_newest_decode(
-			  &newest, answered("/ps/job/32=newest/v=4294967296")),
+	expect_eq(ndn_newest_decode(&newest,
+				    answered("/ps/job/32=newest/v=4294967296")),
 		  0);
 	expect(newest.segments == 3 && !newest.last);
 	interest("/distribute/ps/job/v=4294967296/seg=2", false, NULL);

@@ -129,10 +129,10 @@ static void restart__goes_on_with_a_new_incarnation(void)
 		world_spec(w, 0)->momentum = seed % 3 ? 0.5f : 0;
 		world_start(w);
 		for (i = 0; i < 3 && !world_over(w); i++) {
-			world_run_until(w, w->now + ndn_random_between(
-							    &w->random,
-							    NDN_SEC / 4,
-							    2 * NDN_SEC));
+			world_run_until(
+				w, w->now + ndn_random_between(&w->random,
+							       NDN_SEC / 4,
+							       2 * NDN_SEC));
 			world_stop(w);
 			world_run_until(w, w->now + NDN_SEC / 2);
 			world_start(w);

@@ -207,8 +207,7 @@ static void restart__async_gradients_are_of_one_life(void)
 /* ---- what exactly is lost ---- */
 
 static bool lose_distribution(struct world *world, int from, int to,
-			      enum ndn_what what,
-			      const struct ndn_parts *parts)
+			      enum ndn_what what, const struct ndn_parts *parts)
 {
 	static uint64_t asked_at[2];
 
@@ -233,8 +232,8 @@ static void lost__distribution_is_fetched(void)
 	world_free(&world);
 }
 
-static bool lose_acks(struct world *world, int from, int to,
-		      enum ndn_what what, const struct ndn_parts *parts)
+static bool lose_acks(struct world *world, int from, int to, enum ndn_what what,
+		      const struct ndn_parts *parts)
 {
 	static unsigned int n;
 
@@ -298,8 +297,7 @@ static void lost__an_answer_is_given_again(void)
 }
 
 static bool lose_all_of_ps(struct world *world, int from, int to,
-			   enum ndn_what what,
-			   const struct ndn_parts *parts)
+			   enum ndn_what what, const struct ndn_parts *parts)
 {
 	(void)world;
 	(void)to;

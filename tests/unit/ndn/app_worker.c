@@ -43,8 +43,7 @@ static void sent(void *ctx, const uint8_t *packet, size_t n)
 		r->data++;
 		return;
 	}
-	r->interests[ndn_match_ps(&r->names, &r->last.interest.name,
-				    &parts)]++;
+	r->interests[ndn_match_ps(&r->names, &r->last.interest.name, &parts)]++;
 	r->fresh += r->last.interest.must_be_fresh;
 	expect(r->last.interest.has_hop_limit && r->last.interest.has_nonce &&
 	       r->last.interest.has_lifetime);
@@ -96,13 +95,13 @@ static void collect(struct rig *r, uint64_t v)
 static struct ndn_start start_of(const struct rig *r)
 {
 	return (struct ndn_start){.mode = r->mode,
-				    .dtype = NDN_F32,
-				    .elements = ELEMENTS,
-				    .segment = SEGMENT,
-				    .lease_ms = 3000,
-				    .rto_ms = 40,
-				    .tree_job = NDN_NO_TREE,
-				    .version = V(0)};
+				  .dtype = NDN_F32,
+				  .elements = ELEMENTS,
+				  .segment = SEGMENT,
+				  .lease_ms = 3000,
+				  .rto_ms = 40,
+				  .tree_job = NDN_NO_TREE,
+				  .version = V(0)};
 }
 
 static void start(struct rig *r, const struct ndn_start *s)
@@ -142,7 +141,7 @@ static void model(struct rig *r, uint64_t v, bool last)
 static int take(struct rig *r)
 {
 	return ndn_worker_begin(&r->w, r->now, r->values, &r->version,
-				  &r->is_last);
+				&r->is_last);
 }
 
 static int give(struct rig *r)
@@ -677,8 +676,8 @@ static void fetch__of_a_large_model_grows(void)
 		size_t head = ndn_model_encode(segment_content, &m);
 
 		r.now += NDN_MS / 10;
-		data(&r, NDN_IS_MODEL, V(1), i, segment_content,
-		     head + SEGMENT, &r.key);
+		data(&r, NDN_IS_MODEL, V(1), i, segment_content, head + SEGMENT,
+		     &r.key);
 		if (i + 1 == want)
 			want += want < 120 ? want + 8 : 64;
 		expect_eq(r.interests[NDN_IS_MODEL], want < 500 ? want : 500);

@@ -438,7 +438,8 @@ static void shape__another_one_is_refused_and_named(void)
 	expect_eq(nlogged, 1); /* the first */
 	now += 1000;
 	rx(p[0]);
-	expect(strstr(logged, "chunk 9 from rank 1 has op 0, format 1, scale -2"));
+	expect(strstr(logged,
+		      "chunk 9 from rank 1 has op 0, format 1, scale -2"));
 	rx(grad(1, 9, 2, 2));
 	expect_eq(nsent, 1);
 	max.fmt = TRIB_FMT_W64;
@@ -1194,10 +1195,10 @@ static void config__is_read(void)
 	char why[256] = "";
 
 	ps = empty_ps();
-	write_file("ps-unit.json",
-		   GOOD_HEAD GOOD_WORKERS
-		   "\"name\": \"train\", \"trees\": [{\"tree\": 3},"
-		   "{\"tree\": 4, \"group\": [\"10.0.0.9\", \"10.0.0.2:7500\"]}]}");
+	write_file(
+		"ps-unit.json", GOOD_HEAD GOOD_WORKERS
+		"\"name\": \"train\", \"trees\": [{\"tree\": 3},"
+		"{\"tree\": 4, \"group\": [\"10.0.0.9\", \"10.0.0.2:7500\"]}]}");
 	expect_eq(ps_config_load(ps, "ps-unit.json", true, why, sizeof(why)),
 		  0);
 	expect_eq(ps->ntree, 2);
@@ -1219,28 +1220,27 @@ static void config__local_is_the_relay_on_this_host(void)
 
 	ps = empty_ps();
 	ps->everywhere = true;
-	write_file("ps-unit.json",
-		   GOOD_HEAD GOOD_WORKERS
-		   "\"trees\": [{\"tree\": 3, \"group\": [\"10.0.0.9\", \"local\"]}]}");
+	write_file(
+		"ps-unit.json", GOOD_HEAD GOOD_WORKERS
+		"\"trees\": [{\"tree\": 3, \"group\": [\"10.0.0.9\", \"local\"]}]}");
 	expect_eq(ps_config_load(ps, "ps-unit.json", true, why, sizeof(why)),
 		  0);
 	expect(!ps->by_tree[3]->group[0].local);
 	expect(ps->by_tree[3]->group[1].local);
-	expect(!strcmp(ps_addr_text(&ps->by_tree[3]->group[1], text,
-				    sizeof(text)),
-		       "169.254.77.1:7417"));
+	expect(!strcmp(
+		ps_addr_text(&ps->by_tree[3]->group[1], text, sizeof(text)),
+		"169.254.77.1:7417"));
 	end();
 	ps = empty_ps();
 	ps->everywhere = true;
-	write_file("ps-unit.json",
-		   GOOD_HEAD
+	write_file("ps-unit.json", GOOD_HEAD
 		   "\"workers\": [\"[fd77::2]\"],"
 		   "\"trees\": [{\"tree\": 3, \"group\": [\"local\"]}]}");
 	expect_eq(ps_config_load(ps, "ps-unit.json", false, why, sizeof(why)),
 		  0);
-	expect(!strcmp(ps_addr_text(&ps->by_tree[3]->group[0], text,
-				    sizeof(text)),
-		       "[fe80::77:1]:7417"));
+	expect(!strcmp(
+		ps_addr_text(&ps->by_tree[3]->group[0], text, sizeof(text)),
+		"[fe80::77:1]:7417"));
 	end();
 	unlink("ps-unit.json");
 }
@@ -1370,7 +1370,9 @@ static void state__newer_epoch_of_packets_is_kept(void)
 static void state__wrong_files_are_refused(void)
 {
 	static const char *const bad[] = {
-		"", "{}", "{\"version\": 2, \"trees\": []}",
+		"",
+		"{}",
+		"{\"version\": 2, \"trees\": []}",
 		"{\"version\": 1, \"trees\": [{\"job\": 7, \"tree\": 3,"
 		"\"epoch\": -1, \"last_epoch\": 1, \"nonces\": []}]}",
 		"{\"version\": 1, \"trees\": [{\"job\": 7, \"tree\": 3,"

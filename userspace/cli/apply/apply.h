@@ -121,8 +121,7 @@ void apply_step(json_t *list, json_t *run, json_t *undo);
 /* Words as one line; to be freed. */
 char *apply_join(const json_t *words);
 /* Words from a format; names hold no blanks. */
-json_t *apply_words(const char *fmt, ...)
-	__attribute__((format(printf, 1, 2)));
+json_t *apply_words(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* apply_tree.c: a tree as words behind "tree add", without id; NULL and
  * @why: it cannot be right. */

@@ -48,8 +48,9 @@ static void show_progress(void *arg, size_t done, size_t n)
 	if (s->quiet || now - s->begun < PATIENCE ||
 	    now - s->last < (tty ? 0.2 : 2))
 		return;
-	fprintf(stderr, tty ? "\rtrib: %s, %zu of %zu hosts \033[K"
-			    : "trib: %s, %zu of %zu hosts\n",
+	fprintf(stderr,
+		tty ? "\rtrib: %s, %zu of %zu hosts \033[K"
+		    : "trib: %s, %zu of %zu hosts\n",
 		s->what, done, n);
 	fflush(stderr);
 	s->last = now;
@@ -74,9 +75,8 @@ struct run {
 static size_t round_of(struct run *r, const char *what, json_t **in,
 		       json_t **answer)
 {
-	struct show show = {.what = what,
-			    .begun = seconds(),
-			    .quiet = r->a.c->json};
+	struct show show = {
+		.what = what, .begun = seconds(), .quiet = r->a.c->json};
 	size_t i, bad = 0;
 
 	for (i = 0; i < r->a.nhost; i++) {
@@ -345,9 +345,10 @@ static int report(struct run *r, bool diff)
 			 r->a.nhost, n);
 	i = strlen(text);
 	if (r->a.draining)
-		snprintf(text + i, sizeof(text) - i,
-			 "; %u former trees go on until their workers end: apply again to remove them",
-			 r->a.draining);
+		snprintf(
+			text + i, sizeof(text) - i,
+			"; %u former trees go on until their workers end: apply again to remove them",
+			r->a.draining);
 	return out_value(c,
 			 json_pack("{s:I, s:o, s:i}", "hosts",
 				   (json_int_t)r->a.nhost, "changes", all,
@@ -431,10 +432,10 @@ static int parse_words(struct cli *c, int argc, char **argv, struct words *w)
 	if (!w->local && !w->plan)
 		return cli_usage(c, "PLAN is missing");
 	w->seconds = HOST_SECONDS;
-	if (w->timeout && parse_number(w->timeout, 1, HOST_SECONDS_MAX,
-				    &w->seconds))
-		return cli_usage(c, "--timeout %s: 1 to %d seconds",
-				 w->timeout, HOST_SECONDS_MAX);
+	if (w->timeout &&
+	    parse_number(w->timeout, 1, HOST_SECONDS_MAX, &w->seconds))
+		return cli_usage(c, "--timeout %s: 1 to %d seconds", w->timeout,
+				 HOST_SECONDS_MAX);
 	if (w->via && !strstr(w->via, "{}"))
 		return cli_usage(c, "--via \"%s\": {} for the host is missing",
 				 w->via);

@@ -14,8 +14,8 @@
 static const struct arg set_args[] = {
 	ARG_NUM("lease", "TIME", ARG_TIME, TRIB_A_NDN_LEASE_MS, TIME_MIN_MS,
 		TIME_MAX_MS, 0),
-	ARG_NUM("leave", "TIME", ARG_TIME, TRIB_A_NDN_LEAVE_MS, 1,
-		TIME_MAX_MS, 0),
+	ARG_NUM("leave", "TIME", ARG_TIME, TRIB_A_NDN_LEAVE_MS, 1, TIME_MAX_MS,
+		0),
 	ARG_ROW("insert", "C", ARG_MARK, TRIB_A_NDN_MARK_INSERT, 0),
 	ARG_ROW("distribute", "C", ARG_MARK, TRIB_A_NDN_MARK_DISTRIBUTE, 0),
 	ARG_ROW("delete", "C", ARG_MARK, TRIB_A_NDN_MARK_DELETE, 0),

@@ -95,8 +95,8 @@ struct arg {
 
 /* parse_names.c: one of the last five kinds, the @order-th of its keyword. As
  * nla_put(), or enum cli_code. */
-int parse_put_ndn(struct cli *c, const struct arg *a, const char *s,
-		    int order, struct nl_msg *msg);
+int parse_put_ndn(struct cli *c, const struct arg *a, const char *s, int order,
+		  struct nl_msg *msg);
 /* Whether @s says that the list is empty. */
 bool parse_is_none(const struct arg *a, const char *s);
 

@@ -102,8 +102,8 @@ bool parse_is_none(const struct arg *a, const char *s)
 	return a->kind == ARG_PREFIXES && !strcmp(s, "none");
 }
 
-int parse_put_ndn(struct cli *c, const struct arg *a, const char *s,
-		    int order, struct nl_msg *msg)
+int parse_put_ndn(struct cli *c, const struct arg *a, const char *s, int order,
+		  struct nl_msg *msg)
 {
 	switch (a->kind) {
 	case ARG_MARK:

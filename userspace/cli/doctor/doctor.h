@@ -90,7 +90,6 @@ void doctor_claims_judge(struct doctor *d, const json_t *claims);
  * counters. */
 void doctor_ndn(struct doctor *d);
 void doctor_entries(struct doctor *d);
-bool doctor_ndn_counters(struct doctor *d, const json_t *later,
-			   double seconds);
+bool doctor_ndn_counters(struct doctor *d, const json_t *later, double seconds);
 
 #endif /* TRIB_CLI_DOCTOR_H */

@@ -135,8 +135,7 @@ void doctor_ndn(struct doctor *d)
 			    "trib fib add PREFIX via FACE",
 			    "the NDN forwarder is on, but has no routes");
 	json_decref(routes);
-	if (jnum(d->ndn, "entries_used") * 10 >=
-	    jnum(d->ndn, "entries") * 9)
+	if (jnum(d->ndn, "entries_used") * 10 >= jnum(d->ndn, "entries") * 9)
 		doctor_note(d, DOCTOR_WARN, "ndn", "",
 			    "tribd --ndn N with a larger N; trib pit show",
 			    "%u of %u entries are used",
@@ -185,8 +184,7 @@ static const struct {
 	 "trib fib add PREFIX via FACE; see what programs ask for"},
 	{"ndn-drop-below", DOCTOR_WARN, true,
 	 "two routers have each other's routes for a prefix: trib fib show on both"},
-	{"ndn-drop-full", DOCTOR_FAIL, false,
-	 "tribd --ndn N with a larger N"},
+	{"ndn-drop-full", DOCTOR_FAIL, false, "tribd --ndn N with a larger N"},
 	{"ndn-drop-busy", DOCTOR_WARN, true,
 	 "CPUs fight for an entry: give the ports of a job fewer queues"},
 	{"ndn-drop-upstream", DOCTOR_WARN, true,
@@ -205,8 +203,7 @@ static const struct {
 	 "ethtool -K DEV tx off on the sending device"},
 };
 
-bool doctor_ndn_counters(struct doctor *d, const json_t *later,
-			   double seconds)
+bool doctor_ndn_counters(struct doctor *d, const json_t *later, double seconds)
 {
 	static const char bad[] = "ndn-bad-";
 	bool any = false;

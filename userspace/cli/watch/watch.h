@@ -47,7 +47,7 @@ json_t *watch_rates(const struct watch_sample *a, const struct watch_sample *b);
 
 /* The last of these; @dt: seconds between the looks. */
 json_t *watch_ndn(const struct watch_sample *a, const struct watch_sample *b,
-		    double dt);
+		  double dt);
 /* And for people; @names may be NULL. */
 void watch_show_ndn(FILE *f, const json_t *names);
 

@@ -25,7 +25,7 @@ static double rate(const struct watch_sample *a, const struct watch_sample *b,
 }
 
 json_t *watch_ndn(const struct watch_sample *a, const struct watch_sample *b,
-		    double dt)
+		  double dt)
 {
 	static const struct {
 		const char *key;
@@ -47,8 +47,7 @@ json_t *watch_ndn(const struct watch_sample *a, const struct watch_sample *b,
 	double v, sum = 0;
 	size_t i;
 
-	json_object_set(o, "entries",
-			json_object_get(b->ndn, "entries_used"));
+	json_object_set(o, "entries", json_object_get(b->ndn, "entries_used"));
 	json_object_set(o, "cached", json_object_get(b->ndn, "cache_used"));
 	json_object_set(o, "routes", json_object_get(b->ndn, "routes"));
 	for (i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)

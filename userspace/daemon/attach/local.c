@@ -69,9 +69,9 @@ static int put_end(struct nl_msg *m, const struct end *e, uint32_t mtu)
 static int make_pair(struct tribd *d, uint32_t mtu)
 {
 	struct ifinfomsg ifi = {};
-	struct nl_msg *m = rtnl_msg(RTM_NEWLINK,
-				    NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK, &ifi,
-				    sizeof(ifi));
+	struct nl_msg *m =
+		rtnl_msg(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK,
+			 &ifi, sizeof(ifi));
 	struct nlattr *info, *data, *peer;
 
 	if (!m || put_end(m, &ends[0], mtu) ||
@@ -111,9 +111,9 @@ static int add_addr(struct tribd *d, const struct end *e, int family)
 		.ifa_scope = RT_SCOPE_LINK,
 		.ifa_index = e->ifindex,
 	};
-	struct nl_msg *m = rtnl_msg(RTM_NEWADDR,
-				    NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK,
-				    &ifa, sizeof(ifa));
+	struct nl_msg *m =
+		rtnl_msg(RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK,
+			 &ifa, sizeof(ifa));
 
 	if (!m || put_addr(m, IFA_LOCAL, family, e) ||
 	    put_addr(m, IFA_ADDRESS, family, e)) {
@@ -135,9 +135,9 @@ static int add_route(struct tribd *d, const struct end *from,
 		.rtm_scope = RT_SCOPE_LINK,
 		.rtm_type = RTN_UNICAST,
 	};
-	struct nl_msg *m = rtnl_msg(RTM_NEWROUTE,
-				    NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK,
-				    &rtm, sizeof(rtm));
+	struct nl_msg *m =
+		rtnl_msg(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK,
+			 &rtm, sizeof(rtm));
 
 	if (!m || put_addr(m, RTA_DST, AF_INET, to) ||
 	    put_addr(m, RTA_PREFSRC, AF_INET, from) ||
@@ -157,9 +157,9 @@ static int add_neighbour(struct tribd *d, const struct end *from,
 		.ndm_ifindex = (int)from->ifindex,
 		.ndm_state = NUD_PERMANENT,
 	};
-	struct nl_msg *m = rtnl_msg(RTM_NEWNEIGH,
-				    NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK,
-				    &ndm, sizeof(ndm));
+	struct nl_msg *m =
+		rtnl_msg(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK,
+			 &ndm, sizeof(ndm));
 
 	if (!m || put_addr(m, NDA_DST, family, to) ||
 	    nla_put(m, NDA_LLADDR, 6, to->mac)) {

@@ -43,8 +43,7 @@ bool face_same_peer(const struct face *a, const struct face *b)
 
 bool face_sent(const struct face *f, const struct udp_packet *p)
 {
-	return f->l3_ifindex &&
-	       (f->around || f->l3_ifindex == p->ifindex) &&
+	return f->l3_ifindex && (f->around || f->l3_ifindex == p->ifindex) &&
 	       !memcmp(&f->addr, &p->src, sizeof(f->addr));
 }
 
@@ -103,7 +102,8 @@ static void face_route(struct tribd *d, struct face *f)
 	struct in6_addr src, via;
 
 	f->next_hop = f->addr;
-	if (addr_is_zero(&f->addr) || rtnl_route(d, &f->addr, f->l3_ifindex, &src, &via))
+	if (addr_is_zero(&f->addr) ||
+	    rtnl_route(d, &f->addr, f->l3_ifindex, &src, &via))
 		return;
 	f->next_hop = via;
 	if (f->local_given || addr_is_zero(&src))
@@ -134,8 +134,8 @@ static void face_detour(struct tribd *d, struct face *f)
 
 	f->around = NULL;
 	if (!local || local->port == f->port || addr_is_zero(&f->addr) ||
-	    addr_is_multicast(&f->addr) ||
-	    rtnl_route_dev(d, &f->addr, &oif) || oif == f->l3_ifindex)
+	    addr_is_multicast(&f->addr) || rtnl_route_dev(d, &f->addr, &oif) ||
+	    oif == f->l3_ifindex)
 		return;
 	f->around = local;
 }
@@ -181,7 +181,8 @@ static void face_update(struct tribd *d, struct face *f)
 		log_info("face %s: %s", f->name,
 			 f->around ? "its link is dead, goes round it"
 				   : "its link is back");
-	if (old.around != f->around || memcmp(old.mac, f->mac, 6) || old.mac_known != f->mac_known ||
+	if (old.around != f->around || memcmp(old.mac, f->mac, 6) ||
+	    old.mac_known != f->mac_known ||
 	    memcmp(old.local_mac, f->local_mac, 6) ||
 	    memcmp(&old.local, &f->local, sizeof(f->local)) ||
 	    old.local_known != f->local_known)

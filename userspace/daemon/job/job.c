@@ -83,9 +83,10 @@ static int numbers_check(struct job_spec *s, struct reason *why)
 	if (!s->fmt)
 		s->fmt = TRIB_FMT_Q32;
 	if (!trib_dtype_name(s->fmt))
-		return refuse(why, -EINVAL,
-			      "format %u: floats travel as int, f32, f16 or bf16",
-			      s->fmt);
+		return refuse(
+			why, -EINVAL,
+			"format %u: floats travel as int, f32, f16 or bf16",
+			s->fmt);
 	return 0;
 }
 

@@ -54,12 +54,10 @@ int ndn_init(struct tribd *d)
 	n->lease_ms = NDN_LEASE_MS;
 	n->sweep.fn = sweep_run;
 	TAILQ_INIT(&n->routes);
-	ndn_marker_parse(TRIB_NDN_MARK_INSERT, &n->marker[NDN_INSERT],
-			   &why);
-	ndn_marker_parse(TRIB_NDN_MARK_DISTRIBUTE,
-			   &n->marker[NDN_DISTRIBUTE], &why);
-	ndn_marker_parse(TRIB_NDN_MARK_DELETE, &n->marker[NDN_DELETE],
-			   &why);
+	ndn_marker_parse(TRIB_NDN_MARK_INSERT, &n->marker[NDN_INSERT], &why);
+	ndn_marker_parse(TRIB_NDN_MARK_DISTRIBUTE, &n->marker[NDN_DISTRIBUTE],
+			 &why);
+	ndn_marker_parse(TRIB_NDN_MARK_DELETE, &n->marker[NDN_DELETE], &why);
 	return 0;
 }
 
@@ -215,7 +213,7 @@ static int shape_check(struct tribd *d, const struct face *f, uint16_t port,
 
 /* Before there is a face: may it do without an address? */
 int ndn_face_check(struct tribd *d, const struct face_spec *s,
-		     struct reason *why)
+		   struct reason *why)
 {
 	const struct ndn_spec *n = s->ndn;
 
@@ -233,7 +231,7 @@ int ndn_face_check(struct tribd *d, const struct face_spec *s,
 }
 
 static struct ndn_peer *peer_make(const struct ndn_spec *s,
-				    const struct ndn_peer *old)
+				  const struct ndn_peer *old)
 {
 	struct ndn_peer *p = calloc(1, sizeof(*p));
 
@@ -311,7 +309,7 @@ out:
 }
 
 int ndn_face_add(struct tribd *d, struct face *f, const struct ndn_spec *s,
-		   struct reason *why)
+		 struct reason *why)
 {
 	struct ndn_peer *p;
 	int err = peer_prepare(d, f, s, &p, why);
@@ -323,7 +321,7 @@ int ndn_face_add(struct tribd *d, struct face *f, const struct ndn_spec *s,
 
 /* Without --ndn nobody could take the routes away first. */
 int ndn_face_del_check(struct tribd *d, const struct face *f,
-			 struct reason *why)
+		       struct reason *why)
 {
 	if (!f->ndn || !f->ndn->routes || !d->ndn->on)
 		return 0;
@@ -332,8 +330,7 @@ int ndn_face_del_check(struct tribd *d, const struct face *f,
 }
 
 /* The maps, after @f->ndn took the place of @old; frees it. */
-static void peer_changed(struct tribd *d, struct face *f,
-			 struct ndn_peer *old)
+static void peer_changed(struct tribd *d, struct face *f, struct ndn_peer *old)
 {
 	static const struct ndn_peer none;
 	const struct ndn_peer *was = old ? old : &none;
@@ -341,7 +338,7 @@ static void peer_changed(struct tribd *d, struct face *f,
 
 	if (d->ndn && d->ndn->on) {
 		ndn_rights_store(d, f->ndn ? f->ndn->number : was->number,
-				   was->prefix, was->n, now->prefix, now->n);
+				 was->prefix, was->n, now->prefix, now->n);
 		ndn_rows_settle(d);
 		if (old && !f->ndn) {
 			bpf_quiesce(d);
@@ -357,8 +354,8 @@ void ndn_face_added(struct tribd *d, struct face *f)
 		peer_changed(d, f, NULL);
 }
 
-int ndn_face_set(struct tribd *d, const char *name,
-		   const struct ndn_spec *s, struct reason *why)
+int ndn_face_set(struct tribd *d, const char *name, const struct ndn_spec *s,
+		 struct reason *why)
 {
 	struct face *f = face_find(d, name);
 	struct ndn_peer *old, *now;

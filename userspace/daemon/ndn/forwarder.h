@@ -103,7 +103,7 @@ enum ndn_prog {
 struct ndn_rows {
 	struct ndn_face face[NDN_FACES];
 	struct ndn_from from[NDN_FACES]; /* ifindex 0: none */
-	uint32_t out[NDN_FACES];	     /* by place; 0: empty */
+	uint32_t out[NDN_FACES];	 /* by place; 0: empty */
 	/* By number: the port that has it as its first face; 0: none. */
 	uint32_t first[NDN_FACES];
 };
@@ -151,27 +151,27 @@ void ndn_sweep_set(struct tribd *d);
 
 /* Faces. The caller saves the state and settles; none of it fails after. */
 int ndn_face_check(struct tribd *d, const struct face_spec *s,
-		     struct reason *why);
-int ndn_face_add(struct tribd *d, struct face *f, const struct ndn_spec *s,
 		   struct reason *why);
-int ndn_face_set(struct tribd *d, const char *face,
-		   const struct ndn_spec *s, struct reason *why);
+int ndn_face_add(struct tribd *d, struct face *f, const struct ndn_spec *s,
+		 struct reason *why);
+int ndn_face_set(struct tribd *d, const char *face, const struct ndn_spec *s,
+		 struct reason *why);
 /* It is there for good: the maps follow. */
 void ndn_face_added(struct tribd *d, struct face *f);
 /* May the face go? */
 int ndn_face_del_check(struct tribd *d, const struct face *f,
-			 struct reason *why);
+		       struct reason *why);
 /* It goes: rows and subscriptions, too. */
 void ndn_face_del(struct tribd *d, struct face *f);
 void ndn_peer_free(struct tribd *d, struct ndn_peer *p);
 
 int ndn_route_new(struct tribd *d, const char *prefix, const char *face,
-		    struct reason *why);
+		  struct reason *why);
 /* Those by @f, which goes; only without --ndn, or it would not. */
 void ndn_routes_drop(struct tribd *d, const struct face *f);
 /* The record only, from the state file. */
 int ndn_route_restore(struct tribd *d, const char *prefix, const char *face,
-			struct reason *why);
+		      struct reason *why);
 int ndn_route_del(struct tribd *d, const char *prefix, struct reason *why);
 struct route *ndn_route_find(struct tribd *d, const struct ndn_row_name *name);
 
@@ -181,8 +181,7 @@ struct ndn_set {
 	const char *marker[NDN_MARK__MAX];
 };
 
-int ndn_set_check(struct tribd *d, const struct ndn_set *s,
-		    struct reason *why);
+int ndn_set_check(struct tribd *d, const struct ndn_set *s, struct reason *why);
 int ndn_set(struct tribd *d, const struct ndn_set *s, struct reason *why);
 /* The record only, after the check. */
 void ndn_set_apply(struct ndn *n, const struct ndn_set *s);
@@ -199,17 +198,16 @@ bool ndn_equal(const struct ndn_row_name *a, const struct ndn_row_name *b);
 bool ndn_below(const struct ndn_row_name *prefix, const struct ndn_row_name *n);
 /* As ndn_parse(), but refuses what begins with a marker of @n (NULL: none). */
 int ndn_prefix_parse(const struct ndn *n, const char *text,
-		       struct ndn_row_name *name, struct reason *why);
+		     struct ndn_row_name *name, struct reason *why);
 int ndn_marker_parse(const char *text, struct ndn_marker *m,
-		       struct reason *why);
-const char *ndn_marker_text(const struct ndn_marker *m,
-			      char buf[NDN_TEXT_MAX]);
+		     struct reason *why);
+const char *ndn_marker_text(const struct ndn_marker *m, char buf[NDN_TEXT_MAX]);
 /* Adds a prefix, or a right to one that is there; "" adds none. */
 int ndn_spec_add(const struct ndn *n, struct ndn_spec *s, uint8_t may,
-		   const char *text, struct reason *why);
+		 const char *text, struct reason *why);
 /* @p with what @s changes, in @out (no prefixes of its own). */
 int ndn_spec_apply(const struct ndn_peer *p, struct ndn_spec *s,
-		     struct reason *why);
+		   struct reason *why);
 /* Bytes of text of a face's prefixes. */
 size_t ndn_prefixes_text(const struct ndn_prefix *p, unsigned int n);
 
@@ -241,8 +239,8 @@ int ndn_route_store(struct tribd *d, struct route *r);
 void ndn_route_clear(struct tribd *d, const struct route *r);
 /* Of face number @number: @now instead of @old (NULL: none). */
 void ndn_rights_store(struct tribd *d, uint8_t number,
-			const struct ndn_prefix *old, unsigned int nold,
-			const struct ndn_prefix *now, unsigned int nnow);
+		      const struct ndn_prefix *old, unsigned int nold,
+		      const struct ndn_prefix *now, unsigned int nnow);
 /* The bits of right_lens. */
 uint32_t ndn_rights_lens(const struct ndn_peer *p);
 
@@ -253,8 +251,8 @@ struct ndn_walk;
 /* Is it time to count again? */
 bool ndn_used_old(struct ndn_used *u);
 
-struct ndn_walk *ndn_walk_new(int fd, uint32_t key_size,
-				  uint32_t value_size, uint32_t entries);
+struct ndn_walk *ndn_walk_new(int fd, uint32_t key_size, uint32_t value_size,
+			      uint32_t entries);
 /* 1: a row, valid until the next call; 0: the end; -errno. */
 int ndn_walk_next(struct ndn_walk *w, const void **key, const void **value);
 /* The row of the last call is to come again. Once for each call. */
@@ -279,12 +277,12 @@ struct ndn_pit_row {
 struct ndn_walk *ndn_pit_walk(struct tribd *d);
 /* As ndn_walk_next(): the next entry below @prefix. */
 int ndn_pit_next(struct tribd *d, struct ndn_walk *w,
-		   const struct ndn_row_name *prefix, struct ndn_pit_row *row);
+		 const struct ndn_row_name *prefix, struct ndn_pit_row *row);
 /* The entry of @name: 0, -ENOENT. */
 int ndn_pit_find(struct tribd *d, const struct ndn_row_name *name,
-		   struct ndn_pit_row *row);
+		 struct ndn_pit_row *row);
 int ndn_pit_forget(struct tribd *d, const struct ndn_row_name *name,
-		     struct reason *why);
+		   struct reason *why);
 /* Subscriptions and questions of a face whose number gets free. */
 void ndn_pit_forget_face(struct tribd *d, uint8_t number);
 /* Entries, as they were at most a second ago. */
@@ -294,12 +292,12 @@ uint32_t ndn_pit_count(struct tribd *d);
 
 struct ndn_walk *ndn_cs_walk(struct tribd *d);
 int ndn_cs_next(struct ndn_walk *w, const struct ndn_row_name *prefix,
-		  struct ndn_row_name *name, uint32_t *bytes, uint32_t *place);
+		struct ndn_row_name *name, uint32_t *bytes, uint32_t *place);
 /* Segments, likewise. */
 uint32_t ndn_cs_count(struct tribd *d);
 /* What is below @prefix goes; how many, or -errno. */
 int ndn_cs_wipe(struct tribd *d, const struct ndn_row_name *prefix,
-		  struct reason *why);
+		struct reason *why);
 /* Runs ndn_forget; 0, -EBUSY, -errno. */
 int ndn_forget_run(struct tribd *d, struct ndn_forget *what);
 
@@ -313,7 +311,7 @@ void ndn_miss_exit(struct tribd *d);
 /* NULL: @f is nothing to names. */
 json_t *ndn_face_pack(const struct face *f);
 int ndn_face_load(struct tribd *d, const json_t *o, struct ndn_spec *s,
-		    struct reason *why);
+		  struct reason *why);
 /* All but the faces, without routes by the face @gone. */
 json_t *ndn_pack(struct tribd *d, const void *gone);
 /* Times and markers: before the faces, whose prefixes they concern. */

@@ -11,12 +11,12 @@ struct ndn_walk *ndn_cs_walk(struct tribd *d)
 	uint32_t rows = d->ndn->cache ? d->ndn->cache : 1;
 
 	return ndn_walk_new(d->ndn->map[NMAP_CACHE], sizeof(uint32_t),
-			      sizeof(struct ndn_kept), rows);
+			    sizeof(struct ndn_kept), rows);
 }
 
 /* Only segments are kept: their names have the marker of distribution. */
 int ndn_cs_next(struct ndn_walk *w, const struct ndn_row_name *prefix,
-		  struct ndn_row_name *name, uint32_t *bytes, uint32_t *place)
+		struct ndn_row_name *name, uint32_t *bytes, uint32_t *place)
 {
 	const void *key, *value;
 	const struct ndn_kept *k;
@@ -54,7 +54,7 @@ uint32_t ndn_cs_count(struct tribd *d)
 }
 
 int ndn_cs_wipe(struct tribd *d, const struct ndn_row_name *prefix,
-		  struct reason *why)
+		struct reason *why)
 {
 	struct ndn_forget f = {.kind = NDN_FORGET_KEPT};
 	struct ndn_walk *w = ndn_cs_walk(d);

@@ -25,20 +25,20 @@
 extern const char ndn_object[], ndn_object_end[];
 
 static const char *const nmap_name[NMAP__MAX] = {
-	[NMAP_CONFIG] = "ndn_config",	  [NMAP_FACES] = "ndn_faces",
-	[NMAP_FROM] = "ndn_from",	  [NMAP_FIRST] = "ndn_first",
-	[NMAP_OUT] = "ndn_out",	  [NMAP_PORTS] = "ndn_ports",
-	[NMAP_FIB] = "ndn_fib",	  [NMAP_RIGHTS] = "ndn_rights",
-	[NMAP_TAGS] = "ndn_tags",	  [NMAP_PIT] = "ndn_pit",
-	[NMAP_MORE] = "ndn_more",	  [NMAP_ASKS] = "ndn_asks",
-	[NMAP_NONCES] = "ndn_nonces",	  [NMAP_CACHE] = "ndn_cache",
+	[NMAP_CONFIG] = "ndn_config",	[NMAP_FACES] = "ndn_faces",
+	[NMAP_FROM] = "ndn_from",	[NMAP_FIRST] = "ndn_first",
+	[NMAP_OUT] = "ndn_out",		[NMAP_PORTS] = "ndn_ports",
+	[NMAP_FIB] = "ndn_fib",		[NMAP_RIGHTS] = "ndn_rights",
+	[NMAP_TAGS] = "ndn_tags",	[NMAP_PIT] = "ndn_pit",
+	[NMAP_MORE] = "ndn_more",	[NMAP_ASKS] = "ndn_asks",
+	[NMAP_NONCES] = "ndn_nonces",	[NMAP_CACHE] = "ndn_cache",
 	[NMAP_FLIGHTS] = "ndn_flights", [NMAP_MISSES] = "ndn_misses",
 	[NMAP_STATS] = "ndn_stats",
 };
 
 static const char *const nprog_name[NPROG__MAX] = {
-	[NPROG_XDP] = "ndn_xdp",	 [NPROG_EGRESS] = "ndn_egress",
-	[NPROG_GROW] = "ndn_grow",	 [NPROG_SWEEP] = "ndn_sweep",
+	[NPROG_XDP] = "ndn_xdp",       [NPROG_EGRESS] = "ndn_egress",
+	[NPROG_GROW] = "ndn_grow",     [NPROG_SWEEP] = "ndn_sweep",
 	[NPROG_FORGET] = "ndn_forget",
 };
 
@@ -149,8 +149,7 @@ static int config_adopt(struct tribd *d, struct reason *why)
 		return refuse(why, -errno, "map ndn_config: %s",
 			      strerror(errno));
 	if (c->abi != NDN_ABI)
-		return refuse(why, -EPROTO, "ABI %u, not %u", c->abi,
-			      NDN_ABI);
+		return refuse(why, -EPROTO, "ABI %u, not %u", c->abi, NDN_ABI);
 	if (c->buckets != ndn_buckets(d->ndn->entries))
 		return refuse(why, -EPROTO, "%u buckets for entries, not %u",
 			      c->buckets, ndn_buckets(d->ndn->entries));

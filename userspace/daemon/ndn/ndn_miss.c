@@ -83,8 +83,8 @@ static const char *device_name(struct tribd *d, uint32_t ifindex)
 }
 
 /* As the arguments of `trib face add`. */
-static void sender_text(struct tribd *d, const struct ndn_miss *miss,
-			char *buf, size_t size)
+static void sender_text(struct tribd *d, const struct ndn_miss *miss, char *buf,
+			size_t size)
 {
 	const struct ndn_from *from = &miss->from;
 	char addr[INET6_ADDRSTRLEN], vlan[16] = "", port[24] = "";
@@ -156,8 +156,7 @@ int ndn_miss_init(struct tribd *d)
 	d->ndn->misses = m;
 	m->watch.fn = readable;
 	m->watch.fd = -1;
-	m->ring =
-		ring_buffer__new(d->ndn->map[NMAP_MISSES], on_miss, d, NULL);
+	m->ring = ring_buffer__new(d->ndn->map[NMAP_MISSES], on_miss, d, NULL);
 	if (!m->ring) {
 		err = -errno;
 		log_error("ndn: map ndn_misses: %s", strerror(-err));

@@ -65,19 +65,18 @@ static void row_fill(const struct ndn_config *c, const struct entry *n,
 /* The rest of a row that is an entry; false: it is none. */
 static bool rest_get(struct tribd *d, uint32_t row, struct entry *n)
 {
-	return (n->e.flags & NDN_ENTRY_USED) &&
-	       n->e.len <= NDN_NAME_BYTES &&
+	return (n->e.flags & NDN_ENTRY_USED) && n->e.len <= NDN_NAME_BYTES &&
 	       !bpf_map_lookup_elem(d->ndn->map[NMAP_MORE], &row, &n->m);
 }
 
 struct ndn_walk *ndn_pit_walk(struct tribd *d)
 {
 	return ndn_walk_new(d->ndn->map[NMAP_PIT], sizeof(uint32_t),
-			      sizeof(struct ndn_entry), NDN_PART);
+			    sizeof(struct ndn_entry), NDN_PART);
 }
 
 int ndn_pit_next(struct tribd *d, struct ndn_walk *w,
-		   const struct ndn_row_name *prefix, struct ndn_pit_row *row)
+		 const struct ndn_row_name *prefix, struct ndn_pit_row *row)
 {
 	const void *key, *value;
 	struct entry n;
@@ -127,7 +126,7 @@ static int entry_get(struct tribd *d, const struct ndn_row_name *name,
 }
 
 int ndn_pit_find(struct tribd *d, const struct ndn_row_name *name,
-		   struct ndn_pit_row *row)
+		 struct ndn_pit_row *row)
 {
 	struct entry n;
 	uint64_t key;
@@ -140,7 +139,7 @@ int ndn_pit_find(struct tribd *d, const struct ndn_row_name *name,
 }
 
 int ndn_pit_forget(struct tribd *d, const struct ndn_row_name *name,
-		     struct reason *why)
+		   struct reason *why)
 {
 	struct ndn_forget f = {.kind = NDN_FORGET_ENTRY};
 	char text[NDN_TEXT_MAX];
@@ -153,8 +152,8 @@ int ndn_pit_forget(struct tribd *d, const struct ndn_row_name *name,
 			      ndn_text(name, text));
 	f.key = key;
 	err = ndn_forget_run(d, &f);
-	return err ? refuse(why, err, "entry %.100s: %s",
-			    ndn_text(name, text), strerror(-err))
+	return err ? refuse(why, err, "entry %.100s: %s", ndn_text(name, text),
+			    strerror(-err))
 		   : 0;
 }
 

@@ -83,7 +83,7 @@ static int route_save(struct tribd *d, struct route *r, struct reason *why)
 }
 
 int ndn_route_new(struct tribd *d, const char *prefix, const char *face,
-		    struct reason *why)
+		  struct reason *why)
 {
 	struct ndn_row_name name;
 	struct face *f, *old = NULL;
@@ -132,7 +132,7 @@ void ndn_routes_drop(struct tribd *d, const struct face *f)
 }
 
 int ndn_route_restore(struct tribd *d, const char *prefix, const char *face,
-			struct reason *why)
+		      struct reason *why)
 {
 	struct ndn_row_name name;
 	struct face *f = face_find(d, face);
@@ -181,11 +181,10 @@ static int times_check(const struct ndn *n, const struct ndn_set *s,
 {
 	uint32_t lease = s->lease_ms ? s->lease_ms : n->lease_ms;
 
-	if (s->lease_ms && (s->lease_ms < NDN_LEASE_MS_MIN ||
-			    s->lease_ms > NDN_LEASE_MS_MAX))
+	if (s->lease_ms &&
+	    (s->lease_ms < NDN_LEASE_MS_MIN || s->lease_ms > NDN_LEASE_MS_MAX))
 		return refuse(why, -ERANGE, "lease-ms %u: %u to %u",
-			      s->lease_ms, NDN_LEASE_MS_MIN,
-			      NDN_LEASE_MS_MAX);
+			      s->lease_ms, NDN_LEASE_MS_MIN, NDN_LEASE_MS_MAX);
 	if (s->leave_ms > lease)
 		return refuse(why, -ERANGE,
 			      "leave-ms %u: at most the lease of %u",
@@ -193,8 +192,7 @@ static int times_check(const struct ndn *n, const struct ndn_set *s,
 	return 0;
 }
 
-int ndn_set_check(struct tribd *d, const struct ndn_set *s,
-		    struct reason *why)
+int ndn_set_check(struct tribd *d, const struct ndn_set *s, struct reason *why)
 {
 	struct ndn_marker m[NDN_MARK__MAX];
 	char text[NDN_TEXT_MAX];

@@ -108,8 +108,7 @@ static void bit_set(uint64_t *set, unsigned int n)
 	set[n / 64] |= 1ULL << n % 64;
 }
 
-static unsigned int first_of(const uint32_t first[NDN_FACES],
-			     uint32_t ifindex)
+static unsigned int first_of(const uint32_t first[NDN_FACES], uint32_t ifindex)
 {
 	unsigned int i;
 
@@ -220,8 +219,8 @@ static void ports_come(struct tribd *d, const struct ndn_rows *w)
 	for (uint32_t i = 1; i < NDN_FACES; i++) {
 		if (!w->first[i] || w->first[i] == have->first[i])
 			continue;
-		must(bpf_map_update_elem(d->ndn->map[NMAP_FIRST],
-					 &w->first[i], &i, BPF_ANY),
+		must(bpf_map_update_elem(d->ndn->map[NMAP_FIRST], &w->first[i],
+					 &i, BPF_ANY),
 		     "ndn_first");
 	}
 }
@@ -388,8 +387,7 @@ void ndn_rows_read(struct tribd *d)
 	for (uint32_t i = 1; i < NDN_FACES; i++)
 		if (bpf_map_lookup_elem(n->map[NMAP_FACES], &i,
 					&n->rows.face[i]))
-			log_error("ndn: map ndn_faces: %s",
-				  strerror(errno));
+			log_error("ndn: map ndn_faces: %s", strerror(errno));
 	from_read(n);
 	ports_read(n);
 	firsts_read(n);

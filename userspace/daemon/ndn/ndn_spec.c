@@ -50,7 +50,7 @@ bool ndn_below(const struct ndn_row_name *prefix, const struct ndn_row_name *n)
 }
 
 int ndn_prefix_parse(const struct ndn *n, const char *text,
-		       struct ndn_row_name *name, struct reason *why)
+		     struct ndn_row_name *name, struct reason *why)
 {
 	int err = ndn_parse(text, name, why), i;
 
@@ -64,8 +64,7 @@ int ndn_prefix_parse(const struct ndn *n, const char *text,
 	return err;
 }
 
-int ndn_marker_parse(const char *text, struct ndn_marker *m,
-		       struct reason *why)
+int ndn_marker_parse(const char *text, struct ndn_marker *m, struct reason *why)
 {
 	struct ndn_row_name name;
 	char path[NDN_TEXT_MAX];
@@ -89,8 +88,7 @@ int ndn_marker_parse(const char *text, struct ndn_marker *m,
 	return 0;
 }
 
-const char *ndn_marker_text(const struct ndn_marker *m,
-			      char buf[NDN_TEXT_MAX])
+const char *ndn_marker_text(const struct ndn_marker *m, char buf[NDN_TEXT_MAX])
 {
 	struct ndn_row_name name = {.len = (uint16_t)m->len, .count = 1};
 	const char *text;
@@ -135,7 +133,7 @@ static int prefix_add(struct ndn_spec *s, uint8_t may,
 }
 
 int ndn_spec_add(const struct ndn *n, struct ndn_spec *s, uint8_t may,
-		   const char *text, struct reason *why)
+		 const char *text, struct reason *why)
 {
 	struct ndn_row_name name;
 	int err;
@@ -168,7 +166,7 @@ static int by_name(const void *a, const void *b)
 }
 
 int ndn_spec_apply(const struct ndn_peer *p, struct ndn_spec *s,
-		     struct reason *why)
+		   struct reason *why)
 {
 	uint8_t gone = (s->has_subscribe ? NDN_MAY_SUBSCRIBE : 0) |
 		       (s->has_write ? NDN_MAY_WRITE : 0);

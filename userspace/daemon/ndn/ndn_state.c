@@ -37,8 +37,8 @@ json_t *ndn_face_pack(const struct face *f)
 			if (p->prefix[i].may & rights[k].may)
 				json_array_append_new(
 					list,
-					json_string(ndn_text(
-						&p->prefix[i].name, text)));
+					json_string(ndn_text(&p->prefix[i].name,
+							     text)));
 		json_object_set_new(o, rights[k].key, list);
 	}
 	return o;
@@ -52,7 +52,7 @@ static uint32_t number(const json_t *o, const char *key, uint32_t max)
 }
 
 int ndn_face_load(struct tribd *d, const json_t *o, struct ndn_spec *s,
-		    struct reason *why)
+		  struct reason *why)
 {
 	unsigned int i, k;
 	int err;

@@ -43,8 +43,8 @@ right_key(const struct ndn *n, const struct ndn_prefix *p, uint8_t number)
 }
 
 void ndn_rights_store(struct tribd *d, uint8_t number,
-			const struct ndn_prefix *old, unsigned int nold,
-			const struct ndn_prefix *now, unsigned int nnow)
+		      const struct ndn_prefix *old, unsigned int nold,
+		      const struct ndn_prefix *now, unsigned int nnow)
 {
 	struct ndn *n = d->ndn;
 	unsigned int i;
@@ -57,12 +57,10 @@ void ndn_rights_store(struct tribd *d, uint8_t number,
 	}
 	for (i = 0; i < nnow; i++) {
 		struct ndn_right_key k = right_key(n, &now[i], number);
-		struct ndn_right row = {.may = now[i].may,
-					  .name = now[i].name};
+		struct ndn_right row = {.may = now[i].may, .name = now[i].name};
 
 		if (bpf_map_update_elem(n->map[NMAP_RIGHTS], &k, &row, BPF_ANY))
-			log_error("ndn: map ndn_rights: %s",
-				  strerror(errno));
+			log_error("ndn: map ndn_rights: %s", strerror(errno));
 	}
 }
 
@@ -79,8 +77,7 @@ static uint32_t fib_lens(const struct ndn *n)
 int ndn_route_store(struct tribd *d, struct route *r)
 {
 	struct ndn *n = d->ndn;
-	struct ndn_route row = {.face = r->face->ndn->number,
-				  .name = r->name};
+	struct ndn_route row = {.face = r->face->ndn->number, .name = r->name};
 	const struct route *other;
 
 	r->key = key_of(n, &r->name);
@@ -176,7 +173,7 @@ int ndn_tables_write(struct tribd *d)
 	TAILQ_FOREACH(f, &d->faces, link)
 		if (f->ndn)
 			ndn_rights_store(d, f->ndn->number, NULL, 0,
-					   f->ndn->prefix, f->ndn->n);
+					 f->ndn->prefix, f->ndn->n);
 	rights_prune(d);
 	n->config.fib_lens |= fib_lens(n);
 	TAILQ_FOREACH(r, &n->routes, link) {

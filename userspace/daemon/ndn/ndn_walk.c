@@ -36,8 +36,8 @@ static int room(struct ndn_walk *w, uint32_t chunk)
 	return 0;
 }
 
-struct ndn_walk *ndn_walk_new(int fd, uint32_t key_size,
-				  uint32_t value_size, uint32_t entries)
+struct ndn_walk *ndn_walk_new(int fd, uint32_t key_size, uint32_t value_size,
+			      uint32_t entries)
 {
 	struct ndn_walk *w = calloc(1, sizeof(*w));
 

@@ -49,7 +49,8 @@ const struct nl_command nl_command[TRIB_CMD__MAX] = {
 	[TRIB_CMD_TICKET_GET] = {TRIB_A_JOB, false, nl_ticket_get, NULL, NULL},
 	[TRIB_CMD_TREE_WIPE] = {TRIB_A_TREE, true, nl_tree_wipe, NULL, NULL},
 	[TRIB_CMD_JOB_SET] = {TRIB_A_JOB, true, nl_job_set, NULL, NULL},
-	[TRIB_CMD_TREE_SWITCH] = {TRIB_A_TREE, true, nl_tree_switch, NULL, NULL},
+	[TRIB_CMD_TREE_SWITCH] = {TRIB_A_TREE, true, nl_tree_switch, NULL,
+				  NULL},
 	[TRIB_CMD_FACE_SET] = {TRIB_A_FACE, true, nl_face_set, NULL, NULL},
 	[TRIB_CMD_NDN_GET] = {0, false, nl_ndn_get, NULL, NULL},
 	[TRIB_CMD_NDN_SET] = {TRIB_A_NDN, true, nl_ndn_set, NULL, NULL},
@@ -114,14 +115,10 @@ static int arguments(const struct nl_command *cmd, const struct nlmsghdr *req,
 		     struct nl_request *r, struct nlattr **ticket)
 {
 	static const struct nl_set *const set[TRIB_A__MAX] = {
-		[TRIB_A_FACE] = &nl_face,
-		[TRIB_A_JOB] = &nl_job,
-		[TRIB_A_TREE] = &nl_tree,
-		[TRIB_A_GROUP] = &nl_group,
-		[TRIB_A_NDN] = &nl_ndn,
-		[TRIB_A_ROUTE] = &nl_route,
-		[TRIB_A_PIT] = &nl_pit,
-		[TRIB_A_CS] = &nl_cs,
+		[TRIB_A_FACE] = &nl_face, [TRIB_A_JOB] = &nl_job,
+		[TRIB_A_TREE] = &nl_tree, [TRIB_A_GROUP] = &nl_group,
+		[TRIB_A_NDN] = &nl_ndn,	  [TRIB_A_ROUTE] = &nl_route,
+		[TRIB_A_PIT] = &nl_pit,	  [TRIB_A_CS] = &nl_cs,
 	};
 	const struct genlmsghdr *genl = nlmsg_data(req);
 	struct nlattr *top[NL_SET_MAX + 1];

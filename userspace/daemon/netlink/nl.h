@@ -36,8 +36,7 @@ struct nl_set {
 #define NL_SET_MAX 31 /* highest type of any set */
 
 extern const struct nl_set nl_top, nl_status, nl_face, nl_job, nl_tree,
-	nl_child, nl_group, nl_stat, nl_ticket, nl_ndn, nl_route, nl_pit,
-	nl_cs;
+	nl_child, nl_group, nl_stat, nl_ticket, nl_ndn, nl_route, nl_pit, nl_cs;
 
 /*
  * Checks every attribute in @len bytes at @data against @set: known, of the

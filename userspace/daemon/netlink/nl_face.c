@@ -16,7 +16,7 @@ static bool ndn_said(const struct nl_request *r)
 
 /* What is said of names. */
 static int ndn_spec_parse(struct tribd *d, struct nl_request *r,
-			    struct ndn_spec *s)
+			  struct ndn_spec *s)
 {
 	struct nlattr **tb = r->tb, *attr;
 	int err = ndn_need(d, &r->why), rem;
@@ -40,8 +40,8 @@ static int ndn_spec_parse(struct tribd *d, struct nl_request *r,
 		if (nla_type(attr) == TRIB_A_FACE_NDN_WRITE)
 			may = NDN_MAY_WRITE;
 		if (may && !err)
-			err = ndn_spec_add(d->ndn, s, may,
-					     nla_get_string(attr), &r->why);
+			err = ndn_spec_add(d->ndn, s, may, nla_get_string(attr),
+					   &r->why);
 	}
 	return err;
 }
@@ -116,8 +116,7 @@ static int set_check(struct nl_request *r)
 				&r->why, -EINVAL,
 				"%s cannot be changed: delete the face and add it",
 				nl_face.attr[i].name);
-	return ndn_said(r) ? 0
-			     : refuse(&r->why, -EINVAL, "nothing to change");
+	return ndn_said(r) ? 0 : refuse(&r->why, -EINVAL, "nothing to change");
 }
 
 int nl_face_set(struct tribd *d, struct nl_request *r)
@@ -133,7 +132,7 @@ int nl_face_set(struct tribd *d, struct nl_request *r)
 	err = s ? ndn_spec_parse(d, r, s) : -ENOMEM;
 	if (!err)
 		err = ndn_face_set(d, nla_get_string(r->tb[TRIB_A_FACE_NAME]),
-				     s, &r->why);
+				   s, &r->why);
 	free(s);
 	return err;
 }
@@ -155,8 +154,7 @@ static int prefixes_put(const struct ndn_peer *p, uint8_t may, int type,
 
 	for (i = 0; i < p->n; i++)
 		if ((p->prefix[i].may & may) &&
-		    nla_put_string(m, type,
-				   ndn_text(&p->prefix[i].name, text)))
+		    nla_put_string(m, type, ndn_text(&p->prefix[i].name, text)))
 			return -EMSGSIZE;
 	return 0;
 }

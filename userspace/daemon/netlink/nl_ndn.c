@@ -88,8 +88,7 @@ int nl_route_new(struct tribd *d, struct nl_request *r)
 	if (err)
 		return err;
 	return ndn_route_new(d, nla_get_string(r->tb[TRIB_A_ROUTE_PREFIX]),
-			       nla_get_string(r->tb[TRIB_A_ROUTE_FACE]),
-			       &r->why);
+			     nla_get_string(r->tb[TRIB_A_ROUTE_FACE]), &r->why);
 }
 
 int nl_route_del(struct tribd *d, struct nl_request *r)
@@ -101,7 +100,7 @@ int nl_route_del(struct tribd *d, struct nl_request *r)
 	if (err)
 		return err;
 	return ndn_route_del(d, nla_get_string(r->tb[TRIB_A_ROUTE_PREFIX]),
-			       &r->why);
+			     &r->why);
 }
 
 static int route_put(const struct route *route, struct nl_msg *m)
@@ -128,7 +127,7 @@ int nl_route_get(struct tribd *d, struct nl_request *r)
 		err = nl_need(&nl_route, r->tb, TRIB_A_ROUTE_PREFIX, &r->why);
 	if (!err)
 		err = ndn_parse(nla_get_string(r->tb[TRIB_A_ROUTE_PREFIX]),
-				  &name, &r->why);
+				&name, &r->why);
 	if (err)
 		return err;
 	route = ndn_route_find(d, &name);

@@ -40,7 +40,7 @@ static int below_start(struct nl_request *r, struct nl_cursor *c,
 	}
 	if (text)
 		err = ndn_parse(nla_get_string((struct nlattr *)text),
-				  &b->prefix, &r->why);
+				&b->prefix, &r->why);
 	b->walk = walk;
 	if (err) {
 		below_free(b);
@@ -126,7 +126,7 @@ static int pit_name(struct tribd *d, struct nl_request *r,
 		err = nl_need(&nl_pit, r->tb, TRIB_A_PIT_NAME, &r->why);
 	return err ? err
 		   : ndn_parse(nla_get_string(r->tb[TRIB_A_PIT_NAME]), name,
-				 &r->why);
+			       &r->why);
 }
 
 int nl_pit_get(struct tribd *d, struct nl_request *r)
@@ -157,8 +157,7 @@ int nl_pit_start(struct tribd *d, struct nl_request *r, struct nl_cursor *c)
 	int err = ndn_need(d, &r->why);
 
 	return err ? err
-		   : below_start(r, c, r->tb[TRIB_A_PIT_NAME],
-				 ndn_pit_walk(d));
+		   : below_start(r, c, r->tb[TRIB_A_PIT_NAME], ndn_pit_walk(d));
 }
 
 int nl_pit_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
@@ -202,8 +201,7 @@ int nl_cs_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 		return err;
 	below_after(b, c);
 	nest = nla_nest_start(m, TRIB_A_CS);
-	if (!nest ||
-	    nla_put_string(m, TRIB_A_CS_NAME, ndn_text(&name, text)) ||
+	if (!nest || nla_put_string(m, TRIB_A_CS_NAME, ndn_text(&name, text)) ||
 	    nla_put_u32(m, TRIB_A_CS_BYTES, bytes))
 		return -EMSGSIZE;
 	nla_nest_end(m, nest);
@@ -216,8 +214,8 @@ int nl_cs_wipe(struct tribd *d, struct nl_request *r)
 	int err = ndn_need(d, &r->why);
 
 	if (!err && r->tb[TRIB_A_CS_NAME])
-		err = ndn_parse(nla_get_string(r->tb[TRIB_A_CS_NAME]),
-				  &prefix, &r->why);
+		err = ndn_parse(nla_get_string(r->tb[TRIB_A_CS_NAME]), &prefix,
+				&r->why);
 	if (!err)
 		err = ndn_cs_wipe(d, &prefix, &r->why);
 	return err < 0 ? err : 0;

@@ -66,11 +66,11 @@ static json_t *port_pack(const struct port *p)
 static json_t *job_pack(const struct job *j)
 {
 	return json_pack("{s:s s:i s:o s:I s:I s:I s:I s:o s:s}", "name",
-			 j->name, "id", j->id, "cookie", hex_pack(j->cookie), "world",
-			 (json_int_t)j->world, "window", (json_int_t)j->window,
-			 "owner", (json_int_t)j->owner, "timeout_ms",
-			 (json_int_t)j->timeout_ms, "rate", hex_pack(j->rate),
-			 "dtype", trib_dtype_name(j->fmt));
+			 j->name, "id", j->id, "cookie", hex_pack(j->cookie),
+			 "world", (json_int_t)j->world, "window",
+			 (json_int_t)j->window, "owner", (json_int_t)j->owner,
+			 "timeout_ms", (json_int_t)j->timeout_ms, "rate",
+			 hex_pack(j->rate), "dtype", trib_dtype_name(j->fmt));
 }
 
 static json_t *shared_pack(const struct tree *t)
@@ -128,8 +128,8 @@ static json_t *tree_pack(const struct tree *t)
 			 t->parent ? t->parent->name : "", "up_child",
 			 t->up_child, "local", local, "down", down, "slot0",
 			 (json_int_t)t->row.slot0, "last_epoch",
-			 (json_int_t)t->last_epoch, "held", t->held,
-			 "weight", t->weight);
+			 (json_int_t)t->last_epoch, "held", t->held, "weight",
+			 t->weight);
 	if (t->relay)
 		json_object_set_new(tree, "shared", shared_pack(t));
 	if (tree_is_worker(t))

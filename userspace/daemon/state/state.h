@@ -19,8 +19,7 @@ uint32_t state_pool(const json_t *doc);
 /* Makes the records of all objects; the kernel is not asked. 0, -errno. */
 int state_restore(struct tribd *d, const json_t *doc, struct reason *why);
 /* Only faces of names, and the rest of what is said of names. */
-int state_restore_ndn(struct tribd *d, const json_t *doc,
-			struct reason *why);
+int state_restore_ndn(struct tribd *d, const json_t *doc, struct reason *why);
 /* What would be written, without @object (NULL: all). */
 json_t *state_pack(struct tribd *d, const void *object);
 

@@ -5,11 +5,11 @@
 
 #include "tree.h"
 
-#define POOL_DEFAULT 1024	/* slots */
+#define POOL_DEFAULT 1024 /* slots */
 #define POOL_MAX 4096
-#define POOL_MARKS 131072	/* rows of pool_marks */
-#define POOL_FACES 8192		/* entries of pool_faces */
-#define POOL_AGE_MS 100		/* two first time-outs of a worker */
+#define POOL_MARKS 131072 /* rows of pool_marks */
+#define POOL_FACES 8192	  /* entries of pool_faces */
+#define POOL_AGE_MS 100	  /* two first time-outs of a worker */
 
 static inline bool tree_is_shared(const struct tree *t)
 {

@@ -51,9 +51,10 @@ static int numbers_check(struct tribd *d, const struct tree_spec *s,
 			      "relay %u: what number has its next hop? (next)",
 			      s->relay);
 	if (s->next == s->relay)
-		return refuse(why, -EINVAL,
-			      "next %u is our own number: packets would come back",
-			      s->next);
+		return refuse(
+			why, -EINVAL,
+			"next %u is our own number: packets would come back",
+			s->next);
 	if (s->cap > d->config.npool)
 		return refuse(why, -ERANGE,
 			      "cap %u: the pool has %u slots (tribd --pool)",

@@ -107,9 +107,8 @@ int ndn_start_decode(struct ndn_start *s, struct ndn_bytes content)
 		.version = be64toh(w.version),
 	};
 	if (!ndn_segments(s->elements, s->segment) ||
-	    s->lease_ms < NDN_LEASE_MIN_MS ||
-	    s->lease_ms > NDN_LEASE_MAX_MS || !s->rto_ms ||
-	    s->rto_ms > s->lease_ms || !(s->version >> 32) ||
+	    s->lease_ms < NDN_LEASE_MIN_MS || s->lease_ms > NDN_LEASE_MAX_MS ||
+	    !s->rto_ms || s->rto_ms > s->lease_ms || !(s->version >> 32) ||
 	    (s->tree_job > UINT16_MAX && s->tree_job != NDN_NO_TREE))
 		return -EINVAL;
 	return 0;

@@ -21,7 +21,7 @@
 #include "ndn/packet/ndn.h"
 
 #define NDN_MAGIC 0x544e /* "TN" */
-#define NDN_FORMAT 1	   /* of all that is declared here */
+#define NDN_FORMAT 1	 /* of all that is declared here */
 
 /* Bytes of values in a segment: a multiple of 4 up to this. */
 #define NDN_SEGMENT_MAX 8192

@@ -30,7 +30,7 @@ bool ndn_timer_take(struct ndn_timer *t, uint64_t now)
 }
 
 void ndn_timer_repeat(struct ndn_timer *t, uint64_t now, uint64_t least,
-			uint64_t most)
+		      uint64_t most)
 {
 	uint64_t wait = 2 * t->wait;
 
@@ -96,8 +96,7 @@ uint64_t ndn_random_next(struct ndn_random *r)
 	return x ^ x >> 31;
 }
 
-uint64_t ndn_random_between(struct ndn_random *r, uint64_t low,
-			      uint64_t high)
+uint64_t ndn_random_between(struct ndn_random *r, uint64_t low, uint64_t high)
 {
 	if (high <= low)
 		return low;

@@ -38,7 +38,7 @@ bool ndn_timer_take(struct ndn_timer *t, uint64_t now);
  * ndn_timer_cancel() before it: the first of some repetitions.
  */
 void ndn_timer_repeat(struct ndn_timer *t, uint64_t now, uint64_t least,
-			uint64_t most);
+		      uint64_t most);
 /* The sooner of @next and when @t is due. */
 uint64_t ndn_timer_sooner(const struct ndn_timer *t, uint64_t next);
 
@@ -71,7 +71,6 @@ struct ndn_random {
 
 uint64_t ndn_random_next(struct ndn_random *r);
 /* From @low to @high, both included. */
-uint64_t ndn_random_between(struct ndn_random *r, uint64_t low,
-			      uint64_t high);
+uint64_t ndn_random_between(struct ndn_random *r, uint64_t low, uint64_t high);
 
 #endif /* TRIB_NDN_ENDPOINT_H */

@@ -49,8 +49,7 @@ static enum ndn_err check(const struct ndn_name *job,
 		return NDN_E_NAME_EMPTY;
 	if (job->count > NDN_JOB_COMPONENTS)
 		return NDN_E_NAME_DEEP;
-	if (job->len + HEAD_MAX + NDN_GPU_MAX + NUMBERS_MAX >
-	    TRIB_NDN_NAME_MAX)
+	if (job->len + HEAD_MAX + NDN_GPU_MAX + NUMBERS_MAX > TRIB_NDN_NAME_MAX)
 		return NDN_E_NAME_LONG;
 	if (!is_all_generic(job))
 		return NDN_E_COMPONENT;
@@ -74,10 +73,9 @@ static enum ndn_err mark(struct ndn_name_buf *to, const char *word,
 }
 
 enum ndn_err ndn_job_init(struct ndn_app_job *j, const struct ndn_name *job,
-			    const struct ndn_markers *markers)
+			  const struct ndn_markers *markers)
 {
-	const struct ndn_markers *m =
-		markers ? markers : &ndn_markers_default;
+	const struct ndn_markers *m = markers ? markers : &ndn_markers_default;
 	enum ndn_err err = check(job, m);
 
 	if (!err)
@@ -92,8 +90,7 @@ enum ndn_err ndn_job_init(struct ndn_app_job *j, const struct ndn_name *job,
 		err = ndn_name_copy(&j->newest, job);
 	if (!err)
 		err = ndn_name_append(&j->newest, TRIB_NDN_KEYWORD,
-				      NDN_WORD_NEWEST,
-				      strlen(NDN_WORD_NEWEST));
+				      NDN_WORD_NEWEST, strlen(NDN_WORD_NEWEST));
 	return err;
 }
 
@@ -142,8 +139,9 @@ static enum ndn_err add_gpu(struct ndn_name_buf *name,
 			       parts->gpu.n);
 }
 
-enum ndn_err ndn_app_name(struct ndn_name_buf *name, const struct ndn_app_job *j,
-			enum ndn_what what, const struct ndn_parts *parts)
+enum ndn_err ndn_app_name(struct ndn_name_buf *name,
+			  const struct ndn_app_job *j, enum ndn_what what,
+			  const struct ndn_parts *parts)
 {
 	struct ndn_name plain = ndn_name_of(&j->plain);
 	enum ndn_err err = NDN_OK;
@@ -235,8 +233,8 @@ static bool get_gpu(const struct ndn_app_job *j, const struct ndn_name *name,
 }
 
 enum ndn_what ndn_match_gpu(const struct ndn_app_job *j,
-				const struct ndn_name *name,
-				struct ndn_parts *parts)
+			    const struct ndn_name *name,
+			    struct ndn_parts *parts)
 {
 	struct ndn_name rest;
 	unsigned int more, n;
@@ -259,8 +257,7 @@ enum ndn_what ndn_match_gpu(const struct ndn_app_job *j,
 }
 
 enum ndn_what ndn_match_ps(const struct ndn_app_job *j,
-			       const struct ndn_name *name,
-			       struct ndn_parts *parts)
+			   const struct ndn_name *name, struct ndn_parts *parts)
 {
 	unsigned int more, n = name->count;
 
@@ -291,7 +288,7 @@ enum ndn_what ndn_match_ps(const struct ndn_app_job *j,
 }
 
 bool ndn_is_offer_to(const struct ndn_name *name, struct ndn_bytes gpu,
-		       struct ndn_name *job)
+		     struct ndn_name *job)
 {
 	struct ndn_component first;
 

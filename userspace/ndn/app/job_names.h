@@ -85,23 +85,24 @@ struct ndn_app_job {
  * markers too; then there is also no room for a worker's longest name.
  */
 enum ndn_err ndn_job_init(struct ndn_app_job *j, const struct ndn_name *job,
-			    const struct ndn_markers *markers);
+			  const struct ndn_markers *markers);
 /* @parts has what @what needs. */
-enum ndn_err ndn_app_name(struct ndn_name_buf *name, const struct ndn_app_job *j,
-			enum ndn_what what, const struct ndn_parts *parts);
+enum ndn_err ndn_app_name(struct ndn_name_buf *name,
+			  const struct ndn_app_job *j, enum ndn_what what,
+			  const struct ndn_parts *parts);
 /* One of the worker's names of this job, whoever the worker is. */
 enum ndn_what ndn_match_gpu(const struct ndn_app_job *j,
-				const struct ndn_name *name,
-				struct ndn_parts *parts);
+			    const struct ndn_name *name,
+			    struct ndn_parts *parts);
 /* One of the PS's names of this job. */
 enum ndn_what ndn_match_ps(const struct ndn_app_job *j,
-			       const struct ndn_name *name,
-			       struct ndn_parts *parts);
+			   const struct ndn_name *name,
+			   struct ndn_parts *parts);
 /*
  * Whether a name may be /<gpu>/P for this worker and some job; then @job is P,
  * in @name's buffer.
  */
 bool ndn_is_offer_to(const struct ndn_name *name, struct ndn_bytes gpu,
-		       struct ndn_name *job);
+		     struct ndn_name *job);
 
 #endif /* TRIB_NDN_JOB_NAMES_H */

@@ -57,7 +57,7 @@ void ndn_tree_detach(struct ndn_tree *tree)
 }
 
 void ndn_tree_guard(int32_t own[NDN_TREE_GUARD], uint32_t name,
-		      uint64_t version)
+		    uint64_t version)
 {
 	const uint32_t word[] = {name, (uint32_t)(version >> 32),
 				 (uint32_t)version};
@@ -93,7 +93,7 @@ static int reduce(struct ndn_tree *tree, int32_t *guard, float *values,
 }
 
 int ndn_tree_round(struct ndn_tree *tree, uint64_t version, float *values,
-		     size_t count)
+		   size_t count)
 {
 	int32_t own[NDN_TREE_GUARD], all[NDN_TREE_GUARD];
 	int rc;

@@ -47,13 +47,13 @@ int ndn_tree_attach(struct ndn_tree *tree);
 void ndn_tree_detach(struct ndn_tree *tree);
 /* @own: what this rank's guard is made of; it goes into MAX. */
 void ndn_tree_guard(int32_t own[NDN_TREE_GUARD], uint32_t name,
-		      uint64_t version);
+		    uint64_t version);
 /*
  * Gives @values for @version; 0: there is their sum over all ranks, all of that
  * version. -EAGAIN: ranks gave for different versions. -EDOM: NaN or infinity.
  * All else: it is detached by now, and @values are of no use.
  */
 int ndn_tree_round(struct ndn_tree *tree, uint64_t version, float *values,
-		     size_t count);
+		   size_t count);
 
 #endif /* TRIB_NDN_TREE_H */

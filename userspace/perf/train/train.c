@@ -115,8 +115,7 @@ static int check_ps(const struct train_opts *o)
 		return 0;
 	if (!o->parts)
 		return bad("ps", "without --parts");
-	if (o->batch < o->parts ||
-	    o->samples / o->parts < o->batch / o->parts)
+	if (o->batch < o->parts || o->samples / o->parts < o->batch / o->parts)
 		return bad("parts", "more than samples or a batch have");
 	return 0;
 }

@@ -153,8 +153,8 @@ int doc_bool(const struct doc *d, const struct at *at, const json_t *obj,
 	if (!v)
 		return 0;
 	if (!json_is_boolean(v))
-		return doc_fail(d, &AT_KEY(at, key),
-				"is %s, not true or false", type_name(v));
+		return doc_fail(d, &AT_KEY(at, key), "is %s, not true or false",
+				type_name(v));
 	*out = json_is_true(v);
 	return 0;
 }
@@ -251,15 +251,15 @@ int doc_name(const struct doc *d, const struct at *at, const char *s)
 	if (!*s)
 		return doc_fail(d, at, "is empty");
 	if (strlen(s) > 63)
-		return doc_fail(d, at,
-				"\"%.40s...\" has %zu bytes: at most 63", s,
-				strlen(s));
+		return doc_fail(d, at, "\"%.40s...\" has %zu bytes: at most 63",
+				s, strlen(s));
 	if (*s == '-')
 		return doc_fail(d, at, "\"%s\" begins with -", s);
 	for (c = s; *c; c++)
 		if (!isgraph((unsigned char)*c) || strchr(":\"'\\?&#%", *c))
-			return doc_fail(d, at,
-					"\"%s\" holds a blank, or one of :\"'\\?&#%%",
-					s);
+			return doc_fail(
+				d, at,
+				"\"%s\" holds a blank, or one of :\"'\\?&#%%",
+				s);
 	return 0;
 }

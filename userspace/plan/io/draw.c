@@ -80,10 +80,10 @@ static void arrange(struct picture *p)
 		}
 		p->x[i] = x0 == x1 ? WIDTH / 2
 				   : EDGE + (p->x[i] - x0) / (x1 - x0) *
-						    (WIDTH - 2 * EDGE);
+						     (WIDTH - 2 * EDGE);
 		p->y[i] = y0 == y1 ? HEIGHT / 2
 				   : EDGE + (p->y[i] - y0) / (y1 - y0) *
-						    (HEIGHT - 2 * EDGE);
+						     (HEIGHT - 2 * EDGE);
 	}
 }
 
@@ -107,8 +107,7 @@ static void mark_all(struct picture *p, const json_t *plan, const json_t *index)
 			mark_name(p, index, json_string_value(v), MARK_WORKER);
 		json_array_foreach(json_object_get(job, "relays"), k, v)
 			mark_name(p, index,
-				  json_string_value(
-					  json_object_get(v, "node")),
+				  json_string_value(json_object_get(v, "node")),
 				  MARK_RELAY);
 		mark_name(p, index,
 			  json_string_value(json_object_get(job, "ps")),
@@ -163,8 +162,7 @@ static void draw_node(struct picture *p, size_t i)
 		json_is_true(json_object_get(v, "host")) ? "circle" : "rect");
 	if (p->n > NDN_MAX && p->mark[i] < MARK_RELAY)
 		return;
-	fprintf(p->f,
-		"<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">",
+	fprintf(p->f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">",
 		p->x[i], p->y[i] + r + 12);
 	escaped(p->f, name);
 	fprintf(p->f, "</text>\n");
@@ -178,7 +176,8 @@ static void draw(struct picture *p, const json_t *plan)
 	fprintf(p->f,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\" font-size=\"11\">\n",
 		WIDTH, HEIGHT);
-	fprintf(p->f, "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n");
+	fprintf(p->f,
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n");
 	json_array_foreach(p->links, i, v)
 		draw_link(p, v);
 	for (i = 0; i < p->n; i++)
@@ -207,10 +206,10 @@ char *plan_draw(const json_t *plan)
 	p.f = open_memstream(&out, &size);
 	if (index && p.x && p.y && p.mark && p.f) {
 		json_array_foreach(p.nodes, i, v)
-			json_object_set_new(index,
-					    json_string_value(json_object_get(
-						    v, "name")),
-					    json_integer((json_int_t)i));
+			json_object_set_new(
+				index,
+				json_string_value(json_object_get(v, "name")),
+				json_integer((json_int_t)i));
 		arrange(&p);
 		mark_all(&p, plan, index);
 		draw(&p, plan);

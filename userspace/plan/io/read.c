@@ -67,8 +67,8 @@ static int check_links(const struct doc *d, const struct at *at,
 				      (int64_t)nnodes - 1, &n);
 		if (!err)
 			err = want_number(d, &here, v, "capacity", DOC_NEEDED);
-		if (!err && !(json_number_value(json_object_get(
-				      v, "capacity")) > 0))
+		if (!err &&
+		    !(json_number_value(json_object_get(v, "capacity")) > 0))
 			err = doc_fail(d, &AT_KEY(&here, "capacity"),
 				       "must be above 0");
 		load = json_object_get(v, "load");
@@ -124,9 +124,9 @@ static int check_topology(const struct doc *d)
 static int check_figures(const struct doc *d, const struct at *at,
 			 const json_t *job)
 {
-	static const char *const keys[] = {"rate", "predicted", "tree_lp",
-					   "seed_lp", "without_relays",
-					   "max_relays", "weight"};
+	static const char *const keys[] = {
+		"rate",		  "predicted",	"tree_lp", "seed_lp",
+		"without_relays", "max_relays", "weight"};
 	const struct at b = AT_KEY(at, "bottlenecks");
 	const struct at more_at = AT_KEY(at, "one_more");
 	const json_t *list = json_object_get(job, "bottlenecks"), *v;

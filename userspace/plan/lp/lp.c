@@ -254,7 +254,8 @@ static int send_news(struct lp *lp, int method)
 		start[i] = lp->start[c + i] - z;
 	err = lp_send(fd, &ask, sizeof(ask));
 #define PUT(p, from, n)                                                        \
-	(err = err ? err : lp_send(fd, (p) + (from), (size_t)(n) * sizeof(*(p))))
+	(err = err ? err                                                       \
+		   : lp_send(fd, (p) + (from), (size_t)(n) * sizeof(*(p))))
 	PUT(lp->row_lo, r, ask.nrow);
 	PUT(lp->row_up, r, ask.nrow);
 	PUT(lp->cost, c, ask.ncol);

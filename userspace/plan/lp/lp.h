@@ -67,8 +67,8 @@ int lp_solve(struct lp *lp);
 
 /* How to solve; later ones are tried when earlier ones fail. */
 enum lp_method {
-	LP_WARM,    /* primal, from the basis of the last time */
-	LP_COLD,    /* whatever CLP's presolve and heuristics choose */
+	LP_WARM, /* primal, from the basis of the last time */
+	LP_COLD, /* whatever CLP's presolve and heuristics choose */
 	LP_DUAL,
 	LP_BARRIER,
 	LP__METHODS,
@@ -78,8 +78,8 @@ enum lp_method {
 struct lp_ask {
 	uint32_t id;
 	uint32_t method;
-	uint32_t fresh; /* forget what you had by this id */
-	uint32_t drop;  /* and that is all */
+	uint32_t fresh;		 /* forget what you had by this id */
+	uint32_t drop;		 /* and that is all */
 	int32_t nrow, ncol, nnz; /* new ones */
 };
 

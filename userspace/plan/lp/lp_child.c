@@ -78,8 +78,8 @@ static void add(int fd, Clp_Simplex *clp, const struct lp_ask *ask)
 	if (ask->nrow)
 		Clp_addRows(clp, ask->nrow, row_lo, row_up, none, row, val);
 	if (ask->ncol)
-		Clp_addColumns(clp, ask->ncol, col_lo, col_up, cost, start,
-			       row, val);
+		Clp_addColumns(clp, ask->ncol, col_lo, col_up, cost, start, row,
+			       val);
 	free(row_lo);
 	free(row_up);
 	free(cost);

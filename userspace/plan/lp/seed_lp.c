@@ -74,7 +74,7 @@ static int put(struct seed *s, int n, int row, double val)
 static int col(struct seed *s, int n)
 {
 	return lp_col(s->f.lp, 0, 0, INFINITY, n, s->idx, s->val) < 0 ? -ENOMEM
-								     : 0;
+								      : 0;
 }
 
 static bool reachable(const struct reach *r, int from, int c)

@@ -27,7 +27,7 @@ struct master {
 	const struct sets *sets;
 	struct filling f;
 	double gap;
-	bool pricing;   /* more trees may be looked for */
+	bool pricing;	/* more trees may be looked for */
 	bool favouring; /* last phase: columns have costs */
 	int ncol, room;
 	struct tree **col;
@@ -73,9 +73,9 @@ static int add_tree(struct master *m, struct tree *t)
 		m->val[n++] = t->amount[i];
 	}
 	m->col[m->ncol] = t;
-	m->lp_col[m->ncol] = lp_col(
-		lp, m->favouring ? -w->js->job[t->job].weight : 0, 0, INFINITY,
-		n, m->idx, m->val);
+	m->lp_col[m->ncol] =
+		lp_col(lp, m->favouring ? -w->js->job[t->job].weight : 0, 0,
+		       INFINITY, n, m->idx, m->val);
 	return m->lp_col[m->ncol++] < 0 ? -ENOMEM : 0;
 }
 

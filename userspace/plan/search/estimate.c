@@ -19,7 +19,7 @@
 struct descent {
 	struct work *w;
 	int ntouched;
-	double most; /* largest utilisation */
+	double most;   /* largest utilisation */
 	bool too_many; /* some tree has a node with too many children */
 };
 
@@ -48,9 +48,9 @@ static void set_prices(struct descent *d, double sharp)
 		w->price[i] = least * w->inv[i];
 	for (i = 0; i < d->ntouched; i++) {
 		r = w->touched[i];
-		w->price[r] = exp(sharp * (w->load[r] * w->inv[r] / d->most -
-					   1)) *
-			      w->inv[r];
+		w->price[r] =
+			exp(sharp * (w->load[r] * w->inv[r] / d->most - 1)) *
+			w->inv[r];
 	}
 }
 
@@ -104,8 +104,9 @@ static int step(struct descent *d, const struct sets *sets, int k, bool keep)
 	for (j = 0; !err && j < w->njobs; j++)
 		if (by_lp(w, j)) {
 			t[j] = cheapest(d, j, sets, k, keep);
-			err = t[j] ? 0
-			      : w->pricer[j]->no_memory ? -ENOMEM : -EDOM;
+			err = t[j]			? 0
+			      : w->pricer[j]->no_memory ? -ENOMEM
+							: -EDOM;
 		}
 	for (i = 0; !err && i < d->ntouched; i++)
 		w->load[w->touched[i]] *= 1 - share;
@@ -131,8 +132,7 @@ static double soft_value(struct descent *d)
 
 	for (i = 0; i < d->ntouched; i++) {
 		r = w->touched[i];
-		sum += exp(SHARP_LAST *
-			   (w->load[r] * w->inv[r] / d->most - 1));
+		sum += exp(SHARP_LAST * (w->load[r] * w->inv[r] / d->most - 1));
 	}
 	return 1 / (d->most * (1 + log(sum) / SHARP_LAST));
 }
@@ -153,8 +153,8 @@ double estimate(struct work *w, const struct sets *sets, int steps, bool keep,
 		best = fmax(best, 1 / d.most);
 		value = soft_value(&d);
 		*soft = fmax(*soft, value);
-		sharp = SHARP_FIRST +
-			(SHARP_LAST - SHARP_FIRST) * k / (steps > 1 ? steps : 1);
+		sharp = SHARP_FIRST + (SHARP_LAST - SHARP_FIRST) * k /
+					      (steps > 1 ? steps : 1);
 		set_prices(&d, sharp);
 	}
 	for (i = 0; i < d.ntouched; i++)

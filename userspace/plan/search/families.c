@@ -33,8 +33,8 @@ static int with_digit(const struct plan_topology *t, int v, int owner,
 
 	for (i = 0; i < level; i++)
 		low *= t->p;
-	return v + (bcube_digit(t, owner, level) - bcube_digit(t, v, level)) *
-			   low;
+	return v +
+	       (bcube_digit(t, owner, level) - bcube_digit(t, v, level)) * low;
 }
 
 /*
@@ -103,8 +103,7 @@ void bcube_tree(const struct plan_topology *t, int i, struct span *s,
 	for (v = 0; v < n; v++) {
 		step = leaves_at(t, e, v, o);
 		s->worker_up[v] =
-			step ? place[v]
-			     : place[with_digit(t, v, o, e % t->q)];
+			step ? place[v] : place[with_digit(t, v, o, e % t->q)];
 	}
 	free(place);
 }
@@ -144,16 +143,14 @@ json_t *torus_exchange(const struct plan_topology *t)
 		line = json_array();
 		for (c = 0; c < t->q; c++)
 			json_array_append_new(
-				line,
-				json_string(t->node[r * t->q + c].name));
+				line, json_string(t->node[r * t->q + c].name));
 		json_array_append_new(rows, line);
 	}
 	for (c = 0; c < t->q; c++) {
 		line = json_array();
 		for (r = 0; r < t->p; r++)
 			json_array_append_new(
-				line,
-				json_string(t->node[r * t->q + c].name));
+				line, json_string(t->node[r * t->q + c].name));
 		json_array_append_new(cols, line);
 	}
 	return json_pack("{s:s, s:o, s:o}", "kind", "torus", "rows", rows,

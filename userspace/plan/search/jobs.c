@@ -266,9 +266,9 @@ static int parse_dtype(struct job *j, const struct doc *d, const struct at *at,
 		return doc_fail(d, &AT_KEY(at, "dtype"),
 				"\"%s\" is not int, f32, f16 or bf16", text);
 	if (trib_fmt_is_float(fmt) && j->shared)
-		return doc_fail(
-			d, &AT_KEY(at, "dtype"),
-			"\"%s\": shared pools add up integers only", text);
+		return doc_fail(d, &AT_KEY(at, "dtype"),
+				"\"%s\": shared pools add up integers only",
+				text);
 	j->dtype = trib_fmt_is_float(fmt) ? trib_dtype_name(fmt) : NULL;
 	return 0;
 }

@@ -281,8 +281,7 @@ static int best_at(struct search *s, struct sets *sets, int j, int at,
 static int tick(struct search *s)
 {
 	s->done++;
-	return work_tick(s->w, "placing relays",
-			 fmin(0.99, s->done / s->todo));
+	return work_tick(s->w, "placing relays", fmin(0.99, s->done / s->todo));
 }
 
 /* As closely as the search looks at candidates. */
@@ -292,7 +291,7 @@ static int weigh(struct search *s, const struct sets *sets, struct score *score)
 		return judge(s, sets, NAN, score);
 	*score = (struct score){0};
 	return estimate(s->w, sets, s->steps, false, &score->soft) < 0 ? -ENOMEM
-								      : 0;
+								       : 0;
 }
 
 /* Add relays until there are as many as may be. */
@@ -411,8 +410,8 @@ static int crowded(struct search *s, struct sets *sets, int j)
 		s->gain[c] = 0;
 	for (i = 0; i < job->nworkers; i++)
 		for (c = 0; c < r->n; c++)
-			s->gain[c] += w->net->attach[job->worker[i]] ==
-				      r->node[c];
+			s->gain[c] +=
+				w->net->attach[job->worker[i]] == r->node[c];
 	begin_set(w, sets, j);
 	for (c = 0; c < r->n; c++)
 		if (!has(sets, j, c))
@@ -437,8 +436,7 @@ static int plan_effort(struct search *s)
 	for (j = 0; j < w->njobs; j++) {
 		if (!by_lp(w, j))
 			continue;
-		size += (double)w->net->job[j].ngroup *
-			(w->js->job[j].max + 1);
+		size += (double)w->net->job[j].ngroup * (w->js->job[j].max + 1);
 		if (w->reach[j]->n > most)
 			most = w->reach[j]->n;
 		relays += w->js->job[j].max;
@@ -589,8 +587,7 @@ int place(struct work *w, struct sets *sets)
 }
 
 int place_one_more(struct work *w, const struct sets *sets, int j, int *cand,
-		   double gap,
-		   double g[])
+		   double gap, double g[])
 {
 	struct sets trial = *sets;
 	struct outcome o = {0};

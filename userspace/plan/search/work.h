@@ -125,8 +125,7 @@ int place(struct work *w, struct sets *sets);
 
 /* The best relay to add to job @j: its candidate, -1: none. @g: all rates. */
 int place_one_more(struct work *w, const struct sets *sets, int j, int *cand,
-		   double gap,
-		   double g[]);
+		   double gap, double g[]);
 
 /* Ask the caller whether to go on; -ECANCELED if not. */
 int work_tick(struct work *w, const char *what, double share);

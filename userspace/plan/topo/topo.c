@@ -64,8 +64,7 @@ int topo_add_node(struct plan_topology *t, const char *name, bool host)
 	    json_object_set_new(t->index, name, json_integer(t->nnodes)))
 		return -ENOMEM;
 	n = &t->node[t->nnodes];
-	*n = (struct topo_node){
-		.host = host, .relay = !host, .rate = INFINITY};
+	*n = (struct topo_node){.host = host, .relay = !host, .rate = INFINITY};
 	snprintf(n->name, sizeof(n->name), "%s", name);
 	return t->nnodes++;
 }

@@ -59,10 +59,9 @@ static int wire(struct plan_topology *t, int n, int k, double cap)
 		}
 	for (l = 0; l < k; l++)
 		for (i = 0; i < servers; i++) {
-			err = topo_add_link(t,
-					    servers + l * each +
-						    without_digit(i, n, l),
-					    i, cap);
+			err = topo_add_link(
+				t, servers + l * each + without_digit(i, n, l),
+				i, cap);
 			if (err < 0)
 				return err;
 		}
@@ -96,8 +95,7 @@ int topo_bcube(struct plan_topology *t, int n, int k, double cap)
 			/* Switches of BCube have no address of their own. */
 			snprintf(link->addr[0], TOPO_ADDR, "-");
 			snprintf(link->addr[1], TOPO_ADDR, "10.%d.%d.%d",
-				 77 + s / 256, s % 256,
-				 digit + 1);
+				 77 + s / 256, s % 256, digit + 1);
 		}
 	return err;
 }

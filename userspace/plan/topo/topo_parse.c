@@ -108,9 +108,10 @@ static int parse_port(const struct doc *d, const struct at *at, const json_t *v,
 		return err;
 	if (dev && (!*dev || strlen(dev) >= TOPO_DEV || strchr(dev, '/') ||
 		    strpbrk(dev, " \t\r\n\"'")))
-		return doc_fail(d, &AT_KEY(at, devs[end]),
-				"\"%.40s\" is not a device: 1 to 15 bytes, no blanks, quotes or /",
-				dev);
+		return doc_fail(
+			d, &AT_KEY(at, devs[end]),
+			"\"%.40s\" is not a device: 1 to 15 bytes, no blanks, quotes or /",
+			dev);
 	if (addr && inet_pton(AF_INET, addr, bin) != 1 &&
 	    inet_pton(AF_INET6, addr, bin) != 1)
 		return doc_fail(d, &AT_KEY(at, addrs[end]),
@@ -125,8 +126,9 @@ static int parse_port(const struct doc *d, const struct at *at, const json_t *v,
 static int parse_link(struct plan_topology *t, const struct doc *d,
 		      const struct at *at, const json_t *v, double cap)
 {
-	static const char *const keys[] = {
-		"a", "b", "capacity", "a_dev", "a_addr", "b_dev", "b_addr", NULL};
+	static const char *const keys[] = {"a",	     "b",      "capacity",
+					   "a_dev",  "a_addr", "b_dev",
+					   "b_addr", NULL};
 	int err, a = -1, b = -1, i;
 
 	err = doc_object(d, at, v, keys);
@@ -254,7 +256,7 @@ static int parse_kind(struct plan_topology *t, const struct doc *d)
 static int parse(struct plan_topology *t, const struct doc *d)
 {
 	static const char *const keys[] = {
-		"name",	 "builtin",	  "bcube",    "capacity",   "hosts",
+		"name",	    "builtin",	     "bcube", "capacity",   "hosts",
 		"switches", "hosts_forward", "links", "relay_rate", NULL};
 	const char *name = NULL;
 	int err, i;

@@ -79,7 +79,7 @@ static json_t *link_pack(const struct ndn_socket *link)
 }
 
 int ps_ndn_report(const struct nps *ps, const struct ndn_socket *link,
-		    const char *path)
+		  const char *path)
 {
 	json_t *doc = json_object(), *jobs = json_array();
 	json_t *strays = json_object();

@@ -8,6 +8,6 @@
 
 /* To @path, whole or not at all; NULL: to the log. 0 or -errno. */
 int ps_ndn_report(const struct nps *ps, const struct ndn_socket *link,
-		    const char *path);
+		  const char *path);
 
 #endif /* TRIB_PS_NDN_REPORT_H */

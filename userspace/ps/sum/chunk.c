@@ -174,13 +174,14 @@ static void name_shape(struct ps_tree *t, const struct ps_place *z,
 	t->named_ms = t->ps->now;
 	while (!has(p->bitmap, r))
 		r++;
-	snprintf(line, sizeof(line),
-		 "tree %u: chunk %u from rank %u%s has op %u, format %u, scale %d, %u values; others' has %u, %u, %d, %u",
-		 t->number, p->chunk, r,
-		 has(p->bitmap, p->child) && p->child != r ? " and others" : "",
-		 p->h->op, p->h->fmt, (int32_t)be32toh(p->h->scale), p->nval,
-		 z->h.op, z->h.fmt, (int32_t)be32toh(z->h.scale),
-		 be16toh(z->h.nval));
+	snprintf(
+		line, sizeof(line),
+		"tree %u: chunk %u from rank %u%s has op %u, format %u, scale %d, %u values; others' has %u, %u, %d, %u",
+		t->number, p->chunk, r,
+		has(p->bitmap, p->child) && p->child != r ? " and others" : "",
+		p->h->op, p->h->fmt, (int32_t)be32toh(p->h->scale), p->nval,
+		z->h.op, z->h.fmt, (int32_t)be32toh(z->h.scale),
+		be16toh(z->h.nval));
 	t->ps->ops->log(t->ps->ctx, line);
 }
 

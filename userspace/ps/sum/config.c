@@ -101,9 +101,8 @@ static int addr_read(struct reader *r, const json_t *v, const char *field,
 	if (!s)
 		return refuse(r, -EINVAL, "%s[%zu]: not a string", field, i);
 	if (!ps_addr_parse(s, port, out))
-		return refuse(r, -EINVAL,
-			      "%s[%zu]: '%.60s' is not ADDR[:PORT]", field, i,
-			      s);
+		return refuse(r, -EINVAL, "%s[%zu]: '%.60s' is not ADDR[:PORT]",
+			      field, i, s);
 	if (IN6_IS_ADDR_MULTICAST(&out->ip) ||
 	    IN6_IS_ADDR_UNSPECIFIED(&out->ip) ||
 	    (IN6_IS_ADDR_V4MAPPED(&out->ip) &&
@@ -352,8 +351,8 @@ static int trees_read(struct reader *r, const json_t *o)
 
 static int job_read(struct reader *r, json_t *o)
 {
-	static const char *const known[] = {"name",   "job",	    "cookie",
-					    "window", "nval",	    "timeout_ms",
+	static const char *const known[] = {"name",    "job",	"cookie",
+					    "window",  "nval",	"timeout_ms",
 					    "workers", "trees", NULL};
 	unsigned int i;
 	int err;

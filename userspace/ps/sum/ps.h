@@ -30,7 +30,7 @@
 #define PS_LEASE_MS 700	    /* a PROBE's: three can be lost */
 #define PS_ALIVE_PACE_MS 20 /* one ALIVE of a rank is passed on in this */
 #define PS_ABORT_PACE_MS 1000
-#define PS_ABORT_BURST 16 /* ABORTs of a tree passed on in that time */
+#define PS_ABORT_BURST 16    /* ABORTs of a tree passed on in that time */
 #define PS_NAME_PACE_MS 1000 /* how often wrong shapes are logged */
 
 /**
@@ -46,42 +46,43 @@ struct ps_addr {
 
 /* Why a packet was dropped. Numbers are not reused. */
 enum ps_drop {
-	PS_DROP_SHORT = 0,    /* no room for a header */
-	PS_DROP_VERSION = 1,  /* another version of the format */
-	PS_DROP_LENGTH = 2,   /* length, bitmap and values do not agree */
-	PS_DROP_TYPE = 3,     /* nothing that a PS gets */
-	PS_DROP_TREE = 4,     /* no such job or tree here */
-	PS_DROP_COOKIE = 5,   /* not the job's */
-	PS_DROP_RANK = 6,     /* no rank of this job */
-	PS_DROP_BITMAP = 7,   /* nobody, or ranks that the job has not */
-	PS_DROP_FORMAT = 8,   /* op, format or length that no sum has */
-	PS_DROP_EPOCH = 9,    /* an older one, or none */
-	PS_DROP_STALE = 10,   /* a chunk older than its place's */
-	PS_DROP_SHAPE = 11,   /* not the shape of what is there */
-	PS_DROP_OVERLAP = 12, /* some of its workers are there, others are not */
-	PS_DROP_KNOWN = 13,   /* all of them are */
-	PS_DROP_DONE = 14,    /* a copy for a finished chunk */
-	PS_DROP_PACE = 15,    /* ALIVE or ABORT: too many of them */
-	PS_DROP_SOURCE = 16,  /* JOIN or LEAVE from a wrong address */
-	PS_DROP_JOIN = 17,    /* JOIN or LEAVE that is none, or of another rank */
+	PS_DROP_SHORT = 0,   /* no room for a header */
+	PS_DROP_VERSION = 1, /* another version of the format */
+	PS_DROP_LENGTH = 2,  /* length, bitmap and values do not agree */
+	PS_DROP_TYPE = 3,    /* nothing that a PS gets */
+	PS_DROP_TREE = 4,    /* no such job or tree here */
+	PS_DROP_COOKIE = 5,  /* not the job's */
+	PS_DROP_RANK = 6,    /* no rank of this job */
+	PS_DROP_BITMAP = 7,  /* nobody, or ranks that the job has not */
+	PS_DROP_FORMAT = 8,  /* op, format or length that no sum has */
+	PS_DROP_EPOCH = 9,   /* an older one, or none */
+	PS_DROP_STALE = 10,  /* a chunk older than its place's */
+	PS_DROP_SHAPE = 11,  /* not the shape of what is there */
+	PS_DROP_OVERLAP =
+		12,	     /* some of its workers are there, others are not */
+	PS_DROP_KNOWN = 13,  /* all of them are */
+	PS_DROP_DONE = 14,   /* a copy for a finished chunk */
+	PS_DROP_PACE = 15,   /* ALIVE or ABORT: too many of them */
+	PS_DROP_SOURCE = 16, /* JOIN or LEAVE from a wrong address */
+	PS_DROP_JOIN = 17, /* JOIN or LEAVE that is none, or of another rank */
 	PS_DROP__MAX = 18,
 };
 
 /* What was done. */
 enum ps_count {
-	PS_COUNT_GRAD = 0,    /* GRADs added */
-	PS_COUNT_PARTIAL = 1, /* of them, of more than one worker */
+	PS_COUNT_GRAD = 0,     /* GRADs added */
+	PS_COUNT_PARTIAL = 1,  /* of them, of more than one worker */
 	PS_COUNT_SUPERSET = 2, /* GRADs that took the place of what was there */
-	PS_COUNT_DONE = 3,    /* chunks finished by sums */
-	PS_COUNT_TAKEN = 4,   /* chunks finished by a worker's RESULT */
-	PS_COUNT_ANSWER = 5,  /* RESULTs to one worker */
-	PS_COUNT_ASK = 6,     /* ASKs of workers */
-	PS_COUNT_NEED = 7,    /* NEEDs to workers */
-	PS_COUNT_PROBE = 8,   /* PROBEs answered */
-	PS_COUNT_ALIVE = 9,   /* ALIVEs passed on */
-	PS_COUNT_ABORT = 10,  /* ABORTs passed on */
-	PS_COUNT_JOIN = 11,   /* JOINs and LEAVEs */
-	PS_COUNT_BYTES = 12,  /* of values added */
+	PS_COUNT_DONE = 3,     /* chunks finished by sums */
+	PS_COUNT_TAKEN = 4,    /* chunks finished by a worker's RESULT */
+	PS_COUNT_ANSWER = 5,   /* RESULTs to one worker */
+	PS_COUNT_ASK = 6,      /* ASKs of workers */
+	PS_COUNT_NEED = 7,     /* NEEDs to workers */
+	PS_COUNT_PROBE = 8,    /* PROBEs answered */
+	PS_COUNT_ALIVE = 9,    /* ALIVEs passed on */
+	PS_COUNT_ABORT = 10,   /* ABORTs passed on */
+	PS_COUNT_JOIN = 11,    /* JOINs and LEAVEs */
+	PS_COUNT_BYTES = 12,   /* of values added */
 	PS_COUNT__MAX = 13,
 };
 

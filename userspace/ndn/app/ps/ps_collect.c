@@ -199,7 +199,7 @@ static enum nps_drop check(struct nps_guest *g, uint64_t s,
 		return NPS_DROP_CONTENT;
 	if (got->segments != g->job->segments || s >= got->segments ||
 	    got->values.n != ndn_segment_bytes(spec->elements, spec->segment,
-						 (uint32_t)s))
+					       (uint32_t)s))
 		return NPS_DROP_SHAPE;
 	if (!may_have_base(g, got->base) ||
 	    (g->begun && got->id == g->id && got->base != g->base))

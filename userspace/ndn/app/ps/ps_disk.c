@@ -268,8 +268,8 @@ static int first_make(const struct nps_file *f, struct nps_model *m, char *why,
 	if (f->init == NPS_INIT_SEED)
 		for (i = 0; i < f->spec.elements; i++) {
 			/* 24 bits: every one is a float. */
-			float u = (float)(ndn_random_next(&r) >> 40) /
-				  8388608.0f;
+			float u =
+				(float)(ndn_random_next(&r) >> 40) / 8388608.0f;
 
 			m->values[i] = (u - 1) * f->scale;
 		}

@@ -36,7 +36,7 @@ void nps_guest_offer(struct nps_guest *g)
 	job->count[NPS_COUNT_OFFER]++;
 	g->offered = now + job->lease / 4;
 	ndn_timer_repeat(&g->offer, now, job->rto,
-			   job->lease / (g->member ? 16 : 4));
+			 job->lease / (g->member ? 16 : 4));
 	nps_due(job, &g->offer);
 }
 

@@ -88,7 +88,7 @@ void nps_job_distribute(struct nps_job *job)
 			nps_send(ps, NULL, pkt, len);
 			job->count[NPS_COUNT_DISTRIBUTE]++;
 			ndn_pace_take(&job->pace, ps->now,
-					(uint32_t)len + NPS_WIRE_HEAD);
+				      (uint32_t)len + NPS_WIRE_HEAD);
 		}
 		if (++job->next == job->segments)
 			through(job);

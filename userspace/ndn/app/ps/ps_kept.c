@@ -35,14 +35,14 @@ static int room_measure(struct nps_job *job)
 {
 	uint8_t content[NDN_HEADER_MAX + NDN_SEGMENT_MAX] = {0};
 	struct ndn_parts parts = {.version = UINT64_MAX,
-				    .segment = job->segments - 1};
+				  .segment = job->segments - 1};
 	struct ndn_bytes bytes = {content, sizeof(struct ndn_wire_model) +
 						   job->spec.segment};
 	uint8_t buf[TRIB_NDN_PACKET_MAX];
 	size_t len;
 
-	if (nps_data_make(job, NDN_IS_MODEL, &parts, bytes, &job->segments,
-			  buf, sizeof(buf), &len))
+	if (nps_data_make(job, NDN_IS_MODEL, &parts, bytes, &job->segments, buf,
+			  sizeof(buf), &len))
 		return -EINVAL;
 	job->room = (uint32_t)len;
 	return 0;

@@ -65,7 +65,7 @@ void nps_free(struct nps *ps)
 uint32_t nps_segment_fitting(const struct nps_spec *spec, size_t packet)
 {
 	struct ndn_parts parts = {.version = UINT64_MAX,
-				    .segment = NDN_SEGMENTS_MAX};
+				  .segment = NDN_SEGMENTS_MAX};
 	uint8_t value[4] = {0}, gpu[NDN_GPU_MAX] = {0};
 	uint8_t buf[TRIB_NDN_PACKET_MAX];
 	struct ndn_data d = {
@@ -230,8 +230,8 @@ static void guests_start(struct nps_job *job)
 		ndn_estimate_init(&g->estimate, 2 * job->rto);
 		ndn_estimate_init(&g->rtt, job->rto / 3);
 		ndn_timer_set(&g->offer,
-				ps->now + ndn_random_between(&ps->random, 0,
-							       job->rto / 3));
+			      ps->now + ndn_random_between(&ps->random, 0,
+							   job->rto / 3));
 		nps_due(job, &g->offer);
 	}
 }

@@ -107,8 +107,7 @@ static uint64_t deadline(int timeout_ms)
 /* Until something changes. 0, or -ETIMEDOUT. */
 static int wait_change(struct trib_ps *p, uint64_t end)
 {
-	struct timespec ts = {(time_t)(end / NDN_SEC),
-			      (long)(end % NDN_SEC)};
+	struct timespec ts = {(time_t)(end / NDN_SEC), (long)(end % NDN_SEC)};
 
 	if (end == NDN_NEVER)
 		return -pthread_cond_wait(&p->changed, &p->lock);
@@ -367,7 +366,7 @@ int trib_ps_model(struct trib_ps *p, float *model, size_t count,
 	rc = check(p, count);
 	while (!rc) {
 		rc = ndn_worker_begin(&p->w, ndn_socket_now(), model,
-					&full.version, &last);
+				      &full.version, &last);
 		if (rc != -EAGAIN) {
 			trib_ps_explain(p, rc);
 			break;

@@ -142,8 +142,8 @@ int trib_ps_read_options(struct trib_ps *p, struct ndn_worker_config *c,
 	if (given)
 		memcpy(&o, given,
 		       given->size < sizeof(o) ? given->size : sizeof(o));
-	*c = (struct ndn_worker_config){
-		.rto = (o.rto_ms ? o.rto_ms : RTO_MS) * NDN_MS};
+	*c = (struct ndn_worker_config){.rto = (o.rto_ms ? o.rto_ms : RTO_MS) *
+					       NDN_MS};
 	if (o.rto_ms > RTO_MAX_MS)
 		return trib_ps_fail(NULL, -EINVAL, "rto_ms %u is more than %d",
 				    o.rto_ms, RTO_MAX_MS);

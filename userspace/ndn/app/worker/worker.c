@@ -16,7 +16,7 @@
 #define DELETES 6
 
 int ndn_worker_init(struct ndn_worker *w,
-		      const struct ndn_worker_config *config)
+		    const struct ndn_worker_config *config)
 {
 	memset(w, 0, sizeof(*w));
 	w->config = *config;
@@ -145,8 +145,7 @@ static void on_offer(struct ndn_worker *w, const struct ndn_name *name,
 	}
 	if (is_our_job(w, job) && w->state != NDN_WORKER_LEAVING)
 		a = NDN_ACCEPT;
-	w->count[a == NDN_ACCEPT ? NDN_WORKER_ACCEPTED
-				   : NDN_WORKER_REFUSED]++;
+	w->count[a == NDN_ACCEPT ? NDN_WORKER_ACCEPTED : NDN_WORKER_REFUSED]++;
 	n = ndn_offer_encode(content, a);
 	ndn_worker_put(w, name, (struct ndn_bytes){content, n});
 }
@@ -169,8 +168,8 @@ static bool may_have_trees(const struct ndn_worker *w)
 static bool can_do(struct ndn_worker *w)
 {
 	w->segments = ndn_segments(w->start.elements, w->start.segment);
-	return w->segments && w->start.dtype == NDN_F32 &&
-	       may_have_trees(w) && w->start.elements <= w->config.elements &&
+	return w->segments && w->start.dtype == NDN_F32 && may_have_trees(w) &&
+	       w->start.elements <= w->config.elements &&
 	       !ndn_worker_make_room(w);
 }
 
@@ -200,8 +199,7 @@ static void on_start(struct ndn_worker *w, const struct ndn_data *d)
 
 static void on_ack(struct ndn_worker *w, const struct ndn_data *d)
 {
-	if (w->state != NDN_WORKER_JOINED ||
-	    !ndn_timer_is_set(&w->insert)) {
+	if (w->state != NDN_WORKER_JOINED || !ndn_timer_is_set(&w->insert)) {
 		w->count[NDN_WORKER_STRAY]++;
 		return;
 	}
@@ -209,8 +207,8 @@ static void on_ack(struct ndn_worker *w, const struct ndn_data *d)
 		return;
 	ndn_timer_cancel(&w->insert);
 	ndn_timer_set(&w->renew,
-			w->now + ndn_random_between(&w->random, w->lease / 5,
-						      w->lease / 4));
+		      w->now + ndn_random_between(&w->random, w->lease / 5,
+						  w->lease / 4));
 	if (w->acked)
 		return;
 	w->acked = w->now;
@@ -298,8 +296,8 @@ static void on_interest(struct ndn_worker *w, const struct ndn_interest *i)
 	if (lifetime > NDN_LEASE_MAX_MS)
 		lifetime = NDN_LEASE_MAX_MS;
 	ndn_worker_on_collect(w, parts.version,
-				what == NDN_IS_GRADIENT ? parts.segment : 0,
-				lifetime * NDN_MS);
+			      what == NDN_IS_GRADIENT ? parts.segment : 0,
+			      lifetime * NDN_MS);
 }
 
 static void on_data(struct ndn_worker *w, const struct ndn_data *d)
@@ -335,7 +333,7 @@ static void on_data(struct ndn_worker *w, const struct ndn_data *d)
 }
 
 void ndn_worker_receive(struct ndn_worker *w, uint64_t now,
-			  const uint8_t *packet, size_t n)
+			const uint8_t *packet, size_t n)
 {
 	struct ndn_packet p;
 
@@ -361,8 +359,7 @@ void ndn_worker_run(struct ndn_worker *w, uint64_t now)
 	w->now = now;
 	if (ndn_timer_take(&w->ask_start, now))
 		ask_start(w);
-	if (ndn_timer_take(&w->insert, now) ||
-	    ndn_timer_take(&w->renew, now))
+	if (ndn_timer_take(&w->insert, now) || ndn_timer_take(&w->renew, now))
 		insert(w);
 	if (ndn_timer_take(&w->ask_newest, now))
 		ask_newest(w);
@@ -407,7 +404,6 @@ void ndn_worker_leave(struct ndn_worker *w, uint64_t now)
 {
 	w->now = now;
 	w->willing = false;
-	if (w->state == NDN_WORKER_STARTING ||
-	    w->state == NDN_WORKER_JOINED)
+	if (w->state == NDN_WORKER_STARTING || w->state == NDN_WORKER_JOINED)
 		ndn_worker_quit(w, -ESHUTDOWN);
 }

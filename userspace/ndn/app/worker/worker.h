@@ -275,13 +275,13 @@ struct ndn_worker {
 
 /* 0 or -EINVAL: the name is no good. @config is copied, @gpu's bytes are not. */
 int ndn_worker_init(struct ndn_worker *w,
-		      const struct ndn_worker_config *config);
+		    const struct ndn_worker_config *config);
 /* Frees what it holds and wipes its keys; the task, if any, is just dropped. */
 void ndn_worker_free(struct ndn_worker *w);
 
 /* @n bytes came from the network. */
 void ndn_worker_receive(struct ndn_worker *w, uint64_t now,
-			  const uint8_t *packet, size_t n);
+			const uint8_t *packet, size_t n);
 /* Does what is due. */
 void ndn_worker_run(struct ndn_worker *w, uint64_t now);
 /* When something will be due; NDN_NEVER: nothing, until something comes. */
@@ -297,7 +297,7 @@ bool ndn_worker_has_task(const struct ndn_worker *w);
  * now; -ESHUTDOWN, -EHOSTDOWN: there will be none.
  */
 int ndn_worker_begin(struct ndn_worker *w, uint64_t now, float *values,
-		       uint64_t *version, bool *last);
+		     uint64_t *version, bool *last);
 /* Whether ndn_worker_begin() would not say -EAGAIN. */
 bool ndn_worker_is_ready(const struct ndn_worker *w);
 /* Whether the gradient for this model is still wanted. */
@@ -307,7 +307,7 @@ bool ndn_worker_is_wanted(const struct ndn_worker *w, uint64_t version);
  * the model has become worthless; -ENOMEM; -ESHUTDOWN, -EHOSTDOWN.
  */
 int ndn_worker_give(struct ndn_worker *w, uint64_t now, uint64_t version,
-		      const float *values);
+		    const float *values);
 /* What ndn_worker_give() would say, but for -ENOMEM. */
 int ndn_worker_may_give(const struct ndn_worker *w, uint64_t version);
 /* The gradient for @version has gone another way. */

@@ -41,8 +41,7 @@ static int over(const struct ndn_worker *w)
 bool ndn_worker_is_ready(const struct ndn_worker *w)
 {
 	return w->unseen || (w->training && !w->begun) ||
-	       w->state == NDN_WORKER_IDLE ||
-	       w->state == NDN_WORKER_LEAVING;
+	       w->state == NDN_WORKER_IDLE || w->state == NDN_WORKER_LEAVING;
 }
 
 bool ndn_worker_is_wanted(const struct ndn_worker *w, uint64_t version)
@@ -51,7 +50,7 @@ bool ndn_worker_is_wanted(const struct ndn_worker *w, uint64_t version)
 }
 
 int ndn_worker_begin(struct ndn_worker *w, uint64_t now, float *values,
-		       uint64_t *version, bool *last)
+		     uint64_t *version, bool *last)
 {
 	w->now = now;
 	if (!ndn_worker_is_ready(w))
@@ -108,8 +107,8 @@ static void answer(struct ndn_worker *w, uint64_t v, uint64_t s)
 	struct ndn_parts parts = {
 		.gpu = w->config.gpu, .version = v, .segment = s};
 	struct ndn_gradient g = {.segments = w->segments,
-				   .id = w->bound.id,
-				   .base = w->bound.base};
+				 .id = w->bound.id,
+				 .base = w->bound.base};
 	struct ndn_name_buf buf;
 	struct ndn_name name;
 	size_t head, n;
@@ -121,8 +120,7 @@ static void answer(struct ndn_worker *w, uint64_t v, uint64_t s)
 	}
 	name = ndn_name_of(&buf);
 	head = ndn_gradient_encode(content, &g);
-	n = ndn_segment_bytes(w->start.elements, w->start.segment,
-				(uint32_t)s);
+	n = ndn_segment_bytes(w->start.elements, w->start.segment, (uint32_t)s);
 	memcpy(content + head, w->bound.values + s * w->start.segment, n);
 	w->count[NDN_WORKER_ANSWERS]++;
 	ndn_worker_put(w, &name, (struct ndn_bytes){content, head + n});
@@ -201,7 +199,7 @@ static void fetch_for_collect(struct ndn_worker *w, uint64_t v)
 }
 
 void ndn_worker_on_collect(struct ndn_worker *w, uint64_t v, uint64_t s,
-			     uint64_t lifetime)
+			   uint64_t lifetime)
 {
 	if (try_answer(w, v, s))
 		return;
@@ -256,7 +254,7 @@ void ndn_worker_gave(struct ndn_worker *w, uint64_t now, uint64_t version)
 }
 
 int ndn_worker_give(struct ndn_worker *w, uint64_t now, uint64_t version,
-		      const float *values)
+		    const float *values)
 {
 	struct ndn_own_gradient *g = &w->gradient;
 

@@ -12,12 +12,12 @@
 
 /* Interest for the name that @what and @parts make. @flags: NDN_ASK_... */
 #define NDN_ASK_PREFIX 1 /* CanBePrefix */
-#define NDN_ASK_FRESH 2  /* MustBeFresh */
+#define NDN_ASK_FRESH 2	 /* MustBeFresh */
 void ndn_worker_ask(struct ndn_worker *w, enum ndn_what what,
-		      const struct ndn_parts *parts, unsigned int flags);
+		    const struct ndn_parts *parts, unsigned int flags);
 /* Data of @name, signed. */
 void ndn_worker_put(struct ndn_worker *w, const struct ndn_name *name,
-		      struct ndn_bytes content);
+		    struct ndn_bytes content);
 /* The PS has signed it; counted if not, and heard if so. */
 bool ndn_worker_trusts(struct ndn_worker *w, const struct ndn_data *d);
 
@@ -27,9 +27,9 @@ bool ndn_worker_trusts(struct ndn_worker *w, const struct ndn_data *d);
 int ndn_worker_make_room(struct ndn_worker *w);
 void ndn_worker_free_room(struct ndn_worker *w);
 void ndn_worker_on_model(struct ndn_worker *w, const struct ndn_data *d,
-			   const struct ndn_parts *parts);
+			 const struct ndn_parts *parts);
 void ndn_worker_on_newest(struct ndn_worker *w, const struct ndn_data *d,
-			    const struct ndn_parts *parts);
+			  const struct ndn_parts *parts);
 bool ndn_worker_has_segment(const struct ndn_worker *w, uint32_t s);
 
 /* worker_fetch.c: what is missing. */
@@ -55,7 +55,7 @@ void ndn_worker_train(struct ndn_worker *w);
 /* What is worked on belongs to an earlier life of the PS than @version. */
 bool ndn_worker_is_outdated(const struct ndn_worker *w, uint64_t version);
 void ndn_worker_on_collect(struct ndn_worker *w, uint64_t version,
-			     uint64_t segment, uint64_t lifetime);
+			   uint64_t segment, uint64_t lifetime);
 /* Again for those that are held: maybe they can be answered now. */
 void ndn_worker_answer_held(struct ndn_worker *w);
 

@@ -112,13 +112,13 @@ static bool fits(const struct ndn_worker *w, uint64_t version, uint64_t s,
 {
 	return m->segments == w->segments &&
 	       m->values.n == ndn_segment_bytes(w->start.elements,
-						  w->start.segment,
-						  (uint32_t)s) &&
+						w->start.segment,
+						(uint32_t)s) &&
 	       (version != w->coming || m->last == w->coming_last);
 }
 
 void ndn_worker_on_model(struct ndn_worker *w, const struct ndn_data *d,
-			   const struct ndn_parts *parts)
+			 const struct ndn_parts *parts)
 {
 	uint64_t v = parts->version, s = parts->segment;
 	struct ndn_model m;
@@ -146,7 +146,7 @@ void ndn_worker_on_model(struct ndn_worker *w, const struct ndn_data *d,
 }
 
 void ndn_worker_on_newest(struct ndn_worker *w, const struct ndn_data *d,
-			    const struct ndn_parts *parts)
+			  const struct ndn_parts *parts)
 {
 	uint64_t v = parts->version;
 	struct ndn_newest n;

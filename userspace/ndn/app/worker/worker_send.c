@@ -19,7 +19,7 @@ static void send_packet(struct ndn_worker *w, enum ndn_err err, size_t len)
 }
 
 void ndn_worker_ask(struct ndn_worker *w, enum ndn_what what,
-		      const struct ndn_parts *parts, unsigned int flags)
+		    const struct ndn_parts *parts, unsigned int flags)
 {
 	struct ndn_interest i = {
 		.can_be_prefix = flags & NDN_ASK_PREFIX,
@@ -44,7 +44,7 @@ void ndn_worker_ask(struct ndn_worker *w, enum ndn_what what,
 }
 
 void ndn_worker_put(struct ndn_worker *w, const struct ndn_name *name,
-		      struct ndn_bytes content)
+		    struct ndn_bytes content)
 {
 	struct ndn_data d = {
 		.name = *name, .has_content = true, .content = content};
