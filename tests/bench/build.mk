@@ -18,4 +18,4 @@ $(B)/bench-stream: $(B)/tests/bench/stream.o $(NDN_LIB)
 BENCH_BINS += $(B)/bench-stream
 
 # What the module costs in the VM is measured with its tests' program.
-BENCH_BINS += $(B)/tests/vm/kfunc.bpf.o
+BENCH_BINS += $(B)/tests/vm/kfunc/kfunc.bpf.o

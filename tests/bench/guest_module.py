@@ -23,7 +23,7 @@ KO = os.path.join(TOP, "build/module/trib.ko")
 OPTIONS = ("-b", "4M", "-e", "4M", "-n", "10", "-w", "2", "-c", "1")
 PIN = "/sys/fs/bpf/bench"
 FRAME = "/tmp/bench-frame"
-# struct kfunc_ask of tests/vm/kfunc.h: add no values of TRIB_FMT_F32 to memory.
+# struct kfunc_ask of tests/vm/kfunc/kfunc.h: add no values of TRIB_FMT_F32 to memory.
 ASK = struct.pack("=IIIIQqQ", 0, 0, 0, 0, 4, 0, 0)
 
 
@@ -40,7 +40,7 @@ def sockets(rounds):
 def empty_calls(rounds, *parameters):
     """With the module at one level; ns of each call, a figure a round."""
     call("insmod", KO, *parameters)
-    call("bpftool", "prog", "load", "build/tests/vm/kfunc.bpf.o", PIN,
+    call("bpftool", "prog", "load", "build/tests/vm/kfunc/kfunc.bpf.o", PIN,
          "pinmaps", "/sys/fs/bpf/maps")
     call("bpftool", "map", "update", "pinned", "/sys/fs/bpf/maps/ask", "key",
          "0", "0", "0", "0", "value", *(str(b) for b in ASK))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Sums of floats where the programs were loaded without the kernel module:
- * contributions are refused, results pass. tests/vm/floats.c has the sums.
+ * contributions are refused, results pass. tests/vm/kfunc/floats.c has the sums.
  */
 #include <arpa/inet.h>
 #include <linux/bpf.h>

@@ -2,59 +2,52 @@
 # Tests that boot Debian's 6.1 kernel.
 CHECK_TESTS += tests/vm/bpf-6.1.t tests/vm/netns-6.1.t tests/vm/deliver-6.1.t
 
-# Programs that run there beside the module.
-VM_BINS := $(addprefix $(B)/tests/vm/,kfunc family nlfuzz cycles sockfuzz \
-	sockcycles)
+# Programs that run there beside the module. VM_RIG is their shared piece.
+VM := $(B)/tests/vm
+VM_RIG := $(addprefix $(VM)/rig/,sockrig.o stress.o)
+VM_RELAY := $(addprefix $(B)/tests/lib/,lib_relay.o relay_model.o)
+VM_SOCK := $(addprefix $(VM)/sock/sock_,sum life mem access mix hold)
+VM_BINS := $(addprefix $(VM)/,kfunc/kfunc kfunc/floats netlink/family \
+	netlink/nlfuzz life/cycles sock/sockcycles sockfuzz/sockfuzz) $(VM_SOCK)
 
-$(B)/tests/vm/%.o: CPPFLAGS_ALL += -DTEST_VM_DIR='"$(B)/tests/vm"'
-
-$(B)/tests/vm/kfunc.bpf.o: tests/vm/kfunc.bpf.c tests/vm/kfunc.h \
+$(VM)/kfunc/kfunc.bpf.o: tests/vm/kfunc/kfunc.bpf.c tests/vm/kfunc/kfunc.h \
 		kmod/uapi/trib_kfunc.h
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -I. -c -o $@ $<
 
-$(B)/tests/vm/kfunc: $(B)/tests/vm/kfunc.o $(B)/tests/vm/kfunc.bpf.o
+$(VM)/kfunc/kfunc.o: CPPFLAGS_ALL += -DTEST_VM_DIR='"$(VM)"'
+
+$(VM)/kfunc/kfunc: $(VM)/kfunc/kfunc.o $(VM)/kfunc/kfunc.bpf.o
 	$(CC) $(LDFLAGS_ALL) -o $@ $< -lbpf
 
-GENL_OBJS := $(addprefix $(B)/tests/vm/,family.o genl.o sock_who.o)
-$(GENL_OBJS): CPPFLAGS_ALL += $(CLI_CFLAGS)
-
-$(B)/tests/vm/family: $(addprefix $(B)/tests/vm/,family.o genl.o)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lnl-genl-3 -lnl-3
-
 # Slots, in the world of the BPF tests.
-VM_BINS += $(B)/tests/vm/floats
+$(VM)/kfunc/floats.o: CPPFLAGS_ALL += -DTRIB_NVAL=832
 
-$(B)/tests/vm/floats.o: CPPFLAGS_ALL += -DTRIB_NVAL=832
-
-$(B)/tests/vm/floats: $(B)/tests/vm/floats.o $(BPF_WORLD)
+$(VM)/kfunc/floats: $(VM)/kfunc/floats.o $(BPF_WORLD)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lbpf -lm
 
-$(B)/tests/vm/cycles: $(addprefix $(B)/tests/vm/,cycles.o nlsock.o sockrig.o stress.o)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^
+$(addprefix $(VM)/,netlink/family.o netlink/genl.o sock/sock_access.o): \
+	CPPFLAGS_ALL += $(CLI_CFLAGS)
 
-$(B)/tests/vm/nlfuzz: $(addprefix $(B)/tests/vm/,nlfuzz.o nlgen.o nlsock.o nlspec.o \
-		sockrig.o stress.o)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^
+$(VM)/netlink/family: $(addprefix $(VM)/netlink/,family.o genl.o)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lnl-genl-3 -lnl-3
 
-$(B)/tests/vm/sockfuzz: $(addprefix $(B)/tests/vm/,sockfuzz.o sockops.o \
-		sockmsg.o sockspoil.o sockcrowd.o sockevil.o sockhonest.o \
-		sockrig.o nlsock.o nlspec.o stress.o) \
-		$(addprefix $(B)/tests/lib/,lib_relay.o relay_model.o)
+$(VM)/netlink/nlfuzz: $(addprefix $(VM)/netlink/,nlfuzz.o nlgen.o nlsock.o \
+		nlspec.o) $(VM_RIG)
+$(VM)/life/cycles: $(VM)/life/cycles.o $(VM)/netlink/nlsock.o $(VM_RIG)
+$(VM)/sock/sockcycles: $(VM)/sock/sockcycles.o $(VM_RIG) $(VM_RELAY)
+$(VM)/sockfuzz/sockfuzz: $(addprefix $(VM)/sockfuzz/sock,fuzz.o ops.o msg.o \
+		spoil.o crowd.o evil.o honest.o) \
+		$(addprefix $(VM)/netlink/,nlsock.o nlspec.o) $(VM_RIG) $(VM_RELAY)
+
+$(addprefix $(VM)/,netlink/nlfuzz life/cycles sock/sockcycles sockfuzz/sockfuzz):
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lpthread
 
-$(B)/tests/vm/sockcycles: $(addprefix $(B)/tests/vm/,sockcycles.o sockrig.o \
-		stress.o) $(addprefix $(B)/tests/lib/,lib_relay.o relay_model.o)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lpthread
-
-SOCK_BINS := $(addprefix $(B)/tests/vm/sock_,sum life mem who mix hold)
-VM_BINS += $(SOCK_BINS)
-
-$(SOCK_BINS): %: %.o $(B)/tests/vm/sock_world.o $(B)/libtrib.a
+$(VM_SOCK): %: %.o $(VM)/sock/sock_star.o $(B)/libtrib.a
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(SOCK_LIBS) -lpthread -lm
 
-$(B)/tests/vm/sock_who: $(B)/tests/vm/genl.o
-$(B)/tests/vm/sock_who: SOCK_LIBS := -lnl-genl-3 -lnl-3
+$(VM)/sock/sock_access: $(VM)/netlink/genl.o
+$(VM)/sock/sock_access: SOCK_LIBS := -lnl-genl-3 -lnl-3
 
 CHECK_BINS += $(VM_BINS)
 CHECK_TESTS += tests/vm/module-build.t tests/vm/module-6.1.t tests/vm/float-6.1.t

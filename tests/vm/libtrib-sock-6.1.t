@@ -10,4 +10,4 @@ skip() { echo "1..0 # SKIP $*"; exit 4; }
 
 command -v qemu-system-x86_64 >/dev/null || skip "no qemu-system-x86_64"
 make -s module || { echo "Bail out! the module does not build"; exit 1; }
-exec scripts/vm -t 900 -- tests/vm/libtrib-sock "$ko"
+exec scripts/vm -t 900 -- tests/vm/sock/libtrib-sock "$ko"

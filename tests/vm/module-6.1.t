@@ -12,5 +12,6 @@ command -v qemu-system-x86_64 >/dev/null || skip "no qemu-system-x86_64"
 scripts/mkynl || { echo "Bail out! no ynl"; exit 1; }
 make -s module || { echo "Bail out! the module does not build"; exit 1; }
 exec scripts/vm -t 500 -- env "TRIB_KO=$ko" tests/vm/guest-tap \
-	"tests/vm/load $ko" build/tests/vm/{kfunc,floats,family} \
-	tests/vm/{ynl,module-life} "build/tests/vm/cycles 100"
+	"tests/vm/load $ko" build/tests/vm/kfunc/{kfunc,floats} \
+	build/tests/vm/netlink/family tests/vm/{netlink/ynl,life/module-life} \
+	"build/tests/vm/life/cycles 100"

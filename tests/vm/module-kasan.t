@@ -47,8 +47,9 @@ run_part()
 	case $1 in
 	module)
 		leakless module 900 env TRIB_KO=$ko tests/vm/guest-tap \
-			"tests/vm/load $ko" build/tests/vm/family \
-			tests/vm/{ynl,module-life} "build/tests/vm/cycles 20"
+			"tests/vm/load $ko" build/tests/vm/netlink/family \
+			tests/vm/{netlink/ynl,life/module-life} \
+			"build/tests/vm/life/cycles 20"
 		;;
 	stress)
 		leakless stress 600 tests/vm/stress-guest $ko 20 100
@@ -60,18 +61,18 @@ run_part()
 	bpf)
 		mapfile -t programs < <(grep '^build/tests/bpf/' build/check-list)
 		vm bpf 1800 off tests/vm/guest-tap "tests/vm/load $ko" \
-			build/tests/vm/{kfunc,floats} "${programs[@]}"
+			build/tests/vm/kfunc/{kfunc,floats} "${programs[@]}"
 		;;
 	netns)
 		vm netns 600 off tests/vm/guest-tap "tests/vm/load $ko" \
 			tests/netns/old-kernel.t
 		;;
 	long)
-		for program in nlfuzz sockfuzz sockcycles; do
-			leakless $program 2400 tests/vm/stress-guest $ko 600 \
+		for program in netlink/nlfuzz sockfuzz/sockfuzz sock/sockcycles; do
+			leakless ${program#*/} 2400 tests/vm/stress-guest $ko 600 \
 				10000 $program
 		done
-		leakless cycles 5400 env TRIB_KO=$ko build/tests/vm/cycles 1000
+		leakless cycles 5400 env TRIB_KO=$ko build/tests/vm/life/cycles 1000
 		;;
 	*) bail "there is no part '$1'" ;;
 	esac

@@ -14,7 +14,7 @@
 
 #include "sockevil.h"
 #include "sockops.h"
-#include "stress.h"
+#include "tests/vm/rig/stress.h"
 
 #define PACKET_MAX 4096
 

@@ -19,8 +19,8 @@
 
 #include "tests/lib/tap.h"
 #include "tests/lib/lib_relay.h"
-#include "sockrig.h"
-#include "stress.h"
+#include "tests/vm/rig/sockrig.h"
+#include "tests/vm/rig/stress.h"
 
 /* What is left of all cycles together, but for the first ones, in kB. */
 #define GROWTH_MAX 4096

@@ -19,8 +19,8 @@
 #include "tests/lib/tap.h"
 #include "nlgen.h"
 #include "nlspec.h"
-#include "sockrig.h"
-#include "stress.h"
+#include "tests/vm/rig/sockrig.h"
+#include "tests/vm/rig/stress.h"
 
 #define JOBS 65536
 #define FREE_JOB UINT32_MAX

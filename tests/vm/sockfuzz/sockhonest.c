@@ -16,7 +16,7 @@
 #include "tests/lib/lib_relay.h"
 #include "sockevil.h"
 #include "sockhonest.h"
-#include "stress.h"
+#include "tests/vm/rig/stress.h"
 
 #define RANKS 2
 #define LENGTHS 12000

@@ -5,7 +5,7 @@
 #include <sys/uio.h>
 
 #include "sockops.h"
-#include "stress.h"
+#include "tests/vm/rig/stress.h"
 
 #define MSG_MAX (512 << 10)
 

@@ -22,8 +22,8 @@
 #include <unistd.h>
 
 #include "sockops.h"
-#include "sockrig.h"
-#include "stress.h"
+#include "tests/vm/rig/sockrig.h"
+#include "tests/vm/rig/stress.h"
 
 #define SLOTS 24
 #define PAGE 4096

@@ -14,8 +14,8 @@
 
 #include "sockcrowd.h"
 #include "sockevil.h"
-#include "sockrig.h"
-#include "stress.h"
+#include "tests/vm/rig/sockrig.h"
+#include "tests/vm/rig/stress.h"
 
 #define JOB 100
 #define PORT 7600

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "sockops.h"
-#include "stress.h"
+#include "tests/vm/rig/stress.h"
 
 struct rig_place chaos_place(void)
 {

@@ -24,8 +24,8 @@
 #include "uapi/trib.h"
 #include "uapi/trib_sock.h"
 #include "tests/lib/tap.h"
-#include "nlsock.h"
-#include "sockrig.h"
+#include "tests/vm/netlink/nlsock.h"
+#include "tests/vm/rig/sockrig.h"
 
 #define KEPT 8
 

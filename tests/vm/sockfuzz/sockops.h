@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sockrig.h"
+#include "tests/vm/rig/sockrig.h"
 
 /* Jobs whose cookie the hostile network knows; RIG_JOB's it does not. */
 #define CHAOS_JOB 8

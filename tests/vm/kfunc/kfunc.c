@@ -611,7 +611,7 @@ static void busy__sums_are_the_same(void)
 
 static bool load(void)
 {
-	obj = bpf_object__open_file(TEST_VM_DIR "/kfunc.bpf.o", NULL);
+	obj = bpf_object__open_file(TEST_VM_DIR "/kfunc/kfunc.bpf.o", NULL);
 	if (!obj || bpf_object__load(obj))
 		return false;
 	prog = bpf_program__fd(

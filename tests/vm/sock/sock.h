@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the tests of collective sockets share (sock_world.c): a star of workers,
+ * What the tests of collective sockets share (sock_star.c): a star of workers,
  * each with a network namespace and a ticket, as tests/vm/sock-guest has made
  * it:
  *

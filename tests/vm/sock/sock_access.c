@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "genl.h"
+#include "tests/vm/netlink/genl.h"
 #include "tests/lib/tap.h"
 
 /* What the last answer or event said. */

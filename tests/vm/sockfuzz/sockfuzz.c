@@ -23,14 +23,14 @@
 
 #include "tests/lib/tap.h"
 #include "tests/lib/lib_relay.h"
-#include "nlsock.h"
-#include "nlspec.h"
+#include "tests/vm/netlink/nlsock.h"
+#include "tests/vm/netlink/nlspec.h"
 #include "sockcrowd.h"
 #include "sockevil.h"
 #include "sockhonest.h"
 #include "sockops.h"
-#include "sockrig.h"
-#include "stress.h"
+#include "tests/vm/rig/sockrig.h"
+#include "tests/vm/rig/stress.h"
 
 #define CHAOS 2
 /* Of the most frequent call, so that there were all others. */

@@ -8,7 +8,7 @@
 
 #include "nlgen.h"
 #include "nlspec.h"
-#include "stress.h"
+#include "tests/vm/rig/stress.h"
 #include "uapi/trib_kfunc.h"
 
 static const char *const names[] = {"trib_mem_add",
