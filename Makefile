@@ -53,7 +53,7 @@ include bpf/build.mk kernels/build.mk kernels/sum/build.mk kmod/build.mk \
 include $(addprefix userspace/,base/build.mk ndn/packet/build.mk \
 	lib/build.mk ndn/app/build.mk plan/build.mk daemon/build.mk \
 	ps/build.mk cli/build.mk perf/build.mk)
-include $(sort $(wildcard tests/*/build.mk))
+include scripts/wire/build.mk $(sort $(wildcard tests/*/build.mk))
 
 all: deps $(ALL)
 

@@ -4,7 +4,7 @@
 # Sourced by scripts/fabric.
 #
 # A link without a rate or faults is one veth pair. Otherwise both ends hang on
-# the "wires" namespace, where tests/netns/wire passes packets from one veth to
+# the "wires" namespace, where scripts/wire/wire passes packets from one veth to
 # the other, and a token bucket on each shapes what leaves: XDP goes round the
 # queueing disciplines of its own port, so nothing at the hosts could. Hosts
 # with generic XDP need a wire, too: without it, it does not run on what the
@@ -213,7 +213,7 @@ start_wires()
 	[[ ! $dup ]] || args+=(-d "$dup")
 	[[ ! $reorder ]] || args+=(-r "$reorder")
 	[[ ! $generic ]] || args=(-x)
-	start_daemon $wires "$bin/tests/netns/wire" -p "$(wire_pin)" \
+	start_daemon $wires "$bin/scripts/wire/wire" -p "$(wire_pin)" \
 		"${args[@]}" "${pairs[@]}"
 	wait_daemon $wires grep -q '^ready' "$state/$wires.log"
 }

@@ -34,7 +34,7 @@
 #include <bpf/libbpf.h>
 
 #include "wire.h"
-#include "tests/netns/wire.skel.h"
+#include "scripts/wire/wire.skel.h"
 
 #define QUEUE_MAX 1024
 

@@ -10,8 +10,8 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
-                                "..", "netns"))
+NETNS = os.path.realpath(os.path.dirname(__file__) + "/../netns")
+sys.path[:0] = [NETNS + "/lib", NETNS + "/ndn"]
 # pylint: disable=wrong-import-position
 from figures import Figures  # noqa: E402
 from ndn_host import DATA, INTEREST, Host  # noqa: E402

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Shared pools with a PS, in two racks of two workers (tests/netns/racks.py):
+"""Shared pools with a PS, in two racks of two workers (tests/netns/lib/racks.py):
 what they cost beside slots of the job's own, on the same wires in the same run,
 and how long sums stand still when a relay dies."""
 
@@ -13,7 +13,7 @@ from figures import Figures
 from nets import PRIORITY, TOP, BenchError
 from pairs import gbps, in_turns, progress, ratios
 
-sys.path.insert(0, os.path.join(TOP, "tests", "netns"))
+sys.path.insert(0, os.path.join(TOP, "tests", "netns", "lib"))
 import racks  # noqa: E402 # pylint: disable=wrong-import-position
 
 RATE = 100_000_000  # bits a second

@@ -5,8 +5,8 @@
 #	h1 --+
 #	h2 --+-- s0 --+ eth0          eth1 +-- s1 --+-- h3
 #	              +-------- h0 --------+
-# shellcheck source=tests/netns/lib.sh
-. "$(dirname "$0")/../netns/lib.sh"
+# shellcheck source=tests/netns/lib/test.sh
+. "$(dirname "$0")/../netns/lib/test.sh"
 
 id=wire$$
 need_root

@@ -7,4 +7,4 @@ cd "$(dirname "$0")/../.." || exit 1
 skip() { echo "1..0 # SKIP $*"; exit 4; }
 
 command -v qemu-system-x86_64 >/dev/null || skip "no qemu-system-x86_64"
-exec scripts/vm -t 550 -- tests/vm/guest-tap tests/netns/daemon.t
+exec scripts/vm -t 550 -- tests/vm/guest-tap tests/netns/daemon/config.t

@@ -8,4 +8,4 @@ cd "$(dirname "$0")/../.." || exit 1
 skip() { echo "1..0 # SKIP $*"; exit 4; }
 
 command -v qemu-system-x86_64 >/dev/null || skip "no qemu-system-x86_64"
-exec scripts/vm -m 2048 -t 550 -- tests/vm/guest-tap tests/netns/deliver.t
+exec scripts/vm -m 2048 -t 550 -- tests/vm/guest-tap tests/netns/tree/deliver.t

@@ -9,4 +9,4 @@ skip() { echo "1..0 # SKIP $*"; exit 4; }
 
 command -v qemu-system-x86_64 >/dev/null || skip "no qemu-system-x86_64"
 make -s module || { echo "Bail out! the module does not build"; exit 1; }
-exec scripts/vm -m 2048 -t 550 -- tests/netns/floats.t "$PWD/$ko"
+exec scripts/vm -m 2048 -t 550 -- tests/netns/tree/floats.t "$PWD/$ko"

@@ -65,7 +65,7 @@ run_part()
 		;;
 	netns)
 		vm netns 600 off tests/vm/guest-tap "tests/vm/load $ko" \
-			tests/netns/old-kernel.t
+			tests/netns/tree/old-kernel.t
 		;;
 	long)
 		for program in netlink/nlfuzz sockfuzz/sockfuzz sock/sockcycles; do

@@ -11,4 +11,4 @@ skip() { echo "1..0 # SKIP $*"; exit 4; }
 command -v qemu-system-x86_64 >/dev/null || skip "no qemu-system-x86_64"
 make -s module || { echo "Bail out! the module does not build"; exit 1; }
 exec scripts/vm -m 2048 -t 550 -- tests/vm/guest-tap \
-	"tests/vm/load $ko" tests/netns/old-kernel.t
+	"tests/vm/load $ko" tests/netns/tree/old-kernel.t

@@ -24,7 +24,7 @@ $(CLI_UNITS:%=%.o): CPPFLAGS_ALL += $(CLI_CFLAGS)
 $(CLI_UNITS): %: %.o $(CLI_PARTS)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS) -lpthread
 
-CHECK_TESTS += $(CLI_UNITS) tests/netns/cli.t tests/netns/cli_ndn.t
+CHECK_TESTS += $(CLI_UNITS)
 
 # Man pages, where there is something to make them with.
 RST2MAN ?= $(shell command -v rst2man)

@@ -36,10 +36,8 @@ $(DAEMON_UNITS): %: %.o $(DAEMON_PARTS) $(DAEMON_EMBED) \
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DAEMON_LIBS)
 
-CHECK_TESTS += $(DAEMON_UNITS) tests/unit/daemon/spec.py tests/netns/pool.t \
-	tests/netns/daemon.t tests/netns/daemon_restart.t \
-	tests/netns/daemon_netlink.t tests/netns/ndn.t \
-	tests/netns/ndn_ports.t tests/vm/daemon-6.1.t
+CHECK_TESTS += $(DAEMON_UNITS) tests/unit/daemon/spec.py \
+	tests/vm/daemon-6.1.t
 
 DAEMON_MAN := $(if $(shell command -v rst2man),$(B)/man/tribd.8)
 

@@ -75,6 +75,5 @@ $(B)/tests/unit/perf/%.o: CPPFLAGS_ALL += -Iuserspace/perf
 
 CHECK_TESTS += $(B)/tests/unit/perf/oracle \
 	$(B)/tests/unit/perf/train tests/unit/perf/perf_run tests/unit/perf/train_run
-CHECK_TESTS += tests/netns/demo
 CHECK_BINS += $(B)/tests/unit/perf/trib-perf-double \
 	$(B)/tests/unit/perf/trib-train-double

@@ -50,5 +50,4 @@ $(B)/tests/unit/lib/shared: $(B)/tests/unit/lib/shared.o \
 	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime -o $@ $^ -ljansson \
 		-lpthread -lm
 
-CHECK_TESTS += $(B)/tests/unit/lib/shared tests/netns/ps.t \
-	tests/netns/ps_local.t
+CHECK_TESTS += $(B)/tests/unit/lib/shared

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # Plans to fabrics whose tribds begin with nothing. Sourced by tests of trib
 # apply.
-# shellcheck source=tests/netns/lib.sh
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=tests/netns/lib/test.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/test.sh"
 
 need_root
 need_programs trib tribd trib-perf

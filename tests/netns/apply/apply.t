@@ -4,7 +4,7 @@
 #
 #	star: w0 w1 --- r0		tree: w0 w1 - r1 \
 #						w2 w3 - r2 -- r0
-# shellcheck source=tests/netns/apply.sh
+# shellcheck source=tests/netns/apply/apply.sh
 . "$(dirname "$0")/apply.sh"
 
 star()

@@ -3,7 +3,7 @@
 # trib apply when hosts fail half-way: w0 w1 --- r0, and what stands between
 # apply and its hosts is a script that can lose what it is told.
 # shellcheck disable=SC2317 # functions are called by ok
-# shellcheck source=tests/netns/apply.sh
+# shellcheck source=tests/netns/apply/apply.sh
 . "$(dirname "$0")/apply.sh"
 
 # What w1 does with a step that has WORD in it: refuse, hang (do nothing and say

@@ -10,7 +10,7 @@
 #
 # shellcheck disable=SC2317 # functions that check calls
 set -uo pipefail
-cd "$(dirname "$0")/../.." || exit 1
+cd "$(dirname "$0")/../../.." || exit 1
 trib=$PWD/build/trib
 tribd=$PWD/build/tribd
 
@@ -199,7 +199,7 @@ jobs()
 	good job add i world 1 --dtype int --window 8 && good job del i
 }
 
-# Where there is no module; tests/netns/floats.t is run where there is one.
+# Where there is no module; tests/netns/tree/floats.t is run where there is one.
 floats()
 {
 	refuses 1 'dtype "f64" is not int, f32, f16 or bf16' \

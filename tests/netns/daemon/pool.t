@@ -9,7 +9,7 @@
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.path.insert(0, sys.path[0] + '/../lib')
 from tribd import *  # noqa: E402,F403
 
 need()

@@ -4,7 +4,7 @@
 # whether it ends by itself or is interrupted.
 # shellcheck disable=SC2317 # functions that check calls
 set -uo pipefail
-cd "$(dirname "$0")/../.." || exit 1
+cd "$(dirname "$0")/../../.." || exit 1
 ((EUID == 0)) || { echo "1..0 # SKIP needs root"; exit 4; }
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT

@@ -4,11 +4,11 @@
 # scripts/fabric: wires do what was asked for, fabrics do not disturb each
 # other, run and exec behave, and down leaves nothing behind.
 set -uo pipefail
-# shellcheck source=tests/netns/lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/netns/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
 
 need_root
-need_programs tests/netns/wire
+need_programs scripts/wire/wire
 NL=$'\n'
 
 # rate HOST DEVICE BYTES: Mb/s that come in there in frames of so many bytes: in
@@ -88,13 +88,13 @@ wires_have_their_faults()
 		>/dev/null
 	for to in "w0 10.77.0.2 r0" "r0 10.77.0.1 w0"; do
 		read -r to address from <<<"$to"
-		fabric exec "$to" -- tests/netns/datagrams receive 9000 \
+		fabric exec "$to" -- tests/netns/fabric/datagrams receive 9000 \
 			>"$scratch/got" &
 		wait_for 5 grep -q ready "$scratch/got"
 		# Its address must be known, or all wait for ARP and are lost.
 		wait_for 20 fabric exec "$from" -- ping -q -c 1 -W 1 "$address"
 		fabric exec "$from" -- \
-			tests/netns/datagrams send "$address" 9000 $n
+			tests/netns/fabric/datagrams send "$address" 9000 $n
 		wait $!
 		read -r got doubled late < <(tail -n 1 "$scratch/got")
 		diag "$from to $to: $got of $n, $doubled twice, $late late"
@@ -266,8 +266,8 @@ up_is_all_or_nothing()
 	local rc=0
 
 	new_fabric
-	mkdir -p "$scratch/broken/tests/netns"
-	ln -s "$PWD/$TRIB_BUILD/tests/netns/wire" "$scratch/broken/tests/netns/"
+	mkdir -p "$scratch/broken/scripts/wire"
+	ln -s "$PWD/$TRIB_BUILD/scripts/wire/wire" "$scratch/broken/scripts/wire/"
 	printf '#!/bin/sh\nexit 1\n' >"$scratch/broken/tribd"
 	cp "$scratch/broken/tribd" "$scratch/broken/trib"
 	chmod +x "$scratch"/broken/trib*

@@ -89,7 +89,7 @@ class Wires:
 
     def start(self):
         self.proc = subprocess.Popen(
-            self.ns.argv(BUILD + '/tests/netns/wire', '-p', self.pin,
+            self.ns.argv(BUILD + '/scripts/wire/wire', '-p', self.pin,
                          *self.faults,
                          *map(':'.join, zip(self.ends[::2], self.ends[1::2]))),
             text=True, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
@@ -103,7 +103,7 @@ class Wires:
 
     def count(self, what):
         """Packets that were lost, dups or delayed, on all wires."""
-        out = self.ns.run(BUILD + '/tests/netns/wire', '-s', self.pin).split()
+        out = self.ns.run(BUILD + '/scripts/wire/wire', '-s', self.pin).split()
         return sum(int(n) for word, n in zip(out, out[1:]) if word == what)
 
 
@@ -354,7 +354,7 @@ class Pulse:
     def __init__(self, job, *args):
         self.job = job
         self.lines = [[] for _ in range(job.world)]
-        self.procs = [job.spawn(r, BUILD + '/tests/netns/pulse', *args,
+        self.procs = [job.spawn(r, BUILD + '/tests/netns/lib/pulse', *args,
                                 stdin=subprocess.PIPE)
                       for r in range(job.world)]
         self.readers = [threading.Thread(target=self.lines[r].extend,

@@ -4,7 +4,7 @@
 # whatever happens. Sourced first thing by tests/netns/*.t, which then run in
 # the repository's root.
 
-cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 TRIB_BUILD=${TRIB_BUILD:-build}
 export TRIB_BUILD
 

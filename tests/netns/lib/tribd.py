@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), '../..'))
+TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), '../../..'))
 BUILD = os.path.realpath(os.environ.get('TRIB_BUILD', TOP + '/build'))
 PIN = '/sys/fs/bpf/trib/'
 RUN = '/run/trib/'

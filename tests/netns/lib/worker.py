@@ -20,7 +20,7 @@ import subprocess
 import sys
 import time
 
-TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), '../..'))
+TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), '../../..'))
 BUILD = os.path.realpath(os.environ.get('TRIB_BUILD', TOP + '/build'))
 
 PORT = 7417

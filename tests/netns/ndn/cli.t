@@ -8,12 +8,12 @@
 #	ps (NDN by hand) ---- r0 (tribd --ndn) ---- w0, w1 (tribd without)
 #
 set -uo pipefail
-# shellcheck source=tests/netns/lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/netns/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
 
 need_root
 need_programs tribd trib
-hand=$PWD/tests/netns/ndn_hand.py
+hand=$PWD/tests/netns/ndn/ndn_hand.py
 
 r0() { fabric exec r0 -- trib "$@"; }
 w0() { fabric exec w0 -- trib "$@"; }

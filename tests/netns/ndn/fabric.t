@@ -4,12 +4,12 @@
 # fabric up --ndn: names lead to hosts from wherever they are, what the PS
 # distributes is copied to those who subscribed, and sums go on beside it.
 set -uo pipefail
-# shellcheck source=tests/netns/lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/netns/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
 
 need_root
-need_programs tribd trib trib-perf tests/netns/wire
-hand=$PWD/tests/netns/ndn_hand.py
+need_programs tribd trib trib-perf scripts/wire/wire
+hand=$PWD/tests/netns/ndn/ndn_hand.py
 pids=()
 trap 'rc=$?; kill ${pids[@]+"${pids[@]}"} 2>/dev/null; (exit $rc); cleanup' EXIT
 

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.path.insert(0, sys.path[0] + '/../lib')
 from tribd import Tap, need, skip_all, wait_for  # noqa: E402
 try:
     import yaml  # noqa: F401

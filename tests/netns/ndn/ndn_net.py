@@ -26,7 +26,7 @@ ARGS = ('--ndn', '256', '--ndn-cache', '256', '--slots', '64', '--trees',
 
 
 class Wires:
-    """What is between the ends of the links: tests/netns/wire, whose faults
+    """What is between the ends of the links: scripts/wire/wire, whose faults
     can be changed while it runs."""
     PIN = '/sys/fs/bpf/ndn-wires-%d' % os.getpid()
 
@@ -42,7 +42,7 @@ class Wires:
 
     def start(self, links):
         self.proc = subprocess.Popen(
-            self.ns.argv(BUILD + '/tests/netns/wire', '-p', self.PIN,
+            self.ns.argv(BUILD + '/scripts/wire/wire', '-p', self.PIN,
                          *['a%d:b%d' % (k, k) for k in range(links)]),
             stdout=subprocess.PIPE, text=True)
         atexit.register(self.end)
@@ -236,7 +236,7 @@ def worker(net, host, rank, job='/ps/job', key=None, **more):
     if key:
         args['key'] = key
     return End(net.ns[host], sys.executable, TOP +
-               '/tests/netns/ndn_worker.py', json.dumps(args))
+               '/tests/netns/ndn/ndn_worker.py', json.dumps(args))
 
 
 class Ps(End):

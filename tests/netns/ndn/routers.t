@@ -12,7 +12,7 @@ and what becomes of them when tribd, its maps or a route go.
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.path.insert(0, sys.path[0] + '/../lib')
 from tribd import *  # noqa: E402,F403
 try:
     import yaml  # noqa: F401

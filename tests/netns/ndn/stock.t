@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.path.insert(0, sys.path[0] + '/../lib')
 from tribd import BUILD, TOP, Tap, need, skip_all, wait_for  # noqa: E402
 try:
     import yaml  # noqa: F401
@@ -41,7 +41,7 @@ for h in 'ps', 'w0', 'w1', 'w2':
 
 
 def stock(program, host, *args):
-    return End(net.ns[host], PYTHON, TOP + '/tests/netns/' + program,
+    return End(net.ns[host], PYTHON, TOP + '/tests/netns/ndn/' + program,
                net.router_of(host)[0], *map(str, args))
 
 

@@ -8,8 +8,8 @@
 #	               +-- r0 -- ps
 #	w2, w3 -- r2 --+
 set -uo pipefail
-# shellcheck source=tests/netns/lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/netns/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
 
 need_root
 need_programs trib-ps trib-train trib-perf

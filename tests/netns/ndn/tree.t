@@ -6,8 +6,8 @@
 #
 #	w0, w1, w2 -- r0 -- ps
 set -uo pipefail
-# shellcheck source=tests/netns/lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/netns/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
 
 need_root
 need_programs trib-ps trib
@@ -57,7 +57,7 @@ start_rank()
 	# shellcheck disable=SC2016 # that shell's
 	fabric exec "w$1" -- sh -c 'echo $$ >"$3"; a=${1%\}}
 		unset TRIB_JOB TRIB_RANK RANK
-		exec timeout 60 python3 tests/netns/ndn_worker.py \
+		exec timeout 60 python3 tests/netns/ndn/ndn_worker.py \
 			"$a, \"forwarder\": \"$TRIB_PS_FORWARDER\"}" >"$2" 2>&1' \
 		- "$argument" "$dir/$2.w$1" "$dir/$2.pid$1" &
 	rank_pids+=($!)
@@ -82,7 +82,7 @@ exact()
 {
 	python3 - "$dir/$1" "$2" <<'END2'
 import json, sys
-sys.path.insert(0, 'tests/netns')
+sys.path.insert(0, 'tests/netns/ndn')
 from ndn_worker import gradient
 n = int(sys.argv[2])
 # lr is 3, and the mean of 3 is a division by 3: whole numbers, if those are.
@@ -109,7 +109,7 @@ steps()
 {
 	python3 - "$dir/$1" "$2" "$3" "${4-3}" <<'END2'
 import json, sys
-sys.path.insert(0, 'tests/netns')
+sys.path.insert(0, 'tests/netns/ndn')
 from ndn_worker import gradient
 for w in range(int(sys.argv[4])):
     seen, lost = [(0, [0.0] * 1000)], 0

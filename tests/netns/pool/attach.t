@@ -11,7 +11,7 @@ relay; job "bare" has two ranks on w0, one on w1, and no relay.
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.path.insert(0, sys.path[0] + '/../lib')
 from tribd import *  # noqa: E402,F403
 
 COOKIE = '1122334455667788'

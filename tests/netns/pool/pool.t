@@ -5,7 +5,7 @@ racks (racks.py), good wires. Every sum is checked."""
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.path.insert(0, sys.path[0] + '/../lib')
 from racks import *  # noqa: E402,F403
 
 need()

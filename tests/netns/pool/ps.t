@@ -9,7 +9,7 @@ import os
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.path.insert(0, sys.path[0] + '/../lib')
 from worker import *  # noqa: E402,F403
 
 PS_PORT, DEAD_PORT = 7500, 7599

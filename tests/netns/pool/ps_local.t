@@ -11,7 +11,7 @@ pair, and gets what tribd's XDP has added up. Every sum is checked.
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.path.insert(0, sys.path[0] + '/../lib')
 from tribd import *  # noqa: E402,F403
 
 COOKIE = '1122334455667788'

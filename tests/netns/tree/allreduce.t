@@ -3,10 +3,10 @@
 # Sums on every kind of network that the fabric makes: trib-perf checks each
 # result against an exact oracle on every rank.
 set -uo pipefail
-# shellcheck source=tests/netns/lib.sh
-. "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/netns/sums.sh
-. tests/netns/sums.sh
+# shellcheck source=tests/netns/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+# shellcheck source=tests/netns/lib/sums.sh
+. tests/netns/lib/sums.sh
 
 need_root
 need_programs tribd trib trib-perf

@@ -7,13 +7,13 @@
 #			  \/\  /\/	level 1: s2 (w0 w2), s3 (w1 w3)
 # shellcheck disable=SC2317 # functions that are called through ok and wait_for
 set -uo pipefail
-# shellcheck source=tests/netns/lib.sh
-. "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/netns/sums.sh
-. tests/netns/sums.sh
+# shellcheck source=tests/netns/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+# shellcheck source=tests/netns/lib/sums.sh
+. tests/netns/lib/sums.sh
 
 need_root
-need_programs tribd trib trib-perf tests/netns/wire
+need_programs tribd trib trib-perf scripts/wire/wire
 
 # bytes SERVERS: what went through each of their NICs, as JSON.
 bytes()

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.path.insert(0, sys.path[0] + '/../lib')
 from worker import *  # noqa: E402,F403
 
 OWNER, OTHER = 4242, 4243

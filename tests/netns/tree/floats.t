@@ -11,7 +11,7 @@ import re
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.path.insert(0, sys.path[0] + '/../lib')
 from ranks import Ranks, moving, stat  # noqa: E402
 from worker import *  # noqa: E402,F403
 

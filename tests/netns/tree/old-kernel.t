@@ -3,10 +3,10 @@
 # Sums on a kernel that has VLAN devices: both transports, both IP versions, and
 # faults, all under tags. Run in the VM by tests/vm/netns-6.1.t, so it is brief.
 set -uo pipefail
-# shellcheck source=tests/netns/lib.sh
-. "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/netns/sums.sh
-. tests/netns/sums.sh
+# shellcheck source=tests/netns/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+# shellcheck source=tests/netns/lib/sums.sh
+. tests/netns/lib/sums.sh
 
 SUMS_SECONDS=200
 SUMS_LARGEST=64k

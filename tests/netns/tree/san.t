@@ -5,14 +5,14 @@
 # catch, or speak up in its log.
 set -uo pipefail
 TRIB_BUILD=build/san
-# shellcheck source=tests/netns/lib.sh
-. "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/netns/sums.sh
-. tests/netns/sums.sh
+# shellcheck source=tests/netns/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+# shellcheck source=tests/netns/lib/sums.sh
+. tests/netns/lib/sums.sh
 
 SUMS_LARGEST=256k
 need_root
-need_programs tribd trib trib-perf tests/netns/wire
+need_programs tribd trib trib-perf scripts/wire/wire
 
 # What a sanitizer said in the logs of a fabric, which it then takes down.
 complaints()

@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.path.insert(0, sys.path[0] + '/../lib')
 from worker import *  # noqa: E402,F403
 
 tap = Tap()
