@@ -307,7 +307,7 @@ offers()
 		. "$1"; shift
 		COMP_WORDS=(trib "$@") COMP_CWORD=$#
 		_trib; printf "%s\n" "${COMPREPLY[@]}" | sort | paste -sd " "' - \
-		"$PWD/userspace/cli/trib.bash-completion" "$@"
+		"$PWD/userspace/cli/man/trib.bash-completion" "$@"
 }
 
 new_fabric

@@ -18,7 +18,7 @@ static const struct out_col table[] = {
 static int stats_show(struct cli *c, int argc, char **argv)
 {
 	bool all = argc > 0 && !strcmp(argv[0], "all");
-	json_t *stats, *names;
+	json_t *stats, *ndn;
 	size_t i;
 	int err;
 
@@ -33,13 +33,13 @@ static int stats_show(struct cli *c, int argc, char **argv)
 			json_array_remove(stats, i);
 	if (c->json)
 		return out_table(c, stats, table, NCOLS);
-	names = ndn_take_stats(stats);
+	ndn = ndn_take_stats(stats);
 	out_print_table(stdout, "", stats, table, NCOLS);
-	if (json_array_size(names)) {
-		printf("\nNames forwarder\n");
-		out_print_table(stdout, "", names, table, NCOLS);
+	if (json_array_size(ndn)) {
+		printf("\nNDN forwarder\n");
+		out_print_table(stdout, "", ndn, table, NCOLS);
 	}
-	json_decref(names);
+	json_decref(ndn);
 	json_decref(stats);
 	return CLI_OK;
 }

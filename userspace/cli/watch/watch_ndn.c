@@ -88,7 +88,7 @@ void watch_show_ndn(FILE *f, const json_t *names)
 
 	if (!names)
 		return;
-	fprintf(f, "ndn: %llu entries entries, %llu routes, %llu cached",
+	fprintf(f, "ndn: %llu entries, %llu routes, %llu cached",
 		(unsigned long long)jnum(names, "entries"),
 		(unsigned long long)jnum(names, "routes"),
 		(unsigned long long)jnum(names, "cached"));
