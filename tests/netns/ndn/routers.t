@@ -413,7 +413,7 @@ def absent():
             nl['r1'].refused('route-get', route={'prefix': '/ps'}), '--ndn')
     tap.ok('absent__no_map_is_pinned',
            not [p for p in Pins(inst['r1']).names()
-                if p.startswith('names_') and p not in
+                if p.startswith('ndn_') and p not in
                 ('ndn_in', 'ndn_leave')], Pins(inst['r1']).names())
     tap.ok('absent__no_filter_is_left', 'ndn_grow' not in
            ns['r1'].filters('v0') and 'trib_grow' in ns['r1'].filters('v0'))

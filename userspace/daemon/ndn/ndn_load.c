@@ -20,7 +20,7 @@
 #define NONCES 65536
 #define ASKS_MIN 4096
 #define MISSES_BYTES 65536
-#define NDN_PREFIX "names_"
+#define NDN_PREFIX "ndn_"
 
 extern const char ndn_object[], ndn_object_end[];
 
