@@ -19,7 +19,8 @@ CHECK_TESTS += tests/fuzz/xdp.t
 FUZZ_SAN_CFLAGS := $(filter-out -Werror,$(FUZZ_CFLAGS)) -O1 \
 	-fsanitize=address,undefined -fno-sanitize-recover=undefined
 
-build/fuzz-ticket: tests/fuzz/fuzz_ticket.c userspace/lib/attach/ticket.c
+build/fuzz-ticket: tests/fuzz/fuzz_ticket.c userspace/lib/attach/ticket.c \
+		$(BASE_LIBTRIB_SRC)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(filter %.c,$^)
 
@@ -31,7 +32,7 @@ FUZZ_NETLINK := tests/fuzz/fuzz_netlink.c tests/fuzz/daemon_double.c \
 	tree_spec.c row.c pool.c pool_spec.c slots.c worker.c worker_spec.c) \
 	$(addprefix ndn/,forwarder.c ndn_cs.c ndn_pit.c ndn_route.c \
 	ndn_rows.c ndn_spec.c ndn_stats.c ndn_tables.c ndn_walk.c)) \
-	$(wildcard userspace/ndn/packet/*.c)
+	$(wildcard userspace/ndn/packet/*.c) $(BASE_LIBTRIB_SRC)
 
 build/fuzz-netlink: $(FUZZ_NETLINK) userspace/daemon/netlink/netlink.c \
 		$(wildcard userspace/daemon/*.h userspace/daemon/*/*.h)
@@ -41,7 +42,7 @@ build/fuzz-netlink: $(FUZZ_NETLINK) userspace/daemon/netlink/netlink.c \
 
 FUZZ_JOIN := tests/fuzz/fuzz_join.c \
 	userspace/daemon/session/join.c userspace/daemon/session/join_out.c \
-	userspace/base/session.c
+	userspace/base/session.c $(BASE_LIBTRIB_SRC)
 
 build/fuzz-join: $(FUZZ_JOIN) $(wildcard userspace/daemon/*.h userspace/daemon/*/*.h)
 	@mkdir -p $(@D)
@@ -49,7 +50,7 @@ build/fuzz-join: $(FUZZ_JOIN) $(wildcard userspace/daemon/*.h userspace/daemon/*
 
 FUZZ_LIB := tests/fuzz/fuzz_lib.c \
 	$(addprefix tests/lib/,relay_model.c lib_sim.c lib_script.c) \
-	$(wildcard userspace/lib/*.c userspace/lib/*/*.c) $(ENGINE_SRC)
+	$(wildcard userspace/lib/*.c userspace/lib/*/*.c) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC)
 
 build/fuzz-lib: $(FUZZ_LIB) $(KERNELS_OBJS) \
 		$(wildcard userspace/lib/*.h userspace/lib/*/*.h kmod/engine/*.h tests/lib/*.h)
@@ -58,7 +59,8 @@ build/fuzz-lib: $(FUZZ_LIB) $(KERNELS_OBJS) \
 		$(FUZZ_LIB) $(KERNELS_OBJS) -lpthread -lm
 
 FUZZ_ATTACH := tests/fuzz/fuzz_attach.c \
-	userspace/daemon/attach/place.c userspace/daemon/tree/worker.c
+	userspace/daemon/attach/place.c userspace/daemon/tree/worker.c \
+	$(BASE_LIBTRIB_SRC)
 
 build/fuzz-attach: $(FUZZ_ATTACH) userspace/daemon/attach/attach.c \
 		$(wildcard userspace/daemon/*.h userspace/daemon/*/*.h)

@@ -2,13 +2,13 @@
 # Unit tests of single files: each links what it names.
 
 $(B)/tests/unit/daemon/session $(B)/tests/unit/daemon/session_tree: \
-		$(B)/tests/unit/daemon/%: $(B)/tests/unit/daemon/%.o $(BASE_OBJ)
+		$(B)/tests/unit/daemon/%: $(B)/tests/unit/daemon/%.o $(BASE_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^
 
 $(B)/tests/unit/daemon/join: $(B)/tests/unit/daemon/join.o \
 		$(addprefix $(B)/userspace/daemon/session/,join.o join_out.o) \
-		$(BASE_OBJ)
+		$(BASE_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^
 

@@ -3,9 +3,7 @@
 CLI_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/cli/*.c userspace/cli/*/*.c))
 # What the unit tests link: everything but main().
 CLI_PARTS := $(filter-out $(B)/userspace/cli/main.o,$(CLI_OBJ))
-# Where trib-ps has its jobs.
-CLI_PARTS += $(B)/userspace/ps/where.o
-CLI_PARTS += $(PLAN_OBJ) $(NDN_LIB)
+CLI_PARTS += $(PLAN_OBJ) $(NDN_LIB) $(BASE_LIB)
 CLI_CFLAGS := $(shell pkg-config --cflags libnl-3.0 jansson 2>/dev/null || \
 	echo -I/usr/include/libnl3)
 CLI_LIBS := -lnl-genl-3 -lnl-3 -ljansson $(NDN_LIBS) $(PLAN_LIBS)

@@ -3,8 +3,6 @@
 DAEMON_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/daemon/*.c userspace/daemon/*/*.c))
 # What unit tests link: everything but main() and the BPF objects.
 DAEMON_PARTS := $(filter-out $(B)/userspace/daemon/main.o,$(DAEMON_OBJ))
-# Sessions are shared with trib-ps.
-DAEMON_PARTS += $(BASE_OBJ)
 DAEMON_EMBED := $(B)/userspace/daemon/load/objects.o
 DAEMON_CFLAGS := $(shell pkg-config --cflags libnl-3.0 jansson libbpf \
 	2>/dev/null || echo -I/usr/include/libnl3)
@@ -18,8 +16,7 @@ $(DAEMON_EMBED): userspace/daemon/load/objects.S \
 	@mkdir -p $(@D)
 	$(CC) -I$(B) -Wa,-I$(B) -c -o $@ $<
 
-$(B)/tribd: $(DAEMON_OBJ) $(BASE_OBJ) $(DAEMON_EMBED) \
-		$(NDN_LIB)
+$(B)/tribd: $(DAEMON_OBJ) $(DAEMON_EMBED) $(NDN_LIB) $(BASE_LIB)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DAEMON_LIBS)
 
 ALL += $(B)/tribd
@@ -31,8 +28,7 @@ DAEMON_UNITS := $(filter-out $(DAEMON_PURE_UNITS),\
 
 $(DAEMON_UNITS:%=%.o): CPPFLAGS_ALL += $(DAEMON_CFLAGS)
 
-$(DAEMON_UNITS): %: %.o $(DAEMON_PARTS) $(DAEMON_EMBED) \
-		$(NDN_LIB)
+$(DAEMON_UNITS): %: %.o $(DAEMON_PARTS) $(DAEMON_EMBED) $(NDN_LIB) $(BASE_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DAEMON_LIBS)
 

@@ -20,6 +20,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/netns.h"
 #include "instance.h"
 
 #ifndef SO_NETNS_COOKIE
@@ -121,42 +122,23 @@ static int bpffs_open(void)
 	return 0;
 }
 
-/* Since 6.18 it has this number; before, process 1 tells. */
-#define NETNS_INITIAL 0xeffffff9u
-
-static bool netns_is_initial(const struct stat *own)
-{
-	struct stat init;
-
-	if (!stat("/proc/1/ns/net", &init))
-		return own->st_ino == init.st_ino;
-	return own->st_ino == NETNS_INITIAL;
-}
-
 /* The cookie tells namespaces apart for good, the inode only while alive. */
 static int netns_identity(struct tribd *d, char *name, size_t size)
 {
-	struct stat own;
 	socklen_t len = sizeof(d->netns_cookie);
-	int fd;
+	int fd, err = netns_name(name, size);
 
-	if (stat("/proc/self/ns/net", &own)) {
-		log_error("/proc/self/ns/net: %s", strerror(errno));
-		return -errno;
+	if (err) {
+		log_error("/proc/self/ns/net: %s", strerror(-err));
+		return err;
 	}
-	if (netns_is_initial(&own))
-		snprintf(name, size, "default");
-	else
-		snprintf(name, size, "net-%llu",
-			 (unsigned long long)own.st_ino);
 
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
 	if (getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &d->netns_cookie,
 		       &len)) {
-		int err = -errno;
-
+		err = -errno;
 		log_error(
 			"the kernel does not tell namespaces apart (SO_NETNS_COOKIE: %s): 5.14 or newer is needed",
 			strerror(-err));

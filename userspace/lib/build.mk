@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # libtrib: shared with a versioned symbol map, static, header, pkg-config.
 LIB_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/lib/*.c userspace/lib/*/*.c)) \
-	$(ENGINE_OBJS) $(KERNELS_OBJS)
+	$(BASE_LIBTRIB_OBJ) $(ENGINE_OBJS) $(KERNELS_OBJS)
 # The API to parameter servers is a worker of the NDN protocol.
 LIB_PS_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/ndn/app/*.c \
 	userspace/ndn/app/worker/*.c userspace/ndn/packet/*.c))
@@ -94,7 +94,7 @@ CHECK_TESTS += $(B)/tests/unit/lib/ksock
 
 # The same under ThreadSanitizer, which goes with neither of the other two.
 LIB_TSAN_SOURCES := $(addprefix tests/lib/,relay_model.c lib_relay.c \
-	lib_job.c) $(ENGINE_SRC) \
+	lib_job.c) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC) \
 	$(wildcard userspace/lib/*.c userspace/lib/*/*.c kernels/codec/*.c)
 
 $(B)/tests/unit/lib/udp_tsan: tests/unit/lib/udp.c $(LIB_TSAN_SOURCES) \

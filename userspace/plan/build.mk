@@ -5,7 +5,7 @@ PLAN_LIBS := -lClp -lCoinUtils -ljansson -lm
 
 PLAN_UNITS := $(addprefix $(B)/tests/plan/,unit_lp unit_wiring)
 
-$(PLAN_UNITS): %: %.o $(PLAN_OBJ)
+$(PLAN_UNITS): %: %.o $(PLAN_OBJ) $(BASE_LIB)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(PLAN_LIBS)
 
 CHECK_TESTS += $(PLAN_UNITS)

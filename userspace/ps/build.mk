@@ -2,15 +2,14 @@
 # trib-ps. Joining is tribd's machine, which knows neither sockets nor maps.
 PS_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/ps/*.c userspace/ps/*/*.c))
 # What the unit test links: what is pure, and the files.
-PS_CORE := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/ps/sum/*.c)) $(BASE_OBJ)
+PS_CORE := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/ps/sum/*.c)) $(BASE_LIB)
 PS_CFLAGS := $(shell pkg-config --cflags jansson 2>/dev/null)
 
 $(PS_OBJ): CPPFLAGS_ALL += $(PS_CFLAGS)
 # Vectors.
 $(B)/userspace/ps/sum/sum.o: CFLAGS += -O3
 
-$(B)/trib-ps: $(PS_OBJ) $(BASE_OBJ) $(NDN_APP_LIB) $(NDN_LIB) \
-		$(LIB_OBJS)
+$(B)/trib-ps: $(PS_OBJ) $(NDN_APP_LIB) $(NDN_LIB) $(LIB_OBJS) $(BASE_LIB)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljansson $(NDN_LIBS) -lpthread -lm
 
 ALL += $(B)/trib-ps

@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/ps_folder.h"
 #include "mtu.h"
 #include "report.h"
-#include "where.h"
 
 #define FILES_MAX PS_TREES_MAX
 #define EVENTS (IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE)

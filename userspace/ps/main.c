@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/ps_folder.h"
 #include "jobs.h"
 #include "mtu.h"
 #include "ps/ndn/ndn_main.h"
@@ -21,7 +22,6 @@
 #include "process.h"
 #include "report.h"
 #include "ps/sum/state.h"
-#include "where.h"
 
 #define TURNS 64 /* batches received before timers get their turn */
 #define STATE_DIR "/run/trib"

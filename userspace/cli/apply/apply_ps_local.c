@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "apply.h"
-#include "ps/where.h"
+#include "base/ps_folder.h"
 
 #define VERDICT_MS 5000
 #define LOOK_MS 10

@@ -3,6 +3,7 @@
 #ifndef TRIBD_FACE_H
 #define TRIBD_FACE_H
 
+#include "base/addr.h"
 #include "daemon/device/rtnl.h"
 #include "daemon/tribd.h"
 
@@ -25,11 +26,6 @@ struct face_spec {
 /* Names of faces and jobs: 1 to 63 visible ASCII characters, none of @not. */
 int name_check(const char *what, const char *name, const char * not,
 	       struct reason *why);
-/* Printable address, IPv4 as such. */
-const char *addr_text(const struct in6_addr *a, char buf[INET6_ADDRSTRLEN]);
-bool addr_is_multicast(const struct in6_addr *a);
-bool addr_is_v4(const struct in6_addr *a);
-bool addr_is_zero(const struct in6_addr *a);
 
 /* Everything that needs no kernel; fills in default values. */
 int face_check(struct tribd *d, struct face_spec *spec, struct reason *why);

@@ -3,38 +3,12 @@
  * What a face may look like: the checks that need nothing but the request and
  * the other faces.
  */
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
 #include "face.h"
 #include "daemon/ndn/forwarder.h"
-
-const char *addr_text(const struct in6_addr *a, char buf[INET6_ADDRSTRLEN])
-{
-	if (addr_is_v4(a))
-		inet_ntop(AF_INET, a->s6_addr + 12, buf, INET6_ADDRSTRLEN);
-	else
-		inet_ntop(AF_INET6, a, buf, INET6_ADDRSTRLEN);
-	return buf;
-}
-
-bool addr_is_v4(const struct in6_addr *a)
-{
-	return IN6_IS_ADDR_V4MAPPED(a);
-}
-
-bool addr_is_zero(const struct in6_addr *a)
-{
-	return IN6_IS_ADDR_UNSPECIFIED(a);
-}
-
-bool addr_is_multicast(const struct in6_addr *a)
-{
-	return addr_is_v4(a) ? (a->s6_addr[12] & 0xf0) == 0xe0
-			     : IN6_IS_ADDR_MULTICAST(a);
-}
 
 /* Addresses that nobody else can have. */
 static bool addr_is_nobody(const struct in6_addr *a)

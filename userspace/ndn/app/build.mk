@@ -14,12 +14,12 @@ ALL += $(NDN_APP_LIB)
 
 NDN_APP_UNITS := $(addprefix $(B)/tests/unit/ndn/app_,content link names ps)
 
-$(NDN_APP_UNITS): %: %.o $(NDN_APP_LIB) $(NDN_LIB)
+$(NDN_APP_UNITS): %: %.o $(NDN_APP_LIB) $(NDN_LIB) $(BASE_LIB)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium
 
 # The PS among scripted workers on an imagined network.
 $(B)/tests/unit/ndn/app_ps_net: %: %.o $(B)/tests/lib/ps_world.o \
-		$(NDN_APP_LIB) $(NDN_LIB)
+		$(NDN_APP_LIB) $(NDN_LIB) $(BASE_LIB)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium
 
 NDN_APP_UNITS += $(B)/tests/unit/ndn/app_ps_net
@@ -29,13 +29,13 @@ CHECK_TESTS += $(NDN_APP_UNITS)
 # Workers and the PS, with each other on an imagined network; and a worker with
 # whoever says he was the PS.
 $(addprefix $(B)/tests/unit/ndn/app_,train worker): %: %.o \
-		$(B)/tests/lib/worker_world.o $(NDN_APP_LIB) $(NDN_LIB)
+		$(B)/tests/lib/worker_world.o $(NDN_APP_LIB) $(NDN_LIB) $(BASE_LIB)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium
 
 CHECK_TESTS += $(addprefix $(B)/tests/unit/ndn/app_,train worker)
 
 $(B)/tests/unit/ndn/app_endpoint: $(B)/tests/unit/ndn/app_endpoint.o \
-		$(NDN_APP_LIB)
+		$(NDN_APP_LIB) $(BASE_LIB)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^
 
 CHECK_TESTS += $(B)/tests/unit/ndn/app_endpoint
@@ -48,7 +48,7 @@ $(B)/tests/unit/ndn/app_api: $(B)/tests/unit/ndn/app_api.o $(NDN_APP_LIB) \
 $(B)/tests/unit/ndn/app_api_tsan: tests/unit/ndn/app_api.c \
 		$(wildcard userspace/ndn/app/*.[ch] userspace/ndn/app/*/*.[ch] \
 		userspace/ndn/packet/*.[ch]) \
-		$(wildcard userspace/lib/*.[ch] userspace/lib/*/*.[ch] kmod/engine/*.h kernels/codec/*.c) $(ENGINE_SRC)
+		$(wildcard userspace/lib/*.[ch] userspace/lib/*/*.[ch] kmod/engine/*.h kernels/codec/*.c) $(ENGINE_SRC) $(BASE_SRC)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) -o $@ \
 		$(filter %.c,$^) -lsodium -ljansson -lpthread -lm

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Owns the parsing of numbers; see text.h. */
+#include "text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* The value of a digit; 16 and more: it is none of @base. */
+static unsigned int digit(char c, unsigned int base)
+{
+	unsigned int v = 16;
+
+	if (c >= '0' && c <= '9')
+		v = (unsigned int)(c - '0');
+	else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+		v = (unsigned int)((c | 0x20) - 'a') + 10;
+	return v < base ? v : 16;
+}
+
+int text_digits(const char **s, unsigned int base, uint64_t *out)
+{
+	const char *p = *s;
+	uint64_t v = 0;
+	unsigned int d;
+
+	for (; (d = digit(*p, base)) < 16; p++)
+		if (__builtin_mul_overflow(v, base, &v) ||
+		    __builtin_add_overflow(v, d, &v))
+			return -ERANGE;
+	if (p == *s)
+		return -EINVAL;
+	*s = p;
+	*out = v;
+	return 0;
+}
+
+int text_number(const char *s, uint64_t min, uint64_t max, uint64_t *out)
+{
+	uint64_t v;
+	int err = text_digits(&s, 10, &v);
+
+	if (err == -ERANGE) {
+		/* Still no number if something else follows the digits. */
+		while (digit(*s, 10) < 10)
+			s++;
+		return *s ? -EINVAL : -ERANGE;
+	}
+	if (err || *s)
+		return -EINVAL;
+	if (v < min || v > max)
+		return -ERANGE;
+	*out = v;
+	return 0;
+}
+
+int text_hex(const char *s, uint64_t *out)
+{
+	const char *end = s;
+	uint64_t v;
+	int err = text_digits(&end, 16, &v);
+
+	if (err || *end)
+		return err ? err : -EINVAL;
+	if (end - s > 16)
+		return -ERANGE;
+	*out = v;
+	return 0;
+}
+
+int text_fail(char *why, size_t size, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, size, fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+void text_one_line(char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			*s = '?';
+}
