@@ -1,49 +1,55 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note OR BSD-2-Clause */
 /*
- * The control interface: commands and attributes of the "trib" netlink
- * family. kmod/trib.yaml describes the same in the form that the kernel's
- * tools read; tests/unit compares the two.
+ * Generated from kmod/trib.yaml by scripts/mkspec; do not edit.
+ *
+ * The control interface of Tributary: commands and attributes of the "trib"
+ * netlink family.
  *
  * Messages have generic netlink layout (struct nlmsghdr, struct genlmsghdr,
- * attributes). tribd serves them over NETLINK_USERSOCK at port id
- * TRIB_NL_PORT of its network namespace, with nlmsg_type TRIB_NL_TYPE; the
- * commands from TRIB_CMD_MODULE_GET on are the kernel module's, which serves
- * them by generic netlink, as the family TRIB_GENL_NAME.
+ * attributes). tribd serves them over NETLINK_USERSOCK at port id TRIB_NL_PORT
+ * of its network namespace, with nlmsg_type TRIB_NL_TYPE. The kernel module
+ * serves the commands from TRIB_CMD_MODULE_GET on over generic netlink, as the
+ * family TRIB_GENL_NAME.
  *
- * Rules: a request with NLM_F_ACK or that changes something is answered by
- * one NLMSG_ERROR: 0 or -errno, followed (NLM_F_ACK_TLVS) by
- * NLMSGERR_ATTR_MSG, one line of text that names the offending value. A GET
- * with NLM_F_DUMP is answered by multipart messages, one object each, of at
- * most TRIB_NL_MSG_MAX bytes, then NLMSG_DONE; NLM_F_DUMP_INTR is set if the
- * set of objects changed meanwhile. Changing anything takes uid 0: what the
- * kernel vouches for in the message (capabilities could only be looked up
- * later, by a process id that may then belong to another program). Reading
- * anything but cookies takes nothing. The module, which can look, wants
- * CAP_NET_ADMIN of the first user namespace.
- * Clients must check that answers of tribd carry the credentials of uid 0.
+ * A request that has NLM_F_ACK or changes something is answered by one
+ * NLMSG_ERROR: 0 or -errno, followed (NLM_F_ACK_TLVS) by NLMSGERR_ATTR_MSG, one
+ * line of text that names the offending value. A GET with NLM_F_DUMP is
+ * answered by multipart messages of at most TRIB_NL_MSG_MAX bytes, one object
+ * each, then NLMSG_DONE. NLM_F_DUMP_INTR is set if the set of objects changed
+ * meanwhile.
  *
- * Integers are in host byte order. Addresses are 16 bytes, IPv4 mapped.
+ * tribd lets only uid 0 change anything. It reads the uid from the credentials
+ * that the kernel attaches to the message: a look-up of capabilities by process
+ * id would come later, when the id may belong to another program. Anybody may
+ * read anything but cookies. The module requires CAP_NET_ADMIN in the first
+ * user namespace. Clients must check that answers of tribd carry the
+ * credentials of uid 0.
+ *
+ * Integers are in host byte order. Addresses have 16 bytes, IPv4 is mapped. NDN
+ * names are text: "/ps/job", "/ps/job/v=4294967297/seg=0", %XX for odd bytes.
  */
 #ifndef _UAPI_TRIB_H
 #define _UAPI_TRIB_H
 
 #include <linux/types.h>
 
+/* clang-format off */
+
 #define TRIB_GENL_NAME "trib"
+#define TRIB_GENL_EVENTS "events"
 #define TRIB_GENL_VERSION 1
-#define TRIB_GENL_EVENTS "events" /* multicast group */
-
-#define TRIB_NL_PORT 0x74726962 /* "trib" */
-#define TRIB_NL_TYPE 0x74
-#define TRIB_NL_MSG_MAX 32768
-
-#define TRIB_NAME_MAX 64 /* bytes of any name, NUL included */
-
+#define TRIB_NL_PORT 0x74726962 /* tribd's netlink port id, "trib". */
+#define TRIB_NL_TYPE 116 /* nlmsg_type of tribd's messages. */
+#define TRIB_NL_MSG_MAX 32768 /* Bytes of the longest message. */
+#define TRIB_NAME_MAX 64 /* Bytes of the name of a face or job, NUL included. */
+#define TRIB_NDN_TEXT_MAX 1024 /* Bytes of an NDN name as text, NUL included. */
+#define TRIB_STAT_NDN 4096 /* TRIB_A_STAT_ID of an NDN counter is this plus enum ndn_stat. */
 /*
  * The LOCAL pair, a veth pair that tribd makes with the first face behind
- * TRIB_LOCAL_PORT. What this host's processes send to that port's address by
- * way of TRIB_LOCAL_PEER meets its XDP program, and what XDP sends to the
- * peer's address reaches their sockets. The addresses are link-local ones.
+ * TRIB_LOCAL_PORT. A packet that a process of this host sends to the port's
+ * address through TRIB_LOCAL_PEER meets the port's XDP program. A packet that
+ * XDP sends to the peer's address reaches the sockets of this host. The
+ * addresses are link-local.
  */
 #define TRIB_LOCAL_PORT "trib0"
 #define TRIB_LOCAL_PEER "trib1"
@@ -52,98 +58,150 @@
 #define TRIB_LOCAL_PORT_V6 "fe80::77:1"
 #define TRIB_LOCAL_PEER_V6 "fe80::77:2"
 
-/**
- * enum trib_cmd - what can be asked
- * @TRIB_CMD_STATUS_GET: TRIB_A_STATUS: the daemon and what it loaded.
- * @TRIB_CMD_FACE_NEW:   TRIB_A_FACE: name, ifname and address at least.
- * @TRIB_CMD_FACE_DEL:   TRIB_A_FACE: name. Refused while a tree uses it.
- * @TRIB_CMD_FACE_GET:   one by name, or a dump.
- * @TRIB_CMD_JOB_NEW:    TRIB_A_JOB: name and world at least.
- * @TRIB_CMD_JOB_DEL:    TRIB_A_JOB: name. Removes its trees, tells its workers.
- * @TRIB_CMD_JOB_GET:    one by name, or a dump.
- * @TRIB_CMD_TREE_NEW:   TRIB_A_TREE: job, and children, parent or PS at least.
- * @TRIB_CMD_TREE_DEL:   TRIB_A_TREE: id.
- * @TRIB_CMD_TREE_GET:   one by id, all of TRIB_A_TREE_JOB, or a dump.
- * @TRIB_CMD_GROUP_GET:  one by id, or a dump.
- * @TRIB_CMD_STATS_GET:  dump of counters (TRIB_A_STAT), zeros included.
- * @TRIB_CMD_STATS_RESET: set all counters to zero.
- * @TRIB_CMD_TICKET_GET: TRIB_A_JOB name + TRIB_A_TICKET rank: the line of
- *                       text by which a worker on a host without tribd joins.
- *                       uid 0 or the job's owner.
- * @TRIB_CMD_TREE_WIPE:  TRIB_A_TREE: id. Empties the tree's slots (the sums
- *                       under way recover by themselves).
- * @TRIB_CMD_TREE_SWITCH: TRIB_A_TREE: job, live. At once, workers that attach
- *                       get these trees of the job, and no others of it;
- *                       those that did before go on with what they have.
- * @TRIB_CMD_JOB_SET:    TRIB_A_JOB: name, rate. For workers that attach then.
- * @TRIB_CMD_FACE_SET:   TRIB_A_FACE: name, and those NDN_ attributes that change;
- *                       SUBSCRIBE and WRITE replace all that there were.
- * @TRIB_CMD_NDN_GET:  TRIB_A_NDN: the NDN forwarder. -EOPNOTSUPP, as for
- *                       all that follows, if tribd runs without.
- * @TRIB_CMD_NDN_SET:  TRIB_A_NDN: times and markers, those that change.
- * @TRIB_CMD_ROUTE_NEW:  TRIB_A_ROUTE: prefix, face. Replaces the prefix's.
- * @TRIB_CMD_ROUTE_DEL:  TRIB_A_ROUTE: prefix.
- * @TRIB_CMD_ROUTE_GET:  one by prefix, or a dump.
- * @TRIB_CMD_PIT_GET:    one by name, or a dump of those below TRIB_A_PIT_NAME.
- * @TRIB_CMD_PIT_DEL:    TRIB_A_PIT: name. Its subscribers are forgotten.
- * @TRIB_CMD_CS_GET:     dump of what the cache has below TRIB_A_CS_NAME.
- * @TRIB_CMD_CS_WIPE:    TRIB_A_CS: name: what the cache has below it is gone.
- * @TRIB_CMD_MODULE_GET: TRIB_A_MODULE: the kernel module.
- * @TRIB_CMD_MODULE_RESET: set the module's counters to zero.
- * @TRIB_CMD_KFUNC_GET:  one by name, or a dump of the functions that XDP
- *                       programs call, with counters.
- * @TRIB_CMD_MODULE_EVENT: from the module to the group TRIB_GENL_EVENTS:
- *                       TRIB_A_EVENT.
- * @TRIB_CMD_SOCK_GET:   dump of this network namespace's collective sockets
- *                       (trib_sock.h): the caller's, or all with CAP_NET_ADMIN.
- * @TRIB_CMD_CLAIM_NEW:  TRIB_A_CLAIM: job, uid. In this network namespace only
- *                       that user's sockets, and those with CAP_NET_ADMIN, may
- *                       bind to the job. Replaces the claim that was there;
- *                       sockets that are bound go on.
- * @TRIB_CMD_CLAIM_DEL:  TRIB_A_CLAIM: job.
- * @TRIB_CMD_CLAIM_GET:  dump.
- */
+/* Commands, with the nests that they take. */
 enum trib_cmd {
 	TRIB_CMD_UNSPEC = 0,
-	TRIB_CMD_STATUS_GET,
-	TRIB_CMD_FACE_NEW,
+	TRIB_CMD_STATUS_GET, /* Get the daemon's status. */
+	TRIB_CMD_FACE_NEW, /* TRIB_A_FACE: Add a face. Needs name, ifname and addr. */
+	/* TRIB_A_FACE: Remove a face, by name. Refused while a tree uses it. */
 	TRIB_CMD_FACE_DEL,
-	TRIB_CMD_FACE_GET,
-	TRIB_CMD_JOB_NEW,
+	TRIB_CMD_FACE_GET, /* TRIB_A_FACE: Get one face by name, or dump all. */
+	TRIB_CMD_JOB_NEW, /* TRIB_A_JOB: Add a job. Needs name and world. */
+	/*
+	 * TRIB_A_JOB: Remove a job and its trees, by name, and tell its
+	 * workers.
+	 */
 	TRIB_CMD_JOB_DEL,
-	TRIB_CMD_JOB_GET,
+	TRIB_CMD_JOB_GET, /* TRIB_A_JOB: Get one job by name, or dump all. */
+	/*
+	 * TRIB_A_TREE: Add this host's node of a tree. Needs job, and child,
+	 * parent or ps.
+	 */
 	TRIB_CMD_TREE_NEW,
-	TRIB_CMD_TREE_DEL,
+	TRIB_CMD_TREE_DEL, /* TRIB_A_TREE: Remove a tree, by id. */
+	/* TRIB_A_TREE: Get one tree by id, or dump those of a job, or all. */
 	TRIB_CMD_TREE_GET,
-	TRIB_CMD_GROUP_GET,
-	TRIB_CMD_STATS_GET,
-	TRIB_CMD_STATS_RESET,
+	TRIB_CMD_GROUP_GET, /* TRIB_A_GROUP: Get one group by id, or dump all. */
+	TRIB_CMD_STATS_GET, /* Dump all counters, zeros included. */
+	TRIB_CMD_STATS_RESET, /* Set all counters to zero. */
+	/*
+	 * TRIB_A_JOB, TRIB_A_TICKET: Get the ticket of one rank of a job, by
+	 * the job's name and the ticket's rank. For uid 0 and the job's owner.
+	 */
 	TRIB_CMD_TICKET_GET,
+	/*
+	 * TRIB_A_TREE: Empty a tree's slots, by id. Sums in flight recover by
+	 * themselves.
+	 */
 	TRIB_CMD_TREE_WIPE,
+	/*
+	 * TRIB_A_TREE: Choose the trees of a job, by job and live, that workers
+	 * get if they attach from now on. Workers that are attached keep
+	 * theirs.
+	 */
 	TRIB_CMD_TREE_SWITCH,
+	/*
+	 * TRIB_A_JOB: Change a job's planned rate, by name, for workers that
+	 * attach from now on.
+	 */
 	TRIB_CMD_JOB_SET,
+	/*
+	 * TRIB_A_FACE: Change the NDN attributes of a face, by name.
+	 * ndn-subscribe and ndn-write replace their whole list.
+	 */
 	TRIB_CMD_FACE_SET,
+	/*
+	 * Get the NDN forwarder. -EOPNOTSUPP if tribd runs without it, as for
+	 * the other commands of NDN.
+	 */
 	TRIB_CMD_NDN_GET,
-	TRIB_CMD_NDN_SET,
+	TRIB_CMD_NDN_SET, /* TRIB_A_NDN: Change times and markers. */
+	/* TRIB_A_ROUTE: Add a route, or replace the one of the same prefix. */
 	TRIB_CMD_ROUTE_NEW,
-	TRIB_CMD_ROUTE_DEL,
-	TRIB_CMD_ROUTE_GET,
+	TRIB_CMD_ROUTE_DEL, /* TRIB_A_ROUTE: Remove a route, by prefix. */
+	TRIB_CMD_ROUTE_GET, /* TRIB_A_ROUTE: Get one route by prefix, or dump all. */
+	/*
+	 * TRIB_A_PIT: Get one PIT entry by name, or dump those below a name, or
+	 * all.
+	 */
 	TRIB_CMD_PIT_GET,
-	TRIB_CMD_PIT_DEL,
-	TRIB_CMD_CS_GET,
-	TRIB_CMD_CS_WIPE,
-	TRIB_CMD_MODULE_GET,
-	TRIB_CMD_MODULE_RESET,
+	TRIB_CMD_PIT_DEL, /* TRIB_A_PIT: Remove a PIT entry, by name, with its subscribers. */
+	TRIB_CMD_CS_GET, /* TRIB_A_CS: Dump the content store, all of it or below a name. */
+	TRIB_CMD_CS_WIPE, /* TRIB_A_CS: Remove Data below a name from the content store. */
+	TRIB_CMD_MODULE_GET, /* Get the kernel module. */
+	TRIB_CMD_MODULE_RESET, /* Set the module's counters to zero. */
+	/*
+	 * TRIB_A_KFUNC: Get one function for XDP programs by name, or dump all.
+	 */
 	TRIB_CMD_KFUNC_GET,
-	TRIB_CMD_MODULE_EVENT,
+	TRIB_CMD_MODULE_EVENT, /* Sent by the module to the group TRIB_GENL_EVENTS. */
+	/*
+	 * Dump the collective sockets of this network namespace. The caller's
+	 * own, or all with CAP_NET_ADMIN.
+	 */
 	TRIB_CMD_SOCK_GET,
+	/*
+	 * TRIB_A_CLAIM: Reserve a job in this network namespace for the sockets
+	 * of one user. Sockets with CAP_NET_ADMIN may still bind, and bound
+	 * sockets stay. Replaces an earlier claim.
+	 */
 	TRIB_CMD_CLAIM_NEW,
+	/*
+	 * TRIB_A_CLAIM: Remove a claim, by job. Any socket that has the cookie
+	 * may bind again.
+	 */
 	TRIB_CMD_CLAIM_DEL,
-	TRIB_CMD_CLAIM_GET,
+	TRIB_CMD_CLAIM_GET, /* Dump all claims. */
 	TRIB_CMD__MAX,
 };
 
-/* Top level: each is a nest of the set of its name. */
+/* How XDP is attached to a face's port. */
+enum trib_xdp_mode {
+	TRIB_XDP_MODE_NONE = 0, /* Not attached. `trib doctor` tells why. */
+	TRIB_XDP_MODE_NATIVE = 1,
+	TRIB_XDP_MODE_GENERIC = 2,
+};
+
+/* The role of a face in the NDN forwarder. */
+enum trib_face_ndn {
+	TRIB_FACE_NDN_NONE = 0, /* No role. The face serves trees only. */
+	TRIB_FACE_NDN_ROUTER = 1,
+	TRIB_FACE_NDN_HOST = 2, /* A PIT entry may answer its subscriptions. */
+};
+
+/* State of a PIT entry towards its upstream. */
+enum trib_pit_state {
+	TRIB_PIT_STATE_PENDING = 0,
+	TRIB_PIT_STATE_CONFIRMED = 1,
+	TRIB_PIT_STATE_LEAVING = 2,
+};
+
+/* Events that the module sends to the group TRIB_GENL_EVENTS. */
+enum trib_module_event {
+	TRIB_MODULE_EVENT_UNSPEC = 0,
+	/*
+	 * Scalar code computed sums because the packet interrupted a user of
+	 * the FPU. Sent at most once a second, in every network namespace.
+	 * COUNT is the number of calls since the last such event.
+	 */
+	TRIB_MODULE_EVENT_FALLBACK = 1,
+	/*
+	 * A collective socket has joined its job. This and the next two are
+	 * sent in the socket's namespace, with its TRIB_A_SOCK beside the
+	 * event.
+	 */
+	TRIB_MODULE_EVENT_ATTACHED = 2,
+	/* A collective socket left or died. Its state tells which. */
+	TRIB_MODULE_EVENT_GONE = 3,
+	/*
+	 * Chunks are in flight, but no result came for half of the job's
+	 * timeout. Sent once until a result comes. COUNT is the number of
+	 * chunks.
+	 */
+	TRIB_MODULE_EVENT_STALLED = 4,
+};
+
+/* Top level. Each is a nest of the set of its name. */
 enum trib_attr {
 	TRIB_A_UNSPEC = 0,
 	TRIB_A_STATUS,
@@ -165,307 +223,344 @@ enum trib_attr {
 	TRIB_A__MAX,
 };
 
+/* The daemon. No request holds any of this. */
 enum trib_attr_status {
 	TRIB_A_STATUS_UNSPEC = 0,
-	TRIB_A_STATUS_VERSION,	  /* string: of tribd */
-	TRIB_A_STATUS_INSTANCE,	  /* string: pin folder */
-	TRIB_A_STATUS_ABI,	  /* u32: TRIB_MAPS_ABI */
-	TRIB_A_STATUS_PID,	  /* u32 */
-	TRIB_A_STATUS_UPTIME_MS,  /* u64: since tribd started */
-	TRIB_A_STATUS_ADOPTED,	  /* u8: took over pinned maps at start */
-	TRIB_A_STATUS_NVAL,	  /* u32: values per slot */
-	TRIB_A_STATUS_SLOTS,	  /* u32: slots in the pool */
-	TRIB_A_STATUS_SLOTS_USED, /* u32: of which owned by trees */
-	TRIB_A_STATUS_MODULE,	  /* u8: trib.ko's kfuncs are in use */
-	TRIB_A_STATUS_FACES,	  /* u32 */
-	TRIB_A_STATUS_JOBS,	  /* u32 */
-	TRIB_A_STATUS_TREES,	  /* u32 */
-	TRIB_A_STATUS_WORKERS,	  /* u32: attached to this daemon */
-	TRIB_A_STATUS_POOL, /* u32: slots that shared trees have in common */
+	TRIB_A_STATUS_VERSION, /* string: Version of tribd. */
+	TRIB_A_STATUS_INSTANCE, /* string: Folder of the pinned maps. */
+	TRIB_A_STATUS_ABI, /* u32: Layout of the maps, TRIB_MAPS_ABI. */
+	TRIB_A_STATUS_PID, /* u32 */
+	TRIB_A_STATUS_UPTIME_MS, /* u64: Time since tribd started. */
+	TRIB_A_STATUS_ADOPTED, /* u8: tribd took over pinned maps when it started. */
+	TRIB_A_STATUS_NVAL, /* u32: Values in a slot. */
+	TRIB_A_STATUS_SLOTS, /* u32: Slots in the pool. */
+	TRIB_A_STATUS_SLOTS_USED, /* u32: Slots that trees own. */
+	TRIB_A_STATUS_MODULE, /* u8: The kernel module's functions are in use. */
+	TRIB_A_STATUS_FACES, /* u32 */
+	TRIB_A_STATUS_JOBS, /* u32 */
+	TRIB_A_STATUS_TREES, /* u32 */
+	TRIB_A_STATUS_WORKERS, /* u32: Workers attached to this daemon. */
+	TRIB_A_STATUS_POOL, /* u32: Slots that shared trees have in common. */
 	TRIB_A_STATUS__MAX,
 };
 
-/* Which way XDP is attached to a face's port. */
-enum trib_xdp_mode {
-	TRIB_XDP_NONE = 0, /* not attached: see doctor */
-	TRIB_XDP_NATIVE = 1,
-	TRIB_XDP_GENERIC = 2,
-};
-
+/* A neighbour, behind a port with XDP. */
 enum trib_attr_face {
 	TRIB_A_FACE_UNSPEC = 0,
-	TRIB_A_FACE_NAME,    /* string */
-	TRIB_A_FACE_IFNAME,  /* string: port */
-	TRIB_A_FACE_IFINDEX, /* u32: read only; 0 = device is gone */
-	TRIB_A_FACE_ADDR,    /* 16 bytes: of the peer, or a multicast group */
-	TRIB_A_FACE_MAC,     /* 6 bytes: of the peer; default: resolved */
-	TRIB_A_FACE_PORT,    /* u16: peer's UDP port; default TRIB_UDP_PORT */
-	TRIB_A_FACE_LOCAL_ADDR, /* 16 bytes: ours; default: by route */
-	TRIB_A_FACE_VLAN,	/* u16: outer tag */
+	TRIB_A_FACE_NAME, /* string */
+	TRIB_A_FACE_IFNAME, /* string: Device of the port. */
+	TRIB_A_FACE_IFINDEX, /* u32, read only: 0 while the device is gone. */
+	TRIB_A_FACE_ADDR, /* 16 bytes: Address of the peer, or a multicast group. */
+	TRIB_A_FACE_MAC, /* 6 bytes: MAC address of the peer. Resolved by default. */
+	TRIB_A_FACE_PORT, /* u16: UDP port of the peer. TRIB_UDP_PORT by default. */
+	TRIB_A_FACE_LOCAL_ADDR, /* 16 bytes: Our address. Found by route by default. */
+	TRIB_A_FACE_VLAN, /* u16: Outer VLAN tag. */
 	TRIB_A_FACE_VLAN_INNER, /* u16 */
-	TRIB_A_FACE_XDP_MODE,	/* u8: enum trib_xdp_mode; read only */
-	TRIB_A_FACE_LOCAL_MAC,	/* 6 bytes: read only */
-	TRIB_A_FACE_MTU,	/* u32: of the port; read only */
-	TRIB_A_FACE_TREES,	/* u32: trees using it; read only */
-	TRIB_A_FACE_REASON,	/* string: why not native; read only */
-	TRIB_A_FACE_NDN, /* u8: enum trib_face_ndn; NONE takes away what it is */
-	TRIB_A_FACE_NDN_PORT, /* u16: peer's; default NDN_UDP_PORT; 0: EtherType
-					 * 0x8624, and needs no address, but
-					 * MAC then */
-	/* Names without marker; "" is none. A new ROUTER that is given neither
-	 * may all, a HOST nothing. */
-	TRIB_A_FACE_NDN_SUBSCRIBE, /* string, repeated: prefix that it may subscribe to */
-	TRIB_A_FACE_NDN_WRITE, /* string, repeated: prefix of Data it may send */
-	TRIB_A_FACE_NDN_NUMBER, /* u32: in the maps; read only */
+	TRIB_A_FACE_XDP_MODE, /* u8, enum trib_xdp_mode, read only */
+	TRIB_A_FACE_LOCAL_MAC, /* 6 bytes, read only */
+	TRIB_A_FACE_MTU, /* u32, read only: MTU of the port. */
+	TRIB_A_FACE_TREES, /* u32, read only: Number of uses by trees. */
+	TRIB_A_FACE_REASON, /* string, read only: Reason why XDP is not native. */
+	/*
+	 * u8, enum trib_face_ndn: Role in the NDN forwarder. none takes the
+	 * role away.
+	 */
+	TRIB_A_FACE_NDN,
+	/*
+	 * u16: UDP port of the peer's NDN forwarder, NDN_UDP_PORT by default. 0
+	 * is EtherType 0x8624, which needs a MAC address and no IP address.
+	 */
+	TRIB_A_FACE_NDN_PORT,
+	/*
+	 * string, repeated: Prefix that the face may subscribe to, without
+	 * marker. The empty text is an empty list. A new router that is given
+	 * neither this nor ndn-write may use all names, a new host none.
+	 */
+	TRIB_A_FACE_NDN_SUBSCRIBE,
+	/*
+	 * string, repeated: Prefix of Data that the face may send. As
+	 * ndn-subscribe.
+	 */
+	TRIB_A_FACE_NDN_WRITE,
+	TRIB_A_FACE_NDN_NUMBER, /* u32, read only: Number of the face in the maps. */
 	TRIB_A_FACE__MAX,
 };
 
-/* Numbers of its counters in TRIB_A_STAT_ID: this + enum ndn_stat. */
-#define TRIB_STAT_NDN 4096
-
-/* What a face is to the NDN forwarder. */
-enum trib_face_ndn {
-	TRIB_FACE_NDN_NONE = 0, /* nothing: it serves trees only */
-	TRIB_FACE_NDN_ROUTER = 1,
-	TRIB_FACE_NDN_HOST = 2, /* its inserts may be answered by an entry */
-};
-
+/* A set of workers that sum together. */
 enum trib_attr_job {
 	TRIB_A_JOB_UNSPEC = 0,
-	TRIB_A_JOB_NAME,       /* string */
-	TRIB_A_JOB_ID,	       /* u16: default: lowest free, from 1 */
-	TRIB_A_JOB_COOKIE,     /* u64: default: random; read: uid 0, owner */
-	TRIB_A_JOB_WORLD,      /* u32: workers, 1 to TRIB_WORLD_MAX */
-	TRIB_A_JOB_WINDOW,     /* u32: W, power of 2, 1 to 16384; default 256 */
-	TRIB_A_JOB_OWNER,      /* u32: uid whose processes may attach */
-	TRIB_A_JOB_TIMEOUT_MS, /* u32: default 5000 */
-	TRIB_A_JOB_RATE,  /* u64: bit/s of planned rate per worker; 0 = none */
-	TRIB_A_JOB_TREES, /* u32: read only */
-	TRIB_A_JOB_ATTACHED, /* u32: workers attached here; read only */
-	TRIB_A_JOB_FMT,	     /* u8: enum trib_fmt that sums of floats travel
-					 * as; default Q32. Others need the
-					 * module: -EOPNOTSUPP */
+	TRIB_A_JOB_NAME, /* string */
+	TRIB_A_JOB_ID, /* u16: The lowest free number by default. */
+	/*
+	 * u64: Secret. Random by default. Only uid 0 and the owner can read it.
+	 */
+	TRIB_A_JOB_COOKIE,
+	TRIB_A_JOB_WORLD, /* u32: Number of workers, 1 to TRIB_WORLD_MAX. */
+	TRIB_A_JOB_WINDOW, /* u32: Chunks in flight, a power of 2. 256 by default. */
+	TRIB_A_JOB_OWNER, /* u32: uid of the processes that may attach. */
+	TRIB_A_JOB_TIMEOUT_MS, /* u32: 5000 by default. */
+	TRIB_A_JOB_RATE, /* u64: Planned bit/s of each worker. 0 is no plan. */
+	TRIB_A_JOB_TREES, /* u32, read only */
+	TRIB_A_JOB_ATTACHED, /* u32, read only: Workers attached to this daemon. */
+	/*
+	 * u8: enum trib_fmt of floats on the wire, TRIB_FMT_Q32 by default.
+	 * Other formats need the module: -EOPNOTSUPP without it.
+	 */
+	TRIB_A_JOB_FMT,
 	TRIB_A_JOB__MAX,
 };
 
+/* This host's node of an aggregation tree. */
 enum trib_attr_tree {
 	TRIB_A_TREE_UNSPEC = 0,
-	TRIB_A_TREE_ID,	      /* u16: default: lowest free, from 1 */
-	TRIB_A_TREE_JOB,      /* string */
-	TRIB_A_TREE_CHILD,    /* nest of trib_attr_child, repeated, in order */
-	TRIB_A_TREE_PARENT,   /* string: face; absent: this is the root */
-	TRIB_A_TREE_UP_CHILD, /* u16: our index at the parent */
-	TRIB_A_TREE_LOCAL,    /* nest of trib_attr_child, repeated: ranks here
-					 * that results are delivered to: INDEX at the
-					 * parent (leaf) or among our own children, RANK;
-					 * with PS: RANK, PORT */
-	TRIB_A_TREE_DOWN,     /* string: face, repeated: explicit down group */
-	TRIB_A_TREE_EPOCH,    /* u32: read only; 0 = not everybody joined */
-	TRIB_A_TREE_SLOT0,    /* u32: read only */
-	TRIB_A_TREE_SLOTS,    /* u32: read only: 2W */
-	TRIB_A_TREE_GROUP_DOWN, /* u32: read only */
-	TRIB_A_TREE_GROUP_ALL,	/* u32: read only */
-	TRIB_A_TREE_GROUP_UP,	/* u32: read only */
-	TRIB_A_TREE_JOINED,	/* u64: children that joined; read only */
-	TRIB_A_TREE_RELAY,	/* u16: our number, 1 to 65534; only shared
-					 * trees have one, and what follows */
-	TRIB_A_TREE_NEXT,	/* u16: next hop's number; 65535 = the PS */
-	TRIB_A_TREE_WORKERS,	/* 128 bytes: ranks whose values come by, as
-					 * in &trib_hdr.bmwords; default: children */
-	TRIB_A_TREE_CAP,	/* u32: slots it may hold; 0 = no bound */
-	TRIB_A_TREE_AGE_MS,	/* u32: age at which others may take a slot,
-					 * two time-outs; default 100 */
-	TRIB_A_TREE_HELD,	/* u8: workers that attach do not get it */
-	TRIB_A_TREE_LIVE,	/* u16: tree id, repeated: TREE_SWITCH only */
-	TRIB_A_TREE_PS,		/* 16 bytes: address of the PS of a shared tree.
-					 * What has it is a worker's row: LOCAL ranks,
-					 * which send by sockets, and what follows; no
-					 * children, no parent, nothing in the maps */
-	TRIB_A_TREE_PS_PORT, /* u16: its UDP port; default TRIB_UDP_PORT_PS */
-	TRIB_A_TREE_HOP,     /* nest of trib_attr_child, repeated, in order:
-					 * relays on the way to the PS: FACE, RELAY. The
-					 * first adds up what the ranks send */
-	TRIB_A_TREE_GROUP,   /* 16 bytes: multicast group that results come
-					 * to, at the port of the one rank */
-	TRIB_A_TREE_WEIGHT,  /* u16: its share of messages against other
-					 * trees of the job, 1 (default) to
-					 * TRIB_TREE_WEIGHT_MAX; the same on all hosts */
+	TRIB_A_TREE_ID, /* u16: The lowest free number by default. */
+	TRIB_A_TREE_JOB, /* string: Name of the job. */
+	TRIB_A_TREE_CHILD, /* nest of trib_attr_child, repeated: Children, in order. */
+	TRIB_A_TREE_PARENT, /* string: Face of the parent. The root has none. */
+	TRIB_A_TREE_UP_CHILD, /* u16: Our index among the parent's children. */
+	/*
+	 * nest of trib_attr_child, repeated: Ranks of this host that results
+	 * are delivered to. RANK and INDEX, at the parent (leaf) or among our
+	 * own children. With PS: RANK and PORT.
+	 */
+	TRIB_A_TREE_LOCAL,
+	TRIB_A_TREE_DOWN, /* string, repeated: Face of an explicit down group. */
+	TRIB_A_TREE_EPOCH, /* u32, read only: 0 until all children joined. */
+	TRIB_A_TREE_SLOT0, /* u32, read only: First slot. */
+	TRIB_A_TREE_SLOTS, /* u32, read only: Number of slots, twice the window. */
+	TRIB_A_TREE_GROUP_DOWN, /* u32, read only */
+	TRIB_A_TREE_GROUP_ALL, /* u32, read only */
+	TRIB_A_TREE_GROUP_UP, /* u32, read only */
+	TRIB_A_TREE_JOINED, /* u64, read only: A bit for each child that joined. */
+	/*
+	 * u16: Our relay number. It makes the tree a shared one. next, workers,
+	 * cap and age-ms are for such trees only.
+	 */
+	TRIB_A_TREE_RELAY,
+	TRIB_A_TREE_NEXT, /* u16: Relay number of the next hop, 65535 for the PS. */
+	/*
+	 * 128 bytes: Ranks whose values pass here, a bitmap as in a packet
+	 * (bmwords of struct trib_hdr). The children's ranks by default.
+	 */
+	TRIB_A_TREE_WORKERS,
+	TRIB_A_TREE_CAP, /* u32: Slots that the tree may hold. 0 is no limit. */
+	/*
+	 * u32: Age at which other trees may take a slot, two timeouts of a
+	 * worker. 100 by default.
+	 */
+	TRIB_A_TREE_AGE_MS,
+	TRIB_A_TREE_HELD, /* u8: Workers that attach do not get this tree. */
+	TRIB_A_TREE_LIVE, /* u16, repeated: Id of a tree. For tree-switch only. */
+	/*
+	 * 16 bytes: Address of the PS of a shared tree. It makes this a row of
+	 * workers: local ranks that send through sockets. Such a row has no
+	 * children, no parent and nothing in the maps. ps-port, hop and group
+	 * are for such rows only.
+	 */
+	TRIB_A_TREE_PS,
+	TRIB_A_TREE_PS_PORT, /* u16: UDP port of the PS. TRIB_UDP_PORT_PS by default. */
+	/*
+	 * nest of trib_attr_child, repeated: Relays on the way to the PS, in
+	 * order, FACE and RELAY each. The first one adds up the packets of the
+	 * ranks.
+	 */
+	TRIB_A_TREE_HOP,
+	/*
+	 * 16 bytes: Multicast group of results, at the port of the only rank.
+	 */
+	TRIB_A_TREE_GROUP,
+	/*
+	 * u16: Share of messages against the job's other trees, 1 (default) to
+	 * TRIB_TREE_WEIGHT_MAX. Must be the same on all hosts.
+	 */
+	TRIB_A_TREE_WEIGHT,
 	TRIB_A_TREE__MAX,
 };
 
+/* A child, a local rank or a hop of a tree. */
 enum trib_attr_child {
 	TRIB_A_CHILD_UNSPEC = 0,
-	TRIB_A_CHILD_INDEX,   /* u16 */
-	TRIB_A_CHILD_FACE,    /* string */
-	TRIB_A_CHILD_RANK,    /* u16: absent for a relay */
-	TRIB_A_CHILD_JOINED,  /* u8: read only */
-	TRIB_A_CHILD_SAMPLES, /* u64: as struct trib_lag_child; read only */
-	TRIB_A_CHILD_LAG_NS,  /* u64 */
-	TRIB_A_CHILD_LAST,    /* u64 */
-	TRIB_A_CHILD_CHUNK,   /* u64 */
-	TRIB_A_CHILD_SEEN_MS, /* u64: age of the newest sampled chunk */
-	TRIB_A_CHILD_PID,     /* u32: LOCAL: attached process, 0 = none */
-	TRIB_A_CHILD_PORT,    /* u16: LOCAL with PS: UDP port that results come
-					 * to, 1024 or above; default 7418 + rank */
-	TRIB_A_CHILD_RELAY,   /* u16: HOP: number of the relay, 1 to 65534 */
+	TRIB_A_CHILD_INDEX, /* u16 */
+	TRIB_A_CHILD_FACE, /* string */
+	TRIB_A_CHILD_RANK, /* u16: A relay has none. */
+	TRIB_A_CHILD_JOINED, /* u8, read only */
+	/* u64, read only: Sampled chunks that this child contributed to. */
+	TRIB_A_CHILD_SAMPLES,
+	/*
+	 * u64, read only: Sum over the samples of the time since the chunk's
+	 * first contribution.
+	 */
+	TRIB_A_CHILD_LAG_NS,
+	TRIB_A_CHILD_LAST, /* u64, read only: Samples in which this child was the last. */
+	TRIB_A_CHILD_CHUNK, /* u64, read only: Newest sampled chunk. */
+	TRIB_A_CHILD_SEEN_MS, /* u64, read only: Age of that chunk. */
+	TRIB_A_CHILD_PID, /* u32, read only: Process attached as this local rank. 0 is none. */
+	/*
+	 * u16: UDP port for results of a local rank, in a row with ps. 1024 or
+	 * above, 7418 + rank by default.
+	 */
+	TRIB_A_CHILD_PORT,
+	TRIB_A_CHILD_RELAY, /* u16: Relay number of a hop. */
 	TRIB_A_CHILD__MAX,
 };
 
+/* A multicast group. tribd makes them for its trees. */
 enum trib_attr_group {
 	TRIB_A_GROUP_UNSPEC = 0,
-	TRIB_A_GROUP_ID,   /* u32 */
-	TRIB_A_GROUP_TREE, /* u16 */
-	TRIB_A_GROUP_KIND, /* string: down, all, up */
-	TRIB_A_GROUP_FACE, /* string, repeated */
+	TRIB_A_GROUP_ID, /* u32 */
+	TRIB_A_GROUP_TREE, /* u16, read only */
+	TRIB_A_GROUP_KIND, /* string, read only: down, all or up. */
+	TRIB_A_GROUP_FACE, /* string, read only, repeated */
 	TRIB_A_GROUP__MAX,
 };
 
+/* A counter. No request holds any of this. */
 enum trib_attr_stat {
 	TRIB_A_STAT_UNSPEC = 0,
-	TRIB_A_STAT_ID,	   /* u32: enum trib_stat */
-	TRIB_A_STAT_NAME,  /* string: "rx-grad", "drop-cookie", ... */
-	TRIB_A_STAT_VALUE, /* u64: sum over CPUs */
-	TRIB_A_STAT_TEXT,  /* string: one line that explains it */
+	TRIB_A_STAT_ID, /* u32: enum trib_stat, or TRIB_STAT_NDN plus enum ndn_stat. */
+	TRIB_A_STAT_NAME, /* string: rx-grad, drop-cookie, ... */
+	TRIB_A_STAT_VALUE, /* u64: Sum over CPUs. */
+	TRIB_A_STAT_TEXT, /* string: One line that explains the counter. */
 	TRIB_A_STAT__MAX,
 };
 
+/* Lets a worker join from a host without tribd. */
 enum trib_attr_ticket {
 	TRIB_A_TICKET_UNSPEC = 0,
 	TRIB_A_TICKET_RANK, /* u16 */
-	TRIB_A_TICKET_TEXT, /* string: trib://... */
+	TRIB_A_TICKET_TEXT, /* string, read only: The ticket, trib://... */
 	TRIB_A_TICKET__MAX,
 };
 
-/* Names are text: "/ps/job", "/ps/job/v=4294967297/seg=0", %XX for odd bytes. */
+/* The NDN forwarder. */
 enum trib_attr_ndn {
 	TRIB_A_NDN_UNSPEC = 0,
-	TRIB_A_NDN_ENTRIES,	 /* u32: that the PIT has room for; read only */
-	TRIB_A_NDN_ENTRIES_USED, /* u32: read only */
-	TRIB_A_NDN_CACHE,	 /* u32: segments that are kept; read only */
-	TRIB_A_NDN_CACHE_USED,	 /* u32: read only */
-	TRIB_A_NDN_ROUTES,	 /* u32: read only */
-	TRIB_A_NDN_LEASE_MS,	 /* u32: default 30000, at least 100 */
-	TRIB_A_NDN_LEAVE_MS, /* u32: a delete is under way; default lease/2 */
-	TRIB_A_NDN_MARK_INSERT, /* string: one component; default "insert" */
-	TRIB_A_NDN_MARK_DISTRIBUTE, /* string: default "distribute" */
-	TRIB_A_NDN_MARK_DELETE,	    /* string: default "delete" */
+	TRIB_A_NDN_ENTRIES, /* u32, read only: Entries that fit into the PIT. */
+	TRIB_A_NDN_ENTRIES_USED, /* u32, read only */
+	TRIB_A_NDN_CACHE, /* u32, read only: Segments that fit into the content store. */
+	TRIB_A_NDN_CACHE_USED, /* u32, read only */
+	TRIB_A_NDN_ROUTES, /* u32, read only */
+	/* u32: Life of a subscription without renewal. 30000 by default. */
+	TRIB_A_NDN_LEASE_MS,
+	/*
+	 * u32: Life of a delete on its way upstream. Half a lease by default.
+	 */
+	TRIB_A_NDN_LEAVE_MS,
+	TRIB_A_NDN_MARK_INSERT, /* string: Marker component. "insert" by default. */
+	TRIB_A_NDN_MARK_DISTRIBUTE, /* string: Marker component. "distribute" by default. */
+	TRIB_A_NDN_MARK_DELETE, /* string: Marker component. "delete" by default. */
 	TRIB_A_NDN__MAX,
 };
 
+/* A route (FIB) of NDN names. */
 enum trib_attr_route {
 	TRIB_A_ROUTE_UNSPEC = 0,
-	TRIB_A_ROUTE_PREFIX, /* string: name; "/" is all */
-	TRIB_A_ROUTE_FACE,   /* string */
+	TRIB_A_ROUTE_PREFIX, /* string: NDN name. "/" matches all. */
+	TRIB_A_ROUTE_FACE, /* string */
 	TRIB_A_ROUTE__MAX,
 };
 
+/*
+ * An entry of the persistent PIT. An answer has the last four only if they have
+ * a value.
+ */
 enum trib_attr_pit {
 	TRIB_A_PIT_UNSPEC = 0,
-	TRIB_A_PIT_NAME,  /* string */
-	TRIB_A_PIT_UP,	  /* string: upstream face */
-	TRIB_A_PIT_FACE,  /* string, repeated: subscribers whose leases live */
-	TRIB_A_PIT_STATE, /* u8: enum trib_pit_state */
-	/* These four only where there is something: */
-	TRIB_A_PIT_ACKED_MS, /* u64: age of what upstream acknowledged last */
-	TRIB_A_PIT_VERSION,  /* u64: newest that went through */
-	TRIB_A_PIT_SEGMENT,  /* u64: newest of that */
-	TRIB_A_PIT_TAKEN_MS, /* u64: age of the last that went through */
+	TRIB_A_PIT_NAME, /* string: NDN name. */
+	TRIB_A_PIT_UP, /* string, read only: Upstream face. */
+	/*
+	 * string, read only, repeated: Subscriber whose lease has not expired.
+	 */
+	TRIB_A_PIT_FACE,
+	TRIB_A_PIT_STATE, /* u8, enum trib_pit_state, read only */
+	TRIB_A_PIT_ACKED_MS, /* u64, read only: Time since upstream last acknowledged. */
+	TRIB_A_PIT_VERSION, /* u64, read only: Newest version that was forwarded. */
+	TRIB_A_PIT_SEGMENT, /* u64, read only: Newest segment of that version. */
+	TRIB_A_PIT_TAKEN_MS, /* u64, read only: Time since Data was last forwarded. */
 	TRIB_A_PIT__MAX,
 };
 
-enum trib_pit_state {
-	TRIB_PIT_PENDING = 0,
-	TRIB_PIT_CONFIRMED = 1,
-	TRIB_PIT_LEAVING = 2,
-};
-
+/* A Data packet in the content store. */
 enum trib_attr_cs {
 	TRIB_A_CS_UNSPEC = 0,
-	TRIB_A_CS_NAME,	 /* string */
-	TRIB_A_CS_BYTES, /* u32: of the Data packet */
+	TRIB_A_CS_NAME, /* string: NDN name. */
+	TRIB_A_CS_BYTES, /* u32, read only: Length of the Data packet. */
 	TRIB_A_CS__MAX,
 };
 
-/* The kernel module; all of it is read only. */
+/* The kernel module. No request holds any of this. */
 enum trib_attr_module {
 	TRIB_A_MODULE_UNSPEC = 0,
-	TRIB_A_MODULE_VERSION,	 /* string */
-	TRIB_A_MODULE_API,	 /* u32: TRIB_KFUNC_API */
-	TRIB_A_MODULE_LEVEL,	 /* string: instructions that sums use:
-					 * scalar, sse2, avx2, avx512 */
-	TRIB_A_MODULE_FORMATS,	 /* u64: bits 1 << enum trib_fmt */
-	TRIB_A_MODULE_FPU_BUSY,	 /* u8: parameter fpu_busy is set, so that
-					 * every call falls back to scalar */
-	TRIB_A_MODULE_CALLS,	 /* u64: of all functions together */
-	TRIB_A_MODULE_FALLBACKS, /* u64: of these, scalar for want of an FPU */
-	TRIB_A_MODULE_CODEC,	 /* string: instructions that collective
-					 * sockets convert with: the fastest here of
-					 * scalar, avx2, avx512 */
+	TRIB_A_MODULE_VERSION, /* string */
+	/* u32: API number of the functions for XDP programs, TRIB_KFUNC_API. */
+	TRIB_A_MODULE_API,
+	/* string: Instructions that sums use, scalar, sse2, avx2 or avx512. */
+	TRIB_A_MODULE_LEVEL,
+	TRIB_A_MODULE_FORMATS, /* u64: Bit 1 << enum trib_fmt for each format that it adds. */
+	/*
+	 * u8: Parameter fpu_busy is set. Every call falls back to scalar code.
+	 */
+	TRIB_A_MODULE_FPU_BUSY,
+	TRIB_A_MODULE_CALLS, /* u64: Calls of all functions together. */
+	/* u64: Calls that used scalar code because the FPU was in use. */
+	TRIB_A_MODULE_FALLBACKS,
+	/*
+	 * string: Instructions that collective sockets convert with, the
+	 * fastest here of scalar, avx2 and avx512.
+	 */
+	TRIB_A_MODULE_CODEC,
 	TRIB_A_MODULE__MAX,
 };
 
-/* A function that XDP programs call; see trib_kfunc.h. All read only. */
+/* A function that XDP programs call, see trib_kfunc.h. */
 enum trib_attr_kfunc {
 	TRIB_A_KFUNC_UNSPEC = 0,
-	TRIB_A_KFUNC_NAME,  /* string, 63 bytes: also in a request for one */
-	TRIB_A_KFUNC_CALLS, /* u64: that did their work */
-	TRIB_A_KFUNC_BYTES, /* u64: of packet values, in these */
-	TRIB_A_KFUNC_FALLBACKS, /* u64: of these, scalar for want of an FPU */
-	TRIB_A_KFUNC_REFUSED,	/* u64: arguments were wrong; nothing done */
+	TRIB_A_KFUNC_NAME, /* string */
+	TRIB_A_KFUNC_CALLS, /* u64, read only: Calls that did their work. */
+	TRIB_A_KFUNC_BYTES, /* u64, read only: Bytes of packet values in these calls. */
+	/*
+	 * u64, read only: Calls that used scalar code because the FPU was in
+	 * use.
+	 */
+	TRIB_A_KFUNC_FALLBACKS,
+	/* u64, read only: Calls with wrong arguments, which did nothing. */
+	TRIB_A_KFUNC_REFUSED,
 	TRIB_A_KFUNC__MAX,
 };
 
-/**
- * enum trib_module_event - what the module tells the group TRIB_GENL_EVENTS
- * @TRIB_MODULE_EVENT_FALLBACK: sums were computed by scalar code, because the packet
- *	interrupted somebody who uses the FPU. Once a second at most; COUNT is
- *	how often since the last such event. In every network namespace.
- * @TRIB_MODULE_EVENT_ATTACHED: a collective socket has joined its job, TRIB_A_SOCK
- *	of it beside the event. These three are of the socket's namespace.
- * @TRIB_MODULE_EVENT_GONE: it left, or ended; its state says which.
- * @TRIB_MODULE_EVENT_STALLED: no result came for half of the job's time-out
- *	though chunks are under way; once until one comes. COUNT is chunks.
- */
-enum trib_module_event {
-	TRIB_MODULE_EVENT_UNSPEC = 0,
-	TRIB_MODULE_EVENT_FALLBACK = 1,
-	TRIB_MODULE_EVENT_ATTACHED = 2,
-	TRIB_MODULE_EVENT_GONE = 3,
-	TRIB_MODULE_EVENT_STALLED = 4,
-};
-
+/* An event of the module. No request holds any of this. */
 enum trib_attr_event {
 	TRIB_A_EVENT_UNSPEC = 0,
-	TRIB_A_EVENT_KIND,  /* u32: enum trib_module_event */
-	TRIB_A_EVENT_COUNT, /* u64 */
+	TRIB_A_EVENT_KIND, /* u32, enum trib_module_event */
+	TRIB_A_EVENT_COUNT, /* u64: Occurrences since the last event of this kind. */
 	TRIB_A_EVENT__MAX,
 };
 
-/* A collective socket; see trib_sock.h. All read only. */
+/* A collective socket, see trib_sock.h. No request holds any of this. */
 enum trib_attr_sock {
 	TRIB_A_SOCK_UNSPEC = 0,
-	TRIB_A_SOCK_INODE,    /* u64: as /proc/PID/fd says */
-	TRIB_A_SOCK_UID,      /* u32: owner */
-	TRIB_A_SOCK_STATE,    /* u8: enum trib_sock_state */
-	TRIB_A_SOCK_JOB,      /* u16: number */
-	TRIB_A_SOCK_RANK,     /* u16 */
-	TRIB_A_SOCK_WORLD,    /* u16 */
-	TRIB_A_SOCK_MEM,      /* u64: bytes that messages take */
-	TRIB_A_SOCK_MESSAGES, /* u64: sent */
-	TRIB_A_SOCK_CHUNKS,   /* u64: results received */
-	TRIB_A_SOCK_SENT,     /* u64: packets */
-	TRIB_A_SOCK_RECEIVED, /* u64: packets */
-	TRIB_A_SOCK_RESENDS,  /* u64: packets, by gap or time-out */
-	TRIB_A_SOCK_INFLIGHT, /* u64: chunks */
-	TRIB_A_SOCK_ERROR,    /* string: why it is dead; only then */
+	TRIB_A_SOCK_INODE, /* u64: Inode, as in /proc/PID/fd. */
+	TRIB_A_SOCK_UID, /* u32: Owner. */
+	TRIB_A_SOCK_STATE, /* u8, enum trib_sock_state */
+	TRIB_A_SOCK_JOB, /* u16: Number of the job. */
+	TRIB_A_SOCK_RANK, /* u16 */
+	TRIB_A_SOCK_WORLD, /* u16 */
+	TRIB_A_SOCK_MEM, /* u64: Bytes that messages take. */
+	TRIB_A_SOCK_MESSAGES, /* u64: Messages sent. */
+	TRIB_A_SOCK_CHUNKS, /* u64: Results received. */
+	TRIB_A_SOCK_SENT, /* u64: Packets sent. */
+	TRIB_A_SOCK_RECEIVED, /* u64: Packets received. */
+	TRIB_A_SOCK_RESENDS, /* u64: Packets sent again, after a gap or a timeout. */
+	TRIB_A_SOCK_INFLIGHT, /* u64: Chunks in flight. */
+	TRIB_A_SOCK_ERROR, /* string: Reason why the socket is dead. Absent otherwise. */
 	TRIB_A_SOCK__MAX,
 };
 
-/* Whose a job is, for collective sockets. */
+/* Reserves a job for one user's collective sockets. */
 enum trib_attr_claim {
 	TRIB_A_CLAIM_UNSPEC = 0,
-	TRIB_A_CLAIM_JOB, /* u16: number */
-	TRIB_A_CLAIM_UID, /* u32 */
+	TRIB_A_CLAIM_JOB, /* u16: Number of the job. */
+	TRIB_A_CLAIM_UID, /* u32: User whose sockets may bind to the job. */
 	TRIB_A_CLAIM__MAX,
 };
 

@@ -112,7 +112,8 @@ int port_attach(struct tribd *d, struct port *p, const struct netdev *dev,
 	(void)why;
 	p->ifindex = dev->ifindex;
 	p->mtu = dev->mtu;
-	p->mode = dev->ifindex & 1 ? TRIB_XDP_NATIVE : TRIB_XDP_GENERIC;
+	p->mode =
+		dev->ifindex & 1 ? TRIB_XDP_MODE_NATIVE : TRIB_XDP_MODE_GENERIC;
 	return 0;
 }
 

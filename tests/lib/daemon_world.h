@@ -55,7 +55,7 @@ static inline struct face *world_face(const char *name, const char *dev,
 	}
 	f = face_find(&world, name);
 	f->port->ifindex = 10 + (uint32_t)(dev[1] - '0');
-	f->port->mode = TRIB_XDP_NATIVE;
+	f->port->mode = TRIB_XDP_MODE_NATIVE;
 	f->mac_known = f->local_known = true;
 	return f;
 }

@@ -10,6 +10,13 @@ DAEMON_LIBS := -lbpf -lnl-3 -ljansson
 
 $(DAEMON_OBJ): CPPFLAGS_ALL += $(DAEMON_CFLAGS)
 
+$(B)/userspace/daemon/netlink/nl_policy.o: $(B)/gen/nl_tables.h
+
+$(B)/gen/nl_tables.h: kmod/trib.yaml scripts/mkspec
+	@mkdir -p $(@D)
+	scripts/mkspec daemon >$@.tmp
+	mv $@.tmp $@
+
 $(DAEMON_EMBED): userspace/daemon/load/objects.S \
 		$(B)/bpf/trib-352.bpf.o $(B)/bpf/trib-832.bpf.o \
 		$(B)/bpf/ndn.bpf.o

@@ -302,7 +302,7 @@ static void schema__entry_in_full(void)
 	nla_put_string(msg, TRIB_A_PIT_NAME, "/ps/train");
 	nla_put_string(msg, TRIB_A_PIT_FACE, "w0");
 	nla_put_string(msg, TRIB_A_PIT_FACE, "w1");
-	nla_put_u8(msg, TRIB_A_PIT_STATE, TRIB_PIT_LEAVING);
+	nla_put_u8(msg, TRIB_A_PIT_STATE, TRIB_PIT_STATE_LEAVING);
 	nla_put_u64(msg, TRIB_A_PIT_VERSION, 3ULL << 32 | 17);
 	nla_nest_end(msg, nest);
 	expect_eq(schema_decode(nlmsg_hdr(msg), TRIB_A_PIT, &o), 0);

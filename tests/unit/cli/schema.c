@@ -90,7 +90,7 @@ static void decode__face_in_full(void)
 	nla_put(msg, TRIB_A_FACE_MAC, 6, mac);
 	nla_put_u16(msg, TRIB_A_FACE_PORT, 65535);
 	nla_put_u32(msg, TRIB_A_FACE_MTU, 4000000000u);
-	nla_put_u8(msg, TRIB_A_FACE_XDP_MODE, TRIB_XDP_GENERIC);
+	nla_put_u8(msg, TRIB_A_FACE_XDP_MODE, TRIB_XDP_MODE_GENERIC);
 	expect_eq(decode(msg, nest, TRIB_A_FACE, &o), 0);
 	expect(!strcmp(jstr(o, "name"), "w0"));
 	expect(!strcmp(jstr(o, "addr"), "10.0.0.1"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * nl_policy.c: what requests may hold. Also prints its tables (--dump,
- * --commands) for the comparison with trib.yaml.
+ * nl_policy.c: attributes that requests may hold. With --commands it prints the
+ * table of commands, which spec.py compares with trib.yaml.
  */
 #include <errno.h>
 #include <linux/netlink.h>
@@ -204,7 +204,7 @@ static void parse__random_bytes_stay_inside(void)
 		at = rand_r(&seed) % 64;
 		for (i = 0; i < at; i++)
 			buf[i] = (char)(rand_r(&seed) % 20);
-		if (parse(set[n % 6]))
+		if (parse(set[n % (sizeof(set) / sizeof(set[0]))]))
 			continue;
 		for (k = 0; k <= NL_SET_MAX; k++) {
 			char *p = (char *)tb[k];
@@ -233,49 +233,23 @@ static void refuse__makes_text_printable(void)
 	expect_eq(refuse(NULL, -EPERM, "nobody listens"), -EPERM);
 }
 
-/* --- for unit_daemon_spec.py */
+/* --- for spec.py */
 
-static void dump_set(const struct nl_set *set)
+/* Number of each command, whether it changes something, whether it dumps. */
+static int print_commands(void)
 {
-	static const char *const kind[] = {"u8",   "u16",   "u32", "u64",
-					   "text", "bytes", "nest"};
 	unsigned int i;
 
-	for (i = 1; i <= set->max; i++) {
-		const struct nl_attr *a = &set->attr[i];
-
-		/* The kernel module's. */
-		if (!a->name)
-			continue;
-		printf("%s.%s %s %u %d %d %s\n", set->name, a->name,
-		       kind[a->kind], a->size, a->multi, a->read_only,
-		       a->nest ? a->nest->name : "-");
-	}
-}
-
-static int dump(const char *what)
-{
-	static const struct nl_set *const set[] = {
-		&nl_top,   &nl_status, &nl_face, &nl_job,    &nl_tree,
-		&nl_child, &nl_group,  &nl_stat, &nl_ticket, &nl_ndn,
-		&nl_route, &nl_pit,    &nl_cs,
-	};
-	unsigned int i;
-
-	if (!strcmp(what, "--dump"))
-		for (i = 0; i < sizeof(set) / sizeof(set[0]); i++)
-			dump_set(set[i]);
-	else
-		for (i = 1; i < TRIB_CMD__MAX; i++)
-			printf("%u %d %d\n", i, nl_command[i].changes,
-			       nl_command[i].dump_next != NULL);
+	for (i = 1; i < TRIB_CMD__MAX; i++)
+		printf("%u %d %d\n", i, nl_command[i].changes,
+		       nl_command[i].dump_next != NULL);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	if (argc > 1)
-		return dump(argv[1]);
+	if (argc > 1 && !strcmp(argv[1], "--commands"))
+		return print_commands();
 	run(parse__finds_what_was_put);
 	run(parse__wrong_size_is_refused_with_the_name);
 	run(parse__address_must_be_16_bytes);

@@ -99,9 +99,9 @@ static json_t *decode_ranks(const unsigned char *bits)
 static json_t *decode_word(enum schema_kind kind, uint8_t v)
 {
 	static const char *const xdp[] = {
-		[TRIB_XDP_NONE] = "none",
-		[TRIB_XDP_NATIVE] = "native",
-		[TRIB_XDP_GENERIC] = "generic",
+		[TRIB_XDP_MODE_NONE] = "none",
+		[TRIB_XDP_MODE_NATIVE] = "native",
+		[TRIB_XDP_MODE_GENERIC] = "generic",
 	};
 	static const char *const ndn[] = {
 		[TRIB_FACE_NDN_NONE] = "none",
@@ -109,9 +109,9 @@ static json_t *decode_word(enum schema_kind kind, uint8_t v)
 		[TRIB_FACE_NDN_HOST] = "host",
 	};
 	static const char *const pit[] = {
-		[TRIB_PIT_PENDING] = "pending",
-		[TRIB_PIT_CONFIRMED] = "confirmed",
-		[TRIB_PIT_LEAVING] = "leaving",
+		[TRIB_PIT_STATE_PENDING] = "pending",
+		[TRIB_PIT_STATE_CONFIRMED] = "confirmed",
+		[TRIB_PIT_STATE_LEAVING] = "leaving",
 	};
 	static const char *const sock[] = {
 		[TRIB_SOCK_NEW] = "new",

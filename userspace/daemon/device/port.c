@@ -91,22 +91,22 @@ static int link_attach(struct tribd *d, struct port *p, struct reason *why)
 	int err;
 
 	p->reason[0] = 0;
-	p->mode = TRIB_XDP_NATIVE;
+	p->mode = TRIB_XDP_MODE_NATIVE;
 	p->link_fd = link_create(d, p->ifindex, XDP_FLAGS_DRV_MODE);
 	if (p->link_fd < 0) {
 		native_reason(d, p, -errno);
-		p->mode = TRIB_XDP_GENERIC;
+		p->mode = TRIB_XDP_MODE_GENERIC;
 		p->link_fd = link_create(d, p->ifindex, XDP_FLAGS_SKB_MODE);
 	}
 	if (p->link_fd < 0) {
 		err = -errno;
-		p->mode = TRIB_XDP_NONE;
+		p->mode = TRIB_XDP_MODE_NONE;
 		return refuse(
 			why, err,
 			"cannot attach XDP to %s: native: %s; generic: %s",
 			p->ifname, p->reason, strerror(-err));
 	}
-	if (p->mode == TRIB_XDP_GENERIC)
+	if (p->mode == TRIB_XDP_MODE_GENERIC)
 		log_warn(
 			"%s: generic XDP, slower, because native mode failed: %s",
 			p->ifname, p->reason);
@@ -145,7 +145,7 @@ static int link_adopt(struct tribd *d, struct port *p)
 		goto stale;
 	}
 	p->link_fd = fd;
-	p->mode = q.skb_prog_id ? TRIB_XDP_GENERIC : TRIB_XDP_NATIVE;
+	p->mode = q.skb_prog_id ? TRIB_XDP_MODE_GENERIC : TRIB_XDP_MODE_NATIVE;
 	return 0;
 stale:
 	err = bpf_link_detach(fd);
@@ -164,7 +164,7 @@ static void link_drop(struct tribd *d, struct port *p)
 	bpf_link_detach(p->link_fd);
 	close(p->link_fd);
 	p->link_fd = -1;
-	p->mode = TRIB_XDP_NONE;
+	p->mode = TRIB_XDP_MODE_NONE;
 	unlink(link_pin(d, p->ifindex, path));
 }
 
@@ -177,7 +177,7 @@ static int row_set(struct tribd *d, struct port *p)
 		.bpf_prog.fd = d->prog[PROG_EGRESS],
 	};
 
-	if (p->mode != TRIB_XDP_NATIVE)
+	if (p->mode != TRIB_XDP_MODE_NATIVE)
 		return 0;
 	return bpf_map_update_elem(d->map[MAP_PORTS], &p->ifindex, &v, BPF_ANY)
 		       ? -errno
@@ -239,7 +239,7 @@ void port_lost(struct tribd *d, struct port *p)
 	row_clear(d, p);
 	unlink(link_pin(d, p->ifindex, path));
 	port_close(p);
-	p->mode = TRIB_XDP_NONE;
+	p->mode = TRIB_XDP_MODE_NONE;
 	p->clsact = p->clsact_ours = false;
 	p->ifindex = 0;
 	snprintf(p->reason, sizeof(p->reason), "the device is gone");

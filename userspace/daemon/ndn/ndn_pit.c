@@ -57,9 +57,9 @@ static void row_fill(const struct ndn_config *c, const struct entry *n,
 	row->taken_ms = age_ms(now, n->e.taken);
 	living(c, n, now, row->live);
 	if ((n->e.flags & NDN_ENTRY_LEAVING) && now < n->m.left + c->leave_ns)
-		row->state = TRIB_PIT_LEAVING;
+		row->state = TRIB_PIT_STATE_LEAVING;
 	else if (n->e.acked && now < n->e.acked + c->lease_ns / 3)
-		row->state = TRIB_PIT_CONFIRMED;
+		row->state = TRIB_PIT_STATE_CONFIRMED;
 }
 
 /* The rest of a row that is an entry; false: it is none. */

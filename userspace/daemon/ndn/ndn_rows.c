@@ -184,7 +184,7 @@ static void want_make(struct tribd *d, struct want *w)
 		i = f->ndn->number;
 		face_fill(f, &w->rows.face[i]);
 		from_fill(f, &w->rows.from[i]);
-		if (face_port(f)->mode == TRIB_XDP_NATIVE)
+		if (face_port(f)->mode == TRIB_XDP_MODE_NATIVE)
 			out_place(have, &w->rows, face_port(f)->ifindex);
 		else
 			bit_set(w->generic, i);

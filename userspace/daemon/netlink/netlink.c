@@ -114,12 +114,6 @@ static struct nl_msg *answer_message(const struct nl_client *c,
 static int arguments(const struct nl_command *cmd, const struct nlmsghdr *req,
 		     struct nl_request *r, struct nlattr **ticket)
 {
-	static const struct nl_set *const set[TRIB_A__MAX] = {
-		[TRIB_A_FACE] = &nl_face, [TRIB_A_JOB] = &nl_job,
-		[TRIB_A_TREE] = &nl_tree, [TRIB_A_GROUP] = &nl_group,
-		[TRIB_A_NDN] = &nl_ndn,	  [TRIB_A_ROUTE] = &nl_route,
-		[TRIB_A_PIT] = &nl_pit,	  [TRIB_A_CS] = &nl_cs,
-	};
 	const struct genlmsghdr *genl = nlmsg_data(req);
 	struct nlattr *top[NL_SET_MAX + 1];
 	size_t len = req->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN;
@@ -145,7 +139,8 @@ static int arguments(const struct nl_command *cmd, const struct nlmsghdr *req,
 		return 0;
 	r->args = nla_data(top[cmd->attr]);
 	r->args_len = nla_len(top[cmd->attr]);
-	return nl_parse_nest(set[cmd->attr], top[cmd->attr], r->tb, &r->why);
+	return nl_parse_nest(nl_top.attr[cmd->attr].nest, top[cmd->attr], r->tb,
+			     &r->why);
 }
 
 static int start_dump(struct tribd *d, struct nl_client *c,

@@ -20,13 +20,13 @@ static bool tree_is_native(const struct tree *t)
 {
 	unsigned int i;
 
-	if (t->parent && t->parent->port->mode != TRIB_XDP_NATIVE)
+	if (t->parent && t->parent->port->mode != TRIB_XDP_MODE_NATIVE)
 		return false;
 	for (i = 0; i < t->nchild; i++)
-		if (t->child[i].face->port->mode != TRIB_XDP_NATIVE)
+		if (t->child[i].face->port->mode != TRIB_XDP_MODE_NATIVE)
 			return false;
 	for (i = 0; i < t->ndown; i++)
-		if (t->down[i]->port->mode != TRIB_XDP_NATIVE)
+		if (t->down[i]->port->mode != TRIB_XDP_MODE_NATIVE)
 			return false;
 	return true;
 }
