@@ -27,8 +27,8 @@ build/fuzz-ticket: tests/fuzz/fuzz_ticket.c userspace/lib/attach/ticket.c \
 FUZZ_NETLINK := tests/fuzz/fuzz_netlink.c tests/fuzz/daemon_double.c \
 	$(addprefix userspace/daemon/,$(addprefix netlink/,nl_client.c \
 	nl_policy.c nl_face.c nl_group.c nl_job.c nl_stats.c nl_status.c \
-	nl_tree.c nl_tree_get.c stats.c nl_ndn.c nl_pit.c) face/face.c \
-	face/face_spec.c job/job.c job/ticket.c $(addprefix tree/,tree.c \
+	nl_tree.c nl_tree_get.c stats.c nl_ndn.c nl_pit.c) core/value.c \
+	face/face.c face/face_attr.c face/face_spec.c job/job.c job/ticket.c $(addprefix tree/,tree.c \
 	tree_spec.c row.c pool.c pool_spec.c slots.c worker.c worker_spec.c) \
 	$(addprefix ndn/,forwarder.c ndn_cs.c ndn_pit.c ndn_route.c \
 	ndn_rows.c ndn_spec.c ndn_stats.c ndn_tables.c ndn_walk.c)) \
@@ -38,7 +38,7 @@ build/fuzz-netlink: $(FUZZ_NETLINK) userspace/daemon/netlink/netlink.c \
 		$(wildcard userspace/daemon/*.h userspace/daemon/*/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_SAN_CFLAGS) -I/usr/include/libnl3 -o $@ \
-		$(FUZZ_NETLINK) -lnl-3 -lnl-genl-3 -lsodium
+		$(FUZZ_NETLINK) -lnl-3 -lnl-genl-3 -lsodium -ljansson
 
 FUZZ_JOIN := tests/fuzz/fuzz_join.c \
 	userspace/daemon/session/join.c userspace/daemon/session/join_out.c \

@@ -380,8 +380,8 @@ static void furnish(void)
 	}
 	must(!job_new(&D, &job, &why) && !job_new(&D, &other, &why),
 	     "job_new()");
-	must(!ndn_face_set(&D, "a", &router, &why) &&
-		     !ndn_face_set(&D, "up", &router, &why) &&
+	must(!ndn_face_set(&D, face_find(&D, "a"), &router, &why) &&
+		     !ndn_face_set(&D, face_find(&D, "up"), &router, &why) &&
 		     !ndn_route_new(&D, "/ps", "up", &why),
 	     "ndn");
 }

@@ -73,7 +73,7 @@ static void face__bad_mac_is_refused(void)
 {
 	struct face_spec s = face("x", v4("10.0.0.9"));
 
-	s.has_mac = true;
+	s.mac_given = true;
 	refused(s, -EINVAL, "00:00:00");
 	s.mac[0] = 1;
 	refused(s, -EINVAL, "01:00:00:00:00:00");
@@ -96,7 +96,7 @@ static void face__bad_local_address_is_refused(void)
 {
 	struct face_spec s = face("x", v4("10.0.0.9"));
 
-	s.has_local = true;
+	s.local_given = true;
 	s.local = v6("fd00::1");
 	refused(s, -EINVAL, "fd00::1");
 	s.local = v4("10.0.0.9");

@@ -140,7 +140,11 @@ static int add(uint8_t may, const char *text)
 
 static int set(const char *face)
 {
-	return ndn_face_set(&world, face, &spec, &why);
+	struct nlattr *none[TRIB_A_FACE__MAX] = {};
+	struct face_spec s = {.ndn = &spec};
+
+	strcpy(s.name, face);
+	return face_set(&world, &s, none, &why);
 }
 
 static void fresh(int kind)
@@ -270,7 +274,7 @@ static void face__without_address_is_for_names_alone(void)
 	spec.has_port = true;
 	expect_eq(face_check(&world, &s, &why), -EINVAL);
 	expect(says("neither addr nor mac"));
-	s.has_mac = true;
+	s.mac_given = true;
 	s.mac[5] = 1;
 	expect_eq(face_check(&world, &s, &why), 0);
 	end();

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "face.h"
+#include "face_attr.h"
 #include "daemon/attach/local.h"
 #include "daemon/ndn/forwarder.h"
 #include "daemon/device/port.h"
@@ -354,14 +354,10 @@ static struct face *face_make(struct tribd *d, const struct face_spec *s)
 		return NULL;
 	}
 	f->port->faces++;
-	memcpy(f->name, s->name, sizeof(f->name));
-	f->addr = f->next_hop = s->addr;
-	f->local = s->local;
-	f->local_given = f->local_known = s->has_local;
-	f->udp_port = s->udp_port;
-	memcpy(f->vlan, s->vlan, sizeof(f->vlan));
-	memcpy(f->mac, s->mac, sizeof(f->mac));
-	f->mac_given = f->mac_known = s->has_mac;
+	face_attr_copy(f, s);
+	f->next_hop = f->addr;
+	f->local_known = f->local_given;
+	f->mac_known = f->mac_given;
 	TAILQ_INSERT_TAIL(&d->faces, f, link);
 	d->nfaces++;
 	d->generation++;
@@ -504,6 +500,29 @@ void face_restore_done(struct tribd *d)
 	TAILQ_FOREACH(f, &d->faces, link)
 		face_resolve(d, f, NULL);
 	probe_soon(d);
+}
+
+int face_set(struct tribd *d, const struct face_spec *s,
+	     struct nlattr *const *tb, struct reason *why)
+{
+	struct face *f = face_find(d, s->name), old;
+	int err;
+
+	if (!f)
+		return refuse(why, -ENOENT, "no face %s", s->name);
+	old = *f;
+	face_attr_change(f, s, tb);
+	if (s->ndn) {
+		err = ndn_face_set(d, f, s->ndn, why);
+	} else {
+		err = state_save(d);
+		if (err)
+			refuse(why, err, "cannot save the state: %s",
+			       strerror(-err));
+	}
+	if (err)
+		*f = old;
+	return err;
 }
 
 int face_del(struct tribd *d, const char *name, struct reason *why)

@@ -8,6 +8,7 @@
 #include "daemon/tribd.h"
 
 struct ndn_spec;
+struct nlattr;
 
 /* As a request or the state file states it; zero means not given. */
 struct face_spec {
@@ -18,8 +19,8 @@ struct face_spec {
 	uint8_t mac[6];
 	uint16_t udp_port;
 	uint16_t vlan[2];
-	bool has_local;
-	bool has_mac;
+	bool local_given;
+	bool mac_given;
 	const struct ndn_spec *ndn; /* NULL: nothing said */
 };
 
@@ -35,6 +36,9 @@ int face_new(struct tribd *d, struct face_spec *spec, struct reason *why);
 int face_restore(struct tribd *d, struct face_spec *spec, struct reason *why);
 /* Attaches the ports of all restored faces, looks up what they need. */
 void face_restore_done(struct tribd *d);
+/* Change what @tb, attributes by enum trib_face_attr, has of @spec. */
+int face_set(struct tribd *d, const struct face_spec *spec,
+	     struct nlattr *const *tb, struct reason *why);
 int face_del(struct tribd *d, const char *name, struct reason *why);
 void face_free_all(struct tribd *d);
 

@@ -44,7 +44,7 @@ static int mac_check(const struct face_spec *s, struct reason *why)
 {
 	static const uint8_t zero[6];
 
-	if (!s->has_mac)
+	if (!s->mac_given)
 		return 0;
 	if (!memcmp(s->mac, zero, 6))
 		return refuse(why, -EINVAL,
@@ -76,7 +76,7 @@ static int local_check(const struct face_spec *s, struct reason *why)
 {
 	char text[INET6_ADDRSTRLEN];
 
-	if (!s->has_local)
+	if (!s->local_given)
 		return 0;
 	if (addr_is_zero(&s->addr))
 		return refuse(why, -EINVAL,

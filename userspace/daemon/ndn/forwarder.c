@@ -224,7 +224,7 @@ int ndn_face_check(struct tribd *d, const struct face_spec *s,
 		return refuse(
 			why, -EINVAL,
 			"address :: is not a neighbour's: only faces of names with ndn-port 0 need none");
-	if (!s->has_mac)
+	if (!s->mac_given)
 		return refuse(why, -EINVAL, "face %s has neither addr nor mac",
 			      s->name);
 	return 0;
@@ -354,22 +354,19 @@ void ndn_face_added(struct tribd *d, struct face *f)
 		peer_changed(d, f, NULL);
 }
 
-int ndn_face_set(struct tribd *d, const char *name, const struct ndn_spec *s,
+int ndn_face_set(struct tribd *d, struct face *f, const struct ndn_spec *s,
 		 struct reason *why)
 {
-	struct face *f = face_find(d, name);
 	struct ndn_peer *old, *now;
 	int err;
 
-	if (!f)
-		return refuse(why, -ENOENT, "no face %s", name);
 	if (s->has_kind && !s->kind) {
 		err = ndn_face_del_check(d, f, why);
 		if (!err && addr_is_zero(&f->addr))
 			err = refuse(
 				why, -EINVAL,
 				"face %s has no address: it is for names only, delete it",
-				name);
+				f->name);
 		if (err)
 			return err;
 	}

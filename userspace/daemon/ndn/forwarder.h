@@ -154,7 +154,7 @@ int ndn_face_check(struct tribd *d, const struct face_spec *s,
 		   struct reason *why);
 int ndn_face_add(struct tribd *d, struct face *f, const struct ndn_spec *s,
 		 struct reason *why);
-int ndn_face_set(struct tribd *d, const char *face, const struct ndn_spec *s,
+int ndn_face_set(struct tribd *d, struct face *f, const struct ndn_spec *s,
 		 struct reason *why);
 /* It is there for good: the maps follow. */
 void ndn_face_added(struct tribd *d, struct face *f);

@@ -2,9 +2,8 @@
 /* Netlink: faces. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "daemon/face/face.h"
+#include "daemon/face/face_attr.h"
 #include "daemon/ndn/forwarder.h"
 #include "nl.h"
 
@@ -59,81 +58,72 @@ static int spec_parse(struct nl_request *r, struct face_spec *s)
 		err = nl_need(&nl_face, tb, TRIB_A_FACE_ADDR, &r->why);
 	if (err)
 		return err;
-	nla_strlcpy(s->name, tb[TRIB_A_FACE_NAME], sizeof(s->name));
-	nla_strlcpy(s->ifname, tb[TRIB_A_FACE_IFNAME], sizeof(s->ifname));
-	if (tb[TRIB_A_FACE_ADDR])
-		memcpy(&s->addr, nla_data(tb[TRIB_A_FACE_ADDR]),
-		       sizeof(s->addr));
-	if (tb[TRIB_A_FACE_LOCAL_ADDR]) {
-		memcpy(&s->local, nla_data(tb[TRIB_A_FACE_LOCAL_ADDR]),
-		       sizeof(s->local));
-		s->has_local = true;
-	}
-	if (tb[TRIB_A_FACE_MAC]) {
-		memcpy(s->mac, nla_data(tb[TRIB_A_FACE_MAC]), sizeof(s->mac));
-		s->has_mac = true;
-	}
-	if (tb[TRIB_A_FACE_PORT]) {
-		s->udp_port = nla_get_u16(tb[TRIB_A_FACE_PORT]);
-		if (!s->udp_port)
-			return refuse(&r->why, -ERANGE, "port 0: 1 to 65535");
-	}
-	if (tb[TRIB_A_FACE_VLAN])
-		s->vlan[0] = nla_get_u16(tb[TRIB_A_FACE_VLAN]);
-	if (tb[TRIB_A_FACE_VLAN_INNER])
-		s->vlan[1] = nla_get_u16(tb[TRIB_A_FACE_VLAN_INNER]);
-	if ((tb[TRIB_A_FACE_VLAN] && !s->vlan[0]) ||
-	    (tb[TRIB_A_FACE_VLAN_INNER] && !s->vlan[1]))
-		return refuse(&r->why, -ERANGE, "vlan 0: 1 to 4094");
-	return 0;
+	return face_attr_parse(tb, s, &r->why);
+}
+
+/* The NDN part of @s, if the request has one, in @out; the caller frees it. */
+static int ndn_parse_said(struct tribd *d, struct nl_request *r,
+			  struct face_spec *s, struct ndn_spec **out)
+{
+	if (!ndn_said(r))
+		return 0;
+	s->ndn = *out = malloc(sizeof(**out));
+	return *out ? ndn_spec_parse(d, r, *out) : -ENOMEM;
 }
 
 int nl_face_new(struct tribd *d, struct nl_request *r)
 {
-	struct ndn_spec *names = NULL;
+	struct ndn_spec *ndn = NULL;
 	struct face_spec s = {};
 	int err = spec_parse(r, &s);
 
-	if (!err && ndn_said(r)) {
-		s.ndn = names = malloc(sizeof(*names));
-		err = names ? ndn_spec_parse(d, r, names) : -ENOMEM;
-	}
+	if (!err)
+		err = ndn_parse_said(d, r, &s, &ndn);
 	if (!err)
 		err = face_new(d, &s, &r->why);
-	free(names);
+	free(ndn);
 	return err;
 }
 
-/* Whatever else a face is, it stays: others rely on it. */
+static bool is_ndn(int attr)
+{
+	return attr >= TRIB_A_FACE_NDN && attr <= TRIB_A_FACE_NDN_WRITE;
+}
+
+/* Trees and routes rely on all other attributes. */
 static int set_check(struct nl_request *r)
 {
+	bool change = false;
 	int i;
 
 	for (i = 1; i < TRIB_A_FACE__MAX; i++)
-		if (r->tb[i] && i != TRIB_A_FACE_NAME &&
-		    (i < TRIB_A_FACE_NDN || i > TRIB_A_FACE_NDN_WRITE))
+		if (!r->tb[i] || i == TRIB_A_FACE_NAME)
+			continue;
+		else if (is_ndn(i) || face_attr_can_change(i))
+			change = true;
+		else
 			return refuse(
 				&r->why, -EINVAL,
 				"%s cannot be changed: delete the face and add it",
 				nl_face.attr[i].name);
-	return ndn_said(r) ? 0 : refuse(&r->why, -EINVAL, "nothing to change");
+	return change ? 0 : refuse(&r->why, -EINVAL, "nothing to change");
 }
 
 int nl_face_set(struct tribd *d, struct nl_request *r)
 {
-	struct ndn_spec *s = NULL;
+	struct ndn_spec *ndn = NULL;
+	struct face_spec s = {};
 	int err = nl_need(&nl_face, r->tb, TRIB_A_FACE_NAME, &r->why);
 
 	if (!err)
 		err = set_check(r);
-	if (err)
-		return err;
-	s = malloc(sizeof(*s));
-	err = s ? ndn_spec_parse(d, r, s) : -ENOMEM;
 	if (!err)
-		err = ndn_face_set(d, nla_get_string(r->tb[TRIB_A_FACE_NAME]),
-				   s, &r->why);
-	free(s);
+		err = face_attr_parse(r->tb, &s, &r->why);
+	if (!err)
+		err = ndn_parse_said(d, r, &s, &ndn);
+	if (!err)
+		err = face_set(d, &s, r->tb, &r->why);
+	free(ndn);
 	return err;
 }
 
@@ -173,38 +163,9 @@ static int ndn_put(const struct face *f, struct nl_msg *m)
 
 static int face_put(const struct face *f, struct nl_msg *m)
 {
-	const struct port *p = f->port;
 	struct nlattr *nest = nla_nest_start(m, TRIB_A_FACE);
-	int err;
 
-	if (!nest)
-		return -EMSGSIZE;
-	err = nla_put_string(m, TRIB_A_FACE_NAME, f->name) ||
-	      nla_put_string(m, TRIB_A_FACE_IFNAME, p->ifname) ||
-	      nla_put_u32(m, TRIB_A_FACE_IFINDEX, p->ifindex) ||
-	      nla_put_u16(m, TRIB_A_FACE_PORT, f->udp_port) ||
-	      nla_put_u8(m, TRIB_A_FACE_XDP_MODE, p->mode) ||
-	      nla_put_u32(m, TRIB_A_FACE_MTU, p->mtu) ||
-	      nla_put_u32(m, TRIB_A_FACE_TREES, f->trees);
-	if (!err && !addr_is_zero(&f->addr))
-		err = nla_put(m, TRIB_A_FACE_ADDR, sizeof(f->addr), &f->addr);
-	if (!err && f->ndn)
-		err = ndn_put(f, m);
-	if (!err && f->mac_known)
-		err = nla_put(m, TRIB_A_FACE_MAC, sizeof(f->mac), f->mac);
-	if (!err && f->local_known)
-		err = nla_put(m, TRIB_A_FACE_LOCAL_ADDR, sizeof(f->local),
-			      &f->local);
-	if (!err && f->l3_ifindex)
-		err = nla_put(m, TRIB_A_FACE_LOCAL_MAC, sizeof(f->local_mac),
-			      f->local_mac);
-	if (!err && f->vlan[0])
-		err = nla_put_u16(m, TRIB_A_FACE_VLAN, f->vlan[0]);
-	if (!err && f->vlan[1])
-		err = nla_put_u16(m, TRIB_A_FACE_VLAN_INNER, f->vlan[1]);
-	if (!err && p->reason[0])
-		err = nla_put_string(m, TRIB_A_FACE_REASON, p->reason);
-	if (err)
+	if (!nest || face_attr_put(f, m) || (f->ndn && ndn_put(f, m)))
 		return -EMSGSIZE;
 	nla_nest_end(m, nest);
 	return 0;

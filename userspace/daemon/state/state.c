@@ -6,15 +6,14 @@
  * only root may read it.
  */
 #include <endian.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/dtype.h"
-#include "daemon/face/face.h"
+#include "base/json_write.h"
+#include "daemon/core/value.h"
+#include "daemon/face/face_attr.h"
 #include "daemon/job/job.h"
 #include "daemon/ndn/forwarder.h"
 #include "state.h"
@@ -22,36 +21,10 @@
 
 /* --- writing */
 
-static json_t *hex_pack(uint64_t v)
-{
-	char text[20];
-
-	snprintf(text, sizeof(text), "%016" PRIx64, v);
-	return json_string(text);
-}
-
-static json_t *mac_pack(const uint8_t m[6])
-{
-	char text[20];
-
-	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", m[0],
-		 m[1], m[2], m[3], m[4], m[5]);
-	return json_string(text);
-}
-
 static json_t *face_pack(const struct face *f)
 {
-	char addr[INET6_ADDRSTRLEN], local[INET6_ADDRSTRLEN];
-	json_t *j =
-		json_pack("{s:s s:s s:s s:i s:[i,i]}", "name", f->name, "dev",
-			  f->port->ifname, "addr", addr_text(&f->addr, addr),
-			  "port", f->udp_port, "vlan", f->vlan[0], f->vlan[1]);
+	json_t *j = face_attr_pack(f);
 
-	if (f->local_given)
-		json_object_set_new(j, "local",
-				    json_string(addr_text(&f->local, local)));
-	if (f->mac_given)
-		json_object_set_new(j, "mac", mac_pack(f->mac));
 	if (f->ndn)
 		json_object_set_new(j, "ndn", ndn_face_pack(f));
 	return j;
@@ -65,12 +38,13 @@ static json_t *port_pack(const struct port *p)
 
 static json_t *job_pack(const struct job *j)
 {
-	return json_pack("{s:s s:i s:o s:I s:I s:I s:I s:o s:s}", "name",
-			 j->name, "id", j->id, "cookie", hex_pack(j->cookie),
-			 "world", (json_int_t)j->world, "window",
-			 (json_int_t)j->window, "owner", (json_int_t)j->owner,
-			 "timeout_ms", (json_int_t)j->timeout_ms, "rate",
-			 hex_pack(j->rate), "dtype", trib_dtype_name(j->fmt));
+	return json_pack(
+		"{s:s s:i s:o s:I s:I s:I s:I s:o s:s}", "name", j->name, "id",
+		j->id, "cookie", value_hex_pack(j->cookie), "world",
+		(json_int_t)j->world, "window", (json_int_t)j->window, "owner",
+		(json_int_t)j->owner, "timeout_ms", (json_int_t)j->timeout_ms,
+		"rate", value_hex_pack(j->rate), "dtype",
+		trib_dtype_name(j->fmt));
 }
 
 static json_t *shared_pack(const struct tree *t)
@@ -79,7 +53,8 @@ static json_t *shared_pack(const struct tree *t)
 	unsigned int i;
 
 	for (i = 0; i < TRIB_BMWORDS_MAX; i++)
-		json_array_append_new(workers, hex_pack(be64toh(t->mask[i])));
+		json_array_append_new(workers,
+				      value_hex_pack(be64toh(t->mask[i])));
 	return json_pack("{s:i s:i s:I s:I s:I s:o}", "relay", t->relay, "next",
 			 t->next, "cap", (json_int_t)t->cap, "age_ms",
 			 (json_int_t)t->age_ms, "mark0", (json_int_t)t->mark0,
@@ -160,43 +135,24 @@ json_t *state_pack(struct tribd *d, const void *object)
 			json_array_append_new(trees, tree_pack(t));
 	doc = json_pack("{s:i s:I s:o s:o s:o s:o s:o s:o}", "version",
 			STATE_VERSION, "pool", (json_int_t)d->pool, "instance",
-			hex_pack(d->config.instance), "netns",
-			hex_pack(d->netns_cookie), "ports", ports, "faces",
-			faces, "jobs", jobs, "trees", trees);
+			value_hex_pack(d->config.instance), "netns",
+			value_hex_pack(d->netns_cookie), "ports", ports,
+			"faces", faces, "jobs", jobs, "trees", trees);
 	if (doc && d->ndn)
 		json_object_set_new(doc, "ndn", ndn_pack(d, object));
 	return doc;
 }
 
-static int file_write(const char *path, const json_t *doc)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	int err = 0;
-
-	if (fd < 0)
-		return -errno;
-	errno = EIO;
-	if (json_dumpfd(doc, fd, JSON_INDENT(1)))
-		err = -errno;
-	if (close(fd) && !err)
-		err = -errno;
-	return err;
-}
-
 int state_save_without(struct tribd *d, const void *object)
 {
 	json_t *doc = state_pack(d, object);
-	char path[160], next[160];
-	int err = -ENOMEM;
+	char path[160];
+	int err;
 
 	snprintf(path, sizeof(path), "%s/state.json", d->run_dir);
-	snprintf(next, sizeof(next), "%s/state.json.new", d->run_dir);
-	if (doc)
-		err = file_write(next, doc);
-	if (!err && rename(next, path))
-		err = -errno;
+	err = json_write(AT_FDCWD, path, 0600, doc, false);
 	if (err)
-		log_error("%s: %s", next, strerror(-err));
+		log_error("%s: %s", path, strerror(-err));
 	json_decref(doc);
 	return err;
 }

@@ -3,17 +3,16 @@
  * Reading the state file. It is ours, but it is checked like a request: the
  * same functions look at every value before a record is made of it.
  */
-#include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/dtype.h"
-#include "daemon/face/face.h"
+#include "daemon/core/value.h"
+#include "daemon/face/face_attr.h"
 #include "daemon/job/job.h"
 #include "daemon/ndn/forwarder.h"
 #include "daemon/device/port.h"
@@ -43,119 +42,53 @@ json_t *state_read(struct tribd *d, int *err)
 	return NULL;
 }
 
-/* --- one value of a kind; a wrong one is like none and found by the checks */
-
-static uint64_t get_hex(const json_t *o, const char *key)
-{
-	const char *s = json_string_value(json_object_get(o, key));
-
-	return s ? strtoull(s, NULL, 16) : 0;
-}
-
-static uint64_t clamp(const json_t *number, uint64_t max)
-{
-	json_int_t v = json_integer_value(number);
-
-	return v < 0 || (uint64_t)v > max ? max : (uint64_t)v;
-}
-
-static uint64_t get_int(const json_t *o, const char *key, uint64_t max)
-{
-	return clamp(json_object_get(o, key), max);
-}
-
-static const char *get_text(const json_t *o, const char *key)
-{
-	const char *s = json_string_value(json_object_get(o, key));
-
-	return s ? s : "";
-}
-
-static bool get_name(char out[TRIB_NAME_MAX], const char *s)
-{
-	return (size_t)snprintf(out, TRIB_NAME_MAX, "%s", s) < TRIB_NAME_MAX;
-}
-
-static bool get_addr(const json_t *o, const char *key, struct in6_addr *a)
-{
-	const char *s = get_text(o, key);
-
-	memset(a, 0, sizeof(*a));
-	if (inet_pton(AF_INET6, s, a) == 1)
-		return true;
-	a->s6_addr[10] = a->s6_addr[11] = 0xff;
-	return inet_pton(AF_INET, s, a->s6_addr + 12) == 1;
-}
-
 uint32_t state_pool(const json_t *doc)
 {
-	return (uint32_t)get_int(doc, "pool", UINT32_MAX);
+	return (uint32_t)value_int(doc, "pool", UINT32_MAX);
 }
 
 uint64_t state_instance(const json_t *doc)
 {
-	return get_hex(doc, "instance");
+	return value_hex(doc, "instance");
 }
 
 uint64_t state_netns(const json_t *doc)
 {
-	return get_hex(doc, "netns");
+	return value_hex(doc, "netns");
 }
 
 /* --- objects */
 
 static int face_load(struct tribd *d, const json_t *o, struct reason *why)
 {
-	const json_t *vlan = json_object_get(o, "vlan");
 	const json_t *ndn = json_object_get(o, "ndn");
 	struct ndn_spec names;
 	struct face_spec s = {};
-	unsigned int m[6], i;
-	int err;
+	int err = face_attr_load(o, &s, why);
 
-	if (!get_name(s.name, get_text(o, "name")) ||
-	    strlen(get_text(o, "dev")) >= IF_NAMESIZE ||
-	    !get_addr(o, "addr", &s.addr))
-		return refuse(why, -EPROTO, "a face's name, dev or addr");
-	snprintf(s.ifname, sizeof(s.ifname), "%s", get_text(o, "dev"));
-	s.udp_port = (uint16_t)get_int(o, "port", UINT16_MAX);
-	for (i = 0; i < 2; i++)
-		s.vlan[i] =
-			(uint16_t)clamp(json_array_get(vlan, i), UINT16_MAX);
-	if (json_object_get(o, "local"))
-		s.has_local = get_addr(o, "local", &s.local);
-	if (json_object_get(o, "mac")) {
-		s.has_mac =
-			sscanf(get_text(o, "mac"), "%x:%x:%x:%x:%x:%x", &m[0],
-			       &m[1], &m[2], &m[3], &m[4], &m[5]) == 6;
-		for (i = 0; s.has_mac && i < 6; i++)
-			s.mac[i] = (uint8_t)m[i];
-	}
-	if (ndn && d->ndn) {
+	if (!err && ndn && d->ndn) {
 		err = ndn_face_load(d, ndn, &names, why);
-		if (err)
-			return err;
 		s.ndn = &names;
 	}
-	return face_restore(d, &s, why);
+	return err ? err : face_restore(d, &s, why);
 }
 
 static int job_load(struct tribd *d, const json_t *o, struct reason *why)
 {
 	struct job_spec s = {
-		.id = (uint16_t)get_int(o, "id", UINT16_MAX),
-		.cookie = get_hex(o, "cookie"),
+		.id = (uint16_t)value_int(o, "id", UINT16_MAX),
+		.cookie = value_hex(o, "cookie"),
 		.has_cookie = true,
-		.world = (uint32_t)get_int(o, "world", UINT32_MAX),
-		.window = (uint32_t)get_int(o, "window", UINT32_MAX),
-		.owner = (uint32_t)get_int(o, "owner", UINT32_MAX),
-		.timeout_ms = (uint32_t)get_int(o, "timeout_ms", UINT32_MAX),
-		.rate = get_hex(o, "rate"),
+		.world = (uint32_t)value_int(o, "world", UINT32_MAX),
+		.window = (uint32_t)value_int(o, "window", UINT32_MAX),
+		.owner = (uint32_t)value_int(o, "owner", UINT32_MAX),
+		.timeout_ms = (uint32_t)value_int(o, "timeout_ms", UINT32_MAX),
+		.rate = value_hex(o, "rate"),
 		/* Files of older ones have none. */
-		.fmt = trib_dtype_parse(get_text(o, "dtype")),
+		.fmt = trib_dtype_parse(value_text(o, "dtype")),
 	};
 
-	if (!get_name(s.name, get_text(o, "name")))
+	if (!value_name(s.name, value_text(o, "name")))
 		return refuse(why, -EPROTO, "a job's name");
 	if (json_object_get(o, "dtype") && !s.fmt)
 		return refuse(why, -EPROTO, "dtype of job %s", s.name);
@@ -178,21 +111,22 @@ static int tree_parts(const json_t *o, struct tree_spec *s, struct reason *why)
 	for (i = 0; i < s->nchild; i++) {
 		const json_t *c = json_array_get(child, i);
 
-		s->child[i].rank = (uint16_t)get_int(c, "rank", UINT16_MAX);
+		s->child[i].rank = (uint16_t)value_int(c, "rank", UINT16_MAX);
 		s->child[i].index = INDEX_NONE;
-		if (!get_name(s->child[i].face, get_text(c, "face")))
+		if (!value_name(s->child[i].face, value_text(c, "face")))
 			return refuse(why, -EPROTO, "a child's face");
 	}
 	for (i = 0; i < s->nlocal; i++) {
 		const json_t *l = json_array_get(local, i);
 
-		s->local[i].rank = (uint16_t)get_int(l, "rank", UINT16_MAX);
-		s->local[i].index = (uint16_t)get_int(l, "index", UINT16_MAX);
-		s->local[i].port = (uint16_t)get_int(l, "port", UINT16_MAX);
+		s->local[i].rank = (uint16_t)value_int(l, "rank", UINT16_MAX);
+		s->local[i].index = (uint16_t)value_int(l, "index", UINT16_MAX);
+		s->local[i].port = (uint16_t)value_int(l, "port", UINT16_MAX);
 	}
 	for (i = 0; i < s->ndown; i++)
-		if (!get_name(s->down[i],
-			      json_string_value(json_array_get(down, i)) ?: ""))
+		if (!value_name(s->down[i],
+				json_string_value(json_array_get(down, i))
+					?: ""))
 			return refuse(why, -EPROTO, "a down face");
 	return 0;
 }
@@ -204,11 +138,11 @@ static void shared_load(const json_t *o, struct tree_spec *s)
 
 	if (!o)
 		return;
-	s->relay = (uint16_t)get_int(o, "relay", UINT16_MAX);
-	s->next = (uint16_t)get_int(o, "next", UINT16_MAX);
-	s->cap = (uint32_t)get_int(o, "cap", UINT32_MAX);
-	s->age_ms = (uint32_t)get_int(o, "age_ms", UINT32_MAX);
-	s->mark0 = (uint32_t)get_int(o, "mark0", UINT32_MAX);
+	s->relay = (uint16_t)value_int(o, "relay", UINT16_MAX);
+	s->next = (uint16_t)value_int(o, "next", UINT16_MAX);
+	s->cap = (uint32_t)value_int(o, "cap", UINT32_MAX);
+	s->age_ms = (uint32_t)value_int(o, "age_ms", UINT32_MAX);
+	s->mark0 = (uint32_t)value_int(o, "mark0", UINT32_MAX);
 	s->has_workers = true;
 	for (i = 0; i < TRIB_BMWORDS_MAX; i++) {
 		const char *hex = json_string_value(json_array_get(workers, i));
@@ -224,18 +158,19 @@ static int worker_load(const json_t *o, struct tree_spec *s, struct reason *why)
 
 	if (!o)
 		return 0;
-	s->ps_port = (uint16_t)get_int(o, "port", UINT16_MAX);
+	s->ps_port = (uint16_t)value_int(o, "port", UINT16_MAX);
 	s->nhop = (unsigned int)json_array_size(hop);
-	if (!s->ps_port || !get_addr(o, "ps", &s->ps) ||
+	if (!s->ps_port || !addr_parse(value_text(o, "ps"), &s->ps) ||
 	    s->nhop > TRIB_ATTACH_HOPS)
 		return refuse(why, -EPROTO, "a tree's PS");
-	if (json_object_get(o, "group") && !get_addr(o, "group", &s->group))
+	if (json_object_get(o, "group") &&
+	    !addr_parse(value_text(o, "group"), &s->group))
 		return refuse(why, -EPROTO, "a tree's group");
 	for (i = 0; i < s->nhop; i++) {
 		const json_t *h = json_array_get(hop, i);
 
-		s->hop[i].relay = (uint16_t)get_int(h, "relay", UINT16_MAX);
-		if (!get_name(s->hop[i].face, get_text(h, "face")))
+		s->hop[i].relay = (uint16_t)value_int(h, "relay", UINT16_MAX);
+		if (!value_name(s->hop[i].face, value_text(h, "face")))
 			return refuse(why, -EPROTO, "a hop's face");
 	}
 	return 0;
@@ -248,15 +183,15 @@ static int tree_load(struct tribd *d, const json_t *o, struct reason *why)
 
 	if (!s)
 		return refuse(why, -ENOMEM, "no memory");
-	s->id = (uint16_t)get_int(o, "id", UINT16_MAX);
-	s->up_child = (uint16_t)get_int(o, "up_child", UINT16_MAX);
-	s->slot0 = (uint32_t)get_int(o, "slot0", UINT32_MAX);
-	s->last_epoch = (uint32_t)get_int(o, "last_epoch", UINT32_MAX);
+	s->id = (uint16_t)value_int(o, "id", UINT16_MAX);
+	s->up_child = (uint16_t)value_int(o, "up_child", UINT16_MAX);
+	s->slot0 = (uint32_t)value_int(o, "slot0", UINT32_MAX);
+	s->last_epoch = (uint32_t)value_int(o, "last_epoch", UINT32_MAX);
 	s->held = json_is_true(json_object_get(o, "held"));
 	if (json_object_get(o, "weight"))
-		s->weight = (uint16_t)get_int(o, "weight", UINT16_MAX);
-	if (!get_name(s->job, get_text(o, "job")) ||
-	    !get_name(s->parent, get_text(o, "parent")))
+		s->weight = (uint16_t)value_int(o, "weight", UINT16_MAX);
+	if (!value_name(s->job, value_text(o, "job")) ||
+	    !value_name(s->parent, value_text(o, "parent")))
 		err = refuse(why, -EPROTO, "a tree's job or parent");
 	else
 		err = tree_parts(o, s, why);
@@ -272,13 +207,13 @@ static int tree_load(struct tribd *d, const json_t *o, struct reason *why)
 /* After the faces: ports exist through them. */
 static int port_load(struct tribd *d, const json_t *o, struct reason *why)
 {
-	struct port *p = port_find(d, get_text(o, "dev"));
+	struct port *p = port_find(d, value_text(o, "dev"));
 
 	(void)why;
 	if (!p)
 		return 0;
 	p->clsact_ours = json_is_true(json_object_get(o, "qdisc_ours"));
-	snprintf(p->reason, sizeof(p->reason), "%s", get_text(o, "reason"));
+	snprintf(p->reason, sizeof(p->reason), "%s", value_text(o, "reason"));
 	return 0;
 }
 
