@@ -50,7 +50,7 @@ build/fuzz-join: $(FUZZ_JOIN) $(wildcard userspace/daemon/*.h userspace/daemon/*
 
 FUZZ_LIB := tests/fuzz/fuzz_lib.c \
 	$(addprefix tests/lib/,relay_model.c lib_sim.c lib_script.c) \
-	$(wildcard userspace/lib/*.c userspace/lib/*/*.c) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC)
+	$(LIB_SRC) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC)
 
 build/fuzz-lib: $(FUZZ_LIB) $(KERNELS_OBJS) \
 		$(wildcard userspace/lib/*.h userspace/lib/*/*.h kmod/engine/*.h tests/lib/*.h)

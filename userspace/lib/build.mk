@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # libtrib: shared with a versioned symbol map, static, header, pkg-config.
-LIB_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/lib/*.c userspace/lib/*/*.c)) \
+LIB_SRC := $(filter-out userspace/lib/ndn/%,$(wildcard userspace/lib/*.c \
+	userspace/lib/*/*.c))
+LIB_OBJS := $(LIB_SRC:%.c=$(B)/%.o) \
 	$(BASE_LIBTRIB_OBJ) $(ENGINE_OBJS) $(KERNELS_OBJS)
 # The API to parameter servers is a worker of the NDN protocol.
-LIB_PS_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/ndn/app/*.c \
-	userspace/ndn/app/worker/*.c userspace/ndn/packet/*.c))
+LIB_NDN_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/lib/ndn/*.c))
+LIB_PS_OBJS := $(LIB_NDN_OBJS) $(patsubst %.c,$(B)/%.o,$(wildcard \
+	userspace/ndn/app/*.c userspace/ndn/app/worker/*.c \
+	userspace/ndn/packet/*.c))
 LIB_PS_LIBS := -lsodium
 comma := ,
 LIB_MAP := userspace/lib/libtrib.map
@@ -95,7 +99,7 @@ CHECK_TESTS += $(B)/tests/unit/lib/ksock
 # The same under ThreadSanitizer, which goes with neither of the other two.
 LIB_TSAN_SOURCES := $(addprefix tests/lib/,relay_model.c lib_relay.c \
 	lib_job.c) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC) \
-	$(wildcard userspace/lib/*.c userspace/lib/*/*.c kernels/codec/*.c)
+	$(LIB_SRC) $(wildcard kernels/codec/*.c)
 
 $(B)/tests/unit/lib/udp_tsan: tests/unit/lib/udp.c $(LIB_TSAN_SOURCES) \
 		$(wildcard userspace/lib/*.h userspace/lib/*/*.h kmod/engine/*.h)
@@ -105,4 +109,27 @@ $(B)/tests/unit/lib/udp_tsan: tests/unit/lib/udp.c $(LIB_TSAN_SOURCES) \
 
 ifneq ($(SAN),1)
 CHECK_TESTS += $(B)/tests/unit/lib/udp_tsan
+endif
+
+# The API to parameter servers, with sockets and threads; and the same under
+# ThreadSanitizer.
+$(B)/tests/unit/lib/ps_api: $(B)/tests/unit/lib/ps_api.o $(LIB_NDN_OBJS) \
+		$(LIB_OBJS) $(NDN_APP_LIB) $(NDN_LIB) $(BASE_LIB)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium -ljansson -lpthread -lm
+
+LIB_PS_TSAN_SOURCES := $(LIB_SRC) $(ENGINE_SRC) $(BASE_SRC) $(wildcard \
+	userspace/lib/ndn/*.c userspace/ndn/app/*.c userspace/ndn/app/*/*.c \
+	userspace/ndn/packet/*.c kernels/codec/*.c)
+
+$(B)/tests/unit/lib/ps_api_tsan: tests/unit/lib/ps_api.c \
+		$(LIB_PS_TSAN_SOURCES) $(wildcard userspace/lib/*.h \
+		userspace/lib/*/*.h userspace/ndn/*/*.h userspace/ndn/*/*/*.h \
+		kmod/engine/*.h)
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) -o $@ \
+		$(filter %.c,$^) -lsodium -ljansson -lpthread -lm
+
+CHECK_TESTS += $(B)/tests/unit/lib/ps_api
+ifneq ($(SAN),1)
+CHECK_TESTS += $(B)/tests/unit/lib/ps_api_tsan
 endif

@@ -9,7 +9,8 @@ $(PS_OBJ): CPPFLAGS_ALL += $(PS_CFLAGS)
 # Vectors.
 $(B)/userspace/ps/sum/sum.o: CFLAGS += -O3
 
-$(B)/trib-ps: $(PS_OBJ) $(NDN_APP_LIB) $(NDN_LIB) $(LIB_OBJS) $(BASE_LIB)
+$(B)/trib-ps: $(PS_OBJ) $(LIB_NDN_OBJS) $(LIB_OBJS) $(NDN_APP_LIB) $(NDN_LIB) \
+		$(BASE_LIB)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljansson $(NDN_LIBS) -lpthread -lm
 
 ALL += $(B)/trib-ps

@@ -74,7 +74,7 @@ class TribOptions(ctypes.Structure):
 
 
 def guard(name, version):
-    """userspace/ndn/app/tree.h: of which job and version what we give is."""
+    """userspace/lib/ndn/rounds.h: of which job and version what we give is."""
     h = 2166136261
     for c in name.strip('/').split('/'):
         for b in bytes([8, len(c)]) + c.encode():

@@ -39,21 +39,3 @@ $(B)/tests/unit/ndn/app_endpoint: $(B)/tests/unit/ndn/app_endpoint.o \
 	$(CC) $(LDFLAGS_ALL) -o $@ $^
 
 CHECK_TESTS += $(B)/tests/unit/ndn/app_endpoint
-
-# With sockets and threads; and the same under ThreadSanitizer.
-$(B)/tests/unit/ndn/app_api: $(B)/tests/unit/ndn/app_api.o $(NDN_APP_LIB) \
-		$(NDN_LIB) $(LIB_OBJS)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium -ljansson -lpthread -lm
-
-$(B)/tests/unit/ndn/app_api_tsan: tests/unit/ndn/app_api.c \
-		$(wildcard userspace/ndn/app/*.[ch] userspace/ndn/app/*/*.[ch] \
-		userspace/ndn/packet/*.[ch]) \
-		$(wildcard userspace/lib/*.[ch] userspace/lib/*/*.[ch] kmod/engine/*.h kernels/codec/*.c) $(ENGINE_SRC) $(BASE_SRC)
-	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) -o $@ \
-		$(filter %.c,$^) -lsodium -ljansson -lpthread -lm
-
-CHECK_TESTS += $(B)/tests/unit/ndn/app_api
-ifneq ($(SAN),1)
-CHECK_TESTS += $(B)/tests/unit/ndn/app_api_tsan
-endif

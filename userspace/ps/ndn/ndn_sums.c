@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "ps/report.h"
-#include "ndn/app/tree.h"
+#include "lib/ndn/rounds.h"
 
 /* Between rounds that came to nothing. */
 #define PAUSE_NS (20 * NDN_MS)
@@ -38,7 +38,7 @@ enum outcome {
  * @stop:    the thread is to leave.
  */
 struct ps_sums {
-	struct ndn_tree tree;
+	struct trib_rounds tree;
 	float *sum;
 	struct nps_job *job;
 	const char *title;
@@ -65,7 +65,7 @@ static bool is_final(int rc)
 
 static enum outcome attach(struct ps_sums *t)
 {
-	int rc = ndn_tree_attach(&t->tree);
+	int rc = trib_rounds_attach(&t->tree);
 
 	if (!rc) {
 		t->workers = (unsigned int)trib_world(t->tree.t) - 1;
@@ -86,7 +86,7 @@ static enum outcome round_of(struct ps_sums *t, uint64_t version)
 	if (!t->tree.t)
 		return attach(t);
 	memset(t->sum, 0, t->count * sizeof(*t->sum));
-	rc = ndn_tree_round(&t->tree, version, t->sum, t->count);
+	rc = trib_rounds_round(&t->tree, version, t->sum, t->count);
 	if (!rc)
 		return SUM;
 	ps_log("%s: version %u: no sum: %s", t->title, (uint32_t)version,
@@ -122,7 +122,7 @@ static void *drive(void *arg)
 			continue;
 	}
 	pthread_mutex_unlock(&t->lock);
-	ndn_tree_detach(&t->tree);
+	trib_rounds_detach(&t->tree);
 	return NULL;
 }
 
@@ -140,7 +140,7 @@ int ps_sums_open(struct ps_sums **tree, const struct nps_file *file,
 	t->tree.job = file->tree;
 	t->tree.rank = file->tree_rank + 1;
 	t->tree.number = file->spec.tree_job;
-	t->tree.name = ndn_tree_hash(&name);
+	t->tree.name = trib_rounds_hash(&name);
 	t->job = job;
 	t->title = file->spec.title;
 	t->count = file->spec.elements;

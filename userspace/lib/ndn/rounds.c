@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Rounds of gradients by the trees of an aggregation job. */
-#include "tree.h"
+#include "rounds.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-uint32_t ndn_tree_hash(const struct ndn_name *job)
+uint32_t trib_rounds_hash(const struct ndn_name *job)
 {
 	uint32_t h = 2166136261u;
 
@@ -16,14 +16,14 @@ uint32_t ndn_tree_hash(const struct ndn_name *job)
 	return h;
 }
 
-static int fail(struct ndn_tree *tree, int rc)
+static int fail(struct trib_rounds *tree, int rc)
 {
 	snprintf(tree->error, sizeof(tree->error), "%s",
 		 trib_error_text(tree->t));
 	return rc;
 }
 
-int ndn_tree_attach(struct ndn_tree *tree)
+int trib_rounds_attach(struct trib_rounds *tree)
 {
 	struct trib_options o = {
 		.size = sizeof(o), .job = tree->job, .rank = tree->rank};
@@ -46,35 +46,35 @@ int ndn_tree_attach(struct ndn_tree *tree)
 		rc = -EPROTO;
 	}
 	if (rc)
-		ndn_tree_detach(tree);
+		trib_rounds_detach(tree);
 	return rc;
 }
 
-void ndn_tree_detach(struct ndn_tree *tree)
+void trib_rounds_detach(struct trib_rounds *tree)
 {
 	trib_detach(tree->t);
 	tree->t = NULL;
 }
 
-void ndn_tree_guard(int32_t own[NDN_TREE_GUARD], uint32_t name,
-		    uint64_t version)
+void trib_rounds_guard(int32_t own[TRIB_ROUNDS_GUARD], uint32_t name,
+		       uint64_t version)
 {
 	const uint32_t word[] = {name, (uint32_t)(version >> 32),
 				 (uint32_t)version};
 
 	/* The largest complement is that of the smallest. */
-	for (unsigned int i = 0; i < NDN_TREE_GUARD; i++)
+	for (unsigned int i = 0; i < TRIB_ROUNDS_GUARD; i++)
 		own[i] = (int32_t)(i & 1 ? ~word[i / 2] : word[i / 2]);
 }
 
 /* Both, so that no rank is ever one collective behind. */
-static int reduce(struct ndn_tree *tree, int32_t *guard, float *values,
+static int reduce(struct trib_rounds *tree, int32_t *guard, float *values,
 		  size_t count)
 {
 	struct trib_req *first, *second;
 	int rc, gradients;
 
-	rc = trib_iallreduce(tree->t, guard, guard, NDN_TREE_GUARD, TRIB_I32,
+	rc = trib_iallreduce(tree->t, guard, guard, TRIB_ROUNDS_GUARD, TRIB_I32,
 			     TRIB_MAX, &first);
 	if (rc)
 		return rc;
@@ -83,7 +83,7 @@ static int reduce(struct ndn_tree *tree, int32_t *guard, float *values,
 	if (rc) {
 		fail(tree, rc);
 		/* The first one's memory is ours again after that. */
-		ndn_tree_detach(tree);
+		trib_rounds_detach(tree);
 		trib_wait(first);
 		return rc;
 	}
@@ -92,19 +92,19 @@ static int reduce(struct ndn_tree *tree, int32_t *guard, float *values,
 	return rc ? rc : gradients;
 }
 
-int ndn_tree_round(struct ndn_tree *tree, uint64_t version, float *values,
-		   size_t count)
+int trib_rounds_round(struct trib_rounds *tree, uint64_t version, float *values,
+		      size_t count)
 {
-	int32_t own[NDN_TREE_GUARD], all[NDN_TREE_GUARD];
+	int32_t own[TRIB_ROUNDS_GUARD], all[TRIB_ROUNDS_GUARD];
 	int rc;
 
-	ndn_tree_guard(own, tree->name, version);
+	trib_rounds_guard(own, tree->name, version);
 	memcpy(all, own, sizeof(all));
 	rc = reduce(tree, all, values, count);
 	if (rc && tree->t)
 		fail(tree, rc);
 	if (rc && rc != -EDOM && tree->t)
-		ndn_tree_detach(tree);
+		trib_rounds_detach(tree);
 	if (!rc && memcmp(own, all, sizeof(own))) {
 		snprintf(tree->error, sizeof(tree->error),
 			 "ranks gave gradients of different versions");

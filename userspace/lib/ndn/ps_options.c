@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "api_int.h"
+#include "ps.h"
 
 #define RTO_MS 100
 #define RTO_MAX_MS 60000

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "api_int.h"
+#include "ps.h"
 
 /* How long trib_ps_close() waits for the network to forget us. */
 #define CLOSE_NS NDN_SEC

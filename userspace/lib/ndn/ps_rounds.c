@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "api_int.h"
+#include "ps.h"
 
 /* Times that a lost rank makes us attach anew before the caller is told. */
 #define TRIES 3
@@ -28,7 +28,7 @@ int trib_ps_tree_join(struct trib_ps *p)
 	if (!trib_ps_has_tree(p) || !ndn_worker_has_task(&p->w))
 		return 0;
 	p->tree.number = p->w.start.tree_job;
-	p->tree.name = ndn_tree_hash(&job);
+	p->tree.name = trib_rounds_hash(&job);
 	if (!p->tree.job)
 		rc = trib_ps_fail(
 			p, -ENOENT,
@@ -46,7 +46,7 @@ int trib_ps_tree_join(struct trib_ps *p)
 void trib_ps_tree_leave(struct trib_ps *p)
 {
 	if (p->tree.t)
-		ndn_tree_detach(&p->tree);
+		trib_rounds_detach(&p->tree);
 	free(p->sum);
 	p->sum = NULL;
 }
@@ -55,13 +55,13 @@ void trib_ps_tree_leave(struct trib_ps *p)
 static int try_round(struct trib_ps *p, uint64_t version, const float *grad,
 		     size_t count, bool *lost)
 {
-	int rc = p->tree.t ? 0 : ndn_tree_attach(&p->tree);
+	int rc = p->tree.t ? 0 : trib_rounds_attach(&p->tree);
 
 	*lost = false;
 	if (rc)
 		return rc;
 	memcpy(p->sum, grad, count * sizeof(*grad));
-	rc = ndn_tree_round(&p->tree, version, p->sum, count);
+	rc = trib_rounds_round(&p->tree, version, p->sum, count);
 	*lost = rc && !p->tree.t;
 	return rc;
 }

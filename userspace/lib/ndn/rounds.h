@@ -8,20 +8,20 @@
  * gives is, in integers, so that it is exact; all ranks see it. Ranks that were
  * not of one mind all get -EAGAIN, and what they gave counts for nothing.
  */
-#ifndef TRIB_NDN_TREE_H
-#define TRIB_NDN_TREE_H
+#ifndef TRIB_LIB_ROUNDS_H
+#define TRIB_LIB_ROUNDS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "trib.h"
-#include "job_names.h"
+#include "ndn/app/job_names.h"
 
 /* Integers of a guard: three words, each followed by its complement. */
-#define NDN_TREE_GUARD 6
+#define TRIB_ROUNDS_GUARD 6
 
 /**
- * struct ndn_tree - a rank of the aggregation job
+ * struct trib_rounds - a rank of the aggregation job
  * @job:    its name or ticket; NULL: TRIB_JOB. It outlives this.
  * @rank:   wanted rank + 1; 0: TRIB_RANK, or any.
  * @number: of the aggregation job, as the start content has it.
@@ -29,7 +29,7 @@
  * @t:      NULL: not attached.
  * @error:  text of the newest failure.
  */
-struct ndn_tree {
+struct trib_rounds {
 	const char *job;
 	unsigned int rank;
 	uint32_t number;
@@ -38,22 +38,22 @@ struct ndn_tree {
 	char error[256];
 };
 
-uint32_t ndn_tree_hash(const struct ndn_name *job);
+uint32_t trib_rounds_hash(const struct ndn_name *job);
 /*
  * Waits for the other ranks. 0, what trib_attach() returns, or -EPROTO: the job
  * has another number.
  */
-int ndn_tree_attach(struct ndn_tree *tree);
-void ndn_tree_detach(struct ndn_tree *tree);
+int trib_rounds_attach(struct trib_rounds *tree);
+void trib_rounds_detach(struct trib_rounds *tree);
 /* @own: what this rank's guard is made of; it goes into MAX. */
-void ndn_tree_guard(int32_t own[NDN_TREE_GUARD], uint32_t name,
-		    uint64_t version);
+void trib_rounds_guard(int32_t own[TRIB_ROUNDS_GUARD], uint32_t name,
+		       uint64_t version);
 /*
  * Gives @values for @version; 0: there is their sum over all ranks, all of that
  * version. -EAGAIN: ranks gave for different versions. -EDOM: NaN or infinity.
  * All else: it is detached by now, and @values are of no use.
  */
-int ndn_tree_round(struct ndn_tree *tree, uint64_t version, float *values,
-		   size_t count);
+int trib_rounds_round(struct trib_rounds *tree, uint64_t version, float *values,
+		      size_t count);
 
-#endif /* TRIB_NDN_TREE_H */
+#endif /* TRIB_LIB_ROUNDS_H */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the files of libtrib's API to parameter servers share. */
-#ifndef TRIB_NDN_API_INT_H
-#define TRIB_NDN_API_INT_H
+#ifndef TRIB_LIB_PS_H
+#define TRIB_LIB_PS_H
 
 #include <pthread.h>
 
 #include "trib.h"
 #include "ndn/app/link.h"
-#include "ndn/app/tree.h"
-#include "worker.h"
+#include "rounds.h"
+#include "ndn/app/worker/worker.h"
 
 /**
  * struct trib_ps - a worker, its socket, and the thread that drives both
@@ -41,7 +41,7 @@ struct trib_ps {
 	bool is_set;
 	bool stop;
 	bool has_task;
-	struct ndn_tree tree;
+	struct trib_rounds tree;
 	float *sum;
 	char error[256];
 };
@@ -59,13 +59,13 @@ int trib_ps_read_options(struct trib_ps *p, struct ndn_worker_config *c,
 			 const struct trib_ps_options *o);
 void trib_ps_free_options(struct trib_ps *p);
 
-/* api.c: a line about what ndn_worker_...() returned; @rc. */
+/* ps.c: a line about what ndn_worker_...() returned; @rc. */
 int trib_ps_explain(struct trib_ps *p, int rc);
 /* After whatever may have changed the worker: sends, and tells who waits. */
 void trib_ps_tell(struct trib_ps *p);
 void trib_ps_wake(struct trib_ps *p);
 
-/* api_tree.c; with the lock held, which is given up meanwhile. */
+/* ps_rounds.c; with the lock held, which is given up meanwhile. */
 /* There is a new task: may it go by trees? 0 or -ENOENT, -ENOMEM with a text. */
 int trib_ps_tree_join(struct trib_ps *p);
 /* Whether the task's gradients go by trees. */
@@ -75,4 +75,4 @@ int trib_ps_tree_give(struct trib_ps *p, uint64_t version, const float *grad,
 /* Without the lock. */
 void trib_ps_tree_leave(struct trib_ps *p);
 
-#endif /* TRIB_NDN_API_INT_H */
+#endif /* TRIB_LIB_PS_H */
