@@ -13,16 +13,18 @@
 
 #define near(a, b) (fabs((a) - (b)) < 1e-6)
 
-static struct solver solver;
+static struct lp_solver solver;
 
 /* Minimise -x - 2y; x + y <= 4, y <= 3: 7 at (1, 3). */
 static struct lp *example(void)
 {
 	struct lp *lp = lp_new(&solver);
-	int both = lp_row(lp, -INFINITY, 4), second = lp_row(lp, -INFINITY, 3);
+	int both = lp_add_row(lp, -INFINITY, 4),
+	    second = lp_add_row(lp, -INFINITY, 3);
 
-	lp_col(lp, -1, 0, INFINITY, 1, &both, (double[]){1});
-	lp_col(lp, -2, 0, INFINITY, 2, (int[]){both, second}, (double[]){1, 1});
+	lp_add_col(lp, -1, 0, INFINITY, 1, &both, (double[]){1});
+	lp_add_col(lp, -2, 0, INFINITY, 2, (int[]){both, second},
+		   (double[]){1, 1});
 	return lp;
 }
 
@@ -43,11 +45,11 @@ static void lp__goes_on_from_its_basis(void)
 	int row = 0;
 
 	expect_eq(lp_solve(lp), 0);
-	lp_col(lp, -3, 0, INFINITY, 1, &row, (double[]){1});
+	lp_add_col(lp, -3, 0, INFINITY, 1, &row, (double[]){1});
 	expect_eq(lp_solve(lp), 0);
 	expect(near(lp->obj, -12));
-	row = lp_row(lp, -INFINITY, 2);
-	lp_col(lp, -5, 0, INFINITY, 1, &row, (double[]){1});
+	row = lp_add_row(lp, -INFINITY, 2);
+	lp_add_col(lp, -5, 0, INFINITY, 1, &row, (double[]){1});
 	expect_eq(lp_solve(lp), 0);
 	expect(near(lp->obj, -22));
 	lp_free(lp);
@@ -90,7 +92,7 @@ static void solver__death_is_survived(void)
 	expect_eq(lp_solve(other), 0);
 	kill(solver.pid, SIGKILL);
 	waitid(P_PID, (id_t)solver.pid, &(siginfo_t){0}, WEXITED | WNOWAIT);
-	lp_col(lp, -3, 0, INFINITY, 1, &row, (double[]){1});
+	lp_add_col(lp, -3, 0, INFINITY, 1, &row, (double[]){1});
 	expect_eq(lp_solve(lp), 0);
 	expect(near(lp->obj, -12));
 	expect(solver.deaths > deaths);
@@ -107,7 +109,7 @@ static void solver__that_always_dies_is_an_error(void)
 	int bad = 99;
 
 	/* A row that does not exist makes CLP abort. */
-	lp_col(lp, -1, 0, INFINITY, 1, &bad, (double[]){1});
+	lp_add_col(lp, -1, 0, INFINITY, 1, &bad, (double[]){1});
 	expect(lp_solve(lp) < 0);
 	lp_free(lp);
 	lp = example();
@@ -123,7 +125,7 @@ static void solver__leaves_no_process(void)
 	expect_eq(lp_solve(lp), 0);
 	lp_free(lp);
 	pid = solver.pid;
-	solver_close(&solver);
+	lp_solver_close(&solver);
 	expect_eq(kill(pid, 0), -1);
 	expect_eq(errno, ESRCH);
 }

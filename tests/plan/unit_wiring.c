@@ -124,7 +124,7 @@ static void bcube__formed_from_nics_is_wired_by_digits(void)
 		l = t->link[i].dev[1][1] - '0';
 		expect(!strcmp(t->node[t->link[i].a].name,
 			       peer[t->link[i].b][l]));
-		expect_eq(bcube_digit(t, t->link[i].b, l),
+		expect_eq(topo_bcube_digit(t, t->link[i].b, l),
 			  t->link[i].dev[0][1] - '0');
 	}
 	plan_topology_free(t);

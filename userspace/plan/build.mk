@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The planner: objects that trib and tests link. Only lp_child.c knows CLP.
-PLAN_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/plan/*.c userspace/plan/*/*.c))
+PLAN_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/plan/*/*.c))
 PLAN_LIBS := -lClp -lCoinUtils -ljansson -lm
 
 PLAN_UNITS := $(addprefix $(B)/tests/plan/,unit_lp unit_wiring)

@@ -76,7 +76,7 @@ static void child_main(int fd, pid_t parent)
 	lp_child(3);
 }
 
-static int solver_start(struct solver *s)
+static int lp_solver_start(struct lp_solver *s)
 {
 	pid_t parent = getpid();
 	int fd[2];
@@ -98,7 +98,7 @@ static int solver_start(struct solver *s)
 	return 0;
 }
 
-void solver_close(struct solver *s)
+void lp_solver_close(struct lp_solver *s)
 {
 	if (!s->pid)
 		return;
@@ -109,7 +109,7 @@ void solver_close(struct solver *s)
 	s->pid = 0;
 }
 
-struct lp *lp_new(struct solver *s)
+struct lp *lp_new(struct lp_solver *s)
 {
 	struct lp *lp = calloc(1, sizeof(*lp));
 
@@ -158,7 +158,7 @@ static int resize(void *array, int n, size_t size)
 	return 0;
 }
 
-int lp_row(struct lp *lp, double lo, double up)
+int lp_add_row(struct lp *lp, double lo, double up)
 {
 	int room = lp->row_room ? lp->row_room * 2 : 64;
 
@@ -175,8 +175,8 @@ int lp_row(struct lp *lp, double lo, double up)
 	return lp->nrow++;
 }
 
-int lp_col(struct lp *lp, double cost, double lo, double up, int n,
-	   const int *row, const double *val)
+int lp_add_col(struct lp *lp, double cost, double lo, double up, int n,
+	       const int *row, const double *val)
 {
 	int room = lp->col_room ? lp->col_room * 2 : 64;
 
@@ -292,8 +292,8 @@ static int take_answer(struct lp *lp)
 /* One attempt; the child is gone after -EIO. */
 static int attempt(struct lp *lp, int method)
 {
-	struct solver *s = lp->solver;
-	int err = s->pid ? 0 : solver_start(s);
+	struct lp_solver *s = lp->solver;
+	int err = s->pid ? 0 : lp_solver_start(s);
 
 	if (err)
 		return err;
@@ -302,7 +302,7 @@ static int attempt(struct lp *lp, int method)
 	if (!err)
 		err = take_answer(lp);
 	if (err == -EIO || err == -ENOMEM) {
-		solver_close(s);
+		lp_solver_close(s);
 		s->deaths++;
 		return err;
 	}

@@ -14,12 +14,12 @@
 #include <sys/types.h>
 
 /**
- * struct solver - the child process
+ * struct lp_solver - the child process
  * @pid: 0: there is none; it starts with the first solve.
  * @life: counts children, so that programs know what theirs still has.
  * @solves, @deaths: for reports and tests.
  */
-struct solver {
+struct lp_solver {
 	pid_t pid;
 	int fd;
 	unsigned int life;
@@ -34,7 +34,7 @@ struct solver {
  * @life, @sent_rows, @sent_cols: what the child of that life has of it.
  */
 struct lp {
-	struct solver *solver;
+	struct lp_solver *solver;
 	uint32_t id;
 	int nrow, ncol, nnz;
 	int row_room, col_room, nnz_room;
@@ -49,14 +49,14 @@ struct lp {
 	int sent_rows, sent_cols;
 };
 
-void solver_close(struct solver *s);
+void lp_solver_close(struct lp_solver *s);
 
-struct lp *lp_new(struct solver *s);
+struct lp *lp_new(struct lp_solver *s);
 void lp_free(struct lp *lp);
 /* Number of the new row or column, or -ENOMEM. */
-int lp_row(struct lp *lp, double lo, double up);
-int lp_col(struct lp *lp, double cost, double lo, double up, int n,
-	   const int *row, const double *val);
+int lp_add_row(struct lp *lp, double lo, double up);
+int lp_add_col(struct lp *lp, double cost, double lo, double up, int n,
+	       const int *row, const double *val);
 /* Change what is there; the next solve starts from scratch. */
 void lp_set_row(struct lp *lp, int row, double lo, double up);
 void lp_set_cost(struct lp *lp, int col, double cost);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Jobs whose trees or schedule follow from a formula: BCube and torus.
+ * Trees and rates that follow from a formula: BCube and torus.
  */
 #ifndef TRIB_PLAN_FAMILIES_H
 #define TRIB_PLAN_FAMILIES_H
 
-#include "plan/io/rows.h"
+#include "span.h"
 
 /* Number of trees of a BCube: k families of N^k. */
-int bcube_trees(const struct plan_topology *t);
-/*
- * Tree @i of them, in the order of the ranges of a message: tree i sums the
- * i-th of equal parts. The arrays of @s have room for N^k entries.
+int families_bcube_count(const struct plan_topology *t);
+
+/**
+ * families_bcube_tree() - fill in tree @i, which sums the i-th equal part
+ * @s: arrays with room for N^k entries. Left empty without memory.
  */
-void bcube_tree(const struct plan_topology *t, int i, struct span *s,
-		int *family, int *owner);
-/* Bytes of message per second and unit of capacity, over bits. */
-double bcube_rate(const struct plan_topology *t);
-double torus_rate(const struct plan_topology *t);
-/* Rows and columns, as lists of names. */
-json_t *torus_exchange(const struct plan_topology *t);
+void families_bcube_tree(const struct plan_topology *t, int i, struct span *s,
+			 int *family, int *owner);
+
+/* bit/s of message that a worker sums at the links' capacity. */
+double families_bcube_rate(const struct plan_topology *t);
+double families_torus_rate(const struct plan_topology *t);
 
 #endif /* TRIB_PLAN_FAMILIES_H */

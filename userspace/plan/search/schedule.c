@@ -9,19 +9,20 @@
 #include <string.h>
 
 #include "schedule.h"
-#include "plan/lp/table.h"
+#include "sched_table.h"
 
 /* Steps of the search: for each size that is tried, and for the best one. */
 #define STEPS_EACH 100
 #define STEPS_BEST 500
 
 /* By largest remainder; among equals the earlier one. @o has few trees. */
-static void apportion(struct table *t, const struct outcome *o, int entries)
+static void apportion(struct sched_table *t, const struct outcome *o,
+		      int entries)
 {
 	int count[PLAN_JOBS_MAX * PLAN_TREES_MAX], i, k, pick, left = entries;
 	double most, rest, whole = entries / o->g[t->j];
 
-	table_clear(t);
+	sched_table_clear(t);
 	for (i = 0; i < o->ncol; i++) {
 		count[i] = 0;
 		if (o->col[i]->job == t->j)
@@ -42,7 +43,7 @@ static void apportion(struct table *t, const struct outcome *o, int entries)
 	}
 	for (i = 0; i < o->ncol; i++)
 		for (k = 0; k < count[i]; k++)
-			table_add(t, o->col[i]);
+			sched_table_add(t, o->col[i]);
 }
 
 /* Each tree in turn as its weight asks, as evenly as can be. */
@@ -67,7 +68,7 @@ static int gcd(int a, int b)
 	return b ? gcd(b, a % b) : a;
 }
 
-static void tell(const struct table *t, struct schedule *s)
+static void tell(const struct sched_table *t, struct schedule *s)
 {
 	int i, k, common = 0;
 
@@ -92,21 +93,21 @@ static void tell(const struct table *t, struct schedule *s)
  * Loads are whole numbers of packets, so that sizes which differ by one can
  * differ much: those from all trees that may be down to half of them are tried.
  */
-static int search(struct table *t, const struct outcome *o)
+static int search(struct sched_table *t, const struct outcome *o)
 {
 	int n, least = (t->limit + 1) / 2, err = 0;
 
 	for (n = t->limit; !err && n >= least; n--) {
 		apportion(t, o, n);
-		table_search(t, STEPS_EACH);
+		sched_table_search(t, STEPS_EACH);
 		err = work_tick(t->w, "making schedules",
 				(double)(t->limit - n) /
 					(t->limit - least + 2));
 	}
 	if (err)
 		return err;
-	table_from_best(t);
-	table_search(t, STEPS_BEST);
+	sched_table_from_best(t);
+	sched_table_search(t, STEPS_BEST);
 	return 0;
 }
 
@@ -130,7 +131,7 @@ static void others_load(const struct outcome *o, int j,
 
 /* The heaviest trees of each job, as many as it may have. */
 static int heaviest(const struct work *w, const struct outcome *o,
-		    struct tree **out)
+		    struct plan_tree **out)
 {
 	int *order = malloc(((size_t)o->ncol + 1) * sizeof(int));
 	int have[PLAN_JOBS_MAX] = {0}, i, k, x, n = 0;
@@ -144,7 +145,7 @@ static int heaviest(const struct work *w, const struct outcome *o,
 		order[k] = x;
 	}
 	for (i = 0; i < o->ncol; i++) {
-		struct tree *t = o->col[order[i]];
+		struct plan_tree *t = o->col[order[i]];
 
 		if (have[t->job]++ < w->js->job[t->job].trees)
 			out[n++] = t;
@@ -161,32 +162,32 @@ static int make_one(struct work *w, const struct sets *sets,
 		    const struct outcome *o, int j, double target,
 		    struct schedule *made)
 {
-	struct table t;
-	int i, n, err = o->g[j] > 0 ? table_init(&t, w, sets, j) : -EDOM;
+	struct sched_table t;
+	int i, n, err = o->g[j] > 0 ? sched_table_init(&t, w, sets, j) : -EDOM;
 
 	if (err)
 		return err;
 	t.target = target;
 	others_load(o, j, made, t.room);
-	for (i = 0; i < w->net->nres; i++)
-		t.room[i] =
-			fmax(w->net->cap[i] - t.room[i], w->net->cap[i] * 1e-9);
+	for (i = 0; i < w->model->nres; i++)
+		t.room[i] = fmax(w->model->cap[i] - t.room[i],
+				 w->model->cap[i] * 1e-9);
 	for (n = 1; n <= PLAN_SCHEDULE_MAX; n++) {
 		apportion(&t, o, n);
-		table_note(&t);
+		sched_table_note(&t);
 	}
-	if (!table_will_do(&t))
+	if (!sched_table_will_do(&t))
 		err = search(&t, o);
 	if (!err)
 		tell(&t, &made[j]);
-	table_free(&t);
+	sched_table_free(&t);
 	return err;
 }
 
-int make_schedules(struct work *w, const struct sets *sets,
-		   const struct outcome *best, struct schedule *out)
+int schedule_make(struct work *w, const struct sets *sets,
+		  const struct outcome *best, struct schedule *out)
 {
-	struct tree **few = calloc((size_t)best->ncol + 1, sizeof(*few));
+	struct plan_tree **few = calloc((size_t)best->ncol + 1, sizeof(*few));
 	struct outcome o = {0};
 	int j, n, err;
 
@@ -194,9 +195,9 @@ int make_schedules(struct work *w, const struct sets *sets,
 		return -ENOMEM;
 	n = heaviest(w, best, few);
 	/* Rates anew, since some trees had to go. */
-	err = n < 0 ? n : tree_lp(w, sets, 0, few, n, false, &o);
+	err = n < 0 ? n : tree_lp_solve(w, sets, 0, few, n, false, &o);
 	for (j = 0; !err && j < w->njobs; j++)
-		if (by_lp(w, j))
+		if (work_by_lp(w, j))
 			err = make_one(w, sets, &o, j, best->g[j], out);
 	outcome_free(&o);
 	free(few);

@@ -6,7 +6,7 @@
 #ifndef TRIB_PLAN_SCHEDULE_H
 #define TRIB_PLAN_SCHEDULE_H
 
-#include "work.h"
+#include "plan/trees/work.h"
 
 /**
  * struct schedule - of one job
@@ -17,14 +17,14 @@
 struct schedule {
 	double rate;
 	int ntree;
-	struct tree *tree[PLAN_TREES_MAX];
+	struct plan_tree *tree[PLAN_TREES_MAX];
 	int weight[PLAN_TREES_MAX];
 	int n;
 	int entry[PLAN_SCHEDULE_MAX];
 };
 
 /* Schedules of all jobs (njobs of them) that come near @best. */
-int make_schedules(struct work *w, const struct sets *sets,
-		   const struct outcome *best, struct schedule *out);
+int schedule_make(struct work *w, const struct sets *sets,
+		  const struct outcome *best, struct schedule *out);
 
 #endif /* TRIB_PLAN_SCHEDULE_H */

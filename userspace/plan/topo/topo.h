@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "plan/io/doc.h"
+#include "plan/doc/doc.h"
 
 #define TOPO_NAME 64
 #define TOPO_DEV 16
@@ -93,6 +93,6 @@ int topo_bcube(struct plan_topology *t, int n, int k, double cap);
 int topo_bcube_form(struct plan_topology *t, const struct doc *d,
 		    const struct at *at, const json_t *obj, double cap);
 /* Digit @level of server @id. */
-int bcube_digit(const struct plan_topology *t, int id, int level);
+int topo_bcube_digit(const struct plan_topology *t, int id, int level);
 
 #endif /* TRIB_PLAN_TOPO_H */

@@ -20,7 +20,7 @@ static int power(int n, int k)
 	return p;
 }
 
-int bcube_digit(const struct plan_topology *t, int id, int level)
+int topo_bcube_digit(const struct plan_topology *t, int id, int level)
 {
 	return id / power(t->p, level) % t->p;
 }
@@ -88,7 +88,7 @@ int topo_bcube(struct plan_topology *t, int n, int k, double cap)
 	for (l = 0; !err && l < k; l++)
 		for (i = 0; i < servers; i++) {
 			link = &t->link[l * servers + i];
-			digit = bcube_digit(t, i, l);
+			digit = topo_bcube_digit(t, i, l);
 			s = link->a - servers;
 			snprintf(link->dev[0], TOPO_DEV, "p%d", digit);
 			snprintf(link->dev[1], TOPO_DEV, "eth%d", l);
@@ -232,7 +232,7 @@ int topo_bcube_form(struct plan_topology *t, const struct doc *d,
 			if (err)
 				return err;
 			snprintf(link->dev[0], TOPO_DEV, "p%d",
-				 bcube_digit(t, (int)i, (int)l));
+				 topo_bcube_digit(t, (int)i, (int)l));
 		}
 	return 0;
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns weighted max-min by progressive filling: raise all rates together until
- * some job cannot follow, keep what that job has, raise the others; at the end
- * hand out what is left.
+ * Progressive filling: raise all rates together until some jobs cannot follow,
+ * freeze the rates of those, raise the others. The last phase hands out the
+ * capacity that is left.
  */
 #include <errno.h>
 #include <math.h>
 
-#include "work.h"
+#include "fill.h"
 
-/* A rate is kept up to rounding, so that the next phase has a solution. */
+/* Frozen rates are rounded down, so that the next phase has a solution. */
 #define KEPT (1 - 1e-7)
 #define DUAL_EPS 1e-6
 
-static int left(const struct filling *f, const bool *done)
+static int unfrozen(const struct filling *f, const bool *done)
 {
 	int j, n = 0;
 
@@ -22,7 +22,7 @@ static int left(const struct filling *f, const bool *done)
 	return n;
 }
 
-/* Those that hold the others back; at least one. */
+/* Freeze the jobs that hold the others back; at least one. */
 static void freeze(struct filling *f, bool *done, double *g)
 {
 	double tau = f->lp->x[f->tau], most = 0, dual;
@@ -50,7 +50,7 @@ static void freeze(struct filling *f, bool *done, double *g)
 	}
 }
 
-int fill(struct filling *f, double g[])
+int fill_rates(struct filling *f, double g[])
 {
 	bool done[PLAN_JOBS_MAX] = {false};
 	int j, err;
@@ -66,11 +66,11 @@ int fill(struct filling *f, double g[])
 					   INFINITY);
 				lp_set_value(f->lp, f->tau, f->job_row[j], 0);
 			}
-		if (!left(f, done))
+		if (!unfrozen(f, done))
 			break;
 	}
 	if (f->njobs == 1)
-		return 0; /* nothing is left */
+		return 0; /* its rate is the optimum */
 	lp_set_cost(f->lp, f->tau, 0);
 	f->favour(f->arg);
 	return f->solve(f->arg);

@@ -14,34 +14,6 @@
 #include "uapi/trib_attach.h"
 #include "uapi/trib_wire.h"
 
-/* Preamble, Ethernet header, checksum and gap of each frame. */
-#define FRAME (8 + 14 + 4 + 12)
-
-static bool is_v6(const struct plan_topology *t)
-{
-	int i;
-
-	for (i = 0; i < t->nlinks; i++)
-		if (strchr(t->link[i].addr[0], ':') ||
-		    strchr(t->link[i].addr[1], ':'))
-			return true;
-	return false;
-}
-
-/*
- * One exponent chunk goes before as many data chunks as it has words. In shared
- * pools what goes up bears a bitmap of workers; results do not.
- */
-double emit_goodput(const struct plan_topology *t, const struct job *job)
-{
-	double payload = job->nval * 4.0, words = job->nval / 2.0;
-	double packet = trib_payload_len((__u32)job->nval) + FRAME +
-			(is_v6(t) ? TRIB_OVERHEAD_V6 : TRIB_OVERHEAD_V4) +
-			(job->shared ? 8 * ((job->nworkers + 63) / 64) : 0);
-
-	return payload / packet * words / (words + 1);
-}
-
 /* bit/s in each direction of links when all jobs run as scheduled. */
 static void loads(const struct findings *f, double *load)
 {
@@ -50,9 +22,9 @@ static void loads(const struct findings *f, double *load)
 
 	for (j = 0; j < w->njobs; j++) {
 		const struct schedule *s = &f->sched[j];
-		double rate = s->rate * w->net->unit;
+		double rate = s->rate * w->model->unit;
 
-		if (!by_lp(w, j))
+		if (!work_by_lp(w, j))
 			continue;
 		for (i = 0; i < s->ntree; i++)
 			for (k = 0; k < s->tree[i]->nres; k++)
@@ -61,14 +33,14 @@ static void loads(const struct findings *f, double *load)
 						rate * s->weight[i] / s->n *
 						s->tree[i]->amount[k];
 		/* Access links that stand in one row for all. */
-		for (i = 0; i < w->net->job[j].ngroup; i++) {
-			const struct group *g = &w->net->job[j].group[i];
+		for (i = 0; i < w->model->job[j].ngroup; i++) {
+			const struct group *g = &w->model->job[j].group[i];
 
 			for (k = 0; k < g->n; k++) {
 				int node = w->js->job[j].worker[g->worker[k]];
 
 				if (node != g->at)
-					load[w->net->up[node] / 2] += rate;
+					load[w->model->up[node] / 2] += rate;
 			}
 		}
 	}
@@ -125,7 +97,8 @@ static double count_rows(const struct findings *f)
 		const struct job *job = &f->w->js->job[j];
 
 		if (job->way == JOB_BCUBE)
-			n += (double)bcube_trees(f->w->t) * job->nworkers;
+			n += (double)families_bcube_count(f->w->t) *
+			     job->nworkers;
 		else if (job->way == JOB_TREE)
 			n += (double)f->sched[j].ntree *
 			     (job->nworkers + f->sets.m[j] + 1 + job->ps_relay);
@@ -179,7 +152,8 @@ static void add_notes(const struct findings *f, const struct rows *rows,
 			note(notes,
 			     "job %s: no cookie: whoever applies the plan must give all hosts the same one",
 			     job->name);
-		trees = job->way == JOB_BCUBE ? bcube_trees(f->w->t) : 0;
+		trees = job->way == JOB_BCUBE ? families_bcube_count(f->w->t)
+					      : 0;
 		if (trees > TRIB_ATTACH_TREES)
 			note(notes,
 			     "job %s: %d trees: libtrib attaches to at most %d of a job, the peer engine knows no such limit",
@@ -247,7 +221,7 @@ int emit_plan(const struct findings *f, json_t **out)
 	int err = 0;
 
 	if (want_rows(f, notes))
-		err = rows_new(&rows, f->w->net, f->w->err);
+		err = rows_new(&rows, f->w->model, f->w->err);
 	if (err)
 		plan_fail(f->w->err, err, "out of memory");
 	if (!err)
@@ -255,7 +229,7 @@ int emit_plan(const struct findings *f, json_t **out)
 	add_notes(f, rows, notes);
 	if (!err && rows) {
 		add_idle(f, rows);
-		hosts = rows_take(rows);
+		hosts = rows_list(rows);
 	}
 	rows_free(rows);
 	if (err) {

@@ -8,27 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net.h"
+#include "model.h"
 
 /* Between candidates, and from workers to them. */
 #define PATHS_MAX 1e7
 
-int net_path(struct net *n, int from, int to, int arcs[NET_HOPS])
+int model_path(struct model *n, int from, int to, int arcs[PATHS_HOPS])
 {
 	return paths_arcs(n->paths, from, to, arcs);
 }
 
-int net_group_path(struct net *n, const struct group *g, int to,
-		   int arcs[NET_HOPS])
+int model_group_path(struct model *n, const struct group *g, int to,
+		     int arcs[PATHS_HOPS])
 {
-	return net_path(n, g->at, to, arcs);
+	return model_path(n, g->at, to, arcs);
 }
 
 /*
  * How often each host appears as a worker, a PS, or one that may relay: those
  * with one appearance and one link need no row for their access link.
  */
-static void count_uses(const struct net *n, unsigned char *uses)
+static void count_uses(const struct model *n, unsigned char *uses)
 {
 	int j, i;
 
@@ -45,9 +45,9 @@ static void count_uses(const struct net *n, unsigned char *uses)
 }
 
 /* Groups in the order of their first rank. */
-static int make_groups(struct net *n, int j, const unsigned char *uses)
+static int make_groups(struct model *n, int j, const unsigned char *uses)
 {
-	struct net_job *nj = &n->job[j];
+	struct model_job *nj = &n->job[j];
 	const struct job *job = nj->job;
 	int *of = malloc((size_t)n->t->nnodes * sizeof(int));
 	int *key = malloc((size_t)job->nworkers * sizeof(int)), i, w, k = 0;
@@ -90,7 +90,7 @@ static int make_groups(struct net *n, int j, const unsigned char *uses)
 	return 0;
 }
 
-static int fill_caps(struct net *n)
+static int fill_caps(struct model *n)
 {
 	const struct plan_topology *t = n->t;
 	int i, j;
@@ -114,11 +114,11 @@ static int fill_caps(struct net *n)
 }
 
 /* Everybody must reach the PS, or without one some relay that all reach. */
-static int check_reach(struct net *n, int j)
+static int check_reach(struct model *n, int j)
 {
 	const struct job *job = n->job[j].job;
 	const struct plan_topology *t = n->t;
-	int arcs[NET_HOPS], i, root = job->ps >= 0 ? job->ps : -1;
+	int arcs[PATHS_HOPS], i, root = job->ps >= 0 ? job->ps : -1;
 
 	if ((double)job->nmay * (job->nmay + job->nworkers) > PATHS_MAX ||
 	    (double)job->nmay * t->nnodes > 3 * PATHS_MAX)
@@ -127,8 +127,8 @@ static int check_reach(struct net *n, int j)
 			"job %s: %d of %d nodes may relay, for %d workers: too many paths; name fewer under relays",
 			job->name, job->nmay, t->nnodes, job->nworkers);
 	for (i = 0; root < 0 && i < job->nmay; i++)
-		if (net_group_path(n, &n->job[j].group[0], job->may[i], arcs) >=
-		    0)
+		if (model_group_path(n, &n->job[j].group[0], job->may[i],
+				     arcs) >= 0)
 			root = job->may[i];
 	if (root < 0)
 		return plan_fail(
@@ -136,7 +136,7 @@ static int check_reach(struct net *n, int j)
 			"job %s: worker %s reaches nobody who may relay",
 			job->name, t->node[job->worker[0]].name);
 	for (i = 0; i < job->nworkers; i++)
-		if (net_path(n, job->worker[i], root, arcs) < 0)
+		if (model_path(n, job->worker[i], root, arcs) < 0)
 			return plan_fail(
 				n->err, -ENETUNREACH,
 				"job %s: no path from worker %s to %s %s: the topology is not connected",
@@ -146,7 +146,7 @@ static int check_reach(struct net *n, int j)
 	return 0;
 }
 
-static int build(struct net *n)
+static int build(struct model *n)
 {
 	const struct plan_topology *t = n->t;
 	unsigned char *uses = calloc((size_t)t->nnodes, 1);
@@ -175,10 +175,10 @@ static int build(struct net *n)
 	return err;
 }
 
-int net_new(struct net **out, const struct plan_jobs *js,
-	    struct plan_error *err)
+int model_new(struct model **out, const struct plan_jobs *js,
+	      struct plan_error *err)
 {
-	struct net *n = calloc(1, sizeof(*n));
+	struct model *n = calloc(1, sizeof(*n));
 	int rc;
 
 	*out = NULL;
@@ -190,14 +190,14 @@ int net_new(struct net **out, const struct plan_jobs *js,
 	n->err = err;
 	rc = build(n);
 	if (rc) {
-		net_free(n);
+		model_free(n);
 		return rc;
 	}
 	*out = n;
 	return 0;
 }
 
-void net_free(struct net *n)
+void model_free(struct model *n)
 {
 	int i;
 

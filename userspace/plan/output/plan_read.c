@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "doc.h"
+#include "plan/doc/doc.h"
 
 static int want_number(const struct doc *d, const struct at *at,
 		       const json_t *o, const char *key, bool needed)

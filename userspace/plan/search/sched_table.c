@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table.h"
+#include "sched_table.h"
 
 /* How sharply a full resource is felt. */
 #define SHARP 30.0
@@ -20,37 +20,39 @@
 /* Of the tree LP's rate: then it is not worth looking on. */
 #define ENOUGH 0.99
 
-int table_init(struct table *t, struct work *w, const struct sets *sets, int j)
+int sched_table_init(struct sched_table *t, struct work *w,
+		     const struct sets *sets, int j)
 {
-	size_t nres = (size_t)w->net->nres;
+	size_t nres = (size_t)w->model->nres;
 
-	*t = (struct table){.w = w,
-			    .sets = sets,
-			    .j = j,
-			    .limit = w->js->job[j].trees,
-			    .seed = 1};
+	*t = (struct sched_table){.w = w,
+				  .sets = sets,
+				  .j = j,
+				  .limit = w->js->job[j].trees,
+				  .seed = 1};
 	t->room = calloc(nres, sizeof(double));
 	t->load = calloc(nres, sizeof(double));
 	if (t->room && t->load)
 		return 0;
-	table_free(t);
+	sched_table_free(t);
 	return -ENOMEM;
 }
 
-void table_free(struct table *t)
+void sched_table_free(struct sched_table *t)
 {
 	free(t->room);
 	free(t->load);
 	t->room = t->load = NULL;
 }
 
-void table_clear(struct table *t)
+void sched_table_clear(struct sched_table *t)
 {
-	memset(t->load, 0, (size_t)t->w->net->nres * sizeof(double));
+	memset(t->load, 0, (size_t)t->w->model->nres * sizeof(double));
 	t->n = 0;
 }
 
-static void weigh(struct table *t, const struct tree *tree, double sign)
+static void weigh(struct sched_table *t, const struct plan_tree *tree,
+		  double sign)
 {
 	int k;
 
@@ -58,37 +60,37 @@ static void weigh(struct table *t, const struct tree *tree, double sign)
 		t->load[tree->res[k]] += sign * tree->amount[k];
 }
 
-void table_add(struct table *t, struct tree *tree)
+void sched_table_add(struct sched_table *t, struct plan_tree *tree)
 {
 	t->entry[t->n++] = tree;
 	weigh(t, tree, 1);
 }
 
 /* The last entry takes the place of the one that goes. */
-static struct tree *take_out(struct table *t, int i)
+static struct plan_tree *take_out(struct sched_table *t, int i)
 {
-	struct tree *tree = t->entry[i];
+	struct plan_tree *tree = t->entry[i];
 
 	t->entry[i] = t->entry[--t->n];
 	weigh(t, tree, -1);
 	return tree;
 }
 
-void table_from_best(struct table *t)
+void sched_table_from_best(struct sched_table *t)
 {
 	int i;
 
-	table_clear(t);
+	sched_table_clear(t);
 	for (i = 0; i < t->nbest; i++)
-		table_add(t, t->best[i]);
+		sched_table_add(t, t->best[i]);
 }
 
-void table_note(struct table *t)
+void sched_table_note(struct sched_table *t)
 {
 	double least = INFINITY, rate;
 	int i;
 
-	for (i = 0; i < t->w->net->nres; i++)
+	for (i = 0; i < t->w->model->nres; i++)
 		if (t->load[i] > 0)
 			least = fmin(least, t->room[i] / t->load[i]);
 	rate = isinf(least) ? 0 : least * t->n;
@@ -99,13 +101,13 @@ void table_note(struct table *t)
 	memcpy(t->best, t->entry, (size_t)t->n * sizeof(*t->best));
 }
 
-bool table_will_do(const struct table *t)
+bool sched_table_will_do(const struct sched_table *t)
 {
 	return t->nbest && t->rate >= t->target * ENOUGH;
 }
 
 /* How full a resource would be at the target, were there @n entries. */
-static double felt(const struct table *t, int res, int n)
+static double felt(const struct sched_table *t, int res, int n)
 {
 	double u = t->load[res] / n / t->room[res] * t->target;
 
@@ -113,31 +115,31 @@ static double felt(const struct table *t, int res, int n)
 }
 
 /* A smooth stand-in for the rate: small where no resource is very full. */
-static double strain(const struct table *t)
+static double strain(const struct sched_table *t)
 {
 	double sum = 0;
 	int i;
 
-	for (i = 0; i < t->w->net->nres; i++)
+	for (i = 0; i < t->w->model->nres; i++)
 		if (t->load[i] > 0)
 			sum += felt(t, i, t->n);
 	return sum;
 }
 
 /* From 0 to 1, the same ones each time. */
-static double draw(struct table *t)
+static double draw(struct sched_table *t)
 {
 	t->seed = t->seed * 6364136223846793005ull + 1442695040888963407ull;
 	return (double)(t->seed >> 11) / 9007199254740992.0;
 }
 
 /* Prices that make trees around what is full look cheap. */
-static void set_prices(struct table *t, int n, double noise)
+static void set_prices(struct sched_table *t, int n, double noise)
 {
 	double *price = t->w->price;
 	int i;
 
-	for (i = 0; i < t->w->net->nres; i++) {
+	for (i = 0; i < t->w->model->nres; i++) {
 		if (isinf(t->room[i])) {
 			price[i] = 0;
 			continue;
@@ -149,10 +151,10 @@ static void set_prices(struct table *t, int n, double noise)
 
 /* The tree that fits best beside the others when there will be @n entries;
  * NULL: none, or no memory. */
-static struct tree *cheapest(struct table *t, int n, double noise)
+static struct plan_tree *cheapest(struct sched_table *t, int n, double noise)
 {
 	struct pricer *p = t->w->pricer[t->j];
-	struct tree *best = NULL, *tree;
+	struct plan_tree *best = NULL, *tree;
 	double cost, least = INFINITY;
 	int start;
 
@@ -162,18 +164,18 @@ static struct tree *cheapest(struct table *t, int n, double noise)
 	for (start = 0; start < PRICE__STARTS; start++) {
 		tree = pricer_tree(p, (enum pricer_start)start, &cost);
 		if (tree && cost < least) {
-			tree_free(best);
+			plan_tree_free(best);
 			best = tree;
 			least = cost;
 		} else {
-			tree_free(tree);
+			plan_tree_free(tree);
 		}
 	}
 	return best ? work_keep(t->w, best) : NULL;
 }
 
 /* Different trees among the entries. */
-static int distinct(const struct table *t)
+static int distinct(const struct sched_table *t)
 {
 	int i, k, n = 0;
 
@@ -185,13 +187,13 @@ static int distinct(const struct table *t)
 	return n;
 }
 
-void table_search(struct table *t, int steps)
+void sched_table_search(struct sched_table *t, int steps)
 {
-	struct tree *out[OUT_MAX], *in;
+	struct plan_tree *out[OUT_MAX], *in;
 	double now = strain(t), then;
 	int n = t->n, step, k, nout;
 
-	for (step = 0; step < steps && !table_will_do(t); step++) {
+	for (step = 0; step < steps && !sched_table_will_do(t); step++) {
 		nout = 1 + (int)(draw(t) * (n < OUT_MAX ? n : OUT_MAX));
 		for (k = 0; k < nout; k++)
 			out[k] = take_out(t, (int)(draw(t) * t->n));
@@ -199,18 +201,18 @@ void table_search(struct table *t, int steps)
 			in = cheapest(t, n, nout > 1 ? NOISE : 0);
 			if (!in)
 				break;
-			table_add(t, in);
+			sched_table_add(t, in);
 		}
 		then = k == nout && distinct(t) <= t->limit ? strain(t)
 							    : INFINITY;
 		if (then <= now) {
 			now = then;
-			table_note(t);
+			sched_table_note(t);
 			continue;
 		}
 		while (t->n > n - nout)
 			take_out(t, t->n - 1);
 		for (k = 0; k < nout; k++)
-			table_add(t, out[k]);
+			sched_table_add(t, out[k]);
 	}
 }

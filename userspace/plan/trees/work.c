@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns a planning run: its memory, and the pool of trees that were found.
+ * A planning run: its memory and its pool of trees.
  */
 #include <errno.h>
 #include <math.h>
@@ -27,12 +27,12 @@ int work_new(struct work **out, const struct plan_jobs *js,
 	w->err = err;
 	w->njobs = js->n;
 	w->solo = -1;
-	rc = net_new(&w->net, js, err);
+	rc = model_new(&w->model, js, err);
 	if (rc) {
 		work_free(w);
 		return rc;
 	}
-	n = (size_t)w->net->nres;
+	n = (size_t)w->model->nres;
 	w->head = malloc(BUCKETS * sizeof(int));
 	w->price = calloc(n, sizeof(double));
 	w->load = calloc(n, sizeof(double));
@@ -43,9 +43,9 @@ int work_new(struct work **out, const struct plan_jobs *js,
 		     ? 0
 		     : -ENOMEM;
 	for (j = 0; !rc && j < w->njobs; j++) {
-		if (!by_lp(w, j))
+		if (!work_by_lp(w, j))
 			continue;
-		rc = reach_new(&w->reach[j], w->net, j);
+		rc = reach_new(&w->reach[j], w->model, j);
 		if (!rc)
 			rc = pricer_new(&w->pricer[j], w->reach[j]);
 	}
@@ -55,9 +55,9 @@ int work_new(struct work **out, const struct plan_jobs *js,
 	}
 	for (i = 0; i < BUCKETS; i++)
 		w->head[i] = -1;
-	for (i = 0; i < w->net->nres; i++) {
+	for (i = 0; i < w->model->nres; i++) {
 		w->row[i] = -1;
-		w->inv[i] = isinf(w->net->cap[i]) ? 0 : 1 / w->net->cap[i];
+		w->inv[i] = isinf(w->model->cap[i]) ? 0 : 1 / w->model->cap[i];
 	}
 	*out = w;
 	return 0;
@@ -69,9 +69,9 @@ void work_free(struct work *w)
 
 	if (!w)
 		return;
-	solver_close(&w->solver);
+	lp_solver_close(&w->solver);
 	for (i = 0; i < w->npool; i++)
-		tree_free(w->pool[i]);
+		plan_tree_free(w->pool[i]);
 	for (i = 0; i < w->njobs; i++) {
 		pricer_free(w->pricer[i]);
 		reach_free(w->reach[i]);
@@ -84,32 +84,30 @@ void work_free(struct work *w)
 	free(w->inv);
 	free(w->touched);
 	free(w->row);
-	net_free(w->net);
+	model_free(w->model);
 	free(w);
 }
 
-struct tree *work_keep(struct work *w, struct tree *t)
+struct plan_tree *work_keep(struct work *w, struct plan_tree *t)
 {
 	int *head = &w->head[t->hash % BUCKETS], i, room;
 	void *p;
 
 	for (i = *head; i >= 0; i = w->chain[i])
-		if (tree_same(w->pool[i], t)) {
-			tree_free(t);
+		if (plan_tree_same(w->pool[i], t)) {
+			plan_tree_free(t);
 			return w->pool[i];
 		}
 	if (w->npool == w->pool_room) {
 		room = w->pool_room ? w->pool_room * 2 : 256;
 		p = realloc(w->pool, (size_t)room * sizeof(*w->pool));
-		if (p)
-			w->pool = p;
-		else
+		if (!p)
 			goto full;
+		w->pool = p;
 		p = realloc(w->chain, (size_t)room * sizeof(int));
-		if (p)
-			w->chain = p;
-		else
+		if (!p)
 			goto full;
+		w->chain = p;
 		w->pool_room = room;
 	}
 	w->chain[w->npool] = *head;
@@ -117,7 +115,7 @@ struct tree *work_keep(struct work *w, struct tree *t)
 	w->pool[w->npool++] = t;
 	return t;
 full:
-	tree_free(t);
+	plan_tree_free(t);
 	return NULL;
 }
 
@@ -126,7 +124,8 @@ int work_tick(struct work *w, const char *what, double share)
 	if (!w->opt->progress ||
 	    !w->opt->progress(w->opt->progress_arg, what, share))
 		return 0;
-	return plan_fail(w->err, -ECANCELED, "given up while %s", what);
+	return plan_fail(w->err, -ECANCELED, "stopped by the caller while %s",
+			 what);
 }
 
 void outcome_free(struct outcome *o)
@@ -135,4 +134,26 @@ void outcome_free(struct outcome *o)
 	free(o->z);
 	free(o->dual);
 	*o = (struct outcome){0};
+}
+
+double work_size(const struct work *w)
+{
+	double size = 0;
+	int j;
+
+	for (j = 0; j < w->njobs; j++)
+		if (work_by_lp(w, j))
+			size += (double)w->model->job[j].ngroup *
+				(w->js->job[j].max + 1);
+	return size;
+}
+
+bool work_any_lp(const struct work *w)
+{
+	int j;
+
+	for (j = 0; j < w->njobs; j++)
+		if (work_by_lp(w, j))
+			return true;
+	return false;
 }

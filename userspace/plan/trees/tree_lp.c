@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/search/work.h"
+#include "work.h"
 
 #define TAU_MAX 1e9
 #define ROUNDS 400
@@ -30,7 +30,7 @@ struct master {
 	bool pricing;	/* more trees may be looked for */
 	bool favouring; /* last phase: columns have costs */
 	int ncol, room;
-	struct tree **col;
+	struct plan_tree **col;
 	int *lp_col;
 	int nrow, *res; /* resource of each row that has one */
 	int *res_row;
@@ -39,7 +39,7 @@ struct master {
 	double *val;
 };
 
-static int add_tree(struct master *m, struct tree *t)
+static int add_tree(struct master *m, struct plan_tree *t)
 {
 	struct work *w = m->w;
 	struct lp *lp = m->f.lp;
@@ -63,7 +63,7 @@ static int add_tree(struct master *m, struct tree *t)
 	for (i = 0; i < t->nres; i++) {
 		r = t->res[i];
 		if (w->row[r] < 0) {
-			w->row[r] = lp_row(lp, -INFINITY, w->net->cap[r]);
+			w->row[r] = lp_add_row(lp, -INFINITY, w->model->cap[r]);
 			if (w->row[r] < 0)
 				return -ENOMEM;
 			m->res[m->nrow] = r;
@@ -74,12 +74,12 @@ static int add_tree(struct master *m, struct tree *t)
 	}
 	m->col[m->ncol] = t;
 	m->lp_col[m->ncol] =
-		lp_col(lp, m->favouring ? -w->js->job[t->job].weight : 0, 0,
-		       INFINITY, n, m->idx, m->val);
+		lp_add_col(lp, m->favouring ? -w->js->job[t->job].weight : 0, 0,
+			   INFINITY, n, m->idx, m->val);
 	return m->lp_col[m->ncol++] < 0 ? -ENOMEM : 0;
 }
 
-static bool has_tree(const struct master *m, const struct tree *t)
+static bool has_tree(const struct master *m, const struct plan_tree *t)
 {
 	int i;
 
@@ -94,7 +94,7 @@ static void prices_of_duals(struct master *m)
 	struct work *w = m->w;
 	int i;
 
-	memset(w->price, 0, (size_t)w->net->nres * sizeof(double));
+	memset(w->price, 0, (size_t)w->model->nres * sizeof(double));
 	for (i = 0; i < m->nrow; i++)
 		w->price[m->res[i]] = fmax(0, -m->f.lp->y[m->res_row[i]]);
 }
@@ -104,7 +104,7 @@ static int price_job(struct master *m, int j, double *worst, int *added)
 {
 	struct work *w = m->w;
 	double y = m->f.lp->y[m->f.job_row[j]], cost, gain;
-	struct tree *t;
+	struct plan_tree *t;
 	int start;
 
 	if (m->favouring)
@@ -120,7 +120,7 @@ static int price_job(struct master *m, int j, double *worst, int *added)
 		if (!t)
 			continue;
 		gain = 1 - cost / y;
-		t = gain > m->gap ? work_keep(w, t) : (tree_free(t), NULL);
+		t = gain > m->gap ? work_keep(w, t) : (plan_tree_free(t), NULL);
 		if (!t)
 			continue;
 		if (has_tree(m, t))
@@ -141,7 +141,7 @@ static int price_more(struct master *m, int j, int *added)
 {
 	struct work *w = m->w;
 	int more, k, err = 0;
-	struct tree *t;
+	struct plan_tree *t;
 	double cost;
 
 	for (more = 0; !err && more < NEIGHBOURS; more++) {
@@ -176,7 +176,7 @@ static int solve_and_price(void *arg)
 		worst = 0;
 		added = 0;
 		for (j = 0; !err && j < m->w->njobs; j++)
-			if (by_lp(m->w, j)) {
+			if (work_by_lp(m->w, j)) {
 				before = added;
 				err = price_job(m, j, &worst, &added);
 				if (!err && m->gap > FINE && added > before)
@@ -208,7 +208,7 @@ static void frozen(void *arg, int j)
 
 	if (!m->dual)
 		return;
-	dual = m->dual + (size_t)j * (size_t)w->net->nres;
+	dual = m->dual + (size_t)j * (size_t)w->model->nres;
 	for (i = 0; i < m->nrow; i++) {
 		v = -m->f.lp->y[m->res_row[i]] * w->js->job[j].weight;
 		dual[m->res[i]] = v > 1e-9 ? v : 0;
@@ -216,7 +216,7 @@ static void frozen(void *arg, int j)
 }
 
 /* Whether all relays of a tree are in the set. */
-static bool tree_fits(const struct tree *t, const struct sets *sets)
+static bool tree_fits(const struct plan_tree *t, const struct sets *sets)
 {
 	const int *s = sets->s[t->job];
 	int i, k;
@@ -239,22 +239,22 @@ static int first_trees(struct master *m)
 
 	for (i = w->npool - 1; !err && i >= 0; i--) {
 		j = w->pool[i]->job;
-		if (!by_lp(w, j) || have[j] >= FROM_POOL ||
+		if (!work_by_lp(w, j) || have[j] >= FROM_POOL ||
 		    !tree_fits(w->pool[i], m->sets))
 			continue;
 		have[j]++;
 		err = add_tree(m, w->pool[i]);
 	}
 	for (j = 0; j < w->njobs; j++) {
-		if (!by_lp(w, j))
+		if (!work_by_lp(w, j))
 			continue;
-		size += (double)w->net->job[j].ngroup * m->sets->m[j];
+		size += (double)w->model->job[j].ngroup * m->sets->m[j];
 		lack |= have[j] < 4;
 	}
 	if (err || !lack)
 		return err;
 	before = w->npool;
-	soft = estimate(w, m->sets, FIRST_STEPS(size), true, &soft);
+	soft = estimate_rates(w, m->sets, FIRST_STEPS(size), true, &soft);
 	if (soft < 0)
 		return (int)soft;
 	for (i = before; !err && i < w->npool; i++)
@@ -262,30 +262,30 @@ static int first_trees(struct master *m)
 	return err;
 }
 
-static int begin(struct master *m, struct tree *const *only, int nonly)
+static int begin(struct master *m, struct plan_tree *const *only, int nonly)
 {
 	struct work *w = m->w;
 	int j, i, n = 0, rows[PLAN_JOBS_MAX], err = 0;
 	double vals[PLAN_JOBS_MAX];
 
 	m->f.lp = lp_new(&w->solver);
-	m->idx = malloc(((size_t)w->net->nres + 1) * sizeof(int));
-	m->val = malloc(((size_t)w->net->nres + 1) * sizeof(double));
-	m->res = malloc((size_t)w->net->nres * sizeof(int));
-	m->res_row = malloc((size_t)w->net->nres * sizeof(int));
+	m->idx = malloc(((size_t)w->model->nres + 1) * sizeof(int));
+	m->val = malloc(((size_t)w->model->nres + 1) * sizeof(double));
+	m->res = malloc((size_t)w->model->nres * sizeof(int));
+	m->res_row = malloc((size_t)w->model->nres * sizeof(int));
 	if (!m->f.lp || !m->idx || !m->val || !m->res || !m->res_row)
 		return -ENOMEM;
 	for (j = 0; j < w->njobs; j++) {
 		m->f.job_row[j] = -1;
-		if (!by_lp(w, j))
+		if (!work_by_lp(w, j))
 			continue;
-		m->f.job_row[j] = lp_row(m->f.lp, 0, INFINITY);
+		m->f.job_row[j] = lp_add_row(m->f.lp, 0, INFINITY);
 		if (m->f.job_row[j] < 0)
 			return -ENOMEM;
 		rows[n] = m->f.job_row[j];
 		vals[n++] = -w->js->job[j].weight;
 	}
-	m->f.tau = lp_col(m->f.lp, -1, 0, TAU_MAX, n, rows, vals);
+	m->f.tau = lp_add_col(m->f.lp, -1, 0, TAU_MAX, n, rows, vals);
 	if (m->f.tau < 0)
 		return -ENOMEM;
 	if (!only)
@@ -318,9 +318,9 @@ static int tell(struct master *m, struct outcome *out)
 	return 0;
 }
 
-int tree_lp(struct work *w, const struct sets *sets, double gap,
-	    struct tree *const *only, int nonly, bool duals,
-	    struct outcome *out)
+int tree_lp_solve(struct work *w, const struct sets *sets, double gap,
+		  struct plan_tree *const *only, int nonly, bool duals,
+		  struct outcome *out)
 {
 	struct master m = {.w = w, .sets = sets, .gap = gap, .pricing = !only};
 	double weight[PLAN_JOBS_MAX], g[PLAN_JOBS_MAX];
@@ -337,12 +337,12 @@ int tree_lp(struct work *w, const struct sets *sets, double gap,
 	m.f.frozen = frozen;
 	err = begin(&m, only, nonly);
 	if (!err && duals) {
-		m.dual = calloc((size_t)w->net->nres * (size_t)w->njobs,
+		m.dual = calloc((size_t)w->model->nres * (size_t)w->njobs,
 				sizeof(double));
 		err = m.dual ? 0 : -ENOMEM;
 	}
 	if (!err)
-		err = fill(&m.f, g);
+		err = fill_rates(&m.f, g);
 	if (!err)
 		err = tell(&m, out);
 	if (err)

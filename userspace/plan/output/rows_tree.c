@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the rows of hosts for dedicated pools. A face is named after the
- * neighbour it leads to. Where several children are behind one port and in one
- * Ethernet segment, results leave it once, to a multicast group of their own.
+ * Rows of trees on dedicated pools. Where several children are behind one port
+ * and in one Ethernet segment, a result leaves that port once, to a multicast
+ * group of its own.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,155 +12,6 @@
 #include "rows.h"
 #include "uapi/trib.h"
 #include "uapi/trib_wire.h"
-
-int rows_new(struct rows **out, struct net *net, struct plan_error *err)
-{
-	struct rows *r = calloc(1, sizeof(*r));
-
-	*out = NULL;
-	if (!r)
-		return -ENOMEM;
-	r->net = net;
-	r->err = err;
-	r->host = calloc((size_t)net->t->nnodes, sizeof(*r->host));
-	r->faces = calloc((size_t)net->t->nnodes, sizeof(*r->faces));
-	if (!r->host || !r->faces) {
-		rows_free(r);
-		return -ENOMEM;
-	}
-	*out = r;
-	return 0;
-}
-
-void rows_free(struct rows *r)
-{
-	int i;
-
-	if (!r)
-		return;
-	for (i = 0; r->host && r->faces && i < r->net->t->nnodes; i++) {
-		json_decref(r->host[i]);
-		json_decref(r->faces[i]);
-	}
-	free(r->host);
-	free(r->faces);
-	free(r);
-}
-
-json_t *rows_host(struct rows *r, int node)
-{
-	if (!r->host[node]) {
-		r->host[node] = json_pack("{s:s, s:[], s:[], s:[]}", "host",
-					  r->net->t->node[node].name, "faces",
-					  "jobs", "trees");
-		r->faces[node] = json_object();
-	}
-	return r->host[node] && r->faces[node] ? r->host[node] : NULL;
-}
-
-const char *rows_face(struct rows *r, int node, const char *peer,
-		      const char *dev, const char *addr, int port)
-{
-	json_t *row = rows_host(r, node), *known, *list, *f;
-	char key[TOPO_DEV + TOPO_ADDR + 16], name[TOPO_NAME];
-	char base[TOPO_NAME];
-	bool taken = true;
-	int nth;
-	size_t i;
-
-	if (!row)
-		return NULL;
-	snprintf(key, sizeof(key), "%s %s %d", dev, addr, port);
-	known = json_object_get(r->faces[node], key);
-	if (known)
-		return json_string_value(known);
-	list = json_object_get(row, "faces");
-	/* Plans come one after the other: another port is another face. */
-	if (port == TRIB_UDP_PORT)
-		snprintf(base, sizeof(base), "%s", peer);
-	else
-		snprintf(base, sizeof(base), "%.56s-%d", peer, port);
-	/* Another way to the same neighbour gets a number. */
-	for (nth = 1; taken; nth++) {
-		snprintf(name, sizeof(name), nth > 1 ? "%.56s~%d" : "%s", base,
-			 nth);
-		taken = false;
-		json_array_foreach(list, i, f)
-			taken |= !strcmp(
-				json_string_value(json_object_get(f, "name")),
-				name);
-	}
-	f = json_pack("{s:s, s:s, s:s}", "name", name, "dev", dev, "addr",
-		      addr);
-	if (port != TRIB_UDP_PORT)
-		json_object_set_new(f, "port", json_integer(port));
-	if (json_array_append_new(list, f) ||
-	    json_object_set_new(r->faces[node], key, json_string(name)))
-		return NULL;
-	return json_string_value(json_object_get(r->faces[node], key));
-}
-
-int rows_way(struct rows *r, int from, int to, struct way *w)
-{
-	const struct plan_topology *t = r->net->t;
-	int arcs[NET_HOPS], n = net_path(r->net, from, to, arcs);
-
-	if (n < 1)
-		return -ENETUNREACH;
-	w->first = &t->link[arcs[0] / 2];
-	w->first_end = arcs[0] & 1;
-	w->last = &t->link[arcs[n - 1] / 2];
-	w->last_end = !(arcs[n - 1] & 1);
-	return 0;
-}
-
-int rows_add_job(struct rows *r, const struct job *job, double rate,
-		 const struct span *s)
-{
-	int i, k;
-
-	for (i = 0; i < s->n + s->ninner; i++) {
-		int node = i < s->n ? s->at[i] : s->inner[i - s->n];
-		json_t *row, *jobs, *j, *v;
-		bool known = false;
-
-		/* trib-ps has a file; tribd is there if it relays. */
-		if (job->shared && node == job->ps && !rows_ps_relays(job, s))
-			continue;
-		row = rows_host(r, node);
-		if (!row)
-			return -ENOMEM;
-		jobs = json_object_get(row, "jobs");
-		for (k = 0; k < (int)json_array_size(jobs); k++) {
-			v = json_object_get(json_array_get(jobs, (size_t)k),
-					    "name");
-			known |= !strcmp(json_string_value(v), job->name);
-		}
-		if (known)
-			continue;
-		j = json_pack("{s:s, s:i, s:i}", "name", job->name, "id",
-			      job->id, "world", job->nworkers);
-		if (*job->cookie)
-			json_object_set_new(j, "cookie",
-					    json_string(job->cookie));
-		if (job->window)
-			json_object_set_new(j, "window",
-					    json_integer(job->window));
-		if (job->timeout)
-			json_object_set_new(j, "timeout",
-					    json_integer(job->timeout));
-		if (job->dtype)
-			json_object_set_new(j, "dtype",
-					    json_string(job->dtype));
-		if (job->owner)
-			json_object_set(j, "owner", job->owner);
-		json_object_set_new(j, "rate",
-				    json_integer((json_int_t)floor(rate)));
-		if (!j || json_array_append_new(jobs, j))
-			return -ENOMEM;
-	}
-	return 0;
-}
 
 /**
  * struct kid - a child of an inner node
@@ -206,7 +56,7 @@ static int list_kids(struct rows *r, const struct span *s, int at,
 		} else if (!rows_way(r, kid[i].node, node, &w)) {
 			kid[i].dev = w.last->dev[w.last_end];
 			kid[i].face = rows_face(
-				r, node, r->net->t->node[kid[i].node].name,
+				r, node, r->model->t->node[kid[i].node].name,
 				kid[i].dev, w.first->addr[w.first_end],
 				TRIB_UDP_PORT);
 			kid[i].segment =
@@ -279,7 +129,7 @@ static int put_parent(struct rows *r, json_t *row, int node, int parent,
 
 	if (rows_way(r, node, parent, &w))
 		return -ENETUNREACH;
-	face = rows_face(r, node, r->net->t->node[parent].name,
+	face = rows_face(r, node, r->model->t->node[parent].name,
 			 w.first->dev[w.first_end], w.last->addr[w.last_end],
 			 TRIB_UDP_PORT);
 	if (!face || json_object_set_new(row, "parent", json_string(face)) ||
@@ -377,20 +227,4 @@ int rows_add_tree(struct rows *r, const struct job *job, const struct span *s)
 	free(kids);
 	free(n);
 	return err;
-}
-
-json_t *rows_take(struct rows *r)
-{
-	json_t *out = json_array();
-	int i;
-
-	for (i = 0; out && i < r->net->t->nnodes; i++) {
-		if (!r->host[i])
-			continue;
-		if (json_array_append(out, r->host[i])) {
-			json_decref(out);
-			return NULL;
-		}
-	}
-	return out;
 }

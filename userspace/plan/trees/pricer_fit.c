@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the limit of children: workers, then relays, move from nodes that have
- * too many to where it costs least, other relays included.
+ * Enforces the limit of children: workers, then relays, move from nodes with
+ * too many children to the cheapest node with room. Relays that the tree does
+ * not use yet may join it for that.
  */
 #include <math.h>
 
-#include "tree.h"
+#include "pricer.h"
 #include "uapi/trib_wire.h"
-
-bool pricer_below(const struct pricer *p, int i, int k)
-{
-	for (; i >= 0 && i < p->m; i = p->up[i])
-		if (i == k)
-			return true;
-	return false;
-}
 
 int pricer_children(const struct pricer *p, int i)
 {
-	const struct net_job *nj = pricer_job(p);
+	const struct model_job *nj = pricer_job(p);
 	int g, k, n = 0, width = p->m + 1;
 
 	for (g = 0; g < nj->ngroup; g++)
@@ -28,7 +21,7 @@ int pricer_children(const struct pricer *p, int i)
 	return n;
 }
 
-/* Children that a node may have. The PS of shared pools counts none. */
+/* Limit of children of target @i. The PS of a shared pool has none. */
 static int fanin(const struct pricer *p, int i)
 {
 	const struct job *job = pricer_job(p)->job;
@@ -36,7 +29,7 @@ static int fanin(const struct pricer *p, int i)
 	return job->shared && i == p->m ? TRIB_WORLD_MAX : TRIB_CHILDREN_MAX;
 }
 
-/* The cheapest parent with room for relay @k, which is not used yet; -1: none. */
+/* Cheapest parent with room for the unused relay @k; -1: none. */
 static int parent_for(const struct pricer *p, int k, const int *kids)
 {
 	int i, pick = -1, width = p->m + 1;
@@ -51,8 +44,7 @@ static int parent_for(const struct pricer *p, int k, const int *kids)
 	return pick;
 }
 
-/* Use relay @k from now on. */
-static void bring_in(struct pricer *p, int k, int parent, int *kids)
+static void use_relay(struct pricer *p, int k, int parent, int *kids)
 {
 	p->used[k] = true;
 	p->up[k] = parent;
@@ -61,8 +53,8 @@ static void bring_in(struct pricer *p, int k, int parent, int *kids)
 }
 
 /*
- * What moving one worker more to @i costs beside how far that is: nothing, or
- * its share of what joining the relay costs. INFINITY: it cannot be.
+ * Price of one more worker at @i, without its path: 0 if @i is in use, else its
+ * share of the price of joining @i. INFINITY: no room.
  */
 static double entry_fee(const struct pricer *p, int i, int excess,
 			const int *kids)
@@ -77,10 +69,10 @@ static double entry_fee(const struct pricer *p, int i, int excess,
 	return p->ds[i * (p->m + 1) + parent] / fmin(excess, fanin(p, i));
 }
 
-/* Move workers off @from, which has too many children; false: nowhere to. */
+/* Move workers away from @from until it fits; false: no room elsewhere. */
 static bool relieve(struct pricer *p, int from, int *kids)
 {
-	const struct net_job *nj = pricer_job(p);
+	const struct model_job *nj = pricer_job(p);
 	int g, i, width = p->m + 1, bg, bi, n, excess;
 	double d, fee, least;
 
@@ -106,7 +98,7 @@ static bool relieve(struct pricer *p, int from, int *kids)
 		if (bg < 0)
 			return false;
 		if (bi < p->m && !p->used[bi])
-			bring_in(p, bi, parent_for(p, bi, kids), kids);
+			use_relay(p, bi, parent_for(p, bi, kids), kids);
 		n = p->count[bg * width + from];
 		if (n > excess)
 			n = excess;
@@ -120,10 +112,7 @@ static bool relieve(struct pricer *p, int from, int *kids)
 	return true;
 }
 
-/*
- * A relay with the most room to spare takes the place of what does not fit:
- * relays go to the parent that is cheapest among those with room.
- */
+/* Move relays away from @from to their cheapest parents with room. */
 static bool reparent(struct pricer *p, int from, int *kids)
 {
 	int k, i, width = p->m + 1, bk, bi;
@@ -158,13 +147,33 @@ static bool reparent(struct pricer *p, int from, int *kids)
 	return true;
 }
 
+/* Join the unused relay that is cheapest to join; false: there is none. */
+static bool add_relay(struct pricer *p)
+{
+	int a, b, relay = -1, parent = -1, width = p->m + 1;
+	double least = INFINITY;
+
+	for (a = 0; a < p->m; a++)
+		for (b = 0; !p->used[a] && b <= p->m; b++)
+			if ((b == p->m ? pricer_has_ps(p) : p->used[b]) &&
+			    p->ds[a * width + b] < least) {
+				least = p->ds[a * width + b];
+				relay = a;
+				parent = b;
+			}
+	if (relay < 0)
+		return false;
+	p->used[relay] = true;
+	p->up[relay] = parent;
+	return true;
+}
+
 bool pricer_fit(struct pricer *p)
 {
-	int kids[PLAN_RELAYS_MAX + 4], i, k, width = p->m + 1;
-	double least;
+	int kids[PLAN_RELAYS_MAX + 4], i;
 	bool good;
 
-	for (;;) {
+	do {
 		good = true;
 		for (i = 0; i <= p->m; i++)
 			kids[i] = pricer_children(p, i);
@@ -174,21 +183,6 @@ bool pricer_fit(struct pricer *p)
 				       reparent(p, i, kids);
 		if (good)
 			return true;
-		/* Another relay: the cheapest to join where there is room. */
-		least = INFINITY;
-		i = k = -1;
-		for (int a = 0; a < p->m; a++)
-			for (int b = 0; !p->used[a] && b <= p->m; b++)
-				if ((b == p->m ? pricer_has_ps(p)
-					       : p->used[b]) &&
-				    p->ds[a * width + b] < least) {
-					least = p->ds[a * width + b];
-					k = a;
-					i = b;
-				}
-		if (k < 0)
-			return false;
-		p->used[k] = true;
-		p->up[k] = i;
-	}
+	} while (add_relay(p));
+	return false;
 }

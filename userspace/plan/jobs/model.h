@@ -8,13 +8,11 @@
  * Results take the way of what went up, backwards: so both directions of a link
  * carry the same, what goes up one way and what goes up the other way together.
  */
-#ifndef TRIB_PLAN_NET_H
-#define TRIB_PLAN_NET_H
+#ifndef TRIB_PLAN_MODEL_H
+#define TRIB_PLAN_MODEL_H
 
-#include "plan/search/jobs.h"
-#include "paths.h"
-
-#define NET_HOPS PATHS_HOPS
+#include "jobs.h"
+#include "plan/topo/paths.h"
 
 /**
  * struct group - workers of a job with the same paths
@@ -28,7 +26,7 @@ struct group {
 	int *worker;
 };
 
-struct net_job {
+struct model_job {
 	const struct job *job;
 	int ngroup;
 	struct group *group;
@@ -36,15 +34,15 @@ struct net_job {
 };
 
 /**
- * struct net - see above. Capacities are in units of @unit bit/s.
+ * struct model - see above. Capacities are in units of @unit bit/s.
  * @attach, @up: those of @paths.
  */
-struct net {
+struct model {
 	const struct plan_topology *t;
 	const struct plan_jobs *js;
 	double unit;
 	int njobs;
-	struct net_job *job;
+	struct model_job *job;
 	int nres;
 	double *cap;
 	struct paths *paths;
@@ -52,15 +50,15 @@ struct net {
 	struct plan_error *err;
 };
 
-int net_new(struct net **out, const struct plan_jobs *js,
-	    struct plan_error *err);
-void net_free(struct net *n);
+int model_new(struct model **out, const struct plan_jobs *js,
+	      struct plan_error *err);
+void model_free(struct model *n);
 
 /* Arcs from @from to @to (nodes); -1 if there is no path. */
-int net_path(struct net *n, int from, int to, int arcs[NET_HOPS]);
+int model_path(struct model *n, int from, int to, int arcs[PATHS_HOPS]);
 /* The same for a group, without the access links that all jobs count once. */
-int net_group_path(struct net *n, const struct group *g, int to,
-		   int arcs[NET_HOPS]);
+int model_group_path(struct model *n, const struct group *g, int to,
+		     int arcs[PATHS_HOPS]);
 
 /* The link of an arc. Those of odd numbers are the seed LP's, which has arcs. */
 static inline int res_link(int arc)
@@ -68,19 +66,19 @@ static inline int res_link(int arc)
 	return arc & ~1;
 }
 
-static inline int res_relay(const struct net *n, int node)
+static inline int res_relay(const struct model *n, int node)
 {
 	return 2 * n->t->nlinks + node;
 }
 
-static inline int res_job_relay(const struct net *n, int job, int node)
+static inline int res_job_relay(const struct model *n, int job, int node)
 {
 	return 2 * n->t->nlinks + (job + 1) * n->t->nnodes + node;
 }
 
-static inline int res_access(const struct net *n, int job)
+static inline int res_access(const struct model *n, int job)
 {
 	return 2 * n->t->nlinks + (n->njobs + 1) * n->t->nnodes + job;
 }
 
-#endif /* TRIB_PLAN_NET_H */
+#endif /* TRIB_PLAN_MODEL_H */

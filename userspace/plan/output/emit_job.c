@@ -15,6 +15,35 @@
 
 #define BOTTLENECKS 16
 
+/* Bytes of preamble, Ethernet header, checksum and gap of a frame. */
+#define FRAME (8 + 14 + 4 + 12)
+
+static bool is_v6(const struct plan_topology *t)
+{
+	int i;
+
+	for (i = 0; i < t->nlinks; i++)
+		if (strchr(t->link[i].addr[0], ':') ||
+		    strchr(t->link[i].addr[1], ':'))
+			return true;
+	return false;
+}
+
+/*
+ * Share of a wire's bits that are values. One exponent chunk precedes as many
+ * data chunks as it has words. In shared pools, contributions carry a bitmap of
+ * workers; results do not.
+ */
+static double goodput(const struct plan_topology *t, const struct job *job)
+{
+	double payload = job->nval * 4.0, words = job->nval / 2.0;
+	double packet = trib_payload_len((__u32)job->nval) + FRAME +
+			(is_v6(t) ? TRIB_OVERHEAD_V6 : TRIB_OVERHEAD_V4) +
+			(job->shared ? 8 * ((job->nworkers + 63) / 64) : 0);
+
+	return payload / packet * words / (words + 1);
+}
+
 static const char *name_of(const struct findings *f, int node)
 {
 	return f->w->t->node[node].name;
@@ -38,7 +67,7 @@ static int by_share(const void *a, const void *b)
 static json_t *resource(const struct findings *f, int j, int res)
 {
 	const struct plan_topology *t = f->w->t;
-	double cap = f->w->net->cap[res] * f->w->net->unit;
+	double cap = f->w->model->cap[res] * f->w->model->unit;
 	char text[2 * TOPO_NAME + 4];
 
 	if (res < 2 * t->nlinks) {
@@ -47,7 +76,7 @@ static json_t *resource(const struct findings *f, int j, int res)
 			 name_of(f, arc_to(t, res)));
 		return json_pack("{s:s, s:f}", "link", text, "capacity", cap);
 	}
-	if (res == res_access(f->w->net, j))
+	if (res == res_access(f->w->model, j))
 		return json_pack("{s:s, s:f}", "access", "of each worker",
 				 "capacity", cap);
 	return json_pack("{s:s, s:f}", "relay",
@@ -57,15 +86,16 @@ static json_t *resource(const struct findings *f, int j, int res)
 
 static json_t *bottlenecks(const struct findings *f, int j)
 {
-	int nres = f->w->net->nres, i, n = 0;
+	int nres = f->w->model->nres, i, n = 0;
 	const double *dual = f->best.dual + (size_t)j * (size_t)nres;
 	struct bottleneck *b = calloc((size_t)nres, sizeof(*b));
 	json_t *list = json_array(), *v;
 
 	for (i = 0; b && i < nres; i++)
-		if (dual[i] > 0 && !isinf(f->w->net->cap[i]))
+		if (dual[i] > 0 && !isinf(f->w->model->cap[i]))
 			b[n++] = (struct bottleneck){
-				i, dual[i] * f->w->net->cap[i] / f->best.g[j]};
+				i,
+				dual[i] * f->w->model->cap[i] / f->best.g[j]};
 	if (b)
 		qsort(b, (size_t)n, sizeof(*b), by_share);
 	for (i = 0; b && i < n && i < BOTTLENECKS; i++) {
@@ -76,62 +106,6 @@ static json_t *bottlenecks(const struct findings *f, int j)
 	}
 	free(b);
 	return list;
-}
-
-static int span_new(struct span *s, const struct job *job, int inner)
-{
-	*s = (struct span){.n = job->nworkers, .at = job->worker};
-	s->worker_up = calloc((size_t)job->nworkers + 1, sizeof(int));
-	s->inner = calloc((size_t)inner + 1, sizeof(int));
-	s->up = calloc((size_t)inner + 1, sizeof(int));
-	return s->worker_up && s->inner && s->up ? 0 : -ENOMEM;
-}
-
-static void span_free(struct span *s)
-{
-	free(s->worker_up);
-	free(s->inner);
-	free(s->up);
-}
-
-/* A tree of the LP: the PS, then relays, parents first. */
-static int span_of(const struct findings *f, int j, const struct tree *t,
-		   struct span *s)
-{
-	const struct job *job = &f->w->js->job[j];
-	const struct reach *r = f->w->reach[j];
-	int place[PLAN_RELAYS_MAX + 4], i, k, round;
-	int used[TRIB_WORLD_MAX];
-
-	if (span_new(s, job, t->nrel + 1))
-		return -ENOMEM;
-	if (job->ps >= 0) {
-		s->inner[0] = job->ps;
-		s->up[s->ninner++] = -1;
-	}
-	for (i = 0; i < t->nrel; i++)
-		place[i] = -1;
-	for (round = 0; round <= t->nrel; round++)
-		for (i = 0; i < t->nrel; i++) {
-			if (place[i] >= 0 ||
-			    (t->up[i] >= 0 && place[t->up[i]] < 0))
-				continue;
-			place[i] = s->ninner;
-			s->inner[s->ninner] = r->node[t->rel[i]];
-			s->up[s->ninner++] = t->up[i] >= 0  ? place[t->up[i]]
-					     : job->ps >= 0 ? 0
-							    : -1;
-		}
-	memset(used, 0, sizeof(used));
-	for (i = 0; i < t->npart; i++) {
-		const struct tree_part *p = &t->part[i];
-		const struct group *g = &f->w->net->job[j].group[p->group];
-
-		for (k = 0; k < p->n; k++)
-			s->worker_up[g->worker[used[p->group]++]] =
-				p->to >= 0 ? place[p->to] : 0;
-	}
-	return 0;
 }
 
 static json_t *tree_json(const struct findings *f, const struct span *s,
@@ -168,12 +142,12 @@ static int lp_trees(const struct findings *f, int j, struct rows *rows,
 {
 	const struct job *job = &f->w->js->job[j];
 	const struct schedule *sc = &f->sched[j];
-	double rate = sc->rate * f->w->net->unit;
+	double rate = sc->rate * f->w->model->unit;
 	struct span s = {0};
 	int i, err = 0;
 
 	for (i = 0; !err && i < sc->ntree; i++) {
-		err = span_of(f, j, sc->tree[i], &s);
+		err = span_of_tree(&s, f->w, sc->tree[i]);
 		s.id = (*next_tree)++;
 		s.weight = uneven(sc) ? sc->weight[i] : 0;
 		if (!err && rows)
@@ -195,16 +169,17 @@ static int family_trees(const struct findings *f, int j, struct rows *rows,
 {
 	const struct plan_topology *t = f->w->t;
 	const struct job *job = &f->w->js->job[j];
-	int n = bcube_trees(t), i, family, owner, err;
+	int n = families_bcube_count(t), i, family, owner, err;
 	struct span s = {0};
 	json_t *v;
 
 	err = span_new(&s, job, job->nworkers);
 	for (i = 0; !err && i < n; i++) {
-		bcube_tree(t, i, &s, &family, &owner);
+		families_bcube_tree(t, i, &s, &family, &owner);
 		s.id = (*next_tree)++;
 		if (rows)
-			err = rows_add_job(rows, job, bcube_rate(t), &s);
+			err = rows_add_job(rows, job, families_bcube_rate(t),
+					   &s);
 		if (!err && rows)
 			err = rows_add_tree(rows, job, &s);
 		v = tree_json(f, &s, 1);
@@ -214,6 +189,33 @@ static int family_trees(const struct findings *f, int j, struct rows *rows,
 	}
 	span_free(&s);
 	return err;
+}
+
+/* Names of hosts: @rows lists of @columns names, of the rows or the columns. */
+static json_t *torus_lines(const struct plan_topology *t, int rows, int columns,
+			   int row_step, int column_step)
+{
+	json_t *lines = json_array(), *line;
+	int r, c;
+
+	for (r = 0; r < rows; r++) {
+		line = json_array();
+		for (c = 0; c < columns; c++)
+			json_array_append_new(
+				line,
+				json_string(
+					t->node[r * row_step + c * column_step]
+						.name));
+		json_array_append_new(lines, line);
+	}
+	return lines;
+}
+
+static json_t *torus_json(const struct plan_topology *t)
+{
+	return json_pack("{s:s, s:o, s:o}", "kind", "torus", "rows",
+			 torus_lines(t, t->p, t->q, t->q, 1), "columns",
+			 torus_lines(t, t->q, t->p, 1, t->q));
 }
 
 static json_t *schedule_json(const struct findings *f, int j)
@@ -226,7 +228,7 @@ static json_t *schedule_json(const struct findings *f, int j)
 	case JOB_BCUBE:
 		return json_pack("{s:s}", "kind", "ranges");
 	case JOB_TORUS:
-		return torus_exchange(f->w->t);
+		return torus_json(f->w->t);
 	default:
 		table = json_array();
 		for (i = 0; i < sc->n; i++)
@@ -270,15 +272,15 @@ static void put_rate(json_t *o, const char *key, double rate)
 
 static void put_figures(const struct findings *f, int j, json_t *o)
 {
-	double unit = f->w->net->unit, rate;
+	double unit = f->w->model->unit, rate;
 	const struct job *job = &f->w->js->job[j];
 	const struct plan_topology *t = f->w->t;
 
-	rate = job->way == JOB_BCUBE   ? bcube_rate(t)
-	       : job->way == JOB_TORUS ? torus_rate(t)
+	rate = job->way == JOB_BCUBE   ? families_bcube_rate(t)
+	       : job->way == JOB_TORUS ? families_torus_rate(t)
 				       : f->sched[j].rate * unit;
 	put_rate(o, "rate", rate);
-	put_rate(o, "predicted", rate * emit_goodput(t, job));
+	put_rate(o, "predicted", rate * goodput(t, job));
 	if (job->way != JOB_TREE)
 		return;
 	put_rate(o, "tree_lp", f->best.g[j] * unit);

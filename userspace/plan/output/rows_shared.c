@@ -103,7 +103,7 @@ static const char *ps_addr(const struct plan_topology *t, const struct job *job)
 /* The face at @node of @to, whose port is @port; NULL: no way, or no memory. */
 static const char *face_to(const struct pass *p, int node, int to, int port)
 {
-	const char *name = p->r->net->t->node[to].name;
+	const char *name = p->r->model->t->node[to].name;
 	struct way w;
 
 	if (rows_way(p->r, node, to, &w))
@@ -115,44 +115,6 @@ static const char *face_to(const struct pass *p, int node, int to, int port)
 
 /* --- relays */
 
-/* Is inner node @at on the way of @rank to the PS? */
-static bool comes_by(const struct span *s, int rank, int at)
-{
-	int i = s->worker_up[rank];
-
-	while (i > 0 && i != at)
-		i = s->up[i];
-	return i == at;
-}
-
-/* One that nobody uses in this tree has no row. */
-static bool is_used(const struct span *s, int at)
-{
-	int i;
-
-	for (i = 0; i < s->n; i++)
-		if (comes_by(s, i, at))
-			return true;
-	return false;
-}
-
-/* Is number @k of the inner nodes, and behind them of the ranks, a child? */
-static bool is_child(const struct span *s, int at, int k)
-{
-	if (k < s->ninner)
-		return s->up[k] == at && is_used(s, k);
-	return s->worker_up[k - s->ninner] == at;
-}
-
-bool rows_ps_relays(const struct job *job, const struct span *s)
-{
-	int k, n = 0;
-
-	for (k = 0; job->ps_relay && k < s->ninner + s->n; k++)
-		n += is_child(s, 0, k);
-	return job->ps_relay && n <= TRIB_CHILDREN_MAX;
-}
-
 /* Ranks as in "0-3,7". To be freed. */
 static char *ranks_by(const struct span *s, int at)
 {
@@ -160,9 +122,9 @@ static char *ranks_by(const struct span *s, int at)
 	int i, last;
 
 	for (i = 0; text && i < s->n; i++) {
-		if (!comes_by(s, i, at))
+		if (!span_passes(s, i, at))
 			continue;
-		for (last = i; last + 1 < s->n && comes_by(s, last + 1, at);)
+		for (last = i; last + 1 < s->n && span_passes(s, last + 1, at);)
 			last++;
 		to += sprintf(to, last > i ? "%s%d-%d" : "%s%d",
 			      to > text ? "," : "", i, last);
@@ -184,11 +146,11 @@ static json_t *children(const struct pass *p, int at)
 		int rank = k - s->ninner;
 		int from = rank < 0 ? s->inner[k] : s->at[rank];
 
-		if (!is_child(s, at, k))
+		if (!span_is_child(s, at, k))
 			continue;
 		if (rows_way(p->r, from, node, &w))
 			goto fail;
-		face = rows_face(p->r, node, p->r->net->t->node[from].name,
+		face = rows_face(p->r, node, p->r->model->t->node[from].name,
 				 w.last->dev[w.last_end],
 				 w.first->addr[w.first_end],
 				 rank < 0 ? TRIB_UDP_PORT : p->port[rank]);
@@ -283,7 +245,7 @@ static json_t *group(const struct pass *p, const json_t *workers)
 		return list;
 	}
 	for (i = 1; i < s->ninner; i++)
-		if (is_child(s, 0, i) &&
+		if (span_is_child(s, 0, i) &&
 		    !rows_way(p->r, p->job->ps, s->inner[i], &w))
 			json_array_append_new(list,
 					      address(w.last->addr[w.last_end],
@@ -354,8 +316,8 @@ int rows_add_shared(struct rows *r, const struct job *job, const struct span *s,
 			 .s = s,
 			 .number = number,
 			 .port = calloc((size_t)s->n + 1, sizeof(*p.port)),
-			 .ps = ps_addr(r->net->t, job),
-			 .ps_relays = rows_ps_relays(job, s)};
+			 .ps = ps_addr(r->model->t, job),
+			 .ps_relays = span_ps_relays(s, job)};
 	int i, err;
 
 	if (!p.port)
@@ -364,7 +326,7 @@ int rows_add_shared(struct rows *r, const struct job *job, const struct span *s,
 		p.port[i] = port_of(r, job, i);
 	err = add_ps(&p);
 	for (i = p.ps_relays ? 0 : 1; !err && i < s->ninner; i++)
-		if (is_used(s, i))
+		if (span_is_used(s, i))
 			err = add_relay(&p, i);
 	for (i = 0; !err && i < s->n; i++)
 		err = add_worker(&p, i);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/search/work.h"
+#include "work.h"
 #include "uapi/trib_wire.h"
 
 #define TAU_MAX 1e9
@@ -34,7 +34,8 @@ static int res_row(struct seed *s, int res)
 	struct work *w = s->w;
 
 	if (w->row[res] < 0) {
-		w->row[res] = lp_row(s->f.lp, -INFINITY, w->net->cap[res]);
+		w->row[res] =
+			lp_add_row(s->f.lp, -INFINITY, w->model->cap[res]);
 		s->used[s->nused++] = res;
 	}
 	return w->row[res];
@@ -45,7 +46,7 @@ static int put_flow(struct seed *s, int j, int from, int c, double amount,
 		    int n)
 {
 	struct reach *r = s->w->reach[j];
-	struct net *net = s->w->net;
+	struct model *model = s->w->model;
 	int i, res[2];
 
 	for (i = r->off[c][from]; i < r->off[c][from + 1]; i++) {
@@ -54,10 +55,10 @@ static int put_flow(struct seed *s, int j, int from, int c, double amount,
 	}
 	if (c == r->n)
 		return n;
-	res[0] = res_relay(net, r->node[c]);
-	res[1] = res_job_relay(net, j, r->node[c]);
+	res[0] = res_relay(model, r->node[c]);
+	res[1] = res_job_relay(model, j, r->node[c]);
 	for (i = 0; i < 2; i++)
-		if (!isinf(net->cap[res[i]])) {
+		if (!isinf(model->cap[res[i]])) {
 			s->idx[n] = res_row(s, res[i]);
 			s->val[n++] = amount;
 		}
@@ -73,8 +74,9 @@ static int put(struct seed *s, int n, int row, double val)
 
 static int col(struct seed *s, int n)
 {
-	return lp_col(s->f.lp, 0, 0, INFINITY, n, s->idx, s->val) < 0 ? -ENOMEM
-								      : 0;
+	return lp_add_col(s->f.lp, 0, 0, INFINITY, n, s->idx, s->val) < 0
+		       ? -ENOMEM
+		       : 0;
 }
 
 static bool reachable(const struct reach *r, int from, int c)
@@ -91,13 +93,13 @@ static int add_job(struct seed *s, const struct sets *sets, int j, int root)
 {
 	struct work *w = s->w;
 	struct reach *r = w->reach[j];
-	const struct net_job *nj = &w->net->job[j];
+	const struct model_job *nj = &w->model->job[j];
 	int m = sets->m[j], ng = nj->ngroup, i, g, n, sd = -1, err = 0;
 	const int *set = sets->s[j];
 	int *share = malloc((size_t)ng * sizeof(int));
 	int *cover = malloc((size_t)ng * (size_t)m * sizeof(int) + 1);
 	int *chain = malloc((size_t)m * sizeof(int) + 1);
-	int access = res_access(w->net, j), ps = root >= 0 ? root : r->n;
+	int access = res_access(w->model, j), ps = root >= 0 ? root : r->n;
 
 	if (!share || !cover || !chain) {
 		err = -ENOMEM;
@@ -111,11 +113,11 @@ static int add_job(struct seed *s, const struct sets *sets, int j, int root)
 	if (err)
 		goto out;
 	for (g = 0; g < ng; g++)
-		share[g] = lp_row(s->f.lp, 0, INFINITY);
+		share[g] = lp_add_row(s->f.lp, 0, INFINITY);
 	for (i = 0; i < m; i++) {
-		chain[i] = i == sd ? -1 : lp_row(s->f.lp, -INFINITY, 0);
+		chain[i] = i == sd ? -1 : lp_add_row(s->f.lp, -INFINITY, 0);
 		for (g = 0; g < ng; g++)
-			cover[i * ng + g] = lp_row(s->f.lp, -INFINITY, 0);
+			cover[i * ng + g] = lp_add_row(s->f.lp, -INFINITY, 0);
 	}
 	/* y of each group. */
 	for (g = 0; !err && g < ng; g++)
@@ -152,11 +154,11 @@ static int add_job(struct seed *s, const struct sets *sets, int j, int root)
 	}
 	/* The job's rate: no group has less, nobody needs to send more. */
 	n = put(s, 0, s->f.job_row[j], 1);
-	if (!isinf(w->net->cap[access]))
+	if (!isinf(w->model->cap[access]))
 		n = put(s, n, res_row(s, access), 1);
 	for (g = 0; g < ng; g++)
 		n = put(s, n, share[g], -1);
-	s->rate_col[j] = lp_col(s->f.lp, 0, 0, INFINITY, n, s->idx, s->val);
+	s->rate_col[j] = lp_add_col(s->f.lp, 0, 0, INFINITY, n, s->idx, s->val);
 	if (s->rate_col[j] < 0)
 		err = -ENOMEM;
 out:
@@ -179,7 +181,7 @@ static void favour(void *arg)
 	int j;
 
 	for (j = 0; j < s->w->njobs; j++)
-		if (by_lp(s->w, j))
+		if (work_by_lp(s->w, j))
 			lp_set_cost(s->f.lp, s->rate_col[j],
 				    -s->w->js->job[j].weight);
 }
@@ -189,11 +191,11 @@ static int run(struct work *w, const struct sets *sets, const int *root,
 {
 	struct seed s = {.w = w};
 	double weight[PLAN_JOBS_MAX];
-	size_t room = (size_t)w->net->nres + 4 * TRIB_WORLD_MAX;
+	size_t room = (size_t)w->model->nres + 4 * TRIB_WORLD_MAX;
 	int j, i, n, err = 0;
 
 	s.f.lp = lp_new(&w->solver);
-	s.used = malloc((size_t)w->net->nres * sizeof(int));
+	s.used = malloc((size_t)w->model->nres * sizeof(int));
 	s.idx = malloc(room * sizeof(int));
 	s.val = malloc(room * sizeof(double));
 	if (!s.f.lp || !s.used || !s.idx || !s.val)
@@ -201,25 +203,25 @@ static int run(struct work *w, const struct sets *sets, const int *root,
 	for (j = 0; !err && j < w->njobs; j++) {
 		weight[j] = w->js->job[j].weight;
 		s.f.job_row[j] = -1;
-		if (by_lp(w, j)) {
-			s.f.job_row[j] = lp_row(s.f.lp, 0, INFINITY);
+		if (work_by_lp(w, j)) {
+			s.f.job_row[j] = lp_add_row(s.f.lp, 0, INFINITY);
 			err = add_job(&s, sets, j, root[j]);
 		}
 	}
 	for (j = n = 0; !err && j < w->njobs; j++)
-		if (by_lp(w, j))
+		if (work_by_lp(w, j))
 			n = put(&s, n, s.f.job_row[j], -weight[j]);
 	if (!err) {
-		s.f.tau = lp_col(s.f.lp, -1, 0, TAU_MAX, n, s.idx, s.val);
+		s.f.tau = lp_add_col(s.f.lp, -1, 0, TAU_MAX, n, s.idx, s.val);
 		s.f.njobs = w->njobs;
 		s.f.weight = weight;
 		s.f.arg = &s;
 		s.f.solve = solve;
 		s.f.favour = favour;
-		err = fill(&s.f, g);
+		err = fill_rates(&s.f, g);
 	}
 	for (j = 0; !err && j < w->njobs; j++)
-		g[j] = by_lp(w, j) ? s.f.lp->x[s.rate_col[j]] : 0;
+		g[j] = work_by_lp(w, j) ? s.f.lp->x[s.rate_col[j]] : 0;
 	for (i = 0; i < s.nused; i++)
 		w->row[s.used[i]] = -1;
 	lp_free(s.f.lp);
@@ -230,18 +232,19 @@ static int run(struct work *w, const struct sets *sets, const int *root,
 }
 
 /* All roots of the job without a PS, the others' as they are. */
-int seed_lp(struct work *w, const struct sets *sets, double g[])
+int seed_lp_solve(struct work *w, const struct sets *sets, double g[])
 {
 	int root[PLAN_JOBS_MAX], j, i, best, err, tries;
 	double most, h[PLAN_JOBS_MAX];
 
 	for (j = 0; j < w->njobs; j++) {
 		root[j] = -1;
-		if (by_lp(w, j) && w->js->job[j].ps < 0)
+		if (work_by_lp(w, j) && w->js->job[j].ps < 0)
 			root[j] = sets->s[j][0];
 	}
 	for (j = 0; j < w->njobs; j++) {
-		tries = by_lp(w, j) ? w->net->job[j].ngroup * sets->m[j] : 0;
+		tries = work_by_lp(w, j) ? w->model->job[j].ngroup * sets->m[j]
+					 : 0;
 		if (root[j] < 0 || sets->m[j] < 2 || tries > ROOTS_MAX)
 			continue;
 		most = -1;

@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the lists of arcs between a job's workers, relays and PS.
+ * Builds the lists of arcs between a job's workers, relays and PS.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/search/tree.h"
+#include "reach.h"
 
-/* Workers can get there, and on from there to the PS. */
-static bool is_of_use(struct net *net, int j, int node)
+/* True if the first group reaches @node, and @node reaches the PS. */
+static bool is_useful(struct model *model, int j, int node)
 {
-	const struct job *job = net->job[j].job;
-	int path[NET_HOPS];
+	const struct job *job = model->job[j].job;
+	int path[PATHS_HOPS];
 
-	return net_group_path(net, &net->job[j].group[0], node, path) >= 0 &&
-	       (job->ps < 0 || net_path(net, node, job->ps, path) >= 0);
+	return model_group_path(model, &model->job[j].group[0], node, path) >=
+		       0 &&
+	       (job->ps < 0 || model_path(model, node, job->ps, path) >= 0);
 }
 
-int reach_new(struct reach **out, struct net *net, int j)
+int reach_new(struct reach **out, struct model *model, int j)
 {
-	const struct job *job = net->job[j].job;
+	const struct job *job = model->job[j].job;
 	struct reach *r = calloc(1, sizeof(*r));
 	int i;
 
 	*out = NULL;
 	if (!r)
 		return -ENOMEM;
-	r->net = net;
+	r->model = model;
 	r->j = j;
 	r->tor = -1;
 	r->node = calloc((size_t)job->nmay + 2, sizeof(int));
@@ -38,7 +40,7 @@ int reach_new(struct reach **out, struct net *net, int j)
 		return -ENOMEM;
 	}
 	for (i = 0; i < job->nmay; i++) {
-		if (!is_of_use(net, j, job->may[i]))
+		if (!is_useful(model, j, job->may[i]))
 			continue;
 		if (job->may[i] == job->tor)
 			r->tor = r->n;
@@ -71,9 +73,9 @@ void reach_free(struct reach *r)
 
 int reach_want(struct reach *r, int c)
 {
-	const struct net_job *nj = &r->net->job[r->j];
+	const struct model_job *nj = &r->model->job[r->j];
 	int total = nj->ngroup + r->n, i, len, used = 0, room = total * 8 + 64;
-	int path[NET_HOPS], *off, *arcs, *p;
+	int path[PATHS_HOPS], *off, *arcs, *p;
 
 	if (r->off[c])
 		return 0;
@@ -82,11 +84,11 @@ int reach_want(struct reach *r, int c)
 	for (i = 0; off && arcs && i < total; i++) {
 		off[i] = used;
 		if (i < nj->ngroup)
-			len = net_group_path(r->net, &nj->group[i], r->node[c],
-					     path);
+			len = model_group_path(r->model, &nj->group[i],
+					       r->node[c], path);
 		else
-			len = net_path(r->net, r->node[i - nj->ngroup],
-				       r->node[c], path);
+			len = model_path(r->model, r->node[i - nj->ngroup],
+					 r->node[c], path);
 		if (len < 0) {
 			path[0] = -1;
 			len = 1;
@@ -110,4 +112,23 @@ int reach_want(struct reach *r, int c)
 	r->off[c] = off;
 	r->arcs[c] = arcs;
 	return 0;
+}
+
+double reach_length(const struct reach *r, int from, int c, const double *price,
+		    double sum)
+{
+	int i, end = r->off[c][from + 1];
+
+	for (i = r->off[c][from]; i < end; i++) {
+		if (r->arcs[c][i] < 0)
+			return INFINITY;
+		sum += price[res_link(r->arcs[c][i])];
+	}
+	return sum;
+}
+
+double reach_child_price(const struct reach *r, int c, const double *price)
+{
+	return price[res_relay(r->model, r->node[c])] +
+	       price[res_job_relay(r->model, r->j, r->node[c])];
 }

@@ -44,7 +44,7 @@ static void set_prices(struct descent *d, double sharp)
 	double least = exp(-sharp);
 	int i, r;
 
-	for (i = 0; i < w->net->nres; i++)
+	for (i = 0; i < w->model->nres; i++)
 		w->price[i] = least * w->inv[i];
 	for (i = 0; i < d->ntouched; i++) {
 		r = w->touched[i];
@@ -54,7 +54,7 @@ static void set_prices(struct descent *d, double sharp)
 	}
 }
 
-static void blend(struct descent *d, const struct tree *t, double share)
+static void blend(struct descent *d, const struct plan_tree *t, double share)
 {
 	struct work *w = d->w;
 	int i, r;
@@ -68,12 +68,12 @@ static void blend(struct descent *d, const struct tree *t, double share)
 }
 
 /* The cheapest tree that the two beginnings lead to. */
-static struct tree *cheapest(struct descent *d, int j, const struct sets *sets,
-			     int k, bool keep)
+static struct plan_tree *cheapest(struct descent *d, int j,
+				  const struct sets *sets, int k, bool keep)
 {
 	struct work *w = d->w;
 	struct pricer *p = w->pricer[j];
-	struct tree *a = NULL, *b = NULL;
+	struct plan_tree *a = NULL, *b = NULL;
 	double ca = INFINITY, cb = INFINITY;
 
 	if (pricer_set(p, sets->s[j], sets->m[j], w->price))
@@ -87,22 +87,22 @@ static struct tree *cheapest(struct descent *d, int j, const struct sets *sets,
 	d->too_many |= p->too_many;
 	p->lenient = false;
 	if (!b || (a && ca <= cb)) {
-		tree_free(b);
+		plan_tree_free(b);
 		return a;
 	}
-	tree_free(a);
+	plan_tree_free(a);
 	return b;
 }
 
 static int step(struct descent *d, const struct sets *sets, int k, bool keep)
 {
 	struct work *w = d->w;
-	struct tree *t[PLAN_JOBS_MAX] = {0};
+	struct plan_tree *t[PLAN_JOBS_MAX] = {0};
 	double share = k ? 2.0 / (k + 2) : 1;
 	int j, i, err = 0;
 
 	for (j = 0; !err && j < w->njobs; j++)
-		if (by_lp(w, j)) {
+		if (work_by_lp(w, j)) {
 			t[j] = cheapest(d, j, sets, k, keep);
 			err = t[j]			? 0
 			      : w->pricer[j]->no_memory ? -ENOMEM
@@ -116,7 +116,7 @@ static int step(struct descent *d, const struct sets *sets, int k, bool keep)
 		if (!err)
 			blend(d, t[j], share * w->js->job[j].weight);
 		if (!keep || err)
-			tree_free(t[j]);
+			plan_tree_free(t[j]);
 		else if (!work_keep(w, t[j]))
 			err = -ENOMEM;
 	}
@@ -137,14 +137,14 @@ static double soft_value(struct descent *d)
 	return 1 / (d->most * (1 + log(sum) / SHARP_LAST));
 }
 
-double estimate(struct work *w, const struct sets *sets, int steps, bool keep,
-		double *soft)
+double estimate_rates(struct work *w, const struct sets *sets, int steps,
+		      bool keep, double *soft)
 {
 	struct descent d = {.w = w};
 	double best = 0, sharp, value;
 	int k, i, err = 0;
 
-	memcpy(w->price, w->inv, (size_t)w->net->nres * sizeof(double));
+	memcpy(w->price, w->inv, (size_t)w->model->nres * sizeof(double));
 	*soft = 0;
 	for (k = 0; !err && k < steps; k++) {
 		err = step(&d, sets, k, keep);
