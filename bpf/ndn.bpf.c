@@ -54,26 +54,27 @@ __noinline int ndn_on_interest(struct xdp_md *ctx)
 		return ndn_drop(NDN_DROP_NONCE);
 	if (seen_before(ctx, w, c))
 		return ndn_drop(NDN_DROP_LOOP);
-	if (w->mark == NDN_INSERT)
-		return pit_insert(ctx);
-	if (w->mark == NDN_DELETE)
-		return pit_delete(ctx);
-	if (w->mark == NDN_DISTRIBUTE) {
+	if (w->mark == NDN_MARK_INSERT)
+		return ndn_pit_insert(ctx);
+	if (w->mark == NDN_MARK_DELETE)
+		return ndn_pit_delete(ctx);
+	if (w->mark == NDN_MARK_DISTRIBUTE) {
 		/* So a stock client waits for what comes unasked. */
 		if (w->v.flags & NDN_VIEW_CAN_BE_PREFIX)
 			return ndn_drop(NDN_DROP_WAITS);
-		len = w->v.flags & NDN_VIEW_MUST_BE_FRESH ? 0 : cache_find(ctx);
+		len = w->v.flags & NDN_VIEW_MUST_BE_FRESH ? 0
+							  : ndn_cache_find(ctx);
 		if (len)
 			ndn_count(NDN_HIT);
 		if (len > 0)
-			return tx_one(ctx, w->face, w->base, len);
+			return ndn_tx_one(ctx, w->face, w->base, len);
 		if (len < 0) {
 			faces_clear(w->faces);
 			face_add(w->faces, w->face);
 			return tx_slow(ctx, NDN_FLIGHT_KEPT);
 		}
 	}
-	return asks_interest(ctx);
+	return ndn_asks_interest(ctx);
 }
 
 /* ndn_on_data() - to whom it goes. Return: a verdict. */
@@ -90,14 +91,14 @@ __noinline int ndn_on_data(struct xdp_md *ctx)
 	ndn_count(NDN_RX_DATA);
 	if (!may_write(w))
 		return ndn_drop(NDN_DROP_RIGHT);
-	if (w->mark == NDN_DELETE)
-		return pit_deleted(ctx);
+	if (w->mark == NDN_MARK_DELETE)
+		return ndn_pit_deleted(ctx);
 	faces_clear(w->faces);
 	asked = asks_satisfied(w, c);
-	if (w->mark == NDN_DISTRIBUTE) {
+	if (w->mark == NDN_MARK_DISTRIBUTE) {
 		why = pit_distribute(ctx, w, c);
 		if (w->segmented && (asked || !why))
-			cache_put(ctx);
+			ndn_cache_put(ctx);
 		if (!why)
 			why = NDN_DROP_NOBODY;
 	}

@@ -24,8 +24,8 @@ static __always_inline void asks_counted(__u64 key, __u32 more)
 		__sync_fetch_and_add(n, more);
 }
 
-/* asks_make() - a row for the Interest in hand. Return: 0, or why not. */
-__noinline int asks_make(void)
+/* ndn_asks_make() - a row for the Interest in hand. Return: 0, or why not. */
+__noinline int ndn_asks_make(void)
 {
 	struct ndn_work *w = ndn_work();
 	struct ndn_ask *a;
@@ -37,7 +37,7 @@ __noinline int asks_make(void)
 	key = w->key;
 	a = &w->new;
 	__builtin_memset(a, 0, offsetof(struct ndn_ask, name));
-	name_copy(&a->name, w->size, w->count, w->mark);
+	ndn_name_copy(&a->name, w->size, w->count, w->mark);
 	/* Counted first: who looks must not miss it. */
 	asks_counted(key, 1);
 	rc = bpf_map_update_elem(&ndn_asks, &key, a, BPF_NOEXIST);
@@ -73,8 +73,8 @@ static __always_inline __u32 asks_join(struct ndn_ask *a, struct ndn_work *w,
 	return 0;
 }
 
-/* asks_interest() - one that no cache could answer. Return: a verdict. */
-__noinline int asks_interest(struct xdp_md *ctx)
+/* ndn_asks_interest() - one that no cache could answer. Return: a verdict. */
+__noinline int ndn_asks_interest(struct xdp_md *ctx)
 {
 	const struct ndn_config *c = ndn_conf();
 	struct ndn_work *w = ndn_work();
@@ -84,13 +84,13 @@ __noinline int asks_interest(struct xdp_md *ctx)
 
 	if (!w || !c)
 		return XDP_DROP;
-	up = fib_route();
-	if (up == NDN_NOBODY || up == w->face)
+	up = ndn_fib_route();
+	if (up == NDN_FACE_NONE || up == w->face)
 		return ndn_drop(up ? NDN_DROP_BELOW : NDN_DROP_ROUTE);
 	key = w->key;
 	a = bpf_map_lookup_elem(&ndn_asks, &key);
 	if (!a) {
-		why = asks_make();
+		why = ndn_asks_make();
 		if (why)
 			return ndn_drop(why);
 		a = bpf_map_lookup_elem(&ndn_asks, &key);
@@ -99,7 +99,7 @@ __noinline int asks_interest(struct xdp_md *ctx)
 		return ndn_drop(NDN_DROP_BUSY);
 	if (a->gone)
 		why = NDN_DROP_BUSY;
-	else if (!name_is(&a->name, w->size, w->mark))
+	else if (!ndn_name_is(&a->name, w->size, w->mark))
 		why = NDN_DROP_COLLISION;
 	else
 		why = asks_join(a, w, c, up);
@@ -110,10 +110,10 @@ __noinline int asks_interest(struct xdp_md *ctx)
 }
 
 /*
- * asks_take() - whoever asked for the name's first @len bytes (@prefix: so that
+ * ndn_asks_take() - whoever asked for the name's first @len bytes (@prefix: so that
  * longer ones will do) joins the faces of the work. Return: was there anybody?
  */
-__noinline int asks_take(__u64 key, __u32 len, __u32 prefix)
+__noinline int ndn_asks_take(__u64 key, __u32 len, __u32 prefix)
 {
 	struct ndn_work *w = ndn_work();
 	struct ndn_ask *a;
@@ -125,7 +125,7 @@ __noinline int asks_take(__u64 key, __u32 len, __u32 prefix)
 	if (!a || !try_lock(&a->lock))
 		return 0;
 	if (a->gone || a->out != w->face || (prefix && !a->prefix) ||
-	    !name_is(&a->name, len, w->mark)) {
+	    !ndn_name_is(&a->name, len, w->mark)) {
 		unlock(&a->lock);
 		return 0;
 	}
@@ -154,11 +154,11 @@ static __always_inline bool asks_satisfied(struct ndn_work *w,
 	bool asked = false;
 
 	if (rows && *rows)
-		asked = asks_take(w->key, w->size, 0);
-	if (w->mark != NDN_PLAIN || w->count < 2)
+		asked = ndn_asks_take(w->key, w->size, 0);
+	if (w->mark != NDN_MARK_PLAIN || w->count < 2)
 		return asked;
 	len = name_at(w, w->count - 1);
-	return asks_take(name_key(w, c, len, w->mark), len, 1) || asked;
+	return ndn_asks_take(name_key(w, c, len, w->mark), len, 1) || asked;
 }
 
 #endif /* TRIB_BPF_ASKS_H */

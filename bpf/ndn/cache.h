@@ -16,8 +16,8 @@ static __always_inline struct ndn_kept *cache_place(const struct ndn_config *c,
 	return c->ncache ? bpf_map_lookup_elem(&ndn_cache, &place) : NULL;
 }
 
-/* cache_put() - keep the Data in hand */
-__noinline int cache_put(struct xdp_md *ctx)
+/* ndn_cache_put() - keep the Data in hand */
+__noinline int ndn_cache_put(struct xdp_md *ctx)
 {
 	const struct ndn_config *c = ndn_conf();
 	struct ndn_work *w = ndn_work();
@@ -31,7 +31,7 @@ __noinline int cache_put(struct xdp_md *ctx)
 	HIDE(n);
 	if (!k || n >= NDN_KEEP_MAX || !try_lock(&k->lock))
 		return 0;
-	name_copy(&k->name, w->size, w->count, w->mark);
+	ndn_name_copy(&k->name, w->size, w->count, w->mark);
 	k->len = 0;
 	if (!bpf_xdp_load_bytes(ctx, w->base + w->v.packet_off, k->data, n + 1))
 		k->len = n + 1;
@@ -41,11 +41,11 @@ __noinline int cache_put(struct xdp_md *ctx)
 }
 
 /*
- * cache_find() - the answer to the Interest in hand, if it fits there.
+ * ndn_cache_find() - the answer to the Interest in hand, if it fits there.
  * Return: 0: none; its bytes, which have taken the Interest's place; or less
  * than 0: there is one, but longer.
  */
-__noinline int cache_find(struct xdp_md *ctx)
+__noinline int ndn_cache_find(struct xdp_md *ctx)
 {
 	const struct ndn_config *c = ndn_conf();
 	struct ndn_work *w = ndn_work();
@@ -59,7 +59,7 @@ __noinline int cache_find(struct xdp_md *ctx)
 	if (!k || !try_lock(&k->lock))
 		return 0;
 	n = k->len;
-	if (n && name_is(&k->name, w->size, w->mark)) {
+	if (n && ndn_name_is(&k->name, w->size, w->mark)) {
 		n--;
 		HIDE(n);
 		if (n >= NDN_KEEP_MAX || n >= w->len ||

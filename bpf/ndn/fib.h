@@ -8,8 +8,8 @@
 
 #include "ndn_tx.h"
 
-/* fib_route() - face of the longest prefix that has a route; NDN_NOBODY */
-__noinline int fib_route(void)
+/* ndn_fib_route() - face of the longest prefix that has a route; NDN_FACE_NONE */
+__noinline int ndn_fib_route(void)
 {
 	const struct ndn_config *c = ndn_conf();
 	struct ndn_work *w = ndn_work();
@@ -18,7 +18,7 @@ __noinline int fib_route(void)
 	__u64 key;
 
 	if (!w || !c)
-		return NDN_NOBODY;
+		return NDN_FACE_NONE;
 	n = w->count;
 	for (i = 0; i <= TRIB_NDN_COMPONENTS_MAX; i++, n--) {
 		if (n > TRIB_NDN_COMPONENTS_MAX)
@@ -26,16 +26,16 @@ __noinline int fib_route(void)
 		if (!(c->fib_lens >> n & 1))
 			continue;
 		len = name_at(w, n);
-		key = name_key(w, c, len, NDN_PLAIN);
+		key = name_key(w, c, len, NDN_MARK_PLAIN);
 		r = bpf_map_lookup_elem(&ndn_fib, &key);
-		if (r && name_is(&r->name, len, NDN_PLAIN))
+		if (r && ndn_name_is(&r->name, len, NDN_MARK_PLAIN))
 			return r->face & (NDN_FACES - 1);
 	}
-	return NDN_NOBODY;
+	return NDN_FACE_NONE;
 }
 
-/* fib_may() - may the face do @may (enum ndn_may) with the name? */
-__noinline int fib_may(__u32 may)
+/* ndn_fib_may() - may the face do @may (enum ndn_may) with the name? */
+__noinline int ndn_fib_may(__u32 may)
 {
 	const struct ndn_config *c = ndn_conf();
 	struct ndn_work *w = ndn_work();
@@ -58,9 +58,10 @@ __noinline int fib_may(__u32 may)
 		if (!(lens >> n & 1))
 			continue;
 		len = name_at(w, n);
-		key.key = name_key(w, c, len, NDN_PLAIN);
+		key.key = name_key(w, c, len, NDN_MARK_PLAIN);
 		r = bpf_map_lookup_elem(&ndn_rights, &key);
-		if (r && (r->may & may) && name_is(&r->name, len, NDN_PLAIN))
+		if (r && (r->may & may) &&
+		    ndn_name_is(&r->name, len, NDN_MARK_PLAIN))
 			return 1;
 	}
 	return 0;
@@ -68,12 +69,13 @@ __noinline int fib_may(__u32 may)
 
 static __always_inline bool may_subscribe(const struct ndn_work *w)
 {
-	return (w->flags & NDN_FACE_SUBSCRIBE) || fib_may(NDN_MAY_SUBSCRIBE);
+	return (w->flags & NDN_FACE_SUBSCRIBE) ||
+	       ndn_fib_may(NDN_MAY_SUBSCRIBE);
 }
 
 static __always_inline bool may_write(const struct ndn_work *w)
 {
-	return (w->flags & NDN_FACE_WRITE) || fib_may(NDN_MAY_WRITE);
+	return (w->flags & NDN_FACE_WRITE) || ndn_fib_may(NDN_MAY_WRITE);
 }
 
 #endif /* TRIB_BPF_FIB_H */

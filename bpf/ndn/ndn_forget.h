@@ -55,7 +55,7 @@ static __always_inline void forget_subscriber(__u32 row, struct ndn_forget *f)
 	face_remove(m->waiting, face);
 	face_remove(m->leavers, face);
 	if (e->up == face)
-		pit_turn(e, m, NDN_NOBODY);
+		pit_turn(e, m, NDN_FACE_NONE);
 	unlock(&e->lock);
 }
 
@@ -81,7 +81,7 @@ static long forget_asker(void *map, __u64 *key, struct ndn_ask *a,
 	}
 	face_remove(a->faces, f->face);
 	if (a->out == f->face)
-		a->out = NDN_NOBODY;
+		a->out = NDN_FACE_NONE;
 	unlock(&a->lock);
 	return 0;
 }

@@ -104,8 +104,8 @@ static __always_inline long grow_data(struct __sk_buff *skb,
 	return bpf_skb_store_bytes(skb, head, c->data, n + 1, 0);
 }
 
-/* grow_face() - a copy to @face. Return: 0, or the reason to drop. */
-__noinline int grow_face(struct __sk_buff *skb, __u32 face)
+/* ndn_grow_face() - a copy to @face. Return: 0, or the reason to drop. */
+__noinline int ndn_grow_face(struct __sk_buff *skb, __u32 face)
 {
 	struct ndn_face *f = bpf_map_lookup_elem(&ndn_faces, &face);
 	struct ndn_copy *c = grow_copy();
@@ -135,8 +135,8 @@ __noinline int grow_face(struct __sk_buff *skb, __u32 face)
 	return 0;
 }
 
-/* grow_sum() - over the packet, and what is behind its end is 0 */
-__noinline int grow_sum(void)
+/* ndn_grow_sum() - over the packet, and what is behind its end is 0 */
+__noinline int ndn_grow_sum(void)
 {
 	struct ndn_copy *c = grow_copy();
 	__u64 sum = 0;
@@ -171,7 +171,7 @@ static __always_inline bool grow_take(struct ndn_copy *c, const void *from,
 	return !bpf_probe_read_kernel(c->data, n + 1, from);
 }
 
-/* What is asked for: the name in the frame, to where name_is() looks. */
+/* What is asked for: the name in the frame, to where ndn_name_is() looks. */
 static __always_inline bool grow_name(struct __sk_buff *skb,
 				      const struct ndn_flight *l, __u32 pop)
 {
@@ -184,8 +184,8 @@ static __always_inline bool grow_name(struct __sk_buff *skb,
 	return !bpf_skb_load_bytes(skb, l->name_off - pop, w->raw, n + 1);
 }
 
-/* grow_ack() - the acknowledgement that the entry @key has. 0, or why not. */
-__noinline int grow_ack(__u64 key, __u32 len)
+/* ndn_grow_ack() - the acknowledgement that the entry @key has. 0, or why not. */
+__noinline int ndn_grow_ack(__u64 key, __u32 len)
 {
 	struct ndn_copy *c = grow_copy();
 	struct ndn_entry *e;
@@ -195,7 +195,7 @@ __noinline int grow_ack(__u64 key, __u32 len)
 
 	if (!c)
 		return NDN_DROP_GONE;
-	row = pit_find(key, len);
+	row = ndn_pit_find(key, len);
 	if (row < 0)
 		return row == -NDN_DROP_BUSY ? NDN_DROP_BUSY : NDN_DROP_GONE;
 	e = pit_entry(row);
@@ -207,8 +207,8 @@ __noinline int grow_ack(__u64 key, __u32 len)
 	return good ? 0 : NDN_DROP_GONE;
 }
 
-/* grow_kept() - what the cache has by @key. Return: 0, or why not. */
-__noinline int grow_kept(__u64 key, __u32 len)
+/* ndn_grow_kept() - what the cache has by @key. Return: 0, or why not. */
+__noinline int ndn_grow_kept(__u64 key, __u32 len)
 {
 	const struct ndn_config *conf = ndn_conf();
 	struct ndn_copy *c = grow_copy();
@@ -222,7 +222,7 @@ __noinline int grow_kept(__u64 key, __u32 len)
 		return NDN_DROP_GONE;
 	if (!try_lock(&k->lock))
 		return NDN_DROP_BUSY;
-	good = name_is(&k->name, len, NDN_DISTRIBUTE) &&
+	good = ndn_name_is(&k->name, len, NDN_MARK_DISTRIBUTE) &&
 	       grow_take(c, k->data, k->len);
 	unlock(&k->lock);
 	return good ? 0 : NDN_DROP_GONE;
@@ -239,8 +239,8 @@ static __always_inline __u32 grow_fill(struct __sk_buff *skb,
 		if (!grow_name(skb, l, pop))
 			return NDN_DROP_FLIGHT;
 		return l->kind == NDN_FLIGHT_ACK
-			       ? grow_ack(l->key, l->name_len)
-			       : grow_kept(l->key, l->name_len);
+			       ? ndn_grow_ack(l->key, l->name_len)
+			       : ndn_grow_kept(l->key, l->name_len);
 	}
 	HIDE(n);
 	if (n >= NDN_COPY_MAX)
@@ -305,7 +305,7 @@ static __always_inline void grow_faces(struct __sk_buff *skb,
 	for (face = 1; face < NDN_FACES; face++) {
 		if (!face_in(l->faces, face))
 			continue;
-		why = grow_face(skb, face);
+		why = ndn_grow_face(skb, face);
 		if (why)
 			ndn_count(why);
 	}
@@ -341,7 +341,7 @@ static __always_inline int grow_flight(struct __sk_buff *skb)
 	why = grow_fill(skb, c, &l, pop);
 	if (why)
 		return grow_drop(why);
-	grow_sum();
+	ndn_grow_sum();
 	grow_faces(skb, &l);
 	return TC_ACT_STOLEN;
 }

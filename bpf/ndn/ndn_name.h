@@ -58,8 +58,8 @@ static __always_inline __u32 name_varnum(const struct ndn_work *w, __u32 off,
 	return *num < VARNUM_LEAST(form) ? NDN_E_VARNUM : NDN_OK;
 }
 
-/* name_component() - type << 16 | size of the one at @off; or -enum ndn_err */
-__noinline long name_component(__u32 off, __u32 end)
+/* ndn_name_component() - type << 16 | size of the one at @off; or -enum ndn_err */
+__noinline long ndn_name_component(__u32 off, __u32 end)
 {
 	struct ndn_work *w = ndn_work();
 	__u64 type = 0, len = 0;
@@ -119,7 +119,7 @@ static __always_inline __u32 name_components(struct ndn_work *w)
 		size = w->raw[(off & 0xff) + 1] + 2;
 		/* Neither digests nor long forms: nearly all. */
 		if (type - 3 >= 250 || size >= 255 || off + size > len) {
-			c = name_component(off, len);
+			c = ndn_name_component(off, len);
 			if (c < 0)
 				return -c;
 			type = c >> 16;
@@ -148,7 +148,7 @@ static __always_inline bool name_begins(const void *p, const void *end,
 	if (!n || n > len)
 		return false;
 #pragma clang loop unroll(full)
-	for (__u32 i = 0; i < NDN_MARK_MAX / 8; i++) {
+	for (__u32 i = 0; i < NDN_MARKER_BYTES / 8; i++) {
 		if (n <= 8 * i)
 			return true;
 		/* Something always follows a name. */
@@ -172,21 +172,21 @@ static __always_inline void name_split(struct xdp_md *ctx, struct ndn_work *w,
 
 	HIDE(off);
 	p = (void *)(long)ctx->data + (off & NDN_OFF_MASK);
-	w->mark = NDN_PLAIN;
+	w->mark = NDN_MARK_PLAIN;
 	w->start = 0;
 #pragma clang loop unroll(full)
-	for (int i = NDN_DISTRIBUTE; i < NDN_MARK__MAX; i++)
+	for (int i = NDN_MARK_DISTRIBUTE; i < NDN_MARK__MAX; i++)
 		if (name_begins(p, end, len, &c->marker[i])) {
 			w->mark = i;
 			w->start = c->marker[i].len;
 			break;
 		}
-	w->first = w->mark != NDN_PLAIN;
+	w->first = w->mark != NDN_MARK_PLAIN;
 	w->size = len - w->start;
 }
 
-/* name_load() - what name_copy_in() does, to the very end of a frame */
-__noinline int name_load(struct xdp_md *ctx, __u32 off)
+/* ndn_name_load() - what name_copy_in() does, to the very end of a frame */
+__noinline int ndn_name_load(struct xdp_md *ctx, __u32 off)
 {
 	const struct ndn_config *c = ndn_conf();
 	struct ndn_work *w = ndn_work();
@@ -235,7 +235,7 @@ static __always_inline __u32 name_copy_in(struct xdp_md *ctx,
 		w->part[i + 1] = sum;
 		p += 8;
 	}
-	return name_load(ctx, off);
+	return ndn_name_load(ctx, off);
 }
 
 /* Where component @n of the name proper begins, from its beginning. */
@@ -286,17 +286,18 @@ static __always_inline bool name_same(const struct ndn_work *w,
 	return true;
 }
 
-/* name_is() - name_same() where time does not matter */
-__noinline int name_is(const struct ndn_row_name *row, __u32 len, __u32 mark)
+/* ndn_name_is() - name_same() where time does not matter */
+__noinline int ndn_name_is(const struct ndn_row_name *row, __u32 len,
+			   __u32 mark)
 {
 	struct ndn_work *w = ndn_work();
 
 	return w && row && name_same(w, row, len, mark);
 }
 
-/* name_copy() - the name's first @len bytes, @count components, into @row */
-__noinline int name_copy(struct ndn_row_name *row, __u32 len, __u32 count,
-			 __u32 mark)
+/* ndn_name_copy() - the name's first @len bytes, @count components, into @row */
+__noinline int ndn_name_copy(struct ndn_row_name *row, __u32 len, __u32 count,
+			     __u32 mark)
 {
 	struct ndn_work *w = ndn_work();
 	__u32 i;

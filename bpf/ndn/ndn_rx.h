@@ -6,7 +6,7 @@
 #ifndef TRIB_BPF_NDN_RX_H
 #define TRIB_BPF_NDN_RX_H
 
-#include "packet_ndn.h"
+#include "ndn_parse.h"
 
 #define NDN_PORT bpf_htons(TRIB_NDN_UDP_PORT)
 #define NDN_PROTO bpf_htons(TRIB_NDN_ETHERTYPE)
@@ -183,7 +183,7 @@ static __always_inline bool rx_is_ours(struct xdp_md *ctx, const struct rx *r,
 	return r->to[3] == f->saddr[3] || (group >= 224 && group < 240);
 }
 
-/* The sender's face; NDN_NOBODY. */
+/* The sender's face; NDN_FACE_NONE. */
 static __always_inline __u32 rx_face(struct ndn_work *w,
 				     const struct ndn_config *c,
 				     const struct ndn_from *from)
@@ -196,7 +196,7 @@ static __always_inline __u32 rx_face(struct ndn_work *w,
 		return w->last_face;
 	face = bpf_map_lookup_elem(&ndn_from, from);
 	if (!face)
-		return NDN_NOBODY;
+		return NDN_FACE_NONE;
 	w->last = *from;
 	w->last_face = *face;
 	w->changes = c->changes;

@@ -32,7 +32,7 @@ static __always_inline void sweep_entry(__u32 row, const struct sweep *s)
 		return;
 	if (!(e->flags & NDN_ENTRY_USED)) {
 		unlock(&e->lock);
-		pit_release(row);
+		ndn_pit_release(row);
 		return;
 	}
 	pit_laps(e, m, s->now, s->lease);

@@ -105,8 +105,8 @@ static __always_inline __u64 sum_head_v6(const struct ndn_face *f, __u32 len)
 	return sum + f->sport + f->dport;
 }
 
-/* tx_sum() - of the @len bytes at @off, for a checksum; folded to 32 bits */
-__noinline __u64 tx_sum(struct xdp_md *ctx, __u32 off, __u32 len)
+/* ndn_tx_sum() - of the @len bytes at @off, for a checksum; folded to 32 bits */
+__noinline __u64 ndn_tx_sum(struct xdp_md *ctx, __u32 off, __u32 len)
 {
 	const void *end = (void *)(long)ctx->data_end, *p;
 	__u64 sum = 0;
@@ -171,16 +171,16 @@ static __always_inline __u32 face_headers(struct xdp_md *ctx,
 		put_ip6(data + l3, f, len);
 		put_udp(udp, f, len);
 		udp->check = sum_fold(sum_head_v6(f, len) +
-				      tx_sum(ctx, l3 + L4_V6, len));
+				      ndn_tx_sum(ctx, l3 + L4_V6, len));
 	}
 	return 0;
 }
 
 /*
- * tx_put() - the frame becomes one for @face: headers, and the @len bytes that
+ * ndn_tx_put() - the frame becomes one for @face: headers, and the @len bytes that
  * are at @off now. Return: 0, or the reason to drop it.
  */
-__noinline int tx_put(struct xdp_md *ctx, __u32 face, __u32 off, __u32 len)
+__noinline int ndn_tx_put(struct xdp_md *ctx, __u32 face, __u32 off, __u32 len)
 {
 	struct ndn_face *f = bpf_map_lookup_elem(&ndn_faces, &face);
 	__u32 head, frame;
@@ -200,10 +200,10 @@ __noinline int tx_put(struct xdp_md *ctx, __u32 face, __u32 off, __u32 len)
 }
 
 /*
- * tx_flight() - the frame becomes a flight of @kind to the faces of the work.
+ * ndn_tx_flight() - the frame becomes a flight of @kind to the faces of the work.
  * Return: 0, or the reason to drop.
  */
-__noinline int tx_flight(struct xdp_md *ctx, __u32 kind)
+__noinline int ndn_tx_flight(struct xdp_md *ctx, __u32 kind)
 {
 	struct ndn_tag *tag = (void *)(long)ctx->data;
 	struct ndn_work *w = ndn_work();
@@ -265,16 +265,16 @@ static __always_inline void face_remove(__u64 *set, __u32 face)
 /* To the clsact program. Return: a verdict. */
 static __always_inline int tx_slow(struct xdp_md *ctx, __u32 kind)
 {
-	__u32 why = tx_flight(ctx, kind);
+	__u32 why = ndn_tx_flight(ctx, kind);
 
 	return why ? ndn_drop(why) : XDP_PASS;
 }
 
 /*
- * tx_one() - to @face: the @len bytes at @off, or, where its port has no native
+ * ndn_tx_one() - to @face: the @len bytes at @off, or, where its port has no native
  * XDP, the packet in hand. Return: a verdict.
  */
-__noinline int tx_one(struct xdp_md *ctx, __u32 face, __u32 off, __u32 len)
+__noinline int ndn_tx_one(struct xdp_md *ctx, __u32 face, __u32 off, __u32 len)
 {
 	const struct ndn_config *c = ndn_conf();
 	struct ndn_work *w = ndn_work();
@@ -296,7 +296,7 @@ __noinline int tx_one(struct xdp_md *ctx, __u32 face, __u32 off, __u32 len)
 	if (bpf_redirect_map(&ndn_ports, f->ifindex, XDP_ABORTED) !=
 	    XDP_REDIRECT)
 		return ndn_drop(NDN_DROP_PORT);
-	why = tx_put(ctx, face, off, len);
+	why = ndn_tx_put(ctx, face, off, len);
 	return why ? ndn_drop(why) : XDP_REDIRECT;
 }
 
@@ -314,7 +314,7 @@ static __always_inline __u32 bit_place(__u64 bit)
 	return n;
 }
 
-/* The one face of the set; NDN_NOBODY: there are none or several. */
+/* The one face of the set; NDN_FACE_NONE: there are none or several. */
 static __always_inline __u32 only_face(const __u64 *set)
 {
 	__u64 word = 0;
@@ -325,11 +325,11 @@ static __always_inline __u32 only_face(const __u64 *set)
 		if (!set[i])
 			continue;
 		if (word)
-			return NDN_NOBODY;
+			return NDN_FACE_NONE;
 		word = set[i];
 		base = 64 * i;
 	}
-	return word & (word - 1) ? NDN_NOBODY : base + bit_place(word);
+	return word & (word - 1) ? NDN_FACE_NONE : base + bit_place(word);
 }
 
 /* The Data in hand to the faces of the work. Return: a verdict. */
@@ -342,14 +342,14 @@ static __always_inline int tx_faces(struct xdp_md *ctx, struct ndn_work *w,
 	ndn_count(NDN_TX_DATA);
 	face = only_face(w->faces);
 	if (face)
-		return tx_one(ctx, face, w->base + w->v.packet_off,
-			      w->v.packet_len);
+		return ndn_tx_one(ctx, face, w->base + w->v.packet_off,
+				  w->v.packet_len);
 #pragma clang loop unroll(full)
 	for (int i = 0; i < NDN_FACE_WORDS; i++)
 		slow |= w->faces[i] & (c->extra[i] | c->generic[i]);
 	if (slow)
 		return tx_slow(ctx, NDN_FLIGHT_COPY);
-	why = tx_flight(ctx, NDN_FLIGHT_COPY);
+	why = ndn_tx_flight(ctx, NDN_FLIGHT_COPY);
 	if (why)
 		return ndn_drop(why);
 	return bpf_redirect_map(&ndn_out, 0, BPF_F_BROADCAST);
@@ -373,7 +373,7 @@ static __always_inline int tx_egress(struct xdp_md *ctx)
 		ndn_count(NDN_SPARED);
 		return XDP_DROP;
 	}
-	why = tx_put(ctx, *face, l->off, l->len);
+	why = ndn_tx_put(ctx, *face, l->off, l->len);
 	if (why)
 		return ndn_drop(why);
 	ndn_count(NDN_TX_COPY);

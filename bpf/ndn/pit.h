@@ -32,7 +32,7 @@ static __always_inline void pit_done(struct ndn_entry *e, __u32 row)
 	if (!over)
 		return;
 	ndn_count(NDN_GONE);
-	pit_release(row);
+	ndn_pit_release(row);
 }
 
 static __always_inline bool pit_confirmed(const struct ndn_entry *e, __u64 now,
@@ -91,11 +91,11 @@ static __always_inline int pass_interest(struct xdp_md *ctx, struct ndn_work *w,
 			--*hops;
 	}
 	ndn_count(NDN_TX_INTEREST);
-	return tx_one(ctx, up, w->base + w->v.packet_off, w->v.packet_len);
+	return ndn_tx_one(ctx, up, w->base + w->v.packet_off, w->v.packet_len);
 }
 
-/* pit_insert() - /insert/P. Return: a verdict. */
-__noinline int pit_insert(struct xdp_md *ctx)
+/* ndn_pit_insert() - /insert/P. Return: a verdict. */
+__noinline int ndn_pit_insert(struct xdp_md *ctx)
 {
 	const struct ndn_config *c = ndn_conf();
 	struct ndn_work *w = ndn_work();
@@ -109,14 +109,14 @@ __noinline int pit_insert(struct xdp_md *ctx)
 		return XDP_DROP;
 	if (!may_subscribe(w))
 		return ndn_drop(NDN_DROP_RIGHT);
-	up = fib_route();
-	if (up == NDN_NOBODY || up == w->face)
+	up = ndn_fib_route();
+	if (up == NDN_FACE_NONE || up == w->face)
 		return ndn_drop(up ? NDN_DROP_BELOW : NDN_DROP_ROUTE);
-	key = name_key(w, c, w->size, NDN_PLAIN);
+	key = name_key(w, c, w->size, NDN_MARK_PLAIN);
 	w->key = key;
-	row = pit_find(key, w->size);
+	row = ndn_pit_find(key, w->size);
 	if (row == -NDN_DROP_STRAY)
-		row = pit_make(key, up);
+		row = ndn_pit_make(key, up);
 	if (row < 0)
 		return ndn_drop(-row);
 	e = pit_entry(row);
@@ -128,7 +128,8 @@ __noinline int pit_insert(struct xdp_md *ctx)
 	if (act & PIT_FORWARD)
 		return pass_interest(ctx, w, up);
 	if (act & PIT_PLACED)
-		return tx_one(ctx, w->face, w->base, act & (PIT_PLACED - 1));
+		return ndn_tx_one(ctx, w->face, w->base,
+				  act & (PIT_PLACED - 1));
 	if (!(act & PIT_ANSWER))
 		return ndn_drop(act);
 	faces_clear(w->faces);
@@ -197,11 +198,11 @@ static __always_inline int pit_deleted_answer(struct xdp_md *ctx,
 	else
 		store32(p, TRIB_NDN_DATA | 253 << 8 |
 				   (__u32)bpf_htons(body) << 16);
-	return tx_one(ctx, w->face, name - head, head + body);
+	return ndn_tx_one(ctx, w->face, name - head, head + body);
 }
 
-/* pit_delete() - /delete/P. Return: a verdict. */
-__noinline int pit_delete(struct xdp_md *ctx)
+/* ndn_pit_delete() - /delete/P. Return: a verdict. */
+__noinline int ndn_pit_delete(struct xdp_md *ctx)
 {
 	const struct ndn_config *c = ndn_conf();
 	struct ndn_work *w = ndn_work();
@@ -212,7 +213,7 @@ __noinline int pit_delete(struct xdp_md *ctx)
 
 	if (!w || !c)
 		return XDP_DROP;
-	row = pit_find(name_key(w, c, w->size, NDN_PLAIN), w->size);
+	row = ndn_pit_find(name_key(w, c, w->size, NDN_MARK_PLAIN), w->size);
 	if (row == -NDN_DROP_BUSY)
 		return ndn_drop(NDN_DROP_BUSY);
 	if (row < 0)
@@ -230,9 +231,9 @@ __noinline int pit_delete(struct xdp_md *ctx)
 }
 
 /*
- * pit_deleted() - Data /delete/P: to those who wait for it. Return: a verdict.
+ * ndn_pit_deleted() - Data /delete/P: to those who wait for it. Return: a verdict.
  */
-__noinline int pit_deleted(struct xdp_md *ctx)
+__noinline int ndn_pit_deleted(struct xdp_md *ctx)
 {
 	const struct ndn_config *c = ndn_conf();
 	struct ndn_work *w = ndn_work();
@@ -244,7 +245,7 @@ __noinline int pit_deleted(struct xdp_md *ctx)
 
 	if (!w || !c)
 		return XDP_DROP;
-	row = pit_find(name_key(w, c, w->size, NDN_PLAIN), w->size);
+	row = ndn_pit_find(name_key(w, c, w->size, NDN_MARK_PLAIN), w->size);
 	if (row < 0)
 		return ndn_drop(-row);
 	e = pit_entry(row);
@@ -333,10 +334,10 @@ static __always_inline __u32 pit_distribute(struct xdp_md *ctx,
 		return NDN_DROP_STRAY;
 	if (!try_lock(&e->lock))
 		return NDN_DROP_BUSY;
-	/* As pit_find(); but here a call is too dear. */
+	/* As ndn_pit_find(); but here a call is too dear. */
 	if (!pit_is(w, e, m, w->pit_len)) {
 		unlock(&e->lock);
-		row = pit_find(w->pit_key, w->pit_len);
+		row = ndn_pit_find(w->pit_key, w->pit_len);
 		if (row < 0)
 			return -row;
 		e = pit_entry(row);

@@ -20,8 +20,8 @@ static __always_inline struct ndn_more *pit_more(__u32 row)
 	return bpf_map_lookup_elem(&ndn_more, &row);
 }
 
-/* pit_rest_is() - name_is() of what an entry has no room for */
-__noinline int pit_rest_is(const struct ndn_more *m, __u32 len)
+/* ndn_pit_rest_is() - ndn_name_is() of what an entry has no room for */
+__noinline int ndn_pit_rest_is(const struct ndn_more *m, __u32 len)
 {
 	struct ndn_work *w = ndn_work();
 	__u32 i;
@@ -53,11 +53,11 @@ static __always_inline bool pit_is(const struct ndn_work *w,
 		if (load64(e->name + 8 * i) != name_word_of(w, 8 * i, len))
 			return false;
 	}
-	return len <= NDN_NEAR_BYTES || pit_rest_is(m, len);
+	return len <= NDN_NEAR_BYTES || ndn_pit_rest_is(m, len);
 }
 
-/* pit_name() - the name in the work becomes the row's */
-__noinline int pit_name(struct ndn_entry *e, struct ndn_more *m)
+/* ndn_pit_name() - the name in the work becomes the row's */
+__noinline int ndn_pit_name(struct ndn_entry *e, struct ndn_more *m)
 {
 	struct ndn_work *w = ndn_work();
 	__u32 i, len;
@@ -77,8 +77,8 @@ __noinline int pit_name(struct ndn_entry *e, struct ndn_more *m)
 	return 0;
 }
 
-/* pit_wide_laps() - pit_laps() of @n for faces from 64 on. Does one live? */
-__noinline int pit_wide_laps(struct ndn_more *m, __u64 n)
+/* ndn_pit_wide_laps() - pit_laps() of @n for faces from 64 on. Does one live? */
+__noinline int ndn_pit_wide_laps(struct ndn_more *m, __u64 n)
 {
 	__u64 any = 0;
 
@@ -109,7 +109,7 @@ static __always_inline void pit_laps(struct ndn_entry *e, struct ndn_more *m,
 	e->live[2] = n == 1 ? e->live[1] : n == 2 ? e->live[0] : 0;
 	e->live[1] = n == 1 ? e->live[0] : 0;
 	e->live[0] = 0;
-	if ((e->flags & NDN_ENTRY_WIDE) && !pit_wide_laps(m, n))
+	if ((e->flags & NDN_ENTRY_WIDE) && !ndn_pit_wide_laps(m, n))
 		e->flags &= ~NDN_ENTRY_WIDE;
 }
 
@@ -136,8 +136,9 @@ static __always_inline bool pit_any_living(const struct ndn_entry *e,
 	return any;
 }
 
-/* pit_wide_add() - pit_add() of a face from 64 on */
-__noinline int pit_wide_add(struct ndn_entry *e, struct ndn_more *m, __u32 face)
+/* ndn_pit_wide_add() - pit_add() of a face from 64 on */
+__noinline int ndn_pit_wide_add(struct ndn_entry *e, struct ndn_more *m,
+				__u32 face)
 {
 	__u32 word = (face >> 6) - 1;
 
@@ -159,7 +160,7 @@ static __always_inline void pit_add(struct ndn_entry *e, struct ndn_more *m,
 	if (face < 64)
 		e->live[0] |= 1ULL << face;
 	else
-		pit_wide_add(e, m, face);
+		ndn_pit_wide_add(e, m, face);
 }
 
 /* The face subscribes no more. */

@@ -78,10 +78,10 @@ static __always_inline __u32 pit_lowest(__u64 hits, __u32 one, __u32 two)
 }
 
 /*
- * pit_find() - the entry of the name's first @len bytes, whose key that is.
+ * ndn_pit_find() - the entry of the name's first @len bytes, whose key that is.
  * Return: its row, locked; -NDN_DROP_BUSY; -NDN_DROP_STRAY: there is none.
  */
-__noinline int pit_find(__u64 key, __u32 len)
+__noinline int ndn_pit_find(__u64 key, __u32 len)
 {
 	const struct ndn_config *c = ndn_conf();
 	struct ndn_work *w = ndn_work();
@@ -157,10 +157,10 @@ static __always_inline void data_job(struct ndn_work *w)
 }
 
 /*
- * pit_ahead() - the name of a packet of kind @type is read, the rest is not: whose
+ * ndn_pit_ahead() - the name of a packet of kind @type is read, the rest is not: whose
  * entry it needs begins to come. Only looks; where it did, the work knows.
  */
-__noinline int pit_ahead(__u32 type)
+__noinline int ndn_pit_ahead(__u32 type)
 {
 	const struct ndn_config *c = ndn_conf();
 	struct ndn_work *w = ndn_work();
@@ -177,7 +177,7 @@ __noinline int pit_ahead(__u32 type)
 		len = name_at(w, w->job);
 	}
 	w->pit_len = len;
-	w->pit_key = name_key(w, c, len, NDN_PLAIN);
+	w->pit_key = name_key(w, c, len, NDN_MARK_PLAIN);
 	pit_look(c, w->pit_key, &f);
 	w->pit_row = NDN_NO_ROW;
 	if (!f.hits)
@@ -223,8 +223,8 @@ static __always_inline void pit_tag(__u32 row, __u16 tag)
 		*(volatile __u16 *)&t->tag[way] = tag;
 }
 
-/* pit_put() - pit_make() under the locks of the buckets */
-__noinline int pit_put(__u64 key, __u32 up)
+/* ndn_pit_put() - ndn_pit_make() under the locks of the buckets */
+__noinline int ndn_pit_put(__u64 key, __u32 up)
 {
 	const struct ndn_config *c = ndn_conf();
 	struct ndn_work *w = ndn_work();
@@ -235,7 +235,7 @@ __noinline int pit_put(__u64 key, __u32 up)
 	if (!w || !c)
 		return -NDN_DROP_FULL;
 	/* Another CPU may have been faster: its entry is as good. */
-	row = pit_find(key, w->size);
+	row = ndn_pit_find(key, w->size);
 	if (row != -NDN_DROP_STRAY)
 		return row;
 	row = pit_free_row(c, key);
@@ -257,17 +257,17 @@ __noinline int pit_put(__u64 key, __u32 up)
 		e->live[i] = 0;
 	e->taken = 0;
 	pit_turn(e, m, up);
-	pit_name(e, m);
+	ndn_pit_name(e, m);
 	pit_tag(row, ndn_tag(key));
 	ndn_count(NDN_NEW);
 	return row & 0x7fffffff;
 }
 
 /*
- * pit_make() - an entry for the name in the work, whose key that is.
+ * ndn_pit_make() - an entry for the name in the work, whose key that is.
  * Return: its row, locked; or minus why not.
  */
-__noinline int pit_make(__u64 key, __u32 up)
+__noinline int ndn_pit_make(__u64 key, __u32 up)
 {
 	const struct ndn_config *c = ndn_conf();
 	struct ndn_tags *a, *b;
@@ -289,7 +289,7 @@ __noinline int pit_make(__u64 key, __u32 up)
 		unlock(&a->lock);
 		return -NDN_DROP_BUSY;
 	}
-	rc = pit_put(key, up);
+	rc = ndn_pit_put(key, up);
 	if (one != two)
 		unlock(&b->lock);
 	unlock(&a->lock);
@@ -297,10 +297,10 @@ __noinline int pit_make(__u64 key, __u32 up)
 }
 
 /*
- * pit_release() - the row can be another's, if nobody uses it. What is not to be
+ * ndn_pit_release() - the row can be another's, if nobody uses it. What is not to be
  * had now is had by the sweep.
  */
-__noinline int pit_release(__u32 row)
+__noinline int ndn_pit_release(__u32 row)
 {
 	struct ndn_tags *t = pit_bucket(row / NDN_WAYS);
 	struct ndn_entry *e = pit_entry(row);

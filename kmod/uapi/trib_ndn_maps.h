@@ -65,7 +65,7 @@
 /* Face numbers are 1 to 255: bits of four words. 0 is nobody. */
 #define NDN_FACES 256
 #define NDN_FACE_WORDS (NDN_FACES / 64)
-#define NDN_NOBODY 0
+#define NDN_FACE_NONE 0
 /* Bytes of a name in a row: whole words. */
 #define NDN_NAME_BYTES 256
 #define NDN_NAME_WORDS (NDN_NAME_BYTES / 8)
@@ -84,7 +84,7 @@
 /* Bytes of a packet that the clsact program copies at most. */
 #define NDN_COPY_MAX 4096
 /* Longest marker component: its TLV. */
-#define NDN_MARK_MAX 32
+#define NDN_MARKER_BYTES 32
 /* Places of ndn_asked; a power of 2. */
 #define NDN_ASKED_PLACES 16384
 /* Rows of ndn_flights for each possible CPU. */
@@ -92,16 +92,16 @@
 
 /**
  * enum ndn_mark - the marker that a name begins with
- * @NDN_PLAIN:      none.
- * @NDN_DISTRIBUTE: what goes to subscribers.
- * @NDN_INSERT:     begins or renews a subscription.
- * @NDN_DELETE:     ends it.
+ * @NDN_MARK_PLAIN:      none.
+ * @NDN_MARK_DISTRIBUTE: what goes to subscribers.
+ * @NDN_MARK_INSERT:     begins or renews a subscription.
+ * @NDN_MARK_DELETE:     ends it.
  */
 enum ndn_mark {
-	NDN_PLAIN = 0,
-	NDN_DISTRIBUTE = 1,
-	NDN_INSERT = 2,
-	NDN_DELETE = 3,
+	NDN_MARK_PLAIN = 0,
+	NDN_MARK_DISTRIBUTE = 1,
+	NDN_MARK_INSERT = 2,
+	NDN_MARK_DELETE = 3,
 	NDN_MARK__MAX
 };
 
@@ -128,7 +128,7 @@ NDN_ASSERT(sizeof(struct ndn_row_name) == 264, "ndn_row_name");
  */
 struct ndn_marker {
 	__u64 len;
-	__u8 tlv[NDN_MARK_MAX];
+	__u8 tlv[NDN_MARKER_BYTES];
 };
 
 /**
@@ -236,7 +236,7 @@ NDN_ASSERT(sizeof(struct ndn_face) == 72, "ndn_face");
  * struct ndn_route - where Interests of a prefix go
  * @face: face number.
  * @rsvd: 0.
- * @name: the prefix; NDN_PLAIN.
+ * @name: the prefix; NDN_MARK_PLAIN.
  */
 struct ndn_route {
 	__u32 face;
@@ -268,7 +268,7 @@ struct ndn_right_key {
  * struct ndn_right - what a face may
  * @may:  enum ndn_may.
  * @rsvd: 0.
- * @name: the prefix; NDN_PLAIN.
+ * @name: the prefix; NDN_MARK_PLAIN.
  */
 struct ndn_right {
 	__u32 may;

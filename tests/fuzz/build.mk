@@ -30,8 +30,8 @@ FUZZ_NETLINK := tests/fuzz/fuzz_netlink.c tests/fuzz/daemon_double.c \
 	nl_tree.c nl_tree_get.c stats.c nl_ndn.c nl_pit.c) core/value.c \
 	face/face.c face/face_attr.c face/face_spec.c job/job.c job/ticket.c $(addprefix tree/,tree.c \
 	tree_spec.c row.c pool.c pool_spec.c slots.c worker.c worker_spec.c) \
-	$(addprefix ndn/,forwarder.c ndn_cs.c ndn_pit.c ndn_route.c \
-	ndn_rows.c ndn_spec.c ndn_stats.c ndn_tables.c ndn_walk.c)) \
+	$(addprefix ndn/,$(addprefix ndnd,.c _cs.c _face.c _pit.c _route.c \
+	_rows.c _spec.c _stats.c _tables.c _walk.c))) \
 	$(wildcard userspace/ndn/packet/*.c) $(BASE_LIBTRIB_SRC)
 
 build/fuzz-netlink: $(FUZZ_NETLINK) userspace/daemon/netlink/netlink.c \

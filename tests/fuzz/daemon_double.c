@@ -15,14 +15,14 @@
 #include "daemon/load/bpf_load.h"
 #include "daemon/job/claims.h"
 #include "daemon/face/face.h"
-#include "daemon/ndn/forwarder.h"
+#include "daemon/ndn/ndnd.h"
 #include "daemon/device/port.h"
 #include "daemon/device/rtnl.h"
 #include "daemon/tree/tree.h"
 
 /* Of the two maps that are read from end to end. */
-#define FD_PIT (100 + NMAP_PIT)
-#define FD_CACHE (100 + NMAP_CACHE)
+#define FD_PIT (100 + NDND_MAP_PIT)
+#define FD_CACHE (100 + NDND_MAP_CACHE)
 
 void log_line(enum log_level level, const char *fmt, ...)
 {
@@ -268,18 +268,18 @@ int bpf_prog_test_run_opts(int fd, struct bpf_test_run_opts *opts)
 
 const char *const map_name[MAP__MAX];
 
-void ndn_unload(struct tribd *d)
+void ndnd_unload(struct tribd *d)
 {
 	(void)d;
 }
 
-int ndn_miss_init(struct tribd *d)
+int ndnd_miss_init(struct tribd *d)
 {
 	(void)d;
 	return 0;
 }
 
-void ndn_miss_exit(struct tribd *d)
+void ndnd_miss_exit(struct tribd *d)
 {
 	(void)d;
 }

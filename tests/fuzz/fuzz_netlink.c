@@ -20,7 +20,7 @@ static ssize_t fuzz_recvmsg(int fd, struct msghdr *h, int flags);
 
 #include "daemon/face/face.h"
 #include "daemon/job/job.h"
-#include "daemon/ndn/forwarder.h"
+#include "daemon/ndn/ndnd.h"
 #include "daemon/tree/tree.h"
 
 struct input {
@@ -192,7 +192,7 @@ static struct shape shape_of(void)
 {
 	struct shape s = {
 		.faces = D.nfaces, .jobs = D.njobs, .trees = D.ntrees};
-	const struct route *r;
+	const struct ndnd_route *r;
 	const struct tree *t;
 	const struct face *f;
 	const struct job *j;
@@ -256,7 +256,7 @@ static void ndn_hold(void)
 {
 	unsigned int prefixes = 0, uses = 0, routes = 0;
 	const struct face *f, *g;
-	const struct route *r, *o;
+	const struct ndnd_route *r, *o;
 
 	TAILQ_FOREACH(f, &D.faces, link) {
 		if (!f->ndn) {
@@ -265,7 +265,7 @@ static void ndn_hold(void)
 		}
 		prefixes += f->ndn->n;
 		uses += f->ndn->routes;
-		must(f->ndn->number && f->ndn->n <= NDN_PREFIXES_MAX &&
+		must(f->ndn->number && f->ndn->n <= NDND_PREFIXES_MAX &&
 			     (f->ndn->kind == TRIB_FACE_NDN_ROUTER ||
 			      f->ndn->kind == TRIB_FACE_NDN_HOST),
 		     "a face of names");
@@ -280,7 +280,7 @@ static void ndn_hold(void)
 		routes++;
 		must(r->face && r->face->ndn, "a route to nobody");
 		TAILQ_FOREACH(o, &D.ndn->routes, link)
-			must(o == r || !ndn_equal(&o->name, &r->name),
+			must(o == r || !ndnd_name_is_equal(&o->name, &r->name),
 			     "two routes of a name");
 	}
 	must(prefixes == D.ndn->nprefixes && uses == routes &&
@@ -363,7 +363,7 @@ static void furnish(void)
 	static const char *const name[] = {"a", "b", "c", "up"};
 	struct job_spec job = {.name = "train", .world = 4, .window = 4};
 	struct job_spec other = {.name = "eval", .world = 4, .window = 4};
-	static const struct ndn_spec router = {
+	static const struct ndnd_spec router = {
 		.has_kind = true,
 		.kind = TRIB_FACE_NDN_ROUTER,
 	};
@@ -380,9 +380,9 @@ static void furnish(void)
 	}
 	must(!job_new(&D, &job, &why) && !job_new(&D, &other, &why),
 	     "job_new()");
-	must(!ndn_face_set(&D, face_find(&D, "a"), &router, &why) &&
-		     !ndn_face_set(&D, face_find(&D, "up"), &router, &why) &&
-		     !ndn_route_new(&D, "/ps", "up", &why),
+	must(!ndnd_face_set(&D, face_find(&D, "a"), &router, &why) &&
+		     !ndnd_face_set(&D, face_find(&D, "up"), &router, &why) &&
+		     !ndnd_route_new(&D, "/ps", "up", &why),
 	     "ndn");
 }
 
@@ -402,10 +402,10 @@ static void start(bool furnished)
 	D.nl = calloc(1, sizeof(*D.nl));
 	D.nl->watch.fd = -1;
 	nl_clients_init(&D.nl->clients);
-	must(!ndn_init(&D), "ndn_init()");
+	must(!ndnd_init(&D), "ndnd_init()");
 	D.ndn->on = true;
 	D.ndn->entries = D.ndn->cache = 64;
-	for (int i = 0; i < NMAP__MAX; i++)
+	for (int i = 0; i < NDND_MAP__MAX; i++)
 		D.ndn->map[i] = 100 + i; /* daemon_double.c */
 	if (furnished)
 		furnish();
@@ -418,7 +418,7 @@ static void end(void)
 	tree_free_all(&D);
 	job_free_all(&D);
 	face_free_all(&D);
-	ndn_exit(&D);
+	ndnd_exit(&D);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

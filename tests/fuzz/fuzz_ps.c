@@ -80,7 +80,7 @@ static void on_version(void *ctx, const struct nps_job *job)
 		taken[at][i] = g->asked;
 	}
 	must(got > 0, "a version of nothing");
-	must(job->spec.mode == NDN_SYNC || got == 1, "not one by one");
+	must(job->spec.mode == NDN_MODE_SYNC || got == 1, "not one by one");
 }
 
 static const struct nps_ops ops = {
@@ -93,7 +93,7 @@ static void add(unsigned int at, uint8_t how)
 {
 	struct nps_spec s = {
 		.markers = ndn_markers_default,
-		.mode = how & 1 ? NDN_ASYNC : NDN_SYNC,
+		.mode = how & 1 ? NDN_MODE_ASYNC : NDN_MODE_SYNC,
 		.elements = ELEMENTS,
 		.segment = SEGMENT,
 		.lease_ms = 1600,
@@ -164,14 +164,14 @@ static void check(const struct nps_job *job)
 
 static void interest(struct input *in, struct nps_job *job, uint64_t now)
 {
-	static const enum ndn_what what[] = {
+	static const enum ndn_name_kind what[] = {
 		NDN_IS_START, NDN_IS_INSERT, NDN_IS_DELETE, NDN_IS_ACK,
 		NDN_IS_MODEL, NDN_IS_ASK,    NDN_IS_NEWEST, NDN_IS_OFFER};
 	uint8_t which = (uint8_t)take(in, 1), where = (uint8_t)take(in, 1);
 	const struct nps_worker *w = &workers[where % WORKERS];
-	struct ndn_parts parts = {{w->name, w->len},
-				  nps_published(job) - (where >> 4 & 3),
-				  where >> 6};
+	struct ndn_name_parts parts = {{w->name, w->len},
+				       nps_published(job) - (where >> 4 & 3),
+				       where >> 6};
 	struct ndn_interest i = {
 		.can_be_prefix = which & 8,
 		.must_be_fresh = which & 16,
@@ -181,7 +181,7 @@ static void interest(struct input *in, struct nps_job *job, uint64_t now)
 	uint8_t buf[1000];
 	size_t len;
 
-	must(!ndn_app_name(&name, &job->names, what[which & 7], &parts),
+	must(!ndn_job_name(&name, &job->names, what[which & 7], &parts),
 	     "make");
 	i.name = ndn_name_of(&name);
 	must(!ndn_interest_encode(&i, NULL, buf, sizeof(buf), &len), "encode");
@@ -199,9 +199,10 @@ static size_t content_make(struct input *in, const struct nps_guest *g,
 		.id = how >> 6,
 		.base = how & 2 ? take(in, 8) : g->asked - (how >> 4 & 1),
 	};
-	size_t n =
-		offer ? ndn_offer_encode(buf, how & 1 ? NDN_BUSY : NDN_ACCEPT)
-		      : ndn_gradient_encode(buf, &v);
+	size_t n = offer ? ndn_content_offer_encode(buf,
+						    how & 1 ? NDN_ANSWER_BUSY
+							    : NDN_ANSWER_ACCEPT)
+			 : ndn_content_gradient_encode(buf, &v);
 
 	if (how & 4)
 		buf[take(in, 1) % n] ^= (uint8_t)take(in, 1);
@@ -223,18 +224,19 @@ static void data(struct input *in, struct nps_job *job, uint64_t now)
 	bool offer = which & 4;
 	uint32_t s = which >> 3 & 7;
 	uint64_t refused = job->drop[NPS_DROP_FINITE];
-	struct ndn_parts parts = {{g->worker->name, g->worker->len},
-				  g->asked + (which >> 6 & 1),
-				  s};
+	struct ndn_name_parts parts = {{g->worker->name, g->worker->len},
+				       g->asked + (which >> 6 & 1),
+				       s};
 	struct ndn_data d = {.has_content = true};
 	struct ndn_name_buf name;
 	size_t n = content_make(in, g, offer, content), len;
 
 	if (!offer)
-		n += which & 128    ? take(in, 1) % SEGMENT
-		     : s < SEGMENTS ? ndn_segment_bytes(ELEMENTS, SEGMENT, s)
-				    : SEGMENT;
-	must(!ndn_app_name(&name, &job->names,
+		n += which & 128 ? take(in, 1) % SEGMENT
+		     : s < SEGMENTS
+			     ? ndn_content_segment_bytes(ELEMENTS, SEGMENT, s)
+			     : SEGMENT;
+	must(!ndn_job_name(&name, &job->names,
 			   offer ? NDN_IS_OFFER : NDN_IS_GRADIENT, &parts),
 	     "make");
 	d.name = ndn_name_of(&name);

@@ -41,7 +41,7 @@ static uint64_t take(struct input *in, unsigned int bytes)
 }
 
 static struct ndn_worker w;
-static struct ndn_app_job names;
+static struct ndn_job_names names;
 static struct ndn_key ps_key;
 static uint64_t now, seen;
 static unsigned int sent;
@@ -53,18 +53,20 @@ static float value_of(uint64_t version, uint64_t element)
 
 static void check_gradient(const struct ndn_data *d)
 {
-	struct ndn_parts parts = {0};
+	struct ndn_name_parts parts = {0};
 	struct ndn_gradient g;
 	float v;
 
-	if (ndn_match_gpu(&names, &d->name, &parts) != NDN_IS_GRADIENT)
+	if (ndn_job_match_gpu(&names, &d->name, &parts) != NDN_IS_GRADIENT)
 		return;
-	must(!ndn_gradient_decode(&g, d->content), "sent a bad gradient");
+	must(!ndn_content_gradient_decode(&g, d->content),
+	     "sent a bad gradient");
 	must(g.segments == SEGMENTS && parts.segment < SEGMENTS,
 	     "sent another segment than there are");
 	/* Asynchronous: of a newer version, too, if the question is old. */
 	must(g.base >> 32 == parts.version >> 32 &&
-		     (w.start.mode == NDN_ASYNC || g.base == parts.version),
+		     (w.start.mode == NDN_MODE_ASYNC ||
+		      g.base == parts.version),
 	     "sent a gradient of another life");
 	for (size_t i = 0; i < g.values.n; i += 4) {
 		memcpy(&v, g.values.p + i, 4);
@@ -118,11 +120,11 @@ static uint64_t version_of(struct input *in)
 
 static void interest(struct input *in)
 {
-	static const enum ndn_what whats[] = {NDN_IS_OFFER, NDN_IS_COLLECT,
-					      NDN_IS_GRADIENT, NDN_IS_MODEL};
-	struct ndn_parts parts = {.gpu = {(const uint8_t *)"w0", 2}};
+	static const enum ndn_name_kind whats[] = {
+		NDN_IS_OFFER, NDN_IS_COLLECT, NDN_IS_GRADIENT, NDN_IS_MODEL};
+	struct ndn_name_parts parts = {.gpu = {(const uint8_t *)"w0", 2}};
 	struct ndn_interest i = {.has_nonce = true, .has_lifetime = true};
-	enum ndn_what what = whats[take(in, 1) % 4];
+	enum ndn_name_kind what = whats[take(in, 1) % 4];
 	struct ndn_name_buf name;
 	uint8_t buf[1000];
 	size_t n;
@@ -131,18 +133,19 @@ static void interest(struct input *in)
 	parts.segment = take(in, 1) % (SEGMENTS + 2);
 	i.lifetime = take(in, 2);
 	i.can_be_prefix = i.lifetime & 1;
-	if (ndn_app_name(&name, &names, what, &parts))
+	if (ndn_job_name(&name, &names, what, &parts))
 		return;
 	i.name = ndn_name_of(&name);
 	if (!ndn_interest_encode(&i, NULL, buf, sizeof(buf), &n))
 		receive(buf, n);
 }
 
-static size_t content_of(struct input *in, enum ndn_what what,
-			 const struct ndn_parts *parts, bool good, uint8_t *buf)
+static size_t content_of(struct input *in, enum ndn_name_kind what,
+			 const struct ndn_name_parts *parts, bool good,
+			 uint8_t *buf)
 {
 	struct ndn_start s = {.mode = take(in, 1) & 1,
-			      .dtype = NDN_F32,
+			      .dtype = NDN_DTYPE_F32,
 			      .elements = ELEMENTS,
 			      .segment = SEGMENT,
 			      .lease_ms = 1000,
@@ -161,15 +164,16 @@ static size_t content_of(struct input *in, enum ndn_what what,
 	case NDN_IS_START:
 		if (!good)
 			s.elements = take(in, 3);
-		return ndn_start_encode(buf, &s);
+		return ndn_content_start_encode(buf, &s);
 	case NDN_IS_NEWEST:
 		newest.last = last;
-		return ndn_newest_encode(buf, &newest);
+		return ndn_content_newest_encode(buf, &newest);
 	case NDN_IS_MODEL:
-		head = ndn_model_encode(buf, &m);
+		head = ndn_content_model_encode(buf, &m);
 		n = parts->segment < SEGMENTS
-			    ? ndn_segment_bytes(ELEMENTS, SEGMENT,
-						(uint32_t)parts->segment)
+			    ? ndn_content_segment_bytes(
+				      ELEMENTS, SEGMENT,
+				      (uint32_t)parts->segment)
 			    : 4;
 		for (uint32_t i = 0; i < n; i += 4) {
 			v = value_of(parts->version,
@@ -185,14 +189,14 @@ static size_t content_of(struct input *in, enum ndn_what what,
 
 static void data(struct input *in)
 {
-	static const enum ndn_what whats[] = {
+	static const enum ndn_name_kind whats[] = {
 		NDN_IS_START, NDN_IS_ACK,    NDN_IS_MODEL, NDN_IS_MODEL,
 		NDN_IS_MODEL, NDN_IS_NEWEST, NDN_IS_DELETE};
 	uint64_t code = take(in, 1);
 	/* What is not signed says other things than what is. */
 	bool good = code >= 32;
-	enum ndn_what what = whats[code % 7];
-	struct ndn_parts parts = {.gpu = {(const uint8_t *)"w0", 2}};
+	enum ndn_name_kind what = whats[code % 7];
+	struct ndn_name_parts parts = {.gpu = {(const uint8_t *)"w0", 2}};
 	uint8_t content[NDN_HEADER_MAX + SEGMENT], buf[1000];
 	struct ndn_data d = {.has_content = true};
 	struct ndn_name_buf name;
@@ -205,7 +209,7 @@ static void data(struct input *in)
 	/* Sometimes cut: signed, and of no sense. */
 	if (code == 255 && d.content.n)
 		d.content.n = take(in, 1) % d.content.n;
-	if (ndn_app_name(&name, &names, what, &parts))
+	if (ndn_job_name(&name, &names, what, &parts))
 		return;
 	d.name = ndn_name_of(&name);
 	if (!ndn_data_encode(&d, good ? &ps_key : &ndn_key_sha256, buf,
@@ -281,7 +285,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	config.verify = ps_key;
 	must(!ndn_name_parse(&job, "/ps/j"), "name");
 	name = ndn_name_of(&job);
-	must(!ndn_job_init(&names, &name, NULL), "job");
+	must(!ndn_job_names_init(&names, &name, NULL), "job");
 	must(!ndn_worker_init(&w, &config), "init");
 	ndn_worker_want(&w, now);
 	while (in.p < in.end) {

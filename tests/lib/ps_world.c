@@ -88,7 +88,7 @@ static void from_ps(void *ctx, const void *data, size_t n)
 	const uint8_t *pkt = data;
 	bool to[WORLD_WORKERS] = {0};
 	struct ndn_packet p;
-	struct ndn_parts parts;
+	struct ndn_name_parts parts;
 	unsigned int i, j;
 
 	if (ndn_packet_decode(&p, pkt, n)) {
@@ -99,8 +99,8 @@ static void from_ps(void *ctx, const void *data, size_t n)
 		for (j = 0; j < w->njob; j++) {
 			int at;
 
-			if (!ndn_match_gpu(&w->job[j].names, &p.interest.name,
-					   &parts))
+			if (!ndn_job_match_gpu(&w->job[j].names,
+					       &p.interest.name, &parts))
 				continue;
 			at = worker_named(w, parts.gpu);
 			if (at >= 0)
@@ -119,8 +119,8 @@ static void from_ps(void *ctx, const void *data, size_t n)
 			w->ask[i].until = 0;
 		}
 		for (j = 0; j < w->njob; j++) {
-			enum ndn_what what = ndn_match_ps(&w->job[j].names,
-							  &p.data.name, &parts);
+			enum ndn_name_kind what = ndn_job_match_ps(
+				&w->job[j].names, &p.data.name, &parts);
 
 			if (what != NDN_IS_MODEL && what != NDN_IS_ACK)
 				continue;
@@ -135,7 +135,7 @@ static void from_ps(void *ctx, const void *data, size_t n)
 
 static void from_worker(struct world *w, unsigned int i, uint8_t *pkt, size_t n)
 {
-	struct ndn_parts parts;
+	struct ndn_name_parts parts;
 	struct ndn_packet p;
 	unsigned int j, at = 0;
 
@@ -151,8 +151,8 @@ static void from_worker(struct world *w, unsigned int i, uint8_t *pkt, size_t n)
 		w->ask[at].who = i;
 		w->ask[at].until = w->now + 200 * NDN_MS;
 		for (j = 0; j < w->njob; j++) {
-			switch (ndn_match_ps(&w->job[j].names, &p.interest.name,
-					     &parts)) {
+			switch (ndn_job_match_ps(&w->job[j].names,
+						 &p.interest.name, &parts)) {
 			case NDN_IS_INSERT:
 				w->job[j].subscribed[i] =
 					w->now + WORLD_LEASE_MS * NDN_MS;
@@ -172,11 +172,11 @@ static void from_worker(struct world *w, unsigned int i, uint8_t *pkt, size_t n)
 
 /* ---- a worker's packets ---- */
 
-static void ask(struct world_worker *k, enum ndn_what what, uint64_t v,
+static void ask(struct world_worker *k, enum ndn_name_kind what, uint64_t v,
 		uint64_t s)
 {
 	struct world *w = k->w;
-	struct ndn_parts parts = {{k->id.name, k->id.len}, v, s};
+	struct ndn_name_parts parts = {{k->id.name, k->id.len}, v, s};
 	struct ndn_interest i = {
 		.can_be_prefix = what == NDN_IS_ASK,
 		.must_be_fresh = what == NDN_IS_ASK || what == NDN_IS_START,
@@ -189,7 +189,7 @@ static void ask(struct world_worker *k, enum ndn_what what, uint64_t v,
 	uint8_t buf[PACKET];
 	size_t len;
 
-	if (ndn_app_name(&name, &w->job[k->job].names, what, &parts))
+	if (ndn_job_name(&name, &w->job[k->job].names, what, &parts))
 		abort();
 	i.name = ndn_name_of(&name);
 	if (ndn_interest_encode(&i, NULL, buf, sizeof(buf), &len))
@@ -222,22 +222,23 @@ float world_gradient(unsigned int i, uint32_t n, unsigned int at)
 static void give(struct world_worker *k, uint64_t s)
 {
 	unsigned int me = (unsigned int)(k - k->w->worker), i;
-	struct ndn_parts parts = {{k->id.name, k->id.len}, k->bound, s};
+	struct ndn_name_parts parts = {{k->id.name, k->id.len}, k->bound, s};
 	struct ndn_gradient g = {
-		.segments = ndn_segments(k->start.elements, k->start.segment),
+		.segments = ndn_content_segments(k->start.elements,
+						 k->start.segment),
 		.id = k->life << 32 ^ k->given,
 		.base = k->given,
 	};
 	uint8_t buf[PACKET];
-	size_t n = ndn_gradient_encode(buf, &g);
+	size_t n = ndn_content_gradient_encode(buf, &g);
 	struct ndn_name_buf name;
 	struct ndn_name is;
 	uint32_t bytes;
 
 	if (s >= g.segments)
 		return;
-	bytes = ndn_segment_bytes(k->start.elements, k->start.segment,
-				  (uint32_t)s);
+	bytes = ndn_content_segment_bytes(k->start.elements, k->start.segment,
+					  (uint32_t)s);
 	for (i = 0; i < bytes / 4; i++) {
 		float f = world_gradient(
 			me, (uint32_t)k->given,
@@ -245,7 +246,7 @@ static void give(struct world_worker *k, uint64_t s)
 
 		memcpy(buf + n + 4 * i, &f, 4);
 	}
-	ndn_app_name(&name, &k->w->job[k->job].names, NDN_IS_GRADIENT, &parts);
+	ndn_job_name(&name, &k->w->job[k->job].names, NDN_IS_GRADIENT, &parts);
 	is = ndn_name_of(&name);
 	say(k, &is, buf, n + bytes);
 }
@@ -259,8 +260,8 @@ static void train(struct world_worker *k)
 
 static void collected(struct world_worker *k, uint64_t v, uint64_t s)
 {
-	bool fits = k->start.mode == NDN_SYNC ? k->base == v
-					      : k->base >> 32 == v >> 32;
+	bool fits = k->start.mode == NDN_MODE_SYNC ? k->base == v
+						   : k->base >> 32 == v >> 32;
 
 	if (v < k->bound)
 		return;
@@ -292,19 +293,21 @@ static void offered(struct world_worker *k, const struct ndn_name *name, int j)
 		k->training = 0;
 		memset(&k->in, 0, sizeof(k->in));
 	}
-	say(k, name, buf, ndn_offer_encode(buf, mine ? NDN_ACCEPT : NDN_BUSY));
+	say(k, name, buf,
+	    ndn_content_offer_encode(buf, mine ? NDN_ANSWER_ACCEPT
+					       : NDN_ANSWER_BUSY));
 	if (mine && k->step == 0)
 		ask(k, NDN_IS_START, 0, 0);
 }
 
 static void worker_interest(struct world_worker *k, const struct ndn_name *name)
 {
-	struct ndn_parts parts;
+	struct ndn_name_parts parts;
 	unsigned int j;
 
 	for (j = 0; j < k->w->njob; j++) {
-		enum ndn_what what =
-			ndn_match_gpu(&k->w->job[j].names, name, &parts);
+		enum ndn_name_kind what =
+			ndn_job_match_gpu(&k->w->job[j].names, name, &parts);
 
 		if (what == NDN_IS_OFFER)
 			offered(k, name, (int)j);
@@ -346,24 +349,26 @@ static void whole(struct world_worker *k)
 		return;
 	}
 	/* What it works on, or has, is worth nothing; or it has nothing. */
-	if (k->start.mode == NDN_SYNC || k->training >> 32 < k->v >> 32 ||
+	if (k->start.mode == NDN_MODE_SYNC || k->training >> 32 < k->v >> 32 ||
 	    (!k->ready_at && !k->base))
 		train(k);
 }
 
-static void segment_came(struct world_worker *k, const struct ndn_parts *parts,
+static void segment_came(struct world_worker *k,
+			 const struct ndn_name_parts *parts,
 			 const struct ndn_data *d)
 {
-	uint32_t n = ndn_segments(k->start.elements, k->start.segment);
+	uint32_t n = ndn_content_segments(k->start.elements, k->start.segment);
 	uint64_t at = parts->segment * k->start.segment;
 	struct ndn_model m;
 
 	if (k->step != 2 || parts->version <= k->v || parts->version < k->in.v)
 		return;
-	if (ndn_model_decode(&m, d->content) || m.segments != n ||
+	if (ndn_content_model_decode(&m, d->content) || m.segments != n ||
 	    parts->segment >= n ||
-	    m.values.n != ndn_segment_bytes(k->start.elements, k->start.segment,
-					    (uint32_t)parts->segment)) {
+	    m.values.n != ndn_content_segment_bytes(k->start.elements,
+						    k->start.segment,
+						    (uint32_t)parts->segment)) {
 		wrong(k->w, "a bad segment of a model");
 		return;
 	}
@@ -382,8 +387,8 @@ static void segment_came(struct world_worker *k, const struct ndn_parts *parts,
 static void worker_data(struct world_worker *k, const struct ndn_data *d)
 {
 	struct ndn_newest newest;
-	struct ndn_parts parts;
-	enum ndn_what what;
+	struct ndn_name_parts parts;
+	enum ndn_name_kind what;
 
 	if (k->job < 0)
 		return;
@@ -391,9 +396,9 @@ static void worker_data(struct world_worker *k, const struct ndn_data *d)
 		wrong(k->w, "the PS's signature is wrong");
 		return;
 	}
-	what = ndn_match_ps(&k->w->job[k->job].names, &d->name, &parts);
+	what = ndn_job_match_ps(&k->w->job[k->job].names, &d->name, &parts);
 	if (what == NDN_IS_START && k->step == 0) {
-		if (ndn_start_decode(&k->start, d->content))
+		if (ndn_content_start_decode(&k->start, d->content))
 			wrong(k->w, "a bad start content");
 		k->step = 1;
 	} else if (what == NDN_IS_ACK && k->step == 1) {
@@ -401,7 +406,7 @@ static void worker_data(struct world_worker *k, const struct ndn_data *d)
 		k->inserted_at = k->w->now;
 		ask(k, NDN_IS_ASK, 0, 0);
 	} else if (what == NDN_IS_NEWEST && k->step == 2 &&
-		   !ndn_newest_decode(&newest, d->content) &&
+		   !ndn_content_newest_decode(&newest, d->content) &&
 		   parts.version > k->v && parts.version > k->in.v) {
 		k->in.v = parts.version;
 		k->in.bits = 0;
@@ -438,7 +443,7 @@ static void tick(struct world_worker *k)
 	if (k->ready_at || now < k->heard_at + 10 * TICK)
 		return;
 	k->heard_at = now;
-	n = ndn_segments(k->start.elements, k->start.segment);
+	n = ndn_content_segments(k->start.elements, k->start.segment);
 	for (s = 0; k->in.v && s < n; s++)
 		if (!(k->in.bits >> s & 1))
 			ask(k, NDN_IS_MODEL, k->in.v, s);
@@ -490,7 +495,8 @@ static void on_version(void *ctx, const struct nps_job *job)
 			worker_named(w, (struct ndn_bytes){guest->worker->name,
 							   guest->worker->len});
 
-		if (job->spec.mode == NDN_SYNC && guest->member && !guest->got)
+		if (job->spec.mode == NDN_MODE_SYNC && guest->member &&
+		    !guest->got)
 			wrong(w, "a version without a member's gradient");
 		if (!guest->got)
 			continue;
@@ -556,7 +562,7 @@ struct world *world_new(uint64_t seed, unsigned int nworker, unsigned int njob)
 		snprintf(text, sizeof(text), "/ps/job%u", j);
 		ndn_name_parse(&s->name, text);
 		name = ndn_name_of(&s->name);
-		ndn_job_init(&w->job[j].names, &name, NULL);
+		ndn_job_names_init(&w->job[j].names, &name, NULL);
 		s->markers = ndn_markers_default;
 		s->elements = WORLD_ELEMENTS;
 		s->segment = 512;

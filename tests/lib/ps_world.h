@@ -81,7 +81,7 @@ struct world_disk {
 
 struct world_job {
 	struct nps_spec spec;
-	struct ndn_app_job names;
+	struct ndn_job_names names;
 	struct world_disk disk;
 	/* What each version of this and the last incarnation must be. */
 	struct {

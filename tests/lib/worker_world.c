@@ -107,7 +107,7 @@ static void on_version(void *ctx, const struct nps_job *job)
 		n += g->got;
 		if (!g->got)
 			continue;
-		if (job->spec.mode == NDN_SYNC && g->base != old)
+		if (job->spec.mode == NDN_MODE_SYNC && g->base != old)
 			world_fail(world, "a gradient of another version");
 		if (g->base >> 32 != old >> 32)
 			world_fail(world, "a gradient of an earlier life");
@@ -161,8 +161,9 @@ static void send_one(struct world *world, int to, const uint8_t *p, size_t n)
 	add_event(world, e);
 }
 
-static void send_to(struct world *world, int from, int to, enum ndn_what what,
-		    const struct ndn_parts *parts, const uint8_t *p, size_t n)
+static void send_to(struct world *world, int from, int to,
+		    enum ndn_name_kind what, const struct ndn_name_parts *parts,
+		    const uint8_t *p, size_t n)
 {
 	if (world->drop && world->drop(world, from, to, what, parts))
 		return;
@@ -183,7 +184,7 @@ static int find_worker(struct world *world, struct ndn_bytes gpu)
 }
 
 /* How the answer to such an Interest is called. */
-static enum ndn_what answer_to(enum ndn_what what)
+static enum ndn_name_kind answer_to(enum ndn_name_kind what)
 {
 	if (what == NDN_IS_ASK)
 		return NDN_IS_NEWEST;
@@ -194,8 +195,8 @@ static void from_worker(void *ctx, const uint8_t *packet, size_t n)
 {
 	struct world_worker *me = ctx;
 	struct world *world = me->world;
-	struct ndn_parts parts = {0};
-	enum ndn_what what;
+	struct ndn_name_parts parts = {0};
+	enum ndn_name_kind what;
 	struct ndn_packet p;
 
 	if (ndn_packet_decode(&p, packet, n)) {
@@ -203,9 +204,10 @@ static void from_worker(void *ctx, const uint8_t *packet, size_t n)
 		return;
 	}
 	if (p.type == TRIB_NDN_DATA) {
-		what = ndn_match_gpu(&world->names, &p.data.name, &parts);
+		what = ndn_job_match_gpu(&world->names, &p.data.name, &parts);
 	} else {
-		what = ndn_match_ps(&world->names, &p.interest.name, &parts);
+		what = ndn_job_match_ps(&world->names, &p.interest.name,
+					&parts);
 		me->ask[me->nask++ % WORLD_ASKS] = (struct world_ask){
 			answer_to(what), parts.version, parts.segment};
 		if (what == NDN_IS_INSERT)
@@ -216,8 +218,8 @@ static void from_worker(void *ctx, const uint8_t *packet, size_t n)
 	send_to(world, me->index, WORLD_PS, what, &parts, packet, n);
 }
 
-static bool has_asked(struct world_worker *me, enum ndn_what what,
-		      const struct ndn_parts *parts)
+static bool has_asked(struct world_worker *me, enum ndn_name_kind what,
+		      const struct ndn_name_parts *parts)
 {
 	for (unsigned int i = 0; i < WORLD_ASKS; i++) {
 		struct world_ask *a = &me->ask[i];
@@ -236,8 +238,8 @@ static bool has_asked(struct world_worker *me, enum ndn_what what,
 static void from_ps(void *ctx, const void *packet, size_t n)
 {
 	struct world *world = ctx;
-	struct ndn_parts parts = {0};
-	enum ndn_what what;
+	struct ndn_name_parts parts = {0};
+	enum ndn_name_kind what;
 	struct ndn_packet p;
 	int to;
 
@@ -246,13 +248,14 @@ static void from_ps(void *ctx, const void *packet, size_t n)
 		return;
 	}
 	if (p.type == TRIB_NDN_INTEREST) {
-		what = ndn_match_gpu(&world->names, &p.interest.name, &parts);
+		what = ndn_job_match_gpu(&world->names, &p.interest.name,
+					 &parts);
 		to = find_worker(world, parts.gpu);
 		if (to != WORLD_PS)
 			send_to(world, WORLD_PS, to, what, &parts, packet, n);
 		return;
 	}
-	what = ndn_match_ps(&world->names, &p.data.name, &parts);
+	what = ndn_job_match_ps(&world->names, &p.data.name, &parts);
 	for (unsigned int i = 0; i < world->nworker; i++) {
 		struct world_worker *me = &world->worker[i];
 
@@ -341,7 +344,7 @@ void world_init(struct world *world, uint64_t seed, unsigned int nworker)
 	world->saved = calloc(ELEMENTS, sizeof(float));
 	ndn_name_parse(&job, "/ps/job");
 	name = ndn_name_of(&job);
-	ndn_job_init(&world->names, &name, NULL);
+	ndn_job_names_init(&world->names, &name, NULL);
 	for (unsigned int i = 0; i < nworker; i++) {
 		struct world_worker *me = &world->worker[i];
 
@@ -356,7 +359,7 @@ void world_init(struct world *world, uint64_t seed, unsigned int nworker)
 		.title = "job",
 		.name = job,
 		.markers = ndn_markers_default,
-		.mode = NDN_SYNC,
+		.mode = NDN_MODE_SYNC,
 		.elements = ELEMENTS,
 		.segment = SEGMENT,
 		.lease_ms = 2000,

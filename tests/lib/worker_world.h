@@ -23,7 +23,7 @@ struct world;
 
 /* What a worker asked for, and how it will be answered. */
 struct world_ask {
-	enum ndn_what what;
+	enum ndn_name_kind what;
 	uint64_t version;
 	uint64_t segment;
 };
@@ -81,15 +81,16 @@ struct world {
 	unsigned int loss;
 	unsigned int dup;
 	uint64_t late;
-	bool (*drop)(struct world *world, int from, int to, enum ndn_what what,
-		     const struct ndn_parts *parts);
+	bool (*drop)(struct world *world, int from, int to,
+		     enum ndn_name_kind what,
+		     const struct ndn_name_parts *parts);
 	void (*at)(struct world *world);
 
 	struct nps_spec spec;
 	struct nps_worker nps_worker[WORLD_WORKERS];
 	struct ndn_key ps_key;
 	struct ndn_key worker_key;
-	struct ndn_app_job names;
+	struct ndn_job_names names;
 	struct nps *ps;
 	uint64_t ps_next;
 	float *saved;

@@ -19,7 +19,7 @@
 #include "instance.h"
 #include "daemon/job/job.h"
 #include "loop.h"
-#include "daemon/ndn/forwarder.h"
+#include "daemon/ndn/ndnd.h"
 #include "daemon/netlink/nl.h"
 #include "daemon/tree/pool.h"
 #include "daemon/device/port.h"
@@ -116,11 +116,11 @@ static int option_parse(struct options *o, int c, const char *arg)
 			       ? 0
 			       : usage("--pool %s: 1 to 4096", arg);
 	case 'n':
-		return number_parse(arg, 1, NDN_ENTRIES_MAX, &o->ndn)
+		return number_parse(arg, 1, NDND_ENTRIES_MAX, &o->ndn)
 			       ? 0
 			       : usage("--ndn %s: 1 to 1048576", arg);
 	case 'c':
-		return number_parse(arg, 0, NDN_CACHE_MAX, &o->ndn_cache)
+		return number_parse(arg, 0, NDND_CACHE_MAX, &o->ndn_cache)
 			       ? 0
 			       : usage("--ndn-cache %s: 0 to 65536", arg);
 	case 'l':
@@ -176,7 +176,7 @@ static int arguments_parse(struct options *o, int argc, char **argv)
 	if (!o->ndn && o->ndn_cache != UINT32_MAX)
 		return usage("%s without --ndn", "--ndn-cache");
 	if (o->ndn_cache == UINT32_MAX)
-		o->ndn_cache = NDN_CACHE_DEFAULT;
+		o->ndn_cache = NDND_CACHE_DEFAULT;
 	return -1;
 }
 
@@ -335,7 +335,7 @@ static int data_plane_start(struct tribd *d)
 	if (!err)
 		job_warn(d);
 	if (!err)
-		err = ndn_load(d);
+		err = ndnd_load(d);
 	if (!err)
 		err = pool_table_write(d);
 	if (!err)
@@ -343,12 +343,12 @@ static int data_plane_start(struct tribd *d)
 	if (err)
 		return err;
 	face_restore_done(d);
-	err = ndn_start(d);
+	err = ndnd_start(d);
 	if (!err)
 		err = state_save(d);
 	if (!err)
 		err = bpf_pin(d);
-	return err ? err : ndn_pin(d);
+	return err ? err : ndnd_pin(d);
 }
 
 static void on_signal(struct tribd *d, struct watch *w, uint32_t events)
@@ -414,7 +414,7 @@ static const struct part {
 	/* Whoever has these is the tribd of this network namespace. */
 	{netlink_init, netlink_exit, false},
 	{udp_init, udp_exit, false},
-	{ndn_init, ndn_exit, false},
+	{ndnd_init, ndnd_exit, false},
 	{data_plane_start, objects_free, false},
 	{deliver_init, deliver_exit, false},
 	{join_init, join_exit, false},

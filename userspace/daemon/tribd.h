@@ -30,9 +30,9 @@ struct tree;
 struct job;
 struct bpf_object;
 struct btf;
-struct ndn;
+struct ndnd;
 struct claims;
-struct ndn_peer;
+struct ndnd_peer;
 
 /* --- log.c: one line per event, to stderr, with a level that journald reads */
 
@@ -122,8 +122,9 @@ struct face {
 	/* The routes lead round a dead link: out through this, the LOCAL face,
 	 * from where the kernel forwards. NULL: no detour. */
 	const struct face *around;
-	unsigned int trees;   /* uses by trees; deletion is refused */
-	struct ndn_peer *ndn; /* what it is to names (names.h); NULL: nothing */
+	unsigned int trees; /* uses by trees; deletion is refused */
+	struct ndnd_peer
+		*ndn; /* what it is to names (names.h); NULL: nothing */
 };
 
 struct job {
@@ -303,7 +304,7 @@ struct tribd {
 	struct attach *attach;
 	struct join *join;
 	struct deliver *deliver;
-	struct ndn *ndn;       /* names.c */
+	struct ndnd *ndn;      /* names.c */
 	struct claims *claims; /* claims.c; NULL: no generic netlink */
 };
 

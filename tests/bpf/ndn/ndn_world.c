@@ -117,9 +117,9 @@ static void make_config(void)
 		.leave_ns = LEAVE,
 		.extra[0] = 1 << EXTRA,
 	};
-	marker(NDN_INSERT, TRIB_NDN_MARK_INSERT);
-	marker(NDN_DISTRIBUTE, TRIB_NDN_MARK_DISTRIBUTE);
-	marker(NDN_DELETE, TRIB_NDN_MARK_DELETE);
+	marker(NDN_MARK_INSERT, TRIB_NDN_MARK_INSERT);
+	marker(NDN_MARK_DISTRIBUTE, TRIB_NDN_MARK_DISTRIBUTE);
+	marker(NDN_MARK_DELETE, TRIB_NDN_MARK_DELETE);
 	for (int i = 0; i < NDN_NAME_WORDS; i++) {
 		x = x * 6364136223846793005ULL + 1442695040888963407ULL;
 		nw.config.seed[i] = x ^ x >> 29;
@@ -297,7 +297,7 @@ struct ndn_row_name ndn_row(const char *text)
 	if (ndn_name_parse(&buf, text))
 		die(text);
 	name = ndn_name_of(&buf);
-	for (int i = NDN_DISTRIBUTE; i < NDN_MARK__MAX; i++)
+	for (int i = NDN_MARK_DISTRIBUTE; i < NDN_MARK__MAX; i++)
 		if (name.count && name.at[1] == nw.config.marker[i].len &&
 		    !memcmp(name.value, nw.config.marker[i].tlv, name.at[1])) {
 			row.mark = i;

@@ -10,7 +10,7 @@
 
 #include "tests/lib/tap.h"
 #include "tests/lib/daemon_world.h"
-#include "daemon/ndn/forwarder.h"
+#include "daemon/ndn/ndnd.h"
 #include "daemon/netlink/nl.h"
 #include "daemon/state/state.h"
 #include "ndn/packet/ndn.h"
@@ -18,7 +18,7 @@
 static void start(void)
 {
 	world_make();
-	ndn_init(&world);
+	ndnd_init(&world);
 	snprintf(world.run_dir, sizeof(world.run_dir), "/tmp/trib-unit-%d",
 		 (int)getpid());
 	mkdir(world.run_dir, 0700);
@@ -32,7 +32,7 @@ static void end(void)
 	unlink(path);
 	rmdir(world.run_dir);
 	world_free();
-	ndn_exit(&world);
+	ndnd_exit(&world);
 }
 
 static bool says(const char *word)
@@ -55,13 +55,13 @@ static void text__comes_back(void)
 		"/32=newest",
 	};
 	struct ndn_row_name n;
-	char buf[NDN_TEXT_MAX];
+	char buf[NDND_TEXT_MAX];
 
 	for (unsigned int i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		expect_eq(ndn_parse(good[i], &n, &why), 0);
-		expect(!strcmp(ndn_text(&n, buf), good[i]));
+		expect_eq(ndnd_name_parse(good[i], &n, &why), 0);
+		expect(!strcmp(ndnd_name_text(&n, buf), good[i]));
 	}
-	ndn_parse("/ps/job", &n, &why);
+	ndnd_name_parse("/ps/job", &n, &why);
 	expect_eq(n.len, 9);
 	expect_eq(n.count, 2);
 	expect(!memcmp(n.value, "\x08\x02ps\x08\x03job", 10));
@@ -75,67 +75,67 @@ static void text__that_is_no_name_is_refused_by_its_words(void)
 	struct ndn_row_name n;
 
 	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		expect_eq(ndn_parse(bad[i], &n, &why), -EINVAL);
+		expect_eq(ndnd_name_parse(bad[i], &n, &why), -EINVAL);
 		expect(says(bad[i]));
 	}
 	memset(longest, 'a', sizeof(longest));
 	longest[0] = '/';
 	longest[254] = 0; /* 253 bytes behind a head of 4 */
-	expect_eq(ndn_parse(longest, &n, &why), -EINVAL);
+	expect_eq(ndnd_name_parse(longest, &n, &why), -EINVAL);
 	expect(says("255 bytes"));
 	longest[253] = 0; /* 252 behind one of 2: the most there is */
-	expect_eq(ndn_parse(longest, &n, &why), 0);
+	expect_eq(ndnd_name_parse(longest, &n, &why), 0);
 	expect_eq(n.len, 254);
 }
 
 static void text__of_a_row_that_is_no_name_is_a_question_mark(void)
 {
 	struct ndn_row_name n = {.len = 300};
-	char buf[NDN_TEXT_MAX];
+	char buf[NDND_TEXT_MAX];
 
-	expect(!strcmp(ndn_text(&n, buf), "?"));
+	expect(!strcmp(ndnd_name_text(&n, buf), "?"));
 	n.len = 3;
 	memset(n.value, 0xff, 3);
-	expect(!strcmp(ndn_text(&n, buf), "?"));
+	expect(!strcmp(ndnd_name_text(&n, buf), "?"));
 }
 
 static void below__is_by_components(void)
 {
 	struct ndn_row_name all, ps, psx, job;
 
-	ndn_parse("/", &all, &why);
-	ndn_parse("/ps", &ps, &why);
-	ndn_parse("/psx", &psx, &why);
-	ndn_parse("/ps/job", &job, &why);
-	expect(ndn_below(&all, &job) && ndn_below(&ps, &job));
-	expect(ndn_below(&ps, &ps) && !ndn_below(&job, &ps));
-	expect(!ndn_below(&ps, &psx));
+	ndnd_name_parse("/", &all, &why);
+	ndnd_name_parse("/ps", &ps, &why);
+	ndnd_name_parse("/psx", &psx, &why);
+	ndnd_name_parse("/ps/job", &job, &why);
+	expect(ndnd_name_is_below(&all, &job) && ndnd_name_is_below(&ps, &job));
+	expect(ndnd_name_is_below(&ps, &ps) && !ndnd_name_is_below(&job, &ps));
+	expect(!ndnd_name_is_below(&ps, &psx));
 }
 
 static void marker__is_one_component(void)
 {
 	struct ndn_marker m;
-	char buf[NDN_TEXT_MAX];
+	char buf[NDND_TEXT_MAX];
 
-	expect_eq(ndn_marker_parse("32=sub", &m, &why), 0);
+	expect_eq(ndnd_marker_parse("32=sub", &m, &why), 0);
 	expect_eq(m.len, 5);
-	expect(!strcmp(ndn_marker_text(&m, buf), "32=sub"));
-	expect_eq(ndn_marker_parse("", &m, &why), -EINVAL);
-	expect_eq(ndn_marker_parse("a/b", &m, &why), -EINVAL);
-	expect_eq(ndn_marker_parse("%zz", &m, &why), -EINVAL);
-	expect_eq(ndn_marker_parse("abcdefghijklmnopqrstuvwxyz01234", &m, &why),
+	expect(!strcmp(ndnd_marker_text(&m, buf), "32=sub"));
+	expect_eq(ndnd_marker_parse("", &m, &why), -EINVAL);
+	expect_eq(ndnd_marker_parse("a/b", &m, &why), -EINVAL);
+	expect_eq(ndnd_marker_parse("%zz", &m, &why), -EINVAL);
+	expect_eq(ndnd_marker_parse("abcdefghijklmnopqrstuvwxyz01234", &m, &why),
 		  -E2BIG);
-	expect_eq(ndn_marker_parse("abcdefghijklmnopqrstuvwxyz0123", &m, &why),
+	expect_eq(ndnd_marker_parse("abcdefghijklmnopqrstuvwxyz0123", &m, &why),
 		  0);
 }
 
 /* --- what a face is told */
 
-static struct ndn_spec spec;
+static struct ndnd_spec spec;
 
 static int add(uint8_t may, const char *text)
 {
-	return ndn_spec_add(world.ndn, &spec, may, text, &why);
+	return ndnd_spec_add(world.ndn, &spec, may, text, &why);
 }
 
 static int set(const char *face)
@@ -154,7 +154,7 @@ static void fresh(int kind)
 	spec.kind = (uint8_t)kind;
 }
 
-static const struct ndn_peer *peer(const char *face)
+static const struct ndnd_peer *peer(const char *face)
 {
 	return face_find(&world, face)->ndn;
 }
@@ -220,7 +220,7 @@ static void face__bad_ones_are_refused(void)
 	fresh(TRIB_FACE_NDN_HOST);
 	expect_eq(add(NDN_MAY_WRITE, "/insert/ps"), -EINVAL);
 	expect(says("/insert/ps"));
-	for (unsigned int i = 0; i < NDN_PREFIXES_MAX; i++) {
+	for (unsigned int i = 0; i < NDND_PREFIXES_MAX; i++) {
 		char text[16];
 
 		snprintf(text, sizeof(text), "/%u", i);
@@ -249,14 +249,14 @@ static void face__with_routes_stays(void)
 	start();
 	fresh(TRIB_FACE_NDN_ROUTER);
 	expect_eq(set("a"), 0);
-	expect_eq(ndn_route_restore(&world, "/ps", "a", &why), 0);
+	expect_eq(ndnd_route_restore(&world, "/ps", "a", &why), 0);
 	world.ndn->on = true;
-	expect_eq(ndn_face_del_check(&world, face_find(&world, "a"), &why),
+	expect_eq(ndnd_face_del_check(&world, face_find(&world, "a"), &why),
 		  -EBUSY);
 	expect(says("1 route"));
 	world.ndn->on = false;
-	expect_eq(ndn_face_del_check(&world, face_find(&world, "a"), &why), 0);
-	ndn_face_del(&world, face_find(&world, "a"));
+	expect_eq(ndnd_face_del_check(&world, face_find(&world, "a"), &why), 0);
+	ndnd_face_del(&world, face_find(&world, "a"));
 	expect_eq(world.ndn->nroutes, 0);
 	end();
 }
@@ -284,24 +284,24 @@ static void face__without_address_is_for_names_alone(void)
 
 static void times__are_checked_before_anything_changes(void)
 {
-	struct ndn_set s = {.lease_ms = 99};
+	struct ndnd_set s = {.lease_ms = 99};
 
 	start();
-	expect_eq(ndn_set(&world, &s, &why), -ERANGE);
-	s = (struct ndn_set){.leave_ms = NDN_LEASE_MS + 1};
-	expect_eq(ndn_set(&world, &s, &why), -ERANGE);
-	s = (struct ndn_set){.lease_ms = 500,
-			     .marker[NDN_INSERT] = "distribute"};
-	expect_eq(ndn_set(&world, &s, &why), -EINVAL);
-	expect_eq(world.ndn->lease_ms, NDN_LEASE_MS);
-	s = (struct ndn_set){.lease_ms = 500, .leave_ms = 400};
-	expect_eq(ndn_set(&world, &s, &why), 0);
-	ndn_config_fill(world.ndn);
+	expect_eq(ndnd_set(&world, &s, &why), -ERANGE);
+	s = (struct ndnd_set){.leave_ms = NDND_LEASE_MS + 1};
+	expect_eq(ndnd_set(&world, &s, &why), -ERANGE);
+	s = (struct ndnd_set){.lease_ms = 500,
+			     .marker[NDN_MARK_INSERT] = "distribute"};
+	expect_eq(ndnd_set(&world, &s, &why), -EINVAL);
+	expect_eq(world.ndn->lease_ms, NDND_LEASE_MS);
+	s = (struct ndnd_set){.lease_ms = 500, .leave_ms = 400};
+	expect_eq(ndnd_set(&world, &s, &why), 0);
+	ndnd_config_fill(world.ndn);
 	expect_eq(world.ndn->config.leave_ns, 400000000);
 	/* A shorter lease ends a leave time that is longer. */
-	s = (struct ndn_set){.lease_ms = 200};
-	expect_eq(ndn_set(&world, &s, &why), 0);
-	ndn_config_fill(world.ndn);
+	s = (struct ndnd_set){.lease_ms = 200};
+	expect_eq(ndnd_set(&world, &s, &why), 0);
+	ndnd_config_fill(world.ndn);
 	expect_eq(world.ndn->config.leave_ns, 100000000);
 	end();
 }
@@ -310,9 +310,9 @@ static void times__are_checked_before_anything_changes(void)
 
 static json_t *fill(void)
 {
-	struct ndn_set s = {.lease_ms = 500, .marker[NDN_INSERT] = "32=sub"};
+	struct ndnd_set s = {.lease_ms = 500, .marker[NDN_MARK_INSERT] = "32=sub"};
 
-	ndn_set(&world, &s, &why);
+	ndnd_set(&world, &s, &why);
 	fresh(TRIB_FACE_NDN_HOST);
 	spec.has_subscribe = spec.has_write = spec.has_port = true;
 	spec.port = 7000;
@@ -323,8 +323,8 @@ static json_t *fill(void)
 	expect_eq(set("a"), 0);
 	fresh(TRIB_FACE_NDN_ROUTER);
 	expect_eq(set("up"), 0);
-	expect_eq(ndn_route_restore(&world, "/ps", "up", &why), 0);
-	expect_eq(ndn_route_restore(&world, "/", "a", &why), 0);
+	expect_eq(ndnd_route_restore(&world, "/ps", "up", &why), 0);
+	expect_eq(ndnd_route_restore(&world, "/", "a", &why), 0);
 	return state_pack(&world, NULL);
 }
 
@@ -333,8 +333,8 @@ static int restore(json_t *doc, bool ndn_only)
 	world_free();
 	TAILQ_INIT(&world.jobs);
 	world.nfaces = world.njobs = world.ntrees = 0;
-	ndn_exit(&world);
-	ndn_init(&world);
+	ndnd_exit(&world);
+	ndnd_init(&world);
 	return ndn_only ? state_restore_ndn(&world, doc, &why)
 			: state_restore(&world, doc, &why);
 }
@@ -413,7 +413,7 @@ static void stats__table_and_enum_agree(void)
 	unsigned int bad = 0;
 
 	for (uint32_t i = 0; i < NDN_STAT__MAX; i++) {
-		const struct stat_text *s = ndn_stat_text(i);
+		const struct stat_text *s = ndnd_stat_text(i);
 
 		if (!s)
 			continue;
@@ -425,18 +425,18 @@ static void stats__table_and_enum_agree(void)
 	for (uint32_t i = 0; i <= NDN_DROP_OFFLOAD; i++) {
 		bool used = i <= NDN_DROP_MISS || i >= NDN_DROP_SHORT;
 
-		if (!expect(!!ndn_stat_text(i) == used))
+		if (!expect(!!ndnd_stat_text(i) == used))
 			printf("# counter %u\n", i);
 	}
-	expect(!strcmp(ndn_stat_text(NDN_RX_INTEREST)->name,
+	expect(!strcmp(ndnd_stat_text(NDN_RX_INTEREST)->name,
 		       "ndn-rx-interest"));
-	expect(!strcmp(ndn_stat_text(NDN_DROP_OFFLOAD)->name,
+	expect(!strcmp(ndnd_stat_text(NDN_DROP_OFFLOAD)->name,
 		       "ndn-drop-offload"));
-	expect(!ndn_stat_text(NDN_DROP_OFFLOAD + 1));
-	expect(!ndn_stat_text(NDN_STAT__MAX));
+	expect(!ndnd_stat_text(NDN_DROP_OFFLOAD + 1));
+	expect(!ndnd_stat_text(NDN_STAT__MAX));
 	/* All reasons by which a packet can be refused. */
 	for (uint32_t e = NDN_E_CUT; e <= NDN_E_LP_NACK; e++)
-		if (!expect(e == NDN_E_TEXT || ndn_stat_text(NDN_REFUSED + e)))
+		if (!expect(e == NDN_E_TEXT || ndnd_stat_text(NDN_REFUSED + e)))
 			printf("# reason %u\n", e);
 }
 

@@ -218,7 +218,7 @@ static void join__says_that_the_key_is_another(void)
 	expect(dprintf(fd, "hmac /ps/KEY %064d\n", 1) > 64);
 	close(fd);
 	snprintf(here, sizeof(here), "127.0.0.1:%u", port);
-	if (!server_init(&s, NDN_SYNC, port))
+	if (!server_init(&s, NDN_MODE_SYNC, port))
 		return;
 	if (expect(!trib_ps_open(&p, &o))) {
 		expect_eq(trib_ps_join(p, &task, 500), -ETIMEDOUT);
@@ -251,7 +251,7 @@ static void train(enum ndn_mode mode)
 	expect_eq(trib_ps_join(p, &task, 10000), 0);
 	expect(!strcmp(task.job, "/ps/job"));
 	expect_eq(task.count, ELEMENTS);
-	expect_eq(task.async, mode == NDN_ASYNC);
+	expect_eq(task.async, mode == NDN_MODE_ASYNC);
 	expect_eq(trib_ps_join(p, &task, 0), -EBUSY);
 	expect_eq(trib_ps_model(p, model, ELEMENTS - 1, &v, 0), -EINVAL);
 	for (unsigned int i = 0; i < ELEMENTS; i++)
@@ -292,12 +292,12 @@ static void train(enum ndn_mode mode)
 
 static void train__synchronous_to_the_last_version(void)
 {
-	train(NDN_SYNC);
+	train(NDN_MODE_SYNC);
 }
 
 static void train__asynchronous_to_the_last_version(void)
 {
-	train(NDN_ASYNC);
+	train(NDN_MODE_ASYNC);
 }
 
 static void leave__in_the_middle(void)
@@ -309,7 +309,7 @@ static void leave__in_the_middle(void)
 	struct trib_ps *p;
 	struct server s;
 
-	if (!server_init(&s, NDN_SYNC, port))
+	if (!server_init(&s, NDN_MODE_SYNC, port))
 		return;
 	p = open_worker(&s, port);
 	if (!p)

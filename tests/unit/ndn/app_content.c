@@ -9,8 +9,8 @@
 #define VALUES 8
 
 static const struct ndn_start start = {
-	.mode = NDN_ASYNC,
-	.dtype = NDN_F32,
+	.mode = NDN_MODE_ASYNC,
+	.dtype = NDN_DTYPE_F32,
 	.elements = 0x12345,
 	.segment = 1368,
 	.lease_ms = 30000,
@@ -35,7 +35,7 @@ static void start__is_laid_out_as_documented(void)
 	};
 	uint8_t buf[NDN_HEADER_MAX];
 
-	expect_eq(ndn_start_encode(buf, &start), sizeof(want));
+	expect_eq(ndn_content_start_encode(buf, &start), sizeof(want));
 	expect(!memcmp(buf, want, sizeof(want)));
 }
 
@@ -43,9 +43,9 @@ static void start__is_read_as_written(void)
 {
 	uint8_t buf[NDN_HEADER_MAX];
 	struct ndn_start s;
-	size_t n = ndn_start_encode(buf, &start);
+	size_t n = ndn_content_start_encode(buf, &start);
 
-	expect_eq(ndn_start_decode(&s, bytes(buf, n)), 0);
+	expect_eq(ndn_content_start_decode(&s, bytes(buf, n)), 0);
 	expect(s.mode == start.mode && s.dtype == start.dtype &&
 	       s.elements == start.elements && s.segment == start.segment &&
 	       s.lease_ms == start.lease_ms && s.rto_ms == start.rto_ms &&
@@ -55,9 +55,9 @@ static void start__is_read_as_written(void)
 static int start_with(struct ndn_start s)
 {
 	uint8_t buf[NDN_HEADER_MAX];
-	size_t n = ndn_start_encode(buf, &s);
+	size_t n = ndn_content_start_encode(buf, &s);
 
-	return ndn_start_decode(&s, bytes(buf, n));
+	return ndn_content_start_decode(&s, bytes(buf, n));
 }
 
 static void start__out_of_bounds_is_refused(void)
@@ -93,11 +93,15 @@ static unsigned int takers(struct ndn_bytes b)
 	struct ndn_gradient g;
 	struct ndn_model m;
 
-	return (!ndn_offer_decode(&a, b) ? 1U << NDN_OFFER : 0) |
-	       (!ndn_start_decode(&s, b) ? 1U << NDN_START : 0) |
-	       (!ndn_newest_decode(&n, b) ? 1U << NDN_NEWEST : 0) |
-	       (!ndn_gradient_decode(&g, b) ? 1U << NDN_GRADIENT : 0) |
-	       (!ndn_model_decode(&m, b) ? 1U << NDN_MODEL : 0);
+	return (!ndn_content_offer_decode(&a, b) ? 1U << NDN_CONTENT_OFFER
+						 : 0) |
+	       (!ndn_content_start_decode(&s, b) ? 1U << NDN_CONTENT_START
+						 : 0) |
+	       (!ndn_content_newest_decode(&n, b) ? 1U << NDN_CONTENT_NEWEST
+						  : 0) |
+	       (!ndn_content_gradient_decode(&g, b) ? 1U << NDN_CONTENT_GRADIENT
+						    : 0) |
+	       (!ndn_content_model_decode(&m, b) ? 1U << NDN_CONTENT_MODEL : 0);
 }
 
 struct sample {
@@ -114,16 +118,16 @@ static void samples_make(struct sample s[5])
 	static const struct ndn_model model = {3, false, {NULL, 0}};
 
 	memset(s, 0, 5 * sizeof(*s));
-	s[0].kind = NDN_OFFER;
-	s[0].n = ndn_offer_encode(s[0].buf, NDN_BUSY);
-	s[1].kind = NDN_START;
-	s[1].n = ndn_start_encode(s[1].buf, &start);
-	s[2].kind = NDN_NEWEST;
-	s[2].n = ndn_newest_encode(s[2].buf, &newest);
-	s[3].kind = NDN_GRADIENT;
-	s[3].n = ndn_gradient_encode(s[3].buf, &grad) + VALUES;
-	s[4].kind = NDN_MODEL;
-	s[4].n = ndn_model_encode(s[4].buf, &model) + VALUES;
+	s[0].kind = NDN_CONTENT_OFFER;
+	s[0].n = ndn_content_offer_encode(s[0].buf, NDN_ANSWER_BUSY);
+	s[1].kind = NDN_CONTENT_START;
+	s[1].n = ndn_content_start_encode(s[1].buf, &start);
+	s[2].kind = NDN_CONTENT_NEWEST;
+	s[2].n = ndn_content_newest_encode(s[2].buf, &newest);
+	s[3].kind = NDN_CONTENT_GRADIENT;
+	s[3].n = ndn_content_gradient_encode(s[3].buf, &grad) + VALUES;
+	s[4].kind = NDN_CONTENT_MODEL;
+	s[4].n = ndn_content_model_encode(s[4].buf, &model) + VALUES;
 }
 
 static void content__has_one_kind_and_length(void)
@@ -185,27 +189,29 @@ static void gradient__is_read_as_written(void)
 
 	samples_make(s);
 	s[3].buf[24] = 42;
-	expect_eq(ndn_gradient_decode(&g, bytes(s[3].buf, s[3].n)), 0);
+	expect_eq(ndn_content_gradient_decode(&g, bytes(s[3].buf, s[3].n)), 0);
 	expect_eq(g.segments, 3);
 	expect_eq(g.id, 0xabcdef);
 	expect_eq(g.base, 1LL << 32);
 	expect_eq(g.values.n, VALUES);
 	expect(g.values.p == s[3].buf + 24 && *g.values.p == 42);
 	memset(s[3].buf + 4, 0, 4);
-	expect_eq(ndn_gradient_decode(&g, bytes(s[3].buf, s[3].n)), -EINVAL);
+	expect_eq(ndn_content_gradient_decode(&g, bytes(s[3].buf, s[3].n)),
+		  -EINVAL);
 	memset(s[3].buf + 4, 0xff, 4);
-	expect_eq(ndn_gradient_decode(&g, bytes(s[3].buf, s[3].n)), -EINVAL);
+	expect_eq(ndn_content_gradient_decode(&g, bytes(s[3].buf, s[3].n)),
+		  -EINVAL);
 }
 
 static void segments__cover_the_vector(void)
 {
-	expect_eq(ndn_segments(1, 4), 1);
-	expect_eq(ndn_segments(342, 1368), 1);
-	expect_eq(ndn_segments(343, 1368), 2);
-	expect_eq(ndn_segment_bytes(343, 1368, 0), 1368);
-	expect_eq(ndn_segment_bytes(343, 1368, 1), 4);
-	expect_eq(ndn_segments(NDN_SEGMENTS_MAX, 4), NDN_SEGMENTS_MAX);
-	expect_eq(ndn_segments(NDN_SEGMENTS_MAX + 1ULL, 4), 0);
+	expect_eq(ndn_content_segments(1, 4), 1);
+	expect_eq(ndn_content_segments(342, 1368), 1);
+	expect_eq(ndn_content_segments(343, 1368), 2);
+	expect_eq(ndn_content_segment_bytes(343, 1368, 0), 1368);
+	expect_eq(ndn_content_segment_bytes(343, 1368, 1), 4);
+	expect_eq(ndn_content_segments(NDN_SEGMENTS_MAX, 4), NDN_SEGMENTS_MAX);
+	expect_eq(ndn_content_segments(NDN_SEGMENTS_MAX + 1ULL, 4), 0);
 }
 
 int main(void)

@@ -8,7 +8,7 @@
 
 #define V ((3ULL << 32) | 5)
 
-static struct ndn_app_job job;
+static struct ndn_job_names job;
 static struct ndn_name_buf last;
 
 static struct ndn_bytes word(const char *s)
@@ -24,7 +24,7 @@ static enum ndn_err init(const char *text, const struct ndn_markers *m)
 	if (ndn_name_parse(&buf, text))
 		return NDN_E_TEXT;
 	name = ndn_name_of(&buf);
-	return ndn_job_init(&job, &name, m);
+	return ndn_job_names_init(&job, &name, m);
 }
 
 static struct ndn_name parsed(const char *text)
@@ -34,7 +34,7 @@ static struct ndn_name parsed(const char *text)
 }
 
 static const struct {
-	enum ndn_what what;
+	enum ndn_name_kind what;
 	const char *text;
 } names[] = {
 	{NDN_IS_OFFER, "/gpu0/ps/job"},
@@ -51,14 +51,14 @@ static const struct {
 
 static void ndn__are_made_as_in_the_contract(void)
 {
-	struct ndn_parts parts = {word("gpu0"), V, 7};
+	struct ndn_name_parts parts = {word("gpu0"), V, 7};
 	char text[NDN_NAME_TEXT_MAX];
 	struct ndn_name_buf buf;
 	struct ndn_name name;
 
 	expect_eq(init("/ps/job", NULL), NDN_OK);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		expect_eq(ndn_app_name(&buf, &job, names[i].what, &parts),
+		expect_eq(ndn_job_name(&buf, &job, names[i].what, &parts),
 			  NDN_OK);
 		name = ndn_name_of(&buf);
 		expect_eq(ndn_name_text(&name, text, sizeof(text)), NDN_OK);
@@ -72,16 +72,16 @@ static void ndn__are_told_apart(void)
 	expect_eq(init("/ps/job", NULL), NDN_OK);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		struct ndn_name name = parsed(names[i].text);
-		enum ndn_what what = names[i].what;
-		struct ndn_parts p;
+		enum ndn_name_kind what = names[i].what;
+		struct ndn_name_parts p;
 		bool is_gpu = what <= NDN_IS_GRADIENT;
 
-		expect_eq(ndn_match_gpu(&job, &name, &p),
+		expect_eq(ndn_job_match_gpu(&job, &name, &p),
 			  is_gpu ? what : NDN_IS_OTHER);
 		if (is_gpu)
 			expect(p.gpu.n == 4 && !memcmp(p.gpu.p, "gpu0", 4));
 		else
-			expect_eq(ndn_match_ps(&job, &name, &p), what);
+			expect_eq(ndn_job_match_ps(&job, &name, &p), what);
 		if (what == NDN_IS_GRADIENT || what == NDN_IS_MODEL)
 			expect(p.version == V && p.segment == 7);
 		if (what == NDN_IS_START)
@@ -112,14 +112,14 @@ static void ndn__of_others_are_not_ours(void)
 		"/ps/job/32=newest/seg=1",
 		"/ps/job/gpu0/x",
 	};
-	struct ndn_parts p;
+	struct ndn_name_parts p;
 
 	expect_eq(init("/ps/job", NULL), NDN_OK);
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
 		struct ndn_name name = parsed(others[i]);
 
-		expect_eq(ndn_match_gpu(&job, &name, &p), NDN_IS_OTHER);
-		if (!expect(!ndn_match_ps(&job, &name, &p)))
+		expect_eq(ndn_job_match_gpu(&job, &name, &p), NDN_IS_OTHER);
+		if (!expect(!ndn_job_match_ps(&job, &name, &p)))
 			printf("# %s\n", others[i]);
 	}
 }
@@ -150,7 +150,8 @@ static void job__longest_names_fit(void)
 					     "12345678901234567890123456789d",
 					     "12345678901234567890123456789r"};
 	uint8_t gpu[NDN_GPU_MAX];
-	struct ndn_parts parts = {{gpu, sizeof(gpu)}, UINT64_MAX, UINT64_MAX};
+	struct ndn_name_parts parts = {
+		{gpu, sizeof(gpu)}, UINT64_MAX, UINT64_MAX};
 	struct ndn_name_buf buf;
 	char text[256] = "/";
 	unsigned int n;
@@ -161,7 +162,7 @@ static void job__longest_names_fit(void)
 		if (init(text, &m))
 			break;
 		for (int i = NDN_IS_OFFER; i <= NDN_IS_NEWEST; i++)
-			expect_eq(ndn_app_name(&buf, &job, i, &parts), NDN_OK);
+			expect_eq(ndn_job_name(&buf, &job, i, &parts), NDN_OK);
 	}
 	expect(n > 150);
 }
@@ -171,14 +172,14 @@ static void offer__is_known_by_the_worker(void)
 	struct ndn_name name = parsed("/gpu0/a/b/c"), p;
 	char text[NDN_NAME_TEXT_MAX];
 
-	expect(ndn_is_offer_to(&name, word("gpu0"), &p));
+	expect(ndn_job_is_offer_to(&name, word("gpu0"), &p));
 	expect_eq(ndn_name_text(&p, text, sizeof(text)), NDN_OK);
 	expect(!strcmp(text, "/a/b/c"));
-	expect(!ndn_is_offer_to(&name, word("gpu"), &p));
+	expect(!ndn_job_is_offer_to(&name, word("gpu"), &p));
 	name = parsed("/gpu0");
-	expect(!ndn_is_offer_to(&name, word("gpu0"), &p));
+	expect(!ndn_job_is_offer_to(&name, word("gpu0"), &p));
 	name = parsed("/gpu0/ps/job/v=1");
-	expect(!ndn_is_offer_to(&name, word("gpu0"), &p));
+	expect(!ndn_job_is_offer_to(&name, word("gpu0"), &p));
 }
 
 /* Packets of 1000 bytes at 1 MB/s, whenever open, asked once a step. */

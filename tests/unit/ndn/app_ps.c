@@ -29,7 +29,7 @@ static uint64_t last_life;
 
 static void on_send(void *ctx, const void *pkt, size_t n)
 {
-	struct ndn_parts parts;
+	struct ndn_name_parts parts;
 	struct ndn_packet p;
 
 	(void)ctx;
@@ -41,7 +41,7 @@ static void on_send(void *ctx, const void *pkt, size_t n)
 		return;
 	last_life = p.interest.lifetime;
 	expect(p.interest.has_hop_limit && p.interest.has_nonce);
-	switch (ndn_match_gpu(&job->names, &p.interest.name, &parts)) {
+	switch (ndn_job_match_gpu(&job->names, &p.interest.name, &parts)) {
 	case NDN_IS_OFFER:
 		offers++;
 		fresh_offers += p.interest.must_be_fresh;
@@ -192,7 +192,7 @@ static void answer(const char *text, enum ndn_answer a)
 {
 	uint8_t buf[NDN_HEADER_MAX];
 
-	data(text, buf, ndn_offer_encode(buf, a));
+	data(text, buf, ndn_content_offer_encode(buf, a));
 }
 
 /* Segment @s of a gradient whose values all are @value. */
@@ -200,7 +200,7 @@ static void gradient_of(const char *gpu, uint64_t v, uint32_t s,
 			struct ndn_gradient g, float value, size_t bytes)
 {
 	uint8_t buf[NDN_HEADER_MAX + 2 * SEGMENT] = {0};
-	size_t n = ndn_gradient_encode(buf, &g), i;
+	size_t n = ndn_content_gradient_encode(buf, &g), i;
 	char text[100];
 
 	for (i = 0; i < bytes / 4; i++)
@@ -227,7 +227,7 @@ static uint64_t dropped(enum nps_drop why)
 static void begin(const char *offer)
 {
 	run_until(now + 200 * NDN_MS);
-	answer(offer, NDN_ACCEPT);
+	answer(offer, NDN_ANSWER_ACCEPT);
 	run_until(now + 200 * NDN_MS);
 }
 
@@ -239,25 +239,25 @@ static void answers__are_those_of_the_contract(void)
 	struct ndn_start start;
 	struct ndn_model model;
 
-	setup(NDN_ASYNC, 2);
+	setup(NDN_MODE_ASYNC, 2);
 	run_until(now + 100 * NDN_MS);
 	interest("/insert/ps/job", false, NULL);
 	expect_eq(answered("/distribute/ps/job").n, 0);
 	interest("/delete/ps/job", false, NULL);
 	expect_eq(answered("/delete/ps/job").n, 0);
 	interest("/ps/job/b", false, NULL);
-	expect_eq(ndn_start_decode(&start, answered("/ps/job/b")), 0);
-	expect(start.mode == NDN_ASYNC && start.elements == ELEMENTS &&
+	expect_eq(ndn_content_start_decode(&start, answered("/ps/job/b")), 0);
+	expect(start.mode == NDN_MODE_ASYNC && start.elements == ELEMENTS &&
 	       start.segment == SEGMENT && start.lease_ms == 1600 &&
 	       start.rto_ms == 20 && start.tree_job == NDN_NO_TREE &&
 	       start.version == V(0));
 	interest("/ps/job/32=newest", true, NULL);
-	expect_eq(ndn_newest_decode(&newest,
-				    answered("/ps/job/32=newest/v=4294967296")),
+	expect_eq(ndn_content_newest_decode(
+			  &newest, answered("/ps/job/32=newest/v=4294967296")),
 		  0);
 	expect(newest.segments == 3 && !newest.last);
 	interest("/distribute/ps/job/v=4294967296/seg=2", false, NULL);
-	expect_eq(ndn_model_decode(
+	expect_eq(ndn_content_model_decode(
 			  &model,
 			  answered("/distribute/ps/job/v=4294967296/seg=2")),
 		  0);
@@ -269,7 +269,7 @@ static void answers__are_made_once(void)
 {
 	uint64_t made;
 
-	setup(NDN_SYNC, 1);
+	setup(NDN_MODE_SYNC, 1);
 	run_until(now + 100 * NDN_MS);
 	interest("/insert/ps/job", false, NULL);
 	interest("/delete/ps/job", false, NULL);
@@ -290,7 +290,7 @@ static void token__comes_back(void)
 {
 	struct ndn_packet p;
 
-	setup(NDN_SYNC, 1);
+	setup(NDN_MODE_SYNC, 1);
 	interest("/insert/ps/job", false, "token");
 	expect_eq(ndn_packet_decode(&p, last, last_len), NDN_OK);
 	expect(p.lp.pit_token.n == 5 && !memcmp(p.lp.pit_token.p, "token", 5));
@@ -300,7 +300,7 @@ static void token__comes_back(void)
 
 static void questions__without_an_answer_are_counted(void)
 {
-	setup(NDN_SYNC, 1);
+	setup(NDN_MODE_SYNC, 1);
 	run_until(now + 100 * NDN_MS);
 #define REFUSED(text, prefix, why)                                             \
 	do {                                                                   \
@@ -334,7 +334,7 @@ static void nack__is_counted(void)
 	uint8_t buf[2000];
 	size_t len;
 
-	setup(NDN_SYNC, 1);
+	setup(NDN_MODE_SYNC, 1);
 	run_until(now + 50 * NDN_MS);
 	expect_eq(ndn_lp_encode(&lp, (struct ndn_bytes){last, last_len}, buf,
 				sizeof(buf), &len),
@@ -348,7 +348,7 @@ static void nack__is_counted(void)
 
 static void offer__is_repeated_to_a_quarter_of_the_lease(void)
 {
-	setup(NDN_SYNC, 1);
+	setup(NDN_MODE_SYNC, 1);
 	run_until(now + LEASE);
 	/* 20, 40, ... 320, 400, 400 ms. */
 	expect(offers >= 7 && offers <= 9);
@@ -359,18 +359,18 @@ static void offer__is_repeated_to_a_quarter_of_the_lease(void)
 
 static void accept__is_taken_if_it_was_asked_for(void)
 {
-	setup(NDN_SYNC, 2);
+	setup(NDN_MODE_SYNC, 2);
 	/* The first offers have not left yet. */
-	answer("/a/ps/job", NDN_ACCEPT);
+	answer("/a/ps/job", NDN_ANSWER_ACCEPT);
 	expect_eq(dropped(NPS_DROP_UNASKED), 1);
 	expect_eq(nps_members(job), 0);
 	begin("/a/ps/job");
 	expect_eq(nps_members(job), 1);
-	answer("/c/ps/job", NDN_ACCEPT);
+	answer("/c/ps/job", NDN_ANSWER_ACCEPT);
 	expect_eq(dropped(NPS_DROP_STRANGER), 1);
 	data("/b/ps/job", "accept", 6);
 	expect_eq(dropped(NPS_DROP_CONTENT), 1);
-	answer("/a/ps/job", NDN_BUSY);
+	answer("/a/ps/job", NDN_ANSWER_BUSY);
 	expect_eq(nps_members(job), 0);
 	expect_eq(job->count[NPS_COUNT_EXCLUDED], 1);
 	teardown();
@@ -381,17 +381,17 @@ static void signature__of_another_kind_is_refused(void)
 	uint8_t secret[NDN_KEY_SIZE] = {1};
 	struct ndn_key hmac = {0};
 
-	setup(NDN_SYNC, 2);
+	setup(NDN_MODE_SYNC, 2);
 	ndn_key_hmac(&hmac, secret);
 	worker[0].key = &hmac;
 	begin("/a/ps/job");
 	expect_eq(dropped(NPS_DROP_SIGNATURE), 1);
 	expect_eq(nps_members(job), 0);
-	answer("/a/ps/job", NDN_ACCEPT);
+	answer("/a/ps/job", NDN_ANSWER_ACCEPT);
 	expect_eq(dropped(NPS_DROP_SIGNATURE), 2);
 	expect_eq(doubts, 1);
 	worker_key = hmac;
-	answer("/a/ps/job", NDN_ACCEPT);
+	answer("/a/ps/job", NDN_ANSWER_ACCEPT);
 	expect_eq(nps_members(job), 1);
 	run_until(now + 100 * NDN_MS);
 	worker_key = ndn_key_sha256;
@@ -406,7 +406,7 @@ static void signature__of_another_kind_is_refused(void)
 
 static void gradient__is_taken_once(void)
 {
-	setup(NDN_ASYNC, 1);
+	setup(NDN_MODE_ASYNC, 1);
 	begin("/a/ps/job");
 	expect(questions > 0);
 	for (uint32_t s = 0; s < 3; s++)
@@ -418,8 +418,8 @@ static void gradient__is_taken_once(void)
 	expect_eq(job->model.n, 1);
 	expect_eq(dropped(NPS_DROP_UNASKED), 3);
 	/* not even after the worker has left and come again. */
-	answer("/a/ps/job", NDN_BUSY);
-	answer("/a/ps/job", NDN_ACCEPT);
+	answer("/a/ps/job", NDN_ANSWER_BUSY);
+	answer("/a/ps/job", NDN_ANSWER_ACCEPT);
 	for (uint32_t s = 0; s < 3; s++)
 		gradient("a", V(0), s, 1, 2);
 	expect_eq(job->model.n, 1);
@@ -429,7 +429,7 @@ static void gradient__is_taken_once(void)
 
 static void taken__gradient_is_not_asked_again_of_who_comes_back(void)
 {
-	setup(NDN_ASYNC, 1);
+	setup(NDN_MODE_ASYNC, 1);
 	/* Distribution takes so long that V(0) is what is out all the time. */
 	job->pace.rate = 300;
 	begin("/a/ps/job");
@@ -437,8 +437,8 @@ static void taken__gradient_is_not_asked_again_of_who_comes_back(void)
 		gradient("a", V(0), s, 1, 2);
 	expect_eq(job->model.n, 1);
 	expect_eq(nps_published(job), V(0));
-	answer("/a/ps/job", NDN_BUSY);
-	answer("/a/ps/job", NDN_ACCEPT);
+	answer("/a/ps/job", NDN_ANSWER_BUSY);
+	answer("/a/ps/job", NDN_ANSWER_ACCEPT);
 	for (uint32_t s = 0; s < 3; s++)
 		gradient("a", V(0), s, 1, 2);
 	expect_eq(job->model.n, 1);
@@ -449,7 +449,7 @@ static void gradient__of_another_shape_is_refused(void)
 {
 	struct ndn_gradient good = {3, 1, V(0), {NULL, 0}}, g = good;
 
-	setup(NDN_SYNC, 1);
+	setup(NDN_MODE_SYNC, 1);
 	begin("/a/ps/job");
 	g.segments = 2;
 	gradient_of("a", V(0), 0, g, 1, SEGMENT);
@@ -478,9 +478,9 @@ static void gradient__that_is_not_finite_leaves_its_worker_out(void)
 	static const float bad[] = {NAN, -NAN, INFINITY, -INFINITY};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		setup(NDN_SYNC, 2);
+		setup(NDN_MODE_SYNC, 2);
 		begin("/a/ps/job");
-		answer("/b/ps/job", NDN_ACCEPT);
+		answer("/b/ps/job", NDN_ANSWER_ACCEPT);
 		run_until(now + 200 * NDN_MS);
 		for (uint32_t s = 0; s < 3; s++)
 			gradient("a", V(0), s, 1, 2);
@@ -506,9 +506,9 @@ static void model__is_held_at_the_largest_value(void)
 	static const float to[] = {FLT_MAX, -FLT_MAX};
 
 	for (size_t i = 0; i < sizeof(to) / sizeof(*to); i++) {
-		setup(NDN_SYNC, 2);
+		setup(NDN_MODE_SYNC, 2);
 		begin("/a/ps/job");
-		answer("/b/ps/job", NDN_ACCEPT);
+		answer("/b/ps/job", NDN_ANSWER_ACCEPT);
 		run_until(now + 200 * NDN_MS);
 		for (uint32_t s = 0; s < 3; s++) {
 			gradient("a", V(0), s, 1, to[i]);
@@ -529,7 +529,7 @@ static void model__that_is_not_finite_is_refused(void)
 	struct nps_model m = {.values = values, .momentum = momentum};
 	char why[200] = "";
 
-	setup(NDN_SYNC, 1);
+	setup(NDN_MODE_SYNC, 1);
 	ndn_name_parse(&spec.name, "/ps/other");
 	spec.momentum = 0.5f;
 	values[ELEMENTS - 1] = NAN;
@@ -545,7 +545,7 @@ static void base__must_be_of_this_incarnation(void)
 {
 	struct ndn_gradient g = {3, 1, V(0), {NULL, 0}};
 
-	setup(NDN_ASYNC, 1);
+	setup(NDN_MODE_ASYNC, 1);
 	begin("/a/ps/job");
 	g.base = 0;
 	gradient_of("a", V(0), 0, g, 1, SEGMENT);
@@ -559,7 +559,7 @@ static void base__must_be_of_this_incarnation(void)
 	expect_eq(job->count[NPS_COUNT_SEGMENT], 1);
 	teardown();
 	/* Synchronous: of the very version that is asked for. */
-	setup(NDN_SYNC, 1);
+	setup(NDN_MODE_SYNC, 1);
 	begin("/a/ps/job");
 	for (uint32_t s = 0; s < 3; s++)
 		gradient("a", V(0), s, 1, 2);
@@ -572,7 +572,7 @@ static void base__must_be_of_this_incarnation(void)
 
 static void segments__of_two_gradients_are_not_mixed(void)
 {
-	setup(NDN_SYNC, 1);
+	setup(NDN_MODE_SYNC, 1);
 	begin("/a/ps/job");
 	gradient("a", V(0), 0, 1, 5);
 	gradient("a", V(0), 1, 1, 5);
@@ -588,7 +588,7 @@ static void segments__of_two_gradients_are_not_mixed(void)
 
 static void missing__segments_are_asked_for(void)
 {
-	setup(NDN_SYNC, 1);
+	setup(NDN_MODE_SYNC, 1);
 	begin("/a/ps/job");
 	gradient("a", V(0), 0, 1, 5);
 	expect_eq(segments, 2);
@@ -610,7 +610,7 @@ static void sum__of_a_tree_makes_a_version(void)
 	float sum[ELEMENTS];
 	unsigned int i;
 
-	setup(NDN_SYNC, 2);
+	setup(NDN_MODE_SYNC, 2);
 	run_until(now + 100 * NDN_MS);
 	for (i = 0; i < ELEMENTS; i++)
 		sum[i] = 2 * (float)i;
@@ -621,7 +621,7 @@ static void sum__of_a_tree_makes_a_version(void)
 	for (i = 0; i < ELEMENTS; i++)
 		expect(job->model.values[i] == -(float)i);
 	teardown();
-	setup(NDN_ASYNC, 1);
+	setup(NDN_MODE_ASYNC, 1);
 	expect_eq(nps_gradient_sum(job, V(0), sum, 2), -EINVAL);
 	teardown();
 }
@@ -630,7 +630,7 @@ static void sum__that_is_lost_makes_a_version_without_a_step(void)
 {
 	float before[ELEMENTS];
 
-	setup(NDN_SYNC, 2);
+	setup(NDN_MODE_SYNC, 2);
 	run_until(now + 100 * NDN_MS);
 	memcpy(before, job->model.values, sizeof(before));
 	expect_eq(nps_gradient_lost(job, V(1)), -ESTALE);
@@ -639,7 +639,7 @@ static void sum__that_is_lost_makes_a_version_without_a_step(void)
 	expect(!memcmp(before, job->model.values, sizeof(before)));
 	expect_eq(nps_gradient_lost(job, V(0)), -ESTALE);
 	teardown();
-	setup(NDN_ASYNC, 1);
+	setup(NDN_MODE_ASYNC, 1);
 	expect_eq(nps_gradient_lost(job, V(0)), -EINVAL);
 	teardown();
 }
@@ -648,7 +648,7 @@ static void sum__that_is_lost_makes_a_version_without_a_step(void)
 
 static void kept__are_the_last_two(void)
 {
-	setup(NDN_SYNC, 1);
+	setup(NDN_MODE_SYNC, 1);
 	begin("/a/ps/job");
 	for (unsigned int n = 0; n < 2; n++) {
 		for (uint32_t s = 0; s < 3; s++)
@@ -667,7 +667,7 @@ static void kept__are_the_last_two(void)
 
 static void checkpoints__are_written_now_and_then(void)
 {
-	setup(NDN_SYNC, 1);
+	setup(NDN_MODE_SYNC, 1);
 	job->spec.every = 2;
 	job->spec.versions = 5;
 	begin("/a/ps/job");
@@ -683,7 +683,7 @@ static void checkpoints__are_written_now_and_then(void)
 	offers = questions = 0;
 	run_until(now + 2 * LEASE);
 	expect_eq(offers + questions, 0);
-	answer("/a/ps/job", NDN_ACCEPT);
+	answer("/a/ps/job", NDN_ANSWER_ACCEPT);
 	expect_eq(dropped(NPS_DROP_ENDED), 1);
 	interest("/distribute/ps/job/v=4294967301/seg=0", false, NULL);
 	expect(last_len > 0);
@@ -692,7 +692,7 @@ static void checkpoints__are_written_now_and_then(void)
 
 static void segment__fits_into_the_packet(void)
 {
-	setup(NDN_SYNC, 2);
+	setup(NDN_MODE_SYNC, 2);
 	for (size_t room = 300; room < 3000; room += 100) {
 		struct nps *other = nps_new(&ops, NULL, 1);
 		struct nps_model m = {.values = calloc(100000, sizeof(float))};

@@ -88,7 +88,7 @@ static void async__is_exact_whatever_is_lost(void)
 		struct world *w = world_new(seed, 2 + seed % 3, 1);
 
 		lossy(w);
-		world_spec(w, 0)->mode = NDN_ASYNC;
+		world_spec(w, 0)->mode = NDN_MODE_ASYNC;
 		world_spec(w, 0)->versions = 20;
 		w->worker[1].speed = 900 * NDN_MS;
 		world_start(w);
@@ -104,7 +104,7 @@ static void async__does_not_wait_for_the_slow(void)
 	struct world *w = world_new(2, 2, 1);
 	uint64_t began;
 
-	world_spec(w, 0)->mode = NDN_ASYNC;
+	world_spec(w, 0)->mode = NDN_MODE_ASYNC;
 	world_spec(w, 0)->versions = 60;
 	w->worker[1].speed = 2 * NDN_SEC;
 	world_start(w);
@@ -125,7 +125,8 @@ static void restart__goes_on_with_a_new_incarnation(void)
 
 		lossy(w);
 		world_spec(w, 0)->versions = 10;
-		world_spec(w, 0)->mode = seed % 2 ? NDN_SYNC : NDN_ASYNC;
+		world_spec(w, 0)->mode =
+			seed % 2 ? NDN_MODE_SYNC : NDN_MODE_ASYNC;
 		world_spec(w, 0)->momentum = seed % 3 ? 0.5f : 0;
 		world_start(w);
 		for (i = 0; i < 3 && !world_over(w); i++) {
@@ -179,7 +180,8 @@ static void restarted__worker_gives_another_gradient(void)
 		unsigned int i;
 
 		lossy(w);
-		world_spec(w, 0)->mode = seed % 2 ? NDN_SYNC : NDN_ASYNC;
+		world_spec(w, 0)->mode =
+			seed % 2 ? NDN_MODE_SYNC : NDN_MODE_ASYNC;
 		world_spec(w, 0)->versions = 10;
 		world_start(w);
 		for (i = 0; i < 6 && !world_over(w); i++) {
@@ -220,7 +222,7 @@ static void jobs__share_workers_one_after_the_other(void)
 		lossy(w);
 		world_spec(w, 0)->versions = 3;
 		world_spec(w, 1)->versions = 5;
-		world_spec(w, 1)->mode = NDN_ASYNC;
+		world_spec(w, 1)->mode = NDN_MODE_ASYNC;
 		world_start(w);
 		if (!finish(w))
 			printf("# seed %d\n", (int)seed);

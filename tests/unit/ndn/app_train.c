@@ -80,12 +80,12 @@ static void storm(enum ndn_mode mode)
 
 static void sync__survives_loss_and_disorder(void)
 {
-	storm(NDN_SYNC);
+	storm(NDN_MODE_SYNC);
 }
 
 static void async__survives_loss_and_disorder(void)
 {
-	storm(NDN_ASYNC);
+	storm(NDN_MODE_ASYNC);
 }
 
 static void async__a_slow_worker_holds_nobody_up(void)
@@ -93,7 +93,7 @@ static void async__a_slow_worker_holds_nobody_up(void)
 	struct world world;
 
 	begin(&world, 1, 4);
-	world.spec.mode = NDN_ASYNC;
+	world.spec.mode = NDN_MODE_ASYNC;
 	world.spec.versions = 60;
 	world.worker[3].compute = 100 * NDN_MS;
 	world_start_ps(&world);
@@ -196,18 +196,19 @@ static void restart(enum ndn_mode mode)
 
 static void restart__sync_goes_on_from_the_checkpoint(void)
 {
-	restart(NDN_SYNC);
+	restart(NDN_MODE_SYNC);
 }
 
 static void restart__async_gradients_are_of_one_life(void)
 {
-	restart(NDN_ASYNC);
+	restart(NDN_MODE_ASYNC);
 }
 
 /* ---- what exactly is lost ---- */
 
 static bool lose_distribution(struct world *world, int from, int to,
-			      enum ndn_what what, const struct ndn_parts *parts)
+			      enum ndn_name_kind what,
+			      const struct ndn_name_parts *parts)
 {
 	static uint64_t asked_at[2];
 
@@ -232,8 +233,9 @@ static void lost__distribution_is_fetched(void)
 	world_free(&world);
 }
 
-static bool lose_acks(struct world *world, int from, int to, enum ndn_what what,
-		      const struct ndn_parts *parts)
+static bool lose_acks(struct world *world, int from, int to,
+		      enum ndn_name_kind what,
+		      const struct ndn_name_parts *parts)
 {
 	static unsigned int n;
 
@@ -255,7 +257,8 @@ static void lost__acknowledgements_are_asked_again(void)
 }
 
 static bool lose_deletes(struct world *world, int from, int to,
-			 enum ndn_what what, const struct ndn_parts *parts)
+			 enum ndn_name_kind what,
+			 const struct ndn_name_parts *parts)
 {
 	(void)world;
 	(void)from;
@@ -276,7 +279,8 @@ static void lost__nobody_answers_a_delete(void)
 }
 
 static bool lose_answers(struct world *world, int from, int to,
-			 enum ndn_what what, const struct ndn_parts *parts)
+			 enum ndn_name_kind what,
+			 const struct ndn_name_parts *parts)
 {
 	(void)to;
 	/* The first answer of each gradient's second segment. */
@@ -297,7 +301,8 @@ static void lost__an_answer_is_given_again(void)
 }
 
 static bool lose_all_of_ps(struct world *world, int from, int to,
-			   enum ndn_what what, const struct ndn_parts *parts)
+			   enum ndn_name_kind what,
+			   const struct ndn_name_parts *parts)
 {
 	(void)world;
 	(void)to;

@@ -18,7 +18,7 @@
 /* A worker, and what it sent last and in all. */
 struct rig {
 	struct ndn_worker w;
-	struct ndn_app_job names;
+	struct ndn_job_names names;
 	struct ndn_key key;
 	uint64_t now;
 	enum ndn_mode mode;
@@ -34,7 +34,7 @@ struct rig {
 
 static void sent(void *ctx, const uint8_t *packet, size_t n)
 {
-	struct ndn_parts parts;
+	struct ndn_name_parts parts;
 	struct rig *r = ctx;
 
 	memcpy(r->bytes, packet, n);
@@ -43,16 +43,17 @@ static void sent(void *ctx, const uint8_t *packet, size_t n)
 		r->data++;
 		return;
 	}
-	r->interests[ndn_match_ps(&r->names, &r->last.interest.name, &parts)]++;
+	r->interests[ndn_job_match_ps(&r->names, &r->last.interest.name,
+				      &parts)]++;
 	r->fresh += r->last.interest.must_be_fresh;
 	expect(r->last.interest.has_hop_limit && r->last.interest.has_nonce &&
 	       r->last.interest.has_lifetime);
 }
 
-static void data(struct rig *r, enum ndn_what what, uint64_t v, uint64_t s,
+static void data(struct rig *r, enum ndn_name_kind what, uint64_t v, uint64_t s,
 		 const void *content, size_t n, const struct ndn_key *key)
 {
-	struct ndn_parts parts = {
+	struct ndn_name_parts parts = {
 		.gpu = {(const uint8_t *)"w0", 2}, .version = v, .segment = s};
 	struct ndn_data d = {.has_content = true,
 			     .content = {(const uint8_t *)content, n}};
@@ -60,7 +61,7 @@ static void data(struct rig *r, enum ndn_what what, uint64_t v, uint64_t s,
 	struct ndn_name_buf name;
 	size_t len;
 
-	expect_eq(ndn_app_name(&name, &r->names, what, &parts), NDN_OK);
+	expect_eq(ndn_job_name(&name, &r->names, what, &parts), NDN_OK);
 	d.name = ndn_name_of(&name);
 	expect_eq(ndn_data_encode(&d, key, buf, sizeof(buf), &len), NDN_OK);
 	ndn_worker_receive(&r->w, r->now, buf, len);
@@ -95,7 +96,7 @@ static void collect(struct rig *r, uint64_t v)
 static struct ndn_start start_of(const struct rig *r)
 {
 	return (struct ndn_start){.mode = r->mode,
-				  .dtype = NDN_F32,
+				  .dtype = NDN_DTYPE_F32,
 				  .elements = ELEMENTS,
 				  .segment = SEGMENT,
 				  .lease_ms = 3000,
@@ -108,8 +109,8 @@ static void start(struct rig *r, const struct ndn_start *s)
 {
 	uint8_t content[NDN_HEADER_MAX];
 
-	data(r, NDN_IS_START, 0, 0, content, ndn_start_encode(content, s),
-	     &r->key);
+	data(r, NDN_IS_START, 0, 0, content,
+	     ndn_content_start_encode(content, s), &r->key);
 }
 
 static void ack(struct rig *r)
@@ -121,10 +122,10 @@ static void ack(struct rig *r)
 static void segment(struct rig *r, uint64_t v, uint32_t s, bool last,
 		    const struct ndn_key *key)
 {
-	uint32_t n = ndn_segment_bytes(ELEMENTS, SEGMENT, s);
+	uint32_t n = ndn_content_segment_bytes(ELEMENTS, SEGMENT, s);
 	struct ndn_model m = {.segments = SEGMENTS, .last = last};
 	uint8_t content[NDN_HEADER_MAX + SEGMENT];
-	size_t head = ndn_model_encode(content, &m);
+	size_t head = ndn_content_model_encode(content, &m);
 	float value = (float)(uint32_t)v;
 
 	for (uint32_t i = 0; i < n; i += 4)
@@ -182,7 +183,7 @@ static void rig_init(struct rig *r, enum ndn_mode mode)
 	ndn_name_parse(&job, "/ps/job");
 	ndn_name_parse(&config.filter, "/ps");
 	name = ndn_name_of(&job);
-	ndn_job_init(&r->names, &name, NULL);
+	ndn_job_names_init(&r->names, &name, NULL);
 	expect_eq(ndn_worker_init(&r->w, &config), 0);
 }
 
@@ -207,7 +208,7 @@ static enum ndn_answer answer(const struct rig *r)
 	enum ndn_answer a = 0;
 
 	expect_eq(r->last.type, TRIB_NDN_DATA);
-	expect_eq(ndn_offer_decode(&a, r->last.data.content), 0);
+	expect_eq(ndn_content_offer_decode(&a, r->last.data.content), 0);
 	return a;
 }
 
@@ -217,22 +218,22 @@ static void offer__is_taken_by_who_wants_one(void)
 {
 	struct rig r;
 
-	rig_init(&r, NDN_SYNC);
+	rig_init(&r, NDN_MODE_SYNC);
 	interest(&r, "/w0/ps/job", 1000);
-	expect_eq(answer(&r), NDN_BUSY);
+	expect_eq(answer(&r), NDN_ANSWER_BUSY);
 	ndn_worker_want(&r.w, r.now);
 	interest(&r, "/w0/other/job", 1000);
-	expect_eq(answer(&r), NDN_BUSY);
+	expect_eq(answer(&r), NDN_ANSWER_BUSY);
 	interest(&r, "/w1/ps/job", 1000);
 	expect_eq(r.data, 2);
 	interest(&r, "/w0/ps/job", 1000);
-	expect_eq(answer(&r), NDN_ACCEPT);
+	expect_eq(answer(&r), NDN_ANSWER_ACCEPT);
 	expect_eq(r.interests[NDN_IS_START], 1);
 	/* The same again; another is too late. */
 	interest(&r, "/w0/ps/job", 1000);
-	expect_eq(answer(&r), NDN_ACCEPT);
+	expect_eq(answer(&r), NDN_ANSWER_ACCEPT);
 	interest(&r, "/w0/ps/job2", 1000);
-	expect_eq(answer(&r), NDN_BUSY);
+	expect_eq(answer(&r), NDN_ANSWER_BUSY);
 	expect_eq(r.interests[NDN_IS_START], 1);
 	expect_eq(r.w.count[NDN_WORKER_ACCEPTED], 2);
 	expect_eq(r.w.count[NDN_WORKER_REFUSED], 3);
@@ -243,7 +244,7 @@ static void offer__of_nobody_is_given_up(void)
 {
 	struct rig r;
 
-	rig_init(&r, NDN_SYNC);
+	rig_init(&r, NDN_MODE_SYNC);
 	ndn_worker_want(&r.w, r.now);
 	interest(&r, "/w0/ps/bogus", 1000);
 	pass(&r, 20 * NDN_SEC);
@@ -251,7 +252,7 @@ static void offer__of_nobody_is_given_up(void)
 	expect_eq(r.w.count[NDN_WORKER_UNSTARTED], 1);
 	expect_eq(ndn_worker_next(&r.w), NDN_NEVER);
 	interest(&r, "/w0/ps/job", 1000);
-	expect_eq(answer(&r), NDN_ACCEPT);
+	expect_eq(answer(&r), NDN_ANSWER_ACCEPT);
 	ndn_worker_free(&r.w);
 }
 
@@ -259,7 +260,7 @@ static void start__is_asked_with_back_off(void)
 {
 	struct rig r;
 
-	rig_init(&r, NDN_SYNC);
+	rig_init(&r, NDN_MODE_SYNC);
 	ndn_worker_want(&r.w, r.now);
 	interest(&r, "/w0/ps/job", 1000);
 	/* At 0, 40, 120, 280, 600, 1240 ms, then each second. */
@@ -275,7 +276,7 @@ static void start__that_cannot_be_done_is_refused(void)
 	struct ndn_start s;
 	struct rig r;
 
-	rig_init(&r, NDN_SYNC);
+	rig_init(&r, NDN_MODE_SYNC);
 	ndn_worker_want(&r.w, r.now);
 	r.w.config.elements = 1000;
 	for (unsigned int i = 0; i < 4; i++) {
@@ -288,7 +289,7 @@ static void start__that_cannot_be_done_is_refused(void)
 		/* With trees, but not of an asynchronous job. */
 		r.w.config.trees = i > 1;
 		if (i == 2)
-			s.mode = NDN_ASYNC;
+			s.mode = NDN_MODE_ASYNC;
 		start(&r, &s);
 		expect_eq(ndn_worker_has_task(&r.w), i == 3);
 	}
@@ -303,7 +304,7 @@ static void model__needs_all_segments_in_any_order(void)
 {
 	struct rig r;
 
-	rig_join(&r, NDN_SYNC);
+	rig_join(&r, NDN_MODE_SYNC);
 	segment(&r, V(2), 2, false, &r.key);
 	segment(&r, V(2), 0, false, &r.key);
 	segment(&r, V(2), 0, false, &r.key);
@@ -325,7 +326,7 @@ static void model__never_goes_back(void)
 {
 	struct rig r;
 
-	rig_join(&r, NDN_SYNC);
+	rig_join(&r, NDN_MODE_SYNC);
 	segment(&r, V(3), 0, false, &r.key);
 	model(&r, V(2), false);
 	model(&r, V(1), false);
@@ -348,7 +349,7 @@ static void model__unsigned_or_forged_is_refused(void)
 	struct ndn_key wrong;
 	struct rig r;
 
-	rig_join(&r, NDN_SYNC);
+	rig_join(&r, NDN_MODE_SYNC);
 	ndn_key_hmac(&wrong, other);
 	for (uint32_t s = 0; s < SEGMENTS; s++) {
 		segment(&r, V(2), s, false, &ndn_key_sha256);
@@ -369,11 +370,11 @@ static void model__of_another_shape_is_refused(void)
 	size_t head;
 	struct rig r;
 
-	rig_join(&r, NDN_SYNC);
-	head = ndn_model_encode(content, &m);
+	rig_join(&r, NDN_MODE_SYNC);
+	head = ndn_content_model_encode(content, &m);
 	data(&r, NDN_IS_MODEL, V(2), 0, content, head + SEGMENT, &r.key);
 	m.segments = SEGMENTS;
-	head = ndn_model_encode(content, &m);
+	head = ndn_content_model_encode(content, &m);
 	data(&r, NDN_IS_MODEL, V(2), 0, content, head + SEGMENT + 4, &r.key);
 	data(&r, NDN_IS_MODEL, V(2), 2, content, head + SEGMENT, &r.key);
 	data(&r, NDN_IS_MODEL, V(2), 0, content, 3, &r.key);
@@ -393,7 +394,7 @@ static void model__before_the_subscription_is_of_an_earlier_life(void)
 	struct ndn_start s;
 	struct rig r;
 
-	rig_init(&r, NDN_SYNC);
+	rig_init(&r, NDN_MODE_SYNC);
 	s = start_of(&r);
 	ndn_worker_want(&r.w, r.now);
 	interest(&r, "/w0/ps/job", 1000);
@@ -410,7 +411,7 @@ static void model__last_ends_the_task(void)
 {
 	struct rig r;
 
-	rig_join(&r, NDN_SYNC);
+	rig_join(&r, NDN_MODE_SYNC);
 	model(&r, V(2), true);
 	expect_eq(r.interests[NDN_IS_DELETE], 1);
 	expect_eq(give(&r), -ESTALE);
@@ -420,7 +421,7 @@ static void model__last_ends_the_task(void)
 	expect_eq(give(&r), -ESHUTDOWN);
 	expect_eq(take(&r), -ESHUTDOWN);
 	interest(&r, "/w0/ps/job", 1000);
-	expect_eq(answer(&r), NDN_BUSY);
+	expect_eq(answer(&r), NDN_ANSWER_BUSY);
 	/* Routers answer, too, and cannot sign. */
 	data(&r, NDN_IS_DELETE, 0, 0, NULL, 0, &ndn_key_sha256);
 	expect_eq(r.w.state, NDN_WORKER_IDLE);
@@ -432,7 +433,7 @@ static void delete__is_repeated_six_times(void)
 {
 	struct rig r;
 
-	rig_join(&r, NDN_SYNC);
+	rig_join(&r, NDN_MODE_SYNC);
 	ndn_worker_leave(&r.w, r.now);
 	expect_eq(ndn_worker_want(&r.w, r.now), -EBUSY);
 	pass(&r, 60 * NDN_SEC);
@@ -449,7 +450,7 @@ static void lease__is_renewed_within_a_quarter(void)
 	unsigned int before;
 	struct rig r;
 
-	rig_join(&r, NDN_SYNC);
+	rig_join(&r, NDN_MODE_SYNC);
 	for (unsigned int i = 0; i < 10; i++) {
 		before = r.interests[NDN_IS_INSERT];
 		pass(&r, 599 * NDN_MS);
@@ -470,13 +471,13 @@ static void lease__is_renewed_within_a_quarter(void)
 static struct ndn_gradient gradient_sent(const struct rig *r, uint64_t v)
 {
 	struct ndn_gradient g = {0};
-	struct ndn_parts parts = {0};
+	struct ndn_name_parts parts = {0};
 
 	expect_eq(r->last.type, TRIB_NDN_DATA);
-	expect_eq(ndn_match_gpu(&r->names, &r->last.data.name, &parts),
+	expect_eq(ndn_job_match_gpu(&r->names, &r->last.data.name, &parts),
 		  NDN_IS_GRADIENT);
 	expect_eq(parts.version, v);
-	expect_eq(ndn_gradient_decode(&g, r->last.data.content), 0);
+	expect_eq(ndn_content_gradient_decode(&g, r->last.data.content), 0);
 	expect_eq(g.segments, SEGMENTS);
 	return g;
 }
@@ -487,7 +488,7 @@ static void collect__is_held_and_answered_again(void)
 	struct rig r;
 	uint64_t id;
 
-	rig_join(&r, NDN_SYNC);
+	rig_join(&r, NDN_MODE_SYNC);
 	r.data = 0;
 	collect(&r, V(1));
 	expect_eq(r.data, 0);
@@ -512,7 +513,7 @@ static void collect__is_forgotten_with_its_lifetime(void)
 {
 	struct rig r;
 
-	rig_join(&r, NDN_SYNC);
+	rig_join(&r, NDN_MODE_SYNC);
 	r.data = 0;
 	collect(&r, V(1));
 	r.now += 1001 * NDN_MS;
@@ -527,7 +528,7 @@ static void collect__for_a_newer_version_makes_it_fetch(void)
 {
 	struct rig r;
 
-	rig_join(&r, NDN_SYNC);
+	rig_join(&r, NDN_MODE_SYNC);
 	expect_eq(give(&r), 0);
 	collect(&r, V(1));
 	r.interests[NDN_IS_ASK] = 0;
@@ -547,7 +548,7 @@ static void collect__binds_a_gradient_to_one_version(void)
 	struct ndn_gradient g;
 	struct rig r;
 
-	rig_join(&r, NDN_ASYNC);
+	rig_join(&r, NDN_MODE_ASYNC);
 	model(&r, V(2), false);
 	model(&r, V(3), false);
 	expect_eq(take(&r), -EAGAIN);
@@ -574,7 +575,7 @@ static void collect__forged_takes_no_gradient(void)
 {
 	struct rig r;
 
-	rig_join(&r, NDN_ASYNC);
+	rig_join(&r, NDN_MODE_ASYNC);
 	expect_eq(give(&r), 0);
 	r.data = 0;
 	collect(&r, V(0xffffffff));
@@ -589,7 +590,7 @@ static void collect__waits_until_the_ps_tells_of_the_version(void)
 {
 	struct rig r;
 
-	rig_join(&r, NDN_ASYNC);
+	rig_join(&r, NDN_MODE_ASYNC);
 	expect_eq(give(&r), 0);
 	r.data = 0;
 	collect(&r, V(2));
@@ -604,7 +605,7 @@ static void async__another_life_of_the_ps_voids_the_gradient(void)
 {
 	struct rig r;
 
-	rig_join(&r, NDN_ASYNC);
+	rig_join(&r, NDN_MODE_ASYNC);
 	expect_eq(give(&r), 0);
 	model(&r, (2ULL << 32) + 1, false);
 	r.data = 0;
@@ -621,7 +622,7 @@ static void probe__asks_past_caches_and_for_the_newest(void)
 {
 	struct rig r;
 
-	rig_join(&r, NDN_SYNC);
+	rig_join(&r, NDN_MODE_SYNC);
 	expect_eq(give(&r), 0);
 	segment(&r, V(2), 1, false, &r.key);
 	r.fresh = 0;
@@ -640,7 +641,7 @@ static void probe__backs_off(void)
 {
 	struct rig r;
 
-	rig_join(&r, NDN_SYNC);
+	rig_join(&r, NDN_MODE_SYNC);
 	expect_eq(give(&r), 0);
 	collect(&r, V(1));
 	/* Leases of silence, but for renewals. */
@@ -660,7 +661,7 @@ static void fetch__of_a_large_model_grows(void)
 	struct ndn_start s;
 	struct rig r;
 
-	rig_init(&r, NDN_SYNC);
+	rig_init(&r, NDN_MODE_SYNC);
 	s = start_of(&r);
 	s.elements = 500 * SEGMENT / 4;
 	ndn_worker_want(&r.w, r.now);
@@ -668,12 +669,12 @@ static void fetch__of_a_large_model_grows(void)
 	start(&r, &s);
 	ack(&r);
 	data(&r, NDN_IS_NEWEST, V(1), 0, content,
-	     ndn_newest_encode(content, &n), &r.key);
+	     ndn_content_newest_encode(content, &n), &r.key);
 	expect_eq(r.interests[NDN_IS_MODEL], 8);
 	for (uint32_t i = 0, want = 8; i < 500; i++) {
 		uint8_t segment_content[NDN_HEADER_MAX + SEGMENT] = {0};
 		struct ndn_model m = {.segments = 500};
-		size_t head = ndn_model_encode(segment_content, &m);
+		size_t head = ndn_content_model_encode(segment_content, &m);
 
 		r.now += NDN_MS / 10;
 		data(&r, NDN_IS_MODEL, V(1), i, segment_content, head + SEGMENT,
@@ -696,7 +697,7 @@ static void rubbish__is_counted(void)
 	struct rig r;
 	size_t len;
 
-	rig_join(&r, NDN_SYNC);
+	rig_join(&r, NDN_MODE_SYNC);
 	ndn_worker_receive(&r.w, r.now, junk, sizeof(junk));
 	ndn_worker_receive(&r.w, r.now, junk, 0);
 	expect_eq(r.w.count[NDN_WORKER_BAD_NDN], 2);

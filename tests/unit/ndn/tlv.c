@@ -8,7 +8,7 @@
 static enum ndn_err varnum(const char *bytes, size_t n, uint64_t *num)
 {
 	const uint8_t *p = (const uint8_t *)bytes, *end = p + n;
-	enum ndn_err err = tlv_varnum(&p, end, num);
+	enum ndn_err err = ndn_tlv_varnum(&p, end, num);
 
 	if (!err)
 		expect(p == end);
@@ -55,12 +55,12 @@ static void varnum__is_written_as_it_is_read(void)
 	static const uint64_t nums[] = {
 		0, 252, 253, 65535, 65536, UINT32_MAX, 1LL << 32, UINT64_MAX};
 	uint8_t buf[16];
-	struct tlv_writer w;
+	struct ndn_tlv_writer w;
 	uint64_t v;
 
 	for (size_t i = 0; i < sizeof(nums) / sizeof(nums[0]); i++) {
-		tlv_writer_begin(&w, buf, sizeof(buf));
-		tlv_put_varnum(&w, nums[i]);
+		ndn_tlv_writer_begin(&w, buf, sizeof(buf));
+		ndn_tlv_put_varnum(&w, nums[i]);
 		expect_eq(w.err, NDN_OK);
 		expect_eq(varnum((char *)w.p, w.end - w.p, &v), NDN_OK);
 		expect(v == nums[i]);
@@ -76,18 +76,18 @@ static void number__has_1_2_4_or_8_bytes(void)
 		bool good = n == 1 || n == 2 || n == 4 || n == 8;
 		struct ndn_bytes b = {bytes, n};
 
-		expect_eq(tlv_number(b, &v), good ? NDN_OK : NDN_E_NUMBER);
+		expect_eq(ndn_tlv_number(b, &v), good ? NDN_OK : NDN_E_NUMBER);
 	}
-	expect_eq(tlv_number((struct ndn_bytes){bytes, 4}, &v), NDN_OK);
+	expect_eq(ndn_tlv_number((struct ndn_bytes){bytes, 4}, &v), NDN_OK);
 	expect_eq(v, 0x01020304);
 }
 
 static enum ndn_err read_one(const char *bytes, size_t n)
 {
 	const uint8_t *p = (const uint8_t *)bytes;
-	struct tlv t;
+	struct ndn_tlv t;
 
-	return tlv_read(&p, p + n, &t);
+	return ndn_tlv_read(&p, p + n, &t);
 }
 
 static void element__is_refused_when_wrong(void)
@@ -108,17 +108,17 @@ static enum ndn_err places(const uint8_t *types, size_t n, char *found)
 	static const uint16_t order[] = {0x18, 0x40, 0x41};
 	uint8_t bytes[100];
 	unsigned int place;
-	struct tlv_walk w;
+	struct ndn_tlv_walk w;
 	enum ndn_err err;
-	struct tlv t;
+	struct ndn_tlv t;
 
 	for (size_t i = 0; i < n; i++) {
 		bytes[2 * i] = types[i];
 		bytes[2 * i + 1] = 0;
 	}
-	tlv_walk_begin(&w, (struct ndn_bytes){bytes, 2 * n});
+	ndn_tlv_walk_begin(&w, (struct ndn_bytes){bytes, 2 * n});
 	for (;;) {
-		err = tlv_walk_known(&w, order, 3, &t, &place);
+		err = ndn_tlv_walk_known(&w, order, 3, &t, &place);
 		*found = 0;
 		if (err || place == 3)
 			return err;

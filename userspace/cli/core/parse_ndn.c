@@ -56,11 +56,11 @@ static int put_mark(struct cli *c, const struct arg *a, const char *s,
 			c,
 			"%s \"%s\" is not one component of a name, without slashes",
 			a->word, s);
-	if (buf.len > NDN_MARK_MAX)
+	if (buf.len > NDN_MARKER_BYTES)
 		return cli_error(
 			c,
 			"%s \"%s\": a marker has at most %d bytes, with type and length; this has %u",
-			a->word, s, NDN_MARK_MAX, buf.len);
+			a->word, s, NDN_MARKER_BYTES, buf.len);
 	name = ndn_name_of(&buf);
 	if (ndn_name_text(&name, text, sizeof(text)))
 		return cli_error(c, "%s \"%s\" is too long", a->word, s);

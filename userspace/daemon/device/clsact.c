@@ -11,7 +11,7 @@
 
 #include "daemon/load/bpf_load.h"
 #include "clsact.h"
-#include "daemon/ndn/forwarder.h"
+#include "daemon/ndn/ndnd.h"
 #include "rtnl.h"
 
 static bool filter_is_ours(uint32_t prog_id)
@@ -40,7 +40,7 @@ static int ndn_filter(struct tribd *d, const struct bpf_tc_hook *hook)
 		return 0;
 	}
 	opts.flags = BPF_TC_F_REPLACE;
-	opts.prog_fd = d->ndn->prog[NPROG_GROW];
+	opts.prog_fd = d->ndn->prog[NDND_PROG_GROW];
 	return bpf_tc_attach(hook, &opts);
 }
 

@@ -10,7 +10,7 @@
 
 #include "face_attr.h"
 #include "daemon/attach/local.h"
-#include "daemon/ndn/forwarder.h"
+#include "daemon/ndn/ndnd.h"
 #include "daemon/device/port.h"
 #include "daemon/tree/tree.h"
 
@@ -57,7 +57,7 @@ uint32_t face_mtu_needed(const struct tribd *d, const struct face *f)
 static void changes_settle(struct tribd *d)
 {
 	tree_settle(d);
-	ndn_settle(d);
+	ndnd_settle(d);
 }
 
 /* --- what the kernel knows */
@@ -378,7 +378,7 @@ static void face_free(struct tribd *d, struct face *f)
 	}
 	d->nfaces--;
 	d->generation++;
-	ndn_peer_free(d, f->ndn);
+	ndnd_peer_free(d, f->ndn);
 	free(f);
 	if (!--p->faces)
 		port_release(d, p);
@@ -443,7 +443,7 @@ int face_new(struct tribd *d, struct face_spec *s, struct reason *why)
 		return refuse(why, -ENOMEM, "no memory");
 	err = face_bring_up(d, f, why);
 	if (!err && s->ndn)
-		err = ndn_face_add(d, f, s->ndn, why);
+		err = ndnd_face_add(d, f, s->ndn, why);
 	if (!err) {
 		err = state_save(d);
 		if (err)
@@ -456,7 +456,7 @@ int face_new(struct tribd *d, struct face_spec *s, struct reason *why)
 	}
 	if (!f->mac_known)
 		probe_soon(d);
-	ndn_face_added(d, f);
+	ndnd_face_added(d, f);
 	return 0;
 }
 
@@ -470,7 +470,7 @@ int face_restore(struct tribd *d, struct face_spec *s, struct reason *why)
 	f = face_make(d, s);
 	if (!f)
 		return refuse(why, -ENOMEM, "no memory");
-	return s->ndn ? ndn_face_add(d, f, s->ndn, why) : 0;
+	return s->ndn ? ndnd_face_add(d, f, s->ndn, why) : 0;
 }
 
 void face_restore_done(struct tribd *d)
@@ -513,7 +513,7 @@ int face_set(struct tribd *d, const struct face_spec *s,
 	old = *f;
 	face_attr_change(f, s, tb);
 	if (s->ndn) {
-		err = ndn_face_set(d, f, s->ndn, why);
+		err = ndnd_face_set(d, f, s->ndn, why);
 	} else {
 		err = state_save(d);
 		if (err)
@@ -535,7 +535,7 @@ int face_del(struct tribd *d, const char *name, struct reason *why)
 	if (f->trees)
 		return refuse(why, -EBUSY, "face %s is used by %u tree%s", name,
 			      f->trees, f->trees == 1 ? "" : "s");
-	err = ndn_face_del_check(d, f, why);
+	err = ndnd_face_del_check(d, f, why);
 	if (err)
 		return err;
 	/* What follows cannot fail. */
@@ -543,7 +543,7 @@ int face_del(struct tribd *d, const char *name, struct reason *why)
 	if (err)
 		return refuse(why, err, "cannot save the state: %s",
 			      strerror(-err));
-	ndn_face_del(d, f);
+	ndnd_face_del(d, f);
 	face_free(d, f);
 	return 0;
 }
@@ -556,7 +556,7 @@ void face_free_all(struct tribd *d)
 	timer_cancel(d, &probe_timer);
 	while ((f = TAILQ_FIRST(&d->faces))) {
 		TAILQ_REMOVE(&d->faces, f, link);
-		ndn_peer_free(d, f->ndn);
+		ndnd_peer_free(d, f->ndn);
 		free(f);
 	}
 	while ((p = TAILQ_FIRST(&d->ports))) {

@@ -7,7 +7,7 @@
 #include "daemon/device/rtnl.h"
 #include "daemon/tribd.h"
 
-struct ndn_spec;
+struct ndnd_spec;
 struct nlattr;
 
 /* As a request or the state file states it; zero means not given. */
@@ -21,7 +21,7 @@ struct face_spec {
 	uint16_t vlan[2];
 	bool local_given;
 	bool mac_given;
-	const struct ndn_spec *ndn; /* NULL: nothing said */
+	const struct ndnd_spec *ndn; /* NULL: nothing said */
 };
 
 /* Names of faces and jobs: 1 to 63 visible ASCII characters, none of @not. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "face.h"
-#include "daemon/ndn/forwarder.h"
+#include "daemon/ndn/ndnd.h"
 
 /* Addresses that nobody else can have. */
 static bool addr_is_nobody(const struct in6_addr *a)
@@ -107,7 +107,7 @@ int face_check(struct tribd *d, struct face_spec *s, struct reason *why)
 		return refuse(why, -EEXIST, "face %s exists", s->name);
 	if (!s->ifname[0])
 		return refuse(why, -EINVAL, "face %s has no device", s->name);
-	err = ndn_face_check(d, s, why);
+	err = ndnd_face_check(d, s, why);
 	if (err)
 		return err;
 	if (!addr_is_zero(&s->addr) && addr_is_nobody(&s->addr))

@@ -158,7 +158,7 @@ uint32_t stat_next(const struct tribd *d, uint32_t id);
 /* NULL for a number that has no counter. */
 const struct stat_text *stat_text(uint32_t id);
 /* ndn_stats.c: the same for enum ndn_stat; valid until the next call. */
-const struct stat_text *ndn_stat_text(uint32_t id);
+const struct stat_text *ndnd_stat_text(uint32_t id);
 /* Of id, or TRIB_STAT_NDN + id; the sum over CPUs. */
 int stat_read(struct tribd *d, uint32_t id, uint64_t *sum);
 int stat_reset(struct tribd *d);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "daemon/face/face_attr.h"
-#include "daemon/ndn/forwarder.h"
+#include "daemon/ndn/ndnd.h"
 #include "nl.h"
 
 static bool ndn_said(const struct nl_request *r)
@@ -15,10 +15,10 @@ static bool ndn_said(const struct nl_request *r)
 
 /* What is said of names. */
 static int ndn_spec_parse(struct tribd *d, struct nl_request *r,
-			  struct ndn_spec *s)
+			  struct ndnd_spec *s)
 {
 	struct nlattr **tb = r->tb, *attr;
-	int err = ndn_need(d, &r->why), rem;
+	int err = ndnd_need(d, &r->why), rem;
 
 	if (err)
 		return err;
@@ -39,7 +39,7 @@ static int ndn_spec_parse(struct tribd *d, struct nl_request *r,
 		if (nla_type(attr) == TRIB_A_FACE_NDN_WRITE)
 			may = NDN_MAY_WRITE;
 		if (may && !err)
-			err = ndn_spec_add(d->ndn, s, may, nla_get_string(attr),
+			err = ndnd_spec_add(d->ndn, s, may, nla_get_string(attr),
 					   &r->why);
 	}
 	return err;
@@ -63,7 +63,7 @@ static int spec_parse(struct nl_request *r, struct face_spec *s)
 
 /* The NDN part of @s, if the request has one, in @out; the caller frees it. */
 static int ndn_parse_said(struct tribd *d, struct nl_request *r,
-			  struct face_spec *s, struct ndn_spec **out)
+			  struct face_spec *s, struct ndnd_spec **out)
 {
 	if (!ndn_said(r))
 		return 0;
@@ -73,7 +73,7 @@ static int ndn_parse_said(struct tribd *d, struct nl_request *r,
 
 int nl_face_new(struct tribd *d, struct nl_request *r)
 {
-	struct ndn_spec *ndn = NULL;
+	struct ndnd_spec *ndn = NULL;
 	struct face_spec s = {};
 	int err = spec_parse(r, &s);
 
@@ -111,7 +111,7 @@ static int set_check(struct nl_request *r)
 
 int nl_face_set(struct tribd *d, struct nl_request *r)
 {
-	struct ndn_spec *ndn = NULL;
+	struct ndnd_spec *ndn = NULL;
 	struct face_spec s = {};
 	int err = nl_need(&nl_face, r->tb, TRIB_A_FACE_NAME, &r->why);
 
@@ -136,22 +136,22 @@ int nl_face_del(struct tribd *d, struct nl_request *r)
 	return face_del(d, nla_get_string(r->tb[TRIB_A_FACE_NAME]), &r->why);
 }
 
-static int prefixes_put(const struct ndn_peer *p, uint8_t may, int type,
+static int prefixes_put(const struct ndnd_peer *p, uint8_t may, int type,
 			struct nl_msg *m)
 {
-	char text[NDN_TEXT_MAX];
+	char text[NDND_TEXT_MAX];
 	unsigned int i;
 
 	for (i = 0; i < p->n; i++)
 		if ((p->prefix[i].may & may) &&
-		    nla_put_string(m, type, ndn_text(&p->prefix[i].name, text)))
+		    nla_put_string(m, type, ndnd_name_text(&p->prefix[i].name, text)))
 			return -EMSGSIZE;
 	return 0;
 }
 
 static int ndn_put(const struct face *f, struct nl_msg *m)
 {
-	const struct ndn_peer *p = f->ndn;
+	const struct ndnd_peer *p = f->ndn;
 
 	return nla_put_u8(m, TRIB_A_FACE_NDN, p->kind) ||
 	       nla_put_u16(m, TRIB_A_FACE_NDN_PORT, p->port) ||

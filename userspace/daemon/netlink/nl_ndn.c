@@ -4,43 +4,43 @@
 #include <string.h>
 
 #include "daemon/face/face.h"
-#include "daemon/ndn/forwarder.h"
+#include "daemon/ndn/ndnd.h"
 #include "nl.h"
 
 static const struct {
 	int attr;
 	enum ndn_mark mark;
 } marks[] = {
-	{TRIB_A_NDN_MARK_INSERT, NDN_INSERT},
-	{TRIB_A_NDN_MARK_DISTRIBUTE, NDN_DISTRIBUTE},
-	{TRIB_A_NDN_MARK_DELETE, NDN_DELETE},
+	{TRIB_A_NDN_MARK_INSERT, NDN_MARK_INSERT},
+	{TRIB_A_NDN_MARK_DISTRIBUTE, NDN_MARK_DISTRIBUTE},
+	{TRIB_A_NDN_MARK_DELETE, NDN_MARK_DELETE},
 };
 
 int nl_ndn_get(struct tribd *d, struct nl_request *r)
 {
-	int err = ndn_need(d, &r->why);
-	char text[NDN_TEXT_MAX];
+	int err = ndnd_need(d, &r->why);
+	char text[NDND_TEXT_MAX];
 	struct nl_msg *m = r->reply;
-	const struct ndn *n = d->ndn;
+	const struct ndnd *fw = d->ndn;
 	struct nlattr *nest;
 	unsigned int i;
 
 	if (err)
 		return err;
 	nest = nla_nest_start(m, TRIB_A_NDN);
-	if (!nest || nla_put_u32(m, TRIB_A_NDN_ENTRIES, n->entries) ||
-	    nla_put_u32(m, TRIB_A_NDN_ENTRIES_USED, ndn_pit_count(d)) ||
-	    nla_put_u32(m, TRIB_A_NDN_CACHE, n->cache) ||
-	    nla_put_u32(m, TRIB_A_NDN_CACHE_USED, ndn_cs_count(d)) ||
-	    nla_put_u32(m, TRIB_A_NDN_ROUTES, n->nroutes) ||
-	    nla_put_u32(m, TRIB_A_NDN_LEASE_MS, n->lease_ms) ||
+	if (!nest || nla_put_u32(m, TRIB_A_NDN_ENTRIES, fw->entries) ||
+	    nla_put_u32(m, TRIB_A_NDN_ENTRIES_USED, ndnd_pit_count(d)) ||
+	    nla_put_u32(m, TRIB_A_NDN_CACHE, fw->cache) ||
+	    nla_put_u32(m, TRIB_A_NDN_CACHE_USED, ndnd_cs_count(d)) ||
+	    nla_put_u32(m, TRIB_A_NDN_ROUTES, fw->nroutes) ||
+	    nla_put_u32(m, TRIB_A_NDN_LEASE_MS, fw->lease_ms) ||
 	    nla_put_u32(m, TRIB_A_NDN_LEAVE_MS,
-			n->leave_ms ? n->leave_ms : n->lease_ms / 2))
+			fw->leave_ms ? fw->leave_ms : fw->lease_ms / 2))
 		return -EMSGSIZE;
 	for (i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
 		if (nla_put_string(
 			    m, marks[i].attr,
-			    ndn_marker_text(&n->marker[marks[i].mark], text)))
+			    ndnd_marker_text(&fw->marker[marks[i].mark], text)))
 			return -EMSGSIZE;
 	nla_nest_end(m, nest);
 	return 0;
@@ -58,8 +58,8 @@ static int ms_get(struct nl_request *r, int attr, uint32_t *ms)
 
 int nl_ndn_set(struct tribd *d, struct nl_request *r)
 {
-	struct ndn_set s = {};
-	int err = ndn_need(d, &r->why);
+	struct ndnd_set s = {};
+	int err = ndnd_need(d, &r->why);
 	unsigned int i;
 
 	if (!err)
@@ -72,14 +72,14 @@ int nl_ndn_set(struct tribd *d, struct nl_request *r)
 		if (r->tb[marks[i].attr])
 			s.marker[marks[i].mark] =
 				nla_get_string(r->tb[marks[i].attr]);
-	return ndn_set(d, &s, &r->why);
+	return ndnd_set(d, &s, &r->why);
 }
 
 /* --- routes */
 
 int nl_route_new(struct tribd *d, struct nl_request *r)
 {
-	int err = ndn_need(d, &r->why);
+	int err = ndnd_need(d, &r->why);
 
 	if (!err)
 		err = nl_need(&nl_route, r->tb, TRIB_A_ROUTE_PREFIX, &r->why);
@@ -87,30 +87,31 @@ int nl_route_new(struct tribd *d, struct nl_request *r)
 		err = nl_need(&nl_route, r->tb, TRIB_A_ROUTE_FACE, &r->why);
 	if (err)
 		return err;
-	return ndn_route_new(d, nla_get_string(r->tb[TRIB_A_ROUTE_PREFIX]),
-			     nla_get_string(r->tb[TRIB_A_ROUTE_FACE]), &r->why);
+	return ndnd_route_new(d, nla_get_string(r->tb[TRIB_A_ROUTE_PREFIX]),
+			      nla_get_string(r->tb[TRIB_A_ROUTE_FACE]),
+			      &r->why);
 }
 
 int nl_route_del(struct tribd *d, struct nl_request *r)
 {
-	int err = ndn_need(d, &r->why);
+	int err = ndnd_need(d, &r->why);
 
 	if (!err)
 		err = nl_need(&nl_route, r->tb, TRIB_A_ROUTE_PREFIX, &r->why);
 	if (err)
 		return err;
-	return ndn_route_del(d, nla_get_string(r->tb[TRIB_A_ROUTE_PREFIX]),
-			     &r->why);
+	return ndnd_route_del(d, nla_get_string(r->tb[TRIB_A_ROUTE_PREFIX]),
+			      &r->why);
 }
 
-static int route_put(const struct route *route, struct nl_msg *m)
+static int route_put(const struct ndnd_route *route, struct nl_msg *m)
 {
 	struct nlattr *nest = nla_nest_start(m, TRIB_A_ROUTE);
-	char text[NDN_TEXT_MAX];
+	char text[NDND_TEXT_MAX];
 
 	if (!nest ||
 	    nla_put_string(m, TRIB_A_ROUTE_PREFIX,
-			   ndn_text(&route->name, text)) ||
+			   ndnd_name_text(&route->name, text)) ||
 	    nla_put_string(m, TRIB_A_ROUTE_FACE, route->face->name))
 		return -EMSGSIZE;
 	nla_nest_end(m, nest);
@@ -120,17 +121,18 @@ static int route_put(const struct route *route, struct nl_msg *m)
 int nl_route_get(struct tribd *d, struct nl_request *r)
 {
 	struct ndn_row_name name;
-	const struct route *route;
-	int err = ndn_need(d, &r->why);
+	const struct ndnd_route *route;
+	int err = ndnd_need(d, &r->why);
 
 	if (!err)
 		err = nl_need(&nl_route, r->tb, TRIB_A_ROUTE_PREFIX, &r->why);
 	if (!err)
-		err = ndn_parse(nla_get_string(r->tb[TRIB_A_ROUTE_PREFIX]),
-				&name, &r->why);
+		err = ndnd_name_parse(
+			nla_get_string(r->tb[TRIB_A_ROUTE_PREFIX]), &name,
+			&r->why);
 	if (err)
 		return err;
-	route = ndn_route_find(d, &name);
+	route = ndnd_route_find(d, &name);
 	if (!route)
 		return refuse(&r->why, -ENOENT, "no route %.100s",
 			      nla_get_string(r->tb[TRIB_A_ROUTE_PREFIX]));
@@ -140,12 +142,12 @@ int nl_route_get(struct tribd *d, struct nl_request *r)
 int nl_route_start(struct tribd *d, struct nl_request *r, struct nl_cursor *c)
 {
 	(void)c;
-	return ndn_need(d, &r->why);
+	return ndnd_need(d, &r->why);
 }
 
 int nl_route_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 {
-	const struct route *route;
+	const struct ndnd_route *route;
 	uint32_t at = 0;
 	int err;
 

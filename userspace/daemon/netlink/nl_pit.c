@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "daemon/face/face.h"
-#include "daemon/ndn/forwarder.h"
+#include "daemon/ndn/ndnd.h"
 #include "nl.h"
 
 /*
@@ -15,32 +15,32 @@
 struct below {
 	uint32_t given;
 	struct ndn_row_name prefix;
-	struct ndn_walk *walk;
+	struct ndnd_walk *walk;
 };
 
 static void below_free(void *own)
 {
 	struct below *b = own;
 
-	ndn_walk_free(b->walk);
+	ndnd_walk_free(b->walk);
 	free(b);
 }
 
 /* @text NULL: of all. @walk NULL: no memory. */
 static int below_start(struct nl_request *r, struct nl_cursor *c,
-		       const struct nlattr *text, struct ndn_walk *walk)
+		       const struct nlattr *text, struct ndnd_walk *walk)
 {
 	struct below *b = calloc(1, sizeof(*b));
 	int err = 0;
 
 	if (!b || !walk) {
-		ndn_walk_free(walk);
+		ndnd_walk_free(walk);
 		free(b);
 		return refuse(&r->why, -ENOMEM, "no memory");
 	}
 	if (text)
-		err = ndn_parse(nla_get_string((struct nlattr *)text),
-				&b->prefix, &r->why);
+		err = ndnd_name_parse(nla_get_string((struct nlattr *)text),
+				      &b->prefix, &r->why);
 	b->walk = walk;
 	if (err) {
 		below_free(b);
@@ -56,7 +56,7 @@ static void below_before(struct below *b, const struct nl_cursor *c)
 {
 	if (b->given == c->at)
 		return;
-	ndn_walk_undo(b->walk);
+	ndnd_walk_undo(b->walk);
 	b->given--;
 }
 
@@ -78,13 +78,13 @@ static const char *face_name(struct tribd *d, unsigned int number)
 	return NULL;
 }
 
-static int faces_put(struct tribd *d, const struct ndn_pit_row *row,
+static int faces_put(struct tribd *d, const struct ndnd_pit_row *row,
 		     struct nl_msg *m)
 {
 	const struct face *f;
 
 	TAILQ_FOREACH(f, &d->faces, link) {
-		unsigned int n = f->ndn ? f->ndn->number : NDN_NOBODY;
+		unsigned int n = f->ndn ? f->ndn->number : NDN_FACE_NONE;
 
 		if (n && (row->live[n / 64] >> n % 64 & 1) &&
 		    nla_put_string(m, TRIB_A_PIT_FACE, f->name))
@@ -93,22 +93,23 @@ static int faces_put(struct tribd *d, const struct ndn_pit_row *row,
 	return 0;
 }
 
-static int pit_put(struct tribd *d, const struct ndn_pit_row *row,
+static int pit_put(struct tribd *d, const struct ndnd_pit_row *row,
 		   struct nl_msg *m)
 {
 	struct nlattr *nest = nla_nest_start(m, TRIB_A_PIT);
 	const char *up = face_name(d, row->up);
-	char text[NDN_TEXT_MAX];
+	char text[NDND_TEXT_MAX];
 
 	if (!nest ||
-	    nla_put_string(m, TRIB_A_PIT_NAME, ndn_text(&row->name, text)) ||
+	    nla_put_string(m, TRIB_A_PIT_NAME,
+			   ndnd_name_text(&row->name, text)) ||
 	    (up && nla_put_string(m, TRIB_A_PIT_UP, up)) ||
 	    faces_put(d, row, m) ||
 	    nla_put_u8(m, TRIB_A_PIT_STATE, row->state) ||
-	    (row->acked_ms != NDN_NEVER &&
+	    (row->acked_ms != NDND_NEVER &&
 	     nla_put_u64(m, TRIB_A_PIT_ACKED_MS, row->acked_ms)))
 		return -EMSGSIZE;
-	if (row->taken_ms != NDN_NEVER &&
+	if (row->taken_ms != NDND_NEVER &&
 	    (nla_put_u64(m, TRIB_A_PIT_VERSION, row->version) ||
 	     nla_put_u64(m, TRIB_A_PIT_SEGMENT, row->segment) ||
 	     nla_put_u64(m, TRIB_A_PIT_TAKEN_MS, row->taken_ms)))
@@ -120,24 +121,24 @@ static int pit_put(struct tribd *d, const struct ndn_pit_row *row,
 static int pit_name(struct tribd *d, struct nl_request *r,
 		    struct ndn_row_name *name)
 {
-	int err = ndn_need(d, &r->why);
+	int err = ndnd_need(d, &r->why);
 
 	if (!err)
 		err = nl_need(&nl_pit, r->tb, TRIB_A_PIT_NAME, &r->why);
 	return err ? err
-		   : ndn_parse(nla_get_string(r->tb[TRIB_A_PIT_NAME]), name,
-			       &r->why);
+		   : ndnd_name_parse(nla_get_string(r->tb[TRIB_A_PIT_NAME]),
+				     name, &r->why);
 }
 
 int nl_pit_get(struct tribd *d, struct nl_request *r)
 {
-	struct ndn_pit_row row;
+	struct ndnd_pit_row row;
 	struct ndn_row_name name;
 	int err = pit_name(d, r, &name);
 
 	if (err)
 		return err;
-	err = ndn_pit_find(d, &name, &row);
+	err = ndnd_pit_find(d, &name, &row);
 	if (err)
 		return refuse(&r->why, err, "no entry %.100s",
 			      nla_get_string(r->tb[TRIB_A_PIT_NAME]));
@@ -149,25 +150,26 @@ int nl_pit_del(struct tribd *d, struct nl_request *r)
 	struct ndn_row_name name;
 	int err = pit_name(d, r, &name);
 
-	return err ? err : ndn_pit_forget(d, &name, &r->why);
+	return err ? err : ndnd_pit_forget(d, &name, &r->why);
 }
 
 int nl_pit_start(struct tribd *d, struct nl_request *r, struct nl_cursor *c)
 {
-	int err = ndn_need(d, &r->why);
+	int err = ndnd_need(d, &r->why);
 
 	return err ? err
-		   : below_start(r, c, r->tb[TRIB_A_PIT_NAME], ndn_pit_walk(d));
+		   : below_start(r, c, r->tb[TRIB_A_PIT_NAME],
+				 ndnd_pit_walk(d));
 }
 
 int nl_pit_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 {
 	struct below *b = c->own;
-	struct ndn_pit_row row;
+	struct ndnd_pit_row row;
 	int err;
 
 	below_before(b, c);
-	err = ndn_pit_next(d, b->walk, &b->prefix, &row);
+	err = ndnd_pit_next(d, b->walk, &b->prefix, &row);
 	if (err <= 0)
 		return err;
 	below_after(b, c);
@@ -179,16 +181,16 @@ int nl_pit_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 
 int nl_cs_start(struct tribd *d, struct nl_request *r, struct nl_cursor *c)
 {
-	int err = ndn_need(d, &r->why);
+	int err = ndnd_need(d, &r->why);
 
 	return err ? err
-		   : below_start(r, c, r->tb[TRIB_A_CS_NAME], ndn_cs_walk(d));
+		   : below_start(r, c, r->tb[TRIB_A_CS_NAME], ndnd_cs_walk(d));
 }
 
 int nl_cs_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 {
 	struct below *b = c->own;
-	char text[NDN_TEXT_MAX];
+	char text[NDND_TEXT_MAX];
 	struct ndn_row_name name;
 	uint32_t bytes, place;
 	struct nlattr *nest;
@@ -196,12 +198,13 @@ int nl_cs_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 
 	(void)d;
 	below_before(b, c);
-	err = ndn_cs_next(b->walk, &b->prefix, &name, &bytes, &place);
+	err = ndnd_cs_next(b->walk, &b->prefix, &name, &bytes, &place);
 	if (err <= 0)
 		return err;
 	below_after(b, c);
 	nest = nla_nest_start(m, TRIB_A_CS);
-	if (!nest || nla_put_string(m, TRIB_A_CS_NAME, ndn_text(&name, text)) ||
+	if (!nest ||
+	    nla_put_string(m, TRIB_A_CS_NAME, ndnd_name_text(&name, text)) ||
 	    nla_put_u32(m, TRIB_A_CS_BYTES, bytes))
 		return -EMSGSIZE;
 	nla_nest_end(m, nest);
@@ -211,12 +214,12 @@ int nl_cs_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 int nl_cs_wipe(struct tribd *d, struct nl_request *r)
 {
 	struct ndn_row_name prefix = {};
-	int err = ndn_need(d, &r->why);
+	int err = ndnd_need(d, &r->why);
 
 	if (!err && r->tb[TRIB_A_CS_NAME])
-		err = ndn_parse(nla_get_string(r->tb[TRIB_A_CS_NAME]), &prefix,
-				&r->why);
+		err = ndnd_name_parse(nla_get_string(r->tb[TRIB_A_CS_NAME]),
+				      &prefix, &r->why);
 	if (!err)
-		err = ndn_cs_wipe(d, &prefix, &r->why);
+		err = ndnd_cs_wipe(d, &prefix, &r->why);
 	return err < 0 ? err : 0;
 }

@@ -7,12 +7,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/ndn/forwarder.h"
+#include "daemon/ndn/ndnd.h"
 #include "nl.h"
 
 #include "gen/nl_tables.h"
 
-_Static_assert(TRIB_NDN_TEXT_MAX == NDN_TEXT_MAX, "ndn-text-max of trib.yaml");
+_Static_assert(TRIB_NDN_TEXT_MAX == NDND_TEXT_MAX, "ndn-text-max of trib.yaml");
 
 static int text_check(const struct nl_set *set, const struct nl_attr *a,
 		      const struct nlattr *attr, struct reason *why)

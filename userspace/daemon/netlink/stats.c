@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "daemon/ndn/forwarder.h"
+#include "daemon/ndn/ndnd.h"
 #include "nl.h"
 
 static const struct stat_text text[TRIB_STAT__MAX] = {
@@ -99,7 +99,7 @@ static const struct stat_text text[TRIB_STAT__MAX] = {
 const struct stat_text *stat_text(uint32_t id)
 {
 	if (id >= TRIB_STAT_NDN)
-		return ndn_stat_text(id - TRIB_STAT_NDN);
+		return ndnd_stat_text(id - TRIB_STAT_NDN);
 	return id < TRIB_STAT__MAX && text[id].name ? &text[id] : NULL;
 }
 
@@ -122,7 +122,7 @@ static int stat_map(const struct tribd *d, uint32_t *id)
 	if (*id < TRIB_STAT_NDN)
 		return d->map[MAP_STATS];
 	*id -= TRIB_STAT_NDN;
-	return d->ndn->map[NMAP_STATS];
+	return d->ndn->map[NDND_MAP_STATS];
 }
 
 int stat_read(struct tribd *d, uint32_t id, uint64_t *sum)

@@ -15,7 +15,7 @@
 #include "daemon/core/value.h"
 #include "daemon/face/face_attr.h"
 #include "daemon/job/job.h"
-#include "daemon/ndn/forwarder.h"
+#include "daemon/ndn/ndnd.h"
 #include "state.h"
 #include "daemon/tree/worker.h"
 
@@ -26,7 +26,7 @@ static json_t *face_pack(const struct face *f)
 	json_t *j = face_attr_pack(f);
 
 	if (f->ndn)
-		json_object_set_new(j, "ndn", ndn_face_pack(f));
+		json_object_set_new(j, "ndn", ndnd_face_pack(f));
 	return j;
 }
 
@@ -139,7 +139,7 @@ json_t *state_pack(struct tribd *d, const void *object)
 			value_hex_pack(d->netns_cookie), "ports", ports,
 			"faces", faces, "jobs", jobs, "trees", trees);
 	if (doc && d->ndn)
-		json_object_set_new(doc, "ndn", ndn_pack(d, object));
+		json_object_set_new(doc, "ndn", ndnd_pack(d, object));
 	return doc;
 }
 

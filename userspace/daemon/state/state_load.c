@@ -14,7 +14,7 @@
 #include "daemon/core/value.h"
 #include "daemon/face/face_attr.h"
 #include "daemon/job/job.h"
-#include "daemon/ndn/forwarder.h"
+#include "daemon/ndn/ndnd.h"
 #include "daemon/device/port.h"
 #include "state.h"
 #include "daemon/tree/tree.h"
@@ -62,12 +62,12 @@ uint64_t state_netns(const json_t *doc)
 static int face_load(struct tribd *d, const json_t *o, struct reason *why)
 {
 	const json_t *ndn = json_object_get(o, "ndn");
-	struct ndn_spec names;
+	struct ndnd_spec names;
 	struct face_spec s = {};
 	int err = face_attr_load(o, &s, why);
 
 	if (!err && ndn && d->ndn) {
-		err = ndn_face_load(d, ndn, &names, why);
+		err = ndnd_face_load(d, ndn, &names, why);
 		s.ndn = &names;
 	}
 	return err ? err : face_restore(d, &s, why);
@@ -230,7 +230,7 @@ int state_restore(struct tribd *d, const json_t *doc, struct reason *why)
 		{"trees", tree_load},
 	};
 	const json_t *names = json_object_get(doc, "ndn");
-	int err = ndn_restore(d, names, why);
+	int err = ndnd_restore(d, names, why);
 	unsigned int i, k;
 
 	if (err)
@@ -244,18 +244,18 @@ int state_restore(struct tribd *d, const json_t *doc, struct reason *why)
 				return err;
 		}
 	}
-	return ndn_routes_restore(d, names, why);
+	return ndnd_routes_restore(d, names, why);
 }
 
 int state_restore_ndn(struct tribd *d, const json_t *doc, struct reason *why)
 {
 	const json_t *names = json_object_get(doc, "ndn");
 	const json_t *faces = json_object_get(doc, "faces");
-	int err = ndn_restore(d, names, why);
+	int err = ndnd_restore(d, names, why);
 	unsigned int i;
 
 	for (i = 0; !err && i < json_array_size(faces); i++)
 		if (json_object_get(json_array_get(faces, i), "ndn"))
 			err = face_load(d, json_array_get(faces, i), why);
-	return err ? err : ndn_routes_restore(d, names, why);
+	return err ? err : ndnd_routes_restore(d, names, why);
 }

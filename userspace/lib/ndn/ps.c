@@ -261,7 +261,7 @@ static void describe(const struct trib_ps *p, struct trib_ps_task *task)
 	struct trib_ps_task full = {
 		.size = task->size,
 		.count = p->w.start.elements,
-		.async = p->w.start.mode == NDN_ASYNC,
+		.async = p->w.start.mode == NDN_MODE_ASYNC,
 	};
 
 	if (!ndn_name_text(&job, text, sizeof(text)))
@@ -386,7 +386,7 @@ int trib_ps_model(struct trib_ps *p, float *model, size_t count,
 static int give(struct trib_ps *p, uint64_t version, const float *grad,
 		size_t count)
 {
-	if (!ndn_is_finite(grad, count * sizeof(*grad)))
+	if (!ndn_content_is_finite(grad, count * sizeof(*grad)))
 		return trib_ps_fail(p, -EDOM,
 				    "NaN or infinity in the gradient");
 	return trib_ps_explain(

@@ -108,7 +108,7 @@ static int read_markers(struct trib_ps *p, struct ndn_worker_config *c,
 {
 	const struct ndn_markers *m = &ndn_markers_default;
 	struct ndn_name_buf job = {0};
-	struct ndn_app_job probe;
+	struct ndn_job_names probe;
 	struct ndn_name name;
 
 	p->markers.insert = strdup(o->insert ? o->insert : m->insert);
@@ -121,7 +121,7 @@ static int read_markers(struct trib_ps *p, struct ndn_worker_config *c,
 	/* Of a name that is no marker in any network: only they can be wrong. */
 	ndn_name_append(&job, TRIB_NDN_GENERIC, "\0job", 4);
 	name = ndn_name_of(&job);
-	if (ndn_job_init(&probe, &name, c->markers))
+	if (ndn_job_names_init(&probe, &name, c->markers))
 		return trib_ps_fail(
 			NULL, -EINVAL,
 			"markers '%.30s', '%.30s', '%.30s' are not three different words of 1 to %d bytes",

@@ -6,17 +6,17 @@
 #include <errno.h>
 #include <string.h>
 
-static struct ndn_wire_head head_of(enum ndn_kind kind)
+static struct ndn_wire_head head_of(enum ndn_content_kind kind)
 {
 	return (struct ndn_wire_head){
-		.magic = htobe16(NDN_MAGIC),
-		.format = NDN_FORMAT,
+		.magic = htobe16(NDN_CONTENT_MAGIC),
+		.format = NDN_CONTENT_FORMAT,
 		.kind = (__u8)kind,
 	};
 }
 
 /* Copies a header of @n bytes out; @rest: values may follow. */
-static int header(void *to, size_t n, enum ndn_kind kind,
+static int header(void *to, size_t n, enum ndn_content_kind kind,
 		  struct ndn_bytes content, struct ndn_bytes *rest)
 {
 	struct ndn_wire_head h;
@@ -24,8 +24,8 @@ static int header(void *to, size_t n, enum ndn_kind kind,
 	if (content.n < sizeof(h))
 		return -EMSGSIZE;
 	memcpy(&h, content.p, sizeof(h));
-	if (be16toh(h.magic) != NDN_MAGIC || h.format != NDN_FORMAT ||
-	    h.kind != kind)
+	if (be16toh(h.magic) != NDN_CONTENT_MAGIC ||
+	    h.format != NDN_CONTENT_FORMAT || h.kind != kind)
 		return -EPROTO;
 	if (rest ? content.n <= n : content.n != n)
 		return -EMSGSIZE;
@@ -53,7 +53,7 @@ static bool are_segments(uint32_t n)
 	return n && n <= NDN_SEGMENTS_MAX;
 }
 
-uint32_t ndn_segments(uint64_t elements, uint32_t segment)
+uint32_t ndn_content_segments(uint64_t elements, uint32_t segment)
 {
 	uint64_t n;
 
@@ -64,7 +64,8 @@ uint32_t ndn_segments(uint64_t elements, uint32_t segment)
 	return n > NDN_SEGMENTS_MAX ? 0 : (uint32_t)n;
 }
 
-uint32_t ndn_segment_bytes(uint64_t elements, uint32_t segment, uint32_t s)
+uint32_t ndn_content_segment_bytes(uint64_t elements, uint32_t segment,
+				   uint32_t s)
 {
 	uint64_t left = elements * NDN_VALUE_SIZE - (uint64_t)s * segment;
 
@@ -73,28 +74,28 @@ uint32_t ndn_segment_bytes(uint64_t elements, uint32_t segment, uint32_t s)
 
 /* ---- decoding ---- */
 
-int ndn_offer_decode(enum ndn_answer *a, struct ndn_bytes content)
+int ndn_content_offer_decode(enum ndn_answer *a, struct ndn_bytes content)
 {
 	struct ndn_wire_offer w;
-	int err = header(&w, sizeof(w), NDN_OFFER, content, NULL);
+	int err = header(&w, sizeof(w), NDN_CONTENT_OFFER, content, NULL);
 
 	if (err)
 		return err;
-	if ((w.answer != NDN_ACCEPT && w.answer != NDN_BUSY) ||
+	if ((w.answer != NDN_ANSWER_ACCEPT && w.answer != NDN_ANSWER_BUSY) ||
 	    !is_zero(w.rsvd, sizeof(w.rsvd)))
 		return -EINVAL;
 	*a = w.answer;
 	return 0;
 }
 
-int ndn_start_decode(struct ndn_start *s, struct ndn_bytes content)
+int ndn_content_start_decode(struct ndn_start *s, struct ndn_bytes content)
 {
 	struct ndn_wire_start w;
-	int err = header(&w, sizeof(w), NDN_START, content, NULL);
+	int err = header(&w, sizeof(w), NDN_CONTENT_START, content, NULL);
 
 	if (err)
 		return err;
-	if (w.mode > NDN_ASYNC || w.dtype != NDN_F32 || w.rsvd)
+	if (w.mode > NDN_MODE_ASYNC || w.dtype != NDN_DTYPE_F32 || w.rsvd)
 		return -EINVAL;
 	*s = (struct ndn_start){
 		.mode = w.mode,
@@ -106,7 +107,7 @@ int ndn_start_decode(struct ndn_start *s, struct ndn_bytes content)
 		.tree_job = be32toh(w.tree_job),
 		.version = be64toh(w.version),
 	};
-	if (!ndn_segments(s->elements, s->segment) ||
+	if (!ndn_content_segments(s->elements, s->segment) ||
 	    s->lease_ms < NDN_LEASE_MIN_MS || s->lease_ms > NDN_LEASE_MAX_MS ||
 	    !s->rto_ms || s->rto_ms > s->lease_ms || !(s->version >> 32) ||
 	    (s->tree_job > UINT16_MAX && s->tree_job != NDN_NO_TREE))
@@ -114,10 +115,10 @@ int ndn_start_decode(struct ndn_start *s, struct ndn_bytes content)
 	return 0;
 }
 
-int ndn_newest_decode(struct ndn_newest *n, struct ndn_bytes content)
+int ndn_content_newest_decode(struct ndn_newest *n, struct ndn_bytes content)
 {
 	struct ndn_wire_newest w;
-	int err = header(&w, sizeof(w), NDN_NEWEST, content, NULL);
+	int err = header(&w, sizeof(w), NDN_CONTENT_NEWEST, content, NULL);
 
 	if (err)
 		return err;
@@ -129,10 +130,12 @@ int ndn_newest_decode(struct ndn_newest *n, struct ndn_bytes content)
 	return 0;
 }
 
-int ndn_gradient_decode(struct ndn_gradient *g, struct ndn_bytes content)
+int ndn_content_gradient_decode(struct ndn_gradient *g,
+				struct ndn_bytes content)
 {
 	struct ndn_wire_gradient w;
-	int err = header(&w, sizeof(w), NDN_GRADIENT, content, &g->values);
+	int err = header(&w, sizeof(w), NDN_CONTENT_GRADIENT, content,
+			 &g->values);
 
 	if (err)
 		return err;
@@ -142,10 +145,10 @@ int ndn_gradient_decode(struct ndn_gradient *g, struct ndn_bytes content)
 	return are_segments(g->segments) && are_values(g->values) ? 0 : -EINVAL;
 }
 
-int ndn_model_decode(struct ndn_model *m, struct ndn_bytes content)
+int ndn_content_model_decode(struct ndn_model *m, struct ndn_bytes content)
 {
 	struct ndn_wire_model w;
-	int err = header(&w, sizeof(w), NDN_MODEL, content, &m->values);
+	int err = header(&w, sizeof(w), NDN_CONTENT_MODEL, content, &m->values);
 
 	if (err)
 		return err;
@@ -165,20 +168,20 @@ static size_t put(uint8_t *buf, const void *wire, size_t n)
 	return n;
 }
 
-size_t ndn_offer_encode(uint8_t *buf, enum ndn_answer a)
+size_t ndn_content_offer_encode(uint8_t *buf, enum ndn_answer a)
 {
 	struct ndn_wire_offer w = {
-		.head = head_of(NDN_OFFER),
+		.head = head_of(NDN_CONTENT_OFFER),
 		.answer = (__u8)a,
 	};
 
 	return put(buf, &w, sizeof(w));
 }
 
-size_t ndn_start_encode(uint8_t *buf, const struct ndn_start *s)
+size_t ndn_content_start_encode(uint8_t *buf, const struct ndn_start *s)
 {
 	struct ndn_wire_start w = {
-		.head = head_of(NDN_START),
+		.head = head_of(NDN_CONTENT_START),
 		.mode = (__u8)s->mode,
 		.dtype = (__u8)s->dtype,
 		.elements = htobe64(s->elements),
@@ -192,10 +195,10 @@ size_t ndn_start_encode(uint8_t *buf, const struct ndn_start *s)
 	return put(buf, &w, sizeof(w));
 }
 
-size_t ndn_newest_encode(uint8_t *buf, const struct ndn_newest *n)
+size_t ndn_content_newest_encode(uint8_t *buf, const struct ndn_newest *n)
 {
 	struct ndn_wire_newest w = {
-		.head = head_of(NDN_NEWEST),
+		.head = head_of(NDN_CONTENT_NEWEST),
 		.segments = htobe32(n->segments),
 		.last = n->last,
 	};
@@ -203,10 +206,10 @@ size_t ndn_newest_encode(uint8_t *buf, const struct ndn_newest *n)
 	return put(buf, &w, sizeof(w));
 }
 
-size_t ndn_gradient_encode(uint8_t *buf, const struct ndn_gradient *g)
+size_t ndn_content_gradient_encode(uint8_t *buf, const struct ndn_gradient *g)
 {
 	struct ndn_wire_gradient w = {
-		.head = head_of(NDN_GRADIENT),
+		.head = head_of(NDN_CONTENT_GRADIENT),
 		.segments = htobe32(g->segments),
 		.id = htobe64(g->id),
 		.base = htobe64(g->base),
@@ -215,10 +218,10 @@ size_t ndn_gradient_encode(uint8_t *buf, const struct ndn_gradient *g)
 	return put(buf, &w, sizeof(w));
 }
 
-size_t ndn_model_encode(uint8_t *buf, const struct ndn_model *m)
+size_t ndn_content_model_encode(uint8_t *buf, const struct ndn_model *m)
 {
 	struct ndn_wire_model w = {
-		.head = head_of(NDN_MODEL),
+		.head = head_of(NDN_CONTENT_MODEL),
 		.segments = htobe32(m->segments),
 		.last = m->last,
 	};
@@ -226,7 +229,7 @@ size_t ndn_model_encode(uint8_t *buf, const struct ndn_model *m)
 	return put(buf, &w, sizeof(w));
 }
 
-bool ndn_is_finite(const void *values, size_t bytes)
+bool ndn_content_is_finite(const void *values, size_t bytes)
 {
 	const uint8_t *p = values;
 	bool finite = true;

@@ -20,8 +20,8 @@
 
 #include "ndn/packet/ndn.h"
 
-#define NDN_MAGIC 0x544e /* "TN" */
-#define NDN_FORMAT 1	 /* of all that is declared here */
+#define NDN_CONTENT_MAGIC 0x544e /* "TN" */
+#define NDN_CONTENT_FORMAT 1	 /* of all that is declared here */
 
 /* Bytes of values in a segment: a multiple of 4 up to this. */
 #define NDN_SEGMENT_MAX 8192
@@ -34,42 +34,42 @@
 #define NDN_NO_TREE 0xffffffffU
 
 /**
- * enum ndn_kind - &ndn_wire_head.kind
- * @NDN_OFFER:    answer to an offer, /<gpu>/P.
- * @NDN_START:    what a worker needs to start, /P/<gpu>.
- * @NDN_NEWEST:   which version is the newest, /P/32=newest/v.
- * @NDN_GRADIENT: segment of a gradient, /<gpu>/P/v/s.
- * @NDN_MODEL:    segment of a model, /distribute/P/v/s.
+ * enum ndn_content_kind - &ndn_wire_head.kind
+ * @NDN_CONTENT_OFFER:    answer to an offer, /<gpu>/P.
+ * @NDN_CONTENT_START:    what a worker needs to start, /P/<gpu>.
+ * @NDN_CONTENT_NEWEST:   which version is the newest, /P/32=newest/v.
+ * @NDN_CONTENT_GRADIENT: segment of a gradient, /<gpu>/P/v/s.
+ * @NDN_CONTENT_MODEL:    segment of a model, /distribute/P/v/s.
  */
-enum ndn_kind {
-	NDN_OFFER = 1,
-	NDN_START = 2,
-	NDN_NEWEST = 3,
-	NDN_GRADIENT = 4,
-	NDN_MODEL = 5,
+enum ndn_content_kind {
+	NDN_CONTENT_OFFER = 1,
+	NDN_CONTENT_START = 2,
+	NDN_CONTENT_NEWEST = 3,
+	NDN_CONTENT_GRADIENT = 4,
+	NDN_CONTENT_MODEL = 5,
 };
 
 enum ndn_answer {
-	NDN_ACCEPT = 1,
-	NDN_BUSY = 2,
+	NDN_ANSWER_ACCEPT = 1,
+	NDN_ANSWER_BUSY = 2,
 };
 
 enum ndn_mode {
-	NDN_SYNC = 0,
-	NDN_ASYNC = 1,
+	NDN_MODE_SYNC = 0,
+	NDN_MODE_ASYNC = 1,
 };
 
 enum ndn_dtype {
-	NDN_F32 = 1,
+	NDN_DTYPE_F32 = 1,
 };
 
 /* ---- on the wire ---- */
 
 /**
  * struct ndn_wire_head - how each begins
- * @magic:  NDN_MAGIC.
- * @format: NDN_FORMAT.
- * @kind:   enum ndn_kind.
+ * @magic:  NDN_CONTENT_MAGIC.
+ * @format: NDN_CONTENT_FORMAT.
+ * @kind:   enum ndn_content_kind.
  */
 struct ndn_wire_head {
 	__be16 magic;
@@ -192,28 +192,30 @@ struct ndn_model {
  * Decoding: 0, or -EPROTO (not this kind of content, or another format),
  * -EMSGSIZE (of another length), -EINVAL (a value that is not allowed).
  */
-int ndn_offer_decode(enum ndn_answer *a, struct ndn_bytes content);
-int ndn_start_decode(struct ndn_start *s, struct ndn_bytes content);
-int ndn_newest_decode(struct ndn_newest *n, struct ndn_bytes content);
-int ndn_gradient_decode(struct ndn_gradient *g, struct ndn_bytes content);
-int ndn_model_decode(struct ndn_model *m, struct ndn_bytes content);
+int ndn_content_offer_decode(enum ndn_answer *a, struct ndn_bytes content);
+int ndn_content_start_decode(struct ndn_start *s, struct ndn_bytes content);
+int ndn_content_newest_decode(struct ndn_newest *n, struct ndn_bytes content);
+int ndn_content_gradient_decode(struct ndn_gradient *g,
+				struct ndn_bytes content);
+int ndn_content_model_decode(struct ndn_model *m, struct ndn_bytes content);
 
 /* Encoding: the header's bytes, to which @buf has room; values go after it. */
-size_t ndn_offer_encode(uint8_t *buf, enum ndn_answer a);
-size_t ndn_start_encode(uint8_t *buf, const struct ndn_start *s);
-size_t ndn_newest_encode(uint8_t *buf, const struct ndn_newest *n);
-size_t ndn_gradient_encode(uint8_t *buf, const struct ndn_gradient *g);
-size_t ndn_model_encode(uint8_t *buf, const struct ndn_model *m);
+size_t ndn_content_offer_encode(uint8_t *buf, enum ndn_answer a);
+size_t ndn_content_start_encode(uint8_t *buf, const struct ndn_start *s);
+size_t ndn_content_newest_encode(uint8_t *buf, const struct ndn_newest *n);
+size_t ndn_content_gradient_encode(uint8_t *buf, const struct ndn_gradient *g);
+size_t ndn_content_model_encode(uint8_t *buf, const struct ndn_model *m);
 
 /* Longest of the headers. */
 #define NDN_HEADER_MAX sizeof(struct ndn_wire_start)
 
 /* Segments of a vector; 0: @elements or @segment is out of bounds. */
-uint32_t ndn_segments(uint64_t elements, uint32_t segment);
+uint32_t ndn_content_segments(uint64_t elements, uint32_t segment);
 /* Bytes of values in segment @s, which must exist. */
-uint32_t ndn_segment_bytes(uint64_t elements, uint32_t segment, uint32_t s);
+uint32_t ndn_content_segment_bytes(uint64_t elements, uint32_t segment,
+				   uint32_t s);
 
 /* Of little-endian binary32, in whole values: neither NaN nor infinity. */
-bool ndn_is_finite(const void *values, size_t bytes);
+bool ndn_content_is_finite(const void *values, size_t bytes);
 
 #endif /* TRIB_NDN_CONTENT_H */

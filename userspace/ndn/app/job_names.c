@@ -72,8 +72,9 @@ static enum ndn_err mark(struct ndn_name_buf *to, const char *word,
 	return err ? err : ndn_name_append_name(to, job);
 }
 
-enum ndn_err ndn_job_init(struct ndn_app_job *j, const struct ndn_name *job,
-			  const struct ndn_markers *markers)
+enum ndn_err ndn_job_names_init(struct ndn_job_names *j,
+				const struct ndn_name *job,
+				const struct ndn_markers *markers)
 {
 	const struct ndn_markers *m = markers ? markers : &ndn_markers_default;
 	enum ndn_err err = check(job, m);
@@ -95,7 +96,7 @@ enum ndn_err ndn_job_init(struct ndn_app_job *j, const struct ndn_name *job,
 }
 
 /* A worker of such a name could not be told from the marker. */
-static bool is_marker(const struct ndn_app_job *j, struct ndn_bytes gpu)
+static bool is_marker(const struct ndn_job_names *j, struct ndn_bytes gpu)
 {
 	const struct ndn_name_buf *const marked[] = {&j->insert, &j->distribute,
 						     &j->remove};
@@ -113,8 +114,9 @@ static bool is_marker(const struct ndn_app_job *j, struct ndn_bytes gpu)
 
 /* ---- making ---- */
 
-static enum ndn_err add_numbers(struct ndn_name_buf *name, enum ndn_what what,
-				const struct ndn_parts *parts)
+static enum ndn_err add_numbers(struct ndn_name_buf *name,
+				enum ndn_name_kind what,
+				const struct ndn_name_parts *parts)
 {
 	enum ndn_err err = NDN_OK;
 
@@ -129,8 +131,8 @@ static enum ndn_err add_numbers(struct ndn_name_buf *name, enum ndn_what what,
 }
 
 static enum ndn_err add_gpu(struct ndn_name_buf *name,
-			    const struct ndn_app_job *j,
-			    const struct ndn_parts *parts)
+			    const struct ndn_job_names *j,
+			    const struct ndn_name_parts *parts)
 {
 	if (!parts->gpu.n || parts->gpu.n > NDN_GPU_MAX ||
 	    is_marker(j, parts->gpu))
@@ -139,9 +141,10 @@ static enum ndn_err add_gpu(struct ndn_name_buf *name,
 			       parts->gpu.n);
 }
 
-enum ndn_err ndn_app_name(struct ndn_name_buf *name,
-			  const struct ndn_app_job *j, enum ndn_what what,
-			  const struct ndn_parts *parts)
+enum ndn_err ndn_job_name(struct ndn_name_buf *name,
+			  const struct ndn_job_names *j,
+			  enum ndn_name_kind what,
+			  const struct ndn_name_parts *parts)
 {
 	struct ndn_name plain = ndn_name_of(&j->plain);
 	enum ndn_err err = NDN_OK;
@@ -209,19 +212,19 @@ static bool get_number(const struct ndn_name *name, unsigned int i,
 }
 
 static bool get_version(const struct ndn_name *name, unsigned int i,
-			struct ndn_parts *parts)
+			struct ndn_name_parts *parts)
 {
 	return get_number(name, i, TRIB_NDN_VERSION, &parts->version);
 }
 
 static bool get_segment(const struct ndn_name *name, unsigned int i,
-			struct ndn_parts *parts)
+			struct ndn_name_parts *parts)
 {
 	return get_number(name, i, TRIB_NDN_SEGMENT, &parts->segment);
 }
 
-static bool get_gpu(const struct ndn_app_job *j, const struct ndn_name *name,
-		    unsigned int i, struct ndn_parts *parts)
+static bool get_gpu(const struct ndn_job_names *j, const struct ndn_name *name,
+		    unsigned int i, struct ndn_name_parts *parts)
 {
 	struct ndn_component c = ndn_name_get(name, i);
 
@@ -232,14 +235,14 @@ static bool get_gpu(const struct ndn_app_job *j, const struct ndn_name *name,
 	return true;
 }
 
-enum ndn_what ndn_match_gpu(const struct ndn_app_job *j,
-			    const struct ndn_name *name,
-			    struct ndn_parts *parts)
+enum ndn_name_kind ndn_job_match_gpu(const struct ndn_job_names *j,
+				     const struct ndn_name *name,
+				     struct ndn_name_parts *parts)
 {
 	struct ndn_name rest;
 	unsigned int more, n;
 
-	*parts = (struct ndn_parts){0};
+	*parts = (struct ndn_name_parts){0};
 	if (name->count < 2 || !get_gpu(j, name, 0, parts))
 		return NDN_IS_OTHER;
 	rest = ndn_name_slice(name, 1, name->count - 1U);
@@ -256,12 +259,13 @@ enum ndn_what ndn_match_gpu(const struct ndn_app_job *j,
 	return NDN_IS_OTHER;
 }
 
-enum ndn_what ndn_match_ps(const struct ndn_app_job *j,
-			   const struct ndn_name *name, struct ndn_parts *parts)
+enum ndn_name_kind ndn_job_match_ps(const struct ndn_job_names *j,
+				    const struct ndn_name *name,
+				    struct ndn_name_parts *parts)
 {
 	unsigned int more, n = name->count;
 
-	*parts = (struct ndn_parts){0};
+	*parts = (struct ndn_name_parts){0};
 	if (extends(name, &j->insert, &more))
 		return more ? NDN_IS_OTHER : NDN_IS_INSERT;
 	if (extends(name, &j->remove, &more))
@@ -287,8 +291,8 @@ enum ndn_what ndn_match_ps(const struct ndn_app_job *j,
 	return NDN_IS_OTHER;
 }
 
-bool ndn_is_offer_to(const struct ndn_name *name, struct ndn_bytes gpu,
-		     struct ndn_name *job)
+bool ndn_job_is_offer_to(const struct ndn_name *name, struct ndn_bytes gpu,
+			 struct ndn_name *job)
 {
 	struct ndn_component first;
 

@@ -27,7 +27,7 @@ struct ndn_markers {
 extern const struct ndn_markers ndn_markers_default;
 
 /**
- * enum ndn_what - what a name is
+ * enum ndn_name_kind - what a name is
  * @NDN_IS_OTHER:    nothing of this job.
  * @NDN_IS_OFFER:    /<gpu>/P
  * @NDN_IS_COLLECT:  /<gpu>/P/v
@@ -43,7 +43,7 @@ extern const struct ndn_markers ndn_markers_default;
  * The first three are the worker's names, the others the PS's: Interests for
  * them go to, and Data of them come from, that one.
  */
-enum ndn_what {
+enum ndn_name_kind {
 	NDN_IS_OTHER = 0,
 	NDN_IS_OFFER,
 	NDN_IS_COLLECT,
@@ -58,20 +58,20 @@ enum ndn_what {
 };
 
 /**
- * struct ndn_parts - what is in a name
+ * struct ndn_name_parts - what is in a name
  * @gpu:     the worker's component; no bytes: there is none. When read from a
  *           name it points into that name's buffer.
  * @version: v, if there is one.
  * @segment: s, if there is one.
  */
-struct ndn_parts {
+struct ndn_name_parts {
 	struct ndn_bytes gpu;
 	uint64_t version;
 	uint64_t segment;
 };
 
 /* The names that begin those of a job: with each marker, and without. */
-struct ndn_app_job {
+struct ndn_job_names {
 	struct ndn_name_buf plain;
 	struct ndn_name_buf insert;
 	struct ndn_name_buf distribute;
@@ -84,25 +84,27 @@ struct ndn_app_job {
  * @markers: NULL: the default ones. Refused: NDN_E_NAME_... of what is wrong, of
  * markers too; then there is also no room for a worker's longest name.
  */
-enum ndn_err ndn_job_init(struct ndn_app_job *j, const struct ndn_name *job,
-			  const struct ndn_markers *markers);
+enum ndn_err ndn_job_names_init(struct ndn_job_names *j,
+				const struct ndn_name *job,
+				const struct ndn_markers *markers);
 /* @parts has what @what needs. */
-enum ndn_err ndn_app_name(struct ndn_name_buf *name,
-			  const struct ndn_app_job *j, enum ndn_what what,
-			  const struct ndn_parts *parts);
+enum ndn_err ndn_job_name(struct ndn_name_buf *name,
+			  const struct ndn_job_names *j,
+			  enum ndn_name_kind what,
+			  const struct ndn_name_parts *parts);
 /* One of the worker's names of this job, whoever the worker is. */
-enum ndn_what ndn_match_gpu(const struct ndn_app_job *j,
-			    const struct ndn_name *name,
-			    struct ndn_parts *parts);
+enum ndn_name_kind ndn_job_match_gpu(const struct ndn_job_names *j,
+				     const struct ndn_name *name,
+				     struct ndn_name_parts *parts);
 /* One of the PS's names of this job. */
-enum ndn_what ndn_match_ps(const struct ndn_app_job *j,
-			   const struct ndn_name *name,
-			   struct ndn_parts *parts);
+enum ndn_name_kind ndn_job_match_ps(const struct ndn_job_names *j,
+				    const struct ndn_name *name,
+				    struct ndn_name_parts *parts);
 /*
  * Whether a name may be /<gpu>/P for this worker and some job; then @job is P,
  * in @name's buffer.
  */
-bool ndn_is_offer_to(const struct ndn_name *name, struct ndn_bytes gpu,
-		     struct ndn_name *job);
+bool ndn_job_is_offer_to(const struct ndn_name *name, struct ndn_bytes gpu,
+			 struct ndn_name *job);
 
 #endif /* TRIB_NDN_JOB_NAMES_H */

@@ -39,20 +39,20 @@ static enum ndn_err read_meta(struct ndn_data *d, struct ndn_bytes meta,
 		[FINAL] = TRIB_NDN_FINAL_BLOCK,
 	};
 	unsigned int place;
-	struct tlv_walk w;
+	struct ndn_tlv_walk w;
 	enum ndn_err err;
-	struct tlv t;
+	struct ndn_tlv t;
 
-	tlv_walk_begin(&w, meta);
+	ndn_tlv_walk_begin(&w, meta);
 	do {
-		err = tlv_walk_known(&w, within, N, &t, &place);
+		err = ndn_tlv_walk_known(&w, within, N, &t, &place);
 		if (err || place == N)
 			return err;
 		if (place == TYPE) {
-			err = tlv_number(t.value, &d->content_type);
+			err = ndn_tlv_number(t.value, &d->content_type);
 		} else if (place == FRESHNESS) {
 			d->has_freshness = true;
-			err = tlv_number(t.value, &d->freshness);
+			err = ndn_tlv_number(t.value, &d->freshness);
 		} else if (!shallow) {
 			err = read_final_block(d, t.value);
 		}
@@ -68,7 +68,7 @@ static enum ndn_err settle(struct ndn_data *d, const uint8_t *name,
 
 	if (!sig_info || !sig_value)
 		return NDN_E_UNSIGNED;
-	name_only(&d->name, TRIB_NDN_DIGEST, &implicit);
+	ndn_name_only(&d->name, TRIB_NDN_DIGEST, &implicit);
 	if (implicit)
 		return NDN_E_DIGEST_PLACE;
 	d->sig.covered[0].p = name;
@@ -76,22 +76,23 @@ static enum ndn_err settle(struct ndn_data *d, const uint8_t *name,
 	return NDN_OK;
 }
 
-enum ndn_err data_read(struct ndn_data *d, const struct tlv *t, bool shallow)
+enum ndn_err ndn_data_read(struct ndn_data *d, const struct ndn_tlv *t,
+			   bool shallow)
 {
 	const uint8_t *name, *sig_info = NULL, *sig_value = NULL;
 	unsigned int place;
-	struct tlv_walk w;
+	struct ndn_tlv_walk w;
 	enum ndn_err err;
-	struct tlv e;
+	struct ndn_tlv e;
 
 	memset(d, 0, sizeof(*d));
 	d->wire.p = t->start;
 	d->wire.n = t->value.p + t->value.n - t->start;
-	tlv_walk_begin(&w, t->value);
-	err = packet_name(&w, &d->name, &e);
+	ndn_tlv_walk_begin(&w, t->value);
+	err = ndn_name_read(&w, &d->name, &e);
 	name = err ? NULL : e.start;
 	while (!err) {
-		err = tlv_walk_known(&w, order, PLACES, &e, &place);
+		err = ndn_tlv_walk_known(&w, order, PLACES, &e, &place);
 		if (err)
 			break;
 		switch (place) {
@@ -105,7 +106,7 @@ enum ndn_err data_read(struct ndn_data *d, const struct tlv *t, bool shallow)
 		case SIG_INFO:
 			sig_info = e.start;
 			if (!shallow)
-				err = sig_info_read(&d->sig, e.value);
+				err = ndn_sig_info_read(&d->sig, e.value);
 			break;
 		case SIG_VALUE:
 			sig_value = e.start;
@@ -121,12 +122,12 @@ enum ndn_err data_read(struct ndn_data *d, const struct tlv *t, bool shallow)
 enum ndn_err ndn_data_decode(struct ndn_data *d, const uint8_t *buf, size_t n)
 {
 	enum ndn_err err;
-	struct tlv t;
+	struct ndn_tlv t;
 
-	err = packet_open(&t, buf, n);
+	err = ndn_tlv_only(&t, buf, n);
 	if (err)
 		return err;
 	if (t.type != TRIB_NDN_DATA)
 		return NDN_E_KIND;
-	return data_read(d, &t, false);
+	return ndn_data_read(d, &t, false);
 }

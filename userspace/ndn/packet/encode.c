@@ -9,43 +9,44 @@
 #include "tlv.h"
 
 /* SignatureInfo; @more, if not NULL, has what only Interests have. */
-static void put_sig_info(struct tlv_writer *w, uint32_t type,
+static void put_sig_info(struct ndn_tlv_writer *w, uint32_t type,
 			 const struct ndn_key *key, const struct ndn_sig *more)
 {
 	const uint8_t *end = w->p, *locator;
 
 	if (more && more->has_seq)
-		tlv_put_number(w, TRIB_NDN_SIG_SEQ, more->seq);
+		ndn_tlv_put_number(w, TRIB_NDN_SIG_SEQ, more->seq);
 	if (more && more->has_time)
-		tlv_put_number(w, TRIB_NDN_SIG_TIME, more->time);
+		ndn_tlv_put_number(w, TRIB_NDN_SIG_TIME, more->time);
 	if (more && more->nonce.n)
-		tlv_put(w, TRIB_NDN_SIG_NONCE, more->nonce.p, more->nonce.n);
+		ndn_tlv_put(w, TRIB_NDN_SIG_NONCE, more->nonce.p,
+			    more->nonce.n);
 	if (key->name.len) {
 		locator = w->p;
-		tlv_put(w, TRIB_NDN_NAME, key->name.bytes, key->name.len);
-		tlv_put_head(w, TRIB_NDN_KEY_LOCATOR, locator);
+		ndn_tlv_put(w, TRIB_NDN_NAME, key->name.bytes, key->name.len);
+		ndn_tlv_put_head(w, TRIB_NDN_KEY_LOCATOR, locator);
 	}
-	tlv_put_number(w, TRIB_NDN_SIG_TYPE, key->type);
-	tlv_put_head(w, type, end);
+	ndn_tlv_put_number(w, TRIB_NDN_SIG_TYPE, key->type);
+	ndn_tlv_put_head(w, type, end);
 }
 
 /* Room for the signature, which is computed when all before it is there. */
-static uint8_t *put_sig_room(struct tlv_writer *w, uint32_t type,
+static uint8_t *put_sig_room(struct ndn_tlv_writer *w, uint32_t type,
 			     const struct ndn_key *key)
 {
 	const uint8_t *end = w->p;
 	uint8_t *room;
 
-	if (!w->err && !sig_size(key->type))
+	if (!w->err && !ndn_sig_size(key->type))
 		w->err = NDN_E_SIG_TYPE;
-	room = tlv_put_room(w, sig_size(key->type));
-	tlv_put_head(w, type, end);
+	room = ndn_tlv_put_room(w, ndn_sig_size(key->type));
+	ndn_tlv_put_head(w, type, end);
 	return room;
 }
 
 /* ---- Data ---- */
 
-static void put_meta(struct tlv_writer *w, const struct ndn_data *d)
+static void put_meta(struct ndn_tlv_writer *w, const struct ndn_data *d)
 {
 	const struct ndn_component *c = &d->final_block;
 	const uint8_t *end = w->p, *final;
@@ -54,14 +55,14 @@ static void put_meta(struct tlv_writer *w, const struct ndn_data *d)
 		return;
 	if (d->has_final) {
 		final = w->p;
-		tlv_put(w, c->type, c->value.p, c->value.n);
-		tlv_put_head(w, TRIB_NDN_FINAL_BLOCK, final);
+		ndn_tlv_put(w, c->type, c->value.p, c->value.n);
+		ndn_tlv_put_head(w, TRIB_NDN_FINAL_BLOCK, final);
 	}
 	if (d->has_freshness)
-		tlv_put_number(w, TRIB_NDN_FRESHNESS, d->freshness);
+		ndn_tlv_put_number(w, TRIB_NDN_FRESHNESS, d->freshness);
 	if (d->content_type)
-		tlv_put_number(w, TRIB_NDN_CONTENT_TYPE, d->content_type);
-	tlv_put_head(w, TRIB_NDN_META, end);
+		ndn_tlv_put_number(w, TRIB_NDN_CONTENT_TYPE, d->content_type);
+	ndn_tlv_put_head(w, TRIB_NDN_META, end);
 }
 
 enum ndn_err ndn_data_encode(const struct ndn_data *d,
@@ -70,55 +71,55 @@ enum ndn_err ndn_data_encode(const struct ndn_data *d,
 {
 	struct ndn_bytes covered[2] = {0};
 	struct ndn_data check;
-	struct tlv_writer w;
+	struct ndn_tlv_writer w;
 	enum ndn_err err;
 	uint8_t *sig;
 
 	if (!key)
 		key = &ndn_key_sha256;
-	tlv_writer_begin(&w, buf, size);
+	ndn_tlv_writer_begin(&w, buf, size);
 	sig = put_sig_room(&w, TRIB_NDN_SIG_VALUE, key);
 	covered[0].p = w.p;
 	put_sig_info(&w, TRIB_NDN_SIG_INFO, key, NULL);
 	if (d->has_content)
-		tlv_put(&w, TRIB_NDN_CONTENT, d->content.p, d->content.n);
+		ndn_tlv_put(&w, TRIB_NDN_CONTENT, d->content.p, d->content.n);
 	put_meta(&w, d);
-	tlv_put(&w, TRIB_NDN_NAME, d->name.value, d->name.len);
+	ndn_tlv_put(&w, TRIB_NDN_NAME, d->name.value, d->name.len);
 	covered[0].n = covered[0].p - w.p;
 	covered[0].p = w.p;
 	if (!w.err)
-		w.err = sig_make(key, covered, sig);
-	tlv_put_head(&w, TRIB_NDN_DATA, w.end);
-	err = tlv_writer_finish(&w, len);
+		w.err = ndn_sig_make(key, covered, sig);
+	ndn_tlv_put_head(&w, TRIB_NDN_DATA, w.end);
+	err = ndn_tlv_writer_finish(&w, len);
 	return err ? err : ndn_data_decode(&check, buf, *len);
 }
 
 /* ---- Interest ---- */
 
-static void put_guides(struct tlv_writer *w, const struct ndn_interest *i)
+static void put_guides(struct ndn_tlv_writer *w, const struct ndn_interest *i)
 {
 	const uint8_t nonce[] = {i->nonce >> 24, i->nonce >> 16, i->nonce >> 8,
 				 i->nonce};
 
 	if (i->has_hop_limit)
-		tlv_put(w, TRIB_NDN_HOP_LIMIT, &i->hop_limit, 1);
+		ndn_tlv_put(w, TRIB_NDN_HOP_LIMIT, &i->hop_limit, 1);
 	if (i->has_lifetime)
-		tlv_put_number(w, TRIB_NDN_LIFETIME, i->lifetime);
+		ndn_tlv_put_number(w, TRIB_NDN_LIFETIME, i->lifetime);
 	if (i->has_nonce)
-		tlv_put(w, TRIB_NDN_NONCE, nonce, sizeof(nonce));
+		ndn_tlv_put(w, TRIB_NDN_NONCE, nonce, sizeof(nonce));
 	if (i->hint.n)
-		tlv_put(w, TRIB_NDN_HINT, i->hint.p, i->hint.n);
+		ndn_tlv_put(w, TRIB_NDN_HINT, i->hint.p, i->hint.n);
 	if (i->must_be_fresh)
-		tlv_put(w, TRIB_NDN_MUST_BE_FRESH, NULL, 0);
+		ndn_tlv_put(w, TRIB_NDN_MUST_BE_FRESH, NULL, 0);
 	if (i->can_be_prefix)
-		tlv_put(w, TRIB_NDN_CAN_BE_PREFIX, NULL, 0);
+		ndn_tlv_put(w, TRIB_NDN_CAN_BE_PREFIX, NULL, 0);
 }
 
 /*
  * The name, with a component for the digest of the parameters if there are any;
  * @digest is where it is to be.
  */
-static uint8_t *put_name(struct tlv_writer *w, const struct ndn_interest *i,
+static uint8_t *put_name(struct ndn_tlv_writer *w, const struct ndn_interest *i,
 			 bool with_digest, size_t *signed_len)
 {
 	static const uint8_t none[TRIB_NDN_DIGEST_SIZE];
@@ -141,7 +142,7 @@ static uint8_t *put_name(struct tlv_writer *w, const struct ndn_interest *i,
 			return NULL;
 		name = ndn_name_of(&buf);
 	}
-	tlv_put_bytes(w, buf.bytes, buf.len);
+	ndn_tlv_put_bytes(w, buf.bytes, buf.len);
 	if (w->err || !with_digest)
 		return NULL;
 	*signed_len = name.at[at];
@@ -156,17 +157,17 @@ enum ndn_err ndn_interest_encode(const struct ndn_interest *i,
 	uint8_t *sig = NULL, *digest;
 	struct ndn_interest check;
 	const uint8_t *end, *sig_at = NULL;
-	struct tlv_writer w;
+	struct ndn_tlv_writer w;
 	enum ndn_err err;
 
-	tlv_writer_begin(&w, buf, size);
+	ndn_tlv_writer_begin(&w, buf, size);
 	if (key) {
 		sig = put_sig_room(&w, TRIB_NDN_ISIG_VALUE, key);
 		sig_at = w.p;
 		put_sig_info(&w, TRIB_NDN_ISIG_INFO, key, &i->sig);
 	}
 	if (key || i->has_params)
-		tlv_put(&w, TRIB_NDN_PARAMS, i->params.p, i->params.n);
+		ndn_tlv_put(&w, TRIB_NDN_PARAMS, i->params.p, i->params.n);
 	if (key)
 		covered[1] = (struct ndn_bytes){w.p, sig_at - w.p};
 	digested[0] = (struct ndn_bytes){w.p, w.end - w.p};
@@ -175,11 +176,11 @@ enum ndn_err ndn_interest_encode(const struct ndn_interest *i,
 	digest = put_name(&w, i, key || i->has_params, &covered[0].n);
 	covered[0].p = w.p;
 	if (!w.err && key)
-		w.err = sig_make(key, covered, sig);
+		w.err = ndn_sig_make(key, covered, sig);
 	if (!w.err && digest)
-		sig_sha256(digested, digest);
-	tlv_put_head(&w, TRIB_NDN_NAME, end);
-	tlv_put_head(&w, TRIB_NDN_INTEREST, w.end);
-	err = tlv_writer_finish(&w, len);
+		ndn_sig_sha256(digested, digest);
+	ndn_tlv_put_head(&w, TRIB_NDN_NAME, end);
+	ndn_tlv_put_head(&w, TRIB_NDN_INTEREST, w.end);
+	err = ndn_tlv_writer_finish(&w, len);
 	return err ? err : ndn_interest_decode(&check, buf, *len);
 }

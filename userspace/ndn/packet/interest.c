@@ -41,15 +41,15 @@ static enum ndn_err check_hint(struct ndn_bytes hint)
 	static const uint16_t names[] = {TRIB_NDN_NAME};
 	struct ndn_name name;
 	unsigned int found = 0, place;
-	struct tlv_walk w;
+	struct ndn_tlv_walk w;
 	enum ndn_err err;
-	struct tlv t;
+	struct ndn_tlv t;
 
-	tlv_walk_begin(&w, hint);
+	ndn_tlv_walk_begin(&w, hint);
 	for (;; found++) {
 		/* The only element here that may be repeated. */
 		w.pos = 0;
-		err = tlv_walk_known(&w, names, 1, &t, &place);
+		err = ndn_tlv_walk_known(&w, names, 1, &t, &place);
 		if (err)
 			return err;
 		if (place)
@@ -60,13 +60,13 @@ static enum ndn_err check_hint(struct ndn_bytes hint)
 	}
 }
 
-static enum ndn_err read_flag(bool *flag, const struct tlv *t)
+static enum ndn_err read_flag(bool *flag, const struct ndn_tlv *t)
 {
 	*flag = true;
 	return t->value.n ? NDN_E_SIZE : NDN_OK;
 }
 
-static enum ndn_err read_nonce(struct ndn_interest *i, const struct tlv *t)
+static enum ndn_err read_nonce(struct ndn_interest *i, const struct ndn_tlv *t)
 {
 	const uint8_t *p = t->value.p;
 
@@ -78,7 +78,8 @@ static enum ndn_err read_nonce(struct ndn_interest *i, const struct tlv *t)
 	return NDN_OK;
 }
 
-static enum ndn_err read_hop_limit(struct ndn_interest *i, const struct tlv *t)
+static enum ndn_err read_hop_limit(struct ndn_interest *i,
+				   const struct ndn_tlv *t)
 {
 	if (t->value.n != 1)
 		return NDN_E_SIZE;
@@ -89,7 +90,7 @@ static enum ndn_err read_hop_limit(struct ndn_interest *i, const struct tlv *t)
 }
 
 static enum ndn_err read_element(struct ndn_interest *i, enum place place,
-				 const struct tlv *t, struct marks *m,
+				 const struct ndn_tlv *t, struct marks *m,
 				 bool shallow)
 {
 	switch (place) {
@@ -106,7 +107,7 @@ static enum ndn_err read_element(struct ndn_interest *i, enum place place,
 		return read_nonce(i, t);
 	case LIFETIME:
 		i->has_lifetime = true;
-		return tlv_number(t->value, &i->lifetime);
+		return ndn_tlv_number(t->value, &i->lifetime);
 	case HOP_LIMIT:
 		return read_hop_limit(i, t);
 	case PARAMS:
@@ -116,7 +117,7 @@ static enum ndn_err read_element(struct ndn_interest *i, enum place place,
 		return NDN_OK;
 	case SIG_INFO:
 		m->sig_info = t->start;
-		return shallow ? NDN_OK : sig_info_read(&i->sig, t->value);
+		return shallow ? NDN_OK : ndn_sig_info_read(&i->sig, t->value);
 	case SIG_VALUE:
 		i->sig.value = t->value;
 		m->sig_value = t->start;
@@ -135,10 +136,10 @@ static enum ndn_err check_digests(const struct ndn_interest *i)
 {
 	unsigned int implicit, params, at;
 
-	at = name_only(&i->name, TRIB_NDN_DIGEST, &implicit);
+	at = ndn_name_only(&i->name, TRIB_NDN_DIGEST, &implicit);
 	if (implicit && at + 1 != i->name.count)
 		return NDN_E_DIGEST_PLACE;
-	at = name_only(&i->name, TRIB_NDN_PARAMS_DIGEST, &params);
+	at = ndn_name_only(&i->name, TRIB_NDN_PARAMS_DIGEST, &params);
 	if (params != i->has_params)
 		return NDN_E_PARAMS;
 	if (i->is_signed && at + 1 != i->name.count)
@@ -173,22 +174,22 @@ static enum ndn_err settle(struct ndn_interest *i, const struct marks *m)
 	return NDN_OK;
 }
 
-enum ndn_err interest_read(struct ndn_interest *i, const struct tlv *t,
-			   bool shallow)
+enum ndn_err ndn_interest_read(struct ndn_interest *i, const struct ndn_tlv *t,
+			       bool shallow)
 {
 	struct marks m = {0};
 	unsigned int place;
-	struct tlv_walk w;
+	struct ndn_tlv_walk w;
 	enum ndn_err err;
-	struct tlv e;
+	struct ndn_tlv e;
 
 	memset(i, 0, sizeof(*i));
 	i->wire.p = t->start;
 	i->wire.n = t->value.p + t->value.n - t->start;
-	tlv_walk_begin(&w, t->value);
-	err = packet_name(&w, &i->name, &e);
+	ndn_tlv_walk_begin(&w, t->value);
+	err = ndn_name_read(&w, &i->name, &e);
 	while (!err) {
-		err = tlv_walk_known(&w, order, PLACES, &e, &place);
+		err = ndn_tlv_walk_known(&w, order, PLACES, &e, &place);
 		if (!err && place == PLACES)
 			return settle(i, &m);
 		if (!err)
@@ -201,12 +202,12 @@ enum ndn_err ndn_interest_decode(struct ndn_interest *i, const uint8_t *buf,
 				 size_t n)
 {
 	enum ndn_err err;
-	struct tlv t;
+	struct ndn_tlv t;
 
-	err = packet_open(&t, buf, n);
+	err = ndn_tlv_only(&t, buf, n);
 	if (err)
 		return err;
 	if (t.type != TRIB_NDN_INTEREST)
 		return NDN_E_KIND;
-	return interest_read(i, &t, false);
+	return ndn_interest_read(i, &t, false);
 }

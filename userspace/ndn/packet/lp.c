@@ -17,17 +17,17 @@ static enum ndn_err read_nack(struct ndn_lp *lp, struct ndn_bytes value)
 {
 	static const uint16_t within[] = {TRIB_NDN_LP_NACK_REASON};
 	unsigned int place;
-	struct tlv_walk w;
+	struct ndn_tlv_walk w;
 	enum ndn_err err;
-	struct tlv t;
+	struct ndn_tlv t;
 
 	lp->is_nack = true;
-	tlv_walk_begin(&w, value);
+	ndn_tlv_walk_begin(&w, value);
 	do {
-		err = tlv_walk_known(&w, within, 1, &t, &place);
+		err = ndn_tlv_walk_known(&w, within, 1, &t, &place);
 		if (err || place)
 			return err;
-		err = tlv_number(t.value, &lp->nack_reason);
+		err = ndn_tlv_number(t.value, &lp->nack_reason);
 	} while (!err);
 	return err;
 }
@@ -39,16 +39,16 @@ static bool may_skip(uint32_t type)
 }
 
 static enum ndn_err read_field(struct ndn_lp *lp, struct fragment *f,
-			       const struct tlv *t)
+			       const struct ndn_tlv *t)
 {
 	switch (t->type) {
 	case TRIB_NDN_LP_SEQUENCE:
 	case TRIB_NDN_LP_ACK:
 		return t->value.n == 8 ? NDN_OK : NDN_E_SIZE;
 	case TRIB_NDN_LP_FRAG_INDEX:
-		return tlv_number(t->value, &f->index);
+		return ndn_tlv_number(t->value, &f->index);
 	case TRIB_NDN_LP_FRAG_COUNT:
-		return tlv_number(t->value, &f->count);
+		return ndn_tlv_number(t->value, &f->count);
 	case TRIB_NDN_LP_PIT_TOKEN:
 		lp->pit_token = t->value;
 		return t->value.n >= 1 && t->value.n <= TRIB_NDN_TOKEN_MAX
@@ -57,25 +57,26 @@ static enum ndn_err read_field(struct ndn_lp *lp, struct fragment *f,
 	case TRIB_NDN_LP_NACK:
 		return read_nack(lp, t->value);
 	case TRIB_NDN_LP_CONGESTION:
-		return tlv_number(t->value, &lp->congestion);
+		return ndn_tlv_number(t->value, &lp->congestion);
 	}
 	return may_skip(t->type) ? NDN_OK : NDN_E_LP_FIELD;
 }
 
-enum ndn_err lp_read(struct ndn_lp *lp, const struct tlv *t, struct tlv *inner)
+enum ndn_err ndn_lp_read(struct ndn_lp *lp, const struct ndn_tlv *t,
+			 struct ndn_tlv *inner)
 {
 	struct fragment f = {.index = 0, .count = 1};
 	uint32_t last = 0;
-	struct tlv_walk w;
+	struct ndn_tlv_walk w;
 	enum ndn_err err;
-	struct tlv e;
+	struct ndn_tlv e;
 
 	memset(lp, 0, sizeof(*lp));
-	tlv_walk_begin(&w, t->value);
+	ndn_tlv_walk_begin(&w, t->value);
 	for (;;) {
-		if (tlv_walk_is_over(&w))
+		if (ndn_tlv_walk_is_over(&w))
 			return NDN_E_LP_EMPTY;
-		err = tlv_walk_next(&w, &e);
+		err = ndn_tlv_walk_next(&w, &e);
 		if (err)
 			return err;
 		if (e.type == TRIB_NDN_LP_FRAGMENT)
@@ -88,13 +89,13 @@ enum ndn_err lp_read(struct ndn_lp *lp, const struct tlv *t, struct tlv *inner)
 		if (err)
 			return err;
 	}
-	if (!tlv_walk_is_over(&w))
+	if (!ndn_tlv_walk_is_over(&w))
 		return NDN_E_LP_ORDER;
 	if (f.index || f.count != 1)
 		return NDN_E_LP_FRAGMENTED;
 	if (!e.value.n)
 		return NDN_E_LP_EMPTY;
-	err = packet_open(inner, e.value.p, e.value.n);
+	err = ndn_tlv_only(inner, e.value.p, e.value.n);
 	if (!err && lp->is_nack && inner->type != TRIB_NDN_INTEREST)
 		err = NDN_E_LP_NACK;
 	return err;
@@ -103,27 +104,27 @@ enum ndn_err lp_read(struct ndn_lp *lp, const struct tlv *t, struct tlv *inner)
 enum ndn_err ndn_lp_encode(const struct ndn_lp *lp, struct ndn_bytes fragment,
 			   uint8_t *buf, size_t size, size_t *len)
 {
-	struct tlv_writer w;
+	struct ndn_tlv_writer w;
 	const uint8_t *end;
 
 	if (!fragment.n)
 		return NDN_E_LP_EMPTY;
 	if (lp->pit_token.n > TRIB_NDN_TOKEN_MAX)
 		return NDN_E_SIZE;
-	tlv_writer_begin(&w, buf, size);
-	tlv_put(&w, TRIB_NDN_LP_FRAGMENT, fragment.p, fragment.n);
+	ndn_tlv_writer_begin(&w, buf, size);
+	ndn_tlv_put(&w, TRIB_NDN_LP_FRAGMENT, fragment.p, fragment.n);
 	if (lp->congestion)
-		tlv_put_number(&w, TRIB_NDN_LP_CONGESTION, lp->congestion);
+		ndn_tlv_put_number(&w, TRIB_NDN_LP_CONGESTION, lp->congestion);
 	if (lp->is_nack) {
 		end = w.p;
 		if (lp->nack_reason)
-			tlv_put_number(&w, TRIB_NDN_LP_NACK_REASON,
-				       lp->nack_reason);
-		tlv_put_head(&w, TRIB_NDN_LP_NACK, end);
+			ndn_tlv_put_number(&w, TRIB_NDN_LP_NACK_REASON,
+					   lp->nack_reason);
+		ndn_tlv_put_head(&w, TRIB_NDN_LP_NACK, end);
 	}
 	if (lp->pit_token.n)
-		tlv_put(&w, TRIB_NDN_LP_PIT_TOKEN, lp->pit_token.p,
-			lp->pit_token.n);
-	tlv_put_head(&w, TRIB_NDN_LP, w.end);
-	return tlv_writer_finish(&w, len);
+		ndn_tlv_put(&w, TRIB_NDN_LP_PIT_TOKEN, lp->pit_token.p,
+			    lp->pit_token.n);
+	ndn_tlv_put_head(&w, TRIB_NDN_LP, w.end);
+	return ndn_tlv_writer_finish(&w, len);
 }

@@ -2,9 +2,9 @@
 /* Names in their wire format: checks, parts, order, growing. */
 #include <string.h>
 
-#include "tlv.h"
+#include "packet.h"
 
-static enum ndn_err check_component(const struct tlv *t)
+static enum ndn_err check_component(const struct ndn_tlv *t)
 {
 	if (t->type > TRIB_NDN_COMPONENT_TYPE_MAX)
 		return NDN_E_COMPONENT;
@@ -19,7 +19,7 @@ enum ndn_err ndn_name_decode(struct ndn_name *name, const uint8_t *value,
 {
 	const uint8_t *p = value;
 	enum ndn_err err;
-	struct tlv t;
+	struct ndn_tlv t;
 
 	if (n > TRIB_NDN_NAME_MAX)
 		return NDN_E_NAME_LONG;
@@ -29,7 +29,7 @@ enum ndn_err ndn_name_decode(struct ndn_name *name, const uint8_t *value,
 	while (p < value + n) {
 		if (name->count == TRIB_NDN_COMPONENTS_MAX)
 			return NDN_E_NAME_DEEP;
-		err = tlv_read(&p, value + n, &t);
+		err = ndn_tlv_read(&p, value + n, &t);
 		if (!err)
 			err = check_component(&t);
 		if (err)
@@ -37,6 +37,24 @@ enum ndn_err ndn_name_decode(struct ndn_name *name, const uint8_t *value,
 		name->at[++name->count] = p - value;
 	}
 	return NDN_OK;
+}
+
+enum ndn_err ndn_name_read(struct ndn_tlv_walk *w, struct ndn_name *name,
+			   struct ndn_tlv *t)
+{
+	enum ndn_err err;
+
+	if (ndn_tlv_walk_is_over(w))
+		return NDN_E_NO_NAME;
+	err = ndn_tlv_walk_next(w, t);
+	if (err)
+		return err;
+	if (t->type != TRIB_NDN_NAME)
+		return NDN_E_NO_NAME;
+	err = ndn_name_decode(name, t->value.p, t->value.n);
+	if (!err && !name->count)
+		err = NDN_E_NAME_EMPTY;
+	return err;
 }
 
 struct ndn_name ndn_name_of(const struct ndn_name_buf *buf)
@@ -59,9 +77,9 @@ struct ndn_component ndn_name_get(const struct ndn_name *name, unsigned int i)
 {
 	const uint8_t *p = name->value + name->at[i];
 	struct ndn_component c = {0};
-	struct tlv t;
+	struct ndn_tlv t;
 
-	if (!tlv_read(&p, name->value + name->at[i + 1], &t)) {
+	if (!ndn_tlv_read(&p, name->value + name->at[i + 1], &t)) {
 		c.type = t.type;
 		c.value = t.value;
 	}
@@ -75,7 +93,7 @@ enum ndn_err ndn_name_get_number(const struct ndn_name *name, unsigned int i,
 
 	if (c.type != type)
 		return NDN_E_NUMBER;
-	return tlv_number(c.value, number);
+	return ndn_tlv_number(c.value, number);
 }
 
 struct ndn_name ndn_name_slice(const struct ndn_name *name, unsigned int first,
@@ -110,14 +128,14 @@ enum ndn_err ndn_name_append(struct ndn_name_buf *buf, uint32_t type,
 			     const void *value, size_t n)
 {
 	uint8_t bytes[TRIB_NDN_NAME_MAX];
-	struct tlv_writer w;
+	struct ndn_tlv_writer w;
 	struct ndn_name one;
 	enum ndn_err err;
 
 	if (!type)
 		return NDN_E_TYPE_ZERO;
-	tlv_writer_begin(&w, bytes, sizeof(bytes));
-	tlv_put(&w, type, value, n);
+	ndn_tlv_writer_begin(&w, bytes, sizeof(bytes));
+	ndn_tlv_put(&w, type, value, n);
 	if (w.err)
 		return NDN_E_NAME_LONG;
 	err = ndn_name_decode(&one, w.p, w.end - w.p);
@@ -130,7 +148,7 @@ enum ndn_err ndn_name_append_number(struct ndn_name_buf *buf, uint32_t type,
 	uint8_t bytes[8];
 
 	return ndn_name_append(buf, type, bytes,
-			       tlv_number_write(bytes, number));
+			       ndn_tlv_number_write(bytes, number));
 }
 
 /*
@@ -157,4 +175,19 @@ bool ndn_name_is_prefix(const struct ndn_name *prefix,
 	return prefix->len <= name->len &&
 	       (!prefix->len ||
 		!memcmp(prefix->value, name->value, prefix->len));
+}
+
+unsigned int ndn_name_only(const struct ndn_name *name, uint32_t type,
+			   unsigned int *count)
+{
+	unsigned int at = name->count;
+
+	*count = 0;
+	for (unsigned int i = 0; i < name->count; i++) {
+		if (ndn_name_get(name, i).type != type)
+			continue;
+		at = i;
+		++*count;
+	}
+	return *count == 1 ? at : name->count;
 }

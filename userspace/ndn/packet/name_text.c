@@ -247,8 +247,8 @@ static bool is_short_number(struct ndn_bytes value, uint64_t *number)
 {
 	uint8_t again[8];
 
-	return !tlv_number(value, number) &&
-	       tlv_number_write(again, *number) == value.n;
+	return !ndn_tlv_number(value, number) &&
+	       ndn_tlv_number_write(again, *number) == value.n;
 }
 
 static void put_component(struct out *o, const struct ndn_component *c)

@@ -6,13 +6,13 @@ static enum ndn_err read_locator(struct ndn_sig *sig, struct ndn_bytes value)
 {
 	static const uint16_t within[] = {TRIB_NDN_NAME, TRIB_NDN_KEY_DIGEST};
 	unsigned int found = 0, place;
-	struct tlv_walk w;
+	struct ndn_tlv_walk w;
 	enum ndn_err err;
-	struct tlv t;
+	struct ndn_tlv t;
 
-	tlv_walk_begin(&w, value);
+	ndn_tlv_walk_begin(&w, value);
 	for (;; found++) {
-		err = tlv_walk_known(&w, within, 2, &t, &place);
+		err = ndn_tlv_walk_known(&w, within, 2, &t, &place);
 		if (err)
 			return err;
 		if (place == 2)
@@ -29,7 +29,7 @@ static enum ndn_err read_locator(struct ndn_sig *sig, struct ndn_bytes value)
 	}
 }
 
-enum ndn_err sig_info_read(struct ndn_sig *sig, struct ndn_bytes value)
+enum ndn_err ndn_sig_info_read(struct ndn_sig *sig, struct ndn_bytes value)
 {
 	enum { TYPE, LOCATOR, NONCE, TIME, SEQ, VALIDITY, N };
 	static const uint16_t within[N] = {
@@ -39,19 +39,19 @@ enum ndn_err sig_info_read(struct ndn_sig *sig, struct ndn_bytes value)
 	};
 	bool has_type = false;
 	unsigned int place;
-	struct tlv_walk w;
+	struct ndn_tlv_walk w;
 	enum ndn_err err;
-	struct tlv t;
+	struct ndn_tlv t;
 
-	tlv_walk_begin(&w, value);
+	ndn_tlv_walk_begin(&w, value);
 	do {
-		err = tlv_walk_known(&w, within, N, &t, &place);
+		err = ndn_tlv_walk_known(&w, within, N, &t, &place);
 		if (err)
 			break;
 		switch (place) {
 		case TYPE:
 			has_type = true;
-			err = tlv_number(t.value, &sig->type);
+			err = ndn_tlv_number(t.value, &sig->type);
 			break;
 		case LOCATOR:
 			err = read_locator(sig, t.value);
@@ -62,11 +62,11 @@ enum ndn_err sig_info_read(struct ndn_sig *sig, struct ndn_bytes value)
 			break;
 		case TIME:
 			sig->has_time = true;
-			err = tlv_number(t.value, &sig->time);
+			err = ndn_tlv_number(t.value, &sig->time);
 			break;
 		case SEQ:
 			sig->has_seq = true;
-			err = tlv_number(t.value, &sig->seq);
+			err = ndn_tlv_number(t.value, &sig->seq);
 			break;
 		case VALIDITY:
 			break;

@@ -8,7 +8,7 @@
 
 #include "sign.h"
 
-size_t sig_size(uint32_t type)
+size_t ndn_sig_size(uint32_t type)
 {
 	switch (type) {
 	case TRIB_NDN_SIG_SHA256:
@@ -21,8 +21,8 @@ size_t sig_size(uint32_t type)
 	return 0;
 }
 
-void sig_sha256(const struct ndn_bytes covered[2],
-		uint8_t out[TRIB_NDN_DIGEST_SIZE])
+void ndn_sig_sha256(const struct ndn_bytes covered[2],
+		    uint8_t out[TRIB_NDN_DIGEST_SIZE])
 {
 	crypto_hash_sha256_state st;
 
@@ -69,14 +69,14 @@ static void ed25519_make(const struct ndn_key *key,
 	sodium_memzero(pair, sizeof(pair));
 }
 
-enum ndn_err sig_make(const struct ndn_key *key,
-		      const struct ndn_bytes covered[2], uint8_t *out)
+enum ndn_err ndn_sig_make(const struct ndn_key *key,
+			  const struct ndn_bytes covered[2], uint8_t *out)
 {
 	if (!key->has_secret)
 		return NDN_E_KEY_PUBLIC;
 	switch (key->type) {
 	case TRIB_NDN_SIG_SHA256:
-		sig_sha256(covered, out);
+		ndn_sig_sha256(covered, out);
 		return NDN_OK;
 	case TRIB_NDN_SIG_HMAC:
 		hmac(key, covered, out);
@@ -102,7 +102,7 @@ static bool is_same_again(const struct ndn_key *key, const struct ndn_sig *sig)
 {
 	uint8_t again[TRIB_NDN_DIGEST_SIZE];
 
-	return !sig_make(key, sig->covered, again) &&
+	return !ndn_sig_make(key, sig->covered, again) &&
 	       !sodium_memcmp(again, sig->value.p, sizeof(again));
 }
 
@@ -118,11 +118,11 @@ static enum ndn_err verify(const struct ndn_sig *sig, const struct ndn_key *key)
 {
 	bool good;
 
-	if (sig->type != key->type || !sig_size(key->type))
+	if (sig->type != key->type || !ndn_sig_size(key->type))
 		return NDN_E_SIG_TYPE;
 	if (!is_of_key(sig, key))
 		return NDN_E_SIG_KEY;
-	if (sig->value.n != sig_size(key->type))
+	if (sig->value.n != ndn_sig_size(key->type))
 		return NDN_E_SIG;
 	if (key->type == TRIB_NDN_SIG_ED25519)
 		good = ed25519_is_right(key, sig);
@@ -145,7 +145,7 @@ enum ndn_err ndn_interest_check_digest(const struct ndn_interest *i)
 
 	if (!i->has_params)
 		return NDN_OK;
-	sig_sha256(covered, digest);
+	ndn_sig_sha256(covered, digest);
 	for (unsigned int at = 0; at < i->name.count; at++) {
 		c = ndn_name_get(&i->name, at);
 		if (c.type == TRIB_NDN_PARAMS_DIGEST)
@@ -172,5 +172,5 @@ void ndn_data_digest(const struct ndn_data *d,
 {
 	const struct ndn_bytes covered[2] = {d->wire};
 
-	sig_sha256(covered, digest);
+	ndn_sig_sha256(covered, digest);
 }

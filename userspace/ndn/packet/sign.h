@@ -6,11 +6,11 @@
 #include "ndn.h"
 
 /* Bytes of a signature of this type; 0: we cannot make any. */
-size_t sig_size(uint32_t type);
-/* Over both parts, one after the other: sig_size() bytes to @out. */
-enum ndn_err sig_make(const struct ndn_key *key,
-		      const struct ndn_bytes covered[2], uint8_t *out);
-void sig_sha256(const struct ndn_bytes covered[2],
-		uint8_t out[TRIB_NDN_DIGEST_SIZE]);
+size_t ndn_sig_size(uint32_t type);
+/* Over both parts, one after the other: ndn_sig_size() bytes to @out. */
+enum ndn_err ndn_sig_make(const struct ndn_key *key,
+			  const struct ndn_bytes covered[2], uint8_t *out);
+void ndn_sig_sha256(const struct ndn_bytes covered[2],
+		    uint8_t out[TRIB_NDN_DIGEST_SIZE]);
 
 #endif /* TRIB_NDN_SIGN_H */

@@ -15,7 +15,8 @@ static uint64_t big_endian(const uint8_t *p, unsigned int n)
 	return v;
 }
 
-enum ndn_err tlv_varnum(const uint8_t **p, const uint8_t *end, uint64_t *num)
+enum ndn_err ndn_tlv_varnum(const uint8_t **p, const uint8_t *end,
+			    uint64_t *num)
 {
 	static const uint64_t least[] = {253, 0x10000, 0x100000000};
 	unsigned int form, n;
@@ -37,13 +38,13 @@ enum ndn_err tlv_varnum(const uint8_t **p, const uint8_t *end, uint64_t *num)
 	return NDN_OK;
 }
 
-enum ndn_err tlv_head(const uint8_t **p, const uint8_t *end, uint32_t *type,
-		      uint64_t *len)
+enum ndn_err ndn_tlv_head(const uint8_t **p, const uint8_t *end, uint32_t *type,
+			  uint64_t *len)
 {
 	enum ndn_err err;
 	uint64_t num;
 
-	err = tlv_varnum(p, end, &num);
+	err = ndn_tlv_varnum(p, end, &num);
 	if (err)
 		return err;
 	if (!num)
@@ -51,16 +52,17 @@ enum ndn_err tlv_head(const uint8_t **p, const uint8_t *end, uint32_t *type,
 	if (num > UINT32_MAX)
 		return NDN_E_TYPE_BIG;
 	*type = num;
-	return tlv_varnum(p, end, len);
+	return ndn_tlv_varnum(p, end, len);
 }
 
-enum ndn_err tlv_read(const uint8_t **p, const uint8_t *end, struct tlv *t)
+enum ndn_err ndn_tlv_read(const uint8_t **p, const uint8_t *end,
+			  struct ndn_tlv *t)
 {
 	enum ndn_err err;
 	uint64_t len;
 
 	t->start = *p;
-	err = tlv_head(p, end, &t->type, &len);
+	err = ndn_tlv_head(p, end, &t->type, &len);
 	if (err)
 		return err;
 	if (len > (size_t)(end - *p))
@@ -70,7 +72,20 @@ enum ndn_err tlv_read(const uint8_t **p, const uint8_t *end, struct tlv *t)
 	return NDN_OK;
 }
 
-void tlv_walk_begin(struct tlv_walk *w, struct ndn_bytes container)
+enum ndn_err ndn_tlv_only(struct ndn_tlv *t, const uint8_t *buf, size_t n)
+{
+	const uint8_t *p = buf;
+	enum ndn_err err;
+
+	if (n > TRIB_NDN_PACKET_MAX)
+		return NDN_E_LONG;
+	err = ndn_tlv_read(&p, buf + n, t);
+	if (err)
+		return err;
+	return p == buf + n ? NDN_OK : NDN_E_TRAILING;
+}
+
+void ndn_tlv_walk_begin(struct ndn_tlv_walk *w, struct ndn_bytes container)
 {
 	w->p = container.p;
 	w->end = container.p + container.n;
@@ -78,17 +93,17 @@ void tlv_walk_begin(struct tlv_walk *w, struct ndn_bytes container)
 	w->pos = 0;
 }
 
-bool tlv_walk_is_over(const struct tlv_walk *w)
+bool ndn_tlv_walk_is_over(const struct ndn_tlv_walk *w)
 {
 	return w->p == w->end;
 }
 
-enum ndn_err tlv_walk_next(struct tlv_walk *w, struct tlv *t)
+enum ndn_err ndn_tlv_walk_next(struct ndn_tlv_walk *w, struct ndn_tlv *t)
 {
 	if (!w->left)
 		return NDN_E_ELEMENTS;
 	w->left--;
-	return tlv_read(&w->p, w->end, t);
+	return ndn_tlv_read(&w->p, w->end, t);
 }
 
 static unsigned int place_of(const uint16_t *order, unsigned int n,
@@ -101,14 +116,15 @@ static unsigned int place_of(const uint16_t *order, unsigned int n,
 	return i;
 }
 
-enum ndn_err tlv_walk_known(struct tlv_walk *w, const uint16_t *order,
-			    unsigned int n, struct tlv *t, unsigned int *place)
+enum ndn_err ndn_tlv_walk_known(struct ndn_tlv_walk *w, const uint16_t *order,
+				unsigned int n, struct ndn_tlv *t,
+				unsigned int *place)
 {
 	enum ndn_err err;
 	unsigned int i;
 
-	while (!tlv_walk_is_over(w)) {
-		err = tlv_walk_next(w, t);
+	while (!ndn_tlv_walk_is_over(w)) {
+		err = ndn_tlv_walk_next(w, t);
 		if (err)
 			return err;
 		i = place_of(order, n, t->type);
@@ -124,7 +140,7 @@ enum ndn_err tlv_walk_known(struct tlv_walk *w, const uint16_t *order,
 	return NDN_OK;
 }
 
-enum ndn_err tlv_number(struct ndn_bytes value, uint64_t *number)
+enum ndn_err ndn_tlv_number(struct ndn_bytes value, uint64_t *number)
 {
 	if (value.n != 1 && value.n != 2 && value.n != 4 && value.n != 8)
 		return NDN_E_NUMBER;

@@ -4,7 +4,7 @@
 
 #include "tlv.h"
 
-void tlv_writer_begin(struct tlv_writer *w, uint8_t *buf, size_t size)
+void ndn_tlv_writer_begin(struct ndn_tlv_writer *w, uint8_t *buf, size_t size)
 {
 	w->base = buf;
 	w->end = buf + size;
@@ -12,7 +12,7 @@ void tlv_writer_begin(struct tlv_writer *w, uint8_t *buf, size_t size)
 	w->err = NDN_OK;
 }
 
-uint8_t *tlv_put_room(struct tlv_writer *w, size_t n)
+uint8_t *ndn_tlv_put_room(struct ndn_tlv_writer *w, size_t n)
 {
 	if (!w->err && n > (size_t)(w->p - w->base))
 		w->err = NDN_E_SPACE;
@@ -21,9 +21,9 @@ uint8_t *tlv_put_room(struct tlv_writer *w, size_t n)
 	return w->p -= n;
 }
 
-void tlv_put_bytes(struct tlv_writer *w, const void *value, size_t n)
+void ndn_tlv_put_bytes(struct ndn_tlv_writer *w, const void *value, size_t n)
 {
-	uint8_t *p = tlv_put_room(w, n);
+	uint8_t *p = ndn_tlv_put_room(w, n);
 
 	if (p && n)
 		memcpy(p, value, n);
@@ -37,13 +37,13 @@ static void big_endian(uint8_t *p, uint64_t v, unsigned int n)
 	}
 }
 
-void tlv_put_varnum(struct tlv_writer *w, uint64_t num)
+void ndn_tlv_put_varnum(struct ndn_tlv_writer *w, uint64_t num)
 {
 	unsigned int form = num < 253		? 0
 			    : num < 0x10000	? 2
 			    : num <= UINT32_MAX ? 4
 						: 8;
-	uint8_t *p = tlv_put_room(w, 1 + form);
+	uint8_t *p = ndn_tlv_put_room(w, 1 + form);
 
 	if (!p)
 		return;
@@ -55,21 +55,23 @@ void tlv_put_varnum(struct tlv_writer *w, uint64_t num)
 	big_endian(p + 1, num, form);
 }
 
-void tlv_put_head(struct tlv_writer *w, uint32_t type, const uint8_t *end)
+void ndn_tlv_put_head(struct ndn_tlv_writer *w, uint32_t type,
+		      const uint8_t *end)
 {
-	tlv_put_varnum(w, end - w->p);
-	tlv_put_varnum(w, type);
+	ndn_tlv_put_varnum(w, end - w->p);
+	ndn_tlv_put_varnum(w, type);
 }
 
-void tlv_put(struct tlv_writer *w, uint32_t type, const void *value, size_t n)
+void ndn_tlv_put(struct ndn_tlv_writer *w, uint32_t type, const void *value,
+		 size_t n)
 {
 	const uint8_t *end = w->p;
 
-	tlv_put_bytes(w, value, n);
-	tlv_put_head(w, type, end);
+	ndn_tlv_put_bytes(w, value, n);
+	ndn_tlv_put_head(w, type, end);
 }
 
-size_t tlv_number_write(uint8_t out[8], uint64_t number)
+size_t ndn_tlv_number_write(uint8_t out[8], uint64_t number)
 {
 	size_t n = number < 0x100	  ? 1
 		   : number < 0x10000	  ? 2
@@ -80,14 +82,15 @@ size_t tlv_number_write(uint8_t out[8], uint64_t number)
 	return n;
 }
 
-void tlv_put_number(struct tlv_writer *w, uint32_t type, uint64_t number)
+void ndn_tlv_put_number(struct ndn_tlv_writer *w, uint32_t type,
+			uint64_t number)
 {
 	uint8_t bytes[8];
 
-	tlv_put(w, type, bytes, tlv_number_write(bytes, number));
+	ndn_tlv_put(w, type, bytes, ndn_tlv_number_write(bytes, number));
 }
 
-enum ndn_err tlv_writer_finish(struct tlv_writer *w, size_t *len)
+enum ndn_err ndn_tlv_writer_finish(struct ndn_tlv_writer *w, size_t *len)
 {
 	size_t n = w->end - w->p;
 

@@ -72,7 +72,7 @@ void ndn_view(struct ndn_view *v, const uint8_t *buf, size_t n)
 	enum ndn_err err;
 
 	memset(v, 0, sizeof(*v));
-	err = packet_read(&pkt, buf, n, true);
+	err = ndn_packet_read(&pkt, buf, n, true);
 	/* One that comes back has no hops to go. */
 	if (!err && pkt.type == TRIB_NDN_INTEREST && !pkt.lp.is_nack &&
 	    pkt.interest.has_hop_limit && !pkt.interest.hop_limit)

@@ -266,7 +266,8 @@ static int job_open(struct server *s, struct row *row)
 	row->made = s->ps->now;
 	ps_log("%s: incarnation %u, version %u of %u, %u segments of %u bytes",
 	       spec->title, incarnation, model.n, spec->versions,
-	       ndn_segments(spec->elements, spec->segment), spec->segment);
+	       ndn_content_segments(spec->elements, spec->segment),
+	       spec->segment);
 	return 0;
 }
 

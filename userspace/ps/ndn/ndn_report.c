@@ -37,9 +37,10 @@ static json_t *job_pack(const struct nps_job *job)
 	unsigned int i;
 
 	json_object_set_new(o, "name", json_string(job->spec.title));
-	json_object_set_new(
-		o, "mode",
-		json_string(job->spec.mode == NDN_SYNC ? "sync" : "async"));
+	json_object_set_new(o, "mode",
+			    json_string(job->spec.mode == NDN_MODE_SYNC
+						? "sync"
+						: "async"));
 	add(o, "incarnation", job->incarnation);
 	add(o, "model", job->model.n);
 	add(o, "distributed", nps_published(job) & UINT32_MAX);

@@ -83,7 +83,7 @@ static struct nps_guest *guest_find(struct nps_job *job, struct ndn_bytes name)
 }
 
 static void answer(struct nps_job *job, const struct ndn_packet *asked,
-		   enum ndn_what what, const struct ndn_parts *parts,
+		   enum ndn_name_kind what, const struct ndn_name_parts *parts,
 		   struct ndn_bytes content, struct nps_packet *keep)
 {
 	struct nps_packet once;
@@ -100,12 +100,12 @@ static void answer(struct nps_job *job, const struct ndn_packet *asked,
 }
 
 static void answer_start(struct nps_job *job, const struct ndn_packet *asked,
-			 const struct ndn_parts *parts)
+			 const struct ndn_name_parts *parts)
 {
 	const struct nps_spec *spec = &job->spec;
 	struct ndn_start s = {
 		.mode = spec->mode,
-		.dtype = NDN_F32,
+		.dtype = NDN_DTYPE_F32,
 		.elements = spec->elements,
 		.segment = spec->segment,
 		.lease_ms = spec->lease_ms,
@@ -114,7 +114,7 @@ static void answer_start(struct nps_job *job, const struct ndn_packet *asked,
 		.version = nps_published(job),
 	};
 	uint8_t buf[NDN_HEADER_MAX];
-	struct ndn_bytes content = {buf, ndn_start_encode(buf, &s)};
+	struct ndn_bytes content = {buf, ndn_content_start_encode(buf, &s)};
 
 	if (!guest_find(job, parts->gpu)) {
 		job->drop[NPS_DROP_STRANGER]++;
@@ -128,9 +128,9 @@ static void answer_newest(struct nps_job *job, const struct ndn_packet *asked)
 {
 	const struct nps_kept *k = nps_job_out(job);
 	struct ndn_newest n = {job->segments, k->last};
-	struct ndn_parts parts = {.version = k->version};
+	struct ndn_name_parts parts = {.version = k->version};
 	uint8_t buf[NDN_HEADER_MAX];
-	struct ndn_bytes content = {buf, ndn_newest_encode(buf, &n)};
+	struct ndn_bytes content = {buf, ndn_content_newest_encode(buf, &n)};
 
 	/* Its answer has a longer name. */
 	if (!asked->interest.can_be_prefix) {
@@ -142,7 +142,7 @@ static void answer_newest(struct nps_job *job, const struct ndn_packet *asked)
 }
 
 static void answer_segment(struct nps_job *job, const struct ndn_packet *asked,
-			   const struct ndn_parts *parts)
+			   const struct ndn_name_parts *parts)
 {
 	struct nps_kept *k = nps_kept_find(job, parts->version);
 	const uint8_t *pkt;
@@ -163,10 +163,10 @@ static void answer_segment(struct nps_job *job, const struct ndn_packet *asked,
 static bool take_interest(struct nps_job *job, const struct ndn_packet *p)
 {
 	struct ndn_bytes none = {NULL, 0};
-	struct ndn_parts parts;
+	struct ndn_name_parts parts;
 	struct ndn_name plain = ndn_name_of(&job->names.plain);
 
-	switch (ndn_match_ps(&job->names, &p->interest.name, &parts)) {
+	switch (ndn_job_match_ps(&job->names, &p->interest.name, &parts)) {
 	case NDN_IS_START:
 		answer_start(job, p, &parts);
 		return true;
@@ -196,8 +196,9 @@ static bool take_interest(struct nps_job *job, const struct ndn_packet *p)
 
 static bool take_data(struct nps_job *job, const struct ndn_data *d)
 {
-	struct ndn_parts parts;
-	enum ndn_what what = ndn_match_gpu(&job->names, &d->name, &parts);
+	struct ndn_name_parts parts;
+	enum ndn_name_kind what =
+		ndn_job_match_gpu(&job->names, &d->name, &parts);
 	struct nps_guest *g;
 
 	if (what != NDN_IS_OFFER && what != NDN_IS_GRADIENT)

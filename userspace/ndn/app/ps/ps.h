@@ -256,7 +256,7 @@ struct nps_packet {
 struct nps_job {
 	struct nps *ps;
 	struct nps_spec spec;
-	struct ndn_app_job names;
+	struct ndn_job_names names;
 	uint64_t lease;
 	uint64_t rto;
 	uint32_t segments;
@@ -366,7 +366,7 @@ bool nps_guest_signed(struct nps_guest *g, const struct ndn_data *d);
 void nps_collect_plan(struct nps_guest *g);
 void nps_collect_ask(struct nps_guest *g);
 void nps_collect_stop(struct nps_guest *g);
-void nps_collect_take(struct nps_guest *g, const struct ndn_parts *parts,
+void nps_collect_take(struct nps_guest *g, const struct ndn_name_parts *parts,
 		      const struct ndn_data *d);
 
 /* ps_update.c: arithmetic. */
@@ -375,12 +375,12 @@ void nps_update_guests(struct nps_job *job);
 void nps_update_sum(struct nps_job *job, const float *sum, unsigned int n);
 
 /* ps_packet.c: packets out. */
-void nps_express(struct nps_job *job, enum ndn_what what,
-		 const struct ndn_parts *parts, uint64_t life, bool prefix,
+void nps_express(struct nps_job *job, enum ndn_name_kind what,
+		 const struct ndn_name_parts *parts, uint64_t life, bool prefix,
 		 bool fresh);
 /* A Data of ours; no bytes at @content: an empty one. 0, or it does not fit. */
-enum ndn_err nps_data_make(struct nps_job *job, enum ndn_what what,
-			   const struct ndn_parts *parts,
+enum ndn_err nps_data_make(struct nps_job *job, enum ndn_name_kind what,
+			   const struct ndn_name_parts *parts,
 			   struct ndn_bytes content, const uint32_t *segments,
 			   uint8_t *buf, size_t size, size_t *len);
 /* @asked: what it answers, or NULL. */

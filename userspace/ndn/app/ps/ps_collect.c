@@ -22,9 +22,9 @@ static bool has(const struct nps_guest *g, uint32_t s)
 	return g->bits[s / 64] >> s % 64 & 1;
 }
 
-static struct ndn_parts parts_of(const struct nps_guest *g, uint32_t s)
+static struct ndn_name_parts parts_of(const struct nps_guest *g, uint32_t s)
 {
-	return (struct ndn_parts){
+	return (struct ndn_name_parts){
 		.gpu = {g->worker->name, g->worker->len},
 		.version = g->asked,
 		.segment = s,
@@ -51,7 +51,7 @@ void nps_collect_plan(struct nps_guest *g)
 	    g->asked >= v || job->spec.tree_job != NDN_NO_TREE)
 		return;
 	/* The next version is made, and will be out soon. */
-	if (job->spec.mode == NDN_SYNC && v != nps_version(job))
+	if (job->spec.mode == NDN_MODE_SYNC && v != nps_version(job))
 		return;
 	g->asking = true;
 	g->asked = v;
@@ -77,7 +77,7 @@ static uint64_t segment_wait(const struct nps_guest *g)
 static void segment_ask(struct nps_guest *g, uint32_t s)
 {
 	struct nps_job *job = g->job;
-	struct ndn_parts parts = parts_of(g, s);
+	struct ndn_name_parts parts = parts_of(g, s);
 
 	nps_express(job, NDN_IS_GRADIENT, &parts,
 		    at_most(2 * segment_wait(g) + job->rto, job->lease / 4),
@@ -125,7 +125,7 @@ static void stalled(struct nps_guest *g)
 /* Longer from time to time; a worker that is slow may hold it for that long. */
 static void first_ask(struct nps_guest *g)
 {
-	struct ndn_parts parts = parts_of(g, 0);
+	struct ndn_name_parts parts = parts_of(g, 0);
 	struct nps_job *job = g->job;
 	unsigned int shift = g->tries < 4 ? g->tries : 4;
 	uint64_t life = at_most((2 * job->rto + 4 * g->estimate.dev) << shift,
@@ -182,7 +182,7 @@ static bool has_room(struct nps_guest *g)
 
 static bool may_have_base(const struct nps_guest *g, uint64_t base)
 {
-	if (g->job->spec.mode == NDN_SYNC)
+	if (g->job->spec.mode == NDN_MODE_SYNC)
 		return base == g->asked;
 	return base >> 32 == g->asked >> 32 && base <= nps_published(g->job);
 }
@@ -195,16 +195,17 @@ static enum nps_drop check(struct nps_guest *g, uint64_t s,
 
 	if (!nps_guest_signed(g, d))
 		return NPS_DROP_SIGNATURE;
-	if (ndn_gradient_decode(got, d->content))
+	if (ndn_content_gradient_decode(got, d->content))
 		return NPS_DROP_CONTENT;
 	if (got->segments != g->job->segments || s >= got->segments ||
-	    got->values.n != ndn_segment_bytes(spec->elements, spec->segment,
-					       (uint32_t)s))
+	    got->values.n != ndn_content_segment_bytes(spec->elements,
+						       spec->segment,
+						       (uint32_t)s))
 		return NPS_DROP_SHAPE;
 	if (!may_have_base(g, got->base) ||
 	    (g->begun && got->id == g->id && got->base != g->base))
 		return NPS_DROP_BASE;
-	if (!ndn_is_finite(got->values.p, got->values.n))
+	if (!ndn_content_is_finite(got->values.p, got->values.n))
 		return NPS_DROP_FINITE;
 	return NPS_DROP__MAX;
 }
@@ -231,7 +232,7 @@ static void complete(struct nps_guest *g)
 	nps_collect_plan(g);
 }
 
-void nps_collect_take(struct nps_guest *g, const struct ndn_parts *parts,
+void nps_collect_take(struct nps_guest *g, const struct ndn_name_parts *parts,
 		      const struct ndn_data *d)
 {
 	struct nps_job *job = g->job;

@@ -276,7 +276,7 @@ static int tree(struct reader *r, json_t *o)
 		return 0;
 	if (!json_is_object(t))
 		return refuse(r, -EINVAL, "tree: not an object");
-	if (f->spec.mode != NDN_SYNC)
+	if (f->spec.mode != NDN_MODE_SYNC)
 		return refuse(r, -EINVAL, "tree: only of a synchronous job");
 	err = keys(r, t, "tree.", known);
 	if (!err)
@@ -340,7 +340,7 @@ static int mode(struct reader *r, const json_t *o)
 	if (!s || (strcmp(s, "sync") && strcmp(s, "async")))
 		return refuse(r, -EINVAL,
 			      "mode: neither \"sync\" nor \"async\"");
-	r->f->spec.mode = strcmp(s, "async") ? NDN_SYNC : NDN_ASYNC;
+	r->f->spec.mode = strcmp(s, "async") ? NDN_MODE_SYNC : NDN_MODE_ASYNC;
 	return 0;
 }
 
@@ -348,7 +348,7 @@ static int prefix(struct reader *r, const json_t *o)
 {
 	struct nps_file *f = r->f;
 	int err = text(r, o, "prefix", true, f->prefix, sizeof(f->prefix));
-	struct ndn_app_job names;
+	struct ndn_job_names names;
 	struct ndn_name name;
 	enum ndn_err bad;
 
@@ -357,7 +357,7 @@ static int prefix(struct reader *r, const json_t *o)
 	bad = ndn_name_parse(&f->spec.name, f->prefix);
 	if (!bad) {
 		name = ndn_name_of(&f->spec.name);
-		bad = ndn_job_init(&names, &name, &f->spec.markers);
+		bad = ndn_job_names_init(&names, &name, &f->spec.markers);
 	}
 	if (bad)
 		return refuse(r, -EINVAL, "prefix: %.200s: %s", f->prefix,

@@ -22,7 +22,8 @@ void nps_guest_exclude(struct nps_guest *g, const char *why)
 
 void nps_guest_offer(struct nps_guest *g)
 {
-	struct ndn_parts parts = {.gpu = {g->worker->name, g->worker->len}};
+	struct ndn_name_parts parts = {
+		.gpu = {g->worker->name, g->worker->len}};
 	struct nps_job *job = g->job;
 	uint64_t now = job->ps->now;
 
@@ -87,11 +88,11 @@ void nps_guest_answered(struct nps_guest *g, const struct ndn_data *d)
 		job->drop[NPS_DROP_SIGNATURE]++;
 		return;
 	}
-	if (ndn_offer_decode(&answer, d->content)) {
+	if (ndn_content_offer_decode(&answer, d->content)) {
 		job->drop[NPS_DROP_CONTENT]++;
 		return;
 	}
-	if (answer == NDN_ACCEPT) {
+	if (answer == NDN_ANSWER_ACCEPT) {
 		accepted(g);
 		return;
 	}

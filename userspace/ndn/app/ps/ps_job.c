@@ -23,21 +23,6 @@ void nps_job_log(const struct nps_job *job, const char *fmt, ...)
 	ps->ops->log(ps->ctx, job, line);
 }
 
-uint64_t nps_version(const struct nps_job *job)
-{
-	return (uint64_t)job->incarnation << 32 | job->model.n;
-}
-
-struct nps_kept *nps_job_out(struct nps_job *job)
-{
-	return &job->kept[job->now_out];
-}
-
-uint64_t nps_published(const struct nps_job *job)
-{
-	return job->kept[job->now_out].version;
-}
-
 unsigned int nps_members(const struct nps_job *job)
 {
 	unsigned int i, n = 0;
@@ -159,7 +144,7 @@ void nps_job_complete(struct nps_job *job)
 	}
 	if (job->over || !got)
 		return;
-	if (job->spec.mode == NDN_SYNC &&
+	if (job->spec.mode == NDN_MODE_SYNC &&
 	    (!members || missing || got < job->spec.least))
 		return;
 	nps_update_guests(job);
@@ -175,7 +160,7 @@ static bool is_wanted(const struct nps_job *job, uint64_t version)
 
 int nps_gradient_lost(struct nps_job *job, uint64_t version)
 {
-	if (job->spec.mode != NDN_SYNC)
+	if (job->spec.mode != NDN_MODE_SYNC)
 		return -EINVAL;
 	if (!is_wanted(job, version))
 		return -ESTALE;
@@ -186,7 +171,7 @@ int nps_gradient_lost(struct nps_job *job, uint64_t version)
 int nps_gradient_sum(struct nps_job *job, uint64_t version, const float *sum,
 		     unsigned int nworkers)
 {
-	if (!nworkers || job->spec.mode != NDN_SYNC)
+	if (!nworkers || job->spec.mode != NDN_MODE_SYNC)
 		return -EINVAL;
 	if (!is_wanted(job, version))
 		return -ESTALE;

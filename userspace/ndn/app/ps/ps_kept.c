@@ -18,10 +18,11 @@ static enum ndn_err segment_make(struct nps_job *job, const struct nps_kept *k,
 {
 	const struct nps_spec *spec = &job->spec;
 	struct ndn_model m = {.segments = job->segments, .last = k->last};
-	struct ndn_parts parts = {.version = k->version, .segment = s};
-	uint32_t n = ndn_segment_bytes(spec->elements, spec->segment, s);
+	struct ndn_name_parts parts = {.version = k->version, .segment = s};
+	uint32_t n =
+		ndn_content_segment_bytes(spec->elements, spec->segment, s);
 	uint8_t content[NDN_HEADER_MAX + NDN_SEGMENT_MAX];
-	size_t head = ndn_model_encode(content, &m);
+	size_t head = ndn_content_model_encode(content, &m);
 
 	memcpy(content + head,
 	       (const uint8_t *)k->values + (uint64_t)s * spec->segment, n);
@@ -34,8 +35,8 @@ static enum ndn_err segment_make(struct nps_job *job, const struct nps_kept *k,
 static int room_measure(struct nps_job *job)
 {
 	uint8_t content[NDN_HEADER_MAX + NDN_SEGMENT_MAX] = {0};
-	struct ndn_parts parts = {.version = UINT64_MAX,
-				  .segment = job->segments - 1};
+	struct ndn_name_parts parts = {.version = UINT64_MAX,
+				       .segment = job->segments - 1};
 	struct ndn_bytes bytes = {content, sizeof(struct ndn_wire_model) +
 						   job->spec.segment};
 	uint8_t buf[TRIB_NDN_PACKET_MAX];
@@ -46,6 +47,21 @@ static int room_measure(struct nps_job *job)
 		return -EINVAL;
 	job->room = (uint32_t)len;
 	return 0;
+}
+
+uint64_t nps_version(const struct nps_job *job)
+{
+	return (uint64_t)job->incarnation << 32 | job->model.n;
+}
+
+struct nps_kept *nps_job_out(struct nps_job *job)
+{
+	return &job->kept[job->now_out];
+}
+
+uint64_t nps_published(const struct nps_job *job)
+{
+	return job->kept[job->now_out].version;
 }
 
 int nps_kept_init(struct nps_job *job)

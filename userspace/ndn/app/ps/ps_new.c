@@ -64,8 +64,8 @@ void nps_free(struct nps *ps)
 
 uint32_t nps_segment_fitting(const struct nps_spec *spec, size_t packet)
 {
-	struct ndn_parts parts = {.version = UINT64_MAX,
-				  .segment = NDN_SEGMENTS_MAX};
+	struct ndn_name_parts parts = {.version = UINT64_MAX,
+				       .segment = NDN_SEGMENTS_MAX};
 	uint8_t value[4] = {0}, gpu[NDN_GPU_MAX] = {0};
 	uint8_t buf[TRIB_NDN_PACKET_MAX];
 	struct ndn_data d = {
@@ -75,12 +75,12 @@ uint32_t nps_segment_fitting(const struct nps_spec *spec, size_t packet)
 		.final_block = {TRIB_NDN_SEGMENT, {value, sizeof(value)}},
 	};
 	struct ndn_name name = ndn_name_of(&spec->name);
-	struct ndn_app_job names;
+	struct ndn_job_names names;
 	struct ndn_name_buf full;
 	size_t len, longest = 1, n;
 	unsigned int i;
 
-	if (ndn_job_init(&names, &name, &spec->markers))
+	if (ndn_job_names_init(&names, &name, &spec->markers))
 		return 0;
 	for (i = 0; i < spec->nworker; i++)
 		if (spec->workers[i].len > longest)
@@ -88,7 +88,7 @@ uint32_t nps_segment_fitting(const struct nps_spec *spec, size_t packet)
 	n = strlen(spec->markers.distribute);
 	/* The longer of the two names: with a worker's, or with the marker. */
 	parts.gpu = (struct ndn_bytes){gpu, longest > n ? longest : n};
-	if (ndn_app_name(&full, &names, NDN_IS_GRADIENT, &parts))
+	if (ndn_job_name(&full, &names, NDN_IS_GRADIENT, &parts))
 		return 0;
 	d.name = ndn_name_of(&full);
 	if (ndn_data_encode(&d, spec->key, buf, sizeof(buf), &len))
@@ -128,11 +128,11 @@ static int guests_make(struct nps_job *job, char *why, size_t size)
 	qsort(job->guests, spec->nworker, sizeof(*job->guests), worker_order);
 	for (i = 0; i < spec->nworker; i++) {
 		struct nps_guest *g = &job->guests[i];
-		struct ndn_parts parts = {
+		struct ndn_name_parts parts = {
 			.gpu = {g->worker->name, g->worker->len}};
 		struct ndn_name_buf name;
 
-		if (ndn_app_name(&name, &job->names, NDN_IS_OFFER, &parts))
+		if (ndn_job_name(&name, &job->names, NDN_IS_OFFER, &parts))
 			return refuse(
 				why, size, -EINVAL,
 				"workers: '%.*s' cannot be a worker's name",
@@ -161,7 +161,7 @@ static int spec_check(const struct nps *ps, const struct nps_spec *spec,
 			return refuse(why, size, -EEXIST,
 				      "prefix: another job has it");
 	}
-	if (!ndn_segments(spec->elements, spec->segment))
+	if (!ndn_content_segments(spec->elements, spec->segment))
 		return refuse(
 			why, size, -EINVAL,
 			"elements, segment: not 1 to %u segments of at most %u bytes, a multiple of 4",
@@ -174,7 +174,7 @@ static int spec_check(const struct nps *ps, const struct nps_spec *spec,
 		return refuse(why, size, -EINVAL,
 			      "rto_ms: not 1 to a sixteenth of the lease, %u",
 			      spec->lease_ms / 16);
-	if (spec->tree_job != NDN_NO_TREE && spec->mode != NDN_SYNC)
+	if (spec->tree_job != NDN_NO_TREE && spec->mode != NDN_MODE_SYNC)
 		return refuse(why, size, -EINVAL,
 			      "tree: only of a synchronous job");
 	if (!spec->versions || !spec->every)
@@ -192,7 +192,8 @@ static int job_make(struct nps_job *job, char *why, size_t size)
 {
 	const struct nps_spec *spec = &job->spec;
 	struct ndn_name name = ndn_name_of(&spec->name);
-	enum ndn_err bad = ndn_job_init(&job->names, &name, &spec->markers);
+	enum ndn_err bad =
+		ndn_job_names_init(&job->names, &name, &spec->markers);
 	int err;
 
 	if (bad)
@@ -200,7 +201,7 @@ static int job_make(struct nps_job *job, char *why, size_t size)
 			      ndn_err_text(bad));
 	job->lease = spec->lease_ms * NDN_MS;
 	job->rto = spec->rto_ms * NDN_MS;
-	job->segments = ndn_segments(spec->elements, spec->segment);
+	job->segments = ndn_content_segments(spec->elements, spec->segment);
 	job->pace.rate = spec->rate;
 	job->pace.burst = NPS_PACE_BURST;
 	err = guests_make(job, why, size);
@@ -240,8 +241,8 @@ static bool is_finite(const struct nps_spec *spec, const struct nps_model *m)
 {
 	size_t bytes = spec->elements * sizeof(float);
 
-	return ndn_is_finite(m->values, bytes) &&
-	       (!m->momentum || ndn_is_finite(m->momentum, bytes));
+	return ndn_content_is_finite(m->values, bytes) &&
+	       (!m->momentum || ndn_content_is_finite(m->momentum, bytes));
 }
 
 int nps_add(struct nps *ps, const struct nps_spec *spec, uint32_t incarnation,

@@ -24,8 +24,8 @@ void nps_send(struct nps *ps, const struct ndn_packet *asked,
 	ps->ops->send(ps->ctx, pkt, n);
 }
 
-void nps_express(struct nps_job *job, enum ndn_what what,
-		 const struct ndn_parts *parts, uint64_t life, bool prefix,
+void nps_express(struct nps_job *job, enum ndn_name_kind what,
+		 const struct ndn_name_parts *parts, uint64_t life, bool prefix,
 		 bool fresh)
 {
 	struct nps *ps = job->ps;
@@ -42,7 +42,7 @@ void nps_express(struct nps_job *job, enum ndn_what what,
 	struct ndn_name_buf name;
 	size_t len;
 
-	if (ndn_app_name(&name, &job->names, what, parts)) {
+	if (ndn_job_name(&name, &job->names, what, parts)) {
 		job->drop[NPS_DROP_ENCODE]++;
 		return;
 	}
@@ -54,8 +54,8 @@ void nps_express(struct nps_job *job, enum ndn_what what,
 	nps_send(ps, NULL, ps->out, len);
 }
 
-enum ndn_err nps_data_make(struct nps_job *job, enum ndn_what what,
-			   const struct ndn_parts *parts,
+enum ndn_err nps_data_make(struct nps_job *job, enum ndn_name_kind what,
+			   const struct ndn_name_parts *parts,
 			   struct ndn_bytes content, const uint32_t *segments,
 			   uint8_t *buf, size_t size, size_t *len)
 {
@@ -67,7 +67,7 @@ enum ndn_err nps_data_make(struct nps_job *job, enum ndn_what what,
 	};
 	struct ndn_name_buf name, last = {0};
 	struct ndn_name in_last;
-	enum ndn_err err = ndn_app_name(&name, &job->names, what, parts);
+	enum ndn_err err = ndn_job_name(&name, &job->names, what, parts);
 
 	if (!err && segments)
 		err = ndn_name_append_number(&last, TRIB_NDN_SEGMENT,

@@ -46,12 +46,12 @@ static uint64_t longest_wait(const struct ndn_worker *w)
 
 static void ask_start(struct ndn_worker *w)
 {
-	struct ndn_parts parts = {.gpu = w->config.gpu};
+	struct ndn_name_parts parts = {.gpu = w->config.gpu};
 
 	if (!w->tries++)
 		w->asked_at = w->now;
 	ndn_timer_repeat(&w->ask_start, w->now, w->rto, longest_wait(w));
-	ndn_worker_ask(w, NDN_IS_START, &parts, NDN_ASK_FRESH);
+	ndn_worker_ask(w, NDN_IS_START, &parts, NDN_WORKER_ASK_FRESH);
 }
 
 static void insert(struct ndn_worker *w)
@@ -134,19 +134,20 @@ static void on_offer(struct ndn_worker *w, const struct ndn_name *name,
 		     const struct ndn_name *job)
 {
 	uint8_t content[NDN_HEADER_MAX];
-	enum ndn_answer a = NDN_BUSY;
-	struct ndn_app_job taken;
+	enum ndn_answer a = NDN_ANSWER_BUSY;
+	struct ndn_job_names taken;
 	size_t n;
 
 	if (would_take(w, job) &&
-	    !ndn_job_init(&taken, job, w->config.markers)) {
+	    !ndn_job_names_init(&taken, job, w->config.markers)) {
 		w->job = taken;
 		join(w);
 	}
 	if (is_our_job(w, job) && w->state != NDN_WORKER_LEAVING)
-		a = NDN_ACCEPT;
-	w->count[a == NDN_ACCEPT ? NDN_WORKER_ACCEPTED : NDN_WORKER_REFUSED]++;
-	n = ndn_offer_encode(content, a);
+		a = NDN_ANSWER_ACCEPT;
+	w->count[a == NDN_ANSWER_ACCEPT ? NDN_WORKER_ACCEPTED
+					: NDN_WORKER_REFUSED]++;
+	n = ndn_content_offer_encode(content, a);
 	ndn_worker_put(w, name, (struct ndn_bytes){content, n});
 }
 
@@ -162,14 +163,14 @@ static void give_up_start(struct ndn_worker *w)
 static bool may_have_trees(const struct ndn_worker *w)
 {
 	return w->start.tree_job == NDN_NO_TREE ||
-	       (w->config.trees && w->start.mode == NDN_SYNC);
+	       (w->config.trees && w->start.mode == NDN_MODE_SYNC);
 }
 
 static bool can_do(struct ndn_worker *w)
 {
-	w->segments = ndn_segments(w->start.elements, w->start.segment);
-	return w->segments && w->start.dtype == NDN_F32 && may_have_trees(w) &&
-	       w->start.elements <= w->config.elements &&
+	w->segments = ndn_content_segments(w->start.elements, w->start.segment);
+	return w->segments && w->start.dtype == NDN_DTYPE_F32 &&
+	       may_have_trees(w) && w->start.elements <= w->config.elements &&
 	       !ndn_worker_make_room(w);
 }
 
@@ -181,7 +182,7 @@ static void on_start(struct ndn_worker *w, const struct ndn_data *d)
 	}
 	if (!ndn_worker_trusts(w, d))
 		return;
-	if (ndn_start_decode(&w->start, d->content) || !can_do(w)) {
+	if (ndn_content_start_decode(&w->start, d->content) || !can_do(w)) {
 		w->count[NDN_WORKER_BAD_CONTENT]++;
 		give_up_start(w);
 		return;
@@ -277,16 +278,16 @@ static void on_interest(struct ndn_worker *w, const struct ndn_interest *i)
 {
 	uint64_t lifetime =
 		i->has_lifetime ? i->lifetime : TRIB_NDN_LIFETIME_MS;
-	struct ndn_parts parts = {0};
-	enum ndn_what what = NDN_IS_OTHER;
+	struct ndn_name_parts parts = {0};
+	enum ndn_name_kind what = NDN_IS_OTHER;
 	struct ndn_name job;
 
-	if (ndn_is_offer_to(&i->name, w->config.gpu, &job)) {
+	if (ndn_job_is_offer_to(&i->name, w->config.gpu, &job)) {
 		on_offer(w, &i->name, &job);
 		return;
 	}
 	if (w->state == NDN_WORKER_JOINED)
-		what = ndn_match_gpu(&w->job, &i->name, &parts);
+		what = ndn_job_match_gpu(&w->job, &i->name, &parts);
 	if ((what != NDN_IS_COLLECT && what != NDN_IS_GRADIENT) ||
 	    !is_ours(w, parts.gpu)) {
 		w->count[NDN_WORKER_STRAY]++;
@@ -302,11 +303,11 @@ static void on_interest(struct ndn_worker *w, const struct ndn_interest *i)
 
 static void on_data(struct ndn_worker *w, const struct ndn_data *d)
 {
-	struct ndn_parts parts = {0};
-	enum ndn_what what = NDN_IS_OTHER;
+	struct ndn_name_parts parts = {0};
+	enum ndn_name_kind what = NDN_IS_OTHER;
 
 	if (w->state != NDN_WORKER_IDLE)
-		what = ndn_match_ps(&w->job, &d->name, &parts);
+		what = ndn_job_match_ps(&w->job, &d->name, &parts);
 	switch (what) {
 	case NDN_IS_START:
 		if (is_ours(w, parts.gpu)) {

@@ -226,7 +226,7 @@ struct ndn_worker {
 	bool willing;
 	int over;
 
-	struct ndn_app_job job;
+	struct ndn_job_names job;
 	struct ndn_start start;
 	uint32_t segments;
 	uint64_t lease;

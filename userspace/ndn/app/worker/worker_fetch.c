@@ -73,14 +73,15 @@ void ndn_worker_fetch(struct ndn_worker *w)
 
 void ndn_worker_fetch_newest(struct ndn_worker *w)
 {
-	ndn_worker_ask(w, NDN_IS_ASK, NULL, NDN_ASK_PREFIX | NDN_ASK_FRESH);
+	ndn_worker_ask(w, NDN_IS_ASK, NULL,
+		       NDN_WORKER_ASK_PREFIX | NDN_WORKER_ASK_FRESH);
 }
 
 /* Every second time past the caches: one of them may hold a forged segment. */
 void ndn_worker_fetch_missing(struct ndn_worker *w)
 {
-	unsigned int flags = w->probes % 2 ? NDN_ASK_FRESH : 0;
-	struct ndn_parts parts = {.version = w->coming};
+	unsigned int flags = w->probes % 2 ? NDN_WORKER_ASK_FRESH : 0;
+	struct ndn_name_parts parts = {.version = w->coming};
 	struct ndn_fetch *f = &w->fetch;
 
 	f->n = 0;

@@ -95,7 +95,7 @@ static bool fits(const struct ndn_worker *w, uint64_t v)
 {
 	uint64_t base = w->gradient.base;
 
-	if (!base || w->start.mode == NDN_SYNC)
+	if (!base || w->start.mode == NDN_MODE_SYNC)
 		return base && base == v;
 	return INCARNATION(base) == INCARNATION(v) &&
 	       (v <= w->version || v <= w->coming);
@@ -104,7 +104,7 @@ static bool fits(const struct ndn_worker *w, uint64_t v)
 static void answer(struct ndn_worker *w, uint64_t v, uint64_t s)
 {
 	uint8_t content[NDN_HEADER_MAX + NDN_SEGMENT_MAX];
-	struct ndn_parts parts = {
+	struct ndn_name_parts parts = {
 		.gpu = w->config.gpu, .version = v, .segment = s};
 	struct ndn_gradient g = {.segments = w->segments,
 				 .id = w->bound.id,
@@ -114,13 +114,14 @@ static void answer(struct ndn_worker *w, uint64_t v, uint64_t s)
 	size_t head, n;
 
 	if (s >= w->segments ||
-	    ndn_app_name(&buf, &w->job, NDN_IS_GRADIENT, &parts)) {
+	    ndn_job_name(&buf, &w->job, NDN_IS_GRADIENT, &parts)) {
 		w->count[NDN_WORKER_STRAY]++;
 		return;
 	}
 	name = ndn_name_of(&buf);
-	head = ndn_gradient_encode(content, &g);
-	n = ndn_segment_bytes(w->start.elements, w->start.segment, (uint32_t)s);
+	head = ndn_content_gradient_encode(content, &g);
+	n = ndn_content_segment_bytes(w->start.elements, w->start.segment,
+				      (uint32_t)s);
 	memcpy(content + head, w->bound.values + s * w->start.segment, n);
 	w->count[NDN_WORKER_ANSWERS]++;
 	ndn_worker_put(w, &name, (struct ndn_bytes){content, head + n});

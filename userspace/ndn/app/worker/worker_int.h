@@ -11,10 +11,10 @@
 /* worker_send.c: packets out, and checks of what came in. */
 
 /* Interest for the name that @what and @parts make. @flags: NDN_ASK_... */
-#define NDN_ASK_PREFIX 1 /* CanBePrefix */
-#define NDN_ASK_FRESH 2	 /* MustBeFresh */
-void ndn_worker_ask(struct ndn_worker *w, enum ndn_what what,
-		    const struct ndn_parts *parts, unsigned int flags);
+#define NDN_WORKER_ASK_PREFIX 1 /* CanBePrefix */
+#define NDN_WORKER_ASK_FRESH 2	/* MustBeFresh */
+void ndn_worker_ask(struct ndn_worker *w, enum ndn_name_kind what,
+		    const struct ndn_name_parts *parts, unsigned int flags);
 /* Data of @name, signed. */
 void ndn_worker_put(struct ndn_worker *w, const struct ndn_name *name,
 		    struct ndn_bytes content);
@@ -27,10 +27,14 @@ bool ndn_worker_trusts(struct ndn_worker *w, const struct ndn_data *d);
 int ndn_worker_make_room(struct ndn_worker *w);
 void ndn_worker_free_room(struct ndn_worker *w);
 void ndn_worker_on_model(struct ndn_worker *w, const struct ndn_data *d,
-			 const struct ndn_parts *parts);
+			 const struct ndn_name_parts *parts);
 void ndn_worker_on_newest(struct ndn_worker *w, const struct ndn_data *d,
-			  const struct ndn_parts *parts);
-bool ndn_worker_has_segment(const struct ndn_worker *w, uint32_t s);
+			  const struct ndn_name_parts *parts);
+static inline bool ndn_worker_has_segment(const struct ndn_worker *w,
+					  uint32_t s)
+{
+	return w->have[s / 64] >> s % 64 & 1;
+}
 
 /* worker_fetch.c: what is missing. */
 

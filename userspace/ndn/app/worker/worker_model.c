@@ -34,11 +34,6 @@ void ndn_worker_free_room(struct ndn_worker *w)
 	w->bound = (struct ndn_own_gradient){0};
 }
 
-bool ndn_worker_has_segment(const struct ndn_worker *w, uint32_t s)
-{
-	return w->have[s / 64] >> s % 64 & 1;
-}
-
 /* A version that had to be fetched says nothing of how long they take. */
 static void await_version(struct ndn_worker *w, uint64_t version, bool last)
 {
@@ -75,7 +70,7 @@ static void take(struct ndn_worker *w)
 	if (w->last) {
 		w->unseen = true;
 		ndn_worker_quit(w, -ESHUTDOWN);
-	} else if (w->start.mode == NDN_SYNC ||
+	} else if (w->start.mode == NDN_MODE_SYNC ||
 		   ndn_worker_is_outdated(w, w->version) ||
 		   (!w->training && !w->gradient.base)) {
 		ndn_worker_train(w);
@@ -111,14 +106,14 @@ static bool fits(const struct ndn_worker *w, uint64_t version, uint64_t s,
 		 const struct ndn_model *m)
 {
 	return m->segments == w->segments &&
-	       m->values.n == ndn_segment_bytes(w->start.elements,
-						w->start.segment,
-						(uint32_t)s) &&
+	       m->values.n == ndn_content_segment_bytes(w->start.elements,
+							w->start.segment,
+							(uint32_t)s) &&
 	       (version != w->coming || m->last == w->coming_last);
 }
 
 void ndn_worker_on_model(struct ndn_worker *w, const struct ndn_data *d,
-			 const struct ndn_parts *parts)
+			 const struct ndn_name_parts *parts)
 {
 	uint64_t v = parts->version, s = parts->segment;
 	struct ndn_model m;
@@ -136,7 +131,7 @@ void ndn_worker_on_model(struct ndn_worker *w, const struct ndn_data *d,
 	}
 	if (!ndn_worker_trusts(w, d))
 		return;
-	if (ndn_model_decode(&m, d->content) || !fits(w, v, s, &m)) {
+	if (ndn_content_model_decode(&m, d->content) || !fits(w, v, s, &m)) {
 		w->count[NDN_WORKER_BAD_CONTENT]++;
 		return;
 	}
@@ -146,7 +141,7 @@ void ndn_worker_on_model(struct ndn_worker *w, const struct ndn_data *d,
 }
 
 void ndn_worker_on_newest(struct ndn_worker *w, const struct ndn_data *d,
-			  const struct ndn_parts *parts)
+			  const struct ndn_name_parts *parts)
 {
 	uint64_t v = parts->version;
 	struct ndn_newest n;
@@ -157,7 +152,8 @@ void ndn_worker_on_newest(struct ndn_worker *w, const struct ndn_data *d,
 	}
 	if (!ndn_worker_trusts(w, d))
 		return;
-	if (ndn_newest_decode(&n, d->content) || n.segments != w->segments) {
+	if (ndn_content_newest_decode(&n, d->content) ||
+	    n.segments != w->segments) {
 		w->count[NDN_WORKER_BAD_CONTENT]++;
 		return;
 	}

@@ -18,12 +18,12 @@ static void send_packet(struct ndn_worker *w, enum ndn_err err, size_t len)
 	w->config.send(w->config.ctx, w->packet, len);
 }
 
-void ndn_worker_ask(struct ndn_worker *w, enum ndn_what what,
-		    const struct ndn_parts *parts, unsigned int flags)
+void ndn_worker_ask(struct ndn_worker *w, enum ndn_name_kind what,
+		    const struct ndn_name_parts *parts, unsigned int flags)
 {
 	struct ndn_interest i = {
-		.can_be_prefix = flags & NDN_ASK_PREFIX,
-		.must_be_fresh = flags & NDN_ASK_FRESH,
+		.can_be_prefix = flags & NDN_WORKER_ASK_PREFIX,
+		.must_be_fresh = flags & NDN_WORKER_ASK_FRESH,
 		.has_nonce = true,
 		.has_lifetime = true,
 		.has_hop_limit = true,
@@ -32,7 +32,7 @@ void ndn_worker_ask(struct ndn_worker *w, enum ndn_what what,
 		.hop_limit = HOPS,
 	};
 	struct ndn_name_buf name;
-	enum ndn_err err = ndn_app_name(&name, &w->job, what, parts);
+	enum ndn_err err = ndn_job_name(&name, &w->job, what, parts);
 	size_t len = 0;
 
 	if (!err) {

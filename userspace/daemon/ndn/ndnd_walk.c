@@ -7,12 +7,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "forwarder.h"
+#include "ndnd.h"
 
 #define CHUNK 64u
 #define CHUNK_MAX 65536
 
-struct ndn_walk {
+struct ndnd_walk {
 	int fd;
 	uint32_t key_size, value_size, chunk;
 	uint32_t n, at; /* of the piece in hand */
@@ -21,7 +21,7 @@ struct ndn_walk {
 	char *keys, *values;
 };
 
-static int room(struct ndn_walk *w, uint32_t chunk)
+static int room(struct ndnd_walk *w, uint32_t chunk)
 {
 	char *keys = realloc(w->keys, (size_t)chunk * w->key_size), *values;
 
@@ -36,10 +36,10 @@ static int room(struct ndn_walk *w, uint32_t chunk)
 	return 0;
 }
 
-struct ndn_walk *ndn_walk_new(int fd, uint32_t key_size, uint32_t value_size,
-			      uint32_t entries)
+struct ndnd_walk *ndnd_walk_new(int fd, uint32_t key_size, uint32_t value_size,
+				uint32_t entries)
 {
-	struct ndn_walk *w = calloc(1, sizeof(*w));
+	struct ndnd_walk *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return NULL;
@@ -47,13 +47,13 @@ struct ndn_walk *ndn_walk_new(int fd, uint32_t key_size, uint32_t value_size,
 	w->key_size = key_size;
 	w->value_size = value_size;
 	if (room(w, entries < CHUNK ? entries + 1 : CHUNK)) {
-		ndn_walk_free(w);
+		ndnd_walk_free(w);
 		return NULL;
 	}
 	return w;
 }
 
-static int fetch(struct ndn_walk *w)
+static int fetch(struct ndnd_walk *w)
 {
 	uint64_t next[4] = {};
 	uint32_t n;
@@ -81,7 +81,7 @@ static int fetch(struct ndn_walk *w)
 	return 0;
 }
 
-int ndn_walk_next(struct ndn_walk *w, const void **key, const void **value)
+int ndnd_walk_next(struct ndnd_walk *w, const void **key, const void **value)
 {
 	int err;
 
@@ -98,14 +98,14 @@ int ndn_walk_next(struct ndn_walk *w, const void **key, const void **value)
 	return 1;
 }
 
-void ndn_walk_undo(struct ndn_walk *w)
+void ndnd_walk_undo(struct ndnd_walk *w)
 {
 	if (w->at)
 		w->at--;
 }
 
 /* Anybody may ask for the number, and a large map takes its time. */
-bool ndn_used_old(struct ndn_used *u)
+bool ndnd_used_old(struct ndnd_used *u)
 {
 	uint64_t now = now_ns();
 
@@ -115,9 +115,9 @@ bool ndn_used_old(struct ndn_used *u)
 	return true;
 }
 
-void ndn_walk_free(void *walk)
+void ndnd_walk_free(void *walk)
 {
-	struct ndn_walk *w = walk;
+	struct ndnd_walk *w = walk;
 
 	if (!w)
 		return;

@@ -13,7 +13,7 @@
 #include <sys/epoll.h>
 
 #include "daemon/face/face.h"
-#include "forwarder.h"
+#include "ndnd.h"
 #include "daemon/device/rtnl.h"
 
 #define SENDERS 16
@@ -26,7 +26,7 @@ struct sender {
 	uint64_t said_ns;
 };
 
-struct ndn_misses {
+struct ndnd_misses {
 	struct ring_buffer *ring;
 	struct watch watch;
 	struct sender sender[SENDERS];
@@ -35,7 +35,7 @@ struct ndn_misses {
 	unsigned int turn;
 };
 
-static bool may_say(struct ndn_misses *m, const struct ndn_from *from)
+static bool may_say(struct ndnd_misses *m, const struct ndn_from *from)
 {
 	struct sender *oldest = &m->sender[0], *s;
 	uint64_t now = now_ns();
@@ -111,7 +111,7 @@ static void sender_text(struct tribd *d, const struct ndn_miss *miss, char *buf,
 static int on_miss(void *arg, void *data, size_t len)
 {
 	struct tribd *d = arg;
-	struct ndn_misses *m = d->ndn->misses;
+	struct ndnd_misses *m = d->ndn->misses;
 	const struct ndn_miss *miss = data;
 	char text[192];
 	struct face *f;
@@ -138,7 +138,7 @@ static int on_miss(void *arg, void *data, size_t len)
 
 static void readable(struct tribd *d, struct watch *w, uint32_t events)
 {
-	struct ndn_misses *m = d->ndn->misses;
+	struct ndnd_misses *m = d->ndn->misses;
 
 	(void)w;
 	(void)events;
@@ -146,9 +146,9 @@ static void readable(struct tribd *d, struct watch *w, uint32_t events)
 	ring_buffer__consume(m->ring);
 }
 
-int ndn_miss_init(struct tribd *d)
+int ndnd_miss_init(struct tribd *d)
 {
-	struct ndn_misses *m = calloc(1, sizeof(*m));
+	struct ndnd_misses *m = calloc(1, sizeof(*m));
 	int err;
 
 	if (!m)
@@ -156,7 +156,8 @@ int ndn_miss_init(struct tribd *d)
 	d->ndn->misses = m;
 	m->watch.fn = readable;
 	m->watch.fd = -1;
-	m->ring = ring_buffer__new(d->ndn->map[NMAP_MISSES], on_miss, d, NULL);
+	m->ring = ring_buffer__new(d->ndn->map[NDND_MAP_MISSES], on_miss, d,
+				   NULL);
 	if (!m->ring) {
 		err = -errno;
 		log_error("ndn: map ndn_misses: %s", strerror(-err));
@@ -166,9 +167,9 @@ int ndn_miss_init(struct tribd *d)
 	return loop_add(d, &m->watch, EPOLLIN);
 }
 
-void ndn_miss_exit(struct tribd *d)
+void ndnd_miss_exit(struct tribd *d)
 {
-	struct ndn_misses *m = d->ndn->misses;
+	struct ndnd_misses *m = d->ndn->misses;
 
 	if (!m)
 		return;

@@ -2,7 +2,7 @@
 /* The counters of the NDN forwarder: names and what they mean. */
 #include <stdio.h>
 
-#include "forwarder.h"
+#include "ndnd.h"
 #include "daemon/netlink/nl.h"
 #include "ndn/packet/ndn.h"
 
@@ -129,7 +129,7 @@ static const struct stat_text *refused_text(uint32_t err)
 	return &s;
 }
 
-const struct stat_text *ndn_stat_text(uint32_t id)
+const struct stat_text *ndnd_stat_text(uint32_t id)
 {
 	if (id < NDN_REFUSED)
 		return text[id].name ? &text[id] : NULL;

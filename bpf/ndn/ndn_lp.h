@@ -3,8 +3,8 @@
  * Link packets (NDNLPv2): fields in strictly increasing order, one Fragment,
  * last. Part of ndn.h.
  */
-#ifndef TRIB_BPF_NDN_LINK_H
-#define TRIB_BPF_NDN_LINK_H
+#ifndef TRIB_BPF_NDN_LP_H
+#define TRIB_BPF_NDN_LP_H
 
 /* Where the fragment is; ELEM_IS_ERR() works on it, too. */
 #define LINK(off, end) ((__u64)(off) | (__u64)(end) << 16)
@@ -93,4 +93,4 @@ __noinline __u64 ndn_link(struct xdp_md *ctx, __u32 off, __u32 end)
 	return ELEM_ERR(NDN_E_ELEMENTS);
 }
 
-#endif /* TRIB_BPF_NDN_LINK_H */
+#endif /* TRIB_BPF_NDN_LP_H */

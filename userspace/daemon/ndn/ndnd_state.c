@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "daemon/face/face.h"
-#include "forwarder.h"
+#include "ndnd.h"
 
 static const struct {
 	const char *key;
@@ -15,15 +15,15 @@ static const struct {
 };
 
 static const char *const mark_key[NDN_MARK__MAX] = {
-	[NDN_DISTRIBUTE] = "distribute",
-	[NDN_INSERT] = "insert",
-	[NDN_DELETE] = "delete",
+	[NDN_MARK_DISTRIBUTE] = "distribute",
+	[NDN_MARK_INSERT] = "insert",
+	[NDN_MARK_DELETE] = "delete",
 };
 
-json_t *ndn_face_pack(const struct face *f)
+json_t *ndnd_face_pack(const struct face *f)
 {
-	const struct ndn_peer *p = f->ndn;
-	char text[NDN_TEXT_MAX];
+	const struct ndnd_peer *p = f->ndn;
+	char text[NDND_TEXT_MAX];
 	json_t *o, *list;
 	unsigned int i, k;
 
@@ -37,8 +37,8 @@ json_t *ndn_face_pack(const struct face *f)
 			if (p->prefix[i].may & rights[k].may)
 				json_array_append_new(
 					list,
-					json_string(ndn_text(&p->prefix[i].name,
-							     text)));
+					json_string(ndnd_name_text(
+						&p->prefix[i].name, text)));
 		json_object_set_new(o, rights[k].key, list);
 	}
 	return o;
@@ -51,8 +51,8 @@ static uint32_t number(const json_t *o, const char *key, uint32_t max)
 	return v < 0 || v > (json_int_t)max ? max : (uint32_t)v;
 }
 
-int ndn_face_load(struct tribd *d, const json_t *o, struct ndn_spec *s,
-		  struct reason *why)
+int ndnd_face_load(struct tribd *d, const json_t *o, struct ndnd_spec *s,
+		   struct reason *why)
 {
 	unsigned int i, k;
 	int err;
@@ -71,7 +71,7 @@ int ndn_face_load(struct tribd *d, const json_t *o, struct ndn_spec *s,
 
 			if (!text)
 				return refuse(why, -EPROTO, "a face's prefix");
-			err = ndn_spec_add(NULL, s, rights[k].may, text, why);
+			err = ndnd_spec_add(NULL, s, rights[k].may, text, why);
 			if (err)
 				return err;
 		}
@@ -80,41 +80,42 @@ int ndn_face_load(struct tribd *d, const json_t *o, struct ndn_spec *s,
 	return 0;
 }
 
-static json_t *markers_pack(const struct ndn *n)
+static json_t *markers_pack(const struct ndnd *fw)
 {
 	json_t *o = json_object();
-	char text[NDN_TEXT_MAX];
+	char text[NDND_TEXT_MAX];
 	int i;
 
-	for (i = NDN_DISTRIBUTE; i < NDN_MARK__MAX; i++)
+	for (i = NDN_MARK_DISTRIBUTE; i < NDN_MARK__MAX; i++)
 		json_object_set_new(
 			o, mark_key[i],
-			json_string(ndn_marker_text(&n->marker[i], text)));
+			json_string(ndnd_marker_text(&fw->marker[i], text)));
 	return o;
 }
 
-json_t *ndn_pack(struct tribd *d, const void *gone)
+json_t *ndnd_pack(struct tribd *d, const void *gone)
 {
 	json_t *routes = json_array();
-	char text[NDN_TEXT_MAX];
-	const struct route *r;
+	char text[NDND_TEXT_MAX];
+	const struct ndnd_route *r;
 
 	TAILQ_FOREACH(r, &d->ndn->routes, link)
 		if (r->face != gone)
 			json_array_append_new(
-				routes, json_pack("{s:s s:s}", "prefix",
-						  ndn_text(&r->name, text),
-						  "face", r->face->name));
+				routes,
+				json_pack("{s:s s:s}", "prefix",
+					  ndnd_name_text(&r->name, text),
+					  "face", r->face->name));
 	return json_pack("{s:I s:I s:o s:o}", "lease_ms",
 			 (json_int_t)d->ndn->lease_ms, "leave_ms",
 			 (json_int_t)d->ndn->leave_ms, "markers",
 			 markers_pack(d->ndn), "routes", routes);
 }
 
-int ndn_restore(struct tribd *d, const json_t *o, struct reason *why)
+int ndnd_restore(struct tribd *d, const json_t *o, struct reason *why)
 {
 	const json_t *markers = json_object_get(o, "markers");
-	struct ndn_set s = {
+	struct ndnd_set s = {
 		.lease_ms = number(o, "lease_ms", UINT32_MAX),
 		.leave_ms = number(o, "leave_ms", UINT32_MAX),
 	};
@@ -122,16 +123,16 @@ int ndn_restore(struct tribd *d, const json_t *o, struct reason *why)
 
 	if (!o || !d->ndn)
 		return 0;
-	for (i = NDN_DISTRIBUTE; i < NDN_MARK__MAX; i++)
+	for (i = NDN_MARK_DISTRIBUTE; i < NDN_MARK__MAX; i++)
 		s.marker[i] = json_string_value(
 			json_object_get(markers, mark_key[i]));
-	err = ndn_set_check(d, &s, why);
+	err = ndnd_set_check(d, &s, why);
 	if (!err)
-		ndn_set_apply(d->ndn, &s);
+		ndnd_set_apply(d->ndn, &s);
 	return err;
 }
 
-int ndn_routes_restore(struct tribd *d, const json_t *o, struct reason *why)
+int ndnd_routes_restore(struct tribd *d, const json_t *o, struct reason *why)
 {
 	const json_t *routes = json_object_get(o, "routes");
 	unsigned int i;
@@ -146,7 +147,7 @@ int ndn_routes_restore(struct tribd *d, const json_t *o, struct reason *why)
 
 		if (!prefix || !face)
 			return refuse(why, -EPROTO, "a route");
-		err = ndn_route_restore(d, prefix, face, why);
+		err = ndnd_route_restore(d, prefix, face, why);
 	}
 	return err;
 }

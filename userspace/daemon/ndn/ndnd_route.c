@@ -5,16 +5,17 @@
 #include <string.h>
 
 #include "daemon/face/face.h"
-#include "forwarder.h"
+#include "ndnd.h"
 
 /* --- routes */
 
-struct route *ndn_route_find(struct tribd *d, const struct ndn_row_name *name)
+struct ndnd_route *ndnd_route_find(struct tribd *d,
+				   const struct ndn_row_name *name)
 {
-	struct route *r;
+	struct ndnd_route *r;
 
 	TAILQ_FOREACH(r, &d->ndn->routes, link)
-		if (ndn_equal(&r->name, name))
+		if (ndnd_name_is_equal(&r->name, name))
 			return r;
 	return NULL;
 }
@@ -23,7 +24,7 @@ static int route_check(struct tribd *d, const char *prefix, const char *face,
 		       struct ndn_row_name *name, struct face **f,
 		       struct reason *why)
 {
-	int err = ndn_prefix_parse(d->ndn, prefix, name, why);
+	int err = ndnd_prefix_parse(d->ndn, prefix, name, why);
 
 	if (err)
 		return err;
@@ -38,10 +39,10 @@ static int route_check(struct tribd *d, const char *prefix, const char *face,
 	return 0;
 }
 
-static struct route *route_add(struct tribd *d, const struct ndn_row_name *name,
-			       struct face *f)
+static struct ndnd_route *
+route_add(struct tribd *d, const struct ndn_row_name *name, struct face *f)
 {
-	struct route *r = calloc(1, sizeof(*r));
+	struct ndnd_route *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
@@ -54,7 +55,7 @@ static struct route *route_add(struct tribd *d, const struct ndn_row_name *name,
 	return r;
 }
 
-static void route_remove(struct tribd *d, struct route *r)
+static void route_remove(struct tribd *d, struct ndnd_route *r)
 {
 	TAILQ_REMOVE(&d->ndn->routes, r, link);
 	r->face->ndn->routes--;
@@ -62,7 +63,7 @@ static void route_remove(struct tribd *d, struct route *r)
 	d->generation++;
 }
 
-static void route_turn(struct route *r, struct face *f)
+static void route_turn(struct ndnd_route *r, struct face *f)
 {
 	r->face->ndn->routes--;
 	r->face = f;
@@ -70,9 +71,9 @@ static void route_turn(struct route *r, struct face *f)
 }
 
 /* In the maps and in the file; else nowhere. */
-static int route_save(struct tribd *d, struct route *r, struct reason *why)
+static int route_save(struct tribd *d, struct ndnd_route *r, struct reason *why)
 {
-	int err = ndn_route_store(d, r);
+	int err = ndnd_route_store(d, r);
 
 	if (err)
 		return refuse(why, err, "map ndn_fib: %s", strerror(-err));
@@ -82,23 +83,23 @@ static int route_save(struct tribd *d, struct route *r, struct reason *why)
 	return err;
 }
 
-int ndn_route_new(struct tribd *d, const char *prefix, const char *face,
-		  struct reason *why)
+int ndnd_route_new(struct tribd *d, const char *prefix, const char *face,
+		   struct reason *why)
 {
 	struct ndn_row_name name;
 	struct face *f, *old = NULL;
-	struct route *r;
+	struct ndnd_route *r;
 	int err = route_check(d, prefix, face, &name, &f, why);
 
 	if (err)
 		return err;
-	r = ndn_route_find(d, &name);
+	r = ndnd_route_find(d, &name);
 	if (r) {
 		old = r->face;
 		route_turn(r, f);
-	} else if (d->ndn->nroutes == NDN_ROUTES_MAX) {
+	} else if (d->ndn->nroutes == NDND_ROUTES_MAX) {
 		return refuse(why, -ENOSPC, "there are %u routes",
-			      NDN_ROUTES_MAX);
+			      NDND_ROUTES_MAX);
 	} else {
 		r = route_add(d, &name, f);
 	}
@@ -109,18 +110,18 @@ int ndn_route_new(struct tribd *d, const char *prefix, const char *face,
 		return 0;
 	if (old) {
 		route_turn(r, old);
-		ndn_route_store(d, r);
+		ndnd_route_store(d, r);
 		return err;
 	}
 	route_remove(d, r);
-	ndn_route_clear(d, r);
+	ndnd_route_clear(d, r);
 	free(r);
 	return err;
 }
 
-void ndn_routes_drop(struct tribd *d, const struct face *f)
+void ndnd_routes_drop(struct tribd *d, const struct face *f)
 {
-	struct route *r, *next;
+	struct ndnd_route *r, *next;
 
 	for (r = TAILQ_FIRST(&d->ndn->routes); r; r = next) {
 		next = TAILQ_NEXT(r, link);
@@ -131,33 +132,33 @@ void ndn_routes_drop(struct tribd *d, const struct face *f)
 	}
 }
 
-int ndn_route_restore(struct tribd *d, const char *prefix, const char *face,
-		      struct reason *why)
+int ndnd_route_restore(struct tribd *d, const char *prefix, const char *face,
+		       struct reason *why)
 {
 	struct ndn_row_name name;
 	struct face *f = face_find(d, face);
-	int err = ndn_parse(prefix, &name, why);
+	int err = ndnd_name_parse(prefix, &name, why);
 
 	if (err)
 		return err;
 	if (!f || !f->ndn)
 		return refuse(why, -EPROTO, "route %.100s: no face %s", prefix,
 			      face);
-	if (ndn_route_find(d, &name) || d->ndn->nroutes == NDN_ROUTES_MAX)
+	if (ndnd_route_find(d, &name) || d->ndn->nroutes == NDND_ROUTES_MAX)
 		return refuse(why, -EPROTO,
 			      "route %.100s: twice, or one too many", prefix);
 	return route_add(d, &name, f) ? 0 : refuse(why, -ENOMEM, "no memory");
 }
 
-int ndn_route_del(struct tribd *d, const char *prefix, struct reason *why)
+int ndnd_route_del(struct tribd *d, const char *prefix, struct reason *why)
 {
 	struct ndn_row_name name;
-	struct route *r;
-	int err = ndn_parse(prefix, &name, why);
+	struct ndnd_route *r;
+	int err = ndnd_name_parse(prefix, &name, why);
 
 	if (err)
 		return err;
-	r = ndn_route_find(d, &name);
+	r = ndnd_route_find(d, &name);
 	if (!r)
 		return refuse(why, -ENOENT, "no route %.100s", prefix);
 	route_remove(d, r);
@@ -169,22 +170,23 @@ int ndn_route_del(struct tribd *d, const char *prefix, struct reason *why)
 		return refuse(why, err, "cannot save the state: %s",
 			      strerror(-err));
 	}
-	ndn_route_clear(d, r);
+	ndnd_route_clear(d, r);
 	free(r);
 	return 0;
 }
 
 /* --- times and markers */
 
-static int times_check(const struct ndn *n, const struct ndn_set *s,
+static int times_check(const struct ndnd *fw, const struct ndnd_set *s,
 		       struct reason *why)
 {
-	uint32_t lease = s->lease_ms ? s->lease_ms : n->lease_ms;
+	uint32_t lease = s->lease_ms ? s->lease_ms : fw->lease_ms;
 
-	if (s->lease_ms &&
-	    (s->lease_ms < NDN_LEASE_MS_MIN || s->lease_ms > NDN_LEASE_MS_MAX))
+	if (s->lease_ms && (s->lease_ms < NDND_LEASE_MS_MIN ||
+			    s->lease_ms > NDND_LEASE_MS_MAX))
 		return refuse(why, -ERANGE, "lease-ms %u: %u to %u",
-			      s->lease_ms, NDN_LEASE_MS_MIN, NDN_LEASE_MS_MAX);
+			      s->lease_ms, NDND_LEASE_MS_MIN,
+			      NDND_LEASE_MS_MAX);
 	if (s->leave_ms > lease)
 		return refuse(why, -ERANGE,
 			      "leave-ms %u: at most the lease of %u",
@@ -192,66 +194,67 @@ static int times_check(const struct ndn *n, const struct ndn_set *s,
 	return 0;
 }
 
-int ndn_set_check(struct tribd *d, const struct ndn_set *s, struct reason *why)
+int ndnd_set_check(struct tribd *d, const struct ndnd_set *s,
+		   struct reason *why)
 {
 	struct ndn_marker m[NDN_MARK__MAX];
-	char text[NDN_TEXT_MAX];
+	char text[NDND_TEXT_MAX];
 	int err = times_check(d->ndn, s, why), i, k;
 
 	memcpy(m, d->ndn->marker, sizeof(m));
-	for (i = NDN_DISTRIBUTE; !err && i < NDN_MARK__MAX; i++)
+	for (i = NDN_MARK_DISTRIBUTE; !err && i < NDN_MARK__MAX; i++)
 		if (s->marker[i])
-			err = ndn_marker_parse(s->marker[i], &m[i], why);
-	for (i = NDN_DISTRIBUTE; !err && i < NDN_MARK__MAX; i++)
-		for (k = NDN_DISTRIBUTE; k < i; k++)
+			err = ndnd_marker_parse(s->marker[i], &m[i], why);
+	for (i = NDN_MARK_DISTRIBUTE; !err && i < NDN_MARK__MAX; i++)
+		for (k = NDN_MARK_DISTRIBUTE; k < i; k++)
 			if (!memcmp(&m[i], &m[k], sizeof(m[i])))
 				return refuse(why, -EINVAL,
 					      "marker '%.60s' is two",
-					      ndn_marker_text(&m[i], text));
+					      ndnd_marker_text(&m[i], text));
 	return err;
 }
 
-void ndn_set_apply(struct ndn *n, const struct ndn_set *s)
+void ndnd_set_apply(struct ndnd *fw, const struct ndnd_set *s)
 {
 	struct reason why;
 	int i;
 
 	if (s->lease_ms) {
-		n->lease_ms = s->lease_ms;
+		fw->lease_ms = s->lease_ms;
 		/* One that was given, and is too long now. */
-		if (n->leave_ms > n->lease_ms)
-			n->leave_ms = 0;
+		if (fw->leave_ms > fw->lease_ms)
+			fw->leave_ms = 0;
 	}
 	if (s->leave_ms)
-		n->leave_ms = s->leave_ms;
-	for (i = NDN_DISTRIBUTE; i < NDN_MARK__MAX; i++)
+		fw->leave_ms = s->leave_ms;
+	for (i = NDN_MARK_DISTRIBUTE; i < NDN_MARK__MAX; i++)
 		if (s->marker[i])
-			ndn_marker_parse(s->marker[i], &n->marker[i], &why);
+			ndnd_marker_parse(s->marker[i], &fw->marker[i], &why);
 }
 
-int ndn_set(struct tribd *d, const struct ndn_set *s, struct reason *why)
+int ndnd_set(struct tribd *d, const struct ndnd_set *s, struct reason *why)
 {
-	struct ndn *n = d->ndn;
+	struct ndnd *fw = d->ndn;
 	struct ndn_marker old[NDN_MARK__MAX];
-	uint32_t lease = n->lease_ms, leave = n->leave_ms;
-	int err = ndn_set_check(d, s, why);
+	uint32_t lease = fw->lease_ms, leave = fw->leave_ms;
+	int err = ndnd_set_check(d, s, why);
 
 	if (err)
 		return err;
-	memcpy(old, n->marker, sizeof(old));
-	ndn_set_apply(n, s);
+	memcpy(old, fw->marker, sizeof(old));
+	ndnd_set_apply(fw, s);
 	err = state_save(d);
 	if (err) {
-		memcpy(n->marker, old, sizeof(old));
-		n->lease_ms = lease;
-		n->leave_ms = leave;
+		memcpy(fw->marker, old, sizeof(old));
+		fw->lease_ms = lease;
+		fw->leave_ms = leave;
 		return refuse(why, err, "cannot save the state: %s",
 			      strerror(-err));
 	}
-	if (!n->on)
+	if (!fw->on)
 		return 0;
-	ndn_config_fill(n);
-	err = ndn_config_store(d);
-	ndn_sweep_set(d);
+	ndnd_config_fill(fw);
+	err = ndnd_config_store(d);
+	ndnd_sweep_set(d);
 	return err;
 }

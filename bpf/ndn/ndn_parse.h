@@ -7,8 +7,8 @@
  * Every container is a global subprogram: the verifier walks each once. An
  * element is one word: see ELEM_*.
  */
-#ifndef TRIB_BPF_NDN_H
-#define TRIB_BPF_NDN_H
+#ifndef TRIB_BPF_NDN_PARSE_H
+#define TRIB_BPF_NDN_PARSE_H
 
 #include "ndn_name.h"
 
@@ -409,9 +409,9 @@ __noinline int ndn_data(struct xdp_md *ctx, __u32 off, __u32 end)
 	return NDN_E_ELEMENTS;
 }
 
-#include "ndn_link.h"
+#include "ndn_lp.h"
 
-int pit_ahead(__u32 type);
+int ndn_pit_ahead(__u32 type);
 
 /* The Interest or Data from @off to @end. Return: enum ndn_err. */
 static __always_inline __u32 ndn_bare(struct xdp_md *ctx, struct ndn_work *w,
@@ -447,8 +447,8 @@ static __always_inline __u32 ndn_bare(struct xdp_md *ctx, struct ndn_work *w,
 	if (err)
 		return err;
 	off += ELEM_LEN(e);
-	if (w->mark != NDN_PLAIN)
-		pit_ahead(type);
+	if (w->mark != NDN_MARK_PLAIN)
+		ndn_pit_ahead(type);
 	if (w->v.type == TRIB_NDN_INTEREST)
 		return ndn_interest(ctx, off, end);
 	return ndn_data(ctx, off, end);
@@ -492,4 +492,4 @@ __noinline int ndn_read(struct xdp_md *ctx)
 	return ndn_fragment(ctx, off + ELEM_HEAD(e), end);
 }
 
-#endif /* TRIB_BPF_NDN_H */
+#endif /* TRIB_BPF_NDN_PARSE_H */

@@ -13,12 +13,12 @@
 #include <string.h>
 
 #include "daemon/face/face.h"
-#include "forwarder.h"
+#include "ndnd.h"
 #include "daemon/device/port.h"
 
 /* What the maps should hold. */
 struct want {
-	struct ndn_rows rows;
+	struct ndnd_rows rows;
 	uint64_t extra[NDN_FACE_WORDS];
 	uint64_t generic[NDN_FACE_WORDS];
 };
@@ -29,12 +29,12 @@ static void must(int failed, const char *map)
 		log_error("ndn: map %s: %s", map, strerror(errno));
 }
 
-int ndn_config_store(struct tribd *d)
+int ndnd_config_store(struct tribd *d)
 {
-	struct ndn *n = d->ndn;
+	struct ndnd *fw = d->ndn;
 	uint32_t zero = 0;
 
-	if (!bpf_map_update_elem(n->map[NMAP_CONFIG], &zero, &n->config,
+	if (!bpf_map_update_elem(fw->map[NDND_MAP_CONFIG], &zero, &fw->config,
 				 BPF_ANY))
 		return 0;
 	log_error("ndn: map ndn_config: %s", strerror(errno));
@@ -55,7 +55,7 @@ static bool ready(const struct face *f)
 static void face_fill(const struct face *f, struct ndn_face *row)
 {
 	const struct face *next = f->around ? f->around : f;
-	const struct ndn_peer *p = f->ndn;
+	const struct ndnd_peer *p = f->ndn;
 	unsigned int i;
 
 	row->flags = NDN_FACE_USED;
@@ -69,7 +69,7 @@ static void face_fill(const struct face *f, struct ndn_face *row)
 		if (p->prefix[i].may & NDN_MAY_WRITE)
 			row->flags |= NDN_FACE_WRITE;
 	}
-	row->right_lens = ndn_rights_lens(p);
+	row->right_lens = ndnd_rights_lens(p);
 	row->ifindex = face_port(f)->ifindex;
 	row->max = face_port(f)->mtu;
 	memcpy(row->dmac, next->mac, 6);
@@ -115,7 +115,7 @@ static unsigned int first_of(const uint32_t first[NDN_FACES], uint32_t ifindex)
 	for (i = 1; i < NDN_FACES; i++)
 		if (first[i] == ifindex)
 			return i;
-	return NDN_NOBODY;
+	return NDN_FACE_NONE;
 }
 
 static bool out_has(const uint32_t out[NDN_FACES], uint32_t ifindex)
@@ -129,7 +129,7 @@ static bool out_has(const uint32_t out[NDN_FACES], uint32_t ifindex)
 }
 
 /* Places keep their ports, so that a change is of one place only. */
-static void out_place(const struct ndn_rows *have, struct ndn_rows *want,
+static void out_place(const struct ndnd_rows *have, struct ndnd_rows *want,
 		      uint32_t ifindex)
 {
 	unsigned int i;
@@ -150,7 +150,7 @@ static void out_place(const struct ndn_rows *have, struct ndn_rows *want,
 }
 
 /* Who is its port's first face stays so while it is there. */
-static void firsts(const struct ndn_rows *have, struct want *w)
+static void firsts(const struct ndnd_rows *have, struct want *w)
 {
 	uint32_t ifindex;
 	unsigned int i;
@@ -172,7 +172,7 @@ static void firsts(const struct ndn_rows *have, struct want *w)
 
 static void want_make(struct tribd *d, struct want *w)
 {
-	const struct ndn_rows *have = &d->ndn->rows;
+	const struct ndnd_rows *have = &d->ndn->rows;
 	const struct face *f;
 
 	memset(w, 0, sizeof(*w));
@@ -196,20 +196,20 @@ static void want_make(struct tribd *d, struct want *w)
 
 static int port_put(struct tribd *d, uint32_t ifindex, const uint32_t *place)
 {
-	struct ndn *n = d->ndn;
+	struct ndnd *fw = d->ndn;
 	struct bpf_devmap_val v = {
 		.ifindex = ifindex,
 		.bpf_prog.fd = d->prog[PROG_EGRESS],
 	};
 
-	if (bpf_map_update_elem(n->map[NMAP_PORTS], &ifindex, &v, BPF_ANY))
+	if (bpf_map_update_elem(fw->map[NDND_MAP_PORTS], &ifindex, &v, BPF_ANY))
 		return -1;
-	return bpf_map_update_elem(n->map[NMAP_OUT], place, &v, BPF_ANY);
+	return bpf_map_update_elem(fw->map[NDND_MAP_OUT], place, &v, BPF_ANY);
 }
 
-static void ports_come(struct tribd *d, const struct ndn_rows *w)
+static void ports_come(struct tribd *d, const struct ndnd_rows *w)
 {
-	struct ndn_rows *have = &d->ndn->rows;
+	struct ndnd_rows *have = &d->ndn->rows;
 
 	for (uint32_t i = 0; i < NDN_FACES; i++) {
 		if (!w->out[i] || w->out[i] == have->out[i])
@@ -219,61 +219,63 @@ static void ports_come(struct tribd *d, const struct ndn_rows *w)
 	for (uint32_t i = 1; i < NDN_FACES; i++) {
 		if (!w->first[i] || w->first[i] == have->first[i])
 			continue;
-		must(bpf_map_update_elem(d->ndn->map[NMAP_FIRST], &w->first[i],
-					 &i, BPF_ANY),
+		must(bpf_map_update_elem(d->ndn->map[NDND_MAP_FIRST],
+					 &w->first[i], &i, BPF_ANY),
 		     "ndn_first");
 	}
 }
 
 /* What is gone by itself, with its device, is as good. */
-static void ports_go(struct tribd *d, const struct ndn_rows *w)
+static void ports_go(struct tribd *d, const struct ndnd_rows *w)
 {
-	struct ndn *n = d->ndn;
-	const struct ndn_rows *have = &n->rows;
+	struct ndnd *fw = d->ndn;
+	const struct ndnd_rows *have = &fw->rows;
 
 	for (uint32_t i = 0; i < NDN_FACES; i++) {
 		if (!have->out[i] || have->out[i] == w->out[i])
 			continue;
 		if (!w->out[i])
-			bpf_map_delete_elem(n->map[NMAP_OUT], &i);
+			bpf_map_delete_elem(fw->map[NDND_MAP_OUT], &i);
 		if (!out_has(w->out, have->out[i]))
-			bpf_map_delete_elem(n->map[NMAP_PORTS], &have->out[i]);
+			bpf_map_delete_elem(fw->map[NDND_MAP_PORTS],
+					    &have->out[i]);
 	}
 	for (uint32_t i = 1; i < NDN_FACES; i++)
 		if (have->first[i] && !first_of(w->first, have->first[i]))
-			bpf_map_delete_elem(n->map[NMAP_FIRST],
+			bpf_map_delete_elem(fw->map[NDND_MAP_FIRST],
 					    &have->first[i]);
 }
 
 /* True if somebody is known by another key, or no more. */
-static bool from_go(struct tribd *d, const struct ndn_rows *w)
+static bool from_go(struct tribd *d, const struct ndnd_rows *w)
 {
-	struct ndn *n = d->ndn;
+	struct ndnd *fw = d->ndn;
 	bool any = false;
 
 	for (unsigned int i = 1; i < NDN_FACES; i++) {
-		const struct ndn_from *was = &n->rows.from[i];
+		const struct ndn_from *was = &fw->rows.from[i];
 
 		if (!was->ifindex || !memcmp(was, &w->from[i], sizeof(*was)))
 			continue;
-		bpf_map_delete_elem(n->map[NMAP_FROM], was);
+		bpf_map_delete_elem(fw->map[NDND_MAP_FROM], was);
 		any = true;
 	}
 	return any;
 }
 
-static bool from_come(struct tribd *d, const struct ndn_rows *w)
+static bool from_come(struct tribd *d, const struct ndnd_rows *w)
 {
-	struct ndn *n = d->ndn;
+	struct ndnd *fw = d->ndn;
 	bool any = false;
 
 	for (uint32_t i = 1; i < NDN_FACES; i++) {
 		const struct ndn_from *now = &w->from[i];
 
 		if (!now->ifindex ||
-		    !memcmp(now, &n->rows.from[i], sizeof(*now)))
+		    !memcmp(now, &fw->rows.from[i], sizeof(*now)))
 			continue;
-		must(bpf_map_update_elem(n->map[NMAP_FROM], now, &i, BPF_ANY),
+		must(bpf_map_update_elem(fw->map[NDND_MAP_FROM], now, &i,
+					 BPF_ANY),
 		     "ndn_from");
 		any = true;
 	}
@@ -281,16 +283,16 @@ static bool from_come(struct tribd *d, const struct ndn_rows *w)
 }
 
 /* @come: those that are to be there; else those that are not. */
-static void faces_put(struct tribd *d, const struct ndn_rows *w, bool come)
+static void faces_put(struct tribd *d, const struct ndnd_rows *w, bool come)
 {
-	struct ndn *n = d->ndn;
+	struct ndnd *fw = d->ndn;
 
 	for (uint32_t i = 1; i < NDN_FACES; i++) {
 		if (!w->face[i].flags == come ||
-		    !memcmp(&w->face[i], &n->rows.face[i], sizeof(w->face[i])))
+		    !memcmp(&w->face[i], &fw->rows.face[i], sizeof(w->face[i])))
 			continue;
-		must(bpf_map_update_elem(n->map[NMAP_FACES], &i, &w->face[i],
-					 BPF_ANY),
+		must(bpf_map_update_elem(fw->map[NDND_MAP_FACES], &i,
+					 &w->face[i], BPF_ANY),
 		     "ndn_faces");
 	}
 }
@@ -307,10 +309,10 @@ static void bits_put(struct tribd *d, const struct want *w, bool both,
 	}
 	c->changes += count;
 	if (memcmp(&old, c, sizeof(old)))
-		ndn_config_store(d);
+		ndnd_config_store(d);
 }
 
-void ndn_rows_settle(struct tribd *d)
+void ndnd_rows_settle(struct tribd *d)
 {
 	static struct want w;
 	bool gone;
@@ -333,17 +335,18 @@ void ndn_rows_settle(struct tribd *d)
 
 /* --- what a former tribd left */
 
-static void from_read(struct ndn *n)
+static void from_read(struct ndnd *fw)
 {
 	struct ndn_from key, next;
 	void *at = NULL;
 	uint32_t face;
 
-	while (!bpf_map_get_next_key(n->map[NMAP_FROM], at, &next)) {
-		if (!bpf_map_lookup_elem(n->map[NMAP_FROM], &next, &face) &&
-		    face && face < NDN_FACES && !n->rows.from[face].ifindex)
-			n->rows.from[face] = next;
-		else if (bpf_map_delete_elem(n->map[NMAP_FROM], &next))
+	while (!bpf_map_get_next_key(fw->map[NDND_MAP_FROM], at, &next)) {
+		if (!bpf_map_lookup_elem(fw->map[NDND_MAP_FROM], &next,
+					 &face) &&
+		    face && face < NDN_FACES && !fw->rows.from[face].ifindex)
+			fw->rows.from[face] = next;
+		else if (bpf_map_delete_elem(fw->map[NDND_MAP_FROM], &next))
 			return;
 		else
 			continue;
@@ -353,25 +356,26 @@ static void from_read(struct ndn *n)
 }
 
 /* Ports name programs of the former tribd: all of them are written anew. */
-static void ports_read(struct ndn *n)
+static void ports_read(struct ndnd *fw)
 {
 	struct bpf_devmap_val v;
 
 	for (uint32_t i = 0; i < NDN_FACES; i++)
-		if (!bpf_map_lookup_elem(n->map[NMAP_OUT], &i, &v))
-			n->rows.out[i] = v.ifindex;
+		if (!bpf_map_lookup_elem(fw->map[NDND_MAP_OUT], &i, &v))
+			fw->rows.out[i] = v.ifindex;
 }
 
-static void firsts_read(struct ndn *n)
+static void firsts_read(struct ndnd *fw)
 {
 	uint32_t key, next, face;
 	void *at = NULL;
 
-	while (!bpf_map_get_next_key(n->map[NMAP_FIRST], at, &next)) {
-		if (!bpf_map_lookup_elem(n->map[NMAP_FIRST], &next, &face) &&
-		    face && face < NDN_FACES && !n->rows.first[face])
-			n->rows.first[face] = next;
-		else if (bpf_map_delete_elem(n->map[NMAP_FIRST], &next))
+	while (!bpf_map_get_next_key(fw->map[NDND_MAP_FIRST], at, &next)) {
+		if (!bpf_map_lookup_elem(fw->map[NDND_MAP_FIRST], &next,
+					 &face) &&
+		    face && face < NDN_FACES && !fw->rows.first[face])
+			fw->rows.first[face] = next;
+		else if (bpf_map_delete_elem(fw->map[NDND_MAP_FIRST], &next))
 			return;
 		else
 			continue;
@@ -380,29 +384,29 @@ static void firsts_read(struct ndn *n)
 	}
 }
 
-void ndn_rows_read(struct tribd *d)
+void ndnd_rows_read(struct tribd *d)
 {
-	struct ndn *n = d->ndn;
+	struct ndnd *fw = d->ndn;
 
 	for (uint32_t i = 1; i < NDN_FACES; i++)
-		if (bpf_map_lookup_elem(n->map[NMAP_FACES], &i,
-					&n->rows.face[i]))
+		if (bpf_map_lookup_elem(fw->map[NDND_MAP_FACES], &i,
+					&fw->rows.face[i]))
 			log_error("ndn: map ndn_faces: %s", strerror(errno));
-	from_read(n);
-	ports_read(n);
-	firsts_read(n);
+	from_read(fw);
+	ports_read(fw);
+	firsts_read(fw);
 	for (uint32_t i = 0; i < NDN_FACES; i++)
-		if (n->rows.out[i])
-			must(port_put(d, n->rows.out[i], &i), "ndn_out");
+		if (fw->rows.out[i])
+			must(port_put(d, fw->rows.out[i], &i), "ndn_out");
 }
 
 /*
  * The kernel forgets neighbours that only XDP talks to. What XDP used until now
  * is right until another address is heard.
  */
-void ndn_rows_recall(struct tribd *d)
+void ndnd_rows_recall(struct tribd *d)
 {
-	const struct ndn_rows *rows = &d->ndn->rows;
+	const struct ndnd_rows *rows = &d->ndn->rows;
 	struct face *f;
 
 	TAILQ_FOREACH(f, &d->faces, link) {

@@ -4,28 +4,28 @@
 #include <errno.h>
 #include <string.h>
 
-#include "forwarder.h"
+#include "ndnd.h"
 
-struct ndn_walk *ndn_cs_walk(struct tribd *d)
+struct ndnd_walk *ndnd_cs_walk(struct tribd *d)
 {
 	uint32_t rows = d->ndn->cache ? d->ndn->cache : 1;
 
-	return ndn_walk_new(d->ndn->map[NMAP_CACHE], sizeof(uint32_t),
-			    sizeof(struct ndn_kept), rows);
+	return ndnd_walk_new(d->ndn->map[NDND_MAP_CACHE], sizeof(uint32_t),
+			     sizeof(struct ndn_kept), rows);
 }
 
 /* Only segments are kept: their names have the marker of distribution. */
-int ndn_cs_next(struct ndn_walk *w, const struct ndn_row_name *prefix,
-		struct ndn_row_name *name, uint32_t *bytes, uint32_t *place)
+int ndnd_cs_next(struct ndnd_walk *w, const struct ndn_row_name *prefix,
+		 struct ndn_row_name *name, uint32_t *bytes, uint32_t *place)
 {
 	const void *key, *value;
 	const struct ndn_kept *k;
 	int more;
 
-	while ((more = ndn_walk_next(w, &key, &value)) > 0) {
+	while ((more = ndnd_walk_next(w, &key, &value)) > 0) {
 		k = value;
 		if (!k->len || k->name.len > NDN_NAME_BYTES ||
-		    !ndn_below(prefix, &k->name))
+		    !ndnd_name_is_below(prefix, &k->name))
 			continue;
 		*name = k->name;
 		*bytes = k->len;
@@ -35,44 +35,44 @@ int ndn_cs_next(struct ndn_walk *w, const struct ndn_row_name *prefix,
 	return more;
 }
 
-uint32_t ndn_cs_count(struct tribd *d)
+uint32_t ndnd_cs_count(struct tribd *d)
 {
 	static const struct ndn_row_name all;
-	struct ndn_used *used = &d->ndn->cs_used;
-	struct ndn_walk *w;
+	struct ndnd_used *used = &d->ndn->cs_used;
+	struct ndnd_walk *w;
 	struct ndn_row_name name;
 	uint32_t bytes, place;
 
-	if (!ndn_used_old(used))
+	if (!ndnd_used_old(used))
 		return used->rows;
 	used->rows = 0;
-	w = ndn_cs_walk(d);
-	while (w && ndn_cs_next(w, &all, &name, &bytes, &place) > 0)
+	w = ndnd_cs_walk(d);
+	while (w && ndnd_cs_next(w, &all, &name, &bytes, &place) > 0)
 		used->rows++;
-	ndn_walk_free(w);
+	ndnd_walk_free(w);
 	return used->rows;
 }
 
-int ndn_cs_wipe(struct tribd *d, const struct ndn_row_name *prefix,
-		struct reason *why)
+int ndnd_cs_wipe(struct tribd *d, const struct ndn_row_name *prefix,
+		 struct reason *why)
 {
 	struct ndn_forget f = {.kind = NDN_FORGET_KEPT};
-	struct ndn_walk *w = ndn_cs_walk(d);
+	struct ndnd_walk *w = ndnd_cs_walk(d);
 	struct ndn_row_name name;
 	uint32_t bytes, place;
 	int more = -ENOMEM, n = 0, err;
 
 	while (w &&
-	       (more = ndn_cs_next(w, prefix, &name, &bytes, &place)) > 0) {
+	       (more = ndnd_cs_next(w, prefix, &name, &bytes, &place)) > 0) {
 		f.place = place;
-		err = ndn_forget_run(d, &f);
+		err = ndnd_forget_run(d, &f);
 		if (err) {
 			more = err;
 			break;
 		}
 		n++;
 	}
-	ndn_walk_free(w);
+	ndnd_walk_free(w);
 	return more < 0 ? refuse(why, more, "the cache: %s", strerror(-more))
 			: n;
 }

@@ -14,80 +14,80 @@
 #include <unistd.h>
 
 #include "daemon/load/bpf_load.h"
-#include "forwarder.h"
+#include "ndnd.h"
 
 /* Four Interests a place: of a second. */
 #define NONCES 65536
 #define ASKS_MIN 4096
 #define MISSES_BYTES 65536
-#define NDN_PREFIX "ndn_"
+#define PIN_PREFIX "ndn_"
 
 extern const char ndn_object[], ndn_object_end[];
 
-static const char *const nmap_name[NMAP__MAX] = {
-	[NMAP_CONFIG] = "ndn_config",	[NMAP_FACES] = "ndn_faces",
-	[NMAP_FROM] = "ndn_from",	[NMAP_FIRST] = "ndn_first",
-	[NMAP_OUT] = "ndn_out",		[NMAP_PORTS] = "ndn_ports",
-	[NMAP_FIB] = "ndn_fib",		[NMAP_RIGHTS] = "ndn_rights",
-	[NMAP_TAGS] = "ndn_tags",	[NMAP_PIT] = "ndn_pit",
-	[NMAP_MORE] = "ndn_more",	[NMAP_ASKS] = "ndn_asks",
-	[NMAP_NONCES] = "ndn_nonces",	[NMAP_CACHE] = "ndn_cache",
-	[NMAP_FLIGHTS] = "ndn_flights", [NMAP_MISSES] = "ndn_misses",
-	[NMAP_STATS] = "ndn_stats",
+static const char *const nmap_name[NDND_MAP__MAX] = {
+	[NDND_MAP_CONFIG] = "ndn_config",   [NDND_MAP_FACES] = "ndn_faces",
+	[NDND_MAP_FROM] = "ndn_from",	    [NDND_MAP_FIRST] = "ndn_first",
+	[NDND_MAP_OUT] = "ndn_out",	    [NDND_MAP_PORTS] = "ndn_ports",
+	[NDND_MAP_FIB] = "ndn_fib",	    [NDND_MAP_RIGHTS] = "ndn_rights",
+	[NDND_MAP_TAGS] = "ndn_tags",	    [NDND_MAP_PIT] = "ndn_pit",
+	[NDND_MAP_MORE] = "ndn_more",	    [NDND_MAP_ASKS] = "ndn_asks",
+	[NDND_MAP_NONCES] = "ndn_nonces",   [NDND_MAP_CACHE] = "ndn_cache",
+	[NDND_MAP_FLIGHTS] = "ndn_flights", [NDND_MAP_MISSES] = "ndn_misses",
+	[NDND_MAP_STATS] = "ndn_stats",
 };
 
-static const char *const nprog_name[NPROG__MAX] = {
-	[NPROG_XDP] = "ndn_xdp",       [NPROG_EGRESS] = "ndn_egress",
-	[NPROG_GROW] = "ndn_grow",     [NPROG_SWEEP] = "ndn_sweep",
-	[NPROG_FORGET] = "ndn_forget",
+static const char *const nprog_name[NDND_PROG__MAX] = {
+	[NDND_PROG_XDP] = "ndn_xdp",	   [NDND_PROG_EGRESS] = "ndn_egress",
+	[NDND_PROG_GROW] = "ndn_grow",	   [NDND_PROG_SWEEP] = "ndn_sweep",
+	[NDND_PROG_FORGET] = "ndn_forget",
 };
 
 /* max_entries; 0: what the object says. */
-static uint32_t nmap_size(const struct ndn *n, enum ndn_map id)
+static uint32_t nmap_size(const struct ndnd *fw, enum ndnd_map id)
 {
 	switch (id) {
-	case NMAP_TAGS:
-		return ndn_buckets(n->entries);
-	case NMAP_PIT:
-	case NMAP_MORE:
-		return ndn_buckets(n->entries) * NDN_WAYS;
-	case NMAP_ASKS:
-		return n->entries < ASKS_MIN ? ASKS_MIN : n->entries;
-	case NMAP_NONCES:
+	case NDND_MAP_TAGS:
+		return ndn_buckets(fw->entries);
+	case NDND_MAP_PIT:
+	case NDND_MAP_MORE:
+		return ndn_buckets(fw->entries) * NDN_WAYS;
+	case NDND_MAP_ASKS:
+		return fw->entries < ASKS_MIN ? ASKS_MIN : fw->entries;
+	case NDND_MAP_NONCES:
 		return NONCES;
-	case NMAP_CACHE:
-		return n->cache ? n->cache : 1;
-	case NMAP_FIB:
-		return NDN_ROUTES_MAX;
-	case NMAP_RIGHTS:
-		return NDN_RIGHTS_MAX;
-	case NMAP_MISSES:
+	case NDND_MAP_CACHE:
+		return fw->cache ? fw->cache : 1;
+	case NDND_MAP_FIB:
+		return NDND_ROUTES_MAX;
+	case NDND_MAP_RIGHTS:
+		return NDND_RIGHTS_MAX;
+	case NDND_MAP_MISSES:
 		return MISSES_BYTES;
-	case NMAP_FLIGHTS:
+	case NDND_MAP_FLIGHTS:
 		return NDN_FLIGHTS * (uint32_t)libbpf_num_possible_cpus();
 	default:
 		return 0;
 	}
 }
 
-static int object_open(struct ndn *n)
+static int object_open(struct ndnd *fw)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "ndn");
 	struct bpf_program *pass;
 	int i, err;
 
-	n->obj = bpf_object__open_mem(
+	fw->obj = bpf_object__open_mem(
 		ndn_object, (size_t)(ndn_object_end - ndn_object), &opts);
-	if (!n->obj)
+	if (!fw->obj)
 		return -errno;
 	/* For veth peers; trib_pass is pinned and does the same. */
-	pass = bpf_object__find_program_by_name(n->obj, "ndn_pass");
+	pass = bpf_object__find_program_by_name(fw->obj, "ndn_pass");
 	if (pass)
 		bpf_program__set_autoload(pass, false);
-	for (i = 0; i < NMAP__MAX; i++) {
+	for (i = 0; i < NDND_MAP__MAX; i++) {
 		struct bpf_map *m =
-			bpf_object__find_map_by_name(n->obj, nmap_name[i]);
-		uint32_t size = nmap_size(n, i);
+			bpf_object__find_map_by_name(fw->obj, nmap_name[i]);
+		uint32_t size = nmap_size(fw, i);
 
 		err = !m     ? -ENOENT
 		      : size ? bpf_map__set_max_entries(m, size)
@@ -138,7 +138,7 @@ static int map_adopt(struct tribd *d, struct bpf_map *m, struct reason *why)
 static int config_adopt(struct tribd *d, struct reason *why)
 {
 	struct bpf_map *m = bpf_object__find_map_by_name(
-		d->ndn->obj, nmap_name[NMAP_CONFIG]);
+		d->ndn->obj, nmap_name[NDND_MAP_CONFIG]);
 	struct ndn_config *c = &d->ndn->config;
 	uint32_t zero = 0;
 	int err = map_adopt(d, m, why);
@@ -164,7 +164,7 @@ static int config_adopt(struct tribd *d, struct reason *why)
 static bool map_is_shared(const struct bpf_map *m)
 {
 	return !bpf_map__is_internal(m) &&
-	       strcmp(bpf_map__name(m), nmap_name[NMAP_CONFIG]);
+	       strcmp(bpf_map__name(m), nmap_name[NDND_MAP_CONFIG]);
 }
 
 static int maps_adopt(struct tribd *d, struct reason *why)
@@ -183,7 +183,7 @@ static int maps_adopt(struct tribd *d, struct reason *why)
 /* Not the two by which trib's object calls ours. */
 static bool pin_is_ours(const char *name)
 {
-	return !strncmp(name, NDN_PREFIX, strlen(NDN_PREFIX)) &&
+	return !strncmp(name, PIN_PREFIX, strlen(PIN_PREFIX)) &&
 	       strcmp(name, map_name[MAP_NDN_IN]) &&
 	       strcmp(name, map_name[MAP_NDN_LEAVE]);
 }
@@ -198,7 +198,7 @@ static unsigned int pins_drop(struct tribd *d)
 
 	if (!dir)
 		return 0;
-	n += !unlink(pin_path(d, nmap_name[NMAP_CONFIG], path));
+	n += !unlink(pin_path(d, nmap_name[NDND_MAP_CONFIG], path));
 	while ((e = readdir(dir)))
 		if (pin_is_ours(e->d_name))
 			n += !unlink(pin_path(d, e->d_name, path));
@@ -226,45 +226,45 @@ static uint64_t map_bytes(const struct bpf_map *m)
 	}
 }
 
-static void size_log(const struct ndn *n)
+static void size_log(const struct ndnd *fw)
 {
 	uint64_t bytes = 0;
 	struct bpf_map *m;
 
-	bpf_object__for_each_map(m, n->obj) bytes += map_bytes(m);
+	bpf_object__for_each_map(m, fw->obj) bytes += map_bytes(m);
 	log_info("ndn: %u entries, a cache of %u segments, %.1f MB%s",
-		 n->entries, n->cache, (double)bytes / 1e6,
-		 n->adopted ? ", adopted" : "");
+		 fw->entries, fw->cache, (double)bytes / 1e6,
+		 fw->adopted ? ", adopted" : "");
 }
 
 /* --- loading */
 
-static int fds_find(struct ndn *n)
+static int fds_find(struct ndnd *fw)
 {
 	int i;
 
-	for (i = 0; i < NMAP__MAX; i++)
-		n->map[i] =
-			bpf_object__find_map_fd_by_name(n->obj, nmap_name[i]);
-	for (i = 0; i < NPROG__MAX; i++) {
-		struct bpf_program *p =
-			bpf_object__find_program_by_name(n->obj, nprog_name[i]);
+	for (i = 0; i < NDND_MAP__MAX; i++)
+		fw->map[i] =
+			bpf_object__find_map_fd_by_name(fw->obj, nmap_name[i]);
+	for (i = 0; i < NDND_PROG__MAX; i++) {
+		struct bpf_program *p = bpf_object__find_program_by_name(
+			fw->obj, nprog_name[i]);
 
 		if (!p)
 			return -ENOENT;
-		n->prog[i] = bpf_program__fd(p);
+		fw->prog[i] = bpf_program__fd(p);
 	}
 	return 0;
 }
 
-static int config_new(struct ndn *n)
+static int config_new(struct ndnd *fw)
 {
-	memset(&n->config, 0, sizeof(n->config));
-	n->config.ncache = n->cache;
-	n->config.buckets = ndn_buckets(n->entries);
-	n->config.nnonces = NONCES;
-	if (getrandom(n->config.seed, sizeof(n->config.seed), 0) !=
-	    sizeof(n->config.seed))
+	memset(&fw->config, 0, sizeof(fw->config));
+	fw->config.ncache = fw->cache;
+	fw->config.buckets = ndn_buckets(fw->entries);
+	fw->config.nnonces = NONCES;
+	if (getrandom(fw->config.seed, sizeof(fw->config.seed), 0) !=
+	    sizeof(fw->config.seed))
 		return -EIO;
 	return 0;
 }
@@ -281,45 +281,46 @@ static uint32_t power_of_2(uint32_t n)
 /* With maps of a former tribd, if there are some and they fit. */
 static int object_load(struct tribd *d)
 {
-	struct ndn *n = d->ndn;
+	struct ndnd *fw = d->ndn;
 	struct reason why = {};
 	char path[192];
-	int err = object_open(n);
+	int err = object_open(fw);
 
 	if (err)
 		return err;
-	n->adopted = d->adopted &&
-		     !access(pin_path(d, nmap_name[NMAP_CONFIG], path), F_OK);
-	if (n->adopted && maps_adopt(d, &why)) {
+	fw->adopted =
+		d->adopted &&
+		!access(pin_path(d, nmap_name[NDND_MAP_CONFIG], path), F_OK);
+	if (fw->adopted && maps_adopt(d, &why)) {
 		log_warn(
 			"ndn: pinned maps do not fit: %s; starts with new ones",
 			why.text);
-		n->adopted = false;
-		bpf_object__close(n->obj);
-		n->obj = NULL;
-		err = object_open(n);
+		fw->adopted = false;
+		bpf_object__close(fw->obj);
+		fw->obj = NULL;
+		err = object_open(fw);
 	}
-	if (!err && !n->adopted) {
+	if (!err && !fw->adopted) {
 		pins_drop(d);
-		err = config_new(n);
+		err = config_new(fw);
 	}
 	bpf_complaint_clear();
 	if (!err)
-		err = bpf_object__load(n->obj);
-	return err ? err : fds_find(n);
+		err = bpf_object__load(fw->obj);
+	return err ? err : fds_find(fw);
 }
 
-int ndn_load(struct tribd *d)
+int ndnd_load(struct tribd *d)
 {
-	struct ndn *n = d->ndn;
+	struct ndnd *fw = d->ndn;
 	int err;
 
 	if (!d->opt.ndn) {
-		ndn_clear(d);
+		ndnd_clear(d);
 		return 0;
 	}
-	n->entries = d->opt.ndn;
-	n->cache = power_of_2(d->opt.ndn_cache);
+	fw->entries = d->opt.ndn;
+	fw->cache = power_of_2(d->opt.ndn_cache);
 	err = object_load(d);
 	if (err == -ENOMEM)
 		log_error(
@@ -329,12 +330,12 @@ int ndn_load(struct tribd *d)
 			  strerror(-err), bpf_complaint());
 	if (err)
 		return err;
-	n->on = true;
-	size_log(n);
+	fw->on = true;
+	size_log(fw);
 	return 0;
 }
 
-void ndn_unload(struct tribd *d)
+void ndnd_unload(struct tribd *d)
 {
 	bpf_object__close(d->ndn->obj);
 	d->ndn->obj = NULL;
@@ -352,27 +353,27 @@ static int pin_one(struct tribd *d, const struct bpf_map *m)
 	return -errno;
 }
 
-int ndn_pin(struct tribd *d)
+int ndnd_pin(struct tribd *d)
 {
-	struct ndn *n = d->ndn;
+	struct ndnd *fw = d->ndn;
 	struct bpf_map *m;
 	int err = 0;
 
-	if (!n->on || n->adopted)
+	if (!fw->on || fw->adopted)
 		return 0;
-	bpf_object__for_each_map(m, n->obj)
+	bpf_object__for_each_map(m, fw->obj)
 	{
 		if (!err && map_is_shared(m))
 			err = pin_one(d, m);
 	}
 	if (!err)
 		err = pin_one(d, bpf_object__find_map_by_name(
-					 n->obj, nmap_name[NMAP_CONFIG]));
+					 fw->obj, nmap_name[NDND_MAP_CONFIG]));
 	return err;
 }
 
 /* Filters went with the ports' attachment (clsact.c). */
-void ndn_clear(struct tribd *d)
+void ndnd_clear(struct tribd *d)
 {
 	uint32_t zero = 0;
 

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "forwarder.h"
+#include "ndnd.h"
 #include "ndn/packet/ndn.h"
 
-int ndn_parse(const char *text, struct ndn_row_name *name, struct reason *why)
+int ndnd_name_parse(const char *text, struct ndn_row_name *name,
+		    struct reason *why)
 {
 	struct ndn_name_buf buf = {};
 	enum ndn_err err = ndn_name_parse(&buf, text);
@@ -26,37 +27,40 @@ int ndn_parse(const char *text, struct ndn_row_name *name, struct reason *why)
 	return 0;
 }
 
-const char *ndn_text(const struct ndn_row_name *name, char buf[NDN_TEXT_MAX])
+const char *ndnd_name_text(const struct ndn_row_name *name,
+			   char buf[NDND_TEXT_MAX])
 {
 	struct ndn_name n;
 
 	if (name->len > NDN_NAME_BYTES ||
 	    ndn_name_decode(&n, name->value, name->len) ||
-	    ndn_name_text(&n, buf, NDN_TEXT_MAX))
+	    ndn_name_text(&n, buf, NDND_TEXT_MAX))
 		return "?";
 	return buf;
 }
 
-bool ndn_equal(const struct ndn_row_name *a, const struct ndn_row_name *b)
+bool ndnd_name_is_equal(const struct ndn_row_name *a,
+			const struct ndn_row_name *b)
 {
 	return a->len == b->len && !memcmp(a->value, b->value, a->len);
 }
 
 /* Prefixes are of whole components, so their bytes tell. */
-bool ndn_below(const struct ndn_row_name *prefix, const struct ndn_row_name *n)
+bool ndnd_name_is_below(const struct ndn_row_name *prefix,
+			const struct ndn_row_name *n)
 {
 	return prefix->len <= n->len && prefix->count <= n->count &&
 	       !memcmp(prefix->value, n->value, prefix->len);
 }
 
-int ndn_prefix_parse(const struct ndn *n, const char *text,
-		     struct ndn_row_name *name, struct reason *why)
+int ndnd_prefix_parse(const struct ndnd *fw, const char *text,
+		      struct ndn_row_name *name, struct reason *why)
 {
-	int err = ndn_parse(text, name, why), i;
+	int err = ndnd_name_parse(text, name, why), i;
 
-	for (i = NDN_DISTRIBUTE; n && !err && i < NDN_MARK__MAX; i++)
-		if (name->len >= n->marker[i].len && n->marker[i].len &&
-		    !memcmp(name->value, n->marker[i].tlv, n->marker[i].len))
+	for (i = NDN_MARK_DISTRIBUTE; fw && !err && i < NDN_MARK__MAX; i++)
+		if (name->len >= fw->marker[i].len && fw->marker[i].len &&
+		    !memcmp(name->value, fw->marker[i].tlv, fw->marker[i].len))
 			return refuse(
 				why, -EINVAL,
 				"name '%.100s' begins with a marker: leave it out, lookups are without",
@@ -64,10 +68,11 @@ int ndn_prefix_parse(const struct ndn *n, const char *text,
 	return err;
 }
 
-int ndn_marker_parse(const char *text, struct ndn_marker *m, struct reason *why)
+int ndnd_marker_parse(const char *text, struct ndn_marker *m,
+		      struct reason *why)
 {
 	struct ndn_row_name name;
-	char path[NDN_TEXT_MAX];
+	char path[NDND_TEXT_MAX];
 	int err;
 
 	memset(m, 0, sizeof(*m));
@@ -76,54 +81,55 @@ int ndn_marker_parse(const char *text, struct ndn_marker *m, struct reason *why)
 			      text);
 	path[0] = '/';
 	strcpy(path + 1, text);
-	err = ndn_parse(path, &name, why);
+	err = ndnd_name_parse(path, &name, why);
 	if (err)
 		return err;
-	if (name.len > NDN_MARK_MAX)
+	if (name.len > NDN_MARKER_BYTES)
 		return refuse(why, -E2BIG,
 			      "marker '%.60s': %u bytes, at most %u", text,
-			      name.len - 2, NDN_MARK_MAX - 2);
+			      name.len - 2, NDN_MARKER_BYTES - 2);
 	m->len = name.len;
 	memcpy(m->tlv, name.value, name.len);
 	return 0;
 }
 
-const char *ndn_marker_text(const struct ndn_marker *m, char buf[NDN_TEXT_MAX])
+const char *ndnd_marker_text(const struct ndn_marker *m,
+			     char buf[NDND_TEXT_MAX])
 {
 	struct ndn_row_name name = {.len = (uint16_t)m->len, .count = 1};
 	const char *text;
 
-	if (m->len > NDN_MARK_MAX)
+	if (m->len > NDN_MARKER_BYTES)
 		return "?";
 	memcpy(name.value, m->tlv, m->len);
-	text = ndn_text(&name, buf);
+	text = ndnd_name_text(&name, buf);
 	return *text == '/' ? text + 1 : text;
 }
 
-size_t ndn_prefixes_text(const struct ndn_prefix *p, unsigned int n)
+size_t ndnd_prefixes_text(const struct ndnd_prefix *p, unsigned int n)
 {
-	char buf[NDN_TEXT_MAX];
+	char buf[NDND_TEXT_MAX];
 	size_t sum = 0;
 	unsigned int i;
 
 	for (i = 0; i < n; i++)
-		sum += strlen(ndn_text(&p[i].name, buf)) *
+		sum += strlen(ndnd_name_text(&p[i].name, buf)) *
 		       ((p[i].may & NDN_MAY_SUBSCRIBE ? 1 : 0) +
 			(p[i].may & NDN_MAY_WRITE ? 1 : 0));
 	return sum;
 }
 
-static int prefix_add(struct ndn_spec *s, uint8_t may,
+static int prefix_add(struct ndnd_spec *s, uint8_t may,
 		      const struct ndn_row_name *name, struct reason *why)
 {
 	unsigned int i;
 
 	for (i = 0; i < s->n; i++)
-		if (ndn_equal(&s->prefix[i].name, name))
+		if (ndnd_name_is_equal(&s->prefix[i].name, name))
 			break;
-	if (i == NDN_PREFIXES_MAX)
+	if (i == NDND_PREFIXES_MAX)
 		return refuse(why, -E2BIG, "more than %u prefixes",
-			      NDN_PREFIXES_MAX);
+			      NDND_PREFIXES_MAX);
 	if (i == s->n) {
 		s->prefix[s->n].may = 0;
 		s->prefix[s->n++].name = *name;
@@ -132,20 +138,20 @@ static int prefix_add(struct ndn_spec *s, uint8_t may,
 	return 0;
 }
 
-int ndn_spec_add(const struct ndn *n, struct ndn_spec *s, uint8_t may,
-		 const char *text, struct reason *why)
+int ndnd_spec_add(const struct ndnd *fw, struct ndnd_spec *s, uint8_t may,
+		  const char *text, struct reason *why)
 {
 	struct ndn_row_name name;
 	int err;
 
 	if (!*text)
 		return 0;
-	err = ndn_prefix_parse(n, text, &name, why);
+	err = ndnd_prefix_parse(fw, text, &name, why);
 	return err ? err : prefix_add(s, may, &name, why);
 }
 
 /* A router may all unless told otherwise. */
-static int defaults(struct ndn_spec *s, struct reason *why)
+static int defaults(struct ndnd_spec *s, struct reason *why)
 {
 	static const struct ndn_row_name all;
 	uint8_t may = NDN_MAY_SUBSCRIBE | NDN_MAY_WRITE;
@@ -160,13 +166,13 @@ static int defaults(struct ndn_spec *s, struct reason *why)
 /* In one order, in whatever they were given. */
 static int by_name(const void *a, const void *b)
 {
-	const struct ndn_prefix *p = a, *q = b;
+	const struct ndnd_prefix *p = a, *q = b;
 
 	return memcmp(p->name.value, q->name.value, NDN_NAME_BYTES);
 }
 
-int ndn_spec_apply(const struct ndn_peer *p, struct ndn_spec *s,
-		   struct reason *why)
+int ndnd_spec_apply(const struct ndnd_peer *p, struct ndnd_spec *s,
+		    struct reason *why)
 {
 	uint8_t gone = (s->has_subscribe ? NDN_MAY_SUBSCRIBE : 0) |
 		       (s->has_write ? NDN_MAY_WRITE : 0);
@@ -193,9 +199,9 @@ int ndn_spec_apply(const struct ndn_peer *p, struct ndn_spec *s,
 			err = prefix_add(s, p->prefix[i].may & ~gone,
 					 &p->prefix[i].name, why);
 	qsort(s->prefix, s->n, sizeof(s->prefix[0]), by_name);
-	if (!err && ndn_prefixes_text(s->prefix, s->n) > NDN_PREFIXES_TEXT)
+	if (!err && ndnd_prefixes_text(s->prefix, s->n) > NDND_PREFIXES_TEXT)
 		return refuse(why, -E2BIG,
 			      "prefixes have more than %u characters",
-			      NDN_PREFIXES_TEXT);
+			      NDND_PREFIXES_TEXT);
 	return err;
 }
