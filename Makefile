@@ -48,7 +48,7 @@ INSTALL :=		# install targets
 all:
 
 # Fragments that others build on come first.
-include bpf/build.mk kernels/build.mk kernels/sum/build.mk kmod/build.mk \
+include bpf/build.mk kernels/build.mk kmod/build.mk \
 	kmod/engine/build.mk
 include $(addprefix userspace/,base/build.mk ndn/packet/build.mk \
 	ndn/app/build.mk lib/build.mk plan/build.mk daemon/build.mk \

@@ -13,7 +13,7 @@ MODULE_CHECK_DIR := build/module-check$(MODULE_SERIES)
 KDIR ?= build/kdir$(MODULE_SERIES)
 
 MODULE_SRC := Kbuild $(wildcard kmod/*.[ch] kmod/*/*.[ch] kmod/*/Kbuild.* \
-	kernels/*/*.[ch] kernels/*/Kbuild.*)
+	kernels/*.[ch] kernels/*/*.[ch] kernels/Kbuild.*)
 
 $(addprefix $(MODULE_DIR)/,$(MODULE_SRC)): $(MODULE_DIR)/%: %
 	@install -D -p -m 644 $< $@

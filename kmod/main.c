@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * trib.ko: comes and goes. The parts are described in README.md.
- */
+/* trib.ko: load and unload. README.md describes the parts. */
 #include <linux/module.h>
+#include <net/genetlink.h>
 
-#include "codec.h"
-#include "event.h"
-#include "fpu.h"
-#include "genl.h"
-#include "kfunc.h"
+#include "commands.h"
+#include "fp/codec.h"
+#include "fp/fpu.h"
+#include "kfunc/fallback.h"
+#include "kfunc/kfunc.h"
+#include "kfunc/stats.h"
 #include "sock/sock.h"
-#include "stats.h"
 #include "uapi/trib.h"
 
 static int __init trib_init(void)
@@ -26,22 +25,22 @@ static int __init trib_init(void)
 	err = trib_stats_init();
 	if (err)
 		return err;
-	trib_event_init();
+	trib_fallback_init();
 	err = trib_sock_init();
 	if (err)
 		goto out_stats;
-	err = trib_genl_init();
+	err = trib_commands_init();
 	if (err)
 		goto out_sock;
 	err = trib_kfunc_init();
 	if (err)
-		goto out_genl;
-	/* Last: a socket keeps the module, and nothing may fail then. */
+		goto out_commands;
+	/* Last, because a socket keeps the module: no step may fail after it. */
 	trib_sock_open();
 	return 0;
 
-out_genl:
-	trib_genl_exit();
+out_commands:
+	trib_commands_exit();
 out_sock:
 	trib_sock_exit();
 out_stats:
@@ -49,12 +48,12 @@ out_stats:
 	return err;
 }
 
-/* Programs that call kfuncs keep the module: none is left to count or tell. */
+/* Programs that call kfuncs keep the module, so none runs by now. */
 static void __exit trib_exit(void)
 {
 	trib_sock_close();
-	trib_event_exit();
-	trib_genl_exit();
+	trib_fallback_exit();
+	trib_commands_exit();
 	trib_sock_exit();
 	trib_stats_exit();
 }

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * What all codecs share: exponents, the search for a value that is not finite,
- * and plain integers.
- */
+/* Code of all levels: exponents, finding non-finite values, plain integers. */
 #include "codec.h"
 
 int trib_exponent(uint32_t amax)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The codec with AVX2: eight lanes. Only this file is compiled for it, and
- * what chooses lets nobody in whose CPU lacks it.
+ * The codec with AVX2: eight lanes. Only this file is compiled for AVX2;
+ * trib_codec_get() returns it only on a CPU that has it.
  */
 #if defined(__x86_64__)
 #pragma GCC target("avx2,f16c,prfchw")
@@ -52,7 +52,7 @@ PRIM void vf_store(float *p, vf a)
 	_mm256_storeu_ps(p, a);
 }
 
-/* The first n of 8 lanes. */
+/* Select the first n of 8 lanes. */
 PRIM vi vi_mask(size_t n)
 {
 	const vi lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -125,7 +125,7 @@ PRIM vi vi_abs_bits(vi a)
 	return vi_and(a, vi_set(0x7fffffff));
 }
 
-/* -1 above every negative even lane, else 0. */
+/* -1 in the odd lane above each negative even lane, else 0. */
 PRIM vi vi_sign_to_pair(vi a)
 {
 	return _mm256_slli_epi64(vi_sra31(a), 32);

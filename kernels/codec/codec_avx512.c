@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The codec with AVX-512 (F, BW, DQ, VL): sixteen lanes, masked tails. Only
- * this file is compiled for it; what chooses guards it.
+ * The codec with AVX-512 (F, BW, DQ, VL): sixteen lanes, masked tails. Only this
+ * file is compiled for it; trib_codec_get() returns it only on a CPU that has it.
  */
 #if defined(__x86_64__)
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,prfchw")
@@ -52,7 +52,7 @@ PRIM void vf_store(float *p, vf a)
 	_mm512_storeu_ps(p, a);
 }
 
-/* The first n of 16 lanes. */
+/* Select the first n of 16 lanes. */
 PRIM __mmask16 vi_mask(size_t n)
 {
 	return (__mmask16)((1u << n) - 1);
@@ -123,7 +123,7 @@ PRIM vi vi_abs_bits(vi a)
 	return vi_and(a, vi_set(0x7fffffff));
 }
 
-/* -1 above every negative even lane, else 0. */
+/* -1 in the odd lane above each negative even lane, else 0. */
 PRIM vi vi_sign_to_pair(vi a)
 {
 	return _mm512_slli_epi64(vi_sra31(a), 32);

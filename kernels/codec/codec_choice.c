@@ -1,29 +1,27 @@
-// SPDX-License-Identifier: BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Chooses the codec for this CPU. */
 #include "codec.h"
+#include "kernels/cpu.h"
+
+static const struct {
+	const struct trib_codec *codec;
+	uint32_t needs;
+} levels[TRIB_CODEC__MAX] = {
+	[TRIB_CODEC_SCALAR] = {.codec = &trib_codec_scalar},
+#if defined(__x86_64__)
+	[TRIB_CODEC_AVX2] = {&trib_codec_avx2, TRIB_CPU_AVX2 | TRIB_CPU_F16C},
+	[TRIB_CODEC_AVX512] = {&trib_codec_avx512,
+			       TRIB_CPU_AVX512F | TRIB_CPU_AVX512BW |
+				       TRIB_CPU_AVX512DQ | TRIB_CPU_AVX512VL},
+#endif
+};
 
 const struct trib_codec *trib_codec_get(enum trib_codec_level level)
 {
-	switch (level) {
-	case TRIB_CODEC_SCALAR:
-		return &trib_codec_scalar;
-#if defined(__x86_64__)
-	case TRIB_CODEC_AVX2:
-		return __builtin_cpu_supports("avx2") &&
-				       __builtin_cpu_supports("f16c")
-			       ? &trib_codec_avx2
-			       : NULL;
-	case TRIB_CODEC_AVX512:
-		return __builtin_cpu_supports("avx512f") &&
-				       __builtin_cpu_supports("avx512bw") &&
-				       __builtin_cpu_supports("avx512dq") &&
-				       __builtin_cpu_supports("avx512vl")
-			       ? &trib_codec_avx512
-			       : NULL;
-#endif
-	default:
+	if ((unsigned int)level >= TRIB_CODEC__MAX ||
+	    levels[level].needs & ~trib_cpu_caps())
 		return NULL;
-	}
+	return levels[level].codec;
 }
 
 const struct trib_codec *trib_codec_best(void)

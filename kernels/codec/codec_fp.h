@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The floating-point environment the codecs need: round to nearest even, no
- * flushing of denormals, no traps. The caller may have set anything; entering
- * costs one register read when it has not.
+ * The codecs' floating-point environment: round to nearest even, keep denormals,
+ * no traps. The caller may run in any other. Entering costs one register read if
+ * the caller's is the default.
  */
 #ifndef TRIB_CODEC_FP_H
 #define TRIB_CODEC_FP_H

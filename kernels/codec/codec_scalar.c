@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The codec in plain C: the reference that the others must equal, and what
- * runs where there is no AVX2. Floats are taken apart as integers, so it needs
- * no floating-point unit, and runs in the kernel.
+ * The codec in plain C: the reference for the other levels, and the fallback
+ * without AVX2. It computes floats in integers, so it needs no FPU.
  */
 #include "codec.h"
-#include "codec_half.h"
+#include "kernels/half.h"
 
-/* Each is a few instructions in a loop: a call costs as much as they do. */
+/* A call would cost as much as the few instructions of each function. */
 #define INLINE inline __attribute__((always_inline))
 
 static INLINE void put64(void *w, size_t i, int64_t v)
@@ -42,18 +41,18 @@ static uint32_t scalar_amax(const float *x, size_t n)
 	return m;
 }
 
-/* The nearest to @m / 2^@r, ties to even. 0 < @r. */
+/* Round @m / 2^@r to the nearest, ties to even. 0 < @r. */
 static INLINE uint64_t round_off(uint64_t m, int r)
 {
 	uint64_t half;
 
 	if (r > 63)
-		return 0; /* no @m here has its highest bit set */
+		return 0; /* no caller sets the highest bit of @m */
 	half = 1ULL << (r - 1);
 	return (m + half - 1 + (m >> r & 1)) >> r;
 }
 
-/* What @x / 2^@scale is nearest to, within +-@limit; NaN is @limit. */
+/* Round @x / 2^@scale to the nearest within +-@limit; NaN gives @limit. */
 static INLINE int64_t quantise(uint32_t x, int scale, int32_t limit)
 {
 	unsigned int exp = x >> 23 & 0xff;
@@ -78,8 +77,8 @@ static INLINE int64_t quantise(uint32_t x, int scale, int32_t limit)
 }
 
 /*
- * The same for scales at which subnormals vanish and infinities are clamped,
- * base being 189 + scale: one branch that is seldom taken.
+ * quantise() for scales at which subnormals vanish and infinities are clamped,
+ * with one branch, seldom taken. @base is 189 + scale.
  */
 #define QUICK_SCALE_MIN (-125)
 #define QUICK_SCALE_MAX 66
@@ -107,7 +106,7 @@ static INLINE int64_t quantise_as(int quick, const float *x, int scale,
 		     : quantise(bits, scale, limit);
 }
 
-/* @quick is a constant where it is called: the loop has no question in it. */
+/* @quick is a constant in each caller, so the loop has no branch on it. */
 static INLINE void pack(void *w, const float *x, size_t n, int scale,
 			int32_t limit, int quick)
 {
@@ -147,13 +146,13 @@ static INLINE int bit_length(uint64_t m)
 	return m ? 64 - __builtin_clzll(m) : 0;
 }
 
-/* The float nearest to +-@m * 2^@e, @m below 2^63; as its bits. */
+/* Bits of the float nearest to +-@m * 2^@e; @m is below 2^63. */
 static INLINE uint32_t to_float(int neg, uint64_t m, int e)
 {
 	int len = bit_length(m), drop;
 	uint32_t b;
 
-	/* Of 24 bits, but none below 2^-149. */
+	/* Keep 24 bits, but none below 2^-149. */
 	drop = len - 24;
 	if (drop < -149 - e)
 		drop = -149 - e;
@@ -166,9 +165,9 @@ static INLINE uint32_t to_float(int neg, uint64_t m, int e)
 	else
 		b = (uint32_t)round_off(m, drop);
 	/*
-	 * A unit of b is 2^(e + drop). Its 24th bit adds one to the exponent,
-	 * which is right: without it the number is a subnormal. So is what a
-	 * carry does, up to infinity.
+	 * A unit of b is 2^(e + drop). The 24th bit of b adds one to the
+	 * exponent; without it the number is a subnormal. A carry adds one,
+	 * too, up to infinity.
 	 */
 	if (m && len + e <= 128)
 		b += (uint32_t)(e + drop + 149) << 23;
@@ -187,7 +186,7 @@ static INLINE uint64_t magnitude(int32_t v)
 	return v < 0 ? -(uint64_t)v : (uint64_t)v;
 }
 
-/* The float nearest to @v * 2^@scale, if -126 <= @scale <= 95: it is normal. */
+/* Put the float nearest to @v * 2^@scale; -126 <= @scale <= 95 keeps it normal. */
 static INLINE void put_normal(float *x, int32_t v, int scale)
 {
 	uint32_t m = v < 0 ? -(uint32_t)v : (uint32_t)v, b = 0;
@@ -196,7 +195,7 @@ static INLINE void put_normal(float *x, int32_t v, int scale)
 	if (m) {
 		zeros = __builtin_clz(m);
 		m <<= zeros;
-		/* As in to_float(), the 24th bit adds one to the exponent. */
+		/* The 24th bit adds one to the exponent: see to_float(). */
 		b = (uint32_t)(((uint64_t)m + 0x7f + (m >> 8 & 1)) >> 8);
 		b += (uint32_t)(157 - zeros + scale) << 23;
 	}
@@ -219,29 +218,29 @@ static void scalar_q32_unpack(float *x, const void *w, size_t n, int scale)
 	}
 }
 
-/* 2^@e / @world to 53 bits: its mantissa; *@e becomes their exponent. */
+/* Round 2^*@e / @world to 53 bits; return them and put their exponent in *@e. */
 static uint64_t inverse(unsigned int world, int *e)
 {
 	int k = 52 + bit_length(world);
 	uint64_t q, r;
 
-	/* world has up to 11 bits: 2^k fits, and the quotient has 53 or 54. */
+	/* world has at most 11 bits: 2^k fits, and q has 53 or 54 bits. */
 	q = (1ULL << k) / world;
 	r = (1ULL << k) % world;
 	*e -= k;
 	if (q >> 53) {
-		/* A power of two: it has no remainder. */
+		/* world is a power of two: no remainder. */
 		q >>= 1;
 		*e += 1;
 		return q;
 	}
-	/* No ties: those would be halves of a power of two. */
+	/* Ties cannot occur: world would be a power of two. */
 	return q + (2 * r > world);
 }
 
 /*
- * As with doubles: the inverse is rounded to 53 bits, its product with a value
- * is, and then the float.
+ * Rounds as doubles do: the inverse to 53 bits, its product with a value to 53
+ * bits, and then the float.
  */
 static void scalar_q32_unpack_avg(float *x, const void *w, size_t n, int scale,
 				  unsigned int world)
@@ -359,7 +358,7 @@ static void scalar_bf16_unpack(float *x, const void *w, size_t n)
 		trib_bits_put(x + i, trib_bf16_to(trib_half_at(w, i)));
 }
 
-/* 32 bits more than are wanted; of what is beyond these, whether it is 0. */
+/* Divide with 32 extra bits and a sticky bit for the remainder, then round. */
 static uint32_t divide(uint32_t b, unsigned int world)
 {
 	uint32_t a = b & 0x7fffffff;

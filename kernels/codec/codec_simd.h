@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The codec's loops over vectors, for any width. The including file owns the
- * instruction set: it defines SIMD(name) and, on types vf (floats), vi (as
- * many int32), vl (half as many int64) and LANES, the primitives used below.
+ * The codec's loops over vectors of any width. The including file owns the
+ * instruction set: it defines SIMD(name), LANES, the types vf (LANES floats) and
+ * vi (LANES int32), and the primitives used below.
  *
  * The *_part primitives touch only the first n lanes of memory and read the
  * others as zero, so a tail costs one more step and no scalar loop.
@@ -11,11 +11,11 @@
  * memory that is lo, then hi plus the sign of lo: one shift, one add.
  */
 #include "codec_fp.h"
-#include "codec_half.h"
+#include "kernels/half.h"
 
 /*
- * A message is read chunk after chunk, with other work in between: fetch what
- * the next call will read or write. Addresses behind the end do no harm.
+ * Chunks of a message are converted one after another, with other work between
+ * them: prefetch for the next call. Addresses past the end are harmless.
  */
 #define AHEAD 2048
 #define FETCH(p) __builtin_prefetch((const char *)(p) + AHEAD)
@@ -61,7 +61,7 @@ static inline __attribute__((always_inline)) vi SIMD(quantise)(vf x, vf unit,
 static void SIMD(q32_pack)(void *w, const float *x, size_t n, int scale,
 			   int32_t limit)
 {
-	/* 2^-scale can exceed what one float holds: two exact steps then. */
+	/* 2^-scale can exceed the range of one float: take two exact steps. */
 	int k = -scale < 127 ? -scale : 127;
 	unsigned int fp = trib_fp_enter();
 	vf unit = vf_set(trib_pow2f(k)), more = vf_set(trib_pow2f(-scale - k));
@@ -75,7 +75,7 @@ static void SIMD(q32_pack)(void *w, const float *x, size_t n, int scale,
 			 SIMD(quantise)(vf_load(x + i), unit, more, lim));
 	}
 	if (i < n) {
-		/* An odd tail's partner is zero, and takes the sign, too. */
+		/* The partner of an odd tail is zero and takes the sign, too. */
 		size_t m = (n - i + 1) & ~(size_t)1;
 
 		vi_store_part(q + i, m,
@@ -102,7 +102,7 @@ static void SIMD(unpack_wide)(float *x, const void *w, size_t n, double unit)
 		vf_store(x + i,
 			 vi_scale_wide(SIMD(lanes)(vi_load(q + i)), unit));
 	if (i < n) {
-		/* The pair of an odd tail is complete in the payload. */
+		/* The payload holds the whole pair of an odd tail. */
 		size_t m = (n - i + 1) & ~(size_t)1;
 
 		vf_store_part(x + i, n - i,
@@ -224,13 +224,13 @@ static void SIMD(i32_unorder)(int32_t *x, const void *w, size_t n, int neg)
 
 static size_t SIMD(f32_nan)(const float *x, size_t n)
 {
-	/* Rare: look closely only if the largest bits are a NaN's. */
+	/* NaNs are rare: search only if the largest bits are a NaN. */
 	if (SIMD(amax)(x, n) <= 0x7f800000)
 		return n;
 	return trib_codec_scalar.f32_nan(x, n);
 }
 
-/* Halves of 16 bits. What flushes denormals must not be in force. */
+/* Conversion instructions honour MXCSR: enter the default environment. */
 static void SIMD(f16_pack)(void *w, const float *x, size_t n)
 {
 	unsigned int fp = trib_fp_enter();

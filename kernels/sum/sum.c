@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Which level runs on a CPU of given capabilities.
- */
+/* Chooses the level for a CPU. */
 #include "sum_levels.h"
 
 static const struct trib_sum *const levels[TRIB_SUM__MAX] = {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * AVX2 with F16C: 8 lanes.
- */
+/* AVX2 with F16C: 8 lanes. */
 #define LANES 8
 #define READS_OVER 1
 #include "sum_simd.h"
@@ -32,7 +30,7 @@ static inline void vi_to_bf16(void *p, vi v)
 	typedef short halves __attribute__((vector_size(32)));
 	typedef long long quarters __attribute__((vector_size(32)));
 	vs r = (vs)bf16_round(v) >> 16;
-	/* Packs within each 128 bits: of the four quarters 0 and 2 are it. */
+	/* Packs within each 128 bits: quarters 0 and 2 hold the result. */
 	halves h = __builtin_ia32_packssdw256(r, r);
 	quarters q = __builtin_ia32_permdi256((quarters)h, 0x08);
 
@@ -51,7 +49,7 @@ static inline vi lanes(__u32 bits)
 	return (vi)((one & bits) == one);
 }
 
-/* For each lane with a set bit, how many set bits are below it. */
+/* Per lane with a set bit, the number of set bits below it. */
 static inline vi ranks(__u32 bits)
 {
 	typedef __u64 pair __attribute__((vector_size(16)));
@@ -60,7 +58,7 @@ static inline vi ranks(__u32 bits)
 
 	x = bits * 0x0101010101010101ULL & 0x8040201008040201ULL;
 	x = (x + 0x7f7f7f7f7f7f7f7fULL) >> 7 & 0x0101010101010101ULL;
-	/* One in each byte that is set; now the sum of these below each. */
+	/* Each set byte holds 1; now sum the bytes below each. */
 	x *= 0x0101010101010100ULL;
 	asm("vpmovzxbd %1, %0" : "=x"(r) : "x"((pair){x}));
 	return r;
@@ -85,6 +83,6 @@ static inline vi vi_add_some(enum trib_fmt fmt, vi acc, vi v, __u32 bits)
 
 const struct trib_sum trib_sum_avx2 = {
 	.name = "avx2",
-	.needs = TRIB_SUM_CAP_POPCNT | TRIB_SUM_CAP_AVX2 | TRIB_SUM_CAP_F16C,
+	.needs = TRIB_CPU_POPCNT | TRIB_CPU_AVX2 | TRIB_CPU_F16C,
 	.ops = TRIB_SUM_FORMATS,
 };

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * AVX-512 with BW and VL: 16 lanes, and masks for everything that is not all
- * of them.
- */
+/* AVX-512 with BW and VL: 16 lanes; masks select some of them. */
 #define LANES 16
 #define READS_OVER 0
 #include "sum_simd.h"
@@ -49,7 +46,7 @@ static inline __u32 count(__u32 bits)
 	return __builtin_popcount(bits);
 }
 
-/* Memory operands under a mask touch only the bytes that it names. */
+/* A masked memory operand touches only the bytes that the mask names. */
 static inline vi vi_expand(enum trib_fmt fmt, const void *p, __u32 bits)
 {
 	__u16 k = bits, n = (1U << count(bits)) - 1;
@@ -74,7 +71,7 @@ static inline vi vi_add_some(enum trib_fmt fmt, vi acc, vi v, __u32 bits)
 {
 	__u16 k = bits;
 
-	/* Zeros are in the other lanes, and do nothing to integers. */
+	/* The other lanes of @v are zero, which changes no integer. */
 	if (fmt == TRIB_FMT_I32)
 		return acc + v;
 	asm("vaddps %2, %0, %0 %{%1%}" : "+v"(acc) : "Yk"(k), "v"(v));
@@ -83,8 +80,8 @@ static inline vi vi_add_some(enum trib_fmt fmt, vi acc, vi v, __u32 bits)
 
 const struct trib_sum trib_sum_avx512 = {
 	.name = "avx512",
-	.needs = TRIB_SUM_CAP_POPCNT | TRIB_SUM_CAP_AVX2 | TRIB_SUM_CAP_F16C |
-		 TRIB_SUM_CAP_AVX512F | TRIB_SUM_CAP_AVX512BW |
-		 TRIB_SUM_CAP_AVX512DQ | TRIB_SUM_CAP_AVX512VL,
+	.needs = TRIB_CPU_POPCNT | TRIB_CPU_AVX2 | TRIB_CPU_F16C |
+		 TRIB_CPU_AVX512F | TRIB_CPU_AVX512BW | TRIB_CPU_AVX512DQ |
+		 TRIB_CPU_AVX512VL,
 	.ops = TRIB_SUM_FORMATS,
 };

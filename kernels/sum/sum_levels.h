@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The levels, for sum.c to choose from and for each other: the scalar one does
- * the ends that fill no vector. And what makes a level of its loops: they take
- * the format as an argument and are inlined into one function per format.
+ * The levels: sum.c chooses one, and each calls the scalar level for the tail
+ * that fills no vector. Macros here make a level from its loops, which take the
+ * format as an argument and are inlined into one function per format.
  */
 #ifndef TRIB_SUM_LEVELS_H
 #define TRIB_SUM_LEVELS_H
 
 #include "sum.h"
+#include "kernels/cpu.h"
 
 extern const struct trib_sum trib_sum_scalar;
 #if defined(__x86_64__)
@@ -23,7 +24,7 @@ TRIB_EACH __u32 trib_sum_size(enum trib_fmt fmt)
 	return fmt == TRIB_FMT_F16 || fmt == TRIB_FMT_BF16 ? 2 : 4;
 }
 
-/* The functions of format @fmt from do_add(), do_store() and so on. */
+/* Functions for format @fmt, made from do_add(), do_store() and so on. */
 #define TRIB_SUM_FUNCTIONS(name, fmt)                                          \
 	static void name##_add(void *acc, const void *in, __u32 len)           \
 	{                                                                      \
@@ -62,7 +63,7 @@ TRIB_EACH __u32 trib_sum_size(enum trib_fmt fmt)
 		.expand_store = name##_expand_store,                           \
 	}
 
-/* Goes behind TRIB_SUM_FUNCTIONS() of all. */
+/* Follows TRIB_SUM_FUNCTIONS() of all formats. */
 #define TRIB_SUM_FORMATS                                                       \
 	{                                                                      \
 		[TRIB_FMT_F32] = TRIB_SUM_FORMAT(f32, TRIB_FMT_F32),           \

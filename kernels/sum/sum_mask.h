@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Whether a masked payload is what its header says: each level has it compiled
- * for itself, as the loop is worth vectors.
+ * Checks a masked payload against its header. Each level compiles it for itself,
+ * because the loop gains from vectors.
  */
 #ifndef TRIB_SUM_MASK_H
 #define TRIB_SUM_MASK_H
@@ -25,11 +25,11 @@ static inline __u32 trib_mask_counts(__u32 w, __u32 group)
 	return w;
 }
 
-/* Bits of @words mask words that are too many or too few; 0 if none. */
+/* Not 0 if a group in @words mask words has more or fewer bits than @kept. */
 static inline __attribute__((always_inline)) __u32
 trib_mask_wrong(const void *mask, __u32 words, __u32 group, __u32 kept)
 {
-	/* @kept in each field; a field of 32 bits has no neighbour. */
+	/* @kept in each field; a field of 32 bits fills the word. */
 	__u32 want =
 		group == 32 ? kept : kept * (0xffffffffU / ((1U << group) - 1));
 	__u32 i, w, wrong = 0;
@@ -42,8 +42,8 @@ trib_mask_wrong(const void *mask, __u32 words, __u32 group, __u32 kept)
 }
 
 /*
- * What the expanding functions check before they touch anything.
- * Return: the packed values that a mask word has, or -EINVAL.
+ * Checks an expanding function's arguments before it touches any accumulator.
+ * Return: packed values per mask word, or -EINVAL.
  */
 static inline __attribute__((always_inline)) int
 trib_mask_check(const struct trib_sum_ops *ops, __u32 acc_len, const void *in,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Value by value and in integers: for where there is no FPU to be had, and
- * what the other levels call for the end of a packet.
+ * Sums one value at a time, in integers: for contexts without the FPU, and for
+ * the tail of a packet that does not fill a vector.
  */
 #include "sum_levels.h"
 #include "sum_mask.h"
 #include "sum_soft.h"
+#include "kernels/half.h"
 
 TRIB_EACH __u32 load32(const void *p)
 {
@@ -27,7 +28,7 @@ TRIB_EACH __u32 widen(enum trib_fmt fmt, const void *in)
 	if (trib_sum_size(fmt) == 4)
 		return load32(in);
 	__builtin_memcpy(&h, in, sizeof(h));
-	return fmt == TRIB_FMT_F16 ? trib_f32_of_f16(h) : trib_f32_of_bf16(h);
+	return fmt == TRIB_FMT_F16 ? trib_f16_to(h) : trib_bf16_to(h);
 }
 
 TRIB_EACH void narrow(enum trib_fmt fmt, void *out, __u32 v)
@@ -38,7 +39,7 @@ TRIB_EACH void narrow(enum trib_fmt fmt, void *out, __u32 v)
 		store32(out, v);
 		return;
 	}
-	h = fmt == TRIB_FMT_F16 ? trib_f16_of_f32(v) : trib_bf16_of_f32(v);
+	h = fmt == TRIB_FMT_F16 ? trib_f16_of(v) : trib_bf16_of(v);
 	__builtin_memcpy(out, &h, sizeof(h));
 }
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The loops over vectors, for any width. The including file owns an instruction
- * set: it defines LANES, READS_OVER, and the primitives below. Vectors are the
- * compiler's own, as there are no intrinsics in the kernel; what these cannot
- * say is inline assembly.
+ * Loops over vectors of any width. The including file owns an instruction set:
+ * it defines LANES, READS_OVER, and the primitives below. Vectors are the
+ * compiler's own, because the kernel has no intrinsics, and inline assembly does
+ * the rest.
  *
- * Of an addition the first operand must stay the first, because it is the one
- * whose NaN survives; so additions of floats are assembly, too: to a compiler
- * they commute.
+ * Additions of floats are assembly, too: the first operand must stay first,
+ * because its NaN survives, but a compiler may swap the operands.
  *
  * vi	LANES 32-bit lanes, vh as many 16-bit ones; the _u types have no
  *	alignment
@@ -33,7 +32,7 @@ typedef __u32 vi __attribute__((vector_size(LANES * 4), may_alias));
 typedef __u16 vh __attribute__((vector_size(LANES * 2), may_alias));
 typedef vi vi_u __attribute__((aligned(1)));
 typedef vh vh_u __attribute__((aligned(1)));
-/* Compares as signed; comparing gives ~0 or 0 in each lane. */
+/* Signed lanes; a comparison gives ~0 or 0 in each. */
 typedef __s32 vs __attribute__((vector_size(LANES * 4), may_alias));
 
 TRIB_EACH vi vi_load(const void *p)
@@ -64,7 +63,7 @@ TRIB_EACH vi vi_of_bf16(const void *p)
 	return __builtin_convertvector(*(const vh_u *)p, vi) << 16;
 }
 
-/* Rounded to a bfloat, which is the upper half of each lane. */
+/* Round to bf16: the result is the upper half of each lane. */
 TRIB_EACH vi bf16_round(vi v)
 {
 	vi nan = (vi)((vs)(v & 0x7fffffff) > 0x7f800000);
@@ -99,7 +98,7 @@ TRIB_EACH vi sum(enum trib_fmt fmt, vi acc, vi v)
 	return vi_add_f32(acc, v);
 }
 
-/* Of @len bytes those that fill vectors. */
+/* Bytes of @len that fill whole vectors. */
 TRIB_EACH __u32 whole(enum trib_fmt fmt, __u32 len)
 {
 	return len / (LANES * trib_sum_size(fmt)) *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What every x86-64 has: 4 lanes, half floats converted by integer operations
- * and by sums with constants that shift bits to where they belong.
+ * SSE2, which every x86-64 has: 4 lanes. Integer operations convert f16, and
+ * additions of constants shift bits into place.
  */
 #define LANES 4
 #define READS_OVER 1
@@ -11,14 +11,14 @@ typedef __u16 u16_u __attribute__((aligned(1), may_alias));
 typedef __u32 u32_u __attribute__((aligned(1), may_alias));
 typedef float vf __attribute__((vector_size(16), may_alias));
 
-/* The operands of SSE are aligned if they are in memory. */
+/* No memory operand: SSE wants those aligned. */
 static inline vi vi_add_f32(vi a, vi b)
 {
 	asm("addps %1, %0" : "+x"(a) : "x"(b));
 	return a;
 }
 
-/* Half floats in the lower halves of lanes. */
+/* Widen f16 values in the lower halves of lanes. */
 static inline vi f16_widen(vi h)
 {
 	vi m = (h & 0x7fff) << 13, r = m + (112 << 23);
@@ -38,7 +38,7 @@ static inline vi vi_of_f16(const void *p)
 	return f16_widen(__builtin_convertvector(*(const vh_u *)p, vi));
 }
 
-/* Lanes that fit 16 bits, signed. */
+/* Store lanes whose values fit 16 bits, signed. */
 static inline void store_halves(void *p, vs v)
 {
 	typedef short halves __attribute__((vector_size(16)));
@@ -105,6 +105,6 @@ static inline vi vi_add_some(enum trib_fmt fmt, vi acc, vi v, __u32 bits)
 
 const struct trib_sum trib_sum_sse2 = {
 	.name = "sse2",
-	.needs = TRIB_SUM_CAP_SSE2,
+	.needs = TRIB_CPU_SSE2,
 	.ops = TRIB_SUM_FORMATS,
 };

@@ -6,7 +6,7 @@
 #include <linux/random.h>
 #include <linux/spinlock.h>
 
-#include "codec.h"
+#include "fp/codec.h"
 #include "io.h"
 #include "place.h"
 

@@ -9,8 +9,8 @@
 #include <net/genetlink.h>
 
 #include "claim.h"
-#include "compat.h"
-#include "genl.h"
+#include "compat/compat.h"
+#include "netlink/family.h"
 #include "uapi/trib.h"
 
 struct trib_claim {

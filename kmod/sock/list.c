@@ -5,9 +5,9 @@
  */
 #include <net/genetlink.h>
 
-#include "compat.h"
-#include "event.h"
-#include "genl.h"
+#include "compat/compat.h"
+#include "netlink/event.h"
+#include "netlink/family.h"
 #include "list.h"
 #include "sock.h"
 #include "uapi/trib.h"

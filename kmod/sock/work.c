@@ -13,7 +13,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 
-#include "compat.h"
+#include "compat/compat.h"
 #include "io.h"
 
 /* Trains that one turn takes before it looks whether anybody else wants the lock. */

@@ -18,7 +18,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "kernels/sum/sum_cpu.h"
+#include "kernels/cpu.h"
+#include "kernels/sum/sum.h"
 
 #define LEN 1408
 #define VALUES 352
@@ -169,7 +170,7 @@ static double one_round(const struct trib_sum_ops *ops, enum what what)
 
 static int measure(int level, unsigned int f, enum what what)
 {
-	const struct trib_sum *s = trib_sum_get(level, trib_sum_caps());
+	const struct trib_sum *s = trib_sum_get(level, trib_cpu_caps());
 	const struct trib_sum_ops *ops;
 	double g;
 
@@ -205,19 +206,19 @@ static int measure_all(void)
 /* Those of the best level without its name, then all with theirs. */
 static void print(FILE *out)
 {
-	int best = trib_sum_level_best(trib_sum_caps()), level, what;
+	int best = trib_sum_level_best(trib_cpu_caps()), level, what;
 	const struct trib_sum *s;
 	unsigned int f;
 
 	fprintf(out, "{\"level\": \"%s\", \"figures\": {",
-		trib_sum_get(best, trib_sum_caps())->name);
+		trib_sum_get(best, trib_cpu_caps())->name);
 	for (f = 0; f < NFORMATS; f++)
 		for (what = 0; what < __WHATS; what++)
 			fprintf(out, "%s\n\"gbps_%s%s\": %.1f",
 				f || what ? "," : "", formats[f].name,
 				what_names[what], gbps[best][f][what]);
 	for (level = 0; level < TRIB_SUM__MAX; level++) {
-		s = trib_sum_get(level, trib_sum_caps());
+		s = trib_sum_get(level, trib_cpu_caps());
 		for (f = 0; s && f < NFORMATS; f++)
 			for (what = 0; what < __WHATS; what++)
 				fprintf(out, ",\n\"gbps_%s_%s%s\": %.1f",

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/codec/codec_half.h"
+#include "kernels/half.h"
 
 enum { COLLECT, SENT, RESULT };
 

@@ -17,7 +17,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "kernels/sum/sum_cpu.h"
+#include "kernels/cpu.h"
+#include "kernels/sum/sum.h"
 #include "tap.h"
 
 static uint64_t rng = 0x9e3779b97f4a7c15ULL;
@@ -273,6 +274,6 @@ static inline bool area_same(const struct area *a, const struct area *b)
 /* Every level that this CPU has. */
 #define each_level(s)                                                          \
 	for (int l_ = 0; l_ < TRIB_SUM__MAX; l_++)                             \
-		if (((s) = trib_sum_get(l_, trib_sum_caps())))
+		if (((s) = trib_sum_get(l_, trib_cpu_caps())))
 
 #endif /* SUM_ORACLE_H */

@@ -17,7 +17,7 @@ CHECK_TESTS += $(DAEMON_PURE_UNITS)
 CHECK_TESTS += tests/unit/lint.t
 
 # The module's: everything of kmod/ that is not the kernel's.
-$(B)/tests/unit/kmod/call: $(B)/tests/unit/kmod/call.o $(B)/kmod/call.o \
+$(B)/tests/unit/kmod/call: $(B)/tests/unit/kmod/call.o $(B)/kmod/kfunc/call.o \
 		$(SUM_OBJS)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^

@@ -99,7 +99,7 @@ CHECK_TESTS += $(B)/tests/unit/lib/ksock
 # The same under ThreadSanitizer, which goes with neither of the other two.
 LIB_TSAN_SOURCES := $(addprefix tests/lib/,relay_model.c lib_relay.c \
 	lib_job.c) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC) \
-	$(LIB_SRC) $(wildcard kernels/codec/*.c)
+	$(LIB_SRC) $(KERNELS_SRC)
 
 $(B)/tests/unit/lib/udp_tsan: tests/unit/lib/udp.c $(LIB_TSAN_SOURCES) \
 		$(wildcard userspace/lib/*.h userspace/lib/*/*.h kmod/engine/*.h)
@@ -119,7 +119,7 @@ $(B)/tests/unit/lib/ps_api: $(B)/tests/unit/lib/ps_api.o $(LIB_NDN_OBJS) \
 
 LIB_PS_TSAN_SOURCES := $(LIB_SRC) $(ENGINE_SRC) $(BASE_SRC) $(wildcard \
 	userspace/lib/ndn/*.c userspace/ndn/app/*.c userspace/ndn/app/*/*.c \
-	userspace/ndn/packet/*.c kernels/codec/*.c)
+	userspace/ndn/packet/*.c) $(KERNELS_SRC)
 
 $(B)/tests/unit/lib/ps_api_tsan: tests/unit/lib/ps_api.c \
 		$(LIB_PS_TSAN_SOURCES) $(wildcard userspace/lib/*.h \

@@ -4,18 +4,16 @@
  */
 #include "tests/lib/sum_oracle.h"
 
-#define AVX2                                                                   \
-	(TRIB_SUM_CAP_SSE2 | TRIB_SUM_CAP_AVX2 | TRIB_SUM_CAP_F16C |           \
-	 TRIB_SUM_CAP_POPCNT)
+#define AVX2 (TRIB_CPU_SSE2 | TRIB_CPU_AVX2 | TRIB_CPU_F16C | TRIB_CPU_POPCNT)
 #define AVX512                                                                 \
-	(AVX2 | TRIB_SUM_CAP_AVX512F | TRIB_SUM_CAP_AVX512BW |                 \
-	 TRIB_SUM_CAP_AVX512DQ | TRIB_SUM_CAP_AVX512VL)
+	(AVX2 | TRIB_CPU_AVX512F | TRIB_CPU_AVX512BW | TRIB_CPU_AVX512DQ |     \
+	 TRIB_CPU_AVX512VL)
 
 static void level_best__by_capabilities(void)
 {
 	expect_eq(trib_sum_level_best(0), TRIB_SUM_SCALAR);
 #if defined(__x86_64__)
-	expect_eq(trib_sum_level_best(TRIB_SUM_CAP_SSE2), TRIB_SUM_SSE2);
+	expect_eq(trib_sum_level_best(TRIB_CPU_SSE2), TRIB_SUM_SSE2);
 	expect_eq(trib_sum_level_best(AVX2), TRIB_SUM_AVX2);
 	expect_eq(trib_sum_level_best(AVX512), TRIB_SUM_AVX512);
 	/* Unknown bits mean nothing. */
@@ -29,7 +27,7 @@ static void level_best__one_thing_lacking_is_one_too_many(void)
 	unsigned int bit;
 
 	for (bit = 0; bit < 8; bit++) {
-		if (1U << bit == TRIB_SUM_CAP_SSE2)
+		if (1U << bit == TRIB_CPU_SSE2)
 			continue;
 		expect_eq(trib_sum_level_best(AVX512 & ~(1U << bit)),
 			  AVX2 & 1U << bit ? TRIB_SUM_SSE2 : TRIB_SUM_AVX2);
@@ -41,7 +39,7 @@ static void get__refuses_what_the_cpu_lacks(void)
 {
 	expect(trib_sum_get(TRIB_SUM_SCALAR, 0));
 	expect(!trib_sum_get(TRIB_SUM_SSE2, 0));
-	expect(!trib_sum_get(TRIB_SUM_AVX2, AVX2 & ~TRIB_SUM_CAP_F16C));
+	expect(!trib_sum_get(TRIB_SUM_AVX2, AVX2 & ~TRIB_CPU_F16C));
 	expect(!trib_sum_get(TRIB_SUM__MAX, ~0U));
 	expect(!trib_sum_get((enum trib_sum_level) - 1, ~0U));
 }

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "call.h"
+#include "kfunc/call.h"
 #include "uapi/trib_kfunc.h"
 #include "tests/lib/tap.h"
 

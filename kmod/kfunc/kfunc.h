@@ -7,9 +7,13 @@
 
 struct xdp_md;
 
+/**
+ * trib_kfunc_init() - register the functions for XDP programs
+ * Return: 0 or a negative errno. The module's BTF undoes it.
+ */
 int trib_kfunc_init(void);
 
-/* For nobody in the kernel: uapi/trib_kfunc.h describes them. */
+/* Only BPF programs call these: see uapi/trib_kfunc.h. */
 int trib_mem_add(void *acc, u32 acc__sz, const void *in, u32 in__sz, u32 fmt);
 int trib_mem_store(void *acc, u32 acc__sz, const void *in, u32 in__sz, u32 fmt);
 int trib_mem_final(void *acc, u32 acc__sz, void *io, u32 io__sz, u32 fmt);

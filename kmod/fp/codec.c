@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which instructions convert what collective sockets send. All codecs give the
- * same bits, so this is a question of speed only, and a stopwatch answers it:
- * what a CPU has need not be fast there, least of all on an emulated one.
+ * The codec of collective sockets. All codecs give the same bits, so speed alone
+ * decides, and a stopwatch measures it: on some CPUs, and on emulated ones, wider
+ * vectors are slower.
  *
- * A call is for one chunk, less than a microsecond, and has the FPU for that
- * long. Where it is not free, scalar code does the work.
+ * A call converts one chunk and holds the FPU for less than a microsecond. If
+ * the FPU is not free, scalar code does the work.
  */
 #include <linux/kernel.h>
 #include <linux/ktime.h>
@@ -13,15 +13,13 @@
 #include <linux/module.h>
 #include <linux/string.h>
 
-#include "call.h"
 #include "codec.h"
 #include "fpu.h"
-#include "kernels/sum/sum_cpu.h"
 
 static char *codec;
 module_param(codec, charp, 0444);
 MODULE_PARM_DESC(
-	codec, "What sockets use: scalar, avx2, avx512 (default: the fastest)");
+	codec, "Codec of sockets: scalar, avx2, avx512 (default: the fastest)");
 
 static const struct trib_codec *simd = &trib_codec_scalar;
 
@@ -97,7 +95,7 @@ const struct trib_codec *trib_codec_kernel(void)
 #define RACE_VALUES 352
 #define RACE_HEATS 16
 
-/* ns of a chunk there and back as sockets do it: the best heat. */
+/* Best time in ns to pack and unpack a chunk as sockets do. */
 static u64 __init race(const struct trib_codec *c)
 {
 	static float x[RACE_VALUES] __initdata;
@@ -107,7 +105,7 @@ static u64 __init race(const struct trib_codec *c)
 	u32 bits;
 	int i;
 
-	/* Floats of both signs from 2^-8 to 1: scale -29 is that of 4 ranks. */
+	/* Floats of both signs from 2^-8 to 1; 4 ranks use scale -29. */
 	for (i = 0; i < RACE_VALUES; i++) {
 		bits = (u32)i * 0x9e3779b1;
 		bits = (bits & 0x83ffffff) | 0x3b800000;
@@ -124,20 +122,6 @@ static u64 __init race(const struct trib_codec *c)
 	return best;
 }
 
-/* If this CPU has it; else NULL. */
-static const struct trib_codec *__init codec_of(enum trib_codec_level level)
-{
-#ifdef CONFIG_X86_64
-	u32 caps = trib_sum_caps();
-
-	if (level == TRIB_CODEC_AVX2 && trib_sum_get(TRIB_SUM_AVX2, caps))
-		return &trib_codec_avx2;
-	if (level == TRIB_CODEC_AVX512 && trib_sum_get(TRIB_SUM_AVX512, caps))
-		return &trib_codec_avx512;
-#endif
-	return level == TRIB_CODEC_SCALAR ? &trib_codec_scalar : NULL;
-}
-
 int __init trib_codec_init(void)
 {
 	const struct trib_codec *c, *winner = NULL;
@@ -145,7 +129,7 @@ int __init trib_codec_init(void)
 	int level;
 
 	for (level = TRIB_CODEC_SCALAR; level < TRIB_CODEC__MAX; level++) {
-		c = codec_of(level);
+		c = trib_codec_get(level);
 		if (!c || (codec && strcmp(codec, c->name)))
 			continue;
 		ns = race(c);
@@ -156,7 +140,7 @@ int __init trib_codec_init(void)
 		}
 	}
 	if (!winner) {
-		pr_err("trib: codec '%s' is not one that this CPU has\n",
+		pr_err("trib: this CPU lacks codec '%s'; load with codec=scalar, avx2 or avx512, or without codec\n",
 		       codec);
 		return -EINVAL;
 	}

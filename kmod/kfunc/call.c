@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One call of a kfunc: see call.h. Everything that a BPF program can get wrong
- * is found here, before the first byte is read.
+ * One call of a kfunc: see call.h. All checks of a BPF program's arguments are
+ * here, before the first byte is read.
  */
 #ifdef __KERNEL__
 #include <linux/errno.h>
@@ -10,6 +10,7 @@
 #endif
 
 #include "call.h"
+#include "fp/fpu.h"
 #include "uapi/trib_kfunc.h"
 
 /* clang-format off */
@@ -28,14 +29,14 @@ const char *const trib_kfunc_names[TRIB_KFUNC__MAX] = {
 /* clang-format on */
 
 /**
- * struct call - arguments that were checked
+ * struct call - checked arguments
  * @id:      the function.
- * @fmt:     a format that there is.
+ * @fmt:     a format with sums.
  * @acc:     accumulators.
  * @val:     values.
- * @acc_len: bytes of accumulators that are meant.
+ * @acc_len: bytes of accumulators that the call uses.
  * @val_len: bytes of values.
- * @nm:      of an expanding function.
+ * @nm:      N:M of an expanding function.
  */
 struct call {
 	enum trib_kfunc_id id;
@@ -47,7 +48,7 @@ struct call {
 	__u8 nm;
 };
 
-/* All levels have the same formats and sizes: that of scalar is at hand. */
+/* All levels have the same formats and sizes: ask the scalar one. */
 static const struct trib_sum_ops *format_of(__u32 fmt)
 {
 	return trib_sum_ops(trib_sum_get(TRIB_SUM_SCALAR, 0), fmt);

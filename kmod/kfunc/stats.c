@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters of kfuncs. Each CPU adds to its own. Nobody but their CPU writes
- * them: a reset notes what they are, and readers subtract that.
+ * Counters of kfuncs. Only its CPU writes a counter: a reset stores the current
+ * values, and readers subtract them.
  */
 #include <linux/errno.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/string.h>
 
-#include "event.h"
+#include "fallback.h"
 #include "stats.h"
-
-#define CREATE_TRACE_POINTS
-#include "trace.h"
+#include "trace/trace.h"
 
 struct counters {
 	struct trib_kstat of[TRIB_KFUNC__MAX];
@@ -20,7 +18,7 @@ struct counters {
 
 static struct counters __percpu *counters;
 
-/* What they were at the last reset. */
+/* Values at the last reset. */
 static struct counters base;
 static DEFINE_MUTEX(base_lock);
 
@@ -35,7 +33,7 @@ void trib_stats_exit(void)
 	free_percpu(counters);
 }
 
-/* BPF programs run with migration disabled, but not all with preemption. */
+/* BPF programs run with migration disabled, but some with preemption. */
 void trib_stats_done(enum trib_kfunc_id id, __u32 bytes, int fallback)
 {
 	this_cpu_inc(counters->of[id].calls);
@@ -44,7 +42,7 @@ void trib_stats_done(enum trib_kfunc_id id, __u32 bytes, int fallback)
 		return;
 	this_cpu_inc(counters->of[id].fallbacks);
 	trace_trib_fallback(trib_kfunc_names[id], bytes);
-	trib_event_fallback();
+	trib_fallback_tell();
 }
 
 void trib_stats_refused(enum trib_kfunc_id id)

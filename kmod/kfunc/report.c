@@ -1,53 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The generic netlink family: what the module can do, and its counters. The
- * family is there in every network namespace; functions and their counters
- * belong to the CPUs, so they are the same in all of them.
+ * Netlink commands about the module and its kfuncs: capabilities and counters.
+ * They are global, because counters belong to CPUs: each network namespace gets
+ * the same answers.
  */
 #include <linux/capability.h>
 #include <linux/module.h>
-#include <net/genetlink.h>
 
 #include "call.h"
-#include "codec.h"
-#include "compat.h"
-#include "event.h"
-#include "fpu.h"
-#include "genl.h"
-#include "sock/claim.h"
-#include "sock/list.h"
+#include "compat/compat.h"
+#include "fp/codec.h"
+#include "fp/fpu.h"
+#include "netlink/family.h"
+#include "report.h"
 #include "stats.h"
-#include "uapi/trib.h"
 #include "uapi/trib_kfunc.h"
 
-#define REJECT(text)                                                           \
-	{                                                                      \
-		.type = NLA_REJECT, .reject_message = text                     \
-	}
-
-static const struct nla_policy kfunc_policy[TRIB_A_KFUNC__MAX] = {
+const struct nla_policy trib_kfunc_policy[TRIB_A_KFUNC__MAX] = {
 	[TRIB_A_KFUNC_NAME] = {.type = NLA_NUL_STRING, .len = 63},
-	[TRIB_A_KFUNC_CALLS] = REJECT("calls are for reading only"),
-	[TRIB_A_KFUNC_BYTES] = REJECT("bytes are for reading only"),
-	[TRIB_A_KFUNC_FALLBACKS] = REJECT("fallbacks are for reading only"),
-	[TRIB_A_KFUNC_REFUSED] = REJECT("refused is for reading only"),
-};
-
-/* Attributes that no policy names are refused by the kernel, with a text. */
-static const struct nla_policy no_policy[TRIB_A__MAX] = {
-	[TRIB_A_MODULE] = REJECT("the module is for reading only"),
-	[TRIB_A_KFUNC] = REJECT("this command takes no kfunc"),
-	[TRIB_A_EVENT] = REJECT("events are for reading only"),
-	[TRIB_A_SOCK] = REJECT("sockets are for reading only"),
-	[TRIB_A_CLAIM] = REJECT("this command takes no claim"),
-};
-
-static const struct nla_policy kfunc_get_policy[TRIB_A__MAX] = {
-	[TRIB_A_KFUNC] = NLA_POLICY_NESTED(kfunc_policy),
-};
-
-static const struct nla_policy claim_policy[TRIB_A__MAX] = {
-	[TRIB_A_CLAIM] = NLA_POLICY_NESTED(trib_claim_policy),
+	[TRIB_A_KFUNC_CALLS] = TRIB_REJECT("calls are read-only"),
+	[TRIB_A_KFUNC_BYTES] = TRIB_REJECT("bytes are read-only"),
+	[TRIB_A_KFUNC_FALLBACKS] = TRIB_REJECT("fallbacks are read-only"),
+	[TRIB_A_KFUNC_REFUSED] = TRIB_REJECT("refused is read-only"),
 };
 
 static int put_module(struct sk_buff *skb)
@@ -95,7 +69,7 @@ static int put_kfunc(struct sk_buff *skb, enum trib_kfunc_id id)
 	return 0;
 }
 
-/* Answer with one object: the module's if @id is none of a function. */
+/* Answer with the kfunc @id, or with the module if @id is TRIB_KFUNC__MAX. */
 static int answer(struct genl_info *info, int cmd, int id)
 {
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
@@ -119,13 +93,13 @@ static int answer(struct genl_info *info, int cmd, int id)
 	return genlmsg_reply(skb, info);
 }
 
-static int module_get(struct sk_buff *skb, struct genl_info *info)
+int trib_module_get(struct sk_buff *skb, struct genl_info *info)
 {
 	return answer(info, TRIB_CMD_MODULE_GET, TRIB_KFUNC__MAX);
 }
 
-/* GENL_ADMIN_PERM would do, but for the text. */
-static int module_reset(struct sk_buff *skb, struct genl_info *info)
+/* GENL_ADMIN_PERM would check the same, but has no text. */
+int trib_module_reset(struct sk_buff *skb, struct genl_info *info)
 {
 	if (!netlink_capable(skb, CAP_NET_ADMIN)) {
 		NL_SET_ERR_MSG(info->extack,
@@ -136,7 +110,7 @@ static int module_reset(struct sk_buff *skb, struct genl_info *info)
 	return 0;
 }
 
-static int kfunc_get(struct sk_buff *skb, struct genl_info *info)
+int trib_kfunc_get(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *tb[TRIB_A_KFUNC__MAX], *name;
 	int id, err;
@@ -147,7 +121,7 @@ static int kfunc_get(struct sk_buff *skb, struct genl_info *info)
 		return -EINVAL;
 	}
 	err = nla_parse_nested(tb, TRIB_A_KFUNC__MAX - 1,
-			       info->attrs[TRIB_A_KFUNC], kfunc_policy,
+			       info->attrs[TRIB_A_KFUNC], trib_kfunc_policy,
 			       info->extack);
 	if (err)
 		return err;
@@ -164,12 +138,12 @@ static int kfunc_get(struct sk_buff *skb, struct genl_info *info)
 	return -ENOENT;
 }
 
-static int kfunc_dump(struct sk_buff *skb, struct netlink_callback *cb)
+int trib_kfunc_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct nlattr *attr = trib_dump_attrs(cb)[TRIB_A_KFUNC];
 	void *hdr;
 
-	/* Here, because an op's start() has nowhere to leave a text. */
+	/* Checked here because an op's start() has no extack. */
 	if (attr) {
 		NL_SET_ERR_MSG_ATTR(cb->extack, attr,
 				    "a dump is of all functions: name none");
@@ -188,77 +162,4 @@ static int kfunc_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		genlmsg_end(skb, hdr);
 	}
 	return skb->len;
-}
-
-static const struct genl_ops ops[] = {
-	{
-		.cmd = TRIB_CMD_MODULE_GET,
-		.doit = module_get,
-		.policy = no_policy,
-		.maxattr = TRIB_A__MAX - 1,
-	},
-	{
-		.cmd = TRIB_CMD_MODULE_RESET,
-		.doit = module_reset,
-		.policy = no_policy,
-		.maxattr = TRIB_A__MAX - 1,
-	},
-	{
-		.cmd = TRIB_CMD_KFUNC_GET,
-		.doit = kfunc_get,
-		.dumpit = kfunc_dump,
-		.policy = kfunc_get_policy,
-		.maxattr = TRIB_A__MAX - 1,
-	},
-	{
-		.cmd = TRIB_CMD_SOCK_GET,
-		.dumpit = trib_sock_dump,
-		.policy = no_policy,
-		.maxattr = TRIB_A__MAX - 1,
-	},
-	{
-		.cmd = TRIB_CMD_CLAIM_NEW,
-		.doit = trib_claim_new,
-		.policy = claim_policy,
-		.maxattr = TRIB_A__MAX - 1,
-	},
-	{
-		.cmd = TRIB_CMD_CLAIM_DEL,
-		.doit = trib_claim_del,
-		.policy = claim_policy,
-		.maxattr = TRIB_A__MAX - 1,
-	},
-	{
-		.cmd = TRIB_CMD_CLAIM_GET,
-		.dumpit = trib_claim_dump,
-		.policy = no_policy,
-		.maxattr = TRIB_A__MAX - 1,
-	},
-};
-
-static const struct genl_multicast_group groups[] = {
-	[TRIB_MCGRP_EVENTS] = {.name = TRIB_GENL_EVENTS},
-};
-
-struct genl_family trib_genl __ro_after_init = {
-	.name = TRIB_GENL_NAME,
-	.version = TRIB_GENL_VERSION,
-	.module = THIS_MODULE,
-	.netnsok = true,
-	.maxattr = TRIB_A__MAX - 1,
-	.ops = ops,
-	.n_ops = ARRAY_SIZE(ops),
-	.resv_start_op = TRIB_CMD_UNSPEC + 1,
-	.mcgrps = groups,
-	.n_mcgrps = ARRAY_SIZE(groups),
-};
-
-int trib_genl_init(void)
-{
-	return genl_register_family(&trib_genl);
-}
-
-void trib_genl_exit(void)
-{
-	genl_unregister_family(&trib_genl);
 }

@@ -8,7 +8,7 @@
 
 #include <linux/tracepoint.h>
 
-/* @func was called while the FPU was not to be had: @bytes by scalar code. */
+/* Scalar code added @bytes in a call of @func, because the FPU was busy. */
 TRACE_EVENT(trib_fallback, TP_PROTO(const char *func, u32 bytes),
 	    TP_ARGS(func, bytes),
 	    TP_STRUCT__entry(__field(const char *, func) __field(u32, bytes)),
@@ -25,12 +25,12 @@ DECLARE_EVENT_CLASS(
 	TP_printk("job=%u rank=%u tree=%u chunk=%llu", __entry->job,
 		  __entry->rank, __entry->tree, __entry->chunk));
 
-/* The result of @chunk has come to the socket of @rank. */
+/* The socket of @rank received the result of @chunk. */
 DEFINE_EVENT(trib_chunk, trib_slot_done,
 	     TP_PROTO(u16 job, u16 rank, u16 tree, u64 chunk),
 	     TP_ARGS(job, rank, tree, chunk));
 
-/* The socket of @rank sends @chunk again, or asks for it. */
+/* The socket of @rank resends @chunk, or asks for its result. */
 DEFINE_EVENT(trib_chunk, trib_resend,
 	     TP_PROTO(u16 job, u16 rank, u16 tree, u64 chunk),
 	     TP_ARGS(job, rank, tree, chunk));
@@ -38,7 +38,7 @@ DEFINE_EVENT(trib_chunk, trib_resend,
 #endif /* TRIB_KMOD_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH
-#define TRACE_INCLUDE_PATH .
+#define TRACE_INCLUDE_PATH trace
 #undef TRACE_INCLUDE_FILE
 #define TRACE_INCLUDE_FILE trace
 #include <trace/define_trace.h>

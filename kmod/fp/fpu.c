@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which instructions sums use: the best level of this machine, and, for each
- * call, whether the FPU is to be had. A softirq that interrupts a task within
- * kernel_fpu_begin() cannot have it.
+ * The level of sums on this machine, and, per call, whether the FPU is free. A
+ * softirq that interrupted a task inside kernel_fpu_begin() may not use it.
  */
 #include <linux/errno.h>
 #include <linux/module.h>
@@ -11,25 +10,25 @@
 #include <asm/fpu/api.h>
 #endif
 
-#include "call.h"
 #include "fpu.h"
-#include "kernels/sum/sum_cpu.h"
+#include "kernels/cpu.h"
+#include "kernels/sum/sum.h"
 
 static bool fpu_busy;
 module_param(fpu_busy, bool, 0644);
-MODULE_PARM_DESC(fpu_busy, "Compute as if the FPU were never free (tests)");
+MODULE_PARM_DESC(fpu_busy, "Compute as if the FPU were never free (for tests)");
 
 static char *level;
 module_param(level, charp, 0444);
-MODULE_PARM_DESC(level,
-		 "Most to use: scalar, sse2, avx2, avx512 (default: the best)");
+MODULE_PARM_DESC(
+	level, "Level of sums: scalar, sse2, avx2, avx512 (default: the best)");
 
 static const struct trib_sum *best;
 static const struct trib_sum *scalar;
 
 int trib_fpu_init(void)
 {
-	u32 caps = trib_sum_caps();
+	u32 caps = trib_cpu_caps();
 	int i = trib_sum_level_best(caps);
 
 	scalar = trib_sum_get(TRIB_SUM_SCALAR, 0);
@@ -38,7 +37,8 @@ int trib_fpu_init(void)
 		if (best && (!level || !strcmp(level, best->name)))
 			return 0;
 	}
-	pr_err("trib: level '%s' is not one that this CPU has\n", level);
+	pr_err("trib: this CPU lacks level '%s'; load with level=scalar, sse2, avx2 or avx512, or without level\n",
+	       level);
 	return -EINVAL;
 }
 

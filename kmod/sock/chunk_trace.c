@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the engine tells of single chunks: tracepoints. */
-#include "engine/stream.h"
+/* Tracepoints that the engine calls for single chunks: see engine/host.h. */
 #include "engine/engine.h"
-#include "trace.h"
+#include "engine/stream.h"
+#include "trace/trace.h"
 
 void trib_trace_done(const struct trib_stream *s, uint64_t chunk)
 {

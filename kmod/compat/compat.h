@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What differs between the kernels that the module builds for, 6.1 and later. */
+/* Differences between the kernels that the module builds for: 6.1 and later. */
 #ifndef TRIB_KMOD_COMPAT_H
 #define TRIB_KMOD_COMPAT_H
 
@@ -22,13 +22,13 @@
 #define __bpf_kfunc_end_defs() __diag_pop()
 #endif
 
-/* Since 6.9: the set says that it is one of kfuncs, and must. */
+/* Since 6.9 the kernel refuses a set that is not marked as one of kfuncs. */
 #ifndef BTF_KFUNCS_START
 #define BTF_KFUNCS_START(name) BTF_SET8_START(name)
 #define BTF_KFUNCS_END(name) BTF_SET8_END(name)
 #endif
 
-/* The attributes of a dump's request. */
+/** trib_dump_attrs() - attributes of a dump's request */
 static inline struct nlattr **trib_dump_attrs(struct netlink_callback *cb)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
@@ -38,7 +38,7 @@ static inline struct nlattr **trib_dump_attrs(struct netlink_callback *cb)
 #endif
 }
 
-/* Since 6.15 the function is given here; before, it is a member. */
+/** trib_hrtimer_setup() - prepare a timer; since 6.15 hrtimer_setup() */
 static inline void
 trib_hrtimer_setup(struct hrtimer *timer,
 		   enum hrtimer_restart (*fired)(struct hrtimer *),

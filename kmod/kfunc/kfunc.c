@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The functions that XDP programs call, as uapi/trib_kfunc.h describes them.
- * The verifier has checked that pointers are good for their __sz, but on 6.1
- * it lets a map value pass that may be NULL; call.c checks the rest. They do
- * not sleep and take no locks: the program holds its slot.
+ * The functions that XDP programs call: see uapi/trib_kfunc.h. The verifier
+ * checks that pointers are valid for their __sz, but on 6.1 it accepts a map
+ * value that may be NULL; call.c checks the rest. The functions do not sleep and
+ * take no locks: the program holds its slot.
  */
 #include <linux/bpf.h>
 #include <linux/filter.h>
@@ -11,7 +11,7 @@
 #include <net/xdp.h>
 
 #include "call.h"
-#include "compat.h"
+#include "compat/compat.h"
 #include "kfunc.h"
 #include "uapi/trib_kfunc.h"
 
@@ -21,7 +21,7 @@ static int call_pkt(enum trib_kfunc_id id, struct xdp_md *ctx, u32 off,
 	/* The context of a running XDP program is the buffer itself. */
 	struct xdp_buff *xdp = (struct xdp_buff *)ctx;
 
-	/* What the packet has beyond its first part is not behind it. */
+	/* Fragments are not contiguous with the first buffer. */
 	if (xdp_buff_has_frags(xdp))
 		return trib_call_refuse(id, -EOPNOTSUPP);
 	return trib_call_pkt(id, xdp->data, xdp->data_end - xdp->data, off, acc,
@@ -123,8 +123,8 @@ static const struct btf_kfunc_id_set kfunc_set = {
 };
 
 /*
- * There is no way to take it back, and no need: the set goes with the module's
- * BTF, and programs that call into it keep the module.
+ * Registration cannot be undone, and need not be: the set goes away with the
+ * module's BTF, and programs that call it keep the module.
  */
 int trib_kfunc_init(void)
 {
