@@ -47,7 +47,7 @@ __noinline int ndn_on_interest(struct xdp_md *ctx)
 
 	if (!w || !c)
 		return XDP_DROP;
-	ndn_count(NDN_RX_INTEREST);
+	ndn_count(NDN_STAT_RX_INTEREST);
 	if (w->v.flags & NDN_VIEW_NACK)
 		return ndn_drop(NDN_DROP_NACK);
 	if (!w->v.nonce_off)
@@ -65,7 +65,7 @@ __noinline int ndn_on_interest(struct xdp_md *ctx)
 		len = w->v.flags & NDN_VIEW_MUST_BE_FRESH ? 0
 							  : ndn_cache_find(ctx);
 		if (len)
-			ndn_count(NDN_HIT);
+			ndn_count(NDN_STAT_HIT);
 		if (len > 0)
 			return ndn_tx_one(ctx, w->face, w->base, len);
 		if (len < 0) {
@@ -88,7 +88,7 @@ __noinline int ndn_on_data(struct xdp_md *ctx)
 
 	if (!w || !c)
 		return XDP_DROP;
-	ndn_count(NDN_RX_DATA);
+	ndn_count(NDN_STAT_RX_DATA);
 	if (!may_write(w))
 		return ndn_drop(NDN_DROP_RIGHT);
 	if (w->mark == NDN_MARK_DELETE)
@@ -125,7 +125,7 @@ int ndn_xdp(struct xdp_md *ctx)
 	err = ndn_read(ctx);
 	w->v.verdict = err;
 	if (err)
-		return ndn_drop(NDN_REFUSED + err);
+		return ndn_drop(NDN_STAT_BAD + err);
 	w->key = name_key(w, c, w->size, w->mark);
 	if (w->v.type == TRIB_NDN_DATA)
 		return ndn_on_data(ctx);

@@ -105,7 +105,7 @@ __noinline int ndn_asks_interest(struct xdp_md *ctx)
 		why = asks_join(a, w, c, up);
 	unlock(&a->lock);
 	if (!why || why == NDN_DROP_PENDING)
-		ndn_count(NDN_ASKED);
+		ndn_count(NDN_STAT_ASKED);
 	return why ? ndn_drop(why) : pass_interest(ctx, w, up);
 }
 

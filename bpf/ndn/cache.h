@@ -36,7 +36,7 @@ __noinline int ndn_cache_put(struct xdp_md *ctx)
 	if (!bpf_xdp_load_bytes(ctx, w->base + w->v.packet_off, k->data, n + 1))
 		k->len = n + 1;
 	unlock(&k->lock);
-	ndn_count(NDN_KEPT);
+	ndn_count(NDN_STAT_KEPT);
 	return 0;
 }
 

@@ -131,7 +131,7 @@ __noinline int ndn_grow_face(struct __sk_buff *skb, __u32 face)
 		bpf_skb_vlan_pop(skb);
 	if (rc)
 		return NDN_DROP_PORT;
-	ndn_count(NDN_TX_SLOW);
+	ndn_count(NDN_STAT_TX_SLOW);
 	return 0;
 }
 
@@ -307,13 +307,13 @@ static __always_inline void grow_faces(struct __sk_buff *skb,
 			continue;
 		why = ndn_grow_face(skb, face);
 		if (why)
-			ndn_count(why);
+			ndn_count_call(why);
 	}
 }
 
 static __always_inline int grow_drop(__u32 why)
 {
-	ndn_count(why);
+	ndn_count_call(why);
 	return TC_ACT_SHOT;
 }
 

@@ -143,9 +143,9 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, NDN_STAT__MAX);
+	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, __u64);
+	__type(value, struct ndn_stats);
 } ndn_stats SEC(".maps");
 
 struct {
@@ -155,18 +155,27 @@ struct {
 	__type(value, struct ndn_work);
 } ndn_works SEC(".maps");
 
+/* Count @id, a constant: the mask that the verifier wants costs nothing then. */
 static __always_inline void ndn_count(__u32 id)
 {
-	__u64 *v = bpf_map_lookup_elem(&ndn_stats, &id);
+	__u32 zero = 0;
+	__u64 *v = bpf_map_lookup_elem(&ndn_stats, &zero);
 
 	if (v)
-		*v += 1;
+		v[id & (NDN_STAT__MAX - 1)]++;
+}
+
+/* ndn_count_call() - the same out of line, for slow paths and computed numbers */
+__noinline int ndn_count_call(__u32 id)
+{
+	ndn_count(id);
+	return 0;
 }
 
 /* Return: XDP_DROP, for `return ndn_drop(NDN_DROP_...)`. */
 static __always_inline int ndn_drop(__u32 why)
 {
-	ndn_count(why);
+	ndn_count_call(why);
 	return XDP_DROP;
 }
 

@@ -225,7 +225,7 @@ static __always_inline int ndn_rx(struct xdp_md *ctx, struct ndn_work *w,
 	if (f->flags & NDN_FACE_ETHER) {
 		e = ndn_elem_slow(ctx, r.off, r.off + r.len);
 		if (ELEM_IS_ERR(e))
-			return ndn_drop(NDN_REFUSED + ELEM_IS_ERR(e));
+			return ndn_drop(NDN_STAT_BAD + ELEM_IS_ERR(e));
 		r.len = ELEM_SIZE(e);
 	}
 	w->base = r.off;

@@ -66,7 +66,7 @@ static long sweep_ask(void *map, __u64 *key, struct ndn_ask *a, struct sweep *s)
 	unlock(&a->lock);
 	if (over && !bpf_map_delete_elem(&ndn_asks, key)) {
 		asks_counted(*key, -1);
-		ndn_count(NDN_EXPIRED);
+		ndn_count(NDN_STAT_EXPIRED);
 	}
 	return 0;
 }

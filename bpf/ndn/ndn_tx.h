@@ -339,7 +339,7 @@ static __always_inline int tx_faces(struct xdp_md *ctx, struct ndn_work *w,
 	__u64 slow = 0;
 	__u32 face, why;
 
-	ndn_count(NDN_TX_DATA);
+	ndn_count(NDN_STAT_TX_DATA);
 	face = only_face(w->faces);
 	if (face)
 		return ndn_tx_one(ctx, face, w->base + w->v.packet_off,
@@ -370,13 +370,13 @@ static __always_inline int tx_egress(struct xdp_md *ctx)
 		return ndn_drop(NDN_DROP_FLIGHT);
 	face = bpf_map_lookup_elem(&ndn_first, &ifindex);
 	if (!face || !face_in(l->faces, *face)) {
-		ndn_count(NDN_SPARED);
+		ndn_count(NDN_STAT_SPARED);
 		return XDP_DROP;
 	}
 	why = ndn_tx_put(ctx, *face, l->off, l->len);
 	if (why)
 		return ndn_drop(why);
-	ndn_count(NDN_TX_COPY);
+	ndn_count(NDN_STAT_TX_COPY);
 	return XDP_PASS;
 }
 

@@ -31,7 +31,7 @@ static __always_inline void pit_done(struct ndn_entry *e, __u32 row)
 	unlock(&e->lock);
 	if (!over)
 		return;
-	ndn_count(NDN_GONE);
+	ndn_count(NDN_STAT_GONE);
 	ndn_pit_release(row);
 }
 
@@ -52,18 +52,18 @@ static __always_inline __u32 pit_subscribe(struct xdp_md *ctx,
 
 	if (e->up != up) {
 		pit_turn(e, m, up);
-		ndn_count(NDN_TURNED);
+		ndn_count(NDN_STAT_TURNED);
 	}
 	pit_laps(e, m, w->now, c->lease_ns);
 	pit_add(e, m, w->face);
-	ndn_count(NDN_INSERTED);
+	ndn_count(NDN_STAT_INSERTED);
 	if (pit_leaving(e, m, w->now, c->leave_ns))
 		return NDN_DROP_LEAVING;
 	e->flags &= ~NDN_ENTRY_LEAVING;
 	n = m->ack_len;
 	if (n && (w->flags & NDN_FACE_HOST) &&
 	    pit_confirmed(e, w->now, c->lease_ns)) {
-		ndn_count(NDN_ACK);
+		ndn_count(NDN_STAT_ACK);
 		/* In a form in which every verifier sees its bounds. */
 		n--;
 		HIDE(n);
@@ -90,7 +90,7 @@ static __always_inline int pass_interest(struct xdp_md *ctx, struct ndn_work *w,
 		if ((void *)(hops + 1) <= end)
 			--*hops;
 	}
-	ndn_count(NDN_TX_INTEREST);
+	ndn_count(NDN_STAT_TX_INTEREST);
 	return ndn_tx_one(ctx, up, w->base + w->v.packet_off, w->v.packet_len);
 }
 
@@ -146,7 +146,7 @@ static __always_inline __u32 pit_leave(struct ndn_entry *e, struct ndn_more *m,
 
 	pit_laps(e, m, w->now, c->lease_ns);
 	pit_remove(e, m, w->face);
-	ndn_count(NDN_DELETED);
+	ndn_count(NDN_STAT_DELETED);
 	if (!leaving && pit_any_living(e, m))
 		return PIT_ANSWER;
 	if (e->up == w->face) {
@@ -288,7 +288,7 @@ static __always_inline __u32 pit_acknowledged(struct xdp_md *ctx,
 	if (n < NDN_ACK_MAX &&
 	    !bpf_xdp_load_bytes(ctx, w->base + w->v.packet_off, m->ack, n + 1))
 		m->ack_len = n + 1;
-	ndn_count(NDN_CONFIRMED);
+	ndn_count(NDN_STAT_CONFIRMED);
 #pragma clang loop unroll(full)
 	for (int i = 0; i < NDN_FACE_WORDS; i++) {
 		w->faces[i] |= pit_living(e, m, i) & m->waiting[i];

@@ -259,7 +259,7 @@ __noinline int ndn_pit_put(__u64 key, __u32 up)
 	pit_turn(e, m, up);
 	ndn_pit_name(e, m);
 	pit_tag(row, ndn_tag(key));
-	ndn_count(NDN_NEW);
+	ndn_count(NDN_STAT_NEW);
 	return row & 0x7fffffff;
 }
 

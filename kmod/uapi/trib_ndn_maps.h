@@ -1,53 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note OR BSD-2-Clause */
 /*
- * What lives in the maps of the NDN forwarder (bpf/ndn.bpf.c), an NDN
- * forwarder with a persistent PIT: entries survive the Data that they forward.
- * Readable by anybody with bpftool. Host byte order unless a field says __be;
- * times are CLOCK_MONOTONIC in ns, 0 is never.
+ * Rows of the maps of the NDN forwarder (bpf/ndn.bpf.c), whose PIT is persistent:
+ * an entry survives the Data that it forwards. Host byte order unless a field
+ * is __be; times are CLOCK_MONOTONIC in ns, 0 is never.
  *
  * Map		type		key		value			written by
  * ndn_config	array(1)	0		struct ndn_config	tribd
- * ndn_faces	array(256)	face number	struct ndn_face	tribd
+ * ndn_faces	array(256)	face number	struct ndn_face		tribd
  * ndn_from	hash		ndn_from	__u32 face number	tribd
  * ndn_first	hash		__u32 ifindex	__u32 face number	tribd
  * ndn_out	devmap		place		bpf_devmap_val		tribd
  * ndn_ports	hash devmap	ifindex		bpf_devmap_val		tribd
  * ndn_fib	hash		__u64 key	struct ndn_route	tribd
  * ndn_rights	hash		ndn_right_key	struct ndn_right	tribd
- * ndn_tags	array		bucket		struct ndn_tags	BPF
+ * ndn_tags	array		bucket		struct ndn_tags		BPF
  * ndn_pit	array		row		struct ndn_entry	BPF
- * ndn_more	array		row		struct ndn_more	BPF
- * ndn_asks	hash		__u64 key	struct ndn_ask	BPF
- * ndn_asked	array		part of a key	__u32 rows of ndn_asks BPF
+ * ndn_more	array		row		struct ndn_more		BPF
+ * ndn_asks	hash		__u64 key	struct ndn_ask		BPF
+ * ndn_asked	array		part of a key	__u32 rows of ndn_asks	BPF
  * ndn_nonces	array		place		struct ndn_nonces	BPF
- * ndn_cache	array		place		struct ndn_kept	BPF
- * ndn_flights array		place		struct ndn_flight	BPF
- * ndn_misses	ring buffer	-		struct ndn_miss	BPF
- * ndn_stats	per-CPU array	enum ndn_stat	__u64			BPF
+ * ndn_cache	array		place		struct ndn_kept		BPF
+ * ndn_flights	array		place		struct ndn_flight	BPF
+ * ndn_misses	ring buffer	-		struct ndn_miss		BPF
+ * ndn_stats	per-CPU array(1) 0		struct ndn_stats	BPF
  *
- * A key is ndn_hash() of a name. It finds a row; the row has the whole name,
- * and is for that name only: nothing is ever done by a key alone. Where a map is
- * a hash, a second name of equal key is refused and counted
- * (NDN_DROP_COLLISION).
+ * A key is ndn_hash() of a name and only finds a row. The row holds the whole
+ * name, which is compared before the row is used. Where a map is a hash, a
+ * second name with the same key is refused and counted (NDN_DROP_COLLISION).
  *
- * The persistent PIT is three arrays, because what a distribution has to wait
- * for is memory: an entry's two cache lines, after the two that say where it is.
- * An entry is in one of NDN_WAYS rows of one of two buckets, which
- * ndn_bucket() tells from its key: row = bucket * NDN_WAYS + way, the same in
- * ndn_pit and ndn_more. Way by way ndn_tags has ndn_tag() of the key, 0
- * where the row is free. New entries go to the emptier bucket; if both are full
- * the insert is dropped (NDN_DROP_FULL). With ndn_buckets(n) buckets, n
- * entries that come and go find one bucket full with a probability of 6e-7.
+ * The persistent PIT is three arrays, because forwarding waits for memory: a
+ * distribution touches two cache lines of ndn_pit after those of ndn_tags. An
+ * entry is in one of NDN_WAYS rows of one of two buckets; ndn_bucket() computes
+ * both from the key. row = bucket * NDN_WAYS + way, the same in ndn_pit and
+ * ndn_more. ndn_tags holds ndn_tag() of the key of each row, 0 for a free row.
+ * A new entry goes to the emptier bucket. If both are full the insert is dropped
+ * (NDN_DROP_FULL). With ndn_buckets(n) buckets and n entries that come and go,
+ * the probability of that is 6e-7.
  *
- * User space walks the entries row by row: ndn_pit and ndn_more may be
- * mapped, from the first row on (BPF_F_MMAPABLE). A row is an entry as long as
- * flags has NDN_ENTRY_USED; its name is in two parts, ndn_entry_name() joins
- * them. A row read while a packet is at it may be half of what was and half of
- * what is: read lock, then the row, then lock again, and take it if both were 0;
- * it may still have changed in between, so this is for looking, never for
- * deciding. Nobody but the programs writes there.
+ * User space may map ndn_pit and ndn_more (BPF_F_MMAPABLE) to show entries. A
+ * row is an entry while its flags have NDN_ENTRY_USED; ndn_entry_name() joins
+ * the two parts of its name. Read lock, the row, and lock again: if both locks
+ * were 0 the copy is usually consistent. Do not decide anything by it. Only the
+ * programs write there.
  *
- * The rules are those of tests/sim/ndn/README.md.
+ * tests/sim/ndn/README.md has the rules of the protocol.
  */
 #ifndef _UAPI_TRIB_NDN_MAPS_H
 #define _UAPI_TRIB_NDN_MAPS_H
@@ -59,43 +55,43 @@
 #define NDN_ASSERT(cond, text) _Static_assert(cond, text)
 #endif
 
-/* Anything here that changes layout or meaning increments it. */
-#define NDN_ABI 2
+/* Increment on any change of layout or meaning. */
+#define NDN_ABI 3
 
-/* Face numbers are 1 to 255: bits of four words. 0 is nobody. */
+/* Face numbers are 1 to 255, as bits of four words. 0 is no face. */
 #define NDN_FACES 256
 #define NDN_FACE_WORDS (NDN_FACES / 64)
 #define NDN_FACE_NONE 0
-/* Bytes of a name in a row: whole words. */
+/* Bytes of a name in a row, in whole words. */
 #define NDN_NAME_BYTES 256
 #define NDN_NAME_WORDS (NDN_NAME_BYTES / 8)
-/* Segments, newest first, that an entry's window tells apart. */
+/* Segments in an entry's window, from the newest back. */
 #define NDN_WINDOW 64
 /* Rows of a bucket of the persistent PIT. */
 #define NDN_WAYS 14
-/* Bytes of a name that are in an entry itself; whole words. */
+/* Bytes of a name in struct ndn_entry; the rest is in struct ndn_more. */
 #define NDN_NEAR_BYTES 48
-/* Half leases that an entry tells apart. */
+/* Half leases for which an entry remembers renewals. */
 #define NDN_LAPS 3
-/* Bytes of an acknowledgement that an entry keeps, to answer by itself. */
+/* Longest acknowledgement that an entry keeps, to answer inserts with. */
 #define NDN_ACK_MAX 256
-/* Bytes of a Data packet that the cache keeps at most. */
+/* Longest Data packet in the cache, in bytes. */
 #define NDN_KEEP_MAX 4000
-/* Bytes of a packet that the clsact program copies at most. */
+/* Longest packet that the clsact program copies, in bytes. */
 #define NDN_COPY_MAX 4096
-/* Longest marker component: its TLV. */
+/* Longest TLV of a marker component. */
 #define NDN_MARKER_BYTES 32
-/* Places of ndn_asked; a power of 2. */
+/* Entries of ndn_asked, a power of 2. */
 #define NDN_ASKED_PLACES 16384
-/* Rows of ndn_flights for each possible CPU. */
+/* Rows of ndn_flights per possible CPU. */
 #define NDN_FLIGHTS 1024
 
 /**
- * enum ndn_mark - the marker that a name begins with
+ * enum ndn_mark - marker component at the beginning of a name
  * @NDN_MARK_PLAIN:      none.
- * @NDN_MARK_DISTRIBUTE: what goes to subscribers.
- * @NDN_MARK_INSERT:     begins or renews a subscription.
- * @NDN_MARK_DELETE:     ends it.
+ * @NDN_MARK_DISTRIBUTE: Data for all subscribers.
+ * @NDN_MARK_INSERT:     begin or renew a subscription.
+ * @NDN_MARK_DELETE:     end a subscription.
  */
 enum ndn_mark {
 	NDN_MARK_PLAIN = 0,
@@ -103,28 +99,28 @@ enum ndn_mark {
 	NDN_MARK_INSERT = 2,
 	NDN_MARK_DELETE = 3,
 	NDN_MARK__MAX
-};
+} __attribute__((packed));
 
 /**
- * struct ndn_row_name - a name in full, without its marker
- * @len:   bytes of @value that count: of a Name's VALUE.
+ * struct ndn_row_name - a whole name without its marker
+ * @len:   bytes of @value in use.
  * @count: components.
- * @mark:  enum ndn_mark.
- * @value: the TLVs of the components; what follows @len is 0.
+ * @mark:  marker.
+ * @value: VALUE of the Name, 0 from @len on.
  */
 struct ndn_row_name {
 	__u16 len;
 	__u8 count;
-	__u8 mark;
+	enum ndn_mark mark;
 	__u8 rsvd[4];
 	__u8 value[NDN_NAME_BYTES];
 };
 NDN_ASSERT(sizeof(struct ndn_row_name) == 264, "ndn_row_name");
 
 /**
- * struct ndn_marker - a marker component, as its TLV
- * @len:  bytes; 0: no such marker.
- * @tlv:  type, length and value; what follows is 0.
+ * struct ndn_marker - a marker component
+ * @len:  bytes of @tlv in use; 0 disables the marker.
+ * @tlv:  type, length and value, then 0.
  */
 struct ndn_marker {
 	__u64 len;
@@ -132,22 +128,21 @@ struct ndn_marker {
 };
 
 /**
- * struct ndn_config - the one row that describes the forwarder
- * @abi:      NDN_ABI; as long as it is not, NDN packets are left to the host.
- * @ncache:   places of ndn_cache, a power of 2; 0: no cache.
- * @lease_ns: how long a subscription holds without a renewal, at least. A face
- *            is dropped between this and half as much again after its last.
- * @leave_ns: how long a delete can be under way.
- * @fib_lens: bit n: a route has n components.
- * @nnonces:  places of ndn_nonces, a power of 2.
- * @buckets:  rows of ndn_tags; ndn_pit and ndn_more have NDN_WAYS times
- *            as many.
- * @changes:  counted up when ndn_from has changed: lookups are remembered.
- * @extra:    faces that are not the first of their port: if one of them is to
- *            get a copy, the clsact program makes all copies.
+ * struct ndn_config - settings of the forwarder
+ * @abi:      NDN_ABI. With any other number the host gets all NDN packets.
+ * @ncache:   rows of ndn_cache, a power of 2; 0: no cache.
+ * @lease_ns: shortest life of a subscription that is not renewed. The sweep
+ *            removes it at most half a lease later.
+ * @leave_ns: how long a delete waits for its acknowledgement.
+ * @fib_lens: bit n: there is a route of n components.
+ * @nnonces:  rows of ndn_nonces, a power of 2.
+ * @buckets:  rows of ndn_tags; ndn_pit and ndn_more have NDN_WAYS times more.
+ * @changes:  incremented after a change of ndn_from; each CPU caches a look-up.
+ * @extra:    faces that are not the first of their port. Packets for one of them
+ *            are copied by the clsact program.
  * @generic:  faces of ports without native XDP: the clsact program sends.
- * @marker:   by enum ndn_mark; the first is not used.
- * @seed:     of keys; random, made when the maps were.
+ * @marker:   by enum ndn_mark; the first is unused.
+ * @seed:     random secrets of ndn_hash(), made with the maps.
  */
 struct ndn_config {
 	__u32 abi;
@@ -165,12 +160,12 @@ struct ndn_config {
 };
 
 /**
- * struct ndn_from - how a packet's face is known
- * @ifindex: port it came by.
- * @vlan:    VLAN id, 0: none.
+ * struct ndn_from - sender of a packet, which identifies its face
+ * @ifindex: port of arrival.
+ * @vlan:    VLAN id; 0: none.
  * @port:    UDP source port; 0: Ethernet.
- * @addr:    source address, IPv6 or v4-mapped; Ethernet: the source MAC in the
- *           first 6 bytes, the rest 0.
+ * @addr:    source address, IPv6 or v4-mapped; for Ethernet the source MAC in
+ *           the first 6 bytes, the rest 0.
  */
 struct ndn_from {
 	__u32 ifindex;
@@ -183,12 +178,12 @@ NDN_ASSERT(sizeof(struct ndn_from) == 24, "ndn_from");
 /**
  * enum ndn_face_flags - &ndn_face.flags
  * @NDN_FACE_USED:      the row is a face.
- * @NDN_FACE_HOST:      a host is there, not another router: its inserts may be
- *                        answered by a CONFIRMED entry.
+ * @NDN_FACE_HOST:      leads to a host, not a router: a CONFIRMED entry may
+ *                      answer its inserts.
  * @NDN_FACE_V6:        IPv6, else IPv4.
- * @NDN_FACE_ETHER:     EtherType 0x8624, no IP.
- * @NDN_FACE_SUBSCRIBE: it may subscribe to any name.
- * @NDN_FACE_WRITE:     it may send Data of any name.
+ * @NDN_FACE_ETHER:     EtherType 0x8624 without IP.
+ * @NDN_FACE_SUBSCRIBE: may subscribe to any name.
+ * @NDN_FACE_WRITE:     may send Data of any name.
  */
 enum ndn_face_flags {
 	NDN_FACE_USED = 1 << 0,
@@ -200,21 +195,21 @@ enum ndn_face_flags {
 };
 
 /**
- * struct ndn_face - a face: where it is, what it may, the headers towards it
+ * struct ndn_face - a neighbour: headers of packets to it, and its rights
  * @flags:      enum ndn_face_flags.
  * @ifindex:    port.
- * @right_lens: bit n: ndn_rights has a row of it with n components.
- * @max:        longest frame, without Ethernet header and tag: the MTU.
- * @dmac:       destination.
- * @smac:       ours. What is for another unicast MAC is not ours.
- * @vlan:       VLAN id, 0: no tag.
+ * @right_lens: bit n: ndn_rights has a row of this face with n components.
+ * @max:        MTU: longest frame without Ethernet header and tag.
+ * @dmac:       its MAC address.
+ * @smac:       our MAC address. Frames for another unicast MAC are left alone.
+ * @vlan:       VLAN id; 0: no tag.
  * @sport:      our UDP port.
  * @dport:      its UDP port.
  * @rsvd:       0.
- * @saddr:      our address; v4: in the last word. What is for another unicast
- *              address is not ours.
- * @daddr:      its address, or that of a group of which all are subscribers
- *              or none: one copy serves them.
+ * @saddr:      our address, IPv4 in the last word. Packets for another unicast
+ *              address are left alone.
+ * @daddr:      its address, or a multicast group whose members subscribe and
+ *              unsubscribe together: one copy serves them.
  */
 struct ndn_face {
 	__u32 flags;
@@ -233,7 +228,7 @@ struct ndn_face {
 NDN_ASSERT(sizeof(struct ndn_face) == 72, "ndn_face");
 
 /**
- * struct ndn_route - where Interests of a prefix go
+ * struct ndn_route - next hop of Interests below a prefix
  * @face: face number.
  * @rsvd: 0.
  * @name: the prefix; NDN_MARK_PLAIN.
@@ -246,8 +241,8 @@ struct ndn_route {
 
 /**
  * enum ndn_may - &ndn_right.may
- * @NDN_MAY_SUBSCRIBE: to names with the prefix.
- * @NDN_MAY_WRITE:     send Data of names with the prefix.
+ * @NDN_MAY_SUBSCRIBE: subscribe to names below the prefix.
+ * @NDN_MAY_WRITE:     send Data of names below the prefix.
  */
 enum ndn_may {
 	NDN_MAY_SUBSCRIBE = 1 << 0,
@@ -255,8 +250,8 @@ enum ndn_may {
 };
 
 /**
- * struct ndn_right_key - whose right to what
- * @key:  of the prefix.
+ * struct ndn_right_key - a face and a prefix
+ * @key:  ndn_hash() of the prefix.
  * @face: face number.
  */
 struct ndn_right_key {
@@ -265,7 +260,7 @@ struct ndn_right_key {
 };
 
 /**
- * struct ndn_right - what a face may
+ * struct ndn_right - rights of a face below a prefix
  * @may:  enum ndn_may.
  * @rsvd: 0.
  * @name: the prefix; NDN_MARK_PLAIN.
@@ -277,9 +272,9 @@ struct ndn_right {
 };
 
 /**
- * struct ndn_tags - a bucket: whose its rows are
- * @lock: 1: somebody puts a row in or takes one out.
- * @tag:  ndn_tag() of the key, by way; 0: the row is free.
+ * struct ndn_tags - a bucket of the PIT
+ * @lock: held (1) to add or remove a row.
+ * @tag:  ndn_tag() of the key of each row; 0: the row is free.
  */
 struct ndn_tags {
 	__u32 lock;
@@ -289,38 +284,37 @@ NDN_ASSERT(sizeof(struct ndn_tags) == 32, "ndn_tags");
 
 /**
  * enum ndn_entry_flags - &ndn_entry.flags
- * @NDN_ENTRY_USED:    the row is an entry. Without it its tag may be there
- *                       still, until the bucket's lock was to be had.
- * @NDN_ENTRY_LEAVING: &ndn_more.left counts.
- * @NDN_ENTRY_WIDE:    &ndn_more.live counts.
+ * @NDN_ENTRY_USED:    the row is an entry. Its tag may outlive this flag until
+ *                     the sweep gets the bucket's lock.
+ * @NDN_ENTRY_LEAVING: a delete is under way, since &ndn_more.left.
+ * @NDN_ENTRY_WIDE:    &ndn_more.live is in use.
  */
 enum ndn_entry_flags {
 	NDN_ENTRY_USED = 1 << 0,
 	NDN_ENTRY_LEAVING = 1 << 1,
 	NDN_ENTRY_WIDE = 1 << 2,
-};
+} __attribute__((packed));
 
 /**
- * struct ndn_entry - a name in the persistent PIT and its subscribers: what
- * each distribution needs
- * @lock:    1: somebody is at it, or at the row of ndn_more.
+ * struct ndn_entry - an entry of the PIT: the fields that a distribution needs
+ * @lock:    held (1) to change this row or its row of ndn_more.
  * @up:      upstream face.
- * @flags:   enum ndn_entry_flags.
- * @len:     bytes of P.
- * @lap_end: when the half lease ends that live[0] is about.
- * @live:    faces below 64 that renewed in this half lease, in the one before, ...
- * @bits:    bit n: segment - n went through.
- * @version: newest that went through.
- * @segment: newest of @version.
- * @taken:   when something went through last.
- * @acked:   when the insert left that upstream acknowledged last. CONFIRMED is:
- *           that is less than a third of the lease ago. 0: PENDING.
- * @name:    P, as far as it goes; what follows it is 0.
+ * @flags:   state.
+ * @len:     bytes of the name.
+ * @lap_end: end of the half lease that live[0] is about.
+ * @live:    faces below 64 that renewed in this half lease and in those before.
+ * @bits:    bit n: segment @segment - n of @version was forwarded.
+ * @version: newest forwarded.
+ * @segment: newest forwarded of @version.
+ * @taken:   time of the last forwarded segment.
+ * @acked:   when the last insert that upstream acknowledged left. The entry is
+ *           CONFIRMED for a third of the lease from then; 0: PENDING.
+ * @name:    first NDN_NEAR_BYTES of the name, 0 from @len on.
  */
 struct ndn_entry {
 	__u32 lock;
 	__u8 up;
-	__u8 flags;
+	enum ndn_entry_flags flags;
 	__u16 len;
 	__u64 lap_end;
 	__u64 live[NDN_LAPS];
@@ -334,19 +328,19 @@ struct ndn_entry {
 NDN_ASSERT(sizeof(struct ndn_entry) == 128, "ndn_entry");
 
 /**
- * struct ndn_more - what else there is to say about the entry of that row
+ * struct ndn_more - the rest of the entry in the same row of ndn_pit
  * @asked:   when the first insert left that upstream has not acknowledged.
- * @left:    when the last delete went up, unanswered, if the entry is LEAVING.
- * @ack_len: bytes of @ack; 0: none, or it was too long to be kept.
- * @count:   components of P.
+ * @left:    when the last delete left that upstream has not acknowledged, if
+ *           the entry is LEAVING.
+ * @ack_len: bytes of @ack; 0: none, or too long to keep.
+ * @count:   components of the name.
  * @rsvd:    0.
  * @waiting: faces whose inserts upstream has not acknowledged.
  * @leavers: faces that wait for the acknowledgement of a delete.
- * @live:    as of the entry, for faces from 64 on.
- * @name:    the rest of P; what follows it is 0. Not there if P is no longer than
- *           NDN_NEAR_BYTES.
- * @ack:     the acknowledgement, a Data packet, as it came.
- * @rsvd1:   0: with it the row has whole cache lines.
+ * @live:    &ndn_entry.live of the faces from 64 on.
+ * @name:    the name from NDN_NEAR_BYTES on, then 0. Undefined for shorter names.
+ * @ack:     acknowledgement of the insert: a whole Data packet.
+ * @rsvd1:   pads the row to whole cache lines.
  */
 struct ndn_more {
 	__u64 asked;
@@ -364,9 +358,9 @@ struct ndn_more {
 NDN_ASSERT(sizeof(struct ndn_more) == 640, "ndn_more");
 
 /**
- * struct ndn_part - what one run of ndn_sweep is to look at: its context
- * @from:    first bucket. At 0 Interests that wait are swept, too.
- * @buckets: so many, at most 2^23; it ends with the last one there is.
+ * struct ndn_part - range of one run of the program ndn_sweep: its context
+ * @from:    first bucket. A run from 0 also sweeps pending Interests.
+ * @buckets: number of buckets, at most 2^23. The run stops at the last bucket.
  */
 struct ndn_part {
 	__u32 from;
@@ -374,14 +368,14 @@ struct ndn_part {
 };
 
 /**
- * struct ndn_ask - an Interest that waits for its Data
- * @lock:   1: somebody is at it.
- * @out:    face that it was sent to.
+ * struct ndn_ask - a pending Interest
+ * @lock:   held (1) to change the row.
+ * @out:    face that it was forwarded to.
  * @prefix: CanBePrefix.
- * @gone:   it has been taken out.
+ * @gone:   answered or expired; the row is about to be deleted.
  * @rsvd:   0.
- * @until:  when the lifetime of the last that asked ends.
- * @faces:  those who asked.
+ * @until:  end of the longest lifetime.
+ * @faces:  faces that sent it.
  * @name:   of the Interest.
  */
 struct ndn_ask {
@@ -397,16 +391,16 @@ struct ndn_ask {
 NDN_ASSERT(sizeof(struct ndn_ask) == 312, "ndn_ask");
 
 /**
- * struct ndn_nonces - Interests that were here, one place of many
- * @tag: of name and nonce, newest first; 0: none.
+ * struct ndn_nonces - recent Interests, to recognise loops
+ * @tag: hash of name and nonce, newest first; 0: none.
  */
 struct ndn_nonces {
 	__u64 tag[4];
 };
 
 /**
- * struct ndn_kept - a place of the cache
- * @lock: 1: somebody is at it.
+ * struct ndn_kept - a row of the cache
+ * @lock: held (1) to read or change the row.
  * @len:  bytes of @data; 0: empty.
  * @name: of the Data.
  * @data: the packet.
@@ -419,35 +413,37 @@ struct ndn_kept {
 };
 
 /**
- * enum ndn_flight_kind - what becomes of a marked frame
- * @NDN_FLIGHT_COPY: it goes to &ndn_flight.faces.
- * @NDN_FLIGHT_ACK:  its answer is the acknowledgement that an entry has.
- * @NDN_FLIGHT_KEPT: its answer is in the cache.
+ * enum ndn_flight_kind - what to send for a marked frame
+ * @NDN_FLIGHT_COPY: the packet itself.
+ * @NDN_FLIGHT_ACK:  the acknowledgement that an entry keeps.
+ * @NDN_FLIGHT_KEPT: the Data of the same name in the cache.
  */
 enum ndn_flight_kind {
 	NDN_FLIGHT_COPY = 0,
 	NDN_FLIGHT_ACK = 1,
 	NDN_FLIGHT_KEPT = 2,
-};
+} __attribute__((packed));
 
 /**
- * struct ndn_flight - a frame between ndn_xdp and who sends it
- * @tick:     it is the flight of the frame that bears this number.
- * @kind:     enum ndn_flight_kind.
- * @mark:     enum ndn_mark of the name.
- * @count:    components of it.
- * @off:      where the NDN packet begins in the frame.
+ * struct ndn_flight - a frame on its way from ndn_xdp to the program that sends it
+ * @tick:     number in the frame's tag. Another number means that the row was
+ *            reused or the frame was forged.
+ * @kind:     what to send.
+ * @mark:     marker of the name.
+ * @count:    components of the name without its marker.
+ * @rsvd0:    0.
+ * @off:      offset of the NDN packet in the frame.
  * @len:      its bytes.
- * @name_off: where the name without its marker begins in the frame.
+ * @name_off: offset of the name without its marker in the frame.
  * @name_len: its bytes.
- * @key:      of the name.
- * @faces:    who gets it.
- * @rsvd:     a flight has a cache line.
+ * @key:      ndn_hash() of the name.
+ * @faces:    receivers.
+ * @rsvd:     pads the row to a cache line.
  */
 struct ndn_flight {
 	__u32 tick;
-	__u8 kind;
-	__u8 mark;
+	enum ndn_flight_kind kind;
+	enum ndn_mark mark;
 	__u8 count;
 	__u8 rsvd0;
 	__u16 off;
@@ -461,8 +457,8 @@ struct ndn_flight {
 NDN_ASSERT(sizeof(struct ndn_flight) == 64, "ndn_flight");
 
 /**
- * struct ndn_miss - a packet of a sender that is no face
- * @from:  how it would be known.
+ * struct ndn_miss - a packet from an unknown sender
+ * @from:  the sender.
  * @smac:  source MAC.
  * @dmac:  destination MAC.
  * @rsvd:  0.
@@ -478,11 +474,11 @@ struct ndn_miss {
 
 /**
  * enum ndn_forget_kind - &ndn_forget.kind
- * @NDN_FORGET_ENTRY: the entry of @key, in row @place of ndn_pit.
- * @NDN_FORGET_KEPT:  what a place of ndn_cache has.
- * @NDN_FORGET_FACE:  subscriptions and Interests of a face, and what is known
- *                      of its upstream, so that its number may be another's:
- *                      in @count buckets from @place on, and at 0 Interests.
+ * @NDN_FORGET_ENTRY: the entry of @key in row @place of ndn_pit.
+ * @NDN_FORGET_KEPT:  row @place of ndn_cache.
+ * @NDN_FORGET_FACE:  all traces of face @face in @count buckets from @place on,
+ *                    so that its number can be used again. From bucket 0 also
+ *                    its pending Interests.
  */
 enum ndn_forget_kind {
 	NDN_FORGET_ENTRY = 1,
@@ -491,17 +487,18 @@ enum ndn_forget_kind {
 };
 
 /**
- * struct ndn_forget - argument of the program ndn_forget
- * @key:   of the entry.
- * @kind:  enum ndn_forget_kind.
+ * struct ndn_forget - context of the program ndn_forget
+ * @key:   ndn_hash() of the entry's name.
+ * @kind:  what to remove.
  * @face:  face number.
- * @place: of the cache; row; first bucket.
- * @count: buckets.
- * @busy:  its own. The program returns 1 if a row was held for too long.
+ * @place: row, or first bucket.
+ * @count: number of buckets.
+ * @busy:  used by the program, which returns 1 if a row stayed locked.
+ * @rsvd:  0.
  */
 struct ndn_forget {
 	__u64 key;
-	__u32 kind;
+	enum ndn_forget_kind kind;
 	__u32 face;
 	__u32 place;
 	__u32 count;
@@ -509,120 +506,136 @@ struct ndn_forget {
 	__u32 rsvd;
 };
 
-/**
- * enum ndn_stat - counters
+/*
+ * NDN_STATS - every counter: X(number, enumerator, member, meaning)
  *
- * What happened
- * @NDN_RX_INTEREST: Interests of faces, well-formed.
- * @NDN_RX_DATA:     Data of faces, well-formed.
- * @NDN_INSERTED:    subscriptions, first or renewed.
- * @NDN_NEW:         entries of the persistent PIT made.
- * @NDN_TURNED:      ... that have another upstream face now.
- * @NDN_CONFIRMED:   acknowledgements taken.
- * @NDN_DELETED:     ends of subscriptions.
- * @NDN_GONE:        entries that nobody subscribed to any more taken out.
- * @NDN_ASKED:       Interests that wait for Data, first or repeated.
- * @NDN_EXPIRED:     ... swept, unanswered.
- * @NDN_KEPT:        Data put into the cache.
- * @NDN_HIT:         Interests answered from it.
- * @NDN_ACK:         Interests answered by an entry.
- * @NDN_TX_INTEREST: Interests passed on.
- * @NDN_TX_DATA:     Data passed on, to however many.
- * @NDN_TX_COPY:     copies of Data to several.
- * @NDN_TX_SLOW:     copies and answers sent by the clsact program.
- *
- * A packet for us that goes no further counts under one of these:
- * @NDN_DROP_SHORT:    headers are cut.
- * @NDN_DROP_OPTIONS:  IP options or extension headers.
- * @NDN_DROP_FRAGMENT: of IP.
- * @NDN_DROP_LENGTH:   IP, UDP and frame disagree.
- * @NDN_DROP_SOURCE:   source MAC is a group's.
- * @NDN_DROP_FACE:     sender is no face.
- * @NDN_DROP_NACK:     an Interest that comes back.
- * @NDN_DROP_NONCE:    Interest without one.
- * @NDN_DROP_LOOP:     name and nonce were here before.
- * @NDN_DROP_RIGHT:    the face may not.
- * @NDN_DROP_ROUTE:    no route.
- * @NDN_DROP_BELOW:    the route leads back.
- * @NDN_DROP_LEAVING:  insert while a delete is under way.
- * @NDN_DROP_WAITS:    a stock client's Interest for what comes unasked.
- * @NDN_DROP_PENDING:  Interest joins one that waits: not lost.
- * @NDN_DROP_COLLISION: another name has the key.
- * @NDN_DROP_FULL:     no room in the map.
- * @NDN_DROP_BUSY:     the row was locked for too long.
- * @NDN_DROP_STRAY:    Data that nobody asked for or subscribed to.
- * @NDN_DROP_UPSTREAM: Data not from the upstream face.
- * @NDN_DROP_SEEN:     segment that went through before, or older.
- * @NDN_DROP_NOBODY:   nobody but the sender wants it.
- * @NDN_DROP_MTU:      longer than the face takes, or than we can copy.
- * @NDN_DROP_PORT:     the port is not there.
- * @NDN_DROP_HEAD:     no room for headers.
- * @NDN_DROP_ROOM:     a delete too short to become its answer.
- * @NDN_DROP_FLIGHT:   marked frame without a flight: overtaken, or forged.
- * @NDN_DROP_GONE:     an answer that was gone before it was sent.
- * @NDN_DROP_OFFLOAD:  checksum left to a device, and headers that change.
- * @NDN_DROP_MISS:     not a packet: events of unknown senders lost.
- * @NDN_SPARED:        not a packet: copies not for the port they came to.
- * @NDN_REFUSED:       and these: + enum ndn_err, refused by the parser.
+ * A packet for us that goes no further counts under exactly one DROP or BAD,
+ * except DROP_MISS, which counts lost reports. BAD are packets that the parser
+ * refuses; ndn_err_text() has their meaning. Append only: a retired counter
+ * becomes R(number, count), so that the numbers behind it stay.
  */
+/* clang-format off */
+#define NDN_STATS(X, R)	\
+	X(0, STAT_RX_INTEREST, rx_interest, "well-formed Interests from faces")					\
+	X(1, STAT_RX_DATA, rx_data, "well-formed Data from faces")						\
+	X(2, STAT_INSERTED, inserted, "subscriptions, new or renewed")						\
+	X(3, STAT_NEW, new, "PIT entries created")								\
+	X(4, STAT_TURNED, turned, "PIT entries whose upstream face changed")					\
+	X(5, STAT_CONFIRMED, confirmed, "inserts acknowledged by upstream")					\
+	X(6, STAT_DELETED, deleted, "subscriptions ended by their subscriber")					\
+	X(7, STAT_GONE, gone, "PIT entries removed: no subscriber, or by command")				\
+	X(8, STAT_ASKED, asked, "Interests that wait for Data, new or repeated")				\
+	X(9, STAT_EXPIRED, expired, "pending Interests that were never answered")				\
+	X(10, STAT_KEPT, kept, "Data stored in the cache")							\
+	X(11, STAT_HIT, hit, "Interests answered from the cache")						\
+	X(12, STAT_ACK, ack, "inserts answered by a confirmed entry")						\
+	X(13, STAT_TX_INTEREST, tx_interest, "Interests forwarded")						\
+	X(14, STAT_TX_DATA, tx_data, "Data forwarded, to any number of faces")					\
+	X(15, STAT_TX_COPY, tx_copy, "copies of Data that leave by a devmap")					\
+	X(16, STAT_TX_SLOW, tx_slow, "copies and answers sent by the clsact program")				\
+	X(17, STAT_SPARED, spared, "copies discarded at ports without a receiver")				\
+	X(18, DROP_MISS, drop_miss, "reports of unknown senders lost: ring buffer full")			\
+	R(19, 13)												\
+	X(32, DROP_SHORT, drop_short, "headers do not fit the frame")						\
+	X(33, DROP_OPTIONS, drop_options, "IP options or extension headers")					\
+	X(34, DROP_FRAGMENT, drop_fragment, "IP fragment")							\
+	X(35, DROP_LENGTH, drop_length, "IP, UDP and frame lengths disagree")					\
+	X(36, DROP_SOURCE, drop_source, "source MAC address is a group address")				\
+	X(37, DROP_FACE, drop_face, "sender is no face")							\
+	X(38, DROP_NACK, drop_nack, "Nack: an Interest that came back")						\
+	X(39, DROP_NONCE, drop_nonce, "Interest without a nonce")						\
+	X(40, DROP_LOOP, drop_loop, "Interest whose name and nonce were here before")				\
+	X(41, DROP_RIGHT, drop_right, "face has no right to the name")						\
+	X(42, DROP_ROUTE, drop_route, "no route to the name")							\
+	X(43, DROP_BELOW, drop_below, "route leads back to the sender")						\
+	X(44, DROP_LEAVING, drop_leaving, "insert while a delete is under way")					\
+	X(45, DROP_WAITS, drop_waits, "Interest by which a stock client waits for distributions")		\
+	X(46, DROP_PENDING, drop_pending, "Interest joined a pending one: not lost")				\
+	X(47, DROP_COLLISION, drop_collision, "another name has the same key")					\
+	X(48, DROP_FULL, drop_full, "no room for an entry or an Interest")					\
+	X(49, DROP_BUSY, drop_busy, "row was locked for too long")						\
+	X(50, DROP_STRAY, drop_stray, "Data that nobody asked for or subscribed to")				\
+	X(51, DROP_UPSTREAM, drop_upstream, "Data not from the upstream face")					\
+	X(52, DROP_SEEN, drop_seen, "segment forwarded before, or too old")					\
+	X(53, DROP_NOBODY, drop_nobody, "no receiver but the sender")						\
+	X(54, DROP_MTU, drop_mtu, "longer than the MTU of the face, or than a copy can be")			\
+	X(55, DROP_PORT, drop_port, "port is gone")								\
+	X(56, DROP_HEAD, drop_head, "no room for headers")							\
+	X(57, DROP_ROOM, drop_room, "delete too short to be turned into its answer")				\
+	X(58, DROP_FLIGHT, drop_flight, "marked frame overtaken or forged")					\
+	X(59, DROP_GONE, drop_gone, "answer disappeared before it was sent")					\
+	X(60, DROP_OFFLOAD, drop_offload, "headers change, but a device computes the checksum")			\
+	R(61, 3)												\
+	R(64, 1)												\
+	X(64 + NDN_E_CUT, BAD_CUT, bad_cut, 0)									\
+	X(64 + NDN_E_VARNUM, BAD_VARNUM, bad_varnum, 0)								\
+	X(64 + NDN_E_TYPE_ZERO, BAD_TYPE_ZERO, bad_type_zero, 0)						\
+	X(64 + NDN_E_TYPE_BIG, BAD_TYPE_BIG, bad_type_big, 0)							\
+	X(64 + NDN_E_BEYOND, BAD_BEYOND, bad_beyond, 0)								\
+	X(64 + NDN_E_TRAILING, BAD_TRAILING, bad_trailing, 0)							\
+	X(64 + NDN_E_LONG, BAD_LONG, bad_long, 0)								\
+	X(64 + NDN_E_ELEMENTS, BAD_ELEMENTS, bad_elements, 0)							\
+	X(64 + NDN_E_CRITICAL, BAD_CRITICAL, bad_critical, 0)							\
+	X(64 + NDN_E_ORDER, BAD_ORDER, bad_order, 0)								\
+	X(64 + NDN_E_NUMBER, BAD_NUMBER, bad_number, 0)								\
+	X(64 + NDN_E_SIZE, BAD_SIZE, bad_size, 0)								\
+	X(64 + NDN_E_KIND, BAD_KIND, bad_kind, 0)								\
+	X(64 + NDN_E_NO_NAME, BAD_NO_NAME, bad_no_name, 0)							\
+	X(64 + NDN_E_NAME_EMPTY, BAD_NAME_EMPTY, bad_name_empty, 0)						\
+	X(64 + NDN_E_NAME_LONG, BAD_NAME_LONG, bad_name_long, 0)						\
+	X(64 + NDN_E_NAME_DEEP, BAD_NAME_DEEP, bad_name_deep, 0)						\
+	X(64 + NDN_E_COMPONENT, BAD_COMPONENT, bad_component, 0)						\
+	X(64 + NDN_E_DIGEST_PLACE, BAD_DIGEST_PLACE, bad_digest_place, 0)					\
+	R(84, 1)												\
+	X(64 + NDN_E_PARAMS, BAD_PARAMS, bad_params, 0)								\
+	X(64 + NDN_E_HINT, BAD_HINT, bad_hint, 0)								\
+	X(64 + NDN_E_FINAL_BLOCK, BAD_FINAL_BLOCK, bad_final_block, 0)						\
+	X(64 + NDN_E_UNSIGNED, BAD_UNSIGNED, bad_unsigned, 0)							\
+	X(64 + NDN_E_KEY_LOCATOR, BAD_KEY_LOCATOR, bad_key_locator, 0)						\
+	X(64 + NDN_E_LP_FIELD, BAD_LP_FIELD, bad_lp_field, 0)							\
+	X(64 + NDN_E_LP_ORDER, BAD_LP_ORDER, bad_lp_order, 0)							\
+	X(64 + NDN_E_LP_FRAGMENTED, BAD_LP_FRAGMENTED, bad_lp_fragmented, 0)					\
+	X(64 + NDN_E_LP_EMPTY, BAD_LP_EMPTY, bad_lp_empty, 0)							\
+	X(64 + NDN_E_LP_NACK, BAD_LP_NACK, bad_lp_nack, 0)							\
+	X(64 + NDN_E_HOPS, BAD_HOPS, bad_hops, 0)								\
+	R(96, 8)												\
+	X(64 + NDN_E_SPACE, BAD_SPACE, bad_space, 0)								\
+	R(105, 23)
+/* clang-format on */
+
+/* enum ndn_stat - number of a counter: NDN_STAT_RX_INTEREST, NDN_DROP_SHORT ... */
+#define NDN_STATS_ENUM(nr, NAME, name, text) NDN_##NAME = nr,
+#define NDN_STATS_NONE(...)
 enum ndn_stat {
-	NDN_RX_INTEREST = 0,
-	NDN_RX_DATA = 1,
-	NDN_INSERTED = 2,
-	NDN_NEW = 3,
-	NDN_TURNED = 4,
-	NDN_CONFIRMED = 5,
-	NDN_DELETED = 6,
-	NDN_GONE = 7,
-	NDN_ASKED = 8,
-	NDN_EXPIRED = 9,
-	NDN_KEPT = 10,
-	NDN_HIT = 11,
-	NDN_ACK = 12,
-	NDN_TX_INTEREST = 13,
-	NDN_TX_DATA = 14,
-	NDN_TX_COPY = 15,
-	NDN_TX_SLOW = 16,
-	NDN_SPARED = 17,
-	NDN_DROP_MISS = 18,
-	NDN_DROP_SHORT = 32,
-	NDN_DROP_OPTIONS = 33,
-	NDN_DROP_FRAGMENT = 34,
-	NDN_DROP_LENGTH = 35,
-	NDN_DROP_SOURCE = 36,
-	NDN_DROP_FACE = 37,
-	NDN_DROP_NACK = 38,
-	NDN_DROP_NONCE = 39,
-	NDN_DROP_LOOP = 40,
-	NDN_DROP_RIGHT = 41,
-	NDN_DROP_ROUTE = 42,
-	NDN_DROP_BELOW = 43,
-	NDN_DROP_LEAVING = 44,
-	NDN_DROP_WAITS = 45,
-	NDN_DROP_PENDING = 46,
-	NDN_DROP_COLLISION = 47,
-	NDN_DROP_FULL = 48,
-	NDN_DROP_BUSY = 49,
-	NDN_DROP_STRAY = 50,
-	NDN_DROP_UPSTREAM = 51,
-	NDN_DROP_SEEN = 52,
-	NDN_DROP_NOBODY = 53,
-	NDN_DROP_MTU = 54,
-	NDN_DROP_PORT = 55,
-	NDN_DROP_HEAD = 56,
-	NDN_DROP_ROOM = 57,
-	NDN_DROP_FLIGHT = 58,
-	NDN_DROP_GONE = 59,
-	NDN_DROP_OFFLOAD = 60,
-	NDN_REFUSED = 64,
-	NDN_STAT__MAX = NDN_REFUSED + NDN_E__MAX,
+	/* clang-format off */
+	NDN_STATS(NDN_STATS_ENUM, NDN_STATS_NONE)
+	NDN_STAT_BAD = 64, /* + enum ndn_err: NDN_BAD_... */
+	NDN_STAT__MAX = 128,
+	/* clang-format on */
 };
 
 /*
- * Keys. Words of a name are hashed with secrets of their own (NH, as in UMAC):
- * whoever does not know them finds two names of equal key by chance alone, one
- * pair in 2^32 at worst. And the sum over the words before a place serves all
- * prefixes that end behind it.
+ * struct ndn_stats - the counters of one CPU
+ *
+ * Members are enum ndn_stat in order: the programs use the row as an array, and
+ * bpftool prints names.
+ */
+#define NDN_STATS_MEMBER(nr, NAME, name, text) __u64 name;
+#define NDN_STATS_RESERVED(nr, n) __u64 reserved_##nr[n];
+struct ndn_stats {
+	NDN_STATS(NDN_STATS_MEMBER, NDN_STATS_RESERVED)
+};
+NDN_ASSERT(sizeof(struct ndn_stats) == 8 * NDN_STAT__MAX, "ndn_stats");
+#define NDN_STATS_CHECK(nr, NAME, name, text)                                  \
+	NDN_ASSERT(__builtin_offsetof(struct ndn_stats, name) == 8 * (nr),     \
+		   #name);
+NDN_STATS(NDN_STATS_CHECK, NDN_STATS_NONE)
+
+/*
+ * Keys: words of a name are hashed with secrets of their own (NH, as in UMAC).
+ * Without the secrets, two names of equal key are found by chance only, at worst
+ * one pair in 2^32. The sum over the words before a place serves all prefixes
+ * that end behind it.
  */
 static inline __u64 ndn_hash_word(__u64 word, __u64 secret)
 {
@@ -632,7 +645,7 @@ static inline __u64 ndn_hash_word(__u64 word, __u64 secret)
 	return (__u64)low * high;
 }
 
-/* From the sum over the words of @len bytes; the last one's rest is 0. */
+/* Make a key of @sum over the words of @len bytes; the last word ends in 0. */
 static inline __u64 ndn_hash_end(__u64 sum, __u32 len, __u32 mark)
 {
 	sum ^= (len | (__u64)mark << 16) * 0x9e3779b97f4a7c15ULL;
@@ -653,7 +666,7 @@ static inline __u64 ndn_hash(const __u64 seed[NDN_NAME_WORDS],
 	return ndn_hash_end(sum, name->len, name->mark);
 }
 
-/* The buckets that an entry of @key may be in: @which is 0 or 1. */
+/* Bucket @which (0 or 1) of the two that an entry of @key may be in. */
 static inline __u32 ndn_bucket(__u64 key, __u32 buckets, int which)
 {
 	__u32 half = which ? (__u32)key : (__u32)(key >> 32);
@@ -661,19 +674,19 @@ static inline __u32 ndn_bucket(__u64 key, __u32 buckets, int which)
 	return (__u64)half * buckets >> 32;
 }
 
-/* What tells rows of a bucket apart, nearly always. */
+/* Tells the rows of a bucket apart, nearly always. */
 static inline __u16 ndn_tag(__u64 key)
 {
 	return (__u16)key ? (__u16)key : 1;
 }
 
-/* Buckets for @entries: two thirds of the rows. */
+/* Number of buckets for @entries, which then fill two thirds of the rows. */
 static inline __u32 ndn_buckets(__u32 entries)
 {
 	return ((__u64)entries * 3 / 2 + NDN_WAYS) / NDN_WAYS;
 }
 
-/* The name of a row that is used, whole. */
+/* Join the parts of an entry's name. */
 static inline void ndn_entry_name(const struct ndn_entry *e,
 				  const struct ndn_more *m,
 				  struct ndn_row_name *name)

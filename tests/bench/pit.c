@@ -227,13 +227,13 @@ static int write_json(const char *path)
 /* Did what was measured happen? */
 static bool all_done(uint64_t data)
 {
-	uint64_t n = 1ULL << log2n, sent = ndn_stat(NDN_TX_DATA);
+	uint64_t n = 1ULL << log2n, sent = ndn_stat(NDN_STAT_TX_DATA);
 
 	printf("  %llu entries, %llu subscriptions, %llu of %llu Data sent\n",
-	       (unsigned long long)ndn_stat(NDN_NEW),
-	       (unsigned long long)ndn_stat(NDN_INSERTED),
+	       (unsigned long long)ndn_stat(NDN_STAT_NEW),
+	       (unsigned long long)ndn_stat(NDN_STAT_INSERTED),
 	       (unsigned long long)sent, (unsigned long long)data);
-	return ndn_stat(NDN_NEW) == n && ndn_stat(NDN_INSERTED) == 3 * n &&
+	return ndn_stat(NDN_STAT_NEW) == n && ndn_stat(NDN_STAT_INSERTED) == 3 * n &&
 	       sent == data;
 }
 

@@ -223,16 +223,12 @@ static void wrong(const char *what, const uint8_t *b, int n,
 /* All counters of this CPU. */
 static void counters(uint64_t out[NDN_STAT__MAX])
 {
-	static uint64_t v[NDN_STAT__MAX * 1024];
-	uint32_t keys[NDN_STAT__MAX], n = NDN_STAT__MAX, batch;
-	LIBBPF_OPTS(bpf_map_batch_opts, o);
+	static uint64_t v[1024][NDN_STAT__MAX];
+	int row = 0;
 
-	if (bpf_map_lookup_batch(ndn_map("ndn_stats"), NULL, &batch, keys, v,
-				 &n, &o) &&
-	    n != NDN_STAT__MAX)
+	if (bpf_map_lookup_elem(ndn_map("ndn_stats"), &row, v))
 		abort();
-	for (int i = 0; i < NDN_STAT__MAX; i++)
-		out[i] = v[i * ncpu + cpu];
+	memcpy(out, v[cpu], sizeof(v[cpu]));
 }
 
 static void view_of(struct ndn_view *v)
@@ -247,7 +243,7 @@ static void view_of(struct ndn_view *v)
 }
 
 /* Counters as they were, and the refusals since then. */
-static uint64_t snap[NDN_STAT__MAX], pending[NDN_E__MAX];
+static uint64_t snap[NDN_STAT__MAX], pending[NDN_STAT__MAX - NDN_STAT_BAD];
 static int npending;
 
 /* So many refusals have counted as such, and nothing else has changed. */
@@ -258,7 +254,8 @@ static void settle(const uint8_t *b, int n, const struct ndn_view *v)
 	counters(now);
 	for (int i = 0; i < NDN_STAT__MAX; i++)
 		if (now[i] !=
-		    snap[i] + (i < NDN_REFUSED ? 0 : pending[i - NDN_REFUSED]))
+		    snap[i] +
+			    (i < NDN_STAT_BAD ? 0 : pending[i - NDN_STAT_BAD]))
 			wrong("refused (a while ago), and more", b, n, v, v);
 	if (ndn_entries() + ndn_rows("ndn_asks"))
 		wrong("refused, and rows remain", b, n, v, v);

@@ -18,8 +18,8 @@ static void insert__new_entry_goes_up(void)
 	expect_eq(living(), 1 << H1);
 	expect_eq(more()->waiting[0], 1 << H1);
 	expect_eq(ndn_entries(), 1);
-	expect_eq(ndn_stat(NDN_NEW), 1);
-	expect_eq(ndn_stat(NDN_INSERTED), 1);
+	expect_eq(ndn_stat(NDN_STAT_NEW), 1);
+	expect_eq(ndn_stat(NDN_STAT_INSERTED), 1);
 }
 
 static void insert__counts_hops_down(void)
@@ -30,7 +30,7 @@ static void insert__counts_hops_down(void)
 	/* It is the last element. */
 	expect_eq(f.b[f.len - 1], 6);
 	expect_dropped(interest(H1, "/insert" JOB, .hops = 1 + 0),
-		       NDN_REFUSED + NDN_E_HOPS);
+		       NDN_STAT_BAD + NDN_E_HOPS);
 }
 
 static void insert__pending_passes_repeats(void)
@@ -69,7 +69,7 @@ static void insert__confirmed_entry_answers_in_place(void)
 	expect(!memcmp(f.b + f.off, ack, f.n));
 	expect_eq(living(), 1 << H1 | 1 << H2);
 	expect_eq(more()->waiting[0], 0);
-	expect_eq(ndn_stat(NDN_ACK), 1);
+	expect_eq(ndn_stat(NDN_STAT_ACK), 1);
 	expect_eq(ndn_the_drop(), -1);
 }
 
@@ -141,7 +141,7 @@ static void insert__new_route_turns_the_entry(void)
 	expect_eq(entry()->up, H3);
 	expect_eq(entry()->acked, 0);
 	expect_eq(more()->ack_len, 0);
-	expect_eq(ndn_stat(NDN_TURNED), 1);
+	expect_eq(ndn_stat(NDN_STAT_TURNED), 1);
 }
 
 /* --- ends of subscriptions */
@@ -186,7 +186,7 @@ static void delete__of_the_last_goes_up_and_comes_back(void)
 	expect_eq(send_data(UP, "/delete" JOB, 0), XDP_REDIRECT);
 	expect_passed_to(H1);
 	expect_eq(ndn_entries(), 0);
-	expect_eq(ndn_stat(NDN_GONE), 1);
+	expect_eq(ndn_stat(NDN_STAT_GONE), 1);
 }
 
 static void delete__insert_waits_for_it(void)
@@ -217,7 +217,7 @@ static void distribute__goes_to_the_only_one_at_once(void)
 		  XDP_REDIRECT);
 	expect_passed_to(H1);
 	expect_eq(ndn_entries(), 1);
-	expect_eq(ndn_stat(NDN_KEPT), 1);
+	expect_eq(ndn_stat(NDN_STAT_KEPT), 1);
 }
 
 static void distribute__goes_to_all_as_a_flight(void)
@@ -312,7 +312,7 @@ static void distribute__without_entry_is_stray(void)
 	ndn_reset(K_V4);
 	expect_dropped(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9),
 		       NDN_DROP_STRAY);
-	expect_eq(ndn_stat(NDN_KEPT), 0);
+	expect_eq(ndn_stat(NDN_STAT_KEPT), 0);
 }
 
 static void distribute__leases_end(void)

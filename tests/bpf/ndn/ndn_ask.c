@@ -105,7 +105,7 @@ static void cache__answers_segments(void)
 	expect(nframe_is_for(&f, H2));
 	expect_eq(f.n, n);
 	expect(!memcmp(f.b + f.off, kept, n));
-	expect_eq(ndn_stat(NDN_HIT), 1);
+	expect_eq(ndn_stat(NDN_STAT_HIT), 1);
 	/* A longer answer is for clsact; MustBeFresh asks the PS. */
 	expect_eq(interest(H2, "/distribute" JOB "/v=1/seg=0"), XDP_PASS);
 	expect_eq(faces_of_flight(), 1 << H2);
@@ -119,9 +119,9 @@ static void cache__takes_only_what_was_accepted(void)
 	ndn_reset(K_V4);
 	subscribe(H1);
 	send_data(H2, "/distribute" JOB "/v=1/seg=0", 50);
-	expect_eq(ndn_stat(NDN_KEPT), 0);
+	expect_eq(ndn_stat(NDN_STAT_KEPT), 0);
 	send_data(UP, "/distribute" JOB "/v=1", 50);
-	expect_eq(ndn_stat(NDN_KEPT), 0);
+	expect_eq(ndn_stat(NDN_STAT_KEPT), 0);
 }
 
 /* --- arrival */

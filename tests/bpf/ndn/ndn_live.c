@@ -167,9 +167,9 @@ static void check_copies(int kind)
 	for (int i = 0; i < 3; i++)
 		expect_at(hosts[i]);
 	expect(!catch_at(ndn_port_of(UP), 0));
-	expect_eq(ndn_stat(NDN_TX_SLOW), 0);
+	expect_eq(ndn_stat(NDN_STAT_TX_SLOW), 0);
 	/* Of the acknowledgement, and of the segment. */
-	expect_eq(ndn_stat(NDN_TX_COPY), 6);
+	expect_eq(ndn_stat(NDN_STAT_TX_COPY), 6);
 	expect_eq(ndn_the_drop(), -1);
 }
 
@@ -196,7 +196,7 @@ static void check_sharing(int kind)
 	data("/distribute" JOB "/v=1/seg=0", 1001);
 	for (int i = 0; i < 3; i++)
 		expect_at(sharing[i]);
-	expect_eq(ndn_stat(NDN_TX_SLOW), 6);
+	expect_eq(ndn_stat(NDN_STAT_TX_SLOW), 6);
 	expect_eq(ndn_the_drop(), -1);
 }
 
@@ -224,7 +224,7 @@ static void generic__port_is_sent_to_by_clsact(void)
 	data("/distribute" JOB "/v=1/seg=0", 1000);
 	expect_at(H1);
 	expect_at(H2);
-	expect_eq(ndn_stat(NDN_TX_SLOW), 4);
+	expect_eq(ndn_stat(NDN_STAT_TX_SLOW), 4);
 }
 
 /* Answers that are longer than what they answer. */
@@ -241,7 +241,7 @@ static void check_growth(int kind)
 	interest(H3, "/distribute" JOB "/v=1/seg=0", 0);
 	ndn_len = ndn_make_data(ndn, "/distribute" JOB "/v=1/seg=0", 1400);
 	expect_at(H3);
-	expect_eq(ndn_stat(NDN_TX_SLOW), 2);
+	expect_eq(ndn_stat(NDN_STAT_TX_SLOW), 2);
 	expect_eq(ndn_the_drop(), -1);
 }
 

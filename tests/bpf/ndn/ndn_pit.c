@@ -30,7 +30,7 @@ static void full__is_counted_and_harms_nobody(void)
 	for (n = 0; n < 2 * rows; n++)
 		in += interest(H1, numbered("/insert", n)) == XDP_REDIRECT;
 	expect_eq(ndn_entries(), in);
-	expect_eq(ndn_stat(NDN_NEW), in);
+	expect_eq(ndn_stat(NDN_STAT_NEW), in);
 	expect_eq(ndn_stat(NDN_DROP_FULL), n - in);
 	expect_eq(ndn_the_drop(), NDN_DROP_FULL);
 	/* Twice as many names as rows: next to none is free. */
@@ -61,8 +61,8 @@ static void full__row_is_used_again(void)
 		send_data(UP, numbered("/delete", n), 0);
 	}
 	expect_eq(ndn_entries(), 0);
-	expect_eq(ndn_stat(NDN_NEW), 2 * rows);
-	expect_eq(ndn_stat(NDN_GONE), 2 * rows);
+	expect_eq(ndn_stat(NDN_STAT_NEW), 2 * rows);
+	expect_eq(ndn_stat(NDN_STAT_GONE), 2 * rows);
 	expect_eq(ndn_the_drop(), -1);
 	for (int b = 0; b < nw.buckets; b++)
 		for (int i = 0; i < NDN_WAYS; i++)
@@ -249,7 +249,7 @@ static void sweep__finds_all_and_only_the_dead(void)
 		nw.pit[ndn_entry_row(numbered("", n))].live[0] = 0;
 	ndn_run_sweep();
 	expect_eq(ndn_entries(), nw.npit - dead);
-	expect_eq(ndn_stat(NDN_GONE), dead);
+	expect_eq(ndn_stat(NDN_STAT_GONE), dead);
 	for (int n = 0; n < nw.npit; n++)
 		expect_eq(ndn_entry_row(numbered("", n)) < 0, !(n % 3));
 }
@@ -318,9 +318,9 @@ static void lock__keeps_the_table_whole(void)
 		found += ndn_entry_row(numbered("", n)) >= 0;
 	expect_eq(used, tags);
 	expect_eq(used, found);
-	expect_eq(ndn_stat(NDN_NEW) - ndn_stat(NDN_GONE), used);
-	expect(ndn_stat(NDN_GONE) > 1000);
-	printf("# %d entries of %d made\n", used, (int)ndn_stat(NDN_NEW));
+	expect_eq(ndn_stat(NDN_STAT_NEW) - ndn_stat(NDN_STAT_GONE), used);
+	expect(ndn_stat(NDN_STAT_GONE) > 1000);
+	printf("# %d entries of %d made\n", used, (int)ndn_stat(NDN_STAT_NEW));
 }
 
 int main(void)

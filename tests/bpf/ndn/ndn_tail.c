@@ -49,7 +49,7 @@ static void ndn__is_the_hosts_without_forwarder(void)
 {
 	expect_eq(ask(K_V4), XDP_PASS);
 	expect_eq(ask(K_ETHER | K_VLAN), XDP_PASS);
-	expect_eq(ndn_stat(NDN_RX_INTEREST), 0);
+	expect_eq(ndn_stat(NDN_STAT_RX_INTEREST), 0);
 }
 
 static void ndn__reaches_the_forwarder(void)
@@ -64,7 +64,7 @@ static void ndn__reaches_the_forwarder(void)
 	for (int i = 0; i < 6; i++) {
 		expect_eq(ask(kinds[i]), XDP_REDIRECT);
 		expect(nframe_is_for(&f, UP));
-		expect_eq(ndn_stat(NDN_RX_INTEREST), 1);
+		expect_eq(ndn_stat(NDN_STAT_RX_INTEREST), 1);
 	}
 }
 

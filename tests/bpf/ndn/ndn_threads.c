@@ -93,10 +93,10 @@ static void insert__at_once_makes_one_entry(void)
 		busy = 0;
 		turn();
 		expect_eq(ndn_entries(), NAMES);
-		expect_eq(ndn_stat(NDN_NEW), NAMES);
+		expect_eq(ndn_stat(NDN_STAT_NEW), NAMES);
 		/* Who found the row taken for too long is told to ask again. */
 		expect_eq(ndn_stat(NDN_DROP_BUSY), busy);
-		expect_eq(ndn_stat(NDN_INSERTED), CPUS * NAMES - busy);
+		expect_eq(ndn_stat(NDN_STAT_INSERTED), CPUS * NAMES - busy);
 		refused += busy;
 		for (int n = 0; n < NAMES; n++) {
 			int row = ndn_entry_row(proper(n));

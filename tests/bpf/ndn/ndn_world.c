@@ -346,7 +346,8 @@ void ndn_reset(int kind)
 	zero("ndn_nonces", nw.nnonces, sizeof(struct ndn_nonces));
 	zero("ndn_cache", 64, sizeof(struct ndn_kept));
 	zero("ndn_faces", NDN_FACES, sizeof(struct ndn_face));
-	zero("ndn_stats", NDN_STAT__MAX, 8 * libbpf_num_possible_cpus());
+	zero("ndn_stats", 1,
+	     sizeof(struct ndn_stats) * libbpf_num_possible_cpus());
 	make_config();
 	ndn_configure();
 	for (int face = 1; face <= NFACES; face++) {
@@ -362,12 +363,14 @@ void ndn_reset(int kind)
 
 uint64_t ndn_stat(int id)
 {
-	uint64_t v[1024] = {0}, sum = 0;
+	static uint64_t v[1024][NDN_STAT__MAX];
+	int n = libbpf_num_possible_cpus(), row = 0;
+	uint64_t sum = 0;
 
-	if (bpf_map_lookup_elem(ndn_map("ndn_stats"), &id, v))
+	if (n > 1024 || bpf_map_lookup_elem(ndn_map("ndn_stats"), &row, v))
 		die("ndn_stats");
-	for (int i = 0; i < libbpf_num_possible_cpus() && i < 1024; i++)
-		sum += v[i];
+	for (int i = 0; i < n; i++)
+		sum += v[i][id];
 	return sum;
 }
 

@@ -405,6 +405,17 @@ def circles():
                                     ('r1', 'r2')), 4 * LEASE))
 
 
+def readable():
+    """What a person reads without tribd: bpftool, as plain text."""
+    text = run(BPFTOOL, 'map', 'dump', 'pinned', Pins(inst['r1']).path(
+        'ndn_stats'))
+    tap.ok('bpftool__shows_names_of_counters', all(
+        '"%s": ' % x in text for x in
+        ('rx_interest', 'drop_loop', 'bad_cut', 'bad_space')), text[:400])
+    tap.ok('bpftool__shows_flags_of_entries', '"NDN_ENTRY_USED"' in run(
+        BPFTOOL, 'map', 'dump', 'pinned', Pins(inst['r1']).path('ndn_pit')))
+
+
 def absent():
     """Without --ndn all of it is left to the host."""
     daemon['r1'].end()
@@ -441,5 +452,6 @@ wiped()
 forgotten()
 many()
 circles()
+readable()
 absent()
 tap.done()

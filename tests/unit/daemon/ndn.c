@@ -428,7 +428,7 @@ static void stats__table_and_enum_agree(void)
 		if (!expect(!!ndnd_stat_text(i) == used))
 			printf("# counter %u\n", i);
 	}
-	expect(!strcmp(ndnd_stat_text(NDN_RX_INTEREST)->name,
+	expect(!strcmp(ndnd_stat_text(NDN_STAT_RX_INTEREST)->name,
 		       "ndn-rx-interest"));
 	expect(!strcmp(ndnd_stat_text(NDN_DROP_OFFLOAD)->name,
 		       "ndn-drop-offload"));
@@ -436,7 +436,7 @@ static void stats__table_and_enum_agree(void)
 	expect(!ndnd_stat_text(NDN_STAT__MAX));
 	/* All reasons by which a packet can be refused. */
 	for (uint32_t e = NDN_E_CUT; e <= NDN_E_LP_NACK; e++)
-		if (!expect(e == NDN_E_TEXT || ndnd_stat_text(NDN_REFUSED + e)))
+		if (!expect(e == NDN_E_TEXT || ndnd_stat_text(NDN_STAT_BAD + e)))
 			printf("# reason %u\n", e);
 }
 
@@ -453,7 +453,7 @@ static void stats__are_not_shown_without_names(void)
 	expect(n > 40);
 	world.ndn->on = true;
 	expect_eq(stat_next(&world, TRIB_STAT__MAX),
-		  TRIB_STAT_NDN + NDN_RX_INTEREST);
+		  TRIB_STAT_NDN + NDN_STAT_RX_INTEREST);
 	world.ndn->on = false;
 	end();
 }

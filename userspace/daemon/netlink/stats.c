@@ -7,6 +7,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/ndn/ndnd.h"
 #include "nl.h"
@@ -116,72 +117,114 @@ uint32_t stat_next(const struct tribd *d, uint32_t id)
 	return id < end ? id : STAT_NONE;
 }
 
-/* The map of @id, which becomes the number there. */
-static int stat_map(const struct tribd *d, uint32_t *id)
+/* Counters in a row, at most. */
+#define STAT_WIDTH_MAX NDN_STAT__MAX
+
+/*
+ * struct stat_map - where counters are
+ * @fd:   per-CPU array.
+ * @rows: its entries, of @width counters each.
+ */
+struct stat_map {
+	int fd;
+	uint32_t rows, width;
+};
+
+static struct stat_map stat_map(const struct tribd *d, bool ndn)
 {
-	if (*id < TRIB_STAT_NDN)
-		return d->map[MAP_STATS];
-	*id -= TRIB_STAT_NDN;
-	return d->ndn->map[NDND_MAP_STATS];
+	if (ndn)
+		return (struct stat_map){d->ndn->map[NDND_MAP_STATS], 1,
+					 NDN_STAT__MAX};
+	return (struct stat_map){d->map[MAP_STATS], TRIB_STAT__MAX, 1};
+}
+
+/* Sum up a row over all CPUs. @sum: @m->width counters. */
+static int row_read(const struct stat_map *m, uint32_t row, uint64_t *sum)
+{
+	int cpu, cpus = libbpf_num_possible_cpus(), err;
+	uint64_t *v;
+	uint32_t i;
+
+	if (cpus < 0)
+		return cpus;
+	v = calloc((size_t)cpus * m->width, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	err = bpf_map_lookup_elem(m->fd, &row, v) ? -errno : 0;
+	memset(sum, 0, m->width * sizeof(*sum));
+	for (cpu = 0; !err && cpu < cpus; cpu++)
+		for (i = 0; i < m->width; i++)
+			sum[i] += v[(uint32_t)cpu * m->width + i];
+	free(v);
+	return err;
 }
 
 int stat_read(struct tribd *d, uint32_t id, uint64_t *sum)
 {
-	int i, cpus = libbpf_num_possible_cpus(), map = stat_map(d, &id);
-	uint64_t *v;
+	const bool ndn = id >= TRIB_STAT_NDN;
+	const struct stat_map m = stat_map(d, ndn);
+	const uint32_t at = ndn ? id - TRIB_STAT_NDN : id;
+	uint64_t row[STAT_WIDTH_MAX];
+	int err = row_read(&m, at / m.width, row);
 
-	*sum = 0;
-	if (cpus < 0)
-		return cpus;
-	v = calloc((size_t)cpus, sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	i = bpf_map_lookup_elem(map, &id, v) ? -errno : 0;
-	if (i) {
-		free(v);
-		return i;
-	}
-	for (i = 0; i < cpus; i++)
-		*sum += v[i];
-	free(v);
-	return 0;
+	*sum = err ? 0 : row[at % m.width];
+	return err;
+}
+
+/* Has a counter kept more than half of what it had before a reset? */
+static bool row_kept(const uint64_t *before, const uint64_t *after, uint32_t n)
+{
+	while (n--)
+		if (before[n] && after[n] >= before[n] / 2)
+			return true;
+	return false;
 }
 
 /*
- * A program that is just adding may write the old value back: look, and try
- * again. What is left after that is what came since.
+ * A program that is adding at this moment may write the old value back: look,
+ * and try again. A value that is left after that came since.
  */
-static int reset_one(struct tribd *d, uint32_t id, const uint64_t *zeros)
+static int row_reset(const struct stat_map *m, uint32_t row, const void *zeros)
 {
-	uint64_t before = 0, after = 0;
-	int tries, err = stat_read(d, id, &before), map;
-	uint32_t row = id;
+	uint64_t before[STAT_WIDTH_MAX], after[STAT_WIDTH_MAX];
+	int tries, err = row_read(m, row, before);
 
-	map = stat_map(d, &row);
-	for (tries = 0; !err && before && tries < 4; tries++) {
-		if (bpf_map_update_elem(map, &row, zeros, BPF_ANY))
+	for (tries = 0; !err && tries < 4; tries++) {
+		if (bpf_map_update_elem(m->fd, &row, zeros, BPF_ANY))
 			return -errno;
-		err = stat_read(d, id, &after);
-		if (after < before / 2)
+		err = row_read(m, row, after);
+		if (!err && !row_kept(before, after, m->width))
 			break;
 	}
 	return err;
 }
 
+static int map_reset(const struct stat_map *m, const void *zeros)
+{
+	uint32_t row;
+	int err = 0;
+
+	for (row = 0; !err && row < m->rows; row++)
+		err = row_reset(m, row, zeros);
+	return err;
+}
+
 int stat_reset(struct tribd *d)
 {
-	int cpus = libbpf_num_possible_cpus(), err = 0;
-	uint64_t *zeros;
-	uint32_t id;
+	int cpus = libbpf_num_possible_cpus(), err;
+	struct stat_map m = stat_map(d, false);
+	void *zeros;
 
 	if (cpus < 0)
 		return cpus;
-	zeros = calloc((size_t)cpus, sizeof(*zeros));
+	zeros = calloc((size_t)cpus * STAT_WIDTH_MAX, sizeof(uint64_t));
 	if (!zeros)
 		return -ENOMEM;
-	for (id = stat_next(d, 0); !err && id != STAT_NONE;
-	     id = stat_next(d, id + 1))
-		err = reset_one(d, id, zeros);
+	err = map_reset(&m, zeros);
+	if (!err && d->ndn && d->ndn->on) {
+		m = stat_map(d, true);
+		err = map_reset(&m, zeros);
+	}
 	free(zeros);
 	return err;
 }
