@@ -43,6 +43,11 @@
 #define TRIB_NL_MSG_MAX 32768 /* Bytes of the longest message. */
 #define TRIB_NAME_MAX 64 /* Bytes of the name of a face or job, NUL included. */
 #define TRIB_NDN_TEXT_MAX 1024 /* Bytes of an NDN name as text, NUL included. */
+#define TRIB_JOB_WINDOW_DEFAULT 256 /* Chunks in flight. */
+#define TRIB_JOB_WINDOW_MAX 16384
+#define TRIB_JOB_TIMEOUT_DEFAULT 5000 /* Milliseconds. */
+#define TRIB_JOB_TIMEOUT_MIN 50
+#define TRIB_JOB_TIMEOUT_MAX 3600000
 #define TRIB_STAT_NDN 4096 /* TRIB_A_STAT_ID of an NDN counter is this plus enum ndn_stat. */
 /*
  * The LOCAL pair, a veth pair that tribd makes with the first face behind
@@ -296,9 +301,9 @@ enum trib_attr_job {
 	 */
 	TRIB_A_JOB_COOKIE,
 	TRIB_A_JOB_WORLD, /* u32: Number of workers, 1 to TRIB_WORLD_MAX. */
-	TRIB_A_JOB_WINDOW, /* u32: Chunks in flight, a power of 2. 256 by default. */
+	TRIB_A_JOB_WINDOW, /* u32: Chunks in flight, a power of 2. */
 	TRIB_A_JOB_OWNER, /* u32: uid of the processes that may attach. */
-	TRIB_A_JOB_TIMEOUT_MS, /* u32: 5000 by default. */
+	TRIB_A_JOB_TIMEOUT_MS, /* u32: Silence after which a worker counts as dead. */
 	TRIB_A_JOB_RATE, /* u64: Planned bit/s of each worker. 0 is no plan. */
 	TRIB_A_JOB_TREES, /* u32, read only */
 	TRIB_A_JOB_ATTACHED, /* u32, read only: Workers attached to this daemon. */

@@ -10,6 +10,14 @@ CLI_LIBS := -lnl-genl-3 -lnl-3 -ljansson $(NDN_LIBS) $(PLAN_LIBS)
 
 $(CLI_OBJ): CPPFLAGS_ALL += $(CLI_CFLAGS)
 
+$(B)/userspace/cli/netlink/schema.o: $(B)/gen/schema_tables.h
+
+CLI_HINTS := userspace/cli/netlink/schema_hints.yaml
+$(B)/gen/schema_tables.h: kmod/trib.yaml $(CLI_HINTS) scripts/mkspec
+	@mkdir -p $(@D)
+	scripts/mkspec cli $(CLI_HINTS) >$@.tmp
+	mv $@.tmp $@
+
 $(B)/trib: $(B)/userspace/cli/main.o $(CLI_PARTS)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
 

@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/core/cli.h"
-#include "cli/core/schema.h"
+#include "cli/cmd/cmd.h"
+#include "cli/netlink/client.h"
+#include "cli/netlink/schema.h"
 
 static int version(struct cli *c)
 {
@@ -62,7 +63,7 @@ static int options(struct cli *c, int argc, char **argv, bool *done)
 	return show_help ? help_all(c) : CLI_OK;
 }
 
-/* What the command left to say, and whether it could be said. */
+/* Print the result under -j, then the error. */
 static int finish(struct cli *c, int code)
 {
 	json_t *text;
@@ -88,7 +89,7 @@ static int finish(struct cli *c, int code)
 
 int main(int argc, char **argv)
 {
-	struct cli c = {0};
+	struct cli c = {.objects = cli_objects, .run = cli_run};
 	bool done = false;
 	int code;
 

@@ -5,10 +5,9 @@
  */
 #include <string.h>
 
-#include "uapi/trib.h"
-#include "cli/doctor/doctor.h"
 #include "cli/cmd/module.h"
-#include "cli/core/out.h"
+#include "cli/doctor/doctor.h"
+#include "cli/out/out.h"
 #include "tests/lib/tap.h"
 
 #define SOCK(state)                                                                  \

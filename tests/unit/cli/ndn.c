@@ -10,8 +10,14 @@
 #include <netlink/msg.h>
 
 #include "cli/core/cli.h"
-#include "cli/core/schema.h"
+#include "cli/netlink/client.h"
+#include "cli/netlink/schema.h"
+#include "cli/object/ndn.h"
+#include "cli/out/out.h"
+#include "cli/parse/parse.h"
 #include "cli/watch/watch.h"
+#include "uapi/trib.h"
+#include "uapi/trib_wire.h"
 #include "tests/lib/tap.h"
 
 static const struct arg args[] = {

@@ -17,8 +17,8 @@
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 
+#include "cli/netlink/client.h"
 #include "uapi/trib.h"
-#include "cli/core/client.h"
 #include "tests/lib/tap.h"
 
 /* One request under way: where it came from and what to call the answer. */

@@ -10,6 +10,10 @@
 #include <netlink/msg.h>
 
 #include "cli/core/cli.h"
+#include "cli/netlink/client.h"
+#include "cli/parse/parse.h"
+#include "uapi/trib.h"
+#include "uapi/trib_wire.h"
 #include "tests/lib/tap.h"
 
 static int number(const char *s, uint64_t min, uint64_t max)
@@ -263,7 +267,7 @@ static void args__order_is_free_and_lists_collect(void)
 	expect_eq(line(&c, "n0 child a:0 b:1 port 80 child c dev eth0", &msg,
 		       &seen),
 		  CLI_OK);
-	expect_eq(seen, 0x17);
+	expect_eq(seen, ARG_BIT(1) | ARG_BIT(2) | ARG_BIT(3) | ARG_BIT(5));
 	nla_for_each_attr(
 		nla, (struct nlattr *)((char *)nlmsg_data(nlmsg_hdr(msg)) + 4),
 		nlmsg_datalen(nlmsg_hdr(msg)) - 4, rem) {

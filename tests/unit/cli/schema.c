@@ -11,11 +11,12 @@
 #include <netlink/msg.h>
 #include <linux/genetlink.h>
 
+#include "cli/netlink/client.h"
+#include "cli/netlink/schema.h"
+#include "cli/out/out.h"
 #include "uapi/trib.h"
 #include "uapi/trib_sock.h"
-#include "cli/core/client.h"
-#include "cli/core/out.h"
-#include "cli/core/schema.h"
+#include "uapi/trib_wire.h"
 #include "tests/lib/tap.h"
 
 static struct nlattr *begin(struct nl_msg **msg, int top)

@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
-#include "uapi/trib_maps.h"
-#include "cli/core/cli.h"
+#include "cli/out/out.h"
 #include "cli/watch/watch.h"
+#include "uapi/trib_maps.h"
 #include "tests/lib/tap.h"
 
 static json_t *stat(int id, const char *name, json_int_t v)

@@ -6,8 +6,12 @@
 #ifndef TRIB_CLI_APPLY_H
 #define TRIB_CLI_APPLY_H
 
+#include <stdint.h>
+
 #include "cli/core/cli.h"
-#include "cli/core/schema.h"
+#include "cli/netlink/schema.h"
+#include "cli/out/out.h"
+#include "cli/parse/parse.h"
 
 #define APPLY_HOSTS_MAX 16384
 

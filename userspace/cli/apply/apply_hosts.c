@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "uapi/trib_wire.h"
 #include "apply.h"
 
 /* A name or address that becomes one word of a command. */

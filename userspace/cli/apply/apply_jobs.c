@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "uapi/trib.h"
+#include "uapi/trib_wire.h"
 #include "apply.h"
 
 /* --- faces */

@@ -12,8 +12,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "apply.h"
+#include "cli/core/cli.h"
 #include "cli/core/plan_file.h"
+#include "cli/netlink/request.h"
+#include "uapi/trib.h"
+#include "apply.h"
 
 #define WORDS_MAX 512
 
@@ -41,9 +44,8 @@ static json_t *devices(void)
 
 static int look_tribd(struct cli *c)
 {
-	struct nl_msg *msg = cli_message(c, TRIB_CMD_STATUS_GET, 0);
 	json_t *status = NULL, *faces = NULL, *jobs = NULL, *trees = NULL;
-	int err = msg ? cli_fetch(c, msg, TRIB_A_STATUS, &status) : CLI_ERROR;
+	int err = cli_fetch_one(c, TRIB_CMD_STATUS_GET, TRIB_A_STATUS, &status);
 
 	if (!err)
 		err = cli_fetch_all(c, TRIB_CMD_FACE_GET, TRIB_A_FACE, &faces);
@@ -53,9 +55,8 @@ static int look_tribd(struct cli *c)
 		err = cli_fetch_all(c, TRIB_CMD_TREE_GET, TRIB_A_TREE, &trees);
 	if (!err)
 		c->result = json_pack("{s:O, s:O, s:O, s:O, s:o}", "status",
-				      json_array_get(status, 0), "faces", faces,
-				      "jobs", jobs, "trees", trees, "devices",
-				      devices());
+				      status, "faces", faces, "jobs", jobs,
+				      "trees", trees, "devices", devices());
 	json_decref(status);
 	json_decref(faces);
 	json_decref(jobs);
@@ -103,7 +104,7 @@ static int run(struct cli *c, const json_t *words)
 		k++;
 	if (k == 3)
 		return cli_error(c, "\"%s\" is not for apply", argv[0]);
-	err = cli_run(c, (int)n, argv);
+	err = c->run(c, (int)n, argv);
 	json_decref(c->result);
 	c->result = NULL;
 	return err;

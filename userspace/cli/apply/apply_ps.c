@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apply.h"
+#include "cli/out/out.h"
+#include "cli/parse/parse.h"
+#include "uapi/trib.h"
 #include "uapi/trib_wire.h"
-#include "daemon/job/job.h"
+#include "apply.h"
 
 /* The file's name; to be freed. */
 static json_t *file_name(const char *job)
@@ -189,14 +191,14 @@ static json_t *new_doc(struct apply *a, const char *job, const json_t *row,
 		"{s:s, s:I, s:s, s:I, s:I, s:I, s:O, s:[]}", "name", job, "job",
 		(json_int_t)jnum(row, "number"), "cookie", hex, "window",
 		(json_int_t)setting(a, job, "window", "window",
-				    JOB_WINDOW_DEFAULT),
+				    TRIB_JOB_WINDOW_DEFAULT),
 		"nval",
 		(json_int_t)values(
 			a, job,
 			json_array_size(json_object_get(row, "workers"))),
 		"timeout_ms",
 		(json_int_t)setting(a, job, "timeout", "timeout_ms",
-				    JOB_TIMEOUT_DEFAULT),
+				    TRIB_JOB_TIMEOUT_DEFAULT),
 		"workers", json_object_get(row, "workers"), "trees");
 }
 

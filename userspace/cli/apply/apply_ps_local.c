@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "apply.h"
 #include "base/ps_folder.h"
+#include "apply.h"
 
 #define VERDICT_MS 5000
 #define LOOK_MS 10

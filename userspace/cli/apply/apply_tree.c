@@ -10,6 +10,7 @@
 
 #include "uapi/trib_attach.h"
 #include "uapi/trib_maps.h"
+#include "uapi/trib_wire.h"
 #include "apply.h"
 
 json_t *apply_words(const char *fmt, ...)

@@ -13,9 +13,13 @@
 #include <unistd.h>
 
 #include "cli/apply/apply.h"
+#include "cli/apply/fanout.h"
+#include "cli/core/cli.h"
 #include "cli/core/plan_file.h"
-#include "cli/core/fanout.h"
+#include "cli/out/out.h"
+#include "cli/parse/parse.h"
 #include "plan/plan.h"
+#include "cmd.h"
 
 #define HOST_SECONDS 60
 #define HOST_SECONDS_MAX 3600
@@ -470,8 +474,9 @@ static int cmd_apply(struct cli *c, int argc, char **argv)
 }
 
 static const struct cli_cmd cmds[] = {
-	{"", "PLAN [--diff] [--now] [--via TEMPLATE] [--timeout S]",
-	 "Make all hosts of a plan do what it says, or none.", cmd_apply},
+	CLI_CMD("", "PLAN [--diff] [--now] [--via TEMPLATE] [--timeout S]",
+		"Make all hosts of a plan do what it says, or none.",
+		cmd_apply),
 };
 
 CLI_OBJECT(apply, "plans to hosts, all or none");

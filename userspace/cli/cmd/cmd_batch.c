@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/core/cli.h"
-#include "cli/core/schema.h"
+#include "cli/netlink/schema.h"
+#include "cmd.h"
 
 #define WORDS_MAX 512
 
@@ -151,8 +151,9 @@ static int cmd_batch(struct cli *c, int argc, char **argv)
 }
 
 static const struct cli_cmd cmds[] = {
-	{"", "FILE | -", "Run the commands in a file, up to the first error.",
-	 cmd_batch},
+	CLI_CMD("", "FILE | -",
+		"Run the commands in a file, up to the first error.",
+		cmd_batch),
 };
 
 CLI_OBJECT(batch, "many commands at once");

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "cli/core/cli.h"
+#include "cmd.h"
 
 static const struct arg prefix_args[] = {
 	ARG_ROW(NULL, "PREFIX", ARG_PREFIX, TRIB_A_CS_NAME, ARG_NEEDED),
@@ -19,33 +19,29 @@ static const struct cli_kind kind = {
 	.get = TRIB_CMD_CS_GET,
 	.attr = TRIB_A_CS,
 	.name = prefix_args,
+	.table = table,
+	.ntable = sizeof(table) / sizeof(table[0]),
 };
 
 static int cs_show(struct cli *c, int argc, char **argv)
 {
-	json_t *list;
-	int err;
-
-	err = cli_fetch_below(c, TRIB_CMD_CS_GET, TRIB_A_CS, TRIB_A_CS_NAME,
-			      argc, argv, &list);
-	return err ? err
-		   : out_table(c, list, table,
-			       sizeof(table) / sizeof(table[0]));
+	return kind_show_below(c, &kind, argc, argv);
 }
 
 static int cs_wipe(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {prefix_args, 1, NULL};
+	struct kind_args args = {prefix_args, 1, NULL, 0};
 
 	return kind_change(c, &kind, TRIB_CMD_CS_WIPE, argc, argv, &args);
 }
 
 static const struct cli_cmd cmds[] = {
-	{"show", "[PREFIX]",
-	 "List the Data in the cache, or that of names with this prefix.",
-	 cs_show},
-	{"wipe", "PREFIX",
-	 "Forget the Data of names with this prefix; / is all.", cs_wipe},
+	CLI_CMD("show", "[PREFIX]",
+		"List the Data in the cache, or that of names with this prefix.",
+		cs_show),
+	CLI_CMD("wipe", "PREFIX",
+		"Forget the Data of names with this prefix; / is all.",
+		cs_wipe),
 };
 
 CLI_OBJECT(cs, "cache of Data by name");

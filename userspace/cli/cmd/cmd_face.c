@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/core/cli.h"
+#include "cli/object/ndn.h"
+#include "cmd.h"
 
 /* What it is to the NDN forwarder. */
 #define NDN_ARGS                                                               \
@@ -27,16 +28,6 @@ static const struct arg add_args[] = {
 	ARG_NUM("vlan", "V", ARG_U16, TRIB_A_FACE_VLAN, 1, 4094, 0),
 	ARG_NUM("inner", "V", ARG_U16, TRIB_A_FACE_VLAN_INNER, 1, 4094, 0),
 	NDN_ARGS,
-};
-
-/* Bits of what was given to add. */
-enum {
-	ADD_ADDR = 1 << 2,
-	ADD_VLAN = 1 << 6,
-	ADD_INNER = 1 << 7,
-	ADD_NDN = 1 << 8,
-	ADD_NDN_PORT = 1 << 9,
-	ADD_NDN_ANY = 15 << 8,
 };
 
 static const struct arg set_args[] = {
@@ -116,6 +107,7 @@ static const struct cli_kind kind = {
 	.ntable = sizeof(table) / sizeof(table[0]),
 	.details = details,
 	.ndetails = sizeof(details) / sizeof(details[0]),
+	.shown = "addr port ifname vlan vlan_inner ndn ndn_port",
 };
 
 static int face_show(struct cli *c, int argc, char **argv)
@@ -123,14 +115,20 @@ static int face_show(struct cli *c, int argc, char **argv)
 	return kind_show(c, &kind, argc, argv);
 }
 
+#define NDN_GIVEN                                                              \
+	(ARG_BIT(TRIB_A_FACE_NDN) | ARG_BIT(TRIB_A_FACE_NDN_PORT) |            \
+	 ARG_BIT(TRIB_A_FACE_NDN_SUBSCRIBE) | ARG_BIT(TRIB_A_FACE_NDN_WRITE))
+
 static int check_add(struct cli *c, uint32_t seen)
 {
-	/* With ndn-port ether there need be none, as tribd will say. */
-	if (!(seen & (ADD_ADDR | ADD_NDN_PORT)))
+	/* A face with ndn-port ether needs none; tribd checks that. */
+	if (!(seen &
+	      (ARG_BIT(TRIB_A_FACE_ADDR) | ARG_BIT(TRIB_A_FACE_NDN_PORT))))
 		return cli_usage(c, "addr ADDR is missing");
-	if ((seen & ADD_INNER) && !(seen & ADD_VLAN))
+	if ((seen & ARG_BIT(TRIB_A_FACE_VLAN_INNER)) &&
+	    !(seen & ARG_BIT(TRIB_A_FACE_VLAN)))
 		return cli_usage(c, "inner needs vlan, the outer tag");
-	if ((seen & ADD_NDN_ANY) && !(seen & ADD_NDN))
+	if ((seen & NDN_GIVEN) && !(seen & ARG_BIT(TRIB_A_FACE_NDN)))
 		return cli_usage(
 			c,
 			"ndn-port, subscribe and write need ndn host or ndn router");
@@ -139,29 +137,31 @@ static int check_add(struct cli *c, uint32_t seen)
 
 static int check_set(struct cli *c, uint32_t seen)
 {
-	return seen & ~1u ? CLI_OK
-			  : cli_usage(c, "ndn, ndn-port, subscribe or write?");
+	return seen & NDN_GIVEN
+		       ? CLI_OK
+		       : cli_usage(c, "ndn, ndn-port, subscribe or write?");
 }
+
+static const struct kind_args add = {add_args,
+				     sizeof(add_args) / sizeof(add_args[0]),
+				     check_add, TRIB_A_FACE};
 
 static int face_add(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {
-		add_args, sizeof(add_args) / sizeof(add_args[0]), check_add};
-
-	return kind_change(c, &kind, TRIB_CMD_FACE_NEW, argc, argv, &args);
+	return kind_change(c, &kind, TRIB_CMD_FACE_NEW, argc, argv, &add);
 }
 
 static int face_set(struct cli *c, int argc, char **argv)
 {
 	struct kind_args args = {
-		set_args, sizeof(set_args) / sizeof(set_args[0]), check_set};
+		set_args, sizeof(set_args) / sizeof(set_args[0]), check_set, 0};
 
 	return kind_change(c, &kind, TRIB_CMD_FACE_SET, argc, argv, &args);
 }
 
 static int face_del(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {name_args, 1, NULL};
+	struct kind_args args = {name_args, 1, NULL, 0};
 
 	return kind_change(c, &kind, TRIB_CMD_FACE_DEL, argc, argv, &args);
 }
@@ -170,15 +170,17 @@ static int face_del(struct cli *c, int argc, char **argv)
 	"[ndn host|router|none] [ndn-port P|ether] [subscribe PREFIX...|none] [write PREFIX...|none]"
 
 static const struct cli_cmd cmds[] = {
-	{"show", "[NAME]", "List the faces, or show one in full.", face_show},
+	CLI_CMD("show", "[NAME]", "List the faces, or show one in full.",
+		face_show),
 	{"add",
 	 "NAME dev IFNAME addr ADDR [mac MAC] [port P] [local ADDR] [vlan V [inner V]] " NDN_USAGE,
-	 "Add a neighbour and attach XDP to the port it is behind.", face_add},
-	{"set", "NAME " NDN_USAGE,
-	 "Change what a face is to the NDN forwarder, and which names it may use.",
-	 face_set},
-	{"del", "NAME", "Remove a face that no tree and no route uses.",
-	 face_del},
+	 "Add a neighbour and attach XDP to the port it is behind.", face_add,
+	 &add},
+	CLI_CMD("set", "NAME " NDN_USAGE,
+		"Change what a face is to the NDN forwarder, and which names it may use.",
+		face_set),
+	CLI_CMD("del", "NAME", "Remove a face that no tree and no route uses.",
+		face_del),
 };
 
 CLI_OBJECT(face, "neighbours, and the ports they are behind");

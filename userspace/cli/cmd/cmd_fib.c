@@ -2,7 +2,7 @@
 /*
  * trib fib: by which face Interests for names with a prefix leave.
  */
-#include "cli/core/cli.h"
+#include "cmd.h"
 
 static const struct arg add_args[] = {
 	ARG_ROW(NULL, "PREFIX", ARG_PREFIX, TRIB_A_ROUTE_PREFIX, ARG_NEEDED),
@@ -31,25 +31,25 @@ static int fib_show(struct cli *c, int argc, char **argv)
 
 static int fib_add(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {add_args, 2, NULL};
+	struct kind_args args = {add_args, 2, NULL, 0};
 
 	return kind_change(c, &kind, TRIB_CMD_ROUTE_NEW, argc, argv, &args);
 }
 
 static int fib_del(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {add_args, 1, NULL};
+	struct kind_args args = {add_args, 1, NULL, 0};
 
 	return kind_change(c, &kind, TRIB_CMD_ROUTE_DEL, argc, argv, &args);
 }
 
 static const struct cli_cmd cmds[] = {
-	{"show", "[PREFIX]", "List the routes of names, or show one.",
-	 fib_show},
-	{"add", "PREFIX via FACE",
-	 "Send Interests for names with this prefix to a face; replaces the route.",
-	 fib_add},
-	{"del", "PREFIX", "Forget a route.", fib_del},
+	CLI_CMD("show", "[PREFIX]", "List the routes of names, or show one.",
+		fib_show),
+	CLI_CMD("add", "PREFIX via FACE",
+		"Send Interests for names with this prefix to a face; replaces the route.",
+		fib_add),
+	CLI_CMD("del", "PREFIX", "Forget a route.", fib_del),
 };
 
 CLI_OBJECT(fib, "routes of names: where Interests go");

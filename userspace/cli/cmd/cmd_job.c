@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "cli/core/cli.h"
+#include "cmd.h"
 
 static const struct arg add_args[] = {
 	ARG_ROW(NULL, "NAME", ARG_NAME, TRIB_A_JOB_NAME, ARG_NEEDED),
@@ -12,7 +12,8 @@ static const struct arg add_args[] = {
 		ARG_NEEDED),
 	ARG_NUM("id", "I", ARG_U16, TRIB_A_JOB_ID, 1, 65535, 0),
 	ARG_ROW("cookie", "HEX", ARG_HEX, TRIB_A_JOB_COOKIE, 0),
-	ARG_NUM("window", "W", ARG_U32, TRIB_A_JOB_WINDOW, 1, 16384, ARG_POW2),
+	ARG_NUM("window", "W", ARG_U32, TRIB_A_JOB_WINDOW, 1,
+		TRIB_JOB_WINDOW_MAX, ARG_POW2),
 	ARG_ROW("owner", "UID", ARG_UID, TRIB_A_JOB_OWNER, 0),
 	ARG_NUM("timeout", "MS", ARG_U32, TRIB_A_JOB_TIMEOUT_MS, 1, UINT32_MAX,
 		0),
@@ -81,6 +82,7 @@ static const struct cli_kind kind = {
 	.ntable = sizeof(table) / sizeof(table[0]),
 	.details = details,
 	.ndetails = sizeof(details) / sizeof(details[0]),
+	.shown = "owner timeout_ms rate",
 };
 
 static int job_show(struct cli *c, int argc, char **argv)
@@ -88,17 +90,17 @@ static int job_show(struct cli *c, int argc, char **argv)
 	return kind_show(c, &kind, argc, argv);
 }
 
+static const struct kind_args add = {
+	add_args, sizeof(add_args) / sizeof(add_args[0]), NULL, TRIB_A_JOB};
+
 static int job_add(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {add_args,
-				 sizeof(add_args) / sizeof(add_args[0]), NULL};
-
-	return kind_change(c, &kind, TRIB_CMD_JOB_NEW, argc, argv, &args);
+	return kind_change(c, &kind, TRIB_CMD_JOB_NEW, argc, argv, &add);
 }
 
 static int job_del(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {name_args, 1, NULL};
+	struct kind_args args = {name_args, 1, NULL, 0};
 
 	return kind_change(c, &kind, TRIB_CMD_JOB_DEL, argc, argv, &args);
 }
@@ -110,8 +112,8 @@ static const struct arg set_args[] = {
 
 static int job_set(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {set_args,
-				 sizeof(set_args) / sizeof(set_args[0]), NULL};
+	struct kind_args args = {
+		set_args, sizeof(set_args) / sizeof(set_args[0]), NULL, 0};
 
 	return kind_change(c, &kind, TRIB_CMD_JOB_SET, argc, argv, &args);
 }
@@ -123,7 +125,7 @@ static const struct arg rank_args[] = {
 
 static int job_ticket(struct cli *c, int argc, char **argv)
 {
-	struct kind_args name = {name_args, 1, NULL};
+	struct kind_args name = {name_args, 1, NULL, 0};
 	struct nl_msg *msg;
 	struct nlattr *nest;
 	json_t *tickets, *t;
@@ -151,19 +153,20 @@ static int job_ticket(struct cli *c, int argc, char **argv)
 }
 
 static const struct cli_cmd cmds[] = {
-	{"show", "[NAME]", "List the jobs, or show one in full.", job_show},
+	CLI_CMD("show", "[NAME]", "List the jobs, or show one in full.",
+		job_show),
 	{"add",
 	 "NAME world N [id I] [cookie HEX] [window W] [owner UID] [timeout MS] [rate BPS] [dtype int|f32|f16|bf16]",
 	 "Add a job of N workers. Sums of floats travel as dtype: f32, f16 and bf16 need the kernel module and their bits depend on the order of arrival; int, the default, gives the same bits every time.",
-	 job_add},
-	{"set", "NAME rate BPS",
-	 "Change the planned rate of workers that attach from now on.",
-	 job_set},
-	{"del", "NAME", "Remove a job and its trees, and tell its workers.",
-	 job_del},
-	{"ticket", "NAME rank R",
-	 "Print what a worker on a host without tribd sets TRIB_JOB to.",
-	 job_ticket},
+	 job_add, &add},
+	CLI_CMD("set", "NAME rate BPS",
+		"Change the planned rate of workers that attach from now on.",
+		job_set),
+	CLI_CMD("del", "NAME",
+		"Remove a job and its trees, and tell its workers.", job_del),
+	CLI_CMD("ticket", "NAME rank R",
+		"Print what a worker on a host without tribd sets TRIB_JOB to.",
+		job_ticket),
 };
 
 CLI_OBJECT(job, "jobs: sets of workers that sum together");

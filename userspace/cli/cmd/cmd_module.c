@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/core/cli.h"
-#include "cli/core/family.h"
+#include "cli/netlink/family.h"
+#include "cmd.h"
 #include "module.h"
 
 /* By enum trib_fmt. */
@@ -72,20 +72,6 @@ static const struct out_col table[] = {
 	{.key = "refused", .right = true},
 };
 
-int module_ask(struct cli *c, int cmd, int flags, int top, json_t **out)
-{
-	struct nl_msg *msg;
-	struct family *f;
-	int err = family_open(c, &f);
-
-	if (err)
-		return err;
-	msg = family_message(c, f, cmd, flags);
-	err = msg ? family_request(c, f, msg, top, out) : CLI_ERROR;
-	family_close(f);
-	return err;
-}
-
 static int module_status(struct cli *c, int argc, char **argv)
 {
 	json_t *list, *m;
@@ -93,7 +79,7 @@ static int module_status(struct cli *c, int argc, char **argv)
 
 	err = cli_no_args(c, argc, argv);
 	if (!err)
-		err = module_ask(c, TRIB_CMD_MODULE_GET, 0, TRIB_A_MODULE,
+		err = family_ask(c, TRIB_CMD_MODULE_GET, 0, TRIB_A_MODULE,
 				 &list);
 	if (err)
 		return err;
@@ -110,7 +96,7 @@ static int module_stats(struct cli *c, int argc, char **argv)
 
 	err = cli_no_args(c, argc, argv);
 	if (!err)
-		err = module_ask(c, TRIB_CMD_KFUNC_GET, NLM_F_DUMP,
+		err = family_ask(c, TRIB_CMD_KFUNC_GET, NLM_F_DUMP,
 				 TRIB_A_KFUNC, &list);
 	if (err)
 		return err;
@@ -123,7 +109,7 @@ static int module_reset(struct cli *c, int argc, char **argv)
 
 	err = cli_no_args(c, argc, argv);
 	if (!err)
-		err = module_ask(c, TRIB_CMD_MODULE_RESET, NLM_F_ACK,
+		err = family_ask(c, TRIB_CMD_MODULE_RESET, NLM_F_ACK,
 				 TRIB_A_UNSPEC, NULL);
 	return err ? err : out_done(c);
 }
@@ -201,20 +187,23 @@ static int module_watch(struct cli *c, int argc, char **argv)
 }
 
 static const struct cli_cmd cmds[] = {
-	{"status", "",
-	 "Show the module: version, instructions, formats, calls.",
-	 module_status},
-	{"stats", "",
-	 "Show the functions that XDP programs call, with counters.",
-	 module_stats},
-	{"reset", "", "Set the module's counters to zero.", module_reset},
-	{"sock", "", "List the collective sockets of this network namespace.",
-	 module_sock},
-	{"claim", "[list] | add JOB UID | del JOB",
-	 "List or change whose sockets may take part in which job.",
-	 module_claim},
-	{"watch", "[--once]", "Print what happens in the module, line by line.",
-	 module_watch},
+	CLI_CMD("status", "",
+		"Show the module: version, instructions, formats, calls.",
+		module_status),
+	CLI_CMD("stats", "",
+		"Show the functions that XDP programs call, with counters.",
+		module_stats),
+	CLI_CMD("reset", "", "Set the module's counters to zero.",
+		module_reset),
+	CLI_CMD("sock", "",
+		"List the collective sockets of this network namespace.",
+		module_sock),
+	CLI_CMD("claim", "[list] | add JOB UID | del JOB",
+		"List or change whose sockets may take part in which job.",
+		module_claim),
+	CLI_CMD("watch", "[--once]",
+		"Print what happens in the module, line by line.",
+		module_watch),
 };
 
 CLI_OBJECT(module, "the kernel module: sums of floats, collective sockets");

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/core/cli.h"
+#include "cmd.h"
 
 static const struct arg name_args[] = {
 	ARG_ROW(NULL, "NAME", ARG_PREFIX, TRIB_A_PIT_NAME, ARG_NEEDED),
@@ -55,31 +55,28 @@ static const struct cli_kind kind = {
 	.get = TRIB_CMD_PIT_GET,
 	.attr = TRIB_A_PIT,
 	.name = name_args,
+	.table = table,
+	.ntable = sizeof(table) / sizeof(table[0]),
+	.shown = "acked_ms version segment taken_ms",
 };
 
 static int pit_show(struct cli *c, int argc, char **argv)
 {
-	json_t *list;
-	int err;
-
-	err = cli_fetch_below(c, TRIB_CMD_PIT_GET, TRIB_A_PIT, TRIB_A_PIT_NAME,
-			      argc, argv, &list);
-	return err ? err
-		   : out_table(c, list, table,
-			       sizeof(table) / sizeof(table[0]));
+	return kind_show_below(c, &kind, argc, argv);
 }
 
 static int pit_del(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {name_args, 1, NULL};
+	struct kind_args args = {name_args, 1, NULL, 0};
 
 	return kind_change(c, &kind, TRIB_CMD_PIT_DEL, argc, argv, &args);
 }
 
 static const struct cli_cmd cmds[] = {
-	{"show", "[PREFIX]",
-	 "List the entries, or those of names with this prefix.", pit_show},
-	{"del", "NAME", "Forget an entry and its subscribers.", pit_del},
+	CLI_CMD("show", "[PREFIX]",
+		"List the entries, or those of names with this prefix.",
+		pit_show),
+	CLI_CMD("del", "NAME", "Forget an entry and its subscribers.", pit_del),
 };
 
 CLI_OBJECT(pit, "names, and the faces that subscribed to them");

@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/core/cli.h"
 #include "cli/core/plan_file.h"
 #include "plan/plan.h"
+#include "cmd.h"
 
 /* Progress is shown from this moment on. */
 #define PATIENCE 1.0
@@ -347,17 +347,19 @@ static int cmd_plan(struct cli *c, int argc, char **argv)
 }
 
 static const struct cli_cmd cmds[] = {
-	{"",
-	 "TOPOLOGY | --builtin SPEC JOBS [-o PLAN] [--no-rows] [--objective trees|seed] [--search full|greedy]",
-	 "Place relays, choose trees, and say what each host is to be told.",
-	 cmd_plan},
-	{"explain", "PLAN [-o FILE]",
-	 "What each job gets, why not more, and what would help.", cmd_plan},
-	{"draw", "PLAN [-o FILE]",
-	 "The topology as SVG, with relays and the load of links.", cmd_plan},
-	{"network", "TOPOLOGY | --builtin SPEC [-o FILE]",
-	 "Devices, addresses and routes that make a network's paths the planner's.",
-	 cmd_plan},
+	CLI_CMD("",
+		"TOPOLOGY | --builtin SPEC JOBS [-o PLAN] [--no-rows] [--objective trees|seed] [--search full|greedy]",
+		"Place relays, choose trees, and say what each host is to be told.",
+		cmd_plan),
+	CLI_CMD("explain", "PLAN [-o FILE]",
+		"What each job gets, why not more, and what would help.",
+		cmd_plan),
+	CLI_CMD("draw", "PLAN [-o FILE]",
+		"The topology as SVG, with relays and the load of links.",
+		cmd_plan),
+	CLI_CMD("network", "TOPOLOGY | --builtin SPEC [-o FILE]",
+		"Devices, addresses and routes that make a network's paths the planner's.",
+		cmd_plan),
 };
 
 CLI_OBJECT(plan, "where relays go, and which trees chunks take");

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/core/cli.h"
+#include "cli/object/ndn.h"
+#include "cmd.h"
 
 static const struct out_col table[] = {
 	{.title = "counter", .key = "name"},
@@ -58,10 +59,10 @@ static int stats_reset(struct cli *c, int argc, char **argv)
 }
 
 static const struct cli_cmd cmds[] = {
-	{"show", "[all]",
-	 "Show the counters that are not zero, or all (-j: always all).",
-	 stats_show},
-	{"reset", "", "Set all counters to zero.", stats_reset},
+	CLI_CMD("show", "[all]",
+		"Show the counters that are not zero, or all (-j: always all).",
+		stats_show),
+	CLI_CMD("reset", "", "Set all counters to zero.", stats_reset),
 };
 
 CLI_OBJECT(stats, "counters: what came, what left, and why something did not");

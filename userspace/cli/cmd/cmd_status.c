@@ -4,7 +4,9 @@
  */
 #include <stdio.h>
 
-#include "cli/core/cli.h"
+#include "cli/object/ndn.h"
+#include "cli/object/tree_text.h"
+#include "cmd.h"
 
 static void daemon_text(const json_t *s, char *buf, size_t size)
 {
@@ -53,6 +55,15 @@ static const struct out_col lines[] = {
 	{.title = "workers attached", .key = "workers"},
 };
 
+static const struct cli_kind kind = {
+	.attr = TRIB_A_STATUS,
+	.details = lines,
+	.ndetails = sizeof(lines) / sizeof(lines[0]),
+	.shown =
+		"version pid uptime_ms adopted slots slots_used nval module ndn "
+		"abi pool",
+};
+
 static const struct out_col state_cols[] = {
 	{.key = "tree", .right = true},
 	{.key = "job"},
@@ -84,15 +95,13 @@ static json_t *tree_states(const json_t *trees)
 
 static int cmd_status(struct cli *c, int argc, char **argv)
 {
-	struct nl_msg *msg;
-	json_t *status, *trees, *states, *names, *obj;
+	json_t *status, *trees, *states, *names;
 	int err;
 
 	err = cli_no_args(c, argc, argv);
 	if (err)
 		return err;
-	msg = cli_message(c, TRIB_CMD_STATUS_GET, 0);
-	err = msg ? cli_fetch(c, msg, TRIB_A_STATUS, &status) : CLI_ERROR;
+	err = cli_fetch_one(c, TRIB_CMD_STATUS_GET, TRIB_A_STATUS, &status);
 	if (err)
 		return err;
 	err = cli_fetch_all(c, TRIB_CMD_TREE_GET, TRIB_A_TREE, &trees);
@@ -102,11 +111,10 @@ static int cmd_status(struct cli *c, int argc, char **argv)
 	if (err)
 		goto out_trees;
 	states = tree_states(trees);
-	obj = json_incref(json_array_get(status, 0));
-	json_object_set(obj, "tree_states", states);
+	json_object_set(status, "tree_states", states);
 	if (names)
-		json_object_set_new(obj, "ndn", names);
-	err = out_list(c, obj, lines, sizeof(lines) / sizeof(lines[0]));
+		json_object_set_new(status, "ndn", names);
+	err = kind_one(c, &kind, json_incref(status));
 	if (!err && !c->json && json_array_size(states)) {
 		putchar('\n');
 		out_print_table(stdout, "", states, state_cols,
@@ -121,8 +129,9 @@ out:
 }
 
 static const struct cli_cmd cmds[] = {
-	{"", "", "Show the daemon, what it loaded, and the state of each tree.",
-	 cmd_status},
+	CLI_CMD("", "",
+		"Show the daemon, what it loaded, and the state of each tree.",
+		cmd_status),
 };
 
 CLI_OBJECT(status, "the daemon of this network namespace");

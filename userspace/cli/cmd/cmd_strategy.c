@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "cli/core/cli.h"
+#include "cmd.h"
 
 /* tribd's least lease; who has a longer one than a day will not notice a
  * dead worker. */
@@ -61,25 +61,14 @@ static const struct out_col details[] = {
 static const struct cli_kind kind = {
 	.get = TRIB_CMD_NDN_GET,
 	.attr = TRIB_A_NDN,
+	.details = details,
+	.ndetails = sizeof(details) / sizeof(details[0]),
+	.shown = "entries entries_used cache cache_used lease_ms leave_ms",
 };
 
 static int strategy_show(struct cli *c, int argc, char **argv)
 {
-	struct nl_msg *msg;
-	json_t *list;
-	int err;
-
-	err = cli_no_args(c, argc, argv);
-	if (err)
-		return err;
-	msg = cli_message(c, TRIB_CMD_NDN_GET, 0);
-	err = msg ? cli_fetch(c, msg, TRIB_A_NDN, &list) : CLI_ERROR;
-	if (err)
-		return err;
-	err = out_list(c, json_incref(json_array_get(list, 0)), details,
-		       sizeof(details) / sizeof(details[0]));
-	json_decref(list);
-	return err;
+	return kind_show(c, &kind, argc, argv);
 }
 
 static int check_set(struct cli *c, uint32_t seen)
@@ -92,18 +81,18 @@ static int check_set(struct cli *c, uint32_t seen)
 static int strategy_set(struct cli *c, int argc, char **argv)
 {
 	struct kind_args args = {
-		set_args, sizeof(set_args) / sizeof(set_args[0]), check_set};
+		set_args, sizeof(set_args) / sizeof(set_args[0]), check_set, 0};
 
 	return kind_change(c, &kind, TRIB_CMD_NDN_SET, argc, argv, &args);
 }
 
 static const struct cli_cmd cmds[] = {
-	{"show", "", "Show times, markers, and how full the tables are.",
-	 strategy_show},
-	{"set",
-	 "[lease TIME] [leave TIME] [insert C] [distribute C] [delete C]",
-	 "Change how long subscriptions hold, and the words of the protocol.",
-	 strategy_set},
+	CLI_CMD("show", "", "Show times, markers, and how full the tables are.",
+		strategy_show),
+	CLI_CMD("set",
+		"[lease TIME] [leave TIME] [insert C] [distribute C] [delete C]",
+		"Change how long subscriptions hold, and the words of the protocol.",
+		strategy_set),
 };
 
 CLI_OBJECT(strategy, "how the NDN forwarder works");

@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/core/cli.h"
+#include "cli/object/tree_text.h"
 #include "uapi/trib_attach.h"
+#include "cmd.h"
 
 static const struct arg add_args[] = {
 	ARG_ROW(NULL, "JOB", ARG_NAME, TRIB_A_TREE_JOB, ARG_NEEDED),
@@ -28,93 +29,11 @@ static const struct arg add_args[] = {
 	ARG_ROW("ps", "ADDR[:PORT]", ARG_HOST, TRIB_A_TREE_PS, 0),
 	ARG_ROW("hop", "RELAY:FACE", ARG_HOP, TRIB_A_TREE_HOP, ARG_LIST),
 	ARG_ROW("group", "ADDR", ARG_ADDR, TRIB_A_TREE_GROUP, 0),
-	ARG_NUM("weight", "N", ARG_U16, TRIB_A_TREE_WEIGHT, 1,
-		TRIB_TREE_WEIGHT_MAX, 0),
-};
-
-enum {
-	ARG_AT_CHILD = 2,
-	ARG_AT_PARENT = 3,
-	ARG_AT_INDEX = 4,
-	ARG_AT_RELAY = 7,
-	ARG_AT_NEXT = 8,
-	ARG_AT_PS = 13,
 };
 
 static const struct arg id_args[] = {
 	ARG_NUM(NULL, "ID", ARG_U16, TRIB_A_TREE_ID, 1, 65535, ARG_NEEDED),
 };
-
-/* A relay's row of a shared tree. */
-static bool is_shared(const json_t *tree)
-{
-	return jnum(tree, "relay");
-}
-
-/* A row of workers, who join at the PS. */
-static bool is_worker(const json_t *tree)
-{
-	return *jstr(tree, "ps");
-}
-
-static bool is_attached(const json_t *tree)
-{
-	const json_t *l;
-	size_t i;
-
-	json_array_foreach(json_object_get(tree, "local"), i, l)
-		if (jnum(l, "pid"))
-			return true;
-	return false;
-}
-
-const char *tree_state(const json_t *tree)
-{
-	if (is_shared(tree)) /* workers join at the PS */
-		return "shared";
-	if (jnum(tree, "epoch"))
-		return jbool(tree, "held") ? "draining" : "running";
-	if (jbool(tree, "held"))
-		return "held";
-	if (is_worker(tree))
-		return is_attached(tree) ? "waiting" : "idle";
-	return json_array_size(json_object_get(tree, "joined")) ? "waiting"
-								: "idle";
-}
-
-const char *tree_role(const json_t *tree)
-{
-	if (is_worker(tree))
-		return "worker";
-	if (!*jstr(tree, "parent"))
-		return "root";
-	return json_array_size(json_object_get(tree, "children")) ? "relay"
-								  : "leaf";
-}
-
-void tree_missing(const json_t *tree, char *buf, size_t size)
-{
-	const json_t *child;
-	size_t i, at = 0;
-	int n;
-
-	buf[0] = '\0';
-	json_array_foreach(json_object_get(tree, "children"), i, child) {
-		if (jbool(child, "joined") || is_shared(tree))
-			continue;
-		if (json_object_get(child, "rank"))
-			n = snprintf(buf + at, size - at, "%srank %u (%s)",
-				     at ? ", " : "",
-				     (unsigned int)jnum(child, "rank"),
-				     jstr(child, "face"));
-		else
-			n = snprintf(buf + at, size - at, "%srelay %s",
-				     at ? ", " : "", jstr(child, "face"));
-		if (n < 0 || (size_t)n >= size - at)
-			break;
-		at += (size_t)n;
-	}
-}
 
 static void role_text(const json_t *t, char *buf, size_t size)
 {
@@ -128,7 +47,7 @@ static void state_text(const json_t *t, char *buf, size_t size)
 
 static void joined_text(const json_t *t, char *buf, size_t size)
 {
-	if (is_shared(t) || is_worker(t)) {
+	if (tree_is_shared(t) || tree_is_worker(t)) {
 		snprintf(buf, size, "-");
 		return;
 	}
@@ -139,7 +58,7 @@ static void joined_text(const json_t *t, char *buf, size_t size)
 
 static void parent_text(const json_t *t, char *buf, size_t size)
 {
-	if (is_shared(t))
+	if (tree_is_shared(t))
 		snprintf(buf, size, "%s", jstr(t, "parent"));
 	else if (*jstr(t, "parent"))
 		snprintf(buf, size, "%s:%u", jstr(t, "parent"),
@@ -226,11 +145,11 @@ static void shared_text(const json_t *t, char *buf, size_t size)
 {
 	char cap[32] = "", next[16] = "the PS";
 
-	if (is_worker(t)) {
+	if (tree_is_worker(t)) {
 		ps_text(t, buf, size);
 		return;
 	}
-	if (!is_shared(t)) {
+	if (!tree_is_shared(t)) {
 		snprintf(buf, size, "-");
 		return;
 	}
@@ -314,6 +233,10 @@ static const struct cli_kind kind = {
 	.ntable = sizeof(table) / sizeof(table[0]),
 	.details = details,
 	.ndetails = sizeof(details) / sizeof(details[0]),
+	.shown =
+		"children parent up_child local slot0 slots group_down group_all "
+		"group_up joined relay next workers cap age_ms held live ps "
+		"ps_port hops group weight",
 	.more = show_children,
 };
 
@@ -324,18 +247,18 @@ static int tree_show(struct cli *c, int argc, char **argv)
 
 static int check_add(struct cli *c, uint32_t seen)
 {
-	bool child = seen & 1u << ARG_AT_CHILD;
-	bool parent = seen & 1u << ARG_AT_PARENT;
-	bool index = seen & 1u << ARG_AT_INDEX;
-	bool relay = seen & 1u << ARG_AT_RELAY;
+	bool child = seen & ARG_BIT(TRIB_A_TREE_CHILD);
+	bool parent = seen & ARG_BIT(TRIB_A_TREE_PARENT);
+	bool index = seen & ARG_BIT(TRIB_A_TREE_UP_CHILD);
+	bool relay = seen & ARG_BIT(TRIB_A_TREE_RELAY);
 
-	if (!child && !parent && !(seen & 1u << ARG_AT_PS))
+	if (!child && !parent && !(seen & ARG_BIT(TRIB_A_TREE_PS)))
 		return cli_usage(
 			c,
 			"child FACE[:RANK], parent FACE or ps ADDR is missing");
 	if (index && !parent)
 		return cli_usage(c, "index needs parent FACE");
-	if (relay && !(seen & 1u << ARG_AT_NEXT))
+	if (relay && !(seen & ARG_BIT(TRIB_A_TREE_NEXT)))
 		return cli_usage(c,
 				 "relay needs next N, the next hop's number");
 	/* A leaf may give the index of each rank instead: local RANK:INDEX. */
@@ -346,15 +269,16 @@ static int check_add(struct cli *c, uint32_t seen)
 	return CLI_OK;
 }
 
+static const struct kind_args add = {add_args,
+				     sizeof(add_args) / sizeof(add_args[0]),
+				     check_add, TRIB_A_TREE};
+
 static int tree_add(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {
-		add_args, sizeof(add_args) / sizeof(add_args[0]), check_add};
-
-	return kind_change(c, &kind, TRIB_CMD_TREE_NEW, argc, argv, &args);
+	return kind_change(c, &kind, TRIB_CMD_TREE_NEW, argc, argv, &add);
 }
 
-static const struct kind_args by_id = {id_args, 1, NULL};
+static const struct kind_args by_id = {id_args, 1, NULL, 0};
 
 static int tree_del(struct cli *c, int argc, char **argv)
 {
@@ -375,25 +299,25 @@ static int tree_switch(struct cli *c, int argc, char **argv)
 {
 	struct kind_args args = {switch_args,
 				 sizeof(switch_args) / sizeof(switch_args[0]),
-				 NULL};
+				 NULL, 0};
 
 	return kind_change(c, &kind, TRIB_CMD_TREE_SWITCH, argc, argv, &args);
 }
 
 static const struct cli_cmd cmds[] = {
-	{"show", "[ID]", "List the trees, or show one and its children.",
-	 tree_show},
+	CLI_CMD("show", "[ID]", "List the trees, or show one and its children.",
+		tree_show),
 	{"add",
 	 "JOB [id T] [child FACE[:RANK] ...] [parent FACE [index I]] [local RANK[:INDEX|:PORT] ...] [down FACE ...] [held] [relay N next N [workers RANKS] [cap N] [age MS]] [ps ADDR[:PORT] [hop RELAY:FACE ...] [group ADDR]]",
 	 "Add this host's node of a tree; without parent or ps it is the root.",
-	 tree_add},
-	{"del", "ID", "Remove a tree.", tree_del},
-	{"wipe", "ID",
-	 "Empty the slots of a tree; sums under way recover by themselves.",
-	 tree_wipe},
-	{"switch", "JOB [live ID ...]",
-	 "Say which trees of a job workers get that attach from now on.",
-	 tree_switch},
+	 tree_add, &add},
+	CLI_CMD("del", "ID", "Remove a tree.", tree_del),
+	CLI_CMD("wipe", "ID",
+		"Empty the slots of a tree; sums under way recover by themselves.",
+		tree_wipe),
+	CLI_CMD("switch", "JOB [live ID ...]",
+		"Say which trees of a job workers get that attach from now on.",
+		tree_switch),
 };
 
 CLI_OBJECT(tree, "aggregation trees: who adds up what");

@@ -14,8 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/core/cli.h"
+#include "cli/object/ndn.h"
 #include "cli/watch/watch.h"
+#include "cmd.h"
 
 static volatile sig_atomic_t stop;
 
@@ -35,16 +36,12 @@ static double monotonic(void)
 
 static int look(struct cli *c, struct watch_sample *s)
 {
-	struct nl_msg *msg = cli_message(c, TRIB_CMD_STATUS_GET, 0);
-	json_t *status;
 	int err;
 
 	memset(s, 0, sizeof(*s));
-	err = msg ? cli_fetch(c, msg, TRIB_A_STATUS, &status) : CLI_ERROR;
+	err = cli_fetch_one(c, TRIB_CMD_STATUS_GET, TRIB_A_STATUS, &s->status);
 	if (err)
 		return err;
-	s->status = json_incref(json_array_get(status, 0));
-	json_decref(status);
 	err = cli_fetch_all(c, TRIB_CMD_JOB_GET, TRIB_A_JOB, &s->jobs);
 	if (!err)
 		err = cli_fetch_all(c, TRIB_CMD_TREE_GET, TRIB_A_TREE,
@@ -369,9 +366,9 @@ static int cmd_watch(struct cli *c, int argc, char **argv)
 }
 
 static const struct cli_cmd cmds[] = {
-	{"", "[--once] [-n SEC]",
-	 "Show rates, and which worker is slow or silent, every SEC seconds.",
-	 cmd_watch},
+	CLI_CMD("", "[--once] [-n SEC]",
+		"Show rates, and which worker is slow or silent, every SEC seconds.",
+		cmd_watch),
 };
 
 CLI_OBJECT(watch, "live view");

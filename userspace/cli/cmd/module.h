@@ -8,9 +8,6 @@
 
 struct cli;
 
-/* cmd_module.c: one request without attributes; as family_request(). */
-int module_ask(struct cli *c, int cmd, int flags, int top, json_t **out);
-
 /* module_sock.c: commands */
 int module_sock(struct cli *c, int argc, char **argv);
 int module_claim(struct cli *c, int argc, char **argv);

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/out/out.h"
 #include "uapi/trib.h"
 #include "module.h"
-#include "cli/core/out.h"
 
 static void sock_text(const json_t *s, char *buf, size_t size)
 {

@@ -11,7 +11,11 @@
 #include <linux/netlink.h>
 
 #include "cli/core/cli.h"
-#include "cli/core/family.h"
+#include "cli/netlink/family.h"
+#include "cli/netlink/request.h"
+#include "cli/out/out.h"
+#include "cli/parse/parse.h"
+#include "uapi/trib.h"
 #include "module.h"
 
 static void rank_text(const json_t *s, char *buf, size_t size)
@@ -52,7 +56,7 @@ int module_sock(struct cli *c, int argc, char **argv)
 	int err = cli_no_args(c, argc, argv);
 
 	if (!err)
-		err = module_ask(c, TRIB_CMD_SOCK_GET, NLM_F_DUMP, TRIB_A_SOCK,
+		err = family_ask(c, TRIB_CMD_SOCK_GET, NLM_F_DUMP, TRIB_A_SOCK,
 				 &list);
 	return err ? err
 		   : out_table(c, list, socks, sizeof(socks) / sizeof(*socks));
@@ -121,7 +125,7 @@ static int change(struct cli *c, int cmd, const char *job, const char *user)
 static int list(struct cli *c)
 {
 	json_t *all;
-	int err = module_ask(c, TRIB_CMD_CLAIM_GET, NLM_F_DUMP, TRIB_A_CLAIM,
+	int err = family_ask(c, TRIB_CMD_CLAIM_GET, NLM_F_DUMP, TRIB_A_CLAIM,
 			     &all);
 
 	return err ? err

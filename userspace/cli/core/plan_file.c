@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli.h"
 #include "plan_file.h"
 
 int plan_file_read(struct cli *c, const char *name, char **text, size_t *len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the files of trib doctor share. Each doctor_*.c looks at one kind of
- * thing and notes what it finds; cmd_doctor.c collects and prints the notes.
+ * thing and notes what it finds; doctor.c collects and prints the notes.
  */
 #ifndef TRIB_CLI_DOCTOR_H
 #define TRIB_CLI_DOCTOR_H
@@ -11,6 +11,11 @@
 #include <jansson.h>
 
 #include "cli/core/cli.h"
+#include "cli/netlink/request.h"
+#include "cli/out/out.h"
+#include "cli/parse/parse.h"
+#include "uapi/trib.h"
+#include "uapi/trib_wire.h"
 
 enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_FAIL };
 
@@ -57,7 +62,12 @@ void doctor_note(struct doctor *d, int state, const char *check,
 		 const char *subject, const char *remedy, const char *fmt, ...)
 	__attribute__((format(printf, 6, 7)));
 
-/* The same for a remedy that has to be put together. */
+/* doctor.c: run all checks that @d's options ask for. */
+void doctor_examine(struct doctor *d);
+/* doctor_note.c: print the findings, each remedy below its finding. */
+void doctor_print(const struct doctor *d);
+
+/* Format a remedy into @buf, and return it. */
 const char *doctor_text(char *buf, size_t size, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cli/netlink/family.h"
 #include "doctor.h"
-#include "cli/cmd/module.h"
 
 static const json_t *claim_of(const json_t *claims, uint64_t job)
 {
@@ -57,7 +57,7 @@ void doctor_claims(struct doctor *d)
 	/* Asking for it would load it. */
 	if (access("/sys/module/trib", F_OK))
 		return;
-	if (module_ask(d->c, TRIB_CMD_CLAIM_GET, NLM_F_DUMP, TRIB_A_CLAIM,
+	if (family_ask(d->c, TRIB_CMD_CLAIM_GET, NLM_F_DUMP, TRIB_A_CLAIM,
 		       &claims)) {
 		doctor_note(d, DOCTOR_WARN, "claim", "",
 			    "load the trib.ko that belongs to this trib",

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "cli/object/ndn.h"
 #include "doctor.h"
 #include "doctor_face.h"
 

@@ -6,9 +6,9 @@
 #ifndef TRIB_CLI_DOCTOR_FACE_H
 #define TRIB_CLI_DOCTOR_FACE_H
 
+#include "cli/net/link.h"
+#include "cli/net/probe.h"
 #include "doctor.h"
-#include "cli/core/link.h"
-#include "cli/core/probe.h"
 
 /**
  * struct face - one face under examination

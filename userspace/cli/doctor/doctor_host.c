@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "cli/object/ndn.h"
 #include "uapi/trib_maps.h"
 #include "doctor.h"
 

@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/object/tree_text.h"
+#include "cli/watch/watch.h"
 #include "uapi/trib_maps.h"
 #include "doctor.h"
-#include "cli/watch/watch.h"
 
 /* A star must have as many children as the job has workers. */
 static void check_world(struct doctor *d, const json_t *job, const json_t *t)

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "cli/object/ndn.h"
 #include "doctor.h"
 
 /* Faces, entries and counters have names. */

@@ -11,9 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "doctor.h"
+#include "cli/core/cli.h"
 #include "cli/core/plan_file.h"
-#include "cli/core/probe.h"
+#include "cli/net/probe.h"
+#include "cli/out/out.h"
+#include "cli/parse/parse.h"
+#include "doctor.h"
 
 #define PROBE_MS 1500
 #define PING_BYTES 104

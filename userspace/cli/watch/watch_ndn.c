@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "cli/core/cli.h"
+#include "cli/out/out.h"
 #include "watch.h"
 
 static double rate(const struct watch_sample *a, const struct watch_sample *b,

@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/object/tree_text.h"
+#include "cli/out/out.h"
+#include "uapi/trib.h"
 #include "uapi/trib_maps.h"
-#include "cli/core/cli.h"
+#include "uapi/trib_wire.h"
 #include "watch.h"
 
 void watch_free(struct watch_sample *s)

@@ -70,16 +70,18 @@ static int numbers_check(struct job_spec *s, struct reason *why)
 		return refuse(why, -ERANGE, "world %u: 1 to %u workers",
 			      s->world, TRIB_WORLD_MAX);
 	if (!s->window)
-		s->window = JOB_WINDOW_DEFAULT;
-	if (s->window > JOB_WINDOW_MAX || (s->window & (s->window - 1)))
+		s->window = TRIB_JOB_WINDOW_DEFAULT;
+	if (s->window > TRIB_JOB_WINDOW_MAX || (s->window & (s->window - 1)))
 		return refuse(why, -ERANGE,
 			      "window %u: a power of 2 from 1 to %u", s->window,
-			      JOB_WINDOW_MAX);
+			      TRIB_JOB_WINDOW_MAX);
 	if (!s->timeout_ms)
-		s->timeout_ms = JOB_TIMEOUT_DEFAULT;
-	if (s->timeout_ms < JOB_TIMEOUT_MIN || s->timeout_ms > JOB_TIMEOUT_MAX)
+		s->timeout_ms = TRIB_JOB_TIMEOUT_DEFAULT;
+	if (s->timeout_ms < TRIB_JOB_TIMEOUT_MIN ||
+	    s->timeout_ms > TRIB_JOB_TIMEOUT_MAX)
 		return refuse(why, -ERANGE, "timeout %u ms: %u to %u",
-			      s->timeout_ms, JOB_TIMEOUT_MIN, JOB_TIMEOUT_MAX);
+			      s->timeout_ms, TRIB_JOB_TIMEOUT_MIN,
+			      TRIB_JOB_TIMEOUT_MAX);
 	if (!s->fmt)
 		s->fmt = TRIB_FMT_Q32;
 	if (!trib_dtype_name(s->fmt))

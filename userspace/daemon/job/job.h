@@ -5,12 +5,6 @@
 
 #include "daemon/tribd.h"
 
-#define JOB_WINDOW_DEFAULT 256
-#define JOB_WINDOW_MAX 16384
-#define JOB_TIMEOUT_DEFAULT 5000
-#define JOB_TIMEOUT_MIN 50
-#define JOB_TIMEOUT_MAX 3600000
-
 /* As a request or the state file states it. */
 struct job_spec {
 	char name[TRIB_NAME_MAX];

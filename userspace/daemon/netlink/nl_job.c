@@ -43,10 +43,10 @@ int nl_job_new(struct tribd *d, struct nl_request *r)
 	if (tb[TRIB_A_JOB_WINDOW] && !s.window)
 		return refuse(&r->why, -ERANGE,
 			      "window 0: a power of 2 from 1 to %u",
-			      JOB_WINDOW_MAX);
+			      TRIB_JOB_WINDOW_MAX);
 	if (tb[TRIB_A_JOB_TIMEOUT_MS] && !s.timeout_ms)
 		return refuse(&r->why, -ERANGE, "timeout 0 ms: %u to %u",
-			      JOB_TIMEOUT_MIN, JOB_TIMEOUT_MAX);
+			      TRIB_JOB_TIMEOUT_MIN, TRIB_JOB_TIMEOUT_MAX);
 	if (tb[TRIB_A_JOB_FMT] && !s.fmt)
 		return refuse(&r->why, -ERANGE, "format 0 is none");
 	return job_new(d, &s, &r->why);

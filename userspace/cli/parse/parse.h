@@ -38,12 +38,16 @@ int parse_time(const char *s, uint32_t min_ms, uint32_t max_ms, uint32_t *out);
 bool parse_name_ok(const char *s, size_t len);
 
 enum arg_kind {
+	ARG_TEXT, /* printable ASCII, blanks included; at most max bytes */
 	ARG_NAME,
 	ARG_IFNAME,
 	ARG_ADDR,
 	ARG_MAC,
+	ARG_U8,
 	ARG_U16,
 	ARG_U32,
+	ARG_U64,
+	ARG_WORD, /* one of words; becomes its index, u8 */
 	ARG_HEX,
 	ARG_RATE,
 	ARG_UID,
@@ -70,7 +74,7 @@ enum arg_kind {
  * @kind: how to read it.
  * @attr: attribute it becomes.
  * @min:  smallest and
- * @max:  largest number.
+ * @max:  largest number; ARG_TEXT: most bytes.
  * @flags: ARG_NEEDED, ARG_LIST (may be repeated, and takes all values up to
  *        the next keyword), ARG_POW2.
  */
@@ -81,16 +85,17 @@ struct arg {
 	int attr;
 	uint64_t min, max;
 	unsigned int flags;
+	const char *const *words; /* ARG_WORD: ends with NULL */
 };
 
 /* A row of a table of arguments, without and with a range. */
 #define ARG_ROW(word, value, kind, attr, flags)                                \
 	{                                                                      \
-		word, value, kind, attr, 0, 0, flags                           \
+		word, value, kind, attr, 0, 0, flags, NULL                     \
 	}
 #define ARG_NUM(word, value, kind, attr, min, max, flags)                      \
 	{                                                                      \
-		word, value, kind, attr, min, max, flags                       \
+		word, value, kind, attr, min, max, flags, NULL                 \
 	}
 
 /* parse_names.c: one of the last five kinds, the @order-th of its keyword. As
@@ -104,11 +109,18 @@ bool parse_is_none(const struct arg *a, const char *s);
 #define ARG_LIST (1u << 1)
 #define ARG_POW2 (1u << 2)
 
+#define ARG_MAX 32
+#define ARG_BIT(attr) (1u << (attr))
+
+/* Write @words, which end with NULL, with @between between them. */
+void parse_words_text(const char *const *words, const char *between, char *buf,
+		      size_t size);
+
 /**
  * parse_args() - the whole command line of a command
- * @args: at most 32 arguments.
+ * @args: at most ARG_MAX rows, with attributes below 32.
  * @msg:  gets the attributes.
- * @seen: bit i is set if args[i] was given; may be NULL.
+ * @seen: out: ARG_BIT() of each attribute that was given; may be NULL.
  *
  * Returns enum cli_code; errors name the offending word or value.
  */

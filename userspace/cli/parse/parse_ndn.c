@@ -8,9 +8,11 @@
 
 #include <netlink/attr.h>
 
-#include "uapi/trib_ndn_maps.h"
+#include "cli/core/cli.h"
 #include "ndn/packet/ndn.h"
-#include "cli.h"
+#include "uapi/trib.h"
+#include "uapi/trib_ndn_maps.h"
+#include "parse.h"
 
 static const char *what(const struct arg *a)
 {

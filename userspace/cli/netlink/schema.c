@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Owns how attributes become JSON, by the tables of schema_tables.c: see
- * schema.h.
- */
+/* Owns how attributes become JSON: see schema.h. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -14,11 +11,12 @@
 #include <netlink/msg.h>
 #include <linux/genetlink.h>
 
-#include "uapi/trib.h"
-#include "uapi/trib_sock.h"
-#include "uapi/trib_wire.h"
 #include "base/dtype.h"
+#include "uapi/trib.h"
+#include "uapi/trib_wire.h"
 #include "schema.h"
+
+#include "gen/schema_tables.h"
 
 json_t *schema_string(const char *s, size_t len)
 {
@@ -29,7 +27,7 @@ json_t *schema_string(const char *s, size_t len)
 	if (!copy)
 		return NULL;
 	memcpy(copy, s, len);
-	/* A terminal must not be steered by a name. */
+	/* A name must not control the terminal. */
 	for (i = 0; i < len; i++)
 		if ((unsigned char)copy[i] < 0x20 || copy[i] == 0x7f)
 			copy[i] = '?';
@@ -95,57 +93,24 @@ static json_t *decode_ranks(const unsigned char *bits)
 	return json_string(text);
 }
 
-/* What small numbers stand for, by kind. */
-static json_t *decode_word(enum schema_kind kind, uint8_t v)
+static json_t *decode_word(const char *const *words, uint8_t v)
 {
-	static const char *const xdp[] = {
-		[TRIB_XDP_MODE_NONE] = "none",
-		[TRIB_XDP_MODE_NATIVE] = "native",
-		[TRIB_XDP_MODE_GENERIC] = "generic",
-	};
-	static const char *const ndn[] = {
-		[TRIB_FACE_NDN_NONE] = "none",
-		[TRIB_FACE_NDN_ROUTER] = "router",
-		[TRIB_FACE_NDN_HOST] = "host",
-	};
-	static const char *const pit[] = {
-		[TRIB_PIT_STATE_PENDING] = "pending",
-		[TRIB_PIT_STATE_CONFIRMED] = "confirmed",
-		[TRIB_PIT_STATE_LEAVING] = "leaving",
-	};
-	static const char *const sock[] = {
-		[TRIB_SOCK_NEW] = "new",
-		[TRIB_SOCK_JOINING] = "joining",
-		[TRIB_SOCK_RUNNING] = "running",
-		[TRIB_SOCK_LEAVING] = "leaving",
-		[TRIB_SOCK_LEFT] = "left",
-		[TRIB_SOCK_DEAD] = "dead",
-	};
-#define WORD(table) (v < sizeof(table) / sizeof(table[0]) ? (table)[v] : NULL)
-	const char *word = kind == KIND_XDP    ? WORD(xdp)
-			   : kind == KIND_NDN  ? WORD(ndn)
-			   : kind == KIND_PIT  ? WORD(pit)
-			   : kind == KIND_SOCK ? WORD(sock)
-					       : trib_dtype_name(v);
-#undef WORD
-
-	return json_string(word ? word : "unknown");
+	for (; *words && v; v--)
+		words++;
+	return json_string(*words ? *words : "unknown");
 }
 
 static int decode_set(const struct schema_set *set, struct nlattr *nest,
 		      json_t **out);
 
-/* Bytes that an attribute of this kind has, 0 if that varies. */
+/* Bytes of an attribute of this kind, 0 if that varies. */
 static int kind_size(enum schema_kind kind)
 {
 	switch (kind) {
 	case KIND_U8:
 	case KIND_BOOL:
-	case KIND_XDP:
-	case KIND_NDN:
-	case KIND_PIT:
+	case KIND_WORD:
 	case KIND_DTYPE:
-	case KIND_SOCK:
 		return 1;
 	case KIND_U16:
 		return 2;
@@ -162,22 +127,24 @@ static int kind_size(enum schema_kind kind)
 	case KIND_RANKS:
 		return TRIB_BMWORDS_MAX * 8;
 	case KIND_STRING:
-	case KIND_CHILD:
+	case KIND_NEST:
 		break;
 	}
 	return 0;
 }
 
-static int decode_attr(enum schema_kind kind, struct nlattr *nla, json_t **out)
+static int decode_attr(const struct schema_attr *a, struct nlattr *nla,
+		       json_t **out)
 {
 	const unsigned char *p = nla_data(nla);
-	int size = kind_size(kind), len = nla_len(nla);
+	int size = kind_size(a->kind), len = nla_len(nla);
+	const char *dtype;
 	char text[32];
 	uint64_t v;
 
 	if (size && len != size)
 		return -EINVAL;
-	switch (kind) {
+	switch (a->kind) {
 	case KIND_U8:
 		*out = json_integer(nla_get_u8(nla));
 		break;
@@ -194,12 +161,12 @@ static int decode_attr(enum schema_kind kind, struct nlattr *nla, json_t **out)
 	case KIND_BOOL:
 		*out = json_boolean(nla_get_u8(nla));
 		break;
-	case KIND_XDP:
-	case KIND_NDN:
-	case KIND_PIT:
+	case KIND_WORD:
+		*out = decode_word(a->words, nla_get_u8(nla));
+		break;
 	case KIND_DTYPE:
-	case KIND_SOCK:
-		*out = decode_word(kind, nla_get_u8(nla));
+		dtype = trib_dtype_name(nla_get_u8(nla));
+		*out = json_string(dtype ? dtype : "unknown");
 		break;
 	case KIND_BITS:
 		*out = decode_bits(nla_get_u64(nla));
@@ -225,7 +192,7 @@ static int decode_attr(enum schema_kind kind, struct nlattr *nla, json_t **out)
 			return -EINVAL;
 		*out = schema_string((const char *)p, strlen((const char *)p));
 		break;
-	case KIND_CHILD:
+	case KIND_NEST:
 		return decode_set(schema_set(TRIB_A_UNSPEC), nla, out);
 	}
 	return *out ? 0 : -ENOMEM;
@@ -262,7 +229,7 @@ static int decode_set(const struct schema_set *set, struct nlattr *nest,
 		if (!a)
 			continue;
 		val = NULL;
-		err = decode_attr(a->kind, nla, &val);
+		err = decode_attr(a, nla, &val);
 		if (err)
 			goto out;
 		err = a->list ? json_array_append_new(
@@ -293,4 +260,9 @@ int schema_decode(const struct nlmsghdr *nlh, int top, json_t **out)
 		if (nla_type(nla) == top)
 			return decode_set(schema_set(top), nla, out);
 	return -ENOENT;
+}
+
+const struct schema_set *schema_set(int top)
+{
+	return top >= 0 && top < TRIB_A__MAX ? &sets[top] : NULL;
 }

@@ -13,7 +13,9 @@
 #include <netlink/netlink.h>
 #include <linux/netlink.h>
 
-#include "cli.h"
+#include "cli/core/cli.h"
+#include "uapi/trib.h"
+#include "client.h"
 #include "family.h"
 #include "schema.h"
 
@@ -248,4 +250,18 @@ int family_event(struct cli *c, struct family *f, int ms, json_t **out,
 	json_decref(co.list);
 	return cli_error(c, "generic netlink: %s",
 			 co.err ? strerror(-co.err) : nl_geterror(err));
+}
+
+int family_ask(struct cli *c, int cmd, int flags, int top, json_t **out)
+{
+	struct nl_msg *msg;
+	struct family *f;
+	int err = family_open(c, &f);
+
+	if (err)
+		return err;
+	msg = family_message(c, f, cmd, flags);
+	err = msg ? family_request(c, f, msg, top, out) : CLI_ERROR;
+	family_close(f);
+	return err;
 }

@@ -8,7 +8,9 @@
 #include <pwd.h>
 #include <string.h>
 
-#include "cli.h"
+#include "uapi/trib.h"
+#include "uapi/trib_wire.h"
+#include "parse.h"
 
 int parse_number(const char *s, uint64_t min, uint64_t max, uint64_t *out)
 {

@@ -1,39 +1,31 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * What commands share about the NDN forwarder: whether it is on, and which
- * counters are its.
- */
+/* Owns questions about the NDN forwarder: is it on, which counters are its. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/netlink/request.h"
+#include "cli/out/out.h"
+#include "uapi/trib.h"
 #include "uapi/trib_ndn.h"
-#include "cli.h"
+#include "ndn.h"
 
 #define STAT_PREFIX "ndn-"
 
 int ndn_look(struct cli *c, json_t **out)
 {
-	struct nl_msg *msg = cli_message(c, TRIB_CMD_NDN_GET, 0);
-	json_t *list;
-	int err;
+	int err = cli_fetch_one(c, TRIB_CMD_NDN_GET, TRIB_A_NDN, out);
 
-	*out = NULL;
-	err = msg ? cli_fetch(c, msg, TRIB_A_NDN, &list) : CLI_ERROR;
 	if (err && c->refused == -EOPNOTSUPP) {
 		c->error[0] = '\0';
 		return CLI_OK;
 	}
-	if (err)
-		return err;
-	*out = json_incref(json_array_get(list, 0));
-	json_decref(list);
-	return CLI_OK;
+	return err;
 }
 
 json_t *ndn_take_stats(json_t *stats)
 {
-	json_t *names = stats ? json_array() : NULL, *s;
+	json_t *ndn = stats ? json_array() : NULL, *s;
 	size_t i = 0;
 
 	while (i < json_array_size(stats)) {
@@ -43,10 +35,10 @@ json_t *ndn_take_stats(json_t *stats)
 			i++;
 			continue;
 		}
-		json_array_append(names, s);
+		json_array_append(ndn, s);
 		json_array_remove(stats, i);
 	}
-	return names;
+	return ndn;
 }
 
 bool ndn_is_face(const json_t *face)

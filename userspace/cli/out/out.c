@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "cli/core/cli.h"
+#include "out.h"
 
 uint64_t jnum(const json_t *obj, const char *key)
 {

@@ -41,6 +41,9 @@ struct nl_msg *family_message(struct cli *c, struct family *f, int cmd,
 int family_request(struct cli *c, struct family *f, struct nl_msg *msg, int top,
 		   json_t **out);
 
+/* Open the family, make one request without attributes, close it. */
+int family_ask(struct cli *c, int cmd, int flags, int top, json_t **out);
+
 /* Join the multicast group of events. Returns enum cli_code. */
 int family_listen(struct cli *c, struct family *f);
 

@@ -8,8 +8,11 @@
 
 #include <netlink/attr.h>
 
-#include "cli.h"
 #include "base/dtype.h"
+#include "cli/core/cli.h"
+#include "uapi/trib.h"
+#include "uapi/trib_wire.h"
+#include "parse.h"
 
 static int bad_name(struct cli *c, const char *what, const char *s, size_t len)
 {
@@ -36,6 +39,48 @@ static int put_name(struct cli *c, const struct arg *a, const char *s,
 		return bad_name(c, a->word ? a->word : a->value, s, len);
 	}
 	return nla_put_string(msg, a->attr, s);
+}
+
+static int put_text(struct cli *c, const struct arg *a, const char *s,
+		    struct nl_msg *msg)
+{
+	size_t i, len = strlen(s);
+
+	if (len > a->max)
+		return cli_error(c,
+				 "%s has %zu bytes, at most %llu: \"%.40s...\"",
+				 a->word, len, (unsigned long long)a->max, s);
+	for (i = 0; i < len; i++)
+		if (s[i] < 0x20 || s[i] > 0x7e)
+			return cli_error(
+				c, "%s \"%s\" is not printable ASCII text",
+				a->word, s);
+	return nla_put_string(msg, a->attr, s);
+}
+
+void parse_words_text(const char *const *words, const char *between, char *buf,
+		      size_t size)
+{
+	size_t at = 0;
+	int i;
+
+	*buf = '\0';
+	for (i = 0; words && words[i] && at < size; i++)
+		at += (size_t)snprintf(buf + at, size - at, "%s%s",
+				       i ? between : "", words[i]);
+}
+
+static int put_word(struct cli *c, const struct arg *a, const char *s,
+		    struct nl_msg *msg)
+{
+	char words[256];
+	int i;
+
+	for (i = 0; a->words[i]; i++)
+		if (!strcmp(a->words[i], s))
+			return nla_put_u8(msg, a->attr, (uint8_t)i);
+	parse_words_text(a->words, ", ", words, sizeof(words));
+	return cli_error(c, "%s \"%s\" is none of %s", a->word, s, words);
 }
 
 static int put_addr(struct cli *c, const struct arg *a, const char *s,
@@ -99,8 +144,13 @@ static int put_number(struct cli *c, const struct arg *a, const char *s,
 		return CLI_ERROR;
 	if ((a->flags & ARG_POW2) && (v & (v - 1)))
 		return cli_error(c, "%s \"%s\" is not a power of 2", what, s);
-	return a->kind == ARG_U16 ? nla_put_u16(msg, a->attr, (uint16_t)v)
-				  : nla_put_u32(msg, a->attr, (uint32_t)v);
+	if (a->kind == ARG_U8)
+		return nla_put_u8(msg, a->attr, (uint8_t)v);
+	if (a->kind == ARG_U16)
+		return nla_put_u16(msg, a->attr, (uint16_t)v);
+	if (a->kind == ARG_U64)
+		return nla_put_u64(msg, a->attr, v);
+	return nla_put_u32(msg, a->attr, (uint32_t)v);
 }
 
 static int put_other(struct cli *c, const struct arg *a, const char *s,
@@ -261,8 +311,16 @@ static int put_arg(struct cli *c, const struct arg *a, const char *s, int order,
 	case ARG_MAC:
 		err = put_mac(c, a, s, msg);
 		break;
+	case ARG_TEXT:
+		err = put_text(c, a, s, msg);
+		break;
+	case ARG_WORD:
+		err = put_word(c, a, s, msg);
+		break;
+	case ARG_U8:
 	case ARG_U16:
 	case ARG_U32:
+	case ARG_U64:
 		err = put_number(c, a, s, msg);
 		break;
 	case ARG_CHILD:
@@ -340,14 +398,14 @@ int parse_args(struct cli *c, int argc, char **argv, const struct arg *args,
 {
 	const struct arg *a;
 	uint32_t got = 0;
-	int order[32] = {0}, err;
+	int order[ARG_MAX] = {0}, err;
 	size_t i;
 
 	for (i = 0; i < n && !args[i].word && argc > 0; i++, argc--, argv++) {
 		err = put_arg(c, &args[i], *argv, 0, msg);
 		if (err)
 			return err;
-		got |= 1u << i;
+		got |= ARG_BIT(args[i].attr);
 	}
 	while (argc > 0) {
 		a = find_word(args, n, *argv);
@@ -355,9 +413,9 @@ int parse_args(struct cli *c, int argc, char **argv, const struct arg *args,
 			return cli_usage(c, "\"%s\" is not expected here",
 					 *argv);
 		i = (size_t)(a - args);
-		if ((got & (1u << i)) && !(a->flags & ARG_LIST))
+		if ((got & ARG_BIT(a->attr)) && !(a->flags & ARG_LIST))
 			return cli_usage(c, "%s is given twice", a->word);
-		got |= 1u << i;
+		got |= ARG_BIT(a->attr);
 		argc--;
 		argv++;
 		if (a->kind == ARG_FLAG) {
@@ -372,7 +430,8 @@ int parse_args(struct cli *c, int argc, char **argv, const struct arg *args,
 			return err;
 	}
 	for (i = 0; i < n; i++)
-		if ((args[i].flags & ARG_NEEDED) && !(got & (1u << i)))
+		if ((args[i].flags & ARG_NEEDED) &&
+		    !(got & ARG_BIT(args[i].attr)))
 			return cli_usage(c, "%s%s%s is missing",
 					 args[i].word ? args[i].word : "",
 					 args[i].word ? " " : "",

@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "uapi/trib_wire.h"
 #include "probe.h"
 
 #define RESEND_MS 250
