@@ -19,7 +19,7 @@ CHECK_TESTS += tests/fuzz/xdp.t
 FUZZ_SAN_CFLAGS := $(filter-out -Werror,$(FUZZ_CFLAGS)) -O1 \
 	-fsanitize=address,undefined -fno-sanitize-recover=undefined
 
-build/fuzz-ticket: tests/fuzz/fuzz_ticket.c userspace/lib/attach/ticket.c \
+build/fuzz-ticket: tests/fuzz/fuzz_ticket.c userspace/lib/place/ticket.c \
 		$(BASE_LIBTRIB_SRC)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(filter %.c,$^)

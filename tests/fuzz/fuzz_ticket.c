@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/internal.h"
+#include "lib/place/place.h"
 
 int trib_fail(struct trib *t, int code, int err, const char *fmt, ...)
 {

@@ -10,7 +10,7 @@
 
 #include "relay_model.h"
 #include "engine/inner.h"
-#include "lib/internal.h"
+#include "lib/way/carrier.h"
 
 #define SIM_WORKERS 16
 #define SIM_RELAYS 8

@@ -324,13 +324,13 @@ def first_model_is_the_file_s(folder):
 def wrong_fields_are_refused(folder):
     cases = (
         ({"mode": "fast"}, "mode:"),
-        ({"worker": []}, "worker: no such field"),
+        ({"worker": []}, "worker: is not known here"),
         ({"workers": []}, "workers:"),
         ({"workers": ["a", "insert"]}, "cannot be a worker's name"),
         ({"workers": ["a", "a"]}, "is there twice"),
-        ({"workers": [{"name": "a", "kye": 1}]}, "workers[0].kye"),
+        ({"workers": [{"name": "a", "kye": 1}]}, "workers[0].kye: is not known here"),
         ({"elements": 0}, "elements:"),
-        ({"elements": 1.5}, "elements: not an integer"),
+        ({"elements": 1.5}, "elements: is a fraction, not an integer"),
         ({"segment": 6}, "segment:"),
         ({"segment": 8196}, "segment:"),
         ({"sgd": {}}, "sgd:"),

@@ -4,8 +4,7 @@ PERF_SHARED := $(addprefix $(B)/userspace/perf/,oracle.o opts.o measure.o \
 	report.o)
 PERF_OBJS := $(PERF_SHARED) $(addprefix $(B)/userspace/perf/,perf.o perf_ps.o)
 
-TRAIN_OBJS := $(addprefix $(B)/userspace/perf/,sync.o wire.o \
-	oracle.o opts.o) $(patsubst %.c,$(B)/%.o,$(wildcard userspace/perf/train/*.c))
+TRAIN_OBJS := $(addprefix $(B)/userspace/perf/,oracle.o opts.o) $(patsubst %.c,$(B)/%.o,$(wildcard userspace/perf/train/*.c))
 ifeq ($(shell uname -m),x86_64)
 TRAIN_OBJS += $(B)/userspace/perf/train/gemm_v3.o
 endif

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "measure.h"
 
 /* Wrong elements counted per rank and size: sums of them must fit int32. */
@@ -32,10 +32,7 @@ struct run {
 
 static double now_us(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
+	return (double)clock_ns() / 1e3;
 }
 
 double perf_bus_factor(enum perf_collective c, unsigned int world)

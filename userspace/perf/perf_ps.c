@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "measure.h"
 #include "perf_ps.h"
 #include "trib.h"
@@ -56,10 +56,7 @@ struct ps_run {
 
 static double now_s(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+	return (double)clock_ns() / 1e9;
 }
 
 static int refuse(const struct perf_opts *o, const char *what)

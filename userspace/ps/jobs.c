@@ -16,9 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+#include "base/json_write.h"
 #include "base/ps_folder.h"
 #include "mtu.h"
-#include "report.h"
+#include "ps/program/process.h"
 
 #define FILES_MAX PS_TREES_MAX
 #define EVENTS (IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE)
@@ -81,9 +83,9 @@ static int take_lock(struct ps_jobs *j, char *why, size_t size)
 static int write_status(const struct ps_jobs *j)
 {
 	json_t *files = json_object(), *doc;
-	char path[PATH_MAX], next[PATH_MAX], hex[20];
+	char path[PATH_MAX], hex[20];
 	unsigned int i;
-	int err = 0;
+	int err;
 
 	for (i = 0; i < j->nfile; i++) {
 		const struct file *f = &j->file[i];
@@ -96,11 +98,7 @@ static int write_status(const struct ps_jobs *j)
 	doc = json_pack("{s:s, s:i, s:o}", "listen", j->listen, "pid",
 			(int)getpid(), "files", files);
 	snprintf(path, sizeof(path), "%s/" PS_STATUS_FILE, j->dir);
-	snprintf(next, sizeof(next), "%s/" PS_STATUS_FILE ".new", j->dir);
-	errno = EIO;
-	if (!doc || json_dump_file(doc, next, JSON_INDENT(1)) ||
-	    rename(next, path))
-		err = -errno;
+	err = json_write(AT_FDCWD, path, 0666, doc, false);
 	json_decref(doc);
 	return err;
 }
@@ -114,35 +112,27 @@ static bool is_name(const char *name)
 	return *name != '.' && n > 5 && !strcmp(name + n - 5, ".json");
 }
 
-/* The whole file, to be freed; NULL: errno, EFBIG included. */
-static char *slurp(const struct ps_jobs *j, const char *name, size_t *len)
+/* Read a regular file; the caller frees @text. */
+static int job_file_read(const struct ps_jobs *j, const char *name, char **text,
+			 size_t *len)
 {
 	char path[PATH_MAX];
 	struct stat st;
-	char *text = NULL;
-	ssize_t n = 0;
-	int fd;
+	int fd, err;
 
-	*len = 0;
 	snprintf(path, sizeof(path), "%s/%s", j->dir, name);
+	/* Not blocking: somebody may have put a FIFO there. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return NULL;
-	if (fstat(fd, &st)) {
-		st.st_size = 0;
-	} else if (!S_ISREG(st.st_mode)) {
-		errno = EINVAL;
-	} else if (st.st_size > PS_JOB_FILE_MAX) {
-		errno = EFBIG;
-	} else {
-		text = malloc((size_t)st.st_size + 1);
-		while (text && *len < (size_t)st.st_size &&
-		       (n = read(fd, text + *len, (size_t)st.st_size - *len)) >
-			       0)
-			*len += (size_t)n;
-	}
+		return -errno;
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (!S_ISREG(st.st_mode))
+		err = -EINVAL;
+	else
+		err = file_read_fd(fd, PS_JOB_FILE_MAX, text, len);
 	close(fd);
-	return text;
+	return err;
 }
 
 static struct file *find_file(struct ps_jobs *j, const char *name)
@@ -197,16 +187,17 @@ static bool look_at(struct ps_jobs *j, const char *name)
 	uint64_t digest;
 	size_t len;
 	char *text;
+	int err;
 
 	if (!f) {
 		ps_log("%s/%s: more than %d files", j->dir, name, FILES_MAX);
 		return false;
 	}
 	f->seen = true;
-	text = slurp(j, name, &len);
-	if (!text) {
+	err = job_file_read(j, name, &text, &len);
+	if (err) {
 		snprintf(f->error, sizeof(f->error), "cannot be read: %s",
-			 strerror(errno));
+			 strerror(-err));
 		f->digest = 0;
 		return true;
 	}

@@ -14,12 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/ps_folder.h"
 #include "jobs.h"
 #include "mtu.h"
 #include "ps/ndn/ndn_main.h"
 #include "net.h"
-#include "process.h"
+#include "ps/program/process.h"
 #include "report.h"
 #include "ps/sum/state.h"
 
@@ -222,7 +223,7 @@ static void choose_state(struct server *s)
 static int open_all(struct server *s)
 {
 	bool v4 = IN6_IS_ADDR_V4MAPPED(&s->listen.ip);
-	char why[512], text[80];
+	char why[512], text[ADDR_TEXT_MAX];
 	unsigned int i;
 	int err;
 
@@ -239,8 +240,7 @@ static int open_all(struct server *s)
 	}
 	if (s->o.jobs &&
 	    ps_jobs_open(&s->jobs, s->ps, s->o.jobs, v4,
-			 ps_addr_text(&s->listen, text, sizeof(text)), why,
-			 sizeof(why))) {
+			 ps_addr_text(&s->listen, text), why, sizeof(why))) {
 		ps_log("%s", why);
 		return -EINVAL;
 	}
@@ -286,7 +286,7 @@ static void take_signals(struct server *s)
 /* Milliseconds to sleep; -1: until something comes. */
 static int due(struct server *s)
 {
-	uint64_t now = ps_now_ms();
+	uint64_t now = clock_ms();
 	uint32_t wait = ps_tick(s->ps, now), left;
 
 	ps_net_flush(s->net);
@@ -330,7 +330,7 @@ static int serve(struct server *s)
 int main(int argc, char **argv)
 {
 	static struct server s = {.signals = -1};
-	char text[80];
+	char text[ADDR_TEXT_MAX];
 	int rc;
 
 	if (argc > 1 && !strcmp(argv[1], "ndn"))
@@ -350,8 +350,7 @@ int main(int argc, char **argv)
 		rc = 0;
 		if (!s.o.check) {
 			ps_log("%u trees of %u jobs on %s", s.ps->ntree,
-			       s.ps->njob,
-			       ps_addr_text(&s.listen, text, sizeof(text)));
+			       s.ps->njob, ps_addr_text(&s.listen, text));
 			rc = serve(&s);
 		}
 	}

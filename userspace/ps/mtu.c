@@ -47,16 +47,15 @@ static int way_check(const struct ps_tree *t, const struct ps_addr *to,
 	unsigned int need = over + trib_payload_len(t->job->nval);
 	unsigned int mtu = mtu_towards(to);
 	unsigned int room = mtu > over ? (mtu - over) / 4 : 0;
-	char text[80];
+	char text[ADDR_TEXT_MAX];
 
 	if (!mtu || need <= mtu)
 		return 0;
 	snprintf(
 		why, size,
 		"tree %u: %u values and a bitmap of %u bytes make packets of %u, but the way to %s takes %u: nval may be at most %u",
-		t->number, t->job->nval, bitmap, need,
-		ps_addr_text(to, text, sizeof(text)), mtu,
-		room / TRIB_NVAL_BLOCK * TRIB_NVAL_BLOCK);
+		t->number, t->job->nval, bitmap, need, ps_addr_text(to, text),
+		mtu, room / TRIB_NVAL_BLOCK * TRIB_NVAL_BLOCK);
 	return -EMSGSIZE;
 }
 

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #ifndef UDP_SEGMENT
 #define UDP_SEGMENT 103
 #endif
@@ -101,20 +103,12 @@ struct ps_net {
 	uint8_t *buffer;
 };
 
-uint64_t ps_now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
-
 /* --- sending */
 
 /* It comes with tribd's first LOCAL face, goes with the last, and is new then. */
 static unsigned int local_device(struct ps_net *n)
 {
-	uint64_t now = ps_now_ms();
+	uint64_t now = clock_ms();
 
 	if (!n->local && n->looked_ms != now) {
 		n->looked_ms = now;
@@ -422,7 +416,7 @@ int ps_net_turn(struct ps_net *n)
 	got = recvmmsg(n->fd, n->in, BATCH, MSG_DONTWAIT, NULL);
 	if (got <= 0)
 		return 0;
-	now = ps_now_ms();
+	now = clock_ms();
 	for (i = 0; i < got; i++)
 		datagram(n, (unsigned int)i, now);
 	ps_net_flush(n);
@@ -486,7 +480,7 @@ int ps_net_open(struct ps_net **out, struct ps *ps,
 	struct ps_net *n = calloc(1, sizeof(*n));
 	union address a;
 	socklen_t len;
-	char text[80];
+	char text[ADDR_TEXT_MAX];
 	int err;
 
 	if (!n || make_buffers(n)) {
@@ -508,8 +502,7 @@ int ps_net_open(struct ps_net **out, struct ps *ps,
 	}
 	if (err) {
 		snprintf(why, size, "cannot listen on %s: %s",
-			 ps_addr_text(listen, text, sizeof(text)),
-			 strerror(-err));
+			 ps_addr_text(listen, text), strerror(-err));
 		ps_net_close(n);
 		return err;
 	}

@@ -50,6 +50,4 @@ void ps_net_to(struct ps_net *n, const struct ps_addr *to, const void *pkt,
 void ps_net_result(struct ps_net *n, struct ps_tree *t, struct ps_place *z);
 void ps_net_settle(struct ps_net *n, const struct ps_place *z);
 
-uint64_t ps_now_ms(void);
-
 #endif /* TRIB_PS_NET_H */

@@ -1,33 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * What trib-ps tells: log lines, and all counters, those of refusals included,
- * as one JSON object. Under systemd a line has its priority instead of the
- * program's name.
- */
+/* Owns the form in which trib-ps reports its counters: one JSON object. */
 #include "report.h"
 
-#include <ctype.h>
-#include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-void ps_log(const char *fmt, ...)
-{
-	bool journal = getenv("JOURNAL_STREAM") && !isatty(STDERR_FILENO);
-	char text[512], *s;
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	for (s = text; *s; s++)
-		if (!isprint((unsigned char)*s))
-			*s = '?';
-	fprintf(stderr, "%s%s\n", journal ? "<6>" : "trib-ps: ", text);
-}
+#include "base/json_write.h"
 
 static void add(json_t *o, const char *key, uint64_t v)
 {
@@ -86,19 +67,6 @@ static json_t *net_pack(const struct ps_net_stats *s)
 	return o;
 }
 
-int ps_report_write(const char *path, const json_t *doc)
-{
-	char next[4096];
-
-	if ((size_t)snprintf(next, sizeof(next), "%s.new", path) >=
-	    sizeof(next))
-		return -ENAMETOOLONG;
-	errno = EIO;
-	if (json_dump_file(doc, next, JSON_INDENT(1)) || rename(next, path))
-		return -errno;
-	return 0;
-}
-
 int ps_report(const struct ps *ps, const struct ps_net *n, const char *path)
 {
 	json_t *trees = json_array(), *doc = json_object();
@@ -114,7 +82,7 @@ int ps_report(const struct ps *ps, const struct ps_net *n, const char *path)
 	json_object_set_new(doc, "strangers", o);
 	json_object_set_new(doc, "trees", trees);
 	if (path) {
-		err = ps_report_write(path, doc);
+		err = json_write(AT_FDCWD, path, 0666, doc, false);
 	} else {
 		json_t *part[] = {json_object_get(doc, "net"), o};
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "tests/lib/tap.h"
-#include "lib/internal.h"
+#include "lib/place/place.h"
 
 #define THREADS 4
 #define DRAWS 20000

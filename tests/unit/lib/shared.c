@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/place/place.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/lib_script.h"
 #include "ps/sum/ps.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "tests/lib/tap.h"
-#include "lib/internal.h"
+#include "lib/place/place.h"
 
 #define GOOD                                                                   \
 	"trib://10.77.0.1/train?job=1&cookie=abcdef&rank=2&world=4&tree=1:2"

@@ -8,7 +8,7 @@
 
 #include "perf/train/gemm.h"
 #include "perf/train/mlp.h"
-#include "perf/random.h"
+#include "perf/train/random.h"
 #include "perf/train/task.h"
 #include "tests/lib/tap.h"
 

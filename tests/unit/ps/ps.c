@@ -1216,7 +1216,7 @@ static void config__is_read(void)
 
 static void config__local_is_the_relay_on_this_host(void)
 {
-	char why[256] = "", text[80];
+	char why[256] = "", text[ADDR_TEXT_MAX];
 
 	ps = empty_ps();
 	ps->everywhere = true;
@@ -1227,9 +1227,8 @@ static void config__local_is_the_relay_on_this_host(void)
 		  0);
 	expect(!ps->by_tree[3]->group[0].local);
 	expect(ps->by_tree[3]->group[1].local);
-	expect(!strcmp(
-		ps_addr_text(&ps->by_tree[3]->group[1], text, sizeof(text)),
-		"169.254.77.1:7417"));
+	expect(!strcmp(ps_addr_text(&ps->by_tree[3]->group[1], text),
+		       "169.254.77.1:7417"));
 	end();
 	ps = empty_ps();
 	ps->everywhere = true;
@@ -1238,9 +1237,8 @@ static void config__local_is_the_relay_on_this_host(void)
 		   "\"trees\": [{\"tree\": 3, \"group\": [\"local\"]}]}");
 	expect_eq(ps_config_load(ps, "ps-unit.json", false, why, sizeof(why)),
 		  0);
-	expect(!strcmp(
-		ps_addr_text(&ps->by_tree[3]->group[0], text, sizeof(text)),
-		"[fe80::77:1]:7417"));
+	expect(!strcmp(ps_addr_text(&ps->by_tree[3]->group[0], text),
+		       "[fe80::77:1]:7417"));
 	end();
 	unlink("ps-unit.json");
 }
@@ -1250,11 +1248,11 @@ static void config__errors_name_the_field_and_the_value(void)
 	static const struct {
 		const char *text, *want;
 	} bad[] = {
-		{"{", "line 1 column 1"},
-		{"[]", "not an object"},
-		{"{\"jab\": 1}", "jab: no such field"},
-		{"{}", "job: missing"},
-		{"{\"job\": \"1\"}", "job: not an integer"},
+		{"{", ":1:1: not JSON"},
+		{"[]", "is a list, not an object"},
+		{"{\"jab\": 1}", "1:9: jab: is not known here"},
+		{"{}", "job is missing"},
+		{"{\"job\": \"1\"}", "job: is text, not an integer"},
 		{"{\"job\": 65536}", "job: 65536 is not within 0 to 65535"},
 		{"{\"job\": 1, \"window\": 3}", "window: 3 is not a power"},
 		{"{\"job\": 1, \"window\": 32768}", "window: 32768 is not"},
@@ -1264,10 +1262,10 @@ static void config__errors_name_the_field_and_the_value(void)
 		 "timeout_ms: 1 is not within"},
 		{"{\"job\": 7, \"window\": 4, \"nval\": 48,\"timeout_ms\": 500,"
 		 "\"cookie\": \"12x\"}",
-		 "cookie: not a string"},
-		{GOOD_HEAD GOOD_TREES, "workers: not an array"},
+		 "cookie: is not text of 1 to 16 hex digits"},
+		{GOOD_HEAD GOOD_TREES, "workers is missing"},
 		{GOOD_HEAD "\"workers\": [\"10.0.0.1\", 7]," GOOD_TREES,
-		 "workers[1]: not a string"},
+		 "workers[1]: is not text"},
 		{GOOD_HEAD "\"workers\": [\"10.0.0\"]," GOOD_TREES,
 		 "workers[0]: '10.0.0' is not ADDR"},
 		{GOOD_HEAD "\"workers\": [\"10.0.0.1:0\"]," GOOD_TREES,
@@ -1278,9 +1276,10 @@ static void config__errors_name_the_field_and_the_value(void)
 		 "not the address of a host"},
 		{GOOD_HEAD "\"workers\": [\"[fd00::1]\"]," GOOD_TREES,
 		 "'[fd00::1]' is IPv6"},
-		{GOOD_HEAD GOOD_WORKERS "\"trees\": []}", "trees: not an"},
+		{GOOD_HEAD GOOD_WORKERS "\"trees\": []}",
+		 "trees: has no entries"},
 		{GOOD_HEAD GOOD_WORKERS "\"trees\": [3]}",
-		 "trees[0]: not an object"},
+		 "trees[0]: is a number, not an object"},
 		{GOOD_HEAD GOOD_WORKERS "\"trees\": [{\"tree\": -1}]}",
 		 "trees[0].tree: -1 is not within"},
 		{GOOD_HEAD GOOD_WORKERS
@@ -1288,7 +1287,7 @@ static void config__errors_name_the_field_and_the_value(void)
 		 "trees[1].tree: there is a tree 3 already"},
 		{GOOD_HEAD GOOD_WORKERS
 		 "\"trees\": [{\"tree\": 3, \"group\": []}]}",
-		 "trees[0].group: not an array"},
+		 "trees[0].group: has no entries"},
 		{GOOD_HEAD GOOD_WORKERS
 		 "\"trees\": [{\"tree\": 3, \"group\": [\"x\"]}]}",
 		 "trees[0].group[0]: 'x' is not ADDR"},
@@ -1297,7 +1296,7 @@ static void config__errors_name_the_field_and_the_value(void)
 		 "trees[0].group[0]: the relay on this host"},
 		{GOOD_HEAD GOOD_WORKERS
 		 "\"trees\": [{\"tree\": 3, \"groups\": 1}]}",
-		 "trees[0].groups: no such field"},
+		 "trees[0].groups: is not known here"},
 	};
 	unsigned int i;
 	char why[256];
@@ -1310,7 +1309,7 @@ static void config__errors_name_the_field_and_the_value(void)
 				      sizeof(why)) < 0);
 		if (!expect(strstr(why, bad[i].want)))
 			printf("# '%s' does not say '%s'\n", why, bad[i].want);
-		expect(!strncmp(why, "ps-unit.json: ", 14));
+		expect(!strncmp(why, "ps-unit.json:1:", 15));
 		end();
 	}
 	unlink("ps-unit.json");

@@ -21,7 +21,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#include "lib/internal.h"
+#include "lib/place/place.h"
 #include "uapi/trib_sock.h"
 
 #define WORLD 4

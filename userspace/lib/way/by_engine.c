@@ -4,7 +4,8 @@
  */
 #include <errno.h>
 
-#include "lib/internal.h"
+#include "carrier.h"
+#include "lib/place/place.h"
 
 static int engine_open(struct trib *t)
 {
@@ -30,14 +31,14 @@ static int join_all(struct trib *t)
 
 	if (!nonce)
 		return trib_fail(t, TRIB_ERR_SYSTEM, -EIO, "no random numbers");
-	t->eng.now = trib_now();
+	t->eng.now = clock_ns();
 	trib_join_start(&t->eng, nonce);
 	while (!(rc = trib_join_turn(&t->eng))) {
 		due = trib_join_deadline(&t->eng) - t->eng.now;
 		ts.tv_sec = (time_t)(due / TRIB_SEC);
 		ts.tv_nsec = (long)(due % TRIB_SEC);
 		ppoll(t->pfd, t->npfd - 1, &ts, NULL);
-		t->eng.now = trib_now();
+		t->eng.now = clock_ns();
 		n = t->transport->recv(t);
 		if (n < 0)
 			return trib_fail(t, TRIB_ERR_SYSTEM, n,
@@ -84,12 +85,12 @@ static uint64_t engine_due(const struct trib *t)
 /* Wait until all ranks leave: then nobody lacks anything that we have. */
 static void engine_leave(struct trib *t)
 {
-	t->eng.now = trib_now();
+	t->eng.now = clock_ns();
 	trib_leave_start(&t->eng);
 	while (!trib_leave_turn(&t->eng)) {
 		trib_drive_until(t, t->eng.barrier,
 				 trib_leave_deadline(&t->eng));
-		t->eng.now = trib_now();
+		t->eng.now = clock_ns();
 	}
 	trib_leave_end(&t->eng);
 }

@@ -165,21 +165,21 @@ static int await(struct trib *t, short events, uint64_t until)
 	int n, ms;
 
 	do {
-		now = trib_now();
+		now = clock_ns();
 		ms = !until	   ? -1
 		     : until > now ? (int)((until - now) / TRIB_MS + 1)
 				   : 0;
 		pthread_mutex_unlock(&t->lock);
 		n = poll(&p, 1, ms);
 		pthread_mutex_lock(&t->lock);
-	} while (n < 0 || (!n && (!until || until > trib_now())));
+	} while (n < 0 || (!n && (!until || until > clock_ns())));
 	return n ? p.revents : 0;
 }
 
 static int ksock_join(struct trib *t)
 {
 	uint64_t until =
-		trib_now() + t->eng.join_timeout_ns + JOIN_SLACK_MS * TRIB_MS;
+		clock_ns() + t->eng.join_timeout_ns + JOIN_SLACK_MS * TRIB_MS;
 	int got = await(t, POLLOUT, until);
 
 	if (got & (POLLERR | POLLHUP))

@@ -8,8 +8,8 @@
 
 #include <sys/uio.h>
 
-#include "lib/internal.h"
-#include "lib/attach/tribd.h"
+#include "carrier.h"
+#include "lib/place/tribd.h"
 #include "uapi/trib_sock.h"
 
 /**

@@ -10,7 +10,8 @@
 #include <netinet/udp.h>
 #include <sys/socket.h>
 
-#include "lib/attach/tribd.h"
+#include "carrier.h"
+#include "lib/place/tribd.h"
 
 #ifndef UDP_SEGMENT
 #define UDP_SEGMENT 103

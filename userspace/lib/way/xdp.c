@@ -16,8 +16,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/internal.h"
-#include "lib/attach/tribd.h"
+#include "carrier.h"
+#include "lib/place/tribd.h"
 #include "uapi/trib_maps.h"
 
 /* Of linux/bpf.h, which has no place for them in C headers we want here. */

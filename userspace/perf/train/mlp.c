@@ -9,7 +9,7 @@
 
 #include "gemm.h"
 #include "mlp.h"
-#include "perf/random.h"
+#include "random.h"
 
 static float *floats(size_t n)
 {

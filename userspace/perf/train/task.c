@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perf/random.h"
+#include "random.h"
 #include "task.h"
 
 /* Turns of an arm, its radii, and the noise around it, in the plane. */

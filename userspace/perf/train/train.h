@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 #include "mlp.h"
-#include "perf/sync.h"
+#include "sync.h"
 #include "task.h"
 #include "trib.h"
-#include "perf/wire.h"
+#include "wire.h"
 
 #define TRAIN_EPOCHS_MAX 1000
 

@@ -20,8 +20,7 @@
 
 #include "ndn_report.h"
 #include "ndn_sums.h"
-#include "ps/process.h"
-#include "ps/report.h"
+#include "ps/program/process.h"
 
 #define TURNS 16 /* batches received before timers get their turn */
 /* After the last version others are answered for this many leases. */

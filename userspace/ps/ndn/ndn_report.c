@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Counters of trib-ps ndn, those of refusals included, as one JSON object. */
 #include "ndn_report.h"
-#include "ps/report.h"
+#include "base/json_write.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +96,7 @@ int ps_ndn_report(const struct nps *ps, const struct ndn_socket *link,
 	json_object_set_new(doc, "strays", strays);
 	json_object_set_new(doc, "jobs", jobs);
 	if (path)
-		err = ps_report_write(path, doc);
+		err = json_write(AT_FDCWD, path, 0666, doc, false);
 	else if (json_dumpf(doc, stderr, JSON_COMPACT) ||
 		 fputc('\n', stderr) == EOF)
 		err = -EIO;

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ps/report.h"
+#include "ps/program/process.h"
 #include "lib/ndn/rounds.h"
 
 /* Between rounds that came to nothing. */

@@ -1,355 +1,272 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * A job's file: JSON, every value checked, and refused with the name of the
- * field (or the line, where it is no JSON) and what was found there.
- */
-#include <arpa/inet.h>
+/* Owns the reading of a job's file; every value in it is checked. */
 #include <endian.h>
 #include <errno.h>
-#include <jansson.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/addr.h"
+#include "base/json_read.h"
+#include "base/ps_folder.h"
+#include "base/text.h"
 #include "ps.h"
 
 #define GROUP_LOCAL "local"
 
-/* Where a refusal goes: "FILE: FIELD: WHY". */
+/* A job on its way from the file @r into @ps. */
 struct reader {
+	struct json_read r;
 	struct ps *ps;
 	struct ps_job *job;
-	const char *path;
 	bool v4;
-	char *why;
-	size_t size;
 };
-
-__attribute__((format(printf, 3, 4))) static int
-refuse(struct reader *r, int err, const char *fmt, ...)
-{
-	int n = snprintf(r->why, r->size, "%s: ", r->path);
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (n >= 0 && (size_t)n < r->size)
-		vsnprintf(r->why + n, r->size - (size_t)n, fmt, ap);
-	va_end(ap);
-	return err;
-}
 
 /* --- addresses */
 
-static bool port_parse(const char *s, uint16_t *out)
-{
-	unsigned long v;
-	char *end;
-
-	if (*s < '1' || *s > '9')
-		return false;
-	v = strtoul(s, &end, 10);
-	*out = (uint16_t)v;
-	return !*end && v <= UINT16_MAX;
-}
-
 bool ps_addr_parse(const char *s, uint16_t port, struct ps_addr *out)
 {
-	bool v6 = *s == '[';
-	const char *from = s + v6;
-	size_t len = strcspn(from, v6 ? "]" : ":");
-	char text[INET6_ADDRSTRLEN + 1];
-
-	if (!len || len >= sizeof(text))
+	/* IPv6 needs its brackets, so that a port is never taken for a part. */
+	if (*s != '[' && strchr(s, ':') != strrchr(s, ':'))
 		return false;
-	memcpy(text, from, len);
-	text[len] = '\0';
-	from += len;
 	memset(out, 0, sizeof(*out));
 	out->port = port;
-	if (v6) {
-		if (*from++ != ']' || inet_pton(AF_INET6, text, &out->ip) != 1)
-			return false;
-	} else {
-		out->ip.s6_addr[10] = out->ip.s6_addr[11] = 0xff;
-		if (inet_pton(AF_INET, text, out->ip.s6_addr + 12) != 1)
-			return false;
-	}
-	if (!*from)
-		return port != 0;
-	return *from == ':' && port_parse(from + 1, &out->port);
+	return addr_parse_port(s, &out->ip, &out->port) && out->port;
 }
 
-const char *ps_addr_text(const struct ps_addr *a, char *buf, size_t size)
+const char *ps_addr_text(const struct ps_addr *a, char buf[ADDR_TEXT_MAX])
 {
-	bool v4 = IN6_IS_ADDR_V4MAPPED(&a->ip);
-	char ip[INET6_ADDRSTRLEN] = "?";
-
-	inet_ntop(v4 ? AF_INET : AF_INET6,
-		  v4 ? (const void *)(a->ip.s6_addr + 12) : &a->ip, ip,
-		  sizeof(ip));
-	snprintf(buf, size, v4 ? "%s:%u" : "[%s]:%u", ip, a->port);
-	return buf;
+	return addr_text_port(&a->ip, a->port, buf);
 }
 
-/* One of an array of addresses, @field[i]. */
-static int addr_read(struct reader *r, const json_t *v, const char *field,
-		     size_t i, uint16_t port, struct ps_addr *out)
+/* Could a host have this address? */
+static bool is_host(const struct in6_addr *ip)
+{
+	return !addr_is_multicast(ip) && !addr_is_zero(ip) &&
+	       !(addr_is_v4(ip) &&
+		 (ip->s6_addr[12] >= 224 || !ip->s6_addr[12]));
+}
+
+/* Read an address with the default @port. */
+static int addr_read(const struct reader *c, const struct json_at *at,
+		     const json_t *v, uint16_t port, struct ps_addr *out)
 {
 	const char *s = json_string_value(v);
 
 	if (!s)
-		return refuse(r, -EINVAL, "%s[%zu]: not a string", field, i);
+		return json_read_fail(&c->r, at, "is not text");
 	if (!ps_addr_parse(s, port, out))
-		return refuse(r, -EINVAL, "%s[%zu]: '%.60s' is not ADDR[:PORT]",
-			      field, i, s);
-	if (IN6_IS_ADDR_MULTICAST(&out->ip) ||
-	    IN6_IS_ADDR_UNSPECIFIED(&out->ip) ||
-	    (IN6_IS_ADDR_V4MAPPED(&out->ip) &&
-	     (out->ip.s6_addr[12] >= 224 || !out->ip.s6_addr[12])))
-		return refuse(r, -EINVAL,
-			      "%s[%zu]: '%.60s' is not the address of a host",
-			      field, i, s);
-	if (r->v4 && !IN6_IS_ADDR_V4MAPPED(&out->ip))
-		return refuse(r, -EINVAL,
-			      "%s[%zu]: '%.60s' is IPv6, and --listen is IPv4",
-			      field, i, s);
-	return 0;
-}
-
-/* --- numbers and texts */
-
-static int number(struct reader *r, const json_t *o, const char *where,
-		  const char *key, json_int_t min, json_int_t max,
-		  json_int_t *out)
-{
-	const json_t *v = json_object_get(o, key);
-
-	if (!v)
-		return refuse(r, -EINVAL, "%s%s: missing", where, key);
-	if (!json_is_integer(v))
-		return refuse(r, -EINVAL, "%s%s: not an integer", where, key);
-	*out = json_integer_value(v);
-	if (*out < min || *out > max)
-		return refuse(r, -ERANGE,
-			      "%s%s: %" JSON_INTEGER_FORMAT
-			      " is not within %" JSON_INTEGER_FORMAT
-			      " to %" JSON_INTEGER_FORMAT,
-			      where, key, *out, min, max);
-	return 0;
-}
-
-/* Every key is one of @known: what is misspelt must not be taken for absent. */
-static int keys(struct reader *r, json_t *o, const char *where,
-		const char *const *known)
-{
-	const char *key;
-	json_t *v;
-	unsigned int i;
-
-	json_object_foreach(o, key, v) {
-		for (i = 0; known[i] && strcmp(key, known[i]); i++)
-			;
-		if (!known[i])
-			return refuse(r, -EINVAL, "%s%.60s: no such field",
-				      where, key);
-	}
-	return 0;
-}
-
-static int cookie(struct reader *r, const json_t *o)
-{
-	const char *s = json_string_value(json_object_get(o, "cookie"));
-	size_t len = s ? strlen(s) : 0;
-
-	if (!len || len > 16 || strspn(s, "0123456789abcdefABCDEF") != len)
-		return refuse(r, -EINVAL,
-			      "cookie: not a string of 1 to 16 hex digits");
-	r->job->cookie = htobe64(strtoull(s, NULL, 16));
-	return 0;
-}
-
-static int name(struct reader *r, const json_t *o)
-{
-	const json_t *v = json_object_get(o, "name");
-	const char *s = json_string_value(v);
-
-	if (!v)
-		return 0;
-	if (!s || !*s || strlen(s) >= sizeof(r->job->name))
-		return refuse(r, -EINVAL,
-			      "name: not a string of 1 to %zu characters",
-			      sizeof(r->job->name) - 1);
-	strcpy(r->job->name, s);
+		return json_read_fail(&c->r, at, "'%.60s' is not ADDR[:PORT]",
+				      s);
+	if (!is_host(&out->ip))
+		return json_read_fail(
+			&c->r, at, "'%.60s' is not the address of a host", s);
+	if (c->v4 && !addr_is_v4(&out->ip))
+		return json_read_fail(
+			&c->r, at, "'%.60s' is IPv6, and --listen is IPv4", s);
 	return 0;
 }
 
 /* --- the job */
 
-static int job_numbers(struct reader *r, const json_t *o)
+static int cookie_read(const struct reader *c)
 {
-	struct ps_job *j = r->job;
-	json_int_t v;
-	int err;
+	const char *s = NULL;
+	uint64_t v;
+	int err = json_read_string(&c->r, NULL, c->r.root, "cookie",
+				   JSON_NEEDED, &s);
 
-	err = number(r, o, "", "job", 0, UINT16_MAX, &v);
 	if (err)
 		return err;
-	j->number = (uint16_t)v;
-	err = number(r, o, "", "window", 1, PS_WINDOW_MAX, &v);
-	if (err)
-		return err;
-	if (v & (v - 1))
-		return refuse(r, -EINVAL,
-			      "window: %" JSON_INTEGER_FORMAT
-			      " is not a power of 2",
-			      v);
-	j->window = (uint16_t)v;
-	/* A START, which is as long as a JOIN, must fit. */
-	err = number(r, o, "", "nval", 48, TRIB_NVAL_LARGE, &v);
-	if (err)
-		return err;
-	if (v % TRIB_NVAL_BLOCK)
-		return refuse(r, -EINVAL,
-			      "nval: %" JSON_INTEGER_FORMAT
-			      " is not a multiple of %d",
-			      v, TRIB_NVAL_BLOCK);
-	j->nval = (uint16_t)v;
-	err = number(r, o, "", "timeout_ms", 100, 86400000, &v);
-	j->timeout_ms = (uint32_t)v;
-	return err;
+	if (text_hex(s, &v))
+		return json_read_fail(&c->r, &JSON_KEY(NULL, "cookie"),
+				      "is not text of 1 to 16 hex digits");
+	c->job->cookie = htobe64(v);
+	return 0;
 }
 
-static int job_workers(struct reader *r, const json_t *o)
+static int numbers_read(const struct reader *c)
 {
-	const json_t *list = json_object_get(o, "workers");
-	size_t n = json_array_size(list), i;
+	const struct json_read *r = &c->r;
+	struct ps_job *j = c->job;
+	int64_t number, window, nval, timeout;
 	int err;
 
-	if (!n || n > TRIB_WORLD_MAX)
-		return refuse(r, -EINVAL,
-			      "workers: not an array of 1 to %d addresses",
-			      TRIB_WORLD_MAX);
-	r->job->world = (uint16_t)n;
-	r->job->worker = calloc(n, sizeof(*r->job->worker));
-	if (!r->job->worker)
-		return refuse(r, -ENOMEM, "out of memory");
-	for (i = 0; i < n; i++) {
-		err = addr_read(r, json_array_get(list, i), "workers", i,
-				(uint16_t)(TRIB_UDP_PORT_WORKER + i),
-				&r->job->worker[i]);
-		if (err)
-			return err;
-	}
+	err = json_read_int(r, NULL, r->root, "job", JSON_NEEDED, 0, UINT16_MAX,
+			    &number);
+	if (!err)
+		err = json_read_int(r, NULL, r->root, "window", JSON_NEEDED, 1,
+				    PS_WINDOW_MAX, &window);
+	if (!err && window & (window - 1))
+		err = json_read_fail(r, &JSON_KEY(NULL, "window"),
+				     "%d is not a power of 2", (int)window);
+	/* A START, which is as long as a JOIN, must fit. */
+	if (!err)
+		err = json_read_int(r, NULL, r->root, "nval", JSON_NEEDED, 48,
+				    TRIB_NVAL_LARGE, &nval);
+	if (!err && nval % TRIB_NVAL_BLOCK)
+		err = json_read_fail(r, &JSON_KEY(NULL, "nval"),
+				     "%d is not a multiple of %d", (int)nval,
+				     TRIB_NVAL_BLOCK);
+	if (!err)
+		err = json_read_int(r, NULL, r->root, "timeout_ms", JSON_NEEDED,
+				    100, 86400000, &timeout);
+	if (err)
+		return err;
+	j->number = (uint16_t)number;
+	j->window = (uint16_t)window;
+	j->nval = (uint16_t)nval;
+	j->timeout_ms = (uint32_t)timeout;
 	return 0;
+}
+
+/* Read a list of 1 to @max addresses; the caller checks each. */
+static int list_read(const struct reader *c, const struct json_at *at,
+		     const json_t *list, size_t max, struct ps_addr **out)
+{
+	int err = json_read_array(&c->r, at, list, max);
+
+	if (err)
+		return err;
+	if (!json_array_size(list))
+		return json_read_fail(&c->r, at, "has no entries: 1 to %zu",
+				      max);
+	*out = calloc(json_array_size(list), sizeof(**out));
+	return *out ? 0 : json_read_refuse(&c->r, -ENOMEM, at, "out of memory");
+}
+
+static int workers_read(const struct reader *c)
+{
+	const json_t *list = json_object_get(c->r.root, "workers"), *v;
+	const struct json_at at = JSON_KEY(NULL, "workers");
+	size_t i;
+	int err;
+
+	if (!list)
+		return json_read_fail(&c->r, NULL, "workers is missing");
+	err = list_read(c, &at, list, TRIB_WORLD_MAX, &c->job->worker);
+	if (err)
+		return err;
+	c->job->world = (uint16_t)json_array_size(list);
+	json_array_foreach(list, i, v)
+		if (!err)
+			err = addr_read(c, &JSON_INDEX(&at, i), v,
+					(uint16_t)(TRIB_UDP_PORT_WORKER + i),
+					&c->job->worker[i]);
+	return err;
 }
 
 /* --- trees */
 
-/* The relay on this host, in the IP version of the job's workers. */
-static int local_read(struct reader *r, const char *field, size_t i,
+/* Use the relay on this host, in the IP version of the job's workers. */
+static int local_read(const struct reader *c, const struct json_at *at,
 		      struct ps_addr *out)
 {
-	bool v4 = IN6_IS_ADDR_V4MAPPED(&r->job->worker[0].ip);
+	bool v4 = addr_is_v4(&c->job->worker[0].ip);
 
-	if (!r->ps->everywhere)
-		return refuse(
-			r, -EINVAL,
-			"%s[%zu]: the relay on this host sends to an address of its own: --listen at all (0.0.0.0 or [::])",
-			field, i);
+	if (!c->ps->everywhere)
+		return json_read_fail(
+			&c->r, at,
+			"the relay on this host sends to an address of its own: --listen at all (0.0.0.0 or [::])");
 	ps_addr_parse(v4 ? TRIB_LOCAL_PORT_V4 : "[" TRIB_LOCAL_PORT_V6 "]",
 		      TRIB_UDP_PORT, out);
 	out->local = true;
 	return 0;
 }
 
-/* One of a tree's group. */
-static int group_read(struct reader *r, const json_t *v, const char *field,
-		      size_t i, struct ps_addr *out)
+static int member_read(const struct reader *c, const struct json_at *at,
+		       const json_t *v, struct ps_addr *out)
 {
 	const char *s = json_string_value(v);
 
 	return s && !strcmp(s, GROUP_LOCAL)
-		       ? local_read(r, field, i, out)
-		       : addr_read(r, v, field, i, TRIB_UDP_PORT, out);
+		       ? local_read(c, at, out)
+		       : addr_read(c, at, v, TRIB_UDP_PORT, out);
 }
 
-/* Relays, or without any, all workers. */
-static int tree_group(struct reader *r, const json_t *o, const char *where,
-		      struct ps_addr **out, unsigned int *n)
+/* Read a tree's relays; if it names none, take all workers. */
+static int group_read(const struct reader *c, const struct json_at *tree,
+		      const json_t *o, struct ps_addr **out, unsigned int *n)
 {
-	const json_t *list = json_object_get(o, "group");
-	char field[40];
-	unsigned int i;
-	int err = 0;
+	const json_t *list = json_object_get(o, "group"), *v;
+	const struct json_at at = JSON_KEY(tree, "group");
+	const struct ps_job *job = c->job;
+	size_t i;
+	int err;
 
-	*n = list ? (unsigned int)json_array_size(list) : r->job->world;
-	if (!*n || *n > PS_GROUP_MAX)
-		return refuse(r, -EINVAL,
-			      "%sgroup: not an array of 1 to %d addresses",
-			      where, PS_GROUP_MAX);
-	*out = calloc(*n, sizeof(**out));
-	if (!*out)
-		return refuse(r, -ENOMEM, "out of memory");
-	if (!list)
-		memcpy(*out, r->job->worker, *n * sizeof(**out));
-	snprintf(field, sizeof(field), "%sgroup", where);
-	for (i = 0; list && i < *n && !err; i++)
-		err = group_read(r, json_array_get(list, i), field, i,
-				 &(*out)[i]);
+	if (!list) {
+		*n = job->world;
+		*out = calloc(*n, sizeof(**out));
+		if (!*out)
+			return json_read_refuse(&c->r, -ENOMEM, &at,
+						"out of memory");
+		memcpy(*out, job->worker, *n * sizeof(**out));
+		return 0;
+	}
+	err = list_read(c, &at, list, PS_GROUP_MAX, out);
+	if (err)
+		return err;
+	*n = (unsigned int)json_array_size(list);
+	json_array_foreach(list, i, v)
+		if (!err)
+			err = member_read(c, &JSON_INDEX(&at, i), v,
+					  &(*out)[i]);
 	if (err)
 		free(*out);
 	return err;
 }
 
-static int tree_read(struct reader *r, json_t *o, size_t i)
+static int tree_read(const struct reader *c, const struct json_at *at,
+		     const json_t *o)
 {
 	static const char *const known[] = {"tree", "group", NULL};
+	const struct json_at field = JSON_KEY(at, "tree");
 	struct ps_addr *group;
 	unsigned int n;
-	char where[32];
-	json_int_t v;
+	int64_t number;
 	int err;
 
-	snprintf(where, sizeof(where), "trees[%zu].", i);
-	if (!json_is_object(o))
-		return refuse(r, -EINVAL, "trees[%zu]: not an object", i);
-	err = keys(r, o, where, known);
+	err = json_read_object(&c->r, at, o, known);
 	if (!err)
-		err = number(r, o, where, "tree", 0, UINT16_MAX, &v);
+		err = json_read_int(&c->r, at, o, "tree", JSON_NEEDED, 0,
+				    UINT16_MAX, &number);
 	if (!err)
-		err = tree_group(r, o, where, &group, &n);
+		err = group_read(c, at, o, &group, &n);
 	if (err)
 		return err;
-	err = ps_tree_new(r->ps, r->job, (uint16_t)v, group, n);
+	err = ps_tree_new(c->ps, c->job, (uint16_t)number, group, n);
 	if (!err)
 		return 0;
 	free(group);
 	if (err == -EEXIST)
-		return refuse(r, err,
-			      "%stree: there is a tree %" JSON_INTEGER_FORMAT
-			      " already",
-			      where, v);
-	return refuse(r, err,
-		      err == -E2BIG ? "%stree: more than %d trees"
-				    : "%stree: no memory for its window",
-		      where, PS_TREES_MAX);
+		return json_read_refuse(&c->r, err, &field,
+					"there is a tree %d already",
+					(int)number);
+	if (err == -E2BIG)
+		return json_read_refuse(&c->r, err, &field,
+					"more than %d trees", PS_TREES_MAX);
+	return json_read_refuse(&c->r, err, &field, "no memory for its window");
 }
 
-static int trees_read(struct reader *r, const json_t *o)
+static int trees_read(const struct reader *c)
 {
-	const json_t *list = json_object_get(o, "trees");
-	size_t n = json_array_size(list), i;
-	int err = 0;
+	const json_t *list = json_object_get(c->r.root, "trees"), *v;
+	const struct json_at at = JSON_KEY(NULL, "trees");
+	size_t i;
+	int err;
 
-	if (!n)
-		return refuse(r, -EINVAL, "trees: not an array of trees");
-	for (i = 0; i < n && !err; i++)
-		err = tree_read(r, json_array_get(list, i), i);
+	if (!list)
+		return json_read_fail(&c->r, NULL, "trees is missing");
+	err = json_read_array(&c->r, &at, list, SIZE_MAX);
+	if (!err && !json_array_size(list))
+		err = json_read_fail(&c->r, &at, "has no entries: 1 or more");
+	json_array_foreach(list, i, v)
+		if (!err)
+			err = tree_read(c, &JSON_INDEX(&at, i), v);
 	return err;
 }
 
-static int job_read(struct reader *r, json_t *o)
+static int job_read(const struct reader *c)
 {
 	static const char *const known[] = {"name",    "job",	"cookie",
 					    "window",  "nval",	"timeout_ms",
@@ -357,69 +274,61 @@ static int job_read(struct reader *r, json_t *o)
 	unsigned int i;
 	int err;
 
-	if (!json_is_object(o))
-		return refuse(r, -EINVAL, "not an object");
-	err = keys(r, o, "", known);
+	err = json_read_object(&c->r, NULL, c->r.root, known);
 	if (!err)
-		err = name(r, o);
+		err = json_read_text(&c->r, NULL, c->r.root, "name",
+				     JSON_OPTIONAL, c->job->name,
+				     sizeof(c->job->name));
 	if (!err)
-		err = job_numbers(r, o);
+		err = numbers_read(c);
 	if (!err)
-		err = cookie(r, o);
+		err = cookie_read(c);
 	if (!err)
-		err = job_workers(r, o);
-	for (i = 0; i < r->ps->njob && !err; i++)
-		if (r->ps->job[i] != r->job &&
-		    r->ps->job[i]->number == r->job->number)
-			err = refuse(r, -EEXIST,
-				     "job: there is a job %u already",
-				     r->job->number);
-	return err ? err : trees_read(r, o);
+		err = workers_read(c);
+	for (i = 0; i < c->ps->njob && !err; i++)
+		if (c->ps->job[i] != c->job &&
+		    c->ps->job[i]->number == c->job->number)
+			err = json_read_refuse(
+				&c->r, -EEXIST, &JSON_KEY(NULL, "job"),
+				"there is a job %u already", c->job->number);
+	return err ? err : trees_read(c);
 }
 
-/* @doc is used up. */
-static int config_read(struct reader *r, json_t *doc, const json_error_t *bad)
+/* Close the document. */
+static int config_read(struct reader *c)
 {
-	struct ps *ps = r->ps;
+	struct ps *ps = c->ps;
 	int err;
 
-	if (!doc)
-		return bad->line < 0
-			       ? refuse(r, -EINVAL, "%s", bad->text)
-			       : refuse(r, -EINVAL, "line %d column %d: %s",
-					bad->line, bad->column, bad->text);
-	r->job = calloc(1, sizeof(*r->job));
+	c->job = calloc(1, sizeof(*c->job));
 	if (ps->njob == PS_TREES_MAX) {
-		err = refuse(r, -E2BIG, "more than %d jobs", PS_TREES_MAX);
-		free(r->job);
-	} else if (r->job) {
-		ps->job[ps->njob++] = r->job;
-		err = job_read(r, doc);
+		err = json_read_refuse(&c->r, -E2BIG, NULL, "more than %d jobs",
+				       PS_TREES_MAX);
+		free(c->job);
+	} else if (c->job) {
+		ps->job[ps->njob++] = c->job;
+		err = job_read(c);
 	} else {
-		err = refuse(r, -ENOMEM, "out of memory");
+		err = json_read_refuse(&c->r, -ENOMEM, NULL, "out of memory");
 	}
-	json_decref(doc);
+	json_read_close(&c->r);
 	return err;
 }
 
 int ps_config_load(struct ps *ps, const char *path, bool v4, char *why,
 		   size_t size)
 {
-	struct reader r = {
-		.ps = ps, .path = path, .v4 = v4, .why = why, .size = size};
-	json_error_t bad;
-	json_t *doc = json_load_file(path, JSON_REJECT_DUPLICATES, &bad);
+	struct reader c = {.ps = ps, .v4 = v4};
+	int err = json_read_load(&c.r, path, PS_JOB_FILE_MAX, why, size);
 
-	return config_read(&r, doc, &bad);
+	return err ? err : config_read(&c);
 }
 
 int ps_config_text(struct ps *ps, const char *path, const char *text,
 		   size_t len, bool v4, char *why, size_t size)
 {
-	struct reader r = {
-		.ps = ps, .path = path, .v4 = v4, .why = why, .size = size};
-	json_error_t bad;
-	json_t *doc = json_loadb(text, len, JSON_REJECT_DUPLICATES, &bad);
+	struct reader c = {.ps = ps, .v4 = v4};
+	int err = json_read_open(&c.r, path, text, len, why, size);
 
-	return config_read(&r, doc, &bad);
+	return err ? err : config_read(&c);
 }

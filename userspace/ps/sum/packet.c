@@ -8,16 +8,6 @@
 
 #include "ps.h"
 
-void ps_hdr_fill(const struct ps_tree *t, struct trib_hdr *h, uint8_t type)
-{
-	memset(h, 0, sizeof(*h));
-	h->version = TRIB_WIRE_VERSION;
-	h->type = type;
-	h->job = htobe16(t->job->number);
-	h->tree = htobe16(t->number);
-	h->cookie = t->job->cookie;
-}
-
 /* Does a sum of this op, format and length exist? */
 static bool has_format(const struct ps_tree *t, const struct ps_packet *p)
 {

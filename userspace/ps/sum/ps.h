@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/addr.h"
 #include "uapi/trib.h"
 #include "uapi/trib_wire.h"
 
@@ -328,6 +329,7 @@ int ps_config_text(struct ps *ps, const char *path, const char *text,
 		   size_t len, bool v4, char *why, size_t size);
 /* ADDR[:PORT], IPv6 in brackets; @port if there is none. */
 bool ps_addr_parse(const char *s, uint16_t port, struct ps_addr *out);
-const char *ps_addr_text(const struct ps_addr *a, char *buf, size_t size);
+/* Return: @buf. */
+const char *ps_addr_text(const struct ps_addr *a, char buf[ADDR_TEXT_MAX]);
 
 #endif /* TRIB_PS_H */

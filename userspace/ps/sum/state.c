@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The state file: for each tree the epoch that runs, the newest one, and the
- * nonce by which each rank takes part. Written anew, beside the old one, and
- * renamed, before anything that depends on it is sent.
+ * Owns the state file: for each tree the running epoch, the newest one, and the
+ * nonce of each rank that takes part. It is replaced before anything that
+ * depends on it is sent.
  */
 #include "state.h"
 
@@ -11,9 +11,10 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "base/json_write.h"
+#include "base/text.h"
 
 #define STATE_VERSION 1
 
@@ -35,38 +36,16 @@ static json_t *tree_pack(const struct ps_tree *t)
 			 (json_int_t)l.last_epoch, "nonces", list);
 }
 
-static int file_write(const char *path, const json_t *doc)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	int err = 0;
-
-	if (fd < 0)
-		return -errno;
-	errno = EIO;
-	if (json_dumpfd(doc, fd, JSON_INDENT(1)))
-		err = -errno;
-	if (close(fd) && !err)
-		err = -errno;
-	return err;
-}
-
 int ps_state_save(const struct ps *ps, const char *path)
 {
 	json_t *trees = json_array(), *doc;
-	char next[4096];
 	unsigned int i;
-	int err = -ENOMEM;
+	int err;
 
 	for (i = 0; i < ps->ntree; i++)
 		json_array_append_new(trees, tree_pack(ps->tree[i]));
 	doc = json_pack("{s:i s:o}", "version", STATE_VERSION, "trees", trees);
-	if ((size_t)snprintf(next, sizeof(next), "%s.new", path) >=
-	    sizeof(next))
-		err = -ENAMETOOLONG;
-	else if (doc)
-		err = file_write(next, doc);
-	if (!err && rename(next, path))
-		err = -errno;
+	err = json_write(AT_FDCWD, path, 0600, doc, false);
 	json_decref(doc);
 	return err;
 }
@@ -85,23 +64,19 @@ static uint32_t epoch_of(const json_t *o, const char *key)
 static bool nonces_read(const json_t *list, unsigned int world, uint64_t *out)
 {
 	unsigned int i;
-	char *end;
 
 	if (json_array_size(list) != world)
 		return false;
 	for (i = 0; i < world; i++) {
 		const char *s = json_string_value(json_array_get(list, i));
 
-		if (!s || !*s || strlen(s) > 16)
-			return false;
-		out[i] = strtoull(s, &end, 16);
-		if (*end)
+		if (!s || text_hex(s, &out[i]))
 			return false;
 	}
 	return true;
 }
 
-/* Return: NULL, or what is wrong. */
+/* Return: NULL, or the name of the field that is wrong. */
 static const char *tree_load(struct ps *ps, const json_t *o)
 {
 	json_int_t job = json_integer_value(json_object_get(o, "job"));
@@ -123,7 +98,7 @@ static const char *tree_load(struct ps *ps, const json_t *o)
 	t = ps->by_tree[tree];
 	if (!t || t->job->number != job)
 		return NULL;
-	/* A job that has another size now begins anew, in a newer epoch. */
+	/* A job whose size has changed begins again, in a newer epoch. */
 	if (json_array_size(json_object_get(o, "nonces")) != t->job->world)
 		l.epoch = 0;
 	else if (!nonces_read(json_object_get(o, "nonces"), t->job->world,

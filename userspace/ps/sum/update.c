@@ -6,23 +6,11 @@
  * when its workers have.
  */
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "ps.h"
-
-__attribute__((format(printf, 4, 5))) static int
-refuse(char *why, size_t size, int err, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(why, size, fmt, ap);
-	va_end(ap);
-	return err;
-}
 
 static bool same_addrs(const struct ps_addr *a, const struct ps_addr *b,
 		       unsigned int n)
@@ -55,18 +43,18 @@ static int job_check(const struct ps *ps, const struct ps_job *old,
 	unsigned int i;
 
 	if (field)
-		return refuse(
+		return text_fail(
 			why, size, -EBUSY,
 			"%s: a job keeps it for life: remove its file first",
 			field);
 	for (i = 0; i < ps->njob; i++)
 		if (ps->job[i] != old && ps->job[i]->number == job->number)
-			return refuse(why, size, -EEXIST,
-				      "job: there is a job %u already",
-				      job->number);
+			return text_fail(why, size, -EEXIST,
+					 "job: there is a job %u already",
+					 job->number);
 	if (!old && ps->njob == PS_TREES_MAX)
-		return refuse(why, size, -E2BIG, "more than %d jobs",
-			      PS_TREES_MAX);
+		return text_fail(why, size, -E2BIG, "more than %d jobs",
+				 PS_TREES_MAX);
 	return 0;
 }
 
@@ -78,8 +66,8 @@ static int trees_check(const struct ps *ps, const struct ps_job *old,
 	for (i = 0; i < ps->ntree; i++)
 		total -= old && ps->tree[i]->job == old;
 	if (total + from->ntree > PS_TREES_MAX)
-		return refuse(why, size, -E2BIG, "more than %d trees",
-			      PS_TREES_MAX);
+		return text_fail(why, size, -E2BIG, "more than %d trees",
+				 PS_TREES_MAX);
 	for (i = 0; i < from->ntree; i++) {
 		const struct ps_tree *t = from->tree[i];
 		const struct ps_tree *there = ps->by_tree[t->number];
@@ -87,13 +75,13 @@ static int trees_check(const struct ps *ps, const struct ps_job *old,
 		if (!there)
 			continue;
 		if (there->job != old)
-			return refuse(
+			return text_fail(
 				why, size, -EEXIST,
 				"trees[%u].tree: there is a tree %u already, of job %u",
 				i, t->number, there->job->number);
 		if (there->ngroup != t->ngroup ||
 		    !same_addrs(there->group, t->group, t->ngroup))
-			return refuse(
+			return text_fail(
 				why, size, -EBUSY,
 				"trees[%u].group: a tree keeps it for life: give tree %u another number",
 				i, t->number);

@@ -1,290 +1,222 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * A job's file: JSON, every value checked, and refused with the name of the
- * field (or the line, where it is no JSON) and what was found there.
- */
+/* Owns the reading of a job's file; every value in it is checked. */
 #include "ps_file.h"
 
 #include <errno.h>
-#include <jansson.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_read.h"
+
+#define FILE_MAX (1u << 20)
 #define LEASE_MS 30000
 #define RTO_MS 100
 #define RATE_MBPS 1000
 #define EVERY 10
 #define TREE_RANK_MAX 4095
 
-/* Where a refusal goes. */
+/* A job on its way from the file @r into @f. */
 struct reader {
+	struct json_read r;
 	struct nps_file *f;
-	const char *path;
-	char *why;
-	size_t size;
 };
-
-__attribute__((format(printf, 3, 4))) static int
-refuse(struct reader *r, int err, const char *fmt, ...)
-{
-	int n = snprintf(r->why, r->size, "%s: ", r->path);
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (n >= 0 && (size_t)n < r->size)
-		vsnprintf(r->why + n, r->size - (size_t)n, fmt, ap);
-	va_end(ap);
-	return err;
-}
 
 /* ---- fields ---- */
 
-/* Every key is one of @known: what is misspelt must not be taken for absent. */
-static int keys(struct reader *r, json_t *o, const char *where,
-		const char *const *known)
+/* Read a number of the range of a float. */
+static int real_read(const struct reader *c, const struct json_at *at,
+		     const json_t *o, const char *key, double min, double max,
+		     float *out)
 {
-	const char *key;
-	unsigned int i;
-	json_t *v;
+	double d = *out;
+	int err =
+		json_read_real(&c->r, at, o, key, JSON_OPTIONAL, min, max, &d);
 
-	json_object_foreach(o, key, v) {
-		for (i = 0; known[i] && strcmp(key, known[i]); i++)
-			;
-		if (!known[i])
-			return refuse(r, -EINVAL, "%s%.60s: no such field",
-				      where, key);
-	}
-	return 0;
-}
-
-/* @otherwise below 0: it must be there. */
-static int number(struct reader *r, const json_t *o, const char *key,
-		  json_int_t min, json_int_t max, json_int_t otherwise,
-		  json_int_t *out)
-{
-	const json_t *v = json_object_get(o, key);
-
-	*out = otherwise;
-	if (!v)
-		return otherwise < 0 ? refuse(r, -EINVAL, "%s: missing", key)
-				     : 0;
-	if (!json_is_integer(v))
-		return refuse(r, -EINVAL, "%s: not an integer", key);
-	*out = json_integer_value(v);
-	if (*out < min || *out > max)
-		return refuse(r, -ERANGE,
-			      "%s: %" JSON_INTEGER_FORMAT
-			      " is not within %" JSON_INTEGER_FORMAT
-			      " to %" JSON_INTEGER_FORMAT,
-			      key, *out, min, max);
-	return 0;
-}
-
-static int real(struct reader *r, const json_t *o, const char *where,
-		const char *key, double min, double max, float *out)
-{
-	const json_t *v = json_object_get(o, key);
-	double d = json_number_value(v);
-
-	if (!v)
-		return 0;
-	if (!json_is_number(v) || !isfinite(d) || d < min || d > max)
-		return refuse(r, -EINVAL, "%s%s: not a number within %g to %g",
-			      where, key, min, max);
 	*out = (float)d;
-	return 0;
+	return err;
 }
 
-/* At most @size - 1 characters, at least one; @must: it must be there. */
-static int text(struct reader *r, const json_t *o, const char *key, bool must,
-		char *out, size_t size)
+/* Read the key file that the member @key of @o names; absent: @otherwise. */
+static int key_read(const struct reader *c, const struct json_at *at,
+		    const json_t *o, const char *key,
+		    const struct ndn_key *otherwise, struct ndn_key *out)
 {
-	const json_t *v = json_object_get(o, key);
-	const char *s = json_string_value(v);
+	const char *path = NULL;
+	enum ndn_err bad;
+	int err = json_read_string(&c->r, at, o, key, JSON_OPTIONAL, &path);
 
-	if (!v)
-		return must ? refuse(r, -EINVAL, "%s: missing", key) : 0;
-	if (!s || !*s || strlen(s) >= size ||
-	    strlen(s) != json_string_length(v))
-		return refuse(r, -EINVAL,
-			      "%s: not a string of 1 to %zu characters", key,
-			      size - 1);
-	strcpy(out, s);
-	return 0;
-}
-
-/* A key's file; absent: DigestSha256, or @otherwise. */
-static int key_read(struct reader *r, const json_t *o, const char *field,
-		    const struct ndn_key *otherwise, struct ndn_key *key)
-{
-	const json_t *v = json_object_get(o, "key");
-	enum ndn_err err;
-
-	if (strcmp(field, "key") && !strchr(field, '.'))
-		v = json_object_get(o, field);
-	*key = *otherwise;
-	if (!v)
+	*out = *otherwise;
+	if (err || !path)
+		return err;
+	bad = ndn_key_read(out, path);
+	if (!bad)
 		return 0;
-	if (!json_is_string(v))
-		return refuse(r, -EINVAL, "%s: not the path of a file", field);
-	err = ndn_key_read(key, json_string_value(v));
-	if (err)
-		return refuse(r, -EINVAL, "%s: %.200s: %s", field,
-			      json_string_value(v), ndn_err_text(err));
-	return 0;
+	return json_read_fail(&c->r, &JSON_KEY(at, key), "%.200s: %s", path,
+			      ndn_err_text(bad));
 }
 
 /* ---- groups of fields ---- */
 
-static int markers(struct reader *r, json_t *o)
+static int markers_read(const struct reader *c)
 {
 	static const char *const known[] = {"insert", "distribute", "delete",
 					    NULL};
-	struct nps_file *f = r->f;
-	json_t *m = json_object_get(o, "markers");
+	const struct json_at at = JSON_KEY(NULL, "markers");
+	const json_t *m = json_object_get(c->r.root, "markers");
+	struct nps_file *f = c->f;
 	int err = 0, i;
 
 	strcpy(f->marker[0], ndn_markers_default.insert);
 	strcpy(f->marker[1], ndn_markers_default.distribute);
 	strcpy(f->marker[2], ndn_markers_default.remove);
-	if (m && !json_is_object(m))
-		return refuse(r, -EINVAL, "markers: not an object");
 	if (m)
-		err = keys(r, m, "markers.", known);
+		err = json_read_object(&c->r, &at, m, known);
 	for (i = 0; i < 3 && m && !err; i++)
-		err = text(r, m, known[i], false, f->marker[i],
-			   sizeof(f->marker[i]));
+		err = json_read_text(&c->r, &at, m, known[i], JSON_OPTIONAL,
+				     f->marker[i], sizeof(f->marker[i]));
 	f->spec.markers.insert = f->marker[0];
 	f->spec.markers.distribute = f->marker[1];
 	f->spec.markers.remove = f->marker[2];
 	return err;
 }
 
-static int worker(struct reader *r, json_t *v, size_t i)
+/* Read a worker: its name, or {"name": NAME, "key": PATH}. */
+static int worker_read(const struct reader *c, const struct json_at *at,
+		       const json_t *v, size_t i)
 {
 	static const char *const known[] = {"name", "key", NULL};
-	struct nps_worker *w = &r->f->workers[i];
+	struct nps_worker *w = &c->f->workers[i];
 	const char *s = json_string_value(v);
-	char field[40];
 	int err;
 
-	snprintf(field, sizeof(field), "workers[%zu].", i);
 	if (json_is_object(v)) {
-		err = keys(r, v, field, known);
-		s = json_string_value(json_object_get(v, "name"));
-		strcat(field, "key");
+		err = json_read_object(&c->r, at, v, known);
+		if (!err)
+			err = json_read_string(&c->r, at, v, "name",
+					       JSON_NEEDED, &s);
 		if (!err && json_object_get(v, "key")) {
-			w->key = &r->f->worker_keys[i];
-			err = key_read(r, v, field, &ndn_key_sha256,
-				       &r->f->worker_keys[i]);
+			w->key = &c->f->worker_keys[i];
+			err = key_read(c, at, v, "key", &ndn_key_sha256,
+				       &c->f->worker_keys[i]);
 		}
 		if (err)
 			return err;
 	}
 	if (!s || !*s || strlen(s) > NDN_GPU_MAX)
-		return refuse(r, -EINVAL,
-			      "workers[%zu]: not a name of 1 to %d bytes", i,
-			      NDN_GPU_MAX);
+		return json_read_fail(&c->r, at,
+				      "is not a name of 1 to %d bytes",
+				      NDN_GPU_MAX);
 	w->len = (uint8_t)strlen(s);
 	memcpy(w->name, s, w->len);
 	return 0;
 }
 
-static int workers(struct reader *r, const json_t *o)
+static int workers_read(const struct reader *c)
 {
-	const json_t *list = json_object_get(o, "workers");
+	const json_t *list = json_object_get(c->r.root, "workers"), *v;
+	const struct json_at at = JSON_KEY(NULL, "workers");
 	size_t n = json_array_size(list), i;
-	int err = 0;
+	int err;
 
-	if (!n || n > NPS_WORKERS_MAX)
-		return refuse(r, -EINVAL,
-			      "workers: not an array of 1 to %d names",
-			      NPS_WORKERS_MAX);
-	r->f->workers = calloc(n, sizeof(*r->f->workers));
-	r->f->worker_keys = calloc(n, sizeof(*r->f->worker_keys));
-	if (!r->f->workers || !r->f->worker_keys)
-		return refuse(r, -ENOMEM, "out of memory");
-	for (i = 0; i < n && !err; i++)
-		err = worker(r, json_array_get(list, i), i);
-	r->f->spec.workers = r->f->workers;
-	r->f->spec.nworker = (unsigned int)n;
+	if (!list)
+		return json_read_fail(&c->r, NULL, "workers is missing");
+	err = json_read_array(&c->r, &at, list, NPS_WORKERS_MAX);
+	if (!err && !n)
+		err = json_read_fail(&c->r, &at, "has no entries: 1 to %d",
+				     NPS_WORKERS_MAX);
+	if (err)
+		return err;
+	c->f->workers = calloc(n, sizeof(*c->f->workers));
+	c->f->worker_keys = calloc(n, sizeof(*c->f->worker_keys));
+	if (!c->f->workers || !c->f->worker_keys)
+		return json_read_refuse(&c->r, -ENOMEM, &at, "out of memory");
+	json_array_foreach(list, i, v)
+		if (!err)
+			err = worker_read(c, &JSON_INDEX(&at, i), v, i);
+	c->f->spec.workers = c->f->workers;
+	c->f->spec.nworker = (unsigned int)n;
 	return err;
 }
 
-/* "zero", {"seed": N, "scale": X} or {"file": PATH} */
-static int model(struct reader *r, json_t *o)
+/* Read "zero", {"seed": N, "scale": X} or {"file": PATH}. */
+static int model_read(const struct reader *c)
 {
 	static const char *const known[] = {"seed", "scale", "file", NULL};
-	json_t *m = json_object_get(o, "model");
+	const struct json_at at = JSON_KEY(NULL, "model");
+	const json_t *m = json_object_get(c->r.root, "model");
 	const char *s = json_string_value(m);
-	struct nps_file *f = r->f;
-	json_int_t seed;
+	struct nps_file *f = c->f;
+	int64_t seed = 0;
 	int err;
 
 	if (!m || (s && !strcmp(s, "zero")))
 		return 0;
 	if (!json_is_object(m))
-		return refuse(r, -EINVAL,
-			      "model: neither \"zero\" nor an object");
-	err = keys(r, m, "model.", known);
+		return json_read_fail(&c->r, &at,
+				      "is neither \"zero\" nor an object");
+	err = json_read_object(&c->r, &at, m, known);
 	if (err)
 		return err;
 	if (json_object_get(m, "file")) {
 		if (json_object_size(m) > 1)
-			return refuse(r, -EINVAL,
-				      "model: a file and something else");
+			return json_read_fail(&c->r, &at,
+					      "has a file and something else");
 		f->init = NPS_INIT_FILE;
-		return text(r, m, "file", true, f->from, sizeof(f->from));
+		return json_read_text(&c->r, &at, m, "file", JSON_NEEDED,
+				      f->from, sizeof(f->from));
 	}
 	f->init = NPS_INIT_SEED;
 	f->scale = 0.1f;
-	err = number(r, m, "seed", 0, INT64_MAX, -1, &seed);
+	err = json_read_int(&c->r, &at, m, "seed", JSON_NEEDED, 0, INT64_MAX,
+			    &seed);
 	f->seed = (uint64_t)seed;
-	return err ? err : real(r, m, "model.", "scale", 0, 1e6, &f->scale);
+	return err ? err : real_read(c, &at, m, "scale", 0, 1e6, &f->scale);
 }
 
-static int rule(struct reader *r, json_t *o)
+static int rule_read(const struct reader *c)
 {
 	static const char *const known[] = {"lr", "momentum", NULL};
-	json_t *sgd = json_object_get(o, "sgd");
+	const struct json_at at = JSON_KEY(NULL, "sgd");
+	const json_t *sgd = json_object_get(c->r.root, "sgd");
+	struct nps_spec *s = &c->f->spec;
 	int err;
 
 	if (!json_is_object(sgd) || !json_object_get(sgd, "lr"))
-		return refuse(r, -EINVAL, "sgd: not {\"lr\": X}");
-	err = keys(r, sgd, "sgd.", known);
+		return json_read_fail(&c->r, &at, "is not {\"lr\": X}");
+	err = json_read_object(&c->r, &at, sgd, known);
 	if (!err)
-		err = real(r, sgd, "sgd.", "lr", 0, 1e9, &r->f->spec.lr);
-	if (!err)
-		err = real(r, sgd, "sgd.", "momentum", 0, 1,
-			   &r->f->spec.momentum);
-	return err;
+		err = real_read(c, &at, sgd, "lr", 0, 1e9, &s->lr);
+	return err ? err
+		   : real_read(c, &at, sgd, "momentum", 0, 1, &s->momentum);
 }
 
-/* {"job": NAME or ticket, "number": N, "rank": R} */
-static int tree(struct reader *r, json_t *o)
+/* Read {"job": NAME or ticket, "number": N, "rank": R}. */
+static int tree_read(const struct reader *c)
 {
 	static const char *const known[] = {"job", "number", "rank", NULL};
-	json_t *t = json_object_get(o, "tree");
-	struct nps_file *f = r->f;
-	json_int_t n, rank;
+	const struct json_at at = JSON_KEY(NULL, "tree");
+	const json_t *t = json_object_get(c->r.root, "tree");
+	struct nps_file *f = c->f;
+	int64_t n, rank;
 	int err;
 
 	f->spec.tree_job = NDN_NO_TREE;
 	if (!t)
 		return 0;
-	if (!json_is_object(t))
-		return refuse(r, -EINVAL, "tree: not an object");
-	if (f->spec.mode != NDN_MODE_SYNC)
-		return refuse(r, -EINVAL, "tree: only of a synchronous job");
-	err = keys(r, t, "tree.", known);
+	err = json_read_object(&c->r, &at, t, known);
+	if (!err && f->spec.mode != NDN_MODE_SYNC)
+		err = json_read_fail(
+			&c->r, &at,
+			"needs a synchronous job: \"mode\": \"sync\"");
 	if (!err)
-		err = text(r, t, "job", true, f->tree, sizeof(f->tree));
+		err = json_read_text(&c->r, &at, t, "job", JSON_NEEDED, f->tree,
+				     sizeof(f->tree));
 	if (!err)
-		err = number(r, t, "number", 0, UINT16_MAX, -1, &n);
+		err = json_read_int(&c->r, &at, t, "number", JSON_NEEDED, 0,
+				    UINT16_MAX, &n);
 	if (!err)
-		err = number(r, t, "rank", 0, TREE_RANK_MAX, -1, &rank);
+		err = json_read_int(&c->r, &at, t, "rank", JSON_NEEDED, 0,
+				    TREE_RANK_MAX, &rank);
 	if (err)
 		return err;
 	f->spec.tree_job = (uint32_t)n;
@@ -292,12 +224,13 @@ static int tree(struct reader *r, json_t *o)
 	return 0;
 }
 
-static int numbers(struct reader *r, const json_t *o)
+static int numbers_read(const struct reader *c)
 {
-	struct nps_spec *s = &r->f->spec;
+	struct nps_spec *s = &c->f->spec;
+	/* @otherwise below 0: it must be there. */
 	const struct {
 		const char *key;
-		json_int_t min, max, otherwise;
+		int64_t min, max, otherwise;
 		uint32_t *to;
 	} field[] = {
 		{"segment", 4, NDN_SEGMENT_MAX, 0, &s->segment},
@@ -308,50 +241,56 @@ static int numbers(struct reader *r, const json_t *o)
 		 &s->lease_ms},
 		{"rto_ms", 1, NDN_LEASE_MAX_MS / 16, RTO_MS, &s->rto_ms},
 	};
-	json_int_t v;
+	int64_t v, elements = 0, rate = RATE_MBPS;
 	size_t i;
 	int err;
 
 	for (i = 0; i < sizeof(field) / sizeof(*field); i++) {
-		err = number(r, o, field[i].key, field[i].min, field[i].max,
-			     field[i].otherwise, &v);
+		v = field[i].otherwise;
+		err = json_read_int(&c->r, NULL, c->r.root, field[i].key, v < 0,
+				    field[i].min, field[i].max, &v);
 		if (err)
 			return err;
 		*field[i].to = (uint32_t)v;
 	}
 	if (s->segment % NDN_VALUE_SIZE)
-		return refuse(r, -EINVAL, "segment: not a multiple of 4");
+		return json_read_fail(&c->r, &JSON_KEY(NULL, "segment"),
+				      "%u is not a multiple of 4", s->segment);
 	if (s->rto_ms > s->lease_ms / 16)
-		return refuse(r, -EINVAL,
-			      "rto_ms: %u is more than a sixteenth of lease_ms",
-			      s->rto_ms);
-	err = number(r, o, "elements", 1, NDN_ELEMENTS_MAX, -1, &v);
-	s->elements = (uint64_t)v;
+		return json_read_fail(&c->r, &JSON_KEY(NULL, "rto_ms"),
+				      "%u is more than a sixteenth of lease_ms",
+				      s->rto_ms);
+	err = json_read_int(&c->r, NULL, c->r.root, "elements", JSON_NEEDED, 1,
+			    NDN_ELEMENTS_MAX, &elements);
 	if (!err)
-		err = number(r, o, "rate_mbps", 0, 1000000, RATE_MBPS, &v);
-	s->rate = (uint64_t)v * 1000000 / 8;
+		err = json_read_int(&c->r, NULL, c->r.root, "rate_mbps",
+				    JSON_OPTIONAL, 0, 1000000, &rate);
+	s->elements = (uint64_t)elements;
+	s->rate = (uint64_t)rate * 1000000 / 8;
 	return err;
 }
 
-static int mode(struct reader *r, const json_t *o)
+static int mode_read(const struct reader *c)
 {
-	const char *s = json_string_value(json_object_get(o, "mode"));
+	const char *s = json_string_value(json_object_get(c->r.root, "mode"));
 
 	if (!s || (strcmp(s, "sync") && strcmp(s, "async")))
-		return refuse(r, -EINVAL,
-			      "mode: neither \"sync\" nor \"async\"");
-	r->f->spec.mode = strcmp(s, "async") ? NDN_MODE_SYNC : NDN_MODE_ASYNC;
+		return json_read_fail(&c->r, &JSON_KEY(NULL, "mode"),
+				      "is neither \"sync\" nor \"async\"");
+	c->f->spec.mode = strcmp(s, "async") ? NDN_MODE_SYNC : NDN_MODE_ASYNC;
 	return 0;
 }
 
-static int prefix(struct reader *r, const json_t *o)
+static int prefix_read(const struct reader *c)
 {
-	struct nps_file *f = r->f;
-	int err = text(r, o, "prefix", true, f->prefix, sizeof(f->prefix));
+	struct nps_file *f = c->f;
 	struct ndn_job_names names;
 	struct ndn_name name;
 	enum ndn_err bad;
+	int err;
 
+	err = json_read_text(&c->r, NULL, c->r.root, "prefix", JSON_NEEDED,
+			     f->prefix, sizeof(f->prefix));
 	if (err)
 		return err;
 	bad = ndn_name_parse(&f->spec.name, f->prefix);
@@ -359,72 +298,66 @@ static int prefix(struct reader *r, const json_t *o)
 		name = ndn_name_of(&f->spec.name);
 		bad = ndn_job_names_init(&names, &name, &f->spec.markers);
 	}
-	if (bad)
-		return refuse(r, -EINVAL, "prefix: %.200s: %s", f->prefix,
-			      ndn_err_text(bad));
-	return 0;
+	if (!bad)
+		return 0;
+	return json_read_fail(&c->r, &JSON_KEY(NULL, "prefix"), "%.200s: %s",
+			      f->prefix, ndn_err_text(bad));
 }
 
-/* Whom there is no way to verify is not let in by mistake. */
-static int keys_check(struct reader *r, const json_t *o)
+/* Refuse workers that could not be verified, where the job signs by Ed25519. */
+static int keys_check(const struct reader *c)
 {
-	const struct nps_file *f = r->f;
+	const struct json_at at = JSON_KEY(NULL, "workers");
+	const struct nps_file *f = c->f;
 	unsigned int i;
 
 	if (f->key.type != TRIB_NDN_SIG_ED25519 ||
-	    json_object_get(o, "worker_key"))
+	    json_object_get(c->r.root, "worker_key"))
 		return 0;
 	for (i = 0; i < f->spec.nworker; i++)
 		if (!f->workers[i].key)
-			return refuse(r, -EINVAL,
-				      "workers[%u]: no key, and no worker_key",
-				      i);
+			return json_read_fail(
+				&c->r, &JSON_INDEX(&at, i),
+				"has no key, and the job no worker_key");
 	return 0;
 }
 
 /* ---- the whole ---- */
 
-static int job_read(struct reader *r, json_t *o)
+static int job_read(const struct reader *c)
 {
 	static const char *const known[] = {
 		"name",	     "prefix", "markers",     "workers",  "worker_key",
 		"key",	     "mode",   "elements",    "segment",  "model",
 		"sgd",	     "every",  "versions",    "lease_ms", "rto_ms",
 		"rate_mbps", "state",  "min_workers", "tree",	  NULL};
-	struct nps_file *f = r->f;
+	/* Later ones use what earlier ones have read. */
+	static int (*const part[])(const struct reader *c) = {
+		markers_read, prefix_read, mode_read, numbers_read,
+		tree_read,    model_read,  rule_read, NULL};
+	const json_t *o = c->r.root;
+	struct nps_file *f = c->f;
+	unsigned int i;
 	int err;
 
-	if (!json_is_object(o))
-		return refuse(r, -EINVAL, "not an object");
-	err = keys(r, o, "", known);
+	err = json_read_object(&c->r, NULL, o, known);
 	if (!err)
-		err = text(r, o, "name", true, f->spec.title,
-			   sizeof(f->spec.title));
+		err = json_read_text(&c->r, NULL, o, "name", JSON_NEEDED,
+				     f->spec.title, sizeof(f->spec.title));
+	for (i = 0; part[i] && !err; i++)
+		err = part[i](c);
 	if (!err)
-		err = markers(r, o);
+		err = json_read_text(&c->r, NULL, o, "state", JSON_NEEDED,
+				     f->state, sizeof(f->state));
 	if (!err)
-		err = prefix(r, o);
+		err = key_read(c, NULL, o, "key", &ndn_key_sha256, &f->key);
+	/* Workers share an HMAC key; of other keys they have the public half. */
 	if (!err)
-		err = mode(r, o);
+		err = key_read(c, NULL, o, "worker_key", &f->key, &f->verify);
 	if (!err)
-		err = numbers(r, o);
+		err = workers_read(c);
 	if (!err)
-		err = tree(r, o);
-	if (!err)
-		err = model(r, o);
-	if (!err)
-		err = rule(r, o);
-	if (!err)
-		err = text(r, o, "state", true, f->state, sizeof(f->state));
-	if (!err)
-		err = key_read(r, o, "key", &ndn_key_sha256, &f->key);
-	/* An HMAC key is shared; of others the public half is needed. */
-	if (!err)
-		err = key_read(r, o, "worker_key", &f->key, &f->verify);
-	if (!err)
-		err = workers(r, o);
-	if (!err)
-		err = keys_check(r, o);
+		err = keys_check(c);
 	f->spec.key = &f->key;
 	f->spec.verify = &f->verify;
 	return err;
@@ -433,23 +366,19 @@ static int job_read(struct reader *r, json_t *o)
 int nps_file_load(struct nps_file **file, const char *path, char *why,
 		  size_t size)
 {
-	struct reader r = {.path = path, .why = why, .size = size};
-	json_error_t bad;
-	json_t *doc = json_load_file(path, JSON_REJECT_DUPLICATES, &bad);
-	int err;
+	struct reader c = {.f = NULL};
+	int err = json_read_load(&c.r, path, FILE_MAX, why, size);
 
-	if (!doc)
-		return bad.line < 0
-			       ? refuse(&r, -EINVAL, "%s", bad.text)
-			       : refuse(&r, -EINVAL, "line %d column %d: %s",
-					bad.line, bad.column, bad.text);
-	r.f = calloc(1, sizeof(*r.f));
-	err = r.f ? job_read(&r, doc) : refuse(&r, -ENOMEM, "out of memory");
-	json_decref(doc);
 	if (err)
-		nps_file_free(r.f);
+		return err;
+	c.f = calloc(1, sizeof(*c.f));
+	err = c.f ? job_read(&c)
+		  : json_read_refuse(&c.r, -ENOMEM, NULL, "out of memory");
+	json_read_close(&c.r);
+	if (err)
+		nps_file_free(c.f);
 	else
-		*file = r.f;
+		*file = c.f;
 	return err;
 }
 

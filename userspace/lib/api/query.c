@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 #include "base/dtype.h"
-#include "internal.h"
+#include "lib/handle/handle.h"
+#include "lib/way/carrier.h"
 
 /* A request that outlived its handle: it has nothing but a result. */
 static int wait_orphan(struct trib_req *r)

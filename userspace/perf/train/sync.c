@@ -3,17 +3,14 @@
  * Buckets of gradients through libtrib: see sync.h.
  */
 #include <string.h>
-#include <time.h>
 
-#include "oracle.h"
+#include "base/clock.h"
+#include "perf/oracle.h"
 #include "sync.h"
 
 double sync_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+	return (double)clock_ns() / 1e9;
 }
 
 void sync_init(struct sync *s, struct trib *t, struct mlp *m,

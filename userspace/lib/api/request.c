@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 
-#include "internal.h"
+#include "lib/handle/handle.h"
 
 /* @blocking: the caller waits at once. */
 static int issue(struct trib *t, const struct trib_call *c, bool blocking,
@@ -13,7 +13,7 @@ static int issue(struct trib *t, const struct trib_call *c, bool blocking,
 	int rc;
 
 	pthread_mutex_lock(&t->lock);
-	t->eng.now = trib_now();
+	t->eng.now = clock_ns();
 	rc = t->way->issue(t, c, out);
 	/* Who waits at once drives by itself, unless somebody else does. */
 	if (!rc && (!blocking || t->driver == TRIB_DRIVER_USER))

@@ -8,7 +8,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "lib/internal.h"
+#include "place.h"
 
 static struct {
 	pthread_mutex_t lock;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "perf/train/mlp.h"
+#include "mlp.h"
 #include "trib.h"
 
 #define SYNC_BUCKETS_MAX 64

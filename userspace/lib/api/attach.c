@@ -8,8 +8,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "lib/internal.h"
-#include "tribd.h"
+#include "lib/handle/handle.h"
+#include "lib/place/tribd.h"
+#include "lib/way/carrier.h"
 
 /* Options with the environment's and the defaults filled in. */
 struct wish {

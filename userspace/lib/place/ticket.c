@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/dtype.h"
-#include "lib/internal.h"
+#include "place.h"
 
 #define SCHEME "trib://"
 

@@ -21,7 +21,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "handle.h"
 
 static void kick(int fd)
 {
@@ -48,7 +48,7 @@ static void to_timespec(uint64_t ns, struct timespec *ts)
 
 static int receive(struct trib *t)
 {
-	t->eng.now = trib_now();
+	t->eng.now = clock_ns();
 	return t->way->turn(t);
 }
 
@@ -68,7 +68,7 @@ static void block(struct trib *t, int kick_fd, uint64_t until)
 	pfd[n - 1].fd = kick_fd;
 	pthread_mutex_unlock(&t->lock);
 	if (due) {
-		now = trib_now();
+		now = clock_ns();
 		to_timespec(due > now ? due - now : 0, &ts);
 	}
 	ppoll(pfd, n, due ? &ts : NULL, NULL);
@@ -80,7 +80,7 @@ static void block(struct trib *t, int kick_fd, uint64_t until)
 /* Poll for a while before blocking: saves the wake-up, costs the CPU. */
 static bool spin(struct trib *t, const struct trib_req *req)
 {
-	uint64_t end = trib_now() + t->spin_ns;
+	uint64_t end = clock_ns() + t->spin_ns;
 
 	do {
 		if (receive(t) || (req && req->done))
@@ -97,7 +97,7 @@ static void drive(struct trib *t, const struct trib_req *req, uint64_t until)
 		kick(t->progress_fd);
 	t->driver = TRIB_DRIVER_USER;
 	while (!(req && req->done) && !t->eng.dead) {
-		if (until && trib_now() >= until)
+		if (until && clock_ns() >= until)
 			break;
 		/* A full batch says that there is more. */
 		if (n < TRIB_TUNE_RECV_BATCH) {
@@ -120,7 +120,7 @@ void trib_drive_until(struct trib *t, const struct trib_req *req,
 	struct timespec ts;
 
 	while (!(req && req->done) && !t->eng.dead) {
-		if (until && trib_now() >= until)
+		if (until && clock_ns() >= until)
 			return;
 		if (t->driver != TRIB_DRIVER_USER) {
 			drive(t, req, until);
@@ -172,7 +172,7 @@ static void *progress_main(void *arg)
 	pthread_mutex_lock(&t->lock);
 	while (!t->progress_stop) {
 		if (t->driver == TRIB_DRIVER_USER) {
-			to_timespec(trib_now() + TRIB_TUNE_TICK, &ts);
+			to_timespec(clock_ns() + TRIB_TUNE_TICK, &ts);
 			pthread_cond_timedwait(&t->progress_cond, &t->lock,
 					       &ts);
 			continue;

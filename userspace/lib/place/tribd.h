@@ -7,7 +7,7 @@
 #ifndef TRIB_LIB_TRIBD_H
 #define TRIB_LIB_TRIBD_H
 
-#include "lib/internal.h"
+#include "place.h"
 
 /* --- tribd.c */
 

@@ -121,11 +121,11 @@ bool trib_tribd_rep_ok(const struct trib_attach_rep *r, size_t len)
 static int await(int fd, int ms)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
-	uint64_t until = trib_now() + (uint64_t)ms * TRIB_MS, now;
+	uint64_t until = clock_ns() + (uint64_t)ms * TRIB_MS, now;
 	int n;
 
 	do {
-		now = trib_now();
+		now = clock_ns();
 		n = poll(&p, 1,
 			 now < until ? (int)((until - now) / TRIB_MS) : 0);
 	} while (n < 0 && errno == EINTR);

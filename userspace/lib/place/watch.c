@@ -170,11 +170,11 @@ void trib_watch_run(struct trib *t, struct trib_watch *w, bool busy)
 int trib_watch_epoch(struct trib *t, struct trib_watch *w, uint16_t tree,
 		     uint32_t epoch)
 {
-	uint64_t until = trib_now() + EPOCH_NS;
+	uint64_t until = clock_ns() + EPOCH_NS;
 	struct timespec pause = {.tv_nsec = 10 * TRIB_MS};
 	int err = -ENOTCONN;
 
-	while (!t->eng.dead && trib_now() < until) {
+	while (!t->eng.dead && clock_ns() < until) {
 		if (w->state == TRIB_WATCH_UP) {
 			err = trib_tribd_epoch(&t->place, tree, epoch);
 			if (err != -ENOTCONN)
@@ -182,7 +182,7 @@ int trib_watch_epoch(struct trib *t, struct trib_watch *w, uint16_t tree,
 			go_down(t, w);
 		}
 		nanosleep(&pause, NULL);
-		t->eng.now = trib_now();
+		t->eng.now = clock_ns();
 		trib_watch_run(t, w, false);
 	}
 	return t->eng.dead ? t->eng.dead : err;

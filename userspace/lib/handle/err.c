@@ -3,7 +3,7 @@
  * The newest error: of a handle, which is its engine's, or of a thread's last
  * attach.
  */
-#include "internal.h"
+#include "handle.h"
 
 #define SAME(a, b) _Static_assert((int)TRIB_##a == (int)TRIB_SOCK_##b, #a)
 SAME(ERR_NONE, ERR_NONE);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The line between a handle and the code that speaks the job's protocol. Two
+ * ways exist (way/carrier.h): the engine in this process, which sends packets
+ * by a carrier; and a collective socket, where the kernel keeps windows and
+ * resends and takes whole messages.
+ *
+ *	api/, handle/progress.c		calls, waiting, driving
+ *		|
+ *	struct trib_way
+ *		|			     |
+ *	by_engine.c			ksock.c
+ *	engine, udp.c | xdp.c		a collective socket of the kernel
+ *
+ * With both, callers hold the engine's struct trib_req, and the engine keeps
+ * the list of requests, errors and the end of a handle (trib_fault(),
+ * trib_die_rank()). The way by a socket makes its requests with trib_req_own(),
+ * completes them with trib_req_done(), and starts no stream.
+ *
+ * The handle's lock is held in every function except open() and close(), which
+ * run when no other thread has the handle. A function that waits releases the
+ * lock meanwhile.
+ */
+#ifndef TRIB_LIB_WAY_H
+#define TRIB_LIB_WAY_H
+
+#include <poll.h>
+#include <stdint.h>
+
+struct trib;
+struct trib_call;
+struct trib_counters;
+struct trib_req;
+
+/* Descriptors that a way may ask to be polled. */
+#define TRIB_POLLFDS_MAX (32 + 4)
+
+/**
+ * struct trib_way - a way to speak the protocol
+ * @name:  for trib_transport_name(); NULL: the carrier's name.
+ *
+ * @open:  prepare. t->place is filled in; the engine exists and has joined
+ *         nothing. On failure record the error with trib_fail() and return it.
+ * @pollfds: write the descriptors to poll, at most TRIB_POLLFDS_MAX, and return
+ *         their number. Called once, after open(). To end the polling of one,
+ *         set it to -1 in t->pfd.
+ * @join:  wait until all ranks take part. Return: 0, or an errno that is
+ *         recorded.
+ * @issue: check the arguments and start the collective. Return: 0 with the
+ *         request, or an errno that is recorded.
+ * @turn:  receive up to a batch, and do what is due. Return: the number of
+ *         packets or results; fewer than TRIB_TUNE_RECV_BATCH mean that no more
+ *         are there now.
+ * @due:   the time of the next turn() at the latest; 0 = never.
+ * @leave: take no more requests. If all requests succeeded, wait until no other
+ *         rank needs this one; else cancel them and tell the others. Called for
+ *         a dead handle, too.
+ * @count: fill in all counters but waits.
+ * @close: undo open() and join(), even where they failed.
+ */
+struct trib_way {
+	const char *name;
+	int (*open)(struct trib *t);
+	int (*pollfds)(struct trib *t, struct pollfd *pfd);
+	int (*join)(struct trib *t);
+	int (*issue)(struct trib *t, const struct trib_call *call,
+		     struct trib_req **out);
+	int (*turn)(struct trib *t);
+	uint64_t (*due)(const struct trib *t);
+	void (*leave)(struct trib *t);
+	void (*count)(struct trib *t, struct trib_counters *c);
+	void (*close)(struct trib *t);
+};
+
+#endif /* TRIB_LIB_WAY_H */
