@@ -27,9 +27,11 @@ build/fuzz-ticket: tests/fuzz/fuzz_ticket.c userspace/lib/place/ticket.c \
 FUZZ_NETLINK := tests/fuzz/fuzz_netlink.c tests/fuzz/daemon_double.c \
 	$(addprefix userspace/daemon/,$(addprefix netlink/,nl_client.c \
 	nl_policy.c nl_face.c nl_group.c nl_job.c nl_stats.c nl_status.c \
-	nl_tree.c nl_tree_get.c stats.c nl_ndn.c nl_pit.c) core/value.c \
-	face/face.c face/face_attr.c face/face_spec.c job/job.c job/ticket.c $(addprefix tree/,tree.c \
-	tree_spec.c row.c pool.c pool_spec.c slots.c worker.c worker_spec.c) \
+	nl_tree.c nl_tree_get.c stats.c nl_ndn.c nl_pit.c) wire.c \
+	$(addprefix core/,hooks.c name.c value.c) \
+	attach/ticket.c attach/worker_tell.c \
+	face/face.c face/face_attr.c face/face_spec.c job/job.c $(addprefix tree/,tree.c \
+	tree_spec.c row.c pool.c pool_spec.c slots.c worker_spec.c) \
 	$(addprefix ndn/,$(addprefix ndnd,.c _cs.c _face.c _pit.c _route.c \
 	_rows.c _spec.c _stats.c _tables.c _walk.c))) \
 	$(wildcard userspace/ndn/packet/*.c) $(BASE_LIBTRIB_SRC)
@@ -59,7 +61,7 @@ build/fuzz-lib: $(FUZZ_LIB) $(KERNELS_OBJS) \
 		$(FUZZ_LIB) $(KERNELS_OBJS) -lpthread -lm
 
 FUZZ_ATTACH := tests/fuzz/fuzz_attach.c \
-	userspace/daemon/attach/place.c userspace/daemon/tree/worker.c \
+	userspace/daemon/attach/place.c userspace/daemon/attach/worker_tell.c \
 	$(BASE_LIBTRIB_SRC)
 
 build/fuzz-attach: $(FUZZ_ATTACH) userspace/daemon/attach/attach.c \

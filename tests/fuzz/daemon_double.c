@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/attach/attach.h"
+#include "daemon/attach/deliver.h"
 #include "daemon/device/clsact.h"
 #include "daemon/load/bpf_load.h"
 #include "daemon/job/claims.h"
@@ -18,6 +20,8 @@
 #include "daemon/ndn/ndnd.h"
 #include "daemon/device/port.h"
 #include "daemon/device/rtnl.h"
+#include "daemon/session/join.h"
+#include "daemon/state/state.h"
 #include "daemon/tree/tree.h"
 
 /* Of the two maps that are read from end to end. */
@@ -30,7 +34,7 @@ void log_line(enum log_level level, const char *fmt, ...)
 	(void)fmt;
 }
 
-int refuse(struct reason *why, int err, const char *fmt, ...)
+int reason_set(struct reason *why, int err, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -40,7 +44,7 @@ int refuse(struct reason *why, int err, const char *fmt, ...)
 	return err;
 }
 
-uint64_t now_ns(void)
+uint64_t loop_now(void)
 {
 	static uint64_t now;
 
@@ -325,20 +329,14 @@ void group_sweep(struct tribd *d)
 	(void)d;
 }
 
-int state_save(struct tribd *d)
-{
-	(void)d;
-	return 0;
-}
-
-int state_save_without(struct tribd *d, const void *object)
+int state_write(struct tribd *d, const void *object)
 {
 	(void)d;
 	(void)object;
 	return 0;
 }
 
-int deliver_tree_added(struct tribd *d, struct tree *t, bool adopted)
+int deliver_tree_prepare(struct tribd *d, struct tree *t, bool adopted)
 {
 	(void)d;
 	(void)adopted;
@@ -346,7 +344,7 @@ int deliver_tree_added(struct tribd *d, struct tree *t, bool adopted)
 	return 0;
 }
 
-void deliver_tree_removed(struct tribd *d, struct tree *t)
+void deliver_tree_gone(struct tribd *d, struct tree *t)
 {
 	(void)d;
 	(void)t;
@@ -360,13 +358,24 @@ int join_tree_added(struct tribd *d, struct tree *t, bool adopted)
 	return 0;
 }
 
-void join_tree_removed(struct tribd *d, struct tree *t)
+void join_tree_del(struct tree *t)
+{
+	(void)t;
+}
+
+void join_tree_free(struct tribd *d, struct tree *t)
 {
 	(void)d;
 	(void)t;
 }
 
-void attach_tree_removed(struct tribd *d, struct tree *t)
+void join_packet(struct tribd *d, const struct udp_packet *p)
+{
+	(void)d;
+	(void)p;
+}
+
+void attach_tree_del(struct tribd *d, struct tree *t)
 {
 	(void)d;
 	(void)t;
@@ -402,7 +411,7 @@ void claims_job_removed(struct tribd *d, const struct job *j)
 	(void)j;
 }
 
-void attach_job_removed(struct tribd *d, struct job *job)
+void attach_job_del(struct tribd *d, struct job *job)
 {
 	(void)d;
 	(void)job;

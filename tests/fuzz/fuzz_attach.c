@@ -77,7 +77,7 @@ void log_line(enum log_level level, const char *fmt, ...)
 	(void)fmt;
 }
 
-uint64_t now_ns(void)
+uint64_t loop_now(void)
 {
 	static uint64_t now;
 
@@ -118,8 +118,8 @@ struct job *job_find(struct tribd *d, const char *name)
 	return strcmp(name, J.name) ? NULL : &J;
 }
 
-struct tree *job_next_tree(struct tribd *d, const struct job *job,
-			   const struct tree *after)
+struct tree *tree_next_of_job(struct tribd *d, const struct job *job,
+			      const struct tree *after)
 {
 	(void)d;
 	(void)job;
@@ -374,7 +374,7 @@ static void act(struct input *in)
 		break;
 	case 3:
 		if (take8(in) == 0xff)
-			attach_tree_removed(&D, &T[op & 1]);
+			attach_tree_del(&D, &T[op & 1]);
 		break;
 	default:
 		if (peer[i] < 0)

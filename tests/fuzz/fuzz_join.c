@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/attach/attach.h"
 #include "daemon/session/join.h"
 
 #define COOKIE 0x1122334455667788ULL
@@ -75,7 +74,7 @@ void timer_cancel(struct tribd *d, struct timer *t)
 	t->at_ns = 0;
 }
 
-uint64_t now_ns(void)
+uint64_t loop_now(void)
 {
 	return clock_ns;
 }
@@ -107,16 +106,11 @@ int tree_row_store(struct tribd *d, struct tree *t)
 	return 0;
 }
 
-int state_save(struct tribd *d)
+int hooks_save(struct tribd *d, struct reason *why)
 {
 	(void)d;
+	(void)why;
 	return 0;
-}
-
-bool face_sent(const struct face *f, const struct udp_packet *p)
-{
-	return f->l3_ifindex == p->ifindex &&
-	       !memcmp(&f->addr, &p->src, sizeof(f->addr));
 }
 
 int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to,
@@ -138,12 +132,6 @@ int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to,
 	if (h->type == TRIB_T_START && len > longest)
 		longest = len;
 	return 0;
-}
-
-void attach_tree_removed(struct tribd *d, struct tree *t)
-{
-	(void)d;
-	(void)t;
 }
 
 /* Slots that wait for one who left, sometimes. */

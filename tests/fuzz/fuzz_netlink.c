@@ -16,6 +16,7 @@ static ssize_t fuzz_recvmsg(int fd, struct msghdr *h, int flags);
 /* The code under test, with its socket replaced. */
 #define recvmsg fuzz_recvmsg
 #include "daemon/netlink/netlink.c"
+#include "daemon/wire.h"
 #undef recvmsg
 
 #include "daemon/face/face.h"
@@ -389,6 +390,7 @@ static void furnish(void)
 static void start(bool furnished)
 {
 	memset(&D, 0, sizeof(D));
+	D.hooks = &wire_hooks;
 	TAILQ_INIT(&D.ports);
 	TAILQ_INIT(&D.faces);
 	TAILQ_INIT(&D.jobs);

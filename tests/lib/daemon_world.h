@@ -17,6 +17,7 @@
 #include "daemon/job/job.h"
 #include "daemon/device/port.h"
 #include "daemon/tree/tree.h"
+#include "daemon/wire.h"
 
 static struct tribd world;
 static struct reason why;
@@ -65,6 +66,7 @@ static inline void world_make(void)
 	struct job_spec job = {.name = "train", .world = 8, .window = 4};
 
 	memset(&world, 0, sizeof(world));
+	world.hooks = &wire_hooks;
 	TAILQ_INIT(&world.ports);
 	TAILQ_INIT(&world.faces);
 	TAILQ_INIT(&world.jobs);

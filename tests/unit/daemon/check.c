@@ -10,8 +10,11 @@
 #include "tests/lib/tap.h"
 #include "tests/lib/daemon_world.h"
 #include "daemon/load/bpf_load.h"
-#include "daemon/instance.h"
+#include "daemon/core/instance.h"
+#include "daemon/core/name.h"
+#include "daemon/attach/ticket.h"
 #include "daemon/netlink/nl.h"
+#include "daemon/session/udp.h"
 
 static bool says(const char *word)
 {
@@ -119,14 +122,14 @@ static void face__packet_must_come_from_its_device_and_address(void)
 	struct face *f = face_find(&world, "a");
 	struct udp_packet p = {.src = v4("10.0.0.2"), .ifindex = 10};
 
-	expect(!face_sent(f, &p)); /* no device known */
+	expect(!udp_is_from(&p, f)); /* no device known */
 	f->l3_ifindex = 10;
-	expect(face_sent(f, &p));
+	expect(udp_is_from(&p, f));
 	p.ifindex = 11;
-	expect(!face_sent(f, &p));
+	expect(!udp_is_from(&p, f));
 	p.ifindex = 10;
 	p.src = v4("10.0.0.3");
-	expect(!face_sent(f, &p));
+	expect(!udp_is_from(&p, f));
 }
 
 /* --- jobs */

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "tests/lib/tap.h"
-#include "daemon/attach/attach.h"
 #include "daemon/session/join.h"
 
 #define COOKIE 0x1122334455667788ULL
@@ -58,7 +57,7 @@ void timer_cancel(struct tribd *d, struct timer *t)
 	t->at_ns = 0;
 }
 
-uint64_t now_ns(void)
+uint64_t loop_now(void)
 {
 	return clock_ns;
 }
@@ -87,17 +86,12 @@ int tree_row_store(struct tribd *d, struct tree *t)
 	return 0;
 }
 
-int state_save(struct tribd *d)
+int hooks_save(struct tribd *d, struct reason *why)
 {
 	(void)d;
+	(void)why;
 	step[nstep++ % 256] = STEP_STATE;
 	return 0;
-}
-
-bool face_sent(const struct face *f, const struct udp_packet *p)
-{
-	return f->l3_ifindex == p->ifindex &&
-	       !memcmp(&f->addr, &p->src, sizeof(f->addr));
 }
 
 int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to,
@@ -113,12 +107,6 @@ int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to,
 	s->len = len;
 	memcpy(&s->p, data, len);
 	return 0;
-}
-
-void attach_tree_removed(struct tribd *d, struct tree *t)
-{
-	(void)d;
-	(void)t;
 }
 
 int bpf_map_lookup_elem(int fd, const void *key, void *value)
@@ -625,14 +613,16 @@ static void removed__everybody_is_told(void)
 	start(false);
 	join_as(0, 0, 100);
 	nsent = 0;
-	join_tree_removed(&D, &T);
+	join_tree_del(&T);
+	join_tree_free(&D, &T);
 	expect_eq(nsent, 1);
 	expect_eq(ntohs(last_start()->state), TRIB_START_REFUSED);
 	start(false);
 	join_as(0, 0, 100);
 	join_as(1, 1, 101);
 	nsent = 0;
-	join_tree_removed(&D, &T);
+	join_tree_del(&T);
+	join_tree_free(&D, &T);
 	for (i = 0; i < nsent; i++)
 		n += sent[i].p.h.type == TRIB_T_ABORT &&
 		     ntohl(sent[i].p.h.chunk) == TRIB_ABORT_ADMIN;

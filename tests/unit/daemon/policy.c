@@ -228,9 +228,9 @@ static void refuse__makes_text_printable(void)
 {
 	struct reason r;
 
-	expect_eq(refuse(&r, -EINVAL, "name '%s'", "a\nb\x07"), -EINVAL);
+	expect_eq(reason_set(&r, -EINVAL, "name '%s'", "a\nb\x07"), -EINVAL);
 	expect(!strcmp(r.text, "name 'a?b?'"));
-	expect_eq(refuse(NULL, -EPERM, "nobody listens"), -EPERM);
+	expect_eq(reason_set(NULL, -EPERM, "nobody listens"), -EPERM);
 }
 
 /* --- for spec.py */

@@ -122,7 +122,7 @@ static void state__file_comes_back_and_is_roots_only(void)
 	int err;
 
 	fill();
-	expect_eq(state_save(&world), 0);
+	expect_eq(hooks_save(&world, NULL), 0);
 	snprintf(path, sizeof(path), "%s/state.json", dir);
 	expect_eq(stat(path, &st), 0);
 	expect_eq(st.st_mode & 0777, 0600);

@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "attach.h"
-#include "daemon/session/join.h"
 
 #define CONNS_MAX 1024
 #define STRANGERS_MAX 32 /* connections of one user before HELLO */
@@ -153,7 +152,7 @@ static bool on_hello(struct tribd *d, struct conn *c,
 /* Each may write a row and the state file. */
 static bool epoch_too_often(struct conn *c)
 {
-	uint64_t now = now_ns();
+	uint64_t now = loop_now();
 
 	if (now - c->epochs_ns > 1000000000ULL) {
 		c->epochs_ns = now;
@@ -372,7 +371,7 @@ void attach_exit(struct tribd *d)
 
 /* --- jobs and trees go */
 
-void attach_job_removed(struct tribd *d, struct job *job)
+void attach_job_del(struct tribd *d, struct job *job)
 {
 	struct conn *c, *next;
 
@@ -384,7 +383,7 @@ void attach_job_removed(struct tribd *d, struct job *job)
 	}
 }
 
-void attach_tree_removed(struct tribd *d, struct tree *t)
+void attach_tree_del(struct tribd *d, struct tree *t)
 {
 	struct conn *c, *next;
 	const struct local *l;

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The worker processes of this host: what attach.c tells join.c, and the line
- * between its connections (attach.c) and what a rank is told (place.c).
+ * The worker processes of this host, and how their connections (attach.c) and
+ * their parameters (place.c) use each other.
  */
 #ifndef TRIBD_ATTACH_H
 #define TRIBD_ATTACH_H
 
-#include "daemon/tribd.h"
+#include "daemon/tree/tree.h"
 
-/* @t is about to go: send away the ranks that it serves. */
-void attach_tree_removed(struct tribd *d, struct tree *t);
+/* Hook: send away the ranks that @t serves; join.c must still know @t. */
+void attach_tree_del(struct tribd *d, struct tree *t);
+int attach_init(struct tribd *d);
+void attach_exit(struct tribd *d);
+/* The job is about to go: close its connections (its trees follow). */
+void attach_job_del(struct tribd *d, struct job *job);
+/* Attached processes, of @job or (NULL) of all. */
+unsigned int attach_count(struct tribd *d, const struct job *job);
 
 /* --- place.c: ranks and their parameters; knows no sockets */
 

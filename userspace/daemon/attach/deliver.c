@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/load/bpf_load.h"
 #include "deliver.h"
 
 /* Ring buffers by number; -1: the number is free. Number 0 is nobody's. */
@@ -261,7 +262,7 @@ static void rank_set_ring(struct tribd *d, struct job *job, uint16_t rank,
 	struct local *l;
 	int err;
 
-	while ((t = job_next_tree(d, job, t))) {
+	while ((t = tree_next_of_job(d, job, t))) {
 		l = tree_local(t, rank);
 		/* Who attaches gets no tree that is held; who leaves had one. */
 		if (!l || !t->deliver || (nr && t->held))
@@ -280,7 +281,7 @@ static uint32_t rank_ring(struct tribd *d, struct job *job, uint16_t rank)
 	struct tree *t = NULL;
 	struct local *l;
 
-	while ((t = job_next_tree(d, job, t))) {
+	while ((t = tree_next_of_job(d, job, t))) {
 		l = tree_local(t, rank);
 		if (l && l->ring)
 			return l->ring;
@@ -313,7 +314,7 @@ void deliver_rank_del(struct tribd *d, struct job *job, uint16_t rank)
 
 /* --- trees */
 
-int deliver_tree_added(struct tribd *d, struct tree *t, bool adopted)
+int deliver_tree_prepare(struct tribd *d, struct tree *t, bool adopted)
 {
 	struct delivery *dv = calloc(1, sizeof(*dv));
 	int err;
@@ -344,7 +345,7 @@ fail:
 	return err;
 }
 
-void deliver_tree_removed(struct tribd *d, struct tree *t)
+void deliver_tree_gone(struct tribd *d, struct tree *t)
 {
 	unsigned int i;
 

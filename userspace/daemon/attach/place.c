@@ -14,7 +14,7 @@
 #include "attach.h"
 #include "deliver.h"
 #include "daemon/session/join.h"
-#include "daemon/tree/worker.h"
+#include "worker_tell.h"
 
 static int place_refuse(struct trib_attach_rep *rep, int err, const char *fmt,
 			...) __attribute__((format(printf, 3, 4)));
@@ -51,7 +51,7 @@ static struct local *rank_here(struct tribd *d, struct job *job, uint16_t rank,
 	struct tree *t = NULL;
 	struct local *l;
 
-	while ((t = job_next_tree(d, job, t))) {
+	while ((t = tree_next_of_job(d, job, t))) {
 		l = offered(t, rank, flags);
 		if (l)
 			return l;
@@ -66,7 +66,7 @@ static const struct local *rank_taken(struct tribd *d, struct job *job,
 	struct tree *t = NULL;
 	struct local *l;
 
-	while ((t = job_next_tree(d, job, t))) {
+	while ((t = tree_next_of_job(d, job, t))) {
 		l = tree_local(t, rank);
 		if (l && (l->pid || l->ring))
 			return l;
@@ -81,7 +81,7 @@ static uint16_t rank_free(struct tribd *d, struct job *job)
 	struct tree *t = NULL;
 	unsigned int i;
 
-	while ((t = job_next_tree(d, job, t)))
+	while ((t = tree_next_of_job(d, job, t)))
 		for (i = 0; !t->held && i < t->nlocal; i++)
 			if (t->local[i].rank < best &&
 			    !rank_taken(d, job, t->local[i].rank) &&
@@ -188,7 +188,7 @@ static int delivery_choose(struct tribd *d, struct job *job, uint32_t flags,
 	const struct face *group, *xdp = NULL;
 	struct tree *t = NULL;
 
-	while ((t = job_next_tree(d, job, t))) {
+	while ((t = tree_next_of_job(d, job, t))) {
 		if (t->nchild || !offered(t, rep->rank, flags))
 			continue;
 		if (tree_is_worker(t)) {
@@ -215,7 +215,7 @@ static int fill_trees(struct tribd *d, struct job *job, uint32_t flags,
 {
 	struct tree *t = NULL;
 
-	while ((t = job_next_tree(d, job, t))) {
+	while ((t = tree_next_of_job(d, job, t))) {
 		const struct local *l = offered(t, rep->rank, flags);
 
 		if (!l)
@@ -253,7 +253,7 @@ static void rank_set_pid(struct tribd *d, struct job *job, uint16_t rank,
 	struct tree *t = NULL;
 	struct local *l;
 
-	while ((t = job_next_tree(d, job, t))) {
+	while ((t = tree_next_of_job(d, job, t))) {
 		l = pid ? offered(t, rank, flags) : tree_local(t, rank);
 		if (!l)
 			continue;
@@ -342,7 +342,7 @@ static void trees_idle(struct tribd *d, struct job *job)
 	struct tree *t = NULL;
 	unsigned int i;
 
-	while ((t = job_next_tree(d, job, t))) {
+	while ((t = tree_next_of_job(d, job, t))) {
 		for (i = 0; i < t->nlocal; i++)
 			if (t->local[i].pid || t->local[i].ring)
 				break;
@@ -356,7 +356,7 @@ void place_give_back(struct tribd *d, struct job *job, uint16_t rank, bool gone)
 	struct tree *t = NULL;
 	struct local *l;
 
-	while (gone && (t = job_next_tree(d, job, t))) {
+	while (gone && (t = tree_next_of_job(d, job, t))) {
 		l = tree_local(t, rank);
 		if (l && tree_is_worker(t))
 			worker_abort(d, t, l, TRIB_ABORT_GONE);

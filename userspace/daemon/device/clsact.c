@@ -11,7 +11,6 @@
 
 #include "daemon/load/bpf_load.h"
 #include "clsact.h"
-#include "daemon/ndn/ndnd.h"
 #include "rtnl.h"
 
 static bool filter_is_ours(uint32_t prog_id)
@@ -35,12 +34,12 @@ static int ndn_filter(struct tribd *d, const struct bpf_tc_hook *hook)
 	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE,
 		    .priority = CLSACT_PRIORITY_NDN);
 
-	if (!d->ndn || !d->ndn->on) {
+	if (!d->ndn_grow) {
 		bpf_tc_detach(hook, &opts);
 		return 0;
 	}
 	opts.flags = BPF_TC_F_REPLACE;
-	opts.prog_fd = d->ndn->prog[NDND_PROG_GROW];
+	opts.prog_fd = d->ndn_grow;
 	return bpf_tc_attach(hook, &opts);
 }
 

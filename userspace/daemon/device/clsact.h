@@ -3,7 +3,7 @@
 #ifndef TRIBD_CLSACT_H
 #define TRIBD_CLSACT_H
 
-#include "daemon/tribd.h"
+#include "port.h"
 
 #define CLSACT_HANDLE 1
 #define CLSACT_PRIORITY 7417

@@ -15,7 +15,7 @@
 
 #include "daemon/load/bpf_load.h"
 #include "clsact.h"
-#include "daemon/attach/local.h"
+#include "local.h"
 #include "port.h"
 
 struct port *port_find(struct tribd *d, const char *ifname)
@@ -101,7 +101,7 @@ static int link_attach(struct tribd *d, struct port *p, struct reason *why)
 	if (p->link_fd < 0) {
 		err = -errno;
 		p->mode = TRIB_XDP_MODE_NONE;
-		return refuse(
+		return reason_set(
 			why, err,
 			"cannot attach XDP to %s: native: %s; generic: %s",
 			p->ifname, p->reason, strerror(-err));
@@ -116,8 +116,8 @@ static int link_attach(struct tribd *d, struct port *p, struct reason *why)
 	unlink(path);
 	if (bpf_obj_pin(p->link_fd, path)) {
 		err = -errno;
-		return refuse(why, err, "cannot pin %s: %s", path,
-			      strerror(-err));
+		return reason_set(why, err, "cannot pin %s: %s", path,
+				  strerror(-err));
 	}
 	return 0;
 }
@@ -207,16 +207,16 @@ int port_attach(struct tribd *d, struct port *p, const struct netdev *dev,
 		goto fail;
 	err = clsact_attach(d, p);
 	if (err) {
-		refuse(why, err,
-		       "cannot attach the clsact filter to %s: %s (%s)",
-		       p->ifname, strerror(-err), bpf_complaint());
+		reason_set(why, err,
+			   "cannot attach the clsact filter to %s: %s (%s)",
+			   p->ifname, strerror(-err), bpf_complaint());
 		goto fail;
 	}
 	err = row_set(d, p);
 	if (!err)
 		return 0;
-	refuse(why, err, "cannot enter %s into the ports map: %s", p->ifname,
-	       err == -E2BIG ? "it is full" : strerror(-err));
+	reason_set(why, err, "cannot enter %s into the ports map: %s",
+		   p->ifname, err == -E2BIG ? "it is full" : strerror(-err));
 fail:
 	port_detach(d, p);
 	return err;

@@ -4,7 +4,22 @@
 #define TRIBD_PORT_H
 
 #include "rtnl.h"
-#include "daemon/tribd.h"
+#include "daemon/core/tribd.h"
+
+/* A network device that XDP is attached to; exists while a face names it. */
+struct port {
+	TAILQ_ENTRY(port) link;
+	char ifname[IF_NAMESIZE];
+	uint32_t ifindex; /* 0: the device is gone */
+	uint32_t mtu;
+	uint8_t mac[6];
+	uint8_t mode;	  /* enum trib_xdp_mode */
+	bool clsact;	  /* trib_grow is attached, and ndn_grow if loaded */
+	bool clsact_ours; /* and we made the qdisc */
+	int link_fd;	  /* XDP link, pinned; -1: none */
+	char reason[160]; /* why not native, or not at all */
+	unsigned int faces;
+};
 
 struct port *port_find(struct tribd *d, const char *ifname);
 /* Makes the record only: no device is touched. NULL: no memory. */

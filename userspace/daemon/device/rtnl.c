@@ -287,7 +287,7 @@ bool rtnl_clsact_used(struct tribd *d, uint32_t ifindex)
 static void changed_run(struct tribd *d, struct timer *t)
 {
 	(void)t;
-	face_on_change(d);
+	d->hooks->routes_changed(d);
 }
 
 static void news_changed(struct tribd *d)
@@ -311,11 +311,13 @@ static int news_one(struct nl_msg *msg, void *arg)
 			    AF_UNSPEC ||
 		    dev_parse(nlh, &dev))
 			break;
-		face_on_device(d, &dev, nlh->nlmsg_type == RTM_DELLINK);
+		d->hooks->device_changed(d, &dev,
+					 nlh->nlmsg_type == RTM_DELLINK);
 		break;
 	case RTM_NEWNEIGH:
 		if (!neigh_parse(nlh, &n) && n.valid)
-			face_on_neighbour(d, n.ifindex, &n.addr, n.mac);
+			d->hooks->neighbour_changed(d, n.ifindex, &n.addr,
+						    n.mac);
 		break;
 	case RTM_NEWADDR:
 	case RTM_DELADDR:

@@ -3,7 +3,7 @@
 #ifndef TRIBD_RTNL_H
 #define TRIBD_RTNL_H
 
-#include "daemon/tribd.h"
+#include "daemon/core/tribd.h"
 
 struct netdev {
 	uint32_t ifindex;
@@ -53,12 +53,5 @@ int rtnl_do(struct tribd *d, struct nl_msg *m);
 
 /* True if @ifindex has a clsact filter, at ingress or egress (or if unsure). */
 bool rtnl_clsact_used(struct tribd *d, uint32_t ifindex);
-
-/* News, to face.c. */
-void face_on_device(struct tribd *d, const struct netdev *dev, bool gone);
-void face_on_neighbour(struct tribd *d, uint32_t ifindex,
-		       const struct in6_addr *addr, const uint8_t mac[6]);
-/* Addresses or routes changed, or news were lost: look at everything. */
-void face_on_change(struct tribd *d);
 
 #endif /* TRIBD_RTNL_H */

@@ -9,10 +9,7 @@
 #include <string.h>
 
 #include "face_attr.h"
-#include "daemon/attach/local.h"
-#include "daemon/ndn/ndnd.h"
-#include "daemon/device/port.h"
-#include "daemon/tree/tree.h"
+#include "daemon/device/rtnl.h"
 
 #define PROBE_FIRST_MS 200
 #define PROBE_MAX_MS 30000
@@ -41,23 +38,10 @@ bool face_same_peer(const struct face *a, const struct face *b)
 			  !memcmp(a->vlan, b->vlan, sizeof(a->vlan)));
 }
 
-bool face_sent(const struct face *f, const struct udp_packet *p)
-{
-	return f->l3_ifindex && (f->around || f->l3_ifindex == p->ifindex) &&
-	       !memcmp(&f->addr, &p->src, sizeof(f->addr));
-}
-
 uint32_t face_mtu_needed(const struct tribd *d, const struct face *f)
 {
 	return d->config.nval * 4 +
 	       (addr_is_v4(&f->addr) ? TRIB_OVERHEAD_V4 : TRIB_OVERHEAD_V6);
-}
-
-/* All that follows from faces that changed. */
-static void changes_settle(struct tribd *d)
-{
-	tree_settle(d);
-	ndnd_settle(d);
 }
 
 /* --- what the kernel knows */
@@ -72,12 +56,13 @@ static int l3_device(struct tribd *d, const struct face *f, struct netdev *dev,
 	for (i = 0; !err && i < 2 && f->vlan[i]; i++) {
 		err = rtnl_vlan_dev(d, dev->ifindex, f->vlan[i], dev);
 		if (err == -ENODEV)
-			return refuse(
+			return reason_set(
 				why, err,
 				"no VLAN device with tag %u over %s: make one, tribd speaks through it",
 				f->vlan[i], f->port->ifname);
 	}
-	return err ? refuse(why, err, "%s: %s", f->port->ifname, strerror(-err))
+	return err ? reason_set(why, err, "%s: %s", f->port->ifname,
+				strerror(-err))
 		   : 0;
 }
 
@@ -186,7 +171,7 @@ static void face_update(struct tribd *d, struct face *f)
 	    memcmp(old.local_mac, f->local_mac, 6) ||
 	    memcmp(&old.local, &f->local, sizeof(f->local)) ||
 	    old.local_known != f->local_known)
-		tree_face_changed(d, f);
+		d->hooks->face_changed(d, f);
 }
 
 /* --- asking for MAC addresses until they are known */
@@ -208,7 +193,7 @@ static void probe_run(struct tribd *d, struct timer *t)
 		if (!next || f->probe_ms < next)
 			next = f->probe_ms;
 	}
-	changes_settle(d);
+	d->hooks->faces_settled(d);
 	if (next)
 		timer_set(d, t, next);
 }
@@ -239,7 +224,7 @@ static void port_back(struct tribd *d, struct port *p, const struct netdev *dev)
 			continue;
 		f->probe_ms = 0;
 		face_resolve(d, f, NULL);
-		tree_face_changed(d, f);
+		d->hooks->face_changed(d, f);
 	}
 	probe_soon(d);
 }
@@ -255,7 +240,7 @@ static void port_gone(struct tribd *d, struct port *p)
 		f->l3_ifindex = 0;
 		if (!f->mac_given && !addr_is_multicast(&f->addr))
 			f->mac_known = false;
-		tree_face_changed(d, f);
+		d->hooks->face_changed(d, f);
 	}
 }
 
@@ -264,10 +249,10 @@ static void port_renamed(struct tribd *d, struct port *p, const char *name)
 {
 	log_info("%s: the device is called %s now", p->ifname, name);
 	snprintf(p->ifname, sizeof(p->ifname), "%s", name);
-	state_save(d);
+	hooks_save(d, NULL);
 }
 
-void face_on_device(struct tribd *d, const struct netdev *dev, bool gone)
+void face_device_changed(struct tribd *d, const struct netdev *dev, bool gone)
 {
 	struct port *p;
 	struct face *f;
@@ -275,13 +260,13 @@ void face_on_device(struct tribd *d, const struct netdev *dev, bool gone)
 	TAILQ_FOREACH(p, &d->ports, link) {
 		if (gone && p->ifindex == dev->ifindex) {
 			port_gone(d, p);
-			changes_settle(d);
+			d->hooks->faces_settled(d);
 			return;
 		}
 		if (!p->ifindex && !gone && !strcmp(p->ifname, dev->name)) {
 			log_info("%s: the device is back", p->ifname);
 			port_back(d, p, dev);
-			changes_settle(d);
+			d->hooks->faces_settled(d);
 			return;
 		}
 		if (gone || p->ifindex != dev->ifindex)
@@ -296,11 +281,11 @@ void face_on_device(struct tribd *d, const struct netdev *dev, bool gone)
 		if (f->l3_ifindex == dev->ifindex ||
 		    (f->vlan[0] && !f->l3_ifindex))
 			face_update(d, f);
-	changes_settle(d);
+	d->hooks->faces_settled(d);
 }
 
-void face_on_neighbour(struct tribd *d, uint32_t ifindex,
-		       const struct in6_addr *addr, const uint8_t mac[6])
+void face_neighbour_changed(struct tribd *d, uint32_t ifindex,
+			    const struct in6_addr *addr, const uint8_t mac[6])
 {
 	struct face *f;
 
@@ -314,12 +299,12 @@ void face_on_neighbour(struct tribd *d, uint32_t ifindex,
 				 f->name);
 		memcpy(f->mac, mac, 6);
 		f->mac_known = true;
-		tree_face_changed(d, f);
+		d->hooks->face_changed(d, f);
 	}
-	changes_settle(d);
+	d->hooks->faces_settled(d);
 }
 
-void face_on_change(struct tribd *d)
+void face_routes_changed(struct tribd *d)
 {
 	struct face *f;
 	struct port *p;
@@ -335,7 +320,7 @@ void face_on_change(struct tribd *d)
 	}
 	TAILQ_FOREACH(f, &d->faces, link)
 		face_update(d, f);
-	changes_settle(d);
+	d->hooks->faces_settled(d);
 }
 
 /* --- faces come and go */
@@ -374,11 +359,11 @@ static void face_free(struct tribd *d, struct face *f)
 		if (other->around != f)
 			continue;
 		other->around = NULL;
-		tree_face_changed(d, other);
+		d->hooks->face_changed(d, other);
 	}
 	d->nfaces--;
 	d->generation++;
-	ndnd_peer_free(d, f->ndn);
+	d->hooks->face_free(d, f);
 	free(f);
 	if (!--p->faces)
 		port_release(d, p);
@@ -393,13 +378,14 @@ static int device_check(struct tribd *d, const struct face *f,
 	int err = rtnl_dev(d, f->port->ifname, 0, dev);
 
 	if (err)
-		return refuse(why, err, "device %s: %s", f->port->ifname,
-			      strerror(-err));
+		return reason_set(why, err, "device %s: %s", f->port->ifname,
+				  strerror(-err));
 	if (!dev->ether)
-		return refuse(why, -EINVAL, "device %s is not an Ethernet one",
-			      f->port->ifname);
+		return reason_set(why, -EINVAL,
+				  "device %s is not an Ethernet one",
+				  f->port->ifname);
 	if (dev->mtu < need)
-		return refuse(
+		return reason_set(
 			why, -EMSGSIZE,
 			"device %s has MTU %u: packets of %u values need %u (tribd --values)",
 			f->port->ifname, dev->mtu, d->config.nval, need);
@@ -424,7 +410,7 @@ static int face_bring_up(struct tribd *d, struct face *f, struct reason *why)
 	if (!f->l3_ifindex)
 		return -ENODEV; /* l3_device() said why */
 	if (!f->local_known && !addr_is_zero(&f->addr))
-		return refuse(
+		return reason_set(
 			why, -EADDRNOTAVAIL,
 			"%s has no address towards %s: configure one, or give `local`",
 			f->port->ifname, addr_text(&f->addr, text));
@@ -440,23 +426,19 @@ int face_new(struct tribd *d, struct face_spec *s, struct reason *why)
 		return err;
 	f = face_make(d, s);
 	if (!f)
-		return refuse(why, -ENOMEM, "no memory");
+		return reason_set(why, -ENOMEM, "no memory");
 	err = face_bring_up(d, f, why);
 	if (!err && s->ndn)
-		err = ndnd_face_add(d, f, s->ndn, why);
-	if (!err) {
-		err = state_save(d);
-		if (err)
-			refuse(why, err, "cannot save the state: %s",
-			       strerror(-err));
-	}
+		err = d->hooks->face_add(d, f, s, why);
+	if (!err)
+		err = hooks_save(d, why);
 	if (err) {
 		face_free(d, f);
 		return err;
 	}
 	if (!f->mac_known)
 		probe_soon(d);
-	ndnd_face_added(d, f);
+	d->hooks->face_added(d, f);
 	return 0;
 }
 
@@ -469,8 +451,8 @@ int face_restore(struct tribd *d, struct face_spec *s, struct reason *why)
 		return err;
 	f = face_make(d, s);
 	if (!f)
-		return refuse(why, -ENOMEM, "no memory");
-	return s->ndn ? ndnd_face_add(d, f, s->ndn, why) : 0;
+		return reason_set(why, -ENOMEM, "no memory");
+	return s->ndn ? d->hooks->face_add(d, f, s, why) : 0;
 }
 
 void face_restore_done(struct tribd *d)
@@ -509,17 +491,10 @@ int face_set(struct tribd *d, const struct face_spec *s,
 	int err;
 
 	if (!f)
-		return refuse(why, -ENOENT, "no face %s", s->name);
+		return reason_set(why, -ENOENT, "no face %s", s->name);
 	old = *f;
 	face_attr_change(f, s, tb);
-	if (s->ndn) {
-		err = ndnd_face_set(d, f, s->ndn, why);
-	} else {
-		err = state_save(d);
-		if (err)
-			refuse(why, err, "cannot save the state: %s",
-			       strerror(-err));
-	}
+	err = s->ndn ? d->hooks->face_set(d, f, s, why) : hooks_save(d, why);
 	if (err)
 		*f = old;
 	return err;
@@ -531,19 +506,18 @@ int face_del(struct tribd *d, const char *name, struct reason *why)
 	int err;
 
 	if (!f)
-		return refuse(why, -ENOENT, "no face %s", name);
+		return reason_set(why, -ENOENT, "no face %s", name);
 	if (f->trees)
-		return refuse(why, -EBUSY, "face %s is used by %u tree%s", name,
-			      f->trees, f->trees == 1 ? "" : "s");
-	err = ndnd_face_del_check(d, f, why);
+		return reason_set(why, -EBUSY, "face %s is used by %u tree%s",
+				  name, f->trees, f->trees == 1 ? "" : "s");
+	err = d->hooks->face_del_check(d, f, why);
 	if (err)
 		return err;
 	/* What follows cannot fail. */
-	err = state_save_without(d, f);
+	err = hooks_save_without(d, f, why);
 	if (err)
-		return refuse(why, err, "cannot save the state: %s",
-			      strerror(-err));
-	ndnd_face_del(d, f);
+		return err;
+	d->hooks->face_del(d, f);
 	face_free(d, f);
 	return 0;
 }
@@ -556,7 +530,7 @@ void face_free_all(struct tribd *d)
 	timer_cancel(d, &probe_timer);
 	while ((f = TAILQ_FIRST(&d->faces))) {
 		TAILQ_REMOVE(&d->faces, f, link);
-		ndnd_peer_free(d, f->ndn);
+		d->hooks->face_free(d, f);
 		free(f);
 	}
 	while ((p = TAILQ_FIRST(&d->ports))) {

@@ -4,11 +4,39 @@
 #define TRIBD_FACE_H
 
 #include "base/addr.h"
-#include "daemon/device/rtnl.h"
-#include "daemon/tribd.h"
+#include "daemon/core/tribd.h"
+#include "daemon/device/port.h"
 
+struct ndnd_peer;
 struct ndnd_spec;
 struct nlattr;
+
+/* A neighbour: a port, an address behind it, and how to reach it. */
+struct face {
+	TAILQ_ENTRY(face) link;
+	char name[TRIB_NAME_MAX];
+	struct port *port;
+	struct in6_addr addr;  /* of the peer; IPv4 mapped */
+	struct in6_addr local; /* ours towards it; all zeros: not known yet */
+	uint16_t udp_port;     /* host order */
+	uint16_t vlan[2];      /* outer, inner; host order, 0 = none */
+	uint8_t mac[6];
+	uint8_t local_mac[6];
+	bool mac_given; /* by the operator, never resolved */
+	bool mac_known;
+	bool local_given;
+	bool local_known;
+	/* The device IP uses: the port, or the VLAN device over it; 0: none. */
+	uint32_t l3_ifindex;
+	struct in6_addr next_hop; /* whose MAC is wanted */
+	uint32_t probe_ms;	  /* back-off */
+	/* The routes lead round a dead link: out through this, the LOCAL face,
+	 * from where the kernel forwards. NULL: no detour. */
+	const struct face *around;
+	unsigned int trees; /* uses by trees; deletion is refused */
+	struct ndnd_peer
+		*ndn; /* what it is to names (names.h); NULL: nothing */
+};
 
 /* As a request or the state file states it; zero means not given. */
 struct face_spec {
@@ -24,9 +52,7 @@ struct face_spec {
 	const struct ndnd_spec *ndn; /* NULL: nothing said */
 };
 
-/* Names of faces and jobs: 1 to 63 visible ASCII characters, none of @not. */
-int name_check(const char *what, const char *name, const char * not,
-	       struct reason *why);
+struct face *face_find(struct tribd *d, const char *name);
 
 /* Everything that needs no kernel; fills in default values. */
 int face_check(struct tribd *d, struct face_spec *spec, struct reason *why);
@@ -41,6 +67,12 @@ int face_set(struct tribd *d, const struct face_spec *spec,
 	     struct nlattr *const *tb, struct reason *why);
 int face_del(struct tribd *d, const char *name, struct reason *why);
 void face_free_all(struct tribd *d);
+
+/* Hooks of device/rtnl.c. */
+void face_device_changed(struct tribd *d, const struct netdev *dev, bool gone);
+void face_neighbour_changed(struct tribd *d, uint32_t ifindex,
+			    const struct in6_addr *addr, const uint8_t mac[6]);
+void face_routes_changed(struct tribd *d);
 
 /* Where copies for @f leave. */
 static inline struct port *face_port(const struct face *f)

@@ -150,8 +150,8 @@ int face_attr_parse(struct nlattr *const *tb, struct face_spec *s,
 		if (a->given_spec)
 			*((bool *)s + a->given_spec) = true;
 		if (a->range && is_zero(to, a->size))
-			return refuse(why, -ERANGE, "%s 0: %s", a->json,
-				      a->range);
+			return reason_set(why, -ERANGE, "%s 0: %s", a->json,
+					  a->range);
 	}
 	return 0;
 }
@@ -227,7 +227,7 @@ int face_attr_load(const json_t *o, struct face_spec *s, struct reason *why)
 		if (a->given_spec)
 			*((bool *)s + a->given_spec) = ok;
 		else if (!ok)
-			return refuse(why, -EPROTO, "a face's %s", a->json);
+			return reason_set(why, -EPROTO, "a face's %s", a->json);
 	}
 	return 0;
 }

@@ -3,12 +3,11 @@
  * What a face may look like: the checks that need nothing but the request and
  * the other faces.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
+#include "daemon/core/name.h"
 #include "face.h"
-#include "daemon/ndn/ndnd.h"
 
 /* Addresses that nobody else can have. */
 static bool addr_is_nobody(const struct in6_addr *a)
@@ -19,27 +18,6 @@ static bool addr_is_nobody(const struct in6_addr *a)
 	       a->s6_addr[12] >= 240;
 }
 
-int name_check(const char *what, const char *name, const char * not,
-	       struct reason *why)
-{
-	const char *s;
-
-	if (!name[0])
-		return refuse(why, -EINVAL, "the %s has no name", what);
-	if (strlen(name) >= TRIB_NAME_MAX)
-		return refuse(why, -EINVAL, "%s name of %zu bytes: at most %d",
-			      what, strlen(name), TRIB_NAME_MAX - 1);
-	if (name[0] == '-')
-		return refuse(why, -EINVAL, "%s name %s starts with -", what,
-			      name);
-	for (s = name; *s; s++)
-		if (!isgraph((unsigned char)*s) || strchr(not, *s))
-			return refuse(why, -EINVAL,
-				      "%s name '%s' contains '%c'", what, name,
-				      *s);
-	return 0;
-}
-
 static int mac_check(const struct face_spec *s, struct reason *why)
 {
 	static const uint8_t zero[6];
@@ -47,10 +25,10 @@ static int mac_check(const struct face_spec *s, struct reason *why)
 	if (!s->mac_given)
 		return 0;
 	if (!memcmp(s->mac, zero, 6))
-		return refuse(why, -EINVAL,
-			      "mac 00:00:00:00:00:00 is nobody's");
+		return reason_set(why, -EINVAL,
+				  "mac 00:00:00:00:00:00 is nobody's");
 	if ((s->mac[0] & 1) && !addr_is_multicast(&s->addr))
-		return refuse(
+		return reason_set(
 			why, -EINVAL,
 			"mac %02x:%02x:%02x:%02x:%02x:%02x is a group address, the face's address is not",
 			s->mac[0], s->mac[1], s->mac[2], s->mac[3], s->mac[4],
@@ -64,11 +42,12 @@ static int vlan_check(const struct face_spec *s, struct reason *why)
 
 	for (i = 0; i < 2; i++)
 		if (s->vlan[i] > 4094)
-			return refuse(why, -ERANGE, "vlan %u: 1 to 4094",
-				      s->vlan[i]);
+			return reason_set(why, -ERANGE, "vlan %u: 1 to 4094",
+					  s->vlan[i]);
 	if (s->vlan[1] && !s->vlan[0])
-		return refuse(why, -EINVAL,
-			      "inner vlan %u without an outer one", s->vlan[1]);
+		return reason_set(why, -EINVAL,
+				  "inner vlan %u without an outer one",
+				  s->vlan[1]);
 	return 0;
 }
 
@@ -79,20 +58,21 @@ static int local_check(const struct face_spec *s, struct reason *why)
 	if (!s->local_given)
 		return 0;
 	if (addr_is_zero(&s->addr))
-		return refuse(why, -EINVAL,
-			      "local address %s, but the face has none",
-			      addr_text(&s->local, text));
+		return reason_set(why, -EINVAL,
+				  "local address %s, but the face has none",
+				  addr_text(&s->local, text));
 	if (addr_is_v4(&s->local) != addr_is_v4(&s->addr))
-		return refuse(why, -EINVAL,
-			      "local address %s is of the other IP version",
-			      addr_text(&s->local, text));
+		return reason_set(why, -EINVAL,
+				  "local address %s is of the other IP version",
+				  addr_text(&s->local, text));
 	if (addr_is_nobody(&s->local) || addr_is_multicast(&s->local))
-		return refuse(why, -EINVAL, "local address %s is not a host's",
-			      addr_text(&s->local, text));
+		return reason_set(why, -EINVAL,
+				  "local address %s is not a host's",
+				  addr_text(&s->local, text));
 	if (!memcmp(&s->local, &s->addr, sizeof(s->addr)))
-		return refuse(why, -EINVAL,
-			      "local address %s is the peer's, too",
-			      addr_text(&s->local, text));
+		return reason_set(why, -EINVAL,
+				  "local address %s is the peer's, too",
+				  addr_text(&s->local, text));
 	return 0;
 }
 
@@ -104,15 +84,17 @@ int face_check(struct tribd *d, struct face_spec *s, struct reason *why)
 	if (err)
 		return err;
 	if (face_find(d, s->name))
-		return refuse(why, -EEXIST, "face %s exists", s->name);
+		return reason_set(why, -EEXIST, "face %s exists", s->name);
 	if (!s->ifname[0])
-		return refuse(why, -EINVAL, "face %s has no device", s->name);
-	err = ndnd_face_check(d, s, why);
+		return reason_set(why, -EINVAL, "face %s has no device",
+				  s->name);
+	err = d->hooks->face_check(d, s, why);
 	if (err)
 		return err;
 	if (!addr_is_zero(&s->addr) && addr_is_nobody(&s->addr))
-		return refuse(why, -EINVAL, "address %s is not a neighbour's",
-			      addr_text(&s->addr, text));
+		return reason_set(why, -EINVAL,
+				  "address %s is not a neighbour's",
+				  addr_text(&s->addr, text));
 	if (!s->udp_port)
 		s->udp_port = TRIB_UDP_PORT;
 	err = mac_check(s, why);

@@ -12,6 +12,7 @@
 #include <sys/epoll.h>
 
 #include "claims.h"
+#include "job.h"
 #include "daemon/device/kernel_ask.h"
 
 /*

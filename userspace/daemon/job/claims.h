@@ -11,7 +11,7 @@
 
 #include <linux/netlink.h>
 
-#include "daemon/tribd.h"
+#include "daemon/core/tribd.h"
 
 /* With the jobs of the state file there. Fails only for want of memory. */
 int claims_init(struct tribd *d);

@@ -10,9 +10,8 @@
 
 #include "claims.h"
 #include "base/dtype.h"
-#include "daemon/face/face.h"
+#include "daemon/core/name.h"
 #include "job.h"
-#include "daemon/tree/tree.h"
 
 struct job *job_find(struct tribd *d, const char *name)
 {
@@ -34,17 +33,6 @@ struct job *job_find_id(struct tribd *d, uint16_t id)
 	return NULL;
 }
 
-struct tree *job_next_tree(struct tribd *d, const struct job *job,
-			   const struct tree *after)
-{
-	struct tree *t =
-		after ? TAILQ_NEXT(after, link) : TAILQ_FIRST(&d->trees);
-
-	while (t && t->job != job)
-		t = TAILQ_NEXT(t, link);
-	return t;
-}
-
 static int id_choose(struct tribd *d, struct job_spec *s, struct reason *why)
 {
 	struct job *j;
@@ -52,8 +40,8 @@ static int id_choose(struct tribd *d, struct job_spec *s, struct reason *why)
 
 	if (s->id) {
 		j = job_find_id(d, s->id);
-		return j ? refuse(why, -EEXIST, "job id %u is job %s", s->id,
-				  j->name)
+		return j ? reason_set(why, -EEXIST, "job id %u is job %s",
+				      s->id, j->name)
 			 : 0;
 	}
 	for (id = 1; id <= UINT16_MAX; id++)
@@ -61,31 +49,31 @@ static int id_choose(struct tribd *d, struct job_spec *s, struct reason *why)
 			s->id = (uint16_t)id;
 			return 0;
 		}
-	return refuse(why, -ENOSPC, "all %u job ids are taken", UINT16_MAX);
+	return reason_set(why, -ENOSPC, "all %u job ids are taken", UINT16_MAX);
 }
 
 static int numbers_check(struct job_spec *s, struct reason *why)
 {
 	if (s->world < 1 || s->world > TRIB_WORLD_MAX)
-		return refuse(why, -ERANGE, "world %u: 1 to %u workers",
-			      s->world, TRIB_WORLD_MAX);
+		return reason_set(why, -ERANGE, "world %u: 1 to %u workers",
+				  s->world, TRIB_WORLD_MAX);
 	if (!s->window)
 		s->window = TRIB_JOB_WINDOW_DEFAULT;
 	if (s->window > TRIB_JOB_WINDOW_MAX || (s->window & (s->window - 1)))
-		return refuse(why, -ERANGE,
-			      "window %u: a power of 2 from 1 to %u", s->window,
-			      TRIB_JOB_WINDOW_MAX);
+		return reason_set(why, -ERANGE,
+				  "window %u: a power of 2 from 1 to %u",
+				  s->window, TRIB_JOB_WINDOW_MAX);
 	if (!s->timeout_ms)
 		s->timeout_ms = TRIB_JOB_TIMEOUT_DEFAULT;
 	if (s->timeout_ms < TRIB_JOB_TIMEOUT_MIN ||
 	    s->timeout_ms > TRIB_JOB_TIMEOUT_MAX)
-		return refuse(why, -ERANGE, "timeout %u ms: %u to %u",
-			      s->timeout_ms, TRIB_JOB_TIMEOUT_MIN,
-			      TRIB_JOB_TIMEOUT_MAX);
+		return reason_set(why, -ERANGE, "timeout %u ms: %u to %u",
+				  s->timeout_ms, TRIB_JOB_TIMEOUT_MIN,
+				  TRIB_JOB_TIMEOUT_MAX);
 	if (!s->fmt)
 		s->fmt = TRIB_FMT_Q32;
 	if (!trib_dtype_name(s->fmt))
-		return refuse(
+		return reason_set(
 			why, -EINVAL,
 			"format %u: floats travel as int, f32, f16 or bf16",
 			s->fmt);
@@ -98,7 +86,7 @@ static int module_check(const struct tribd *d, const struct job_spec *s,
 {
 	if (!trib_fmt_is_float(s->fmt) || d->kfuncs)
 		return 0;
-	return refuse(
+	return reason_set(
 		why, -EOPNOTSUPP,
 		"dtype %s: tribd loaded its programs without the kernel module, which adds floats: modprobe trib, restart tribd (jobs go on); or use dtype int, which needs none",
 		trib_dtype_name(s->fmt));
@@ -111,14 +99,14 @@ int job_check(struct tribd *d, struct job_spec *s, struct reason *why)
 	if (err)
 		return err;
 	if (job_find(d, s->name))
-		return refuse(why, -EEXIST, "job %s exists", s->name);
+		return reason_set(why, -EEXIST, "job %s exists", s->name);
 	err = numbers_check(s, why);
 	if (!err)
 		err = id_choose(d, s, why);
 	if (err || s->has_cookie)
 		return err;
 	if (getrandom(&s->cookie, sizeof(s->cookie), 0) != sizeof(s->cookie))
-		return refuse(why, -EIO, "no random numbers");
+		return reason_set(why, -EIO, "no random numbers");
 	s->has_cookie = true;
 	return 0;
 }
@@ -173,14 +161,13 @@ int job_new(struct tribd *d, struct job_spec *s, struct reason *why)
 		return err;
 	err = job_make(d, s, &j);
 	if (err)
-		return refuse(why, err, "no memory");
-	err = state_save(d);
-	if (!err) {
+		return reason_set(why, err, "no memory");
+	err = hooks_save(d, why);
+	if (err)
+		job_free(d, j);
+	else
 		claims_job_added(d, j);
-		return 0;
-	}
-	job_free(d, j);
-	return refuse(why, err, "cannot save the state: %s", strerror(-err));
+	return err;
 }
 
 int job_set_rate(struct tribd *d, const char *name, uint64_t rate,
@@ -191,14 +178,13 @@ int job_set_rate(struct tribd *d, const char *name, uint64_t rate,
 	int err;
 
 	if (!j)
-		return refuse(why, -ENOENT, "no job %s", name);
+		return reason_set(why, -ENOENT, "no job %s", name);
 	was = j->rate;
 	j->rate = rate;
-	err = state_save(d);
-	if (!err)
-		return 0;
-	j->rate = was;
-	return refuse(why, err, "cannot save the state: %s", strerror(-err));
+	err = hooks_save(d, why);
+	if (err)
+		j->rate = was;
+	return err;
 }
 
 int job_del(struct tribd *d, const char *name, struct reason *why)
@@ -207,14 +193,12 @@ int job_del(struct tribd *d, const char *name, struct reason *why)
 	int err;
 
 	if (!j)
-		return refuse(why, -ENOENT, "no job %s", name);
+		return reason_set(why, -ENOENT, "no job %s", name);
 	/* What the file lacks would be removed at the next start, too. */
-	err = state_save_without(d, j);
+	err = hooks_save_without(d, j, why);
 	if (err)
-		return refuse(why, err, "cannot save the state: %s",
-			      strerror(-err));
-	attach_job_removed(d, j);
-	tree_remove_all(d, j);
+		return err;
+	d->hooks->job_del(d, j);
 	claims_job_removed(d, j);
 	job_free(d, j);
 	return 0;

@@ -3,7 +3,24 @@
 #ifndef TRIBD_JOB_H
 #define TRIBD_JOB_H
 
-#include "daemon/tribd.h"
+#include "daemon/core/tribd.h"
+
+struct job {
+	TAILQ_ENTRY(job) link;
+	char name[TRIB_NAME_MAX];
+	uint16_t id;
+	uint64_t cookie; /* host order */
+	uint32_t world;
+	uint32_t window;
+	uint32_t owner;
+	uint32_t timeout_ms;
+	uint64_t rate;
+	uint8_t fmt; /* enum trib_fmt that sums of floats travel as */
+	unsigned int ntrees;
+};
+
+struct job *job_find(struct tribd *d, const char *name);
+struct job *job_find_id(struct tribd *d, uint16_t id);
 
 /* As a request or the state file states it. */
 struct job_spec {
@@ -31,9 +48,5 @@ int job_del(struct tribd *d, const char *name, struct reason *why);
 void job_free_all(struct tribd *d);
 /* Names jobs whose floats nobody here can add up. */
 void job_warn(struct tribd *d);
-
-/* ticket.c: the line by which rank @rank joins from a host without tribd. */
-int ticket_write(struct tribd *d, const struct job *job, uint16_t rank,
-		 char *buf, size_t size, struct reason *why);
 
 #endif /* TRIBD_JOB_H */

@@ -30,21 +30,21 @@ int adopt_map_check(const char *name, const struct bpf_map_info *have,
 		    const struct bpf_map_info *want, struct reason *why)
 {
 	if (have->type != want->type)
-		return refuse(why, -EPROTO, "map %s has type %u, not %u", name,
-			      have->type, want->type);
+		return reason_set(why, -EPROTO, "map %s has type %u, not %u",
+				  name, have->type, want->type);
 	if (have->key_size != want->key_size ||
 	    have->value_size != want->value_size)
-		return refuse(
+		return reason_set(
 			why, -EPROTO,
 			"map %s has keys of %u and values of %u bytes, not %u and %u",
 			name, have->key_size, have->value_size, want->key_size,
 			want->value_size);
 	if (have->max_entries != want->max_entries)
-		return refuse(why, -EPROTO, "map %s has %u entries, not %u",
-			      name, have->max_entries, want->max_entries);
+		return reason_set(why, -EPROTO, "map %s has %u entries, not %u",
+				  name, have->max_entries, want->max_entries);
 	if (have->map_flags != want->map_flags)
-		return refuse(why, -EPROTO, "map %s has flags %#x, not %#x",
-			      name, have->map_flags, want->map_flags);
+		return reason_set(why, -EPROTO, "map %s has flags %#x, not %#x",
+				  name, have->map_flags, want->map_flags);
 	return 0;
 }
 

@@ -3,7 +3,7 @@
 #ifndef TRIBD_BPF_LOAD_H
 #define TRIBD_BPF_LOAD_H
 
-#include "daemon/tribd.h"
+#include "daemon/core/tribd.h"
 
 struct bpf_map_info;
 
@@ -37,6 +37,14 @@ int bpf_pin_folder(struct tribd *d);
 int bpf_pin(struct tribd *d);
 /* A path below the pin folder; @buf of 192 bytes. */
 const char *pin_path(const struct tribd *d, const char *name, char buf[192]);
+
+/*
+ * Return after every BPF program that was running has ended: nothing uses any
+ * more what it read from a map before.
+ */
+void bpf_quiesce(struct tribd *d);
+/* BTF type id of struct @name in the loaded object, or 0. */
+uint32_t bpf_btf_struct(struct tribd *d, const char *name);
 
 /*
  * adopt.c: is there something pinned? -ENOENT: no (an unfinished creation was

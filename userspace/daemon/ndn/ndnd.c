@@ -85,8 +85,9 @@ int ndnd_need(struct tribd *d, struct reason *why)
 {
 	return d->ndn && d->ndn->on
 		       ? 0
-		       : refuse(why, -EOPNOTSUPP,
-				"tribd runs without --ndn: no NDN forwarder");
+		       : reason_set(
+				 why, -EOPNOTSUPP,
+				 "tribd runs without --ndn: no NDN forwarder");
 }
 
 /* Times and markers in the configuration, which is not stored here. */

@@ -10,7 +10,8 @@
 
 #include <jansson.h>
 
-#include "daemon/tribd.h"
+#include "daemon/core/stat_text.h"
+#include "daemon/face/face.h"
 #include "uapi/trib_ndn_maps.h"
 
 /* Rows of ndn_fib and ndn_rights; prefixes of one face, and their text. */
@@ -307,6 +308,11 @@ int ndnd_cs_wipe(struct tribd *d, const struct ndn_row_name *prefix,
 		 struct reason *why);
 /* Runs ndn_forget; 0, -EBUSY, -errno. */
 int ndnd_forget_run(struct tribd *d, struct ndn_forget *what);
+
+/* --- ndnd_stats.c */
+
+/* The counter @id, an enum ndn_stat; NULL: none. Valid until the next call. */
+const struct stat_text *ndnd_stat_text(uint32_t id);
 
 /* --- ndn_miss.c: senders that are no face */
 

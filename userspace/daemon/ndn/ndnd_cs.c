@@ -73,6 +73,7 @@ int ndnd_cs_wipe(struct tribd *d, const struct ndn_row_name *prefix,
 		n++;
 	}
 	ndnd_walk_free(w);
-	return more < 0 ? refuse(why, more, "the cache: %s", strerror(-more))
-			: n;
+	return more < 0
+		       ? reason_set(why, more, "the cache: %s", strerror(-more))
+		       : n;
 }

@@ -44,7 +44,7 @@ static int same_sender_check(struct tribd *d, const struct face *f,
 		if (port ? !memcmp(&g->addr, &f->addr, sizeof(f->addr))
 			 : (g->mac_known && f->mac_known &&
 			    !memcmp(g->mac, f->mac, 6)))
-			return refuse(
+			return reason_set(
 				why, -EEXIST,
 				"face %s: names know face %s by the same address and ndn-port %u",
 				f->name, g->name, port);
@@ -59,19 +59,20 @@ static int shape_check(struct tribd *d, const struct face *f, uint16_t port,
 	char text[INET6_ADDRSTRLEN];
 
 	if (f->vlan[1])
-		return refuse(
+		return reason_set(
 			why, -EINVAL,
 			"face %s has an inner vlan %u: names read one tag",
 			f->name, f->vlan[1]);
 	if (addr_is_multicast(&f->addr))
-		return refuse(
+		return reason_set(
 			why, -EINVAL,
 			"face %s: %s is a group's address, names need a sender's",
 			f->name, addr_text(&f->addr, text));
 	if (port && addr_is_zero(&f->addr))
-		return refuse(why, -EINVAL,
-			      "face %s has no address: ndn-port 0 needs none",
-			      f->name);
+		return reason_set(
+			why, -EINVAL,
+			"face %s has no address: ndn-port 0 needs none",
+			f->name);
 	return same_sender_check(d, f, port, why);
 }
 
@@ -85,12 +86,12 @@ int ndnd_face_check(struct tribd *d, const struct face_spec *s,
 	if (!addr_is_zero(&s->addr))
 		return 0;
 	if (!n || !n->has_kind || !n->kind || !n->has_port || n->port)
-		return refuse(
+		return reason_set(
 			why, -EINVAL,
 			"address :: is not a neighbour's: only faces of names with ndn-port 0 need none");
 	if (!s->mac_given)
-		return refuse(why, -EINVAL, "face %s has neither addr nor mac",
-			      s->name);
+		return reason_set(why, -EINVAL,
+				  "face %s has neither addr nor mac", s->name);
 	return 0;
 }
 
@@ -140,20 +141,21 @@ static int peer_prepare(struct tribd *d, const struct face *f,
 
 	*out = NULL;
 	if (!now)
-		return refuse(why, -ENOMEM, "no memory");
+		return reason_set(why, -ENOMEM, "no memory");
 	*now = *s;
 	err = ndnd_spec_apply(f->ndn, now, why);
 	if (err || !now->kind)
 		goto out;
 	err = shape_check(d, f, now->port, why);
 	if (!err && fw->nprefixes + now->n > NDND_RIGHTS_MAX)
-		err = refuse(why, -ENOSPC, "faces have more than %u prefixes",
-			     NDND_RIGHTS_MAX);
+		err = reason_set(why, -ENOSPC,
+				 "faces have more than %u prefixes",
+				 NDND_RIGHTS_MAX);
 	if (err)
 		goto out;
 	*out = peer_make(now, f->ndn);
 	if (!*out) {
-		err = refuse(why, -ENOMEM, "no memory");
+		err = reason_set(why, -ENOMEM, "no memory");
 		goto out;
 	}
 	fw->nprefixes += now->n;
@@ -163,8 +165,8 @@ static int peer_prepare(struct tribd *d, const struct face *f,
 					 ? (uint8_t)s->number
 					 : number_free(d);
 	if (!(*out)->number) {
-		err = refuse(why, -ENOSPC, "there are %u faces of names",
-			     NDN_FACES - 1);
+		err = reason_set(why, -ENOSPC, "there are %u faces of names",
+				 NDN_FACES - 1);
 		ndnd_peer_free(d, *out);
 	}
 out:
@@ -189,8 +191,8 @@ int ndnd_face_del_check(struct tribd *d, const struct face *f,
 {
 	if (!f->ndn || !f->ndn->routes || !d->ndn->on)
 		return 0;
-	return refuse(why, -EBUSY, "face %s is used by %u route%s", f->name,
-		      f->ndn->routes, f->ndn->routes == 1 ? "" : "s");
+	return reason_set(why, -EBUSY, "face %s is used by %u route%s", f->name,
+			  f->ndn->routes, f->ndn->routes == 1 ? "" : "s");
 }
 
 /* The maps, after @f->ndn took the place of @old; frees it. */
@@ -227,7 +229,7 @@ int ndnd_face_set(struct tribd *d, struct face *f, const struct ndnd_spec *s,
 	if (s->has_kind && !s->kind) {
 		err = ndnd_face_del_check(d, f, why);
 		if (!err && addr_is_zero(&f->addr))
-			err = refuse(
+			err = reason_set(
 				why, -EINVAL,
 				"face %s has no address: it is for names only, delete it",
 				f->name);
@@ -239,12 +241,11 @@ int ndnd_face_set(struct tribd *d, struct face *f, const struct ndnd_spec *s,
 		return err;
 	old = f->ndn;
 	f->ndn = now;
-	err = state_save(d);
+	err = hooks_save(d, why);
 	if (err) {
 		f->ndn = old;
 		ndnd_peer_free(d, now);
-		return refuse(why, err, "cannot save the state: %s",
-			      strerror(-err));
+		return err;
 	}
 	peer_changed(d, f, old);
 	return 0;

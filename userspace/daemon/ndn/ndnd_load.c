@@ -122,7 +122,7 @@ static int map_adopt(struct tribd *d, struct bpf_map *m, struct reason *why)
 	int err, fd = bpf_obj_get(pin_path(d, bpf_map__name(m), path));
 
 	if (fd < 0)
-		return refuse(why, -errno, "%s: %s", path, strerror(errno));
+		return reason_set(why, -errno, "%s: %s", path, strerror(errno));
 	err = map_info(fd, &have);
 	/* The kernel may add this one by itself. */
 	want.map_flags |= have.map_flags & BPF_F_RDONLY_PROG;
@@ -146,16 +146,18 @@ static int config_adopt(struct tribd *d, struct reason *why)
 	if (err)
 		return err;
 	if (bpf_map_lookup_elem(bpf_map__fd(m), &zero, c))
-		return refuse(why, -errno, "map ndn_config: %s",
-			      strerror(errno));
+		return reason_set(why, -errno, "map ndn_config: %s",
+				  strerror(errno));
 	if (c->abi != NDN_ABI)
-		return refuse(why, -EPROTO, "ABI %u, not %u", c->abi, NDN_ABI);
+		return reason_set(why, -EPROTO, "ABI %u, not %u", c->abi,
+				  NDN_ABI);
 	if (c->buckets != ndn_buckets(d->ndn->entries))
-		return refuse(why, -EPROTO, "%u buckets for entries, not %u",
-			      c->buckets, ndn_buckets(d->ndn->entries));
+		return reason_set(why, -EPROTO,
+				  "%u buckets for entries, not %u", c->buckets,
+				  ndn_buckets(d->ndn->entries));
 	if (c->ncache != d->ndn->cache)
-		return refuse(why, -EPROTO, "a cache of %u, not %u", c->ncache,
-			      d->ndn->cache);
+		return reason_set(why, -EPROTO, "a cache of %u, not %u",
+				  c->ncache, d->ndn->cache);
 	return 0;
 }
 
@@ -331,6 +333,7 @@ int ndnd_load(struct tribd *d)
 	if (err)
 		return err;
 	fw->on = true;
+	d->ndn_grow = fw->prog[NDND_PROG_GROW];
 	size_log(fw);
 	return 0;
 }
@@ -340,6 +343,7 @@ void ndnd_unload(struct tribd *d)
 	bpf_object__close(d->ndn->obj);
 	d->ndn->obj = NULL;
 	d->ndn->on = false;
+	d->ndn_grow = 0;
 }
 
 static int pin_one(struct tribd *d, const struct bpf_map *m)

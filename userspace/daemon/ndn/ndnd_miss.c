@@ -38,7 +38,7 @@ struct ndnd_misses {
 static bool may_say(struct ndnd_misses *m, const struct ndn_from *from)
 {
 	struct sender *oldest = &m->sender[0], *s;
-	uint64_t now = now_ns();
+	uint64_t now = loop_now();
 
 	m->unsaid++;
 	if (m->said_ns && now - m->said_ns < LINE_NS)

@@ -46,7 +46,7 @@ static void living(const struct ndn_config *c, const struct entry *n,
 static void row_fill(const struct ndn_config *c, const struct entry *n,
 		     struct ndnd_pit_row *row)
 {
-	uint64_t now = now_ns();
+	uint64_t now = loop_now();
 
 	memset(row, 0, sizeof(*row));
 	ndn_entry_name(&n->e, &n->m, &row->name);
@@ -148,12 +148,12 @@ int ndnd_pit_forget(struct tribd *d, const struct ndn_row_name *name,
 	int err = entry_get(d, name, &key, &f.place, &n);
 
 	if (err)
-		return refuse(why, err, "no entry %.100s",
-			      ndnd_name_text(name, text));
+		return reason_set(why, err, "no entry %.100s",
+				  ndnd_name_text(name, text));
 	f.key = key;
 	err = ndnd_forget_run(d, &f);
-	return err ? refuse(why, err, "entry %.100s: %s",
-			    ndnd_name_text(name, text), strerror(-err))
+	return err ? reason_set(why, err, "entry %.100s: %s",
+				ndnd_name_text(name, text), strerror(-err))
 		   : 0;
 }
 

@@ -30,9 +30,9 @@ static int route_check(struct tribd *d, const char *prefix, const char *face,
 		return err;
 	*f = face_find(d, face);
 	if (!*f)
-		return refuse(why, -ENOENT, "no face %s", face);
+		return reason_set(why, -ENOENT, "no face %s", face);
 	if (!(*f)->ndn)
-		return refuse(
+		return reason_set(
 			why, -EINVAL,
 			"face %s is none to names: give it ndn host or router",
 			face);
@@ -76,11 +76,8 @@ static int route_save(struct tribd *d, struct ndnd_route *r, struct reason *why)
 	int err = ndnd_route_store(d, r);
 
 	if (err)
-		return refuse(why, err, "map ndn_fib: %s", strerror(-err));
-	err = state_save(d);
-	if (err)
-		refuse(why, err, "cannot save the state: %s", strerror(-err));
-	return err;
+		return reason_set(why, err, "map ndn_fib: %s", strerror(-err));
+	return hooks_save(d, why);
 }
 
 int ndnd_route_new(struct tribd *d, const char *prefix, const char *face,
@@ -98,13 +95,13 @@ int ndnd_route_new(struct tribd *d, const char *prefix, const char *face,
 		old = r->face;
 		route_turn(r, f);
 	} else if (d->ndn->nroutes == NDND_ROUTES_MAX) {
-		return refuse(why, -ENOSPC, "there are %u routes",
-			      NDND_ROUTES_MAX);
+		return reason_set(why, -ENOSPC, "there are %u routes",
+				  NDND_ROUTES_MAX);
 	} else {
 		r = route_add(d, &name, f);
 	}
 	if (!r)
-		return refuse(why, -ENOMEM, "no memory");
+		return reason_set(why, -ENOMEM, "no memory");
 	err = route_save(d, r, why);
 	if (!err)
 		return 0;
@@ -142,12 +139,14 @@ int ndnd_route_restore(struct tribd *d, const char *prefix, const char *face,
 	if (err)
 		return err;
 	if (!f || !f->ndn)
-		return refuse(why, -EPROTO, "route %.100s: no face %s", prefix,
-			      face);
+		return reason_set(why, -EPROTO, "route %.100s: no face %s",
+				  prefix, face);
 	if (ndnd_route_find(d, &name) || d->ndn->nroutes == NDND_ROUTES_MAX)
-		return refuse(why, -EPROTO,
-			      "route %.100s: twice, or one too many", prefix);
-	return route_add(d, &name, f) ? 0 : refuse(why, -ENOMEM, "no memory");
+		return reason_set(why, -EPROTO,
+				  "route %.100s: twice, or one too many",
+				  prefix);
+	return route_add(d, &name, f) ? 0
+				      : reason_set(why, -ENOMEM, "no memory");
 }
 
 int ndnd_route_del(struct tribd *d, const char *prefix, struct reason *why)
@@ -160,15 +159,14 @@ int ndnd_route_del(struct tribd *d, const char *prefix, struct reason *why)
 		return err;
 	r = ndnd_route_find(d, &name);
 	if (!r)
-		return refuse(why, -ENOENT, "no route %.100s", prefix);
+		return reason_set(why, -ENOENT, "no route %.100s", prefix);
 	route_remove(d, r);
-	err = state_save(d);
+	err = hooks_save(d, why);
 	if (err) {
 		TAILQ_INSERT_TAIL(&d->ndn->routes, r, link);
 		r->face->ndn->routes++;
 		d->ndn->nroutes++;
-		return refuse(why, err, "cannot save the state: %s",
-			      strerror(-err));
+		return err;
 	}
 	ndnd_route_clear(d, r);
 	free(r);
@@ -184,13 +182,13 @@ static int times_check(const struct ndnd *fw, const struct ndnd_set *s,
 
 	if (s->lease_ms && (s->lease_ms < NDND_LEASE_MS_MIN ||
 			    s->lease_ms > NDND_LEASE_MS_MAX))
-		return refuse(why, -ERANGE, "lease-ms %u: %u to %u",
-			      s->lease_ms, NDND_LEASE_MS_MIN,
-			      NDND_LEASE_MS_MAX);
+		return reason_set(why, -ERANGE, "lease-ms %u: %u to %u",
+				  s->lease_ms, NDND_LEASE_MS_MIN,
+				  NDND_LEASE_MS_MAX);
 	if (s->leave_ms > lease)
-		return refuse(why, -ERANGE,
-			      "leave-ms %u: at most the lease of %u",
-			      s->leave_ms, lease);
+		return reason_set(why, -ERANGE,
+				  "leave-ms %u: at most the lease of %u",
+				  s->leave_ms, lease);
 	return 0;
 }
 
@@ -208,9 +206,9 @@ int ndnd_set_check(struct tribd *d, const struct ndnd_set *s,
 	for (i = NDN_MARK_DISTRIBUTE; !err && i < NDN_MARK__MAX; i++)
 		for (k = NDN_MARK_DISTRIBUTE; k < i; k++)
 			if (!memcmp(&m[i], &m[k], sizeof(m[i])))
-				return refuse(why, -EINVAL,
-					      "marker '%.60s' is two",
-					      ndnd_marker_text(&m[i], text));
+				return reason_set(
+					why, -EINVAL, "marker '%.60s' is two",
+					ndnd_marker_text(&m[i], text));
 	return err;
 }
 
@@ -243,13 +241,12 @@ int ndnd_set(struct tribd *d, const struct ndnd_set *s, struct reason *why)
 		return err;
 	memcpy(old, fw->marker, sizeof(old));
 	ndnd_set_apply(fw, s);
-	err = state_save(d);
+	err = hooks_save(d, why);
 	if (err) {
 		memcpy(fw->marker, old, sizeof(old));
 		fw->lease_ms = lease;
 		fw->leave_ms = leave;
-		return refuse(why, err, "cannot save the state: %s",
-			      strerror(-err));
+		return err;
 	}
 	if (!fw->on)
 		return 0;

@@ -18,8 +18,8 @@ int ndnd_name_parse(const char *text, struct ndn_row_name *name,
 
 	memset(name, 0, sizeof(*name));
 	if (err)
-		return refuse(why, -EINVAL, "name '%.100s': %s", text,
-			      ndn_err_text(err));
+		return reason_set(why, -EINVAL, "name '%.100s': %s", text,
+				  ndn_err_text(err));
 	n = ndn_name_of(&buf);
 	name->len = n.len;
 	name->count = n.count;
@@ -61,7 +61,7 @@ int ndnd_prefix_parse(const struct ndnd *fw, const char *text,
 	for (i = NDN_MARK_DISTRIBUTE; fw && !err && i < NDN_MARK__MAX; i++)
 		if (name->len >= fw->marker[i].len && fw->marker[i].len &&
 		    !memcmp(name->value, fw->marker[i].tlv, fw->marker[i].len))
-			return refuse(
+			return reason_set(
 				why, -EINVAL,
 				"name '%.100s' begins with a marker: leave it out, lookups are without",
 				text);
@@ -77,17 +77,17 @@ int ndnd_marker_parse(const char *text, struct ndn_marker *m,
 
 	memset(m, 0, sizeof(*m));
 	if (!*text || strchr(text, '/') || strlen(text) >= sizeof(path) - 1)
-		return refuse(why, -EINVAL, "marker '%.60s': not one component",
-			      text);
+		return reason_set(why, -EINVAL,
+				  "marker '%.60s': not one component", text);
 	path[0] = '/';
 	strcpy(path + 1, text);
 	err = ndnd_name_parse(path, &name, why);
 	if (err)
 		return err;
 	if (name.len > NDN_MARKER_BYTES)
-		return refuse(why, -E2BIG,
-			      "marker '%.60s': %u bytes, at most %u", text,
-			      name.len - 2, NDN_MARKER_BYTES - 2);
+		return reason_set(why, -E2BIG,
+				  "marker '%.60s': %u bytes, at most %u", text,
+				  name.len - 2, NDN_MARKER_BYTES - 2);
 	m->len = name.len;
 	memcpy(m->tlv, name.value, name.len);
 	return 0;
@@ -128,8 +128,8 @@ static int prefix_add(struct ndnd_spec *s, uint8_t may,
 		if (ndnd_name_is_equal(&s->prefix[i].name, name))
 			break;
 	if (i == NDND_PREFIXES_MAX)
-		return refuse(why, -E2BIG, "more than %u prefixes",
-			      NDND_PREFIXES_MAX);
+		return reason_set(why, -E2BIG, "more than %u prefixes",
+				  NDND_PREFIXES_MAX);
 	if (i == s->n) {
 		s->prefix[s->n].may = 0;
 		s->prefix[s->n++].name = *name;
@@ -182,11 +182,12 @@ int ndnd_spec_apply(const struct ndnd_peer *p, struct ndnd_spec *s,
 	if (!s->has_kind)
 		s->kind = p ? p->kind : TRIB_FACE_NDN_NONE;
 	if (s->kind > TRIB_FACE_NDN_HOST)
-		return refuse(why, -ERANGE, "ndn %u: 0 (none) to 2 (host)",
-			      s->kind);
+		return reason_set(why, -ERANGE, "ndn %u: 0 (none) to 2 (host)",
+				  s->kind);
 	if (!s->kind && (s->has_port || s->n))
-		return refuse(why, -EINVAL,
-			      "ndn-port and prefixes need ndn: host or router");
+		return reason_set(
+			why, -EINVAL,
+			"ndn-port and prefixes need ndn: host or router");
 	if (!s->kind)
 		return 0;
 	if (!p) {
@@ -200,8 +201,8 @@ int ndnd_spec_apply(const struct ndnd_peer *p, struct ndnd_spec *s,
 					 &p->prefix[i].name, why);
 	qsort(s->prefix, s->n, sizeof(s->prefix[0]), by_name);
 	if (!err && ndnd_prefixes_text(s->prefix, s->n) > NDND_PREFIXES_TEXT)
-		return refuse(why, -E2BIG,
-			      "prefixes have more than %u characters",
-			      NDND_PREFIXES_TEXT);
+		return reason_set(why, -E2BIG,
+				  "prefixes have more than %u characters",
+				  NDND_PREFIXES_TEXT);
 	return err;
 }

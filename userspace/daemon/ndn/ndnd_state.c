@@ -70,7 +70,8 @@ int ndnd_face_load(struct tribd *d, const json_t *o, struct ndnd_spec *s,
 				json_string_value(json_array_get(list, i));
 
 			if (!text)
-				return refuse(why, -EPROTO, "a face's prefix");
+				return reason_set(why, -EPROTO,
+						  "a face's prefix");
 			err = ndnd_spec_add(NULL, s, rights[k].may, text, why);
 			if (err)
 				return err;
@@ -146,7 +147,7 @@ int ndnd_routes_restore(struct tribd *d, const json_t *o, struct reason *why)
 			json_string_value(json_object_get(r, "face"));
 
 		if (!prefix || !face)
-			return refuse(why, -EPROTO, "a route");
+			return reason_set(why, -EPROTO, "a route");
 		err = ndnd_route_restore(d, prefix, face, why);
 	}
 	return err;

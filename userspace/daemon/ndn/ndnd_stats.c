@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/netlink/nl.h"
 #include "ndn/packet/ndn.h"
 #include "ndnd.h"
 

@@ -107,7 +107,7 @@ void ndnd_walk_undo(struct ndnd_walk *w)
 /* Anybody may ask for the number, and a large map takes its time. */
 bool ndnd_used_old(struct ndnd_used *u)
 {
-	uint64_t now = now_ns();
+	uint64_t now = loop_now();
 
 	if (u->at_ns && now - u->at_ns < 1000000000)
 		return false;

@@ -129,9 +129,9 @@ static int arguments(const struct nl_command *cmd, const struct nlmsghdr *req,
 			continue;
 		if (i == TRIB_A_TICKET && genl->cmd == TRIB_CMD_TICKET_GET)
 			continue;
-		return refuse(&r->why, -EINVAL,
-			      "%s: not an argument of this command",
-			      nl_top.attr[i].name);
+		return reason_set(&r->why, -EINVAL,
+				  "%s: not an argument of this command",
+				  nl_top.attr[i].name);
 	}
 	*ticket = top[TRIB_A_TICKET];
 	memset(r->tb, 0, sizeof(r->tb));
@@ -151,8 +151,8 @@ static int start_dump(struct tribd *d, struct nl_client *c,
 	int err;
 
 	if (!cmd->dump_next)
-		return refuse(&r->why, -EOPNOTSUPP,
-			      "this command cannot be a dump");
+		return reason_set(&r->why, -EOPNOTSUPP,
+				  "this command cannot be a dump");
 	if (cmd->dump_start) {
 		err = cmd->dump_start(d, r, &cursor);
 		if (err)
@@ -175,10 +175,11 @@ static int run(struct tribd *d, struct nl_client *c, const struct nlmsghdr *req,
 	if (genl->cmd < TRIB_CMD__MAX)
 		cmd = &nl_command[genl->cmd];
 	if (!cmd->run && !cmd->dump_next)
-		return refuse(&r->why, -EOPNOTSUPP, "unknown command %u",
-			      genl->cmd);
+		return reason_set(&r->why, -EOPNOTSUPP, "unknown command %u",
+				  genl->cmd);
 	if (cmd->changes && r->uid)
-		return refuse(&r->why, -EPERM, "only root may change anything");
+		return reason_set(&r->why, -EPERM,
+				  "only root may change anything");
 	err = arguments(cmd, req, r, &r->ticket);
 	if (err)
 		return err;
@@ -187,8 +188,8 @@ static int run(struct tribd *d, struct nl_client *c, const struct nlmsghdr *req,
 		return err ? err : 1;
 	}
 	if (!cmd->run)
-		return refuse(&r->why, -EOPNOTSUPP,
-			      "this command must be a dump");
+		return reason_set(&r->why, -EOPNOTSUPP,
+				  "this command must be a dump");
 	if (cmd->changes)
 		return cmd->run(d, r);
 	r->reply = answer_message(c, req, 0);
@@ -219,15 +220,15 @@ static void request(struct tribd *d, const struct nlmsghdr *req, uint32_t port,
 		goto out; /* as if lost */
 	r->uid = uid;
 	if (req->nlmsg_type != TRIB_NL_TYPE)
-		err = refuse(&r->why, -EOPNOTSUPP, "unknown message type %u",
-			     req->nlmsg_type);
+		err = reason_set(&r->why, -EOPNOTSUPP,
+				 "unknown message type %u", req->nlmsg_type);
 	else if (req->nlmsg_len < NLMSG_HDRLEN + GENL_HDRLEN)
-		err = refuse(&r->why, -EINVAL, "the message is cut short");
+		err = reason_set(&r->why, -EINVAL, "the message is cut short");
 	else
 		err = run(d, c, req, r);
 	if (err <= 0) {
 		if (err && !r->why.text[0])
-			refuse(&r->why, err, "%s", strerror(-err));
+			reason_set(&r->why, err, "%s", strerror(-err));
 		answer_error(d, c, req, err, &r->why);
 	}
 out:

@@ -9,7 +9,8 @@
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 
-#include "daemon/tribd.h"
+#include "daemon/core/stat_text.h"
+#include "daemon/core/tribd.h"
 
 /* --- nl_policy.c: pure */
 
@@ -147,18 +148,11 @@ void netlink_exit(struct tribd *d);
 
 /* --- stats.c */
 
-struct stat_text {
-	const char *name;
-	const char *text;
-};
-
 /* The first number from @id on that has a counter; STAT_NONE. */
 #define STAT_NONE UINT32_MAX
 uint32_t stat_next(const struct tribd *d, uint32_t id);
 /* NULL for a number that has no counter. */
 const struct stat_text *stat_text(uint32_t id);
-/* ndn_stats.c: the same for enum ndn_stat; valid until the next call. */
-const struct stat_text *ndnd_stat_text(uint32_t id);
 /* Of id, or TRIB_STAT_NDN + id; the sum over CPUs. */
 int stat_read(struct tribd *d, uint32_t id, uint64_t *sum);
 int stat_reset(struct tribd *d);

@@ -21,7 +21,7 @@ static int put_datagram(struct nl_client *c, const void *data, size_t len)
 			   (struct sockaddr *)&to, sizeof(to));
 
 	if (n >= 0) {
-		c->progress_ns = now_ns();
+		c->progress_ns = loop_now();
 		return 0;
 	}
 	if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR)
@@ -179,7 +179,7 @@ int nl_client_dump(struct tribd *d, struct nl_client *c,
 		   const struct nlmsghdr *req, struct reason *why)
 {
 	if (c->cmd)
-		return refuse(why, -EBUSY, "another dump is under way");
+		return reason_set(why, -EBUSY, "another dump is under way");
 	c->cmd = cmd;
 	c->cursor = *cursor;
 	c->req = *req;
@@ -211,7 +211,7 @@ static void client_retry(struct tribd *d, struct nl_client *c)
 		c->queued--;
 	}
 	dump_go_on(d, c);
-	if (now_ns() - c->progress_ns > NL_PATIENCE_MS * 1000000ULL)
+	if (loop_now() - c->progress_ns > NL_PATIENCE_MS * 1000000ULL)
 		c->gone = true;
 	nl_client_put(d, c);
 }
@@ -272,7 +272,7 @@ struct nl_client *nl_client_get(struct tribd *d, struct nl_clients *all,
 		return NULL;
 	c->all = all;
 	c->port = port;
-	c->progress_ns = now_ns();
+	c->progress_ns = loop_now();
 	TAILQ_INIT(&c->queue);
 	TAILQ_INSERT_TAIL(&all->list, c, link);
 	all->count++;

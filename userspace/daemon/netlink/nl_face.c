@@ -39,8 +39,8 @@ static int ndn_spec_parse(struct tribd *d, struct nl_request *r,
 		if (nla_type(attr) == TRIB_A_FACE_NDN_WRITE)
 			may = NDN_MAY_WRITE;
 		if (may && !err)
-			err = ndnd_spec_add(d->ndn, s, may, nla_get_string(attr),
-					   &r->why);
+			err = ndnd_spec_add(d->ndn, s, may,
+					    nla_get_string(attr), &r->why);
 	}
 	return err;
 }
@@ -102,11 +102,11 @@ static int set_check(struct nl_request *r)
 		else if (is_ndn(i) || face_attr_can_change(i))
 			change = true;
 		else
-			return refuse(
+			return reason_set(
 				&r->why, -EINVAL,
 				"%s cannot be changed: delete the face and add it",
 				nl_face.attr[i].name);
-	return change ? 0 : refuse(&r->why, -EINVAL, "nothing to change");
+	return change ? 0 : reason_set(&r->why, -EINVAL, "nothing to change");
 }
 
 int nl_face_set(struct tribd *d, struct nl_request *r)
@@ -144,7 +144,8 @@ static int prefixes_put(const struct ndnd_peer *p, uint8_t may, int type,
 
 	for (i = 0; i < p->n; i++)
 		if ((p->prefix[i].may & may) &&
-		    nla_put_string(m, type, ndnd_name_text(&p->prefix[i].name, text)))
+		    nla_put_string(m, type,
+				   ndnd_name_text(&p->prefix[i].name, text)))
 			return -EMSGSIZE;
 	return 0;
 }
@@ -180,8 +181,8 @@ int nl_face_get(struct tribd *d, struct nl_request *r)
 		return err;
 	f = face_find(d, nla_get_string(r->tb[TRIB_A_FACE_NAME]));
 	if (!f)
-		return refuse(&r->why, -ENOENT, "no face %s",
-			      nla_get_string(r->tb[TRIB_A_FACE_NAME]));
+		return reason_set(&r->why, -ENOENT, "no face %s",
+				  nla_get_string(r->tb[TRIB_A_FACE_NAME]));
 	return face_put(f, r->reply);
 }
 

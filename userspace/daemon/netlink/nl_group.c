@@ -40,7 +40,7 @@ int nl_group_get(struct tribd *d, struct nl_request *r)
 		t = tree_find(d, (uint16_t)GROUP_TREE(id));
 	err = t ? group_put(t, (enum group_kind)GROUP_KIND(id), r->reply) : 0;
 	if (!err)
-		return refuse(&r->why, -ENOENT, "no group %u", id);
+		return reason_set(&r->why, -ENOENT, "no group %u", id);
 	return err < 0 ? err : 0;
 }
 

@@ -3,7 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/job/job.h"
+#include "daemon/attach/attach.h"
+#include "daemon/attach/ticket.h"
 #include "nl.h"
 
 #define TICKET_MAX 4096
@@ -39,16 +40,16 @@ int nl_job_new(struct tribd *d, struct nl_request *r)
 	}
 	/* Zero stands for the default inside; outside it is a wrong value. */
 	if (tb[TRIB_A_JOB_ID] && !s.id)
-		return refuse(&r->why, -ERANGE, "job id 0: 1 to 65535");
+		return reason_set(&r->why, -ERANGE, "job id 0: 1 to 65535");
 	if (tb[TRIB_A_JOB_WINDOW] && !s.window)
-		return refuse(&r->why, -ERANGE,
-			      "window 0: a power of 2 from 1 to %u",
-			      TRIB_JOB_WINDOW_MAX);
+		return reason_set(&r->why, -ERANGE,
+				  "window 0: a power of 2 from 1 to %u",
+				  TRIB_JOB_WINDOW_MAX);
 	if (tb[TRIB_A_JOB_TIMEOUT_MS] && !s.timeout_ms)
-		return refuse(&r->why, -ERANGE, "timeout 0 ms: %u to %u",
-			      TRIB_JOB_TIMEOUT_MIN, TRIB_JOB_TIMEOUT_MAX);
+		return reason_set(&r->why, -ERANGE, "timeout 0 ms: %u to %u",
+				  TRIB_JOB_TIMEOUT_MIN, TRIB_JOB_TIMEOUT_MAX);
 	if (tb[TRIB_A_JOB_FMT] && !s.fmt)
-		return refuse(&r->why, -ERANGE, "format 0 is none");
+		return reason_set(&r->why, -ERANGE, "format 0 is none");
 	return job_new(d, &s, &r->why);
 }
 
@@ -62,8 +63,8 @@ int nl_job_set(struct tribd *d, struct nl_request *r)
 	for (type = 1; !err && type < TRIB_A_JOB__MAX; type++)
 		if (r->tb[type] && type != TRIB_A_JOB_NAME &&
 		    type != TRIB_A_JOB_RATE)
-			err = refuse(&r->why, -EINVAL,
-				     "job: only its rate can be changed");
+			err = reason_set(&r->why, -EINVAL,
+					 "job: only its rate can be changed");
 	if (err)
 		return err;
 	return job_set_rate(d, nla_get_string(r->tb[TRIB_A_JOB_NAME]),
@@ -116,7 +117,7 @@ static int job_named(struct tribd *d, struct nl_request *r, struct job **j)
 		return err;
 	name = nla_get_string(r->tb[TRIB_A_JOB_NAME]);
 	*j = job_find(d, name);
-	return *j ? 0 : refuse(&r->why, -ENOENT, "no job %s", name);
+	return *j ? 0 : reason_set(&r->why, -ENOENT, "no job %s", name);
 }
 
 int nl_job_get(struct tribd *d, struct nl_request *r)
@@ -154,10 +155,10 @@ int nl_ticket_get(struct tribd *d, struct nl_request *r)
 	if (err)
 		return err;
 	if (!may_know(j, r->uid))
-		return refuse(&r->why, -EACCES, "job %s belongs to uid %u",
-			      j->name, j->owner);
+		return reason_set(&r->why, -EACCES, "job %s belongs to uid %u",
+				  j->name, j->owner);
 	if (!r->ticket)
-		return refuse(&r->why, -EINVAL, "ticket: rank is missing");
+		return reason_set(&r->why, -EINVAL, "ticket: rank is missing");
 	err = nl_parse_nest(&nl_ticket, r->ticket, tb, &r->why);
 	if (!err)
 		err = nl_need(&nl_ticket, tb, TRIB_A_TICKET_RANK, &r->why);

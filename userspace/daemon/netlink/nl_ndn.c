@@ -52,8 +52,8 @@ static int ms_get(struct nl_request *r, int attr, uint32_t *ms)
 		return 0;
 	*ms = nla_get_u32(r->tb[attr]);
 	return *ms ? 0
-		   : refuse(&r->why, -ERANGE, "%s 0: at least 1",
-			    nl_ndn.attr[attr].name);
+		   : reason_set(&r->why, -ERANGE, "%s 0: at least 1",
+				nl_ndn.attr[attr].name);
 }
 
 int nl_ndn_set(struct tribd *d, struct nl_request *r)
@@ -134,8 +134,8 @@ int nl_route_get(struct tribd *d, struct nl_request *r)
 		return err;
 	route = ndnd_route_find(d, &name);
 	if (!route)
-		return refuse(&r->why, -ENOENT, "no route %.100s",
-			      nla_get_string(r->tb[TRIB_A_ROUTE_PREFIX]));
+		return reason_set(&r->why, -ENOENT, "no route %.100s",
+				  nla_get_string(r->tb[TRIB_A_ROUTE_PREFIX]));
 	return route_put(route, r->reply);
 }
 

@@ -36,7 +36,7 @@ static int below_start(struct nl_request *r, struct nl_cursor *c,
 	if (!b || !walk) {
 		ndnd_walk_free(walk);
 		free(b);
-		return refuse(&r->why, -ENOMEM, "no memory");
+		return reason_set(&r->why, -ENOMEM, "no memory");
 	}
 	if (text)
 		err = ndnd_name_parse(nla_get_string((struct nlattr *)text),
@@ -140,8 +140,8 @@ int nl_pit_get(struct tribd *d, struct nl_request *r)
 		return err;
 	err = ndnd_pit_find(d, &name, &row);
 	if (err)
-		return refuse(&r->why, err, "no entry %.100s",
-			      nla_get_string(r->tb[TRIB_A_PIT_NAME]));
+		return reason_set(&r->why, err, "no entry %.100s",
+				  nla_get_string(r->tb[TRIB_A_PIT_NAME]));
 	return pit_put(d, &row, r->reply);
 }
 

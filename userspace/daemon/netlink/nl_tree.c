@@ -44,23 +44,25 @@ static int child_parse(const struct nlattr *nest, struct child_spec *c,
 	if (tb[TRIB_A_CHILD_INDEX]) {
 		c->index = nla_get_u16(tb[TRIB_A_CHILD_INDEX]);
 		if (c->index >= TRIB_CHILDREN_MAX)
-			return refuse(why, -ERANGE, "child index %u: 0 to %u",
-				      c->index, TRIB_CHILDREN_MAX - 1);
+			return reason_set(why, -ERANGE,
+					  "child index %u: 0 to %u", c->index,
+					  TRIB_CHILDREN_MAX - 1);
 	}
 	if (tb[TRIB_A_CHILD_RANK]) {
 		c->rank = nla_get_u16(tb[TRIB_A_CHILD_RANK]);
 		if (c->rank == RANK_NONE)
-			return refuse(why, -ERANGE, "rank %u: at most %u",
-				      c->rank, TRIB_WORLD_MAX - 1);
+			return reason_set(why, -ERANGE, "rank %u: at most %u",
+					  c->rank, TRIB_WORLD_MAX - 1);
 	}
 	if (tb[TRIB_A_CHILD_PORT]) {
 		c->port = nla_get_u16(tb[TRIB_A_CHILD_PORT]);
 		if (!c->port)
-			return refuse(why, -ERANGE, "rank %u: port 0", c->rank);
+			return reason_set(why, -ERANGE, "rank %u: port 0",
+					  c->rank);
 	}
 	if (tb[TRIB_A_CHILD_RELAY])
-		return refuse(why, -EINVAL, "relay %u: only a hop has one",
-			      nla_get_u16(tb[TRIB_A_CHILD_RELAY]));
+		return reason_set(why, -EINVAL, "relay %u: only a hop has one",
+				  nla_get_u16(tb[TRIB_A_CHILD_RELAY]));
 	if (tb[TRIB_A_CHILD_FACE])
 		nla_strlcpy(c->face, tb[TRIB_A_CHILD_FACE], sizeof(c->face));
 	return 0;
@@ -74,19 +76,19 @@ static int children_parse(struct walk w, struct tree_spec *s,
 
 	while ((a = walk_next(&w, TRIB_A_TREE_CHILD))) {
 		if (s->nchild == TRIB_CHILDREN_MAX)
-			return refuse(why, -E2BIG,
-				      "more than %u children of one node",
-				      TRIB_CHILDREN_MAX);
+			return reason_set(why, -E2BIG,
+					  "more than %u children of one node",
+					  TRIB_CHILDREN_MAX);
 		err = child_parse(a, &s->child[s->nchild], why);
 		if (err)
 			return err;
 		if (!s->child[s->nchild].face[0])
-			return refuse(why, -EINVAL, "child %u has no face",
-				      s->nchild);
+			return reason_set(why, -EINVAL, "child %u has no face",
+					  s->nchild);
 		if (s->child[s->nchild].port)
-			return refuse(why, -EINVAL,
-				      "child %u: its face has the port",
-				      s->nchild);
+			return reason_set(why, -EINVAL,
+					  "child %u: its face has the port",
+					  s->nchild);
 		s->nchild++;
 	}
 	return 0;
@@ -101,18 +103,19 @@ static int locals_parse(struct walk w, struct tree_spec *s, struct reason *why)
 		struct child_spec *l = &s->local[s->nlocal];
 
 		if (s->nlocal == TRIB_RINGS_MAX)
-			return refuse(why, -E2BIG,
-				      "more than %u local ranks in one tree",
-				      TRIB_RINGS_MAX);
+			return reason_set(
+				why, -E2BIG,
+				"more than %u local ranks in one tree",
+				TRIB_RINGS_MAX);
 		err = child_parse(a, l, why);
 		if (err)
 			return err;
 		if (l->rank == RANK_NONE)
-			return refuse(why, -EINVAL, "local has no rank");
+			return reason_set(why, -EINVAL, "local has no rank");
 		if (l->face[0])
-			return refuse(why, -EINVAL,
-				      "local rank %u takes no face (%s)",
-				      l->rank, l->face);
+			return reason_set(why, -EINVAL,
+					  "local rank %u takes no face (%s)",
+					  l->rank, l->face);
 		s->nlocal++;
 	}
 	return 0;
@@ -124,8 +127,9 @@ static int downs_parse(struct walk w, struct tree_spec *s, struct reason *why)
 
 	while ((a = walk_next(&w, TRIB_A_TREE_DOWN))) {
 		if (s->ndown == TRIB_CHILDREN_MAX)
-			return refuse(why, -E2BIG, "more than %u down faces",
-				      TRIB_CHILDREN_MAX);
+			return reason_set(why, -E2BIG,
+					  "more than %u down faces",
+					  TRIB_CHILDREN_MAX);
 		nla_strlcpy(s->down[s->ndown++], a, TRIB_NAME_MAX);
 	}
 	return 0;
@@ -138,8 +142,8 @@ static int shared_parse(struct nlattr **tb, struct tree_spec *s,
 	if (tb[TRIB_A_TREE_RELAY]) {
 		s->relay = nla_get_u16(tb[TRIB_A_TREE_RELAY]);
 		if (!s->relay)
-			return refuse(why, -ERANGE,
-				      "relay 0: numbers start at 1");
+			return reason_set(why, -ERANGE,
+					  "relay 0: numbers start at 1");
 	}
 	if (tb[TRIB_A_TREE_NEXT])
 		s->next = nla_get_u16(tb[TRIB_A_TREE_NEXT]);
@@ -148,7 +152,8 @@ static int shared_parse(struct nlattr **tb, struct tree_spec *s,
 	if (tb[TRIB_A_TREE_AGE_MS])
 		s->age_ms = nla_get_u32(tb[TRIB_A_TREE_AGE_MS]);
 	if (s->age_ms > 60000)
-		return refuse(why, -ERANGE, "age %u ms: 1 to 60000", s->age_ms);
+		return reason_set(why, -ERANGE, "age %u ms: 1 to 60000",
+				  s->age_ms);
 	if (tb[TRIB_A_TREE_WORKERS]) {
 		s->has_workers = true;
 		memcpy(s->workers, nla_data(tb[TRIB_A_TREE_WORKERS]),
@@ -166,12 +171,12 @@ static int hop_parse(const struct nlattr *nest, struct hop_spec *h,
 	if (err)
 		return err;
 	if (!tb[TRIB_A_CHILD_FACE] || !tb[TRIB_A_CHILD_RELAY])
-		return refuse(why, -EINVAL,
-			      "a hop has a relay's number and face");
+		return reason_set(why, -EINVAL,
+				  "a hop has a relay's number and face");
 	if (tb[TRIB_A_CHILD_INDEX] || tb[TRIB_A_CHILD_RANK] ||
 	    tb[TRIB_A_CHILD_PORT])
-		return refuse(why, -EINVAL,
-			      "a hop has a relay's number and face only");
+		return reason_set(why, -EINVAL,
+				  "a hop has a relay's number and face only");
 	nla_strlcpy(h->face, tb[TRIB_A_CHILD_FACE], sizeof(h->face));
 	h->relay = nla_get_u16(tb[TRIB_A_CHILD_RELAY]);
 	return 0;
@@ -185,8 +190,8 @@ static int worker_parse(struct nlattr **tb, struct walk w, struct tree_spec *s,
 	int err;
 
 	if (tb[TRIB_A_TREE_PS_PORT] && !tb[TRIB_A_TREE_PS])
-		return refuse(why, -EINVAL,
-			      "a port of the PS without its address");
+		return reason_set(why, -EINVAL,
+				  "a port of the PS without its address");
 	if (tb[TRIB_A_TREE_PS]) {
 		memcpy(&s->ps, nla_data(tb[TRIB_A_TREE_PS]), sizeof(s->ps));
 		s->ps_port = TRIB_UDP_PORT_PS;
@@ -194,14 +199,14 @@ static int worker_parse(struct nlattr **tb, struct walk w, struct tree_spec *s,
 	if (tb[TRIB_A_TREE_PS_PORT]) {
 		s->ps_port = nla_get_u16(tb[TRIB_A_TREE_PS_PORT]);
 		if (!s->ps_port)
-			return refuse(why, -ERANGE, "port 0 of the PS");
+			return reason_set(why, -ERANGE, "port 0 of the PS");
 	}
 	if (tb[TRIB_A_TREE_GROUP])
 		memcpy(&s->group, nla_data(tb[TRIB_A_TREE_GROUP]),
 		       sizeof(s->group));
 	while ((a = walk_next(&w, TRIB_A_TREE_HOP))) {
 		if (s->nhop == TRIB_ATTACH_HOPS)
-			return refuse(
+			return reason_set(
 				why, -E2BIG,
 				"more than %u relays on the way to the PS",
 				TRIB_ATTACH_HOPS);
@@ -223,34 +228,34 @@ static int spec_parse(struct nl_request *r, struct tree_spec *s)
 	nla_strlcpy(s->job, tb[TRIB_A_TREE_JOB], sizeof(s->job));
 	s->up_child = INDEX_NONE;
 	if (tb[TRIB_A_TREE_LIVE])
-		return refuse(&r->why, -EINVAL,
-			      "tree: live is for switching only");
+		return reason_set(&r->why, -EINVAL,
+				  "tree: live is for switching only");
 	s->held = tb[TRIB_A_TREE_HELD] && nla_get_u8(tb[TRIB_A_TREE_HELD]);
 	if (tb[TRIB_A_TREE_WEIGHT]) {
 		s->weight = nla_get_u16(tb[TRIB_A_TREE_WEIGHT]);
 		if (!s->weight)
-			return refuse(&r->why, -ERANGE, "weight 0: 1 to %u",
-				      TRIB_TREE_WEIGHT_MAX);
+			return reason_set(&r->why, -ERANGE, "weight 0: 1 to %u",
+					  TRIB_TREE_WEIGHT_MAX);
 	}
 	if (tb[TRIB_A_TREE_ID]) {
 		s->id = nla_get_u16(tb[TRIB_A_TREE_ID]);
 		if (!s->id)
-			return refuse(&r->why, -ERANGE,
-				      "tree 0: numbers start at 1");
+			return reason_set(&r->why, -ERANGE,
+					  "tree 0: numbers start at 1");
 	}
 	if (tb[TRIB_A_TREE_PARENT]) {
 		nla_strlcpy(s->parent, tb[TRIB_A_TREE_PARENT],
 			    sizeof(s->parent));
 		if (!s->parent[0])
-			return refuse(&r->why, -EINVAL,
-				      "the parent face has no name");
+			return reason_set(&r->why, -EINVAL,
+					  "the parent face has no name");
 	}
 	if (tb[TRIB_A_TREE_UP_CHILD]) {
 		s->up_child = nla_get_u16(tb[TRIB_A_TREE_UP_CHILD]);
 		if (s->up_child >= TRIB_CHILDREN_MAX)
-			return refuse(&r->why, -ERANGE,
-				      "index %u at the parent: 0 to %u",
-				      s->up_child, TRIB_CHILDREN_MAX - 1);
+			return reason_set(&r->why, -ERANGE,
+					  "index %u at the parent: 0 to %u",
+					  s->up_child, TRIB_CHILDREN_MAX - 1);
 	}
 	err = children_parse(w, s, &r->why);
 	if (!err)
@@ -319,9 +324,9 @@ int nl_tree_switch(struct tribd *d, struct nl_request *r)
 		return -ENOMEM;
 	while (!err && (a = walk_next(&w, TRIB_A_TREE_LIVE))) {
 		if (n == d->ntrees)
-			err = refuse(&r->why, -E2BIG,
-				     "more than the %u trees there are",
-				     d->ntrees);
+			err = reason_set(&r->why, -E2BIG,
+					 "more than the %u trees there are",
+					 d->ntrees);
 		else
 			live[n++] = nla_get_u16(a);
 	}

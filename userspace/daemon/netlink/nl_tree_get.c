@@ -11,7 +11,7 @@
 
 static int lag_put(struct nl_msg *m, const struct trib_lag_child *l)
 {
-	uint64_t now = now_ns();
+	uint64_t now = loop_now();
 
 	if (nla_put_u64(m, TRIB_A_CHILD_SAMPLES, l->samples) ||
 	    nla_put_u64(m, TRIB_A_CHILD_LAG_NS, l->lag_ns) ||
@@ -165,7 +165,7 @@ int nl_tree_get(struct tribd *d, struct nl_request *r)
 	id = nla_get_u16(r->tb[TRIB_A_TREE_ID]);
 	t = tree_find(d, id);
 	if (!t)
-		return refuse(&r->why, -ENOENT, "no tree %u", id);
+		return reason_set(&r->why, -ENOENT, "no tree %u", id);
 	return tree_put(d, t, r->reply);
 }
 
@@ -179,7 +179,7 @@ int nl_tree_start(struct tribd *d, struct nl_request *r, struct nl_cursor *c)
 	name = nla_get_string(r->tb[TRIB_A_TREE_JOB]);
 	j = job_find(d, name);
 	if (!j)
-		return refuse(&r->why, -ENOENT, "no job %s", name);
+		return reason_set(&r->why, -ENOENT, "no job %s", name);
 	c->job = j->id;
 	return 0;
 }

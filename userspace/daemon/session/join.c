@@ -11,13 +11,12 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "daemon/attach/attach.h"
 #include "join.h"
 #include "base/session.h"
 
 static uint64_t now_ms(void)
 {
-	return now_ns() / 1000000;
+	return loop_now() / 1000000;
 }
 
 static void tick(struct joining *j)
@@ -63,7 +62,7 @@ static void refuse_stranger(struct tribd *d, struct tree *t,
 	struct face *f;
 
 	TAILQ_FOREACH(f, &d->faces, link)
-		if (face_sent(f, up))
+		if (udp_is_from(up, f))
 			break;
 	if (f)
 		join_refuse(t->join, f, in);
@@ -94,7 +93,7 @@ static void packet_from_child(struct tribd *d, struct tree *t,
 	in.rank = ntohs(p->h.aux);
 	if (in.rank >= t->job->world)
 		in.rank = SESSION_RANK_RELAY; /* none that anybody knows */
-	if (child >= t->nchild || !face_sent(t->child[child].face, up)) {
+	if (child >= t->nchild || !udp_is_from(up, t->child[child].face)) {
 		if (p->h.type == TRIB_T_JOIN)
 			refuse_stranger(d, t, up, &in);
 		return;
@@ -140,7 +139,7 @@ static void packet_from_parent(struct tribd *d, struct tree *t,
 	unsigned int i;
 
 	if (!t->parent || up->sport != t->parent->udp_port ||
-	    !face_sent(t->parent, up) ||
+	    !udp_is_from(up, t->parent) ||
 	    up->len < sizeof(p->h) + sizeof(p->u.start))
 		return;
 	m.nonce = be64toh(st->nonce);
@@ -182,13 +181,7 @@ void join_packet(struct tribd *d, const struct udp_packet *up)
 
 /* --- trees come and go */
 
-int join_init(struct tribd *d)
-{
-	(void)d;
-	return 0; /* all state is the trees' */
-}
-
-static void joining_free(struct tribd *d, struct tree *t)
+void join_tree_free(struct tribd *d, struct tree *t)
 {
 	struct joining *j = t->join;
 
@@ -204,7 +197,7 @@ void join_exit(struct tribd *d)
 	struct tree *t;
 
 	TAILQ_FOREACH(t, &d->trees, link)
-		joining_free(d, t);
+		join_tree_free(d, t);
 }
 
 /* Takes up an epoch that runs since before this tribd. */
@@ -225,7 +218,7 @@ static void joining_adopt(struct joining *j)
 	/* The former tribd came as far as the row. */
 	s->last_epoch = row->epoch;
 	j->t->last_epoch = row->epoch;
-	state_save(j->d);
+	hooks_save(j->d, NULL);
 }
 
 int join_tree_added(struct tribd *d, struct tree *t, bool adopted)
@@ -262,7 +255,7 @@ int join_tree_added(struct tribd *d, struct tree *t, bool adopted)
 	return 0;
 }
 
-void join_tree_removed(struct tribd *d, struct tree *t)
+void join_tree_del(struct tree *t)
 {
 	struct joining *j = t->join;
 	struct session_join in;
@@ -285,8 +278,6 @@ void join_tree_removed(struct tribd *d, struct tree *t)
 	/* The copies that would follow: later there is nobody to send them. */
 	for (i = 1; i < SESSION_ABORTS; i++)
 		session_tick(&j->s, now + i * 1000);
-	attach_tree_removed(d, t);
-	joining_free(d, t);
 }
 
 /* --- the ranks of this host */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What attach.c tells join.c about the ranks of this host, and the line between
- * join.c and join_out.c.
+ * Joining: the session machine of each dedicated tree, what goes in and out of
+ * it, and how join.c and join_out.c share it.
  */
 #ifndef TRIBD_JOIN_H
 #define TRIBD_JOIN_H
 
 #include "base/session.h"
-#include "daemon/tribd.h"
+#include "daemon/tree/tree.h"
+#include "udp.h"
 
 #define RANK_RELAY32 0xffffffffU /* of a JOIN from a relay */
 
@@ -43,5 +44,16 @@ int join_epoch(struct tribd *d, struct tree *t, uint32_t epoch);
 void join_rank_gone(struct tribd *d, struct tree *t, const struct local *l);
 /* No rank of this host is attached to @t any more. */
 void join_idle(struct tribd *d, struct tree *t);
+
+void join_exit(struct tribd *d);
+/* Hook: take a datagram. */
+void join_packet(struct tribd *d, const struct udp_packet *p);
+/* The row is in the map and used; @adopted: it was there before this tribd,
+ * with its epoch and nonces. An error undoes the addition. */
+int join_tree_added(struct tribd *d, struct tree *t, bool adopted);
+/* The row is still in the map: tell whom it concerns (TRIB_ABORT_ADMIN). */
+void join_tree_del(struct tree *t);
+/* Frees what it kept for @t. */
+void join_tree_free(struct tribd *d, struct tree *t);
 
 #endif /* TRIBD_JOIN_H */

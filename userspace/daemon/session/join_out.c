@@ -59,7 +59,7 @@ static void on_save(struct session *s)
 	tree_row_store(j->d, t);
 	if (s->epoch && s->epoch != t->last_epoch) {
 		t->last_epoch = s->epoch;
-		state_save(j->d);
+		hooks_save(j->d, NULL);
 	}
 }
 

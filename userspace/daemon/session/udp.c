@@ -89,7 +89,7 @@ static bool receive(struct tribd *d)
 		p.sport = ntohs(from.in.sin_port);
 	}
 	info_parse(&h, &p);
-	join_packet(d, &p);
+	d->hooks->packet(d, &p);
 	return true;
 }
 

@@ -1,9 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The part of udp.c that only main.c uses. */
+/* The socket at TRIB_UDP_PORT, IPv4 and IPv6. */
 #ifndef TRIBD_UDP_H
 #define TRIBD_UDP_H
 
-#include "daemon/tribd.h"
+#include "daemon/face/face.h"
+
+/* A datagram that the data plane admitted and passed on, or that came in
+ * through a port without XDP: nothing in it is to be trusted. */
+struct udp_packet {
+	const void *data;
+	size_t len;
+	struct in6_addr src; /* IPv4 mapped */
+	struct in6_addr dst;
+	uint16_t sport;	  /* host order */
+	uint32_t ifindex; /* L3 device: compare with face.l3_ifindex */
+};
+
+/*
+ * Sends @len bytes from our port 7417 and @via's local address, out of @via's
+ * device, with DF set. @to NULL: to @via's own address; @port 0: its port.
+ * 0, -EAGAIN (queue full: as good as lost), -EMSGSIZE, -errno.
+ */
+int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to,
+	     uint16_t port, const void *data, size_t len);
+/* The same to whoever is no face, as the kernel routes it. 0 or -errno. */
+int udp_send_to(struct tribd *d, const struct in6_addr *to, uint16_t port,
+		const void *data, size_t len);
+
+/* True if @p came from where packets of @f come from; its port may differ. */
+static inline bool udp_is_from(const struct udp_packet *p, const struct face *f)
+{
+	return f->l3_ifindex && (f->around || f->l3_ifindex == p->ifindex) &&
+	       IN6_ARE_ADDR_EQUAL(&f->addr, &p->src);
+}
 
 int udp_init(struct tribd *d);
 void udp_exit(struct tribd *d);

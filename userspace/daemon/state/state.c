@@ -143,7 +143,7 @@ json_t *state_pack(struct tribd *d, const void *object)
 	return doc;
 }
 
-int state_save_without(struct tribd *d, const void *object)
+int state_write(struct tribd *d, const void *object)
 {
 	json_t *doc = state_pack(d, object);
 	char path[160];
@@ -155,9 +155,4 @@ int state_save_without(struct tribd *d, const void *object)
 		log_error("%s: %s", path, strerror(-err));
 	json_decref(doc);
 	return err;
-}
-
-int state_save(struct tribd *d)
-{
-	return state_save_without(d, NULL);
 }

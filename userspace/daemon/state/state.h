@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "daemon/tribd.h"
+#include "daemon/core/tribd.h"
 
 #define STATE_VERSION 1
 
@@ -20,6 +20,11 @@ uint32_t state_pool(const json_t *doc);
 int state_restore(struct tribd *d, const json_t *doc, struct reason *why);
 /* Only faces of names, and the rest of what is said of names. */
 int state_restore_ndn(struct tribd *d, const json_t *doc, struct reason *why);
+/*
+ * Hook: write /run/trib/<instance>/state.json, as one step, as if @object (a
+ * face, a tree, a job with its trees; NULL: none) were gone. 0 or -errno, logged.
+ */
+int state_write(struct tribd *d, const void *object);
 /* What would be written, without @object (NULL: all). */
 json_t *state_pack(struct tribd *d, const void *object);
 

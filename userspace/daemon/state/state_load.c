@@ -89,9 +89,9 @@ static int job_load(struct tribd *d, const json_t *o, struct reason *why)
 	};
 
 	if (!value_name(s.name, value_text(o, "name")))
-		return refuse(why, -EPROTO, "a job's name");
+		return reason_set(why, -EPROTO, "a job's name");
 	if (json_object_get(o, "dtype") && !s.fmt)
-		return refuse(why, -EPROTO, "dtype of job %s", s.name);
+		return reason_set(why, -EPROTO, "dtype of job %s", s.name);
 	return job_restore(d, &s, why);
 }
 
@@ -107,14 +107,14 @@ static int tree_parts(const json_t *o, struct tree_spec *s, struct reason *why)
 	s->ndown = (unsigned int)json_array_size(down);
 	if (s->nchild > TRIB_CHILDREN_MAX || s->nlocal > TRIB_RINGS_MAX ||
 	    s->ndown > TRIB_CHILDREN_MAX)
-		return refuse(why, -EPROTO, "too many children");
+		return reason_set(why, -EPROTO, "too many children");
 	for (i = 0; i < s->nchild; i++) {
 		const json_t *c = json_array_get(child, i);
 
 		s->child[i].rank = (uint16_t)value_int(c, "rank", UINT16_MAX);
 		s->child[i].index = INDEX_NONE;
 		if (!value_name(s->child[i].face, value_text(c, "face")))
-			return refuse(why, -EPROTO, "a child's face");
+			return reason_set(why, -EPROTO, "a child's face");
 	}
 	for (i = 0; i < s->nlocal; i++) {
 		const json_t *l = json_array_get(local, i);
@@ -127,7 +127,7 @@ static int tree_parts(const json_t *o, struct tree_spec *s, struct reason *why)
 		if (!value_name(s->down[i],
 				json_string_value(json_array_get(down, i))
 					?: ""))
-			return refuse(why, -EPROTO, "a down face");
+			return reason_set(why, -EPROTO, "a down face");
 	return 0;
 }
 
@@ -162,16 +162,16 @@ static int worker_load(const json_t *o, struct tree_spec *s, struct reason *why)
 	s->nhop = (unsigned int)json_array_size(hop);
 	if (!s->ps_port || !addr_parse(value_text(o, "ps"), &s->ps) ||
 	    s->nhop > TRIB_ATTACH_HOPS)
-		return refuse(why, -EPROTO, "a tree's PS");
+		return reason_set(why, -EPROTO, "a tree's PS");
 	if (json_object_get(o, "group") &&
 	    !addr_parse(value_text(o, "group"), &s->group))
-		return refuse(why, -EPROTO, "a tree's group");
+		return reason_set(why, -EPROTO, "a tree's group");
 	for (i = 0; i < s->nhop; i++) {
 		const json_t *h = json_array_get(hop, i);
 
 		s->hop[i].relay = (uint16_t)value_int(h, "relay", UINT16_MAX);
 		if (!value_name(s->hop[i].face, value_text(h, "face")))
-			return refuse(why, -EPROTO, "a hop's face");
+			return reason_set(why, -EPROTO, "a hop's face");
 	}
 	return 0;
 }
@@ -182,7 +182,7 @@ static int tree_load(struct tribd *d, const json_t *o, struct reason *why)
 	int err;
 
 	if (!s)
-		return refuse(why, -ENOMEM, "no memory");
+		return reason_set(why, -ENOMEM, "no memory");
 	s->id = (uint16_t)value_int(o, "id", UINT16_MAX);
 	s->up_child = (uint16_t)value_int(o, "up_child", UINT16_MAX);
 	s->slot0 = (uint32_t)value_int(o, "slot0", UINT32_MAX);
@@ -192,7 +192,7 @@ static int tree_load(struct tribd *d, const json_t *o, struct reason *why)
 		s->weight = (uint16_t)value_int(o, "weight", UINT16_MAX);
 	if (!value_name(s->job, value_text(o, "job")) ||
 	    !value_name(s->parent, value_text(o, "parent")))
-		err = refuse(why, -EPROTO, "a tree's job or parent");
+		err = reason_set(why, -EPROTO, "a tree's job or parent");
 	else
 		err = tree_parts(o, s, why);
 	shared_load(json_object_get(o, "shared"), s);

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/face/face.h"
 #include "pool.h"
 
 /* All ports of the node's faces, whatever the group. */

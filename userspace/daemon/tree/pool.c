@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/face/face.h"
+#include "daemon/load/bpf_load.h"
 #include "pool.h"
 #include "slots.h"
 
@@ -57,13 +57,14 @@ int pool_marks_choose(struct tribd *d, struct tree *t, struct reason *why)
 		return 0;
 	used = marks_used(d, &n);
 	if (!used)
-		return refuse(why, -ENOMEM, "no memory");
+		return reason_set(why, -ENOMEM, "no memory");
 	err = slots_find(used, n, d->config.nmarks, t->job->window * 2,
 			 &t->mark0);
 	free(used);
-	return err ? refuse(why, err,
-			    "no %u marks in a row are free of %u (smaller window)",
-			    t->job->window * 2, d->config.nmarks)
+	return err ? reason_set(
+			     why, err,
+			     "no %u marks in a row are free of %u (smaller window)",
+			     t->job->window * 2, d->config.nmarks)
 		   : 0;
 }
 
@@ -78,12 +79,12 @@ int pool_marks_keep(struct tribd *d, struct tree *t, uint32_t mark0,
 		return 0;
 	used = marks_used(d, &n);
 	if (!used)
-		return refuse(why, -ENOMEM, "no memory");
+		return reason_set(why, -ENOMEM, "no memory");
 	err = slots_check(used, n, d->config.nmarks, &own);
 	free(used);
 	t->mark0 = mark0;
-	return err ? refuse(why, err, "marks %u to %u are not free", mark0,
-			    mark0 + own.count - 1)
+	return err ? reason_set(why, err, "marks %u to %u are not free", mark0,
+				mark0 + own.count - 1)
 		   : 0;
 }
 

@@ -43,22 +43,24 @@ static int numbers_check(struct tribd *d, const struct tree_spec *s,
 			 struct reason *why)
 {
 	if (s->relay == TRIB_RELAY_PS)
-		return refuse(why, -ERANGE,
-			      "relay %u is the PS: relays have 1 to %u",
-			      s->relay, TRIB_RELAY_PS - 1);
+		return reason_set(why, -ERANGE,
+				  "relay %u is the PS: relays have 1 to %u",
+				  s->relay, TRIB_RELAY_PS - 1);
 	if (!s->next)
-		return refuse(why, -EINVAL,
-			      "relay %u: what number has its next hop? (next)",
-			      s->relay);
+		return reason_set(
+			why, -EINVAL,
+			"relay %u: what number has its next hop? (next)",
+			s->relay);
 	if (s->next == s->relay)
-		return refuse(
+		return reason_set(
 			why, -EINVAL,
 			"next %u is our own number: packets would come back",
 			s->next);
 	if (s->cap > d->config.npool)
-		return refuse(why, -ERANGE,
-			      "cap %u: the pool has %u slots (tribd --pool)",
-			      s->cap, d->config.npool);
+		return reason_set(
+			why, -ERANGE,
+			"cap %u: the pool has %u slots (tribd --pool)", s->cap,
+			d->config.npool);
 	return 0;
 }
 
@@ -79,12 +81,12 @@ static int workers_check(const struct tree_spec *s, struct tree *t,
 			continue;
 		n++;
 		if (i >= world)
-			return refuse(why, -ERANGE,
-				      "worker %u: job %s has ranks 0 to %u", i,
-				      t->job->name, world - 1);
+			return reason_set(why, -ERANGE,
+					  "worker %u: job %s has ranks 0 to %u",
+					  i, t->job->name, world - 1);
 	}
 	if (!n)
-		return refuse(
+		return reason_set(
 			why, -EINVAL,
 			"whose values come by here? (workers, or children with ranks)");
 	for (i = 0; i < t->nchild; i++) {
@@ -92,7 +94,7 @@ static int workers_check(const struct tree_spec *s, struct tree *t,
 
 		if (rank != RANK_NONE &&
 		    !(be64toh(t->mask[rank / 64]) >> rank % 64 & 1))
-			return refuse(
+			return reason_set(
 				why, -EINVAL,
 				"child %s is rank %u, which is not among the workers",
 				t->child[i].face->name, rank);
@@ -107,22 +109,23 @@ int pool_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
 
 	if (!s->relay) {
 		if (s->next || s->cap || s->age_ms || s->has_workers)
-			return refuse(
+			return reason_set(
 				why, -EINVAL,
 				"next, workers, cap and age are for shared trees, which have a relay number");
 		return 0;
 	}
 	if (!t->parent || !t->nchild)
-		return refuse(why, -EINVAL,
-			      "relay %u: a shared tree needs children and %s",
-			      s->relay, "a parent: the next hop");
+		return reason_set(
+			why, -EINVAL,
+			"relay %u: a shared tree needs children and %s",
+			s->relay, "a parent: the next hop");
 	if (s->nlocal)
-		return refuse(
+		return reason_set(
 			why, -EOPNOTSUPP,
 			"local rank %u: results of shared trees are not delivered to memory",
 			s->local[0].rank);
 	if (s->up_child != INDEX_NONE)
-		return refuse(
+		return reason_set(
 			why, -EINVAL,
 			"index %u: in shared trees packets go by rank, not by index",
 			s->up_child);

@@ -7,7 +7,6 @@
 #include <endian.h>
 #include <string.h>
 
-#include "daemon/face/face.h"
 #include "pool.h"
 
 const char *const group_kind_name[GROUP__KINDS] = {

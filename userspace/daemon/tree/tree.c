@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/face/face.h"
+#include "daemon/load/bpf_load.h"
 #include "pool.h"
 #include "base/session.h"
 #include "slots.h"
@@ -22,6 +22,17 @@ struct tree *tree_find(struct tribd *d, uint16_t id)
 		if (t->id == id)
 			return t;
 	return NULL;
+}
+
+struct tree *tree_next_of_job(struct tribd *d, const struct job *job,
+			      const struct tree *after)
+{
+	struct tree *t =
+		after ? TAILQ_NEXT(after, link) : TAILQ_FIRST(&d->trees);
+
+	while (t && t->job != job)
+		t = TAILQ_NEXT(t, link);
+	return t;
 }
 
 struct local *tree_local(struct tree *t, uint16_t rank)
@@ -116,12 +127,12 @@ static int slots_choose(struct tribd *d, struct tree *t, struct reason *why)
 		return 0;
 	used = slots_used(d, &n);
 	if (!used)
-		return refuse(why, -ENOMEM, "no memory");
+		return reason_set(why, -ENOMEM, "no memory");
 	err = slots_find(used, n, d->config.nslots, t->slots, &t->row.slot0);
 	free(used);
 	if (!err)
 		return 0;
-	return refuse(
+	return reason_set(
 		why, err,
 		"no %u slots in a row are free: %u of %u are used (smaller window, or tribd --slots)",
 		t->slots, tree_slots_used(d), d->config.nslots);
@@ -138,12 +149,12 @@ static int slots_keep(struct tribd *d, struct tree *t, uint32_t slot0,
 		return 0;
 	used = slots_used(d, &n);
 	if (!used)
-		return refuse(why, -ENOMEM, "no memory");
+		return reason_set(why, -ENOMEM, "no memory");
 	err = slots_check(used, n, d->config.nslots, &own);
 	free(used);
 	t->row.slot0 = slot0;
-	return err ? refuse(why, err, "slots %u to %u are not free", slot0,
-			    slot0 + t->slots - 1)
+	return err ? reason_set(why, err, "slots %u to %u are not free", slot0,
+				slot0 + t->slots - 1)
 		   : 0;
 }
 
@@ -237,8 +248,9 @@ static int id_choose(struct tribd *d, struct tree *t, struct reason *why)
 			t->id = (uint16_t)id;
 			return 0;
 		}
-	return refuse(why, -ENOSPC, "all %u trees are taken (tribd --trees)",
-		      d->config.ntrees - 1);
+	return reason_set(why, -ENOSPC,
+			  "all %u trees are taken (tribd --trees)",
+			  d->config.ntrees - 1);
 }
 
 /* --- coming and going */
@@ -265,21 +277,21 @@ static int tree_show(struct tribd *d, struct tree *t, bool adopted)
 		goto no_group;
 	tree_row_fill(t, &t->row);
 	if (t->nlocal)
-		err = deliver_tree_added(d, t, adopted);
+		err = d->hooks->tree_prepare(d, t, adopted);
 	if (err)
 		goto no_group;
 	err = tree_row_store(d, t);
 	if (err)
 		goto no_row;
 	/* To shared trees workers join at the PS. */
-	err = tree_is_shared(t) ? 0 : join_tree_added(d, t, adopted);
+	err = tree_is_shared(t) ? 0 : d->hooks->tree_added(d, t, adopted);
 	if (!err)
 		return 0;
 	if (!adopted)
 		row_clear(d, t->id);
 no_row:
 	if (t->nlocal && !adopted)
-		deliver_tree_removed(d, t);
+		d->hooks->tree_gone(d, t);
 no_group:
 	if (!adopted) {
 		group_clear(d, t->id);
@@ -291,22 +303,14 @@ no_group:
 static void tree_hide_rest(struct tribd *d, struct tree *t)
 {
 	if (t->nlocal)
-		deliver_tree_removed(d, t);
+		d->hooks->tree_gone(d, t);
 	group_clear(d, t->id);
 	pool_hide(d, t);
 }
 
-static void tree_leave(struct tribd *d, struct tree *t)
-{
-	if (tree_is_worker(t))
-		worker_removed(d, t);
-	else if (!tree_is_shared(t))
-		join_tree_removed(d, t);
-}
-
 static void tree_hide(struct tribd *d, struct tree *t)
 {
-	tree_leave(d, t);
+	d->hooks->tree_del(d, t);
 	if (tree_is_worker(t))
 		return;
 	row_clear(d, t->id);
@@ -320,7 +324,7 @@ int tree_new(struct tribd *d, const struct tree_spec *s, uint16_t *id,
 	int err;
 
 	if (!t)
-		return refuse(why, -ENOMEM, "no memory");
+		return reason_set(why, -ENOMEM, "no memory");
 	err = tree_check(d, s, t, why);
 	if (!err)
 		err = id_choose(d, t, why);
@@ -335,14 +339,13 @@ int tree_new(struct tribd *d, const struct tree_spec *s, uint16_t *id,
 	tree_insert(d, t);
 	err = tree_show(d, t, false);
 	if (err) {
-		refuse(why, err, "tree %u: %s (see tribd's log)", t->id,
-		       strerror(-err));
+		reason_set(why, err, "tree %u: %s (see tribd's log)", t->id,
+			   strerror(-err));
 		goto fail;
 	}
-	err = state_save(d);
+	err = hooks_save(d, why);
 	if (err) {
 		tree_hide(d, t);
-		refuse(why, err, "cannot save the state: %s", strerror(-err));
 		goto fail;
 	}
 	*id = t->id;
@@ -358,9 +361,9 @@ int tree_restore(struct tribd *d, const struct tree_spec *s, struct reason *why)
 	int err;
 
 	if (!t)
-		return refuse(why, -ENOMEM, "no memory");
+		return reason_set(why, -ENOMEM, "no memory");
 	err = s->id ? tree_check(d, s, t, why)
-		    : refuse(why, -EINVAL, "a tree without id");
+		    : reason_set(why, -EINVAL, "a tree without id");
 	if (!err)
 		err = slots_keep(d, t, s->slot0, why);
 	if (!err)
@@ -474,15 +477,15 @@ void tree_remove_all(struct tribd *d, const struct job *job)
 {
 	struct tree *t = NULL;
 
-	while ((t = job_next_tree(d, job, t))) {
-		tree_leave(d, t);
+	while ((t = tree_next_of_job(d, job, t))) {
+		d->hooks->tree_del(d, t);
 		if (tree_is_worker(t))
 			continue;
 		t->row.flags = 0; /* not to be opened by another's wipe */
 		row_close(d, t->id);
 	}
 	bpf_quiesce(d);
-	while ((t = job_next_tree(d, job, NULL))) {
+	while ((t = tree_next_of_job(d, job, NULL))) {
 		if (!tree_is_worker(t))
 			tree_hide_rest(d, t);
 		tree_free(d, t);
@@ -495,11 +498,10 @@ int tree_del(struct tribd *d, uint16_t id, struct reason *why)
 	int err;
 
 	if (!t)
-		return refuse(why, -ENOENT, "no tree %u", id);
-	err = state_save_without(d, t);
+		return reason_set(why, -ENOENT, "no tree %u", id);
+	err = hooks_save_without(d, t, why);
 	if (err)
-		return refuse(why, err, "cannot save the state: %s",
-			      strerror(-err));
+		return err;
 	tree_hide(d, t);
 	tree_free(d, t);
 	return 0;
@@ -511,10 +513,11 @@ int tree_wipe(struct tribd *d, uint16_t id, struct reason *why)
 	int err, back;
 
 	if (!t)
-		return refuse(why, -ENOENT, "no tree %u", id);
+		return reason_set(why, -ENOENT, "no tree %u", id);
 	if (!t->slots && !tree_is_shared(t))
-		return refuse(why, -EINVAL, "tree %u has no slots here: %s", id,
-			      tree_is_worker(t) ? "its workers" : "a leaf");
+		return reason_set(why, -EINVAL, "tree %u has no slots here: %s",
+				  id,
+				  tree_is_worker(t) ? "its workers" : "a leaf");
 	/* A wiped slot must not be one that a packet is being added to. */
 	row_clear(d, id);
 	err = tree_is_shared(t) ? pool_wipe(d, t) : slots_wipe(d, t);
@@ -522,7 +525,8 @@ int tree_wipe(struct tribd *d, uint16_t id, struct reason *why)
 	back = tree_row_store(d, t);
 	if (!err)
 		err = back;
-	return err ? refuse(why, err, "tree %u: %s", id, strerror(-err)) : 0;
+	return err ? reason_set(why, err, "tree %u: %s", id, strerror(-err))
+		   : 0;
 }
 
 static bool is_listed(uint16_t id, const uint16_t *list, size_t n)
@@ -543,24 +547,22 @@ int tree_switch(struct tribd *d, const char *name, const uint16_t *live,
 	int err;
 
 	if (!job)
-		return refuse(why, -ENOENT, "no job %s", name);
+		return reason_set(why, -ENOENT, "no job %s", name);
 	for (i = 0; i < n; i++) {
 		t = tree_find(d, live[i]);
 		if (!t || t->job != job)
-			return refuse(why, -ENOENT, "job %s has no tree %u",
-				      name, live[i]);
+			return reason_set(why, -ENOENT, "job %s has no tree %u",
+					  name, live[i]);
 	}
 	was = calloc(job->ntrees + 1, sizeof(*was));
 	if (!was)
-		return refuse(why, -ENOMEM, "no memory");
-	for (t = NULL, i = 0; (t = job_next_tree(d, job, t)); i++) {
+		return reason_set(why, -ENOMEM, "no memory");
+	for (t = NULL, i = 0; (t = tree_next_of_job(d, job, t)); i++) {
 		was[i] = t->held;
 		t->held = !is_listed(t->id, live, n);
 	}
-	err = state_save(d);
-	if (err)
-		refuse(why, err, "cannot save the state: %s", strerror(-err));
-	for (t = NULL, i = 0; err && (t = job_next_tree(d, job, t)); i++)
+	err = hooks_save(d, why);
+	for (t = NULL, i = 0; err && (t = tree_next_of_job(d, job, t)); i++)
 		t->held = was[i];
 	free(was);
 	return err;

@@ -3,7 +3,99 @@
 #ifndef TRIBD_TREE_H
 #define TRIBD_TREE_H
 
-#include "daemon/tribd.h"
+#include "daemon/core/tribd.h"
+#include "daemon/face/face.h"
+#include "daemon/job/job.h"
+
+#define RANK_NONE 0xffff /* a child that is a relay */
+
+struct child {
+	struct face *face;
+	uint16_t rank; /* RANK_NONE: a relay */
+};
+
+/*
+ * A rank on this host whose results are delivered to cells. @index: at the
+ * parent (leaf), or among our own children. @pid, @ring and @priv belong to
+ * attach.c and deliver.c; @pid is shown to operators (0: nobody attached).
+ * In a row of workers (worker.c) results come to UDP port @port instead, and
+ * @epoch is what the process said that it takes part in, 0: none yet.
+ */
+struct local {
+	uint16_t rank;
+	uint16_t index;
+	uint16_t port;
+	uint32_t epoch;
+	pid_t pid;
+	uint32_t ring;
+	void *priv;
+};
+
+/* A relay between the ranks of this host and the PS of a shared tree. */
+struct hop {
+	struct face *face;
+	uint16_t relay;
+};
+
+/*
+ * This host's node of one tree. @row is what `trees` holds; tree.c computes
+ * it, join.c owns epoch and the nonces in it, deliver.c owns row.deliver.
+ * Whoever changes @row calls tree_row_store().
+ */
+struct tree {
+	TAILQ_ENTRY(tree) link;
+	uint16_t id;
+	struct job *job;
+	unsigned int nchild;
+	struct child child[TRIB_CHILDREN_MAX];
+	struct face *parent; /* NULL: root */
+	uint16_t up_child;
+	unsigned int nlocal;
+	struct local local[TRIB_RINGS_MAX];
+	unsigned int ndown; /* explicit down faces; 0: derived */
+	struct face *down[TRIB_CHILDREN_MAX];
+	uint32_t slots; /* 2W, or 0 for a leaf: row.slot0 on */
+	bool native;	/* its groups are devmaps (group.c) */
+	bool stale;	/* a face changed (tree.c) */
+	/* Shared trees (pool.c). @mask: as on the wire. */
+	uint16_t relay; /* our number; 0: a dedicated tree */
+	uint16_t next;
+	uint8_t bmwords;
+	uint32_t cap; /* 0: none */
+	uint32_t age_ms;
+	uint32_t mark0;
+	uint64_t mask[TRIB_BMWORDS_MAX];
+	/* Rows of workers of shared trees (worker.c): not in the maps. */
+	struct in6_addr ps;
+	uint16_t ps_port; /* host order; 0: no such row */
+	unsigned int nhop;
+	struct hop hop[TRIB_ATTACH_HOPS];
+	struct in6_addr group; /* all zeros: none */
+	/* Of another generation than the job's: whoever attaches now is not told
+	 * of it, whoever did before goes on in it. */
+	bool held;
+	uint8_t weight; /* of messages, against the job's other trees */
+	/* Newest epoch that ever ran; survives restarts (state file). */
+	uint32_t last_epoch;
+	struct timer wiped; /* pending: its slots were wiped not long ago */
+	struct trib_tree row;
+	void *join;    /* join.c's own */
+	void *deliver; /* deliver.c's own */
+};
+
+/* Look-ups; NULL if there is none. */
+struct tree *tree_find(struct tribd *d, uint16_t id);
+/* The trees of @job by ascending id; @after NULL starts. */
+struct tree *tree_next_of_job(struct tribd *d, const struct job *job,
+			      const struct tree *after);
+/* The entry for @rank in @t->local. */
+struct local *tree_local(struct tree *t, uint16_t rank);
+
+/* Write @t->row to the map; 0 or -errno (logged). Readers see old or new
+ * 64-bit words, so change what they must not mix in steps. */
+int tree_row_store(struct tribd *d, struct tree *t);
+/* Read it back: BPF or a former tribd wrote it. 0 or -errno. */
+int tree_row_load(struct tribd *d, const struct tree *t, struct trib_tree *row);
 
 /* Not given. */
 #define INDEX_NONE 0xffff

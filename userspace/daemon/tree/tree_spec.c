@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/dtype.h"
-#include "daemon/face/face.h"
 #include "pool.h"
 #include "worker.h"
 
@@ -15,11 +14,12 @@ static int face_get(struct tribd *d, const char *role, const char *name,
 {
 	*out = face_find(d, name);
 	if (!*out)
-		return refuse(why, -ENOENT, "%s: no face %s", role, name);
+		return reason_set(why, -ENOENT, "%s: no face %s", role, name);
 	return addr_is_zero(&(*out)->addr)
-		       ? refuse(why, -EINVAL,
-				"%s: face %s has no address: it is for names only",
-				role, name)
+		       ? reason_set(
+				 why, -EINVAL,
+				 "%s: face %s has no address: it is for names only",
+				 role, name)
 		       : 0;
 }
 
@@ -30,9 +30,10 @@ static int unicast_get(struct tribd *d, const char *role, const char *name,
 
 	if (err || !addr_is_multicast(&(*out)->addr))
 		return err;
-	return refuse(why, -EINVAL,
-		      "%s %s has a multicast address: only `down` takes these",
-		      role, name);
+	return reason_set(
+		why, -EINVAL,
+		"%s %s has a multicast address: only `down` takes these", role,
+		name);
 }
 
 static int rank_check(const struct tree *t, const char *role, uint16_t rank,
@@ -40,8 +41,8 @@ static int rank_check(const struct tree *t, const char *role, uint16_t rank,
 {
 	if (rank < t->job->world)
 		return 0;
-	return refuse(why, -ERANGE, "%s rank %u: job %s has ranks 0 to %u",
-		      role, rank, t->job->name, t->job->world - 1);
+	return reason_set(why, -ERANGE, "%s rank %u: job %s has ranks 0 to %u",
+			  role, rank, t->job->name, t->job->world - 1);
 }
 
 static int children_check(struct tribd *d, const struct tree_spec *s,
@@ -54,7 +55,7 @@ static int children_check(struct tribd *d, const struct tree_spec *s,
 		const struct child_spec *c = &s->child[i];
 
 		if (c->index != INDEX_NONE && c->index != i)
-			return refuse(
+			return reason_set(
 				why, -EINVAL,
 				"child %s: index %u, but it is number %u in the list",
 				c->face, c->index, i);
@@ -66,7 +67,7 @@ static int children_check(struct tribd *d, const struct tree_spec *s,
 		t->child[i].rank = c->rank;
 		for (k = 0; c->rank != RANK_NONE && k < i; k++)
 			if (t->child[k].rank == c->rank)
-				return refuse(
+				return reason_set(
 					why, -EEXIST,
 					"rank %u is child %u and child %u",
 					c->rank, k, i);
@@ -83,25 +84,28 @@ static int parent_check(struct tribd *d, const struct tree_spec *s,
 	t->up_child = s->up_child;
 	if (!s->parent[0]) {
 		if (!s->nchild)
-			return refuse(
+			return reason_set(
 				why, -EINVAL,
 				"a tree needs children, a parent or both");
 		return s->up_child == INDEX_NONE
 			       ? 0
-			       : refuse(why, -EINVAL,
-					"index %u at the parent, but no parent",
-					s->up_child);
+			       : reason_set(
+					 why, -EINVAL,
+					 "index %u at the parent, but no parent",
+					 s->up_child);
 	}
 	err = unicast_get(d, "parent", s->parent, &t->parent, why);
 	if (err)
 		return err;
 	if (s->up_child == INDEX_NONE && s->nchild && !s->relay)
-		return refuse(why, -EINVAL,
-			      "parent %s: which child of it are we? (index)",
-			      s->parent);
+		return reason_set(
+			why, -EINVAL,
+			"parent %s: which child of it are we? (index)",
+			s->parent);
 	if (s->up_child != INDEX_NONE && s->up_child >= TRIB_CHILDREN_MAX)
-		return refuse(why, -ERANGE, "index %u at parent %s: 0 to %u",
-			      s->up_child, s->parent, TRIB_CHILDREN_MAX - 1);
+		return reason_set(why, -ERANGE,
+				  "index %u at parent %s: 0 to %u", s->up_child,
+				  s->parent, TRIB_CHILDREN_MAX - 1);
 	return 0;
 }
 
@@ -116,19 +120,19 @@ static int local_child(const struct tree *t, struct local *l,
 			if (t->child[i].rank == l->rank)
 				l->index = (uint16_t)i;
 		if (l->index == INDEX_NONE)
-			return refuse(why, -ENOENT,
-				      "local rank %u is no child here",
-				      l->rank);
+			return reason_set(why, -ENOENT,
+					  "local rank %u is no child here",
+					  l->rank);
 	}
 	if (l->index >= t->nchild)
-		return refuse(
+		return reason_set(
 			why, -ERANGE,
 			"local rank %u: index %u, but there are %u children",
 			l->rank, l->index, t->nchild);
 	if (t->child[l->index].rank != l->rank)
-		return refuse(why, -EINVAL,
-			      "local rank %u: child %u has another rank",
-			      l->rank, l->index);
+		return reason_set(why, -EINVAL,
+				  "local rank %u: child %u has another rank",
+				  l->rank, l->index);
 	return 0;
 }
 
@@ -139,14 +143,15 @@ static int local_leaf(const struct tree_spec *s, const struct tree *t,
 	if (l->index == INDEX_NONE && s->nlocal == 1)
 		l->index = t->up_child;
 	if (l->index == INDEX_NONE)
-		return refuse(
+		return reason_set(
 			why, -EINVAL,
 			"local rank %u: which child of %s is it? (RANK:INDEX)",
 			l->rank, t->parent->name);
 	if (l->index >= TRIB_CHILDREN_MAX)
-		return refuse(why, -ERANGE,
-			      "local rank %u: index %u at the parent: 0 to %u",
-			      l->rank, l->index, TRIB_CHILDREN_MAX - 1);
+		return reason_set(
+			why, -ERANGE,
+			"local rank %u: index %u at the parent: 0 to %u",
+			l->rank, l->index, TRIB_CHILDREN_MAX - 1);
 	return 0;
 }
 
@@ -157,7 +162,7 @@ static int locals_check(const struct tree_spec *s, struct tree *t,
 	int err;
 
 	if (!s->nchild && !s->nlocal)
-		return refuse(
+		return reason_set(
 			why, -EINVAL,
 			"no children and no local rank: nothing to do here");
 	for (i = 0; i < s->nlocal; i++) {
@@ -174,7 +179,7 @@ static int locals_check(const struct tree_spec *s, struct tree *t,
 		for (k = 0; k < i; k++)
 			if (t->local[k].rank == l->rank ||
 			    t->local[k].index == l->index)
-				return refuse(
+				return reason_set(
 					why, -EEXIST,
 					"local rank %u (index %u) and rank %u (index %u) overlap",
 					t->local[k].rank, t->local[k].index,
@@ -225,19 +230,20 @@ static int leaf_down_check(struct tribd *d, const struct tree_spec *s,
 	if (err)
 		return err;
 	if (s->ndown > 1)
-		return refuse(why, -EINVAL,
-			      "down %s: a leaf has one parent, and one group",
-			      s->down[1]);
+		return reason_set(
+			why, -EINVAL,
+			"down %s: a leaf has one parent, and one group",
+			s->down[1]);
 	if (!addr_is_multicast(&f->addr))
-		return refuse(
+		return reason_set(
 			why, -EINVAL,
 			"down %s is not a multicast face, and there are no children",
 			f->name);
 	if (f->port != t->parent->port)
-		return refuse(why, -EINVAL,
-			      "down %s is behind port %s, the parent behind %s",
-			      f->name, f->port->ifname,
-			      t->parent->port->ifname);
+		return reason_set(
+			why, -EINVAL,
+			"down %s is behind port %s, the parent behind %s",
+			f->name, f->port->ifname, t->parent->port->ifname);
 	t->down[t->ndown++] = f;
 	return 0;
 }
@@ -257,7 +263,7 @@ static int downs_check(struct tribd *d, const struct tree_spec *s,
 		if (err)
 			return err;
 		if (down_for(t, f->port))
-			return refuse(
+			return reason_set(
 				why, -EEXIST,
 				"down %s and %s are behind the same port %s: one copy leaves through a port",
 				down_for(t, f->port)->name, f->name,
@@ -266,9 +272,9 @@ static int downs_check(struct tribd *d, const struct tree_spec *s,
 			if (t->child[k].face->port == f->port)
 				break;
 		if (k == t->nchild)
-			return refuse(why, -EINVAL,
-				      "down %s: no child is behind port %s",
-				      f->name, f->port->ifname);
+			return reason_set(why, -EINVAL,
+					  "down %s: no child is behind port %s",
+					  f->name, f->port->ifname);
 		t->down[t->ndown++] = f;
 	}
 	return 0;
@@ -287,12 +293,12 @@ static int reach_check(const struct tree *t, struct reason *why)
 		to = down_for(t, f->port);
 		if (to && !addr_is_multicast(&to->addr) &&
 		    !face_same_peer(to, f))
-			return refuse(
+			return reason_set(
 				why, -EINVAL,
 				"down %s is not a multicast face and does not reach child %s",
 				to->name, f->name);
 		if (to && to->udp_port != f->udp_port)
-			return refuse(
+			return reason_set(
 				why, -EINVAL,
 				"down %s sends to UDP port %u, child %s receives at %u",
 				to->name, to->udp_port, f->name, f->udp_port);
@@ -313,16 +319,16 @@ static int same_family(const struct tree *t, struct reason *why)
 		all[n++] = t->down[i];
 	for (i = 1; i < n; i++)
 		if (addr_is_v4(&all[i]->addr) != addr_is_v4(&all[0]->addr))
-			return refuse(
+			return reason_set(
 				why, -EINVAL,
 				"faces %s and %s: one is IPv4, the other IPv6",
 				all[0]->name, all[i]->name);
 	/* The parent's packets and a child's must be told apart. */
 	for (i = 0; t->parent && i < t->nchild; i++)
 		if (face_same_peer(t->parent, t->child[i].face))
-			return refuse(why, -EINVAL,
-				      "face %s is the parent and child %u",
-				      t->parent->name, i);
+			return reason_set(why, -EINVAL,
+					  "face %s is the parent and child %u",
+					  t->parent->name, i);
 	return 0;
 }
 
@@ -334,12 +340,12 @@ static int node_check(struct tribd *d, const struct tree_spec *s,
 	int err;
 
 	if (s->nhop || !addr_is_zero(&s->group))
-		return refuse(
+		return reason_set(
 			why, -EINVAL,
 			"hop and group are for rows of workers, which have ps");
 	for (i = 0; i < s->nlocal; i++)
 		if (s->local[i].port)
-			return refuse(
+			return reason_set(
 				why, -EINVAL,
 				"local rank %u: port %u, but only a row of workers, which has ps, has ports",
 				s->local[i].rank, s->local[i].port);
@@ -366,17 +372,18 @@ static int id_check(struct tribd *d, const struct tree_spec *s,
 	const struct tree *there = s->id ? tree_find(d, s->id) : NULL;
 
 	if (there && tree_is_worker(there) != !!s->ps_port)
-		return refuse(
+		return reason_set(
 			why, -EEXIST,
 			"tree %u exists, %s: a host is a relay of a tree or has workers of it, not both",
 			s->id,
 			s->ps_port ? "a node of the data plane"
 				   : "a row of workers");
 	if (there)
-		return refuse(why, -EEXIST, "tree %u exists", s->id);
+		return reason_set(why, -EEXIST, "tree %u exists", s->id);
 	if (s->id >= d->config.ntrees)
-		return refuse(why, -ERANGE, "tree %u: 1 to %u (tribd --trees)",
-			      s->id, d->config.ntrees - 1);
+		return reason_set(why, -ERANGE,
+				  "tree %u: 1 to %u (tribd --trees)", s->id,
+				  d->config.ntrees - 1);
 	return 0;
 }
 
@@ -386,7 +393,7 @@ static int floats_check(const struct tree_spec *s, const struct job *job,
 {
 	if (!trib_fmt_is_float(job->fmt) || (!s->relay && !s->ps_port))
 		return 0;
-	return refuse(
+	return reason_set(
 		why, -EOPNOTSUPP,
 		"job %s sums %s: shared pools add up integers only (trees without relay and ps, or a job of dtype int)",
 		job->name, trib_dtype_name(job->fmt));
@@ -401,13 +408,13 @@ int tree_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
 		return err;
 	t->id = s->id;
 	if (s->weight > TRIB_TREE_WEIGHT_MAX)
-		return refuse(why, -ERANGE, "weight %u: 1 to %u", s->weight,
-			      TRIB_TREE_WEIGHT_MAX);
+		return reason_set(why, -ERANGE, "weight %u: 1 to %u", s->weight,
+				  TRIB_TREE_WEIGHT_MAX);
 	if (!s->job[0])
-		return refuse(why, -EINVAL, "the tree has no job");
+		return reason_set(why, -EINVAL, "the tree has no job");
 	t->job = job_find(d, s->job);
 	if (!t->job)
-		return refuse(why, -ENOENT, "no job %s", s->job);
+		return reason_set(why, -ENOENT, "no job %s", s->job);
 	err = floats_check(s, t->job, why);
 	if (err)
 		return err;

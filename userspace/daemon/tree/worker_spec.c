@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/face/face.h"
 #include "worker.h"
 
 /* Data go by sockets: there is nothing for the data plane to do. */
@@ -14,7 +13,7 @@ static int parts_check(const struct tree_spec *s, struct reason *why)
 	const char *part = NULL;
 
 	if (s->relay)
-		return refuse(
+		return reason_set(
 			why, -EINVAL,
 			"relay %u and ps: a host is a relay of a tree or has workers of it, not both",
 			s->relay);
@@ -28,8 +27,9 @@ static int parts_check(const struct tree_spec *s, struct reason *why)
 		part = "a down face (a multicast group is `group`)";
 	else if (s->next || s->cap || s->age_ms || s->has_workers)
 		part = "next, workers, cap or age: these are a relay's";
-	return part ? refuse(why, -EINVAL,
-			     "a row of workers, which has ps, has not %s", part)
+	return part ? reason_set(why, -EINVAL,
+				 "a row of workers, which has ps, has not %s",
+				 part)
 		    : 0;
 }
 
@@ -41,22 +41,23 @@ static int ps_check(const struct tree_spec *s, struct tree *t,
 	addr_text(&s->ps, ps);
 	if (addr_is_zero(&s->ps) || addr_is_multicast(&s->ps) ||
 	    (addr_is_v4(&s->ps) && !s->ps.s6_addr32[3]))
-		return refuse(why, -EINVAL,
-			      "ps %s is not the address of a host", ps);
+		return reason_set(why, -EINVAL,
+				  "ps %s is not the address of a host", ps);
 	t->ps = s->ps;
 	t->ps_port = s->ps_port;
 	if (addr_is_zero(&s->group))
 		return 0;
 	addr_text(&s->group, group);
 	if (!addr_is_multicast(&s->group))
-		return refuse(why, -EINVAL, "group %s is no multicast address",
-			      group);
+		return reason_set(why, -EINVAL,
+				  "group %s is no multicast address", group);
 	if (addr_is_v4(&s->group) != addr_is_v4(&s->ps))
-		return refuse(why, -EINVAL,
-			      "group %s and ps %s: one is IPv4, the other IPv6",
-			      group, ps);
+		return reason_set(
+			why, -EINVAL,
+			"group %s and ps %s: one is IPv4, the other IPv6",
+			group, ps);
 	if (s->nlocal > 1)
-		return refuse(
+		return reason_set(
 			why, -EINVAL,
 			"group %s: one copy comes to one port, but there are %u ranks",
 			group, s->nlocal);
@@ -75,26 +76,27 @@ static int hops_check(struct tribd *d, const struct tree_spec *s,
 		struct face *f = face_find(d, h->face);
 
 		if (!h->relay || h->relay == TRIB_RELAY_PS)
-			return refuse(why, -ERANGE,
-				      "hop %u:%s: relays have 1 to %u",
-				      h->relay, h->face, TRIB_RELAY_PS - 1);
+			return reason_set(why, -ERANGE,
+					  "hop %u:%s: relays have 1 to %u",
+					  h->relay, h->face, TRIB_RELAY_PS - 1);
 		if (!f)
-			return refuse(why, -ENOENT, "hop %u: no face %s",
-				      h->relay, h->face);
+			return reason_set(why, -ENOENT, "hop %u: no face %s",
+					  h->relay, h->face);
 		if (addr_is_multicast(&f->addr) || addr_is_zero(&f->addr))
-			return refuse(why, -EINVAL,
-				      "hop %u: face %s has no host's address",
-				      h->relay, h->face);
+			return reason_set(
+				why, -EINVAL,
+				"hop %u: face %s has no host's address",
+				h->relay, h->face);
 		if (addr_is_v4(&f->addr) != addr_is_v4(&s->ps))
-			return refuse(
+			return reason_set(
 				why, -EINVAL,
 				"face %s and ps %s: one is IPv4, the other IPv6",
 				h->face, addr_text(&s->ps, ps));
 		for (k = 0; k < i; k++)
 			if (s->hop[k].relay == h->relay)
-				return refuse(why, -EEXIST,
-					      "hop %u is there twice",
-					      h->relay);
+				return reason_set(why, -EEXIST,
+						  "hop %u is there twice",
+						  h->relay);
 		t->hop[i] = (struct hop){f, h->relay};
 	}
 	t->nhop = s->nhop;
@@ -114,7 +116,7 @@ static int port_check(struct tribd *d, const struct tree *t,
 
 			if (m->port == l->port &&
 			    (o->job != t->job || m->rank != l->rank))
-				return refuse(
+				return reason_set(
 					why, -EADDRINUSE,
 					"local rank %u: UDP port %u is rank %u's of job %s (RANK:PORT)",
 					l->rank, l->port, m->rank,
@@ -130,11 +132,11 @@ static int local_check(struct tribd *d, const struct child_spec *c,
 	unsigned int k;
 
 	if (c->rank >= t->job->world)
-		return refuse(why, -ERANGE,
-			      "local rank %u: job %s has ranks 0 to %u",
-			      c->rank, t->job->name, t->job->world - 1);
+		return reason_set(why, -ERANGE,
+				  "local rank %u: job %s has ranks 0 to %u",
+				  c->rank, t->job->name, t->job->world - 1);
 	if (c->index != INDEX_NONE)
-		return refuse(
+		return reason_set(
 			why, -EINVAL,
 			"local rank %u: index %u, but with ps there is a port, %u or above (RANK:PORT)",
 			c->rank, c->index, WORKER_PORT_MIN);
@@ -143,12 +145,13 @@ static int local_check(struct tribd *d, const struct child_spec *c,
 	l->port =
 		c->port ? c->port : (uint16_t)(TRIB_UDP_PORT_WORKER + c->rank);
 	if (l->port < WORKER_PORT_MIN || l->port == TRIB_UDP_PORT)
-		return refuse(why, -ERANGE,
-			      "local rank %u: port %u: %u to 65535, but not %u",
-			      l->rank, l->port, WORKER_PORT_MIN, TRIB_UDP_PORT);
+		return reason_set(
+			why, -ERANGE,
+			"local rank %u: port %u: %u to 65535, but not %u",
+			l->rank, l->port, WORKER_PORT_MIN, TRIB_UDP_PORT);
 	for (k = 0; k < t->nlocal; k++)
 		if (t->local[k].rank == l->rank || t->local[k].port == l->port)
-			return refuse(
+			return reason_set(
 				why, -EEXIST,
 				"local rank %u (port %u) and rank %u (port %u) overlap",
 				t->local[k].rank, t->local[k].port, l->rank,
@@ -165,8 +168,8 @@ int worker_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
 
 	t->up_child = INDEX_NONE;
 	if (!err && !s->nlocal)
-		err = refuse(why, -EINVAL,
-			     "ps without local ranks: nothing to do here");
+		err = reason_set(why, -EINVAL,
+				 "ps without local ranks: nothing to do here");
 	if (!err)
 		err = ps_check(s, t, why);
 	if (!err)
@@ -174,4 +177,15 @@ int worker_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
 	for (i = 0; !err && i < s->nlocal; i++)
 		err = local_check(d, &s->local[i], t, why);
 	return err;
+}
+
+uint32_t worker_epoch(const struct tree *t)
+{
+	uint32_t epoch = 0;
+	unsigned int i;
+
+	for (i = 0; i < t->nlocal; i++)
+		if (t->local[i].epoch > epoch)
+			epoch = t->local[i].epoch;
+	return epoch;
 }

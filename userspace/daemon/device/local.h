@@ -3,7 +3,7 @@
 #ifndef TRIBD_LOCAL_H
 #define TRIBD_LOCAL_H
 
-#include "daemon/tribd.h"
+#include "daemon/core/tribd.h"
 
 /*
  * Makes the pair with its addresses, unless there is a device of that name:

@@ -11,9 +11,8 @@
 #include <string.h>
 
 #include "base/dtype.h"
-#include "daemon/face/face.h"
-#include "job.h"
 #include "daemon/tree/worker.h"
+#include "ticket.h"
 
 static const struct child *child_of_rank(const struct tree *t, uint16_t rank,
 					 unsigned int *index)
@@ -90,7 +89,7 @@ static int relay_add(struct line *l, const struct in6_addr *a, uint16_t port,
 	}
 	if (IN6_ARE_ADDR_EQUAL(&l->addr, a) && l->port == port)
 		return 0;
-	return refuse(
+	return reason_set(
 		why, -EXDEV,
 		"the first relays of the job's trees are %s port %u and %s port %u: one ticket holds one",
 		addr_text(&l->addr, was), l->port, addr_text(a, is), port);
@@ -101,11 +100,11 @@ static int child_relay(struct line *l, const struct tree *t,
 		       const struct child *c, struct reason *why)
 {
 	if (!c->face->local_known)
-		return refuse(why, -EADDRNOTAVAIL,
-			      "face %s has no local address now",
-			      c->face->name);
+		return reason_set(why, -EADDRNOTAVAIL,
+				  "face %s has no local address now",
+				  c->face->name);
 	if (t->relay && t->next != TRIB_RELAY_PS)
-		return refuse(
+		return reason_set(
 			why, -EXDEV,
 			"tree %u is shared, and its PS is behind relay %u: only hosts of workers (tree add ... ps) know it",
 			t->id, t->next);
@@ -150,7 +149,7 @@ static int relays_find(struct tribd *d, const struct job *job, uint16_t rank,
 	struct seat s;
 	int err;
 
-	while ((t = job_next_tree(d, job, t))) {
+	while ((t = tree_next_of_job(d, job, t))) {
 		if (!seat_find(t, rank, &s))
 			continue;
 		here = true;
@@ -161,13 +160,13 @@ static int relays_find(struct tribd *d, const struct job *job, uint16_t rank,
 			return err;
 	}
 	if (!here)
-		return refuse(why, -ENOENT,
-			      "rank %u is no child of this host in job %s",
-			      rank, job->name);
+		return reason_set(why, -ENOENT,
+				  "rank %u is no child of this host in job %s",
+				  rank, job->name);
 	if (!l->port)
 		return relay_add(l, &bare->ps, bare->ps_port, why);
 	if (bare && addr_is_v4(&bare->ps) != addr_is_v4(&l->addr))
-		return refuse(
+		return reason_set(
 			why, -EXDEV,
 			"the PS of tree %u and the relay of others differ in IP version: not for one ticket",
 			bare->id);
@@ -223,8 +222,9 @@ int ticket_write(struct tribd *d, const struct job *job, uint16_t rank,
 	int err;
 
 	if (rank >= job->world)
-		return refuse(why, -ERANGE, "rank %u: job %s has ranks 0 to %u",
-			      rank, job->name, job->world - 1);
+		return reason_set(why, -ERANGE,
+				  "rank %u: job %s has ranks 0 to %u", rank,
+				  job->name, job->world - 1);
 	err = relays_find(d, job, rank, &l, why);
 	if (err)
 		return err;
@@ -232,7 +232,7 @@ int ticket_write(struct tribd *d, const struct job *job, uint16_t rank,
 	put_host(&l, &l.addr, l.port);
 	put(&l, "/%s?job=%u&cookie=%016" PRIx64 "&rank=%u&world=%u", job->name,
 	    job->id, job->cookie, rank, job->world);
-	while ((t = job_next_tree(d, job, t))) {
+	while ((t = tree_next_of_job(d, job, t))) {
 		if (!seat_find(t, rank, &s))
 			continue;
 		if (s.child)
@@ -244,7 +244,7 @@ int ticket_write(struct tribd *d, const struct job *job, uint16_t rank,
 	}
 	if (trib_fmt_is_float(job->fmt))
 		put(&l, "&fmt=%s", trib_dtype_name(job->fmt));
-	return l.len < size
-		       ? 0
-		       : refuse(why, -EMSGSIZE, "too many trees for a ticket");
+	return l.len < size ? 0
+			    : reason_set(why, -EMSGSIZE,
+					 "too many trees for a ticket");
 }

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "local.h"
-#include "daemon/device/rtnl.h"
+#include "rtnl.h"
 
 #define MTU_MIN 1500
 #define MTU_MAX 3500 /* of a veth that runs XDP */

@@ -1,28 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Rows of workers: what their ranks are told, and what the PS is told of them.
+ * Rows of workers: see worker_tell.h.
  */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/attach/attach.h"
-#include "daemon/face/face.h"
-#include "worker.h"
+#include "daemon/session/udp.h"
+#include "worker_tell.h"
 
 #define ABORTS 3 /* times one is sent */
-
-uint32_t worker_epoch(const struct tree *t)
-{
-	uint32_t epoch = 0;
-	unsigned int i;
-
-	for (i = 0; i < t->nlocal; i++)
-		if (t->local[i].epoch > epoch)
-			epoch = t->local[i].epoch;
-	return epoch;
-}
 
 void worker_fill(const struct tree *t, const struct local *l,
 		 struct trib_attach_tree *at)
@@ -77,11 +65,10 @@ void worker_abort(struct tribd *d, const struct tree *t, const struct local *l,
 	}
 }
 
-void worker_removed(struct tribd *d, struct tree *t)
+void worker_tree_del(struct tribd *d, struct tree *t)
 {
 	unsigned int i;
 
 	for (i = 0; i < t->nlocal; i++)
 		worker_abort(d, t, &t->local[i], TRIB_ABORT_ADMIN);
-	attach_tree_removed(d, t);
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Log lines and refusals. Under systemd each line starts with its priority
+ * Log lines and reasons. Under systemd each line starts with its priority
  * (<3> and so on) instead of the program's name.
  */
 #include <ctype.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tribd.h"
+#include "log.h"
 
 static enum log_level log_max = LOG_INFO;
 static bool log_journal;
@@ -57,7 +58,7 @@ void log_line(enum log_level level, const char *fmt, ...)
 		fprintf(stderr, "tribd: %s%s\n", word[level], text);
 }
 
-int refuse(struct reason *why, int err, const char *fmt, ...)
+int reason_set(struct reason *why, int err, const char *fmt, ...)
 {
 	va_list ap;
 

@@ -6,17 +6,14 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "loop.h"
+#include "base/clock.h"
+#include "tribd.h"
 
-uint64_t now_ns(void)
+uint64_t loop_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
+	return clock_ns();
 }
 
 int loop_init(struct tribd *d)
@@ -69,7 +66,7 @@ void timer_set(struct tribd *d, struct timer *t, uint32_t ms)
 	struct timer *it, *before = NULL;
 
 	timer_cancel(d, t);
-	t->at_ns = now_ns() + ms * 1000000ULL;
+	t->at_ns = loop_now() + ms * 1000000ULL;
 	LIST_FOREACH(it, &d->timers, link) {
 		if (it->at_ns > t->at_ns)
 			break;
@@ -89,7 +86,7 @@ static int loop_wait_ms(struct tribd *d)
 
 	if (!t)
 		return -1;
-	now = now_ns();
+	now = loop_now();
 	if (t->at_ns <= now)
 		return 0;
 	return (int)((t->at_ns - now + 999999) / 1000000);
@@ -98,7 +95,7 @@ static int loop_wait_ms(struct tribd *d)
 static void loop_timers(struct tribd *d)
 {
 	/* Not those that handlers add with 0 ms: the sockets get their turn. */
-	uint64_t now = now_ns();
+	uint64_t now = loop_now();
 	struct timer *t;
 
 	while ((t = LIST_FIRST(&d->timers)) && t->at_ns <= now) {

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Starting the data plane: see start.h. */
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "daemon/device/rtnl.h"
+#include "daemon/load/bpf_load.h"
+#include "daemon/ndn/ndnd.h"
+#include "daemon/state/state.h"
+#include "daemon/tree/pool.h"
+#include "start.h"
+
+/* Enough for 32 pools of the default window; 24 or 56 MB. */
+#define SLOTS_DEFAULT 16384
+#define TREES_DEFAULT 1024
+#define RINGS 1024
+
+static int narrow_device(const struct netdev *dev, void *arg)
+{
+	const uint32_t need = TRIB_NVAL_LARGE * 4 + TRIB_OVERHEAD_V6;
+	bool *seen = arg;
+
+	if (!dev->ether || !dev->up || !strcmp(dev->name, "lo"))
+		return 0;
+	*seen = true;
+	return dev->mtu < need;
+}
+
+/* The larger packets, if every Ethernet device that is up has room for them. */
+static uint32_t values_choose(struct tribd *d)
+{
+	bool seen = false;
+
+	if (d->opt.nval)
+		return d->opt.nval;
+	if (rtnl_each_dev(d, narrow_device, &seen) || !seen)
+		return TRIB_NVAL_SMALL;
+	return TRIB_NVAL_LARGE;
+}
+
+static int config_choose(struct tribd *d)
+{
+	struct trib_config *c = &d->config;
+
+	memset(c, 0, sizeof(*c));
+	c->abi = TRIB_MAPS_ABI;
+	c->nval = values_choose(d);
+	c->ntrees = d->opt.ntrees ? d->opt.ntrees : TREES_DEFAULT;
+	c->nslots = d->opt.nslots ? d->opt.nslots : SLOTS_DEFAULT;
+	c->ngroups = GROUPS_OF(c->ntrees);
+	c->ndelivers = c->ntrees;
+	c->nrings = RINGS;
+	c->npool = d->opt.pool > POOL_DEFAULT ? d->opt.pool : POOL_DEFAULT;
+	c->nbuckets = pool_buckets(c->npool);
+	c->nmarks = POOL_MARKS;
+	c->nfaces = POOL_FACES;
+	if (getrandom(&c->instance, sizeof(c->instance), 0) !=
+	    sizeof(c->instance)) {
+		log_error("no random numbers");
+		return -EIO;
+	}
+	return 0;
+}
+
+/* Pins of another namespace: dead ones go, living ones are not ours. */
+static int foreign_pins(struct tribd *d)
+{
+	if (adopt_alive(d)) {
+		log_error(
+			"instance %s belongs to another network namespace, where its programs still run; use another --instance",
+			d->instance);
+		return -EBUSY;
+	}
+	log_info(
+		"%s was left by a network namespace that is gone; starts afresh",
+		d->pin_dir);
+	return pins_remove(d);
+}
+
+/*
+ * Finds out whether to adopt: *doc is the state to restore, or NULL; if not,
+ * only what it says of names: subscribers renew, jobs do not begin again.
+ * trib_config is pinned last and state.json written before it, so pins
+ * without their state file are nobody's that we could name.
+ */
+static int adoption_decide(struct tribd *d, json_t **doc)
+{
+	int err = adopt_config(d), state_err;
+
+	*doc = NULL;
+	if (err && err != -ENOENT)
+		return err;
+	*doc = state_read(d, &state_err);
+	if (err == -ENOENT) {
+		if (*doc && d->opt.ndn &&
+		    state_netns(*doc) == d->netns_cookie) {
+			log_info(
+				"%s/state.json describes maps that are gone: used for names only",
+				d->run_dir);
+			return config_choose(d);
+		}
+		if (*doc || state_err)
+			log_info(
+				"%s/state.json describes maps that are gone: not used",
+				d->run_dir);
+		goto afresh;
+	}
+	if (!*doc || state_instance(*doc) != d->config.instance) {
+		log_error(
+			"%s has pinned maps, but %s/state.json %s; remove them by `tribd --purge --instance %s`",
+			d->pin_dir, d->run_dir,
+			*doc ? "describes others" : "is missing or unreadable",
+			d->instance);
+		return -EPROTO;
+	}
+	if (state_netns(*doc) == d->netns_cookie) {
+		d->adopted = true;
+		return 0;
+	}
+	err = foreign_pins(d);
+	if (err)
+		return err;
+afresh:
+	json_decref(*doc);
+	*doc = NULL;
+	return config_choose(d);
+}
+
+/* The records only: a file that makes no sense is refused before anything
+ * that runs is touched. */
+static int restore(struct tribd *d, const json_t *doc)
+{
+	struct reason why = {};
+	int err = 0;
+
+	if (doc)
+		err = d->adopted ? state_restore(d, doc, &why)
+				 : state_restore_ndn(d, doc, &why);
+	if (err)
+		log_error(
+			"%s/state.json: %s; `tribd --purge --instance %s` starts over",
+			d->run_dir, why.text, d->instance);
+	return err;
+}
+
+/* Slots of the shared pool in use: as asked for, or as they were. */
+static uint32_t pool_choose(const struct tribd *d, const json_t *doc)
+{
+	uint32_t n = doc ? state_pool(doc) : POOL_DEFAULT;
+
+	if (d->opt.pool)
+		return d->opt.pool;
+	return n && n <= d->config.npool ? n : d->config.npool;
+}
+
+int start_data_plane(struct tribd *d)
+{
+	json_t *doc = NULL;
+	int err = adoption_decide(d, &doc);
+
+	if (!err) {
+		d->pool = pool_choose(d, doc);
+		err = restore(d, doc);
+	}
+	json_decref(doc);
+	if (!err)
+		err = bpf_load(d, d->adopted);
+	if (!err)
+		job_warn(d);
+	if (!err)
+		err = ndnd_load(d);
+	if (!err)
+		err = pool_table_write(d);
+	if (!err)
+		err = bpf_pin_folder(d);
+	if (err)
+		return err;
+	face_restore_done(d);
+	err = ndnd_start(d);
+	if (!err)
+		err = hooks_save(d, NULL);
+	if (!err)
+		err = bpf_pin(d);
+	return err ? err : ndnd_pin(d);
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Which rooms hear of which event, and in which order: see core/hooks.h.
+ */
+#include "daemon/attach/attach.h"
+#include "daemon/attach/deliver.h"
+#include "daemon/attach/worker_tell.h"
+#include "daemon/ndn/ndnd.h"
+#include "daemon/session/join.h"
+#include "daemon/state/state.h"
+#include "daemon/tree/worker.h"
+#include "wire.h"
+
+static int on_face_add(struct tribd *d, struct face *f,
+		       const struct face_spec *s, struct reason *why)
+{
+	return ndnd_face_add(d, f, s->ndn, why);
+}
+
+static int on_face_set(struct tribd *d, struct face *f,
+		       const struct face_spec *s, struct reason *why)
+{
+	return ndnd_face_set(d, f, s->ndn, why);
+}
+
+static void on_face_free(struct tribd *d, struct face *f)
+{
+	ndnd_peer_free(d, f->ndn);
+}
+
+static void on_faces_settled(struct tribd *d)
+{
+	tree_settle(d);
+	ndnd_settle(d);
+}
+
+/* Processes first: the trees then tell only other hosts. */
+static void on_job_del(struct tribd *d, struct job *j)
+{
+	attach_job_del(d, j);
+	tree_remove_all(d, j);
+}
+
+/*
+ * First the parent, the children or the PS hear of it, then the processes of
+ * this host, whose ranks the session machine still knows.
+ */
+static void on_tree_del(struct tribd *d, struct tree *t)
+{
+	if (tree_is_worker(t))
+		worker_tree_del(d, t);
+	else
+		join_tree_del(t);
+	attach_tree_del(d, t);
+	join_tree_free(d, t);
+}
+
+const struct hooks wire_hooks = {
+	.save = state_write,
+
+	.device_changed = face_device_changed,
+	.neighbour_changed = face_neighbour_changed,
+	.routes_changed = face_routes_changed,
+
+	.face_check = ndnd_face_check,
+	.face_add = on_face_add,
+	.face_set = on_face_set,
+	.face_added = ndnd_face_added,
+	.face_del_check = ndnd_face_del_check,
+	.face_del = ndnd_face_del,
+	.face_free = on_face_free,
+	.face_changed = tree_face_changed,
+	.faces_settled = on_faces_settled,
+
+	.job_del = on_job_del,
+
+	.tree_prepare = deliver_tree_prepare,
+	.tree_added = join_tree_added,
+	.tree_del = on_tree_del,
+	.tree_gone = deliver_tree_gone,
+
+	.packet = join_packet,
+};
