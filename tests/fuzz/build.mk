@@ -31,7 +31,8 @@ FUZZ_NETLINK := tests/fuzz/fuzz_netlink.c tests/fuzz/daemon_double.c \
 	$(addprefix core/,hooks.c name.c value.c) \
 	attach/ticket.c attach/worker_tell.c \
 	face/face.c face/face_attr.c face/face_spec.c job/job.c $(addprefix tree/,tree.c \
-	tree_spec.c row.c pool.c pool_spec.c slots.c worker_spec.c) \
+	tree_list.c tree_spec.c node_spec.c dedicated.c row.c pool.c \
+	pool_spec.c slots.c worker_spec.c) \
 	$(addprefix ndn/,$(addprefix ndnd,.c _cs.c _face.c _pit.c _route.c \
 	_rows.c _spec.c _stats.c _tables.c _walk.c))) \
 	$(wildcard userspace/ndn/packet/*.c) $(BASE_LIBTRIB_SRC)

@@ -259,7 +259,7 @@ static void groups_hold(const struct trib_attach_rep *rep)
 		const struct trib_attach_tree *a = &rep->tree[i];
 		uint16_t port = group[a->tree - 1].udp_port;
 
-		if (T[a->tree - 1].ps_port) {
+		if (T[a->tree - 1].kind == TREE_WORKERS) {
 			must(!(rep->flags & TRIB_ATTACH_MAPPED) &&
 				     a->flags == TRIB_ATTACH_SHARED &&
 				     a->recv_port == 7500 + rep->rank &&
@@ -406,10 +406,11 @@ static void start(struct input *in)
 		T[i].parent = &F;
 		if (i && groups & 0x80) {
 			T[i].parent = NULL;
-			T[i].ps = PS;
-			T[i].ps_port = TRIB_UDP_PORT;
-			T[i].nhop = 1;
-			T[i].hop[0] = (struct hop){&F, 3};
+			T[i].kind = TREE_WORKERS;
+			T[i].workers.ps = PS;
+			T[i].workers.ps_port = TRIB_UDP_PORT;
+			T[i].workers.nhop = 1;
+			T[i].workers.hop[0] = (struct hop){&F, 3};
 		}
 		group[i].udp_port = ports[groups >> 2 * i & 3];
 		group[i].addr.s6_addr[12] = 239;

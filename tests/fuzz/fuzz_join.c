@@ -94,7 +94,7 @@ struct local *tree_local(struct tree *t, uint16_t rank)
 
 int tree_row_store(struct tribd *d, struct tree *t)
 {
-	const struct joining *j = t->join;
+	const struct joining *j = t->dedicated.join;
 
 	(void)d;
 	if (!t->row.epoch || t->row.epoch == last_epoch)
@@ -171,7 +171,7 @@ static void datagram(struct input *in, struct join_packet *p)
 	p->h.nval = htons(TRIB_NVAL_SMALL);
 	p->h.cookie = htobe64(COOKIE);
 	if (p->h.type == TRIB_T_START) {
-		const struct joining *j = T.join;
+		const struct joining *j = T.dedicated.join;
 		struct trib_start *st = &p->u.start;
 
 		st->nonce = htobe64(what & 4 ? 7 : j->s.up_nonce);
@@ -207,7 +207,7 @@ static void datagram(struct input *in, struct join_packet *p)
 
 static void time_passes(struct input *in)
 {
-	struct joining *j = T.join;
+	struct joining *j = T.dedicated.join;
 	unsigned int n = 0;
 
 	clock_ns += (1ULL << (take8(in) & 15)) * MS;
@@ -245,7 +245,7 @@ static void start(bool parent)
 	for (unsigned int i = 0; i < NCHILD; i++)
 		T.child[i] = (struct child){&F[i], (uint16_t)i};
 	T.parent = parent ? &F[NCHILD] : NULL;
-	T.slots = 8;
+	T.dedicated.slots = 8;
 	TAILQ_INSERT_TAIL(&D.trees, &T, link);
 	must(!join_tree_added(&D, &T, false), "join_tree_added()");
 }

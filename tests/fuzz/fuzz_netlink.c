@@ -234,12 +234,13 @@ static void worker_holds(const struct tree *t)
 	struct tree *o;
 
 	must(t->weight && t->weight <= TRIB_TREE_WEIGHT_MAX, "a weight");
-	must(t->nlocal && !t->nchild && !t->parent && !t->ndown && !t->relay &&
-		     !t->slots && !t->row.flags && t->nhop <= TRIB_ATTACH_HOPS,
+	must(t->nlocal && !t->nchild && !t->parent && !t->ndown &&
+		     !t->row.flags && t->workers.nhop <= TRIB_ATTACH_HOPS,
 	     "a row of workers");
-	for (i = 0; i < t->nhop; i++)
-		must(t->hop[i].relay && t->hop[i].relay != TRIB_RELAY_PS &&
-			     t->hop[i].face,
+	for (i = 0; i < t->workers.nhop; i++)
+		must(t->workers.hop[i].relay &&
+			     t->workers.hop[i].relay != TRIB_RELAY_PS &&
+			     t->workers.hop[i].face,
 		     "a hop");
 	TAILQ_FOREACH(o, &D.trees, link)
 		for (i = 0; i < t->nlocal; i++)
@@ -292,7 +293,7 @@ static void ndn_hold(void)
 static void counts_hold(void)
 {
 	unsigned int faces = 0, jobs = 0, trees = 0, used = 0, uses = 0;
-	uint32_t slots = 0;
+	uint32_t slots = 0, n;
 	struct face *f;
 	struct job *j;
 	struct tree *t;
@@ -310,23 +311,28 @@ static void counts_hold(void)
 	}
 	TAILQ_FOREACH(t, &D.trees, link) {
 		trees++;
-		slots += t->slots;
-		used += t->nchild + t->ndown + !!t->parent + t->nhop;
+		n = t->kind == TREE_DEDICATED ? t->dedicated.slots : 0;
+		slots += n;
+		used += t->nchild + t->ndown + !!t->parent;
+		if (t->kind == TREE_WORKERS)
+			used += t->workers.nhop;
 		must(t->job && t->nchild <= TRIB_CHILDREN_MAX, "a tree");
 		must(t->id < D.config.ntrees, "a tree's number");
-		must(t->row.slot0 + t->slots <= D.config.nslots, "slots");
-		must(!t->relay ||
-			     (t->parent && t->nchild && t->next != t->relay &&
-			      t->cap <= D.config.npool &&
-			      t->mark0 + 2 * t->job->window <= D.config.nmarks),
+		must(t->row.slot0 + n <= D.config.nslots, "slots");
+		must(t->kind != TREE_SHARED ||
+			     (t->parent && t->nchild &&
+			      t->shared.next != t->shared.relay &&
+			      t->shared.cap <= D.config.npool &&
+			      t->shared.mark0 + 2 * t->job->window <=
+				      D.config.nmarks),
 		     "a shared tree");
-		if (t->ps_port)
+		if (t->kind == TREE_WORKERS)
 			worker_holds(t);
 	}
 	must(faces == D.nfaces && jobs == D.njobs && trees == D.ntrees,
 	     "objects are miscounted");
 	must(uses == used, "uses of faces are miscounted");
-	must(slots == tree_slots_used(&D), "slots are miscounted");
+	must(slots == dedicated_slots_used(&D), "slots are miscounted");
 	ndn_hold();
 }
 

@@ -142,16 +142,16 @@ static inline struct tree_spec spec_worker(uint16_t id, struct in6_addr ps)
 	struct tree_spec s = {.id = id, .up_child = INDEX_NONE};
 
 	strcpy(s.job, "train");
-	s.ps = ps;
-	s.ps_port = TRIB_UDP_PORT;
+	s.workers.ps = ps;
+	s.workers.ps_port = TRIB_UDP_PORT;
 	return s;
 }
 
 static inline void spec_hop(struct tree_spec *s, uint16_t relay,
 			    const char *face)
 {
-	s->hop[s->nhop].relay = relay;
-	strcpy(s->hop[s->nhop++].face, face);
+	s->workers.hop[s->workers.nhop].relay = relay;
+	strcpy(s->workers.hop[s->workers.nhop++].face, face);
 }
 
 static inline void spec_down(struct tree_spec *s, const char *face)

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "daemon/core/instance.h"
 #include "daemon/ndn/ndnd.h"
-#include "daemon/tree/pool.h"
+#include "daemon/tree/tree.h"
 #include "options.h"
 
 #define SLOTS_MAX (1u << 20)

@@ -8,7 +8,7 @@
 #include "daemon/load/bpf_load.h"
 #include "daemon/ndn/ndnd.h"
 #include "daemon/state/state.h"
-#include "daemon/tree/pool.h"
+#include "daemon/tree/tree.h"
 #include "start.h"
 
 /* Enough for 32 pools of the default window; 24 or 56 MB. */

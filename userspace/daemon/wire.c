@@ -8,7 +8,7 @@
 #include "daemon/ndn/ndnd.h"
 #include "daemon/session/join.h"
 #include "daemon/state/state.h"
-#include "daemon/tree/worker.h"
+#include "daemon/tree/tree.h"
 #include "wire.h"
 
 static int on_face_add(struct tribd *d, struct face *f,
@@ -47,7 +47,7 @@ static void on_job_del(struct tribd *d, struct job *j)
  */
 static void on_tree_del(struct tribd *d, struct tree *t)
 {
-	if (tree_is_worker(t))
+	if (t->kind == TREE_WORKERS)
 		worker_tree_del(d, t);
 	else
 		join_tree_del(t);

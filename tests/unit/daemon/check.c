@@ -213,7 +213,7 @@ static struct tree *ticket_tree(uint16_t id, const char *children)
 {
 	struct tree_spec s = spec_make(id, children);
 
-	s.slot0 = id * 64u;
+	s.dedicated.slot0 = id * 64u;
 	expect_eq(tree_restore(&world, &s, &why), 0);
 	return tree_find(&world, id);
 }
@@ -302,12 +302,12 @@ static void ticket__of_a_rank_here_names_relays_and_ps(void)
 
 	spec_local(&s, 5, INDEX_NONE);
 	s.local[0].port = 7500;
-	s.group = v4("239.1.1.2");
+	s.workers.group = v4("239.1.1.2");
 	spec_hop(&s, 7, "b");
 	spec_hop(&s, 1, "up");
 	expect_eq(tree_restore(&world, &s, &why), 0);
 	s = spec_worker(2, v4("10.0.9.2"));
-	s.ps_port = 7999;
+	s.workers.ps_port = 7999;
 	spec_local(&s, 5, INDEX_NONE);
 	spec_local(&s, 6, INDEX_NONE);
 	s.local[0].port = 7500;
@@ -336,13 +336,13 @@ static void ticket__of_a_relay_needs_the_ps_behind_it(void)
 	world.config.nmarks = 64;
 	face_find(&world, "b")->local = v4("10.0.1.1");
 	strcpy(s.parent, "up");
-	s.relay = 7;
-	s.next = TRIB_RELAY_PS;
+	s.shared.relay = 7;
+	s.shared.next = TRIB_RELAY_PS;
 	expect_eq(tree_restore(&world, &s, &why), 0);
 	expect(ticket_is(5,
 			 "trib://10.0.1.1:7417/train?job=1&cookie=%016" PRIx64
 			 "&rank=5&world=8&shared=1:7:10.0.3.2:7417,7417"));
-	tree_find(&world, 1)->next = 1;
+	tree_find(&world, 1)->shared.next = 1;
 	expect_eq(ticket_write(&world, j, 5, text, sizeof(text), &why), -EXDEV);
 	expect(says("behind relay 1"));
 }

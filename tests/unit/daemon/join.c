@@ -125,7 +125,7 @@ static void setup(bool parent)
 {
 	unsigned int i;
 
-	if (T.join)
+	if (T.dedicated.join)
 		join_exit(&D);
 	memset(&T, 0, sizeof(T));
 	memset(&D, 0, sizeof(D));
@@ -154,7 +154,7 @@ static void setup(bool parent)
 	T.child[1] = (struct child){&F[1], parent ? RANK_NONE : 1};
 	T.parent = parent ? &F[2] : NULL;
 	T.up_child = 9;
-	T.slots = 8;
+	T.dedicated.slots = 8;
 	TAILQ_INSERT_TAIL(&D.trees, &T, link);
 }
 
@@ -224,7 +224,7 @@ static const struct trib_start *last_start(void)
 
 static void later(unsigned int ms)
 {
-	struct joining *j = T.join;
+	struct joining *j = T.dedicated.join;
 	uint64_t end = clock_ns + ms * 1000000ULL;
 
 	while (j->timer.at_ns && j->timer.at_ns <= end) {
@@ -635,7 +635,7 @@ static void leaf__tells_its_parent_of_a_lost_rank(void)
 
 	setup(true);
 	T.nchild = 0;
-	T.slots = 0;
+	T.dedicated.slots = 0;
 	T.nlocal = 1;
 	T.local[0] = (struct local){.rank = 1, .index = 4};
 	expect_eq(join_tree_added(&D, &T, false), 0);

@@ -14,7 +14,7 @@ static char dir[] = "/tmp/trib-unit-XXXXXX";
 /* A tree as state_restore() makes it: no kernel is asked. */
 static void add_tree(struct tree_spec s, uint32_t slot0, uint32_t last_epoch)
 {
-	s.slot0 = slot0;
+	s.dedicated.slot0 = slot0;
 	s.last_epoch = last_epoch;
 	if (!expect(!tree_restore(&world, &s, &why)))
 		printf("# %s\n", why.text);
@@ -48,9 +48,9 @@ static void fill(void)
 	spec_local(&s, 7, 5);
 	add_tree(s, 0, 0);
 	s = spec_worker(10, v4("10.0.9.2"));
-	s.ps_port = 7500;
+	s.workers.ps_port = 7500;
 	s.held = true;
-	s.group = v4("239.1.1.2");
+	s.workers.group = v4("239.1.1.2");
 	spec_local(&s, 2, INDEX_NONE);
 	s.local[0].port = 65535;
 	spec_hop(&s, 65534, "up");

@@ -48,7 +48,7 @@ static void check__root_inner_and_leaf_are_accepted(void)
 	expect_eq(t->nchild, 3);
 	expect_eq(t->child[1].rank, 1);
 	expect_eq(t->child[2].rank, RANK_NONE);
-	expect_eq(t->slots, 8);
+	expect_eq(t->dedicated.slots, 8);
 	spec_parent(&s, "up", 5);
 	expect_eq(check(&s), 0);
 	expect_eq(t->up_child, 5);
@@ -57,7 +57,7 @@ static void check__root_inner_and_leaf_are_accepted(void)
 	spec_local(&s, 4, INDEX_NONE);
 	expect_eq(check(&s), 0);
 	expect_eq(t->local[0].index, 3);
-	expect_eq(t->slots, 0);
+	expect_eq(t->dedicated.slots, 0);
 }
 
 static void check__names_that_do_not_exist_are_refused(void)
@@ -237,7 +237,7 @@ static void check__floats_are_for_dedicated_trees(void)
 
 	job_find(&world, "train")->fmt = TRIB_FMT_F32;
 	expect_eq(check(&s), 0);
-	s.relay = 3;
+	s.shared.relay = 3;
 	refused(s, -EOPNOTSUPP, "shared pools");
 	s = spec_worker(1, v4("10.0.9.2"));
 	spec_local(&s, 3, INDEX_NONE);
@@ -258,19 +258,19 @@ static void worker__row_is_accepted(void)
 	expect_eq(check(&s), 0);
 	expect_eq(t->local[0].port, TRIB_UDP_PORT_WORKER + 3);
 	expect_eq(t->local[1].port, 7600);
-	expect_eq(t->nhop, 2);
-	expect(t->hop[0].face == face_find(&world, "up"));
-	expect_eq(t->hop[1].relay, 1);
-	expect_eq(t->slots, 0);
+	expect_eq(t->workers.nhop, 2);
+	expect(t->workers.hop[0].face == face_find(&world, "up"));
+	expect_eq(t->workers.hop[1].relay, 1);
+	expect_eq(t->kind, TREE_WORKERS);
 	expect_eq(t->up_child, INDEX_NONE);
-	s.nhop = 0;
+	s.workers.nhop = 0;
 	expect_eq(check(&s), 0);
 	s = spec_worker(1, v6("fd00::9"));
 	spec_local(&s, 0, INDEX_NONE);
-	s.group = v6("ff15::77");
+	s.workers.group = v6("ff15::77");
 	spec_hop(&s, 7, "six");
 	expect_eq(check(&s), 0);
-	expect(IN6_ARE_ADDR_EQUAL(&t->group, &s.group));
+	expect(IN6_ARE_ADDR_EQUAL(&t->workers.group, &s.workers.group));
 }
 
 static struct tree_spec worker_spec(void)
@@ -298,10 +298,10 @@ static void worker__has_nothing_that_nodes_have(void)
 	spec_down(&s, "mc");
 	refused(s, -EINVAL, "group");
 	s = worker_spec();
-	s.relay = 3;
+	s.shared.relay = 3;
 	refused(s, -EINVAL, "not both");
 	s = worker_spec();
-	s.cap = 1;
+	s.shared.cap = 1;
 	refused(s, -EINVAL, "cap");
 	s = worker_spec();
 	s.local[0].index = 2;
@@ -315,18 +315,18 @@ static void worker__addresses_that_make_no_sense_are_refused(void)
 {
 	struct tree_spec s = worker_spec();
 
-	s.ps = v4("0.0.0.0");
+	s.workers.ps = v4("0.0.0.0");
 	refused(s, -EINVAL, "ps 0.0.0.0");
-	s.ps = v4("239.1.1.1");
+	s.workers.ps = v4("239.1.1.1");
 	refused(s, -EINVAL, "ps 239.1.1.1");
-	s.ps = v6("fd00::9");
+	s.workers.ps = v6("fd00::9");
 	refused(s, -EINVAL, "face up and ps fd00::9");
 	s = worker_spec();
-	s.group = v4("10.0.9.3");
+	s.workers.group = v4("10.0.9.3");
 	refused(s, -EINVAL, "group 10.0.9.3");
-	s.group = v6("ff15::77");
+	s.workers.group = v6("ff15::77");
 	refused(s, -EINVAL, "IPv6");
-	s.group = v4("239.1.1.2");
+	s.workers.group = v4("239.1.1.2");
 	spec_local(&s, 4, INDEX_NONE);
 	refused(s, -EINVAL, "2 ranks");
 }
@@ -335,9 +335,9 @@ static void worker__hops_are_relays_and_no_two_the_same(void)
 {
 	struct tree_spec s = worker_spec();
 
-	s.hop[0].relay = 0;
+	s.workers.hop[0].relay = 0;
 	refused(s, -ERANGE, "hop 0:up");
-	s.hop[0].relay = TRIB_RELAY_PS;
+	s.workers.hop[0].relay = TRIB_RELAY_PS;
 	refused(s, -ERANGE, "hop 65535:up");
 	s = worker_spec();
 	spec_hop(&s, 8, "nobody");
@@ -380,7 +380,8 @@ static void worker__ranks_have_a_port_each(void)
 static void worker__port_is_one_ranks_alone(void)
 {
 	struct job_spec job = {.name = "eval", .world = 8};
-	struct tree_spec s = worker_spec(), other = spec_worker(2, s.ps);
+	struct tree_spec s = worker_spec(),
+			 other = spec_worker(2, s.workers.ps);
 
 	expect_eq(job_restore(&world, &job, &why), 0);
 	expect_eq(tree_restore(&world, &s, &why), 0);

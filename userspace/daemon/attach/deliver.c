@@ -26,6 +26,12 @@ struct delivery {
 	int cells_fd;
 };
 
+/* What @t has here; NULL: nothing. */
+static struct delivery *delivery_of(const struct tree *t)
+{
+	return t->kind == TREE_DEDICATED ? t->dedicated.deliver : NULL;
+}
+
 int deliver_init(struct tribd *d)
 {
 	unsigned int i, n = d->config.nrings;
@@ -43,14 +49,14 @@ int deliver_init(struct tribd *d)
 
 static void delivery_free(struct tree *t)
 {
-	struct delivery *dv = t->deliver;
+	struct delivery *dv = delivery_of(t);
 
 	if (!dv)
 		return;
 	if (dv->cells_fd >= 0)
 		close(dv->cells_fd);
 	free(dv);
-	t->deliver = NULL;
+	t->dedicated.deliver = NULL;
 }
 
 void deliver_exit(struct tribd *d)
@@ -144,7 +150,7 @@ static int cells_adopt(struct tribd *d, const struct tree *t)
 
 int deliver_cells_fd(const struct tree *t)
 {
-	const struct delivery *dv = t->deliver;
+	const struct delivery *dv = delivery_of(t);
 
 	return dv ? dv->cells_fd : -1;
 }
@@ -265,7 +271,7 @@ static void rank_set_ring(struct tribd *d, struct job *job, uint16_t rank,
 	while ((t = tree_next_of_job(d, job, t))) {
 		l = tree_local(t, rank);
 		/* Who attaches gets no tree that is held; who leaves had one. */
-		if (!l || !t->deliver || (nr && t->held))
+		if (!l || !delivery_of(t) || (nr && t->held))
 			continue;
 		l->ring = nr;
 		err = row_store(d, t);
@@ -316,12 +322,15 @@ void deliver_rank_del(struct tribd *d, struct job *job, uint16_t rank)
 
 int deliver_tree_prepare(struct tribd *d, struct tree *t, bool adopted)
 {
-	struct delivery *dv = calloc(1, sizeof(*dv));
+	struct delivery *dv;
 	int err;
 
+	if (t->kind != TREE_DEDICATED || !t->nlocal)
+		return 0;
+	dv = calloc(1, sizeof(*dv));
 	if (!dv)
 		return -ENOMEM;
-	t->deliver = dv;
+	t->dedicated.deliver = dv;
 	dv->cells_fd = adopted ? cells_adopt(d, t) : -ENOENT;
 	if (dv->cells_fd < 0) {
 		dv->cells_fd = cells_create(d, t);
@@ -349,7 +358,7 @@ void deliver_tree_gone(struct tribd *d, struct tree *t)
 {
 	unsigned int i;
 
-	if (!t->deliver)
+	if (!delivery_of(t))
 		return;
 	/* Those who attached to it were sent away when it was announced. */
 	for (i = 0; i < t->nlocal; i++)

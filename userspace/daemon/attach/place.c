@@ -145,7 +145,7 @@ static void fill_tree(const struct tree *t, const struct local *l, bool mapped,
 	const struct face *f, *group;
 
 	at->weight = t->weight;
-	if (tree_is_worker(t)) {
+	if (t->kind == TREE_WORKERS) {
 		worker_fill(t, l, at);
 		return;
 	}
@@ -191,7 +191,7 @@ static int delivery_choose(struct tribd *d, struct job *job, uint32_t flags,
 	while ((t = tree_next_of_job(d, job, t))) {
 		if (t->nchild || !offered(t, rep->rank, flags))
 			continue;
-		if (tree_is_worker(t)) {
+		if (t->kind == TREE_WORKERS) {
 			*mapped = false;
 			continue;
 		}
@@ -358,7 +358,7 @@ void place_give_back(struct tribd *d, struct job *job, uint16_t rank, bool gone)
 
 	while (gone && (t = tree_next_of_job(d, job, t))) {
 		l = tree_local(t, rank);
-		if (l && tree_is_worker(t))
+		if (l && t->kind == TREE_WORKERS)
 			worker_abort(d, t, l, TRIB_ABORT_GONE);
 		else if (l && (l->pid || l->ring))
 			join_rank_gone(d, t, l);
@@ -381,7 +381,7 @@ int place_epoch(struct tribd *d, const struct job *job, uint16_t rank,
 		return -ENOENT;
 	if (!req->epoch)
 		return -EINVAL;
-	if (!tree_is_worker(t))
+	if (tree_is_node(t))
 		err = join_epoch(d, t, req->epoch);
 	if (err)
 		return err;

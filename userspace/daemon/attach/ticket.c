@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/dtype.h"
-#include "daemon/tree/worker.h"
+#include "daemon/tree/tree.h"
 #include "ticket.h"
 
 static const struct child *child_of_rank(const struct tree *t, uint16_t rank,
@@ -103,11 +103,11 @@ static int child_relay(struct line *l, const struct tree *t,
 		return reason_set(why, -EADDRNOTAVAIL,
 				  "face %s has no local address now",
 				  c->face->name);
-	if (t->relay && t->next != TRIB_RELAY_PS)
+	if (t->kind == TREE_SHARED && t->shared.next != TRIB_RELAY_PS)
 		return reason_set(
 			why, -EXDEV,
 			"tree %u is shared, and its PS is behind relay %u: only hosts of workers (tree add ... ps) know it",
-			t->id, t->next);
+			t->id, t->shared.next);
 	return relay_add(l, &c->face->local, TRIB_UDP_PORT, why);
 }
 
@@ -122,7 +122,7 @@ struct seat {
 static bool seat_find(struct tree *t, uint16_t rank, struct seat *s)
 {
 	memset(s, 0, sizeof(*s));
-	if (tree_is_worker(t))
+	if (t->kind == TREE_WORKERS)
 		s->local = tree_local(t, rank);
 	else
 		s->child = child_of_rank(t, rank, &s->index);
@@ -132,11 +132,14 @@ static bool seat_find(struct tree *t, uint16_t rank, struct seat *s)
 static int relay_of(struct line *l, const struct tree *t, const struct seat *s,
 		    struct reason *why)
 {
-	const struct face *f = t->nhop ? t->hop[0].face : NULL;
+	const struct face *f;
 
 	if (s->child)
 		return child_relay(l, t, s->child, why);
-	return f ? relay_add(l, &f->addr, f->udp_port, why) : 0;
+	if (!t->workers.nhop)
+		return 0;
+	f = t->workers.hop[0].face;
+	return relay_add(l, &f->addr, f->udp_port, why);
 }
 
 /* Any relay will do for a job that has none: its PS. */
@@ -153,7 +156,7 @@ static int relays_find(struct tribd *d, const struct job *job, uint16_t rank,
 		if (!seat_find(t, rank, &s))
 			continue;
 		here = true;
-		if (s.local && !t->nhop)
+		if (s.local && !t->workers.nhop)
 			bare = t;
 		err = relay_of(l, t, &s, why);
 		if (err)
@@ -164,8 +167,9 @@ static int relays_find(struct tribd *d, const struct job *job, uint16_t rank,
 				  "rank %u is no child of this host in job %s",
 				  rank, job->name);
 	if (!l->port)
-		return relay_add(l, &bare->ps, bare->ps_port, why);
-	if (bare && addr_is_v4(&bare->ps) != addr_is_v4(&l->addr))
+		return relay_add(l, &bare->workers.ps, bare->workers.ps_port,
+				 why);
+	if (bare && addr_is_v4(&bare->workers.ps) != addr_is_v4(&l->addr))
 		return reason_set(
 			why, -EXDEV,
 			"the PS of tree %u and the relay of others differ in IP version: not for one ticket",
@@ -181,8 +185,8 @@ static void child_write(struct line *l, const struct tree *t,
 	const struct face *group = tree_multicast(t, f->port);
 	uint16_t port = group ? group->udp_port : f->udp_port;
 
-	if (t->relay) {
-		put(l, "&shared=%u:%u:", t->id, t->relay);
+	if (t->kind == TREE_SHARED) {
+		put(l, "&shared=%u:%u:", t->id, t->shared.relay);
 		put_host(l, &t->parent->addr, t->parent->udp_port);
 		put(l, ",%u", port);
 	} else {
@@ -200,15 +204,16 @@ static void worker_write(struct line *l, const struct tree *t, uint16_t port)
 {
 	unsigned int i;
 
-	put(l, "&shared=%u:%u:", t->id, t->nhop ? t->hop[0].relay : 0);
-	put_host(l, &t->ps, t->ps_port);
+	put(l, "&shared=%u:%u:", t->id,
+	    t->workers.nhop ? t->workers.hop[0].relay : 0);
+	put_host(l, &t->workers.ps, t->workers.ps_port);
 	put(l, ",%u", port);
-	if (!addr_is_zero(&t->group))
-		put_group(l, &t->group);
-	for (i = 1; i < t->nhop; i++) {
-		const struct face *f = t->hop[i].face;
+	if (!addr_is_zero(&t->workers.group))
+		put_group(l, &t->workers.group);
+	for (i = 1; i < t->workers.nhop; i++) {
+		const struct face *f = t->workers.hop[i].face;
 
-		put(l, "&via=%u:%u:", t->id, t->hop[i].relay);
+		put(l, "&via=%u:%u:", t->id, t->workers.hop[i].relay);
 		put_host(l, &f->addr, f->udp_port);
 	}
 }

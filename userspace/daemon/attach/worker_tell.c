@@ -17,24 +17,24 @@ void worker_fill(const struct tree *t, const struct local *l,
 {
 	unsigned int i;
 
-	memcpy(at->addr, &t->ps, sizeof(at->addr));
-	memcpy(at->mcast_addr, &t->group, sizeof(at->mcast_addr));
-	at->port = t->ps_port;
+	memcpy(at->addr, &t->workers.ps, sizeof(at->addr));
+	memcpy(at->mcast_addr, &t->workers.group, sizeof(at->mcast_addr));
+	at->port = t->workers.ps_port;
 	at->tree = t->id;
 	at->child = l->rank;
 	at->recv_port = l->port;
 	at->flags = TRIB_ATTACH_SHARED;
-	at->nhop = (uint16_t)t->nhop;
-	for (i = 0; i < t->nhop; i++) {
-		const struct face *f = t->hop[i].face;
+	at->nhop = (uint16_t)t->workers.nhop;
+	for (i = 0; i < t->workers.nhop; i++) {
+		const struct face *f = t->workers.hop[i].face;
 
 		memcpy(at->hop[i].addr, &f->addr, sizeof(at->hop[i].addr));
 		at->hop[i].port = f->udp_port;
-		at->hop[i].relay = t->hop[i].relay;
+		at->hop[i].relay = t->workers.hop[i].relay;
 	}
 	/* The address that the first relay, and so the PS, knows it by. */
-	if (t->nhop && t->hop[0].face->local_known)
-		memcpy(at->local_addr, &t->hop[0].face->local,
+	if (t->workers.nhop && t->workers.hop[0].face->local_known)
+		memcpy(at->local_addr, &t->workers.hop[0].face->local,
 		       sizeof(at->local_addr));
 }
 
@@ -58,7 +58,8 @@ void worker_abort(struct tribd *d, const struct tree *t, const struct local *l,
 	int err;
 
 	for (i = 0; l->epoch && i < ABORTS; i++) {
-		err = udp_send_to(d, &t->ps, t->ps_port, &h, sizeof(h));
+		err = udp_send_to(d, &t->workers.ps, t->workers.ps_port, &h,
+				  sizeof(h));
 		if (err)
 			log_debug("tree %u: cannot reach the PS: %s", t->id,
 				  strerror(-err));

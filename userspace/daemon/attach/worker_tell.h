@@ -5,7 +5,7 @@
 #ifndef TRIBD_WORKER_TELL_H
 #define TRIBD_WORKER_TELL_H
 
-#include "daemon/tree/worker.h"
+#include "daemon/tree/tree.h"
 
 /* Fill @at with the addresses that rank @l of @t sends to. */
 void worker_fill(const struct tree *t, const struct local *l,

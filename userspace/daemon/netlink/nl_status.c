@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "daemon/attach/attach.h"
+#include "daemon/tree/tree.h"
 #include "nl.h"
 
 int nl_status_get(struct tribd *d, struct nl_request *r)
@@ -20,7 +21,7 @@ int nl_status_get(struct tribd *d, struct nl_request *r)
 	    nla_put_u8(m, TRIB_A_STATUS_ADOPTED, d->adopted) ||
 	    nla_put_u32(m, TRIB_A_STATUS_NVAL, d->config.nval) ||
 	    nla_put_u32(m, TRIB_A_STATUS_SLOTS, d->config.nslots) ||
-	    nla_put_u32(m, TRIB_A_STATUS_SLOTS_USED, tree_slots_used(d)) ||
+	    nla_put_u32(m, TRIB_A_STATUS_SLOTS_USED, dedicated_slots_used(d)) ||
 	    nla_put_u8(m, TRIB_A_STATUS_MODULE, d->kfuncs) ||
 	    nla_put_u32(m, TRIB_A_STATUS_FACES, d->nfaces) ||
 	    nla_put_u32(m, TRIB_A_STATUS_JOBS, d->njobs) ||

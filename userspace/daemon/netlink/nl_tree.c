@@ -140,24 +140,24 @@ static int shared_parse(struct nlattr **tb, struct tree_spec *s,
 			struct reason *why)
 {
 	if (tb[TRIB_A_TREE_RELAY]) {
-		s->relay = nla_get_u16(tb[TRIB_A_TREE_RELAY]);
-		if (!s->relay)
+		s->shared.relay = nla_get_u16(tb[TRIB_A_TREE_RELAY]);
+		if (!s->shared.relay)
 			return reason_set(why, -ERANGE,
 					  "relay 0: numbers start at 1");
 	}
 	if (tb[TRIB_A_TREE_NEXT])
-		s->next = nla_get_u16(tb[TRIB_A_TREE_NEXT]);
+		s->shared.next = nla_get_u16(tb[TRIB_A_TREE_NEXT]);
 	if (tb[TRIB_A_TREE_CAP])
-		s->cap = nla_get_u32(tb[TRIB_A_TREE_CAP]);
+		s->shared.cap = nla_get_u32(tb[TRIB_A_TREE_CAP]);
 	if (tb[TRIB_A_TREE_AGE_MS])
-		s->age_ms = nla_get_u32(tb[TRIB_A_TREE_AGE_MS]);
-	if (s->age_ms > 60000)
+		s->shared.age_ms = nla_get_u32(tb[TRIB_A_TREE_AGE_MS]);
+	if (s->shared.age_ms > 60000)
 		return reason_set(why, -ERANGE, "age %u ms: 1 to 60000",
-				  s->age_ms);
+				  s->shared.age_ms);
 	if (tb[TRIB_A_TREE_WORKERS]) {
-		s->has_workers = true;
-		memcpy(s->workers, nla_data(tb[TRIB_A_TREE_WORKERS]),
-		       sizeof(s->workers));
+		s->shared.has_workers = true;
+		memcpy(s->shared.workers, nla_data(tb[TRIB_A_TREE_WORKERS]),
+		       sizeof(s->shared.workers));
 	}
 	return 0;
 }
@@ -193,24 +193,25 @@ static int worker_parse(struct nlattr **tb, struct walk w, struct tree_spec *s,
 		return reason_set(why, -EINVAL,
 				  "a port of the PS without its address");
 	if (tb[TRIB_A_TREE_PS]) {
-		memcpy(&s->ps, nla_data(tb[TRIB_A_TREE_PS]), sizeof(s->ps));
-		s->ps_port = TRIB_UDP_PORT_PS;
+		memcpy(&s->workers.ps, nla_data(tb[TRIB_A_TREE_PS]),
+		       sizeof(s->workers.ps));
+		s->workers.ps_port = TRIB_UDP_PORT_PS;
 	}
 	if (tb[TRIB_A_TREE_PS_PORT]) {
-		s->ps_port = nla_get_u16(tb[TRIB_A_TREE_PS_PORT]);
-		if (!s->ps_port)
+		s->workers.ps_port = nla_get_u16(tb[TRIB_A_TREE_PS_PORT]);
+		if (!s->workers.ps_port)
 			return reason_set(why, -ERANGE, "port 0 of the PS");
 	}
 	if (tb[TRIB_A_TREE_GROUP])
-		memcpy(&s->group, nla_data(tb[TRIB_A_TREE_GROUP]),
-		       sizeof(s->group));
+		memcpy(&s->workers.group, nla_data(tb[TRIB_A_TREE_GROUP]),
+		       sizeof(s->workers.group));
 	while ((a = walk_next(&w, TRIB_A_TREE_HOP))) {
-		if (s->nhop == TRIB_ATTACH_HOPS)
+		if (s->workers.nhop == TRIB_ATTACH_HOPS)
 			return reason_set(
 				why, -E2BIG,
 				"more than %u relays on the way to the PS",
 				TRIB_ATTACH_HOPS);
-		err = hop_parse(a, &s->hop[s->nhop++], why);
+		err = hop_parse(a, &s->workers.hop[s->workers.nhop++], why);
 		if (err)
 			return err;
 	}

@@ -7,7 +7,7 @@
 
 #include "daemon/face/face.h"
 #include "nl.h"
-#include "daemon/tree/worker.h"
+#include "daemon/tree/tree.h"
 
 static int lag_put(struct nl_msg *m, const struct trib_lag_child *l)
 {
@@ -47,7 +47,7 @@ static int local_put(const struct tree *t, const struct local *l,
 		     struct nl_msg *m)
 {
 	struct nlattr *nest = nla_nest_start(m, TRIB_A_TREE_LOCAL);
-	int err = tree_is_worker(t)
+	int err = t->kind == TREE_WORKERS
 			  ? nla_put_u16(m, TRIB_A_CHILD_PORT, l->port)
 			  : nla_put_u16(m, TRIB_A_CHILD_INDEX, l->index);
 
@@ -69,9 +69,11 @@ static int numbers_put(const struct tree *t, struct nl_msg *m)
 	if (nla_put_u16(m, TRIB_A_TREE_ID, t->id) ||
 	    nla_put_string(m, TRIB_A_TREE_JOB, t->job->name) ||
 	    nla_put_u32(m, TRIB_A_TREE_EPOCH,
-			tree_is_worker(t) ? worker_epoch(t) : t->row.epoch) ||
+			t->kind == TREE_WORKERS ? worker_epoch(t)
+						: t->row.epoch) ||
 	    nla_put_u32(m, TRIB_A_TREE_SLOT0, t->row.slot0) ||
-	    nla_put_u32(m, TRIB_A_TREE_SLOTS, t->slots) ||
+	    nla_put_u32(m, TRIB_A_TREE_SLOTS,
+			t->kind == TREE_DEDICATED ? t->dedicated.slots : 0) ||
 	    nla_put_u32(m, TRIB_A_TREE_GROUP_DOWN, t->row.down) ||
 	    nla_put_u32(m, TRIB_A_TREE_GROUP_ALL, t->row.all) ||
 	    nla_put_u32(m, TRIB_A_TREE_GROUP_UP, t->row.up) ||
@@ -90,11 +92,12 @@ static int numbers_put(const struct tree *t, struct nl_msg *m)
 
 static int shared_put(const struct tree *t, struct nl_msg *m)
 {
-	if (nla_put_u16(m, TRIB_A_TREE_RELAY, t->relay) ||
-	    nla_put_u16(m, TRIB_A_TREE_NEXT, t->next) ||
-	    nla_put(m, TRIB_A_TREE_WORKERS, sizeof(t->mask), t->mask) ||
-	    nla_put_u32(m, TRIB_A_TREE_CAP, t->cap) ||
-	    nla_put_u32(m, TRIB_A_TREE_AGE_MS, t->age_ms))
+	if (nla_put_u16(m, TRIB_A_TREE_RELAY, t->shared.relay) ||
+	    nla_put_u16(m, TRIB_A_TREE_NEXT, t->shared.next) ||
+	    nla_put(m, TRIB_A_TREE_WORKERS, sizeof(t->shared.mask),
+		    t->shared.mask) ||
+	    nla_put_u32(m, TRIB_A_TREE_CAP, t->shared.cap) ||
+	    nla_put_u32(m, TRIB_A_TREE_AGE_MS, t->shared.age_ms))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -115,14 +118,15 @@ static int worker_put(const struct tree *t, struct nl_msg *m)
 	unsigned int i;
 	int err = 0;
 
-	if (nla_put(m, TRIB_A_TREE_PS, sizeof(t->ps), &t->ps) ||
-	    nla_put_u16(m, TRIB_A_TREE_PS_PORT, t->ps_port))
+	if (nla_put(m, TRIB_A_TREE_PS, sizeof(t->workers.ps), &t->workers.ps) ||
+	    nla_put_u16(m, TRIB_A_TREE_PS_PORT, t->workers.ps_port))
 		return -EMSGSIZE;
-	if (!addr_is_zero(&t->group) &&
-	    nla_put(m, TRIB_A_TREE_GROUP, sizeof(t->group), &t->group))
+	if (!addr_is_zero(&t->workers.group) &&
+	    nla_put(m, TRIB_A_TREE_GROUP, sizeof(t->workers.group),
+		    &t->workers.group))
 		return -EMSGSIZE;
-	for (i = 0; !err && i < t->nhop; i++)
-		err = hop_put(&t->hop[i], m);
+	for (i = 0; !err && i < t->workers.nhop; i++)
+		err = hop_put(&t->workers.hop[i], m);
 	return err;
 }
 
@@ -144,9 +148,9 @@ static int tree_put(struct tribd *d, const struct tree *t, struct nl_msg *m)
 	for (i = 0; !err && i < t->ndown; i++)
 		if (nla_put_string(m, TRIB_A_TREE_DOWN, t->down[i]->name))
 			err = -EMSGSIZE;
-	if (!err && t->relay)
+	if (!err && t->kind == TREE_SHARED)
 		err = shared_put(t, m);
-	if (!err && tree_is_worker(t))
+	if (!err && t->kind == TREE_WORKERS)
 		err = worker_put(t, m);
 	free(lag);
 	if (!err)

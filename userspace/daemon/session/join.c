@@ -14,6 +14,12 @@
 #include "join.h"
 #include "base/session.h"
 
+/* What @t has here; NULL: nothing. */
+static struct joining *join_of(const struct tree *t)
+{
+	return t->kind == TREE_DEDICATED ? t->dedicated.join : NULL;
+}
+
 static uint64_t now_ms(void)
 {
 	return loop_now() / 1000000;
@@ -48,7 +54,7 @@ static struct tree *packet_tree(struct tribd *d, const struct udp_packet *up)
 	    up->len != sizeof(*h) + trib_payload_len(ntohs(h->nval)))
 		return NULL;
 	t = tree_find(d, ntohs(h->tree));
-	if (!t || !t->join || t->job->id != ntohs(h->job) ||
+	if (!t || !join_of(t) || t->job->id != ntohs(h->job) ||
 	    h->cookie != htobe64(t->job->cookie))
 		return NULL;
 	return t;
@@ -65,7 +71,7 @@ static void refuse_stranger(struct tribd *d, struct tree *t,
 		if (udp_is_from(up, f))
 			break;
 	if (f)
-		join_refuse(t->join, f, in);
+		join_refuse(join_of(t), f, in);
 }
 
 /* JOIN or LEAVE. */
@@ -74,7 +80,7 @@ static void packet_from_child(struct tribd *d, struct tree *t,
 {
 	const struct join_packet *p = up->data;
 	unsigned int child = ntohs(p->h.child);
-	struct joining *j = t->join;
+	struct joining *j = join_of(t);
 	struct session_join in = {
 		.len = (uint16_t)up->len,
 		.port = up->sport,
@@ -134,7 +140,7 @@ static void packet_from_parent(struct tribd *d, struct tree *t,
 {
 	const struct join_packet *p = up->data;
 	const struct trib_start *st = &p->u.start;
-	struct joining *j = t->join;
+	struct joining *j = join_of(t);
 	struct session_start m = {0};
 	unsigned int i;
 
@@ -183,13 +189,13 @@ void join_packet(struct tribd *d, const struct udp_packet *up)
 
 void join_tree_free(struct tribd *d, struct tree *t)
 {
-	struct joining *j = t->join;
+	struct joining *j = join_of(t);
 
 	if (!j)
 		return;
 	timer_cancel(d, &j->timer);
 	free(j);
-	t->join = NULL;
+	t->dedicated.join = NULL;
 }
 
 void join_exit(struct tribd *d)
@@ -229,6 +235,9 @@ int join_tree_added(struct tribd *d, struct tree *t, bool adopted)
 	uint32_t instance;
 	unsigned int i;
 
+	/* To shared trees workers join at the PS. */
+	if (t->kind != TREE_DEDICATED)
+		return 0;
 	if (getrandom(&instance, sizeof(instance), 0) != sizeof(instance))
 		return -EIO;
 	instance |= !instance;
@@ -243,12 +252,12 @@ int join_tree_added(struct tribd *d, struct tree *t, bool adopted)
 		kind = SESSION_ROOT;
 	j->d = d;
 	j->t = t;
-	j->slots = t->slots;
+	j->slots = t->dedicated.slots;
 	j->timer.fn = on_timer;
 	j->timer.arg = j;
 	session_init(&j->s, &join_ops, j, kind, t->nchild, rank, instance);
 	j->s.last_epoch = t->last_epoch;
-	t->join = j;
+	t->dedicated.join = j;
 	if (adopted)
 		joining_adopt(j);
 	tick(j);
@@ -257,7 +266,7 @@ int join_tree_added(struct tribd *d, struct tree *t, bool adopted)
 
 void join_tree_del(struct tree *t)
 {
-	struct joining *j = t->join;
+	struct joining *j = join_of(t);
 	struct session_join in;
 	uint64_t now = now_ms();
 	unsigned int i;
@@ -284,7 +293,7 @@ void join_tree_del(struct tree *t)
 
 int join_epoch(struct tribd *d, struct tree *t, uint32_t epoch)
 {
-	struct joining *j = t->join;
+	struct joining *j = join_of(t);
 
 	(void)d;
 	return j ? session_leaf_epoch(&j->s, epoch) : -ESTALE;
@@ -292,7 +301,7 @@ int join_epoch(struct tribd *d, struct tree *t, uint32_t epoch)
 
 void join_rank_gone(struct tribd *d, struct tree *t, const struct local *l)
 {
-	struct joining *j = t->join;
+	struct joining *j = join_of(t);
 
 	(void)d;
 	if (!j)
@@ -304,7 +313,7 @@ void join_rank_gone(struct tribd *d, struct tree *t, const struct local *l)
 
 void join_idle(struct tribd *d, struct tree *t)
 {
-	struct joining *j = t->join;
+	struct joining *j = join_of(t);
 
 	(void)d;
 	if (j)

@@ -17,7 +17,7 @@
 #include "daemon/job/job.h"
 #include "daemon/ndn/ndnd.h"
 #include "state.h"
-#include "daemon/tree/worker.h"
+#include "daemon/tree/tree.h"
 
 /* --- writing */
 
@@ -53,12 +53,13 @@ static json_t *shared_pack(const struct tree *t)
 	unsigned int i;
 
 	for (i = 0; i < TRIB_BMWORDS_MAX; i++)
-		json_array_append_new(workers,
-				      value_hex_pack(be64toh(t->mask[i])));
-	return json_pack("{s:i s:i s:I s:I s:I s:o}", "relay", t->relay, "next",
-			 t->next, "cap", (json_int_t)t->cap, "age_ms",
-			 (json_int_t)t->age_ms, "mark0", (json_int_t)t->mark0,
-			 "workers", workers);
+		json_array_append_new(
+			workers, value_hex_pack(be64toh(t->shared.mask[i])));
+	return json_pack("{s:i s:i s:I s:I s:I s:o}", "relay", t->shared.relay,
+			 "next", t->shared.next, "cap",
+			 (json_int_t)t->shared.cap, "age_ms",
+			 (json_int_t)t->shared.age_ms, "mark0",
+			 (json_int_t)t->shared.mark0, "workers", workers);
 }
 
 static json_t *worker_pack(const struct tree *t)
@@ -67,15 +68,17 @@ static json_t *worker_pack(const struct tree *t)
 	json_t *hop = json_array(), *row;
 	unsigned int i;
 
-	for (i = 0; i < t->nhop; i++)
-		json_array_append_new(hop, json_pack("{s:s s:i}", "face",
-						     t->hop[i].face->name,
-						     "relay", t->hop[i].relay));
-	row = json_pack("{s:s s:i s:o}", "ps", addr_text(&t->ps, ps), "port",
-			t->ps_port, "hop", hop);
-	if (!addr_is_zero(&t->group))
-		json_object_set_new(row, "group",
-				    json_string(addr_text(&t->group, group)));
+	for (i = 0; i < t->workers.nhop; i++)
+		json_array_append_new(
+			hop, json_pack("{s:s s:i}", "face",
+				       t->workers.hop[i].face->name, "relay",
+				       t->workers.hop[i].relay));
+	row = json_pack("{s:s s:i s:o}", "ps", addr_text(&t->workers.ps, ps),
+			"port", t->workers.ps_port, "hop", hop);
+	if (!addr_is_zero(&t->workers.group))
+		json_object_set_new(
+			row, "group",
+			json_string(addr_text(&t->workers.group, group)));
 	return row;
 }
 
@@ -105,9 +108,9 @@ static json_t *tree_pack(const struct tree *t)
 			 (json_int_t)t->row.slot0, "last_epoch",
 			 (json_int_t)t->last_epoch, "held", t->held, "weight",
 			 t->weight);
-	if (t->relay)
+	if (t->kind == TREE_SHARED)
 		json_object_set_new(tree, "shared", shared_pack(t));
-	if (tree_is_worker(t))
+	if (t->kind == TREE_WORKERS)
 		json_object_set_new(tree, "worker", worker_pack(t));
 	return tree;
 }

@@ -138,16 +138,17 @@ static void shared_load(const json_t *o, struct tree_spec *s)
 
 	if (!o)
 		return;
-	s->relay = (uint16_t)value_int(o, "relay", UINT16_MAX);
-	s->next = (uint16_t)value_int(o, "next", UINT16_MAX);
-	s->cap = (uint32_t)value_int(o, "cap", UINT32_MAX);
-	s->age_ms = (uint32_t)value_int(o, "age_ms", UINT32_MAX);
-	s->mark0 = (uint32_t)value_int(o, "mark0", UINT32_MAX);
-	s->has_workers = true;
+	s->shared.relay = (uint16_t)value_int(o, "relay", UINT16_MAX);
+	s->shared.next = (uint16_t)value_int(o, "next", UINT16_MAX);
+	s->shared.cap = (uint32_t)value_int(o, "cap", UINT32_MAX);
+	s->shared.age_ms = (uint32_t)value_int(o, "age_ms", UINT32_MAX);
+	s->shared.mark0 = (uint32_t)value_int(o, "mark0", UINT32_MAX);
+	s->shared.has_workers = true;
 	for (i = 0; i < TRIB_BMWORDS_MAX; i++) {
 		const char *hex = json_string_value(json_array_get(workers, i));
 
-		s->workers[i] = htobe64(hex ? strtoull(hex, NULL, 16) : 0);
+		s->shared.workers[i] =
+			htobe64(hex ? strtoull(hex, NULL, 16) : 0);
 	}
 }
 
@@ -158,19 +159,21 @@ static int worker_load(const json_t *o, struct tree_spec *s, struct reason *why)
 
 	if (!o)
 		return 0;
-	s->ps_port = (uint16_t)value_int(o, "port", UINT16_MAX);
-	s->nhop = (unsigned int)json_array_size(hop);
-	if (!s->ps_port || !addr_parse(value_text(o, "ps"), &s->ps) ||
-	    s->nhop > TRIB_ATTACH_HOPS)
+	s->workers.ps_port = (uint16_t)value_int(o, "port", UINT16_MAX);
+	s->workers.nhop = (unsigned int)json_array_size(hop);
+	if (!s->workers.ps_port ||
+	    !addr_parse(value_text(o, "ps"), &s->workers.ps) ||
+	    s->workers.nhop > TRIB_ATTACH_HOPS)
 		return reason_set(why, -EPROTO, "a tree's PS");
 	if (json_object_get(o, "group") &&
-	    !addr_parse(value_text(o, "group"), &s->group))
+	    !addr_parse(value_text(o, "group"), &s->workers.group))
 		return reason_set(why, -EPROTO, "a tree's group");
-	for (i = 0; i < s->nhop; i++) {
+	for (i = 0; i < s->workers.nhop; i++) {
 		const json_t *h = json_array_get(hop, i);
 
-		s->hop[i].relay = (uint16_t)value_int(h, "relay", UINT16_MAX);
-		if (!value_name(s->hop[i].face, value_text(h, "face")))
+		s->workers.hop[i].relay =
+			(uint16_t)value_int(h, "relay", UINT16_MAX);
+		if (!value_name(s->workers.hop[i].face, value_text(h, "face")))
 			return reason_set(why, -EPROTO, "a hop's face");
 	}
 	return 0;
@@ -185,7 +188,7 @@ static int tree_load(struct tribd *d, const json_t *o, struct reason *why)
 		return reason_set(why, -ENOMEM, "no memory");
 	s->id = (uint16_t)value_int(o, "id", UINT16_MAX);
 	s->up_child = (uint16_t)value_int(o, "up_child", UINT16_MAX);
-	s->slot0 = (uint32_t)value_int(o, "slot0", UINT32_MAX);
+	s->dedicated.slot0 = (uint32_t)value_int(o, "slot0", UINT32_MAX);
 	s->last_epoch = (uint32_t)value_int(o, "last_epoch", UINT32_MAX);
 	s->held = json_is_true(json_object_get(o, "held"));
 	if (json_object_get(o, "weight"))

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pool.h"
+#include "tree.h"
 
 /* All ports of the node's faces, whatever the group. */
 static bool tree_is_native(const struct tree *t)
@@ -42,9 +42,9 @@ static void rewrite_fill(const struct tree *t, const struct face *f,
 	w->vlan[1] = htons(f->vlan[1]);
 	w->sport = htons(TRIB_UDP_PORT);
 	w->dport = htons(f->udp_port);
-	w->up = f != t->parent	    ? TRIB_REWRITE_DOWN
-		: tree_is_shared(t) ? TRIB_REWRITE_NEXT
-				    : TRIB_REWRITE_UP;
+	w->up = f != t->parent		 ? TRIB_REWRITE_DOWN
+		: t->kind == TREE_SHARED ? TRIB_REWRITE_NEXT
+					 : TRIB_REWRITE_UP;
 	w->v6 = !addr_is_v4(&f->addr);
 	w->child = w->up == TRIB_REWRITE_UP ? t->up_child : 0;
 	memcpy(w->saddr, &f->local, sizeof(w->saddr));

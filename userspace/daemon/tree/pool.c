@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "daemon/load/bpf_load.h"
-#include "pool.h"
 #include "slots.h"
+#include "tree.h"
 
 /* --- table */
 
@@ -41,25 +41,23 @@ static struct slot_range *marks_used(struct tribd *d, size_t *n)
 	if (!r)
 		return NULL;
 	TAILQ_FOREACH(t, &d->trees, link)
-		if (tree_is_shared(t))
-			r[(*n)++] = (struct slot_range){t->mark0,
+		if (t->kind == TREE_SHARED)
+			r[(*n)++] = (struct slot_range){t->shared.mark0,
 							t->job->window * 2};
 	return r;
 }
 
-int pool_marks_choose(struct tribd *d, struct tree *t, struct reason *why)
+static int marks_choose(struct tribd *d, struct tree *t, struct reason *why)
 {
 	struct slot_range *used;
 	size_t n;
 	int err;
 
-	if (!tree_is_shared(t))
-		return 0;
 	used = marks_used(d, &n);
 	if (!used)
 		return reason_set(why, -ENOMEM, "no memory");
 	err = slots_find(used, n, d->config.nmarks, t->job->window * 2,
-			 &t->mark0);
+			 &t->shared.mark0);
 	free(used);
 	return err ? reason_set(
 			     why, err,
@@ -68,21 +66,20 @@ int pool_marks_choose(struct tribd *d, struct tree *t, struct reason *why)
 		   : 0;
 }
 
-int pool_marks_keep(struct tribd *d, struct tree *t, uint32_t mark0,
-		    struct reason *why)
+static int marks_keep(struct tribd *d, struct tree *t,
+		      const struct tree_spec *s, struct reason *why)
 {
+	uint32_t mark0 = s->shared.mark0;
 	struct slot_range *used, own = {mark0, t->job->window * 2};
 	size_t n;
 	int err;
 
-	if (!tree_is_shared(t))
-		return 0;
 	used = marks_used(d, &n);
 	if (!used)
 		return reason_set(why, -ENOMEM, "no memory");
 	err = slots_check(used, n, d->config.nmarks, &own);
 	free(used);
-	t->mark0 = mark0;
+	t->shared.mark0 = mark0;
 	return err ? reason_set(why, err, "marks %u to %u are not free", mark0,
 				mark0 + own.count - 1)
 		   : 0;
@@ -94,7 +91,7 @@ static int marks_wipe(struct tribd *d, const struct tree *t)
 	uint32_t i, key;
 
 	for (i = 0; i < t->job->window * 2; i++) {
-		key = t->mark0 + i;
+		key = t->shared.mark0 + i;
 		if (bpf_map_update_elem(d->map[MAP_POOL_MARKS], &key, &none,
 					BPF_ANY))
 			return -errno;
@@ -141,7 +138,7 @@ static void rows_of_shared(struct tribd *d, const struct tree *but, bool open)
 	TAILQ_FOREACH(t, &d->trees, link) {
 		uint32_t key = t->id;
 
-		if (!tree_is_shared(t) || t == but ||
+		if (t->kind != TREE_SHARED || t == but ||
 		    !(t->row.flags & TRIB_TREE_USED))
 			continue;
 		bpf_map_update_elem(d->map[MAP_TREES], &key,
@@ -154,7 +151,7 @@ static void rows_of_shared(struct tribd *d, const struct tree *but, bool open)
  * still meanwhile: some 20 ms, which their workers' resends make up for. What
  * stayed would be taken for the same chunk's if the tree came again.
  */
-int pool_wipe(struct tribd *d, struct tree *t)
+static int pool_wipe(struct tribd *d, struct tree *t)
 {
 	int err = slots_of(d, t->id, true);
 
@@ -267,14 +264,22 @@ void pool_sweep(struct tribd *d)
 
 /* --- coming and going */
 
-int pool_show(struct tribd *d, struct tree *t, bool adopted)
+static void pool_hide(struct tribd *d, struct tree *t)
+{
+	static const struct trib_pool none;
+	uint32_t key = t->id;
+
+	faces_remove(d, t->id, NULL, 0);
+	bpf_map_update_elem(d->map[MAP_POOLS], &key, &none, BPF_ANY);
+	pool_wipe(d, t);
+}
+
+static int pool_show(struct tribd *d, struct tree *t, bool adopted)
 {
 	uint32_t key = t->id;
 	struct trib_pool row;
 	int err = 0;
 
-	if (!tree_is_shared(t))
-		return 0;
 	if (!adopted)
 		err = pool_wipe(d, t);
 	pool_row_fill(d, t, &row);
@@ -290,14 +295,11 @@ int pool_show(struct tribd *d, struct tree *t, bool adopted)
 	return err;
 }
 
-void pool_hide(struct tribd *d, struct tree *t)
-{
-	static const struct trib_pool none;
-	uint32_t key = t->id;
-
-	if (!tree_is_shared(t))
-		return;
-	faces_remove(d, t->id, NULL, 0);
-	bpf_map_update_elem(d->map[MAP_POOLS], &key, &none, BPF_ANY);
-	pool_wipe(d, t);
-}
+const struct tree_ops pool_ops = {
+	.check = pool_check,
+	.choose = marks_choose,
+	.keep = marks_keep,
+	.show = pool_show,
+	.hide = pool_hide,
+	.wipe = pool_wipe,
+};

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "pool.h"
+#include "tree.h"
 
 uint32_t pool_buckets(uint32_t slots)
 {
@@ -42,25 +42,25 @@ static void set_rank(uint64_t *mask, unsigned int rank)
 static int numbers_check(struct tribd *d, const struct tree_spec *s,
 			 struct reason *why)
 {
-	if (s->relay == TRIB_RELAY_PS)
+	if (s->shared.relay == TRIB_RELAY_PS)
 		return reason_set(why, -ERANGE,
 				  "relay %u is the PS: relays have 1 to %u",
-				  s->relay, TRIB_RELAY_PS - 1);
-	if (!s->next)
+				  s->shared.relay, TRIB_RELAY_PS - 1);
+	if (!s->shared.next)
 		return reason_set(
 			why, -EINVAL,
 			"relay %u: what number has its next hop? (next)",
-			s->relay);
-	if (s->next == s->relay)
+			s->shared.relay);
+	if (s->shared.next == s->shared.relay)
 		return reason_set(
 			why, -EINVAL,
 			"next %u is our own number: packets would come back",
-			s->next);
-	if (s->cap > d->config.npool)
+			s->shared.next);
+	if (s->shared.cap > d->config.npool)
 		return reason_set(
 			why, -ERANGE,
-			"cap %u: the pool has %u slots (tribd --pool)", s->cap,
-			d->config.npool);
+			"cap %u: the pool has %u slots (tribd --pool)",
+			s->shared.cap, d->config.npool);
 	return 0;
 }
 
@@ -70,14 +70,15 @@ static int workers_check(const struct tree_spec *s, struct tree *t,
 {
 	unsigned int i, world = t->job->world, n = 0;
 
-	t->bmwords = (uint8_t)((world + 63) / 64);
-	if (s->has_workers)
-		memcpy(t->mask, s->workers, sizeof(t->mask));
-	for (i = 0; !s->has_workers && i < t->nchild; i++)
+	t->shared.bmwords = (uint8_t)((world + 63) / 64);
+	if (s->shared.has_workers)
+		memcpy(t->shared.mask, s->shared.workers,
+		       sizeof(t->shared.mask));
+	for (i = 0; !s->shared.has_workers && i < t->nchild; i++)
 		if (t->child[i].rank != RANK_NONE)
-			set_rank(t->mask, t->child[i].rank);
+			set_rank(t->shared.mask, t->child[i].rank);
 	for (i = 0; i < TRIB_WORLD_MAX; i++) {
-		if (!(be64toh(t->mask[i / 64]) >> i % 64 & 1))
+		if (!(be64toh(t->shared.mask[i / 64]) >> i % 64 & 1))
 			continue;
 		n++;
 		if (i >= world)
@@ -93,7 +94,7 @@ static int workers_check(const struct tree_spec *s, struct tree *t,
 		unsigned int rank = t->child[i].rank;
 
 		if (rank != RANK_NONE &&
-		    !(be64toh(t->mask[rank / 64]) >> rank % 64 & 1))
+		    !(be64toh(t->shared.mask[rank / 64]) >> rank % 64 & 1))
 			return reason_set(
 				why, -EINVAL,
 				"child %s is rank %u, which is not among the workers",
@@ -102,23 +103,28 @@ static int workers_check(const struct tree_spec *s, struct tree *t,
 	return 0;
 }
 
+int pool_refuse(const struct tree_spec *s, struct reason *why)
+{
+	if (!s->shared.next && !s->shared.cap && !s->shared.age_ms &&
+	    !s->shared.has_workers)
+		return 0;
+	return reason_set(
+		why, -EINVAL,
+		"next, workers, cap and age are for shared trees, which have a relay number");
+}
+
 int pool_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
 	       struct reason *why)
 {
-	int err;
+	int err = node_check(d, s, t, why);
 
-	if (!s->relay) {
-		if (s->next || s->cap || s->age_ms || s->has_workers)
-			return reason_set(
-				why, -EINVAL,
-				"next, workers, cap and age are for shared trees, which have a relay number");
-		return 0;
-	}
+	if (err)
+		return err;
 	if (!t->parent || !t->nchild)
 		return reason_set(
 			why, -EINVAL,
 			"relay %u: a shared tree needs children and %s",
-			s->relay, "a parent: the next hop");
+			s->shared.relay, "a parent: the next hop");
 	if (s->nlocal)
 		return reason_set(
 			why, -EOPNOTSUPP,
@@ -134,10 +140,10 @@ int pool_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
 		err = workers_check(s, t, why);
 	if (err)
 		return err;
-	t->relay = s->relay;
-	t->next = s->next;
-	t->cap = s->cap;
-	t->age_ms = s->age_ms ? s->age_ms : POOL_AGE_MS;
+	t->shared.relay = s->shared.relay;
+	t->shared.next = s->shared.next;
+	t->shared.cap = s->shared.cap;
+	t->shared.age_ms = s->shared.age_ms ? s->shared.age_ms : POOL_AGE_MS;
 	return 0;
 }
 
@@ -145,14 +151,14 @@ void pool_row_fill(const struct tribd *d, const struct tree *t,
 		   struct trib_pool *row)
 {
 	memset(row, 0, sizeof(*row));
-	row->relay = t->relay;
-	row->next = t->next;
-	row->bmwords = t->bmwords;
-	row->cap = t->cap;
-	row->mark0 = t->mark0;
+	row->relay = t->shared.relay;
+	row->next = t->shared.next;
+	row->bmwords = t->shared.bmwords;
+	row->cap = t->shared.cap;
+	row->mark0 = t->shared.mark0;
 	row->mark_mask = t->job->window * 2 - 1;
 	row->table_mask = d->config.nbuckets - 1;
-	row->age_ns = t->age_ms * 1000000ull;
+	row->age_ns = t->shared.age_ms * 1000000ull;
 	row->rank0 = t->child[0].rank != RANK_NONE ? t->child[0].rank : 0;
-	memcpy(row->mask, t->mask, sizeof(row->mask));
+	memcpy(row->mask, t->shared.mask, sizeof(row->mask));
 }

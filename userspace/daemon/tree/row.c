@@ -7,7 +7,7 @@
 #include <endian.h>
 #include <string.h>
 
-#include "pool.h"
+#include "tree.h"
 
 const char *const group_kind_name[GROUP__KINDS] = {
 	[GROUP_DOWN] = "down",
@@ -41,9 +41,9 @@ void tree_row_fill(const struct tree *t, struct trib_tree *row)
 		row->flags |= TRIB_TREE_LEAF;
 	if (!addr_is_v4(&any->addr))
 		row->flags |= TRIB_TREE_V6;
-	if (tree_is_shared(t))
+	if (t->kind == TREE_SHARED)
 		row->flags |= TRIB_TREE_SHARED;
-	if (t->wiped.at_ns)
+	if (t->kind == TREE_DEDICATED && t->dedicated.wiped.at_ns)
 		row->flags |= TRIB_TREE_WIPED;
 	row->nchild = (uint8_t)t->nchild;
 	row->full = t->nchild == 64 ? ~0ULL : (1ULL << t->nchild) - 1;
@@ -150,7 +150,7 @@ unsigned int group_faces(const struct tree *t, enum group_kind kind,
 		return n;
 	/* Nothing goes both ways in a shared tree. */
 	if (!t->parent || port_among(face, n, face_port(t->parent)) ||
-	    tree_is_shared(t))
+	    t->kind == TREE_SHARED)
 		return 0;
 	face[n++] = t->parent;
 	return n;

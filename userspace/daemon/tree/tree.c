@@ -9,72 +9,19 @@
 #include <string.h>
 
 #include "daemon/load/bpf_load.h"
-#include "pool.h"
-#include "base/session.h"
-#include "slots.h"
-#include "worker.h"
-
-struct tree *tree_find(struct tribd *d, uint16_t id)
-{
-	struct tree *t;
-
-	TAILQ_FOREACH(t, &d->trees, link)
-		if (t->id == id)
-			return t;
-	return NULL;
-}
-
-struct tree *tree_next_of_job(struct tribd *d, const struct job *job,
-			      const struct tree *after)
-{
-	struct tree *t =
-		after ? TAILQ_NEXT(after, link) : TAILQ_FIRST(&d->trees);
-
-	while (t && t->job != job)
-		t = TAILQ_NEXT(t, link);
-	return t;
-}
-
-struct local *tree_local(struct tree *t, uint16_t rank)
-{
-	unsigned int i;
-
-	for (i = 0; i < t->nlocal; i++)
-		if (t->local[i].rank == rank)
-			return &t->local[i];
-	return NULL;
-}
+#include "tree.h"
 
 /* --- rows */
-
-static int row_write(struct tribd *d, uint16_t id, const struct trib_tree *row)
-{
-	uint32_t key = id;
-
-	if (!bpf_map_update_elem(d->map[MAP_TREES], &key, row, BPF_ANY))
-		return 0;
-	log_error("tree %u: cannot write its row: %s", id, strerror(errno));
-	return -errno;
-}
-
-int tree_row_store(struct tribd *d, struct tree *t)
-{
-	return row_write(d, t->id, &t->row);
-}
-
-int tree_row_load(struct tribd *d, const struct tree *t, struct trib_tree *row)
-{
-	uint32_t key = t->id;
-
-	return bpf_map_lookup_elem(d->map[MAP_TREES], &key, row) ? -errno : 0;
-}
 
 /* Admits nothing from here on; who is inside leaves until bpf_quiesce(). */
 static void row_close(struct tribd *d, uint16_t id)
 {
 	static const struct trib_tree none;
+	uint32_t key = id;
 
-	row_write(d, id, &none);
+	if (bpf_map_update_elem(d->map[MAP_TREES], &key, &none, BPF_ANY))
+		log_error("tree %u: cannot clear its row: %s", id,
+			  strerror(errno));
 }
 
 static void row_clear(struct tribd *d, uint16_t id)
@@ -91,101 +38,6 @@ static void lag_clear(struct tribd *d, uint16_t id)
 	bpf_map_update_elem(d->map[MAP_LAG], &key, &none, BPF_ANY);
 }
 
-/* --- slots */
-
-uint32_t tree_slots_used(struct tribd *d)
-{
-	uint32_t n = 0;
-	struct tree *t;
-
-	TAILQ_FOREACH(t, &d->trees, link)
-		n += t->slots;
-	return n;
-}
-
-static struct slot_range *slots_used(struct tribd *d, size_t *n)
-{
-	struct slot_range *r = calloc(d->ntrees + 1, sizeof(*r));
-	struct tree *t;
-
-	*n = 0;
-	if (!r)
-		return NULL;
-	TAILQ_FOREACH(t, &d->trees, link)
-		if (t->slots)
-			r[(*n)++] = (struct slot_range){t->row.slot0, t->slots};
-	return r;
-}
-
-static int slots_choose(struct tribd *d, struct tree *t, struct reason *why)
-{
-	struct slot_range *used;
-	size_t n;
-	int err;
-
-	if (!t->slots)
-		return 0;
-	used = slots_used(d, &n);
-	if (!used)
-		return reason_set(why, -ENOMEM, "no memory");
-	err = slots_find(used, n, d->config.nslots, t->slots, &t->row.slot0);
-	free(used);
-	if (!err)
-		return 0;
-	return reason_set(
-		why, err,
-		"no %u slots in a row are free: %u of %u are used (smaller window, or tribd --slots)",
-		t->slots, tree_slots_used(d), d->config.nslots);
-}
-
-static int slots_keep(struct tribd *d, struct tree *t, uint32_t slot0,
-		      struct reason *why)
-{
-	struct slot_range *used, own = {slot0, t->slots};
-	size_t n;
-	int err;
-
-	if (!t->slots)
-		return 0;
-	used = slots_used(d, &n);
-	if (!used)
-		return reason_set(why, -ENOMEM, "no memory");
-	err = slots_check(used, n, d->config.nslots, &own);
-	free(used);
-	t->row.slot0 = slot0;
-	return err ? reason_set(why, err, "slots %u to %u are not free", slot0,
-				slot0 + t->slots - 1)
-		   : 0;
-}
-
-#define WIPE_BATCH 64
-
-/* While nothing is admitted to the tree: a slot in use must not change. */
-static int slots_wipe(struct tribd *d, const struct tree *t)
-{
-	uint32_t key[WIPE_BATCH], done = 0, i, n;
-	size_t size = sizeof(struct trib_slot) -
-		      sizeof(uint64_t) * TRIB_NVAL / 2 + d->config.nval * 4ul;
-	void *zero = calloc(WIPE_BATCH, size);
-	int err = 0;
-
-	if (!zero)
-		return -ENOMEM;
-	for (; !err && done < t->slots; done += n) {
-		n = t->slots - done < WIPE_BATCH ? t->slots - done : WIPE_BATCH;
-		for (i = 0; i < n; i++)
-			key[i] = t->row.slot0 + done + i;
-		if (bpf_map_update_batch(d->map[MAP_SLOTS], key, zero, &n,
-					 NULL))
-			err = -errno;
-	}
-	free(zero);
-	if (err)
-		log_error("tree %u: cannot wipe its slots: %s", t->id,
-			  strerror(-err));
-	return err;
-}
-
 /* --- the list */
 
 static void faces_hold(struct tree *t, int by)
@@ -199,8 +51,8 @@ static void faces_hold(struct tree *t, int by)
 		t->child[i].face->trees += by;
 	for (i = 0; i < t->ndown; i++)
 		t->down[i]->trees += by;
-	for (i = 0; i < t->nhop; i++)
-		t->hop[i].face->trees += by;
+	for (i = 0; t->kind == TREE_WORKERS && i < t->workers.nhop; i++)
+		t->workers.hop[i].face->trees += by;
 }
 
 static void tree_insert(struct tribd *d, struct tree *t)
@@ -222,7 +74,8 @@ static void tree_insert(struct tribd *d, struct tree *t)
 
 static void tree_free(struct tribd *d, struct tree *t)
 {
-	timer_cancel(d, &t->wiped);
+	if (t->kind == TREE_DEDICATED)
+		timer_cancel(d, &t->dedicated.wiped);
 	TAILQ_REMOVE(&d->trees, t, link);
 	faces_hold(t, -1);
 	t->job->ntrees--;
@@ -261,57 +114,53 @@ static int id_choose(struct tribd *d, struct tree *t, struct reason *why)
  */
 static int tree_show(struct tribd *d, struct tree *t, bool adopted)
 {
-	int err = 0;
+	int err;
 
-	if (tree_is_worker(t))
+	if (!tree_is_node(t))
 		return 0;
-	if (!adopted) {
+	if (!adopted)
 		lag_clear(d, t->id);
-		err = slots_wipe(d, t);
-	}
-	if (!err)
-		err = pool_show(d, t, adopted);
+	err = t->ops->show(d, t, adopted);
 	if (!err)
 		err = group_store(d, t, adopted);
 	if (err)
 		goto no_group;
 	tree_row_fill(t, &t->row);
-	if (t->nlocal)
-		err = d->hooks->tree_prepare(d, t, adopted);
+	err = d->hooks->tree_prepare(d, t, adopted);
 	if (err)
 		goto no_group;
 	err = tree_row_store(d, t);
 	if (err)
 		goto no_row;
-	/* To shared trees workers join at the PS. */
-	err = tree_is_shared(t) ? 0 : d->hooks->tree_added(d, t, adopted);
+	err = d->hooks->tree_added(d, t, adopted);
 	if (!err)
 		return 0;
 	if (!adopted)
 		row_clear(d, t->id);
 no_row:
-	if (t->nlocal && !adopted)
+	if (!adopted)
 		d->hooks->tree_gone(d, t);
 no_group:
 	if (!adopted) {
 		group_clear(d, t->id);
-		pool_hide(d, t);
+		if (t->ops->hide)
+			t->ops->hide(d, t);
 	}
 	return err;
 }
 
 static void tree_hide_rest(struct tribd *d, struct tree *t)
 {
-	if (t->nlocal)
-		d->hooks->tree_gone(d, t);
+	d->hooks->tree_gone(d, t);
 	group_clear(d, t->id);
-	pool_hide(d, t);
+	if (t->ops->hide)
+		t->ops->hide(d, t);
 }
 
 static void tree_hide(struct tribd *d, struct tree *t)
 {
 	d->hooks->tree_del(d, t);
-	if (tree_is_worker(t))
+	if (!tree_is_node(t))
 		return;
 	row_clear(d, t->id);
 	tree_hide_rest(d, t);
@@ -328,10 +177,8 @@ int tree_new(struct tribd *d, const struct tree_spec *s, uint16_t *id,
 	err = tree_check(d, s, t, why);
 	if (!err)
 		err = id_choose(d, t, why);
-	if (!err)
-		err = slots_choose(d, t, why);
-	if (!err)
-		err = pool_marks_choose(d, t, why);
+	if (!err && t->ops->choose)
+		err = t->ops->choose(d, t, why);
 	if (err) {
 		free(t);
 		return err;
@@ -364,41 +211,14 @@ int tree_restore(struct tribd *d, const struct tree_spec *s, struct reason *why)
 		return reason_set(why, -ENOMEM, "no memory");
 	err = s->id ? tree_check(d, s, t, why)
 		    : reason_set(why, -EINVAL, "a tree without id");
-	if (!err)
-		err = slots_keep(d, t, s->slot0, why);
-	if (!err)
-		err = pool_marks_keep(d, t, s->mark0, why);
+	if (!err && t->ops->keep)
+		err = t->ops->keep(d, t, s, why);
 	if (err) {
 		free(t);
 		return err;
 	}
 	tree_insert(d, t);
 	return 0;
-}
-
-/*
- * What was under way when the slots went has arrived by now, and so has what it
- * was an answer to: who sends a GRAD still lacks the RESULT, if there was one.
- */
-#define WIPED_MS (2 * SESSION_LATE_MS)
-
-static void wiped_over(struct tribd *d, struct timer *timer)
-{
-	struct tree *t = timer->arg;
-
-	t->row.flags &= (uint8_t)~TRIB_TREE_WIPED;
-	tree_row_store(d, t);
-}
-
-/* Until then no sums of floats: see TRIB_TREE_WIPED. */
-static void wiped_begin(struct tribd *d, struct tree *t)
-{
-	if (!trib_fmt_is_float(t->job->fmt))
-		return;
-	t->wiped.fn = wiped_over;
-	t->wiped.arg = t;
-	t->row.flags |= TRIB_TREE_WIPED;
-	timer_set(d, &t->wiped, WIPED_MS);
 }
 
 /* The row in the map is this tree's: its epoch and nonces go on. */
@@ -416,7 +236,7 @@ static bool row_adopt(struct tribd *d, struct tree *t)
 		return false;
 	t->row = row;
 	if (row.flags & TRIB_TREE_WIPED)
-		wiped_begin(d, t);
+		dedicated_wiped(d, t);
 	return true;
 }
 
@@ -445,7 +265,7 @@ static int restore_trees(struct tribd *d)
 	int err;
 
 	TAILQ_FOREACH(t, &d->trees, link) {
-		bool adopted = !tree_is_worker(t) && row_adopt(d, t);
+		bool adopted = tree_is_node(t) && row_adopt(d, t);
 
 		err = tree_show(d, t, adopted);
 		if (err) {
@@ -453,7 +273,7 @@ static int restore_trees(struct tribd *d)
 				  strerror(-err));
 			return err;
 		}
-		if (!adopted && !tree_is_worker(t))
+		if (!adopted && tree_is_node(t))
 			log_warn(
 				"tree %u: its row was not as remembered; written anew",
 				t->id);
@@ -479,14 +299,14 @@ void tree_remove_all(struct tribd *d, const struct job *job)
 
 	while ((t = tree_next_of_job(d, job, t))) {
 		d->hooks->tree_del(d, t);
-		if (tree_is_worker(t))
+		if (!tree_is_node(t))
 			continue;
 		t->row.flags = 0; /* not to be opened by another's wipe */
 		row_close(d, t->id);
 	}
 	bpf_quiesce(d);
 	while ((t = tree_next_of_job(d, job, NULL))) {
-		if (!tree_is_worker(t))
+		if (tree_is_node(t))
 			tree_hide_rest(d, t);
 		tree_free(d, t);
 	}
@@ -514,14 +334,13 @@ int tree_wipe(struct tribd *d, uint16_t id, struct reason *why)
 
 	if (!t)
 		return reason_set(why, -ENOENT, "no tree %u", id);
-	if (!t->slots && !tree_is_shared(t))
+	if (!t->ops->wipe || (t->kind == TREE_DEDICATED && !t->dedicated.slots))
 		return reason_set(why, -EINVAL, "tree %u has no slots here: %s",
 				  id,
-				  tree_is_worker(t) ? "its workers" : "a leaf");
+				  tree_is_node(t) ? "a leaf" : "its workers");
 	/* A wiped slot must not be one that a packet is being added to. */
 	row_clear(d, id);
-	err = tree_is_shared(t) ? pool_wipe(d, t) : slots_wipe(d, t);
-	wiped_begin(d, t);
+	err = t->ops->wipe(d, t);
 	back = tree_row_store(d, t);
 	if (!err)
 		err = back;
@@ -605,7 +424,7 @@ void tree_settle(struct tribd *d)
 		t->stale = false;
 		group_store(d, t, false);
 		tree_row_fill(t, &t->row);
-		if (tree_is_shared(t))
+		if (t->kind == TREE_SHARED)
 			pool_faces_store(d, t);
 		if (memcmp(&old, &t->row, sizeof(old)))
 			tree_row_store(d, t);

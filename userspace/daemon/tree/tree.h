@@ -6,6 +6,9 @@
 #include "daemon/core/tribd.h"
 #include "daemon/face/face.h"
 #include "daemon/job/job.h"
+#include "dedicated.h"
+#include "pool.h"
+#include "worker.h"
 
 #define RANK_NONE 0xffff /* a child that is a relay */
 
@@ -16,7 +19,7 @@ struct child {
 
 /*
  * A rank on this host whose results are delivered to cells. @index: at the
- * parent (leaf), or among our own children. @pid, @ring and @priv belong to
+ * parent (leaf), or among our own children. @pid and @ring belong to
  * attach.c and deliver.c; @pid is shown to operators (0: nobody attached).
  * In a row of workers (worker.c) results come to UDP port @port instead, and
  * @epoch is what the process said that it takes part in, 0: none yet.
@@ -28,60 +31,57 @@ struct local {
 	uint32_t epoch;
 	pid_t pid;
 	uint32_t ring;
-	void *priv;
 };
 
-/* A relay between the ranks of this host and the PS of a shared tree. */
-struct hop {
-	struct face *face;
-	uint16_t relay;
+enum tree_kind {
+	TREE_DEDICATED, /* a node with slots of its own; or a leaf */
+	TREE_SHARED,	/* a relay of a shared pool */
+	TREE_WORKERS,	/* ranks of a shared tree that send by sockets */
 };
 
 /*
  * This host's node of one tree. @row is what `trees` holds; tree.c computes
- * it, join.c owns epoch and the nonces in it, deliver.c owns row.deliver.
- * Whoever changes @row calls tree_row_store().
+ * it, join.c owns epoch and the nonces in it, deliver.c owns row.deliver. A
+ * room that changes @row calls tree_row_store().
  */
 struct tree {
 	TAILQ_ENTRY(tree) link;
 	uint16_t id;
+	enum tree_kind kind;
+	const struct tree_ops *ops; /* of the kind */
 	struct job *job;
-	unsigned int nchild;
-	struct child child[TRIB_CHILDREN_MAX];
-	struct face *parent; /* NULL: root */
-	uint16_t up_child;
-	unsigned int nlocal;
+	unsigned int nlocal; /* not in TREE_SHARED */
 	struct local local[TRIB_RINGS_MAX];
-	unsigned int ndown; /* explicit down faces; 0: derived */
-	struct face *down[TRIB_CHILDREN_MAX];
-	uint32_t slots; /* 2W, or 0 for a leaf: row.slot0 on */
-	bool native;	/* its groups are devmaps (group.c) */
-	bool stale;	/* a face changed (tree.c) */
-	/* Shared trees (pool.c). @mask: as on the wire. */
-	uint16_t relay; /* our number; 0: a dedicated tree */
-	uint16_t next;
-	uint8_t bmwords;
-	uint32_t cap; /* 0: none */
-	uint32_t age_ms;
-	uint32_t mark0;
-	uint64_t mask[TRIB_BMWORDS_MAX];
-	/* Rows of workers of shared trees (worker.c): not in the maps. */
-	struct in6_addr ps;
-	uint16_t ps_port; /* host order; 0: no such row */
-	unsigned int nhop;
-	struct hop hop[TRIB_ATTACH_HOPS];
-	struct in6_addr group; /* all zeros: none */
-	/* Of another generation than the job's: whoever attaches now is not told
-	 * of it, whoever did before goes on in it. */
+	/* Processes that attach now are not told of it; those that did before
+	 * go on in it. */
 	bool held;
 	uint8_t weight; /* of messages, against the job's other trees */
 	/* Newest epoch that ever ran; survives restarts (state file). */
 	uint32_t last_epoch;
-	struct timer wiped; /* pending: its slots were wiped not long ago */
+
+	/* A node of the data plane: all zeros in TREE_WORKERS. */
+	unsigned int nchild;
+	struct child child[TRIB_CHILDREN_MAX];
+	struct face *parent; /* NULL: root */
+	uint16_t up_child;   /* index at the parent; INDEX_NONE */
+	unsigned int ndown;  /* explicit down faces; 0: derived */
+	struct face *down[TRIB_CHILDREN_MAX];
+	bool native; /* its groups are devmaps (group.c) */
+	bool stale;  /* a face changed (tree.c) */
 	struct trib_tree row;
-	void *join;    /* join.c's own */
-	void *deliver; /* deliver.c's own */
+
+	union {
+		struct tree_dedicated dedicated;
+		struct tree_shared shared;
+		struct tree_workers workers;
+	};
 };
+
+/* True if @t has a row in the maps. */
+static inline bool tree_is_node(const struct tree *t)
+{
+	return t->kind != TREE_WORKERS;
+}
 
 /* Look-ups; NULL if there is none. */
 struct tree *tree_find(struct tribd *d, uint16_t id);
@@ -107,11 +107,6 @@ struct child_spec {
 	uint16_t port;	/* 0: not given */
 };
 
-struct hop_spec {
-	char face[TRIB_NAME_MAX];
-	uint16_t relay;
-};
-
 /* As a request or the state file states it. */
 struct tree_spec {
 	uint16_t id; /* 0: lowest free */
@@ -124,30 +119,48 @@ struct tree_spec {
 	struct child_spec local[TRIB_RINGS_MAX]; /* face: none */
 	unsigned int ndown;
 	char down[TRIB_CHILDREN_MAX][TRIB_NAME_MAX];
-	uint16_t relay; /* 0: dedicated; what follows is 0, too */
-	uint16_t next;
-	uint32_t cap;
-	uint32_t age_ms;
-	bool has_workers;
-	uint64_t workers[TRIB_BMWORDS_MAX]; /* as on the wire */
-	struct in6_addr ps;
-	uint16_t ps_port; /* 0: no row of workers; what follows is 0, too */
-	unsigned int nhop;
-	struct hop_spec hop[TRIB_ATTACH_HOPS];
-	struct in6_addr group; /* all zeros: none */
 	bool held;
-	uint16_t weight; /* 0: not given, 1 */
-	/* State file only. */
-	uint32_t mark0;
-	uint32_t slot0;
-	uint32_t last_epoch;
+	uint16_t weight;     /* 0: not given, 1 */
+	uint32_t last_epoch; /* state file only */
+	/* Parts of other kinds than tree_spec_kind() must be all zeros. */
+	struct dedicated_spec dedicated;
+	struct shared_spec shared;
+	struct workers_spec workers;
 };
+
+/**
+ * struct tree_ops - where kinds of trees differ
+ * @check:  everything that can be wrong with @s, after what all kinds have in
+ *          common; fills in @t. Changes nothing else.
+ * @choose: take ranges of maps for a new tree. Reserved as soon as @t is in the
+ *          list.
+ * @keep:   take those that @s of the state file names.
+ * @show:   write the maps of the kind before the row is visible. @adopted: they
+ *          were there. 0 or -errno, logged.
+ * @hide:   clear them; the row is cleared, and bpf_quiesce() was called.
+ * @wipe:   clear its slots, while the row is cleared. NULL: it has none.
+ */
+struct tree_ops {
+	int (*check)(struct tribd *d, const struct tree_spec *s, struct tree *t,
+		     struct reason *why);
+	int (*choose)(struct tribd *d, struct tree *t, struct reason *why);
+	int (*keep)(struct tribd *d, struct tree *t, const struct tree_spec *s,
+		    struct reason *why);
+	int (*show)(struct tribd *d, struct tree *t, bool adopted);
+	void (*hide)(struct tribd *d, struct tree *t);
+	int (*wipe)(struct tribd *d, struct tree *t);
+};
+
+enum tree_kind tree_spec_kind(const struct tree_spec *s);
 
 /*
  * tree_spec.c: everything that can be wrong with @spec; on success @t holds
  * its objects (faces are not counted yet). Changes nothing.
  */
 int tree_check(struct tribd *d, const struct tree_spec *spec, struct tree *t,
+	       struct reason *why);
+/* node_spec.c: what trees with a row have in common, for the check of a kind. */
+int node_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
 	       struct reason *why);
 /*
  * The multicast face by which one copy of each result reaches those behind
@@ -175,7 +188,6 @@ int tree_switch(struct tribd *d, const char *job, const uint16_t *live,
 void tree_face_changed(struct tribd *d, const struct face *f);
 /* ... until rows, groups and rewrites of all stale trees are written. */
 void tree_settle(struct tribd *d);
-uint32_t tree_slots_used(struct tribd *d);
 void tree_free_all(struct tribd *d);
 
 /* --- row.c: the map's row of a tree, from its objects. Pure. */

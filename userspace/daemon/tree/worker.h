@@ -6,18 +6,42 @@
 #ifndef TRIBD_WORKER_H
 #define TRIBD_WORKER_H
 
-#include "tree.h"
+#include "daemon/core/tribd.h"
+
+struct face;
+struct tree;
+struct tree_ops;
 
 #define WORKER_PORT_MIN 1024 /* ranks need no privileges */
 
-static inline bool tree_is_worker(const struct tree *t)
-{
-	return t->ps_port != 0;
-}
+/* A relay between the ranks of this host and the PS of a shared tree. */
+struct hop {
+	struct face *face;
+	uint16_t relay;
+};
 
-/* worker_spec.c: as tree_check(), for a @spec with ps_port. Pure. */
-int worker_check(struct tribd *d, const struct tree_spec *spec, struct tree *t,
-		 struct reason *why);
+struct tree_workers {
+	struct in6_addr ps;
+	uint16_t ps_port; /* host order */
+	unsigned int nhop;
+	struct hop hop[TRIB_ATTACH_HOPS];
+	struct in6_addr group; /* all zeros: none */
+};
+
+struct hop_spec {
+	char face[TRIB_NAME_MAX];
+	uint16_t relay;
+};
+
+struct workers_spec {
+	struct in6_addr ps;
+	uint16_t ps_port; /* 0: no row of workers */
+	unsigned int nhop;
+	struct hop_spec hop[TRIB_ATTACH_HOPS];
+	struct in6_addr group; /* all zeros: none */
+};
+
+extern const struct tree_ops worker_ops;
 
 /* The newest epoch that a process here takes part in, or 0. */
 uint32_t worker_epoch(const struct tree *t);

@@ -5,18 +5,18 @@
 #include <errno.h>
 #include <string.h>
 
-#include "worker.h"
+#include "tree.h"
 
 /* Data go by sockets: there is nothing for the data plane to do. */
 static int parts_check(const struct tree_spec *s, struct reason *why)
 {
 	const char *part = NULL;
 
-	if (s->relay)
+	if (s->shared.relay)
 		return reason_set(
 			why, -EINVAL,
 			"relay %u and ps: a host is a relay of a tree or has workers of it, not both",
-			s->relay);
+			s->shared.relay);
 	if (s->nchild)
 		part = "children";
 	else if (s->parent[0])
@@ -25,7 +25,8 @@ static int parts_check(const struct tree_spec *s, struct reason *why)
 		part = "an index";
 	else if (s->ndown)
 		part = "a down face (a multicast group is `group`)";
-	else if (s->next || s->cap || s->age_ms || s->has_workers)
+	else if (s->shared.next || s->shared.cap || s->shared.age_ms ||
+		 s->shared.has_workers)
 		part = "next, workers, cap or age: these are a relay's";
 	return part ? reason_set(why, -EINVAL,
 				 "a row of workers, which has ps, has not %s",
@@ -38,20 +39,20 @@ static int ps_check(const struct tree_spec *s, struct tree *t,
 {
 	char ps[INET6_ADDRSTRLEN], group[INET6_ADDRSTRLEN];
 
-	addr_text(&s->ps, ps);
-	if (addr_is_zero(&s->ps) || addr_is_multicast(&s->ps) ||
-	    (addr_is_v4(&s->ps) && !s->ps.s6_addr32[3]))
+	addr_text(&s->workers.ps, ps);
+	if (addr_is_zero(&s->workers.ps) || addr_is_multicast(&s->workers.ps) ||
+	    (addr_is_v4(&s->workers.ps) && !s->workers.ps.s6_addr32[3]))
 		return reason_set(why, -EINVAL,
 				  "ps %s is not the address of a host", ps);
-	t->ps = s->ps;
-	t->ps_port = s->ps_port;
-	if (addr_is_zero(&s->group))
+	t->workers.ps = s->workers.ps;
+	t->workers.ps_port = s->workers.ps_port;
+	if (addr_is_zero(&s->workers.group))
 		return 0;
-	addr_text(&s->group, group);
-	if (!addr_is_multicast(&s->group))
+	addr_text(&s->workers.group, group);
+	if (!addr_is_multicast(&s->workers.group))
 		return reason_set(why, -EINVAL,
 				  "group %s is no multicast address", group);
-	if (addr_is_v4(&s->group) != addr_is_v4(&s->ps))
+	if (addr_is_v4(&s->workers.group) != addr_is_v4(&s->workers.ps))
 		return reason_set(
 			why, -EINVAL,
 			"group %s and ps %s: one is IPv4, the other IPv6",
@@ -61,7 +62,7 @@ static int ps_check(const struct tree_spec *s, struct tree *t,
 			why, -EINVAL,
 			"group %s: one copy comes to one port, but there are %u ranks",
 			group, s->nlocal);
-	t->group = s->group;
+	t->workers.group = s->workers.group;
 	return 0;
 }
 
@@ -71,8 +72,8 @@ static int hops_check(struct tribd *d, const struct tree_spec *s,
 	char ps[INET6_ADDRSTRLEN];
 	unsigned int i, k;
 
-	for (i = 0; i < s->nhop; i++) {
-		const struct hop_spec *h = &s->hop[i];
+	for (i = 0; i < s->workers.nhop; i++) {
+		const struct hop_spec *h = &s->workers.hop[i];
 		struct face *f = face_find(d, h->face);
 
 		if (!h->relay || h->relay == TRIB_RELAY_PS)
@@ -87,19 +88,19 @@ static int hops_check(struct tribd *d, const struct tree_spec *s,
 				why, -EINVAL,
 				"hop %u: face %s has no host's address",
 				h->relay, h->face);
-		if (addr_is_v4(&f->addr) != addr_is_v4(&s->ps))
+		if (addr_is_v4(&f->addr) != addr_is_v4(&s->workers.ps))
 			return reason_set(
 				why, -EINVAL,
 				"face %s and ps %s: one is IPv4, the other IPv6",
-				h->face, addr_text(&s->ps, ps));
+				h->face, addr_text(&s->workers.ps, ps));
 		for (k = 0; k < i; k++)
-			if (s->hop[k].relay == h->relay)
+			if (s->workers.hop[k].relay == h->relay)
 				return reason_set(why, -EEXIST,
 						  "hop %u is there twice",
 						  h->relay);
-		t->hop[i] = (struct hop){f, h->relay};
+		t->workers.hop[i] = (struct hop){f, h->relay};
 	}
-	t->nhop = s->nhop;
+	t->workers.nhop = s->workers.nhop;
 	return 0;
 }
 
@@ -160,8 +161,8 @@ static int local_check(struct tribd *d, const struct child_spec *c,
 	return port_check(d, t, l, why);
 }
 
-int worker_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
-		 struct reason *why)
+static int worker_check(struct tribd *d, const struct tree_spec *s,
+			struct tree *t, struct reason *why)
 {
 	int err = parts_check(s, why);
 	unsigned int i;
@@ -189,3 +190,7 @@ uint32_t worker_epoch(const struct tree *t)
 			epoch = t->local[i].epoch;
 	return epoch;
 }
+
+const struct tree_ops worker_ops = {
+	.check = worker_check,
+};
