@@ -74,14 +74,14 @@ static void objects_free(struct tribd *d)
 static const struct part {
 	int (*init)(struct tribd *d);
 	void (*exit)(struct tribd *d);
-	bool purge; /* needed to purge, too */
+	bool purge; /* also needed to purge */
 } part[] = {
 	{bpf_log_init, NULL, true},
 	{instance_open, instance_close, true},
 	{loop_init, loop_exit, true},
 	{signals_init, NULL, true},
 	{rtnl_init, rtnl_exit, true},
-	/* Whoever has these is the tribd of this network namespace. */
+	/* The tribd of this network namespace has these two. */
 	{netlink_init, netlink_exit, false},
 	{udp_init, udp_exit, false},
 	{ndnd_init, ndnd_exit, false},
@@ -103,8 +103,10 @@ static int serve(struct tribd *d)
 	return loop_run(d);
 }
 
-/* A part's init() that fails leaves something only its exit() knows about:
- * every exit() copes with a part that is half there. */
+/*
+ * If an init() fails, only its exit() knows what it left: every exit() copes
+ * with a part that is half initialised.
+ */
 static int run(struct tribd *d)
 {
 	unsigned int i, n = sizeof(part) / sizeof(part[0]);

@@ -11,7 +11,7 @@
 #include "daemon/tree/tree.h"
 #include "start.h"
 
-/* Enough for 32 pools of the default window; 24 or 56 MB. */
+/* 32 pools of the default window; 24 or 56 MB. */
 #define SLOTS_DEFAULT 16384
 #define TREES_DEFAULT 1024
 #define RINGS 1024
@@ -27,7 +27,10 @@ static int narrow_device(const struct netdev *dev, void *arg)
 	return dev->mtu < need;
 }
 
-/* The larger packets, if every Ethernet device that is up has room for them. */
+/*
+ * Choose the larger packets if every Ethernet device that is up has room for
+ * them.
+ */
 static uint32_t values_choose(struct tribd *d)
 {
 	bool seen = false;
@@ -63,7 +66,7 @@ static int config_choose(struct tribd *d)
 	return 0;
 }
 
-/* Pins of another namespace: dead ones go, living ones are not ours. */
+/* Remove pins of another namespace if it is gone; refuse if it lives. */
 static int foreign_pins(struct tribd *d)
 {
 	if (adopt_alive(d)) {
@@ -79,10 +82,10 @@ static int foreign_pins(struct tribd *d)
 }
 
 /*
- * Finds out whether to adopt: *doc is the state to restore, or NULL; if not,
- * only what it says of names: subscribers renew, jobs do not begin again.
- * trib_config is pinned last and state.json written before it, so pins
- * without their state file are nobody's that we could name.
+ * Decide whether to adopt. *doc: the state to restore; NULL: none. If
+ * d->adopted is not set, only its NDN part is used: subscribers renew, jobs do
+ * not begin again. trib_config is pinned last and state.json written before it,
+ * so pins without their state file are left by something else.
  */
 static int adoption_decide(struct tribd *d, json_t **doc)
 {
@@ -127,8 +130,10 @@ afresh:
 	return config_choose(d);
 }
 
-/* The records only: a file that makes no sense is refused before anything
- * that runs is touched. */
+/*
+ * Make the records only: a file that makes no sense is refused before anything
+ * that runs is touched.
+ */
 static int restore(struct tribd *d, const json_t *doc)
 {
 	struct reason why = {};
@@ -144,7 +149,7 @@ static int restore(struct tribd *d, const json_t *doc)
 	return err;
 }
 
-/* Slots of the shared pool in use: as asked for, or as they were. */
+/* Used slots of the shared pool: as the option says, or as they were. */
 static uint32_t pool_choose(const struct tribd *d, const json_t *doc)
 {
 	uint32_t n = doc ? state_pool(doc) : POOL_DEFAULT;

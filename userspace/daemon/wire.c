@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which rooms hear of which event, and in which order: see core/hooks.h.
+ * Fill in core/hooks.h: the rooms that hear of each event, in this order.
  */
 #include "daemon/attach/attach.h"
 #include "daemon/attach/deliver.h"
@@ -34,7 +34,7 @@ static void on_faces_settled(struct tribd *d)
 	ndnd_settle(d);
 }
 
-/* Processes first: the trees then tell only other hosts. */
+/* Close connections first: the trees then only have other hosts to tell. */
 static void on_job_del(struct tribd *d, struct job *j)
 {
 	attach_job_del(d, j);
@@ -42,8 +42,8 @@ static void on_job_del(struct tribd *d, struct job *j)
 }
 
 /*
- * First the parent, the children or the PS hear of it, then the processes of
- * this host, whose ranks the session machine still knows.
+ * First tell the parent, the children or the PS, then end the processes of this
+ * host: their ends need the session machine.
  */
 static void on_tree_del(struct tribd *d, struct tree *t)
 {

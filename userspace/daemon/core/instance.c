@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Who this tribd is: the instance's name (by network namespace unless given),
- * its folders in bpffs and under /run, and the lock that keeps a second tribd
- * out. Also says, before anything else fails, what the process may not do.
+ * Identity of this tribd: the name of the instance (by network namespace unless
+ * given), its folders in bpffs and under /run, and the lock that keeps a second
+ * tribd out. Missing capabilities are reported before anything else fails.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -80,7 +80,7 @@ static bool bpffs_here(void)
 	       (uint32_t)st.f_type == (uint32_t)BPF_FS_MAGIC;
 }
 
-/* Enters the mount namespace of process @pid if that is another one. */
+/* Enter the mount namespace of process @pid if that is another one. */
 static bool mount_ns_enter(pid_t pid)
 {
 	struct stat own, other;
@@ -101,8 +101,8 @@ static bool mount_ns_enter(pid_t pid)
 
 /*
  * `ip netns exec` gives its child a mount namespace with a fresh /sys. A bpffs
- * mounted there would die with the process, and the pins with it: use the one
- * of the initial mount namespace, or of whoever started us.
+ * mounted there dies with the process, and the pins with it. Use the bpffs of
+ * the initial mount namespace, or that of the parent process.
  */
 static int bpffs_open(void)
 {
@@ -122,7 +122,9 @@ static int bpffs_open(void)
 	return 0;
 }
 
-/* The cookie tells namespaces apart for good, the inode only while alive. */
+/*
+ * A cookie is never used twice; an inode number is, once its namespace is gone.
+ */
 static int netns_identity(struct tribd *d, char *name, size_t size)
 {
 	socklen_t len = sizeof(d->netns_cookie);
@@ -160,7 +162,9 @@ static int dir_make(const char *path, mode_t mode)
 	return 0;
 }
 
-/* A purge removes the file: a lock on a file that has lost its name is none. */
+/*
+ * A purge removes the file: a lock on a file without a name locks nobody out.
+ */
 static bool lock_is_current(int fd, const char *path)
 {
 	struct stat held, named;
@@ -201,7 +205,7 @@ static int lock_take(struct tribd *d)
 			break;
 		instance_close(d);
 	}
-	/* Only for people: the lock is what counts. */
+	/* For the reader of the file; the lock itself is what counts. */
 	if (ftruncate(d->lock_fd, 0) ||
 	    dprintf(d->lock_fd, "%d\n", getpid()) < 0)
 		log_warn("%s: %s", path, strerror(errno));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who this tribd is: its name, its folders, and its right to run. */
+/* Identity of this tribd: its name, its folders, and its lock. */
 #ifndef TRIBD_INSTANCE_H
 #define TRIBD_INSTANCE_H
 
@@ -8,11 +8,13 @@
 #define BPFFS "/sys/fs/bpf"
 #define RUN_DIR "/run/trib"
 
-/* Letters, digits, - and _ (bpffs takes no dots), at most 48 of them. */
+/* True for 1 to 48 letters, digits, - and _ (bpffs takes no dots). */
 bool instance_name_ok(const char *name);
-/* Capabilities, bpffs, name, folders, lock. 0 or -errno, logged. */
+/*
+ * Check capabilities, find bpffs, name, folders and lock. 0 or -errno, logged.
+ */
 int instance_open(struct tribd *d);
-/* Removes the run folder's files, keeps the lock until exit. */
+/* Remove the files of the run folder; the lock is held until exit. */
 void instance_forget(struct tribd *d);
 void instance_close(struct tribd *d);
 

@@ -21,7 +21,7 @@ void log_open(enum log_level max)
 	log_journal = getenv("JOURNAL_STREAM") && !isatty(STDERR_FILENO);
 }
 
-/* Text may quote what others sent: it stays one printable line. */
+/* Text may quote a client: keep it one printable line. */
 static void log_clean(char *s)
 {
 	for (; *s; s++)

@@ -15,12 +15,12 @@ void log_line(enum log_level level, const char *fmt, ...)
 #define log_info(...) log_line(LOG_INFO, __VA_ARGS__)
 #define log_debug(...) log_line(LOG_DEBUG, __VA_ARGS__)
 
-/* Why a request was refused: one line that names the wrong value. */
+/* The reason of a refusal: one line that names the wrong value. */
 struct reason {
 	char text[240];
 };
 
-/* Format @why (NULL: nobody asks) and return @err, a negative errno. */
+/* Format @why (NULL: not wanted) and return @err, a negative errno. */
 int reason_set(struct reason *why, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

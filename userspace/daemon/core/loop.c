@@ -94,7 +94,10 @@ static int loop_wait_ms(struct tribd *d)
 
 static void loop_timers(struct tribd *d)
 {
-	/* Not those that handlers add with 0 ms: the sockets get their turn. */
+	/*
+	 * Timers that handlers add with 0 ms wait: sockets get their turn
+	 * first.
+	 */
 	uint64_t now = loop_now();
 	struct timer *t;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A counter of the data plane, for people. */
+/* Name and meaning of a counter of the data plane. */
 #ifndef TRIBD_STAT_TEXT_H
 #define TRIBD_STAT_TEXT_H
 

@@ -56,7 +56,7 @@ enum prog_id {
 	PROG_XDP,    /* on every port */
 	PROG_EGRESS, /* in every devmap entry */
 	PROG_GROW,   /* clsact ingress of every port */
-	PROG_PASS,   /* for veth peers; only pinned */
+	PROG_PASS,   /* pinned for veth peers, not attached */
 	PROG__MAX,
 };
 
@@ -65,9 +65,10 @@ struct options {
 	uint32_t nval;	      /* 0: auto */
 	uint32_t nslots;      /* 0: default, or what is pinned */
 	uint32_t ntrees;
-	uint32_t pool;	    /* slots of the shared pool; 0: as nslots */
+	uint32_t
+		pool; /* slots of the shared pool; 0: default, or what is pinned */
 	uint32_t ndn;	    /* entries of the PIT; 0: no NDN forwarder */
-	uint32_t ndn_cache; /* segments that it keeps */
+	uint32_t ndn_cache; /* segments in its cache */
 	enum log_level log;
 	bool purge;
 };
@@ -96,10 +97,10 @@ struct tribd {
 	int map[MAP__MAX];
 	int prog[PROG__MAX];
 	int ndn_grow; /* clsact program of the NDN forwarder; 0: not loaded */
-	struct trib_config config; /* as in the maps: sizes, nval */
+	struct trib_config config; /* the row of the map trib_config */
 	uint32_t pool; /* used slots of the shared pool: up to config.npool */
 	bool adopted;
-	bool kfuncs; /* the module's are in use */
+	bool kfuncs; /* programs call the module's functions */
 
 	struct port_list ports;
 	struct face_list faces;
@@ -108,10 +109,10 @@ struct tribd {
 	unsigned int nfaces;
 	unsigned int njobs;
 	unsigned int ntrees;
-	/* Counts changes of the set of objects: dumps notice. */
+	/* Incremented when an object comes or goes: dumps notice. */
 	uint32_t generation;
 
-	/* Of the files of these names; NULL before their init(). */
+	/* Private to the files of these names; NULL before their init(). */
 	struct netlink *nl;
 	struct rtnl *rtnl;
 	struct udp *udp;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One value of a JSON object, as the state file holds it. A reader returns an
- * empty value for one that is missing or wrong: the checks of the object that
- * is made from it then refuse it.
+ * One value of a JSON object of the state file. A reader returns an empty value
+ * for a missing or wrong one; the checks of the object made from it then refuse
+ * it.
  */
 #ifndef TRIBD_VALUE_H
 #define TRIBD_VALUE_H
@@ -17,10 +17,10 @@
 const char *value_text(const json_t *o, const char *key);
 /* Copy @text; false if it is too long. */
 bool value_name(char out[TRIB_NAME_MAX], const char *text);
-/* An integer; @max for one below 0 or above @max, 0 for none. */
+/* Read an integer. Missing: 0; negative or above @max: @max. */
 uint64_t value_int(const json_t *o, const char *key, uint64_t max);
 uint64_t value_clamp(const json_t *number, uint64_t max);
-/* 64 bits, which JSON numbers do not hold, as text of 16 hexadecimal digits. */
+/* Read 64 bits, kept as 16 hexadecimal digits: JSON numbers hold fewer. */
 uint64_t value_hex(const json_t *o, const char *key);
 json_t *value_hex_pack(uint64_t v);
 bool value_mac(const char *text, uint8_t mac[6]);

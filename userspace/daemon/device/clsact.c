@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The clsact filters that trib_grow and, behind it, ndn_grow run in. Filters,
- * not TCX links: 6.1 has none. They stay when tribd ends, as the pinned links do.
+ * The clsact filters that run trib_grow and, behind it, ndn_grow. Filters, not
+ * TCX links: kernel 6.1 has none. Filters stay when tribd ends, as the pinned
+ * links do.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -28,7 +29,10 @@ static bool filter_is_ours(uint32_t prog_id)
 	return ours;
 }
 
-/* Of names; one of a former tribd, if they are not loaded. */
+/*
+ * The filter of the NDN forwarder. Without --ndn, remove that of a former
+ * tribd.
+ */
 static int ndn_filter(struct tribd *d, const struct bpf_tc_hook *hook)
 {
 	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE,
@@ -94,7 +98,10 @@ void clsact_purge(struct tribd *d, uint32_t ifindex, const char *ifname)
 
 	if (bpf_tc_query(&hook, &opts) || !filter_is_ours(opts.prog_id))
 		return;
-	/* An empty clsact qdisc does nothing: it may go whoever made it. */
+	/*
+	 * An empty clsact qdisc does nothing, so it may go even if another
+	 * program made it.
+	 */
 	filter_remove(d, ifindex, true);
 	log_info("%s: clsact filter removed", ifname);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The clsact filter that trib_grow runs in. */
+/* The clsact filters of a port. */
 #ifndef TRIBD_CLSACT_H
 #define TRIBD_CLSACT_H
 
@@ -9,11 +9,16 @@
 #define CLSACT_PRIORITY 7417
 #define CLSACT_PRIORITY_NDN 7418
 
-/* Adds the qdisc if there is none; replaces an older filter of ours. */
+/*
+ * Add the qdisc if there is none, and the filters; replace older ones of ours.
+ */
 int clsact_attach(struct tribd *d, struct port *p);
-/* Removes the filter, and the qdisc if we made it and nobody else uses it. */
+/*
+ * Remove the filters, and the qdisc if tribd made it and no other filter is in
+ * it.
+ */
 void clsact_detach(struct tribd *d, struct port *p);
-/* The same for a device that no port describes. */
+/* Remove them from a device that has no port. */
 void clsact_purge(struct tribd *d, uint32_t ifindex, const char *ifname);
 
 #endif /* TRIBD_CLSACT_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Questions to the kernel by netlink: see kernel_ask.h. */
+/* Requests to the kernel by netlink: see kernel_ask.h. */
 #include <errno.h>
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
@@ -9,7 +9,7 @@
 struct ask {
 	int (*fn)(struct nlmsghdr *nlh, void *arg);
 	void *arg;
-	int result; /* of fn: non-zero ends the calls */
+	int result; /* of @fn: non-zero ends the calls */
 	int error;  /* of the kernel */
 };
 
@@ -49,14 +49,17 @@ int kernel_ask(struct nl_sock *sk, struct nl_msg *m,
 		err = -EIO;
 		goto out;
 	}
-	/* One answer, or a dump with its end; or an error, 0 included. */
+	/*
+	 * Receive one answer, a dump with its end, or an error (0 is an
+	 * acknowledgement).
+	 */
 	err = nl_recvmsgs(sk, cb);
 	if (a.error)
 		err = a.error;
 	else if (err < 0 && err != -NLE_DUMP_INTR)
 		err = -EIO;
 	else
-		err = a.result; /* what changed meanwhile comes as news */
+		err = a.result; /* changes during a dump also come as news */
 out:
 	nl_cb_put(cb);
 	nlmsg_free(m);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Questions to the kernel by netlink. It answers within the send call, so asking
- * does not block the loop.
+ * Requests to the kernel by netlink. The kernel answers within the send call,
+ * so a request does not block the loop.
  */
 #ifndef TRIBD_KERNEL_ASK_H
 #define TRIBD_KERNEL_ASK_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The LOCAL face's devices. A host that sums and has ranks of its own gets
- * their contributions through a veth pair: ranks send to trib0's address by
- * way of trib1, and XDP on trib0 takes them like anybody's. A PS of this host
- * gets sums and sends results the same way. All addresses are this host's own,
- * which the kernel must be told to accept.
+ * The devices of the LOCAL face. A host that sums and has ranks of its own gets
+ * their contributions through a veth pair: ranks send to the address of trib0
+ * by way of trib1, and XDP on trib0 handles them as those of other hosts. A PS
+ * on this host gets sums and sends results the same way. All addresses belong
+ * to this host; sysctls make the kernel accept them.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,12 +26,12 @@
 #include "rtnl.h"
 
 #define MTU_MIN 1500
-#define MTU_MAX 3500 /* of a veth that runs XDP */
+#define MTU_MAX 3500 /* limit of a veth that runs XDP */
 
-/* One end. Link-local addresses: they mean nothing outside this host. */
+/* One end. Addresses are link-local: no other host uses them. */
 struct end {
 	const char *name;
-	uint8_t mac[6]; /* by these we know the pair again */
+	uint8_t mac[6]; /* identifies the pair after a restart */
 	const char *v4;
 	const char *v6;
 	uint32_t ifindex;
@@ -50,7 +50,7 @@ static struct end ends[2] = {
 	 0},
 };
 
-/* The end's address as an attribute of a message. */
+/* Append the address of @e. */
 static int put_addr(struct nl_msg *m, int type, int family, const struct end *e)
 {
 	struct in6_addr a;
@@ -123,7 +123,7 @@ static int add_addr(struct tribd *d, const struct end *e, int family)
 	return rtnl_do(d, m);
 }
 
-/* @to is behind @from, for who sends through that device. IPv6 has its own. */
+/* Route to @to through @from. IPv6 has a link-local route already. */
 static int add_route(struct tribd *d, const struct end *from,
 		     const struct end *to)
 {
@@ -148,7 +148,7 @@ static int add_route(struct tribd *d, const struct end *from,
 	return rtnl_do(d, m);
 }
 
-/* Nobody would answer who asks for his own address. */
+/* Static entry: a host does not answer ARP for its own address. */
 static int add_neighbour(struct tribd *d, const struct end *from,
 			 const struct end *to, int family)
 {
@@ -185,7 +185,7 @@ static int set_conf(const struct end *e, const char *name, const char *value)
 	return n < 0 ? -EIO : 0;
 }
 
-/* Without it the veth loses what XDP sends to this end. */
+/* Without GRO (NAPI) the veth loses what XDP sends to this end. */
 static int set_gro(const struct end *e)
 {
 	struct ethtool_value v = {.cmd = ETHTOOL_SGRO, .data = 1};
@@ -218,9 +218,9 @@ static int set_up(struct tribd *d, const struct end *e, const struct end *other)
 {
 	int err;
 
-	/* Our own addresses, as a source, too. */
+	/* Accept our own addresses as a source. */
 	err = set_conf(e, "accept_local", "1");
-	if (!err) /* whatever the host's is: not strict */
+	if (!err) /* loose, whatever the setting of the host is */
 		err = set_conf(e, "rp_filter", "2");
 	if (!err)
 		err = add_addr(d, e, AF_INET);
@@ -229,7 +229,7 @@ static int set_up(struct tribd *d, const struct end *e, const struct end *other)
 	return err ? err : add_neighbour(d, e, other, AF_INET);
 }
 
-/* Where there is no IPv6, nobody misses it. */
+/* IPv6 is optional. */
 static void set_up_v6(struct tribd *d, const struct end *e,
 		      const struct end *other)
 {

@@ -6,11 +6,11 @@
 #include "daemon/core/tribd.h"
 
 /*
- * Makes the pair with its addresses, unless there is a device of that name:
- * that is somebody's who wants it otherwise. 0 or -errno (logged).
+ * Make the pair with its addresses. A device of that name that exists is left
+ * alone: the operator made it. 0 or -errno (logged).
  */
 int local_make(struct tribd *d);
-/* Removes it, if it is one that a tribd made. */
+/* Remove the pair if a tribd made it. */
 void local_remove(struct tribd *d);
 
 #endif /* TRIBD_LOCAL_H */

@@ -36,7 +36,7 @@ struct port *port_make(struct tribd *d, const char *ifname)
 		return NULL;
 	snprintf(p->ifname, sizeof(p->ifname), "%s", ifname);
 	p->link_fd = -1;
-	/* What is wrong then shows when the device is looked for. */
+	/* An error shows when the device is looked for. */
 	if (!strcmp(ifname, TRIB_LOCAL_PORT))
 		local_make(d);
 	TAILQ_INSERT_TAIL(&d->ports, p, link);
@@ -71,8 +71,8 @@ static int link_create(struct tribd *d, uint32_t ifindex, uint32_t flags)
 }
 
 /*
- * A link that cannot be made says only an errno; the older netlink call makes
- * the same attempt and brings the driver's own words.
+ * bpf_link_create() returns only an errno. The older netlink call makes the
+ * same attempt and returns the driver's message.
  */
 static void native_reason(struct tribd *d, struct port *p, int err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Devices with our programs on them. */
+/* Ports: devices with programs of tribd on them. */
 #ifndef TRIBD_PORT_H
 #define TRIBD_PORT_H
 
@@ -15,30 +15,32 @@ struct port {
 	uint8_t mac[6];
 	uint8_t mode;	  /* enum trib_xdp_mode */
 	bool clsact;	  /* trib_grow is attached, and ndn_grow if loaded */
-	bool clsact_ours; /* and we made the qdisc */
+	bool clsact_ours; /* tribd made the qdisc */
 	int link_fd;	  /* XDP link, pinned; -1: none */
-	char reason[160]; /* why not native, or not at all */
+	char reason[160]; /* reason for generic mode, or for none */
 	unsigned int faces;
 };
 
 struct port *port_find(struct tribd *d, const char *ifname);
-/* Makes the record only: no device is touched. NULL: no memory. */
+/* Make the record; no device is touched. NULL: no memory. */
 struct port *port_make(struct tribd *d, const char *ifname);
-/* Frees a record without faces; detaches what is attached. */
+/* Detach and free a port without faces. */
 void port_release(struct tribd *d, struct port *p);
 
-/* Takes over the pinned link of @dev, if there is one, and gives it our
- * programs; attaches otherwise. Sets ifindex, mode, reason. */
+/*
+ * Take over the pinned link of @dev, if there is one, and update its program;
+ * attach otherwise. Set ifindex, mode and reason. 0 or -errno.
+ */
 int port_attach(struct tribd *d, struct port *p, const struct netdev *dev,
 		struct reason *why);
 void port_detach(struct tribd *d, struct port *p);
-/* The device has gone, and what was attached with it. */
+/* Forget what was attached: the device is gone. */
 void port_lost(struct tribd *d, struct port *p);
-/* Descriptors only: everything stays attached. */
+/* Close descriptors; everything stays attached. */
 void port_close(struct port *p);
-/* Unpins links to devices that no port names. */
+/* Unpin links to devices that have no port. */
 void port_prune_links(struct tribd *d);
-/* Removes our filter from every device of this namespace (--purge). */
+/* Remove our filters from all devices of this namespace (--purge). */
 int port_purge_filters(struct tribd *d);
 
 #endif /* TRIBD_PORT_H */

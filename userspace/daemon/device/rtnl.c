@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * rtnetlink: questions about devices, routes and neighbours on one socket,
- * news on another. Questions are answered by the kernel within the send call,
- * so asking does not block the loop.
+ * rtnetlink: requests about devices, routes and neighbours on one socket, news
+ * on another.
  */
 #include <errno.h>
 #include <linux/neighbour.h>
@@ -21,10 +20,10 @@ struct rtnl {
 	struct nl_sock *ask;
 	struct nl_sock *news;
 	struct watch watch;
-	struct timer changed; /* something that concerns all faces */
+	struct timer changed; /* addresses or routes changed */
 };
 
-/* Routes may come by the thousand: one look for all of them. */
+/* Routes may change by the thousand: wait, then look once. */
 #define CHANGED_MS 50
 
 /* --- requests */
@@ -94,7 +93,7 @@ static int dev_collect(struct nlmsghdr *nlh, void *arg)
 	return 0;
 }
 
-/* Collects first: @fn may ask, too, and there is one socket for that. */
+/* Collect first: @fn may send requests, and there is one socket for them. */
 int rtnl_each_dev(struct tribd *d,
 		  int (*fn)(const struct netdev *dev, void *arg), void *arg)
 {
@@ -156,7 +155,7 @@ static int route_one(struct nlmsghdr *nlh, void *arg)
 	return 0;
 }
 
-/* How the host would send to @to, through @oif if that is not 0. */
+/* Ask how the host sends to @to, through @oif unless that is 0. */
 static int route_ask(struct tribd *d, const struct in6_addr *to, uint32_t oif,
 		     struct route *r)
 {
@@ -306,7 +305,7 @@ static int news_one(struct nl_msg *msg, void *arg)
 	switch (nlh->nlmsg_type) {
 	case RTM_NEWLINK:
 	case RTM_DELLINK:
-		/* The bridge speaks of its ports in its own family. */
+		/* A bridge reports its ports in its own family. */
 		if (((struct ifinfomsg *)nlmsg_data(nlh))->ifi_family !=
 			    AF_UNSPEC ||
 		    dev_parse(nlh, &dev))

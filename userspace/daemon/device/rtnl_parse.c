@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Reading rtnetlink messages: devices and neighbours, and addresses, which are
- * IPv4-mapped everywhere else in tribd.
+ * Parse rtnetlink messages of devices and neighbours. All other code of tribd
+ * holds addresses as IPv6, with IPv4 mapped.
  */
 #include <errno.h>
 #include <linux/neighbour.h>
@@ -72,7 +72,7 @@ int dev_parse(struct nlmsghdr *nlh, struct netdev *dev)
 			     ifi->ifi_type == ARPHRD_LOOPBACK;
 		memcpy(dev->mac, nla_data(tb[IFLA_ADDRESS]), 6);
 	}
-	/* A link in another namespace is no device of ours. */
+	/* A lower device in another namespace does not count. */
 	if (tb[IFLA_LINK] && !tb[IFLA_LINK_NETNSID])
 		dev->lower = nla_get_u32(tb[IFLA_LINK]);
 	if (tb[IFLA_LINKINFO])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reading rtnetlink messages. */
+/* Parse rtnetlink messages. */
 #ifndef TRIBD_RTNL_PARSE_H
 #define TRIBD_RTNL_PARSE_H
 
@@ -17,11 +17,11 @@ struct neigh {
 	bool valid; /* @mac can be used */
 };
 
-/* Of RTM_NEWLINK and RTM_DELLINK, RTM_NEWNEIGH and RTM_DELNEIGH. */
+/* RTM_NEWLINK and RTM_DELLINK; RTM_NEWNEIGH and RTM_DELNEIGH. 0 or -EINVAL. */
 int dev_parse(struct nlmsghdr *nlh, struct netdev *dev);
 int neigh_parse(struct nlmsghdr *nlh, struct neigh *n);
 
-/* An address as an attribute of its own length. */
+/* Addresses as attributes of 4 or 16 bytes. */
 int addr_family(const struct in6_addr *a);
 int attr_put_addr(struct nl_msg *m, int type, const struct in6_addr *a);
 bool attr_get_addr(const struct nlattr *attr, struct in6_addr *a);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Faces: neighbours behind a port. Addresses come from the kernel's routes and
- * neighbour table and follow its news; every change reaches the trees.
+ * neighbour table and follow its news; hooks report every change.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ uint32_t face_mtu_needed(const struct tribd *d, const struct face *f)
 
 /* --- what the kernel knows */
 
-/* The device that IP uses for @f: the port, or a VLAN device over it. */
+/* Find the device that IP uses for @f: the port, or a VLAN device over it. */
 static int l3_device(struct tribd *d, const struct face *f, struct netdev *dev,
 		     struct reason *why)
 {
@@ -97,7 +97,7 @@ static void face_route(struct tribd *d, struct face *f)
 	f->local_known = true;
 }
 
-/* The face that this host's own contributions come in by. */
+/* Find the LOCAL face, by which this host's own contributions come in. */
 static const struct face *local_face(struct tribd *d)
 {
 	const struct face *f;
@@ -109,8 +109,8 @@ static const struct face *local_face(struct tribd *d)
 }
 
 /*
- * Somebody's route to this neighbour leads over another one: the link is dead.
- * The LOCAL pair's far end takes what XDP sends and forwards it.
+ * A route to this neighbour that leads over another one means a dead link. The
+ * far end of the LOCAL pair then forwards the packets of XDP.
  */
 static void face_detour(struct tribd *d, struct face *f)
 {
@@ -125,7 +125,7 @@ static void face_detour(struct tribd *d, struct face *f)
 	f->around = local;
 }
 
-/* A known address stays until another is heard: XDP needs no live entry. */
+/* A known MAC address stays until another is heard: XDP needs no live entry. */
 static void face_neighbour(struct tribd *d, struct face *f)
 {
 	if (f->mac_given)
@@ -154,7 +154,7 @@ static void face_resolve(struct tribd *d, struct face *f, struct reason *why)
 	face_detour(d, f);
 }
 
-/* Resolves, and tells the trees if that made a difference. */
+/* Resolve, and report a difference. */
 static void face_update(struct tribd *d, struct face *f)
 {
 	struct face old = *f;
@@ -207,7 +207,7 @@ static void probe_soon(struct tribd *d)
 
 /* --- news from rtnl.c */
 
-/* Callers of these two settle the trees. */
+/* Callers of these two call faces_settled(). */
 static void port_back(struct tribd *d, struct port *p, const struct netdev *dev)
 {
 	struct reason why = {};
@@ -217,7 +217,7 @@ static void port_back(struct tribd *d, struct port *p, const struct netdev *dev)
 		log_error("%s: %s", p->ifname, why.text);
 		snprintf(p->reason, sizeof(p->reason), "%.150s", why.text);
 	}
-	/* Rows name the interface by its new number, attached or not. */
+	/* Rows need the new ifindex, attached or not. */
 	p->ifindex = dev->ifindex;
 	TAILQ_FOREACH(f, &d->faces, link) {
 		if (f->port != p)
@@ -244,7 +244,7 @@ static void port_gone(struct tribd *d, struct port *p)
 	}
 }
 
-/* The next tribd must know it by the name that it has then. */
+/* The next tribd looks for the device by this name. */
 static void port_renamed(struct tribd *d, struct port *p, const char *name)
 {
 	log_info("%s: the device is called %s now", p->ifname, name);
@@ -276,7 +276,7 @@ void face_device_changed(struct tribd *d, const struct netdev *dev, bool gone)
 		p->mtu = dev->mtu;
 		memcpy(p->mac, dev->mac, 6);
 	}
-	/* A VLAN device that came, went, or has another MAC. */
+	/* A VLAN device came, went, or has another MAC address. */
 	TAILQ_FOREACH(f, &d->faces, link)
 		if (f->l3_ifindex == dev->ifindex ||
 		    (f->vlan[0] && !f->l3_ifindex))
@@ -369,11 +369,11 @@ static void face_free(struct tribd *d, struct face *f)
 		port_release(d, p);
 }
 
-/* The device must be there, of Ethernet, and have room for our packets. */
+/* Check that the device exists, is Ethernet, and has room for our packets. */
 static int device_check(struct tribd *d, const struct face *f,
 			struct netdev *dev, struct reason *why)
 {
-	/* One without an address is for names alone, which know its MTU. */
+	/* A face without an address is for NDN alone, which knows its MTU. */
 	uint32_t need = addr_is_zero(&f->addr) ? 0 : face_mtu_needed(d, f);
 	int err = rtnl_dev(d, f->port->ifname, 0, dev);
 
@@ -400,7 +400,7 @@ static int face_bring_up(struct tribd *d, struct face *f, struct reason *why)
 
 	if (!err && f->port->link_fd < 0) {
 		err = port_attach(d, f->port, &dev, why);
-		/* Older faces go on without XDP, as they did. */
+		/* Older faces of the port go on without XDP. */
 		if (err && f->port->faces > 1)
 			f->port->ifindex = dev.ifindex;
 	}
@@ -408,7 +408,7 @@ static int face_bring_up(struct tribd *d, struct face *f, struct reason *why)
 		return err;
 	face_resolve(d, f, why);
 	if (!f->l3_ifindex)
-		return -ENODEV; /* l3_device() said why */
+		return -ENODEV; /* l3_device() set @why */
 	if (!f->local_known && !addr_is_zero(&f->addr))
 		return reason_set(
 			why, -EADDRNOTAVAIL,
@@ -513,7 +513,7 @@ int face_del(struct tribd *d, const char *name, struct reason *why)
 	err = d->hooks->face_del_check(d, f, why);
 	if (err)
 		return err;
-	/* What follows cannot fail. */
+	/* Nothing can fail after this step. */
 	err = hooks_save_without(d, f, why);
 	if (err)
 		return err;

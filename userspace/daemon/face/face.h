@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Faces: what is asked for, and what becomes of it. */
+/* Faces: what a request states, and the objects. */
 #ifndef TRIBD_FACE_H
 #define TRIBD_FACE_H
 
@@ -16,29 +16,35 @@ struct face {
 	TAILQ_ENTRY(face) link;
 	char name[TRIB_NAME_MAX];
 	struct port *port;
-	struct in6_addr addr;  /* of the peer; IPv4 mapped */
-	struct in6_addr local; /* ours towards it; all zeros: not known yet */
-	uint16_t udp_port;     /* host order */
-	uint16_t vlan[2];      /* outer, inner; host order, 0 = none */
+	struct in6_addr addr; /* of the peer; IPv4 mapped */
+	struct in6_addr
+		local; /* our address towards it; all zeros: not known yet */
+	uint16_t udp_port; /* host order */
+	uint16_t vlan[2];  /* outer, inner; host order, 0 = none */
 	uint8_t mac[6];
 	uint8_t local_mac[6];
-	bool mac_given; /* by the operator, never resolved */
+	bool mac_given; /* the operator set it: never resolved */
 	bool mac_known;
 	bool local_given;
 	bool local_known;
-	/* The device IP uses: the port, or the VLAN device over it; 0: none. */
+	/*
+	 * Device that IP uses: the port, or the VLAN device over it; 0: none.
+	 */
 	uint32_t l3_ifindex;
-	struct in6_addr next_hop; /* whose MAC is wanted */
-	uint32_t probe_ms;	  /* back-off */
-	/* The routes lead round a dead link: out through this, the LOCAL face,
-	 * from where the kernel forwards. NULL: no detour. */
+	struct in6_addr
+		next_hop;  /* neighbour that has the wanted MAC address */
+	uint32_t probe_ms; /* back-off */
+	/*
+	 * Detour round a dead link: packets leave through this, the LOCAL face,
+	 * and the kernel forwards them. NULL: no detour.
+	 */
 	const struct face *around;
-	unsigned int trees; /* uses by trees; deletion is refused */
-	struct ndnd_peer
-		*ndn; /* what it is to names (names.h); NULL: nothing */
+	unsigned int trees; /* uses by trees; deletion needs 0 */
+	struct ndnd_peer *
+		ndn; /* its part in the NDN forwarder (ndn/ndnd.h); NULL: none */
 };
 
-/* As a request or the state file states it; zero means not given. */
+/* A face as a request or the state file states it; zero means not given. */
 struct face_spec {
 	char name[TRIB_NAME_MAX];
 	char ifname[IF_NAMESIZE];
@@ -49,18 +55,20 @@ struct face_spec {
 	uint16_t vlan[2];
 	bool local_given;
 	bool mac_given;
-	const struct ndnd_spec *ndn; /* NULL: nothing said */
+	const struct ndnd_spec *ndn; /* NULL: not given */
 };
 
 struct face *face_find(struct tribd *d, const char *name);
 
-/* Everything that needs no kernel; fills in default values. */
+/* Check all that needs no kernel; fill in default values. 0 or -errno. */
 int face_check(struct tribd *d, struct face_spec *spec, struct reason *why);
-/* A new face, all checks included. */
+/*
+ * Make a face: all checks, attach, save. 0 or -errno; then nothing has changed.
+ */
 int face_new(struct tribd *d, struct face_spec *spec, struct reason *why);
-/* The record of a face that was there before: its device may be gone. */
+/* Make the record of a face of the state file; its device may be gone. */
 int face_restore(struct tribd *d, struct face_spec *spec, struct reason *why);
-/* Attaches the ports of all restored faces, looks up what they need. */
+/* Attach the ports of all restored faces, look up addresses. */
 void face_restore_done(struct tribd *d);
 /* Change what @tb, attributes by enum trib_face_attr, has of @spec. */
 int face_set(struct tribd *d, const struct face_spec *spec,
@@ -74,17 +82,17 @@ void face_neighbour_changed(struct tribd *d, uint32_t ifindex,
 			    const struct in6_addr *addr, const uint8_t mac[6]);
 void face_routes_changed(struct tribd *d);
 
-/* Where copies for @f leave. */
+/* The port by which copies for @f leave. */
 static inline struct port *face_port(const struct face *f)
 {
 	return f->around ? f->around->port : f->port;
 }
 
-/* Ready to have a rewrite row. */
+/* True if all that its rewrite row needs is known. */
 bool face_ready(const struct face *f);
-/* The same neighbour: one packet reaches both. */
+/* True for the same neighbour: one packet reaches both. */
 bool face_same_peer(const struct face *a, const struct face *b);
-/* Bytes of MTU that a full data packet of this face takes. */
+/* MTU that a full data packet of this face needs, in bytes. */
 uint32_t face_mtu_needed(const struct tribd *d, const struct face *f);
 
 #endif /* TRIBD_FACE_H */

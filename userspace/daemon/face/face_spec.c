@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a face may look like: the checks that need nothing but the request and
- * the other faces.
+ * Checks of a face that need nothing but the request and the other faces.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,7 +8,7 @@
 #include "daemon/core/name.h"
 #include "face.h"
 
-/* Addresses that nobody else can have. */
+/* Addresses that no neighbour can have. */
 static bool addr_is_nobody(const struct in6_addr *a)
 {
 	if (!addr_is_v4(a))

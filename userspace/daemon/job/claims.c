@@ -16,9 +16,8 @@
 #include "daemon/device/kernel_ask.h"
 
 /*
- * @ask, @news: sockets for questions, and for the controller's news: families
- * that come and go.
- * @family: the module's id; 0: it is not loaded.
+ * @ask: socket for requests. @news: for families that come and go. @family: id
+ * of the module's family; 0: it is not loaded.
  */
 struct claims {
 	struct nl_sock *ask;
@@ -27,7 +26,7 @@ struct claims {
 	uint16_t family;
 };
 
-/* The controller's news have the number of its family, by definition. */
+/* The group of the controller's news has the number of its family. */
 #define NEWS_GROUP GENL_ID_CTRL
 
 static struct nl_msg *message(int type, int flags, uint8_t cmd, uint8_t version)
@@ -71,7 +70,7 @@ static int family_one(struct nlmsghdr *nlh, void *arg)
 	return 0;
 }
 
-/* All families are listed: asking for one by name would load its module. */
+/* Dump all families: a request for one by name would load its module. */
 static uint16_t family_look(struct claims *c)
 {
 	uint16_t id = 0;
@@ -125,7 +124,7 @@ void claims_job_removed(struct tribd *d, const struct job *j)
 	if (!c || !c->family)
 		return;
 	err = change(c, TRIB_CMD_CLAIM_DEL, j);
-	/* Somebody may have taken it back by hand. */
+	/* The operator may have taken the claim back. */
 	if (err && err != -ENOENT)
 		log_warn("the claim of job %s stays at the kernel module: %s",
 			 j->name, strerror(-err));

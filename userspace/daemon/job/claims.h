@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Jobs are their owners': where the kernel module is loaded, each job's number
- * is claimed for its owner in this network namespace, so that no other user's
- * collective socket can bind to it. A claim is made with the job, at tribd's
- * start and whenever the module comes; it stays while tribd is down, and goes
- * with the job. Failing is logged and changes nothing else.
+ * Claims. If the kernel module is loaded, tribd claims the number of each job
+ * for its owner in this network namespace: collective sockets of other users
+ * cannot bind to it. tribd claims when a job is made, at its start, and when
+ * the module comes; a claim stays while tribd is down, and goes with the job. A
+ * failure is logged and changes nothing else.
  */
 #ifndef TRIBD_CLAIMS_H
 #define TRIBD_CLAIMS_H
@@ -13,7 +13,7 @@
 
 #include "daemon/core/tribd.h"
 
-/* With the jobs of the state file there. Fails only for want of memory. */
+/* Claim all restored jobs. -ENOMEM, or 0 also without generic netlink. */
 int claims_init(struct tribd *d);
 void claims_exit(struct tribd *d);
 

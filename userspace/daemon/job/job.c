@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Jobs: a name, a secret, and numbers that its trees and workers share. A job
- * itself puts nothing into the maps.
+ * has no row in the maps.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -80,7 +80,7 @@ static int numbers_check(struct job_spec *s, struct reason *why)
 	return 0;
 }
 
-/* Programs look for the module when they are loaded, and never again. */
+/* Programs look for the module once, when they are loaded. */
 static int module_check(const struct tribd *d, const struct job_spec *s,
 			struct reason *why)
 {
@@ -194,7 +194,7 @@ int job_del(struct tribd *d, const char *name, struct reason *why)
 
 	if (!j)
 		return reason_set(why, -ENOENT, "no job %s", name);
-	/* What the file lacks would be removed at the next start, too. */
+	/* The next start would remove the rows that the file lacks. */
 	err = hooks_save_without(d, j, why);
 	if (err)
 		return err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Jobs: what is asked for, and what becomes of it. */
+/* Jobs: what a request states, and the objects. */
 #ifndef TRIBD_JOB_H
 #define TRIBD_JOB_H
 
@@ -15,14 +15,14 @@ struct job {
 	uint32_t owner;
 	uint32_t timeout_ms;
 	uint64_t rate;
-	uint8_t fmt; /* enum trib_fmt that sums of floats travel as */
+	uint8_t fmt; /* enum trib_fmt: the format of sums of floats */
 	unsigned int ntrees;
 };
 
 struct job *job_find(struct tribd *d, const char *name);
 struct job *job_find_id(struct tribd *d, uint16_t id);
 
-/* As a request or the state file states it. */
+/* A job as a request or the state file states it. */
 struct job_spec {
 	char name[TRIB_NAME_MAX];
 	uint16_t id; /* 0: lowest free */
@@ -36,17 +36,17 @@ struct job_spec {
 	uint8_t fmt; /* 0: default */
 };
 
-/* All checks but for the module; fills in default values. */
+/* Check all but the module; fill in default values. 0 or -errno. */
 int job_check(struct tribd *d, struct job_spec *spec, struct reason *why);
 int job_new(struct tribd *d, struct job_spec *spec, struct reason *why);
-/* As job_new(), but it was there before: nothing is saved. */
+/* Make the record of a job of the state file; nothing is saved. */
 int job_restore(struct tribd *d, struct job_spec *spec, struct reason *why);
-/* Workers that are attached keep the rate they were told. */
+/* Set the rate for workers that attach from now on. */
 int job_set_rate(struct tribd *d, const char *name, uint64_t rate,
 		 struct reason *why);
 int job_del(struct tribd *d, const char *name, struct reason *why);
 void job_free_all(struct tribd *d);
-/* Names jobs whose floats nobody here can add up. */
+/* Log each job of floats if the module, which adds them up, is missing. */
 void job_warn(struct tribd *d);
 
 #endif /* TRIBD_JOB_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Taking over what a former tribd pinned: only if it is of our ABI and every
- * map is exactly what our object would create with the pinned sizes (libbpf's
- * own check compares less). Anything else is refused with a line that says
- * what to do; nothing is changed then.
+ * Adopting the pins of a former tribd: only if they have our ABI and every map
+ * is exactly what our object would create with the pinned sizes (libbpf
+ * compares less). Otherwise refuse with a line that says what to do, and change
+ * nothing.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -48,7 +48,7 @@ int adopt_map_check(const char *name, const struct bpf_map_info *have,
 	return 0;
 }
 
-/* The only row that says what the others are. */
+/* Read the row that has the sizes of all maps. */
 static int config_read(struct tribd *d, int fd)
 {
 	static const struct bpf_map_info want = {
@@ -92,7 +92,7 @@ static int config_check(const struct tribd *d)
 			d->pin_dir, c->abi, TRIB_MAPS_ABI, d->instance);
 		return -EPROTO;
 	}
-	/* Fewer than there are may be used, so that pools shrink and grow. */
+	/* Using fewer than there are is allowed: pools shrink and grow. */
 	if (d->opt.pool > c->npool) {
 		log_error(
 			"--pool %u: the pinned maps have %u; leave the option out, or " PURGE_HINT,
@@ -187,7 +187,7 @@ int adopt_maps(struct tribd *d)
 	return 0;
 }
 
-/* Calls @fn with the path of each pin; stops at non-zero, returns that. */
+/* Call @fn with the path of each pin until it returns non-zero; return that. */
 static int pins_each(struct tribd *d, const char *prefix,
 		     int (*fn)(const char *path))
 {
@@ -226,7 +226,7 @@ bool adopt_alive(struct tribd *d)
 	return pins_each(d, PIN_LINK, link_alive) > 0;
 }
 
-/* Detaching is synchronous; letting the last reference go is not. */
+/* Detach first: that is synchronous, dropping the last reference is not. */
 static int link_remove(const char *path)
 {
 	int fd = bpf_obj_get(path);
@@ -248,7 +248,10 @@ int pins_remove(struct tribd *d)
 	char path[192];
 	int err;
 
-	/* First what runs, last what makes the rest count as complete. */
+	/*
+	 * Links first, as they run programs; then the map that marks the rest
+	 * as complete.
+	 */
 	err = pins_each(d, PIN_LINK, link_remove);
 	if (!err && unlink(pin_path(d, map_name[MAP_CONFIG], path)) &&
 	    errno != ENOENT)

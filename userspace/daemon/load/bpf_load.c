@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The BPF object: which variant, how large its maps are, loading, pinning.
- * Whether pinned maps may be used instead is adopt.c's business.
+ * The BPF object: choosing the variant, sizing its maps, loading, pinning.
+ * adopt.c decides whether pinned maps are used instead.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -17,7 +17,7 @@
 
 #include "bpf_load.h"
 
-/* Its name, as the kernel lists it. */
+/* Name of the module in /sys/kernel/btf. */
 #define TRIB_MODULE "trib"
 
 extern const char trib_object_352[], trib_object_352_end[];
@@ -62,7 +62,7 @@ const char *const prog_name[PROG__MAX] = {
 
 static char complaint[240];
 
-/* Keeps the last warning: it often holds the kernel's own reason. */
+/* Keep the last warning: it often holds the kernel's own reason. */
 static int print_libbpf(enum libbpf_print_level level, const char *fmt,
 			va_list ap)
 {
@@ -105,7 +105,7 @@ const char *pin_path(const struct tribd *d, const char *name, char buf[192])
 	return buf;
 }
 
-/* max_entries of each map; 0: what the object says. */
+/* max_entries of a map; 0: as in the object. */
 static uint32_t map_size(const struct trib_config *c, enum map_id id)
 {
 	uint32_t n;
@@ -169,7 +169,7 @@ static int object_open(struct tribd *d)
 	return 0;
 }
 
-/* Whether floats are added up: the one thing in .rodata. */
+/* Tell the programs whether to add floats: the one variable in .rodata. */
 static int kfuncs_set(struct tribd *d)
 {
 	struct bpf_map *m = bpf_object__find_map_by_name(d->obj, ".rodata");
@@ -254,7 +254,7 @@ static int object_prepare(struct tribd *d, bool adopt)
 	return err;
 }
 
-/* The module may be one whose functions are not those that we call. */
+/* Load again: the functions of this module differ from those that we call. */
 static int load_without(struct tribd *d, bool adopt)
 {
 	int err;
@@ -307,7 +307,7 @@ static int pin_one(struct tribd *d, int fd, const char *name, bool replace)
 	return err;
 }
 
-/* trib_config comes last: without it the rest is an unfinished creation. */
+/* Pin trib_config last: without it the rest counts as an unfinished start. */
 static int pin_maps(struct tribd *d)
 {
 	uint32_t zero = 0;
@@ -351,9 +351,9 @@ int bpf_pin(struct tribd *d)
 }
 
 /*
- * Not with nohz_full: since 4.18 a change of a map of maps returns after all
- * programs that were running have ended. Number 0 is no group, so nobody looks
- * there.
+ * membarrier() fails with nohz_full. Since 4.18 a change of a map of maps
+ * returns after all programs that were running have ended. No group has number
+ * 0.
  */
 static void quiesce_by_map(struct tribd *d)
 {
@@ -371,7 +371,7 @@ static void quiesce_by_map(struct tribd *d)
 		close(fd);
 }
 
-/* Waits for an RCU grace period; XDP and clsact programs run inside one. */
+/* Wait for an RCU grace period; XDP and clsact programs run inside one. */
 void bpf_quiesce(struct tribd *d)
 {
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))

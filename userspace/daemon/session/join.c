@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Connects the trees' session machines to packets, rows and the clock: checks
- * JOIN, LEAVE and START, whoever let them in. What the machines put out is in
- * join_out.c.
+ * Joining, input: check JOIN, LEAVE and START, pass them to the session machine
+ * of the tree, and give it the time. join_out.c has its output.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -14,7 +13,7 @@
 #include "join.h"
 #include "base/session.h"
 
-/* What @t has here; NULL: nothing. */
+/* The machine of @t; NULL: none. */
 static struct joining *join_of(const struct tree *t)
 {
 	return t->kind == TREE_DEDICATED ? t->dedicated.join : NULL;
@@ -43,7 +42,7 @@ static void on_timer(struct tribd *d, struct timer *timer)
 
 /* --- packets */
 
-/* Lengths agree, and it is of our version, a type of ours, a tree of ours. */
+/* Check lengths, version and cookie; find the tree. */
 static struct tree *packet_tree(struct tribd *d, const struct udp_packet *up)
 {
 	const struct trib_hdr *h = up->data;
@@ -60,7 +59,10 @@ static struct tree *packet_tree(struct tribd *d, const struct udp_packet *up)
 	return t;
 }
 
-/* Knows the cookie, but is nobody we expect: the operators had better talk. */
+/*
+ * Answer a sender that knows the cookie but is no child: two operators
+ * disagree.
+ */
 static void refuse_stranger(struct tribd *d, struct tree *t,
 			    const struct udp_packet *up,
 			    const struct session_join *in)
@@ -87,7 +89,7 @@ static void packet_from_child(struct tribd *d, struct tree *t,
 	};
 	uint32_t rank, want, nval = ntohs(p->h.nval);
 
-	/* An answer must not be longer than what it answers. */
+	/* An answer must not be longer than its request. */
 	if (up->len < sizeof(p->h) + (p->h.type == TRIB_T_JOIN
 					      ? sizeof(p->u.start)
 					      : sizeof(p->u.join)) ||
@@ -98,7 +100,7 @@ static void packet_from_child(struct tribd *d, struct tree *t,
 	rank = ntohl(p->u.join.rank);
 	in.rank = ntohs(p->h.aux);
 	if (in.rank >= t->job->world)
-		in.rank = SESSION_RANK_RELAY; /* none that anybody knows */
+		in.rank = SESSION_RANK_RELAY; /* no such rank */
 	if (child >= t->nchild || !udp_is_from(up, t->child[child].face)) {
 		if (p->h.type == TRIB_T_JOIN)
 			refuse_stranger(d, t, up, &in);
@@ -112,7 +114,7 @@ static void packet_from_child(struct tribd *d, struct tree *t,
 	} else if (rank != want || nval > d->config.nval) {
 		session_answer(&j->s, child, &in, TRIB_START_REFUSED, now_ms());
 	} else if (nval < d->config.nval) {
-		/* The answer names the size that its JOINs must have. */
+		/* The answer has the size that its JOINs need. */
 		session_answer(&j->s, child, &in, TRIB_START_WAIT, now_ms());
 	} else {
 		session_join(&j->s, child, &in, now_ms());
@@ -120,7 +122,9 @@ static void packet_from_child(struct tribd *d, struct tree *t,
 	tick(j);
 }
 
-/* The parent's pool must fit ours: same values per chunk, same window. */
+/*
+ * The parent must have as many values per chunk, and the same window and world.
+ */
 static bool start_fits(const struct tribd *d, const struct tree *t,
 		       const struct trib_start *st)
 {
@@ -206,7 +210,7 @@ void join_exit(struct tribd *d)
 		join_tree_free(d, t);
 }
 
-/* Takes up an epoch that runs since before this tribd. */
+/* Continue an epoch that was running before this tribd started. */
 static void joining_adopt(struct joining *j)
 {
 	struct session *s = &j->s;
@@ -221,7 +225,7 @@ static void joining_adopt(struct joining *j)
 		s->child[i].nonce = s->child[i].known = row->child[i].nonce;
 	if (s->last_epoch >= row->epoch)
 		return;
-	/* The former tribd came as far as the row. */
+	/* The former tribd wrote the row but not the state file. */
 	s->last_epoch = row->epoch;
 	j->t->last_epoch = row->epoch;
 	hooks_save(j->d, NULL);
@@ -235,7 +239,7 @@ int join_tree_added(struct tribd *d, struct tree *t, bool adopted)
 	uint32_t instance;
 	unsigned int i;
 
-	/* To shared trees workers join at the PS. */
+	/* Workers of shared trees join at the PS. */
 	if (t->kind != TREE_DEDICATED)
 		return 0;
 	if (getrandom(&instance, sizeof(instance), 0) != sizeof(instance))
@@ -284,7 +288,7 @@ void join_tree_del(struct tree *t)
 	}
 	session_abort(&j->s, TRIB_ABORT_ADMIN,
 		      t->nchild ? RANK_NONE : t->local[0].rank, -1, now);
-	/* The copies that would follow: later there is nobody to send them. */
+	/* Send the repeats now: nobody is left to send them later. */
 	for (i = 1; i < SESSION_ABORTS; i++)
 		session_tick(&j->s, now + i * 1000);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Joining: the session machine of each dedicated tree, what goes in and out of
- * it, and how join.c and join_out.c share it.
+ * Joining: one session machine per dedicated tree, and what join.c (input) and
+ * join_out.c (output) share.
  */
 #ifndef TRIBD_JOIN_H
 #define TRIBD_JOIN_H
@@ -10,9 +10,9 @@
 #include "daemon/tree/tree.h"
 #include "udp.h"
 
-#define RANK_RELAY32 0xffffffffU /* of a JOIN from a relay */
+#define RANK_RELAY32 0xffffffffU /* rank in a JOIN from a relay */
 
-/* tree.join. @scan: next of the tree's @slots to look at. */
+/* tree.dedicated.join. @scan: next of the tree's @slots to look at. */
 struct joining {
 	struct tribd *d;
 	struct tree *t;
@@ -22,7 +22,7 @@ struct joining {
 	uint32_t slots;
 };
 
-/* Any packet of ours: as long as the longest JOIN. */
+/* Any packet of joining; at most as long as the longest JOIN. */
 struct join_packet {
 	struct trib_hdr h;
 	union {
@@ -32,15 +32,18 @@ struct join_packet {
 	} u;
 };
 
-/* join_out.c: of all machines; their ctx is a struct joining. */
+/* join_out.c: the same for all machines; ctx is a struct joining. */
 extern const struct session_ops join_ops;
-/* START(REFUSED) to somebody behind @via who is no child of the tree. */
+/* Send START(REFUSED) to a sender behind @via that is no child of the tree. */
 void join_refuse(struct joining *j, const struct face *via,
 		 const struct session_join *in);
 
-/* A rank was told that @epoch runs. 0, or -ESTALE: not here, or not any more. */
+/*
+ * A rank of this host says that @epoch runs. 0, or -ESTALE: it does not run
+ * here.
+ */
 int join_epoch(struct tribd *d, struct tree *t, uint32_t epoch);
-/* The process of a rank ended without a good-bye. */
+/* The process of rank @l ended without BYE. */
 void join_rank_gone(struct tribd *d, struct tree *t, const struct local *l);
 /* No rank of this host is attached to @t any more. */
 void join_idle(struct tribd *d, struct tree *t);
@@ -48,12 +51,17 @@ void join_idle(struct tribd *d, struct tree *t);
 void join_exit(struct tribd *d);
 /* Hook: take a datagram. */
 void join_packet(struct tribd *d, const struct udp_packet *p);
-/* The row is in the map and used; @adopted: it was there before this tribd,
- * with its epoch and nonces. An error undoes the addition. */
+/*
+ * Hook: start the machine. @adopted: the row has an epoch and nonces from
+ * before this tribd. 0 or -errno.
+ */
 int join_tree_added(struct tribd *d, struct tree *t, bool adopted);
-/* The row is still in the map: tell whom it concerns (TRIB_ABORT_ADMIN). */
+/*
+ * Hook: tell all that take part (TRIB_ABORT_ADMIN). The row is still in the
+ * map.
+ */
 void join_tree_del(struct tree *t);
-/* Frees what it kept for @t. */
+/* Free the machine of @t. */
 void join_tree_free(struct tribd *d, struct tree *t);
 
 #endif /* TRIBD_JOIN_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the session machines put out: rows and the state file, START, ABORT,
- * our own JOIN and LEAVE; and a look into the slots on their behalf.
+ * Joining, output: rows and the state file; START, ABORT, and our own JOIN and
+ * LEAVE; and the search for a stuck chunk in the slots.
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -11,7 +11,7 @@
 
 #include "join.h"
 
-/* Slots looked at in one turn for a chunk that waits for one who left. */
+/* Slots that one search for a stuck chunk looks at. */
 #define SCAN_SLOTS 1024
 
 static void hdr_fill(const struct tree *t, struct trib_hdr *h, uint8_t type,
@@ -33,7 +33,7 @@ static void packet_send(struct tribd *d, const struct face *via, uint16_t port,
 {
 	int err = udp_send(d, via, NULL, port, p, len);
 
-	/* As good as lost on the way, and repeated like that. */
+	/* A full queue is like loss on the way: the packet is repeated. */
 	if (err && err != -EAGAIN)
 		log_debug("face %s: cannot send type %u: %s", via->name,
 			  p->h.type, strerror(-err));
@@ -55,7 +55,9 @@ static void on_save(struct session *s)
 	t->row.parent.nonce = s->up_nonce;
 	for (i = 0; i < s->nchild; i++)
 		t->row.child[i].nonce = s->child[i].nonce;
-	/* First the row, then the file: a running epoch is found in either. */
+	/*
+	 * Row first, then the file: a running epoch is in at least one of them.
+	 */
 	tree_row_store(j->d, t);
 	if (s->epoch && s->epoch != t->last_epoch) {
 		t->last_epoch = s->epoch;
@@ -97,7 +99,7 @@ static void on_start(struct session *s, unsigned int child, unsigned int state,
 	packet_send(j->d, j->t->child[child].face, c->port, &p, c->len);
 }
 
-/* A leaf is its ranks: as which of its children does the parent know it? */
+/* A leaf has no index of its own: the parent knows it by those of its ranks. */
 static uint16_t leaf_index(struct tree *t, uint16_t rank)
 {
 	const struct local *l = tree_local(t, rank);
@@ -105,7 +107,7 @@ static uint16_t leaf_index(struct tree *t, uint16_t rank)
 	return l ? l->index : t->local[0].index;
 }
 
-/* A rank of this host hears us where it said JOIN from; 0: the face's port. */
+/* Port of a rank of this host: that of its JOIN; 0: the port of the face. */
 static uint16_t local_port(const struct joining *j, int child)
 {
 	unsigned int i;
@@ -153,7 +155,7 @@ static void on_up(struct session *s, enum trib_type type, uint64_t nonce,
 		    sizeof(p.h) + trib_payload_len(nval));
 }
 
-/* The child that @slot waits for, of those in @missing; or -1. */
+/* Find the child in @missing that @slot waits for; -1: none. */
 static int slot_waits_for(const struct trib_slot *slot, uint32_t epoch,
 			  uint64_t missing)
 {
@@ -165,12 +167,12 @@ static int slot_waits_for(const struct trib_slot *slot, uint32_t epoch,
 	return __builtin_ctzll(lacks);
 }
 
-/* Begins at the slot that was found last time, if one was. */
+/* Search from the slot that was found last time, if one was. */
 static int on_stuck(struct session *s, uint64_t missing, uint32_t *chunk)
 {
 	struct joining *j = s->ctx;
 	const struct trib_tree *row = &j->t->row;
-	/* Larger than TRIB_NVAL of this file says: the object has its own. */
+	/* The object may have more values a slot than TRIB_NVAL here. */
 	union {
 		struct trib_slot slot;
 		uint8_t room[64 + TRIB_NVAL_LARGE * 4];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The socket at TRIB_UDP_PORT: what the data plane passes on to tribd, and
- * what tribd says. One IPv6 socket serves both; IPv4 comes mapped. Where the
- * kernel has no IPv6 it is an IPv4 one.
+ * The socket at TRIB_UDP_PORT: packets that the data plane passes to tribd, and
+ * those that tribd sends. One IPv6 socket serves both versions; without IPv6 in
+ * the kernel it is an IPv4 one.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "udp.h"
 
 #define PACKETS_PER_TURN 64
-/* Control packets are padded to a full data packet and no longer. */
+/* Control packets are at most as long as a full data packet. */
 #define PACKET_MAX 4096
 
 struct udp {
@@ -105,7 +105,7 @@ static void readable(struct tribd *d, struct watch *w, uint32_t events)
 
 /* --- sending */
 
-/* 0: as the routes say, which lead round a dead link. */
+/* Device to send from; 0: follow the routes, which lead round a dead link. */
 static uint32_t out_device(const struct face *via)
 {
 	return via->around ? 0 : via->l3_ifindex;
@@ -241,7 +241,7 @@ static int open_socket(struct udp *u)
 		u->watch.fd = socket(AF_INET, type, 0);
 	if (u->watch.fd < 0)
 		return -errno;
-	/* DF: a path that is too narrow must show, not fragment. */
+	/* DF: a path that is too narrow must fail, not fragment. */
 	err = option(u->watch.fd, IPPROTO_IP, IP_MTU_DISCOVER,
 		     IP_PMTUDISC_PROBE);
 	if (!err && u->v4)

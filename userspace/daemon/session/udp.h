@@ -5,8 +5,10 @@
 
 #include "daemon/face/face.h"
 
-/* A datagram that the data plane admitted and passed on, or that came in
- * through a port without XDP: nothing in it is to be trusted. */
+/*
+ * A datagram. The data plane admitted it and passed it on, or it came in
+ * through a port without XDP: trust nothing in it.
+ */
 struct udp_packet {
 	const void *data;
 	size_t len;
@@ -17,13 +19,13 @@ struct udp_packet {
 };
 
 /*
- * Sends @len bytes from our port 7417 and @via's local address, out of @via's
- * device, with DF set. @to NULL: to @via's own address; @port 0: its port.
- * 0, -EAGAIN (queue full: as good as lost), -EMSGSIZE, -errno.
+ * Send @len bytes from port 7417 and the local address of @via, out of its
+ * device, with DF set. @to NULL: to the address of @via; @port 0: to its port.
+ * 0, -EAGAIN (queue full: like loss), -EMSGSIZE, -errno.
  */
 int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to,
 	     uint16_t port, const void *data, size_t len);
-/* The same to whoever is no face, as the kernel routes it. 0 or -errno. */
+/* Send to an address that has no face, as the kernel routes it. 0 or -errno. */
 int udp_send_to(struct tribd *d, const struct in6_addr *to, uint16_t port,
 		const void *data, size_t len);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The state file: what the maps do not say. */
+/* The state file: what the maps do not hold. */
 #ifndef TRIBD_STATE_H
 #define TRIBD_STATE_H
 
@@ -9,23 +9,26 @@
 
 #define STATE_VERSION 1
 
-/* The file as JSON. NULL: none (@err 0), or unreadable (@err set, logged). */
+/*
+ * Read the file; the caller owns the result. NULL: none (@err 0), or unreadable
+ * (@err set, logged).
+ */
 json_t *state_read(struct tribd *d, int *err);
-/* Of the maps and the namespace it belongs to. */
+/* Random number of the maps, and cookie of the namespace, that it describes. */
 uint64_t state_instance(const json_t *doc);
 uint64_t state_netns(const json_t *doc);
-/* Slots of the shared pool that were in use. */
+/* Used slots of the shared pool. */
 uint32_t state_pool(const json_t *doc);
-/* Makes the records of all objects; the kernel is not asked. 0, -errno. */
+/* Make the records of all objects; the kernel is not asked. 0 or -errno. */
 int state_restore(struct tribd *d, const json_t *doc, struct reason *why);
-/* Only faces of names, and the rest of what is said of names. */
+/* Make only those of the NDN forwarder: its faces, routes and settings. */
 int state_restore_ndn(struct tribd *d, const json_t *doc, struct reason *why);
 /*
  * Hook: write /run/trib/<instance>/state.json, as one step, as if @object (a
  * face, a tree, a job with its trees; NULL: none) were gone. 0 or -errno, logged.
  */
 int state_write(struct tribd *d, const void *object);
-/* What would be written, without @object (NULL: all). */
+/* Build the document without @object (NULL: all); the caller owns it. */
 json_t *state_pack(struct tribd *d, const void *object);
 
 #endif /* TRIBD_STATE_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Reading the state file. It is ours, but it is checked like a request: the
- * same functions look at every value before a record is made of it.
+ * Reading the state file. tribd wrote it, but each value is checked like that
+ * of a request, by the same functions, before a record is made of it.
  */
 #include <endian.h>
 #include <errno.h>
@@ -84,7 +84,7 @@ static int job_load(struct tribd *d, const json_t *o, struct reason *why)
 		.owner = (uint32_t)value_int(o, "owner", UINT32_MAX),
 		.timeout_ms = (uint32_t)value_int(o, "timeout_ms", UINT32_MAX),
 		.rate = value_hex(o, "rate"),
-		/* Files of older ones have none. */
+		/* Files of older versions have none. */
 		.fmt = trib_dtype_parse(value_text(o, "dtype")),
 	};
 
@@ -207,7 +207,7 @@ static int tree_load(struct tribd *d, const json_t *o, struct reason *why)
 	return err;
 }
 
-/* After the faces: ports exist through them. */
+/* Call after the faces are restored: these make the ports. */
 static int port_load(struct tribd *d, const json_t *o, struct reason *why)
 {
 	struct port *p = port_find(d, value_text(o, "dev"));
