@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns reading jobs: the file format, and what every job must hold.
+ * Reads the jobs document and checks each job.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -28,167 +28,6 @@ void plan_jobs_free(struct plan_jobs *j)
 	}
 	free(j->job);
 	free(j);
-}
-
-/* A list of names of nodes that @fits; false: the answer is an error. */
-static int parse_list(const struct plan_topology *t, const struct doc *d,
-		      const struct at *at, const json_t *list, int **out,
-		      int *nout, int max)
-{
-	bool *seen = calloc((size_t)t->nnodes, sizeof(bool));
-	int err, n, k = 0;
-	const char *name;
-	const json_t *v;
-	size_t i;
-
-	*out = calloc((size_t)t->nnodes, sizeof(int));
-	if (!seen || !*out) {
-		free(seen);
-		return plan_fail(d->err, -ENOMEM, "out of memory");
-	}
-	err = doc_array(d, at, list, (size_t)max);
-	json_array_foreach(list, i, v) {
-		const struct at here = AT_INDEX(at, i);
-
-		if (err)
-			break;
-		name = json_string_value(v);
-		if (!name) {
-			err = doc_fail(d, &here, "is not the name of a node");
-			break;
-		}
-		n = topo_find(t, name);
-		if (n < 0)
-			err = doc_fail(d, &here, "no host or switch \"%.64s\"",
-				       name);
-		else if (seen[n])
-			err = doc_fail(d, &here, "\"%s\" is there already",
-				       name);
-		else
-			seen[(*out)[k++] = n] = true;
-	}
-	*nout = k;
-	free(seen);
-	return err;
-}
-
-static int parse_workers(struct job *j, const struct plan_topology *t,
-			 const struct doc *d, const struct at *at,
-			 const json_t *v)
-{
-	const struct at key = AT_KEY(at, "workers");
-	const json_t *list = json_object_get(v, "workers");
-	const char *all = json_string_value(list);
-	int i, err = 0;
-
-	if (!list)
-		return doc_fail(d, at, "workers is missing");
-	if (all && !strcmp(all, "all")) {
-		j->worker = calloc((size_t)t->nnodes, sizeof(int));
-		if (!j->worker)
-			return plan_fail(d->err, -ENOMEM, "out of memory");
-		for (i = 0; i < t->nnodes; i++)
-			if (t->node[i].host && i != j->ps)
-				j->worker[j->nworkers++] = i;
-		if (j->nworkers > TRIB_WORLD_MAX)
-			err = doc_fail(d, &key, "%d hosts: at most %d workers",
-				       j->nworkers, TRIB_WORLD_MAX);
-	} else if (all) {
-		err = doc_fail(d, &key,
-			       "\"%.40s\" is not a list of hosts or \"all\"",
-			       all);
-	} else {
-		err = parse_list(t, d, &key, list, &j->worker, &j->nworkers,
-				 TRIB_WORLD_MAX);
-	}
-	for (i = 0; !err && i < j->nworkers; i++) {
-		const struct at here = AT_INDEX(&key, (size_t)i);
-
-		if (!t->node[j->worker[i]].host)
-			err = doc_fail(d, &here, "\"%s\" is a switch",
-				       t->node[j->worker[i]].name);
-		else if (j->worker[i] == j->ps)
-			err = doc_fail(d, &here, "\"%s\" is the ps",
-				       t->node[j->ps].name);
-	}
-	if (!err && !j->nworkers)
-		err = doc_fail(d, &key, "there are no workers");
-	return err;
-}
-
-static int parse_ps(struct job *j, const struct plan_topology *t,
-		    const struct doc *d, const struct at *at, const json_t *v)
-{
-	const struct at key = AT_KEY(at, "ps");
-	const char *name = NULL;
-	int err, i, n, to;
-
-	err = doc_string(d, at, v, "ps", !DOC_NEEDED, &name);
-	if (err || !name)
-		return err;
-	n = topo_find(t, name);
-	if (n < 0)
-		return doc_fail(d, &key, "no host \"%.64s\"", name);
-	if (!t->node[n].host)
-		return doc_fail(d, &key, "\"%s\" is a switch", name);
-	j->ps = n;
-	if (t->first[n + 1] == t->first[n])
-		return doc_fail(d, &key, "\"%s\" has no link", name);
-	/* Its ToR: the switch behind its only link. */
-	if (t->first[n + 1] - t->first[n] == 1) {
-		i = t->out[t->first[n]];
-		to = arc_to(t, i);
-		if (!t->node[to].host && t->node[to].relay)
-			j->tor = to;
-	}
-	return 0;
-}
-
-static bool works(const struct job *j, int node)
-{
-	int i;
-
-	for (i = 0; i < j->nworkers; i++)
-		if (j->worker[i] == node)
-			return true;
-	return false;
-}
-
-static int parse_relays(struct job *j, const struct plan_topology *t,
-			const struct doc *d, const struct at *at,
-			const json_t *v)
-{
-	const struct at key = AT_KEY(at, "relays");
-	const json_t *list = json_object_get(v, "relays");
-	int i, err = 0;
-
-	if (list) {
-		err = parse_list(t, d, &key, list, &j->may, &j->nmay,
-				 PLAN_NODES_MAX);
-		for (i = 0; !err && i < j->nmay; i++)
-			if (!t->node[j->may[i]].relay)
-				err = doc_fail(d, &AT_INDEX(&key, (size_t)i),
-					       "\"%s\" cannot relay",
-					       t->node[j->may[i]].name);
-			else if (j->may[i] == j->ps)
-				err = doc_fail(d, &AT_INDEX(&key, (size_t)i),
-					       "\"%s\" is the ps",
-					       t->node[j->ps].name);
-			else if (j->shared && works(j, j->may[i]))
-				err = doc_fail(
-					d, &AT_INDEX(&key, (size_t)i),
-					"\"%s\" works: in shared pools it cannot relay, too",
-					t->node[j->may[i]].name);
-		return err;
-	}
-	j->may = calloc((size_t)t->nnodes, sizeof(int));
-	if (!j->may)
-		return plan_fail(d->err, -ENOMEM, "out of memory");
-	for (i = 0; i < t->nnodes; i++)
-		if (t->node[i].relay && i != j->ps &&
-		    !(j->shared && works(j, i)))
-			j->may[j->nmay++] = i;
-	return 0;
 }
 
 static int parse_way(struct job *j, const struct plan_topology *t,
@@ -221,13 +60,16 @@ static int parse_way(struct job *j, const struct plan_topology *t,
 				"\"%.40s\" is not auto, tree, bcube or torus",
 				name);
 	if (i && t->kind != kinds[i])
-		return doc_fail(d, &key, "the topology is not a %s", name);
-	if (i && j->ps >= 0)
-		return doc_fail(d, &key, "%s knows no ps", name);
-	if (i && j->nworkers != hosts)
 		return doc_fail(d, &key,
-				"%s takes all %d hosts, the job has %d workers",
-				name, hosts, j->nworkers);
+				"the topology is not a %s: use \"tree\"", name);
+	if (i && j->ps >= 0)
+		return doc_fail(d, &key, "%s works without a ps: remove it",
+				name);
+	if (i && j->nworkers != hosts)
+		return doc_fail(
+			d, &key,
+			"%s needs all %d hosts as workers, the job has %d",
+			name, hosts, j->nworkers);
 	j->way = (enum job_way)i;
 	return 0;
 }
@@ -247,13 +89,14 @@ static int parse_mode(struct job *j, const struct doc *d, const struct at *at,
 		return doc_fail(d, &key, "\"%.40s\" is not dedicated or shared",
 				mode);
 	if (j->shared && j->ps < 0)
-		return doc_fail(d, &key, "shared pools need a ps");
+		return doc_fail(d, &key, "shared pools need a ps: name one");
 	if (j->shared && j->way != JOB_TREE)
-		return doc_fail(d, &key, "shared pools go with trees only");
+		return doc_fail(d, &key,
+				"shared pools need \"algorithm\": \"tree\"");
 	j->ps_relay = j->shared;
 	if (!j->shared && json_object_get(v, "ps_relay"))
 		return doc_fail(d, &AT_KEY(at, "ps_relay"),
-				"goes with shared pools only");
+				"is for shared pools only: remove it");
 	return doc_bool(d, at, v, "ps_relay", &j->ps_relay);
 }
 
@@ -273,7 +116,7 @@ static int parse_dtype(struct job *j, const struct doc *d, const struct at *at,
 	return 0;
 }
 
-/* What trib job add takes, too. */
+/* Read the settings that `trib job add` has too. */
 static int parse_settings(struct job *j, const struct doc *d,
 			  const struct at *at, const json_t *v)
 {
@@ -285,7 +128,7 @@ static int parse_settings(struct job *j, const struct doc *d,
 	err = doc_int(d, at, v, "window", !DOC_NEEDED, 1, 16384, &window);
 	if (!err && (window & (window - 1)))
 		err = doc_fail(d, &AT_KEY(at, "window"),
-			       "%lld is not a power of 2", (long long)window);
+			       "%lld: wanted a power of 2", (long long)window);
 	if (!err)
 		err = doc_int(d, at, v, "timeout", !DOC_NEEDED, 1, 3600000,
 			      &timeout);
@@ -307,7 +150,7 @@ static int parse_settings(struct job *j, const struct doc *d,
 	    (!*cookie || strlen(cookie) > 16 ||
 	     strspn(cookie, "0123456789abcdefABCDEF") != strlen(cookie)))
 		return doc_fail(d, &AT_KEY(at, "cookie"),
-				"is not 1 to 16 hexadecimal digits");
+				"wanted 1 to 16 hexadecimal digits");
 	if (cookie)
 		snprintf(j->cookie, sizeof(j->cookie), "%s", cookie);
 	if (json_is_string(owner)) {
@@ -319,7 +162,7 @@ static int parse_settings(struct job *j, const struct doc *d,
 		   (!json_is_integer(owner) || json_integer_value(owner) < 0 ||
 		    json_integer_value(owner) > 4294967294LL)) {
 		return doc_fail(d, &AT_KEY(at, "owner"),
-				"is not a user's name or number");
+				"wanted a user's name or number");
 	}
 	j->owner = json_incref((json_t *)owner);
 	j->window = (int)window;
@@ -329,7 +172,7 @@ static int parse_settings(struct job *j, const struct doc *d,
 	return 0;
 }
 
-/* Nobody could sum, or more than the relays' children at hand. */
+/* Check that some node sums, and that the workers fit below the relays. */
 static int check_room(struct job *j, const struct plan_topology *t,
 		      const struct doc *d, const struct at *at)
 {
@@ -342,16 +185,17 @@ static int check_room(struct job *j, const struct plan_topology *t,
 	if (!j->max)
 		j->nmay = 0;
 	if (j->ps < 0 && !j->max)
-		return doc_fail(d, &key,
-				"0, and there is no ps: nobody would sum");
+		return doc_fail(
+			d, &key,
+			"0 without a ps: no node would sum; raise it or name a ps");
 	if (j->ps < 0 && !j->nmay)
 		return doc_fail(
 			d, at,
-			"no node may relay, and there is no ps: nobody would sum");
+			"no node may relay and there is no ps: no node would sum");
 	if (j->tor_free && j->tor < 0)
 		return doc_fail(
 			d, &AT_KEY(at, "ps_tor_relay"),
-			"\"%s\" is not behind one switch that can relay",
+			"%s is not behind exactly one switch that can relay",
 			j->ps < 0 ? "no ps" : t->node[j->ps].name);
 	relays += j->tor_free ? 1 : 0;
 	room = (long)(TRIB_CHILDREN_MAX - 1) * relays +
@@ -392,18 +236,18 @@ static int parse_job(struct job *j, const struct plan_topology *t,
 		err = doc_int(d, at, v, "id", !DOC_NEEDED, 1, 65535, &id);
 	j->id = (int)id;
 	if (!err)
-		err = parse_ps(j, t, d, at, v);
+		err = job_parse_ps(j, t, d, at, v);
 	if (!err)
-		err = parse_workers(j, t, d, at, v);
+		err = job_parse_workers(j, t, d, at, v);
 	if (!err)
 		err = parse_way(j, t, d, at, v);
-	/* Ranks are the numbers of servers there. */
+	/* Formulas number the servers: rank i is server i. */
 	for (i = 0; !err && j->way != JOB_TREE && i < j->nworkers; i++)
 		j->worker[i] = i;
 	if (!err)
 		err = parse_mode(j, d, at, v);
 	if (!err)
-		err = parse_relays(j, t, d, at, v);
+		err = job_parse_relays(j, t, d, at, v);
 	if (!err)
 		err = doc_int(d, at, v, "max_relays", j->way == JOB_TREE, 0,
 			      PLAN_RELAYS_MAX, &max);
@@ -456,8 +300,8 @@ static int parse(struct plan_jobs *js, const struct doc *d)
 					       js->job[i].name);
 			else if (js->job[k].id == js->job[i].id)
 				err = doc_fail(d, &AT_KEY(&here, "id"),
-					       "%d is %s, too", js->job[i].id,
-					       js->job[k].name);
+					       "%d is the id of %s already",
+					       js->job[i].id, js->job[k].name);
 		}
 		if (err)
 			return err;

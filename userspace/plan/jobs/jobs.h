@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Jobs in memory: who works, who may relay, what is to be respected.
+ * Jobs in memory: workers, nodes that may relay, and limits.
  */
 #ifndef TRIB_PLAN_JOBS_H
 #define TRIB_PLAN_JOBS_H
@@ -9,23 +9,27 @@
 
 enum job_way {
 	JOB_TREE,  /* trees from the LP */
-	JOB_BCUBE, /* the k * N^k trees of a BCube */
-	JOB_TORUS, /* peer exchange: rows, then columns */
+	JOB_BCUBE, /* trees by formula, k * N^k of them */
+	JOB_TORUS, /* peer exchange by formula: rows, then columns */
 };
 
 /**
  * struct job - one job; nodes are numbers of the topology
- * @worker:  by rank.
- * @ps:      -1: none, sums end at a relay.
- * @tor:     relay-capable switch of the PS, -1: none.
- * @tor_free: it relays and does not count.
- * @shared:  relays' slots are shared pools: relay, PS's relay, PS.
- * @ps_relay: there the PS's host relays, too, and does not count.
- * @max:     relays that may be placed.
- * @cap:     bit/s that each may take in; INFINITY.
- * @may:     nodes that may relay, in order.
- * @trees:   that it may use at most.
- * @owner:   number or text, a new reference; NULL: not given.
+ * @worker:   node of each rank.
+ * @ps:       -1: none, sums end at a relay.
+ * @tor:      the PS's switch if it can relay, else -1.
+ * @tor_free: the PS's switch relays and does not count.
+ * @shared:   the job uses shared pools.
+ * @ps_relay: the PS's host relays too and does not count; shared pools only.
+ * @max:      limit of relays.
+ * @cap:      bit/s of the job's contributions per relay; INFINITY: no limit.
+ * @may:      nodes that may relay, in the order of the document or topology.
+ * @trees:    limit of trees.
+ * @nval:     values a packet.
+ * @dtype:    name of the float format, NULL: integers.
+ * @owner:    number or text, an own reference; NULL: not given.
+ *
+ * 0 in @window and @timeout, and an empty @cookie, mean "not given".
  */
 struct job {
 	char name[TOPO_NAME];
@@ -39,7 +43,7 @@ struct job {
 	int nmay, *may;
 	int trees;
 	int nval;
-	const char *dtype; /* NULL: integers */
+	const char *dtype;
 	int window, timeout;
 	char cookie[17];
 	json_t *owner;
@@ -50,5 +54,14 @@ struct plan_jobs {
 	int n;
 	struct job *job;
 };
+
+/* job_nodes.c, for jobs.c: parts of a job; 0 or -EINVAL. */
+int job_parse_ps(struct job *j, const struct plan_topology *t,
+		 const struct doc *d, const struct at *at, const json_t *v);
+int job_parse_workers(struct job *j, const struct plan_topology *t,
+		      const struct doc *d, const struct at *at,
+		      const json_t *v);
+int job_parse_relays(struct job *j, const struct plan_topology *t,
+		     const struct doc *d, const struct at *at, const json_t *v);
 
 #endif /* TRIB_PLAN_JOBS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns groups and resources: see net.h.
+ * Makes groups and resources, and checks that all workers reach the root.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 
 #include "model.h"
 
-/* Between candidates, and from workers to them. */
+/* Limit of paths between candidates and from workers to them. */
 #define PATHS_MAX 1e7
 
 int model_path(struct model *n, int from, int to, int arcs[PATHS_HOPS])
@@ -25,8 +25,8 @@ int model_group_path(struct model *n, const struct group *g, int to,
 }
 
 /*
- * How often each host appears as a worker, a PS, or one that may relay: those
- * with one appearance and one link need no row for their access link.
+ * Count the roles of each host: worker, PS, relay. A host with one role and one
+ * link needs no resource for that link.
  */
 static void count_uses(const struct model *n, unsigned char *uses)
 {
@@ -113,7 +113,7 @@ static int fill_caps(struct model *n)
 	return 0;
 }
 
-/* Everybody must reach the PS, or without one some relay that all reach. */
+/* All workers must reach the PS, or without one the same relay. */
 static int check_reach(struct model *n, int j)
 {
 	const struct job *job = n->job[j].job;
@@ -124,7 +124,7 @@ static int check_reach(struct model *n, int j)
 	    (double)job->nmay * t->nnodes > 3 * PATHS_MAX)
 		return plan_fail(
 			n->err, -E2BIG,
-			"job %s: %d of %d nodes may relay, for %d workers: too many paths; name fewer under relays",
+			"job %s: %d of %d nodes may relay for %d workers: too many paths; list fewer under \"relays\"",
 			job->name, job->nmay, t->nnodes, job->nworkers);
 	for (i = 0; root < 0 && i < job->nmay; i++)
 		if (model_group_path(n, &n->job[j].group[0], job->may[i],
@@ -133,13 +133,13 @@ static int check_reach(struct model *n, int j)
 	if (root < 0)
 		return plan_fail(
 			n->err, -ENETUNREACH,
-			"job %s: worker %s reaches nobody who may relay",
+			"job %s: worker %s reaches no node that may relay; check the links",
 			job->name, t->node[job->worker[0]].name);
 	for (i = 0; i < job->nworkers; i++)
 		if (model_path(n, job->worker[i], root, arcs) < 0)
 			return plan_fail(
 				n->err, -ENETUNREACH,
-				"job %s: no path from worker %s to %s %s: the topology is not connected",
+				"job %s: no path from worker %s to %s %s: check the links between them",
 				job->name, t->node[job->worker[i]].name,
 				job->ps >= 0 ? "the ps" : "relay",
 				t->node[root].name);

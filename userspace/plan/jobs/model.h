@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the planner computes with: paths, groups of workers that are alike,
- * and resources. A resource is anything that has a capacity and is loaded by
- * trees: a link, what a relay takes in (of all jobs, and of one job), and the
- * access links of a job's workers, which all carry the same.
+ * The jobs on the topology, as the LPs see them: groups of workers with the
+ * same paths, and resources. A resource has a capacity and a load: a link, the
+ * intake of a relay (from all jobs, and from one job), and the access links of
+ * a job's workers, which all carry the same load.
  *
- * Results take the way of what went up, backwards: so both directions of a link
- * carry the same, what goes up one way and what goes up the other way together.
+ * Results return along the reversed tree. So both directions of a link carry
+ * the same: the contributions of one direction and the results of the other.
  */
 #ifndef TRIB_PLAN_MODEL_H
 #define TRIB_PLAN_MODEL_H
@@ -16,9 +16,8 @@
 
 /**
  * struct group - workers of a job with the same paths
- * @at:     where their paths begin: their switch, or the worker itself.
- * @n:      how many.
- * @worker: their ranks.
+ * @at:     start of the paths: the workers' switch, or the only worker.
+ * @worker: ranks, @n of them.
  */
 struct group {
 	int at;
@@ -30,12 +29,14 @@ struct model_job {
 	const struct job *job;
 	int ngroup;
 	struct group *group;
-	int *ranks; /* what the groups point into */
+	int *ranks; /* storage of group->worker */
 };
 
 /**
- * struct model - see above. Capacities are in units of @unit bit/s.
- * @attach, @up: those of @paths.
+ * struct model - groups and resources of all jobs
+ * @unit: bit/s in a unit of capacity: the largest link.
+ * @cap:  capacity of each resource, in units.
+ * @attach, @up: borrowed from @paths.
  */
 struct model {
 	const struct plan_topology *t;
@@ -54,13 +55,13 @@ int model_new(struct model **out, const struct plan_jobs *js,
 	      struct plan_error *err);
 void model_free(struct model *n);
 
-/* Arcs from @from to @to (nodes); -1 if there is no path. */
+/* Fill in the arcs from node @from to node @to; their number, -1: no path. */
 int model_path(struct model *n, int from, int to, int arcs[PATHS_HOPS]);
-/* The same for a group, without the access links that all jobs count once. */
+/* The same from a group, without its access links. */
 int model_group_path(struct model *n, const struct group *g, int to,
 		     int arcs[PATHS_HOPS]);
 
-/* The link of an arc. Those of odd numbers are the seed LP's, which has arcs. */
+/* Resource of a link. The seed LP uses arcs instead: even and odd numbers. */
 static inline int res_link(int arc)
 {
 	return arc & ~1;
