@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The planner beside the exact optimum of the seed LP, by instance."""
+"""Compares the planner with the exact optimum of the seed LP."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from oracle import Model
 
 
 def plan(trib, topo, job, *options):
-    """The plan that trib makes; what it says, if it makes none."""
+    """The plan; RuntimeError with trib's text if there is none."""
     with tempfile.TemporaryDirectory(prefix="trib-plan-") as folder:
         paths = [os.path.join(folder, n) for n in ("topo", "jobs")]
         for path, what in zip(paths, (topo, {"jobs": [job]})):
@@ -27,15 +27,15 @@ def plan(trib, topo, job, *options):
 
 
 def compare(trib, family, number):
-    """Rates over the optimum: of the placement by the seed LP that is searched
-    with the seed LP, and of what the planner says by default (trees), where
-    results count, too: they take each link the other way."""
+    """Three rates over the exact optimum: of the seed LP with its own placement;
+    of the tree LP and of the schedule by default. The optimum for the last two
+    counts results, which load each link in the other direction."""
     topo, job = FAMILIES[family](number)
     model = Model(topo, job)
     best = best_both = model.solve()[0] * model.scale
     by_seed = plan(trib, topo, job, "--objective", "seed")["jobs"][0]
     by_trees = plan(trib, topo, job)["jobs"][0]
-    # Who reaches the optimum without results reaches the one with them.
+    # A rate at the optimum without results is at the one with results too.
     if by_trees["rate"] < best:
         best_both = Model(topo, job, both_ways=True).solve()[0] * model.scale
     return by_seed["seed_lp"] / best, by_trees["tree_lp"] / best_both, \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Random instances: a topology and a job each, by family and number."""
+"""Random instances by family and number: a topology and a job each."""
 
 import random
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# A short run of the planner's fuzzer, always the same. A long one:
+# A short run of the planner's fuzzer with a fixed seed. A long run:
 #	build/fuzz-plan -max_len=4000 -dict=tests/plan/plan.dict CORPUS
 set -u
 cd "$(dirname "$0")/../.." || exit

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Topologies, jobs and plans from outside. The first byte says which; jobs are
- * for a topology that is built in. What is refused must say where, and a small
- * input that is taken must survive being planned, explained and drawn.
+ * Fuzzes the readers of topologies, jobs and plans; the first byte selects one.
+ * Jobs use a builtin topology. An error must name a place. Accepted input must
+ * survive planning, the report and the drawing.
  */
 #include <stdint.h>
 #include <stdio.h>

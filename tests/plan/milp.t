@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The planner beside an independent exact MILP of the seed LP, on three
-families; the MILP itself beside enumeration. Prints TAP. The bench runs more
+"""Compares the planner with an independent exact MILP of the seed LP on three
+families, and the MILP with enumeration. Prints TAP. The bench runs more
 instances (tests/bench/bench_plan.py)."""
 
 import os
@@ -22,7 +22,7 @@ ENUMERATED = 8
 
 
 def enumeration():
-    """The first instances with few enough placements."""
+    """Compare the first instances with few enough placements."""
     bad, done = [], 0
     for family, make in FAMILIES.items():
         tried = 0
@@ -54,7 +54,7 @@ def main():
     for i, family in enumerate(FAMILIES):
         ratios = [compare(TRIB, family, n) for n in range(INSTANCES)]
         for k, what in enumerate(("seed", "trees")):
-            # More than the optimum of the seed LP does not make up for less.
+            # A rate above the seed LP's optimum does not offset a lower one.
             capped = [min(1, r[k]) for r in ratios]
             worst = min(range(INSTANCES), key=lambda n, c=capped: c[n])
             print(f"# {family}, {what}: mean {statistics.mean(capped):.4f}, "
@@ -64,7 +64,7 @@ def main():
                  f"_on_{family}")
             if what == "seed" and max(r[k] for r in ratios) > 1 + 1e-5:
                 failed = 1
-                print("# better than the optimum: one of the two is wrong")
+                print("# better than the optimum: planner or MILP is wrong")
     print(f"1..{1 + 2 * len(FAMILIES)}")
     return failed
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""An independent reading of DESIGN's seed LP: the best placement and its rate,
-as a MILP for glpsol, and by enumeration. Nothing of the planner is used: paths,
-model and solver are other ones."""
+"""The seed LP's best placement and rate, as a MILP for glpsol and by
+enumeration. Independent of the planner: own paths, own model, own solver."""
 
 import itertools
 import os
@@ -20,7 +19,7 @@ def mix(z):
 
 
 class Net:
-    """A topology (the planner's JSON, as a dict) with paths."""
+    """A topology (a dict of the planner's JSON) with paths."""
 
     def __init__(self, topo):
         self.names = [n["name"] if isinstance(n, dict) else n
@@ -31,7 +30,7 @@ class Net:
         self.caps = {}
         self.out = [[] for _ in self.names]
         default = topo.get("capacity", 10e9)
-        # Arcs in the order of links, as the hash's choice counts them.
+        # Arcs in the order of links: the hash selects by this order.
         for link in topo["links"]:
             a, b = self.index[link["a"]], self.index[link["b"]]
             cap = link.get("capacity", default)
@@ -47,7 +46,7 @@ class Net:
         return node
 
     def path(self, a, b):
-        """Arcs from a to b: backwards, if the number of a's switch is higher."""
+        """Arcs from a to b; the reverse path if a's switch has the higher number."""
         if a == b:
             return []
         start, end = self.home(a), self.home(b)
@@ -93,8 +92,8 @@ class Model:
         self.tor = home if home != self.ps else None
 
     def rows(self, placed):
-        """Rows (sense, bound, {column: value}); columns are names. With
-        `placed` None there are binaries u<place> instead of a placement."""
+        """Rows (sense, bound, {column name: value}). If `placed` is None, binaries
+        u<place> choose the placement."""
         net, rows, load = self.net, [], {}
         open_ = self.places if placed is None else sorted(placed)
 
@@ -129,7 +128,7 @@ class Model:
             if self.cap:
                 rows.append(("<", self.cap / self.scale, taken))
             if placed is None:
-                # Nothing enters a relay that is not there.
+                # No flow enters a relay that is not placed.
                 big = sum(net.caps[a, s] for a in net.out[s]) / self.scale
                 closed = dict(taken)
                 closed[f"u{s}"] = -big
@@ -141,7 +140,7 @@ class Model:
         return rows
 
     def solve(self, placed=None):
-        """The best rate over the largest capacity, and the placement."""
+        """The best rate as a share of the largest capacity, and the placement."""
         rows = self.rows(placed)
         text = ["Maximize", " obj: g", "Subject To"]
         for i, (sense, bound, row) in enumerate(rows):
@@ -155,14 +154,14 @@ class Model:
         return cols.get("g", 0.0), chosen if placed is None else placed
 
     def enumerate(self):
-        """The same by trying all placements."""
+        """The best rate by trying all placements."""
         size = min(self.max, len(self.places))
         return max(self.solve(c)[0]
                    for c in itertools.combinations(self.places, size))
 
 
 def glpsol(text, is_mip):
-    """Columns and their values."""
+    """Solve; the value of each column."""
     with tempfile.TemporaryDirectory(prefix="trib-milp-") as folder:
         model = os.path.join(folder, "m.lp")
         out = os.path.join(folder, "out")
@@ -185,7 +184,7 @@ def glpsol(text, is_mip):
 
 
 def columns_of(text):
-    """Names in the order in which glpsol numbers them: of appearance."""
+    """Column names in glpsol's order, which is that of appearance."""
     seen = {}
     for word in text.replace("obj:", "").split():
         if word[0] in "gxyu" and (len(word) == 1 or word[1].isdigit()):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Linear programs and the child that solves them: answers, warm starts, and
- * what happens when the child dies.
+ * Linear programs and the child process that solves them: answers, warm starts,
+ * and death of the child.
  */
 #include <errno.h>
 #include <math.h>
@@ -81,7 +81,7 @@ static void lp__without_solution_is_told(void)
 	lp_free(lp);
 }
 
-/* Killed between two solves: the next child gets all of it. */
+/* The child is killed between two solves: the next one gets everything. */
 static void solver__death_is_survived(void)
 {
 	struct lp *lp = example(), *other = example();
@@ -102,7 +102,7 @@ static void solver__death_is_survived(void)
 	lp_free(other);
 }
 
-/* A child that never lives long enough: an error, and no endless loop. */
+/* If all children die, the result is an error, not an endless loop. */
 static void solver__that_always_dies_is_an_error(void)
 {
 	struct lp *lp = example();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * BCube: formed from hosts and NICs, and its wiring compared with what was
- * found.
+ * BCube: forming it from hosts and NICs, and comparing its wiring with the one
+ * that is found.
  */
 #include <errno.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static void wiring__silent_and_strange_ports_are_named(void)
 	expect_eq(plan_wiring_check(t, found, N + 2, &out), 0);
 	expect_eq(json_array_size(out), 3);
 	expect(!strcmp(text(out, 0, "text"),
-		       "w1 eth1: nobody answers; expected s1.1 p0"));
+		       "w1 eth1: no answer; expected s1.1 p0"));
 	expect(!strcmp(text(out, 1, "text"), "w9 is not in the topology"));
 	expect(!strcmp(text(out, 2, "text"),
 		       "w2 eth7: no link is expected here"));
@@ -87,7 +87,7 @@ static void wiring__silent_and_strange_ports_are_named(void)
 	plan_topology_free(t);
 }
 
-/* Who did not look cannot complain. */
+/* Nodes without findings are not checked. */
 static void wiring__of_one_host_judges_that_host(void)
 {
 	struct plan_topology *t = bcube();
@@ -96,7 +96,7 @@ static void wiring__of_one_host_judges_that_host(void)
 	expect_eq(plan_wiring_check(t, right, 1, &out), 0);
 	expect_eq(json_array_size(out), 1);
 	expect(!strcmp(text(out, 0, "text"),
-		       "w0 eth1: nobody answers; expected s1.0 p0"));
+		       "w0 eth1: no answer; expected s1.0 p0"));
 	json_decref(out);
 	plan_topology_free(t);
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whether a plan keeps its promises, by the topology alone: loads, limits, and
-rows that fit each other. Each function returns what is wrong, as a list."""
+"""Checks a plan against its topology: loads, limits, and rows that fit each
+other. Each check returns a list of mistakes."""
 
 from oracle import Net
 
@@ -8,7 +8,7 @@ CHILDREN_MAX = 64
 
 
 def depth(tree):
-    """Relays on the longest way from a worker to the root."""
+    """Relays on the longest path from a worker to the root."""
     deep = 0
     for i in set(tree["workers"]):
         n, at = 0, i
@@ -20,7 +20,7 @@ def depth(tree):
 
 
 def loads(net, plan):
-    """bit/s by arc, results included, and what each node takes in."""
+    """bit/s by arc, results included, and contributions by job and relay."""
     arcs, taken = {}, {}
     for job in plan["jobs"]:
         total = sum(t["weight"] for t in job["trees"])
@@ -91,7 +91,7 @@ def addresses(topo):
 
 
 def check_rows(topo, plan):
-    """Rows against the trees: who sends to whom, as which child."""
+    """Compare senders, receivers and child indices of rows with the trees."""
     bad, where = [], addresses(topo)
     rows = {h["host"]: h for h in plan["hosts"]}
     faces = {h: {f["name"]: f for f in r["faces"]} for h, r in rows.items()}
@@ -151,7 +151,7 @@ def check_tree_rows(job, tree, rows, faces, leads):
 
 
 def check_down(name, row, faces):
-    """A multicast face only where several children are behind one port."""
+    """Multicast faces are only for ports with several children."""
     ports = {}
     for c in row["children"]:
         face = faces[c["face"]]

@@ -85,8 +85,8 @@ done
 addresses 10.9.0.1/24 10.9.1.1/24
 doctor --host h0
 is "wiring__swapped_cables_fail" $? 1
-ok "wiring__swapped_eth0_is_named" says 'h0 eth0: nobody answers; expected s0'
-ok "wiring__swapped_eth1_is_named" says 'h0 eth1: nobody answers; expected s1'
+ok "wiring__swapped_eth0_is_named" says 'h0 eth0: no answer; expected s0'
+ok "wiring__swapped_eth1_is_named" says 'h0 eth1: no answer; expected s1'
 
 doctor --host h9
 ok "wiring__unknown_host_is_refused" says 'no such host'

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The planner: where relays go, which trees the chunks of each job take, and
- * what each host has to be told. Pure: text in, JSON out; it touches no kernel
- * interface and no file, and equal input gives equal output.
+ * The planner: places relays, assigns chunks to trees, and makes the rows of
+ * each host. It is pure: text in, JSON out. It uses no kernel interface and no
+ * file, and equal input gives equal output.
  *
  *	struct plan_topology *topo;
  *	struct plan_jobs *jobs;
@@ -13,10 +13,9 @@
  *	plan_jobs_parse(&jobs, topo, "jobs.json", text, len, &err);
  *	plan_make(jobs, NULL, &plan, &err);
  *
- * Functions return 0 or -errno and then leave one line in @err that names
- * FILE:LINE:COL, the path of the field and the value that is wrong. README.md
- * documents the three schemas. LPs are solved by CLP in a child process, which
- * may die and is replaced.
+ * Functions return 0, or -errno with one line of text in @err: FILE:LINE:COL,
+ * the path of the field, and the wrong value. README.md documents the three
+ * schemas. A child process solves the LPs; if it dies, another replaces it.
  */
 #ifndef TRIB_PLAN_H
 #define TRIB_PLAN_H
@@ -25,15 +24,15 @@
 #include <stddef.h>
 #include <jansson.h>
 
-/* What is refused beyond: declared sizes are checked before memory is taken. */
+/* Limits. Declared sizes are checked before memory is allocated. */
 #define PLAN_TEXT_MAX (32u << 20)
 #define PLAN_NODES_MAX 16384
 #define PLAN_LINKS_MAX 65536
 #define PLAN_JOBS_MAX 16
 #define PLAN_RELAYS_MAX 64
-#define PLAN_TREES_MAX 32 /* of one job, with weights */
+#define PLAN_TREES_MAX 32 /* trees of a job */
 #define PLAN_SCHEDULE_MAX 64
-#define PLAN_ROWS_MAX 262144 /* rows for trees, over all hosts */
+#define PLAN_ROWS_MAX 262144 /* rows for trees, of all hosts */
 #define PLAN_ROUTES_MAX 1000000
 
 struct plan_error {
@@ -45,8 +44,10 @@ struct plan_jobs;
 
 /**
  * plan_topology_parse() - read a topology
- * @name: what errors call the text: its file name.
+ * @name: file name for errors.
  * @text: JSON, @len bytes; not needed after the call.
+ *
+ * The caller frees *@out with plan_topology_free().
  */
 int plan_topology_parse(struct plan_topology **out, const char *name,
 			const char *text, size_t len, struct plan_error *err);
@@ -60,22 +61,23 @@ int plan_topology_builtin(struct plan_topology **out, const char *spec,
 void plan_topology_free(struct plan_topology *t);
 
 /**
- * plan_network() - what a network like @t must be told to have its paths
+ * plan_network() - addresses and routes of a network with the paths of @t
  *
- * Devices and addresses are made up where @t has none. The result's "topology"
- * is a document with all of them, "nodes" has the ports and routes of each.
+ * Chooses the devices and addresses that @t lacks, and stores them in @t. In
+ * the result, "topology" is a document with all of them, and "nodes" has the
+ * ports and routes of each node.
  */
 int plan_network(struct plan_topology *t, json_t **out, struct plan_error *err);
 
-/* Read the jobs that are to share @t, which must outlive the result. */
+/* Read the jobs that share @t. @t must outlive the result. */
 int plan_jobs_parse(struct plan_jobs **out, const struct plan_topology *t,
 		    const char *name, const char *text, size_t len,
 		    struct plan_error *err);
 void plan_jobs_free(struct plan_jobs *j);
 
 enum plan_objective {
-	PLAN_BY_TREES, /* placement is judged by the tree LP */
-	PLAN_BY_SEED,  /* by the seed LP, for comparisons */
+	PLAN_BY_TREES, /* the tree LP judges placements */
+	PLAN_BY_SEED,  /* the seed LP does, for comparisons */
 };
 
 enum plan_search {
@@ -85,9 +87,9 @@ enum plan_search {
 
 /**
  * struct plan_options - zeros are the defaults
- * @no_rows:  leave out the rows of the hosts.
- * @progress: called now and then with what is being done and the share that is
- *            done of it; returns non-zero to give up (-ECANCELED).
+ * @no_rows:  leave out the rows of hosts.
+ * @progress: called at times with the current step and its share done, 0 to 1.
+ *            Non-zero stops planning with -ECANCELED.
  */
 struct plan_options {
 	enum plan_objective objective;
@@ -97,24 +99,24 @@ struct plan_options {
 	void *progress_arg;
 };
 
-/* Make the plan; @opt may be NULL. */
+/* Make the plan. @opt may be NULL. */
 int plan_make(const struct plan_jobs *jobs, const struct plan_options *opt,
 	      json_t **out, struct plan_error *err);
 
-/* Read a plan that plan_write() wrote, or that says so. */
+/* Read a plan: text that plan_write() wrote, or anything that claims it. */
 int plan_read(json_t **out, const char *name, const char *text, size_t len,
 	      struct plan_error *err);
 
-/* The plan as text, as a report for people, as SVG. NULL: no memory. */
+/* The plan as JSON, as a report, as SVG: the caller frees it. NULL: no memory. */
 char *plan_write(const json_t *plan);
 char *plan_explain(const json_t *plan);
 char *plan_draw(const json_t *plan);
 
 /**
  * struct plan_port - a port of a host
- * @dev, @addr: its name and address ("" if the topology gives none),
- * @peer: the host or switch behind it,
- * @ask: addresses of all hosts behind it, across one switch; @nask of them.
+ * @dev, @addr: device, and its address; "" if the topology has none.
+ * @peer: the host or switch behind it.
+ * @ask:  addresses of the @nask hosts behind it, across at most one switch.
  */
 struct plan_port {
 	const char *dev;
@@ -125,19 +127,18 @@ struct plan_port {
 };
 
 /*
- * The ports of @host that have a name, as long as @t lives; -ENOENT: there is
- * no such node.
+ * List the ports of @host that have a device. Texts live as long as @t; the
+ * caller frees the list with plan_ports_free(). -ENOENT: unknown node.
  */
 int plan_topology_ports(const struct plan_topology *t, const char *host,
 			struct plan_port **out, size_t *n);
 void plan_ports_free(struct plan_port *p, size_t n);
 
 /**
- * struct plan_wire - one end of a link as somebody found it
- * @node: whose port @dev it is,
- * @dev:  its name,
- * @peer: the node behind it, NULL if nobody answers,
- * @peer_dev: and its port, NULL if that is not known.
+ * struct plan_wire - one end of a link as it was found
+ * @node, @dev: the port.
+ * @peer:     the node behind it, NULL: no answer.
+ * @peer_dev: that node's port, NULL: not known.
  */
 struct plan_wire {
 	const char *node;
@@ -148,13 +149,12 @@ struct plan_wire {
 
 /**
  * plan_wiring_check() - compare a wiring that was found with the expected one
- * @wires: what was found; only nodes that occur in it as @node are judged.
- * @out: array of {"node", "dev", "state", "text"}, one for each port that is
- *       not as it should be, in the order of the topology; state is missing
- *       (nobody answers), wrong (somebody else is behind it), or unknown (no
- *       such node or port is expected).
+ * @wires: findings. Nodes without any finding are not checked.
+ * @out:   array of {"node", "dev", "state", "text"}, one for each mistake, in
+ *         the order of the topology. State is "missing" (no answer), "wrong"
+ *         (another peer), or "unknown" (no such node or port is expected).
  *
- * Returns 0, or -ENOMEM.
+ * Returns 0 or -ENOMEM.
  */
 int plan_wiring_check(const struct plan_topology *t,
 		      const struct plan_wire *wires, size_t n, json_t **out);

@@ -10,8 +10,8 @@
 #include "uapi/trib_wire.h"
 
 /* Read a list of at most @max names of different nodes. */
-static int parse_list(const struct plan_topology *t, const struct doc *d,
-		      const struct at *at, const json_t *list, int **out,
+static int parse_list(const struct plan_topology *t, const struct json_read *d,
+		      const struct json_at *at, const json_t *list, int **out,
 		      int *nout, int max)
 {
 	bool *seen = calloc((size_t)t->nnodes, sizeof(bool));
@@ -23,28 +23,28 @@ static int parse_list(const struct plan_topology *t, const struct doc *d,
 	*out = calloc((size_t)t->nnodes, sizeof(int));
 	if (!seen || !*out) {
 		free(seen);
-		return plan_fail(d->err, -ENOMEM, "out of memory");
+		return doc_no_memory(d);
 	}
-	err = doc_array(d, at, list, (size_t)max);
+	err = json_read_array(d, at, list, (size_t)max);
 	json_array_foreach(list, i, v) {
-		const struct at here = AT_INDEX(at, i);
+		const struct json_at here = JSON_INDEX(at, i);
 
 		if (err)
 			break;
 		name = json_string_value(v);
 		if (!name) {
-			err = doc_fail(
+			err = json_read_fail(
 				d, &here,
 				"is not text: wanted the name of a host or switch");
 			break;
 		}
 		n = topo_find(t, name);
 		if (n < 0)
-			err = doc_fail(d, &here, "no host or switch \"%.64s\"",
-				       name);
+			err = json_read_fail(
+				d, &here, "no host or switch \"%.64s\"", name);
 		else if (seen[n])
-			err = doc_fail(d, &here, "\"%s\" is there already",
-				       name);
+			err = json_read_fail(d, &here, "\"%s\" occurs twice",
+					     name);
 		else
 			seen[(*out)[k++] = n] = true;
 	}
@@ -54,70 +54,73 @@ static int parse_list(const struct plan_topology *t, const struct doc *d,
 }
 
 int job_parse_workers(struct job *j, const struct plan_topology *t,
-		      const struct doc *d, const struct at *at, const json_t *v)
+		      const struct json_read *d, const struct json_at *at,
+		      const json_t *v)
 {
-	const struct at key = AT_KEY(at, "workers");
+	const struct json_at key = JSON_KEY(at, "workers");
 	const json_t *list = json_object_get(v, "workers");
 	const char *all = json_string_value(list);
 	int i, err = 0;
 
 	if (!list)
-		return doc_fail(d, at, "workers is missing");
+		return json_read_fail(d, at, "workers is missing");
 	if (all && !strcmp(all, "all")) {
 		j->worker = calloc((size_t)t->nnodes, sizeof(int));
 		if (!j->worker)
-			return plan_fail(d->err, -ENOMEM, "out of memory");
+			return doc_no_memory(d);
 		for (i = 0; i < t->nnodes; i++)
 			if (t->node[i].host && i != j->ps)
 				j->worker[j->nworkers++] = i;
 		if (j->nworkers > TRIB_WORLD_MAX)
-			err = doc_fail(
+			err = json_read_fail(
 				d, &key,
 				"\"all\" is %d hosts: at most %d workers",
 				j->nworkers, TRIB_WORLD_MAX);
 	} else if (all) {
-		err = doc_fail(d, &key,
-			       "\"%.40s\": wanted \"all\" or a list of hosts",
-			       all);
+		err = json_read_fail(
+			d, &key, "\"%.40s\": wanted \"all\" or a list of hosts",
+			all);
 	} else {
 		err = parse_list(t, d, &key, list, &j->worker, &j->nworkers,
 				 TRIB_WORLD_MAX);
 	}
 	for (i = 0; !err && i < j->nworkers; i++) {
-		const struct at here = AT_INDEX(&key, (size_t)i);
+		const struct json_at here = JSON_INDEX(&key, (size_t)i);
 
 		if (!t->node[j->worker[i]].host)
-			err = doc_fail(d, &here,
-				       "\"%s\" is a switch: wanted a host",
-				       t->node[j->worker[i]].name);
+			err = json_read_fail(
+				d, &here, "\"%s\" is a switch: wanted a host",
+				t->node[j->worker[i]].name);
 		else if (j->worker[i] == j->ps)
-			err = doc_fail(d, &here, "\"%s\" is the ps already",
-				       t->node[j->ps].name);
+			err = json_read_fail(d, &here,
+					     "\"%s\" is the ps already",
+					     t->node[j->ps].name);
 	}
 	if (!err && !j->nworkers)
-		err = doc_fail(d, &key, "there are no workers");
+		err = json_read_fail(d, &key, "there are no workers");
 	return err;
 }
 
 int job_parse_ps(struct job *j, const struct plan_topology *t,
-		 const struct doc *d, const struct at *at, const json_t *v)
+		 const struct json_read *d, const struct json_at *at,
+		 const json_t *v)
 {
-	const struct at key = AT_KEY(at, "ps");
+	const struct json_at key = JSON_KEY(at, "ps");
 	const char *name = NULL;
 	int err, i, n, to;
 
-	err = doc_string(d, at, v, "ps", !DOC_NEEDED, &name);
+	err = json_read_string(d, at, v, "ps", JSON_OPTIONAL, &name);
 	if (err || !name)
 		return err;
 	n = topo_find(t, name);
 	if (n < 0)
-		return doc_fail(d, &key, "no host \"%.64s\"", name);
+		return json_read_fail(d, &key, "no host \"%.64s\"", name);
 	if (!t->node[n].host)
-		return doc_fail(d, &key, "\"%s\" is a switch: wanted a host",
-				name);
+		return json_read_fail(
+			d, &key, "\"%s\" is a switch: wanted a host", name);
 	j->ps = n;
 	if (t->first[n + 1] == t->first[n])
-		return doc_fail(d, &key, "\"%s\" has no link", name);
+		return json_read_fail(d, &key, "\"%s\" has no link", name);
 	/* The ToR is the switch behind the only link. */
 	if (t->first[n + 1] - t->first[n] == 1) {
 		i = t->out[t->first[n]];
@@ -139,18 +142,19 @@ static bool works(const struct job *j, int node)
 }
 
 static int check_relay(const struct job *j, const struct plan_topology *t,
-		       const struct doc *d, const struct at *at, int node)
+		       const struct json_read *d, const struct json_at *at,
+		       int node)
 {
 	const char *name = t->node[node].name;
 
 	if (!t->node[node].relay)
-		return doc_fail(d, at,
-				"\"%s\" cannot relay: give it \"relay\": true",
-				name);
+		return json_read_fail(
+			d, at, "\"%s\" cannot relay: give it \"relay\": true",
+			name);
 	if (node == j->ps)
-		return doc_fail(d, at, "\"%s\" is the ps already", name);
+		return json_read_fail(d, at, "\"%s\" is the ps already", name);
 	if (j->shared && works(j, node))
-		return doc_fail(
+		return json_read_fail(
 			d, at,
 			"\"%s\" is a worker: workers of shared pools cannot relay",
 			name);
@@ -158,9 +162,10 @@ static int check_relay(const struct job *j, const struct plan_topology *t,
 }
 
 int job_parse_relays(struct job *j, const struct plan_topology *t,
-		     const struct doc *d, const struct at *at, const json_t *v)
+		     const struct json_read *d, const struct json_at *at,
+		     const json_t *v)
 {
-	const struct at key = AT_KEY(at, "relays");
+	const struct json_at key = JSON_KEY(at, "relays");
 	const json_t *list = json_object_get(v, "relays");
 	int i, err = 0;
 
@@ -168,13 +173,13 @@ int job_parse_relays(struct job *j, const struct plan_topology *t,
 		err = parse_list(t, d, &key, list, &j->may, &j->nmay,
 				 PLAN_NODES_MAX);
 		for (i = 0; !err && i < j->nmay; i++)
-			err = check_relay(j, t, d, &AT_INDEX(&key, (size_t)i),
+			err = check_relay(j, t, d, &JSON_INDEX(&key, (size_t)i),
 					  j->may[i]);
 		return err;
 	}
 	j->may = calloc((size_t)t->nnodes, sizeof(int));
 	if (!j->may)
-		return plan_fail(d->err, -ENOMEM, "out of memory");
+		return doc_no_memory(d);
 	for (i = 0; i < t->nnodes; i++)
 		if (t->node[i].relay && i != j->ps &&
 		    !(j->shared && works(j, i)))

@@ -31,16 +31,17 @@ void plan_jobs_free(struct plan_jobs *j)
 }
 
 static int parse_way(struct job *j, const struct plan_topology *t,
-		     const struct doc *d, const struct at *at, const json_t *v)
+		     const struct json_read *d, const struct json_at *at,
+		     const json_t *v)
 {
 	static const char *const ways[] = {"tree", "bcube", "torus"};
 	static const enum topo_kind kinds[] = {TOPO_PLAIN, TOPO_BCUBE,
 					       TOPO_TORUS};
-	const struct at key = AT_KEY(at, "algorithm");
+	const struct json_at key = JSON_KEY(at, "algorithm");
 	const char *name = NULL;
 	int err, i, hosts = 0;
 
-	err = doc_string(d, at, v, "algorithm", !DOC_NEEDED, &name);
+	err = json_read_string(d, at, v, "algorithm", JSON_OPTIONAL, &name);
 	if (err)
 		return err;
 	for (i = 0; i < t->nnodes; i++)
@@ -56,17 +57,18 @@ static int parse_way(struct job *j, const struct plan_topology *t,
 	for (i = 0; i < 3 && strcmp(ways[i], name);)
 		i++;
 	if (i == 3)
-		return doc_fail(d, &key,
-				"\"%.40s\" is not auto, tree, bcube or torus",
-				name);
+		return json_read_fail(
+			d, &key, "\"%.40s\" is not auto, tree, bcube or torus",
+			name);
 	if (i && t->kind != kinds[i])
-		return doc_fail(d, &key,
-				"the topology is not a %s: use \"tree\"", name);
+		return json_read_fail(d, &key,
+				      "the topology is not a %s: use \"tree\"",
+				      name);
 	if (i && j->ps >= 0)
-		return doc_fail(d, &key, "%s works without a ps: remove it",
-				name);
+		return json_read_fail(d, &key,
+				      "%s works without a ps: remove it", name);
 	if (i && j->nworkers != hosts)
-		return doc_fail(
+		return json_read_fail(
 			d, &key,
 			"%s needs all %d hosts as workers, the job has %d",
 			name, hosts, j->nworkers);
@@ -74,74 +76,80 @@ static int parse_way(struct job *j, const struct plan_topology *t,
 	return 0;
 }
 
-static int parse_mode(struct job *j, const struct doc *d, const struct at *at,
-		      const json_t *v)
+static int parse_mode(struct job *j, const struct json_read *d,
+		      const struct json_at *at, const json_t *v)
 {
-	const struct at key = AT_KEY(at, "mode");
+	const struct json_at key = JSON_KEY(at, "mode");
 	const char *mode = "dedicated";
 	int err;
 
-	err = doc_string(d, at, v, "mode", !DOC_NEEDED, &mode);
+	err = json_read_string(d, at, v, "mode", JSON_OPTIONAL, &mode);
 	if (err)
 		return err;
 	j->shared = !strcmp(mode, "shared");
 	if (!j->shared && strcmp(mode, "dedicated"))
-		return doc_fail(d, &key, "\"%.40s\" is not dedicated or shared",
-				mode);
+		return json_read_fail(
+			d, &key, "\"%.40s\" is not dedicated or shared", mode);
 	if (j->shared && j->ps < 0)
-		return doc_fail(d, &key, "shared pools need a ps: name one");
+		return json_read_fail(d, &key,
+				      "shared pools need a ps: name one");
 	if (j->shared && j->way != JOB_TREE)
-		return doc_fail(d, &key,
-				"shared pools need \"algorithm\": \"tree\"");
+		return json_read_fail(
+			d, &key, "shared pools need \"algorithm\": \"tree\"");
 	j->ps_relay = j->shared;
 	if (!j->shared && json_object_get(v, "ps_relay"))
-		return doc_fail(d, &AT_KEY(at, "ps_relay"),
-				"is for shared pools only: remove it");
-	return doc_bool(d, at, v, "ps_relay", &j->ps_relay);
+		return json_read_fail(d, &JSON_KEY(at, "ps_relay"),
+				      "is for shared pools only: remove it");
+	return json_read_bool(d, at, v, "ps_relay", &j->ps_relay);
 }
 
-static int parse_dtype(struct job *j, const struct doc *d, const struct at *at,
-		       const char *text)
+static int parse_dtype(struct job *j, const struct json_read *d,
+		       const struct json_at *at, const char *text)
 {
 	__u8 fmt = trib_dtype_parse(text);
 
 	if (!fmt)
-		return doc_fail(d, &AT_KEY(at, "dtype"),
-				"\"%s\" is not int, f32, f16 or bf16", text);
+		return json_read_fail(d, &JSON_KEY(at, "dtype"),
+				      "\"%s\" is not int, f32, f16 or bf16",
+				      text);
 	if (trib_fmt_is_float(fmt) && j->shared)
-		return doc_fail(d, &AT_KEY(at, "dtype"),
-				"\"%s\": shared pools add up integers only",
-				text);
+		return json_read_fail(
+			d, &JSON_KEY(at, "dtype"),
+			"\"%s\": shared pools add up integers only", text);
 	j->dtype = trib_fmt_is_float(fmt) ? trib_dtype_name(fmt) : NULL;
 	return 0;
 }
 
 /* Read the settings that `trib job add` has too. */
-static int parse_settings(struct job *j, const struct doc *d,
-			  const struct at *at, const json_t *v)
+static int parse_settings(struct job *j, const struct json_read *d,
+			  const struct json_at *at, const json_t *v)
 {
 	const json_t *owner = json_object_get(v, "owner");
 	int64_t window = 0, timeout = 0, nval = TRIB_NVAL_SMALL, trees = 16;
 	const char *cookie = NULL, *dtype = NULL;
 	int err;
 
-	err = doc_int(d, at, v, "window", !DOC_NEEDED, 1, 16384, &window);
+	err = json_read_int(d, at, v, "window", JSON_OPTIONAL, 1, 16384,
+			    &window);
 	if (!err && (window & (window - 1)))
-		err = doc_fail(d, &AT_KEY(at, "window"),
-			       "%lld: wanted a power of 2", (long long)window);
+		err = json_read_fail(d, &JSON_KEY(at, "window"),
+				     "%lld: wanted a power of 2",
+				     (long long)window);
 	if (!err)
-		err = doc_int(d, at, v, "timeout", !DOC_NEEDED, 1, 3600000,
-			      &timeout);
+		err = json_read_int(d, at, v, "timeout", JSON_OPTIONAL, 1,
+				    3600000, &timeout);
 	if (!err)
-		err = doc_int(d, at, v, "values", !DOC_NEEDED, TRIB_NVAL_BLOCK,
-			      TRIB_NVAL_LARGE, &nval);
+		err = json_read_int(d, at, v, "values", JSON_OPTIONAL,
+				    TRIB_NVAL_BLOCK, TRIB_NVAL_LARGE, &nval);
 	if (!err)
-		err = doc_int(d, at, v, "trees", !DOC_NEEDED, 1, PLAN_TREES_MAX,
-			      &trees);
+		err = json_read_int(d, at, v, "trees", JSON_OPTIONAL, 1,
+				    PLAN_TREES_MAX, &trees);
 	if (!err)
-		err = doc_string(d, at, v, "cookie", !DOC_NEEDED, &cookie);
+		err = json_read_string(d, at, v, "cookie", JSON_OPTIONAL,
+				       &cookie);
 	if (!err)
-		err = doc_string(d, at, v, "dtype", !DOC_NEEDED, &dtype);
+		err = json_read_string(d, at, v, "dtype", JSON_OPTIONAL,
+				       &dtype);
 	if (!err && dtype)
 		err = parse_dtype(j, d, at, dtype);
 	if (err)
@@ -149,20 +157,20 @@ static int parse_settings(struct job *j, const struct doc *d,
 	if (cookie &&
 	    (!*cookie || strlen(cookie) > 16 ||
 	     strspn(cookie, "0123456789abcdefABCDEF") != strlen(cookie)))
-		return doc_fail(d, &AT_KEY(at, "cookie"),
-				"wanted 1 to 16 hexadecimal digits");
+		return json_read_fail(d, &JSON_KEY(at, "cookie"),
+				      "wanted 1 to 16 hexadecimal digits");
 	if (cookie)
 		snprintf(j->cookie, sizeof(j->cookie), "%s", cookie);
 	if (json_is_string(owner)) {
-		err = doc_name(d, &AT_KEY(at, "owner"),
+		err = doc_name(d, &JSON_KEY(at, "owner"),
 			       json_string_value(owner));
 		if (err)
 			return err;
 	} else if (owner &&
 		   (!json_is_integer(owner) || json_integer_value(owner) < 0 ||
 		    json_integer_value(owner) > 4294967294LL)) {
-		return doc_fail(d, &AT_KEY(at, "owner"),
-				"wanted a user's name or number");
+		return json_read_fail(d, &JSON_KEY(at, "owner"),
+				      "wanted a user's name or number");
 	}
 	j->owner = json_incref((json_t *)owner);
 	j->window = (int)window;
@@ -174,9 +182,9 @@ static int parse_settings(struct job *j, const struct doc *d,
 
 /* Check that some node sums, and that the workers fit below the relays. */
 static int check_room(struct job *j, const struct plan_topology *t,
-		      const struct doc *d, const struct at *at)
+		      const struct json_read *d, const struct json_at *at)
 {
-	const struct at key = AT_KEY(at, "max_relays");
+	const struct json_at key = JSON_KEY(at, "max_relays");
 	int relays = j->max < j->nmay ? j->max : j->nmay;
 	long room;
 
@@ -185,16 +193,16 @@ static int check_room(struct job *j, const struct plan_topology *t,
 	if (!j->max)
 		j->nmay = 0;
 	if (j->ps < 0 && !j->max)
-		return doc_fail(
+		return json_read_fail(
 			d, &key,
 			"0 without a ps: no node would sum; raise it or name a ps");
 	if (j->ps < 0 && !j->nmay)
-		return doc_fail(
+		return json_read_fail(
 			d, at,
 			"no node may relay and there is no ps: no node would sum");
 	if (j->tor_free && j->tor < 0)
-		return doc_fail(
-			d, &AT_KEY(at, "ps_tor_relay"),
+		return json_read_fail(
+			d, &JSON_KEY(at, "ps_tor_relay"),
 			"%s is not behind exactly one switch that can relay",
 			j->ps < 0 ? "no ps" : t->node[j->ps].name);
 	relays += j->tor_free ? 1 : 0;
@@ -203,7 +211,7 @@ static int check_room(struct job *j, const struct plan_topology *t,
 		: j->shared ? TRIB_WORLD_MAX
 			    : TRIB_CHILDREN_MAX);
 	if (j->nworkers > room)
-		return doc_fail(
+		return json_read_fail(
 			d, &key,
 			"%d workers do not fit: with %d relays and %d children each there is room for %ld",
 			j->nworkers, relays, TRIB_CHILDREN_MAX, room);
@@ -211,7 +219,8 @@ static int check_room(struct job *j, const struct plan_topology *t,
 }
 
 static int parse_job(struct job *j, const struct plan_topology *t,
-		     const struct doc *d, const struct at *at, const json_t *v)
+		     const struct json_read *d, const struct json_at *at,
+		     const json_t *v)
 {
 	static const char *const keys[] = {
 		"name",	  "id",	       "workers",  "ps",     "max_relays",
@@ -225,15 +234,16 @@ static int parse_job(struct job *j, const struct plan_topology *t,
 	j->ps = j->tor = -1;
 	j->cap = INFINITY;
 	j->weight = 1;
-	err = doc_object(d, at, v, keys);
+	err = json_read_object(d, at, v, keys);
 	if (!err)
-		err = doc_string(d, at, v, "name", DOC_NEEDED, &name);
+		err = json_read_string(d, at, v, "name", JSON_NEEDED, &name);
 	if (!err)
-		err = doc_name(d, &AT_KEY(at, "name"), name);
+		err = doc_name(d, &JSON_KEY(at, "name"), name);
 	if (!err)
 		snprintf(j->name, sizeof(j->name), "%s", name);
 	if (!err)
-		err = doc_int(d, at, v, "id", !DOC_NEEDED, 1, 65535, &id);
+		err = json_read_int(d, at, v, "id", JSON_OPTIONAL, 1, 65535,
+				    &id);
 	j->id = (int)id;
 	if (!err)
 		err = job_parse_ps(j, t, d, at, v);
@@ -249,59 +259,62 @@ static int parse_job(struct job *j, const struct plan_topology *t,
 	if (!err)
 		err = job_parse_relays(j, t, d, at, v);
 	if (!err)
-		err = doc_int(d, at, v, "max_relays", j->way == JOB_TREE, 0,
-			      PLAN_RELAYS_MAX, &max);
+		err = json_read_int(d, at, v, "max_relays", j->way == JOB_TREE,
+				    0, PLAN_RELAYS_MAX, &max);
 	j->max = (int)max;
 	if (!err)
-		err = doc_rate(d, at, v, "relay_capacity", !DOC_NEEDED,
-			       &j->cap);
+		err = json_read_rate(d, at, v, "relay_capacity", JSON_OPTIONAL,
+				     &j->cap);
 	if (!err)
-		err = doc_rate(d, at, v, "weight", !DOC_NEEDED, &j->weight);
+		err = json_read_rate(d, at, v, "weight", JSON_OPTIONAL,
+				     &j->weight);
 	if (!err && (j->weight < 1e-3 || j->weight > 1e3))
-		err = doc_fail(d, &AT_KEY(at, "weight"),
-			       "%g is not within 0.001 to 1000", j->weight);
+		err = json_read_fail(d, &JSON_KEY(at, "weight"),
+				     "%g is not within 0.001 to 1000",
+				     j->weight);
 	if (!err)
-		err = doc_bool(d, at, v, "ps_tor_relay", &j->tor_free);
+		err = json_read_bool(d, at, v, "ps_tor_relay", &j->tor_free);
 	if (!err)
 		err = parse_settings(j, d, at, v);
 	return err ? err : check_room(j, t, d, at);
 }
 
-static int parse(struct plan_jobs *js, const struct doc *d)
+static int parse(struct plan_jobs *js, const struct json_read *d)
 {
 	static const char *const keys[] = {"jobs", NULL};
-	const struct at at = AT_KEY(NULL, "jobs");
+	const struct json_at at = JSON_KEY(NULL, "jobs");
 	const json_t *list = json_object_get(d->root, "jobs"), *v;
 	size_t i, k;
 	int err;
 
-	err = doc_object(d, NULL, d->root, keys);
+	err = json_read_object(d, NULL, d->root, keys);
 	if (!err && !list)
-		err = doc_fail(d, NULL, "jobs is missing");
+		err = json_read_fail(d, NULL, "jobs is missing");
 	if (!err)
-		err = doc_array(d, &at, list, PLAN_JOBS_MAX);
+		err = json_read_array(d, &at, list, PLAN_JOBS_MAX);
 	if (!err && !json_array_size(list))
-		err = doc_fail(d, &at, "there are no jobs");
+		err = json_read_fail(d, &at, "there are no jobs");
 	if (err)
 		return err;
 	js->job = calloc(json_array_size(list), sizeof(*js->job));
 	if (!js->job)
-		return plan_fail(d->err, -ENOMEM, "out of memory");
+		return doc_no_memory(d);
 	json_array_foreach(list, i, v) {
-		const struct at here = AT_INDEX(&at, i);
+		const struct json_at here = JSON_INDEX(&at, i);
 
 		js->job[i].id = (int)i + 1;
 		js->n = (int)i + 1;
 		err = parse_job(&js->job[i], js->topo, d, &here, v);
 		for (k = 0; !err && k < i; k++) {
 			if (!strcmp(js->job[k].name, js->job[i].name))
-				err = doc_fail(d, &AT_KEY(&here, "name"),
-					       "\"%s\" is there already",
-					       js->job[i].name);
+				err = json_read_fail(
+					d, &JSON_KEY(&here, "name"),
+					"\"%s\" occurs twice", js->job[i].name);
 			else if (js->job[k].id == js->job[i].id)
-				err = doc_fail(d, &AT_KEY(&here, "id"),
-					       "%d is the id of %s already",
-					       js->job[i].id, js->job[k].name);
+				err = json_read_fail(
+					d, &JSON_KEY(&here, "id"),
+					"%d is the id of %s already",
+					js->job[i].id, js->job[k].name);
 		}
 		if (err)
 			return err;
@@ -314,7 +327,7 @@ int plan_jobs_parse(struct plan_jobs **out, const struct plan_topology *t,
 		    struct plan_error *err)
 {
 	struct plan_jobs *js;
-	struct doc d;
+	struct json_read d;
 	int rc;
 
 	*out = NULL;
@@ -325,7 +338,7 @@ int plan_jobs_parse(struct plan_jobs **out, const struct plan_topology *t,
 	if (js)
 		js->topo = t;
 	rc = js ? parse(js, &d) : plan_fail(err, -ENOMEM, "out of memory");
-	doc_close(&d);
+	json_read_close(&d);
 	if (rc) {
 		plan_jobs_free(js);
 		return rc;

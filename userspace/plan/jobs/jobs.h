@@ -57,11 +57,13 @@ struct plan_jobs {
 
 /* job_nodes.c, for jobs.c: parts of a job; 0 or -EINVAL. */
 int job_parse_ps(struct job *j, const struct plan_topology *t,
-		 const struct doc *d, const struct at *at, const json_t *v);
+		 const struct json_read *d, const struct json_at *at,
+		 const json_t *v);
 int job_parse_workers(struct job *j, const struct plan_topology *t,
-		      const struct doc *d, const struct at *at,
+		      const struct json_read *d, const struct json_at *at,
 		      const json_t *v);
 int job_parse_relays(struct job *j, const struct plan_topology *t,
-		     const struct doc *d, const struct at *at, const json_t *v);
+		     const struct json_read *d, const struct json_at *at,
+		     const json_t *v);
 
 #endif /* TRIB_PLAN_JOBS_H */

@@ -13,17 +13,6 @@
 /* Limit of paths between candidates and from workers to them. */
 #define PATHS_MAX 1e7
 
-int model_path(struct model *n, int from, int to, int arcs[PATHS_HOPS])
-{
-	return paths_arcs(n->paths, from, to, arcs);
-}
-
-int model_group_path(struct model *n, const struct group *g, int to,
-		     int arcs[PATHS_HOPS])
-{
-	return model_path(n, g->at, to, arcs);
-}
-
 /*
  * Count the roles of each host: worker, PS, relay. A host with one role and one
  * link needs no resource for that link.
@@ -127,8 +116,8 @@ static int check_reach(struct model *n, int j)
 			"job %s: %d of %d nodes may relay for %d workers: too many paths; list fewer under \"relays\"",
 			job->name, job->nmay, t->nnodes, job->nworkers);
 	for (i = 0; root < 0 && i < job->nmay; i++)
-		if (model_group_path(n, &n->job[j].group[0], job->may[i],
-				     arcs) >= 0)
+		if (paths_arcs(n->paths, n->job[j].group[0].at, job->may[i],
+			       arcs) >= 0)
 			root = job->may[i];
 	if (root < 0)
 		return plan_fail(
@@ -136,7 +125,7 @@ static int check_reach(struct model *n, int j)
 			"job %s: worker %s reaches no node that may relay; check the links",
 			job->name, t->node[job->worker[0]].name);
 	for (i = 0; i < job->nworkers; i++)
-		if (model_path(n, job->worker[i], root, arcs) < 0)
+		if (paths_arcs(n->paths, job->worker[i], root, arcs) < 0)
 			return plan_fail(
 				n->err, -ENETUNREACH,
 				"job %s: no path from worker %s to %s %s: check the links between them",

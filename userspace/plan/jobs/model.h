@@ -55,12 +55,6 @@ int model_new(struct model **out, const struct plan_jobs *js,
 	      struct plan_error *err);
 void model_free(struct model *n);
 
-/* Fill in the arcs from node @from to node @to; their number, -1: no path. */
-int model_path(struct model *n, int from, int to, int arcs[PATHS_HOPS]);
-/* The same from a group, without its access links. */
-int model_group_path(struct model *n, const struct group *g, int to,
-		     int arcs[PATHS_HOPS]);
-
 /* Resource of a link. The seed LP uses arcs instead: even and odd numbers. */
 static inline int res_link(int arc)
 {

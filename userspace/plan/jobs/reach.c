@@ -15,9 +15,10 @@ static bool is_useful(struct model *model, int j, int node)
 	const struct job *job = model->job[j].job;
 	int path[PATHS_HOPS];
 
-	return model_group_path(model, &model->job[j].group[0], node, path) >=
-		       0 &&
-	       (job->ps < 0 || model_path(model, node, job->ps, path) >= 0);
+	return paths_arcs(model->paths, model->job[j].group[0].at, node,
+			  path) >= 0 &&
+	       (job->ps < 0 ||
+		paths_arcs(model->paths, node, job->ps, path) >= 0);
 }
 
 int reach_new(struct reach **out, struct model *model, int j)
@@ -83,12 +84,10 @@ int reach_want(struct reach *r, int c)
 	arcs = malloc((size_t)room * sizeof(int));
 	for (i = 0; off && arcs && i < total; i++) {
 		off[i] = used;
-		if (i < nj->ngroup)
-			len = model_group_path(r->model, &nj->group[i],
-					       r->node[c], path);
-		else
-			len = model_path(r->model, r->node[i - nj->ngroup],
-					 r->node[c], path);
+		len = paths_arcs(r->model->paths,
+				 i < nj->ngroup ? nj->group[i].at
+						: r->node[i - nj->ngroup],
+				 r->node[c], path);
 		if (len < 0) {
 			path[0] = -1;
 			len = 1;

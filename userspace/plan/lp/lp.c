@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns linear programs and the child process that solves them: see lp.h.
+ * Builds linear programs and has a child process solve them: see lp.h.
  */
 #include <errno.h>
 #include <poll.h>
@@ -16,7 +16,7 @@
 
 #include "lp.h"
 
-/* A child that is silent for so long will not answer any more. */
+/* A child that is silent for this long is replaced. */
 #define SILENCE_MS 300000
 
 int lp_send(int fd, const void *buf, size_t len)
@@ -54,8 +54,8 @@ int lp_recv(int fd, void *buf, size_t len)
 }
 
 /*
- * It needs none of our files, must not outlive us, and has nothing to say to
- * anybody: CLP prints when it aborts.
+ * The child gets no file but its socket, and dies with its parent. Its output
+ * goes to /dev/null, because CLP prints when it aborts.
  */
 static void child_main(int fd, pid_t parent)
 {
@@ -132,7 +132,7 @@ void lp_free(struct lp *lp)
 	if (!lp)
 		return;
 	ask.id = lp->id;
-	/* If it cannot be told, there is nothing left that it could forget. */
+	/* A failure means that the child is dead and has no program left. */
 	if (lp->solver->pid && lp->life == lp->solver->life)
 		lp_send(lp->solver->fd, &ask, sizeof(ask));
 	free(lp->row_lo);
@@ -209,7 +209,7 @@ int lp_add_col(struct lp *lp, double cost, double lo, double up, int n,
 	return lp->ncol++;
 }
 
-/* No child's life has the number 0: the next solve sends everything. */
+/* No child has number 0, so the next solve sends everything. */
 void lp_set_row(struct lp *lp, int row, double lo, double up)
 {
 	lp->row_lo[row] = lo;
@@ -233,6 +233,7 @@ void lp_set_value(struct lp *lp, int col, int row, double val)
 	lp->life = 0;
 }
 
+/* Send the rows and columns that the child does not have. */
 static int send_news(struct lp *lp, int method)
 {
 	int r = lp->sent_rows, c = lp->sent_cols, z, fd = lp->solver->fd, i;
@@ -269,7 +270,7 @@ static int send_news(struct lp *lp, int method)
 	return err;
 }
 
-static int take_answer(struct lp *lp)
+static int receive_answer(struct lp *lp)
 {
 	struct pollfd p = {.fd = lp->solver->fd, .events = POLLIN};
 	struct lp_answer a;
@@ -289,7 +290,7 @@ static int take_answer(struct lp *lp)
 	return a.status ? -EDOM : 0;
 }
 
-/* One attempt; the child is gone after -EIO. */
+/* Try one method. After -EIO the child is gone. */
 static int attempt(struct lp *lp, int method)
 {
 	struct lp_solver *s = lp->solver;
@@ -300,7 +301,7 @@ static int attempt(struct lp *lp, int method)
 	s->solves++;
 	err = send_news(lp, method);
 	if (!err)
-		err = take_answer(lp);
+		err = receive_answer(lp);
 	if (err == -EIO || err == -ENOMEM) {
 		lp_solver_close(s);
 		s->deaths++;
@@ -321,7 +322,7 @@ int lp_solve(struct lp *lp)
 		err = attempt(lp, method);
 		if (!err || err == -ENOMEM)
 			return err;
-		/* Begin anew: a bad basis is of no use to the next method. */
+		/* The next method gets no bad basis. */
 		lp->life = 0;
 		if (err == -EDOM)
 			last = err;

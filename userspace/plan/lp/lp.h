@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Linear programs: minimise, with bounds on rows and columns. They live here;
- * a child process (lp_child.c) solves copies of them, keeps its basis between
- * calls, and may die: then a new one gets the whole program and tries another
- * method.
+ * Linear programs: minimise, with bounds on rows and columns. A child process
+ * (lp_child.c) solves a copy and keeps its basis between calls. If the child
+ * dies, a new child gets the whole program and tries another method.
  */
 #ifndef TRIB_PLAN_LP_H
 #define TRIB_PLAN_LP_H
@@ -15,9 +14,9 @@
 
 /**
  * struct lp_solver - the child process
- * @pid: 0: there is none; it starts with the first solve.
- * @life: counts children, so that programs know what theirs still has.
- * @solves, @deaths: for reports and tests.
+ * @pid:  0: not running; the first solve starts it.
+ * @life: number of the child, so that programs know what it has.
+ * @solves, @deaths: counters for reports and tests.
  */
 struct lp_solver {
 	pid_t pid;
@@ -28,10 +27,12 @@ struct lp_solver {
 };
 
 /**
- * struct lp - a program; columns are kept by column
- * @x, @y: values of columns and duals of rows after lp_solve(): minimising,
- *         so <= rows have duals <= 0. @obj: the objective.
- * @life, @sent_rows, @sent_cols: what the child of that life has of it.
+ * struct lp - a program, stored by column
+ * @start, @row, @val: entries of column c are start[c] to start[c + 1] - 1.
+ * @x, @y: values of columns and duals of rows after lp_solve(). Duals of <=
+ *         rows are <= 0, because the program minimises.
+ * @obj:   the objective.
+ * @life, @sent_rows, @sent_cols: the part that child number @life has.
  */
 struct lp {
 	struct lp_solver *solver;
@@ -40,7 +41,7 @@ struct lp {
 	int row_room, col_room, nnz_room;
 	double *row_lo, *row_up;
 	double *cost, *col_lo, *col_up;
-	int *start; /* ncol + 1 of them */
+	int *start;
 	int *row;
 	double *val;
 	double *x, *y;
@@ -49,52 +50,55 @@ struct lp {
 	int sent_rows, sent_cols;
 };
 
+/* End the child process. A later solve starts another. */
 void lp_solver_close(struct lp_solver *s);
 
+/* NULL: no memory. @s must outlive the program. */
 struct lp *lp_new(struct lp_solver *s);
 void lp_free(struct lp *lp);
-/* Number of the new row or column, or -ENOMEM. */
+/* Add a row or column; its number, or -ENOMEM. */
 int lp_add_row(struct lp *lp, double lo, double up);
 int lp_add_col(struct lp *lp, double cost, double lo, double up, int n,
 	       const int *row, const double *val);
-/* Change what is there; the next solve starts from scratch. */
+/* Change a row or column. The next solve starts without a basis. */
 void lp_set_row(struct lp *lp, int row, double lo, double up);
 void lp_set_cost(struct lp *lp, int col, double cost);
 void lp_set_value(struct lp *lp, int col, int row, double val);
 
-/* 0, -ENOMEM, -EDOM (no optimum), or -EIO (the solver died each time). */
+/* 0, -ENOMEM, -EDOM (no optimum), or -EIO (all children died). */
 int lp_solve(struct lp *lp);
 
-/* How to solve; later ones are tried when earlier ones fail. */
+/* Methods, in the order in which they are tried. */
 enum lp_method {
-	LP_WARM, /* primal, from the basis of the last time */
-	LP_COLD, /* whatever CLP's presolve and heuristics choose */
+	LP_WARM, /* primal, from the last basis */
+	LP_COLD, /* CLP's presolve and heuristics choose */
 	LP_DUAL,
 	LP_BARRIER,
 	LP__METHODS,
 };
 
-/* What goes to the child ahead of the arrays, and what comes back. */
+/* Header of a request; the arrays of new rows and columns follow. */
 struct lp_ask {
 	uint32_t id;
 	uint32_t method;
-	uint32_t fresh;		 /* forget what you had by this id */
-	uint32_t drop;		 /* and that is all */
-	int32_t nrow, ncol, nnz; /* new ones */
+	uint32_t fresh;		 /* forget the program with this id first */
+	uint32_t drop;		 /* forget it and do not solve */
+	int32_t nrow, ncol, nnz; /* of the news */
 };
 
+/* Header of an answer; x and y follow. */
 struct lp_answer {
-	int32_t status; /* of CLP: 0 is optimal */
+	int32_t status; /* CLP's: 0 is optimal */
 	int32_t nrow, ncol;
 	int32_t rsvd;
 	double obj;
 };
 
-/* Whole buffers; 0 or -EIO. */
+/* Send or receive a whole buffer; 0 or -EIO. */
 int lp_send(int fd, const void *buf, size_t len);
 int lp_recv(int fd, void *buf, size_t len);
 
-/* lp_child.c: serves until the socket closes. Does not return. */
+/* lp_child.c: Serve requests until the socket closes. Does not return. */
 void lp_child(int fd) __attribute__((noreturn));
 
 #endif /* TRIB_PLAN_LP_H */

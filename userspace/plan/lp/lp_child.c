@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The child process that owns CLP. CLP 1.17.6 aborts on some programs when
- * dual or primal start from nothing; Clp_initialSolve does not, and neither
- * does primal from a basis: so that is the order in which they are tried.
+ * The child process that runs CLP. CLP 1.17.6 aborts on some programs if dual
+ * or primal start without a basis. Clp_initialSolve and primal from a basis do
+ * not abort, so they are tried first.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -45,14 +45,13 @@ static Clp_Simplex *find(uint32_t id)
 	models[unused].id = id;
 	models[unused].clp = Clp_newModel();
 	Clp_setLogLevel(models[unused].clp, 0);
-	/* Our programs are scaled; many are so small that this would be half
-	 * of the work. */
+	/* Our programs are scaled already; scaling is half of a small solve. */
 	Clp_scaling(models[unused].clp, 0);
 	return models[unused].clp;
 }
 
-/* A new array filled from the socket. */
-static void *take(int fd, int n, size_t size)
+/* Receive an array; the caller frees it. */
+static void *receive(int fd, int n, size_t size)
 {
 	void *p = malloc((size_t)n * size + 1);
 
@@ -63,14 +62,14 @@ static void *take(int fd, int n, size_t size)
 
 static void add(int fd, Clp_Simplex *clp, const struct lp_ask *ask)
 {
-	double *row_lo = take(fd, ask->nrow, sizeof(double));
-	double *row_up = take(fd, ask->nrow, sizeof(double));
-	double *cost = take(fd, ask->ncol, sizeof(double));
-	double *col_lo = take(fd, ask->ncol, sizeof(double));
-	double *col_up = take(fd, ask->ncol, sizeof(double));
-	int *start = take(fd, ask->ncol + 1, sizeof(int));
-	int *row = take(fd, ask->nnz, sizeof(int));
-	double *val = take(fd, ask->nnz, sizeof(double));
+	double *row_lo = receive(fd, ask->nrow, sizeof(double));
+	double *row_up = receive(fd, ask->nrow, sizeof(double));
+	double *cost = receive(fd, ask->ncol, sizeof(double));
+	double *col_lo = receive(fd, ask->ncol, sizeof(double));
+	double *col_up = receive(fd, ask->ncol, sizeof(double));
+	int *start = receive(fd, ask->ncol + 1, sizeof(int));
+	int *row = receive(fd, ask->nnz, sizeof(int));
+	double *val = receive(fd, ask->nnz, sizeof(double));
 	int *none = calloc((size_t)ask->nrow + 1, sizeof(int));
 
 	if (!none)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the drawing of a plan: nodes where the topology puts them, relays and
- * PS marked, links as thick and as red as they are full.
+ * Draws a plan as SVG: nodes at the topology's positions, relays and PS marked,
+ * full links thick and red.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #define WIDTH 1200.0
 #define HEIGHT 600.0
 #define EDGE 60.0
-/* With more nodes than this names would lie upon each other. */
-#define NDN_MAX 80
+/* With more nodes than this, names would overlap. */
+#define NAMED_MAX 80
 
 enum mark { MARK_NONE, MARK_WORKER, MARK_RELAY, MARK_PS };
 
@@ -31,7 +31,7 @@ static double real(const json_t *o, const char *key)
 	return json_number_value(json_object_get(o, key));
 }
 
-/* Text of others inside XML. */
+/* Write text with XML escapes. */
 static void escaped(FILE *f, const char *s)
 {
 	for (; s && *s; s++) {
@@ -55,7 +55,7 @@ static void escaped(FILE *f, const char *s)
 	}
 }
 
-/* Files give no places: then everything stands on a circle. */
+/* Scale the positions. Without positions, nodes stand on a circle. */
 static void arrange(struct picture *p)
 {
 	double x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = -INFINITY;
@@ -115,7 +115,6 @@ static void mark_all(struct picture *p, const json_t *plan, const json_t *index)
 	}
 }
 
-/* Full in either direction counts. */
 static void draw_link(struct picture *p, const json_t *v)
 {
 	size_t a = (size_t)json_integer_value(json_object_get(v, "a"));
@@ -144,7 +143,7 @@ static void draw_node(struct picture *p, size_t i)
 	static const char *const fill[] = {"#fff", "#9cf", "#f90", "#093"};
 	const json_t *v = json_array_get(p->nodes, i);
 	const char *name = json_string_value(json_object_get(v, "name"));
-	double r = p->n > 400 ? 2.5 : p->n > NDN_MAX ? 5 : 9;
+	double r = p->n > 400 ? 2.5 : p->n > NAMED_MAX ? 5 : 9;
 
 	if (p->mark[i] >= MARK_RELAY)
 		r *= 1.5;
@@ -160,7 +159,7 @@ static void draw_node(struct picture *p, size_t i)
 	escaped(p->f, name);
 	fprintf(p->f, "</title></%s>\n",
 		json_is_true(json_object_get(v, "host")) ? "circle" : "rect");
-	if (p->n > NDN_MAX && p->mark[i] < MARK_RELAY)
+	if (p->n > NAMED_MAX && p->mark[i] < MARK_RELAY)
 		return;
 	fprintf(p->f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">",
 		p->x[i], p->y[i] + r + 12);

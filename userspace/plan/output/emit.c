@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the plan's JSON as a whole: topology with loads, jobs, rows, notes.
+ * Writes the plan: topology with loads, jobs, rows, notes.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,8 +14,8 @@
 #include "uapi/trib_attach.h"
 #include "uapi/trib_wire.h"
 
-/* bit/s in each direction of links when all jobs run as scheduled. */
-static void loads(const struct findings *f, double *load)
+/* Sum bit/s in each direction of every link with all jobs as scheduled. */
+static void sum_loads(const struct findings *f, double *load)
 {
 	struct work *w = f->w;
 	int j, i, k, narcs = 2 * w->t->nlinks;
@@ -32,7 +32,7 @@ static void loads(const struct findings *f, double *load)
 					load[s->tree[i]->res[k] / 2] +=
 						rate * s->weight[i] / s->n *
 						s->tree[i]->amount[k];
-		/* Access links that stand in one row for all. */
+		/* Access links that share one resource. */
 		for (i = 0; i < w->model->job[j].ngroup; i++) {
 			const struct group *g = &w->model->job[j].group[i];
 
@@ -55,7 +55,7 @@ static json_t *topology(const struct findings *f)
 
 	if (!load)
 		return NULL;
-	loads(f, load);
+	sum_loads(f, load);
 	for (i = 0; i < t->nnodes; i++)
 		json_array_append_new(nodes, json_pack("{s:s, s:b, s:f, s:f}",
 						       "name", t->node[i].name,
@@ -87,7 +87,7 @@ static void note(json_t *notes, const char *fmt, ...)
 	json_array_append_new(notes, json_string(text));
 }
 
-/* How many rows for trees there will be. */
+/* Number of rows for trees. */
 static double count_rows(const struct findings *f)
 {
 	double n = 0;
@@ -106,7 +106,7 @@ static double count_rows(const struct findings *f)
 	return n;
 }
 
-/* Whether hosts can be told anything, and if not, why. */
+/* True if rows are wanted and possible; otherwise a note says why not. */
 static bool want_rows(const struct findings *f, json_t *notes)
 {
 	const struct plan_topology *t = f->w->t;
@@ -130,7 +130,7 @@ static bool want_rows(const struct findings *f, json_t *notes)
 	return true;
 }
 
-/* Whoever may relay may have had a part in a former plan, which must go. */
+/* Nodes that may relay get a row: they may have trees of a former plan. */
 static void add_idle(const struct findings *f, struct rows *rows)
 {
 	int i;
@@ -150,24 +150,24 @@ static void add_notes(const struct findings *f, const struct rows *rows,
 
 		if (!*job->cookie)
 			note(notes,
-			     "job %s: no cookie: whoever applies the plan must give all hosts the same one",
+			     "job %s: no cookie: give all hosts the same one (trib apply does)",
 			     job->name);
 		trees = job->way == JOB_BCUBE ? families_bcube_count(f->w->t)
 					      : 0;
 		if (trees > TRIB_ATTACH_TREES)
 			note(notes,
-			     "job %s: %d trees: libtrib attaches to at most %d of a job, the peer engine knows no such limit",
+			     "job %s: %d trees: libtrib attaches to at most %d of a job; the peer engine has no such limit",
 			     job->name, trees, TRIB_ATTACH_TREES);
 	}
 	if (rows && rows->multicast)
 		note(notes,
-		     "results to several children behind one port are multicast to groups in 239.77.0.0/16: what is between must deliver them");
+		     "results to several children behind one port are multicast to groups in 239.77.0.0/16: the switches between must deliver these");
 	if (rows && rows->local)
 		note(notes,
-		     "hosts that work and sum need the devices trib0 (169.254.77.1) and trib1 (169.254.77.2), a veth pair");
+		     "hosts that both work and sum need a veth pair trib0 (169.254.77.1) and trib1 (169.254.77.2)");
 }
 
-/* Numbers of relays in shared pools: from 1, in the order of the topology. */
+/* Number the relays of shared pools from 1 in the order of the topology. */
 static int *number_relays(const struct findings *f)
 {
 	int *number = calloc((size_t)f->w->t->nnodes, sizeof(int));
@@ -187,7 +187,7 @@ static int *number_relays(const struct findings *f)
 	return number;
 }
 
-/* Trees in lists that would be too long are left to the formula. */
+/* Refuses plans with too many trees. */
 static int emit_jobs(const struct findings *f, struct rows *rows, json_t *jobs)
 {
 	int *number = number_relays(f), next_tree = 1, j, err = 0;
@@ -196,9 +196,10 @@ static int emit_jobs(const struct findings *f, struct rows *rows, json_t *jobs)
 	if (!number)
 		return plan_fail(f->w->err, -ENOMEM, "out of memory");
 	if (count_rows(f) > 4.0 * PLAN_ROWS_MAX)
-		err = plan_fail(f->w->err, -E2BIG,
-				"%.0f places in trees: at most %d",
-				count_rows(f), 4 * PLAN_ROWS_MAX);
+		err = plan_fail(
+			f->w->err, -E2BIG,
+			"%.0f nodes in all trees: at most %d; use fewer jobs or trees",
+			count_rows(f), 4 * PLAN_ROWS_MAX);
 	for (j = 0; !err && j < f->w->njobs; j++) {
 		o = emit_job(f, j, rows, &next_tree, number);
 		if (!o)

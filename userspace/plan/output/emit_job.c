@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the object of one job in the plan: figures, bottlenecks, trees and
- * schedule, and its share of the hosts' rows.
+ * Writes one job of the plan: figures, bottlenecks, trees, schedule, and its
+ * part of the rows.
  */
 #include <errno.h>
 #include <math.h>
@@ -63,7 +63,7 @@ static int by_share(const void *a, const void *b)
 	return x->res - y->res;
 }
 
-/* A resource in words, and its capacity. */
+/* Name and capacity of a resource. */
 static json_t *resource(const struct findings *f, int j, int res)
 {
 	const struct plan_topology *t = f->w->t;
@@ -126,7 +126,7 @@ static json_t *tree_json(const struct findings *f, const struct span *s,
 			 "nodes", nodes, "workers", workers);
 }
 
-/* Do messages have to be cut into parts that differ? */
+/* True if trees have different weights. */
 static bool uneven(const struct schedule *sc)
 {
 	int i;
@@ -238,7 +238,7 @@ static json_t *schedule_json(const struct findings *f, int j)
 	}
 }
 
-/* The relays that the trees use. */
+/* Relays in use. In shared pools all of them: their rows have the numbers. */
 static json_t *relays_json(const struct findings *f, int j,
 			   const int *relay_number)
 {

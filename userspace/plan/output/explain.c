@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the report about a plan for people: what each job gets, why not more,
- * and what would help.
+ * The report on a plan for people: the rates of each job, its bottlenecks, and
+ * the gain of one more relay.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns reading plans: what explaining and drawing them relies on is checked,
- * more need not be there.
+ * Reads plans and checks the fields that the report and the drawing use.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,96 +8,99 @@
 
 #include "plan/doc/doc.h"
 
-static int want_number(const struct doc *d, const struct at *at,
+static int want_number(const struct json_read *d, const struct json_at *at,
 		       const json_t *o, const char *key, bool needed)
 {
 	const json_t *v = json_object_get(o, key);
 
 	if (!v)
-		return needed ? doc_fail(d, at, "%s is missing", key) : 0;
+		return needed ? json_read_fail(d, at, "%s is missing", key) : 0;
 	if (!json_is_number(v) || !(json_number_value(v) >= -1e18) ||
 	    !(json_number_value(v) <= 1e18))
-		return doc_fail(d, &AT_KEY(at, key),
-				"is not a number within -1e18 to 1e18");
+		return json_read_fail(d, &JSON_KEY(at, key),
+				      "is not a number within -1e18 to 1e18");
 	return 0;
 }
 
-static int want_list(const struct doc *d, const struct at *at, const json_t *o,
-		     const char *key, size_t max, const json_t **list)
+static int want_list(const struct json_read *d, const struct json_at *at,
+		     const json_t *o, const char *key, size_t max,
+		     const json_t **list)
 {
 	*list = json_object_get(o, key);
 	if (!*list)
-		return doc_fail(d, at, "%s is missing", key);
-	return doc_array(d, &AT_KEY(at, key), *list, max);
+		return json_read_fail(d, at, "%s is missing", key);
+	return json_read_array(d, &JSON_KEY(at, key), *list, max);
 }
 
-static int want_name(const struct doc *d, const struct at *at, const json_t *o,
-		     const char *key)
+static int want_name(const struct json_read *d, const struct json_at *at,
+		     const json_t *o, const char *key)
 {
 	const char *name = NULL;
-	int err = doc_string(d, at, o, key, DOC_NEEDED, &name);
+	int err = json_read_string(d, at, o, key, JSON_NEEDED, &name);
 
-	return err ? err : doc_name(d, &AT_KEY(at, key), name);
+	return err ? err : doc_name(d, &JSON_KEY(at, key), name);
 }
 
-static int is_object(const struct doc *d, const struct at *at, const json_t *v)
+static int is_object(const struct json_read *d, const struct json_at *at,
+		     const json_t *v)
 {
-	return json_is_object(v) ? 0 : doc_fail(d, at, "is not an object");
+	return json_is_object(v) ? 0
+				 : json_read_fail(d, at, "is not an object");
 }
 
-static int check_links(const struct doc *d, const struct at *at,
+static int check_links(const struct json_read *d, const struct json_at *at,
 		       const json_t *links, size_t nnodes)
 {
-	const struct at list = AT_KEY(at, "links");
+	const struct json_at list = JSON_KEY(at, "links");
 	const json_t *v, *load;
 	int64_t n;
 	size_t i;
 	int err;
 
 	json_array_foreach(links, i, v) {
-		const struct at here = AT_INDEX(&list, i);
+		const struct json_at here = JSON_INDEX(&list, i);
 
 		err = is_object(d, &here, v);
 		if (!err)
-			err = doc_int(d, &here, v, "a", DOC_NEEDED, 0,
-				      (int64_t)nnodes - 1, &n);
+			err = json_read_int(d, &here, v, "a", JSON_NEEDED, 0,
+					    (int64_t)nnodes - 1, &n);
 		if (!err)
-			err = doc_int(d, &here, v, "b", DOC_NEEDED, 0,
-				      (int64_t)nnodes - 1, &n);
+			err = json_read_int(d, &here, v, "b", JSON_NEEDED, 0,
+					    (int64_t)nnodes - 1, &n);
 		if (!err)
-			err = want_number(d, &here, v, "capacity", DOC_NEEDED);
+			err = want_number(d, &here, v, "capacity", JSON_NEEDED);
 		if (!err &&
 		    !(json_number_value(json_object_get(v, "capacity")) > 0))
-			err = doc_fail(d, &AT_KEY(&here, "capacity"),
-				       "must be above 0");
+			err = json_read_fail(d, &JSON_KEY(&here, "capacity"),
+					     "must be above 0");
 		load = json_object_get(v, "load");
 		if (!err && (json_array_size(load) != 2 ||
 			     !json_is_number(json_array_get(load, 0)) ||
 			     !json_is_number(json_array_get(load, 1))))
-			err = doc_fail(d, &here,
-				       "load is not a list of two numbers");
+			err = json_read_fail(
+				d, &here, "load is not a list of two numbers");
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-static int check_topology(const struct doc *d)
+static int check_topology(const struct json_read *d)
 {
 	const json_t *t = json_object_get(d->root, "topology"), *nodes, *links;
-	const struct at at = AT_KEY(NULL, "topology");
-	const struct at list = AT_KEY(&at, "nodes");
+	const struct json_at at = JSON_KEY(NULL, "topology");
+	const struct json_at list = JSON_KEY(&at, "nodes");
 	const json_t *v;
 	size_t i;
 	int err;
 
 	if (!t)
-		return doc_fail(d, NULL, "topology is missing");
+		return json_read_fail(d, NULL, "topology is missing");
 	err = is_object(d, &at, t);
 	if (!err)
 		err = want_name(d, &at, t, "name");
 	if (err && json_is_string(json_object_get(t, "name")))
-		err = 0; /* "fat-tree:8" is no name, but what was asked for */
+		err = 0; /* builtin topologies have names like "fat-tree:8" */
 	if (!err)
 		err = want_list(d, &at, t, "nodes", PLAN_NODES_MAX, &nodes);
 	if (!err)
@@ -106,29 +108,29 @@ static int check_topology(const struct doc *d)
 	if (err)
 		return err;
 	json_array_foreach(nodes, i, v) {
-		const struct at here = AT_INDEX(&list, i);
+		const struct json_at here = JSON_INDEX(&list, i);
 
 		err = is_object(d, &here, v);
 		if (!err)
 			err = want_name(d, &here, v, "name");
 		if (!err)
-			err = want_number(d, &here, v, "x", DOC_NEEDED);
+			err = want_number(d, &here, v, "x", JSON_NEEDED);
 		if (!err)
-			err = want_number(d, &here, v, "y", DOC_NEEDED);
+			err = want_number(d, &here, v, "y", JSON_NEEDED);
 		if (err)
 			return err;
 	}
 	return check_links(d, &at, links, json_array_size(nodes));
 }
 
-static int check_figures(const struct doc *d, const struct at *at,
+static int check_figures(const struct json_read *d, const struct json_at *at,
 			 const json_t *job)
 {
 	static const char *const keys[] = {
 		"rate",		  "predicted",	"tree_lp", "seed_lp",
 		"without_relays", "max_relays", "weight"};
-	const struct at b = AT_KEY(at, "bottlenecks");
-	const struct at more_at = AT_KEY(at, "one_more");
+	const struct json_at b = JSON_KEY(at, "bottlenecks");
+	const struct json_at more_at = JSON_KEY(at, "one_more");
 	const json_t *list = json_object_get(job, "bottlenecks"), *v;
 	const json_t *more = json_object_get(job, "one_more");
 	int err = 0;
@@ -137,33 +139,33 @@ static int check_figures(const struct doc *d, const struct at *at,
 	for (i = 0; !err && i < sizeof(keys) / sizeof(keys[0]); i++)
 		err = want_number(d, at, job, keys[i], i < 2);
 	if (!err && list)
-		err = doc_array(d, &b, list, 1024);
+		err = json_read_array(d, &b, list, 1024);
 	json_array_foreach(list, i, v) {
-		const struct at here = AT_INDEX(&b, i);
+		const struct json_at here = JSON_INDEX(&b, i);
 
 		if (!err)
 			err = is_object(d, &here, v);
 		if (!err)
-			err = want_number(d, &here, v, "capacity", DOC_NEEDED);
+			err = want_number(d, &here, v, "capacity", JSON_NEEDED);
 		if (!err)
-			err = want_number(d, &here, v, "dual", DOC_NEEDED);
+			err = want_number(d, &here, v, "dual", JSON_NEEDED);
 		if (!err)
-			err = want_number(d, &here, v, "share", DOC_NEEDED);
+			err = want_number(d, &here, v, "share", JSON_NEEDED);
 	}
 	if (!err && more)
 		err = is_object(d, &more_at, more);
 	if (!err && more)
 		err = want_name(d, &more_at, more, "node");
 	if (!err && more)
-		err = want_number(d, &more_at, more, "tree_lp", DOC_NEEDED);
+		err = want_number(d, &more_at, more, "tree_lp", JSON_NEEDED);
 	return err;
 }
 
-static int check_job(const struct doc *d, const struct at *at,
+static int check_job(const struct json_read *d, const struct json_at *at,
 		     const json_t *job)
 {
 	const json_t *list, *v;
-	const struct at relays = AT_KEY(at, "relays");
+	const struct json_at relays = JSON_KEY(at, "relays");
 	size_t i;
 	int err;
 
@@ -178,7 +180,7 @@ static int check_job(const struct doc *d, const struct at *at,
 		err = want_list(d, at, job, "relays", PLAN_NODES_MAX, &list);
 	if (!err && json_object_get(job, "relays"))
 		json_array_foreach(list, i, v) {
-			const struct at here = AT_INDEX(&relays, i);
+			const struct json_at here = JSON_INDEX(&relays, i);
 
 			if (!err)
 				err = is_object(d, &here, v);
@@ -188,9 +190,9 @@ static int check_job(const struct doc *d, const struct at *at,
 	return err ? err : check_figures(d, at, job);
 }
 
-static int check(const struct doc *d)
+static int check(const struct json_read *d)
 {
-	const struct at at = AT_KEY(NULL, "jobs");
+	const struct json_at at = JSON_KEY(NULL, "jobs");
 	const char *what = NULL;
 	int64_t version = 0;
 	const json_t *jobs, *v;
@@ -199,14 +201,14 @@ static int check(const struct doc *d)
 
 	err = is_object(d, NULL, d->root);
 	if (!err)
-		err = doc_string(d, NULL, d->root, "tributary", DOC_NEEDED,
-				 &what);
+		err = json_read_string(d, NULL, d->root, "tributary",
+				       JSON_NEEDED, &what);
 	if (!err && strcmp(what, "plan"))
-		err = doc_fail(d, &AT_KEY(NULL, "tributary"),
-			       "\"%.40s\" is not a plan", what);
+		err = json_read_fail(d, &JSON_KEY(NULL, "tributary"),
+				     "\"%.40s\" is not a plan", what);
 	if (!err)
-		err = doc_int(d, NULL, d->root, "version", DOC_NEEDED, 1, 1,
-			      &version);
+		err = json_read_int(d, NULL, d->root, "version", JSON_NEEDED, 1,
+				    1, &version);
 	if (!err)
 		err = check_topology(d);
 	if (!err)
@@ -215,14 +217,14 @@ static int check(const struct doc *d)
 		return err;
 	json_array_foreach(jobs, i, v)
 		if (!err)
-			err = check_job(d, &AT_INDEX(&at, i), v);
+			err = check_job(d, &JSON_INDEX(&at, i), v);
 	return err;
 }
 
 int plan_read(json_t **out, const char *name, const char *text, size_t len,
 	      struct plan_error *err)
 {
-	struct doc d;
+	struct json_read d;
 	int rc;
 
 	*out = NULL;
@@ -231,7 +233,7 @@ int plan_read(json_t **out, const char *name, const char *text, size_t len,
 		return rc;
 	rc = check(&d);
 	if (rc)
-		doc_close(&d);
+		json_read_close(&d);
 	else
 		*out = d.root;
 	return rc;

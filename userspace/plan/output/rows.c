@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the rows of hosts for dedicated pools. A face is named after the
- * neighbour it leads to. Where several children are behind one port and in one
- * Ethernet segment, results leave it once, to a multicast group of their own.
+ * Collects the rows of hosts: faces and jobs. A face has the name of the
+ * neighbour that it leads to.
  */
 #include <errno.h>
 #include <math.h>
@@ -76,12 +75,12 @@ const char *rows_face(struct rows *r, int node, const char *peer,
 	if (known)
 		return json_string_value(known);
 	list = json_object_get(row, "faces");
-	/* Plans come one after the other: another port is another face. */
+	/* Other ports than tribd's are faces of their own. */
 	if (port == TRIB_UDP_PORT)
 		snprintf(base, sizeof(base), "%s", peer);
 	else
 		snprintf(base, sizeof(base), "%.56s-%d", peer, port);
-	/* Another way to the same neighbour gets a number. */
+	/* More faces to the same neighbour get numbers. */
 	for (nth = 1; taken; nth++) {
 		snprintf(name, sizeof(name), nth > 1 ? "%.56s~%d" : "%s", base,
 			 nth);
@@ -104,7 +103,7 @@ const char *rows_face(struct rows *r, int node, const char *peer,
 int rows_way(struct rows *r, int from, int to, struct way *w)
 {
 	const struct plan_topology *t = r->model->t;
-	int arcs[PATHS_HOPS], n = model_path(r->model, from, to, arcs);
+	int arcs[PATHS_HOPS], n = paths_arcs(r->model->paths, from, to, arcs);
 
 	if (n < 1)
 		return -ENETUNREACH;
@@ -125,7 +124,7 @@ int rows_add_job(struct rows *r, const struct job *job, double rate,
 		json_t *row, *jobs, *j, *v;
 		bool known = false;
 
-		/* trib-ps has a file; tribd is there if it relays. */
+		/* trib-ps has a file; only a host that relays runs tribd. */
 		if (job->shared && node == job->ps && !span_ps_relays(s, job))
 			continue;
 		row = rows_host(r, node);

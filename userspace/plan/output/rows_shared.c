@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the rows of hosts for shared pools. Each relay has a number in the
- * cluster and knows the next one on the way to the PS; each worker knows the
- * relays on its way; the PS knows whom the results of a tree go to. The last
- * relay may be on the PS's own host, in front of trib-ps.
+ * Rows of trees on shared pools. Each relay has a number in the cluster and
+ * knows the next relay towards the PS; each worker knows the relays on its way;
+ * the PS knows the receivers of each tree's results. The last relay may be on
+ * the PS's own host, before trib-ps.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,12 +15,12 @@
 #include "uapi/trib_attach.h"
 #include "uapi/trib_wire.h"
 
-/* A relay, the PS's relay, and the PS's host. */
+/* A worker passes a relay, the PS's relay, and the PS's host. */
 _Static_assert(TRIB_ATTACH_HOPS >= 3, "relays between a rank and its PS");
 
 #define TEXT (TOPO_ADDR + 16)
 
-/* ADDR:PORT as trib-ps takes it. */
+/* ADDR:PORT in the form of trib-ps. */
 static json_t *address(const char *addr, int port)
 {
 	char text[TEXT];
@@ -57,8 +57,8 @@ static int put(struct rows *r, const struct span *s, int node, json_t *row)
 }
 
 /*
- * Where a rank receives. Ranks of several jobs may be on one host: each job
- * has a range of ports there.
+ * UDP port at which a rank receives. Each job on a host has its own range of
+ * ports there.
  */
 static int port_of(struct rows *r, const struct job *job, int rank)
 {
@@ -71,17 +71,18 @@ static int port_of(struct rows *r, const struct job *job, int rank)
 		name = json_string_value(json_object_get(row, "job"));
 		if (!json_object_get(row, "local") || !strcmp(name, job->name))
 			continue;
-		jobs += strcmp(name, last) != 0; /* jobs come one by one */
+		jobs += strcmp(name, last) != 0; /* rows are sorted by job */
 		last = name;
 	}
 	return TRIB_UDP_PORT_WORKER + rank + TRIB_WORLD_MAX * jobs;
 }
 
 /**
- * struct pass - one tree while its rows are made
- * @number:    of relays, by node. @port: where each rank receives.
- * @ps:        address of the PS, the same whatever the way to it.
- * @ps_relays: its host adds up, too.
+ * struct pass - a tree while its rows are made
+ * @number:    relay number, by node.
+ * @port:      UDP port of each rank.
+ * @ps:        address of the PS, the same on all paths.
+ * @ps_relays: the PS's host relays.
  */
 struct pass {
 	struct rows *r;
@@ -100,7 +101,7 @@ static const char *ps_addr(const struct plan_topology *t, const struct job *job)
 	return t->link[arc / 2].addr[arc & 1];
 }
 
-/* The face at @node of @to, whose port is @port; NULL: no way, or no memory. */
+/* The face at @node for @to at @port; NULL: no path, or no memory. */
 static const char *face_to(const struct pass *p, int node, int to, int port)
 {
 	const char *name = p->r->model->t->node[to].name;
@@ -115,7 +116,7 @@ static const char *face_to(const struct pass *p, int node, int to, int port)
 
 /* --- relays */
 
-/* Ranks as in "0-3,7". To be freed. */
+/* Text like "0-3,7" of the ranks that pass @at; the caller frees it. */
 static char *ranks_by(const struct span *s, int at)
 {
 	char *text = calloc((size_t)s->n + 1, 6), *to = text;
@@ -133,7 +134,7 @@ static char *ranks_by(const struct span *s, int at)
 	return text;
 }
 
-/* Whom the relay @at gets packets from and sends results to. */
+/* The children of relay @at. */
 static json_t *children(const struct pass *p, int at)
 {
 	const struct span *s = p->s;
@@ -171,7 +172,7 @@ static const char *parent_of(const struct pass *p, int at)
 {
 	int up = p->s->up[at], node = p->s->inner[at];
 
-	/* On the PS's host: trib-ps is at the far end of the pair. */
+	/* On the PS's host, trib-ps is at the far end of the LOCAL pair. */
 	if (up < 0)
 		return rows_face(p->r, node, "ps", TRIB_LOCAL_PORT,
 				 strchr(p->ps, ':') ? TRIB_LOCAL_PEER_V6
@@ -204,7 +205,7 @@ static int add_relay(const struct pass *p, int at)
 	return err;
 }
 
-/* --- workers, PS */
+/* --- workers and PS */
 
 static int add_worker(const struct pass *p, int rank)
 {
@@ -232,7 +233,7 @@ static int add_worker(const struct pass *p, int rank)
 			     p->ps, "ps_port", TRIB_UDP_PORT_PS, "hops", hops));
 }
 
-/* Whom the PS sends the results of a tree to. */
+/* Addresses to which the PS sends a tree's results. */
 static json_t *group(const struct pass *p, const json_t *workers)
 {
 	const struct span *s = p->s;
@@ -257,7 +258,7 @@ static json_t *group(const struct pass *p, const json_t *workers)
 	return list;
 }
 
-/* The row of the PS for the job, made with its first tree. */
+/* The PS's row of the job, made for the job's first tree. */
 static json_t *ps_row(const struct pass *p)
 {
 	const struct job *job = p->job;
@@ -295,7 +296,7 @@ static int add_ps(const struct pass *p)
 
 	if (!row)
 		return -ENOMEM;
-	/* Results for the relay beside it leave by the pair. */
+	/* Results for the relay on this host leave by the LOCAL pair. */
 	if (p->ps_relays)
 		json_object_set_new(
 			row, "listen",

@@ -15,8 +15,9 @@
 
 /**
  * struct kid - a child of an inner node
- * @rank: of a worker, -1: an inner node. @index: among the children.
- * @segment: behind @dev is a switch without an address, which does not route.
+ * @rank:    rank of a worker, -1: an inner node.
+ * @face, @dev: face of the child at the inner node, and its port.
+ * @segment: the switch behind @dev does not route.
  */
 struct kid {
 	int node, rank;
@@ -24,7 +25,7 @@ struct kid {
 	bool segment;
 };
 
-/* Workers by rank, then relays in the tree's order. */
+/* List the children, workers by rank before relays; their number. */
 static int list_kids(struct rows *r, const struct span *s, int at,
 		     struct kid *kid, int *index_of_rank, int *index_of_inner)
 {
@@ -69,9 +70,9 @@ static int list_kids(struct rows *r, const struct span *s, int at,
 }
 
 /*
- * Multicast faces, for ports with several children in one Ethernet segment.
- * Where a router is in between, which would have to know the group, tribd
- * sends each child its own copy.
+ * List multicast faces for ports with several children in one Ethernet segment.
+ * A router would have to know the group, so behind routers tribd sends each
+ * child its own copy.
  */
 static json_t *list_down(struct rows *r, int node, int tree,
 			 const struct kid *kid, int n)
@@ -85,7 +86,7 @@ static json_t *list_down(struct rows *r, int node, int tree,
 		for (k = 0; k < i && strcmp(kid[k].dev, kid[i].dev);)
 			k++;
 		if (k < i || !kid[i].segment)
-			continue; /* its port was seen, or cannot */
+			continue;
 		for (count = 0; k < n; k++)
 			count += !strcmp(kid[k].dev, kid[i].dev);
 		if (count < 2)

@@ -75,7 +75,7 @@ static int check_rates(const struct findings *f)
 		if (work_by_lp(f->w, j) && !(f->best.g[j] > 0))
 			return plan_fail(
 				f->w->err, -EDOM,
-				"job %s: no tree was found in which every worker reaches the root and no node has more than %d children",
+				"job %s: no tree reaches every worker with at most %d children a node; allow more relays",
 				f->w->js->job[j].name, TRIB_CHILDREN_MAX);
 	return 0;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns tables in the making. The search takes a few entries out and puts what
- * then is cheapest in their place, one after the other, at prices that grow
- * steeply with the load; what makes no resource fuller stays. Prices get some
- * noise, without which the same trees would come back.
+ * Searches for a better table. Each step replaces a few entries by the trees
+ * that are cheapest without them, at prices that grow steeply with the load.
+ * The step stays if the soft load does not grow. Noise on the prices keeps the
+ * same trees from coming back.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,12 +12,12 @@
 
 #include "sched_table.h"
 
-/* How sharply a full resource is felt. */
+/* Steepness of the prices. */
 #define SHARP 30.0
-/* Entries that are taken out at once, and noise of prices, if several are. */
+/* Limit of entries replaced in a step, and price noise if there are several. */
 #define OUT_MAX 3
 #define NOISE 0.3
-/* Of the tree LP's rate: then it is not worth looking on. */
+/* Share of the tree LP's rate at which the search ends. */
 #define ENOUGH 0.99
 
 int sched_table_init(struct sched_table *t, struct work *w,
@@ -66,7 +66,7 @@ void sched_table_add(struct sched_table *t, struct plan_tree *tree)
 	weigh(t, tree, 1);
 }
 
-/* The last entry takes the place of the one that goes. */
+/* Remove entry @i; the last entry moves to its place. */
 static struct plan_tree *take_out(struct sched_table *t, int i)
 {
 	struct plan_tree *tree = t->entry[i];
@@ -101,20 +101,20 @@ void sched_table_note(struct sched_table *t)
 	memcpy(t->best, t->entry, (size_t)t->n * sizeof(*t->best));
 }
 
-bool sched_table_will_do(const struct sched_table *t)
+bool sched_table_is_good(const struct sched_table *t)
 {
 	return t->nbest && t->rate >= t->target * ENOUGH;
 }
 
-/* How full a resource would be at the target, were there @n entries. */
-static double felt(const struct sched_table *t, int res, int n)
+/* Price of a resource at the target rate with @n entries. */
+static double soft_load(const struct sched_table *t, int res, int n)
 {
 	double u = t->load[res] / n / t->room[res] * t->target;
 
 	return exp(fmin(SHARP * (u - 1), 300));
 }
 
-/* A smooth stand-in for the rate: small where no resource is very full. */
+/* Sum of the soft loads: small if no resource is nearly full. */
 static double strain(const struct sched_table *t)
 {
 	double sum = 0;
@@ -122,18 +122,18 @@ static double strain(const struct sched_table *t)
 
 	for (i = 0; i < t->w->model->nres; i++)
 		if (t->load[i] > 0)
-			sum += felt(t, i, t->n);
+			sum += soft_load(t, i, t->n);
 	return sum;
 }
 
-/* From 0 to 1, the same ones each time. */
+/* Pseudo-random number from 0 to 1. */
 static double draw(struct sched_table *t)
 {
 	t->seed = t->seed * 6364136223846793005ull + 1442695040888963407ull;
 	return (double)(t->seed >> 11) / 9007199254740992.0;
 }
 
-/* Prices that make trees around what is full look cheap. */
+/* Set prices that are high for full resources. */
 static void set_prices(struct sched_table *t, int n, double noise)
 {
 	double *price = t->w->price;
@@ -144,13 +144,12 @@ static void set_prices(struct sched_table *t, int n, double noise)
 			price[i] = 0;
 			continue;
 		}
-		price[i] = t->load[i] > 0 ? felt(t, i, n) : exp(-SHARP);
+		price[i] = t->load[i] > 0 ? soft_load(t, i, n) : exp(-SHARP);
 		price[i] *= (1 + noise * draw(t)) / t->room[i];
 	}
 }
 
-/* The tree that fits best beside the others when there will be @n entries;
- * NULL: none, or no memory. */
+/* The cheapest tree for a table of @n entries; NULL: none, or no memory. */
 static struct plan_tree *cheapest(struct sched_table *t, int n, double noise)
 {
 	struct pricer *p = t->w->pricer[t->j];
@@ -174,7 +173,7 @@ static struct plan_tree *cheapest(struct sched_table *t, int n, double noise)
 	return best ? work_keep(t->w, best) : NULL;
 }
 
-/* Different trees among the entries. */
+/* Number of different trees among the entries. */
 static int distinct(const struct sched_table *t)
 {
 	int i, k, n = 0;
@@ -193,7 +192,7 @@ void sched_table_search(struct sched_table *t, int steps)
 	double now = strain(t), then;
 	int n = t->n, step, k, nout;
 
-	for (step = 0; step < steps && !sched_table_will_do(t); step++) {
+	for (step = 0; step < steps && !sched_table_is_good(t); step++) {
 		nout = 1 + (int)(draw(t) * (n < OUT_MAX ? n : OUT_MAX));
 		for (k = 0; k < nout; k++)
 			out[k] = take_out(t, (int)(draw(t) * t->n));

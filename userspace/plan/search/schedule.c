@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns schedules: rates of trees to integers by largest remainder, for the
- * table size that serves best, searched for something better, and interleaved.
+ * Makes schedules: rounds the rates of the trees by largest remainder for the
+ * best table size, searches for a better table, and interleaves the entries.
  */
 #include <errno.h>
 #include <math.h>
@@ -11,11 +11,11 @@
 #include "schedule.h"
 #include "sched_table.h"
 
-/* Steps of the search: for each size that is tried, and for the best one. */
+/* Steps of the search: for each size, and for the best size. */
 #define STEPS_EACH 100
 #define STEPS_BEST 500
 
-/* By largest remainder; among equals the earlier one. @o has few trees. */
+/* Fill the table by largest remainder. Of equal remainders the first wins. */
 static void apportion(struct sched_table *t, const struct outcome *o,
 		      int entries)
 {
@@ -46,7 +46,7 @@ static void apportion(struct sched_table *t, const struct outcome *o,
 			sched_table_add(t, o->col[i]);
 }
 
-/* Each tree in turn as its weight asks, as evenly as can be. */
+/* Spread the entries of each tree evenly. */
 static void interleave(struct schedule *s)
 {
 	int credit[PLAN_TREES_MAX] = {0}, i, k, pick;
@@ -68,7 +68,8 @@ static int gcd(int a, int b)
 	return b ? gcd(b, a % b) : a;
 }
 
-static void tell(const struct sched_table *t, struct schedule *s)
+/* Copy the best entries, with weights divided by their common factor. */
+static void put_schedule(const struct sched_table *t, struct schedule *s)
 {
 	int i, k, common = 0;
 
@@ -90,8 +91,8 @@ static void tell(const struct sched_table *t, struct schedule *s)
 }
 
 /*
- * Loads are whole numbers of packets, so that sizes which differ by one can
- * differ much: those from all trees that may be down to half of them are tried.
+ * Loads are whole numbers of packets, so tables whose sizes differ by one can
+ * differ much in rate. Try all sizes from the limit of trees down to half of it.
  */
 static int search(struct sched_table *t, const struct outcome *o)
 {
@@ -111,7 +112,7 @@ static int search(struct sched_table *t, const struct outcome *o)
 	return 0;
 }
 
-/* Load of all jobs but @j: by their schedules so far, else as the LP has it. */
+/* Load of the other jobs: schedules of jobs before @j, else the LP's rates. */
 static void others_load(const struct outcome *o, int j,
 			const struct schedule *made, double *load)
 {
@@ -129,7 +130,7 @@ static void others_load(const struct outcome *o, int j,
 					made[i].n * made[i].tree[t]->amount[k];
 }
 
-/* The heaviest trees of each job, as many as it may have. */
+/* Select the heaviest trees of each job, up to its limit; their number. */
 static int heaviest(const struct work *w, const struct outcome *o,
 		    struct plan_tree **out)
 {
@@ -155,8 +156,8 @@ static int heaviest(const struct work *w, const struct outcome *o,
 }
 
 /*
- * The table of job @j beside those of the jobs before it. What these took was
- * room that the LP left, so the LP's rates of the other jobs still fit.
+ * Make the table of job @j in the capacity that the tables of the jobs before
+ * it leave. Those keep the LP's rates of later jobs possible.
  */
 static int make_one(struct work *w, const struct sets *sets,
 		    const struct outcome *o, int j, double target,
@@ -176,10 +177,10 @@ static int make_one(struct work *w, const struct sets *sets,
 		apportion(&t, o, n);
 		sched_table_note(&t);
 	}
-	if (!sched_table_will_do(&t))
+	if (!sched_table_is_good(&t))
 		err = search(&t, o);
 	if (!err)
-		tell(&t, &made[j]);
+		put_schedule(&t, &made[j]);
 	sched_table_free(&t);
 	return err;
 }
@@ -194,7 +195,7 @@ int schedule_make(struct work *w, const struct sets *sets,
 	if (!few)
 		return -ENOMEM;
 	n = heaviest(w, best, few);
-	/* Rates anew, since some trees had to go. */
+	/* Solve again with the selected trees. */
 	err = n < 0 ? n : tree_lp_solve(w, sets, 0, few, n, false, &o);
 	for (j = 0; !err && j < w->njobs; j++)
 		if (work_by_lp(w, j))

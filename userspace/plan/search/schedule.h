@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From rates of trees to a table of bounded size that says which tree each
- * chunk takes.
+ * Schedules: a table of bounded size that assigns a tree to each chunk.
  */
 #ifndef TRIB_PLAN_SCHEDULE_H
 #define TRIB_PLAN_SCHEDULE_H
@@ -9,10 +8,11 @@
 #include "plan/trees/work.h"
 
 /**
- * struct schedule - of one job
- * @rate:  what it gives, in units; at most the tree LP's.
- * @n:     entries; chunk c takes tree[entry[c % n]].
- * @weight: entries of each tree.
+ * struct schedule - schedule of one job
+ * @rate:   rate that the table reaches, in units; at most the tree LP's.
+ * @tree:   @ntree different trees, owned by the run's pool.
+ * @weight: number of entries of each tree.
+ * @entry:  @n entries; chunk c takes tree[entry[c % n]].
  */
 struct schedule {
 	double rate;
@@ -23,7 +23,7 @@ struct schedule {
 	int entry[PLAN_SCHEDULE_MAX];
 };
 
-/* Schedules of all jobs (njobs of them) that come near @best. */
+/* Make the schedules of all jobs from the LP's solution; 0 or -errno. */
 int schedule_make(struct work *w, const struct sets *sets,
 		  const struct outcome *best, struct schedule *out);
 

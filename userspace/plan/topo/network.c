@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns what a network must be told so that its paths are the planner's: ports
- * with addresses, and routes. Routes to a node are the ways of what begins at
- * the router itself; where what comes from elsewhere goes another of several
- * equal ways, a rule says so for its sources.
+ * Describes a network with the planner's paths: ports with addresses, and
+ * routes. The routes of a router are the paths that start there. Where packets
+ * of other sources take another of several equal paths, a rule names these
+ * sources and their routes.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,16 +13,16 @@
 
 #include "paths.h"
 
-/* Of a path of others through @at that leaves it otherwise than @at's own. */
+/* A path from @from to @to that leaves @at by another arc than @at's own. */
 struct turn {
 	int at, from, to, arc;
 };
 
 /**
- * struct network - while it is described
- * @first, @inner: nodes by attachment: those of a are @inner[first[a]] to
- *                 @inner[first[a + 1] - 1].
- * @own: by node and node: the arc that leads from the one to the other, or -1.
+ * struct network - a network while it is described
+ * @first, @inner: nodes by attachment: those of a are inner[first[a]] to
+ *                 inner[first[a + 1] - 1].
+ * @own:  [from][to]: first arc of the path between two attachments, or -1.
  * @turn: @nturn of them, room for @room.
  */
 struct network {
@@ -53,13 +53,13 @@ static int append(json_t *list, json_t *v)
 	return json_array_append_new(list, v) ? -ENOMEM : 0;
 }
 
-/* Is arc @arc one of the other end of a link of @node? Then it is no news. */
+/* True if @arc is a link of @node, so that @node needs no route to it. */
 static bool adjoins(const struct network *w, int arc, int node)
 {
 	return arc_from(w->t, arc) == node || arc_to(w->t, arc) == node;
 }
 
-/* All addresses of the nodes behind attachment @to, over arc @via of @at. */
+/* Add routes of @at over arc @via to all addresses behind attachment @to. */
 static int add_routes(const struct network *w, json_t *list, int at, int to,
 		      int via)
 {
@@ -79,7 +79,7 @@ static int add_routes(const struct network *w, json_t *list, int at, int to,
 	return err;
 }
 
-/* Hosts of @at itself are neighbours; the others are behind @at's next hops. */
+/* A host with one link has a default route, other nodes have one a path. */
 static int list_routes(const struct network *w, int at, json_t *list)
 {
 	int to, arc, err = 0;
@@ -97,6 +97,7 @@ static int list_routes(const struct network *w, int at, json_t *list)
 	return err;
 }
 
+/* All addresses behind attachment @from. */
 static json_t *sources(const struct network *w, int from)
 {
 	const struct plan_topology *t = w->t;
@@ -136,6 +137,7 @@ static int add_turn(struct network *w, struct turn turn)
 	return 0;
 }
 
+/* Add the turns of one path. */
 static int walk(struct network *w, int from, int to)
 {
 	int arcs[PATHS_HOPS], i, at, err = 0;
@@ -149,7 +151,7 @@ static int walk(struct network *w, int from, int to)
 	return err;
 }
 
-/* First arcs, from each node that is its own attachment to each other. */
+/* Fill in @own. */
 static int find_own(struct network *w)
 {
 	int n = w->t->nnodes, arcs[PATHS_HOPS], from, to;
@@ -183,7 +185,7 @@ static int find_turns(struct network *w)
 	return err;
 }
 
-/* The turns at @at, which begin at *@next: a rule for each who has some. */
+/* Make a rule for each source of the turns at @at, which start at *@next. */
 static int list_rules(const struct network *w, int at, int *next, json_t *rules)
 {
 	const struct turn *k;
@@ -234,7 +236,7 @@ static int add_node(const struct network *w, int node, int *turn, json_t *nodes)
 				       "node", t->node[node].name, "host",
 				       t->node[node].host, "relay",
 				       t->node[node].relay, "forward",
-				       paths_passes(t, node), "ports",
+				       paths_forwards(t, node), "ports",
 				       list_ports(w, node), "routes", routes,
 				       "rules", rules));
 	json_decref(routes);
@@ -242,7 +244,7 @@ static int add_node(const struct network *w, int node, int *turn, json_t *nodes)
 	return err;
 }
 
-/* Nodes by attachment. */
+/* Fill in @first and @inner. */
 static int sort_nodes(struct network *w)
 {
 	const int *attach = w->paths->attach;
@@ -275,7 +277,7 @@ static json_t *node_json(const struct topo_node *n)
 	return v;
 }
 
-/* The document that says the same, with devices and addresses. */
+/* The topology document with all devices and addresses. */
 static json_t *document(const struct plan_topology *t)
 {
 	json_t *nodes[2] = {json_array(), json_array()}, *links = json_array();
@@ -298,7 +300,7 @@ static json_t *document(const struct plan_topology *t)
 			 "hosts_forward", t->forward, "links", links);
 }
 
-/* An address belongs to one end of one link. */
+/* Check that no address occurs twice. */
 static int check_addresses(const struct plan_topology *t,
 			   struct plan_error *err)
 {
@@ -312,7 +314,7 @@ static int check_addresses(const struct plan_topology *t,
 			if (json_object_get(seen, l->addr[e]))
 				rc = plan_fail(
 					err, -EINVAL,
-					"links[%d]: address %s of %s belongs to another port, too",
+					"links[%d]: address %s of %s belongs to another port too",
 					i, l->addr[e],
 					t->node[e ? l->b : l->a].name);
 			else
@@ -323,7 +325,7 @@ static int check_addresses(const struct plan_topology *t,
 	return rc;
 }
 
-/* What would be too much, or has another form. */
+/* Refuse networks that are too large or have switches that do not route. */
 static int check(const struct plan_topology *t, struct plan_error *err)
 {
 	double routes = (double)t->nnodes * t->nlinks * 2;
@@ -335,13 +337,13 @@ static int check(const struct plan_topology *t, struct plan_error *err)
 			if (!strcmp(t->link[i].addr[e], "-"))
 				return plan_fail(
 					err, -EINVAL,
-					"%s does not route: networks with such switches are not described",
+					"%s does not route: only networks whose switches all route can be described",
 					t->node[e ? t->link[i].b : t->link[i].a]
 						.name);
 	if (routes > PLAN_ROUTES_MAX)
 		return plan_fail(
 			err, -E2BIG,
-			"%d nodes with routes to %d ports: at most %d routes",
+			"%d nodes with routes to %d ports: at most %d routes in all",
 			t->nnodes, 2 * t->nlinks, PLAN_ROUTES_MAX);
 	return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns paths: see paths.h. Equal-cost routing would spread them likewise.
+ * Computes paths: see paths.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 
 #define FAR 0xffff
 
+/* One step of splitmix64. */
 static uint64_t mix(uint64_t z)
 {
 	z += 0x9e3779b97f4a7c15ull;
@@ -17,12 +18,12 @@ static uint64_t mix(uint64_t z)
 	return z ^ (z >> 31);
 }
 
-bool paths_passes(const struct plan_topology *t, int node)
+bool paths_forwards(const struct plan_topology *t, int node)
 {
 	return !t->node[node].host || t->forward;
 }
 
-/* Distances to @to, over nodes that pass things on. */
+/* Compute the distances to @to over nodes that forward. */
 static int measure(struct paths *p, int to)
 {
 	const struct plan_topology *t = p->t;
@@ -41,7 +42,7 @@ static int measure(struct paths *p, int to)
 	queue[tail++] = to;
 	while (head < tail) {
 		v = queue[head++];
-		if (v != to && !paths_passes(t, v))
+		if (v != to && !paths_forwards(t, v))
 			continue;
 		for (i = t->first[v]; i < t->first[v + 1]; i++) {
 			u = arc_to(t, t->out[i]);
@@ -56,16 +57,16 @@ static int measure(struct paths *p, int to)
 	return 0;
 }
 
-/* Is arc @arc, out of @at, on a shortest way to @to? */
+/* True if arc @arc out of @at is on a shortest path to @to. */
 static bool leads(const struct paths *p, int arc, int at, int to)
 {
 	const unsigned short *d = p->dist[to];
 	int v = arc_to(p->t, arc);
 
-	return d[v] + 1 == d[at] && (v == to || paths_passes(p->t, v));
+	return d[v] + 1 == d[at] && (v == to || paths_forwards(p->t, v));
 }
 
-/* The arc that node @at takes for what travels from @from to @to. */
+/* The arc that @at chooses for packets from @from to @to. */
 static int next_arc(const struct paths *p, int from, int to, int at)
 {
 	const struct plan_topology *t = p->t;

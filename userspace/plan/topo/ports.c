@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the list of a host's ports with the addresses that must answer behind
- * each: what somebody who stands at that host can try.
+ * Lists the ports of a host and the addresses that must answer behind each.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "topo.h"
 
-/* Addresses of hosts one link, or one switch, behind arc @arc; counts them. */
+/* List the addresses of hosts one link or one switch behind @arc; the count. */
 static size_t behind(const struct plan_topology *t, int arc, const char **ask)
 {
 	int peer = arc_to(t, arc), i, next;

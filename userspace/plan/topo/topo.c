@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the topology in memory: growing it, finding nodes, arcs by node.
+ * Builds a topology in memory and looks up nodes.
  */
 #include <errno.h>
 #include <math.h>
@@ -38,7 +38,7 @@ void plan_topology_free(struct plan_topology *t)
 	free(t);
 }
 
-/* Room for one more element of @size. */
+/* Make room for one more element of @size bytes. */
 static int grow(void **array, int n, int *room, size_t size)
 {
 	int want = *room ? *room * 2 : 64;

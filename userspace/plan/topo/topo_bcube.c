@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns BCube: N^K servers with K ports each, and K levels of N^(K-1) switches
- * with N ports. A server's number has K digits to the base N; at level l it is
- * behind the switch whose number is its own without digit l.
+ * BCube: N^K servers with K ports each, and K levels of N^(K-1) switches with N
+ * ports. A server's number has K digits to the base N. Its switch at level l
+ * has the same number without digit l.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -32,7 +32,7 @@ static int without_digit(int id, int n, int level)
 	return id / (low * n) * low + id % low;
 }
 
-/* The switches, and the links of servers 0 to n^k - 1, which are there. */
+/* Add switches and links to the servers, which are nodes 0 to n^k - 1. */
 static int wire(struct plan_topology *t, int n, int k, double cap)
 {
 	int servers = power(n, k), each = power(n, k - 1), l, i, err;
@@ -69,8 +69,8 @@ static int wire(struct plan_topology *t, int n, int k, double cap)
 }
 
 /*
- * Devices of a builtin one. All servers of a switch share its network: the
- * address is that of the switch, and the host part the digit.
+ * The servers of a switch share its network 10.x.y.0/24, which has the number
+ * of the switch; the host part is the server's digit.
  */
 int topo_bcube(struct plan_topology *t, int n, int k, double cap)
 {
@@ -92,7 +92,7 @@ int topo_bcube(struct plan_topology *t, int n, int k, double cap)
 			s = link->a - servers;
 			snprintf(link->dev[0], TOPO_DEV, "p%d", digit);
 			snprintf(link->dev[1], TOPO_DEV, "eth%d", l);
-			/* Switches of BCube have no address of their own. */
+			/* The switches do not route. */
 			snprintf(link->addr[0], TOPO_ADDR, "-");
 			snprintf(link->addr[1], TOPO_ADDR, "10.%d.%d.%d",
 				 77 + s / 256, s % 256, digit + 1);
@@ -100,8 +100,8 @@ int topo_bcube(struct plan_topology *t, int n, int k, double cap)
 	return err;
 }
 
-static int form_nic(struct plan_topology *t, const struct doc *d,
-		    const struct at *at, const json_t *nic,
+static int form_nic(struct plan_topology *t, const struct json_read *d,
+		    const struct json_at *at, const json_t *nic,
 		    struct topo_link *link)
 {
 	static const char *const keys[] = {"dev", "addr", NULL};
@@ -110,30 +110,31 @@ static int form_nic(struct plan_topology *t, const struct doc *d,
 	int err;
 
 	(void)t;
-	err = doc_object(d, at, nic, keys);
+	err = json_read_object(d, at, nic, keys);
 	if (!err)
-		err = doc_string(d, at, nic, "dev", DOC_NEEDED, &dev);
+		err = json_read_string(d, at, nic, "dev", JSON_NEEDED, &dev);
 	if (!err)
-		err = doc_string(d, at, nic, "addr", DOC_NEEDED, &addr);
+		err = json_read_string(d, at, nic, "addr", JSON_NEEDED, &addr);
 	if (err)
 		return err;
 	if (!*dev || strlen(dev) >= TOPO_DEV)
-		return doc_fail(d, &AT_KEY(at, "dev"),
-				"\"%.40s\" is not a device: 1 to 15 bytes",
-				dev);
+		return json_read_fail(
+			d, &JSON_KEY(at, "dev"),
+			"\"%.40s\" is not a device: 1 to 15 bytes", dev);
 	if (inet_pton(AF_INET, addr, bin) != 1 &&
 	    inet_pton(AF_INET6, addr, bin) != 1)
-		return doc_fail(d, &AT_KEY(at, "addr"),
-				"\"%.60s\" is not an address", addr);
+		return json_read_fail(d, &JSON_KEY(at, "addr"),
+				      "\"%.60s\" is not an IP address", addr);
 	snprintf(link->dev[1], TOPO_DEV, "%s", dev);
 	snprintf(link->addr[1], TOPO_ADDR, "%s", addr);
 	snprintf(link->addr[0], TOPO_ADDR, "-");
 	return 0;
 }
 
-/* The hosts' names and numbers of NICs; *levels is what all have. */
-static int form_hosts(struct plan_topology *t, const struct doc *d,
-		      const struct at *at, const json_t *hosts, size_t *levels)
+/* Add the hosts; *levels is the number of NICs, the same for all. */
+static int form_hosts(struct plan_topology *t, const struct json_read *d,
+		      const struct json_at *at, const json_t *hosts,
+		      size_t *levels)
 {
 	static const char *const keys[] = {"name", "nics", NULL};
 	const char *name = NULL;
@@ -142,60 +143,61 @@ static int form_hosts(struct plan_topology *t, const struct doc *d,
 	int err;
 
 	json_array_foreach(hosts, i, h) {
-		const struct at here = AT_INDEX(at, i);
-		const struct at key = AT_KEY(&here, "name");
-		const struct at list = AT_KEY(&here, "nics");
+		const struct json_at here = JSON_INDEX(at, i);
+		const struct json_at key = JSON_KEY(&here, "name");
+		const struct json_at list = JSON_KEY(&here, "nics");
 
-		err = doc_object(d, &here, h, keys);
+		err = json_read_object(d, &here, h, keys);
 		if (!err)
-			err = doc_string(d, &here, h, "name", DOC_NEEDED,
-					 &name);
+			err = json_read_string(d, &here, h, "name", JSON_NEEDED,
+					       &name);
 		if (!err)
 			err = doc_name(d, &key, name);
 		if (!err && !json_object_get(h, "nics"))
-			err = doc_fail(d, &here, "nics is missing");
+			err = json_read_fail(d, &here, "nics is missing");
 		if (!err)
-			err = doc_array(d, &list, json_object_get(h, "nics"),
-					16);
+			err = json_read_array(d, &list,
+					      json_object_get(h, "nics"), 16);
 		if (err)
 			return err;
 		nics = json_array_size(json_object_get(h, "nics"));
 		if (!i)
 			*levels = nics;
 		if (!nics || nics != *levels)
-			return doc_fail(
+			return json_read_fail(
 				d, &list,
-				"%zu NICs, but %s has %zu: each host of a BCube has one for each level",
+				"%zu NICs, but %s has %zu: give each host of a BCube one NIC a level",
 				nics, t->nnodes ? t->node[0].name : "nobody",
 				*levels);
 		err = topo_add_node(t, name, true);
 		if (err == -EEXIST)
-			return doc_fail(d, &key, "\"%s\" is there already",
-					name);
+			return json_read_fail(d, &key, "\"%s\" occurs twice",
+					      name);
 		if (err < 0)
-			return plan_fail(d->err, err, "out of memory");
+			return doc_no_memory(d);
 	}
 	return 0;
 }
 
-int topo_bcube_form(struct plan_topology *t, const struct doc *d,
-		    const struct at *at, const json_t *obj, double cap)
+int topo_bcube_form(struct plan_topology *t, const struct json_read *d,
+		    const struct json_at *at, const json_t *obj, double cap)
 {
 	static const char *const keys[] = {"ports", "hosts", NULL};
-	const struct at list = AT_KEY(at, "hosts");
+	const struct json_at list = JSON_KEY(at, "hosts");
 	const json_t *hosts = json_object_get(obj, "hosts");
 	size_t levels = 0, i, l, count;
 	int64_t ports = 0;
 	double want = 1;
 	int err;
 
-	err = doc_object(d, at, obj, keys);
+	err = json_read_object(d, at, obj, keys);
 	if (!err)
-		err = doc_int(d, at, obj, "ports", DOC_NEEDED, 2, 1024, &ports);
+		err = json_read_int(d, at, obj, "ports", JSON_NEEDED, 2, 1024,
+				    &ports);
 	if (!err && !hosts)
-		err = doc_fail(d, at, "hosts is missing");
+		err = json_read_fail(d, at, "hosts is missing");
 	if (!err)
-		err = doc_array(d, &list, hosts, PLAN_NODES_MAX / 2);
+		err = json_read_array(d, &list, hosts, PLAN_NODES_MAX / 2);
 	if (!err)
 		err = form_hosts(t, d, &list, hosts, &levels);
 	if (err)
@@ -204,30 +206,31 @@ int topo_bcube_form(struct plan_topology *t, const struct doc *d,
 	for (l = 0; l < levels; l++)
 		want *= (double)ports;
 	if (!count || (double)count != want)
-		return doc_fail(
+		return json_read_fail(
 			d, &list,
 			"%zu hosts: with %zu NICs each and %lld ports a switch a BCube has %.0f",
 			count, levels, (long long)ports, want);
 	if (want + (double)levels * want / (double)ports > PLAN_NODES_MAX ||
 	    (double)levels * want > PLAN_LINKS_MAX)
-		return doc_fail(d, &list, "more than %d nodes or %d links",
-				PLAN_NODES_MAX, PLAN_LINKS_MAX);
+		return json_read_fail(d, &list,
+				      "more than %d nodes or %d links",
+				      PLAN_NODES_MAX, PLAN_LINKS_MAX);
 	err = wire(t, (int)ports, (int)levels, cap);
 	if (err)
-		return doc_fail(
+		return json_read_fail(
 			d, &list,
 			err == -EEXIST
-				? "a host has the name of a switch (sLEVEL.NUMBER)"
+				? "a host has the name of a switch (sLEVEL.NUMBER): rename it"
 				: "out of memory");
 	for (i = 0; i < count; i++)
 		for (l = 0; l < levels; l++) {
 			const json_t *h = json_array_get(hosts, i);
 			const json_t *nics = json_object_get(h, "nics");
-			const struct at host = AT_INDEX(&list, i);
-			const struct at a = AT_KEY(&host, "nics");
+			const struct json_at host = JSON_INDEX(&list, i);
+			const struct json_at a = JSON_KEY(&host, "nics");
 			struct topo_link *link = &t->link[l * count + i];
 
-			err = form_nic(t, d, &AT_INDEX(&a, l),
+			err = form_nic(t, d, &JSON_INDEX(&a, l),
 				       json_array_get(nics, l), link);
 			if (err)
 				return err;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the topologies that are built in. Devices and addresses are those that
- * scripts/fabric gives its clusters; addresses come from topo_place().
+ * The builtin topologies. Devices have the names that scripts/fabric uses;
+ * topo_place() chooses the addresses.
  */
 #include <errno.h>
 #include <math.h>
@@ -54,7 +54,7 @@ static int star(struct plan_topology *t, const int *v, double cap)
 	return err;
 }
 
-/* The host of a PS, at the next port of a switch that has @ports hosts. */
+/* Add the host "ps" at port @ports of switch @at. */
 static int add_ps(struct plan_topology *t, int at, int ports, double cap)
 {
 	int ps = topo_add_node(t, "ps", true);
@@ -87,7 +87,7 @@ static int two_tier(struct plan_topology *t, const int *v, double cap)
 	return err;
 }
 
-/* Switches first: cores, then each pod's aggregation and edge. */
+/* Nodes in order: cores, each pod's aggregation and edge switches, hosts. */
 static int fat_tree_switches(struct plan_topology *t, int k)
 {
 	int h = k / 2, err = 0, p, i, n;
@@ -144,7 +144,7 @@ static int fat_tree(struct plan_topology *t, const int *v, double cap)
 	return err;
 }
 
-/* Hosts alone: each is linked to the next one in its row and its column. */
+/* A torus has no switches: each host has a link to the next in row and column. */
 static int torus(struct plan_topology *t, const int *v, double cap)
 {
 	int rows = v[0], cols = v[1], r, c, n, err = 0;
@@ -160,7 +160,7 @@ static int torus(struct plan_topology *t, const int *v, double cap)
 				t->node[err].relay = true;
 			put(t, err, c, r);
 		}
-	/* Two in a ring have one link, not two. */
+	/* A ring of two hosts has one link, not two. */
 	for (n = 0; err >= 0 && n < rows * cols; n++) {
 		r = n / cols;
 		c = n % cols;
@@ -182,11 +182,11 @@ static int bcube(struct plan_topology *t, const int *v, double cap)
 #define NUMBERS 3
 
 /**
- * struct builtin - a topology with a few numbers
- * @numbers: how many it needs, @more: how many it takes beside; those that are
- *           not given are -1.
- * @min, @max: of each number.
- * @nodes: how many there will be.
+ * struct builtin - a topology and its numbers
+ * @numbers: count of required numbers.
+ * @more:    count of optional numbers; -1 stands for those not given.
+ * @min, @max: range of each number.
+ * @nodes:   returns the number of nodes.
  */
 struct builtin {
 	const char *name;
@@ -248,10 +248,7 @@ static const struct builtin builtins[] = {
 	 torus},
 };
 
-/*
- * "8" or "4,2" into @least to @most numbers; how many there are, or -EINVAL if
- * that is not what it is.
- */
+/* Parse @least to @most numbers such as "4,2"; their count, or -EINVAL. */
 static int numbers(const char *s, int least, int most, int *out)
 {
 	char *end;
@@ -279,18 +276,19 @@ static const struct builtin *find_builtin(const char *spec, size_t len)
 	return NULL;
 }
 
-/* What no range of a single number says. */
+/* Checks beyond the range of each number. */
 static int check_numbers(const struct builtin *b, const char *spec,
 			 const int *v, struct plan_error *err)
 {
 	if (b->make == fat_tree && v[0] % 2)
-		return plan_fail(err, -EINVAL,
-				 "topology \"%.60s\": %d is not even", spec,
-				 v[0]);
+		return plan_fail(
+			err, -EINVAL,
+			"topology \"%.60s\": %d: wanted an even number", spec,
+			v[0]);
 	if (b->make == two_tier && v[2] > v[0])
 		return plan_fail(
 			err, -EINVAL,
-			"topology \"%.60s\": the PS at rack %d of %d (0: at the core)",
+			"topology \"%.60s\": PS at rack %d: wanted 0 (the core) to %d",
 			spec, v[2], v[0]);
 	if (b->nodes(v[0], v[1]) > PLAN_NODES_MAX)
 		return plan_fail(err, -EINVAL,
@@ -309,13 +307,13 @@ int topo_builtin(struct plan_topology *t, const char *spec, double cap,
 	if (!b)
 		return plan_fail(
 			err, -EINVAL,
-			"no topology \"%.60s\": star, two-tier, fat-tree, bcube or torus",
+			"unknown topology \"%.60s\": wanted star, two-tier, fat-tree, bcube or torus",
 			spec);
 	n = spec[len] == ':' ? numbers(spec + len + 1, b->numbers,
 				       b->numbers + b->more, v)
 			     : -EINVAL;
 	if (n < 0)
-		return plan_fail(err, -EINVAL, "topology \"%.60s\": not %s",
+		return plan_fail(err, -EINVAL, "topology \"%.60s\": wanted %s",
 				 spec, b->usage);
 	for (k = 0; k < n; k++)
 		if (v[k] < b->min[k] || v[k] > b->max[k])

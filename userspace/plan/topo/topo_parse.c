@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns reading a topology: the file format, and what every topology must hold.
+ * Reads the topology document and checks it.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -12,23 +12,24 @@
 
 #define DEFAULT_CAPACITY 10e9
 
-static int parse_node(struct plan_topology *t, const struct doc *d,
-		      const struct at *at, const json_t *v, bool host)
+static int parse_node(struct plan_topology *t, const struct json_read *d,
+		      const struct json_at *at, const json_t *v, bool host)
 {
 	static const char *const keys[] = {"name", "relay", "rate", NULL};
-	const struct at key = AT_KEY(at, "name");
+	const struct json_at key = JSON_KEY(at, "name");
 	const char *name = NULL;
 	struct topo_node *n;
 	int err, i;
 
-	/* A bare name will do. */
+	/* A node is a name or an object. */
 	if (json_is_string(v)) {
 		name = json_string_value(v);
 		err = doc_name(d, at, name);
 	} else {
-		err = doc_object(d, at, v, keys);
+		err = json_read_object(d, at, v, keys);
 		if (!err)
-			err = doc_string(d, at, v, "name", DOC_NEEDED, &name);
+			err = json_read_string(d, at, v, "name", JSON_NEEDED,
+					       &name);
 		if (!err)
 			err = doc_name(d, &key, name);
 	}
@@ -36,64 +37,66 @@ static int parse_node(struct plan_topology *t, const struct doc *d,
 		return err;
 	i = topo_add_node(t, name, host);
 	if (i == -EEXIST)
-		return doc_fail(d, json_is_string(v) ? at : &key,
-				"\"%s\" is there already", name);
+		return json_read_fail(d, json_is_string(v) ? at : &key,
+				      "\"%s\" occurs twice", name);
 	if (i < 0)
-		return plan_fail(d->err, i, "out of memory");
+		return doc_no_memory(d);
 	n = &t->node[i];
 	if (json_is_string(v))
 		return 0;
-	err = doc_bool(d, at, v, "relay", &n->relay);
+	err = json_read_bool(d, at, v, "relay", &n->relay);
 	if (!err)
-		err = doc_rate(d, at, v, "rate", !DOC_NEEDED, &n->rate);
+		err = json_read_rate(d, at, v, "rate", JSON_OPTIONAL, &n->rate);
 	if (!err && !n->relay && isfinite(n->rate))
-		err = doc_fail(d, &AT_KEY(at, "rate"),
-			       "\"%s\" is no relay: it needs \"relay\": true",
-			       name);
+		err = json_read_fail(
+			d, &JSON_KEY(at, "rate"),
+			"\"%s\" is no relay: add \"relay\": true or remove the rate",
+			name);
 	return err;
 }
 
-static int parse_nodes(struct plan_topology *t, const struct doc *d,
+static int parse_nodes(struct plan_topology *t, const struct json_read *d,
 		       const char *key, bool host)
 {
-	const struct at at = AT_KEY(NULL, key);
+	const struct json_at at = JSON_KEY(NULL, key);
 	const json_t *list = json_object_get(d->root, key), *v;
 	size_t i;
 	int err = 0;
 
 	if (!list)
 		return 0;
-	err = doc_array(d, &at, list, PLAN_NODES_MAX);
+	err = json_read_array(d, &at, list, PLAN_NODES_MAX);
 	if (err)
 		return err;
 	if (json_array_size(list) + (size_t)t->nnodes > PLAN_NODES_MAX)
-		return doc_fail(d, &at, "%zu hosts and switches: at most %d",
-				json_array_size(list) + (size_t)t->nnodes,
-				PLAN_NODES_MAX);
+		return json_read_fail(d, &at,
+				      "%zu hosts and switches: at most %d",
+				      json_array_size(list) + (size_t)t->nnodes,
+				      PLAN_NODES_MAX);
 	json_array_foreach(list, i, v)
 		if (!err)
-			err = parse_node(t, d, &AT_INDEX(&at, i), v, host);
+			err = parse_node(t, d, &JSON_INDEX(&at, i), v, host);
 	return err;
 }
 
-static int parse_end(const struct plan_topology *t, const struct doc *d,
-		     const struct at *at, const json_t *v, const char *key,
+static int parse_end(const struct plan_topology *t, const struct json_read *d,
+		     const struct json_at *at, const json_t *v, const char *key,
 		     int *out)
 {
 	const char *name = NULL;
-	int err = doc_string(d, at, v, key, DOC_NEEDED, &name);
+	int err = json_read_string(d, at, v, key, JSON_NEEDED, &name);
 
 	if (err)
 		return err;
 	*out = topo_find(t, name);
 	if (*out >= 0)
 		return 0;
-	return doc_fail(d, &AT_KEY(at, key), "no host or switch \"%.64s\"",
-			name);
+	return json_read_fail(d, &JSON_KEY(at, key),
+			      "no host or switch \"%.64s\"", name);
 }
 
-static int parse_port(const struct doc *d, const struct at *at, const json_t *v,
-		      struct topo_link *l, int end)
+static int parse_port(const struct json_read *d, const struct json_at *at,
+		      const json_t *v, struct topo_link *l, int end)
 {
 	static const char *const devs[] = {"a_dev", "b_dev"};
 	static const char *const addrs[] = {"a_addr", "b_addr"};
@@ -101,21 +104,22 @@ static int parse_port(const struct doc *d, const struct at *at, const json_t *v,
 	unsigned char bin[16];
 	int err;
 
-	err = doc_string(d, at, v, devs[end], !DOC_NEEDED, &dev);
+	err = json_read_string(d, at, v, devs[end], JSON_OPTIONAL, &dev);
 	if (!err)
-		err = doc_string(d, at, v, addrs[end], !DOC_NEEDED, &addr);
+		err = json_read_string(d, at, v, addrs[end], JSON_OPTIONAL,
+				       &addr);
 	if (err)
 		return err;
 	if (dev && (!*dev || strlen(dev) >= TOPO_DEV || strchr(dev, '/') ||
 		    strpbrk(dev, " \t\r\n\"'")))
-		return doc_fail(
-			d, &AT_KEY(at, devs[end]),
+		return json_read_fail(
+			d, &JSON_KEY(at, devs[end]),
 			"\"%.40s\" is not a device: 1 to 15 bytes, no blanks, quotes or /",
 			dev);
 	if (addr && inet_pton(AF_INET, addr, bin) != 1 &&
 	    inet_pton(AF_INET6, addr, bin) != 1)
-		return doc_fail(d, &AT_KEY(at, addrs[end]),
-				"\"%.60s\" is not an address", addr);
+		return json_read_fail(d, &JSON_KEY(at, addrs[end]),
+				      "\"%.60s\" is not an IP address", addr);
 	if (dev)
 		snprintf(l->dev[end], TOPO_DEV, "%s", dev);
 	if (addr)
@@ -123,56 +127,58 @@ static int parse_port(const struct doc *d, const struct at *at, const json_t *v,
 	return 0;
 }
 
-static int parse_link(struct plan_topology *t, const struct doc *d,
-		      const struct at *at, const json_t *v, double cap)
+static int parse_link(struct plan_topology *t, const struct json_read *d,
+		      const struct json_at *at, const json_t *v, double cap)
 {
 	static const char *const keys[] = {"a",	     "b",      "capacity",
 					   "a_dev",  "a_addr", "b_dev",
 					   "b_addr", NULL};
 	int err, a = -1, b = -1, i;
 
-	err = doc_object(d, at, v, keys);
+	err = json_read_object(d, at, v, keys);
 	if (!err)
 		err = parse_end(t, d, at, v, "a", &a);
 	if (!err)
 		err = parse_end(t, d, at, v, "b", &b);
 	if (!err && a == b)
-		err = doc_fail(d, &AT_KEY(at, "b"), "\"%s\" is a, too",
-			       t->node[a].name);
+		err = json_read_fail(d, &JSON_KEY(at, "b"),
+				     "\"%s\" is the other end too",
+				     t->node[a].name);
 	if (!err)
-		err = doc_rate(d, at, v, "capacity", !DOC_NEEDED, &cap);
+		err = json_read_rate(d, at, v, "capacity", JSON_OPTIONAL, &cap);
 	if (err)
 		return err;
 	i = topo_add_link(t, a, b, cap);
 	if (i < 0)
-		return plan_fail(d->err, i, "out of memory");
+		return doc_no_memory(d);
 	err = parse_port(d, at, v, &t->link[i], 0);
 	return err ? err : parse_port(d, at, v, &t->link[i], 1);
 }
 
-/* Two links at one port would be one too many. */
-static int check_ports(const struct plan_topology *t, const struct doc *d)
+/* Check that no port has two links. */
+static int check_ports(const struct plan_topology *t, const struct json_read *d)
 {
-	const struct at links = AT_KEY(NULL, "links");
+	const struct json_at links = JSON_KEY(NULL, "links");
 	json_t *seen = json_object();
 	char key[TOPO_NAME + TOPO_DEV + 2];
 	int i, e, err = 0;
 
 	if (!seen)
-		return plan_fail(d->err, -ENOMEM, "out of memory");
+		return doc_no_memory(d);
 	for (i = 0; !err && i < t->nlinks; i++)
 		for (e = 0; !err && e < 2; e++) {
 			const struct topo_link *l = &t->link[i];
-			const struct at at = AT_INDEX(&links, (size_t)i);
+			const struct json_at at = JSON_INDEX(&links, (size_t)i);
 
 			if (!*l->dev[e])
 				continue;
 			snprintf(key, sizeof(key), "%s %s",
 				 t->node[e ? l->b : l->a].name, l->dev[e]);
 			if (json_object_get(seen, key))
-				err = doc_fail(
-					d, &AT_KEY(&at, e ? "b_dev" : "a_dev"),
-					"port \"%s\" of %s has a link already",
+				err = json_read_fail(
+					d,
+					&JSON_KEY(&at, e ? "b_dev" : "a_dev"),
+					"port \"%s\" of %s has another link",
 					l->dev[e],
 					t->node[e ? l->b : l->a].name);
 			else
@@ -182,9 +188,10 @@ static int check_ports(const struct plan_topology *t, const struct doc *d)
 	return err;
 }
 
-static int parse_plain(struct plan_topology *t, const struct doc *d, double cap)
+static int parse_plain(struct plan_topology *t, const struct json_read *d,
+		       double cap)
 {
-	const struct at at = AT_KEY(NULL, "links");
+	const struct json_at at = JSON_KEY(NULL, "links");
 	const json_t *list = json_object_get(d->root, "links"), *v;
 	size_t i;
 	int err;
@@ -193,67 +200,73 @@ static int parse_plain(struct plan_topology *t, const struct doc *d, double cap)
 	if (!err)
 		err = parse_nodes(t, d, "hosts", true);
 	if (!err)
-		err = doc_bool(d, NULL, d->root, "hosts_forward", &t->forward);
+		err = json_read_bool(d, NULL, d->root, "hosts_forward",
+				     &t->forward);
 	if (!err && !list)
-		err = doc_fail(d, NULL, "links is missing");
+		err = json_read_fail(d, NULL, "links is missing");
 	if (!err)
-		err = doc_array(d, &at, list, PLAN_LINKS_MAX);
+		err = json_read_array(d, &at, list, PLAN_LINKS_MAX);
 	if (err)
 		return err;
 	json_array_foreach(list, i, v)
 		if (!err)
-			err = parse_link(t, d, &AT_INDEX(&at, i), v, cap);
+			err = parse_link(t, d, &JSON_INDEX(&at, i), v, cap);
 	return err ? err : check_ports(t, d);
 }
 
-/* What relays take in, where the topology as a whole says so. */
-static int parse_relay_rate(struct plan_topology *t, const struct doc *d)
+/* Set the rate of relays that give none. */
+static int parse_relay_rate(struct plan_topology *t, const struct json_read *d)
 {
 	double rate = INFINITY;
 	int i, err;
 
-	err = doc_rate(d, NULL, d->root, "relay_rate", !DOC_NEEDED, &rate);
+	err = json_read_rate(d, NULL, d->root, "relay_rate", JSON_OPTIONAL,
+			     &rate);
 	for (i = 0; !err && i < t->nnodes; i++)
 		if (t->node[i].relay && !isfinite(t->node[i].rate))
 			t->node[i].rate = rate;
 	return err;
 }
 
-static int parse_kind(struct plan_topology *t, const struct doc *d)
+static int parse_kind(struct plan_topology *t, const struct json_read *d)
 {
 	const json_t *bcube = json_object_get(d->root, "bcube");
 	const char *plain[] = {"switches", "hosts", "links", "hosts_forward"};
-	const struct at at = AT_KEY(NULL, "builtin");
+	const struct json_at at = JSON_KEY(NULL, "builtin");
 	const char *spec = NULL;
 	double cap = DEFAULT_CAPACITY;
 	struct plan_error e;
 	size_t i;
 	int err;
 
-	err = doc_string(d, NULL, d->root, "builtin", !DOC_NEEDED, &spec);
+	err = json_read_string(d, NULL, d->root, "builtin", JSON_OPTIONAL,
+			       &spec);
 	if (!err)
-		err = doc_rate(d, NULL, d->root, "capacity", !DOC_NEEDED, &cap);
+		err = json_read_rate(d, NULL, d->root, "capacity",
+				     JSON_OPTIONAL, &cap);
 	for (i = 0; !err && (spec || bcube) && i < 4; i++)
 		if (json_object_get(d->root, plain[i]))
-			err = doc_fail(d, &AT_KEY(NULL, plain[i]),
-				       "does not go with %s",
-				       spec ? "builtin" : "bcube");
+			err = json_read_fail(
+				d, &JSON_KEY(NULL, plain[i]),
+				"not allowed beside %s: remove one of them",
+				spec ? "builtin" : "bcube");
 	if (err)
 		return err;
 	if (spec && bcube)
-		return doc_fail(d, &AT_KEY(NULL, "bcube"),
-				"does not go with builtin");
+		return json_read_fail(
+			d, &JSON_KEY(NULL, "bcube"),
+			"not allowed beside builtin: remove one of them");
 	if (spec) {
 		err = topo_builtin(t, spec, cap, &e);
-		return err ? doc_fail(d, &at, "%s", e.text) : 0;
+		return err ? json_read_fail(d, &at, "%s", e.text) : 0;
 	}
 	if (bcube)
-		return topo_bcube_form(t, d, &AT_KEY(NULL, "bcube"), bcube,
+		return topo_bcube_form(t, d, &JSON_KEY(NULL, "bcube"), bcube,
 				       cap);
 	return parse_plain(t, d, cap);
 }
 
-static int parse(struct plan_topology *t, const struct doc *d)
+static int parse(struct plan_topology *t, const struct json_read *d)
 {
 	static const char *const keys[] = {
 		"name",	    "builtin",	     "bcube", "capacity",   "hosts",
@@ -261,11 +274,12 @@ static int parse(struct plan_topology *t, const struct doc *d)
 	const char *name = NULL;
 	int err, i;
 
-	err = doc_object(d, NULL, d->root, keys);
+	err = json_read_object(d, NULL, d->root, keys);
 	if (!err)
-		err = doc_string(d, NULL, d->root, "name", !DOC_NEEDED, &name);
+		err = json_read_string(d, NULL, d->root, "name", JSON_OPTIONAL,
+				       &name);
 	if (!err && name)
-		err = doc_name(d, &AT_KEY(NULL, "name"), name);
+		err = doc_name(d, &JSON_KEY(NULL, "name"), name);
 	if (!err && name)
 		snprintf(t->name, sizeof(t->name), "%s", name);
 	if (!err)
@@ -277,15 +291,15 @@ static int parse(struct plan_topology *t, const struct doc *d)
 	for (i = 0; i < t->nnodes && !t->node[i].host;)
 		i++;
 	if (i == t->nnodes)
-		return doc_fail(d, NULL, "there are no hosts");
-	return topo_finish(t) ? plan_fail(d->err, -ENOMEM, "out of memory") : 0;
+		return json_read_fail(d, NULL, "there are no hosts");
+	return topo_finish(t) ? doc_no_memory(d) : 0;
 }
 
 int plan_topology_parse(struct plan_topology **out, const char *name,
 			const char *text, size_t len, struct plan_error *err)
 {
 	struct plan_topology *t;
-	struct doc d;
+	struct json_read d;
 	int rc;
 
 	*out = NULL;
@@ -294,7 +308,7 @@ int plan_topology_parse(struct plan_topology **out, const char *name,
 		return rc;
 	t = topo_new("topology");
 	rc = t ? parse(t, &d) : plan_fail(err, -ENOMEM, "out of memory");
-	doc_close(&d);
+	json_read_close(&d);
 	if (rc) {
 		plan_topology_free(t);
 		return rc;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the devices and addresses that a topology does not give. Link K gets
- * the network 10.77.K.0/24, its a end, which is the one towards the root in
- * what is built in, the address .1. What a document took already is passed by.
+ * Chooses devices and addresses for link ends without them. Link K gets the
+ * network 10.77.K.0/24; its a end, which is the upper one in builtin
+ * topologies, gets .1 and its b end .2. Taken devices and addresses are
+ * skipped.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,8 +11,8 @@
 
 #include "topo.h"
 
-/* Is @key new? It is not the next time. -ENOMEM: no memory. */
-static int take(json_t *taken, const char *key)
+/* Take @key: 1, 0 if it is taken, or -ENOMEM. */
+static int take_key(json_t *taken, const char *key)
 {
 	if (json_object_get(taken, key))
 		return 0;
@@ -24,11 +25,11 @@ static int port_key(json_t *taken, const struct plan_topology *t, int node,
 	char key[TOPO_NAME + TOPO_DEV + 2];
 
 	snprintf(key, sizeof(key), "%s %s", t->node[node].name, dev);
-	return take(taken, key);
+	return take_key(taken, key);
 }
 
-/* Everything that is there already. */
-static int note_given(const struct plan_topology *t, json_t *ports,
+/* Take everything that the document gives. */
+static int take_given(const struct plan_topology *t, json_t *ports,
 		      json_t *addrs)
 {
 	int i, e;
@@ -39,7 +40,7 @@ static int note_given(const struct plan_topology *t, json_t *ports,
 
 			if ((*l->dev[e] && port_key(ports, t, e ? l->b : l->a,
 						    l->dev[e]) < 0) ||
-			    (*l->addr[e] && take(addrs, l->addr[e]) < 0))
+			    (*l->addr[e] && take_key(addrs, l->addr[e]) < 0))
 				return -ENOMEM;
 		}
 	return 0;
@@ -58,7 +59,7 @@ static int place_dev(struct plan_topology *t, struct topo_link *l, int end,
 	return rc < 0 ? rc : 0;
 }
 
-/* There are more networks than links, so one is free. */
+/* There are more networks than links, so one of them is free. */
 static int place_addr(struct topo_link *l, int net, int end, json_t *addrs)
 {
 	int rc = 0;
@@ -66,7 +67,7 @@ static int place_addr(struct topo_link *l, int net, int end, json_t *addrs)
 	for (; !rc; net++) {
 		snprintf(l->addr[end], TOPO_ADDR, "10.%d.%d.%d",
 			 (77 + net / 256) % 256, net % 256, end + 1);
-		rc = take(addrs, l->addr[end]);
+		rc = take_key(addrs, l->addr[end]);
 	}
 	return rc < 0 ? rc : 0;
 }
@@ -74,7 +75,7 @@ static int place_addr(struct topo_link *l, int net, int end, json_t *addrs)
 int topo_place(struct plan_topology *t)
 {
 	json_t *ports = json_object(), *addrs = json_object();
-	int i, e, err = ports && addrs ? note_given(t, ports, addrs) : -ENOMEM;
+	int i, e, err = ports && addrs ? take_given(t, ports, addrs) : -ENOMEM;
 
 	for (i = 0; !err && i < t->nlinks; i++)
 		for (e = 0; !err && e < 2; e++) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the comparison of a wiring that was found with the one that a topology
- * expects, such as a BCube's: one cable in the wrong switch, and the sums of a
- * whole level go astray.
+ * Compares the wiring that a host found with the expected wiring. One cable in
+ * the wrong switch misdirects the sums of a whole BCube level.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +18,7 @@ static int report(json_t *out, const char *node, const char *dev,
 	return v && !json_array_append_new(out, v) ? 0 : -ENOMEM;
 }
 
-/* What was found at a port; NULL: nobody looked. */
+/* The finding at a port, or NULL. */
 static const struct plan_wire *find_wire(const struct plan_wire *wires,
 					 size_t n, const char *node,
 					 const char *dev)
@@ -32,7 +31,9 @@ static const struct plan_wire *find_wire(const struct plan_wire *wires,
 	return NULL;
 }
 
-static bool looked_at(const struct plan_wire *wires, size_t n, const char *node)
+/* True if there is any finding at @node. */
+static bool has_findings(const struct plan_wire *wires, size_t n,
+			 const char *node)
 {
 	size_t i;
 
@@ -53,13 +54,13 @@ static int check_end(const struct plan_topology *t,
 	const struct plan_wire *w;
 	char text[320];
 
-	if (!*dev || !looked_at(wires, n, node))
+	if (!*dev || !has_findings(wires, n, node))
 		return 0;
 	w = find_wire(wires, n, node, dev);
 	if (!w || !w->peer) {
 		snprintf(text, sizeof(text),
-			 "%s %s: nobody answers; expected %s%s%s", node, dev,
-			 peer, *peer_dev ? " " : "", peer_dev);
+			 "%s %s: no answer; expected %s%s%s", node, dev, peer,
+			 *peer_dev ? " " : "", peer_dev);
 		return report(out, node, dev, "missing", text);
 	}
 	if (!strcmp(w->peer, peer) &&
@@ -73,7 +74,7 @@ static int check_end(const struct plan_topology *t,
 	return report(out, node, dev, "wrong", text);
 }
 
-/* Ports that are found, but that the topology does not have. */
+/* Report a found node or port that the topology does not have. */
 static int check_unknown(const struct plan_topology *t,
 			 const struct plan_wire *wire, json_t *out)
 {
@@ -90,7 +91,7 @@ static int check_unknown(const struct plan_topology *t,
 		if (!strcmp(t->link[arc / 2].dev[arc & 1], wire->dev))
 			return 0;
 	}
-	/* A port that leads nowhere may well be there for something else. */
+	/* A port without a peer may have another purpose. */
 	if (!wire->peer)
 		return 0;
 	snprintf(text, sizeof(text), "%s %.20s: no link is expected here",

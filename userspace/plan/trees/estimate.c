@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns a quick judgement of a placement: all jobs' demands are routed over
- * trees such that the soft maximum of the utilisations becomes small, by
- * conditional gradient descent: each step moves a share of every job onto the
- * tree that is cheapest at the prices of the moment.
+ * A quick estimate of a placement by conditional gradient descent: each step
+ * moves a share of every job onto the tree that is cheapest at the current
+ * prices, which lowers the soft maximum of the utilisations.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,7 +11,7 @@
 
 #include "work.h"
 
-/* How sharp the maximum is: at the beginning, and for the value told. */
+/* Sharpness of the soft maximum: at the start, and at the end. */
 #define SHARP_FIRST 6.0
 #define SHARP_LAST 40.0
 
@@ -20,13 +19,13 @@ struct descent {
 	struct work *w;
 	int ntouched;
 	double most;   /* largest utilisation */
-	bool too_many; /* some tree has a node with too many children */
+	bool too_many; /* a node of some tree has too many children */
 };
 
-/* What placements are worth in which no tree fits: only to be compared. */
+/* Factor of the soft value of placements in which no tree fits. */
 #define MISFIT 1e-3
 
-static void look(struct descent *d)
+static void find_most(struct descent *d)
 {
 	struct work *w = d->w;
 	int i, r;
@@ -54,6 +53,7 @@ static void set_prices(struct descent *d, double sharp)
 	}
 }
 
+/* Add @share of a unit of rate on @t. */
 static void blend(struct descent *d, const struct plan_tree *t, double share)
 {
 	struct work *w = d->w;
@@ -67,7 +67,7 @@ static void blend(struct descent *d, const struct plan_tree *t, double share)
 	}
 }
 
-/* The cheapest tree that the two beginnings lead to. */
+/* The cheaper tree of the two starts. With many relays, the starts alternate. */
 static struct plan_tree *cheapest(struct descent *d, int j,
 				  const struct sets *sets, int k, bool keep)
 {
@@ -120,7 +120,7 @@ static int step(struct descent *d, const struct sets *sets, int k, bool keep)
 		else if (!work_keep(w, t[j]))
 			err = -ENOMEM;
 	}
-	look(d);
+	find_most(d);
 	return err;
 }
 
@@ -159,7 +159,7 @@ double estimate_rates(struct work *w, const struct sets *sets, int steps,
 	}
 	for (i = 0; i < d.ntouched; i++)
 		w->load[w->touched[i]] = 0;
-	/* Nobody can sum with these relays: that is an answer, too. */
+	/* "No tree with these relays" is a valid result: 0. */
 	if (err == -EDOM)
 		err = 0;
 	if (d.too_many)

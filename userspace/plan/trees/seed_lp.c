@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the seed LP: workers send y to relays or to the PS, a relay sends x to
- * the PS or to the PS's relay, and passes on as much as its busiest worker
- * sends. It knows no chunks, so it promises too much in places, and no trees
- * deeper than two relays; it is the reference that others use.
+ * The seed LP, the published reference: workers send y to relays or to the PS,
+ * relays send x to the PS or to the PS's relay, as much as their busiest worker
+ * sends. It ignores chunks, so it can promise too much, and it has no trees of
+ * more than two relays.
  *
- * A job without a PS is planned as if one were inside its root, behind a link
+ * A job without a PS is planned as if a PS were inside its root, behind a link
  * without limit; the best root counts.
  */
 #include <errno.h>
@@ -17,14 +17,14 @@
 #include "uapi/trib_wire.h"
 
 #define TAU_MAX 1e9
-/* With more unknowns than this only one root is tried. */
+/* Limit of groups times relays for trying more than one root. */
 #define ROOTS_MAX 20000
 
 struct seed {
 	struct work *w;
 	struct filling f;
 	int rate_col[PLAN_JOBS_MAX];
-	int nused, *used; /* resources that have a row */
+	int nused, *used; /* resources with a row */
 	int *idx;
 	double *val;
 };
@@ -41,7 +41,7 @@ static int res_row(struct seed *s, int res)
 	return w->row[res];
 }
 
-/* Append what a flow loads on its way to candidate @c, times @amount. */
+/* Append the load of a flow of @amount to candidate @c; the new length. */
 static int put_flow(struct seed *s, int j, int from, int c, double amount,
 		    int n)
 {
@@ -231,7 +231,7 @@ static int run(struct work *w, const struct sets *sets, const int *root,
 	return err;
 }
 
-/* All roots of the job without a PS, the others' as they are. */
+/* Try each root of each job without a PS while the others stay. */
 int seed_lp_solve(struct work *w, const struct sets *sets, double g[])
 {
 	int root[PLAN_JOBS_MAX], j, i, best, err, tries;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the tree LP: one column for each tree, rows for resources and jobs.
- * Columns come from the pool, from a short descent, and then by pricing with
- * the duals until no tree is found that would help.
+ * The tree LP: one column for each tree, one row for each resource and job.
+ * Columns come from the pool, from a short descent, and then from pricing with
+ * the duals, until pricing finds no tree that helps.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,13 +13,15 @@
 
 #define TAU_MAX 1e9
 #define ROUNDS 400
-/* Gaps above this are for large programs. */
+/* Large programs have larger gaps than this; each round then adds neighbours. */
 #define FINE 1e-5
 #define NEIGHBOURS 6
-/* Steps of the descent by groups times relays: many where pricing is slow to
- * make up for them. */
+/*
+ * Steps of the descent by groups times relays: many if pricing is too slow to
+ * replace them.
+ */
 #define FIRST_STEPS(size) ((size) < 120 ? 16 : 256)
-/* Trees of the pool that a program begins with, for each job. */
+/* Limit of trees from the pool, for each job. */
 #define FROM_POOL 400
 
 struct master {
@@ -27,12 +29,12 @@ struct master {
 	const struct sets *sets;
 	struct filling f;
 	double gap;
-	bool pricing;	/* more trees may be looked for */
+	bool pricing;	/* find more trees */
 	bool favouring; /* last phase: columns have costs */
 	int ncol, room;
 	struct plan_tree **col;
 	int *lp_col;
-	int nrow, *res; /* resource of each row that has one */
+	int nrow, *res; /* resources with a row */
 	int *res_row;
 	double *dual;
 	int *idx;
@@ -89,7 +91,7 @@ static bool has_tree(const struct master *m, const struct plan_tree *t)
 	return false;
 }
 
-static void prices_of_duals(struct master *m)
+static void set_prices(struct master *m)
 {
 	struct work *w = m->w;
 	int i;
@@ -99,7 +101,7 @@ static void prices_of_duals(struct master *m)
 		w->price[m->res[i]] = fmax(0, -m->f.lp->y[m->res_row[i]]);
 }
 
-/* Trees of job @j that help; *worst: the largest relative gain. */
+/* Add trees of job @j that help; *worst: the largest relative gain. */
 static int price_job(struct master *m, int j, double *worst, int *added)
 {
 	struct work *w = m->w;
@@ -134,8 +136,8 @@ static int price_job(struct master *m, int j, double *worst, int *added)
 }
 
 /*
- * Neighbours of the tree that was found last, each away from what the ones
- * before use: fewer rounds, where a round costs much.
+ * Add neighbours of the last tree, each at higher prices for the resources of
+ * the trees before. Rounds of large programs take long; this saves rounds.
  */
 static int price_more(struct master *m, int j, int *added)
 {
@@ -158,7 +160,7 @@ static int price_more(struct master *m, int j, int *added)
 		err = add_tree(m, t);
 		(*added)++;
 	}
-	prices_of_duals(m);
+	set_prices(m);
 	return err;
 }
 
@@ -172,7 +174,7 @@ static int solve_and_price(void *arg)
 		err = lp_solve(m->f.lp);
 		if (err || !m->pricing)
 			return err;
-		prices_of_duals(m);
+		set_prices(m);
 		worst = 0;
 		added = 0;
 		for (j = 0; !err && j < m->w->njobs; j++)
@@ -215,7 +217,7 @@ static void frozen(void *arg, int j)
 	}
 }
 
-/* Whether all relays of a tree are in the set. */
+/* True if the set has all relays of a tree. */
 static bool tree_fits(const struct plan_tree *t, const struct sets *sets)
 {
 	const int *s = sets->s[t->job];
@@ -295,7 +297,8 @@ static int begin(struct master *m, struct plan_tree *const *only, int nonly)
 	return err;
 }
 
-static int tell(struct master *m, struct outcome *out)
+/* Move the solution to @out. */
+static int put_outcome(struct master *m, struct outcome *out)
 {
 	int i;
 
@@ -344,7 +347,7 @@ int tree_lp_solve(struct work *w, const struct sets *sets, double gap,
 	if (!err)
 		err = fill_rates(&m.f, g);
 	if (!err)
-		err = tell(&m, out);
+		err = put_outcome(&m, out);
 	if (err)
 		outcome_free(out);
 	for (i = 0; i < m.nrow; i++)
