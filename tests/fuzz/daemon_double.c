@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What tribd's requests call of the kernel and of the rest of tribd, for
- * fuzz-netlink: devices p0 to p7 exist, maps take everything, all neighbours
- * are known.
+ * Doubles of the kernel and of other parts of tribd, for fuzz-netlink: devices
+ * p0 to p7 exist, maps accept everything, all neighbours are known.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -24,7 +23,7 @@
 #include "daemon/state/state.h"
 #include "daemon/tree/tree.h"
 
-/* Of the two maps that are read from end to end. */
+/* Descriptors of the two maps that are read from end to end. */
 #define FD_PIT (100 + NDND_MAP_PIT)
 #define FD_CACHE (100 + NDND_MAP_CACHE)
 
@@ -243,7 +242,7 @@ int bpf_map_update_batch(int fd, const void *keys, const void *values,
 	return 0;
 }
 
-/* A map of one row, all of whose bytes are ones: nothing that BPF would write. */
+/* A map with one row of ones only, which BPF would never write. */
 int bpf_map_lookup_batch(int fd, void *in, void *out, void *keys, void *values,
 			 __u32 *count, const struct bpf_map_batch_opts *opts)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The attach socket: a few processes that connect, say anything and go, in any
- * order. No rank is given twice, every rank that was given comes back, and
- * only those get one who may.
+ * The attach socket: a few processes connect, send anything and end, in any
+ * order. No rank is given twice, every rank that was given comes back, and only
+ * users who may get one get one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 static int fuzz_getsockopt(int fd, int level, int name, void *v,
 			   socklen_t *len);
 
-/* The code under test; who connects is the input's to say. */
+/* The code under test; the input chooses the user that connects. */
 #define getsockopt fuzz_getsockopt
 #include "daemon/attach/attach.c"
 #undef getsockopt
@@ -206,7 +206,7 @@ void join_idle(struct tribd *d, struct tree *t)
 	(void)t;
 }
 
-/* To the PS, of a row of workers. */
+/* ABORT to the PS, for a row of workers. */
 int udp_send_to(struct tribd *d, const struct in6_addr *to, uint16_t port,
 		const void *data, size_t len)
 {
@@ -243,7 +243,10 @@ static void ranks_hold(void)
 			here[T[i].local[k].rank] = true;
 			taken[T[i].local[k].rank] |= T[i].local[k].pid != 0;
 		}
-	/* Who resumes goes on in the trees that it had, not in newer ones. */
+	/*
+	 * A process that resumes keeps the trees that it had, and gets no newer
+	 * ones.
+	 */
 	for (int i = 0; i < RANKS; i++)
 		must(!here[i] || taken[i] == (have[i] != 0) || late[i],
 		     "a rank is neither free nor taken");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * JOIN, LEAVE and START as tribd gets them from the network, at a root and at
- * an inner node: whatever comes, epochs only grow, an epoch begins only with
- * all children, and no answer is longer or more frequent than what it answers.
+ * JOIN, LEAVE and START from the network, at a root and at an inner node. For
+ * any input: epochs only grow, an epoch begins only with all children, and no
+ * answer is longer or more frequent than the requests.
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -134,7 +134,7 @@ int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to,
 	return 0;
 }
 
-/* Slots that wait for one who left, sometimes. */
+/* Sometimes, a slot that waits for a child that left. */
 static struct trib_slot slot;
 
 int bpf_map_lookup_elem(int fd, const void *key, void *value)

@@ -39,7 +39,7 @@ static inline struct in6_addr v6(const char *text)
 	return a;
 }
 
-/* A face as if its device were there and everything about it known. */
+/* A face as if its device existed and its addresses were known. */
 static inline struct face *world_face(const char *name, const char *dev,
 				      struct in6_addr addr)
 {

@@ -5,26 +5,27 @@
  *
  * - While an epoch runs, a child's nonce is the one it began with, or 0 once
  *   the child left. While none runs, it is that of a JOIN not older than
- *   SESSION_FRESH_MS: an epoch never begins with somebody long dead.
+ *   SESSION_FRESH_MS: an epoch never begins with a child that is long dead.
  * - up_nonce is set only while all children are here, and is a new one each
  *   time: a START that the parent meant for other children does not match. A
  *   restarted tribd joins anew, as another instance, unless an epoch runs.
- * - Of two nonces of one instance the smaller one is late, and ignored.
- * - A nonce that its child has given up (by LEAVE, or by joining with another)
- *   is remembered, so that a late copy of its JOIN does no harm. One that we
- *   forgot because the epoch ended for another reason is not: the child may
- *   never have heard of that epoch, and wait. And it is remembered for the
- *   life of a packet only: JOINs of two instances may overtake each other, and
- *   then it is the living one that we retire. It goes on, and gets in again.
- * - Whoever leaves names the rank that is the reason: a worker itself, a relay
- *   the one that made it leave. If a chunk waits for it, that rank is blamed.
+ * - If a child uses two nonces of one instance, the smaller one is late, and
+ *   ignored.
+ * - A nonce that its child gave up (by LEAVE, or by joining with another) is
+ *   remembered, so that a late copy of its JOIN does no harm. A nonce that was
+ *   dropped because the epoch ended for another reason is not: the child may
+ *   not know of that epoch, and wait. Nonces are remembered for the life of a
+ *   packet only: JOINs of two instances may overtake each other, and then the
+ *   living one is retired. It repeats its JOIN and gets in again.
+ * - LEAVE names the rank that is the reason: a worker itself, or the rank that
+ *   made a relay leave. If a chunk waits for the child, that rank is blamed.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "session.h"
 
-/* When the copies of an ABORT follow the first one. */
+/* Delays of the repeats of an ABORT. */
 static const unsigned int abort_after_ms[SESSION_ABORTS] = {0, 30, 120};
 
 void session_init(struct session *s, const struct session_ops *ops, void *ctx,
@@ -65,7 +66,7 @@ static bool is_complete(const struct session *s)
 	return s->nchild && session_seen(s) == all_children(s);
 }
 
-/* Where @nonce is in @c's list; -1: nowhere. */
+/* Index of @nonce in the list of @c; -1: not there. */
 static int find_retired(const struct session_child *c, uint64_t nonce)
 {
 	unsigned int i;
@@ -109,13 +110,13 @@ static void own_view(const struct session *s, struct session_view *v)
 		v->rank[i] = s->child[i].rank;
 }
 
-/* Does not pace: callers do, or have a reason to send now. */
+/* Send a START without pacing: callers pace, or must send now. */
 static void send_start(struct session *s, unsigned int child,
 		       unsigned int state, uint64_t now)
 {
 	struct session_view v;
 
-	/* Nobody is missing here: tell whom the parent waits for. */
+	/* All children are here: tell them whom the parent waits for. */
 	if (state == TRIB_START_WAIT && s->up_nonce && s->up_view.nchild)
 		v = s->up_view;
 	else
@@ -133,7 +134,7 @@ static void answer(struct session *s, unsigned int child, unsigned int state,
 		send_start(s, child, state, now);
 }
 
-/* @rank: because of which. */
+/* @rank: the reason */
 static void leave_parent(struct session *s, uint16_t rank)
 {
 	uint64_t nonce = s->up_nonce;
@@ -153,14 +154,17 @@ static void begin(struct session *s, uint32_t epoch, uint64_t now)
 	s->last_epoch = epoch;
 	s->stuck_child = -1;
 	s->watch_ms = now;
-	/* Copies still due are about an epoch that everybody here has left. */
+	/*
+	 * Drop due repeats: they are about an epoch that everybody here has
+	 * left.
+	 */
 	s->abort.left = 0;
 	s->ops->save(s);
 	for (i = 0; i < s->nchild; i++)
 		send_start(s, i, TRIB_START_RUN, now);
 }
 
-/* A child came: if it was the last one, go on. */
+/* Begin or go up if the child that came was the last one. */
 static void advance(struct session *s, uint64_t now)
 {
 	if (!is_complete(s))
@@ -190,7 +194,7 @@ static void send_abort(struct session *s, uint64_t now)
 			now + abort_after_ms[sent + 1] - abort_after_ms[sent];
 }
 
-/* Back to waiting. Nobody is told: callers do that. */
+/* Go back to waiting; callers tell the others. */
 static void forget_epoch(struct session *s)
 {
 	unsigned int i;
@@ -219,7 +223,7 @@ void session_abort(struct session *s, enum trib_abort why, uint16_t rank,
 		retire(&s->child[except], s->child[except].nonce, now);
 	}
 	/*
-	 * A leaf goes on: the ABORT must come back down through it to the
+	 * A leaf continues: the ABORT must come down again through it to the
 	 * other ranks of this host.
 	 */
 	if (s->kind != SESSION_LEAF)
@@ -237,7 +241,7 @@ void session_answer(struct session *s, unsigned int child,
 
 	if (c->answered_ms && now - c->answered_ms < SESSION_ANSWER_MS)
 		return;
-	/* The answer names what it answers; the child's state stays. */
+	/* Answer with @j's nonce; the child's state stays. */
 	c->nonce = j->nonce;
 	c->port = j->port;
 	c->len = j->len;
@@ -247,8 +251,8 @@ void session_answer(struct session *s, unsigned int child,
 }
 
 /*
- * False if @nonce is older than the one we know, or another one came a moment
- * ago: a child that invents nonces costs the others no more than one in a
+ * Return: false if @nonce is older than the known one, or another one came a
+ * moment ago. A child that invents nonces can stop the others only once in a
  * while.
  */
 static bool take_nonce(struct session_child *c, uint64_t nonce, uint64_t now)
@@ -353,7 +357,7 @@ void session_leaf_end(struct session *s)
 	s->ops->save(s);
 }
 
-/* Waiting children that went silent are gone. */
+/* Forget waiting children that are silent. */
 static void expire(struct session *s, uint64_t now)
 {
 	uint16_t rank = SESSION_RANK_RELAY;
@@ -376,8 +380,8 @@ static void expire(struct session *s, uint64_t now)
 }
 
 /*
- * Who left in good order contributed to every chunk that the others started,
- * so nobody waits for it, except for a moment after a relay lost its slots.
+ * A child that left in good order contributed to every chunk that the others
+ * started. A chunk can wait for it only a moment, after a relay lost its slots.
  */
 static void watch_left(struct session *s, uint64_t now)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who takes part in a tree: the state machine by which children join a node,
- * an epoch begins, and ends. Pure: no sockets, no maps, no clock; what comes
- * in and what goes out are function calls. join.c connects it to the rest.
+ * Joining: the state machine of one tree at one node. Children join, an epoch
+ * begins, and ends. Pure: no sockets, no maps, no clock; input and output are
+ * function calls. tribd and trib-ps connect it to packets.
  *
  *	          all children here             START(RUN) from the parent
  *	WAITING ---------------------> WAITING ----------------------------> RUNNING
@@ -24,13 +24,15 @@
 
 #define SESSION_REPEAT_MS 200 /* between JOINs to the parent */
 #define SESSION_FRESH_MS 3000 /* a waiting child repeats its JOIN sooner */
-#define SESSION_ANSWER_MS 20  /* a child gets one START, or changes, in this */
-#define SESSION_GONE_MS 500   /* a chunk waits this long for one that left */
-#define SESSION_WATCH_MS 125  /* how often we look for such a chunk */
-#define SESSION_RETIRED 4     /* nonces of a child that are remembered ... */
-#define SESSION_LATE_MS 1000  /* ... as long as a copy can be on its way */
-#define SESSION_ABORTS 3      /* times an ABORT is sent */
-#define SESSION_EPOCH_MAX 0xffff0000u /* a JOIN that names more is refused */
+#define SESSION_ANSWER_MS                                                      \
+	20 /* least time between STARTs to, and changes of, a child */
+#define SESSION_GONE_MS 500  /* a chunk waits this long for one that left */
+#define SESSION_WATCH_MS 125 /* between looks for such a chunk */
+#define SESSION_RETIRED 4    /* nonces of a child that are remembered ... */
+#define SESSION_LATE_MS 1000 /* ... as long as a copy can be on its way */
+#define SESSION_ABORTS 3     /* times an ABORT is sent */
+#define SESSION_EPOCH_MAX                                                      \
+	0xffff0000u /* a JOIN with a larger epoch is refused */
 #define SESSION_RANK_RELAY 0xffff
 #define SESSION_UP (-1) /* in place of a child: the parent */
 
@@ -44,17 +46,17 @@ struct session_retired {
 
 /**
  * struct session_child - what is known of one child
- * @nonce:   of the JOIN by which it takes part or waits; 0: not here. This,
- *           the epoch and up_nonce are what survives a restart of tribd.
+ * @nonce:   of the JOIN by which it takes part or waits; 0: not here. It
+ *           survives a restart of tribd, as the epoch and up_nonce do.
  * @known:   its newest nonce, here or not.
  * @retired: older ones: a JOIN with one of them was late on its way.
  * @nretired: next place in @retired.
  * @heard_ms: when it last sent a JOIN; 0: not since tribd started.
  * @answered_ms: when it was last sent a START.
- * @changed_ms: when @known became what it is.
+ * @changed_ms: when @known last changed.
  * @len:     bytes of its JOIN: the answer is as long.
  * @rank:    as configured; SESSION_RANK_RELAY for a relay.
- * @blame:   rank because of which it left, if it did.
+ * @blame:   the rank that is the reason, if it left.
  * @port:    UDP port that its JOIN came from.
  */
 struct session_child {
@@ -71,14 +73,14 @@ struct session_child {
 	uint16_t port;
 };
 
-/* Who waits for whom: what a START(WAIT) says. */
+/* The children that are missing, as in START(WAIT). */
 struct session_view {
 	uint64_t seen;
 	uint16_t nchild;
 	uint16_t rank[TRIB_CHILDREN_MAX];
 };
 
-/* A JOIN or LEAVE that passed all checks. @rank: a relay's LEAVE blames it. */
+/* A JOIN or LEAVE that passed all checks. @rank: reason in a relay's LEAVE. */
 struct session_join {
 	uint64_t nonce;
 	uint32_t epoch;
@@ -87,7 +89,7 @@ struct session_join {
 	uint16_t rank;
 };
 
-/* What a START from the parent says. */
+/* A START from the parent. */
 struct session_start {
 	uint64_t nonce;
 	uint32_t epoch;
@@ -98,9 +100,9 @@ struct session_start {
 struct session;
 
 /**
- * struct session_ops - where the machine's output goes
- * @save:  epoch, last_epoch, nonces or up_nonce changed: make it last, and
- *         let the data plane know, before anything that follows is sent.
+ * struct session_ops - output of the machine
+ * @save:  epoch, last_epoch, nonces or up_nonce changed: save them and tell the
+ *         data plane before any later output is sent.
  * @start: send START to @child, with its nonce, port and length from @s.
  * @abort: send ABORT of @epoch to @child (or SESSION_UP).
  * @up:    send JOIN or LEAVE (@type) to the parent; LEAVE blames @rank.
@@ -133,10 +135,10 @@ struct session_abort {
  * struct session - one tree at one node
  * @epoch:    running epoch, 0 = waiting.
  * @last_epoch: newest epoch known; the next one is larger.
- * @instance, @joins: of our nonces towards the parent, see trib_nonce().
- * @up_nonce: by which we joined the parent; 0: we have not.
+ * @instance, @joins: parts of our nonces towards the parent, see trib_nonce().
+ * @up_nonce: of our JOIN to the parent; 0: none sent.
  * @up_ms:    when to repeat that JOIN.
- * @up_view:  whom the parent waits for; nchild 0: not heard of yet.
+ * @up_view:  children that the parent waits for; nchild 0: not known yet.
  * @watch_ms: when to look for a chunk that waits for a child that left.
  * @stuck_since, @stuck_child, @stuck_chunk: the one found last; -1: none.
  */
@@ -161,25 +163,25 @@ struct session {
 };
 
 /**
- * session_init() - a node that nobody has joined
+ * session_init() - set up a node without joined children
  * @rank: of each child.
  * @instance: random, not 0; another one after each start of tribd.
  *
- * After it the caller sets last_epoch and, if a former tribd has left an epoch
- * running, epoch, up_nonce, and each child's nonce and known. Nonces of those
- * who wait need not be kept: they are repeated. Nor need blame: a relay that
- * left before the restart is then blamed itself.
+ * Then the caller sets last_epoch. If a former tribd left an epoch running, it
+ * also sets epoch, up_nonce, and nonce and known of each child. Nonces of
+ * waiting children need not be kept: these repeat their JOINs. Without blame, a
+ * relay that left before the restart is blamed itself.
  */
 void session_init(struct session *s, const struct session_ops *ops, void *ctx,
 		  enum session_kind kind, unsigned int nchild,
 		  const uint16_t *rank, uint32_t instance);
 
-/* @child < nchild in these three. */
+/* In these three, @child < nchild. */
 void session_join(struct session *s, unsigned int child,
 		  const struct session_join *j, uint64_t now_ms);
 void session_leave(struct session *s, unsigned int child,
 		   const struct session_join *j, uint64_t now_ms);
-/* Tell @child something without taking its JOIN: START with @state. */
+/* Send START with @state to @child; its JOIN is not taken. */
 void session_answer(struct session *s, unsigned int child,
 		    const struct session_join *j, unsigned int state,
 		    uint64_t now_ms);
@@ -188,20 +190,20 @@ void session_start(struct session *s, const struct session_start *m,
 		   uint64_t now_ms);
 
 /**
- * session_abort() - end the running epoch because of @rank
+ * session_abort() - end the running epoch; @rank is the reason
  * @except: child not to tell, or -1.
  */
 void session_abort(struct session *s, enum trib_abort why, uint16_t rank,
 		   int except, uint64_t now_ms);
 
 /**
- * session_leaf_epoch() - a rank of this host was told that @epoch runs
+ * session_leaf_epoch() - a rank of this host says that @epoch runs
  *
  * Return: 0, or -ESTALE: the epoch is over, or not (yet) running here.
  */
 int session_leaf_epoch(struct session *s, uint32_t epoch);
 
-/* No rank of this host is attached any more: nothing is to be delivered. */
+/* The last rank of this host detached: nothing is delivered any more. */
 void session_leaf_end(struct session *s);
 
 /**

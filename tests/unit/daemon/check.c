@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What is refused before anything changes: faces, jobs, instance names, maps
- * to adopt; and what a ticket says.
+ * Requests that are refused before anything changes: faces, jobs, instance
+ * names, maps to adopt; and the text of tickets.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -191,7 +191,7 @@ static void job__floats_need_the_module(void)
 	expect_eq(job_new(&world, &s, &why), -EOPNOTSUPP);
 	expect(says("dtype bf16") && says("modprobe trib"));
 	expect(!job_find(&world, "j"));
-	/* What was there before is not lost with the module. */
+	/* Jobs of the state file stay without the module. */
 	expect_eq(job_restore(&world, &s, &why), 0);
 	expect_eq(job_find(&world, "j")->fmt, TRIB_FMT_BF16);
 }
@@ -224,7 +224,7 @@ static void ticket__names_all_trees_of_the_rank(void)
 	char text[512], want[512];
 
 	face_find(&world, "b")->local = v4("10.0.1.1");
-	/* What child 1 takes by itself, and child 0 does not. */
+	/* The default port of child 1; child 0 has another. */
 	face_find(&world, "b")->udp_port = TRIB_UDP_PORT_WORKER + 1;
 	ticket_tree(1, "a:0 b:5");
 	ticket_tree(2, "a:0");
@@ -277,7 +277,7 @@ static void ticket__names_port_and_group_of_a_multicast_face(void)
 	expect_eq(ticket_write(&world, j, 1, text, sizeof(text), &why), 0);
 	if (!expect(strstr(text, "&tree=1:1:7420@239.1.1.1")))
 		printf("# %s\n", text);
-	/* Of another version, for its brackets. */
+	/* An IPv6 address, for its brackets. */
 	face_find(&world, "mc")->addr = v6("ff15::77");
 	expect_eq(ticket_write(&world, j, 1, text, sizeof(text), &why), 0);
 	expect(strstr(text, "&tree=1:1:7420@[ff15::77]"));
@@ -430,7 +430,7 @@ static void stat__each_has_its_own_name_and_one_line(void)
 			expect(!o || strcmp(s->name, o->name));
 		}
 	}
-	/* Every enumerator but the end has one. */
+	/* Every enumerator but the last has a name. */
 	expect_eq(n,
 		  (TRIB_RELAYED + 1) + (TRIB_DROP_WIPED - TRIB_DROP_SHORT + 1));
 	expect(!stat_text(TRIB_STAT__MAX));

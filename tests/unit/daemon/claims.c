@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * userspace/daemon/job/claims.c: what the controller of generic netlink says of the
- * module. That claims follow jobs takes the module: tests/vm.
+ * job/claims.c: messages of the controller of generic netlink. That claims
+ * follow jobs is tested in tests/vm, with the module.
  */
 #include <linux/genetlink.h>
 #include <netlink/attr.h>
@@ -12,7 +12,7 @@
 #include "tests/lib/tap.h"
 #include "daemon/job/claims.h"
 
-/* What the module's id is after a message; @name or @id 0: without. */
+/* The module's id after a message; @name or @id 0: without. */
 static uint16_t after(uint16_t was, int type, uint8_t cmd, const char *name,
 		      uint16_t id)
 {

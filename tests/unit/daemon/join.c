@@ -596,7 +596,7 @@ static void adopt__inner_node_leaves_by_the_nonce_it_joined_with(void)
 	expect_eq(sent[0].p.h.type, TRIB_T_LEAVE);
 	expect_eq(be64toh(sent[0].p.u.join.nonce), 777);
 	expect_eq(T.row.epoch, 0);
-	/* Who only waited joins anew. */
+	/* A child that only waited joins anew. */
 	setup(true);
 	T.row.child[0].nonce = 100;
 	T.row.parent.nonce = 777;

@@ -123,8 +123,9 @@ static void marker__is_one_component(void)
 	expect_eq(ndnd_marker_parse("", &m, &why), -EINVAL);
 	expect_eq(ndnd_marker_parse("a/b", &m, &why), -EINVAL);
 	expect_eq(ndnd_marker_parse("%zz", &m, &why), -EINVAL);
-	expect_eq(ndnd_marker_parse("abcdefghijklmnopqrstuvwxyz01234", &m, &why),
-		  -E2BIG);
+	expect_eq(
+		ndnd_marker_parse("abcdefghijklmnopqrstuvwxyz01234", &m, &why),
+		-E2BIG);
 	expect_eq(ndnd_marker_parse("abcdefghijklmnopqrstuvwxyz0123", &m, &why),
 		  0);
 }
@@ -291,7 +292,7 @@ static void times__are_checked_before_anything_changes(void)
 	s = (struct ndnd_set){.leave_ms = NDND_LEASE_MS + 1};
 	expect_eq(ndnd_set(&world, &s, &why), -ERANGE);
 	s = (struct ndnd_set){.lease_ms = 500,
-			     .marker[NDN_MARK_INSERT] = "distribute"};
+			      .marker[NDN_MARK_INSERT] = "distribute"};
 	expect_eq(ndnd_set(&world, &s, &why), -EINVAL);
 	expect_eq(world.ndn->lease_ms, NDND_LEASE_MS);
 	s = (struct ndnd_set){.lease_ms = 500, .leave_ms = 400};
@@ -310,7 +311,8 @@ static void times__are_checked_before_anything_changes(void)
 
 static json_t *fill(void)
 {
-	struct ndnd_set s = {.lease_ms = 500, .marker[NDN_MARK_INSERT] = "32=sub"};
+	struct ndnd_set s = {.lease_ms = 500,
+			     .marker[NDN_MARK_INSERT] = "32=sub"};
 
 	ndnd_set(&world, &s, &why);
 	fresh(TRIB_FACE_NDN_HOST);
@@ -436,7 +438,8 @@ static void stats__table_and_enum_agree(void)
 	expect(!ndnd_stat_text(NDN_STAT__MAX));
 	/* All reasons by which a packet can be refused. */
 	for (uint32_t e = NDN_E_CUT; e <= NDN_E_LP_NACK; e++)
-		if (!expect(e == NDN_E_TEXT || ndnd_stat_text(NDN_STAT_BAD + e)))
+		if (!expect(e == NDN_E_TEXT ||
+			    ndnd_stat_text(NDN_STAT_BAD + e)))
 			printf("# reason %u\n", e);
 }
 

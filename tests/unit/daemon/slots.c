@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* slots.c: ranges of the slot pool never overlap and find the gaps. */
+/* slots.c: ranges never overlap, and gaps are found. */
 #include <errno.h>
 #include <string.h>
 
@@ -70,7 +70,7 @@ static void check__outside_and_overlap_are_refused(void)
 #define POOL 4096
 #define OWNERS 64
 
-/* Random comings and goings against a map of single slots. */
+/* Random additions and removals, against a map of single slots. */
 static void find__random_ranges_never_overlap(void)
 {
 	static uint8_t owned[POOL];

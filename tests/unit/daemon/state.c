@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* state.c and state_load.c: what is written comes back, and nothing else. */
+/* state.c and state_load.c: reading restores exactly what was written. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -61,7 +61,7 @@ static void fill(void)
 	add_tree(s, 0, 0);
 }
 
-/* Empties the world but for what identifies it, and restores @doc. */
+/* Empty the world except its identity, and restore @doc. */
 static int restore(const json_t *doc)
 {
 	world_free();
@@ -173,7 +173,7 @@ static void state__overlapping_slots_are_refused(void)
 	json_decref(doc);
 }
 
-/* Each of these is a file that no tribd wrote. */
+/* No tribd wrote any of these files. */
 static void state__wrong_values_are_refused(void)
 {
 	static const char *const text[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* tree_spec.c and row.c: what is refused, and what rows and groups become. */
+/* Checks of trees, and the rows and groups that follow from them. */
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 static struct tree *t;
 
-/* The result of checking @s; the tree is in @t. */
+/* Check @s; the tree is in @t. */
 static int check(const struct tree_spec *s)
 {
 	free(t);
@@ -26,7 +26,7 @@ static bool says(const char *word)
 	return false;
 }
 
-/* Refused with @err and a line that names @word; nothing changed. */
+/* @s is refused with @err and a line that names @word; nothing changed. */
 static void refused(struct tree_spec s, int err, const char *word)
 {
 	uint32_t generation = world.generation;
@@ -144,7 +144,7 @@ static void check__down_faces_that_make_no_sense_are_refused(void)
 	refused(s, -EINVAL, "no child");
 }
 
-/* A leaf's `down` is the group that its parent's results come to. */
+/* The down face of a leaf is the group to which its parent sends results. */
 static void check__leaf_has_one_group_behind_its_parents_port(void)
 {
 	struct tree_spec s = spec_make(1, "");
@@ -367,7 +367,7 @@ static void worker__ranks_have_a_port_each(void)
 	s.local[1].rank = 4;
 	s.local[1].port = TRIB_UDP_PORT_WORKER + 3;
 	refused(s, -EEXIST, "rank 4");
-	/* Of a node there is none to give. */
+	/* A node has no such epoch. */
 	s = spec_make(1, "a:0");
 	spec_local(&s, 0, INDEX_NONE);
 	s.local[0].port = 7500;
@@ -430,7 +430,7 @@ static void row__of_a_root(void)
 	expect_eq(be64toh(row.cookie), t->job->cookie);
 	expect_eq(row.child[1].ifindex, 11);
 	expect_eq(ntohs(row.child[1].port), 7420);
-	/* What belongs to others stays. */
+	/* Fields of join.c and deliver.c stay. */
 	expect_eq(row.epoch, 9);
 	expect_eq(row.child[1].nonce, 77);
 	expect_eq(row.deliver, 3);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The socket at which worker processes attach: who connects, what is asked,
- * and noticing that a process has ended. Clients are not trusted: their
- * number, their idle time before they say who they are, and what they can make
- * us do are bounded, and nothing waits for them.
+ * The socket at which worker processes attach: connections, requests, and
+ * noticing the end of a process. Clients are not trusted: their number, the
+ * time until HELLO, and the work that a request causes are bounded, and tribd
+ * never waits for them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 #define CONNS_MAX 1024
 #define STRANGERS_MAX 32 /* connections of one user before HELLO */
-#define HELLO_MS 5000	 /* until then HELLO must have come */
+#define HELLO_MS 5000	 /* HELLO must come within */
 #define EPOCHS_MAX 64	 /* TRIB_ATTACH_EPOCH of one process in a second */
 
 /* @job: NULL until HELLO was granted. @epochs: asked since @epochs_ns. */
@@ -53,7 +53,10 @@ static void conn_free(struct tribd *d, struct conn *c)
 	free(c);
 }
 
-/* @gone: its process ended without BYE. */
+/*
+ * Close the connection and give its rank back. @gone: the process ended without
+ * BYE.
+ */
 static void conn_end(struct tribd *d, struct conn *c, bool gone)
 {
 	struct job *job = c->job;
@@ -89,12 +92,15 @@ bool attach_has(struct tribd *d, const struct job *job, uint16_t rank)
 	if (poll(&p, 1, 0) != 1 ||
 	    !(p.revents & (POLLHUP | POLLERR | POLLRDHUP)))
 		return true;
-	/* It has ended; we were about to notice. */
+	/* The process has ended, but its event was not handled yet. */
 	conn_end(d, c, true);
 	return false;
 }
 
-/* One datagram, with descriptors. Into an empty queue, so it never waits. */
+/*
+ * Send one datagram with descriptors. The queue is empty, so the call never
+ * waits.
+ */
 static int conn_reply(const struct conn *c, const void *data, size_t len,
 		      const struct place_fds *fds)
 {
@@ -121,7 +127,7 @@ static int conn_reply(const struct conn *c, const void *data, size_t len,
 		       : 0;
 }
 
-/* False: the connection is to be closed. */
+/* Return: false to close the connection. */
 static bool on_hello(struct tribd *d, struct conn *c,
 		     const struct trib_attach_req *req)
 {
@@ -149,7 +155,7 @@ static bool on_hello(struct tribd *d, struct conn *c,
 	return !conn_reply(c, &rep, sizeof(rep), &fds) && !err;
 }
 
-/* Each may write a row and the state file. */
+/* Limit requests: each may write a row and the state file. */
 static bool epoch_too_often(struct conn *c)
 {
 	uint64_t now = loop_now();
@@ -181,11 +187,11 @@ union message {
 	struct trib_attach_epoch epoch;
 };
 
-/* False: it has ended, or does not keep to the rules. */
+/* Return: false if the process has ended or breaks the protocol. */
 static bool on_message(struct tribd *d, struct conn *c, const union message *m,
 		       size_t len)
 {
-	/* The first three members are the same in all of them. */
+	/* The first three members are the same in all messages. */
 	if (len < sizeof(m->epoch) || m->req.magic != TRIB_ATTACH_MAGIC ||
 	    m->req.version != TRIB_ATTACH_VERSION)
 		return false;
@@ -310,7 +316,10 @@ static int listen_open(void)
 	return fd;
 }
 
-/* Each process has a connection, and a ring buffer. */
+/*
+ * Each process needs a descriptor for its connection and one for its ring
+ * buffer.
+ */
 static void descriptors_raise(void)
 {
 	struct rlimit rl;
@@ -359,7 +368,7 @@ void attach_exit(struct tribd *d)
 
 	if (!a)
 		return;
-	/* The ranks keep their maps, and come back to the next tribd. */
+	/* The ranks keep their maps and come back to the next tribd. */
 	while ((c = LIST_FIRST(&a->conns)))
 		conn_free(d, c);
 	timer_cancel(d, &a->grace);
@@ -377,7 +386,7 @@ void attach_job_del(struct tribd *d, struct job *job)
 
 	for (c = LIST_FIRST(&d->attach->conns); c; c = next) {
 		next = LIST_NEXT(c, link);
-		/* The ranks go with the trees, which also tell the others. */
+		/* The ranks go with the trees, which tell other hosts. */
 		if (c->job == job)
 			conn_free(d, c);
 	}
@@ -393,7 +402,7 @@ void attach_tree_del(struct tribd *d, struct tree *t)
 	for (c = LIST_FIRST(&d->attach->conns); c; c = next) {
 		next = LIST_NEXT(c, link);
 		l = c->job == t->job ? tree_local(t, c->rank) : NULL;
-		/* Whoever attached while it was held goes on without it. */
+		/* A process that attached while @t was held does not use it. */
 		if (l && l->pid)
 			conn_end(d, c, false);
 	}

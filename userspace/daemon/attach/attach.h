@@ -12,9 +12,9 @@
 void attach_tree_del(struct tribd *d, struct tree *t);
 int attach_init(struct tribd *d);
 void attach_exit(struct tribd *d);
-/* The job is about to go: close its connections (its trees follow). */
+/* Hook: close the connections of @job; its trees follow. */
 void attach_job_del(struct tribd *d, struct job *job);
-/* Attached processes, of @job or (NULL) of all. */
+/* Count attached processes of @job, or (NULL) of all jobs. */
 unsigned int attach_count(struct tribd *d, const struct job *job);
 
 /* --- place.c: ranks and their parameters; knows no sockets */
@@ -26,26 +26,26 @@ struct place_fds {
 };
 
 /*
- * Checks a HELLO of process @pid, user @uid, and takes the rank it gets.
- * Fills in @rep, @fds and @job. 0, or -errno with @rep->text; then nothing
- * has changed.
+ * Check a HELLO of process @pid, user @uid, and give it a rank. Fill in @rep,
+ * @fds (borrowed) and @job. 0, or -errno with @rep->text; then nothing has
+ * changed.
  */
 int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid,
 	       pid_t pid, struct trib_attach_rep *rep, struct place_fds *fds,
 	       struct job **job);
-/* Gives a rank back. @gone: the others are to be told that it died. */
+/* Take a rank back. @gone: tell the others that its process died. */
 void place_give_back(struct tribd *d, struct job *job, uint16_t rank,
 		     bool gone);
 /*
  * Process @pid, which is @rank of @job, takes part in an epoch of a tree. 0,
- * -ENOENT: no tree of its; or as join_epoch().
+ * -ENOENT (the rank is not in that tree), or as join_epoch().
  */
 int place_epoch(struct tribd *d, const struct job *job, uint16_t rank,
 		pid_t pid, const struct trib_attach_epoch *req);
-/* Ranks that a former tribd served, and that have not come back. */
+/* Take back ranks that a former tribd served and that have not come back. */
 void place_expire(struct tribd *d);
 
-/* True while a live connection has @rank of @job; attach.c. */
+/* True if a live connection has @rank of @job; attach.c. */
 bool attach_has(struct tribd *d, const struct job *job, uint16_t rank);
 
 #endif /* TRIBD_ATTACH_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The maps through which results reach the ranks of this host: one frozen
- * array of cells per tree, one ring buffer per rank, and the rows that tell
- * the data plane about them. The kernel keeps them as long as the pinned outer
- * maps name them, so a new tribd finds them there and goes on with them.
+ * The maps that deliver results to the ranks of this host: one frozen array of
+ * cells per tree, one ring buffer per rank, and the rows by which the data
+ * plane finds them. Pinned outer maps hold references, so a new tribd finds
+ * them there and continues.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -15,7 +15,7 @@
 #include "daemon/load/bpf_load.h"
 #include "deliver.h"
 
-/* Ring buffers by number; -1: the number is free. Number 0 is nobody's. */
+/* Ring buffers by number; -1: the number is free. Number 0 is never used. */
 struct deliver {
 	unsigned int nrings;
 	int ring_fd[];
@@ -26,7 +26,7 @@ struct delivery {
 	int cells_fd;
 };
 
-/* What @t has here; NULL: nothing. */
+/* The cells of @t; NULL: none. */
 static struct delivery *delivery_of(const struct tree *t)
 {
 	return t->kind == TREE_DEDICATED ? t->dedicated.deliver : NULL;
@@ -76,7 +76,7 @@ void deliver_exit(struct tribd *d)
 	d->deliver = NULL;
 }
 
-/* The map that @outer has at @nr, or -errno. */
+/* Open the map that @outer has at @nr; -errno: none. */
 static int inner_fd(int outer, uint32_t nr)
 {
 	uint32_t id;
@@ -113,7 +113,7 @@ static int cells_create(struct tribd *d, const struct tree *t)
 			    size, 2 * t->job->window, &opts);
 	if (fd < 0)
 		return -errno;
-	/* Whoever holds a descriptor of a frozen array can only read. */
+	/* A process with a descriptor of a frozen array can only read. */
 	if (bpf_map_freeze(fd)) {
 		err = -errno;
 		close(fd);
@@ -131,7 +131,7 @@ static int cells_publish(struct tribd *d, const struct tree *t, int fd)
 		       : 0;
 }
 
-/* Cells that a former tribd made, if they are what we would make. */
+/* Open the cells of a former tribd, if they are what we would make. */
 static int cells_adopt(struct tribd *d, const struct tree *t)
 {
 	struct bpf_map_info info = {0};
@@ -157,14 +157,14 @@ int deliver_cells_fd(const struct tree *t)
 
 /* --- the row */
 
-/* Ranks with a ring, in the order of t->local. */
+/* Write the ranks that have a ring, in the order of t->local. */
 static int row_store(struct tribd *d, struct tree *t)
 {
 	struct trib_deliver row;
 	uint32_t nr = t->id;
 	unsigned int i;
 
-	/* next and unrung go on; a race with BPF costs a ring too many. */
+	/* Keep next and unrung. A race with BPF costs one record too many. */
 	if (bpf_map_lookup_elem(d->map[MAP_DELIVERS], &nr, &row))
 		return -errno;
 	row.cell_mask = 2 * t->job->window - 1;
@@ -202,7 +202,7 @@ static void ring_free(struct tribd *d, uint32_t nr)
 	d->deliver->ring_fd[nr] = -1;
 }
 
-/* A number, or -errno. */
+/* Make a ring buffer. Return: its number, or -errno. */
 static int ring_new(struct tribd *d)
 {
 	struct deliver *dl = d->deliver;
@@ -227,8 +227,10 @@ static int ring_new(struct tribd *d)
 	return (int)nr;
 }
 
-/* The ring buffer that a former tribd gave to @l; or none, for the attach
- * connection to be made anew. */
+/*
+ * Take over the ring buffer that a former tribd gave to @l. If that fails, the
+ * process must attach again.
+ */
 static void ring_adopt(struct tribd *d, struct local *l, uint32_t nr)
 {
 	struct deliver *dl = d->deliver;
@@ -270,7 +272,10 @@ static void rank_set_ring(struct tribd *d, struct job *job, uint16_t rank,
 
 	while ((t = tree_next_of_job(d, job, t))) {
 		l = tree_local(t, rank);
-		/* Who attaches gets no tree that is held; who leaves had one. */
+		/*
+		 * A process that attaches gets no held tree; one that leaves
+		 * may have had it.
+		 */
 		if (!l || !delivery_of(t) || (nr && t->held))
 			continue;
 		l->ring = nr;
@@ -281,7 +286,7 @@ static void rank_set_ring(struct tribd *d, struct job *job, uint16_t rank,
 	}
 }
 
-/* The ring of @rank in any tree of @job; 0: none. */
+/* Find the ring of @rank in any tree of @job; 0: none. */
 static uint32_t rank_ring(struct tribd *d, struct job *job, uint16_t rank)
 {
 	struct tree *t = NULL;
@@ -313,7 +318,7 @@ void deliver_rank_del(struct tribd *d, struct job *job, uint16_t rank)
 
 	if (!nr)
 		return;
-	/* First from the rows, so that nobody rings what goes. */
+	/* Rows first, so that no program writes to the ring that goes. */
 	rank_set_ring(d, job, rank, 0);
 	ring_free(d, nr);
 }
@@ -360,7 +365,7 @@ void deliver_tree_gone(struct tribd *d, struct tree *t)
 
 	if (!delivery_of(t))
 		return;
-	/* Those who attached to it were sent away when it was announced. */
+	/* Its processes were sent away by the hook tree_del. */
 	for (i = 0; i < t->nlocal; i++)
 		if (t->local[i].ring)
 			deliver_rank_del(d, t->job, t->local[i].rank);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The ranks of this host: who may take which, what a process that takes one is
- * told, and what happens when it gives it back.
+ * The ranks of this host: which process may have which, the parameters it gets,
+ * and what follows when it gives the rank back.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -31,9 +31,9 @@ static int place_refuse(struct trib_attach_rep *rep, int err, const char *fmt,
 }
 
 /*
- * The entry of @rank in @t if whoever asks with @flags is to get @t: trees that
- * are not held, or, to go on with, those that it may have had, held by now or
- * not. Whoever had mapped delivery in it has a ring.
+ * Find the entry of @rank in @t if a process that says @flags gets @t. A new
+ * process gets trees that are not held; one that resumes also gets held ones,
+ * as it may have had them before. A rank with mapped delivery has a ring.
  */
 static struct local *offered(struct tree *t, uint16_t rank, uint32_t flags)
 {
@@ -44,7 +44,7 @@ static struct local *offered(struct tree *t, uint16_t rank, uint32_t flags)
 	return l && !t->held ? l : NULL;
 }
 
-/* Is @rank on this host, in any tree of @job? */
+/* Find an entry of @rank in any tree of @job on this host. */
 static struct local *rank_here(struct tribd *d, struct job *job, uint16_t rank,
 			       uint32_t flags)
 {
@@ -59,7 +59,7 @@ static struct local *rank_here(struct tribd *d, struct job *job, uint16_t rank,
 	return NULL;
 }
 
-/* The entry by which somebody has @rank, be it in a tree held by now. */
+/* Find the entry by which a process has @rank, also in a held tree. */
 static const struct local *rank_taken(struct tribd *d, struct job *job,
 				      uint16_t rank)
 {
@@ -74,7 +74,7 @@ static const struct local *rank_taken(struct tribd *d, struct job *job,
 	return NULL;
 }
 
-/* The lowest rank here that nobody has, or RANK_NONE. */
+/* Find the lowest free rank on this host, or RANK_NONE. */
 static uint16_t rank_free(struct tribd *d, struct job *job)
 {
 	uint16_t best = RANK_NONE;
@@ -164,7 +164,7 @@ static void fill_tree(const struct tree *t, const struct local *l, bool mapped,
 			addr_copy(at->mcast_addr, &group->addr);
 		}
 	} else {
-		/* This host is the relay: the other way round. */
+		/* This host is the relay: addresses are swapped. */
 		f = t->child[l->index].face;
 		at->port = TRIB_UDP_PORT;
 		at->recv_port = f->udp_port;
@@ -178,9 +178,9 @@ static void fill_tree(const struct tree *t, const struct local *l, bool mapped,
 }
 
 /*
- * Shared trees take sockets, and a process has one transport for all its trees.
- * Where one copy of a result serves several hosts, its UDP port says what can
- * receive it: XDP takes TRIB_UDP_PORT, and nothing else.
+ * Shared trees need sockets, and a process has one transport for all its trees.
+ * If one copy of a result serves several hosts, its UDP port decides who
+ * receives it: XDP takes TRIB_UDP_PORT, and nothing else.
  */
 static int delivery_choose(struct tribd *d, struct job *job, uint32_t flags,
 			   bool *mapped, struct trib_attach_rep *rep)
@@ -275,7 +275,7 @@ static int take_ring(struct tribd *d, struct job *job,
 	return 0;
 }
 
-/* It is repeated in the log, so nobody writes lines of their own there. */
+/* The name is logged: refuse bytes that could fake a log line. */
 static bool is_name(const char name[TRIB_NAME_MAX])
 {
 	size_t i, len = strnlen(name, TRIB_NAME_MAX);
@@ -286,7 +286,7 @@ static bool is_name(const char name[TRIB_NAME_MAX])
 	return len && len < TRIB_NAME_MAX;
 }
 
-/* A process of another pid namespace has none that we could name. */
+/* A process of another pid namespace has no pid here. */
 static pid_t place_pid(pid_t pid)
 {
 	return pid ? pid : -1;
@@ -329,14 +329,19 @@ int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid,
 		fds->n = 0;
 	if (err)
 		return err;
-	/* Who resumes without a ring names its trees by their epochs. */
+	/*
+	 * A process that resumes without a ring names its trees by their
+	 * epochs.
+	 */
 	if (!resume || mapped)
 		rank_set_pid(d, job, rep->rank, req->flags, place_pid(pid));
 	*jobp = job;
 	return 0;
 }
 
-/* The last rank of this host on a tree: nothing is to be delivered there. */
+/*
+ * Tell each tree without attached ranks: nothing is delivered there any more.
+ */
 static void trees_idle(struct tribd *d, struct job *job)
 {
 	struct tree *t = NULL;
@@ -390,7 +395,7 @@ int place_epoch(struct tribd *d, const struct job *job, uint16_t rank,
 	return 0;
 }
 
-/* The first rank that has a ring, but no process. */
+/* Find a rank that has a ring, but no process. */
 static struct local *find_orphan(struct tribd *d, struct job **job)
 {
 	struct tree *t;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Tickets: where and as whom a worker joins whose host has no tribd, or which
- * runs where it cannot reach that.
- * uapi/trib_attach.h has the grammar.
+ * Tickets: the relay, job and rank of a worker that cannot reach a tribd on its
+ * own host. uapi/trib_attach.h has the grammar.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -40,13 +39,13 @@ static const char *bracketed(const struct in6_addr *a, char buf[ADDR_MAX])
 	return buf;
 }
 
-/* What is written, and the relay that a ticket's trees have in common. */
+/* The text so far, and the relay that all trees of a ticket share. */
 struct line {
 	char *buf;
 	size_t size;
-	size_t len; /* @size or more: it did not fit */
+	size_t len; /* @size or more: the text did not fit */
 	struct in6_addr addr;
-	uint16_t port; /* 0: no tree has one yet */
+	uint16_t port; /* 0: no tree with a relay yet */
 };
 
 static void put(struct line *l, const char *fmt, ...)
@@ -77,7 +76,7 @@ static void put_group(struct line *l, const struct in6_addr *group)
 	put(l, "@%s", bracketed(group, addr));
 }
 
-/* The relay that a worker first sends to. */
+/* Note the relay that a worker first sends to; all trees must have the same. */
 static int relay_add(struct line *l, const struct in6_addr *a, uint16_t port,
 		     struct reason *why)
 {
@@ -95,7 +94,7 @@ static int relay_add(struct line *l, const struct in6_addr *a, uint16_t port,
 		addr_text(&l->addr, was), l->port, addr_text(a, is), port);
 }
 
-/* A rank of another host, which is a child here: its relay is this host. */
+/* A rank of another host that is a child here: its relay is this host. */
 static int child_relay(struct line *l, const struct tree *t,
 		       const struct child *c, struct reason *why)
 {
@@ -111,14 +110,14 @@ static int child_relay(struct line *l, const struct tree *t,
 	return relay_add(l, &c->face->local, TRIB_UDP_PORT, why);
 }
 
-/* How this host's row of a tree serves a rank: one of the two. */
+/* The place of a rank in this host's row of a tree: one of the two. */
 struct seat {
 	const struct child *child;
 	unsigned int index;	   /* of @child */
-	const struct local *local; /* in a row of workers */
+	const struct local *local; /* set in a row of workers */
 };
 
-/* False: not at all, or not those who attach now. */
+/* Return: false if @t does not serve @rank, or is held. */
 static bool seat_find(struct tree *t, uint16_t rank, struct seat *s)
 {
 	memset(s, 0, sizeof(*s));
@@ -142,7 +141,7 @@ static int relay_of(struct line *l, const struct tree *t, const struct seat *s,
 	return relay_add(l, &f->addr, f->udp_port, why);
 }
 
-/* Any relay will do for a job that has none: its PS. */
+/* A job without relays is joined at its PS. */
 static int relays_find(struct tribd *d, const struct job *job, uint16_t rank,
 		       struct line *l, struct reason *why)
 {
@@ -177,7 +176,7 @@ static int relays_find(struct tribd *d, const struct job *job, uint16_t rank,
 	return 0;
 }
 
-/* @t of a rank that is child @index here. */
+/* Write @t for a rank that is child @index here. */
 static void child_write(struct line *l, const struct tree *t,
 			unsigned int index)
 {
@@ -191,7 +190,7 @@ static void child_write(struct line *l, const struct tree *t,
 		put(l, ",%u", port);
 	} else {
 		put(l, "&tree=%u:%u", t->id, index);
-		/* The one that a worker takes by itself is left out. */
+		/* Leave out the default port of a worker. */
 		if (group || port != TRIB_UDP_PORT_WORKER + index)
 			put(l, ":%u", port);
 	}
@@ -199,7 +198,7 @@ static void child_write(struct line *l, const struct tree *t,
 		put_group(l, &group->addr);
 }
 
-/* @t of a rank of this host. */
+/* Write @t for a rank of this host. */
 static void worker_write(struct line *l, const struct tree *t, uint16_t port)
 {
 	unsigned int i;

@@ -10,7 +10,7 @@
 #include "daemon/session/udp.h"
 #include "worker_tell.h"
 
-#define ABORTS 3 /* times one is sent */
+#define ABORTS 3 /* times an ABORT is sent */
 
 void worker_fill(const struct tree *t, const struct local *l,
 		 struct trib_attach_tree *at)
@@ -32,7 +32,9 @@ void worker_fill(const struct tree *t, const struct local *l,
 		at->hop[i].port = f->udp_port;
 		at->hop[i].relay = t->workers.hop[i].relay;
 	}
-	/* The address that the first relay, and so the PS, knows it by. */
+	/*
+	 * The address by which the first relay, and so the PS, knows the rank.
+	 */
 	if (t->workers.nhop && t->workers.hop[0].face->local_known)
 		memcpy(at->local_addr, &t->workers.hop[0].face->local,
 		       sizeof(at->local_addr));

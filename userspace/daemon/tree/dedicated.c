@@ -91,7 +91,7 @@ static int slots_keep(struct tribd *d, struct tree *t,
 
 #define WIPE_BATCH 64
 
-/* While nothing is admitted to the tree: a slot in use must not change. */
+/* Call while the row is cleared: a slot in use must not change. */
 static int slots_wipe(struct tribd *d, struct tree *t)
 {
 	uint32_t key[WIPE_BATCH], done = 0, i, n;
@@ -120,8 +120,8 @@ static int slots_wipe(struct tribd *d, struct tree *t)
 }
 
 /*
- * What was under way when the slots went has arrived by now, and so has what it
- * was an answer to: who sends a GRAD still lacks the RESULT, if there was one.
+ * By then all packets sent before the wipe have arrived, and all packets that
+ * they answer: a worker sends a GRAD only while it lacks the RESULT.
  */
 #define WIPED_MS (2 * SESSION_LATE_MS)
 

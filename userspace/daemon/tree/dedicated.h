@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Dedicated trees: slots of their own at every node, results for cells. */
+/* Dedicated trees: each node has slots of its own; results go to cells. */
 #ifndef TRIBD_DEDICATED_H
 #define TRIBD_DEDICATED_H
 
@@ -9,9 +9,10 @@ struct tree;
 struct tree_ops;
 
 struct tree_dedicated {
-	uint32_t slots;	      /* 2W, or 0 for a leaf: row.slot0 on */
-	struct timer wiped;   /* pending: its slots were wiped not long ago */
-	struct joining *join; /* join.c's own */
+	uint32_t slots; /* 2W, from row.slot0 on; 0: a leaf */
+	struct timer
+		wiped; /* pending while sums of floats are stopped after a wipe */
+	struct joining *join;	  /* join.c's own */
 	struct delivery *deliver; /* deliver.c's own */
 };
 
@@ -21,9 +22,12 @@ struct dedicated_spec {
 
 extern const struct tree_ops dedicated_ops;
 
-/* Slots that all trees use. */
+/* Count the slots that all trees use. */
 uint32_t dedicated_slots_used(struct tribd *d);
-/* Sums of floats stop for a while: see TRIB_TREE_WIPED. Row not stored. */
+/*
+ * Stop sums of floats for a while: see TRIB_TREE_WIPED. The caller stores the
+ * row.
+ */
 void dedicated_wiped(struct tribd *d, struct tree *t);
 
 #endif /* TRIBD_DEDICATED_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The maps of a tree's groups: rewrites, members, devmaps. Rewrites come
- * before the members that need them and go after; a devmap exists only while
- * all ports of the tree run native XDP and no port has several members,
- * trib_grow sends the copies otherwise.
+ * The maps of a tree's groups: rewrites, members, devmaps. Rewrites are written
+ * before the members that need them and removed after. A group has a devmap
+ * only if all ports of the tree run native XDP and no port has several members;
+ * else trib_grow sends the copies.
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -14,7 +14,9 @@
 
 #include "tree.h"
 
-/* All ports of the node's faces, whatever the group. */
+/*
+ * True if all ports of the node run native XDP, those of other groups included.
+ */
 static bool tree_is_native(const struct tree *t)
 {
 	unsigned int i;
@@ -52,9 +54,9 @@ static void rewrite_fill(const struct tree *t, const struct face *f,
 }
 
 /*
- * Without a row for a port that gets packets, they are dropped and counted:
- * right for a face whose MAC address is not known yet. A row that is there
- * stays: after a restart the kernel may have forgotten what XDP still uses.
+ * The data plane drops and counts copies without a row: right for a face whose
+ * MAC address is not known yet. An existing row stays: after a restart the
+ * kernel may have forgotten addresses that XDP still uses.
  */
 static int rewrite_store(struct tribd *d, const struct tree *t,
 			 struct trib_rewrite_key key, const struct face *f)
@@ -70,8 +72,8 @@ static int rewrite_store(struct tribd *d, const struct tree *t,
 }
 
 /*
- * Devmaps made but not yet in `groups`. A change there waits for an RCU grace
- * period, 10 ms and more: one for a whole batch, not one for each group.
+ * Devmaps that are made but not yet in `groups`. Each update there waits for an
+ * RCU grace period of 10 ms and more, so a whole batch is written at once.
  */
 #define PENDING_MAX 192
 
@@ -98,7 +100,7 @@ static int pending_write(struct tribd *d)
 	uint32_t i, n = pending.n;
 	int err = 0;
 
-	/* On failure @n says how many were written. */
+	/* After a failure @n is the number written. */
 	if (n && bpf_map_update_batch(d->map[MAP_GROUPS], pending.group,
 				      pending.fd, &n, NULL))
 		err = pending_one_by_one(d, n < pending.n ? n : 0);
@@ -141,7 +143,7 @@ static int devmap_make(struct tribd *d, uint32_t group,
 			.bpf_prog.fd = d->prog[PROG_EGRESS],
 		};
 
-		/* A device that just went away is no error: news follow. */
+		/* A device that just went is no error: news of it follow. */
 		if (bpf_map_update_elem(fd, &i, &v, BPF_ANY) &&
 		    errno != EINVAL && errno != ENODEV) {
 			int err = -errno;
@@ -178,7 +180,7 @@ static void group_read(struct tribd *d, uint32_t group, struct trib_group *g)
 		memset(g, 0, sizeof(*g));
 }
 
-/* The key of the rewrite for member @i, whose port may be that of others. */
+/* The key of the rewrite for member @i, which may share its port. */
 static struct trib_rewrite_key key_of(uint32_t group,
 				      const struct trib_group *g, uint32_t i)
 {
@@ -199,7 +201,7 @@ static bool group_has(const struct trib_group *g, struct trib_rewrite_key key)
 	return false;
 }
 
-/* Has a port several members? */
+/* True if a port has several members. */
 static bool group_is_crowded(const struct trib_group *g)
 {
 	uint32_t i;
@@ -210,7 +212,7 @@ static bool group_is_crowded(const struct trib_group *g)
 	return false;
 }
 
-/* The rewrites of one group; its members go into @g. */
+/* Write the rewrites of one group; put its members into @g. */
 static int rewrites_store(struct tribd *d, const struct tree *t,
 			  enum group_kind kind, struct trib_group *g)
 {
@@ -245,7 +247,7 @@ static int group_store_one(struct tribd *d, const struct tree *t,
 		return err;
 	native = native && !group_is_crowded(&g);
 	changed = fresh || memcmp(&old, &g, sizeof(g));
-	/* Without members there never is one, see group_clear(). */
+	/* A group without members has no devmap: see group_clear(). */
 	if (changed && old.n && !(g.n && native))
 		bpf_map_delete_elem(d->map[MAP_GROUPS], &group);
 	if (changed &&
@@ -267,7 +269,7 @@ int group_store(struct tribd *d, struct tree *t, bool fresh)
 	bool native = tree_is_native(t);
 	int kind, err = 0;
 
-	/* Groups without the port that changed its mode follow it, too. */
+	/* If a port changes its mode, groups without that port change, too. */
 	fresh |= native != t->native;
 
 	for (kind = 0; !err && kind < GROUP__KINDS; kind++)
@@ -294,9 +296,9 @@ void group_clear(struct tribd *d, uint16_t tree)
 		uint32_t group = GROUP_ID(tree, kind);
 
 		/*
-		 * A look into a map of maps waits for an RCU grace period on
-		 * old kernels: too long to do it for every number there is.
-		 * The members are written first, and cleared last.
+		 * On old kernels a look-up in a map of maps waits for an RCU
+		 * grace period: too long for every possible number. Members are
+		 * written first and cleared last, so they tell.
 		 */
 		group_read(d, group, &g);
 		if (!g.n)
@@ -318,7 +320,7 @@ void group_sweep(struct tribd *d)
 	uint32_t zero = TRIB_NONE;
 	struct trib_group g;
 
-	/* bpf_quiesce() may have been killed. */
+	/* A tribd may have been killed in bpf_quiesce(). */
 	bpf_map_delete_elem(d->map[MAP_GROUPS], &zero);
 	while (!bpf_map_get_next_key(d->map[MAP_REWRITES], at, &next)) {
 		/* The walk goes on from a key that is still there. */

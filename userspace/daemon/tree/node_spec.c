@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Trees with a row in the maps, dedicated or shared: what can be wrong with their
+ * Checks of trees that have a row in the maps, dedicated or shared: their
  * neighbours and ranks.
  */
 #include <errno.h>
@@ -108,7 +108,7 @@ static int parent_check(struct tribd *d, const struct tree_spec *s,
 	return 0;
 }
 
-/* The child that stands for a rank of this host, at a node with children. */
+/* At a node with children: find the child that is rank @l of this host. */
 static int local_child(const struct tree *t, struct local *l,
 		       struct reason *why)
 {
@@ -135,7 +135,7 @@ static int local_child(const struct tree *t, struct local *l,
 	return 0;
 }
 
-/* At a leaf the index is the parent's; one rank may leave it to `index`. */
+/* At a leaf: the index is the parent's; a single rank may take `index`. */
 static int local_leaf(const struct tree_spec *s, const struct tree *t,
 		      struct local *l, struct reason *why)
 {
@@ -198,7 +198,7 @@ static bool is_local_child(const struct tree *t, unsigned int index)
 	return false;
 }
 
-/* The explicit member for @port. */
+/* Find the explicit down face for @port. */
 static struct face *down_for(const struct tree *t, const struct port *port)
 {
 	unsigned int i;
@@ -216,7 +216,7 @@ const struct face *tree_multicast(const struct tree *t, const struct port *port)
 	return f && addr_is_multicast(&f->addr) ? f : NULL;
 }
 
-/* The parent's copies come to it: they are for the ranks of this host. */
+/* A leaf has down faces for the copies that its ranks get from the parent. */
 static int leaf_down_check(struct tribd *d, const struct tree_spec *s,
 			   struct tree *t, struct reason *why)
 {
@@ -279,7 +279,7 @@ static int downs_check(struct tribd *d, const struct tree_spec *s,
 	return 0;
 }
 
-/* The copy for a `down` face must reach every child behind its port. */
+/* The copy for a down face must reach every child behind its port. */
 static int reach_check(const struct tree *t, struct reason *why)
 {
 	unsigned int i;
@@ -322,7 +322,7 @@ static int same_family(const struct tree *t, struct reason *why)
 				why, -EINVAL,
 				"faces %s and %s: one is IPv4, the other IPv6",
 				all[0]->name, all[i]->name);
-	/* The parent's packets and a child's must be told apart. */
+	/* Packets of the parent and of a child must differ. */
 	for (i = 0; t->parent && i < t->nchild; i++)
 		if (face_same_peer(t->parent, t->child[i].face))
 			return reason_set(why, -EINVAL,

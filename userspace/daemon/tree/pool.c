@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The maps of shared trees: pools, pool_table, pool_faces; and emptying
- * pool_slots and pool_marks, which are the data plane's.
+ * The maps of shared trees: pools, pool_table, pool_faces. Also clears
+ * pool_slots and pool_marks, which the data plane writes.
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -101,7 +101,10 @@ static int marks_wipe(struct tribd *d, const struct tree *t)
 
 /* --- slots */
 
-/* Frees the tree's slots, or (@count) tells how many it has. */
+/*
+ * Free the slots of the tree, or (@count) only count them. Return: number or
+ * -errno.
+ */
 static int slots_of(struct tribd *d, uint16_t id, bool count)
 {
 	size_t size = sizeof(struct trib_pool_slot) -
@@ -147,9 +150,9 @@ static void rows_of_shared(struct tribd *d, const struct tree *but, bool open)
 }
 
 /*
- * A slot of ours may be just being taken by another tree, so all of them stand
- * still meanwhile: some 20 ms, which their workers' resends make up for. What
- * stayed would be taken for the same chunk's if the tree came again.
+ * Another tree may be taking over one of the slots, so all shared trees stop
+ * meanwhile: some 20 ms, which resends of their workers make up for. A slot
+ * that stayed would match the same chunk if the tree came again.
  */
 static int pool_wipe(struct tribd *d, struct tree *t)
 {
@@ -202,7 +205,10 @@ static unsigned int wanted_of(const struct tree *t, struct wanted *w)
 		w[n].key.vlan[1] = htons(f->vlan[1]);
 		if (f->local_known)
 			memcpy(w[n].local.addr, &f->local, 16);
-		/* Its device is gone: without it this would be our address. */
+		/*
+		 * If its device is gone, a key without ifindex would be our own
+		 * address.
+		 */
 		if (f->port->ifindex)
 			n++;
 		want_own(f, t->id, w, &n);
@@ -220,7 +226,10 @@ static bool is_wanted(const struct wanted *w, unsigned int n,
 	return false;
 }
 
-/* Those of @id (0: of trees that are not there) but for the wanted ones. */
+/*
+ * Remove the entries of @id (0: of trees that do not exist) that are not
+ * wanted.
+ */
 static void faces_remove(struct tribd *d, uint16_t id, const struct wanted *w,
 			 unsigned int n)
 {

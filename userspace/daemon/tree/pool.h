@@ -16,7 +16,7 @@ struct tree_ops;
 struct tree_spec;
 
 struct tree_shared {
-	uint16_t relay; /* number of this relay */
+	uint16_t relay; /* of this relay */
 	uint16_t next;	/* of the next hop */
 	uint8_t bmwords;
 	uint32_t cap; /* 0: none */
@@ -37,9 +37,11 @@ struct shared_spec {
 
 extern const struct tree_ops pool_ops;
 
-/* Rows of pool_table for so many slots: shares differ by a quarter or so. */
+/*
+ * Rows of pool_table for @slots: enough that shares differ by about a quarter.
+ */
 uint32_t pool_buckets(uint32_t slots);
-/* The slot of a bucket, if the pool has so many. Pure. */
+/* The slot of @bucket if the pool has @slots. Pure. */
 uint32_t pool_slot_of(uint32_t bucket, uint32_t slots);
 
 /* pool_spec.c: the check of struct tree_ops. */
@@ -47,11 +49,11 @@ int pool_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
 	       struct reason *why);
 /* Refuse attributes of shared trees in one of another kind. */
 int pool_refuse(const struct tree_spec *s, struct reason *why);
-/* The row of pools. Pure. */
+/* Fill the row of the map pools. Pure. */
 void pool_row_fill(const struct tribd *d, const struct tree *t,
 		   struct trib_pool *row);
 
-/* pool.c: the table for the slots that d->pool says. 0 or -errno, logged. */
+/* Write pool_table for d->pool slots. 0 or -errno, logged. */
 int pool_table_write(struct tribd *d);
 /* Write the faces of @t, one of which changed. 0 or -errno, logged. */
 int pool_faces_store(struct tribd *d, const struct tree *t);

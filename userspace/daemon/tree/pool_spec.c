@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Shared trees, as asked for: everything that can be wrong, and the row of
- * pools that follows. Also which slot each bucket belongs to. Touches no map.
+ * Checks of shared trees, their row in pools, and the slot of each bucket.
+ * Touches no map.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -64,7 +64,7 @@ static int numbers_check(struct tribd *d, const struct tree_spec *s,
 	return 0;
 }
 
-/* The ranks whose values come by: as given, or those of the children. */
+/* Fill in the mask: the given ranks, or those of the children. */
 static int workers_check(const struct tree_spec *s, struct tree *t,
 			 struct reason *why)
 {

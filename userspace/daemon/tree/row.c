@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * From objects to rows: what `trees` holds for a tree, and which faces are in
- * its groups. Pure: reads the objects, touches no map.
+ * From objects to rows: the row of a tree, and the faces in its groups. Pure:
+ * reads the objects, touches no map.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -17,7 +17,7 @@ const char *const group_kind_name[GROUP__KINDS] = {
 
 static void peer_fill(struct trib_peer *p, const struct face *f, uint16_t rank)
 {
-	/* A detour may end at any port. */
+	/* Packets that make a detour may come in by any port. */
 	p->ifindex = f->around ? TRIB_PORT_ANY : f->port->ifindex;
 	p->port = htons(f->udp_port);
 	p->rank = rank;
@@ -26,7 +26,7 @@ static void peer_fill(struct trib_peer *p, const struct face *f, uint16_t rank)
 	p->vlan[1] = htons(f->vlan[1]);
 }
 
-/* Fills what follows from the objects; epoch, nonces and deliver stay. */
+/* Fill in what follows from the objects; epoch, nonces and deliver stay. */
 void tree_row_fill(const struct tree *t, struct trib_tree *row)
 {
 	const struct face *any = t->parent ? t->parent : t->child[0].face;
@@ -92,7 +92,7 @@ static bool peer_among(struct face *const *face, unsigned int n,
 	return false;
 }
 
-/* Adds all children behind the port of child @at that have no member yet. */
+/* Add all children behind the port of child @at that have no member yet. */
 static unsigned int children_behind(const struct tree *t, unsigned int at,
 				    struct face **face, unsigned int n)
 {
@@ -116,9 +116,9 @@ static unsigned int down_faces(const struct tree *t, struct face **face)
 	for (i = 0; i < t->ndown; i++)
 		face[n++] = t->down[i];
 	/*
-	 * Where no multicast face covers a port, each child behind it gets its
-	 * own copy. Of those that are reached by a detour through a port only
-	 * one does, and the others ask for theirs: it will not last.
+	 * A port without a multicast face sends one copy to each child behind
+	 * it. Only one of the children that share a detour gets a copy; the
+	 * others ask for theirs: a detour does not last.
 	 */
 	for (i = 0; i < t->nchild; i++) {
 		struct face *f = t->child[i].face;
@@ -148,7 +148,7 @@ unsigned int group_faces(const struct tree *t, enum group_kind kind,
 	n = down_faces(t, face);
 	if (kind == GROUP_DOWN)
 		return n;
-	/* Nothing goes both ways in a shared tree. */
+	/* A shared tree has no packets for both directions. */
 	if (!t->parent || port_among(face, n, face_port(t->parent)) ||
 	    t->kind == TREE_SHARED)
 		return 0;

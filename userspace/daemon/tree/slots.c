@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Ranges of the slot pool: who gets which slots. First fit: pools are few and
- * of few sizes (powers of two), so holes are found again.
+ * Ranges of slots or marks, first fit: ranges are few and of few sizes (powers
+ * of two), so gaps fit again.
  */
 #include <errno.h>
 #include <stdlib.h>

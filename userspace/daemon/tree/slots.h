@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ranges of the slot pool. Pure: no maps. */
+/* Ranges of slots or marks. Pure: no maps. */
 #ifndef TRIBD_SLOTS_H
 #define TRIBD_SLOTS_H
 
@@ -20,7 +20,10 @@ struct slot_range {
  */
 int slots_find(struct slot_range *used, size_t n, uint32_t total, uint32_t want,
 	       uint32_t *first);
-/* 0, -ERANGE (outside the pool), -EEXIST (overlaps one of @used). */
+/*
+ * Check a range. 0, -ERANGE (outside the pool), -EEXIST (overlaps one of
+ * @used).
+ */
 int slots_check(const struct slot_range *used, size_t n, uint32_t total,
 		const struct slot_range *r);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Trees: their rows, their slots, and the order in which a node of a tree
- * becomes visible to the data plane and is taken away again.
+ * Trees: the order in which a tree becomes visible to the data plane and goes
+ * again.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -13,7 +13,10 @@
 
 /* --- rows */
 
-/* Admits nothing from here on; who is inside leaves until bpf_quiesce(). */
+/*
+ * Clear the row: no packet is admitted any more. Programs that read it before
+ * may run until bpf_quiesce().
+ */
 static void row_close(struct tribd *d, uint16_t id)
 {
 	static const struct trib_tree none;
@@ -44,7 +47,7 @@ static void faces_hold(struct tree *t, int by)
 {
 	unsigned int i;
 
-	/* Once for each use: only zero matters. */
+	/* Count each use: only zero matters. */
 	if (t->parent)
 		t->parent->trees += by;
 	for (i = 0; i < t->nchild; i++)
@@ -109,8 +112,8 @@ static int id_choose(struct tribd *d, struct tree *t, struct reason *why)
 /* --- coming and going */
 
 /*
- * Puts the tree into the maps, what is read first last. @adopted: the row was
- * there, with an epoch that may be running; only differences are written.
+ * Write the maps of a tree; the row, which is read first, comes last. @adopted:
+ * the row was there, with an epoch that may be running; write only differences.
  */
 static int tree_show(struct tribd *d, struct tree *t, bool adopted)
 {
@@ -221,7 +224,7 @@ int tree_restore(struct tribd *d, const struct tree_spec *s, struct reason *why)
 	return 0;
 }
 
-/* The row in the map is this tree's: its epoch and nonces go on. */
+/* Take over epoch and nonces if the row in the map is that of this tree. */
 static bool row_adopt(struct tribd *d, struct tree *t)
 {
 	struct trib_tree row, want = t->row;
@@ -240,7 +243,9 @@ static bool row_adopt(struct tribd *d, struct tree *t)
 	return true;
 }
 
-/* Rows that the state file does not know: their addition never finished. */
+/*
+ * Clear rows that the state file does not name: their addition never finished.
+ */
 static void rows_sweep(struct tribd *d)
 {
 	uint32_t id;
@@ -288,7 +293,7 @@ int tree_restore_done(struct tribd *d)
 	rows_sweep(d);
 	group_defer();
 	err = restore_trees(d);
-	/* Before anybody can remove a tree: its groups would come back. */
+	/* Before a tree can be removed: its groups would come back. */
 	rc = group_flush(d);
 	return err ? err : rc;
 }
@@ -301,7 +306,8 @@ void tree_remove_all(struct tribd *d, const struct job *job)
 		d->hooks->tree_del(d, t);
 		if (!tree_is_node(t))
 			continue;
-		t->row.flags = 0; /* not to be opened by another's wipe */
+		t->row.flags =
+			0; /* a wipe of another tree must not write it again */
 		row_close(d, t->id);
 	}
 	bpf_quiesce(d);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Trees and their groups: what is asked for, and what becomes of it. */
+/* Trees and their groups: what a request states, and the objects. */
 #ifndef TRIBD_TREE_H
 #define TRIBD_TREE_H
 
@@ -18,11 +18,10 @@ struct child {
 };
 
 /*
- * A rank on this host whose results are delivered to cells. @index: at the
- * parent (leaf), or among our own children. @pid and @ring belong to
- * attach.c and deliver.c; @pid is shown to operators (0: nobody attached).
- * In a row of workers (worker.c) results come to UDP port @port instead, and
- * @epoch is what the process said that it takes part in, 0: none yet.
+ * A rank on this host. @index: at the parent (leaf), or among the children.
+ * @ring belongs to deliver.c; @pid is 0 if no process is attached. In
+ * TREE_WORKERS results come to UDP port @port, and @epoch is the one that the
+ * process takes part in (0: none yet).
  */
 struct local {
 	uint16_t rank;
@@ -34,7 +33,7 @@ struct local {
 };
 
 enum tree_kind {
-	TREE_DEDICATED, /* a node with slots of its own; or a leaf */
+	TREE_DEDICATED, /* a node with its own slots, or a leaf */
 	TREE_SHARED,	/* a relay of a shared pool */
 	TREE_WORKERS,	/* ranks of a shared tree that send by sockets */
 };
@@ -48,14 +47,16 @@ struct tree {
 	TAILQ_ENTRY(tree) link;
 	uint16_t id;
 	enum tree_kind kind;
-	const struct tree_ops *ops; /* of the kind */
+	const struct tree_ops *ops; /* those of @kind */
 	struct job *job;
 	unsigned int nlocal; /* not in TREE_SHARED */
 	struct local local[TRIB_RINGS_MAX];
-	/* Processes that attach now are not told of it; those that did before
-	 * go on in it. */
+	/*
+	 * Processes that attach now do not get this tree; those that have it
+	 * keep it.
+	 */
 	bool held;
-	uint8_t weight; /* of messages, against the job's other trees */
+	uint8_t weight; /* share of messages, relative to other trees of the job */
 	/* Newest epoch that ever ran; survives restarts (state file). */
 	uint32_t last_epoch;
 
@@ -83,18 +84,20 @@ static inline bool tree_is_node(const struct tree *t)
 	return t->kind != TREE_WORKERS;
 }
 
-/* Look-ups; NULL if there is none. */
+/* Look-ups; NULL: none. */
 struct tree *tree_find(struct tribd *d, uint16_t id);
-/* The trees of @job by ascending id; @after NULL starts. */
+/* Walk the trees of @job by ascending id; @after NULL starts. */
 struct tree *tree_next_of_job(struct tribd *d, const struct job *job,
 			      const struct tree *after);
-/* The entry for @rank in @t->local. */
+/* Find the entry for @rank in @t->local. */
 struct local *tree_local(struct tree *t, uint16_t rank);
 
-/* Write @t->row to the map; 0 or -errno (logged). Readers see old or new
- * 64-bit words, so change what they must not mix in steps. */
+/*
+ * Write @t->row to the map; 0 or -errno (logged). Readers may see a mix of old
+ * and new 64-bit words: change what must agree in steps.
+ */
 int tree_row_store(struct tribd *d, struct tree *t);
-/* Read it back: BPF or a former tribd wrote it. 0 or -errno. */
+/* Read the row that BPF or a former tribd wrote. 0 or -errno. */
 int tree_row_load(struct tribd *d, const struct tree *t, struct trib_tree *row);
 
 /* Not given. */
@@ -107,7 +110,7 @@ struct child_spec {
 	uint16_t port;	/* 0: not given */
 };
 
-/* As a request or the state file states it. */
+/* A tree as a request or the state file states it. */
 struct tree_spec {
 	uint16_t id; /* 0: lowest free */
 	char job[TRIB_NAME_MAX];
@@ -122,7 +125,7 @@ struct tree_spec {
 	bool held;
 	uint16_t weight;     /* 0: not given, 1 */
 	uint32_t last_epoch; /* state file only */
-	/* Parts of other kinds than tree_spec_kind() must be all zeros. */
+	/* All zeros for kinds other than tree_spec_kind(). */
 	struct dedicated_spec dedicated;
 	struct shared_spec shared;
 	struct workers_spec workers;
@@ -154,39 +157,38 @@ struct tree_ops {
 enum tree_kind tree_spec_kind(const struct tree_spec *s);
 
 /*
- * tree_spec.c: everything that can be wrong with @spec; on success @t holds
- * its objects (faces are not counted yet). Changes nothing.
+ * Check @spec completely and fill in @t; uses of faces are not counted yet. 0
+ * or -errno; changes nothing else.
  */
 int tree_check(struct tribd *d, const struct tree_spec *spec, struct tree *t,
 	       struct reason *why);
-/* node_spec.c: what trees with a row have in common, for the check of a kind. */
+/* node_spec.c: the checks that dedicated and shared trees share. */
 int node_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
 	       struct reason *why);
 /*
- * The multicast face by which one copy of each result reaches those behind
- * @port; of a leaf: by which they reach its ranks, from the parent behind
- * @port. Or NULL.
+ * Find the multicast face by which one copy of each result reaches all behind
+ * @port; for a leaf, the one by which its ranks get the parent's. NULL: none.
  */
 const struct face *tree_multicast(const struct tree *t,
 				  const struct port *port);
 
 int tree_new(struct tribd *d, const struct tree_spec *spec, uint16_t *id,
 	     struct reason *why);
-/* The record of a tree that was there before; slots as they were. */
+/* Make the record of a tree of the state file, with the ranges that it had. */
 int tree_restore(struct tribd *d, const struct tree_spec *spec,
 		 struct reason *why);
-/* Makes the maps agree with the restored trees and announces these. */
+/* Make the maps agree with the restored trees, and announce these. */
 int tree_restore_done(struct tribd *d);
 int tree_del(struct tribd *d, uint16_t id, struct reason *why);
-/* All trees of @job, without saving the state: cannot fail. */
+/* Remove all trees of @job without saving the state; cannot fail. */
 void tree_remove_all(struct tribd *d, const struct job *job);
 int tree_wipe(struct tribd *d, uint16_t id, struct reason *why);
-/* Of @job's trees, the @n in @live are what workers get, the others held. */
+/* Offer the @n trees in @live to workers of @job, and hold its others. */
 int tree_switch(struct tribd *d, const char *job, const uint16_t *live,
 		size_t n, struct reason *why);
-/* @f's address, port or device changed: its trees are stale... */
+/* Hook: address, port or device of @f changed; its trees become stale. */
 void tree_face_changed(struct tribd *d, const struct face *f);
-/* ... until rows, groups and rewrites of all stale trees are written. */
+/* Write rows, groups and rewrites of all stale trees. */
 void tree_settle(struct tribd *d);
 void tree_free_all(struct tribd *d);
 
@@ -198,28 +200,30 @@ void tree_row_fill(const struct tree *t, struct trib_tree *row);
 enum group_kind { GROUP_DOWN, GROUP_ALL, GROUP_UP, GROUP__KINDS };
 extern const char *const group_kind_name[GROUP__KINDS];
 
-/* Each tree has its own three numbers. */
+/* Numbers of the groups of a tree. */
 #define GROUP_ID(tree, kind) ((uint32_t)(tree)*3 + 1 + (uint32_t)(kind))
 #define GROUP_TREE(id) (((id)-1) / 3)
 #define GROUP_KIND(id) (((id)-1) % 3)
 #define GROUPS_OF(ntrees) ((ntrees)*3 + 1)
 
 /*
- * The faces a group's packets go to, those behind one port in a row; 0: there
- * is no such group. A worker served from cells here is no member.
+ * List the faces of a group, those behind one port in a row; 0: no such group.
+ * Ranks that are served from cells are no members.
  */
 unsigned int group_faces(const struct tree *t, enum group_kind kind,
 			 struct face *face[TRIB_GROUP_MAX]);
-/* The number the row names: TRIB_NONE, or that of another kind. */
+/* The number of the group in the row: TRIB_NONE, or that of another kind. */
 uint32_t group_number(const struct tree *t, enum group_kind kind);
-/* Writes rewrites, members and devmaps of @t; @fresh: also unchanged devmaps
- * (their entries hold an older program). 0 or -errno, logged. */
+/*
+ * Write rewrites, members and devmaps of @t. @fresh: also unchanged devmaps
+ * (their entries hold an older program). 0 or -errno, logged.
+ */
 int group_store(struct tribd *d, struct tree *t, bool fresh);
-/* Between these, devmaps are kept back and then written in one go. */
+/* Between these two, devmaps are kept back; the flush writes them at once. */
 void group_defer(void);
 int group_flush(struct tribd *d);
 void group_clear(struct tribd *d, uint16_t tree);
-/* Removes rewrites that belong to no member. */
+/* Remove rewrites without a member. */
 void group_sweep(struct tribd *d);
 
 #endif /* TRIBD_TREE_H */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Everything that can be wrong with a tree, found before anything changes: what
- * all kinds have in common.
+ * Checks that all kinds of trees share. Nothing changes until all are passed.
  */
 #include <errno.h>
 
@@ -21,7 +20,7 @@ enum tree_kind tree_spec_kind(const struct tree_spec *s)
 				  : TREE_DEDICATED;
 }
 
-/* One row a host: its number is how the data plane and ranks know a tree. */
+/* A host has one row of a tree: data plane and ranks know it by its number. */
 static int id_check(struct tribd *d, const struct tree_spec *s,
 		    struct reason *why)
 {
@@ -45,7 +44,10 @@ static int id_check(struct tribd *d, const struct tree_spec *s,
 	return 0;
 }
 
-/* Their relays take one part of a chunk and pass on another, in any order. */
+/*
+ * Relays of shared pools merge parts of a chunk in any order: floats would
+ * differ.
+ */
 static int floats_check(const struct tree_spec *s, const struct job *job,
 			struct reason *why)
 {

@@ -12,7 +12,7 @@ struct face;
 struct tree;
 struct tree_ops;
 
-#define WORKER_PORT_MIN 1024 /* ranks need no privileges */
+#define WORKER_PORT_MIN 1024 /* unprivileged ranks can bind to it */
 
 /* A relay between the ranks of this host and the PS of a shared tree. */
 struct hop {

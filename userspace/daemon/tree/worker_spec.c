@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Rows of workers, as asked for: everything that can be wrong with them.
+ * Checks of rows of workers.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "tree.h"
 
-/* Data go by sockets: there is nothing for the data plane to do. */
+/* Data go by sockets, so attributes of data plane nodes are wrong here. */
 static int parts_check(const struct tree_spec *s, struct reason *why)
 {
 	const char *part = NULL;
@@ -104,7 +104,7 @@ static int hops_check(struct tribd *d, const struct tree_spec *s,
 	return 0;
 }
 
-/* Whether another rank of this host has the port, in whatever job. */
+/* Refuse a port that another rank of this host has, in any job. */
 static int port_check(struct tribd *d, const struct tree *t,
 		      const struct local *l, struct reason *why)
 {
