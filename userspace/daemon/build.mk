@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # tribd: the BPF objects are inside the binary.
 DAEMON_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/daemon/*.c userspace/daemon/*/*.c))
-# What unit tests link: everything but main() and the BPF objects.
+# Unit tests link everything but main() and the BPF objects.
 DAEMON_PARTS := $(filter-out $(B)/userspace/daemon/main.o,$(DAEMON_OBJ))
 DAEMON_EMBED := $(B)/userspace/daemon/load/objects.o
 DAEMON_CFLAGS := $(shell pkg-config --cflags libnl-3.0 jansson libbpf \

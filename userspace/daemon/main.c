@@ -28,7 +28,7 @@ static void on_signal(struct tribd *d, struct watch *w, uint32_t events)
 	(void)events;
 	if (read(w->fd, &si, sizeof(si)) != sizeof(si))
 		return;
-	log_info("ends by signal %u; the data plane goes on", si.ssi_signo);
+	log_info("ends by signal %u; the data plane continues", si.ssi_signo);
 	d->stop = true;
 }
 

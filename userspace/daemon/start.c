@@ -75,9 +75,8 @@ static int foreign_pins(struct tribd *d)
 			d->instance);
 		return -EBUSY;
 	}
-	log_info(
-		"%s was left by a network namespace that is gone; starts afresh",
-		d->pin_dir);
+	log_info("%s is of a network namespace that is gone: starts anew",
+		 d->pin_dir);
 	return pins_remove(d);
 }
 
@@ -99,7 +98,7 @@ static int adoption_decide(struct tribd *d, json_t **doc)
 		if (*doc && d->opt.ndn &&
 		    state_netns(*doc) == d->netns_cookie) {
 			log_info(
-				"%s/state.json describes maps that are gone: used for names only",
+				"%s/state.json describes maps that are gone: only its NDN part is used",
 				d->run_dir);
 			return config_choose(d);
 		}

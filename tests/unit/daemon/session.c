@@ -306,7 +306,7 @@ static void join__older_nonce_of_an_instance_is_ignored(void)
 	join(1, 101, 60000);
 	expect_eq(S.epoch, 1);
 	expect_eq(count(ABORT), 0);
-	/* Of another instance, a smaller number says nothing. */
+	/* The order of nonces counts only within one instance. */
 	fresh(SESSION_ROOT, 2);
 	join(0, N(5, 2), 1000);
 	join(0, N(4, 1), 1100);

@@ -31,7 +31,7 @@ struct msg {
 	uint32_t epoch;
 };
 
-/* What outlives a tribd: the row of `trees`, and the state file. */
+/* State that outlives a tribd: the row of `trees`, and the state file. */
 struct disk {
 	uint32_t epoch;
 	uint64_t up_nonce;
@@ -71,7 +71,7 @@ static unsigned int loss, dup; /* per 1000 */
 static jmp_buf crashed;
 static int violations;
 
-/* Who was in an epoch, by which nonce. */
+/* The children of an epoch, by nonce. */
 static uint64_t member[NODES][4096];
 
 static uint32_t rnd(uint32_t n)
@@ -241,7 +241,7 @@ static void boot(struct node *n)
 	n->tick_at = now + 1;
 }
 
-/* What XDP does with an ABORT, tribd or not. */
+/* XDP handles an ABORT like this, with or without tribd. */
 static void relay_abort(struct node *n, const struct msg *m)
 {
 	struct msg out = *m;

@@ -113,7 +113,7 @@ static void check__parent_and_index_go_together(void)
 	refused(s, -EINVAL, "no parent");
 	s = spec_make(1, "a:0");
 	spec_parent(&s, "up", INDEX_NONE);
-	refused(s, -EINVAL, "which child");
+	refused(s, -EINVAL, "no index");
 }
 
 static void check__parent_that_is_a_child_is_refused(void)

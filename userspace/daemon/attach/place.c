@@ -98,8 +98,9 @@ static int rank_choose(struct tribd *d, struct job *job,
 	const struct local *l;
 
 	if (req->rank == TRIB_RANK_ANY && resume)
-		return place_refuse(rep, -EINVAL,
-				    "who resumes must name its rank");
+		return place_refuse(
+			rep, -EINVAL,
+			"resume needs a rank: name the one that was held");
 	if (req->rank == TRIB_RANK_ANY) {
 		rep->rank = rank_free(d, job);
 		return rep->rank == RANK_NONE
@@ -204,7 +205,7 @@ static int delivery_choose(struct tribd *d, struct job *job, uint32_t flags,
 	if (xdp && !*mapped)
 		return place_refuse(
 			rep, -EOPNOTSUPP,
-			"results of job '%s' come to group %s at UDP port %u, which XDP takes here: not for sockets",
+			"results of job '%s' come to group %s at UDP port %u, which XDP takes here: attach with mapped delivery",
 			job->name, xdp->name, xdp->udp_port);
 	return 0;
 }
@@ -306,10 +307,12 @@ int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid,
 		return place_refuse(rep, -EINVAL, "unknown flags %#x",
 				    req->flags);
 	if (!is_name(req->job))
-		return place_refuse(rep, -EINVAL, "the job's name is no name");
+		return place_refuse(
+			rep, -EINVAL,
+			"the job's name is empty, too long, or not printable ASCII");
 	job = job_find(d, req->job);
 	if (!job)
-		return place_refuse(rep, -ENOENT, "there is no job '%s' here",
+		return place_refuse(rep, -ENOENT, "no job '%s' on this host",
 				    req->job);
 	if (uid && uid != job->owner)
 		return place_refuse(rep, -EACCES,

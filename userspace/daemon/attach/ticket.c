@@ -90,7 +90,7 @@ static int relay_add(struct line *l, const struct in6_addr *a, uint16_t port,
 		return 0;
 	return reason_set(
 		why, -EXDEV,
-		"the first relays of the job's trees are %s port %u and %s port %u: one ticket holds one",
+		"the first relays of the job's trees are %s port %u and %s port %u: a ticket holds one relay",
 		addr_text(&l->addr, was), l->port, addr_text(a, is), port);
 }
 
@@ -99,9 +99,10 @@ static int child_relay(struct line *l, const struct tree *t,
 		       const struct child *c, struct reason *why)
 {
 	if (!c->face->local_known)
-		return reason_set(why, -EADDRNOTAVAIL,
-				  "face %s has no local address now",
-				  c->face->name);
+		return reason_set(
+			why, -EADDRNOTAVAIL,
+			"face %s has no local address now: configure one on its device",
+			c->face->name);
 	if (t->kind == TREE_SHARED && t->shared.next != TRIB_RELAY_PS)
 		return reason_set(
 			why, -EXDEV,
@@ -171,7 +172,7 @@ static int relays_find(struct tribd *d, const struct job *job, uint16_t rank,
 	if (bare && addr_is_v4(&bare->workers.ps) != addr_is_v4(&l->addr))
 		return reason_set(
 			why, -EXDEV,
-			"the PS of tree %u and the relay of others differ in IP version: not for one ticket",
+			"the PS of tree %u and the relay of other trees differ in IP version: one ticket cannot hold both",
 			bare->id);
 	return 0;
 }

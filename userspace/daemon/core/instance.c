@@ -108,7 +108,7 @@ static int bpffs_open(void)
 {
 	if (!bpffs_here() && (mount_ns_enter(1) || mount_ns_enter(getppid())))
 		log_info(
-			"no bpffs in this mount namespace: works in the one it was split from");
+			"no bpffs in this mount namespace: uses that of the parent namespace");
 	if (bpffs_here())
 		return 0;
 	if (mount("bpf", BPFFS, "bpf", 0, "mode=0755")) {
@@ -142,7 +142,7 @@ static int netns_identity(struct tribd *d, char *name, size_t size)
 		       &len)) {
 		err = -errno;
 		log_error(
-			"the kernel does not tell namespaces apart (SO_NETNS_COOKIE: %s): 5.14 or newer is needed",
+			"the kernel has no namespace cookies (SO_NETNS_COOKIE: %s): use 5.14 or newer",
 			strerror(-err));
 		close(fd);
 		return err;

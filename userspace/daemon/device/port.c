@@ -234,7 +234,7 @@ void port_lost(struct tribd *d, struct port *p)
 {
 	char path[192];
 
-	log_warn("%s: the device is gone; waits for it to come back",
+	log_warn("%s: the device is gone; faces wait until it is back",
 		 p->ifname);
 	row_clear(d, p);
 	unlink(link_pin(d, p->ifindex, path));

@@ -58,7 +58,7 @@ static int l3_device(struct tribd *d, const struct face *f, struct netdev *dev,
 		if (err == -ENODEV)
 			return reason_set(
 				why, err,
-				"no VLAN device with tag %u over %s: make one, tribd speaks through it",
+				"no VLAN device with tag %u over %s: make one, tribd sends control packets through it",
 				f->vlan[i], f->port->ifname);
 	}
 	return err ? reason_set(why, err, "%s: %s", f->port->ifname,
@@ -164,7 +164,7 @@ static void face_update(struct tribd *d, struct face *f)
 		log_debug("face %s: MAC address found", f->name);
 	if (old.around != f->around)
 		log_info("face %s: %s", f->name,
-			 f->around ? "its link is dead, goes round it"
+			 f->around ? "its link is dead: packets make a detour"
 				   : "its link is back");
 	if (old.around != f->around || memcmp(old.mac, f->mac, 6) ||
 	    old.mac_known != f->mac_known ||
@@ -382,7 +382,7 @@ static int device_check(struct tribd *d, const struct face *f,
 				  strerror(-err));
 	if (!dev->ether)
 		return reason_set(why, -EINVAL,
-				  "device %s is not an Ethernet one",
+				  "device %s is not an Ethernet device",
 				  f->port->ifname);
 	if (dev->mtu < need)
 		return reason_set(
@@ -465,8 +465,9 @@ void face_restore_done(struct tribd *d)
 		struct reason why = {};
 
 		if (rtnl_dev(d, p->ifname, 0, &dev)) {
-			log_warn("%s: no such device now; waits for it",
-				 p->ifname);
+			log_warn(
+				"%s: no such device; faces wait until it comes",
+				p->ifname);
 			snprintf(p->reason, sizeof(p->reason),
 				 "the device is gone");
 			continue;

@@ -25,7 +25,7 @@ static int mac_check(const struct face_spec *s, struct reason *why)
 		return 0;
 	if (!memcmp(s->mac, zero, 6))
 		return reason_set(why, -EINVAL,
-				  "mac 00:00:00:00:00:00 is nobody's");
+				  "mac 00:00:00:00:00:00 is not a neighbour's");
 	if ((s->mac[0] & 1) && !addr_is_multicast(&s->addr))
 		return reason_set(
 			why, -EINVAL,

@@ -122,7 +122,7 @@ int adopt_config(struct tribd *d)
 	pin_path(d, map_name[MAP_CONFIG], path);
 	fd = bpf_obj_get(path);
 	if (fd < 0 && errno == ENOENT) {
-		log_info("%s: removes what an unfinished start left",
+		log_info("%s: an unfinished start left pins: removes them",
 			 d->pin_dir);
 		err = pins_remove(d);
 		return err ? err : -ENOENT;
@@ -261,7 +261,7 @@ int pins_remove(struct tribd *d)
 	if (!err && rmdir(d->pin_dir) && errno != ENOENT)
 		err = -errno;
 	if (err)
-		log_error("%s: cannot remove all: %s", d->pin_dir,
+		log_error("%s: cannot remove all pins: %s", d->pin_dir,
 			  strerror(-err));
 	return err;
 }

@@ -260,7 +260,7 @@ static int load_without(struct tribd *d, bool adopt)
 	int err;
 
 	log_warn(
-		"the kernel module trib is loaded, but not usable: no sums of floats (%s)",
+		"the kernel module trib is loaded but does not fit this tribd: no sums of floats (%s)",
 		complaint);
 	bpf_unload(d);
 	d->kfuncs = false;

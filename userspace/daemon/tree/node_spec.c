@@ -17,7 +17,7 @@ static int face_get(struct tribd *d, const char *role, const char *name,
 	return addr_is_zero(&(*out)->addr)
 		       ? reason_set(
 				 why, -EINVAL,
-				 "%s: face %s has no address: it is for names only",
+				 "%s: face %s has no address: it serves NDN only",
 				 role, name)
 		       : 0;
 }
@@ -31,7 +31,7 @@ static int unicast_get(struct tribd *d, const char *role, const char *name,
 		return err;
 	return reason_set(
 		why, -EINVAL,
-		"%s %s has a multicast address: only `down` takes these", role,
+		"%s %s has a multicast address: only `down` takes one", role,
 		name);
 }
 
@@ -99,7 +99,7 @@ static int parent_check(struct tribd *d, const struct tree_spec *s,
 	if (s->up_child == INDEX_NONE && s->nchild && !s->shared.relay)
 		return reason_set(
 			why, -EINVAL,
-			"parent %s: which child of it are we? (index)",
+			"parent %s: no index: give `index N`, the number of this node among its children",
 			s->parent);
 	if (s->up_child != INDEX_NONE && s->up_child >= TRIB_CHILDREN_MAX)
 		return reason_set(why, -ERANGE,
@@ -144,7 +144,7 @@ static int local_leaf(const struct tree_spec *s, const struct tree *t,
 	if (l->index == INDEX_NONE)
 		return reason_set(
 			why, -EINVAL,
-			"local rank %u: which child of %s is it? (RANK:INDEX)",
+			"local rank %u: no index at parent %s: give RANK:INDEX",
 			l->rank, t->parent->name);
 	if (l->index >= TRIB_CHILDREN_MAX)
 		return reason_set(
@@ -338,14 +338,13 @@ int node_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
 	int err;
 
 	if (s->workers.nhop || !addr_is_zero(&s->workers.group))
-		return reason_set(
-			why, -EINVAL,
-			"hop and group are for rows of workers, which have ps");
+		return reason_set(why, -EINVAL,
+				  "hop and group need ps (a row of workers)");
 	for (i = 0; i < s->nlocal; i++)
 		if (s->local[i].port)
 			return reason_set(
 				why, -EINVAL,
-				"local rank %u: port %u, but only a row of workers, which has ps, has ports",
+				"local rank %u: port %u needs ps (a row of workers)",
 				s->local[i].rank, s->local[i].port);
 	err = parent_check(d, s, t, why);
 	if (!err)

@@ -47,10 +47,9 @@ static int numbers_check(struct tribd *d, const struct tree_spec *s,
 				  "relay %u is the PS: relays have 1 to %u",
 				  s->shared.relay, TRIB_RELAY_PS - 1);
 	if (!s->shared.next)
-		return reason_set(
-			why, -EINVAL,
-			"relay %u: what number has its next hop? (next)",
-			s->shared.relay);
+		return reason_set(why, -EINVAL,
+				  "relay %u: no next hop: give `next NUMBER`",
+				  s->shared.relay);
 	if (s->shared.next == s->shared.relay)
 		return reason_set(
 			why, -EINVAL,
@@ -89,7 +88,7 @@ static int workers_check(const struct tree_spec *s, struct tree *t,
 	if (!n)
 		return reason_set(
 			why, -EINVAL,
-			"whose values come by here? (workers, or children with ranks)");
+			"no rank sends through this relay: give `workers`, or children with ranks");
 	for (i = 0; i < t->nchild; i++) {
 		unsigned int rank = t->child[i].rank;
 
@@ -110,7 +109,7 @@ int pool_refuse(const struct tree_spec *s, struct reason *why)
 		return 0;
 	return reason_set(
 		why, -EINVAL,
-		"next, workers, cap and age are for shared trees, which have a relay number");
+		"next, workers, cap and age need relay (a shared tree)");
 }
 
 int pool_check(struct tribd *d, const struct tree_spec *s, struct tree *t,

@@ -280,7 +280,7 @@ static int restore_trees(struct tribd *d)
 		}
 		if (!adopted && tree_is_node(t))
 			log_warn(
-				"tree %u: its row was not as remembered; written anew",
+				"tree %u: its row differs from the state file: written anew",
 				t->id);
 	}
 	return 0;

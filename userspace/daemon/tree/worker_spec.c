@@ -20,17 +20,18 @@ static int parts_check(const struct tree_spec *s, struct reason *why)
 	if (s->nchild)
 		part = "children";
 	else if (s->parent[0])
-		part = "a parent (a relay on the way is a hop)";
+		part = "parent (a relay on the way is a hop)";
 	else if (s->up_child != INDEX_NONE)
-		part = "an index";
+		part = "index";
 	else if (s->ndown)
-		part = "a down face (a multicast group is `group`)";
+		part = "down face (a multicast group is `group`)";
 	else if (s->shared.next || s->shared.cap || s->shared.age_ms ||
 		 s->shared.has_workers)
 		part = "next, workers, cap or age: these are a relay's";
-	return part ? reason_set(why, -EINVAL,
-				 "a row of workers, which has ps, has not %s",
-				 part)
+	return part ? reason_set(
+			      why, -EINVAL,
+			      "a tree with ps (a row of workers) takes no %s",
+			      part)
 		    : 0;
 }
 
@@ -43,7 +44,7 @@ static int ps_check(const struct tree_spec *s, struct tree *t,
 	if (addr_is_zero(&s->workers.ps) || addr_is_multicast(&s->workers.ps) ||
 	    (addr_is_v4(&s->workers.ps) && !s->workers.ps.s6_addr32[3]))
 		return reason_set(why, -EINVAL,
-				  "ps %s is not the address of a host", ps);
+				  "ps %s is not a unicast address", ps);
 	t->workers.ps = s->workers.ps;
 	t->workers.ps_port = s->workers.ps_port;
 	if (addr_is_zero(&s->workers.group))
@@ -86,7 +87,7 @@ static int hops_check(struct tribd *d, const struct tree_spec *s,
 		if (addr_is_multicast(&f->addr) || addr_is_zero(&f->addr))
 			return reason_set(
 				why, -EINVAL,
-				"hop %u: face %s has no host's address",
+				"hop %u: face %s has no unicast address",
 				h->relay, h->face);
 		if (addr_is_v4(&f->addr) != addr_is_v4(&s->workers.ps))
 			return reason_set(
