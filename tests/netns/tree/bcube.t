@@ -156,7 +156,7 @@ cut()
 	is "$name, ${ports[*]} cut: all sums are right" "$rc $(grep -c \
 		'^# Out of bounds values : 0 OK' "$scratch/out")" "0 1"
 	((rc == 0)) || diag "$(tail -n 20 "$scratch/out")"
-	ok "$name, ${ports[*]} cut: the daemon says so" log_says w0 'goes round'
+	ok "$name, ${ports[*]} cut: the daemon says so" log_says w0 'packets make a detour'
 }
 
 # w0 hears that w1 says that w0 is dead, from who does not know the key, then
