@@ -85,86 +85,144 @@ static bool reachable(const struct reach *r, int from, int c)
 	       r->arcs[c][r->off[c][from]] >= 0;
 }
 
-/*
- * One job. Row of relay i: what a group sends it, minus what it passes on, is
- * at most 0: one for each group. @root: candidate that stands for the PS.
+/**
+ * struct seed_job - rows of one job while its columns are added
+ * @root:  candidate that stands for the PS, or -1. @ps: the destination.
+ * @sd:    index of the PS's relay in the set, or -1.
+ * @share: row of each group: what it sends, minus the job's rate, is >= 0.
+ * @cover: [relay][group]: what the group sends to the relay, minus what the
+ *         relay passes on, is <= 0.
+ * @chain: row of each relay: what it sends to the PS's relay, minus what that
+ *         passes on, is <= 0.
  */
-static int add_job(struct seed *s, const struct sets *sets, int j, int root)
+struct seed_job {
+	struct seed *s;
+	int j, m, ng;
+	const int *set;
+	int root, ps, sd;
+	int *share, *cover, *chain;
+};
+
+static int add_rows(struct seed_job *b)
 {
-	struct work *w = s->w;
-	struct reach *r = w->reach[j];
-	const struct model_job *nj = &w->model->job[j];
-	int m = sets->m[j], ng = nj->ngroup, i, g, n, sd = -1, err = 0;
-	const int *set = sets->s[j];
-	int *share = malloc((size_t)ng * sizeof(int));
-	int *cover = malloc((size_t)ng * (size_t)m * sizeof(int) + 1);
-	int *chain = malloc((size_t)m * sizeof(int) + 1);
-	int access = res_access(w->model, j), ps = root >= 0 ? root : r->n;
+	struct lp *lp = b->s->f.lp;
+	int i, g;
 
-	if (!share || !cover || !chain) {
-		err = -ENOMEM;
-		goto out;
+	b->share = malloc((size_t)b->ng * sizeof(int));
+	b->cover = malloc((size_t)b->ng * (size_t)b->m * sizeof(int) + 1);
+	b->chain = malloc((size_t)b->m * sizeof(int) + 1);
+	if (!b->share || !b->cover || !b->chain)
+		return -ENOMEM;
+	for (g = 0; g < b->ng; g++)
+		b->share[g] = lp_add_row(lp, 0, INFINITY);
+	for (i = 0; i < b->m; i++) {
+		b->chain[i] = i == b->sd ? -1 : lp_add_row(lp, -INFINITY, 0);
+		for (g = 0; g < b->ng; g++)
+			b->cover[i * b->ng + g] = lp_add_row(lp, -INFINITY, 0);
 	}
-	for (i = 0; i < m; i++)
-		if (root < 0 ? set[i] == r->tor : false)
-			sd = i;
-	for (i = 0; !err && i <= m; i++)
-		err = reach_want(r, i < m ? set[i] : ps);
-	if (err)
-		goto out;
-	for (g = 0; g < ng; g++)
-		share[g] = lp_add_row(s->f.lp, 0, INFINITY);
-	for (i = 0; i < m; i++) {
-		chain[i] = i == sd ? -1 : lp_add_row(s->f.lp, -INFINITY, 0);
-		for (g = 0; g < ng; g++)
-			cover[i * ng + g] = lp_add_row(s->f.lp, -INFINITY, 0);
-	}
-	/* y of each group. */
-	for (g = 0; !err && g < ng; g++)
-		for (i = 0; !err && i <= m; i++) {
-			int c = i < m ? set[i] : ps;
+	return 0;
+}
 
-			if ((i < m && c == root) || !reachable(r, g, c))
+/* y of each group: to each relay and to the PS. */
+static int add_group_flows(struct seed_job *b)
+{
+	struct seed *s = b->s;
+	const struct reach *r = s->w->reach[b->j];
+	const struct model_job *nj = &s->w->model->job[b->j];
+	int g, i, c, n, err = 0;
+
+	for (g = 0; !err && g < b->ng; g++)
+		for (i = 0; !err && i <= b->m; i++) {
+			c = i < b->m ? b->set[i] : b->ps;
+			if ((i < b->m && c == b->root) || !reachable(r, g, c))
 				continue;
-			n = put(s, 0, share[g], 1);
-			if (i < m)
-				n = put(s, n, cover[i * ng + g], 1);
-			n = put_flow(s, j, g, c, nj->group[g].n, n);
+			n = put(s, 0, b->share[g], 1);
+			if (i < b->m)
+				n = put(s, n, b->cover[i * b->ng + g], 1);
+			n = put_flow(s, b->j, g, c, nj->group[g].n, n);
 			err = col(s, n);
 		}
-	/* x of each relay: to the PS, and to its relay. */
-	for (i = 0; !err && i < m; i++) {
-		if (set[i] == root)
+	return err;
+}
+
+static int put_cover(struct seed_job *b, int i)
+{
+	int g, n = 0;
+
+	for (g = 0; g < b->ng; g++)
+		n = put(b->s, n, b->cover[i * b->ng + g], -1);
+	return n;
+}
+
+/* x of each relay: to the PS and to the PS's relay. */
+static int add_relay_flows(struct seed_job *b)
+{
+	struct seed *s = b->s;
+	int i, k, n, from, err = 0;
+
+	for (i = 0; !err && i < b->m; i++) {
+		if (b->set[i] == b->root)
 			continue;
-		n = 0;
-		for (g = 0; g < ng; g++)
-			n = put(s, n, cover[i * ng + g], -1);
-		if (i == sd)
-			for (int k = 0; k < m; k++)
-				if (k != sd)
-					n = put(s, n, chain[k], -1);
-		err = col(s, put_flow(s, j, ng + set[i], ps, 1, n));
-		if (err || sd < 0 || i == sd)
+		from = b->ng + b->set[i];
+		n = put_cover(b, i);
+		for (k = 0; i == b->sd && k < b->m; k++)
+			if (k != b->sd)
+				n = put(s, n, b->chain[k], -1);
+		err = col(s, put_flow(s, b->j, from, b->ps, 1, n));
+		if (err || b->sd < 0 || i == b->sd)
 			continue;
-		n = 0;
-		for (g = 0; g < ng; g++)
-			n = put(s, n, cover[i * ng + g], -1);
-		n = put(s, n, chain[i], 1);
-		err = col(s, put_flow(s, j, ng + set[i], r->tor, 1, n));
+		n = put(s, put_cover(b, i), b->chain[i], 1);
+		err = col(s, put_flow(s, b->j, from, s->w->reach[b->j]->tor, 1,
+				      n));
 	}
-	/* The job's rate: no group has less, nobody needs to send more. */
-	n = put(s, 0, s->f.job_row[j], 1);
-	if (!isinf(w->model->cap[access]))
+	return err;
+}
+
+/* The job's rate: every group sends at least as much. */
+static int add_rate(struct seed_job *b)
+{
+	struct seed *s = b->s;
+	int access = res_access(s->w->model, b->j), g, n;
+
+	n = put(s, 0, s->f.job_row[b->j], 1);
+	if (!isinf(s->w->model->cap[access]))
 		n = put(s, n, res_row(s, access), 1);
-	for (g = 0; g < ng; g++)
-		n = put(s, n, share[g], -1);
-	s->rate_col[j] = lp_add_col(s->f.lp, 0, 0, INFINITY, n, s->idx, s->val);
-	if (s->rate_col[j] < 0)
-		err = -ENOMEM;
-out:
-	free(share);
-	free(cover);
-	free(chain);
+	for (g = 0; g < b->ng; g++)
+		n = put(s, n, b->share[g], -1);
+	s->rate_col[b->j] =
+		lp_add_col(s->f.lp, 0, 0, INFINITY, n, s->idx, s->val);
+	return s->rate_col[b->j] < 0 ? -ENOMEM : 0;
+}
+
+static int add_job(struct seed *s, const struct sets *sets, int j, int root)
+{
+	struct reach *r = s->w->reach[j];
+	struct seed_job b = {.s = s,
+			     .j = j,
+			     .m = sets->m[j],
+			     .ng = s->w->model->job[j].ngroup,
+			     .set = sets->s[j],
+			     .root = root,
+			     .ps = root >= 0 ? root : r->n,
+			     .sd = -1};
+	int i, err = 0;
+
+	for (i = 0; root < 0 && i < b.m; i++)
+		if (b.set[i] == r->tor)
+			b.sd = i;
+	for (i = 0; !err && i <= b.m; i++)
+		err = reach_want(r, i < b.m ? b.set[i] : b.ps);
+	if (!err)
+		err = add_rows(&b);
+	if (!err)
+		err = add_group_flows(&b);
+	if (!err)
+		err = add_relay_flows(&b);
+	if (!err)
+		err = add_rate(&b);
+	free(b.share);
+	free(b.cover);
+	free(b.chain);
 	return err;
 }
 
