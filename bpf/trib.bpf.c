@@ -5,13 +5,13 @@
  * clsact ingress, sends what XDP cannot; trib_pass is for veth peers, which
  * receive redirected frames only if they run an XDP program themselves.
  */
+#include "grow/grow.h"
 #include "packet/egress.h"
-#include "packet/grow.h"
-#include "packet/maps.h"
+#include "packet/foreign.h"
 #include "packet/parse.h"
 #include "pool/pool.h"
-#include "packet/relay.h"
 #include "tree/tree.h"
+#include "tree/tree_admit.h"
 
 SEC("xdp")
 int trib_xdp(struct xdp_md *ctx)
@@ -32,12 +32,12 @@ int trib_xdp(struct xdp_md *ctx)
 	if (!why && (t->flags & TRIB_TREE_SHARED))
 		return pool_packet(ctx, &p, t);
 	if (!why)
-		why = admit(&p, t, &child);
+		why = tree_admit(&p, t, &child);
 	if (!why)
 		return tree_packet(ctx, &p, t, child);
 	/* A copy: whose address is taken lives on the stack all the way. */
 	foreign = p;
-	return relay(ctx, &foreign, why);
+	return foreign_pass(ctx, &foreign, why);
 }
 
 SEC("xdp/devmap")

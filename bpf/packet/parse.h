@@ -6,7 +6,6 @@
 #ifndef TRIB_BPF_PARSE_H
 #define TRIB_BPF_PARSE_H
 
-#include "kfunc.h"
 #include "packet.h"
 #include "stats.h"
 #include "uapi/trib_ndn.h"
@@ -306,99 +305,6 @@ static __always_inline int parse(struct xdp_md *ctx, struct pkt *p)
 	if ((p->v6 || p->l3_off != sizeof(*eth)) && !forget(ctx, p))
 		return drop(TRIB_DROP_SHORT);
 	return parse_ours(ctx, p, l4_len);
-}
-
-/* Did @p come from @peer's address, through its port and VLAN? */
-static __always_inline bool face_ok(const struct pkt *p,
-				    const struct trib_peer *peer, bool v6)
-{
-	const struct ipv6hdr *ip6 = p->l3;
-	const struct iphdr *ip = p->l3;
-
-	if ((peer->ifindex != p->ifindex && peer->ifindex != TRIB_PORT_ANY) ||
-	    p->v6 != v6 || load32(peer->vlan) != p->vlan)
-		return false;
-	if (!v6)
-		return load32(&ip->saddr) == peer->addr[3];
-	return load32(&ip6->saddr.s6_addr32[0]) == peer->addr[0] &&
-	       load32(&ip6->saddr.s6_addr32[1]) == peer->addr[1] &&
-	       load32(&ip6->saddr.s6_addr32[2]) == peer->addr[2] &&
-	       load32(&ip6->saddr.s6_addr32[3]) == peer->addr[3];
-}
-
-/* The packet's tree. Return: 0 with *@tree, or the reason to drop. */
-static __always_inline __u32 admit_tree(struct pkt *p, struct trib_tree **tree)
-{
-	__u32 row = bpf_ntohs(load16(&p->h->tree));
-	struct trib_tree *t = bpf_map_lookup_elem(&trees, &row);
-
-	if (!t || !(t->flags & TRIB_TREE_USED) ||
-	    t->job != bpf_ntohs(load16(&p->h->job)))
-		return TRIB_DROP_TREE;
-	if (t->cookie != load64(&p->h->cookie))
-		return TRIB_DROP_COOKIE;
-	*tree = t;
-	return 0;
-}
-
-/*
- * What only packets of shared trees have, and floats that cannot be added up
- * (now). Return: 0, or the reason to drop.
- */
-static __always_inline __u32 dedicated_ok(const struct trib_hdr *h,
-					  const struct trib_tree *t)
-{
-	if (h->type == TRIB_T_PROBE)
-		return TRIB_DROP_TYPE;
-	if (load16(&h->relay) || h->bmwords != (h->type == TRIB_T_NEED))
-		return TRIB_DROP_FORMAT;
-	if (h->type == TRIB_T_GRAD && trib_fmt_is_float(h->fmt)) {
-		if (!trib_kfuncs)
-			return TRIB_DROP_MODULE;
-		if (t->flags & TRIB_TREE_WIPED)
-			return TRIB_DROP_WIPED;
-	}
-	return 0;
-}
-
-/*
- * Who may speak to a dedicated tree.
- * Return: 0 with, for packets that travel up, *@child; or the reason to drop.
- */
-static __always_inline __u32 admit(struct pkt *p, struct trib_tree *t,
-				   __u32 *child)
-{
-	struct trib_peer *peer;
-	__u32 i;
-
-	*child = 0;
-	if (!p->plain) {
-		i = dedicated_ok(p->h, t);
-		if (i)
-			return i;
-	}
-	if (p->h->flags & TRIB_F_UP) {
-		i = bpf_ntohs(load16(&p->h->child));
-		if (i >= TRIB_CHILDREN_MAX || i >= t->nchild ||
-		    (t->flags & TRIB_TREE_LEAF))
-			return TRIB_DROP_CHILD;
-		/* Not every verifier remembers the bound of a spilled word. */
-		HIDE(i);
-		i &= TRIB_CHILDREN_MAX - 1;
-		peer = &t->child[i];
-		*child = i;
-	} else {
-		if (t->flags & TRIB_TREE_ROOT)
-			return TRIB_DROP_FACE;
-		peer = &t->parent;
-	}
-	if (!face_ok(p, peer, t->flags & TRIB_TREE_V6))
-		return TRIB_DROP_FACE;
-	/* Those who join do not know the epoch yet; tribd judges them. */
-	if (p->h->type < TRIB_T_JOIN &&
-	    (!t->epoch || bpf_ntohl(load32(&p->h->epoch)) != t->epoch))
-		return TRIB_DROP_EPOCH;
-	return 0;
 }
 
 #endif /* TRIB_BPF_PARSE_H */

@@ -11,8 +11,8 @@
 #ifndef TRIB_BPF_SEND_H
 #define TRIB_BPF_SEND_H
 
+#include "meta.h"
 #include "packet.h"
-#include "tree/slot.h"
 #include "stats.h"
 
 /* Source MAC of a frame for a group: no real one has the multicast bit. */

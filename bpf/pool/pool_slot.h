@@ -11,8 +11,9 @@
 #define TRIB_BPF_POOL_SLOT_H
 
 #include "packet/lanes.h"
+#include "packet/lock.h"
 #include "packet/maps.h"
-#include "tree/slot.h"
+#include "packet/meta.h"
 #include "packet/stats.h"
 
 /* What became of a GRAD. */

@@ -13,10 +13,11 @@
 #ifndef TRIB_BPF_SLOT_H
 #define TRIB_BPF_SLOT_H
 
-#include "packet/kfunc.h"
+#include "kfunc.h"
 #include "packet/lanes.h"
 #include "packet/lock.h"
 #include "packet/maps.h"
+#include "packet/meta.h"
 
 /* What became of a packet, and what its sender or others are to be told. */
 enum slot_act {
@@ -66,20 +67,6 @@ struct slot_arg {
 	__u16 flags;
 	__u16 next;
 };
-
-/* &trib_slot.scale, op, fmt, nm and last, as one word. */
-#define SLOT_META(scale, op, fmt, last)                                        \
-	((__u64)(__u32)(scale) | (__u64)(op) << 32 | (__u64)(fmt) << 40 |      \
-	 (__u64)(last) << 56)
-#define META_SCALE(meta) ((__u32)(meta))
-#define META_OP(meta) ((__u8)((meta) >> 32))
-#define META_FMT(meta) ((__u8)((meta) >> 40))
-#define META_LAST(meta) ((__u8)((meta) >> 56))
-#define META_SAME 0x00ffffffffffffffULL /* all but last */
-#define META_KIND 0x00ffffff00000000ULL /* op, fmt, nm */
-#define SLOT_KEEP_FLAGS (TRIB_F_PUSH | TRIB_F_CE)
-/* &trib_slot.last and &trib_cell.last of a result whose last is not known. */
-#define LAST_NONE 0xff
 
 static __always_inline __u64 *slot_meta(struct trib_slot *s)
 {

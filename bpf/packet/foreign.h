@@ -5,18 +5,18 @@
  * kernel must see first (a neighbour to be found, a port without XDP) goes the
  * ordinary way.
  */
-#ifndef TRIB_BPF_RELAY_H
-#define TRIB_BPF_RELAY_H
+#ifndef TRIB_BPF_FOREIGN_H
+#define TRIB_BPF_FOREIGN_H
 
+#include "maps.h"
 #include "packet.h"
-#include "send.h"
 #include "stats.h"
 
 #define FAMILY_V4 2
 #define FAMILY_V6 10
 
-static __always_inline void relay_ask(struct xdp_md *ctx, const struct pkt *p,
-				      struct bpf_fib_lookup *fib)
+static __always_inline void foreign_ask(struct xdp_md *ctx, const struct pkt *p,
+					struct bpf_fib_lookup *fib)
 {
 	const struct ipv6hdr *ip6 = p->l3;
 	const struct iphdr *ip = p->l3;
@@ -37,7 +37,7 @@ static __always_inline void relay_ask(struct xdp_md *ctx, const struct pkt *p,
 }
 
 /* One hop fewer to go. Return: none is left. */
-static __always_inline bool relay_age(struct pkt *p)
+static __always_inline bool foreign_age(struct pkt *p)
 {
 	struct ipv6hdr *ip6 = p->l3;
 	struct iphdr *ip = p->l3;
@@ -61,7 +61,7 @@ static __always_inline bool relay_age(struct pkt *p)
  * A packet that nothing here wants, because of @why: is it somebody else's?
  * Return: a verdict.
  */
-static __noinline int relay(struct xdp_md *ctx, struct pkt *p, __u32 why)
+static __noinline int foreign_pass(struct xdp_md *ctx, struct pkt *p, __u32 why)
 {
 	struct bpf_fib_lookup fib = {};
 	int rc;
@@ -71,7 +71,7 @@ static __noinline int relay(struct xdp_md *ctx, struct pkt *p, __u32 why)
 	/* A group's packet: routes for single hosts would send it back. */
 	if (p->eth->h_dest[0] & 1)
 		return drop(why);
-	relay_ask(ctx, p, &fib);
+	foreign_ask(ctx, p, &fib);
 	rc = bpf_fib_lookup(ctx, &fib, sizeof(fib), 0);
 	if (rc == BPF_FIB_LKUP_RET_NO_NEIGH ||
 	    rc == BPF_FIB_LKUP_RET_FRAG_NEEDED)
@@ -80,7 +80,7 @@ static __noinline int relay(struct xdp_md *ctx, struct pkt *p, __u32 why)
 		return drop(why);
 	if (bpf_redirect_map(&ports, fib.ifindex, XDP_ABORTED) != XDP_REDIRECT)
 		return XDP_PASS;
-	if (relay_age(p))
+	if (foreign_age(p))
 		return drop(TRIB_DROP_HOPS);
 	__builtin_memcpy(p->eth->h_dest, fib.dmac, ETH_ALEN);
 	__builtin_memcpy(p->eth->h_source, fib.smac, ETH_ALEN);
@@ -88,4 +88,4 @@ static __noinline int relay(struct xdp_md *ctx, struct pkt *p, __u32 why)
 	return XDP_REDIRECT;
 }
 
-#endif /* TRIB_BPF_RELAY_H */
+#endif /* TRIB_BPF_FOREIGN_H */

@@ -8,7 +8,7 @@
 #ifndef TRIB_BPF_KFUNC_H
 #define TRIB_BPF_KFUNC_H
 
-#include "lanes.h"
+#include "packet/lanes.h"
 #include "uapi/trib_kfunc.h"
 
 /* clang-format off */

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The clsact program: sends what XDP cannot. A packet that is shorter than its
+ * answer grows here and is filled from its slot; and copies are made here
+ * where XDP's own would share one buffer (generic mode) or one port.
+ *
+ * A packet comes here only from trib_xdp of the same port, which drops
+ * TRIB_T_GROW from outside, so it has been admitted. The slot may have moved on
+ * meanwhile, and is looked at again.
+ */
+#ifndef TRIB_BPF_GROW_H
+#define TRIB_BPF_GROW_H
+
+#include <linux/pkt_cls.h>
+#include "grow_fill.h"
+
+/*
+ * Is the UDP checksum still to be computed by a device? Only then does the
+ * kernel leave the field alone when the data under it is said to change.
+ */
+static __always_inline bool offloaded(struct __sk_buff *skb, __u32 off)
+{
+	__u16 check = 0;
+
+	off += offsetof(struct udphdr, check);
+	bpf_skb_store_bytes(skb, off, &check, sizeof(check), 0);
+	bpf_l4_csum_replace(skb, off, 0, 1, sizeof(check));
+	bpf_skb_load_bytes(skb, off, &check, sizeof(check));
+	return !check;
+}
+
+/*
+ * UDP to our port: XDP let such a packet of type GROW pass only if it made it
+ * one itself. Anything else with the mark comes from outside, unadmitted.
+ */
+static __always_inline bool grow_is_ours(struct __sk_buff *skb,
+					 const struct grow_arg *a, __be16 proto)
+{
+	__be16 dport;
+
+	if (bpf_skb_load_bytes(skb, l4_off(a) + 2, &dport, sizeof(dport)) ||
+	    dport != bpf_htons(TRIB_UDP_PORT))
+		return false;
+	if (a->v6)
+		return a->ip[6] == IPPROTO_UDP;
+	return proto == bpf_htons(ETH_P_IP) && a->ip[0] == 0x45 &&
+	       !(a->ip[6] & 0x3f) && !a->ip[7] && a->ip[9] == IPPROTO_UDP;
+}
+
+/*
+ * Take the tags off and read the headers. They were admitted by XDP, so a
+ * packet that does not look like it is none of ours.
+ */
+static __always_inline bool grow_read(struct __sk_buff *skb, struct grow_arg *a,
+				      struct ethhdr *eth)
+{
+#pragma clang loop unroll(full)
+	for (int i = 0; i < 2; i++) {
+		if (!skb->vlan_present && !is_vlan(skb->protocol))
+			break;
+		if (skb->vlan_present)
+			a->vlan[i] = bpf_htons(skb->vlan_tci);
+		else if (bpf_skb_load_bytes(skb, 14, &a->vlan[i], 2))
+			return false;
+		a->vlan[i] &= bpf_htons(VLAN_ID_MASK);
+		if (bpf_skb_vlan_pop(skb))
+			return false;
+	}
+	if (bpf_skb_load_bytes(skb, 0, eth, sizeof(*eth)))
+		return false;
+	a->v6 = eth->h_proto == bpf_htons(ETH_P_IPV6);
+	if (a->v6 ? bpf_skb_load_bytes(skb, L3_OFF, a->ip, 40)
+		  : bpf_skb_load_bytes(skb, L3_OFF, a->ip, 20))
+		return false;
+	if (!grow_is_ours(skb, a, eth->h_proto))
+		return false;
+	if (bpf_skb_load_bytes(skb, l4_off(a), &a->sport, sizeof(a->sport)) ||
+	    bpf_skb_load_bytes(skb, l4_off(a) + sizeof(struct udphdr), &a->h,
+			       sizeof(a->h)))
+		return false;
+	a->len = skb->len - l4_off(a) - sizeof(struct udphdr) - sizeof(a->h);
+	a->offload = offloaded(skb, l4_off(a));
+	return a->h.type == TRIB_T_GROW && a->h.version == TRIB_WIRE_VERSION;
+}
+
+/* The tree that XDP has admitted the packet to, if it is still as it was. */
+static __always_inline struct trib_tree *grow_tree(const struct trib_hdr *h)
+{
+	__u32 row = bpf_ntohs(load16(&h->tree));
+	struct trib_tree *t = bpf_map_lookup_elem(&trees, &row);
+
+	if (!t || !(t->flags & TRIB_TREE_USED) ||
+	    t->cookie != load64(&h->cookie))
+		return NULL;
+	/* In a shared tree a slot's identity has it. */
+	return (t->flags & TRIB_TREE_SHARED) ||
+			       t->epoch == bpf_ntohl(load32(&h->epoch))
+		       ? t
+		       : NULL;
+}
+
+static __always_inline void grow_count(__u8 type, __u32 how)
+{
+	stat(TRIB_TX_GROW);
+	if (type == TRIB_T_NEED)
+		stat(TRIB_TX_NEED);
+	else if (type == TRIB_T_GRAD)
+		stat(TRIB_TX_PARTIAL);
+	else
+		stat(how & GROW_ANSWER ? TRIB_TX_ANSWER : TRIB_TX_RESULT);
+}
+
+static __always_inline int grow_drop(__u32 why)
+{
+	stat(why);
+	return TC_ACT_SHOT;
+}
+
+/* PROBE becomes its answer. Return: false if the tree's row is gone. */
+static __always_inline bool grow_probe(struct trib_hdr *h)
+{
+	__u32 key = bpf_ntohs(load16(&h->tree));
+	struct trib_pool *row = bpf_map_lookup_elem(&pools, &key);
+
+	if (!row)
+		return false;
+	store16(&h->relay, bpf_htons(row->relay));
+	store16(&h->aux, 0);
+	store32(&h->scale, 0);
+	stat(TRIB_TX_GROW);
+	return true;
+}
+
+/* A packet with the mark. */
+static __always_inline int grow_marked(struct __sk_buff *skb, __u32 group)
+{
+	struct grow_arg a = {};
+	struct trib_tree *t;
+	struct ethhdr eth;
+	__u32 child, how, why;
+	__u8 mac[ETH_ALEN], type;
+
+	if (!grow_read(skb, &a, &eth))
+		return grow_drop(TRIB_DROP_TYPE);
+	t = grow_tree(&a.h);
+	if (!t)
+		return grow_drop(TRIB_DROP_GROW_GONE);
+	how = bpf_ntohs(load16(&a.h.relay));
+	child = bpf_ntohs(load16(&a.h.child));
+	__builtin_memcpy(mac, &a.h.aux, ETH_ALEN);
+	type = a.h.attempt;
+	a.h.type = type;
+	a.h.attempt = 0;
+	store16(&a.h.relay, how & (GROW_FILL | GROW_ANSWER) ? 0 : a.sport);
+	if (how & GROW_FILL) {
+		why = how & GROW_POOL ? pool_grow(skb, &a)
+				      : grow_fill(skb, &a, t, type);
+		if (why)
+			return grow_drop(why);
+		grow_count(type, how);
+	}
+	if (type == TRIB_T_NEED && (how & GROW_FILL) && t->deliver)
+		ring_event(t->deliver, &a.h, TRIB_T_NEED, a.seen);
+	if ((how & GROW_ANSWER) && (how & GROW_POOL)) {
+		if (!grow_probe(&a.h))
+			return grow_drop(TRIB_DROP_GROW_GONE);
+		grow_answer(skb, &a, ANSWER_TO(a.sport, a.vlan), mac,
+			    eth.h_dest);
+	} else if (how & GROW_ANSWER) {
+		if (child >= TRIB_CHILDREN_MAX)
+			return grow_drop(TRIB_DROP_CHILD);
+		grow_answer(
+			skb, &a,
+			ANSWER_TO(t->child[child].port, t->child[child].vlan),
+			mac, eth.h_dest);
+	} else if (how & GROW_BOTH) {
+		grow_group(skb, &a, t->down);
+		grow_group(skb, &a, t->up);
+	} else if (group != TRIB_NONE || !t->deliver) {
+		grow_group(skb, &a, group);
+	}
+	return TC_ACT_STOLEN;
+}
+
+static __always_inline int grow_skb(struct __sk_buff *skb)
+{
+	void *data = (void *)(long)skb->data,
+	     *end = (void *)(long)skb->data_end;
+	struct ethhdr *eth = data;
+
+	if ((void *)(eth + 1) > end || load16(eth->h_source) != MARK)
+		return TC_ACT_UNSPEC;
+	return grow_marked(skb, load32(eth->h_source + 2));
+}
+
+#endif /* TRIB_BPF_GROW_H */

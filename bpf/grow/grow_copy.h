@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Copies of a packet that the clsact program sends: new headers for each
+ * receiver, then a clone through its port.
+ */
+#ifndef TRIB_BPF_GROW_COPY_H
+#define TRIB_BPF_GROW_COPY_H
+
+#include "packet/egress.h"
+#include "packet/parse.h"
+
+/**
+ * struct grow_arg - the packet that leaves, without what differs by receiver
+ * @h:     our header.
+ * @ip:    IP header, 20 or 40 bytes.
+ * @seen:  NEED: who has contributed.
+ * @group: whose rewrites hold.
+ * @len:   bytes behind @h.
+ * @vlan:  tags that it came with, outer first.
+ * @sport: UDP port that it came from.
+ * @v6:    IPv6.
+ * @offload: the sender left the UDP checksum to its device, so whoever sends
+ *         this packet on wants the pseudo header's sum in its place.
+ */
+struct grow_arg {
+	struct trib_hdr h;
+	__u8 ip[40];
+	__u64 seen;
+	__u32 group;
+	__u32 len;
+	__be16 vlan[2];
+	__be16 sport;
+	__u16 v6;
+	__u32 offload;
+};
+
+#define L3_OFF sizeof(struct ethhdr) /* tags are popped first */
+
+static __always_inline __u32 l4_off(const struct grow_arg *a)
+{
+	return L3_OFF + (a->v6 ? 40 : 20);
+}
+
+static __always_inline __u32 l4_len(const struct grow_arg *a)
+{
+	return sizeof(struct udphdr) + sizeof(a->h) + a->len;
+}
+
+/* One's complement sum of the pseudo header, folded: a checksum's start. */
+static __always_inline __u16 pseudo_sum(const void *addrs, __u32 n, __u32 len)
+{
+	__u64 sum = bpf_htons(IPPROTO_UDP) + bpf_htons(len);
+
+	for (__u32 i = 0; i < n; i += 4)
+		sum += load32(addrs + i);
+	sum = (sum & 0xffffffff) + (sum >> 32);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (sum & 0xffff) + (sum >> 16);
+}
+
+/* IP and UDP headers as @r wants them, into the packet. */
+static __always_inline long put_l3(struct __sk_buff *skb,
+				   const struct grow_arg *a,
+				   const struct trib_rewrite *r)
+{
+	struct udphdr udp = {
+		.source = r->sport,
+		.dest = r->dport,
+		.len = bpf_htons(l4_len(a)),
+	};
+	struct ipv6hdr ip6;
+	struct iphdr ip;
+	long rc;
+
+	if (a->v6) {
+		__builtin_memcpy(&ip6, a->ip, sizeof(ip6));
+		ip6.payload_len = udp.len;
+		put_v6(&ip6, r);
+		if (a->offload)
+			udp.check = pseudo_sum(&ip6.saddr, 32, l4_len(a));
+		rc = bpf_skb_store_bytes(skb, L3_OFF, &ip6, sizeof(ip6), 0);
+	} else {
+		__builtin_memcpy(&ip, a->ip, sizeof(ip));
+		ip.tot_len = bpf_htons(sizeof(ip) + l4_len(a));
+		put_v4(&ip, r);
+		if (a->offload)
+			udp.check = pseudo_sum(&ip.saddr, 8, l4_len(a));
+		rc = bpf_skb_store_bytes(skb, L3_OFF, &ip, sizeof(ip), 0);
+	}
+	return rc ?: bpf_skb_store_bytes(skb, l4_off(a), &udp, sizeof(udp), 0);
+}
+
+/* Send a copy through @ifindex with the headers of @r. Return: 0 or less. */
+static __noinline long send_copy(struct __sk_buff *skb,
+				 const struct grow_arg *a,
+				 const struct trib_rewrite *r, __u32 ifindex)
+{
+	struct trib_hdr h = a->h;
+	__u8 mac[2 * ETH_ALEN];
+	long rc;
+
+	if (r->up) {
+		h.flags |= TRIB_F_UP;
+		if (r->up == TRIB_REWRITE_UP)
+			store16(&h.child, bpf_htons(r->child));
+	} else {
+		h.flags &= ~TRIB_F_UP;
+	}
+	__builtin_memcpy(mac, r->dmac, ETH_ALEN);
+	__builtin_memcpy(mac + ETH_ALEN, r->smac, ETH_ALEN);
+	rc = bpf_skb_store_bytes(skb, 0, mac, sizeof(mac), 0)
+		     ?: put_l3(skb, a, r);
+	rc = rc
+		     ?: bpf_skb_store_bytes(skb,
+					    l4_off(a) + sizeof(struct udphdr),
+					    &h, sizeof(h), 0);
+	/* The innermost tag first; its type says if another is around it. */
+	if (!rc && r->vlan[0] && r->vlan[1])
+		rc = bpf_skb_vlan_push(skb, bpf_htons(ETH_P_8021Q),
+				       bpf_ntohs(r->vlan[1]))
+			     ?: bpf_skb_vlan_push(skb, bpf_htons(ETH_P_8021AD),
+						  bpf_ntohs(r->vlan[0]));
+	else if (!rc && r->vlan[0])
+		rc = bpf_skb_vlan_push(skb, bpf_htons(ETH_P_8021Q),
+				       bpf_ntohs(r->vlan[0]));
+	rc = rc ?: bpf_clone_redirect(skb, ifindex, 0);
+	if (r->vlan[0])
+		bpf_skb_vlan_pop(skb);
+	if (r->vlan[0] && r->vlan[1])
+		bpf_skb_vlan_pop(skb);
+	return rc;
+}
+
+/* grow_member() - a copy for the member of @a's group behind @ifindex */
+__noinline int grow_member(struct __sk_buff *skb, struct grow_arg *a,
+			   __u32 ifindex)
+{
+	struct trib_rewrite_key key = {.ifindex = ifindex};
+	struct trib_rewrite *r;
+
+	if (!a)
+		return 0;
+	key.group = a->group;
+	r = bpf_map_lookup_elem(&rewrites, &key);
+	if (!r || !r->v6 != !a->v6)
+		stat(TRIB_DROP_REWRITE);
+	else if (send_copy(skb, a, r, ifindex))
+		stat(TRIB_DROP_GROW);
+	else
+		stat(TRIB_EGRESS);
+	return 0;
+}
+
+static __always_inline void grow_group(struct __sk_buff *skb,
+				       struct grow_arg *a, __u32 group)
+{
+	struct trib_group *row = bpf_map_lookup_elem(&members, &group);
+	__u32 last = 0;
+
+	if (!row || !row->n) {
+		stat(TRIB_DROP_GROUP);
+		return;
+	}
+	a->group = group;
+	/* Members behind one port follow each other. */
+	for (__u32 i = 0; i < TRIB_GROUP_MAX && i < row->n; i++) {
+		a->group = row->ifindex[i] == last
+				   ? a->group + (1 << TRIB_NTH_SHIFT)
+				   : group;
+		last = row->ifindex[i];
+		grow_member(skb, a, last);
+	}
+}
+
+/* A UDP port and two tags as one argument: there may be five. */
+#define ANSWER_TO(port, vlan)                                                  \
+	((__u64)(port) | (__u64)(vlan)[0] << 16 | (__u64)(vlan)[1] << 32)
+
+/* The answer to @to, whose MAC XDP has put into aux and scale. */
+static __noinline void grow_answer(struct __sk_buff *skb, struct grow_arg *a,
+				   __u64 to, const __u8 *mac, const __u8 *dmac)
+{
+	struct trib_rewrite r = {
+		.sport = UDP_PORT,
+		.dport = to,
+		.vlan = {to >> 16, to >> 32},
+		.v6 = a->v6,
+	};
+	const struct ipv6hdr *ip6 = (void *)a->ip;
+	const struct iphdr *ip = (void *)a->ip;
+
+	__builtin_memcpy(r.dmac, mac, ETH_ALEN);
+	__builtin_memcpy(r.smac, dmac, ETH_ALEN);
+	r.smac[0] &= ~1;
+	if (a->v6) {
+		__builtin_memcpy(r.saddr, &ip6->daddr, 16);
+		__builtin_memcpy(r.daddr, &ip6->saddr, 16);
+	} else {
+		r.saddr[3] = load32(&ip->daddr);
+		r.daddr[3] = load32(&ip->saddr);
+	}
+	if (send_copy(skb, a, &r, skb->ifindex))
+		stat(TRIB_DROP_GROW);
+	else
+		stat(TRIB_EGRESS);
+}
+
+#endif /* TRIB_BPF_GROW_COPY_H */
