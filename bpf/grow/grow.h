@@ -101,18 +101,18 @@ static __always_inline struct trib_tree *grow_tree(const struct trib_hdr *h)
 
 static __always_inline void grow_count(__u8 type, __u32 how)
 {
-	stat(TRIB_TX_GROW);
+	stat_call(TRIB_TX_GROW);
 	if (type == TRIB_T_NEED)
-		stat(TRIB_TX_NEED);
+		stat_call(TRIB_TX_NEED);
 	else if (type == TRIB_T_GRAD)
-		stat(TRIB_TX_PARTIAL);
+		stat_call(TRIB_TX_PARTIAL);
 	else
-		stat(how & GROW_ANSWER ? TRIB_TX_ANSWER : TRIB_TX_RESULT);
+		stat_call(how & GROW_ANSWER ? TRIB_TX_ANSWER : TRIB_TX_RESULT);
 }
 
 static __always_inline int grow_drop(__u32 why)
 {
-	stat(why);
+	stat_call(why);
 	return TC_ACT_SHOT;
 }
 
@@ -127,7 +127,7 @@ static __always_inline bool grow_probe(struct trib_hdr *h)
 	store16(&h->relay, bpf_htons(row->relay));
 	store16(&h->aux, 0);
 	store32(&h->scale, 0);
-	stat(TRIB_TX_GROW);
+	stat_call(TRIB_TX_GROW);
 	return true;
 }
 

@@ -144,11 +144,11 @@ __noinline int grow_member(struct __sk_buff *skb, struct grow_arg *a,
 	key.group = a->group;
 	r = bpf_map_lookup_elem(&rewrites, &key);
 	if (!r || !r->v6 != !a->v6)
-		stat(TRIB_DROP_REWRITE);
+		stat_call(TRIB_DROP_REWRITE);
 	else if (send_copy(skb, a, r, ifindex))
-		stat(TRIB_DROP_GROW);
+		stat_call(TRIB_DROP_GROW);
 	else
-		stat(TRIB_EGRESS);
+		stat_call(TRIB_EGRESS);
 	return 0;
 }
 
@@ -159,7 +159,7 @@ static __always_inline void grow_group(struct __sk_buff *skb,
 	__u32 last = 0;
 
 	if (!row || !row->n) {
-		stat(TRIB_DROP_GROUP);
+		stat_call(TRIB_DROP_GROUP);
 		return;
 	}
 	a->group = group;
@@ -201,9 +201,9 @@ static __noinline void grow_answer(struct __sk_buff *skb, struct grow_arg *a,
 		r.daddr[3] = load32(&ip->saddr);
 	}
 	if (send_copy(skb, a, &r, skb->ifindex))
-		stat(TRIB_DROP_GROW);
+		stat_call(TRIB_DROP_GROW);
 	else
-		stat(TRIB_EGRESS);
+		stat_call(TRIB_EGRESS);
 }
 
 #endif /* TRIB_BPF_GROW_COPY_H */

@@ -30,7 +30,7 @@ static __noinline void grow_deliver(const struct trib_tree *t,
 	int rc;
 
 	if (!cell) {
-		stat(TRIB_DROP_DELIVER);
+		stat_call(TRIB_DROP_DELIVER);
 		return;
 	}
 	rc = cell_begin(cell, a.epoch, a.chunk);
@@ -43,7 +43,7 @@ static __noinline void grow_deliver(const struct trib_tree *t,
 	} else if (rc == TRIB_DROP_SEEN) {
 		ring_result(&a);
 	} else {
-		stat(rc);
+		stat_call(rc);
 	}
 }
 

@@ -105,7 +105,7 @@ static __always_inline int pool_down(struct pkt *p, const struct trib_tree *t)
 		pool_arg_of(&a, p);
 		rc = pool_result(&a);
 		if (rc)
-			stat(rc);
+			stat_call(rc);
 		stat(TRIB_TX_RESULT);
 	}
 	return to_group(p, t->down);
@@ -115,17 +115,17 @@ static __always_inline void pool_count(const struct pkt *p)
 {
 	__u8 type = p->h->type;
 
-	if (type == TRIB_T_GRAD || type == TRIB_T_RESULT) {
-		stat(type == TRIB_T_GRAD ? TRIB_RX_GRAD : TRIB_RX_RESULT);
-		stat_add(TRIB_RX_BYTES, p->len);
-		if (type == TRIB_T_GRAD && (p->h->flags & TRIB_F_RESEND))
-			stat(TRIB_RX_RESEND);
-		/* New headers forget it. */
-		if (p->ce)
-			p->h->flags |= TRIB_F_CE;
-	} else {
-		stat(type == TRIB_T_NEED ? TRIB_RX_NEED : TRIB_RX_CONTROL);
+	if (type != TRIB_T_GRAD && type != TRIB_T_RESULT) {
+		stat_call(type == TRIB_T_NEED ? TRIB_RX_NEED : TRIB_RX_CONTROL);
+		return;
 	}
+	if (type == TRIB_T_GRAD)
+		stat_rx(p, TRIB_RX_GRAD);
+	else
+		stat_rx(p, TRIB_RX_RESULT);
+	/* New headers lose the IP header's CE. */
+	if (p->ce)
+		p->h->flags |= TRIB_F_CE;
 }
 
 /* A packet for a shared tree. */

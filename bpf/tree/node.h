@@ -101,7 +101,7 @@ static __always_inline void local_copy(struct xdp_md *ctx, struct pkt *p,
 		return;
 	rc = local_result(ctx, p, t, a);
 	if (rc && rc != TRIB_DROP_SEEN)
-		stat(rc);
+		stat_call(rc);
 }
 
 /* NEED, ALIVE or ABORT, to the ranks of this host. Return: did all get it? */
@@ -114,7 +114,7 @@ local_event(struct pkt *p, const struct trib_tree *t, __u8 type, __u64 seen)
 		return false;
 	rc = ring_event(t->deliver, p->h, type, seen);
 	if (rc)
-		stat(rc);
+		stat_call(rc);
 	return !rc;
 }
 

@@ -57,10 +57,7 @@ static __always_inline int tree_grad(struct xdp_md *ctx, struct pkt *p,
 	struct slot_arg a;
 	int act;
 
-	stat(TRIB_RX_GRAD);
-	stat_add(TRIB_RX_BYTES, p->len);
-	if (p->h->flags & TRIB_F_RESEND)
-		stat(TRIB_RX_RESEND);
+	stat_rx(p, TRIB_RX_GRAD);
 	node_arg(&a, p, t, child);
 	a.who = 1ULL << (child & 63);
 	act = trib_fmt_is_float(META_FMT(a.meta)) ? slot_grad_floats(ctx, &a)
@@ -97,8 +94,7 @@ static __always_inline int tree_result(struct xdp_md *ctx, struct pkt *p,
 	struct slot_arg a;
 	int rc;
 
-	stat(TRIB_RX_RESULT);
-	stat_add(TRIB_RX_BYTES, p->len);
+	stat_rx(p, TRIB_RX_RESULT);
 	/* On its way up, child is the sender: nobody knows who was last. */
 	if (up || last >= TRIB_CHILDREN_MAX)
 		last = LAST_NONE;

@@ -12,7 +12,7 @@
  * ports		hash devmap		ifindex		struct bpf_devmap_val
  * members	array			group number	struct trib_group
  * rewrites	hash			trib_rewrite_key  struct trib_rewrite
- * stats	per-CPU array		enum trib_stat	__u64
+ * stats	per-CPU array(1)	0		struct trib_stats
  * lag		array			tree number	struct trib_lag
  * delivers	array			deliver number	struct trib_deliver
  * cells	array of arrays		deliver number	array of struct trib_cell
@@ -40,7 +40,7 @@
 
 #include "trib_wire.h"
 
-#define TRIB_MAPS_ABI 3
+#define TRIB_MAPS_ABI 4
 
 /* Values per slot: one size per loaded object, chosen when it is compiled. */
 #ifndef TRIB_NVAL
@@ -131,6 +131,17 @@ enum trib_tree_flags {
 	TRIB_TREE_WIPED = 1 << 5,
 };
 
+/* struct trib_tree_bits - the same by name, for bpftool */
+struct trib_tree_bits {
+	__u8 used : 1;
+	__u8 root : 1;
+	__u8 leaf : 1;
+	__u8 v6 : 1;
+	__u8 shared : 1;
+	__u8 wiped : 1;
+	__u8 rsvd : 2;
+};
+
 /**
  * struct trib_tree - this host's node of one aggregation tree
  * @cookie:  of the job, as on the wire.
@@ -158,7 +169,10 @@ struct trib_tree {
 	__be64 cookie;
 	__u32 epoch;
 	__u16 job;
-	__u8 flags;
+	union {
+		__u8 flags;
+		struct trib_tree_bits bits;
+	};
 	__u8 nchild;
 	__u64 full;
 	__u32 slot0;
@@ -178,11 +192,17 @@ struct trib_tree {
 };
 TRIB_ASSERT(sizeof(struct trib_tree) == 64 + 40 * 65, "trib_tree");
 
+/**
+ * enum trib_slot_state - how far a slot's chunk is; one byte
+ * @TRIB_SLOT_COLLECT: contributions are missing.
+ * @TRIB_SLOT_SENT:    the sum went to the parent; the result is missing.
+ * @TRIB_SLOT_RESULT:  the slot holds the result.
+ */
 enum trib_slot_state {
 	TRIB_SLOT_COLLECT = 0,
 	TRIB_SLOT_SENT = 1,
 	TRIB_SLOT_RESULT = 2,
-};
+} __attribute__((packed));
 
 /**
  * struct trib_slot - one chunk being summed, then retained
@@ -209,12 +229,12 @@ struct trib_slot {
 	__u32 epoch;
 	__u32 chunk;
 	__u16 nval;
-	__u8 state;
+	enum trib_slot_state state;
 	__u8 flags;
 	__u64 seen;
 	__be32 scale;
-	__u8 op;
-	__u8 fmt;
+	enum trib_wire_op op;
+	enum trib_fmt fmt;
 	__u8 nm;
 	__u8 last;
 	__u64 first_ns;
@@ -310,11 +330,17 @@ trib_mark_diff(__u32 epoch, __u32 chunk, __u64 mark)
 	return age ? age : trib_chunk_diff(chunk, (__u32)(mark >> 2));
 }
 
+/**
+ * enum trib_pool_state - how far a shared slot's chunk is; one byte
+ * @TRIB_POOL_FREE:    no chunk.
+ * @TRIB_POOL_COLLECT: workers of the mask are missing.
+ * @TRIB_POOL_SENT:    the sum went to the next hop; it is kept for resends.
+ */
 enum trib_pool_state {
 	TRIB_POOL_FREE = 0,
 	TRIB_POOL_COLLECT = 1,
 	TRIB_POOL_SENT = 2,
-};
+} __attribute__((packed));
 
 /**
  * struct trib_pool_slot - the sum of some workers' values of one chunk
@@ -341,12 +367,12 @@ struct trib_pool_slot {
 	__u32 epoch;
 	__u32 chunk;
 	__be32 scale;
-	__u8 op;
-	__u8 fmt;
+	enum trib_wire_op op;
+	enum trib_fmt fmt;
 	__u8 nm;
 	__u8 rsvd0;
 	__u16 nval;
-	__u8 state;
+	enum trib_pool_state state;
 	__u8 flags;
 	__u32 rsvd1;
 	__u64 time_ns;
@@ -407,7 +433,7 @@ enum trib_rewrite_up {
 	TRIB_REWRITE_DOWN = 0,
 	TRIB_REWRITE_UP = 1,
 	TRIB_REWRITE_NEXT = 2,
-};
+} __attribute__((packed));
 
 /**
  * struct trib_rewrite_key - a copy of a group's packet
@@ -440,7 +466,7 @@ struct trib_rewrite {
 	__be16 vlan[2];
 	__be16 sport;
 	__be16 dport;
-	__u8 up;
+	enum trib_rewrite_up up;
 	__u8 v6;
 	__u16 child;
 	__be32 saddr[4];
@@ -448,78 +474,100 @@ struct trib_rewrite {
 };
 TRIB_ASSERT(sizeof(struct trib_rewrite) == 56, "trib_rewrite");
 
-/**
- * enum trib_stat - counters: what came, what left, and why something did not
+/*
+ * TRIB_STATS - every counter: X(number, enumerator, member, meaning)
  *
- * RX counts follow admission. Every packet for our port that does not go on
- * is counted under exactly one TRIB_DROP_*. Append only; a retired number
- * stays reserved.
+ * RX counters follow admission. A packet for our port that goes no further is
+ * counted under exactly one DROP. Append only: a retired counter becomes
+ * R(number, count), so that the numbers behind it stay.
  */
-enum trib_stat {
-	TRIB_RX_GRAD = 0, /* contributions, resends included */
-	TRIB_RX_RESULT,
-	TRIB_RX_NEED,	     /* NEED and ASK */
-	TRIB_RX_CONTROL,     /* ALIVE, ABORT, JOIN, START, LEAVE */
-	TRIB_RX_RESEND,	     /* of RX_GRAD: with TRIB_F_RESEND */
-	TRIB_RX_BYTES,	     /* payload bytes of RX_GRAD and RX_RESULT */
-	TRIB_ADDED,	     /* contributions merged into a slot */
-	TRIB_DONE,	     /* slots completed here */
-	TRIB_TX_RESULT,	     /* results multicast (once per group) */
-	TRIB_TX_PARTIAL,     /* partial sums sent to the parent */
-	TRIB_TX_ANSWER,	     /* results sent in answer to one child */
-	TRIB_TX_NEED,	     /* NEED or ASK sent */
-	TRIB_TX_GROW,	     /* packets grown by the clsact program */
-	TRIB_DELIVERED,	     /* results written into cells */
-	TRIB_RUNG,	     /* ring buffer records written */
-	TRIB_EGRESS,	     /* copies rewritten on their way out */
-	TRIB_POOL_MERGED,    /* shared: contributions merged into a slot */
-	TRIB_POOL_PASSED,    /* shared: for us, but without a slot: passed on */
-	TRIB_POOL_FORWARDED, /* shared: for others, on their way up */
-	TRIB_POOL_TAKEN_OVER, /* shared: old slots that another chunk took */
-	TRIB_POOL_FREED,      /* shared: slots freed by their RESULT */
-	TRIB_POOL_UNFREED,    /* shared: RESULTs that found their slot in use */
-	TRIB_POOL_PROBED,     /* shared: probes answered */
-	TRIB_RELAYED,	      /* for other hosts, passed on */
+/* clang-format off */
+#define TRIB_STATS(X, R)										\
+	X(0, RX_GRAD, rx_grad, "contributions received, resends included")				\
+	X(1, RX_RESULT, rx_result, "results received")							\
+	X(2, RX_NEED, rx_need, "NEED and ASK received")							\
+	X(3, RX_CONTROL, rx_control, "ALIVE, ABORT, JOIN, START and LEAVE")				\
+	X(4, RX_RESEND, rx_resend, "contributions received with RESEND")				\
+	X(5, RX_BYTES, rx_bytes, "payload bytes of contributions and results received")			\
+	X(6, ADDED, added, "contributions merged into a slot")						\
+	X(7, DONE, done, "chunks completed here")							\
+	X(8, TX_RESULT, tx_result, "results multicast, counted once a group")				\
+	X(9, TX_PARTIAL, tx_partial, "partial sums sent to the parent")					\
+	X(10, TX_ANSWER, tx_answer, "results sent again, to one child")					\
+	X(11, TX_NEED, tx_need, "NEED and ASK sent")							\
+	X(12, TX_GROW, tx_grow, "packets sent by the clsact program")					\
+	X(13, DELIVERED, delivered, "results written into cells")					\
+	X(14, RUNG, rung, "ring buffer records written")						\
+	X(15, EGRESS, egress, "copies rewritten on their way out")					\
+	X(16, POOL_MERGED, pool_merged, "contributions merged into a shared slot")			\
+	X(17, POOL_PASSED, pool_passed, "for this relay, but passed on: no shared slot free")		\
+	X(18, POOL_FORWARDED, pool_forwarded, "for other relays or the PS, on their way up")		\
+	X(19, POOL_TAKEN_OVER, pool_taken_over, "old shared slots that another chunk took")		\
+	X(20, POOL_FREED, pool_freed, "shared slots freed by their result")				\
+	X(21, POOL_UNFREED, pool_unfreed, "results whose shared slot was in use")			\
+	X(22, POOL_PROBED, pool_probed, "probes answered")						\
+	X(23, RELAYED, relayed, "packets for other hosts, passed on")					\
+	R(24, 8)											\
+	X(32, DROP_SHORT, drop_short, "headers do not fit the frame")					\
+	X(33, DROP_VERSION, drop_version, "another wire version")					\
+	X(34, DROP_TYPE, drop_type, "unknown type, or GROW, which is never on a wire")			\
+	X(35, DROP_FORMAT, drop_format, "unknown operation, format or bitmap size, or a bad pair")	\
+	X(36, DROP_LENGTH, drop_length, "IP, UDP, header and frame lengths disagree")			\
+	X(37, DROP_GSO, drop_gso, "datagrams glued together by segmentation offload")			\
+	X(38, DROP_FRAGMENT, drop_fragment, "IP fragment: an MTU is too small")				\
+	X(39, DROP_NVAL, drop_nval, "more values than a slot holds")					\
+	X(40, DROP_TREE, drop_tree, "no such tree or job here")						\
+	X(41, DROP_COOKIE, drop_cookie, "wrong cookie")							\
+	X(42, DROP_CHILD, drop_child, "no such child in the tree")					\
+	X(43, DROP_FACE, drop_face, "not from the face of the child or parent")				\
+	X(44, DROP_EPOCH, drop_epoch, "another epoch than the running one")				\
+	X(45, DROP_STALE, drop_stale, "chunk older than that of its slot or mark")			\
+	X(46, DROP_DUP, drop_dup, "contribution already counted")					\
+	X(47, DROP_SCALE, drop_scale, "scale differs from the slot's")					\
+	X(48, DROP_MISMATCH, drop_mismatch, "operation, format or length differs from the slot's")	\
+	X(49, DROP_BUSY, drop_busy, "slot still in use after 64 tries")					\
+	X(50, DROP_SEEN, drop_seen, "RESULT already held, or NEED for another child")			\
+	X(51, DROP_GROUP, drop_group, "group missing or empty")						\
+	X(52, DROP_REWRITE, drop_rewrite, "no MAC or local address known for the face")			\
+	X(53, DROP_GROW, drop_grow, "packet could not be grown or cloned")				\
+	X(54, DROP_GROW_GONE, drop_grow_gone, "slot moved on before the packet grew")			\
+	X(55, DROP_DELIVER, drop_deliver, "no cells to deliver to")					\
+	X(56, DROP_RING, drop_ring, "ring buffer of a rank full")					\
+	X(57, DROP_HOPS, drop_hops, "no group to send it to")						\
+	X(58, DROP_OPTIONS, drop_options, "IP options or extension headers")				\
+	X(59, DROP_BITMAP, drop_bitmap, "bitmap of workers empty, or of another size")			\
+	X(60, DROP_ACKED, drop_acked, "late copy of a chunk whose result went down")			\
+	X(61, DROP_WAITING, drop_waiting, "sent again, while other workers are missing")		\
+	X(62, DROP_MODULE, drop_module, "float contribution, programs loaded without the module")	\
+	X(63, DROP_WIPED, drop_wiped, "float contribution soon after trib tree wipe")
+/* clang-format on */
 
-	TRIB_DROP_SHORT = 32, /* headers do not fit the frame */
-	TRIB_DROP_VERSION,    /* another wire version */
-	TRIB_DROP_TYPE,	      /* unknown type, or one that is never on a wire */
-	TRIB_DROP_FORMAT,     /* unknown op, format or bitmap size, or a pair
-				 * that does not go together */
-	TRIB_DROP_LENGTH,     /* IP, UDP, header and frame lengths disagree */
-	TRIB_DROP_GSO,	      /* super-packet from segmentation offload */
-	TRIB_DROP_FRAGMENT,   /* IP fragment */
-	TRIB_DROP_NVAL,	      /* more values than a slot holds */
-	TRIB_DROP_TREE,	      /* no such tree or job here */
-	TRIB_DROP_COOKIE,     /* wrong cookie */
-	TRIB_DROP_CHILD,      /* child not registered, or up at a leaf */
-	TRIB_DROP_FACE,	      /* not from the child's or parent's face */
-	TRIB_DROP_EPOCH,      /* another epoch than the running one */
-	TRIB_DROP_STALE,      /* chunk older than its slot's or mark's */
-	TRIB_DROP_DUP,	      /* contribution already counted */
-	TRIB_DROP_SCALE,      /* scale differs from the slot's */
-	TRIB_DROP_MISMATCH,   /* op, format or length differs from the slot's */
-	TRIB_DROP_BUSY,	      /* slot lock not had in 64 tries */
-	TRIB_DROP_SEEN,	      /* NEED that does not concern us, or RESULT that
-				 * we have */
-	TRIB_DROP_GROUP,      /* no such group, or it is empty */
-	TRIB_DROP_REWRITE,    /* no header row for the outgoing port */
-	TRIB_DROP_GROW,	      /* could not grow or clone the packet */
-	TRIB_DROP_GROW_GONE,  /* the slot moved on before the packet grew */
-	TRIB_DROP_DELIVER,    /* no deliver row or cell */
-	TRIB_DROP_RING,	      /* ring buffer full */
-	TRIB_DROP_HOPS,	      /* would have to leave where it came from with
-				 * nobody to go to */
-	TRIB_DROP_OPTIONS,    /* IP options or extension headers */
-	TRIB_DROP_BITMAP,  /* shared: bitmap empty, or not of the job's size */
-	TRIB_DROP_ACKED,   /* shared: late copy; the RESULT went down */
-	TRIB_DROP_WAITING, /* shared: resend of what a slot has, while others
-				 * are missing */
-	TRIB_DROP_MODULE,  /* sum of floats, and the programs were loaded
-				 * without the kernel module */
-	TRIB_DROP_WIPED,   /* sum of floats, soon after slots were wiped */
+/* enum trib_stat - number of a counter, also in netlink: TRIB_RX_GRAD ... */
+#define TRIB_STAT_ENUM(nr, NAME, name, text) TRIB_##NAME = nr,
+#define TRIB_STAT_NONE(...)
+enum trib_stat {
+	/* clang-format off */
+	TRIB_STATS(TRIB_STAT_ENUM, TRIB_STAT_NONE)
 	TRIB_STAT__MAX = 64,
+	/* clang-format on */
 };
+
+/*
+ * struct trib_stats - the counters of one CPU, written by the BPF programs
+ *
+ * Members are enum trib_stat in order, so that the programs use it as an array
+ * and bpftool prints names.
+ */
+#define TRIB_STAT_MEMBER(nr, NAME, name, text) __u64 name;
+#define TRIB_STAT_RESERVED(nr, n) __u64 reserved_##nr[n];
+struct trib_stats {
+	TRIB_STATS(TRIB_STAT_MEMBER, TRIB_STAT_RESERVED)
+};
+TRIB_ASSERT(sizeof(struct trib_stats) == 8 * TRIB_STAT__MAX, "trib_stats");
+#define TRIB_STAT_CHECK(nr, NAME, name, text)                                  \
+	TRIB_ASSERT(__builtin_offsetof(struct trib_stats, name) == 8 * (nr),   \
+		    #name);
+TRIB_STATS(TRIB_STAT_CHECK, TRIB_STAT_NONE)
 
 /**
  * struct trib_lag - who is slow, per child, on one chunk in TRIB_LAG_EVERY
@@ -589,8 +637,8 @@ struct trib_cell {
 	__u8 flags;
 	__u8 last;
 	__s32 scale;
-	__u8 op;
-	__u8 fmt;
+	enum trib_wire_op op;
+	enum trib_fmt fmt;
 	__u8 nm;
 	__u8 rsvd0;
 	__u64 rsvd[5];

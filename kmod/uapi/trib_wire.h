@@ -118,7 +118,7 @@ enum trib_wire_op {
 	TRIB_WOP_ADD = 0,
 	TRIB_WOP_MAX = 1,
 	TRIB_WOP__MAX = 2,
-};
+} __attribute__((packed));
 
 /**
  * enum trib_fmt - value format, which owns the lane layout
@@ -159,7 +159,7 @@ enum trib_fmt {
 	TRIB_FMT_Q16 = 7,
 	TRIB_FMT_Q8 = 8,
 	TRIB_FMT__MAX = 9,
-};
+} __attribute__((packed));
 
 /**
  * struct trib_hdr - starts every packet, right after UDP

@@ -538,21 +538,19 @@ int rig_grow(struct frame *f, uint32_t ifindex)
 
 void rig_stats(uint64_t delta[TRIB_STAT__MAX])
 {
-	static uint64_t v[TRIB_STAT__MAX * 256];
+	static uint64_t v[256][TRIB_STAT__MAX];
 	static int ncpu;
-	uint32_t keys[TRIB_STAT__MAX], batch, n = TRIB_STAT__MAX;
+	uint32_t row = 0;
 
 	if (!ncpu)
 		ncpu = libbpf_num_possible_cpus();
-	if (ncpu > 256 ||
-	    (bpf_map_lookup_batch(fd_stats, NULL, &batch, keys, v, &n, NULL) &&
-	     errno != ENOENT))
+	if (ncpu > 256 || bpf_map_lookup_elem(fd_stats, &row, v))
 		die("stats");
 	for (int i = 0; i < TRIB_STAT__MAX; i++) {
 		uint64_t sum = 0;
 
 		for (int cpu = 0; cpu < ncpu; cpu++)
-			sum += v[i * ncpu + cpu];
+			sum += v[cpu][i];
 		delta[i] = sum - rig.stats[i];
 		rig.stats[i] = sum;
 	}

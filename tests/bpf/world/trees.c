@@ -228,7 +228,8 @@ void world_reset_as(bool v6, uint16_t vlan0, uint16_t vlan1)
 	empty(w.slots, w.nslots, 64 + 4 * w.nval);
 	empty(w.trees, TREES_MAX, sizeof(struct trib_tree));
 	empty(w.lag, TREES_MAX, sizeof(struct trib_lag));
-	empty(w.stats, TRIB_STAT__MAX, 8 * libbpf_num_possible_cpus());
+	empty(w.stats, 1,
+	      sizeof(struct trib_stats) * libbpf_num_possible_cpus());
 	empty(w.cell_array, SLOTS, 64 + 4 * w.nval);
 	for (int i = 0; i < PORTS; i++) {
 		struct bpf_devmap_val val = {.ifindex = w.ifindex[i]};

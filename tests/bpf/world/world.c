@@ -227,13 +227,14 @@ int run_grad(struct frame *f, int tree, int child, uint32_t chunk, int nval,
 
 uint64_t stat_of(int id)
 {
-	uint64_t v[64] = {}, sum = 0;
-	int n = libbpf_num_possible_cpus();
+	static uint64_t v[64][TRIB_STAT__MAX];
+	int n = libbpf_num_possible_cpus(), row = 0;
+	uint64_t sum = 0;
 
-	if (n > 64 || bpf_map_lookup_elem(w.stats, &id, v))
+	if (n > 64 || bpf_map_lookup_elem(w.stats, &row, v))
 		die("stats");
 	for (int i = 0; i < n; i++)
-		sum += v[i];
+		sum += v[i][id];
 	return sum;
 }
 

@@ -103,12 +103,12 @@ def trees():
            mac_text(rw['smac']) == r.mac('v1') and
            v4_text(rw['daddr']) == '10.9.1.2' and
            v4_text(rw['saddr']) == '10.9.1.1' and
-           be16(rw['dport']) == 7417 and rw['up'] == 0, rw)
+           be16(rw['dport']) == 7417 and rw['up'] == 'TRIB_REWRITE_DOWN', rw)
     trib('face add up dev v2 addr 10.9.2.2 port 7500')
     trib('tree add train id 4 child w0 child w1 parent up index 6')
     rw = pins.rewrites().get((group(4, 'all'), index['v2']))
     tap.ok('group__copy_for_the_parent_goes_up_with_our_index',
-           rw and rw['up'] == 1 and rw['child'] == 6 and
+           rw and rw['up'] == 'TRIB_REWRITE_UP' and rw['child'] == 6 and
            be16(rw['dport']) == 7500, rw)
     t = pins.tree(4)
     tap.ok('tree__pools_do_not_overlap', t['slot0'] == 128 and
@@ -294,6 +294,27 @@ def changes():
         pins.tree(3)['child'][1], r.xdp('v1'), new)
 
 
+def readable():
+    """What a person reads without tribd: bpftool, as plain text."""
+    def dump(name):
+        return run(BPFTOOL, 'map', 'dump', 'pinned', pins.path(name))
+
+    for name, words in (
+            ('stats', ['"rx_grad": ', '"tx_partial": ', '"drop_cookie": ',
+                       '"drop_wiped": ']),
+            ('slots', ['"state": "TRIB_SLOT_COLLECT"',
+                       '"fmt": "TRIB_FMT_NONE"']),
+            ('pool_slots', ['"state": "TRIB_POOL_FREE"']),
+            ('rewrites', ['"up": "TRIB_REWRITE_DOWN"',
+                          '"up": "TRIB_REWRITE_UP"']),
+            ('trees', ['"root": 0x1', '"shared": 0x0', '"slot_mask": ']),
+            ('lag', ['"samples": ', '"lag_ns": '])):
+        text = dump(name)
+        tap.ok('bpftool__shows_names_in_' + name,
+               all(x in text for x in words),
+               [x for x in words if x not in text], text[:400])
+
+
 def removal():
     trib('tree wipe 3')
     tap.ok('tree__wipe_leaves_the_row', pins.tree(3)['flags'] == 3)
@@ -330,6 +351,7 @@ generic(daemon)
 errors()
 users()
 changes()
+readable()
 removal()
 reset()
 tap.same('end__sigterm_is_a_clean_exit', daemon.end(), 0)

@@ -69,7 +69,8 @@ def maps():
              expected_faces())
     rw = pins.rewrites()
     up = [v['up'] for (g, i), v in rw.items() if g == t['up']]
-    tap.same('pool__ranks_survive_the_way_up', up, [2])
+    tap.same('pool__ranks_survive_the_way_up', up,
+             ['TRIB_REWRITE_NEXT'])
     trib('tree add other id 4 child w0 w1 parent up relay 8 next 65535 '
          'workers 1-3,6')
     p = pins.lookup('pools', 4)

@@ -292,6 +292,13 @@ class Cli:
 
 # --- maps
 
+def flat(v):
+    """A value with the members of its anonymous unions among its own."""
+    if isinstance(v, dict) and '' in v:
+        v.update(v.pop(''))
+    return v
+
+
 class Pins:
     """The pinned maps of an instance."""
 
@@ -315,14 +322,14 @@ class Pins:
             return None
         if not v or 'error' in v:
             return None
-        return v.get('formatted', v).get('value')
+        return flat(v.get('formatted', v).get('value'))
 
     def dump(self, name):
         """[(key, value)] of a map with BTF."""
         out = json.loads(run(BPFTOOL, '-j', 'map', 'dump', 'pinned',
                              self.path(name)))
         out = [e.get('formatted', e) for e in out]
-        return [(e['key'], e['value']) for e in out if 'key' in e]
+        return [(e['key'], flat(e['value'])) for e in out if 'key' in e]
 
     def write(self, name, key, data):
         run(BPFTOOL, 'map', 'update', 'pinned', self.path(name), 'key',
