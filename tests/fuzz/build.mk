@@ -3,17 +3,16 @@
 FUZZ_CFLAGS := -std=gnu11 $(WARN) -O2 -g $(CPPFLAGS_ALL) -fsanitize=fuzzer \
 	-fno-omit-frame-pointer
 
-FUZZ_XDP := $(addprefix tests/fuzz/,fuzz_xdp.c gen.c rig.c model_admit.c \
-	model_grow.c model_local.c model_pool.c model_send.c model_tree.c \
-	mutate.c)
+FUZZ_XDP := $(wildcard tests/fuzz/xdp/*.c tests/model/*.c)
 
-build/fuzz-xdp: $(FUZZ_XDP) tests/fuzz/build.mk $(wildcard tests/fuzz/*.h kmod/uapi/*.h)
+build/fuzz-xdp: $(FUZZ_XDP) tests/fuzz/build.mk \
+		$(wildcard tests/fuzz/xdp/*.h tests/model/*.h kmod/uapi/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_CFLAGS) -DTRIB_NVAL=832 -DTRIB_BPF_DIR='"build/bpf"' \
 		-o $@ $(FUZZ_XDP) -lbpf
 
 CHECK_BINS += build/fuzz-xdp
-CHECK_TESTS += tests/fuzz/xdp.t
+CHECK_TESTS += tests/fuzz/xdp/xdp.t
 
 # Parsers in user space: theirs is the code under test, so with sanitizers.
 FUZZ_SAN_CFLAGS := $(filter-out -Werror,$(FUZZ_CFLAGS)) -O1 \
@@ -52,11 +51,12 @@ build/fuzz-join: $(FUZZ_JOIN) $(wildcard userspace/daemon/*.h userspace/daemon/*
 	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_JOIN)
 
 FUZZ_LIB := tests/fuzz/fuzz_lib.c \
-	$(addprefix tests/lib/,relay_model.c lib_sim.c lib_script.c) \
+	$(addprefix tests/,lib/relay_model.c lib/lib_sim.c lib/lib_script.c \
+	model/node.c model/values.c) \
 	$(LIB_SRC) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC)
 
 build/fuzz-lib: $(FUZZ_LIB) $(KERNELS_OBJS) \
-		$(wildcard userspace/lib/*.h userspace/lib/*/*.h kmod/engine/*.h tests/lib/*.h)
+		$(wildcard userspace/lib/*.h userspace/lib/*/*.h kmod/engine/*.h tests/lib/*.h tests/model/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_SAN_CFLAGS) -Wl,--wrap=clock_gettime -o $@ \
 		$(FUZZ_LIB) $(KERNELS_OBJS) -lpthread -lm

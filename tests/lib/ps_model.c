@@ -14,10 +14,9 @@
 
 #define TREE 1
 
-/* In struct relay, the slots are a struct ps. */
 static struct ps *ps_of(const struct relay *r)
 {
-	return (struct ps *)(void *)r->slot;
+	return r->impl;
 }
 
 static struct ps_addr host(unsigned int rank)
@@ -95,7 +94,7 @@ int relay_init(struct relay *r, unsigned int nchild, unsigned int window)
 	ps->ctx = r;
 	ps->job[ps->njob++] = j;
 	r->nchild = nchild;
-	r->slot = (void *)ps;
+	r->impl = ps;
 	return ps_tree_new(ps, j, TREE, group, nchild);
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One node of an aggregation tree in plain C, by the rules that the BPF
- * programs follow: for tests of what talks to it. No clock, no sockets; every
- * packet that leaves goes through a callback.
+ * A relay for tests of what talks to one: tests/model behind a callback for
+ * every packet that leaves. No clock, no sockets.
  */
 #ifndef RELAY_MODEL_H
 #define RELAY_MODEL_H
@@ -16,48 +15,34 @@
 #define RELAY_UP (-1) /* in place of a child: the parent */
 #define RELAY_PACKET_MAX (sizeof(struct trib_hdr) + 4 * TRIB_NVAL_LARGE)
 
-struct relay_slot {
-	bool used;
-	uint32_t chunk;
-	int state; /* 0 collect, 1 sent, 2 result */
-	uint64_t seen;
-	uint16_t nval;
-	uint8_t flags;
-	uint8_t op;
-	uint8_t fmt;
-	uint32_t scale; /* as on the wire */
-	uint16_t last;
-	uint64_t v[TRIB_NVAL_LARGE / 2];
-};
-
 /**
  * struct relay - a node
  * @nchild: children.
  * @root:   no parent.
  * @up_child: our index at the parent.
- * @slots:  2W.
  * @epoch:  running.
+ * @impl:   state of relay_model.c, or of what stands in its place (ps_model.c).
  * @out:    send @len bytes to child @to, or RELAY_UP.
- * @dups, @mismatches: what it dropped for these reasons.
+ * @mismatches: what ps_model.c logged.
  * @resets: how often it was wiped.
  */
 struct relay {
 	unsigned int nchild;
 	bool root;
 	unsigned int up_child;
-	unsigned int slots;
 	uint32_t epoch;
-	struct relay_slot *slot;
+	void *impl;
 	void (*out)(struct relay *r, int to, const void *pkt, size_t len);
 	void *ctx;
-	unsigned long dups, mismatches, resets, needs;
+	unsigned long mismatches, resets;
 };
 
+/* Make room for the slots of @window. Return: 0 or -ENOMEM. */
 int relay_init(struct relay *r, unsigned int nchild, unsigned int window);
 void relay_free(struct relay *r);
 /* Lose all slots. */
 void relay_wipe(struct relay *r);
-/* A packet from child @from, or RELAY_UP. It is not changed. */
+/* Handle a packet from child @from, or RELAY_UP. It is not changed. */
 void relay_rx(struct relay *r, int from, const void *pkt, size_t len);
 
 #endif /* RELAY_MODEL_H */

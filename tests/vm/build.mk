@@ -5,7 +5,7 @@ CHECK_TESTS += tests/vm/bpf-6.1.t tests/vm/netns-6.1.t tests/vm/deliver-6.1.t
 # Programs that run there beside the module. VM_RIG is their shared piece.
 VM := $(B)/tests/vm
 VM_RIG := $(addprefix $(VM)/rig/,sockrig.o stress.o)
-VM_RELAY := $(addprefix $(B)/tests/lib/,lib_relay.o relay_model.o)
+VM_RELAY := $(B)/tests/lib/lib_relay.o $(RELAY_MODEL_OBJS)
 VM_SOCK := $(addprefix $(VM)/sock/sock_,sum life mem access mix hold)
 VM_BINS := $(addprefix $(VM)/,kfunc/kfunc kfunc/floats netlink/family \
 	netlink/nlfuzz life/cycles sock/sockcycles sockfuzz/sockfuzz) $(VM_SOCK)

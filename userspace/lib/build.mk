@@ -58,8 +58,10 @@ install-lib: $(B)/libtrib.so.0 $(B)/libtrib.a $(B)/trib.pc $(LIB_MAN)
 INSTALL += install-lib
 
 # Tests. Those on an imagined network live on an imagined clock, too.
-LIB_SIM_OBJS := $(addprefix $(B)/tests/lib/,relay_model.o lib_sim.o \
-	lib_script.o) $(LIB_OBJS)
+RELAY_MODEL := $(addprefix tests/,lib/relay_model.c model/node.c model/values.c)
+RELAY_MODEL_OBJS := $(RELAY_MODEL:%.c=$(B)/%.o)
+LIB_SIM_OBJS := $(addprefix $(B)/tests/lib/,lib_sim.o lib_script.o) \
+	$(RELAY_MODEL_OBJS) $(LIB_OBJS)
 LIB_SIM_TESTS := $(addprefix $(B)/tests/unit/lib/,need result silence \
 	stream window)
 
@@ -74,8 +76,8 @@ $(LIB_PLAIN_TESTS): %: %.o $(LIB_OBJS)
 CHECK_TESTS += $(LIB_SIM_TESTS) $(LIB_PLAIN_TESTS)
 
 # With real sockets and threads, on the loopback device.
-LIB_UDP_OBJS := $(addprefix $(B)/tests/lib/,relay_model.o lib_relay.o \
-	lib_job.o) $(LIB_OBJS)
+LIB_UDP_OBJS := $(addprefix $(B)/tests/lib/,lib_relay.o lib_job.o) \
+	$(RELAY_MODEL_OBJS) $(LIB_OBJS)
 LIB_UDP_TESTS := $(addprefix $(B)/tests/unit/lib/,attach udp)
 
 $(LIB_UDP_TESTS): %: %.o $(LIB_UDP_OBJS)
@@ -90,15 +92,15 @@ KSOCK_WRAPS := $(foreach f,socket close bind shutdown setsockopt getsockopt \
 	sendmsg recvmsg,$(call comma_wrap,$(f)))
 
 $(B)/tests/unit/lib/ksock: $(B)/tests/unit/lib/ksock.o $(addprefix \
-		$(B)/tests/lib/,ksock_double.o lib_relay.o relay_model.o \
-		lib_job.o) $(LIB_OBJS)
+		$(B)/tests/lib/,ksock_double.o lib_relay.o lib_job.o) \
+		$(RELAY_MODEL_OBJS) $(LIB_OBJS)
 	$(CC) $(LDFLAGS_ALL) $(KSOCK_WRAPS) -o $@ $^ -lpthread -lm
 
 CHECK_TESTS += $(B)/tests/unit/lib/ksock
 
 # The same under ThreadSanitizer, which goes with neither of the other two.
-LIB_TSAN_SOURCES := $(addprefix tests/lib/,relay_model.c lib_relay.c \
-	lib_job.c) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC) \
+LIB_TSAN_SOURCES := $(addprefix tests/lib/,lib_relay.c lib_job.c) \
+	$(RELAY_MODEL) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC) \
 	$(LIB_SRC) $(KERNELS_SRC)
 
 $(B)/tests/unit/lib/udp_tsan: tests/unit/lib/udp.c $(LIB_TSAN_SOURCES) \

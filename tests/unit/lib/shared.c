@@ -32,7 +32,7 @@ static struct {
 
 static struct ps_tree *server(struct sim *s)
 {
-	return ((struct ps *)(void *)s->relay[0].r.slot)->tree[0];
+	return ((struct ps *)s->relay[0].r.impl)->tree[0];
 }
 
 static void answer_probe(struct sim_worker *w, const struct trib_hdr *probe)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The model's admission: which packets are ours, and which may touch a slot.
+ * The model's admission: which packets are ours, and which may reach the rules.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -69,7 +69,7 @@ static int read_v4(struct view *v, int *l4_len)
 	if (hlen != 20)
 		return hlen < 20 ? V_PASS
 				 : odd(v, v->l3 + hlen, TRIB_DROP_OPTIONS);
-	v->ce = (ip[1] & 3) == 3;
+	v->p.ce = (ip[1] & 3) == 3;
 	v->l4 = v->l3 + 20;
 	*l4_len = be16(ip + 2) - 20;
 	return ADMITTED;
@@ -82,7 +82,7 @@ static int read_v6(struct view *v, int *l4_len)
 	if (v->l3 + 40 > v->f->len || ip[0] >> 4 != 6)
 		return V_PASS;
 	v->v6 = true;
-	v->ce = (ip[1] >> 4 & 3) == 3;
+	v->p.ce = (ip[1] >> 4 & 3) == 3;
 	v->l4 = v->l3 + 40;
 	*l4_len = be16(ip + 4);
 	if (ip[6] == 17)
@@ -123,8 +123,9 @@ static int read_headers(struct view *v, int *l4_len)
 		return rc;
 	if (v->l4 + 8 > v->f->len || be16(b + v->l4 + 2) != TRIB_UDP_PORT)
 		return V_PASS;
-	v->h = v->l4 + 8;
-	v->pay = v->h + sizeof(struct trib_hdr);
+	v->p.h = (struct trib_hdr *)(v->f->b + v->l4 + 8);
+	v->pay = v->l4 + 8 + sizeof(struct trib_hdr);
+	v->p.pay = v->f->b + v->pay;
 	return ADMITTED;
 }
 
@@ -152,12 +153,6 @@ static bool carries_values(uint8_t type)
 	return type == TRIB_T_GRAD || type == TRIB_T_RESULT;
 }
 
-static bool is_float(const struct trib_hdr *h)
-{
-	return h->fmt == TRIB_FMT_F32 || h->fmt == TRIB_FMT_F16 ||
-	       h->fmt == TRIB_FMT_BF16;
-}
-
 /* Are the fields that say what follows the header consistent? */
 static bool form_ok(const struct trib_hdr *h)
 {
@@ -168,21 +163,21 @@ static bool form_ok(const struct trib_hdr *h)
 	if (!carries_values(h->type))
 		return !h->nval;
 	/* Dedicated trees alone have no relay number. */
-	if (is_float(h))
+	if (trib_fmt_is_float(h->fmt))
 		return h->op == TRIB_WOP_ADD && !h->relay;
 	return (h->op == TRIB_WOP_ADD &&
 		(h->fmt == TRIB_FMT_Q32 || h->fmt == TRIB_FMT_I32)) ||
 	       (h->op <= TRIB_WOP_MAX && h->fmt == TRIB_FMT_W64);
 }
 
-/* Does a slot hold as many values, be they what they may? Or say of none so. */
+/* Check the number of values. Return: 0, or the reason to drop. */
 static int amount(const struct trib_hdr *h)
 {
 	unsigned int nval = ntohs(h->nval);
 
 	if (!carries_values(h->type))
 		return 0;
-	if (is_float(h) && h->fmt != TRIB_FMT_F32 && 2 * nval > rig.nval)
+	if (trib_fmt_is_half(h->fmt) && 2 * nval > rig.nval)
 		return TRIB_DROP_NVAL;
 	if (h->type == TRIB_T_GRAD && !nval && !(h->flags & TRIB_F_EMPTY))
 		return TRIB_DROP_FORMAT;
@@ -192,7 +187,7 @@ static int amount(const struct trib_hdr *h)
 /* Is there a second datagram of ours behind the first? */
 static bool is_batch(const struct view *v, int paylen)
 {
-	const struct trib_hdr *h = view_hdr(v), *next;
+	const struct trib_hdr *h = v->p.h, *next;
 	int at = v->pay + paylen;
 
 	if (paylen > TRIB_NVAL_LARGE * 4 + TRIB_BMWORDS_MAX * 8 ||
@@ -204,7 +199,7 @@ static bool is_batch(const struct view *v, int paylen)
 
 static int read_ours(struct view *v, int l4_len)
 {
-	const struct trib_hdr *h = view_hdr(v);
+	const struct trib_hdr *h = v->p.h;
 	unsigned int nval, most;
 	int paylen, why;
 
@@ -232,7 +227,7 @@ static int read_ours(struct view *v, int l4_len)
 	why = amount(h);
 	if (why)
 		return model_drop(why);
-	v->paylen = paylen;
+	v->p.paylen = paylen;
 	return ADMITTED;
 }
 
@@ -264,7 +259,7 @@ static const struct trib_tree *tree_of(const struct trib_hdr *h, int *why)
 /* Who sent it to a dedicated tree? Return: 0, or the reason to drop. */
 static int admit(struct view *v, const struct trib_tree *t)
 {
-	const struct trib_hdr *h = view_hdr(v);
+	const struct trib_hdr *h = v->p.h;
 	unsigned int child = ntohs(h->child);
 
 	/* What shared trees alone have. */
@@ -273,12 +268,12 @@ static int admit(struct view *v, const struct trib_tree *t)
 	if (h->relay || h->bmwords != (h->type == TRIB_T_NEED ? 1 : 0))
 		return TRIB_DROP_FORMAT;
 	/* The object is loaded as where there is no module. */
-	if (h->type == TRIB_T_GRAD && is_float(h))
+	if (h->type == TRIB_T_GRAD && trib_fmt_is_float(h->fmt))
 		return TRIB_DROP_MODULE;
 	if (h->flags & TRIB_F_UP) {
 		if (child >= t->nchild)
 			return TRIB_DROP_CHILD;
-		v->child = child;
+		v->p.child = child;
 		if (!from_face(v, t, &t->child[child]))
 			return TRIB_DROP_FACE;
 	} else if ((t->flags & TRIB_TREE_ROOT) ||
@@ -287,7 +282,6 @@ static int admit(struct view *v, const struct trib_tree *t)
 	}
 	if (h->type < TRIB_T_JOIN && (!t->epoch || ntohl(h->epoch) != t->epoch))
 		return TRIB_DROP_EPOCH;
-	model.tree = ntohs(h->tree);
 	return 0;
 }
 
@@ -296,6 +290,9 @@ int model_xdp(struct frame *f, uint32_t ifindex)
 	struct view v = {.f = f, .ifindex = ifindex};
 	const struct trib_tree *t;
 	int rc, l4_len = 0;
+	struct node_pool q;
+	struct node n;
+	bool shared;
 
 	memset(model.stats, 0, sizeof(model.stats));
 	model.nrecord = 0;
@@ -307,13 +304,18 @@ int model_xdp(struct frame *f, uint32_t ifindex)
 		rc = read_ours(&v, l4_len);
 	if (rc != ADMITTED)
 		return rc;
-	t = tree_of(view_hdr(&v), &rc);
+	t = tree_of(v.p.h, &rc);
 	if (!t)
 		return model_drop(rc);
-	if (t->flags & TRIB_TREE_SHARED)
-		return model_pool(&v);
-	rc = admit(&v, t);
+	shared = t->flags & TRIB_TREE_SHARED;
+	rc = shared ? admit_pool(&v, ntohs(v.p.h->tree)) : admit(&v, t);
 	if (rc)
-		return model_drop(rc);
-	return model_tree(&v);
+		return rc == POOL_LEAVE ? V_PASS : model_drop(rc);
+	model.tree = ntohs(v.p.h->tree);
+	model.dirty |= 1U << model.tree;
+	n = model_node();
+	q = model_pool();
+	rc = shared ? shared_rx(&n, &q, &v.p) : node_rx(&n, &v.p);
+	model.act = n.act;
+	return rc;
 }

@@ -436,10 +436,9 @@ static void make_pool(int tree)
 static void make_pools(void)
 {
 	for (uint32_t i = 0; i < BUCKETS; i++) {
-		uint32_t slot = i == BUCKETS - 1 ? ~0U : i % POOL_SLOTS;
-
+		rig.table[i] = i == BUCKETS - 1 ? ~0U : i % POOL_SLOTS;
 		must(bpf_map_update_elem(bpf_map__fd(map("pool_table")), &i,
-					 &slot, 0),
+					 &rig.table[i], 0),
 		     "pool_table");
 	}
 	for (int tree = 0; tree < T__MAX; tree++)

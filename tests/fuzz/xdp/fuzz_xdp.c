@@ -159,7 +159,7 @@ static void same_pool(void)
 		struct trib_pool_slot *m = model_pslot(i);
 		const struct trib_pool_slot *s = rig_pslot(i);
 
-		if (m->time_ns == TIME_NOW) {
+		if (m->time_ns == SHARED_NOW) {
 			if (s->time_ns < since || s->time_ns > clock_ns())
 				wrong("shared slot %d: time", i);
 			m->time_ns = s->time_ns;

@@ -66,6 +66,7 @@ enum rig_tree {
  * @pslots: slots of shared trees, of @pslot_size bytes.
  * @marks:  of shared trees: POOL for each, at its number * POOL.
  * @pools:  rows of shared trees.
+ * @table:  slot of each bucket; ~0: none.
  * @ifindex: ports.
  */
 struct rig {
@@ -82,6 +83,7 @@ struct rig {
 	size_t pslot_size;
 	uint64_t *marks;
 	struct trib_pool pools[T__MAX];
+	uint32_t table[BUCKETS];
 	uint32_t ifindex[PORTS];
 	uint64_t stats[TRIB_STAT__MAX]; /* at the last rig_stats() */
 };

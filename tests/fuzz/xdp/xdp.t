@@ -3,7 +3,7 @@
 # A short run of build/fuzz-xdp on both objects, always the same: what
 # `make check` affords. README.md has the long one.
 set -u
-cd "$(dirname "$0")/../.." || exit 1
+cd "$(dirname "$0")/../../.." || exit 1
 
 if [[ $EUID != 0 ]]; then
 	echo "1..0 # SKIP needs root, for a network namespace and BPF"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The model's exits: how a packet looks that leaves trib_xdp.
+ * The model's exits: how a packet looks that leaves trib_xdp, and the node that
+ * it leaves.
  */
 #include <arpa/inet.h>
 #include <string.h>
@@ -31,15 +32,17 @@ static void mark(struct view *v, uint32_t group)
 	memcpy(v->f->b + 8, &group, 4);
 }
 
-/* The lengths that name what follows are cut with it. */
-void view_shrink(struct view *v, int paylen)
+/* Cut the frame, and the lengths in its headers. */
+static void to_length(struct node *n, struct node_packet *p, int paylen)
 {
+	struct view *v = view_of(p);
 	uint8_t *b = v->f->b;
 	int l4_len = 48 + paylen;
 
-	if (paylen >= v->paylen)
+	(void)n;
+	if (paylen >= p->paylen)
 		return;
-	v->paylen = paylen;
+	p->paylen = paylen;
 	v->f->len = v->pay + paylen;
 	if (v->v6)
 		put16(b + v->l3 + 4, l4_len);
@@ -48,10 +51,13 @@ void view_shrink(struct view *v, int paylen)
 	put16(b + v->l4 + 4, l4_len);
 }
 
-int send_to_grow(struct view *v, uint32_t group, int how)
+static int to_grow(struct node *n, struct node_packet *p, uint32_t group,
+		   int how)
 {
-	struct trib_hdr *h = view_hdr(v);
+	struct view *v = view_of(p);
+	struct trib_hdr *h = p->h;
 
+	(void)n;
 	if (how & HOW_ANSWER)
 		memcpy(&h->aux, v->f->b + 6, 6);
 	else
@@ -65,28 +71,15 @@ int send_to_grow(struct view *v, uint32_t group, int how)
 	return V_PASS;
 }
 
-int send_group(struct view *v, uint32_t group)
+static int to_group(struct node *n, struct node_packet *p, uint32_t group)
 {
-	if (group == TRIB_NONE)
-		return model_drop(TRIB_DROP_HOPS);
 	if (rig.mapped[group]) {
-		mark(v, group);
+		mark(view_of(p), group);
 		return V_REDIRECT;
 	}
 	if (!rig.nmember[group])
 		return model_drop(TRIB_DROP_GROUP);
-	return send_to_grow(v, group, 0);
-}
-
-int send_all(struct view *v)
-{
-	const struct trib_tree *t = model_row();
-
-	if (t->flags & TRIB_TREE_ROOT)
-		return send_group(v, t->down);
-	if (t->all == TRIB_NONE)
-		return send_to_grow(v, TRIB_NONE, HOW_BOTH);
-	return send_group(v, t->all);
+	return to_grow(n, p, group, 0);
 }
 
 static void answer_ip(struct view *v)
@@ -112,17 +105,62 @@ static void answer_ip(struct view *v)
 	put16(ip + 10, ip_sum(ip, 20));
 }
 
-int send_answer(struct view *v, uint16_t be_port)
+static int to_sender(struct node *n, struct node_packet *p, uint16_t be_port)
 {
+	struct view *v = view_of(p);
 	uint8_t *b = v->f->b, mac[6];
 
+	(void)n;
 	memcpy(mac, b + 6, 6);
 	memcpy(b + 6, b, 6);
 	memcpy(b, mac, 6);
 	b[6] &= ~1;
 	answer_ip(v);
+	if (!be_port)
+		memcpy(&be_port, b + v->l4, 2);
 	memcpy(b + v->l4, b + v->l4 + 2, 2);
 	memcpy(b + v->l4 + 2, &be_port, 2);
 	put16(b + v->l4 + 6, 0);
 	return V_REDIRECT;
+}
+
+/* One port has no native XDP. */
+static bool answers(const struct node *n, const struct node_packet *p)
+{
+	(void)n;
+	return ((const struct view *)(const void *)p)->ifindex !=
+	       rig.ifindex[2];
+}
+
+const struct node_exits model_exits = {
+	.group = to_group,
+	.answer = to_sender,
+	.answers = answers,
+	.grow = to_grow,
+	.shrink = to_length,
+	.deliver = model_deliver,
+	.event = model_event,
+};
+
+struct node model_node(void)
+{
+	return (struct node){
+		.row = model_row(),
+		.slots = model.slots,
+		.slot_size = rig.slot_size,
+		.lag = &model.lag[model.tree],
+		.stats = model.stats,
+		.exits = &model_exits,
+	};
+}
+
+struct node_pool model_pool(void)
+{
+	return (struct node_pool){
+		.row = &rig.pools[model.tree],
+		.slots = model.pslots,
+		.slot_size = rig.pslot_size,
+		.table = rig.table,
+		.marks = model.marks,
+	};
 }

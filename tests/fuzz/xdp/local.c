@@ -6,9 +6,9 @@
 #include <string.h>
 #include "model.h"
 
-void model_event(const struct trib_event *ev)
+void model_event(struct node *n, const struct trib_event *ev)
 {
-	const struct trib_deliver *d = &model.delivers[model_row()->deliver];
+	const struct trib_deliver *d = &model.delivers[n->row->deliver];
 
 	for (uint32_t i = 0; i < d->nring; i++) {
 		if (model.nrecord >= MODEL_RECORDS)
@@ -19,7 +19,7 @@ void model_event(const struct trib_event *ev)
 	}
 }
 
-static void ring(const struct result *r)
+static void ring(struct node *n, const struct node_result *r)
 {
 	struct trib_event ev = {
 		.type = TRIB_T_RESULT,
@@ -29,11 +29,11 @@ static void ring(const struct result *r)
 		.epoch = r->epoch,
 	};
 
-	model_event(&ev);
+	model_event(n, &ev);
 }
 
 /* Does this chunk wake the ranks? */
-static bool rings(struct trib_deliver *d, const struct result *r)
+static bool rings(struct trib_deliver *d, const struct node_result *r)
 {
 	bool in_row = r->chunk == d->next;
 
@@ -46,14 +46,12 @@ static bool rings(struct trib_deliver *d, const struct result *r)
 	return true;
 }
 
-int model_deliver(const struct result *r)
+int model_deliver(struct node *n, const struct node_result *r)
 {
-	int row = model_row()->deliver;
+	int row = n->row->deliver;
 	struct trib_deliver *d = &model.delivers[row];
 	struct trib_cell *c;
 
-	if (!row)
-		return TRIB_DROP_DELIVER;
 	c = (struct trib_cell *)(model.cells[row] +
 				 (r->chunk & d->cell_mask) * rig.slot_size);
 	if (c->busy)
@@ -64,7 +62,7 @@ int model_deliver(const struct result *r)
 		if (age < 0)
 			return TRIB_DROP_STALE;
 		if (!age) {
-			ring(r);
+			ring(n, r);
 			return TRIB_DROP_SEEN;
 		}
 	}
@@ -78,6 +76,6 @@ int model_deliver(const struct result *r)
 	memcpy(c->v, r->values, r->len);
 	model.stats[TRIB_DELIVERED]++;
 	if (rings(d, r))
-		ring(r);
+		ring(n, r);
 	return 0;
 }

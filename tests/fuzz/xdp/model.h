@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the programs should do: a second description of the same rules, in
- * plain C, from uapi/trib_wire.h and trib_maps.h. It keeps slots, cells and
+ * What the programs should do with a frame: tests/model's rules, and around them
+ * what only frames have: headers, admission, copies. It keeps slots, cells and
  * rows of its own; the fuzzer compares them with the kernel's.
  */
 #ifndef FUZZ_MODEL_H
 #define FUZZ_MODEL_H
 
 #include "rig.h"
+#include "tests/model/shared.h"
 
 #define MODEL_RECORDS 64
 
-/* Verdicts of trib_xdp. */
-enum { V_ABORTED, V_DROP, V_PASS, V_TX, V_REDIRECT };
-/* Verdicts of trib_grow. */
+/* Verdicts of trib_grow; those of trib_xdp are in node.h. */
 enum { V_UNSPEC = -1, V_SHOT = 2, V_STOLEN = 4 };
 
 /**
  * struct model - the state, and what one packet did
  * @slots, @cells, @delivers, @lag: as in struct rig.
- * @pslots, @marks: as in struct rig. A slot's time_ns is TIME_NOW once the
+ * @pslots, @marks: as in struct rig. A slot's time_ns is SHARED_NOW once the
  *           packet has touched it.
  * @stats:   what the packet's counters must be.
  * @record:  records that must be in the rings.
@@ -45,8 +44,6 @@ struct model {
 	int pay;
 };
 
-#define TIME_NOW (~0ULL)
-
 extern struct model model;
 
 void model_open(void);
@@ -66,27 +63,24 @@ int model_grow(const struct frame *f, struct trib_hdr *h, const void **pay);
 
 /**
  * struct view - a frame whose headers have been read
- * @l3, @l4, @h, @pay: offsets of the IP, UDP and our header, and of what
- *          follows it.
- * @paylen: bytes that follow it.
+ * @p:      the packet in it, as the rules see it; first, so that exits find the
+ *          rest.
+ * @l3, @l4, @pay: offsets of the IP and UDP headers and of @p's payload.
  * @vlan:   ids, outer first.
  * @v6:     IPv6.
- * @ce:     it met congestion.
- * @child:  who sent it, if it travels up.
  */
 struct view {
+	struct node_packet p;
 	struct frame *f;
 	uint32_t ifindex;
-	int l3, l4, h, pay, paylen;
+	int l3, l4, pay;
 	uint16_t vlan[2];
 	bool v6;
-	bool ce;
-	int child;
 };
 
-static inline struct trib_hdr *view_hdr(const struct view *v)
+static inline struct view *view_of(struct node_packet *p)
 {
-	return (struct trib_hdr *)(v->f->b + v->h);
+	return (struct view *)(void *)p;
 }
 
 static inline const struct trib_tree *model_row(void)
@@ -110,51 +104,22 @@ static inline int model_drop(int why)
 	return V_DROP;
 }
 
-/* An admitted packet. */
-int model_tree(struct view *v);
+/* The rules' view of the packet's tree, model.tree (send.c). */
+struct node model_node(void);
+struct node_pool model_pool(void);
+extern const struct node_exits model_exits;
 
-/*
- * A packet for a shared tree, admitted or not (model_pool.c). Return: the
- * verdict.
- */
-int model_pool(struct view *v);
-/* The clsact program's part: as fill() in model_grow.c. */
-int pool_refill(struct trib_hdr *h, const void **pay);
 bool from_face(const struct view *v, const struct trib_tree *t,
 	       const struct trib_peer *p);
-
 /*
- * A result for the ranks of this host. @values: padded. Return: 0 or the
- * reason why no cell took it.
+ * Admit a packet to shared tree @tree (admit_pool.c). Return: 0, POOL_LEAVE, or
+ * the reason to drop.
  */
-struct result {
-	uint32_t chunk;
-	uint32_t epoch;
-	uint32_t nval;
-	uint8_t flags, op, fmt, last;
-	uint32_t scale; /* as on the wire */
-	const void *values;
-	uint32_t len; /* of them; what is behind the padding is undefined */
-};
-int model_deliver(const struct result *r);
-/* What a slot holds, for them; values stay in the slot. */
-struct result result_of(const struct trib_slot *s);
-struct trib_slot *model_slot_of(const struct trib_hdr *h);
-/* A record for all ranks; counts what goes wrong. */
-void model_event(const struct trib_event *ev);
-void model_need_event(const struct trib_hdr *h, uint64_t seen);
+enum { POOL_LEAVE = -1 };
+int admit_pool(const struct view *v, int tree);
 
-/* How a packet leaves (model_send.c). */
-int send_group(struct view *v, uint32_t group);
-int send_all(struct view *v);
-int send_answer(struct view *v, uint16_t be_port);
-bool port_answers(uint32_t ifindex);
-int send_to_grow(struct view *v, uint32_t group, int how);
-void view_shrink(struct view *v, int paylen);
-
-#define KEEP (TRIB_F_PUSH | TRIB_F_CE) /* flags that slots collect */
-#define NOBODY 0xff		       /* &trib_slot.last: not known */
-
-enum { HOW_FILL = 1, HOW_ANSWER = 2, HOW_BOTH = 4, HOW_POOL = 8 };
+/* Exits for the ranks of this host (local.c). */
+int model_deliver(struct node *n, const struct node_result *r);
+void model_event(struct node *n, const struct trib_event *ev);
 
 #endif /* FUZZ_MODEL_H */
