@@ -64,7 +64,8 @@ RULES = {
         "an inner node keeps its values after it sent the partial sum",
         "storm", "hang wrong"),
     "result_is_kept": Rule(
-        "a node keeps a RESULT and answers who lacks it", "deaf", "unfetched"),
+        "a node keeps a RESULT and answers children that lack it", "deaf",
+        "unfetched"),
     "resend_goes_up_when_sent": Rule(
         "RESEND to a node in Sent: the partial sum goes up again",
         "storm", "hang"),
@@ -92,7 +93,7 @@ RULES = {
         "storm", "wrong differ hang"),
     "wiped_node_waits": Rule(
         "a node that lost its slots takes no floats for two lives of a packet: "
-        "whoever is heard then still lacks the RESULT, if there was one",
+        "a sender that is heard then still lacks the RESULT, if there was one",
         "floats", "differ"),
     # --- epochs
     "epoch_is_compared": Rule(
@@ -115,10 +116,10 @@ RULES = {
         "of two nonces of one process or tribd the smaller one is late",
         "restless", "false-alarm"),
     "retirement_ends": Rule(
-        "... but only for the life of a packet: JOINs may overtake each other, "
-        "and then the living nonce is the one that is retired",
+        "a nonce is retired only for the life of a packet: JOINs may overtake "
+        "each other, and then the living nonce is retired",
         "overtaken", "hang"),
-    # --- who is alive
+    # --- signs of life
     "dead_is_declared": Rule(
         "a rank without a sign of life for the time-out is declared DEAD",
         "die", "hang unnamed"),
@@ -134,14 +135,14 @@ RULES = {
         "a worker asked for a chunk it has not reached says ALIVE until it "
         "gets there", "late", "false-alarm"),
     "echo_proves_the_tree": Rule(
-        "only who hears its own ALIVE come back may call a rank dead; who "
-        "does not, for the time-out, blames the relay", "dark", "unnamed"),
+        "only a rank whose own ALIVE comes back may call another dead; a rank "
+        "without an echo for the time-out blames the relay", "dark", "unnamed"),
     "leave_names_rank": Rule(
         "a relay that leaves its parent says which rank is the reason",
         "quitter", "unnamed"),
     "alive_is_broadcast": Rule(
         "a root turns ALIVE round, to everybody", "late", "false-alarm"),
-    # --- mapped delivery
+    # --- cells and rings
     "send_waits_for_consumption": Rule(
         "GRAD c is sent only when cell c-W was consumed, not merely written",
         "mapped", "overwritten"),

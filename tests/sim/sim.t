@@ -16,6 +16,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import protocol
 import world
 from harness import Suite
 from rules import RULES
@@ -30,4 +31,5 @@ SEEDS = {"storm": 700, "mapped": 150, "floats": 300, "quiet": 80, "copies": 100,
 
 if __name__ == "__main__":
     suite = Suite(world, RULES, SCENARIOS, SEEDS.get)
+    suite.extra.append(("protocol__page_has_these_rules", protocol.check))
     sys.exit(suite.main(__doc__))

@@ -15,15 +15,16 @@ from rules import RULES as DEDICATED
 COST_SEEDS = 40
 
 RULES = {
-    # --- 1: identity, frozen copies, shape
+    # --- identity, frozen copies, shape
     "identity_has_job": Rule(
         "a slot is for one job", "busy", "wrong differ hang"),
     "identity_has_tree": Rule(
-        "... and one of its trees", "busy", "wrong differ hang"),
+        "a slot is for one tree", "busy", "wrong differ hang"),
     "identity_has_epoch": Rule(
-        "... in one epoch", "anew", "wrong differ hang"),
+        "a slot is for one epoch", "anew", "wrong differ hang"),
     "identity_has_chunk": Rule(
-        "... and one chunk, not all that hash there", "busy", "wrong"),
+        "a slot is for one chunk, not for all that hash there", "busy",
+        "wrong"),
     "grad_is_frozen": Rule(
         "every copy of GRAD c carries the bits of the first one",
         "storm", "differ wrong"),
@@ -34,8 +35,8 @@ RULES = {
         "a relay adds only what has the slot's scale, op and format",
         "liar", "wrong"),
     "ps_compares_shape": Rule(
-        "so does the PS", "liar", "wrong"),
-    # --- 2: what a relay does with a GRAD
+        "the PS adds only what has the shape of the place", "liar", "wrong"),
+    # --- what a relay does with a GRAD
     "other_number_is_forwarded": Rule(
         "a relay adds only packets with its number, for workers of its row",
         "quiet", "stall"),
@@ -48,11 +49,11 @@ RULES = {
     "grow_rechecks_slot": Rule(
         "the clsact program compares the identity again",
         "busy", "wrong differ hang"),
-    # --- 3: passing up
+    # --- passing up
     "passing_renumbers": Rule(
-        "what has no slot here is for the next relay, that is: it bears that "
-        "one's number", "quiet", "stall"),
-    # --- 4: resends
+        "a GRAD that is passed on gets the number of the next relay", "quiet",
+        "stall"),
+    # --- resends
     "grad_is_resent": Rule(
         "a chunk without RESULT is sent again, with RESEND", "storm", "hang"),
     "resend_never_allocates": Rule(
@@ -62,15 +63,15 @@ RULES = {
         "the first resend of a value that a slot holds, waiting for others, "
         "is dropped", "busy", Cost("packets", 1.03)),
     "resend_goes_up_when_sent": Rule(
-        "... and if the slot was full: its sum goes up again",
+        "the first resend at a full slot sends its sum up again",
         "busy", Cost("resends", 1.1)),
     "second_resend_is_for_ps": Rule(
         "later resends are for the PS: no relay keeps them",
         "storm", "hang"),
     "later_resends_ask": Rule(
-        "... and no values: the PS says NEED if it lacks them",
+        "later resends have no values: the PS says NEED if it lacks them",
         "straggler", Cost("packets", 1.25)),
-    # --- 5: the PS
+    # --- the PS
     "ps_merges_disjoint_only": Rule(
         "the PS counts each worker once", "storm", "wrong differ hang"),
     "superset_replaces": Rule(
@@ -91,16 +92,16 @@ RULES = {
     "ps_keeps_newest_epoch": Rule(
         "the PS drops packets of older epochs than the newest it has seen",
         "ghosts", Cost("resends", 1.2)),
-    # --- 6: the ACK
+    # --- RESULT on its way down
     "ack_clears": Rule(
         "the RESULT frees the slot on its way down",
         "busy", Cost("packets", 1.1)),
     "ack_clears_by_identity": Rule(
-        "... that of its own chunk", "quiet", "stall"),
+        "the RESULT frees only the slot of its identity", "quiet", "stall"),
     "ack_goes_by_membership": Rule(
-        "the RESULT goes to the members of the row, whoever held a slot",
+        "the RESULT goes to the members of the row, not to a slot's contributors",
         "quiet", "stall"),
-    # --- 7: old slots, old packets
+    # --- old slots, old packets
     "old_slot_is_taken_over": Rule(
         "another chunk takes a slot that nobody touched for two time-outs",
         "litter", Cost("packets", 1.05)),
@@ -112,19 +113,19 @@ RULES = {
         "echoes", Cost("packets", 1.1)),
     "marks_span_two_windows": Rule(
         "a row has 2W marks", "busy", Cost("resends", 1.03)),
-    # --- 8: the rest of a chunk
+    # --- the rest of a chunk
     "rest_follows_what_passed": Rule(
         "once a GRAD of a chunk was passed up, the others follow it",
         "quiet", "stall"),
     "every_chunk_has_a_mark": Rule(
         "a relay remembers that for each chunk, not for the last one of each "
         "slot", "quiet", "stall"),
-    # --- 9: NEED
+    # --- NEED
     "ps_asks": Rule(
         "a resend that brings nothing new: the PS asks one that it lacks",
         "storm", "hang"),
     "need_reaches_ever_more": Rule(
-        "... and each time twice as many", "deaf", "unfetched"),
+        "the PS asks twice as many workers each time", "deaf", "unfetched"),
     "ps_takes_results": Rule(
         "the PS takes a RESULT from a worker", "storm", "hang"),
     "need_answered_with_result": Rule(
@@ -144,7 +145,7 @@ RULES = {
         "a relay that answers no probe: GRADs are for the next one that, like "
         "all above it, does", "dead", "hang"),
     "lease_is_served": Rule(
-        "who goes around a relay tells the PS, and gets RESULTs from it",
+        "a worker that bypasses a relay tells the PS, and gets RESULTs from it",
         "bypass", Cost("resends", 1.3)),
     "cap_bounds_keys": Rule(
         "a job with a cap of k has k different hash keys", "capped",
