@@ -233,8 +233,8 @@ static bool all_done(uint64_t data)
 	       (unsigned long long)ndn_stat(NDN_STAT_NEW),
 	       (unsigned long long)ndn_stat(NDN_STAT_INSERTED),
 	       (unsigned long long)sent, (unsigned long long)data);
-	return ndn_stat(NDN_STAT_NEW) == n && ndn_stat(NDN_STAT_INSERTED) == 3 * n &&
-	       sent == data;
+	return ndn_stat(NDN_STAT_NEW) == n &&
+	       ndn_stat(NDN_STAT_INSERTED) == 3 * n && sent == data;
 }
 
 static void run_all(void)
