@@ -2,9 +2,11 @@
 # Per-packet tests of the BPF objects: each program is a topic, and links the
 # world that all of them share.
 BPF_TESTS := admission deliver drops floats need relay slot
-BPF_LIVE_TESTS := egress grow large pool
+BPF_LIVE_TESTS := egress grow large pool_live
+BPF_POOL_TESTS := pool_admit pool_grad pool_pass
 BPF_TEST_BINS := $(BPF_TESTS:%=$(B)/tests/bpf/%)
 BPF_LIVE_BINS := $(BPF_LIVE_TESTS:%=$(B)/tests/bpf/%)
+BPF_POOL_BINS := $(BPF_POOL_TESTS:%=$(B)/tests/bpf/%)
 BPF_WORLD := $(addprefix $(B)/tests/bpf/world/,frame.o trees.o world.o)
 
 $(B)/tests/bpf/%.o: CPPFLAGS_ALL += -DTRIB_NVAL=832 \
@@ -17,6 +19,11 @@ $(BPF_LIVE_BINS): $(B)/tests/bpf/%: $(B)/tests/bpf/%.o \
 		$(B)/tests/bpf/world/live.o $(BPF_WORLD)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lbpf
 
+$(BPF_POOL_BINS): $(B)/tests/bpf/%: $(B)/tests/bpf/%.o $(BPF_WORLD)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lbpf
+
+$(BPF_POOL_BINS) $(B)/tests/bpf/pool_live: $(B)/tests/bpf/world/pool_world.o
+
 $(B)/tests/bpf/world/drive.bpf.o: tests/bpf/world/drive.bpf.c $(wildcard kmod/uapi/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
@@ -26,7 +33,7 @@ $(B)/tests/bpf/threads: $(B)/tests/bpf/threads.o $(B)/tests/bpf/world/drive.o \
 	$(CC) $(LDFLAGS_ALL) -o $@ $(filter-out %.bpf.o,$^) -lbpf -lpthread
 
 CHECK_TESTS += $(B)/tests/bpf/threads
-CHECK_TESTS += $(BPF_TEST_BINS) $(BPF_LIVE_BINS)
+CHECK_TESTS += $(BPF_TEST_BINS) $(BPF_LIVE_BINS) $(BPF_POOL_BINS)
 
 # Beside the tests, because it drives the same world.
 $(B)/tests/bench/relay.o: CPPFLAGS_ALL += -DTRIB_NVAL=832

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Shared pools in the world of the BPF tests: trees POOL and OTHER, of two jobs,
+ * with the neighbours and groups of INNER. Two of three children are workers, the
+ * third is a relay.
+ */
+#ifndef TEST_POOL_WORLD_H
+#define TEST_POOL_WORLD_H
+
+#include "world.h"
+
+#define POOL 6	/* row of trees */
+#define OTHER 7 /* of another job */
+#define RELAY 70
+#define NEXT 90
+#define MARKS 8 /* of each tree */
+#define SLOTS_IN 64
+#define HOUR 3600000000000ULL
+
+/**
+ * struct pool_world - what the tests share
+ * @f:     the packet in hand: built, run, then what left.
+ * @words: of all bitmaps.
+ * @rows, @slots, @table, @marks, @faces: maps.
+ */
+struct pool_world {
+	struct frame f;
+	int words;
+	int rows, slots, table, marks, faces;
+};
+
+extern struct pool_world pw;
+
+/* A bitmap of workers, as on the wire. */
+struct pool_who {
+	__be64 bits[TRIB_BMWORDS_MAX];
+};
+
+/* Load the object; exits with a skip without privileges. */
+void pool_open(void);
+/* Everything as tribd leaves it, with bitmaps of @n words; IPv4, 1 word. */
+void pool_fresh_as(bool v6, uint16_t vlan0, uint16_t vlan1, int n);
+void pool_fresh(void);
+/* Send all chunks of all jobs to one slot. */
+void pool_one_slot(void);
+
+/* The rank number @i, 0 to 2, whose values come by. */
+int pool_rank(int i);
+/* A worker of the job that is not of this relay. */
+int pool_foreign(void);
+void pool_set_bit(__be64 *bits, int rank);
+/* Ranks @a and, unless negative, @b. */
+struct pool_who pool_who(int a, int b);
+
+void pool_map_put(int fd, uint32_t key, const void *value);
+void pool_map_get(int fd, uint32_t key, void *value);
+struct trib_pool pool_row_get(void);
+void pool_row_put(struct trib_pool row);
+struct trib_pool_face pool_face_key(int tree, int child);
+void pool_clear_faces(void);
+uint32_t pool_slot_number(int tree, uint32_t chunk);
+struct trib_pool_slot *pool_slot(uint32_t chunk); /* a copy, static */
+void pool_slot_put(uint32_t chunk, const struct trib_pool_slot *s);
+uint64_t pool_mark(uint32_t chunk);
+void pool_mark_put(uint32_t at, uint32_t epoch, uint32_t chunk, uint64_t bits);
+
+/* A header of @type in @tree from neighbour @child (-1: next hop), about @rank. */
+struct trib_hdr pool_hdr(int type, int tree, int child, int rank,
+			 uint32_t chunk);
+/* pw.f becomes a packet from neighbour @child. */
+void pool_build(int child, struct trib_hdr h, const void *pay, int len);
+void pool_values(struct trib_hdr h, int child, struct pool_who who, int nval,
+		 uint64_t word);
+/* A GRAD with our number, of @who, that rank number @i sent. */
+void pool_grad_of(int tree, int i, struct pool_who who, uint32_t chunk,
+		  int nval, uint64_t word);
+void pool_grad(int i, uint32_t chunk, int nval, uint64_t word);
+/* Run pw.f as from neighbour @child. Return: the verdict. */
+int pool_run(int child);
+int pool_send_grad(int i, uint32_t chunk, int nval, uint64_t word);
+int pool_send_resend(int i, uint32_t chunk, int nval, uint64_t word);
+int pool_send_result(uint32_t chunk, uint64_t word);
+
+/* pw.f is for @group; else it is as @before, but for the number @relay. */
+void pool_expect_same(const struct frame *before, int group, int relay);
+/* pw.f, from neighbour @child, goes to the next hop. */
+void pool_expect_passed(int child);
+/* pw.f is the sum of the slot, for the next hop. */
+void pool_expect_sum(int flags, int child, int nval, uint64_t word);
+/* The chunk's slot has @n workers, and @word as its values. */
+void pool_expect_slot(uint32_t chunk, int state, int n, uint64_t word);
+void pool_expect_nobody(uint32_t chunk);
+void pool_expect_mark(uint32_t chunk, uint64_t bits);
+
+#endif /* TEST_POOL_WORLD_H */
