@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The programs of a Tributary host. trib_xdp runs on its ports; trib_egress
- * rewrites what trib_xdp redirects, as it leaves; trib_grow, at the ports'
- * clsact ingress, sends what XDP cannot; trib_pass is for veth peers, which
- * receive redirected frames only if they run an XDP program themselves.
+ * The programs of a Tributary host:
+ *
+ *	trib_xdp	XDP of its ports
+ *	trib_egress	devmap program: headers of each frame that XDP redirects
+ *	trib_grow	clsact ingress of its ports: sends what XDP cannot
+ *	trib_pass	XDP of veth peers, which only receive redirected frames
+ *			if they run a program themselves
  */
 #include "grow/grow.h"
 #include "packet/egress.h"
@@ -35,7 +38,7 @@ int trib_xdp(struct xdp_md *ctx)
 		why = tree_admit(&p, t, &child);
 	if (!why)
 		return tree_packet(ctx, &p, t, child);
-	/* A copy: whose address is taken lives on the stack all the way. */
+	/* A copy: a struct whose address is taken stays on the stack. */
 	foreign = p;
 	return foreign_pass(ctx, &foreign, why);
 }
@@ -45,7 +48,7 @@ int trib_egress(struct xdp_md *ctx)
 {
 	struct ethhdr *eth = (void *)(long)ctx->data;
 
-	/* Not ours: a frame of the NDN forwarder, in the same batch. */
+	/* The NDN forwarder's frames may be in the same batch. */
 	if ((void *)(eth + 1) <= (void *)(long)ctx->data_end &&
 	    load16(eth->h_source) == NDN_MARK)
 		bpf_tail_call(ctx, &ndn_leave, 0);

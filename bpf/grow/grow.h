@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The clsact program: sends what XDP cannot. A packet that is shorter than its
- * answer grows here and is filled from its slot; and copies are made here
- * where XDP's own would share one buffer (generic mode) or one port.
+ * answer grows here and is filled from its slot. Copies are made here where those
+ * of XDP would share one buffer (generic mode) or one port.
  *
- * A packet comes here only from trib_xdp of the same port, which drops
- * TRIB_T_GROW from outside, so it has been admitted. The slot may have moved on
- * meanwhile, and is looked at again.
+ * Packets come from trib_xdp of the same port, which drops TRIB_T_GROW from
+ * outside: they have been admitted.
  */
 #ifndef TRIB_BPF_GROW_H
 #define TRIB_BPF_GROW_H
@@ -15,8 +14,8 @@
 #include "grow_fill.h"
 
 /*
- * Is the UDP checksum still to be computed by a device? Only then does the
- * kernel leave the field alone when the data under it is said to change.
+ * Did the sender leave the UDP checksum to its device? Only then does the kernel
+ * leave the field alone when told that data changes.
  */
 static __always_inline bool offloaded(struct __sk_buff *skb, __u32 off)
 {
@@ -30,8 +29,8 @@ static __always_inline bool offloaded(struct __sk_buff *skb, __u32 off)
 }
 
 /*
- * UDP to our port: XDP let such a packet of type GROW pass only if it made it
- * one itself. Anything else with the mark comes from outside, unadmitted.
+ * Is this UDP to our port? XDP only passes such a packet of type GROW if it made
+ * it. Any other packet with the mark comes from outside.
  */
 static __always_inline bool grow_is_ours(struct __sk_buff *skb,
 					 const struct grow_arg *a, __be16 proto)
@@ -47,10 +46,7 @@ static __always_inline bool grow_is_ours(struct __sk_buff *skb,
 	       !(a->ip[6] & 0x3f) && !a->ip[7] && a->ip[9] == IPPROTO_UDP;
 }
 
-/*
- * Take the tags off and read the headers. They were admitted by XDP, so a
- * packet that does not look like it is none of ours.
- */
+/* Take the tags off and read the headers. Return: false if it is not ours. */
 static __always_inline bool grow_read(struct __sk_buff *skb, struct grow_arg *a,
 				      struct ethhdr *eth)
 {
@@ -83,7 +79,7 @@ static __always_inline bool grow_read(struct __sk_buff *skb, struct grow_arg *a,
 	return a->h.type == TRIB_T_GROW && a->h.version == TRIB_WIRE_VERSION;
 }
 
-/* The tree that XDP has admitted the packet to, if it is still as it was. */
+/* Find the tree that XDP admitted the packet to; NULL if it changed since. */
 static __always_inline struct trib_tree *grow_tree(const struct trib_hdr *h)
 {
 	__u32 row = bpf_ntohs(load16(&h->tree));
@@ -92,7 +88,7 @@ static __always_inline struct trib_tree *grow_tree(const struct trib_hdr *h)
 	if (!t || !(t->flags & TRIB_TREE_USED) ||
 	    t->cookie != load64(&h->cookie))
 		return NULL;
-	/* In a shared tree a slot's identity has it. */
+	/* A shared slot's identity has the epoch. */
 	return (t->flags & TRIB_TREE_SHARED) ||
 			       t->epoch == bpf_ntohl(load32(&h->epoch))
 		       ? t
@@ -116,7 +112,7 @@ static __always_inline int grow_drop(__u32 why)
 	return TC_ACT_SHOT;
 }
 
-/* PROBE becomes its answer. Return: false if the tree's row is gone. */
+/* Turn PROBE into its answer. Return: false if the tree's row is gone. */
 static __always_inline bool grow_probe(struct trib_hdr *h)
 {
 	__u32 key = bpf_ntohs(load16(&h->tree));
@@ -131,7 +127,7 @@ static __always_inline bool grow_probe(struct trib_hdr *h)
 	return true;
 }
 
-/* A packet with the mark. */
+/* Handle a packet with the mark. Return: a verdict. */
 static __always_inline int grow_marked(struct __sk_buff *skb, __u32 group)
 {
 	struct grow_arg a = {};

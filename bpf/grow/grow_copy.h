@@ -10,17 +10,17 @@
 #include "packet/parse.h"
 
 /**
- * struct grow_arg - the packet that leaves, without what differs by receiver
+ * struct grow_arg - the packet that leaves, except for each receiver's headers
  * @h:     our header.
  * @ip:    IP header, 20 or 40 bytes.
- * @seen:  NEED: who has contributed.
- * @group: whose rewrites hold.
+ * @seen:  NEED: children that have contributed.
+ * @group: its rewrites are used.
  * @len:   bytes behind @h.
  * @vlan:  tags that it came with, outer first.
  * @sport: UDP port that it came from.
  * @v6:    IPv6.
- * @offload: the sender left the UDP checksum to its device, so whoever sends
- *         this packet on wants the pseudo header's sum in its place.
+ * @offload: the sender left the UDP checksum to its device: the device that sends
+ *         the copy wants the pseudo header's sum in the field.
  */
 struct grow_arg {
 	struct trib_hdr h;
@@ -46,7 +46,7 @@ static __always_inline __u32 l4_len(const struct grow_arg *a)
 	return sizeof(struct udphdr) + sizeof(a->h) + a->len;
 }
 
-/* One's complement sum of the pseudo header, folded: a checksum's start. */
+/* Folded one's complement sum of the pseudo header. */
 static __always_inline __u16 pseudo_sum(const void *addrs, __u32 n, __u32 len)
 {
 	__u64 sum = bpf_htons(IPPROTO_UDP) + bpf_htons(len);
@@ -59,7 +59,7 @@ static __always_inline __u16 pseudo_sum(const void *addrs, __u32 n, __u32 len)
 	return (sum & 0xffff) + (sum >> 16);
 }
 
-/* IP and UDP headers as @r wants them, into the packet. */
+/* Write IP and UDP headers for the receiver @r. Return: 0 or less. */
 static __always_inline long put_l3(struct __sk_buff *skb,
 				   const struct grow_arg *a,
 				   const struct trib_rewrite *r)
@@ -115,7 +115,7 @@ static __noinline long send_copy(struct __sk_buff *skb,
 		     ?: bpf_skb_store_bytes(skb,
 					    l4_off(a) + sizeof(struct udphdr),
 					    &h, sizeof(h), 0);
-	/* The innermost tag first; its type says if another is around it. */
+	/* The innermost tag first. */
 	if (!rc && r->vlan[0] && r->vlan[1])
 		rc = bpf_skb_vlan_push(skb, bpf_htons(ETH_P_8021Q),
 				       bpf_ntohs(r->vlan[1]))
@@ -132,7 +132,7 @@ static __noinline long send_copy(struct __sk_buff *skb,
 	return rc;
 }
 
-/* grow_member() - a copy for the member of @a's group behind @ifindex */
+/* grow_member() - send a copy to the member of @a's group behind @ifindex */
 __noinline int grow_member(struct __sk_buff *skb, struct grow_arg *a,
 			   __u32 ifindex)
 {
@@ -177,7 +177,7 @@ static __always_inline void grow_group(struct __sk_buff *skb,
 #define ANSWER_TO(port, vlan)                                                  \
 	((__u64)(port) | (__u64)(vlan)[0] << 16 | (__u64)(vlan)[1] << 32)
 
-/* The answer to @to, whose MAC XDP has put into aux and scale. */
+/* Answer @to, whose MAC XDP has put into aux and scale. */
 static __noinline void grow_answer(struct __sk_buff *skb, struct grow_arg *a,
 				   __u64 to, const __u8 *mac, const __u8 *dmac)
 {

@@ -11,7 +11,7 @@
 #include "pool/pool_slot.h"
 #include "tree/node.h"
 
-/* A result that a slot holds, to the ranks of this host. */
+/* Deliver the slot's result to the ranks of this host. */
 static __noinline void grow_deliver(const struct trib_tree *t,
 				    struct trib_slot *s, __u32 tree)
 {
@@ -47,7 +47,7 @@ static __noinline void grow_deliver(const struct trib_tree *t,
 	}
 }
 
-/* The state that a slot must still be in for a packet of @type. */
+/* The state that the slot must still have for a packet of @type. */
 static __always_inline __u8 grow_state(__u8 type)
 {
 	return type == TRIB_T_RESULT ? TRIB_SLOT_RESULT
@@ -55,7 +55,7 @@ static __always_inline __u8 grow_state(__u8 type)
 				     : TRIB_SLOT_COLLECT;
 }
 
-/* Under the owner word: our header and what follows it, from the slot. */
+/* Under the owner word: fill header and payload. Return: 0, or the reason. */
 static __always_inline __u32 grow_copy(struct __sk_buff *skb,
 				       struct grow_arg *a, struct trib_slot *s,
 				       __u8 type)
@@ -86,7 +86,7 @@ static __always_inline __u32 grow_copy(struct __sk_buff *skb,
 	store32(&a->h.scale, META_SCALE(meta));
 	if (!len)
 		return 0;
-	/* In this form every verifier sees that it is not 0. */
+	/* This form proves to every verifier that the length is not 0. */
 	len--;
 	HIDE(len);
 	if (len >= sizeof(s->v) ||
@@ -124,7 +124,7 @@ static __always_inline __u32 grow_fill(struct __sk_buff *skb,
 	return why;
 }
 
-/* As grow_copy(), of a shared pool's slot. */
+/* Same as grow_copy(), from a shared slot. */
 static __always_inline __u32 pool_copy(struct __sk_buff *skb,
 				       struct grow_arg *a,
 				       struct trib_pool_slot *s,
@@ -142,7 +142,7 @@ static __always_inline __u32 pool_copy(struct __sk_buff *skb,
 	store16(&a->h.relay, bpf_htons(row->next));
 	store32(&a->h.nval, bpf_htons(s->nval));
 	store32(&a->h.scale, META_SCALE(meta));
-	/* In this form every verifier sees that they are not 0. */
+	/* This form proves to every verifier that lengths are not 0. */
 	n--;
 	HIDE(n);
 	if (n >= sizeof(s->workers) ||
@@ -159,7 +159,7 @@ static __always_inline __u32 pool_copy(struct __sk_buff *skb,
 	return 0;
 }
 
-/* As grow_fill(), for a sum of a shared pool, whose identity counts. */
+/* Same as grow_fill(), for a shared slot, found by identity. */
 static __noinline __u32 pool_grow(struct __sk_buff *skb, struct grow_arg *a)
 {
 	struct pool_arg id = {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Admission, as far as all trees share it: the tree that a packet names, and the
- * face that it must come from.
- */
+/* Checks that all trees share: the tree of a packet, and the face it comes from. */
 #ifndef TRIB_BPF_ADMIT_H
 #define TRIB_BPF_ADMIT_H
 
@@ -27,7 +24,7 @@ static __always_inline bool face_ok(const struct pkt *p,
 	       load32(&ip6->saddr.s6_addr32[3]) == peer->addr[3];
 }
 
-/* The packet's tree. Return: 0 with *@tree, or the reason to drop. */
+/* Find the packet's tree. Return: 0 with *@tree, or the reason to drop. */
 static __always_inline __u32 admit_tree(struct pkt *p, struct trib_tree **tree)
 {
 	__u32 row = bpf_ntohs(load16(&p->h->tree));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * New headers for a copy that leaves: the devmap program. The group is in the
- * mark that stands in the source MAC; a frame without one is an answer that
+ * The devmap program: new headers for each copy of a group's frame. The mark in
+ * the source MAC names the group. A frame without a mark is an answer, which
  * has its headers already.
  */
 #ifndef TRIB_BPF_EGRESS_H
@@ -10,13 +10,13 @@
 #include "parse.h"
 #include "send.h"
 
-/* Tags of a row: 0, 1 (802.1Q) or 2 (802.1ad outside, 802.1Q inside). */
+/* Count the tags of a row: 0, 1 (802.1Q) or 2 (802.1ad outside, 802.1Q inside). */
 static __always_inline __u32 rewrite_tags(const struct trib_rewrite *r)
 {
 	return r->vlan[0] ? r->vlan[1] ? 2 : 1 : 0;
 }
 
-/* Ethernet header and tags, up to @l3. @proto is what follows. */
+/* Write Ethernet header and tags. @proto: EtherType of the IP header behind. */
 static __always_inline void put_eth(struct ethhdr *eth,
 				    const struct trib_rewrite *r, __u32 tags,
 				    __be16 proto)
@@ -59,7 +59,7 @@ static __always_inline void put_v6(struct ipv6hdr *ip,
 	__builtin_memcpy(&ip->daddr, r->daddr, 16);
 }
 
-/* UDP header and the two fields of ours that depend on who receives. */
+/* Write the UDP header, and the fields of ours that depend on the receiver. */
 static __always_inline void put_udp(struct udphdr *udp,
 				    const struct trib_rewrite *r)
 {
@@ -77,7 +77,7 @@ static __always_inline void put_udp(struct udphdr *udp,
 	}
 }
 
-/* Tags that the frame has. Return: 0 to 2, *@proto is what follows them. */
+/* Count the frame's tags. Return: 0 to 2, and in *@proto the type behind them. */
 static __always_inline __u32 count_tags(struct xdp_md *ctx, __be16 *proto)
 {
 	void *data = (void *)(long)ctx->data,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Packets for our port that are not for this host: a host with several ports
- * passes them on as its routes say, where forwarding is switched on. What the
- * kernel must see first (a neighbour to be found, a port without XDP) goes the
- * ordinary way.
+ * Packets for our UDP port whose destination is another host. They are routed by
+ * the kernel's tables if forwarding is on. Packets that XDP cannot send (unknown
+ * neighbour, port without XDP) go to the kernel, which routes them itself.
  */
 #ifndef TRIB_BPF_FOREIGN_H
 #define TRIB_BPF_FOREIGN_H
@@ -36,7 +35,7 @@ static __always_inline void foreign_ask(struct xdp_md *ctx, const struct pkt *p,
 	}
 }
 
-/* One hop fewer to go. Return: none is left. */
+/* Count down the hops. Return: true if none is left. */
 static __always_inline bool foreign_age(struct pkt *p)
 {
 	struct ipv6hdr *ip6 = p->l3;
@@ -48,8 +47,8 @@ static __always_inline bool foreign_age(struct pkt *p)
 		return true;
 	ip->ttl--;
 	/*
-	 * No checksum, as in all that we send: one that a veth's sender has
-	 * left to the device is not there.
+	 * No UDP checksum, as in all packets of ours: the sender of a veth may
+	 * have left it to the device, so the field holds no sum to update.
 	 */
 	p->udp->check = 0;
 	ip->check = 0;
@@ -58,8 +57,8 @@ static __always_inline bool foreign_age(struct pkt *p)
 }
 
 /*
- * A packet that nothing here wants, because of @why: is it somebody else's?
- * Return: a verdict.
+ * Route a packet that this host refuses, for @why, to the host it is for.
+ * Dropped and counted as @why if it is for this one. Return: a verdict.
  */
 static __noinline int foreign_pass(struct xdp_md *ctx, struct pkt *p, __u32 why)
 {
@@ -68,7 +67,7 @@ static __noinline int foreign_pass(struct xdp_md *ctx, struct pkt *p, __u32 why)
 
 	if (!p || p->vlan || !pkt_locate(ctx, p))
 		return drop(why);
-	/* A group's packet: routes for single hosts would send it back. */
+	/* Multicast: unicast routes would send it back. */
 	if (p->eth->h_dest[0] & 1)
 		return drop(why);
 	foreign_ask(ctx, p, &fib);

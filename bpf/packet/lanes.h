@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Moving and combining values, block by block: the loops that decide what a
- * relay costs. One block is TRIB_NVAL_BLOCK 32-bit units, 8 words.
+ * Loops that copy and combine values; they dominate the cost of a packet. One
+ * block is TRIB_NVAL_BLOCK 32-bit units, 8 words.
  */
 #ifndef TRIB_BPF_LANES_H
 #define TRIB_BPF_LANES_H
@@ -11,7 +11,7 @@
 
 #define BLOCK_WORDS (TRIB_NVAL_BLOCK / 2)
 #define BLOCKS_MAX (TRIB_NVAL / TRIB_NVAL_BLOCK)
-/* Words of one round of a loop over all: divisors that cost least. */
+/* Words per round of the unrolled loop: the divisors measured as fastest. */
 #define EACH_UNROLL (TRIB_NVAL == TRIB_NVAL_SMALL ? 22 : 16)
 
 static __always_inline __u32 blocks(__u32 nval)
@@ -20,9 +20,9 @@ static __always_inline __u32 blocks(__u32 nval)
 }
 
 /*
- * Copies are left to the kernel: two stores a word, one here and one there,
- * would cost more than adding does. Both take a payload of @nval units, which
- * is at most TRIB_NVAL. Return: 0, or less if the packet is not that long.
+ * Copy @nval units, at most TRIB_NVAL, between packet and memory. Helpers do it: a
+ * loop of ours would cost more than the addition does. Return: 0, or less if the
+ * packet is too short.
  */
 static __always_inline long copy_in(struct xdp_md *ctx, __u32 off, void *to,
 				    __u32 nval)
@@ -31,7 +31,7 @@ static __always_inline long copy_in(struct xdp_md *ctx, __u32 off, void *to,
 
 	if (!len)
 		return 0;
-	/* In this form every verifier sees that it is not 0. */
+	/* This form proves to every verifier that the length is not 0. */
 	len--;
 	HIDE(len);
 	if (len >= TRIB_NVAL * 4)
@@ -55,9 +55,9 @@ static __always_inline long copy_out(struct xdp_md *ctx, __u32 off, void *from,
 
 /*
  * Run OP for each word of @nblk blocks: q[j] in the packet from @v on, t[j] in
- * memory at @mem. The full size has one bounds check for all; otherwise one
- * for each block, hidden from the compiler, which would merge them into one
- * that the verifier does not follow. Ends early if the packet does.
+ * memory at @mem. A full packet has one bounds check; others have one per block,
+ * hidden from the compiler, which would merge them into a check that the verifier
+ * cannot follow. Ends early if the packet does.
  */
 #define EACH_WORD(v, end, mem, nblk, OP)                                       \
 	do {                                                                   \
@@ -88,7 +88,7 @@ static __always_inline long copy_out(struct xdp_md *ctx, __u32 off, void *from,
 		}                                                              \
 	} while (0)
 
-/* Two 32-bit lanes that do not carry into each other, modulo 2^32 each. */
+/* Add two 32-bit lanes, each modulo 2^32, without a carry between them. */
 static __always_inline __u64 add_i32(__u64 a, __u64 b)
 {
 	const __u64 high = 0x80000000;
@@ -97,9 +97,9 @@ static __always_inline __u64 add_i32(__u64 a, __u64 b)
 }
 
 /*
- * The larger signed word, without a branch: it would be predicted wrong every
- * other time. The sign of a - b is wrong if it overflows, that is, if a and b
- * differ in sign and so do a and a - b.
+ * The larger signed word, without a branch that would be mispredicted every other
+ * time. The sign of a - b is wrong if it overflows: then a and b differ in sign,
+ * and so do a and a - b.
  */
 static __always_inline __u64 max_s64(__u64 a, __u64 b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The owner word of a row: a try-lock that gives up. No helper is forbidden
- * under it, as under bpf_spin_lock.
+ * The owner word of a row: a try-lock that gives up. Unlike bpf_spin_lock, it
+ * allows helper calls while it is held.
  */
 #ifndef TRIB_BPF_LOCK_H
 #define TRIB_BPF_LOCK_H
@@ -13,11 +13,11 @@
 #define LOCK_POLLS 32 /* looks between two tries */
 
 /*
- * wait_lock() - the owner word was taken: have it within a bounded time?
+ * wait_lock() - try to take an owner word that is held, within a bounded time
  *
- * A holder on another CPU has to fetch the row line by line, which takes it
- * longer than LOCK_TRIES exchanges, and these would take the first line away
- * from it. So look until it seems free before trying again.
+ * A holder on another CPU fetches the row line by line, which takes longer than
+ * LOCK_TRIES exchanges, and each exchange takes the first line away from it. So
+ * poll until the word looks free before the next try.
  */
 __noinline int wait_lock(__u32 *busy)
 {
@@ -39,9 +39,8 @@ static __always_inline bool try_lock(__u32 *busy)
 }
 
 /*
- * What the owner wrote must be visible before the word is free. x86 keeps
- * stores in order; an exchange there would wait for all of them to leave the
- * store buffer, 8 ns, while the next packet could begin.
+ * Release the word; all stores of the owner must be visible before. x86 keeps
+ * stores in order: an exchange would only wait 8 ns for the store buffer.
  */
 static __always_inline void unlock(__u32 *busy)
 {

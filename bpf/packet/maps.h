@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The maps, as uapi/trib_maps.h describes them. Sizes here are what a test
- * needs; tribd sets its own before it loads the object.
+ * The maps of uapi/trib_maps.h. Sizes here suit tests; tribd sets its own before
+ * it loads the object.
  */
 #ifndef TRIB_BPF_MAPS_H
 #define TRIB_BPF_MAPS_H
@@ -151,7 +151,7 @@ struct {
 	__type(value, struct trib_pool_local);
 } pool_faces SEC(".maps");
 
-/* The NDN forwarder, if it is loaded: ndn_xdp, and ndn_egress. */
+/* Tail calls to the NDN forwarder, empty unless it is loaded: ndn_xdp, ndn_egress. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);

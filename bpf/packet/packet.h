@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the programs know of the packet in hand, and the byte-level helpers
- * that all of them use: loads from headers, IP checksum, ECN.
+ * The packet in hand, and byte-level helpers: loads from headers, IP checksum,
+ * ECN.
  */
 #ifndef TRIB_BPF_PACKET_H
 #define TRIB_BPF_PACKET_H
@@ -21,12 +21,12 @@
 #error "payload words are little-endian and are added without swapping"
 #endif
 
-/* The compiler must take @x for unknown from here on. */
+/* Hide the value of @x from the compiler. */
 #define HIDE(x) asm volatile("" : "+r"(x))
 
 /*
- * Source MAC of a frame of the NDN forwarder that has no headers yet, as MARK
- * of send.h: no real one has the multicast bit.
+ * Source MAC of an NDN frame without headers, as MARK of send.h: no real source
+ * has the multicast bit.
  */
 #define NDN_MARK bpf_htons(0x036e)
 
@@ -49,8 +49,8 @@ static __always_inline bool is_vlan(__be16 proto)
 }
 
 /*
- * Headers of a packet are packed, so the compiler would load their fields byte
- * by byte; both kernels' programs may load at any alignment.
+ * Header structs are packed, so the compiler would load fields byte by byte. XDP
+ * and clsact programs may load at any alignment.
  */
 static __always_inline __u16 load16(const void *p)
 {
@@ -84,19 +84,19 @@ static __always_inline void store64(void *p, __u64 v)
 
 /**
  * struct pkt - one packet for our port
- * @eth:    start of the frame; like the other pointers valid until the packet
- *          is resized, and set anew by pkt_locate().
+ * @eth:    start of the frame. All pointers are valid until the packet is resized;
+ *          pkt_locate() sets them again.
  * @l3:     IP header.
  * @udp:    UDP header.
- * @h:      ours.
- * @l3_off: of @l3 from the start of the frame: 14, 18 or 22.
- * @off:    of what follows @h: bitmap or payload.
- * @len:    bytes that follow @h.
- * @vlan:   the VLAN ids as in &trib_peer.vlan, both in one word.
- * @ifindex: where it came in.
- * @v6:     IPv6, else IPv4 without options.
- * @ce:     congestion was experienced on the way here.
- * @plain:  a GRAD for a dedicated tree, with nothing that needs a second look.
+ * @h:      our header.
+ * @l3_off: offset of @l3 in the frame: 14, 18 or 22.
+ * @off:    offset of the bitmap or payload behind @h.
+ * @len:    bytes behind @h.
+ * @vlan:   VLAN ids as in &trib_peer.vlan, both in one word.
+ * @ifindex: port it arrived at.
+ * @v6:     IPv6; else IPv4 without options.
+ * @ce:     the IP header's ECN field is CE.
+ * @plain:  GRAD of integers for a dedicated tree: the frequent case.
  */
 struct pkt {
 	struct ethhdr *eth;
@@ -113,7 +113,7 @@ struct pkt {
 	bool plain;
 };
 
-/* No @off is larger: 110 with 2 tags and IPv6. Every verifier keeps a mask. */
+/* Mask for &pkt.off, at most 110 (2 tags, IPv6): every verifier keeps a mask. */
 #define PKT_OFF_MASK 127
 
 /* Recompute the pointers of @p. Return: false if the frame is too short. */
@@ -132,18 +132,18 @@ static __always_inline bool pkt_locate(struct xdp_md *ctx, struct pkt *p)
 	p->l3 = data + l3_off;
 	p->udp = data + off;
 	p->h = (void *)(p->udp + 1);
-	/* Whichever IP it is, UDP and we come after it. */
+	/* 40 bytes cover both IP versions: UDP and our header follow. */
 	return (void *)(p->eth + 1) <= end && (void *)(p->h + 1) <= end &&
 	       p->l3 + sizeof(struct ipv6hdr) <= end;
 }
 
-/* @ecn marked CE says so in our header; the packet that goes on is new. */
+/* CE becomes ECT(0): the packet that leaves is new, and our header has F_CE. */
 static __always_inline __u8 ecn_renew(__u8 tos)
 {
 	return (tos & ECN_MASK) == ECN_CE ? tos - ECN_CE + ECN_ECT0 : tos;
 }
 
-/* Of a header without options whose check field is 0. */
+/* Checksum of an IPv4 header without options whose check field is 0. */
 static __always_inline __u16 ip_checksum(const void *ip)
 {
 	__u64 sum = 0;

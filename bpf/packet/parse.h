@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Classification and admission: which packets are ours, and which of ours may
- * touch a slot. Nothing behind parse() and admit() checks a header again.
+ * Classification: packets for our port, in a form that the programs read. Code
+ * behind parse() and admission does not check a header again.
  */
 #ifndef TRIB_BPF_PARSE_H
 #define TRIB_BPF_PARSE_H
@@ -10,13 +10,13 @@
 #include "stats.h"
 #include "uapi/trib_ndn.h"
 
-#define PARSE_OK -1  /* else a verdict: XDP_PASS if not ours, or XDP_DROP */
-#define PARSE_NDN -2 /* or this: NDN, for the NDN forwarder if it is there */
+#define PARSE_OK -1  /* else a verdict: XDP_PASS (not ours) or XDP_DROP */
+#define PARSE_NDN -2 /* NDN: for the forwarder, if it is loaded */
 
 #define UDP_PORT bpf_htons(TRIB_UDP_PORT)
 #define NDN_PORT bpf_htons(TRIB_NDN_UDP_PORT)
 
-/* A packet that may be for our port, but not in a form that we read. */
+/* Drop a packet for our port whose form we do not read; pass any other. */
 static __always_inline int refuse(struct xdp_md *ctx, void *udp, __u32 why)
 {
 	struct udphdr *u = udp;
@@ -38,7 +38,7 @@ static __always_inline int parse_v4(struct xdp_md *ctx, struct pkt *p,
 	    ip->protocol != IPPROTO_UDP || ip->version != 4)
 		return XDP_PASS;
 	if (ip->frag_off & bpf_htons(IP_FRAGMENT)) {
-		/* Only the first one says whose it is. */
+		/* Only the first fragment has the port. */
 		if (ip->frag_off & bpf_htons(IP_OFFSET))
 			return XDP_PASS;
 		hlen = ip->ihl * 4;
@@ -57,7 +57,7 @@ static __always_inline int parse_v4(struct xdp_md *ctx, struct pkt *p,
 	return PARSE_OK;
 }
 
-/* One extension header before UDP is seen through, to count it. */
+/* Look behind one extension header, to count packets for our port. */
 static __always_inline int parse_v6_more(struct xdp_md *ctx, struct ipv6hdr *ip)
 {
 	struct {
@@ -103,7 +103,7 @@ static __always_inline int parse_v6(struct xdp_md *ctx, struct pkt *p,
 	return PARSE_OK;
 }
 
-/* Does the header name a type that exists, in a direction it travels in? */
+/* Does the type exist, and travel in this direction? */
 static __always_inline bool type_ok(__u8 type, __u8 flags)
 {
 	switch (type) {
@@ -124,10 +124,7 @@ static __always_inline bool type_ok(__u8 type, __u8 flags)
 	}
 }
 
-/*
- * Op and format of a type that the data plane handles itself. Return: 0, or the
- * reason to drop.
- */
+/* Check operation and format of data packets. Return: 0, or the reason to drop. */
 static __always_inline __u32 check_format(const struct trib_hdr *h, __u32 nval)
 {
 	__u8 type = h->type;
@@ -141,25 +138,25 @@ static __always_inline __u32 check_format(const struct trib_hdr *h, __u32 nval)
 	    (h->op == TRIB_WOP_MAX && h->fmt != TRIB_FMT_W64))
 		return TRIB_DROP_FORMAT;
 	if (h->fmt > TRIB_FMT_W64) {
-		/* Shared pools take resends apart, in another order. */
+		/* Shared pools may sum twice, in another order: no floats. */
 		if (h->fmt > TRIB_FMT_BF16 || load16(&h->relay))
 			return TRIB_DROP_FORMAT;
 		if (nval > trib_fmt_nval_max(h->fmt, TRIB_NVAL))
 			return TRIB_DROP_NVAL;
 	}
-	/* A contribution without values says that it is empty. */
+	/* A contribution without values must be marked EMPTY. */
 	if (!nval && type == TRIB_T_GRAD && !(h->flags & TRIB_F_EMPTY))
 		return TRIB_DROP_FORMAT;
 	return 0;
 }
 
-/* More than one datagram's worth behind our header: a second one of ours? */
+/* The frame is too long: did segmentation offload glue datagrams together? */
 static __always_inline int parse_gso(struct xdp_md *ctx, struct pkt *p,
 				     __u32 len)
 {
 	struct trib_hdr *next;
 
-	/* A bound that every verifier keeps; a payload is shorter than that. */
+	/* Every verifier keeps this bound; payloads are shorter. */
 	HIDE(len);
 	next = (void *)(p->h + 1) + (len & 0xfff);
 	if ((void *)(next + 1) <= (void *)(long)ctx->data_end &&
@@ -169,35 +166,35 @@ static __always_inline int parse_gso(struct xdp_md *ctx, struct pkt *p,
 	return drop(TRIB_DROP_LENGTH);
 }
 
-/* A header's first 8 bytes as one word; some bits of its flags. */
+/* The first 8 bytes of a header as one word. */
 #define HEAD(version, type, flags, op, fmt)                                    \
 	((__u64)(version) | (__u64)(type) << 8 | (__u64)(flags) << 16 |        \
 	 (__u64)(op) << 24 | (__u64)(fmt) << 32)
 #define HEAD_GRAD HEAD(TRIB_WIRE_VERSION, TRIB_T_GRAD, TRIB_F_UP, 0, 0)
-/* Whatever else is set, and Q32, I32 or W64, takes the long way. */
+/* Bits that a plain GRAD may have set: flags, and the formats Q32, I32, W64. */
 #define HEAD_FREE HEAD(0, 0, TRIB_F_RESEND | TRIB_F_PUSH | TRIB_F_CE, 0, 3)
 
-/* Most packets: sums of some format. They need no more checks than this one. */
+/* Most packets are plain: integers for a dedicated tree. One check admits them. */
 static __always_inline bool plain_grad(const struct trib_hdr *h)
 {
 	return (load64(h) & ~HEAD_FREE) == HEAD_GRAD &&
 	       h->fmt != TRIB_FMT_NONE && h->nval && !load16(&h->relay);
 }
 
-/* Is there such a packet, and does it fit in a slot? */
+/* Check version, type and sizes. Return: 0, or the reason to drop. */
 static __always_inline __u32 check_header(const struct trib_hdr *h, __u32 nval)
 {
 	if (h->version != TRIB_WIRE_VERSION)
 		return TRIB_DROP_VERSION;
 	if (!type_ok(h->type, h->flags))
 		return TRIB_DROP_TYPE;
-	/* JOIN of another size is tribd's to refuse. */
+	/* tribd refuses a JOIN of another size itself. */
 	if (nval > (h->type < TRIB_T_JOIN ? TRIB_NVAL : TRIB_NVAL_LARGE))
 		return TRIB_DROP_NVAL;
 	return h->bmwords > TRIB_BMWORDS_MAX ? TRIB_DROP_FORMAT : 0;
 }
 
-/* The datagram is ours: version, type, lengths, format. */
+/* Check our header: version, type, lengths, format. Return: as parse(). */
 static __always_inline int parse_ours(struct xdp_md *ctx, struct pkt *p,
 				      __u32 l4_len)
 {
@@ -234,9 +231,9 @@ static __always_inline int parse_ours(struct xdp_md *ctx, struct pkt *p,
 }
 
 /*
- * Let the verifier forget which headers were there: all ways but that of the
- * most frequent ones become one to it, and it walks what follows twice, not
- * seven times. It knows nothing of @p->ifindex. Return: false never happens.
+ * Make the verifier forget which headers there are. All paths but the most
+ * frequent one become one, so it walks the rest of the program twice, not seven
+ * times. XOR with an unknown word does it. Return: never false.
  */
 static __always_inline bool forget(struct xdp_md *ctx, struct pkt *p)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How a packet leaves XDP: to the members of a group, as an answer to where it
- * came from, or through the clsact program (grow.h) where XDP cannot send it.
+ * How a packet leaves XDP: to a group, back to its sender, or through the clsact
+ * program (bpf/grow) where XDP cannot send it.
  *
- * Everything that XDP redirects passes trib_egress, because a port's transmit
- * batch has one devmap program, that of the batch's first frame. A frame for a
- * group carries a mark and the group's number in place of its source MAC; an
- * answer has all its headers and no mark.
+ * Every redirected frame passes trib_egress: a port's transmit batch has one
+ * devmap program, that of its first frame. A frame for a group carries a mark and
+ * the group's number in place of its source MAC. An answer has complete headers and no mark.
  */
 #ifndef TRIB_BPF_SEND_H
 #define TRIB_BPF_SEND_H
@@ -15,7 +14,9 @@
 #include "packet.h"
 #include "stats.h"
 
-/* Source MAC of a frame for a group: no real one has the multicast bit. */
+/* First bytes of the source MAC of a frame for a group: no real source has the
+ * multicast bit.
+ */
 #define MARK bpf_htons(0x0354)
 
 struct mark {
@@ -24,18 +25,20 @@ struct mark {
 } __attribute__((packed));
 
 /*
- * &trib_hdr.relay of a packet for the clsact program, whose type is
- * TRIB_T_GROW and whose own type is in &trib_hdr.attempt. Its own relay number
- * is in the UDP source port, which an answer keeps.
+ * enum grow_how - orders for the clsact program, in &trib_hdr.relay
+ *
+ * Such a packet has the type TRIB_T_GROW, its real type in &trib_hdr.attempt and
+ * its real relay number in the UDP source port; an answer keeps its source port.
  */
 enum grow_how {
-	GROW_FILL = 1 << 0, /* values and header come from the slot */
-	GROW_ANSWER =
-		1 << 1,	    /* with FILL: to the child that it came from, whose
-			       * MAC has moved to aux and scale */
-	GROW_BOTH = 1 << 2, /* to the tree's down and up groups */
-	GROW_POOL = 1 << 3, /* with FILL: the slot is one of a shared pool; with
-			       * ANSWER: to a PROBE */
+	/* values and header come from the slot */
+	GROW_FILL = 1 << 0,
+	/* to the sender, whose MAC is in aux and scale */
+	GROW_ANSWER = 1 << 1,
+	/* to the tree's down and up groups */
+	GROW_BOTH = 1 << 2,
+	/* with FILL: a slot of a shared pool; with ANSWER: a PROBE's answer */
+	GROW_POOL = 1 << 3,
 };
 
 /* The first 8 bytes of a header that is not compressed. */
@@ -45,7 +48,7 @@ static __always_inline __u64 head_word(__u8 type, __u8 flags, __u64 meta)
 	       (__u64)META_OP(meta) << 24 | (__u64)META_FMT(meta) << 32;
 }
 
-/* &trib_hdr.child of a RESULT: who completed it. */
+/* &trib_hdr.child of a RESULT: the child that completed it. */
 static __always_inline __be16 head_last(__u64 meta)
 {
 	__u8 last = META_LAST(meta);
@@ -59,7 +62,7 @@ static __always_inline void mark_group(struct ethhdr *eth, __u32 group)
 	store32(eth->h_source + 2, group);
 }
 
-/* Hand the packet to the clsact program of the port. */
+/* Hand the packet to the port's clsact program. Return: a verdict. */
 static __always_inline int to_grow(struct pkt *p, __u32 group, __u32 how)
 {
 	if (how & GROW_ANSWER)
@@ -73,7 +76,7 @@ static __always_inline int to_grow(struct pkt *p, __u32 group, __u32 how)
 	return XDP_PASS;
 }
 
-/* To all members of @group. Return: a verdict. */
+/* Send to all members of @group. Return: a verdict. */
 static __always_inline int to_group(struct pkt *p, __u32 group)
 {
 	struct trib_group *row;
@@ -92,7 +95,7 @@ static __always_inline int to_group(struct pkt *p, __u32 group)
 	return to_grow(p, group, 0);
 }
 
-/* To the children and, if there is one, the parent. */
+/* Send to the children and, unless this is the root, the parent. */
 static __always_inline int to_all(struct pkt *p, const struct trib_tree *t)
 {
 	if (t->flags & TRIB_TREE_ROOT)
@@ -102,7 +105,7 @@ static __always_inline int to_all(struct pkt *p, const struct trib_tree *t)
 	return to_group(p, t->all);
 }
 
-/* Cut the packet to @len bytes behind our header. @p is located anew. */
+/* Cut the packet to @len bytes behind our header, and locate @p again. */
 static __always_inline bool shrink(struct xdp_md *ctx, struct pkt *p, __u32 len)
 {
 	__u32 l4_len = sizeof(struct udphdr) + sizeof(struct trib_hdr) + len;
@@ -159,8 +162,8 @@ static __always_inline bool can_answer(const struct pkt *p)
 }
 
 /*
- * Back to where it came from, @port being the peer's; can_answer() has said so
- * and recorded where to. Return: a verdict.
+ * Send back to the sender, at UDP port @port. can_answer() must have returned true:
+ * it records the port for the redirect. Return: a verdict.
  */
 static __always_inline int to_sender(struct pkt *p, __be16 port)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The rules of a node of a shared tree: who may send to it, and what becomes of
- * a packet. It adds up what bears its number, and passes on everything else.
+ * The rules of a node of a shared tree (uapi/PROTOCOL.md): it sums GRADs that bear
+ * its number, and passes on everything else.
  */
 #ifndef TRIB_BPF_POOL_H
 #define TRIB_BPF_POOL_H
@@ -24,7 +24,7 @@ static __always_inline void pool_arg_of(struct pool_arg *a, const struct pkt *p)
 	a->flags = h->flags;
 }
 
-/* The packet becomes the slot's sum, for the next hop. */
+/* Send the slot's sum to the next hop, in this packet. Return: a verdict. */
 static __always_inline int pool_sum_out(struct xdp_md *ctx, struct pkt *p,
 					const struct trib_tree *t,
 					const struct trib_pool *row,
@@ -50,7 +50,7 @@ static __always_inline int pool_sum_out(struct xdp_md *ctx, struct pkt *p,
 	return to_group(p, t->up);
 }
 
-/* A GRAD that bears our number. */
+/* Sum a GRAD that bears our number. Return: a verdict. */
 static __always_inline int pool_own(struct xdp_md *ctx, struct pkt *p,
 				    const struct trib_tree *t,
 				    const struct trib_pool *row)
@@ -79,7 +79,7 @@ static __always_inline int pool_own(struct xdp_md *ctx, struct pkt *p,
 	}
 }
 
-/* Back to its sender, with our number: we live. */
+/* Send PROBE back to its sender, with our number. Return: a verdict. */
 static __always_inline int pool_probe(struct pkt *p,
 				      const struct trib_pool *row)
 {
@@ -128,7 +128,7 @@ static __always_inline void pool_count(const struct pkt *p)
 		p->h->flags |= TRIB_F_CE;
 }
 
-/* A packet for a shared tree. */
+/* Handle a packet for a shared tree. Return: a verdict. */
 static __always_inline int pool_packet(struct xdp_md *ctx, struct pkt *p,
 				       const struct trib_tree *t)
 {

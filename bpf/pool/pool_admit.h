@@ -8,10 +8,10 @@
 
 #include "packet/admit.h"
 
-/* Verdict of pool_admit(): not for us, leave it to IP. No reason is 1. */
+/* Return of pool_admit(): not for us, leave it to IP. No reason is 1. */
 #define POOL_LEAVE 1
 
-/* An address of the IP header, at @off there for IPv4 or IPv6. */
+/* Read an address of the IP header, at @off4 or @off6. */
 static __always_inline void pool_addr(const struct pkt *p, __u32 off4,
 				      __u32 off6, __be32 addr[4])
 {
@@ -28,8 +28,8 @@ static __always_inline void pool_addr(const struct pkt *p, __u32 off4,
 }
 
 /*
- * From a stranger. What is not for us may be on its way between a worker and the
- * PS, who also reach each other past us. Return: POOL_LEAVE, or DROP_FACE.
+ * Refuse a sender that is no neighbour, if the packet is for us. Others may be on
+ * their way between a worker and the PS. Return: POOL_LEAVE, or TRIB_DROP_FACE.
  */
 static __always_inline __u32 pool_stranger(const struct pkt *p, __u32 tree)
 {
@@ -41,8 +41,8 @@ static __always_inline __u32 pool_stranger(const struct pkt *p, __u32 tree)
 }
 
 /*
- * Most packets come from a worker next to us, and these are mostly in order: no
- * need to look it up. It is as good as an entry of pool_faces.
+ * Admit a GRAD of a neighbouring worker by its rank, without a look-up: ranks of
+ * children are mostly in order, and most packets come from them.
  */
 static __always_inline bool pool_child(const struct pkt *p,
 				       const struct trib_tree *t,
@@ -58,7 +58,7 @@ static __always_inline bool pool_child(const struct pkt *p,
 	return face_ok(p, &t->child[i], t->flags & TRIB_TREE_V6);
 }
 
-/* Who may send up. Return: 0, POOL_LEAVE, or the reason to drop. */
+/* Check the sender of a packet that goes up. Return: as pool_admit(). */
 static __always_inline __u32 pool_face(const struct pkt *p, __u32 tree)
 {
 	struct trib_pool_face key = {
@@ -86,9 +86,8 @@ static __always_inline __u32 pool_face(const struct pkt *p, __u32 tree)
 }
 
 /*
- * A packet for us from somebody who is no neighbour: a rank that goes round its
- * own relay, or looks whether we live. As at the PS the cookie must do, but for
- * ranks that are neighbours: these come from their face, or not at all.
+ * Admit a rank of the row that bypasses its own relay or probes us. Its cookie is
+ * enough, as at the PS. Ranks that are neighbours must come from their face.
  */
 static __always_inline bool pool_guest(const struct pkt *p,
 				       const struct trib_tree *t,
@@ -108,7 +107,7 @@ static __always_inline bool pool_guest(const struct pkt *p,
 	       bpf_be64_to_cpu(row->mask[i]) >> (rank & 63) & 1;
 }
 
-/* What our next hop may send. */
+/* Check a packet from the next hop. Return: as pool_admit(). */
 static __always_inline __u32 pool_admit_down(const struct pkt *p,
 					     const struct trib_tree *t)
 {
@@ -124,7 +123,7 @@ static __always_inline __u32 pool_admit_down(const struct pkt *p,
 		       : TRIB_DROP_TYPE;
 }
 
-/* Does the packet say whose values it has, in as many words as we do? */
+/* Check bitmap, epoch and relay number. Return: 0, or the reason to drop. */
 static __always_inline __u32 pool_form(const struct trib_hdr *h,
 				       const struct trib_pool *row)
 {

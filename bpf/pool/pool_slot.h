@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Slots and marks of shared pools: what becomes of a GRAD that bears our number
- * and of a RESULT that goes down. tests/sim/pool says why each rule is there.
+ * Slots and marks of shared pools: merging a GRAD that bears our number, and freeing
+ * the slot of a RESULT that goes down.
  *
- * The slot's owner word is held from the look at the mark to the end. Two chunks
- * that are 2W apart share a mark but not a slot, so marks are exchanged
- * atomically; who loses against such another is dropped.
+ * The slot's owner word is held from reading the mark to the end. Two chunks that
+ * are 2W apart share a mark but not a slot, so marks are exchanged atomically, and
+ * the packet that loses the exchange is dropped.
  */
 #ifndef TRIB_BPF_POOL_SLOT_H
 #define TRIB_BPF_POOL_SLOT_H
@@ -16,24 +16,24 @@
 #include "packet/meta.h"
 #include "packet/stats.h"
 
-/* What became of a GRAD. */
+/* Outcome of a GRAD. */
 enum pool_act {
 	POOL_HELD,  /* merged; the slot waits for more */
 	POOL_DONE,  /* merged, and the slot is full: the sum goes up */
 	POOL_AGAIN, /* it was full before: the sum goes up again */
-	POOL_PASS,  /* no slot for it here: to the next hop */
-	POOL_TAKE,  /* pool_judge() only: the slot becomes its */
-	POOL_DROP,  /* from here on: plus the reason */
+	POOL_PASS,  /* no slot here: to the next hop */
+	POOL_TAKE,  /* pool_judge() only: take the slot for it */
+	POOL_DROP,  /* plus the reason */
 };
 
 /**
- * struct pool_arg - one packet's business with a shared pool
+ * struct pool_arg - one packet and a shared pool
  * @tree:  number, and row of pools.
  * @job:   number.
  * @chunk: of the packet.
  * @epoch: of the packet.
  * @meta:  SLOT_META() of the packet; after DONE and AGAIN, of the slot.
- * @off:   of the bitmap from the start of the packet.
+ * @off:   offset of the bitmap in the packet.
  * @nval:  of the packet; after DONE and AGAIN, of the slot.
  * @flags: of the packet; after DONE and AGAIN, those that the slot collected.
  *
@@ -59,7 +59,7 @@ struct pool_bits {
 	__u64 fresh;   /* not in the slot */
 };
 
-/* The payload's offset may be that much: headers, and the longest bitmap. */
+/* Mask for the payload's offset: headers and the longest bitmap. */
 #define POOL_OFF_MASK 255
 
 static __always_inline __u64 *pool_meta(struct trib_pool_slot *s)
@@ -67,7 +67,7 @@ static __always_inline __u64 *pool_meta(struct trib_pool_slot *s)
 	return (__u64 *)(void *)&s->scale;
 }
 
-/* The slot of a chunk. NULL: there is none. */
+/* Find the slot of a chunk. NULL: none. */
 static __always_inline struct trib_pool_slot *
 pool_slot_of(const struct trib_pool *row, const struct pool_arg *a)
 {
@@ -94,7 +94,7 @@ static __always_inline bool pool_is_of(const struct trib_pool_slot *s,
 	       s->epoch == a->epoch && s->tree == a->tree && s->job == a->job;
 }
 
-/* The mark becomes @to, if it still is what it was when it was looked at. */
+/* Set the mark to @to, if it is still @was. */
 static __always_inline bool pool_mark_set(__u64 *mark, __u64 was, __u64 to)
 {
 	return was == to || __sync_val_compare_and_swap(mark, was, to) == was;
@@ -124,7 +124,7 @@ static __always_inline bool pool_compare(const struct trib_pool *row,
 	return true;
 }
 
-/* The slot's workers and the packet's. Return: are these all of the tree's? */
+/* Add the packet's workers to the slot's. Return: are these all of the tree's? */
 static __always_inline bool pool_unite(const struct trib_pool *row,
 				       struct trib_pool_slot *s, const __u64 *q,
 				       const void *end)
@@ -145,7 +145,7 @@ static __always_inline bool pool_unite(const struct trib_pool *row,
 	return !missing;
 }
 
-/* The slot's workers, into the packet. */
+/* Copy the slot's workers into the packet. */
 static __always_inline void pool_name(const struct trib_pool *row,
 				      const struct trib_pool_slot *s, __u64 *q,
 				      const void *end)
@@ -159,7 +159,7 @@ static __always_inline void pool_name(const struct trib_pool *row,
 	}
 }
 
-/* The slot begins a chunk: nobody is in it yet. */
+/* Begin a chunk in the slot, without workers. */
 static __always_inline void pool_take(const struct trib_pool *row,
 				      struct trib_pool_slot *s,
 				      const struct pool_arg *a)
@@ -180,7 +180,7 @@ static __always_inline void pool_take(const struct trib_pool *row,
 	}
 }
 
-/* Scale, operation, format and, as far as both have values, length. */
+/* Compare scale, operation, format and, if both have values, length. */
 static __always_inline bool pool_same_shape(const struct trib_pool_slot *s,
 					    const struct pool_arg *a)
 {
@@ -189,7 +189,7 @@ static __always_inline bool pool_same_shape(const struct trib_pool_slot *s,
 	return !a->nval || !s->nval || a->nval == s->nval;
 }
 
-/* The packet's values into the slot's. Return: false if it is too short. */
+/* Merge the packet's values into the slot's. Return: false if it is too short. */
 static __always_inline bool pool_merge(struct trib_pool_slot *s,
 				       const struct pool_arg *a,
 				       struct xdp_md *ctx, __u32 off)
@@ -215,7 +215,7 @@ static __always_inline bool pool_merge(struct trib_pool_slot *s,
 	return true;
 }
 
-/* The packet gets what the slot holds. */
+/* Copy workers, values and shape of the slot into the packet. */
 static __always_inline void pool_fill(const struct trib_pool *row,
 				      struct trib_pool_slot *s,
 				      struct pool_arg *a, struct xdp_md *ctx,
@@ -253,8 +253,8 @@ static __always_inline int pool_add(const struct trib_pool *row,
 }
 
 /*
- * What the rules say of a packet whose workers all are the tree's: HELD if it is
- * to be merged. @k is its mark.
+ * Apply the rules to a packet whose workers are all of the tree. @k: its mark,
+ * updated. Return: POOL_HELD if it must be merged, or its outcome.
  */
 static __always_inline int pool_judge(const struct trib_pool *row,
 				      struct trib_pool_slot *s,
@@ -331,7 +331,7 @@ static __always_inline int pool_meet(const struct trib_pool *row,
 }
 
 /**
- * pool_grad() - a GRAD that bears our number
+ * pool_grad() - merge a GRAD that bears our number
  *
  * Return: enum pool_act, or POOL_DROP plus a reason.
  */
@@ -362,7 +362,7 @@ __noinline int pool_grad(struct xdp_md *ctx, struct pool_arg *a)
 }
 
 /**
- * pool_result() - a RESULT goes down: its slot is free, and its chunk closed
+ * pool_result() - free the slot of a RESULT that goes down, and close its chunk
  *
  * Return: 0, or TRIB_POOL_FREED or TRIB_POOL_UNFREED, to be counted.
  */
@@ -387,7 +387,7 @@ __noinline int pool_result(struct pool_arg *a)
 	if (!try_lock(&s->busy))
 		return TRIB_POOL_UNFREED;
 	was = *(volatile __u64 *)mark;
-	/* Who loses it here loses it to a newer chunk, or to a copy of it. */
+	/* A lost exchange is fine: a newer chunk or a copy of this won it. */
 	if (!was || trib_mark_diff(a->epoch, a->chunk, was) >= 0)
 		pool_mark_set(mark, was,
 			      TRIB_MARK(a->epoch, a->chunk) | TRIB_MARK_FLAGS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Delivery to the ranks of this host: results into cells that they map, and
- * records into their ring buffers when they had better wake up.
+ * Delivery to the ranks of this host: results go into cells that they map, and
+ * records in their ring buffers wake them.
  */
 #ifndef TRIB_BPF_DELIVER_H
 #define TRIB_BPF_DELIVER_H
@@ -14,12 +14,10 @@
 /**
  * struct deliver_arg - one result for the ranks of this host
  * @row:   row of delivers and of cells.
- * @off:   of the values in the packet.
- * @chunk: of the result.
- * @epoch: of the result.
+ * @off:   offset of the values in the packet.
+ * @chunk, @epoch, @nval: of the result.
  * @meta:  SLOT_META() of the result.
- * @nval:  of the result.
- * @flags: header flags, TRIB_F_CE included if the packet met congestion.
+ * @flags: header flags; TRIB_F_CE also if the packet itself met congestion.
  * @tree:  tree number.
  */
 struct deliver_arg {
@@ -36,7 +34,7 @@ struct deliver_arg {
 /**
  * ring_ranks() - write a record to all ranks of a deliver row
  *
- * Return: 0, or the reason why nobody or not everybody got it.
+ * Return: 0, or the reason why some rank did not get it.
  */
 __noinline int ring_ranks(__u32 row, struct trib_event *ev)
 {
@@ -52,8 +50,8 @@ __noinline int ring_ranks(__u32 row, struct trib_event *ev)
 		if (!ring)
 			continue;
 		/*
-		 * Without flags this wakes a rank only if it had read
-		 * everything: one at work has not, and needs no interrupt.
+		 * Without flags this wakes a rank only if it has read all
+		 * records: a rank at work has not, and needs no interrupt.
 		 */
 		if (bpf_ringbuf_output(ring, ev, sizeof(*ev), 0))
 			rc = TRIB_DROP_RING;
@@ -77,7 +75,7 @@ static __always_inline void ring_result(const struct deliver_arg *a)
 		stat(TRIB_DROP_RING);
 }
 
-/* Anything but a result, for all ranks here. Return: as ring_ranks(). */
+/* Ring a packet without values for all ranks here. Return: as ring_ranks(). */
 static __always_inline int ring_event(__u32 row, const struct trib_hdr *h,
 				      __u8 type, __u64 seen)
 {
@@ -105,10 +103,10 @@ static __always_inline struct trib_cell *cell_of(const struct trib_deliver *d,
 }
 
 /*
- * Why a cell does not want a result; 0 if the result is newer than what it
- * holds. A function, and its argument const, because that puts struct
- * trib_cell whole into BTF, where libbpf needs it: the type of an inner map's
- * values alone is but a forward declaration.
+ * Compare a result with the cell's. Return: 0 if it is newer, or the reason to
+ * drop. A function with a const argument, because that puts the whole struct
+ * trib_cell into BTF, where libbpf needs it: an inner map's value type alone is a
+ * forward declaration.
  */
 static __noinline int cell_refuses(const struct trib_cell *cell, __u32 epoch,
 				   __u32 chunk)
@@ -120,10 +118,7 @@ static __noinline int cell_refuses(const struct trib_cell *cell, __u32 epoch,
 	return age ? TRIB_DROP_STALE : TRIB_DROP_SEEN;
 }
 
-/*
- * Take the cell for writing.
- * Return: 0, then cell_end() must follow; or the reason to drop.
- */
+/* Lock the cell. Return: 0, and cell_end() must follow; or the reason to drop. */
 static __always_inline int cell_begin(struct trib_cell *cell, __u32 epoch,
 				      __u32 chunk)
 {
@@ -136,7 +131,7 @@ static __always_inline int cell_begin(struct trib_cell *cell, __u32 epoch,
 		unlock(&cell->busy);
 		return rc;
 	}
-	/* Readers must see this before any of the values change. */
+	/* Readers must see 0 before any value changes. */
 	(void)__sync_lock_test_and_set(&cell->id, 0);
 	return 0;
 }
@@ -158,9 +153,9 @@ static __always_inline void cell_end(struct trib_cell *cell,
 }
 
 /*
- * Wake the ranks up if this chunk ends a burst, does not extend the row, or
- * enough have come since. Races between CPUs ring once too often at worst: a
- * row that another CPU has moved is one that this chunk does not extend.
+ * Wake the ranks if this chunk ends a burst, leaves or fills a gap, or if
+ * TRIB_RING_EVERY came since. A race of CPUs only rings once too often: a row
+ * that another CPU has moved looks like a gap.
  */
 static __always_inline void deliver_ring(struct trib_deliver *d,
 					 const struct deliver_arg *a)
@@ -179,10 +174,10 @@ static __always_inline void deliver_ring(struct trib_deliver *d,
 }
 
 /**
- * deliver() - the packet's values into the cell of its chunk
+ * deliver() - write the packet's values into the cell of its chunk
  *
- * Return: 0, or the reason why not. A result that is there already rings, too:
- * somebody asked for it, who may have missed the first ring.
+ * A result that the cell already has rings, too: a rank asked for it and may have
+ * missed the first ring. Return: 0, or the reason why it was not written.
  */
 __noinline int deliver(struct xdp_md *ctx, struct deliver_arg *a)
 {

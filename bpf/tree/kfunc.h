@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sums of floats, which BPF cannot add: functions of the kernel module
- * (uapi/trib_kfunc.h). The object loads without it, too: its loader looks for
- * the module and sets trib_kfuncs, and where that is 0 the verifier takes the
- * calls out.
+ * Sums of floats, by functions of the kernel module (uapi/trib_kfunc.h): BPF has
+ * no floating point. The object also loads without the module: the loader sets
+ * trib_kfuncs, and if it is 0 the verifier removes the calls.
  */
 #ifndef TRIB_BPF_KFUNC_H
 #define TRIB_BPF_KFUNC_H
@@ -17,10 +16,10 @@ extern int trib_pkt_store(struct xdp_md *ctx, __u32 off, void *acc, __u32 acc__s
 extern int trib_mem_emit(const void *acc, __u32 acc__sz, void *out, __u32 out__sz, __u32 fmt) __ksym __weak;
 /* clang-format on */
 
-/* All of .rodata. Not 0: the module is there. */
+/* The whole of .rodata. Not 0: the module is loaded. */
 const volatile __u32 trib_kfuncs = 0;
 
-/* Values of @nval units and their padding, which is added up like them. */
+/* Values of @nval units, padding included: it is added, too. */
 static __always_inline __u64 float_what(__u8 fmt, __u32 nval)
 {
 	__u32 units = trib_payload_len(nval) / 4;
@@ -29,9 +28,8 @@ static __always_inline __u64 float_what(__u8 fmt, __u32 nval)
 }
 
 /*
- * The packet's values to the accumulators at @acc, one of 32 bits each, of
- * which there are TRIB_NVAL; @first: in place of what is there.
- * Return: 0, or less if nothing was done.
+ * Add the packet's values to the TRIB_NVAL fp32 accumulators at @acc; @first:
+ * replace them. Return: 0, or less if nothing was done.
  */
 static __always_inline int float_add(struct xdp_md *ctx, __u32 off, void *acc,
 				     __u8 fmt, __u32 nval, bool first)
@@ -45,9 +43,9 @@ static __always_inline int float_add(struct xdp_md *ctx, __u32 off, void *acc,
 }
 
 /*
- * The accumulators become values as a packet has them: the one time that a sum
- * of halves is rounded here. All of them, as a length that is known costs less
- * to check than the rest of them to convert.
+ * Convert the accumulators to the packet's format, in place: the only rounding of a
+ * sum at this node. Converts all TRIB_NVAL, because a constant length costs less to
+ * check than the surplus costs to convert. Return: 0, or less if nothing was done.
  */
 static __always_inline int float_round(void *acc, __u8 fmt)
 {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * NEED, down ("who has not contributed, do") and up ("ASK: I lack the
- * result"): how a chunk is found again after loss and after a node forgot.
+ * NEED, down ("children that the bitmap lacks: contribute") and up ("ASK: I lack
+ * the result"): recovers chunks after loss and after a node lost its slots.
  */
 #ifndef TRIB_BPF_NEED_H
 #define TRIB_BPF_NEED_H
 
 #include "node.h"
 
-/* Where a NEED goes. */
+/* Destination of a NEED. */
 enum need_to {
 	NEED_TO_UP,
 	NEED_TO_DOWN,
 	NEED_TO_ALL,
 };
 
-/* The packet becomes NEED(@seen). Return: a verdict. */
+/* Turn the packet into NEED(@seen) and send it. Return: a verdict. */
 static __always_inline int need_out(struct xdp_md *ctx, struct pkt *p,
 				    const struct trib_tree *t, __u64 seen,
 				    enum need_to to)
@@ -49,7 +49,7 @@ static __always_inline int need_out(struct xdp_md *ctx, struct pkt *p,
 	return to_all(p, t);
 }
 
-/* A child lacks the result. */
+/* Answer a child that lacks the result. Return: a verdict. */
 static __always_inline int need_up(struct xdp_md *ctx, struct pkt *p,
 				   const struct trib_tree *t,
 				   const struct slot_arg *a, int act,
@@ -66,7 +66,7 @@ static __always_inline int need_up(struct xdp_md *ctx, struct pkt *p,
 	}
 }
 
-/* The parent lacks our sum. */
+/* Answer the parent, which lacks our sum. Return: a verdict. */
 static __always_inline int need_down(struct xdp_md *ctx, struct pkt *p,
 				     const struct trib_tree *t,
 				     const struct slot_arg *a, int act)

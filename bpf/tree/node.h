@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the rules of a tree have in common: the slot of a packet, turning the
- * packet in hand into another one, and the ranks of this host.
+ * Steps that the rules of a node share: finding the slot of a packet, turning the
+ * packet in hand into another one, and delivery to the ranks of this host.
  */
 #ifndef TRIB_BPF_NODE_H
 #define TRIB_BPF_NODE_H
@@ -12,7 +12,7 @@
 #include "slot.h"
 #include "packet/stats.h"
 
-#define NEED_LEN 8 /* of what follows the header of NEED: the bitmap */
+#define NEED_LEN 8 /* bytes behind the header of NEED: the bitmap */
 
 static __always_inline bool is_root(const struct trib_tree *t)
 {
@@ -24,7 +24,7 @@ static __always_inline bool is_leaf(const struct trib_tree *t)
 	return t->flags & TRIB_TREE_LEAF;
 }
 
-/* The slot of the packet's chunk, and what the packet says of itself. */
+/* Fill @a from the packet. */
 static __always_inline void node_arg(struct slot_arg *a, const struct pkt *p,
 				     const struct trib_tree *t, __u8 last)
 {
@@ -44,7 +44,7 @@ static __always_inline void node_arg(struct slot_arg *a, const struct pkt *p,
 	a->next = is_root(t) ? TRIB_SLOT_RESULT : TRIB_SLOT_SENT;
 }
 
-/* The packet becomes @type with the values that the slot reported. */
+/* Rewrite the header: @type, with the shape that the slot reported. */
 static __always_inline void turn(struct pkt *p, const struct slot_arg *a,
 				 __u8 type, __u8 flags)
 {
@@ -63,7 +63,7 @@ static __always_inline bool too_long(const struct pkt *p,
 	return trib_payload_len(a->nval) > p->len;
 }
 
-/* The packet grows by the clsact program, which reads the slot again. */
+/* Let the clsact program grow the packet; it reads the slot again. */
 static __always_inline int grow(struct pkt *p, __u8 type, __u32 group,
 				__u32 how)
 {
@@ -71,7 +71,7 @@ static __always_inline int grow(struct pkt *p, __u8 type, __u32 group,
 	return to_grow(p, group, GROW_FILL | how);
 }
 
-/* The result in the packet, to the ranks of this host. Return: see deliver() */
+/* Deliver the result in the packet to the ranks here. Return: as deliver(). */
 static __always_inline int local_result(struct xdp_md *ctx, struct pkt *p,
 					const struct trib_tree *t,
 					const struct slot_arg *a)
@@ -90,7 +90,7 @@ static __always_inline int local_result(struct xdp_md *ctx, struct pkt *p,
 	return deliver(ctx, &d);
 }
 
-/* As local_result(), at a relay, where the packet goes on whatever happens. */
+/* Deliver at a relay: the packet goes on even if that fails. */
 static __always_inline void local_copy(struct xdp_md *ctx, struct pkt *p,
 				       const struct trib_tree *t,
 				       const struct slot_arg *a)
@@ -104,7 +104,7 @@ static __always_inline void local_copy(struct xdp_md *ctx, struct pkt *p,
 		stat_call(rc);
 }
 
-/* NEED, ALIVE or ABORT, to the ranks of this host. Return: did all get it? */
+/* Ring NEED, ALIVE or ABORT for the ranks here. Return: did all get it? */
 static __always_inline bool
 local_event(struct pkt *p, const struct trib_tree *t, __u8 type, __u64 seen)
 {
@@ -118,9 +118,7 @@ local_event(struct pkt *p, const struct trib_tree *t, __u8 type, __u64 seen)
 	return !rc;
 }
 
-/*
- * To a group, or to nobody if there is none and the ranks of this host had it.
- */
+/* Send to a group; drop if there is none because all receivers are ranks here. */
 static __always_inline int
 to_group_or_local(struct pkt *p, const struct trib_tree *t, __u32 group)
 {
@@ -129,7 +127,7 @@ to_group_or_local(struct pkt *p, const struct trib_tree *t, __u32 group)
 	return to_group(p, group);
 }
 
-/* A finished chunk that the slot reported: to the ranks here and to @group. */
+/* Send the slot's result to the ranks here and to @group. Return: a verdict. */
 static __always_inline int result_out(struct xdp_md *ctx, struct pkt *p,
 				      const struct trib_tree *t,
 				      const struct slot_arg *a, __u32 group)
@@ -144,7 +142,7 @@ static __always_inline int result_out(struct xdp_md *ctx, struct pkt *p,
 	return to_group_or_local(p, t, group);
 }
 
-/* The slot's sum, to the parent. */
+/* Send the slot's sum to the parent. Return: a verdict. */
 static __always_inline int partial_out(struct xdp_md *ctx, struct pkt *p,
 				       const struct trib_tree *t,
 				       const struct slot_arg *a, __u8 resend)
@@ -160,7 +158,7 @@ static __always_inline int partial_out(struct xdp_md *ctx, struct pkt *p,
 	return to_group(p, t->up);
 }
 
-/* The result, to the child that the packet came from. */
+/* Send the result to the child that the packet came from. Return: a verdict. */
 static __always_inline int answer_out(struct xdp_md *ctx, struct pkt *p,
 				      const struct trib_tree *t,
 				      const struct slot_arg *a, __be16 port)
@@ -170,7 +168,7 @@ static __always_inline int answer_out(struct xdp_md *ctx, struct pkt *p,
 	if (!shrink(ctx, p, trib_payload_len(a->nval)))
 		return drop(TRIB_DROP_GROW);
 	turn(p, a, TRIB_T_RESULT, a->flags & SLOT_KEEP_FLAGS);
-	/* It may be a rank of this host that missed its ring. */
+	/* The child may be a rank of this host that missed its ring. */
 	local_copy(ctx, p, t, a);
 	stat(TRIB_TX_ANSWER);
 	return to_sender(p, port);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Slots: what happens to one chunk's sum. These functions know neither trees
- * nor faces: the caller names the slot, the contributors that the packet
- * stands for and those that the slot waits for. They are global subprograms,
- * so the verifier walks them once, whatever headers precede the payload.
+ * Slots: the sum of one chunk. These functions know neither trees nor faces: the
+ * caller names the slot, the packet's contributors and those that make it full.
+ * The larger ones are global subprograms: the verifier walks them once, whatever
+ * headers precede the payload.
  *
- * A slot's owner word is taken by a bounded try-lock: 50 ns less than
- * bpf_spin_lock, and functions may be called while it is held. Slots are
- * touched in softirq context only, so a holder is never interrupted by
- * another user of the same CPU.
+ * The owner word is a bounded try-lock: 50 ns cheaper than bpf_spin_lock, and
+ * functions may be called while it is held. Only softirq context touches slots, so
+ * no other user of this CPU interrupts a holder.
  */
 #ifndef TRIB_BPF_SLOT_H
 #define TRIB_BPF_SLOT_H
@@ -19,39 +18,39 @@
 #include "packet/maps.h"
 #include "packet/meta.h"
 
-/* What became of a packet, and what its sender or others are to be told. */
+/* Outcome of a packet at its slot. */
 enum slot_act {
 	SLOT_HELD,     /* merged; the slot waits for more */
 	SLOT_DONE,     /* merged, and the slot is full */
 	SLOT_ANSWER,   /* the slot holds the result */
-	SLOT_AGAIN,    /* it was sent to the parent and no result has come */
-	SLOT_ASK,      /* it waits for others than these */
+	SLOT_AGAIN,    /* the sum went to the parent; the result is missing */
+	SLOT_ASK,      /* the slot waits for other children */
 	SLOT_DUP,      /* merged before */
-	SLOT_STALE,    /* the slot has moved on */
-	SLOT_SEEN,     /* result that the slot holds */
-	SLOT_SCALE,    /* not the scale of the slot */
-	SLOT_MISMATCH, /* not the op, format or length of the slot */
-	SLOT_BUSY,     /* the owner word was not had */
-	SLOT_BAD,      /* no such slot */
+	SLOT_STALE,    /* the slot has a newer chunk */
+	SLOT_SEEN,     /* a result that the slot has */
+	SLOT_SCALE,    /* scale differs from the slot's */
+	SLOT_MISMATCH, /* op, format or length differs from the slot's */
+	SLOT_BUSY,     /* owner word still held after all tries */
+	SLOT_BAD,      /* no such slot, or the packet is too short */
 };
 
 /**
- * struct slot_arg - one packet's business with one slot
+ * struct slot_arg - one packet and its slot
  * @key:   row of slots.
- * @off:   of the payload from the start of the packet.
+ * @off:   offset of the payload in the packet.
  * @chunk: of the packet.
  * @epoch: of the packet.
- * @who:   contributors that it stands for.
- * @full:  contributors that make the slot full.
+ * @who:   bits of the packet's contributors.
+ * @full:  bits that make the slot full.
  * @meta:  SLOT_META() of the packet; on return, of the slot.
- * @seen:  on return, the slot's contributors.
- * @first_ns: on return, when the first contribution came, or 0.
+ * @seen:  on return, bits of the slot's contributors.
+ * @first_ns: on return, time of the first contribution, or 0.
  * @nval:  of the packet; on return, of the slot.
- * @flags: of the packet; on return, those of the slot: TRIB_F_PUSH, TRIB_F_CE.
- * @next:  state of a full slot.
+ * @flags: of the packet; on return, of the slot: TRIB_F_PUSH, TRIB_F_CE.
+ * @next:  state that a full slot enters.
  *
- * When a slot's values are wanted (DONE, ANSWER, AGAIN), they are in the
- * packet on return if it has room for them, @nval units.
+ * On return of DONE, ANSWER and AGAIN the slot's values are in the packet, if it
+ * has room for them.
  */
 struct slot_arg {
 	__u32 key;
@@ -73,7 +72,7 @@ static __always_inline __u64 *slot_meta(struct trib_slot *s)
 	return (__u64 *)(void *)&s->scale;
 }
 
-/* The slot begins a chunk: it holds nothing yet. */
+/* Begin the packet's chunk: empty, collecting. */
 static __always_inline void slot_take(struct trib_slot *s,
 				      const struct slot_arg *a)
 {
@@ -87,7 +86,7 @@ static __always_inline void slot_take(struct trib_slot *s,
 	s->first_ns = a->chunk % TRIB_LAG_EVERY ? 0 : bpf_ktime_get_ns();
 }
 
-/* Tell the caller what the slot holds. */
+/* Report the slot's state to the caller. */
 static __always_inline void slot_report(const struct trib_slot *s,
 					struct slot_arg *a)
 {
@@ -98,7 +97,7 @@ static __always_inline void slot_report(const struct trib_slot *s,
 	a->flags = s->flags;
 }
 
-/* Values into the packet, if they fit. */
+/* Copy the slot's values into the packet, if they fit into @room units. */
 static __always_inline void slot_fill(struct trib_slot *s, __u32 room,
 				      struct xdp_md *ctx, __u32 off)
 {
@@ -107,9 +106,9 @@ static __always_inline void slot_fill(struct trib_slot *s, __u32 room,
 }
 
 /*
- * Do op, format, scale and length go with what the slot has? Empty packets are
- * compared, too, but for the length: a rank that is at another collective than
- * the others must not be counted among those who contributed.
+ * Compare op, format, scale and length with the slot's. Empty packets are compared,
+ * too, except for the length: a rank at another collective must not count as a
+ * contributor.
  */
 static __always_inline int slot_check(const struct trib_slot *s,
 				      const struct slot_arg *a)
@@ -159,8 +158,8 @@ static __always_inline int slot_merge(struct trib_slot *s,
 }
 
 /*
- * Under the owner word: GRAD for a chunk that the slot is at. Values of a slot
- * that is full are as they travel, whatever they were while it collected.
+ * Under the owner word: merge a GRAD of the slot's chunk. A full slot has its values
+ * in the packet's format, also if they were accumulators while it collected.
  */
 static __always_inline int slot_contribute(struct trib_slot *s,
 					   struct slot_arg *a,
@@ -187,18 +186,18 @@ static __always_inline int slot_contribute(struct trib_slot *s,
 	if (seen != a->full)
 		return SLOT_HELD;
 	if (floats && s->nval && float_round(s->v, META_FMT(a->meta))) {
-		s->epoch = 0; /* better lost than wrong */
+		s->epoch = 0; /* free: a lost sum, not a wrong one */
 		return SLOT_BAD;
 	}
 	s->state = a->next;
-	/* As one word: the load that follows is one. */
+	/* One 8-byte store: the load that follows is as wide. */
 	*slot_meta(s) = (*slot_meta(s) & META_SAME) | (a->meta & ~META_SAME);
 	slot_fill(s, a->nval, ctx, off);
 	slot_report(s, a);
 	return SLOT_DONE;
 }
 
-/* Under the owner word: GRAD from somebody who is in already. */
+/* Under the owner word: GRAD of a child that has contributed. */
 static __always_inline int slot_repeat(struct trib_slot *s, struct slot_arg *a,
 				       struct xdp_md *ctx, __u32 off)
 {
@@ -247,7 +246,7 @@ static __always_inline int slot_give(struct xdp_md *ctx, struct slot_arg *a,
 }
 
 /**
- * slot_grad() - a contribution of integers
+ * slot_grad() - merge a contribution of integers
  *
  * Return: SLOT_HELD, DONE, ANSWER, AGAIN, ASK, DUP, STALE, SCALE, MISMATCH,
  * BUSY or BAD.
@@ -258,10 +257,10 @@ static __always_inline int slot_grad(struct xdp_md *ctx, struct slot_arg *a)
 }
 
 /**
- * slot_grad_floats() - a contribution of floats
+ * slot_grad_floats() - merge a contribution of floats
  *
- * Apart from the other, which is inline, so that floats cost those nothing who
- * have none. Return: as slot_grad().
+ * Separate from slot_grad(), which is inlined: integer jobs pay nothing for the
+ * float path. Return: as slot_grad().
  */
 __noinline int slot_grad_floats(struct xdp_md *ctx, struct slot_arg *a)
 {
@@ -269,7 +268,7 @@ __noinline int slot_grad_floats(struct xdp_md *ctx, struct slot_arg *a)
 }
 
 /**
- * slot_result() - a finished chunk comes by: keep it
+ * slot_result() - keep a result that passes
  *
  * Return: SLOT_DONE, SEEN, STALE, BUSY or BAD.
  */
@@ -311,10 +310,10 @@ __noinline int slot_result(struct xdp_md *ctx, struct slot_arg *a)
 }
 
 /**
- * slot_look() - somebody lacks this chunk: where is it?
+ * slot_look() - report how far a chunk is, for a NEED
  *
- * Return: SLOT_ANSWER, AGAIN, ASK (with @a->seen; none if the slot is free or
- * has not reached the chunk), STALE, BUSY or BAD.
+ * Return: SLOT_ANSWER, AGAIN, ASK (with @a->seen, 0 if the slot is free or has an
+ * older chunk), STALE, BUSY or BAD.
  */
 __noinline int slot_look(struct slot_arg *a)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The rules of a node of an aggregation tree with a dedicated pool: first the
- * slot, then one of: drop, answer one, send to a group. tests/sim says why
- * each rule is there.
+ * The rules of a node with a dedicated pool (uapi/PROTOCOL.md): first the slot,
+ * then one of: drop, answer one child, send to a group.
  */
 #ifndef TRIB_BPF_TREE_H
 #define TRIB_BPF_TREE_H
@@ -10,7 +9,7 @@
 #include "need.h"
 #include "node.h"
 
-/* One chunk in TRIB_LAG_EVERY: how far behind the first was this child? */
+/* Record how far behind the first contribution this child is. */
 static __noinline void lag_sample(__u32 tree, __u32 child,
 				  const struct slot_arg *a, bool last)
 {
@@ -30,7 +29,7 @@ static __noinline void lag_sample(__u32 tree, __u32 child,
 	c->seen_ns = now;
 }
 
-/* The slot did not want it. */
+/* Count the reason why the slot refused the packet. Return: a verdict. */
 static __always_inline int tree_refuse(int act)
 {
 	switch (act) {
@@ -95,7 +94,7 @@ static __always_inline int tree_result(struct xdp_md *ctx, struct pkt *p,
 	int rc;
 
 	stat_rx(p, TRIB_RX_RESULT);
-	/* On its way up, child is the sender: nobody knows who was last. */
+	/* On its way up, child is the sender: the last one is unknown. */
 	if (up || last >= TRIB_CHILDREN_MAX)
 		last = LAST_NONE;
 	node_arg(&a, p, t, last);
@@ -114,7 +113,7 @@ static __always_inline int tree_result(struct xdp_md *ctx, struct pkt *p,
 	return to_group_or_local(p, t, t->down);
 }
 
-/* ALIVE and ABORT go up to the root and from there down to everybody. */
+/* Pass ALIVE and ABORT up to the root, and from there down to everybody. */
 static __always_inline int tree_control(struct pkt *p, struct trib_tree *t)
 {
 	__u8 type = p->h->type;
@@ -133,7 +132,7 @@ static __always_inline int tree_control(struct pkt *p, struct trib_tree *t)
 	return to_group_or_local(p, t, t->down);
 }
 
-/* An admitted packet. @child sent it, if it travels up. */
+/* Handle an admitted packet; @child sent it, if it travels up. Return: a verdict. */
 static __always_inline int tree_packet(struct xdp_md *ctx, struct pkt *p,
 				       struct trib_tree *t, __u32 child)
 {

@@ -10,8 +10,8 @@
 #include "packet/admit.h"
 
 /*
- * What only packets of shared trees have, and floats that cannot be added up
- * (now). Return: 0, or the reason to drop.
+ * Refuse forms of shared trees, and floats that cannot be added (now). Return: 0, or
+ * the reason to drop.
  */
 static __always_inline __u32 tree_form(const struct trib_hdr *h,
 				       const struct trib_tree *t)
@@ -30,8 +30,8 @@ static __always_inline __u32 tree_form(const struct trib_hdr *h,
 }
 
 /*
- * Who may speak to a dedicated tree.
- * Return: 0 with, for packets that travel up, *@child; or the reason to drop.
+ * Check that the packet comes from the face of its child or parent, in this epoch.
+ * Return: 0, and *@child for packets that travel up; or the reason to drop.
  */
 static __always_inline __u32 tree_admit(struct pkt *p, struct trib_tree *t,
 					__u32 *child)
@@ -50,7 +50,7 @@ static __always_inline __u32 tree_admit(struct pkt *p, struct trib_tree *t,
 		if (i >= TRIB_CHILDREN_MAX || i >= t->nchild ||
 		    (t->flags & TRIB_TREE_LEAF))
 			return TRIB_DROP_CHILD;
-		/* Not every verifier remembers the bound of a spilled word. */
+		/* Not every verifier keeps the bound of a spilled word. */
 		HIDE(i);
 		i &= TRIB_CHILDREN_MAX - 1;
 		peer = &t->child[i];
@@ -62,7 +62,7 @@ static __always_inline __u32 tree_admit(struct pkt *p, struct trib_tree *t,
 	}
 	if (!face_ok(p, peer, t->flags & TRIB_TREE_V6))
 		return TRIB_DROP_FACE;
-	/* Those who join do not know the epoch yet; tribd judges them. */
+	/* Joining children do not know the epoch yet; tribd checks them. */
 	if (p->h->type < TRIB_T_JOIN &&
 	    (!t->epoch || bpf_ntohl(load32(&p->h->epoch)) != t->epoch))
 		return TRIB_DROP_EPOCH;
