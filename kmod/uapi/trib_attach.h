@@ -1,46 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note OR BSD-2-Clause */
 /*
- * How a worker process attaches to the tribd of its host, and how one without
- * tribd names its relay.
+ * Attaching a worker process: to the tribd of its host by a socket, or without
+ * tribd by a ticket that names the relay. Host byte order unless a field is __be.
  *
- * The socket is AF_UNIX SOCK_SEQPACKET with the abstract name TRIB_ATTACH_NAME
- * (so it belongs to the network namespace). The worker sends one struct
- * trib_attach_req; tribd answers with one struct trib_attach_rep and, when
- * delivery is mapped, file descriptors by SCM_RIGHTS: for each tree one cells
- * array (frozen, for mmap PROT_READ), then one ring buffer for this rank. The
- * connection stays open as long as the worker is attached: when it closes
- * without TRIB_ATTACH_BYE, tribd tells the job's other workers that this rank
- * is gone. When tribd ends, the maps stay and data goes on; the worker connects
- * again (TRIB_ATTACH_RESUME) within TRIB_ATTACH_GRACE_MS. The worker must check
- * that the peer's credentials are uid 0.
+ * The socket is AF_UNIX SOCK_SEQPACKET with the abstract name TRIB_ATTACH_NAME, so
+ * it belongs to the network namespace:
  *
- * Ticket, the text form for hosts without tribd:
+ *	worker				tribd
+ *	trib_attach_req HELLO ------->
+ *	                     <-------	trib_attach_rep, file descriptors
+ *	trib_attach_epoch EPOCH ----->	after START(RUN), once per tree
+ *	                     <-------	trib_attach_ack
+ *	trib_attach_req BYE --------->	and close
+ *
+ * With mapped delivery the reply carries file descriptors (SCM_RIGHTS): for each tree
+ * one array of cells, frozen, for mmap PROT_READ; then one ring buffer for this rank.
+ * If the connection closes without BYE, tribd tells the job's other workers that
+ * this rank is gone. If tribd ends, maps and data traffic continue; the worker
+ * connects again (TRIB_ATTACH_RESUME) within TRIB_ATTACH_GRACE_MS. The worker must
+ * check that the peer's uid is 0.
+ *
+ * A ticket is one line of text, for hosts without tribd:
  *
  *	trib://ADDR[:PORT]/JOB?job=ID&cookie=HEX&rank=R&world=N&
  *		tree=T:CHILD[:PORT[@GROUP]]
  *
- * in one line. ADDR[:PORT] is the relay: an IPv4 address or a bracketed IPv6
- * address, port 7417 if none is given. tree may be repeated: its number, our
- * child index at the relay, and where results come to: our UDP port (7418 +
- * CHILD if none is given), and the multicast group, written like ADDR and of
- * its IP version, that one copy for several receivers is sent to.
+ * ADDR[:PORT] is the relay: an IPv4 address or a bracketed IPv6 address; the default
+ * port is 7417. tree may be repeated: tree number, our child index at the relay, our
+ * UDP port for results (default 7418 + CHILD), and the multicast group that
+ * results come to, of the same IP version as ADDR.
  *
- * A tree of a shared pool is, instead of tree=, and repeated like it:
+ * A tree of a shared pool has, instead of tree=:
  *
  *	shared=T:RELAY:PS[:PORT][,RECV[@GROUP]]
  *	via=T:RELAY:ADDR[:PORT]
  *
- * T is its number. RELAY of shared= is the number of the relay at the ticket's
- * ADDR[:PORT], which is to add this rank's values up, or 0: there is none, and
- * all goes to the PS. PS[:PORT] is where trib-ps listens (port 7415 if none is
- * given), RECV where results come to (7418 + R if none is given), GROUP as above. via=, at most
- * TRIB_ATTACH_HOPS - 1 times for a tree and after its shared=, names the relays
- * between that first one and the PS, in order: who takes over when it dies. All
- * addresses of a tree are of one IP version.
+ * T is the tree number. RELAY of shared= is the number of the relay at the ticket's
+ * ADDR[:PORT], which sums this rank's values, or 0: no relay, all goes to the PS.
+ * PS[:PORT] is the address of trib-ps (default port 7415), RECV our UDP port
+ * for results (default 7418 + R), GROUP as above. via=, at most TRIB_ATTACH_HOPS - 1
+ * times per tree and after its shared=, names the relays between the first one
+ * and the PS, in order; they take over if it dies. All addresses of a tree have
+ * one IP version.
  *
- * fmt=f32, f16 or bf16 is &trib_attach_rep.fmt; default is block floating point.
- *
- * weight=T:W, after either, is the tree's &trib_attach_tree.weight; default 1.
+ * fmt=f32, f16 or bf16 sets &trib_attach_rep.fmt; default is block floating point.
+ * weight=T:W, behind tree= or shared=, sets &trib_attach_tree.weight; default 1.
  */
 #ifndef _UAPI_TRIB_ATTACH_H
 #define _UAPI_TRIB_ATTACH_H
@@ -52,28 +56,27 @@
 #define TRIB_ATTACH_MAGIC 0x54524942   /* "TRIB" */
 #define TRIB_ATTACH_VERSION 3
 /*
- * Trees of one job on one host: BCubes of up to (4,3), (2,5) and (8,2). Each has
- * a descriptor, of which one message carries 253.
+ * Trees of one job on one host: enough for BCubes (4,3), (2,5) and (8,2). Each has a
+ * file descriptor; one message carries 253.
  */
 #define TRIB_ATTACH_TREES 192
 #define TRIB_ATTACH_HOPS 3 /* relays between a rank and its PS */
 #define TRIB_TREE_WEIGHT_MAX 64
 #define TRIB_RANK_ANY 0xffff
-/* After a restart, tribd takes a rank that has not resumed by then for dead. */
+/* A restarted tribd declares ranks dead that have not resumed after so long. */
 #define TRIB_ATTACH_GRACE_MS 10000
 
 /**
- * enum trib_attach_cmd - what the worker asks
+ * enum trib_attach_cmd - request of the worker
  * @TRIB_ATTACH_HELLO: first message; answered by struct trib_attach_rep.
- * @TRIB_ATTACH_BYE:   leaving in good order; no answer.
- * @TRIB_ATTACH_EPOCH: the relay's START names the running epoch to the worker
- *                     alone; it passes it on (struct trib_attach_epoch), and
- *                     tribd writes it into the tree row of this host, which
- *                     admits results only then. To be sent for each tree after
- *                     START(RUN) and answered (struct trib_attach_ack) before
- *                     the first GRAD. Repeating it is harmless. Where results
- *                     come to sockets nothing waits for it: tribd then only
- *                     knows what to tell the others should this process die.
+ * @TRIB_ATTACH_BYE:   the worker leaves; no answer.
+ * @TRIB_ATTACH_EPOCH: struct trib_attach_epoch: the epoch that START(RUN) named to
+ *                     the worker. tribd writes it into the tree row of this
+ *                     host, which admits results only then. Sent for each tree
+ *                     after START(RUN), and answered (struct trib_attach_ack)
+ *                     before the first GRAD. Repeating it is harmless. If results
+ *                     come to sockets, the worker need not wait: tribd only
+ *                     learns what to tell the others should this process die.
  */
 enum trib_attach_cmd {
 	TRIB_ATTACH_HELLO = 1,
@@ -83,15 +86,15 @@ enum trib_attach_cmd {
 
 /**
  * enum trib_attach_flags - bits of &trib_attach_req.flags
- * @TRIB_ATTACH_MAPPED: HELLO: wants mapped delivery; not given for trees of
- *                      shared pools, whose results come to sockets. With
- *                      RESUME: has it.
- * @TRIB_ATTACH_RESUME: HELLO: this rank was attached to a tribd that has ended
- *                      since; it keeps its file descriptors and gets none.
- *                      -ENOENT if the job is gone, -ESTALE if this tribd does
- *                      not know the rank or, with MAPPED, its ring buffer (any
- *                      more). Without MAPPED the reply has all trees that the
- *                      rank may have had; by TRIB_ATTACH_EPOCH it says which.
+ * @TRIB_ATTACH_MAPPED: HELLO: the worker wants mapped delivery; refused for trees
+ *                      of shared pools, whose results come to sockets. With
+ *                      RESUME: it has mapped delivery.
+ * @TRIB_ATTACH_RESUME: HELLO: the rank was attached to a tribd that has ended; it
+ *                      keeps its file descriptors and gets none. -ENOENT: the
+ *                      job is gone. -ESTALE: this tribd does not know the rank
+ *                      or, with MAPPED, its ring buffer. Without MAPPED the
+ *                      reply has all trees that the rank may have had; the rank
+ *                      names its own by TRIB_ATTACH_EPOCH.
  */
 enum trib_attach_flags {
 	TRIB_ATTACH_MAPPED = 1 << 0,
@@ -148,7 +151,7 @@ struct trib_attach_ack {
 TRIB_ASSERT(sizeof(struct trib_attach_ack) == 8, "trib_attach_ack");
 
 /**
- * struct trib_attach_hop - a relay on the way to the PS
+ * struct trib_attach_hop - a relay on the path to the PS; written by tribd
  * @addr:  IPv6 or v4-mapped, of the tree's IP version.
  * @port:  UDP port.
  * @relay: its number, 1 to 65534.
@@ -171,7 +174,7 @@ enum trib_attach_kind {
 };
 
 /**
- * struct trib_attach_tree - where this rank sends for one tree
+ * struct trib_attach_tree - addresses of one tree; written by tribd
  * @addr:    relay, IPv6 or v4-mapped. Shared: the PS.
  * @port:    its UDP port.
  * @tree:    tree number.
@@ -180,14 +183,14 @@ enum trib_attach_kind {
  *           any (mapped delivery: results come to cells).
  * @local_addr: address to bind, or all zeros.
  * @mcast_addr: multicast group to join, or all zeros: results come to it, at
- *           recv_port. To be joined on the device that local_addr is on, or
- *           else the one towards the relay (shared: the first hop).
+ *           recv_port. Joined on the device of local_addr, or else on the device
+ *           towards the relay (shared: the first hop).
  * @flags:   enum trib_attach_kind.
  * @nhop:    shared: relays in @hop.
- * @weight:  share of messages that travels in this tree, against the others; the
- *           same for all ranks. 0 is 1.
- * @hop:     shared: relays from here to the PS, in order. The first one adds up
- *           what this rank sends.
+ * @weight:  share of messages in this tree, relative to the other trees; the same
+ *           for all ranks. 0 is 1.
+ * @hop:     shared: relays from here to the PS, in order. The first one sums this
+ *           rank's values.
  */
 struct trib_attach_tree {
 	__be32 addr[4];
@@ -220,11 +223,11 @@ TRIB_ASSERT(sizeof(struct trib_attach_tree) == 120, "trib_attach_tree");
  * @cookie:  of the job.
  * @rate:    planned rate in bit/s, 0 = none.
  * @timeout_ms: of the job.
- * @epoch:   newest epoch that this host knows of on any of the trees, for JOIN:
- *           cells may still hold results of it.
- * @fmt:     enum trib_fmt that sums of floats travel as; TRIB_FMT_Q32 unless the
- *           job's relays have the kernel module. 0 is Q32.
- * @text:    why not.
+ * @epoch:   newest epoch of any tree that this host knows, for JOIN: cells may still
+ *           hold its results.
+ * @fmt:     enum trib_fmt of float sums; TRIB_FMT_Q32 unless the job's relays have
+ *           the kernel module. 0 is Q32.
+ * @text:    reason of @err, one line.
  * @tree:    the trees.
  */
 struct trib_attach_rep {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note OR BSD-2-Clause */
 /*
- * What lives in the BPF maps: written by tribd, read by the BPF programs (and
- * the other way round for slots, cells and counters), readable by anybody
- * with bpftool. Host byte order unless a field says __be.
+ * Rows of the BPF maps. tribd writes them and the BPF programs read them; slots,
+ * cells, marks, lag and counters are the programs' own. `bpftool map dump pinned`
+ * shows all by name. Host byte order unless a field is __be or "as on the wire".
  *
  * Map		type			key		value
  * trib_config	array(1)		0		struct trib_config
@@ -23,17 +23,16 @@
  * pool_marks	array			mark number	__u64, TRIB_MARK()
  * pool_faces	hash			trib_pool_face	struct trib_pool_local
  *
- * Every entry of groups and ports names the program trib_egress: a port's
- * transmit batch has one devmap program, that of the batch's first frame.
+ * Every entry of groups and ports names the program trib_egress: a port's transmit
+ * batch has one devmap program, that of the batch's first frame.
  *
- * Copies and answers that XDP cannot send are sent by the clsact program:
- * those of a group that has members but no devmap in groups, and answers
- * through a port that is not in ports. tribd leaves both out where a port of
- * the node is not in native mode: generic mode shares one buffer between the
- * copies of a frame, so that their headers cannot differ.
+ * The clsact program sends copies and answers that XDP cannot: those of a group
+ * that has members but no devmap, and answers through a port that is not in ports.
+ * tribd omits both if a port of the node is not in native mode: generic mode shares
+ * one buffer between the copies of a frame, so that their headers cannot differ.
  *
- * Anything here that changes layout or meaning increments TRIB_MAPS_ABI; a
- * tribd adopts pinned maps of its own ABI only.
+ * A change of layout or meaning increments TRIB_MAPS_ABI. tribd adopts pinned maps
+ * of its own ABI only.
  */
 #ifndef _UAPI_TRIB_MAPS_H
 #define _UAPI_TRIB_MAPS_H
@@ -42,7 +41,7 @@
 
 #define TRIB_MAPS_ABI 4
 
-/* Values per slot: one size per loaded object, chosen when it is compiled. */
+/* Units per slot, fixed when the object is compiled: 352 or 832. */
 #ifndef TRIB_NVAL
 #define TRIB_NVAL TRIB_NVAL_SMALL
 #endif
@@ -53,11 +52,11 @@
 #define TRIB_RINGS_MAX 16
 /* Group, deliver and ring numbers start at 1; 0 means none. */
 #define TRIB_NONE 0
-/* &trib_peer.ifindex: whichever port it comes by. No device has this one. */
+/* &trib_peer.ifindex of any port. No device has this index. */
 #define TRIB_PORT_ANY 0xffffffffU
 
 /**
- * struct trib_config - the one row that describes the loaded object
+ * struct trib_config - the loaded object; written once, by tribd
  * @abi:    TRIB_MAPS_ABI.
  * @nval:   TRIB_NVAL of the object.
  * @ntrees: rows of trees and lag.
@@ -89,14 +88,14 @@ struct trib_config {
 TRIB_ASSERT(sizeof(struct trib_config) == 56, "trib_config");
 
 /**
- * struct trib_peer - a neighbour in a tree and the face it must arrive from
- * @ifindex: port it is reached through; packets from another are dropped.
- *           TRIB_PORT_ANY: while the way to it is a detour.
+ * struct trib_peer - a neighbour in a tree and the face that it must send from
+ * @ifindex: port of the neighbour; its packets from other ports are dropped.
+ *           TRIB_PORT_ANY while the route to it is a detour.
  * @port:    UDP port that answers go to.
  * @rank:    rank of a worker, 0xffff for a relay.
- * @addr:    IPv6 or v4-mapped source address.
- * @vlan:    outer and inner VLAN tag (id only) it must arrive with, 0 = none.
- * @nonce:   of its JOIN; 0 = has not joined.
+ * @addr:    source address, IPv6 or v4-mapped.
+ * @vlan:    outer and inner VLAN id that its packets must have, 0 = none.
+ * @nonce:   of its JOIN, for a tribd that restarts; 0 = has not joined.
  */
 struct trib_peer {
 	__u32 ifindex;
@@ -115,12 +114,12 @@ TRIB_ASSERT(sizeof(struct trib_peer) == 40, "trib_peer");
  * @TRIB_TREE_ROOT:  no parent: full slots become results here.
  * @TRIB_TREE_LEAF:  no children: a worker host that only delivers.
  * @TRIB_TREE_V6:    all faces are IPv6 (else all are IPv4).
- * @TRIB_TREE_SHARED: sums are in slots that all shared trees have in common;
- *                   struct trib_pool says the rest. Of this struct only cookie,
- *                   job, flags, down, up, world, parent and children count.
- * @TRIB_TREE_WIPED: the slots were wiped not long ago: GRADs of floats are
- *                   dropped. One that was under way then would help to make a
- *                   second RESULT, with other bits than the first.
+ * @TRIB_TREE_SHARED: sums are in pool_slots, which all shared trees share; see
+ *                   struct trib_pool. In this struct only cookie, job, flags,
+ *                   down, up, world, parent and children are used.
+ * @TRIB_TREE_WIPED: the slots were wiped less than two lives of a packet ago: GRADs
+ *                   of floats are dropped. One that was on its way could help
+ *                   to make a second RESULT, with other bits than the first.
  */
 enum trib_tree_flags {
 	TRIB_TREE_USED = 1 << 0,
@@ -143,25 +142,25 @@ struct trib_tree_bits {
 };
 
 /**
- * struct trib_tree - this host's node of one aggregation tree
+ * struct trib_tree - this host's node of one aggregation tree; written by tribd
  * @cookie:  of the job, as on the wire.
- * @epoch:   running epoch; 0 = none, data packets are dropped.
- * @job:     job number that the header must name.
- * @flags:   enum trib_tree_flags.
+ * @epoch:   running epoch; 0 = none: data packets are dropped.
+ * @job:     job number that headers must have.
+ * @flags:   enum trib_tree_flags; @bits: the same by name.
  * @nchild:  children, at most TRIB_CHILDREN_MAX.
  * @full:    the bits of all children.
  * @slot0:   first slot of the pool.
  * @slot_mask: 2W - 1: slot = slot0 + (chunk & slot_mask).
  * @down:    group of all children.
- * @all:     group of all children and the parent. TRIB_NONE where the parent
- *           shares a port with a child: then the clsact program sends to @down
- *           and to @up. At the root: the same as @down.
+ * @all:     group of all children and the parent; at the root the same as @down.
+ *           TRIB_NONE if the parent shares a port with a child: then the clsact
+ *           program sends to @down and to @up.
  * @up:      group of the parent alone.
  * @up_child: index of this node at its parent.
  * @deliver: row of delivers for ranks on this host.
  * @window:  W.
  * @world:   workers of the job.
- * @timeout_ms: of the job, told to those who join.
+ * @timeout_ms: of the job; START tells it to children.
  * @parent:  the parent.
  * @child:   the children.
  */
@@ -205,24 +204,24 @@ enum trib_slot_state {
 } __attribute__((packed));
 
 /**
- * struct trib_slot - one chunk being summed, then retained
- * @busy:   owner word: xchg 1 to take, xchg 0 to release. Whoever finds it
- *          taken 64 times drops its packet (counted).
- * @epoch:  of the chunk; a slot whose epoch is not the tree's is free.
- * @chunk:  the chunk it holds.
- * @nval:   32-bit units of the chunk's payload; 0 while only EMPTY contributions
- *          came.
+ * struct trib_slot - one chunk being summed, then retained; written by BPF
+ * @busy:   owner word: exchange 1 to lock, 0 to release. After 64 tries a packet
+ *          is dropped and counted.
+ * @epoch:  of the chunk; a slot of another epoch than the tree's is free.
+ * @chunk:  the chunk that it holds.
+ * @nval:   units of the chunk; 0 while only EMPTY contributions came.
  * @state:  enum trib_slot_state.
  * @flags:  TRIB_F_CE and TRIB_F_PUSH as collected.
  * @seen:   children that contributed.
  * @scale:  of the chunk, as on the wire.
  * @op:     of the chunk.
  * @fmt:    of the chunk.
- * @nm:     of the chunk.
- * @last:   child that completed it.
- * @first_ns: when the first contribution came (sampled chunks only, else 0).
- * @v:      the values, little-endian words. Of a float format: fp32 accumulators
- *          while it collects, then what the packet has.
+ * @nm:     reserved, 0.
+ * @last:   child that completed it, 0xff if unknown.
+ * @first_ns: CLOCK_MONOTONIC of the first contribution; 0 unless the chunk is
+ *          sampled for lag.
+ * @v:      the values, little-endian words. Float formats: fp32 accumulators
+ *          while it collects, then the packet's format.
  */
 struct trib_slot {
 	__u32 busy;
@@ -244,12 +243,12 @@ struct trib_slot {
 TRIB_ASSERT(sizeof(struct trib_slot) == 64 + TRIB_NVAL * 4, "trib_slot");
 
 /*
- * Shared pools. Which slot a chunk goes to: the row of pool_table in the bucket
- * trib_pool_bucket(), written by tribd: of all slots the one with the largest
- * trib_pool_weight() there. A slot more moves its own share of the buckets only.
+ * Shared pools: pool_table[trib_pool_bucket()] is the slot of a chunk. tribd writes
+ * into each bucket the slot with the largest trib_pool_weight() there, so that
+ * one slot more moves its own share of the buckets only.
  */
 
-/* All bits of the result depend on all bits of @x. */
+/* Mix @x so that each bit of the result depends on all of its bits. */
 static inline __attribute__((always_inline)) __u64 trib_pool_mix(__u64 x)
 {
 	x ^= x >> 32;
@@ -260,9 +259,9 @@ static inline __attribute__((always_inline)) __u64 trib_pool_mix(__u64 x)
 }
 
 /**
- * trib_pool_bucket() - where to look in pool_table
- * @key:  the chunk, or chunk modulo cap: then the job has no more than cap keys
- *        in a tree, and so no more slots.
+ * trib_pool_bucket() - bucket of a chunk in pool_table
+ * @key:  the chunk, or the chunk modulo cap: then the job has at most cap slots
+ *        per tree.
  * @mask: rows of pool_table - 1.
  */
 static inline __attribute__((always_inline)) __u32
@@ -280,17 +279,18 @@ trib_pool_weight(__u32 bucket, __u32 slot)
 }
 
 /**
- * struct trib_pool - what a shared tree has beyond struct trib_tree
- * @relay:   our number: GRADs that bear it are added up here.
- * @next:    the next hop's number, which those bear that leave.
+ * struct trib_pool - row of a shared tree beside struct trib_tree; written by tribd
+ * @relay:   our number: GRADs that bear it are summed here.
+ * @next:    the next hop's number, for GRADs that leave.
  * @bmwords: words of bitmap in each GRAD, and of @mask: 1 to TRIB_BMWORDS_MAX.
- * @rank0:   rank of &trib_tree.child[0], if they are in order: where to look
- *           for a packet's sender before pool_faces.
- * @cap:     slots that the job may hold for this tree; 0: no bound.
+ * @rank0:   rank of &trib_tree.child[0]. If ranks are in order, a packet's sender
+ *           is found without pool_faces.
+ * @cap:     most slots that the job may hold for this tree; 0: no bound.
  * @mark0:   first of its rows of pool_marks.
  * @mark_mask: 2W - 1: mark = mark0 + (chunk & mark_mask).
  * @table_mask: rows of pool_table - 1.
- * @age_ns:  two time-outs: another chunk may take a slot that is older.
+ * @age_ns:  two time-outs: another chunk may take a slot that was not touched for
+ *           so long.
  * @mask:    workers whose values come by here, as on the wire.
  */
 struct trib_pool {
@@ -309,11 +309,10 @@ struct trib_pool {
 TRIB_ASSERT(sizeof(struct trib_pool) == 32 + 8 * TRIB_BMWORDS_MAX, "trib_pool");
 
 /*
- * A mark: what a relay knows of a chunk, slot or not. 30 bits of the epoch, the
- * chunk, and:
+ * A mark: one 64-bit word of a relay about a chunk, with or without a slot. It has
+ * 30 bits of the epoch, the chunk, and two flags. 0 is no mark.
  * MET:   a contribution came; the rest of the chunk goes where that one went.
  * ACKED: its RESULT went down.
- * 0 is no mark.
  */
 #define TRIB_MARK_MET (1ULL << 0)
 #define TRIB_MARK_ACKED (1ULL << 1)
@@ -321,7 +320,7 @@ TRIB_ASSERT(sizeof(struct trib_pool) == 32 + 8 * TRIB_BMWORDS_MAX, "trib_pool");
 #define TRIB_MARK(epoch, chunk)                                                \
 	((__u64)(epoch) << 34 | (__u64)(__u32)(chunk) << 2)
 
-/* Negative if (@epoch, @chunk) is before @mark's; 0: its own. */
+/* Compare (@epoch, @chunk) with @mark's: negative if before, 0 if the same. */
 static inline __attribute__((always_inline)) __s32
 trib_mark_diff(__u32 epoch, __u32 chunk, __u64 mark)
 {
@@ -343,21 +342,18 @@ enum trib_pool_state {
 } __attribute__((packed));
 
 /**
- * struct trib_pool_slot - the sum of some workers' values of one chunk
+ * struct trib_pool_slot - sum of some workers' values of one chunk; written by BPF
  * @busy:   owner word, as in struct trib_slot.
- * @job:    with tree, epoch and chunk: whose it is.
- * @tree:   see above.
- * @epoch:  see above.
- * @chunk:  see above.
+ * @job, @tree, @epoch, @chunk: identity of the chunk.
  * @scale:  of the chunk, as on the wire.
  * @op:     of the chunk.
  * @fmt:    of the chunk.
- * @nm:     of the chunk.
- * @nval:   32-bit units valid in @v; 0 while only EMPTY contributions came.
+ * @nm:     reserved, 0.
+ * @nval:   units valid in @v; 0 while only EMPTY contributions came.
  * @state:  enum trib_pool_state.
  * @flags:  TRIB_F_CE and TRIB_F_PUSH as collected.
- * @time_ns: of the last contribution (bpf_ktime_get_ns).
- * @workers: who is in @v, as on the wire; as many words as the tree has.
+ * @time_ns: CLOCK_MONOTONIC of the last contribution.
+ * @workers: workers in @v, as on the wire; as many words as the tree has.
  * @v:      the values, little-endian words.
  */
 struct trib_pool_slot {
@@ -384,17 +380,18 @@ TRIB_ASSERT(sizeof(struct trib_pool_slot) == 192 + TRIB_NVAL * 4,
 	    "trib_pool_slot");
 
 /**
- * struct trib_pool_face - who may send up to a shared tree
+ * struct trib_pool_face - key of pool_faces: a neighbour that may send up to a
+ * shared tree, or an address of ours
  *
- * Ranks are many and neighbours few, so it is not looked up by rank. An entry
- * without @ifindex and @vlan has an address of ours: packets from others that
- * are not for it are left to IP, and of those for it, ranks of the tree that are
- * not its children are heard: they come past their own relay.
+ * The key is the face, not the rank: ranks are many and neighbours few. An entry
+ * without @ifindex and @vlan is an address of ours. Packets of other senders to
+ * other addresses are left to IP; packets to it are admitted from ranks of the tree
+ * that are not our children: they bypass their own relay. Written by tribd.
  *
- * @tree:    number.
- * @ifindex: port it arrives at.
+ * @tree:    tree number.
+ * @ifindex: port that the packet arrives at.
  * @addr:    source address, IPv6 or v4-mapped.
- * @vlan:    outer and inner VLAN tag (id only), 0 = none.
+ * @vlan:    outer and inner VLAN id, 0 = none.
  */
 struct trib_pool_face {
 	__u32 tree;
@@ -404,17 +401,17 @@ struct trib_pool_face {
 };
 TRIB_ASSERT(sizeof(struct trib_pool_face) == 28, "trib_pool_face");
 
-/* struct trib_pool_local - @addr: our address, as that neighbour knows us. */
+/* struct trib_pool_local - @addr: our address that this neighbour sends to */
 struct trib_pool_local {
 	__be32 addr[4];
 };
 
 /**
- * struct trib_group - the members of a group, for the clsact path
+ * struct trib_group - members of a group, for the clsact program; written by tribd
  * @n:       members.
- * @ifindex: their ports. A multicast face serves several receivers behind one
- *           port; without one, a port appears once for each of them, in a row,
- *           and &trib_rewrite_key.group tells them apart. Such a group has no
+ * @ifindex: their ports. Receivers behind one port share a multicast face; if they
+ *           have none, the port is listed once per receiver, without a gap, and
+ *           &trib_rewrite_key.group tells the copies apart. Such a group has no
  *           devmap.
  */
 struct trib_group {
@@ -423,11 +420,11 @@ struct trib_group {
 };
 
 /**
- * enum trib_rewrite_up - which way a copy goes
+ * enum trib_rewrite_up - direction of a copy; one byte
  * @TRIB_REWRITE_DOWN: to a child: TRIB_F_UP is cleared.
  * @TRIB_REWRITE_UP:   to the parent: TRIB_F_UP and &trib_rewrite.child are set.
  * @TRIB_REWRITE_NEXT: to the next hop of a shared tree: TRIB_F_UP is set, and
- *                     @child stays the rank.
+ *                     &trib_hdr.child stays the rank.
  */
 enum trib_rewrite_up {
 	TRIB_REWRITE_DOWN = 0,
@@ -436,10 +433,10 @@ enum trib_rewrite_up {
 } __attribute__((packed));
 
 /**
- * struct trib_rewrite_key - a copy of a group's packet
- * @group:   which one, and in the bits from TRIB_NTH_SHIFT on: its number
+ * struct trib_rewrite_key - key of rewrites: one copy of a group's packet
+ * @group:   group number; in the bits from TRIB_NTH_SHIFT on, the copy's number
  *           among the members behind the port, from 0.
- * @ifindex: the port.
+ * @ifindex: port that it leaves through.
  */
 struct trib_rewrite_key {
 	__u32 group;
@@ -448,14 +445,14 @@ struct trib_rewrite_key {
 #define TRIB_NTH_SHIFT 24
 
 /**
- * struct trib_rewrite - new headers of the copy that leaves through a port
+ * struct trib_rewrite - headers of a copy; written by tribd
  * @dmac:   Ethernet destination.
  * @smac:   Ethernet source.
- * @vlan:   tags to send, outer first (id; 0 = none).
+ * @vlan:   VLAN ids, outer first; 0 = none.
  * @sport:  UDP source port.
  * @dport:  UDP destination port.
  * @up:     enum trib_rewrite_up.
- * @v6:     IPv6.
+ * @v6:     the addresses are IPv6.
  * @child:  this node's index at the parent.
  * @saddr:  source address, IPv6 or v4-mapped.
  * @daddr:  destination address.
@@ -570,12 +567,12 @@ TRIB_ASSERT(sizeof(struct trib_stats) == 8 * TRIB_STAT__MAX, "trib_stats");
 TRIB_STATS(TRIB_STAT_CHECK, TRIB_STAT_NONE)
 
 /**
- * struct trib_lag - who is slow, per child, on one chunk in TRIB_LAG_EVERY
- * @samples: sampled chunks this child contributed to.
- * @lag_ns:  sum over them of the time since the first contribution.
- * @last:    how often it was the last.
- * @chunk:   newest chunk seen from it (sampled).
- * @seen_ns: when (bpf_ktime_get_ns).
+ * struct trib_lag_child - how far a child is behind, on sampled chunks
+ * @samples: sampled chunks that it contributed to.
+ * @lag_ns:  sum of their times since the first contribution, ns.
+ * @last:    how often its contribution was the last.
+ * @chunk:   newest sampled chunk from it.
+ * @seen_ns: CLOCK_MONOTONIC of that chunk.
  */
 struct trib_lag_child {
 	__u64 samples;
@@ -585,24 +582,24 @@ struct trib_lag_child {
 	__u64 seen_ns;
 };
 
-#define TRIB_LAG_EVERY 16
+#define TRIB_LAG_EVERY 16 /* one chunk in so many is sampled */
 
+/* struct trib_lag - row of a tree; written by BPF */
 struct trib_lag {
 	struct trib_lag_child child[TRIB_CHILDREN_MAX];
 };
 
 /**
- * struct trib_deliver - results for the ranks of this host, one per (job,
- * tree). Cells are written by XDP and mapped read-only by the ranks.
+ * struct trib_deliver - delivery to the ranks of this host, one per (job, tree)
  * @cell_mask: 2W - 1: cell = chunk & cell_mask.
  * @nring:     ranks attached now.
  * @ring:      their ring buffers.
  * @rank:      their ranks, in the order of @ring.
- * @next:      newest chunk delivered + 1 (BPF's own).
- * @unrung:    delivered since the rings were last rung (BPF's own).
+ * @next:      newest chunk delivered + 1; written by BPF.
+ * @unrung:    chunks delivered since the rings were last rung; written by BPF.
  *
- * The rings are rung when a chunk has TRIB_F_PUSH, when it does not extend
- * the row (a gap opens or is filled), and at TRIB_RING_EVERY chunks.
+ * tribd writes the rest. The rings are rung when a chunk has TRIB_F_PUSH, when a
+ * gap opens or is filled, and every TRIB_RING_EVERY chunks.
  */
 struct trib_deliver {
 	__u32 cell_mask;
@@ -614,15 +611,15 @@ struct trib_deliver {
 };
 
 #define TRIB_RING_EVERY 64
-/* Bytes of each rank's ring buffer: what the rank maps, twice, after 2 pages. */
+/* Bytes of each rank's ring buffer; the rank maps it twice, after 2 pages. */
 #define TRIB_RING_BYTES 65536
 
 /**
- * struct trib_cell - one delivered result
- * @id:     TRIB_CELL_ID(epoch, chunk) once @v is complete, published last and
- *          by an atomic exchange; 0 while it is being written.
+ * struct trib_cell - one delivered result; written by BPF, mapped read-only by ranks
+ * @id:     TRIB_CELL_ID(epoch, chunk), published last and by an atomic exchange; 0
+ *          while @v is being written.
  * @busy:   owner word, as in struct trib_slot.
- * @nval:   32-bit units in @v.
+ * @nval:   units in @v.
  * @flags:  of the RESULT; TRIB_F_CE also if the RESULT itself met congestion.
  * @last:   &trib_hdr.child of the RESULT.
  * @scale:  of the RESULT, host order.
@@ -646,7 +643,7 @@ struct trib_cell {
 };
 TRIB_ASSERT(sizeof(struct trib_cell) == 64 + TRIB_NVAL * 4, "trib_cell");
 
-/* Epoch 0 is never running, so no id of a delivered chunk is 0. */
+/* Never 0: epoch 0 never runs. */
 #define TRIB_CELL_ID(epoch, chunk) (((__u64)(epoch) << 32) | (__u32)(chunk))
 
 /**

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note OR BSD-2-Clause */
 /*
- * What Tributary puts on the wire: one header, its payload layouts and the
- * rules that both ends of a link share. Compiled unchanged by BPF C, kernel C,
- * user space C/C++ and CUDA C; nothing in it may depend on any of them.
+ * Packets: the header, payload layouts, and arithmetic that both ends of a link
+ * share. PROTOCOL.md has the rules and a picture. Compiled unchanged as BPF C,
+ * kernel C, user space C and C++, and CUDA C; it may depend on none of them.
  *
  * A packet is UDP over IPv4 or IPv6, under up to two VLAN tags:
  *
@@ -22,54 +22,51 @@
 #define TRIB_ASSERT(cond, text) _Static_assert(cond, text)
 #endif
 
-/* Destination port that the XDP program of a Tributary host looks at. */
+/* UDP port of relays: the destination port that trib_xdp handles. */
 #define TRIB_UDP_PORT 7417
-/* First port of workers that receive on a plain UDP socket: + child index. */
+/* First UDP port of workers that receive by plain sockets: plus child index. */
 #define TRIB_UDP_PORT_WORKER 7418
-/* Of a PS of shared pools. Another one than that of relays, as its host may be
- * one, too; below those of workers, of whom any number may be there. */
+/* UDP port of a PS of shared pools, whose host may also be a relay. */
 #define TRIB_UDP_PORT_PS 7415
 
 #define TRIB_WIRE_VERSION 1
 
 /**
- * enum trib_type - what a packet is
+ * enum trib_type - type of a packet
  *
- * A packet travels *up* (towards the root; TRIB_F_UP is set and @child says
- * which child of the receiver sent it) or *down* (TRIB_F_UP is clear and the
- * receiver's parent sent it). Types below 16 are handled by the data plane,
- * types from 16 on are admitted by it and then passed to tribd.
+ * A packet travels *up* (towards the root: TRIB_F_UP is set, and @child is the
+ * sender's index among the receiver's children) or *down* (TRIB_F_UP is clear, and
+ * the receiver's parent sent it). The BPF programs handle types below 16; they
+ * admit types from 16 on and pass them to tribd.
  *
  * @TRIB_T_GRAD:   up: one worker's gradient chunk, or a relay's partial sum.
- * @TRIB_T_RESULT: down: the finished chunk. Up: a child holds the result of a
- *                 chunk that its parent asked for.
+ * @TRIB_T_RESULT: down: the finished chunk. Up: a child holds the result that its
+ *                 parent asked for.
  * @TRIB_T_NEED:   down: the sender lacks contributions to @chunk; the bitmap
- *                 (bmwords = 1) names the children it has. Up ("ASK"): the
+ *                 (bmwords = 1) names the children that it has. Up ("ASK"): the
  *                 sender lacks the result of @chunk. No payload.
- * @TRIB_T_ALIVE:  up: a sign of life of the rank in @aux, which waits for a
- *                 result, or was asked by NEED for a chunk that it has not
- *                 reached. @chunk is the first whose result it lacks; with
- *                 RESEND it has sent that one, and is not detaching. Relays
- *                 pass it up and, at the root, down to everybody, its sender
- *                 included. No payload.
- * @TRIB_T_ABORT:  up, then down to everybody: the collective cannot finish;
+ * @TRIB_T_ALIVE:  up: the rank in @aux is alive. It waits for a result, or a NEED
+ *                 named a chunk that it has not reached. @chunk is the first
+ *                 whose result it lacks; with RESEND it has sent that chunk and
+ *                 is not detaching. Passed up to the root, and from there down
+ *                 to all, the sender included. No payload.
+ * @TRIB_T_ABORT:  up to the root, then down to all: the collective cannot finish.
  *                 @aux is the rank to blame, @chunk an enum trib_abort. No
  *                 payload.
- * @TRIB_T_PROBE:  shared pools only. Up: answered in place, with its own number
- *                 in @relay, by the relay or PS that it is sent to: "I live". To
- *                 the PS its @relay names the relay that its sender goes
- *                 around, or 0: the PS then sends results to that worker itself
- *                 for a while. @child is the rank. No payload.
- * @TRIB_T_JOIN:   up: a worker (or a relay all of whose children have joined)
- *                 wants to take part in the next epoch. Payload struct
- *                 trib_join, zero-padded to a full data packet, so that an
- *                 MTU that is too small shows here and not later.
- * @TRIB_T_START:  down: everybody joined (payload struct trib_start, state
- *                 RUN) or not yet (state WAIT, with the children seen so far).
+ * @TRIB_T_PROBE:  shared pools only. Up: the relay or PS that it is sent to answers
+ *                 in place, with its own number in @relay: "I live". To the PS,
+ *                 @relay names the relay that the sender bypasses, or 0; the PS
+ *                 then sends results to that worker itself for a while. @child
+ *                 is the rank. No payload.
+ * @TRIB_T_JOIN:   up: a worker, or a relay whose children have all joined, wants to
+ *                 take part in the next epoch. Payload struct trib_join, zero-padded
+ *                 to a full data packet, so that an MTU that is too small shows
+ *                 here and not later.
+ * @TRIB_T_START:  down: answer to JOIN. Payload struct trib_start, padded like it.
  * @TRIB_T_LEAVE:  up: the worker detaches. Payload struct trib_join.
- * @TRIB_T_GROW:   never on the wire: a packet that the XDP program hands to
- *                 the clsact program of the same port, because its answer is
- *                 longer than itself. Dropped when it arrives from outside.
+ * @TRIB_T_GROW:   never on the wire: trib_xdp hands such a packet to the clsact
+ *                 program of the same port, because its answer is longer than
+ *                 itself. Dropped if it arrives from outside.
  */
 enum trib_type {
 	TRIB_T_GRAD = 1,
@@ -78,7 +75,7 @@ enum trib_type {
 	TRIB_T_ALIVE = 4,
 	TRIB_T_ABORT = 5,
 	TRIB_T_PROBE = 6,
-	/* 7 stays reserved */
+	/* 7 is reserved */
 	TRIB_T_JOIN = 16,
 	TRIB_T_START = 17,
 	TRIB_T_LEAVE = 18,
@@ -89,15 +86,15 @@ enum trib_type {
  * enum trib_flags - bits of &trib_hdr.flags
  *
  * @TRIB_F_UP:     towards the root; @child is valid.
- * @TRIB_F_RESEND: sent before: whoever holds an answer gives it.
- * @TRIB_F_PUSH:   wake the receiver at this chunk (end of a message or of a
- *                 burst). The same on all workers. A relay copies it from the
- *                 completing GRAD to the RESULT.
- * @TRIB_F_EMPTY:  contributes nothing. The payload (nval values of zeros, or
- *                 none at all when nval is 0) only makes room for the answer.
- * @TRIB_F_CE:     a contribution met congestion (IP ECN field was CE). Relays
- *                 keep it in the slot and put it in the RESULT.
- * @TRIB_F_MASK:   the payload starts with N:M mask words (compressed formats).
+ * @TRIB_F_RESEND: the sender sent this before and lacks an answer.
+ * @TRIB_F_PUSH:   wake the receiver at this chunk: the end of a message or burst.
+ *                 The same on all workers. Relays collect it from GRADs and put
+ *                 it in the RESULT.
+ * @TRIB_F_EMPTY:  contributes nothing. The payload (nval zeros, or none if nval is
+ *                 0) only makes room for the answer.
+ * @TRIB_F_CE:     a contribution met congestion (its IP ECN field was CE). Relays
+ *                 collect it in the slot and put it in the RESULT.
+ * @TRIB_F_MASK:   reserved for compressed payloads, which start with mask words.
  */
 enum trib_flags {
 	TRIB_F_UP = 1 << 0,
@@ -111,7 +108,7 @@ enum trib_flags {
 /**
  * enum trib_wire_op - how contributions combine
  *
- * @TRIB_WOP_ADD: lane by lane as the format says.
+ * @TRIB_WOP_ADD: sum of lanes, as the format defines.
  * @TRIB_WOP_MAX: the larger signed 64-bit word. TRIB_FMT_W64 only.
  */
 enum trib_wire_op {
@@ -121,11 +118,11 @@ enum trib_wire_op {
 } __attribute__((packed));
 
 /**
- * enum trib_fmt - value format, which owns the lane layout
+ * enum trib_fmt - value format, which defines the lanes; one byte
  *
- * @TRIB_FMT_NONE: packets that are neither GRAD nor RESULT. Those two name a
- *                 format also when they are empty, so that ranks which are at
- *                 different collectives cannot be taken for one another.
+ * @TRIB_FMT_NONE: packets other than GRAD and RESULT. GRAD and RESULT name a format
+ *                 also when empty, so that relays tell ranks at different
+ *                 collectives apart.
  * @TRIB_FMT_Q32:  block floating point. Two int32 travel in one 64-bit word
  *                 (hi << 32) + lo, lo sign-extended; relays add words; the
  *                 receiver takes lo = (s32)w, hi = (w - lo) >> 32. Values are
@@ -134,17 +131,16 @@ enum trib_wire_op {
  * @TRIB_FMT_I32:  integers; lanes add independently, modulo 2^32.
  * @TRIB_FMT_W64:  one signed 64-bit word per value (counted as two in nval):
  *                 exponents and MAX. ADD is modulo 2^64.
- * @TRIB_FMT_F32:  floats, one a unit. ADD only, as for the next two, and only
- *                 in dedicated pools, by relays with the kernel module: each
- *                 adds up in fp32, in the order of arrival, and rounds to the
- *                 format once, when it sends its sum on. So sums of another
- *                 order have other bits; but one chunk's RESULT is one packet's
- *                 copies, and the same for everybody.
- *                 NaN and Inf are values like others. The scale is 0.
- * @TRIB_FMT_F16:  IEEE halves, two a unit, the first in the lower half; an odd
- *                 last one leaves the upper half 0. nval is at most half of
- *                 what a slot has room for, as an accumulator is a unit wide.
- * @TRIB_FMT_BF16: bfloats, as F16.
+ * @TRIB_FMT_F32:  floats, one per unit. The three float formats are ADD only, in
+ *                 dedicated pools, by relays with the kernel module. A relay
+ *                 adds in fp32, in the order of arrival, and rounds to the
+ *                 format once, when it sends its sum. Another order gives other
+ *                 bits, but all ranks get copies of one RESULT packet. NaN and
+ *                 Inf are values like others. The scale is 0.
+ * @TRIB_FMT_F16:  IEEE halves, two per unit, the first in the lower half; an odd
+ *                 last one leaves the upper half 0. nval is at most half of the
+ *                 slot's room, because an accumulator takes a unit.
+ * @TRIB_FMT_BF16: bfloat16, laid out like F16.
  * @TRIB_FMT_Q16:  reserved for compressed payloads.
  * @TRIB_FMT_Q8:   reserved for compressed payloads.
  */
@@ -162,40 +158,41 @@ enum trib_fmt {
 } __attribute__((packed));
 
 /**
- * struct trib_hdr - starts every packet, right after UDP
+ * struct trib_hdr - starts every packet, behind the UDP header
+ *
+ * Big-endian. The sender writes all fields; relays write a new header for each
+ * packet that they send.
+ *
  * @version: TRIB_WIRE_VERSION.
  * @type:    enum trib_type.
  * @flags:   enum trib_flags.
  * @op:      enum trib_wire_op.
  * @fmt:     enum trib_fmt.
- * @nm:      N:M compression of the payload: log2(N) << 5 | (M - 1); 0 = dense.
+ * @nm:      reserved for compressed payloads (log2(N) << 5 | (M - 1)); 0 is dense.
  * @attempt: reserved: 0 on the wire.
- * @bmwords: 64-bit words of bitmap between this header and the payload: the
- *           workers that the values stand for (shared pools), or the children
- *           seen (NEED). Bit i of the set is bit i % 64 of big-endian word
- *           i / 64. At most TRIB_BMWORDS_MAX.
+ * @bmwords: 64-bit words of bitmap between this header and the payload, at most
+ *           TRIB_BMWORDS_MAX: the workers whose values these are (shared pools),
+ *           or the children seen (NEED). Bit i of the set is bit i % 64 of
+ *           big-endian word i / 64.
  * @job:     job number, unique in the cluster.
- * @tree:    tree number, unique in the cluster; a row of the relay's table.
- * @relay:   shared pools: number of the relay that is to aggregate this
- *           packet; any other relay forwards it. TRIB_RELAY_PS: the PS alone.
- *           0 in dedicated pools.
- * @child:   up: index of the sender among the receiver's children. Down, in
- *           RESULT: index of the root's child that completed the chunk. Shared
- *           pools: the rank whose packet it is, or whose packet made a relay
- *           send it.
- * @chunk:   position in the (job, tree) stream; starts at 0 in each epoch,
- *           grows by one, wraps modulo 2^32 and is compared serially.
- * @epoch:   membership this packet belongs to; never 0 in data packets.
- * @nval:    32-bit units of values in the payload, before padding. The
- *           payload has trib_payload_len(nval) bytes.
- * @aux:     rank: the sender's (JOIN, ALIVE; 0xffff for a relay), the one to
- *           blame (ABORT), the one because of which the sender leaves (LEAVE:
- *           a worker names itself, a relay the one that made it leave);
- *           0xffff = no rank is known. Or the shared mask that packed values
- *           refer to (compressed formats); otherwise 0.
- * @scale:   s32: power of two that one unit of TRIB_FMT_Q32 stands for. All
- *           contributions to a chunk have the same one.
- * @cookie:  secret of the job. A packet with another one is dropped.
+ * @tree:    tree number, unique in the cluster: a row of the relay's map.
+ * @relay:   shared pools: number of the relay that should sum this packet; all
+ *           others forward it. TRIB_RELAY_PS: no relay. 0 in dedicated pools.
+ * @child:   up: the sender's index among the receiver's children. Down, in RESULT:
+ *           index of the root's child that completed the chunk, 0xffff if
+ *           unknown. Shared pools: the rank that sent this packet, or whose packet
+ *           made a relay send it.
+ * @chunk:   position in the (job, tree) stream; starts at 0 in each epoch, grows
+ *           by one, wraps modulo 2^32 and is compared serially.
+ * @epoch:   membership that this packet belongs to; never 0 in data packets.
+ * @nval:    32-bit units of values, without padding. The payload has
+ *           trib_payload_len(nval) bytes.
+ * @aux:     a rank, 0xffff if unknown: the sender (JOIN, ALIVE; 0xffff from a
+ *           relay), the rank to blame (ABORT), the reason to leave (LEAVE: a
+ *           worker names itself, a relay the rank that made it leave). Else 0.
+ * @scale:   s32: power of two of one unit of TRIB_FMT_Q32. All contributions to a
+ *           chunk have the same scale.
+ * @cookie:  secret of the job. Packets with another cookie are dropped.
  */
 struct trib_hdr {
 	__u8 version;
@@ -219,18 +216,18 @@ struct trib_hdr {
 } __attribute__((packed));
 TRIB_ASSERT(sizeof(struct trib_hdr) == 40, "trib_hdr is 40 bytes on the wire");
 
-/* &trib_hdr.relay of what no relay may keep. Relays have 1 to 65534. */
+/* &trib_hdr.relay of packets that no relay may sum. Relays have 1 to 65534. */
 #define TRIB_RELAY_PS 0xffff
 #define TRIB_BMWORDS_MAX 16  /* 1024 workers in a shared pool */
 #define TRIB_CHILDREN_MAX 64 /* children of one node of a tree */
 #define TRIB_WORLD_MAX 1024  /* workers of one job */
 
-/* Values per chunk: what a frame of a 1500 byte MTU holds, and one of 3400. */
+/* Values per chunk that fit an MTU of 1500 bytes, and one of 3400. */
 #define TRIB_NVAL_SMALL 352
 #define TRIB_NVAL_LARGE 832
 /* Values travel in blocks, so that relays need no tail loop. */
 #define TRIB_NVAL_BLOCK 16
-/* IPv4 or IPv6 header, UDP, trib_hdr: what an MTU holds besides values. */
+/* Bytes of an MTU besides values: IPv4 or IPv6 header, UDP, trib_hdr. */
 #define TRIB_OVERHEAD_V4 (20 + 8 + 40)
 #define TRIB_OVERHEAD_V6 (40 + 8 + 40)
 
@@ -246,7 +243,7 @@ static inline __attribute__((always_inline)) int trib_fmt_is_float(__u8 fmt)
 	return fmt >= TRIB_FMT_F32 && fmt <= TRIB_FMT_BF16;
 }
 
-/* Two values a unit, whose accumulators take two. */
+/* Two values per unit: their accumulators take two units. */
 static inline __attribute__((always_inline)) int trib_fmt_is_half(__u8 fmt)
 {
 	return fmt == TRIB_FMT_F16 || fmt == TRIB_FMT_BF16;
@@ -259,7 +256,7 @@ static inline __attribute__((always_inline)) __u32 trib_fmt_values(__u8 fmt,
 	return trib_fmt_is_half(fmt) ? nval * 2 : nval;
 }
 
-/* The largest nval of a chunk where slots have room for @slot units. */
+/* The largest nval of a chunk if slots have room for @slot units. */
 static inline __attribute__((always_inline)) __u32 trib_fmt_nval_max(__u8 fmt,
 								     __u32 slot)
 {
@@ -283,29 +280,28 @@ static inline __attribute__((always_inline)) __u32 trib_log2_ceil(__u32 n)
 	return c;
 }
 
-/* Largest magnitude of one worker's quantised value in a job of @world. */
+/* Largest magnitude of a quantised value, so that @world of them cannot overflow. */
 static inline __attribute__((always_inline)) __s32 trib_q32_limit(__u32 world)
 {
 	return (__s32)((1U << (31 - trib_log2_ceil(world))) - 1);
 }
 
 /*
- * Exponent chunks (op MAX, format W64): one signed word per following data
- * chunk. A plain word is e with |x| < 2^e for all x of the chunk, or
- * TRIB_EXP_ZERO. A word with bit 62 set reports an input that is not finite
- * and wins over every exponent: rank in bits 46..61, and the one's complement
- * of the element's index in the message in bits 0..45, so that among the
- * reports of one rank the first element wins.
+ * Exponent chunks (op MAX, format W64): one signed word per following data chunk.
+ * A plain word is e with |x| < 2^e for all x of the chunk, or TRIB_EXP_ZERO. A
+ * word with bit 62 set reports an input that is not finite and wins over every
+ * exponent. It has the rank in bits 46..61 and the one's complement of the
+ * element's index in bits 0..45, so that the first element of a rank wins.
  */
 #define TRIB_EXP_ZERO (-4096)
 #define TRIB_EXP_BAD (1LL << 62)
 #define TRIB_EXP_INDEX_BITS 46
 
 /**
- * enum trib_abort - why a collective was given up (&trib_hdr.chunk of ABORT)
- * @TRIB_ABORT_DEAD:    no sign of life within the job's time-out.
- * @TRIB_ABORT_GONE:    its process ended, or it left, without finishing.
- * @TRIB_ABORT_REJOIN:  it restarted and joins anew.
+ * enum trib_abort - reason to abort a collective (&trib_hdr.chunk of ABORT)
+ * @TRIB_ABORT_DEAD:    no sign of life of the rank within the job's time-out.
+ * @TRIB_ABORT_GONE:    the rank's process ended or left without finishing.
+ * @TRIB_ABORT_REJOIN:  the rank restarted and joins anew.
  * @TRIB_ABORT_ADMIN:   the job or the tree was removed.
  */
 enum trib_abort {
@@ -316,12 +312,11 @@ enum trib_abort {
 };
 
 /*
- * A nonce names an attempt to join, and is the same in every repetition:
- * upper half, an instance: random, not 0, drawn by each process of workers and
- * by each tree of a tribd when it starts; lower half, how often that instance
- * has joined. Of two nonces of one instance the smaller one was late on its
- * way. Between two instances nothing tells, except that a process which is
- * alive goes on repeating its JOIN.
+ * A nonce names one attempt to join; repetitions have the same. Upper half: the
+ * instance, random and not 0, drawn by each worker process, and by each tree of a
+ * tribd when it starts. Lower half: how often that instance has joined. Of two
+ * nonces of one instance, the smaller was late on its way. Instances have no
+ * order, but only a living process repeats its JOIN.
  */
 static inline __attribute__((always_inline)) __u64 trib_nonce(__u32 instance,
 							      __u32 count)
@@ -329,7 +324,7 @@ static inline __attribute__((always_inline)) __u64 trib_nonce(__u32 instance,
 	return (__u64)instance << 32 | count;
 }
 
-/* @a is older than @b, of the same instance. */
+/* Is @a older than @b, of the same instance? */
 static inline __attribute__((always_inline)) int trib_nonce_is_older(__u64 a,
 								     __u64 b)
 {
@@ -337,11 +332,11 @@ static inline __attribute__((always_inline)) int trib_nonce_is_older(__u64 a,
 }
 
 /**
- * struct trib_join - payload of JOIN and LEAVE
- * @nonce: trib_nonce() of the attempt to join. A relay has one of its own
- *         towards its parent, and a new one whenever its children change.
- * @epoch: LEAVE: the epoch that ends for this worker. JOIN: the last epoch the
- *         sender knows of (0: none); the next one will be larger.
+ * struct trib_join - payload of JOIN and LEAVE, written by a worker or a tribd
+ * @nonce: trib_nonce() of the attempt to join. A relay has its own towards its
+ *         parent, a new one whenever its children change.
+ * @epoch: LEAVE: the epoch that ends for this worker. JOIN: the last epoch that
+ *         the sender knows (0: none); the next one will be larger.
  * @rank:  the worker's rank, or 0xffffffff from a relay.
  */
 struct trib_join {
@@ -351,6 +346,12 @@ struct trib_join {
 } __attribute__((packed));
 TRIB_ASSERT(sizeof(struct trib_join) == 16, "trib_join");
 
+/**
+ * enum trib_start_state - answer to JOIN
+ * @TRIB_START_WAIT:    children are missing; repeat the JOIN.
+ * @TRIB_START_RUN:     the epoch begins.
+ * @TRIB_START_REFUSED: the JOIN does not fit the job, as its number of values.
+ */
 enum trib_start_state {
 	TRIB_START_WAIT = 0,
 	TRIB_START_RUN = 1,
@@ -358,16 +359,16 @@ enum trib_start_state {
 };
 
 /**
- * struct trib_start - payload of START, padded like JOIN
- * @nonce:    of the JOIN that is answered.
+ * struct trib_start - payload of START, written by tribd, padded like JOIN
+ * @nonce:    of the JOIN that it answers.
  * @seen:     children that have joined.
  * @epoch:    RUN: the epoch that begins; data packets carry it from now on.
  * @state:    enum trib_start_state.
- * @window:   W of the job: chunks in flight; pools have 2W slots. Power of 2.
+ * @window:   W of the job, a power of 2: chunks in flight; pools have 2W slots.
  * @nval:     values per chunk of this tree.
  * @world:    workers of the job.
  * @nchild:   children of the answering relay.
- * @timeout_ms: silence of a rank after which the job is given up.
+ * @timeout_ms: silence of a rank, in ms, after which the job is aborted.
  * @child_rank: rank of each child, 0xffff for a relay.
  */
 struct trib_start {
