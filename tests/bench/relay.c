@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What one packet costs a relay: the real program under BPF_PROG_TEST_RUN,
+ * Cost of one packet at a relay: the real program under BPF_PROG_TEST_RUN,
  * admission, sum and result of every chunk of a job of 4 workers with the
  * default window, 352 values a packet. A driver program (drive.bpf.c) makes
  * one packet into all of them and is part of the time.
  *
- * Other work on the machine only ever adds time, so of many short runs the
- * fastest counts; the median is shown beside it.
+ * Other work on the machine only adds time, so the fastest of many short runs
+ * counts; the median is shown beside it.
  *
  *	bench-relay [-r ROUNDS] [-o FILE]
  */

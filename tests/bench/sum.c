@@ -4,12 +4,11 @@
  *
  *	bench-sum -o FILE
  *
- * Packets of 1408 bytes of values and slots of accumulators, more of them than
- * L1 holds and less than L2; visited in an order that the CPU does not guess
- * across packets. Payloads begin 82 bytes behind a packet's start, as they do
- * in Ethernet, IPv4 and UDP; slots begin on a cache line. Masked payloads are
- * those of 352 values. Each figure is the best of several short rounds; the
- * rounds of all figures take turns.
+ * Packets have 1408 bytes of values. Packets and slots together exceed L1 and fit
+ * L2, and are visited in an order that the CPU cannot predict across packets.
+ * Payloads begin 82 bytes into a packet, as behind Ethernet, IPv4 and UDP; slots
+ * begin on a cache line. Masked payloads are of 352 values. Each figure is the
+ * best of several short rounds; the rounds of all figures take turns.
  */
 #include <errno.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which packets are ours, which of ours are let in, and which are left to
+ * Admission: packets that are ours, those of them that are let in, and those left to
  * others.
  */
 #include <arpa/inet.h>

@@ -74,7 +74,7 @@ static void cell__holds_the_result(void)
 	expect_eq(the_drop(), -1);
 }
 
-/* As tribd gives it to ranks: mapped, and nobody else can write any more. */
+/* Map it as ranks do: tribd froze it, so no process can write. */
 static void cell__shows_in_a_frozen_mapping(void)
 {
 	size_t step = 64 + 4 * w.nval, len = (SLOTS * step + 4095) & ~4095;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What leaves the ports: new headers for every copy, and answers that keep
+ * Frames that leave the ports: new headers for every copy, and answers that keep
  * theirs.
  */
 #include <arpa/inet.h>

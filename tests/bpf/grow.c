@@ -272,7 +272,7 @@ static void oneport__need_and_result_go_down_and_up(void)
 	expect_eq(the_drop(), -1);
 }
 
-/* As in generic mode: neither devmaps for groups nor entries for ports. */
+/* Generic mode: neither devmaps for groups nor entries for ports. */
 static void generic__clsact_sends_copies_and_answers(void)
 {
 	for (int v6 = 0; v6 < 2; v6++) {
@@ -409,7 +409,7 @@ static void grow__slot_that_moved_on_is_counted(void)
 	expect_eq(the_drop(), TRIB_DROP_BUSY);
 }
 
-/* What XDP passes as none of ours, with the mark and all that follows it. */
+/* A frame that XDP passes as foreign, with the mark and all that follows it. */
 static void forge(int at, uint8_t byte)
 {
 	world_reset();

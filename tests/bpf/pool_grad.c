@@ -337,7 +337,7 @@ static void grad__old_slot_is_taken_over(void)
 	expect_eq(pool_slot(4)->nval, 16);
 	expect(pool_slot(4)->time_ns > s.time_ns + 9000000000ULL);
 	expect_eq(stat_of(TRIB_POOL_TAKEN_OVER), 1);
-	/* Who wants the old chunk asks the PS. */
+	/* A worker that lacks the old chunk asks the PS. */
 	pool_grad(1, 3, 32, 1);
 	pool_expect_passed(1);
 	expect_eq(the_drop(), -1);

@@ -133,7 +133,7 @@ static void grow__compares_the_identity_again(void)
 		gone(how);
 }
 
-/* As in generic mode: no devmaps, no entries for ports. */
+/* Generic mode: no devmaps, no entries for ports. */
 static void generic__clsact_forwards_with_the_number(void)
 {
 	struct trib_hdr h = pool_hdr(TRIB_T_GRAD, POOL, 0, pool_rank(0), 3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What one slot does with contributions: sums, formats, repeats, order.
+ * Contributions to one slot: sums, formats, repeats, order.
  */
 #include <arpa/inet.h>
 #include <linux/bpf.h>

@@ -10,7 +10,7 @@
 
 #define CHUNKS 512
 
-/* What drive_values puts into word i of a chunk, summed over its children. */
+/* Sum over the children of what drive_values puts into word i of a chunk. */
 static uint64_t word(uint32_t chunk, int i)
 {
 	uint64_t sum = 0;
@@ -74,7 +74,7 @@ static void round_of_chunks(void)
 	       (unsigned long long)stat_of(TRIB_DROP_BUSY));
 }
 
-/* As often as a few seconds allow: an emulated CPU manages once. */
+/* Repeat for a few seconds: an emulated CPU manages one round. */
 static void threads__sums_of_shared_slots_are_exact(void)
 {
 	time_t until = time(NULL) + 3;

@@ -46,7 +46,7 @@
 /* Verdicts: those of XDP. */
 enum { V_ABORTED, V_DROP, V_PASS, V_TX, V_REDIRECT };
 
-/* What a slot said of a packet. */
+/* Outcome of a packet at its slot. */
 enum node_act {
 	NODE_HELD = 1,
 	NODE_DONE,

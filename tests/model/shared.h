@@ -52,7 +52,7 @@ struct node_pool {
 /* Handle an admitted packet of a shared tree. Return: the verdict. */
 int shared_rx(struct node *n, const struct node_pool *q, struct node_packet *p);
 
-/* As node_fill(), for the sum of a shared slot. */
+/* Same as node_fill(), for the sum of a shared slot. */
 int shared_fill(struct node *n, const struct node_pool *q, struct trib_hdr *h,
 		const void **pay);
 

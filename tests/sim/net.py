@@ -87,7 +87,7 @@ class Net:
             return
         self.at(self.delay(self.late), dst.receive, msg)
         if random() < self.dup:
-            # What a copy causes is not what the original caused.
+            # The copy has a cause of its own.
             copy = replace(msg, cause=self.new_cause())
             self.at(self.delay(self.late_copy), dst.receive, copy)
 

@@ -101,7 +101,7 @@ class Relay:
         empty = m.value is None
         if z.seen and (rules.empty_is_compared or not empty):
             compared = rules.shape_is_compared
-            # Who would ignore EMPTY here would let the first one set nothing.
+            # The first contribution sets the shape, also if it is EMPTY.
             if compared and z.shape is not None and z.shape != m.shape:
                 return False
         if not empty or rules.empty_is_compared:

@@ -102,7 +102,7 @@ class Session:
         when = self.retired.get(child, {}).get(nonce)
         if when is None:
             return False
-        # Which of two nonces is the living one shows by its repetition.
+        # Only the living nonce is repeated.
         return (self.net.now - when < PACKET_LIFE or
                 not self.rules.retirement_ends)
 

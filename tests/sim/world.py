@@ -120,8 +120,8 @@ class World:
 
     def values(self, epoch):
         if epoch not in self._values:
-            # What is summed differs from epoch to epoch, and from one life
-            # of the cluster to the next.
+            # Values differ from epoch to epoch, and from one life of the
+            # cluster to the next.
             self._values[epoch] = Values(self.seed * 64 + self.scenario.era,
                                          self.stream, self.size, epoch)
         return self._values[epoch]

@@ -145,7 +145,7 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* As frame_grad(), with a bitmap and for the tree that is shared. */
+/* Like frame_grad(), with a bitmap, for the shared tree. */
 static void frame_shared(struct frame *f)
 {
 	static uint64_t pay[1 + TRIB_NVAL_SMALL / 2];

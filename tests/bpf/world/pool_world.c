@@ -218,7 +218,6 @@ void pool_expect_mark(uint32_t chunk, uint64_t bits)
 
 /* --- packets */
 
-/* Of @type in @tree from the neighbour @child (-1: next hop), about @rank. */
 struct trib_hdr pool_hdr(int type, int tree, int child, int rank,
 			 uint32_t chunk)
 {
@@ -229,7 +228,6 @@ struct trib_hdr pool_hdr(int type, int tree, int child, int rank,
 	return h;
 }
 
-/* As frame_of(), with neighbours of INNER. */
 void pool_build(int child, struct trib_hdr h, const void *pay, int len)
 {
 	frame_of(&pw.f, INNER, child, h, pay, len);
@@ -306,7 +304,6 @@ int pool_send_result(uint32_t chunk, uint64_t word)
 
 /* --- what must leave */
 
-/* @pw.f is for @group; else it is as @before, but for the number @relay. */
 void pool_expect_same(const struct frame *before, int group, int relay)
 {
 	struct frame b = *before;
@@ -318,7 +315,6 @@ void pool_expect_same(const struct frame *before, int group, int relay)
 	expect(pw.f.len == b.len && !memcmp(pw.f.b, b.b, pw.f.len));
 }
 
-/* Run @pw.f, which must be passed on for want of a slot. */
 void pool_expect_passed(int child)
 {
 	struct frame before = pw.f;
@@ -329,7 +325,6 @@ void pool_expect_passed(int child)
 	expect_eq(stat_of(TRIB_POOL_PASSED), n + 1);
 }
 
-/* @pw.f is the sum of all three for the next hop. */
 void pool_expect_sum(int flags, int child, int nval, uint64_t word)
 {
 	struct trib_hdr *h = frame_hdr(&pw.f);
@@ -355,7 +350,6 @@ void pool_expect_sum(int flags, int child, int nval, uint64_t word)
 	}
 }
 
-/* The slot of @chunk holds it, with so many workers, in @state. */
 void pool_expect_slot(uint32_t chunk, int state, int n, uint64_t word)
 {
 	struct trib_pool_slot *s = pool_slot(chunk);

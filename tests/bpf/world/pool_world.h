@@ -83,11 +83,11 @@ int pool_send_result(uint32_t chunk, uint64_t word);
 
 /* pw.f is for @group; else it is as @before, but for the number @relay. */
 void pool_expect_same(const struct frame *before, int group, int relay);
-/* pw.f, from neighbour @child, goes to the next hop. */
+/* Run pw.f from neighbour @child: it must be passed on for want of a slot. */
 void pool_expect_passed(int child);
-/* pw.f is the sum of the slot, for the next hop. */
+/* pw.f is the sum of all three ranks, for the next hop. */
 void pool_expect_sum(int flags, int child, int nval, uint64_t word);
-/* The chunk's slot has @n workers, and @word as its values. */
+/* The slot of @chunk is in @state, with @n workers, and @word as its values. */
 void pool_expect_slot(uint32_t chunk, int state, int n, uint64_t word);
 void pool_expect_nobody(uint32_t chunk);
 void pool_expect_mark(uint32_t chunk, uint64_t bits);

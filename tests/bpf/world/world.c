@@ -105,7 +105,7 @@ static void make_inner(void)
 		die("update of cells or rings");
 }
 
-/* What a loader says to the object before it is loaded. */
+/* Set sizes and .rodata, as a loader does before it loads the object. */
 static void set_kfuncs(void)
 {
 	struct bpf_map *m = bpf_object__find_map_by_name(w.obj, ".rodata");

@@ -45,7 +45,7 @@ void model_reset(uint32_t dirty)
 	model.dirty = 0;
 }
 
-/* Not in a form that we read; ours if the UDP header says so. */
+/* A form that we do not read: ours if the UDP port is. */
 static int odd(const struct view *v, int udp, int why)
 {
 	if (udp + 8 > v->f->len || be16(v->f->b + udp + 2) != TRIB_UDP_PORT)
@@ -243,7 +243,7 @@ bool from_face(const struct view *v, const struct trib_tree *t,
 		     : !memcmp(ip + 12, &p->addr[3], 4);
 }
 
-/* To which tree? Return: NULL with the reason to drop in @why. */
+/* Find the packet's tree. Return: NULL, and in *@why the reason to drop. */
 static const struct trib_tree *tree_of(const struct trib_hdr *h, int *why)
 {
 	unsigned int row = ntohs(h->tree);
@@ -256,18 +256,18 @@ static const struct trib_tree *tree_of(const struct trib_hdr *h, int *why)
 	return h->cookie == t->cookie ? t : NULL;
 }
 
-/* Who sent it to a dedicated tree? Return: 0, or the reason to drop. */
+/* Check the sender to a dedicated tree. Return: 0, or the reason to drop. */
 static int admit(struct view *v, const struct trib_tree *t)
 {
 	const struct trib_hdr *h = v->p.h;
 	unsigned int child = ntohs(h->child);
 
-	/* What shared trees alone have. */
+	/* Forms of shared trees. */
 	if (h->type == TRIB_T_PROBE)
 		return TRIB_DROP_TYPE;
 	if (h->relay || h->bmwords != (h->type == TRIB_T_NEED ? 1 : 0))
 		return TRIB_DROP_FORMAT;
-	/* The object is loaded as where there is no module. */
+	/* The object is loaded without the kernel module. */
 	if (h->type == TRIB_T_GRAD && trib_fmt_is_float(h->fmt))
 		return TRIB_DROP_MODULE;
 	if (h->flags & TRIB_F_UP) {

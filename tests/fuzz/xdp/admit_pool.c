@@ -27,7 +27,7 @@ static bool is_for_us(const struct view *v, int tree)
 	return false;
 }
 
-/* Of which neighbour below? -1: of none. */
+/* Find the neighbour below that sent it; -1: none. */
 static int neighbour(const struct view *v, const struct trib_tree *t)
 {
 	for (int i = 0; i < t->nchild; i++)
@@ -36,7 +36,7 @@ static int neighbour(const struct view *v, const struct trib_tree *t)
 	return -1;
 }
 
-/* Not a neighbour, but the tree's: its values come by here, by whatever way. */
+/* Is the sender a rank of the row that is no neighbour? */
 static bool is_guest(const struct trib_hdr *h, int tree)
 {
 	const struct trib_tree *t = &rig.trees[tree];
@@ -96,7 +96,7 @@ static int form(const struct trib_hdr *h, int tree)
 		return !h->relay    ? TRIB_DROP_FORMAT
 		       : n != words ? TRIB_DROP_BITMAP
 				    : 0;
-	/* Others need none; NEED may have the one word of dedicated trees. */
+	/* Other types need no bitmap; NEED may have one word. */
 	if (!n || n == words || (h->type == TRIB_T_NEED && n == 1))
 		return 0;
 	return TRIB_DROP_BITMAP;

@@ -13,7 +13,7 @@
 #include "model.h"
 
 #define OPS_MAX 24
-/* Of an skb: the kernel wants to see all of an IP header. */
+/* Bytes of an skb that a test run needs: a whole IP header. */
 #define TEST_RUN_MIN 54
 
 /* The fuzzer's feedback: what happened, not which code ran. */
@@ -48,7 +48,7 @@ static void note(uint64_t what)
 	feedback[what >> 51] = 1;
 }
 
-/* --- what must agree after each packet */
+/* --- checks after each packet */
 
 static void same_stats(void)
 {
@@ -89,9 +89,7 @@ static void same_records(void)
 	}
 }
 
-/*
- * What the model does not know: times, and who is last before somebody is.
- */
+/* Adopt fields that the model cannot know: times, and the last child while some miss. */
 static void adopt_unknown(int tree)
 {
 	for (int i = 0; i < POOL; i++) {
@@ -189,7 +187,7 @@ static void same_state(void)
 		same_pool();
 }
 
-/* --- what else happens to a relay */
+/* --- other events of a relay */
 
 static void wipe(int tree)
 {
@@ -295,7 +293,7 @@ static void check_drop_counted(int verdict)
 		wrong("%d reasons counted", n);
 }
 
-/* A packet that trib_grow has never seen the like of is none of its. */
+/* trib_grow must leave a packet without the mark alone. */
 static void ignore(struct frame *f, uint32_t ifindex)
 {
 	memset(model.stats, 0, sizeof(model.stats));

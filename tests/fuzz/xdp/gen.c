@@ -37,7 +37,7 @@ static const uint8_t shared_types[16] = {
 	TRIB_T_ABORT, TRIB_T_JOIN,  TRIB_T_START,  TRIB_T_PROBE,
 };
 
-/* Of the three whose values come by (1, 2, 4), and somebody else (8). */
+/* Bits of the three workers of the row (1, 2, 4), and of another (8). */
 static const uint8_t contributors[16] = {1, 2, 4, 1, 2, 4, 1, 2,
 					 4, 3, 5, 6, 7, 9, 8, 0};
 

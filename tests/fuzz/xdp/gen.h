@@ -14,7 +14,7 @@ struct input {
 	size_t left;
 };
 
-/* Of a packet that is not bent, with the byte that says what follows it. */
+/* Input bytes of an unbent packet, with the byte for what follows it. */
 #define RECORD 9
 #define OP_RAW 0xf0	/* from here on: gen_raw() */
 #define OP_DISTURB 0xf8 /* tree, how */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the programs should do with a frame: tests/model's rules, and around them
- * what only frames have: headers, admission, copies. It keeps slots, cells and
+ * The model of frames: tests/model's rules, and around them headers, admission and
+ * copies. It keeps slots, cells and
  * rows of its own; the fuzzer compares them with the kernel's.
  */
 #ifndef FUZZ_MODEL_H
@@ -47,7 +47,7 @@ struct model {
 extern struct model model;
 
 void model_open(void);
-/* As rig_reset(). */
+/* Reset the model like rig_reset(). */
 void model_reset(uint32_t dirty);
 
 /* @f arrives at @ifindex. Return: the verdict; @f becomes what it leaves. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the fuzzer tries besides its own mutations: bursts of related packets,
+ * Mutations besides those of libFuzzer: bursts of related packets,
  * which bytes changed at random would take long to become.
  */
 #include <stdlib.h>

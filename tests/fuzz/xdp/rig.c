@@ -27,7 +27,7 @@ static int nrecord;
 static struct trib_tree fresh_trees[T__MAX];
 static struct trib_deliver fresh_delivers[T__MAX];
 
-/* What each tree is; a tree that delivers has deliver row of its number. */
+/* The trees; a tree that delivers has the deliver row of its number. */
 static const struct kind {
 	uint8_t flags;
 	uint8_t nchild;

@@ -18,7 +18,7 @@
 #define FRAME_MAX 3500
 #define RING_RANKS 2
 
-/* Rows of `trees`. What is said of a face holds for all of a tree. */
+/* Rows of `trees`. IP version and tags hold for all faces of a tree. */
 enum rig_tree {
 	T_NONE,	   /* not used */
 	T_ROOT,	   /* 3 children, IPv4 */
@@ -44,7 +44,7 @@ enum rig_tree {
 
 #define T_SHARED (1U << T_POOL | 1U << T_POOL6 | 1U << T_POOLG)
 
-/* What shared trees have in common. */
+/* Rows that all shared trees use. */
 #define POOL_SLOTS 3
 #define BUCKETS 8 /* the last one has no slot */
 #define RELAY 70
@@ -105,7 +105,7 @@ static inline struct trib_pool_slot *rig_pslot(unsigned int i)
 	return (struct trib_pool_slot *)(rig.pslots + i * rig.pslot_size);
 }
 
-/* Rank @i of the three whose values come by; 3: one of the job's others. */
+/* Rank @i of the three workers of the row; 3: another worker of the job. */
 int rig_rank(int tree, int i);
 
 /* The port that a neighbour of @tree is behind. @child < 0: the parent. */
@@ -124,7 +124,7 @@ void rig_local(int tree, int port, uint8_t ip[16]);
 int rig_xdp(struct frame *f, uint32_t ifindex);
 int rig_grow(struct frame *f, uint32_t ifindex);
 
-/* What the counters grew by since the last call. */
+/* Read how much the counters grew since the last call. */
 void rig_stats(uint64_t delta[TRIB_STAT__MAX]);
 
 /* Records of all rings since the last call; at most @max. */
