@@ -255,7 +255,7 @@ static void drop__face(void)
 {
 	struct trib_hdr h;
 
-	good()->child = 0; /* who lives behind another port */
+	good()->child = 0; /* a child behind another port */
 	expect_drop(TRIB_DROP_FACE);
 	good();
 	f.b[f.l3 + 15]++; /* source address */

@@ -45,7 +45,7 @@ static void collect(int tree, int child)
 	run_grad(&f, tree, child, 3, 352, 5);
 }
 
-/* An inner node whose sum is with the parent. */
+/* An inner node that has sent its sum to the parent. */
 static void sent(void)
 {
 	world_reset();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Shared pools: what goes by without being summed: RESULTs on their way down,
+ * Shared pools: packets that pass without being summed: RESULTs on their way down,
  * probes, and packets for others.
  */
 #include <arpa/inet.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The rules of a node for contributions and results: who is told what, at the
+ * The rules of a node for contributions and results: which packets leave, at the
  * root and at an inner node. Verdict, packet out, slot.
  */
 #include <arpa/inet.h>
@@ -299,7 +299,7 @@ static void inner__result_is_kept_and_goes_down(void)
 	expect_eq(slot_of(INNER, 3)->v[175], 77);
 	expect_eq(slot_of(INNER, 3)->last, 5);
 	expect_eq(stat_of(TRIB_RX_RESULT), 1);
-	/* And is given to who asks again. */
+	/* A child that asks again gets it. */
 	expect_eq(resend(INNER, 0, 3, 352, 5), XDP_REDIRECT);
 	expect_answer(INNER, 0);
 	expect_out(TRIB_T_RESULT, -1, TRIB_F_PUSH | TRIB_F_CE, 352, 77);

@@ -355,7 +355,7 @@ static int rx_result(struct node *n, struct node_packet *p)
 
 	n->stats[TRIB_RX_RESULT]++;
 	n->stats[TRIB_RX_BYTES] += p->paylen;
-	/* On its way up, the header names the sender: nobody knows who was last. */
+	/* On its way up, the header names the sender: the last one is unknown. */
 	if (up || last >= TRIB_CHILDREN_MAX)
 		last = NODE_NOBODY;
 	if (is_leaf(n))
@@ -428,7 +428,7 @@ static int rx_need(struct node *n, struct node_packet *p)
 		  : need_from_parent(n, p, s, age);
 }
 
-/* ALIVE and ABORT; what the daemon handles goes on to it. */
+/* ALIVE and ABORT; other types go on to the daemon. */
 static int rx_control(struct node *n, struct node_packet *p)
 {
 	struct trib_hdr *h = p->h;

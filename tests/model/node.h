@@ -3,7 +3,7 @@
  * The rules of one relay in plain C: the second description that the BPF
  * programs are compared with, and the relay of every test that needs one.
  * kmod/uapi/PROTOCOL.md gives the reason for each rule. No clock and no sockets:
- * what leaves goes through struct node_exits.
+ * packets leave through struct node_exits.
  *
  * Slot of a packet: row->slot0 + (chunk & row->slot_mask). A slot of another
  * epoch or of an older chunk is free. A packet of an older chunk is dropped.
@@ -56,7 +56,7 @@ enum node_act {
 	NODE_DROPPED,
 };
 
-/* How a packet that is longer than the one in hand leaves: what it becomes. */
+/* Orders for a packet that leaves longer than the one in hand. */
 enum { HOW_FILL = 1, HOW_ANSWER = 2, HOW_BOTH = 4, HOW_POOL = 8 };
 
 #define NODE_KEEP (TRIB_F_PUSH | TRIB_F_CE) /* flags that slots collect */
@@ -169,7 +169,7 @@ static inline int node_send(struct node *n, struct node_packet *p,
 /* Combine the packet's values with those at @v, which has @had units. */
 void values_merge(__u64 *v, unsigned int had, const struct trib_hdr *h,
 		  const void *values);
-/* Round accumulators of 16-bit floats, once, to what a packet has. */
+/* Round accumulators of 16-bit floats, once, to the packet's format. */
 void values_round(__u64 *v, uint8_t fmt, unsigned int nval);
 
 #endif /* MODEL_NODE_H */

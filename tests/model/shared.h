@@ -35,7 +35,7 @@
 #define SHARED_NO_SLOT (~0U) /* in node_pool.table */
 
 /**
- * struct node_pool - what a node of a shared tree has besides
+ * struct node_pool - a node of a shared tree, beside struct node
  * @row:   its row of `pools`.
  * @slots: of all shared trees, @slot_size bytes each.
  * @table: slot of each bucket, or SHARED_NO_SLOT.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A node of the tree: what the XDP and clsact programs do with a packet."""
+"""A node of the tree: the XDP and clsact programs."""
 
 from net import (ABORT, ALIVE, GRAD, LIFE, NEED, RESULT, SESSION_TYPES, Msg,
                  serial_diff)
@@ -152,7 +152,7 @@ class Relay:
             self.with_room(z, m, self.send_result_down)
 
     def answer(self, z, m):
-        """RESULT to the one child whose packet m is."""
+        """RESULT to the one child that sent m."""
         if not self.rules.result_is_kept:
             return
         port = self.children[m.child]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What can befall a tree. Each scenario shapes the run, scripts events, and
+"""Scenarios of a tree. Each scenario shapes the run, scripts events, and
 judges the end."""
 
 from net import serial_diff
@@ -228,7 +228,7 @@ class Liar(Scenario):
             w.lie_at = self.rng.randrange(self.world.length)
 
     def on_error(self, worker):
-        """All notice; who hears the others end says so of them."""
+        """All notice; a rank that hears the others end reports them."""
 
     def finished(self):
         return all(w.state in ("left", "failed") for w in self.world.workers)
@@ -338,7 +338,7 @@ class Dark(Scenario):
         self.net.at(self.rng.randint(1, 500), self.kill)
 
     def kill(self):
-        """Once all run: who joins has a time-out of its own."""
+        """Once all run: a joining rank has a time-out of its own."""
         if all(w.state == "running" for w in self.world.workers):
             self.world.relays[0].dead = True
         elif not self.finished():

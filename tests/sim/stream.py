@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The chunk stream of one (job, tree), and what each rank puts into it.
+"""The chunk stream of one (job, tree), and the values of each rank.
 
 A stream is a list of Chunk, the same on all ranks: f32 sums (an EXP chunk per
 group decides the scales of the group's data chunks, and travels ahead of the
@@ -44,7 +44,7 @@ class Float(int):
 
 
 def bits_of(value):
-    """What makes two results the same."""
+    """Key by which two results compare equal."""
     return value, getattr(value, "bits", 0)
 
 
@@ -86,7 +86,7 @@ def add_f32_sum(rng, chunks, message):
 
 
 class Values:
-    """What ranks contribute in one epoch, and what must come out."""
+    """Contributions of the ranks in one epoch, and the exact sums."""
 
     def __init__(self, seed, stream, world, epoch):
         self.key = mix(seed, epoch)
@@ -127,13 +127,13 @@ class Values:
         return self._sums[index]
 
     def scale(self, index):
-        """Of a data chunk: what its EXP chunk must say."""
+        """The scale that the EXP chunk of a data chunk must have."""
         c = self.stream[index]
         return self.sum(c.exp)[c.word] if c.kind == DATA else 0
 
 
 def combine(shape, a, b):
-    """What a relay does with two payloads."""
+    """Merge two payloads as a relay does."""
     if shape[0] == "max":
         return tuple(map(max, zip(a, b)))
     return a + b

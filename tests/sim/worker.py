@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A rank: what libtrib does between attach and detach.
+"""A rank: libtrib between attach and detach.
 
 An application on top of it attaches, issues the whole stream, detaches. One
 that gets an error detaches, and attaches again if its scenario says so.
@@ -81,7 +81,7 @@ class Worker:
         self.alive_at = -ALIVE_PACE
         self.progress_at = self.heard_at = self.net.now
         self.heard = {}      # rank -> when it said ALIVE
-        self.waits_for = {}  # rank -> what it has sent and lacks, as it said
+        self.waits_for = {}  # rank -> the chunk it lacks, from its ALIVE
         self.missing = {}    # without stuck_worker_is_heard: named by NEED
         self.net.at(self.world.heartbeat, self.tick, self.life)
         self.pump()
@@ -324,7 +324,7 @@ class Worker:
                 self.say_alive()
 
     def leaf_bit_is_clear(self, m, index):
-        """Whether we are asked; if not, note who is."""
+        """Whether we are asked; if not, note which ranks are."""
         for child, rank in enumerate(self.relay.ranks):
             if rank >= 0 and not m.seen >> child & 1 and index < self.sent:
                 self.missing.setdefault(rank, self.net.now)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One run: a random tree, what befalls it, and what must hold in the end."""
+"""One run: a random tree, a scenario, and the checks at the end."""
 
 import random
 

@@ -105,7 +105,7 @@ int drive_shared(struct xdp_md *ctx)
 	return XDP_ABORTED;
 }
 
-/* The target that tells what driving costs. */
+/* An empty target, to measure the cost of driving. */
 SEC("xdp")
 int drive_nothing(struct xdp_md *ctx)
 {

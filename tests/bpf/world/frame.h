@@ -19,7 +19,7 @@
  * @l3:   offset of the IP header.
  * @l4:   of the UDP header.
  * @h:    of our header.
- * @pay:  of what follows it.
+ * @pay:  of the payload behind it.
  * @tags: VLAN tags.
  * @v6:   IPv6.
  */
@@ -32,7 +32,7 @@ struct frame {
 };
 
 /**
- * struct addr - who a frame is from or to
+ * struct addr - one end of a frame
  * @mac:  Ethernet address.
  * @ip:   IPv6 or v4-mapped.
  * @port: UDP port.

@@ -12,9 +12,9 @@
 
 /* The programs at the ports, trib_pass and sockets at their peers. */
 void live_open(void);
-/* Forget what was caught. */
+/* Drop the frames caught so far. */
 void live_flush(void);
-/* @f arrives at @port, and what follows from it happens. */
+/* Let @f arrive at @port, and wait until the frames that it causes have left. */
 void live_send(const struct frame *f, int port);
 /*
  * A worker's socket sends the datagrams of @f[0] to @f[n - 1] (IPv4, from

@@ -11,7 +11,6 @@
 
 struct pool_world pw = {.words = 1};
 
-/* Ranks whose values come by, whatever the size of bitmaps. */
 int pool_rank(int i)
 {
 	return i < 2 ? i : pw.words * 64 - 2;

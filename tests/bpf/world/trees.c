@@ -101,11 +101,11 @@ static void add_member(int group, int slot, int tree, int child, bool up)
 
 /*
  * Groups that have a devmap. Changing a map in a map waits for all CPUs, and
- * what the devmaps hold is the same in all worlds, so they are kept.
+ * devmaps have the same entries in all worlds, so they are kept.
  */
 static bool mapped[TREES_MAX * 3];
 
-/* The devmap of a group whose members are written. */
+/* Write the devmap of a group, from its members. */
 void groups_forget(void)
 {
 	memset(mapped, 0, sizeof(mapped));

@@ -153,7 +153,7 @@ static bool carries_values(uint8_t type)
 	return type == TRIB_T_GRAD || type == TRIB_T_RESULT;
 }
 
-/* Are the fields that say what follows the header consistent? */
+/* Are type, format and sizes consistent? */
 static bool form_ok(const struct trib_hdr *h)
 {
 	if (h->nm || h->attempt || (h->flags & TRIB_F_MASK))

@@ -228,7 +228,7 @@ static void hold(int tree, int i, uint32_t busy)
 		cell->busy = model_cell->busy = busy;
 }
 
-/* The same to what shared trees have in common. */
+/* Disturb slots and marks of shared trees. */
 static void disturb_pool(uint8_t how)
 {
 	for (int i = 0; i < POOL_SLOTS; i++) {
@@ -284,7 +284,7 @@ static void check_drop_counted(int verdict)
 
 	for (int i = TRIB_DROP_SHORT; i < TRIB_STAT__MAX; i++)
 		n += model.stats[i];
-	/* The model itself must keep the rule: it is what is compared. */
+	/* The model must keep this rule itself: counters equal the model's. */
 	if (verdict == V_DROP && !n && !model.stats[TRIB_ADDED] &&
 	    !model.stats[TRIB_POOL_MERGED] && !model.stats[TRIB_DELIVERED] &&
 	    !model.stats[TRIB_RUNG])
@@ -346,13 +346,13 @@ static bool is_grow(const struct frame *f)
 	return f->len > 14 && f->b[6] == 0x03 && f->b[7] == 0x54 && model.tree;
 }
 
-/* How much of what leaves is defined: what will be filled anew is not. */
+/* Bytes of the frame that are defined: not those that trib_grow will fill. */
 static int compared(const struct frame *f)
 {
 	return is_grow(f) && model.fill ? model.pay : f->len;
 }
 
-/* @then: what happens before it comes to trib_grow, if it does. */
+/* @then: an event before the packet comes to trib_grow. */
 static void one_packet(struct frame *f, uint32_t ifindex, uint8_t then)
 {
 	static struct frame expect;

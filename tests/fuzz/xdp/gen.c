@@ -22,7 +22,7 @@ static void put16(uint8_t *p, uint16_t v)
 	p[1] = v;
 }
 
-/* Weighted: what workers send most comes most. */
+/* Weighted: frequent packets of workers are frequent here. */
 static const uint8_t types[16] = {
 	TRIB_T_GRAD,  TRIB_T_GRAD, TRIB_T_GRAD,	  TRIB_T_GRAD,
 	TRIB_T_GRAD,  TRIB_T_GRAD, TRIB_T_GRAD,	  TRIB_T_RESULT,

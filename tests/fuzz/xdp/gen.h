@@ -23,13 +23,13 @@ uint8_t take8(struct input *in);
 
 /**
  * gen_packet() - one packet
- * @base: what chunk numbers count from.
+ * @base: first chunk number.
  *
  * Return: the port it arrives at.
  */
 uint32_t gen_packet(struct input *in, uint32_t base, struct frame *f);
 
-/* A frame whose bytes are the input's own. */
+/* A frame made of raw input bytes. */
 uint32_t gen_raw(struct input *in, struct frame *f);
 
 #endif /* FUZZ_GEN_H */

@@ -20,12 +20,12 @@ enum { V_UNSPEC = -1, V_SHOT = 2, V_STOLEN = 4 };
  * @slots, @cells, @delivers, @lag: as in struct rig.
  * @pslots, @marks: as in struct rig. A slot's time_ns is SHARED_NOW once the
  *           packet has touched it.
- * @stats:   what the packet's counters must be.
+ * @stats:   counters that the packet must change, and by how much.
  * @record:  records that must be in the rings.
  * @dirty:   trees whose state changed since model_reset().
  * @tree:    row of the packet's tree, once it is admitted; else T_NONE.
- * @act:     what the slot said: for the fuzzer's feedback.
- * @fill:    the packet goes on to trib_grow, which fills what is at @pay.
+ * @act:     outcome at the slot: for the fuzzer's feedback.
+ * @fill:    the packet goes on to trib_grow, which fills it from @pay on.
  */
 struct model {
 	uint8_t *slots;

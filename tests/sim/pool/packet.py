@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A packet of a job on shared pools: what Msg lacks."""
+"""A packet of a job on shared pools: Msg with more fields."""
 
 from dataclasses import dataclass
 
