@@ -5,7 +5,7 @@ BASE_CFLAGS := $(shell pkg-config --cflags jansson 2>/dev/null)
 BASE_SRC := $(wildcard userspace/base/*.c)
 BASE_OBJ := $(BASE_SRC:%.c=$(B)/%.o)
 # The parts that libtrib holds: none that needs another library.
-BASE_LIBTRIB := addr file text
+BASE_LIBTRIB := addr file text udp_batch
 BASE_LIBTRIB_SRC := $(BASE_LIBTRIB:%=userspace/base/%.c)
 BASE_LIBTRIB_OBJ := $(BASE_LIBTRIB:%=$(B)/userspace/base/%.o)
 

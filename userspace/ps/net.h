@@ -42,7 +42,7 @@ int ps_net_fd(const struct ps_net *n);
 int ps_net_turn(struct ps_net *n);
 /* Send what is queued. */
 void ps_net_flush(struct ps_net *n);
-const struct ps_net_stats *ps_net_stats(const struct ps_net *n);
+struct ps_net_stats ps_net_stats(const struct ps_net *n);
 
 /* For struct ps_ops. */
 void ps_net_to(struct ps_net *n, const struct ps_addr *to, const void *pkt,

@@ -71,6 +71,7 @@ int ps_report(const struct ps *ps, const struct ps_net *n, const char *path)
 {
 	json_t *trees = json_array(), *doc = json_object();
 	json_t *o = json_object();
+	const struct ps_net_stats net = ps_net_stats(n);
 	unsigned int i;
 	size_t k;
 	int err = 0;
@@ -78,7 +79,7 @@ int ps_report(const struct ps *ps, const struct ps_net *n, const char *path)
 	for (i = 0; i < ps->ntree; i++)
 		json_array_append_new(trees, tree_pack(ps->tree[i], ps->now));
 	add_stats(o, &ps->stats);
-	json_object_set_new(doc, "net", net_pack(ps_net_stats(n)));
+	json_object_set_new(doc, "net", net_pack(&net));
 	json_object_set_new(doc, "strangers", o);
 	json_object_set_new(doc, "trees", trees);
 	if (path) {

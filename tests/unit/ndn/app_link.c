@@ -90,8 +90,8 @@ static void there_and_back(bool v6)
 			  i + 1);
 		expect_eq(pkt[0], i);
 	}
-	expect_eq(ndn_socket_stats(l)->tx_packets, MANY);
-	expect_eq(ndn_socket_stats(l)->tx_bytes, MANY * (MANY + 1) / 2);
+	expect_eq(ndn_socket_stats(l).tx_packets, MANY);
+	expect_eq(ndn_socket_stats(l).tx_bytes, MANY * (MANY + 1) / 2);
 	for (i = 0; i < MANY; i++)
 		sendto(fd, pkt, 7, 0, (void *)&from, len);
 	expect_eq(receive(l, MANY), MANY);
@@ -101,10 +101,10 @@ static void there_and_back(bool v6)
 	sendto(fd, pkt, TRIB_NDN_PACKET_MAX, 0, (void *)&from, len);
 	expect_eq(receive(l, 1), 1);
 	expect(taken_size == TRIB_NDN_PACKET_MAX && taken_first == 42);
-	expect_eq(ndn_socket_stats(l)->rx_long, 1);
-	expect_eq(ndn_socket_stats(l)->rx_packets, MANY + 2);
+	expect_eq(ndn_socket_stats(l).rx_long, 1);
+	expect_eq(ndn_socket_stats(l).rx_packets, MANY + 2);
 	ndn_socket_send(l, pkt, TRIB_NDN_PACKET_MAX + 1);
-	expect_eq(ndn_socket_stats(l)->tx_error, 1);
+	expect_eq(ndn_socket_stats(l).tx_error, 1);
 	ndn_socket_close(l);
 	close(fd);
 }
@@ -154,9 +154,8 @@ static void link__outlives_a_dead_forwarder(void)
 		ndn_socket_flush(l);
 		expect(ndn_socket_receive(l, take, NULL) >= 0);
 	}
-	expect_eq(ndn_socket_stats(l)->tx_error, 0);
-	expect_eq(ndn_socket_stats(l)->tx_packets +
-			  ndn_socket_stats(l)->tx_full,
+	expect_eq(ndn_socket_stats(l).tx_error, 0);
+	expect_eq(ndn_socket_stats(l).tx_packets + ndn_socket_stats(l).tx_full,
 		  4);
 	ndn_socket_close(l);
 }

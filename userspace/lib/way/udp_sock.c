@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Sockets of the UDP transport: one for each local address and port, with the
- * options that it needs, and buffers for what can come at once.
+ * Owns the sockets of the carrier by UDP: one for each local address and port,
+ * in the multicast groups of its streams, with room for a window of results.
  */
-#include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "udp.h"
@@ -22,53 +22,32 @@ static bool is_v4(const __be32 *addr)
 	return !addr[0] && !addr[1] && addr[2] == htobe32(0xffff);
 }
 
-static socklen_t make_address(union address *a, bool v6, const __be32 *addr,
+static socklen_t make_address(union addr_sock *a, bool v6, const __be32 *addr,
 			      uint16_t port)
 {
-	memset(a, 0, sizeof(*a));
-	if (v6) {
-		a->in6.sin6_family = AF_INET6;
-		a->in6.sin6_port = htons(port);
-		memcpy(&a->in6.sin6_addr, addr, 16);
-		return sizeof(a->in6);
-	}
-	a->in.sin_family = AF_INET;
-	a->in.sin_port = htons(port);
-	a->in.sin_addr.s_addr = addr[3];
-	return sizeof(a->in);
+	struct in6_addr ip;
+
+	memcpy(&ip, addr, sizeof(ip));
+	return addr_to_sock(v6 ? AF_INET6 : AF_INET, &ip, port, a);
 }
 
 static void set_int(int fd, int level, int name, int value)
 {
-	/* What a kernel lacks costs speed or congestion marks, no more. */
 	(void)setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-static void set_options(const struct sock *k)
-{
-	if (k->v6) {
-		set_int(k->fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-		set_int(k->fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
-			IPV6_PMTUDISC_DO);
-		set_int(k->fd, IPPROTO_IPV6, IPV6_TCLASS, ECN_ECT0);
-		set_int(k->fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
-		/* Relays rewrite packets and leave the checksum out. */
-		set_int(k->fd, IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
-	} else {
-		set_int(k->fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
-		set_int(k->fd, IPPROTO_IP, IP_TOS, ECN_ECT0);
-		set_int(k->fd, IPPROTO_IP, IP_RECVTOS, 1);
-	}
-	set_int(k->fd, IPPROTO_UDP, UDP_GRO, 1);
-	set_int(k->fd, SOL_SOCKET, SO_SNDBUF, TRIB_TUNE_SNDBUF);
-	set_int(k->fd, SOL_SOCKET, SO_SNDBUFFORCE, TRIB_TUNE_SNDBUF);
-}
+static const struct udp_options options = {
+	.ecn = true,
+	.gro = true,
+	.v6only = true,
+	.sndbuf = TRIB_TUNE_SNDBUF,
+};
 
-/* Our address towards the relay. */
+/* Find the local address from which the relay is reached. */
 static bool local_towards(const struct trib_attach_tree *a, bool v6,
-			  union address *local)
+			  union addr_sock *local)
 {
-	union address to;
+	union addr_sock to;
 	const __be32 *relay = a->nhop ? a->hop[0].addr : a->addr;
 	socklen_t len = make_address(&to, v6, relay, a->port);
 	int fd;
@@ -86,7 +65,7 @@ static bool local_towards(const struct trib_attach_tree *a, bool v6,
 	return good;
 }
 
-static bool same_host(const struct sockaddr *a, const union address *b)
+static bool same_host(const struct sockaddr *a, const union addr_sock *b)
 {
 	if (!a || a->sa_family != b->sa.sa_family)
 		return false;
@@ -97,12 +76,12 @@ static bool same_host(const struct sockaddr *a, const union address *b)
 		       &b->in6.sin6_addr, sizeof(b->in6.sin6_addr));
 }
 
-/* The device that the relay is behind; 0: let the routing table say. */
+/* Find the device towards the relay; 0: the routing table decides. */
 static unsigned int device_towards(const struct trib_attach_tree *a, bool v6)
 {
 	struct ifaddrs *all, *i;
 	unsigned int index = 0;
-	union address local;
+	union addr_sock local;
 
 	if (!local_towards(a, v6, &local) || getifaddrs(&all))
 		return 0;
@@ -113,17 +92,20 @@ static unsigned int device_towards(const struct trib_attach_tree *a, bool v6)
 	return index;
 }
 
-static int join_group(struct trib *t, const struct sock *k,
+static int join_group(struct trib *t, const struct trib_udp_sock *k,
 		      const struct trib_attach_tree *a)
 {
 	struct group_req req = {0};
-	char text[INET6_ADDRSTRLEN] = "";
-	union address group;
+	char text[INET6_ADDRSTRLEN];
+	union addr_sock group;
+	struct in6_addr ip;
 	socklen_t len;
+	uint16_t port;
+	int err;
 
 	if (!is_set(a->mcast_addr))
 		return 0;
-	/* Of other groups of this host we want nothing. */
+	/* Packets for groups that other sockets of this host joined stay out. */
 	set_int(k->fd, k->v6 ? IPPROTO_IPV6 : IPPROTO_IP,
 		k->v6 ? IPV6_MULTICAST_ALL : IP_MULTICAST_ALL, 0);
 	req.gr_interface = device_towards(a, k->v6);
@@ -131,27 +113,25 @@ static int join_group(struct trib *t, const struct sock *k,
 	memcpy(&req.gr_group, &group, len);
 	if (!setsockopt(k->fd, k->v6 ? IPPROTO_IPV6 : IPPROTO_IP,
 			MCAST_JOIN_GROUP, &req, sizeof(req)) ||
-	    errno == EADDRINUSE) /* it is in it */
+	    errno == EADDRINUSE) /* joined before */
 		return 0;
-	inet_ntop(group.sa.sa_family,
-		  k->v6 ? (void *)&group.in6.sin6_addr
-			: (void *)&group.in.sin_addr,
-		  text, sizeof(text));
-	return trib_fail(t, TRIB_ERR_SYSTEM, -errno,
-			 "cannot join the multicast group %s: %s", text,
-			 strerror(errno));
+	err = errno;
+	addr_from_sock(&group, &ip, &port);
+	return trib_fail(t, TRIB_ERR_SYSTEM, -err,
+			 "cannot join the multicast group %s: %s",
+			 addr_text(&ip, text), strerror(err));
 }
 
 /*
- * A relay on this very host: by its address alone, packets would go round
- * through the loopback device, past its XDP program.
+ * Bind the socket to the device of a relay on this same host. By the relay's
+ * address alone, packets would take the loopback device, past its XDP program.
  */
-static void keep_to_device(const struct sock *k,
+static void keep_to_device(const struct trib_udp_sock *k,
 			   const struct trib_attach_tree *a)
 {
 	char name[IF_NAMESIZE];
 	struct ifaddrs *all, *i;
-	union address relay;
+	union addr_sock relay;
 	unsigned int index;
 	bool own = false;
 
@@ -169,7 +149,7 @@ static void keep_to_device(const struct sock *k,
 				 (socklen_t)strlen(name));
 }
 
-static int open_sock(struct trib *t, struct sock *k,
+static int open_sock(struct trib *t, struct trib_udp_sock *k,
 		     const struct trib_attach_tree *a, socklen_t len)
 {
 	uint16_t port =
@@ -181,7 +161,7 @@ static int open_sock(struct trib *t, struct sock *k,
 	if (k->fd < 0)
 		return trib_fail(t, TRIB_ERR_SYSTEM, -errno, "socket: %s",
 				 strerror(errno));
-	set_options(k);
+	udp_set_options(k->fd, k->v6 ? AF_INET6 : AF_INET, &options);
 	keep_to_device(k, a);
 	if (bind(k->fd, &k->local.sa, len)) {
 		err = errno;
@@ -195,8 +175,9 @@ static int open_sock(struct trib *t, struct sock *k,
 }
 
 /*
- * Does a group come to this port? A socket bound to one address hears none,
- * and one bound to all leaves no room for others.
+ * Does a multicast group send to this port? Then the socket must be bound to
+ * any address, because one that is bound to an address receives no multicast.
+ * Otherwise it must not, so that other processes can bind theirs.
  */
 static bool port_has_group(const struct trib *t, uint16_t port)
 {
@@ -210,14 +191,14 @@ static bool port_has_group(const struct trib *t, uint16_t port)
 	return false;
 }
 
-/* The socket of this local address and port: one that exists, or a new one. */
+/* Find or open the socket of a tree's local address and port. */
 static int find_sock(struct trib *t, const struct trib_attach_tree *a,
-		     struct sock **out)
+		     struct trib_udp_sock **out)
 {
 	static const __be32 any[4];
 	struct trib_udp *u = t->udp;
 	bool v6 = !is_v4(a->addr);
-	union address local;
+	union addr_sock local;
 	socklen_t len;
 	unsigned int i;
 	int rc;
@@ -246,7 +227,7 @@ static int find_sock(struct trib *t, const struct trib_attach_tree *a,
 int trib_udp_dest(struct trib *t, unsigned int i)
 {
 	const struct trib_attach_tree *a = &t->place.rep.tree[i];
-	struct dest *d = t->udp->dest[i];
+	struct trib_udp_dest *d = t->udp->dest[i];
 	int rc = find_sock(t, a, &d->sock);
 	unsigned int h;
 
@@ -266,19 +247,17 @@ int trib_udp_size(struct trib *t)
 {
 	struct trib_udp *u = t->udp;
 	unsigned int i, fits;
-	int want, have;
+	int have;
 	socklen_t len;
 
 	for (i = 0; i < u->nsock; i++) {
-		struct sock *k = &u->sock[i];
+		struct trib_udp_sock *k = &u->sock[i];
 		unsigned int chunks =
 			2u * t->eng.stream[0]->window * k->streams;
 
 		/* The kernel doubles what it is asked for. */
-		want = (int)(chunks * TRIB_TUNE_RECV_CHARGE / 2);
-		if (setsockopt(k->fd, SOL_SOCKET, SO_RCVBUFFORCE, &want,
-			       sizeof(want)))
-			set_int(k->fd, SOL_SOCKET, SO_RCVBUF, want);
+		udp_set_rcvbuf(k->fd,
+			       (int)(chunks * TRIB_TUNE_RECV_CHARGE / 2));
 		len = sizeof(have);
 		if (getsockopt(k->fd, SOL_SOCKET, SO_RCVBUF, &have, &len))
 			continue;

@@ -62,7 +62,7 @@ int ndn_socket_receive(struct ndn_socket *link, ndn_socket_take *take,
 /* Queues a copy; it leaves when many are there, or at ndn_socket_flush(). */
 void ndn_socket_send(struct ndn_socket *link, const void *pkt, size_t n);
 void ndn_socket_flush(struct ndn_socket *link);
-const struct ndn_socket_stats *ndn_socket_stats(const struct ndn_socket *link);
+struct ndn_socket_stats ndn_socket_stats(const struct ndn_socket *link);
 /*
  * Longest NDN packet that passes in one piece, as the route to the forwarder
  * has it now; -errno.

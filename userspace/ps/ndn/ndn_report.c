@@ -63,20 +63,20 @@ static json_t *job_pack(const struct nps_job *job)
 
 static json_t *link_pack(const struct ndn_socket *link)
 {
-	const struct ndn_socket_stats *s = ndn_socket_stats(link);
+	const struct ndn_socket_stats s = ndn_socket_stats(link);
 	json_t *o = json_object();
 
-	add(o, "rx-packets", s->rx_packets);
-	add(o, "rx-bytes", s->rx_bytes);
-	add(o, "rx-long", s->rx_long);
-	add(o, "rx-lost", s->rx_lost);
-	add(o, "tx-packets", s->tx_packets);
-	add(o, "tx-bytes", s->tx_bytes);
-	add(o, "tx-full", s->tx_full);
-	add(o, "tx-error", s->tx_error);
+	add(o, "rx-packets", s.rx_packets);
+	add(o, "rx-bytes", s.rx_bytes);
+	add(o, "rx-long", s.rx_long);
+	add(o, "rx-lost", s.rx_lost);
+	add(o, "tx-packets", s.tx_packets);
+	add(o, "tx-bytes", s.tx_bytes);
+	add(o, "tx-full", s.tx_full);
+	add(o, "tx-error", s.tx_error);
 	json_object_set_new(
 		o, "tx-error-text",
-		json_string(s->tx_errno ? strerror(s->tx_errno) : ""));
+		json_string(s.tx_errno ? strerror(s.tx_errno) : ""));
 	return o;
 }
 
