@@ -29,7 +29,7 @@ FUZZ_NETLINK := tests/fuzz/fuzz_netlink.c tests/fuzz/daemon_double.c \
 	nl_tree.c nl_tree_get.c stats.c nl_ndn.c nl_pit.c) wire.c \
 	$(addprefix core/,hooks.c name.c value.c) \
 	attach/ticket.c attach/worker_tell.c \
-	face/face.c face/face_attr.c face/face_spec.c job/job.c $(addprefix tree/,tree.c \
+	$(addprefix face/face,.c _attr.c _kernel.c _list.c _spec.c) job/job.c $(addprefix tree/,tree.c \
 	tree_list.c tree_spec.c node_spec.c dedicated.c row.c pool.c \
 	pool_spec.c slots.c worker_spec.c) \
 	$(addprefix ndn/,$(addprefix ndnd,.c _cs.c _face.c _pit.c _route.c \

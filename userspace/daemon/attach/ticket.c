@@ -26,19 +26,6 @@ static const struct child *child_of_rank(const struct tree *t, uint16_t rank,
 	return NULL;
 }
 
-/* "1.2.3.4" or "[fd00::1]". */
-#define ADDR_MAX (INET6_ADDRSTRLEN + 2)
-
-static const char *bracketed(const struct in6_addr *a, char buf[ADDR_MAX])
-{
-	char text[INET6_ADDRSTRLEN];
-	bool v4 = addr_is_v4(a);
-
-	snprintf(buf, ADDR_MAX, "%s%s%s", v4 ? "" : "[", addr_text(a, text),
-		 v4 ? "" : "]");
-	return buf;
-}
-
 /* The text so far, and the relay that all trees of a ticket share. */
 struct line {
 	char *buf;
@@ -64,16 +51,16 @@ static void put(struct line *l, const char *fmt, ...)
 
 static void put_host(struct line *l, const struct in6_addr *a, uint16_t port)
 {
-	char addr[ADDR_MAX];
+	char text[ADDR_TEXT_MAX];
 
-	put(l, "%s:%u", bracketed(a, addr), port);
+	put(l, "%s", addr_text_port(a, port, text));
 }
 
 static void put_group(struct line *l, const struct in6_addr *group)
 {
-	char addr[ADDR_MAX];
+	char text[INET6_ADDRSTRLEN];
 
-	put(l, "@%s", bracketed(group, addr));
+	put(l, addr_is_v4(group) ? "@%s" : "@[%s]", addr_text(group, text));
 }
 
 /* Note the relay that a worker first sends to; all trees must have the same. */

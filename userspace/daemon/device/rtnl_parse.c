@@ -10,11 +10,12 @@
 #include <netlink/msg.h>
 #include <string.h>
 
+#include "base/addr.h"
 #include "rtnl_parse.h"
 
 int addr_family(const struct in6_addr *a)
 {
-	return IN6_IS_ADDR_V4MAPPED(a) ? AF_INET : AF_INET6;
+	return addr_is_v4(a) ? AF_INET : AF_INET6;
 }
 
 int attr_put_addr(struct nl_msg *m, int type, const struct in6_addr *a)
@@ -29,9 +30,7 @@ bool attr_get_addr(const struct nlattr *attr, struct in6_addr *a)
 	if (!attr)
 		return false;
 	if (nla_len(attr) == 4) {
-		memset(a, 0, sizeof(*a));
-		a->s6_addr[10] = a->s6_addr[11] = 0xff;
-		memcpy(a->s6_addr + 12, nla_data(attr), 4);
+		addr_from_v4(a, nla_data(attr));
 		return true;
 	}
 	if (nla_len(attr) != 16)

@@ -76,6 +76,16 @@ int face_set(struct tribd *d, const struct face_spec *spec,
 int face_del(struct tribd *d, const char *name, struct reason *why);
 void face_free_all(struct tribd *d);
 
+/* --- face_kernel.c */
+
+/*
+ * Look up device, local address, MAC address and detour of @f. If the device
+ * that IP uses is not there, l3_ifindex is 0 and @why is set.
+ */
+void face_resolve(struct tribd *d, struct face *f, struct reason *why);
+/* Look for unknown MAC addresses again, until they are known. */
+void face_probe_soon(struct tribd *d);
+void face_probe_stop(struct tribd *d);
 /* Hooks of device/rtnl.c. */
 void face_device_changed(struct tribd *d, const struct netdev *dev, bool gone);
 void face_neighbour_changed(struct tribd *d, uint32_t ifindex,

@@ -26,13 +26,6 @@ struct udp {
 	char buf[PACKET_MAX + 1];
 };
 
-static void map_v4(struct in6_addr *to, const struct in_addr *from)
-{
-	memset(to, 0, sizeof(*to));
-	to->s6_addr[10] = to->s6_addr[11] = 0xff;
-	memcpy(to->s6_addr + 12, from, 4);
-}
-
 /* --- receiving */
 
 static void info_parse(struct msghdr *h, struct udp_packet *p)
@@ -52,7 +45,7 @@ static void info_parse(struct msghdr *h, struct udp_packet *p)
 			struct in_pktinfo i;
 
 			memcpy(&i, CMSG_DATA(c), sizeof(i));
-			map_v4(&p->dst, &i.ipi_addr);
+			addr_from_v4(&p->dst, &i.ipi_addr);
 			p->ifindex = (uint32_t)i.ipi_ifindex;
 		}
 	}
@@ -61,10 +54,7 @@ static void info_parse(struct msghdr *h, struct udp_packet *p)
 static bool receive(struct tribd *d)
 {
 	struct udp *u = d->udp;
-	union {
-		struct sockaddr_in6 in6;
-		struct sockaddr_in in;
-	} from = {};
+	union addr_sock from = {};
 	char control[256];
 	struct iovec iov = {u->buf, sizeof(u->buf)};
 	struct msghdr h = {.msg_name = &from,
@@ -81,13 +71,7 @@ static bool receive(struct tribd *d)
 	if (len > PACKET_MAX)
 		return true;
 	p.len = (size_t)len;
-	if (from.in6.sin6_family == AF_INET6) {
-		p.src = from.in6.sin6_addr;
-		p.sport = ntohs(from.in6.sin6_port);
-	} else {
-		map_v4(&p.src, &from.in.sin_addr);
-		p.sport = ntohs(from.in.sin_port);
-	}
+	addr_from_sock(&from, &p.src, &p.sport);
 	info_parse(&h, &p);
 	d->hooks->packet(d, &p);
 	return true;
@@ -183,19 +167,15 @@ int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to,
 int udp_send_to(struct tribd *d, const struct in6_addr *to, uint16_t port,
 		const void *data, size_t len)
 {
-	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
-				  .sin6_port = htons(port),
-				  .sin6_addr = *to};
-	struct sockaddr_in v4 = {.sin_family = AF_INET,
-				 .sin_port = htons(port)};
-	const void *sa = d->udp->v4 ? (void *)&v4 : (void *)&v6;
-	ssize_t n;
+	union addr_sock sa;
+	socklen_t size =
+		addr_to_sock(d->udp->v4 ? AF_INET : AF_INET6, to, port, &sa);
 	int tries = 3;
+	ssize_t n;
 
-	memcpy(&v4.sin_addr, to->s6_addr + 12, 4);
 	do { /* as above */
-		n = sendto(d->udp->watch.fd, data, len, MSG_DONTWAIT, sa,
-			   d->udp->v4 ? sizeof(v4) : sizeof(v6));
+		n = sendto(d->udp->watch.fd, data, len, MSG_DONTWAIT, &sa.sa,
+			   size);
 	} while (n < 0 && errno == ECONNREFUSED && --tries);
 	return n < 0 ? -errno : 0;
 }

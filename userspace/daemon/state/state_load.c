@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/dtype.h"
+#include "base/text.h"
 #include "daemon/core/value.h"
 #include "daemon/face/face_attr.h"
 #include "daemon/job/job.h"
@@ -146,9 +147,10 @@ static void shared_load(const json_t *o, struct tree_spec *s)
 	s->shared.has_workers = true;
 	for (i = 0; i < TRIB_BMWORDS_MAX; i++) {
 		const char *hex = json_string_value(json_array_get(workers, i));
+		uint64_t word = 0;
 
-		s->shared.workers[i] =
-			htobe64(hex ? strtoull(hex, NULL, 16) : 0);
+		text_hex(hex ? hex : "", &word);
+		s->shared.workers[i] = htobe64(word);
 	}
 }
 
