@@ -54,7 +54,7 @@ int rtnl_do(struct tribd *d, struct nl_msg *m)
 
 static int dev_one(struct nlmsghdr *nlh, void *arg)
 {
-	return nlh->nlmsg_type == RTM_NEWLINK ? dev_parse(nlh, arg) : 0;
+	return nlh->nlmsg_type == RTM_NEWLINK ? rtnl_parse_dev(nlh, arg) : 0;
 }
 
 int rtnl_dev(struct tribd *d, const char *name, uint32_t ifindex,
@@ -83,7 +83,7 @@ static int dev_collect(struct nlmsghdr *nlh, void *arg)
 	struct dev_list *l = arg;
 	struct netdev dev, *more;
 
-	if (nlh->nlmsg_type != RTM_NEWLINK || dev_parse(nlh, &dev))
+	if (nlh->nlmsg_type != RTM_NEWLINK || rtnl_parse_dev(nlh, &dev))
 		return 0;
 	more = realloc(l->dev, (l->n + 1) * sizeof(*more));
 	if (!more)
@@ -148,8 +148,8 @@ static int route_one(struct nlmsghdr *nlh, void *arg)
 	if (nlh->nlmsg_type != RTM_NEWROUTE ||
 	    nlmsg_parse(nlh, sizeof(struct rtmsg), tb, RTA_MAX, NULL) < 0)
 		return 0;
-	r->has_src = attr_get_addr(tb[RTA_PREFSRC], &r->src);
-	r->has_via = attr_get_addr(tb[RTA_GATEWAY], &r->via);
+	r->has_src = rtnl_get_addr(tb[RTA_PREFSRC], &r->src);
+	r->has_via = rtnl_get_addr(tb[RTA_GATEWAY], &r->via);
 	if (tb[RTA_OIF])
 		r->oif = nla_get_u32(tb[RTA_OIF]);
 	return 0;
@@ -160,12 +160,12 @@ static int route_ask(struct tribd *d, const struct in6_addr *to, uint32_t oif,
 		     struct route *r)
 {
 	struct rtmsg rtm = {
-		.rtm_family = (uint8_t)addr_family(to),
-		.rtm_dst_len = addr_family(to) == AF_INET ? 32 : 128,
+		.rtm_family = (uint8_t)rtnl_addr_family(to),
+		.rtm_dst_len = rtnl_addr_family(to) == AF_INET ? 32 : 128,
 	};
 	struct nl_msg *m = rtnl_msg(RTM_GETROUTE, 0, &rtm, sizeof(rtm));
 
-	if (m && (attr_put_addr(m, RTA_DST, to) ||
+	if (m && (rtnl_put_addr(m, RTA_DST, to) ||
 		  (oif && nla_put_u32(m, RTA_OIF, oif)))) {
 		nlmsg_free(m);
 		return -ENOMEM;
@@ -203,7 +203,7 @@ int rtnl_route_dev(struct tribd *d, const struct in6_addr *to, uint32_t *oif)
 
 static int neigh_one(struct nlmsghdr *nlh, void *arg)
 {
-	return nlh->nlmsg_type == RTM_NEWNEIGH ? neigh_parse(nlh, arg) : 0;
+	return nlh->nlmsg_type == RTM_NEWNEIGH ? rtnl_parse_neigh(nlh, arg) : 0;
 }
 
 static struct nl_msg *neigh_msg(int type, int flags, const struct ndmsg *ndm,
@@ -211,7 +211,7 @@ static struct nl_msg *neigh_msg(int type, int flags, const struct ndmsg *ndm,
 {
 	struct nl_msg *m = rtnl_msg(type, flags, ndm, sizeof(*ndm));
 
-	if (m && attr_put_addr(m, NDA_DST, addr)) {
+	if (m && rtnl_put_addr(m, NDA_DST, addr)) {
 		nlmsg_free(m);
 		m = NULL;
 	}
@@ -222,7 +222,7 @@ int rtnl_neigh(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr,
 	       uint8_t mac[6])
 {
 	struct ndmsg ndm = {
-		.ndm_family = (uint8_t)addr_family(addr),
+		.ndm_family = (uint8_t)rtnl_addr_family(addr),
 		.ndm_ifindex = (int)ifindex,
 	};
 	struct neigh n = {};
@@ -240,7 +240,7 @@ int rtnl_neigh(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr,
 int rtnl_probe(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr)
 {
 	struct ndmsg ndm = {
-		.ndm_family = (uint8_t)addr_family(addr),
+		.ndm_family = (uint8_t)rtnl_addr_family(addr),
 		.ndm_ifindex = (int)ifindex,
 		.ndm_state = NUD_NONE,
 		.ndm_flags = NTF_USE,
@@ -308,13 +308,13 @@ static int news_one(struct nl_msg *msg, void *arg)
 		/* A bridge reports its ports in its own family. */
 		if (((struct ifinfomsg *)nlmsg_data(nlh))->ifi_family !=
 			    AF_UNSPEC ||
-		    dev_parse(nlh, &dev))
+		    rtnl_parse_dev(nlh, &dev))
 			break;
 		d->hooks->device_changed(d, &dev,
 					 nlh->nlmsg_type == RTM_DELLINK);
 		break;
 	case RTM_NEWNEIGH:
-		if (!neigh_parse(nlh, &n) && n.valid)
+		if (!rtnl_parse_neigh(nlh, &n) && n.valid)
 			d->hooks->neighbour_changed(d, n.ifindex, &n.addr,
 						    n.mac);
 		break;

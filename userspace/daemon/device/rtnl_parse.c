@@ -13,19 +13,19 @@
 #include "base/addr.h"
 #include "rtnl_parse.h"
 
-int addr_family(const struct in6_addr *a)
+int rtnl_addr_family(const struct in6_addr *a)
 {
 	return addr_is_v4(a) ? AF_INET : AF_INET6;
 }
 
-int attr_put_addr(struct nl_msg *m, int type, const struct in6_addr *a)
+int rtnl_put_addr(struct nl_msg *m, int type, const struct in6_addr *a)
 {
-	if (addr_family(a) == AF_INET)
+	if (rtnl_addr_family(a) == AF_INET)
 		return nla_put(m, type, 4, a->s6_addr + 12);
 	return nla_put(m, type, 16, a);
 }
 
-bool attr_get_addr(const struct nlattr *attr, struct in6_addr *a)
+bool rtnl_get_addr(const struct nlattr *attr, struct in6_addr *a)
 {
 	if (!attr)
 		return false;
@@ -52,7 +52,7 @@ static void vlan_parse(const struct nlattr *info, struct netdev *dev)
 	dev->vlan = nla_get_u16(data[IFLA_VLAN_ID]);
 }
 
-int dev_parse(struct nlmsghdr *nlh, struct netdev *dev)
+int rtnl_parse_dev(struct nlmsghdr *nlh, struct netdev *dev)
 {
 	struct nlattr *tb[IFLA_MAX + 1];
 	struct ifinfomsg *ifi = nlmsg_data(nlh);
@@ -79,14 +79,14 @@ int dev_parse(struct nlmsghdr *nlh, struct netdev *dev)
 	return 0;
 }
 
-int neigh_parse(struct nlmsghdr *nlh, struct neigh *n)
+int rtnl_parse_neigh(struct nlmsghdr *nlh, struct neigh *n)
 {
 	struct nlattr *tb[NDA_MAX + 1];
 	struct ndmsg *ndm = nlmsg_data(nlh);
 
 	memset(n, 0, sizeof(*n));
 	if (nlmsg_parse(nlh, sizeof(*ndm), tb, NDA_MAX, NULL) < 0 ||
-	    !attr_get_addr(tb[NDA_DST], &n->addr))
+	    !rtnl_get_addr(tb[NDA_DST], &n->addr))
 		return -EINVAL;
 	n->ifindex = (uint32_t)ndm->ndm_ifindex;
 	if (nlh->nlmsg_type == RTM_NEWNEIGH && tb[NDA_LLADDR] &&

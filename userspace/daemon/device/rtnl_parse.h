@@ -18,12 +18,12 @@ struct neigh {
 };
 
 /* RTM_NEWLINK and RTM_DELLINK; RTM_NEWNEIGH and RTM_DELNEIGH. 0 or -EINVAL. */
-int dev_parse(struct nlmsghdr *nlh, struct netdev *dev);
-int neigh_parse(struct nlmsghdr *nlh, struct neigh *n);
+int rtnl_parse_dev(struct nlmsghdr *nlh, struct netdev *dev);
+int rtnl_parse_neigh(struct nlmsghdr *nlh, struct neigh *n);
 
 /* Addresses as attributes of 4 or 16 bytes. */
-int addr_family(const struct in6_addr *a);
-int attr_put_addr(struct nl_msg *m, int type, const struct in6_addr *a);
-bool attr_get_addr(const struct nlattr *attr, struct in6_addr *a);
+int rtnl_addr_family(const struct in6_addr *a);
+int rtnl_put_addr(struct nl_msg *m, int type, const struct in6_addr *a);
+bool rtnl_get_addr(const struct nlattr *attr, struct in6_addr *a);
 
 #endif /* TRIBD_RTNL_PARSE_H */
