@@ -63,13 +63,13 @@ uint64_t state_netns(const json_t *doc)
 static int face_load(struct tribd *d, const json_t *o, struct reason *why)
 {
 	const json_t *ndn = json_object_get(o, "ndn");
-	struct ndnd_spec names;
+	struct ndnd_spec spec;
 	struct face_spec s = {};
 	int err = face_attr_load(o, &s, why);
 
 	if (!err && ndn && d->ndn) {
-		err = ndnd_face_load(d, ndn, &names, why);
-		s.ndn = &names;
+		err = ndnd_face_load(d, ndn, &spec, why);
+		s.ndn = &spec;
 	}
 	return err ? err : face_restore(d, &s, why);
 }
@@ -234,8 +234,8 @@ int state_restore(struct tribd *d, const json_t *doc, struct reason *why)
 		{"jobs", job_load},
 		{"trees", tree_load},
 	};
-	const json_t *names = json_object_get(doc, "ndn");
-	int err = ndnd_restore(d, names, why);
+	const json_t *ndn = json_object_get(doc, "ndn");
+	int err = ndnd_restore(d, ndn, why);
 	unsigned int i, k;
 
 	if (err)
@@ -249,18 +249,18 @@ int state_restore(struct tribd *d, const json_t *doc, struct reason *why)
 				return err;
 		}
 	}
-	return ndnd_routes_restore(d, names, why);
+	return ndnd_routes_restore(d, ndn, why);
 }
 
 int state_restore_ndn(struct tribd *d, const json_t *doc, struct reason *why)
 {
-	const json_t *names = json_object_get(doc, "ndn");
+	const json_t *ndn = json_object_get(doc, "ndn");
 	const json_t *faces = json_object_get(doc, "faces");
-	int err = ndnd_restore(d, names, why);
+	int err = ndnd_restore(d, ndn, why);
 	unsigned int i;
 
 	for (i = 0; !err && i < json_array_size(faces); i++)
 		if (json_object_get(json_array_get(faces, i), "ndn"))
 			err = face_load(d, json_array_get(faces, i), why);
-	return err ? err : ndnd_routes_restore(d, names, why);
+	return err ? err : ndnd_routes_restore(d, ndn, why);
 }
