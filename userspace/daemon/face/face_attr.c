@@ -22,6 +22,8 @@ enum type { TEXT, ADDR, MAC, U8, U16, U32 };
  * @face:  offset in struct face; 0: no member.
  * @given_spec, @given_face: offset of a flag: the operator set it. It is not
  *         saved otherwise. 0: always set.
+ * @port:  offset in struct port, in place of @face.
+ * @known: offset of a flag in struct face: the value is known. 0: always.
  * @get:   the value to show, in place of @face; NULL: not known now.
  * @skip0: a value of all zeros is not shown.
  * @range: a request must not hold 0; the range that the error names.
@@ -37,50 +39,17 @@ struct attr {
 	uint16_t face;
 	uint16_t given_spec;
 	uint16_t given_face;
+	uint16_t port;
+	uint16_t known;
 	const void *(*get)(const struct face *f);
 	bool skip0;
 	const char *range;
 	bool set;
 };
 
-static const void *get_ifname(const struct face *f)
-{
-	return f->port->ifname;
-}
-
-static const void *get_local(const struct face *f)
-{
-	return f->local_known ? &f->local : NULL;
-}
-
-static const void *get_mac(const struct face *f)
-{
-	return f->mac_known ? f->mac : NULL;
-}
-
 static const void *get_local_mac(const struct face *f)
 {
 	return f->l3_ifindex ? f->local_mac : NULL;
-}
-
-static const void *get_ifindex(const struct face *f)
-{
-	return &f->port->ifindex;
-}
-
-static const void *get_mode(const struct face *f)
-{
-	return &f->port->mode;
-}
-
-static const void *get_mtu(const struct face *f)
-{
-	return &f->port->mtu;
-}
-
-static const void *get_trees(const struct face *f)
-{
-	return &f->trees;
 }
 
 static const void *get_reason(const struct face *f)
@@ -92,25 +61,26 @@ static const void *get_reason(const struct face *f)
 	.spec = offsetof(struct face_spec, m),                                 \
 	.size = sizeof(((struct face_spec *)0)->m)
 #define BOTH(m) SPEC(m), .face = offsetof(struct face, m)
+#define PORT(m) .port = offsetof(struct port, m)
+#define KNOWN(m) .known = offsetof(struct face, m)
 #define GIVEN(m)                                                               \
 	.given_spec = offsetof(struct face_spec, m),                           \
 	.given_face = offsetof(struct face, m)
 
 static const struct attr table[] = {
 	{TRIB_A_FACE_NAME, TEXT, .json = "name", BOTH(name)},
-	{TRIB_A_FACE_IFNAME, TEXT, .json = "dev", SPEC(ifname),
-	 .get = get_ifname},
-	{TRIB_A_FACE_IFINDEX, U32, .get = get_ifindex},
+	{TRIB_A_FACE_IFNAME, TEXT, .json = "dev", SPEC(ifname), PORT(ifname)},
+	{TRIB_A_FACE_IFINDEX, U32, PORT(ifindex)},
 	{TRIB_A_FACE_PORT, U16, .json = "port", BOTH(udp_port),
 	 .range = "1 to 65535"},
-	{TRIB_A_FACE_XDP_MODE, U8, .get = get_mode},
-	{TRIB_A_FACE_MTU, U32, .get = get_mtu},
-	{TRIB_A_FACE_TREES, U32, .get = get_trees},
+	{TRIB_A_FACE_XDP_MODE, U8, PORT(mode)},
+	{TRIB_A_FACE_MTU, U32, PORT(mtu)},
+	{TRIB_A_FACE_TREES, U32, .face = offsetof(struct face, trees)},
 	{TRIB_A_FACE_ADDR, ADDR, .json = "addr", BOTH(addr), .skip0 = true},
 	{TRIB_A_FACE_MAC, MAC, .json = "mac", BOTH(mac), GIVEN(mac_given),
-	 .get = get_mac},
+	 KNOWN(mac_known)},
 	{TRIB_A_FACE_LOCAL_ADDR, ADDR, .json = "local", BOTH(local),
-	 GIVEN(local_given), .get = get_local},
+	 GIVEN(local_given), KNOWN(local_known)},
 	{TRIB_A_FACE_LOCAL_MAC, MAC, .get = get_local_mac},
 	{TRIB_A_FACE_VLAN, U16, .json = "vlan", .place = 1, BOTH(vlan[0]),
 	 .skip0 = true, .range = "1 to 4094"},
@@ -156,6 +126,22 @@ int face_attr_parse(struct nlattr *const *tb, struct face_spec *s,
 	return 0;
 }
 
+static const void *member_of(const struct attr *a, const struct face *f)
+{
+	return a->port ? (const char *)f->port + a->port
+		       : (const char *)f + a->face;
+}
+
+/* The value of @f to show; NULL: not known now. */
+static const void *value_of(const struct attr *a, const struct face *f)
+{
+	if (a->get)
+		return a->get(f);
+	if (a->known && !*((const bool *)f + a->known))
+		return NULL;
+	return member_of(a, f);
+}
+
 static int put_one(const struct attr *a, const void *v, struct nl_msg *m)
 {
 	switch (a->type) {
@@ -179,7 +165,7 @@ int face_attr_put(const struct face *f, struct nl_msg *m)
 	const struct attr *a;
 
 	for (a = table; a < TABLE_END; a++) {
-		const void *v = a->get ? a->get(f) : (const char *)f + a->face;
+		const void *v = value_of(a, f);
 
 		if (v && !(a->skip0 && is_zero(v, a->size)) && put_one(a, v, m))
 			return -EMSGSIZE;
@@ -258,8 +244,7 @@ json_t *face_attr_pack(const struct face *f)
 		if (!a->json ||
 		    (a->given_face && !*((const bool *)f + a->given_face)))
 			continue;
-		v = pack_one(a,
-			     a->face ? (const char *)f + a->face : a->get(f));
+		v = pack_one(a, member_of(a, f));
 		if (a->place == 1)
 			err |= json_object_set_new(o, a->json, json_array());
 		if (a->place)
@@ -279,7 +264,7 @@ json_t *face_attr_pack(const struct face *f)
 static void copy_one(const struct attr *a, struct face *f,
 		     const struct face_spec *s)
 {
-	if (!a->face)
+	if (!a->json || !a->face)
 		return;
 	memcpy((char *)f + a->face, (const char *)s + a->spec, a->size);
 	if (a->given_face)
