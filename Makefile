@@ -4,7 +4,9 @@
 #
 #	make			build
 #	sudo make demo		train on an emulated cluster
-#	sudo make check		run every test
+#	sudo make test		the tests of a minute
+#	sudo make check		run the tests, 15 minutes
+#	sudo make check-all	the long ones, too: hours
 #	sudo make bench		measure; BENCH="relay link" selects
 #	make SAN=1		user space with ASan and UBSan, into build/san
 #	sudo make install	into PREFIX (/usr/local), DESTDIR is honoured
@@ -43,7 +45,7 @@ SAN_TESTS :=		# more of them, to be run when SAN=1 is built
 SAN_BINS :=		# what these need built
 INSTALL :=		# install targets
 
-.PHONY: all check bench demo setup clean install deps lint \
+.PHONY: all test check check-all bench demo setup clean install lint \
 	check-build check-list check-san bench-build FORCE
 all:
 
@@ -55,17 +57,28 @@ include $(addprefix userspace/,base/build.mk ndn/packet/build.mk \
 	ps/build.mk cli/build.mk perf/build.mk)
 include scripts/wire/build.mk $(sort $(wildcard tests/*/build.mk))
 
-all: deps $(ALL)
+all: $(ALL)
 
-# Says which Debian package is missing instead of failing in the middle.
-deps:
-	@CLANG="$(CLANG)" BPFTOOL="$(BPFTOOL)" scripts/setup --check-build
+# Stops before anything is compiled if a package is missing. The goals that are
+# left out install it first, or compile nothing.
+ifneq ($(filter-out test check check-all demo bench setup clean lint,$(or \
+	$(MAKECMDGOALS),all)),)
+MISSING := $(shell CC="$(CC)" CXX="$(CXX)" CLANG="$(CLANG)" \
+	BPFTOOL="$(BPFTOOL)" scripts/setup --check-build 2>&1)
+$(if $(MISSING),$(error $(MISSING)))
+endif
 
 setup:
 	scripts/setup
 
+test:
+	scripts/check --quick
+
 check:
 	scripts/check
+
+check-all:
+	scripts/check --all
 
 # For scripts/check: what its tests need, and their names in a file. With SAN=1
 # these are the unit tests, and those that want such a build.

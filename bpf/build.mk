@@ -8,7 +8,7 @@ BPF_HEADERS := $(wildcard bpf/*/*.h kmod/uapi/*.h)
 # v3: 32-bit jumps, atomics with results; 6.1 and newer have them.
 BPF_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -O2 -g \
 	-mcpu=v3 --target=bpf -D__TARGET_ARCH_$(BPF_ARCH) -Ikmod -Ibpf -I. \
-	-I/usr/include/$(shell $(CC) -dumpmachine)
+	-I$(ARCH_INCLUDE)
 
 $(B)/bpf/trib-%.bpf.o: bpf/trib.bpf.c $(BPF_HEADERS)
 	@mkdir -p $(@D)

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-2-Clause
-# scripts/demo ndn: a parameter server and four workers, with no addresses but
-# names, over three relays that forward NDN in XDP. Sourced by scripts/demo,
-# which has $fabric, $options and $top.
+# scripts/demo ndn: a parameter server and four workers that know each other by
+# name, over three relays that forward NDN in XDP. Sourced by scripts/demo, which
+# sets $fabric, $options and $top.
 # shellcheck disable=SC2154
 
 ndn_versions=${DEMO_VERSIONS:-400}
@@ -28,8 +28,8 @@ ndn_relay()
 	"${fabric[@]}" exec "$host" -- "$@"
 }
 
-# ndn_job NAME MODE VERSIONS RATE MOMENTUM LEAST: the job's file. No version has
-# fewer gradients than LEAST.
+# ndn_job NAME MODE VERSIONS RATE MOMENTUM LEAST: writes the job's file. Each
+# version needs at least LEAST gradients.
 ndn_job()
 {
 	cat >"$ndn_dir/$1.json" <<END
@@ -45,7 +45,7 @@ END
 	mkdir -p "$ndn_dir/$1.state"
 }
 
-# ndn_start_ps NAME: its output goes to a file.
+# ndn_start_ps NAME: starts trib-ps, with its output in a file.
 ndn_start_ps()
 {
 	# shellcheck disable=SC2016 # expanded over there
@@ -69,14 +69,14 @@ ndn_stop_ps()
 	done
 }
 
-# ndn_subscribed HOST SUBSCRIBERS: HOST has them all, acknowledged.
+# ndn_subscribed HOST SUBSCRIBERS: true once HOST has acknowledged all.
 ndn_subscribed()
 {
 	ndn_relay "$1" trib pit show 2>/dev/null |
 		grep "confirmed .* $2 " >/dev/null
 }
 
-# While it trains: who subscribes to what, as the relays see it, once all do.
+# Prints the subscriptions on the relays during training, once all are there.
 ndn_show_pit()
 {
 	local i host
@@ -91,7 +91,7 @@ ndn_show_pit()
 	done
 }
 
-# ndn_train OPTION...: all workers; the last one as slow as ndn_pause says.
+# ndn_train OPTION...: runs all workers; the last one pauses for ndn_pause.
 ndn_train()
 {
 	local pause=${ndn_pause:-0}
@@ -112,7 +112,7 @@ ndn_counters()
 	ndn_relay r0 trib stats | awk '/^ndn-/ && $2 { print "  " $0 }'
 }
 
-# Synchronous: every version has the gradients of all.
+# Synchronous: every version has the gradients of all workers.
 ndn_sync()
 {
 	local train
@@ -132,11 +132,11 @@ ndn_sync()
 	say "all 4 workers have the same last version, to the bit"
 }
 
-# Asynchronous: who is slow gives less, and holds nobody up.
+# Asynchronous: a slow worker gives fewer gradients and delays no other.
 ndn_async()
 {
 	heading "Asynchronous, and w3 rests 100 ms after each gradient"
-	# Each gradient is a step of its own, and some are old: small steps.
+	# Small steps: each gradient is a step of its own, and some are old.
 	ndn_job late async "$((ndn_versions * 10))" 0.04 0 1
 	ndn_start_ps late
 	ndn_pause=100 ndn_train "$@"

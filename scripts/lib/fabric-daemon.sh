@@ -26,14 +26,14 @@ start_daemon()
 	nsenter --net="/run/netns/$(ns_of "$host")" -- setsid "${@:2}" \
 		</dev/null >"$state/$of.log" 2>&1 &
 	echo $! >"$state/$of.pid"
-	# From here on it can be told from a stranger with the same pid.
+	# From here on is_ours() recognises it.
 	until is_ours $! "$host" || ! kill -0 $! 2>/dev/null; do
 		sleep 0.002
 	done
 }
 
-# Whether a recorded pid is still the process that we started: it lives in the
-# host's namespace. The numbers of dead ones are used again.
+# True if a recorded pid is still the process that we started, which lives in the
+# host's namespace. The kernel uses numbers of dead processes again.
 is_ours()
 {
 	local pid=$1 host=$2
@@ -51,15 +51,15 @@ daemon_pid()
 	is_ours "$pid" "$1" && echo "$pid"
 }
 
-# wait_daemon HOST COMMAND...: until COMMAND succeeds; gives up when the daemon
-# has ended. Verifying BPF takes its time on an emulated CPU.
+# wait_daemon HOST COMMAND...: waits until COMMAND succeeds; fails when the daemon
+# has ended. The limit is long because emulated CPUs verify BPF slowly.
 wait_daemon()
 {
 	local host=$1 end=$((SECONDS + 250))
 
 	until "${@:2}" >/dev/null 2>&1; do
 		if ! daemon_pid "$host" >/dev/null || ((SECONDS >= end)); then
-			# The shell need not report what abandon() ends.
+			# Keeps the shell from reporting processes that abandon() ends.
 			disown -a
 			tail -n 20 "$state/$host.log" >&2
 			die "the daemon of $host does not come up"
@@ -79,7 +79,7 @@ end_process()
 	wait_until 5 is_gone "$@" || say "process $1 does not end" >&2
 }
 
-# Instances have no dots.
+# Names of instances have no dots.
 instance_of()
 {
 	local ns
@@ -97,7 +97,7 @@ start_tribd()
 		${args[@]+"${args[@]}"} "${tribd_args[@]}"
 }
 
-# Who keeps the routes of a BCube's server.
+# Starts the process that keeps the routes of a BCube's server.
 start_watch()
 {
 	local daemon_name=$1-watch
@@ -108,19 +108,19 @@ start_watch()
 
 face_options() { echo "${vlan:+ vlan $vlan}"; }
 
-# The port of a worker without tribd says which child it is, unless one copy
-# serves them all.
+# A worker without tribd has a port of its own, by its child index, unless one
+# multicast copy serves all.
 face_port()
 {
 	[[ ${role[$1]} == worker && $transport != xdp ]] || return 0
 	[[ $one_nic ]] && group_port || echo " port $((7418 + place[$1]))"
 }
 
-# Where that copy goes: XDP takes the usual port only.
+# The address of that copy: XDP accepts only the usual port.
 group_port() { [[ $transport == xdp ]] || echo " port 7418"; }
 mcast_addr() { [[ $ipv6 ]] && echo ff15::77 || echo 239.77.0.1; }
 
-# What the host's tribd is told, as lines for `trib batch`.
+# The configuration of the host's tribd, as lines for `trib batch`.
 config_of()
 {
 	local host=$1 child tree="tree add $job id 1"
@@ -149,7 +149,7 @@ config_of()
 	[[ ! $ndn || ${role[$host]} != relay ]] || config_of_ndn "$host"
 }
 
-# The rows of all servers, as a plan has them: made once.
+# The rows of all servers in a plan's form; computed once.
 bcube_rows()
 {
 	"$top/scripts/lib/bcube-rows" "$bcube_n" "$bcube_k" --job \
@@ -188,10 +188,10 @@ write_env()
 	} >"$state/$host.env"
 }
 
-# Where the trib-ps of a host has its jobs: trib apply looks there, too.
+# The job folder of a host's trib-ps, which trib apply uses too.
 ps_folder() { echo "/run/trib/ps/net-$(stat -Lc %i "/run/netns/$(ns_of "$1")")"; }
 
-# Whether some trib-ps holds the folder.
+# True if a trib-ps holds the folder's lock.
 has_ps()
 {
 	local lock
@@ -200,7 +200,7 @@ has_ps()
 	[[ -e $lock ]] && ! flock -n "$lock" true
 }
 
-# start_servers PLAN: trib-ps where the plan has a PS and none runs.
+# start_servers PLAN: starts trib-ps on the plan's PS hosts that run none.
 start_servers()
 {
 	local host listen list
@@ -243,7 +243,7 @@ start_job()
 	done
 }
 
-# apply_plan PLAN OPTIONS...: and what `run` needs of its jobs.
+# apply_plan PLAN OPTIONS...: applies it and notes its jobs for `run`.
 apply_plan()
 {
 	local fresh=$state/jobs.new job
@@ -262,13 +262,13 @@ apply_plan()
 	rmdir "$fresh"
 }
 
-# The jobs that plans brought.
+# Prints the jobs of applied plans.
 applied_jobs()
 {
 	[[ ! -d $state/jobs ]] || ls "$state/jobs"
 }
 
-# stop_daemons: ours, by their recorded pids, and what they pinned.
+# stop_daemons: ends our daemons by their recorded pids and removes their pins.
 stop_daemons()
 {
 	local host file

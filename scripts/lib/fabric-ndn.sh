@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash disable=SC2034,SC2154 # variables are shared
-# fabric up --ndn: what relays are told about names, and what programs on
-# hosts must know. A host's name is its prefix: /w0, /ps. Sourced by
+# fabric up --ndn: faces, routes and permissions on relays, and the environment of
+# programs on hosts. A host's name is its prefix: /w0, /ps. Sourced by
 # scripts/fabric.
 
-# Of the persistent PIT of a relay.
+# Sizes of a relay's tables.
 ndn_entries=4096
 
-# Hosts that are workers without a plan: of the fabric's own job, or, of a
-# topology, those that names lead to.
+# Prints the workers when there is no plan: those of the fabric's own job, or all
+# hosts of a topology that have a name.
 own_workers()
 {
 	local host
@@ -18,8 +18,8 @@ own_workers()
 	done
 }
 
-# host_rights HOST: what its relay lets it do. Workers subscribe to what the PS
-# distributes; both send Data below their names.
+# host_rights HOST: its permissions on its relay. Workers may subscribe below the
+# PS's name; every host may send Data below its own.
 host_rights()
 {
 	[[ $1 == ps ]] && echo "write /ps" || echo "subscribe /ps write /$1"
@@ -36,7 +36,7 @@ face_names()
 	fi
 }
 
-# way_to RELAY HOST: the face that leads there.
+# way_to RELAY HOST: prints the face that leads there.
 way_to()
 {
 	local at=$2
@@ -47,8 +47,8 @@ way_to()
 	[[ ${parent[$at]-} ]] && echo "$at" || echo up
 }
 
-# config_of_ndn RELAY: as lines for `trib batch`: the face of the PS, which
-# has no part in the tree, and routes.
+# config_of_ndn RELAY: prints lines for `trib batch`: routes, and the face of the
+# PS, which is outside the tree.
 config_of_ndn()
 {
 	local host
@@ -61,8 +61,8 @@ config_of_ndn()
 	done
 }
 
-# plan_ndn: of a topology: lines for `trib batch` go to files, who is at
-# which relay into the tables.
+# plan_ndn: for a topology: writes lines for `trib batch` to files, and the relay
+# of each host into the tables.
 plan_ndn()
 {
 	local table host relay address n=0
@@ -78,7 +78,7 @@ plan_ndn()
 	world=$n
 }
 
-# The same, told to the relays; the others were with the job.
+# Gives these lines to the relays; other fabrics got them with the job.
 start_ndn()
 {
 	local host

@@ -3,18 +3,17 @@
 # Makes the planned network: namespaces, veths, wires, addresses, routes.
 # Sourced by scripts/fabric.
 #
-# A link without a rate or faults is one veth pair. Otherwise both ends hang on
-# the "wires" namespace, where scripts/wire/wire passes packets from one veth to
-# the other, and a token bucket on each shapes what leaves: XDP goes round the
-# queueing disciplines of its own port, so nothing at the hosts could. Hosts
-# with generic XDP need a wire, too: without it, it does not run on what the
-# peer redirected.
+# A link without a rate or faults is one veth pair. Otherwise both ends lead to the
+# "wires" namespace, where scripts/wire/wire passes packets from one veth to the
+# other, and a token bucket on each shapes them. Token buckets on the hosts would
+# not do: XDP bypasses the queueing disciplines of its port. Hosts with generic XDP
+# need a wire too, because generic XDP skips packets that the peer redirected.
 
 wires=wires
 
 ns_of() { echo "$name-$1"; }
 
-# in_ns HOST COMMAND...: unlike `ip netns exec` it leaves bpffs in sight.
+# in_ns HOST COMMAND...: `ip netns exec` would hide bpffs.
 in_ns() { nsenter --net="/run/netns/$(ns_of "$1")" -- "${@:2}"; }
 
 ip_batch() { ip -n "$(ns_of "$1")" -batch -; }
@@ -22,7 +21,7 @@ ip_batch() { ip -n "$(ns_of "$1")" -batch -; }
 # make_ns HOST IPV6
 make_ns()
 {
-	# Before there are devices: they inherit this.
+	# Before devices exist, because they inherit it.
 	# shellcheck disable=SC2016 # expanded in the namespace
 	in_ns "$1" bash -c '
 		cd /proc/sys/net/ipv6/conf 2>/dev/null || exit 0
@@ -38,9 +37,9 @@ is_shaped() { [[ ${speeds[*]} == *[1-9]* ]]; }
 is_wired() { is_shaped || [[ $loss || $dup || $reorder || $generic ]]; }
 is_faulty() { [[ $loss || $dup || $reorder ]]; }
 
-# XDP is native on a veth only if it has as many receive queues as its peer has
-# transmit queues; so --generic makes tribd fall back at the hosts' ends, while
-# the wires' ends can still have it.
+# Native XDP needs a veth with as many receive queues as its peer has transmit
+# queues. --generic gives the hosts' ends fewer, so that tribd falls back to generic
+# mode there, but not at the wires' ends.
 host_queues() { [[ ! $generic ]] || echo "numrxqueues 1 numtxqueues 1"; }
 peer_queues() { [[ ! $generic ]] || echo "numrxqueues 2 numtxqueues 2"; }
 
@@ -79,11 +78,10 @@ devices_of()
 	done
 }
 
-# What devices must not do for us. Without GRO (or XDP) on it a veth loses what
-# XDP sends to it. A packet on a wire is one packet: no segmentation behind the
-# end of it, where whole bursts would be lost at once. A tag that the device
-# carries beside the frame is not seen by XDP. A checksum that is left to the
-# device does not survive the way through user space or XDP.
+# Offloads of veths. GRO is on: without GRO or XDP, a veth loses packets that XDP
+# sends to it. Segmentation is off: a wire would lose whole bursts at once. VLAN
+# offload is off: XDP does not see a tag beside the frame. Checksum offload is off:
+# an unfinished checksum does not survive user space or XDP.
 offloads()
 {
 	local off=
@@ -104,7 +102,7 @@ set_offloads()
 		done' - "$(offloads)" "${@:2}"
 }
 
-# Through the relays every host reaches every other.
+# Makes every host reachable from every other through the relays.
 routes_of()
 {
 	local host=$1 child net dests
@@ -115,14 +113,14 @@ routes_of()
 		[[ ${role[$child]} == relay ]] || continue
 		IFS=, read -ra dests <<<"${nets[$child]}"
 		for net in "${dests[@]}"; do
-			# The link to it is ours, too.
+			# The route over the link to it is ours, too.
 			[[ $net == "${nets[$child]%%,*}" ]] ||
 				echo "route add $net via ${up_addr[$child]}"
 		done
 	done
 }
 
-# Addresses and routes, as lines for `ip -batch`.
+# Prints addresses and routes as lines for `ip -batch`.
 addresses_of()
 {
 	local host=$1 dev list item
@@ -178,9 +176,9 @@ setup_switch()
 	} | ip_batch "$host"
 }
 
-# shape DEVICE RATE: about a millisecond of burst, $queue milliseconds of queue. A
-# TCP super-packet of 64 KiB must fit the burst: split up by tbf, TCP reached
-# less than half of the rate.
+# shape DEVICE RATE: a burst of about 1 ms, a queue of $queue ms. The burst holds a
+# TCP super-packet of 64 KiB: when tbf had to split them, TCP reached less than
+# half of the rate.
 shape()
 {
 	local burst=$(($2 / 8000)) limit=$(($2 * queue / 8000))
@@ -218,8 +216,8 @@ start_wires()
 	wait_daemon $wires grep -q '^ready' "$state/$wires.log"
 }
 
-# What a veth says it can take from XDP is worked out when GRO is switched on
-# at its peer while both are up; said before that, it is not noticed.
+# A veth computes its XDP features when GRO is switched on at its peer while both
+# are up. GRO switched on earlier has no effect on them.
 switch_gro_on()
 {
 	local devs
@@ -236,7 +234,7 @@ make_network()
 {
 	local host
 
-	# Nobody may have used BPF since this machine started.
+	# bpffs is not mounted before the first use of BPF.
 	mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf
 	for host in "${hosts[@]}" $(is_wired && echo $wires); do
 		echo "netns add $(ns_of "$host")"

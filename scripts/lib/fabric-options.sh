@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash disable=SC2034,SC2154 # variables are shared
-# The command line of `fabric up`: what is given, and what does not go together.
+# The command line of `fabric up`: reads options and refuses wrong combinations.
 # Sourced by scripts/fabric.
 
 # The options of `up` as they are on the command line.
@@ -19,7 +19,7 @@ percent()
 {
 	[[ $2 =~ ^[0-9]{1,2}(\.[0-9]{1,6})?%?$ ]] ||
 		die -2 "$1: '$2' is not a percentage below 100"
-	# None at all needs no wire.
+	# Without faults no wire is needed.
 	[[ $2 =~ ^0*(\.0*)?%?$ ]] || echo "${2%\%}"
 }
 
@@ -61,7 +61,7 @@ dtype_name()
 	esac
 }
 
-# Of the kinds that a topology of trib-plan(8) describes.
+# True for kinds that a topology of trib-plan(8) describes.
 is_planned() { [[ $kind == two-tier || $kind == fat-tree || $kind == file ]]; }
 
 parse_kind()
@@ -149,7 +149,7 @@ check_up()
 		die -2 "--generic has no wires with rates or faults"
 }
 
-# Its topology or its jobs say the rest.
+# The topology or its jobs set the rest.
 check_planned()
 {
 	local o
@@ -195,7 +195,7 @@ check_bcube()
 	[[ ! $workers ]] || die -2 "bcube: --n and --k say how many workers"
 	((bcube_n ** bcube_k <= 64)) ||
 		die -2 "$bcube_n^$bcube_k servers: at most 64"
-	# What its links carry: 2 (W - 1) of W * k parts of the message each.
+	# Each link carries 2 (W - 1) of the W * k parts of a message.
 	[[ ! $rate ]] || : "${plan_rate:=$((rate * bcube_k *
 		bcube_n ** bcube_k / (2 * (bcube_n ** bcube_k - 1))))}"
 }

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash disable=SC2034,SC2154 # variables are shared
-# What an emulated cluster consists of: hosts, links, addresses and the place
-# of each host in the tree. Pure: fills tables, makes nothing. Sourced by
-# scripts/fabric.
+# Computes an emulated cluster: hosts, links, addresses and the place of each host
+# in the tree. Fills tables only. Sourced by scripts/fabric.
 #
 # Every fabric has namespaces of its own, so all use the same addresses. Link
 # number K has the network 10.77.K.0/24 or fd77:0:0:K::/64; the end towards the
@@ -63,7 +62,7 @@ add_child()
 	add_leaf "$@"
 }
 
-# add_leaf: the same, but it has no part in the tree.
+# add_leaf: the same for a host outside the tree.
 add_leaf()
 {
 	local child=$3
@@ -93,7 +92,7 @@ plan_star()
 	[[ ! $ndn ]] || plan_ps r0 "p$workers" "$workers"
 }
 
-# plan_ps RELAY DEVICE NET: the host that /ps leads to.
+# plan_ps RELAY DEVICE NET: adds the host that /ps leads to.
 plan_ps()
 {
 	add_host ps server
@@ -102,7 +101,7 @@ plan_ps()
 	add_addr "$1" "$2" "${top_addr[ps]}"
 }
 
-# All behind one port of the relay, and a switch.
+# All workers behind one port of the relay and a switch.
 plan_one_nic()
 {
 	local k
@@ -173,7 +172,7 @@ bcube_addr()
 	echo "10.$((77 + s / 256)).$((s % 256)).$(($(bcube_digit "$1" "$2") + 1))"
 }
 
-# with_digit SERVER LEVEL DIGIT
+# with_digit SERVER LEVEL DIGIT: prints the server with that digit replaced
 with_digit()
 {
 	echo $(($1 + ($3 - $(bcube_digit "$1" "$2")) * bcube_n ** $2))
@@ -205,7 +204,7 @@ plan_bcube()
 	done
 }
 
-# The topology as a file, with the rate for all links if there is one.
+# Writes the topology to a file, with the rate for all links if there is one.
 topology_file()
 {
 	if [[ $kind == file ]]; then
@@ -217,8 +216,8 @@ topology_file()
 	echo "$state/builtin.json"
 }
 
-# What the planner says of a topology, into the tables; addresses and routes go
-# to files that setup_host reads.
+# Fills the tables with the planner's answer for a topology. Writes addresses and
+# routes to files that setup_host reads.
 plan_topology()
 {
 	local unshaped='' table word a b c d e
@@ -274,7 +273,7 @@ plan()
 	done
 }
 
-# has_tribd HOST: whether a daemon belongs there.
+# has_tribd HOST: true if tribd runs there.
 has_tribd()
 {
 	[[ ! $plain ]] || return 1

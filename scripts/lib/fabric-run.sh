@@ -48,8 +48,8 @@ signal_workers()
 	done
 }
 
-# reap: takes note of the workers that have ended. (`wait -n` would tell at
-# once, but loses some that end together.)
+# reap: notes workers that have ended. `wait -n` would return at once, but loses
+# some that end together.
 reap()
 {
 	local pid rc
@@ -61,7 +61,7 @@ reap()
 		rm -f "$state/run/$pid"
 		((rc == 0)) || say "${worker_of[$pid]}: exit status $rc" >&2
 		unset "worker_of[$pid]"
-		# Those that we ended do not say anything.
+		# Workers that we ended are not reported.
 		[[ $failed && $rc == 143 ]] || ((rc <= worst)) || worst=$rc
 		[[ $rc == 0 || ! $fail_fast || $failed ]] && continue
 		failed=1
@@ -69,11 +69,11 @@ reap()
 	done
 }
 
-# pause: for a twentieth of a second, without another process beside those
-# that are being measured.
+# pause: waits a twentieth of a second without a process of its own, which would
+# disturb measurements.
 pause() { read -rt 0.05 -u "$tick" || true; }
 
-# Whose workers: of the fabric's own job, or of one that a plan brought.
+# Prints the workers of the fabric's own job or of a plan's.
 choose_job()
 {
 	local list
@@ -81,7 +81,7 @@ choose_job()
 	env_dir=$state
 	is_planned || [[ $run_job ]] || return 0
 	mapfile -t list < <(applied_jobs)
-	# No job at all: those that have names.
+	# Without a job: the hosts that have names.
 	[[ $run_job || ! $ndn ]] || ((${#list[@]})) || return 0
 	[[ $run_job ]] || ((${#list[@]} == 1)) ||
 		die -2 "run: ${#list[@]} jobs: --job says which"
@@ -99,7 +99,7 @@ all_workers()
 	fi
 }
 
-# Only workers that were asked for, by `only`.
+# Keeps the workers that --only names.
 chosen_workers()
 {
 	local host list

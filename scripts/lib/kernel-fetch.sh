@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash disable=SC2154 # variables are mkkdir's
-# A part of mkkdir: a kernel that is not installed, out of Debian's archive.
-# Its packages are unpacked into $dir/root, so nothing in /usr is touched.
+# A part of mkkdir: fetches a kernel from Debian's archive and unpacks it into
+# $dir/root, so that nothing in /usr changes.
 
-# newest_of SERIES: its full version, which the package without one depends on.
+# newest_of SERIES: prints its full version, from the dependency of the package
+# without one.
 newest_of()
 {
 	local version
 
 	command -v apt-cache >/dev/null || die -3 "no apt to fetch $1 with"
-	# Without root, or a network, with the lists that are there.
+	# Without root or network, the lists on disk must do.
 	apt-get -qq update >/dev/null 2>&1 || true
 	version=$(apt-cache depends "linux-headers-$1-amd64" 2>/dev/null |
 		sed -n "s/^ *Depends: linux-headers-\($1\..*-amd64\)$/\1/p")
@@ -17,7 +18,7 @@ newest_of()
 	echo "$version"
 }
 
-# fetch PACKAGE...: into $dir/root.
+# fetch PACKAGE...: unpacks them into $dir/root.
 fetch()
 {
 	local deb
@@ -32,7 +33,7 @@ fetch()
 	rm -r "$tmp/debs"
 }
 
-# With them come vmlinux, which is only its BTF, and resolve_btfids.
+# The headers include resolve_btfids, and a vmlinux that is only BTF.
 fetch_headers()
 {
 	local src=$dir/root/usr/src name
@@ -47,7 +48,8 @@ fetch_headers()
 		[[ -e $headers/$name ]] || die "no $name in the headers"
 		ln -sfn "$headers/$name" "$dir/$name"
 	done
-	# Last, so that it says that all is there. The package's own is for /usr.
+	# Written last: it marks the folder as complete. The package's own Makefile
+	# works in /usr only.
 	echo "include $src/linux-headers-$common-common/Makefile" \
 		>"$dir/Makefile"
 }

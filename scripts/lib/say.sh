@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# What all scripts share: messages that name the script, and where the
-# repository is. Sourced, never run.
+# Shared by all scripts: messages with the script's name, and the repository's
+# folder. Sourced.
 
 me=${0##*/}
 # Used by the scripts that source this.
@@ -10,7 +10,7 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
 say() { printf '%s: %s\n' "$me" "$*"; }
 
-# die [-CODE] TEXT...: one line, then the exit status (1; 2 is usage).
+# die [-CODE] TEXT...: prints a line and exits with CODE (default 1; 2: usage).
 die()
 {
 	local code=1
@@ -20,5 +20,5 @@ die()
 	exit "$code"
 }
 
-# usage_of FILE: the comment block under its SPDX line is its help text.
+# usage_of FILE: prints the comment below the SPDX line.
 usage_of() { awk 'NR > 2 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$1"; }

@@ -7,10 +7,7 @@ $(B)/tests/netns/lib/pulse: $(B)/tests/netns/lib/pulse.o $(B)/libtrib.so
 CHECK_BINS += $(B)/tests/netns/lib/pulse
 BENCH_BINS += $(B)/tests/netns/lib/pulse
 
-# The VM runs two of them, the sanitizers' build one.
-NETNS_SAN := tests/netns/tree/san.t
-NETNS_VM := tests/netns/tree/floats.t tests/netns/tree/old-kernel.t
-CHECK_TESTS += $(filter-out $(NETNS_SAN) $(NETNS_VM), \
+CHECK_TESTS += $(filter-out tests/netns/tree/san.t, \
 	$(sort $(wildcard tests/netns/*/*.t)))
-SAN_TESTS += $(NETNS_SAN)
+SAN_TESTS += tests/netns/tree/san.t
 SAN_BINS += $(B)/tribd $(B)/trib $(B)/trib-perf

@@ -39,8 +39,7 @@ $(DAEMON_UNITS): %: %.o $(DAEMON_PARTS) $(DAEMON_EMBED) $(NDN_LIB) $(BASE_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(DAEMON_LIBS)
 
-CHECK_TESTS += $(DAEMON_UNITS) tests/unit/daemon/spec.py \
-	tests/vm/daemon-6.1.t
+CHECK_TESTS += $(DAEMON_UNITS) tests/unit/daemon/spec.py
 
 DAEMON_MAN := $(if $(shell command -v rst2man),$(B)/man/tribd.8)
 

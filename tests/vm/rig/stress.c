@@ -314,7 +314,7 @@ static bool set_fail_nth(unsigned int nth)
 	return set_file(&f, nth);
 }
 
-/* Each may, as tests/vm/stress-guest has said; root only. What is tried once
+/* Each may, as tests/vm/stress.t has said; root only. What is tried once
  * more fails for good. */
 static bool set_fail_each(bool on)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the tests of collective sockets share (sock_star.c): a star of workers,
- * each with a network namespace and a ticket, as tests/vm/sock-guest has made
+ * each with a network namespace and a ticket, as tests/vm/sock.t has made
  * it:
  *
  *	w0 -- relay -- w1	tribd in the relay's namespace, none elsewhere

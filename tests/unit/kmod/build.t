@@ -5,7 +5,7 @@
 # builds for a newer kernel, whose headers are fetched.
 # shellcheck disable=SC2317 # called by t
 set -uo pipefail
-cd "$(dirname "$0")/../.." || exit 1
+cd "$(dirname "$0")/../../.." || exit 1
 
 n=0 failed=0 newer=6.12
 kdir=build/kdir${TRIB_KERNEL:+-$TRIB_KERNEL}

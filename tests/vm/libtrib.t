@@ -1,17 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Four workers of a star, whose hosts have no tribd: w0 and w1 take part by
-# collective sockets, w2 and w3 by UDP. Runs inside the VM.
-#
-#	tests/vm/sock/libtrib-sock MODULE.ko [WORD]
-#
-# WORD: only tests whose names hold it.
+# collective sockets, w2 and w3 by UDP.
 # shellcheck disable=SC2317 # called by t
 set -uo pipefail
-ko=$1 only=${2-}
+# shellcheck source=tests/vm/guest.sh
+. "$(dirname "$0")/guest.sh"
 star=lsock
 trib=$PWD/build/trib
-n=0 failed=0
 tmp=$(mktemp -d)
 chmod 755 "$tmp"
 daemon=
@@ -26,37 +22,6 @@ cleanup()
 	rm -rf "$tmp"
 }
 trap cleanup EXIT
-
-# t NAME COMMAND...: one test.
-t()
-{
-	local what=$1 out
-	shift
-	[[ $what == *"$only"* ]] || return 0
-	if "$@" >"$tmp/log" 2>&1; then
-		echo "ok $((++n)) - $what"
-	else
-		out=$(<"$tmp/log")
-		tail -n 25 <<<"# ${out//$'\n'/$'\n'# }"
-		echo "not ok $((++n)) - $what"
-		failed=1
-	fi
-}
-
-# Within ten seconds.
-soon()
-{
-	local i
-
-	for ((i = 0; i < 100; i++)); do
-		"$@" >/dev/null 2>&1 && return
-		sleep 0.1
-	done
-	echo "never: $*"
-	return 1
-}
-
-is() { [[ $1 == "$2" ]] || { echo "'$1', not '$2'"; return 1; }; }
 
 # mixed COMMAND...: on all four workers.
 # shellcheck disable=SC2016 # for the shell there
@@ -334,8 +299,8 @@ floats()
 # The relay's tribd comes first: it hears of the module, and its programs do not
 # keep it.
 fabric up star --workers 4 --transport udp >"$tmp/up" 2>&1 ||
-	{ cat "$tmp/up"; echo "Bail out! no fabric"; exit 1; }
-insmod "$ko" || { echo "Bail out! the module does not load"; exit 1; }
+	{ cat "$tmp/up"; bail "no fabric"; }
+load_module
 t train__kernel_and_udp_ranks_end_at_the_same_parameters trains
 t train__with_one_percent_of_loss trains_with_loss
 t collectives__are_right_in_mixed_company collectives
@@ -351,5 +316,4 @@ t multicast__one_copy_for_all one_port
 t shared__pools_of_three_trees pools
 t floats__f32_in_mixed_company floats f32
 t floats__bf16_in_mixed_company floats bf16
-echo "1..$n"
-exit "$failed"
+done_testing

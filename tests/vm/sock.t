@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The tests of collective sockets, in the VM: stars of four workers, whose
-# hosts have no tribd. Those that need another star than "sock" have its name
-# behind a colon.
+# Collective sockets in stars of four workers, whose hosts have no tribd. A
+# program that needs another star than "sock" has its name behind a colon.
 #
-#	tests/vm/sock-guest MODULE.ko [PROGRAM[:FABRIC]...]
-set -u
-export TRIB_KO=$1
-shift
+#	tests/vm/sock.t [PROGRAM[:FABRIC]...]
+set -uo pipefail
+# shellcheck source=tests/vm/guest.sh
+. "$(dirname "$0")/guest.sh"
+
 b=build/tests/vm/sock
 (($#)) || set -- $b/sock_{sum,life,mem,access,mix} $b/sock_mix:lossy $b/sock_mix:six \
 	tests/vm/sock/sock-life
@@ -33,7 +33,7 @@ for program; do
 	[[ -e /run/trib-fabric/$fabric ]] || scripts/fabric -n "$fabric" up star \
 		--workers 4 --transport udp ${options[$fabric]} \
 		>"$folder/log" 2>&1 ||
-		{ cat "$folder/log"; echo "Bail out! no fabric"; exit 1; }
+		{ cat "$folder/log"; bail "no fabric"; }
 	if [[ $fabric != sock ]]; then
 		run=$folder/$(basename "${program%:*}")-$fabric
 		printf '#!/bin/sh\nFABRIC=%s exec %s\n' "$fabric" \
@@ -43,6 +43,6 @@ for program; do
 	fi
 	programs+=("$program")
 done
-# The relays' programs, which were there before it, do not keep the module.
-insmod "$TRIB_KO" || { echo "Bail out! the module does not load"; exit 1; }
+# After the relays' programs, so that they do not hold it.
+load_module
 tests/vm/guest-tap "${programs[@]}"

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs tests in the VM: boots once, runs one after the other. If the kernel
+complains, dies or hangs, the test that ran then has failed, and the VM is
+booted again for the rest.
+
+tests/vm/guest runs inside, and prints these lines between what tests print:
+
+    @@ begin NAME
+    @@ splat TEXT       a line of the kernel's log that must not be there
+    @@ end NAME RC
+"""
+import os
+import signal
+import subprocess
+import threading
+import time
+
+from tap import Result
+
+BOOT = 120   # seconds until the first line
+GRACE = 90   # after a test's limit, before the VM counts as hung
+
+
+class Kernel:
+    """What a kernel needs built first, and how it is booted."""
+
+    def __init__(self, name):
+        self.env, self.options, self.slow = dict(os.environ), [], 1
+        self.build = [["scripts/mkynl"]]
+        module = ["make", "-s", "module"]
+        if name == "6.1":
+            self.ko = "build/module/trib.ko"
+        elif name.startswith("kasan"):
+            self.ko = "build/module-kasan/trib.ko"
+            self.slow = 3
+            self.build.insert(0, ["scripts/mkkasan", "build/kasan"])
+            # UBSan checks only what asks for it.
+            self.env["UBSAN_SANITIZE"] = "y"
+            module += ["KDIR=build/kasan", "MODULE_DIR=build/module-kasan"]
+            leaks = "off" if name == "kasan-noleak" else "on"
+            self.options = ["-k", "build/kasan/bzImage", "-a",
+                            f"kmemleak={leaks}"]
+        else:
+            self.ko = f"build/module-{name}/trib.ko"
+            self.env["TRIB_KERNEL"] = name
+        self.build.append(module)
+
+    def prepare(self):
+        """Builds; the text of what failed, or None."""
+        for argv in self.build:
+            p = subprocess.run(argv, env=self.env, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True,
+                               check=False)
+            if p.returncode:
+                return f"{' '.join(argv)}: {p.stdout[-2000:]}"
+        return None
+
+
+class Guest:
+    """One VM, from its start to its end. done(test, result, text) is called
+    for each test that has run; the VM ends early if it says False."""
+
+    def __init__(self, kernel, tests, limit, done):
+        self.tests, self.done, self.begun = list(tests), done, False
+        self.limit = limit * kernel.slow
+        self.now, self.text, self.since = None, [], time.monotonic()
+        self.splats, self.hung, self.stopped = [], False, False
+        specs = [" ".join([t.name, str(self.limit),
+                           *(f"{k}={v}" for k, v in t.env.items()), t.file,
+                           *t.args]) for t in tests]
+        # The tests beside it measure time, so they go first.
+        self.p = subprocess.Popen(
+            ["nice", "-n", "5", "scripts/vm", "-s", "-m", "2048", "-t", "36000",
+             *kernel.options, "--", "env", f"TRIB_KO={kernel.ko}",
+             "tests/vm/guest", *specs],
+            env=kernel.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="replace")
+
+    def watch(self):
+        """Ends a VM that says nothing for longer than its test may take."""
+        while self.p.poll() is None:
+            time.sleep(1)
+            allowed = self.limit + GRACE if self.now else BOOT
+            if time.monotonic() - self.since > allowed:
+                self.hung = True
+                self.p.send_signal(signal.SIGTERM)
+                return
+
+    def line(self, line):
+        word = line.split(" ", 2) if line.startswith("@@ ") else [""]
+        if word[1:2] == ["begin"]:
+            self.now = next(t for t in self.tests if t.name == word[2])
+            self.text, self.splats = [], []
+            self.since, self.begun = time.monotonic(), True
+        elif word[1:2] == ["splat"]:
+            self.splats.append(word[2])
+        elif word[1:2] == ["end"] and self.now:
+            self.finish(int(word[2].rsplit(" ", 1)[1]))
+        else:
+            self.text.append(line)
+
+    def finish(self, rc, why=""):
+        text = "\n".join(self.text) + "\n"
+        seconds = time.monotonic() - self.since
+        if self.splats and not why:
+            why = "the kernel complained: " + self.splats[0]
+        elif rc in (124, 137) and not why:
+            why = f"no end after {self.limit} s"
+        result = Result(self.now.name, text, rc, seconds, why)
+        if why:
+            result.notes[result.failed[-1]] += [
+                f"# {x}" for x in (self.splats or self.text[-40:])]
+        self.tests.remove(self.now)
+        test, self.now = self.now, None
+        self.since = time.monotonic()
+        if not self.done(test, result, text):
+            self.stopped = True
+            self.p.send_signal(signal.SIGTERM)
+
+    def run(self):
+        """Until the VM has ended; the tests that have not run, and a reason
+        if it did not even begin."""
+        threading.Thread(target=self.watch, daemon=True).start()
+        for line in self.p.stdout:
+            self.line(line.rstrip("\r\n"))
+        self.p.wait()
+        if self.now and not self.stopped:
+            self.finish(1, "the VM hung" if self.hung
+                        else "the VM died while it ran")
+        return self.tests, None if self.begun else "\n".join(self.text[-60:])
+
+
+def run_guests(name, tests, limit, done):
+    """Runs @tests on the kernel called @name."""
+    kernel = Kernel(name)
+    why = kernel.prepare()
+    while tests and not why:
+        guest = Guest(kernel, tests, limit, done)
+        tests, why = guest.run()
+        if guest.stopped:
+            return
+    for test in list(tests):
+        text = "".join(f"# {x}\n" for x in (why or "").splitlines())
+        done(test, Result(test.name, text, 1, 0, "the VM does not start"), text)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs tests: those of this machine side by side, those of the VM beside them
+in one lane of their own, and a line of progress for each that has ended."""
+import os
+import subprocess
+import sys
+import threading
+import time
+
+from guests import run_guests
+from tap import Result
+
+OUT = "build/check"
+
+
+def clock(seconds):
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
+class Progress:
+    """Prints; keeps the results. Its lock is the runner's."""
+
+    def __init__(self, total, durations):
+        self.total, self.durations = total, durations
+        self.results, self.begun = [], time.monotonic()
+        self.expected = self.took = 1.0
+        self.lock = threading.Condition()
+        self.rest = lambda: 0.0
+
+    def factor(self):
+        """How many times longer than expected the tests took."""
+        return min(max(self.took / self.expected, 0.3), 5)
+
+    def done(self, test, result):
+        """@result of @test is there."""
+        with self.lock:
+            self.results.append(result)
+            # A machine that is slower than the table's is so all the time.
+            self.expected += self.durations.of(test)
+            self.took += result.seconds
+            self.durations.note(test.name, result.seconds)
+            left = self.rest() * self.factor()
+            word = "FAILED" if result.failed else "ok"
+            print(f"[{len(self.results):3}/{self.total}] {word:6} "
+                  f"{result.name}  {result.seconds:.1f} s   "
+                  f"({clock(time.monotonic() - self.begun)} gone, about "
+                  f"{clock(left)} left)", flush=True)
+            for line in result.failed:
+                print("    not ok: " + line, flush=True)
+            self.lock.notify_all()
+
+
+def path_of(name):
+    return os.path.join(OUT, name.replace("/", ":"))
+
+
+def run_host(test, limit):
+    """Runs @test here; what it prints is kept in build/check."""
+    begun = time.monotonic()
+    with open(path_of(test.name) + ".tap", "wb") as out:
+        rc = subprocess.call(
+            ["timeout", "-k", "20", str(limit), test.file, *test.args],
+            stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
+            env={**os.environ, **test.env})
+    with open(path_of(test.name) + ".tap", encoding="utf-8",
+              errors="replace") as out:
+        text = out.read()
+    why = f"no end after {limit} s" if rc in (124, 137) else ""
+    return Result(test.name, text, rc, time.monotonic() - begun, why)
+
+
+class Runner:
+    """jobs: tests side by side; the VM counts as one of them. No test begins
+    after the deadline."""
+
+    def __init__(self, tests, alone, jobs, limit, durations, deadline=None):
+        self.deadline = deadline
+        self.vm = [t for t in tests if t.kernel]
+        host = [t for t in tests if not t.kernel]
+        by_time = sorted(host, key=durations.of, reverse=True)
+        # Those that measure time come first, one by one: only the VM is
+        # beside them then. The others fill all CPUs afterwards.
+        self.waiting = ([t for t in by_time if t.is_alone(alone)]
+                        + [t for t in by_time if not t.is_alone(alone)])
+        self.alone, self.jobs, self.limit = alone, jobs, limit
+        self.running, self.vm_lane = [], bool(self.vm)
+        self.progress = Progress(len(tests), durations)
+        self.progress.rest = self.rest
+        self.lock = self.progress.lock
+        self.stop = False
+
+    def rest(self):
+        """Seconds until all have ended, if they take as long as expected."""
+        of = self.progress.durations.of
+        vm = sum(of(t) for t in self.vm)
+        tests = self.waiting + self.running
+        alone = sum(of(t) for t in tests if t.is_alone(self.alone))
+        others = sum(of(t) for t in tests) - alone
+        return max(vm, alone + (others + max(vm - alone, 0)) / self.jobs,
+                   max((of(t) for t in tests), default=0))
+
+    def late(self):
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+    def left_out(self):
+        """The tests that did not begin."""
+        return self.waiting + self.vm
+
+    def next_test(self):
+        """Takes the next test that may run now; None if it must wait."""
+        room = max(self.jobs - self.vm_lane, 1) - len(self.running)
+        if not self.waiting or room < 1:
+            return None
+        if self.late():
+            self.stop = True
+            return None
+        test = self.waiting[0]
+        if test.is_alone(self.alone) and self.running:
+            return None
+        if any(t.is_alone(self.alone) for t in self.running):
+            return None
+        self.running.append(self.waiting.pop(0))
+        return test
+
+    def worker(self):
+        while True:
+            with self.lock:
+                test = self.next_test()
+                while not test:
+                    if self.stop or not self.waiting:
+                        return
+                    self.lock.wait()
+                    test = self.next_test()
+            try:
+                result = run_host(test, self.limit)
+            except OSError as e:
+                result = Result(test.name, "", 1, 0, str(e))
+            with self.lock:
+                self.running.remove(test)
+            self.progress.done(test, result)
+
+    def guests(self):
+        """The VM's lane: the tests of one kernel after the other's."""
+        def done(test, result, text):
+            with open(path_of(test.name) + ".tap", "w",
+                      encoding="utf-8") as out:
+                out.write(text)
+            with self.lock:
+                self.vm.remove(test)
+            self.progress.done(test, result)
+            return not (self.stop or self.late())
+
+        try:
+            while self.vm and not (self.stop or self.late()):
+                kernel = self.vm[0].kernel
+                run_guests(kernel, [t for t in self.vm if t.kernel == kernel],
+                           self.limit, done)
+        finally:
+            with self.lock:
+                self.vm_lane = False
+                self.lock.notify_all()
+
+    def run(self):
+        """All of it; the results."""
+        os.makedirs(OUT, exist_ok=True)
+        threads = [threading.Thread(target=self.worker, daemon=True)
+                   for _ in range(self.jobs)]
+        if self.vm:
+            threads.append(threading.Thread(target=self.guests, daemon=True))
+        for t in threads:
+            t.start()
+        try:
+            for t in threads:
+                while t.is_alive():
+                    t.join(1)
+        except KeyboardInterrupt:
+            self.stop = True
+            print("interrupted", file=sys.stderr)
+            raise
+        return self.progress.results

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The tests of tests/bpf on the VM's kernel, without the module.
+set -uo pipefail
+# shellcheck source=tests/vm/guest.sh
+. "$(dirname "$0")/guest.sh"
+
+mapfile -t programs < <(grep '^build/tests/bpf/' build/check-list)
+((${#programs[@]})) || bail "no BPF tests in build/check-list"
+exec tests/vm/guest-tap "${programs[@]}"
