@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# Plans to fabrics whose tribds begin with nothing. Sourced by tests of trib
-# apply.
+# Applies plans to fabrics whose tribds start without configuration. Sourced by
+# tests of trib apply.
 # shellcheck source=tests/netns/lib/test.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/test.sh"
 
@@ -12,7 +12,7 @@ PATH=$bin:$PATH
 
 on() { fabric exec "$1" -- trib "${@:2}"; }
 
-# bare KIND HOST...: a fabric whose tribds are told nothing.
+# bare KIND HOST...: brings up a fabric and removes its configuration.
 bare()
 {
 	local host f
@@ -40,7 +40,8 @@ make_plan()
 
 apply() { trib apply "$@" --via "nsenter --net=/run/netns/$fab-{} --"; }
 
-# world: what all hosts have, without what changes by itself.
+# world: prints the configuration of all hosts, without values that change by
+# themselves.
 world()
 {
 	local host what
@@ -53,7 +54,7 @@ world()
 	done
 }
 
-# change FILE CODE: the plan in FILE, changed by Python that knows it as p.
+# change FILE CODE: writes the plan to FILE after Python code has changed it (p).
 change()
 {
 	python3 - "$scratch/plan" "$1" "$2" <<-'EOF_PY'
@@ -71,7 +72,7 @@ sums()
 		>"$scratch/perf" 2>&1 || { cat "$scratch/perf"; return 1; }
 }
 
-# refuses NAME FILE PATTERN: with this reason, and nothing is changed.
+# refuses NAME FILE PATTERN: apply fails with this reason and changes nothing.
 refuses()
 {
 	local before after text

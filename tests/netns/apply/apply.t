@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# trib apply: plans to all hosts of a fabric, whose tribds begin with nothing.
+# trib apply: gives plans to all hosts of a fabric without configuration.
 #
 #	star: w0 w1 --- r0		tree: w0 w1 - r1 \
 #						w2 w3 - r2 -- r0
@@ -21,7 +21,7 @@ star()
 	matches diff__shows_trees "$text" '\+ w0 tree 1 of train parent r0 index 0 local 0:0'
 	is diff__changes_nothing "$(world)" "$before"
 
-	# All hosts but one could load these.
+	# One host refuses, the others could load it.
 	change "$scratch/bad" 'h["w1"]["faces"][0]["dev"] = "nodev"'
 	refuses device__unknown_is_refused "$scratch/bad" \
 		'w1: face r0: no device nodev'
@@ -40,7 +40,7 @@ t = h["r0"]["trees"]
 t += [dict(t[0], id=t[-1]["id"] + 1 + i) for i in range(60)]'
 	refuses slots__too_many_are_refused "$scratch/bad" \
 		'r0: [0-9]+ slots are needed, 0 of [0-9]+ are used'
-	# What only tribd finds, after others have loaded their part.
+	# A mistake that only tribd finds, after others have loaded their part.
 	change "$scratch/bad" 'h["w1"]["trees"][0]["local"][0]["rank"] = 5'
 	refuses load__is_undone "$scratch/bad" \
 		'w1: local rank 5: job train has ranks 0 to 1'
@@ -68,7 +68,7 @@ t += [dict(t[0], id=t[-1]["id"] + 1 + i) for i in range(60)]'
 	fabric down >/dev/null
 }
 
-# Old trees go on with what is in flight, whoever comes then gets the new ones.
+# Running jobs keep their old trees; new processes get the new ones.
 generations()
 {
 	local before pid text

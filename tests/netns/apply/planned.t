@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the planner predicts is what is measured, on dedicated slots and on
-shared pools. On two racks of four workers and shaped links: one job with 0 to 3
+"""Measures predictions of the planner, on dedicated slots and on shared pools. On
+two racks of four workers and shaped links: one job with 0 to 3
 relays, then two jobs that share links. On a fat tree of 16 hosts: right sums.
 
                      ps
@@ -18,14 +18,14 @@ from worker import *  # noqa: E402,F403
 RATE = '80m'
 # Seconds that a message takes if the plan is right; messages that are timed.
 SECONDS, TIMES = 0.6, 3
-# A busy machine may be too slow; what all tries said is printed.
+# A busy machine may be too slow; the figures of all tries are printed.
 TRIES = 3
 TOLERANCE = 0.15
-# Of a link, with 0 to 3 relays. Two relays sum in a chain; in shared pools only
-# the PS's own switch takes what others have summed.
+# Share of a link's rate with 0 to 3 relays. Two relays sum in a chain; in shared
+# pools only the PS's own switch accepts partial sums.
 RATES = {'dedicated': [0.125, 0.25, 0.75, 1],
          'shared': [0.125, 0.25, 0.5625, 1]}
-# Each of these pairs shares links: weights differ, and so do the ways.
+# Each of these pairs of jobs shares links, with different weights and paths.
 PAIRS = {
     'one with relays and one without share the link of the PS': (
         {'workers': ['w0', 'w1', 'w4', 'w5'], 'max_relays': 0},
@@ -51,8 +51,8 @@ def state(f):
 
 
 def apply(f, *jobs):
-    """The plan for these jobs, once all hosts have it."""
-    # A rank that gets no CPU for long is not dead.
+    """Makes the plan for these jobs and waits until all hosts have it."""
+    # A rank without CPU for long must not count as dead.
     jobs = [{'timeout': 30000, **job} for job in jobs]
     with open(path('jobs'), 'w') as out:
         json.dump({'jobs': jobs}, out)
@@ -89,7 +89,7 @@ class Perf:
              '1'], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def result(self):
-        """Median of measured over predicted; whether all sums are right."""
+        """(median of measured over predicted, True if all sums are right)"""
         try:
             self.out = self.p.communicate(timeout=30)[0]
         except subprocess.TimeoutExpired:
@@ -104,7 +104,8 @@ class Perf:
 
 
 def as_planned(name, start):
-    """start() makes a Perf for each job; all within TOLERANCE in one try."""
+    """start() makes a Perf for each job. All must be within TOLERANCE in one
+    try."""
     tries, right = [], True
     for _ in range(TRIES):
         runs = start()
@@ -120,7 +121,7 @@ def as_planned(name, start):
 
 
 def relays(f, mode):
-    """Half as many copies on the link that is full, with each relay more."""
+    """Each further relay halves the copies on the full link."""
     rates = []
     for m in range(4):
         plan = apply(f, {'name': 'job', 'workers': 'all', 'ps': 'ps',
@@ -143,7 +144,7 @@ def pairs(f, mode):
 
 
 def fat_tree():
-    """A job in a corner of it, and one everywhere."""
+    """A job in a corner of the fat tree, and one everywhere."""
     start = time.monotonic()
     f = Fabric('fattree', 'fat-tree', '4')
     try:

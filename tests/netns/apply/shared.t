@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Plans of jobs on shared pools, from `trib plan` to sums: relays a, b and d,
-workers with tribd, and a trib-ps that gets its jobs from its folder, behind the
-tribd of its own host.
+"""Jobs on shared pools from `trib plan` to sums: relays a, b and d, workers with
+tribd, and a trib-ps that reads jobs from its folder, behind the tribd of its host.
 
     w0 w1 -- a --+
                  +-- d --- p: trib-ps
@@ -29,7 +28,8 @@ links = []
 
 
 def join(up, dev_up, low, dev_low, subnet):
-    """The upper end has .1, the lower one .2; both take what XDP sends."""
+    """Makes a link. The upper end has .1, the lower .2; both accept packets from
+    XDP."""
     net = '10.9.%d.' % subnet
     veth(hosts[up], dev_up, net + '1/24', hosts[low], dev_low, net + '2/24')
     for n, dev in ((up, dev_up), (low, dev_low)):
@@ -76,7 +76,7 @@ def plan(name, relays, **more):
 
 
 def apply(name, *args):
-    """(exit status, what it says)"""
+    """(exit status, output)"""
     p = subprocess.run([BUILD + '/trib', 'apply', path(name), '--via', via,
                         *args], text=True, stdout=subprocess.PIPE,
                        stderr=subprocess.STDOUT,
@@ -86,7 +86,7 @@ def apply(name, *args):
 
 
 def world():
-    """What all have, without what changes by itself."""
+    """The configuration of all hosts, without values that change by themselves."""
     out = {}
     for n, cli in tribs.items():
         out[n] = [cli.json(w + ' show') for w in ('face', 'job', 'tree')]
@@ -123,7 +123,7 @@ class Server:
             return f.read()
 
     def trees(self):
-        """Number of each tree that it serves, to its counters."""
+        """{number of a tree: its counters}"""
         time.sleep(0.15)  # its counters' interval
         with open(path('stats')) as f:
             return {t['tree']: t for t in json.load(f)['trees']}
@@ -152,7 +152,7 @@ def merged(n):
 
 
 def change(name, to, fn):
-    """The plan NAME, changed, as TO."""
+    """Writes the plan NAME, changed, as TO."""
     with open(path(name)) as f:
         p = json.load(f)
     fn({h['host']: h for h in p['hosts']})
@@ -209,7 +209,8 @@ def refusals():
 
 
 def generations():
-    """Another plan while a job runs: it goes on, and who comes gets the new."""
+    """Another plan while a job runs: the job goes on; new processes get the new
+    plan."""
     plan('two', ['d'], ps_relay=False)
     procs = start('-b', '64k', '-e', '64k', '-n', '100000')
     running = wait_for(lambda: any(t['running'] for t in
@@ -250,7 +251,7 @@ def generations():
 
 
 def bad_files():
-    """By hand, over the file of a job that runs."""
+    """Overwrites the file of a running job by hand."""
     name = jobs_dir + '/train.json'
     with open(name) as f:
         good = f.read()
@@ -321,7 +322,7 @@ try:
     rc, text = apply('none')
     tap.ok('no_relays__apply', rc == 0, text)
     sums('no_relays__sums')
-    # A restart takes up what the folder has.
+    # After a restart it serves the jobs of the folder.
     server.end()
     server = Server()
     sums('restart__ps_has_its_jobs')

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# trib apply when hosts fail half-way: w0 w1 --- r0, and what stands between
-# apply and its hosts is a script that can lose what it is told.
+# trib apply when hosts fail half-way: w0 w1 --- r0. A script between apply and its
+# hosts can lose requests.
 # shellcheck disable=SC2317 # functions are called by ok
 # shellcheck source=tests/netns/apply/apply.sh
 . "$(dirname "$0")/apply.sh"
 
-# What w1 does with a step that has WORD in it: refuse, hang (do nothing and say
-# nothing), mute (do it and say nothing); once: only the first time.
+# On a step that contains WORD, w1 does this: refuse; hang (neither does it nor
+# answers); mute (does it without an answer); once: the first time only.
 cat >"$scratch/between" <<'EOF_SH'
 #!/bin/sh
 host=$1
@@ -37,7 +37,7 @@ trouble()
 	EOF_SH
 }
 
-# Without --via it is ssh: one that only knows how to get into namespaces.
+# Without --via apply calls ssh: this one enters namespaces.
 by_ssh()
 {
 	mkdir "$scratch/bin"
@@ -52,7 +52,7 @@ by_ssh()
 	PATH=$scratch/bin:$PATH trib apply "$1"
 }
 
-# fails NAME PATTERN PLAN: for this reason, and then all is as it was.
+# fails NAME PATTERN PLAN: apply fails for this reason and nothing has changed.
 fails()
 {
 	local before after text

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# trib against a real tribd: every object and command, in plain text and JSON,
-# and every way to get it wrong, after which nothing may have changed.
+# trib against a real tribd: every object and command in plain text and JSON, and
+# every mistake, which may change nothing.
 #
 #	 relay (tribd)                    workers
 #	 v0 10.78.0.1/24  ------ veth --- v 10.78.0.2/24   ...-w0
@@ -94,14 +94,14 @@ j = json.load(open(sys.argv[1]))
 sys.exit(not eval(sys.argv[2]))' "$dir/out" "$1"
 }
 
-# What the configuration is now.
+# Prints the configuration.
 config()
 {
 	printf '%s show\n' face job tree group | relay "$trib" -j batch -
 }
 
-# refuses CODE TEXT ARGS...: one line with TEXT and the code, plain and in JSON;
-# and the configuration stays as it was.
+# refuses CODE TEXT ARGS...: trib prints one line with TEXT and exits with CODE, in
+# plain text and JSON, and the configuration stays as it was.
 refuses()
 {
 	local code=$1 text=$2 before
@@ -151,7 +151,7 @@ help_needs_no_daemon()
 	done
 }
 
-# --- with one
+# --- with a tribd
 
 status_shows_the_daemon()
 {
@@ -176,7 +176,7 @@ faces()
 	good face del w2 && good -j face show && json "len(j) == 2"
 }
 
-# Not all kernels have VLAN devices, and tribd needs one over the port.
+# tribd needs a VLAN device over the port, which not all kernels have.
 tagged_faces()
 {
 	[[ -e $dir/vlans ]] || return 0
@@ -199,7 +199,7 @@ jobs()
 	good job add i world 1 --dtype int --window 8 && good job del i
 }
 
-# Where there is no module; tests/netns/tree/floats.t is run where there is one.
+# Without the module; tests/vm/floats.t runs with it.
 floats()
 {
 	refuses 1 'dtype "f64" is not int, f32, f16 or bf16' \
@@ -239,7 +239,7 @@ tickets()
 	good -j job ticket train rank 0 && json "j['rank'] == 0 and j['ticket'].startswith('trib://10.78.0.1')"
 }
 
-# Junk at the port is counted; zeros are hidden from people, not from scripts.
+# Invalid packets are counted; plain text hides zeros, JSON does not.
 counters()
 {
 	good stats reset && good -j stats reset && json "j == {}" || return 1
@@ -257,11 +257,11 @@ watching()
 	good watch --once -n 0.1 && out_has 'values in 0.00 Gb/s' || return 1
 	out_has '^ *1 +train +root +idle' || return 1
 	good -j watch --once -n 0.1 && json "j['trees'][0]['state'] == 'idle' and j['jobs'][0]['name'] == 'train' and 'gbps' in j['host'] and 0.05 < j['interval'] < 5" || return 1
-	# One object a line, until nobody reads any more.
+	# One object a line, until the reader closes the pipe.
 	n=$(relay "$trib" -j watch -n 0.1 | head -n 3 |
 		python3 -c 'import json, sys; print(sum("time" in json.loads(l) for l in sys.stdin))')
 	[[ $n == 3 ]] || return 1
-	# No escapes where there is no terminal; and it stops when told to.
+	# No escape sequences without a terminal; SIGINT ends it.
 	relay timeout -s INT 0.5 "$trib" watch -n 0.1 >"$dir/out" 2>"$dir/err"
 	(($(grep -c 'values in' "$dir/out") >= 2)) && ! grep -q $'\e' "$dir/out"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""tribd: what configuration becomes of faces, jobs and trees in the maps.
+"""tribd: faces, jobs and trees of the configuration become rows in the maps.
 
     w0 eth0 --- v0 \\
     w1 eth0 --- v1 -- r   v2 carries two addresses, VLAN 7 and IPv6
@@ -264,7 +264,7 @@ def users():
 
 
 def changes():
-    """The kernel's news reach the rows."""
+    """Changes of the kernel's links and addresses reach the rows."""
     w[0].ip('link', 'set', 'eth0', 'address', '02:00:00:00:00:77')
     w[0].run('ping', '-c1', '-W5', '10.9.0.1')
     key = (group(3, 'down'), index['v0'])
@@ -272,7 +272,7 @@ def changes():
         lambda: mac_text(pins.rewrites()[key]['dmac']) ==
         '02:00:00:00:00:77'), pins.rewrites()[key])
     for old, new in (('v0', 'other'), ('other', 'v0')):
-        # Old kernels rename only what is down, and do it before the rest.
+        # Old kernels rename a link only while it is down, before other changes.
         r.ip('link', 'set', old, 'down')
         r.ip('link', 'set', old, 'name', new)
         r.ip('link', 'set', new, 'up')

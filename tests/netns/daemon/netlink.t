@@ -108,7 +108,7 @@ def name(s):
 
 
 def contract(c):
-    """What uapi/trib.h promises."""
+    """The answers that uapi/trib.h promises."""
     err, text = c.error(message(JOB_NEW, attr(A_JOB, name('j') + attr(
         4, struct.pack('=I', 4)))))
     tap.same('contract__change_is_answered_by_error_0', (err, text), (0, ''))
@@ -192,7 +192,7 @@ def wrong(c):
 
 
 def garbage(c, daemon):
-    """Bytes that look almost right: an answer each, and nothing changes."""
+    """Nearly valid bytes: each gets an answer, and nothing changes."""
     rng, before = random.Random(7417), state(inst)
     good = [message(FACE_NEW, attr(A_FACE, attr(1, 'f') + attr(2, 'nope') +
                                    attr(4, bytes(16)))),
@@ -206,7 +206,7 @@ def garbage(c, daemon):
     for i in range(30000):
         m = bytearray(rng.choice(good))
         for _ in range(rng.randint(1, 6)):
-            # Not the command: a change that works is no garbage.
+            # Leaves the command alone: a request that works is no garbage.
             k = rng.randrange(20, len(m))
             m[k] = rng.randrange(256)
         m = m[:rng.randint(17, len(m))]
@@ -223,7 +223,7 @@ def garbage(c, daemon):
 
 
 def fill():
-    """Enough trees that a dump is far longer than a socket buffer."""
+    """Adds trees until a dump is much longer than a socket buffer."""
     trib('face add w dev v0 addr 10.6.0.2')
     trib('job add big world 64 window 1')
     kids = ' '.join('child w:%d' % i for i in range(64))
@@ -246,7 +246,7 @@ def dumps(c):
 
 
 def slow(daemon):
-    """Clients that ask and do not read."""
+    """Clients that send requests and do not read."""
     rss, lazy = daemon.rss(), []
     for i in range(200):
         c = Client(rcvbuf=4096)
@@ -266,7 +266,7 @@ def slow(daemon):
     tap.ok('slow__others_are_served_at_once', t < 3, t)
     tap.ok('slow__memory_is_bounded', daemon.rss() - rss < 32 * 1024,
            '%d KiB more' % (daemon.rss() - rss))
-    # One that reads late gets all of it, in order.
+    # A late reader gets all of it, in order.
     late = Client(rcvbuf=4096)
     late.send(message(TREE_GET, flags=REQUEST | DUMP))
     time.sleep(0.3)
@@ -288,7 +288,7 @@ def slow(daemon):
             break
     tap.ok('slow__second_dump_meanwhile_is_refused', errs and
            struct.unpack_from('=i', errs[0])[0] == -16, errs)
-    # A list that changes under the reader says so.
+    # A list that changes during a dump is marked.
     late = Client(rcvbuf=4096)
     late.send(message(TREE_GET, flags=REQUEST | DUMP))
     time.sleep(0.05)
@@ -306,7 +306,7 @@ def slow(daemon):
 
 
 def unprivileged():
-    """Everything that changes something, from a user."""
+    """Every changing request, from an unprivileged user."""
     pid = os.fork()
     if not pid:
         os.setgroups([])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""tribd: what becomes of shared trees in the maps, and what is refused.
+"""tribd: shared trees become rows in the maps, or are refused.
 
     w0 --- v0 \\
     w1 --- v1 -- r   the next hop is behind v2
@@ -32,7 +32,7 @@ def objects():
 
 
 def faces(tree):
-    """(ifindex, address) of those who may send."""
+    """(ifindex, address) of permitted senders."""
     return sorted((k['ifindex'], v4_text(k['addr']))
                   for k, _ in pins.dump('pool_faces') if k['tree'] == tree)
 
@@ -147,7 +147,7 @@ def restart(d):
 
 
 def removal():
-    # A slot that tree 3 holds, and one that tree 4 does.
+    # Tree 3 holds one slot, tree 4 another.
     size = len(pins.raw('pool_slots', 0))
     for i, tree in ((1, 3), (2, 4)):
         slot = bytearray(size)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""tribd: ends, dies, comes back, takes over or refuses, and purges."""
+"""tribd ends, dies, restarts, adopts or refuses pinned maps, and purges."""
 import os
 import random
 import signal
@@ -32,7 +32,7 @@ def configure():
 
 
 def picture():
-    """What must not change by a restart."""
+    """The state that a restart must keep."""
     shown = (trib.json('face show'), trib.json('job show'),
              trib.json('group show'),
              [{k: v for k, v in t.items() if k not in ('child',)}
@@ -47,11 +47,11 @@ def ids():
 def killed_and_adopted(d):
     before, maps = picture(), ids()
     prog = r.xdp('v0')['prog']['id']
-    # The kernel forgets neighbours that only XDP talks to.
+    # The kernel forgets neighbours that only XDP sends to.
     for i in range(3):
         r.ip('neigh', 'flush', 'all')
         w[i].ip('link', 'set', 'eth0', 'arp', 'off')
-    # What a running epoch has left in the row must survive.
+    # The state of a running epoch in the row must survive.
     row = bytearray(pins.raw('trees', 1))
     row[8:12] = (41).to_bytes(4, 'little')
     pins.write('trees', 1, row)
@@ -103,7 +103,7 @@ def only_one():
 
 
 def refusals():
-    """Each with a line that says what to do; nothing changes."""
+    """Each refusal says what to do; nothing changes."""
     prog = r.xdp('v0')['prog']['id']
     text = state(inst)
     path = RUN + inst + '/state.json'
@@ -122,7 +122,7 @@ def refusals():
     config = pins.raw('trib_config', 0)
     pins.write('trib_config', 0, b'\x63\0\0\0' + config[4:])
     refuses('adopt__other_abi_is_refused', 'ABI 99')
-    # Rows that are not there: every map's size is looked at.
+    # Rows that do not exist: the size of every map is checked.
     pins.write('trib_config', 0, config[:8] + (65).to_bytes(4, 'little') +
                config[12:])
     refuses('adopt__map_of_another_size_is_refused', 'entries')
@@ -142,7 +142,7 @@ def refusals():
 
 
 def while_away():
-    """Devices that went and came while nobody looked."""
+    """Devices that were removed and added while tribd was down."""
     old = r.link('v1')['ifindex']
     r.ip('link', 'del', 'v1')
     r.ip('link', 'del', 'v2')
@@ -165,7 +165,7 @@ def while_away():
 
 
 def consistent():
-    """Problems of what is pinned against what is configured."""
+    """Differences between pinned maps and configuration."""
     out = []
     trees = {t['id']: t for t in trib.json('tree show')}
     rows = {int(k): v for k, v in pins.dump('trees') if v['flags']}
@@ -254,7 +254,7 @@ def purged(d):
 
 
 def namespaces():
-    """An instance whose namespace died, and one whose namespace lives."""
+    """An instance of a dead namespace, and one of a living namespace."""
     name = use_instance('shared%d' % os.getpid())
     a, b = Netns('a'), Netns('b')
     veth(a, 'v0', '10.7.0.1/24', b, 'v0', '10.7.0.2/24')
@@ -265,7 +265,7 @@ def namespaces():
     tap.ok('namespace__living_one_keeps_its_instance', status == 1 and
            'another network namespace' in log and a.xdp('v0'), log)
     a.delete()
-    # The kernel takes namespaces apart in its own time.
+    # The kernel removes namespaces asynchronously.
     d = None
 
     def start():
@@ -284,7 +284,7 @@ def namespaces():
 
 
 def mount_namespace():
-    """As `ip netns exec` starts it: /sys is another one there."""
+    """Started by `ip netns exec`, which mounts another /sys."""
     name = use_instance('mnt%d' % os.getpid())
     d = Tribd(w[0], '--instance', name, *SMALL,
               wrap=lambda argv: ('ip', 'netns', 'exec', w[0].name) + argv)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The demo, made small: it shows what it promises, and leaves nothing behind,
-# whether it ends by itself or is interrupted.
+# A small demo: it prints every part and leaves nothing behind, also when it is
+# interrupted.
 # shellcheck disable=SC2317 # functions that check calls
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
@@ -22,7 +22,7 @@ check()
 
 has() { grep -qE -- "$1" "$out"; }
 
-# What a demo of process $1 may have left.
+# Fails if the demo of process $1 has left namespaces, folders or pins.
 nothing_left()
 {
 	local left
@@ -55,8 +55,8 @@ check demo_ndn__counts_copies has 'ndn-tx-copy +[1-9]'
 check demo_ndn__goes_on_asynchronously has 'worker 3: last version 4000'
 check demo_ndn__leaves_nothing nothing_left $pid
 
-# As a terminal does it: to the whole process group. (The shell has what it
-# starts in the background ignore interrupts.)
+# Interrupts the whole process group, as a terminal does. (Background processes of
+# a shell ignore interrupts by default.)
 env --default-signal=INT setsid scripts/demo --epochs 1000 >"$out" 2>&1 &
 pid=$!
 for ((i = 0; i < 300; i++)); do

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck disable=SC2016 # workers' shells are to expand
-# scripts/fabric: wires do what was asked for, fabrics do not disturb each
-# other, run and exec behave, and down leaves nothing behind.
+# scripts/fabric: wires have their rate and faults, fabrics do not disturb each
+# other, run and exec work, and down leaves nothing behind.
 set -uo pipefail
 # shellcheck source=tests/netns/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
@@ -11,8 +11,8 @@ need_root
 need_programs scripts/wire/wire
 NL=$'\n'
 
-# rate HOST DEVICE BYTES: Mb/s that come in there in frames of so many bytes: in
-# the fastest of eight seconds, since other processes may take the CPU away.
+# rate HOST DEVICE BYTES: prints the Mb/s that arrive there in frames of BYTES: the
+# fastest of eight seconds, because other processes may use the CPU.
 rate()
 {
 	fabric exec "$1" -- python3 -c "
@@ -32,7 +32,7 @@ rates = [(b - a) / (now - then) for (a, then), (b, now) in zip(seen, seen[1:])]
 print(max(rates) * $3 * 8 / 1e6)"
 }
 
-# What is left in the system of fabric $1, one thing a line.
+# Prints everything of fabric $1 that is left in the system, one thing a line.
 traces()
 {
 	ip netns list | awk '{print $1}' | grep "^$1-"
@@ -63,7 +63,7 @@ wires_have_their_rate()
 		read -r to device from address <<<"$link"
 		fabric exec "$to" -- iperf3 -s -1 -D
 		wait_for 5 fabric exec "$to" -- sh -c 'ss -ltn | grep :5201 >/dev/null'
-		# More than the wire takes; 1042 bytes with all headers.
+		# Sends more than the wire carries; 1042 bytes with all headers.
 		fabric exec "$from" -- iperf3 -c "$address" -u -b 300M -l 1000 \
 			-t 30 >/dev/null 2>&1 &
 		pid=$!
@@ -76,7 +76,7 @@ wires_have_their_rate()
 	fabric down
 }
 
-# share PART WHOLE: in percent.
+# share PART WHOLE: prints it in percent.
 share() { awk "BEGIN { print 100 * $1 / $2 }"; }
 
 wires_have_their_faults()
@@ -91,15 +91,15 @@ wires_have_their_faults()
 		fabric exec "$to" -- tests/netns/fabric/datagrams receive 9000 \
 			>"$scratch/got" &
 		wait_for 5 grep -q ready "$scratch/got"
-		# Its address must be known, or all wait for ARP and are lost.
+		# Resolves the address first: packets that wait for ARP are lost.
 		wait_for 20 fabric exec "$from" -- ping -q -c 1 -W 1 "$address"
 		fabric exec "$from" -- \
 			tests/netns/fabric/datagrams send "$address" 9000 $n
 		wait $!
 		read -r got doubled late < <(tail -n 1 "$scratch/got")
 		diag "$from to $to: $got of $n, $doubled twice, $late late"
-		# Of what is not lost; and a copy is not delayed, so those
-		# doubled are not late.
+		# Share of the packets that arrived. Copies are never delayed, so
+		# doubled packets do not count as late.
 		within "wire__loses: $from to $to" "$(share $((n - got)) $n)" \
 			8.5 11.5
 		within "wire__doubles: $from to $to" "$(share "$doubled" $n)" \
@@ -165,8 +165,8 @@ fat_trees_are_connected()
 	fabric down
 }
 
-# What a file says of links, roles and addresses; what it does not say is made
-# up and written down.
+# Links, roles and addresses of a file; fabric invents missing ones and writes them
+# down.
 files_are_built()
 {
 	local rates text
@@ -334,7 +334,7 @@ bad fat-tree 4 --ndn
 bad two-tier 2,2 --ndn
 bad two-tier 2,2,1 --ndn --ps-host 1
 
-# What the planner or a name is against: two lines, what is wrong and for whom.
+# Refused by the planner, or for a name: two lines, the mistake and the file.
 echo '{"hosts": ["a", "wires"], "links": [{"a": "a", "b": "wires"}]}' \
 	>"$scratch/topo.json"
 for spec in "two-tier 2" "fat-tree 3" "file /none" "file $scratch/topo.json"; do

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two racks of two workers, in front of a PS: where jobs of shared pools are
-tested and measured. Rack relays a and b, relay d in front of the PS.
+"""Two racks of two workers and a PS, for tests and benches of shared pools. Relays
+a and b serve the racks, relay d is in front of the PS.
 
     w0 w1 -- a (1) --+
                      +-- d (3) -- p: trib-ps
     w2 w3 -- b (2) --+
 
-With a rate or faults each link leads through the namespace of the wires, as in
-scripts/lib/fabric-net.sh, which says why offloads are what they are here.
+With a rate or faults each link leads through the namespace of the wires.
+scripts/lib/fabric-net.sh explains the offloads.
 """
 import contextlib
 import ctypes
@@ -26,7 +26,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def bpf(cmd, fmt, *values):
-    """The system call; its attributes are packed by fmt."""
+    """The system call. Packs its attributes by fmt."""
     attr = ctypes.create_string_buffer(struct.pack(fmt, *values), 128)
     rc = libc.syscall(321, cmd, attr, len(attr))
     if rc < 0:
@@ -43,7 +43,7 @@ def link_info(fd):
 
 @contextlib.contextmanager
 def inside(ns):
-    """This thread is in that namespace for a while."""
+    """Moves this thread into the namespace for the body of `with`."""
     with open('/proc/thread-self/ns/net') as home, \
          open('/run/netns/' + ns.name) as there:
         libc.setns(there.fileno(), 0)
@@ -69,7 +69,7 @@ class Wires:
         self.proc = None
 
     def lead(self, ns, dev):
-        """One end of a link: a device of ns, and its far end here."""
+        """Adds one end of a link: a device of ns, and its far end here."""
         end = 'e%d' % len(self.ends)
         self.ends.append(end)
         ns.ip('link', 'add', dev, 'type', 'veth', 'peer', 'name', end,
@@ -78,7 +78,7 @@ class Wires:
         for n, d in both:
             n.ip('link', 'set', d, 'up')
         for n, d in both:
-            # What its peer can take from XDP is noticed while both are up.
+            # The peer's XDP features are computed while both are up.
             n.run('ethtool', '-K', d, *self.offloads)
         if self.rate:
             # A burst of a millisecond, 25 ms of queue.
@@ -102,13 +102,13 @@ class Wires:
         self.proc.wait()
 
     def count(self, what):
-        """Packets that were lost, dups or delayed, on all wires."""
+        """Packets lost, doubled or delayed on all wires."""
         out = self.ns.run(BUILD + '/scripts/wire/wire', '-s', self.pin).split()
         return sum(int(n) for word, n in zip(out, out[1:]) if word == what)
 
 
 class Relay:
-    """A host whose tribd adds up."""
+    """A host with a tribd that relays."""
 
     def __init__(self, ns):
         self.ns, self.cli, self.daemon = ns, Cli(ns), None
@@ -134,8 +134,8 @@ class Relay:
                 yield bpf(BPF_OBJ_GET, '=QII', ctypes.addressof(path), 0, 0)
 
     def kill(self):
-        """From now on its kernel forwards, and nothing more. Returns when that
-        began, as time.monotonic()."""
+        """Detaches XDP: the kernel only routes now. Returns the time of that by
+        time.monotonic()."""
         self.links = self.links or list(self.pinned_links())
         self.lost = [(bpf(BPF_PROG_BY_ID, '=I', prog), dev)
                      for prog, dev in map(link_info, self.links)]
@@ -147,7 +147,7 @@ class Relay:
         return begun
 
     def revive(self):
-        """The programs are back, as they were, while this process lives."""
+        """Attaches the programs again while this process lives."""
         with inside(self.ns):
             self.links = [bpf(BPF_LINK_CREATE, '=IIII', prog, dev, BPF_XDP,
                               NATIVE) for prog, dev in self.lost]
@@ -171,7 +171,7 @@ class Racks:
         self.relays = {n: Relay(getattr(self, n)) for n in 'abd'}
 
     def host(self, name):
-        """A process may have several of these."""
+        """A process may make several networks."""
         return Netns('%d%s' % (Racks.count, name))
 
     def links(self):
@@ -183,7 +183,8 @@ class Racks:
         self.join(self.d, 'vp', self.p, 'eth0', 12)
 
     def join(self, x, dev_x, y, dev_y, subnet):
-        """The upper end has .1, the lower one .2; both take what XDP sends."""
+        """Makes a link. The upper end has .1, the lower .2; both accept packets
+        from XDP."""
         ends = ((x, dev_x, '10.8.%d.1/24' % subnet),
                 (y, dev_y, '10.8.%d.2/24' % subnet))
         if not self.wires:
@@ -208,7 +209,7 @@ class Racks:
             ns.run('sysctl', '-qw', 'net.ipv4.ip_forward=1')
 
     def start(self, *args):
-        """The relays, with tribd's arguments, and the faces between them."""
+        """Starts the relays and adds the faces between them."""
         for r in self.relays.values():
             r.start(*args)
         for x, up in (('a', '10.8.10.1'), ('b', '10.8.11.1')):
@@ -220,8 +221,7 @@ class Racks:
 
 
 class Job:
-    """A job of some workers: its rows at the relays, its processes, which are
-    started by `wrap`."""
+    """A job: its rows at the relays, and its processes, started by `wrap`."""
     wrap = ()
 
     def __init__(self, racks, number, ranks, window=64, timeout=5000):
@@ -235,7 +235,7 @@ class Job:
         return 7500 + 16 * self.number + rank
 
     def rows(self):
-        """Those of workers' faces are the job's: each rank has a port."""
+        """Adds the faces of the job's workers: each rank has a port."""
         racks = sorted({i // 2 for i in self.ranks})
         for place, rack in enumerate(racks):
             cli = self.racks.relays['ab'[rack]].cli
@@ -283,7 +283,7 @@ class Job:
                       for r in range(self.world)]
 
     def start(self, *args):
-        """The same, with every sum checked from the first one on."""
+        """Starts trib-perf with every sum checked."""
         self.perf('-w', '0', '-c', '2', *args)
 
     def running(self):
@@ -295,7 +295,7 @@ class Job:
 
 
 class SharedJob(Job):
-    """One that shares the relays' pool with others, and has a PS."""
+    """A job that shares the relays' pool with others, and has a PS."""
 
     def __init__(self, racks, number, ranks, cap=0, **more):
         super().__init__(racks, number, ranks, **more)
@@ -309,7 +309,7 @@ class SharedJob(Job):
             self.world - 1, self.cap)
 
     def file(self, folder):
-        """What its PS is told."""
+        """The PS's description of the job."""
         path = '%s/%s' % (folder, self.name)
         workers = ['10.8.%d.2:%d' % (i, self.port(r))
                    for r, i in enumerate(self.ranks)]
@@ -342,14 +342,14 @@ class Server(TribPs):
         return self.stats()['trees']
 
     def goes_on(self):
-        """Waits until sums of the first job come again."""
+        """Waits until the first job completes sums again."""
         before = self.tree()['done']
         return wait_for(lambda: self.tree()['done'] > before + 100, 20)
 
 
 class Pulse:
-    """Sums without end on all ranks of a job, each checked, and when none were
-    completed for a while."""
+    """Endless sums on all ranks of a job, each checked, and the times when none
+    were completed (pulse.c)."""
 
     def __init__(self, job, *args):
         self.job = job

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A job of trib-perfs on a fabric, and whether its sums are under way."""
+"""trib-perf on the workers of a fabric, and its progress."""
 import json
 import subprocess
 import time
@@ -20,7 +20,7 @@ class Ranks:
         return all(p.poll() is None for p in self.p.values())
 
     def wait(self, seconds=120):
-        """Right on all ranks?"""
+        """True if the sums were right on all ranks."""
         self.out = {}
         end = time.monotonic() + seconds
         for h, p in self.p.items():

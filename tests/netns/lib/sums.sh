@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash disable=SC2154 # fab and scratch are lib.sh's
-# For tests that sum on a fabric with trib-perf, which checks each result
-# against an exact oracle on every rank. Sourced after lib.sh. Slow machines set
-# SUMS_SECONDS for one run of trib-perf and SUMS_LARGEST, its largest message.
+# For tests that sum on a fabric with trib-perf, which checks each result on every
+# rank against an exact oracle. Sourced after test.sh. Tests on slow machines set
+# SUMS_SECONDS, the limit of one trib-perf, and SUMS_LARGEST, its largest message.
 
-# up OPTION...: a fabric for one case. 0 if it is there.
+# up OPTION...: brings up a new fabric.
 up()
 {
 	local text
@@ -15,7 +15,7 @@ up()
 	return 1
 }
 
-# sums ARG...: all ranks, and trib-perf's word for it that nothing was wrong.
+# sums ARG...: runs trib-perf on all ranks; succeeds if every value was right.
 sums()
 {
 	timeout "${SUMS_SECONDS:-90}" scripts/fabric -n "$fab" run --fail-fast -- trib-perf \
@@ -23,7 +23,7 @@ sums()
 		grep -q '^# Out of bounds values : 0 OK' "$scratch/out"
 }
 
-# stat HOST NAME: a counter of its tribd.
+# stat HOST NAME: prints a counter of its tribd.
 stat()
 {
 	fabric exec "$1" -- trib -j stats show | python3 -c "
@@ -31,8 +31,8 @@ import json, sys
 print(sum(s['value'] for s in json.load(sys.stdin) if s['name'] == '$2'))"
 }
 
-# case_of NAME OPTION...: 32-bit floats of several sizes, then integers; leaves
-# the fabric up for more.
+# case_of NAME OPTION...: sums 32-bit floats of several sizes, then integers.
+# Leaves the fabric up.
 case_of()
 {
 	local name=$1
@@ -51,7 +51,7 @@ case_of()
 	fi
 }
 
-# With faults, losses must have been seen, too.
+# faulty_case NAME OPTION...: the same; the wires must have lost packets.
 faulty_case()
 {
 	case_of "$@"

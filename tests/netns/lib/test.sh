@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# For tests in bash: TAP, fabrics with names of their own, and their removal
-# whatever happens. Sourced first thing by tests/netns/*.t, which then run in
-# the repository's root.
+# For tests in bash: TAP, and fabrics with unique names that are removed at exit.
+# Tests source it first; they then run in the repository's root.
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 TRIB_BUILD=${TRIB_BUILD:-build}
@@ -13,7 +12,7 @@ tap_failed=0
 fabrics=()
 scratch=$(mktemp -d)
 
-# cleanup: also the EXIT trap; fabrics that are down already do not matter.
+# cleanup: the EXIT trap.
 cleanup()
 {
 	local rc=$? f
@@ -49,7 +48,7 @@ done_testing()
 	exit $((tap_failed != 0))
 }
 
-# ok NAME COMMAND...: the command succeeds. What it says is shown if not.
+# ok NAME COMMAND...: passes if the command succeeds; else shows its output.
 ok()
 {
 	local name=$1 text rc=0
@@ -77,7 +76,7 @@ is()
 	fail "$1"
 }
 
-# matches NAME TEXT PATTERN: an extended regular expression.
+# matches NAME TEXT PATTERN: PATTERN is an extended regular expression.
 matches()
 {
 	if [[ $2 =~ $3 ]]; then
@@ -89,7 +88,7 @@ matches()
 	fail "$1"
 }
 
-# within NAME GOT LOW HIGH: numbers, also with a fraction.
+# within NAME GOT LOW HIGH: passes if LOW <= GOT <= HIGH; fractions are allowed.
 within()
 {
 	if awk -v x="$2" -v l="$3" -v h="$4" \
@@ -103,7 +102,7 @@ within()
 
 need_root() { ((EUID == 0)) || skip_all "needs root"; }
 
-# need_programs NAME...: of the build.
+# need_programs NAME...: bails out unless they are built.
 need_programs()
 {
 	local p
@@ -113,7 +112,7 @@ need_programs()
 	done
 }
 
-# wait_for SECONDS COMMAND...
+# wait_for SECONDS COMMAND...: repeats it until it succeeds or time is up.
 wait_for()
 {
 	local end=$((SECONDS + $1))
@@ -124,13 +123,12 @@ wait_for()
 	done
 }
 
-# new_fabric: sets `fab` to a name that nobody else uses; up to the caller to
-# bring it up.
+# new_fabric: sets `fab` to an unused name. The caller brings the fabric up.
 new_fabric()
 {
 	fab=t$$-${#fabrics[@]}
 	fabrics+=("$fab")
 }
 
-# The commands of the fabric `fab`.
+# Runs a command of scripts/fabric on the fabric `fab`.
 fabric() { scripts/fabric -n "$fab" "$@"; }

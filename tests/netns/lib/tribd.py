@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the tests of tribd share: TAP, namespaces joined by veths, a tribd that
-is started, killed and watched, and the maps it pinned.
+"""Shared by tests of tribd: TAP, namespaces joined by veths, a tribd to start, kill
+and watch, and its pinned maps.
 
-Everything made here has the test's process id in its name and goes away at the
-end, whatever happens.
+Names contain the test's process id. Everything is removed at exit.
 """
 import atexit
 import json
@@ -60,7 +59,7 @@ def skip_all(why):
 
 
 def need():
-    """What every test here needs."""
+    """Skips the test unless its needs are met."""
     if os.geteuid():
         skip_all('needs root')
     for p in ('tribd', 'trib'):
@@ -72,7 +71,7 @@ def need():
 # --- commands
 
 def run(*argv, ok=True, **kw):
-    """Output of a command; an error is one of the test."""
+    """Output of a command. Its failure raises RuntimeError."""
     p = subprocess.run(argv, text=True, stdout=subprocess.PIPE,
                        stderr=subprocess.STDOUT, **kw)
     if ok and p.returncode:
@@ -114,7 +113,7 @@ class Netns:
         return os.stat('/run/netns/' + self.name).st_ino
 
     def link(self, dev):
-        """What the kernel says of a device, or None."""
+        """The kernel's attributes of a device, or None."""
         out = self.run('ip', '-j', '-d', 'link', 'show', dev, ok=False)
         return json.loads(out)[0] if out.startswith('[') else None
 
@@ -147,7 +146,7 @@ def veth(a, dev_a, addr_a, b, dev_b, addr_b):
 # --- tribd and trib
 
 class Tribd:
-    """One tribd in a namespace; keeps what it logs."""
+    """One tribd in a namespace; keeps its log."""
     all = []
 
     def __init__(self, ns, *args, wait=True, wrap=None):
@@ -180,7 +179,7 @@ class Tribd:
         return self.proc.wait(timeout=60)
 
     def wait(self):
-        """Of one that is to fail by itself."""
+        """Waits for a tribd that must fail by itself."""
         Tribd.all.remove(self)
         return self.proc.wait(timeout=60)
 
@@ -193,7 +192,7 @@ class Tribd:
 
 
 def finish(procs, seconds=60):
-    """Waits for all. (they ended well, what they said)"""
+    """Waits for all: (True if all succeeded, their output)"""
     end, out = time.monotonic() + seconds, []
     for q in procs:
         try:
@@ -228,7 +227,7 @@ class TribPs:
         self.proc.wait()
 
     def stats(self):
-        """Not older than now."""
+        """Waits for counters that are newer than this call."""
         time.sleep(0.15)  # a few of its intervals
         with open(self.folder + '/stats') as f:
             return json.load(f)
@@ -238,7 +237,7 @@ class TribPs:
 
 
 def tribd_fails(ns, *args, **kw):
-    """A tribd that is to refuse: (status, its log)."""
+    """Runs a tribd that must refuse: (status, its log)."""
     t = Tribd(ns, *args, wait=False, **kw)
     try:
         status = t.wait()
@@ -260,7 +259,7 @@ class Cli:
         try:
             return self.ns.run(*argv)
         except RuntimeError as e:
-            # An emulated CPU that others use, too, takes its time.
+            # Slow on a busy, emulated CPU.
             if 'did not answer' not in str(e):
                 raise
         wait_for(lambda: not self.fails('')[0], 60)
@@ -274,13 +273,13 @@ class Cli:
         return json.loads(self('-j ' + line))
 
     def start(self, line):
-        """Runs it; whatever comes of it."""
+        """Runs it, successful or not."""
         return subprocess.Popen(
             self.ns.argv(os.path.join(BUILD, 'trib'), *line.split()),
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def fails(self, line, user=None):
-        """(exit status, what it says)."""
+        """(exit status, output)."""
         argv = self.ns.argv(os.path.join(BUILD, 'trib'), *line.split())
         if user is not None:
             argv = self.ns.argv('setpriv', '--reuid', str(user), '--regid',
@@ -312,7 +311,7 @@ class Pins:
         return sorted(os.listdir(self.dir)) if os.path.isdir(self.dir) else []
 
     def lookup(self, name, key):
-        """One value: formatted by BTF where there is some; None."""
+        """One value, formatted by BTF if there is some; or None."""
         key = ['0x%02x' % b for b in key.to_bytes(4, 'little')]
         out = run(BPFTOOL, '-j', 'map', 'lookup', 'pinned', self.path(name),
                   'key', *key, ok=False)
@@ -385,7 +384,7 @@ def be16(v):
 
 
 def v4_text(words):
-    """Of an IPv4-mapped address, four big-endian words."""
+    """Text of an IPv4-mapped address of four big-endian words."""
     return '.'.join(str(b) for b in words[3].to_bytes(4, 'little'))
 
 
@@ -402,7 +401,7 @@ instances = set()
 
 
 def use_instance(name):
-    """Purged at the end."""
+    """Purges the instance at exit."""
     instances.add(name)
     return name
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A worker in Python: attaches to tribd, joins, sends chunks, reads what comes.
 
-Written from the headers in kmod/uapi alone, so that it checks libtrib's and
-tribd's reading of them, too. Also what the tests around it need: namespaces,
-fabrics, other users, TAP.
+Written from the headers in kmod/uapi alone, so that it checks how libtrib and
+tribd read them. Has namespaces, fabrics, other users and TAP besides.
 """
 import contextlib
 import ctypes
@@ -47,7 +46,7 @@ TREE = struct.Struct('=16s16s16sHHHH64x')
 # --- packets
 
 class Packet:
-    """What came in, decoded; or an event of the ring."""
+    """A decoded packet, or an event of the ring."""
 
     def __init__(self, data):
         f = HDR.unpack_from(data)
@@ -78,7 +77,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Netns:
-    """with Netns('name'): sockets made inside belong there."""
+    """with Netns('name'): sockets made in the body are in that namespace."""
     home = os.open('/proc/self/ns/net', os.O_RDONLY)
 
     def __init__(self, name):
@@ -96,7 +95,7 @@ class Netns:
 
 
 def as_user(uid, ns, fn):
-    """What fn() returns, run by a child process of that user, in there."""
+    """The result of fn(), run in that namespace by a child process of that user."""
     r, w = os.pipe()
     pid = os.fork()
     if not pid:
@@ -311,7 +310,7 @@ class Worker:
             pass
 
     def hear_run(self):
-        """Has START(RUN) come for our JOIN?"""
+        """True once START(RUN) has answered our JOIN."""
         while self.epoch == 0:
             p = self.recv(0)
             if not p:
@@ -330,7 +329,7 @@ class Worker:
 
 
 def wait_run(workers, seconds=5):
-    """Those who joined repeat it until all run: the epochs."""
+    """Repeats all JOINs until all run; returns the epochs."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         select.select([w.sock for w in workers if not w.epoch], [], [], 0.2)
@@ -344,7 +343,7 @@ def wait_run(workers, seconds=5):
 
 
 def join_all(workers):
-    """All join; the epoch they agree on, or None."""
+    """All join; returns the epoch they agree on, or None."""
     for w in workers:
         w.drain()
         w.join()
@@ -414,7 +413,7 @@ class Fabric:
                                (host, open(log.name).read()[-2000:]))
 
     def env(self, host):
-        """The environment that `fabric run` gives to that host's worker."""
+        """The environment of that host's worker in `fabric run`."""
         path = '/run/trib-fabric/%s/%s.env' % (self.name, host)
         return dict(line.rstrip('\n').split('=', 1) for line in open(path))
 
@@ -445,7 +444,7 @@ class Fabric:
         os.close(fd)
 
     def down(self):
-        # Ours are children: a zombie would look as if it were alive.
+        # Reaps our children: a zombie would count as alive.
         for p in self.procs:
             if p.poll() is None:
                 p.terminate()
@@ -462,7 +461,7 @@ def alive(pid):
 
 
 def until(seconds, fn):
-    """True as soon as fn() is, within that time."""
+    """Waits until fn() is true; False when time is up."""
     end = time.monotonic() + seconds
     while True:
         if fn():

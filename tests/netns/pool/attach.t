@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Workers of shared trees that attach to the tribd of their host: relay a
-between two hosts of workers and the PS. Job "train" has a rank on each and the
-relay; job "bare" has two ranks on w0, one on w1, and no relay.
+"""Workers of shared trees attach to the tribd of their host. Relay a is between two
+hosts of workers and the PS. Job "train" has a rank on each host and the relay; job
+"bare" has two ranks on w0, one on w1, and no relay.
 
     w0 --+
          a (relay 1) -- p: trib-ps
@@ -148,7 +148,7 @@ def restart(ns):
 
 
 def gone(name, job, ns, rank, number):
-    """Rank @rank's process is killed: all others are told, by name."""
+    """Kills rank @rank's process: all other ranks fail and name it."""
     job.start('-b', '1m', '-e', '1m', '-n', '100000')
     wait_for(lambda: all(tree(x, number)['epoch'] for x in (w0, w1)), 20)
     yield
@@ -200,7 +200,7 @@ def tickets():
 
 
 def held():
-    """Another generation: who attaches gets it, who runs goes on."""
+    """Adds a generation: new processes get it, running ones go on."""
     trib[w0]('tree add train id 3 local 0 ps %s hop 1:tor held' % PS)
     train.start('-b', '1m', '-e', '1m', '-n', '300')
     wait_for(lambda: tree(w0, 1)['epoch'], 20)
@@ -211,7 +211,7 @@ def held():
     resumed = daemon[w0].log().count('rank 0 again')
     tap.ok('held__who_resumes_is_in_its_own_tree_only',
            not local(w0, 3, 0)['pid'], tree(w0, 3))
-    # The other generation goes, under way.
+    # Removes the other generation while the job runs.
     trib[w0]('tree switch train live 1')
     trib[w0]('tree del 3')
     time.sleep(0.3)  # as long as a process that is sent away takes to return
@@ -223,7 +223,7 @@ def held():
 
 
 def removed():
-    """The row goes: its processes must not hang."""
+    """Removes the row: its processes must not hang."""
     train.start('-b', '1m', '-e', '1m', '-n', '100000')
     wait_for(lambda: tree(w0, 1)['epoch'], 20)
     trib[w0]('tree del 1')
@@ -233,7 +233,7 @@ def removed():
 
 
 def too_long():
-    """Values and bitmap against the MTU: at the PS, and where ranks are."""
+    """Values and bitmap must fit the MTU, at the PS and at the ranks."""
     big = Job('big', 4, [w0] * 193, 9000)
     argv = p.argv(BUILD + '/trib-ps', '--listen', PS + ':7500', '--state',
                   dir_.name + '/big', '--job', big.file())
@@ -262,7 +262,7 @@ def too_long():
 network()
 train = Job('train', 1, [w0, w1], 7418)
 bare = Job('bare', 2, [w0, w0, w1], 7500, nval=336)
-# How long chunks are, the PS says, and not a worker's tribd.
+# The PS sets the length of chunks, not a worker's tribd.
 daemon = {a: Tribd(a), w0: Tribd(w0), w1: Tribd(w1, '--values', '832')}
 trib = {ns: Cli(ns) for ns in (a, w0, w1)}
 relay_rows()

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Shared pools when things go wrong: packets lost, doubled and late on every
-wire of the two racks (racks.py), relays that die and come back. Every sum is
-checked.
+"""Shared pools with faults: packets lost, doubled and late on every wire of the two
+racks (racks.py), relays that die and come back. Every sum is checked.
 
-Whoever sends to a dead relay shall go around it in 200 ms; how long it took is
-printed. Held against that is the bench; here processes may wait for a CPU."""
+Senders must route around a dead relay within 200 ms. The test prints the time; the
+bench checks it, because here processes may wait for a CPU."""
 import os
 import sys
 
@@ -26,7 +25,7 @@ def cluster(**faults):
 
 
 def sums(name, jobs, *args):
-    """Of both jobs at a time."""
+    """Counters of both jobs at one time."""
     for j in jobs:
         j.start(*args)
     for j in jobs:
@@ -51,7 +50,7 @@ def faulty(name, **faults):
 
 
 def dies(name, net, job, server):
-    """Relay a, twice, under one run of the job."""
+    """Relay a dies twice during one run of the job."""
     relay = net.relays['a']
     pulse = Pulse(job)
     for n in ('once', 'again'):

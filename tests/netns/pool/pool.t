@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Jobs that share the slots of relays, with a PS for what finds none: two
-racks (racks.py), good wires. Every sum is checked."""
+"""Jobs that share the slots of relays, and a PS for chunks without a slot, on two
+racks (racks.py) with good wires. Every sum is checked."""
 import os
 import sys
 
@@ -35,7 +35,7 @@ def alone(server):
 
 
 def two_slots(server):
-    """For all jobs: hardly a chunk finds one."""
+    """Few slots for all jobs: hardly a chunk finds one."""
     for r in relay.values():
         r.restart('--pool', '2')
     passed = {x: r.stat('pool-passed') for x, r in relay.items()}
@@ -44,7 +44,7 @@ def two_slots(server):
     for x, r in relay.items():
         more = r.stat('pool-passed') - passed[x]
         tap.ok('two_slots__%s_counts_what_it_passed_on' % x, more > 1000, more)
-    # A chunk of which all found slots is one GRAD for the PS.
+    # A chunk with a slot at all relays reaches the PS as one GRAD.
     for j, t, u in zip(jobs, before, server.trees()):
         done, grad = (u[k] - t[k] for k in ('done', 'grad'))
         tap.ok('two_slots__%s_was_finished_by_the_ps' % j.name,
@@ -54,7 +54,7 @@ def two_slots(server):
 
 
 def forgotten(server):
-    """The PS loses what it knew, and a relay its slots."""
+    """The PS loses its state, and a relay its slots."""
     for j in jobs:
         j.start('-b', '1m', '-e', '1m', '-n', '60')
     time.sleep(0.7)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Jobs on shared pools without any relay, or with one that is dead: trib-perf on
-four workers, trib-ps on r0. Every sum is checked.
+"""Jobs on shared pools without relays, or with a dead one: trib-perf on four
+workers, trib-ps on r0. Every sum is checked.
 
     w0 .. w3 --- wires --- r0: trib-ps (tribd's XDP lets its port through)
 """
@@ -27,7 +27,7 @@ def relay(host):
 
 
 class Server:
-    """trib-ps on r0, which is killed and started again."""
+    """trib-ps on r0, which the tests kill and start again."""
 
     def __init__(self, f, group=None):
         self.f = f
@@ -89,7 +89,7 @@ class Ranks:
         return all(p.poll() is None for p in self.p.values())
 
     def wait(self, seconds=90):
-        """Right on all ranks?"""
+        """True if the sums were right on all ranks."""
         end = time.monotonic() + seconds
         for h, p in self.p.items():
             try:
@@ -123,7 +123,7 @@ def sums(f, name):
 
 
 def restarts(f, server, name, forget):
-    """Killed again and again, while sums are under way."""
+    """Kills the PS repeatedly while sums are under way."""
     ranks = Ranks(f, '-b', '1m', '-e', '1m', '-n', '150', '-d', 'int32')
     moving(server)
     n = 0
@@ -154,7 +154,7 @@ def faults(percent):
         f.down()
 
 
-# Rank 0 detaches at once, the others only when it has given up waiting.
+# Rank 0 detaches at once, the others after it has stopped waiting.
 DETACH = """
 import ctypes, os, sys, time
 lib = ctypes.CDLL(sys.argv[1])
@@ -173,7 +173,7 @@ print(time.monotonic() - start)
 
 
 def detach(f):
-    """For 30 of the longest time-outs, 250 ms: any of them may be asked."""
+    """For 30 of the longest timeouts of 250 ms, the PS may ask any rank."""
     p = {h: f.spawn(h, 'python3', '-c', DETACH, BUILD + '/libtrib.so.0',
                     TRIB_JOB=ticket(h), TRIB_RANK=h[1], RANK=h[1],
                     TRIB_TRANSPORT='udp') for h in HOSTS}
@@ -191,7 +191,7 @@ def clean():
         server = Server(f)
         sums(f, 'good_wires')
         detach(f)
-        # All have left, and that is written down.
+        # The log says that all have left.
         until(5, lambda: server.stat('epoch') == 5 and
               not server.stat('joined'))
         epoch = server.stat('epoch')
@@ -216,7 +216,7 @@ def clean():
 
 
 def dead_relay():
-    """The relay of the ticket does not exist, and results are sent to it."""
+    """The ticket's relay does not exist; results are sent to it."""
     f = Fabric('ps', 'star', '--workers', '4', '--transport', 'udp')
     try:
         server = Server(f, ['10.77.0.9:%d' % DEAD_PORT])
@@ -228,7 +228,7 @@ def dead_relay():
         tap.test('dead_relay__costs_a_moment', time.monotonic() - start < 8,
                  time.monotonic() - start)
         server.stop()
-        # Few results had to be asked for: the others came by themselves.
+        # Few results were asked for: the others came by themselves.
         tap.test('dead_relay__leases_were_served', server.stat('probe') >= 4
                  and server.stat('answer') < server.stat('done'),
                  [server.stat(k) for k in ('probe', 'answer', 'done')])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""tribd on the PS's own host as its last relay: trib-ps is behind the LOCAL
-pair, and gets what tribd's XDP has added up. Every sum is checked.
+"""tribd on the PS's own host as its last relay: trib-ps is behind the LOCAL pair and
+receives the sums of tribd's XDP. Every sum is checked.
 
     w0 w1 -- a (1) --+
                      +-- p (4): trib0/trib1 -- trib-ps
@@ -27,7 +27,7 @@ for ns in (a, b, p):
 
 
 def join(x, dev_x, addr_x, y, dev_y, addr_y):
-    """Both ends take what XDP sends."""
+    """Makes a link. Both ends accept packets from XDP."""
     veth(x, dev_x, addr_x, y, dev_y, addr_y)
     for ns, dev in ((x, dev_x), (y, dev_y)):
         ns.run('ethtool', '-K', dev, 'gro', 'on')
@@ -111,7 +111,7 @@ class Job:
 
 
 class Racks(Job):
-    """Behind relays a and b, whose next hop is p."""
+    """A job behind relays a and b, whose next hop is p."""
 
     def address(self, r):
         return '10.9.%d.2' % r
@@ -140,7 +140,7 @@ class Racks(Job):
 
 
 class Switch(Job):
-    """Of p's own neighbours, with no other relay."""
+    """A job of p's own neighbours, with no other relay."""
 
     def address(self, r):
         return ('[fd09::%d]' if self.v6 else '10.9.20.%d') % self.hosts[r]
@@ -185,7 +185,7 @@ class Daemon:
                      if x['name'] == name), 0)
 
     def detach(self):
-        """Takes XDP off all ports, as somebody else might."""
+        """Detaches XDP from all ports, as another program might."""
         pins = Pins('net-%d' % self.ns.inode())
         for link in [n for n in pins.names() if n.startswith('link')]:
             run(BPFTOOL, 'link', 'detach', 'pinned', pins.path(link))
@@ -207,7 +207,7 @@ def right(name, job, *args):
 
 
 def merged(name, server, job):
-    """What the PS got were sums of all."""
+    """The PS received sums of all ranks."""
     t = server.tree(job.number)
     tap.ok(name + '__ps_gets_one_packet_a_chunk',
            t['done'] > 500 and t['partial'] >= t['done'] * 9 // 10 and
@@ -264,7 +264,7 @@ def detached(server, job):
 
 
 def purged(server, job):
-    """The pair goes, and another one comes."""
+    """Removes the pair and makes another one."""
     job.start(*LONG, '200')
     moves(server)
     tribd['p'].daemon.end()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# BCubes whose servers sum in XDP: right sums, all links carry the same, and
-# nothing travels that the formula does not know.
+# BCubes whose servers sum in XDP: sums are right, all links carry the same, and as
+# much as the formula says.
 #
 #	BCube(2,2):	w0 w1  w2 w3	level 0: s0 (w0 w1), s1 (w2 w3)
 #			  \/\  /\/	level 1: s2 (w0 w2), s3 (w1 w3)
@@ -15,7 +15,7 @@ set -uo pipefail
 need_root
 need_programs tribd trib trib-perf scripts/wire/wire
 
-# bytes SERVERS: what went through each of their NICs, as JSON.
+# bytes SERVERS: prints the bytes of each of their NICs as JSON.
 bytes()
 {
 	local v
@@ -25,8 +25,8 @@ bytes()
 	done
 }
 
-# spread MESSAGE LINKS BEFORE AFTER: how far the NIC is from the mean that is
-# farthest from it, and the mean over what the formula says, both ways.
+# spread MESSAGE LINKS BEFORE AFTER: prints the largest distance of a NIC from the
+# mean, and the mean over the formula's value, for both directions.
 spread()
 {
 	python3 - "$@" <<-'EOF'
@@ -59,12 +59,12 @@ unchecked()
 		-c 0 "$@"
 }
 
-# equal N K: after sums of 4 MiB on slow wires. Checking them is traffic, too.
+# equal N K: after sums of 4 MiB on slow wires. Their checks are traffic too.
 equal()
 {
 	local n=$1 k=$2 servers=$(($1 ** $2)) wish result try
 
-	# Ranks that get no CPU for long are asked for what they lack.
+	# Ranks without CPU for long are asked for their contributions.
 	for try in 1 2 3 4 5; do
 		bytes "$servers" >"$scratch/before"
 		unchecked -b 4m -e 4m -n 3 -w 0 >"$scratch/out" 2>&1 ||
@@ -78,7 +78,7 @@ equal()
 	done
 	# 2 (W - 1) / (W k), and the headers of 1490 bytes with 1408 of values.
 	wish=$(awk "BEGIN { print 2 * ($servers - 1) / ($servers * $k) }")
-	# What was sent again on a busy machine may be anywhere.
+	# Retransmits on a busy machine may be on any link.
 	within "bcube_$n,$k: all links carry the same" "${result% *}" 0 \
 		"$(awk "BEGIN { more = ${result#* } / ($wish * 1490 / 1408) - 1
 			print 2 + 100 * (more > 0 ? more : 0) }")"
@@ -86,7 +86,7 @@ equal()
 		"$wish" "$(awk "BEGIN { print 1.12 * $wish }")"
 }
 
-# forwarded HOST: by its kernel's routing.
+# forwarded HOST: prints the packets that its kernel has routed.
 # shellcheck disable=SC2016 # expanded by awk
 forwarded()
 {
@@ -101,7 +101,7 @@ no_detour() { ! has_detour; }
 done_more() { (($(stat w0 "done") > $1 + 50)); }
 log_says() { grep -q "$2" "/run/trib-fabric/$fab/$1.log"; }
 
-# The others are told at once by whom, wherever they are in the trees.
+# All other ranks are told at once which rank failed.
 killed()
 {
 	local pid start=$SECONDS
@@ -117,14 +117,14 @@ killed()
 	echo "$((SECONDS - start <= 20)) $(grep -c 'rank [0-2]: allreduce .*rank 3' "$scratch/out")"
 }
 
-# Inner nodes hand partial sums on, and no user space is in between.
+# Inner nodes pass partial sums on without user space.
 up bcube --window 64
 ok "bcube: sums of small and odd messages are right" \
 	sums -A bcube -b 4 -e 4k -f 32 -n 3 -w 0
 within "bcube: partial sums hop from level to level" "$(stat w0 tx-partial)" \
 	1 1e9
 is "bcube: a killed rank is soon named to all others" "$(killed)" "1 3"
-# Made by the first face behind trib0, removed with the last.
+# The first face behind trib0 creates the pair, the last one removes it.
 ok "local: the pair is there with its face" \
 	fabric exec w0 -- ip link show dev trib1
 fabric exec w0 -- trib job del train
@@ -136,7 +136,7 @@ fabric down
 
 faulty_case bcube_faults bcube --window 64 --loss 1 --dup 1 --reorder 1
 
-# cut NAME PORT...: sums go on while ports of switch s0 go down.
+# cut NAME PORT...: sums continue while ports of switch s0 go down.
 cut()
 {
 	local name=$1 before pid rc=0 port
@@ -159,8 +159,8 @@ cut()
 	ok "$name, ${ports[*]} cut: the daemon says so" log_says w0 'packets make a detour'
 }
 
-# w0 hears that w1 says that w0 is dead, from who does not know the key, then
-# from one who does, but long after it was said.
+# Sends w0 the message that w1 considers w0 dead: first signed with a wrong key, then
+# with the right key but an old time.
 lie()
 {
 	fabric exec w0 -- python3 - scripts/lib/bcube-watch \
@@ -179,7 +179,7 @@ lie()
 		EOF
 }
 
-# The link between w0 and s0 is dead; w2 and w3 have the way round it.
+# The link between w0 and s0 is dead; w2 and w3 are on the detour.
 two_by_two()
 {
 	local before relayed
@@ -202,8 +202,8 @@ two_by_two()
 	cut "bcube_2,2" p0 p1
 }
 
-# So slow that two cores serve all links in time: who is late is asked, and that
-# is traffic, too.
+# Slow enough for two cores to serve all links in time: late ranks are asked again,
+# which is traffic too.
 for shape in "2 2 70m" "3 2 35m" "2 3 25m"; do
 	read -r n k rate <<<"$shape"
 	case_of "bcube_$n,$k" bcube --n "$n" --k "$k" --window 32 \

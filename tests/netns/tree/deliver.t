@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Attaching to tribd, and results in memory: two ranks on one host.
+"""Attaching to tribd, and delivery of results into memory: two ranks on one host.
 
     w0 (ranks 0 and 1, tribd, XDP) --- r0 (relay) --- w1 (rank 2, no tribd)
 """
@@ -17,7 +17,7 @@ tap = Tap()
 
 
 def setup(f):
-    """What the fabric does not do: two ranks on a host, an owner."""
+    """Adds to the fabric: two ranks on a host, an owner."""
     cookie = f.cookie()
     job = ('job', 'add', 'train', 'id', '1', 'world', '3', 'window',
            str(WINDOW), 'cookie', '%x' % cookie, 'owner', str(OWNER))
@@ -31,10 +31,10 @@ def setup(f):
            'child', 'w0:1', 'child', 'w1:2')
     f.trib('w0', 'tree', 'add', 'train', 'id', '1', 'parent', 'up', 'index',
            '0', 'local', '0:0', 'local', '1:1')
-    # Nobody delivers there: its results must reach an ordinary socket.
+    # No tribd delivers there: results must reach an ordinary socket.
     f.kill_tribd('w1', signal.SIGTERM)
     f.host('w1', BUILD + '/tribd', '--purge', '--instance', f.ns('w1'))
-    # The veth's other end can send to it only while one of both is there.
+    # The other end of the veth can send to it only while GRO or XDP is on.
     f.host('w1', 'ethtool', '-K', 'eth0', 'gro', 'off')
     f.host('w1', 'ethtool', '-K', 'eth0', 'gro', 'on')
 
@@ -54,7 +54,7 @@ class Rank:
         self.a.close()
 
 
-# --- who may
+# --- permissions
 
 def owner(f):
     def attach():
@@ -141,7 +141,7 @@ def again(f, rank):
 # --- results
 
 def ready(f):
-    """Everybody attached and joined, the epoch known here."""
+    """All attached and joined; the epoch is known."""
     ranks = [Rank(f, 0), Rank(f, 1)]
     w = [r.w for r in ranks]
     w.append(Worker(f.ns('w1'), '10.77.1.1', 2, 2, cookie=f.cookie(),
@@ -223,7 +223,7 @@ def again_and_again(f):
 
 
 def again_epoch(f, ranks):
-    """As a third process would hear it, were there a rank for it."""
+    """Events as a third process would receive them."""
     ranks[0].a.bye()
     until(2, lambda: again(f, 0) == 0)
     new = Rank(f, 0)
@@ -259,7 +259,7 @@ def restart(f, ranks, w, epoch):
 
 
 def orphan(f, ranks, w):
-    """One comes back, the other ended while tribd was away."""
+    """One rank comes back, the other ended while tribd was down."""
     w[2].drain()
     f.kill_tribd('w0')
     ranks[0].kill()
@@ -335,7 +335,7 @@ def generations(f):
     a.hello(rank=0)
     f.trib('w0', 'tree', 'del', '2')
     b = Attached(f.ns('w0'))
-    # Not before it is known to have a ring.
+    # Only after it is known to have a ring.
     tap.test('generation__that_goes_leaves_others_their_rank_and_ring',
              b.hello(flags=MAPPED | RESUME, rank=0) == errno.EBUSY, b.text)
     a.close()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""libtrib, tribd and XDP when things go wrong: packets lost, doubled and late,
-relays that forget, daemons and workers killed. Every sum is checked.
+"""libtrib, tribd and XDP with faults: packets lost, doubled and late, relays that
+forget, killed daemons and workers. Every sum is checked.
 
     star:  w0 .. w3 --- wires --- r0       tree:  w0 w1 - r1 \
                                                   w2 w3 - r2 -- r0
@@ -82,7 +82,7 @@ def lacking(f, name):
             f.cut(0, False)
             moving(f)
             lacks = cut_off(f)
-        # Once more, and with nobody there to help.
+        # Once more, and no other rank can help.
         f.trib('r0', 'tree', 'wipe', '1')
         f.kill_tribd('r0')
         f.cut(0, False)
@@ -118,7 +118,7 @@ def tree():
         f.down()
 
 
-# --- workers that go
+# --- workers that leave
 
 def names(text, rank):
     return 'rank %d ' % rank in text
@@ -128,7 +128,7 @@ def killed(f, name, limit, restart):
     ranks = Ranks(f, HOSTS, rounds=100000)
     moving(f)
     if restart:
-        # The new one must know that there is a process to watch.
+        # The new tribd must know that it has a process to watch.
         f.kill_tribd('w2')
         f.start_tribd('w2')
         until(5, lambda: local_pid(f, 'w2'))
@@ -162,7 +162,7 @@ def again(f, name):
 def missing(f, name):
     ranks = Ranks(f, ['w0', 'w2'], TRIB_JOIN_TIMEOUT_MS='1500')
     ranks.wait(30)
-    # Who gives up first is missing to the other.
+    # The first that gives up is missing to the other.
     tap.test(name + '__joining_names_those_who_are_missing', all(
         re.search('ranks (0, )?1, (2, )?3 did not join', o)
         for o in ranks.out.values()), ranks)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""How epochs begin and end, with real tribds, seen from the wire.
+"""Begin and end of epochs with real tribds, observed on the wire.
 
     star:  w0 w1 w2 --- r0           tree:  w0 w1 - r1 \
                                             w2 w3 - r2 -- r0
@@ -17,7 +17,7 @@ tap = Tap()
 
 
 def star_worker(f, k, **more):
-    """Without tribd: results would come to port 7418 + child."""
+    """A worker without tribd: results come to port 7418 + child."""
     return Worker(f.ns('w%d' % k), '10.77.%d.1' % k, k, k,
                   cookie=f.cookie(), port=7418 + k, **more)
 
@@ -43,7 +43,7 @@ def joining(f, w):
     tap.test('join__tree_shows_it', epoch_of(f) == 1, f.tree('r0'))
     w[0].drain()
 
-    # Soon after another answer there is none.
+    # The relay limits its answers.
     def again():
         w[0].session(JOIN, w[0].nonce)
         p = w[0].recv(0.1, START)
@@ -116,12 +116,12 @@ def flood(f, w):
         w[0].session(JOIN, w[0].nonce)
     took = time.monotonic() - start
     n = sum(1 for _ in iter(lambda: w[0].recv(0.3, START), None))
-    # One in 20 ms; what queued up may be answered a little later.
+    # One answer in 20 ms; queued requests may be answered a little later.
     tap.test('flood__is_answered_at_a_pace', 0 < n < (took + 0.5) * 50 + 2, n)
     for k in range(3000):
         w[0].session(JOIN, 10000 + k)
     w[0].drain()
-    # The last of those nonces may get in once more, and end it for the others.
+    # The last of those nonces may get in again and end the epoch of the others.
     tap.test('flood__others_can_go_on', until(10, lambda: join_all(w)))
 
 
@@ -135,7 +135,7 @@ def restarts(f, w):
     got = [x.recv(2, START) for x in w]
     tap.test('restart__running_epoch_goes_on',
              all(p and p.state == RUN and p.start_epoch == e for p in got))
-    # One has joined, then tribd dies; nobody but the library repeats.
+    # One has joined, then tribd dies. Only the library repeats requests.
     w[0].join()
     until(2, lambda: epoch_of(f) == 0)
     f.kill_tribd('r0')
@@ -186,7 +186,7 @@ def depth_two(f, w):
     p = until(3, lambda: f.tree('r0')['joined'])
     tap.test('tree__a_complete_rack_joins_the_core', p, f.tree('r0'))
 
-    # Its workers learn that it is the other rack that is missing.
+    # Its workers are told that the other rack is missing.
     def hint():
         w[0].session(JOIN, w[0].nonce)
         p = w[0].recv(0.1, START)
