@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """BCubes of 100 Mb/s ports: 16 MiB of floats, against Gloo's ring over one such
-port for each server, and against what the formula allows: of a message each
-port carries 2 (W - 1) / (W k) in either direction, W = n^k."""
+port for each server, and against the formula: each port carries 2 (W - 1) / (W k)
+of a message in either direction, W = n^k."""
 
 from figures import Figures
 from nets import BCube, Switch

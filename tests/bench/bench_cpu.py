@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Links that are faster than the CPU: 16 MiB of floats over bare veths, so
-that what is compared is the work per byte, ours and Gloo's."""
+"""Links faster than the CPU: 16 MiB of floats over bare veths. Compares the work per
+byte, ours and Gloo's."""
 
 from figures import Figures
 from nets import Star, Switch

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Links that are slower than the CPU: 16 MiB of floats, against Gloo on the
-same wires, and against ourselves with loss."""
+"""Links slower than the CPU: 16 MiB of floats, against Gloo on the same wires, and
+with loss against without."""
 
 from figures import Figures
 from nets import Star, Switch

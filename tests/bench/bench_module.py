@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The kernel module: its summation (bench-sum), several times; and, in the VM of
-the tests, what needs it loaded (guest_module.py). Each part adds its figures."""
+"""The kernel module: its summation in user space (bench-sum), and its sockets and
+functions in the VM (guest_module.py)."""
 
 import json
 import os

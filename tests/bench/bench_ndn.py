@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""tribd's NDN forwarder with real packets: how much of one stream passes, and
-what a PS gains by its copying for eight workers."""
+"""tribd's NDN forwarder with real packets: the rate of one stream, and the gain of
+multicast from a PS to eight workers."""
 
 import json
 import os
@@ -135,7 +135,7 @@ class Servers(End):
 
 
 def bring(net, jobs):
-    """Seconds from the making of a version until its last worker has it; the
+    """Seconds from the completion of a version until its last worker has it; the
     longest of @jobs, {name: workers}."""
     with tempfile.TemporaryDirectory(prefix="trib-bench-") as folder:
         ends = {w: End(net.ns[w], *PRIORITY, sys.executable,

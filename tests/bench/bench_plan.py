@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The planner: how long two fat-trees take, and how near it comes to an exact
-MILP of the seed LP on three families of instances."""
+"""The planner: its time for two fat-trees, and its distance from an exact MILP of the
+seed LP on three families of instances."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the PS's host spends on the values of eight workers that have no other
-relay: by sockets alone, and with tribd on that host adding up before it."""
+"""CPU time of a PS's host for the values of eight workers without other relays: by
+sockets alone, and with tribd on that host summing before the PS."""
 
 import json
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Shared pools with a PS, in two racks of two workers (tests/netns/lib/racks.py):
-what they cost beside slots of the job's own, on the same wires in the same run,
-and how long sums stand still when a relay dies."""
+their cost against dedicated slots, on the same wires in the same run, and the gap
+in sums when a relay dies."""
 
 import json
 import math

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The peer that the benches compare with. Needs libgloo-dev, which plain
-# `make` does not.
+# The peer of the benches. Only they need libgloo-dev.
 GLOO_OBJS := $(B)/tests/bench/gloo_peer.o $(addprefix \
 	$(B)/userspace/perf/,oracle.o opts.o measure.o report.o)
 

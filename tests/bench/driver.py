@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""BPF programs by themselves: one run of a driver in build/, and its figures."""
+"""Runs one driver of build/ and returns its figures."""
 
 import json
 import os

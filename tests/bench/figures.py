@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a bench has found: figures with their spread, held against bars, as a
-table and as JSON."""
+"""The figures of a bench with spread and bars, as a table and as JSON."""
 
 import json
 import os

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The module's part of scripts/bench that needs the module: runs in the VM, for
-bench_module.py, and leaves lists of what it measured as JSON.
+"""Measures with the module loaded: runs in the VM for bench_module.py and writes lists
+of its measurements as JSON.
 
     guest_module.py ROUNDS FILE
 
 socket, udp: Gb/s of an allreduce of 4 MiB of floats by 4 workers around a relay.
-fpu, no_fpu: ns of a function that adds nothing, with kernel_fpu_begin() and
-without."""
+fpu, no_fpu: ns of an empty function with and without kernel_fpu_begin()."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A worker for bench_ndn.py: it has nothing to add, and says when it has which
-model. The argument is JSON: name, forwarder, job."""
+"""A worker for bench_ndn.py: adds nothing, prints when it has a model. The argument is
+JSON: name, forwarder, job."""
 import ctypes
 import json
 import os

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where a bench runs: a star of scripts/fabric around a relay for Tributary,
-and for its peer a second one whose wires meet in a plain bridge, since Gloo's
-ranks must reach each other and nothing does that faster than a bridge."""
+"""The networks of a bench: a star of scripts/fabric around a relay for Tributary, and
+the same star around a bridge for its peer, whose ranks must reach each other."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Taking turns: the machine's speed drifts, so a ratio is formed of two runs
-next to each other, and the median of several such pairs counts."""
+"""Pairs of runs: the machine's speed drifts, so a ratio compares two runs next to each
+other, and the figure is the median of several pairs."""
 
 import sys
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What one packet costs the NDN forwarder: the real program under
+ * CPU time of the NDN forwarder for a packet: the real program under
  * BPF_PROG_TEST_RUN with a million entries, whose names have three random
  * components. First they are made, one insert each; then renewed, by others
  * too; then distribution Data for them come in another order, each for three
