@@ -65,7 +65,7 @@ class Guest:
         self.limit = limit * kernel.slow
         self.now, self.text, self.since = None, [], time.monotonic()
         self.splats, self.hung, self.stopped = [], False, False
-        specs = [" ".join([t.name, str(self.limit),
+        specs = [" ".join([t.name, str(self.limit * t.patience),
                            *(f"{k}={v}" for k, v in t.env.items()), t.file,
                            *t.args]) for t in tests]
         # The tests beside it measure time, so they go first.
@@ -80,7 +80,8 @@ class Guest:
         """Ends a VM that says nothing for longer than its test may take."""
         while self.p.poll() is None:
             time.sleep(1)
-            allowed = self.limit + GRACE if self.now else BOOT
+            test = self.now
+            allowed = self.limit * test.patience + GRACE if test else BOOT
             if time.monotonic() - self.since > allowed:
                 self.hung = True
                 self.p.send_signal(signal.SIGTERM)
@@ -105,7 +106,7 @@ class Guest:
         if self.splats and not why:
             why = "the kernel complained: " + self.splats[0]
         elif rc in (124, 137) and not why:
-            why = f"no end after {self.limit} s"
+            why = f"no end after {self.limit * self.now.patience} s"
         result = Result(self.now.name, text, rc, seconds, why)
         if why:
             result.notes[result.failed[-1]] += [

@@ -56,7 +56,7 @@ def path_of(name):
 
 def run_host(test, limit):
     """Runs @test here; what it prints is kept in build/check."""
-    begun = time.monotonic()
+    begun, limit = time.monotonic(), limit * test.patience
     with open(path_of(test.name) + ".tap", "wb") as out:
         rc = subprocess.call(
             ["timeout", "-k", "20", str(limit), test.file, *test.args],

@@ -11,8 +11,9 @@ if [[ $EUID != 0 ]]; then
 fi
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
+scale=${TRIB_TEST_SCALE:-1}
 name=both_parsers_see_the_same
-if timeout 300 build/fuzz-forwarder -seed=1 -runs=60000 -max_len=300 \
+if timeout $((300 * scale)) build/fuzz-forwarder -seed=1 -runs=$((60000 * scale)) -max_len=300 \
 	-dict=tests/fuzz/ndn.dict -artifact_prefix="$tmp/" >"$tmp/log" 2>&1
 then
 	grep -a '^fuzz-forwarder:' "$tmp/log" | sed 's/^/# /'

@@ -9,6 +9,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 failed=0
 n=0
+scale=${TRIB_TEST_SCALE:-1}
 
 # short NAME RUNS MAX_LEN [ARGUMENT...]
 short()
@@ -16,7 +17,7 @@ short()
 	local name=$1 runs=$2 len=$3
 	shift 3
 	n=$((n + 1))
-	if timeout 300 "build/fuzz-$name" -seed=1 -runs="$runs" \
+	if timeout $((300 * scale)) "build/fuzz-$name" -seed=1 -runs=$((runs * scale)) \
 		-max_len="$len" -artifact_prefix="$tmp/" "$@" \
 		</dev/null >"$tmp/log" 2>&1; then
 		echo "ok $n - ${name}__stands_bad_input"

@@ -13,10 +13,11 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 failed=0
 n=0
+scale=${TRIB_TEST_SCALE:-1}
 for nval in 352 832; do
 	n=$((n + 1))
 	name=packets_do_what_the_model_does__$nval
-	if FUZZ_NVAL=$nval timeout 300 build/fuzz-xdp -seed=1 -runs=8000 \
+	if FUZZ_NVAL=$nval timeout $((300 * scale)) build/fuzz-xdp -seed=1 -runs=$((8000 * scale)) \
 		-max_len=512 -artifact_prefix="$tmp/" >"$tmp/log" 2>&1; then
 		grep -a '^fuzz-xdp:' "$tmp/log" | sed 's/^/# /'
 		echo "ok $n - $name"
