@@ -137,7 +137,7 @@ def parts():
         found[f"kasan/long-{name}"] = [
             vm_test("stress", "kasan", LONGEST, (name,), f"kasan-{name}")]
     found["kasan/long-cycles"] = [
-        vm_test("module", "kasan", {"TRIB_TEST_SCALE": "50"}, ("cycles",),
+        vm_test("module", "kasan", {"TRIB_TEST_SCALE": "25"}, ("cycles",),
                 "kasan-cycles")]
     return found
 
