@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The planner: its time for two fat-trees, and its distance from an exact MILP of the
-seed LP on three families of instances."""
+"""The planner: its time on two fat-trees, and its rates beside an exact MILP of
+the seed LP on three families of instances."""
 
 import json
 import os
@@ -24,7 +24,7 @@ INSTANCES = 150
 
 
 def resident(pid):
-    """Bytes that a process and its children have had at most, together."""
+    """Sum of the peak memory of a process and its children, in bytes."""
     total = 0
     try:
         with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as f:
@@ -35,12 +35,12 @@ def resident(pid):
                     if line.startswith("VmHWM:"):
                         total += int(line.split()[1]) * 1024
     except OSError:
-        pass  # it has just ended
+        pass  # the process has ended
     return total
 
 
 def fat_tree(k, relays, mode):
-    """Seconds, bytes, and the job's part of the plan."""
+    """Plan a fat-tree: seconds, peak bytes, and the job of the plan."""
     job = {"name": "j", "workers": "all", "ps": f"h{k ** 3 // 4 - 1}",
            "max_relays": relays, "mode": mode}
     with tempfile.TemporaryDirectory(prefix="trib-bench-") as folder:
@@ -64,24 +64,23 @@ def fat_tree(k, relays, mode):
 
 
 def time_fat_tree(figures, k, relays, bar, times):
-    """Shared pools carry the plain name: their trees are the slower ones."""
+    """Figures of shared pools have no tag; their trees take longer."""
     for mode, tag in (("shared", ""), ("dedicated", "_dedicated")):
         runs = [fat_tree(k, relays, mode) for _ in range(times)]
         name = f"fat{k}_m{relays}{tag}"
         figures.add(f"{name}_s", [r[0] for r in runs], bar=bar, at_most=True,
-                    note=f"fat-tree({k}), {relays} relays, {mode}, all of it")
+                    note=f"fat-tree({k}), {relays} relays, {mode}, total")
         figures.add(f"{name}_gib", [r[1] / 2 ** 30 for r in runs], bar=2,
                     at_most=True, note="with the LP solver")
         figures.add(f"{name}_gbps", [r[2]["tree_lp"] / 1e9 for r in runs],
                     note="tree LP, links of 10 Gb/s")
         figures.add(f"{name}_scheduled", [r[2]["rate"] / r[2]["tree_lp"]
                                           for r in runs],
-                    note="of it by at most 64 entries, 16 trees")
+                    note="share of it with at most 64 entries, 16 trees")
 
 
 def compare_all(figures):
-    """Capped at 1: where trees do better than the seed LP can, that does not
-    make up for where they do not."""
+    """Cap ratios at 1: a high rate must not offset a low one."""
     ratios = {}
     for family in FAMILIES:
         ratios[family] = [compare(TRIB, family, n) for n in range(INSTANCES)]

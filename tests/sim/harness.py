@@ -2,24 +2,24 @@
 """Runs scenarios over seeds, with all rules and without one, as TAP tests.
 
 A scenario passes if it holds in all seeds. A rule passes if the protocol
-without it fails in one seed as foreseen, or costs more over all of them: a
-simulator that would not notice proves nothing.
+without it fails in some seed with the expected verdict, or costs more over all
+seeds. So the simulator shows that it notices each missing rule.
 """
 
 import argparse
 from collections import namedtuple
 from functools import lru_cache
 
-# red: verdicts, one of which shows that the rule is missing; or a Cost.
+# red: verdicts that show that the rule is missing, or a Cost.
 Rule = namedtuple("Rule", "text scenario red")
-# A cost that grows to so many times its size without the rule.
+# Without the rule, cost `name` grows to at least `times` its size.
 Cost = namedtuple("Cost", "name times")
 
 RULE_SEEDS = 3000
 
 
 class Tap:
-    """Numbers the tests; the last line says how many there were."""
+    """Numbers the tests and prints the plan at the end."""
 
     def __init__(self, only):
         self.only = only
@@ -41,9 +41,12 @@ class Tap:
 
 
 class Suite:
-    """rules and scenarios by name; model.run(seed, scenario, without) gives
-    None or (verdict, text), model.measure the costs, or None; seeds says how
-    many each scenario gets, cost_seeds how many a cost is summed over."""
+    """Rules and scenarios by name.
+
+    model.run(seed, scenario, without) returns None or (verdict, text);
+    model.measure returns the costs, or None if the run fails. seeds(name) is
+    the number of seeds of a scenario, cost_seeds that of a cost.
+    """
 
     def __init__(self, model, rules, scenarios, seeds, cost_seeds=0):
         self.model = model
@@ -63,7 +66,7 @@ class Suite:
 
     @lru_cache(maxsize=None)
     def total(self, name, seeds, without=None):
-        """The costs over so many runs, or None if one fails."""
+        """The sums of all costs over the seeds, or None if a run fails."""
         scenario = self.scenarios[name]
         costs = [self.model.measure(seed, scenario, without)
                  for seed in range(seeds)]
@@ -79,7 +82,7 @@ class Suite:
             bad = self.model.run(seed, self.scenarios[rule.scenario], name)
             if bad and bad[0] in rule.red.split():
                 return True, f"{rule.scenario} seed {seed}: {bad[1]}"
-        return False, f"nothing happens without it: {rule.text}"
+        return False, f"no run fails without it: {rule.text}"
 
     def costs_more(self, name, rule, seeds):
         cost, times = rule.red

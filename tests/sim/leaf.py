@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A worker host with tribd: a LEAF row, cells that XDP writes, and rings."""
+"""A worker host with tribd: its LEAF row, its cells and its rings."""
 
 from net import ABORT, RESULT, Msg, serial_diff
 
@@ -7,7 +7,7 @@ RING_EVERY = 64
 
 
 class Cell:
-    """struct trib_cell, without the values of chunks nobody looks at."""
+    """struct trib_cell."""
 
     __slots__ = ("epoch", "chunk", "shape", "value")
 
@@ -25,8 +25,8 @@ class Leaf:
         self.net = world.net
         self.relay = relay
         self.workers = []
-        self.up_child = -1   # of the first rank: a row names one child
-        self.epoch = 0       # of the row in `trees`
+        self.up_child = -1   # child number of the first rank; a row has one
+        self.epoch = 0       # of the row in `trees`; 0: none
         self.last_epoch = 0
         self.cells = {}
         self.next = 0
@@ -34,7 +34,7 @@ class Leaf:
         self.mask = 2 * world.window - 1
 
     def start(self, epoch):
-        """A rank was told that epoch runs; False if it is over."""
+        """A rank has START of an epoch; False if that epoch is over."""
         if epoch > self.last_epoch:
             self.epoch = self.last_epoch = epoch
         return epoch == self.epoch
@@ -82,7 +82,7 @@ class Leaf:
         return None
 
     def process_died(self, worker):
-        """Its attach connection closed without BYE."""
+        """Handle a connection that closed without BYE: ABORT, three times."""
         up = Msg(ABORT, self.epoch, up=True, child=worker.child,
                  rank=worker.rank, why="gone")
         for delay in (0, 30, 120):

@@ -1,39 +1,39 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Time, packets and links that lose, duplicate and reorder them."""
+"""Time, packets, and links that lose, duplicate and reorder packets."""
 
 import heapq
 from dataclasses import dataclass, replace
 
 CHUNK_MASK = (1 << 32) - 1
-LIFE = 320   # ticks that a packet may be on its way
+LIFE = 320   # limit of ticks that a packet travels
 
 GRAD, RESULT, NEED, ALIVE, ABORT, JOIN, START, LEAVE = range(8)
 SESSION_TYPES = (JOIN, START, LEAVE)
 
 
 def serial_diff(a, b):
-    """Negative if chunk a comes before b, modulo 2^32."""
+    """Distance from chunk b to a, modulo 2^32; negative: a is before b."""
     d = (a - b) & CHUNK_MASK
     return d - (1 << 32) if d >> 31 else d
 
 
 def make_nonce(instance, count):
-    """Of a process or a tribd, and how often it has joined."""
+    """Nonce of a process or tribd: its instance and its count of JOINs."""
     return instance << 32 | count
 
 
 def nonce_is_older(a, b):
-    """Than another one of the same instance; b may be None."""
+    """True if both are of one instance and a is older; b may be None."""
     return b is not None and a >> 32 == b >> 32 and a < b
 
 
 @dataclass(slots=True)
 class Msg:
-    """A packet. Fields as in struct trib_hdr, plus what the oracle follows.
+    """A packet. Fields as in struct trib_hdr, plus some for the oracle.
 
-    value is None when EMPTY; room says whether the payload can take an answer.
-    cause numbers the event that a NEED goes back to; truth is the set of
-    children seen whatever the bitmap says.
+    value is None if the packet is EMPTY. room: an answer fits in the payload.
+    cause is the number of the event that caused a NEED. truth is the real set
+    of children seen, even if a missing rule changes the bitmap.
     """
 
     type: int
@@ -62,8 +62,8 @@ class Net:
         self.rng = rng
         self.loss = loss
         self.dup = dup
-        self.late = 0.02 if loss else 0  # share that many others overtake
-        self.late_copy = self.late       # the same of second copies
+        self.late = 0.02 if loss else 0  # share of packets with a long delay
+        self.late_copy = self.late       # the same for second copies
         self.now = 0
         self.sent = 0
         self._queue = []
@@ -96,7 +96,7 @@ class Net:
         return self._count
 
     def run(self, until, finished):
-        """Until the time, the end of all events, or finished() says so."""
+        """Run until the time, the last event, or finished() is true."""
         n = 0
         while self._queue:
             self.now, _, fn, args = heapq.heappop(self._queue)

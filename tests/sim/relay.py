@@ -23,7 +23,7 @@ class Slot:
         self.shape = None
         self.value = None
         self.push = False
-        self.passed = False  # the RESULT went down: for the echo check
+        self.passed = False  # RESULT was sent down; for the echo check
 
 
 class Relay:
@@ -33,15 +33,15 @@ class Relay:
         self.net = world.net
         self.parent = parent
         self.up_child = up_child
-        self.children = []   # whom data for child i goes to
-        self.joiners = []    # whom START for child i goes to
+        self.children = []   # port of child i for data
+        self.joiners = []    # port of child i for START
         self.ranks = []      # rank of child i, -1 for a relay
-        self.down = []       # group: every port once
+        self.down = []       # group: each port once
         self.slots = {}
         self.epoch = 0       # of the row in `trees`
         self.dead = False
         self.wiped_until = 0
-        self.asked = set()   # (cause, port) of NEEDs sent: for the echo check
+        self.asked = set()   # (cause, port) of sent NEEDs; for the echo check
         self.session = Session(self)
         windows = 2 if self.rules.pool_is_two_windows else 1
         self.mask = windows * world.window - 1
@@ -81,7 +81,7 @@ class Relay:
     # --- slots
 
     def find(self, chunk):
-        """The slot, or None if it is free; and how chunk compares to it."""
+        """The slot (None: free), and the distance of chunk to the slot's."""
         z = self.slots.get(chunk & self.mask)
         if z and z.epoch != self.epoch and self.rules.slot_is_free_in_new_epoch:
             z = None
@@ -96,7 +96,7 @@ class Relay:
         return z
 
     def merge(self, z, m):
-        """Add a contribution; False if it does not go with the others."""
+        """Add a contribution; False if its shape differs from the slot's."""
         rules = self.rules
         empty = m.value is None
         if z.seen and (rules.empty_is_compared or not empty):
@@ -195,7 +195,7 @@ class Relay:
         elif rules.need_is_passed_down:
             self.send_need(m.chunk, 0 if age else z.seen, m.cause, False)
 
-    # --- both ways
+    # --- both directions
 
     def on_any_need(self, m):
         (self.on_ask if m.up else self.on_need)(m)
@@ -233,10 +233,10 @@ class Relay:
     HANDLERS = {GRAD: on_grad, RESULT: on_result, NEED: on_any_need,
                 ALIVE: on_notice, ABORT: on_notice}
 
-    # --- what leaves
+    # --- sending
 
     def with_room(self, z, m, send):
-        """Answer in place, or have the clsact program grow the packet."""
+        """Answer in place, or let the clsact program grow the packet."""
         if m.room or z.value is None:
             send(z)
             return
@@ -246,11 +246,11 @@ class Relay:
         self.net.at(delay, self.grow, key, send)
 
     def grow(self, key, send):
-        """The clsact program: the slot may have moved on meanwhile."""
+        """The clsact program: it runs later, so it checks the slot again."""
         index, epoch, chunk, state = key
         z = self.slots.get(index)
         if z and (z.epoch, z.chunk, z.state) == (epoch, chunk, state):
-            z.passed = False  # a wiped slot may have been filled once more
+            z.passed = False  # a wiped slot may be filled a second time
             send(z)
         elif z and not self.rules.grow_rechecks_slot:
             moved = Slot(epoch, chunk)
@@ -290,7 +290,7 @@ class Relay:
             self.slots.pop(z.chunk & self.mask, None)
 
     def send_need(self, chunk, seen, cause, to_all):
-        """Multicast NEED(seen) to the children; to_all: ASK the parent, too."""
+        """Multicast NEED(seen) to the children; to_all: ASK the parent too."""
         named = seen if self.rules.need_names_seen else 0
         for port in self.down:
             if (cause, port) in self.asked:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The rules of the dedicated-pool protocol, by name.
 
-Every rule is a switch that the model looks at where the rule acts. RULES says
-for each one what it demands, which scenario needs it, and how a protocol
-without it fails there (see VERDICTS in world.py).
+Every rule is a switch that the model checks where the rule acts. RULES holds
+the text of each rule, the scenario that needs it, and the verdicts of a
+protocol without it there (see VERDICTS in world.py).
 """
 
 from harness import Rule
@@ -11,7 +11,8 @@ from harness import Rule
 RULES = {
     # --- workers
     "send_waits_for_window": Rule(
-        "a worker sends c only when it holds RESULT c-W", "storm", "hang wrong"),
+        "a worker sends c only when it holds RESULT c-W",
+        "storm", "hang wrong"),
     "grad_is_frozen": Rule(
         "every copy of GRAD c carries the bits of the first one",
         "storm", "differ wrong"),
@@ -28,16 +29,16 @@ RULES = {
         "on NEED c a worker that has sent GRAD c sends it", "eager",
         "unfetched"),
     "need_answered_after_return": Rule(
-        "NEED is answered between calls, too", "idle", "unfetched"),
+        "NEED is answered between calls too", "idle", "unfetched"),
     "detach_is_a_barrier": Rule(
-        "detach waits until everybody has issued it", "parting",
+        "detach waits until all ranks have issued it", "parting",
         "hang false-alarm"),
     "barrier_waits_for_results": Rule(
         "detach issues its barrier only when it holds all results",
         "parting", "hang false-alarm"),
     "detach_listens": Rule(
-        "detach gives up one time-out after the last NEED or ALIVE of somebody "
-        "who lacks a result that we have, not one after its barrier",
+        "detach gives up one time-out after the last NEED or ALIVE of a rank "
+        "that lacks a RESULT of this one, not after its barrier",
         "parting", "false-alarm hang"),
     # --- nodes
     "pool_is_two_windows": Rule(
@@ -52,8 +53,8 @@ RULES = {
         "a contribution whose scale, op or format differs is dropped",
         "liar", "wrong"),
     "empty_is_compared": Rule(
-        "an EMPTY contribution is compared by op and format, too: a rank that "
-        "detaches early must not count as one that added nothing",
+        "an EMPTY contribution is compared by op and format too: a rank that "
+        "detaches early must not count as a rank that added nothing",
         "quitter", "wrong"),
     "empty_only_marks": Rule(
         "an EMPTY contribution marks its child and leaves the values alone",
@@ -72,7 +73,7 @@ RULES = {
     "resend_asks_when_collecting": Rule(
         "RESEND of a known contribution: NEED to all", "storm", "hang"),
     "ask_reaches_parent": Rule(
-        "NEED goes to the parent, too, as ASK", "deaf", "unfetched"),
+        "NEED goes to the parent too, as ASK", "deaf", "unfetched"),
     "ask_is_answered": Rule(
         "ASK at a node in Result: RESULT to that child", "deaf", "unfetched"),
     "ask_names_asker": Rule(
@@ -83,7 +84,8 @@ RULES = {
         "NEED at a node that cannot answer goes to its children",
         "storm", "hang"),
     "need_answered_when_sent": Rule(
-        "NEED at a node in Sent: the partial sum goes up", "eager", "unfetched"),
+        "NEED at a node in Sent: the partial sum goes up",
+        "eager", "unfetched"),
     "result_goes_up": Rule(
         "a RESULT that a parent lacks is sent up", "storm", "hang"),
     "result_is_passed_once": Rule(
@@ -107,10 +109,10 @@ RULES = {
         "a JOIN with a new nonce ends the epoch with ABORT(REJOIN)",
         "rejoin", "slow hang"),
     "start_names_nonce": Rule(
-        "a START is for the JOIN whose nonce it names",
+        "a START answers only the JOIN with the same nonce",
         "restless", "false-alarm"),
     "nonces_are_retired": Rule(
-        "a late copy of a JOIN that its child has given up is ignored",
+        "a late copy of a JOIN that its child has replaced is ignored",
         "restless", "false-alarm"),
     "nonces_are_ordered": Rule(
         "of two nonces of one process or tribd the smaller one is late",
@@ -124,47 +126,48 @@ RULES = {
         "a rank without a sign of life for the time-out is declared DEAD",
         "die", "hang unnamed"),
     "abort_is_broadcast": Rule(
-        "a root turns ABORT round, to everybody", "gone", "slow hang unnamed"),
+        "a root broadcasts an ABORT that comes up",
+        "gone", "slow hang unnamed"),
     "stuck_worker_is_heard": Rule(
-        "a worker that waits for a RESULT says ALIVE, so that ranks of other "
-        "subtrees can tell who is missing", "die", "unnamed hang"),
+        "a worker that waits for a RESULT sends ALIVE, so that ranks of other "
+        "subtrees know which rank is missing", "die", "unnamed hang"),
     "waiters_compare": Rule(
-        "if all say that they wait for one chunk, for the time-out, their "
-        "contributions do not fit together: an error", "liar", "hang"),
+        "if all ranks report for the time-out that they wait for the same "
+        "chunk, their contributions differ in shape: an error", "liar", "hang"),
     "late_worker_answers": Rule(
-        "a worker asked for a chunk it has not reached says ALIVE until it "
-        "gets there", "late", "false-alarm"),
+        "a worker asked for a chunk that it has not reached sends ALIVE until "
+        "it reaches that chunk", "late", "false-alarm"),
     "echo_proves_the_tree": Rule(
         "only a rank whose own ALIVE comes back may call another dead; a rank "
         "without an echo for the time-out blames the relay", "dark", "unnamed"),
     "leave_names_rank": Rule(
-        "a relay that leaves its parent says which rank is the reason",
+        "a relay that leaves its parent names the rank that left",
         "quitter", "unnamed"),
     "alive_is_broadcast": Rule(
         "a root turns ALIVE round, to everybody", "late", "false-alarm"),
     # --- cells and rings
     "send_waits_for_consumption": Rule(
-        "GRAD c is sent only when cell c-W was consumed, not merely written",
+        "GRAD c is sent only when cell c-W was consumed, not only written",
         "mapped", "overwritten"),
     "cell_takes_only_newer": Rule(
-        "a RESULT older than its cell's is not written",
+        "a RESULT older than the cell's is not written",
         "mapped", "overwritten hang"),
     "cell_names_epoch": Rule(
-        "a cell's id has the epoch in it", "rejoin", "wrong differ hang"),
+        "a cell's id contains the epoch", "rejoin", "wrong differ hang"),
     "leaf_passes_every_need": Rule(
-        "a LEAF row passes NEED to its ranks whatever the bitmap says: two "
+        "a LEAF row passes every NEED to its ranks, whatever its bitmap: two "
         "ranks of a host are two children, but one row",
         "eager", "unfetched"),
     "push_fits_window": Rule(
-        "PUSH at least once in a window, so that a sleeping reader is rung",
+        "PUSH is set at least once a window, so that a sleeping reader wakes",
         "quiet", "stall"),
     "gap_rings": Rule(
-        "a chunk out of row rings", "quiet", "stall"),
+        "a chunk out of order rings", "quiet", "stall"),
 }
 
 
 class Rules:
-    """One attribute per rule: whether it is in force."""
+    """One attribute per rule: True if it is in force."""
 
     def __init__(self, without=None):
         if without is not None and without not in RULES:

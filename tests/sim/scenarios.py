@@ -8,13 +8,13 @@ FOREVER = 1000000
 
 
 class Scenario:
-    """Everybody attaches, issues the stream, detaches; nobody dies."""
+    """All ranks attach, issue the stream and detach; no rank dies."""
 
     def __init__(self, world):
         self.world = world
         self.net = world.net
         self.rng = world.rng
-        self.era = 0         # times the whole cluster was started anew
+        self.era = 0         # restarts of the whole cluster
 
     def shape(self):
         """Change the world's parameters before it is built."""
@@ -45,7 +45,7 @@ class Scenario:
             self.world.fail("hang", f"{late} of {self.world.length}")
 
     def no_rank_is_given_up(self):
-        """Only the rules end a wait."""
+        """Switch off the detection of dead ranks."""
         self.world.timeout = FOREVER
         self.world.heartbeat = 1000
 
@@ -55,7 +55,7 @@ class Scenario:
         self.world.resets = 0
 
     def message_end(self):
-        """The first chunk of some message but the first one, or 0."""
+        """First chunk of a random message after the first message, or 0."""
         stream = self.world.stream
         firsts = [i + 1 for i, c in enumerate(stream[:-1]) if c.last]
         return self.rng.choice(firsts) if firsts else 0
@@ -69,7 +69,7 @@ class Storm(Scenario):
 
 
 class Mapped(Storm):
-    """Storm for workers on hosts with tribd, some of them slow to read."""
+    """Storm for workers on hosts with tribd; some read their cells late."""
 
     def shape(self):
         super().shape()
@@ -81,8 +81,8 @@ class Mapped(Storm):
 
 
 class Floats(Storm):
-    """Storm for sums whose bits depend on the order of arrival: a sum that is
-    made again is another one, and nobody may hold the first."""
+    """Storm for sums with bits that depend on the order of arrival. A sum that
+    is made again differs, so no rank may hold the first one."""
 
     def shape(self):
         super().shape()
@@ -92,8 +92,8 @@ class Floats(Storm):
 
 
 class Quiet(Scenario):
-    """Nothing is lost, nobody is slow: no time-out must be needed, though
-    workers sleep until their ring is rung."""
+    """No loss, no slow rank. Workers sleep until their ring wakes them, and no
+    time-out may be needed."""
 
     def shape(self):
         self.no_rank_is_given_up()
@@ -111,8 +111,8 @@ class Quiet(Scenario):
 
 
 class Copies(Scenario):
-    """Packets are doubled, and one copy may be very late; none is lost: no
-    time-out must be needed."""
+    """Packets are doubled, and one copy may be very late, but none is lost. No
+    time-out may be needed."""
 
     def shape(self):
         self.no_rank_is_given_up()
@@ -124,8 +124,8 @@ class Copies(Scenario):
 
 
 class Eager(Storm):
-    """Only one worker has time-outs: it must be able to fetch whatever all
-    have sent."""
+    """Only one worker has time-outs. It must get every RESULT to which all
+    ranks have contributed."""
 
     def script(self):
         self.eager = self.rng.choice(self.world.workers)
@@ -144,8 +144,8 @@ class Eager(Storm):
 
 
 class Idle(Storm):
-    """A rank computes for long between two calls; it is alive, and attached.
-    All chunks that it contributed to must reach everybody meanwhile."""
+    """An attached rank computes for a long time between two calls. Meanwhile,
+    all chunks to which it contributed must reach all ranks."""
 
     def shape(self):
         super().shape()
@@ -159,7 +159,7 @@ class Idle(Storm):
         w.pause = FOREVER
 
     def on_pause(self):
-        """The worst moment: it has all results, the others may lack some."""
+        """Wipe all relays now: this rank has all RESULTs, others lack some."""
         for relay in self.world.relays:
             relay.wipe()
 
@@ -174,8 +174,8 @@ class Idle(Storm):
 
 
 class Deaf(Storm):
-    """A process stops, and does not answer. What the root has as a RESULT
-    must reach everybody else, whatever the inner nodes forget."""
+    """A process stops and does not answer. Every RESULT of the root must reach
+    all other ranks, even if inner nodes lose their slots."""
 
     def shape(self):
         super().shape()
@@ -203,8 +203,8 @@ class Deaf(Storm):
 
 
 class Parting(Storm):
-    """The end of a job on a bad network: who is done must stay until all
-    are."""
+    """The end of a job on a bad network: ranks that are done must stay until
+    all are done."""
 
     def shape(self):
         super().shape()
@@ -215,8 +215,8 @@ class Parting(Storm):
 
 
 class Liar(Scenario):
-    """A rank names a wrong scale: no sum is better than a wrong one, and an
-    error is better than waiting for it."""
+    """A rank names a wrong scale. The run must end with an error, without a
+    wrong sum and without a hang."""
 
     def shape(self):
         self.net.loss = min(self.net.loss, 0.05)
@@ -235,7 +235,7 @@ class Liar(Scenario):
 
 
 class Death(Scenario):
-    """A rank is lost; the others must end, and name it."""
+    """A rank is lost; the others must end and name it."""
 
     def lose(self, worker):
         self.lost = worker
@@ -252,7 +252,7 @@ class Death(Scenario):
             super().on_error(worker)
         if worker is not self.lost:
             self.lost_one_is_named(worker, ("dead", "gone"))
-            # The application notices, and ends.
+            # The application ends too.
             self.net.at(self.rng.randint(0, 2000), self.go, worker)
 
     def go(self, worker):
@@ -276,7 +276,7 @@ class Death(Scenario):
 
 
 class Die(Death):
-    """A process ends without a word, on a host without tribd."""
+    """A process dies on a host without tribd."""
 
     def shape(self):
         self.world.mapped_share = 0
@@ -284,7 +284,7 @@ class Die(Death):
 
 
 class Gone(Death):
-    """A process ends; its tribd says so."""
+    """A process dies; its tribd sends ABORT."""
 
     def shape(self):
         self.world.mapped_share = 1
@@ -298,8 +298,8 @@ class Gone(Death):
 
 
 class Quitter(Death):
-    """A rank detaches while the others go on summing. They must not take its
-    absence for zeros."""
+    """A rank detaches while the others go on. Its absence must not count as
+    zeros."""
 
     def shape(self):
         self.net.loss = min(self.net.loss, 0.05)
@@ -311,7 +311,7 @@ class Quitter(Death):
         self.lose(w)
 
     def lost_one_is_named(self, worker, reasons):
-        """Or the relay is, if all three copies of ABORT are lost."""
+        """The relay is named if all three copies of ABORT are lost."""
         if worker.error[0] != "relay":
             super().lost_one_is_named(worker, reasons)
 
@@ -357,8 +357,8 @@ class Dark(Scenario):
 
 
 class Rejoin(Scenario):
-    """A process restarts while the others sum: everybody gets an error,
-    attaches again, and all is exact in the new epoch."""
+    """A process restarts while the others sum. All ranks get an error, attach
+    again, and get exact sums in the new epoch."""
 
     def shape(self):
         world = self.world
@@ -374,13 +374,13 @@ class Rejoin(Scenario):
         self.net.at(self.rng.randint(1, 1500), self.restart, victim)
 
     def restart(self, worker):
-        """Unless the end is near: then the others may be gone already."""
+        """Restart, unless the end is near: then others may have left."""
         last = self.world.length - 2 * self.world.window
         if worker.state != "running" or worker.sent > last:
             return
         worker.die()
         self.lost = worker
-        # A late copy of an old packet is not older than a new process.
+        # Late copies of old packets must arrive before the new process.
         self.lost_at = self.net.now + 320
         self.net.at(320, worker.attach)
 
@@ -397,8 +397,8 @@ class Rejoin(Scenario):
 
 
 class Restless(Rejoin):
-    """A process attaches, gives up, and attaches again, faster than the
-    network forgets: late copies of its old JOINs must not disturb."""
+    """A process attaches, gives up and attaches again while late copies of its
+    old JOINs still arrive. They must have no effect."""
 
     def shape(self):
         self.no_loss()
@@ -425,8 +425,8 @@ class Restless(Rejoin):
 
 
 class Overtaken(Restless):
-    """The same, and JOINs overtake each other. A relay cannot know then which
-    one is the living; it may err, but must come to the right end."""
+    """Restless with JOINs that overtake each other. A relay cannot tell the
+    living one, so it may choose the wrong one, but the end must be right."""
 
     def shape(self):
         self.world.limit = 120000
@@ -464,5 +464,5 @@ class Again(Scenario):
 
 
 SCENARIOS = {cls.__name__.lower(): cls for cls in (
-    Storm, Mapped, Floats, Quiet, Copies, Eager, Idle, Deaf, Parting, Liar, Die, Gone, Quitter,
-    Late, Dark, Rejoin, Restless, Overtaken, Again)}
+    Storm, Mapped, Floats, Quiet, Copies, Eager, Idle, Deaf, Parting, Liar, Die,
+    Gone, Quitter, Late, Dark, Rejoin, Restless, Overtaken, Again)}

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How an epoch begins and ends at one node: tribd's part of the protocol.
+"""Start and end of epochs at one node: tribd's part of the protocol.
 
-The model of userspace/base/session.c, with ticks for milliseconds.
+Models userspace/base/session.c; a tick is a millisecond.
 """
 
 from net import ABORT, JOIN, LEAVE, START, Msg, make_nonce, nonce_is_older
 
 REPEAT = 200        # between JOINs
-FRESH = 3000        # a waiting child repeats its JOIN sooner
+FRESH = 3000        # a child that sends no JOIN for this long is gone
 WATCH, GONE = 125, 500
-RETIRED = 4         # nonces remembered per child ...
-PACKET_LIFE = 1000  # ... for as long as a late copy can come
+RETIRED = 4         # limit of retired nonces per child
+PACKET_LIFE = 1000  # time that they stay retired: late copies can arrive
 ABORT_AT = (0, 30, 120)
 
 
@@ -23,11 +23,11 @@ class Session:
         self.up_nonce = 0
         self.instance = self.net.rng.getrandbits(30)
         self.joins = 0
-        self.nonce = {}      # child -> nonce by which it is here
-        self.known = {}      # child -> its newest nonce, here or not
-        self.heard = {}      # child -> when
-        self.retired = {}    # child -> {nonce it gave up: when}
-        self.blame = {}      # child -> rank because of which it left
+        self.nonce = {}      # child -> nonce of a joined child
+        self.known = {}      # child -> its newest nonce, joined or not
+        self.heard = {}      # child -> time of its last JOIN
+        self.retired = {}    # child -> {retired nonce: time}
+        self.blame = {}      # child -> rank that made it leave
         self.stuck_since = None
 
     def receive(self, m):
@@ -107,7 +107,7 @@ class Session:
                 not self.rules.retirement_ends)
 
     def expire(self, child, nonce):
-        """A waiting child that went silent is gone."""
+        """Remove a waiting child that has become silent."""
         if self.nonce.get(child) != nonce or self.relay.epoch:
             return
         if self.net.now - self.heard[child] < FRESH:
@@ -164,10 +164,10 @@ class Session:
                           nonce=self.nonce[child]))
 
     def abort(self, why, rank, but):
-        """End the epoch; tell everybody but one child, three times."""
+        """End the epoch; tell all but one child, three times."""
         relay = self.relay
         told = [relay.children[c] for c in sorted(self.nonce) if c != but]
-        ports = list(dict.fromkeys(told))  # every port once
+        ports = list(dict.fromkeys(told))  # each port once
         epoch, relay.epoch = relay.epoch, 0
         self.nonce.clear()
         down = Msg(ABORT, epoch, rank=rank, why=why)
@@ -181,7 +181,7 @@ class Session:
         self.leave_parent(rank)
 
     def watch(self, epoch):
-        """Somebody left; does a chunk wait for him?"""
+        """A child left: end the epoch if a chunk waits for that child."""
         relay = self.relay
         if relay.epoch != epoch or relay.dead or self.complete():
             return

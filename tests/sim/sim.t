@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Randomised simulation of the dedicated-pool protocol; prints TAP.
 
-    tests/sim/sim.t                     what `make check` runs
+    tests/sim/sim.t                     as `make check` runs it
     tests/sim/sim.t --seeds 5000        of each scenario
     tests/sim/sim.t --only rule__grad   tests whose name starts so
     tests/sim/sim.t --run storm 17 [--without grad_is_frozen]
 
 sound__SCENARIO passes if the protocol holds in all seeds. rule__RULE passes if
-the protocol without that rule fails, as rules.py foresees, in one of them: a
-simulator that would not notice proves nothing.
+the protocol without that rule fails in some seed with a verdict of rules.py.
 """
 
 import sys
@@ -22,7 +21,7 @@ from harness import Suite
 from rules import RULES
 from scenarios import SCENARIOS
 
-# Seeds per scenario: thousands in all, in well under a minute and a half.
+# Seeds per scenario; the whole run takes about a minute.
 SEEDS = {"storm": 700, "mapped": 150, "floats": 300, "quiet": 80, "copies": 100,
          "eager": 150, "idle": 150, "deaf": 150, "parting": 200, "liar": 100,
          "die": 150, "gone": 80, "quitter": 100, "late": 50, "dark": 80,

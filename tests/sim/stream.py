@@ -1,25 +1,26 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The chunk stream of one (job, tree), and the values of each rank.
 
-A stream is a list of Chunk, the same on all ranks: f32 sums (an EXP chunk per
-group decides the scales of the group's data chunks, and travels ahead of the
-data of the group before) or, in a job of floats, FLOAT chunks, i32 sums, broadcasts and
-barriers. Values are small integers made from (seed, epoch, rank, chunk), so that
-sums have an oracle; those of floats also remember the order of their additions.
+A stream is a list of Chunk, the same on all ranks: f32 sums or, in a job of
+floats, FLOAT chunks; i32 sums, broadcasts and barriers. In an f32 sum, the EXP
+chunk of each group decides the scales of the group's data chunks and travels
+ahead of the data of the previous group. Values are small integers made from
+(seed, epoch, rank, chunk), so the oracle knows the sums. Values of floats also
+remember the order of additions.
 """
 
 from collections import namedtuple
 
-# exp: index of the EXP chunk that scales this one; word: its word there.
+# exp: index of the EXP chunk that scales this one; word: index in its value.
 Chunk = namedtuple("Chunk", "kind exp word root message last waited")
 
 EXP, DATA, INT, BCAST, BARRIER, DETACH, FLOAT = range(7)
 
-# (op, format) on the wire; the detach barrier has one of its own.
+# (op, format) on the wire. The detach barrier has its own.
 SHAPE = {EXP: ("max", "w64"), DATA: ("add", "q32"), INT: ("add", "i32"),
          BCAST: ("add", "i32"), BARRIER: ("add", "i32"),
          DETACH: ("add", "none"), FLOAT: ("add", "f32")}
-GROUP = 3  # data chunks of one EXP chunk
+GROUP = 3  # limit of data chunks of one EXP chunk
 
 
 def mix(*numbers):
@@ -32,7 +33,7 @@ def mix(*numbers):
 
 
 class Float(int):
-    """A sum and its bits, which depend on the order of additions."""
+    """A sum with bits that depend on the order of additions."""
 
     def __new__(cls, number, bits=None):
         self = super().__new__(cls, number)
@@ -49,7 +50,7 @@ def bits_of(value):
 
 
 def make_stream(rng, length, world, floats=False):
-    """At least `length` chunks, ending at the end of a message."""
+    """A stream of whole messages with at least `length` chunks."""
     chunks = []
     message = 0
     while len(chunks) < length:
@@ -68,7 +69,7 @@ def make_stream(rng, length, world, floats=False):
 
 
 def add_f32_sum(rng, chunks, message):
-    """EXP k+1 goes ahead of the data of EXP k."""
+    """Append an f32 sum; EXP k+1 precedes the data of EXP k."""
     groups = [rng.randint(1, GROUP) for _ in range(rng.randint(1, 3))]
     exps = []
 
@@ -112,7 +113,7 @@ class Values:
         return Float(number) if c.kind == FLOAT else number
 
     def sum(self, index):
-        """The oracle."""
+        """The right RESULT."""
         if index not in self._sums:
             c = self.stream[index]
             all_own = [v for v in (self.own(r, index)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A rank: libtrib between attach and detach.
 
-An application on top of it attaches, issues the whole stream, detaches. One
-that gets an error detaches, and attaches again if its scenario says so.
+The application attaches, issues the whole stream and detaches. After an error
+it detaches, and attaches again if the scenario wants that.
 """
 
 from net import (ABORT, ALIVE, CHUNK_MASK, GRAD, JOIN, LEAVE, NEED, RESULT,
                  START, Msg, make_nonce, serial_diff)
 from stream import DATA, DETACH, EXP, SHAPE, Chunk
 
-ALIVE_PACE = 50   # at most one ALIVE in this time
+ALIVE_PACE = 50   # least time between two ALIVEs
 
 
 class Worker:
@@ -28,15 +28,15 @@ class Worker:
         self.epoch = 0
         self.error = None
         self.failed_at = None
-        self.life = 0            # counts processes and attachments: old timers
+        self.life = 0            # counts attachments; stale timers compare it
         self.deaf_until = -1
         # Traits of the scenario.
         self.slow = 1            # ticks from RESULT to the next send
         self.lazy = 1            # ticks from ring to reading the cells
-        self.pause_at = -1       # first chunk issued only after ...
-        self.pause = 0           # ... this many ticks
-        self.quit_at = -1        # detaches instead of issuing this chunk
-        self.lie_at = -1         # sends a wrong scale at this chunk
+        self.pause_at = -1       # chunk that is issued after a pause
+        self.pause = 0           # ticks of that pause
+        self.quit_at = -1        # chunk before which the rank detaches
+        self.lie_at = -1         # chunk with a wrong scale
         self.rto = world.rto     # first time-out
         self.rto_max = world.rto_max
 
@@ -68,8 +68,8 @@ class Worker:
         self.epoch = self.known_epoch = m.epoch
         self.values = self.world.values(m.epoch)
         self.sent = 0        # next chunk to send
-        self.done = 0        # all before it are consumed
-        self.got = set()     # consumed, of those from done on
+        self.done = 0        # all chunks before this one are consumed
+        self.got = set()     # consumed chunks from done on
         self.scales = {}     # EXP chunk -> its RESULT
         self.retained = {}   # UDP: chunk % 2W -> (chunk, shape, value)
         self.frozen = {}
@@ -130,7 +130,7 @@ class Worker:
             self.detach()
 
     def hold(self):
-        """The application computes; libtrib's thread lives on."""
+        """The application computes; libtrib's thread goes on."""
         if self.paused:
             return
         self.paused = True
@@ -167,18 +167,18 @@ class Worker:
         scale = 0
         if c.kind == DATA:
             exps = self.scales.get(c.exp)
-            if exps is None:  # a guess: its own
+            if exps is None:  # guess: the own exponents
                 exps = self.values.exponents(self.rank, c.exp)
             scale = exps[c.word]
         if index == self.lie_at:
             scale += 1
         if index in self.frozen and value is not None and c.kind != EXP:
-            value += 1        # rounded anew
+            value += 1        # a new rounding
         room = value is not None or self.net.rng.random() < 0.3
         return SHAPE[c.kind] + (scale,), value, room
 
     def push(self, index):
-        """The same on all ranks."""
+        """True if the chunk has PUSH; the same on all ranks."""
         c = self.chunk(index)
         every = 64
         if self.rules.push_fits_window:
@@ -226,7 +226,7 @@ class Worker:
             self.fail(m.why, m.rank)
 
     def is_fetching(self, m):
-        """Whether it shows that somebody else lacks a result that we have."""
+        """True if m shows that another rank lacks a RESULT of this one."""
         if m.type == NEED:
             other = not m.seen >> self.child & 1
         else:
@@ -243,7 +243,7 @@ class Worker:
         self.net.at(self.slow, self.pump)
 
     def wake(self, *_):
-        """The ring buffer woke the reader; it gets to the cells later."""
+        """The ring wakes the reader, which reads the cells later."""
         if self.deaf_until > self.net.now or self.state != "running":
             return
         self.net.at(1 + int(self.net.rng.random() * self.lazy),
@@ -285,7 +285,7 @@ class Worker:
             self.leave()
 
     def held(self, index):
-        """RESULT index, if it is kept: (shape, value)."""
+        """(shape, value) of a kept RESULT, or None."""
         if self.leaf:
             cell = self.leaf.read(self.epoch, self.wire(index))
             kept = cell and (cell.shape, cell.value)
@@ -293,7 +293,7 @@ class Worker:
             kept = self.retained.get(index % (2 * self.world.window))
             kept = kept[1:] if kept and kept[0] == index else None
         if kept and not self.rules.result_is_retained:
-            # Gone with the call that it belongs to.
+            # The RESULT is dropped when its call returns.
             last = index
             while last < self.total and not self.chunk(last).last:
                 last += 1
@@ -354,7 +354,7 @@ class Worker:
         self.judge()
 
     def judge(self):
-        """We wait for a RESULT: is anybody dead?"""
+        """Decide whether the missing RESULT means that a rank is dead."""
         now, limit = self.net.now, self.world.timeout
         since = self.progress_at
         if now - since <= limit:
@@ -401,7 +401,7 @@ class Worker:
             self.detaching = False
 
     def give_up(self, life):
-        """The barrier's RESULT is nowhere to be had: the others have left."""
+        """Leave without the barrier's RESULT: the others have left."""
         if life != self.life or self.done < self.total:
             return
         quiet = self.net.now - self.heard_at
@@ -411,7 +411,7 @@ class Worker:
         self.leave()
 
     def leave(self):
-        """A good end: nobody needs us any more."""
+        """Leave: no rank needs this one any more."""
         self.life += 1
         self.send_leave()
         self.state = "left"
@@ -421,7 +421,7 @@ class Worker:
         self.send(LEAVE, self.epoch, nonce=self.nonce)
 
     def fail(self, why, rank):
-        """An error, unless all that was left to do was to leave."""
+        """Report an error, unless only the end of detach was missing."""
         if self.detaching and self.done >= self.total and self.quit_at < 0:
             self.leave()
             return
@@ -432,7 +432,7 @@ class Worker:
         self.world.failed(self)
 
     def die(self):
-        """The process ends without a word."""
+        """The process ends without LEAVE."""
         if self.leaf and self.state == "running":
             self.leaf.process_died(self)
         self.life += 1

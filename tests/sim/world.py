@@ -10,20 +10,20 @@ from rules import Rules
 from stream import Values, bits_of, make_stream
 from worker import Worker
 
-# How a run can fail.
+# Ways for a run to fail.
 VERDICTS = {
     "wrong": "a RESULT differs from the sum of all ranks' values",
     "differ": "two ranks hold different RESULTs of one chunk",
-    "hang": "somebody is not done at the time limit",
-    "slow": "done, but far later than the rules promise",
-    "false-alarm": "an error, though nobody died",
+    "hang": "a rank is not done at the time limit",
+    "slow": "done, but much later than the rules allow",
+    "false-alarm": "an error, but no rank died",
     "unnamed": "an error that does not name the rank that died",
     "unfetched": "a RESULT exists, and a live rank cannot get it",
     "overwritten": "a cell was overwritten before its rank consumed it",
     "echo": "a packet goes where it came from, or twice",
-    "noise": "an answer to a NEED that did not ask for it",
-    "stall": "nothing was lost, and yet a time-out was needed",
-    "thrash": "an epoch after the other without end",
+    "noise": "an answer to a NEED that did not name the sender",
+    "stall": "a time-out was needed, but nothing was lost",
+    "thrash": "epochs start and end without limit",
 }
 
 MAX_WORKERS = 12
@@ -39,7 +39,7 @@ class World:
     def __init__(self, seed, rules, scenario):
         self.seed = seed
         self.rules = rules
-        self.no_timeout = False   # none must be needed
+        self.no_timeout = False   # a time-out is a failure
         self.rng = rng = random.Random(seed * 1000003 + 17)
         lossy = rng.choice((0.01, 0.05, 0.05, 0.1, 0.2))
         self.net = Net(rng, lossy, rng.choice((0, 0.05, 0.2)))
@@ -59,7 +59,7 @@ class World:
         self.floats = False       # a job of floats
         self.relays = []
         self.workers = []
-        self.made = set()         # chunks whose RESULT the root has had
+        self.made = set()         # chunks with a RESULT at the root
         self._values = {}
         self._results = {}
         self.scenario = scenario(self)
@@ -97,7 +97,7 @@ class World:
                 host = self.add_worker(relay, host)
 
     def add_worker(self, relay, host):
-        """host: one with cells that may take a second rank."""
+        """host: a Leaf that may get a second rank, or None."""
         rng = self.rng
         w = Worker(self, len(self.workers), relay)
         if rng.random() < self.mapped_share:
@@ -113,7 +113,7 @@ class World:
         self.workers.append(w)
         return host
 
-    # --- what happens
+    # --- events
 
     def reset(self):
         self.rng.choice(self.relays).wipe()
@@ -140,7 +140,7 @@ class World:
         self.scenario.on_left(worker)
 
     def check(self, worker, index, shape, value):
-        """Every RESULT that a worker takes."""
+        """Check a RESULT that a worker takes."""
         key = worker.epoch, index
         first = self._results.setdefault(key, value)
         if bits_of(first) != bits_of(value):

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which slot of a pool a chunk goes to.
+"""The slot of a chunk in a pool.
 
-A table of buckets says which slot each one belongs to: the slot with the
-largest weight there. A slot that is added takes its share of the buckets from
-all others, and moves nothing else. A capped job hashes chunk modulo its cap:
-it has no more than that many keys, so it cannot hold more slots, and nobody
-need count them.
+A table assigns each bucket to the slot with the largest weight there. A new
+slot takes its share of the buckets from all others and moves nothing else. A
+capped job hashes chunk modulo its cap, so it has only that many keys and cannot
+hold more slots; no counter is needed.
 """
 
 from functools import lru_cache

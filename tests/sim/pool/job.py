@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One (job, tree): its plan, its stream, and the oracle for its results. It
-is the world that its workers see."""
+"""One (job, tree): its plan, its stream, and the oracle for its RESULTs. Its
+workers see it as their world."""
 
 from pool.worker import PoolWorker
 from stream import Values, make_stream
@@ -23,7 +23,7 @@ class Job:
         self.window = rng.choice((1, 2, 4, 4, 8))
         self.base = rng.choice((0, (1 << 32) - rng.randint(1, 20)))
         self.cap = rng.choice((0, 0, 1, 2, 3))
-        self.direct = rng.random() < 0.5  # workers can reach the PS itself
+        self.direct = rng.random() < 0.5  # workers reach the PS without a relay
         self.workers = []
         self._values = {}
         self._results = {}
@@ -46,7 +46,7 @@ class Job:
         return self._values[epoch]
 
     def check(self, worker, index, shape, value):
-        """Every RESULT that a worker takes."""
+        """Check a RESULT that a worker takes."""
         name = f"{self.number}.{self.tree} chunk {index}"
         first = self._results.setdefault((worker.epoch, index), value)
         if first != value:

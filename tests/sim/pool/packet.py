@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 from net import Msg
 
-PROBE = 64       # "are you there?": answered in place
+PROBE = 64       # liveness probe, answered in place
 PS_NUMBER = 0    # relay number of the PS in this model
 
 
 @dataclass(slots=True)
 class Packet(Msg):
-    """workers is the bitmap: those that the value stands for. relay is the
-    number of the relay that is to aggregate it; in a PROBE to the PS, of the
-    one that its sender goes around. child is the rank whose packet this is,
-    or whose packet made a relay send it."""
+    """workers: bitmap of the workers in the value. relay: number of the relay
+    that aggregates the packet; in a PROBE to the PS, of the relay that the
+    sender bypasses. child: rank of the sender, or of the sender whose packet
+    made a relay send this one."""
 
     job: int = 0
     tree: int = 0

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Randomised simulation of shared pools with a PS; prints TAP.
 
-    tests/sim/pool/pool.t                     what `make check` runs
+    tests/sim/pool/pool.t                     as `make check` runs it
     tests/sim/pool/pool.t --seeds 5000        of each scenario
     tests/sim/pool/pool.t --only rule__ack    tests whose name starts so
     tests/sim/pool/pool.t --run storm 17 [--without ack_clears]
 
 sound__SCENARIO passes if the protocol holds in all seeds. rule__RULE passes if
-the protocol without that rule fails, as rules.py foresees, in one of them, or
-costs more over all of them.
+the protocol without that rule fails in some seed with a verdict of rules.py, or
+costs more over all seeds.
 """
 
 import os
@@ -31,7 +31,7 @@ SEEDS = {"storm": 500, "amnesia": 200, "anew": 200, "dead": 150, "deaf": 100,
 
 
 def place_moves_a_share():
-    """A slot that is added takes buckets, and gives none to others."""
+    """A new slot takes buckets; no bucket moves between old slots."""
     for n in range(1, 64):
         moved = [(a, b) for a, b in zip(table(n), table(n + 1)) if a != b]
         if any(b != n for a, b in moved):

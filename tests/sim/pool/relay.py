@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A relay with a pool that jobs share: what its XDP and clsact programs do.
+"""A relay with a pool that jobs share: its XDP and clsact programs.
 
-Every packet that comes in leads to one packet out at most (or one to a
-group), and no timer runs: age is judged when another chunk meets the slot.
+Each received packet causes at most one sent packet (or one to a group). There
+are no timers: a slot's age counts when another chunk meets the slot.
 """
 
 from dataclasses import replace
@@ -22,8 +22,8 @@ class Slot:
                  "time")
 
     def __init__(self, ident, who, now):
-        self.id = ident      # as far as the rules compare it
-        self.who = who       # (job, tree, epoch, chunk), for the model's eyes
+        self.id = ident      # the part of the identity that rules compare
+        self.who = who       # (job, tree, epoch, chunk), for the oracle
         self.state = COLLECT
         self.workers = 0
         self.shape = None
@@ -33,15 +33,15 @@ class Slot:
 
 
 class Mark:
-    """What this relay knows of a chunk, slot or not: one word a chunk."""
+    """State of a chunk with or without a slot: one word a chunk."""
 
     __slots__ = ("epoch", "chunk", "met", "acked")
 
     def __init__(self, m):
         self.epoch = m.epoch
         self.chunk = m.chunk
-        self.met = False     # a contribution came: later ones follow it
-        self.acked = False   # the RESULT went down
+        self.met = False     # a contribution arrived; later ones follow it
+        self.acked = False   # RESULT was sent down
 
 
 class Row:
@@ -49,9 +49,9 @@ class Row:
 
     def __init__(self, job, mask, parent, number):
         self.job = job
-        self.mask = mask       # workers whose values come by here to be added
+        self.mask = mask       # workers whose values are added here
         self.parent = parent   # next hop
-        self.number = number   # whom a packet that leaves is for
+        self.number = number   # relay number of the next hop
         self.group = []        # children, by membership
         self.cap = job.cap
         self.window = job.window
@@ -59,7 +59,7 @@ class Row:
 
 
 def merge(z, m):
-    """Slot or PS chunk z takes the values of m."""
+    """Add the values of m to slot or PS chunk z."""
     z.shape = m.shape
     z.push |= m.push
     if m.value is not None:
@@ -69,7 +69,7 @@ def merge(z, m):
 
 
 def id_of(rules, m):
-    """Identity of a chunk, less what a rule's absence takes away."""
+    """Identity of a chunk, without the parts of missing rules."""
     return (m.job if rules.identity_has_job else 0,
             m.tree if rules.identity_has_tree else 0,
             m.epoch if rules.identity_has_epoch else 0,
@@ -84,7 +84,7 @@ class Relay:
         self.number = number
         self.size = slots
         self.slots = {}
-        self.passed = {}   # by slot, what a chunk without a mark leaves
+        self.passed = {}   # slot -> identity of the last passed chunk
         self.rows = {}
         self.dead = False
         self.age = 2 * world.rto
@@ -128,7 +128,7 @@ class Relay:
     # --- marks
 
     def mark(self, row, m):
-        """The mark of m's chunk, or None if its place is a newer chunk's."""
+        """The mark of m's chunk; None: a newer chunk has its place."""
         windows = 2 if self.rules.marks_span_two_windows else 1
         i = m.chunk & windows * row.window - 1
         k = row.marks.get(i)
@@ -180,7 +180,7 @@ class Relay:
         return self.passed.get(index) == id_of(self.rules, m)
 
     def leave_out(self, row, index, k, m):
-        """m gets no slot, and neither will the rest of its chunk."""
+        """Pass m up; the rest of its chunk will follow."""
         k.met = True
         self.passed[index] = id_of(self.rules, m)
         self.pass_up(row, m)
@@ -190,7 +190,7 @@ class Relay:
                 self.rules.old_slot_is_taken_over)
 
     def meet(self, row, index, z, m):
-        """m finds its chunk's slot."""
+        """Handle m if its chunk has a slot."""
         rules = self.rules
         common = z.workers & m.workers
         if z.shape != m.shape and rules.shape_is_compared:
@@ -215,7 +215,7 @@ class Relay:
         z.time = self.net.now
         if z.workers == row.mask:
             z.state = SENT
-            # New to the parent, though a resend may have completed it.
+            # The sum is new to the parent even if a resend completed it.
             self.emit(index, z, replace(m, resend=False))
 
     def pass_up(self, row, m):
@@ -223,7 +223,7 @@ class Relay:
                   m.relay != self.number else m.relay)
         self.net.send(row.parent, replace(m, relay=number))
 
-    # --- a slot's values leave in the packet, or in what clsact makes of it
+    # --- a slot's values leave in the packet, or clsact grows the packet
 
     def emit(self, index, z, m):
         if m.room or z.value is None:
@@ -234,7 +234,7 @@ class Relay:
         self.net.at(delay, self.grow, index, z.id, z.workers, m)
 
     def grow(self, index, ident, workers, m):
-        """The slot may have moved on meanwhile."""
+        """The clsact program: it runs later, so it checks the slot again."""
         z = self.slots.get(index)
         if not z:
             return

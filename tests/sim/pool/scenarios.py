@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What can befall jobs on shared pools. Each scenario shapes the run, scripts
-events, and judges the end."""
+"""Faults of jobs on shared pools. Each scenario shapes the run, schedules
+events, and judges the outcome."""
 
 from pool.worker import PoolWorker
 
@@ -8,7 +8,7 @@ FOREVER = 1000000
 
 
 class Scenario:
-    """Everybody issues the stream and detaches; nobody dies."""
+    """All ranks issue the stream and detach; no rank dies."""
 
     def __init__(self, world):
         self.world = world
@@ -19,7 +19,7 @@ class Scenario:
         """Change the world's parameters before it is built."""
 
     def shape_job(self, job):
-        """The same of one job."""
+        """Change a job's parameters before its stream is made."""
 
     def script(self):
         """Schedule events."""
@@ -49,13 +49,12 @@ class Scenario:
 
 
 class Storm(Scenario):
-    """Loss, duplication, reordering; relays lose their slots, and the PS all
-    that it knew."""
+    """Loss, duplication, reordering; relays lose their slots, and the PS loses
+    its state."""
 
 
 class Quiet(Scenario):
-    """Nothing is lost, nobody is slow, and slots collide: no time-out must be
-    needed."""
+    """No loss, no slow rank, but slots collide. No time-out may be needed."""
 
     def shape(self):
         self.no_loss()
@@ -64,7 +63,7 @@ class Quiet(Scenario):
 
 
 class Copies(Quiet):
-    """The same, and a second copy of a packet may come very late."""
+    """Quiet with second copies that may be very late."""
 
     def shape(self):
         super().shape()
@@ -72,8 +71,8 @@ class Copies(Quiet):
 
 
 class Amnesia(Scenario):
-    """Much is doubled and late, and the relays forget everything again and
-    again: sums of the same values are made several times, and differently."""
+    """Many copies, many late, and relays lose their state often: the same
+    values are summed several times in different groups."""
 
     def shape(self):
         self.net.loss = min(self.net.loss, 0.05)
@@ -88,8 +87,7 @@ class Amnesia(Scenario):
 
 
 class Busy(Scenario):
-    """Jobs crowd a pool on a good network; nothing is forgotten. The costs of
-    it are compared."""
+    """Many jobs share a pool on a good network; no state is lost. For costs."""
 
     def shape(self):
         world = self.world
@@ -110,8 +108,8 @@ class Busy(Scenario):
 
 
 class Litter(Busy):
-    """Many packets are lost, RESULTs on their way down among them: slots stay
-    that nobody will free."""
+    """Many packets are lost, also RESULTs on their way down, so that slots stay
+    occupied."""
 
     def shape(self):
         super().shape()
@@ -125,7 +123,7 @@ class Litter(Busy):
 
 
 class Echoes(Busy):
-    """Nothing is lost, much is doubled, and half of the copies are late."""
+    """No loss, many copies, half of them late."""
 
     def shape(self):
         super().shape()
@@ -135,7 +133,7 @@ class Echoes(Busy):
 
 
 class Wipes(Busy):
-    """Much is lost, and relays forget all the time."""
+    """High loss, and relays lose their state all the time."""
 
     def shape(self):
         super().shape()
@@ -147,7 +145,7 @@ class Wipes(Busy):
 
 
 class Straggler(Busy):
-    """In each job a rank computes for long, and the others wait for it."""
+    """A rank of each job computes for a long time while the others wait."""
 
     def shape(self):
         super().shape()
@@ -162,14 +160,14 @@ class Straggler(Busy):
 
 
 class Anew(Scenario):
-    """The workers start again, in a new epoch, while packets of the old one
-    are on their way, in slots, and at a PS that may have forgotten it."""
+    """The workers start a new epoch while packets of the old one travel, are in
+    slots, and at a PS that may have restarted."""
 
     def script(self):
         self.epochs = {}
         for job in self.world.jobs:
             self.epochs[job] = 1
-            t = 70  # all have begun
+            t = 70  # all ranks have started
             for epoch in range(2, 2 + self.rng.randint(1, 2)):
                 t += self.rng.randint(30, 800)
                 self.net.at(t, self.restart, job, epoch)
@@ -189,7 +187,7 @@ class Anew(Scenario):
 
 
 class Ghosts(Anew):
-    """A process of the old epoch lives on, unheard of, and sends."""
+    """A process of the old epoch goes on sending."""
 
     def shape(self):
         Busy.shape(self)
@@ -204,8 +202,8 @@ class Ghosts(Anew):
 
 
 class Eager(Scenario):
-    """Only one worker has time-outs: it must be able to fetch whatever all
-    have sent."""
+    """Only one worker has time-outs. It must get every RESULT to which all
+    ranks have contributed."""
 
     def script(self):
         workers = self.world.workers()
@@ -224,8 +222,8 @@ class Eager(Scenario):
 
 
 class Deaf(Scenario):
-    """A process stops, and does not answer. A result that anybody else has
-    must reach everybody else, whatever relays and PS forget."""
+    """A process stops and does not answer. Every RESULT that another rank has
+    must reach all others, even if relays and PS lose their state."""
 
     def shape(self):
         self.world.limit = 15000
@@ -248,8 +246,8 @@ class Deaf(Scenario):
 
 
 class Idle(Scenario):
-    """A rank computes for long between two calls, attached: what it holds
-    must reach who lacks it meanwhile."""
+    """An attached rank computes for a long time between two calls. Meanwhile
+    its RESULTs must reach ranks that lack them."""
 
     def shape(self):
         self.net.loss = 0.2
@@ -263,7 +261,7 @@ class Idle(Scenario):
         w.pause = FOREVER
 
     def on_pause(self):
-        """The worst moment: it has all results, the others may lack some."""
+        """Lose all state now: this rank has all RESULTs, others lack some."""
         self.world.server.restart()
         for relay in self.world.relays:
             relay.wipe()
@@ -279,7 +277,7 @@ class Idle(Scenario):
 
 
 class Liar(Scenario):
-    """A rank names a wrong scale: no sum is better than a wrong one."""
+    """A rank names a wrong scale. No sum may be wrong."""
 
     def shape(self):
         self.world.limit = 4000
@@ -294,8 +292,8 @@ class Liar(Scenario):
 
 
 class Quitter(Scenario):
-    """A rank detaches while the others go on. They must not take its absence
-    for zeros."""
+    """A rank detaches while the others go on. Its absence must not count as
+    zeros."""
 
     def shape(self):
         self.world.limit = 6000
@@ -310,8 +308,8 @@ class Quitter(Scenario):
 
 
 class Parting(Scenario):
-    """The end of a job on a bad network: who is done must stay until all
-    are."""
+    """The end of a job on a bad network: ranks that are done must stay until
+    all are done."""
 
     def shape(self):
         self.net.loss = 0.25
@@ -321,7 +319,7 @@ class Parting(Scenario):
 
 
 class Dead(Scenario):
-    """Relays die for good, or for long. Nobody starts anew."""
+    """Relays die, forever or for a long time. No rank restarts."""
 
     def shape(self):
         self.world.racks = self.rng.randint(2, 3)
@@ -341,7 +339,7 @@ class Dead(Scenario):
 
 
 class Bypass(Dead):
-    """The same on a good network, from early on: the costs are compared."""
+    """Dead on a good network, from early on. For costs."""
 
     def shape(self):
         Busy.shape(self)
@@ -356,7 +354,7 @@ class Bypass(Dead):
 
 
 class Resize(Scenario):
-    """Pools grow and shrink under way, and not all at the same time."""
+    """Pools grow and shrink during the run, not all at the same time."""
 
     def script(self):
         for _ in range(6):

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The PS (trib-ps): puts together what relays could not, and answers."""
+"""The PS (trib-ps): completes sums and answers resends."""
 
 from net import GRAD, NEED, RESULT, serial_diff
 from pool.packet import PROBE, Packet
 from pool.relay import merge
 
-NEED_PACE = 30    # at most one NEED for a chunk in this time
-LEASE = 500       # how long a rank is served past its dead relay
+NEED_PACE = 30    # least time between NEEDs for a chunk
+LEASE = 500       # time that a rank is served directly after its last PROBE
 
 
 class Chunk:
-    """What the PS has of one chunk."""
+    """State of one chunk at the PS."""
 
     __slots__ = ("epoch", "chunk", "workers", "shape", "value", "push",
                  "done", "asks", "asked_at")
@@ -28,8 +28,8 @@ class Chunk:
 
 
 class Row:
-    """One (job, tree) at the PS. Only what is in the plan survives a restart:
-    the job, whom a multicast goes to, and where each worker can be reached."""
+    """One (job, tree) at the PS. Only the plan survives a restart: the job, its
+    multicast group and the addresses of its workers."""
 
     def __init__(self, job):
         self.job = job
@@ -38,7 +38,7 @@ class Row:
         self.forget()
 
     def forget(self):
-        self.epoch = None      # the newest that a packet named
+        self.epoch = None      # the newest epoch in a packet
         self.chunks = {}
         self.leases = {}
 
@@ -49,7 +49,7 @@ class Server:
         self.rules = world.rules
         self.net = world.net
         self.rows = {}
-        self.gradients = 0     # GRADs that came: what the relays are to spare
+        self.gradients = 0     # received GRADs; relays should reduce them
 
     def restart(self):
         for row in self.rows.values():
@@ -138,8 +138,8 @@ class Server:
                       value=z.value, job=row.job.number, tree=row.job.tree)
 
     def ask(self, row, z, m):
-        """The sender of m lacks the RESULT: NEED to one of the others whose
-        values we lack; if that does not help, to ever more of them."""
+        """Send NEED to a worker whose values are missing; twice as many each
+        time. The sender of m lacks the RESULT, so it is not asked."""
         if (self.net.now - z.asked_at < NEED_PACE or
                 not self.rules.ps_asks):
             return

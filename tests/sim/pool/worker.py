@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A rank of a job on shared pools: what libtrib does otherwise than in
-dedicated pools. The stream, the window, frozen GRADs, retained results and
-detach are those of tests/sim/worker.py."""
+"""A rank of a job on shared pools: its differences from dedicated pools.
+Stream, window, frozen GRADs, retained RESULTs and detach are in worker.py."""
 
 from net import GRAD, NEED, START, Msg
 from pool.packet import PROBE, PS_NUMBER, Packet
 from worker import Worker
 
-TO_PS = 2          # from this attempt on nobody but the PS looks at it
+TO_PS = 2          # attempt from which on only the PS takes the packet
 PROBE_PACE = 50
-PROBE_AGAIN = 200  # while a relay is taken for dead
-PROBES = 4         # unanswered ones: dead
+PROBE_AGAIN = 200  # pace while a relay counts as dead
+PROBES = 4         # unanswered probes of a dead relay
 
 
 class PoolWorker(Worker):
@@ -19,10 +18,10 @@ class PoolWorker(Worker):
         self.job = job
         self.child = rank
         self.path = path       # relays from here to the PS
-        self.label = label     # index in path of the one that is to aggregate
+        self.label = label     # index in path of the relay that aggregates
 
     def begin(self, epoch):
-        """START of the epoch; who was in an older one drops it."""
+        """START of the epoch; a rank in an older epoch drops that."""
         self.life += 1
         self.attempts = {}
         self.unanswered = [0] * len(self.path)
@@ -34,7 +33,7 @@ class PoolWorker(Worker):
         self.on_start(Msg(START, epoch, run=True))
 
     def tick(self, life):
-        """Who is alive is another protocol's business."""
+        """Liveness of ranks is not part of this model."""
 
     def say_alive(self):
         pass
@@ -43,13 +42,13 @@ class PoolWorker(Worker):
         pass
 
     def leaf_bit_is_clear(self, m, index):
-        """The PS asks whom it lacks, and nobody else."""
+        """The PS sends NEED only to ranks that it lacks."""
         return True
 
     # --- the way up
 
     def first_living(self):
-        """Index in path of the first relay that answers, as all above do."""
+        """Index in path of the first relay that answers, with all above it."""
         i = len(self.path)
         if not self.rules.dead_relay_is_bypassed:
             return 0
@@ -65,7 +64,7 @@ class PoolWorker(Worker):
             if not self.rules.second_resend_is_for_ps:
                 attempt = min(attempt, 1)
         else:
-            attempt = TO_PS    # NEED asks for it
+            attempt = TO_PS    # answer to NEED
         if first or not self.rules.grad_is_frozen:
             self.frozen[index] = self.contribution(index)
         if resend:
@@ -81,7 +80,7 @@ class PoolWorker(Worker):
             attempt >= TO_PS)
 
     def send(self, kind, epoch, chunk=0, **fields):
-        """RESULT, for NEED, and NEED itself."""
+        """Send a NEED, or a RESULT that answers NEED."""
         self.dispatch(Packet(kind, epoch, chunk, True, self.rank,
                              job=self.job.number, tree=self.job.tree,
                              **fields), True)

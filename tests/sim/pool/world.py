@@ -12,14 +12,14 @@ from pool.server import Server
 from world import VERDICTS as DEDICATED_VERDICTS
 from world import Failed
 
-# How a run can fail.
+# Ways for a run to fail.
 VERDICTS = DEDICATED_VERDICTS | {
     "overdrawn": "a job holds more slots of a pool than its cap",
 }
 
 
 class LongNet(Net):
-    """Some packets come when their chunk is long past."""
+    """Some packets arrive long after their chunk is done."""
 
     ancient = 0.1     # share of the late ones
 
@@ -43,13 +43,13 @@ class World:
         self.limit = 60000
         self.resets = rng.randint(0, 6)
         self.restarts = rng.choice((0, 0, 1, 2))
-        self.span = 2500          # of time in which they happen
+        self.span = 2500          # time in which they happen
         self.slots = rng.choice((1, 1, 2, 4, 8, 16))
         self.racks = rng.randint(1, 3)
         self.jobs_n = rng.randint(1, 3)
-        self.ranks = 5            # of a job, at most
+        self.ranks = 5            # limit of ranks of a job
         self.least = rng.randint(6, 20)
-        self.bare = 0.1           # share of racks without a relay, for a job
+        self.bare = 0.1           # share of racks without a relay
         self.relays = []
         self.jobs = []
         self.ends = []            # when each worker left
@@ -73,7 +73,7 @@ class World:
     # --- plans
 
     def plan(self, j):
-        """A job may be the second tree of the one before."""
+        """Add a job, or a second tree of the job before."""
         rng = self.rng
         number, tree = j, 0
         if j and rng.random() < 0.3:
@@ -120,7 +120,7 @@ class World:
             if below not in top.group:
                 top.group.append(below)
 
-    # --- what happens
+    # --- events
 
     def reset(self):
         rng = self.rng
@@ -146,7 +146,7 @@ class World:
         return None
 
     def costs(self):
-        """Of a run that ended well: per chunk, or in ticks."""
+        """Costs of a good run: per chunk, or in ticks."""
         chunks = sum(job.length for job in self.jobs)
         return {
             "packets": self.server.gradients / chunks,
