@@ -3,7 +3,6 @@
  * Builds the lists of arcs between a job's workers, relays and PS.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,19 +110,6 @@ int reach_want(struct reach *r, int c)
 	r->off[c] = off;
 	r->arcs[c] = arcs;
 	return 0;
-}
-
-double reach_length(const struct reach *r, int from, int c, const double *price,
-		    double sum)
-{
-	int i, end = r->off[c][from + 1];
-
-	for (i = r->off[c][from]; i < end; i++) {
-		if (r->arcs[c][i] < 0)
-			return INFINITY;
-		sum += price[res_link(r->arcs[c][i])];
-	}
-	return sum;
 }
 
 double reach_child_price(const struct reach *r, int c, const double *price)

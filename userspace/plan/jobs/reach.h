@@ -5,6 +5,8 @@
 #ifndef TRIB_PLAN_REACH_H
 #define TRIB_PLAN_REACH_H
 
+#include <math.h>
+
 #include "model.h"
 
 /**
@@ -34,8 +36,19 @@ void reach_free(struct reach *r);
 /* Fill the lists of destination @c if they are empty; 0 or -ENOMEM. */
 int reach_want(struct reach *r, int c);
 /* @sum plus the prices of the path from @from to @c; INFINITY: no path. */
-double reach_length(const struct reach *r, int from, int c, const double *price,
-		    double sum);
+static inline double reach_length(const struct reach *r, int from, int c,
+				  const double *price, double sum)
+{
+	const int *arc = r->arcs[c] + r->off[c][from];
+	const int *end = r->arcs[c] + r->off[c][from + 1];
+
+	if (arc < end && *arc < 0)
+		return INFINITY;
+	for (; arc < end; arc++)
+		sum += price[res_link(*arc)];
+	return sum;
+}
+
 /* Price of one more child at candidate @c: its relay resources. */
 double reach_child_price(const struct reach *r, int c, const double *price);
 
