@@ -39,7 +39,7 @@ class Session:
             self.on_start(m)
 
     def restart(self):
-        """tribd restarts: waiting children join again; a running epoch goes on."""
+        """tribd restarts: waiting children join again; an epoch goes on."""
         self.instance = self.net.rng.getrandbits(30)
         if not self.rules.epochs_are_not_reused:
             self.last_epoch = self.relay.epoch

@@ -35,7 +35,8 @@ RULES = {
         "a relay adds only contributions with the slot's scale, op and format",
         "liar", "wrong"),
     "ps_compares_shape": Rule(
-        "the PS adds only contributions with the shape of the place", "liar", "wrong"),
+        "the PS adds only contributions with the shape of the place",
+        "liar", "wrong"),
     # --- what a relay does with a GRAD
     "other_number_is_forwarded": Rule(
         "a relay adds only packets with its number, for workers of its row",
@@ -99,7 +100,8 @@ RULES = {
     "ack_clears_by_identity": Rule(
         "the RESULT frees only the slot of its identity", "quiet", "stall"),
     "ack_goes_by_membership": Rule(
-        "the RESULT goes to the members of the row, not to a slot's contributors",
+        "the RESULT goes to the members of the row, not to a slot's "
+        "contributors",
         "quiet", "stall"),
     # --- old slots, old packets
     "old_slot_is_taken_over": Rule(
