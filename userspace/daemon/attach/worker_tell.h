@@ -12,7 +12,7 @@ void worker_fill(const struct tree *t, const struct local *l,
 		 struct trib_attach_tree *at);
 /*
  * If rank @l takes part in an epoch, have the PS tell all others that it is
- * over. Sent a few times, as nobody acknowledges it.
+ * over. Sent a few times, as it is not acknowledged.
  */
 void worker_abort(struct tribd *d, const struct tree *t, const struct local *l,
 		  enum trib_abort why);

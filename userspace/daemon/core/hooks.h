@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * News from lower rooms to higher ones. Rooms call each other only downwards
- * (README.md); upwards goes what this table names. wire.c fills it in and says
- * in which order several rooms hear of one event. All pointers in the
- * arguments live for the call only, unless the receiver owns the object.
+ * (README.md); this table has all calls upwards. wire.c fills it in, and says in
+ * which order several rooms hear of one event. A receiver must not keep a
+ * pointer to an object beyond the event that announces its end.
  */
 #ifndef TRIBD_HOOKS_H
 #define TRIBD_HOOKS_H

@@ -71,11 +71,11 @@ static void filter_remove(struct tribd *d, uint32_t ifindex, bool qdisc)
 		    .attach_point = BPF_TC_INGRESS);
 	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE,
 		    .priority = CLSACT_PRIORITY);
-	LIBBPF_OPTS(bpf_tc_opts, names, .handle = CLSACT_HANDLE,
+	LIBBPF_OPTS(bpf_tc_opts, ndn, .handle = CLSACT_HANDLE,
 		    .priority = CLSACT_PRIORITY_NDN);
 
 	bpf_tc_detach(&hook, &opts);
-	bpf_tc_detach(&hook, &names);
+	bpf_tc_detach(&hook, &ndn);
 	if (!qdisc || rtnl_clsact_used(d, ifindex))
 		return;
 	hook.attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS;

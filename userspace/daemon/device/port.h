@@ -6,7 +6,7 @@
 #include "rtnl.h"
 #include "daemon/core/tribd.h"
 
-/* A network device that XDP is attached to; exists while a face names it. */
+/* A network device that XDP is attached to; exists while a face uses it. */
 struct port {
 	TAILQ_ENTRY(port) link;
 	char ifname[IF_NAMESIZE];

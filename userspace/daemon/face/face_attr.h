@@ -17,7 +17,7 @@ struct nlattr;
 /* Fill @s from a request. @tb: checked attributes by enum trib_face_attr. */
 int face_attr_parse(struct nlattr *const *tb, struct face_spec *s,
 		    struct reason *why);
-/* Append all attributes of @f, also those that nobody sets. 0 or -EMSGSIZE. */
+/* Append all attributes of @f, also those that are read only. 0 or -EMSGSIZE. */
 int face_attr_put(const struct face *f, struct nl_msg *m);
 
 /* Fill @s from an object of the state file. */

@@ -9,7 +9,7 @@
 #include "face.h"
 
 /* Addresses that no neighbour can have. */
-static bool addr_is_nobody(const struct in6_addr *a)
+static bool is_no_host(const struct in6_addr *a)
 {
 	if (!addr_is_v4(a))
 		return IN6_IS_ADDR_UNSPECIFIED(a) || IN6_IS_ADDR_LOOPBACK(a);
@@ -64,7 +64,7 @@ static int local_check(const struct face_spec *s, struct reason *why)
 		return reason_set(why, -EINVAL,
 				  "local address %s is of the other IP version",
 				  addr_text(&s->local, text));
-	if (addr_is_nobody(&s->local) || addr_is_multicast(&s->local))
+	if (is_no_host(&s->local) || addr_is_multicast(&s->local))
 		return reason_set(why, -EINVAL,
 				  "local address %s is not a host's",
 				  addr_text(&s->local, text));
@@ -90,7 +90,7 @@ int face_check(struct tribd *d, struct face_spec *s, struct reason *why)
 	err = d->hooks->face_check(d, s, why);
 	if (err)
 		return err;
-	if (!addr_is_zero(&s->addr) && addr_is_nobody(&s->addr))
+	if (!addr_is_zero(&s->addr) && is_no_host(&s->addr))
 		return reason_set(why, -EINVAL,
 				  "address %s is not a neighbour's",
 				  addr_text(&s->addr, text));

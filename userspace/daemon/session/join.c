@@ -288,7 +288,7 @@ void join_tree_del(struct tree *t)
 	}
 	session_abort(&j->s, TRIB_ABORT_ADMIN,
 		      t->nchild ? RANK_NONE : t->local[0].rank, -1, now);
-	/* Send the repeats now: nobody is left to send them later. */
+	/* Send the repeats now: the machine goes. */
 	for (i = 1; i < SESSION_ABORTS; i++)
 		session_tick(&j->s, now + i * 1000);
 }

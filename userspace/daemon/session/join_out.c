@@ -205,13 +205,13 @@ const struct session_ops join_ops = {
 void join_refuse(struct joining *j, const struct face *via,
 		 const struct session_join *in)
 {
-	static const struct session_view nobody;
+	static const struct session_view none;
 	struct join_packet p;
 
 	memset(&p, 0, sizeof(p));
 	hdr_fill(j->t, &p.h, TRIB_T_START, 0,
 		 (in->len - (uint32_t)sizeof(p.h)) / 4);
-	start_fill(j, &p.u.start, TRIB_START_REFUSED, &nobody);
+	start_fill(j, &p.u.start, TRIB_START_REFUSED, &none);
 	p.u.start.nonce = htobe64(in->nonce);
 	packet_send(j->d, via, in->port, &p, in->len);
 }
