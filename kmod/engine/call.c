@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The collectives: each becomes a request with one part for every tree that it
- * uses. What the parts are follows from the arguments alone, so all ranks make
- * the same.
+ * Collectives: each becomes a request with one part per tree that it uses. The
+ * parts follow from the arguments alone, so all ranks make the same ones.
  */
 #include "inner.h"
 
-/* Elements whose index still fits the report of a value that is not finite. */
+/* Limit of elements: a report of a non-finite value must hold the index. */
 #define COUNT_MAX (1ULL << TRIB_EXP_INDEX_BITS)
 
-/* Trees a message of @count elements is spread over. */
+/* Number of trees that carry a message of @count elements. */
 static unsigned int parts_of(const struct trib_engine *eng, enum trib_kind kind,
 			     uint64_t count)
 {
@@ -48,7 +47,7 @@ void trib_req_free(struct trib_req *r)
 	free_req(r);
 }
 
-/* Room for the exponents of a float sum, one byte in front for each 8 groups. */
+/* Allocate the exponents of a float sum, and behind them a bit for each group. */
 static int make_exponents(struct trib_part *p)
 {
 	size_t groups = (size_t)(p->nexp + 7) / 8;
@@ -60,18 +59,18 @@ static int make_exponents(struct trib_part *p)
 	return 0;
 }
 
-/* How much of @count stream @s takes, of those of weight @all together. */
+/* Elements of @count that stream @s carries; @all is the sum of weights. */
 static uint64_t share_of(const struct trib_stream *s, uint64_t count,
 			 uint64_t all)
 {
-	/* Neither product nor sum can be too large for what memory holds. */
+	/* No overflow: @count elements fit into memory. */
 	uint64_t share = (count * s->weight + all - 1) / all;
 
 	return (share + TRIB_NVAL_BLOCK - 1) / TRIB_NVAL_BLOCK *
 	       TRIB_NVAL_BLOCK;
 }
 
-/* A request over @count elements; not queued yet. @whole: in one tree. */
+/* Make a request over @count elements, in one tree if @whole. Not queued yet. */
 static struct trib_req *make(struct trib_engine *eng, enum trib_kind kind,
 			     uint64_t count, bool whole)
 {
@@ -176,13 +175,13 @@ static bool has_values(const struct trib_call *c)
 	       c->collective == TRIB_COLL_REDUCE_SCATTER;
 }
 
-/* Broadcasts and allgathers have their elements in the result already. */
+/* Broadcasts and allgathers have no @src: their elements are in the result. */
 static bool has_buffers(const struct trib_call *c)
 {
 	return !c->count || (c->dst && (c->src || !has_values(c)));
 }
 
-/* The elements of all ranks together are so many times the count. */
+/* Total elements = count * times(). */
 static unsigned int times(const struct trib_engine *eng,
 			  const struct trib_call *c)
 {
@@ -198,15 +197,15 @@ const char *trib_call_wrong(const struct trib_engine *eng,
 	unsigned int n = times(eng, c);
 
 	if (c->collective > TRIB_COLL_BARRIER)
-		return "no such collective";
+		return "the collective is not one of enum trib_collective";
 	if (c->dtype > TRIB_SOCK_I32)
-		return "no such element type";
+		return "the element type is neither f32 nor i32";
 	if (c->op > TRIB_SOCK_MIN)
-		return "no such operation";
+		return "the operation is not sum, avg, max or min";
 	if (c->op == TRIB_SOCK_AVG && c->dtype != TRIB_SOCK_F32)
-		return "averages are of floats only";
+		return "averages take f32 elements only";
 	if (c->op && !has_values(c))
-		return "no such operation here";
+		return "only allreduce and reduce_scatter take an operation";
 	if (c->count >= COUNT_MAX / n || c->count > SIZE_MAX / 4 / n)
 		return "too many elements";
 	if (c->collective == TRIB_COLL_BARRIER)
@@ -236,7 +235,7 @@ static enum trib_kind kind_of(const struct trib_engine *eng,
 						: TRIB_KIND_FSUM;
 }
 
-/* What of the message is where, for this rank. */
+/* Set the regions of the message that this rank sends and stores. */
 static void fill(struct trib_req *r, const struct trib_call *c)
 {
 	const struct trib_engine *eng = r->eng;
@@ -248,17 +247,17 @@ static void fill(struct trib_req *r, const struct trib_call *c)
 	switch (c->collective) {
 	case TRIB_COLL_REDUCE_SCATTER:
 		/*
-		 * Everybody gets the whole sum, and keeps its share. If @dst is
-		 * @src, results are stored where elements were that come earlier
-		 * in the message: they were packed before, provided that they
-		 * are in the same tree. (All ranks must do the same, so where
-		 * @dst is does not decide.)
+		 * Each rank receives the whole sum and stores its share. If
+		 * @dst is @src, a result overwrites elements that come earlier
+		 * in the message. They are packed already, because the message
+		 * is in one tree. That holds for any @dst: all ranks must make
+		 * the same parts.
 		 */
 		r->dst_first = c->count * eng->rank;
 		r->dst_count = c->count;
 		break;
 	case TRIB_COLL_ALLGATHER:
-		/* Results of others may not land on what was not sent yet. */
+		/* Results of other ranks must not overwrite unsent elements. */
 		r->own_first = c->count * eng->rank;
 		r->own_count = c->count;
 		r->src = (const uint32_t *)c->dst + r->own_first;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * The way of a chunk's elements to a packet and back. What a chunk holds,
- * shape.c knows.
+/* Packs elements into a chunk's packet and unpacks results. shape.c says what a
+ * chunk holds.
  */
 #include "inner.h"
 
@@ -27,7 +26,7 @@ static bool is_bad(int64_t word)
 	return word > 0 && (word & TRIB_EXP_BAD);
 }
 
-/* Words of 64 bits travel little-endian. */
+/* 64-bit words travel little-endian. */
 static void put_word(uint8_t *v, size_t i, int64_t word)
 {
 	__le64 w = htole64((uint64_t)word);
@@ -85,13 +84,13 @@ static void pack_order(struct trib_stream *s, const struct trib_part *p,
 		s->eng->codec->f32_order(v, x, sh->n, neg);
 		return;
 	}
-	/* One report says it all; it wins over every value. */
+	/* One report is enough: it is larger than every value. */
 	memset(v, 0, trib_payload_len(sh->nval));
 	put_word(v, 0, report_bad(s->eng, sh->first + i));
 }
 
-/* This rank's region of the message, zeros around it.
- * Return: false if the chunk has none of it.
+/* Pack this rank's region of the message, with zeros around it.
+ * Return: false if the chunk has no part of the region.
  */
 static bool pack_bits(const struct trib_part *p, const struct trib_shape *sh,
 		      uint8_t *v)
@@ -179,8 +178,8 @@ void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off,
 }
 
 /*
- * Exponents of all ranks' maximum. Our own are in the frozen GRAD: a result
- * below them is not one.
+ * Store the maximum exponents of all ranks. A result below our own exponents,
+ * which the frozen GRAD holds, is refused.
  */
 static int unpack_exp(struct trib_stream *s, struct trib_part *p,
 		      const struct trib_shape *sh, uint64_t c, const uint8_t *v)
@@ -223,7 +222,7 @@ static void unpack_floats(const struct trib_codec *codec,
 	}
 }
 
-/* A whole chunk's elements, to @out. */
+/* Unpack all elements of a chunk to @out. */
 static void unpack_values(struct trib_stream *s, const struct trib_part *p,
 			  const struct trib_shape *sh, const void *v, void *out)
 {
@@ -238,7 +237,7 @@ static void unpack_values(struct trib_stream *s, const struct trib_part *p,
 			codec->q32_unpack(out, v, sh->n, sh->scale);
 		else if (world & (world - 1))
 			codec->q32_unpack_avg(out, v, sh->n, sh->scale, world);
-		else /* the same, and faster */
+		else /* a power of two: same bits, faster */
 			codec->q32_unpack(out, v, sh->n,
 					  sh->scale -
 						  (int)trib_log2_ceil(world));
@@ -260,7 +259,7 @@ static void unpack_values(struct trib_stream *s, const struct trib_part *p,
 	}
 }
 
-/* The elements that the caller wants, to where the caller wants them. */
+/* Store the elements in the caller's region of the result. */
 static void store(struct trib_stream *s, const struct trib_part *p,
 		  const struct trib_shape *sh, const void *v)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The life of an engine, and one turn of it: what is late, what is lost, what
- * can go. Called by whoever drives, after the transport has delivered what had
- * arrived.
+ * Life of an engine, and one turn: timers, losses, sending. The driver calls it
+ * after the transport has delivered received packets.
  */
 #include "inner.h"
 
@@ -27,7 +26,7 @@ static int add_stream(struct trib_engine *eng, unsigned int i)
 	return 0;
 }
 
-/* What arrays are as long as. Whether it can be reached shows when joining. */
+/* Check the sizes of arrays. Joining checks whether relays are reachable. */
 static bool place_ok(const struct trib_attach_rep *rep)
 {
 	unsigned int i;
@@ -59,8 +58,9 @@ int trib_engine_init(struct trib_engine *eng,
 	eng->world = rep->world;
 	trib_fault(eng, TRIB_SOCK_ERR_NONE, 0, "no error");
 	if (!place_ok(rep))
-		return trib_fault(eng, TRIB_SOCK_ERR_ARGUMENT, -EINVAL,
-				  "there can be no such place");
+		return trib_fault(
+			eng, TRIB_SOCK_ERR_ARGUMENT, -EINVAL,
+			"the place is invalid: trees, ranks, values or relays exceed the limits");
 	eng->scratch = trib_alloc(sizeof(*eng->scratch));
 	if (!eng->scratch)
 		rc = -ENOMEM;
@@ -101,7 +101,7 @@ void trib_engine_run(struct trib_engine *eng)
 {
 	unsigned int i;
 
-	/* What the planned rate leaves goes to each of them in turn. */
+	/* Each stream in turn is first to use what the planned rate allows. */
 	eng->turn++;
 	for (i = 0; i < eng->nstream && !eng->dead; i++) {
 		struct trib_stream *s =

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The worker's side of trib_wire.h as a machine: one rank of one job, on all of
- * its trees. libtrib and the module's collective sockets are hosts of it.
+ * The engine: the worker's side of trib_wire.h, for one rank of one job on all of
+ * its trees. libtrib and the module's collective sockets host it.
  *
- * It makes no system calls, knows no threads, and takes the time from
- * &trib_engine.now, which the host sets before each call that is not marked
- * "any time" (monotone, ns, not 0). All calls need the host's lock. What
- * allocates says so; in the kernel it may sleep then. What the host must
- * do:
+ * The engine makes no system calls and has no threads. It takes the time from
+ * &trib_engine.now (monotonic, ns, not 0), which the host sets before each call
+ * that is not marked "any time". All calls need the host's lock. Functions that
+ * allocate are marked; in the kernel they may sleep. The host calls:
  *
  *	trib_engine_init()
- *	max_window, timeout_ns, join_timeout_ns: set, or left
+ *	set max_window, timeout_ns, join_timeout_ns, if wanted
  *	trib_join_start()
- *	  packets -> trib_packet_rx(), again and again
- *	  trib_join_turn() after them and at trib_join_deadline(), until it is not 0
+ *	  trib_packet_rx() with each packet
+ *	  trib_join_turn() after packets and at trib_join_deadline(), until not 0
  *	trib_engine_start()
- *	  packets -> trib_packet_rx()
- *	  trib_engine_run() after them and at trib_engine_deadline()
- *	  trib_call_issue() -> ... host->done() -> trib_req_free()
+ *	  trib_packet_rx() with each packet
+ *	  trib_engine_run() after packets and at trib_engine_deadline()
+ *	  trib_call_issue(); after host->done() trib_req_free()
  *	trib_leave_start()
- *	  the same two, and trib_leave_turn() after them and at
- *	  trib_leave_deadline(), until it is true
+ *	  the same calls, and trib_leave_turn() after packets and at
+ *	  trib_leave_deadline(), until true
  *	trib_leave_end()		also at any other time, after join_start()
  *	trib_engine_free()
  */
@@ -36,16 +35,15 @@
 #include "uapi/trib_sock.h"
 
 /**
- * struct trib_host_ops - what the engine tells its host
- * @done: @r's status is final; it is the host's to free, later.
- * @died: the job cannot go on: &trib_engine.dead and error are set. Comes after
- *        @done of all requests that were under way.
+ * struct trib_host_ops - callbacks to the host
+ * @done: the status of @r is final. The host frees @r later.
+ * @died: the job cannot go on: &trib_engine.dead and error are set. Called after
+ *        @done of all unfinished requests.
+ * @room: asks whether a tree may allocate @bytes, until trib_engine_free(). Return:
+ *        0, or the errno of the refusal. NULL allows all.
  *
- * @room: a tree is about to allocate @bytes, until trib_engine_free(); what is not
- *        0 is why it may not. NULL: it always may.
- *
- * All are called with the lock held, in the midst of the engine's work: note
- * it, wake somebody, and return. Requests are not freed in there.
+ * All run with the lock held, inside the engine: record the event, wake a thread,
+ * return. They must not free requests.
  */
 struct trib_host_ops {
 	void (*done)(struct trib_req *r);
@@ -54,8 +52,8 @@ struct trib_host_ops {
 };
 
 /**
- * struct trib_tally - counters, since trib_engine_init()
- * As in libtrib's struct trib_counters.
+ * struct trib_tally - counters since trib_engine_init()
+ * See libtrib's struct trib_counters.
  */
 struct trib_tally {
 	uint64_t messages; /* requests issued */
@@ -75,33 +73,33 @@ struct trib_tally {
 /**
  * struct trib_engine - one rank of a job
  *
- * The host's to set before trib_join_start() (or, @max_window, before
+ * The host sets these before trib_join_start() (@max_window: before
  * trib_engine_start()); 0 is the default:
- * @max_window: chunks whose results the transport can buffer; 0 = no bound.
- * @timeout_ns: silence after which a rank is dead; 0: START's, or the place's.
- * @join_timeout_ns: that others have to join.
+ * @max_window: chunks whose results the transport can buffer; 0: no bound.
+ * @timeout_ns: silence after which a rank is dead; 0: from START or the place.
+ * @join_timeout_ns: time for other ranks to join.
  *
  * Fixed by trib_engine_init():
- * @ops, @host, @codec: see there.
- * @rep:   the place; the host's, must live as long.
- * @world, @rank: of it.
- * @stream: @nstream of them, one per tree.
+ * @ops, @host, @codec: its arguments.
+ * @rep:   the place. The host owns it and keeps it until trib_engine_free().
+ * @world, @rank: copies from the place.
+ * @stream: @nstream streams, one per tree.
  * @uneven: trees have different weights.
  * @scratch: room for one packet and one burst.
  *
  * @now:     time of this turn; the host sets it.
- * @join_ns: JOIN is sent again; @join_end_ns: nobody waits longer.
+ * @join_ns: time of the next JOIN; @join_end_ns: end of the join timeout.
  * @running: trib_engine_start() was called.
  * @leaving: trib_leave_start() was called: no new requests.
- * @barrier: of those who leave; NULL: there is none.
- * @leave_ns: until when we listen for those who lack something.
- * @pace_ns: what was sent until now takes until then at the planned rate.
+ * @barrier: the request of leaving together; NULL: none.
+ * @leave_ns: end of listening for ranks that lack results.
+ * @pace_ns: time at which the planned rate has carried all sent packets.
  * @inflight: chunks sent and without result, in all streams.
- * @turn:    the stream that goes first this time.
- * @nonce:   of our JOINs.
+ * @turn:    rotates the stream that sends first.
+ * @nonce:   nonce of our JOINs.
  * @seq:     requests issued.
- * @reqs:    requests that were not freed; @unfinished of them not done.
- * @dead:    negative errno of what killed the engine.
+ * @reqs:    list of requests not freed; @unfinished of them are not done.
+ * @dead:    0, or the negative errno that ended the engine.
  * @error:   newest error.
  * @count:   counters.
  */
@@ -143,12 +141,12 @@ struct trib_engine {
 /* --- engine.c: a life, and one turn of it ---------------------------------- */
 
 /**
- * trib_engine_init() - a rank that has not joined yet
- * @eng: zeroed, but for what the host may set.
- * @rep: of it everything is used but addresses, ports, flags and text.
+ * trib_engine_init() - initialise the engine of a rank that has not joined
+ * @eng: zeroed, except fields that the host may set.
+ * @rep: the place. The engine ignores its addresses, ports, flags and text.
  *
- * Allocates. Return: 0; -ENOMEM, or -EINVAL if its numbers are too large, with
- * the error set. trib_engine_free() is to be called in any case.
+ * Allocates. Return: 0, -ENOMEM, or -EINVAL if a number in @rep is too large, with
+ * the error set. Call trib_engine_free() in any case.
  */
 int trib_engine_init(struct trib_engine *eng,
 		     const struct trib_transport_ops *ops,
@@ -156,63 +154,71 @@ int trib_engine_init(struct trib_engine *eng,
 		     const struct trib_codec *codec,
 		     const struct trib_attach_rep *rep);
 
-/* All trees run, and max_window is final: requests may be issued. */
+/**
+ * trib_engine_start() - accept requests
+ * Call it once all trees run; max_window is final then.
+ */
 void trib_engine_start(struct trib_engine *eng);
 
-/* Streams, and requests that were not freed; tells nobody. Any time. */
+/**
+ * trib_engine_free() - free streams and remaining requests, without callbacks
+ * Any time.
+ */
 void trib_engine_free(struct trib_engine *eng);
 
-/* Timers, gaps and sending for all streams. */
+/** trib_engine_run() - run timers, resend losses, send, in all streams */
 void trib_engine_run(struct trib_engine *eng);
 
-/* When trib_engine_run() must be called again at the latest; 0 = never. Any
- * time.
+/**
+ * trib_engine_deadline() - latest time of the next trib_engine_run()
+ * Any time. Return: ns, or 0 if only packets need a run.
  */
 uint64_t trib_engine_deadline(const struct trib_engine *eng);
 
-/* What the windows are now; largest of all trees, and sum of all. Any time. */
+/* Round trips (largest of all trees) and windows (sum of all trees). */
 struct trib_path {
 	uint64_t rtt_us;
 	uint64_t rtt_min_us;
 	uint64_t window; /* chunks */
 };
 
+/** trib_engine_path() - report round trips and windows; any time */
 void trib_engine_path(const struct trib_engine *eng, struct trib_path *out);
 
 /* --- join.c: from places to running trees and back --------------------------- */
 
 /**
  * trib_join_start() - begin to join
- * @nonce: trib_nonce() of this attempt: the same instance has used none as large.
+ * @nonce: trib_nonce() of this attempt, larger than all before of this instance.
  */
 void trib_join_start(struct trib_engine *eng, uint64_t nonce);
 
 /**
  * trib_join_turn() - send JOINs that are due
- * Return: 1 once all trees run; 0: not yet; negative errno: never, the engine is
- * dead.
+ * Return: 1 once all trees run, 0 before, or the negative errno of a dead engine.
  */
 int trib_join_turn(struct trib_engine *eng);
-/* When to do so at the latest. Any time. */
+/** trib_join_deadline() - latest time of the next trib_join_turn(); any time */
 uint64_t trib_join_deadline(const struct trib_engine *eng);
 
 /* --- leave.c: together, or alone --------------------------------------------- */
 
 /**
- * trib_leave_start() - no more requests; a barrier of all ranks
- * If requests are unfinished there is no barrier, and trib_leave_end() tells the
- * others that we are gone: who wants them finished waits before. Allocates.
+ * trib_leave_start() - refuse new requests and issue a barrier of all ranks
+ * Allocates. With unfinished requests there is no barrier, and trib_leave_end()
+ * tells the others that we are gone. So hosts wait for requests first.
  */
 void trib_leave_start(struct trib_engine *eng);
-/* Return: whether there is nothing to wait for any more. */
+/** trib_leave_turn() - true once there is nothing left to wait for */
 bool trib_leave_turn(struct trib_engine *eng);
+/** trib_leave_deadline() - latest time of the next trib_leave_turn(); any time */
 static inline uint64_t trib_leave_deadline(const struct trib_engine *eng)
 {
 	return eng->leave_ns;
 }
 /**
- * trib_leave_end() - the last packets: ABORT if others still need us, and LEAVE
- * Requests that are unfinished end with -ECANCELED.
+ * trib_leave_end() - send ABORT, if other ranks still need us, and LEAVE
+ * Unfinished requests end with -ECANCELED.
  */
 void trib_leave_end(struct trib_engine *eng);
 
@@ -223,13 +229,13 @@ void trib_leave_end(struct trib_engine *eng);
  * @collective: enum trib_collective.
  * @op:    enum trib_sock_op; ALLREDUCE and REDUCE_SCATTER only.
  * @dtype: enum trib_sock_dtype.
- * @src:   elements; ALLREDUCE: @count, REDUCE_SCATTER: @count * world. They must
- *	   stay until the request is done.
- * @dst:   the result, @count elements; ALLGATHER: @count * world. May be @src;
- *	   REDUCE_SCATTER: or this rank's part of it. Until the request is done
- *	   anything may be there. ALLGATHER and BROADCAST have no @src: this
- *	   rank's elements are where they are in the result.
- * @count: elements; see above.
+ * @src:   ALLREDUCE: @count elements; REDUCE_SCATTER: @count * world. The caller
+ *	   keeps them unchanged until the request is done. ALLGATHER and
+ *	   BROADCAST take this rank's elements from their place in @dst.
+ * @dst:   the result: @count elements; ALLGATHER: @count * world. May equal
+ *	   @src or, for REDUCE_SCATTER, this rank's part of @src. Undefined until
+ *	   the request is done.
+ * @count: see above.
  * @root:  BROADCAST only.
  */
 struct trib_call {
@@ -242,13 +248,16 @@ struct trib_call {
 	uint32_t root;
 };
 
-/* What is wrong with the arguments, or NULL. Without lock, any time. */
+/**
+ * trib_call_wrong() - check the arguments of a collective
+ * Any time, without the lock. Return: NULL, or a text that names the mistake.
+ */
 const char *trib_call_wrong(const struct trib_engine *eng,
 			    const struct trib_call *c);
 
 /**
- * trib_call_issue() - a collective is under way
- * @out: the request. host->done() may have come before this returns.
+ * trib_call_issue() - start a collective
+ * @out: the request; the host frees it. host->done() may run before the return.
  *
  * Needs trib_engine_start(). Allocates. Return: 0; -EINVAL and -ENOMEM with the
  * error set; &trib_engine.dead; -ECANCELED while leaving.
@@ -257,39 +266,42 @@ int trib_call_issue(struct trib_engine *eng, const struct trib_call *c,
 		    struct trib_req **out);
 
 /**
- * trib_call_check() - may this collective be issued now?
+ * trib_call_check() - check whether a collective may be issued now
  * Return: 0; -EINVAL with the error set; &trib_engine.dead; -ECANCELED while
  * leaving.
  */
 int trib_call_check(struct trib_engine *eng, const struct trib_call *c);
 
 /**
- * trib_req_own() - a request that the host carries out by itself
- * It is in the engine's list and ends with the engine, but is in no stream: the
- * host says when it is done. Allocates. Return: NULL without memory.
+ * trib_req_own() - make a request that the host carries out itself
+ * It is in the engine's list and ends with the engine, but in no stream: the host
+ * calls trib_req_done(). Allocates. Return: NULL without memory.
  */
 struct trib_req *trib_req_own(struct trib_engine *eng);
-/* Its status is final: host->done(). */
+/** trib_req_done() - set the final status and call host->done() */
 void trib_req_done(struct trib_req *r, int status);
 
-/* Forget a request that is done. Any time. */
+/** trib_req_free() - free a request that is done; any time */
 void trib_req_free(struct trib_req *r);
-/* It shall outlive the engine: only status and ctx are left. Any time. */
+/** trib_req_orphan() - let a request outlive the engine with status and ctx */
 void trib_req_orphan(struct trib_req *r);
 
 /* --- error.c: the newest error, and the end ------------------------------------ */
 
 /**
- * trib_fault() - note an error
+ * trib_fault() - set the newest error
  * @code: enum trib_sock_code.
- * @err:  negative errno. Return: the same.
+ * @err:  negative errno.
+ *
+ * Return: @err.
  */
 int trib_fault(struct trib_engine *eng, int code, int err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/** trib_fault_rank() - trib_fault() with the rank and element to blame, or -1 */
 int trib_fault_rank(struct trib_engine *eng, int code, int err, int rank,
 		    int64_t index, const char *fmt, ...)
 	__attribute__((format(printf, 6, 7)));
-/* Give up: note the error and complete all requests with it. */
+/** trib_die_rank() - end the engine: set the error, complete all requests with it */
 void trib_die_rank(struct trib_engine *eng, int code, int err, int rank,
 		   const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 

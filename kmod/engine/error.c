@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * The newest error, and how an engine ends when the job cannot go on.
- */
+/* The newest error, and the end of an engine when the job cannot go on. */
 #include "inner.h"
 
 static void __attribute__((format(printf, 6, 0)))
@@ -51,7 +49,7 @@ void trib_die_rank(struct trib_engine *eng, int code, int err, int rank,
 	note(eng, code, err, rank, -1, fmt, ap);
 	va_end(ap);
 	eng->dead = err;
-	/* Nothing may point into requests once their owners have them back. */
+	/* Hosts may free finished requests: drop all pointers into them. */
 	for (i = 0; i < eng->nstream; i++) {
 		eng->stream[i]->head = NULL;
 		eng->stream[i]->tail = &eng->stream[i]->head;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the engine needs of where it runs: the kernel, or a process. The only
- * file here that tells the two apart.
+ * Types, memory, byte order and tracepoints of the host: the kernel or a process.
+ * Only this file distinguishes them.
  */
 #ifndef TRIB_ENGINE_HOST_H
 #define TRIB_ENGINE_HOST_H
@@ -39,7 +39,7 @@
 
 #define trib_iovec kvec
 
-/* Zeroed, or NULL. Counted for the memory cgroup; may sleep. */
+/* Return: zeroed memory, charged to the memory cgroup, or NULL. May sleep. */
 static inline void *trib_alloc(size_t size)
 {
 	return kvzalloc(size, GFP_KERNEL_ACCOUNT);
@@ -50,7 +50,7 @@ static inline void trib_free(const void *p)
 	kvfree(p);
 }
 
-/* Tracepoints: a chunk's result has come; a chunk is sent again. */
+/* Tracepoints: the result of @chunk came; @chunk is sent again. */
 struct trib_stream;
 void trib_trace_done(const struct trib_stream *s, uint64_t chunk);
 void trib_trace_resend(const struct trib_stream *s, uint64_t chunk);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * From places to running trees, and back: JOIN is repeated until the relay of
- * each tree says START(RUN); LEAVE ends it.
+ * Joins trees: repeats JOIN until the relay of each tree answers START(RUN).
  *
- * JOIN is padded to the size of a full data packet and must not be fragmented,
- * so a path that is too small for the job shows here. The size is known from
- * tribd, or else from the first START: then JOIN is sent again in that size,
- * and only the answer to it counts.
+ * JOIN is padded to the size of a full data packet and must not be fragmented, so
+ * joining fails on a path whose MTU is too small. The size comes from the place,
+ * or from the first START: then JOIN is sent again in that size, and only its
+ * answer counts.
  */
 #include "inner.h"
 
-/* START says more than this only by mistake. */
+/* Largest window that a START may announce. */
 #define WINDOW_MAX 16384
 
 int trib_session_send(struct trib_stream *s, uint8_t type, uint16_t nval)
@@ -18,11 +17,11 @@ int trib_session_send(struct trib_stream *s, uint8_t type, uint16_t nval)
 	struct trib_largest *pkt = &s->eng->scratch->packet;
 	struct trib_join j = {
 		.nonce = htobe64(s->eng->nonce),
-		/* Joining: what this host's cells may still hold. */
+		/* Joining: the epoch of results that this host may still hold. */
 		.epoch = htobe32(s->epoch ? s->epoch : s->eng->rep->epoch),
 		.rank = htobe32(s->eng->rank),
 	};
-	/* As long as a GRAD, which has a bitmap in shared pools. */
+	/* As long as a GRAD, with its bitmap in shared pools. */
 	unsigned int len =
 		sizeof(pkt->h) + 8u * s->bmwords + trib_payload_len(nval);
 	struct trib_iovec iov = {pkt, len};
@@ -95,7 +94,7 @@ void trib_join_rx(struct trib_stream *s, const struct trib_rx *rx)
 	unsigned int i;
 
 	if (s->epoch || s->eng->dead)
-		return; /* said again */
+		return; /* repeated */
 	if (!rx->v || rx->len < sizeof(st)) {
 		s->eng->count.bad_packets++;
 		return;
@@ -113,7 +112,7 @@ void trib_join_rx(struct trib_stream *s, const struct trib_rx *rx)
 		s->child_rank[i] = be16toh(st.child_rank[i]);
 	switch (be16toh(st.state)) {
 	case TRIB_START_WAIT:
-		/* A JOIN of another size does not count yet. */
+		/* The relay counts only a JOIN of its own size. */
 		if (be16toh(st.nval) > s->join_nval &&
 		    be16toh(st.nval) <= TRIB_NVAL_LARGE) {
 			s->join_nval = be16toh(st.nval);
@@ -131,7 +130,7 @@ void trib_join_rx(struct trib_stream *s, const struct trib_rx *rx)
 	}
 }
 
-/* Nobody waits any longer: for which ranks do the relays, as text? */
+/* The join timeout has passed: report the missing ranks. */
 static void give_up(struct trib_engine *eng)
 {
 	unsigned long long ms = eng->join_timeout_ns / TRIB_MS;
@@ -140,7 +139,7 @@ static void give_up(struct trib_engine *eng)
 	char list[120];
 	size_t len = 0;
 
-	/* One tree's list; the others' are the same ranks. */
+	/* The first tree that does not run: all trees miss the same ranks. */
 	while (eng->stream[i]->epoch)
 		i++;
 	s = eng->stream[i];

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * How a rank leaves: together with all others, or alone, and then they are
- * told.
- */
+/* Leaves a job: together with all ranks, or alone, and then tells the others. */
 #include "inner.h"
 
-/* When somebody last showed that it lacks what we have. */
+/* When another rank last showed that it lacks a result which we have. */
 static uint64_t last_lack(const struct trib_engine *eng)
 {
 	uint64_t when = 0;
@@ -18,8 +15,8 @@ static uint64_t last_lack(const struct trib_engine *eng)
 }
 
 /*
- * How long nobody must have lacked anything. In shared pools NEED comes to one
- * rank after the other, with time-outs between.
+ * How long to listen for ranks that lack results. In shared pools the PS sends
+ * NEED to one rank after another, with timeouts in between.
  */
 static uint64_t listens_for(const struct trib_engine *eng)
 {
@@ -42,9 +39,9 @@ void trib_leave_start(struct trib_engine *eng)
 }
 
 /*
- * The barrier's result may be nowhere to be had, because those who had it have
- * left; but as long as others fetch results before it, we may be the only one
- * left who has them.
+ * The barrier's result can be lost for good if the ranks that had it have left.
+ * But while others fetch earlier results, we may be the only rank that still has
+ * them.
  */
 bool trib_leave_turn(struct trib_engine *eng)
 {
@@ -62,8 +59,8 @@ bool trib_leave_turn(struct trib_engine *eng)
 }
 
 /*
- * After the barrier nobody lacks anything that we have. If it was not reached,
- * or requests are left, the others must know that we are gone.
+ * After the barrier no rank lacks a result that we have. Without it, or with
+ * requests left, tell the others that we are gone.
  */
 void trib_leave_end(struct trib_engine *eng)
 {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What is taken for lost, and when it is sent again: a chunk that stays
- * without result while those transmitted well after it have theirs, and one
- * whose time-out has come.
+ * Detects losses and retransmits: a chunk without result although chunks sent well
+ * after it have theirs (a gap), and a chunk whose timeout has passed.
  */
 #include "inner.h"
 
-/* Nobody is given up for the loss of one question or answer. */
+/* A tenth of the silence limit: losing one packet must not kill a rank. */
 uint64_t trib_loss_longest(const struct trib_engine *eng)
 {
 	uint64_t max = TRIB_TUNE_RTO_MAX;
@@ -15,9 +14,9 @@ uint64_t trib_loss_longest(const struct trib_engine *eng)
 }
 
 /*
- * How long this host's ports take, at the planned rate, for what is in flight in
- * all trees. The round trips of a message's last chunks say nothing of that when
- * the next one begins.
+ * Time that this host's ports need at the planned rate for the packets in flight in
+ * all trees. The measured round trips of a message's last chunks are shorter than
+ * those of the next message's first ones.
  */
 static uint64_t passing(const struct trib_stream *s)
 {
@@ -54,10 +53,10 @@ static uint64_t rto(const struct trib_stream *s, unsigned int tries)
 }
 
 /*
- * When a silent chunk is to be sent again. Chunks after a hole came, so the
- * network works and the hole was lost: one round trip is enough to tell that
- * its repetition was, too. Otherwise silence may have any reason, and only
- * counts from the last result on.
+ * Time at which a chunk without result is sent again. If later results came, the
+ * network works and the chunk was lost: one round trip tells whether its
+ * retransmission was lost, too. Otherwise the silence has an unknown reason, and
+ * the timeout counts from the last result.
  */
 static uint64_t due_at(const struct trib_stream *s, uint64_t c)
 {
@@ -95,7 +94,7 @@ void trib_loss_known(struct trib_stream *s, uint64_t c)
 {
 	struct trib_chunk *e = trib_chunk(s, c);
 
-	/* As good as sent again: what is missing has a round trip to come. */
+	/* Count it as sent now: the missing contributions need a round trip. */
 	e->known = true;
 	e->sent_ns = s->eng->now;
 	e->tx = s->tx;

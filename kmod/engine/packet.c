@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Packets as they came: what is not for us, or not whole, ends here.
- */
+/* Parses received packets, and drops those for others and malformed ones. */
 #include "inner.h"
 
-/* Its bitmap is of the right size, or it has none where it needs none. */
+/* Does the bitmap have the size that the type needs? */
 static bool has_bitmap(const struct trib_stream *s, const struct trib_hdr *h)
 {
 	if (!s->shared)
@@ -15,7 +13,6 @@ static bool has_bitmap(const struct trib_stream *s, const struct trib_hdr *h)
 	       (h->type == TRIB_T_RESULT && h->bmwords == s->bmwords);
 }
 
-/* One datagram, as it was sent. */
 void trib_packet_rx(struct trib_engine *eng, const void *pkt, size_t len,
 		    bool ce)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Receiving: results are consumed and retained, NEEDs answered.
+ * Receiving: unpacks and retains results, answers NEED.
  *
- * A result overwrites the GRAD in its cell and stays there until chunk + 2W
- * is sent: while anybody lacks it, nobody gets that far. With a transport
- * that holds results itself, the transport's copy is the retained one.
+ * A result overwrites the GRAD in its cell and stays there until chunk + 2W is
+ * sent. No rank gets that far while a rank lacks it. With TRIB_TRANSPORT_HOLDS
+ * the transport's copy is the retained one.
  */
 #include "inner.h"
 
@@ -37,12 +37,12 @@ static void finish(struct trib_req *r)
 	trib_req_done(r, -EDOM);
 }
 
-/* Make the packet in the cell the one that answers a NEED. */
+/* Turn the GRAD in the cell into the RESULT that answers a NEED. */
 static void retain(struct trib_stream *s, uint64_t c, const struct trib_rx *rx)
 {
 	struct trib_hdr *h = (void *)trib_cell(s, c);
 
-	/* Of a shared pool: for the PS, and no bitmap any more. */
+	/* In shared pools it goes to the PS, without bitmap. */
 	h->relay = s->shared ? htobe16(TRIB_RELAY_PS) : 0;
 	h->bmwords = 0;
 	h->type = TRIB_T_RESULT;
@@ -94,7 +94,7 @@ static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
 		finish(p->req);
 }
 
-/* A peer or a relay lacks a result that we have. */
+/* Send a result that a rank or a relay lacks. */
 static void answer_result(struct trib_stream *s, uint64_t c)
 {
 	struct trib_engine *eng = s->eng;
@@ -122,12 +122,12 @@ static void answer_result(struct trib_stream *s, uint64_t c)
 		       (unsigned int)(sizeof(h) + iov[1].iov_len));
 }
 
-/* Somebody lacks chunk c: @rx->seen says whose contributions are there. */
+/* NEED: a rank or relay lacks the chunk; @rx->seen marks contributions there. */
 static void rx_need(struct trib_stream *s, const struct trib_rx *rx)
 {
 	uint64_t c = trib_chunk_wide(s, rx->chunk), pace = TRIB_TUNE_NEED_PACE;
 	struct trib_chunk *e = trib_chunk(s, c);
-	/* A PS asks whom it lacks, and nobody else. */
+	/* A PS asks only ranks whose contribution it lacks. */
 	bool mine = !s->shared && rx->seen >> s->child & 1;
 	struct trib_engine *eng = s->eng;
 
@@ -149,7 +149,7 @@ static void rx_need(struct trib_stream *s, const struct trib_rx *rx)
 		trib_loss_known(s, c);
 		return;
 	}
-	/* What we sent may be on its way still. */
+	/* Our packet may still be on its way. */
 	if (s->cong.srtt && s->cong.srtt < pace)
 		pace = s->cong.srtt;
 	if (eng->now - e->given_ns < pace)
@@ -160,7 +160,7 @@ static void rx_need(struct trib_stream *s, const struct trib_rx *rx)
 	trib_stream_resend(s, c, false);
 }
 
-/* A relay that lost its children may not know which rank it was. */
+/* A relay that lost a child relay may not know the rank. */
 static void rank_lost(struct trib_engine *eng, int code, unsigned int rank,
 		      const char *how)
 {
@@ -180,8 +180,9 @@ static void rx_abort(struct trib_stream *s, const struct trib_rx *rx)
 	switch (rx->chunk) {
 	case TRIB_ABORT_DEAD:
 		rank_lost(eng, TRIB_SOCK_ERR_DEAD, rank,
-			  rank == eng->rank ? "is taken for dead by others"
-					    : "gave no sign of life in time");
+			  rank == eng->rank
+				  ? "was declared dead by the other ranks"
+				  : "gave no sign of life in time");
 		break;
 	case TRIB_ABORT_GONE:
 		rank_lost(eng, TRIB_SOCK_ERR_GONE, rank, "ended or left");

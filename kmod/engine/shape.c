@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What each chunk of a message holds. All ranks compute the same shape from
- * the same arguments; nothing of it is negotiated.
+ * Contents of each chunk of a message. All ranks compute the same shape from the
+ * same arguments, without negotiation.
  *
- * A float sum is: exponents first (EXP), then the data that they scale. One
- * EXP chunk speaks for a group of G = nval / 2 data chunks, and is sent one
- * group ahead, so that its round trip costs nothing but the first time:
+ * A float sum sends exponents (EXP) before the data that they scale. An EXP chunk
+ * covers a group of G = nval / 2 data chunks and is sent one group ahead, so only
+ * the first one costs a round trip:
  *
  *	E0 E1 D0[G] E2 D1[G] ... E(n-1) D(n-2)[G] D(n-1)[the rest]
  *
- * In a job of floats it is data alone, and what comes back is what all get.
+ * In a job of floats there are data chunks only, and the sum is the result.
  */
 #include "inner.h"
 
@@ -20,7 +20,7 @@ static uint64_t div_up(uint64_t a, uint64_t b)
 	return (a + b - 1) / b;
 }
 
-/* Values of a chunk of floats, which relays add up in slots of @nval units. */
+/* Values per chunk in a job of floats; relays have slots of @nval units. */
 static uint32_t floats_each(uint16_t nval, uint16_t fmt)
 {
 	return trib_fmt_values((uint8_t)fmt,
@@ -54,7 +54,7 @@ void trib_part_count(struct trib_part *p, uint16_t nval, uint16_t fmt)
 	p->left = p->nchunk;
 }
 
-/* Place @off of a float sum: EXP chunk of *@i, or data chunk *@i. */
+/* Is chunk @off of a float sum an EXP chunk? *@i: its group, or data chunk. */
 static bool is_exp(const struct trib_part *p, uint64_t g, uint64_t off,
 		   uint64_t *i)
 {
@@ -105,7 +105,7 @@ static void shape_fsum(const struct trib_stream *s, const struct trib_part *p,
 					     : (uint32_t)g;
 		sh->nval = 2 * sh->n;
 		sh->group = i;
-		/* Data waits for the first; the others come a group ahead. */
+		/* Data waits for the first one; later ones are a group ahead. */
 		sh->push = !i;
 		return;
 	}
@@ -116,15 +116,15 @@ static void shape_fsum(const struct trib_stream *s, const struct trib_part *p,
 	if (!have_exp(p, sh->group))
 		return;
 	sh->bad = p->exp[i] == TRIB_PART_BAD;
-	/* Where all is zero any scale will do. */
+	/* If all values are zero, the scale does not matter. */
 	if (!sh->bad && p->exp[i] != TRIB_EXP_ZERO)
 		sh->scale = trib_q32_scale(p->exp[i], s->eng->world);
 }
 
 /*
- * Receivers are woken at least twice a window: who waits for results before
- * it may send on would otherwise sleep until its time-out. A power of two, so
- * that ranks with different windows push at the same chunks where they can.
+ * Chunks between two wake-ups (TRIB_F_PUSH): at least two in a window, or a
+ * receiver whose window is full would sleep until its timeout. A power of two, so
+ * that ranks with different windows mostly push at the same chunks.
  */
 static uint64_t push_every(const struct trib_stream *s)
 {
@@ -168,8 +168,8 @@ void trib_chunk_shape(const struct trib_stream *s, const struct trib_part *p,
 	case TRIB_KIND_BARRIER:
 	case TRIB_KIND_LEAVE:
 		/*
-		 * A pair of op and format that no values travel with: a relay
-		 * refuses it where others expect something else.
+		 * No values use this pair of op and format, so relays refuse
+		 * it if other ranks issue another collective.
 		 */
 		sh->fmt = TRIB_FMT_W64;
 		sh->scale = p->kind == TRIB_KIND_LEAVE;

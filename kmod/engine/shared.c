@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Trees of shared pools: what differs from those whose slots are their own.
+ * Trees of shared pools: differences from trees with their own slots.
  * tests/sim/pool/README.md has the rules ("Worker").
  *
- * - A GRAD names its rank in a bitmap, and the relay that is to add it up. What
- *   no relay may keep bears the PS's number, and goes to the PS directly.
- * - A chunk without result is sent again once; from then on the PS is asked,
- *   which says NEED if it lacks the values. So a rank that computes for long
- *   does not make all others send windows of values again and again.
- * - A time-out asks the relays on the way whether they live. One that owes
- *   answers is passed, together with all below it: packets are for, and go to,
- *   the first one that answers, as all above it do. Being wrong about it costs
- *   packets, never a result. Results that are multicast end at the dead one, so
- *   the PS is asked for copies, again and again.
+ * - A GRAD has a bitmap with its rank and the number of the relay that adds it.
+ *   Packets that no relay may keep carry the PS's number and go to the PS.
+ * - A chunk without result is sent again once. After that the rank asks the PS,
+ *   which answers NEED if it lacks the values. So a rank that computes for long
+ *   does not make all others resend their windows repeatedly.
+ * - A timeout probes the relays on the way. A relay that owes answers is skipped,
+ *   with all relays below it: packets go to the first relay that answers and has
+ *   only answering relays above it. A wrong guess costs packets, never a result.
+ *   Multicast results end at the dead relay, so the rank keeps asking the PS for
+ *   copies.
  */
 #include "inner.h"
 
-/* The shortest JOIN: its answer is as long, and must hold a START. */
+/* Values of the shortest JOIN: its answer has the same length and holds a START. */
 #define JOIN_NVAL                                                              \
 	((uint16_t)((sizeof(struct trib_start) / 4 + TRIB_NVAL_BLOCK - 1) /    \
 		    TRIB_NVAL_BLOCK * TRIB_NVAL_BLOCK))
@@ -26,8 +26,8 @@ void trib_shared_init(struct trib_stream *s, const struct trib_attach_tree *a)
 	unsigned int i;
 
 	s->shared = true;
-	/* The PS says how many values there are, whatever this host's tribd
-	 * has; many workers, with long bitmaps, leave less room for them. */
+	/* The PS announces nval; the place's nval does not count, because long
+	 * bitmaps of many workers leave less room for values. */
 	s->join_nval = JOIN_NVAL;
 	s->bmwords = (uint8_t)((s->eng->world + 63) / 64);
 	s->nhop = (uint8_t)a->nhop;
@@ -35,7 +35,7 @@ void trib_shared_init(struct trib_stream *s, const struct trib_attach_tree *a)
 		s->hop[i].relay = a->hop[i].relay;
 }
 
-/* Index of the first relay that lives, as all above it do; or of the PS. */
+/* Index of the first relay that answers, with all above it; nhop: the PS. */
 static unsigned int first_living(const struct trib_stream *s)
 {
 	unsigned int i = s->nhop;
@@ -91,7 +91,8 @@ bool trib_shared_resend(struct trib_stream *s, uint64_t c, bool timeout)
 	if (timeout) {
 		s->probe_wanted = true;
 		if (s->nhop)
-			s->probe_ns = s->eng->now; /* or as soon as it may be */
+			s->probe_ns =
+				s->eng->now; /* trib_shared_timer() paces it */
 		if (e->resent) {
 			trib_stream_control(s, TRIB_T_NEED, 0, (uint32_t)c, 0);
 			return false;
@@ -116,7 +117,7 @@ static void send_probe(struct trib_stream *s, unsigned int via, uint16_t relay)
 	send_to(s, via, &h, sizeof(h));
 }
 
-/* What is on its way to a relay that is dead will not come back. */
+/* Resend all chunks that went to a dead relay. */
 static void send_around(struct trib_stream *s)
 {
 	uint64_t c;
@@ -130,7 +131,7 @@ static void send_around(struct trib_stream *s)
 	}
 }
 
-/* Relays that owe an answer, and are not dead yet. */
+/* Does a relay owe an answer without being considered dead? */
 static bool is_in_doubt(const struct trib_stream *s)
 {
 	unsigned int i;
@@ -189,7 +190,7 @@ void trib_shared_alive(struct trib_stream *s, const struct trib_rx *rx)
 		s->eng->count.bad_packets++;
 		return;
 	}
-	/* The PS answers, too: to who asks it for copies. */
+	/* The PS answers probes, too, but is no hop. */
 	for (i = 0; i < s->nhop; i++)
 		if (s->hop[i].relay == rx->relay)
 			s->hop[i].owes = 0;

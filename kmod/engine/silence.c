@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Signs of life, and what their absence means. A rank that waits long for a
- * result says ALIVE, and so does one that was asked for a chunk which it has
- * not reached; relays carry it to everybody, the rank itself included. So who
- * hears its own ALIVE knows that the tree works, and may judge the others:
+ * Signs of life, and conclusions from silence. A rank sends ALIVE if it waits long
+ * for a result, or was asked for a chunk that it has not reached. Relays carry
+ * ALIVE to all ranks, the sender included. A rank that receives its own ALIVE
+ * knows that the tree works, and concludes:
  *
- *	own ALIVE does not come back	the relay is dead, or the way to it
- *	a rank says nothing		that rank is dead
- *	all wait for one chunk		its contributions do not fit together
- *	all wait, and for others	what the last one lacks does not get there
+ *	own ALIVE does not come back	the relay, or the path to it, is dead
+ *	a rank is silent		that rank is dead
+ *	all wait for the same chunk	the contributions do not match
+ *	all wait for different chunks	the last rank cannot receive its result
  */
 #include "inner.h"
 
-/* Never a chunk that a rank waits for. */
+/* Larger than any chunk number. */
 #define WAITS_FOR_NONE UINT64_MAX
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -31,21 +31,21 @@ static bool is_waiting(const struct trib_stream *s)
 	       trib_chunk_state(s, s->una) == TRIB_CHUNK_SENT;
 }
 
-/* The barrier of trib_detach() has a time-out of its own. */
+/* The barrier of leaving has its own timeout: leave.c. */
 static bool is_leaving(const struct trib_stream *s)
 {
 	return is_waiting(s) &&
 	       trib_chunk(s, s->una)->part->kind == TRIB_KIND_LEAVE;
 }
 
-/* Somebody lacks a chunk for which our turn has not come yet. */
+/* Was a chunk asked for that we have not sent yet? */
 static bool is_asked(const struct trib_stream *s)
 {
 	return s->asked && s->asked - 1 >= s->una &&
 	       trib_chunk_state(s, s->asked - 1) == TRIB_CHUNK_FREE;
 }
 
-/* Since when nothing has come of what we wait for. */
+/* When we began to wait: the last result, or the first send. */
 static uint64_t waits_since(const struct trib_stream *s)
 {
 	return later(s->result_ns, trib_chunk(s, s->una)->first_ns);
@@ -67,7 +67,7 @@ static void say_alive(struct trib_stream *s)
 
 void trib_silence_asked(struct trib_stream *s, uint64_t c)
 {
-	/* Long past: nobody can lack it. Far ahead: nobody can be there. */
+	/* No rank can lack an old chunk, or have reached one far ahead. */
 	if ((int64_t)(c - s->una) < 0 || c >= s->high + s->window)
 		return;
 	s->asked = later(s->asked, c + 1);
@@ -125,7 +125,7 @@ static void give_up_on(struct trib_stream *s, unsigned int rank)
 		      (unsigned long long)(eng->timeout_ns / TRIB_MS));
 }
 
-/* All that we wait for has been sent by everybody, and still there is no sum. */
+/* All ranks have sent the chunk, but there is no sum. */
 static void disagree(struct trib_stream *s)
 {
 	trib_die_rank(
@@ -134,7 +134,7 @@ static void disagree(struct trib_stream *s)
 		(unsigned long long)s->una, s->tree);
 }
 
-/* A socket that never got a result may wait at another port than they go to. */
+/* Without any result so far, results may go to another UDP port. */
 static void relay_is_silent(struct trib_stream *s, uint64_t limit)
 {
 	unsigned int port = s->eng->rep->tree[s->index].recv_port;
@@ -152,9 +152,9 @@ static void relay_is_silent(struct trib_stream *s, uint64_t limit)
 }
 
 /*
- * Who waits for a later chunk has the result that rank @last lacks, and would
- * answer NEED with it. Yet nobody got anything: large packets are lost where
- * small ones pass, or a result that was none let somebody run ahead.
+ * A rank that waits for a later chunk has the result that rank @last lacks, and
+ * would answer NEED. No rank got a result: large packets are lost where small
+ * ones pass, or a rank accepted a wrong result and ran ahead.
  */
 static void stand_still(struct trib_stream *s, unsigned int last)
 {
@@ -165,7 +165,7 @@ static void stand_still(struct trib_stream *s, unsigned int last)
 		(unsigned long long)(s->eng->timeout_ns / TRIB_MS));
 }
 
-/* Has it said over a whole time-out that it waits for one and the same chunk? */
+/* Has the rank reported for a whole timeout that it waits for the same chunk? */
 static bool stands(const struct trib_stream *s, const struct trib_life *l)
 {
 	uint64_t now = s->eng->now, limit = s->eng->timeout_ns;
@@ -174,7 +174,7 @@ static bool stands(const struct trib_stream *s, const struct trib_life *l)
 	       now - l->heard_ns < limit / 2;
 }
 
-/* We have waited for the time-out: who is to blame? */
+/* The timeout has passed: find the cause. */
 static void judge(struct trib_stream *s)
 {
 	uint64_t since = waits_since(s), limit = s->eng->timeout_ns;
@@ -185,7 +185,7 @@ static void judge(struct trib_stream *s)
 	echo = now - later(s->life[s->eng->rank].heard_ns, since);
 	if (echo > limit)
 		relay_is_silent(s, limit);
-	/* While nothing reaches us, silence of others proves nothing. */
+	/* Without our own ALIVE, silence of other ranks proves nothing. */
 	if (echo > limit / 4)
 		return;
 	for (r = 0; r < s->eng->world; r++) {

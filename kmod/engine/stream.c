@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Sending: the parts of requests queue in a stream, their chunks are frozen
- * in cells when the rules and the window let them go, and neighbouring cells
- * leave in one system call.
+ * Sending: parts of requests queue in a stream. When the rules and the window
+ * allow, a chunk is frozen in its cell; neighbouring cells leave in one call.
  *
- * Chunk c may be sent when RESULT c - W is held and everything up to c - 2W
- * was consumed. Within a part chunks go in order; a part whose data waits for
- * exponents lets the parts behind it go first. Numbers were given out when
- * the parts were queued, so all ranks agree on them whatever goes first.
+ * Chunk c may be sent when RESULT c - W is held and all results up to c - 2W are
+ * consumed. A part sends its chunks in order; a part that waits for exponents lets
+ * later parts send first. Queueing assigns chunk numbers, so all ranks agree on
+ * them in any order of sending.
  */
 #include "inner.h"
 
-/* Never a chunk's number, nor near one. */
+/* Far from any chunk number. */
 #define NO_CHUNK (1ULL << 63)
 
-/* What a stream allocates when it starts. */
+/* Bytes that a stream allocates when it starts. */
 static size_t stream_bytes(const struct trib_stream *s)
 {
 	return (s->mask + 1) * sizeof(*s->chunk) +
@@ -119,8 +118,8 @@ void trib_stream_resend(struct trib_stream *s, uint64_t c, bool resend)
 }
 
 /*
- * Parts whose chunks are all sent leave the queue, from wherever they are in
- * it before @stop: their owner may free them when their results have come.
+ * Remove parts before @stop whose chunks are all sent: the host may free them once
+ * their results are there.
  */
 static void drop_sent_parts(struct trib_stream *s, const struct trib_part *stop)
 {
@@ -163,8 +162,8 @@ static void note_sent(struct trib_stream *s, struct trib_part *p, uint64_t c)
 }
 
 /*
- * What the transport did not take was never sent: it is packed anew when its
- * turn comes again. Return: false if something was left.
+ * Send the burst. Packets that the transport refuses count as not sent, and are
+ * packed again later. Return: false if packets were refused.
  */
 static bool flush(struct trib_stream *s, struct trib_burst *b)
 {
@@ -226,7 +225,7 @@ static void add(struct trib_stream *s, struct trib_burst *b,
 	b->chunk[b->n++] = c;
 }
 
-/* Must what is there leave before a packet of @len can? */
+/* Must the burst leave before a packet of @len can be added? */
 static bool is_full(const struct trib_burst *b, unsigned int len)
 {
 	return b->n && (b->closed || b->n == TRIB_TUNE_BURST || len > b->seg ||
@@ -234,10 +233,10 @@ static bool is_full(const struct trib_burst *b, unsigned int len)
 }
 
 /*
- * Trees of different weights go at their shares of the rate, whatever their
- * round trips: parts of a message that ran ahead would take rate from others
- * now, and leave those to go alone in the end, slower than planned. The part
- * that is last of all ranks' never waits here, so this ends.
+ * Keep trees of different weights at their shares of the rate, whatever their
+ * round trips. A part that runs ahead takes rate from the others now, and the
+ * others finish alone, slower than planned. The rearmost part of all ranks never
+ * waits here, so there is no deadlock.
  */
 static bool is_ahead(const struct trib_part *p)
 {
@@ -249,8 +248,8 @@ static bool is_ahead(const struct trib_part *p)
 		if (o->stream->weight == p->stream->weight)
 			continue;
 		/*
-		 * The lead is p->sent / p->nchunk - o->sent / o->nchunk of the
-		 * part that has less; here with both sides times both numbers.
+		 * lead = p->sent / p->nchunk - o->sent / o->nchunk, in chunks
+		 * of the smaller part; both sides multiplied by both nchunk.
 		 */
 		most = o->nchunk > p->nchunk ? o->nchunk : p->nchunk;
 		if ((unsigned __int128)p->sent * o->nchunk >
@@ -261,7 +260,7 @@ static bool is_ahead(const struct trib_part *p)
 	return false;
 }
 
-/* One part, as far as it goes. Return: false if nothing more can go at all. */
+/* Send from one part. Return: false if no later part can send either. */
 static bool push_part(struct trib_stream *s, struct trib_burst *b,
 		      struct trib_part *p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the engine keeps: requests, their parts, and the stream of chunks of
- * each tree with its window. All of it is under the host's lock.
+ * State of the engine: requests, their parts, and per tree the stream of chunks
+ * with its window. The host's lock protects all of it.
  */
 #ifndef TRIB_ENGINE_STREAM_H
 #define TRIB_ENGINE_STREAM_H
@@ -18,19 +18,19 @@ enum trib_chunk_state {
 };
 
 /**
- * struct trib_chunk - what the engine knows of one of the newest 2W chunks
- * @no: which chunk this is about; see trib_chunk_state().
+ * struct trib_chunk - state of one of the newest 2W chunks
+ * @no: the chunk's number; see trib_chunk_state().
  * @sent_ns: last transmission, or last answer to NEED.
  * @first_ns: first transmission.
- * @given_ns: when its values were last sent; asking for its result is not that.
+ * @given_ns: last transmission of its values; asking for its result does not count.
  * @part: the message part it belongs to; only while SENT.
- * @off:  its place in the part's sequence.
+ * @off:  its index in the part.
  * @tx:   serial number of the last transmission, over all chunks.
  * @state: enum trib_chunk_state.
  * @tries: resends so far, saturating.
- * @lost: our packet, or its answer, was taken for lost (counted once).
+ * @lost: our packet or its answer counts as lost (counted once).
  * @known: the relay once had our contribution.
- * @resent: shared pools: its values were sent again; later they are asked for.
+ * @resent: shared pools: its values were resent; from now on ask for the result.
  */
 struct trib_chunk {
 	uint64_t no;
@@ -49,12 +49,12 @@ struct trib_chunk {
 
 enum trib_kind {
 	TRIB_KIND_FSUM,	   /* f32 sum or average: EXP and Q32 chunks */
-	TRIB_KIND_FLOATS,  /* the same where floats travel as such */
+	TRIB_KIND_FLOATS,  /* the same in a job of floats: F32, F16, BF16 */
 	TRIB_KIND_ISUM,	   /* i32 sum: I32 chunks */
 	TRIB_KIND_ORDER,   /* max, min: W64 chunks */
 	TRIB_KIND_BITS,	   /* allgather, broadcast: I32 chunks, one author */
 	TRIB_KIND_BARRIER, /* one chunk without values */
-	TRIB_KIND_LEAVE,   /* the same, of trib_detach() */
+	TRIB_KIND_LEAVE,   /* the barrier of leaving */
 };
 
 /**
@@ -71,8 +71,8 @@ enum trib_kind {
  * @nchunk: @ndata + @nexp.
  * @sent:   chunks sent; they go in order within a part.
  * @left:   chunks without result.
- * @exp:    float sums: exponent of every data chunk, as EXP results come.
- * @exp_seen: bit i: that of EXP group i came.
+ * @exp:    float sums: exponent of every data chunk, from EXP results.
+ * @exp_seen: bit i: the result of EXP group i came.
  */
 struct trib_part {
 	struct trib_req *req;
@@ -93,22 +93,22 @@ struct trib_part {
 
 /**
  * struct trib_req - one collective
- * @eng:    engine; NULL: it outlived it, and only @status and @ctx are left.
- * @ctx:    the host's.
+ * @eng:    engine; NULL: an orphan, with only @status and @ctx.
+ * @ctx:    for the host.
  * @src:    this rank's elements; for allgather, of its own region.
- * @dst:    where the result goes.
- * @dst_first: element that @dst[0] stands for; elements outside
- *          @dst_first .. + @dst_count are not stored.
+ * @dst:    the result.
+ * @dst_first: index of @dst[0] in the message; only @dst_count elements from there
+ *          on are stored.
  * @dst_count: see above.
- * @own_first: BITS: elements this rank is the author of.
+ * @own_first: BITS: this rank sends @own_count elements from there on.
  * @own_count: see above.
  * @dtype:  element type.
  * @op:     operation.
  * @left:   parts without result.
  * @status: 0, or the negative errno it failed with.
- * @done:   @status is final; the host's to free.
- * @bad:    largest non-finite report among its words, or 0.
- * @next:   in the engine's list of requests that were not freed.
+ * @done:   @status is final; the host may free it.
+ * @bad:    largest report of a non-finite value in its results, or 0.
+ * @next:   in the engine's list of requests that are not freed.
  * @prev:   see above.
  * @part:   one per tree used.
  */
@@ -133,33 +133,33 @@ struct trib_req {
 	struct trib_part part[];
 };
 
-/* Windows are in fractions of a chunk, this many to one. */
+/* Fixed-point unit of windows: fractions of a chunk. */
 #define TRIB_CHUNK_ONE (1ULL << 20)
-/* Shares: all of it. */
+/* Fixed-point unit of shares. */
 #define TRIB_SHARE_ALL (1LL << 32)
 
 /**
  * struct trib_cong - congestion window of one stream (window.c)
- * @cwnd: chunks in flight allowed, in 1 / TRIB_CHUNK_ONE. No more than 2^14
- *        chunks, so 34 bits.
- * @cap:  its upper bound: W, receive buffer, planned rate. The same unit.
- * @limited: it is what held the last push back.
- * @slow_start: doubling per round trip, until something speaks against it.
- * @compete: there is a standing queue that is not ours: delay says nothing.
- * @srtt, @rttvar: of all samples: waiting for others included.
- * @rtt_min: least sample of this period and the one before: no queue.
- * @rtt_pure: smoothed, of samples without waiting for others; 0 = none yet.
- * @min_now, @min_before, @min_ns: the two periods, and when this one began.
- * @round_end: chunk whose result ends this round trip.
- * @round_any: least sample of this round; 0 = none.
- * @round_pure: least pure sample of this round; 0 = none.
- * @last_pure: that of the round before, or of an older one.
+ * @cwnd: limit of chunks in flight, in 1 / TRIB_CHUNK_ONE. At most 2^14 chunks, so
+ *        34 bits.
+ * @cap:  bound of @cwnd by W, receive buffer, and planned rate. The same unit.
+ * @limited: @cwnd stopped the last push.
+ * @slow_start: @cwnd doubles per round trip.
+ * @compete: other traffic fills a standing queue: ignore delay.
+ * @srtt, @rttvar: smoothed over all samples, waiting for other ranks included.
+ * @rtt_min: minimum of this period and the one before: no queue.
+ * @rtt_pure: smoothed over samples without waiting for other ranks; 0: none yet.
+ * @min_now, @min_before, @min_ns: minima of the two periods; start of this one.
+ * @round_end: the chunk whose result ends this round trip.
+ * @round_any: minimum of this round; 0: none.
+ * @round_pure: minimum of pure samples of this round; 0: none.
+ * @last_pure: @round_pure of the newest round that had one.
  * @round_ce: results of this round with a congestion mark.
  * @cut_ns: last reduction.
- * @base_cwnd, @base_rtt: at the first of a row of reductions because of delay:
- *        halving the one must shorten the other, if the queue is ours.
- *        @base_cwnd is in the unit of @cwnd; 0 = none.
- * @loss: share of own packets lost, of recent chunks, in 1 / TRIB_SHARE_ALL.
+ * @base_cwnd, @base_rtt: values at the first of several reductions because of
+ *        delay. Halving the window must shorten the round trip if the queue is
+ *        ours. @base_cwnd is in the unit of @cwnd; 0: none.
+ * @loss: share of own packets lost among recent chunks, in 1 / TRIB_SHARE_ALL.
  */
 struct trib_cong {
 	uint64_t cwnd;
@@ -183,10 +183,10 @@ struct trib_cong {
 };
 
 /**
- * struct trib_life - what a rank's newest ALIVE said (silence.c)
- * @heard_ns: when it came; 0 = never.
- * @waits_for: the chunk that it has sent and lacks the result of, if any.
- * @since_ns: since when it says so: without a pause, and of the same chunk.
+ * struct trib_life - the newest ALIVE of a rank (silence.c)
+ * @heard_ns: when it came; 0: never.
+ * @waits_for: the chunk that the rank has sent and has no result of, if any.
+ * @since_ns: start of its uninterrupted reports of the same chunk.
  */
 struct trib_life {
 	uint64_t heard_ns;
@@ -207,57 +207,55 @@ struct trib_hop {
 /**
  * struct trib_stream - one tree: a sequence of chunks
  *
- * Chunks are counted in 64 bits here and truncated on the wire. What is known
- * of chunk c is in chunk[c & mask], its packet in cell c & cell_mask, until
- * c + 2W is sent (cells of transports with TRIB_TRANSPORT_HOLDS: W of them,
- * until c + W is sent).
+ * Chunk numbers have 64 bits here and are truncated on the wire. chunk[c & mask]
+ * describes chunk c, and cell c & cell_mask holds its packet, until c + 2W is sent.
+ * With TRIB_TRANSPORT_HOLDS there are W cells, valid until c + W is sent.
  *
- * A transport that looks for results itself looks at the chunks from @una to
- * @high - 1 whose trib_chunk_state() is TRIB_CHUNK_SENT.
+ * A transport that polls for results checks the chunks from @una to @high - 1 whose
+ * trib_chunk_state() is TRIB_CHUNK_SENT.
  *
  * @eng:    engine (fixed).
- * @index:  among its streams, and in rep->tree (fixed).
- * @tree:   number (fixed).
- * @child:  ours at the relay (fixed).
- * @weight: its share of messages, against the others (fixed).
- * @overhead: bytes around a packet, Ethernet to UDP header; set by the
- *          host before joining.
- * @epoch:  running epoch; 0 = not started.
+ * @index:  index in eng->stream and rep->tree (fixed).
+ * @tree:   tree number (fixed).
+ * @child:  our child index at the relay (fixed).
+ * @weight: share of messages relative to the other trees (fixed).
+ * @overhead: bytes of a frame around a packet, Ethernet to UDP header; the host
+ *          sets it before joining.
+ * @epoch:  running epoch; 0: not started.
  * @window: W (fixed once started).
  * @nval:   values per chunk (fixed once started).
- * @nchild: children of our relay, @child_rank their ranks (fixed once started).
+ * @nchild: children of our relay; @child_rank: their ranks (fixed once started).
  * @una:    lowest chunk without result: all before are held and consumed.
- * @next:   chunk number the next part begins with.
+ * @next:   first chunk number of the next part.
  * @high:   highest chunk sent + 1.
  * @held:   highest chunk with a result + 1.
- * @stride: bytes of a cell: header and nval values.
+ * @stride: bytes of a cell: header, bitmap and nval values.
  * @cells:  packets: a frozen GRAD, later the RESULT.
- * @head:   parts with chunks not sent, @tail its end.
+ * @head:   queue of parts with unsent chunks; @tail: its end.
  * @inflight: chunks sent and without result.
- * @tx:     transmissions so far; @tx_acked the newest that was answered.
- * @timer_ns: no time-out is due before; 0 = none runs.
- * @check_ns: when to look who has been silent for too long; 0 = not.
- * @retry_ns: the socket was full: send again then; 0 = it was not.
- * @paced_ns: the planned rate allows no more before; 0 = it does.
- * @refused_ns: since when the transport takes nothing; 0 = it does.
+ * @tx:     number of transmissions; @tx_acked: the newest with a result.
+ * @timer_ns: no timeout is due before this time; 0: no timer.
+ * @check_ns: time of the next check for silence; 0: none.
+ * @retry_ns: the transport refused packets: send again then; 0: it did not.
+ * @paced_ns: the planned rate allows no packet before; 0: it does.
+ * @refused_ns: since then the transport has refused everything; 0: it has not.
  * @result_ns: last new RESULT.
- * @alive_ns: we last said ALIVE.
- * @asked:  newest chunk + 1 that NEED named before it was sent; 0 = none.
- * @lacks_ns: a sign came that somebody lacks a result which we have.
- * @life:   of each rank.
+ * @alive_ns: our last ALIVE.
+ * @asked:  newest chunk + 1 that a NEED named before we sent it; 0: none.
+ * @lacks_ns: when a rank last showed that it lacks a result which we have.
+ * @life:   one for each rank.
  * @heard:  the relay answered a JOIN.
  * @join_seen: children that had joined by the newest START(WAIT).
- * @join_nval: JOIN is padded to so many values.
+ * @join_nval: number of values that JOIN is padded to.
  *
- * Of trees of shared pools (fixed, but for @hop's, @via and what follows):
- * @shared:  it is one.
+ * For trees of shared pools (fixed, except @hop's owes, @via and the last three):
+ * @shared:  the tree uses a shared pool.
  * @bmwords: words of bitmap in each GRAD.
  * @hop:     @nhop relays on the way to the PS.
- * @via:     where the transport is to send to: 0 its relay, or the PS; i + 1:
- *           hop i.
- * @probe_ns: when to ask the relays whether they live; 0 = no need.
- * @probed_ns: when they were last asked.
- * @probe_wanted: a time-out came since.
+ * @via:     destination for the transport: 0: our relay, or the PS; i + 1: hop i.
+ * @probe_ns: time of the next probe of relays; 0: none.
+ * @probed_ns: time of the last probe.
+ * @probe_wanted: a timeout passed since.
  */
 struct trib_stream {
 	struct trib_engine *eng;
@@ -320,7 +318,7 @@ static inline struct trib_chunk *trib_chunk(const struct trib_stream *s,
 	return &s->chunk[c & s->mask];
 }
 
-/* What is known of chunk @c; FREE if nothing, or nothing any more. */
+/* State of chunk @c; TRIB_CHUNK_FREE if it is not known, or no longer known. */
 static inline enum trib_chunk_state
 trib_chunk_state(const struct trib_stream *s, uint64_t c)
 {
@@ -334,7 +332,7 @@ static inline uint8_t *trib_cell(struct trib_stream *s, uint64_t c)
 	return s->cells + (size_t)(c & s->cell_mask) * s->stride;
 }
 
-/* The 64-bit number of a chunk named on the wire, near what is under way. */
+/* Extend a chunk number of the wire to 64 bits: the one nearest to una. */
 static inline uint64_t trib_chunk_wide(const struct trib_stream *s, uint32_t c)
 {
 	return s->una + (int64_t)trib_chunk_diff(c, (uint32_t)s->una);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The line between the engine and what moves packets.
+ * The interface between the engine and a transport.
  *
- * The engine decides what is sent when. A transport carries whole packets up
- * (struct trib_hdr and payload, ready made) and reports what comes down, by
- * calling trib_packet_rx() with a packet, or trib_rx() with what stands for one.
+ * The engine decides when to send which packet. A transport carries complete
+ * packets (struct trib_hdr and payload) up, and reports received ones by
+ * trib_packet_rx(), or by trib_rx() if it has parsed them or has an event that
+ * stands for a packet. libtrib has several transports; sockets have kmod/sock/tx.c.
  */
 #ifndef TRIB_ENGINE_TRANSPORT_H
 #define TRIB_ENGINE_TRANSPORT_H
@@ -16,33 +17,33 @@ struct trib_engine;
 struct trib_req;
 struct trib_stream;
 
-/* What transports that bind UDP ports say of one, by trib_fault() or the like. */
+/* Error text of transports whose UDP port is in use. */
 #define TRIB_TEXT_PORT_TAKEN                                                   \
 	"UDP port %u is taken: by another process of this rank, or by this "   \
 	"host's tribd: then the relay's face must name another port"
 
 /**
- * struct trib_rx - one packet, or one event that stands for a packet
+ * struct trib_rx - one received packet, or an event that stands for one
  * @type:  enum trib_type: RESULT, NEED, ALIVE, ABORT, PROBE or START.
- * @flags: enum trib_flags. The transport adds TRIB_F_CE if the packet itself
- *         met congestion.
+ * @flags: enum trib_flags. The transport adds TRIB_F_CE if the IP header has a
+ *         congestion mark.
  * @op:    RESULT: enum trib_wire_op.
  * @fmt:   RESULT: enum trib_fmt.
  * @child: RESULT: root's child that completed the chunk.
  * @nval:  RESULT: 32-bit units of values in @v.
- * @aux:   rank (ALIVE, ABORT).
- * @relay: PROBE: who answers.
+ * @aux:   ALIVE, ABORT: rank.
+ * @relay: PROBE: the relay that answers.
  * @chunk: as on the wire.
  * @epoch: as on the wire.
  * @scale: RESULT.
  * @seen:  NEED: children the sender has. Shared pools: 0.
- * @v:     payload, or NULL: valid until trib_rx() returns, or, with
- *         TRIB_TRANSPORT_HOLDS, as result() promises. Any alignment.
- * @len:   bytes at @v that may be read; at least trib_payload_len(@nval).
+ * @v:     payload, or NULL; valid until trib_rx() returns, with
+ *         TRIB_TRANSPORT_HOLDS as long as result() finds it. Any alignment.
+ * @len:   readable bytes at @v; at least trib_payload_len(@nval).
  *
- * Host byte order, except @v. The transport (or packet.c) has checked that lengths
- * agree and that version, job, tree and cookie are the stream's; trib_rx() checks
- * everything else (epoch, chunk, sizes, state) and counts what it refuses.
+ * Host byte order, except @v. The transport (or packet.c) has checked lengths and
+ * that version, job, tree and cookie are the stream's. trib_rx() checks epoch,
+ * chunk, sizes and state, and counts what it refuses.
  */
 struct trib_rx {
 	uint8_t type;
@@ -62,34 +63,32 @@ struct trib_rx {
 };
 
 /**
- * enum trib_transport_flags - what the engine may rely on
- * @TRIB_TRANSPORT_HOLDS: a result stays where the transport found it until
- *         chunk + 2W is delivered, so the engine keeps no copy and asks
- *         result() for it again when a peer needs it.
+ * enum trib_transport_flags - properties of a transport
+ * @TRIB_TRANSPORT_HOLDS: the transport keeps a result in place until chunk + 2W is
+ *         delivered. The engine keeps no copy and calls result() when a rank
+ *         needs it.
  */
 enum trib_transport_flags {
 	TRIB_TRANSPORT_HOLDS = 1 << 0,
 };
 
 /**
- * struct trib_transport_ops - one way to move packets
+ * struct trib_transport_ops - a transport
  * @flags: enum trib_transport_flags.
  *
- * All run with the host's lock held, from within a call of the engine. None may
- * block, nor call the engine again.
+ * All functions run with the host's lock held, inside a call of the engine. They
+ * must not block or call the engine.
  *
- * @send:  send packets of one stream up, to where s->via says. @iov holds whole
- *         packets back to back; all are @seg bytes long but the last, which may
- *         be shorter (so: UDP_SEGMENT). One packet may be spread over several
- *         elements only if it is the only one. Returns the number of packets
- *         that were taken, counted from the first, or -errno if none was.
- *         -EAGAIN: tried again later. -EMSGSIZE: such packets do not go, the
- *         engine gives up. Losing packets is allowed; changing or keeping
- *         pointers to @iov's memory after return is not.
- *
- * @result: TRIB_TRANSPORT_HOLDS only: the payload of a result that trib_rx()
- *         accepted before and whose chunk + 2W was not sent yet; fills in
- *         @rx, or returns -ENOENT if it is no longer there.
+ * @send:  send packets of a stream to the destination s->via. @iov holds whole
+ *         packets back to back, all of @seg bytes except the last, which may be
+ *         shorter (as UDP_SEGMENT wants them). A packet may span several elements
+ *         only if it is the only one. Return: number of packets taken, from the
+ *         first on, or -errno if none. The engine retries after -EAGAIN and gives
+ *         up after -EMSGSIZE. Packets may get lost; @iov's memory must not be
+ *         changed, or used after return.
+ * @result: TRIB_TRANSPORT_HOLDS only: find a result that trib_rx() accepted, before
+ *         chunk + 2W is sent, and fill in @rx. Return: 0, or -ENOENT if it is
+ *         gone.
  */
 struct trib_transport_ops {
 	unsigned int flags;
@@ -101,24 +100,24 @@ struct trib_transport_ops {
 };
 
 /**
- * trib_packet_rx() - a packet has come, as it was sent
- * @p:   struct trib_hdr and what follows, @len bytes; any alignment.
- * @ce:  the packet met congestion.
+ * trib_packet_rx() - process a received packet
+ * @p:   @len bytes: struct trib_hdr and payload; any alignment.
+ * @ce:  the IP header has a congestion mark.
  *
- * Checks all of it; what is not for this place, or not as it must be, is
- * counted in bad_packets. eng->now is set. The first START(RUN) of each tree
+ * Checks everything. Malformed packets and those of another job or tree are counted
+ * in bad_packets. The host has set eng->now. The first START(RUN) of each tree
  * allocates.
  */
 void trib_packet_rx(struct trib_engine *eng, const void *p, size_t len,
 		    bool ce);
 
 /**
- * trib_rx() - the same for what was read already
- * Version, job, tree, cookie and lengths were checked.
+ * trib_rx() - process a parsed packet
+ * The caller has checked version, job, tree, cookie and lengths.
  */
 void trib_rx(struct trib_stream *s, const struct trib_rx *rx);
 
-/* The stream of a tree number, or NULL. */
+/** trib_stream_of() - find the stream of a tree number, or NULL */
 struct trib_stream *trib_stream_of(struct trib_engine *eng, uint16_t tree);
 
 #endif /* TRIB_ENGINE_TRANSPORT_H */

@@ -1,39 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * How much may be in flight.
+ * The congestion window: limit of chunks in flight.
  *
- * The window is clocked by results. It grows as TCP's does, and shrinks on
- * - a standing queue: least network round trip time of a round well above the
- *   least ever. Gently; and not at all once shrinking proved not to shorten
- *   the queue, because then somebody else fills it (TCP);
+ * Results clock the window. It grows like TCP's, and shrinks on
+ * - a standing queue: the minimum network round trip of a round is well above the
+ *   minimum ever. It shrinks gently, and no more once shrinking has not shortened
+ *   the queue: then other traffic (TCP) fills it;
  * - congestion marks;
- * - loss together with a longer round trip, or much loss. Single losses are
- *   repaired and otherwise ignored: with n workers on lossy wires every n-th
- *   window has one.
+ * - loss with a longer round trip, or much loss. Single losses are repaired and
+ *   otherwise ignored: with n workers on lossy links every n-th window has one.
  *
- * A result comes when the slowest rank has contributed, so most round trip
- * times say nothing about the network. Those of chunks that this rank itself
- * completed do ("pure"): only they count for queues. A late rank therefore
- * never shrinks anybody's window.
+ * A result comes when the slowest rank has contributed, so most round trips do not
+ * measure the network. Only those of chunks that this rank completed do ("pure"),
+ * and only they count for queues. So a late rank shrinks no window.
  */
 #include "inner.h"
 
 #define MIN_PERIOD (10 * TRIB_SEC) /* the least round trip is forgotten after */
 
-/* In the unit of cwnd. */
+/* Both in the unit of cwnd. */
 #define PLANNED_SHARE (TRIB_TUNE_PLANNED_SHARE * TRIB_CHUNK_ONE)
 #define WINDOW_MIN (TRIB_TUNE_WINDOW_MIN * TRIB_CHUNK_ONE)
 
 /*
- * A message is spread over all trees, and they share this host's ports: what a
- * rank may have in flight, or in a queue, is shared among its streams.
+ * A message uses all trees, which share this host's ports. So the streams share a
+ * rank's limits of packets in flight and in queues.
  */
 static unsigned int streams(const struct trib_stream *s)
 {
 	return s->eng->nstream ? s->eng->nstream : 1;
 }
 
-/* The weight of all trees; a large message travels in them by weight. */
+/* Sum of the trees' weights, by which a large message is divided. */
 static unsigned int weights(const struct trib_stream *s)
 {
 	unsigned int i, all = 0;
@@ -44,9 +42,9 @@ static unsigned int weights(const struct trib_stream *s)
 }
 
 /*
- * What this tree's share of the planned rate carries in TRIB_TUNE_PLANNED_NS,
- * in the unit of cwnd. With 2^50 bit/s that are 2^40 bytes, and 2^53 units of
- * a packet, which has more than 2^6 bytes.
+ * Chunks that this tree's share of the planned rate carries in
+ * TRIB_TUNE_PLANNED_NS, in the unit of cwnd. No overflow: 2^50 bit/s carry 2^40
+ * bytes; packets of more than 2^6 bytes make that 2^53 units.
  */
 static uint64_t planned(const struct trib_stream *s)
 {
@@ -88,9 +86,9 @@ void trib_window_start(struct trib_stream *s)
 }
 
 /*
- * Only chunks before @c count: later ones may be in flight because an earlier
- * part waited for exponents. If they counted, ranks could wait for each other
- * with windows full of different chunks.
+ * Only chunks before @c count. Later ones can be in flight, because an earlier
+ * part waited for exponents. If they counted, ranks could wait for each other with
+ * windows full of different chunks.
  */
 bool trib_window_open(const struct trib_stream *s, uint64_t c)
 {
@@ -104,14 +102,14 @@ bool trib_window_open(const struct trib_stream *s, uint64_t c)
 	return before < room;
 }
 
-/* The window alone is no bound: a shorter round trip makes it a higher rate. */
+/* Bound the rate, too: with a shorter round trip the same window is faster. */
 bool trib_window_paced(struct trib_stream *s)
 {
 	struct trib_engine *eng = s->eng;
 
 	if (eng->pace_ns <= eng->now + TRIB_TUNE_PLANNED_NS)
 		return true;
-	/* Then there is room for several. */
+	/* Wait until several packets may go. */
 	s->paced_ns = eng->pace_ns - TRIB_TUNE_PLANNED_NS / 2;
 	return false;
 }
@@ -129,7 +127,7 @@ void trib_window_pace(struct trib_stream *s, unsigned int len)
 			(8 * TRIB_SEC * 100 / TRIB_TUNE_PACE_PERCENT) / rate;
 }
 
-/* At most once per round trip. */
+/* Shrink the window, at most once per round trip. */
 static void cut(struct trib_stream *s, unsigned int sixteenths)
 {
 	struct trib_cong *g = &s->cong;
@@ -145,7 +143,7 @@ static void cut(struct trib_stream *s, unsigned int sixteenths)
 }
 
 /*
- * A chunk was lost: once for all that were in flight together, because they
+ * Shrink the window for a lost chunk, once for all chunks in flight together: they
  * met the same queue.
  */
 static void cut_for(struct trib_stream *s, const struct trib_chunk *e)
@@ -154,7 +152,7 @@ static void cut_for(struct trib_stream *s, const struct trib_chunk *e)
 		cut(s, TRIB_TUNE_LOSS_FACTOR);
 }
 
-/* Queueing that is not tolerated. */
+/* Queueing delay above which the window shrinks. */
 static uint64_t queue_limit(const struct trib_cong *g)
 {
 	return g->rtt_min > TRIB_TUNE_QUEUE_MAX ? g->rtt_min
@@ -188,9 +186,9 @@ void trib_window_gap(struct trib_stream *s, uint64_t c)
 }
 
 /*
- * Of a standing queue, the chunks that are ours: what exceeds rate * delay. In
- * the unit of cwnd. @rtt is more than TRIB_TUNE_QUEUE_MAX, so microseconds
- * will do; of 29 bits (nine minutes) their product with cwnd fits.
+ * Our chunks in a standing queue: those beyond rate * delay, in the unit of cwnd.
+ * @rtt exceeds TRIB_TUNE_QUEUE_MAX, so microseconds are precise enough; up to 29
+ * bits (nine minutes) their product with cwnd does not overflow.
  */
 static uint64_t own_queue(const struct trib_cong *g, uint64_t rtt)
 {
@@ -202,8 +200,8 @@ static uint64_t own_queue(const struct trib_cong *g, uint64_t rtt)
 }
 
 /*
- * A round's standing queue: ours, or not? Whoever made room without shortening
- * it made room for somebody else, and takes it back.
+ * Is a standing queue ours? If shrinking did not shorten it, other traffic has
+ * taken the room: restore the window.
  */
 static void judge_queue(struct trib_stream *s)
 {
@@ -225,7 +223,7 @@ static void judge_queue(struct trib_stream *s)
 		g->base_cwnd = g->cwnd;
 		g->base_rtt = rtt;
 	} else if (g->cwnd > g->base_cwnd * 2 / 5) {
-		/* The queue of what was sent before is still to come. */
+		/* Packets sent before the cut still lengthen the queue. */
 		if (rtt > g->base_rtt)
 			g->base_rtt = rtt;
 	} else {
@@ -243,7 +241,7 @@ static void end_round(struct trib_stream *s)
 {
 	struct trib_cong *g = &s->cong;
 
-	/* Others may be late, or the network full: in doubt go slowly. */
+	/* Late ranks or a full network: leave slow start in doubt. */
 	if (g->round_any > g->rtt_min + queue_limit(g))
 		g->slow_start = false;
 	g->round_any = 0;
@@ -301,7 +299,7 @@ static void grow(struct trib_stream *s)
 {
 	struct trib_cong *g = &s->cong;
 
-	/* Only a window that was used has shown that it fits. */
+	/* Grow only a window that limited sending. */
 	if (!g->limited)
 		return;
 	g->cwnd += g->slow_start ? TRIB_CHUNK_ONE
@@ -321,7 +319,7 @@ void trib_window_result(struct trib_stream *s, uint64_t c,
 		s->tx_acked = e->tx;
 	if (rx->flags & TRIB_F_CE)
 		g->round_ce++;
-	/* Which copy of a chunk sent twice was answered nobody knows. */
+	/* After a retransmission the result may answer either copy. */
 	if (!e->tries)
 		sample(s, s->eng->now - e->first_ns,
 		       star && rx->child == s->child);

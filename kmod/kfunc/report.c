@@ -117,7 +117,7 @@ int trib_kfunc_get(struct sk_buff *skb, struct genl_info *info)
 
 	if (!info->attrs[TRIB_A_KFUNC]) {
 		NL_SET_ERR_MSG(info->extack,
-			       "which function? Name one, or ask for a dump");
+			       "name a function, or ask for a dump");
 		return -EINVAL;
 	}
 	err = nla_parse_nested(tb, TRIB_A_KFUNC__MAX - 1,
@@ -146,7 +146,7 @@ int trib_kfunc_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	/* Checked here because an op's start() has no extack. */
 	if (attr) {
 		NL_SET_ERR_MSG_ATTR(cb->extack, attr,
-				    "a dump is of all functions: name none");
+				    "a dump lists all functions: name none");
 		return -EINVAL;
 	}
 	for (; cb->args[0] < TRIB_KFUNC__MAX; cb->args[0]++) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * bind(): a place, and who is allowed to take it, become an engine that joins.
- */
+/* bind(): checks the caller and the place, and starts an engine that joins. */
 #include <linux/memcontrol.h>
 #include <linux/random.h>
 #include <linux/spinlock.h>
@@ -21,8 +19,8 @@ static const struct trib_host_ops host = {
 };
 
 /*
- * The names of attempts to join, see trib_nonce(): the instance is this module.
- * Whoever joins as a relay's child draws after the one before has left.
+ * Draw the nonce of an attempt to join: see trib_nonce(). This module is the
+ * instance. A rank draws after its predecessor has left, so its nonce is larger.
  */
 static u64 next_nonce(void)
 {
@@ -53,19 +51,24 @@ static int check(struct trib_sock *ts, const struct sockaddr_trib *a, int len)
 	const struct trib_attach_rep *rep = ts->place;
 
 	if (len < sizeof(*a) || a->family != AF_INET || a->zero)
-		return refuse(ts, -EINVAL, "not an address of such a socket");
+		return refuse(
+			ts, -EINVAL,
+			"bind() needs a struct sockaddr_trib with family AF_INET and zero 0");
 	if (ts->state != TRIB_SOCK_NEW)
 		return -EINVAL;
 	if (!rep)
-		return refuse(ts, -EINVAL, "the socket has no place yet");
+		return refuse(
+			ts, -EINVAL,
+			"the socket has no place: set TRIB_SO_PLACE before bind()");
 	if (ntohs(a->job) != rep->job || ntohs(a->rank) != rep->rank ||
 	    a->cookie != rep->cookie)
 		return refuse(
 			ts, -EINVAL,
-			"job, rank and cookie are not those of the place");
+			"job, rank or cookie of the address differ from the place's");
 	if (!trib_claim_allows(sock_net(trib_sock_sk(ts)), rep->job))
-		return refuse(ts, -EACCES,
-			      "the job is claimed for another user");
+		return refuse(
+			ts, -EACCES,
+			"the job is claimed for another user; CAP_NET_ADMIN may bind");
 	return 0;
 }
 
@@ -81,12 +84,13 @@ static int begin(struct trib_sock *ts)
 	eng->error.rank = -1;
 	eng->error.index = -1;
 	eng->now = ktime_get_ns();
-	/* Trees that start are charged when they do. */
+	/* Each tree is charged when it starts. */
 	rc = trib_mem_room(eng, sizeof(*ts->place) +
 					trib_io_bytes(ts->place->ntree));
 	if (rc)
-		trib_fault(eng, TRIB_SOCK_ERR_SYSTEM, rc,
-			   "sockets take all the memory that they may");
+		trib_fault(
+			eng, TRIB_SOCK_ERR_SYSTEM, rc,
+			"sockets use all of mem_total: raise this module parameter");
 	if (!rc)
 		rc = trib_engine_init(eng, &transport, &host,
 				      trib_codec_kernel(), ts->place);
@@ -113,10 +117,11 @@ int trib_sock_bind(struct socket *sock, struct sockaddr *addr, int len)
 	rc = check(ts, a, len);
 	if (rc)
 		goto unlock;
-	/* Who looks at it before it has begun sees a new socket. */
+	/* Lists that find it before begin() see an unbound socket. */
 	rc = trib_netns_add(ts, ts->place->job, ts->place->rank);
 	if (rc) {
-		refuse(ts, rc, "another socket here is that rank");
+		refuse(ts, rc,
+		       "another socket of this network namespace is that rank");
 		goto unlock;
 	}
 	rc = begin(ts);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Messages and their pages. What they take was charged before (mem.c).
- */
+/* Messages and their pages. The caller has charged the memory (mem.c). */
 #include <linux/mm.h>
 #include <linux/uio.h>
 
 #include "buffer.h"
 
-/* Smaller ones are not worth it. */
+/* Smaller buffers are cheap to allocate. */
 #define SPARE_MIN (64 << 10)
 
 struct trib_msg *trib_msg_make(struct trib_sock *ts, const struct trib_want *w,
@@ -26,7 +24,7 @@ struct trib_msg *trib_msg_make(struct trib_sock *ts, const struct trib_want *w,
 	m->rank = -1;
 	m->index = -1;
 	refcount_set(&m->refs, 1);
-	/* Whatever goes out was written here. */
+	/* recvmsg() copies all of it: zero the bytes that are not sent. */
 	if (w->size > len)
 		gfp |= __GFP_ZERO;
 	if (w->size && !buf)
@@ -64,7 +62,7 @@ bool trib_spare_drop(struct trib_sock *ts)
 
 void trib_spare_keep(struct trib_sock *ts, struct trib_msg *m)
 {
-	/* Somebody may be copying out of it. */
+	/* A recvmsg() may still copy from it. */
 	if (m->size < SPARE_MIN || refcount_read(&m->refs) != 1)
 		return;
 	trib_spare_drop(ts);

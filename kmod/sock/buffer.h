@@ -7,26 +7,27 @@
 #include "want.h"
 
 /**
- * trib_msg_make() - a message of @len bytes out of @from
- * @buf: @w->size bytes, which it owns from now on, or NULL: some are allocated.
+ * trib_msg_make() - make a message from @len bytes of @from
+ * @buf: @w->size bytes, which the message owns from now on; NULL allocates them.
  *
- * All is charged already. Return: the message, or an error pointer.
+ * The caller has charged the memory. Return: the message with one reference, or
+ * an error pointer; then @buf is freed, but still charged.
  */
 struct trib_msg *trib_msg_make(struct trib_sock *ts, const struct trib_want *w,
 			       void *buf, struct iov_iter *from, size_t len);
-/* The last one frees it, and gives back what was charged. */
+/* Drop a reference. The last one frees the message and uncharges its memory. */
 void trib_msg_put(struct trib_msg *m);
 
 /*
- * The pages of the newest large message that was received, for the next one:
- * getting pages that are zero, and giving them back, takes as long as filling
- * them. They count for all sockets together alone. Lock held.
+ * The spare buffer: pages of the newest large message that was received, kept
+ * for the next one, because allocating, zeroing and freeing pages takes as long
+ * as filling them. It is charged to mem_total, not to the socket. Lock held.
  */
 void trib_spare_keep(struct trib_sock *ts, struct trib_msg *m);
-/* For a message whose size is charged, and which fills all of it; or NULL. */
+/* Take the spare for a charged message that fills all of it. Return: or NULL. */
 void *trib_spare_take(struct trib_sock *ts, const struct trib_want *w,
 		      size_t len);
-/* Return: whether there was one. */
+/* Free the spare. Return: false if there was none. */
 bool trib_spare_drop(struct trib_sock *ts);
 
 #endif /* TRIB_SOCK_BUFFER_H */

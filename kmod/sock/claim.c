@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Claims: in a network namespace, one user for a job. There are at most as many
- * as jobs have numbers; each is charged to who makes it.
+ * Claims: in a network namespace, a job may be reserved for one user. There is at
+ * most one claim per job number; each is charged to its maker's memory cgroup.
  */
 #include <linux/cred.h>
 #include <linux/slab.h>
@@ -45,7 +45,7 @@ void trib_claim_clear(struct trib_netns *n)
 	xa_destroy(&n->claims);
 }
 
-/* The job that a request is about, and, if @uid, for whom. */
+/* Check a request and read its job and, if @uid is not NULL, its user. */
 static int parse(struct sk_buff *skb, struct genl_info *info, u16 *job,
 		 kuid_t *uid)
 {
@@ -60,7 +60,8 @@ static int parse(struct sk_buff *skb, struct genl_info *info, u16 *job,
 	}
 	nest = info->attrs[TRIB_A_CLAIM];
 	if (!nest) {
-		NL_SET_ERR_MSG(info->extack, "there is no claim in it");
+		NL_SET_ERR_MSG(info->extack,
+			       "the request has no claim: add TRIB_A_CLAIM");
 		return -EINVAL;
 	}
 	err = nla_parse_nested(tb, TRIB_A_CLAIM__MAX - 1, nest,
@@ -73,8 +74,9 @@ static int parse(struct sk_buff *skb, struct genl_info *info, u16 *job,
 	}
 	*job = nla_get_u16(tb[TRIB_A_CLAIM_JOB]);
 	if (!uid && tb[TRIB_A_CLAIM_UID]) {
-		NL_SET_ERR_MSG_ATTR(info->extack, tb[TRIB_A_CLAIM_UID],
-				    "a claim is deleted by its job alone");
+		NL_SET_ERR_MSG_ATTR(
+			info->extack, tb[TRIB_A_CLAIM_UID],
+			"a claim is deleted by its job alone: give no uid");
 		return -EINVAL;
 	}
 	if (!uid)
@@ -88,7 +90,7 @@ static int parse(struct sk_buff *skb, struct genl_info *info, u16 *job,
 	if (uid_valid(*uid))
 		return 0;
 	NL_SET_ERR_MSG_ATTR(info->extack, tb[TRIB_A_CLAIM_UID],
-			    "there is no such user");
+			    "there is no such user in this user namespace");
 	return -EINVAL;
 }
 
@@ -170,7 +172,7 @@ int trib_claim_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 	if (attr) {
 		NL_SET_ERR_MSG_ATTR(cb->extack, attr,
-				    "a dump is of all claims: name none");
+				    "a dump lists all claims: name none");
 		return -EINVAL;
 	}
 	rcu_read_lock();

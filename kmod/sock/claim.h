@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Whose jobs are: TRIB_CMD_CLAIM_*. */
+/* Netlink commands TRIB_CMD_CLAIM_*: jobs reserved for users. */
 #ifndef TRIB_SOCK_CLAIM_H
 #define TRIB_SOCK_CLAIM_H
 
@@ -7,10 +7,10 @@
 
 #include "sock.h"
 
-/* The namespace goes. */
+/** trib_claim_clear() - free all claims of a namespace that ends */
 void trib_claim_clear(struct trib_netns *n);
 
-/* Of the generic netlink family; policies are in genl.c. */
+/* Commands for commands.c. */
 extern const struct nla_policy trib_claim_policy[TRIB_A_CLAIM__MAX];
 int trib_claim_new(struct sk_buff *skb, struct genl_info *info);
 int trib_claim_del(struct sk_buff *skb, struct genl_info *info);

@@ -10,13 +10,13 @@
 
 /**
  * struct trib_port - a UDP socket
- * @ts:     whose it is.
- * @sock:   the kernel's.
- * @v6:     it is one of IPv6.
- * @addr:   it is bound to.
- * @port:   it is bound to.
- * @streams: that send by it.
- * @ready:  what the kernel calls when something has come, before us.
+ * @ts:     its collective socket.
+ * @sock:   the kernel's socket; NULL before it is made.
+ * @v6:     IPv6, not IPv4.
+ * @addr:   local address; IPv4 is mapped.
+ * @port:   local UDP port.
+ * @streams: number of streams that send by it.
+ * @ready:  the original sk_data_ready().
  */
 struct trib_port {
 	struct trib_sock *ts;
@@ -29,11 +29,11 @@ struct trib_port {
 };
 
 /**
- * struct trib_way - where a stream's packets go
- * @port: that they leave by.
- * @addr, @dport: of the relay or PS.
- * @dst:  route, or NULL; @cookie says whether it still holds.
- * @saddr: our address on it.
+ * struct trib_way - a destination of a stream's packets
+ * @port: UDP socket that sends them.
+ * @addr, @dport: address and UDP port of the relay or PS.
+ * @dst:  cached route, or NULL; @cookie validates it.
+ * @saddr: our address on that route.
  */
 struct trib_way {
 	struct trib_port *port;
@@ -45,12 +45,12 @@ struct trib_way {
 };
 
 /**
- * struct trib_io - of one socket
- * @net:   its namespace.
- * @port:  @nport of them.
- * @way:   of each stream, by &trib_stream.via.
- * @first: port that is looked at first the next time.
- * @stage: a packet that lies in pieces.
+ * struct trib_io - UDP sockets and routes of one collective socket
+ * @net:   its network namespace.
+ * @port:  @nport UDP sockets.
+ * @way:   @nway arrays, one per stream, indexed by &trib_stream.via.
+ * @first: the port that the next receive starts with.
+ * @stage: linear copy of a packet that is in fragments.
  */
 struct trib_io {
 	struct net *net;
@@ -63,7 +63,7 @@ struct trib_io {
 		 4 * TRIB_NVAL_LARGE];
 };
 
-/* What a socket of @ntree trees takes besides its engine's. */
+/* Bytes of a socket with @ntree trees, without its engine's buffers. */
 static inline size_t trib_io_bytes(unsigned int ntree)
 {
 	return sizeof(struct trib_io) +
@@ -74,29 +74,31 @@ static inline size_t trib_io_bytes(unsigned int ntree)
 /* --- port.c -------------------------------------------------------------------- */
 
 /**
- * trib_io_open() - bind all UDP ports of ts->place, join groups
- * Errors are the engine's, too. On failure nothing is left.
+ * trib_io_open() - bind all UDP ports of ts->place and join its groups
+ * Return: 0 or a negative errno, with the engine's error set; then nothing is
+ * left open.
  */
 int trib_io_open(struct trib_sock *ts);
 void trib_io_close(struct trib_sock *ts);
-/* Buffers for the running trees' windows; what does not fit bounds them. */
+/* Size receive buffers for the trees' windows; lower max_window if they do not fit. */
 void trib_io_size(struct trib_sock *ts);
 
 /* --- route.c --------------------------------------------------------------------- */
 
-/* The route of @way; NULL: there is none now. */
+/* The route of @way, looked up again if stale; NULL if there is none. */
 struct dst_entry *trib_way_route(struct trib_io *io, struct trib_way *way);
-/* The device that has this address; 0: none. */
+/* Index of the device with this address; 0 if none. */
 int trib_device_of(struct net *net, const __be32 *addr);
-/* The device that the relay at @way is behind, by our address; 0: unknown. */
+/* Index of the device towards the relay at @way, by our address; 0 if unknown. */
 int trib_device_towards(struct trib_io *io, struct trib_way *way,
 			const __be32 *local);
 
 /* --- tx.c, rx.c -------------------------------------------------------------------- */
 
+/* send() of struct trib_transport_ops. */
 int trib_io_send(struct trib_engine *eng, struct trib_stream *s,
 		 const struct kvec *iov, unsigned int niov, unsigned int seg);
-/* Up to @budget trains. Return: whether there may be more. */
+/* Receive up to @budget trains. Return: true if more may be queued. */
 bool trib_io_recv(struct trib_sock *ts, unsigned int budget);
 
 static inline void trib_sockaddr_v4(struct sockaddr_in *to, const __be32 *addr,

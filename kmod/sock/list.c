@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Collective sockets by generic netlink: a dump of those that the caller may
- * see, and events of each.
+ * see, and events of single sockets.
  */
 #include <net/genetlink.h>
 
@@ -38,7 +38,7 @@ static int put_sock(struct sk_buff *skb, const struct trib_view *v,
 	return 0;
 }
 
-/* May who asks see the sockets of @uid? */
+/* May the caller see the sockets of @uid? */
 static bool may_see(const struct netlink_callback *cb, struct net *net,
 		    kuid_t uid)
 {
@@ -76,7 +76,7 @@ int trib_sock_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 	if (attr) {
 		NL_SET_ERR_MSG_ATTR(cb->extack, attr,
-				    "a dump is of all sockets: name none");
+				    "a dump lists all sockets: name none");
 		return -EINVAL;
 	}
 	v = kmalloc(sizeof(*v), GFP_KERNEL);
@@ -92,7 +92,7 @@ int trib_sock_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-/* Who listens may be anybody of this namespace, so ids are as it has them. */
+/* Listeners are in this namespace: map ids to its user namespace. */
 static int put_event(struct sk_buff *skb, void *arg)
 {
 	struct trib_sock *ts = arg;

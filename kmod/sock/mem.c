@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that collective sockets take: messages are charged to their socket and
- * to all sockets together, engines to all together. Nothing is allocated before
- * it was charged.
+ * Memory of collective sockets. A message is charged to its socket and to the
+ * total, an engine to the total. Every allocation is charged before it is made.
  */
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
@@ -11,13 +10,13 @@
 
 static ulong mem_max = 256ul << 20;
 module_param(mem_max, ulong, 0644);
-MODULE_PARM_DESC(mem_max, "bytes that messages of one socket may take");
+MODULE_PARM_DESC(mem_max, "limit in bytes for messages of one socket");
 
 static ulong mem_total;
 module_param(mem_total, ulong, 0644);
 MODULE_PARM_DESC(
 	mem_total,
-	"bytes that all sockets may take (default: an eighth of memory)");
+	"limit in bytes for all sockets (default: an eighth of memory)");
 
 static atomic64_t used;
 
@@ -28,14 +27,14 @@ static int used_get(char *buf, const struct kernel_param *kp)
 
 static const struct kernel_param_ops used_ops = {.get = used_get};
 module_param_cb(mem_used, &used_ops, NULL, 0444);
-MODULE_PARM_DESC(mem_used, "bytes that all sockets take now");
+MODULE_PARM_DESC(mem_used, "bytes that all sockets use");
 
 u64 trib_mem_max(void)
 {
 	return READ_ONCE(mem_max);
 }
 
-/* Add @bytes to @sum, unless that makes more than @most. */
+/* Add @bytes to @sum, unless the result would exceed @most. */
 static bool charge(atomic64_t *sum, u64 bytes, u64 most)
 {
 	s64 old = atomic64_read(sum);

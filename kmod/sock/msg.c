@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages: from sendmsg() into pages that are charged, through the engine,
- * which computes the result where the elements were, and out by recvmsg().
+ * Messages: sendmsg() copies elements into charged pages, the engine replaces them
+ * by the result, recvmsg() copies it out.
  */
 #include <linux/uio.h>
 #include <net/sock.h>
@@ -15,7 +15,7 @@
 	(MSG_DONTWAIT | MSG_PEEK | MSG_TRUNC | MSG_NOSIGNAL | MSG_WAITALL |    \
 	 MSG_CMSG_COMPAT | MSG_CMSG_CLOEXEC)
 
-/* --- Lists, and who may do what ------------------------------------------- */
+/* --- Queue and conditions --------------------------------------------------- */
 
 struct trib_msg *trib_msg_ready(const struct trib_sock *ts)
 {
@@ -31,7 +31,7 @@ bool trib_msg_room(const struct trib_sock *ts, u64 bytes)
 {
 	u64 most = READ_ONCE(ts->mem_max);
 
-	/* What does not fit at all need not wait: it is refused. */
+	/* Do not wait for a message that can never fit: it is refused. */
 	return ts->nmsg < TRIB_SOCK_MESSAGES &&
 	       (bytes > most || atomic64_read(&ts->mem) <= most - bytes);
 }
@@ -54,7 +54,7 @@ static bool may_receive(const struct trib_sock *ts, const void *arg)
 	       (ts->inet.sk.sk_shutdown & RCV_SHUTDOWN);
 }
 
-/* Why nothing can be sent now, if so. */
+/* The errno of sendmsg() in this state; 0 if it may send. */
 static int send_error(const struct trib_sock *ts)
 {
 	switch (ts->state) {
@@ -69,7 +69,7 @@ static int send_error(const struct trib_sock *ts)
 	return 0;
 }
 
-/* It is in no list any more, and somebody may have its room. Lock held. */
+/* A message left the queue: let a waiting sender use its room. Lock held. */
 static void forget(struct trib_sock *ts)
 {
 	ts->nmsg--;
@@ -89,7 +89,7 @@ void trib_msg_free_all(struct trib_sock *ts)
 {
 	struct trib_msg *m, *next;
 
-	/* The engine is gone, and its requests with it. */
+	/* The engine has freed the requests. */
 	list_for_each_entry_safe(m, next, &ts->msgs, list)
 	{
 		list_del(&m->list);
@@ -101,7 +101,7 @@ void trib_msg_free_all(struct trib_sock *ts)
 
 /* --- Sending ----------------------------------------------------------------- */
 
-/* What the message is: from its control message, or as the socket says. */
+/* Read the message's type: from its control message, or the socket's default. */
 static int read_control(const struct trib_sock *ts, struct msghdr *m,
 			struct trib_cm_send *cm, bool *has_id)
 {
@@ -131,7 +131,7 @@ void trib_msg_done(struct trib_req *r)
 	struct trib_msg *m = r->ctx;
 	struct trib_sock *ts;
 
-	/* The barrier of those who leave; or one that issue() looks at. */
+	/* The barrier of leaving, or a request that issue() completes. */
 	if (!m)
 		return;
 	ts = m->ts;
@@ -146,7 +146,7 @@ void trib_msg_done(struct trib_req *r)
 	ts->wake |= TRIB_WAKE_READ;
 }
 
-/* The engine's from now on. Lock held. */
+/* Hand a message to the engine. Lock held. */
 static int issue(struct trib_sock *ts, struct trib_msg *m,
 		 const struct trib_cm_send *cm, const struct trib_want *w)
 {
@@ -179,18 +179,18 @@ static int issue(struct trib_sock *ts, struct trib_msg *m,
 	return 0;
 }
 
-/* Room for @size bytes and one message is this caller's. Lock held. */
+/* Reserve @size bytes and a place in the queue for this caller. Lock held. */
 static int reserve(struct trib_sock *ts, u64 size, bool dontwait)
 {
 	int rc;
 
 	do {
-		/* It may have become too large while it waited. */
+		/* The limit may have been lowered while we waited. */
 		if (size > READ_ONCE(ts->mem_max) || size > INT_MAX)
 			return -EMSGSIZE;
 		rc = trib_work_wait(ts, may_send, &size,
 				    sock_sndtimeo(trib_sock_sk(ts), dontwait));
-		/* POLLOUT comes when it fits. */
+		/* POLLOUT is raised once this size fits. */
 		if (rc == -EAGAIN)
 			ts->want = size;
 		if (!rc)
@@ -200,7 +200,7 @@ static int reserve(struct trib_sock *ts, u64 size, bool dontwait)
 		rc = trib_mem_charge(ts, size);
 		if (rc == -ENOBUFS && trib_spare_drop(ts))
 			rc = trib_mem_charge(ts, size);
-		/* The limit was lowered meanwhile. */
+		/* Another sender took the room, or the limit was lowered. */
 	} while (rc == -EAGAIN && !dontwait);
 	if (rc)
 		return rc;
@@ -238,7 +238,7 @@ int trib_sock_sendmsg(struct socket *sock, struct msghdr *m, size_t len)
 	mutex_unlock(&ts->lock);
 	if (rc)
 		return rc;
-	/* Not below the lock: the user's pages may take their time. */
+	/* Without the lock: faults on the user's pages can take long. */
 	msg = trib_msg_make(ts, &w, buf, &m->msg_iter, len);
 	mutex_lock(&ts->lock);
 	rc = PTR_ERR_OR_ZERO(msg);
@@ -260,7 +260,7 @@ int trib_sock_sendmsg(struct socket *sock, struct msghdr *m, size_t len)
 
 /* --- Receiving --------------------------------------------------------------- */
 
-/* The next result. Lock held. */
+/* Wait for the next result. Lock held. */
 static int next(struct trib_sock *ts, int flags, struct trib_msg **out)
 {
 	struct trib_msg *m;
@@ -284,7 +284,7 @@ static int next(struct trib_sock *ts, int flags, struct trib_msg **out)
 	return 0;
 }
 
-/* Return: bytes copied, or the message's or the copy's error. */
+/* Copy a result. Return: bytes, or the error of the message or the copy. */
 static int give(struct trib_msg *m, struct msghdr *to, size_t len)
 {
 	struct trib_cm_recv cm = {
@@ -332,7 +332,7 @@ int trib_sock_recvmsg(struct socket *sock, struct msghdr *to, size_t len,
 		return rc;
 	}
 	mutex_lock(&ts->lock);
-	/* What could not be copied is not lost. */
+	/* A result that could not be copied goes back to the queue. */
 	again = rc == -EFAULT && !m->err;
 	if (again) {
 		list_add(&m->list, &ts->msgs);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The collective sockets of each network namespace, by job and rank. A socket
- * holds its namespace, so the table is empty when that goes.
+ * holds its namespace, so the table is empty when the namespace ends.
  */
 #include <net/netns/generic.h>
 #include <linux/proc_fs.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Options of level SOL_TRIB.
- */
+/* Options of level SOL_TRIB, and the state that lists show. */
 #include <linux/sockptr.h>
 #include <linux/uaccess.h>
 
@@ -18,7 +16,7 @@ static int set_place(struct trib_sock *ts, sockptr_t val, unsigned int len)
 
 	if (len > sizeof(*rep))
 		return -EINVAL;
-	/* All of it, so that nothing reads beyond a short one. */
+	/* Allocate the full size, so that no reader passes the end of a short one. */
 	rep = kvzalloc(sizeof(*rep), GFP_KERNEL_ACCOUNT);
 	if (!rep)
 		return -ENOMEM;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Checks of a place: it comes from the user of a socket, so nothing in it is
- * believed. No kernel in it: tests/unit/kmod/sock_place.c.
+ * Checks of a place, which comes from the user of a socket. No kernel interface:
+ * tests/unit/kmod/sock_place.c runs it.
  */
 #ifdef __KERNEL__
 #include <asm/byteorder.h>
@@ -35,7 +35,7 @@ static bool is_multicast(const __be32 *addr)
 	return trib_addr_is_v4(addr) ? (b[12] & 0xf0) == 0xe0 : b[0] == 0xff;
 }
 
-/* One host: not a group, not everybody, not nobody. */
+/* Is this a unicast address? */
 static bool is_host(const __be32 *addr)
 {
 	static const __u8 nobody[4], everybody[4] = {255, 255, 255, 255};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The UDP sockets of a collective socket: one for each local address and port,
- * with the options that it needs, and buffers for what can come at once.
- * Privileged ports are the kernel's to refuse: bind() runs as its caller.
+ * The UDP sockets of a collective socket: one per local address and port, with
+ * options and buffers for a window of results. bind() runs as its caller, so the
+ * kernel refuses privileged ports.
  */
 #include <linux/in.h>
 #include <linux/in6.h>
@@ -15,11 +15,11 @@
 #include "io.h"
 #include "place.h"
 
-/* Of all UDP sockets of one socket together. */
+/* Buffers of all UDP sockets of one collective socket together. */
 #define RCVBUF_ALL (16 << 20)
 #define SNDBUF_ALL (4 << 20)
 #define BUF_MIN (128 << 10)
-/* What one datagram in a receive buffer counts: a page and its book-keeping. */
+/* Bytes that a datagram counts in a receive buffer: a page and its metadata. */
 #define CHARGE 4608
 
 static int set(struct socket *sock, int level, int name, void *val, int len)
@@ -28,7 +28,7 @@ static int set(struct socket *sock, int level, int name, void *val, int len)
 				     len);
 }
 
-/* What a kernel lacks costs speed or congestion marks, no more. */
+/* A kernel without the option costs speed or congestion marks only. */
 static void set_int(struct socket *sock, int level, int name, int val)
 {
 	(void)set(sock, level, name, &val, sizeof(val));
@@ -41,7 +41,7 @@ static void set_options(struct trib_port *p)
 		set_int(p->sock, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
 			IPV6_PMTUDISC_DO);
 		set_int(p->sock, IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0);
-		/* Relays rewrite packets and leave the checksum out. */
+		/* Relays send UDP without checksum. */
 		set_int(p->sock, IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
 	} else {
 		set_int(p->sock, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
@@ -50,7 +50,7 @@ static void set_options(struct trib_port *p)
 	set_int(p->sock, IPPROTO_UDP, UDP_GRO, 1);
 }
 
-/* In softirq; ts lives as long as the socket calls. */
+/* Runs in softirq. close_port() ends calls before ts is freed. */
 static void data_ready(struct sock *sk)
 {
 	struct trib_port *p;
@@ -76,8 +76,8 @@ static int bind_port(struct trib_port *p)
 }
 
 /*
- * A relay on this very host: by its address alone, packets would go round
- * through the loopback device, past its XDP program.
+ * Bind to a device if the relay is on this host: routed by address, packets would
+ * take the loopback device and miss the relay's XDP program.
  */
 static void keep_to_device(struct trib_io *io, struct trib_way *way,
 			   const struct trib_attach_tree *a)
@@ -89,7 +89,7 @@ static void keep_to_device(struct trib_io *io, struct trib_way *way,
 	index = trib_device_towards(io, way, a->local_addr);
 	if (index)
 		(void)sock_bindtoindex(way->port->sock->sk, index, true);
-	/* That was a route through the loopback device. */
+	/* Drop the route through the loopback device. */
 	dst_release(way->dst);
 	way->dst = NULL;
 }
@@ -160,7 +160,7 @@ static int join_group(struct trib_sock *ts, struct trib_way *way,
 			 sizeof(v6))
 		   : set(p->sock, IPPROTO_IP, IP_ADD_MEMBERSHIP, &v4,
 			 sizeof(v4));
-	if (!rc || rc == -EADDRINUSE) /* it is in it */
+	if (!rc || rc == -EADDRINUSE) /* already a member */
 		return 0;
 	return p->v6 ? trib_fault(&ts->eng, TRIB_SOCK_ERR_SYSTEM, rc,
 				  "cannot join the multicast group %pI6c",
@@ -171,8 +171,8 @@ static int join_group(struct trib_sock *ts, struct trib_way *way,
 }
 
 /*
- * Does a group come to this port? A socket bound to one address hears none,
- * and one bound to all leaves no room for others.
+ * Does a multicast group use this port? A socket bound to one address receives no
+ * group; a socket bound to all addresses excludes others from the port.
  */
 static bool port_has_group(const struct trib_attach_rep *rep, u16 port)
 {
@@ -185,7 +185,7 @@ static bool port_has_group(const struct trib_attach_rep *rep, u16 port)
 	return false;
 }
 
-/* The port of a tree: one that exists, or a new one. */
+/* Find the UDP socket of a tree, or open it. */
 static int find_port(struct trib_sock *ts, const struct trib_attach_tree *a,
 		     struct trib_way *way)
 {
@@ -232,7 +232,7 @@ static int open_ways(struct trib_sock *ts, unsigned int i)
 	if (rc)
 		return rc;
 	ts->eng.stream[i]->overhead = 14 + (way->port->v6 ? 40 : 20) + 8;
-	/* Results come from the first relay. */
+	/* The first relay sends the results. */
 	return join_group(ts, &way[a->nhop ? 1 : 0], a);
 }
 

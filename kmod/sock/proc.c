@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /proc/net/trib. As in /proc/net/udp, everybody sees that a socket is there
- * and what it counts, nobody what it carries.
+ * /proc/net/trib. As in /proc/net/udp, every user sees each socket and its
+ * counters.
  */
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
@@ -19,7 +19,7 @@ static const char *const states[] = {
 	[TRIB_SOCK_LEFT] = "left",	 [TRIB_SOCK_DEAD] = "dead",
 };
 
-/* Position 0 is the heading, n + 1 the first socket from index n on. */
+/* Position 0 is the heading, n + 1 the first socket at or after index n. */
 static void *at(struct seq_file *seq, loff_t *pos)
 {
 	unsigned long index = *pos - 1;

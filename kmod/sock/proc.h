@@ -5,6 +5,7 @@
 
 struct net;
 
+/* Return: 0 or -ENOMEM. */
 int trib_proc_add(struct net *net);
 void trib_proc_remove(struct net *net);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Collective sockets as the kernel sees them: a protocol of AF_INET and what
- * can be done with its sockets. A socket keeps the module.
+ * Collective sockets as the kernel sees them: a protocol of AF_INET and its
+ * socket operations. Each socket holds a reference to the module.
  */
 #include <asm/ioctls.h>
 #include <linux/memcontrol.h>
@@ -15,7 +15,7 @@
 
 static int protocol = IPPROTO_TRIB;
 module_param(protocol, int, 0444);
-MODULE_PARM_DESC(protocol, "number of the collective sockets' protocol");
+MODULE_PARM_DESC(protocol, "protocol number of collective sockets");
 
 static int init_sock(struct sock *sk)
 {
@@ -30,14 +30,14 @@ static int init_sock(struct sock *sk)
 	ts->error.index = -1;
 	strscpy(ts->error.text, "no error", sizeof(ts->error.text));
 	trib_work_setup(ts);
-	/* Packets and lists may still look at it. */
+	/* Packets and lists may access it until a grace period after close(). */
 	sock_set_flag(sk, SOCK_RCU_FREE);
 	/* For /proc/net/protocols. */
 	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, 1);
 	return 0;
 }
 
-/* Nobody else has the socket, but for lists that look at it. */
+/* The last user is gone, but lists may still access the socket. */
 static void close_sock(struct sock *sk, long timeout)
 {
 	struct trib_sock *ts = trib_sk(sk);
@@ -51,7 +51,7 @@ static void close_sock(struct sock *sk, long timeout)
 	sk_common_release(sk);
 }
 
-/* bind() and close() know the table: the kernel's way to one is by ports. */
+/* Unused: the kernel hashes by port, bind() and close() by job and rank. */
 static int hash(struct sock *sk)
 {
 	return 0;
@@ -96,7 +96,7 @@ static int shut_down(struct socket *sock, int how)
 	struct trib_sock *ts = trib_sk(sk);
 	int rc = 0;
 
-	/* 0, 1, 2 become bits, as in the other protocols. */
+	/* Convert 0, 1, 2 to bits, as inet_shutdown() does. */
 	if (how < SHUT_RD || how > SHUT_RDWR)
 		return -EINVAL;
 	how++;
@@ -203,7 +203,7 @@ static struct inet_protosw protosw = {
 	.ops = &ops,
 };
 
-/* Numbers below are others', and those above no sockets'. */
+/* Numbers below are taken; sockets cannot use those above. */
 static bool protocol_is_wrong(void)
 {
 	return protocol <= IPPROTO_UDP || protocol >= IPPROTO_RAW;
@@ -214,7 +214,8 @@ int trib_sock_init(void)
 	int rc;
 
 	if (protocol_is_wrong()) {
-		pr_err("trib: protocol %d is not one of sockets\n", protocol);
+		pr_err("trib: protocol must be %d to %d, not %d\n",
+		       IPPROTO_UDP + 1, IPPROTO_RAW - 1, protocol);
 		return -EINVAL;
 	}
 	trib_mem_init();
@@ -242,7 +243,7 @@ void trib_sock_open(void)
 	inet_register_protosw(&protosw);
 }
 
-/* Each socket keeps the module, so there is none. */
+/* No socket is left: each holds the module. */
 void trib_sock_close(void)
 {
 	inet_unregister_protosw(&protosw);
@@ -253,6 +254,6 @@ void trib_sock_exit(void)
 	proto_unregister(&proto);
 	trib_netns_exit();
 	trib_work_exit();
-	/* Claims. */
+	/* Wait until claims are freed. */
 	rcu_barrier();
 }

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Routes of what a collective socket sends. One is kept for each way until it
- * no longer holds.
- */
+/* Routes of a collective socket: each destination caches one while it is valid. */
 #include <linux/inetdevice.h>
 #include <net/addrconf.h>
 #include <net/ip6_route.h>
@@ -29,7 +26,7 @@ static struct dst_entry *route_v4(struct trib_io *io, struct trib_way *way)
 
 	if (IS_ERR(rt))
 		return NULL;
-	/* Nobody asked for SO_BROADCAST. */
+	/* Without SO_BROADCAST, UDP refuses these, too. */
 	if (rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST)) {
 		ip_rt_put(rt);
 		return NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Receiving: what the UDP sockets have queued, taken by whoever drives. The
- * kernel merges packets of one relay into trains (UDP_GRO) on its way here.
+ * Receiving: the driver takes packets from the UDP sockets' queues. The kernel has
+ * merged packets of one relay into trains (UDP_GRO).
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -19,7 +19,7 @@ static bool met_congestion(const struct sk_buff *skb)
 	return INET_ECN_is_ce(tos);
 }
 
-/* A datagram, or a train of them. */
+/* Hand a datagram or a train to the engine, packet by packet. */
 static void rx_train(struct trib_engine *eng, struct trib_io *io,
 		     struct sk_buff *skb)
 {
@@ -39,7 +39,7 @@ static void rx_train(struct trib_engine *eng, struct trib_io *io,
 		else
 			eng->count.bad_packets++;
 	}
-	/* An empty one. */
+	/* An empty datagram has no packet. */
 	if (!skb->len)
 		eng->count.bad_packets++;
 }
@@ -70,7 +70,7 @@ bool trib_io_recv(struct trib_sock *ts, unsigned int budget)
 		while (n < budget && rx_one(ts, io->port[p].sock->sk))
 			n++;
 		if (n == budget) {
-			/* The others first, next time. */
+			/* Start with the next port the next time. */
 			io->first = (p + 1) % io->nport;
 			return true;
 		}

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Collective sockets (uapi/trib_sock.h): what their files share. README.md has
- * the picture.
+ * Shared by the files of collective sockets (uapi/trib_sock.h). README.md has the
+ * picture.
  *
  * Locks, outer first:
  *
- *	ts->lock	the engine, the messages, the state. May sleep. Nobody
- *			touches user memory below it: a page fault may last as
- *			long as a user likes.
+ *	ts->lock	the engine, the messages, the state. May sleep. No code
+ *			touches user memory under it: a page fault can last
+ *			as long as the user likes.
  *	rtnl, the UDP sockets' own locks
  *
- * What packets touch (softirq) needs none: &trib_sock.flags, @drivers, @wait.
+ * Softirq uses only &trib_sock.flags, @drivers and @wait, without a lock.
  */
 #ifndef TRIB_SOCK_SOCK_H
 #define TRIB_SOCK_SOCK_H
@@ -30,19 +30,19 @@
 struct mem_cgroup;
 struct trib_io;
 
-/* Messages of one socket, from send() until recv(). */
+/* Limit of messages per socket, from send() until recv(). */
 #define TRIB_SOCK_MESSAGES 1024
 
 /**
  * struct trib_msg - one collective of a socket
- * @list:  in order of sending.
- * @refs:  one of the list, one for each recvmsg() that copies.
+ * @list:  in ts->msgs, in order of sending.
+ * @refs:  one for the list, one for each recvmsg() that copies.
  * @ts:    its socket; memory is charged to it.
- * @req:   the engine's; NULL once it is done.
- * @id:    as the user named it.
- * @buf:   elements, later the result: @size bytes, charged.
- * @bytes: of the result, which begins at @buf.
- * @in_bytes: that were sent.
+ * @req:   the engine's request; NULL once the user receives it.
+ * @id:    the user's number.
+ * @buf:   @size charged bytes: elements, later the result.
+ * @bytes: bytes of the result, from @buf on.
+ * @in_bytes: bytes that were sent.
  * @done:  @err, @rank and @index are final.
  */
 struct trib_msg {
@@ -61,43 +61,43 @@ struct trib_msg {
 	s64 index;
 };
 
-/* Bit of &trib_sock.flags: there is something to do for whoever drives. */
+/* Bit of &trib_sock.flags: packets or the timer are due. */
 #define TRIB_SOCK_PENDING 0
 
 /**
  * struct trib_sock - a collective socket
- * @inet:   first: the kernel makes it as one of AF_INET.
+ * @inet:   must be first: the kernel allocates it for AF_INET.
  * @lock:   see above.
  *
- * Options, and what bind() takes from them:
+ * Options, which bind() uses:
  * @place, @window, @timeout_ms, @join_timeout_ms: see enum trib_sockopt.
- * @dtype:  of messages that do not say.
+ * @dtype:  element type of messages without a control message.
  *
  * Memory of messages:
- * @mem, @mem_max: now, and at most.
- * @want:   that a sender which did not wait could not have; POLLOUT waits for it.
+ * @mem, @mem_max: bytes in use, and the limit.
+ * @want:   size that a sender with MSG_DONTWAIT did not get; POLLOUT waits for it.
  * @spare:  @spare_size bytes for the next message (buffer.c), or NULL.
- * @fixed:  bytes of the engine that are charged to all sockets together.
+ * @fixed:  bytes of the engine, charged to the total.
  *
- * A life:
- * @state:  enum trib_sock_state; written below @lock.
- * @index:  in the namespace's table, of what is bound.
- * @eng:    of what is bound.
- * @io:     its UDP sockets.
- * @error:  newest, before bind().
- * @msgs:   @nmsg of them, @undone of which have no result; @undone_bytes.
- * @next_id: of messages without one.
- * @seen:   a result came since @seen_ns; &trib_tally.chunks was @seen_chunks.
- * @stalled: that was told.
+ * State:
+ * @state:  enum trib_sock_state; written under @lock.
+ * @index:  key in the namespace's table, while bound.
+ * @eng:    the engine, while bound.
+ * @io:     the UDP sockets, while bound.
+ * @error:  newest error before bind(); afterwards the engine has it.
+ * @msgs:   @nmsg messages; @undone of them, @undone_bytes long, have no result.
+ * @next_id: number of the next message without a control message.
+ * @seen_ns: time of the newest result; &trib_tally.chunks was @seen_chunks.
+ * @stalled: the stall was reported.
  *
  * Driving (work.c):
  * @flags:   TRIB_SOCK_PENDING.
- * @drivers: threads in sendmsg() or recvmsg() that drive while they wait.
+ * @drivers: number of threads in sendmsg() or recvmsg() that drive.
  * @wait:    they sleep here.
- * @work:    drives when there is none.
- * @timer:   kicks whoever drives at @due (0: it does not run).
- * @wake:    who is to be told, at the end of a turn; @told counts up then.
- * @memcg:   that @work allocates for.
+ * @work:    drives if no thread does.
+ * @timer:   kicks at @due; 0 if it does not run.
+ * @wake:    TRIB_WAKE_ bits to report at the end of a turn; @told counts reports.
+ * @memcg:   memory cgroup that @work charges.
  */
 struct trib_sock {
 	struct inet_sock inet;
@@ -172,7 +172,7 @@ static inline bool trib_sock_is_bound(const struct trib_sock *ts)
 
 int trib_sock_init(void);
 void trib_sock_exit(void);
-/* From now on, and until then, there can be sockets. */
+/* Allow, and no longer allow, socket() to make collective sockets. */
 void trib_sock_open(void);
 void trib_sock_close(void);
 
@@ -189,7 +189,7 @@ const struct trib_sock_error *trib_sock_error(const struct trib_sock *ts);
 /* --- bind.c: a place becomes an engine --------------------------------------- */
 
 int trib_sock_bind(struct socket *sock, struct sockaddr *addr, int len);
-/* The others are told, then all of it goes. Lock held. */
+/* Tell the other ranks, then free all that bind() made. Lock held. */
 void trib_sock_unbind(struct trib_sock *ts);
 
 /* --- msg.c: messages ------------------------------------------------------------ */
@@ -197,74 +197,74 @@ void trib_sock_unbind(struct trib_sock *ts);
 int trib_sock_sendmsg(struct socket *sock, struct msghdr *m, size_t len);
 int trib_sock_recvmsg(struct socket *sock, struct msghdr *m, size_t len,
 		      int flags);
-/* Of struct trib_host_ops. */
+/* done() of struct trib_host_ops. */
 void trib_msg_done(struct trib_req *r);
-/* Free all that nobody copies from. Lock held. */
+/* Free all messages; a recvmsg() that copies one frees it later. Lock held. */
 void trib_msg_free_all(struct trib_sock *ts);
-/* The next one, if it has a result, or NULL. Lock held. */
+/* The first message if it has a result, else NULL. Lock held. */
 struct trib_msg *trib_msg_ready(const struct trib_sock *ts);
-/* May a message of @bytes come? Lock held. */
+/* Is there room for a message of @bytes? Lock held. */
 bool trib_msg_room(const struct trib_sock *ts, u64 bytes);
 
-/* --- work.c: who drives ----------------------------------------------------------- */
+/* --- work.c: drivers ----------------------------------------------------------- */
 
 int trib_work_init(void);
 void trib_work_exit(void);
 void trib_work_setup(struct trib_sock *ts);
-/* Nobody drives once this returns. The socket is not bound any more. */
+/* Stop timer and worker and wait for them. Call it after unbind. */
 void trib_work_stop(struct trib_sock *ts);
-/* There is something to do. Any context. */
+/* Make a driver take a turn. Any context. */
 void trib_work_kick(struct trib_sock *ts);
-/* One turn: take what has come, run the engine, tell who waits. Lock held. */
+/* Receive packets, run the engine, report to waiters. Lock held. */
 void trib_work_turn(struct trib_sock *ts);
-/* Tell those whom &trib_sock.wake names. Lock held. */
+/* Wake waiters as &trib_sock.wake says. Lock held. */
 void trib_work_tell(struct trib_sock *ts);
 
-/* What somebody waits for; called with the lock held. */
+/* A condition to wait for; called with the lock held. */
 typedef bool trib_ready_fn(const struct trib_sock *ts, const void *arg);
 
 /**
- * trib_work_wait() - drive until @ready, or until it is time
- * @timeo: jiffies; 0: one turn only.
+ * trib_work_wait() - drive until @ready returns true
+ * @timeo: timeout in jiffies; 0: one turn only.
  *
- * Lock held, on return as well; not in between. Return: 0, -EAGAIN, or what
- * a signal makes of it.
+ * The lock is held on entry and return, but released while sleeping. Return: 0,
+ * -EAGAIN after the timeout, or the errno of an interrupted call.
  */
 int trib_work_wait(struct trib_sock *ts, trib_ready_fn *ready, const void *arg,
 		   long timeo);
 
 /* --- state.c: from one state to the next ------------------------------------------- */
 
-/* After what has come: join, run, leave, end. Lock held; eng->now is set. */
+/* Advance the state after packets: join, run, leave. Lock held, eng->now set. */
 void trib_state_turn(struct trib_sock *ts);
-/* When to look again at the latest; 0: never. */
+/* Latest time of the next turn; 0 if none is needed. */
 u64 trib_state_deadline(const struct trib_sock *ts);
-/* No more messages: shutdown(). Lock held. */
+/* Begin to leave, for shutdown(). Lock held. */
 void trib_state_leave(struct trib_sock *ts);
-/* Of struct trib_host_ops. */
+/* died() of struct trib_host_ops. */
 void trib_state_died(struct trib_engine *eng);
 
-/* --- mem.c: bytes of messages, and of all sockets ----------------------------------- */
+/* --- mem.c: limits of memory ----------------------------------------------------------- */
 
-/* -EAGAIN: the socket has no more; -ENOBUFS: all together have not. Any context. */
+/* Return: -EAGAIN above the socket's limit, -ENOBUFS above the total. Any context. */
 int trib_mem_charge(struct trib_sock *ts, size_t bytes);
 void trib_mem_uncharge(struct trib_sock *ts, size_t bytes);
-/* Of struct trib_host_ops: what engines keep. */
+/* room() of struct trib_host_ops: charge buffers of engines to the total. */
 int trib_mem_room(struct trib_engine *eng, size_t bytes);
 int trib_mem_charge_all(u64 bytes);
 void trib_mem_uncharge_all(u64 bytes);
 u64 trib_mem_max(void);
 void trib_mem_init(void);
 
-/* --- claim.c: whose jobs are ---------------------------------------------------------- */
+/* --- claim.c: jobs reserved for users ---------------------------------------- */
 
-/* May the caller bind to @job? */
+/* May the current task bind to @job? */
 bool trib_claim_allows(struct net *net, u16 job);
 
 /* --- netns.c: the sockets of a namespace ---------------------------------------------- */
 
 /**
- * struct trib_netns - what a network namespace has
+ * struct trib_netns - sockets and claims of a network namespace
  * @socks:  bound sockets, by job << 16 | rank.
  * @claims: struct trib_claim, by job.
  */
@@ -274,17 +274,17 @@ struct trib_netns {
 };
 
 struct trib_netns *trib_netns(const struct net *net);
-/* -EADDRINUSE: another one is that rank. */
+/* Return: 0; -EADDRINUSE if another socket is that rank; -ENOMEM. */
 int trib_netns_add(struct trib_sock *ts, u16 job, u16 rank);
 void trib_netns_remove(struct trib_sock *ts);
-/* The first one from *@index on, held (sock_put()), or NULL. */
+/* The first socket at or after *@index, or NULL. The caller must sock_put() it. */
 struct trib_sock *trib_netns_next(struct net *net, unsigned long *index);
 int trib_netns_init(void);
 void trib_netns_exit(void);
 
 /**
- * struct trib_view - what lists tell of a socket
- * @error: text; "" if it is not dead.
+ * struct trib_view - state of a socket for lists
+ * @error: text of a dead socket, else "".
  */
 struct trib_view {
 	struct trib_sock_info info;
@@ -293,12 +293,12 @@ struct trib_view {
 	char error[sizeof(((struct trib_sock_error *)0)->text)];
 };
 
-/* Takes the lock. Return: false if it was closed meanwhile. */
+/* Fill @v. Takes the lock. Return: false if the socket is not bound any more. */
 bool trib_sock_view(struct trib_sock *ts, struct trib_view *v);
 
 /* --- list.c: netlink and events ---------------------------------------------------------- */
 
-/* An event of @ts (TRIB_MODULE_EVENT_...). Lock held. */
+/* Send an event about @ts (TRIB_MODULE_EVENT_...). Lock held. */
 void trib_sock_event(struct trib_sock *ts, u32 kind, u64 count);
 
 #endif /* TRIB_SOCK_SOCK_H */

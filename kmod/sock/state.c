@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A socket's life after bind(): joining, running, leaving, and its ends; and
- * whether it stalls. See the states in uapi/trib_sock.h.
+ * A socket's states after bind(): joining, running, leaving, left, dead; and stall
+ * detection. uapi/trib_sock.h describes the states.
  */
 #include "io.h"
 #include "uapi/trib.h"
@@ -12,7 +12,7 @@ static void set_state(struct trib_sock *ts, u32 state)
 	ts->wake |= TRIB_WAKE_STATE;
 }
 
-/* Of those that were told to be there. */
+/* Only for sockets with an ATTACHED event before. */
 static void gone(struct trib_sock *ts)
 {
 	if (ts->eng.running)
@@ -41,7 +41,7 @@ static void leave(struct trib_sock *ts)
 	}
 	if (!trib_leave_turn(eng))
 		return;
-	/* First: without the barrier's result it ends, too, and is not dead. */
+	/* Set first: trib_leave_end() may report death without the barrier. */
 	set_state(ts, TRIB_SOCK_LEFT);
 	trib_leave_end(eng);
 	gone(ts);
@@ -68,7 +68,7 @@ void trib_state_died(struct trib_engine *eng)
 	gone(ts);
 }
 
-/* Half of the job's time-out. */
+/* A stall is reported after half of the job's timeout. */
 static u64 patience(const struct trib_sock *ts)
 {
 	return ts->eng.timeout_ns / 2;

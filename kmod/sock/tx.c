@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sending: each packet becomes a frame of its own, with room in front for XDP
- * on the other end of a veth, which would copy it otherwise. All frames of one
- * call leave with softirqs off, so that they arrive as one batch.
+ * Sending: each packet becomes a frame with headroom for XDP at the other end of
+ * a veth, which would copy the frame otherwise. The frames of a call leave with
+ * softirqs off, so they arrive as one batch.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -17,10 +17,10 @@
 
 #include "io.h"
 
-/* XDP_PACKET_HEADROOM, and the Ethernet header that it sees, too. */
+/* XDP_PACKET_HEADROOM, plus the Ethernet header. */
 #define HEADROOM (256 + 64)
 
-/* Reads whole packets out of @iov. */
+/* A cursor that copies packets out of @iov. */
 struct cut {
 	const struct kvec *iov;
 	unsigned int niov;
@@ -109,7 +109,7 @@ static void xmit_v6(struct net *net, const struct trib_way *w,
 #endif
 }
 
-/* The next packet, of @len bytes, as a frame. */
+/* Send the next packet of @len bytes as a frame. */
 static int send_one(struct trib_io *io, struct trib_way *w, struct cut *c,
 		    unsigned int len)
 {
@@ -124,7 +124,7 @@ static int send_one(struct trib_io *io, struct trib_way *w, struct cut *c,
 		return -EMSGSIZE;
 	if (refcount_read(&sk->sk_wmem_alloc) > READ_ONCE(sk->sk_sndbuf))
 		return -EAGAIN;
-	/* Of a page's part, unlike alloc_skb(): XDP takes it as it is. */
+	/* Page fragments, unlike alloc_skb(): XDP uses them without a copy. */
 	skb = netdev_alloc_skb(NULL, room + len);
 	if (!skb)
 		return -EAGAIN;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What a message is. No kernel in it: tests/unit/kmod/sock_want.c.
+ * Checks of messages. No kernel interface: tests/unit/kmod/sock_want.c runs it.
  */
 #ifdef __KERNEL__
 #include <linux/errno.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What a message is: struct trib_cm_send and its length, as one collective. */
+/* Checks of a message: struct trib_cm_send and its length. */
 #ifndef TRIB_SOCK_WANT_H
 #define TRIB_SOCK_WANT_H
 
 #include "uapi/trib_sock.h"
 
 /**
- * struct trib_want - a message that is right
+ * struct trib_want - sizes of a valid message
  * @count: elements, as in enum trib_collective.
- * @size:  bytes of the buffer that it is computed in.
- * @first: in it, of what was sent.
- * @bytes: of the result, which is at its beginning.
+ * @size:  bytes of the buffer.
+ * @first: offset of the sent elements in the buffer.
+ * @bytes: bytes of the result, which starts at offset 0.
  */
 struct trib_want {
 	__u64 count;
@@ -20,8 +20,8 @@ struct trib_want {
 };
 
 /**
- * trib_want_of() - check a message
- * @len: bytes that were sent; below 2^32.
+ * trib_want_of() - check a message and compute its sizes
+ * @len: sent bytes; below 2^32.
  *
  * Return: 0, or -EINVAL.
  */

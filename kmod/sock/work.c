@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who drives a socket: takes what has come and runs the engine. A thread that
- * waits in sendmsg() or recvmsg() does it itself, so that nothing is handed
- * from thread to thread between a packet and who waits for it. If none waits,
- * a worker does. The lock decides between two of them.
+ * Drivers of a socket: threads that receive packets and run the engine. A thread
+ * that waits in sendmsg() or recvmsg() drives, so a packet passes no other thread
+ * on its way to it. If no thread waits, a worker drives. The lock serialises
+ * drivers.
  *
  * Packets and the timer kick: they set TRIB_SOCK_PENDING, then wake the waiting
- * threads, or else queue the work. A thread that stops waiting looks at the bit
- * after it has left, so no kick is lost.
+ * threads or queue the work. A thread that stops waiting checks the bit afterwards,
+ * so no kick is lost.
  */
 #include <linux/memcontrol.h>
 #include <linux/sched/mm.h>
@@ -16,12 +16,12 @@
 #include "compat/compat.h"
 #include "io.h"
 
-/* Trains that one turn takes before it looks whether anybody else wants the lock. */
+/* Trains that one turn receives before it releases the lock. */
 #define BUDGET 64
 
 static struct workqueue_struct *queue;
 
-/* The bit is set: somebody must see it. */
+/* Make a driver see the bit that is set. */
 static void pass_on(struct trib_sock *ts)
 {
 	if (atomic_read(&ts->drivers))
@@ -31,9 +31,9 @@ static void pass_on(struct trib_sock *ts)
 }
 
 /*
- * If the bit was set already, somebody will take a turn, which clears it before
- * it looks at packets. Otherwise, the order against trib_work_wait(), which
- * stops waiting and then looks at the bit: this is a barrier.
+ * If the bit was set, a turn is due already; it clears the bit before it receives
+ * packets. test_and_set_bit() is also the barrier against trib_work_wait(), which
+ * stops waiting before it checks the bit.
  */
 void trib_work_kick(struct trib_sock *ts)
 {
@@ -41,7 +41,7 @@ void trib_work_kick(struct trib_sock *ts)
 		pass_on(ts);
 }
 
-/* Not done yet: there will be another turn. */
+/* Schedule another turn. */
 static void go_on(struct trib_sock *ts)
 {
 	set_bit(TRIB_SOCK_PENDING, &ts->flags);
@@ -55,7 +55,7 @@ static enum hrtimer_restart timer_fired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* The timer may fire early, which costs a turn, but never late. */
+/* Arm the timer. It may fire early, which costs a turn, but never late. */
 static void arm(struct trib_sock *ts)
 {
 	u64 due = trib_state_deadline(ts);
@@ -81,12 +81,12 @@ void trib_work_tell(struct trib_sock *ts)
 		sk->sk_data_ready(sk);
 	if (wake & (TRIB_WAKE_WRITE | TRIB_WAKE_STATE))
 		sk->sk_write_space(sk);
-	/* Other threads that wait, for what this one has brought about. */
+	/* Wake other waiting threads: this turn may have changed the state. */
 	if (atomic_read(&ts->drivers))
 		wake_up_interruptible(&ts->wait);
 }
 
-/* Return: whether more has come than one turn takes. */
+/* Return: true if more packets may be queued. */
 static bool turn(struct trib_sock *ts)
 {
 	bool more;
@@ -120,7 +120,7 @@ static void work(struct work_struct *w)
 	set_active_memcg(old);
 }
 
-/* Sleep until somebody kicks, tells (@told was before), or interrupts. */
+/* Sleep until a kick, a change of ts->told from @told, or a signal. */
 static long sleep(struct trib_sock *ts, u32 told, long timeo)
 {
 	DEFINE_WAIT(wait);
@@ -162,7 +162,7 @@ int trib_work_wait(struct trib_sock *ts, trib_ready_fn *ready, const void *arg,
 		mutex_lock(&ts->lock);
 	}
 	atomic_dec(&ts->drivers);
-	/* Against the other order in trib_work_kick(). */
+	/* Pairs with the barrier in trib_work_kick(). */
 	smp_mb__after_atomic();
 	if (more || test_bit(TRIB_SOCK_PENDING, &ts->flags))
 		go_on(ts);
@@ -185,7 +185,7 @@ void trib_work_stop(struct trib_sock *ts)
 
 int trib_work_init(void)
 {
-	/* Whoever waits for a sum waits for it. */
+	/* High priority, because jobs wait for the sums. */
 	queue = alloc_workqueue("trib", WQ_UNBOUND | WQ_HIGHPRI, 0);
 	return queue ? 0 : -ENOMEM;
 }

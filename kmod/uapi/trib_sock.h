@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note OR BSD-2-Clause */
 /*
- * Collective sockets of the kernel module: what one rank of a job sends is a
- * message of elements, what it receives is their sum over all ranks.
+ * Collective sockets of the kernel module: a rank of a job sends messages of
+ * elements and receives their sums over all ranks.
  *
  *	fd = socket(AF_INET, SOCK_DGRAM, IPPROTO_TRIB);
  *	setsockopt(fd, SOL_TRIB, TRIB_SO_PLACE, &place, len);
@@ -9,24 +9,24 @@
  *	send(fd, gradient, bytes, 0);
  *	recv(fd, sum, bytes, 0);
  *
- * The kernel speaks the worker's side of trib_wire.h over UDP, so such ranks
- * and those of libtrib join one job. No capability is needed: who has the
- * job's cookie may take part, unless the job is claimed (TRIB_CMD_CLAIM_NEW)
- * for another user.
+ * The kernel speaks the worker's side of trib_wire.h over UDP, so ranks with
+ * sockets and ranks with libtrib join the same job. Any process with the job's
+ * cookie may take part, without capabilities, unless the job is claimed for
+ * another user (TRIB_CMD_CLAIM_NEW).
  *
- * A socket's life:
+ * States:
  *
- *	NEW ------> JOINING	bind(): addresses are checked, UDP ports bound
- *	JOINING --> RUNNING	everybody has joined; POLLOUT
- *	RUNNING --> LEAVING	shutdown(fd, SHUT_WR): no more messages; those under
- *				way are finished, then a barrier with all others,
- *				as in trib_detach(); POLLHUP at its end
- *	any ------> DEAD	the job cannot go on; POLLERR, and the error of
- *				every call from then on, once the results that
- *				were there are received; TRIB_SO_ERROR tells why
+ *	NEW ------> JOINING	bind() checks the address and binds UDP ports
+ *	JOINING --> RUNNING	all ranks have joined; POLLOUT
+ *	RUNNING --> LEAVING	shutdown(fd, SHUT_WR): no more messages
+ *	LEAVING --> LEFT	messages are finished and all ranks have passed a
+ *				barrier, as in trib_detach(); POLLHUP
+ *	any ------> DEAD	the job cannot go on; POLLERR. recv() still returns
+ *				the results that are there; then every call fails.
+ *				TRIB_SO_ERROR has the reason
  *
- * close() without shutdown() is the end of a rank that died: the others are
- * told at once. Neither it nor the end of a process waits for anybody.
+ * close() without shutdown() tells the other ranks at once that this rank is gone.
+ * Neither close() nor the end of a process waits.
  */
 #ifndef _UAPI_TRIB_SOCK_H
 #define _UAPI_TRIB_SOCK_H
@@ -36,23 +36,27 @@
 #include "trib_attach.h"
 #include "trib_wire.h"
 
-/* Of socket(); the module's parameter `protocol` can be another one. */
+/* Protocol for socket(); the module's parameter `protocol` changes it. */
 #define IPPROTO_TRIB 253
-/* Level of options and control messages. */
+/* Level of socket options and control messages. */
 #define SOL_TRIB 7417
 
 /**
- * struct sockaddr_trib - for bind(); getsockname() gives it back
+ * struct sockaddr_trib - address of bind() and getsockname()
  * @family: AF_INET.
  * @job:    job number.
- * @rank:   that this socket is.
+ * @rank:   rank of this socket.
  * @zero:   0.
- * @cookie: of the job. getsockname() says 0.
+ * @cookie: cookie of the job; 0 from getsockname().
  *
- * As long as a struct sockaddr_in. bind() is -EINVAL if there is no place, or it
- * names another job, rank or cookie, or the socket is bound; -EACCES if the job is claimed for another
- * user; -EADDRINUSE if another socket of this network namespace is that rank,
- * or the place's UDP port is taken; -ENOMEM, -ENOBUFS beyond the limits.
+ * As long as a struct sockaddr_in. bind() fails with:
+ *
+ *	-EINVAL		no TRIB_SO_PLACE; another job, rank or cookie than the place's;
+ *			the socket is bound
+ *	-EACCES		the job is claimed for another user
+ *	-EADDRINUSE	another socket of this network namespace is that rank, or the
+ *			place's UDP port is in use
+ *	-ENOMEM, -ENOBUFS	beyond the limits of memory
  */
 struct sockaddr_trib {
 	__u16 family;
@@ -66,25 +70,24 @@ TRIB_ASSERT(sizeof(struct sockaddr_trib) == 16, "sockaddr_trib");
 /**
  * enum trib_sockopt - options of level SOL_TRIB
  *
- * @TRIB_SO_PLACE:  set, before bind(): struct trib_attach_rep as tribd gives it
- *	or a ticket says it, of any length that holds its @ntree trees. @err
- *	must be 0 and @flags without TRIB_ATTACH_MAPPED. @nval and @window may
- *	be 0.
- * @TRIB_SO_WINDOW: u32: chunks in flight per tree at most, a power of 2 and at
- *	least 4; 0 (default): what the job says. Before bind().
- * @TRIB_SO_DTYPE:  u32, enum trib_sock_dtype: of messages that do not say.
- *	Default TRIB_SOCK_F32.
- * @TRIB_SO_TIMEOUT: u32: ms of silence after which a rank is dead; 0 (default):
- *	what the job says. Before bind().
- * @TRIB_SO_JOIN_TIMEOUT: u32: ms that others have to join; default 60000. Before
- *	bind().
- * @TRIB_SO_MEM:    u32: bytes that messages of this socket may take, from
- *	send() until recv(); default and most: module parameter mem_max. Like
- *	all of the socket's memory they count for the memory cgroup, and all
- *	sockets together for the parameter mem_total.
- * @TRIB_SO_INFO:   get: struct trib_sock_info.
- * @TRIB_SO_ERROR:  get: struct trib_sock_error: the newest. Unlike SO_ERROR it
- *	stays.
+ * @TRIB_SO_PLACE:  set only, before bind(): struct trib_attach_rep from tribd or
+ *	from a ticket, long enough for its @ntree trees. @err must be 0, @flags
+ *	without TRIB_ATTACH_MAPPED. @nval and @window may be 0.
+ * @TRIB_SO_WINDOW: u32, set before bind(): limit of chunks in flight per tree, a
+ *	power of 2 from 4 on; 0 (default): the job's.
+ * @TRIB_SO_DTYPE:  u32, enum trib_sock_dtype: element type of messages without a
+ *	struct trib_cm_send. Default: TRIB_SOCK_F32.
+ * @TRIB_SO_TIMEOUT: u32, set before bind(): ms of silence after which a rank is
+ *	dead; 0 (default): the job's.
+ * @TRIB_SO_JOIN_TIMEOUT: u32, set before bind(): ms for other ranks to join;
+ *	default: 60000.
+ * @TRIB_SO_MEM:    u32: limit of bytes for messages of this socket, from send()
+ *	until recv(). Default and maximum: module parameter mem_max. All of the
+ *	socket's memory is charged to the memory cgroup and to the module
+ *	parameter mem_total.
+ * @TRIB_SO_INFO:   get only: struct trib_sock_info.
+ * @TRIB_SO_ERROR:  get only: struct trib_sock_error, the newest error. Reading does
+ *	not clear it, unlike SO_ERROR.
  */
 enum trib_sockopt {
 	TRIB_SO_PLACE = 1,
@@ -112,12 +115,11 @@ enum trib_sock_op {
 };
 
 /**
- * enum trib_collective - what a message is; n its elements, w the ranks
+ * enum trib_collective - collectives; n elements, w ranks
  * @TRIB_COLL_ALLREDUCE:      in n, out n.
  * @TRIB_COLL_REDUCE_SCATTER: in n * w, out this rank's n of the sum.
  * @TRIB_COLL_ALLGATHER:      in n, out n * w in order of ranks. @op is 0.
- * @TRIB_COLL_BROADCAST:      in n on all ranks (those of @root count), out n.
- *			      @op is 0.
+ * @TRIB_COLL_BROADCAST:      in n on all ranks, out the n of @root. @op is 0.
  * @TRIB_COLL_BARRIER:        in 0, out 0. @op is 0.
  */
 enum trib_collective {
@@ -135,25 +137,29 @@ enum trib_cmsg {
 };
 
 /**
- * struct trib_cm_send - what a message is
- * @id:         for the result; any number.
+ * struct trib_cm_send - type of a message
+ * @id:         any number; the result carries it.
  * @collective: enum trib_collective.
  * @op:         enum trib_sock_op.
  * @dtype:      enum trib_sock_dtype.
  * @zero:       0.
  * @root:       rank; broadcast only, else 0.
  *
- * A message without is an allreduce sum of the socket's dtype, and its id the
- * number of messages before it. All ranks must send the same sequence of
- * collectives, operations, types and lengths.
+ * A message without this control message is an allreduce sum of the socket's
+ * dtype; its id is the number of messages before it. All ranks must send the same
+ * sequence of collectives, operations, types and lengths.
  *
- * sendmsg() takes a whole message or nothing. It waits until everybody has
- * joined and there is memory; with MSG_DONTWAIT -EAGAIN. -EMSGSIZE: more than
- * TRIB_SO_MEM in all; -ENOBUFS: more than all sockets together may take, which
- * nobody waits for; -EINVAL: not whole elements, or no such collective; -EPIPE:
- * after shutdown(); -EISCONN: an address. At most 1024 messages may be under way
- * or wait for recvmsg(); who may not wait gets -EAGAIN, and POLLOUT once a
- * message as long as that one fits. An allgather takes n * w.
+ * sendmsg() takes a whole message or nothing. It waits until all ranks have joined
+ * and there is memory. At most 1024 messages may wait for a result or recvmsg().
+ * An allgather takes memory for n * w elements. Errors:
+ *
+ *	-EAGAIN		MSG_DONTWAIT, and it would wait; POLLOUT comes once a message
+ *			of the same size fits
+ *	-EMSGSIZE	the message exceeds TRIB_SO_MEM
+ *	-ENOBUFS	all sockets together would exceed mem_total; it does not wait
+ *	-EINVAL		incomplete elements, or no such collective
+ *	-EPIPE		after shutdown()
+ *	-EISCONN	the call has an address
  */
 struct trib_cm_send {
 	__u64 id;
@@ -166,21 +172,19 @@ struct trib_cm_send {
 TRIB_ASSERT(sizeof(struct trib_cm_send) == 16, "trib_cm_send");
 
 /**
- * struct trib_cm_recv - whose result this is
- * @id:    of the message.
- * @bytes: of the whole result.
- * @err:   0, or the positive errno that the message failed with; then there
- *	   are no bytes.
- * @rank:  the rank whose value was not finite (err EDOM), or -1.
- * @index: of that value, or -1.
+ * struct trib_cm_recv - description of a result
+ * @id:    id of its message.
+ * @bytes: bytes of the whole result.
+ * @err:   0, or the positive errno of a failed message, which has no bytes.
+ * @rank:  EDOM: the rank with a value that is not finite; else -1.
+ * @index: EDOM: index of that value; else -1.
  *
- * recvmsg() gives results in the order in which their messages were sent. One
- * that is longer than the buffer is cut (MSG_TRUNC). Of a failed one recvmsg()
- * returns the error if there is no room for control messages, else 0 bytes.
- * At the end (after shutdown(SHUT_RD), or LEFT) it returns 0. What could not be
- * copied (-EFAULT) is still there. MSG_PEEK and MSG_TRUNC as for UDP; SIOCINQ
- * says how long the next one is, SIOCOUTQ how many bytes of messages have no
- * result yet.
+ * recvmsg() returns results in the order of their messages. A result longer than
+ * the buffer is cut (MSG_TRUNC). For a failed message recvmsg() returns 0 bytes, or
+ * the error if there is no room for control messages. It returns 0 after
+ * shutdown(SHUT_RD) and in state LEFT. A result that could not be copied (-EFAULT)
+ * stays queued. MSG_PEEK and MSG_TRUNC work as for UDP. SIOCINQ returns the length
+ * of the next result, SIOCOUTQ the bytes of messages without a result.
  */
 struct trib_cm_recv {
 	__u64 id;
@@ -203,10 +207,11 @@ enum trib_sock_state {
 /**
  * struct trib_sock_info - a socket's state and counters since bind()
  * @state:  enum trib_sock_state.
- * @job, @rank, @world, @ntree: of the place.
- * @nval, @window, @epoch: of the first tree; 0 before it runs.
- * @mem:    bytes that messages take now. @mem_max: that they may take.
- * The rest is as in libtrib's struct trib_counters.
+ * @job, @rank, @world, @ntree: from the place.
+ * @nval, @window, @epoch: from the first tree; 0 before it runs.
+ * @mem:    bytes in use by messages; @mem_max: their limit.
+ *
+ * The other fields are those of libtrib's struct trib_counters.
  */
 struct trib_sock_info {
 	__u32 state;
@@ -238,7 +243,7 @@ struct trib_sock_info {
 };
 TRIB_ASSERT(sizeof(struct trib_sock_info) == 24 + 8 * 17, "trib_sock_info");
 
-/* Numbers as in libtrib's enum trib_error_code, which says more. */
+/* Numbers as in libtrib's enum trib_error_code, which documents them. */
 enum trib_sock_code {
 	TRIB_SOCK_ERR_NONE = 0,
 	TRIB_SOCK_ERR_ARGUMENT = 1,
@@ -253,10 +258,10 @@ enum trib_sock_code {
 };
 
 /**
- * struct trib_sock_error - why
- * @code: enum trib_sock_code; 0: nothing failed.
+ * struct trib_sock_error - the newest error
+ * @code: enum trib_sock_code; 0: none.
  * @err:  positive errno.
- * @rank: to blame, or -1.
+ * @rank: rank that caused it, or -1.
  * @zero: 0.
  * @index: element of the message, or -1.
  * @text: one line.
