@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The engine as its hosts see it: joining, calls and leaving, one step at a
- * time. Wires and relays are in the tests on an imagined network.
+ * The engine's interface for hosts: joining, calls and leaving, step by step.
+ * tests/unit/lib tests it with relays on a simulated network.
  */
 #include <errno.h>
 
@@ -10,7 +10,7 @@
 
 /* --- joining */
 
-static void join__is_said_again_until_all_trees_run(void)
+static void join__repeats_until_all_trees_run(void)
 {
 	struct trib_attach_rep rep = place(2);
 	struct trib_engine eng;
@@ -21,12 +21,12 @@ static void join__is_said_again_until_all_trees_run(void)
 	expect_eq(note.sent[TRIB_T_JOIN], 2);
 	expect_eq(be16toh(note.last.nval), TRIB_NVAL_SMALL);
 	expect(trib_join_deadline(&eng) > eng.now);
-	/* Not before it is time. */
+	/* Too early for the next JOIN. */
 	expect_eq(trib_join_turn(&eng), 0);
 	expect_eq(note.sent[TRIB_T_JOIN], 2);
 	hear(&eng, 40, TRIB_START_RUN, NONCE, 4);
 	hear(&eng, 41, TRIB_START_RUN, NONCE - 1,
-	     4); /* to somebody before us */
+	     4); /* nonce of an older attempt */
 	hear(&eng, 41, TRIB_START_WAIT, NONCE, 4);
 	eng.now = trib_join_deadline(&eng);
 	expect_eq(trib_join_turn(&eng), 0);
@@ -38,7 +38,7 @@ static void join__is_said_again_until_all_trees_run(void)
 	trib_engine_free(&eng);
 }
 
-static void join__ends_in_time_and_names_who_is_missing(void)
+static void join__times_out_and_names_missing_ranks(void)
 {
 	struct trib_attach_rep rep = place(1);
 	struct trib_engine eng;
@@ -54,7 +54,7 @@ static void join__ends_in_time_and_names_who_is_missing(void)
 	expect_eq(eng.error.err, ETIMEDOUT);
 	expect_eq(eng.error.rank, 2);
 	expect(!strcmp(eng.error.text, "rank 2 did not join within 1000 ms"));
-	/* Others hear that we do not come; nothing is to be aborted. */
+	/* LEAVE tells the others; there is nothing to abort. */
 	trib_leave_end(&eng);
 	expect_eq(note.sent[TRIB_T_ABORT], 0);
 	expect_eq(note.sent[TRIB_T_LEAVE], TRIB_TUNE_LEAVE_COPIES);
@@ -62,7 +62,7 @@ static void join__ends_in_time_and_names_who_is_missing(void)
 	trib_engine_free(&eng);
 }
 
-static void join__takes_no_windows_that_cannot_be(void)
+static void join__refuses_impossible_windows(void)
 {
 	static const unsigned int windows[] = {0, 3, 5, 32768};
 	struct trib_attach_rep rep = place(1);
@@ -98,7 +98,7 @@ static void place__of_impossible_size_is_refused(void)
 	}
 }
 
-static void packet__of_somebody_else_is_counted_and_ignored(void)
+static void packet__of_another_job_is_counted_and_ignored(void)
 {
 	struct trib_attach_rep rep = place(1);
 	struct trib_engine eng;
@@ -199,7 +199,7 @@ static void call__requests_end_with_the_engine(void)
 	engine_begin(&eng, &rep);
 	for (i = 0; i < NCALL; i++)
 		expect_eq(trib_call_issue(&eng, &calls[i], &r[i]), 0);
-	expect_eq(note.done, 1); /* the one without elements */
+	expect_eq(note.done, 1); /* the request without elements */
 	expect_eq(eng.unfinished, NCALL - 1);
 	trib_leave_start(&eng);
 	expect_eq(trib_call_issue(&eng, &calls[0], &r[0]), -ECANCELED);
@@ -211,14 +211,14 @@ static void call__requests_end_with_the_engine(void)
 	expect_eq(eng.unfinished, 0);
 	for (i = 0; i < NCALL - 1; i++)
 		expect_eq(r[i]->status, -ECANCELED);
-	/* One that its host keeps. */
+	/* An orphan, which the host keeps. */
 	trib_req_orphan(r[2]);
 	trib_engine_free(&eng);
 	expect(!r[2]->eng && r[2]->done);
 	trib_free(r[2]);
 }
 
-static void leave__listens_until_nobody_lacks_anything(void)
+static void leave__listens_until_no_rank_lacks_a_result(void)
 {
 	struct trib_attach_rep rep = place(2);
 	struct trib_engine eng;
@@ -246,13 +246,13 @@ static void leave__listens_until_nobody_lacks_anything(void)
 
 int main(void)
 {
-	run(join__is_said_again_until_all_trees_run);
-	run(join__ends_in_time_and_names_who_is_missing);
-	run(join__takes_no_windows_that_cannot_be);
+	run(join__repeats_until_all_trees_run);
+	run(join__times_out_and_names_missing_ranks);
+	run(join__refuses_impossible_windows);
 	run(place__of_impossible_size_is_refused);
-	run(packet__of_somebody_else_is_counted_and_ignored);
+	run(packet__of_another_job_is_counted_and_ignored);
 	run(call__with_bad_arguments_is_refused);
 	run(call__requests_end_with_the_engine);
-	run(leave__listens_until_nobody_lacks_anything);
+	run(leave__listens_until_no_rank_lacks_a_result);
 	return tap_done();
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The engine when every single allocation fails once: a clean error, nothing
- * kept, and what can go on goes on.
+ * Every allocation of the engine fails once: the error is clean, nothing leaks, and
+ * the engine continues where it can.
  */
 #include <errno.h>
 
 #include "tests/lib/tap.h"
 #include "tests/lib/lib_engine.h"
 
-static void memory__fails_while_a_place_is_taken(void)
+static void memory__fails_in_init(void)
 {
 	struct trib_attach_rep rep = place(3);
 	struct trib_engine eng;
@@ -56,7 +56,7 @@ static void memory__fails_while_trees_start(void)
 	trib_engine_free(&eng);
 }
 
-static void memory__may_be_refused_by_the_host(void)
+static void memory__can_be_refused_by_the_host(void)
 {
 	struct trib_attach_rep rep = place(1);
 	struct trib_engine eng;
@@ -72,7 +72,7 @@ static void memory__may_be_refused_by_the_host(void)
 	trib_engine_free(&eng);
 }
 
-/* A call that fails leaves nothing behind, and the next one goes. */
+/* A failed call leaves nothing behind, and the next one succeeds. */
 static void memory__fails_in_calls(void)
 {
 	unsigned int trees, i, nth;
@@ -105,7 +105,7 @@ static void memory__fails_in_calls(void)
 	}
 }
 
-static void memory__fails_on_leaving_and_the_others_are_told(void)
+static void memory__fails_on_leaving_and_other_ranks_are_told(void)
 {
 	struct trib_attach_rep rep = place(3);
 	struct trib_engine eng;
@@ -125,10 +125,10 @@ static void memory__fails_on_leaving_and_the_others_are_told(void)
 
 int main(void)
 {
-	run(memory__fails_while_a_place_is_taken);
+	run(memory__fails_in_init);
 	run(memory__fails_while_trees_start);
-	run(memory__may_be_refused_by_the_host);
+	run(memory__can_be_refused_by_the_host);
 	run(memory__fails_in_calls);
-	run(memory__fails_on_leaving_and_the_others_are_told);
+	run(memory__fails_on_leaving_and_other_ranks_are_told);
 	return tap_done();
 }

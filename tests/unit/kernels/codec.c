@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The CPU codecs against exact oracles: quantising by integer arithmetic on
- * the floats' bits, dequantising by __int128, sums within the promised error,
- * and every implementation equal to the scalar one to the last bit.
+ * Codecs against exact oracles: quantising by integer arithmetic on the floats'
+ * bits, dequantising by __int128, sums within the documented error. Every level
+ * equals the scalar one to the last bit.
  */
 #include <fenv.h>
 #include <math.h>
@@ -44,7 +44,7 @@ static uint32_t to_bits(float f)
 	return b;
 }
 
-/* A finite float below 2^e, denormals and zeros among them. */
+/* A finite float below 2^e, sometimes a denormal or zero. */
 static float below(int e)
 {
 	int top = e + 126, exp;
@@ -85,7 +85,7 @@ static void split(float x, uint64_t *m, int *p)
 	*p = (b >> 23 ? (int)(b >> 23) : 1) - 150;
 }
 
-/* Nearest integer to x * 2^-s, ties to even, clamped: integers only. */
+/* Nearest integer to x * 2^-s, ties to even, clamped; computed in integers. */
 static int32_t oracle_quantise(float x, int s, int32_t limit)
 {
 	uint64_t m, q, rest, half;
@@ -109,7 +109,7 @@ static int32_t oracle_quantise(float x, int s, int32_t limit)
 	return to_bits(x) >> 31 ? -(int32_t)q : (int32_t)q;
 }
 
-/* Nearest float to q * 2^s, ties to even, by integers only. */
+/* Nearest float to q * 2^s, ties to even; computed in integers. */
 static float oracle_dequantise(int32_t q, int s)
 {
 	uint64_t m = q < 0 ? (uint64_t) - (int64_t)q : (uint64_t)q;
@@ -164,7 +164,7 @@ static const unsigned int worlds[] = {1,  2,   3,   4,	  5,   8,
 				      64, 100, 128, 1000, 1024};
 #define NWORLD (sizeof(worlds) / sizeof(worlds[0]))
 
-static void exponent__is_the_least_above_all_magnitudes(void)
+static void exponent__is_the_smallest_above_all_magnitudes(void)
 {
 	int i;
 
@@ -183,7 +183,7 @@ static void exponent__is_the_least_above_all_magnitudes(void)
 	}
 }
 
-static void amax__finds_the_largest_and_what_is_not_finite(void)
+static void amax__finds_the_largest_and_non_finite_values(void)
 {
 	static float x[NMAX];
 	int round, k;
@@ -294,7 +294,7 @@ static void q32_unpack__rounds_once(void)
 	}
 }
 
-static void q32_unpack_avg__is_the_same_on_all_and_right(void)
+static void q32_unpack_avg__is_right_on_all_levels(void)
 {
 	static uint64_t w[NMAX / 2 + 2];
 	static int32_t q[NMAX];
@@ -331,8 +331,8 @@ static void q32_unpack_avg__is_the_same_on_all_and_right(void)
 	}
 }
 
-/* The promise of trib.h in all binades whose sums are finite, n workers, exact
- * in long double.
+/* The error bound of trib.h for n workers, in all binades with finite sums; long
+ * double is exact.
  */
 static void q32__sum_stays_within_the_promised_error(void)
 {
@@ -444,7 +444,7 @@ static void nan__is_found_and_infinity_is_not(void)
 	}
 }
 
-static void i32__travels_as_it_is(void)
+static void i32__is_copied(void)
 {
 	int32_t x[21], y[21], w[33];
 	int i;
@@ -463,8 +463,8 @@ static void i32__travels_as_it_is(void)
 	expect_eq(w[0], x[0]);
 }
 
-/* A caller that flushes denormals, or rounds up, changes nothing, and finds
- * its own settings again.
+/* Callers that flush denormals or round up get the same bits and keep their own
+ * settings.
  */
 static void environment__of_the_caller_does_not_matter(void)
 {
@@ -501,7 +501,7 @@ static void environment__of_the_caller_does_not_matter(void)
 #endif
 }
 
-static void best__is_one_that_this_cpu_runs(void)
+static void best__runs_on_this_cpu(void)
 {
 	const struct trib_codec *c = trib_codec_best();
 	int i, found = 0;
@@ -520,16 +520,16 @@ int main(void)
 		if (trib_codec_get(level))
 			codecs[ncodec++] = trib_codec_get(level);
 
-	run(exponent__is_the_least_above_all_magnitudes);
-	run(amax__finds_the_largest_and_what_is_not_finite);
+	run(exponent__is_the_smallest_above_all_magnitudes);
+	run(amax__finds_the_largest_and_non_finite_values);
 	run(q32_pack__rounds_as_the_exact_oracle);
 	run(q32_unpack__rounds_once);
-	run(q32_unpack_avg__is_the_same_on_all_and_right);
+	run(q32_unpack_avg__is_right_on_all_levels);
 	run(q32__sum_stays_within_the_promised_error);
 	run(order__words_compare_like_the_values);
 	run(nan__is_found_and_infinity_is_not);
-	run(i32__travels_as_it_is);
+	run(i32__is_copied);
 	run(environment__of_the_caller_does_not_matter);
-	run(best__is_one_that_this_cpu_runs);
+	run(best__runs_on_this_cpu);
 	return tap_done();
 }

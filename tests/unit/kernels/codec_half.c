@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Floats of 16 bits and averages of floats: against the compiler's own
- * conversions and the CPU's division, every implementation equal to the last
- * bit, whatever the caller has set.
+ * f16, bf16 and averages of floats against the compiler's conversions and the
+ * CPU's division. Every level gives the same bits in any floating-point
+ * environment of the caller.
  */
 #include <math.h>
 #include <stdint.h>
@@ -61,7 +61,7 @@ static _Float16 f16_of(uint16_t b)
 	return h;
 }
 
-/* Of the two bfloats around @x the nearer one, or the even one. */
+/* The nearer of the two bf16 around @x, or the even one. */
 static uint16_t bf16_near(float x)
 {
 	uint16_t low = (uint16_t)(to_bits(x) >> 16);
@@ -76,7 +76,7 @@ static uint16_t bf16_near(float x)
 	return up < down || (up == down && low & 1) ? low + 1 : low;
 }
 
-/* Numbers around which something changes, and any. */
+/* Random floats, many next to boundaries of rounding. */
 static float number(void)
 {
 	static const uint32_t edge[] = {
@@ -88,12 +88,12 @@ static float number(void)
 	if (b & 1)
 		return from_bits((rnd() & 0x80000000) + rnd() % 7 - 3 +
 				 edge[rnd() % 10]);
-	if (b & 2) /* where halves are */
+	if (b & 2) /* in the range of f16 */
 		return from_bits((rnd() & 0x8fffffff) | 0x30000000);
 	return from_bits(rnd());
 }
 
-static void f16__widens_each_exactly(void)
+static void f16__widens_every_value_exactly(void)
 {
 	static uint16_t all[65536];
 	static float got[65536];
@@ -106,7 +106,7 @@ static void f16__widens_each_exactly(void)
 		for (i = 0; i < 65536; i++) {
 			uint32_t want = to_bits((float)f16_of((uint16_t)i));
 
-			/* A NaN keeps its bits, and becomes quiet. */
+			/* A NaN keeps its payload and becomes quiet. */
 			if ((i & 0x7fff) > 0x7c00)
 				want = (uint32_t)(i & 0x8000) << 16 |
 				       0x7fc00000 | (uint32_t)(i & 0x3ff) << 13;
@@ -116,7 +116,7 @@ static void f16__widens_each_exactly(void)
 	}
 }
 
-static void bf16__widens_each_exactly(void)
+static void bf16__widens_every_value_exactly(void)
 {
 	static uint16_t all[65536];
 	static float got[65536];
@@ -199,7 +199,7 @@ static void half__payload_ends_in_zeros(void)
 	}
 }
 
-static void div__is_the_cpus(void)
+static void div__equals_the_cpus(void)
 {
 	static float x[N], got[N];
 	unsigned int world;
@@ -268,11 +268,11 @@ int main(void)
 		if (trib_codec_get(level))
 			codecs[ncodec++] = trib_codec_get(level);
 
-	run(f16__widens_each_exactly);
-	run(bf16__widens_each_exactly);
+	run(f16__widens_every_value_exactly);
+	run(bf16__widens_every_value_exactly);
 	run(half__narrows_to_the_nearest_even);
 	run(half__payload_ends_in_zeros);
-	run(div__is_the_cpus);
+	run(div__equals_the_cpus);
 	run(environment__of_the_caller_does_not_matter);
 	return tap_done();
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * add, store, final and emit of every level and format against the oracle: the
- * lengths up to two blocks and that of a packet, with their ends at the end of
- * memory and elsewhere.
+ * add, store, final and emit of every level and format against the oracle: lengths
+ * up to two blocks and that of a packet, ending at unmapped memory and elsewhere.
  */
 #include "tests/lib/sum_oracle.h"
 
@@ -23,7 +22,7 @@ static void call_it(const struct trib_sum_ops *ops, enum what what, void *o,
 		ops->final(o, a, p, len);
 }
 
-/* The same value by value. */
+/* The oracle, value by value. */
 static void oracle_it(enum trib_fmt fmt, unsigned int size, enum what what,
 		      unsigned char *o, unsigned char *a,
 		      const unsigned char *p, uint32_t len)
@@ -43,7 +42,7 @@ static void oracle_it(enum trib_fmt fmt, unsigned int size, enum what what,
 	}
 }
 
-/* One call, on memory that is all compared afterwards. */
+/* One call; all memory around is compared afterwards. */
 static bool one(const struct trib_sum *s, unsigned int f, enum what what,
 		uint32_t len, const size_t off[3])
 {
@@ -102,27 +101,27 @@ static void everywhere(enum what what)
 		}
 }
 
-static void add__every_length_and_place(void)
+static void add__every_length_and_alignment(void)
 {
 	everywhere(ADD);
 }
 
-static void store__every_length_and_place(void)
+static void store__every_length_and_alignment(void)
 {
 	everywhere(STORE);
 }
 
-static void final__every_length_and_place(void)
+static void final__every_length_and_alignment(void)
 {
 	everywhere(FINAL);
 }
 
-static void final__into_the_packet_itself(void)
+static void final__in_place(void)
 {
 	everywhere(FINAL_IN_PLACE);
 }
 
-static void emit__every_length_and_place(void)
+static void emit__every_length_and_alignment(void)
 {
 	everywhere(EMIT);
 }
@@ -146,7 +145,7 @@ static bool adds_as(const struct trib_sum *s, const uint32_t *x,
 	return true;
 }
 
-static void add__specials_with_each_other(void)
+static void add__all_pairs_of_specials(void)
 {
 	uint32_t x[MANY], y[MANY], want[MANY], sign;
 	const struct trib_sum *s;
@@ -164,7 +163,7 @@ static void add__specials_with_each_other(void)
 	}
 }
 
-static void add__a_million_hard_ones(void)
+static void add__a_million_hard_pairs(void)
 {
 	uint32_t x[MANY], y[MANY], want[MANY];
 	const struct trib_sum *s;
@@ -181,8 +180,8 @@ static void add__a_million_hard_ones(void)
 }
 
 #if defined(__x86_64__)
-/* The definition itself: the CPU's ADDSS, accumulator first. */
-static void add__what_the_cpu_adds(void)
+/* The definition: the CPU's ADDSS, accumulator first. */
+static void add__equals_addss(void)
 {
 	uint32_t x[MANY], y[MANY], want[MANY];
 	const struct trib_sum *s;
@@ -211,15 +210,15 @@ int main(void)
 	area_make(&acc_want);
 	area_make(&in_want);
 	area_make(&out_want);
-	run(add__every_length_and_place);
-	run(store__every_length_and_place);
-	run(final__every_length_and_place);
-	run(final__into_the_packet_itself);
-	run(emit__every_length_and_place);
-	run(add__specials_with_each_other);
-	run(add__a_million_hard_ones);
+	run(add__every_length_and_alignment);
+	run(store__every_length_and_alignment);
+	run(final__every_length_and_alignment);
+	run(final__in_place);
+	run(emit__every_length_and_alignment);
+	run(add__all_pairs_of_specials);
+	run(add__a_million_hard_pairs);
 #if defined(__x86_64__)
-	run(add__what_the_cpu_adds);
+	run(add__equals_addss);
 #endif
 	return tap_done();
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Widening and narrowing of half floats and bfloats, all of them: every value,
- * every boundary at which rounding changes, and every value added to every
- * special.
+ * Widening and narrowing of f16 and bf16: every value, every boundary of rounding,
+ * and every value added to every special.
  */
 #include "tests/lib/sum_oracle.h"
 
@@ -36,17 +35,17 @@ static void widens(enum trib_fmt fmt)
 	}
 }
 
-static void store__all_half_floats(void)
+static void store__all_f16(void)
 {
 	widens(TRIB_FMT_F16);
 }
 
-static void store__all_bfloats(void)
+static void store__all_bf16(void)
 {
 	widens(TRIB_FMT_BF16);
 }
 
-/* acc[] narrowed by all levels. */
+/* Narrow acc[] with all levels. */
 static bool narrows(enum trib_fmt fmt)
 {
 	const struct trib_sum *s;
@@ -69,9 +68,9 @@ static bool narrows(enum trib_fmt fmt)
 	return true;
 }
 
-/* Floats at, next to and between all boundaries of rounding to a half. */
-/* A slot that is full: values where its accumulators were. */
-static void emit__may_be_in_place(void)
+/* Floats at, next to and between all boundaries of rounding to f16. */
+/* A slot that keeps its result: values overwrite the accumulators. */
+static void emit__in_place(void)
 {
 	static const enum trib_fmt fmts[] = {TRIB_FMT_F32, TRIB_FMT_F16,
 					     TRIB_FMT_BF16, TRIB_FMT_I32};
@@ -91,7 +90,7 @@ static void emit__may_be_in_place(void)
 				memcpy(acc, start, sizeof(acc));
 				ops->emit(acc, acc, n * ops->size);
 				expect(!memcmp(acc, want, n * ops->size));
-				/* What is behind them stays. */
+				/* Bytes behind the values stay. */
 				expect(!memcmp((char *)acc + n * ops->size,
 					       (char *)start + n * ops->size,
 					       64));
@@ -100,7 +99,7 @@ static void emit__may_be_in_place(void)
 	}
 }
 
-static void emit__around_all_half_floats(void)
+static void emit__around_all_f16(void)
 {
 	unsigned int i, h;
 	int d;
@@ -132,7 +131,7 @@ static void emit__around_all_half_floats(void)
 	}
 }
 
-static void emit__around_all_bfloats(void)
+static void emit__around_all_bf16(void)
 {
 	static const uint16_t low[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff};
 	unsigned int i, j;
@@ -144,7 +143,7 @@ static void emit__around_all_bfloats(void)
 	}
 }
 
-static void emit__any_floats(void)
+static void emit__random_floats(void)
 {
 	unsigned int i, j;
 
@@ -156,7 +155,7 @@ static void emit__any_floats(void)
 	}
 }
 
-/* Every value of the format onto every special accumulator, in and out. */
+/* Add every value of the format to every special, and narrow the sum. */
 static void all_on_specials(enum trib_fmt fmt)
 {
 	static uint16_t want_packet[ALL];
@@ -186,25 +185,25 @@ static void all_on_specials(enum trib_fmt fmt)
 	}
 }
 
-static void final__all_half_floats_on_specials(void)
+static void final__all_f16_on_specials(void)
 {
 	all_on_specials(TRIB_FMT_F16);
 }
 
-static void final__all_bfloats_on_specials(void)
+static void final__all_bf16_on_specials(void)
 {
 	all_on_specials(TRIB_FMT_BF16);
 }
 
 int main(void)
 {
-	run(store__all_half_floats);
-	run(store__all_bfloats);
-	run(emit__may_be_in_place);
-	run(emit__around_all_half_floats);
-	run(emit__around_all_bfloats);
-	run(emit__any_floats);
-	run(final__all_half_floats_on_specials);
-	run(final__all_bfloats_on_specials);
+	run(store__all_f16);
+	run(store__all_bf16);
+	run(emit__in_place);
+	run(emit__around_all_f16);
+	run(emit__around_all_bf16);
+	run(emit__random_floats);
+	run(final__all_f16_on_specials);
+	run(final__all_bf16_on_specials);
 	return tap_done();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Masked payloads: every N:M, every level and format, with the payload's end at
- * the end of memory; and that what is not as it should be changes nothing.
+ * Masked payloads: every N:M, level and format, ending at unmapped memory. Wrong
+ * arguments change nothing.
  */
 #include <errno.h>
 
@@ -14,7 +14,7 @@ static uint8_t nm_of(unsigned int log_group, unsigned int kept)
 	return (uint8_t)(log_group << 5 | (kept - 1));
 }
 
-/* A word in which each group has @kept bits. */
+/* A random mask word in which each group has @kept bits. */
 static uint32_t any_mask(unsigned int group, unsigned int kept)
 {
 	uint32_t w = 0, bit;
@@ -34,7 +34,7 @@ struct payload {
 	uint32_t acc_len, len;
 };
 
-/* A random one of @words mask words, and in acc_want what it should give. */
+/* Make a random payload of @words mask words, and its result in acc_want. */
 static void make(struct payload *p, unsigned int f, unsigned int words,
 		 uint8_t nm, bool add, const size_t off[2])
 {
@@ -81,7 +81,7 @@ static int call_it(const struct trib_sum_ops *ops, const struct payload *p,
 	return ops->expand_store(p->acc, p->acc_len, p->in, p->len, nm);
 }
 
-/* One call, on memory that is all compared afterwards. */
+/* One call; all memory around is compared afterwards. */
 static bool one(const struct trib_sum *s, unsigned int f, unsigned int words,
 		uint8_t nm, bool add, const size_t off[2])
 {
@@ -127,17 +127,17 @@ static void everywhere(bool add)
 					return;
 }
 
-static void expand_add__every_group_and_place(void)
+static void expand_add__every_group_and_alignment(void)
 {
 	everywhere(true);
 }
 
-static void expand_store__every_group_and_place(void)
+static void expand_store__every_group_and_alignment(void)
 {
 	everywhere(false);
 }
 
-/* Both refuse it and leave the accumulators alone. */
+/* Both functions refuse it and leave the accumulators unchanged. */
 static bool refused(const struct trib_sum_ops *ops, const struct payload *p,
 		    uint8_t nm)
 {
@@ -164,7 +164,7 @@ static void flip_bits(struct payload *p, unsigned int f, uint8_t nm)
 	}
 }
 
-static void expand__a_bit_too_many_or_too_few_is_refused(void)
+static void expand__wrong_numbers_of_bits_are_refused(void)
 {
 	static const size_t off[2];
 	unsigned int f, log_group, kept;
@@ -179,7 +179,7 @@ static void expand__a_bit_too_many_or_too_few_is_refused(void)
 			}
 }
 
-/* As many as there should be, but two in one group and none in another. */
+/* The right number of bits, but two in one group and none in another. */
 static void expand__a_bit_in_the_wrong_group_is_refused(void)
 {
 	static const size_t off[2];
@@ -221,7 +221,7 @@ static void expand__wrong_lengths_are_refused(void)
 			expect(refused(ops, &q, nm_of(2, 2)));
 			q.acc_len = p.acc_len + 128;
 			expect(refused(ops, &q, nm_of(2, 2)));
-			/* Lengths that would wrap around to a small one. */
+			/* Lengths that would wrap to small ones. */
 			q.acc_len = 0xffffff80;
 			expect(refused(ops, &q, nm_of(5, 32)));
 			q.acc_len = TRIB_SUM_ACC_MAX + 128;
@@ -230,8 +230,8 @@ static void expand__wrong_lengths_are_refused(void)
 		}
 }
 
-/* Of all values of the header's field those that are N:M, and no others. */
-static void expand__other_nm_are_refused(void)
+/* All values of the header's field that are no N:M are refused. */
+static void expand__invalid_nm_is_refused(void)
 {
 	static const size_t off[2];
 	const struct trib_sum_ops *ops;
@@ -262,11 +262,11 @@ int main(void)
 	area_make(&acc);
 	area_make(&in);
 	area_make(&acc_want);
-	run(expand_add__every_group_and_place);
-	run(expand_store__every_group_and_place);
-	run(expand__a_bit_too_many_or_too_few_is_refused);
+	run(expand_add__every_group_and_alignment);
+	run(expand_store__every_group_and_alignment);
+	run(expand__wrong_numbers_of_bits_are_refused);
 	run(expand__a_bit_in_the_wrong_group_is_refused);
 	run(expand__wrong_lengths_are_refused);
-	run(expand__other_nm_are_refused);
+	run(expand__invalid_nm_is_refused);
 	return tap_done();
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Which level is chosen for which CPU.
- */
+/* The choice of a level for a CPU. */
 #include "tests/lib/sum_oracle.h"
 
 #define AVX2 (TRIB_CPU_SSE2 | TRIB_CPU_AVX2 | TRIB_CPU_F16C | TRIB_CPU_POPCNT)
@@ -16,13 +14,13 @@ static void level_best__by_capabilities(void)
 	expect_eq(trib_sum_level_best(TRIB_CPU_SSE2), TRIB_SUM_SSE2);
 	expect_eq(trib_sum_level_best(AVX2), TRIB_SUM_AVX2);
 	expect_eq(trib_sum_level_best(AVX512), TRIB_SUM_AVX512);
-	/* Unknown bits mean nothing. */
+	/* Unknown bits are ignored. */
 	expect_eq(trib_sum_level_best(~0U), TRIB_SUM_AVX512);
 #endif
 }
 
 #if defined(__x86_64__)
-static void level_best__one_thing_lacking_is_one_too_many(void)
+static void level_best__needs_all_capabilities(void)
 {
 	unsigned int bit;
 
@@ -76,7 +74,7 @@ int main(void)
 	each_level(s) printf("# this CPU has %s\n", s->name);
 	run(level_best__by_capabilities);
 #if defined(__x86_64__)
-	run(level_best__one_thing_lacking_is_one_too_many);
+	run(level_best__needs_all_capabilities);
 #endif
 	run(get__refuses_what_the_cpu_lacks);
 	run(ops__for_four_formats);

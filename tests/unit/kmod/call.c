@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kmod/call.c: what a BPF program may hand over, and what is counted. The sums
- * are the scalar ones; the FPU and the counters are this file's.
+ * kmod/kfunc/call.c: arguments of BPF programs, and counters. Sums are scalar; this
+ * file mocks the FPU and the counters.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 #include "uapi/trib_kfunc.h"
 #include "tests/lib/tap.h"
 
-/* --- the surroundings */
+/* --- mocks */
 
-static int fpu = 1; /* what trib_fpu_begin() says */
+static int fpu = 1; /* result of trib_fpu_begin() */
 static int fpu_depth;
-static int level = TRIB_SUM_SCALAR; /* what it hands out */
+static int level = TRIB_SUM_SCALAR; /* level that it returns */
 static unsigned int done, refused, fallbacks;
 static unsigned long long bytes;
 
@@ -44,11 +44,11 @@ void trib_stats_refused(enum trib_kfunc_id id)
 	refused++;
 }
 
-/* --- the tests; exact sizes, so that ASan sees each byte too many */
+/* --- tests, with exact sizes, so that ASan sees each overrun */
 
 #define ADD TRIB_KFUNC_PKT_ADD
 #define F32(n) TRIB_KFUNC_WHAT(TRIB_FMT_F32, 0, n)
-/* 2 of 4, as a packet's header has it. */
+/* 2:4 as in &trib_hdr.nm. */
 #define NM24 ((2 << 5) | (2 - 1))
 
 static void clear(void)
@@ -68,7 +68,7 @@ static float *floats(int n, float first)
 	return f;
 }
 
-static void mem__does_what_its_name_says(void)
+static void mem__adds_stores_and_emits(void)
 {
 	float *acc = floats(17, 1), *val = floats(17, 100);
 	int i;
@@ -150,7 +150,7 @@ static void mem__wrong_arguments_are_refused(void)
 	free(val);
 }
 
-static void pkt__values_lie_where_the_offset_says(void)
+static void pkt__values_are_at_the_offset(void)
 {
 	float *acc = floats(4, 1), in[4] = {10, 20, 30, 40};
 	char *pkt = malloc(42 + 16);
@@ -168,7 +168,7 @@ static void pkt__values_lie_where_the_offset_says(void)
 	free(pkt);
 }
 
-static void pkt__ends_are_ends(void)
+static void pkt__end_is_checked(void)
 {
 	float *acc = floats(4, 1);
 	char *pkt = calloc(1, 58);
@@ -195,7 +195,7 @@ static void pkt__wrong_arguments_are_refused(void)
 	clear();
 	expect_eq(trib_call_pkt(ADD, pkt, 64, 0, NULL, 16, F32(4)), -EINVAL);
 	expect_eq(trib_call_pkt(ADD, pkt, 64, 0, acc, 16, F32(5)), -EINVAL);
-	/* n * 4 must not wrap. */
+	/* n * 4 would wrap. */
 	expect_eq(trib_call_pkt(ADD, pkt, 64, 0, acc, 16, F32(0x40000001)),
 		  -E2BIG);
 	expect_eq(trib_call_pkt(ADD, pkt, 64, 0, acc, 16, F32(4) | 1ULL << 16),
@@ -212,7 +212,7 @@ static void pkt__wrong_arguments_are_refused(void)
 	free(pkt);
 }
 
-static void expand__adds_what_the_mask_names(void)
+static void expand__adds_masked_values(void)
 {
 	__u64 what = TRIB_KFUNC_WHAT(TRIB_FMT_F32, NM24, 32);
 	float *acc = floats(32, 0), val[16];
@@ -258,7 +258,7 @@ static void expand__masks_and_lengths_are_checked(void)
 	expect_eq(trib_call_pkt(TRIB_KFUNC_PKT_EXPAND_ADD, pkt, 68, 0, acc, 256,
 				TRIB_KFUNC_WHAT(TRIB_FMT_F32, NM24, 33)),
 		  -EINVAL);
-	/* 1:1, and 2 values of which 3 are there. */
+	/* 1:1, and 3 of 2. */
 	expect_eq(trib_call_pkt(TRIB_KFUNC_PKT_EXPAND_ADD, pkt, 68, 0, acc, 256,
 				TRIB_KFUNC_WHAT(TRIB_FMT_F32, 0, 32)),
 		  -EINVAL);
@@ -272,7 +272,7 @@ static void expand__masks_and_lengths_are_checked(void)
 	free(pkt);
 }
 
-static void fpu__is_given_back(void)
+static void fpu__is_released(void)
 {
 	float *acc = floats(4, 1), *val = floats(4, 1);
 
@@ -283,7 +283,7 @@ static void fpu__is_given_back(void)
 						val, 16, TRIB_FMT_F32),
 				  0);
 	expect_eq(fpu_depth, 0);
-	/* A machine without an FPU of use has not fallen back. */
+	/* The scalar level as the best one is no fallback. */
 	expect_eq(fallbacks, 1);
 	expect_eq(done, 3);
 	expect(acc[3] == 16.0f);
@@ -291,14 +291,14 @@ static void fpu__is_given_back(void)
 	free(val);
 }
 
-static void formats__are_those_that_add(void)
+static void formats__are_those_with_sums(void)
 {
 	expect_eq(trib_call_formats(), 1 << TRIB_FMT_I32 | 1 << TRIB_FMT_F32 |
 					       1 << TRIB_FMT_F16 |
 					       1 << TRIB_FMT_BF16);
 }
 
-static void ndn__are_all_there(void)
+static void names__are_all_there(void)
 {
 	int id;
 
@@ -308,16 +308,16 @@ static void ndn__are_all_there(void)
 
 int main(void)
 {
-	run(mem__does_what_its_name_says);
+	run(mem__adds_stores_and_emits);
 	run(mem__narrow_values_need_wide_accumulators);
 	run(mem__wrong_arguments_are_refused);
-	run(pkt__values_lie_where_the_offset_says);
-	run(pkt__ends_are_ends);
+	run(pkt__values_are_at_the_offset);
+	run(pkt__end_is_checked);
 	run(pkt__wrong_arguments_are_refused);
-	run(expand__adds_what_the_mask_names);
+	run(expand__adds_masked_values);
 	run(expand__masks_and_lengths_are_checked);
-	run(fpu__is_given_back);
-	run(formats__are_those_that_add);
-	run(ndn__are_all_there);
+	run(fpu__is_released);
+	run(formats__are_those_with_sums);
+	run(names__are_all_there);
 	return tap_done();
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What the kernel checks of a place before a collective socket takes it: one
- * that is right, and each thing that can be wrong with it.
- */
+/* Checks of places: valid ones, and each possible mistake. */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -23,7 +20,7 @@ static void set_v6(__be32 *addr, const char *text)
 	inet_pton(AF_INET6, text, addr);
 }
 
-/* Two dedicated trees, or with @shared one with two relays on its way. */
+/* Two trees with own slots, or with @shared one tree with two relays. */
 static void good(bool shared)
 {
 	unsigned int i;
@@ -60,7 +57,7 @@ static size_t whole(void)
 #define right() expect(!trib_place_wrong(&rep, whole()))
 #define wrong() expect(trib_place_wrong(&rep, whole()))
 
-static void place__right_ones_pass(void)
+static void place__valid_ones_pass(void)
 {
 	good(false);
 	right();
@@ -153,7 +150,7 @@ static void place__trees_are_checked(void)
 	wrong();
 }
 
-static void place__addresses_are_those_of_hosts(void)
+static void place__addresses_are_unicast(void)
 {
 	static const char *const none[] = {"0.0.0.0", "255.255.255.255",
 					   "224.0.0.1", "239.1.2.3"};
@@ -175,7 +172,7 @@ static void place__addresses_are_those_of_hosts(void)
 	good(false);
 	set_v4(rep.tree[0].local_addr, "239.0.0.1");
 	wrong();
-	/* Of one IP version. */
+	/* All addresses have the same IP version. */
 	good(false);
 	set_v6(rep.tree[0].local_addr, "fe80::1");
 	wrong();
@@ -221,11 +218,11 @@ static void window__is_a_power_of_two(void)
 
 int main(void)
 {
-	run(place__right_ones_pass);
+	run(place__valid_ones_pass);
 	run(place__length_must_hold_its_trees);
 	run(place__head_is_checked);
 	run(place__trees_are_checked);
-	run(place__addresses_are_those_of_hosts);
+	run(place__addresses_are_unicast);
 	run(place__shared_trees_are_checked);
 	run(window__is_a_power_of_two);
 	return tap_done();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a message to a collective socket is: sizes of each collective. */
+/* Checks of messages, and the sizes of each collective. */
 #include <errno.h>
 
 #include "sock/want.h"
@@ -45,7 +45,7 @@ static void sizes__follow_the_collective(void)
 	expect_want(0, 0, 0, 0);
 }
 
-static void sizes__empty_messages_are_right(void)
+static void sizes__empty_messages_are_valid(void)
 {
 	unsigned int coll;
 
@@ -75,7 +75,7 @@ static void message__must_be_whole_elements(void)
 	expect_eq(want(TRIB_COLL_BARRIER, 0, 0, 0, 4), -EINVAL);
 }
 
-static void message__must_be_one_that_there_is(void)
+static void message__collective_op_and_type_must_exist(void)
 {
 	unsigned int coll;
 
@@ -103,10 +103,10 @@ static void message__unused_byte_is_zero(void)
 int main(void)
 {
 	run(sizes__follow_the_collective);
-	run(sizes__empty_messages_are_right);
+	run(sizes__empty_messages_are_valid);
 	run(sizes__largest_message_does_not_wrap);
 	run(message__must_be_whole_elements);
-	run(message__must_be_one_that_there_is);
+	run(message__collective_op_and_type_must_exist);
 	run(message__unused_byte_is_zero);
 	return tap_done();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Sums of floats by the relay's programs with the kernel module: packets in,
- * the slot and the packet out, to the bit, in the order of arrival. The sums
- * expected are the compiler's own.
+ * Sums of floats by the relay's programs with the kernel module: packets in; the
+ * slot and the packet out are compared to the bit, in the order of arrival. The
+ * compiler's own floats are the oracle.
  */
 #include <arpa/inet.h>
 #include <linux/bpf.h>
@@ -15,10 +15,10 @@
 #define VALUES TRIB_NVAL_LARGE
 
 static struct frame f;
-static int nval; /* of the object */
+static int nval; /* of the BPF object */
 static const int formats[] = {TRIB_FMT_F32, TRIB_FMT_F16, TRIB_FMT_BF16};
 
-/* --- values of a format, and what they are */
+/* --- values of a format */
 
 static float float_of(uint32_t bits)
 {
@@ -36,7 +36,7 @@ static uint32_t bits_of(float x)
 	return bits;
 }
 
-/* Of the two bfloats around @x the nearer one, or the even one. */
+/* The nearer of the two bf16 around @x, or the even one. */
 static uint16_t bf16_of(float x)
 {
 	uint16_t low = bits_of(x) >> 16;
@@ -47,7 +47,7 @@ static uint16_t bf16_of(float x)
 	if (isinf(x))
 		return low;
 	down = fabs((double)x - float_of((uint32_t)low << 16));
-	/* Beyond the largest one the next is as if there were one. */
+	/* Beyond the largest value, round as if there were a next one. */
 	up = (low & 0x7fff) == 0x7f7f
 		     ? fabs(copysign(0x1p128, x) - (double)x)
 		     : fabs(float_of((uint32_t)(low + 1) << 16) - (double)x);
@@ -59,7 +59,7 @@ static bool is_half(int fmt)
 	return fmt != TRIB_FMT_F32;
 }
 
-/* @n values into a payload of units, an odd one's neighbour zero. */
+/* Put @n values into a payload; zero follows an odd number. */
 static int pack(int fmt, const float *x, int n, void *pay)
 {
 	_Float16 *h = pay;
@@ -90,7 +90,7 @@ static void unpack(int fmt, const void *pay, int n, float *x)
 					     : float_of((uint32_t)b[i] << 16);
 }
 
-/* The same for everybody, and nothing whose sum is exact. */
+/* Pseudorandom values whose sums are not exact. */
 static void numbers(float *x, int n, uint32_t seed)
 {
 	for (int i = 0; i < n; i++) {
@@ -100,7 +100,7 @@ static void numbers(float *x, int n, uint32_t seed)
 	}
 }
 
-/* --- a chunk's life */
+/* --- one chunk */
 
 struct sum {
 	int fmt, n, units;
@@ -116,7 +116,7 @@ static void sum_begin(struct sum *s, int fmt, int n)
 	s->n = n;
 }
 
-/* @child gives numbers of @seed; expectations follow. Return: the verdict. */
+/* Send values of @seed from @child and update expectations. Return: the verdict. */
 static int sum_give(struct sum *s, int tree, int child, uint32_t chunk,
 		    uint32_t seed)
 {
@@ -134,7 +134,7 @@ static int sum_give(struct sum *s, int tree, int child, uint32_t chunk,
 	return run_xdp(&f, port_of(tree, child));
 }
 
-/* The packet that left is the sum. */
+/* Expect the sum in the packet that left. */
 static bool sum_left(struct sum *s, int type)
 {
 	const struct trib_hdr *h = frame_hdr(&f);
@@ -196,7 +196,7 @@ static void floats__sums_are_those_of_arrival(void)
 			if (j < 2)
 				memcpy(seen[j], s.want, 64);
 		}
-		/* Or the test would not tell. */
+		/* Otherwise the test could not fail. */
 		if (formats[i] == TRIB_FMT_F32)
 			expect(memcmp(seen[0], seen[1], 64));
 	}
@@ -214,7 +214,7 @@ static void floats__partial_goes_up_in_the_same_format(void)
 		sum_left(&s, TRIB_T_GRAD);
 		slot_has(&s, INNER, 1, TRIB_SLOT_SENT);
 		expect_eq(group_of(&f), UP(INNER));
-		/* Again: the same bits, not rounded twice. */
+		/* A second time: the same bits, not rounded again. */
 		frame_floats(&f, INNER, 1, 1, formats[i], s.units, s.want);
 		frame_hdr(&f)->flags |= TRIB_F_RESEND;
 		expect_eq(run_xdp(&f, port_of(INNER, 1)), XDP_REDIRECT);
@@ -239,7 +239,7 @@ static void floats__result_is_answered_with_the_same_bits(void)
 	}
 }
 
-/* Who was last contributed nothing: its packet grows, or has room. */
+/* The last packet has no values: it grows, or has room. */
 static void floats__last_may_be_empty(void)
 {
 	static const uint8_t zeros[4 * VALUES];
@@ -259,7 +259,7 @@ static void floats__last_may_be_empty(void)
 	}
 }
 
-/* Only one has values: they are not rounded again. */
+/* Only one child has values: they are not rounded again. */
 static void floats__sole_values_stay(void)
 {
 	struct sum s;
@@ -290,7 +290,7 @@ static void floats__duplicate_is_not_added(void)
 	slot_has(&s, ROOT, 1, TRIB_SLOT_COLLECT);
 }
 
-/* NaN and Inf go where arithmetic says; a sum beyond a half is Inf. */
+/* NaN and Inf follow arithmetic; a sum beyond the largest f16 is Inf. */
 static void floats__special_values_are_values(void)
 {
 	const float in[3][5] = {{INFINITY, INFINITY, NAN, 60000, 3.3e38f},
@@ -337,7 +337,7 @@ static void floats__other_formats_do_not_mix(void)
 	}
 }
 
-/* What was under way when slots were wiped must not become another sum. */
+/* Packets from before slots were wiped must not enter another sum. */
 static void floats__wiped_node_waits(void)
 {
 	struct trib_tree t;
@@ -359,7 +359,7 @@ static void floats__wiped_node_waits(void)
 	slot_has(&s, ROOT, 1, TRIB_SLOT_RESULT);
 }
 
-/* The module's functions do not disturb those who need none. */
+/* Integer jobs work as before beside the module's functions. */
 static void floats__integers_are_as_ever(void)
 {
 	world_reset();

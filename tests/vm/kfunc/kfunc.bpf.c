@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Calls one kfunc of the module, as map `ask` says, and notes what it returned.
- */
+/* Calls one kfunc of the module, as map `ask` says, and stores its result there. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
@@ -24,7 +22,7 @@ struct {
 	__type(value, struct kfunc_values);
 } acc SEC(".maps"), val SEC(".maps");
 
-/* Rows that are not there: the program gets NULL. */
+/* A map without entries: lookups return NULL. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -52,7 +50,7 @@ static __always_inline __s64 call_mem(struct kfunc_ask *k, void *a, void *v)
 {
 	__u32 len = k->len;
 
-	/* What the verifier must see of a length. */
+	/* Bound the length for the verifier. */
 	if (len > SZ)
 		return -1000;
 	switch (k->func) {
@@ -88,7 +86,7 @@ static __always_inline __s64 call_pkt(struct kfunc_ask *k, struct xdp_md *ctx,
 	return -1002;
 }
 
-/* The packet itself as memory of a known length, into which sums go. */
+/* Sum into the packet itself, as memory of constant length. */
 static __always_inline __s64 call_in_place(struct xdp_md *ctx, void *a)
 {
 	void *data = (void *)(long)ctx->data;
@@ -128,7 +126,7 @@ int kfunc_call(struct xdp_md *ctx)
 	return work(ctx);
 }
 
-/* The same for packets of several buffers. */
+/* The same program for packets with fragments. */
 SEC("xdp.frags")
 int kfunc_frags(struct xdp_md *ctx)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The module's functions, called by XDP programs: each against arithmetic of
- * this file, by BPF_PROG_TEST_RUN and with frames that really arrive, with the
- * FPU and without. Runs where trib.ko is loaded.
+ * The module's functions, called by XDP programs: each is compared with this file's
+ * arithmetic, by BPF_PROG_TEST_RUN and with arriving frames, with the FPU and
+ * without. Runs with trib.ko loaded.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -58,7 +58,7 @@ static bool is_nan(uint32_t f)
 	return (f & 0x7fffffff) > 0x7f800000;
 }
 
-/* Of two NaNs it is the accumulator's that stays, quiet. */
+/* Of two NaNs the accumulator's remains, quiet. */
 static uint32_t add_f32(uint32_t acc, uint32_t in)
 {
 	if (is_nan(acc))
@@ -111,14 +111,14 @@ static uint32_t add(unsigned int fmt, uint32_t acc, uint32_t in)
 	return fmt == TRIB_FMT_I32 ? acc + in : add_f32(acc, in);
 }
 
-/* Any bits, but no NaN where a format's rules for these are not plain. */
+/* Random bits, without NaN in formats with special rules for it. */
 static void random_value(unsigned int fmt, uint8_t *v)
 {
 	uint32_t r = rnd();
 
 	switch (fmt) {
 	case TRIB_FMT_F32:
-		/* Of similar size, so that digits meet; now and then, any. */
+		/* Mostly of similar size, so that digits overlap. */
 		if (rnd() % 8)
 			r = (r & 0x83ffffff) | 0x3c000000;
 		break;
@@ -133,7 +133,7 @@ static void random_value(unsigned int fmt, uint8_t *v)
 	memcpy(v, &r, size_of(fmt));
 }
 
-/* An accumulator like the sum of some values. */
+/* A random accumulator. */
 static uint32_t random_acc(unsigned int fmt)
 {
 	uint8_t v[4];
@@ -178,7 +178,7 @@ static int test_run(int fd, struct kfunc_ask *k, void *pkt, uint32_t len,
 	return err ? err : opts.retval == 1 /* XDP_DROP */ ? 0 : -EPROTO;
 }
 
-/* What @c->func returned; @c->acc, pkt and mem are as it left them. */
+/* Call @c->func. Return: its result; it may change @c->acc, pkt and mem. */
 static long long call(struct call *c)
 {
 	static struct kfunc_values acc;
@@ -206,13 +206,13 @@ static long long call(struct call *c)
 	return k.ret;
 }
 
-/* The values' place before and after the call. */
+/* The values, before and after the call. */
 static uint8_t *values(struct call *c)
 {
 	return in_memory(c) ? c->mem.b : c->pkt + c->off;
 }
 
-/* M of each N, somewhere. */
+/* A random mask with M of each N. */
 static unsigned int random_mask(struct call *c, uint8_t *v)
 {
 	unsigned int group = 1U << (c->nm >> 5), kept = (c->nm & 31) + 1;
@@ -252,7 +252,7 @@ static void fill(struct call *c)
 	else
 		for (i = 0; i < c->n; i++)
 			random_value(c->fmt, v + i * size_of(c->fmt));
-	/* Not one byte more than needed, but for the least that may be run. */
+	/* No byte more than needed, except the minimum of a test run. */
 	c->pkt_len = in_memory(c) ? 64 : c->off + len;
 	if (c->pkt_len < 64)
 		c->pkt_len = 64;
@@ -337,7 +337,7 @@ static void sums_of(bool packet)
 				c.func = func + (packet ? KFUNC_PKT_ADD : 0);
 				c.fmt = fmts[f];
 				c.n = ns[i];
-				/* Odd ones as well as those of real headers. */
+				/* Odd offsets as well as those of real headers. */
 				c.off = packet ? 14 + 20 + 8 + i % 3 : 0;
 				c.nm = 0;
 				expect(check(&c));
@@ -375,7 +375,7 @@ static void expand__sums_are_right(void)
 				}
 }
 
-/* qemu's own vector instructions choose of two NaNs in their own way. */
+/* qemu's vector instructions pick another one of two NaNs. */
 static bool emulated_fpu = true;
 
 static void f32__odd_values_are_sses(void)
@@ -443,7 +443,7 @@ static void caps__say_what_there_is(void)
 					  1 << TRIB_FMT_BF16);
 }
 
-/* Refused, with everything as it was. */
+/* Expect a refusal that changes nothing. */
 static void refuse(struct call *c, int err)
 {
 	static struct call was;
@@ -509,7 +509,7 @@ static void refused__packets_of_several_buffers(void)
 	expect_eq(k.ret, 0);
 }
 
-/* --- frames that arrive */
+/* --- arriving frames */
 
 static int frame_socket(const char *ifname)
 {

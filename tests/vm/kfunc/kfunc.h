@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What tests/vm/kfunc.c tells kfunc.bpf.c to do. */
+/* Instructions from kfunc.c to kfunc.bpf.c. */
 #ifndef TEST_KFUNC_H
 #define TEST_KFUNC_H
 
 #include <linux/types.h>
 
-/* Which function; the first ten are in the order of kmod/call.h. */
+/* The function; the first ten are in the order of kmod/kfunc/call.h. */
 enum kfunc_func {
 	KFUNC_MEM_ADD,
 	KFUNC_MEM_STORE,
@@ -18,18 +18,18 @@ enum kfunc_func {
 	KFUNC_PKT_EXPAND_ADD,
 	KFUNC_PKT_EXPAND_STORE,
 	KFUNC_CAPS,
-	KFUNC_NULL,	/* trib_mem_add() into a row that is not there */
+	KFUNC_NULL,	/* trib_mem_add() into a NULL map value */
 	KFUNC_IN_PLACE, /* trib_mem_final() with the packet's first 64 bytes */
 };
 
 /**
  * struct kfunc_ask - one call
  * @func: enum kfunc_func.
- * @len:  of the values in memory.
- * @off:  of those in the packet.
+ * @len:  length of the values in memory.
+ * @off:  offset of the values in the packet.
  * @what: the last argument.
- * @ret:  what it returned.
- * @calls: how often the program ran.
+ * @ret:  result of the function.
+ * @calls: number of runs of the program.
  */
 struct kfunc_ask {
 	__u32 func;

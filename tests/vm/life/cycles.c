@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The module comes and goes many times, while netlink sockets that asked it stay
- * open, tribd begins and ends, and collective sockets open and close. Each time
- * it answers, and at the end no memory is missing. Runs in the VM, where trib.ko
- * is not loaded.
+ * Loads and unloads the module many times, while netlink sockets stay open, tribd
+ * starts and ends, and collective sockets open and close. The module answers each
+ * time, and at the end no memory is missing. Runs in the VM, without trib.ko
+ * loaded.
  *
  *	TRIB_KO=FILE cycles [COUNT]
  */
@@ -29,9 +29,9 @@
 
 #define KEPT 8
 
-/* Once all has been there, what is left of so many cycles together, in kB. */
+/* Limit of memory in kB that all cycles after the first may leave behind. */
 #define GROWTH_MAX 2048
-/* What it takes until then: tribd begins and ends, and its maps stay. */
+/* Cycles before the first measurement: caches fill, and tribd's maps stay. */
 #define WARM 20
 
 static int count = 100, done, ko, kept[KEPT];
@@ -43,7 +43,7 @@ static bool load(void)
 	return !syscall(SYS_finit_module, ko, "", 0);
 }
 
-/* Whoever uses it is about to end: soon means within ten seconds. */
+/* Wait up to ten seconds for its users to end. */
 static bool unload(void)
 {
 	int i;
@@ -58,7 +58,7 @@ static bool unload(void)
 	return false;
 }
 
-/* By its name, which has another number each time. */
+/* Look the family up by name: its number changes each time. */
 static bool answers(int fd)
 {
 	int group, id = nl_family(fd, TRIB_GENL_NAME, &group);
@@ -74,7 +74,7 @@ static bool answers(int fd)
 	       answer.nlh.nlmsg_type == id;
 }
 
-/* It comes with the module and goes with its last close. */
+/* Collective sockets exist while the module is loaded. */
 static bool collective_socket(void)
 {
 	uint32_t window = 8;
@@ -82,7 +82,7 @@ static bool collective_socket(void)
 	bool good = fd >= 0 && !setsockopt(fd, SOL_TRIB, TRIB_SO_WINDOW,
 					   &window, sizeof(window));
 
-	/* While there is one the module stays. */
+	/* A socket keeps the module. */
 	good = good && syscall(SYS_delete_module, "trib", O_NONBLOCK) &&
 	       (errno == EAGAIN || errno == EBUSY);
 	if (fd >= 0)
@@ -90,7 +90,7 @@ static bool collective_socket(void)
 	return good;
 }
 
-/* While the module is away: programs that find it would keep it. */
+/* Start or stop tribd while the module is unloaded: its programs would keep it. */
 static bool toggle_tribd(void)
 {
 	if (tribd) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The module's netlink family, asked by libnl: answers, and that whatever is
- * wrong with a request is refused with a text. Runs where trib.ko is loaded.
+ * The module's netlink family through libnl: answers, and refusals with a text.
+ * Runs with trib.ko loaded.
  */
 #include "genl.h"
 
@@ -13,7 +13,7 @@
 #include "uapi/trib_kfunc.h"
 #include "tests/lib/tap.h"
 
-/* What the last answer said of functions, or of the module. */
+/* Contents of the last answer: functions, or the module. */
 static struct {
 	char name[64], level[16];
 	unsigned int api;
@@ -88,7 +88,7 @@ static void kfunc__wrong_names_are_refused(void)
 	memset(longest, 'a', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = 0;
 	expect_refusal(kfunc_named(longest), -EINVAL, "ttribute");
-	/* No end. */
+	/* No terminating zero. */
 	msg = genl_request(TRIB_CMD_KFUNC_GET, 0);
 	nest = nla_nest_start(msg, TRIB_A_KFUNC | NLA_F_NESTED);
 	nla_put(msg, TRIB_A_KFUNC_NAME, 4, "trib");
@@ -131,7 +131,7 @@ static void request__foreign_attributes_are_refused(void)
 	size_t i;
 
 	for (i = 0; i < 3; i++) {
-		/* tribd's, one that nobody has, one that answers hold. */
+		/* tribd's attribute, an unknown one, one of answers. */
 		msg = genl_request(cmds[i], 0);
 		nest = nla_nest_start(msg, TRIB_A_FACE | NLA_F_NESTED);
 		nla_nest_end_keep_empty(msg, nest);
@@ -155,11 +155,11 @@ static void request__rubbish_is_refused(void)
 
 	nlmsg_append(msg, "\xff\xff\xff\xff\xff\xff\xff", 7, 4);
 	expect_refusal(msg, -EINVAL, "");
-	/* Not a nest, though it should be. */
+	/* A value where a nest is expected. */
 	msg = genl_request(TRIB_CMD_KFUNC_GET, 0);
 	nla_put_u32(msg, TRIB_A_KFUNC, 7);
 	expect_refusal(msg, -EINVAL, "NESTED");
-	/* tribd's commands, sockets that are not there yet, and beyond. */
+	/* tribd's commands, and unknown ones. */
 	genl_ask(genl_request(TRIB_CMD_FACE_GET, 0));
 	expect_eq(genl_got.error, -EOPNOTSUPP);
 	genl_ask(genl_request(200, 0));
@@ -181,7 +181,7 @@ static void reset__takes_capabilities(void)
 			_exit(2);
 		expect_refusal(genl_request(TRIB_CMD_MODULE_RESET, NLM_F_ACK),
 			       -EPERM, "CAP_NET_ADMIN");
-		/* Looking is free. */
+		/* Reading needs no capability. */
 		genl_ask(genl_request(TRIB_CMD_KFUNC_GET, NLM_F_DUMP));
 		expect_eq(genl_got.objects, 10);
 		fflush(stdout);
@@ -193,7 +193,7 @@ static void reset__takes_capabilities(void)
 
 int main(void)
 {
-	/* What is not answered must not last for ever. */
+	/* Without an answer the test must end. */
 	alarm(60);
 	if (!genl_open(on_object)) {
 		printf("Bail out! there is no family %s\n", TRIB_GENL_NAME);

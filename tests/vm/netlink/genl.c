@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See genl.h. */
+/* Requests through libnl: see genl.h. */
 #include "genl.h"
 
 #include <poll.h>
@@ -35,7 +35,7 @@ static void note_text(struct nlattr *attrs, int len)
 		nla_strlcpy(genl_got.text, a, sizeof(genl_got.text));
 }
 
-/* A dump that fails says so at its end. */
+/* A failed dump reports the error in its last message. */
 static int on_end(struct nl_msg *msg, void *arg)
 {
 	struct nlmsghdr *nlh = nlmsg_hdr(msg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Requests to the module's netlink family, by libnl, and what comes back. */
+/* Requests to the module's netlink family through libnl, and its answers. */
 #ifndef TESTS_VM_GENL_H
 #define TESTS_VM_GENL_H
 
@@ -11,7 +11,7 @@
 
 #include "uapi/trib.h"
 
-/* What the last request brought. */
+/* Result of the last request. */
 struct genl_got {
 	int objects, error;
 	bool done;
@@ -24,13 +24,13 @@ extern struct genl_got genl_got;
 bool genl_open(void (*on_object)(struct nlattr **top));
 void genl_close(void);
 struct nl_msg *genl_request(int cmd, int flags);
-/* Send it, free it; the answer is in genl_got. */
+/* Send and free a request; the answer is in genl_got. */
 void genl_ask(struct nl_msg *msg);
-/* Was it refused with @error and a text that holds @words? */
+/* Was it refused with @error and a text that contains @words? */
 bool genl_refused(struct nl_msg *msg, int error, const char *words);
-/* From now on, events are heard. */
+/* Subscribe to events. */
 bool genl_listen(void);
-/* Take an event, within @ms. Return: whether one came. */
+/* Wait @ms for an event. Return: false if none came. */
 bool genl_hear(int ms);
 
 #endif /* TESTS_VM_GENL_H */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Random requests to the module's netlink family, by several processes at once:
- * root, nobody, root of a network namespace that comes and goes, root of a user
- * namespace. nlspec.c judges what is taken and what is answered; in a namespace
- * that nobody shares, claims are known exactly. On a kernel that can, some
- * allocations fail.
+ * Random requests to the module's netlink family from several processes: root,
+ * nobody, root of a short-lived network namespace, root of a user namespace.
+ * nlspec.c judges which requests are accepted and how they are answered; in a
+ * namespace of its own a process knows all claims. Some allocations fail if the
+ * kernel supports it.
  *
  *	nlfuzz [-s SEED] [-t SECONDS] [-p PROCESSES]
  */
@@ -48,11 +48,11 @@ static enum role role;
 static int sock = -1, family;
 static uint32_t seq = 1;
 
-/* Claims of this process's namespace, if it knows them. */
+/* Claims of this process's namespace, if no other process changes them. */
 static uint32_t claims[JOBS];
 static bool claims_known;
 
-/* What came back for one request. */
+/* Answers to one request. */
 static struct {
 	bool verdict, text, multi, done, fence;
 	int error;
@@ -78,9 +78,9 @@ static void start_socket(void)
 			   sizeof(group));
 }
 
-/* --- what comes back */
+/* --- answers */
 
-/* Is there a text among the attributes behind an error? */
+/* Does an error message have a text? */
 static bool has_text(const uint8_t *at, const uint8_t *end)
 {
 	const struct nlattr *a;
@@ -151,7 +151,7 @@ static void note(struct nlmsghdr *nlh)
 	}
 }
 
-/* Until the fence has been answered, and a dump that began is over. */
+/* Receive until the fence is answered and a started dump has ended. */
 static bool collect(void)
 {
 	static uint8_t answer[65536];
@@ -171,7 +171,7 @@ static bool collect(void)
 	return true;
 }
 
-/* --- is it right? */
+/* --- verdicts */
 
 static void judge_claims(void)
 {
@@ -193,7 +193,7 @@ static bool may_change(int cmd)
 	       (role == OWN_USER && cmd != TRIB_CMD_MODULE_RESET);
 }
 
-/* Is this the verdict about a request that is right by itself? */
+/* Check the verdict on a valid request. */
 static bool verdict_is_right(int cmd, bool dump, const struct nl_claim *claim)
 {
 	bool none = got.error == -ENOENT;
@@ -204,7 +204,7 @@ static bool verdict_is_right(int cmd, bool dump, const struct nl_claim *claim)
 	case TRIB_CMD_KFUNC_GET:
 		return !got.error || (none && !dump);
 	case TRIB_CMD_CLAIM_NEW:
-		/* Of its own namespace: the one user that it has. */
+		/* A user namespace has one user. */
 		if (role == OWN_USER && claim->uid)
 			return got.error == -EINVAL;
 		return !got.error;
@@ -270,9 +270,9 @@ static void judge(const struct nl_request *r, bool failing)
 				cmd, got.error, stress_hex(r->bytes, r->len));
 }
 
-/* --- */
+/* --- processes */
 
-/* False if the socket has lost something. */
+/* Return: false if the socket lost messages. */
 static bool one(void)
 {
 	static struct nl_request r, fence;
@@ -292,7 +292,7 @@ static bool one(void)
 	if (!sent && !failing)
 		stress_complain("send: %s", strerror(errno));
 	stress_count(SENT);
-	/* A dump that nobody reads to its end. */
+	/* A dump that is not read to its end. */
 	if (chance_one_in(50)) {
 		claims_known = false;
 		return false;
@@ -305,7 +305,7 @@ static bool one(void)
 		return false;
 	}
 	judge(&r, failing);
-	/* What was behind it may have begun a dump. */
+	/* Bytes behind the request may have started a dump. */
 	return r.clear;
 }
 
@@ -342,7 +342,7 @@ static void process(unsigned int i)
 	be(i % ROLES);
 	while (!stress_over()) {
 		another_net();
-		/* The first socket of a namespace may keep it for a while. */
+		/* The namespace's first socket may keep it for a while. */
 		start_socket();
 		for (n = 1 + chance_below(400); n && !stress_over(); n--)
 			if (!one())
@@ -388,7 +388,7 @@ static void nlfuzz__claims_are_what_was_said(void)
 
 static void nlfuzz__nothing_keeps_the_module(void)
 {
-	/* Namespaces end some time after their last process. */
+	/* A namespace ends some time after its last process. */
 	expect(rig_unused(before, 20000));
 }
 
@@ -397,7 +397,7 @@ int main(int argc, char **argv)
 	const uint64_t *c;
 
 	stress_init(argc, argv, 20, 4);
-	/* With these there has been everything. */
+	/* These requests cover all commands. */
 	stress->floor_of = VERDICTS;
 	stress->floor = 2000;
 	before = rig_users();

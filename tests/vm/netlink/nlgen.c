@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Random requests. Each begins as one that makes sense; then, more often than
- * not, something is done to it: attributes that do not belong, values that are
- * too short, nests in nests, flags, lengths that lie, bytes that flip.
+ * Random requests. Each starts as a valid one; most are then damaged: foreign
+ * attributes, short values, nested nests, flags, wrong lengths, flipped bytes.
  */
 #include <string.h>
 
@@ -35,7 +34,7 @@ static void nest_end(struct nl_request *r, size_t at)
 		((struct nlattr *)(r->bytes + at))->nla_len = r->len - at;
 }
 
-/* --- what makes sense */
+/* --- valid parts */
 
 static void put_name(struct nl_request *r)
 {
@@ -45,7 +44,7 @@ static void put_name(struct nl_request *r)
 
 	switch (chance_below(6)) {
 	case 0:
-		/* Of any length, about that of the limit often. */
+		/* Any length, often near the limit. */
 		len = chance_one_in(2) ? 60 + chance_below(8)
 				       : chance_below(sizeof(text));
 		memset(text, 'a', sizeof(text));
@@ -62,7 +61,7 @@ static void put_name(struct nl_request *r)
 
 static void put_claim(struct nl_request *r, bool with_uid)
 {
-	/* Often the same ones, that are far from each other. */
+	/* Often one of a few distant jobs. */
 	uint16_t job = chance_one_in(8) ? chance() : chance_below(24) * 2731;
 	uint32_t uid = chance_one_in(4) ? chance_odd() : chance_below(3) * 1000;
 	size_t at = nest_begin(r, TRIB_A_CLAIM);
@@ -93,7 +92,7 @@ static void put_sense(struct nl_request *r, int cmd, bool dump)
 	}
 }
 
-/* --- what does not */
+/* --- damage */
 
 static void put_any(struct nl_request *r, int depth);
 
@@ -146,7 +145,7 @@ static void put_any(struct nl_request *r, int depth)
 		put_nest_of(r, top, depth);
 }
 
-/* Bytes of attributes change; of lengths, too. */
+/* Change bytes of attributes, lengths included. */
 static void damage(struct nl_request *r)
 {
 	size_t from = NLMSG_HDRLEN, n = 1 + chance_below(4);
@@ -158,7 +157,7 @@ static void damage(struct nl_request *r)
 	}
 }
 
-/* The message's own header: whatever follows may be read as another one. */
+/* Damage the message's header: the rest may be parsed as another message. */
 static void damage_header(struct nl_request *r, int family)
 {
 	switch (chance_below(5)) {
@@ -178,7 +177,7 @@ static void damage_header(struct nl_request *r, int family)
 			r->len = NLMSG_HDRLEN;
 		break;
 	case 4:
-		/* Two in one. */
+		/* Two messages in one. */
 		if (r->len * 2 > sizeof(r->bytes))
 			break;
 		memcpy(r->bytes + NLMSG_ALIGN(r->len), r->bytes, r->len);

@@ -5,7 +5,7 @@
 
 #include "nlsock.h"
 
-/* Mostly what makes sense, with mistakes; sometimes none at all. */
+/* Make a request: valid, or with mistakes, sometimes without any sense. */
 void nl_make(struct nl_request *r, int family, uint32_t seq);
 
 #endif /* NLGEN_H */

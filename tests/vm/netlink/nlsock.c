@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* See nlsock.h. */
+/* Generic netlink without a library: see nlsock.h. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -86,7 +86,7 @@ int nl_family(int fd, const char *name, int *group)
 			id = *(uint16_t *)(a + 1);
 		if (a->nla_type != CTRL_ATTR_MCAST_GROUPS)
 			continue;
-		/* A nest of nests, of which only one has a number. */
+		/* Nested groups; the family has at most one. */
 		for (i = 2 * NLA_HDRLEN; i + 8 <= a->nla_len; i += 4) {
 			g = (struct nlattr *)(at + i);
 			if (g->nla_type == CTRL_ATTR_MCAST_GRP_ID &&

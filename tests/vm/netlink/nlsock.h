@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Generic netlink without a library: requests that may be wrong, byte by byte. */
+/* Generic netlink without a library, because any byte of a request may be wrong. */
 #ifndef NLSOCK_H
 #define NLSOCK_H
 
@@ -12,10 +12,9 @@
 #define NL_REQUEST_MAX 4096
 
 /**
- * struct nl_request - what is sent
- * @nlh:   begins it; @len bytes are sent, whatever it says.
- * @clear: it is one message of this family and no more, so that there must be
- *	   one verdict about it.
+ * struct nl_request - a request
+ * @nlh:   its header; @len bytes are sent, whatever the header says.
+ * @clear: it is exactly one message of this family, so there must be one verdict.
  */
 struct nl_request {
 	union {
@@ -26,15 +25,15 @@ struct nl_request {
 	bool clear;
 };
 
-/* A socket that gives texts with errors, and up after 20 seconds; -1 and errno. */
+/* Open a socket with error texts and a timeout of 20 s. Return: -1 with errno. */
 int nl_socket(void);
 void nl_begin(struct nl_request *r, int family, int cmd, int flags,
 	      uint32_t seq);
-/* One attribute; none if there is no room. nlmsg_len is not changed. */
+/* Append an attribute if there is room. nlmsg_len stays unchanged. */
 void nl_put(struct nl_request *r, int type, const void *data, size_t len);
 bool nl_send(int fd, struct nl_request *r);
-/* The number of a family that has one group at most, and its group's or 0; 0:
- * there is no such family. */
+/* Find a family with at most one group. Return: its number, or 0; *group: number
+ * of the group, or 0. */
 int nl_family(int fd, const char *name, int *group);
 
 #endif /* NLSOCK_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* See nlspec.h. */
+/* A second implementation of the module's netlink contract: see nlspec.h. */
 #include <string.h>
 
 #include "nlspec.h"
@@ -43,7 +43,7 @@ static const struct nl_set sets[TRIB_A__MAX] = {
 		 {[TRIB_A_CLAIM_JOB] = NL_U16, [TRIB_A_CLAIM_UID] = NL_U32}},
 };
 
-/* What a command takes and gives: bits of top-level attributes. */
+/* Top-level attributes of each command: bits of requests and answers. */
 static const struct {
 	bool changes, does, dumps;
 	uint32_t takes, gives;
@@ -106,7 +106,7 @@ static struct walk walk_of(const void *from, size_t len)
 	return (struct walk){.at = from, .end = (const uint8_t *)from + len};
 }
 
-/* Alignment may be missing behind the last one. */
+/* The last attribute may lack padding. */
 static bool walk_next(struct walk *w)
 {
 	size_t left = w->at < w->end ? w->end - w->at : 0, step;
@@ -153,7 +153,7 @@ static const char *judge_value(const struct walk *w, enum nl_kind kind)
 	return w->len == bytes[kind] ? NULL : "a value of a wrong length";
 }
 
-/* Of twice the same attribute the last counts. */
+/* If an attribute occurs twice, the last one counts. */
 static const char *judge_nest(const struct walk *nest, uint32_t *seen,
 			      struct nl_claim *claim)
 {
@@ -226,7 +226,7 @@ const char *nl_judge_request(const struct nlmsghdr *nlh, struct nl_claim *claim)
 		return "flags that mean nothing";
 	if (!(dump ? nl_cmd_dumps(g->cmd) : nl_cmd_does(g->cmd)))
 		return "no such command";
-	/* A dump is of all there are. */
+	/* A dump takes no selection. */
 	takes = dump ? 0 : cmds[g->cmd].takes;
 	w = walk_of((const uint8_t *)g + GENL_HDRLEN,
 		    nlh->nlmsg_len - NLMSG_LENGTH(GENL_HDRLEN));
@@ -267,7 +267,7 @@ const char *nl_judge_answer(const struct nlmsghdr *nlh, struct nl_claim *claim)
 		if (tops & 1U << w.type)
 			return "two objects in one message";
 		tops |= 1U << w.type;
-		/* The kernel's older habit: its nests do not say so. */
+		/* Nests of the kernel lack NLA_F_NESTED, for compatibility. */
 		((struct nlattr *)w.attr)->nla_type |= NLA_F_NESTED;
 		wrong = judge_nest(&w, &seen, claim);
 		if (wrong)

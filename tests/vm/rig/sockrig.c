@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* See sockrig.h. */
+/* Rig for tests with collective sockets: see sockrig.h. */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
@@ -78,7 +78,7 @@ static bool wait_for(bool (*good)(long), long arg, unsigned int ms)
 	return true;
 }
 
-/* Its first line says what the others are. */
+/* The first line is the heading. */
 static bool proc_is_empty(long unused)
 {
 	FILE *f = fopen("/proc/net/trib", "r");

@@ -10,15 +10,15 @@
 #include "uapi/trib_attach.h"
 #include "uapi/trib_sock.h"
 
-/* Of tests/lib/lib_relay.c's relay. */
+/* Job of the relay in tests/lib/lib_relay.c. */
 #define RIG_JOB 7
 #define RIG_TREE 1
 #define RIG_COOKIE 0x1122334455667788ULL
 
 /**
  * struct rig_place - one rank in a star on the loopback device
- * @relay_port: where its relay listens.
- * @recv_port:  where its results come to: + @rank.
+ * @relay_port: UDP port of its relay.
+ * @recv_port:  UDP port of its results, minus @rank.
  * @join_ms:    TRIB_SO_JOIN_TIMEOUT; 0: the default.
  */
 struct rig_place {
@@ -27,21 +27,21 @@ struct rig_place {
 	uint32_t join_ms;
 };
 
-/* Into @rep; bytes of it that count. */
+/* Fill @rep. Return: bytes used. */
 size_t rig_place(struct trib_attach_rep *rep, const struct rig_place *p);
 struct sockaddr_trib rig_address(const struct rig_place *p);
-/* A socket that is bound there, or -1 with errno. */
+/* Open and bind a socket. Return: -1 with errno. */
 int rig_socket(const struct rig_place *p);
 
-/* What must be nothing when all sockets are closed. Ends are not awaited by
- * close(): both wait up to @ms for it. */
+/* Are all sockets gone? close() does not wait for their end, so both functions wait
+ * up to @ms. */
 bool rig_no_sockets(unsigned int ms); /* of this namespace's /proc/net/trib */
 bool rig_unused(long users, unsigned int ms); /* references to the module */
-/* References to the module, -1: it is not there. */
+/* References to the module; -1 if it is not loaded. */
 long rig_users(void);
-/* kB of memory that the kernel cannot take back from anybody. */
+/* Unreclaimable kernel memory in kB. */
 long rig_kernel_memory(void);
-/* KASAN keeps what was freed for a while: leave it to kmemleak there. */
+/* KASAN delays frees: kmemleak finds leaks there instead. */
 bool rig_hoards(void);
 
 #endif /* SOCKRIG_H */

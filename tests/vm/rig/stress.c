@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* See stress.h. */
+/* Rig for random tests: see stress.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -17,10 +17,10 @@
 
 #include "stress.h"
 
-/* Longer than anything that a process waits for, in which nothing is counted. */
+/* Time without any count after which processes hang; longer than any wait. */
 #define STANDSTILL_MS 240000
 
-/* Of each thread. */
+/* One per thread. */
 static __thread uint64_t chance_state = 1;
 struct stress *stress;
 
@@ -163,7 +163,7 @@ static bool is_ours(const char *folder)
 	return !strcmp(name, program_invocation_short_name);
 }
 
-/* Of all threads of this program, those of children's children, too. */
+/* Show all threads of this program, with those of all descendants. */
 static void show_stacks(void)
 {
 	char path[80];
@@ -192,8 +192,8 @@ static uint64_t counted(void)
 }
 
 /*
- * One that hangs in the kernel would never be reaped: it is named instead. Where
- * many want the processors all is slow, but something is counted now and then.
+ * Wait for processes. One that hangs in the kernel cannot be reaped: report it. A
+ * busy machine is slow, but its counters still advance.
  */
 static void wait_all(const pid_t *pids)
 {
@@ -283,7 +283,7 @@ const char *stress_hex(const void *bytes, size_t len)
 	return text;
 }
 
-/* A file of the thread that asks, which is of who opened it. */
+/* A /proc file of the thread that opened it. */
 struct thread_file {
 	const char *path;
 	int fd;
@@ -305,7 +305,7 @@ static bool set_file(struct thread_file *f, unsigned int value)
 	return f->fd >= 0 && pwrite(f->fd, text, n, 0) == n;
 }
 
-/* One, the nth from now on; anybody may. */
+/* Fail the nth allocation from now on; any user may. */
 static bool set_fail_nth(unsigned int nth)
 {
 	static __thread struct thread_file f = {"/proc/thread-self/fail-nth",
@@ -314,8 +314,7 @@ static bool set_fail_nth(unsigned int nth)
 	return set_file(&f, nth);
 }
 
-/* Each may, as tests/vm/stress.t has said; root only. What is tried once
- * more fails for good. */
+/* Fail allocations at random, as tests/vm/stress.t configures. Root only. */
 static bool set_fail_each(bool on)
 {
 	static __thread struct thread_file f = {
@@ -348,7 +347,7 @@ void stress_be_nobody(void)
 {
 	if (setgid(STRESS_NOBODY) || setuid(STRESS_NOBODY))
 		stress_complain("cannot be nobody");
-	/* Or its files in /proc would not be its own. */
+	/* Without this, root would own its files in /proc. */
 	prctl(PR_SET_DUMPABLE, 1);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the random tests of the module share: chance that a seed repeats,
- * processes that run until a time is over, counters and a complaint that all of
- * them see, and allocations that fail, where the kernel can do that.
+ * Shared by the module's random tests: random numbers from a seed, processes that
+ * run for some time, shared counters and a shared complaint, and failing
+ * allocations if the kernel supports them.
  */
 #ifndef STRESS_H
 #define STRESS_H
@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* --- chance */
+/* --- random numbers */
 
-/* Of this thread: each has chance of its own. */
+/* Seed this thread: each has its own generator. */
 void chance_seed(uint64_t seed);
 uint64_t chance(void);
 /* 0 to n - 1; n > 0. */
@@ -32,13 +32,13 @@ void chance_bytes(void *to, size_t len);
 #define STRESS_PROCS 16
 
 /**
- * struct stress - what all processes see
- * @seed:    of the run; process i begins with one made of it and i.
- * @seconds: after which stress_over() is true, if @floor things were counted in
- *	     @count[@floor_of]; later, on a machine that is busy otherwise.
- * @nproc:   processes.
- * @dead:    one was killed by a signal, or never came back.
- * @count:   of whatever the test likes.
+ * struct stress - shared by all processes
+ * @seed:    seed of the run; process i starts with a seed made of it and i.
+ * @seconds: duration, until stress_over(). A busy machine continues until
+ *	     @count[@floor_of] reaches @floor.
+ * @nproc:   number of processes.
+ * @dead:    a process was killed by a signal, or hangs.
+ * @count:   counters of the test.
  * @text:    the first complaint.
  */
 struct stress {
@@ -56,10 +56,10 @@ struct stress {
 
 extern struct stress *stress;
 
-/* Reads -s SEED, -t SECONDS, -p PROCESSES. */
+/* Parse -s SEED, -t SECONDS, -p PROCESSES. */
 void stress_init(int argc, char **argv, unsigned int seconds,
 		 unsigned int nproc);
-/* Runs @fn(i) in a process each, until all have ended. */
+/* Run @fn(i) in each process, and wait for all. */
 void stress_run(void (*fn)(unsigned int i));
 bool stress_over(void);
 uint64_t stress_now_ms(void);
@@ -67,27 +67,27 @@ static inline void stress_count(int what)
 {
 	__atomic_add_fetch(&stress->count[what], 1, __ATOMIC_RELAXED);
 }
-/* The first one is kept; the process ends. */
+/* Complain and end the process. The first complaint is kept. */
 void stress_complain(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2), noreturn));
-/* As many bytes as there is room for, to complain with. */
+/* Bytes as text for a complaint, as many as fit. */
 const char *stress_hex(const void *bytes, size_t len);
 
 /* --- allocations that fail */
 
-/* With a probability of 1 in @n one of this thread's next allocations in the
- * kernel will fail, or several, until stress_fail_end(); whether it is so. */
+/* With probability 1 in @n, make kernel allocations of this thread fail, until
+ * stress_fail_end(). Return: true if so. */
 bool stress_fail_some(unsigned int n);
 void stress_fail_end(void);
 
-/* --- who one is */
+/* --- identities */
 
 #define STRESS_NOBODY 65534
 
-/* Ends in a complaint if the kernel will not. */
+/* Change the user; complain if the kernel refuses. */
 void stress_be_nobody(void);
-/* Root of a user namespace and network namespace of one's own; false: there
- * are none. */
+/* Become root of new user and network namespaces. Return: false if the kernel has
+ * none. */
 bool stress_be_root_of_own(void);
 
 #endif /* STRESS_H */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the tests of collective sockets share (sock_star.c): a star of workers,
- * each with a network namespace and a ticket, as tests/vm/sock.t has made
- * it:
+ * Shared by the tests of collective sockets (sock_star.c): a star of workers, each
+ * with a network namespace and a ticket, made by tests/vm/sock.t:
  *
  *	w0 -- relay -- w1	tribd in the relay's namespace, none elsewhere
  *	     /     \		job "train"
@@ -37,21 +36,21 @@ struct world {
 
 extern struct world w;
 
-/* Reads namespaces and tickets of the fabric $FABRIC, or "sock". */
+/* Read namespaces and tickets of the fabric $FABRIC, or "sock". */
 void world_read(void);
 void enter(unsigned int rank);
-/* A socket in the namespace of @rank, with its place, not bound. */
+/* Open a socket in the namespace of @rank and set its place, without bind(). */
 int make_socket(unsigned int rank);
-/* The same, wherever this process is. */
+/* The same in the current namespace. */
 int make_socket_here(unsigned int rank);
 int bind_socket(int fd, unsigned int rank);
-/* All ranks from @first on join; w.fd. Return: 0 or negative errno. */
+/* Let all ranks from @first on join; sets w.fd. Return: 0 or negative errno. */
 int join_all(unsigned int first);
-/* Until @events come; 0: within ten seconds they did not. */
+/* Wait for @events. Return: 0 if none came within ten seconds. */
 int await(int fd, short events, int ms);
-/* All of them leave together, and are closed. */
+/* Let all sockets leave together, and close them. */
 void leave_all(unsigned int first);
-/* They are closed at once. */
+/* Close all sockets at once. */
 void close_all(unsigned int first);
 
 uint32_t state_of(int fd);
@@ -59,14 +58,14 @@ struct trib_sock_error error_of(int fd);
 struct trib_sock_info info_of(int fd);
 int set_u32(int fd, int name, uint32_t v);
 
-/* A message with what it is. */
+/* Send a message with a control message. */
 ssize_t send_cm(int fd, const void *p, size_t len,
 		const struct trib_cm_send *cm, int flags);
-/* A result, and what it says of itself. */
+/* Receive a result and its control message. */
 ssize_t recv_cm(int fd, void *p, size_t len, struct trib_cm_recv *cm,
 		int flags);
 
-/* A user without any rights, in a child; @fn's return is its exit status. */
+/* Run @fn as an unprivileged user in a child; its result is the exit status. */
 int as_nobody(int (*fn)(void *arg), void *arg);
 
 #endif /* TESTS_VM_SOCK_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who may: places and addresses that are refused, other users, claims; and what
- * others see of a socket: lists, events, /proc/net/trib.
+ * Access: refused places and addresses, other users, claims; and what other users
+ * see of a socket: lists, events, /proc/net/trib.
  */
 #include "sock.h"
 
@@ -16,7 +16,7 @@
 #include "tests/vm/netlink/genl.h"
 #include "tests/lib/tap.h"
 
-/* What the last answer or event said. */
+/* Contents of the last answer or event. */
 static struct {
 	unsigned int socks, claims, kind, uid, state, rank, claim_job;
 	unsigned long long inode, mem, messages;
@@ -65,7 +65,7 @@ static void dump(int cmd)
 	genl_ask(genl_request(cmd, NLM_F_DUMP));
 }
 
-/* A request about a claim; what is negative is left out. */
+/* A request about a claim; negative values are left out. */
 static struct nl_msg *claim(int cmd, int job, int64_t uid)
 {
 	struct nl_msg *msg = genl_request(cmd, NLM_F_ACK);
@@ -92,7 +92,7 @@ static int set_place(int fd, const struct trib_attach_rep *rep, size_t len)
 		       : 0;
 }
 
-/* As long as its one tree needs. */
+/* Length of a place with one tree. */
 #define PLACE_LEN                                                              \
 	(offsetof(struct trib_attach_rep, tree) +                              \
 	 sizeof(struct trib_attach_tree))
@@ -160,7 +160,7 @@ static void bind__wrong_addresses_are_refused(void)
 	a.zero = 1;
 	expect_eq(bind_as(fd, &a, sizeof(a)), -EINVAL);
 	a = w.addr[0];
-	/* Nothing of it has left anything behind. */
+	/* The failed calls left nothing behind. */
 	expect_eq(bind_as(fd, &a, sizeof(a)), 0);
 	expect_eq(bind_as(fd, &a, sizeof(a)), -EINVAL);
 	expect_eq(getsockname(fd, (struct sockaddr *)&got, &len), 0);
@@ -168,7 +168,7 @@ static void bind__wrong_addresses_are_refused(void)
 	expect_eq(getpeername(fd, (struct sockaddr *)&got, &len), -1);
 	expect_eq(set_u32(fd, TRIB_SO_WINDOW, 64), -EISCONN);
 	expect_eq(set_place(fd, &w.rep[0], PLACE_LEN), -EISCONN);
-	/* It is that rank now, and its UDP port is taken. */
+	/* The rank and its UDP port are in use now. */
 	other = make_socket(0);
 	expect_eq(bind_as(other, &a, sizeof(a)), -EADDRINUSE);
 	expect(strstr(error_of(other).text, "that rank"));
@@ -193,7 +193,7 @@ static void bind__a_taken_udp_port_is_refused(void)
 	close(fd);
 }
 
-/* The relay drops what has another cookie: nobody answers. */
+/* The relay drops packets with another cookie without an answer. */
 static void join__a_wrong_cookie_is_not_answered(void)
 {
 	struct trib_attach_rep r = w.rep[0];
@@ -253,7 +253,7 @@ static void options__are_checked(void)
 	len = 4;
 	expect_eq(getsockopt(fd, SOL_TRIB, TRIB_SO_WINDOW, &v, &len), 0);
 	expect_eq(v, 16);
-	/* As much of it as the caller knows. */
+	/* The caller gets as much as fits its buffer. */
 	len = 8;
 	expect_eq(getsockopt(fd, SOL_TRIB, TRIB_SO_INFO, &info, &len), 0);
 	expect_eq(len, 8);
@@ -268,7 +268,7 @@ static void options__are_checked(void)
 	close(fd);
 }
 
-/* Exit status of a child: errno of its bind(). */
+/* Bind in a child. Return: errno as exit status. */
 static int bind_rank_0(void *arg)
 {
 	int fd = make_socket_here(0);
@@ -282,15 +282,15 @@ static void claim__keeps_other_users_out(void)
 	int job = w.rep[0].job, fd;
 
 	enter(0);
-	/* Nobody needs a capability, as long as nobody claims it. */
+	/* An unclaimed job needs no capability. */
 	expect_eq(as_nobody(bind_rank_0, NULL), 0);
 	expect_eq(change(TRIB_CMD_CLAIM_NEW, job, 1000), 0);
 	expect_eq(as_nobody(bind_rank_0, NULL), EACCES);
-	/* CAP_NET_ADMIN may. */
+	/* CAP_NET_ADMIN may bind. */
 	fd = make_socket(0);
 	expect_eq(bind_socket(fd, 0), 0);
 	close(fd);
-	/* Another job, and another namespace, are not meant. */
+	/* The claim does not cover other jobs and namespaces. */
 	expect_eq(change(TRIB_CMD_CLAIM_NEW, job, 65534), 0);
 	expect_eq(change(TRIB_CMD_CLAIM_NEW, job + 1, 1000), 0);
 	expect_eq(as_nobody(bind_rank_0, NULL), 0);
@@ -315,7 +315,7 @@ static unsigned long long now_ms(void)
 	return t.tv_sec * 1000ULL + t.tv_nsec / 1000000;
 }
 
-/* Exit status of a child: whatever is not EACCES, or 0. */
+/* Bind in a child. Return: an errno other than EACCES, or 0. */
 static int bind_rank_0_often(void *arg)
 {
 	unsigned long long end = now_ms() + RACE_MS;
@@ -328,7 +328,7 @@ static int bind_rank_0_often(void *arg)
 	return rc == -EACCES ? 0 : rc ? -rc : 255;
 }
 
-/* A claim that another one replaces is looked at meanwhile. */
+/* bind() checks a claim while another one replaces it. */
 static void claim__is_never_open_while_replaced(void)
 {
 	unsigned long long end = now_ms() + RACE_MS;
@@ -392,7 +392,7 @@ static void claim__takes_a_capability(void)
 	expect_eq(as_nobody(claim_without_capability, NULL), 0);
 }
 
-/* All numbers that jobs have, and a dump of them in many parts. */
+/* Claim every job number, and dump the claims in many parts. */
 static void claim__there_may_be_many(void)
 {
 	int job;
@@ -442,12 +442,12 @@ static void list__shows_own_sockets(void)
 	expect_eq(said.uid, 0);
 	expect_eq(said.state, TRIB_SOCK_JOINING);
 	expect_eq(said.rank, 0);
-	/* Another namespace's are not there, another user's neither. */
+	/* Sockets of other namespaces and users are not listed. */
 	expect_eq(as_nobody(list_as_other, NULL), 11);
 	close(fd);
 	dump(TRIB_CMD_SOCK_GET);
 	expect_eq(said.socks, 0);
-	/* One by itself cannot be asked for. */
+	/* A single socket cannot be asked for. */
 	genl_ask(genl_request(TRIB_CMD_SOCK_GET, NLM_F_ACK));
 	expect_eq(genl_got.error, -EOPNOTSUPP);
 }
@@ -477,7 +477,7 @@ static void proc__has_a_line_for_each(void)
 	fstat(fd, &st);
 	snprintf(want, sizeof(want), " joining        0 %10lu ", st.st_ino);
 	expect_eq(lines(want), 1);
-	/* No secrets. */
+	/* The list shows no secrets. */
 	snprintf(want, sizeof(want), "%llx",
 		 (unsigned long long)be64toh(w.rep[3].cookie));
 	expect_eq(lines(want), 0);
@@ -485,7 +485,7 @@ static void proc__has_a_line_for_each(void)
 	expect_eq(lines("joining"), 0);
 }
 
-/* Events are those of the namespace. */
+/* Events go to listeners of the same namespace. */
 static void events__attached_and_gone(void)
 {
 	enter(1);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Lives of collective sockets: waiting and not waiting, what ends before it is
- * finished, and what is left of it.
- */
+/* Life of collective sockets: waiting, interruption, and early ends. */
 #include "sock.h"
 
 #include <signal.h>
@@ -96,7 +93,7 @@ static void signals__interrupt(void)
 	setitimer(ITIMER_REAL, &soon, NULL);
 	expect_eq(recv(w.fd[0], &y, 4, 0), -1);
 	expect_eq(errno, EINTR);
-	/* Nothing is lost by it. */
+	/* The result is not lost. */
 	send_ones(0);
 	recv_sums(0);
 }
@@ -142,7 +139,7 @@ static void short_buffers__cut_the_result(void)
 		expect_eq(recv(w.fd[r], y, 4, MSG_TRUNC), 12);
 }
 
-/* A page that is not there: nothing is lost, and nothing sent. */
+/* Unmapped pages: nothing is lost, and nothing is sent. */
 static void bad_pages__are_refused(void)
 {
 	char *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
@@ -221,7 +218,7 @@ static void shutdown__leaves_together(void)
 	unsigned int r;
 	float y;
 
-	/* What is under way is finished. */
+	/* Unfinished messages are completed. */
 	send_ones(0);
 	for (r = 0; r < w.n; r++) {
 		expect_eq(shutdown(w.fd[r], SHUT_WR), 0);
@@ -234,12 +231,12 @@ static void shutdown__leaves_together(void)
 		expect_eq(error_of(w.fd[r]).code, 0);
 	}
 	recv_sums(0);
-	/* The end. */
+	/* recv() returns 0 at the end. */
 	expect_eq(recv(w.fd[0], &y, 4, 0), 0);
 	close_all(0);
 }
 
-/* The others hear of it at once, with everything that was under way. */
+/* The other ranks see the error at once, for all unfinished messages. */
 static void close__tells_the_others(void)
 {
 	struct trib_cm_recv cm;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory of collective sockets: how much there is, and who waits for it. */
+/* Memory of collective sockets: limits, and waiting for memory. */
 #include "sock.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ static void memory__is_limited_per_socket(void)
 
 	expect_eq(set_u32(w.fd[0], TRIB_SO_MEM, 2 * len), 0);
 	expect_eq(info_of(w.fd[0]).mem_max, 2 * len);
-	/* More than there will ever be; the result counts, too. */
+	/* More than the limit; the result counts, too. */
 	expect_eq(send(w.fd[0], p, 2 * len + 4, 0), -1);
 	expect_eq(errno, EMSGSIZE);
 	expect_eq(send_cm(w.fd[0], p, len, &all, 0), -EMSGSIZE);
@@ -32,7 +32,7 @@ static void memory__is_limited_per_socket(void)
 	for (k = 0; k < 2; k++)
 		for (r = 1; r < w.n; r++)
 			expect_eq(send(w.fd[r], p, len, 0), len);
-	/* Until somebody takes a result, it is all in use. */
+	/* All memory is in use until a result is received. */
 	expect_eq(await(w.fd[0], POLLIN, 5000), POLLIN);
 	expect_eq(await(w.fd[0], POLLOUT, 50), 0);
 	for (k = 0; k < 2; k++)
@@ -45,7 +45,7 @@ static void memory__is_limited_per_socket(void)
 	free(p);
 }
 
-/* Who waits for memory gets it when another thread, here process, receives. */
+/* A sender that waits for memory gets it when another process receives. */
 static void memory__is_waited_for(void)
 {
 	size_t len = 1 << 16;
@@ -72,7 +72,7 @@ static void memory__is_waited_for(void)
 	free(p);
 }
 
-/* Until process @pid sleeps, in what it was to wait in. */
+/* Wait until process @pid sleeps in the call. */
 static bool sleeps(pid_t pid)
 {
 	char path[32], state = 0;
@@ -91,7 +91,7 @@ static bool sleeps(pid_t pid)
 	return state == 'S';
 }
 
-/* Then what was waited for will never be: that is told, not looked for on. */
+/* The limit shrinks below a waiting message: send() fails instead of waiting on. */
 static void memory__may_shrink_meanwhile(void)
 {
 	size_t len = 1 << 16;
@@ -111,7 +111,7 @@ static void memory__may_shrink_meanwhile(void)
 	expect_eq(waitpid(pid, &status, 0), pid);
 	expect(WIFEXITED(status));
 	expect_eq(WEXITSTATUS(status), EMSGSIZE);
-	/* What was taken stays. */
+	/* Accepted messages stay. */
 	for (r = 1; r < w.n; r++)
 		expect_eq(send(w.fd[r], p, len, 0), len);
 	for (r = 0; r < w.n; r++)

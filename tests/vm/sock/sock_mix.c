@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ranks by collective socket and by libtrib in one job: they make the same
- * calls, and all get the same bits. Also run where packets are lost.
+ * Ranks with collective sockets and ranks with libtrib in one job: they make the
+ * same calls and get the same bits. Also run with packet loss.
  */
 #include "sock.h"
 
@@ -14,14 +14,14 @@
 #include "tests/lib/tap.h"
 #include "trib.h"
 
-/* Ranks from here on are libtrib's, each a process. */
+/* Ranks from here on use libtrib, each in a process. */
 #define FIRST_LIB 2
 #define COUNT 50000
 #define ROUNDS 6
 
 static pid_t child[WORLD];
 
-/* Not exact in any format: what comes out depends on how it is computed. */
+/* Not exact in any format: the result depends on the computation. */
 static float value(unsigned int rank, unsigned int round, size_t i)
 {
 	return (float)(((i + round) * 2654435761u >> 7) % 100003) /
@@ -45,7 +45,7 @@ static uint64_t mix(uint64_t h, const void *p, size_t len)
 	return h;
 }
 
-/* The calls that all ranks make; @one does one. Return: a sum over all bits. */
+/* Calls of all ranks; @one makes one call. Return: a checksum of all results. */
 static uint64_t sequence(unsigned int rank,
 			 int (*one)(unsigned int rank, unsigned int coll,
 				    unsigned int op, const float *x, float *y,
@@ -116,7 +116,7 @@ static int attach(unsigned int rank)
 	return trib_attach(&handle, &o);
 }
 
-/* Each rank of the latter half is a process of libtrib; @out its bits. */
+/* Run the ranks with libtrib, a process each; @out: their checksums. */
 static void fork_libs(int out, void (*fn)(unsigned int rank, int out))
 {
 	unsigned int r;
@@ -144,7 +144,7 @@ static void lib_sequence(unsigned int rank, int out)
 		_exit(2);
 }
 
-/* Each rank by socket is a process, too: they wait for one another. */
+/* Ranks with sockets are processes, too: they wait for each other. */
 static void sock_sequence(unsigned int rank, int out)
 {
 	uint64_t h;
@@ -203,7 +203,7 @@ static void lib_until_killed(unsigned int rank, int out)
 	pause();
 }
 
-/* A process of libtrib dies: without a word, and the job's time-out tells. */
+/* A process with libtrib is killed: the job's timeout reports it. */
 static void killed__sockets_hear_who(void)
 {
 	unsigned int r;

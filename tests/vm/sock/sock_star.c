@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The star, and sockets in it: see sock.h. */
+/* The star of workers, and sockets in it: see sock.h. */
 #include "sock.h"
 
 #include <fcntl.h>

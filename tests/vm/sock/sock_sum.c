@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sums by collective sockets: every collective, operation, type, and many
- * lengths. All values are integers that every format carries exactly, so the
- * oracle is plain arithmetic.
+ * Sums by collective sockets: every collective, operation and type, and many
+ * lengths. All values are integers that are exact in every format, so the oracle is
+ * plain arithmetic.
  */
 #include "sock.h"
 
@@ -31,7 +31,7 @@ static int expected(unsigned int op, size_t i)
 	return op == TRIB_SOCK_MAX ? most : op == TRIB_SOCK_MIN ? least : sum;
 }
 
-/* Elements of either type. */
+/* Elements of f32 or i32. */
 static void put(void *p, size_t i, int v, unsigned int dtype)
 {
 	if (dtype == TRIB_SOCK_F32)
@@ -46,7 +46,7 @@ static double get(const void *p, size_t i, unsigned int dtype)
 				      : ((const int32_t *)p)[i];
 }
 
-/* How many elements a rank sends, and gets. */
+/* Number of elements that a rank sends, and receives. */
 static size_t in_of(const struct trib_cm_send *cm, size_t n)
 {
 	return cm->collective == TRIB_COLL_REDUCE_SCATTER ? n * w.n
@@ -61,7 +61,7 @@ static size_t out_of(const struct trib_cm_send *cm, size_t n)
 						     : n;
 }
 
-/* Element @i of what @rank gets. */
+/* Element @i of the result of @rank. */
 static double oracle(const struct trib_cm_send *cm, unsigned int rank, size_t i,
 		     size_t n)
 {
@@ -207,7 +207,7 @@ static void barrier__waits_for_all(void)
 		recv_one(r, &cm, 0);
 }
 
-/* All are sent before the first is received: they come in order. */
+/* Send all messages before receiving the first: results come in order. */
 static void many__are_under_way_together(void)
 {
 	struct trib_cm_send cm = {0};
@@ -231,7 +231,7 @@ static void many__are_under_way_together(void)
 	}
 }
 
-/* Without a control message: f32 sums, numbered from the first message on. */
+/* Without a control message: f32 sums with ids from 0 on. */
 static void send__without_control_is_an_allreduce(void)
 {
 	float x[3] = {1, 2, 3}, y[3];
@@ -246,7 +246,7 @@ static void send__without_control_is_an_allreduce(void)
 		expect_eq(got.id, id);
 		expect(y[0] == 4 && y[1] == 8 && y[2] == 12);
 	}
-	/* And of integers, if the socket says so. */
+	/* With TRIB_SO_DTYPE: i32 sums. */
 	for (r = 0; r < w.n; r++) {
 		expect_eq(set_u32(w.fd[r], TRIB_SO_DTYPE, TRIB_SOCK_I32), 0);
 		expect_eq(send(w.fd[r], x, sizeof(x), 0), sizeof(x));
@@ -259,7 +259,7 @@ static void send__without_control_is_an_allreduce(void)
 	}
 }
 
-/* All ranks hear who, and where; the socket lives on. */
+/* All ranks learn rank and index; the socket continues. */
 static void nan__is_reported_by_rank_and_index(void)
 {
 	size_t n = 2000;
@@ -272,7 +272,7 @@ static void nan__is_reported_by_rank_and_index(void)
 		expect_eq(send(w.fd[r], x, 4 * n, 0), 4 * n);
 	}
 	for (r = 0; r < w.n; r++) {
-		if (r == 3) { /* no room to say more */
+		if (r == 3) { /* no room for a control message */
 			expect_eq(recv(w.fd[r], y, 4, 0), -1);
 			expect_eq(errno, EDOM);
 			continue;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Collective sockets open and close many times: untouched, with options, bound,
- * joined by all, in the middle of a sum, after one, all with the same place, so
- * that whatever the last one left is met by the next. At the end nothing is
- * left. Runs in the VM, where trib.ko is loaded.
+ * Opens and closes collective sockets many times: unused, with options, bound,
+ * joined, during a sum, after one. All have the same place, so each meets leftovers
+ * of the one before. At the end nothing is left. Runs in the VM with trib.ko loaded.
  *
  *	sockcycles [COUNT]
  */
@@ -22,12 +21,12 @@
 #include "tests/vm/rig/sockrig.h"
 #include "tests/vm/rig/stress.h"
 
-/* What is left of all cycles together, but for the first ones, in kB. */
+/* Limit of memory in kB that all cycles after the first ones may leave. */
 #define GROWTH_MAX 4096
 #define WARM 100
 #define ELEMENTS 3000
 
-/* How far a socket gets before it is closed. */
+/* The state in which a socket is closed. */
 enum { UNTOUCHED, OPTIONS, BOUND, JOINED, SENT, RECEIVED, LEFT, STAGES };
 
 static struct loop_relay relay = {

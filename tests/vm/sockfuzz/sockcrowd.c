@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A crowd of sockets, each of a job of its own, whose relay is not there: more
- * than one part of a list has room for. They soon give up, since so many that go
- * on joining would leave no time for anything else. One after the other, and
- * the youngest more often, gets packets, is closed at once, while a worker looks
- * at them, and comes again.
+ * A crowd of sockets, each in its own job without a relay: more than one part of a
+ * dump holds. Their join timeout is short, because so many joining sockets would
+ * use all CPU time. One after another, the youngest more often, gets packets, is
+ * closed while a worker processes them, and is opened again.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -76,7 +75,7 @@ void *crowd_churn(void *unused)
 		send_some(udp, i);
 		close(crowd[i]);
 		stress_count(CHURNED);
-		/* A child that is killed may have it for a little longer. */
+		/* A killed child may hold the port a little longer. */
 		end = stress_now_ms() + 60000;
 		while ((crowd[i] = member(i)) < 0) {
 			if (errno != EADDRINUSE || stress_now_ms() > end)

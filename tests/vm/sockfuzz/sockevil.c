@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A network that means no good, on the loopback device: a relay that mostly
- * answers as it should, so that sockets get far, and then does not; and somebody
- * who sends packets of all kinds to every port of a worker.
+ * A hostile network on the loopback device: a relay that mostly answers correctly,
+ * so that sockets get far, and then does not; and a sender of packets of all kinds
+ * to every port of a worker.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -28,8 +28,8 @@ static const uint8_t types[] = {TRIB_T_GRAD,  TRIB_T_RESULT, TRIB_T_NEED,
 				TRIB_T_JOIN,  TRIB_T_START,  TRIB_T_START,
 				TRIB_T_LEAVE, TRIB_T_GROW,   0};
 
-/* The newest packet to the relay, to be made into others. It may be half of
- * one and half of another: all the better. */
+/* The newest packet to the relay, a template for others. Races may mix two
+ * packets, which is welcome. */
 static struct packet heard;
 static size_t heard_len;
 
@@ -76,7 +76,7 @@ static size_t make_start(struct packet *p, bool sense)
 	return sizeof(p->h) + trib_payload_len(nval);
 }
 
-/* Its answer, in place; 0: none. */
+/* Turn a packet into its answer. Return: length, or 0 for none. */
 static size_t answer(struct packet *p, size_t len)
 {
 	p->h.flags &= ~TRIB_F_UP;
@@ -164,7 +164,7 @@ void *evil_relay(void *unused)
 	return NULL;
 }
 
-/* Of the job whose cookie is known, or of the one of which it is not. */
+/* A packet of the job with the known cookie, or of the other job. */
 static size_t make(struct packet *p)
 {
 	size_t len = heard_len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A network that means no good: see sockevil.c. */
+/* A hostile network: see sockevil.c. */
 #ifndef SOCKEVIL_H
 #define SOCKEVIL_H
 
@@ -18,7 +18,7 @@ enum {
 	CHURNED,
 };
 
-/* Threads, until stress_over(). */
+/* Threads that run until stress_over(). */
 void *evil_relay(void *unused);
 void *evil_sender(void *unused);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Random system calls on collective sockets, by threads that share descriptors,
- * and processes that are killed: as root, as nobody, as root of a user
- * namespace, each in a network namespace with a hostile network (sockevil.c).
- * Among them two ranks compute sums, which must be right (sockhonest.c). In the
- * end nothing is left. On a kernel that can, some allocations fail.
+ * Random system calls on collective sockets, from threads that share descriptors
+ * and processes that are killed: as root, as nobody, as root of a user namespace,
+ * each in a network namespace with a hostile network (sockevil.c). Two ranks among
+ * them compute sums, which must be right (sockhonest.c). At the end nothing is left.
+ * Some allocations fail if the kernel supports it.
  *
  *	sockfuzz [-s SEED] [-t SECONDS] [-p PROCESSES]
  */
@@ -33,9 +33,9 @@
 #include "tests/vm/rig/stress.h"
 
 #define CHAOS 2
-/* Of the most frequent call, so that there were all others. */
+/* Minimum of the most frequent call: then all others were made, too. */
 #define ENOUGH 400
-/* Of what all namespaces and processes together may leave in caches, kB. */
+/* Limit of memory in kB that all namespaces and processes may leave in caches. */
 #define LEFT_OVER 16384
 
 static long users, memory;
@@ -45,7 +45,7 @@ static void nothing(int signo)
 	(void)signo;
 }
 
-/* What waits is interrupted now and then. */
+/* Interrupt waiting calls now and then. */
 static timer_t wake_often(void)
 {
 	struct itimerspec every = {.it_interval.tv_nsec = 50000000,
@@ -75,7 +75,7 @@ static void *chaos(void *seed)
 	return NULL;
 }
 
-/* One that is killed in the middle of something. */
+/* A process that is killed during a call. */
 static void victim(void)
 {
 	uint64_t seed = chance();
@@ -84,7 +84,7 @@ static void victim(void)
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		chance_seed(seed);
-		/* Or none of those would be the last to close them. */
+		/* Otherwise the killed process would never hold the last reference. */
 		crowd_stop();
 		sockops_init();
 		wake_often();
@@ -99,7 +99,7 @@ static void victim(void)
 	stress_count(VICTIMS);
 }
 
-/* From the middle, to the middle, or all of it. */
+/* Read from an offset, up to one, or all. */
 static void look_at_file(void)
 {
 	FILE *f = fopen("/proc/net/trib", "r");
@@ -117,7 +117,7 @@ static void look_at_file(void)
 	fclose(f);
 }
 
-/* In parts, that are smaller the less there is room for. */
+/* Read in parts of the size of the buffer. */
 static void look_at_list(void)
 {
 	static uint8_t b[65536];
@@ -151,12 +151,12 @@ static void look_at_list(void)
 	if (!done)
 		stress_complain("the list of sockets has no end");
 	close(fd);
-	/* The last one says that it is over. */
+	/* The last message ends the dump. */
 	if (parts > 2)
 		stress_count(LONG_LOOKS);
 }
 
-/* While sockets come and go. */
+/* Read lists while sockets open and close. */
 static void look(void)
 {
 	look_at_file();
@@ -210,7 +210,7 @@ static void sockfuzz__sums_stay_right_and_all_end(void)
 	expect(stress->count[HONEST_DONE] >= 10 * stress->nproc);
 }
 
-/* Or it would have tried nothing. */
+/* Otherwise the test tried nothing. */
 static void sockfuzz__each_call_succeeded_sometimes(void)
 {
 	for (int i = 0; i < OPS; i++) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Two ranks of a job whose cookie nobody else knows, whose relay loses packets:
- * sums of integers, of lengths that follow from their numbers, some of them
- * under way at once. Whatever happens around them, each sum must be right, also
- * for a thread that only looks at what is to be received, and after somebody had
- * no memory to receive it into.
+ * Two ranks of a job with a secret cookie, whose relay loses packets: sums of
+ * integers, several at once, of lengths that follow from their numbers. Each sum
+ * must be right, also for a thread that only peeks, and after a recv() into
+ * unmapped memory.
  */
 #include <errno.h>
 #include <poll.h>
@@ -21,10 +20,10 @@
 #define RANKS 2
 #define LENGTHS 12000
 #define UNDERWAY 3
-/* Results need both ranks, so that neither is further ahead than that. */
+/* Results need both ranks, so neither is further ahead than this. */
 #define AHEAD 20
-/* Where many want the processors a relay may not run for a minute. Who leaves
- * may wait as long for what the other had already; STANDSTILL_MS is more. */
+/* On a busy machine a relay may not run for a minute, and a leaving rank may wait
+ * as long. STANDSTILL_MS is longer. */
 #define SILENCE_MS 150000
 #define LEAVING_MS 180000
 
@@ -84,7 +83,7 @@ static void send_one(struct honest *h, uint64_t n)
 				rc < 0 ? strerror(errno) : "cut");
 }
 
-/* What is received, or seen only, into @buf; @n: its number. */
+/* Receive, or peek at, message number @n into @buf. */
 static ssize_t take(struct honest *h, void *buf, int flags, uint64_t *n)
 {
 	struct {
@@ -123,7 +122,7 @@ static void check(const struct honest *h, const int32_t *buf, ssize_t rc,
 	}
 }
 
-/* There is no memory to put it into: it is not lost. */
+/* Receive into unmapped memory: the result is not lost. */
 static void take_into_nothing(struct honest *h, int flags)
 {
 	uint64_t n;
@@ -183,7 +182,7 @@ static void *honest(void *arg)
 		send_one(h, n);
 		if (n - got >= UNDERWAY)
 			recv_one(h, got++);
-		/* They are to be there, not to take all of the time. */
+		/* Leave CPU time to the other threads. */
 		usleep(3000);
 		if (h->rank == 0 && stress_over() && last == UINT64_MAX)
 			__atomic_store_n(&last, n + AHEAD, __ATOMIC_SEQ_CST);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Two ranks that do what they should, amid all others: see sockhonest.c. */
+/* Two correct ranks among all others: see sockhonest.c. */
 #ifndef SOCKHONEST_H
 #define SOCKHONEST_H
 
-/* Before anybody else can take their ports. */
+/* Open both ranks, before other sockets can take their ports. */
 void honest_start(void);
-/* After messages that both of them know, both leave; waits for that. */
+/* Let both leave after the same message, and wait for it. */
 void honest_stop(void);
 
 #endif /* SOCKHONEST_H */

@@ -93,7 +93,7 @@ long chaos_send(void)
 		m.msg_name = chaos_somewhere(128);
 		m.msg_namelen = chance_below(128);
 	}
-	/* Some wait for room, while others close, or change what there is. */
+	/* Some calls wait for room while others close or change limits. */
 	return sendmsg(chaos_any(), &m,
 		       !sense		  ? some_flags()
 		       : chance_one_in(4) ? 0

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Random calls on collective sockets. Descriptors are in a table that all
- * threads of a process take from without asking each other, so that any call
- * may meet any other, close() included. Some buffers are partly not there.
+ * Random calls on collective sockets. All threads of a process use a table of
+ * descriptors without locks, so any call may race with any other, close() included.
+ * Some buffers are partly unmapped.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,8 +28,8 @@
 #define SLOTS 24
 #define PAGE 4096
 #define ARENA (256 * PAGE)
-/* Of any socket: the module's parameter mem_max. A limit below it may come when
- * more is in use. */
+/* Limit of any socket: the module parameter mem_max. A socket's limit can drop
+ * below its use. */
 #define MEM_MOST (256u << 20)
 
 const char *const sockop_names[OPS] = {"open",	"join",	 "place",    "option",
@@ -38,8 +38,8 @@ const char *const sockop_names[OPS] = {"open",	"join",	 "place",    "option",
 				       "close", "fork",	 "pass",     "other"};
 
 static int slots[SLOTS], epoll = -1, letters[2];
-/* Every eighth page of the second half is missing; what is there is also
- * written by others. */
+/* Every eighth page of the second half is unmapped; other threads write to the
+ * mapped ones. */
 static uint8_t *arena;
 
 void sockops_init(void)
@@ -49,7 +49,7 @@ void sockops_init(void)
 	for (i = 0; i < SLOTS; i++)
 		slots[i] = -1;
 	epoll = epoll_create1(EPOLL_CLOEXEC);
-	/* Nobody writes beyond its end. */
+	/* No call writes past its end. */
 	arena = mmap(NULL, ARENA + PAGE, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (epoll < 0 || arena == MAP_FAILED ||
@@ -65,7 +65,7 @@ int chaos_any(void)
 	return __atomic_load_n(&slots[chance_below(SLOTS)], __ATOMIC_RELAXED);
 }
 
-/* Whoever puts one into the table closes what was there. */
+/* Put a descriptor into the table, and close the one that it replaces. */
 static void keep(int fd)
 {
 	int old;
@@ -100,7 +100,7 @@ void *chaos_somewhere(size_t len)
 	}
 }
 
-/* --- making one */
+/* --- making sockets */
 
 static long do_open(void)
 {
@@ -122,7 +122,7 @@ static long do_open(void)
 static long do_place(void)
 {
 	int fd = chaos_any();
-	/* As large as any length that it is said to have. */
+	/* The buffer has the largest length that a call passes. */
 	static __thread struct {
 		struct trib_attach_rep rep;
 		uint8_t more[64];
@@ -136,14 +136,14 @@ static long do_place(void)
 		len = chaos_spoil(&p.rep, len);
 	rc = setsockopt(fd, SOL_TRIB, TRIB_SO_PLACE,
 			chance_one_in(20) ? chaos_somewhere(len) : &p.rep, len);
-	/* Whether it is a good one shows there. */
+	/* bind() shows whether the place is valid. */
 	if (!rc && !chance_one_in(4) &&
 	    !bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
 		stress_count(OP_GOOD + OP_BIND);
 	return rc;
 }
 
-/* A whole one, so that others find some that are alive. */
+/* A correct socket, so that other calls find some that run. */
 static long do_join(void)
 {
 	struct rig_place where = chaos_place();
@@ -171,7 +171,7 @@ static long do_bind(void)
 
 /* --- options */
 
-/* As much memory as its messages take now, or a little more or less. */
+/* A limit near the bytes in use. */
 static long squeeze(int fd)
 {
 	struct trib_sock_info info;
@@ -223,7 +223,7 @@ static long do_ask(void)
 		if (getsockopt(fd, SOL_TRIB, TRIB_SO_INFO, &info, &len) ||
 		    len != sizeof(info))
 			return -1;
-		/* Its own limit may have been lowered below what it has. */
+		/* Its limit may have been lowered below its use. */
 		if (info.mem > MEM_MOST || info.mem_max > MEM_MOST ||
 		    info.state > TRIB_SOCK_DEAD || info.rank >= 65535)
 			stress_complain("a socket of state %u, rank %u has "
@@ -261,7 +261,7 @@ static long do_poll(void)
 	}
 }
 
-/* --- what files can do */
+/* --- calls of files */
 
 static long do_ioctl(void)
 {
@@ -293,8 +293,8 @@ static long do_close(void)
 	return fd < 0 ? -1 : close(fd);
 }
 
-/* A child has them, too, uses one, and is killed. Signals that come often would
- * make fork() begin again for ever. */
+/* A child uses an inherited descriptor and is killed. Frequent signals would restart
+ * fork() forever. */
 static long do_fork(void)
 {
 	sigset_t often, before;
@@ -323,7 +323,7 @@ static long do_fork(void)
 	return rc;
 }
 
-/* In a letter that is read, or never. */
+/* Send a descriptor in a message that may never be received. */
 static long do_pass(void)
 {
 	union {
@@ -406,7 +406,7 @@ static long do_shutdown(void)
 						      : (int)chance_below(3));
 }
 
-/* How often, of all together. */
+/* Relative frequencies. */
 static const struct {
 	uint8_t share;
 	long (*fn)(void);

@@ -8,16 +8,16 @@
 
 #include "tests/vm/rig/sockrig.h"
 
-/* Jobs whose cookie the hostile network knows; RIG_JOB's it does not. */
+/* Jobs whose cookie the hostile network knows; it does not know RIG_JOB's. */
 #define CHAOS_JOB 8
 #define CHAOS_JOBS 4
 #define CHAOS_COOKIE 0x8877665544332211ULL
 #define CHAOS_RANKS 8
-/* Where the relay listens that means no good, and results come to: + rank. */
+/* UDP ports of the hostile relay, and of results (plus the rank). */
 #define EVIL_PORT 7400
 #define CHAOS_PORT 7450
 
-/* Its trees say how many ranks they are of. */
+/* Tree numbers encode the number of ranks. */
 static inline uint16_t chaos_tree(uint16_t world, uint16_t n)
 {
 	return world << 4 | n;
@@ -27,7 +27,7 @@ static inline uint16_t chaos_world(uint16_t tree)
 	return tree >> 4;
 }
 
-/* For how often what was called, and how often it succeeded. */
+/* Calls, for counters of attempts and successes. */
 enum sockop {
 	OP_OPEN,
 	OP_JOIN,
@@ -48,22 +48,22 @@ enum sockop {
 	OPS,
 };
 extern const char *const sockop_names[OPS];
-/* Counters of struct stress: calls from 0 on, successes from OPS on. */
+/* Counters of struct stress: attempts from 0 on, successes from OPS on. */
 #define OP_GOOD OPS
 
-/* Once a process; threads then call the other as often as they like. */
+/* Call the first once per process; threads then call the second. */
 void sockops_init(void);
 void sockops_one(void);
 void sockops_close_all(void);
 
-/* --- between the files of it */
+/* --- shared by the files of sockops.c */
 
 int chaos_any(void);
-/* Where a megabyte begins, half of which is all there; any place in it, or none. */
+/* A megabyte whose first half is mapped; a random address in it, or NULL. */
 void *chaos_memory(void);
 void *chaos_somewhere(size_t len);
 struct rig_place chaos_place(void);
-/* Does things to a place of @len bytes; how many they are then. */
+/* Damage a place of @len bytes. Return: its new length. */
 size_t chaos_spoil(struct trib_attach_rep *rep, size_t len);
 long chaos_send(void);
 long chaos_recv(void);
