@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# trib.ko, out of a copy of the sources: the kernel's build writes beside them.
+# trib.ko, built in a copy of the sources, because the kernel's build writes beside
+# them.
 #
 #	make module		build/module/trib.ko, for build/kdir (Debian's 6.1)
 #	make module KDIR=/lib/modules/VERSION/build
@@ -21,12 +22,12 @@ $(addprefix $(MODULE_DIR)/,$(MODULE_SRC)): $(MODULE_DIR)/%: %
 $(addprefix $(MODULE_CHECK_DIR)/,$(MODULE_SRC)): $(MODULE_CHECK_DIR)/%: %
 	@install -D -p -m 644 $< $@
 
-# make, below: its own flags and variables are not for the kernel's build.
+# Our make's flags and variables must not reach the kernel's build.
 KBUILD_MAKE = MAKEFLAGS= MFLAGS= $(MAKE) --no-print-directory -j2 -C $(KDIR) \
 	TRIB_VERSION=$(VERSION)
 
 .PHONY: module module-check module-install module-kdir
-# The kernel to build for, if it is the one that the tests boot.
+# Fetch the kernel that the tests boot, if that is the one to build for.
 module-kdir:
 	@case "$(KDIR)" in \
 	build/kdir) scripts/mkkdir ;; \
@@ -41,7 +42,7 @@ $(MODULE_DIR)/trib.ko: $(addprefix $(MODULE_DIR)/,$(MODULE_SRC)) FORCE | module-
 		echo "$@ has no BTF: kfuncs would not register" >&2; \
 		rm -f $@; exit 1; }
 
-# Whatever the compiler or sparse says fails it.
+# Any output of the compiler or sparse is an error.
 module-check: $(addprefix $(MODULE_CHECK_DIR)/,$(MODULE_SRC)) | module-kdir
 	@command -v sparse >/dev/null || { \
 		echo "no sparse; run: sudo scripts/setup" >&2; exit 1; }

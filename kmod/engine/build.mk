@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The engine in user space: libtrib's, whose build.mk has the tests with wires.
+# The engine in user space, for libtrib; its build.mk has tests with networks.
 
 include kmod/engine/Kbuild.engine
 
 ENGINE_OBJS := $(addprefix $(B)/kmod/engine/,$(TRIB_ENGINE_OBJS))
 ENGINE_SRC := $(ENGINE_OBJS:$(B)/%.o=%.c)
 
-# Without libtrib; every allocation can fail.
+# These link without libtrib and can fail every allocation.
 ENGINE_TESTS := $(addprefix $(B)/tests/unit/engine/,engine memory)
 
 $(ENGINE_TESTS): %: %.o $(B)/tests/lib/lib_engine.o $(ENGINE_OBJS) \

@@ -22,31 +22,6 @@ static unsigned int parts_of(const struct trib_engine *eng, enum trib_kind kind,
 	return eng->nstream;
 }
 
-static void unlink_req(struct trib_req *r)
-{
-	if (r->prev)
-		r->prev->next = r->next;
-	else
-		r->eng->reqs = r->next;
-	if (r->next)
-		r->next->prev = r->prev;
-}
-
-static void free_req(struct trib_req *r)
-{
-	unsigned int i;
-
-	for (i = 0; i < r->npart; i++)
-		trib_free(r->part[i].exp);
-	trib_free(r);
-}
-
-void trib_req_free(struct trib_req *r)
-{
-	unlink_req(r);
-	free_req(r);
-}
-
 /* Allocate the exponents of a float sum, and behind them a bit for each group. */
 static int make_exponents(struct trib_part *p)
 {
@@ -102,33 +77,10 @@ static struct trib_req *make(struct trib_engine *eng, enum trib_kind kind,
 		if (!p->nchunk)
 			r->left--;
 		if (p->nexp && make_exponents(p)) {
-			free_req(r);
+			trib_req_drop(r);
 			return NULL;
 		}
 	}
-	return r;
-}
-
-static void link_req(struct trib_req *r)
-{
-	struct trib_engine *eng = r->eng;
-
-	r->next = eng->reqs;
-	if (r->next)
-		r->next->prev = r;
-	eng->reqs = r;
-	eng->unfinished++;
-	eng->seq++;
-}
-
-struct trib_req *trib_req_own(struct trib_engine *eng)
-{
-	struct trib_req *r = trib_alloc(sizeof(*r));
-
-	if (!r)
-		return NULL;
-	r->eng = eng;
-	link_req(r);
 	return r;
 }
 
@@ -137,7 +89,7 @@ static void enqueue(struct trib_req *r)
 	struct trib_engine *eng = r->eng;
 	unsigned int i;
 
-	link_req(r);
+	trib_req_link(r);
 	for (i = 0; i < r->npart; i++)
 		if (r->part[i].nchunk)
 			trib_stream_queue(r->part[i].stream, &r->part[i]);
@@ -155,18 +107,6 @@ struct trib_req *trib_req_leave(struct trib_engine *eng)
 	if (r)
 		enqueue(r);
 	return r;
-}
-
-void trib_req_orphan(struct trib_req *r)
-{
-	unsigned int i;
-
-	unlink_req(r);
-	for (i = 0; i < r->npart; i++) {
-		trib_free(r->part[i].exp);
-		r->part[i].exp = NULL;
-	}
-	r->eng = NULL;
 }
 
 static bool has_values(const struct trib_call *c)

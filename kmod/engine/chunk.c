@@ -4,14 +4,6 @@
  */
 #include "inner.h"
 
-unsigned int trib_packet_len(const void *cell)
-{
-	const struct trib_hdr *h = cell;
-
-	return sizeof(*h) + 8u * h->bmwords +
-	       trib_payload_len(be16toh(h->nval));
-}
-
 static int64_t report_bad(const struct trib_engine *eng, uint64_t index)
 {
 	uint64_t mask = (1ULL << TRIB_EXP_INDEX_BITS) - 1;

@@ -152,11 +152,3 @@ void trib_engine_path(const struct trib_engine *eng, struct trib_path *out)
 		out->window += g->cwnd / TRIB_CHUNK_ONE;
 	}
 }
-
-void trib_req_done(struct trib_req *r, int status)
-{
-	r->status = status;
-	r->done = true;
-	r->eng->unfinished--;
-	r->eng->host->done(r);
-}

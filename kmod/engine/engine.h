@@ -272,6 +272,8 @@ int trib_call_issue(struct trib_engine *eng, const struct trib_call *c,
  */
 int trib_call_check(struct trib_engine *eng, const struct trib_call *c);
 
+/* --- req.c: life of requests ----------------------------------------------------- */
+
 /**
  * trib_req_own() - make a request that the host carries out itself
  * It is in the engine's list and ends with the engine, but in no stream: the host

@@ -89,8 +89,6 @@ void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off,
 /* Store RESULT @c for the caller. Return: 0, or -EPROTO if its shape is wrong. */
 int trib_chunk_unpack(struct trib_stream *s, struct trib_part *p, uint64_t off,
 		      uint64_t c, const struct trib_rx *rx);
-/* Length in bytes of the packet in a cell. */
-unsigned int trib_packet_len(const void *cell);
 
 /* Values in a cell, after the bitmap if there is one. */
 static inline uint8_t *trib_cell_values(void *cell)
@@ -109,14 +107,19 @@ void trib_stream_free(struct trib_stream *s);
 void trib_stream_queue(struct trib_stream *s, struct trib_part *p);
 /* Send the chunks that the rules and the window allow. */
 void trib_stream_push(struct trib_stream *s);
-/* Resend chunk @c from its cell, with or without TRIB_F_RESEND. */
-void trib_stream_resend(struct trib_stream *s, uint64_t c, bool resend);
-/* Send a packet without values up, with @flags beside TRIB_F_UP. */
-void trib_stream_control(struct trib_stream *s, uint8_t type, uint8_t flags,
-			 uint32_t chunk, uint16_t aux);
+
+/* --- send.c: headers and packets without values ------------------------------ */
+
+/* Length in bytes of the packet in a cell. */
+unsigned int trib_packet_len(const void *cell);
 /* Fill in a header of a packet from @s. */
 void trib_hdr_fill(const struct trib_stream *s, struct trib_hdr *h,
 		   uint8_t type, uint32_t chunk);
+/* Send a packet without values up, with @flags beside TRIB_F_UP. */
+void trib_send_control(struct trib_stream *s, uint8_t type, uint8_t flags,
+		       uint32_t chunk, uint16_t aux);
+/* Count a packet that the transport took from a cell. */
+void trib_send_count(struct trib_stream *s, const void *cell);
 
 /* --- shared.c: trees of shared pools ---------------------------------------- */
 
@@ -177,9 +180,10 @@ void trib_window_gap(struct trib_stream *s, uint64_t c);
 
 /* --- loss.c: retransmission ------------------------- */
 
-/* Chunk @c was sent for the first time, or again. */
+/* Chunk @c was sent for the first time. */
 void trib_loss_sent(struct trib_stream *s, uint64_t c);
-void trib_loss_resent(struct trib_stream *s, uint64_t c);
+/* Resend chunk @c from its cell, with or without TRIB_F_RESEND. */
+void trib_loss_resend(struct trib_stream *s, uint64_t c, bool resend);
 /* The relay said that it has our packet of @c. */
 void trib_loss_known(struct trib_stream *s, uint64_t c);
 /* The maximum timeout in ns. */
@@ -187,6 +191,13 @@ uint64_t trib_loss_longest(const struct trib_engine *eng);
 /* Resend after gaps, and after timeouts. */
 void trib_loss_gaps(struct trib_stream *s);
 void trib_loss_timer(struct trib_stream *s);
+
+/* --- req.c: life of requests ---------------------------------------------------- */
+
+/* Put a request into the engine's list. */
+void trib_req_link(struct trib_req *r);
+/* Free a request that is in no list. */
+void trib_req_drop(struct trib_req *r);
 
 /* --- call.c ------------------------------------------------------------------- */
 

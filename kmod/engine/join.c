@@ -21,7 +21,7 @@ int trib_session_send(struct trib_stream *s, uint8_t type, uint16_t nval)
 		.epoch = htobe32(s->epoch ? s->epoch : s->eng->rep->epoch),
 		.rank = htobe32(s->eng->rank),
 	};
-	/* As long as a GRAD, with its bitmap in shared pools. */
+	/* Same length as a GRAD, with its bitmap in shared pools. */
 	unsigned int len =
 		sizeof(pkt->h) + 8u * s->bmwords + trib_payload_len(nval);
 	struct trib_iovec iov = {pkt, len};

@@ -69,9 +69,8 @@ void trib_leave_end(struct trib_engine *eng)
 
 	if (eng->running && !eng->dead && !together) {
 		for (i = 0; i < TRIB_TUNE_ABORT_COPIES; i++)
-			trib_stream_control(eng->stream[0], TRIB_T_ABORT, 0,
-					    TRIB_ABORT_GONE,
-					    (uint16_t)eng->rank);
+			trib_send_control(eng->stream[0], TRIB_T_ABORT, 0,
+					  TRIB_ABORT_GONE, (uint16_t)eng->rank);
 		trib_die_rank(eng, TRIB_SOCK_ERR_GONE, -ECANCELED,
 			      (int)eng->rank, "this rank detached");
 	}

@@ -100,7 +100,7 @@ void trib_loss_known(struct trib_stream *s, uint64_t c)
 	e->tx = s->tx;
 }
 
-void trib_loss_resent(struct trib_stream *s, uint64_t c)
+static void note_resent(struct trib_stream *s, uint64_t c)
 {
 	struct trib_chunk *e = trib_chunk(s, c);
 
@@ -109,6 +109,28 @@ void trib_loss_resent(struct trib_stream *s, uint64_t c)
 	if (e->tries < UINT8_MAX)
 		e->tries++;
 	arm(s, s->eng->now + rto(s, e->tries));
+}
+
+void trib_loss_resend(struct trib_stream *s, uint64_t c, bool resend)
+{
+	struct trib_hdr *h = (void *)trib_cell(s, c);
+	struct trib_iovec iov = {h, trib_packet_len(h)};
+
+	note_resent(s, c);
+	trib_trace_resend(s, c);
+	if (s->shared) {
+		if (trib_shared_resend(s, c, resend))
+			trib_send_count(s, h);
+		return;
+	}
+	trib_chunk(s, c)->given_ns = s->eng->now;
+	if (resend)
+		h->flags |= TRIB_F_RESEND;
+	else
+		h->flags &= (uint8_t)~TRIB_F_RESEND;
+	if (s->eng->ops->send(s->eng, s, &iov, 1, (unsigned int)iov.iov_len) ==
+	    1)
+		trib_send_count(s, h);
 }
 
 void trib_loss_gaps(struct trib_stream *s)
@@ -130,7 +152,7 @@ void trib_loss_gaps(struct trib_stream *s)
 		}
 		trib_window_gap(s, c);
 		s->eng->count.fast_resends++;
-		trib_stream_resend(s, c, true);
+		trib_loss_resend(s, c, true);
 		burst++;
 	}
 }
@@ -153,7 +175,7 @@ void trib_loss_timer(struct trib_stream *s)
 		if (due <= s->eng->now && holes < TRIB_TUNE_FAST_BURST) {
 			holes += c < s->held;
 			s->eng->count.resends++;
-			trib_stream_resend(s, c, true);
+			trib_loss_resend(s, c, true);
 			due = due_at(s, c);
 		}
 		if (due <= s->eng->now)

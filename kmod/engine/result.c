@@ -157,7 +157,7 @@ static void rx_need(struct trib_stream *s, const struct trib_rx *rx)
 	e->known = false;
 	eng->count.needs++;
 	trib_window_lost(s, c);
-	trib_stream_resend(s, c, false);
+	trib_loss_resend(s, c, false);
 }
 
 /* A relay that lost a child relay may not know the rank. */

@@ -94,7 +94,7 @@ bool trib_shared_resend(struct trib_stream *s, uint64_t c, bool timeout)
 			s->probe_ns =
 				s->eng->now; /* trib_shared_timer() paces it */
 		if (e->resent) {
-			trib_stream_control(s, TRIB_T_NEED, 0, (uint32_t)c, 0);
+			trib_send_control(s, TRIB_T_NEED, 0, (uint32_t)c, 0);
 			return false;
 		}
 		e->resent = true;
@@ -127,7 +127,7 @@ static void send_around(struct trib_stream *s)
 			continue;
 		trib_chunk(s, c)->resent = false;
 		s->eng->count.resends++;
-		trib_stream_resend(s, c, true);
+		trib_loss_resend(s, c, true);
 	}
 }
 

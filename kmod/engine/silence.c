@@ -61,8 +61,8 @@ static void say_alive(struct trib_stream *s)
 	if (s->alive_ns && now - s->alive_ns < pace)
 		return;
 	s->alive_ns = now;
-	trib_stream_control(s, TRIB_T_ALIVE, waits ? TRIB_F_RESEND : 0,
-			    (uint32_t)s->una, (uint16_t)s->eng->rank);
+	trib_send_control(s, TRIB_T_ALIVE, waits ? TRIB_F_RESEND : 0,
+			  (uint32_t)s->una, (uint16_t)s->eng->rank);
 }
 
 void trib_silence_asked(struct trib_stream *s, uint64_t c)
@@ -118,8 +118,8 @@ static void give_up_on(struct trib_stream *s, unsigned int rank)
 	unsigned int i;
 
 	for (i = 0; i < TRIB_TUNE_ABORT_COPIES; i++)
-		trib_stream_control(s, TRIB_T_ABORT, 0, TRIB_ABORT_DEAD,
-				    (uint16_t)rank);
+		trib_send_control(s, TRIB_T_ABORT, 0, TRIB_ABORT_DEAD,
+				  (uint16_t)rank);
 	trib_die_rank(eng, TRIB_SOCK_ERR_DEAD, -EHOSTDOWN, (int)rank,
 		      "rank %u gave no sign of life for %llu ms", rank,
 		      (unsigned long long)(eng->timeout_ns / TRIB_MS));

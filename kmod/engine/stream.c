@@ -61,62 +61,6 @@ void trib_stream_queue(struct trib_stream *s, struct trib_part *p)
 	s->tail = &p->next;
 }
 
-void trib_hdr_fill(const struct trib_stream *s, struct trib_hdr *h,
-		   uint8_t type, uint32_t chunk)
-{
-	memset(h, 0, sizeof(*h));
-	h->version = TRIB_WIRE_VERSION;
-	h->type = type;
-	h->flags = TRIB_F_UP;
-	h->job = htobe16(s->eng->rep->job);
-	h->tree = htobe16(s->tree);
-	h->relay = s->shared ? htobe16(TRIB_RELAY_PS) : 0;
-	h->child = htobe16(s->child);
-	h->chunk = htobe32(chunk);
-	h->epoch = htobe32(s->epoch);
-	h->cookie = s->eng->rep->cookie;
-}
-
-static void count_sent(struct trib_stream *s, const void *cell)
-{
-	s->eng->count.sent_packets++;
-	s->eng->count.sent_bytes += s->overhead + trib_packet_len(cell);
-}
-
-void trib_stream_control(struct trib_stream *s, uint8_t type, uint8_t flags,
-			 uint32_t chunk, uint16_t aux)
-{
-	struct trib_hdr h;
-	struct trib_iovec iov = {&h, sizeof(h)};
-
-	trib_hdr_fill(s, &h, type, chunk);
-	h.flags |= flags;
-	h.aux = htobe16(aux);
-	s->eng->ops->send(s->eng, s, &iov, 1, sizeof(h));
-}
-
-void trib_stream_resend(struct trib_stream *s, uint64_t c, bool resend)
-{
-	struct trib_hdr *h = (void *)trib_cell(s, c);
-	struct trib_iovec iov = {h, trib_packet_len(h)};
-
-	trib_loss_resent(s, c);
-	trib_trace_resend(s, c);
-	if (s->shared) {
-		if (trib_shared_resend(s, c, resend))
-			count_sent(s, h);
-		return;
-	}
-	trib_chunk(s, c)->given_ns = s->eng->now;
-	if (resend)
-		h->flags |= TRIB_F_RESEND;
-	else
-		h->flags &= (uint8_t)~TRIB_F_RESEND;
-	if (s->eng->ops->send(s->eng, s, &iov, 1, (unsigned int)iov.iov_len) ==
-	    1)
-		count_sent(s, h);
-}
-
 /*
  * Remove parts before @stop whose chunks are all sent: the host may free them once
  * their results are there.
@@ -157,7 +101,7 @@ static void note_sent(struct trib_stream *s, struct trib_part *p, uint64_t c)
 	e->given_ns = s->eng->now;
 	if (c >= s->high)
 		s->high = c + 1;
-	count_sent(s, trib_cell(s, c));
+	trib_send_count(s, trib_cell(s, c));
 	trib_loss_sent(s, c);
 }
 

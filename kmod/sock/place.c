@@ -52,15 +52,15 @@ static const char *hops_wrong(const struct trib_attach_tree *a)
 	unsigned int i;
 
 	if (a->nhop > TRIB_ATTACH_HOPS)
-		return "a tree has too many relays on its way";
+		return "a tree has more relays on its way than a place holds";
 	for (i = 0; i < a->nhop; i++) {
 		if (!is_host(a->hop[i].addr) ||
 		    trib_addr_is_v4(a->hop[i].addr) != trib_addr_is_v4(a->addr))
-			return "a relay's address is not one";
+			return "a relay's address is not a unicast address of its tree's IP version";
 		if (!a->hop[i].port)
-			return "a relay has no UDP port";
+			return "a relay's UDP port is 0";
 		if (!a->hop[i].relay || a->hop[i].relay == TRIB_RELAY_PS)
-			return "a relay's number is not one";
+			return "a relay's number is 0 or the PS's";
 	}
 	return NULL;
 }
@@ -70,15 +70,15 @@ static const char *local_wrong(const struct trib_attach_tree *a)
 	bool v4 = trib_addr_is_v4(a->addr);
 
 	if (!a->recv_port)
-		return "a tree has no UDP port that results come to";
+		return "a tree's UDP port for results is 0";
 	if (trib_addr_is_set(a->local_addr) &&
 	    (is_multicast(a->local_addr) ||
 	     trib_addr_is_v4(a->local_addr) != v4))
-		return "a local address is not one";
+		return "a local address is not a unicast address of its tree's IP version";
 	if (trib_addr_is_set(a->mcast_addr) &&
 	    (!is_multicast(a->mcast_addr) ||
 	     trib_addr_is_v4(a->mcast_addr) != v4))
-		return "a multicast group is not one";
+		return "a multicast group is not one of its tree's IP version";
 	return NULL;
 }
 
@@ -90,9 +90,9 @@ static const char *tree_wrong(const struct trib_attach_rep *rep,
 	if (a->flags & ~TRIB_ATTACH_SHARED)
 		return "a tree has unknown flags";
 	if (!is_host(a->addr))
-		return "a tree's address is not one";
+		return "a tree's address is not a unicast address";
 	if (!a->port)
-		return "a tree has no UDP port";
+		return "a tree's UDP port is 0";
 	if (a->weight > TRIB_TREE_WEIGHT_MAX)
 		return "a tree's weight is too large";
 	why = local_wrong(a);
@@ -100,10 +100,10 @@ static const char *tree_wrong(const struct trib_attach_rep *rep,
 		return why;
 	if (a->flags & TRIB_ATTACH_SHARED)
 		return a->child != rep->rank
-			       ? "a shared tree is of another rank"
+			       ? "a shared tree's child index is not the rank"
 			       : hops_wrong(a);
 	if (a->nhop)
-		return "a tree has relays on its way and is not shared";
+		return "a tree without a shared pool has relays on its way";
 	if (a->child >= TRIB_CHILDREN_MAX)
 		return "a tree's child index is too large";
 	return NULL;
@@ -112,21 +112,21 @@ static const char *tree_wrong(const struct trib_attach_rep *rep,
 static const char *head_wrong(const struct trib_attach_rep *rep)
 {
 	if (rep->err)
-		return "the place says that there is none";
+		return "tribd refused this place: its err is not 0";
 	if (rep->flags)
-		return "the place is one of mapped delivery";
+		return "the place is for mapped delivery: flags must be 0";
 	if (!rep->world || rep->world > TRIB_WORLD_MAX)
-		return "the job's number of ranks is wrong";
+		return "the job's number of ranks is 0 or too large";
 	if (rep->rank >= rep->world)
-		return "the rank is not one of the job";
+		return "the rank is not below the number of ranks";
 	if (rep->nval > TRIB_NVAL_LARGE || rep->nval % TRIB_NVAL_BLOCK)
-		return "the number of values is wrong";
+		return "the number of values is too large or no multiple of a block";
 	if (rep->window > WINDOW_MAX || (rep->window & (rep->window - 1)))
-		return "the window is wrong";
+		return "the window is too large or no power of 2";
 	if (rep->fmt != TRIB_FMT_NONE && rep->fmt != TRIB_FMT_Q32 &&
 	    rep->fmt != TRIB_FMT_F32 && rep->fmt != TRIB_FMT_F16 &&
 	    rep->fmt != TRIB_FMT_BF16)
-		return "the format is not one of sums of floats";
+		return "the format is none for floats";
 	return NULL;
 }
 
@@ -138,7 +138,7 @@ const char *trib_place_wrong(const struct trib_attach_rep *rep, size_t len)
 	if (len < trib_place_len(1))
 		return "the place is too short";
 	if (!rep->ntree || rep->ntree > TRIB_ATTACH_TREES)
-		return "the number of trees is wrong";
+		return "the number of trees is 0 or too large";
 	if (len < trib_place_len(rep->ntree))
 		return "the place is too short for its trees";
 	why = head_wrong(rep);
@@ -146,7 +146,7 @@ const char *trib_place_wrong(const struct trib_attach_rep *rep, size_t len)
 		why = tree_wrong(rep, &rep->tree[i]);
 		for (j = 0; !why && j < i; j++)
 			if (rep->tree[j].tree == rep->tree[i].tree)
-				why = "a tree is there twice";
+				why = "two trees have the same number";
 	}
 	return why;
 }

@@ -49,7 +49,7 @@
  * @zero:   0.
  * @cookie: cookie of the job; 0 from getsockname().
  *
- * As long as a struct sockaddr_in. bind() fails with:
+ * It has the size of a struct sockaddr_in. bind() fails with:
  *
  *	-EINVAL		no TRIB_SO_PLACE; another job, rank or cookie than the place's;
  *			the socket is bound

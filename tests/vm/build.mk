@@ -18,7 +18,7 @@ $(VM)/kfunc/kfunc.o: CPPFLAGS_ALL += -DTEST_VM_DIR='"$(VM)"'
 $(VM)/kfunc/kfunc: $(VM)/kfunc/kfunc.o $(VM)/kfunc/kfunc.bpf.o
 	$(CC) $(LDFLAGS_ALL) -o $@ $< -lbpf
 
-# Slots, in the world of the BPF tests.
+# Uses the world of the BPF tests.
 $(VM)/kfunc/floats.o: CPPFLAGS_ALL += -DTRIB_NVAL=832
 
 $(VM)/kfunc/floats: $(VM)/kfunc/floats.o $(BPF_WORLD)

@@ -58,7 +58,7 @@ static bool is_nan(uint32_t f)
 	return (f & 0x7fffffff) > 0x7f800000;
 }
 
-/* Of two NaNs the accumulator's remains, quiet. */
+/* The accumulator's NaN wins over the other one, and becomes quiet. */
 static uint32_t add_f32(uint32_t acc, uint32_t in)
 {
 	if (is_nan(acc))

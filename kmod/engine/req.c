@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Life of requests: the engine's list, completion, freeing. */
+#include "inner.h"
+
+void trib_req_link(struct trib_req *r)
+{
+	struct trib_engine *eng = r->eng;
+
+	r->next = eng->reqs;
+	if (r->next)
+		r->next->prev = r;
+	eng->reqs = r;
+	eng->unfinished++;
+	eng->seq++;
+}
+
+struct trib_req *trib_req_own(struct trib_engine *eng)
+{
+	struct trib_req *r = trib_alloc(sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->eng = eng;
+	trib_req_link(r);
+	return r;
+}
+
+void trib_req_done(struct trib_req *r, int status)
+{
+	r->status = status;
+	r->done = true;
+	r->eng->unfinished--;
+	r->eng->host->done(r);
+}
+
+static void unlink_req(struct trib_req *r)
+{
+	if (r->prev)
+		r->prev->next = r->next;
+	else
+		r->eng->reqs = r->next;
+	if (r->next)
+		r->next->prev = r->prev;
+}
+
+void trib_req_drop(struct trib_req *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->npart; i++)
+		trib_free(r->part[i].exp);
+	trib_free(r);
+}
+
+void trib_req_free(struct trib_req *r)
+{
+	unlink_req(r);
+	trib_req_drop(r);
+}
+
+void trib_req_orphan(struct trib_req *r)
+{
+	unsigned int i;
+
+	unlink_req(r);
+	for (i = 0; i < r->npart; i++) {
+		trib_free(r->part[i].exp);
+		r->part[i].exp = NULL;
+	}
+	r->eng = NULL;
+}
