@@ -58,7 +58,7 @@ without_btf_is_refused()
 	# A make of its own, which may not find pahole.
 	mkdir -p "$bare/build/kdir" &&
 		ln -s "$PWD"/{kmod,userspace,bpf,kernels,tests,scripts} \
-			"$bare/" && cp Makefile "$bare/" &&
+			"$bare/" && cp Makefile Kbuild "$bare/" &&
 		ln -s "$PWD/$kdir"/{.config,.kernelvariables,*} \
 			"$bare/build/kdir/" && rm "$bare/build/kdir/vmlinux"
 	! make -s -C "$bare" KDIR=build/kdir/ module 2>"$tmp/err" &&
