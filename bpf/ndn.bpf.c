@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The NDN forwarder: NDN with a persistent PIT. ndn_xdp takes UDP port 6363
- * and EtherType 0x8624, from trib_xdp by a tail call or by itself; ndn_egress
- * addresses copies as they leave; ndn_grow, at the ports' clsact ingress,
- * sends what XDP cannot; ndn_sweep, run by tribd, frees what is over, and
- * ndn_forget what an operator takes away; ndn_pass is for veth peers, as
- * trib_pass is.
+ * The programs of the NDN forwarder, whose PIT is persistent.
+ *
+ * ndn_xdp	UDP port 6363 and EtherType 0x8624; trib_xdp calls it, or it is
+ *		attached alone
+ * ndn_egress	devmap program: addresses copies as they leave
+ * ndn_grow	clsact ingress: sends what XDP cannot
+ * ndn_sweep	run by tribd: frees expired entries and Interests
+ * ndn_forget	run by tribd: removes what an operator deletes
+ * ndn_pass	for veth peers, like trib_pass
  */
 #include "ndn/cache.h"
 #include "ndn/ndn_forget.h"
 #include "ndn/ndn_grow.h"
 
 /*
- * Was this Interest here before? Now it was. What a place forgets is its oldest;
- * two CPUs at one place may forget one more.
+ * Test and set: was this Interest here before? A row forgets its oldest tag. Two
+ * CPUs that write one row at a time may lose a tag more.
  */
 static __always_inline bool seen_before(struct xdp_md *ctx,
 					const struct ndn_work *w,
@@ -38,7 +41,7 @@ static __always_inline bool seen_before(struct xdp_md *ctx,
 	return false;
 }
 
-/* ndn_on_interest() - by marker. Return: a verdict. */
+/* ndn_on_interest() - handle an Interest by its marker. Return: a verdict. */
 __noinline int ndn_on_interest(struct xdp_md *ctx)
 {
 	const struct ndn_config *c = ndn_conf();
@@ -59,7 +62,7 @@ __noinline int ndn_on_interest(struct xdp_md *ctx)
 	if (w->mark == NDN_MARK_DELETE)
 		return ndn_pit_delete(ctx);
 	if (w->mark == NDN_MARK_DISTRIBUTE) {
-		/* So a stock client waits for what comes unasked. */
+		/* A stock client sends it to accept Data that comes unasked. */
 		if (w->v.flags & NDN_VIEW_CAN_BE_PREFIX)
 			return ndn_drop(NDN_DROP_WAITS);
 		len = w->v.flags & NDN_VIEW_MUST_BE_FRESH ? 0
@@ -77,7 +80,7 @@ __noinline int ndn_on_interest(struct xdp_md *ctx)
 	return ndn_asks_interest(ctx);
 }
 
-/* ndn_on_data() - to whom it goes. Return: a verdict. */
+/* ndn_on_data() - forward Data to subscribers and askers. Return: a verdict. */
 __noinline int ndn_on_data(struct xdp_md *ctx)
 {
 	const struct ndn_config *c = ndn_conf();

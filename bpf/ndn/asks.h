@@ -38,7 +38,7 @@ __noinline int ndn_asks_make(void)
 	a = &w->new;
 	__builtin_memset(a, 0, offsetof(struct ndn_ask, name));
 	ndn_name_copy(&a->name, w->size, w->count, w->mark);
-	/* Counted first: who looks must not miss it. */
+	/* Counted first, so that no look-up misses the row. */
 	asks_counted(key, 1);
 	rc = bpf_map_update_elem(&ndn_asks, &key, a, BPF_NOEXIST);
 	if (rc)
@@ -46,7 +46,7 @@ __noinline int ndn_asks_make(void)
 	return rc && rc != -EEXIST ? NDN_DROP_FULL : 0;
 }
 
-/* Under the lock. Return: 0: the Interest goes on; or why not. */
+/* Under the lock. Return: 0 to forward the Interest, or the reason not to. */
 static __always_inline __u32 asks_join(struct ndn_ask *a, struct ndn_work *w,
 				       const struct ndn_config *c, __u32 up)
 {
@@ -66,7 +66,7 @@ static __always_inline __u32 asks_join(struct ndn_ask *a, struct ndn_work *w,
 	if (a->until < w->now + life)
 		a->until = w->now + life;
 	a->prefix |= !!(w->v.flags & NDN_VIEW_CAN_BE_PREFIX);
-	/* Another's is on its way; who asks again may know that it was lost. */
+	/* Another face asked already. A repeat of the same face is forwarded. */
 	if (lives && a->out == up && !had)
 		return NDN_DROP_PENDING;
 	a->out = up;
@@ -110,8 +110,9 @@ __noinline int ndn_asks_interest(struct xdp_md *ctx)
 }
 
 /*
- * ndn_asks_take() - whoever asked for the name's first @len bytes (@prefix: so that
- * longer ones will do) joins the faces of the work. Return: was there anybody?
+ * ndn_asks_take() - remove the pending Interest for the first @len bytes of the
+ * name (@prefix: one with CanBePrefix) and add its faces to the receivers.
+ * Return: whether there were any.
  */
 __noinline int ndn_asks_take(__u64 key, __u32 len, __u32 prefix)
 {
@@ -144,8 +145,8 @@ __noinline int ndn_asks_take(__u64 key, __u32 len, __u32 prefix)
 }
 
 /*
- * Who asked for the Data in hand, by its name or all but the last component of
- * it. Of distributions nobody may ask for the latter.
+ * Take the pending Interests for the Data in hand: by its whole name, or by all
+ * but the last component. Names with a marker match as a whole only.
  */
 static __always_inline bool asks_satisfied(struct ndn_work *w,
 					   const struct ndn_config *c)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The content cache: the last segments of distributions, each in the one place
- * that its key names; the newest wins.
+ * The content cache: the last segments of distributions. A key selects the only
+ * row for a name; the newest Data replaces the one before.
  */
 #ifndef TRIB_BPF_CACHE_H
 #define TRIB_BPF_CACHE_H
@@ -16,7 +16,7 @@ static __always_inline struct ndn_kept *cache_place(const struct ndn_config *c,
 	return c->ncache ? bpf_map_lookup_elem(&ndn_cache, &place) : NULL;
 }
 
-/* ndn_cache_put() - keep the Data in hand */
+/* ndn_cache_put() - store the Data in hand */
 __noinline int ndn_cache_put(struct xdp_md *ctx)
 {
 	const struct ndn_config *c = ndn_conf();
@@ -41,9 +41,10 @@ __noinline int ndn_cache_put(struct xdp_md *ctx)
 }
 
 /*
- * ndn_cache_find() - the answer to the Interest in hand, if it fits there.
- * Return: 0: none; its bytes, which have taken the Interest's place; or less
- * than 0: there is one, but longer.
+ * ndn_cache_find() - overwrite the Interest in hand by its answer
+ *
+ * Return: bytes of the answer; 0: none in the cache; < 0: there is one, but it is
+ * longer than the Interest.
  */
 __noinline int ndn_cache_find(struct xdp_md *ctx)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is known of prefixes of names: routes, longest prefix first, and the
- * rights of faces. Both are by the name without its marker.
+ * Look-ups by prefix of the name without its marker: routes, longest first, and
+ * the rights of faces.
  */
 #ifndef TRIB_BPF_FIB_H
 #define TRIB_BPF_FIB_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an operator takes away: an entry, a segment of the cache, all that a
- * face has left behind. Here, since only BPF can hold a row's lock.
+ * Removal by command: an entry, a segment of the cache, or all traces of a face.
+ * It is a BPF program because only BPF can hold the lock of a row.
  */
 #ifndef TRIB_BPF_NDN_FORGET_H
 #define TRIB_BPF_NDN_FORGET_H
 
 #include "ndn_sweep.h"
 
-/* Return: 0, or 1: the row was held for too long. */
+/* Return: 0, or 1: the row stayed locked. */
 static __always_inline int forget_entry(__u64 key, __u32 row)
 {
 	struct ndn_tags *t = pit_bucket(row / NDN_WAYS);
@@ -16,7 +16,7 @@ static __always_inline int forget_entry(__u64 key, __u32 row)
 	__u32 way = row % NDN_WAYS;
 
 	HIDE(way);
-	/* It may be another's by now. */
+	/* The row may have a new entry by now. */
 	if (!t || !e || way >= NDN_WAYS || t->tag[way] != ndn_tag(key))
 		return 0;
 	if (!try_lock(&e->lock))

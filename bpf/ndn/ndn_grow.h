@@ -57,7 +57,7 @@ static __always_inline __u16 pseudo_sum(const struct ndn_face *f, __u32 len)
 	return (sum & 0xffff) + (sum >> 16);
 }
 
-/* Headers of @f, without tag, into the packet. Return: 0 or less. */
+/* Write the headers of @f without its tag. Return: 0, or < 0. */
 static __always_inline long grow_headers(struct __sk_buff *skb,
 					 const struct ndn_face *f,
 					 const struct ndn_copy *c)
@@ -92,7 +92,7 @@ static __always_inline long grow_headers(struct __sk_buff *skb,
 	return rc;
 }
 
-/* The packet, behind @head bytes of headers. Return: 0 or less. */
+/* Write the packet behind @head bytes of headers. Return: 0, or < 0. */
 static __always_inline long grow_data(struct __sk_buff *skb,
 				      const struct ndn_copy *c, __u32 head)
 {
@@ -104,7 +104,7 @@ static __always_inline long grow_data(struct __sk_buff *skb,
 	return bpf_skb_store_bytes(skb, head, c->data, n + 1, 0);
 }
 
-/* ndn_grow_face() - a copy to @face. Return: 0, or the reason to drop. */
+/* ndn_grow_face() - send a copy to @face. Return: 0, or the reason to drop. */
 __noinline int ndn_grow_face(struct __sk_buff *skb, __u32 face)
 {
 	struct ndn_face *f = bpf_map_lookup_elem(&ndn_faces, &face);
@@ -117,7 +117,7 @@ __noinline int ndn_grow_face(struct __sk_buff *skb, __u32 face)
 	l4 = face_l4(f);
 	if (l4 + c->len > f->max)
 		return NDN_DROP_MTU;
-	/* The device would put it where it is no more. */
+	/* The device would write the checksum at the old offset. */
 	if (c->offload && l4 != c->l4)
 		return NDN_DROP_OFFLOAD;
 	if (bpf_skb_change_tail(skb, 14 + l4 + c->len, 0) ||
@@ -135,7 +135,7 @@ __noinline int ndn_grow_face(struct __sk_buff *skb, __u32 face)
 	return 0;
 }
 
-/* ndn_grow_sum() - over the packet, and what is behind its end is 0 */
+/* ndn_grow_sum() - sum up the copy; clears the bytes behind its end */
 __noinline int ndn_grow_sum(void)
 {
 	struct ndn_copy *c = grow_copy();
@@ -158,7 +158,7 @@ __noinline int ndn_grow_sum(void)
 	return 0;
 }
 
-/* From where it is kept into the copy. Return: false: it does not fit. */
+/* Load the copy from a row. Return: false: it does not fit. */
 static __always_inline bool grow_take(struct ndn_copy *c, const void *from,
 				      __u32 len)
 {
@@ -171,7 +171,7 @@ static __always_inline bool grow_take(struct ndn_copy *c, const void *from,
 	return !bpf_probe_read_kernel(c->data, n + 1, from);
 }
 
-/* What is asked for: the name in the frame, to where ndn_name_is() looks. */
+/* Copy the name out of the frame, to where ndn_name_is() reads it. */
 static __always_inline bool grow_name(struct __sk_buff *skb,
 				      const struct ndn_flight *l, __u32 pop)
 {
@@ -184,7 +184,7 @@ static __always_inline bool grow_name(struct __sk_buff *skb,
 	return !bpf_skb_load_bytes(skb, l->name_off - pop, w->raw, n + 1);
 }
 
-/* ndn_grow_ack() - the acknowledgement that the entry @key has. 0, or why not. */
+/* ndn_grow_ack() - load entry @key's acknowledgement. 0, or the reason not to. */
 __noinline int ndn_grow_ack(__u64 key, __u32 len)
 {
 	struct ndn_copy *c = grow_copy();
@@ -228,7 +228,7 @@ __noinline int ndn_grow_kept(__u64 key, __u32 len)
 	return good ? 0 : NDN_DROP_GONE;
 }
 
-/* What the flight is to bring: into the copy. Return: 0, or why not. */
+/* Load the packet to send into the copy. Return: 0, or the reason to drop. */
 static __always_inline __u32 grow_fill(struct __sk_buff *skb,
 				       struct ndn_copy *c,
 				       const struct ndn_flight *l, __u32 pop)
@@ -252,8 +252,8 @@ static __always_inline __u32 grow_fill(struct __sk_buff *skb,
 }
 
 /*
- * Is the checksum at @off still to be computed by a device? Only then does the
- * kernel leave the field alone when the data under it is said to change.
+ * Must a device still compute the checksum at @off? Only then does the kernel
+ * leave the field alone when told that the data under it changed.
  */
 static __always_inline bool grow_offloaded(struct __sk_buff *skb, __u32 off)
 {
@@ -266,8 +266,8 @@ static __always_inline bool grow_offloaded(struct __sk_buff *skb, __u32 off)
 }
 
 /*
- * An untagged frame of a kind that ndn_xdp has seen, so that its mark is ours.
- * Return: false: it is not; @c->l4 and @c->offload.
+ * Check that the frame is untagged and of a kind that ndn_xdp handles: any other
+ * mark is forged. Fills in @c->l4 and @c->offload.
  */
 static __always_inline bool grow_is_ours(struct __sk_buff *skb,
 					 struct ndn_copy *c)
@@ -296,7 +296,7 @@ static __always_inline bool grow_is_ours(struct __sk_buff *skb,
 	return true;
 }
 
-/* To each of @l's faces. */
+/* Send a copy to each face of @l. */
 static __always_inline void grow_faces(struct __sk_buff *skb,
 				       const struct ndn_flight *l)
 {

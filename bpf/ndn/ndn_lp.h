@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Link packets (NDNLPv2): fields in strictly increasing order, one Fragment,
- * last. Part of ndn.h.
+ * Link packets (NDNLPv2): fields in strictly increasing order, then one Fragment.
+ * Included by ndn_parse.h.
  */
 #ifndef TRIB_BPF_NDN_LP_H
 #define TRIB_BPF_NDN_LP_H
 
-/* Where the fragment is; ELEM_IS_ERR() works on it, too. */
+/* Bounds of the fragment. ELEM_IS_ERR() applies to them, too. */
 #define LINK(off, end) ((__u64)(off) | (__u64)(end) << 16)
 #define LINK_OFF(e) ((__u32)(e)&0xffff)
 #define LINK_END(e) ((__u32)((e) >> 16) & 0xffff)
@@ -17,7 +17,7 @@ static __always_inline bool ndn_link_may_skip(__u32 type)
 	       !(type & 3);
 }
 
-/* ndn_link_field() - one field. Return: enum ndn_err, FRAGMENTED at once. */
+/* ndn_link_field() - check one field. Return: enum ndn_err. */
 __noinline int ndn_link_field(struct xdp_md *ctx, __u32 off, __u32 len,
 			      __u32 type)
 {
@@ -53,7 +53,7 @@ __noinline int ndn_link_field(struct xdp_md *ctx, __u32 off, __u32 len,
 	return ndn_link_may_skip(type) ? NDN_OK : NDN_E_LP_FIELD;
 }
 
-/* ndn_link() - VALUE of an LpPacket. Return: LINK(), or ELEM_ERR(). */
+/* ndn_link() - parse the VALUE of an LpPacket. Return: LINK(), or ELEM_ERR(). */
 __noinline __u64 ndn_link(struct xdp_md *ctx, __u32 off, __u32 end)
 {
 	__u32 type, last = 0, err, i, fragmented = 0;
@@ -83,7 +83,7 @@ __noinline __u64 ndn_link(struct xdp_md *ctx, __u32 off, __u32 end)
 		last = type;
 		err = ndn_link_field(ctx, off + ELEM_HEAD(e), ELEM_LEN(e),
 				     type);
-		/* Of all that is wrong with it this is told last. */
+		/* Any other error is reported before this one. */
 		if (err == NDN_E_LP_FRAGMENTED)
 			fragmented = err;
 		else if (err)

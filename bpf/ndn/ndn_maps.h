@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The maps of the NDN forwarder, as uapi/trib_ndn_maps.h describes them. Sizes
- * here are what a test needs; a loader sets its own.
+ * The maps of the NDN forwarder, which uapi/trib_ndn_maps.h describes, and its
+ * counters. Sizes here suffice for tests; a loader sets its own.
  */
 #ifndef TRIB_BPF_NDN_MAPS_H
 #define TRIB_BPF_NDN_MAPS_H
@@ -11,8 +11,8 @@
 #include "ndn_work.h"
 
 /*
- * What a helper of a map returns is an int: before 6.4 the upper half of the
- * register may be anything, so it must not be looked at as a long.
+ * Store results of map helpers in an int: before 6.4 the upper half of the
+ * register is undefined.
  */
 #define EEXIST 17
 
@@ -73,8 +73,8 @@ struct {
 } ndn_rights SEC(".maps");
 
 /*
- * The persistent PIT. Mappable, so that user space may walk it, and because then
- * the first row begins a page: rows are whole cache lines.
+ * The persistent PIT. Mappable so that user space can show it, and because the
+ * first row then begins a page: rows are whole cache lines.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -107,7 +107,7 @@ struct {
 	__type(value, struct ndn_ask);
 } ndn_asks SEC(".maps");
 
-/* Where there is 0, nobody asked: most Data need not look further. */
+/* Numbers of pending Interests by part of a key: 0 spares Data the look-up. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, NDN_ASKED_PLACES);
@@ -179,7 +179,7 @@ static __always_inline int ndn_drop(__u32 why)
 	return XDP_DROP;
 }
 
-/* NULL never, but to the verifier. */
+/* Never NULL, but the verifier does not know. */
 static __always_inline struct ndn_work *ndn_work(void)
 {
 	__u32 zero = 0;

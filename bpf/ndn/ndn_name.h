@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names: their components, marker, keys, and whether they are equal. A name is
- * copied out of the packet once; what follows looks at the copy.
+ * Names: components, marker, keys, comparison. The name is copied out of the
+ * packet once; all functions but the first read the copy in struct ndn_work.
  */
 #ifndef TRIB_BPF_NDN_NAME_H
 #define TRIB_BPF_NDN_NAME_H
@@ -9,20 +9,20 @@
 #include "ndn_maps.h"
 #include "packet/packet.h"
 
-/* Offsets in a frame: a packet and its headers. Every verifier keeps a mask. */
+/* Bound of offsets in a frame. Every verifier understands a mask. */
 #define NDN_OFF_MASK 0x3fff
 
-/* The least number that the long form @form (2, 4, 8 bytes) may say. */
+/* Smallest number that needs the long form @form (2, 4 or 8 bytes). */
 #define VARNUM_LEAST(form)                                                     \
 	((form) == 0 ? 253ULL : (form) == 1 ? 0x10000ULL : 0x100000000ULL)
 
-/* The word at @off of the name, as it lies in memory. */
+/* Read 8 bytes of the name at @off, in host order. */
 static __always_inline __u64 name_word(const struct ndn_work *w, __u32 off)
 {
 	return load64(&w->raw[off & 0xff]);
 }
 
-/* The same of its first @len bytes: what follows them is 0. */
+/* The same for the first @len bytes of the name, with 0 behind them. */
 static __always_inline __u64 name_word_of(const struct ndn_work *w, __u32 off,
 					  __u32 len)
 {
@@ -36,7 +36,7 @@ static __always_inline __u64 name_word_of(const struct ndn_work *w, __u32 off,
 	return word;
 }
 
-/* A VAR-NUMBER of the name; see ndn_varnum(). */
+/* Read a VAR-NUMBER of the name; see ndn_varnum(). */
 static __always_inline __u32 name_varnum(const struct ndn_work *w, __u32 off,
 					 __u32 end, __u64 *num, __u32 *size)
 {
@@ -58,7 +58,7 @@ static __always_inline __u32 name_varnum(const struct ndn_work *w, __u32 off,
 	return *num < VARNUM_LEAST(form) ? NDN_E_VARNUM : NDN_OK;
 }
 
-/* ndn_name_component() - type << 16 | size of the one at @off; or -enum ndn_err */
+/* ndn_name_component() - type << 16 | size of the one at @off, or -enum ndn_err */
 __noinline long ndn_name_component(__u32 off, __u32 end)
 {
 	struct ndn_work *w = ndn_work();
@@ -100,7 +100,7 @@ static __always_inline void name_digest(struct ndn_work *w, __u32 type,
 	}
 }
 
-/* The components: where they begin. Return: enum ndn_err. */
+/* Find where the components begin. Return: enum ndn_err. */
 static __always_inline __u32 name_components(struct ndn_work *w)
 {
 	__u32 off = 0, len = w->size, start = w->start, type, size, i, n, last;
@@ -117,7 +117,7 @@ static __always_inline __u32 name_components(struct ndn_work *w)
 			return NDN_E_NAME_DEEP;
 		type = w->raw[off & 0xff];
 		size = w->raw[(off & 0xff) + 1] + 2;
-		/* Neither digests nor long forms: nearly all. */
+		/* Fast path: neither a digest nor a long form. */
 		if (type - 3 >= 250 || size >= 255 || off + size > len) {
 			c = ndn_name_component(off, len);
 			if (c < 0)
@@ -151,7 +151,7 @@ static __always_inline bool name_begins(const void *p, const void *end,
 	for (__u32 i = 0; i < NDN_MARKER_BYTES / 8; i++) {
 		if (n <= 8 * i)
 			return true;
-		/* Something always follows a name. */
+		/* Other elements always follow a name. */
 		if (p + 8 * i + 8 > end)
 			return false;
 		diff = load64(p + 8 * i) ^ load64(m->tlv + 8 * i);
@@ -163,7 +163,7 @@ static __always_inline bool name_begins(const void *p, const void *end,
 	return true;
 }
 
-/* Marker and where the name proper begins. */
+/* Find the marker and the name behind it. */
 static __always_inline void name_split(struct xdp_md *ctx, struct ndn_work *w,
 				       const struct ndn_config *c, __u32 off,
 				       __u32 len)
@@ -185,7 +185,7 @@ static __always_inline void name_split(struct xdp_md *ctx, struct ndn_work *w,
 	w->size = len - w->start;
 }
 
-/* ndn_name_load() - what name_copy_in() does, to the very end of a frame */
+/* ndn_name_load() - as name_copy_in(), up to the last byte of a frame */
 __noinline int ndn_name_load(struct xdp_md *ctx, __u32 off)
 {
 	const struct ndn_config *c = ndn_conf();
@@ -196,7 +196,7 @@ __noinline int ndn_name_load(struct xdp_md *ctx, __u32 off)
 	if (!w || !c)
 		return NDN_E_SPACE;
 	size = w->size;
-	/* In this form every verifier sees that it is not 0. */
+	/* Every verifier sees that a size in this form is not 0. */
 	n = size - 1;
 	HIDE(n);
 	if (n >= TRIB_NDN_NAME_MAX)
@@ -238,7 +238,7 @@ static __always_inline __u32 name_copy_in(struct xdp_md *ctx,
 	return ndn_name_load(ctx, off);
 }
 
-/* Where component @n of the name proper begins, from its beginning. */
+/* Offset of component @n in the name without its marker. */
 static __always_inline __u32 name_at(const struct ndn_work *w, __u32 n)
 {
 	n += w->first;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Arrival: which frames hold an NDN packet for us, where in them, and by which
- * face they came.
+ * Arrival: finds the NDN packet in a frame and the face that sent it. Frames of
+ * other kinds or for other hosts pass.
  */
 #ifndef TRIB_BPF_NDN_RX_H
 #define TRIB_BPF_NDN_RX_H
@@ -15,10 +15,10 @@
 /**
  * struct rx - a frame's headers
  * @from: who sent it.
- * @to:   destination address as in @from.addr; nothing for Ethernet.
- * @l3:   where what follows the Ethernet header and tag begins.
- * @off:  where the NDN packet begins.
- * @len:  its bytes; for Ethernet all there are.
+ * @to:   destination address as in @from.addr; 0 for Ethernet.
+ * @l3:   offset behind the Ethernet header and tag.
+ * @off:  offset of the NDN packet.
+ * @len:  its bytes; for Ethernet with padding.
  */
 struct rx {
 	struct ndn_from from;
@@ -54,7 +54,7 @@ static __always_inline int rx_udp(struct xdp_md *ctx, struct rx *r, __u32 off,
 	return RX_OK;
 }
 
-/* A packet that may be for our port, but in a form that we do not read. */
+/* Drop a packet for our port in a form that we do not read; pass others. */
 static __always_inline int rx_refuse(struct xdp_md *ctx, __u32 off, __u32 why)
 {
 	struct udphdr *udp = (void *)(long)ctx->data + (off & PKT_OFF_MASK);
@@ -85,7 +85,7 @@ static __always_inline int rx_v4(struct xdp_md *ctx, struct rx *r)
 	return rx_udp(ctx, r, r->l3 + 20, bpf_ntohs(ip->tot_len) - 20);
 }
 
-/* Extension headers are not looked behind: that is for the host's own stack. */
+/* Packets with extension headers pass to the host. */
 static __always_inline int rx_v6(struct xdp_md *ctx, struct rx *r)
 {
 	struct ipv6hdr *ip = (void *)(long)ctx->data + r->l3;
@@ -98,7 +98,7 @@ static __always_inline int rx_v6(struct xdp_md *ctx, struct rx *r)
 	return rx_udp(ctx, r, r->l3 + 40, bpf_ntohs(ip->payload_len));
 }
 
-/* All of the frame behind the header; what follows the packet is padding. */
+/* The packet may be followed by padding. */
 static __always_inline int rx_ether(struct xdp_md *ctx, struct rx *r)
 {
 	struct ethhdr *eth = (void *)(long)ctx->data;
@@ -140,13 +140,13 @@ static __always_inline int rx_headers(struct xdp_md *ctx, struct rx *r)
 		rc = rx_ether(ctx, r);
 	else
 		return XDP_PASS;
-	/* Our own marks are of this kind; none may come from outside. */
+	/* Marks of flights look like group addresses: none may come from outside. */
 	if (rc == RX_OK && (eth->h_source[0] & 1))
 		return ndn_drop(NDN_DROP_SOURCE);
 	return rc;
 }
 
-/* Nobody that we know: tribd hears of it. */
+/* Unknown sender: report it to tribd. */
 static __always_inline int rx_miss(struct xdp_md *ctx, const struct rx *r)
 {
 	struct ethhdr *eth = (void *)(long)ctx->data;
@@ -162,7 +162,7 @@ static __always_inline int rx_miss(struct xdp_md *ctx, const struct rx *r)
 	return ndn_drop(NDN_DROP_FACE);
 }
 
-/* Is it to us, or to a group? Else somebody else is to have it. */
+/* Is the frame addressed to us, or to a group? */
 static __always_inline bool rx_is_ours(struct xdp_md *ctx, const struct rx *r,
 				       const struct ndn_face *f)
 {
@@ -183,7 +183,7 @@ static __always_inline bool rx_is_ours(struct xdp_md *ctx, const struct rx *r,
 	return r->to[3] == f->saddr[3] || (group >= 224 && group < 240);
 }
 
-/* The sender's face; NDN_FACE_NONE. */
+/* Find the face of the sender, or NDN_FACE_NONE. */
 static __always_inline __u32 rx_face(struct ndn_work *w,
 				     const struct ndn_config *c,
 				     const struct ndn_from *from)
@@ -203,7 +203,7 @@ static __always_inline __u32 rx_face(struct ndn_work *w,
 	return *face;
 }
 
-/* Fill in the work. Return: RX_OK or a verdict. */
+/* Fill in struct ndn_work. Return: RX_OK, or a verdict. */
 static __always_inline int ndn_rx(struct xdp_md *ctx, struct ndn_work *w,
 				  const struct ndn_config *c)
 {

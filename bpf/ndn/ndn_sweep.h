@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Freeing what nobody holds any more: entries without a living face, Interests
- * whose lifetime is over. Forwarding is right without it, but for memory.
+ * The sweep: frees entries without a living face and Interests whose lifetime is
+ * over. Forwarding is correct without it; only memory would run out.
  */
 #ifndef TRIB_BPF_NDN_SWEEP_H
 #define TRIB_BPF_NDN_SWEEP_H
@@ -15,7 +15,7 @@ struct sweep {
 	__u32 from;
 };
 
-/* What an insert holds is not swept: marked under its lock, then taken out. */
+/* Mark an entry free under its lock, then release its row. Skips locked rows. */
 static __always_inline void sweep_entry(__u32 row, const struct sweep *s)
 {
 	struct ndn_entry *e = pit_entry(row);
@@ -23,7 +23,7 @@ static __always_inline void sweep_entry(__u32 row, const struct sweep *s)
 
 	if (!e || !m)
 		return;
-	/* Of those that renewed, which are most, a look is enough. */
+	/* Most entries have renewed: no lock needed. */
 	if ((*(volatile __u8 *)&e->flags & NDN_ENTRY_USED) &&
 	    s->now < *(volatile __u64 *)&e->lap_end &&
 	    *(volatile __u64 *)&e->live[0])

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How a packet leaves: to one face at once, with its headers; to several as
- * copies of a frame that bears the number of a flight, a row that says to whom.
- * The devmap program takes it from there, or the clsact program, where XDP
- * cannot: ports without native XDP, several faces behind one port, answers that
- * are longer than what they answer.
+ * Sending. A packet for one face leaves with its headers. A packet for several is
+ * marked with the number of a flight, a row that lists the receivers, and is
+ * redirected to all ports; the devmap program addresses each copy. The clsact
+ * program sends what XDP cannot: to ports without native XDP, to several faces
+ * behind one port, and answers longer than their Interest.
  */
 #ifndef TRIB_BPF_NDN_TX_H
 #define TRIB_BPF_NDN_TX_H
 
 #include "ndn_rx.h"
 
-/* In place of the MACs. */
+/* Takes the place of the MAC addresses of a marked frame. */
 struct ndn_tag {
 	__u32 tick;
 	__u16 rsvd;
@@ -24,7 +24,7 @@ struct ndn_tag {
 #define L4_V4 (20 + 8)
 #define L4_V6 (40 + 8)
 
-/* Bytes between the Ethernet header with its tag and the packet. */
+/* Bytes of the headers between Ethernet and the packet. */
 static __always_inline __u32 face_l4(const struct ndn_face *f)
 {
 	if (f->flags & NDN_FACE_ETHER)
@@ -70,7 +70,7 @@ static __always_inline void put_ip6(void *to, const struct ndn_face *f,
 	__builtin_memcpy(&ip->daddr, f->daddr, 16);
 }
 
-/* No checksum; who needs one puts it there. */
+/* Without checksum: the caller adds one if needed. */
 static __always_inline void put_udp(struct udphdr *udp,
 				    const struct ndn_face *f, __u32 len)
 {
@@ -84,7 +84,7 @@ static __always_inline __u64 sum_word(__u64 w)
 	return (w & 0xffffffff) + (w >> 32);
 }
 
-/* What a checksum has to be, of so much; IPv6 has none that is 0. */
+/* Fold a sum to a checksum. UDP sends 0xffff for 0. */
 static __always_inline __u16 sum_fold(__u64 sum)
 {
 	sum = sum_word(sum);
@@ -94,7 +94,7 @@ static __always_inline __u16 sum_fold(__u64 sum)
 	return (__u16)~sum ?: 0xffff;
 }
 
-/* Pseudo header and UDP header, as put_udp() made it. */
+/* Sum up the pseudo header and the UDP header that put_udp() made. */
 static __always_inline __u64 sum_head_v6(const struct ndn_face *f, __u32 len)
 {
 	__u64 sum = bpf_htons(IPPROTO_UDP) + 2 * (__u64)bpf_htons(len + 8);
@@ -105,7 +105,7 @@ static __always_inline __u64 sum_head_v6(const struct ndn_face *f, __u32 len)
 	return sum + f->sport + f->dport;
 }
 
-/* ndn_tx_sum() - of the @len bytes at @off, for a checksum; folded to 32 bits */
+/* ndn_tx_sum() - sum up @len bytes at @off, in parts of 32 bits */
 __noinline __u64 ndn_tx_sum(struct xdp_md *ctx, __u32 off, __u32 len)
 {
 	const void *end = (void *)(long)ctx->data_end, *p;
@@ -135,7 +135,7 @@ __noinline __u64 ndn_tx_sum(struct xdp_md *ctx, __u32 off, __u32 len)
 	return sum;
 }
 
-/* The frame's headers become those of @f. Return: 0, or the reason to drop. */
+/* Write the headers of @f into the frame. Return: 0, or the reason to drop. */
 static __always_inline __u32 face_headers(struct xdp_md *ctx,
 					  const struct ndn_face *f, __u32 len)
 {
@@ -177,8 +177,8 @@ static __always_inline __u32 face_headers(struct xdp_md *ctx,
 }
 
 /*
- * ndn_tx_put() - the frame becomes one for @face: headers, and the @len bytes that
- * are at @off now. Return: 0, or the reason to drop it.
+ * ndn_tx_put() - turn the frame into one for @face, with the @len bytes at @off
+ * as its packet. Return: 0, or the reason to drop it.
  */
 __noinline int ndn_tx_put(struct xdp_md *ctx, __u32 face, __u32 off, __u32 len)
 {
@@ -200,8 +200,8 @@ __noinline int ndn_tx_put(struct xdp_md *ctx, __u32 face, __u32 off, __u32 len)
 }
 
 /*
- * ndn_tx_flight() - the frame becomes a flight of @kind to the faces of the work.
- * Return: 0, or the reason to drop.
+ * ndn_tx_flight() - mark the frame as a flight of @kind to the receivers in
+ * struct ndn_work. Return: 0, or the reason to drop.
  */
 __noinline int ndn_tx_flight(struct xdp_md *ctx, __u32 kind)
 {
@@ -237,7 +237,7 @@ __noinline int ndn_tx_flight(struct xdp_md *ctx, __u32 kind)
 	return 0;
 }
 
-/* The flight of a frame that claims to be one; NULL: it is none. */
+/* Find the flight of a marked frame. NULL: reused or forged. */
 static __always_inline struct ndn_flight *
 tx_flight_of(const struct ndn_tag *tag)
 {
@@ -262,7 +262,7 @@ static __always_inline void face_remove(__u64 *set, __u32 face)
 	set[face >> 6 & (NDN_FACE_WORDS - 1)] &= ~(1ULL << (face & 63));
 }
 
-/* To the clsact program. Return: a verdict. */
+/* Pass the frame to the clsact program. Return: a verdict. */
 static __always_inline int tx_slow(struct xdp_md *ctx, __u32 kind)
 {
 	__u32 why = ndn_tx_flight(ctx, kind);
@@ -271,8 +271,8 @@ static __always_inline int tx_slow(struct xdp_md *ctx, __u32 kind)
 }
 
 /*
- * ndn_tx_one() - to @face: the @len bytes at @off, or, where its port has no native
- * XDP, the packet in hand. Return: a verdict.
+ * ndn_tx_one() - send the @len bytes at @off to @face, by the clsact program if
+ * its port has no native XDP. Return: a verdict.
  */
 __noinline int ndn_tx_one(struct xdp_md *ctx, __u32 face, __u32 off, __u32 len)
 {
@@ -300,7 +300,7 @@ __noinline int ndn_tx_one(struct xdp_md *ctx, __u32 face, __u32 off, __u32 len)
 	return why ? ndn_drop(why) : XDP_REDIRECT;
 }
 
-/* Only bit of a word: its place. */
+/* Position of the only bit of a word. */
 static __always_inline __u32 bit_place(__u64 bit)
 {
 	__u32 n = 0;
@@ -314,7 +314,7 @@ static __always_inline __u32 bit_place(__u64 bit)
 	return n;
 }
 
-/* The one face of the set; NDN_FACE_NONE: there are none or several. */
+/* The only face of the set, or NDN_FACE_NONE: none or several. */
 static __always_inline __u32 only_face(const __u64 *set)
 {
 	__u64 word = 0;
@@ -332,7 +332,7 @@ static __always_inline __u32 only_face(const __u64 *set)
 	return word & (word - 1) ? NDN_FACE_NONE : base + bit_place(word);
 }
 
-/* The Data in hand to the faces of the work. Return: a verdict. */
+/* Send the Data in hand to its receivers. Return: a verdict. */
 static __always_inline int tx_faces(struct xdp_md *ctx, struct ndn_work *w,
 				    const struct ndn_config *c)
 {
@@ -355,7 +355,7 @@ static __always_inline int tx_faces(struct xdp_md *ctx, struct ndn_work *w,
 	return bpf_redirect_map(&ndn_out, 0, BPF_F_BROADCAST);
 }
 
-/* A copy at the port it leaves by: the devmap program. */
+/* The devmap program: address a copy at the port it leaves by. */
 static __always_inline int tx_egress(struct xdp_md *ctx)
 {
 	struct ndn_tag *tag = (void *)(long)ctx->data;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the names programs of one CPU know of the packet in hand. In a map, not
- * on the stack: the subprograms share it, and the verifier forgets which way a
- * value came.
+ * State of the packet in hand, per CPU. It is in a map instead of on the stack so
+ * that subprograms share it and the verifier does not track every value.
  */
 #ifndef TRIB_BPF_NDN_WORK_H
 #define TRIB_BPF_NDN_WORK_H
@@ -13,38 +12,38 @@
 
 /**
  * struct ndn_work - the packet in hand
- * @v:        its view; offsets count from @base. Undefined if refused.
- * @base:     where the NDN packet begins in the frame.
- * @len:      its bytes, a link header included.
- * @face:     that it came in by.
- * @flags:    of that face.
+ * @v:        parsed packet; offsets count from @base. Undefined if refused.
+ * @base:     offset of the NDN packet in the frame.
+ * @len:      its bytes, with link header.
+ * @face:     incoming face.
+ * @flags:    &ndn_face.flags of that face.
  * @mark:     enum ndn_mark.
- * @first:    components before the name proper: 1 if there is a marker.
- * @count:    components of the name proper.
+ * @first:    1 if the name has a marker, else 0.
+ * @count:    components of the name without its marker.
  * @size:     its bytes.
- * @start:    where it begins in the Name.
- * @key:      of the name, marker and all.
- * @implicit: components that are implicit digests; @implicit_at: the last one.
- * @params:   components that are digests of parameters, as before.
- * @tick:     flights of this CPU.
- * @had:      of the container being read: a bit for each place in the order of
- *            its elements that was taken. Not a variable: the verifier would
- *            walk the loop for every set of them.
- * @faces:    who gets the packet.
- * @now:      time; the clock moves with @jiffies alone.
- * @last:     sender of the packet before, and @last_face, if @changes are those
- *            of the configuration.
- * @job:      components of the entry's name, of distribution.
- * @segmented: version and segment are there; else there may be a version.
- * @version:  of distribution, if @job is less than @count.
- * @segment:  as @version.
- * @pit_row:  where the entry may be that the packet needs; NDN_NO_ROW: nowhere.
- *            For names with a marker.
+ * @start:    its offset in the Name.
+ * @key:      ndn_hash() of the name, with @mark.
+ * @implicit: number of implicit digests in the name; @implicit_at: the last one.
+ * @params:   number of digests of parameters; @params_at: the last one.
+ * @tick:     number of this CPU's last flight.
+ * @job:      components of the job's name in the name of a distribution.
+ * @segmented: the name has a version and a segment.
+ * @had:      positions already seen in the container being read, a bit each. Not
+ *            a local variable: the verifier would walk the loop for every value.
+ * @faces:    receivers of the packet.
+ * @now:      time in ns, updated when @jiffies change.
+ * @jiffies:  when @now was read.
+ * @last:     sender of the last packet.
+ * @last_face: its face, valid while @changes equals &ndn_config.changes.
+ * @changes:  see @last_face.
+ * @version:  version in the name, if @job is less than @count.
+ * @segment:  segment in the name, if @segmented.
+ * @pit_row:  candidate row of the entry; NDN_NO_ROW: none. Names with a marker.
  * @pit_len:  bytes of the entry's name.
  * @pit_key:  its key.
  * @part:     sums of the hash over the first n words of the name.
- * @raw:      the name proper; behind it words may be read.
- * @new:      a row to be inserted into a hash.
+ * @raw:      copy of the name without its marker; whole words may be read.
+ * @new:      scratch row for insertion into ndn_asks.
  */
 struct ndn_work {
 	struct ndn_view v;

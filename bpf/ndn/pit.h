@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The persistent PIT: insert, delete, what upstream acknowledges, and who gets a
- * distribution.
+ * The persistent PIT: insert, delete, acknowledgements from upstream, and the
+ * receivers of a distribution.
  */
 #ifndef TRIB_BPF_PIT_H
 #define TRIB_BPF_PIT_H
 
 #include "pit_table.h"
 
-/* What becomes of an insert or delete; else enum ndn_stat: it is dropped. */
+/* Result for an insert or delete. Values below are enum ndn_stat: drop it. */
 enum pit_act {
 	PIT_FORWARD = 1 << 16,
-	PIT_ANSWER = 1 << 17, /* by what the entry has, or else is to be made */
-	PIT_PLACED = 1 << 18, /* and this has been done: + bytes */
+	PIT_ANSWER = 1 << 17, /* answer it */
+	PIT_PLACED = 1 << 18, /* the answer is in the frame: + its bytes */
 };
 
-/* A delete went up, and not so long ago that it must be lost. */
+/* Is a delete under way, and not old enough to be lost? */
 static __always_inline bool pit_leaving(const struct ndn_entry *e,
 					const struct ndn_more *m, __u64 now,
 					__u64 leave)
@@ -23,7 +23,7 @@ static __always_inline bool pit_leaving(const struct ndn_entry *e,
 	return (e->flags & NDN_ENTRY_LEAVING) && now - m->left < leave;
 }
 
-/* Unlock; and if it is nobody's any more, the row is free. */
+/* Unlock the entry, and release its row if it is not USED any more. */
 static __always_inline void pit_done(struct ndn_entry *e, __u32 row)
 {
 	bool over = !(e->flags & NDN_ENTRY_USED);
@@ -64,7 +64,7 @@ static __always_inline __u32 pit_subscribe(struct xdp_md *ctx,
 	if (n && (w->flags & NDN_FACE_HOST) &&
 	    pit_confirmed(e, w->now, c->lease_ns)) {
 		ndn_count(NDN_STAT_ACK);
-		/* In a form in which every verifier sees its bounds. */
+		/* Every verifier sees the bounds of a size in this form. */
 		n--;
 		HIDE(n);
 		if (n >= NDN_ACK_MAX || n >= w->len ||
@@ -78,7 +78,7 @@ static __always_inline __u32 pit_subscribe(struct xdp_md *ctx,
 	return PIT_FORWARD;
 }
 
-/* An Interest goes on to @up. Return: a verdict. */
+/* Forward an Interest to @up. Return: a verdict. */
 static __always_inline int pass_interest(struct xdp_md *ctx, struct ndn_work *w,
 					 __u32 up)
 {
@@ -94,7 +94,7 @@ static __always_inline int pass_interest(struct xdp_md *ctx, struct ndn_work *w,
 	return ndn_tx_one(ctx, up, w->base + w->v.packet_off, w->v.packet_len);
 }
 
-/* ndn_pit_insert() - /insert/P. Return: a verdict. */
+/* ndn_pit_insert() - handle Interest /insert/P. Return: a verdict. */
 __noinline int ndn_pit_insert(struct xdp_md *ctx)
 {
 	const struct ndn_config *c = ndn_conf();
@@ -137,7 +137,7 @@ __noinline int ndn_pit_insert(struct xdp_md *ctx)
 	return tx_slow(ctx, NDN_FLIGHT_ACK);
 }
 
-/* Under the lock. Return: enum pit_act; without USED: nobody needs the entry. */
+/* Under the lock. Return: enum pit_act. Clears USED if the entry can go. */
 static __always_inline __u32 pit_leave(struct ndn_entry *e, struct ndn_more *m,
 				       struct ndn_work *w,
 				       const struct ndn_config *c)
@@ -169,8 +169,8 @@ static __always_inline __u32 pit_leave(struct ndn_entry *e, struct ndn_more *m,
 #define NO_SIGNATURE_LEN 7
 
 /*
- * The Interest in hand becomes an empty Data of its name, unsigned: nothing
- * depends on who says that nobody is subscribed. The Name stays where it is.
+ * Turn the Interest in hand into an empty, unsigned Data of the same name. It
+ * needs no signature: it only ends repeats. The Name stays where it is.
  */
 static __always_inline int pit_deleted_answer(struct xdp_md *ctx,
 					      struct ndn_work *w)
@@ -201,7 +201,7 @@ static __always_inline int pit_deleted_answer(struct xdp_md *ctx,
 	return ndn_tx_one(ctx, w->face, name - head, head + body);
 }
 
-/* ndn_pit_delete() - /delete/P. Return: a verdict. */
+/* ndn_pit_delete() - handle Interest /delete/P. Return: a verdict. */
 __noinline int ndn_pit_delete(struct xdp_md *ctx)
 {
 	const struct ndn_config *c = ndn_conf();
@@ -230,9 +230,7 @@ __noinline int ndn_pit_delete(struct xdp_md *ctx)
 	return pit_deleted_answer(ctx, w);
 }
 
-/*
- * ndn_pit_deleted() - Data /delete/P: to those who wait for it. Return: a verdict.
- */
+/* ndn_pit_deleted() - send Data /delete/P to its askers. Return: a verdict. */
 __noinline int ndn_pit_deleted(struct xdp_md *ctx)
 {
 	const struct ndn_config *c = ndn_conf();
@@ -270,7 +268,7 @@ __noinline int ndn_pit_deleted(struct xdp_md *ctx)
 	return any ? tx_faces(ctx, w, c) : ndn_drop(NDN_DROP_NOBODY);
 }
 
-/* Upstream acknowledges our insert: to those who wait for that. */
+/* Upstream acknowledges an insert: the receivers are the faces that wait. */
 static __always_inline __u32 pit_acknowledged(struct xdp_md *ctx,
 					      struct ndn_entry *e,
 					      struct ndn_more *m,
@@ -297,7 +295,7 @@ static __always_inline __u32 pit_acknowledged(struct xdp_md *ctx,
 	return 0;
 }
 
-/* Under the lock. Return: 0: taken; or why not. */
+/* Under the lock. Return: 0, or the reason to drop. */
 static __always_inline __u32 pit_take(struct xdp_md *ctx, struct ndn_entry *e,
 				      struct ndn_more *m, struct ndn_work *w,
 				      const struct ndn_config *c)
@@ -316,8 +314,8 @@ static __always_inline __u32 pit_take(struct xdp_md *ctx, struct ndn_entry *e,
 }
 
 /*
- * Data /distribute/P...: who gets it by subscription joins the faces of the
- * work. Return: 0: taken; or why not.
+ * Add the subscribers to the receivers of Data /distribute/P... Return: 0, or
+ * the reason to drop.
  */
 static __always_inline __u32 pit_distribute(struct xdp_md *ctx,
 					    struct ndn_work *w,
@@ -334,7 +332,7 @@ static __always_inline __u32 pit_distribute(struct xdp_md *ctx,
 		return NDN_DROP_STRAY;
 	if (!try_lock(&e->lock))
 		return NDN_DROP_BUSY;
-	/* As ndn_pit_find(); but here a call is too dear. */
+	/* ndn_pit_find() inlined for the usual case: a call costs too much here. */
 	if (!pit_is(w, e, m, w->pit_len)) {
 		unlock(&e->lock);
 		row = ndn_pit_find(w->pit_key, w->pit_len);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One row of the persistent PIT under its lock word: its name, who lives in it,
- * its window. ndn_entry is what distribution needs, two cache lines; ndn_more
- * is as far away again, so it is touched where it must be only.
+ * One row of the persistent PIT, under its lock: name, subscribers, window. A
+ * distribution touches the two cache lines of struct ndn_entry; struct ndn_more
+ * costs a cache miss more and is read only where needed.
  */
 #ifndef TRIB_BPF_PIT_ROW_H
 #define TRIB_BPF_PIT_ROW_H
@@ -20,7 +20,7 @@ static __always_inline struct ndn_more *pit_more(__u32 row)
 	return bpf_map_lookup_elem(&ndn_more, &row);
 }
 
-/* ndn_pit_rest_is() - ndn_name_is() of what an entry has no room for */
+/* ndn_pit_rest_is() - compare the part of the name behind NDN_NEAR_BYTES */
 __noinline int ndn_pit_rest_is(const struct ndn_more *m, __u32 len)
 {
 	struct ndn_work *w = ndn_work();
@@ -38,7 +38,7 @@ __noinline int ndn_pit_rest_is(const struct ndn_more *m, __u32 len)
 	return 1;
 }
 
-/* Is the row the entry of the name's first @len bytes? */
+/* Does the row hold the entry of the name's first @len bytes? */
 static __always_inline bool pit_is(const struct ndn_work *w,
 				   const struct ndn_entry *e,
 				   const struct ndn_more *m, __u32 len)
@@ -56,7 +56,7 @@ static __always_inline bool pit_is(const struct ndn_work *w,
 	return len <= NDN_NEAR_BYTES || ndn_pit_rest_is(m, len);
 }
 
-/* ndn_pit_name() - the name in the work becomes the row's */
+/* ndn_pit_name() - store the name of the packet in the row */
 __noinline int ndn_pit_name(struct ndn_entry *e, struct ndn_more *m)
 {
 	struct ndn_work *w = ndn_work();
@@ -77,7 +77,7 @@ __noinline int ndn_pit_name(struct ndn_entry *e, struct ndn_more *m)
 	return 0;
 }
 
-/* ndn_pit_wide_laps() - pit_laps() of @n for faces from 64 on. Does one live? */
+/* ndn_pit_wide_laps() - pit_laps() for faces from 64 on. Return: any alive? */
 __noinline int ndn_pit_wide_laps(struct ndn_more *m, __u64 n)
 {
 	__u64 any = 0;
@@ -96,7 +96,7 @@ __noinline int ndn_pit_wide_laps(struct ndn_more *m, __u64 n)
 	return any != 0;
 }
 
-/* Half leases that are over are shifted out. */
+/* Shift out the half leases that are over. */
 static __always_inline void pit_laps(struct ndn_entry *e, struct ndn_more *m,
 				     __u64 now, __u64 lease)
 {
@@ -113,7 +113,7 @@ static __always_inline void pit_laps(struct ndn_entry *e, struct ndn_more *m,
 		e->flags &= ~NDN_ENTRY_WIDE;
 }
 
-/* Faces that live, of one word of them. */
+/* Word @word of the set of subscribed faces. */
 static __always_inline __u64 pit_living(const struct ndn_entry *e,
 					const struct ndn_more *m, int word)
 {
@@ -136,7 +136,7 @@ static __always_inline bool pit_any_living(const struct ndn_entry *e,
 	return any;
 }
 
-/* ndn_pit_wide_add() - pit_add() of a face from 64 on */
+/* ndn_pit_wide_add() - pit_add() for faces from 64 on */
 __noinline int ndn_pit_wide_add(struct ndn_entry *e, struct ndn_more *m,
 				__u32 face)
 {
@@ -153,7 +153,7 @@ __noinline int ndn_pit_wide_add(struct ndn_entry *e, struct ndn_more *m,
 	return 0;
 }
 
-/* The face subscribes. */
+/* Subscribe a face, or renew it. */
 static __always_inline void pit_add(struct ndn_entry *e, struct ndn_more *m,
 				    __u32 face)
 {
@@ -163,7 +163,7 @@ static __always_inline void pit_add(struct ndn_entry *e, struct ndn_more *m,
 		ndn_pit_wide_add(e, m, face);
 }
 
-/* The face subscribes no more. */
+/* Unsubscribe a face. */
 static __always_inline void pit_remove(struct ndn_entry *e, struct ndn_more *m,
 				       __u32 face)
 {
@@ -187,7 +187,7 @@ static __always_inline void faces_clear(__u64 *set)
 		set[i] = 0;
 }
 
-/* Upstream is elsewhere: nothing that was known holds there. */
+/* Change the upstream face: PENDING again. */
 static __always_inline void pit_turn(struct ndn_entry *e, struct ndn_more *m,
 				     __u32 up)
 {
@@ -199,7 +199,7 @@ static __always_inline void pit_turn(struct ndn_entry *e, struct ndn_more *m,
 	faces_clear(m->waiting);
 }
 
-/* Is the segment new to the entry? Then it is not any more. */
+/* Test and set: is the segment new to the entry? */
 static __always_inline bool pit_window(struct ndn_entry *e,
 				       const struct ndn_work *w, __u64 age)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where the rows of the persistent PIT are: buckets of tags. Rows never move.
- * Who looks takes no lock but the row's and compares its name under that; who
- * puts a row in or takes one out holds the lock of its bucket (both buckets,
- * lower first) and then the row's, never the other way round.
+ * The table of the persistent PIT: buckets of tags. Rows never move. A look-up
+ * takes only the row's lock and compares the name under it. Adding or removing a
+ * row takes the bucket's lock (both buckets, lower first), then the row's, never
+ * the other way round.
  */
 #ifndef TRIB_BPF_PIT_TABLE_H
 #define TRIB_BPF_PIT_TABLE_H
@@ -12,7 +12,7 @@
 
 #define LANES(x) ((x)*0x0001000100010001ULL)
 #define TAG_WORDS (sizeof(struct ndn_tags) / 8)
-#define TAG_LANES 2 /* that the lock takes of the first word */
+#define TAG_LANES 2 /* of the first word, taken by the lock */
 
 static __always_inline struct ndn_tags *pit_bucket(__u32 bucket)
 {
@@ -20,8 +20,8 @@ static __always_inline struct ndn_tags *pit_bucket(__u32 bucket)
 }
 
 /*
- * Rows of a bucket with this tag: bit 16 * l + i is lane l of word i, a lane being
- * a tag. Eight words have room in one such set, so both buckets are looked at
+ * Find the rows of a bucket with this tag: bit 16 * l + i stands for lane l (a
+ * tag) of word i. One set has room for eight words, so both buckets are searched
  * without a branch.
  */
 static __always_inline __u64 pit_lanes(const struct ndn_tags *t, __u64 tag)
@@ -32,7 +32,7 @@ static __always_inline __u64 pit_lanes(const struct ndn_tags *t, __u64 tag)
 	for (__u32 i = 0; i < TAG_WORDS; i++) {
 		diff = load64((const void *)t + 8 * i) ^ LANES(tag);
 		diff |= (diff & LANES(0x7fffULL)) + LANES(0x7fffULL);
-		/* The upper bit of a lane is 0 if all of it was. */
+		/* The upper bit of a lane is 0 if all its bits were. */
 		diff = ~diff >> 15 & LANES(1ULL);
 		if (!i)
 			diff &= ~0ULL << 16 * TAG_LANES;
@@ -43,8 +43,8 @@ static __always_inline __u64 pit_lanes(const struct ndn_tags *t, __u64 tag)
 
 /**
  * struct pit_found - candidates for a name
- * @hits:   pit_lanes() of both buckets, those of the second behind.
- * @bucket: both.
+ * @hits:   pit_lanes() of the first bucket, then of the second.
+ * @bucket: their numbers.
  */
 struct pit_found {
 	__u64 hits;
@@ -66,7 +66,7 @@ static __always_inline void pit_look(const struct ndn_config *c, __u64 key,
 			     : 0;
 }
 
-/* The row of the lowest bit of a set that is not empty. */
+/* Row of the lowest bit of a set, which must not be empty. */
 static __always_inline __u32 pit_lowest(__u64 hits, __u32 one, __u32 two)
 {
 	__u32 place = __builtin_popcountll((hits & -hits) - 1);
@@ -78,8 +78,10 @@ static __always_inline __u32 pit_lowest(__u64 hits, __u32 one, __u32 two)
 }
 
 /*
- * ndn_pit_find() - the entry of the name's first @len bytes, whose key that is.
- * Return: its row, locked; -NDN_DROP_BUSY; -NDN_DROP_STRAY: there is none.
+ * ndn_pit_find() - find and lock the entry of the first @len bytes of the name
+ * @key: their hash.
+ *
+ * Return: its row; -NDN_DROP_BUSY: locked; -NDN_DROP_STRAY: there is none.
  */
 __noinline int ndn_pit_find(__u64 key, __u32 len)
 {
@@ -114,8 +116,8 @@ __noinline int ndn_pit_find(__u64 key, __u32 len)
 }
 
 /*
- * An entry is far away, and its lock's exchange lets no later load begin before
- * it is done: what will be looked at begins to come before.
+ * Prefetch an entry. The exchange that takes its lock lets no later load begin
+ * before it is done, so the loads begin here.
  */
 static __always_inline void pit_call(const struct ndn_entry *e)
 {
@@ -123,7 +125,7 @@ static __always_inline void pit_call(const struct ndn_entry *e)
 	(void)*(volatile __u64 *)&e->name[24];
 }
 
-/* The number of @type that component @n of the name proper is. */
+/* Read component @n as a number of @type. Return: whether it is one. */
 static __always_inline bool name_number(const struct ndn_work *w, __u32 n,
 					__u8 type, __u64 *number)
 {
@@ -135,7 +137,7 @@ static __always_inline bool name_number(const struct ndn_work *w, __u32 n,
 	return true;
 }
 
-/* Of a distribution: how much of the name is its entry's; the rest. */
+/* Split the name of a distribution: entry, version, segment. */
 static __always_inline void data_job(struct ndn_work *w)
 {
 	__u32 n = w->count;
@@ -157,8 +159,10 @@ static __always_inline void data_job(struct ndn_work *w)
 }
 
 /*
- * ndn_pit_ahead() - the name of a packet of kind @type is read, the rest is not: whose
- * entry it needs begins to come. Only looks; where it did, the work knows.
+ * ndn_pit_ahead() - prefetch the entry of a packet whose name has been read
+ * @type: of the packet.
+ *
+ * Takes no lock. Stores the candidate row in struct ndn_work.
  */
 __noinline int ndn_pit_ahead(__u32 type)
 {
@@ -194,7 +198,7 @@ __noinline int ndn_pit_ahead(__u32 type)
 	return 0;
 }
 
-/* The emptier bucket's first row that is free; less than 0: both are full. */
+/* Find a free row in the emptier bucket. Return: < 0: both buckets are full. */
 static __always_inline long pit_free_row(const struct ndn_config *c, __u64 key)
 {
 	__u32 one = ndn_bucket(key, c->buckets, 0);
@@ -223,7 +227,7 @@ static __always_inline void pit_tag(__u32 row, __u16 tag)
 		*(volatile __u16 *)&t->tag[way] = tag;
 }
 
-/* ndn_pit_put() - ndn_pit_make() under the locks of the buckets */
+/* ndn_pit_put() - ndn_pit_make() with the locks of both buckets held */
 __noinline int ndn_pit_put(__u64 key, __u32 up)
 {
 	const struct ndn_config *c = ndn_conf();
@@ -234,7 +238,7 @@ __noinline int ndn_pit_put(__u64 key, __u32 up)
 
 	if (!w || !c)
 		return -NDN_DROP_FULL;
-	/* Another CPU may have been faster: its entry is as good. */
+	/* Another CPU may have made the entry meanwhile. */
 	row = ndn_pit_find(key, w->size);
 	if (row != -NDN_DROP_STRAY)
 		return row;
@@ -247,7 +251,7 @@ __noinline int ndn_pit_put(__u64 key, __u32 up)
 		return -NDN_DROP_FULL;
 	pit_call(e);
 	(void)*(volatile __u64 *)&m->asked;
-	/* By who looked for an entry that was here before. */
+	/* A look-up for the entry that was here before may hold the lock. */
 	if (!try_lock(&e->lock))
 		return -NDN_DROP_BUSY;
 	e->flags = NDN_ENTRY_USED;
@@ -264,8 +268,11 @@ __noinline int ndn_pit_put(__u64 key, __u32 up)
 }
 
 /*
- * ndn_pit_make() - an entry for the name in the work, whose key that is.
- * Return: its row, locked; or minus why not.
+ * ndn_pit_make() - insert an entry for the name of the packet
+ * @key: hash of the name.
+ * @up:  upstream face.
+ *
+ * Return: its row, locked, or minus the reason to drop.
  */
 __noinline int ndn_pit_make(__u64 key, __u32 up)
 {
@@ -297,8 +304,9 @@ __noinline int ndn_pit_make(__u64 key, __u32 up)
 }
 
 /*
- * ndn_pit_release() - the row can be another's, if nobody uses it. What is not to be
- * had now is had by the sweep.
+ * ndn_pit_release() - free a row whose entry is not USED any more
+ *
+ * The sweep frees rows of buckets that are locked now.
  */
 __noinline int ndn_pit_release(__u32 row)
 {
@@ -307,7 +315,7 @@ __noinline int ndn_pit_release(__u32 row)
 
 	if (!t || !e || !try_lock(&t->lock))
 		return 0;
-	/* Nobody begins to use it without this lock. */
+	/* A row becomes USED under this lock only. */
 	if (!(*(volatile __u8 *)&e->flags & NDN_ENTRY_USED))
 		pit_tag(row, 0);
 	unlock(&t->lock);

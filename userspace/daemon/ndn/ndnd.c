@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What names are told: faces, routes, times and markers. Every change is
- * checked as a whole, saved, and then written to the maps, which cannot fail
- * but for what the log says.
+ * The NDN forwarder's start and end, its sweep, and the times and markers in its
+ * configuration.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -17,7 +16,7 @@
 
 /* --- the sweep */
 
-/* In parts, so that requests need not wait for all of it. */
+/* Sweep a part of the PIT at a time, so that requests do not wait. */
 static void sweep_run(struct tribd *d, struct timer *t)
 {
 	struct ndnd *fw = d->ndn;
@@ -90,7 +89,7 @@ int ndnd_need(struct tribd *d, struct reason *why)
 				 "tribd runs without --ndn: no NDN forwarder");
 }
 
-/* Times and markers in the configuration, which is not stored here. */
+/* Copy times and markers to fw->config; the caller stores it. */
 void ndnd_config_fill(struct ndnd *fw)
 {
 	struct ndn_config *c = &fw->config;
@@ -101,7 +100,7 @@ void ndnd_config_fill(struct ndnd *fw)
 	memcpy(c->marker, fw->marker, sizeof(c->marker));
 }
 
-/* By the tail calls of trib_xdp and trib_egress. */
+/* Let trib_xdp and trib_egress call the forwarder. */
 static int hook_set(struct tribd *d, enum map_id map, int prog)
 {
 	uint32_t zero = 0;

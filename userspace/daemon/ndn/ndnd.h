@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The NDN forwarder (bpf/ndn.bpf.c): what faces are to it, routes, times,
- * and the maps that follow from them. Records exist with or without --ndn, so
- * that a tribd that runs without saves what it was told before; nothing is
- * loaded then, and requests are refused.
+ * ndnd: tribd's half of the NDN forwarder (bpf/ndn.bpf.c): faces, routes, times,
+ * and the maps made from them. Without --ndn nothing is loaded and requests are
+ * refused, but the records of the state file are kept and saved again.
  */
 #ifndef TRIBD_NDND_H
 #define TRIBD_NDND_H
@@ -14,7 +13,7 @@
 #include "daemon/face/face.h"
 #include "uapi/trib_ndn_maps.h"
 
-/* Rows of ndn_fib and ndn_rights; prefixes of one face, and their text. */
+/* Rows of ndn_fib and of ndn_rights; prefixes of a face; bytes of their text. */
 #define NDND_ROUTES_MAX 4096
 #define NDND_RIGHTS_MAX 4096
 #define NDND_PREFIXES_MAX 64
@@ -26,7 +25,7 @@
 #define NDND_CACHE_MAX (1u << 16)
 #define NDND_CACHE_DEFAULT 1024
 #define NDND_LEASE_MS 30000
-/* Of the PIT, that one run of a program looks at. */
+/* Buckets of the PIT for one run of ndn_sweep or ndn_forget. */
 #define NDND_PART 4096
 #define NDND_LEASE_MS_MIN 100
 #define NDND_LEASE_MS_MAX (24 * 3600 * 1000)
@@ -35,26 +34,26 @@ struct face_spec;
 struct nl_msg;
 struct nlattr;
 
-/* What a face may do with names below @name. */
+/* Rights of a face below a prefix. */
 struct ndnd_prefix {
 	uint8_t may; /* enum ndn_may */
 	struct ndn_row_name name;
 };
 
-/* What a request or the state file says of a face; see trib.h. */
+/* NDN attributes of a face in a request or the state file. */
 struct ndnd_spec {
 	bool has_kind, has_port, has_subscribe, has_write;
 	uint8_t kind; /* enum trib_face_ndn */
 	uint16_t port;
-	uint16_t number; /* from the state file; 0: a free one */
+	uint16_t number; /* from the state file; 0: choose a free one */
 	unsigned int n;
 	struct ndnd_prefix prefix[NDND_PREFIXES_MAX];
 };
 
-/* What a face is to names; owned by the face. */
+/* NDN side of a face, owned by the face. */
 struct ndnd_peer {
 	uint8_t kind;
-	uint8_t number; /* 1 to 255, in the maps; nobody else's */
+	uint8_t number; /* in the maps, 1 to 255, unique */
 	uint16_t port;	/* host order; 0: Ethernet */
 	unsigned int routes;
 	unsigned int n;
@@ -100,16 +99,16 @@ enum ndnd_prog {
 	NDND_PROG__MAX,
 };
 
-/* What the maps hold now, of faces and ports. */
+/* Copy of the rows of faces and ports in the maps. */
 struct ndnd_rows {
 	struct ndn_face face[NDN_FACES];
 	struct ndn_from from[NDN_FACES]; /* ifindex 0: none */
 	uint32_t out[NDN_FACES];	 /* by place; 0: empty */
-	/* By number: the port that has it as its first face; 0: none. */
+	/* By number: ifindex whose first face it is; 0: none. */
 	uint32_t first[NDN_FACES];
 };
 
-/* How many rows of a map are used: looked up not too often. */
+/* Number of used rows of a map, counted at most once a second. */
 struct ndnd_used {
 	uint64_t at_ns;
 	uint32_t rows;
@@ -117,10 +116,10 @@ struct ndnd_used {
 
 struct ndnd {
 	bool on;      /* loaded */
-	bool adopted; /* with the rows of a former tribd */
+	bool adopted; /* the maps of a former tribd */
 	uint32_t entries;
 	uint32_t cache;
-	uint32_t swept; /* buckets, of the sweep under way */
+	uint32_t swept; /* buckets done by the sweep under way */
 	uint32_t lease_ms;
 	uint32_t leave_ms; /* 0: half of the lease */
 	struct ndn_marker marker[NDN_MARK__MAX];
@@ -137,47 +136,47 @@ struct ndnd {
 	struct ndnd_misses *misses;
 };
 
-/* --- names.c, ndn_route.c: records, and when what happens */
+/* --- ndnd.c, ndnd_face.c, ndnd_route.c: records and the order of changes */
 
 int ndnd_init(struct tribd *d);
 void ndnd_exit(struct tribd *d);
-/* -EOPNOTSUPP without --ndn. */
+/* Return: 0, or -EOPNOTSUPP without --ndn. */
 int ndnd_need(struct tribd *d, struct reason *why);
-/* Faces, ports and maps are there: writes all rows, takes packets. */
+/* Write all rows and begin to take packets. Faces, ports and maps exist. */
 int ndnd_start(struct tribd *d);
-/* A face or port changed: rows follow. Without --ndn nothing happens. */
+/* Update the rows after a change of a face or port. */
 void ndnd_settle(struct tribd *d);
-/* Starts the sweep anew: the lease has another length. */
+/* Restart the timer of the sweep after a change of the lease. */
 void ndnd_sweep_set(struct tribd *d);
 
-/* Faces. The caller saves the state and settles; none of it fails after. */
+/* Faces. The caller saves the state and then settles, which cannot fail. */
 int ndnd_face_check(struct tribd *d, const struct face_spec *s,
 		    struct reason *why);
 int ndnd_face_add(struct tribd *d, struct face *f, const struct ndnd_spec *s,
 		  struct reason *why);
 int ndnd_face_set(struct tribd *d, struct face *f, const struct ndnd_spec *s,
 		  struct reason *why);
-/* It is there for good: the maps follow. */
+/* Update the maps after the state with the new face is saved. */
 void ndnd_face_added(struct tribd *d, struct face *f);
-/* May the face go? */
+/* Refuse to delete a face that routes use. */
 int ndnd_face_del_check(struct tribd *d, const struct face *f,
 			struct reason *why);
-/* It goes: rows and subscriptions, too. */
+/* Remove rows, routes and subscriptions of a face that is deleted. */
 void ndnd_face_del(struct tribd *d, struct face *f);
 void ndnd_peer_free(struct tribd *d, struct ndnd_peer *p);
 
 int ndnd_route_new(struct tribd *d, const char *prefix, const char *face,
 		   struct reason *why);
-/* Those by @f, which goes; only without --ndn, or it would not. */
+/* Delete the routes by @f, whose face is deleted. Without --ndn only. */
 void ndnd_routes_drop(struct tribd *d, const struct face *f);
-/* The record only, from the state file. */
+/* Add a record from the state file; writes no map. */
 int ndnd_route_restore(struct tribd *d, const char *prefix, const char *face,
 		       struct reason *why);
 int ndnd_route_del(struct tribd *d, const char *prefix, struct reason *why);
 struct ndnd_route *ndnd_route_find(struct tribd *d,
 				   const struct ndn_row_name *name);
 
-/* What NDN_SET changes; NULL and 0: stays. */
+/* A request to change times and markers; 0 and NULL: keep. */
 struct ndnd_set {
 	uint32_t lease_ms, leave_ms;
 	const char *marker[NDN_MARK__MAX];
@@ -186,94 +185,94 @@ struct ndnd_set {
 int ndnd_set_check(struct tribd *d, const struct ndnd_set *s,
 		   struct reason *why);
 int ndnd_set(struct tribd *d, const struct ndnd_set *s, struct reason *why);
-/* The record only, after the check. */
+/* Change the record only, after ndnd_set_check(). */
 void ndnd_set_apply(struct ndnd *fw, const struct ndnd_set *s);
-/* Times and markers into n->config. */
+/* Copy times and markers to fw->config. */
 void ndnd_config_fill(struct ndnd *fw);
 
 /* --- ndnd_spec.c: pure */
 
-/* The name that @text says; no marker stands before it. */
+/* Parse a name. */
 int ndnd_name_parse(const char *text, struct ndn_row_name *name,
 		    struct reason *why);
-/* Its text; of one that makes none, "?". */
+/* Write a name as text; "?" if it is malformed. Return: @buf or a constant. */
 const char *ndnd_name_text(const struct ndn_row_name *name,
 			   char buf[NDND_TEXT_MAX]);
 bool ndnd_name_is_equal(const struct ndn_row_name *a,
 			const struct ndn_row_name *b);
 bool ndnd_name_is_below(const struct ndn_row_name *prefix,
 			const struct ndn_row_name *n);
-/* As ndnd_name_parse(), but refuses what begins with a marker of @n (NULL: none). */
+/* Parse a prefix, which must not begin with a marker of @n (NULL: any). */
 int ndnd_prefix_parse(const struct ndnd *fw, const char *text,
 		      struct ndn_row_name *name, struct reason *why);
 int ndnd_marker_parse(const char *text, struct ndn_marker *m,
 		      struct reason *why);
 const char *ndnd_marker_text(const struct ndn_marker *m,
 			     char buf[NDND_TEXT_MAX]);
-/* Adds a prefix, or a right to one that is there; "" adds none. */
+/* Add rights @may below prefix @text to @s; "" adds nothing. */
 int ndnd_spec_add(const struct ndnd *fw, struct ndnd_spec *s, uint8_t may,
 		  const char *text, struct reason *why);
-/* @p with what @s changes, in @out (no prefixes of its own). */
+/* Complete @s by what it keeps of @p (NULL: none), and check it. */
 int ndnd_spec_apply(const struct ndnd_peer *p, struct ndnd_spec *s,
 		    struct reason *why);
-/* Bytes of text of a face's prefixes. */
+/* Bytes of the prefixes as text. */
 size_t ndnd_prefixes_text(const struct ndnd_prefix *p, unsigned int n);
 
 /* --- ndnd_load.c: the object */
 
-/* Opens, sizes, adopts or not, loads. 0 or -errno, logged. */
+/* Load the programs, with pinned maps if they fit. Return: 0, or -errno, logged. */
 int ndnd_load(struct tribd *d);
 void ndnd_unload(struct tribd *d);
-/* Pins what is new; the configuration last. */
+/* Pin new maps, the configuration last. */
 int ndnd_pin(struct tribd *d);
-/* Without --ndn: what a former tribd left stops and goes. */
+/* Without --ndn: stop and remove the forwarder of a former tribd. */
 void ndnd_clear(struct tribd *d);
 
 /* --- ndnd_rows.c: faces and ports in the maps */
 
-/* What an adopted map holds. */
+/* Read the rows of adopted maps. */
 void ndnd_rows_read(struct tribd *d);
-/* MAC addresses that a former tribd knew and the kernel has forgotten. */
+/* Take MAC addresses from adopted rows that the kernel has forgotten. */
 void ndnd_rows_recall(struct tribd *d);
-/* The rows as the faces are now. */
+/* Make the rows agree with the faces. */
 void ndnd_rows_settle(struct tribd *d);
 int ndnd_config_store(struct tribd *d);
 
-/* --- ndn_tables.c: routes and rights in the maps */
+/* --- ndnd_tables.c: routes and rights in the maps */
 
-/* All of them; what the maps have besides goes. */
+/* Write all rows and delete others. */
 int ndnd_tables_write(struct tribd *d);
 int ndnd_route_store(struct tribd *d, struct ndnd_route *r);
 void ndnd_route_clear(struct tribd *d, const struct ndnd_route *r);
-/* Of face number @number: @now instead of @old (NULL: none). */
+/* Replace the rights @old of face number @number by @now; NULL: none. */
 void ndnd_rights_store(struct tribd *d, uint8_t number,
 		       const struct ndnd_prefix *old, unsigned int nold,
 		       const struct ndnd_prefix *now, unsigned int nnow);
-/* The bits of right_lens. */
+/* Compute &ndn_face.right_lens. */
 uint32_t ndnd_rights_lens(const struct ndnd_peer *p);
 
 /* --- ndnd_walk.c: a map from end to end, in pieces */
 
 struct ndnd_walk;
 
-/* Is it time to count again? */
+/* Is a count of rows older than a second? Then the caller counts again. */
 bool ndnd_used_old(struct ndnd_used *u);
 
 struct ndnd_walk *ndnd_walk_new(int fd, uint32_t key_size, uint32_t value_size,
 				uint32_t entries);
-/* 1: a row, valid until the next call; 0: the end; -errno. */
+/* Get the next row, valid until the next call. Return: 1; 0: end; -errno. */
 int ndnd_walk_next(struct ndnd_walk *w, const void **key, const void **value);
-/* The row of the last call is to come again. Once for each call. */
+/* Let the next call return the same row again; once per call. */
 void ndnd_walk_undo(struct ndnd_walk *w);
 void ndnd_walk_free(void *walk);
 
-/* --- ndn_pit.c: entries of the persistent PIT; alone knows their layout */
+/* --- ndnd_pit.c: entries of the PIT; no other file knows their layout */
 
 struct ndnd_pit_row {
 	struct ndn_row_name name;
 	uint8_t up;
 	uint8_t state;	   /* enum trib_pit_state */
-	uint64_t acked_ms; /* ages; NDND_NEVER */
+	uint64_t acked_ms; /* ages, or NDND_NEVER */
 	uint64_t taken_ms;
 	uint64_t version;
 	uint64_t segment;
@@ -283,53 +282,53 @@ struct ndnd_pit_row {
 #define NDND_NEVER UINT64_MAX
 
 struct ndnd_walk *ndnd_pit_walk(struct tribd *d);
-/* As ndnd_walk_next(): the next entry below @prefix. */
+/* Get the next entry below @prefix. Return: as ndnd_walk_next(). */
 int ndnd_pit_next(struct tribd *d, struct ndnd_walk *w,
 		  const struct ndn_row_name *prefix, struct ndnd_pit_row *row);
-/* The entry of @name: 0, -ENOENT. */
+/* Find the entry of @name. Return: 0 or -ENOENT. */
 int ndnd_pit_find(struct tribd *d, const struct ndn_row_name *name,
 		  struct ndnd_pit_row *row);
 int ndnd_pit_forget(struct tribd *d, const struct ndn_row_name *name,
 		    struct reason *why);
-/* Subscriptions and questions of a face whose number gets free. */
+/* Remove all traces of a face, so that its number can be used again. */
 void ndnd_pit_forget_face(struct tribd *d, uint8_t number);
-/* Entries, as they were at most a second ago. */
+/* Count entries; the count may be a second old. */
 uint32_t ndnd_pit_count(struct tribd *d);
 
-/* --- ndn_cs.c: the cache */
+/* --- ndnd_cs.c: the cache */
 
 struct ndnd_walk *ndnd_cs_walk(struct tribd *d);
 int ndnd_cs_next(struct ndnd_walk *w, const struct ndn_row_name *prefix,
 		 struct ndn_row_name *name, uint32_t *bytes, uint32_t *place);
-/* Segments, likewise. */
+/* Count segments; the count may be a second old. */
 uint32_t ndnd_cs_count(struct tribd *d);
-/* What is below @prefix goes; how many, or -errno. */
+/* Remove segments below @prefix. Return: how many, or -errno. */
 int ndnd_cs_wipe(struct tribd *d, const struct ndn_row_name *prefix,
 		 struct reason *why);
-/* Runs ndn_forget; 0, -EBUSY, -errno. */
+/* Run ndn_forget. Return: 0, -EBUSY (row locked), -errno. */
 int ndnd_forget_run(struct tribd *d, struct ndn_forget *what);
 
 /* --- ndnd_stats.c */
 
-/* The counter @id, an enum ndn_stat; NULL: none. Valid until the next call. */
+/* Describe counter @id, an enum ndn_stat. NULL: unused number. Valid until the next call. */
 const struct stat_text *ndnd_stat_text(uint32_t id);
 
-/* --- ndn_miss.c: senders that are no face */
+/* --- ndnd_miss.c: log of unknown senders */
 
 int ndnd_miss_init(struct tribd *d);
 void ndnd_miss_exit(struct tribd *d);
 
-/* --- ndn_state.c: in the state file */
+/* --- ndnd_state.c: the state file */
 
-/* NULL: @f is nothing to names. */
+/* Make the NDN part of a face. Return: NULL if it has none. */
 json_t *ndnd_face_pack(const struct face *f);
 int ndnd_face_load(struct tribd *d, const json_t *o, struct ndnd_spec *s,
 		   struct reason *why);
-/* All but the faces, without routes by the face @gone. */
+/* Make the part besides faces, without routes by face @gone. */
 json_t *ndnd_pack(struct tribd *d, const void *gone);
-/* Times and markers: before the faces, whose prefixes they concern. */
+/* Read times and markers; before the faces, whose prefixes need them. */
 int ndnd_restore(struct tribd *d, const json_t *o, struct reason *why);
-/* Routes: after the faces. */
+/* Read routes; after the faces. */
 int ndnd_routes_restore(struct tribd *d, const json_t *o, struct reason *why);
 
 #endif /* TRIBD_NDND_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The cache: what segments it has, and forgetting them. */
+/* Lists and removes segments of the cache. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct ndnd_walk *ndnd_cs_walk(struct tribd *d)
 			     sizeof(struct ndn_kept), rows);
 }
 
-/* Only segments are kept: their names have the marker of distribution. */
+/* All names in the cache have the marker of distribution. */
 int ndnd_cs_next(struct ndnd_walk *w, const struct ndn_row_name *prefix,
 		 struct ndn_row_name *name, uint32_t *bytes, uint32_t *place)
 {

@@ -31,7 +31,7 @@ static uint8_t number_free(struct tribd *d)
 	return NDN_FACE_NONE;
 }
 
-/* Of two that packets could be of, none is right. */
+/* Refuse a second face for one sender: packets could belong to either. */
 static int same_sender_check(struct tribd *d, const struct face *f,
 			     uint16_t port, struct reason *why)
 {
@@ -46,13 +46,13 @@ static int same_sender_check(struct tribd *d, const struct face *f,
 			    !memcmp(g->mac, f->mac, 6)))
 			return reason_set(
 				why, -EEXIST,
-				"face %s: names know face %s by the same address and ndn-port %u",
+				"face %s: face %s has the same address and ndn-port %u",
 				f->name, g->name, port);
 	}
 	return 0;
 }
 
-/* What a face must be like, to be one to names. */
+/* Check that @f can be a face of the forwarder. */
 static int shape_check(struct tribd *d, const struct face *f, uint16_t port,
 		       struct reason *why)
 {
@@ -61,22 +61,22 @@ static int shape_check(struct tribd *d, const struct face *f, uint16_t port,
 	if (f->vlan[1])
 		return reason_set(
 			why, -EINVAL,
-			"face %s has an inner vlan %u: names read one tag",
+			"face %s has an inner vlan %u: ndn needs a face with one tag at most",
 			f->name, f->vlan[1]);
 	if (addr_is_multicast(&f->addr))
 		return reason_set(
 			why, -EINVAL,
-			"face %s: %s is a group's address, names need a sender's",
+			"face %s: %s is a group address: ndn needs a neighbour's address",
 			f->name, addr_text(&f->addr, text));
 	if (port && addr_is_zero(&f->addr))
 		return reason_set(
 			why, -EINVAL,
-			"face %s has no address: ndn-port 0 needs none",
+			"face %s has no address: only ndn-port 0 needs none",
 			f->name);
 	return same_sender_check(d, f, port, why);
 }
 
-/* Before there is a face: may it do without an address? */
+/* Before the face exists: may it do without an address? */
 int ndnd_face_check(struct tribd *d, const struct face_spec *s,
 		    struct reason *why)
 {
@@ -88,7 +88,7 @@ int ndnd_face_check(struct tribd *d, const struct face_spec *s,
 	if (!n || !n->has_kind || !n->kind || !n->has_port || n->port)
 		return reason_set(
 			why, -EINVAL,
-			"address :: is not a neighbour's: only faces of names with ndn-port 0 need none");
+			"address :: is not a neighbour's: only ndn faces with ndn-port 0 need none");
 	if (!s->mac_given)
 		return reason_set(why, -EINVAL,
 				  "face %s has neither addr nor mac", s->name);
@@ -130,7 +130,7 @@ void ndnd_peer_free(struct tribd *d, struct ndnd_peer *p)
 	free(p);
 }
 
-/* The new peer of @f, for what @s changes; *out NULL: none any more. */
+/* Make the new peer of @f, changed by @s. *@out NULL: @f has none any more. */
 static int peer_prepare(struct tribd *d, const struct face *f,
 			const struct ndnd_spec *s, struct ndnd_peer **out,
 			struct reason *why)
@@ -165,7 +165,7 @@ static int peer_prepare(struct tribd *d, const struct face *f,
 					 ? (uint8_t)s->number
 					 : number_free(d);
 	if (!(*out)->number) {
-		err = reason_set(why, -ENOSPC, "there are %u faces of names",
+		err = reason_set(why, -ENOSPC, "there are %u ndn faces already",
 				 NDN_FACES - 1);
 		ndnd_peer_free(d, *out);
 	}
@@ -185,7 +185,7 @@ int ndnd_face_add(struct tribd *d, struct face *f, const struct ndnd_spec *s,
 	return err;
 }
 
-/* Without --ndn nobody could take the routes away first. */
+/* Without --ndn routes cannot be deleted first: they go with the face. */
 int ndnd_face_del_check(struct tribd *d, const struct face *f,
 			struct reason *why)
 {
@@ -195,7 +195,7 @@ int ndnd_face_del_check(struct tribd *d, const struct face *f,
 			  f->ndn->routes, f->ndn->routes == 1 ? "" : "s");
 }
 
-/* The maps, after @f->ndn took the place of @old; frees it. */
+/* Update the maps after @f->ndn replaced @old. Frees @old. */
 static void peer_changed(struct tribd *d, struct face *f, struct ndnd_peer *old)
 {
 	static const struct ndnd_peer none;
@@ -231,7 +231,7 @@ int ndnd_face_set(struct tribd *d, struct face *f, const struct ndnd_spec *s,
 		if (!err && addr_is_zero(&f->addr))
 			err = reason_set(
 				why, -EINVAL,
-				"face %s has no address: it is for names only, delete it",
+				"face %s has no address, so it serves ndn only: delete it instead",
 				f->name);
 		if (err)
 			return err;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The object of the NDN forwarder: how large its maps are, whether those of a
- * former tribd serve, loading, pinning. Unlike those of trib, maps that do not
- * fit are replaced: subscribers renew, and all else is in the state file.
+ * The NDN forwarder's BPF object: sizes of maps, adoption of pinned maps, loading,
+ * pinning. Unlike the relay's, maps that do not fit are replaced: subscribers
+ * renew, and the rest is in the state file.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -16,7 +16,7 @@
 #include "daemon/load/bpf_load.h"
 #include "ndnd.h"
 
-/* Four Interests a place: of a second. */
+/* Rows for nonces: four each, enough for a second of Interests. */
 #define NONCES 65536
 #define ASKS_MIN 4096
 #define MISSES_BYTES 65536
@@ -42,7 +42,7 @@ static const char *const nprog_name[NDND_PROG__MAX] = {
 	[NDND_PROG_FORGET] = "ndn_forget",
 };
 
-/* max_entries; 0: what the object says. */
+/* Get max_entries; 0: keep that of the object. */
 static uint32_t nmap_size(const struct ndnd *fw, enum ndnd_map id)
 {
 	switch (id) {
@@ -80,7 +80,7 @@ static int object_open(struct ndnd *fw)
 		ndn_object, (size_t)(ndn_object_end - ndn_object), &opts);
 	if (!fw->obj)
 		return -errno;
-	/* For veth peers; trib_pass is pinned and does the same. */
+	/* Not needed: trib_pass serves veth peers. */
 	pass = bpf_object__find_program_by_name(fw->obj, "ndn_pass");
 	if (pass)
 		bpf_program__set_autoload(pass, false);
@@ -124,7 +124,7 @@ static int map_adopt(struct tribd *d, struct bpf_map *m, struct reason *why)
 	if (fd < 0)
 		return reason_set(why, -errno, "%s: %s", path, strerror(errno));
 	err = map_info(fd, &have);
-	/* The kernel may add this one by itself. */
+	/* The kernel may set this flag by itself. */
 	want.map_flags |= have.map_flags & BPF_F_RDONLY_PROG;
 	if (!err)
 		err = adopt_map_check(bpf_map__name(m), &have, &want, why);
@@ -134,7 +134,7 @@ static int map_adopt(struct tribd *d, struct bpf_map *m, struct reason *why)
 	return err;
 }
 
-/* The configuration is pinned last: without it the rest is unfinished. */
+/* The configuration is pinned last: its pin shows that the others are complete. */
 static int config_adopt(struct tribd *d, struct reason *why)
 {
 	struct bpf_map *m = bpf_object__find_map_by_name(
@@ -161,8 +161,7 @@ static int config_adopt(struct tribd *d, struct reason *why)
 	return 0;
 }
 
-/* Pinned and adopted; constants are each object's own, the configuration comes
- * by itself. */
+/* Is the map pinned and adopted like others? The configuration is not. */
 static bool map_is_shared(const struct bpf_map *m)
 {
 	return !bpf_map__is_internal(m) &&
@@ -182,7 +181,7 @@ static int maps_adopt(struct tribd *d, struct reason *why)
 	return err;
 }
 
-/* Not the two by which trib's object calls ours. */
+/* The relay's two maps with this prefix are not ours. */
 static bool pin_is_ours(const char *name)
 {
 	return !strncmp(name, PIN_PREFIX, strlen(PIN_PREFIX)) &&
@@ -190,7 +189,7 @@ static bool pin_is_ours(const char *name)
 	       strcmp(name, map_name[MAP_NDN_LEAVE]);
 }
 
-/* How many there were. The configuration goes first. */
+/* Remove pins, the configuration first. Return: how many. */
 static unsigned int pins_drop(struct tribd *d)
 {
 	DIR *dir = opendir(d->pin_dir);
@@ -280,7 +279,7 @@ static uint32_t power_of_2(uint32_t n)
 	return n ? p : 0;
 }
 
-/* With maps of a former tribd, if there are some and they fit. */
+/* Load with the maps of a former tribd if they fit. */
 static int object_load(struct tribd *d)
 {
 	struct ndnd *fw = d->ndn;
@@ -295,7 +294,7 @@ static int object_load(struct tribd *d)
 		!access(pin_path(d, nmap_name[NDND_MAP_CONFIG], path), F_OK);
 	if (fw->adopted && maps_adopt(d, &why)) {
 		log_warn(
-			"ndn: pinned maps do not fit: %s; starts with new ones",
+			"ndn: pinned maps do not fit: %s; starting with new ones",
 			why.text);
 		fw->adopted = false;
 		bpf_object__close(fw->obj);
@@ -376,7 +375,7 @@ int ndnd_pin(struct tribd *d)
 	return err;
 }
 
-/* Filters went with the ports' attachment (clsact.c). */
+/* clsact.c removed the filters from the ports. */
 void ndnd_clear(struct tribd *d)
 {
 	uint32_t zero = 0;
@@ -385,5 +384,5 @@ void ndnd_clear(struct tribd *d)
 	bpf_map_delete_elem(d->map[MAP_NDN_LEAVE], &zero);
 	if (pins_drop(d))
 		log_warn(
-			"ndn: starts without --ndn: the forwarder of before is gone; faces and routes stay in the state file");
+			"ndn: started without --ndn: the former forwarder is removed; faces and routes stay in the state file");
 }

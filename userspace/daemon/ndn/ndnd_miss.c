@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Senders of NDN packets that are no face: the log says who, and how to admit
- * them. Anybody can send such packets, so a line for a sender comes once in a
- * while, and few lines in all.
+ * Logs senders of NDN packets that are no face, with the command that admits them.
+ * Lines are rationed per sender and in total, because anybody can send.
  */
 #include <arpa/inet.h>
 #include <bpf/libbpf.h>
@@ -58,7 +57,7 @@ static bool may_say(struct ndnd_misses *m, const struct ndn_from *from)
 	return true;
 }
 
-/* A face whose MAC address is not known yet: it will be. */
+/* Find the face of this sender whose MAC address is not known yet. */
 static struct face *face_waiting(struct tribd *d, const struct ndn_from *from)
 {
 	struct face *f;
@@ -82,7 +81,7 @@ static const char *device_name(struct tribd *d, uint32_t ifindex)
 	return "DEVICE";
 }
 
-/* As the arguments of `trib face add`. */
+/* Write the sender as arguments of `trib face add`. */
 static void sender_text(struct tribd *d, const struct ndn_miss *miss, char *buf,
 			size_t size)
 {
@@ -117,7 +116,7 @@ static int on_miss(void *arg, void *data, size_t len)
 	struct face *f;
 
 	if (++m->turn > PER_TURN)
-		return -EINTR; /* the rest in the next turn of the loop */
+		return -EINTR; /* others have their turn first */
 	if (len < sizeof(*miss))
 		return 0;
 	f = face_waiting(d, &miss->from);
@@ -130,7 +129,7 @@ static int on_miss(void *arg, void *data, size_t len)
 		return 0;
 	sender_text(d, miss, text, sizeof(text));
 	log_warn(
-		"ndn: %llu packet%s of no face refused, the last one's sender is admitted by `trib face add NAME %s`",
+		"ndn: %llu packet%s from unknown senders refused; to admit the last sender: `trib face add NAME %s`",
 		(unsigned long long)m->unsaid, m->unsaid == 1 ? "" : "s", text);
 	m->unsaid = 0;
 	return 0;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Entries of the persistent PIT, as BPF keeps them: the only file of tribd that
- * knows their layout. Rows are read without their lock: what is shown of one
- * that is changing may be of two moments.
+ * Entries of the persistent PIT; no other file of tribd knows their layout. Rows are
+ * read without their lock, so an entry that changes may be shown half old.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -20,13 +19,13 @@ static uint64_t age_ms(uint64_t now, uint64_t then)
 	return now > then ? (now - then) / MS : 0;
 }
 
-/* An entry, of its two rows. */
+/* Both rows of an entry. */
 struct entry {
 	struct ndn_entry e;
 	struct ndn_more m;
 };
 
-/* Who is subscribed now: half leases that are over do not count. */
+/* Get the subscribed faces: half leases that are over do not count. */
 static void living(const struct ndn_config *c, const struct entry *n,
 		   uint64_t now, uint64_t live[NDN_FACE_WORDS])
 {
@@ -62,7 +61,7 @@ static void row_fill(const struct ndn_config *c, const struct entry *n,
 		row->state = TRIB_PIT_STATE_CONFIRMED;
 }
 
-/* The rest of a row that is an entry; false: it is none. */
+/* Read the second row of @n. Return: false if the first is no entry. */
 static bool rest_get(struct tribd *d, uint32_t row, struct entry *n)
 {
 	return (n->e.flags & NDN_ENTRY_USED) && n->e.len <= NDN_NAME_BYTES &&
@@ -95,7 +94,7 @@ int ndnd_pit_next(struct tribd *d, struct ndnd_walk *w,
 	return more;
 }
 
-/* Its row, and in @n what is there. */
+/* Find the entry of @name: its key, row and content. */
 static int entry_get(struct tribd *d, const struct ndn_row_name *name,
 		     uint64_t *key, uint32_t *row, struct entry *n)
 {
@@ -167,7 +166,7 @@ void ndnd_pit_forget_face(struct tribd *d, uint8_t number)
 		err = ndnd_forget_run(d, &f);
 	if (err)
 		log_warn(
-			"ndn: face number %u: not all that it left behind is gone: %s",
+			"ndn: face number %u: some of its subscriptions could not be removed: %s",
 			number, strerror(-err));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names: routes; times and markers. */
+/* Routes, times and markers of the NDN forwarder. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static int route_check(struct tribd *d, const char *prefix, const char *face,
 	if (!(*f)->ndn)
 		return reason_set(
 			why, -EINVAL,
-			"face %s is none to names: give it ndn host or router",
+			"face %s is no ndn face: set ndn host or ndn router",
 			face);
 	return 0;
 }
@@ -70,7 +70,7 @@ static void route_turn(struct ndnd_route *r, struct face *f)
 	f->ndn->routes++;
 }
 
-/* In the maps and in the file; else nowhere. */
+/* Store a route in map and state file. The caller undoes both on error. */
 static int route_save(struct tribd *d, struct ndnd_route *r, struct reason *why)
 {
 	int err = ndnd_route_store(d, r);
@@ -95,7 +95,7 @@ int ndnd_route_new(struct tribd *d, const char *prefix, const char *face,
 		old = r->face;
 		route_turn(r, f);
 	} else if (d->ndn->nroutes == NDND_ROUTES_MAX) {
-		return reason_set(why, -ENOSPC, "there are %u routes",
+		return reason_set(why, -ENOSPC, "there are %u routes already",
 				  NDND_ROUTES_MAX);
 	} else {
 		r = route_add(d, &name, f);
@@ -142,9 +142,10 @@ int ndnd_route_restore(struct tribd *d, const char *prefix, const char *face,
 		return reason_set(why, -EPROTO, "route %.100s: no face %s",
 				  prefix, face);
 	if (ndnd_route_find(d, &name) || d->ndn->nroutes == NDND_ROUTES_MAX)
-		return reason_set(why, -EPROTO,
-				  "route %.100s: twice, or one too many",
-				  prefix);
+		return reason_set(
+			why, -EPROTO,
+			"route %.100s: given twice, or too many routes",
+			prefix);
 	return route_add(d, &name, f) ? 0
 				      : reason_set(why, -ENOMEM, "no memory");
 }
@@ -182,12 +183,12 @@ static int times_check(const struct ndnd *fw, const struct ndnd_set *s,
 
 	if (s->lease_ms && (s->lease_ms < NDND_LEASE_MS_MIN ||
 			    s->lease_ms > NDND_LEASE_MS_MAX))
-		return reason_set(why, -ERANGE, "lease-ms %u: %u to %u",
+		return reason_set(why, -ERANGE, "lease-ms %u: must be %u to %u",
 				  s->lease_ms, NDND_LEASE_MS_MIN,
 				  NDND_LEASE_MS_MAX);
 	if (s->leave_ms > lease)
 		return reason_set(why, -ERANGE,
-				  "leave-ms %u: at most the lease of %u",
+				  "leave-ms %u: must be at most the lease, %u",
 				  s->leave_ms, lease);
 	return 0;
 }
@@ -207,7 +208,8 @@ int ndnd_set_check(struct tribd *d, const struct ndnd_set *s,
 		for (k = NDN_MARK_DISTRIBUTE; k < i; k++)
 			if (!memcmp(&m[i], &m[k], sizeof(m[i])))
 				return reason_set(
-					why, -EINVAL, "marker '%.60s' is two",
+					why, -EINVAL,
+					"marker '%.60s' is given twice: markers must differ",
 					ndnd_marker_text(&m[i], text));
 	return err;
 }
@@ -219,7 +221,7 @@ void ndnd_set_apply(struct ndnd *fw, const struct ndnd_set *s)
 
 	if (s->lease_ms) {
 		fw->lease_ms = s->lease_ms;
-		/* One that was given, and is too long now. */
+		/* leave_ms must not exceed the lease. */
 		if (fw->leave_ms > fw->lease_ms)
 			fw->leave_ms = 0;
 	}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Faces and ports of names in the maps: what they should hold follows from the
- * faces, what they do hold is remembered, and the difference is written in an
- * order in which no packet finds half of it. What comes: port, bits of the
- * configuration, face, sender, and then the count that ends what CPUs remember.
- * What goes: the other way round.
+ * Rows of NDN faces and ports in the maps. The wanted rows are computed from the
+ * faces, compared with a copy of the present ones, and the difference is written
+ * in an order in which no packet finds half of it. New rows: port, bits of the
+ * configuration, face, sender, then the counter that invalidates cached look-ups.
+ * Old rows: the other way round.
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -16,7 +16,7 @@
 #include "ndnd.h"
 #include "daemon/device/port.h"
 
-/* What the maps should hold. */
+/* Wanted content of the maps. */
 struct want {
 	struct ndnd_rows rows;
 	uint64_t extra[NDN_FACE_WORDS];
@@ -41,7 +41,7 @@ int ndnd_config_store(struct tribd *d)
 	return -errno;
 }
 
-/* --- what should be there */
+/* --- wanted rows */
 
 static bool ready(const struct face *f)
 {
@@ -91,7 +91,7 @@ static void face_fill(const struct face *f, struct ndn_face *row)
 	memcpy(row->daddr, &f->addr, 16);
 }
 
-/* Packets come by the face's own port, also while ours go round its link. */
+/* Packets arrive at the face's own port, even while ours take a detour. */
 static void from_fill(const struct face *f, struct ndn_from *from)
 {
 	from->ifindex = f->port->ifindex;
@@ -128,7 +128,7 @@ static bool out_has(const uint32_t out[NDN_FACES], uint32_t ifindex)
 	return false;
 }
 
-/* Places keep their ports, so that a change is of one place only. */
+/* Ports keep their places, so that a change concerns one place only. */
 static void out_place(const struct ndnd_rows *have, struct ndnd_rows *want,
 		      uint32_t ifindex)
 {
@@ -149,7 +149,7 @@ static void out_place(const struct ndnd_rows *have, struct ndnd_rows *want,
 		want->out[i] = ifindex;
 }
 
-/* Who is its port's first face stays so while it is there. */
+/* The first face of a port stays the first as long as it exists. */
 static void firsts(const struct ndnd_rows *have, struct want *w)
 {
 	uint32_t ifindex;
@@ -225,7 +225,7 @@ static void ports_come(struct tribd *d, const struct ndnd_rows *w)
 	}
 }
 
-/* What is gone by itself, with its device, is as good. */
+/* Rows that disappeared with their device are fine. */
 static void ports_go(struct tribd *d, const struct ndnd_rows *w)
 {
 	struct ndnd *fw = d->ndn;
@@ -246,7 +246,7 @@ static void ports_go(struct tribd *d, const struct ndnd_rows *w)
 					    &have->first[i]);
 }
 
-/* True if somebody is known by another key, or no more. */
+/* Delete old senders. Return: whether there were any. */
 static bool from_go(struct tribd *d, const struct ndnd_rows *w)
 {
 	struct ndnd *fw = d->ndn;
@@ -282,7 +282,7 @@ static bool from_come(struct tribd *d, const struct ndnd_rows *w)
 	return any;
 }
 
-/* @come: those that are to be there; else those that are not. */
+/* Write changed faces: those in use if @come, else the others. */
 static void faces_put(struct tribd *d, const struct ndnd_rows *w, bool come)
 {
 	struct ndnd *fw = d->ndn;
@@ -297,7 +297,7 @@ static void faces_put(struct tribd *d, const struct ndnd_rows *w, bool come)
 	}
 }
 
-/* Bits that are there too early or too long cost speed only. */
+/* Bits that are set too early or too long only cost speed. */
 static void bits_put(struct tribd *d, const struct want *w, bool both,
 		     bool count)
 {
@@ -333,7 +333,7 @@ void ndnd_rows_settle(struct tribd *d)
 	d->ndn->rows = w.rows;
 }
 
-/* --- what a former tribd left */
+/* --- rows of a former tribd */
 
 static void from_read(struct ndnd *fw)
 {
@@ -355,7 +355,7 @@ static void from_read(struct ndnd *fw)
 	}
 }
 
-/* Ports name programs of the former tribd: all of them are written anew. */
+/* Read the ports; the caller writes them again with the new programs. */
 static void ports_read(struct ndnd *fw)
 {
 	struct bpf_devmap_val v;
@@ -401,8 +401,8 @@ void ndnd_rows_read(struct tribd *d)
 }
 
 /*
- * The kernel forgets neighbours that only XDP talks to. What XDP used until now
- * is right until another address is heard.
+ * The kernel forgets neighbours that only XDP talks to. The address that XDP used
+ * is good until another is learned.
  */
 void ndnd_rows_recall(struct tribd *d)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Names between text and rows, and what a request may ask of a face: pure.
+ * Names between text and rows; checks and defaults of a face's attributes. Pure.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ bool ndnd_name_is_equal(const struct ndn_row_name *a,
 	return a->len == b->len && !memcmp(a->value, b->value, a->len);
 }
 
-/* Prefixes are of whole components, so their bytes tell. */
+/* Prefixes end with a component, so bytes can be compared. */
 bool ndnd_name_is_below(const struct ndn_row_name *prefix,
 			const struct ndn_row_name *n)
 {
@@ -63,7 +63,7 @@ int ndnd_prefix_parse(const struct ndnd *fw, const char *text,
 		    !memcmp(name->value, fw->marker[i].tlv, fw->marker[i].len))
 			return reason_set(
 				why, -EINVAL,
-				"name '%.100s' begins with a marker: leave it out, lookups are without",
+				"name '%.100s' begins with a marker: leave the marker out",
 				text);
 	return err;
 }
@@ -78,7 +78,8 @@ int ndnd_marker_parse(const char *text, struct ndn_marker *m,
 	memset(m, 0, sizeof(*m));
 	if (!*text || strchr(text, '/') || strlen(text) >= sizeof(path) - 1)
 		return reason_set(why, -EINVAL,
-				  "marker '%.60s': not one component", text);
+				  "marker '%.60s': must be one component",
+				  text);
 	path[0] = '/';
 	strcpy(path + 1, text);
 	err = ndnd_name_parse(path, &name, why);
@@ -128,7 +129,7 @@ static int prefix_add(struct ndnd_spec *s, uint8_t may,
 		if (ndnd_name_is_equal(&s->prefix[i].name, name))
 			break;
 	if (i == NDND_PREFIXES_MAX)
-		return reason_set(why, -E2BIG, "more than %u prefixes",
+		return reason_set(why, -E2BIG, "a face has at most %u prefixes",
 				  NDND_PREFIXES_MAX);
 	if (i == s->n) {
 		s->prefix[s->n].may = 0;
@@ -150,7 +151,7 @@ int ndnd_spec_add(const struct ndnd *fw, struct ndnd_spec *s, uint8_t may,
 	return err ? err : prefix_add(s, may, &name, why);
 }
 
-/* A router may all unless told otherwise. */
+/* Defaults of a new face. A router has all rights unless prefixes are given. */
 static int defaults(struct ndnd_spec *s, struct reason *why)
 {
 	static const struct ndn_row_name all;
@@ -163,7 +164,7 @@ static int defaults(struct ndnd_spec *s, struct reason *why)
 	return prefix_add(s, may, &all, why);
 }
 
-/* In one order, in whatever they were given. */
+/* Order of prefixes, whatever the order of the request. */
 static int by_name(const void *a, const void *b)
 {
 	const struct ndnd_prefix *p = a, *q = b;
@@ -182,12 +183,14 @@ int ndnd_spec_apply(const struct ndnd_peer *p, struct ndnd_spec *s,
 	if (!s->has_kind)
 		s->kind = p ? p->kind : TRIB_FACE_NDN_NONE;
 	if (s->kind > TRIB_FACE_NDN_HOST)
-		return reason_set(why, -ERANGE, "ndn %u: 0 (none) to 2 (host)",
-				  s->kind);
+		return reason_set(
+			why, -ERANGE,
+			"ndn %u: must be 0 (none), 1 (router) or 2 (host)",
+			s->kind);
 	if (!s->kind && (s->has_port || s->n))
 		return reason_set(
 			why, -EINVAL,
-			"ndn-port and prefixes need ndn: host or router");
+			"ndn-port and prefixes need ndn host or ndn router");
 	if (!s->kind)
 		return 0;
 	if (!p) {
@@ -201,8 +204,9 @@ int ndnd_spec_apply(const struct ndnd_peer *p, struct ndnd_spec *s,
 					 &p->prefix[i].name, why);
 	qsort(s->prefix, s->n, sizeof(s->prefix[0]), by_name);
 	if (!err && ndnd_prefixes_text(s->prefix, s->n) > NDND_PREFIXES_TEXT)
-		return reason_set(why, -E2BIG,
-				  "prefixes have more than %u characters",
-				  NDND_PREFIXES_TEXT);
+		return reason_set(
+			why, -E2BIG,
+			"the prefixes of a face have at most %u characters",
+			NDND_PREFIXES_TEXT);
 	return err;
 }

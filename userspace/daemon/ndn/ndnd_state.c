@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What names are told, in the state file. */
+/* The NDN forwarder's part of the state file. */
 #include <errno.h>
 #include <string.h>
 
@@ -70,8 +70,9 @@ int ndnd_face_load(struct tribd *d, const json_t *o, struct ndnd_spec *s,
 				json_string_value(json_array_get(list, i));
 
 			if (!text)
-				return reason_set(why, -EPROTO,
-						  "a face's prefix");
+				return reason_set(
+					why, -EPROTO,
+					"a prefix of a face is not text");
 			err = ndnd_spec_add(NULL, s, rights[k].may, text, why);
 			if (err)
 				return err;
@@ -147,7 +148,8 @@ int ndnd_routes_restore(struct tribd *d, const json_t *o, struct reason *why)
 			json_string_value(json_object_get(r, "face"));
 
 		if (!prefix || !face)
-			return reason_set(why, -EPROTO, "a route");
+			return reason_set(why, -EPROTO,
+					  "a route lacks prefix or face");
 		err = ndnd_route_restore(d, prefix, face, why);
 	}
 	return err;

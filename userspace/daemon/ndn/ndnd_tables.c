@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Routes and rights in the maps. Rows are found by keys under the secret of the
- * maps; the bits that say which lengths exist follow the rows that come, and
- * precede those that go.
+ * Routes and rights in the maps. Keys are hashed with the secret of the maps. The
+ * bits of existing lengths are set after a row is added and cleared after it is
+ * deleted.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -128,8 +128,8 @@ static bool right_wanted(struct tribd *d, const void *key)
 	return false;
 }
 
-/* Deletes what is not wanted. A deleted key starts the walk anew, so look on
- * from the one before. */
+/* Delete unwanted rows. A deleted key would restart the walk, so continue from
+ * the one before. */
 static void fib_prune(struct tribd *d)
 {
 	struct ndnd *fw = d->ndn;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A map from end to end in pieces: by batches of what lies together, so that
- * rows that come and go meanwhile neither end nor repeat it.
+ * Walks over a map in batches of buckets: rows that are added or deleted meanwhile
+ * neither end nor repeat the walk.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -15,9 +15,9 @@
 struct ndnd_walk {
 	int fd;
 	uint32_t key_size, value_size, chunk;
-	uint32_t n, at; /* of the piece in hand */
+	uint32_t n, at; /* rows of the batch, and the next one */
 	bool begun, last;
-	uint64_t token[4]; /* where the next one begins */
+	uint64_t token[4]; /* begin of the next batch */
 	char *keys, *values;
 };
 
@@ -66,7 +66,7 @@ static int fetch(struct ndnd_walk *w)
 					   next, w->keys, w->values, &n, NULL);
 		if (!err || errno != ENOSPC)
 			break;
-		/* A bucket with more rows than that. */
+		/* A bucket has more rows than the batch. */
 		if (w->chunk >= CHUNK_MAX || room(w, w->chunk * 2))
 			return -ENOSPC;
 	}
@@ -104,7 +104,7 @@ void ndnd_walk_undo(struct ndnd_walk *w)
 		w->at--;
 }
 
-/* Anybody may ask for the number, and a large map takes its time. */
+/* Counting a large map takes time, and anybody may ask. */
 bool ndnd_used_old(struct ndnd_used *u)
 {
 	uint64_t now = loop_now();

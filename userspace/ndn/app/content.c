@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What Data carry: headers to bytes, and bytes, from anybody, to headers. */
+/* Encodes and decodes contents. Input may come from anybody. */
 #include "content.h"
 
 #include <endian.h>
@@ -15,7 +15,7 @@ static struct ndn_wire_head head_of(enum ndn_content_kind kind)
 	};
 }
 
-/* Copies a header of @n bytes out; @rest: values may follow. */
+/* Copy a header of @n bytes to @to. @rest: the values behind it, or NULL. */
 static int header(void *to, size_t n, enum ndn_content_kind kind,
 		  struct ndn_bytes content, struct ndn_bytes *rest)
 {

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the Data of a training job carry: the Content of an NDN Data packet, on
- * the wire (struct ndn_wire_...) and decoded. Headers are of fixed size,
- * big-endian, without padding; what is reserved is 0, and refused if it is not.
- * Values are IEEE 754 binary32, little-endian, and follow the header.
+ * The Content of the Data of a training job, on the wire (struct ndn_wire_...) and
+ * decoded. Headers have a fixed size and are big-endian without padding. Reserved
+ * fields must be 0. Values follow the header as little-endian IEEE 754 binary32.
+ * The acknowledgements /distribute/P and /delete/P are empty.
  *
- * Empty Content: the acknowledgements, /distribute/P and /delete/P.
- *
- * A vector of `elements` values is cut into segments of `segment` bytes each
- * (all of it told in the start content); the last one may be shorter.
+ * A vector of `elements` values is cut into segments of `segment` bytes; the last
+ * one may be shorter. The start content has both numbers.
  */
 #ifndef TRIB_NDN_CONTENT_H
 #define TRIB_NDN_CONTENT_H
@@ -21,9 +19,9 @@
 #include "ndn/packet/ndn.h"
 
 #define NDN_CONTENT_MAGIC 0x544e /* "TN" */
-#define NDN_CONTENT_FORMAT 1	 /* of all that is declared here */
+#define NDN_CONTENT_FORMAT 1	 /* increment on any change here */
 
-/* Bytes of values in a segment: a multiple of 4 up to this. */
+/* Bytes of values in a segment at most; a multiple of 4. */
 #define NDN_SEGMENT_MAX 8192
 #define NDN_SEGMENTS_MAX (1U << 22)
 #define NDN_ELEMENTS_MAX (1ULL << 32)
@@ -36,8 +34,8 @@
 /**
  * enum ndn_content_kind - &ndn_wire_head.kind
  * @NDN_CONTENT_OFFER:    answer to an offer, /<gpu>/P.
- * @NDN_CONTENT_START:    what a worker needs to start, /P/<gpu>.
- * @NDN_CONTENT_NEWEST:   which version is the newest, /P/32=newest/v.
+ * @NDN_CONTENT_START:    parameters of the job, /P/<gpu>.
+ * @NDN_CONTENT_NEWEST:   number of the newest version, /P/32=newest/v.
  * @NDN_CONTENT_GRADIENT: segment of a gradient, /<gpu>/P/v/s.
  * @NDN_CONTENT_MODEL:    segment of a model, /distribute/P/v/s.
  */
@@ -66,7 +64,7 @@ enum ndn_dtype {
 /* ---- on the wire ---- */
 
 /**
- * struct ndn_wire_head - how each begins
+ * struct ndn_wire_head - beginning of every content
  * @magic:  NDN_CONTENT_MAGIC.
  * @format: NDN_CONTENT_FORMAT.
  * @kind:   enum ndn_content_kind.
@@ -93,13 +91,13 @@ _Static_assert(sizeof(struct ndn_wire_offer) == 8, "ndn_wire_offer");
  * @mode:     enum ndn_mode.
  * @dtype:    enum ndn_dtype.
  * @elements: values of a model, and of a gradient.
- * @segment:  bytes of values in each segment of both, but the last.
- * @lease_ms: of a subscription, and of the silence of a living worker.
- * @rto_ms:   when a first question is repeated.
- * @tree_job: number of the aggregation job by whose trees gradients go, or
+ * @segment:  bytes of values in a segment.
+ * @lease_ms: of subscriptions. A worker silent for longer is left out.
+ * @rto_ms:   first retransmission timeout.
+ * @tree_job: number of the aggregation job that sums up the gradients, or
  *            NDN_NO_TREE.
- * @version:  the newest version that has been distributed. Its upper 32 bits are
- *            the incarnation of the PS.
+ * @version:  newest distributed version. Its upper 32 bits are the incarnation of
+ *            the PS.
  */
 struct ndn_wire_start {
 	struct ndn_wire_head head;
@@ -116,9 +114,9 @@ struct ndn_wire_start {
 _Static_assert(sizeof(struct ndn_wire_start) == 40, "ndn_wire_start");
 
 /**
- * struct ndn_wire_newest - of the version in the Data's name
- * @segments: how many it has.
- * @last:     1: it is the job's last, 0: it is not.
+ * struct ndn_wire_newest - about the version in the name of the Data
+ * @segments: of its model.
+ * @last:     1: last version of the job, else 0.
  */
 struct ndn_wire_newest {
 	struct ndn_wire_head head;
@@ -129,11 +127,11 @@ struct ndn_wire_newest {
 _Static_assert(sizeof(struct ndn_wire_newest) == 12, "ndn_wire_newest");
 
 /**
- * struct ndn_wire_gradient - how a segment of a gradient begins; values follow
- * @segments: how many it has.
- * @id:       names the gradient: another one of the same worker, after a
- *            restart too, has another. Segments of two are not mixed.
- * @base:     the version that it was computed on.
+ * struct ndn_wire_gradient - header of a segment of a gradient; values follow
+ * @segments: of the gradient.
+ * @id:       unique among the gradients of a worker, across restarts, so that
+ *            segments of two gradients are not mixed.
+ * @base:     version that it was computed on.
  */
 struct ndn_wire_gradient {
 	struct ndn_wire_head head;
@@ -144,9 +142,9 @@ struct ndn_wire_gradient {
 _Static_assert(sizeof(struct ndn_wire_gradient) == 24, "ndn_wire_gradient");
 
 /**
- * struct ndn_wire_model - how a segment of a model begins; values follow
- * @segments: how many it has.
- * @last:     1: the version is the job's last, 0: it is not.
+ * struct ndn_wire_model - header of a segment of a model; values follow
+ * @segments: of the model.
+ * @last:     1: last version of the job, else 0.
  */
 struct ndn_wire_model {
 	struct ndn_wire_head head;
@@ -174,7 +172,7 @@ struct ndn_newest {
 	bool last;
 };
 
-/* @values: in the buffer that was decoded; their bytes are a multiple of 4. */
+/* @values: borrowed from the decoded buffer; a multiple of 4 bytes. */
 struct ndn_gradient {
 	uint32_t segments;
 	uint64_t id;
@@ -189,8 +187,8 @@ struct ndn_model {
 };
 
 /*
- * Decoding: 0, or -EPROTO (not this kind of content, or another format),
- * -EMSGSIZE (of another length), -EINVAL (a value that is not allowed).
+ * Decode. Return: 0; -EPROTO: another kind or format; -EMSGSIZE: wrong length;
+ * -EINVAL: a value out of bounds.
  */
 int ndn_content_offer_decode(enum ndn_answer *a, struct ndn_bytes content);
 int ndn_content_start_decode(struct ndn_start *s, struct ndn_bytes content);
@@ -199,7 +197,7 @@ int ndn_content_gradient_decode(struct ndn_gradient *g,
 				struct ndn_bytes content);
 int ndn_content_model_decode(struct ndn_model *m, struct ndn_bytes content);
 
-/* Encoding: the header's bytes, to which @buf has room; values go after it. */
+/* Write a header to @buf, which has NDN_HEADER_MAX bytes. Return: its bytes. */
 size_t ndn_content_offer_encode(uint8_t *buf, enum ndn_answer a);
 size_t ndn_content_start_encode(uint8_t *buf, const struct ndn_start *s);
 size_t ndn_content_newest_encode(uint8_t *buf, const struct ndn_newest *n);
@@ -209,13 +207,13 @@ size_t ndn_content_model_encode(uint8_t *buf, const struct ndn_model *m);
 /* Longest of the headers. */
 #define NDN_HEADER_MAX sizeof(struct ndn_wire_start)
 
-/* Segments of a vector; 0: @elements or @segment is out of bounds. */
+/* Number of segments of a vector; 0: @elements or @segment is out of bounds. */
 uint32_t ndn_content_segments(uint64_t elements, uint32_t segment);
 /* Bytes of values in segment @s, which must exist. */
 uint32_t ndn_content_segment_bytes(uint64_t elements, uint32_t segment,
 				   uint32_t s);
 
-/* Of little-endian binary32, in whole values: neither NaN nor infinity. */
+/* Check whole little-endian binary32 values for NaN and infinity. */
 bool ndn_content_is_finite(const void *values, size_t bytes);
 
 #endif /* TRIB_NDN_CONTENT_H */

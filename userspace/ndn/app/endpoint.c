@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Timers, back-off, estimates, random numbers: tests/sim/ndn/endpoint.py. */
+/* Timers, estimates, random numbers. The model is tests/sim/ndn/endpoint.py. */
 #include "endpoint.h"
 
-/* No sample is longer: sums of a few still fit. */
+/* Limit of samples, so that sums of a few do not overflow. */
 #define SAMPLE_MAX (1ULL << 60)
 
 void ndn_timer_set(struct ndn_timer *t, uint64_t at)

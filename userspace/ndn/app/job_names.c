@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The names of the protocol: made, and told apart. */
+/* Makes and parses the names of the protocol. */
 #include "job_names.h"
 
 #include <string.h>
 
-/* A component's type and length, and a version and a segment after it all. */
+/* Bytes of type and length of a component; bytes of a version and a segment. */
 #define HEAD_MAX 2
 #define NUMBERS_MAX (HEAD_MAX + 8 + HEAD_MAX + 8)
 
@@ -95,7 +95,7 @@ enum ndn_err ndn_job_names_init(struct ndn_job_names *j,
 	return err;
 }
 
-/* A worker of such a name could not be told from the marker. */
+/* Names of workers must differ from the markers. */
 static bool is_marker(const struct ndn_job_names *j, struct ndn_bytes gpu)
 {
 	const struct ndn_name_buf *const marked[] = {&j->insert, &j->distribute,
@@ -184,7 +184,7 @@ enum ndn_err ndn_job_name(struct ndn_name_buf *name,
 
 /* ---- telling apart ---- */
 
-/* Whether @name is @prefix and @more components. */
+/* Is @name @prefix with @more components? */
 static bool extends(const struct ndn_name *name,
 		    const struct ndn_name_buf *prefix, unsigned int *more)
 {
@@ -196,7 +196,7 @@ static bool extends(const struct ndn_name *name,
 	return true;
 }
 
-/* In its shortest form only: in another one it is another name. */
+/* Read a number in shortest form. Another form is another name. */
 static bool get_number(const struct ndn_name *name, unsigned int i,
 		       uint32_t type, uint64_t *number)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The names of the protocol, as tests/sim/ndn/README.md has them. P is the
- * name of a job, /<ps>/<job>; a worker's name is one component, and no marker.
+ * Names of the protocol in tests/sim/ndn/README.md. P is the name of a job,
+ * /<ps>/<job>. The name of a worker is one component that is no marker.
  */
 #ifndef TRIB_NDN_JOB_NAMES_H
 #define TRIB_NDN_JOB_NAMES_H
 
 #include "ndn/packet/ndn.h"
 
-/* After P, in a name that asks for the number of the newest version. */
+/* Keyword after P in names that ask for the newest version. */
 #define NDN_WORD_NEWEST "newest"
-/* P has this many components at most. */
+/* Components of P at most. */
 #define NDN_JOB_COMPONENTS 8
-/* Bytes of a marker's, and of a worker's, component at most. */
+/* Bytes of a marker and of a worker's name at most. */
 #define NDN_MARKER_MAX 30
 #define NDN_GPU_MAX 48
 
@@ -27,8 +27,8 @@ struct ndn_markers {
 extern const struct ndn_markers ndn_markers_default;
 
 /**
- * enum ndn_name_kind - what a name is
- * @NDN_IS_OTHER:    nothing of this job.
+ * enum ndn_name_kind - kinds of names of a job
+ * @NDN_IS_OTHER:    no name of this job.
  * @NDN_IS_OFFER:    /<gpu>/P
  * @NDN_IS_COLLECT:  /<gpu>/P/v
  * @NDN_IS_GRADIENT: /<gpu>/P/v/s
@@ -40,8 +40,8 @@ extern const struct ndn_markers ndn_markers_default;
  * @NDN_IS_ASK:      /P/32=newest
  * @NDN_IS_NEWEST:   /P/32=newest/v
  *
- * The first three are the worker's names, the others the PS's: Interests for
- * them go to, and Data of them come from, that one.
+ * OFFER, COLLECT and GRADIENT are names of the worker, the others of the PS: that
+ * side receives their Interests and sends their Data.
  */
 enum ndn_name_kind {
 	NDN_IS_OTHER = 0,
@@ -58,11 +58,10 @@ enum ndn_name_kind {
 };
 
 /**
- * struct ndn_name_parts - what is in a name
- * @gpu:     the worker's component; no bytes: there is none. When read from a
- *           name it points into that name's buffer.
- * @version: v, if there is one.
- * @segment: s, if there is one.
+ * struct ndn_name_parts - variable parts of a name
+ * @gpu:     name of the worker, borrowed from the parsed name; 0 bytes: none.
+ * @version: v, or 0.
+ * @segment: s, or 0.
  */
 struct ndn_name_parts {
 	struct ndn_bytes gpu;
@@ -70,7 +69,7 @@ struct ndn_name_parts {
 	uint64_t segment;
 };
 
-/* The names that begin those of a job: with each marker, and without. */
+/* Prefixes of the names of a job: P, P behind each marker, and P/32=newest. */
 struct ndn_job_names {
 	struct ndn_name_buf plain;
 	struct ndn_name_buf insert;
@@ -80,30 +79,27 @@ struct ndn_job_names {
 };
 
 /*
- * @job: P: generic components only, the first of which is no marker.
- * @markers: NULL: the default ones. Refused: NDN_E_NAME_... of what is wrong, of
- * markers too; then there is also no room for a worker's longest name.
+ * Make the prefixes of job P = @job, which consists of generic components and
+ * does not begin with a marker. @markers: NULL for the defaults. Fails if P is so
+ * long that a name of the job could exceed the limits.
  */
 enum ndn_err ndn_job_names_init(struct ndn_job_names *j,
 				const struct ndn_name *job,
 				const struct ndn_markers *markers);
-/* @parts has what @what needs. */
+/* Make a name of kind @what; @parts must have the parts that it needs. */
 enum ndn_err ndn_job_name(struct ndn_name_buf *name,
 			  const struct ndn_job_names *j,
 			  enum ndn_name_kind what,
 			  const struct ndn_name_parts *parts);
-/* One of the worker's names of this job, whoever the worker is. */
+/* Parse a name of any worker in this job. */
 enum ndn_name_kind ndn_job_match_gpu(const struct ndn_job_names *j,
 				     const struct ndn_name *name,
 				     struct ndn_name_parts *parts);
-/* One of the PS's names of this job. */
+/* Parse a name of the PS in this job. */
 enum ndn_name_kind ndn_job_match_ps(const struct ndn_job_names *j,
 				    const struct ndn_name *name,
 				    struct ndn_name_parts *parts);
-/*
- * Whether a name may be /<gpu>/P for this worker and some job; then @job is P,
- * in @name's buffer.
- */
+/* Is it /<gpu>/P for this worker and any job? @job: P, borrowed from @name. */
 bool ndn_job_is_offer_to(const struct ndn_name *name, struct ndn_bytes gpu,
 			 struct ndn_name *job);
 

@@ -13,7 +13,7 @@ static const uint16_t order[PLACES] = {
 	[SIG_VALUE] = TRIB_NDN_SIG_VALUE,
 };
 
-/* One component, and nothing else. */
+/* FinalBlockId holds exactly one component. */
 static enum ndn_err read_final_block(struct ndn_data *d, struct ndn_bytes value)
 {
 	struct ndn_name name;
@@ -60,7 +60,7 @@ static enum ndn_err read_meta(struct ndn_data *d, struct ndn_bytes meta,
 	return err;
 }
 
-/* It is signed, and nobody claims to have computed its implicit digest. */
+/* A Data must be signed and must not name its own implicit digest. */
 static enum ndn_err settle(struct ndn_data *d, const uint8_t *name,
 			   const uint8_t *sig_info, const uint8_t *sig_value)
 {

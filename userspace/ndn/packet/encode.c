@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Encodes and signs Interests and Data, from their end to their beginning, and
- * decodes the result, so that what the other side would refuse is not sent.
+ * Encodes and signs Interests and Data, from the end to the beginning. The result
+ * is decoded once more, so that no receiver refuses what is sent.
  */
 #include <string.h>
 
 #include "sign.h"
 #include "tlv.h"
 
-/* SignatureInfo; @more, if not NULL, has what only Interests have. */
+/* Write SignatureInfo. @more: fields of signed Interests, or NULL. */
 static void put_sig_info(struct ndn_tlv_writer *w, uint32_t type,
 			 const struct ndn_key *key, const struct ndn_sig *more)
 {
@@ -30,7 +30,7 @@ static void put_sig_info(struct ndn_tlv_writer *w, uint32_t type,
 	ndn_tlv_put_head(w, type, end);
 }
 
-/* Room for the signature, which is computed when all before it is there. */
+/* Reserve room for the signature, which is computed last. */
 static uint8_t *put_sig_room(struct ndn_tlv_writer *w, uint32_t type,
 			     const struct ndn_key *key)
 {
@@ -116,8 +116,8 @@ static void put_guides(struct ndn_tlv_writer *w, const struct ndn_interest *i)
 }
 
 /*
- * The name, with a component for the digest of the parameters if there are any;
- * @digest is where it is to be.
+ * Write the name, with a component for the digest of the parameters if wanted.
+ * Return: address of that digest, or NULL. @signed_len: bytes before it.
  */
 static uint8_t *put_name(struct ndn_tlv_writer *w, const struct ndn_interest *i,
 			 bool with_digest, size_t *signed_len)

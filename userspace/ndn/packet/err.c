@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Refusals in words. */
+/* Texts of errors. */
 #include "ndn.h"
 
 static const char *const text[NDN_E__MAX] = {

@@ -29,7 +29,7 @@ static const uint16_t order[PLACES] = {
 	[SIG_VALUE] = TRIB_NDN_ISIG_VALUE,
 };
 
-/* Where the parts that signature and digest cover begin. */
+/* Beginnings of the parts that signature and digest cover. */
 struct marks {
 	const uint8_t *params;
 	const uint8_t *sig_info;
@@ -47,7 +47,7 @@ static enum ndn_err check_hint(struct ndn_bytes hint)
 
 	ndn_tlv_walk_begin(&w, hint);
 	for (;; found++) {
-		/* The only element here that may be repeated. */
+		/* The name is the only element that may be repeated. */
 		w.pos = 0;
 		err = ndn_tlv_walk_known(&w, names, 1, &t, &place);
 		if (err)
@@ -129,8 +129,8 @@ static enum ndn_err read_element(struct ndn_interest *i, enum place place,
 }
 
 /*
- * The name ends in an implicit digest or has none. It has one digest of the
- * parameters if there are any; a signature wants it last, after all it covers.
+ * An implicit digest must be the last component. There is one digest of the
+ * parameters if there are parameters; in a signed Interest it must be last.
  */
 static enum ndn_err check_digests(const struct ndn_interest *i)
 {
@@ -155,7 +155,7 @@ static enum ndn_err settle(struct ndn_interest *i, const struct marks *m)
 	if (!m->sig_info != !m->sig_value)
 		return NDN_E_UNSIGNED;
 	i->is_signed = m->sig_info;
-	/* What is signed begins with the parameters. */
+	/* The second signed part begins with the parameters. */
 	if (i->is_signed && !i->has_params)
 		return NDN_E_PARAMS;
 	err = check_digests(i);

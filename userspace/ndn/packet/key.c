@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Keys: made from bytes, or read from a file. */
+/* Makes keys from bytes, or reads them from a file. */
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static const struct {
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* TYPE NAME HEX; takes @line apart. */
+/* Parse TYPE NAME HEX. Overwrites @line. */
 static enum ndn_err read_line(struct ndn_key *key, char *line, mode_t mode)
 {
 	static const char blank[] = " \t\r\n";
@@ -98,7 +98,7 @@ static enum ndn_err read_file(struct ndn_key *key, FILE *f, mode_t mode)
 	enum ndn_err err = NDN_E_KEY_TEXT;
 	bool found = false;
 
-	/* Without a buffer of its own, which nobody would wipe. */
+	/* A buffer in @f would keep a copy of the secret. */
 	setvbuf(f, NULL, _IONBF, 0);
 	while (fgets(line, sizeof(line), f)) {
 		if (line[strspn(line, " \t\r\n")] == 0 || *line == '#')

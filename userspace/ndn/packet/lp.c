@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Link packets (NDNLPv2): decode and encode. Their rules for what is unknown or
- * out of order are stricter than those within packets: only some may be
- * skipped, the order of types is strict, the Fragment is last.
+ * Decodes and encodes link packets (NDNLPv2). Their rules are stricter than those
+ * of packets: few unknown fields may be skipped, types strictly increase, and the
+ * Fragment is last.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names in their wire format: checks, parts, order, growing. */
+/* Names in wire format: check, take apart, compare, append. */
 #include <string.h>
 
 #include "packet.h"
@@ -61,7 +61,7 @@ struct ndn_name ndn_name_of(const struct ndn_name_buf *buf)
 {
 	struct ndn_name name;
 
-	/* Whatever is in a name_buf got there through a check. */
+	/* Cannot fail: the content of a name_buf was checked. */
 	ndn_name_decode(&name, buf->bytes, buf->len);
 	return name;
 }
@@ -152,8 +152,8 @@ enum ndn_err ndn_name_append_number(struct ndn_name_buf *buf, uint32_t type,
 }
 
 /*
- * Types and lengths are in their shortest form, whose first byte grows with the
- * number: so the order of bytes is that of types, then lengths, then values.
+ * Types and lengths are in shortest form, whose first byte grows with the number.
+ * The order of bytes is therefore the canonical order of components.
  */
 int ndn_name_compare(const struct ndn_name *a, const struct ndn_name *b)
 {
@@ -168,7 +168,7 @@ bool ndn_name_is_equal(const struct ndn_name *a, const struct ndn_name *b)
 	return a->len == b->len && ndn_name_is_prefix(a, b);
 }
 
-/* No component is the beginning of another: lengths come before values. */
+/* Bytes suffice: lengths precede values, so components end together. */
 bool ndn_name_is_prefix(const struct ndn_name *prefix,
 			const struct ndn_name *name)
 {

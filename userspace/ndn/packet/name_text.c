@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Names as text, by the NDN URI scheme and the naming conventions. README.md
- * has the syntax. Text that a name was written as gives the same name again.
+ * Names as text, in the NDN URI scheme with naming conventions; README.md has the
+ * syntax. The text of a name always parses to the same name.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static const struct {
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* Not <ctype.h>'s: names do not depend on the locale. */
+/* <ctype.h> depends on the locale. */
 static bool is_plain(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -106,7 +106,7 @@ static enum ndn_err read_number(struct ndn_name_buf *buf, uint32_t type,
 	return ndn_name_append_number(buf, type, number);
 }
 
-/* Percent-encoded bytes; three dots stand before what is nothing but dots. */
+/* Percent-encoded bytes. A value of dots only has three dots more. */
 static enum ndn_err read_bytes(struct ndn_name_buf *buf, uint32_t type,
 			       const char *s, size_t n)
 {
@@ -242,7 +242,7 @@ static void put_bytes(struct out *o, struct ndn_bytes value)
 	}
 }
 
-/* A number that is written in its shortest form, as its text will be read. */
+/* Is it a number in shortest form? Others are written as bytes. */
 static bool is_short_number(struct ndn_bytes value, uint64_t *number)
 {
 	uint8_t again[8];

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * NDN packets in user space: decode, encode, sign, verify, names and their
- * text. Pure: no allocation, no global state, no I/O but reading a key file.
- * What is decoded points into the caller's buffer, and lives as long.
+ * The NDN codec: decode, encode, sign and verify packets; names and their text.
+ * Pure: no allocation, no global state, no I/O except for reading a key file.
+ * Decoded structures point into the caller's buffer and live as long as it.
  *
- * Everything returns 0 (NDN_OK) or the reason of a refusal, enum ndn_err of
- * trib_ndn.h, which also has struct ndn_view. After
- * a refusal what was to be filled in is undefined, unless it says otherwise.
+ * Functions return 0 (NDN_OK) or an enum ndn_err of trib_ndn.h. After an error
+ * the outputs are undefined unless the function says otherwise.
  */
 #ifndef TRIB_NDN_NDN_H
 #define TRIB_NDN_NDN_H
@@ -17,9 +16,10 @@
 
 #include "uapi/trib_ndn.h"
 
+/* Describe an error; the text is static. */
 const char *ndn_err_text(enum ndn_err err);
 
-/* Some bytes of somebody else's. */
+/* Borrowed bytes. */
 struct ndn_bytes {
 	const uint8_t *p;
 	size_t n;
@@ -28,11 +28,11 @@ struct ndn_bytes {
 /* ---- names ---- */
 
 /**
- * struct ndn_name - a name, in its wire format
- * @value: the components' TLVs: the VALUE of a Name element.
- * @len:   their bytes.
- * @count: their number.
- * @at:    where each begins in @value; @at[@count] is @len.
+ * struct ndn_name - a name in wire format
+ * @value: VALUE of a Name element, borrowed.
+ * @len:   its bytes.
+ * @count: components.
+ * @at:    offset of each component in @value; @at[@count] is @len.
  */
 struct ndn_name {
 	const uint8_t *value;
@@ -41,7 +41,7 @@ struct ndn_name {
 	uint8_t at[TRIB_NDN_COMPONENTS_MAX + 1];
 };
 
-/* A name with room of its own; ndn_name_of() is the name in it. Begin with {}. */
+/* A name with storage of its own; ndn_name_of() reads it. Initialise with {}. */
 struct ndn_name_buf {
 	uint8_t len;
 	uint8_t bytes[TRIB_NDN_NAME_MAX];
@@ -55,45 +55,42 @@ struct ndn_component {
 /* Longest text of a name, with its NUL. */
 #define NDN_NAME_TEXT_MAX 1024
 
-/* From the VALUE of a Name element. A name may be empty here. */
+/* Decode the VALUE of a Name element, which may be empty. */
 enum ndn_err ndn_name_decode(struct ndn_name *name, const uint8_t *value,
 			     size_t n);
-/* Valid as long as @buf is, and until something is appended. */
+/* The name in @buf; valid until @buf changes. */
 struct ndn_name ndn_name_of(const struct ndn_name_buf *buf);
 enum ndn_err ndn_name_copy(struct ndn_name_buf *buf,
 			   const struct ndn_name *name);
 
-/* Component @i, which must be below @name->count. */
+/* Get component @i, which must exist. */
 struct ndn_component ndn_name_get(const struct ndn_name *name, unsigned int i);
-/* As ndn_name_get(), which must be a number of @type: in @number. */
+/* Get component @i, which must exist and be a number of @type. */
 enum ndn_err ndn_name_get_number(const struct ndn_name *name, unsigned int i,
 				 uint32_t type, uint64_t *number);
-/* The components from @first on, @count of them, all of which must exist. */
+/* Get @count components from @first on, which must exist. */
 struct ndn_name ndn_name_slice(const struct ndn_name *name, unsigned int first,
 			       unsigned int count);
 
-/* What fails to fit leaves the name as it was. */
+/* Append a component. An error leaves the name unchanged. */
 enum ndn_err ndn_name_append(struct ndn_name_buf *buf, uint32_t type,
 			     const void *value, size_t n);
-/* Of TRIB_NDN_SEGMENT, _VERSION, ...: a number in its shortest form. */
+/* Append a number (TRIB_NDN_SEGMENT, _VERSION, ...) in its shortest form. */
 enum ndn_err ndn_name_append_number(struct ndn_name_buf *buf, uint32_t type,
 				    uint64_t number);
 enum ndn_err ndn_name_append_name(struct ndn_name_buf *buf,
 				  const struct ndn_name *more);
 
-/* Canonical order: below, at or above 0 as memcmp() has it. */
+/* Compare in canonical order. Return: as memcmp(). */
 int ndn_name_compare(const struct ndn_name *a, const struct ndn_name *b);
 bool ndn_name_is_equal(const struct ndn_name *a, const struct ndn_name *b);
-/* Also true of a name and itself. */
+/* A name is a prefix of itself. */
 bool ndn_name_is_prefix(const struct ndn_name *prefix,
 			const struct ndn_name *name);
 
-/*
- * From text: `/ps/train/v=3/seg=0`, with or without `ndn:` before it. README.md
- * has the syntax.
- */
+/* Parse `/ps/train/v=3/seg=0` or `ndn:/...`; README.md has the syntax. */
 enum ndn_err ndn_name_parse(struct ndn_name_buf *buf, const char *text);
-/* To text; NDN_NAME_TEXT_MAX suffices for any. */
+/* Write as text; NDN_NAME_TEXT_MAX bytes suffice for every name. */
 enum ndn_err ndn_name_text(const struct ndn_name *name, char *text,
 			   size_t size);
 
@@ -101,13 +98,17 @@ enum ndn_err ndn_name_text(const struct ndn_name *name, char *text,
 
 /**
  * struct ndn_sig - signature of a Data or an Interest, as decoded
- * @type:       enum trib_ndn_sig, or another that nobody here can check.
- * @has_key:    KeyLocator is @key; else @key_digest has bytes, or there is none.
- * @nonce:      SignatureNonce; no bytes: there is none.
- * @time:       SignatureTime, ms since 1970, if @has_time.
- * @seq:        SignatureSeqNum, if @has_seq.
+ * @type:       enum trib_ndn_sig, or a type that cannot be verified here.
+ * @has_key:    KeyLocator is @key; else it is @key_digest, or absent.
+ * @has_time:   @time is present.
+ * @has_seq:    @seq is present.
+ * @key:        KeyLocator as a name.
+ * @key_digest: KeyLocator as a digest; 0 bytes: none.
+ * @nonce:      SignatureNonce; 0 bytes: none.
+ * @time:       SignatureTime, ms since 1970.
+ * @seq:        SignatureSeqNum.
  * @value:      the signature.
- * @covered:    what it covers, one after the other.
+ * @covered:    the signed bytes, in two parts.
  */
 struct ndn_sig {
 	uint64_t type;
@@ -126,25 +127,25 @@ struct ndn_sig {
 /**
  * struct ndn_interest - an Interest
  * @name:          at least one component.
- * @can_be_prefix: Data of longer names will do.
+ * @can_be_prefix: Data with longer names satisfy it.
  * @must_be_fresh: a cache must not answer with stale Data.
- * @has_nonce:     @nonce is there.
- * @has_lifetime:  @lifetime is there; else it is TRIB_NDN_LIFETIME_MS.
- * @has_hop_limit: @hop_limit is there.
- * @has_params:    @params are there, maybe of no bytes.
- * @is_signed:     @sig is there.
- * @hint:          VALUE of ForwardingHint, or no bytes. Its names are checked,
- *                 and nothing here follows them.
- * @nonce:         its 4 bytes as a big-endian number.
+ * @has_nonce:     @nonce is present.
+ * @has_lifetime:  @lifetime is present; decoded without: TRIB_NDN_LIFETIME_MS.
+ * @has_hop_limit: @hop_limit is present.
+ * @has_params:    @params is present, possibly with 0 bytes.
+ * @is_signed:     @sig is present.
+ * @hint:          VALUE of ForwardingHint, or 0 bytes. Its names are checked and
+ *                 not followed.
+ * @nonce:         big-endian value of its 4 bytes.
  * @lifetime:      ms.
- * @hop_limit:     hops that are left.
+ * @hop_limit:     remaining hops.
  * @params:        ApplicationParameters.
- * @sig:           of a signed Interest. When encoding, its @nonce, @time and
- *                 @seq are taken from here, the rest from the key.
+ * @sig:           signature. The encoder takes its nonce, time and sequence
+ *                 number from here, the rest from the key.
  * @wire:          decoded: the whole element.
- * @digested:      decoded: what the ParametersSha256DigestComponent covers.
- * @nonce_at:      decoded: where @nonce is, or NULL.
- * @hop_limit_at:  decoded: where @hop_limit is, or NULL.
+ * @digested:      decoded: bytes that ParametersSha256DigestComponent covers.
+ * @nonce_at:      decoded: address of @nonce, or NULL.
+ * @hop_limit_at:  decoded: address of @hop_limit, or NULL.
  */
 struct ndn_interest {
 	struct ndn_name name;
@@ -170,15 +171,16 @@ struct ndn_interest {
 /**
  * struct ndn_data - a Data
  * @name:          at least one component.
- * @content_type:  0 if not given.
- * @has_freshness: @freshness is there; else it is 0: stale at once.
- * @has_final:     @final_block is there.
- * @has_content:   @content is there, maybe of no bytes.
+ * @has_freshness: @freshness is present; else the Data is stale at once.
+ * @has_final:     @final_block is present.
+ * @has_content:   @content is present, possibly with 0 bytes.
+ * @content_type:  0 if absent.
  * @freshness:     ms.
  * @final_block:   last component of the name of the last segment.
  * @content:       payload.
- * @sig:           signature. When encoding it comes from the key.
- * @wire:          decoded: the whole element; its SHA-256 is the implicit digest.
+ * @sig:           decoded: signature. The encoder takes it from the key.
+ * @wire:          decoded: the whole element, whose SHA-256 is the implicit
+ *                 digest.
  */
 struct ndn_data {
 	struct ndn_name name;
@@ -195,10 +197,10 @@ struct ndn_data {
 
 /**
  * struct ndn_lp - header of a link packet; all zero for a bare packet
- * @is_nack:     the Interest comes back.
- * @nack_reason: enum trib_ndn_nack, or another.
- * @pit_token:   to be given back with the answer; no bytes: there is none.
- * @congestion:  CongestionMark, 0 is none.
+ * @is_nack:     Nack: the packet is a returned Interest.
+ * @nack_reason: enum trib_ndn_nack, or an unknown reason.
+ * @pit_token:   must be copied into the answer; 0 bytes: none.
+ * @congestion:  CongestionMark; 0: none.
  */
 struct ndn_lp {
 	bool is_nack;
@@ -208,11 +210,11 @@ struct ndn_lp {
 };
 
 /**
- * struct ndn_packet - whatever came
- * @type:     TRIB_NDN_INTEREST or TRIB_NDN_DATA: which of the two is filled in.
- * @lp:       its link header.
- * @interest: if it is one, or if one comes back.
- * @data:     if it is one.
+ * struct ndn_packet - a decoded packet
+ * @type:     TRIB_NDN_INTEREST or TRIB_NDN_DATA; selects the member.
+ * @lp:       link header.
+ * @interest: an Interest, possibly one that came back as a Nack.
+ * @data:     a Data.
  */
 struct ndn_packet {
 	uint32_t type;
@@ -224,15 +226,15 @@ struct ndn_packet {
 };
 
 /*
- * How many of the @n bytes the first packet takes: what comes after it in an
- * Ethernet frame is padding. It need not be a good one.
+ * Get the size of the first packet in @buf; padding may follow in an Ethernet
+ * frame. Checks nothing but type and length.
  */
 enum ndn_err ndn_packet_size(const uint8_t *buf, size_t n, size_t *size);
 
-/* All @n bytes must be one packet, bare or in an LpPacket. */
+/* Decode a buffer that holds one packet, bare or in an LpPacket. */
 enum ndn_err ndn_packet_decode(struct ndn_packet *pkt, const uint8_t *buf,
 			       size_t n);
-/* The same for a bare one of a known kind. */
+/* Decode a bare packet of known kind. */
 enum ndn_err ndn_interest_decode(struct ndn_interest *i, const uint8_t *buf,
 				 size_t n);
 enum ndn_err ndn_data_decode(struct ndn_data *d, const uint8_t *buf, size_t n);
@@ -242,11 +244,11 @@ enum ndn_err ndn_data_decode(struct ndn_data *d, const uint8_t *buf, size_t n);
 #define NDN_KEY_SIZE 32
 
 /**
- * struct ndn_key - what signs or verifies
+ * struct ndn_key - a key to sign or verify with
  * @type:       enum trib_ndn_sig.
- * @has_secret: it can sign, not only verify.
- * @name:       goes into the KeyLocator; a signature whose KeyLocator does not
- *              begin with it is refused. Empty: neither.
+ * @has_secret: it can sign, else it can only verify.
+ * @name:       written to the KeyLocator. Verification requires a KeyLocator
+ *              that begins with it. Empty: neither.
  * @secret:     HMAC key or Ed25519 seed.
  * @pub:        Ed25519 public key.
  */
@@ -258,7 +260,7 @@ struct ndn_key {
 	uint8_t pub[NDN_KEY_SIZE];
 };
 
-/* DigestSha256: the key that everybody has. */
+/* DigestSha256: integrity without a secret. */
 extern const struct ndn_key ndn_key_sha256;
 
 void ndn_key_hmac(struct ndn_key *key, const uint8_t secret[NDN_KEY_SIZE]);
@@ -266,39 +268,39 @@ void ndn_key_ed25519(struct ndn_key *key, const uint8_t seed[NDN_KEY_SIZE]);
 void ndn_key_ed25519_public(struct ndn_key *key,
 			    const uint8_t pub[NDN_KEY_SIZE]);
 /*
- * From a file of one line, `TYPE NAME HEX`: TYPE is hmac, ed25519 or
- * ed25519-public, HEX has 64 digits. Empty lines and such that begin with # are
- * skipped. A secret that others than its owner may read is refused.
+ * Read a key file: one line `TYPE NAME HEX`. TYPE is hmac, ed25519 or
+ * ed25519-public, HEX has 64 digits. Empty lines and lines that begin with # are
+ * skipped. A file with a secret must be accessible to its owner only.
  */
 enum ndn_err ndn_key_read(struct ndn_key *key, const char *path);
-/* Forgets the secret. */
+/* Clear the key in memory. */
 void ndn_key_wipe(struct ndn_key *key);
 
 /*
- * The signature is of @key's type and right, its KeyLocator begins with the
- * key's name. Of an Interest it must exist, and the digest in the name must be
- * right.
+ * Verify a signature: it must be of the key's type, its KeyLocator must begin
+ * with the key's name. An Interest must be signed, and the digest in its name
+ * must match.
  */
 enum ndn_err ndn_data_verify(const struct ndn_data *d,
 			     const struct ndn_key *key);
 enum ndn_err ndn_interest_verify(const struct ndn_interest *i,
 				 const struct ndn_key *key);
-/* Only the digest in the name; an Interest without parameters has none: good. */
+/* Verify only the digest in the name, if the Interest has parameters. */
 enum ndn_err ndn_interest_check_digest(const struct ndn_interest *i);
-/* What an ImplicitSha256DigestComponent of this Data would be. */
+/* Compute the implicit digest of a decoded Data. */
 void ndn_data_digest(const struct ndn_data *d,
 		     uint8_t digest[TRIB_NDN_DIGEST_SIZE]);
 
 /* ---- encode ---- */
 
 /*
- * Into @buf, which has @size bytes, all of which may be written to; @len says
- * how many the packet has. Equal input gives equal bytes. What one encodes must
- * not be in @buf. What decoding would refuse is refused, for the same reason.
+ * Encode into @buf. All @size bytes may be overwritten; the packet is the first
+ * @len. The input must not lie in @buf. Equal input gives equal bytes. Packets
+ * that the decoder would refuse are refused with the same error.
  *
- * An Interest with parameters or a key gets its ParametersSha256DigestComponent:
- * in place of the one in its name, or after the name. @key: NULL makes an
- * Interest without signature, and a Data with DigestSha256.
+ * An Interest with parameters or a key gets a ParametersSha256DigestComponent, in
+ * the place of the one in its name or behind the name. A NULL @key makes an
+ * unsigned Interest, or a Data with DigestSha256.
  */
 enum ndn_err ndn_interest_encode(const struct ndn_interest *i,
 				 const struct ndn_key *key, uint8_t *buf,
@@ -306,16 +308,16 @@ enum ndn_err ndn_interest_encode(const struct ndn_interest *i,
 enum ndn_err ndn_data_encode(const struct ndn_data *d,
 			     const struct ndn_key *key, uint8_t *buf,
 			     size_t size, size_t *len);
-/* A link packet around @fragment, a whole Interest or Data. */
+/* Wrap @fragment, a whole Interest or Data, in a link packet. */
 enum ndn_err ndn_lp_encode(const struct ndn_lp *lp, struct ndn_bytes fragment,
 			   uint8_t *buf, size_t size, size_t *len);
 
 /* ---- what a forwarder sees ---- */
 
 /*
- * As ndn_packet_decode(), but looks only at what forwarding needs: not into
- * ForwardingHint, SignatureInfo and FinalBlockId. An Interest whose HopLimit is
- * 0 is refused, unless it comes back.
+ * Decode the fields that forwarding needs, without ForwardingHint, SignatureInfo
+ * and FinalBlockId. An Interest with HopLimit 0 is refused unless it is a Nack.
+ * The error is @v->verdict.
  */
 void ndn_view(struct ndn_view *v, const uint8_t *buf, size_t n);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What a datagram or frame holds: one packet, bare or in a link packet. */
+/* Decodes a datagram or frame: one packet, bare or in a link packet. */
 #include <string.h>
 
 #include "packet.h"

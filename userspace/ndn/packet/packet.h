@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Between the files that decode packets. @shallow leaves out what a forwarder
- * has no use for; ndn_view() says what that is.
+ * Shared by the files that decode packets. @shallow skips the fields that
+ * ndn_view() does not need.
  */
 #ifndef TRIB_NDN_PACKET_H
 #define TRIB_NDN_PACKET_H
 
 #include "tlv.h"
 
-/* The one element that @buf must be. */
+/* Read the only element of @buf. */
 enum ndn_err ndn_tlv_only(struct ndn_tlv *t, const uint8_t *buf, size_t n);
 enum ndn_err ndn_packet_read(struct ndn_packet *pkt, const uint8_t *buf,
 			     size_t n, bool shallow);
@@ -16,19 +16,19 @@ enum ndn_err ndn_interest_read(struct ndn_interest *i, const struct ndn_tlv *t,
 			       bool shallow);
 enum ndn_err ndn_data_read(struct ndn_data *d, const struct ndn_tlv *t,
 			   bool shallow);
-/* The link header of @t, and the element in it. */
+/* Read the link header of @t; @inner is the packet in it. */
 enum ndn_err ndn_lp_read(struct ndn_lp *lp, const struct ndn_tlv *t,
 			 struct ndn_tlv *inner);
 
-/* The first element of an Interest or Data; not empty. */
+/* Read the first element of an Interest or Data: a name that is not empty. */
 enum ndn_err ndn_name_read(struct ndn_tlv_walk *w, struct ndn_name *name,
 			   struct ndn_tlv *t);
-/* All of @sig but @value and @covered, from the VALUE of a SignatureInfo. */
+/* Fill in @sig, except for @value and @covered, from a SignatureInfo. */
 enum ndn_err ndn_sig_info_read(struct ndn_sig *sig, struct ndn_bytes value);
 
 /*
- * The only component of @type; @name->count if there is none, or several.
- * @count: how many there are.
+ * Find the only component of @type. Return: its number, or @name->count if there
+ * are none or several. @count: how many there are.
  */
 unsigned int ndn_name_only(const struct ndn_name *name, uint32_t type,
 			   unsigned int *count);

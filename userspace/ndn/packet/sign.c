@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Signatures: DigestSha256, HMAC-SHA256 and Ed25519, by libsodium. Secrets and
- * what is derived from them are compared in constant time.
+ * Signatures with libsodium: DigestSha256, HMAC-SHA256 and Ed25519. Values derived
+ * from secrets are compared in constant time.
  */
 #include <sodium.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void hmac(const struct ndn_key *key, const struct ndn_bytes covered[2],
 	sodium_memzero(&st, sizeof(st));
 }
 
-/* Ed25519 wants its message in one piece. */
+/* Ed25519 needs its message in one piece. */
 static struct ndn_bytes join(const struct ndn_bytes covered[2],
 			     uint8_t room[TRIB_NDN_PACKET_MAX])
 {
@@ -97,7 +97,7 @@ static bool ed25519_is_right(const struct ndn_key *key,
 	return !crypto_sign_verify_detached(sig->value.p, m.p, m.n, key->pub);
 }
 
-/* The two whose signature is computed again and compared. */
+/* Verify DigestSha256 or HMAC: compute the signature again and compare. */
 static bool is_same_again(const struct ndn_key *key, const struct ndn_sig *sig)
 {
 	uint8_t again[TRIB_NDN_DIGEST_SIZE];

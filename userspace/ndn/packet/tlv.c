@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Reading TLV elements: shortest VAR-NUMBERs, lengths that stay within their
- * container, and what may be skipped. All that comes from outside comes through
- * here.
+ * Reads TLV elements: shortest VAR-NUMBERs, lengths within the container, skipping
+ * of elements that are not critical. All input from the network is read here.
  */
 #include "tlv.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Writing TLV elements, from the end of a buffer to its beginning. */
+/* Writes TLV elements, from the end of a buffer to its beginning. */
 #include <string.h>
 
 #include "tlv.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A packet as a forwarder sees it. */
+/* Decodes the fields that a forwarder needs: struct ndn_view. */
 #include <string.h>
 
 #include "packet.h"
@@ -9,7 +9,7 @@ static uint32_t saturated(uint64_t v)
 	return v < UINT32_MAX ? v : UINT32_MAX;
 }
 
-/* Offset 0 is that of the packet's type: nothing that we look for. */
+/* NULL becomes 0, which no field can have: the packet's type is there. */
 static uint16_t offset(const uint8_t *buf, const uint8_t *p)
 {
 	return p ? p - buf : 0;
@@ -73,7 +73,7 @@ void ndn_view(struct ndn_view *v, const uint8_t *buf, size_t n)
 
 	memset(v, 0, sizeof(*v));
 	err = ndn_packet_read(&pkt, buf, n, true);
-	/* One that comes back has no hops to go. */
+	/* A Nack goes no further, so its HopLimit may be 0. */
 	if (!err && pkt.type == TRIB_NDN_INTEREST && !pkt.lp.is_nack &&
 	    pkt.interest.has_hop_limit && !pkt.interest.hop_limit)
 		err = NDN_E_HOPS;

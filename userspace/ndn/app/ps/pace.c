@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A pacing clock. */
+/* Pacing of packets. */
 #include "pace.h"
 
 bool ndn_pace_is_open(const struct ndn_pace *p, uint64_t now)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The PS: jobs, whose packet is whose, Interests and their answers, timers.
+ * The PS: finds the job of a packet, answers Interests, runs timers.
  */
 #include "ps.h"
 
@@ -132,7 +132,7 @@ static void answer_newest(struct nps_job *job, const struct ndn_packet *asked)
 	uint8_t buf[NDN_HEADER_MAX];
 	struct ndn_bytes content = {buf, ndn_content_newest_encode(buf, &n)};
 
-	/* Its answer has a longer name. */
+	/* The name of the answer is longer. */
 	if (!asked->interest.can_be_prefix) {
 		job->drop[NPS_DROP_PREFIX]++;
 		return;
@@ -241,7 +241,7 @@ static void run_guests(struct nps_job *job, uint64_t now)
 {
 	unsigned int i;
 
-	/* What is set while they run is not later than what is found then. */
+	/* Timers set during the loop are included by the loop after it. */
 	job->due = NDN_NEVER;
 	for (i = 0; i < job->spec.nworker; i++) {
 		struct nps_guest *g = &job->guests[i];

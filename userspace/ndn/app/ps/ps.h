@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The PS: tests/sim/ndn/server.py, for several jobs. Everything declared here
- * is pure: no sockets, no files, no clock. Packets come in by nps_rx(), time by
- * its argument, and what goes out goes through struct nps_ops. Times are ns.
+ * The parameter server, for several jobs; tests/sim/ndn/server.py is its model.
+ * Pure: no sockets, files or clock. The caller passes packets and the time in and
+ * gets packets out by struct nps_ops. Times are ns.
  */
 #ifndef TRIB_NDN_PS_H
 #define TRIB_NDN_PS_H
@@ -15,22 +15,22 @@
 #define NPS_JOBS_MAX 64
 #define NPS_WORKERS_MAX 1024
 #define NPS_TITLE_MAX 63
-/* HopLimit of our Interests. */
+/* HopLimit of Interests. */
 #define NPS_HOPS 32
-/* Versions that are kept for those who fetch. */
+/* Versions that are kept for fetching. */
 #define NPS_KEPT 2
-/* Interests for segments of one gradient that are under way: at first, at most. */
+/* Window of Interests for segments of a gradient: smallest, first, largest. */
 #define NPS_WINDOW_MIN 4
 #define NPS_WINDOW_FIRST 16
 #define NPS_WINDOW_MAX 512
-/* Segments sent in one call; then others have their turn. */
+/* Segments sent per call of nps_run(). */
 #define NPS_BURST 64
-/* What Ethernet, IP and UDP put around a packet, for pacing. */
+/* Bytes of Ethernet, IP and UDP around a packet, for pacing. */
 #define NPS_WIRE_HEAD 66
-/* How much sleep pacing makes up for. */
+/* Idle time that pacing may use later. */
 #define NPS_PACE_BURST (2 * NDN_MS)
 
-/* What was done. Numbers are not reused. */
+/* Counters. Numbers are not reused. */
 enum nps_count {
 	NPS_COUNT_OFFER = 0,	  /* offers sent */
 	NPS_COUNT_ACCEPT = 1,	  /* answers: accept */
@@ -57,26 +57,26 @@ enum nps_count {
 	NPS_COUNT__MAX = 22,
 };
 
-/* Why a packet of a job was dropped. Numbers are not reused. */
+/* Reasons to drop a packet of a job. Numbers are not reused. */
 enum nps_drop {
-	NPS_DROP_STRANGER = 0,	/* of a worker that is not the job's */
-	NPS_DROP_SIGNATURE = 1, /* not of the worker's key, or wrong */
-	NPS_DROP_UNASKED = 2,	/* an answer to nothing that is being asked */
-	NPS_DROP_COPY = 3,	/* of a segment that is there */
-	NPS_DROP_CONTENT = 4,	/* not what it should carry */
-	NPS_DROP_SHAPE = 5,	/* a gradient of another size */
-	NPS_DROP_BASE = 6,    /* a gradient of a version that it cannot be of */
-	NPS_DROP_VERSION = 7, /* an Interest for a version that is not kept */
-	NPS_DROP_SEGMENT = 8, /* ... or for a segment that it does not have */
-	NPS_DROP_PREFIX = 9,  /* an Interest that its answer would not match */
-	NPS_DROP_NAME = 10,   /* a name of the job that the PS has no use for */
+	NPS_DROP_STRANGER = 0,	/* worker not listed in the job */
+	NPS_DROP_SIGNATURE = 1, /* signature wrong, or by another key */
+	NPS_DROP_UNASKED = 2,	/* Data without a pending Interest */
+	NPS_DROP_COPY = 3,	/* segment already received */
+	NPS_DROP_CONTENT = 4,	/* malformed content */
+	NPS_DROP_SHAPE = 5,	/* gradient of another size */
+	NPS_DROP_BASE = 6,	/* gradient with an impossible base version */
+	NPS_DROP_VERSION = 7,	/* Interest for a version that is not kept */
+	NPS_DROP_SEGMENT = 8,	/* Interest for a segment beyond the last */
+	NPS_DROP_PREFIX = 9,  /* Interest without CanBePrefix, which it needs */
+	NPS_DROP_NAME = 10,   /* name of the job without a meaning for the PS */
 	NPS_DROP_ENDED = 11,  /* the job is over */
 	NPS_DROP_ENCODE = 12, /* an answer that does not fit */
 	NPS_DROP_FINITE = 13, /* a gradient with NaN or infinity in it */
 	NPS_DROP__MAX = 14,
 };
 
-/* Why a packet was dropped before it was some job's. */
+/* Reasons to drop a packet that belongs to no job. */
 enum nps_stray {
 	NPS_STRAY_PACKET = 0, /* no NDN packet */
 	NPS_STRAY_NACK = 1,   /* an Interest of ours that came back */
@@ -92,9 +92,10 @@ struct nps;
 struct nps_job;
 
 /**
- * struct nps_worker - who may take part
- * @name: a component.
- * @key:  verifies its Data; NULL: that of the job.
+ * struct nps_worker - a worker that may take part
+ * @len:  bytes of @name.
+ * @name: one component.
+ * @key:  verifies its Data; NULL: the key of the job.
  */
 struct nps_worker {
 	uint8_t len;
@@ -103,20 +104,21 @@ struct nps_worker {
 };
 
 /**
- * struct nps_spec - a job
- * @title:    for people.
+ * struct nps_spec - description of a job
+ * @title:    name in logs.
  * @name:     P.
  * @markers:  of the network.
  * @mode, @elements, @segment, @lease_ms, @rto_ms, @tree_job: &ndn_start.
  * @versions: n of the last version.
  * @every:    versions between checkpoints.
- * @least:    gradients that a synchronous version has at least; 0 is 1.
- * @rate:     of distribution, bytes a second; 0: as fast as it goes.
+ * @least:    fewest gradients for a synchronous version; 0 means 1.
+ * @rate:     of distribution, bytes a second; 0: unlimited.
  * @lr:       step: w -= lr * m, where m = momentum * m + the mean gradient.
  * @momentum: 0: m is the mean gradient.
- * @key:      signs our Data.
- * @verify:   verifies that of workers without a key of their own.
- * @workers:  @nworker of them. With their keys they outlive the job.
+ * @key:      signs the Data of the PS.
+ * @verify:   verifies Data of workers without a key of their own.
+ * @workers:  @nworker of them. The caller keeps them and their keys while the job
+ *            exists.
  */
 struct nps_spec {
 	char title[NPS_TITLE_MAX + 1];
@@ -141,10 +143,10 @@ struct nps_spec {
 };
 
 /**
- * struct nps_model - a model as it is trained on and kept on disk
- * @n:        number of the version, within its incarnation.
+ * struct nps_model - a model, in memory and in checkpoints
+ * @n:        number of the version within its incarnation.
  * @values:   @elements of the job.
- * @momentum: as many; NULL: the job has none.
+ * @momentum: as many values; NULL: the job has no momentum.
  */
 struct nps_model {
 	uint32_t n;
@@ -153,12 +155,11 @@ struct nps_model {
 };
 
 /**
- * struct nps_ops - the world
- * @send:    a packet to the forwarder; the bytes are valid during the call.
- * @save:    the job's incarnation and model, on disk when it returns: 0 or -errno.
- * @version: optional: a version was made, of the gradients of those guests whose
- *           @got is set.
- * @log:     optional: a line for people.
+ * struct nps_ops - callbacks of the PS
+ * @send:    send a packet to the forwarder; its bytes are valid during the call.
+ * @save:    write incarnation and model to disk. Return: 0 or -errno.
+ * @version: optional: a version was made of the gradients of the guests with @got.
+ * @log:     optional: a line for the log.
  */
 struct nps_ops {
 	void (*send)(void *ctx, const void *pkt, size_t n);
@@ -168,23 +169,27 @@ struct nps_ops {
 };
 
 /**
- * struct nps_guest - a worker that the job may use
+ * struct nps_guest - a worker of the job, member or not
  * @member:   it takes part.
- * @got:      @values is its gradient of version @asked, not applied yet.
- * @asking:   it is being asked for version @asked.
- * @begun:    a segment of gradient @id, of base @base, is there.
- * @doubted:  what came last under its name has a wrong signature.
- * @heard:    when it last said that it takes part.
- * @offered:  until when an answer to an offer may come.
- * @asked:    version last asked for; @taken: last taken.
- * @since:    when @asked became what to ask for.
- * @tries:    questions since something came.
- * @have:     segments there: bits in @bits.
- * @cursor:   the next segment that was not asked for in this round.
+ * @got:      @values holds its gradient of version @asked, not applied yet.
+ * @asking:   its gradient of version @asked is being collected.
+ * @begun:    a segment of gradient @id on version @base has arrived.
+ * @doubted:  its last Data had a wrong signature.
+ * @heard:    when it last accepted an offer or sent a segment.
+ * @offered:  end of the lifetime of the last offer.
+ * @asked:    version last asked for; @taken: version last received.
+ * @since:    when collecting @asked began.
+ * @tries:    Interests since the last segment.
+ * @have:     segments received, a bit each in @bits.
+ * @cursor:   next segment to ask for in this round.
  * @fresh:    segments from here on were never asked for.
- * @flying:   segments asked for, and not there, in this round.
- * @window:   how many of these there may be, times 256.
- * @rtt:      of Interests for segments; @timed is measured, since @timed_at, 0: none.
+ * @flying:   Interests of this round that are pending.
+ * @window:   limit of @flying, times 256.
+ * @timed:    segment whose round trip is measured since @timed_at (0: none).
+ * @offer:    next offer.
+ * @ask:      next collect Interest.
+ * @estimate: time from distribution to the complete gradient.
+ * @rtt:      round trip of Interests for segments.
  */
 struct nps_guest {
 	const struct nps_worker *worker;
@@ -218,11 +223,13 @@ struct nps_guest {
 };
 
 /**
- * struct nps_kept - a version that was distributed, or is being
- * @version: 0: there is none.
- * @values:  as they were.
- * @pkt:     its segments as packets, @room bytes apart in @pkt; made and signed
- *           once, when first needed: until then their @len is 0.
+ * struct nps_kept - a distributed version
+ * @version: 0: none.
+ * @last:    last version of the job.
+ * @values:  a copy.
+ * @pkt:     segments as packets, &nps_job.room bytes each. A segment is encoded
+ *           and signed when it is first needed.
+ * @len:     bytes of each packet; 0: not encoded yet.
  */
 struct nps_kept {
 	uint64_t version;
@@ -232,26 +239,28 @@ struct nps_kept {
 	uint16_t *len;
 };
 
-/* A packet that is made once. */
+/* A packet that is encoded once. */
 struct nps_packet {
 	size_t len;
 	uint8_t buf[1024];
 };
 
 /**
- * struct nps_job - a job
- * @names:    of it.
- * @segments: of a model, and of a gradient.
- * @room:     bytes of a segment's packet.
- * @incarnation: of this start.
- * @model:    newest.
+ * struct nps_job - a running job
+ * @names:    its names.
+ * @lease, @rto: ns.
+ * @segments: of a model and of a gradient.
+ * @room:     largest packet of a segment, in bytes.
+ * @incarnation: of this start of the PS.
+ * @model:    newest version.
  * @over:     @model is the last version.
- * @now_out:  index in @kept of what is, or was last, distributed.
- * @busy:     it is being distributed, @next is its next segment.
- * @ended:    when the last version was through; 0: it is not.
- * @held_said: the log has that values were held.
- * @due:      no timer of a guest is due before.
- * @guests:   by name.
+ * @busy:     version @kept[@now_out] is being distributed, @next is its next
+ *            segment.
+ * @held_said: clamped values have been logged.
+ * @now_out:  index in @kept of the version distributed last.
+ * @ended:    when the last version was distributed; 0: not yet.
+ * @due:      earliest timer of a guest.
+ * @guests:   ordered by name.
  */
 struct nps_job {
 	struct nps *ps;
@@ -291,45 +300,43 @@ struct nps {
 	uint8_t out[TRIB_NDN_PACKET_MAX];
 };
 
-/* ---- what a program calls ---- */
+/* ---- for programs ---- */
 
-/* NULL: out of memory. @seed: of nonces. */
+/* Make a PS. @seed: for nonces. Return: NULL if out of memory. */
 struct nps *nps_new(const struct nps_ops *ops, void *ctx, uint64_t seed);
 void nps_free(struct nps *ps);
 /*
- * Adds a job, which begins with @model: its n, its values and, if the spec has
- * momentum, that; they are the job's from now on, and freed with it, but not if
- * the job is refused. @incarnation is on disk by now and was never used before.
- * -EINVAL, -EEXIST, -ENOMEM, -E2BIG: with @why in words.
+ * Add a job that begins with @model. On success the job owns its values and
+ * momentum. @incarnation must be on disk already and never used before.
+ * Return: 0, or -EINVAL, -EEXIST, -ENOMEM, -E2BIG with a text in @why.
  */
 int nps_add(struct nps *ps, const struct nps_spec *spec, uint32_t incarnation,
 	    const struct nps_model *model, uint64_t now, char *why,
 	    size_t size);
 void nps_rx(struct nps *ps, const uint8_t *pkt, size_t n, uint64_t now);
-/* What is due; returns when to come again, at the latest. */
+/* Handle expired timers and send. Return: when to call again at the latest. */
 uint64_t nps_run(struct nps *ps, uint64_t now);
-/* When the last version of the last job was through; 0: not yet. */
+/* When the last job distributed its last version; 0: not yet. */
 uint64_t nps_ended(const struct nps *ps);
 /*
- * The sum of the gradients on @version of @nworkers, added up on the way (by
- * aggregation trees): the next version of a synchronous job. -ESTALE: it is not
- * of the version that gradients are wanted for; -EINVAL: nobody's, or the job is
- * asynchronous.
+ * Make the next version of a synchronous job from @sum, the gradients of
+ * @nworkers on @version that aggregation trees added up. Return: 0; -ESTALE: not
+ * the version being trained on; -EINVAL: no workers, or an asynchronous job.
  */
 int nps_gradient_sum(struct nps_job *job, uint64_t version, const float *sum,
 		     unsigned int nworkers);
 /*
- * The sum for @version is lost, and workers may have forgotten what they gave:
- * the next version is the same model, so that all of them give anew.
+ * The sum for @version is lost, and workers may have dropped their gradients:
+ * publish the same model as the next version, so that all compute new ones.
  */
 int nps_gradient_lost(struct nps_job *job, uint64_t version);
 /*
- * Bytes of values that segments of this job may have, so that no packet of it is
- * longer than @packet; 0: none fits.
+ * Largest segment, in bytes of values, with which no packet of the job exceeds
+ * @packet bytes; 0: none.
  */
 uint32_t nps_segment_fitting(const struct nps_spec *spec, size_t packet);
 
-/* Of the newest version, and of the one that is distributed. */
+/* Newest version, and the version distributed last. */
 uint64_t nps_version(const struct nps_job *job);
 uint64_t nps_published(const struct nps_job *job);
 unsigned int nps_members(const struct nps_job *job);
@@ -344,25 +351,25 @@ struct nps_kept *nps_job_out(struct nps_job *job);
 void nps_job_log(const struct nps_job *job, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* ps_kept.c: what is kept and made once. */
+/* ps_kept.c: distributed versions. */
 int nps_kept_init(struct nps_job *job);
 void nps_kept_free(struct nps_job *job);
-/* The job's newest version takes the place of the oldest kept one. */
+/* Replace the oldest kept version by the newest. */
 void nps_kept_put(struct nps_job *job);
 struct nps_kept *nps_kept_find(struct nps_job *job, uint64_t version);
-/* Segment @s as a packet; NULL, counted: it cannot be made. */
+/* Get segment @s as a packet. Return: NULL, counted, if it cannot be encoded. */
 const uint8_t *nps_kept_segment(struct nps_job *job, struct nps_kept *k,
 				uint32_t s, size_t *len);
 
-/* ps_guest.c: who takes part. */
+/* ps_guest.c: membership. */
 void nps_guest_offer(struct nps_guest *g);
-/* It is no member any more, and the log says @why. */
+/* Exclude a member; the log gets @why. */
 void nps_guest_exclude(struct nps_guest *g, const char *why);
 void nps_guest_answered(struct nps_guest *g, const struct ndn_data *d);
-/* Whether it is signed by the worker; the log says when that changes to no. */
+/* Verify a signature of the worker; logs the first failure in a row. */
 bool nps_guest_signed(struct nps_guest *g, const struct ndn_data *d);
 
-/* ps_collect.c: asking for gradients. */
+/* ps_collect.c: collecting gradients. */
 void nps_collect_plan(struct nps_guest *g);
 void nps_collect_ask(struct nps_guest *g);
 void nps_collect_stop(struct nps_guest *g);
@@ -370,7 +377,7 @@ void nps_collect_take(struct nps_guest *g, const struct ndn_name_parts *parts,
 		      const struct ndn_data *d);
 
 /* ps_update.c: arithmetic. */
-/* Applies the gradients of all guests that have @got. */
+/* Apply the gradients of all guests with @got. */
 void nps_update_guests(struct nps_job *job);
 void nps_update_sum(struct nps_job *job, const float *sum, unsigned int n);
 
@@ -378,15 +385,15 @@ void nps_update_sum(struct nps_job *job, const float *sum, unsigned int n);
 void nps_express(struct nps_job *job, enum ndn_name_kind what,
 		 const struct ndn_name_parts *parts, uint64_t life, bool prefix,
 		 bool fresh);
-/* A Data of ours; no bytes at @content: an empty one. 0, or it does not fit. */
+/* Encode and sign a Data; @content may have 0 bytes. @segments: or NULL. */
 enum ndn_err nps_data_make(struct nps_job *job, enum ndn_name_kind what,
 			   const struct ndn_name_parts *parts,
 			   struct ndn_bytes content, const uint32_t *segments,
 			   uint8_t *buf, size_t size, size_t *len);
-/* @asked: what it answers, or NULL. */
+/* Send a packet. @asked: the Interest that it answers, or NULL. */
 void nps_send(struct nps *ps, const struct ndn_packet *asked,
 	      const uint8_t *pkt, size_t n);
-/* A guest's timer was set. */
+/* Note that a timer of a guest was set. */
 static inline void nps_due(struct nps_job *job, const struct ndn_timer *t)
 {
 	job->due = ndn_timer_sooner(t, job->due);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Gradients: asked for when they should be ready, put together from their
- * segments, taken once for each (worker, version).
+ * Collects gradients: asks when they should be ready, assembles their segments,
+ * takes one for each (worker, version).
  *
- * The first question, /<gpu>/P/v, waits at the worker. Once a segment is there
- * the others are asked for in order, a window of them at a time, which grows as
- * they come and is halved when none comes for a while; then those that are
- * missing are asked for anew.
+ * The first Interest, /<gpu>/P/v, waits at the worker. After its answer the other
+ * segments are asked for in order within a window. The window grows with each
+ * segment. After a timeout it is halved and missing segments are asked for again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +49,7 @@ void nps_collect_plan(struct nps_guest *g)
 	if (g->asking || g->got || !g->member || nps_job_out(job)->last ||
 	    g->asked >= v || job->spec.tree_job != NDN_NO_TREE)
 		return;
-	/* The next version is made, and will be out soon. */
+	/* The next version exists and will be distributed soon. */
 	if (job->spec.mode == NDN_MODE_SYNC && v != nps_version(job))
 		return;
 	g->asking = true;
@@ -86,7 +85,7 @@ static void segment_ask(struct nps_guest *g, uint32_t s)
 	g->flying++;
 	if (s < g->fresh)
 		return;
-	/* One at a time is timed, of those asked for once. */
+	/* Measure one segment at a time, and none that was repeated. */
 	g->fresh = s + 1;
 	if (!g->timed_at) {
 		g->timed = s;
@@ -106,7 +105,7 @@ static void fill(struct nps_guest *g)
 	nps_due(g->job, &g->ask);
 }
 
-/* None came for too long: what is missing is asked for again, fewer at once. */
+/* Timeout: ask for the missing segments again, with half the window. */
 static void stalled(struct nps_guest *g)
 {
 	g->job->count[NPS_COUNT_STALL]++;
@@ -120,9 +119,9 @@ static void stalled(struct nps_guest *g)
 	fill(g);
 }
 
-/* ---- questions ---- */
+/* ---- Interests ---- */
 
-/* Longer from time to time; a worker that is slow may hold it for that long. */
+/* The lifetime doubles: a slow worker holds the Interest that long. */
 static void first_ask(struct nps_guest *g)
 {
 	struct ndn_name_parts parts = parts_of(g, 0);
@@ -168,7 +167,7 @@ static void begin(struct nps_guest *g, const struct ndn_gradient *got)
 	g->timed_at = 0;
 }
 
-/* A worker's gradient takes memory once there is one. */
+/* Memory for a gradient is allocated with its first segment. */
 static bool has_room(struct nps_guest *g)
 {
 	uint32_t words = (g->job->segments + 63) / 64;
@@ -187,7 +186,7 @@ static bool may_have_base(const struct nps_guest *g, uint64_t base)
 	return base >> 32 == g->asked >> 32 && base <= nps_published(g->job);
 }
 
-/* Return: what is wrong with it, or NPS_DROP__MAX. */
+/* Check a segment. Return: a reason to drop it, or NPS_DROP__MAX. */
 static enum nps_drop check(struct nps_guest *g, uint64_t s,
 			   const struct ndn_data *d, struct ndn_gradient *got)
 {
@@ -247,7 +246,7 @@ void nps_collect_take(struct nps_guest *g, const struct ndn_name_parts *parts,
 	}
 	if (why != NPS_DROP__MAX) {
 		job->drop[why]++;
-		/* It would give the same again, and the model would be lost. */
+		/* Asked again it would answer the same. */
 		if (why == NPS_DROP_FINITE)
 			nps_guest_exclude(g, "gave NaN or infinity: left out");
 		return;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a restart must not lose: the incarnation, and checkpoints of the model.
+ * State on disk: the incarnation and checkpoints of the model.
  *
- * A checkpoint, little-endian: struct head, the values, and if there is
- * momentum, that; its digest is over values and momentum.
+ * A checkpoint is little-endian: struct head, the values, and the momentum if
+ * there is any. The digest covers values and momentum.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Who takes part: offers, which are signs of life, too; answers to them; and
- * the silence after which a worker is no member any more.
+ * Membership: offers and their answers. Members get offers as keep-alives and are
+ * excluded after a lease of silence.
  */
 #include "ps.h"
 
-/* It goes on without it: what waited for its gradient need not. */
+/* A version may have waited for the gradient of this guest only. */
 void nps_guest_exclude(struct nps_guest *g, const char *why)
 {
 	struct nps_job *job = g->job;
 
 	g->member = false;
 	nps_collect_stop(g);
-	/* What it gave stays given: of a version it is asked once. */
+	/* A gradient that was received is not asked for again. */
 	g->asked = g->taken;
 	job->count[NPS_COUNT_EXCLUDED]++;
 	nps_job_log(job, "%.*s %s", g->worker->len,

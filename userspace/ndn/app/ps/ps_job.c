@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A job's versions: made when the gradients for one are there, distributed one
- * at a time and paced, saved now and then, the last one said to be the last.
+ * Versions of a job: made when the gradients are complete, distributed one at a
+ * time and paced, saved every few versions.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -110,7 +110,7 @@ static void held_log(struct nps_job *job)
 		    job->model.n);
 }
 
-/* The model is the next one by now. */
+/* The model has been updated: publish it as the next version. */
 static void made(struct nps_job *job)
 {
 	struct nps *ps = job->ps;

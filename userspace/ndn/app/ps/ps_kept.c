@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Versions that are kept: values as they were, and each segment as a packet
- * that is made and signed once, when it is first sent.
+ * Distributed versions: a copy of the values, and segments as packets that are
+ * encoded and signed once, when first sent.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "ps.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-	       "values go out as they are");
+	       "values are sent in host byte order");
 
 static enum ndn_err segment_make(struct nps_job *job, const struct nps_kept *k,
 				 uint32_t s, uint8_t *buf, size_t size,
@@ -31,7 +31,7 @@ static enum ndn_err segment_make(struct nps_job *job, const struct nps_kept *k,
 			     &job->segments, buf, size, len);
 }
 
-/* The longest packet: a full segment, the largest numbers. */
+/* Measure the longest packet: a full segment, the largest numbers. */
 static int room_measure(struct nps_job *job)
 {
 	uint8_t content[NDN_HEADER_MAX + NDN_SEGMENT_MAX] = {0};

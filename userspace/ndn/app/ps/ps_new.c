@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The PS and its jobs: checked, made, freed. */
+/* Checks, makes and frees jobs. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "ps.h"
 
-/* What a worker's key may put into its packets more than ours into ours. */
+/* Bytes by which a worker's signature may exceed that of the PS. */
 #define WORKER_KEY_ROOM 64
 
 __attribute__((format(printf, 4, 5))) static int
@@ -34,7 +34,7 @@ struct nps *nps_new(const struct nps_ops *ops, void *ctx, uint64_t seed)
 	return ps;
 }
 
-/* Without its model, which is the caller's until all is well. */
+/* Free a job but for its model, which the caller owns until nps_add() succeeds. */
 static void job_free(struct nps_job *job)
 {
 	unsigned int i;
@@ -86,14 +86,14 @@ uint32_t nps_segment_fitting(const struct nps_spec *spec, size_t packet)
 		if (spec->workers[i].len > longest)
 			longest = spec->workers[i].len;
 	n = strlen(spec->markers.distribute);
-	/* The longer of the two names: with a worker's, or with the marker. */
+	/* Take the longer of a worker's name and the marker. */
 	parts.gpu = (struct ndn_bytes){gpu, longest > n ? longest : n};
 	if (ndn_job_name(&full, &names, NDN_IS_GRADIENT, &parts))
 		return 0;
 	d.name = ndn_name_of(&full);
 	if (ndn_data_encode(&d, spec->key, buf, sizeof(buf), &len))
 		return 0;
-	/* Lengths of Data and Content may take two bytes more each. */
+	/* The lengths of Data and Content may take two more bytes each. */
 	len += 4 + 4 + sizeof(struct ndn_wire_gradient) + WORKER_KEY_ROOM;
 	if (len + NDN_VALUE_SIZE > packet)
 		return 0;
@@ -215,7 +215,7 @@ static int job_make(struct nps_job *job, char *why, size_t size)
 	return err ? refuse(why, size, err, "out of memory") : 0;
 }
 
-/* Nobody is asked at once with all others. */
+/* Spread the first offers. */
 static void guests_start(struct nps_job *job)
 {
 	struct nps *ps = job->ps;

@@ -12,7 +12,7 @@ void nps_send(struct nps *ps, const struct ndn_packet *asked,
 	struct ndn_lp lp = {0};
 	size_t len;
 
-	/* Who sent a token with the Interest wants it back. */
+	/* A PIT token of the Interest goes back with its answer. */
 	if (asked && asked->lp.pit_token.n) {
 		lp.pit_token = asked->lp.pit_token;
 		if (ndn_lp_encode(&lp, (struct ndn_bytes){pkt, n}, room,

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The arithmetic of the PS: the mean gradient, momentum, the step. Gradients are
- * added in the order of their workers' names, so that the same gradients always
- * give the same bits, in whatever order they came. Finite gradients leave a
- * finite model: what becomes too large for binary32 is held at the largest value.
+ * The arithmetic of the PS: mean gradient, momentum, step. Gradients are added in
+ * the order of their workers' names, so the bits of the result do not depend on
+ * the order of arrival. Values too large for binary32 are clamped to the largest,
+ * so finite gradients leave a finite model.
  */
 #include <float.h>
 #include <string.h>
 
 #include "ps.h"
 
-/* Values at a time: they stay in the first cache. */
+/* Values at a time, so that they stay in the L1 cache. */
 #define BLOCK 2048
 
-/* Infinity and NaN, too, become a value. Vectorised: no function of libm. */
+/* Clamp a value; NaN becomes FLT_MAX. No libm call, so that it vectorises. */
 static inline float held(float x, unsigned int *times)
 {
 	float y = x < FLT_MAX ? x : FLT_MAX;
@@ -23,7 +23,7 @@ static inline float held(float x, unsigned int *times)
 	return y;
 }
 
-/* @sum is of @n gradients, for the values from @at on. */
+/* Apply @sum of @n gradients to @len values from @at on. */
 static void step(struct nps_job *job, uint64_t at, const float *sum, size_t len,
 		 unsigned int n)
 {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The worker's task: taken, started, subscribed to, left; packets and timers. */
+/* The worker's task from offer to delete; dispatch of packets and timers. */
 #include <errno.h>
 #include <string.h>
 
 #include "worker_int.h"
 
 #define ELEMENTS_MAX (1ULL << 28)
-/* A lease until a start content tells it. */
+/* Lease until the start content names one. */
 #define LEASE (4 * NDN_SEC)
-/* How long a start content may take: whoever offered may be nobody. */
+/* Wait for a start content; the offer may have been forged. */
 #define PATIENCE (15 * NDN_SEC)
-/* Leases of silence after which a PS is gone. */
+/* Leases of silence after which the PS is given up. */
 #define SILENT_LEASES 8
-/* Deletes: then the lease ends by itself. */
+/* Deletes sent at most; after them the lease expires. */
 #define DELETES 6
 
 int ndn_worker_init(struct ndn_worker *w,
@@ -77,7 +77,7 @@ static void cancel_all(struct ndn_worker *w)
 	ndn_timer_cancel(&w->give_up);
 }
 
-/* Nothing of an earlier task is left, but what the caller has not seen. */
+/* Reset the task, except for a last model that the caller has not seen. */
 static void forget_task(struct ndn_worker *w)
 {
 	cancel_all(w);
@@ -151,7 +151,7 @@ static void on_offer(struct ndn_worker *w, const struct ndn_name *name,
 	ndn_worker_put(w, name, (struct ndn_bytes){content, n});
 }
 
-/* Without a start content there was no task: the next offer will do. */
+/* Without a start content there is no task: accept the next offer. */
 static void give_up_start(struct ndn_worker *w)
 {
 	forget_task(w);
@@ -241,7 +241,7 @@ void ndn_worker_quit(struct ndn_worker *w, int why)
 		remove_again(w);
 }
 
-/* The router may answer in the PS's name, and cannot sign: this ends repeats. */
+/* Unsigned if a router answered. It only ends the repeats. */
 static void on_removed(struct ndn_worker *w)
 {
 	if (w->state != NDN_WORKER_LEAVING) {
@@ -293,7 +293,7 @@ static void on_interest(struct ndn_worker *w, const struct ndn_interest *i)
 		w->count[NDN_WORKER_STRAY]++;
 		return;
 	}
-	/* A lifetime is what the sender likes: held for no longer than a lease. */
+	/* The lifetime is not trusted: hold for a lease at most. */
 	if (lifetime > NDN_LEASE_MAX_MS)
 		lifetime = NDN_LEASE_MAX_MS;
 	ndn_worker_on_collect(w, parts.version,

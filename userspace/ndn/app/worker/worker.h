@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The worker of tests/sim/ndn/README.md, without I/O: packets and times go
- * in, packets go out by a callback, and ndn_worker_next() says when it wants
- * to be run again. One task at a time. Not for several threads at once.
+ * The worker of tests/sim/ndn/README.md, without I/O: the caller passes packets
+ * and the time in, gets packets by a callback, and runs it again at
+ * ndn_worker_next(). One task at a time. Not thread-safe.
  *
- * What comes in is trusted for nothing: it is decoded strictly, is for us, makes
- * sense in this state and is signed by the PS before it changes anything; what
- * is refused is counted. Interests are not signed: a forged one can make a
- * willing worker ask for a task that is none, for a while, and take the gradient
- * of an asynchronous one away from the PS, which then waits for the next.
+ * A packet changes state only if it is well-formed, addressed to this worker,
+ * expected now and signed by the PS; others are counted. Interests are not
+ * signed: a forged one can make an idle worker ask for a task that does not exist,
+ * or take an asynchronous gradient that the PS then misses.
  */
 #ifndef TRIB_NDN_WORKER_H
 #define TRIB_NDN_WORKER_H
@@ -22,25 +21,25 @@
 #include "ndn/app/job_names.h"
 #include "ndn/packet/ndn.h"
 
-/* Segments asked for at a time: at first, and when all goes well. */
+/* Segments asked for at a time: first, and at most. */
 #define NDN_WORKER_BATCH 8
 #define NDN_WORKER_BATCH_MAX 64
 /* Collect Interests held at a time. */
 #define NDN_WORKER_HELD_MAX 32
 
 /**
- * struct ndn_worker_config - who this worker is
+ * struct ndn_worker_config - configuration of a worker
  * @gpu:      its name: one component, NDN_GPU_MAX bytes at most.
- * @filter:   names of jobs must begin with it; empty: any will do.
- * @markers:  of the network; NULL: the default ones.
- * @sign:     signs what we send.
- * @verify:   checks what the PS sends.
- * @elements: values of the largest model that is taken; 0: 2^28.
- * @rto:      ns, until a start content tells it.
- * @trees:    tasks are taken whose gradients go by trees: the caller sees to it,
- *            and says ndn_worker_gave().
- * @seed:     of nonces and spread timers.
- * @send:     is given each packet. It must not call back.
+ * @filter:   prefix of the names of accepted jobs; empty: any.
+ * @markers:  of the network; NULL: the defaults.
+ * @sign:     key for its Data.
+ * @verify:   key of the PS.
+ * @elements: values of the largest accepted model; 0: 2^28.
+ * @rto:      ns, until the start content names one.
+ * @trees:    accept tasks whose gradients are added up by trees. The caller sends
+ *            them and calls ndn_worker_gave().
+ * @seed:     for nonces and jitter.
+ * @send:     sends a packet. It must not call the worker.
  * @ctx:      for @send.
  */
 struct ndn_worker_config {
@@ -58,11 +57,11 @@ struct ndn_worker_config {
 };
 
 /**
- * enum ndn_worker_state - how far it is
- * @NDN_WORKER_IDLE:     it has no task; offers are refused unless it wants one.
- * @NDN_WORKER_STARTING: it has accepted, and asks what for.
- * @NDN_WORKER_JOINED:   it subscribes, and has subscribed since `acked`.
- * @NDN_WORKER_LEAVING:  it asks to be forgotten.
+ * enum ndn_worker_state - state of a worker
+ * @NDN_WORKER_IDLE:     no task; offers are refused unless `willing`.
+ * @NDN_WORKER_STARTING: accepted an offer, waits for the start content.
+ * @NDN_WORKER_JOINED:   has a task; subscribed if `acked`.
+ * @NDN_WORKER_LEAVING:  sends deletes.
  */
 enum ndn_worker_state {
 	NDN_WORKER_IDLE = 0,
@@ -72,29 +71,29 @@ enum ndn_worker_state {
 };
 
 /**
- * enum ndn_worker_count - what is counted
+ * enum ndn_worker_count - counters
  * @NDN_WORKER_SENT:      packets.
  * @NDN_WORKER_RECEIVED:  packets.
  * @NDN_WORKER_ACCEPTED:  offers, repeats included.
  * @NDN_WORKER_REFUSED:   offers answered with busy.
- * @NDN_WORKER_UNSTARTED: tasks given up: no start content came, or it is none
- *                          that we can do.
+ * @NDN_WORKER_UNSTARTED: tasks given up: no start content, or one that this worker
+ *                          cannot do.
  * @NDN_WORKER_LOST:      tasks given up: the PS was silent for leases.
  * @NDN_WORKER_TAKEN:     segments of models.
- * @NDN_WORKER_AGAIN:     ... that were there already, or are old.
+ * @NDN_WORKER_AGAIN:     segments that were duplicate or old.
  * @NDN_WORKER_VERSIONS:  models put together.
- * @NDN_WORKER_SKIPPED:   ... begun, and overtaken by a newer one.
+ * @NDN_WORKER_SKIPPED:   incomplete models overtaken by a newer version.
  * @NDN_WORKER_ASKED:     gradients that were asked for.
  * @NDN_WORKER_ANSWERS:   segments of them sent.
  * @NDN_WORKER_HELD:      collect Interests held.
- * @NDN_WORKER_PUSHED:    ... forgotten for another: there were too many.
+ * @NDN_WORKER_PUSHED:    held Interests dropped, because there were too many.
  * @NDN_WORKER_FETCHES:   segments asked for.
- * @NDN_WORKER_PROBES:    times that silence made it ask.
- * @NDN_WORKER_BAD_NDN:   packets that are none.
- * @NDN_WORKER_NACKS:     Interests that came back.
- * @NDN_WORKER_STRAY:     packets that are not for us, or not now.
- * @NDN_WORKER_BAD_SIGNATURE: Data that the PS did not sign.
- * @NDN_WORKER_BAD_CONTENT: Data that it signed, and that make no sense.
+ * @NDN_WORKER_PROBES:    expiries of the probe timer.
+ * @NDN_WORKER_BAD_NDN:   malformed packets.
+ * @NDN_WORKER_NACKS:     Nacks.
+ * @NDN_WORKER_STRAY:     packets for somebody else, or not expected now.
+ * @NDN_WORKER_BAD_SIGNATURE: Data without a valid signature of the PS.
+ * @NDN_WORKER_BAD_CONTENT: signed Data with invalid content.
  * @NDN_WORKER_UNSENT:    packets that could not be encoded.
  */
 enum ndn_worker_count {
@@ -127,7 +126,7 @@ enum ndn_worker_count {
  * struct ndn_held - a collect Interest that came before its gradient
  * @version: asked for.
  * @segment: asked for.
- * @until:   its lifetime ends; 0: the row is free.
+ * @until:   end of its lifetime; 0: the row is free.
  */
 struct ndn_held {
 	uint64_t version;
@@ -136,10 +135,10 @@ struct ndn_held {
 };
 
 /**
- * struct ndn_own_gradient - a gradient of ours
- * @base:   version that it was computed on; 0: there is none.
- * @id:     names it.
- * @values: as they go into segments; room for all, or NULL.
+ * struct ndn_own_gradient - a gradient of this worker
+ * @base:   version that it was computed on; 0: none.
+ * @id:     unique number.
+ * @values: little-endian, or NULL before the first gradient.
  */
 struct ndn_own_gradient {
 	uint64_t base;
@@ -148,12 +147,12 @@ struct ndn_own_gradient {
 };
 
 /**
- * struct ndn_fetch - segments that were asked for
- * @size:  how many are asked for at a time.
- * @n:     how many are open.
- * @at:    when they were asked for.
- * @again: some of them had been asked for before: they tell no round trip.
- * @open:  which.
+ * struct ndn_fetch - a batch of Interests for segments
+ * @size:  size of a batch.
+ * @n:     Interests that are unanswered.
+ * @at:    when the batch was sent.
+ * @again: it contains repeats, so it is no sample of the round trip.
+ * @open:  the unanswered segments.
  */
 struct ndn_fetch {
 	unsigned int size;
@@ -165,54 +164,54 @@ struct ndn_fetch {
 
 /**
  * struct ndn_worker - a worker
- * @config:   who it is.
- * @now:      the time that the call under way was given.
- * @random:   nonces and spread.
+ * @config:   its configuration.
+ * @now:      time of the current call.
+ * @random:   nonces and jitter.
  * @count:    by enum ndn_worker_count.
  * @sent_bytes, @received_bytes: of those packets.
- * @rtt:      of questions to the PS.
- * @state:    how far it is.
- * @willing:  the next offer is accepted.
+ * @rtt:      round trip to the PS.
+ * @state:    see enum ndn_worker_state.
+ * @willing:  it accepts the next offer.
  * @over:     why the last task ended: 0, -ESHUTDOWN or -EHOSTDOWN.
  *
- * Of the task:
+ * The task:
  * @job:      its names.
  * @start:    its start content.
- * @segments: of a model, and of a gradient.
+ * @segments: of a model and of a gradient.
  * @lease, @rto: ns.
- * @acked:    since when the subscription stands; 0: it does not.
- * @heard:    when the PS last said something.
+ * @acked:    when the first insert was acknowledged; 0: not yet.
+ * @heard:    when Data signed by the PS last arrived.
  * @asked_at: when the start content was first asked for.
- * @tries:    times that it was, then deletes sent.
+ * @tries:    Interests for the start content, later deletes sent.
  *
- * Of models:
- * @version:  newest that is complete.
+ * Models:
+ * @version:  newest complete version.
  * @model:    its values, little-endian.
- * @last:     it is the job's last.
- * @coming:   version of which segments are missing; 0: none.
- * @coming_last: of that.
- * @parts:    its values as far as they are here.
- * @have:     bit for each of its segments.
- * @nhave:    how many are here.
- * @missing:  all segments before this one are here.
- * @fetch:    what was asked for of it.
+ * @last:     it is the last version of the job.
+ * @coming:   version being assembled; 0: none.
+ * @coming_last: it is the last version of the job.
+ * @parts:    its values received so far.
+ * @have:     bit set of its segments.
+ * @nhave:    segments received.
+ * @missing:  first missing segment.
+ * @fetch:    Interests for its segments.
  *
- * Of gradients:
- * @training: version that a gradient is due for; 0: none.
- * @begun:    the caller has that model, and works on it.
- * @unseen:   the last version is here and the caller does not have it.
+ * Gradients:
+ * @training: version to compute a gradient on; 0: none.
+ * @begun:    the caller has fetched that model.
+ * @unseen:   the last version is complete; the caller has not fetched it.
  * @gradient: ready, and not asked for yet.
- * @bound:    the one that was asked for last.
- * @bound_to: the version that it is the answer to.
+ * @bound:    the gradient asked for last.
+ * @bound_to: the version that it answers.
  * @held:     collect Interests that came early.
- * @answered: when an answer to a collect went out; 0: a version has followed.
- * @fetched:  something was fetched since.
- * @nudge:    not before then does a collect Interest make it fetch again.
- * @usual:    times from @answered to the next version.
+ * @answered: when a collect Interest was first answered; 0: a version followed.
+ * @fetched:  something was fetched since @answered.
+ * @nudge:    until then collect Interests start no other fetch.
+ * @usual:    time from @answered to the next version.
  *
- * Of probing:
- * @probes:   since something was answered.
- * @fruitless: answers that there is nothing newer.
+ * Probing:
+ * @probes:   probes since the last answer.
+ * @fruitless: answers without a newer version.
  */
 struct ndn_worker {
 	struct ndn_worker_config config;
@@ -273,46 +272,46 @@ struct ndn_worker {
 	uint8_t packet[TRIB_NDN_PACKET_MAX];
 };
 
-/* 0 or -EINVAL: the name is no good. @config is copied, @gpu's bytes are not. */
+/* Copies @config, but not the bytes of @gpu. Return: 0, or -EINVAL. */
 int ndn_worker_init(struct ndn_worker *w,
 		    const struct ndn_worker_config *config);
-/* Frees what it holds and wipes its keys; the task, if any, is just dropped. */
+/* Free memory and wipe keys. A task is dropped without a delete. */
 void ndn_worker_free(struct ndn_worker *w);
 
-/* @n bytes came from the network. */
+/* Handle a packet from the network. */
 void ndn_worker_receive(struct ndn_worker *w, uint64_t now,
 			const uint8_t *packet, size_t n);
-/* Does what is due. */
+/* Handle expired timers. */
 void ndn_worker_run(struct ndn_worker *w, uint64_t now);
-/* When something will be due; NDN_NEVER: nothing, until something comes. */
+/* When the next timer expires; NDN_NEVER: none is set. */
 uint64_t ndn_worker_next(const struct ndn_worker *w);
 
-/* Accept the next offer. 0, or -EBUSY: there is a task. */
+/* Accept the next offer. Return: 0, or -EBUSY: there is a task. */
 int ndn_worker_want(struct ndn_worker *w, uint64_t now);
-/* What was offered can be started: @start is filled in. */
+/* Has the start content arrived? Then @start is valid. */
 bool ndn_worker_has_task(const struct ndn_worker *w);
 /*
- * The newest model that a gradient is wanted for, or the last one, copied to
- * @values, which has room for the task's elements. 0; -EAGAIN: there is none
- * now; -ESHUTDOWN, -EHOSTDOWN: there will be none.
+ * Copy the newest model that needs a gradient, or the last model, to @values,
+ * which has room for the task's elements. Return: 0; -EAGAIN: none now;
+ * -ESHUTDOWN, -EHOSTDOWN: the task is over.
  */
 int ndn_worker_begin(struct ndn_worker *w, uint64_t now, float *values,
 		     uint64_t *version, bool *last);
-/* Whether ndn_worker_begin() would not say -EAGAIN. */
+/* Would ndn_worker_begin() return something else than -EAGAIN? */
 bool ndn_worker_is_ready(const struct ndn_worker *w);
-/* Whether the gradient for this model is still wanted. */
+/* Is a gradient on this version still wanted? */
 bool ndn_worker_is_wanted(const struct ndn_worker *w, uint64_t version);
 /*
- * The gradient of what ndn_worker_begin() gave, which is copied. 0, -ESTALE:
- * the model has become worthless; -ENOMEM; -ESHUTDOWN, -EHOSTDOWN.
+ * Hand over the gradient on a model of ndn_worker_begin(); it is copied. Return:
+ * 0; -ESTALE: not wanted any more; -ENOMEM; -ESHUTDOWN, -EHOSTDOWN: task over.
  */
 int ndn_worker_give(struct ndn_worker *w, uint64_t now, uint64_t version,
 		    const float *values);
-/* What ndn_worker_give() would say, but for -ENOMEM. */
+/* Predict the result of ndn_worker_give(), except for -ENOMEM. */
 int ndn_worker_may_give(const struct ndn_worker *w, uint64_t version);
-/* The gradient for @version has gone another way. */
+/* The gradient on @version was sent by trees. */
 void ndn_worker_gave(struct ndn_worker *w, uint64_t now, uint64_t version);
-/* Leaves the task, if there is one; it is over when the state is IDLE. */
+/* Leave the task, if any. It is over when the state is IDLE. */
 void ndn_worker_leave(struct ndn_worker *w, uint64_t now);
 
 #endif /* TRIB_NDN_WORKER_H */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The worker's doubts: the probe timer, and Interests for what is missing. */
+/* The probe timer, and Interests for missing segments and versions. */
 #include "worker_int.h"
 
-/* Doublings of the probe timer at most: from any RTO to any lease. */
+/* Doublings of the probe timer at most; enough from any RTO to any lease. */
 #define DOUBLINGS 16
 
 /*
- * Until something else is known, the RTO is the network's. It is less where
- * answers come sooner, down to a quarter: who is asked may be busy.
+ * The RTO of the start content is the upper limit. Fast answers reduce it to a
+ * quarter at least, because the other side may be busy.
  */
 static uint64_t rto(const struct ndn_worker *w)
 {
@@ -41,7 +41,7 @@ void ndn_worker_arm(struct ndn_worker *w)
 		delay = 2 * w->rto;
 	if (!w->answered && delay < w->lease / 2)
 		delay = w->lease / 2;
-	/* A strange estimate must not silence us. */
+	/* An extreme estimate must not stop the probes. */
 	if (delay > 8 * w->lease)
 		delay = 8 * w->lease;
 	arm(w, delay, w->fruitless);
@@ -77,7 +77,7 @@ void ndn_worker_fetch_newest(struct ndn_worker *w)
 		       NDN_WORKER_ASK_PREFIX | NDN_WORKER_ASK_FRESH);
 }
 
-/* Every second time past the caches: one of them may hold a forged segment. */
+/* Every second probe bypasses caches: one may hold a forged segment. */
 void ndn_worker_fetch_missing(struct ndn_worker *w)
 {
 	unsigned int flags = w->probes % 2 ? NDN_WORKER_ASK_FRESH : 0;
@@ -96,7 +96,7 @@ void ndn_worker_fetch_missing(struct ndn_worker *w)
 	}
 }
 
-/* When all have come, twice as many are asked for at once. */
+/* A complete batch doubles the size of the next. */
 bool ndn_worker_fetched(struct ndn_worker *w, uint32_t s)
 {
 	struct ndn_fetch *f = &w->fetch;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The worker's gradients: trained, held, asked for, answered again. */
+/* The worker's gradients: handed over by the caller, asked for by the PS. */
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ int ndn_worker_begin(struct ndn_worker *w, uint64_t now, float *values,
 	*version = w->version;
 	*last = w->unseen;
 	if (!w->unseen) {
-		/* Asynchronous: there may be a newer one by now. */
+		/* Asynchronous: a newer version may be complete. */
 		w->training = w->version;
 		w->begun = true;
 	}
@@ -87,9 +87,9 @@ bool ndn_worker_is_outdated(const struct ndn_worker *w, uint64_t version)
 }
 
 /*
- * Whether the gradient that waits may be the answer to @v. Asynchronous: only
- * if the PS says so, too: an Interest may be forged, and with its number the
- * gradient would be bound to a version that never comes.
+ * May the waiting gradient answer version @v? Asynchronous: only if signed Data
+ * has named @v or a newer version, because a forged Interest would bind the
+ * gradient to a version that never comes.
  */
 static bool fits(const struct ndn_worker *w, uint64_t v)
 {
@@ -127,7 +127,7 @@ static void answer(struct ndn_worker *w, uint64_t v, uint64_t s)
 	ndn_worker_put(w, &name, (struct ndn_bytes){content, head + n});
 }
 
-/* From now on the gradient that waits is the answer to @v, and to no other. */
+/* Bind the waiting gradient to @v: it never answers another version. */
 static void bind(struct ndn_worker *w, uint64_t v)
 {
 	struct ndn_own_gradient old = w->bound;
@@ -140,7 +140,7 @@ static void bind(struct ndn_worker *w, uint64_t v)
 	w->count[NDN_WORKER_ASKED]++;
 }
 
-/* In a free row, or in that of the one that ends first. */
+/* Hold a collect Interest, in a free row or in place of the first to expire. */
 static void hold(struct ndn_worker *w, uint64_t v, uint64_t s,
 		 uint64_t lifetime)
 {
@@ -164,7 +164,7 @@ static void hold(struct ndn_worker *w, uint64_t v, uint64_t s,
 	w->count[NDN_WORKER_HELD]++;
 }
 
-/* Whether there was an answer, or there will be none. */
+/* Answer if possible. Return: false: hold the Interest. */
 static bool try_answer(struct ndn_worker *w, uint64_t v, uint64_t s)
 {
 	if (v < w->bound_to) {
@@ -187,8 +187,8 @@ static bool try_answer(struct ndn_worker *w, uint64_t v, uint64_t s)
 }
 
 /*
- * Idle, and the PS has @v: but if that is coming the probe timer sees to it, and
- * forged Interests are to cost little.
+ * An idle worker fetches version @v, unless it is arriving already. Limited to
+ * once an RTO, because Interests may be forged.
  */
 static void fetch_for_collect(struct ndn_worker *w, uint64_t v)
 {
@@ -232,7 +232,7 @@ void ndn_worker_answer_held(struct ndn_worker *w)
 
 int ndn_worker_may_give(const struct ndn_worker *w, uint64_t version)
 {
-	/* The last version is there to be seen before the task is over. */
+	/* The caller must fetch the last version first. */
 	if (w->unseen)
 		return -ESTALE;
 	if (w->state != NDN_WORKER_JOINED)
@@ -244,7 +244,7 @@ void ndn_worker_gave(struct ndn_worker *w, uint64_t now, uint64_t version)
 {
 	w->now = now;
 	w->count[NDN_WORKER_ASKED]++;
-	/* The next version may be here by now. */
+	/* The next version may have arrived. */
 	if (!ndn_worker_is_wanted(w, version))
 		return;
 	w->training = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The worker's versions: segments to models, only newer ones. */
+/* Assembles models from segments; only newer versions replace older ones. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ void ndn_worker_free_room(struct ndn_worker *w)
 	w->bound = (struct ndn_own_gradient){0};
 }
 
-/* A version that had to be fetched says nothing of how long they take. */
+/* A fetched version is no sample of the usual time. */
 static void await_version(struct ndn_worker *w, uint64_t version, bool last)
 {
 	if (w->answered && !w->fetched)
@@ -49,7 +49,7 @@ static void await_version(struct ndn_worker *w, uint64_t version, bool last)
 	memset(w->have, 0, (w->segments + 63) / 64 * sizeof(*w->have));
 	w->fetch.n = 0;
 	w->fetch.size = NDN_WORKER_BATCH;
-	/* Asynchronous: a gradient may have waited for somebody to tell it. */
+	/* Asynchronous: a held collect Interest may be for this version. */
 	ndn_worker_answer_held(w);
 }
 
@@ -101,7 +101,7 @@ static void keep(struct ndn_worker *w, uint32_t s, struct ndn_bytes values)
 	ndn_worker_arm_soon(w);
 }
 
-/* As this task's are, and as its other segments. */
+/* Does the segment agree with the start content and with other segments? */
 static bool fits(const struct ndn_worker *w, uint64_t version, uint64_t s,
 		 const struct ndn_model *m)
 {
@@ -118,7 +118,7 @@ void ndn_worker_on_model(struct ndn_worker *w, const struct ndn_data *d,
 	uint64_t v = parts->version, s = parts->segment;
 	struct ndn_model m;
 
-	/* What comes before we asked for it is of an earlier life of ours. */
+	/* Data before the first insert belongs to an earlier subscription. */
 	if (w->state != NDN_WORKER_JOINED || s >= w->segments ||
 	    (!w->acked && !ndn_timer_is_set(&w->insert))) {
 		w->count[NDN_WORKER_STRAY]++;

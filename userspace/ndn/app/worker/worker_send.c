@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The worker's packets: Interests and Data out, signatures of Data in. */
+/* Sends the worker's packets and verifies signatures. */
 #include "worker_int.h"
 
-/* HopLimit of our Interests: more than any way has hops. */
+/* HopLimit of Interests: longer than any path. */
 #define HOPS 16
 /* Lifetime of an Interest, in RTOs. */
 #define LIFE_RTOS 4
