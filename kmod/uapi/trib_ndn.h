@@ -1,49 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note OR BSD-2-Clause */
 /*
- * NDN packets (packet format v0.3, NDNLPv2, naming conventions rev. 3) as
- * Tributary speaks them: type numbers, and the limits that its forwarder and
- * its ends share. Compiled unchanged by BPF C and user space; nothing else
- * declares these numbers.
+ * NDN packets (packet format v0.3, NDNLPv2, naming conventions rev. 3): type
+ * numbers, and limits of the forwarder and its ends. BPF C and user space compile
+ * this file; no other file declares these numbers.
  *
- * A packet is one TLV element: the payload of a UDP datagram, exactly, or of an
- * Ethernet frame, where padding may follow. What may be in it, and what is
- * refused, is described in userspace/ndn/packet/README.md.
+ * A packet is one TLV element: the whole payload of a UDP datagram, or of an
+ * Ethernet frame, where padding may follow. userspace/ndn/packet/README.md has the
+ * rules by which packets are refused.
  */
 #ifndef _UAPI_TRIB_NDN_H
 #define _UAPI_TRIB_NDN_H
 
 #include <linux/types.h>
 
-/* Where NDN packets are found: UDP destination port, and EtherType. */
+/* UDP destination port and EtherType of NDN packets. */
 #define TRIB_NDN_UDP_PORT 6363
 #define TRIB_NDN_ETHERTYPE 0x8624
 
 /*
- * A name is refused when the VALUE of its Name element (the TLVs of all its
- * components, without the Name's own type and length) is longer than this, or
- * has more components. Names are kept, compared and matched in full.
+ * Limits of a name: bytes of the VALUE of its Name element, and components. Names
+ * are stored and compared in full.
  */
 #define TRIB_NDN_NAME_MAX 255
 #define TRIB_NDN_COMPONENTS_MAX 16
 
-/* Whole packet, link header included. */
+/* Bytes of a packet with its link header. */
 #define TRIB_NDN_PACKET_MAX 8800
 /*
- * Elements directly within any one element but a Name, counting those that are
- * skipped: what bounds a forwarder's loops.
+ * Elements directly within an element other than a Name, with skipped ones. This
+ * bounds the loops of the forwarder.
  */
 #define TRIB_NDN_ELEMENTS_MAX 24
-/* PIT tokens have 1 to this many bytes. */
+/* Bytes of a PIT token at most; at least 1. */
 #define TRIB_NDN_TOKEN_MAX 32
 #define TRIB_NDN_NONCE_SIZE 4
 #define TRIB_NDN_DIGEST_SIZE 32
 
-/* InterestLifetime of an Interest that names none. */
+/* Default InterestLifetime. */
 #define TRIB_NDN_LIFETIME_MS 4000
 
 /*
- * Marker components (GenericNameComponent) that begin the names of what
- * subscribes, distributes and unsubscribes, unless configured otherwise.
+ * Default marker components (GenericNameComponent), which begin the names that
+ * subscribe, distribute and unsubscribe.
  */
 #define TRIB_NDN_MARK_INSERT "insert"
 #define TRIB_NDN_MARK_DISTRIBUTE "distribute"
@@ -165,20 +163,20 @@ enum trib_ndn_type {
 #define TRIB_NDN_COMPONENT_TYPE_MAX 65535
 
 /*
- * Link header fields that a receiver does not know may be skipped if their type
- * is in this range and a multiple of 4.
+ * Unknown link header fields are skipped if their type is in this range and a
+ * multiple of 4.
  */
 #define TRIB_NDN_LP_SKIP_MIN 800
 #define TRIB_NDN_LP_SKIP_MAX 959
 
 /*
- * An element that is unknown, or not at its place, is skipped, unless it is
- * critical: then the packet is refused.
+ * Elements that are unknown or out of order are skipped; if critical, the packet
+ * is refused.
  */
 #define TRIB_NDN_IS_CRITICAL(type) ((type) < 32 || ((type)&1))
 
 /**
- * enum trib_ndn_sig - signature types that Tributary makes and checks
+ * enum trib_ndn_sig - supported signature types
  * @TRIB_NDN_SIG_SHA256:  DigestSha256, 32 bytes: no key, only integrity.
  * @TRIB_NDN_SIG_HMAC:    HMAC-SHA256, 32 bytes.
  * @TRIB_NDN_SIG_ED25519: Ed25519, 64 bytes.
@@ -190,7 +188,7 @@ enum trib_ndn_sig {
 };
 
 /**
- * enum trib_ndn_nack - why an Interest comes back
+ * enum trib_ndn_nack - NackReason
  * @TRIB_NDN_NACK_NONE:       no reason given.
  * @TRIB_NDN_NACK_CONGESTION: too much.
  * @TRIB_NDN_NACK_DUPLICATE:  its nonce was seen: a loop.
@@ -204,9 +202,9 @@ enum trib_ndn_nack {
 };
 
 /**
- * enum ndn_err - why a packet, name or key is refused
+ * enum ndn_err - reasons to refuse a packet, name or key
  *
- * The numbers are stable: counters are kept by them.
+ * The numbers are stable: counters are indexed by them.
  */
 enum ndn_err {
 	NDN_OK = 0,
@@ -262,14 +260,14 @@ enum ndn_err {
 
 /**
  * enum ndn_view_flags - bits of &ndn_view.flags
- * @NDN_VIEW_NACK:          the Interest comes back; @nack_reason.
+ * @NDN_VIEW_NACK:          Nack: an Interest that came back; see @nack_reason.
  * @NDN_VIEW_CAN_BE_PREFIX: Interest.
  * @NDN_VIEW_MUST_BE_FRESH: Interest.
  * @NDN_VIEW_HINT:          Interest has a ForwardingHint.
  * @NDN_VIEW_PARAMS:        Interest has ApplicationParameters.
  * @NDN_VIEW_SIGNED:        Interest has a signature.
- * @NDN_VIEW_DIGEST:        Interest's name ends in an implicit digest: only who
- *                          computes SHA-256 can tell which Data matches.
+ * @NDN_VIEW_DIGEST:        name of the Interest ends in an implicit digest. Matching
+ *                          Data requires SHA-256.
  */
 enum ndn_view_flags {
 	NDN_VIEW_NACK = 1 << 0,
@@ -282,24 +280,24 @@ enum ndn_view_flags {
 };
 
 /**
- * struct ndn_view - a packet as a forwarder sees it
+ * struct ndn_view - fields of a packet that a forwarder needs
  * @verdict:     enum ndn_err; if it is not NDN_OK all else is 0.
  * @type:        TRIB_NDN_INTEREST or TRIB_NDN_DATA.
  * @count:       components of the name.
  * @token_len:   bytes of the PIT token.
  * @flags:       enum ndn_view_flags.
- * @packet_off:  where the Interest or Data begins, its type included.
+ * @packet_off:  offset of the Interest or Data, from its type on.
  * @packet_len:  its bytes.
- * @name_off:    where the VALUE of its Name begins.
+ * @name_off:    offset of the VALUE of its Name.
  * @name_len:    its bytes.
- * @nonce_off:   where the 4 bytes of the Nonce are; 0: there is none.
- * @hop_off:     where the byte of the HopLimit is; 0: there is none.
- * @token_off:   where the PIT token is; 0: there is none.
- * @lifetime_ms: Interest; TRIB_NDN_LIFETIME_MS if not given, at most 2^32 - 1.
- * @fresh_ms:    Data: FreshnessPeriod, 0 if not given, at most 2^32 - 1.
+ * @nonce_off:   offset of the 4 bytes of the Nonce; 0: none.
+ * @hop_off:     offset of the HopLimit; 0: none.
+ * @token_off:   offset of the PIT token; 0: none.
+ * @lifetime_ms: of an Interest, default TRIB_NDN_LIFETIME_MS; at most 2^32 - 1.
+ * @fresh_ms:    FreshnessPeriod of a Data, default 0; at most 2^32 - 1.
  * @nack_reason: at most 2^32 - 1.
  * @congestion:  CongestionMark, at most 2^32 - 1.
- * @at:          where components begin within the VALUE; @at[@count] is @name_len.
+ * @at:          offsets of components in the VALUE; @at[@count] is @name_len.
  *
  * Offsets count from the beginning of the buffer.
  */

@@ -92,7 +92,7 @@ static void on_send(void *ctx, const uint8_t *packet, size_t n)
 
 static void receive(const uint8_t *packet, size_t n)
 {
-	/* Of its own size: reading beyond it is seen. */
+	/* A buffer of the exact size, so that ASan sees reads beyond it. */
 	uint8_t *copy = malloc(n ? n : 1);
 
 	memcpy(copy, packet, n);
@@ -193,7 +193,7 @@ static void data(struct input *in)
 		NDN_IS_START, NDN_IS_ACK,    NDN_IS_MODEL, NDN_IS_MODEL,
 		NDN_IS_MODEL, NDN_IS_NEWEST, NDN_IS_DELETE};
 	uint64_t code = take(in, 1);
-	/* What is not signed says other things than what is. */
+	/* Unsigned packets carry other values than signed ones. */
 	bool good = code >= 32;
 	enum ndn_name_kind what = whats[code % 7];
 	struct ndn_name_parts parts = {.gpu = {(const uint8_t *)"w0", 2}};

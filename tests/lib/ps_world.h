@@ -71,7 +71,7 @@ struct world_worker {
 	struct world_fetch done;
 };
 
-/* What a restart of the PS does not lose. */
+/* State that survives a restart of the PS. */
 struct world_disk {
 	uint32_t incarnation;
 	uint32_t n;
@@ -83,7 +83,7 @@ struct world_job {
 	struct nps_spec spec;
 	struct ndn_job_names names;
 	struct world_disk disk;
-	/* What each version of this and the last incarnation must be. */
+	/* Expected values of each version of this and the last incarnation. */
 	struct {
 		uint64_t v;
 		float values[WORLD_ELEMENTS];
@@ -110,10 +110,10 @@ struct world {
 	struct nps_worker id[WORLD_WORKERS];
 	struct world_job job[WORLD_JOBS];
 	struct ndn_key key;
-	/* What went wrong. */
+	/* Number of failures. */
 	unsigned int wrong;
 	unsigned int sent;
-	/* Of every Data of a worker: lets a test forge it. */
+	/* Called for every Data of a worker, so that a test can forge it. */
 	void (*forge)(struct world *w, uint8_t *pkt, size_t n);
 	struct world_event *event;
 	unsigned int nevent, room;
@@ -142,5 +142,21 @@ void world_free(struct world *w);
 
 /* The gradient of worker @i for a model of number @n. */
 float world_gradient(unsigned int i, uint32_t n, unsigned int at);
+
+/* ---- between ps_world.c and ps_world_worker.c ---- */
+
+#define WORLD_TICK (20 * NDN_MS) /* period of a worker's timer */
+#define WORLD_PACKET 2000	 /* bytes of a packet at most */
+
+/* Count a failure and print it. */
+void world_wrong(struct world *w, const char *what);
+/* Set the timer of worker @i. */
+void world_tick_add(struct world *w, unsigned int i);
+/* Send a packet of worker @i to the router. */
+void world_from_worker(struct world *w, unsigned int i, uint8_t *pkt, size_t n);
+/* Give a worker an Interest, a Data, or its timer. */
+void world_worker_interest(struct world_worker *k, const struct ndn_name *name);
+void world_worker_data(struct world_worker *k, const struct ndn_data *d);
+void world_worker_tick(struct world_worker *k);
 
 #endif /* NDN_WORLD_H */

@@ -480,7 +480,7 @@ void world_inject(struct world *world, unsigned int i, const void *packet,
 
 	if (!me->up)
 		return;
-	/* Of its own size: what reads past the end is seen. */
+	/* A buffer of the exact size, so that ASan sees reads beyond it. */
 	copy = malloc(n ? n : 1);
 	memcpy(copy, packet, n);
 	ndn_worker_receive(&me->w, world->now, copy, n);

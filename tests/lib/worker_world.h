@@ -21,7 +21,7 @@
 
 struct world;
 
-/* What a worker asked for, and how it will be answered. */
+/* A pending Interest of a worker and its answer. */
 struct world_ask {
 	enum ndn_name_kind what;
 	uint64_t version;

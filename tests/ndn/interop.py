@@ -21,7 +21,7 @@ ROUNDS = 150
 SECRET = bytes(range(32))
 SEED = bytes(range(100, 132))
 KEY_NAME = "/ps/KEY/1"
-# What turns 32 bytes into the format that python-ndn reads.
+# Prefix that turns 32 bytes into the format that python-ndn reads.
 DER = bytes.fromhex("302e020100300506032b657004220420")
 
 TOOL = os.path.join(os.environ.get("TRIB_BUILD", "build"),
@@ -152,7 +152,7 @@ def random_data(rng):
         final = enc.Component.from_segment(rng.getrandbits(12))
         meta["final_block_id"] = final
         words.append("final=" + enc.Name.to_str([final]))
-    # Of no fields at all ours is left out, theirs is empty.
+    # Without fields we omit the element, python-ndn writes it empty.
     meta = enc.MetaInfo(**meta) if words else None
     content = None
     if rng.random() < 0.9:

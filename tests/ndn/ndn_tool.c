@@ -24,7 +24,7 @@
 
 static uint8_t out[TRIB_NDN_PACKET_MAX];
 
-/* Of the fields of one command: bytes that it gave in hexadecimal, and names. */
+/* Decoded fields of one command: hexadecimal bytes, and names. */
 struct room {
 	size_t n;
 	uint8_t bytes[2 * TRIB_NDN_PACKET_MAX];

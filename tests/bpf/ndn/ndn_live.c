@@ -168,7 +168,7 @@ static void check_copies(int kind)
 		expect_at(hosts[i]);
 	expect(!catch_at(ndn_port_of(UP), 0));
 	expect_eq(ndn_stat(NDN_STAT_TX_SLOW), 0);
-	/* Of the acknowledgement, and of the segment. */
+	/* The acknowledgement and the segment. */
 	expect_eq(ndn_stat(NDN_STAT_TX_COPY), 6);
 	expect_eq(ndn_the_drop(), -1);
 }

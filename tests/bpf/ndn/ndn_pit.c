@@ -40,7 +40,7 @@ static void full__is_counted_and_harms_nobody(void)
 	expect_eq(in, 0);
 }
 
-/* What a loader asks for has room. */
+/* A table of ndn_buckets() has room for its entries. */
 static void full__not_at_what_was_asked_for(void)
 {
 	ndn_reset(K_V4);
@@ -171,7 +171,7 @@ static void wide__leases_end(void)
 	expect_dropped(send_data(UP, "/distribute" JOB "/v=1/seg=1", 9),
 		       NDN_DROP_NOBODY);
 	expect(!(entry()->flags & NDN_ENTRY_WIDE));
-	/* What was there once is not there for the next. */
+	/* A new entry inherits nothing from the one before in its row. */
 	interest(FAR, "/insert" JOB);
 	expect_eq(more()->live[1][FAR / 64 - 1] | more()->live[2][FAR / 64 - 1],
 		  0);
@@ -195,7 +195,7 @@ static void lock__of_row_is_not_waited_for_for_ever(void)
 		  XDP_REDIRECT);
 }
 
-/* Who lacks the bucket's lock leaves the tag, and the sweep finds it. */
+/* A delete without the bucket's lock leaves the tag to the sweep. */
 static void lock__of_bucket(void)
 {
 	int bucket, row;

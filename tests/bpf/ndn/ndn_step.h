@@ -36,7 +36,7 @@ static inline int send_data(int face, const char *name, int content)
 	return ndn_run(&f, face);
 }
 
-/* What came out is for @face: the packet that went in, byte by byte. */
+/* The output is for @face and equals the input, byte by byte. */
 static inline void expect_passed_to(int face)
 {
 	expect(nframe_is_for(&f, face));

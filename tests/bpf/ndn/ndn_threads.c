@@ -94,7 +94,7 @@ static void insert__at_once_makes_one_entry(void)
 		turn();
 		expect_eq(ndn_entries(), NAMES);
 		expect_eq(ndn_stat(NDN_STAT_NEW), NAMES);
-		/* Who found the row taken for too long is told to ask again. */
+		/* An insert that finds the row locked for too long is dropped. */
 		expect_eq(ndn_stat(NDN_DROP_BUSY), busy);
 		expect_eq(ndn_stat(NDN_STAT_INSERTED), CPUS * NAMES - busy);
 		refused += busy;

@@ -51,7 +51,7 @@ void ndn_open(void);
 int ndn_map(const char *name);
 void ndn_configure(void);
 
-/* What the faces are; any combination but IPv6 over Ethernet alone. */
+/* Kinds of faces; flags. IPv6 and bare Ethernet exclude each other. */
 enum ndn_kind { K_V4 = 0, K_V6 = 1, K_ETHER = 2, K_VLAN = 4 };
 
 /*

@@ -300,7 +300,7 @@ doctor_sees_that_it_is_off()
 	return "$rc"
 }
 
-# What the shell offers after some words.
+# Print the completions that the shell offers.
 offers()
 {
 	fabric exec r0 -- bash -c '

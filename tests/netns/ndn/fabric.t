@@ -16,7 +16,7 @@ trap 'rc=$?; kill ${pids[@]+"${pids[@]}"} 2>/dev/null; (exit $rc); cleanup' EXIT
 # serve HOST NAME VERSION COUNT: in the background; its pid is the last one.
 serve()
 {
-	# What a former one said must not count.
+	# Old output must not count.
 	rm -f "$scratch/$1"
 	# Not by fabric(): $! must be the program itself.
 	scripts/fabric -n "$fab" exec "$1" -- "$hand" serve "${@:2}" \

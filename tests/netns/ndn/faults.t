@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""What goes wrong in a network of names, over real routers: by hand, packet by
+"""Faults in a network of NDN routers: by hand, packet by
 packet, where one certain packet is to be lost; with trib-ps and libtrib's
 workers, whose sums must stay exact, where training must go on.
 
@@ -79,7 +79,7 @@ def insert(h, ps, acknowledged=True, job=JOB):
 
 
 def comes(hosts, ps, v, job=JOB):
-    """Which of them are given version v, and how often."""
+    """How often each of them gets version v."""
     n = '/distribute%s/v=%d/seg=0' % (job, v)
     for h in hosts:
         h.drain()
@@ -191,7 +191,7 @@ def circle():
             (w0, w2)], 2 * [['/distribute/round/job/v=%d/seg=0' % v
                              for v in range(1, 11)] + [True]])
     seen = {r: net.stat(r, 'rx-data') for r in net.routers}
-    # What the hosts sent; once round, and back at the first router.
+    # The packets of the hosts go round once, back to the first router.
     tap.same('circle__data_goes_round_once', seen,
              {'r1': 10 + 10, 'r2': 10 + 10 + 10, 'r3': 10})
     tap.same('circle__its_return_is_noticed', net.stat('r2', 'drop-seen'), 10)

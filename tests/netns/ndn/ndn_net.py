@@ -26,7 +26,7 @@ ARGS = ('--ndn', '256', '--ndn-cache', '256', '--slots', '64', '--trees',
 
 
 class Wires:
-    """What is between the ends of the links: scripts/wire/wire, whose faults
+    """The wires between the ends of the links: scripts/wire/wire, whose faults
     can be changed while it runs."""
     PIN = '/sys/fs/bpf/ndn-wires-%d' % os.getpid()
 
@@ -54,7 +54,7 @@ class Wires:
         self.proc.wait(timeout=10)
 
     def spoil(self, k, end, loss, dup, reorder):
-        """What comes in at that end, of 1 each."""
+        """Faults of packets that arrive at that end, as fractions of 1."""
         key = ['0x%02x' % b for b in struct.pack('=I', self.ifindex[k, end])]
         row = json.loads(run(BPFTOOL, '-j', 'map', 'lookup', 'pinned',
                              self.PIN, 'key', *key))
@@ -166,7 +166,7 @@ class Net:
         raise KeyError(host)
 
     def spoil(self, a, b, loss=0.0, dup=0.0, reorder=0.0):
-        """What @a sends to @b from now on."""
+        """Log packets from @a to @b from now on."""
         dev, ip = self.link[a, b]
         self.wires.spoil(int(dev[1:]), 'b' if ip.endswith('.1') else 'a', loss,
                          dup, reorder)

@@ -138,7 +138,7 @@ class Nl:
                     return
 
     def do(self, op, **args):
-        """What it answers, or {}."""
+        """The answer, or {}."""
         out = {}
         for m in self._ask(op, 0, args):
             out = next(iter(m.values()))

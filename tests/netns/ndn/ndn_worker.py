@@ -48,7 +48,7 @@ class Counters(ctypes.Structure):
 
 
 def gradient(rank, n, count):
-    """Of version number n (without incarnation); small, and never alike."""
+    """The gradient on version number n (without incarnation); small values."""
     return [float((rank + 1) * 3 + (i + n) % 7) for i in range(count)]
 
 

@@ -52,7 +52,7 @@ def known(*names):
 
 
 def row(name):
-    """Of the map ndn_faces."""
+    """A row of the map ndn_faces."""
     n = nl.do('face-get', face={'name': name})['ndn-number']
     return Pins(inst).lookup('ndn_faces', n)
 

@@ -63,7 +63,7 @@ def stat(r, name):
 
 
 def entry(r, name=JOB):
-    """Of the PIT; {} if there is none."""
+    """The entry of the PIT, or {}."""
     return next((e for e in nl[r].dump('pit-get', pit={'name': name})
                  if e['name'] == name), {})
 
@@ -94,7 +94,7 @@ tap.ok('face__mac_addresses_are_found', known)
 
 
 def subscribe(h, job=JOB, tries=3):
-    """As a worker does; the acknowledgement, or None."""
+    """Subscribe like a worker. Return: the acknowledgement, or None."""
     for _ in range(tries):
         host[h].ask('/insert' + job)
         if ps.want(INTEREST, '/insert' + job, 0.5):
@@ -299,7 +299,7 @@ def restarts():
 
 
 def wiped():
-    """As a fresh start would do, but for the state file."""
+    """Lose the maps, keep the state file."""
     routes = nl['r2'].dump('route-get')
     daemon['r2'].end(9)
     for f in os.listdir(PIN + inst['r2']):
@@ -319,7 +319,7 @@ def wiped():
 
 
 def forgotten():
-    """What an operator takes away."""
+    """Removal by command."""
     nl['r2'].do('pit-del', pit={'name': JOB})
     tap.ok('forget__entry_is_gone', not entry('r2'))
     subscribe('w0')
@@ -375,7 +375,7 @@ def many():
 
 def circles():
     """Routes of three routers that lead round: no Interest stays."""
-    # What filled the table is swept after its lease.
+    # The entries that filled the table are swept after their lease.
     wait_for(lambda: not any(nl[r].dump('pit-get') for r in inst), 6 * LEASE)
     for r, name, dev, ip in (('r1', 'r3', 'v2', '10.7.6.2'),
                              ('r3', 'r1', 'x0', '10.7.6.1'),
@@ -406,7 +406,7 @@ def circles():
 
 
 def readable():
-    """What a person reads without tribd: bpftool, as plain text."""
+    """Maps are readable without tribd: bpftool prints names."""
     text = run(BPFTOOL, 'map', 'dump', 'pinned', Pins(inst['r1']).path(
         'ndn_stats'))
     tap.ok('bpftool__shows_names_of_counters', all(

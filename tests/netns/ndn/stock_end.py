@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What stock_worker.py and stock_ps.py share: python-ndn as it comes, one UDP
+"""Shared by stock_worker.py and stock_ps.py: unmodified python-ndn, one UDP
 face, and the contents of userspace/ndn/app/content.h, written from that page
 alone. Run by tests/ndn/python."""
 import asyncio
@@ -43,7 +43,7 @@ def decode(kind, content):
 
 
 def number(component, kind):
-    """Of a version or a segment; None if it is something else."""
+    """The number in a version or segment component, or None."""
     return enc.Component.to_number(component) if \
         enc.Component.get_type(component) == kind else None
 

@@ -118,7 +118,7 @@ grep -v '^w3' "$dir/async" >"$dir/three"
 ok async__has_one_last_version same_parameters "$dir/three" 3
 stop_ps
 
-# Who has not the PS's key sends models that nobody takes.
+# Models signed with another key than the PS's are refused.
 key=$(printf '%064d' 1)
 (umask 077 && echo "hmac /ps/KEY/1 $key" >"$dir/key" &&
 	echo "hmac /ps/KEY/1 ${key//1/2}" >"$dir/other")

@@ -218,7 +218,7 @@ ok worker__that_came_back_has_the_last_model test \
 	"$(models worker 0)" = "$(models back 2)"
 stop
 
-# What cannot be right is refused at once.
+# Invalid configurations are refused at once.
 job other 5 "$(tree 8)"
 run_job other
 ok number__of_another_job_is_refused grep -q \

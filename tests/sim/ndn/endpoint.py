@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What PS and workers have in common: a process with one face, its timers, and
+"""Shared by PS and workers: a process with one face, its timers, and
 an estimate of how long something takes."""
 
 from ndn.packet import Data, Interest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What breaks, when, and for how long. All is whole again some time after
+"""Failures, their times and durations. All are repaired some time after
 the world's span."""
 
 

@@ -159,7 +159,7 @@ class Gpu(Endpoint):
             self.arm()
 
     def stale(self, v):
-        """What we work on is of a PS that started anew since."""
+        """The gradient in work belongs to an earlier incarnation."""
         base = self.training or (self.gradient and self.gradient.base)
         return (base and base >> 32 < v >> 32 and
                 self.rules.incarnations_are_apart)

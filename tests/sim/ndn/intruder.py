@@ -47,7 +47,7 @@ class Intruder(Endpoint):
         super().put(name, content, False)
 
     def on_interest(self, i):
-        """Who is sent here gets an answer."""
+        """Answer Interests that routes lead here."""
         name = i.name
         if name[0] == INSERT:
             self.put((DISTRIBUTE, *name[1:]))

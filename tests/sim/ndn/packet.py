@@ -49,12 +49,12 @@ class Data:
 
 
 def unmarked(name):
-    """What routes and permissions are about: the name after the marker."""
+    """The name without its marker, for routes and rights."""
     return name[1:] if name[0] in MARKERS else name
 
 
 def job_of(name):
-    """Of a distribution: (name of the entry, version, segment), or with None
+    """Split the name of a distribution: (entry, version, segment), or with None
     for what is not there."""
     n = len(name)
     if type(name[-1]) is int and type(name[-2]) is int:

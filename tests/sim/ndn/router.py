@@ -247,7 +247,7 @@ class Router:
         return True
 
     def acknowledged(self, e, d):
-        """What upstream acknowledges is the insert that we sent, not that of
+        """Upstream acknowledges the insert that we sent, not that of
         another branch; and only for whom it was sent."""
         now = self.net.now
         if not self.rules.ack_is_for_asker:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What can befall a job. Each scenario shapes the run, scripts events, and
-judges the end."""
+"""Scenarios. Each one sets the parameters of a run, scripts its events, and
+checks the end."""
 
 from ndn.faults import Faults
 from ndn.intruder import Intruder

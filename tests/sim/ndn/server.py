@@ -28,7 +28,7 @@ class Gradient:
 
 
 class Guest:
-    """What the PS knows of a GPU that it may use."""
+    """State that the PS keeps of a GPU of the job."""
 
     def __init__(self, gpu):
         self.gpu = gpu

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a router remembers: the BPF maps."""
+"""State of a router: the BPF maps."""
 
 from collections import OrderedDict
 
@@ -7,7 +7,7 @@ NEVER = -1 << 40
 
 
 class Window:
-    """Which (version, segment) went through an entry: the newest position, and
+    """The (version, segment) pairs forwarded by an entry: the newest, and
     one bit for each of those just before it. What is older counts as seen,
     until nothing was new for so long that the window must be wrong."""
 
@@ -46,7 +46,7 @@ class Window:
 
 
 class Entry:
-    """Of the persistent PIT. PENDING and CONFIRMED are one time: when the
+    """Entry of the persistent PIT. PENDING and CONFIRMED are one time: when the
     insert that upstream acknowledged last had left. LEAVING is another: when
     the last delete went up."""
 
@@ -76,7 +76,7 @@ class Entry:
 
 
 class Pending:
-    """Of the ordinary PIT."""
+    """Entry of the ordinary PIT."""
 
     __slots__ = ("out", "faces", "prefix")
 

@@ -285,7 +285,7 @@ class World:
                           f"{list(router.entries)}")
 
     def costs(self):
-        """Of a run that ended well."""
+        """Costs of a run that ended well."""
         return {"time": self.over, "fetches": self.fetches,
                 "collects": self.collects, "probes": self.probes,
                 "ps": sum(p.interests for p in self.servers),

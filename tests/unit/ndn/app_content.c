@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What Data carry: read as written, and nothing else read. */
+/* Contents: round trips, and refusal of malformed ones. */
 #include <errno.h>
 #include <string.h>
 

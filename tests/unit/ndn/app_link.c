@@ -95,7 +95,7 @@ static void there_and_back(bool v6)
 	for (i = 0; i < MANY; i++)
 		sendto(fd, pkt, 7, 0, (void *)&from, len);
 	expect_eq(receive(l, MANY), MANY);
-	/* As long as a packet may be, and a byte longer. */
+	/* A packet of the largest size, and one a byte longer. */
 	sendto(fd, pkt, TRIB_NDN_PACKET_MAX + 1, 0, (void *)&from, len);
 	pkt[0] = 42;
 	sendto(fd, pkt, TRIB_NDN_PACKET_MAX, 0, (void *)&from, len);

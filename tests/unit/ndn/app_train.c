@@ -213,7 +213,7 @@ static bool lose_distribution(struct world *world, int from, int to,
 	static uint64_t asked_at[2];
 
 	(void)parts;
-	/* What was asked for comes: it follows the question closely. */
+	/* The answer follows its Interest closely. */
 	if (from == 2 && what == NDN_IS_MODEL)
 		asked_at[0] = world->now;
 	return from == WORLD_PS && to == 2 && what == NDN_IS_MODEL &&

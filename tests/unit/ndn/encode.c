@@ -200,7 +200,7 @@ static void interest__comes_back_as_it_went(void)
 	}
 }
 
-/* What neither digest nor signature covers: hops may change it. */
+/* Routers may change fields that neither digest nor signature covers. */
 static bool is_guide(const struct ndn_interest *i, const uint8_t *p)
 {
 	return p >= i->name.value + i->name.len && p < i->digested.p;

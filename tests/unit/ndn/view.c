@@ -86,7 +86,7 @@ static void view__says_nothing_of_what_it_refuses(void)
 	}
 }
 
-/* What only the ends look at is not the forwarder's to refuse. */
+/* A forwarder ignores fields that only the ends check. */
 static void view__does_not_look_deeper_than_it_must(void)
 {
 	static const char *const odd[] = {"(5 " NAME "(1e 00))",
