@@ -128,13 +128,13 @@ config_of()
 	for child in ${below[$host]-}; do
 		echo "face add $child dev ${top_dev[$child]}" \
 		     "addr ${up_addr[$child]}$(face_port "$child")$(face_options)$(
-			face_names "$host" "$child")"
+			face_ndn "$host" "$child")"
 		tree+=" child $child${rank[$child]:+:${rank[$child]}}"
 	done
 	if [[ ${parent[$host]-} ]]; then
 		echo "face add up dev ${up_dev[$host]}" \
 		     "addr ${top_addr[$host]}$(face_options)$(
-			face_names "$host" up)"
+			face_ndn "$host" up)"
 		tree+=" parent up index ${place[$host]}"
 	fi
 	[[ ! ${rank[$host]-} ]] || tree+=" local ${rank[$host]}"

@@ -12,7 +12,7 @@
 hosts=()		# in the order in which they come up: relays first
 links=()		# "HOST DEVICE HOST DEVICE"
 speeds=()		# of links, bit/s; 0: not shaped
-declare -A role=()	# relay, worker, switch (a bridge), server (the PS of names,
+declare -A role=()	# relay, worker, switch (a bridge), server (the PS over NDN,
 			# without tribd); of a topology: host, relay, router
 declare -A forwards=()	# 1: passes on what is not for it
 declare -A parent=()	# the relay above

@@ -270,7 +270,7 @@ static void ndn_hold(void)
 		must(f->ndn->number && f->ndn->n <= NDND_PREFIXES_MAX &&
 			     (f->ndn->kind == TRIB_FACE_NDN_ROUTER ||
 			      f->ndn->kind == TRIB_FACE_NDN_HOST),
-		     "a face of names");
+		     "an ndn face");
 		must(!addr_is_zero(&f->addr) || (!f->ndn->port && !f->trees),
 		     "a face without an address");
 		TAILQ_FOREACH(g, &D.faces, link)
@@ -287,7 +287,7 @@ static void ndn_hold(void)
 	}
 	must(prefixes == D.ndn->nprefixes && uses == routes &&
 		     routes == D.ndn->nroutes,
-	     "names are miscounted");
+	     "prefixes or routes are miscounted");
 }
 
 static void counts_hold(void)
@@ -364,7 +364,7 @@ static void one_request(struct input *in)
 		must(last_error, "somebody may change things");
 }
 
-/* Something to refer to: a face each on p0 to p3, two of names; jobs, a route. */
+/* Something to refer to: a face each on p0 to p3, two with ndn; jobs, a route. */
 static void furnish(void)
 {
 	static const char *const name[] = {"a", "b", "c", "up"};
@@ -601,7 +601,7 @@ static void write_set(struct output *o)
 		attr_small(o, TRIB_A_JOB_WORLD, rnd(o, 8));
 }
 
-/* A face that is, or was, or is not, one of names. */
+/* A face with, without or formerly with ndn. */
 static void write_ndn_face(struct output *o)
 {
 	uint8_t mac[6] = {2, 0, 0, 0, 0, (uint8_t)rnd(o, 4)};

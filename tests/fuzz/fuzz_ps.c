@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The PS of names. An input says how two jobs are, and then what happens: bytes
+ * The PS over NDN. An input describes two jobs, then events: bytes
  * that come as a packet, time that passes, and packets that are nearly right:
  * Interests and signed Data of the protocol's names, with fields of the input.
  * After each, what the PS holds of its workers must agree with itself, what it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The worker of names. An input says what happens to it: bytes that come as a
+ * The worker over NDN. An input is a list of events: bytes that come as a
  * packet, time that passes, what its caller does, and packets that are nearly
  * right, with fields of the input: Interests, and Data that the PS has signed or
  * has not. After each: what it sends is a packet, and so many at most; a model

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An imagined network for the PS of names: one router that keeps subscriptions,
+ * A simulated network for the PS: one router that keeps subscriptions,
  * links that lose, double and delay, scripted workers that know the protocol's
  * names and little of its timing, and an oracle that knows what each version
  * must be, to the bit. Times are ns; nothing here looks at a clock.

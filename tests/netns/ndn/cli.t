@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck disable=SC2317,SC2016 # functions that ok() calls; other shells expand
-# trib's commands for names against a real tribd with --ndn: what they show of
+# trib's commands for NDN against a real tribd with --ndn: what they show of
 # real subscriptions, and every way to get them wrong, after which nothing may
 # have changed. On a star of `fabric up --ndn`:
 #

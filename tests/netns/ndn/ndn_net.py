@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A network of names from a list of links: tribd --ndn in the routers, their
+"""A network of NDN routers from a list of links: tribd --ndn in the routers, their
 faces and routes by netlink, and the ends: trib-ps ndn, and workers by libtrib.
 
 	net = Net({'r1': ['ps', 'r2'], 'r2': ['w0', 'w1']})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""tribd's netlink by kmod/trib.yaml alone, for tests of names: requests are
+"""tribd's netlink by kmod/trib.yaml alone, for tests of NDN: requests are
 dicts by the names of the spec, and so are answers.
 
 	nl = Nl(netns)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck disable=SC2016 # workers' shells are to expand
-# Training by names: trib-ps and workers on libtrib, over relays that forward
+# Training over NDN: trib-ps and workers on libtrib, over relays that forward
 # NDN in XDP.
 #
 #	w0, w1 -- r1 --+
@@ -67,7 +67,7 @@ train() { fabric run --tag -- timeout 100 trib-train --ps --parts 4 \
 
 new_fabric
 fabric up tree --ndn >"$dir/up" 2>&1 ||
-	{ sed 's/^/# /' "$dir/up"; skip_all "no fabric with names"; }
+	{ sed 's/^/# /' "$dir/up"; skip_all "no fabric with NDN"; }
 n=$(build/trib-train --hidden 32 --initial "$dir/initial")
 
 job sync sync 200 "$n" "{\"file\": \"$dir/initial\"}" \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck disable=SC2317 # functions that ok calls
-# Models by names, gradients by an aggregation tree: trib-ps is a rank like its
+# Models over NDN, gradients by an aggregation tree: trib-ps is a rank like its
 # workers, and the relay adds up.
 #
 #	w0, w1, w2 -- r0 -- ps
@@ -163,7 +163,7 @@ models() { grep '"last": 1' "$dir/$1.w$2" | sed 's/.*"values"//'; }
 
 new_fabric
 fabric up star --workers 3 --ndn --transport udp >"$dir/up" 2>&1 ||
-	{ sed 's/^/# /' "$dir/up"; skip_all "no fabric with names"; }
+	{ sed 's/^/# /' "$dir/up"; skip_all "no fabric with NDN"; }
 ok relay__adds_up_for_the_ps_too fabric exec r0 -- sh -c '
 	trib job add grads id 7 world 4 cookie 0x1234567890abcdef window 64 \
 		timeout 2000 &&

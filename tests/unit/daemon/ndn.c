@@ -262,7 +262,7 @@ static void face__with_routes_stays(void)
 	end();
 }
 
-static void face__without_address_is_for_names_alone(void)
+static void face__without_address_is_for_ndn_alone(void)
 {
 	struct face_spec s = {.name = "e", .ifname = "p6"};
 
@@ -341,7 +341,7 @@ static int restore(json_t *doc, bool ndn_only)
 			: state_restore(&world, doc, &why);
 }
 
-static void state__names_come_back(void)
+static void state__ndn_comes_back(void)
 {
 	json_t *before, *after;
 
@@ -382,26 +382,26 @@ static void state__without_a_face_has_none_of_its_routes(void)
 
 static void state__that_makes_no_sense_is_refused(void)
 {
-	json_t *doc, *names;
+	json_t *doc, *ndn;
 
 	start();
 	doc = fill();
-	names = json_object_get(doc, "ndn");
-	json_object_set_new(names, "lease_ms", json_integer(1));
+	ndn = json_object_get(doc, "ndn");
+	json_object_set_new(ndn, "lease_ms", json_integer(1));
 	expect_eq(restore(doc, false), -ERANGE);
-	json_object_set_new(names, "lease_ms", json_integer(-1));
+	json_object_set_new(ndn, "lease_ms", json_integer(-1));
 	expect_eq(restore(doc, false), -ERANGE);
-	json_object_set_new(names, "lease_ms", json_integer(500));
-	json_object_set_new(json_object_get(names, "markers"), "insert",
+	json_object_set_new(ndn, "lease_ms", json_integer(500));
+	json_object_set_new(json_object_get(ndn, "markers"), "insert",
 			    json_string("delete"));
 	expect_eq(restore(doc, false), -EINVAL);
-	json_object_set_new(json_object_get(names, "markers"), "insert",
+	json_object_set_new(json_object_get(ndn, "markers"), "insert",
 			    json_string("insert"));
 	json_array_append_new(
-		json_object_get(names, "routes"),
+		json_object_get(ndn, "routes"),
 		json_pack("{s:s s:s}", "prefix", "/x", "face", "b"));
 	expect_eq(restore(doc, false), -EPROTO);
-	json_array_append_new(json_object_get(names, "routes"),
+	json_array_append_new(json_object_get(ndn, "routes"),
 			      json_integer(7));
 	expect_eq(restore(doc, false), -EPROTO);
 	json_decref(doc);
@@ -443,7 +443,7 @@ static void stats__table_and_enum_agree(void)
 			printf("# reason %u\n", e);
 }
 
-static void stats__are_not_shown_without_names(void)
+static void stats__are_not_shown_without_ndn(void)
 {
 	uint32_t id, n = 0;
 
@@ -474,12 +474,12 @@ int main(void)
 	run(face__bad_ones_are_refused);
 	run(face__two_of_one_sender_are_refused);
 	run(face__with_routes_stays);
-	run(face__without_address_is_for_names_alone);
+	run(face__without_address_is_for_ndn_alone);
 	run(times__are_checked_before_anything_changes);
-	run(state__names_come_back);
+	run(state__ndn_comes_back);
 	run(state__without_a_face_has_none_of_its_routes);
 	run(state__that_makes_no_sense_is_refused);
 	run(stats__table_and_enum_agree);
-	run(stats__are_not_shown_without_names);
+	run(stats__are_not_shown_without_ndn);
 	return tap_done();
 }

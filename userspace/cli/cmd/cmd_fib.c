@@ -44,7 +44,7 @@ static int fib_del(struct cli *c, int argc, char **argv)
 }
 
 static const struct cli_cmd cmds[] = {
-	CLI_CMD("show", "[PREFIX]", "List the routes of names, or show one.",
+	CLI_CMD("show", "[PREFIX]", "List NDN routes, or show one.",
 		fib_show),
 	CLI_CMD("add", "PREFIX via FACE",
 		"Send Interests for names with this prefix to a face; replaces the route.",
@@ -52,4 +52,4 @@ static const struct cli_cmd cmds[] = {
 	CLI_CMD("del", "PREFIX", "Forget a route.", fib_del),
 };
 
-CLI_OBJECT(fib, "routes of names: where Interests go");
+CLI_OBJECT(fib, "NDN routes: where Interests go");

@@ -13,7 +13,7 @@ static bool ndn_said(const struct nl_request *r)
 	       r->tb[TRIB_A_FACE_NDN_SUBSCRIBE] || r->tb[TRIB_A_FACE_NDN_WRITE];
 }
 
-/* What is said of names. */
+/* NDN attributes of a face. */
 static int ndn_spec_parse(struct tribd *d, struct nl_request *r,
 			  struct ndnd_spec *s)
 {
