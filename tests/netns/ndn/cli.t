@@ -13,7 +13,7 @@ set -uo pipefail
 
 need_root
 need_programs tribd trib
-hand=$PWD/tests/netns/ndn/ndn_hand.py
+hand=$PWD/tests/netns/ndn/ndn_host.py
 
 r0() { fabric exec r0 -- trib "$@"; }
 w0() { fabric exec w0 -- trib "$@"; }

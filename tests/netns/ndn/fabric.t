@@ -9,7 +9,7 @@ set -uo pipefail
 
 need_root
 need_programs tribd trib trib-perf scripts/wire/wire
-hand=$PWD/tests/netns/ndn/ndn_hand.py
+hand=$PWD/tests/netns/ndn/ndn_host.py
 pids=()
 trap 'rc=$?; kill ${pids[@]+"${pids[@]}"} 2>/dev/null; (exit $rc); cleanup' EXIT
 

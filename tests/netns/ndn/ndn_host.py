@@ -1,13 +1,24 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Ends of a network of names: NDN packets by hand, over UDP or Ethernet."""
+"""Hosts that send NDN packets made by hand, over UDP or Ethernet. As a program,
+one host in the present network namespace; its router is $TRIB_PS_FORWARDER,
+port 6363, its own port 6363 or $TRIB_NDN_PORT.
+
+    ndn_host.py ask NAME              an Interest, until it is answered (20 s)
+    ndn_host.py subscribe NAME COUNT  the same with /insert/NAME; then receive
+                                      COUNT segments
+    ndn_host.py serve NAME VERSION COUNT
+                                      answer every Interest; at SIGUSR1 send
+                                      segments of /distribute/NAME/v=VERSION
+"""
 import hashlib
 import os
 import select
+import signal
 import socket
 import struct
+import sys
 import time
-
-from ndn_nl import socket_in
 
 INTEREST, DATA = 5, 6
 NUMBERS = {'v': 54, 'seg': 50}
@@ -47,7 +58,9 @@ def interest(name, prefix=False, fresh=False, life=4000, nonce=None, hops=None):
 
 
 def data(name, content=b''):
-    signed = tlv(7, name_value(name)) + tlv(0x14, b'') + tlv(0x15, content) + \
+    """@name: text, or the VALUE of a Name."""
+    value = name if isinstance(name, bytes) else name_value(name)
+    signed = tlv(7, value) + tlv(0x14, b'') + tlv(0x15, content) + \
         tlv(0x16, tlv(0x1b, b'\0'))
     return tlv(DATA, signed + tlv(0x17, hashlib.sha256(signed).digest()))
 
@@ -82,9 +95,10 @@ def read(packet):
 
 
 class Host:
-    """Sends to one router, and reads what comes."""
+    """Sends to one router and reads packets from it."""
 
     def __init__(self, ns, to, port=6363, src=6363, addr=None):
+        from ndn_nl import socket_in
         v6 = ':' in to
         self.s = socket_in(ns, socket.AF_INET6 if v6 else socket.AF_INET,
                            socket.SOCK_DGRAM)
@@ -110,7 +124,7 @@ class Host:
         return read(self.take())
 
     def want(self, type, name, seconds=2.0):
-        """Reads until that comes; what came, or what came instead."""
+        """Read until this packet comes. Return: the last packet."""
         end, last = time.monotonic() + seconds, None
         while True:
             p = self.get(max(end - time.monotonic(), 0))
@@ -121,7 +135,7 @@ class Host:
                 return p
 
     def quiet(self, seconds=0.2):
-        """Nothing comes."""
+        """Does no packet come?"""
         return self.get(seconds) is None
 
     def drain(self):
@@ -130,9 +144,10 @@ class Host:
 
 
 class EtherHost(Host):
-    """The same by EtherType 0x8624."""
+    """The same with EtherType 0x8624."""
 
     def __init__(self, ns, dev, mac, to):
+        from ndn_nl import socket_in
         self.s = socket_in(ns, socket.AF_PACKET, socket.SOCK_RAW,
                            socket.htons(ETHERTYPE))
         self.s.bind((dev, ETHERTYPE))
@@ -144,3 +159,93 @@ class EtherHost(Host):
 
     def take(self):
         return self.s.recv(9000)[14:]
+
+
+# --- the program
+
+LOST = (TimeoutError, ConnectionError)
+
+
+def name_of(packet):
+    """The VALUE of the name of an Interest or Data."""
+    return next(elems(next(elems(packet))[1]))[1]
+
+
+def link():
+    router = os.environ['TRIB_PS_FORWARDER']
+    s = socket.socket(socket.AF_INET6 if ':' in router else socket.AF_INET,
+                      socket.SOCK_DGRAM)
+    s.bind(('', int(os.environ.get('TRIB_NDN_PORT', '6363'))))
+    s.connect((router, 6363))
+    s.settimeout(0.05)
+    return s
+
+
+def ask(s, text):
+    for _ in range(100):
+        try:
+            s.send(interest(text))
+        except LOST:
+            pass
+        end = time.monotonic() + 0.2
+        while time.monotonic() < end:
+            try:
+                return s.recv(9000)
+            except LOST:
+                pass
+    return None
+
+
+def subscribe(text, count):
+    s, got = link(), set()
+    if not ask(s, '/insert' + text):
+        return 1
+    print('subscribed', flush=True)
+    end = time.monotonic() + 20
+    start = name_value('/distribute' + text + '/v=0')[:-3]
+    while len(got) < count and time.monotonic() < end:
+        try:
+            p = s.recv(9000)
+        except LOST:
+            continue
+        if p[0] == DATA and name_of(p).startswith(start):
+            got.add(name_of(p))
+    return len(got) != count
+
+
+def serve(text, version, count):
+    s, go = link(), []
+    insert, distribute = name_value('/insert'), name_value('/distribute')
+    signal.signal(signal.SIGUSR1, lambda *_: go.append(1))
+    print('ready', flush=True)
+    while True:
+        if go:
+            go.clear()
+            for i in range(count):
+                s.send(data(f'/distribute{text}/v={version}/seg={i}',
+                            bytes(500)))
+        try:
+            p = s.recv(9000)
+        except LOST:
+            continue
+        if p[0] != INTEREST:
+            continue
+        name = name_of(p)
+        if name.startswith(insert):
+            name = distribute + name[len(insert):]
+        s.send(data(name))
+
+
+def main():
+    match sys.argv[1:]:
+        case ['ask', text]:
+            return ask(link(), text) is None
+        case ['subscribe', text, count]:
+            return subscribe(text, int(count))
+        case ['serve', text, version, count]:
+            return serve(text, int(version), int(count))
+    sys.exit(__doc__)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
