@@ -78,7 +78,7 @@ build/fuzz-ndn: tests/fuzz/fuzz_ndn.c $(wildcard userspace/ndn/packet/*.[ch]) \
 FUZZ_PS := tests/fuzz/fuzz_ps.c $(addprefix userspace/ndn/app/,content.c \
 	endpoint.c job_names.c $(addprefix ps/,pace.c ps.c ps_collect.c \
 	ps_guest.c ps_job.c ps_kept.c ps_new.c ps_packet.c ps_update.c)) \
-	$(wildcard userspace/ndn/packet/*.c)
+	$(wildcard userspace/ndn/packet/*.c) userspace/base/text.c
 
 build/fuzz-ps: $(FUZZ_PS) $(wildcard userspace/ndn/*/*.h userspace/ndn/*/*/*.h)
 	@mkdir -p $(@D)

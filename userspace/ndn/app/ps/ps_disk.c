@@ -9,13 +9,15 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <sodium.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+#include "base/json_write.h"
+#include "base/text.h"
 #include "ps_file.h"
 
 #define MAGIC "TRIBCKP1"
@@ -34,78 +36,6 @@ struct nps_disk {
 	int lock;
 };
 
-__attribute__((format(printf, 4, 5))) static int
-refuse(char *why, size_t size, int err, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(why, size, fmt, ap);
-	va_end(ap);
-	return err;
-}
-
-/* ---- whole files ---- */
-
-static int write_all(int fd, const void *data, size_t n)
-{
-	const char *p = data;
-
-	while (n) {
-		ssize_t done = write(fd, p, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return done ? -errno : -EIO;
-		p += done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
-/* Too short: -ENODATA. */
-static int read_all(int fd, void *data, size_t n)
-{
-	char *p = data;
-
-	while (n) {
-		ssize_t done = read(fd, p, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return done ? -errno : -ENODATA;
-		p += done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
-static int begin(const struct nps_disk *d, const char *name)
-{
-	int fd = openat(d->dir, name,
-			O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-			0600);
-
-	return fd < 0 ? -errno : fd;
-}
-
-/* What was written to @fd, as @from, is on disk, and then it is @to. */
-static int finish(const struct nps_disk *d, int fd, int err, const char *from,
-		  const char *to)
-{
-	if (!err && fsync(fd))
-		err = -errno;
-	if (close(fd) && !err)
-		err = -errno;
-	if (!err && renameat(d->dir, from, d->dir, to))
-		err = -errno;
-	if (!err && fsync(d->dir))
-		err = -errno;
-	return err;
-}
-
 /* ---- incarnation ---- */
 
 static int incarnation_read(const struct nps_disk *d, const char *prefix,
@@ -120,8 +50,8 @@ static int incarnation_read(const struct nps_disk *d, const char *prefix,
 	if (fd < 0)
 		return errno == ENOENT
 			       ? 0
-			       : refuse(why, size, -errno, "incarnation: %s",
-					strerror(errno));
+			       : text_fail(why, size, -errno, "incarnation: %s",
+					   strerror(errno));
 	doc = json_loadfd(fd, JSON_REJECT_DUPLICATES, NULL);
 	close(fd);
 	v = json_object_get(doc, "incarnation");
@@ -131,11 +61,12 @@ static int incarnation_read(const struct nps_disk *d, const char *prefix,
 		       prefix);
 	json_decref(doc);
 	if (n < 1 || n >= UINT32_MAX)
-		return refuse(why, size, -EPROTO,
-			      "incarnation: not what trib-ps wrote");
+		return text_fail(why, size, -EPROTO,
+				 "incarnation: not what trib-ps wrote");
 	if (!ours)
-		return refuse(why, size, -EEXIST,
-			      "incarnation: it is of a job of another prefix");
+		return text_fail(
+			why, size, -EEXIST,
+			"incarnation: it is of a job of another prefix");
 	*last = (uint32_t)n;
 	return 0;
 }
@@ -145,16 +76,10 @@ static int incarnation_write(const struct nps_disk *d, const char *prefix,
 {
 	json_t *doc = json_pack("{s:s s:I}", "prefix", prefix, "incarnation",
 				(json_int_t)n);
-	int fd = begin(d, "incarnation.new"), err = 0;
+	int err = json_write(d->dir, "incarnation", 0600, doc, true);
 
-	if (fd < 0) {
-		json_decref(doc);
-		return fd;
-	}
-	if (!doc || json_dumpfd(doc, fd, JSON_INDENT(1)))
-		err = -EIO;
 	json_decref(doc);
-	return finish(d, fd, err, "incarnation.new", "incarnation");
+	return err;
 }
 
 /* ---- checkpoints ---- */
@@ -181,19 +106,20 @@ int nps_disk_save(struct nps_disk *d, uint64_t elements,
 		.n = m->n,
 		.momentum = m->momentum != NULL,
 	};
-	int fd, err;
+	struct file_new f;
+	int err;
 
 	memcpy(h.magic, MAGIC, sizeof(h.magic));
 	digest(m, bytes, h.digest);
-	fd = begin(d, "model.new");
-	if (fd < 0)
-		return fd;
-	err = write_all(fd, &h, sizeof(h));
+	err = file_new_open(&f, d->dir, "model", 0600);
+	if (err)
+		return err;
+	err = file_write_full(f.fd, &h, sizeof(h));
 	if (!err)
-		err = write_all(fd, m->values, bytes);
+		err = file_write_full(f.fd, m->values, bytes);
 	if (!err && m->momentum)
-		err = write_all(fd, m->momentum, bytes);
-	return finish(d, fd, err, "model.new", "model");
+		err = file_write_full(f.fd, m->momentum, bytes);
+	return file_new_commit(&f, err, true);
 }
 
 /* @m has room for all that the job needs, momentum of 0 in it. */
@@ -207,31 +133,31 @@ static int model_read(int fd, uint64_t elements, struct nps_model *m, char *why,
 	struct head h;
 	int err;
 
-	err = read_all(fd, &h, sizeof(h));
+	err = file_read_full(fd, &h, sizeof(h));
 	if (err || memcmp(h.magic, MAGIC, sizeof(h.magic)) || h.momentum > 1)
-		return refuse(why, size, -EPROTO, "model: not a checkpoint");
+		return text_fail(why, size, -EPROTO, "model: not a checkpoint");
 	if (h.elements != elements)
-		return refuse(why, size, -EPROTO,
-			      "model: it has %llu values, the job has %llu",
-			      (unsigned long long)h.elements,
-			      (unsigned long long)elements);
+		return text_fail(why, size, -EPROTO,
+				 "model: it has %llu values, the job has %llu",
+				 (unsigned long long)h.elements,
+				 (unsigned long long)elements);
 	/* Momentum that the job has no use for is read for the digest. */
 	if (h.momentum && !m->momentum)
 		all.momentum = other = malloc(bytes);
 	if (!h.momentum)
 		all.momentum = NULL;
 	if (h.momentum && !all.momentum)
-		return refuse(why, size, -ENOMEM, "out of memory");
-	err = read_all(fd, all.values, bytes);
+		return text_fail(why, size, -ENOMEM, "out of memory");
+	err = file_read_full(fd, all.values, bytes);
 	if (!err && all.momentum)
-		err = read_all(fd, all.momentum, bytes);
+		err = file_read_full(fd, all.momentum, bytes);
 	if (!err) {
 		digest(&all, bytes, is);
 		err = memcmp(is, h.digest, sizeof(is)) ? -EBADMSG : 0;
 	}
 	free(other);
 	if (err)
-		return refuse(why, size, err, "model: it is damaged");
+		return text_fail(why, size, err, "model: it is damaged");
 	m->n = h.n;
 	return 0;
 }
@@ -246,14 +172,15 @@ static int first_read(const struct nps_file *f, float *to, char *why,
 	struct stat st;
 
 	if (fd < 0)
-		return refuse(why, size, -errno, "model.file: %.200s: %s",
-			      f->from, strerror(errno));
+		return text_fail(why, size, -errno, "model.file: %.200s: %s",
+				 f->from, strerror(errno));
 	err = fstat(fd, &st) || (uint64_t)st.st_size != bytes
 		      ? -EINVAL
-		      : read_all(fd, to, bytes);
+		      : file_read_full(fd, to, bytes);
 	close(fd);
-	return err ? refuse(why, size, err, "model.file: %.200s: not %zu bytes",
-			    f->from, bytes)
+	return err ? text_fail(why, size, err,
+			       "model.file: %.200s: not %zu bytes", f->from,
+			       bytes)
 		   : 0;
 }
 
@@ -288,13 +215,14 @@ static int model_load(const struct nps_disk *d, const struct nps_file *f,
 	if (f->spec.momentum > 0)
 		m->momentum = calloc(f->spec.elements, sizeof(float));
 	if (!m->values || (f->spec.momentum > 0 && !m->momentum))
-		err = refuse(why, size, -ENOMEM, "out of memory");
+		err = text_fail(why, size, -ENOMEM, "out of memory");
 	else if (fd >= 0)
 		err = model_read(fd, f->spec.elements, m, why, size);
 	else if (errno == ENOENT)
 		err = first_make(f, m, why, size);
 	else
-		err = refuse(why, size, -errno, "model: %s", strerror(errno));
+		err = text_fail(why, size, -errno, "model: %s",
+				strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	if (err) {
@@ -308,15 +236,16 @@ static int folder_take(struct nps_disk *d, const char *path, char *why,
 		       size_t size)
 {
 	if (mkdir(path, 0700) && errno != EEXIST)
-		return refuse(why, size, -errno, "%s", strerror(errno));
+		return text_fail(why, size, -errno, "%s", strerror(errno));
 	d->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (d->dir < 0)
-		return refuse(why, size, -errno, "%s", strerror(errno));
+		return text_fail(why, size, -errno, "%s", strerror(errno));
 	d->lock = openat(d->dir, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (d->lock < 0)
-		return refuse(why, size, -errno, "lock: %s", strerror(errno));
+		return text_fail(why, size, -errno, "lock: %s",
+				 strerror(errno));
 	if (flock(d->lock, LOCK_EX | LOCK_NB))
-		return refuse(why, size, -EBUSY, "another job works on it");
+		return text_fail(why, size, -EBUSY, "another job works on it");
 	return 0;
 }
 
@@ -329,7 +258,7 @@ int nps_disk_open(struct nps_disk **disk, const struct nps_file *f,
 	int err;
 
 	if (!d)
-		return refuse(why, size, -ENOMEM, "out of memory");
+		return text_fail(why, size, -ENOMEM, "out of memory");
 	d->dir = d->lock = -1;
 	err = folder_take(d, f->state, what, sizeof(what));
 	if (!err)
@@ -339,15 +268,15 @@ int nps_disk_open(struct nps_disk **disk, const struct nps_file *f,
 		err = model_load(d, f, m, what, sizeof(what));
 	if (err) {
 		nps_disk_close(d);
-		return refuse(why, size, err, "%.200s: %s", f->state, what);
+		return text_fail(why, size, err, "%.200s: %s", f->state, what);
 	}
 	err = incarnation_write(d, f->prefix, ++*incarnation);
 	if (err) {
 		free(m->values);
 		free(m->momentum);
 		nps_disk_close(d);
-		return refuse(why, size, err, "%.200s: incarnation: %s",
-			      f->state, strerror(-err));
+		return text_fail(why, size, err, "%.200s: incarnation: %s",
+				 f->state, strerror(-err));
 	}
 	*disk = d;
 	return 0;

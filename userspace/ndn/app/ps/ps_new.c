@@ -1,26 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Checks, makes and frees jobs. */
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "ps.h"
 
 /* Bytes by which a worker's signature may exceed that of the PS. */
 #define WORKER_KEY_ROOM 64
-
-__attribute__((format(printf, 4, 5))) static int
-refuse(char *why, size_t size, int err, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(why, size, fmt, ap);
-	va_end(ap);
-	return err;
-}
 
 struct nps *nps_new(const struct nps_ops *ops, void *ctx, uint64_t seed)
 {
@@ -118,11 +106,11 @@ static int guests_make(struct nps_job *job, char *why, size_t size)
 	unsigned int i;
 
 	if (!spec->nworker || spec->nworker > NPS_WORKERS_MAX)
-		return refuse(why, size, -EINVAL, "workers: 1 to %d of them",
-			      NPS_WORKERS_MAX);
+		return text_fail(why, size, -EINVAL, "workers: 1 to %d of them",
+				 NPS_WORKERS_MAX);
 	job->guests = calloc(spec->nworker, sizeof(*job->guests));
 	if (!job->guests)
-		return refuse(why, size, -ENOMEM, "out of memory");
+		return text_fail(why, size, -ENOMEM, "out of memory");
 	for (i = 0; i < spec->nworker; i++)
 		job->guests[i].worker = &spec->workers[i];
 	qsort(job->guests, spec->nworker, sizeof(*job->guests), worker_order);
@@ -133,15 +121,15 @@ static int guests_make(struct nps_job *job, char *why, size_t size)
 		struct ndn_name_buf name;
 
 		if (ndn_job_name(&name, &job->names, NDN_IS_OFFER, &parts))
-			return refuse(
+			return text_fail(
 				why, size, -EINVAL,
 				"workers: '%.*s' cannot be a worker's name",
 				g->worker->len, (const char *)g->worker->name);
 		if (i && !worker_order(g - 1, g))
-			return refuse(why, size, -EEXIST,
-				      "workers: '%.*s' is there twice",
-				      g->worker->len,
-				      (const char *)g->worker->name);
+			return text_fail(why, size, -EEXIST,
+					 "workers: '%.*s' is there twice",
+					 g->worker->len,
+					 (const char *)g->worker->name);
 	}
 	return 0;
 }
@@ -153,38 +141,39 @@ static int spec_check(const struct nps *ps, const struct nps_spec *spec,
 	unsigned int i;
 
 	if (ps->njob == NPS_JOBS_MAX)
-		return refuse(why, size, -E2BIG, "more than %d jobs",
-			      NPS_JOBS_MAX);
+		return text_fail(why, size, -E2BIG, "more than %d jobs",
+				 NPS_JOBS_MAX);
 	for (i = 0; i < ps->njob; i++) {
 		other = ndn_name_of(&ps->job[i]->names.plain);
 		if (ndn_name_is_equal(&name, &other))
-			return refuse(why, size, -EEXIST,
-				      "prefix: another job has it");
+			return text_fail(why, size, -EEXIST,
+					 "prefix: another job has it");
 	}
 	if (!ndn_content_segments(spec->elements, spec->segment))
-		return refuse(
+		return text_fail(
 			why, size, -EINVAL,
 			"elements, segment: not 1 to %u segments of at most %u bytes, a multiple of 4",
 			NDN_SEGMENTS_MAX, NDN_SEGMENT_MAX);
 	if (spec->lease_ms < NDN_LEASE_MIN_MS ||
 	    spec->lease_ms > NDN_LEASE_MAX_MS)
-		return refuse(why, size, -EINVAL, "lease_ms: not %d to %d",
-			      NDN_LEASE_MIN_MS, NDN_LEASE_MAX_MS);
+		return text_fail(why, size, -EINVAL, "lease_ms: not %d to %d",
+				 NDN_LEASE_MIN_MS, NDN_LEASE_MAX_MS);
 	if (!spec->rto_ms || spec->rto_ms > spec->lease_ms / 16)
-		return refuse(why, size, -EINVAL,
-			      "rto_ms: not 1 to a sixteenth of the lease, %u",
-			      spec->lease_ms / 16);
+		return text_fail(
+			why, size, -EINVAL,
+			"rto_ms: not 1 to a sixteenth of the lease, %u",
+			spec->lease_ms / 16);
 	if (spec->tree_job != NDN_NO_TREE && spec->mode != NDN_MODE_SYNC)
-		return refuse(why, size, -EINVAL,
-			      "tree: only of a synchronous job");
+		return text_fail(why, size, -EINVAL,
+				 "tree: only of a synchronous job");
 	if (!spec->versions || !spec->every)
-		return refuse(why, size, -EINVAL, "versions, every: 0");
+		return text_fail(why, size, -EINVAL, "versions, every: 0");
 	if (spec->least > spec->nworker)
-		return refuse(why, size, -EINVAL,
-			      "min_workers: more than there are workers");
+		return text_fail(why, size, -EINVAL,
+				 "min_workers: more than there are workers");
 	if (!spec->key->has_secret && spec->key->type != TRIB_NDN_SIG_SHA256)
-		return refuse(why, size, -EINVAL, "key: %s",
-			      ndn_err_text(NDN_E_KEY_PUBLIC));
+		return text_fail(why, size, -EINVAL, "key: %s",
+				 ndn_err_text(NDN_E_KEY_PUBLIC));
 	return 0;
 }
 
@@ -197,8 +186,8 @@ static int job_make(struct nps_job *job, char *why, size_t size)
 	int err;
 
 	if (bad)
-		return refuse(why, size, -EINVAL, "prefix, markers: %s",
-			      ndn_err_text(bad));
+		return text_fail(why, size, -EINVAL, "prefix, markers: %s",
+				 ndn_err_text(bad));
 	job->lease = spec->lease_ms * NDN_MS;
 	job->rto = spec->rto_ms * NDN_MS;
 	job->segments = ndn_content_segments(spec->elements, spec->segment);
@@ -209,10 +198,10 @@ static int job_make(struct nps_job *job, char *why, size_t size)
 		return err;
 	err = nps_kept_init(job);
 	if (err == -EINVAL)
-		return refuse(why, size, err,
-			      "segment: %u bytes do not fit into a packet",
-			      spec->segment);
-	return err ? refuse(why, size, err, "out of memory") : 0;
+		return text_fail(why, size, err,
+				 "segment: %u bytes do not fit into a packet",
+				 spec->segment);
+	return err ? text_fail(why, size, err, "out of memory") : 0;
 }
 
 /* Spread the first offers. */
@@ -255,14 +244,14 @@ int nps_add(struct nps *ps, const struct nps_spec *spec, uint32_t incarnation,
 		return err;
 	job = calloc(1, sizeof(*job));
 	if (!job)
-		return refuse(why, size, -ENOMEM, "out of memory");
+		return text_fail(why, size, -ENOMEM, "out of memory");
 	ps->now = now;
 	job->ps = ps;
 	job->spec = *spec;
 	job->incarnation = incarnation;
 	err = job_make(job, why, size);
 	if (!err && !is_finite(spec, model))
-		err = refuse(why, size, -EINVAL, "model: NaN or infinity");
+		err = text_fail(why, size, -EINVAL, "model: NaN or infinity");
 	if (err) {
 		job_free(job);
 		return err;
