@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Interests that wait for their Data, by name: the ordinary PIT. One row has one
- * lifetime, that of the last who asked; it is no longer than a lease.
+ * Pending Interests by name: the ordinary PIT. A row has one lifetime, the longest
+ * of its Interests, limited to a lease.
  */
 #ifndef TRIB_BPF_ASKS_H
 #define TRIB_BPF_ASKS_H
 
 #include "pit.h"
 
-/* Rows with keys like this. */
+/* Counter of the rows whose keys share some bits with @key. */
 static __always_inline __u32 *asks_rows(__u64 key)
 {
 	__u32 place = key & (NDN_ASKED_PLACES - 1);
@@ -24,7 +24,7 @@ static __always_inline void asks_counted(__u64 key, __u32 more)
 		__sync_fetch_and_add(n, more);
 }
 
-/* ndn_asks_make() - a row for the Interest in hand. Return: 0, or why not. */
+/* ndn_asks_make() - add a row for the Interest in hand. 0, or reason to drop. */
 __noinline int ndn_asks_make(void)
 {
 	struct ndn_work *w = ndn_work();

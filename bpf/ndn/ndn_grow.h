@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The clsact program of the NDN forwarder: sends what XDP cannot. A frame in
- * flight comes here from ndn_xdp of the same port; the packet is taken out of
- * it, or its answer from where that is kept, and a copy is sent to each face.
+ * The clsact program of the NDN forwarder: sends what XDP cannot. ndn_xdp of the
+ * same port passes a marked frame up. The program takes the packet out of it, or
+ * the stored answer to it, and sends a copy to each receiver.
  */
 #ifndef TRIB_BPF_NDN_GROW_H
 #define TRIB_BPF_NDN_GROW_H
@@ -12,12 +12,12 @@
 
 /**
  * struct ndn_copy - a packet on its way through clsact
- * @sum:  over it, for a checksum.
- * @len:  its bytes.
- * @l4:   bytes between Ethernet header and packet of the frame that it came in.
- * @offload: that frame's sender left the checksum to a device, so whoever sends
- *        this frame on wants the pseudo header's sum in its place.
- * @data: the packet; words may be read behind it.
+ * @sum:     of @data, for a checksum.
+ * @len:     bytes of the packet.
+ * @l4:      bytes between Ethernet header and packet in the incoming frame.
+ * @offload: a device must compute the checksum: its field holds the sum of the
+ *           pseudo header.
+ * @data:    the packet; whole words may be read.
  */
 struct ndn_copy {
 	__u64 sum;
@@ -42,7 +42,7 @@ static __always_inline struct ndn_copy *grow_copy(void)
 	return bpf_map_lookup_elem(&ndn_copies, &zero);
 }
 
-/* Pseudo header's sum, as a device that adds the rest wants it. */
+/* Sum of the pseudo header, for a device that computes the checksum. */
 static __always_inline __u16 pseudo_sum(const struct ndn_face *f, __u32 len)
 {
 	__u64 sum = bpf_htons(IPPROTO_UDP) + (__u64)bpf_htons(len + 8);
@@ -207,7 +207,7 @@ __noinline int ndn_grow_ack(__u64 key, __u32 len)
 	return good ? 0 : NDN_DROP_GONE;
 }
 
-/* ndn_grow_kept() - what the cache has by @key. Return: 0, or why not. */
+/* ndn_grow_kept() - load cached Data of @key. Return: 0, or the reason not to. */
 __noinline int ndn_grow_kept(__u64 key, __u32 len)
 {
 	const struct ndn_config *conf = ndn_conf();

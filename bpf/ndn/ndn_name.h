@@ -127,7 +127,7 @@ static __always_inline __u32 name_components(struct ndn_work *w)
 			name_digest(w, type, n);
 		}
 		off += size;
-		/* A bound that every verifier keeps. */
+		/* Every verifier understands a mask. */
 		last = n++;
 		HIDE(last);
 		w->v.at[(last & (TRIB_NDN_COMPONENTS_MAX - 1)) + 1] =
@@ -212,7 +212,7 @@ __noinline int ndn_name_load(struct xdp_md *ctx, __u32 off)
 	return NDN_OK;
 }
 
-/* The name proper, at @off, into the work, and the sums for its keys. */
+/* Copy the name without its marker to struct ndn_work, with sums for keys. */
 static __always_inline __u32 name_copy_in(struct xdp_md *ctx,
 					  struct ndn_work *w,
 					  const struct ndn_config *c, __u32 off)
@@ -248,7 +248,7 @@ static __always_inline __u32 name_at(const struct ndn_work *w, __u32 n)
 	return (__u32)w->v.at[n] - w->start;
 }
 
-/* Key of the first @len bytes, where a component ends, with marker @mark. */
+/* Key of the first @len bytes (whole components) with marker @mark. */
 static __always_inline __u64 name_key(const struct ndn_work *w,
 				      const struct ndn_config *c, __u32 len,
 				      __u32 mark)
@@ -264,7 +264,7 @@ static __always_inline __u64 name_key(const struct ndn_work *w,
 	return ndn_hash_end(sum, len, mark);
 }
 
-/* Is @row the name's first @len bytes, with marker @mark? */
+/* Does @row equal the first @len bytes of the name, with marker @mark? */
 static __always_inline bool name_same(const struct ndn_work *w,
 				      const struct ndn_row_name *row, __u32 len,
 				      __u32 mark)
@@ -286,7 +286,7 @@ static __always_inline bool name_same(const struct ndn_work *w,
 	return true;
 }
 
-/* ndn_name_is() - name_same() where time does not matter */
+/* ndn_name_is() - name_same() out of line, for slow paths */
 __noinline int ndn_name_is(const struct ndn_row_name *row, __u32 len,
 			   __u32 mark)
 {
@@ -295,7 +295,7 @@ __noinline int ndn_name_is(const struct ndn_row_name *row, __u32 len,
 	return w && row && name_same(w, row, len, mark);
 }
 
-/* ndn_name_copy() - the name's first @len bytes, @count components, into @row */
+/* ndn_name_copy() - store the first @len bytes (@count components) in @row */
 __noinline int ndn_name_copy(struct ndn_row_name *row, __u32 len, __u32 count,
 			     __u32 mark)
 {
@@ -312,7 +312,7 @@ __noinline int ndn_name_copy(struct ndn_row_name *row, __u32 len, __u32 count,
 	return 0;
 }
 
-/* ndn_name() - VALUE of a Name, @len bytes at @off. Return: enum ndn_err. */
+/* ndn_name() - parse the VALUE of a Name at @off. Return: enum ndn_err. */
 __noinline int ndn_name(struct xdp_md *ctx, __u32 off, __u32 len)
 {
 	const struct ndn_config *c = ndn_conf();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * NDN packets: what userspace/ndn's ndn_view() sees, seen by code of its own.
- * Both refuse the same packets for the same reasons; tests/fuzz/fuzz_forwarder.c
- * compares. The order of checks is that of userspace/ndn.
+ * The parser of NDN packets. It finds the same fields as ndn_view() of
+ * userspace/ndn/packet and refuses the same packets for the same reasons, with
+ * checks in the same order; tests/fuzz/fuzz_forwarder.c compares them.
  *
- * Every container is a global subprogram: the verifier walks each once. An
+ * Every container is a global subprogram, which the verifier walks only once. An
  * element is one word: see ELEM_*.
  */
 #ifndef TRIB_BPF_NDN_PARSE_H
@@ -13,8 +13,8 @@
 #include "ndn_name.h"
 
 /*
- * An element's head: its type, the length of its VALUE, the bytes before that;
- * or why there is none.
+ * Head of an element in a word: type, length of its VALUE, bytes before that; or an
+ * error.
  */
 #define ELEM(type, len, head)                                                  \
 	((__u64)(__u32)(type) | (__u64)(len) << 32 | (__u64)(head) << 48)
@@ -31,7 +31,7 @@ static __always_inline const void *ndn_at(struct xdp_md *ctx, __u32 off)
 	return (void *)(long)ctx->data + (off & NDN_OFF_MASK);
 }
 
-/* @n bytes at @off, big-endian; 0 beyond the frame, where nobody looks. */
+/* Load @n big-endian bytes at @off; 0 beyond the frame. */
 static __always_inline __u64 ndn_load(struct xdp_md *ctx, __u32 off, __u32 n)
 {
 	const void *end = (void *)(long)ctx->data_end, *p = ndn_at(ctx, off);
@@ -45,13 +45,13 @@ static __always_inline __u64 ndn_load(struct xdp_md *ctx, __u32 off, __u32 n)
 	return p + 8 <= end ? bpf_be64_to_cpu(load64(p)) : 0;
 }
 
-/* ndn_varnum_at() - the long form @form of a VAR-NUMBER */
+/* Read the long form @form of a VAR-NUMBER. */
 __noinline __u64 ndn_long(struct xdp_md *ctx, __u32 off, __u32 form)
 {
 	return ndn_load(ctx, off, 2 << (form & 3));
 }
 
-/* A VAR-NUMBER at @off: *@num, and *@size. Return: enum ndn_err. */
+/* Read a VAR-NUMBER at @off and its size. Return: enum ndn_err. */
 static __always_inline __u32 ndn_varnum(struct xdp_md *ctx, __u32 off,
 					__u32 end, __u64 *num, __u32 *size)
 {
@@ -71,7 +71,7 @@ static __always_inline __u32 ndn_varnum(struct xdp_md *ctx, __u32 off,
 	return *num < VARNUM_LEAST(form) ? NDN_E_VARNUM : NDN_OK;
 }
 
-/* ndn_elem_slow() - as ndn_elem(), of any form */
+/* ndn_elem_slow() - ndn_elem() for every form */
 __noinline __u64 ndn_elem_slow(struct xdp_md *ctx, __u32 off, __u32 end)
 {
 	__u64 type = 0, len = 0;
@@ -93,13 +93,13 @@ __noinline __u64 ndn_elem_slow(struct xdp_md *ctx, __u32 off, __u32 end)
 	return ELEM(type, len, head);
 }
 
-/* The element at @off, which must end by @end, itself within the frame. */
+/* Read the element at @off, which must not exceed @end (within the frame). */
 static __always_inline __u64 ndn_elem(struct xdp_md *ctx, __u32 off, __u32 end)
 {
 	const void *p = ndn_at(ctx, off);
 	__u32 type, len, head = 2;
 
-	/* Something always follows a head of these forms: that is nearly all. */
+	/* Fast path: short forms, with bytes behind the head. */
 	if (off + 4 > end || p + 4 > (void *)(long)ctx->data_end)
 		return ndn_elem_slow(ctx, off, end);
 	type = load32(p);
@@ -111,7 +111,7 @@ static __always_inline __u64 ndn_elem(struct xdp_md *ctx, __u32 off, __u32 end)
 			return ndn_elem_slow(ctx, off, end);
 	}
 	type &= 0xff;
-	/* 0 and the long forms are the others. */
+	/* Type 0 and long forms take the slow path. */
 	if (type - 1 >= 252 || (head == 2 && len > 253) ||
 	    len > end - off - head)
 		return ndn_elem_slow(ctx, off, end);
@@ -123,7 +123,7 @@ static __always_inline bool ndn_number_ok(__u32 len)
 	return len == 1 || len == 2 || len == 4 || len == 8;
 }
 
-/* ndn_number() - a nonNegativeInteger of @len bytes, at most 2^32 - 1 */
+/* ndn_number() - read a nonNegativeInteger; larger ones become 2^32 - 1 */
 __noinline __u32 ndn_number(struct xdp_md *ctx, __u32 off, __u32 len)
 {
 	__u64 v = ndn_load(ctx, off, len);
@@ -131,7 +131,7 @@ __noinline __u32 ndn_number(struct xdp_md *ctx, __u32 off, __u32 len)
 	return v < 0xffffffff ? v : 0xffffffff;
 }
 
-/* An element that is not at its place: is it to be skipped? */
+/* Skip or refuse an element that is unknown or out of order. */
 static __always_inline __u32 ndn_skip(__u32 type, bool known)
 {
 	if (!TRIB_NDN_IS_CRITICAL(type))
@@ -139,7 +139,7 @@ static __always_inline __u32 ndn_skip(__u32 type, bool known)
 	return known ? NDN_E_ORDER : NDN_E_CRITICAL;
 }
 
-/* Is @place still to come? Then it, and all before it, are over. */
+/* Test and set: does @place follow the last element? */
 static __always_inline bool ndn_take(struct ndn_work *w, __u32 place)
 {
 	if (w->had >> place)
@@ -148,7 +148,7 @@ static __always_inline bool ndn_take(struct ndn_work *w, __u32 place)
 	return true;
 }
 
-/* ndn_nack() - VALUE of a Nack. Return: enum ndn_err. */
+/* ndn_nack() - parse the VALUE of a Nack. Return: enum ndn_err. */
 __noinline int ndn_nack(struct xdp_md *ctx, __u32 off, __u32 end)
 {
 	struct ndn_work *w = ndn_work();
@@ -183,14 +183,14 @@ __noinline int ndn_nack(struct xdp_md *ctx, __u32 off, __u32 end)
 	return NDN_E_ELEMENTS;
 }
 
-/* VALUE of a MetaInfo: place of a type in its order. */
+/* Position of a type in a MetaInfo. */
 static __always_inline __u32 ndn_meta_place(__u32 type)
 {
 	return type - TRIB_NDN_CONTENT_TYPE < 3 ? type - TRIB_NDN_CONTENT_TYPE
 						: 3;
 }
 
-/* ndn_meta() - VALUE of a MetaInfo. Return: enum ndn_err. */
+/* ndn_meta() - parse the VALUE of a MetaInfo. Return: enum ndn_err. */
 __noinline int ndn_meta(struct xdp_md *ctx, __u32 off, __u32 end)
 {
 	struct ndn_work *w = ndn_work();
@@ -214,7 +214,7 @@ __noinline int ndn_meta(struct xdp_md *ctx, __u32 off, __u32 end)
 			if (err)
 				return err;
 		} else {
-			/* FinalBlockId is not looked into. */
+			/* FinalBlockId is not checked. */
 			if (place != 2 && !ndn_number_ok(ELEM_LEN(e)))
 				return NDN_E_NUMBER;
 			if (place == 1)
@@ -226,7 +226,7 @@ __noinline int ndn_meta(struct xdp_md *ctx, __u32 off, __u32 end)
 	return NDN_E_ELEMENTS;
 }
 
-/* Places in the order of an Interest's elements. */
+/* Positions of the elements of an Interest. */
 enum ndn_place {
 	IN_PREFIX,
 	IN_FRESH,
@@ -266,7 +266,7 @@ static __always_inline __u32 ndn_interest_place(__u32 type)
 	}
 }
 
-/* One element at its place. Return: enum ndn_err. */
+/* Parse one element. Return: enum ndn_err. */
 static __always_inline __u32 ndn_interest_elem(struct xdp_md *ctx,
 					       struct ndn_work *w, __u32 off,
 					       __u32 len, __u32 place)
@@ -301,8 +301,8 @@ static __always_inline __u32 ndn_interest_elem(struct xdp_md *ctx,
 }
 
 /*
- * When all is read: @had has a bit for each place that was there.
- * Return: enum ndn_err.
+ * Check the elements of an Interest against each other. @had: positions that were
+ * present, a bit each. Return: enum ndn_err.
  */
 static __always_inline __u32 ndn_interest_end(struct xdp_md *ctx,
 					      struct ndn_work *w, __u32 had)
@@ -325,14 +325,14 @@ static __always_inline __u32 ndn_interest_end(struct xdp_md *ctx,
 		w->v.flags |= NDN_VIEW_SIGNED;
 	if (w->implicit)
 		w->v.flags |= NDN_VIEW_DIGEST;
-	/* One that comes back has no hops to go. */
+	/* A Nack goes no further, so its HopLimit may be 0. */
 	if (w->v.hop_off && !(w->v.flags & NDN_VIEW_NACK) &&
 	    !ndn_load(ctx, w->base + w->v.hop_off, 1))
 		return NDN_E_HOPS;
 	return NDN_OK;
 }
 
-/* ndn_interest() - what follows the Name of an Interest */
+/* ndn_interest() - parse the elements behind the Name of an Interest */
 __noinline int ndn_interest(struct xdp_md *ctx, __u32 off, __u32 end)
 {
 	struct ndn_work *w = ndn_work();
@@ -343,7 +343,7 @@ __noinline int ndn_interest(struct xdp_md *ctx, __u32 off, __u32 end)
 		return NDN_E_SPACE;
 	w->had = 0;
 	w->v.lifetime_ms = TRIB_NDN_LIFETIME_MS;
-	/* The Name was the first of them. */
+	/* The Name was the first element. */
 	for (i = 1; i <= TRIB_NDN_ELEMENTS_MAX; i++) {
 		if (off >= end)
 			return ndn_interest_end(ctx, w, w->had);
@@ -366,13 +366,13 @@ __noinline int ndn_interest(struct xdp_md *ctx, __u32 off, __u32 end)
 	return NDN_E_ELEMENTS;
 }
 
-/* MetaInfo, Content, SignatureInfo, SignatureValue: types in a row. */
+/* MetaInfo, Content, SignatureInfo, SignatureValue: consecutive types. */
 static __always_inline __u32 ndn_data_place(__u32 type)
 {
 	return type - TRIB_NDN_META < 4 ? type - TRIB_NDN_META : 4;
 }
 
-/* ndn_data() - what follows the Name of a Data */
+/* ndn_data() - parse the elements behind the Name of a Data */
 __noinline int ndn_data(struct xdp_md *ctx, __u32 off, __u32 end)
 {
 	struct ndn_work *w = ndn_work();
@@ -413,7 +413,7 @@ __noinline int ndn_data(struct xdp_md *ctx, __u32 off, __u32 end)
 
 int ndn_pit_ahead(__u32 type);
 
-/* The Interest or Data from @off to @end. Return: enum ndn_err. */
+/* Parse the Interest or Data from @off to @end. Return: enum ndn_err. */
 static __always_inline __u32 ndn_bare(struct xdp_md *ctx, struct ndn_work *w,
 				      __u32 off, __u32 end)
 {
@@ -454,7 +454,7 @@ static __always_inline __u32 ndn_bare(struct xdp_md *ctx, struct ndn_work *w,
 	return ndn_data(ctx, off, end);
 }
 
-/* ndn_fragment() - as ndn_read(), of a link packet */
+/* ndn_fragment() - ndn_read() for a link packet */
 __noinline int ndn_fragment(struct xdp_md *ctx, __u32 off, __u32 end)
 {
 	struct ndn_work *w = ndn_work();
@@ -468,7 +468,7 @@ __noinline int ndn_fragment(struct xdp_md *ctx, __u32 off, __u32 end)
 	return ndn_bare(ctx, w, LINK_OFF(e), LINK_END(e));
 }
 
-/* ndn_read() - the packet at @base of the work. Return: enum ndn_err. */
+/* ndn_read() - parse the packet at &ndn_work.base. Return: enum ndn_err. */
 __noinline int ndn_read(struct xdp_md *ctx)
 {
 	struct ndn_work *w = ndn_work();

@@ -14,7 +14,7 @@
 
 /**
  * struct rx - a frame's headers
- * @from: who sent it.
+ * @from: sender.
  * @to:   destination address as in @from.addr; 0 for Ethernet.
  * @l3:   offset behind the Ethernet header and tag.
  * @off:  offset of the NDN packet.

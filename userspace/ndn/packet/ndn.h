@@ -312,7 +312,7 @@ enum ndn_err ndn_data_encode(const struct ndn_data *d,
 enum ndn_err ndn_lp_encode(const struct ndn_lp *lp, struct ndn_bytes fragment,
 			   uint8_t *buf, size_t size, size_t *len);
 
-/* ---- what a forwarder sees ---- */
+/* ---- for forwarders ---- */
 
 /*
  * Decode the fields that forwarding needs, without ForwardingHint, SignatureInfo
