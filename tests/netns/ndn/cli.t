@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck disable=SC2317,SC2016 # functions that ok() calls; other shells expand
-# trib's commands for NDN against a real tribd with --ndn: what they show of
-# real subscriptions, and every way to get them wrong, after which nothing may
-# have changed. On a star of `fabric up --ndn`:
+# trib's commands for NDN against a real tribd with --ndn: their output for real
+# subscriptions, and wrong requests, which must change nothing. On a star of
+# `fabric up --ndn`:
 #
 #	ps (NDN by hand) ---- r0 (tribd --ndn) ---- w0, w1 (tribd without)
 #
@@ -18,7 +18,7 @@ hand=$PWD/tests/netns/ndn/ndn_host.py
 r0() { fabric exec r0 -- trib "$@"; }
 w0() { fabric exec w0 -- trib "$@"; }
 
-# t ARGS...: on the relay; rc, $scratch/out, $scratch/err
+# t ARGS...: run trib on the relay; sets rc, $scratch/out, $scratch/err
 t()
 {
 	r0 "$@" >"$scratch/out" 2>"$scratch/err"
@@ -28,7 +28,7 @@ good() { t "$@"; [[ $rc == 0 && ! -s $scratch/err ]] || said; }
 said() { cat "$scratch/out" "$scratch/err"; return 1; }
 has() { grep -qE -- "$1" "$scratch/out" || said; }
 
-# json EXPRESSION: the output is JSON, and a python expression on it (j) holds.
+# json EXPRESSION: the output is JSON for which a Python expression on j holds.
 json()
 {
 	python3 -c '
@@ -42,8 +42,8 @@ config()
 	printf '%s show\n' face fib strategy | r0 -j batch -
 }
 
-# refuses CODE TEXT ARGS...: one line with TEXT and the code, plain and in JSON;
-# and the configuration stays as it was.
+# refuses CODE TEXT ARGS...: fails with CODE and one line with TEXT, plain and in
+# JSON; the configuration does not change.
 refuses()
 {
 	local code=$1 text=$2 before
@@ -60,7 +60,7 @@ refuses()
 }
 refuse() { ok "refuses: ${*:3:12}" refuses "$@"; }
 
-# ask HOST NAME: an Interest until it is answered.
+# ask HOST NAME: repeat an Interest until it is answered.
 ask() { fabric exec "$1" -- "$hand" ask "$2"; }
 
 start_ps()
@@ -202,7 +202,7 @@ doctor_is_content()
 	found ok ndn "" && json "not [n for n in j if n['state'] == 'fail']"
 }
 
-# A packet to a router's port would count there as one of no face.
+# A packet from the relay itself would count as one of an unknown sender.
 doctor_leaves_routers_alone()
 {
 	local asked="[n for n in j if (n['check'], n['subject']) == ('port', 'ps')]"
@@ -229,7 +229,7 @@ doctor_sees_dead_routes()
 	found fail route /d && good fib del /d && good face del d
 }
 
-# Nobody answers there.
+# No host answers at that address.
 doctor_sees_entries_that_wait()
 {
 	good fib add /ps/mute via w1 || return
@@ -238,7 +238,7 @@ doctor_sees_entries_that_wait()
 		found warn entry /ps/mute && good fib del /ps/mute && good pit del /ps/mute
 }
 
-# A sender that is no face; one that may not.
+# An unknown sender, and a face without the right.
 doctor_sees_drops()
 {
 	good stats reset || return
@@ -283,7 +283,7 @@ others_may_read_only()
 	[[ $(config) == "$before" && $(r0 -j pit | grep -c /ps/train) == 1 ]]
 }
 
-# Started anew without --ndn: it keeps what it was told, and does nothing.
+# Restarted without --ndn: the records are kept, and nothing is forwarded.
 doctor_sees_that_it_is_off()
 {
 	local pid rc=0

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck disable=SC2317,SC2016 # functions that wait_for calls; shells expand
-# fabric up --ndn: names lead to hosts from wherever they are, what the PS
-# distributes is copied to those who subscribed, and sums go on beside it.
+# fabric up --ndn: every host can be reached by its name, distributions of the PS
+# are copied to all subscribers, and aggregation continues beside them.
 set -uo pipefail
 # shellcheck source=tests/netns/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
@@ -13,7 +13,7 @@ hand=$PWD/tests/netns/ndn/ndn_host.py
 pids=()
 trap 'rc=$?; kill ${pids[@]+"${pids[@]}"} 2>/dev/null; (exit $rc); cleanup' EXIT
 
-# serve HOST NAME VERSION COUNT: in the background; its pid is the last one.
+# serve HOST NAME VERSION COUNT: run in the background; its pid comes last.
 serve()
 {
 	# Old output must not count.
@@ -34,7 +34,7 @@ end_servers()
 
 subscribed() { (($(grep -c subscribed "$scratch/workers") == $1)); }
 
-# reaches KIND LAST WORKERS: in both directions, over all relays between.
+# reaches KIND LAST WORKERS: Interests pass all relays in both directions.
 reaches()
 {
 	serve ps /ps/train 1 1
@@ -47,7 +47,7 @@ reaches()
 	end_servers
 }
 
-# distributes KIND WORKERS: what is sent once is copied to each.
+# distributes KIND WORKERS: Data sent once is copied to each worker.
 distributes()
 {
 	local rc=0 run relay
@@ -99,7 +99,7 @@ shapes_forward_names()
 	done
 }
 
-# The same faces serve both.
+# The same faces serve NDN and aggregation.
 sums_go_on()
 {
 	new_fabric

@@ -54,7 +54,7 @@ for w in ALL:
 
 
 class Hand:
-    """Hosts whose packets the tests make themselves."""
+    """Hosts whose packets are made by hand."""
 
     def __init__(self, *names):
         self.host = {n: Host(net.ns[n], net.router_of(n)[0]) for n in names}
@@ -68,7 +68,7 @@ class Hand:
 
 
 def insert(h, ps, acknowledged=True, job=JOB):
-    """True: it came to the PS, and back."""
+    """Does an Interest reach the PS, and its Data return?"""
     h.drain()
     h.ask('/insert' + job)
     up = ps.want(INTEREST, '/insert' + job, 1)
@@ -99,7 +99,7 @@ def lost_acknowledgement():
         net.spoil('r1', 'r2')
         tap.same('lost_ack__repeat_is_passed_up', insert(w0, ps),
                  (True, True))
-        # It speaks for the first insert, which is a third of a lease old.
+        # It acknowledges the first insert, a third of a lease ago.
         tap.same('lost_ack__so_is_the_next', insert(w0, ps), (True, True))
         tap.same('lost_ack__entry_is_confirmed',
                  net.entry('r2', JOB).get('state'), CONFIRMED)
@@ -107,7 +107,7 @@ def lost_acknowledgement():
 
 
 def duplicated_subscription():
-    """The copy of a packet, and another one of the same host."""
+    """A duplicate packet, and another packet of the same host."""
     job = '/hand/twice'
     with Hand('ps', 'w0') as (ps, w0):
         loops = net.stat('r2', 'drop-loop')
@@ -141,7 +141,7 @@ def second_while_first_is_lost():
 
 
 def delete_overtaken():
-    """The insert comes while the delete's acknowledgement is under way."""
+    """An insert arrives while the acknowledgement of a delete is under way."""
     job = '/hand/turn'
     with Hand('ps', 'w0') as (ps, w0):
         insert(w0, ps, True, job)
@@ -163,7 +163,7 @@ def delete_overtaken():
 
 
 def circle():
-    """Routes that lead round: nothing goes round, whatever is sent."""
+    """Circular routes: no packet circulates."""
     net.route('/round', 'r1', 'r3', 'r2', 'r1')
     for n in '/round/job', '/round/other':
         with Hand('w0', 'w2') as (w0, w2):
@@ -182,7 +182,7 @@ def circle():
     above = Spoof('r1', 'r2')
     with Hand('ps', 'w0', 'w2') as (ps, w0, w2):
         for v in range(1, 11):
-            # Not from upstream; then what begins to go round.
+            # Data not from upstream; then Data that enters the circle.
             for h in ps, w0:
                 h.tell('/distribute/round/job/v=%d/seg=0' % (20 + v))
             above.put(data('/distribute/round/job/v=%d/seg=0' % v))
@@ -204,7 +204,7 @@ def circle():
 
 
 class Spoof:
-    """Packets of @host, by its own address and port, whoever else uses them."""
+    """Forge packets of @host, from its own address and port."""
 
     def __init__(self, host, to):
         ip = net.link[host, to][1]
@@ -224,7 +224,7 @@ def notes(*ends):
 
 
 def trains(who, ends, ps, ranks, versions, seconds=45):
-    """All came to the end, by versions in order, and each sum is the one that
+    """All finished, versions were in order, and each sum is the one that
     takes every gradient once."""
     whole = wait_for(lambda: all(any(m['last'] for m in e.said('model'))
                                  for e in ends), seconds)
@@ -245,7 +245,7 @@ def trains(who, ends, ps, ranks, versions, seconds=45):
 
 def start(who, versions=12, hosts=ALL, slow=0.05, prefix='/ps', at='ps',
           **job):
-    """(workers, PS) that are in their first versions."""
+    """Start (workers, PS) and wait for their first versions."""
     more = {'key': job['key']} if isinstance(job.get('key'), str) else {}
     ends = [worker(net, w, int(w[1]), job=prefix + '/job', slow=slow, **more)
             for w in hosts]
@@ -304,7 +304,7 @@ def wiped():
 
 
 def two_servers():
-    """Jobs of one name, told apart by their prefixes alone."""
+    """Jobs of the same name that differ in their prefixes only."""
     first = start('first', 10, ALL[:2])
     second = start('second', 10, ALL[2:], prefix='/qs', at='qs')
     trains('pair_first', *first, range(2), 10)
@@ -319,7 +319,7 @@ def key_file(which):
 
 
 def forged():
-    """Models that are not the PS's, from its own address."""
+    """Forged models from the address of the PS."""
     key = key_file('5a')
     ends, ps = start('forged', 14, slow=0.15, key=key)
     v = max(m['v'] for m in ends[0].said('model'))
@@ -334,7 +334,7 @@ def forged():
 
 
 def intruder():
-    """w3 may neither subscribe nor write what is of others."""
+    """w3 may neither subscribe to nor write names of others."""
     net.nl['r3'].do('face-set', face={'name': 'w3', 'ndn-subscribe': ['/no'],
                                       'ndn-write': ['/w3']})
     ends, ps = start('intruder', 12, ALL[:2], slow=0.1)

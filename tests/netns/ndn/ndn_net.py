@@ -111,7 +111,7 @@ class Net:
         self.resolved()
 
     def resolved(self):
-        """All faces know where to send."""
+        """Do all faces have a MAC address?"""
         if not wait_for(lambda: all('mac' in f for r in self.routers
                                     for f in self.nl[r].dump('face-get'))):
             raise RuntimeError('a face finds no MAC address')
@@ -131,7 +131,7 @@ class Net:
                                {'write': ['/' + host], 'subscribe': ['/ps']})
 
     def route(self, prefix, *way):
-        """Each router of @way sends what is below @prefix to the next."""
+        """Route @prefix from each router of @way to the next."""
         for r, to in zip(way, way[1:]):
             try:
                 self.nl[r].do('route-del', route={'prefix': prefix})
@@ -146,7 +146,7 @@ class Net:
         return {s['name']: s['value'] for s in self.nl[r].dump('stats-get')}
 
     def seen(self):
-        """For notes: all counters that are not 0."""
+        """All counters that are not 0, for diagnostics."""
         return '\n'.join('%s %s %d' % (r, k, v) for r in self.routers
                          for k, v in self.stats(r).items()
                          if v and 'ndn' in k)
@@ -166,20 +166,20 @@ class Net:
         raise KeyError(host)
 
     def spoil(self, a, b, loss=0.0, dup=0.0, reorder=0.0):
-        """Log packets from @a to @b from now on."""
+        """Set the faults of packets from @a to @b."""
         dev, ip = self.link[a, b]
         self.wires.spoil(int(dev[1:]), 'b' if ip.endswith('.1') else 'a', loss,
                          dup, reorder)
 
     def end(self):
-        """For those who need another one."""
+        """Remove everything, before another network is built."""
         for d in self.daemon.values():
             d.end()
         for n in self.ns.values():
             n.delete()
 
     def restart(self, r, wipe=False):
-        """Dies and comes back: with its maps, or with no more than its file."""
+        """Kill and restart a router: with its maps, or with its state file only."""
         self.daemon[r].end(signal.SIGKILL)
         if wipe:
             folder = PIN + self.inst[r]
@@ -191,7 +191,7 @@ class Net:
 
 
 class End:
-    """A program in a namespace that says JSON, a line each."""
+    """A program in a namespace that prints a JSON object per line."""
 
     def __init__(self, ns, *argv, **env):
         self.out = open('/tmp/ndn-end-%d-%d' % (os.getpid(), id(self)), 'w+')
@@ -212,7 +212,7 @@ class End:
             return f.read()
 
     def said(self, what=None):
-        """Its lines; those that have 'what'."""
+        """Its lines, or those that have the key 'what'."""
         out = []
         for line in self.text().splitlines():
             try:
@@ -223,14 +223,14 @@ class End:
                 (what is None or x.get('what') == what)]
 
     def says(self, what, count=1, seconds=20):
-        """Waits for so many of these lines."""
+        """Wait for a number of these lines."""
         return wait_for(lambda: len(self.said(what)) >= count or
                         self.proc.poll() is not None and
                         len(self.said(what)) >= count, seconds)
 
 
 def worker(net, host, rank, job='/ps/job', key=None, **more):
-    """By libtrib; see ndn_worker.py."""
+    """A worker on libtrib; see ndn_worker.py."""
     args = dict(name='/' + host, forwarder=net.router_of(host)[0], job=job,
                 rank=rank, **more)
     if key:
@@ -240,7 +240,7 @@ def worker(net, host, rank, job='/ps/job', key=None, **more):
 
 
 class Ps(End):
-    """trib-ps ndn, of one job; @job: fields of its file."""
+    """trib-ps ndn with one job; @job: fields of its file."""
 
     def __init__(self, net, folder, workers, host='ps', interval=50, **job):
         self.folder, self.net = folder, net

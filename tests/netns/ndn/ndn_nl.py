@@ -99,7 +99,7 @@ def unpack(set, data):
 
 
 def addr(text):
-    """16 bytes, IPv4 mapped."""
+    """16 bytes; IPv4 is mapped to IPv6."""
     if ':' in text:
         return socket.inet_pton(socket.AF_INET6, text)
     return bytes(10) + b'\xff\xff' + socket.inet_aton(text)
@@ -148,7 +148,7 @@ class Nl:
         return [next(iter(m.values())) for m in self._ask(op, DUMP, args)]
 
     def refused(self, op, **args):
-        """Why; None if it is not."""
+        """The error text, or None if the request succeeds."""
         try:
             self.do(op, **args)
         except Refused as e:

@@ -74,7 +74,7 @@ class TribOptions(ctypes.Structure):
 
 
 def guard(name, version):
-    """userspace/lib/ndn/rounds.h: of which job and version what we give is."""
+    """The guard of a round, as in userspace/lib/ndn: job and version."""
     h = 2166136261
     for c in name.strip('/').split('/'):
         for b in bytes([8, len(c)]) + c.encode():
@@ -84,7 +84,7 @@ def guard(name, version):
 
 
 def give_wrong(lib, ticket, name, version, count):
-    """A round with a gradient that is not of this version; then we go."""
+    """Take part in a round with a gradient on another version, then leave."""
     o = TribOptions(size=ctypes.sizeof(TribOptions), job=ticket.encode())
     t = ctypes.c_void_p()
     g = (ctypes.c_int32 * 6)(*guard(name, version + 1))

@@ -86,7 +86,7 @@ version = 0
 
 
 def copies(who):
-    """A segment comes to each of them, and to nobody else."""
+    """Each of them receives a segment, and no other host does."""
     global version
     for h in host.values():
         h.drain()
@@ -117,7 +117,7 @@ known('a')
 tap.ok('shared__it_comes_back_as_no_subscriber', copies('bcd') and
        subscribe('a') and copies('abcd'))
 
-# --- the device of d goes, and one of its name comes
+# --- the device of d is replaced by one of the same name
 r.ip('link', 'del', 'v3')
 gone = wait_for(lambda: nl.do('face-get', face={'name': 'd'})['ifindex'] == 0)
 tap.ok('device__that_is_gone_is_noticed', gone and row('d')['flags'] == 0,
@@ -139,7 +139,7 @@ tap.ok('neighbour__with_another_mac_address_is_followed',
        row('d'))
 tap.ok('neighbour__gets_copies_there', copies('abcd'))
 
-# --- killed, and back with everything attached
+# --- tribd is killed and adopts everything attached
 d.end(9)
 d = Tribd(r, *ARGS)
 tap.ok('restart__all_of_it_goes_on', copies('abcd'), d.log())

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""tribd --ndn: subscriptions, distribution and questions over two routers,
-and what becomes of them when tribd, its maps or a route go.
+"""tribd --ndn: subscriptions, distributions and Interests over two routers, also
+while tribd restarts, maps are lost and routes are deleted.
 
                                    w0 eth0 --- u1 \\
     ps eth0 --- v0 -- r1 -- v1 --- u0 -- r2 -- u2 --- eth0 w1
@@ -247,7 +247,7 @@ def refusals():
 
 
 def other_kinds():
-    """IPv6, and no IP at all."""
+    """IPv6 and Ethernet faces."""
     face('r2', 'w2', 'u3', 'fd07::2', HOST, subscribe=['/ps'])
     mac = bytes.fromhex(ns['w3'].mac('eth0').replace(':', ''))
     nl['r2'].do('face-new', face={
@@ -268,7 +268,7 @@ def other_kinds():
 
 
 def restarts():
-    """Subscriptions outlive tribd; only its maps' loss is mended by renewal."""
+    """Subscriptions survive a restart of tribd; renewals repair lost maps."""
     subscribe('w0')
     drain()
     before = nl['r2'].dump('face-get')
@@ -277,7 +277,7 @@ def restarts():
     ps.tell(name, b'while it is dead')
     tap.ok('restart__forwarding_goes_on_without_tribd',
            w0.want(DATA, name) == (DATA, name, b'while it is dead'))
-    # Nobody tells the next one where w0 is, but the maps.
+    # The next tribd learns the MAC address of w0 from the maps only.
     ns['w0'].ip('link', 'set', 'eth0', 'arp', 'off')
     ns['r2'].ip('neigh', 'flush', 'all')
     daemon['r2'] = Tribd(ns['r2'], *ARGS)
@@ -350,7 +350,7 @@ def forgotten():
 
 
 def many():
-    """More entries than one datagram shows."""
+    """More entries than fit a netlink datagram."""
     drain()
     long = ['/ps/%03d' % i + 'x' * 200 for i in range(200)]
     for name in long:
@@ -374,7 +374,7 @@ def many():
 
 
 def circles():
-    """Routes of three routers that lead round: no Interest stays."""
+    """Circular routes over three routers: no Interest keeps circulating."""
     # The entries that filled the table are swept after their lease.
     wait_for(lambda: not any(nl[r].dump('pit-get') for r in inst), 6 * LEASE)
     for r, name, dev, ip in (('r1', 'r3', 'v2', '10.7.6.2'),
@@ -393,7 +393,7 @@ def circles():
         nl[r].do('stats-reset')
     w0.ask('/round/a')
     w0.ask('/insert/round/job')
-    # Once round, and back at the first router: known, or from upstream.
+    # Once around to the first router: known nonce, or from upstream.
     tap.ok('circle__ends_where_it_began', wait_for(
         lambda: stat('r2', 'drop-loop') == 2), [
         (r, s['name'], s['value']) for r in inst
@@ -417,7 +417,7 @@ def readable():
 
 
 def absent():
-    """Without --ndn all of it is left to the host."""
+    """Without --ndn the host gets all NDN packets."""
     daemon['r1'].end()
     daemon['r1'] = Tribd(ns['r1'])
     tap.has('absent__requests_are_refused',

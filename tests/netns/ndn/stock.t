@@ -36,7 +36,7 @@ net.route('/ps', 'r2', 'r1', 'ps')
 for w in 'w0', 'w1', 'w2':
     net.route('/' + w, 'r1', 'r2', w)
 for h in 'ps', 'w0', 'w1', 'w2':
-    # A face is known by its port; UdpFace takes whichever the kernel gives.
+    # A face is identified by its port; UdpFace lets the kernel choose one.
     net.ns[h].run('sysctl', '-qw', 'net.ipv4.ip_local_port_range=6363 6363')
 
 
@@ -60,7 +60,7 @@ def notes(*ends):
 
 
 def trains(who, ends, others, ranks, size=SIZE, versions=VERSIONS):
-    """The models that each of @ends has said are those that all gradients
+    """The models printed by each of @ends are those that all gradients
     lead to, none twice, none back, up to the last."""
     whole = wait_for(lambda: all(any(m['last'] for m in e.said('model'))
                                  for e in ends), 50)
@@ -79,7 +79,7 @@ def trains(who, ends, others, ranks, size=SIZE, versions=VERSIONS):
 
 
 def among_themselves():
-    """Neither end is ours."""
+    """Stock PS and stock workers."""
     waits = net.stat('r2', 'drop-waits')
     ends = [stock_worker('w0', 0), stock_worker('w1', 1)]
     for e in ends:

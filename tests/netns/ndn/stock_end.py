@@ -55,12 +55,12 @@ async def digest_is_right(data_name, sig, _context):
 
 
 async def anything(_name, _sig, _context):
-    """For what a router answers by itself: it has no key."""
+    """Accept Data without signature, as routers send."""
     return ValidResult.PASS
 
 
 class StockEnd:
-    """@job: P as text. @seconds: then it ends, whatever happened."""
+    """@job: P as text. @seconds: time limit of the program."""
 
     def __init__(self, router, job, seconds):
         self.app = NDNApp(face=UdpFace(router, 6363))
@@ -101,7 +101,7 @@ class StockEnd:
         return self.app.make_data(n, content, self.signer)
 
     def tell(self, n, content=b''):
-        """Data that nobody asked for."""
+        """Send Data without an Interest."""
         self.app.face.send(self.data(n, content))
 
     async def main(self):

@@ -78,7 +78,7 @@ class Server(StockEnd):
             await asyncio.sleep(0.001)
 
     async def collect(self, worker, v):
-        """One worker's gradient of v."""
+        """Collect the gradient of one worker on v."""
         n = worker + self.job + [enc.Component.from_version(v)]
         first = await self.ask(n, 500, 40, can_be_prefix=True)
         count, ident, base, values = decode(GRADIENT, first[1])
@@ -93,7 +93,7 @@ class Server(StockEnd):
         return g
 
     async def main(self):
-        # The first one is for those who ask: nobody has subscribed.
+        # The first version is fetched: nobody has subscribed yet.
         await self.publish(0)
         for w in self.workers:
             got = await self.ask(w + self.job, 300, 60, must_be_fresh=True)
@@ -115,7 +115,7 @@ class Server(StockEnd):
         finally:
             say('ended', inserts=self.inserts, fetches=self.fetches,
                 deleted=self.deleted.is_set())
-        # It stays: the last version is asked for.
+        # Keep running, so that the last version can be fetched.
 
 
 if __name__ == '__main__':

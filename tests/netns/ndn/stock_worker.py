@@ -33,7 +33,7 @@ class Worker(StockEnd):
         self.heard = now()
         self.app.attach_handler(self.gpu + self.job, self.asked)
 
-    # --- what the PS asks
+    # --- Interests of the PS
 
     def asked(self, n, _param, reply, context):
         rest = n[len(self.gpu) + len(self.job):]
@@ -123,7 +123,7 @@ class Worker(StockEnd):
             self.have(v, last)
 
     async def fetch_rest(self, v, count):
-        """By their exact names: what python-ndn was not waiting for."""
+        """Fetch by exact names the Data that python-ndn ignored."""
         await asyncio.sleep(0.1)
         while v in self.parts and v > self.mine:
             for s in range(count):

@@ -17,7 +17,7 @@ dir=$(mktemp -d)
 ps_pid=
 trap 'stop_ps; rm -rf "$dir"; cleanup' EXIT
 
-# job NAME MODE VERSIONS ELEMENTS MODEL SGD [MORE]: a file, and no state.
+# job NAME MODE VERSIONS ELEMENTS MODEL SGD [MORE]: write its file, remove its state.
 job()
 {
 	rm -rf "$dir/$1.state"
@@ -79,7 +79,7 @@ ok train__last_versions_are_one_to_the_bit same_parameters "$dir/sync" 4
 ok train__loss_goes_down loss_falls "$dir/sync"
 stop_ps
 
-# Gradients are whole numbers there: each version is checked.
+# Gradients are integers, so every version is checked exactly.
 job exact sync 100000 20000 '"zero"' '{"lr": 1}'
 start_ps exact
 ok perf__models_are_exact fabric run -- sh -c '
@@ -88,8 +88,8 @@ ok perf__versions_were_checked grep -qE '"checked": [1-9][0-9]*, "wrong": 0' \
 	"$dir/perf.w0"
 stop_ps
 
-# A PS that dies goes on from its checkpoint, as another incarnation; a router
-# that forgets everything is told again.
+# A PS that dies continues from its checkpoint with a new incarnation; a router
+# that loses its maps recovers.
 job again sync 200 "$n" "{\"file\": \"$dir/initial\"}" \
 	'{"lr": 0.1, "momentum": 0.9}'
 start_ps again
@@ -105,7 +105,7 @@ ok train__has_one_model_after_that same_parameters "$dir/again" 4
 ok ps__was_another_incarnation grep -q 'incarnation 2' "$dir/again.log"
 stop_ps
 
-# Asynchronous, and one is slow; then it dies.
+# Asynchronous with a slow worker, which then dies.
 job async async 1200 "$n" "{\"file\": \"$dir/initial\"}" '{"lr": 0.05}'
 start_ps async
 fabric run --tag -- sh -c 'p=0
@@ -137,8 +137,8 @@ ok key__of_the_ps_is fabric run -- env TRIB_PS_KEY="$dir/key" \
 	trib-perf -A ps -n 2 -w 0
 stop_ps
 
-# Over IPv6. All four are needed: a job that one could do alone might be over
-# before the last one is there.
+# Over IPv6. min_workers is 4: otherwise the job could end before the last worker
+# has joined.
 fabric down
 ok ipv6__routers_are_there fabric up tree --ndn --ipv6
 job six sync 60 "$n" "{\"file\": \"$dir/initial\"}" '{"lr": 0.1}' \

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck disable=SC2317 # functions that ok calls
 # Models over NDN, gradients by an aggregation tree: trib-ps is a rank like its
-# workers, and the relay adds up.
+# workers, and the relay sums up the gradients.
 #
 #	w0, w1, w2 -- r0 -- ps
 set -uo pipefail
