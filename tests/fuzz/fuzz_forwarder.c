@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The NDN forwarder's parser against that of user space: the real ndn_xdp
- * takes the same packets, refuses the others for the same reason, sees the same
- * in them; and what it refuses changes nothing.
+ * Compares the parser of ndn_xdp with that of user space: both accept the same
+ * packets with the same fields, refuse the others for the same reason, and
+ * refused packets change nothing.
  *
- * An input's first byte says whether the rest is a packet as it is; a script by
- * which one is put together of elements; or how a good one is spoiled.
+ * The first byte of an input selects: the rest is a raw packet; a script that
+ * builds one of elements; or changes to a valid packet.
  */
 #include <linux/bpf.h>
 #include <sched.h>
@@ -18,7 +18,7 @@
 
 #define PACKET_MAX 1400
 
-/* The fuzzer's feedback: what happened, not which code ran. */
+/* Feedback for the fuzzer: outcomes instead of code coverage. */
 static uint8_t feedback[8192]
 	__attribute__((section("__libfuzzer_extra_counters")));
 
@@ -43,7 +43,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 	(void)argc;
 	(void)argv;
-	/* The view that is looked at is that of one CPU. */
+	/* The view is read for one CPU. */
 	cpu = sched_getcpu();
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
@@ -123,8 +123,8 @@ static const uint32_t types[] = {
 #define TYPES (sizeof(types) / sizeof(*types))
 
 /*
- * One element: a byte says its type, one its form. It has bytes of its own,
- * counted by the next byte, or elements, counted likewise. Return: bytes.
+ * Build one element: a byte selects its type, one its form. The next byte counts
+ * its bytes or its elements. Return: bytes written.
  */
 static int element(struct script *s, uint8_t *to, int room, int depth)
 {
@@ -140,7 +140,7 @@ static int element(struct script *s, uint8_t *to, int room, int depth)
 			len += element(s, inner + len, PACKET_MAX - 20 - len,
 				       depth + 1);
 	} else {
-		/* Long ones of a byte that repeats: they cost no script. */
+		/* Long values repeat a byte, so that scripts stay short. */
 		len = form & 2 ? n + (form & 4 ? 256 : 0) : n & 31;
 		for (int i = 0; i < len; i++)
 			inner[i] = form & 2 ? n : next(s);
@@ -161,7 +161,7 @@ static int script(const uint8_t *data, size_t size, uint8_t *to)
 	return element(&s, to, PACKET_MAX, 0);
 }
 
-/* A good packet, and then a few bytes of it changed. */
+/* A valid packet with a few changed bytes. */
 static int spoiled(const uint8_t *data, size_t size, uint8_t *to)
 {
 	static const char *const names[] = {
@@ -242,11 +242,11 @@ static void view_of(struct ndn_view *v)
 	       sizeof(*v));
 }
 
-/* Counters as they were, and the refusals since then. */
+/* Last state of the counters, and refusals since then. */
 static uint64_t snap[NDN_STAT__MAX], pending[NDN_STAT__MAX - NDN_STAT_BAD];
 static int npending;
 
-/* So many refusals have counted as such, and nothing else has changed. */
+/* Check that exactly the refusals were counted and nothing else changed. */
 static void settle(const uint8_t *b, int n, const struct ndn_view *v)
 {
 	uint64_t now[NDN_STAT__MAX];
@@ -271,7 +271,7 @@ static void compare(const uint8_t *b, int n)
 	int verdict;
 
 	nframe_from(&f, UP, b, n);
-	/* In UDP a short frame's padding is not the packet's. */
+	/* Padding of a short frame is no part of a UDP packet. */
 	ndn_view(&want, b, n);
 	if (!want.verdict && npending)
 		settle(b, n, &want);

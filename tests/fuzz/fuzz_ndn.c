@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * NDN packets. An input's first byte says whether the rest is
+ * The NDN codec. The first byte of an input selects:
  *
- *  - a packet: whatever decodes points into it, has a name whose text is that
- *    name, and looks to a forwarder as it looks to an end;
- *  - the fields of one: what is encoded is what comes back, signed rightly;
- *  - the text of a name: what is understood means the same when written down.
+ *  - a packet: decoded fields point into it, its name survives a round trip as
+ *    text, and ndn_view() agrees with the decoder;
+ *  - fields: an encoded packet decodes to the same fields and verifies;
+ *  - text of a name: parsing, writing and parsing gives the same name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,7 +190,7 @@ static const struct ndn_key *take_key(struct source *s,
 		ndn_key_ed25519_public(&keys[3], keys[2].pub);
 		ndn_name_parse(&keys[2].name, "/k/1");
 	}
-	/* Ed25519 is slow: seldom. */
+	/* Ed25519 is slow: use it rarely. */
 	switch (take(s) % 16) {
 	case 0:
 		*verifier = &keys[3];

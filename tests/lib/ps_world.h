@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A simulated network for the PS: one router that keeps subscriptions,
- * links that lose, double and delay, scripted workers that know the protocol's
- * names and little of its timing, and an oracle that knows what each version
- * must be, to the bit. Times are ns; nothing here looks at a clock.
+ * links that lose, duplicate and delay, scripted workers with simple timers, and
+ * an oracle that computes the expected bits of each version. Times are ns of a
+ * simulated clock.
  */
 #ifndef NDN_WORLD_H
 #define NDN_WORLD_H
@@ -20,9 +20,9 @@
 struct world;
 
 /**
- * struct world_fetch - what a scripted worker puts together
- * @v:    version; 0: nothing.
- * @bits: segments there.
+ * struct world_fetch - a version that a scripted worker assembles
+ * @v:    version; 0: none.
+ * @bits: segments received.
  */
 struct world_fetch {
 	uint64_t v;
@@ -33,16 +33,16 @@ struct world_fetch {
 
 /**
  * struct world_worker - a worker
- * @up:     it lives.
- * @job:    that it works for, -1: none.
+ * @up:     it is alive.
+ * @job:    its job; -1: none.
  * @step:   0: waits for the start content, 1: for the acknowledgement, 2: works.
- * @v:      its version; @ready_at: when its gradient will be there, 0: it is not
- *          training, on version @training.
- * @base:   of the gradient that waits; 0: none waits.
- * @bound:  version that @given is the answer to, for ever.
- * @held:   version that is being asked for, until @held_until.
- * @speed:  how long it trains.
- * @life:   counts its starts.
+ * @v:      its version; @ready_at: when its gradient on @training is ready, 0: not
+ *          training.
+ * @base:   base version of the waiting gradient; 0: none.
+ * @bound:  version that @given answers.
+ * @held:   version asked for, until @held_until.
+ * @speed:  duration of training.
+ * @life:   number of its starts.
  */
 struct world_worker {
 	struct world *w;

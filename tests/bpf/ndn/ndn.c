@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The persistent PIT, packet by packet: verdict, packet out, rows, the one
- * counter. tests/sim/ndn/README.md says what the rules are for.
+ * The persistent PIT, packet by packet: verdict, packet out, rows, counter.
+ * tests/sim/ndn/README.md has the rules.
  */
 #include "ndn_step.h"
 
@@ -27,7 +27,7 @@ static void insert__counts_hops_down(void)
 	ndn_reset(K_V4);
 	expect_eq(interest(H1, "/insert" JOB, .hops = 1 + 7), XDP_REDIRECT);
 	expect(nframe_is_for(&f, UP));
-	/* It is the last element. */
+	/* HopLimit is the last element. */
 	expect_eq(f.b[f.len - 1], 6);
 	expect_dropped(interest(H1, "/insert" JOB, .hops = 1 + 0),
 		       NDN_STAT_BAD + NDN_E_HOPS);
@@ -53,7 +53,7 @@ static void insert__acknowledgement_goes_to_those_who_wait(void)
 	expect_eq(more()->waiting[0], 0);
 	expect_eq(more()->ack_len, ndn_len);
 	expect(!memcmp(more()->ack, ndn, ndn_len));
-	/* A second one is for nobody. */
+	/* A second acknowledgement has no receiver. */
 	expect_dropped(send_data(UP, "/distribute" JOB, 0), NDN_DROP_STRAY);
 }
 
@@ -117,7 +117,7 @@ static void insert__without_right_is_dropped(void)
 	ndn_reset(K_V4);
 	expect_dropped(interest(H1, "/insert/other/job"), NDN_DROP_RIGHT);
 	ndn_reset(K_V4);
-	/* The right to write is another. */
+	/* The right to write does not suffice. */
 	expect_dropped(interest(H1, "/insert/gpu/job"), NDN_DROP_RIGHT);
 	expect_eq(ndn_entries(), 0);
 }
@@ -157,7 +157,7 @@ static void delete__others_stay(void)
 	expect(!(entry()->flags & NDN_ENTRY_LEAVING));
 }
 
-/* The answer is a Data that user space takes for one of that name. */
+/* The codec of user space decodes the answer as Data of that name. */
 static void delete__answer_is_a_packet(void)
 {
 	struct ndn_packet p;
@@ -195,11 +195,11 @@ static void delete__insert_waits_for_it(void)
 	subscribe(H1);
 	interest(H1, "/delete" JOB);
 	expect_dropped(interest(H2, "/insert" JOB), NDN_DROP_LEAVING);
-	/* Not for ever. */
+	/* After T inserts pass again. */
 	age(LEAVE + 1000000000);
 	expect_eq(interest(H2, "/insert" JOB), XDP_REDIRECT);
 	expect(!(entry()->flags & NDN_ENTRY_LEAVING));
-	/* And who came meanwhile keeps the entry. */
+	/* A face that subscribed meanwhile keeps the entry. */
 	interest(H2, "/delete" JOB);
 	interest(H3, "/insert" JOB);
 	send_data(UP, "/delete" JOB, 0);
@@ -271,7 +271,7 @@ static void distribute__once_and_nothing_older(void)
 			  steps[i].taken ? XDP_REDIRECT : XDP_DROP);
 	expect_eq(ndn_the_drop(), NDN_DROP_SEEN);
 	expect_eq(ndn_stat(NDN_DROP_SEEN), 5);
-	/* A window in which nothing moved is taken for wrong. */
+	/* A window that accepted nothing for a while starts anew. */
 	age(LEASE / 3 + 1000000000);
 	expect_eq(send_data(UP, "/distribute" JOB "/v=7/seg=0", 9),
 		  XDP_REDIRECT);
@@ -286,7 +286,7 @@ static void distribute__only_from_upstream(void)
 		       NDN_DROP_UPSTREAM);
 }
 
-/* Upstream was a subscriber before the route turned to it. */
+/* The upstream face subscribed before the route led to it. */
 static void distribute__never_back(void)
 {
 	ndn_reset(K_V4);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The NDN forwarder's ordinary Interests, cache, arrival and departure, packet
- * by packet. tests/sim/ndn/README.md says what the rules are for.
+ * Ordinary Interests, cache, arrival and sending, packet by packet.
+ * tests/sim/ndn/README.md has the rules.
  */
 #include "ndn_step.h"
 
@@ -106,7 +106,7 @@ static void cache__answers_segments(void)
 	expect_eq(f.n, n);
 	expect(!memcmp(f.b + f.off, kept, n));
 	expect_eq(ndn_stat(NDN_STAT_HIT), 1);
-	/* A longer answer is for clsact; MustBeFresh asks the PS. */
+	/* clsact sends longer answers; MustBeFresh goes to the PS. */
 	expect_eq(interest(H2, "/distribute" JOB "/v=1/seg=0"), XDP_PASS);
 	expect_eq(faces_of_flight(), 1 << H2);
 	expect_eq(interest(H2, "/distribute" JOB "/v=1/seg=0", .fresh = true),
@@ -141,7 +141,7 @@ static void rx__other_ports_are_not_ours(void)
 	nframe_from(&f, H1, "x", 1);
 	f.b[14 + 20 + 3]++;
 	expect_eq(ndn_run(&f, H1), XDP_PASS);
-	/* Nor what is to another host. */
+	/* Packets for another host pass, too. */
 	nframe_from(&f, H1, "x", 1);
 	f.b[14 + 19]++;
 	expect_eq(ndn_run(&f, H1), XDP_PASS);
@@ -165,7 +165,7 @@ static void rx__lengths_must_agree(void)
 	expect_dropped(ndn_run(&f, H1), NDN_DROP_LENGTH);
 }
 
-/* The same steps whatever the headers are; and a link header is taken off. */
+/* The same steps with all kinds of headers; link headers are removed. */
 static void rx__all_kinds_of_faces(void)
 {
 	static const int kinds[] = {K_V6, K_ETHER, K_VLAN, K_V6 | K_VLAN,
@@ -189,7 +189,7 @@ static void rx__all_kinds_of_faces(void)
 	}
 }
 
-/* From a face of one kind to one of another. */
+/* Between faces of different kinds. */
 static void tx__kinds_mix(void)
 {
 	struct ndn_face v4;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs that make one packet into many, for tests/bench/pit.c: they write
- * headers, name and numbers anew and tail-call the forwarder. What they count
- * by is in the packet's destination MAC, where it is for a unicast address:
- * nobody looks there.
+ * Programs that turn one packet into many, for tests/bench/pit.c: they rewrite
+ * headers, name and numbers and tail-call the forwarder.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -18,9 +16,9 @@ struct {
 } target SEC(".maps");
 
 /**
- * struct ndn_drive - what is written; filled in by the bench
+ * struct ndn_drive - parameters, filled in by the bench
  * @head:  Ethernet, IP and UDP headers of the frame.
- * @count: packets so far; not in the packet, which leaves.
+ * @count: packets so far.
  * @mask:  names - 1.
  * @mul:   odd: names come in the order count * mul.
  * @name:  offset of the first of the three components' values in the frame.
@@ -46,7 +44,7 @@ struct {
 #define U64(p) (*(__u64 *)(p))
 #define U32(p) (*(__u32 *)(p))
 
-/* Random enough for a name: components have nothing in common. */
+/* Scramble a number, so that components of names differ everywhere. */
 static __always_inline __u64 mixed(__u64 x)
 {
 	x = (x + 1) * 0x9e3779b97f4a7c15ULL;

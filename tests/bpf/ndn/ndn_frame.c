@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Frames of faces, and NDN packets to put into them.
+ * Builds NDN packets and frames of faces.
  */
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
@@ -33,7 +33,7 @@ static int put16(uint8_t *p, uint16_t be)
 	return 2;
 }
 
-/* Up to L3. @in: towards us. */
+/* Write the headers up to L3. @in: frame towards the forwarder. */
 static int put_ether(uint8_t *b, const struct ndn_face *f, bool in)
 {
 	int n = 14;
@@ -85,7 +85,7 @@ static int put_v6(uint8_t *b, const struct ndn_face *f, bool in, int n)
 	return 40;
 }
 
-/* UDP with checksum where it must have one; addresses are before it. */
+/* Write the UDP header behind the addresses, with checksum for IPv6. */
 static int put_udp(uint8_t *b, const struct ndn_face *f, bool in,
 		   const void *ndn, int n)
 {
@@ -127,7 +127,7 @@ void nframe_from(struct nframe *f, int face, const void *ndn, int n)
 	f->n = n;
 	memcpy(f->b + f->off, ndn, n);
 	f->len = f->off + n;
-	/* No frame is shorter. */
+	/* Minimum length of a frame. */
 	if (f->len < 60)
 		f->len = 60;
 }
@@ -179,7 +179,7 @@ int ndn_make_interest(uint8_t *buf, const struct ask *a)
 	must(ndn_interest_encode(&i, NULL, buf, NFRAME_MAX, &n), a->name);
 	if (!a->pad)
 		return n;
-	/* An element that nobody knows and nobody must, at the end. */
+	/* An unknown element at the end that is not critical. */
 	at = buf[1] < 253 ? 2 : 4;
 	memcpy(body, buf + at, n - at);
 	n -= at;

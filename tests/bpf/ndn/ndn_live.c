@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Frames of the NDN forwarder that really travel: in through the peers of its
- * ports, and out again, several copies of one and answers that grow.
+ * Frames that really travel: they enter by the peers of the ports and leave as
+ * copies, or as answers longer than their Interest.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -45,7 +45,7 @@ static void open_port(int i)
 	bpf_xdp_detach(nw.ifindex[i], 0, NULL);
 	must(!bpf_xdp_attach(nw.ifindex[i], nw.xdp, XDP_FLAGS_DRV_MODE, NULL),
 	     "ndn_xdp");
-	/* Without a program of its own a peer loses what is redirected. */
+	/* A peer without an XDP program drops redirected frames. */
 	must(!bpf_xdp_attach(nw.peer[i], nw.pass, XDP_FLAGS_DRV_MODE, NULL),
 	     "ndn_pass");
 	sock[i] = socket(AF_PACKET, SOCK_RAW, 0);
@@ -55,7 +55,7 @@ static void open_port(int i)
 	     "packet socket");
 }
 
-/* A tag that the kernel took out of the frame, back into it. */
+/* Put the VLAN tag that the kernel removed back into the frame. */
 static void put_tag(struct msghdr *msg)
 {
 	struct tpacket_auxdata aux = {};
@@ -75,7 +75,7 @@ static void put_tag(struct msghdr *msg)
 	f.len += 4;
 }
 
-/* The next frame that came in at the peer of @port, into f; within @ms. */
+/* Receive the next frame at the peer of @port within @ms. */
 static bool catch_at(int port, int ms)
 {
 	struct pollfd p = {.fd = sock[port], .events = POLLIN};
@@ -133,7 +133,7 @@ static void data(const char *name, int content)
 	put_in(UP);
 }
 
-/* At @face the Data that was made last arrives, whole. */
+/* Expect the Data that was built last at @face. */
 static void expect_at(int face)
 {
 	if (!expect(catch_at(ndn_port_of(face), 1000)))
@@ -143,7 +143,7 @@ static void expect_at(int face)
 	expect(!memcmp(f.b + f.off, ndn, ndn_len));
 }
 
-/* They subscribe, and hear so. */
+/* Subscribe the faces and expect acknowledgements. */
 static void subscribe(const int *faces, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -158,7 +158,7 @@ static void subscribe(const int *faces, int n)
 static const int hosts[] = {H1, H2, H3};
 static const int sharing[] = {H1, H3, EXTRA};
 
-/* Copies by the devmap program, for faces of @kind. */
+/* Copies made by the devmap program, for faces of @kind. */
 static void check_copies(int kind)
 {
 	start(kind);
@@ -188,7 +188,7 @@ static void copies__ether_with_tag(void)
 	check_copies(K_ETHER | K_VLAN);
 }
 
-/* Copies by the clsact program: two faces behind one port. */
+/* Copies made by the clsact program: two faces behind one port. */
 static void check_sharing(int kind)
 {
 	start(kind);
@@ -227,7 +227,7 @@ static void generic__port_is_sent_to_by_clsact(void)
 	expect_eq(ndn_stat(NDN_STAT_TX_SLOW), 4);
 }
 
-/* Answers that are longer than what they answer. */
+/* Answers that are longer than their Interest. */
 static void check_growth(int kind)
 {
 	start(kind);

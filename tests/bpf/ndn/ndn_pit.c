@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The table of the persistent PIT: rows, tags and locks, as they are in the maps.
+ * The table of the persistent PIT: rows, tags and locks in the maps.
  */
 #include <arpa/inet.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "ndn_step.h"
 
-/* A face beyond the first word of them, behind the last port. */
+/* A face number above 63, behind the last port. */
 #define FAR 200
 #define LONG                                                                   \
 	"/a-component-of-thirty-two-bytes/a-component-of-thirty-two-bytes"     \
@@ -21,7 +21,7 @@ static const char *numbered(const char *prefix, int n)
 	return name;
 }
 
-/* All that fit are there, and no other; each but what finds no room is new. */
+/* All entries that fit are there, and no others. */
 static void full__is_counted_and_harms_nobody(void)
 {
 	int rows = nw.buckets * NDN_WAYS, in = 0, n;
@@ -33,7 +33,7 @@ static void full__is_counted_and_harms_nobody(void)
 	expect_eq(ndn_stat(NDN_STAT_NEW), in);
 	expect_eq(ndn_stat(NDN_DROP_FULL), n - in);
 	expect_eq(ndn_the_drop(), NDN_DROP_FULL);
-	/* Twice as many names as rows: next to none is free. */
+	/* Twice as many names as rows: hardly any row is free. */
 	expect(in > rows * 98 / 100);
 	for (n = 0; n < 2 * rows; n++)
 		in -= ndn_entry_row(numbered("", n)) >= 0;
@@ -69,7 +69,7 @@ static void full__row_is_used_again(void)
 			expect_eq(nw.tags[b].tag[i], 0);
 }
 
-/* A row of another name where ours would be: as if keys were equal. */
+/* A row of another name with the same key. */
 static void key__equal_is_not_the_name(void)
 {
 	struct ndn_entry *e;
@@ -85,7 +85,7 @@ static void key__equal_is_not_the_name(void)
 	expect(entry() != e);
 	expect_eq(living(), 1 << H2);
 	expect_eq(e->live[0], 1 << H1);
-	/* Behind the other, it is found. */
+	/* The look-up goes on to the next row. */
 	send_data(UP, "/distribute" JOB, 0);
 	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9),
 		  XDP_REDIRECT);
@@ -105,7 +105,7 @@ static void name__of_two_parts(void)
 	expect_eq(send_data(UP, "/distribute/ps" LONG "/2/v=1/seg=0", 9),
 		  XDP_REDIRECT);
 	expect_passed_to(H2);
-	/* Only in what is far from the row they differ. */
+	/* The names differ behind NDN_NEAR_BYTES only. */
 	nw.more[ndn_entry_row("/ps" LONG "/1")].name[90] ^= 1;
 	expect_eq(send_data(UP, "/distribute/ps" LONG "/1/v=1/seg=0", 9),
 		  XDP_DROP);
@@ -219,7 +219,7 @@ static void lock__of_bucket(void)
 		expect_eq(nw.tags[b].lock, 0);
 }
 
-/* A tag that leads to a row which nobody uses, and may not be taken. */
+/* A tag of an unused row whose lock is held. */
 static void tag__without_entry_is_nothing(void)
 {
 	int row;
@@ -256,7 +256,7 @@ static void sweep__finds_all_and_only_the_dead(void)
 
 #define FRESH 1000
 
-/* One of several at the same few names. */
+/* A thread that works on the same few names as others. */
 static void churn(unsigned int seed)
 {
 	for (int i = 0; i < 20000; i++) {
@@ -280,13 +280,13 @@ static void churn(unsigned int seed)
 		if (!(i % 500))
 			ndn_run_sweep();
 	}
-	/* All at once put the same names in, which then stay. */
+	/* All threads insert the same names, which then stay. */
 	for (int n = 3; n < FRESH; n++)
 		interest(H1, numbered("/insert", n),
 			 .nonce = 1 + rand_r(&seed));
 }
 
-/* However they meet: a name has one row, a row one tag, and all locks are free. */
+/* In every order: a name has one row, a row one tag, and all locks are free. */
 static void lock__keeps_the_table_whole(void)
 {
 	int used = 0, tags = 0, found = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One packet of a face through the NDN forwarder, and what is expected of it.
- * For the test programs, each of which has its own.
+ * Steps of tests: run one packet of a face through the NDN forwarder and check the
+ * result. Static, for inclusion by each test program.
  */
 #ifndef TEST_NDN_STEP_H
 #define TEST_NDN_STEP_H
@@ -51,7 +51,7 @@ static inline void expect_dropped(int verdict, int why)
 	expect_eq(ndn_the_drop(), why);
 }
 
-/* The entry of the job. */
+/* First part of the entry of the job. */
 static inline struct ndn_entry *entry(void)
 {
 	static struct ndn_entry none;
@@ -60,7 +60,7 @@ static inline struct ndn_entry *entry(void)
 	return expect(row >= 0) ? &nw.pit[row] : &none;
 }
 
-/* ... and the rest of it. */
+/* Second part of the entry of the job. */
 static inline struct ndn_more *more(void)
 {
 	static struct ndn_more none;
@@ -76,14 +76,14 @@ static inline uint64_t living(void)
 	return e->live[0] | e->live[1] | e->live[2];
 }
 
-/* @face has subscribed, and upstream has acknowledged it. */
+/* Subscribe @face and let upstream acknowledge it. */
 static inline void subscribe(int face)
 {
 	interest(face, "/insert" JOB);
 	send_data(UP, "/distribute" JOB, 0);
 }
 
-/* The entry's times are so much longer ago. */
+/* Make the times of the entry older. */
 static inline void age(uint64_t ns)
 {
 	struct ndn_entry *e = entry();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * From trib_xdp to the NDN forwarder, if it is there, and only what is NDN.
+ * trib_xdp passes NDN packets, and no others, to the NDN forwarder if it is loaded.
  */
 #include <linux/bpf.h>
 #include <string.h>

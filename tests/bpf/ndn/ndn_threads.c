@@ -17,7 +17,7 @@
 
 static struct nframe frames[CPUS][NAMES];
 static atomic_uint arrived;
-/* Dropped in this turn: the other CPU held the entry for too long. */
+/* Drops in this turn because the other CPU held the entry for too long. */
 static atomic_uint busy;
 
 static const char *numbered(int n)
@@ -28,7 +28,7 @@ static const char *numbered(int n)
 	return name;
 }
 
-/* Bytes of a name that rows are found by: without the marker. */
+/* Bytes of the name without its marker. */
 static const char *proper(int n)
 {
 	return numbered(n) + strlen("/insert");
@@ -42,7 +42,7 @@ static void make(int cpu, int n)
 	nframe_from(&frames[cpu][n], H1 + cpu, ndn, len);
 }
 
-/* Both begin each name together. */
+/* Both threads begin each name at the same time. */
 static void meet(unsigned int n)
 {
 	atomic_fetch_add(&arrived, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Loading the NDN forwarder, its faces and tables, running frames through it.
+ * Loads the NDN forwarder, fills its maps, runs frames through it.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -31,7 +31,7 @@ static void make_ports(void)
 		printf("1..0 # SKIP needs root, for a network namespace\n");
 		exit(4);
 	}
-	/* The ports must not speak by themselves. */
+	/* The ports must not send packets of their own. */
 	if (system("echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6"))
 		die("disable_ipv6");
 	for (int i = 0; i < NPORTS; i++) {
@@ -81,7 +81,7 @@ static void set_size(const char *name, int n)
 		die(name);
 }
 
-/* The ports as where copies may go. */
+/* Write the ports to the devmaps. */
 static void put_ports(void)
 {
 	struct bpf_devmap_val val = {.bpf_prog.fd = nw.egress};
@@ -131,7 +131,7 @@ void ndn_configure(void)
 	put("ndn_config", &(int){0}, &nw.config);
 }
 
-/* The rows of @map. */
+/* Map the rows of @map into memory. */
 static void *map_rows(const char *map, size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -176,8 +176,8 @@ void ndn_open(void)
 	nw.sweep = prog("ndn_sweep");
 	nw.pass = prog("ndn_pass");
 	/*
-	 * A program that is attached nowhere is run slowly: each time the
-	 * kernel's XDP dispatcher is patched.
+	 * Test runs of a program that is attached nowhere are slow: the kernel
+	 * patches its XDP dispatcher each time.
 	 */
 	if (bpf_xdp_attach(nw.ifindex[0], nw.xdp, XDP_FLAGS_DRV_MODE, NULL))
 		die("attaching ndn_xdp");
@@ -407,7 +407,7 @@ int ndn_entries(void)
 	return n;
 }
 
-/* The tag must lead there, too. */
+/* Check that a tag leads to the row, too. */
 int ndn_entry_row(const char *text)
 {
 	struct ndn_row_name want = ndn_row(text), name;
@@ -454,7 +454,7 @@ int ndn_run(struct nframe *f, int face)
 
 void ndn_run_sweep(void)
 {
-	/* In two parts. */
+	/* Sweep in two parts. */
 	struct ndn_part part = {0, 3};
 	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &part,
 		    .ctx_size_in = sizeof(part));

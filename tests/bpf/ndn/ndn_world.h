@@ -27,11 +27,11 @@ enum { UP = 1, H1, H2, H3, EXTRA, NFACES = EXTRA };
  * struct ndn_world - the loaded object
  * @obj:     the object.
  * @ifindex: ports; @peer: their other ends.
- * @npit:    entries that there is room for; set before ndn_open().
- * @nnonces: places of ndn_nonces, likewise.
+ * @npit:    size of the PIT in entries; set before ndn_open().
+ * @nnonces: rows of ndn_nonces; set before ndn_open().
  * @buckets: of the persistent PIT.
- * @tags:    its three maps, as they are; @pit, @more.
- * @config:  as it is now; ndn_configure() puts it there.
+ * @tags, @pit, @more: its three maps, mapped.
+ * @config:  copy of the configuration; ndn_configure() stores it.
  */
 struct ndn_world {
 	struct bpf_object *obj;
@@ -46,7 +46,7 @@ struct ndn_world {
 
 extern struct ndn_world nw;
 
-/* Exits with a skip without privileges. */
+/* Load everything. Exits with a skip without privileges. */
 void ndn_open(void);
 int ndn_map(const char *name);
 void ndn_configure(void);
@@ -55,26 +55,26 @@ void ndn_configure(void);
 enum ndn_kind { K_V4 = 0, K_V6 = 1, K_ETHER = 2, K_VLAN = 4 };
 
 /*
- * All maps empty; faces of @kind: UP is a router and may all, the others are
- * hosts that may subscribe to /ps and write nothing. Route /ps leads to UP,
- * /gpu to H1, which may write /gpu.
+ * Empty all maps and add faces of @kind: UP is a router with all rights, the
+ * others are hosts that may subscribe to /ps. /ps is routed to UP, /gpu to H1,
+ * which may write /gpu.
  */
 void ndn_reset(int kind);
-/* Only what packets leave behind: entries, asks. */
+/* Remove entries and pending Interests only. */
 void ndn_empty(void);
 struct ndn_face ndn_face(int face);
 void ndn_face_put(int face, const struct ndn_face *f);
 int ndn_port_of(int face);
 void ndn_route(const char *prefix, int face);
 void ndn_right(int face, const char *prefix, uint32_t may);
-/* A name as rows have it, without the marker that it may begin with. */
+/* Make the name of a row from text, without its marker. */
 struct ndn_row_name ndn_row(const char *name);
 uint64_t ndn_world_key(const struct ndn_row_name *name);
 
 /**
  * struct nframe - a frame
  * @b:   its @len bytes.
- * @off: where the NDN packet begins, by nframe_parse().
+ * @off: offset of the NDN packet, set by nframe_parse().
  * @n:   its bytes.
  */
 struct nframe {
@@ -83,17 +83,17 @@ struct nframe {
 	int off, n;
 };
 
-/* @n bytes at @ndn, as they come in from @face. */
+/* Make the frame in which @face sends @n bytes at @ndn. */
 void nframe_from(struct nframe *f, int face, const void *ndn, int n);
-/* Has @f all headers of a frame that leaves for @face, and right sums? */
+/* Check headers and checksums of a frame to @face. */
 bool nframe_is_for(struct nframe *f, int face);
 
 /**
- * struct ask - what an Interest is made of
+ * struct ask - fields of an Interest
  * @name:  text.
- * @nonce: 0: another each time.
+ * @nonce: 0: a new one each time.
  * @hops:  HopLimit + 1; 0: none.
- * @life:  ms; 0: none given.
+ * @life:  ms; 0: no InterestLifetime.
  * @pad:   bytes of a padding element.
  */
 struct ask {
@@ -105,28 +105,28 @@ struct ask {
 	int pad;
 };
 
-/* Build; return: bytes. */
+/* Build packets. Return: bytes. */
 int ndn_make_interest(uint8_t *buf, const struct ask *a);
 int ndn_make_data(uint8_t *buf, const char *name, int content);
-/* Around @n bytes at @buf. */
+/* Wrap @n bytes at @buf in a link packet. */
 int ndn_make_link(uint8_t *buf, int n, bool nack);
 
-/* Run ndn_xdp on @f at the port of @face; @f becomes what it left. */
+/* Run ndn_xdp on @f at the port of @face; @f becomes the output. */
 int ndn_run(struct nframe *f, int face);
-/* The sweep. */
+/* Run ndn_sweep. */
 void ndn_run_sweep(void);
 
-/* The frame in flight: to whom; NULL: it is none. A copy, static. */
+/* Get a static copy of the flight of a frame. NULL: not marked. */
 struct ndn_flight *ndn_flight_of(const struct nframe *f);
 
 uint64_t ndn_stat(int id);
 /* The only drop counter that is not 0; -1: none; -2: several. */
 int ndn_the_drop(void);
-/* Rows of a hash map. */
+/* Count the rows of a hash map. */
 int ndn_rows(const char *map);
-/* Rows of the persistent PIT that are used. */
+/* Count the used rows of the PIT. */
 int ndn_entries(void);
-/* That of @name; less than 0: there is none. */
+/* Find the row of @name; < 0: none. */
 int ndn_entry_row(const char *name);
 
 #endif /* TEST_NDN_WORLD_H */
