@@ -255,7 +255,7 @@ static void raw(struct input *in, uint64_t now)
 	left = (size_t)(in->end - in->p);
 	if (n > left)
 		n = left;
-	/* Of its own: what is read beyond it is seen. */
+	/* A buffer of the exact size, so that ASan sees reads beyond it. */
 	copy = malloc(n ? n : 1);
 	memcpy(copy, in->p, n);
 	in->p += n;
