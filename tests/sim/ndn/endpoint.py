@@ -6,7 +6,7 @@ from ndn.packet import Data, Interest
 
 
 class Estimate:
-    """Mean and deviation, as TCP keeps them."""
+    """Mean and deviation of a duration, as in TCP."""
 
     def __init__(self, first):
         self.mean = first
@@ -60,7 +60,7 @@ class Endpoint:
             fn(*args)
 
     def set(self, key, delay, fn, *args):
-        """A timer with a name: there is one of each."""
+        """Set the timer of this name."""
         token = self.timers[key] = object()
         self.at(delay, self._if_set, key, token, fn, args)
 
@@ -73,7 +73,7 @@ class Endpoint:
         self.timers.pop(key, None)
 
     def repeat(self, key, fn, wait=0):
-        """Calls fn now and, with back-off, until cancelled."""
+        """Call fn now and repeat with back-off until cancelled."""
         wait = min(max(2 * wait, self.world.rto), self.world.lease // 4)
         self.set(key, wait, self.repeat, key, fn, wait)
         fn()

@@ -11,11 +11,11 @@ class Faults:
 
     @property
     def last(self):
-        """A worker that never dies for good."""
+        """Protect a worker from permanent death."""
         return self.world.gpus["g0"]
 
     def plan(self, kinds):
-        """kinds: {name of a method: how often}."""
+        """kinds: {name of a method: number of times}."""
         for kind, times in kinds.items():
             for _ in range(times):
                 self.net.at(self.rng.randint(50, self.world.span),
@@ -32,7 +32,7 @@ class Faults:
     # --- routers
 
     def wipe(self):
-        """A router starts anew: no maps, and a while without any."""
+        """A router is down for a while and restarts without maps."""
         router = self.rng.choice(self.world.routers)
         router.wipe()
         router.down = True
@@ -43,21 +43,21 @@ class Faults:
         router.down = False
 
     def tribd(self):
-        """The daemon starts anew, with pinned maps."""
+        """The daemon restarts with pinned maps."""
         router = self.rng.choice(self.world.routers)
         router.swept = False
         self.net.at(self.rng.randint(100, 3000), setattr, router, "swept",
                     True)
 
     def misroute(self):
-        """A router errs about a prefix, for a while."""
+        """A router has a wrong route for a while."""
         router = self.rng.choice(self.world.routers)
         prefix = self.rng.choice(list(self.world.homes))
         router.fib[prefix] = self.rng.choice(router.faces)
         self.net.at(self.rng.randint(100, 1500), self.world.converge, router)
 
     def circle(self):
-        """The first three routers send what is for PSs around."""
+        """The routes of three routers to the PSs form a circle."""
         for router in self.world.routers[:3]:
             to = self.world.routers[(router.number + 1) % 3]
             for face in router.faces:
@@ -106,11 +106,11 @@ class Faults:
         self.net.at(self.rng.randint(1, 1500), ps.start)
 
     def quit(self):
-        """A worker leaves in good order, and may be had again later."""
+        """A worker leaves in good order and may come back."""
         self.leave(self.rng.choice(list(self.world.gpus.values())))
 
     def vanish(self):
-        """It leaves in good order, and dies before that is through."""
+        """A worker leaves in good order and dies before it is acknowledged."""
         gpu = self.rng.choice(list(self.world.gpus.values()))
         if gpu.up:
             gpu.leave()

@@ -94,7 +94,7 @@ class Gpu(Endpoint):
                      self.subscribe)
 
     def leave(self):
-        """Until deleted, or nobody answers: the lease ends by itself."""
+        """Repeat deletes until acknowledged, or the lease ends."""
         if self.leaving or self.base is None:
             return
         base = self.base
@@ -191,7 +191,7 @@ class Gpu(Endpoint):
     # --- collect
 
     def try_answer(self, v, s):
-        """Whether there was an answer, or there will be none."""
+        """Answer if possible. Return: False: hold the Interest."""
         if self.bound and v < self.bound[0]:
             return True
         if self.bound and v == self.bound[0]:
@@ -236,10 +236,10 @@ class Gpu(Endpoint):
             if not self.rules.answer_is_kept:
                 self.bound = v, Gradient(self.name, g.base, 0)
 
-    # --- what is missing
+    # --- probes and fetching
 
     def arm(self, delay=None):
-        """The probe timer, while there is nothing to train on."""
+        """Set the probe timer while there is nothing to train on."""
         if self.training is not None or self.leaving or \
                 not self.rules.silence_is_probed:
             return
@@ -262,7 +262,7 @@ class Gpu(Endpoint):
         self.arm(self.world.rto)
 
     def fetch(self):
-        """Missing segments of a version that is known; else the newest."""
+        """Ask for missing segments, or for the newest version."""
         self.world.fetching(self)
         self.fetched = True
         if self.coming is None or (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""An endpoint that subscribes and sends what it may not, or should not."""
+"""An endpoint that subscribes and sends without rights, or lies."""
 
 from ndn.endpoint import Endpoint
 from ndn.packet import DELETE, DISTRIBUTE, INSERT, NEWEST
@@ -16,7 +16,7 @@ class Intruder(Endpoint):
         self.act()
 
     def act(self):
-        """Unasked for: an insert, and Data under every name that counts."""
+        """Send an insert, and forged Data of every kind of name."""
         if self.net.now > self.until:
             return
         self.at(self.rng.randint(3, 30), self.act)

@@ -13,7 +13,7 @@ HOPS = 12                 # HopLimit of our own Interests
 
 
 class Interest:
-    """trail is for the model's eyes: the routers it came through."""
+    """trail: routers that it passed, for the verdicts only."""
 
     __slots__ = ("name", "nonce", "life", "prefix", "fresh", "hops", "trail")
 
@@ -33,7 +33,7 @@ class Interest:
 
 
 class Data:
-    """good stands for a signature that its reader can check."""
+    """good stands for a valid signature."""
 
     __slots__ = ("name", "content", "good", "trail")
 
@@ -65,12 +65,12 @@ def job_of(name):
 
 
 def allows(prefixes, name):
-    """prefixes of None: whatever name."""
+    """prefixes: None allows every name."""
     return prefixes is None or any(name[:len(p)] == p for p in prefixes)
 
 
 class Face:
-    """One end of a link. What may come in by it is for its node to say."""
+    """One end of a link, with the rights of its neighbour."""
 
     __slots__ = ("node", "peer", "cut", "subscribe", "write", "host",
                  "free")

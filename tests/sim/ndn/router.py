@@ -25,7 +25,7 @@ class Router:
         self.wipe()
 
     def wipe(self):
-        """The maps are gone. Routes and faces come again from tribd's file."""
+        """Lose the maps. Routes and faces return from the state file."""
         self.entries = {}
         self.pending = {}
         self.cache = Lru(self.world.cache_size)
@@ -62,7 +62,7 @@ class Router:
 
     def multicast(self, faces, data):
         self.outs += 1
-        # An Interest astray may call it back a few times, not for ever.
+        # Stray Interests may repeat it a few times only.
         if data.trail.count(self.number) > (3 if self.world.loops_end else 12):
             self.world.fail("circles", f"{data.name} goes around")
         copy = data.hop(self.number)
@@ -70,7 +70,7 @@ class Router:
             self.net.send(face, copy)
 
     def route(self, name):
-        """The longest prefix that has a route; by name after the marker."""
+        """Longest-prefix match of the name without its marker."""
         name = unmarked(name)
         for n in (2, 1) if self.rules.longest_prefix_wins else (1, 2):
             if name[:n] in self.fib:
@@ -133,7 +133,7 @@ class Router:
             self.forward(e.up, i, hops)
 
     def answers_itself(self, e, isnew):
-        """CONFIRMED: upstream acknowledged not long ago."""
+        """CONFIRMED: acknowledged within a third of the lease."""
         rules = self.rules
         third = self.net.now - self.world.lease / 3
         if not rules.only_confirmed_answers:
@@ -228,7 +228,7 @@ class Router:
         return to
 
     def on_distribution(self, face, d, to):
-        """Adds the subscribers to those whom it goes to."""
+        """Add the subscribers to the receivers."""
         rules, now = self.rules, self.net.now
         name, version, segment = job_of(d.name)
         e = self.entries.get(name)
@@ -276,7 +276,7 @@ class Router:
     # --- tribd
 
     def sweep(self):
-        """Frees what nobody holds; correct without it, but for memory."""
+        """Free expired entries and Interests."""
         self.net.at(self.world.lease // 2, self.sweep)
         if not self.swept or not self.rules.sweep_frees:
             return

@@ -210,7 +210,7 @@ RULES = {
 
 
 class Rules:
-    """One attribute per rule: whether it is in force."""
+    """One attribute per rule: is it in force?"""
 
     def __init__(self, without=None):
         if without is not None and without not in RULES:

@@ -8,7 +8,7 @@ from ndn.packet import connect
 
 
 class Scenario:
-    """Everybody trains to the end."""
+    """Base: everybody trains to the end."""
 
     may_come = False     # Data that nobody of the job has signed
 
@@ -25,16 +25,16 @@ class Scenario:
         self.faults.plan(self.world.faults)
 
     def place(self, endpoint):
-        """The router that it is behind."""
+        """The router of an endpoint."""
         return self.rng.choice(self.world.routers)
 
     def begin(self, gpu):
-        """When it starts."""
+        """Time at which it starts."""
         late = self.rng.random() < self.world.late
         return self.rng.randint(500, 2500) if late else 0
 
     def candidates(self, job):
-        """The workers that a PS may use."""
+        """The workers of a job."""
         return [f"g{i}" for i in range(self.world.gpus_n)]
 
     def on_excluded(self, gpu):
@@ -58,8 +58,8 @@ class Scenario:
 
 
 class Storm(Scenario):
-    """Loss, duplication, reordering; routers lose their maps, links go, routes
-    err, workers and PSs die and come back."""
+    """Loss, duplication, reordering; routers lose their maps, links go down,
+    routes are wrong, workers and PSs die and come back."""
 
     def shape(self):
         rng = self.rng
@@ -72,8 +72,8 @@ class Storm(Scenario):
 
 
 class Quiet(Scenario):
-    """Nothing is lost, late or doubled, and rounds take longer than a lease:
-    what a subscriber was acknowledged must come to it."""
+    """No loss, delay or duplicates; rounds take longer than a lease. Every
+    acknowledged subscriber must get every version."""
 
     def shape(self):
         world = self.world
@@ -119,7 +119,7 @@ class Turn(Scenario):
         return self.world.routers[-1 if far else 0]
 
     def on_insert(self, gpu):
-        """Those behind the same router leave just then."""
+        """Workers behind the same router leave at that moment."""
         if gpu.acked is not None or self.rng.random() < 0.1:
             return
         node = gpu.faces[0].peer.node
@@ -130,7 +130,7 @@ class Turn(Scenario):
 
 
 class Wiped(Quiet):
-    """Routers lose their maps. A lease later all is as it was."""
+    """Routers lose their maps. A lease later everything is restored."""
 
     def shape(self):
         super().shape()
@@ -145,7 +145,7 @@ class Wiped(Quiet):
 
 
 class Chain(Scenario):
-    """Routers in a row. Workers come one after the other, ever farther away,
+    """Routers in a row. Workers start one after the other, ever farther away,
     and the nearer ones die."""
 
     def shape(self):
@@ -185,8 +185,7 @@ class Chain(Scenario):
 
 
 class Ebb(Scenario):
-    """Few workers behind many routers, some of which leave. The costs of it
-    are compared."""
+    """Few workers behind many routers; some leave. Costs are compared."""
 
     def shape(self):
         world = self.world
@@ -225,8 +224,7 @@ class Moved(Quiet):
 
 
 class Unheard(Scenario):
-    """Workers say that they leave, once, and die; their routers may never
-    hear that it was understood."""
+    """Workers send one delete and die; its acknowledgement may be lost."""
 
     def shape(self):
         world = self.world
@@ -237,7 +235,7 @@ class Unheard(Scenario):
 
 
 class Drizzle(Scenario):
-    """Much is lost, and nothing else happens. The costs of it are compared."""
+    """Heavy loss and nothing else. Costs are compared."""
 
     def shape(self):
         world = self.world
@@ -283,7 +281,7 @@ class Ring(Scenario):
 
 
 class Forgetful(Ring):
-    """The same, and no router remembers a nonce for long."""
+    """The same, with routers that soon forget nonces."""
 
     def shape(self):
         super().shape()
@@ -293,7 +291,7 @@ class Forgetful(Ring):
 
 
 class Slow(Scenario):
-    """A worker computes for leases. It lives, and must not be left out."""
+    """A worker computes for leases. It must not be excluded."""
 
     def shape(self):
         world = self.world
@@ -322,7 +320,7 @@ class Dead(Scenario):
 
 
 class Revive(Scenario):
-    """The PS starts again and again from what it had saved."""
+    """The PS restarts again and again from its checkpoint."""
 
     def shape(self):
         self.world.faults = {"restart": 6}
@@ -330,7 +328,7 @@ class Revive(Scenario):
 
 
 class Shaken(Scenario):
-    """Workers restart at once, with other gradients for the same version."""
+    """Workers restart at once and compute other gradients on the same version."""
 
     def shape(self):
         self.world.faults = {"jolt": 25}
@@ -353,8 +351,8 @@ class Pair(Scenario):
 
 
 class Stranded(Scenario):
-    """A worker's own link is cut until the others are done, and no cache
-    keeps for long what it had begun to receive."""
+    """A worker's link is down until the others are done, and caches soon lose
+    the version that it began to receive."""
 
     def shape(self):
         world = self.world
@@ -375,7 +373,7 @@ class Stranded(Scenario):
 
 
 class Narrow(Scenario):
-    """Links hold few packets, a model is many."""
+    """Links queue fewer packets than a model has."""
 
     def shape(self):
         world = self.world
@@ -388,8 +386,8 @@ class Narrow(Scenario):
 
 
 class Intrusion(Scenario):
-    """Somebody subscribes and sends without being allowed to, or is allowed
-    to and lies; routes may lead to it for a while."""
+    """An intruder subscribes and sends without rights, or with rights and
+    forged content; routes may lead to it for a while."""
 
     def shape(self):
         world = self.world

@@ -6,7 +6,7 @@ from ndn.packet import DELETE, DISTRIBUTE, INSERT, NEWEST
 
 
 class Model:
-    """One version: what it was made of. Segments are numbers up to size."""
+    """A version: the gradients in it, and its number of segments."""
 
     __slots__ = ("version", "applied", "line", "final", "size", "since")
 
@@ -82,10 +82,10 @@ class Server(Endpoint):
     def done(self):
         return self.up and self.published.final
 
-    # --- who takes part
+    # --- membership
 
     def offer(self, guest):
-        """Offer and sign of life: one Interest."""
+        """Send an offer, which is a keep-alive, too."""
         if self.model.final:
             return
         lease = self.world.lease
@@ -185,7 +185,7 @@ class Server(Endpoint):
     # --- versions
 
     def complete(self):
-        """Whether the next version can be made; then it is."""
+        """Make the next version if its gradients are complete."""
         have = {g.gpu for g in self.got}
         members = {g.gpu for g in self.guests.values() if g.member}
         if not have or self.model.final:

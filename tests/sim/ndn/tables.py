@@ -20,7 +20,7 @@ class Window:
         self.time = 0             # when it last took something
 
     def takes(self, version, segment, now, age):
-        """Whether it is new; then it is not any more."""
+        """Test and set: is it new?"""
         if now - self.time > age:
             self.version = -1
         if not self.isnew(version, segment):
@@ -59,7 +59,7 @@ class Entry:
         self.turn(up)
 
     def turn(self, up):
-        """Upstream is elsewhere: nothing that was known holds there."""
+        """Change the upstream face: PENDING again."""
         self.up = up
         self.acked = NEVER
         self.asked = None         # when the first unanswered insert left
@@ -92,7 +92,7 @@ class Pending:
 
 
 class Lru(OrderedDict):
-    """The newest `size` of what was put in."""
+    """The newest `size` items."""
 
     def __init__(self, size):
         super().__init__()

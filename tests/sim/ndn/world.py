@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One run: routers, PSs and workers, and the eyes that see what is wrong."""
+"""One run: routers, PSs and workers, and the verdicts."""
 
 import random
 from collections import deque
@@ -134,7 +134,7 @@ class World:
         self.net.at(self.rng.randint(0, 50), ps.start)
 
     def converge(self, router):
-        """Routes by the shortest paths over the links that are there."""
+        """Set routes to the shortest paths over existing links."""
         via = {router: None}
         queue = deque([router])
         while queue:
@@ -152,7 +152,7 @@ class World:
                 router.fib[prefix] = via[face.node]
 
     def reconverge(self, within):
-        """Everywhere, but not at the same time."""
+        """Change the routers one after the other."""
         for router in self.routers:
             self.net.at(self.rng.randint(1, within), self.converge, router)
 
