@@ -25,8 +25,8 @@ host_rights()
 	[[ $1 == ps ]] && echo "write /ps" || echo "subscribe /ps write /$1"
 }
 
-# face_names HOST NEIGHBOUR: the end of the line that adds the face.
-face_names()
+# face_ndn HOST NEIGHBOUR: the end of the line that adds the face.
+face_ndn()
 {
 	[[ $ndn && ${role[$1]} == relay ]] || return 0
 	if [[ $2 == up || ${role[$2]} == relay ]]; then
@@ -55,7 +55,7 @@ config_of_ndn()
 
 	[[ ${parent[ps]} != "$1" ]] ||
 		echo "face add ps dev ${top_dev[ps]} addr" \
-		     "${up_addr[ps]}$(face_options)$(face_names "$1" ps)"
+		     "${up_addr[ps]}$(face_options)$(face_ndn "$1" ps)"
 	for host in $(own_workers) ps; do
 		echo "fib add /$host via $(way_to "$1" "$host")"
 	done
