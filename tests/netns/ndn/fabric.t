@@ -89,7 +89,7 @@ shapes_forward_names()
 		new_fabric
 		# shellcheck disable=SC2086 # options
 		if ! fabric up $k --ndn >/dev/null; then
-			fail "up__names: $k"
+			fail "up__ndn: $k"
 			continue
 		fi
 		reaches "$k" "$last"
