@@ -352,7 +352,7 @@ refuse 1 '/x' fib del /x
 refuse 1 '/x' fib show /x
 refuse 1 'marker' fib add /insert/ps via w0
 refuse 1 'w0' face del w0
-refuse 2 'ndn, ndn-port, subscribe or write?' face set w0
+refuse 2 'nothing to change: give ndn, ndn-port, subscribe or write' face set w0
 refuse 1 'nobody' face set nobody ndn host
 refuse 1 'ndn "guest"' face set w0 ndn guest
 refuse 1 'ndn-port "0"' face set w0 ndn-port 0
@@ -366,7 +366,7 @@ refuse 1 '/nobody' pit del /nobody
 refuse 2 'NAME is missing' pit del
 refuse 2 'PREFIX is missing' cs wipe
 refuse 2 '"x" is not expected' pit show / x
-refuse 2 'lease, leave, insert, distribute or delete?' strategy set
+refuse 2 'nothing to change: give lease, leave, insert, distribute or delete' strategy set
 refuse 1 'lease "30"' strategy set lease 30
 refuse 1 'lease "99ms"' strategy set lease 99ms
 refuse 1 'insert "a/b"' strategy set insert a/b

@@ -30,7 +30,7 @@ static int cs_show(struct cli *c, int argc, char **argv)
 
 static int cs_wipe(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {prefix_args, 1, NULL, 0};
+	struct kind_args args = {prefix_args, 1, NULL, 0, NULL};
 
 	return kind_change(c, &kind, TRIB_CMD_CS_WIPE, argc, argv, &args);
 }

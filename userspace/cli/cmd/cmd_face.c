@@ -137,31 +137,34 @@ static int check_add(struct cli *c, uint32_t seen)
 
 static int check_set(struct cli *c, uint32_t seen)
 {
-	return seen & NDN_GIVEN
-		       ? CLI_OK
-		       : cli_usage(c, "ndn, ndn-port, subscribe or write?");
+	if (seen & ~ARG_BIT(TRIB_A_FACE_NAME))
+		return CLI_OK;
+	return cli_usage(
+		c,
+		"nothing to change: give ndn, ndn-port, subscribe or write, see \"trib face help\"");
 }
 
 static const struct kind_args add = {add_args,
 				     sizeof(add_args) / sizeof(add_args[0]),
-				     check_add, TRIB_A_FACE};
+				     check_add, TRIB_A_FACE, NULL};
 
 static int face_add(struct cli *c, int argc, char **argv)
 {
 	return kind_change(c, &kind, TRIB_CMD_FACE_NEW, argc, argv, &add);
 }
 
+static const struct kind_args set = {set_args,
+				     sizeof(set_args) / sizeof(set_args[0]),
+				     check_set, TRIB_A_FACE, &add};
+
 static int face_set(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {
-		set_args, sizeof(set_args) / sizeof(set_args[0]), check_set, 0};
-
-	return kind_change(c, &kind, TRIB_CMD_FACE_SET, argc, argv, &args);
+	return kind_change(c, &kind, TRIB_CMD_FACE_SET, argc, argv, &set);
 }
 
 static int face_del(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {name_args, 1, NULL, 0};
+	struct kind_args args = {name_args, 1, NULL, 0, NULL};
 
 	return kind_change(c, &kind, TRIB_CMD_FACE_DEL, argc, argv, &args);
 }
@@ -176,9 +179,9 @@ static const struct cli_cmd cmds[] = {
 	 "NAME dev IFNAME addr ADDR [mac MAC] [port P] [local ADDR] [vlan V [inner V]] " NDN_USAGE,
 	 "Add a neighbour and attach XDP to the port it is behind.", face_add,
 	 &add},
-	CLI_CMD("set", "NAME " NDN_USAGE,
-		"Change what a face is to the NDN forwarder, and which names it may use.",
-		face_set),
+	{"set", "NAME " NDN_USAGE,
+	 "Change what a face is to the NDN forwarder, and which names it may use.",
+	 face_set, &set},
 	CLI_CMD("del", "NAME", "Remove a face that no tree and no route uses.",
 		face_del),
 };

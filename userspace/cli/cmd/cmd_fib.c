@@ -31,14 +31,14 @@ static int fib_show(struct cli *c, int argc, char **argv)
 
 static int fib_add(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {add_args, 2, NULL, 0};
+	struct kind_args args = {add_args, 2, NULL, 0, NULL};
 
 	return kind_change(c, &kind, TRIB_CMD_ROUTE_NEW, argc, argv, &args);
 }
 
 static int fib_del(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {add_args, 1, NULL, 0};
+	struct kind_args args = {add_args, 1, NULL, 0, NULL};
 
 	return kind_change(c, &kind, TRIB_CMD_ROUTE_DEL, argc, argv, &args);
 }

@@ -90,8 +90,9 @@ static int job_show(struct cli *c, int argc, char **argv)
 	return kind_show(c, &kind, argc, argv);
 }
 
-static const struct kind_args add = {
-	add_args, sizeof(add_args) / sizeof(add_args[0]), NULL, TRIB_A_JOB};
+static const struct kind_args add = {add_args,
+				     sizeof(add_args) / sizeof(add_args[0]),
+				     NULL, TRIB_A_JOB, NULL};
 
 static int job_add(struct cli *c, int argc, char **argv)
 {
@@ -100,7 +101,7 @@ static int job_add(struct cli *c, int argc, char **argv)
 
 static int job_del(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {name_args, 1, NULL, 0};
+	struct kind_args args = {name_args, 1, NULL, 0, NULL};
 
 	return kind_change(c, &kind, TRIB_CMD_JOB_DEL, argc, argv, &args);
 }
@@ -112,8 +113,9 @@ static const struct arg set_args[] = {
 
 static int job_set(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {
-		set_args, sizeof(set_args) / sizeof(set_args[0]), NULL, 0};
+	struct kind_args args = {set_args,
+				 sizeof(set_args) / sizeof(set_args[0]), NULL,
+				 0, NULL};
 
 	return kind_change(c, &kind, TRIB_CMD_JOB_SET, argc, argv, &args);
 }
@@ -125,7 +127,7 @@ static const struct arg rank_args[] = {
 
 static int job_ticket(struct cli *c, int argc, char **argv)
 {
-	struct kind_args name = {name_args, 1, NULL, 0};
+	struct kind_args name = {name_args, 1, NULL, 0, NULL};
 	struct nl_msg *msg;
 	struct nlattr *nest;
 	json_t *tickets, *t;

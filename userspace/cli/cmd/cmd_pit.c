@@ -67,7 +67,7 @@ static int pit_show(struct cli *c, int argc, char **argv)
 
 static int pit_del(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {name_args, 1, NULL, 0};
+	struct kind_args args = {name_args, 1, NULL, 0, NULL};
 
 	return kind_change(c, &kind, TRIB_CMD_PIT_DEL, argc, argv, &args);
 }

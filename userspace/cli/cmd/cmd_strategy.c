@@ -74,14 +74,16 @@ static int strategy_show(struct cli *c, int argc, char **argv)
 static int check_set(struct cli *c, uint32_t seen)
 {
 	return seen ? CLI_OK
-		    : cli_usage(c,
-				"lease, leave, insert, distribute or delete?");
+		    : cli_usage(
+			      c,
+			      "nothing to change: give lease, leave, insert, distribute or delete");
 }
 
 static int strategy_set(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {
-		set_args, sizeof(set_args) / sizeof(set_args[0]), check_set, 0};
+	struct kind_args args = {set_args,
+				 sizeof(set_args) / sizeof(set_args[0]),
+				 check_set, 0, NULL};
 
 	return kind_change(c, &kind, TRIB_CMD_NDN_SET, argc, argv, &args);
 }

@@ -271,14 +271,14 @@ static int check_add(struct cli *c, uint32_t seen)
 
 static const struct kind_args add = {add_args,
 				     sizeof(add_args) / sizeof(add_args[0]),
-				     check_add, TRIB_A_TREE};
+				     check_add, TRIB_A_TREE, NULL};
 
 static int tree_add(struct cli *c, int argc, char **argv)
 {
 	return kind_change(c, &kind, TRIB_CMD_TREE_NEW, argc, argv, &add);
 }
 
-static const struct kind_args by_id = {id_args, 1, NULL, 0};
+static const struct kind_args by_id = {id_args, 1, NULL, 0, NULL};
 
 static int tree_del(struct cli *c, int argc, char **argv)
 {
@@ -299,7 +299,7 @@ static int tree_switch(struct cli *c, int argc, char **argv)
 {
 	struct kind_args args = {switch_args,
 				 sizeof(switch_args) / sizeof(switch_args[0]),
-				 NULL, 0};
+				 NULL, 0, NULL};
 
 	return kind_change(c, &kind, TRIB_CMD_TREE_SWITCH, argc, argv, &args);
 }

@@ -38,7 +38,7 @@ static bool has_row(const struct kind_args *args, int attr)
 {
 	size_t i;
 
-	for (i = 0; i < args->n; i++)
+	for (i = 0; args && i < args->n; i++)
 		if (args->args[i].attr == attr ||
 		    (args->args[i].kind == ARG_HOST &&
 		     args->args[i].attr + 1 == attr))
@@ -58,7 +58,8 @@ static size_t all_args(const struct kind_args *args, struct arg out[ARG_MAX])
 		const struct schema_attr *a = &set->attrs[i];
 
 		kind = plain_kind(a);
-		if (kind < 0 || has_row(args, a->attr))
+		if (kind < 0 || has_row(args, a->attr) ||
+		    has_row(args->apart, a->attr))
 			continue;
 		out[n++] = (struct arg){
 			.word = a->word,
@@ -209,7 +210,7 @@ int kind_one(struct cli *c, const struct cli_kind *k, json_t *obj)
 
 int kind_show(struct cli *c, const struct cli_kind *k, int argc, char **argv)
 {
-	struct kind_args name = {k->name, 1, NULL, 0};
+	struct kind_args name = {k->name, 1, NULL, 0, NULL};
 	struct nl_msg *msg;
 	json_t *list, *obj;
 	int err;
@@ -238,7 +239,7 @@ int kind_show_below(struct cli *c, const struct cli_kind *k, int argc,
 		    char **argv)
 {
 	const struct arg row = ARG_ROW(NULL, "PREFIX", ARG_PREFIX, 1, 0);
-	struct kind_args prefix = {&row, 1, NULL, 0};
+	struct kind_args prefix = {&row, 1, NULL, 0, NULL};
 	struct nl_msg *msg;
 	json_t *list;
 	int err;

@@ -43,13 +43,15 @@ struct cli_kind {
  * @check: checks what the rows cannot, from the bits ARG_BIT() of attributes
  *         that were given; may be NULL.
  * @rest:  enum trib_attr of a set whose other plain attributes are arguments,
- *         too; 0 for none.
+ *         too; 0 for none. Attributes with a row in @apart are not.
+ * @apart: arguments of another command of the kind; may be NULL.
  */
 struct kind_args {
 	const struct arg *args;
 	size_t n;
 	int (*check)(struct cli *c, uint32_t seen);
 	int rest;
+	const struct kind_args *apart;
 };
 
 /* Make a request whose attributes are on the command line. All of these return
