@@ -5,7 +5,7 @@
 #include "uapi/trib.h"
 #include "apply.h"
 
-/* New pools beside the old ones. */
+/* Refuse the plan if its new pools do not fit beside the old ones. */
 static void check_slots(struct apply_host *h)
 {
 	const json_t *status = json_object_get(h->look, "status"), *step, *row;
@@ -23,7 +23,7 @@ static void check_slots(struct apply_host *h)
 		const json_t *want =
 			apply_named(json_object_get(h->plan, "jobs"), job);
 
-		/* A shared pool has its slots once for all. */
+		/* All trees of a shared pool share its slots. */
 		if (!json_array_size(json_object_get(row, "children")) ||
 		    json_object_get(row, "relay"))
 			continue;
@@ -31,7 +31,7 @@ static void check_slots(struct apply_host *h)
 			     : apply_number(want, "window");
 		need += 2 * (window ? window : TRIB_JOB_WINDOW_DEFAULT);
 	}
-	/* If jobs stay as they are, tribd's own judgement comes with loading. */
+	/* If only some trees change, tribd judges when it loads them. */
 	if (n == json_array_size(json_object_get(h->plan, "trees")) &&
 	    used + need > all)
 		apply_refuse(

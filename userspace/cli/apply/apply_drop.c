@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the judgement of former trees: one that is used on any host stays on
- * all of them.
+ * Owns the choice of former trees to drop: a tree in use on one host stays on
+ * all.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 #define IDS 65536
 
 /**
- * struct use - of a held tree, over all hosts
+ * struct use - use of a held tree on all hosts
  * @local:    ranks that attach to tribds, of @world.
- * @attached: how many of them are.
- * @epoch:    one runs somewhere.
+ * @attached: number of them that are attached.
+ * @epoch:    an epoch runs on some host.
  */
 struct use {
 	uint64_t world;
@@ -37,8 +37,9 @@ static void add_use(const struct apply_host *h, const json_t *t, struct use *u)
 }
 
 /*
- * Where all workers are known, they decide: an epoch whose workers were all
- * killed runs until somebody joins. Else there may be some without tribd.
+ * If all workers attach to tribds, attached workers mean use: the epoch of
+ * killed workers runs on until others join. Otherwise an epoch means use,
+ * because some workers may have no tribd.
  */
 static bool in_use(const struct use *u)
 {
@@ -53,7 +54,10 @@ void apply_drop(struct apply *a)
 	const json_t *t;
 	size_t i, k;
 
-	/* Held, and of our jobs: a tree that is used anywhere stays everywhere. */
+	/*
+	 * Only held trees of the plan's jobs. A tree in use on one host stays
+	 * on all.
+	 */
 	for (i = 0; use && i < a->nhost; i++)
 		json_array_foreach(json_object_get(a->host[i].look, "trees"), k,
 				   t)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns what must hold of hosts[] of a plan before any host is asked: types,
- * names, and that everything is there. What values mean, the hosts say.
+ * Owns the check of hosts[] of a plan before any host is asked: types, names,
+ * missing members. The hosts check the values.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "uapi/trib_wire.h"
 #include "apply.h"
 
-/* A name or address that becomes one word of a command. */
+/* A name or address becomes one word of a command. */
 static int want_word(struct cli *c, const char *at, const json_t *o,
 		     const char *key)
 {
@@ -25,7 +25,7 @@ static int want_word(struct cli *c, const char *at, const json_t *o,
 	return 0;
 }
 
-/* Absent, a number, or text without blanks. */
+/* Accept a number, text without blanks, or nothing. */
 static int want_value(struct cli *c, const char *at, const json_t *o,
 		      const char *key)
 {
@@ -161,7 +161,7 @@ static int check_ps(struct cli *c, const char *at, const json_t *row)
 	return err;
 }
 
-/* Rows of tribd go to the others; those of trib-ps are kept apart. */
+/* Rows of trib-ps are kept apart from those of tribd. */
 static int check_shared(struct cli *c, const char *at, struct apply_host *h)
 {
 	const json_t *list = json_object_get(h->plan, "shared");
@@ -188,7 +188,7 @@ static int check_shared(struct cli *c, const char *at, struct apply_host *h)
 	return 0;
 }
 
-/* It becomes part of a command line, perhaps of a shell's. */
+/* The name becomes part of a command line, perhaps of a shell's. */
 static bool host_ok(const char *s)
 {
 	if (!isalnum((unsigned char)*s))
@@ -234,8 +234,8 @@ bool apply_is_idle(const struct apply_host *h)
 }
 
 /*
- * A trib-ps needs no tribd beside it; if there is one, it may have trees of a
- * former plan.
+ * A host of a trib-ps may have no tribd. If it has one, trees of a former plan
+ * may be on it.
  */
 json_t *apply_question(const struct apply_host *h)
 {

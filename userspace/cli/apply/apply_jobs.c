@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the comparison of faces and jobs: a face is who is behind it, a job
- * keeps all but its rate for life.
+ * Owns the comparison of faces and jobs. A face is identified by its neighbour,
+ * not by its name. A job keeps all but its rate for life.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ void apply_diff_face(struct apply_host *h, const json_t *f)
 		apply_refuse(h, "face %s is in the plan twice", name);
 		return;
 	}
-	/* Whatever it is called there: who is behind it is what counts. */
+	/* Find the face on the host with the same neighbour, under any name. */
 	json_array_foreach(json_object_get(h->look, "faces"), i, old)
 		if (!strcmp(jstr(old, "ifname"), dev) &&
 		    same_addr(jstr(old, "addr"), addr) &&
@@ -69,7 +69,7 @@ void apply_diff_face(struct apply_host *h, const json_t *f)
 
 /* --- jobs */
 
-/* What an existing job must have; a rate may change. */
+/* Compare an existing job with the plan's; only the rate may differ. */
 static void compare_job(struct apply_host *h, const json_t *want,
 			const json_t *old)
 {
@@ -147,7 +147,7 @@ static void add_job(struct apply_host *h, const json_t *want, uint64_t cookie)
 	text = apply_join(words);
 	apply_note(h, '+', "job %s", text ? text + strlen("job add ") : name);
 	free(text);
-	/* A secret is not for a screen. */
+	/* Do not print the secret. */
 	more = apply_words("cookie %016llx", (unsigned long long)cookie);
 	json_array_extend(words, more);
 	json_decref(more);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * trib apply --local: the part of trib apply that runs on each host. It says
- * what there is, or makes a list of changes, all or none.
+ * trib apply --local: the part of trib apply that runs on each host. It reports
+ * the host's state, or makes a list of changes, all or none.
  */
 #include <net/if.h>
 #include <signal.h>
@@ -20,7 +20,7 @@
 
 #define WORDS_MAX 512
 
-/* Longest packet of each. */
+/* MTU of each device. */
 static json_t *devices(void)
 {
 	struct if_nameindex *all = if_nameindex(), *i;
@@ -83,7 +83,7 @@ static int look(struct cli *c, const json_t *what)
 	return CLI_OK;
 }
 
-/* One command; only what changes faces, jobs and trees is taken. */
+/* Run one command; only face, job, tree and ps are allowed. */
 static int run(struct cli *c, const json_t *words)
 {
 	static const char *const objects[] = {"face", "job", "tree"};
@@ -110,7 +110,7 @@ static int run(struct cli *c, const json_t *words)
 	return err;
 }
 
-/* Those before @n, the last one first. */
+/* Undo the first @n steps, the last one first. */
 static int take_back(struct cli *c, const json_t *list, size_t n)
 {
 	const json_t *words;
@@ -157,7 +157,7 @@ int apply_local(struct cli *c)
 	free(text);
 	if (!request)
 		return cli_error(c, "standard input is not JSON");
-	/* Once begun it is done or undone, whatever becomes of the caller. */
+	/* Once begun, the list is done or undone even if the caller dies. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);

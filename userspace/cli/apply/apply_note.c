@@ -16,7 +16,6 @@ void apply_step(json_t *list, json_t *run, json_t *undo)
 					      undo ? undo : json_array()));
 }
 
-/* The first reason is kept. */
 void apply_refuse(struct apply_host *h, const char *fmt, ...)
 {
 	va_list ap;
@@ -39,7 +38,6 @@ void apply_note(struct apply_host *h, char sign, const char *fmt, ...)
 	json_array_append_new(h->diff, jfmt("%c %s %s", sign, h->name, text));
 }
 
-/* Words as one line; to be freed. */
 char *apply_join(const json_t *words)
 {
 	size_t i, len = 1;
@@ -72,7 +70,6 @@ const json_t *apply_job_there(const struct apply_host *h, const char *job)
 	return apply_named(json_object_get(h->look, "jobs"), job);
 }
 
-/* A value of the plan, which may be a number as text. */
 uint64_t apply_number(const json_t *job, const char *key)
 {
 	const char *s = json_string_value(json_object_get(job, key));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the comparison of a plan with the jobs' files of a trib-ps. A file has
- * the trees of both generations as long as workers may be in either.
+ * Owns the comparison of a plan with the job files of a trib-ps. A file has the
+ * trees of both generations while workers may use either.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "uapi/trib_wire.h"
 #include "apply.h"
 
-/* The file's name; to be freed. */
+/* File name of a job; a new reference. */
 static json_t *file_name(const char *job)
 {
 	return jfmt("%s.json", job);
@@ -54,8 +54,8 @@ static const json_t *tree_of(const json_t *doc, const char *key, uint64_t id)
 }
 
 /*
- * Does @listen serve those who send to @want? Wildcards serve any address, the
- * one of IPv4 those of IPv4.
+ * True if a socket at @listen receives packets to @want. :: receives all,
+ * 0.0.0.0 all of IPv4.
  */
 static bool serves(const char *listen, const char *want)
 {
@@ -126,7 +126,10 @@ bool apply_ps_same(const struct apply_host *h, const char *job, uint64_t plan,
 			  json_object_get(have, "group"));
 }
 
-/* What the hosts of a job have, or get, if the plan does not say. */
+/*
+ * Values of a job for which the plan has none: those of the hosts, or the
+ * defaults.
+ */
 static uint64_t setting(struct apply *a, const char *job, const char *key,
 			const char *there, uint64_t otherwise)
 {
@@ -143,7 +146,10 @@ static uint64_t setting(struct apply *a, const char *job, const char *key,
 	return v ? v : otherwise;
 }
 
-/* Values that fit, with the bitmap of @world workers, what @h sends. */
+/*
+ * Largest number of values whose packet, with the bitmap of @world workers,
+ * fits the MTU of @h.
+ */
 static uint64_t room_of(const struct apply_host *h, size_t world)
 {
 	const json_t *devices = json_object_get(h->look, "devices"), *f;
@@ -161,7 +167,7 @@ static uint64_t room_of(const struct apply_host *h, size_t world)
 	return least / TRIB_NVAL_BLOCK * TRIB_NVAL_BLOCK;
 }
 
-/* Values of a packet: what all tribds of the job take, and all networks. */
+/* Values of a packet that all tribds and all networks of the job carry. */
 static uint64_t values(struct apply *a, const char *job, size_t world)
 {
 	uint64_t v = TRIB_NVAL_LARGE, here;
@@ -180,7 +186,7 @@ static uint64_t values(struct apply *a, const char *job, size_t world)
 	return v;
 }
 
-/* The job's file without trees. */
+/* Make the job's file, without trees. */
 static json_t *new_doc(struct apply *a, const char *job, const json_t *row,
 		       uint64_t cookie)
 {
@@ -202,7 +208,7 @@ static json_t *new_doc(struct apply *a, const char *job, const json_t *row,
 		"workers", json_object_get(row, "workers"), "trees");
 }
 
-/* A step that writes @doc, or removes the file if there is none. */
+/* Append a step that writes @doc, or removes the file if @doc is NULL. */
 static json_t *put_step(const char *job, const json_t *doc)
 {
 	char *text = doc ? json_dumps(doc, JSON_INDENT(1)) : NULL;
@@ -215,7 +221,7 @@ static json_t *put_step(const char *job, const json_t *doc)
 	return step;
 }
 
-/* What a job keeps for life; all else is trees. */
+/* Members that a job keeps for life; the others are trees. */
 static bool keeps(struct apply_host *h, const char *job, const json_t *doc,
 		  const json_t *old)
 {
@@ -273,7 +279,7 @@ void apply_ps_load(struct apply *a, struct apply_host *h, const char *job,
 	json_decref(doc);
 }
 
-/* Without trees that @keep does not name. */
+/* Copy the file without the trees that @keep does not mark. */
 void apply_ps_drop(struct apply_host *h, const uint8_t *keep)
 {
 	const json_t *row, *old, *t;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * trib apply --local on the host of a trib-ps: the files of its jobs. They are
- * written beside and renamed, and trib-ps says what it made of them.
+ * trib apply --local on the host of a trib-ps: reads and writes the files of
+ * its jobs. A file is written under another name and renamed; trib-ps reports
+ * the result in its status file.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -40,7 +41,7 @@ static const char *path_of(struct folder *f, const char *name)
 	return f->path;
 }
 
-/* Does a trib-ps hold the folder's lock? */
+/* True if a trib-ps holds the lock of the folder. */
 static bool is_alive(struct folder *f)
 {
 	int fd = open(path_of(f, PS_LOCK_FILE), O_RDONLY | O_CLOEXEC);
@@ -62,7 +63,7 @@ static json_t *read_files(struct folder *f)
 	while (d && (e = readdir(d))) {
 		if (!name_ok(e->d_name))
 			continue;
-		/* One that is no JSON is trib-ps's to complain about. */
+		/* trib-ps reports files that are not JSON. */
 		doc = json_load_file(path_of(f, e->d_name), 0, NULL);
 		if (doc)
 			json_object_set_new(files, e->d_name, doc);
@@ -108,7 +109,7 @@ static int write_file(struct cli *c, struct folder *f, const char *name,
 	return err ? cli_error(c, "%s/%s: %s", f->dir, name, strerror(err)) : 0;
 }
 
-/* Waits until trib-ps has seen @text (NULL: that the file is gone). */
+/* Wait until trib-ps has read @text (NULL: has seen that the file is gone). */
 static int wait_verdict(struct cli *c, struct folder *f, const char *name,
 			const char *text)
 {

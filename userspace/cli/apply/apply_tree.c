@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns trees in the form in which they are compared and loaded: the words
- * behind "tree add", from a row of a plan and from what tribd has.
+ * Owns trees as words behind "tree add", the form in which they are compared
+ * and loaded. The words are made from a row of a plan or from a tree of tribd.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -60,7 +60,7 @@ static void put_rest(json_t *words, const json_t *local, const json_t *down)
 	const json_t *v;
 	size_t i;
 
-	/* A port where there is a PS. */
+	/* An index is a port in a row with a PS. */
 	json_array_foreach(local, i, v)
 		put(words, apply_words("%s%llu:%llu", i ? "" : "local ",
 				       (unsigned long long)jnum(v, "rank"),
@@ -73,7 +73,7 @@ static void put_rest(json_t *words, const json_t *local, const json_t *down)
 				       json_string_value(v)));
 }
 
-/* What a row of workers has besides local ranks. */
+/* Words that only a row of workers has. */
 static void put_ps(json_t *words, const json_t *t)
 {
 	const char *ps = jstr(t, "ps");
@@ -126,7 +126,7 @@ static bool is_number(const json_t *o, const char *key, json_int_t max)
 	       json_integer_value(v) <= max;
 }
 
-/* The name that a face of the plan has on the host. */
+/* Name on the host of a face of the plan. */
 static const char *face_of(const json_t *faces, const json_t *name)
 {
 	const char *s = json_string_value(name);
@@ -150,7 +150,7 @@ static json_t *bad(char *why, size_t size, const json_t *row, const char *fmt,
 	return NULL;
 }
 
-/* The row with the host's names of faces in place of the plan's. */
+/* Copy the row with the host's names of faces. */
 static json_t *translate(const json_t *row, const json_t *faces, char *why,
 			 size_t size)
 {
@@ -211,7 +211,7 @@ fail:
 	return NULL;
 }
 
-/* What rows of shared pools have besides; it becomes words. */
+/* Words that only a row of a shared pool has. */
 static bool shared_ok(const json_t *row)
 {
 	const char *workers = jstr(row, "workers");
@@ -263,7 +263,6 @@ json_t *apply_row_words(const json_t *row, const json_t *faces, char *why,
 	copy = translate(row, faces, why, size);
 	if (!copy)
 		return NULL;
-	/* As tribd calls it. */
 	if (json_object_get(copy, "index"))
 		json_object_set(copy, "up_child",
 				json_object_get(copy, "index"));

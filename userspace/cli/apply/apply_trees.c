@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the comparison of trees. Trees of a job are one generation: if any of
- * them differs anywhere, all are made anew, under numbers that are free on
- * every host, beside those that are there.
+ * Owns the comparison of trees. The trees of a job are one generation: if one
+ * differs on one host, all are made anew beside the old ones, with numbers that
+ * are free on every host.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,9 @@
 
 #define IDS 65536
 
-/* A tree of the host that new workers get; NULL: no such. */
+/*
+ * Find the tree on the host among those that new workers get; NULL without one.
+ */
 static const json_t *live_tree(const struct apply_host *h, uint64_t id)
 {
 	const json_t *t;
@@ -36,7 +38,7 @@ static const json_t *plan_tree(const struct apply_host *h, uint64_t id,
 	return NULL;
 }
 
-/* Is @there on @h what @want says? Both may be missing. */
+/* True if tree @there of @h equals @want. Both may be missing. */
 static bool same_tree(struct apply_host *h, const json_t *want,
 		      const json_t *there, const char *job)
 {
@@ -68,7 +70,7 @@ static bool is_there(struct apply *a, const char *job, uint32_t plan,
 	return true;
 }
 
-/* Which live trees are those of the plan; false if not all are there. */
+/* Match the plan's trees with live ones; false if one is missing. */
 static bool find_trees(struct apply *a, const char *job, struct apply_ids *ids,
 		       const uint8_t *live)
 {
@@ -132,7 +134,7 @@ static void mark_ids(struct apply *a, const char *job, uint8_t *plan,
 				live[jnum(t, "id") % IDS] = 1;
 		}
 		apply_ps_mark(&a->host[i], taken);
-		/* What was chosen for other jobs of the plan. */
+		/* Numbers chosen for other jobs of the plan. */
 		json_array_foreach(a->host[i].load, k, t) {
 			const json_t *w = json_object_get(t, "undo");
 
@@ -175,7 +177,7 @@ static void put_id(json_t *words, uint64_t id)
 	json_array_append_new(words, jfmt("%llu", (unsigned long long)id));
 }
 
-/* The new trees of a job on a host, and the step from the old ones to them. */
+/* Add the steps that load the new trees of a job, and the switch to them. */
 static void replace_on(struct apply_host *h, const char *job,
 		       const struct apply_ids *ids)
 {
@@ -212,7 +214,7 @@ static void replace_on(struct apply_host *h, const char *job,
 	json_decref(back);
 }
 
-/* Two relays of a tree with one number would both add up the same packets. */
+/* Two relays of a tree with the same number would both add the same packets. */
 static void check_numbers(struct apply *a, const char *job, uint32_t id)
 {
 	const struct apply_host **by = calloc(IDS, sizeof(*by));

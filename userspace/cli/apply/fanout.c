@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Owns the processes of trib apply: starts a bounded number of them, feeds
- * them, collects what they say, and ends those that take too long.
+ * them, collects their answers, and ends those that take too long.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static long long now_ms(void)
 	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
 }
 
-/* @word with every {} replaced, on the heap. */
+/* Copy @word with every {} replaced; the caller frees it. */
 static char *put_host(const char *word, size_t len, const char *host)
 {
 	size_t room = len * (strlen(host) + 1) + 1, i, n = 0;
@@ -47,7 +47,7 @@ static char *put_host(const char *word, size_t len, const char *host)
 	return out;
 }
 
-/* Becomes the command; only in the child. */
+/* Run the command in the child; does not return. */
 static void become(const char *via, const char *host)
 {
 	static char *const tail[] = {"trib", "-j", "apply", "--local", NULL};
@@ -126,7 +126,7 @@ static void feed(struct fan *f)
 
 	if (n > 0)
 		f->sent += (size_t)n;
-	/* Who does not want to hear more has said why. */
+	/* The process closed its input: its answer tells why. */
 	if (f->sent == len || (n < 0 && errno != EAGAIN && errno != EINTR))
 		shut(&f->to);
 }
@@ -151,7 +151,7 @@ static void listen_to(struct fan *f)
 	f->out[f->got] = '\0';
 }
 
-/* Of complaints the last line is kept. */
+/* Keep the last line of standard error. */
 static void listen_err(struct fan *f)
 {
 	char buf[4096];
@@ -178,7 +178,9 @@ static void finish(struct fan *f, int status)
 	f->pid = 0;
 	f->done = true;
 	shut(&f->to);
-	/* An answer that says what went wrong is an answer. */
+	/*
+	 * An answer counts even if the exit status is not 0: it has the error.
+	 */
 	if (f->got || *f->error)
 		return;
 	if (*f->said)
@@ -199,7 +201,7 @@ static void look_after(struct fan *f, int ms)
 		snprintf(f->error, sizeof(f->error),
 			 "no answer within %d seconds", ms / 1000);
 		kill(f->pid, SIGKILL);
-		/* What it started may hold the pipes. */
+		/* Descendants of the process may hold the pipes open. */
 		shut(&f->from);
 		shut(&f->err);
 	}

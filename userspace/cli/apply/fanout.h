@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One command on many hosts at once: a child process for each, fed through its
- * standard input. It knows processes and bytes, not what they say.
+ * Runs one command on many hosts at once, with a child process for each that
+ * gets its input through a pipe. It does not know the content of the messages.
  */
 #ifndef TRIB_CLI_FANOUT_H
 #define TRIB_CLI_FANOUT_H
@@ -11,13 +11,13 @@
 #include <sys/types.h>
 
 /**
- * struct fan - what one host is told and answers
- * @host:  put in place of {} in the template.
+ * struct fan - input and answer of one host
+ * @host:  replaces {} in the template.
  * @in:    text for its standard input; NULL: this host is left out.
- * @out:   what it wrote, ended by a NUL; to be freed by fan_free().
- * @error: why there is no answer; "" if there is one.
+ * @out:   its standard output, ended by a NUL; fan_free() frees it.
+ * @error: reason why there is no answer; "" if there is one.
  *
- * The others are fanout.c's own.
+ * The other members are private to fanout.c.
  */
 struct fan {
 	const char *host;
@@ -33,20 +33,20 @@ struct fan {
 	size_t nsaid;
 };
 
-/* Called now and then: @done of @n hosts have answered. */
+/* Called about once a second: @done of @n hosts have answered. */
 typedef void (*fan_progress)(void *arg, size_t done, size_t n);
 
 /**
  * fan_run() - run "TEMPLATE trib -j apply --local" for every host with @in
- * @via: words with {} for the host, parted by blanks.
- * @ms:  for each host; who needs longer is ended.
+ * @via: words with {} for the host, separated by blanks.
+ * @ms:  time for each host; a process that needs longer is killed.
  *
- * A host failed if its @error is not empty. Nothing else is returned.
+ * A host failed if its @error is not empty.
  */
 void fan_run(const char *via, struct fan *f, size_t n, int ms,
 	     fan_progress progress, void *arg);
 
-/* Forget input and answers, for the next round. */
+/* Free input and answers before the next round. */
 void fan_free(struct fan *f, size_t n);
 
 #endif /* TRIB_CLI_FANOUT_H */

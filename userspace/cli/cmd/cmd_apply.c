@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * trib apply: a plan to all its hosts. Every host says what it has; the plan is
- * compared with that; then hosts load what is new, beside what is there; then
- * they switch; then what nobody uses any more goes. Before the last step all
- * of it can be undone, and is if any host fails.
+ * trib apply: brings a plan to all its hosts. It asks every host for its state,
+ * compares the plan with it, loads the new objects beside the old ones,
+ * switches, then drops what is unused. If a host fails before the last step,
+ * all hosts undo.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ struct run {
 	struct apply a;
 	struct fan *fan;
 	const char *via;
-	int ms; /* that a host may take for a round */
+	int ms; /* time for one host in a round */
 };
 
 /*
@@ -115,7 +115,7 @@ static size_t round_of(struct run *r, const char *what, json_t **in,
 	return bad;
 }
 
-/* One line for each host that refuses; returns CLI_ERROR. */
+/* Print a line for each host that the plan does not fit. Returns CLI_ERROR. */
 static int refused(struct run *r, const char *what)
 {
 	struct cli *c = r->a.c;
@@ -138,7 +138,7 @@ static int refused(struct run *r, const char *what)
 			 what, all);
 }
 
-/* Ask all hosts what they have. */
+/* Ask all hosts for their state. */
 static int look(struct run *r)
 {
 	size_t n = r->a.nhost, i, bad;
@@ -158,7 +158,7 @@ static int look(struct run *r)
 		h->look = out[i];
 		if (!in[i] || !*h->why || !apply_is_idle(h))
 			continue;
-		/* One that need not do anything need not be there. */
+		/* A host without work may be unreachable. */
 		if (!r->a.c->json)
 			fprintf(stderr, "trib: %s: left out: %s\n", h->name,
 				h->why);
@@ -178,7 +178,7 @@ static json_t *part_of(struct apply_host *h, enum part part)
 	return part == LOAD ? h->load : part == FLIP ? h->flip : h->drop;
 }
 
-/* The steps that undo a list that was done. */
+/* Make the list of steps that undo @list. */
 static json_t *reversed(const json_t *list)
 {
 	json_t *back = json_array();
@@ -192,8 +192,10 @@ static json_t *reversed(const json_t *list)
 	return back;
 }
 
-/* @done: NULL: do it on all hosts; else undo it on those marked. A host that
- * did it is marked. */
+/*
+ * With @done NULL, run the step on all hosts. Otherwise undo it on the hosts
+ * that @done marks. Marks hosts that ran it.
+ */
 static size_t make(struct run *r, const char *what, enum part part, bool undo,
 		   bool *done)
 {
@@ -217,7 +219,7 @@ static size_t make(struct run *r, const char *what, enum part part, bool undo,
 	}
 	bad = round_of(r, what, in, out);
 	for (i = 0; i < n; i++) {
-		/* One that did not answer may have done it or not. */
+		/* A silent host may have run the step. */
 		done[i] = out[i] != NULL;
 		json_decref(in[i]);
 		json_decref(out[i]);
@@ -227,7 +229,7 @@ static size_t make(struct run *r, const char *what, enum part part, bool undo,
 	return bad;
 }
 
-/* Keep the reasons why hosts failed over the rounds that undo. */
+/* The rounds that undo must not overwrite the reasons of failures. */
 static int back_out(struct run *r, bool *loaded, bool *flipped)
 {
 	struct apply_host *h;
@@ -238,7 +240,7 @@ static int back_out(struct run *r, bool *loaded, bool *flipped)
 		memcpy(why[i], r->a.host[i].why, sizeof(*why));
 		r->a.host[i].why[0] = '\0';
 	}
-	/* One that said nothing may have switched; to do it twice is no harm. */
+	/* A silent host may have switched. Undoing twice is harmless. */
 	for (i = 0; flipped && i < r->a.nhost; i++)
 		flipped[i] |= r->a.host[i].silent;
 	if (flipped)
@@ -294,7 +296,7 @@ static int drop(struct run *r)
 		   : CLI_OK;
 }
 
-/* Held trees that would go are changes, too. */
+/* Held trees that would be dropped count as changes. */
 static void note_drops(struct run *r)
 {
 	size_t i, k;
@@ -317,7 +319,7 @@ static void note_drops(struct run *r)
 		}
 }
 
-/* All lines, and how many. */
+/* Print all lines of the comparison; returns their number. */
 static json_t *changes(const struct run *r)
 {
 	json_t *all = json_array();
@@ -382,7 +384,7 @@ static int apply(struct run *r, bool diff)
 	note_drops(r);
 	if (diff)
 		return report(r, true);
-	/* From here on it is done or undone. */
+	/* From here on, all steps are done or undone. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);

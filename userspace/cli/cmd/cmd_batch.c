@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * trib batch: one command per line, up to the first that fails.
- */
+/* trib batch: runs one command a line, up to the first that fails. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +11,8 @@
 #define WORDS_MAX 512
 
 /*
- * Split at blanks, in place. "..." and '...' hold blanks together, # begins a
- * comment at the beginning of a word. Returns the words or -1 for an open
+ * Split a line at blanks, in place. "..." and '...' keep blanks; # at the start
+ * of a word begins a comment. Returns the number of words, -1 for an open
  * quote, -2 for too many words.
  */
 static int split(char *line, char **argv)
@@ -103,7 +101,7 @@ static int run_file(struct cli *c, FILE *f, const char *name, json_t *list)
 			code = cli_usage(c, "the line holds a NUL byte");
 		else
 			code = run_line(c, text, line, list);
-		/* What was done before an error must be seen before it. */
+		/* Output of earlier commands comes before the error. */
 		fflush(stdout);
 	}
 	if (code) {
@@ -142,7 +140,7 @@ static int cmd_batch(struct cli *c, int argc, char **argv)
 		fclose(f);
 	json_decref(c->result);
 	c->result = list;
-	/* Under -j the entry of the line that failed holds the error. */
+	/* Under -j the entry of the failed line has the error. */
 	if (c->json &&
 	    json_object_get(json_array_get(list, json_array_size(list) - 1),
 			    "error"))

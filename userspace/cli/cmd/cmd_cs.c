@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * trib cs: Data that the NDN forwarder keeps, to answer by itself.
- */
+/* trib cs: the content store of the NDN forwarder. */
 #include <stdio.h>
 
 #include "cmd.h"

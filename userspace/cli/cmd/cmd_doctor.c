@@ -64,7 +64,7 @@ static int cmd_doctor(struct cli *c, int argc, char **argv)
 		c->result = d.notes;
 	else
 		json_decref(d.notes);
-	/* The findings say it all: no error line besides. */
+	/* The findings replace an error line. */
 	return d.worst == DOCTOR_FAIL ? CLI_ERROR : CLI_OK;
 }
 

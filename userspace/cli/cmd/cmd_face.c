@@ -8,7 +8,7 @@
 #include "cli/object/ndn.h"
 #include "cmd.h"
 
-/* What it is to the NDN forwarder. */
+/* Arguments for the NDN forwarder. */
 #define NDN_ARGS                                                               \
 	ARG_ROW("ndn", "host, router or none", ARG_NDN, TRIB_A_FACE_NDN, 0),   \
 		ARG_ROW("ndn-port", "P or ether", ARG_NDN_PORT,                \
@@ -43,7 +43,7 @@ static void addr_text(const json_t *f, char *buf, size_t size)
 {
 	const char *addr = jstr(f, "addr");
 
-	/* Of NDN over Ethernet only. */
+	/* A face for NDN over Ethernet has no address. */
 	if (!*addr || !strcmp(addr, "::"))
 		snprintf(buf, size, "-");
 	else

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * trib fib: by which face Interests for names with a prefix leave.
- */
+/* trib fib: routes of NDN names. */
 #include "cmd.h"
 
 static const struct arg add_args[] = {

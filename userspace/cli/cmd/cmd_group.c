@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * trib group: the sets of faces that one packet is multicast to.
- */
+/* trib group: multicast groups, sets of faces that get a copy of one packet. */
 #include "cmd.h"
 
 static const struct arg id_args[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * trib help: made from the tables of objects and commands. Under -j it is a
- * list of all commands, from which the shell completion takes its words.
+ * trib help: prints the tables of objects and commands. The shell completion
+ * reads its JSON.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define ARGS_MAX 1024
 
-/* The arguments of a command, with those that the spec alone names. */
+/* Arguments of a command, with those that only the spec names. */
 static const char *args_text(const struct cli_cmd *cmd, char buf[ARGS_MAX])
 {
 	size_t len = (size_t)snprintf(buf, ARGS_MAX, "%s", cmd->args);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * trib module: the kernel module: what it can do, what XDP programs called, its
- * sockets, and what happened.
+ * trib module: the kernel module: capabilities, counters of its functions,
+ * collective sockets, events.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "cmd.h"
 #include "module.h"
 
-/* By enum trib_fmt. */
+/* Indexed by enum trib_fmt. */
 static const char *const formats[TRIB_FMT__MAX] = {
 	[TRIB_FMT_NONE] = "none", [TRIB_FMT_Q32] = "q32",
 	[TRIB_FMT_I32] = "i32",	  [TRIB_FMT_W64] = "w64",
@@ -29,7 +29,7 @@ static void on_signal(int sig)
 	stop = 1;
 }
 
-/* Names for numbers; those of a newer module stay numbers. */
+/* Replace numbers of formats by names; unknown ones stay numbers. */
 static void name_formats(json_t *module)
 {
 	json_t *bits = json_object_get(module, "formats"), *v;
@@ -138,7 +138,7 @@ static int watch(struct cli *c, struct family *f, bool once)
 	size_t i;
 	int err;
 
-	/* Short waits: a signal may come just before one begins. */
+	/* Wait briefly: a signal may arrive just before the wait. */
 	while (!stop && !ferror(stdout)) {
 		err = family_event(c, f, 500, &list, &lost);
 		if (err)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * trib pit: the persistent PIT, names with those who subscribed to them.
- */
+/* trib pit: the persistent PIT, names and their subscribers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +27,7 @@ static void taken_text(const json_t *e, char *buf, size_t size)
 	age_at(e, "taken_ms", buf, size);
 }
 
-/* Of a version, the PS's incarnation and what it counted since. */
+/* Show a version as the PS's incarnation and its count. */
 static void version_text(const json_t *e, char *buf, size_t size)
 {
 	unsigned long long v = jnum(e, "version");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * trib plan: files in, files out; the planner itself is userspace/plan. Needs
- * no tribd.
+ * trib plan: reads and writes files of the planner (userspace/plan). Needs no
+ * tribd.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "plan/plan.h"
 #include "cmd.h"
 
-/* Progress is shown from this moment on. */
+/* Show progress after this time. */
 #define PATIENCE 1.0
 
 /**
@@ -51,7 +51,7 @@ static int show_progress(void *arg, const char *what, double share)
 	return 0;
 }
 
-/* Nobody sees half a file: a new one takes the place of the old one. */
+/* Write a new file and rename it, so that no reader sees half a file. */
 static int write_file(struct cli *c, const char *name, const char *text)
 {
 	size_t len = strlen(name) + 16;
@@ -176,7 +176,7 @@ static int load_jobs(struct cli *c, const char *name,
 	return err;
 }
 
-/* To a file with a report for people, or to standard output. */
+/* Write to a file and print a report, or write to standard output. */
 static int hand_over(struct cli *c, const struct words *w, json_t *plan)
 {
 	char *text, *report;
@@ -284,7 +284,7 @@ static int draw(struct cli *c, struct words *w)
 	return show(c, w, "svg", plan_draw);
 }
 
-/* Devices, addresses and routes of a network like the topology. */
+/* Print devices, addresses and routes of a network like the topology. */
 static int network(struct cli *c, struct words *w)
 {
 	struct plan_topology *topo = NULL;
@@ -315,7 +315,7 @@ static int network(struct cli *c, struct words *w)
 	return err;
 }
 
-/* All go to one function: what is no command is the name of a file. */
+/* One function gets all: a first word that is no command is a file name. */
 static const struct {
 	const char *name;
 	int (*run)(struct cli *c, struct words *w);

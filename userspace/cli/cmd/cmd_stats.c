@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * trib stats: counters of the data plane, and what each means.
- */
+/* trib stats: counters of the data plane, with explanations. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +13,7 @@ static const struct out_col table[] = {
 };
 #define NCOLS (sizeof(table) / sizeof(table[0]))
 
-/* People look for what happened; scripts want every counter. */
+/* Text output leaves out zeros; JSON has every counter. */
 static int stats_show(struct cli *c, int argc, char **argv)
 {
 	bool all = argc > 0 && !strcmp(argv[0], "all");

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * trib status: the daemon, what it loaded, and the state of each tree.
- */
+/* trib status: the daemon, and the state of each tree. */
 #include <stdio.h>
 
 #include "cli/object/ndn.h"

@@ -6,8 +6,10 @@
 
 #include "cmd.h"
 
-/* tribd's least lease; who has a longer one than a day will not notice a
- * dead worker. */
+/*
+ * Limits of a lease: the least of tribd, and a day, because a longer lease
+ * hides dead workers.
+ */
 #define TIME_MIN_MS 100
 #define TIME_MAX_MS 86400000
 

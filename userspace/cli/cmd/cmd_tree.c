@@ -261,7 +261,7 @@ static int check_add(struct cli *c, uint32_t seen)
 	if (relay && !(seen & ARG_BIT(TRIB_A_TREE_NEXT)))
 		return cli_usage(c,
 				 "relay needs next N, the next hop's number");
-	/* A leaf may give the index of each rank instead: local RANK:INDEX. */
+	/* A leaf may give the index of each rank instead, local RANK:INDEX. */
 	if (parent && child && !index && !relay)
 		return cli_usage(
 			c,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * trib watch: looks at tribd again and again and shows what changed. On a
- * terminal it redraws one screen; elsewhere it prints a block (or, under -j,
- * one JSON object) per interval.
+ * trib watch: samples tribd at intervals and shows rates. A terminal gets one
+ * screen, redrawn; other outputs get a block, or under -j one JSON object, per
+ * interval.
  */
 #include <errno.h>
 #include <poll.h>
@@ -210,7 +210,7 @@ static void show(FILE *f, const json_t *r)
 	}
 }
 
-/* Draw over the last screen, and no more lines and columns than fit. */
+/* Overwrite the last screen; cut lines and columns that do not fit. */
 static void show_screen(const char *text)
 {
 	struct winsize ws = {0};
@@ -260,7 +260,7 @@ static void show_plain(struct cli *c, const json_t *r, bool screen)
 	free(text);
 }
 
-/* Sleep until the next look is due; false if it is time to stop. */
+/* Sleep until @when; false after a signal. */
 static bool pause_until(double when)
 {
 	double left;
@@ -299,7 +299,7 @@ static int loop(struct cli *c, uint32_t ms, bool once, bool screen)
 		if (err && once)
 			break;
 		if (err) {
-			/* tribd may be restarting: its maps live on. */
+			/* Go on: tribd may be restarting, and its maps stay. */
 			report(c, json_pack("{s:s}", "error", c->error), screen,
 			       false);
 			c->error[0] = '\0';
@@ -356,7 +356,7 @@ static int cmd_watch(struct cli *c, int argc, char **argv)
 	screen = !c->json && !once && isatty(STDOUT_FILENO);
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	/* Other screen, no cursor; and back, whatever ends the loop. */
+	/* Use the alternate screen without cursor until the loop ends. */
 	if (screen)
 		fputs("\033[?1049h\033[?25l\033[2J", stdout);
 	err = loop(c, ms, once, screen);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files of trib module share. */
+/* Functions shared by the files of trib module. */
 #ifndef TRIB_CLI_MODULE_H
 #define TRIB_CLI_MODULE_H
 
@@ -12,9 +12,9 @@ struct cli;
 int module_sock(struct cli *c, int argc, char **argv);
 int module_claim(struct cli *c, int argc, char **argv);
 
-/* module_event.c: an event as a line for people. */
+/* module_event.c: write an event as a line of text. */
 void module_event_text(const json_t *e, char *buf, size_t size);
-/* Its kind by name instead of number, if it is one that this trib knows. */
+/* Replace the number of its kind by the name; an unknown one stays a number. */
 void module_event_name(json_t *e);
 
 #endif /* TRIB_CLI_MODULE_H */

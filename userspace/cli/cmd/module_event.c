@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Events of the kernel module as words.
- */
+/* Owns the text of the kernel module's events. */
 #include <stdio.h>
 #include <string.h>
 

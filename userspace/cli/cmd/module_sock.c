@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * trib module sock and claim: collective sockets, and whose jobs are.
+ * trib module sock and claim: collective sockets, and jobs reserved for users.
  */
 #include <errno.h>
 #include <stdio.h>
