@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * trib(8): options, and how results and errors are shown at the end.
- */
+/* trib(8): parses options, runs a command, and prints its result and error. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -19,7 +17,7 @@ static int version(struct cli *c)
 	return out_value(c, j, "trib " TRIB_VERSION);
 }
 
-/* Options end at the object; what follows belongs to it. */
+/* Options end at the object; the rest belongs to the command. */
 static int options(struct cli *c, int argc, char **argv, bool *done)
 {
 	static const struct option longs[] = {

@@ -18,7 +18,7 @@
 #define PATIENCE 1.0
 
 /**
- * struct progress - what was shown
+ * struct progress - progress shown so far
  * @begun, @last: seconds. @tty: one line that changes, else one now and then.
  */
 struct progress {
@@ -83,7 +83,7 @@ static int write_file(struct cli *c, const char *name, const char *text)
 
 /**
  * struct words - the command line
- * @file: what has a fixed place.
+ * @file: argument with a fixed place.
  */
 struct words {
 	const char *file[2];

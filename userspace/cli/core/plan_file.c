@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Files of the planner, read for commands; errors are theirs to print.
- */
+/* Owns reading the planner's files. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "plan/plan.h"
 #include "cli.h"
 
-/* A whole file, the caller's to free; "-" is standard input. */
+/* Read a whole file, which the caller frees; "-" is standard input. */
 int plan_file_read(struct cli *c, const char *name, char **text, size_t *len);
 int plan_file_topology(struct cli *c, const char *name,
 		       struct plan_topology **topo);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of trib doctor share. Each doctor_*.c looks at one kind of
- * thing and notes what it finds; doctor.c collects and prints the notes.
+ * trib doctor: each doctor_*.c checks one kind of thing and notes its findings.
+ * doctor.c runs the checks in order.
  */
 #ifndef TRIB_CLI_DOCTOR_H
 #define TRIB_CLI_DOCTOR_H
@@ -22,18 +22,14 @@ enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_FAIL };
 /**
  * struct doctor - one examination
  * @c:      for requests to tribd.
- * @peer:   --peer: look at the way to this address only, else NULL.
- * @topology: --topology: look at the wiring that this file describes only,
- *          of --host @host, else of the host of our name.
- * @notes:  what was found, in order.
- * @worst:  enum doctor_state of the worst of them.
- * @status: what tribd said; NULL: there is no tribd.
- * @faces:  arrays, as are
- * @jobs:   jobs,
- * @trees:  trees, and
- * @stats:  counters when the examination began.
- * @names:  what the NDN forwarder said; NULL: it is off.
- * @pit:    array of its entries when the examination began.
+ * @peer:   --peer: check only the path to this address; else NULL.
+ * @topology: --topology: check only the wiring that this file describes.
+ * @host:   --host: name in @topology; NULL: our host name.
+ * @notes:  array of findings, in order.
+ * @worst:  enum doctor_state of the worst finding.
+ * @status: status of tribd; NULL without tribd.
+ * @faces, @jobs, @trees, @stats, @pit: arrays of objects at the first look.
+ * @ndn:    the NDN forwarder; NULL if it is off.
  */
 struct doctor {
 	struct cli *c;
@@ -52,11 +48,11 @@ struct doctor {
 };
 
 /**
- * doctor_note() - one finding
+ * doctor_note() - append a finding
  * @state:   enum doctor_state.
- * @check:   what was looked at: "kernel", "mtu", ...
- * @subject: of which thing: a face, a tree, ...; "" if there is only one.
- * @remedy:  what to do about it, one line, or NULL.
+ * @check:   the check: "kernel", "mtu", ...
+ * @subject: name of the face, tree, ...; "" if there is only one.
+ * @remedy:  advice in one line, or NULL.
  */
 void doctor_note(struct doctor *d, int state, const char *check,
 		 const char *subject, const char *remedy, const char *fmt, ...)
@@ -71,33 +67,46 @@ void doctor_print(const struct doctor *d);
 const char *doctor_text(char *buf, size_t size, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* doctor_host.c: tribd itself, and what it needs of the kernel. */
+/* doctor_host.c: check tribd, and the kernel for its needs. */
 void doctor_tribd(struct doctor *d);
 void doctor_host(struct doctor *d);
 
-/* doctor_face.c: each face: port, XDP, addresses; then the way to it. */
+/*
+ * doctor_face.c: check the port, XDP and addresses of each face, then the path
+ * to its peer.
+ */
 void doctor_faces(struct doctor *d);
 
-/* doctor_wiring.c: a topology's. Returns enum cli_code: can it be read? */
+/*
+ * doctor_wiring.c: check the wiring of a topology. Returns enum cli_code for
+ * the file.
+ */
 int doctor_wiring(struct doctor *d);
 
-/* doctor_job.c: who has not joined; who is slow or silent between two looks;
- * and counters that mean trouble. */
+/*
+ * doctor_job.c: find children that have not joined, children that are slow or
+ * silent between two looks, and counters that mean trouble.
+ */
 void doctor_jobs(struct doctor *d);
 void doctor_workers(struct doctor *d, json_t *trees, double seconds);
 void doctor_counters(struct doctor *d, const json_t *later, double seconds);
-/* One of them, at two looks; @now: only if it grows while we look. True if it was
- * noted. */
+/*
+ * Note a counter that has grown; with @now only if it grows between the two
+ * looks. True if it was noted.
+ */
 bool doctor_counter(struct doctor *d, int state, bool now, const char *remedy,
 		    const json_t *before, const json_t *stat, double seconds);
 
-/* doctor_claims.c: whose jobs are, for the kernel module; and what of it is
- * wrong, of its list of claims. */
+/*
+ * doctor_claims.c: fetch the module's claims, and compare them with the jobs.
+ */
 void doctor_claims(struct doctor *d);
 void doctor_claims_judge(struct doctor *d, const json_t *claims);
 
-/* doctor_ndn.c: the NDN forwarder; a second later its entries and
- * counters. */
+/*
+ * doctor_ndn.c: check the NDN forwarder, and at the second look its PIT entries
+ * and counters.
+ */
 void doctor_ndn(struct doctor *d);
 void doctor_entries(struct doctor *d);
 bool doctor_ndn_counters(struct doctor *d, const json_t *later, double seconds);

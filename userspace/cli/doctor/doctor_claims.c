@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Whether the kernel module knows whose the jobs are.
- */
+/* trib doctor: compares owners of jobs with the claims of the kernel module. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -54,7 +52,7 @@ void doctor_claims(struct doctor *d)
 {
 	json_t *claims;
 
-	/* Asking for it would load it. */
+	/* A request would load the module. */
 	if (access("/sys/module/trib", F_OK))
 		return;
 	if (family_ask(d->c, TRIB_CMD_CLAIM_GET, NLM_F_DUMP, TRIB_A_CLAIM,

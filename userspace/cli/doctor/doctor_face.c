@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * trib doctor: each face. First what this host knows (device, XDP, queues,
- * MTU, addresses), then probes to all of them at once, then what the probes
- * taught (reachability, path MTU, neighbour entries).
+ * trib doctor: checks each face. First the facts of this host (device, XDP,
+ * queues, MTU, addresses), then probes to all peers at once, then the results
+ * (reachability, path MTU, neighbour entries).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 #define PROBE_MS 1000
 
-/* Bytes of IP that a full chunk takes towards this face. */
+/* IP length of a packet with a full chunk for this face. */
 static uint32_t full_packet(const struct doctor *d, const struct face *f)
 {
 	uint32_t nval = (uint32_t)jnum(d->status, "nval");
@@ -38,7 +38,7 @@ bool face_multicast(const struct face *f)
 	return face_v4(f) ? (f->addr[12] & 0xf0) == 0xe0 : f->addr[0] == 0xff;
 }
 
-/* Device that a link-local address means, 0 for any other address. */
+/* Device of a link-local address, 0 for other addresses. */
 static int face_scope(const struct face *f)
 {
 	return f->addr[0] == 0xfe && (f->addr[1] & 0xc0) == 0x80
@@ -48,7 +48,7 @@ static int face_scope(const struct face *f)
 
 static void check_mtu(struct doctor *d, const struct face *f)
 {
-	/* Devices send one tag beyond their MTU, not two. */
+	/* Devices send one VLAN tag beyond their MTU, not two. */
 	uint32_t tags = jnum(f->json, "vlan_inner") ? 4 : 0;
 	uint32_t need = full_packet(d, f) + tags;
 	char fix[96];
@@ -70,7 +70,7 @@ static void check_mtu(struct doctor *d, const struct face *f)
 		    f->link.name, f->link.mtu, need);
 }
 
-/* Is @ifindex the face's port, or a VLAN device over it? */
+/* True if @ifindex is the face's port or a VLAN device on it. */
 static bool over_port(struct rt *rt, int ifindex, const struct face *f)
 {
 	struct link l;
@@ -138,7 +138,7 @@ static void check_local(struct doctor *d, const struct face *f)
 			    jstr(f->json, "local_mac"));
 }
 
-/* After the probes the kernel knows its neighbours. */
+/* After the probes the kernel knows the neighbours. */
 static void check_neigh(struct doctor *d, struct rt *rt, const struct face *f)
 {
 	const uint8_t *hop = f->route.has_gateway ? f->route.gateway : f->addr;
@@ -170,7 +170,7 @@ static void check_neigh(struct doctor *d, struct rt *rt, const struct face *f)
 		doctor_note(d, DOCTOR_OK, "mac", f->name, NULL, "%s", text);
 }
 
-/* Does a tree with this child run? Then somebody has to listen there. */
+/* True if a tree with this child runs: its worker must listen then. */
 static bool in_running_tree(const struct doctor *d, const char *name)
 {
 	const json_t *t, *ch;
@@ -186,15 +186,15 @@ static bool in_running_tree(const struct doctor *d, const char *name)
 	return false;
 }
 
-/* Not for trees: nobody there need know of them. */
+/* A face for NDN only need not listen on the port of trees. */
 static bool for_names(const struct face *f)
 {
 	return ndn_is_face(f->json) && !jnum(f->json, "trees");
 }
 
 /*
- * The one to ask, or 0. Not that of a router: its XDP takes what comes there,
- * whether or not anybody listens, and counts it as of no face.
+ * UDP port to probe, or 0 for none. A router's port is not probed: its XDP
+ * takes all packets to it, listener or not, and counts ours as from no face.
  */
 static uint16_t port_of(const struct face *f)
 {
@@ -210,7 +210,7 @@ static void judge_port(struct doctor *d, const struct face *f,
 {
 	bool relay = p->port == TRIB_UDP_PORT;
 
-	/* NDN over Ethernet has none, either. */
+	/* NDN over Ethernet has no UDP port either. */
 	if (!p->port)
 		return;
 	if (p->err != ECONNREFUSED)
@@ -327,7 +327,7 @@ static void probe_faces(struct doctor *d, struct rt *rt, struct face *faces,
 	free(p);
 }
 
-/* An address that is no face yet: the port is where its route leads. */
+/* The address has no face: its port is the device of its route. */
 static json_t *make_face(const char *addr)
 {
 	return json_pack("{s:s, s:s, s:i}", "name", addr, "addr", addr, "port",

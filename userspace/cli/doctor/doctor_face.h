@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the two halves of the face checks share: doctor_face.c looks at the way
- * to the peer, doctor_port.c at the device.
+ * Face checks: doctor_face.c checks the path to the peer, doctor_port.c the
+ * device.
  */
 #ifndef TRIB_CLI_DOCTOR_FACE_H
 #define TRIB_CLI_DOCTOR_FACE_H
@@ -12,11 +12,11 @@
 
 /**
  * struct face - one face under examination
- * @json:  as tribd told it, or made up for --peer.
+ * @json:  the face as tribd reported it, or made up for --peer.
  * @known: tribd has it.
- * @name:  of the face, or the address.
- * @addr:  of the peer, and
- * @local: ours (all zeros: not known).
+ * @name:  name of the face, or the address.
+ * @addr:  address of the peer.
+ * @local: our address, all zeros if unknown.
  * @link:  its port, if @have_link.
  * @route: to the peer, if @have_route.
  */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * trib doctor: tribd itself, and what it needs of the kernel.
- */
+/* trib doctor: checks tribd, and the kernel for its needs. */
 #include <errno.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -46,7 +44,9 @@ void doctor_tribd(struct doctor *d)
 	uid_t uid;
 
 	if (!msg || cli_fetch(c, msg, TRIB_A_STATUS, &list)) {
-		/* A worker's host may do without; the way can be looked at. */
+		/*
+		 * A worker's host may have no tribd; the path can be checked.
+		 */
 		doctor_note(d, d->peer ? DOCTOR_WARN : DOCTOR_FAIL, "tribd", "",
 			    "start tribd in this network namespace", "%s",
 			    c->error);
@@ -110,7 +110,7 @@ static void check_jit(struct doctor *d)
 	FILE *f = fopen("/proc/sys/net/core/bpf_jit_enable", "re");
 	int on = -1;
 
-	/* Only the initial network namespace shows it, and only to root. */
+	/* Only root in the initial network namespace can read it. */
 	if (!f)
 		return;
 	if (fscanf(f, "%d", &on) == 1 && on == 0)
@@ -130,7 +130,7 @@ static void check_bpffs(struct doctor *d)
 	struct stat st;
 
 	if (statfs(PIN_ROOT, &fs) || fs.f_type != BPF_FS_MAGIC) {
-		/* A fresh mount namespace has its own sysfs without one. */
+		/* A new mount namespace has its own sysfs, without bpffs. */
 		doctor_note(
 			d, DOCTOR_WARN, "bpffs", "",
 			"mount -t bpf bpf " PIN_ROOT
@@ -154,7 +154,7 @@ static void check_bpffs(struct doctor *d)
 			    "tribd's maps are pinned in %s", path);
 }
 
-/* "max" or a number of bytes in tribd's memory cgroup; false: not known. */
+/* Read a limit of tribd's memory cgroup, "max" or bytes; false if unknown. */
 static bool cgroup_limit(pid_t pid, char *out, size_t size)
 {
 	char path[64], line[512], file[600];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * trib doctor: jobs that wait for somebody, and counters that mean trouble.
+ * trib doctor: checks jobs that wait for children, and counters that mean
+ * trouble.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static void check_world(struct doctor *d, const json_t *job, const json_t *t)
 
 	json_array_foreach(list, i, ch)
 		if (!json_object_get(ch, "rank"))
-			return; /* a relay: who knows how many are behind it */
+			return; /* a relay stands for an unknown number of workers */
 	if (strcmp(tree_role(t), "root") || !json_array_size(list) ||
 	    json_array_size(list) == jnum(job, "world"))
 		return;
@@ -94,7 +95,7 @@ void doctor_jobs(struct doctor *d)
 	}
 }
 
-/* The verdicts of trib watch. */
+/* Report the verdicts of trib watch. */
 void doctor_workers(struct doctor *d, json_t *trees, double seconds)
 {
 	struct watch_sample a = {.status = d->status, .trees = d->trees};
@@ -131,9 +132,9 @@ void doctor_workers(struct doctor *d, json_t *trees, double seconds)
 }
 
 /*
- * What each counter tells when it has grown. DUP, STALE and SEEN are part of
- * normal recovery and not here. @now: only if it grows while we look, because
- * a probe or a restart leaves a few behind.
+ * Meaning of a counter that has grown. DUP, STALE and SEEN are part of normal
+ * recovery and left out. @now: report only growth between the two looks,
+ * because a probe or a restart leaves a few.
  */
 static const struct {
 	int stat;
@@ -191,7 +192,7 @@ static const struct {
 	 "something on the way adds IP options or extension headers"},
 };
 
-/* Noted if it has grown. What has stopped may be what somebody has mended. */
+/* Note the counter if it has grown. Growth that stopped may be mended. */
 bool doctor_counter(struct doctor *d, int state, bool now, const char *remedy,
 		    const json_t *before, const json_t *stat, double seconds)
 {

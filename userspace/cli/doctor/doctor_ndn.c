@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * trib doctor: the NDN forwarder. Faces and routes that lead nowhere, entries
- * that nobody upstream acknowledges, and counters that mean trouble.
+ * trib doctor: checks the NDN forwarder: faces and routes that lead nowhere,
+ * PIT entries that upstream does not acknowledge, and counters that mean
+ * trouble.
  */
 #include <string.h>
 
 #include "cli/object/ndn.h"
 #include "doctor.h"
 
-/* Faces, entries and counters have names. */
+/* Indexed by name of face, entry or counter. */
 static const json_t *find(const json_t *list, const char *name)
 {
 	const json_t *v;
@@ -20,7 +21,7 @@ static const json_t *find(const json_t *list, const char *name)
 	return NULL;
 }
 
-/* Off is right unless a face says otherwise. */
+/* The forwarder may be off unless a face has an NDN role. */
 static void check_off(struct doctor *d)
 {
 	const json_t *f;
@@ -52,7 +53,7 @@ static void check_rights(struct doctor *d, const json_t *f)
 		"may neither subscribe nor send Data: what it sends is dropped");
 }
 
-/* tribd keeps routes whose face it cannot use just now. */
+/* tribd keeps a route while its face is unusable. */
 static void check_route(struct doctor *d, const json_t *route)
 {
 	const char *prefix = jstr(route, "prefix"), *via = jstr(route, "face");
@@ -83,8 +84,8 @@ static bool is_pending(const json_t *e)
 
 /*
  * An acknowledgement takes less than the second between two looks, and a
- * renewal comes after a quarter of the lease at the latest: an entry that is
- * PENDING at both, and was not acknowledged for a lease, waits in vain.
+ * renewal comes after a quarter of the lease at the latest. So an entry that is
+ * PENDING at both looks and was not acknowledged for a lease is stuck.
  */
 static void check_entry(struct doctor *d, const json_t *e)
 {
@@ -168,8 +169,8 @@ void doctor_entries(struct doctor *d)
 }
 
 /*
- * As in doctor_job.c, by name. SEEN, LOOP, PENDING and LEAVING are part of normal
- * recovery and not here.
+ * Meaning of a counter that has grown, as in doctor_job.c. SEEN, LOOP, PENDING
+ * and LEAVING are part of normal recovery and left out.
  */
 static const struct {
 	const char *stat;

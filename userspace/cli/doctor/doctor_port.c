@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * trib doctor: the device behind a face: is it up, does XDP run on it (and on
- * the other end of a veth), do offloads hide packets from it, do its queues
- * use the CPUs.
+ * trib doctor: checks the device of a face: link, XDP on it and on a veth's
+ * other end, offloads that hide packets from XDP, queues against CPUs.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -28,7 +27,7 @@ bool face_is_local(const uint8_t addr[16])
 	memcpy(&in6.sin6_addr, addr, 16);
 	fd = socket(v4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return true; /* no way to tell */
+		return true; /* unknown */
 	err = v4 ? bind(fd, (struct sockaddr *)&in, sizeof(in))
 		 : bind(fd, (struct sockaddr *)&in6, sizeof(in6));
 	if (err)
@@ -52,8 +51,8 @@ const char *face_mac_text(const uint8_t mac[6], char buf[18])
 }
 
 /*
- * What XDP sends into a veth is lost unless the other end polls: with XDP of
- * its own, or with GRO switched on.
+ * A veth loses packets that XDP sends unless its other end polls: it needs XDP
+ * of its own, or GRO.
  */
 static void check_veth(struct doctor *d, struct rt *rt, const struct face *f)
 {
@@ -98,7 +97,7 @@ static void check_veth(struct doctor *d, struct rt *rt, const struct face *f)
 			peer.name, where, strerror(-gro));
 }
 
-/* The same the other way round: what a relay's XDP sends to us. */
+/* Check our end of the veth for packets that a relay's XDP sends to us. */
 static void check_own_end(struct doctor *d, struct rt *rt, const struct face *f)
 {
 	struct link peer;
@@ -128,7 +127,7 @@ static bool on(int sock, const char *ifname, const char *feature)
 	return ethtool_feature(sock, ifname, feature) > 0;
 }
 
-/* Generic XDP sees packets as the stack has put them together. */
+/* Generic XDP sees packets after the stack merged them. */
 static void check_offloads(struct doctor *d, struct rt *rt,
 			   const struct face *f)
 {
@@ -206,7 +205,7 @@ static void check_queues(struct doctor *d, struct rt *rt, const struct face *f)
 	char fix[96];
 	int sock;
 
-	/* Only a real device spreads its packets over CPUs by queues. */
+	/* Only hardware spreads packets over CPUs by queues. */
 	sock = f->link.real ? rt_ethtool(rt, LINK_HERE) : -1;
 	if (sock < 0)
 		return;

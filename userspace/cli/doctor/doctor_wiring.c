@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * trib doctor --topology: are this host's ports wired as a topology says?
- * Whoever must be behind a port is asked through that port alone, and must
- * answer through it.
+ * trib doctor --topology: compares the wiring of this host's ports with a
+ * topology. A host that the topology has behind a port is probed through that
+ * port, and must answer through it.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 #define PROBE_MS 1500
 #define PING_BYTES 104
-#define PROBES_MAX 4096 /* sockets, and answers that arrive at once */
+#define PROBES_MAX 4096 /* limits sockets, and answers at one time */
 
 static bool addr_text(const struct sockaddr *sa, char *buf, socklen_t len)
 {
@@ -33,7 +33,7 @@ static bool addr_text(const struct sockaddr *sa, char *buf, socklen_t len)
 	       inet_ntop(AF_INET6, &in6->sin6_addr, buf, len);
 }
 
-/* Ask everybody behind @port through it. */
+/* Probe all hosts behind @port through it. */
 static void prepare(const struct plan_port *port, struct probe *p)
 {
 	size_t i;
@@ -49,7 +49,7 @@ static void prepare(const struct plan_port *port, struct probe *p)
 	}
 }
 
-/* Has @port's device the address that the others expect there? */
+/* Check that @port's device has the address that the topology gives it. */
 static bool has_addr(const struct plan_port *port)
 {
 	uint8_t want[16], have[16];
@@ -67,7 +67,7 @@ static bool has_addr(const struct plan_port *port)
 	return found;
 }
 
-/* Who does not answer behind a port behind which others do. */
+/* Note hosts that do not answer behind a port where others do. */
 static void note_port(struct doctor *d, const struct plan_port *port,
 		      const struct probe *p)
 {
@@ -97,7 +97,7 @@ static void note_port(struct doctor *d, const struct plan_port *port,
 			silent > 4 ? " ..." : "");
 }
 
-/* Ports behind which nobody answers at all are the topology's to judge. */
+/* Ports without any answer are judged by plan_wiring_check(). */
 static void judge(struct doctor *d, const struct plan_topology *t,
 		  const char *host, const struct plan_port *port,
 		  const struct probe *p, size_t n)

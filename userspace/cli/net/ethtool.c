@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Owns the ethtool questions of trib doctor: offloads and queues of a device.
- */
+/* Owns ethtool requests: offloads and queues of a device. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +40,7 @@ static int count_features(int sock, const char *ifname, uint32_t *n)
 	return 0;
 }
 
-/* Number of the bit that is called @feature. */
+/* Find the number of the bit with the name @feature. */
 static int find_feature(int sock, const char *ifname, uint32_t n,
 			const char *feature)
 {

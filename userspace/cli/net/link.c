@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Owns the rtnetlink questions of trib doctor: see link.h.
- */
+/* Owns rtnetlink requests: see link.h. */
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
@@ -42,7 +40,7 @@ int rt_open(struct rt **out)
 		err = -EPROTO;
 		goto out_sock;
 	}
-	/* Every question has one answer: the object, or an error. */
+	/* Every request has one answer: the object, or an error. */
 	nl_socket_disable_auto_ack(rt->sk);
 	*out = rt;
 	return 0;
@@ -80,14 +78,17 @@ static struct nl_msg *message(int type, const void *hdr, size_t len)
 	return msg;
 }
 
-/* Address of the right family; our mapped form is not the kernel's. */
+/* Put an address in the kernel's form: IPv4 is not mapped there. */
 static int put_addr(struct nl_msg *msg, int attr, const uint8_t addr[16])
 {
 	return is_v4(addr) ? nla_put(msg, attr, 4, addr + 12)
 			   : nla_put(msg, attr, 16, addr);
 }
 
-/* Send, take the one answer (free it), and give its attributes. */
+/*
+ * Send @msg and parse the attributes of its only answer; the caller frees
+ * *@ans.
+ */
 static int ask(struct rt *rt, struct nl_msg *msg, size_t hdrlen,
 	       struct nlattr **tb, int max, unsigned char **buf)
 {
@@ -186,7 +187,7 @@ int rt_link(struct rt *rt, int ifindex, int nsid, struct link *out)
 	if (tb[IFLA_LINK_NETNSID])
 		out->below_nsid = (int)get_u32(tb[IFLA_LINK_NETNSID]);
 	out->xdp = get_xdp(tb[IFLA_XDP]);
-	/* Not from sysfs: that may show another network namespace. */
+	/* sysfs may show another network namespace. */
 	out->real = tb[IFLA_PARENT_DEV_NAME];
 	if (tb[IFLA_LINKINFO] &&
 	    nla_parse_nested(info, IFLA_INFO_MAX, tb[IFLA_LINKINFO], NULL) >= 0)
@@ -258,7 +259,7 @@ int rt_neigh(struct rt *rt, int ifindex, const uint8_t addr[16],
 	return 0;
 }
 
-/* The id that the namespace behind @fd has in ours, -1: none. */
+/* Find the id of the namespace behind @fd in ours, -1 without one. */
 static int nsid_of(struct rt *rt, int fd)
 {
 	struct rtgenmsg gen = {.rtgen_family = AF_UNSPEC};
@@ -277,7 +278,9 @@ static int nsid_of(struct rt *rt, int fd)
 	return id;
 }
 
-/* The first namespace below @dir (named as @fmt says) that is @nsid here. */
+/*
+ * Open the first namespace below @dir, with paths by @fmt, that is @nsid here.
+ */
 static int search(struct rt *rt, int nsid, const char *dir, const char *fmt)
 {
 	DIR *d = opendir(dir);
@@ -300,7 +303,7 @@ static int search(struct rt *rt, int nsid, const char *dir, const char *fmt)
 	return fd < 0 ? -ENOENT : fd;
 }
 
-/* A socket keeps the namespace it was made in. */
+/* A socket keeps the namespace that it was made in. */
 static int socket_in(int ns)
 {
 	int self = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC), s = -1;
@@ -310,7 +313,7 @@ static int socket_in(int ns)
 	if (!setns(ns, CLONE_NEWNET)) {
 		s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 		s = s < 0 ? -errno : s;
-		/* Nothing after this may happen over there. */
+		/* Return to our namespace before anything else. */
 		if (setns(self, CLONE_NEWNET))
 			abort();
 	} else {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Facts about devices, routes and neighbours from rtnetlink and ethtool, also
- * about a veth's other end in another network namespace.
+ * for a veth's other end in another network namespace.
  */
 #ifndef TRIB_CLI_LINK_H
 #define TRIB_CLI_LINK_H
@@ -12,7 +12,7 @@
 
 struct rt;
 
-/* nsid of this network namespace itself. */
+/* nsid of this network namespace. */
 #define LINK_HERE (-1)
 
 enum link_xdp { LINK_XDP_NONE, LINK_XDP_NATIVE, LINK_XDP_GENERIC };
@@ -20,7 +20,7 @@ enum link_xdp { LINK_XDP_NONE, LINK_XDP_NATIVE, LINK_XDP_GENERIC };
 /**
  * struct link - a device
  * @kind:  "veth", "vlan", ...; "" for a plain NIC.
- * @real:  there is hardware behind it.
+ * @real:  it is hardware.
  * @below: IFLA_LINK: the peer of a veth, the device below a VLAN; 0 = none.
  * @below_nsid: namespace of @below, or LINK_HERE.
  */
@@ -39,7 +39,7 @@ struct link {
 	int below_nsid;
 };
 
-/* How the kernel would send to an address. */
+/* The kernel's route to an address. */
 struct route {
 	int oif;
 	bool local; /* the address is one of ours */
@@ -56,22 +56,28 @@ struct neigh {
 int rt_open(struct rt **out);
 void rt_close(struct rt *rt);
 
-/* 0 or -errno; -ENODEV: no such device. */
+/*
+ * Look up a device, a route or a neighbour. Return 0 or -errno; -ENODEV without
+ * such a device.
+ */
 int rt_link(struct rt *rt, int ifindex, int nsid, struct link *out);
-/* @oif: device that a link-local address is behind; 0 for any other. */
+/* @oif: device of a link-local address, else 0. */
 int rt_route(struct rt *rt, const uint8_t addr[16], int oif, struct route *out);
 int rt_neigh(struct rt *rt, int ifindex, const uint8_t addr[16],
 	     struct neigh *out);
 
 /*
- * A socket for ethtool requests in the namespace that is @nsid here, found
- * among the named ones and those of processes. -errno; -ENOENT: not found.
+ * Open a socket for ethtool requests in the namespace that is @nsid here, found
+ * among named ones and those of processes. Return it or -errno; -ENOENT if not
+ * found.
  */
 int rt_ethtool(struct rt *rt, int nsid);
 
-/* 1: on, 0: off, -errno: not known. @sock: from rt_ethtool(). */
+/* Return 1 (on), 0 (off) or -errno (unknown). @sock: from rt_ethtool(). */
 int ethtool_feature(int sock, const char *ifname, const char *feature);
-/* Queues in use and possible; -errno if the driver does not tell. */
+/*
+ * Read the number of queues in use and the most possible. Return 0 or -errno.
+ */
 int ethtool_channels(int sock, const char *ifname, uint32_t *now,
 		     uint32_t *max);
 

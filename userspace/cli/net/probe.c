@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the probes of trib doctor: see probe.h. Echo requests go by a raw
- * socket, or by a ping socket where the caller may not have a raw one.
+ * Owns probes: see probe.h. Echo requests use a raw socket, or a ping socket if
+ * the caller may not open a raw one.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -20,7 +20,7 @@
 #define RESEND_MS 250
 #define SIZE_MAX_PROBE 9216
 
-/* Both ICMP echo headers look like this. */
+/* The echo header of ICMP and ICMPv6. */
 struct echo {
 	uint8_t type;
 	uint8_t code;
@@ -65,7 +65,7 @@ static socklen_t to_sockaddr(const uint8_t addr[16], bool v4, uint32_t scope,
 	return sizeof(*in6);
 }
 
-/* Never fragment, and do not believe an MTU that was learned earlier. */
+/* Never fragment, and ignore path MTUs learned earlier. */
 static void dont_fragment(int fd, bool v4)
 {
 	int probe = IP_PMTUDISC_PROBE, probe6 = IPV6_PMTUDISC_PROBE, one = 1;
@@ -160,7 +160,9 @@ static void ask(struct probe *p)
 		}
 		memset(buf, 0, len);
 		memcpy(buf, &e, sizeof(e));
-		/* The kernel does this for ICMPv6 and for ping sockets. */
+		/*
+		 * The kernel sets the checksum for ICMPv6 and for ping sockets.
+		 */
 		e.sum = v4 ? checksum(buf, len) : 0;
 		memcpy(buf, &e, sizeof(e));
 	}
@@ -202,7 +204,7 @@ static void hear(struct probe *p)
 	p->rtt_ms = now_ms() - p->sent;
 }
 
-/* An error that no further try would change. */
+/* True for errors that another try cannot change. */
 static bool finished(const struct probe *p)
 {
 	return p->answered || p->fd < 0 || p->err == EMSGSIZE ||
@@ -244,7 +246,7 @@ void probe_run(struct probe *p, size_t n, int ms)
 		if (now_ms() < next)
 			continue;
 		next = now_ms() + RESEND_MS;
-		/* What arrives at a port is counted there: two are enough. */
+		/* The peer counts packets to the port: send two at most. */
 		for (i = 0; i < n; i++)
 			if (!finished(&p[i]) &&
 			    (p[i].kind != PROBE_PORT || p[i].tries < 2))

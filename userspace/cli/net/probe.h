@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Probes of trib doctor: is an address there, do full-sized packets get
- * through unfragmented, does its UDP port refuse?
+ * Probes: does an address answer, do full-sized packets pass unfragmented, does
+ * its UDP port refuse?
  */
 #ifndef TRIB_CLI_PROBE_H
 #define TRIB_CLI_PROBE_H
@@ -16,17 +16,16 @@ enum probe_kind {
 };
 
 /**
- * struct probe - one question
- * @addr:  of whom; IPv4 mapped.
+ * struct probe - one probe
+ * @addr:  address of the peer, IPv4 mapped.
  * @local: our address, or all zeros.
- * @dev:   PROBE_PING: ask through this device, and hear the answer through it;
- *         NULL: whichever.
- * @scope: device that a link-local address is behind, or 0.
- * @port:  PROBE_PORT.
+ * @dev:   PROBE_PING: send and receive through this device only; NULL: any.
+ * @scope: device of a link-local address, else 0.
+ * @port:  PROBE_PORT: UDP port.
  * @size:  PROBE_PING: bytes of the whole IP packet.
  * @answered: out: an answer came.
- * @err:   out: what the kernel or the network said instead: EMSGSIZE,
- *         ECONNREFUSED, EHOSTUNREACH, EPERM, ...; 0: nothing.
+ * @err:   out: error from the kernel or the network: EMSGSIZE, ECONNREFUSED,
+ *         EHOSTUNREACH, EPERM, ...; 0 without one.
  * @rtt_ms: out: time to the answer.
  */
 struct probe {
@@ -41,7 +40,7 @@ struct probe {
 	int err;
 	double rtt_ms;
 
-	/* Its own: */
+	/* private to probe.c */
 	int fd;
 	bool raw;
 	uint64_t token;
@@ -49,7 +48,7 @@ struct probe {
 	unsigned int tries;
 };
 
-/* Ask all at once; returns when all are answered or after @ms. */
+/* Run all probes at once; returns when all are answered, or after @ms. */
 void probe_run(struct probe *p, size_t n, int ms);
 
 #endif /* TRIB_CLI_PROBE_H */

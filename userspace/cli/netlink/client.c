@@ -20,9 +20,9 @@
 #include "uapi/trib.h"
 #include "client.h"
 
-/* A dump that never holds still is given up after this many tries. */
+/* Tries for a dump whose set of objects keeps changing. */
 #define DUMP_TRIES 10
-/* No answer is anywhere near this; it bounds what a broken peer can cost. */
+/* Limit of an answer's memory, far above any real one. */
 #define ANSWER_MAX (64u << 20)
 
 struct client {
@@ -61,7 +61,7 @@ int client_open(struct client **out)
 	c->sk = nl_socket_alloc();
 	if (!c->sk)
 		goto out_free;
-	/* Whether to be acknowledged is the request's choice. */
+	/* Each request sets NLM_F_ACK itself. */
 	nl_socket_disable_auto_ack(c->sk);
 	errno = 0;
 	if (nl_connect(c->sk, NETLINK_USERSOCK) < 0) {
@@ -74,7 +74,7 @@ int client_open(struct client **out)
 		goto out_sock;
 	}
 	nl_socket_set_peer_port(c->sk, TRIB_NL_PORT);
-	/* A long dump must not overrun us; what the system allows will do. */
+	/* Room for long dumps, as much as the system allows. */
 	nl_socket_set_buffer_size(c->sk, 1 << 20, 0);
 	*out = c;
 	return 0;
@@ -170,7 +170,10 @@ void client_error_text(const struct nlmsghdr *nlh, char *text, size_t size)
 	text[0] = '\0';
 	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS))
 		return;
-	/* The failed request comes back whole unless the answer is capped. */
+	/*
+	 * The whole request precedes the attributes unless the answer is
+	 * capped.
+	 */
 	if (!(nlh->nlmsg_flags & NLM_F_CAPPED)) {
 		if (e->msg.nlmsg_len < sizeof(e->msg))
 			return;
@@ -206,7 +209,7 @@ static int error_message(struct client *c, const struct nlmsghdr *nlh)
 
 enum answer { MORE, COMPLETE, CHANGED };
 
-/* One message with our sequence number: is the answer complete? */
+/* Take one message with our sequence number. Returns enum answer or -errno. */
 static int take(struct client *c, const struct nlmsghdr *nlh, bool dump,
 		bool *intr)
 {
@@ -247,7 +250,7 @@ static int datagram(struct client *c, unsigned char *buf, int len, uint32_t seq,
 	int ret = MORE;
 
 	for (; nlmsg_ok(nlh, len); nlh = nlmsg_next(nlh, &len)) {
-		/* An answer to a request that we gave up on. */
+		/* Skip answers to an earlier request that timed out. */
 		if (nlh->nlmsg_seq != seq)
 			continue;
 		ret = take(c, nlh, dump, intr);
@@ -259,7 +262,7 @@ static int datagram(struct client *c, unsigned char *buf, int len, uint32_t seq,
 	return ret;
 }
 
-/* Wait for the next datagram from tribd's port; others do not concern us. */
+/* Wait for the next datagram from tribd's port; skip those of others. */
 static int receive(struct client *c, int64_t deadline, unsigned char **buf)
 {
 	struct pollfd p = {.fd = nl_socket_get_fd(c->sk), .events = POLLIN};

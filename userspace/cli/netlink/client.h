@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The client side of trib.h's netlink protocol over NETLINK_USERSOCK: build a
- * request, send it, collect the whole answer. It knows messages, not objects.
+ * Client of tribd's netlink protocol (trib.h): builds a request, sends it, and
+ * collects the whole answer. It knows messages, not objects.
  */
 #ifndef TRIB_CLI_CLIENT_H
 #define TRIB_CLI_CLIENT_H
@@ -18,17 +18,18 @@ typedef int (*client_fn)(struct nlmsghdr *nlh, void *arg);
 /**
  * client_open() - bind a socket of this network namespace
  *
- * Nothing is sent: whether tribd is there shows with the first request.
+ * Nothing is sent: only the first request shows whether tribd runs.
+ *
  * Return: 0 or -errno.
  */
 int client_open(struct client **out);
 void client_close(struct client *c);
 
-/* How long one answer may take; the default is 5 seconds. */
+/* Set the time for one answer; 5 seconds by default. */
 void client_timeout(struct client *c, int ms);
 
 /**
- * client_message() - a request without attributes
+ * client_message() - make a request without attributes
  * @cmd:   enum trib_cmd.
  * @flags: NLM_F_ACK for a change, NLM_F_DUMP for a list, 0 for one object.
  *
@@ -38,20 +39,20 @@ struct nl_msg *client_message(int cmd, int flags);
 
 /**
  * client_request() - send @msg and collect its answer
- * @fn:  called for each message once the answer is complete, so that a dump
- *       that changed under way can be taken again; may be NULL.
+ * @fn:  called for each message once the answer is complete; may be NULL. A dump
+ *       that changed while it was read is repeated before.
  *
- * Return: 0 or -errno; client_text() then says in one line what went wrong.
+ * Return: 0 or -errno; then client_text() is one line about the failure.
  */
 int client_request(struct client *c, struct nl_msg *msg, client_fn fn,
 		   void *arg);
 
 const char *client_text(const struct client *c);
 
-/* Who answered last: process and user, as the kernel vouches for them. */
+/* Process and user of the last answer, from the kernel's credentials. */
 void client_peer(const struct client *c, pid_t *pid, uid_t *uid);
 
-/* The text that follows an NLMSG_ERROR as an attribute, or "". */
+/* Copy the text attribute of an NLMSG_ERROR, or "". */
 void client_error_text(const struct nlmsghdr *nlh, char *text, size_t size);
 
 #endif /* TRIB_CLI_CLIENT_H */

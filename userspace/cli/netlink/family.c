@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Requests to the kernel module by generic netlink, and its events.
- */
+/* Owns requests to the kernel module over generic netlink, and its events. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -24,7 +22,7 @@ struct family {
 	int id;
 };
 
-/* What an answer becomes. */
+/* An answer while it arrives. */
 struct collect {
 	int top;
 	json_t *list;
@@ -33,7 +31,7 @@ struct collect {
 	char text[256];
 };
 
-/* The kernel's reasons come as text, without the request repeated. */
+/* Ask for errors with text and without a copy of the request. */
 static int want_texts(struct nl_sock *sk)
 {
 	int fd = nl_socket_get_fd(sk), one = 1;
@@ -82,7 +80,7 @@ void family_close(struct family *f)
 	free(f);
 }
 
-/* The socket that an event is about is beside it. */
+/* Add the socket of an event to it. */
 static int add_sock(struct nlmsghdr *nlh, json_t *event)
 {
 	json_t *sock;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel module's end of trib.h's protocol: the generic netlink family.
- * What comes from there comes from the kernel: there is nobody to mistrust.
+ * Client of the kernel module's generic netlink family (trib.h). Answers come
+ * from the kernel and need no check of credentials.
  */
 #ifndef TRIB_CLI_FAMILY_H
 #define TRIB_CLI_FAMILY_H
@@ -14,7 +14,7 @@ struct family;
 struct nl_msg;
 
 /**
- * family_open() - find the family; without the module, loading it is tried
+ * family_open() - find the family; try to load the module without it
  *
  * Returns enum cli_code; @out is for family_close().
  */
@@ -22,11 +22,11 @@ int family_open(struct cli *c, struct family **out);
 void family_close(struct family *f);
 
 /**
- * family_message() - a request without attributes
+ * family_message() - make a request without attributes
  * @cmd:   enum trib_cmd.
  * @flags: NLM_F_ACK for a change, NLM_F_DUMP for a list, 0 for one object.
  *
- * Return: the message; NULL is noted as an error.
+ * Return: the message, or NULL with an error set.
  */
 struct nl_msg *family_message(struct cli *c, struct family *f, int cmd,
 			      int flags);
@@ -49,10 +49,10 @@ int family_listen(struct cli *c, struct family *f);
 
 /**
  * family_event() - wait for events
- * @ms:  how long, -1: for ever.
- * @out: array of events, a new reference; empty if time is up or a signal came.
- *       Member "sock" is the socket that an event is about.
- * @lost: set if some were lost because they were not read in time.
+ * @ms:  timeout, -1 for none.
+ * @out: array of events, a new reference; empty after the timeout or a signal.
+ *       Member "sock" is the socket of an event.
+ * @lost: true if events were lost because they were not read in time.
  *
  * Returns enum cli_code.
  */

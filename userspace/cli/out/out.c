@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Owns what output looks like: see out.h.
- */
+/* Owns the form of output: see out.h. */
 #include <ctype.h>
 #include <pwd.h>
 #include <stdarg.h>
@@ -83,7 +81,7 @@ void out_rate(double v, char *buf, size_t size)
 	snprintf(buf, size, i && v < 99.95 ? "%.1f%s" : "%.0f%s", v, unit[i]);
 }
 
-/* A list as "a, b"; its members are strings or integers. */
+/* Join a list of strings or integers with commas. */
 static void list_text(const json_t *list, char *buf, size_t size)
 {
 	size_t i, at = 0;
@@ -153,7 +151,7 @@ static void heading(const struct out_col *col, char *buf)
 		buf[i] = buf[i] == '_' ? '-' : (char)toupper(buf[i]);
 }
 
-/* Blanks are printed before what follows them, never at a line's end. */
+/* Blanks are printed only before the next cell, never at a line's end. */
 static void print_row(FILE *f, const char *indent, const json_t *row,
 		      const struct out_col *cols, size_t n, const int *width)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Output: a command hands over a JSON value, and it is printed as JSON or as a
- * plain table made from the same value.
+ * Output: a command passes a JSON value, which is printed as JSON or as a
+ * table.
  */
 #ifndef TRIB_CLI_OUT_H
 #define TRIB_CLI_OUT_H
@@ -21,7 +21,7 @@ struct cli;
  * @title: heading; NULL: @key in capitals.
  * @key:   member shown; missing ones show as "-".
  * @right: align right.
- * @text:  makes the text from the whole row instead of from @key.
+ * @text:  writes the text, from the whole row instead of from @key.
  */
 struct out_col {
 	const char *title;
@@ -31,39 +31,39 @@ struct out_col {
 };
 
 /**
- * out_table() - an array of objects, one line each
- * @rows: reference is taken over.
+ * out_table() - print an array of objects, one line each
+ * @rows: takes over the reference.
  */
 int out_table(struct cli *c, json_t *rows, const struct out_col *cols,
 	      size_t n);
 
-/* One object, one line a member; takes over the reference. */
+/* Print one object, one line a member; takes over the reference. */
 int out_list(struct cli *c, json_t *obj, const struct out_col *cols, size_t n);
 
-/* Any value under -j, @text (and a newline) otherwise; takes over @val. */
+/* Print @val under -j, else @text and a newline; takes over @val. */
 int out_value(struct cli *c, json_t *val, const char *text);
 
-/* A change that was made: {} under -j, nothing otherwise. */
+/* Report a successful change: {} under -j, else nothing. */
 int out_done(struct cli *c);
 
-/* The same table on any stream, whatever -j says; borrows @rows. */
+/* Print a table to any stream, -j or not; borrows @rows. */
 void out_print_table(FILE *f, const char *indent, const json_t *rows,
 		     const struct out_col *cols, size_t n);
 
-/* The text of a member for people; "-" if it is missing. */
+/* Write a member as text; "-" if it is missing. */
 void out_text(const json_t *obj, const char *key, char *buf, size_t size);
 
-/* Print JSON as -j or -p asked, with a newline. */
+/* Print JSON by -j or -p, with a newline. */
 void out_json(const struct cli *c, const json_t *val);
 
-/* The name of a user, or else the number. */
+/* Write the name of a user, or the number without one. */
 void out_user(uint32_t uid, char *buf, size_t size);
-/* Milliseconds as "1.2s", "3m12s", "4h05m", "2d03h". */
+/* Write milliseconds as "1.2s", "3m12s", "4h05m", "2d03h". */
 void out_ms(uint64_t ms, char *buf, size_t size);
-/* A rate with k, M or G: "93.1k". */
+/* Write a rate with k, M or G: "93.1k". */
 void out_rate(double v, char *buf, size_t size);
 
-/* Members of JSON objects; 0, "" or false if they are missing. */
+/* Get members of JSON objects; 0, "" or false if they are missing. */
 uint64_t jnum(const json_t *obj, const char *key);
 const char *jstr(const json_t *obj, const char *key);
 bool jbool(const json_t *obj, const char *key);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Owns how arguments become attributes: see parse.h. parse_text.c reads them.
- */
+/* Owns how arguments become attributes: see parse.h. */
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -197,8 +195,8 @@ static int put_other(struct cli *c, const struct arg *a, const char *s,
 }
 
 /*
- * Behind a local rank: an index, or, where there is a PS, a port. These are
- * never less than 1024, so that tribd can say which one would be right.
+ * Read the part after the colon of a local rank: an index, or in a row with a
+ * PS a port. Ports begin at 1024, so tribd can tell which one was meant.
  */
 static int check_local(struct cli *c, const char *s, uint64_t *v)
 {
@@ -236,7 +234,7 @@ static int put_hop(struct cli *c, const struct arg *a, const char *s,
 	return 0;
 }
 
-/* FACE[:RANK] or RANK[:INDEX]; the children's index is their order. */
+/* Put FACE[:RANK] or RANK[:INDEX]. The order of children is their index. */
 static int put_child(struct cli *c, const struct arg *a, const char *s,
 		     int order, struct nl_msg *msg)
 {
@@ -346,7 +344,7 @@ static int put_arg(struct cli *c, const struct arg *a, const char *s, int order,
 	default:
 		err = put_other(c, a, s, msg);
 	}
-	/* libnl's only error here: the message is full. */
+	/* libnl fails only if the message is full. */
 	if (err < 0)
 		return cli_error(c, "too many arguments at \"%s\"", s);
 	return err;
@@ -366,7 +364,7 @@ static const struct arg *find_word(const struct arg *args, size_t n,
 	return NULL;
 }
 
-/* The values after a keyword: one, or as many as come for a list. */
+/* Read one value after a keyword, or all up to the next keyword for a list. */
 static int take_values(struct cli *c, int *argc, char ***argv,
 		       const struct arg *args, size_t n, const struct arg *a,
 		       int *order, struct nl_msg *msg)

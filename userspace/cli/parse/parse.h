@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Arguments: text to values with range checks, and keyword lists to netlink
- * attributes by table. Nothing here is sent before all of it is right.
+ * attributes by table. A command sends nothing unless all its arguments are
+ * valid.
  */
 #ifndef TRIB_CLI_PARSE_H
 #define TRIB_CLI_PARSE_H
@@ -13,19 +14,22 @@
 struct cli;
 struct nl_msg;
 
-/* Text to value: 0, -EINVAL (not one at all) or -ERANGE. */
+/* Convert text to a value. All return 0, -EINVAL (no such value) or -ERANGE. */
 int parse_number(const char *s, uint64_t min, uint64_t max, uint64_t *out);
 int parse_hex(const char *s, uint64_t *out);
 /* Digits with an optional k, M, G or T (powers of 1000). */
 int parse_rate(const char *s, uint64_t *out);
-/* IPv4 or IPv6 to 16 bytes, IPv4 mapped. */
+/* IPv4 or IPv6 address to 16 bytes, IPv4 mapped. */
 int parse_addr(const char *s, uint8_t out[16]);
-/* ADDR[:PORT], an IPv6 address with a port in brackets; @port 0: none. */
+/*
+ * ADDR[:PORT]; brackets around an IPv6 address with a port. *@port is 0 without
+ * a port.
+ */
 int parse_host(const char *s, uint8_t addr[16], uint16_t *port);
 int parse_mac(const char *s, uint8_t out[6]);
-/* "0-3,8" to a bitmap as in a packet: 0, -EINVAL, or -ERANGE. */
+/* "0-3,8" to a bitmap as in a packet. */
 int parse_ranks(const char *s, uint8_t out[128]);
-/* A number or the name of a user. */
+/* Number or name of a user. */
 int parse_uid(const char *s, uint32_t *out);
 /* Seconds, fractions allowed, to milliseconds. */
 int parse_seconds(const char *s, uint32_t min_ms, uint32_t max_ms,
@@ -34,7 +38,7 @@ int parse_seconds(const char *s, uint32_t min_ms, uint32_t max_ms,
 /* "30s", "1.5s", "500ms" or "2m" to milliseconds. */
 int parse_time(const char *s, uint32_t min_ms, uint32_t max_ms, uint32_t *out);
 
-/* True if @s may name something: graphic ASCII, not beginning with "-". */
+/* True if @s can be a name: graphic ASCII, not beginning with "-". */
 bool parse_name_ok(const char *s, size_t len);
 
 enum arg_kind {
@@ -58,7 +62,7 @@ enum arg_kind {
 	ARG_RANKS,    /* 0-3,8 */
 	ARG_FLAG,     /* the keyword alone */
 	ARG_TIME,     /* 30s, 500ms; becomes milliseconds, u32 */
-	ARG_PREFIX,   /* /ps/job: a name, or what names begin with */
+	ARG_PREFIX,   /* /ps/job: an NDN name or prefix */
 	ARG_PREFIXES, /* the same, or "none" alone: an empty list */
 	ARG_MARK,     /* one component of a name */
 	ARG_NDN,      /* host, router, none */
@@ -68,9 +72,9 @@ enum arg_kind {
 
 /**
  * struct arg - an argument of a command
- * @word: keyword before the value; NULL for what has a fixed place (these come
- *        first in the table and on the command line).
- * @value: what the value is called in usage and errors.
+ * @word: keyword before the value; NULL for an argument with a fixed place
+ *        (these come first in the table and on the command line).
+ * @value: name of the value in usage and errors.
  * @kind: how to read it.
  * @attr: attribute it becomes.
  * @min:  smallest and
@@ -98,11 +102,13 @@ struct arg {
 		word, value, kind, attr, min, max, flags, NULL                 \
 	}
 
-/* parse_names.c: one of the last five kinds, the @order-th of its keyword. As
- * nla_put(), or enum cli_code. */
+/*
+ * parse_ndn.c: put a value of the last five kinds, number @order of its
+ * keyword. Returns like nla_put(), or enum cli_code.
+ */
 int parse_put_ndn(struct cli *c, const struct arg *a, const char *s, int order,
 		  struct nl_msg *msg);
-/* Whether @s says that the list is empty. */
+/* True if @s stands for an empty list. */
 bool parse_is_none(const struct arg *a, const char *s);
 
 #define ARG_NEEDED (1u << 0)
@@ -117,7 +123,7 @@ void parse_words_text(const char *const *words, const char *between, char *buf,
 		      size_t size);
 
 /**
- * parse_args() - the whole command line of a command
+ * parse_args() - parse the arguments of a command
  * @args: at most ARG_MAX rows, with attributes below 32.
  * @msg:  gets the attributes.
  * @seen: out: ARG_BIT() of each attribute that was given; may be NULL.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the arguments that have to do with NDN: names as text, markers, and what
- * a face is to the NDN forwarder. tribd gets a name as one text, however it
- * was written.
+ * Owns arguments for NDN: names, markers, and roles of faces. tribd gets the
+ * canonical text of a name, however it was written.
  */
 #include <string.h>
 
@@ -43,7 +42,7 @@ static int put_prefix(struct cli *c, const struct arg *a, const char *s,
 	return nla_put_string(msg, a->attr, text);
 }
 
-/* tribd takes a marker as what stands between two slashes. */
+/* tribd takes a marker as one component, without slashes. */
 static int put_mark(struct cli *c, const struct arg *a, const char *s,
 		    struct nl_msg *msg)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Owns how text becomes a value, with checks of its range: see parse.h.
- */
+/* Owns how text becomes a value: see parse.h. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
@@ -161,8 +159,10 @@ int parse_uid(const char *s, uint32_t *out)
 	return 0;
 }
 
-/* Thousandths of a number, and what stands behind it; what is too large for
- * anybody stays so. */
+/*
+ * Read a decimal number as thousandths; *@end is the text after it. Numbers out
+ * of range stay too large.
+ */
 static int thousandths(const char *s, uint64_t *out, const char **end)
 {
 	uint64_t whole = 0, part = 0, unit = 100;
@@ -216,7 +216,7 @@ int parse_time(const char *s, uint32_t min_ms, uint32_t max_ms, uint32_t *out)
 	return 0;
 }
 
-/* A number of a list, up to a comma or a dash. */
+/* Read a number of a list, up to a comma or a dash. */
 static int take_rank(const char **s, unsigned int *rank)
 {
 	const char *p = *s;
@@ -256,7 +256,7 @@ int parse_ranks(const char *s, uint8_t out[128])
 	}
 }
 
-/* Which of these a face or a job may not have, tribd knows best. */
+/* tribd refuses further characters for faces and jobs. */
 bool parse_name_ok(const char *s, size_t len)
 {
 	size_t i;

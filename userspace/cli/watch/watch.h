@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What trib watch computes from two looks at tribd, apart from how they were
- * taken and how they are shown.
- */
+/* The arithmetic of trib watch: rates from two looks at tribd. */
 #ifndef TRIB_CLI_WATCH_H
 #define TRIB_CLI_WATCH_H
 
@@ -11,13 +8,11 @@
 
 /**
  * struct watch_sample - one look
- * @seconds: when, CLOCK_MONOTONIC.
+ * @seconds: time of the look, CLOCK_MONOTONIC.
  * @status:  object of TRIB_A_STATUS.
- * @jobs:    arrays of objects, as are
- * @trees:   trees, and
- * @stats:   counters.
- * @names:   object of TRIB_A_NDN; NULL: the NDN forwarder is off.
- * @ndn_stats: its counters.
+ * @jobs, @trees, @stats: arrays of objects.
+ * @ndn:     object of TRIB_A_NDN; NULL if the NDN forwarder is off.
+ * @ndn_stats: array of its counters.
  */
 struct watch_sample {
 	double seconds;
@@ -31,24 +26,22 @@ struct watch_sample {
 
 void watch_free(struct watch_sample *s);
 
-/*
- * A silent child is one that has not been heard for this long while others
- * have gone on.
- */
+/* A child is silent if it was not heard for this long while others went on. */
 #define WATCH_SILENT_MS 500
 
 /**
- * watch_rates() - what happened between two looks
+ * watch_rates() - compute the rates between two looks
  *
  * Return: a new object: interval, host, jobs, trees (each with children),
- * drops, and names if the NDN forwarder is on. Rates are per second; docs in trib-watch(8).
+ * drops, and ndn if the NDN forwarder is on. Rates are per second, see
+ * trib-watch(8).
  */
 json_t *watch_rates(const struct watch_sample *a, const struct watch_sample *b);
 
-/* The last of these; @dt: seconds between the looks. */
+/* Make the ndn member of watch_rates(); @dt: seconds between the looks. */
 json_t *watch_ndn(const struct watch_sample *a, const struct watch_sample *b,
 		  double dt);
-/* And for people; @names may be NULL. */
-void watch_show_ndn(FILE *f, const json_t *names);
+/* Print that member; @ndn may be NULL. */
+void watch_show_ndn(FILE *f, const json_t *ndn);
 
 #endif /* TRIB_CLI_WATCH_H */

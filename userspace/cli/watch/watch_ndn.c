@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Owns what trib watch says of the NDN forwarder: rates of its counters.
- */
+/* Owns the rates of the NDN forwarder's counters. */
 #include <string.h>
 
 #include "cli/out/out.h"
@@ -20,7 +18,7 @@ static double rate(const struct watch_sample *a, const struct watch_sample *b,
 	json_array_foreach(b->ndn_stats, i, s)
 		if (!strcmp(jstr(s, "name"), stat))
 			is = jnum(s, "value");
-	/* Counters start anew when somebody resets them. */
+	/* A counter may have been reset between the looks. */
 	return (double)(is >= was ? is - was : is) / dt;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the arithmetic of trib watch: rates, arrival lag, and who is slow or
- * silent. Lag is sampled by the data plane, one chunk in TRIB_LAG_EVERY.
+ * Owns the arithmetic of trib watch: rates, arrival lag, slow and silent
+ * children. The data plane samples lag for one chunk in TRIB_LAG_EVERY.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ void watch_free(struct watch_sample *s)
 	memset(s, 0, sizeof(*s));
 }
 
-/* Counters start anew when tribd or an operator resets them. */
+/* tribd or an operator may have reset counters between the looks. */
 static double grown(uint64_t before, uint64_t now)
 {
 	return (double)(now >= before ? now - before : now);
@@ -93,9 +93,9 @@ struct lag {
 	const json_t *now;
 	double samples; /* chunks sampled in the interval */
 	double lag_us;	/* their mean lag */
-	double last;	/* of them: last to arrive */
-	bool known;	/* ever sampled */
-	bool current;	/* in this epoch, as far as can be told */
+	double last;	/* samples in which it was the last */
+	bool known;	/* chunks sampled since the tree began */
+	bool current;	/* samples that count for this epoch */
 	uint32_t chunk;
 	uint64_t age_ms;
 	double behind;
@@ -124,9 +124,9 @@ static double median_lag(const struct lag *l, size_t n)
 }
 
 /*
- * Slow: clearly more often the last than its share, and clearly later than
- * the typical child. Both, because somebody is always last, and because with
- * two slow ones neither is always last.
+ * A child is slow if it is clearly more often the last than its share, and
+ * clearly later than the typical child. Both, because one child is always last,
+ * and of two slow ones neither is always last.
  */
 static bool is_slow(const struct lag *l, size_t n, size_t i, double lasts)
 {
@@ -138,8 +138,8 @@ static bool is_slow(const struct lag *l, size_t n, size_t i, double lasts)
 }
 
 /*
- * Chunks are compared among children that were heard at about the same time:
- * the numbers of others may be of an epoch that is over.
+ * Compare chunks only of children that were heard at about the same time: chunk
+ * numbers of others may belong to an earlier epoch.
  */
 #define SAME_TIME_MS 1000
 
@@ -166,9 +166,9 @@ static void compare(struct lag *l, size_t n)
 }
 
 /*
- * Silent: the others went on without it; or nobody goes on, and it is among
- * those that lack the oldest chunk. Who is merely not at the front may be
- * waiting for that one, too: windows differ.
+ * A child is silent if the others went on without it. If none goes on, it is
+ * silent if it is among those that lack the oldest chunk: windows differ, so a
+ * child behind the newest chunk may be waiting, too.
  */
 static bool is_silent(const struct lag *l, size_t n, size_t i)
 {
@@ -254,7 +254,7 @@ static json_t *child_rates(const struct lag *l, size_t n, size_t i,
 	return o;
 }
 
-/* Chunks the tree went on by: of the child that went furthest. */
+/* Progress of the tree in chunks: that of its furthest child. */
 static double chunks_grown(const json_t *before, const json_t *now)
 {
 	const json_t *ch, *old;
@@ -281,8 +281,8 @@ static double chunks_grown(const json_t *before, const json_t *now)
 }
 
 /*
- * @delivered: results written to mapped memory if they are all this tree's,
- * else negative: a leaf has no children to count by.
+ * @delivered: results written to mapped memory if all are this tree's, else
+ * negative. A leaf needs it because it has no children to count.
  */
 static json_t *tree_rates(const json_t *before, const json_t *now, double dt,
 			  uint32_t nval, double delivered)
