@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * tribd's netlink server with its faces, jobs and trees, but without a kernel
- * (daemon_double.c): sequences of requests, sound and bent. A request that
- * changes something is answered exactly once; one that is refused, or comes
- * from somebody else than root, changes nothing; all counts stay right.
+ * tribd's netlink server with its faces, jobs and trees, without a kernel
+ * (daemon_double.c), fed with sequences of valid and damaged requests. A
+ * request that changes something gets exactly one answer. A refused request, or
+ * one not from root, changes nothing. All counts stay right.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static ssize_t fuzz_recvmsg(int fd, struct msghdr *h, int flags)
 	return (ssize_t)message_len;
 }
 
-/* What goes to the client must be well-formed. */
+/* Answers must be well-formed. */
 ssize_t sendto(int fd, const void *data, size_t len, int flags,
 	       const struct sockaddr *to, socklen_t tolen)
 {
@@ -119,7 +119,7 @@ static void *put(size_t n)
 	return at;
 }
 
-/* One attribute that is as its set says, more or less. */
+/* Put one attribute, mostly as its set requires. */
 static void put_attr(struct input *in, const struct nl_set *set, int depth)
 {
 	unsigned int type = take8(in) % (set->max + 2);
@@ -170,7 +170,7 @@ static void put_request(struct input *in)
 		NLM_F_REQUEST | NLM_F_ACK | (how & 0x20 ? NLM_F_DUMP : 0);
 	genl->cmd = cmd % (TRIB_CMD__MAX + 1);
 	message_uid = how & 0x10 ? 1000 : 0;
-	if (how & 0x40) { /* as it comes */
+	if (how & 0x40) { /* any value */
 		char *raw = put(take8(in));
 
 		while (raw && raw < message + message_len && in->left)
@@ -183,7 +183,7 @@ static void put_request(struct input *in)
 
 /* --- what must hold */
 
-/* @held: bit of each tree that is; @rate: of all jobs. */
+/* @held: bits of held trees; @rate: sum over all jobs. */
 struct shape {
 	uint64_t faces, jobs, trees, held, rate;
 	uint64_t peers, routes, prefixes, times;
@@ -214,7 +214,7 @@ static struct shape shape_of(void)
 	return s;
 }
 
-/* A switch touches no more than who is held, and a setting no more than that. */
+/* A switch changes only held, job-set only the rate. */
 static void change_holds(uint8_t cmd, const struct shape *was,
 			 const struct shape *is)
 {
@@ -227,7 +227,7 @@ static void change_holds(uint8_t cmd, const struct shape *was,
 		must(same && was->held == is->held, "a setting did more");
 }
 
-/* Nothing of it is in the maps, and no two ranks have one port. */
+/* Such a row has nothing in the maps, and its ranks have different ports. */
 static void worker_holds(const struct tree *t)
 {
 	unsigned int i, k;
@@ -364,7 +364,10 @@ static void one_request(struct input *in)
 		must(last_error, "somebody may change things");
 }
 
-/* Something to refer to: a face each on p0 to p3, two with ndn; jobs, a route. */
+/*
+ * Objects to refer to: a face on each of p0 to p3, two with NDN roles, jobs, a
+ * route.
+ */
 static void furnish(void)
 {
 	static const char *const name[] = {"a", "b", "c", "up"};
@@ -441,7 +444,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* --- what chance would not write: trees, and what is done with them */
+/* --- requests that chance does not make: trees, and changes to them */
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
@@ -465,7 +468,7 @@ static void byte(struct output *o, unsigned int v)
 		o->p[o->size++] = (uint8_t)v;
 }
 
-/* As put_attr() reads them: a word, a small number, a nest of @n. */
+/* Write input for put_attr(): a word, a small number, a nest of @n. */
 static void attr_word(struct output *o, int type, int word)
 {
 	byte(o, (unsigned int)type);
@@ -523,7 +526,7 @@ static void write_tree(struct output *o)
 		attr_word(o, TRIB_A_TREE_DOWN, rnd(o, 5));
 }
 
-/* Bytes as they are, @n of them. */
+/* Write @n bytes unchanged. */
 static void attr_bytes(struct output *o, int type, const uint8_t *v,
 		       unsigned int n)
 {
@@ -575,7 +578,7 @@ static void write_use(struct output *o)
 	attr_small(o, TRIB_A_TREE_ID, 1 + rnd(o, 3));
 }
 
-/* New workers get some trees, perhaps ones that are not there. */
+/* Switch to random trees, some of them missing. */
 static void write_switch(struct output *o)
 {
 	unsigned int live = rnd(o, 4);
@@ -597,11 +600,11 @@ static void write_set(struct output *o)
 	attr_nest(o, TRIB_A_JOB, 2 + more);
 	attr_word(o, TRIB_A_JOB_NAME, 5 + !rnd(o, 8));
 	attr_small(o, TRIB_A_JOB_RATE, rnd(o, 256));
-	if (more) /* what a job keeps for life */
+	if (more) /* members that a job keeps for life */
 		attr_small(o, TRIB_A_JOB_WORLD, rnd(o, 8));
 }
 
-/* A face with, without or formerly with ndn. */
+/* A face with, without, or once with an NDN role. */
 static void write_ndn_face(struct output *o)
 {
 	uint8_t mac[6] = {2, 0, 0, 0, 0, (uint8_t)rnd(o, 4)};

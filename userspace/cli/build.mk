@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # trib, its unit tests, man pages and completion.
 CLI_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/cli/*.c userspace/cli/*/*.c))
-# What the unit tests link: everything but main().
+# The unit tests link everything but main().
 CLI_PARTS := $(filter-out $(B)/userspace/cli/main.o,$(CLI_OBJ))
 CLI_PARTS += $(PLAN_OBJ) $(NDN_LIB) $(BASE_LIB)
 CLI_CFLAGS := $(shell pkg-config --cflags libnl-3.0 jansson 2>/dev/null || \
@@ -32,7 +32,7 @@ $(CLI_UNITS): %: %.o $(CLI_PARTS)
 
 CHECK_TESTS += $(CLI_UNITS)
 
-# Man pages, where there is something to make them with.
+# Man pages, if rst2man is installed.
 RST2MAN ?= $(shell command -v rst2man)
 CLI_MAN := $(if $(RST2MAN),$(patsubst userspace/cli/man/%.rst,$(B)/man/%,\
 	$(wildcard userspace/cli/man/*.8.rst)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * userspace/cli/core/nl.c against a server of ours that answers well and badly. It
- * runs in a network namespace of its own, so that no tribd is in the way.
+ * userspace/cli/netlink/client.c against a test server with right and wrong
+ * answers. It runs in a network namespace of its own, without a tribd.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@
 #include "uapi/trib.h"
 #include "tests/lib/tap.h"
 
-/* One request under way: where it came from and what to call the answer. */
+/* One request: its sender and its sequence number. */
 struct ask {
 	int fd;
 	struct sockaddr_nl from;
@@ -32,7 +32,7 @@ struct ask {
 
 typedef void (*answer_fn)(struct ask *a);
 
-/* A datagram being put together. */
+/* A datagram while it is filled. */
 struct packet {
 	unsigned char data[40000];
 	size_t len;
@@ -133,7 +133,7 @@ static void serve(int fd, answer_fn fn)
 			     (struct sockaddr *)&a.from,
 			     &len) < (ssize_t)sizeof(struct nlmsghdr))
 			return;
-		/* Our own way to end it. */
+		/* Ends the server. */
 		if (a.req->nlmsg_type == NLMSG_NOOP)
 			return;
 		a.seq = a.req->nlmsg_seq;
@@ -177,7 +177,7 @@ static void server_stop(struct server *s)
 	close(s->fd);
 }
 
-/* What the client made of it. */
+/* The client's result. */
 struct outcome {
 	int err;
 	unsigned int n;
@@ -421,7 +421,7 @@ static void client__answer_to_another_request_is_skipped(void)
 	expect_eq(o.sum, 42);
 }
 
-/* Somebody else who knows our port and our sequence number. */
+/* Another process knows our port and our sequence number. */
 static void stranger_first(struct ask *a)
 {
 	struct ask other = *a;
@@ -529,7 +529,7 @@ static void client__broken_answers_are_refused(void)
 	expect(!strcmp(o.text, strerror(EPERM)));
 }
 
-/* A user who took the port while tribd was down. */
+/* A user took the port while tribd was down. */
 static void client__impostor_is_not_trusted(void)
 {
 	struct outcome o;

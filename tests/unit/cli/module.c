@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What people read of the kernel module: its events (userspace/cli/cmd/module_event.c),
- * and whether jobs are claimed (doctor_claims.c).
+ * Text about the kernel module: its events (cmd/module_event.c), and findings
+ * about claims (doctor_claims.c).
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 	"\"sock\":{\"job\":7,\"rank\":1,\"world\":4,\"uid\":1000,\"state\":\"" state \
 	"\"}"
 
-/* Does the event @json read as @text, and is its kind @kind then? */
+/* Check the text and the kind of the event @json. */
 static void reads(const char *json, const char *text, const char *kind)
 {
 	json_t *e = json_loads(json, 0, NULL);
@@ -68,7 +68,7 @@ static void event__of_a_newer_module_stays_a_number(void)
 	json_decref(e);
 }
 
-/* What doctor says of these jobs and claims: state and text of the notes. */
+/* Findings of doctor for jobs and claims: state and text of the notes. */
 static void judged(const char *jobs, const char *claims, size_t n,
 		   const char *state, const char *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * userspace/cli/core/parse_ndn.c, names.c, watch_ndn.c: names, markers, times
- * and NDN faces on the command line; the counters of the NDN forwarder.
+ * parse/parse_ndn.c, object/ndn.c, watch/watch_ndn.c: names, markers, times and
+ * NDN roles on the command line; counters of the NDN forwarder.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * userspace/cli/core/parse.c: every kind of value at its limits, and command lines
- * that are wrong in every way a table allows.
+ * userspace/cli/parse: every kind of value at its limits, and wrong command
+ * lines of every kind.
  */
 #include <errno.h>
 #include <string.h>
@@ -282,7 +282,7 @@ static void args__order_is_free_and_lists_collect(void)
 	nlmsg_free(msg);
 }
 
-/* A face may be called like a keyword, if it stands where a face must. */
+/* A face may have a keyword's name if it is the first value. */
 static void args__first_value_is_never_a_keyword(void)
 {
 	struct cli c;

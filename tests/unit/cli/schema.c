@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * userspace/cli/core/schema.c: that its tables are complete, and what the decoder
- * makes of good, odd and broken attributes.
+ * userspace/cli/netlink/schema.c: complete tables, and decoding of good, odd
+ * and broken attributes.
  */
 #include <errno.h>
 #include <stdbool.h>

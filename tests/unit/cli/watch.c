@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * userspace/cli/watch/watch_rates.c: rates and verdicts from two made-up looks.
+ * userspace/cli/watch/watch_rates.c: rates and verdicts from two invented
+ * looks.
  */
 #include <string.h>
 
@@ -142,7 +143,7 @@ static void tree__leaf_counts_what_is_delivered(void)
 	expect(real(tree_of(r), "results") == 25);
 	json_decref(r);
 
-	/* Of two trees, nobody knows whose results they are. */
+	/* With two trees, results cannot be attributed. */
 	a = look(0, 1, json_array());
 	b = look(2, 1, json_array());
 	json_array_append_new(b.trees, json_pack("{s:i}", "id", 2));
@@ -229,7 +230,7 @@ static void child__silent_is_behind(void)
 	json_decref(r);
 }
 
-/* The others wait for it and have stopped, too. */
+/* The others wait for the child and have stopped, too. */
 static void child__silent_stands_out_when_all_stand(void)
 {
 	json_t *list = four(100, 13000, 20, 1600);
@@ -252,7 +253,7 @@ static void child__silent_stands_out_when_all_stand(void)
 	json_decref(r);
 }
 
-/* Its newest chunk is of an epoch before, and thus may be a high number. */
+/* Its newest chunk belongs to an earlier epoch, so its number may be high. */
 static void child__silent_since_the_last_epoch(void)
 {
 	json_t *list = four(100, 13000, 20, 1600);

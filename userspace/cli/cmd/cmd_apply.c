@@ -481,4 +481,4 @@ static const struct cli_cmd cmds[] = {
 		cmd_apply),
 };
 
-CLI_OBJECT(apply, "plans to hosts, all or none");
+CLI_OBJECT(apply, "bring a plan to all its hosts, or to none");

@@ -154,4 +154,4 @@ static const struct cli_cmd cmds[] = {
 		cmd_batch),
 };
 
-CLI_OBJECT(batch, "many commands at once");
+CLI_OBJECT(batch, "run the commands in a file");

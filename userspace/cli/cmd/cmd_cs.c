@@ -38,8 +38,8 @@ static const struct cli_cmd cmds[] = {
 		"List the Data in the cache, or that of names with this prefix.",
 		cs_show),
 	CLI_CMD("wipe", "PREFIX",
-		"Forget the Data of names with this prefix; / is all.",
+		"Remove the Data of names with this prefix; / is all.",
 		cs_wipe),
 };
 
-CLI_OBJECT(cs, "cache of Data by name");
+CLI_OBJECT(cs, "content store of the NDN forwarder");

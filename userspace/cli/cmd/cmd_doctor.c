@@ -70,8 +70,8 @@ static int cmd_doctor(struct cli *c, int argc, char **argv)
 
 static const struct cli_cmd cmds[] = {
 	CLI_CMD("", "[--peer ADDR | --topology FILE [--host NAME]]",
-		"Look for what is wrong here, on the way to one address, or in the wiring.",
+		"Find faults on this host, on the path to one address, or in the wiring.",
 		cmd_doctor),
 };
 
-CLI_OBJECT(doctor, "what is wrong, and what to do about it");
+CLI_OBJECT(doctor, "find faults, and name remedies");

@@ -177,13 +177,12 @@ static const struct cli_cmd cmds[] = {
 		face_show),
 	{"add",
 	 "NAME dev IFNAME addr ADDR [mac MAC] [port P] [local ADDR] [vlan V [inner V]] " NDN_USAGE,
-	 "Add a neighbour and attach XDP to the port it is behind.", face_add,
-	 &add},
+	 "Add a neighbour, and attach XDP to its port.", face_add, &add},
 	{"set", "NAME " NDN_USAGE,
-	 "Change what a face is to the NDN forwarder, and which names it may use.",
+	 "Change the role of a face in the NDN forwarder, and the names that it may use.",
 	 face_set, &set},
 	CLI_CMD("del", "NAME", "Remove a face that no tree and no route uses.",
 		face_del),
 };
 
-CLI_OBJECT(face, "neighbours, and the ports they are behind");
+CLI_OBJECT(face, "neighbours of this host, each behind a port");

@@ -47,7 +47,7 @@ static const struct cli_cmd cmds[] = {
 	CLI_CMD("add", "PREFIX via FACE",
 		"Send Interests for names with this prefix to a face; replaces the route.",
 		fib_add),
-	CLI_CMD("del", "PREFIX", "Forget a route.", fib_del),
+	CLI_CMD("del", "PREFIX", "Remove a route.", fib_del),
 };
 
-CLI_OBJECT(fib, "NDN routes: where Interests go");
+CLI_OBJECT(fib, "routes of NDN names");

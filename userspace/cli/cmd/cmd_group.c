@@ -33,4 +33,4 @@ static const struct cli_cmd cmds[] = {
 	CLI_CMD("show", "[ID]", "List the groups, or show one.", group_show),
 };
 
-CLI_OBJECT(group, "multicast groups of the trees (made by tribd)");
+CLI_OBJECT(group, "multicast groups, made by tribd for its trees");

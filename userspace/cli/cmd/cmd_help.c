@@ -98,4 +98,4 @@ static const struct cli_cmd cmds[] = {
 		cmd_help),
 };
 
-CLI_OBJECT(help, "what there is");
+CLI_OBJECT(help, "objects and commands");

@@ -162,12 +162,12 @@ static const struct cli_cmd cmds[] = {
 	 "Add a job of N workers. Sums of floats travel as dtype: f32, f16 and bf16 need the kernel module and their bits depend on the order of arrival; int, the default, gives the same bits every time.",
 	 job_add, &add},
 	CLI_CMD("set", "NAME rate BPS",
-		"Change the planned rate of workers that attach from now on.",
+		"Change the planned rate of workers that attach later.",
 		job_set),
 	CLI_CMD("del", "NAME",
 		"Remove a job and its trees, and tell its workers.", job_del),
 	CLI_CMD("ticket", "NAME rank R",
-		"Print what a worker on a host without tribd sets TRIB_JOB to.",
+		"Print TRIB_JOB for a worker on a host without tribd.",
 		job_ticket),
 };
 

@@ -199,11 +199,10 @@ static const struct cli_cmd cmds[] = {
 		"List the collective sockets of this network namespace.",
 		module_sock),
 	CLI_CMD("claim", "[list] | add JOB UID | del JOB",
-		"List or change whose sockets may take part in which job.",
+		"List or change the jobs that are reserved for one user's sockets.",
 		module_claim),
 	CLI_CMD("watch", "[--once]",
-		"Print what happens in the module, line by line.",
-		module_watch),
+		"Print the events of the module, one a line.", module_watch),
 };
 
 CLI_OBJECT(module, "the kernel module: sums of floats, collective sockets");

@@ -74,7 +74,7 @@ static const struct cli_cmd cmds[] = {
 	CLI_CMD("show", "[PREFIX]",
 		"List the entries, or those of names with this prefix.",
 		pit_show),
-	CLI_CMD("del", "NAME", "Forget an entry and its subscribers.", pit_del),
+	CLI_CMD("del", "NAME", "Remove an entry and its subscribers.", pit_del),
 };
 
-CLI_OBJECT(pit, "names, and the faces that subscribed to them");
+CLI_OBJECT(pit, "persistent PIT: names and their subscribers");

@@ -362,4 +362,4 @@ static const struct cli_cmd cmds[] = {
 		cmd_plan),
 };
 
-CLI_OBJECT(plan, "where relays go, and which trees chunks take");
+CLI_OBJECT(plan, "place relays, and choose the trees of chunks");

@@ -63,4 +63,4 @@ static const struct cli_cmd cmds[] = {
 	CLI_CMD("reset", "", "Set all counters to zero.", stats_reset),
 };
 
-CLI_OBJECT(stats, "counters: what came, what left, and why something did not");
+CLI_OBJECT(stats, "counters of the data plane");

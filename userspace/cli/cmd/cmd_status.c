@@ -127,8 +127,7 @@ out:
 }
 
 static const struct cli_cmd cmds[] = {
-	CLI_CMD("", "",
-		"Show the daemon, what it loaded, and the state of each tree.",
+	CLI_CMD("", "", "Show the daemon, and the state of each tree.",
 		cmd_status),
 };
 

@@ -91,12 +91,12 @@ static int strategy_set(struct cli *c, int argc, char **argv)
 }
 
 static const struct cli_cmd cmds[] = {
-	CLI_CMD("show", "", "Show times, markers, and how full the tables are.",
+	CLI_CMD("show", "", "Show times, markers, and the use of the tables.",
 		strategy_show),
 	CLI_CMD("set",
 		"[lease TIME] [leave TIME] [insert C] [distribute C] [delete C]",
-		"Change how long subscriptions hold, and the words of the protocol.",
+		"Change the lease of subscriptions, and the markers.",
 		strategy_set),
 };
 
-CLI_OBJECT(strategy, "how the NDN forwarder works");
+CLI_OBJECT(strategy, "times and markers of the NDN forwarder");

@@ -313,11 +313,11 @@ static const struct cli_cmd cmds[] = {
 	 tree_add, &add},
 	CLI_CMD("del", "ID", "Remove a tree.", tree_del),
 	CLI_CMD("wipe", "ID",
-		"Empty the slots of a tree; sums under way recover by themselves.",
+		"Empty the slots of a tree; sums in flight recover by themselves.",
 		tree_wipe),
 	CLI_CMD("switch", "JOB [live ID ...]",
-		"Say which trees of a job workers get that attach from now on.",
+		"Set the trees of a job that workers get if they attach later.",
 		tree_switch),
 };
 
-CLI_OBJECT(tree, "aggregation trees: who adds up what");
+CLI_OBJECT(tree, "aggregation trees: this host's nodes");

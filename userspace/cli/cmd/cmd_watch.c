@@ -371,4 +371,4 @@ static const struct cli_cmd cmds[] = {
 		cmd_watch),
 };
 
-CLI_OBJECT(watch, "live view");
+CLI_OBJECT(watch, "live rates");

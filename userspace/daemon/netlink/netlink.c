@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The netlink server: NETLINK_USERSOCK at TRIB_NL_PORT. Reads requests, checks
- * who sent them, dispatches, answers. What a client does not read waits in a
- * bounded queue of its own (nl_client.c), never in the way of others.
+ * The netlink server, NETLINK_USERSOCK at TRIB_NL_PORT: reads requests, checks
+ * their sender, dispatches and answers them. Answers that a client has not read
+ * wait in the client's own bounded queue (nl_client.c) and delay no other
+ * client.
  *
- * Changing anything takes uid 0, as the kernel vouches for it in the message.
- * Capabilities would have to be looked up by process id afterwards, and by
- * then the sender may have become another program.
+ * Only uid 0 may change anything. The uid is in the kernel's credentials of the
+ * message. A look-up of capabilities by process id would come later, when the
+ * sender may have become another program.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -25,7 +26,7 @@
 struct netlink {
 	struct watch watch;
 	struct nl_clients clients;
-	/* One request, and whatever is longer is refused. */
+	/* One request; a longer one is refused. */
 	char buf[TRIB_NL_MSG_MAX] __attribute__((aligned(8)));
 };
 
@@ -110,7 +111,7 @@ static struct nl_msg *answer_message(const struct nl_client *c,
 
 /* --- one request */
 
-/* The command's arguments: at most the nest it knows. */
+/* Parse the arguments of the command, the nest that it takes. */
 static int arguments(const struct nl_command *cmd, const struct nlmsghdr *req,
 		     struct nl_request *r, struct nlattr **ticket)
 {
@@ -164,7 +165,10 @@ static int start_dump(struct tribd *d, struct nl_client *c,
 	return err;
 }
 
-/* Returns what to answer by an error message, or 1: answered otherwise. */
+/*
+ * Run a request. Returns the error for an NLMSG_ERROR, or 1 if the answer was
+ * sent.
+ */
 static int run(struct tribd *d, struct nl_client *c, const struct nlmsghdr *req,
 	       struct nl_request *r)
 {
@@ -213,11 +217,11 @@ static void request(struct tribd *d, const struct nlmsghdr *req, uint32_t port,
 
 	if (!(req->nlmsg_flags & NLM_F_REQUEST) ||
 	    req->nlmsg_type < NLMSG_MIN_TYPE)
-		return; /* somebody's answer, or control */
+		return; /* an answer or a control message */
 	c = nl_client_get(d, &d->nl->clients, port);
 	r = calloc(1, sizeof(*r));
 	if (!c || !r)
-		goto out; /* as if lost */
+		goto out; /* drop it; the client's timeout reports it */
 	r->uid = uid;
 	if (req->nlmsg_type != TRIB_NL_TYPE)
 		err = reason_set(&r->why, -EOPNOTSUPP,
@@ -256,7 +260,7 @@ static int creds_of(struct msghdr *h, uint32_t *uid)
 	return -EPERM;
 }
 
-/* False when there is nothing more to read. */
+/* Read and run one request; false if there is none. */
 static bool receive(struct tribd *d)
 {
 	struct netlink *n = d->nl;
@@ -276,7 +280,7 @@ static bool receive(struct tribd *d)
 
 	if (len < 0)
 		return errno == EINTR || errno == ENOBUFS;
-	/* The kernel has no business here; nor who hides who he is. */
+	/* Drop messages from the kernel and without credentials. */
 	if ((h.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || !from.nl_pid ||
 	    creds_of(&h, &uid))
 		return true;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The netlink server's inner interfaces: what attributes may look like, what
- * a command does, and how answers are made.
+ * Internal interfaces of the netlink server: attribute tables, commands, dumps.
  */
 #ifndef TRIBD_NL_H
 #define TRIBD_NL_H
@@ -12,13 +11,13 @@
 #include "daemon/core/stat_text.h"
 #include "daemon/core/tribd.h"
 
-/* --- nl_policy.c: pure */
+/* --- nl_policy.c */
 
 enum nl_kind { NL_U8, NL_U16, NL_U32, NL_U64, NL_TEXT, NL_BYTES, NL_NEST };
 
 struct nl_set;
 
-/* One attribute. @name as in trib.yaml. */
+/* One attribute; @name as in kmod/trib.yaml. */
 struct nl_attr {
 	const char *name;
 	uint8_t kind;
@@ -40,16 +39,17 @@ extern const struct nl_set nl_top, nl_status, nl_face, nl_job, nl_tree,
 	nl_child, nl_group, nl_stat, nl_ticket, nl_ndn, nl_route, nl_pit, nl_cs;
 
 /*
- * Checks every attribute in @len bytes at @data against @set: known, of the
- * right size, text that ends and can be printed, not read only, not twice.
- * @tb[type] is the first of its type. 0 or -errno with @why.
+ * Check every attribute in @len bytes at @data against @set: it must be known,
+ * of the right size, not read only, and given once unless @multi; text must end
+ * and be printable. @tb[type] becomes the first of its type. Returns 0, or
+ * -errno with @why.
  */
 int nl_parse_set(const struct nl_set *set, const void *data, size_t len,
 		 struct nlattr *tb[NL_SET_MAX + 1], struct reason *why);
 int nl_parse_nest(const struct nl_set *set, const struct nlattr *nest,
 		  struct nlattr *tb[NL_SET_MAX + 1], struct reason *why);
 
-/* 0, or -EINVAL naming what is missing. */
+/* Return 0 if @tb has @type, else -EINVAL with its name in @why. */
 int nl_need(const struct nl_set *set, struct nlattr *const *tb, int type,
 	    struct reason *why);
 
@@ -59,32 +59,35 @@ struct nl_request {
 	uint32_t uid;
 	struct nlattr *tb[NL_SET_MAX + 1]; /* of the command's own nest */
 	struct nlattr *ticket;		   /* TICKET_GET has a second one */
-	const struct nlattr *args;	   /* inside of the nest: */
-	int args_len;			   /* repeated ones are found there */
-	struct nl_msg *reply;		   /* GET of one object fills it */
+	const struct nlattr *args;	   /* content of the nest, for */
+	int args_len;			   /* attributes that repeat */
+	struct nl_msg *reply;		   /* filled by a GET of one object */
 	struct reason why;
 };
 
-/* Where a dump stands. */
+/* Progress of a dump. */
 struct nl_cursor {
-	uint32_t at; /* objects dealt with */
+	uint32_t at; /* objects done */
 	uint32_t uid;
 	uint16_t job; /* only trees of this job id; 0: all */
-	/* Of the command; freed when the dump ends. What did not fit is asked
-	 * for again with the cursor as it was, but what this points to is not. */
+	/*
+	 * State of the command; own_free() frees it at the end. If an object
+	 * did not fit, dump_next() runs again with the old cursor, but the
+	 * content of @own has changed.
+	 */
 	void *own;
 	void (*own_free)(void *own);
 };
 
 struct nl_command {
-	/* The nest its arguments are in, an enum trib_attr; 0: none. */
+	/* Nest of its arguments, an enum trib_attr; 0: takes none. */
 	uint8_t attr;
-	bool changes; /* takes uid 0, answered by an error message only */
+	bool changes; /* for uid 0 only; answered by NLMSG_ERROR only */
 	int (*run)(struct tribd *d, struct nl_request *r);
-	/* Optional: looks at the arguments of a dump. */
+	/* Read the arguments of a dump; may be NULL. */
 	int (*dump_start)(struct tribd *d, struct nl_request *r,
 			  struct nl_cursor *c);
-	/* Puts the next object into @m: 1; or there is none: 0; or -errno. */
+	/* Put the next object into @m. Returns 1, 0 at the end, or -errno. */
 	int (*dump_next)(struct tribd *d, struct nl_cursor *c,
 			 struct nl_msg *m);
 };
@@ -140,20 +143,20 @@ int nl_stats_reset(struct tribd *d, struct nl_request *r);
 
 /* --- netlink.c */
 
-/* Takes the port: requests queue up from here on. */
+/* Bind the port: requests queue up from here on. */
 int netlink_init(struct tribd *d);
-/* Starts to answer them. */
+/* Begin to answer requests. */
 int netlink_serve(struct tribd *d);
 void netlink_exit(struct tribd *d);
 
 /* --- stats.c */
 
-/* The first number from @id on that has a counter; STAT_NONE. */
+/* Find the first counter with a number of @id or more, else STAT_NONE. */
 #define STAT_NONE UINT32_MAX
 uint32_t stat_next(const struct tribd *d, uint32_t id);
-/* NULL for a number that has no counter. */
+/* Name and text of a counter; NULL without such a counter. */
 const struct stat_text *stat_text(uint32_t id);
-/* Of id, or TRIB_STAT_NDN + id; the sum over CPUs. */
+/* Sum counter @id, or TRIB_STAT_NDN + id of NDN, over all CPUs. */
 int stat_read(struct tribd *d, uint32_t id, uint64_t *sum);
 int stat_reset(struct tribd *d);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Answers under way. A client exists only until it has read everything: most
- * live as long as one call. A dump is made piece by piece as the client reads,
- * so that it costs one datagram of memory. The kernel does not say when a
- * netlink peer has room again: a timer asks.
+ * Owns answers that clients have not read. A client is kept only until it has
+ * read everything; most live for one call. A dump is made in pieces as the
+ * client reads, so it needs memory for one datagram. The kernel does not report
+ * room in a netlink peer's queue: a timer tries again.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -13,7 +13,10 @@
 
 #include "nl_client.h"
 
-/* 0, -EAGAIN (no room), or the client is gone. */
+/*
+ * Send one datagram. Returns 0, -EAGAIN without room, or another error if the
+ * client is gone.
+ */
 static int put_datagram(struct nl_client *c, const void *data, size_t len)
 {
 	struct sockaddr_nl to = {.nl_family = AF_NETLINK, .nl_pid = c->port};
@@ -112,8 +115,8 @@ fail:
 }
 
 /*
- * Fills @buf with whole messages, DONE as the last one of all. Returns the
- * length; clears c->cmd when complete. Objects that fail are left out.
+ * Fill @buf with whole messages, DONE at the end of the dump. Returns the
+ * length; clears c->cmd at the end. Objects that fail are left out.
  */
 static size_t dump_fill(struct tribd *d, struct nl_client *c, char *buf)
 {
@@ -244,7 +247,7 @@ void nl_clients_exit(struct tribd *d, struct nl_clients *all)
 		client_free(TAILQ_FIRST(&all->list));
 }
 
-/* The one that has not read for longest makes room. */
+/* Drop the client that has not read for the longest time. */
 static void clients_make_room(struct nl_clients *all)
 {
 	struct nl_client *c, *oldest = NULL;

@@ -5,7 +5,7 @@
 
 #include "nl.h"
 
-/* Bounds of what clients that do not read can hold. */
+/* Limits for clients that do not read. */
 #define NL_CLIENTS_MAX 32
 #define NL_QUEUE_MAX 8 /* datagrams of at most TRIB_NL_MSG_MAX */
 #define NL_RETRY_MS 5
@@ -21,14 +21,14 @@ struct nl_client {
 	TAILQ_ENTRY(nl_client) link;
 	struct nl_clients *all;
 	uint32_t port;
-	uint64_t progress_ns; /* when it last read something */
+	uint64_t progress_ns; /* time of its last read */
 	unsigned int queued;
-	bool gone; /* answers are thrown away */
+	bool gone; /* its answers are dropped */
 	TAILQ_HEAD(, nl_datagram) queue;
-	/* The dump under way; cmd NULL: none. */
+	/* Current dump; cmd is NULL without one. */
 	const struct nl_command *cmd;
 	struct nl_cursor cursor;
-	uint32_t generation; /* when it began */
+	uint32_t generation; /* time of its begin */
 	struct nlmsghdr req;
 	uint8_t genl_cmd;
 };
@@ -43,16 +43,18 @@ struct nl_clients {
 void nl_clients_init(struct nl_clients *all);
 void nl_clients_exit(struct tribd *d, struct nl_clients *all);
 
-/* The client at netlink port @port; NULL: no memory. */
+/* Find or add the client at netlink port @port; NULL without memory. */
 struct nl_client *nl_client_get(struct tribd *d, struct nl_clients *all,
 				uint32_t port);
-/* After its request: forgets it if it has read everything. */
+/* Free the client after its request if it has read everything. */
 void nl_client_put(struct tribd *d, struct nl_client *c);
-/* Sends, or queues; a client with a full queue is given up. */
+/* Send or queue a message; a client with a full queue is dropped. */
 void nl_client_send(struct tribd *d, struct nl_client *c,
 		    const struct nlmsghdr *nlh);
-/* Starts a dump; the rest is sent as the client reads. Refused, @cursor->own is
- * still the caller's. */
+/*
+ * Start a dump; the rest is sent as the client reads. After an error,
+ * @cursor->own belongs to the caller.
+ */
 int nl_client_dump(struct tribd *d, struct nl_client *c,
 		   const struct nl_command *cmd, const struct nl_cursor *cursor,
 		   const struct nlmsghdr *req, struct reason *why);

@@ -13,7 +13,7 @@ static bool ndn_said(const struct nl_request *r)
 	       r->tb[TRIB_A_FACE_NDN_SUBSCRIBE] || r->tb[TRIB_A_FACE_NDN_WRITE];
 }
 
-/* NDN attributes of a face. */
+/* Parse the NDN attributes. */
 static int ndn_spec_parse(struct tribd *d, struct nl_request *r,
 			  struct ndnd_spec *s)
 {
@@ -53,7 +53,7 @@ static int spec_parse(struct nl_request *r, struct face_spec *s)
 	err = nl_need(&nl_face, tb, TRIB_A_FACE_NAME, &r->why);
 	if (!err)
 		err = nl_need(&nl_face, tb, TRIB_A_FACE_IFNAME, &r->why);
-	/* face_check() says who needs no address. */
+	/* face_check() knows faces that need no address. */
 	if (!err && !ndn_said(r))
 		err = nl_need(&nl_face, tb, TRIB_A_FACE_ADDR, &r->why);
 	if (err)
@@ -61,7 +61,10 @@ static int spec_parse(struct nl_request *r, struct face_spec *s)
 	return face_attr_parse(tb, s, &r->why);
 }
 
-/* The NDN part of @s, if the request has one, in @out; the caller frees it. */
+/*
+ * Parse the NDN part of a request, if it has one, into @out; the caller frees
+ * it.
+ */
 static int ndn_parse_said(struct tribd *d, struct nl_request *r,
 			  struct face_spec *s, struct ndnd_spec **out)
 {

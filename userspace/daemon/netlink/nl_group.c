@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Netlink: groups, which trees make and nobody else. */
+/* Netlink: multicast groups. */
 #include <errno.h>
 
 #include "nl.h"
 #include "daemon/tree/tree.h"
 
-/* 1: put; 0: the tree has no such group. */
+/* Put a group. Returns 1, or 0 if the tree has no such group. */
 static int group_put(const struct tree *t, enum group_kind kind,
 		     struct nl_msg *m)
 {
@@ -49,7 +49,7 @@ int nl_group_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 	struct tree *t;
 	int put;
 
-	/* at is the lowest group number not dealt with; trees are sorted. */
+	/* @at is the lowest group number not done; trees are sorted. */
 	TAILQ_FOREACH(t, &d->trees, link) {
 		if (c->at < GROUP_ID(t->id, 0))
 			c->at = GROUP_ID(t->id, 0);

@@ -38,7 +38,7 @@ int nl_job_new(struct tribd *d, struct nl_request *r)
 		s.cookie = nla_get_u64(tb[TRIB_A_JOB_COOKIE]);
 		s.has_cookie = true;
 	}
-	/* Zero stands for the default inside; outside it is a wrong value. */
+	/* 0 means default in job_spec; in a request it is an error. */
 	if (tb[TRIB_A_JOB_ID] && !s.id)
 		return reason_set(&r->why, -ERANGE, "job id 0: 1 to 65535");
 	if (tb[TRIB_A_JOB_WINDOW] && !s.window)
@@ -80,7 +80,7 @@ int nl_job_del(struct tribd *d, struct nl_request *r)
 	return job_del(d, nla_get_string(r->tb[TRIB_A_JOB_NAME]), &r->why);
 }
 
-/* Root may know the secret, and whose job it is. */
+/* Only uid 0 and the owner may read the cookie. */
 static bool may_know(const struct job *j, uint32_t uid)
 {
 	return uid == 0 || uid == j->owner;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Netlink: entries of the persistent PIT, and the cache. */
+/* Netlink: entries of the persistent PIT, and the content store. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "nl.h"
 
 /*
- * A dump of what is below a name. @given: rows given so far; one more than the
- * cursor says if the last one did not fit and is to come again.
+ * A dump of names below a prefix. @given: rows given so far. It is one more
+ * than the cursor's count if the last row did not fit and must come again.
  */
 struct below {
 	uint32_t given;
@@ -26,7 +26,10 @@ static void below_free(void *own)
 	free(b);
 }
 
-/* @text NULL: of all. @walk NULL: no memory. */
+/*
+ * Begin a walk below @text, or of all names if it is NULL. @walk becomes NULL
+ * without memory.
+ */
 static int below_start(struct nl_request *r, struct nl_cursor *c,
 		       const struct nlattr *text, struct ndnd_walk *walk)
 {
@@ -51,7 +54,7 @@ static int below_start(struct nl_request *r, struct nl_cursor *c,
 	return 0;
 }
 
-/* Before each row, and after it. */
+/* Call before each row, and after it. */
 static void below_before(struct below *b, const struct nl_cursor *c)
 {
 	if (b->given == c->at)
@@ -177,7 +180,7 @@ int nl_pit_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 	return err ? err : 1;
 }
 
-/* --- the cache */
+/* --- the content store */
 
 int nl_cs_start(struct tribd *d, struct nl_request *r, struct nl_cursor *c)
 {

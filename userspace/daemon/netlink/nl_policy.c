@@ -48,7 +48,7 @@ static int value_check(const struct nl_set *set, const struct nl_attr *a,
 	int want;
 
 	if (a->kind == NL_NEST)
-		return 0; /* its owner parses it */
+		return 0; /* the command parses it */
 	if (a->kind == NL_TEXT)
 		return text_check(set, a, attr, why);
 	want = a->kind == NL_BYTES ? a->size : fixed[a->kind];
@@ -86,7 +86,7 @@ int nl_parse_set(const struct nl_set *set, const void *data, size_t len,
 		if (!tb[type])
 			tb[type] = (struct nlattr *)attr;
 	}
-	/* Negative: the last one came without its padding. */
+	/* Negative if the last attribute has no padding. */
 	return rem > 0 ? reason_set(why, -EINVAL,
 				    "%s: %d bytes at the end are no attribute",
 				    set->name, rem)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Netlink: the daemon and what it loaded. */
+/* Netlink: status of the daemon. */
 #include <errno.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Netlink: making, removing and wiping trees. */
+/* Netlink: commands that add, remove, wipe and switch trees. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "nl.h"
 #include "daemon/tree/tree.h"
 
-/* Calls @fn for each attribute of @type in @first's neighbourhood. */
+/* A walk over the attributes of a nest. */
 struct walk {
 	const struct nlattr *at;
 	int rem;
@@ -18,7 +18,7 @@ static struct walk walk_start(const struct nlattr *first, int left)
 	return (struct walk){first, left};
 }
 
-/* The next attribute of @type; NULL at the end. */
+/* Find the next attribute of @type; NULL at the end. */
 static const struct nlattr *walk_next(struct walk *w, int type)
 {
 	while (nla_ok(w->at, w->rem)) {
@@ -135,7 +135,7 @@ static int downs_parse(struct walk w, struct tree_spec *s, struct reason *why)
 	return 0;
 }
 
-/* What makes a tree a shared one. */
+/* Parse the attributes of a shared tree. */
 static int shared_parse(struct nlattr **tb, struct tree_spec *s,
 			struct reason *why)
 {
@@ -182,7 +182,7 @@ static int hop_parse(const struct nlattr *nest, struct hop_spec *h,
 	return 0;
 }
 
-/* What makes a tree a row of workers. */
+/* Parse the attributes of a row of workers. */
 static int worker_parse(struct nlattr **tb, struct walk w, struct tree_spec *s,
 			struct reason *why)
 {

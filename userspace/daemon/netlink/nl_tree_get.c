@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Netlink: what trees look like, and who is slow in them. */
+/* Netlink: trees in answers, with the lag of children. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -193,7 +193,7 @@ int nl_tree_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 	struct tree *t;
 	int err;
 
-	/* The list is sorted: at is the lowest id not dealt with. */
+	/* The list is sorted: @at is the lowest id not done. */
 	TAILQ_FOREACH(t, &d->trees, link)
 		if (t->id >= c->at && (!c->job || t->job->id == c->job))
 			break;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * The counters: their names, what they mean, and how they are summed up and
- * reset.
- */
+/* Owns the counters: names, meanings, sums over CPUs, reset. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -47,12 +44,12 @@ uint32_t stat_next(const struct tribd *d, uint32_t id)
 	return id < end ? id : STAT_NONE;
 }
 
-/* Counters of one map, at most. */
+/* Most counters of one map. */
 #define STAT_WIDTH_MAX NDN_STAT__MAX
 _Static_assert((int)TRIB_STAT__MAX <= (int)STAT_WIDTH_MAX, "width");
 
 /*
- * struct stat_map - where counters are: one row of a per-CPU array
+ * struct stat_map - the only row of a per-CPU array of counters
  * @width: counters in the row.
  */
 struct stat_map {
@@ -68,7 +65,7 @@ static struct stat_map stat_map(const struct tribd *d, bool ndn)
 	return (struct stat_map){d->map[MAP_STATS], TRIB_STAT__MAX};
 }
 
-/* Sum up all counters over all CPUs. @sum: @m->width of them. */
+/* Sum all counters over all CPUs into @sum, which holds @m->width. */
 static int map_read(const struct stat_map *m, uint64_t *sum)
 {
 	int cpu, cpus = libbpf_num_possible_cpus(), err;
@@ -100,7 +97,7 @@ int stat_read(struct tribd *d, uint32_t id, uint64_t *sum)
 	return err;
 }
 
-/* Has a counter kept more than half of what it had before a reset? */
+/* True if a counter has more than half of its value before the reset. */
 static bool map_kept(const uint64_t *before, const uint64_t *after, uint32_t n)
 {
 	while (n--)
@@ -110,8 +107,8 @@ static bool map_kept(const uint64_t *before, const uint64_t *after, uint32_t n)
 }
 
 /*
- * A program that is adding at this moment may write the old value back: look,
- * and try again. A value that is left after that came since.
+ * A program that adds during the reset may write the old value back: check, and
+ * reset again. Smaller values were counted since.
  */
 static int map_reset(const struct stat_map *m, const void *zeros)
 {
