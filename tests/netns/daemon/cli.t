@@ -126,7 +126,7 @@ no_daemon()
 {
 	t
 	((rc == 1)) && [[ ! -s $dir/out ]] || return 1
-	err_is "trib: no tribd answers in this network namespace" || return 1
+	err_is "trib: no tribd answers in this network namespace: start one, see tribd(8)" || return 1
 	t -j face show
 	((rc == 1)) && json "j['code'] == 1 and 'no tribd' in j['error']"
 }

@@ -231,7 +231,9 @@ static void client__no_server_is_said_clearly(void)
 	struct outcome o = request_here(NLM_F_ACK);
 
 	expect_eq(o.err, -ECONNREFUSED);
-	expect(!strcmp(o.text, "no tribd answers in this network namespace"));
+	expect(!strcmp(
+		o.text,
+		"no tribd answers in this network namespace: start one, see tribd(8)"));
 }
 
 static void ack(struct ask *a)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Finds the command that a command line names, and runs it. */
+#include <stdio.h>
 #include <string.h>
 
 #include "cmd.h"
@@ -31,6 +32,19 @@ static const char *cmd_name(const void *table, size_t i)
 	return ((const struct cli_cmd *)table)[i].name;
 }
 
+/* Run a command; a wrong command line is answered with the way to its help. */
+static int run_cmd(struct cli *c, const struct cli_object *o,
+		   const struct cli_cmd *cmd, int argc, char **argv)
+{
+	int code = cmd->fn(c, argc, argv);
+	size_t len = strlen(c->error);
+
+	if (code == CLI_USAGE && !strstr(c->error, "help\""))
+		snprintf(c->error + len, sizeof(c->error) - len,
+			 ": see \"trib %s help\"", o->name);
+	return code;
+}
+
 static int run_object(struct cli *c, const struct cli_object *o, int argc,
 		      char **argv)
 {
@@ -40,7 +54,7 @@ static int run_object(struct cli *c, const struct cli_object *o, int argc,
 			 !strcmp(argv[0], "--help")))
 		return help_object(c, o);
 	if (argc < 1 || !*o->cmds[0].name)
-		return o->cmds[0].fn(c, argc, argv);
+		return run_cmd(c, o, &o->cmds[0], argc, argv);
 	i = match(argv[0], cmd_name, o->cmds, o->ncmds);
 	if (i == -2)
 		return cli_usage(
@@ -51,7 +65,7 @@ static int run_object(struct cli *c, const struct cli_object *o, int argc,
 		return cli_usage(
 			c, "%s has no command \"%s\": see \"trib %s help\"",
 			o->name, argv[0], o->name);
-	return o->cmds[i].fn(c, argc - 1, argv + 1);
+	return run_cmd(c, o, &o->cmds[i], argc - 1, argv + 1);
 }
 
 int cli_run(struct cli *c, int argc, char **argv)

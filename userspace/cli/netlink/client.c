@@ -329,7 +329,7 @@ static int transact(struct client *c, struct nl_msg *msg)
 		if (errno == ECONNREFUSED)
 			return fail(
 				c, -ECONNREFUSED,
-				"no tribd answers in this network namespace");
+				"no tribd answers in this network namespace: start one, see tribd(8)");
 		return fail(c, errno ? -errno : -EPROTO,
 			    "cannot send to tribd: %s",
 			    strerror(errno ? errno : EPROTO));
