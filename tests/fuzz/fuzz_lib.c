@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the engine does with packets that are not as they should
+ * The engine, given packets that are not as they should
  * be: bent copies of real ones, in the middle of real collectives on an
  * imagined network (tests/lib/lib_sim.h). Copies with another cookie, epoch
  * or tree must change no result; others may, but must do no harm to memory,

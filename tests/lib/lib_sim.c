@@ -345,7 +345,7 @@ bool sim_run(struct sim *s, bool (*done)(struct sim *s), uint64_t until)
 
 /* --- building */
 
-/* As if START(RUN) had come. */
+/* Act like a START(RUN). */
 static void start_stream(struct trib_stream *st, const struct sim_options *o,
 			 const struct sim_worker *w)
 {

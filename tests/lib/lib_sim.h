@@ -62,7 +62,7 @@ struct sim_relay {
 	unsigned int index;
 	int parent;		  /* relay, or -1 */
 	struct sim_wire up, down; /* to and from the parent */
-	/* What each child is: a worker, or (from 64 on) a relay. */
+	/* Each child: a worker, or (from 64 on) a relay. */
 	unsigned int child[TRIB_CHILDREN_MAX];
 	bool dead;
 };

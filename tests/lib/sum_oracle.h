@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What sum.h promises, said another way: with double, and by looking for the
+ * The results that sum.h promises, by other means: double, and a search for the
  * nearest value. And the inputs and memory that its tests share.
  *
  * A sum of two floats by way of double is rounded twice, which is as good as
@@ -230,7 +230,7 @@ static inline void any_value(enum trib_fmt fmt, void *p, uint32_t acc)
 {
 	uint16_t h = rnd() >> 32;
 
-	/* Of the random ones half have the format of what they meet. */
+	/* Half of the random ones have the format of their partner. */
 	if (sum_formats[0].fmt == fmt || fmt == TRIB_FMT_I32)
 		oracle_narrow(fmt, p, partner(acc));
 	else if (rnd() & 1)

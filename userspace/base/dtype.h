@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What sums of floats travel as in a job, by name: as operators write it, in
- * tickets and plans.
+ * Names of the formats in which sums of floats travel, for operators, tickets and
+ * plans.
  */
 #ifndef TRIB_DTYPE_H
 #define TRIB_DTYPE_H

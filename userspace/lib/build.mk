@@ -38,7 +38,7 @@ $(B)/man/trib-socket.7: userspace/lib/trib-socket.7.rst
 
 ALL += $(LIB_MAN)
 
-# What programs need that use collective sockets without libtrib.
+# Headers for programs that use collective sockets without libtrib.
 SOCK_HEADERS := $(addprefix kmod/uapi/,trib.h trib_attach.h trib_sock.h \
 	trib_wire.h)
 

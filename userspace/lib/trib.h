@@ -10,28 +10,27 @@
  *		errx(1, "%s", trib_error_text(t));
  *	trib_detach(t);
  *
- * Rules that hold for everything below:
+ * Rules for all functions:
  *
- * - Functions return 0 or a negative errno; trib_error() tells more. Nothing
- *   here prints, exits, aborts or installs signal handlers.
+ * - They return 0 or a negative errno; trib_error() tells more. None prints,
+ *   exits, aborts or installs signal handlers.
  * - Every rank of the job must issue the same collectives with the same
- *   arguments in the same order. Waiting for them may happen in any order.
- * - A handle may be used by several threads; what "same order" means is then
- *   for the caller to arrange. One thread of libtrib's own runs per handle.
+ *   arguments in the same order. It may wait for them in any order.
+ * - Several threads may use a handle. They must then agree on that order. The
+ *   library runs one thread of its own per handle.
  * - Sums of floats are block floating point: bit-identical on all ranks and
- *   for every order of arrival. With n ranks, and A the largest magnitude any
- *   rank put into the chunk (the 352 or 832 values that travel together), the
- *   error is at most n * 2^(ceil(log2 n) - 30) * A + half an ulp of the
+ *   for every order of arrival. With n ranks, and A the largest magnitude that
+ *   any rank put into the chunk (the 352 or 832 values that travel together),
+ *   the error is at most n * 2^(ceil(log2 n) - 30) * A + half an ulp of the
  *   result. NaN and Inf are errors.
- *   In a job whose dtype is f32, f16 or bf16 (trib_sum_format()) the kernel
- *   module of each relay adds them up as floats, in fp32 and in the order of
- *   arrival; f16 and bf16 are rounded to nearest even by each rank and by each
- *   relay on the way, beyond the largest f16 to infinity. All ranks
- *   get the same bits, but the same sum done again may have others. NaN and Inf
- *   are values there.
- * - After an error other than -EINVAL, -EBUSY and -ENOMEM at issue, and -EDOM
- *   (which all ranks get alike), the handle is dead: detach, and attach again
- *   if the job is to go on.
+ * - In a job of dtype f32, f16 or bf16 (trib_sum_format()), the kernel module
+ *   of each relay adds floats, in fp32 and in the order of arrival. Each rank
+ *   and each relay rounds f16 and bf16 to nearest even, and values beyond the
+ *   largest f16 to infinity. All ranks get the same bits, but a repetition of
+ *   the same sum may give others. NaN and Inf are values.
+ * - Some errors leave the handle usable: -EINVAL, -EBUSY and -ENOMEM at issue,
+ *   and -EDOM, which all ranks get. After any other error it is dead: call
+ *   trib_detach(), then trib_attach() to continue the job.
  */
 #ifndef TRIB_H
 #define TRIB_H
@@ -72,14 +71,14 @@ enum trib_op {
 /**
  * enum trib_transport - how packets and results move
  * @TRIB_TRANSPORT_AUTO: mapped if tribd offers it, else UDP.
- * @TRIB_TRANSPORT_UDP:  plain sockets, no privileges, no tribd needed here.
- * @TRIB_TRANSPORT_XDP:  results are written by XDP into memory this process
- *                       maps; needs tribd on this host.
- * @TRIB_TRANSPORT_KERNEL: a collective socket: the kernel module trib.ko of
- *                       this host does it all, and this process is woken once
- *                       a message. A message must fit into what the module
- *                       allows a socket (parameter mem_max, 256 MiB). AUTO
- *                       does not choose it.
+ * @TRIB_TRANSPORT_UDP:  plain sockets; needs no privilege and no tribd here.
+ * @TRIB_TRANSPORT_XDP:  XDP writes results into memory that this process maps;
+ *                       needs tribd on this host.
+ * @TRIB_TRANSPORT_KERNEL: a collective socket. The kernel module trib.ko of
+ *                       this host speaks the protocol and wakes this process
+ *                       once a message. A message must fit into the memory of
+ *                       a socket (module parameter mem_max, 256 MiB). AUTO
+ *                       never chooses it.
  */
 enum trib_transport {
 	TRIB_TRANSPORT_AUTO = 0,
@@ -91,16 +90,17 @@ enum trib_transport {
 /**
  * struct trib_options - for trib_attach(); set @size, zero means default
  * @size:    sizeof(struct trib_options).
- * @job:     job name (asks this host's tribd), or a ticket "trib://...".
+ * @job:     name of a job, which this host's tribd knows, or a ticket
+ *           "trib://...".
  *           Default: the environment's TRIB_JOB.
  * @rank:    wanted rank + 1. Default: TRIB_RANK, else RANK, else any.
  * @transport: enum trib_transport. Default: TRIB_TRANSPORT (auto, udp, xdp,
  *           kernel).
- * @join_timeout_ms: how long to wait for the other ranks. Default: 60000,
- *           or TRIB_JOIN_TIMEOUT_MS.
- * @timeout_ms: silence of a rank after which collectives fail with
- *           TRIB_ERR_DEAD. Default: the job's (5000), or TRIB_TIMEOUT_MS.
- * @spin_us: how long a wait may poll before it blocks. Default: 0.
+ * @join_timeout_ms: longest wait for the other ranks. Default:
+ *           TRIB_JOIN_TIMEOUT_MS, else 60000.
+ * @timeout_ms: a rank that is silent for this long is dead: collectives fail
+ *           with TRIB_ERR_DEAD. Default: TRIB_TIMEOUT_MS, else the job's (5000).
+ * @spin_us: longest time that a wait polls before it blocks. Default: 0.
  */
 struct trib_options {
 	size_t size;
@@ -113,7 +113,7 @@ struct trib_options {
 };
 
 /**
- * trib_attach() - join a job and wait until all ranks have
+ * trib_attach() - join a job, and wait until all ranks have joined
  * @out:  the handle, on success.
  * @opts: options, or NULL.
  *
@@ -126,23 +126,22 @@ int trib_attach(struct trib **out, const struct trib_options *opts);
 /**
  * trib_detach() - leave the job
  *
- * Waits until the other ranks no longer need anything from this one (they
- * detach too, or one time-out passes), completes outstanding requests with
- * -ECANCELED, and frees the handle. NULL is allowed.
+ * Wait until no other rank needs this one (all detach, or one time-out passes),
+ * complete outstanding requests with -ECANCELED, and free the handle. @t may be
+ * NULL.
  */
 int trib_detach(struct trib *t);
 
 int trib_rank(const struct trib *t);
 int trib_world(const struct trib *t);
 
-/** trib_number() - of the job in its cluster, as on the wire: 0 to 65535 */
+/** trib_number() - the job's number on the wire, 0 to 65535; unique in a cluster */
 int trib_number(const struct trib *t);
 
 /**
- * trib_trees() - how many aggregation trees the job has
+ * trib_trees() - number of aggregation trees of the job
  *
- * Large messages are spread over all of them. A BCube of n^k servers has
- * k * n^k.
+ * Large messages use all of them. A BCube of n^k servers has k * n^k.
  */
 int trib_trees(const struct trib *t);
 
@@ -150,14 +149,15 @@ int trib_trees(const struct trib *t);
  * trib_iallreduce() - combine @count elements of all ranks; all get the result
  * @src: this rank's elements; must stay unchanged until the request is done.
  * @dst: result; may be @src.
- * @req: the request; give it to trib_wait() or trib_test() exactly once.
+ * @req: the request. trib_wait() frees it, and so does trib_test() once it is
+ *       done; each request must be freed exactly once.
  */
 int trib_iallreduce(struct trib *t, const void *src, void *dst, size_t count,
 		    enum trib_dtype dtype, enum trib_op op,
 		    struct trib_req **req);
 
 /**
- * trib_ireduce_scatter() - combine; rank r gets elements r*count .. + count
+ * trib_ireduce_scatter() - combine; rank r gets @count elements from r * @count on
  * @src:   world * @count elements.
  * @dst:   @count elements.
  */
@@ -166,7 +166,7 @@ int trib_ireduce_scatter(struct trib *t, const void *src, void *dst,
 			 struct trib_req **req);
 
 /**
- * trib_iallgather() - everybody gets everybody's elements, unchanged to the bit
+ * trib_iallgather() - give all ranks the elements of all, bit for bit
  * @src:   @count elements.
  * @dst:   world * @count elements, in order of rank.
  */
@@ -174,31 +174,30 @@ int trib_iallgather(struct trib *t, const void *src, void *dst, size_t count,
 		    enum trib_dtype dtype, struct trib_req **req);
 
 /**
- * trib_ibroadcast() - everybody gets @root's elements, unchanged to the bit
+ * trib_ibroadcast() - give all ranks the elements of @root, bit for bit
  * @buf: source on @root, destination elsewhere.
  */
 int trib_ibroadcast(struct trib *t, void *buf, size_t count,
 		    enum trib_dtype dtype, int root, struct trib_req **req);
 
-/** trib_ibarrier() - done when all ranks have issued it */
+/** trib_ibarrier() - complete when all ranks have issued it */
 int trib_ibarrier(struct trib *t, struct trib_req **req);
 
 /**
  * trib_wait() - block until a request is done, and free it
  *
- * Return: its result: 0, -EDOM (TRIB_ERR_NONFINITE: an input was NaN or Inf, see
- *         above),
+ * Return: its result: 0, -EDOM (TRIB_ERR_NONFINITE: an input was NaN or Inf),
  * -EHOSTDOWN (TRIB_ERR_DEAD and other ways to lose a rank), -ECANCELED, ...
  */
 int trib_wait(struct trib_req *req);
 
 /**
- * trib_test() - see whether a request is done, without blocking
- * @done: 1 if it was; it is then freed and its result returned.
+ * trib_test() - check whether a request is done, without blocking
+ * @done: 1 if it is; then the request is freed and its result returned.
  */
 int trib_test(struct trib_req *req, int *done);
 
-/* The same, blocking. */
+/* The same collectives, blocking: each issues a request and waits for it. */
 int trib_allreduce(struct trib *t, const void *src, void *dst, size_t count,
 		   enum trib_dtype dtype, enum trib_op op);
 int trib_reduce_scatter(struct trib *t, const void *src, void *dst,
@@ -227,7 +226,7 @@ enum trib_error_code {
  * @code:  enum trib_error_code.
  * @err:   the negative errno that was returned.
  * @rank:  rank to blame, or -1.
- * @index: element of the message, or -1.
+ * @index: offending element of the message, or -1.
  * @text:  one line, no newline.
  */
 struct trib_error {
@@ -241,11 +240,11 @@ struct trib_error {
 /** trib_error() - copy the newest error of @t, or of this thread's attach */
 void trib_error(const struct trib *t, struct trib_error *out);
 
-/** trib_error_text() - its text; valid until the thread's next call here */
+/** trib_error_text() - the text of that error; valid until this thread's next call */
 const char *trib_error_text(const struct trib *t);
 
 /**
- * struct trib_counters - what this rank did since it attached
+ * struct trib_counters - activity of this rank since it attached
  * @size: set by the caller: sizeof(struct trib_counters).
  */
 struct trib_counters {
@@ -269,11 +268,11 @@ struct trib_counters {
 
 void trib_counters(const struct trib *t, struct trib_counters *out);
 
-/** trib_transport_name() - "udp", "xdp" or "kernel": what AUTO has chosen */
+/** trib_transport_name() - the transport in use: "udp", "xdp" or "kernel" */
 const char *trib_transport_name(const struct trib *t);
 
 /**
- * trib_sum_format() - what the job's sums of floats travel as
+ * trib_sum_format() - the format in which sums of floats travel
  *
  * Return: "int": block floating point; or "f32", "f16", "bf16".
  */
@@ -283,9 +282,9 @@ const char *trib_sum_format(const struct trib *t);
  * Parameter server
  *
  * The other way to train: a server (trib-ps) holds the model, distributes its
- * versions by name, and asks workers for gradients. There are no ranks, and
- * nobody waits for others to attach: whoever is offered a task and takes it is
- * in, whoever dies is left out a lease later.
+ * versions by name, and asks workers for gradients. There are no ranks, and no
+ * worker waits for others to attach: a worker that accepts a task takes part,
+ * and a dead one is left out after a lease.
  *
  *	struct trib_ps_options o = {.size = sizeof(o), .name = "/w0",
  *				    .forwarder = "10.0.0.1"};
@@ -302,39 +301,38 @@ const char *trib_sum_format(const struct trib *t);
  *	}
  *	trib_ps_close(p);
  *
- * One thread of libtrib's own runs per handle: it answers the server and mends
- * what the network loses while the caller computes. A handle is for one thread
- * of the caller's at a time. Functions return 0 or a negative errno, and
- * trib_ps_error_text() has a line about it. Where one waits, @timeout_ms is the
- * longest that it does: -1 is for ever, 0 not at all; -ETIMEDOUT says that there
- * was nothing, and that the call may be repeated.
+ * The library runs one thread per handle: it answers the server and repairs
+ * losses while the caller computes. Only one thread of the caller may use a
+ * handle at a time. Functions return 0 or a negative errno, and
+ * trib_ps_error_text() has a line about it. @timeout_ms is the longest wait of a
+ * function that waits: -1 is for ever, 0 not at all. -ETIMEDOUT means that
+ * nothing came; the call may be repeated.
  */
-struct trib_ps; /* a worker of a parameter server, or one that waits for a task */
+struct trib_ps; /* a worker, with a task or without */
 
 /**
  * struct trib_ps_options - for trib_ps_open(); set @size, zero means default
  * @size:      sizeof(struct trib_ps_options).
- * @name:      this worker's name, "/w0": routes of the network lead it here.
+ * @name:      this worker's name, as "/w0"; routes in the network lead here.
  *             Default: the environment's TRIB_PS_NAME.
- * @forwarder: the router that we are a face of, "ADDRESS" or "ADDRESS:PORT"
- *             (an IPv6 address with a port in brackets). Default:
- *             TRIB_PS_FORWARDER; port 6363.
- * @bind:      our end, "ADDRESS:PORT", as the router's face has it. Default:
- *             TRIB_PS_BIND, else any address of ours, port 6363.
- * @job:       only tasks whose names begin with this are taken, "/ps/train".
+ * @forwarder: the NDN forwarder, "ADDRESS" or "ADDRESS:PORT" (an IPv6 address
+ *             with a port in brackets). Default: TRIB_PS_FORWARDER; port 6363.
+ * @bind:      this end, "ADDRESS:PORT", as the forwarder's face has it.
+ *             Default: TRIB_PS_BIND, else any address of this host, port 6363.
+ * @job:       accept only tasks whose names begin with this, as "/ps/train".
  *             Default: TRIB_PS_JOB, else any.
- * @key:       file with the key by which the server's packets are checked:
- *             hmac, ed25519 or ed25519-public (trib-ps(8) has how to make them).
+ * @key:       file with the key that verifies the server's packets: hmac,
+ *             ed25519 or ed25519-public (trib-ps(8) tells how to make them).
  *             Default: TRIB_PS_KEY, else none: anybody could send a model.
- * @own_key:   file with the key that signs what we send. Default:
+ * @own_key:   file with the key that signs this worker's packets. Default:
  *             TRIB_PS_OWN_KEY, else @key if that can sign.
- * @rto_ms:    first repeat of a question until the server says what to wait for
- *             in its network. Default: 100.
- * @insert, @distribute, @delete_: the markers of the network, if it has others
- *             than these words.
- * @tree:      for tasks whose gradients are added up on the way: the aggregation
- *             job, as in &trib_options.job, of which this worker is a rank.
- *             Default: TRIB_JOB. TRIB_RANK counts, too.
+ * @rto_ms:    time to the first repeat of a request, until the server tells the
+ *             time to use in its network. Default: 100.
+ * @insert, @distribute, @delete_: the markers of the network, if they are not
+ *             these words.
+ * @tree:      the aggregation job, as in &trib_options.job, of which this worker
+ *             is a rank; for tasks whose gradients relays add up. Default:
+ *             TRIB_JOB. TRIB_RANK counts, too.
  */
 struct trib_ps_options {
 	size_t size;
@@ -352,11 +350,12 @@ struct trib_ps_options {
 };
 
 /**
- * struct trib_ps_task - what a server wants; set @size
+ * struct trib_ps_task - a task of a server; set @size
  * @size:  sizeof(struct trib_ps_task).
  * @job:   name of the job.
  * @count: floats of a model and of a gradient.
- * @async: versions follow each gradient; else one has those of all workers.
+ * @async: each gradient makes a version; else a version has the gradients of
+ *         all workers.
  */
 struct trib_ps_task {
 	size_t size;
@@ -368,8 +367,7 @@ struct trib_ps_task {
 /**
  * struct trib_ps_version - a version of the model; set @size
  * @size:    sizeof(struct trib_ps_version).
- * @version: its number. Later ones are greater, also after the server's
- *           restart.
+ * @version: its number, which grows, even when the server restarts.
  * @last:    training is over: no gradient is wanted any more.
  */
 struct trib_ps_version {
@@ -379,18 +377,18 @@ struct trib_ps_version {
 };
 
 /**
- * trib_ps_open() - begin to listen; offers are refused until trib_ps_join()
+ * trib_ps_open() - start a worker; it refuses tasks until trib_ps_join()
  *
- * Return: 0, -EINVAL (a name, address or key is no good; the text says which),
- * -EADDRINUSE, -ENOMEM, ... Texts of a failure: trib_ps_error_text(NULL).
+ * Return: 0, -EINVAL (a bad name, address or key; the text says which),
+ * -EADDRINUSE, -ENOMEM, ... After a failure, see trib_ps_error_text(NULL).
  */
 int trib_ps_open(struct trib_ps **out, const struct trib_ps_options *opts);
 
 /**
  * trib_ps_join() - wait for a task, take it, and subscribe to its model
  *
- * Return: 0; -ETIMEDOUT; -EBUSY: there is a task already; -ENOENT: its gradients
- * go by the trees of an aggregation job, and none was given: it is left again.
+ * Return: 0; -ETIMEDOUT; -EBUSY: there is a task already; -ENOENT: relays add up
+ * its gradients, but @tree names no aggregation job. The task is left then.
  */
 int trib_ps_join(struct trib_ps *p, struct trib_ps_task *task, int timeout_ms);
 
@@ -399,68 +397,69 @@ int trib_ps_join(struct trib_ps *p, struct trib_ps_task *task, int timeout_ms);
  * @model: room for @count floats.
  * @count: that of the task.
  *
- * The newest there is. Each version is given at most once. Synchronous: what
- * was trained on before is worth nothing from then on. Asynchronous: it waits
- * until the last gradient was asked for.
+ * The model is the newest complete version; each is returned at most once. In a
+ * synchronous task, gradients of older versions are worthless from then on. In
+ * an asynchronous one, the call waits until the server asked for the last
+ * gradient.
  *
- * Return: 0; -ETIMEDOUT; -ESHUTDOWN: the last one was given, or we left;
- * -EHOSTDOWN: the server was silent for leases, and the task is given up;
- * -EINVAL.
+ * Return: 0; -ETIMEDOUT; -ESHUTDOWN: the last version was returned before, or
+ * this worker left; -EHOSTDOWN: the server was silent for several leases, and
+ * the task is given up; -EINVAL.
  */
 int trib_ps_model(struct trib_ps *p, float *model, size_t count,
 		  struct trib_ps_version *version, int timeout_ms);
 
 /**
- * trib_ps_gradient() - give the gradient that trib_ps_model() led to
- * @version: of that model.
+ * trib_ps_gradient() - hand over the gradient of a version
+ * @version: of the model that it was computed on.
  * @grad:    @count floats, which are copied.
  *
- * It does not wait: the server asks for it when it likes, once. But where
- * gradients are added up on the way, it is a collective of all workers and the
- * server: the first call attaches, a lost rank makes it attach anew, and it
- * returns when the sum is there.
+ * The call does not wait; the server will ask for the gradient once. Where
+ * relays add up gradients, the call is a collective of all workers and the
+ * server instead: the first one attaches, a lost rank makes it attach again, and
+ * it returns when the sum is complete.
  *
- * Return: 0; -ESTALE: the model is of no interest any more, go on with
- * trib_ps_model(); -EDOM: NaN or infinity in @grad; the server gets nothing, and
- * waits: give another one, or leave; -ESHUTDOWN, -EHOSTDOWN, -EINVAL. Added up on
- * the way, also what trib_attach() and trib_wait() return, with their texts,
- * after which the same gradient may be given again; and -EPROTO: the aggregation
- * job attached to is not the task's, which is left.
+ * Return: 0; -ESTALE: the version is outdated, continue with trib_ps_model();
+ * -EDOM: NaN or infinity in @grad: the server got nothing and still waits, so
+ * call again with another gradient, or leave; -ESHUTDOWN, -EHOSTDOWN, -EINVAL.
+ * Used as a collective, also errors of trib_attach() and trib_wait(), with their
+ * texts, after which the same gradient may be handed over again; and -EPROTO:
+ * the attached job is not the task's, and the task is left.
  */
 int trib_ps_gradient(struct trib_ps *p, uint64_t version, const float *grad,
 		     size_t count);
 
 /**
- * trib_ps_is_stale() - whether a gradient for @version would be refused
+ * trib_ps_is_stale() - check whether a gradient of @version would be refused
  *
- * Cheap: long computations may look now and then, and be given up.
+ * The check is cheap, so a long computation can make it now and then, and stop.
  */
 int trib_ps_is_stale(struct trib_ps *p, uint64_t version);
 
 /**
- * trib_ps_leave() - give up the task; the server goes on without us
+ * trib_ps_leave() - give up the task; the server continues without this worker
  *
- * Waits until the network has forgotten us, or six requests went unanswered:
- * leases end by themselves. Then trib_ps_join() may wait for another task.
+ * Wait until the network has dropped the subscription, or six requests went
+ * unanswered (leases end by themselves). trib_ps_join() may follow.
  */
 int trib_ps_leave(struct trib_ps *p);
 
 /**
  * trib_ps_fd() - a descriptor for poll()
  *
- * It is readable while trib_ps_join() or trib_ps_model(), whichever is next,
- * would not wait. It is for polling only, and lives as long as the handle.
+ * It is readable while the next trib_ps_join() or trib_ps_model() would not
+ * wait. Only poll it. It lives as long as the handle.
  */
 int trib_ps_fd(const struct trib_ps *p);
 
 /** trib_ps_close() - leave, within a second, and free the handle; NULL is allowed */
 void trib_ps_close(struct trib_ps *p);
 
-/** trib_ps_error_text() - of the newest failure of @p, or of this thread's open */
+/** trib_ps_error_text() - text of the newest error of @p; NULL: of this thread's open */
 const char *trib_ps_error_text(const struct trib_ps *p);
 
 /**
- * struct trib_ps_counters - what this worker did since it was opened
+ * struct trib_ps_counters - activity of this worker since it was opened
  * @size: set by the caller: sizeof(struct trib_ps_counters).
  */
 struct trib_ps_counters {
@@ -486,7 +485,7 @@ struct trib_ps_counters {
 
 void trib_ps_counters(struct trib_ps *p, struct trib_ps_counters *out);
 
-/** trib_version() - of the library that is linked, "0.1.0" */
+/** trib_version() - version of the library in use, as "0.1.0" */
 const char *trib_version(void);
 
 #ifdef __cplusplus

@@ -194,7 +194,7 @@ static double half_ulp(float g)
 	return ldexp(1.0, (int)(e ? e : 1) - 127 - 24);
 }
 
-/* What rounding to @bits bits adds, of values whose magnitudes sum up to @mag. */
+/* Error of rounding values, whose magnitudes sum up to @mag, to @bits bits. */
 static double half_error(const struct oracle *o, double mag, int bits)
 {
 	int times = 2 + (int)trib_log2_ceil(o->world);
@@ -350,7 +350,7 @@ void oracle_check_copy(const struct oracle *o, unsigned int rank, size_t first,
 
 void oracle_poison(void *buf, size_t bytes)
 {
-	/* As a float a NaN; as an integer -1, right once in 2^32 elements. */
+	/* A NaN as float; -1 as integer, right once in 2^32 elements. */
 	memset(buf, 0xff, bytes);
 }
 

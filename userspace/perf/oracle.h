@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a collective must have produced. Every element of every rank's input
+ * The exact results of collectives. Every element of every rank's input
  * is a function of (seed, rank, index), so each rank works out the right
  * answer alone and exactly, and compares.
  *

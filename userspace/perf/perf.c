@@ -127,7 +127,7 @@ static int check_job(const struct perf_net *net, const struct perf_opts *o)
 	return -1;
 }
 
-/* What sums of floats in such a job are held against. */
+/* The bound for sums of floats in such a job. */
 static enum oracle_bound bound_of(const char *format)
 {
 	if (!strcmp(format, "f32"))

@@ -163,7 +163,7 @@ static int measure(struct ps_run *r)
 		}
 		if (o->check != PERF_CHECK_NONE)
 			check(r);
-		/* What checking takes is nobody's. */
+		/* The time of checking does not count. */
 		last = now_s();
 		if (r->v.last)
 			break;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # trib-ps. Joining is tribd's machine, which knows neither sockets nor maps.
 PS_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/ps/*.c userspace/ps/*/*.c))
-# What the unit test links: what is pure, and the files.
+# The unit tests link the pure parts, and those for files.
 PS_CORE := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/ps/sum/*.c)) $(BASE_LIB)
 PS_CFLAGS := $(shell pkg-config --cflags jansson 2>/dev/null)
 
@@ -38,10 +38,12 @@ install-ps: $(B)/trib-ps $(PS_MAN)
 
 INSTALL += install-ps
 
-$(B)/tests/unit/ps/ps: $(B)/tests/unit/ps/ps.o $(PS_CORE)
+PS_UNITS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/ps/*.c))
+
+$(PS_UNITS): %: %.o $(PS_CORE)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljansson
 
-CHECK_TESTS += $(B)/tests/unit/ps/ps tests/ndn/ps.t
+CHECK_TESTS += $(PS_UNITS) tests/ndn/ps.t
 
 # libtrib's side, with trib-ps in the place of the relay of an imagined network.
 $(B)/tests/unit/lib/shared: $(B)/tests/unit/lib/shared.o \

@@ -149,7 +149,7 @@ static struct file *find_file(struct ps_jobs *j, const char *name)
 	return &j->file[j->nfile++];
 }
 
-/* What the file says becomes what is. */
+/* Make the PS follow the file. */
 static void take(struct ps_jobs *j, struct file *f, const char *text,
 		 size_t len)
 {
@@ -255,7 +255,7 @@ static void scan(struct ps_jobs *j, bool fresh)
 		for (k = 0; k < j->nfile; k++)
 			j->file[k].seen |=
 				!strcmp(j->file[k].name, list[i]->d_name);
-	/* What goes may make room for what comes. */
+	/* Jobs that go may make room for new ones. */
 	changed |= forget_gone(j);
 	for (i = 0; i < n; i++) {
 		changed |= look_at(j, list[i]->d_name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * jobs.c: a folder of jobs' files, NAME.json each. What appears, changes or
- * goes there does so for the PS; a file that is refused changes nothing, and
- * what ran goes on. .status in the folder says what was made of each file:
+ * jobs.c: a folder of jobs' files, NAME.json each. trib-ps
+ * adds, changes and drops jobs as files appear, change and go. A refused file
+ * changes nothing, and its job runs on. .status tells the outcome of each file:
  *
  *	{"listen": "10.0.0.1:7417", "pid": 1, "files":
  *	 {"train.json": {"digest": "cbf29ce484222325", "error": ""}}}

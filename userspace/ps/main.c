@@ -208,7 +208,7 @@ static bool is_any(const struct in6_addr *ip)
 		!memcmp(ip->s6_addr + 12, any_v4, sizeof(any_v4)));
 }
 
-/* Where there is a folder of jobs the state is in it: of one trib-ps. */
+/* A folder of jobs, which one trib-ps locks, also holds the state. */
 static void choose_state(struct server *s)
 {
 	s->o.state = STATE_DEFAULT;
@@ -316,7 +316,7 @@ static int serve(struct server *s)
 		}
 		if (pfd[1].revents)
 			take_signals(s);
-		/* What was queued has left: due() saw to it. */
+		/* The queue is empty: due() flushed it. */
 		if (pfd[2].revents)
 			ps_jobs_turn(s->jobs);
 		for (i = 0; i < TURNS && ps_net_turn(s->net) > 0; i++)

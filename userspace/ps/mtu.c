@@ -13,7 +13,7 @@
 
 #include "mtu.h"
 
-/* Of the way to @to, as far as the kernel knows; 0: there is none now. */
+/* Return: the MTU towards @to that the kernel knows; 0: no route now. */
 static unsigned int mtu_towards(const struct ps_addr *to)
 {
 	bool v4 = IN6_IS_ADDR_V4MAPPED(&to->ip);

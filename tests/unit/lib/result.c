@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What comes down: wrong packets change nothing, and whoever keeps everybody
+ * Packets that come down: wrong ones change nothing, and the rank that keeps all
  * waiting is named.
  */
 #include "tests/lib/lib_script.h"

@@ -19,7 +19,7 @@ static struct script sc;
 static struct {
 	unsigned int n;
 	bool dead[2];
-	/* What rank 0 sent. */
+	/* Packets that rank 0 sent. */
 	unsigned int nseen;
 	struct {
 		struct trib_hdr h;
@@ -227,7 +227,7 @@ static void run_for(uint64_t ns)
 	sim_run(&s2, NULL, s2.now + ns);
 }
 
-/* Of rank 0's packets the @nth of @type, or its index -1. */
+/* Find the @nth packet of @type from rank 0. Return: its index or -1. */
 static int nth(uint8_t type, unsigned int n)
 {
 	unsigned int i;

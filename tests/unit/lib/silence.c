@@ -126,7 +126,7 @@ static void rank__that_gets_on_is_waited_for(void)
 	expect(ms <= h.moves_ms + LIMIT_MS + SOON);
 }
 
-/* What it said before may long be past: it counts anew. */
+/* Its earlier signs of life may be old: it counts anew. */
 static void rank__that_pauses_is_waited_for(void)
 {
 	struct words h = {.pause_ms = LIMIT_MS * 4 / 5};

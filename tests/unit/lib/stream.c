@@ -334,7 +334,7 @@ static void chunks__go_on_where_their_numbers_wrap(void)
 		st->una = st->next = st->high = st->held = 0xfffffff0;
 		st->cong.round_end = st->una;
 	}
-	/* What a window before that would have been held. */
+	/* One window before, it would have been held. */
 	for (i = 0; i < 3; i++) {
 		struct trib_stream *st = s.worker[i].t->eng.stream[0];
 		uint64_t c;

@@ -129,7 +129,7 @@ static void tell(const struct sim_worker *w)
 	       w->up.dropped + w->down.dropped);
 }
 
-/* Of measure(): the longest network round trip at its end. */
+/* Set by measure(): the longest round trip at its end. */
 static uint64_t longest;
 
 static double measure(const struct sim_options *o, size_t bytes)
@@ -268,7 +268,7 @@ static void trees__do_not_time_out_in_their_own_queue(void)
 	sim_free(&s);
 }
 
-/* Which packets are lost is a matter of chance: a run alone has 0.77 to 0.94. */
+/* Losses are random: a single run has 0.77 to 0.94. */
 static double measure_mean(struct sim_options *o, unsigned int bytes)
 {
 	double sum = 0;

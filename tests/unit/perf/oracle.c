@@ -32,7 +32,7 @@ static size_t wrong(const struct oracle *o, const void *got)
 	return rep.wrong;
 }
 
-/* What tributaries do: quantise by the chunk's exponent, add integers. */
+/* Sum like the relays: quantise by the chunk's exponent, add integers. */
 static void block_fp_sum(const struct oracle *o, size_t chunk)
 {
 	int bits = 31 - (int)trib_log2_ceil(o->world);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What callers do with requests, and what they may ask a handle.
+ * Owns waiting for requests, and the questions that a handle answers.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@ static int issue(struct trib *t, const struct trib_call *c, bool blocking,
 	pthread_mutex_lock(&t->lock);
 	t->eng.now = clock_ns();
 	rc = t->way->issue(t, c, out);
-	/* Who waits at once drives by itself, unless somebody else does. */
+	/* A caller that waits at once drives, unless another does. */
 	if (!rc && (!blocking || t->driver == TRIB_DRIVER_USER))
 		trib_drive_wake(t);
 	pthread_mutex_unlock(&t->lock);

@@ -48,7 +48,7 @@ struct trib_place {
 	int ring_fd;
 };
 
-/* Who drives a handle, that is, polls and receives for it. */
+/* The thread that drives a handle: it polls and receives. */
 enum trib_driver {
 	TRIB_DRIVER_NONE = 0,
 	TRIB_DRIVER_USER = 1,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Who drives: polls, receives, and runs the engine. There is one driver at a
+ * Owns the role of driver, who polls, receives, and runs the engine. There is one driver at a
  * time, and it need not be a thread of ours: a thread that waits for a result
  * drives until it has it, so nothing is handed from thread to thread on the
  * way.

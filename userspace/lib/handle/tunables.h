@@ -22,8 +22,8 @@
 /* Datagrams taken by one recvmmsg(). */
 #define TRIB_TUNE_RECV_BATCH 64
 /*
- * What one datagram in a receive buffer is charged by the kernel: a page and
- * its book-keeping. The buffer is asked for as 2W of them.
+ * Bytes that the kernel charges for a datagram in a receive buffer: a page and
+ * its book-keeping. The buffer has room for 2W of them.
  */
 #define TRIB_TUNE_RECV_CHARGE 4608
 #define TRIB_TUNE_SNDBUF (4 << 20)

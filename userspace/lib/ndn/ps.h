@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files of libtrib's API to parameter servers share. */
+/* The handle of the API to parameter servers, for its files. */
 #ifndef TRIB_LIB_PS_H
 #define TRIB_LIB_PS_H
 

@@ -28,7 +28,7 @@ int trib_ps_fail(struct trib_ps *p, int err, const char *fmt, ...)
 
 const char *trib_ps_error_text(const struct trib_ps *p)
 {
-	/* Of a handle, errors come with the caller's own calls only. */
+	/* A handle's errors come from the caller's own calls only. */
 	memcpy(thread_copy, p ? p->error : thread_error, sizeof(thread_copy));
 	return thread_copy;
 }
@@ -118,7 +118,7 @@ static int read_markers(struct trib_ps *p, struct ndn_worker_config *c,
 	if (!p->markers.insert || !p->markers.distribute || !p->markers.remove)
 		return -ENOMEM;
 	c->markers = &p->markers;
-	/* Of a name that is no marker in any network: only they can be wrong. */
+	/* This name is no marker in any network: only markers can be wrong. */
 	ndn_name_append(&job, TRIB_NDN_GENERIC, "\0job", 4);
 	name = ndn_name_of(&job);
 	if (ndn_job_names_init(&probe, &name, c->markers))

@@ -110,7 +110,7 @@ int trib_rounds_round(struct trib_rounds *tree, uint64_t version, float *values,
 			 "ranks gave gradients of different versions");
 		rc = -EAGAIN;
 	}
-	/* Of libtrib's own, nothing is to look like a round of mixed versions. */
+	/* An error of libtrib must not look like mixed versions. */
 	else if (rc == -EAGAIN)
 		rc = -EIO;
 	return rc;

@@ -135,7 +135,7 @@ static const char *parse_group(const char **s, struct trib_attach_tree *a)
 	return NULL;
 }
 
-/* Where results come to, if it is said: <sep>PORT[@GROUP]; returns why not. */
+/* Parse <sep>PORT[@GROUP], the optional receiver. Return: the error, or NULL. */
 static const char *parse_recv(const char **s, char sep,
 			      struct trib_attach_tree *a)
 {
@@ -287,7 +287,7 @@ static bool is_mixed(const struct trib_attach_rep *rep)
 	return false;
 }
 
-/* What the rank says about shared trees, wherever it stood. */
+/* Apply the rank to shared trees, wherever it stood. */
 static void finish_shared(struct trib_attach_rep *rep)
 {
 	unsigned int i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What ksock.c and ksock_call.c share: a handle's collective socket, and the
- * messages that it was given or waits to be given.
+ * A handle's collective socket, and its messages: taken by the kernel, or
+ * waiting for room there. For ksock.c and ksock_call.c.
  */
 #ifndef TRIB_LIB_KSOCK_H
 #define TRIB_LIB_KSOCK_H

@@ -18,7 +18,7 @@ union control {
 	char recv[CMSG_SPACE(sizeof(struct trib_cm_recv))];
 };
 
-/* What goes in: this rank's elements. */
+/* The input: this rank's elements. */
 static struct iovec input(const struct trib *t, const struct trib_call *c)
 {
 	uint64_t n = c->count;
@@ -143,7 +143,7 @@ int trib_ksock_issue(struct trib *t, const struct trib_call *call,
 
 /* --- results */
 
-/* What came with a message; false: not what was asked for. */
+/* Check the result of a message. Return: whether it is the expected one. */
 static bool label(struct msghdr *msg, struct trib_cm_recv *out)
 {
 	struct cmsghdr *cm;

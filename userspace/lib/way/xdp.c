@@ -20,7 +20,7 @@
 #include "lib/place/tribd.h"
 #include "uapi/trib_maps.h"
 
-/* Of linux/bpf.h, which has no place for them in C headers we want here. */
+/* From linux/bpf.h, which clashes with other headers here. */
 #define RING_BUSY (1U << 31)
 #define RING_DISCARD (1U << 30)
 #define RING_HDR 8
@@ -241,7 +241,7 @@ static void rx_event(struct trib *t, const struct trib_event *ev)
 		.seen = ev->seen,
 	};
 
-	/* Of a result the cell tells more. */
+	/* For a result, the cell tells more. */
 	if (s && ev->type != TRIB_T_RESULT)
 		trib_rx(s, &rx);
 }
@@ -292,7 +292,7 @@ static int scan_all(struct trib *t)
 }
 
 /*
- * As long as results come, the ring is left unread: XDP then need not wake us
+ * While results come, the ring is left unread: XDP then need not wake us
  * for more of them. It is read before we sleep, and now and then.
  */
 static int xdp_recv(struct trib *t)

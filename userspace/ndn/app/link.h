@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The way to a forwarder: a UDP socket, a packet a datagram, many at once.
- * It is used by one thread. Packets may be lost, doubled and overtake each
- * other, and what the kernel does not take is lost, too: counted, no error.
+ * The link to a forwarder: a UDP socket, one packet a datagram, sent and received
+ * in batches. One thread uses it at a time. Packets may be lost, duplicated and
+ * reordered. A packet that the kernel refuses is counted and dropped.
  */
 #ifndef TRIB_NDN_LINK_H
 #define TRIB_NDN_LINK_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What rank 0 of a training shows: a progress bar that turns into one line
+ * The display of rank 0: a progress bar that turns into one line
  * per epoch, the summary, and the JSON. On a terminal the bar is redrawn in
  * place, with a little colour unless NO_COLOR is set.
  */

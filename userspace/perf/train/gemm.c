@@ -41,7 +41,7 @@ full_tile(size_t vecs, size_t n, size_t k, struct gemm_a a, const float *b,
 	}
 }
 
-/* What is left over at the right and at the bottom. */
+/* The rest, at the right and at the bottom. */
 static void edge_tile(size_t rows, size_t cols, size_t n, size_t k,
 		      struct gemm_a a, const float *b, float *c, int accumulate)
 {

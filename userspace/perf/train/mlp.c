@@ -142,7 +142,7 @@ void mlp_forward(struct mlp *m, const float *x, const uint8_t *label, size_t n,
 	softmax(m->act[m->layers - 1], label, n, m->width[m->layers], score);
 }
 
-/* Of the logits: probability minus truth. */
+/* Gradient of the logits: probability minus truth. */
 static void output_delta(struct mlp *m, const uint8_t *label, size_t n,
 			 float scale)
 {

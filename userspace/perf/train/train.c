@@ -104,7 +104,7 @@ static int set(struct train_opts *o, int which, const char *value)
 	}
 }
 
-/* What is for a parameter server only, or is not for it. */
+/* Check options that only a parameter server takes, or that it does not. */
 static int check_ps(const struct train_opts *o)
 {
 	if (!o->ps && (o->parts || o->has_part || o->pause_ms))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the parts of trib-train share: options, the course of one training,
+ * Shared by the parts of trib-train: options, the course of one training,
  * and its report.
  */
 #ifndef PERF_TRAIN_H

@@ -148,7 +148,7 @@ static void read_counters(struct trib *t, struct train_result *res)
 	res->has_wire = !wire_read(&res->wire);
 }
 
-/* What the counters moved by since @before. */
+/* Growth of the counters since @before. */
 static void subtract(struct train_result *res,
 		     const struct train_result *before)
 {

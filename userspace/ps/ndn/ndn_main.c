@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * trib-ps ndn: arguments, signals, and the loop that connects the machine of
- * userspace/names with a socket, disks, standard output and a file of counters.
+ * trib-ps ndn: arguments, signals, and the loop that connects the PS of
+ * userspace/ndn/app with a socket, disks, standard output and a file of counters.
  */
 #include "ndn_main.h"
 
@@ -215,7 +215,7 @@ static int arguments_parse(struct server *s, int argc, char **argv)
 
 /* --- beginning */
 
-/* What no segment of may be longer than the network takes in one piece. */
+/* Choose the largest segment that the network carries in one packet. */
 static int segment_choose(struct server *s, struct nps_spec *spec)
 {
 	int room = ndn_socket_room(s->link);
@@ -355,7 +355,7 @@ static int run_trees(struct server *s)
 	unsigned int i;
 	int err = 0;
 
-	/* What comes from now on makes it readable again. */
+	/* New outcomes make it readable again. */
 	if (read(s->trees, &n, sizeof(n)) < 0 && errno != EAGAIN)
 		return -errno;
 	s->ps->now = ndn_socket_now();
@@ -420,7 +420,7 @@ static int serve(struct server *s)
 	return 0;
 }
 
-/* What was trained since the last checkpoint need not be trained again. */
+/* Save the models, so that no training is lost. */
 static int end(struct server *s)
 {
 	unsigned int i;

@@ -26,7 +26,7 @@ static json_t *worker_pack(const struct nps_guest *g, uint64_t now)
 	add(o, "silent-ms", (now - g->heard) / NDN_MS);
 	add(o, "taken", g->taken & UINT32_MAX);
 	add(o, "segments", g->begun ? g->have : 0);
-	/* Of the time from a version to the whole gradient for it. */
+	/* Estimate of the time from a version to its whole gradient. */
 	add(o, "mean-ms", g->estimate.mean / NDN_MS);
 	add(o, "deviation-ms", g->estimate.dev / NDN_MS);
 	return o;

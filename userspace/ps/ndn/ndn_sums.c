@@ -15,7 +15,7 @@
 /* Between rounds that came to nothing. */
 #define PAUSE_NS (20 * NDN_MS)
 
-/* What the thread has for the loop. */
+/* Outcome of a round, from the thread to the loop. */
 enum outcome {
 	NOTHING = 0,
 	SUM,   /* @sum is that of @version */
@@ -56,7 +56,7 @@ struct ps_sums {
 
 /* --- the thread */
 
-/* What a later try cannot mend. */
+/* Would every later try fail, too? */
 static bool is_final(int rc)
 {
 	return rc == -EPROTO || rc == -ENOENT || rc == -EACCES ||

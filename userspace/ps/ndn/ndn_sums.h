@@ -12,21 +12,21 @@
 struct ps_sums;
 
 /*
- * Of @job, as @file has it. @wake: eventfd, written when ps_sums_run() has
- * something to do. 0 or -errno.
+ * Start the thread for @job. It writes the eventfd @wake when ps_sums_run() has
+ * something to do. Return: 0 or -errno.
  */
 int ps_sums_open(struct ps_sums **tree, const struct nps_file *file,
 		 struct nps_job *job, int wake);
 /*
- * Gives the job what has come, and asks for the next. 0, or -errno: there will
- * never be a sum, for a reason that was logged.
+ * Give the job a sum that has come, and ask for the next. Return: 0, or -errno if
+ * there will never be a sum; the reason is in the log.
  */
 int ps_sums_run(struct ps_sums *tree);
-/* Workers whose gradients a version has. */
+/* Number of workers whose gradients a version has. */
 unsigned int ps_sums_workers(const struct ps_sums *tree);
 /*
- * Of a job that is over: leaves the aggregation job. Else the thread may be
- * waiting for others: it ends with the process, which must not go on for long.
+ * Leave the aggregation job and end the thread, if the job is over. Otherwise
+ * the thread may wait for others; it ends with the process, which must end soon.
  */
 void ps_sums_close(struct ps_sums *tree);
 

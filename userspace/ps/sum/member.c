@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Who takes part: JOIN, START, LEAVE of the workers. The machine is tribd's
- * (userspace/base/session.c). It has 64 children at most, so a larger job is
- * a tree of machines in here: one for each 64 ranks, and a root above them.
- * What they say to each other are function calls.
+ * Owns membership: JOIN, START, LEAVE of the workers, by the session that tribd
+ * uses, too (userspace/base/session.c). A session has 64 children at most, so a
+ * larger job is a tree of sessions: one for each 64 ranks, and a root above
+ * them. They exchange function calls instead of packets.
  */
 #include <endian.h>
 #include <errno.h>
@@ -73,7 +73,7 @@ static void saved(struct ps_members *m)
 		t->ps->ops->log(t->ps->ctx, line);
 		m->told = epoch;
 	}
-	/* Who waits repeats its JOIN, and need not be kept. */
+	/* A waiting rank repeats its JOIN, so it is not saved. */
 	if (epoch || m->kept)
 		t->ps->ops->save(t->ps->ctx);
 	m->kept = epoch != 0;
@@ -128,7 +128,7 @@ static void send_abort(struct ps_tree *t, unsigned int rank, uint32_t epoch,
 	t->ps->ops->to(t->ps->ctx, &t->job->worker[rank], &h, sizeof(h), NULL);
 }
 
-/* What ends an epoch for one group ends it for all of them. */
+/* The end of an epoch in one group ends it in all. */
 static void on_abort(struct session *s, int child, uint32_t epoch,
 		     enum trib_abort why, uint16_t blame)
 {
@@ -223,7 +223,7 @@ static void root_up(struct session *s, enum trib_type type, uint64_t nonce,
 	(void)rank;
 }
 
-/* Of the groups all of whose ranks have left. */
+/* Return: the groups whose ranks have all left. */
 static int root_stuck(struct session *s, uint64_t missing, uint32_t *chunk)
 {
 	struct ps_members *m = s->ctx;

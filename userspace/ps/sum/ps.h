@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trib-ps: the parameter server of jobs on shared pools, that is, what puts
- * together what relays could not. README.md has the picture.
+ * trib-ps: the parameter server of jobs on shared pools. It completes the sums
+ * that relays could not. README.md has the picture.
  *
  * Everything declared here is pure: no sockets, no files, no clock. Packets
- * come in by ps_rx(), time by its argument, and what goes out goes through
- * struct ps_ops. net.c and main.c connect that to the world.
+ * come in by ps_rx(), time by its argument, and packets leave by
+ * struct ps_ops. net.c and main.c connect these to the world.
  */
 #ifndef TRIB_PS_H
 #define TRIB_PS_H
@@ -69,7 +69,7 @@ enum ps_drop {
 	PS_DROP__MAX = 18,
 };
 
-/* What was done. */
+/* Counters of work done. */
 enum ps_count {
 	PS_COUNT_GRAD = 0,     /* GRADs added */
 	PS_COUNT_PARTIAL = 1,  /* of them, of more than one worker */
@@ -215,11 +215,11 @@ static inline struct ps_place *ps_place(const struct ps_tree *t, uint32_t chunk)
 	return (void *)(t->place + (size_t)(chunk & t->mask) * t->stride);
 }
 
-/* --- tree.c: places, and who is to get what goes down */
+/* --- alloc.c, tree_state.c: trees, their epochs and destinations */
 
 /**
- * ps_tree_new() - a tree of @job, in @ps from now on
- * @group: to be taken over (malloc'ed), @n of them.
+ * ps_tree_new() - add a tree of @job to @ps
+ * @group: @n members, malloc'ed; the tree owns them from now on.
  *
  * Return: 0, -EEXIST if there is one of this number, -E2BIG, -ENOMEM. On
  * failure @group stays the caller's.
@@ -227,10 +227,10 @@ static inline struct ps_place *ps_place(const struct ps_tree *t, uint32_t chunk)
 int ps_tree_new(struct ps *ps, struct ps_job *job, uint16_t number,
 		struct ps_addr *group, unsigned int n);
 void ps_tree_free(struct ps_tree *t);
-/* @epoch begins or was heard of: is it, or does it become, the tree's? */
+/* Make @epoch the tree's if it is newer. Return: whether it is the tree's now. */
 bool ps_tree_epoch(struct ps_tree *t, uint32_t epoch);
 /**
- * ps_tree_dests() - whom RESULTs go to at @now
+ * ps_tree_dests() - list the destinations of RESULTs at @now
  * @out: room for t->ngroup + t->job->world.
  * Return: how many.
  */
@@ -277,7 +277,7 @@ void ps_sign_abort(struct ps_tree *t, const struct ps_packet *p);
  */
 void ps_rx(struct ps *ps, const struct ps_addr *from, const void *pkt,
 	   size_t len, bool ce, uint64_t now_ms);
-/* What all that goes down begins with. */
+/* Fill in the header of a packet that goes down. */
 void ps_hdr_fill(const struct ps_tree *t, struct trib_hdr *h, uint8_t type);
 
 /* --- sum.c: values, any alignment, @words 64-bit words of them */
@@ -291,7 +291,7 @@ void ps_members_free(struct ps_tree *t);
 void ps_members_packet(struct ps_tree *t, const struct ps_packet *p);
 /* A data packet was the first to name @epoch. */
 void ps_members_epoch(struct ps_tree *t, uint32_t epoch);
-/* What a restart must not lose. @nonce: of each rank. */
+/* State of a tree that must survive a restart. @nonce: of each rank. */
 struct ps_lasting {
 	uint32_t epoch;	     /* that runs, or 0 */
 	uint32_t last_epoch; /* newest one */

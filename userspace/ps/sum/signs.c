@@ -8,7 +8,7 @@
 
 #include "ps.h"
 
-/* As it came, but downwards. */
+/* Pass the packet on to everybody. */
 static void broadcast(struct ps_tree *t, const struct ps_packet *p)
 {
 	const struct ps_addr *to[PS_GROUP_MAX + TRIB_WORLD_MAX];

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A parameter server without sockets, and one tree of one job: packets in by
+ * rx(), packets out into sent[]. The clock is @now.
+ */
+#ifndef TESTS_UNIT_PS_FIXTURE_H
+#define TESTS_UNIT_PS_FIXTURE_H
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/lib/tap.h"
+#include "ps/sum/ps.h"
+
+#define COOKIE 0x1122334455667788ULL
+#define JOB 7
+#define TREE 3
+#define NVAL 48
+#define WORDS (NVAL / 2)
+#define GROUP_RANK 5000 /* in struct sent: to the group */
+
+/* What went out. */
+struct sent {
+	unsigned int rank;
+	uint8_t type;
+	uint8_t flags;
+	uint16_t child, relay, nval, aux, port;
+	uint32_t chunk, epoch;
+	uint64_t have[TRIB_BMWORDS_MAX];
+	uint64_t v[WORDS];
+	struct trib_start start;
+};
+
+static struct sent sent[4096];
+static unsigned int nsent, nsaved, nlogged, nsettled;
+static char logged[512];
+static struct ps *ps;
+static struct ps_tree *tree;
+static struct ps_addr *group_addr;
+static uint64_t now = 1000;
+/* Sees what goes out, if set. */
+static void (*tap)(unsigned int rank, const struct trib_hdr *h);
+
+static inline struct ps_addr host(unsigned int i, uint16_t port)
+{
+	struct ps_addr a = {.port = port};
+
+	a.ip.s6_addr[10] = a.ip.s6_addr[11] = 0xff;
+	a.ip.s6_addr[12] = 10;
+	a.ip.s6_addr[14] = (uint8_t)(i / 256);
+	a.ip.s6_addr[15] = (uint8_t)i;
+	return a;
+}
+
+static inline void note(unsigned int rank, const void *pkt, size_t len,
+			uint16_t port)
+{
+	struct sent *s = &sent[nsent];
+	const struct trib_hdr *h = pkt;
+	const uint8_t *body = (const uint8_t *)(h + 1) + 8 * h->bmwords;
+	unsigned int i;
+	__be64 be;
+
+	if (tap)
+		tap(rank, h);
+	if (nsent == sizeof(sent) / sizeof(sent[0]))
+		return;
+	nsent++;
+	memset(s, 0, sizeof(*s));
+	s->rank = rank;
+	s->type = h->type;
+	s->flags = h->flags;
+	s->child = be16toh(h->child);
+	s->relay = be16toh(h->relay);
+	s->nval = be16toh(h->nval);
+	s->aux = be16toh(h->aux);
+	s->chunk = be32toh(h->chunk);
+	s->epoch = be32toh(h->epoch);
+	s->port = port;
+	for (i = 0; i < h->bmwords; i++) {
+		memcpy(&be, (const uint8_t *)(h + 1) + 8 * i, 8);
+		s->have[i] = be64toh(be);
+	}
+	if (h->type == TRIB_T_START)
+		memcpy(&s->start, body, sizeof(s->start));
+	else if (s->nval <= NVAL)
+		memcpy(s->v, body, trib_payload_len(s->nval));
+	expect_eq(len, sizeof(*h) + 8u * h->bmwords +
+			       trib_payload_len(be16toh(h->nval)));
+	expect(h->cookie == htobe64(COOKIE) && be16toh(h->job) == JOB &&
+	       be16toh(h->tree) == TREE && h->version == TRIB_WIRE_VERSION &&
+	       !(h->flags & TRIB_F_UP));
+}
+
+static inline void on_to(void *ctx, const struct ps_addr *to, const void *pkt,
+			 size_t len, struct ps_place *z)
+{
+	unsigned int rank = to->ip.s6_addr[14] * 256u + to->ip.s6_addr[15];
+
+	(void)ctx;
+	expect(!z || (const void *)&z->h == pkt);
+	note(rank, pkt, len, to->port);
+}
+
+static inline void on_result(void *ctx, struct ps_tree *t, struct ps_place *z)
+{
+	(void)ctx;
+	(void)t;
+	note(GROUP_RANK, &z->h,
+	     sizeof(z->h) + trib_payload_len(be16toh(z->h.nval)), 0);
+}
+
+static inline void on_settle(void *ctx, struct ps_place *z)
+{
+	(void)ctx;
+	(void)z;
+	nsettled++;
+}
+
+static inline void on_save(void *ctx)
+{
+	(void)ctx;
+	nsaved++;
+}
+
+static inline void on_log(void *ctx, const char *line)
+{
+	(void)ctx;
+	nlogged++;
+	snprintf(logged, sizeof(logged), "%s", line);
+}
+
+static const struct ps_ops ops = {
+	.to = on_to,
+	.result = on_result,
+	.settle = on_settle,
+	.save = on_save,
+	.log = on_log,
+};
+
+static inline struct ps *empty_ps(void)
+{
+	struct ps *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		abort();
+	p->ops = &ops;
+	return p;
+}
+
+/* A job of @world ranks; results go to one relay. */
+static inline void begin(unsigned int world, unsigned int window)
+{
+	struct ps_job *j = calloc(1, sizeof(*j));
+	unsigned int r;
+
+	ps = empty_ps();
+	group_addr = calloc(1, sizeof(*group_addr));
+	if (!j || !group_addr)
+		abort();
+	*group_addr = host(GROUP_RANK, 7417);
+	j->number = JOB;
+	j->world = (uint16_t)world;
+	j->window = (uint16_t)window;
+	j->nval = NVAL;
+	j->timeout_ms = 5000;
+	j->cookie = htobe64(COOKIE);
+	j->worker = calloc(world, sizeof(*j->worker));
+	for (r = 0; r < world; r++)
+		j->worker[r] = host(r, (uint16_t)(TRIB_UDP_PORT_WORKER + r));
+	ps->job[ps->njob++] = j;
+	if (ps_tree_new(ps, j, TREE, group_addr, 1))
+		abort();
+	tree = ps->tree[0];
+	nsent = nsaved = nlogged = nsettled = 0;
+	tap = NULL;
+}
+
+static inline void end(void)
+{
+	ps_free(ps);
+	free(ps);
+}
+
+/* --- packets in */
+
+struct in {
+	uint8_t type, flags, op, fmt;
+	unsigned int child;
+	uint32_t chunk, epoch;
+	int32_t scale;
+	unsigned int nval;
+	uint64_t who[TRIB_BMWORDS_MAX];
+	uint64_t v[WORDS];
+};
+
+static inline struct in grad(unsigned int child, uint32_t chunk, uint64_t who,
+			     uint64_t v)
+{
+	struct in p = {
+		.type = TRIB_T_GRAD,
+		.fmt = TRIB_FMT_Q32,
+		.child = child,
+		.chunk = chunk,
+		.epoch = 5,
+		.scale = -3,
+		.nval = NVAL,
+		.who = {who},
+	};
+	unsigned int i;
+
+	for (i = 0; i < WORDS; i++)
+		p.v[i] = v * (i + 1);
+	return p;
+}
+
+static inline size_t pack(const struct in *p, uint8_t *buf)
+{
+	struct trib_hdr *h = (void *)buf;
+	unsigned int i, words = p->type == TRIB_T_GRAD ? tree->bmwords : 0;
+	__be64 be;
+
+	ps_hdr_fill(tree, h, p->type);
+	h->flags = p->flags | TRIB_F_UP;
+	h->op = p->op;
+	h->fmt = p->fmt;
+	h->bmwords = (uint8_t)words;
+	h->relay = htobe16(TRIB_RELAY_PS);
+	h->child = htobe16((uint16_t)p->child);
+	h->chunk = htobe32(p->chunk);
+	h->epoch = htobe32(p->epoch);
+	h->nval = htobe16((uint16_t)p->nval);
+	h->scale = htobe32((uint32_t)p->scale);
+	h->aux = htobe16(p->type == TRIB_T_ALIVE || p->type == TRIB_T_ABORT
+				 ? (uint16_t)p->child
+				 : 0);
+	for (i = 0; i < words; i++) {
+		be = htobe64(p->who[i]);
+		memcpy(buf + sizeof(*h) + 8 * i, &be, 8);
+	}
+	memcpy(buf + sizeof(*h) + 8 * words, p->v, trib_payload_len(p->nval));
+	return sizeof(*h) + 8 * words + trib_payload_len(p->nval);
+}
+
+static inline void rx(struct in p)
+{
+	uint8_t buf[1 + PS_PACKET_MAX + 4 * NVAL];
+	struct ps_addr from = host(p.child, 7418);
+	size_t len = pack(&p, buf);
+
+	/* At an odd address, as in trains. */
+	memmove(buf + 1, buf, len);
+	ps_rx(ps, &from, buf + 1, len, false, now);
+}
+
+static inline struct in resend(struct in p)
+{
+	p.flags |= TRIB_F_RESEND;
+	return p;
+}
+
+static inline struct in plain(uint8_t type, unsigned int child, uint32_t chunk)
+{
+	return (struct in){
+		.type = type, .child = child, .chunk = chunk, .epoch = 5};
+}
+
+/* Packets of @type to @rank since the last call of forget(). */
+static inline unsigned int count(uint8_t type, unsigned int rank)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < nsent; i++)
+		n += sent[i].type == type && sent[i].rank == rank;
+	return n;
+}
+
+static inline void forget(void)
+{
+	nsent = 0;
+}
+
+/* --- joining */
+
+static inline void join_as(unsigned int rank, uint8_t type, uint64_t nonce,
+			   unsigned int nval, struct ps_addr from)
+{
+	uint8_t buf[PS_PACKET_MAX] = {0};
+	struct trib_hdr *h = (void *)buf;
+	struct trib_join j = {.nonce = htobe64(nonce), .rank = htobe32(rank)};
+
+	ps_hdr_fill(tree, h, type);
+	h->flags = TRIB_F_UP;
+	h->child = htobe16((uint16_t)rank);
+	h->bmwords = (uint8_t)tree->bmwords;
+	h->nval = htobe16((uint16_t)nval);
+	memcpy(buf + sizeof(*h) + 8 * h->bmwords, &j, sizeof(j));
+	ps_rx(ps, &from, buf,
+	      sizeof(*h) + 8u * h->bmwords + trib_payload_len(nval), false,
+	      now);
+}
+
+static inline void join(unsigned int rank, uint64_t nonce)
+{
+	join_as(rank, TRIB_T_JOIN, nonce, NVAL, host(rank, 9000));
+}
+
+static inline unsigned int started(unsigned int state)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < nsent; i++)
+		n += sent[i].type == TRIB_T_START &&
+		     be16toh(sent[i].start.state) == state;
+	return n;
+}
+
+#endif /* TESTS_UNIT_PS_FIXTURE_H */
