@@ -401,8 +401,7 @@ static void state__that_makes_no_sense_is_refused(void)
 		json_object_get(ndn, "routes"),
 		json_pack("{s:s s:s}", "prefix", "/x", "face", "b"));
 	expect_eq(restore(doc, false), -EPROTO);
-	json_array_append_new(json_object_get(ndn, "routes"),
-			      json_integer(7));
+	json_array_append_new(json_object_get(ndn, "routes"), json_integer(7));
 	expect_eq(restore(doc, false), -EPROTO);
 	json_decref(doc);
 	end();

@@ -42,8 +42,7 @@ static int fib_del(struct cli *c, int argc, char **argv)
 }
 
 static const struct cli_cmd cmds[] = {
-	CLI_CMD("show", "[PREFIX]", "List NDN routes, or show one.",
-		fib_show),
+	CLI_CMD("show", "[PREFIX]", "List NDN routes, or show one.", fib_show),
 	CLI_CMD("add", "PREFIX via FACE",
 		"Send Interests for names with this prefix to a face; replaces the route.",
 		fib_add),
