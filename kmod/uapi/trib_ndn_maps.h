@@ -41,9 +41,7 @@
  * row is an entry while its flags have NDN_ENTRY_USED; ndn_entry_name() joins
  * the two parts of its name. Read lock, the row, and lock again: if both locks
  * were 0 the copy is usually consistent. Do not decide anything by it. Only the
- * programs write there.
- *
- * tests/sim/ndn/README.md has the rules of the protocol.
+ * programs write there. tests/sim/ndn/README.md has the rules of the protocol.
  */
 #ifndef _UAPI_TRIB_NDN_MAPS_H
 #define _UAPI_TRIB_NDN_MAPS_H
@@ -565,8 +563,7 @@ struct ndn_forget {
 	X(58, DROP_FLIGHT, drop_flight, "marked frame overtaken or forged")					\
 	X(59, DROP_GONE, drop_gone, "answer disappeared before it was sent")					\
 	X(60, DROP_OFFLOAD, drop_offload, "headers change, but a device computes the checksum")			\
-	R(61, 3)												\
-	R(64, 1)												\
+	R(61, 4)												\
 	X(64 + NDN_E_CUT, BAD_CUT, bad_cut, 0)									\
 	X(64 + NDN_E_VARNUM, BAD_VARNUM, bad_varnum, 0)								\
 	X(64 + NDN_E_TYPE_ZERO, BAD_TYPE_ZERO, bad_type_zero, 0)						\
@@ -615,10 +612,8 @@ enum ndn_stat {
 };
 
 /*
- * struct ndn_stats - the counters of one CPU
- *
- * Members are enum ndn_stat in order: the programs use the row as an array, and
- * bpftool prints names.
+ * struct ndn_stats - the counters of one CPU. Members are enum ndn_stat in order:
+ * the programs use the row as an array, and bpftool prints names.
  */
 #define NDN_STATS_MEMBER(nr, NAME, name, text) __u64 name;
 #define NDN_STATS_RESERVED(nr, n) __u64 reserved_##nr[n];
