@@ -214,8 +214,8 @@ int trib_sock_init(void)
 	int rc;
 
 	if (protocol_is_wrong()) {
-		pr_err("trib: protocol must be %d to %d, not %d\n",
-		       IPPROTO_UDP + 1, IPPROTO_RAW - 1, protocol);
+		pr_err("trib: cannot use protocol %d: choose one from %d to %d\n",
+		       protocol, IPPROTO_UDP + 1, IPPROTO_RAW - 1);
 		return -EINVAL;
 	}
 	trib_mem_init();

@@ -82,7 +82,8 @@ static void kfunc__wrong_names_are_refused(void)
 	struct nl_msg *msg;
 	struct nlattr *nest;
 
-	expect_refusal(genl_request(TRIB_CMD_KFUNC_GET, 0), -EINVAL, "which");
+	expect_refusal(genl_request(TRIB_CMD_KFUNC_GET, 0), -EINVAL,
+		       "name a function");
 	expect_refusal(kfunc_named("trib_pkt_emi"), -ENOENT, "no such");
 	expect_refusal(kfunc_named(""), -ENOENT, "no such");
 	memset(longest, 'a', sizeof(longest) - 1);
