@@ -131,13 +131,15 @@ class Guest:
         return self.tests, None if self.begun else "\n".join(self.text[-60:])
 
 
-def run_guests(name, tests, limit, done):
-    """Runs @tests on the kernel called @name."""
+def run_guests(name, tests, limit, done, children):
+    """Runs @tests on the kernel called @name. The VM is in @children."""
     kernel = Kernel(name)
     why = kernel.prepare()
     while tests and not why:
         guest = Guest(kernel, tests, limit, done)
+        children.add(guest.p)
         tests, why = guest.run()
+        children.discard(guest.p)
         if guest.stopped:
             return
     for test in list(tests):

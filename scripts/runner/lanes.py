@@ -54,14 +54,18 @@ def path_of(name):
     return os.path.join(OUT, name.replace("/", ":"))
 
 
-def run_host(test, limit):
-    """Runs @test here; what it prints is kept in build/check."""
+def run_host(test, limit, children):
+    """Runs @test here and keeps its output in build/check. It is in @children
+    meanwhile."""
     begun, limit = time.monotonic(), limit * test.patience
     with open(path_of(test.name) + ".tap", "wb") as out:
-        rc = subprocess.call(
+        p = subprocess.Popen(
             ["timeout", "-k", "20", str(limit), test.file, *test.args],
             stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
             env={**os.environ, **test.env})
+        children.add(p)
+        rc = p.wait()
+        children.discard(p)
     with open(path_of(test.name) + ".tap", encoding="utf-8",
               errors="replace") as out:
         text = out.read()
@@ -87,7 +91,7 @@ class Runner:
         self.progress = Progress(len(tests), durations)
         self.progress.rest = self.rest
         self.lock = self.progress.lock
-        self.stop = False
+        self.stop, self.children = False, set()
 
     def rest(self):
         """Seconds until all have ended, if they take as long as expected."""
@@ -132,7 +136,7 @@ class Runner:
                     self.lock.wait()
                     test = self.next_test()
             try:
-                result = run_host(test, self.limit)
+                result = run_host(test, self.limit, self.children)
             except OSError as e:
                 result = Result(test.name, "", 1, 0, str(e))
             with self.lock:
@@ -154,7 +158,7 @@ class Runner:
             while self.vm and not (self.stop or self.late()):
                 kernel = self.vm[0].kernel
                 run_guests(kernel, [t for t in self.vm if t.kernel == kernel],
-                           self.limit, done)
+                           self.limit, done, self.children)
         finally:
             with self.lock:
                 self.vm_lane = False
@@ -175,6 +179,10 @@ class Runner:
                     t.join(1)
         except KeyboardInterrupt:
             self.stop = True
-            print("interrupted", file=sys.stderr)
+            print("interrupted: ends the tests", file=sys.stderr)
+            for p in list(self.children):
+                p.terminate()
+            for p in list(self.children):
+                p.wait()
             raise
         return self.progress.results

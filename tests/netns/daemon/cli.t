@@ -10,47 +10,36 @@
 #
 # shellcheck disable=SC2317 # functions that check calls
 set -uo pipefail
-cd "$(dirname "$0")/../../.." || exit 1
+# shellcheck source=tests/netns/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+
+need_root
+need_programs trib tribd
 trib=$PWD/build/trib
 tribd=$PWD/build/tribd
-
-skip() { echo "1..0 # SKIP $*"; exit 4; }
-((EUID == 0)) || skip "needs root"
-ip netns list >/dev/null 2>&1 || skip "no network namespaces"
-[[ -x $tribd ]] || skip "tribd is not built"
-
 ns=trib-cli-$$
-dir=$(mktemp -d)
+dir=$scratch
 chmod 755 "$dir"
 daemon=
-count=0 failed=0
 
 in_ns() { nsenter --net="/run/netns/$ns-$1" "${@:2}"; }
 relay() { in_ns r "$@"; }
 
-cleanup()
+at_exit()
 {
 	local n
 
 	stop_tribd
 	relay "$tribd" --purge >/dev/null 2>&1
 	for n in r w0 w1 w2; do ip netns del "$ns-$n" 2>/dev/null; done
-	rm -rf "$dir"
 }
-trap cleanup EXIT
 
 start_tribd()
 {
-	local i
-
 	# Not by relay(): $! must be tribd itself.
 	nsenter --net="/run/netns/$ns-r" "$tribd" >"$dir/tribd.log" 2>&1 &
 	daemon=$!
-	for ((i = 0; i < 100; i++)); do
-		relay "$trib" >/dev/null 2>&1 && return 0
-		kill -0 "$daemon" 2>/dev/null || break
-		sleep 0.1
-	done
+	wait_for 10 relay "$trib" && return
 	sed 's/^/# tribd: /' "$dir/tribd.log"
 	return 1
 }
@@ -63,15 +52,18 @@ stop_tribd()
 	daemon=
 }
 
-# check NAME COMMAND...
+# check NAME COMMAND...: the same as ok, but shows the last output of trib.
 check()
 {
-	local name=$1 not=
+	local name=$1
+
 	shift
-	"$@" || { not="not "; failed=1; }
-	echo "${not}ok $((++count)) - $name"
-	[[ $not ]] && { echo "# rc $rc"; sed 's/^/# /' "$dir/out" "$dir/err"; }
-	return 0
+	if "$@"; then
+		pass "$name"
+		return
+	fi
+	diag "rc $rc" "$(cat "$dir/out" "$dir/err")"
+	fail "$name"
 }
 
 # trib ARGS...: rc, $dir/out, $dir/err
@@ -677,5 +669,4 @@ t face add w0 dev v0 addr 10.78.0.2
 t face add w1 dev v1 addr 10.78.1.2
 check "a job takes its trees along" job_removal_takes_its_trees
 
-echo "1..$count"
-exit $failed
+done_testing

@@ -12,12 +12,16 @@ tap_failed=0
 fabrics=()
 scratch=$(mktemp -d)
 
+# Tests with more to remove than fabrics define it anew.
+at_exit() { :; }
+
 # cleanup: the EXIT trap.
 cleanup()
 {
 	local rc=$? f
 
 	trap '' INT TERM HUP
+	at_exit
 	for f in ${fabrics[@]+"${fabrics[@]}"}; do
 		scripts/fabric -n "$f" down >/dev/null 2>&1
 	done
