@@ -113,7 +113,7 @@ def vm_test(name, kernel, env=None, args=(), tag=None):
 def parts():
     """name: tests. Each part runs by itself, those of a kernel in one VM."""
     found = {}
-    for name in ("stress", "module", "bpf_module", "config", "floats"):
+    for name in ("stress", "module", "bpf", "bpf_module", "config", "floats"):
         found[f"long/{name}"] = [vm_test(name, "6.1", LONG, ALL.get(name, ()),
                                          "long")]
     for name in ("tests/fuzz/xdp.t", "tests/fuzz/forwarder.t",

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Jobs of floats: sums by the kernel module, each checked on every rank, and its
 bits compared between ranks. Runs in the VM; TRIB_KO is the module's file, which
-must not be loaded. The short run leaves out two networks.
+must not be loaded. The short run has two of the networks.
 """
 import os
 import re
@@ -118,13 +118,14 @@ def tree():
 
 def main():
     module_comes(os.environ['TRIB_KO'])
-    sums('star_f32__udp', 'f32', 'star', '--workers', '4', '--transport',
-         'udp')
+    if LONG:
+        sums('star_f32__udp', 'f32', 'star', '--workers', '4', '--transport',
+             'udp')
     sums('star_bf16__xdp', 'bf16', 'star', '--workers', '4', trains=True)
     if LONG:
         sums('tree_f16__xdp', 'f16', 'tree', '--racks', '2', '--workers', '2')
         sums('bcube_f32__xdp', 'f32', 'bcube', '--window', '64')
-    tree()
+        tree()
     gone = run('rmmod', 'trib', check=False)
     tap.test('module__goes_when_all_tribds_have', not gone.returncode,
              gone.stdout)
