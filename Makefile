@@ -26,7 +26,7 @@ CLANG ?= $(or $(shell command -v clang-19),$(shell command -v clang),clang-19)
 LLVM_STRIP ?= $(or $(shell command -v llvm-strip-19),$(shell command -v llvm-strip),llvm-strip-19)
 BPFTOOL ?= $(or $(shell command -v bpftool),/usr/sbin/bpftool)
 
-# Where this machine's <asm/...> are, for the BPF compiler.
+# This machine's <asm/...>, for the BPF compiler.
 ARCH_INCLUDE := /usr/include/$(shell $(CC) -dumpmachine 2>/dev/null)
 
 WARN := -Wall -Wextra -Werror

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which tests there are, how long each takes, and where each may run."""
+"""The tests, their durations, and the parts of check-all."""
 import json
 import os
 import re
@@ -65,7 +65,7 @@ def kernel_of(file):
 
 
 def default_tests(san):
-    """What `make check` runs; build() has written the lists."""
+    """The tests of `make check`, from the lists that build() has written."""
     names = lines_of("build/check-list")
     if san:
         names += lines_of("build/san/check-list")
@@ -73,7 +73,7 @@ def default_tests(san):
 
 
 def quick_tests():
-    """What `make test` runs: no sanitizers, no VM, one network, few seeds."""
+    """The tests of `make test`: no sanitizers, no VM, one network, few seeds."""
     tests = [Test(n) for n in lines_of("build/check-list")
              if re.match(r"(build/)?tests/(unit|bpf)/", n)
              and n != "tests/unit/kmod/build.t"]

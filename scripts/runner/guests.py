@@ -22,7 +22,7 @@ GRACE = 90   # after a test's limit, before the VM counts as hung
 
 
 class Kernel:
-    """What a kernel needs built first, and how it is booted."""
+    """Builds for a kernel, and its options to boot."""
 
     def __init__(self, name):
         self.env, self.options, self.slow = dict(os.environ), [], 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the two halves of an emulated wire share: the BPF program on both ends
+ * Shared by the two halves of an emulated wire: the BPF program on both ends
  * (wire.bpf.c) and the process that set them up and delays packets (wire.c).
  */
 #ifndef WIRE_H

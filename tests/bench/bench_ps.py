@@ -28,7 +28,7 @@ PERF = ("-w", "2", "-b", "1m", "-e", "1m", "-n", "30")
 
 
 def napi_threads(dev):
-    """Of devices with that name, whosever they are: names must be unique."""
+    """Threads of devices with that name, which must be unique."""
     pids = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:

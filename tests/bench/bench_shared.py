@@ -23,7 +23,7 @@ KILLS = 20
 
 
 def algbw(job):
-    """Of one run of 16 MiB, in Gb/s."""
+    """Gb/s of one run of 16 MiB."""
     with tempfile.TemporaryDirectory(prefix="trib-bench-") as folder:
         path = os.path.join(folder, "out.json")
         job.perf("-b", "16M", "-e", "16M", "-w", "1", "-n", "2", "-J", path)

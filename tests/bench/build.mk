@@ -16,5 +16,5 @@ $(B)/bench-stream: $(B)/tests/bench/stream.o $(NDN_LIB)
 
 BENCH_BINS += $(B)/bench-stream
 
-# What the module costs in the VM is measured with its tests' program.
+# The module's cost in the VM is measured with a program of its tests.
 BENCH_BINS += $(B)/tests/vm/kfunc/kfunc.bpf.o

@@ -76,7 +76,7 @@ static int socket_open(int option, int value)
 	return fd;
 }
 
-/* What has been taken so far: for both programs. */
+/* Packets taken so far, shared by both programs. */
 static uint64_t *taken_map(const char *path)
 {
 	int fd = open(path, O_RDWR);
@@ -214,7 +214,7 @@ static int stream_send(char **arg)
 
 /* ---- take ---- */
 
-/* What one datagram of many is long, as UDP_GRO tells; @n if it is alone. */
+/* Length of one datagram of several, by UDP_GRO; @n if it is alone. */
 static size_t piece(struct msghdr *m, size_t n)
 {
 	struct cmsghdr *c;

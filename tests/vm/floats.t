@@ -35,7 +35,7 @@ def restart(f, host):
 
 
 def module_comes(ko):
-    """What an operator meets who begins without the module."""
+    """An operator starts without the module and loads it later."""
     f = Fabric('floats', 'star', '--workers', '2')
     try:
         said = add(f, 'f32')

@@ -167,7 +167,7 @@ def fat_tree():
 
 def main():
     need_root()
-    # As `finally` is for exceptions only.
+    # Not in `finally`: only after exceptions.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     f = Fabric('planned', 'two-tier', '2,4,0', '--rate', RATE)
     try:

@@ -297,7 +297,7 @@ def changes():
 
 
 def readable():
-    """What a person reads without tribd: bpftool, as plain text."""
+    """Maps are readable without tribd: by bpftool, as plain text."""
     def dump(name):
         return run(BPFTOOL, 'map', 'dump', 'pinned', pins.path(name))
 

@@ -64,7 +64,7 @@ static bool input_ended(void)
 	return poll(&pfd, 1, 0) > 0 && read(STDIN_FILENO, &c, 1) <= 0;
 }
 
-/* What a rank adds at place @i of sum @n; place 0 is for who wants to end. */
+/* Value of a rank at place @i of sum @n; place 0 says that a rank ends. */
 static int32_t value(uint64_t n, int rank, int i)
 {
 	return (int32_t)(n % 100003) * (rank + 1) - 7 * i;

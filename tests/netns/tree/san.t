@@ -14,7 +14,7 @@ SUMS_LARGEST=256k
 need_root
 need_programs tribd trib trib-perf scripts/wire/wire
 
-# What a sanitizer said in the logs of a fabric, which it then takes down.
+# Prints reports of sanitizers in the logs of a fabric, then takes it down.
 complaints()
 {
 	local logs=/run/trib-fabric/$fab
