@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * One size of a benchmark: buffers, verification, warm-up, timing. The clock
- * runs from a barrier to this rank's last completion, and the slowest rank
- * counts; the ranks learn of each other's times and faults through the
- * network that they measure.
+ * runs from a barrier to this rank's last completion; the slowest rank counts.
+ * Ranks exchange times and faults through the network that they measure.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +12,7 @@
 #include "base/clock.h"
 #include "measure.h"
 
-/* Wrong elements counted per rank and size: sums of them must fit int32. */
+/* Limit of wrong elements per rank and size: their sum must fit int32. */
 #define WRONG_MAX 1000000
 
 struct run {
@@ -86,7 +85,7 @@ static void free_buffers(struct run *r)
 	free(r->us);
 }
 
-/* Page-aligned, and touched, so that page faults are not timed. */
+/* Page-aligned and touched, so that no page fault is timed. */
 static char *buffer(size_t elems)
 {
 	size_t bytes = elems * 4 + 64;
@@ -140,7 +139,7 @@ static void lay_out(struct run *r, size_t bytes)
 	r->row->bytes = r->total * 4;
 }
 
-/* Each slot, size and pass has inputs of its own. */
+/* Each slot, size and pass has its own inputs. */
 static struct oracle oracle_of(const struct run *r, unsigned int pass)
 {
 	struct oracle o = {
@@ -180,7 +179,7 @@ static void complain(struct run *r, const struct oracle_report *rep)
 			rep->first[i].want, rep->first[i].bound);
 }
 
-/* Whether this rank's result has the same bits everywhere. */
+/* True if all ranks have the same bits as this rank's result. */
 static int compare_ranks(struct run *r, const char *dst)
 {
 	uint64_t h = oracle_hash(dst, r->dst_elems * 4);
@@ -255,7 +254,7 @@ static int one(struct run *r, unsigned int slot, int in_place)
 	return rc ? rc : r->net->finish(r->net, slot);
 }
 
-/* A result out of place and, where that is a thing of its own, in place. */
+/* Check a result out of place and, where it differs, one in place. */
 static int verify_first(struct run *r)
 {
 	unsigned int pass = 1000;
@@ -273,7 +272,7 @@ static int verify_first(struct run *r)
 	return rc ? rc : verify(r, pass, r->dst[0]);
 }
 
-/* Iterations back to back, up to inflight of them at a time. */
+/* Run iterations back to back, up to inflight of them at a time. */
 static int time_pipelined(struct run *r)
 {
 	unsigned int iters = r->o->iters, p = r->slots, next = 0;
@@ -294,7 +293,7 @@ static int time_pipelined(struct run *r)
 	return rc;
 }
 
-/* Iterations one by one, each verified, each from a barrier. */
+/* Run iterations one by one, each from a barrier, and verify each. */
 static int time_checked(struct run *r)
 {
 	int rc = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Times one collective at one size and verifies what it produced. What is
- * measured is behind struct perf_net, so that libtrib and the peers it is
- * compared with run through the same loop, clock and oracle.
+ * Times one collective at one size and verifies its result. struct perf_net
+ * hides the library, so that libtrib and its peers run through the same loop,
+ * clock and oracle.
  */
 #ifndef PERF_MEASURE_H
 #define PERF_MEASURE_H
@@ -19,7 +19,7 @@ extern "C" {
 
 /**
  * struct perf_call - one collective to start
- * @slot:  which of the inflight buffers; at most one call each.
+ * @slot:  number of the inflight buffer; at most one call each.
  * @src:   input.
  * @dst:   output.
  * @count: elements, as trib.h counts them for the collective.
@@ -34,19 +34,19 @@ struct perf_call {
 /**
  * struct perf_net - a library under measurement
  * @name:   of the tool, for messages.
- * @detail: for the table's head: transport and the like.
+ * @detail: for the table's head, such as the transport.
  * @rank:   of this process.
  * @world:  ranks.
- * @ctx:    the implementation's own.
- * @in_place: every call works on dst alone (its input is put there).
- * @bound:  what its float sums are held against.
+ * @ctx:    private to the implementation.
+ * @in_place: every call works on dst alone, which holds the input.
+ * @bound:  error bound of its float sums.
  * @start:  begin a collective of the run's kind.
- * @finish: wait for the one in @slot.
- * @barrier: all ranks are here.
+ * @finish: wait for the collective in @slot.
+ * @barrier: wait for all ranks.
  * @max_f32: v[] = largest of all ranks.
  * @max_i32: the same.
  * @sum_i32: v[] = sum over ranks.
- * @fault:  after one of them failed: what happened, one line.
+ * @fault:  one line about the last failed call.
  *
  * Calls return 0 or a negative errno.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Parses the benchmarks' command line. Everything is checked here, and what
- * is wrong is named with its value, so that the rest can rely on it.
+ * Parses and checks the benchmarks' command line. Errors name the option and
+ * its value.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -143,7 +143,7 @@ static int bad(const struct perf_opts *o, int letter, const char *value)
 	return -2;
 }
 
-/* One option; 0 or -1 if @value is bad for it. */
+/* Set one option; 0, or -1 if @value is bad. */
 static int set(struct perf_opts *o, int letter, const char *value)
 {
 	int which = 0, rc = 0;
@@ -221,7 +221,7 @@ int perf_opts_parse(struct perf_opts *o, int argc, char **argv)
 			return 1;
 		}
 		if (c == '?')
-			return -2; /* getopt has said what is wrong */
+			return -2; /* getopt has printed the error */
 		if (set(o, c, optarg))
 			return bad(o, c, optarg);
 	}
@@ -244,7 +244,7 @@ size_t perf_opts_next(const struct perf_opts *o, size_t bytes)
 {
 	size_t next = o->factor ? bytes * o->factor : bytes + o->increment;
 
-	/* Zero bytes do not grow by a factor. */
+	/* A factor does not grow zero bytes. */
 	if (o->factor && !bytes)
 		next = 4;
 	if (o->collective == PERF_BARRIER)

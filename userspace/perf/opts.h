@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The command line that trib-perf and the peers it is compared with share:
- * the letters of nccl-tests, and a few more.
+ * The command line of trib-perf and its peers: the letters of nccl-tests, and a
+ * few more.
  */
 #ifndef PERF_OPTS_H
 #define PERF_OPTS_H
@@ -26,14 +26,14 @@ enum perf_collective {
 
 enum perf_check {
 	PERF_CHECK_NONE = 0,
-	PERF_CHECK_SOME = 1, /* before timing, and the last timed ones */
-	PERF_CHECK_EACH = 2, /* every one, which spoils pipelining */
+	PERF_CHECK_SOME = 1, /* before timing, and the last timed results */
+	PERF_CHECK_EACH = 2, /* every result, which prevents pipelining */
 };
 
 /**
  * struct perf_opts - what to measure
  * @tool:       name in messages.
- * @algorithms: names that -A takes, ending in NULL; the first is the default.
+ * @algorithms: names for -A, ending in NULL; the first is the default.
  * @extra:      further getopt letters, each with an argument.
  * @on_extra:   called for one of @extra; 0 or -1 (the value is bad).
  * @arg:        for @on_extra.
@@ -85,13 +85,13 @@ struct perf_opts {
  */
 int perf_opts_parse(struct perf_opts *o, int argc, char **argv);
 
-/* The size after @bytes, or 0 if that was the last. */
+/* The size after @bytes, or 0 if there is none. */
 size_t perf_opts_next(const struct perf_opts *o, size_t bytes);
 
-/* "16M" to 16777216; 0 or -1. */
+/* Parse a size such as "16M" (16777216); 0 or -1. */
 int perf_parse_size(const char *text, size_t max, size_t *out);
 
-/* A whole decimal number from @min to @max; 0 or -1. */
+/* Parse a decimal integer from @min to @max; 0 or -1. */
 int perf_parse_uint(const char *text, unsigned int min, unsigned int max,
 		    unsigned int *out);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Inputs and right answers of benchmark messages: see oracle.h. Works block
- * by block, so that it needs no memory of the message's size, and is written
- * so that the compiler makes vector loops of it.
+ * Inputs and right results of benchmark messages: see oracle.h. Works block by
+ * block, so that it needs little memory and the compiler can vectorise the
+ * loops.
  */
 #include <math.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 
 /* Index blocks that share a power of two: a multiple of ORACLE_BLOCK. */
 #define BINADE_BLOCKS 5
-/* Every so many of those one is all zeros. */
+/* One in this many index blocks is all zeros. */
 #define ZERO_EVERY 37
-/* Mantissa bits, and by how many more bits magnitudes differ in a block. */
+/* Mantissa bits, and the further bits of magnitude within a block. */
 #define MANT_BITS 24
 #define SPREAD_BITS 15
 
@@ -60,7 +60,7 @@ static inline int64_t f32_units(uint32_t h)
 	return h >> 31 ? -m : m;
 }
 
-/* Power of two that block @b's integers stand for; 0.0 for a block of zeros. */
+/* Unit of block @b's integers, a power of two; 0.0 for a block of zeros. */
 static double unit_of(const struct oracle *o, size_t b)
 {
 	unsigned int k = (unsigned int)(b / BINADE_BLOCKS);
@@ -219,9 +219,9 @@ static void report(struct oracle_report *rep, size_t index, double got,
 }
 
 /*
- * Sums and averages of floats. @peak is the largest magnitude around. An
- * average is held against the bound of its sum, with the rounding of the
- * division on top: n * got is exact in double.
+ * Check sums and averages of floats. @peak is the largest magnitude around. The
+ * bound of an average is that of its sum plus the rounding of the division;
+ * n * got is exact in double.
  */
 static void check_f32_sum(const struct oracle *o, const struct block *s,
 			  double unit, double peak, size_t first, size_t n,
@@ -250,13 +250,13 @@ static void check_f32_sum(const struct oracle *o, const struct block *s,
 				half_error(o, (double)s->mag[at + i] * unit, 8);
 		if (o->op == TRIB_AVG)
 			bound += half_ulp(got[i]) * div;
-		/* Not the other way round: a NaN must not pass. */
+		/* Negated, so that a NaN does not pass. */
 		if (!(fabs(have - want) <= bound))
 			report(rep, first + i, got[i], want / div, bound / div);
 	}
 }
 
-/* Everything that must be right to the bit. */
+/* Check results that must be exact. */
 static void check_exact(const struct oracle *o, const struct block *s,
 			double unit, size_t first, size_t n, const void *got,
 			struct oracle_report *rep)

@@ -7,7 +7,7 @@
  * F32 inputs are integers of at most 40 bits times a power of two that is
  * the same on all ranks. A sum over 1024 ranks then has at most 50 bits: it
  * is formed in int64, converts to double without rounding, and so does every
- * term of the bound it is held against. The powers wander over 60 binades
+ * term of its bound. The powers wander over 60 binades
  * along the message, and some stretches are all zeros.
  */
 #ifndef PERF_ORACLE_H
@@ -30,7 +30,7 @@ extern "C" {
 #define ORACLE_REPORTS 3
 
 /**
- * enum oracle_bound - how far a sum of floats may be off
+ * enum oracle_bound - allowed error of a sum of floats
  * @ORACLE_BLOCK_FP: as trib.h promises: n * 2^(ceil(log2 n) - 30) * A plus
  *                   half an ulp of the result.
  * @ORACLE_F32_SUMS: a chain of float additions in any order: (n - 1) * 2^-24
@@ -52,9 +52,9 @@ enum oracle_bound {
  * @seed:  names the inputs.
  * @world: ranks, 1 to 1024.
  * @dtype: element type.
- * @op:    how ranks combine.
- * @bound: what F32 sums and averages are held against.
- * @total: elements of the whole message (chunks never reach beyond it).
+ * @op:    operation.
+ * @bound: error bound of F32 sums and averages.
+ * @total: elements of the whole message; chunks end with it.
  */
 struct oracle {
 	uint64_t seed;
@@ -68,9 +68,9 @@ struct oracle {
 /**
  * struct oracle_wrong - one wrong element
  * @index: in the message.
- * @got:   what was there.
- * @want:  what should have been.
- * @bound: how far off it may be.
+ * @got:   value that was found.
+ * @want:  right value.
+ * @bound: allowed error.
  */
 struct oracle_wrong {
 	size_t index;
@@ -95,11 +95,11 @@ void oracle_fill(const struct oracle *o, unsigned int rank, size_t first,
 void oracle_check(const struct oracle *o, size_t first, size_t n,
 		  const void *got, struct oracle_report *rep);
 
-/* Compare @got with those of @rank's input, to the bit. Adds to @rep. */
+/* Compare @got with @rank's input, bit by bit. Adds to @rep. */
 void oracle_check_copy(const struct oracle *o, unsigned int rank, size_t first,
 		       size_t n, const void *got, struct oracle_report *rep);
 
-/* Bytes that are wrong whatever the message is, for before it arrives. */
+/* Fill a buffer with bytes that are wrong in any message. */
 void oracle_poison(void *buf, size_t bytes);
 
 /*

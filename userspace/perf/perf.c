@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * trib-perf: how fast this job's collectives are, and whether they are right.
- * One process per rank, on the public API of libtrib alone.
+ * trib-perf: measures and verifies the collectives of a job. One process per
+ * rank; uses only the public API of libtrib.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -87,7 +87,7 @@ static int sum_i32(struct perf_net *net, int32_t *v, size_t n)
 	return trib_allreduce(r->t, v, v, n, TRIB_I32, TRIB_SUM);
 }
 
-/* libtrib's own line, which names the rank to blame. */
+/* libtrib's error, which names the rank at fault. */
 static const char *fault(struct perf_net *net)
 {
 	struct run_trib *r = net->ctx;
@@ -95,7 +95,7 @@ static const char *fault(struct perf_net *net)
 	return trib_error_text(r->t);
 }
 
-/* @world is n^k for some n >= 2, and @trees is k times that? */
+/* True if @world is n^k for some n >= 2 and @trees is k * @world. */
 static bool is_bcube(unsigned int world, unsigned int trees)
 {
 	unsigned int k = world ? trees / world : 0, n, i, p = 0;
@@ -108,7 +108,7 @@ static bool is_bcube(unsigned int world, unsigned int trees)
 	return p == world && world > 1;
 }
 
-/* Does the job have the shape, and the rank, that was asked for? 0 or -1. */
+/* Check shape and rank of the job against the options; 0 or -1. */
 static int check_job(const struct perf_net *net, const struct perf_opts *o)
 {
 	const struct run_trib *r = net->ctx;

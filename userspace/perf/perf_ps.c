@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * trib-perf -A ps. Every worker gives the same gradient of small whole numbers,
- * so that a job with lr 1 and no momentum must take just that away from the
- * model in each version.
+ * trib-perf -A ps. Every worker sends the same gradient of small integers, so a
+ * job with lr 1 and no momentum must subtract exactly that in each version.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,19 +20,19 @@ enum {
 	EXIT_FAILED = 3,
 };
 
-/* Whole numbers up to this are exact in a float, and so are their sums. */
+/* Integers up to this, and their sums, are exact in a float. */
 #define EXACT (1 << 24)
 #define STEP_MAX 7
 
 /**
  * struct ps_run - a measurement
- * @model:   the version that was taken last.
- * @first:   the values of version @first_version.
- * @grad:    what is given for each.
- * @us:      from one version to the next, of the @n that are timed.
+ * @model:   values of the last version.
+ * @first:   values of version @first_version.
+ * @grad:    gradient for each version.
+ * @us:      times between versions, @n of them.
  * @made:    versions that the PS made meanwhile.
- * @wrong:   values that were not what they must be.
- * @checked: versions.
+ * @wrong:   wrong values.
+ * @checked: verified versions.
  */
 struct ps_run {
 	const struct perf_opts *o;
@@ -109,7 +108,7 @@ static int prepare(struct ps_run *r)
 	return EXIT_OK;
 }
 
-/* A server that started again goes on from its checkpoint: begin anew. */
+/* A restarted server continues from its checkpoint, so start again. */
 static void check(struct ps_run *r)
 {
 	uint64_t steps = r->v.version - r->first_version;
@@ -127,7 +126,7 @@ static void check(struct ps_run *r)
 			r->model[i] != r->first[i] - (float)steps * step_of(i);
 }
 
-/* The next version, into r->model; r->v says which. */
+/* Receive the next version into r->model; r->v describes it. */
 static int turn(struct ps_run *r)
 {
 	int rc;

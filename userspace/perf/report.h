@@ -14,7 +14,7 @@ extern "C" {
 
 struct perf_report; /* rows so far */
 
-/* The head of the table goes to stdout. NULL: out of memory. */
+/* Print the head of the table to stdout. NULL: out of memory. */
 struct perf_report *perf_report_begin(const struct perf_net *net,
 				      const struct perf_opts *o);
 
@@ -22,9 +22,9 @@ struct perf_report *perf_report_begin(const struct perf_net *net,
 int perf_report_row(struct perf_report *p, const struct perf_row *row);
 
 /*
- * The foot of the table, the JSON file if -J named one, and the end of @p.
+ * Print the foot of the table, write the JSON file of -J, and free @p.
  * @counters: trib_counters() of rank 0, or NULL.
- * @failed:   not all sizes could be measured: no verdict, no JSON.
+ * @failed:   some sizes were not measured: no verdict, no JSON.
  * Return: 0, or -errno of writing the JSON.
  */
 int perf_report_end(struct perf_report *p, const struct trib_counters *counters,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Matrix product by tiles of 8 rows and 16 columns, whose sums stay in
- * registers. Compiled twice: as gemm_v3() for x86-64-v3 and as gemm_base()
- * for every CPU, together with gemm(), which picks one.
+ * registers. Compiled twice: as gemm_v3() for x86-64-v3, and as gemm_base() for
+ * every CPU together with gemm(), which selects one.
  */
 #include "gemm.h"
 
@@ -11,7 +11,7 @@
 #define VECS 2
 #define COLS (VECS * LANES)
 
-/* A piece of a row; the compiler splits it into what the CPU has. */
+/* A piece of a row; the compiler splits it into the CPU's vectors. */
 typedef float vec __attribute__((vector_size(4 * LANES), aligned(4)));
 
 static inline __attribute__((always_inline)) void

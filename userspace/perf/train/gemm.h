@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The one matrix product that trib-train needs: C = A * B or C += A * B, with
- * A given by two strides, so that A transposed costs nothing. No alignment is
- * asked for; sums may be formed in any order.
+ * A given by two strides, so that a transposed A costs nothing. No alignment is
+ * needed. Sums may be formed in any order.
  */
 #ifndef PERF_GEMM_H
 #define PERF_GEMM_H
@@ -25,7 +25,7 @@ struct gemm_a {
 void gemm(size_t m, size_t n, size_t k, struct gemm_a a, const float *b,
 	  float *c, int accumulate);
 
-/* The versions of gemm() for certain CPUs. */
+/* The versions of gemm(). */
 void gemm_v3(size_t m, size_t n, size_t k, struct gemm_a a, const float *b,
 	     float *c, int accumulate);
 void gemm_base(size_t m, size_t n, size_t k, struct gemm_a a, const float *b,

@@ -155,7 +155,7 @@ static void output_delta(struct mlp *m, const uint8_t *label, size_t n,
 			d[j] = (y[j] - (j == label[i])) * scale;
 }
 
-/* Through layer @l's weights and the ReLU below it, into the other buffer. */
+/* Propagate through layer @l's weights and the ReLU below it. */
 static void pass_down(struct mlp *m, unsigned int l, size_t n, const float *d,
 		      float *below)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A multi-layer perceptron: ReLU layers, softmax and cross-entropy, SGD with
- * momentum. It knows nothing of other ranks. Parameters lie in the order in
+ * momentum. It is independent of other ranks. Parameters are in the order in
  * which the backward pass finishes their gradients (last layer first, weights
  * then biases), so that any prefix of the gradient can be sent early.
  */
@@ -21,14 +21,14 @@
  * @batch:  rows that the buffers hold.
  * @nparam: floats in @param, @grad and @momentum.
  * @param:  parameters.
- * @grad:   gradient of the loss's mean over the *global* batch, as far as
- *          this rank's rows go.
+ * @grad:   this rank's share of the gradient of the mean loss over the
+ *          *global* batch.
  * @momentum: of SGD.
  * @weight: offset of each layer's [in][out] matrix.
  * @bias:   offset of each layer's biases.
  * @act:    output of each layer; act[layers - 1] becomes probabilities.
- * @delta:  gradients of activations: two buffers that take turns.
- * @flip:   a transposed matrix.
+ * @delta:  gradients of activations: two alternating buffers.
+ * @flip:   scratch for a transposed matrix.
  */
 struct mlp {
 	unsigned int layers;
@@ -46,7 +46,7 @@ struct mlp {
 };
 
 /**
- * struct mlp_score - how well a batch was predicted
+ * struct mlp_score - score of a batch
  * @loss:  sum of cross-entropies.
  * @right: rows whose most probable class is right.
  * @rows:  rows.
@@ -70,7 +70,7 @@ void mlp_forward(struct mlp *m, const float *x, const uint8_t *label, size_t n,
 		 struct mlp_score *score);
 
 /*
- * The gradient of what mlp_forward() just saw, times @scale. @ready is called
+ * Compute the gradient of the last mlp_forward(), times @scale. @ready is called
  * whenever gradients 0 .. @done are final; it returns 0 or a negative errno,
  * which ends the pass.
  */
@@ -78,8 +78,8 @@ int mlp_backward(struct mlp *m, const float *x, const uint8_t *label, size_t n,
 		 float scale, int (*ready)(void *arg, size_t done), void *arg);
 
 /*
- * Move parameters @from .. @to by their gradients. The same bits in give the
- * same bits out on every CPU: no sum is reordered and none is fused.
+ * Move parameters @from .. @to by their gradients. Equal input bits give equal
+ * output bits on every CPU: no sum is reordered or fused.
  */
 void mlp_step(struct mlp *m, size_t from, size_t to, float rate,
 	      float momentum);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Keeps the ranks' models the same: gradients are summed in buckets, each of
- * which is on its way while the backward pass goes on to the next layer.
- * Without a job (t is NULL) everything here is done at once and alone.
+ * Keeps the ranks' models equal: gradients are summed in buckets, while the
+ * backward pass goes on to the next layer. Without a job (t is NULL), every
+ * function completes at once, for this process alone.
  */
 #ifndef PERF_SYNC_H
 #define PERF_SYNC_H
@@ -19,14 +19,14 @@
  * struct sync - one model's synchronisation
  * @t:      membership, or NULL.
  * @m:      the model.
- * @bucket: floats that are worth sending.
- * @n:      buckets of the present step.
- * @end:    where each ends.
+ * @bucket: least number of floats to send.
+ * @n:      buckets of the current step.
+ * @end:    end of each bucket.
  * @req:    each bucket's allreduce.
- * @begun:  when the step's first bucket was issued.
+ * @begun:  time of the step's first bucket.
  * @bytes:  gradients summed so far.
  * @busy_s: seconds from each step's first issue to its last result.
- * @wait_s: seconds of which nothing else was done.
+ * @wait_s: seconds spent only waiting.
  * @steps:  optimiser steps.
  */
 struct sync {
@@ -48,24 +48,24 @@ double sync_now(void);
 void sync_init(struct sync *s, struct trib *t, struct mlp *m,
 	       size_t bucket_bytes);
 
-/* Everybody takes rank 0's parameters. */
+/* Broadcast rank 0's parameters to all ranks. */
 int sync_start(struct sync *s);
 
 /* For mlp_backward(): @arg is the struct sync. */
 int sync_ready(void *arg, size_t done);
 
-/* Waits bucket by bucket and updates each as it comes. */
+/* Wait for each bucket and update its parameters. */
 int sync_step(struct sync *s, float rate, float momentum);
 
-/* Gives up what is under way, after a failure. */
+/* Drop the buckets in flight after a failure. */
 void sync_drop(struct sync *s);
 
 /* @score becomes the sum over all ranks. */
 int sync_score(struct sync *s, struct mlp_score *score);
 
 /*
- * Whether all ranks hold the same parameters, bit for bit: the largest and
- * the smallest hash of them, as found by the network, are one.
+ * True if all ranks hold the same parameters, bit for bit: the largest and the
+ * smallest hash, found by collectives, are equal.
  */
 int sync_compare(struct sync *s, uint64_t *hash, int *identical);
 

@@ -18,7 +18,7 @@
 #define SPREAD 5.0
 #define DIM_NOISE 0.15
 
-/* Two orthonormal vectors: where the plane lies. */
+/* Two orthonormal vectors that span the plane. */
 static void plane_of(uint64_t seed, double u[TASK_DIM], double v[TASK_DIM])
 {
 	double uu = 0, uv = 0, vv = 0;

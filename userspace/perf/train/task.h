@@ -3,9 +3,8 @@
  * The demo's data: interleaved spirals, hidden in a space of many dimensions.
  *
  * Each class is one arm of a spiral in a plane. The plane lies somewhere in
- * TASK_DIM dimensions, all of which carry noise as well, and the arms wind
- * more than half a turn around each other, so that no linear model can tell
- * them apart. Every rank generates its own part: sample i of a set is a
+ * TASK_DIM dimensions, which all carry noise too. The arms wind more than half
+ * a turn around each other, so that no linear model can separate them. Every rank generates its own part: sample i of a set is a
  * function of (seed, set, i) alone, and rank r of n has samples r, r + n, ...
  */
 #ifndef PERF_TASK_H
@@ -39,17 +38,17 @@ struct task_part {
 };
 
 /*
- * The part of rank @rank of @world in a set of @total samples. 0 or -ENOMEM;
+ * Make the part of @rank of @world in a set of @total samples. 0 or -ENOMEM;
  * task_free() in both cases.
  */
 int task_generate(struct task_part *p, uint64_t seed, enum task_set set,
 		  size_t total, unsigned int rank, unsigned int world);
 void task_free(struct task_part *p);
 
-/* A new order, the same for the same @epoch. */
+/* Shuffle the samples; equal @epoch, equal order. */
 void task_shuffle(struct task_part *p, unsigned int epoch);
 
-/* Samples @from .. @from + @n in the present order. */
+/* Samples @from .. @from + @n in the current order. */
 void task_gather(const struct task_part *p, size_t from, size_t n, float *x,
 		 uint8_t *label);
 

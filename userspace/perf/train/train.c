@@ -219,7 +219,7 @@ static size_t count_params(const struct train_opts *o)
 	return n + (in + 1) * TASK_CLASSES;
 }
 
-/* libtrib's own line names the rank to blame. */
+/* libtrib's error names the rank at fault. */
 static void complain(struct trib *t, int rc)
 {
 	const char *text = t ? trib_error_text(t) : "";

@@ -21,19 +21,19 @@
  * struct train_opts - the command line
  * @epochs:  passes over the samples.
  * @hidden:  widths of the hidden layers.
- * @nhidden: how many there are.
+ * @nhidden: number of hidden layers.
  * @batch:   samples of one step, over all ranks.
  * @samples: of the training set; the test set has an eighth of that.
- * @rate:    learning rate at the beginning; it falls linearly.
+ * @rate:    initial learning rate; it falls linearly.
  * @momentum: of SGD.
  * @seed:    of data and first weights.
- * @bucket:  bytes of gradients that are worth sending.
- * @alone:   0, or: no job, the work of so many ranks in this process.
+ * @bucket:  least number of bytes of gradients to send.
+ * @alone:   number of ranks that this process replaces, without a job; or 0.
  * @json:    file for the figures, or NULL.
  * @ps:      train with a parameter server.
- * @parts:   of the samples, one for each of its workers.
- * @part:    ours, if @has_part.
- * @pause_ms: rest after each gradient, as a slow machine.
+ * @parts:   parts of the samples, one for each of the PS's workers.
+ * @part:    part of this worker, if @has_part.
+ * @pause_ms: pause after each gradient, to act as a slow machine.
  * @initial: file for the first parameters, or NULL.
  */
 struct train_opts {
@@ -61,7 +61,7 @@ int train_parse(struct train_opts *o, int argc, char **argv);
 
 /**
  * struct train_data - this process's samples
- * @part:  one for each rank whose work is done here.
+ * @part:  one for each rank that this process does the work of.
  * @nparts: 1, or all of them with --alone.
  */
 struct train_data {
@@ -73,7 +73,7 @@ struct train_data {
 /**
  * struct train_epoch - one line of the report
  * @loss:  mean cross-entropy over the epoch's training batches.
- * @train: share of them predicted right.
+ * @train: share of their samples predicted right.
  * @test:  share of the test set predicted right after the epoch.
  * @algbw: gradient bytes over the time that sums took, 10^9 bytes/s.
  */
@@ -85,7 +85,7 @@ struct train_epoch {
 };
 
 /**
- * struct train_result - what a training came to
+ * struct train_result - figures of a training
  * @epoch:     o->epochs of them.
  * @seconds:   of training, evaluation included.
  * @samples:   seen, over all ranks.
@@ -115,7 +115,7 @@ struct train_result {
 	double wait_s;
 };
 
-struct board; /* what rank 0 shows */
+struct board; /* output of rank 0 */
 
 /*
  * Train a model with the hidden layers of @o and leave the figures in @res;
@@ -125,18 +125,18 @@ int train_model(const struct train_opts *o, struct trib *t,
 		struct train_data *data, struct board *b,
 		struct train_result *res);
 
-/* The linear model of the same data, for comparison: fills @res->linear. */
+/* Train a linear model on the same data; fills in @res->linear. */
 int train_linear(const struct train_opts *o, struct trib *t,
 		 struct train_data *data, struct train_result *res);
 
 struct board *board_begin(const struct train_opts *o, struct trib *t,
 			  size_t nparam);
-/* @share of epoch number @epoch (from 0) is done. */
+/* Show that @share of epoch number @epoch (from 0) is done. */
 void board_progress(struct board *b, unsigned int epoch, double share,
 		    const struct train_epoch *so_far);
 void board_epoch(struct board *b, unsigned int epoch,
 		 const struct train_epoch *e);
-/* The summary, and the JSON if asked for. 0 or a negative errno. */
+/* Print the summary, and write the JSON of --json. 0 or a negative errno. */
 int board_end(struct board *b, const struct train_result *res);
 void board_free(struct board *b);
 

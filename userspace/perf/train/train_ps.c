@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Training with a parameter server: the model comes in versions, a gradient goes
- * for each that we get to see. There are no ranks: a worker has a part of the
- * samples, and knows of no other.
+ * Training with a parameter server: the worker receives versions of the model
+ * and sends a gradient for each. There are no ranks: a worker has a part of the
+ * samples and knows no other worker.
  */
 #include <endian.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "trib.h"
 
 #define TEST_SHARE 8
-/* How long a PS may be silent before we say so. */
+/* Silence of the PS after which a line is printed. */
 #define SAY_MS 10000
 
 enum {
@@ -27,13 +27,13 @@ enum {
 
 /**
  * struct ps_course - one worker's training
- * @part:    which part of the samples is ours.
+ * @part:    part of the samples of this worker.
  * @count:   floats of a model.
  * @rows:    samples of a gradient.
- * @steps:   gradients of one pass over our samples.
- * @given:   gradients so far; @stale of them came too late.
- * @score:   of this pass.
- * @first:   version that was the first we saw.
+ * @steps:   gradients of one pass over the samples.
+ * @given:   gradients so far; @stale of them were late.
+ * @score:   score of this pass.
+ * @first:   first version received.
  */
 struct ps_course {
 	const struct train_opts *o;
@@ -62,7 +62,7 @@ static int complain(const char *what, const char *text)
 	return EXIT_FAILED;
 }
 
-/* /w2 has part 2, unless it is said otherwise. */
+/* Worker /w2 has part 2 unless an option names another part. */
 static int find_part(const struct train_opts *o, unsigned int *part)
 {
 	const char *name = getenv("TRIB_PS_NAME");
@@ -134,7 +134,7 @@ static void compute(struct ps_course *c)
 		task_shuffle(&c->train, (unsigned int)(c->given / c->steps));
 	task_gather(&c->train, at * c->rows, c->rows, c->x, c->label);
 	mlp_forward(&c->m, c->x, c->label, c->rows, &c->score);
-	/* trib-ps takes the mean over workers. */
+	/* trib-ps averages over the workers. */
 	mlp_backward(&c->m, c->x, c->label, c->rows, 1.0f / (float)c->rows,
 		     nothing_ready, NULL);
 	if (c->o->pause_ms) {
@@ -158,7 +158,7 @@ static double evaluate(struct ps_course *c)
 	return (double)score.right / (double)(score.rows ? score.rows : 1);
 }
 
-/* One pass over our samples is over. */
+/* End a pass over the samples. */
 static void report(struct ps_course *c)
 {
 	double rows = c->score.rows ? (double)c->score.rows : 1;
@@ -182,7 +182,7 @@ static void report(struct ps_course *c)
 	memset(&c->score, 0, sizeof(c->score));
 }
 
-/* The next version, however long it takes; a line if that is long. */
+/* Wait for the next version without limit; print a line if it takes long. */
 static int next_version(struct ps_course *c)
 {
 	int rc;
@@ -245,7 +245,7 @@ static void finish(struct ps_course *c, double seconds)
 			(unsigned long long)n.fetches);
 }
 
-/* Waits for a task, and sees that it is about our model. */
+/* Wait for a task and check that it is for this model. */
 static int join(struct ps_course *c)
 {
 	struct trib_ps_task task = {.size = sizeof(task)};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The course of a training: epochs, steps, evaluation. Ranks differ only in
- * the samples they look at.
+ * One training: epochs, steps, evaluation. Ranks differ only in their samples.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,9 +8,9 @@
 
 #include "train.h"
 
-/* Epochs of the linear model: it has converged long before. */
+/* Epochs of the linear model, more than enough to converge. */
 #define LINEAR_EPOCHS 3
-/* The learning rate ends at this share of where it began. */
+/* Final learning rate as a share of the initial one. */
 #define RATE_END 0.05
 
 struct course {
