@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Trees of shared pools: differences from trees with their own slots.
- * tests/sim/pool/README.md has the rules ("Worker").
+ * uapi/PROTOCOL.md has the rules ("A shared pool", "Worker").
  *
  * - A GRAD has a bitmap with its rank and the number of the relay that adds it.
  *   Packets that no relay may keep carry the PS's number and go to the PS.

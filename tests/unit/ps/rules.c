@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* trib-ps: each rule of its part in tests/sim/pool/README.md. */
+/* trib-ps: each rule of its part in kmod/uapi/PROTOCOL.md. */
 #include "ps_fixture.h"
 
 static void grad__disjoint_sums_are_added_and_the_result_goes_to_the_group(void)

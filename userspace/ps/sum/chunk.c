@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Chunks at their places: each worker's values are counted once. The rules are
- * those of tests/sim/pool/README.md, "PS"; what is written here in comments is
+ * those of kmod/uapi/PROTOCOL.md, "PS"; what is written here in comments is
  * why a branch is safe.
  *
  * All values of a chunk are frozen, so whatever a packet brings is the sum of
