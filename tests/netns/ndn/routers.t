@@ -412,8 +412,10 @@ def readable():
     tap.ok('bpftool__shows_names_of_counters', all(
         '"%s": ' % x in text for x in
         ('rx_interest', 'drop_loop', 'bad_cut', 'bad_space')), text[:400])
-    tap.ok('bpftool__shows_flags_of_entries', '"NDN_ENTRY_USED"' in run(
-        BPFTOOL, 'map', 'dump', 'pinned', Pins(inst['r1']).path('ndn_pit')))
+    w0.ask('/insert/round/shown')
+    tap.ok('bpftool__shows_flags_of_entries', wait_for(
+        lambda: '"NDN_ENTRY_USED"' in run(BPFTOOL, 'map', 'dump', 'pinned',
+                                          Pins(inst['r2']).path('ndn_pit'))))
 
 
 def absent():
