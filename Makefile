@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Builds everything into build/. Each folder's build.mk adds its own targets;
-# this file owns the tool chain, the flags and the four commands.
+# this file owns the tool chain, the flags and the commands.
 #
 #	make			build
 #	sudo make demo		train on an emulated cluster
@@ -97,7 +97,7 @@ $(B)/check-list: FORCE
 bench:
 	scripts/bench $(BENCH)
 
-# For scripts/bench: what it runs.
+# For scripts/bench.
 bench-build: all $(BENCH_BINS)
 
 demo:
@@ -119,5 +119,5 @@ $(B)/%.o: %.cc
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 $(WARN) $(CFLAGS) $(SANFLAGS) $(CPPFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-# A kernel that is being built there has other files of that name.
+# build/kasan* hold kernels, whose .d files are not for make.
 -include $(shell find $(B) -path '$(B)/kasan*' -prune -o -name '*.d' -print 2>/dev/null)
