@@ -6,7 +6,7 @@
 
 #include "fp/codec.h"
 #include "io.h"
-#include "place.h"
+#include "sock/check/place.h"
 
 static const struct trib_transport_ops transport = {
 	.send = trib_io_send,

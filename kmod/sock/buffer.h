@@ -4,7 +4,7 @@
 #define TRIB_SOCK_BUFFER_H
 
 #include "sock.h"
-#include "want.h"
+#include "sock/check/want.h"
 
 /**
  * trib_msg_make() - make a message from @len bytes of @from

@@ -8,7 +8,7 @@
 
 #include "buffer.h"
 #include "io.h"
-#include "want.h"
+#include "sock/check/want.h"
 
 #define SEND_FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR | MSG_CMSG_COMPAT)
 #define RECV_FLAGS                                                             \

@@ -4,7 +4,7 @@
 #include <linux/uaccess.h>
 
 #include "io.h"
-#include "place.h"
+#include "sock/check/place.h"
 
 #define TIMEOUT_MAX 86400000
 

@@ -13,7 +13,7 @@
 #include <net/sock.h>
 
 #include "io.h"
-#include "place.h"
+#include "sock/check/place.h"
 
 /* Buffers of all UDP sockets of one collective socket together. */
 #define RCVBUF_ALL (16 << 20)

@@ -7,7 +7,7 @@
 #include <net/route.h>
 
 #include "io.h"
-#include "place.h"
+#include "sock/check/place.h"
 
 static struct dst_entry *route_v4(struct trib_io *io, struct trib_way *way)
 {

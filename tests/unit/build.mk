@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Unit tests of single files: each links what it names.
 
-$(B)/tests/unit/daemon/session $(B)/tests/unit/daemon/session_tree: \
+$(addprefix $(B)/tests/unit/daemon/,session session_inner session_tree): \
 		$(B)/tests/unit/daemon/%: $(B)/tests/unit/daemon/%.o $(BASE_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^
@@ -24,7 +24,7 @@ $(B)/tests/unit/kmod/call: $(B)/tests/unit/kmod/call.o $(B)/kmod/kfunc/call.o \
 
 CHECK_TESTS += $(B)/tests/unit/kmod/call
 
-$(B)/tests/unit/kmod/sock_%: $(B)/tests/unit/kmod/sock_%.o $(B)/kmod/sock/%.o
+$(B)/tests/unit/kmod/sock_%: $(B)/tests/unit/kmod/sock_%.o $(B)/kmod/sock/check/%.o
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^
 

@@ -29,7 +29,8 @@ $(B)/tribd: $(DAEMON_OBJ) $(DAEMON_EMBED) $(NDN_LIB) $(BASE_LIB)
 ALL += $(B)/tribd
 CHECK_BINS += $(B)/tribd
 
-DAEMON_PURE_UNITS := $(addprefix $(B)/tests/unit/daemon/,session session_tree join)
+DAEMON_PURE_UNITS := $(addprefix $(B)/tests/unit/daemon/,session session_inner \
+	session_tree join)
 DAEMON_UNITS := $(filter-out $(DAEMON_PURE_UNITS),\
 	$(patsubst %.c,$(B)/%,$(wildcard tests/unit/daemon/*.c)))
 

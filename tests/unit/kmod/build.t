@@ -72,7 +72,7 @@ installs()
 	find "$tmp/root/lib/modules" -name 'trib.ko*' | grep . >/dev/null
 }
 
-# What DKMS would run, on a copy of the sources.
+# The command that DKMS runs, on a copy of the sources.
 dkms()
 {
 	local PACKAGE_NAME PACKAGE_VERSION MAKE BUILT_MODULE_NAME \

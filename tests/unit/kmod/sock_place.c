@@ -3,7 +3,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "sock/place.h"
+#include "sock/check/place.h"
 #include "tests/lib/tap.h"
 
 static struct trib_attach_rep rep;

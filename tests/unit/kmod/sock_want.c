@@ -2,7 +2,7 @@
 /* Checks of messages, and the sizes of each collective. */
 #include <errno.h>
 
-#include "sock/want.h"
+#include "sock/check/want.h"
 #include "tests/lib/tap.h"
 
 #define W 4

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tests/lib/tap.h"
-#include "tests/lib/ps_world.h"
+#include "tests/lib/ndn/ps_world.h"
 
 #define SEEDS 40
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tests/lib/tap.h"
-#include "tests/lib/worker_world.h"
+#include "tests/lib/ndn/worker_world.h"
 
 #define SEEDS 30
 

@@ -4,7 +4,7 @@
  * what is understood. ndn_make.h has the notation.
  */
 #include "tests/lib/tap.h"
-#include "tests/lib/ndn_make.h"
+#include "tests/lib/ndn/ndn_make.h"
 #include "ndn/packet/ndn.h"
 
 #define NAME "(7 (8 'ps')(8 'job'))"

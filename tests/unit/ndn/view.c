@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Packets as a forwarder sees them. ndn_make.h has the notation. */
 #include "tests/lib/tap.h"
-#include "tests/lib/ndn_make.h"
+#include "tests/lib/ndn/ndn_make.h"
 #include "ndn/packet/ndn.h"
 
 #define NAME "(7 (8 'ps')(8 'job'))"

@@ -20,7 +20,7 @@
 #define WORDS (NVAL / 2)
 #define GROUP_RANK 5000 /* in struct sent: to the group */
 
-/* What went out. */
+/* Packets that went out. */
 struct sent {
 	unsigned int rank;
 	uint8_t type;

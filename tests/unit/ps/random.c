@@ -94,7 +94,7 @@ static void fz_make(void)
 	}
 }
 
-/* What a worker gets from the network. */
+/* Packets that the network brings to a worker. */
 static void fz_tap(unsigned int rank, const struct trib_hdr *h)
 {
 	uint32_t c = be32toh(h->chunk);

@@ -329,7 +329,7 @@ static void probe__is_answered_and_gives_a_lease(void)
 	expect_eq(sent[0].chunk, 4);
 	expect_eq(sent[0].aux, 0);
 	expect_eq(ps_tree_dests(tree, now + PS_LEASE_MS, to), 1);
-	/* Who is in the group gets no second copy. */
+	/* Members of the group get no second copy. */
 	tree->direct[2] = true;
 	expect_eq(ps_tree_dests(tree, now, to), 1);
 	end();

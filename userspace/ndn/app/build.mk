@@ -20,7 +20,7 @@ $(NDN_APP_UNITS): %: %.o $(NDN_APP_LIB) $(NDN_LIB) $(BASE_LIB)
 
 # The PS among scripted workers on a simulated network.
 $(B)/tests/unit/ndn/app_ps_net: %: %.o \
-		$(addprefix $(B)/tests/lib/ps_world,.o _worker.o) \
+		$(addprefix $(B)/tests/lib/ndn/ps_world,.o _worker.o) \
 		$(NDN_APP_LIB) $(NDN_LIB) $(BASE_LIB)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium
 
@@ -31,7 +31,7 @@ CHECK_TESTS += $(NDN_APP_UNITS)
 # Workers and the PS on a simulated network; and a worker, packet by packet.
 $(addprefix $(B)/tests/unit/ndn/app_,train worker_models \
 	worker_gradients): %: %.o \
-		$(B)/tests/lib/worker_world.o $(NDN_APP_LIB) $(NDN_LIB) $(BASE_LIB)
+		$(B)/tests/lib/ndn/worker_world.o $(NDN_APP_LIB) $(NDN_LIB) $(BASE_LIB)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lsodium
 
 CHECK_TESTS += $(addprefix $(B)/tests/unit/ndn/app_,train worker_models \
