@@ -42,6 +42,9 @@ struct cli_object {
 	size_t ncmds;
 };
 
+/* Faces as `trib face` shows them. */
+extern const struct cli_kind cmd_face_kind;
+
 #define CLI_CMD(name, args, text, fn)                                          \
 	{                                                                      \
 		name, args, text, fn, NULL                                     \

@@ -99,7 +99,7 @@ static const struct out_col details[] = {
 	{.title = "may send Data of", .key = "ndn_write"},
 };
 
-static const struct cli_kind kind = {
+const struct cli_kind cmd_face_kind = {
 	.get = TRIB_CMD_FACE_GET,
 	.attr = TRIB_A_FACE,
 	.name = name_args,
@@ -112,7 +112,7 @@ static const struct cli_kind kind = {
 
 static int face_show(struct cli *c, int argc, char **argv)
 {
-	return kind_show(c, &kind, argc, argv);
+	return kind_show(c, &cmd_face_kind, argc, argv);
 }
 
 #define NDN_GIVEN                                                              \
@@ -149,7 +149,8 @@ static const struct kind_args add = {add_args,
 
 static int face_add(struct cli *c, int argc, char **argv)
 {
-	return kind_change(c, &kind, TRIB_CMD_FACE_NEW, argc, argv, &add);
+	return kind_change(c, &cmd_face_kind, TRIB_CMD_FACE_NEW, argc, argv,
+			   &add);
 }
 
 static const struct kind_args set = {set_args,
@@ -158,14 +159,16 @@ static const struct kind_args set = {set_args,
 
 static int face_set(struct cli *c, int argc, char **argv)
 {
-	return kind_change(c, &kind, TRIB_CMD_FACE_SET, argc, argv, &set);
+	return kind_change(c, &cmd_face_kind, TRIB_CMD_FACE_SET, argc, argv,
+			   &set);
 }
 
 static int face_del(struct cli *c, int argc, char **argv)
 {
 	struct kind_args args = {name_args, 1, NULL, 0, NULL};
 
-	return kind_change(c, &kind, TRIB_CMD_FACE_DEL, argc, argv, &args);
+	return kind_change(c, &cmd_face_kind, TRIB_CMD_FACE_DEL, argc, argv,
+			   &args);
 }
 
 #define NDN_USAGE                                                              \

@@ -50,6 +50,9 @@ static int look(struct cli *c, struct watch_sample *s)
 		err = cli_fetch_all(c, TRIB_CMD_STATS_GET, TRIB_A_STAT,
 				    &s->stats);
 	if (!err)
+		err = cli_fetch_all(c, TRIB_CMD_FACE_GET, TRIB_A_FACE,
+				    &s->faces);
+	if (!err)
 		err = ndn_look(c, &s->ndn);
 	s->ndn_stats = ndn_take_stats(s->stats);
 	s->seconds = monotonic();
@@ -183,6 +186,30 @@ static void show_jobs(FILE *f, const json_t *r)
 	}
 }
 
+#define CHILD_COLS (sizeof(child_cols) / sizeof(child_cols[0]))
+#define FACE_COLS 8
+
+/* The children of a tree, and about their faces what no column of `face` shows. */
+static void show_children(FILE *f, const json_t *children, const json_t *faces)
+{
+	struct out_col cols[CHILD_COLS + FACE_COLS];
+	json_t *rows = json_deep_copy(children), *child;
+	const json_t *face;
+	size_t i, k, n;
+
+	memcpy(cols, child_cols, sizeof(child_cols));
+	n = CHILD_COLS +
+	    kind_more_cols(&cmd_face_kind, faces, cols + CHILD_COLS, FACE_COLS);
+	json_array_foreach(rows, i, child) {
+		json_array_foreach(faces, k, face)
+			if (!strcmp(jstr(face, "name"), jstr(child, "face")))
+				json_object_update_missing(child,
+							   (json_t *)face);
+	}
+	out_print_table(f, "      ", rows, cols, n);
+	json_decref(rows);
+}
+
 static void show(FILE *f, const json_t *r)
 {
 	const json_t *tree, *children;
@@ -204,9 +231,7 @@ static void show(FILE *f, const json_t *r)
 		children = json_object_get(tree, "children");
 		if (json_array_size(children) &&
 		    strcmp(jstr(tree, "state"), "idle"))
-			out_print_table(f, "      ", children, child_cols,
-					sizeof(child_cols) /
-						sizeof(child_cols[0]));
+			show_children(f, children, json_object_get(r, "faces"));
 	}
 }
 

@@ -165,16 +165,13 @@ static bool some_have(const json_t *list, const char *key)
 	return false;
 }
 
-/* Columns @cols, and one for each member that no column of @k shows. */
-static size_t all_cols(const struct cli_kind *k, const struct out_col *cols,
-		       size_t n, const json_t *list,
-		       struct out_col out[COLS_MAX])
+size_t kind_more_cols(const struct cli_kind *k, const json_t *list,
+		      struct out_col *out, size_t max)
 {
 	const struct schema_set *set = schema_set(k->attr);
-	size_t i;
+	size_t i, n = 0;
 
-	memcpy(out, cols, n * sizeof(*out));
-	for (i = 0; i < set->n && n < COLS_MAX; i++) {
+	for (i = 0; i < set->n && n < max; i++) {
 		const char *key = set->attrs[i].key;
 
 		if (!has_word(k->shown, key) &&
@@ -184,6 +181,15 @@ static size_t all_cols(const struct cli_kind *k, const struct out_col *cols,
 			out[n++] = (struct out_col){.key = key};
 	}
 	return n;
+}
+
+/* Columns @cols, and one for each member that no column of @k shows. */
+static size_t all_cols(const struct cli_kind *k, const struct out_col *cols,
+		       size_t n, const json_t *list,
+		       struct out_col out[COLS_MAX])
+{
+	memcpy(out, cols, n * sizeof(*out));
+	return n + kind_more_cols(k, list, out + n, COLS_MAX - n);
 }
 
 int kind_list(struct cli *c, const struct cli_kind *k, json_t *list)

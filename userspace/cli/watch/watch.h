@@ -10,7 +10,7 @@
  * struct watch_sample - one look
  * @seconds: time of the look, CLOCK_MONOTONIC.
  * @status:  object of TRIB_A_STATUS.
- * @jobs, @trees, @stats: arrays of objects.
+ * @jobs, @trees, @stats, @faces: arrays of objects.
  * @ndn:     object of TRIB_A_NDN; NULL if the NDN forwarder is off.
  * @ndn_stats: array of its counters.
  */
@@ -20,6 +20,7 @@ struct watch_sample {
 	json_t *jobs;
 	json_t *trees;
 	json_t *stats;
+	json_t *faces;
 	json_t *ndn;
 	json_t *ndn_stats;
 };
@@ -32,7 +33,7 @@ void watch_free(struct watch_sample *s);
 /**
  * watch_rates() - compute the rates between two looks
  *
- * Return: a new object: interval, host, jobs, trees (each with children),
+ * Return: a new object: interval, host, jobs, trees (each with children), faces,
  * drops, and ndn if the NDN forwarder is on. Rates are per second, see
  * trib-watch(8).
  */

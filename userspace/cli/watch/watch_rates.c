@@ -19,6 +19,7 @@ void watch_free(struct watch_sample *s)
 	json_decref(s->jobs);
 	json_decref(s->trees);
 	json_decref(s->stats);
+	json_decref(s->faces);
 	json_decref(s->ndn);
 	json_decref(s->ndn_stats);
 	memset(s, 0, sizeof(*s));
@@ -371,6 +372,7 @@ json_t *watch_rates(const struct watch_sample *a, const struct watch_sample *b)
 	json_object_set_new(o, "host", host_rates(a, b, dt));
 	json_object_set_new(o, "jobs", jobs);
 	json_object_set_new(o, "trees", trees);
+	json_object_set(o, "faces", b->faces);
 	json_object_set_new(o, "drops", drop_rates(a, b, dt));
 	if (b->ndn)
 		json_object_set_new(o, "ndn", watch_ndn(a, b, dt));
