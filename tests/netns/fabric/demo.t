@@ -41,7 +41,7 @@ check demo__trains has 'epoch +2/2 .*test +[0-9.]+ %'
 check demo__proves_parameters_identical has 'bit-identical on all 4 ranks'
 check demo__compares_with_a_ring has 'a ring sends and receives'
 check demo__shows_the_relay_s_counters has '^ +added +[1-9][0-9]+ '
-check demo__shows_the_map has '"key": 6, "values": \[\{ "cpu": 0'
+check demo__shows_the_map has '^ +"added": [1-9]'
 check demo__shows_who_was_late has 'MEAN LAG'
 check demo__leaves_nothing nothing_left $pid
 
