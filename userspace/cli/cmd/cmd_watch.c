@@ -229,8 +229,7 @@ static void show(FILE *f, const json_t *r)
 			fprintf(f, "      waiting for %s\n",
 				jstr(tree, "missing"));
 		children = json_object_get(tree, "children");
-		if (json_array_size(children) &&
-		    strcmp(jstr(tree, "state"), "idle"))
+		if (json_array_size(children))
 			show_children(f, children, json_object_get(r, "faces"));
 	}
 }
