@@ -288,6 +288,7 @@ enum trib_attr_face {
 	 */
 	TRIB_A_FACE_NDN_WRITE,
 	TRIB_A_FACE_NDN_NUMBER, /* u32, read only: Number of the face in the maps. */
+	TRIB_A_FACE_COMMENT, /* string: The operator's note. The empty text takes it away. */
 	TRIB_A_FACE__MAX,
 };
 

@@ -168,6 +168,22 @@ faces()
 	good face del w2 && good -j face show && json "len(j) == 2"
 }
 
+# A face's comment: shown wherever faces are, changed, kept by the next tribd.
+commented_faces()
+{
+	good face set w0 comment 'rack 3, port 12' || return 1
+	good face show && out_has '^NAME .* COMMENT$' && out_has '^w0 .* rack 3, port 12$' || return 1
+	good face show w0 && out_has '^comment +rack 3, port 12$' || return 1
+	good -j face show w0 && json "j['comment'] == 'rack 3, port 12'" || return 1
+	good watch --once -n 0.1 && out_has ' w0 .* rack 3, port 12$' || return 1
+	good -j watch --once -n 0.1 && json "[f.get('comment') for f in j['faces']] == ['rack 3, port 12', None]" || return 1
+	stop_tribd && start_tribd || return 1
+	good -j face show w0 && json "j['comment'] == 'rack 3, port 12'" || return 1
+	t face set w0 comment "$(printf 'c%.0s' {1..128})"
+	((rc == 1)) || return 1
+	good face set w0 comment '' && good face show && ! out_has COMMENT
+}
+
 # tribd needs a VLAN device over the port, which not all kernels have.
 tagged_faces()
 {
@@ -524,6 +540,7 @@ check "tree: add, show, wipe" trees
 check "group: show" groups
 check "job: ticket" tickets
 check "stats: show, reset" counters
+check "face: a comment" commented_faces
 check "watch: blocks, objects, signals" watching
 check "watch: one screen on a terminal" watching_on_a_terminal
 check "other users may read all but cookies" others_may_read

@@ -40,6 +40,7 @@ struct face {
 	 */
 	const struct face *around;
 	unsigned int trees; /* uses by trees; deletion needs 0 */
+	char comment[128];  /* the operator's; "": none */
 	struct ndnd_peer *
 		ndn; /* its part in the NDN forwarder (ndn/ndnd.h); NULL: none */
 };
@@ -53,6 +54,7 @@ struct face_spec {
 	uint8_t mac[6];
 	uint16_t udp_port;
 	uint16_t vlan[2];
+	char comment[128];
 	bool local_given;
 	bool mac_given;
 	const struct ndnd_spec *ndn; /* NULL: not given */

@@ -86,6 +86,8 @@ static const struct attr table[] = {
 	 .skip0 = true, .range = "1 to 4094"},
 	{TRIB_A_FACE_VLAN_INNER, U16, .json = "vlan", .place = 2, BOTH(vlan[1]),
 	 .skip0 = true, .range = "1 to 4094"},
+	{TRIB_A_FACE_COMMENT, TEXT, .json = "comment", BOTH(comment),
+	 .skip0 = true, .set = true},
 	{TRIB_A_FACE_REASON, TEXT, .get = get_reason},
 };
 
