@@ -258,7 +258,7 @@ def bad_files():
     doc = json.loads(good)
     trees = set(server.trees())
     for what, text, why in (
-            ('no_json', '{', 'line 1'),
+            ('no_json', '{', 'not JSON'),
             ('another_window', json.dumps(dict(doc, window=128)),
              'window: a job keeps it for life'),
             ('another_group', json.dumps(dict(doc, trees=[

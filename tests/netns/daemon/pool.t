@@ -111,7 +111,7 @@ def refusals():
             'next 9', '32768 marks')
     refuses('words_of_shared_trees_alone',
             'tree add train child w0:0 w1:1 parent up index 1 cap 4',
-            'relay number')
+            'need relay')
     tap.same('refuse__changes_nothing',
              (pins.dump('pools'), trib.json('tree show')), before)
 
