@@ -22,6 +22,10 @@ class Test:
         # Tests with a tag are those of check-all: long, or on slow kernels.
         self.patience = 3 if tag else 1
 
+    def load(self):
+        """CPUs that it keeps busy: tests of networks mostly wait."""
+        return 0.5 if self.file.startswith("tests/netns/") else 1
+
     def is_alone(self, patterns):
         return any(self.file.startswith(p) for p in patterns)
 

@@ -74,16 +74,16 @@ def run_host(test, limit, children):
 
 
 class Runner:
-    """jobs: tests side by side; the VM counts as one of them. No test begins
-    after the deadline."""
+    """jobs: CPUs to fill; the VM takes one of them. No test begins after the
+    deadline."""
 
     def __init__(self, tests, alone, jobs, limit, durations, deadline=None):
         self.deadline = deadline
         self.vm = [t for t in tests if t.kernel]
         host = [t for t in tests if not t.kernel]
         by_time = sorted(host, key=durations.of, reverse=True)
-        # Those that measure time come first, one by one: only the VM is
-        # beside them then. The others fill all CPUs afterwards.
+        # Tests that measure time come first, one by one: only the VM runs
+        # beside them. The others fill all CPUs afterwards.
         self.waiting = ([t for t in by_time if t.is_alone(alone)]
                         + [t for t in by_time if not t.is_alone(alone)])
         self.alone, self.jobs, self.limit = alone, jobs, limit
@@ -99,7 +99,8 @@ class Runner:
         vm = sum(of(t) for t in self.vm)
         tests = self.waiting + self.running
         alone = sum(of(t) for t in tests if t.is_alone(self.alone))
-        others = sum(of(t) for t in tests) - alone
+        others = sum(of(t) * t.load() for t in tests
+                     if not t.is_alone(self.alone))
         return max(vm, alone + (others + max(vm - alone, 0)) / self.jobs,
                    max((of(t) for t in tests), default=0))
 
@@ -112,13 +113,16 @@ class Runner:
 
     def next_test(self):
         """Takes the next test that may run now; None if it must wait."""
-        room = max(self.jobs - self.vm_lane, 1) - len(self.running)
-        if not self.waiting or room < 1:
+        if not self.waiting:
             return None
         if self.late():
             self.stop = True
             return None
         test = self.waiting[0]
+        room = max(self.jobs - self.vm_lane, 1)
+        if self.running and room < test.load() + sum(
+                t.load() for t in self.running):
+            return None
         if test.is_alone(self.alone) and self.running:
             return None
         if any(t.is_alone(self.alone) for t in self.running):
@@ -168,7 +172,7 @@ class Runner:
         """All of it; the results."""
         os.makedirs(OUT, exist_ok=True)
         threads = [threading.Thread(target=self.worker, daemon=True)
-                   for _ in range(self.jobs)]
+                   for _ in range(2 * self.jobs)]
         if self.vm:
             threads.append(threading.Thread(target=self.guests, daemon=True))
         for t in threads:
