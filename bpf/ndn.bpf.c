@@ -18,8 +18,7 @@
  * Test and set: was this Interest here before? A row forgets its oldest tag. Two
  * CPUs that write one row at a time may lose a tag more.
  */
-static __always_inline bool seen_before(struct xdp_md *ctx,
-					const struct ndn_work *w,
+static __always_inline bool seen_before(struct xdp_md *ctx, const struct ndn_work *w,
 					const struct ndn_config *c)
 {
 	__u32 nonce = ndn_load(ctx, w->base + w->v.nonce_off, 4), place;
@@ -31,8 +30,7 @@ static __always_inline bool seen_before(struct xdp_md *ctx,
 	n = bpf_map_lookup_elem(&ndn_nonces, &place);
 	if (!n)
 		return false;
-	if (n->tag[0] == tag || n->tag[1] == tag || n->tag[2] == tag ||
-	    n->tag[3] == tag)
+	if (n->tag[0] == tag || n->tag[1] == tag || n->tag[2] == tag || n->tag[3] == tag)
 		return true;
 	n->tag[3] = n->tag[2];
 	n->tag[2] = n->tag[1];
@@ -65,8 +63,7 @@ __noinline int ndn_on_interest(struct xdp_md *ctx)
 		/* A stock client sends it to accept Data that comes unasked. */
 		if (w->v.flags & NDN_VIEW_CAN_BE_PREFIX)
 			return ndn_drop(NDN_DROP_WAITS);
-		len = w->v.flags & NDN_VIEW_MUST_BE_FRESH ? 0
-							  : ndn_cache_find(ctx);
+		len = w->v.flags & NDN_VIEW_MUST_BE_FRESH ? 0 : ndn_cache_find(ctx);
 		if (len)
 			ndn_count(NDN_STAT_HIT);
 		if (len > 0)

@@ -49,8 +49,7 @@ int trib_egress(struct xdp_md *ctx)
 	struct ethhdr *eth = (void *)(long)ctx->data;
 
 	/* The NDN forwarder's frames may be in the same batch. */
-	if ((void *)(eth + 1) <= (void *)(long)ctx->data_end &&
-	    load16(eth->h_source) == NDN_MARK)
+	if ((void *)(eth + 1) <= (void *)(long)ctx->data_end && load16(eth->h_source) == NDN_MARK)
 		bpf_tail_call(ctx, &ndn_leave, 0);
 	return egress(ctx);
 }

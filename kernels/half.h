@@ -23,8 +23,7 @@ static inline __u16 trib_f16_of(__u32 b)
 	if (a >= 0x47800000) /* 2^16; below it, rounding carries to infinity */
 		return (__u16)(sign | 0x7c00);
 	if (a >= 0x38800000) /* 2^-14, the smallest normal f16 */
-		return (__u16)(sign |
-			       (a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13);
+		return (__u16)(sign | (a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13);
 	if (a < 0x33000000) /* 2^-25, half of the smallest f16 */
 		return (__u16)sign;
 	/* m * 2^(exponent - 150) in units of 2^-24 */

@@ -32,8 +32,8 @@ static __always_inline bool offloaded(struct __sk_buff *skb, __u32 off)
  * Is this UDP to our port? XDP only passes such a packet of type GROW if it made
  * it. Any other packet with the mark comes from outside.
  */
-static __always_inline bool grow_is_ours(struct __sk_buff *skb,
-					 const struct grow_arg *a, __be16 proto)
+static __always_inline bool grow_is_ours(struct __sk_buff *skb, const struct grow_arg *a,
+					 __be16 proto)
 {
 	__be16 dport;
 
@@ -42,13 +42,12 @@ static __always_inline bool grow_is_ours(struct __sk_buff *skb,
 		return false;
 	if (a->v6)
 		return a->ip[6] == IPPROTO_UDP;
-	return proto == bpf_htons(ETH_P_IP) && a->ip[0] == 0x45 &&
-	       !(a->ip[6] & 0x3f) && !a->ip[7] && a->ip[9] == IPPROTO_UDP;
+	return proto == bpf_htons(ETH_P_IP) && a->ip[0] == 0x45 && !(a->ip[6] & 0x3f) &&
+	       !a->ip[7] && a->ip[9] == IPPROTO_UDP;
 }
 
 /* Take the tags off and read the headers. Return: false if it is not ours. */
-static __always_inline bool grow_read(struct __sk_buff *skb, struct grow_arg *a,
-				      struct ethhdr *eth)
+static __always_inline bool grow_read(struct __sk_buff *skb, struct grow_arg *a, struct ethhdr *eth)
 {
 #pragma clang loop unroll(full)
 	for (int i = 0; i < 2; i++) {
@@ -71,8 +70,7 @@ static __always_inline bool grow_read(struct __sk_buff *skb, struct grow_arg *a,
 	if (!grow_is_ours(skb, a, eth->h_proto))
 		return false;
 	if (bpf_skb_load_bytes(skb, l4_off(a), &a->sport, sizeof(a->sport)) ||
-	    bpf_skb_load_bytes(skb, l4_off(a) + sizeof(struct udphdr), &a->h,
-			       sizeof(a->h)))
+	    bpf_skb_load_bytes(skb, l4_off(a) + sizeof(struct udphdr), &a->h, sizeof(a->h)))
 		return false;
 	a->len = skb->len - l4_off(a) - sizeof(struct udphdr) - sizeof(a->h);
 	a->offload = offloaded(skb, l4_off(a));
@@ -85,14 +83,10 @@ static __always_inline struct trib_tree *grow_tree(const struct trib_hdr *h)
 	__u32 row = bpf_ntohs(load16(&h->tree));
 	struct trib_tree *t = bpf_map_lookup_elem(&trees, &row);
 
-	if (!t || !(t->flags & TRIB_TREE_USED) ||
-	    t->cookie != load64(&h->cookie))
+	if (!t || !(t->flags & TRIB_TREE_USED) || t->cookie != load64(&h->cookie))
 		return NULL;
 	/* A shared slot's identity has the epoch. */
-	return (t->flags & TRIB_TREE_SHARED) ||
-			       t->epoch == bpf_ntohl(load32(&h->epoch))
-		       ? t
-		       : NULL;
+	return (t->flags & TRIB_TREE_SHARED) || t->epoch == bpf_ntohl(load32(&h->epoch)) ? t : NULL;
 }
 
 static __always_inline void grow_count(__u8 type, __u32 how)
@@ -149,8 +143,7 @@ static __always_inline int grow_marked(struct __sk_buff *skb, __u32 group)
 	a.h.attempt = 0;
 	store16(&a.h.relay, how & (GROW_FILL | GROW_ANSWER) ? 0 : a.sport);
 	if (how & GROW_FILL) {
-		why = how & GROW_POOL ? pool_grow(skb, &a)
-				      : grow_fill(skb, &a, t, type);
+		why = how & GROW_POOL ? pool_grow(skb, &a) : grow_fill(skb, &a, t, type);
 		if (why)
 			return grow_drop(why);
 		grow_count(type, how);
@@ -160,15 +153,12 @@ static __always_inline int grow_marked(struct __sk_buff *skb, __u32 group)
 	if ((how & GROW_ANSWER) && (how & GROW_POOL)) {
 		if (!grow_probe(&a.h))
 			return grow_drop(TRIB_DROP_GROW_GONE);
-		grow_answer(skb, &a, ANSWER_TO(a.sport, a.vlan), mac,
-			    eth.h_dest);
+		grow_answer(skb, &a, ANSWER_TO(a.sport, a.vlan), mac, eth.h_dest);
 	} else if (how & GROW_ANSWER) {
 		if (child >= TRIB_CHILDREN_MAX)
 			return grow_drop(TRIB_DROP_CHILD);
-		grow_answer(
-			skb, &a,
-			ANSWER_TO(t->child[child].port, t->child[child].vlan),
-			mac, eth.h_dest);
+		grow_answer(skb, &a, ANSWER_TO(t->child[child].port, t->child[child].vlan), mac,
+			    eth.h_dest);
 	} else if (how & GROW_BOTH) {
 		grow_group(skb, &a, t->down);
 		grow_group(skb, &a, t->up);
@@ -180,8 +170,7 @@ static __always_inline int grow_marked(struct __sk_buff *skb, __u32 group)
 
 static __always_inline int grow_skb(struct __sk_buff *skb)
 {
-	void *data = (void *)(long)skb->data,
-	     *end = (void *)(long)skb->data_end;
+	void *data = (void *)(long)skb->data, *end = (void *)(long)skb->data_end;
 	struct ethhdr *eth = data;
 
 	if ((void *)(eth + 1) > end || load16(eth->h_source) != MARK)

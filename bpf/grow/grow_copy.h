@@ -60,8 +60,7 @@ static __always_inline __u16 pseudo_sum(const void *addrs, __u32 n, __u32 len)
 }
 
 /* Write IP and UDP headers for the receiver @r. Return: 0 or less. */
-static __always_inline long put_l3(struct __sk_buff *skb,
-				   const struct grow_arg *a,
+static __always_inline long put_l3(struct __sk_buff *skb, const struct grow_arg *a,
 				   const struct trib_rewrite *r)
 {
 	struct udphdr udp = {
@@ -92,8 +91,7 @@ static __always_inline long put_l3(struct __sk_buff *skb,
 }
 
 /* Send a copy through @ifindex with the headers of @r. Return: 0 or less. */
-static __noinline long send_copy(struct __sk_buff *skb,
-				 const struct grow_arg *a,
+static __noinline long send_copy(struct __sk_buff *skb, const struct grow_arg *a,
 				 const struct trib_rewrite *r, __u32 ifindex)
 {
 	struct trib_hdr h = a->h;
@@ -109,21 +107,15 @@ static __noinline long send_copy(struct __sk_buff *skb,
 	}
 	__builtin_memcpy(mac, r->dmac, ETH_ALEN);
 	__builtin_memcpy(mac + ETH_ALEN, r->smac, ETH_ALEN);
-	rc = bpf_skb_store_bytes(skb, 0, mac, sizeof(mac), 0)
-		     ?: put_l3(skb, a, r);
-	rc = rc
-		     ?: bpf_skb_store_bytes(skb,
-					    l4_off(a) + sizeof(struct udphdr),
-					    &h, sizeof(h), 0);
+	rc = bpf_skb_store_bytes(skb, 0, mac, sizeof(mac), 0) ?: put_l3(skb, a, r);
+	rc = rc ?: bpf_skb_store_bytes(skb, l4_off(a) + sizeof(struct udphdr), &h, sizeof(h), 0);
 	/* The innermost tag first. */
 	if (!rc && r->vlan[0] && r->vlan[1])
-		rc = bpf_skb_vlan_push(skb, bpf_htons(ETH_P_8021Q),
-				       bpf_ntohs(r->vlan[1]))
+		rc = bpf_skb_vlan_push(skb, bpf_htons(ETH_P_8021Q), bpf_ntohs(r->vlan[1]))
 			     ?: bpf_skb_vlan_push(skb, bpf_htons(ETH_P_8021AD),
 						  bpf_ntohs(r->vlan[0]));
 	else if (!rc && r->vlan[0])
-		rc = bpf_skb_vlan_push(skb, bpf_htons(ETH_P_8021Q),
-				       bpf_ntohs(r->vlan[0]));
+		rc = bpf_skb_vlan_push(skb, bpf_htons(ETH_P_8021Q), bpf_ntohs(r->vlan[0]));
 	rc = rc ?: bpf_clone_redirect(skb, ifindex, 0);
 	if (r->vlan[0])
 		bpf_skb_vlan_pop(skb);
@@ -133,8 +125,7 @@ static __noinline long send_copy(struct __sk_buff *skb,
 }
 
 /* grow_member() - send a copy to the member of @a's group behind @ifindex */
-__noinline int grow_member(struct __sk_buff *skb, struct grow_arg *a,
-			   __u32 ifindex)
+__noinline int grow_member(struct __sk_buff *skb, struct grow_arg *a, __u32 ifindex)
 {
 	struct trib_rewrite_key key = {.ifindex = ifindex};
 	struct trib_rewrite *r;
@@ -152,8 +143,7 @@ __noinline int grow_member(struct __sk_buff *skb, struct grow_arg *a,
 	return 0;
 }
 
-static __always_inline void grow_group(struct __sk_buff *skb,
-				       struct grow_arg *a, __u32 group)
+static __always_inline void grow_group(struct __sk_buff *skb, struct grow_arg *a, __u32 group)
 {
 	struct trib_group *row = bpf_map_lookup_elem(&members, &group);
 	__u32 last = 0;
@@ -165,21 +155,18 @@ static __always_inline void grow_group(struct __sk_buff *skb,
 	a->group = group;
 	/* Members behind one port follow each other. */
 	for (__u32 i = 0; i < TRIB_GROUP_MAX && i < row->n; i++) {
-		a->group = row->ifindex[i] == last
-				   ? a->group + (1 << TRIB_NTH_SHIFT)
-				   : group;
+		a->group = row->ifindex[i] == last ? a->group + (1 << TRIB_NTH_SHIFT) : group;
 		last = row->ifindex[i];
 		grow_member(skb, a, last);
 	}
 }
 
 /* A UDP port and two tags as one argument: there may be five. */
-#define ANSWER_TO(port, vlan)                                                  \
-	((__u64)(port) | (__u64)(vlan)[0] << 16 | (__u64)(vlan)[1] << 32)
+#define ANSWER_TO(port, vlan) ((__u64)(port) | (__u64)(vlan)[0] << 16 | (__u64)(vlan)[1] << 32)
 
 /* Answer @to, whose MAC XDP has put into aux and scale. */
-static __noinline void grow_answer(struct __sk_buff *skb, struct grow_arg *a,
-				   __u64 to, const __u8 *mac, const __u8 *dmac)
+static __noinline void grow_answer(struct __sk_buff *skb, struct grow_arg *a, __u64 to,
+				   const __u8 *mac, const __u8 *dmac)
 {
 	struct trib_rewrite r = {
 		.sport = UDP_PORT,

@@ -12,8 +12,7 @@
 #include "tree/node.h"
 
 /* Deliver the slot's result to the ranks of this host. */
-static __noinline void grow_deliver(const struct trib_tree *t,
-				    struct trib_slot *s, __u32 tree)
+static __noinline void grow_deliver(const struct trib_tree *t, struct trib_slot *s, __u32 tree)
 {
 	struct deliver_arg a = {
 		.row = t->deliver,
@@ -56,9 +55,8 @@ static __always_inline __u8 grow_state(__u8 type)
 }
 
 /* Under the owner word: fill header and payload. Return: 0, or the reason. */
-static __always_inline __u32 grow_copy(struct __sk_buff *skb,
-				       struct grow_arg *a, struct trib_slot *s,
-				       __u8 type)
+static __always_inline __u32 grow_copy(struct __sk_buff *skb, struct grow_arg *a,
+				       struct trib_slot *s, __u8 type)
 {
 	__u32 off = l4_off(a) + sizeof(struct udphdr) + sizeof(a->h);
 	__u8 flags = s->flags & SLOT_KEEP_FLAGS;
@@ -72,9 +70,7 @@ static __always_inline __u32 grow_copy(struct __sk_buff *skb,
 		store16(&a->h.child, 0);
 		store32(&a->h.nval, 0);
 		store32(&a->h.scale, 0);
-		return bpf_skb_store_bytes(skb, off, &seen, sizeof(seen), 0)
-			       ? TRIB_DROP_GROW
-			       : 0;
+		return bpf_skb_store_bytes(skb, off, &seen, sizeof(seen), 0) ? TRIB_DROP_GROW : 0;
 	}
 	if (type == TRIB_T_GRAD) {
 		flags |= a->h.flags & TRIB_F_RESEND;
@@ -89,15 +85,13 @@ static __always_inline __u32 grow_copy(struct __sk_buff *skb,
 	/* This form proves to every verifier that the length is not 0. */
 	len--;
 	HIDE(len);
-	if (len >= sizeof(s->v) ||
-	    bpf_skb_store_bytes(skb, off, s->v, len + 1, 0))
+	if (len >= sizeof(s->v) || bpf_skb_store_bytes(skb, off, s->v, len + 1, 0))
 		return TRIB_DROP_GROW;
 	return 0;
 }
 
 /* Make room and fill it. Return: 0, or the reason to drop. */
-static __always_inline __u32 grow_fill(struct __sk_buff *skb,
-				       struct grow_arg *a,
+static __always_inline __u32 grow_fill(struct __sk_buff *skb, struct grow_arg *a,
 				       const struct trib_tree *t, __u8 type)
 {
 	__u32 chunk = bpf_ntohl(load32(&a->h.chunk)), why, nval;
@@ -125,36 +119,30 @@ static __always_inline __u32 grow_fill(struct __sk_buff *skb,
 }
 
 /* Same as grow_copy(), from a shared slot. */
-static __always_inline __u32 pool_copy(struct __sk_buff *skb,
-				       struct grow_arg *a,
-				       struct trib_pool_slot *s,
-				       const struct trib_pool *row)
+static __always_inline __u32 pool_copy(struct __sk_buff *skb, struct grow_arg *a,
+				       struct trib_pool_slot *s, const struct trib_pool *row)
 {
 	__u32 off = l4_off(a) + sizeof(struct udphdr) + sizeof(a->h);
 	__u32 n = row->bmwords * 8, len = trib_payload_len(s->nval);
-	__u8 flags = TRIB_F_UP | (s->flags & SLOT_KEEP_FLAGS) |
-		     (a->h.flags & TRIB_F_RESEND);
+	__u8 flags = TRIB_F_UP | (s->flags & SLOT_KEEP_FLAGS) | (a->h.flags & TRIB_F_RESEND);
 	__u64 meta = *pool_meta(s);
 
 	flags |= s->nval ? 0 : TRIB_F_EMPTY;
-	store64(&a->h, head_word(TRIB_T_GRAD, flags, meta) | (__u64)row->bmwords
-								     << 56);
+	store64(&a->h, head_word(TRIB_T_GRAD, flags, meta) | (__u64)row->bmwords << 56);
 	store16(&a->h.relay, bpf_htons(row->next));
 	store32(&a->h.nval, bpf_htons(s->nval));
 	store32(&a->h.scale, META_SCALE(meta));
 	/* This form proves to every verifier that lengths are not 0. */
 	n--;
 	HIDE(n);
-	if (n >= sizeof(s->workers) ||
-	    bpf_skb_store_bytes(skb, off, s->workers, n + 1, 0))
+	if (n >= sizeof(s->workers) || bpf_skb_store_bytes(skb, off, s->workers, n + 1, 0))
 		return TRIB_DROP_GROW;
 	if (!len)
 		return 0;
 	off += n + 1;
 	len--;
 	HIDE(len);
-	if (len >= sizeof(s->v) ||
-	    bpf_skb_store_bytes(skb, off, s->v, len + 1, 0))
+	if (len >= sizeof(s->v) || bpf_skb_store_bytes(skb, off, s->v, len + 1, 0))
 		return TRIB_DROP_GROW;
 	return 0;
 }
@@ -184,8 +172,7 @@ static __noinline __u32 pool_grow(struct __sk_buff *skb, struct grow_arg *a)
 		return TRIB_DROP_GROW;
 	if (!try_lock(&s->busy))
 		return TRIB_DROP_BUSY;
-	if (!pool_is_of(s, &id) || s->state != TRIB_POOL_SENT ||
-	    s->nval != nval)
+	if (!pool_is_of(s, &id) || s->state != TRIB_POOL_SENT || s->nval != nval)
 		why = TRIB_DROP_GROW_GONE;
 	else
 		why = pool_copy(skb, a, s, row);

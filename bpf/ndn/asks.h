@@ -148,8 +148,7 @@ __noinline int ndn_asks_take(__u64 key, __u32 len, __u32 prefix)
  * Take the pending Interests for the Data in hand: by its whole name, or by all
  * but the last component. Names with a marker match as a whole only.
  */
-static __always_inline bool asks_satisfied(struct ndn_work *w,
-					   const struct ndn_config *c)
+static __always_inline bool asks_satisfied(struct ndn_work *w, const struct ndn_config *c)
 {
 	__u32 *rows = asks_rows(w->key), len;
 	bool asked = false;

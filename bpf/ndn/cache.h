@@ -8,8 +8,7 @@
 
 #include "asks.h"
 
-static __always_inline struct ndn_kept *cache_place(const struct ndn_config *c,
-						    __u64 key)
+static __always_inline struct ndn_kept *cache_place(const struct ndn_config *c, __u64 key)
 {
 	__u32 place = key & (c->ncache - 1);
 

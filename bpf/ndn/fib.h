@@ -60,8 +60,7 @@ __noinline int ndn_fib_may(__u32 may)
 		len = name_at(w, n);
 		key.key = name_key(w, c, len, NDN_MARK_PLAIN);
 		r = bpf_map_lookup_elem(&ndn_rights, &key);
-		if (r && (r->may & may) &&
-		    ndn_name_is(&r->name, len, NDN_MARK_PLAIN))
+		if (r && (r->may & may) && ndn_name_is(&r->name, len, NDN_MARK_PLAIN))
 			return 1;
 	}
 	return 0;
@@ -69,8 +68,7 @@ __noinline int ndn_fib_may(__u32 may)
 
 static __always_inline bool may_subscribe(const struct ndn_work *w)
 {
-	return (w->flags & NDN_FACE_SUBSCRIBE) ||
-	       ndn_fib_may(NDN_MAY_SUBSCRIBE);
+	return (w->flags & NDN_FACE_SUBSCRIBE) || ndn_fib_may(NDN_MAY_SUBSCRIBE);
 }
 
 static __always_inline bool may_write(const struct ndn_work *w)

@@ -72,8 +72,7 @@ static long forget_bucket(__u32 i, struct ndn_forget *f)
 	return 0;
 }
 
-static long forget_asker(void *map, __u64 *key, struct ndn_ask *a,
-			 struct ndn_forget *f)
+static long forget_asker(void *map, __u64 *key, struct ndn_ask *a, struct ndn_forget *f)
 {
 	if (!try_lock(&a->lock)) {
 		f->busy = 1;

@@ -58,8 +58,7 @@ static __always_inline __u16 pseudo_sum(const struct ndn_face *f, __u32 len)
 }
 
 /* Write the headers of @f without its tag. Return: 0, or < 0. */
-static __always_inline long grow_headers(struct __sk_buff *skb,
-					 const struct ndn_face *f,
+static __always_inline long grow_headers(struct __sk_buff *skb, const struct ndn_face *f,
 					 const struct ndn_copy *c)
 {
 	struct ethhdr eth;
@@ -81,20 +80,17 @@ static __always_inline long grow_headers(struct __sk_buff *skb,
 	if (f->flags & NDN_FACE_V6) {
 		put_ip6(ip, f, c->len);
 		rc = bpf_skb_store_bytes(skb, 14, ip, 40, 0)
-			     ?: bpf_skb_store_bytes(skb, 54, &udp, sizeof(udp),
-						    0);
+			     ?: bpf_skb_store_bytes(skb, 54, &udp, sizeof(udp), 0);
 	} else {
 		put_ip(ip, f, c->len);
 		rc = bpf_skb_store_bytes(skb, 14, ip, 20, 0)
-			     ?: bpf_skb_store_bytes(skb, 34, &udp, sizeof(udp),
-						    0);
+			     ?: bpf_skb_store_bytes(skb, 34, &udp, sizeof(udp), 0);
 	}
 	return rc;
 }
 
 /* Write the packet behind @head bytes of headers. Return: 0, or < 0. */
-static __always_inline long grow_data(struct __sk_buff *skb,
-				      const struct ndn_copy *c, __u32 head)
+static __always_inline long grow_data(struct __sk_buff *skb, const struct ndn_copy *c, __u32 head)
 {
 	__u32 n = c->len - 1;
 
@@ -120,11 +116,10 @@ __noinline int ndn_grow_face(struct __sk_buff *skb, __u32 face)
 	/* The device would write the checksum at the old offset. */
 	if (c->offload && l4 != c->l4)
 		return NDN_DROP_OFFLOAD;
-	if (bpf_skb_change_tail(skb, 14 + l4 + c->len, 0) ||
-	    grow_headers(skb, f, c) || grow_data(skb, c, 14 + l4))
+	if (bpf_skb_change_tail(skb, 14 + l4 + c->len, 0) || grow_headers(skb, f, c) ||
+	    grow_data(skb, c, 14 + l4))
 		return NDN_DROP_HEAD;
-	if (f->vlan &&
-	    bpf_skb_vlan_push(skb, bpf_htons(ETH_P_8021Q), bpf_ntohs(f->vlan)))
+	if (f->vlan && bpf_skb_vlan_push(skb, bpf_htons(ETH_P_8021Q), bpf_ntohs(f->vlan)))
 		return NDN_DROP_HEAD;
 	rc = bpf_clone_redirect(skb, f->ifindex, 0);
 	if (f->vlan)
@@ -159,8 +154,7 @@ __noinline int ndn_grow_sum(void)
 }
 
 /* Load the copy from a row. Return: false: it does not fit. */
-static __always_inline bool grow_take(struct ndn_copy *c, const void *from,
-				      __u32 len)
+static __always_inline bool grow_take(struct ndn_copy *c, const void *from, __u32 len)
 {
 	__u32 n = len - 1;
 
@@ -172,8 +166,7 @@ static __always_inline bool grow_take(struct ndn_copy *c, const void *from,
 }
 
 /* Copy the name out of the frame, to where ndn_name_is() reads it. */
-static __always_inline bool grow_name(struct __sk_buff *skb,
-				      const struct ndn_flight *l, __u32 pop)
+static __always_inline bool grow_name(struct __sk_buff *skb, const struct ndn_flight *l, __u32 pop)
 {
 	struct ndn_work *w = ndn_work();
 	__u32 n = l->name_len - 1;
@@ -222,15 +215,13 @@ __noinline int ndn_grow_kept(__u64 key, __u32 len)
 		return NDN_DROP_GONE;
 	if (!try_lock(&k->lock))
 		return NDN_DROP_BUSY;
-	good = ndn_name_is(&k->name, len, NDN_MARK_DISTRIBUTE) &&
-	       grow_take(c, k->data, k->len);
+	good = ndn_name_is(&k->name, len, NDN_MARK_DISTRIBUTE) && grow_take(c, k->data, k->len);
 	unlock(&k->lock);
 	return good ? 0 : NDN_DROP_GONE;
 }
 
 /* Load the packet to send into the copy. Return: 0, or the reason to drop. */
-static __always_inline __u32 grow_fill(struct __sk_buff *skb,
-				       struct ndn_copy *c,
+static __always_inline __u32 grow_fill(struct __sk_buff *skb, struct ndn_copy *c,
 				       const struct ndn_flight *l, __u32 pop)
 {
 	__u32 n = l->len - 1;
@@ -238,17 +229,14 @@ static __always_inline __u32 grow_fill(struct __sk_buff *skb,
 	if (l->kind != NDN_FLIGHT_COPY) {
 		if (!grow_name(skb, l, pop))
 			return NDN_DROP_FLIGHT;
-		return l->kind == NDN_FLIGHT_ACK
-			       ? ndn_grow_ack(l->key, l->name_len)
-			       : ndn_grow_kept(l->key, l->name_len);
+		return l->kind == NDN_FLIGHT_ACK ? ndn_grow_ack(l->key, l->name_len)
+						 : ndn_grow_kept(l->key, l->name_len);
 	}
 	HIDE(n);
 	if (n >= NDN_COPY_MAX)
 		return NDN_DROP_MTU;
 	c->len = n + 1;
-	return bpf_skb_load_bytes(skb, l->off - pop, c->data, n + 1)
-		       ? NDN_DROP_FLIGHT
-		       : 0;
+	return bpf_skb_load_bytes(skb, l->off - pop, c->data, n + 1) ? NDN_DROP_FLIGHT : 0;
 }
 
 /*
@@ -269,8 +257,7 @@ static __always_inline bool grow_offloaded(struct __sk_buff *skb, __u32 off)
  * Check that the frame is untagged and of a kind that ndn_xdp handles: any other
  * mark is forged. Fills in @c->l4 and @c->offload.
  */
-static __always_inline bool grow_is_ours(struct __sk_buff *skb,
-					 struct ndn_copy *c)
+static __always_inline bool grow_is_ours(struct __sk_buff *skb, struct ndn_copy *c)
 {
 	__u8 ip[40];
 	__be16 port, proto;
@@ -283,13 +270,12 @@ static __always_inline bool grow_is_ours(struct __sk_buff *skb,
 		return true;
 	if (bpf_skb_load_bytes(skb, 14, ip, 20))
 		return false;
-	if (proto == bpf_htons(ETH_P_IP) && ip[0] == 0x45 && !(ip[6] & 0x3f) &&
-	    !ip[7] && ip[9] == IPPROTO_UDP)
+	if (proto == bpf_htons(ETH_P_IP) && ip[0] == 0x45 && !(ip[6] & 0x3f) && !ip[7] &&
+	    ip[9] == IPPROTO_UDP)
 		c->l4 = L4_V4;
 	else if (proto == bpf_htons(ETH_P_IPV6) && ip[6] == IPPROTO_UDP)
 		c->l4 = L4_V6;
-	if (!c->l4 ||
-	    bpf_skb_load_bytes(skb, 14 + c->l4 - 6, &port, sizeof(port)) ||
+	if (!c->l4 || bpf_skb_load_bytes(skb, 14 + c->l4 - 6, &port, sizeof(port)) ||
 	    port != NDN_PORT)
 		return false;
 	c->offload = grow_offloaded(skb, 14 + c->l4 - 2);
@@ -297,8 +283,7 @@ static __always_inline bool grow_is_ours(struct __sk_buff *skb,
 }
 
 /* Send a copy to each face of @l. */
-static __always_inline void grow_faces(struct __sk_buff *skb,
-				       const struct ndn_flight *l)
+static __always_inline void grow_faces(struct __sk_buff *skb, const struct ndn_flight *l)
 {
 	__u32 face, why;
 
@@ -324,8 +309,7 @@ static __always_inline int grow_flight(struct __sk_buff *skb)
 	struct ndn_flight *row, l;
 	__u32 why, pop = 0;
 
-	if ((void *)(tag + 1) > (void *)(long)skb->data_end ||
-	    tag->mark != NDN_MARK)
+	if ((void *)(tag + 1) > (void *)(long)skb->data_end || tag->mark != NDN_MARK)
 		return TC_ACT_UNSPEC;
 	row = tx_flight_of(tag);
 	if (!row || !c)

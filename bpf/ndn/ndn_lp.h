@@ -13,13 +13,11 @@
 
 static __always_inline bool ndn_link_may_skip(__u32 type)
 {
-	return type >= TRIB_NDN_LP_SKIP_MIN && type <= TRIB_NDN_LP_SKIP_MAX &&
-	       !(type & 3);
+	return type >= TRIB_NDN_LP_SKIP_MIN && type <= TRIB_NDN_LP_SKIP_MAX && !(type & 3);
 }
 
 /* ndn_link_field() - check one field. Return: enum ndn_err. */
-__noinline int ndn_link_field(struct xdp_md *ctx, __u32 off, __u32 len,
-			      __u32 type)
+__noinline int ndn_link_field(struct xdp_md *ctx, __u32 off, __u32 len, __u32 type)
 {
 	struct ndn_work *w = ndn_work();
 
@@ -36,8 +34,7 @@ __noinline int ndn_link_field(struct xdp_md *ctx, __u32 off, __u32 len,
 	case TRIB_NDN_LP_FRAG_COUNT:
 		if (!ndn_number_ok(len))
 			return NDN_E_NUMBER;
-		return ndn_number(ctx, off, len) != 1 ? NDN_E_LP_FRAGMENTED
-						      : NDN_OK;
+		return ndn_number(ctx, off, len) != 1 ? NDN_E_LP_FRAGMENTED : NDN_OK;
 	case TRIB_NDN_LP_PIT_TOKEN:
 		w->v.token_off = off - w->base;
 		w->v.token_len = len;
@@ -81,8 +78,7 @@ __noinline __u64 ndn_link(struct xdp_md *ctx, __u32 off, __u32 end)
 		if (type < last || (type == last && type != TRIB_NDN_LP_ACK))
 			return ELEM_ERR(NDN_E_LP_ORDER);
 		last = type;
-		err = ndn_link_field(ctx, off + ELEM_HEAD(e), ELEM_LEN(e),
-				     type);
+		err = ndn_link_field(ctx, off + ELEM_HEAD(e), ELEM_LEN(e), type);
 		/* Any other error is reported before this one. */
 		if (err == NDN_E_LP_FRAGMENTED)
 			fragmented = err;

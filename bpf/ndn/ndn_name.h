@@ -13,8 +13,7 @@
 #define NDN_OFF_MASK 0x3fff
 
 /* Smallest number that needs the long form @form (2, 4 or 8 bytes). */
-#define VARNUM_LEAST(form)                                                     \
-	((form) == 0 ? 253ULL : (form) == 1 ? 0x10000ULL : 0x100000000ULL)
+#define VARNUM_LEAST(form) ((form) == 0 ? 253ULL : (form) == 1 ? 0x10000ULL : 0x100000000ULL)
 
 /* Read 8 bytes of the name at @off, in host order. */
 static __always_inline __u64 name_word(const struct ndn_work *w, __u32 off)
@@ -23,8 +22,7 @@ static __always_inline __u64 name_word(const struct ndn_work *w, __u32 off)
 }
 
 /* The same for the first @len bytes of the name, with 0 behind them. */
-static __always_inline __u64 name_word_of(const struct ndn_work *w, __u32 off,
-					  __u32 len)
+static __always_inline __u64 name_word_of(const struct ndn_work *w, __u32 off, __u32 len)
 {
 	__u64 word;
 
@@ -37,8 +35,8 @@ static __always_inline __u64 name_word_of(const struct ndn_work *w, __u32 off,
 }
 
 /* Read a VAR-NUMBER of the name; see ndn_varnum(). */
-static __always_inline __u32 name_varnum(const struct ndn_work *w, __u32 off,
-					 __u32 end, __u64 *num, __u32 *size)
+static __always_inline __u32 name_varnum(const struct ndn_work *w, __u32 off, __u32 end, __u64 *num,
+					 __u32 *size)
 {
 	__u32 form;
 	__u64 word;
@@ -88,8 +86,7 @@ __noinline long ndn_name_component(__u32 off, __u32 end)
 	return type << 16 | (head + len);
 }
 
-static __always_inline void name_digest(struct ndn_work *w, __u32 type,
-					__u32 at)
+static __always_inline void name_digest(struct ndn_work *w, __u32 type, __u32 at)
 {
 	if (type == TRIB_NDN_DIGEST) {
 		w->implicit++;
@@ -130,8 +127,7 @@ static __always_inline __u32 name_components(struct ndn_work *w)
 		/* Every verifier understands a mask. */
 		last = n++;
 		HIDE(last);
-		w->v.at[(last & (TRIB_NDN_COMPONENTS_MAX - 1)) + 1] =
-			start + off;
+		w->v.at[(last & (TRIB_NDN_COMPONENTS_MAX - 1)) + 1] = start + off;
 	}
 	w->v.count = n;
 	w->count = n - w->first;
@@ -139,8 +135,8 @@ static __always_inline __u32 name_components(struct ndn_work *w)
 }
 
 /* Does the name at @p, of @len bytes, begin with @m? */
-static __always_inline bool name_begins(const void *p, const void *end,
-					__u32 len, const struct ndn_marker *m)
+static __always_inline bool name_begins(const void *p, const void *end, __u32 len,
+					const struct ndn_marker *m)
 {
 	__u32 n = m->len;
 	__u64 diff;
@@ -165,8 +161,7 @@ static __always_inline bool name_begins(const void *p, const void *end,
 
 /* Find the marker and the name behind it. */
 static __always_inline void name_split(struct xdp_md *ctx, struct ndn_work *w,
-				       const struct ndn_config *c, __u32 off,
-				       __u32 len)
+				       const struct ndn_config *c, __u32 off, __u32 len)
 {
 	const void *end = (void *)(long)ctx->data_end, *p;
 
@@ -213,8 +208,7 @@ __noinline int ndn_name_load(struct xdp_md *ctx, __u32 off)
 }
 
 /* Copy the name without its marker to struct ndn_work, with sums for keys. */
-static __always_inline __u32 name_copy_in(struct xdp_md *ctx,
-					  struct ndn_work *w,
+static __always_inline __u32 name_copy_in(struct xdp_md *ctx, struct ndn_work *w,
 					  const struct ndn_config *c, __u32 off)
 {
 	const void *end = (void *)(long)ctx->data_end, *p;
@@ -249,9 +243,8 @@ static __always_inline __u32 name_at(const struct ndn_work *w, __u32 n)
 }
 
 /* Key of the first @len bytes (whole components) with marker @mark. */
-static __always_inline __u64 name_key(const struct ndn_work *w,
-				      const struct ndn_config *c, __u32 len,
-				      __u32 mark)
+static __always_inline __u64 name_key(const struct ndn_work *w, const struct ndn_config *c,
+				      __u32 len, __u32 mark)
 {
 	__u32 n = len >> 3 & (NDN_NAME_WORDS - 1), rest = len & 7;
 	__u64 sum = w->part[n], word;
@@ -265,9 +258,8 @@ static __always_inline __u64 name_key(const struct ndn_work *w,
 }
 
 /* Does @row equal the first @len bytes of the name, with marker @mark? */
-static __always_inline bool name_same(const struct ndn_work *w,
-				      const struct ndn_row_name *row, __u32 len,
-				      __u32 mark)
+static __always_inline bool name_same(const struct ndn_work *w, const struct ndn_row_name *row,
+				      __u32 len, __u32 mark)
 {
 	__u64 diff;
 	__u32 i;
@@ -287,8 +279,7 @@ static __always_inline bool name_same(const struct ndn_work *w,
 }
 
 /* ndn_name_is() - name_same() out of line, for slow paths */
-__noinline int ndn_name_is(const struct ndn_row_name *row, __u32 len,
-			   __u32 mark)
+__noinline int ndn_name_is(const struct ndn_row_name *row, __u32 len, __u32 mark)
 {
 	struct ndn_work *w = ndn_work();
 
@@ -296,8 +287,7 @@ __noinline int ndn_name_is(const struct ndn_row_name *row, __u32 len,
 }
 
 /* ndn_name_copy() - store the first @len bytes (@count components) in @row */
-__noinline int ndn_name_copy(struct ndn_row_name *row, __u32 len, __u32 count,
-			     __u32 mark)
+__noinline int ndn_name_copy(struct ndn_row_name *row, __u32 len, __u32 count, __u32 mark)
 {
 	struct ndn_work *w = ndn_work();
 	__u32 i;

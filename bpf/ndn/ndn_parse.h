@@ -16,8 +16,7 @@
  * Head of an element in a word: type, length of its VALUE, bytes before that; or an
  * error.
  */
-#define ELEM(type, len, head)                                                  \
-	((__u64)(__u32)(type) | (__u64)(len) << 32 | (__u64)(head) << 48)
+#define ELEM(type, len, head) ((__u64)(__u32)(type) | (__u64)(len) << 32 | (__u64)(head) << 48)
 #define ELEM_ERR(err) ((__u64)(err) << 56)
 #define ELEM_IS_ERR(e) ((e) >> 56)
 #define ELEM_TYPE(e) ((__u32)(e))
@@ -52,8 +51,8 @@ __noinline __u64 ndn_long(struct xdp_md *ctx, __u32 off, __u32 form)
 }
 
 /* Read a VAR-NUMBER at @off and its size. Return: enum ndn_err. */
-static __always_inline __u32 ndn_varnum(struct xdp_md *ctx, __u32 off,
-					__u32 end, __u64 *num, __u32 *size)
+static __always_inline __u32 ndn_varnum(struct xdp_md *ctx, __u32 off, __u32 end, __u64 *num,
+					__u32 *size)
 {
 	__u32 form;
 
@@ -112,8 +111,7 @@ static __always_inline __u64 ndn_elem(struct xdp_md *ctx, __u32 off, __u32 end)
 	}
 	type &= 0xff;
 	/* Type 0 and long forms take the slow path. */
-	if (type - 1 >= 252 || (head == 2 && len > 253) ||
-	    len > end - off - head)
+	if (type - 1 >= 252 || (head == 2 && len > 253) || len > end - off - head)
 		return ndn_elem_slow(ctx, off, end);
 	return ELEM(type, len, head);
 }
@@ -170,11 +168,9 @@ __noinline int ndn_nack(struct xdp_md *ctx, __u32 off, __u32 end)
 		if (ELEM_TYPE(e) == TRIB_NDN_LP_NACK_REASON && ndn_take(w, 0)) {
 			if (!ndn_number_ok(ELEM_LEN(e)))
 				return NDN_E_NUMBER;
-			w->v.nack_reason = ndn_number(ctx, off + ELEM_HEAD(e),
-						      ELEM_LEN(e));
+			w->v.nack_reason = ndn_number(ctx, off + ELEM_HEAD(e), ELEM_LEN(e));
 		} else {
-			err = ndn_skip(ELEM_TYPE(e),
-				       ELEM_TYPE(e) == TRIB_NDN_LP_NACK_REASON);
+			err = ndn_skip(ELEM_TYPE(e), ELEM_TYPE(e) == TRIB_NDN_LP_NACK_REASON);
 			if (err)
 				return err;
 		}
@@ -186,8 +182,7 @@ __noinline int ndn_nack(struct xdp_md *ctx, __u32 off, __u32 end)
 /* Position of a type in a MetaInfo. */
 static __always_inline __u32 ndn_meta_place(__u32 type)
 {
-	return type - TRIB_NDN_CONTENT_TYPE < 3 ? type - TRIB_NDN_CONTENT_TYPE
-						: 3;
+	return type - TRIB_NDN_CONTENT_TYPE < 3 ? type - TRIB_NDN_CONTENT_TYPE : 3;
 }
 
 /* ndn_meta() - parse the VALUE of a MetaInfo. Return: enum ndn_err. */
@@ -218,8 +213,7 @@ __noinline int ndn_meta(struct xdp_md *ctx, __u32 off, __u32 end)
 			if (place != 2 && !ndn_number_ok(ELEM_LEN(e)))
 				return NDN_E_NUMBER;
 			if (place == 1)
-				w->v.fresh_ms = ndn_number(
-					ctx, off + ELEM_HEAD(e), ELEM_LEN(e));
+				w->v.fresh_ms = ndn_number(ctx, off + ELEM_HEAD(e), ELEM_LEN(e));
 		}
 		off += ELEM_SIZE(e);
 	}
@@ -267,8 +261,7 @@ static __always_inline __u32 ndn_interest_place(__u32 type)
 }
 
 /* Parse one element. Return: enum ndn_err. */
-static __always_inline __u32 ndn_interest_elem(struct xdp_md *ctx,
-					       struct ndn_work *w, __u32 off,
+static __always_inline __u32 ndn_interest_elem(struct xdp_md *ctx, struct ndn_work *w, __u32 off,
 					       __u32 len, __u32 place)
 {
 	switch (place) {
@@ -304,8 +297,7 @@ static __always_inline __u32 ndn_interest_elem(struct xdp_md *ctx,
  * Check the elements of an Interest against each other. @had: positions that were
  * present, a bit each. Return: enum ndn_err.
  */
-static __always_inline __u32 ndn_interest_end(struct xdp_md *ctx,
-					      struct ndn_work *w, __u32 had)
+static __always_inline __u32 ndn_interest_end(struct xdp_md *ctx, struct ndn_work *w, __u32 had)
 {
 	bool info = had >> IN_SIG_INFO & 1, value = had >> IN_SIG_VALUE & 1;
 	bool params = had >> IN_PARAMS & 1;
@@ -356,8 +348,7 @@ __noinline int ndn_interest(struct xdp_md *ctx, __u32 off, __u32 end)
 		if (place == IN__MAX || !ndn_take(w, place)) {
 			err = ndn_skip(ELEM_TYPE(e), place != IN__MAX);
 		} else {
-			err = ndn_interest_elem(ctx, w, off + ELEM_HEAD(e),
-						ELEM_LEN(e), place);
+			err = ndn_interest_elem(ctx, w, off + ELEM_HEAD(e), ELEM_LEN(e), place);
 		}
 		if (err)
 			return err;
@@ -398,8 +389,7 @@ __noinline int ndn_data(struct xdp_md *ctx, __u32 off, __u32 end)
 		if (place == 4 || !ndn_take(w, place)) {
 			err = ndn_skip(ELEM_TYPE(e), place != 4);
 		} else if (!place) {
-			err = ndn_meta(ctx, off + ELEM_HEAD(e),
-				       off + ELEM_SIZE(e));
+			err = ndn_meta(ctx, off + ELEM_HEAD(e), off + ELEM_SIZE(e));
 			w->had = 1;
 		}
 		if (err)
@@ -414,8 +404,7 @@ __noinline int ndn_data(struct xdp_md *ctx, __u32 off, __u32 end)
 int ndn_pit_ahead(__u32 type);
 
 /* Parse the Interest or Data from @off to @end. Return: enum ndn_err. */
-static __always_inline __u32 ndn_bare(struct xdp_md *ctx, struct ndn_work *w,
-				      __u32 off, __u32 end)
+static __always_inline __u32 ndn_bare(struct xdp_md *ctx, struct ndn_work *w, __u32 off, __u32 end)
 {
 	__u32 type, err;
 	__u64 e;

@@ -37,8 +37,7 @@ static __always_inline void rx_mapped(__be32 *to, __be32 addr)
 }
 
 /* UDP at @off, of @l4_len bytes. */
-static __always_inline int rx_udp(struct xdp_md *ctx, struct rx *r, __u32 off,
-				  __u32 l4_len)
+static __always_inline int rx_udp(struct xdp_md *ctx, struct rx *r, __u32 off, __u32 l4_len)
 {
 	void *end = (void *)(long)ctx->data_end;
 	struct udphdr *udp = (void *)(long)ctx->data + off;
@@ -59,8 +58,7 @@ static __always_inline int rx_refuse(struct xdp_md *ctx, __u32 off, __u32 why)
 {
 	struct udphdr *udp = (void *)(long)ctx->data + (off & PKT_OFF_MASK);
 
-	if ((void *)(udp + 1) > (void *)(long)ctx->data_end ||
-	    udp->dest != NDN_PORT)
+	if ((void *)(udp + 1) > (void *)(long)ctx->data_end || udp->dest != NDN_PORT)
 		return XDP_PASS;
 	return ndn_drop(why);
 }
@@ -69,8 +67,8 @@ static __always_inline int rx_v4(struct xdp_md *ctx, struct rx *r)
 {
 	struct iphdr *ip = (void *)(long)ctx->data + r->l3;
 
-	if ((void *)(ip + 1) > (void *)(long)ctx->data_end ||
-	    ip->version != 4 || ip->protocol != IPPROTO_UDP)
+	if ((void *)(ip + 1) > (void *)(long)ctx->data_end || ip->version != 4 ||
+	    ip->protocol != IPPROTO_UDP)
 		return XDP_PASS;
 	if (ip->frag_off & bpf_htons(IP_OFFSET))
 		return XDP_PASS;
@@ -78,8 +76,7 @@ static __always_inline int rx_v4(struct xdp_md *ctx, struct rx *r)
 		return rx_refuse(ctx, r->l3 + ip->ihl * 4, NDN_DROP_FRAGMENT);
 	if (ip->ihl != 5)
 		return ip->ihl < 5 ? XDP_PASS
-				   : rx_refuse(ctx, r->l3 + ip->ihl * 4,
-					       NDN_DROP_OPTIONS);
+				   : rx_refuse(ctx, r->l3 + ip->ihl * 4, NDN_DROP_OPTIONS);
 	rx_mapped((__be32 *)r->from.addr, load32(&ip->saddr));
 	rx_mapped(r->to, load32(&ip->daddr));
 	return rx_udp(ctx, r, r->l3 + 20, bpf_ntohs(ip->tot_len) - 20);
@@ -90,8 +87,8 @@ static __always_inline int rx_v6(struct xdp_md *ctx, struct rx *r)
 {
 	struct ipv6hdr *ip = (void *)(long)ctx->data + r->l3;
 
-	if ((void *)(ip + 1) > (void *)(long)ctx->data_end ||
-	    ip->version != 6 || ip->nexthdr != IPPROTO_UDP)
+	if ((void *)(ip + 1) > (void *)(long)ctx->data_end || ip->version != 6 ||
+	    ip->nexthdr != IPPROTO_UDP)
 		return XDP_PASS;
 	__builtin_memcpy(r->from.addr, &ip->saddr, 16);
 	__builtin_memcpy(r->to, &ip->daddr, 16);
@@ -113,8 +110,7 @@ static __always_inline int rx_ether(struct xdp_md *ctx, struct rx *r)
 
 static __always_inline int rx_headers(struct xdp_md *ctx, struct rx *r)
 {
-	void *data = (void *)(long)ctx->data,
-	     *end = (void *)(long)ctx->data_end;
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	struct ethhdr *eth = data;
 	struct vlan_tag *tag = (void *)(eth + 1);
 	__be16 proto;
@@ -172,9 +168,8 @@ static __always_inline bool rx_is_ours(struct xdp_md *ctx, const struct rx *r,
 	if ((void *)(eth + 1) > (void *)(long)ctx->data_end)
 		return false;
 	if (f->flags & NDN_FACE_ETHER)
-		return (eth->h_dest[0] & 1) ||
-		       (load32(eth->h_dest) == load32(f->smac) &&
-			load16(eth->h_dest + 4) == load16(f->smac + 4));
+		return (eth->h_dest[0] & 1) || (load32(eth->h_dest) == load32(f->smac) &&
+						load16(eth->h_dest + 4) == load16(f->smac + 4));
 	if (f->flags & NDN_FACE_V6)
 		return *(__u8 *)r->to == 0xff ||
 		       (r->to[0] == f->saddr[0] && r->to[1] == f->saddr[1] &&
@@ -184,15 +179,13 @@ static __always_inline bool rx_is_ours(struct xdp_md *ctx, const struct rx *r,
 }
 
 /* Find the face of the sender, or NDN_FACE_NONE. */
-static __always_inline __u32 rx_face(struct ndn_work *w,
-				     const struct ndn_config *c,
+static __always_inline __u32 rx_face(struct ndn_work *w, const struct ndn_config *c,
 				     const struct ndn_from *from)
 {
 	const __u64 *a = (const void *)from, *b = (const void *)&w->last;
 	__u32 *face;
 
-	if (!((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2])) &&
-	    w->changes == c->changes)
+	if (!((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2])) && w->changes == c->changes)
 		return w->last_face;
 	face = bpf_map_lookup_elem(&ndn_from, from);
 	if (!face)

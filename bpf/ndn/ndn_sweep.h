@@ -25,8 +25,7 @@ static __always_inline void sweep_entry(__u32 row, const struct sweep *s)
 		return;
 	/* Most entries have renewed: no lock needed. */
 	if ((*(volatile __u8 *)&e->flags & NDN_ENTRY_USED) &&
-	    s->now < *(volatile __u64 *)&e->lap_end &&
-	    *(volatile __u64 *)&e->live[0])
+	    s->now < *(volatile __u64 *)&e->lap_end && *(volatile __u64 *)&e->live[0])
 		return;
 	if (!try_lock(&e->lock))
 		return;

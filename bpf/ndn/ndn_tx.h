@@ -41,12 +41,10 @@ static __always_inline __be16 face_proto(const struct ndn_face *f)
 {
 	if (f->flags & NDN_FACE_ETHER)
 		return NDN_PROTO;
-	return f->flags & NDN_FACE_V6 ? bpf_htons(ETH_P_IPV6)
-				      : bpf_htons(ETH_P_IP);
+	return f->flags & NDN_FACE_V6 ? bpf_htons(ETH_P_IPV6) : bpf_htons(ETH_P_IP);
 }
 
-static __always_inline void put_ip(void *to, const struct ndn_face *f,
-				   __u32 len)
+static __always_inline void put_ip(void *to, const struct ndn_face *f, __u32 len)
 {
 	struct iphdr *ip = to;
 
@@ -58,21 +56,18 @@ static __always_inline void put_ip(void *to, const struct ndn_face *f,
 	ip->check = ip_checksum(ip);
 }
 
-static __always_inline void put_ip6(void *to, const struct ndn_face *f,
-				    __u32 len)
+static __always_inline void put_ip6(void *to, const struct ndn_face *f, __u32 len)
 {
 	struct ipv6hdr *ip = to;
 
 	store32(ip, bpf_htonl(6 << 28));
-	store32(&ip->payload_len,
-		bpf_htonl((len + 8) << 16 | IPPROTO_UDP << 8 | 64));
+	store32(&ip->payload_len, bpf_htonl((len + 8) << 16 | IPPROTO_UDP << 8 | 64));
 	__builtin_memcpy(&ip->saddr, f->saddr, 16);
 	__builtin_memcpy(&ip->daddr, f->daddr, 16);
 }
 
 /* Without checksum: the caller adds one if needed. */
-static __always_inline void put_udp(struct udphdr *udp,
-				    const struct ndn_face *f, __u32 len)
+static __always_inline void put_udp(struct udphdr *udp, const struct ndn_face *f, __u32 len)
 {
 	store16(&udp->source, f->sport);
 	store16(&udp->dest, f->dport);
@@ -116,8 +111,8 @@ __noinline __u64 ndn_tx_sum(struct xdp_md *ctx, __u32 off, __u32 len)
 		p = ndn_at(ctx, off);
 		if (len < 32 || p + 32 > end)
 			break;
-		sum += sum_word(load64(p)) + sum_word(load64(p + 8)) +
-		       sum_word(load64(p + 16)) + sum_word(load64(p + 24));
+		sum += sum_word(load64(p)) + sum_word(load64(p + 8)) + sum_word(load64(p + 16)) +
+		       sum_word(load64(p + 24));
 		off += 32;
 		len -= 32;
 	}
@@ -136,11 +131,9 @@ __noinline __u64 ndn_tx_sum(struct xdp_md *ctx, __u32 off, __u32 len)
 }
 
 /* Write the headers of @f into the frame. Return: 0, or the reason to drop. */
-static __always_inline __u32 face_headers(struct xdp_md *ctx,
-					  const struct ndn_face *f, __u32 len)
+static __always_inline __u32 face_headers(struct xdp_md *ctx, const struct ndn_face *f, __u32 len)
 {
-	void *data = (void *)(long)ctx->data,
-	     *end = (void *)(long)ctx->data_end;
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	struct ethhdr *eth = data;
 	struct vlan_tag *tag = data + FACE_HEAD_ETHER;
 	__u32 l3 = face_l3(f), l4;
@@ -170,8 +163,7 @@ static __always_inline __u32 face_headers(struct xdp_md *ctx,
 			return NDN_DROP_HEAD;
 		put_ip6(data + l3, f, len);
 		put_udp(udp, f, len);
-		udp->check = sum_fold(sum_head_v6(f, len) +
-				      ndn_tx_sum(ctx, l3 + L4_V6, len));
+		udp->check = sum_fold(sum_head_v6(f, len) + ndn_tx_sum(ctx, l3 + L4_V6, len));
 	}
 	return 0;
 }
@@ -193,8 +185,7 @@ __noinline int ndn_tx_put(struct xdp_md *ctx, __u32 face, __u32 off, __u32 len)
 	if (off != head && bpf_xdp_adjust_head(ctx, (int)off - (int)head))
 		return NDN_DROP_HEAD;
 	frame = ctx->data_end - ctx->data;
-	if (frame > head + len &&
-	    bpf_xdp_adjust_tail(ctx, (int)(head + len) - (int)frame))
+	if (frame > head + len && bpf_xdp_adjust_tail(ctx, (int)(head + len) - (int)frame))
 		return NDN_DROP_HEAD;
 	return face_headers(ctx, f, len);
 }
@@ -213,8 +204,7 @@ __noinline int ndn_tx_flight(struct xdp_md *ctx, __u32 kind)
 	if (!w || (void *)(tag + 1) > (void *)(long)ctx->data_end)
 		return NDN_DROP_SHORT;
 	tick = ++w->tick;
-	place = bpf_get_smp_processor_id() * NDN_FLIGHTS +
-		(tick & (NDN_FLIGHTS - 1));
+	place = bpf_get_smp_processor_id() * NDN_FLIGHTS + (tick & (NDN_FLIGHTS - 1));
 	l = bpf_map_lookup_elem(&ndn_flights, &place);
 	if (!l)
 		return NDN_DROP_FLIGHT;
@@ -238,8 +228,7 @@ __noinline int ndn_tx_flight(struct xdp_md *ctx, __u32 kind)
 }
 
 /* Find the flight of a marked frame. NULL: reused or forged. */
-static __always_inline struct ndn_flight *
-tx_flight_of(const struct ndn_tag *tag)
+static __always_inline struct ndn_flight *tx_flight_of(const struct ndn_tag *tag)
 {
 	__u32 place = tag->place;
 	struct ndn_flight *l = bpf_map_lookup_elem(&ndn_flights, &place);
@@ -293,8 +282,7 @@ __noinline int ndn_tx_one(struct xdp_md *ctx, __u32 face, __u32 off, __u32 len)
 		w->v.packet_len = len;
 		return tx_slow(ctx, NDN_FLIGHT_COPY);
 	}
-	if (bpf_redirect_map(&ndn_ports, f->ifindex, XDP_ABORTED) !=
-	    XDP_REDIRECT)
+	if (bpf_redirect_map(&ndn_ports, f->ifindex, XDP_ABORTED) != XDP_REDIRECT)
 		return ndn_drop(NDN_DROP_PORT);
 	why = ndn_tx_put(ctx, face, off, len);
 	return why ? ndn_drop(why) : XDP_REDIRECT;
@@ -342,8 +330,7 @@ static __always_inline int tx_faces(struct xdp_md *ctx, struct ndn_work *w,
 	ndn_count(NDN_STAT_TX_DATA);
 	face = only_face(w->faces);
 	if (face)
-		return ndn_tx_one(ctx, face, w->base + w->v.packet_off,
-				  w->v.packet_len);
+		return ndn_tx_one(ctx, face, w->base + w->v.packet_off, w->v.packet_len);
 #pragma clang loop unroll(full)
 	for (int i = 0; i < NDN_FACE_WORDS; i++)
 		slow |= w->faces[i] & (c->extra[i] | c->generic[i]);
@@ -362,8 +349,7 @@ static __always_inline int tx_egress(struct xdp_md *ctx)
 	__u32 ifindex = ctx->egress_ifindex, *face, why;
 	struct ndn_flight *l;
 
-	if ((void *)(tag + 1) > (void *)(long)ctx->data_end ||
-	    tag->mark != NDN_MARK)
+	if ((void *)(tag + 1) > (void *)(long)ctx->data_end || tag->mark != NDN_MARK)
 		return XDP_PASS;
 	l = tx_flight_of(tag);
 	if (!l)

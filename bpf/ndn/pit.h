@@ -16,9 +16,8 @@ enum pit_act {
 };
 
 /* Is a delete under way, and not old enough to be lost? */
-static __always_inline bool pit_leaving(const struct ndn_entry *e,
-					const struct ndn_more *m, __u64 now,
-					__u64 leave)
+static __always_inline bool pit_leaving(const struct ndn_entry *e, const struct ndn_more *m,
+					__u64 now, __u64 leave)
 {
 	return (e->flags & NDN_ENTRY_LEAVING) && now - m->left < leave;
 }
@@ -35,17 +34,14 @@ static __always_inline void pit_done(struct ndn_entry *e, __u32 row)
 	ndn_pit_release(row);
 }
 
-static __always_inline bool pit_confirmed(const struct ndn_entry *e, __u64 now,
-					  __u64 lease)
+static __always_inline bool pit_confirmed(const struct ndn_entry *e, __u64 now, __u64 lease)
 {
 	return e->acked && now - e->acked < lease / 3;
 }
 
 /* Under the lock. Return: enum pit_act. */
-static __always_inline __u32 pit_subscribe(struct xdp_md *ctx,
-					   struct ndn_entry *e,
-					   struct ndn_more *m,
-					   struct ndn_work *w,
+static __always_inline __u32 pit_subscribe(struct xdp_md *ctx, struct ndn_entry *e,
+					   struct ndn_more *m, struct ndn_work *w,
 					   const struct ndn_config *c, __u32 up)
 {
 	__u32 n;
@@ -61,8 +57,7 @@ static __always_inline __u32 pit_subscribe(struct xdp_md *ctx,
 		return NDN_DROP_LEAVING;
 	e->flags &= ~NDN_ENTRY_LEAVING;
 	n = m->ack_len;
-	if (n && (w->flags & NDN_FACE_HOST) &&
-	    pit_confirmed(e, w->now, c->lease_ns)) {
+	if (n && (w->flags & NDN_FACE_HOST) && pit_confirmed(e, w->now, c->lease_ns)) {
 		ndn_count(NDN_STAT_ACK);
 		/* Every verifier sees the bounds of a size in this form. */
 		n--;
@@ -79,8 +74,7 @@ static __always_inline __u32 pit_subscribe(struct xdp_md *ctx,
 }
 
 /* Forward an Interest to @up. Return: a verdict. */
-static __always_inline int pass_interest(struct xdp_md *ctx, struct ndn_work *w,
-					 __u32 up)
+static __always_inline int pass_interest(struct xdp_md *ctx, struct ndn_work *w, __u32 up)
 {
 	void *end = (void *)(long)ctx->data_end;
 	__u8 *hops;
@@ -128,8 +122,7 @@ __noinline int ndn_pit_insert(struct xdp_md *ctx)
 	if (act & PIT_FORWARD)
 		return pass_interest(ctx, w, up);
 	if (act & PIT_PLACED)
-		return ndn_tx_one(ctx, w->face, w->base,
-				  act & (PIT_PLACED - 1));
+		return ndn_tx_one(ctx, w->face, w->base, act & (PIT_PLACED - 1));
 	if (!(act & PIT_ANSWER))
 		return ndn_drop(act);
 	faces_clear(w->faces);
@@ -138,8 +131,7 @@ __noinline int ndn_pit_insert(struct xdp_md *ctx)
 }
 
 /* Under the lock. Return: enum pit_act. Clears USED if the entry can go. */
-static __always_inline __u32 pit_leave(struct ndn_entry *e, struct ndn_more *m,
-				       struct ndn_work *w,
+static __always_inline __u32 pit_leave(struct ndn_entry *e, struct ndn_more *m, struct ndn_work *w,
 				       const struct ndn_config *c)
 {
 	bool leaving = e->flags & NDN_ENTRY_LEAVING;
@@ -172,8 +164,7 @@ static __always_inline __u32 pit_leave(struct ndn_entry *e, struct ndn_more *m,
  * Turn the Interest in hand into an empty, unsigned Data of the same name. It
  * needs no signature: it only ends repeats. The Name stays where it is.
  */
-static __always_inline int pit_deleted_answer(struct xdp_md *ctx,
-					      struct ndn_work *w)
+static __always_inline int pit_deleted_answer(struct xdp_md *ctx, struct ndn_work *w)
 {
 	void *end = (void *)(long)ctx->data_end, *p;
 	__u32 value = w->base + w->v.name_off, size = w->v.name_len;
@@ -181,8 +172,7 @@ static __always_inline int pit_deleted_answer(struct xdp_md *ctx,
 	__u32 body = after - name + NO_SIGNATURE_LEN;
 	__u32 head = body < 253 ? 2 : 4;
 
-	if (after + NO_SIGNATURE_LEN >
-	    w->base + w->v.packet_off + w->v.packet_len)
+	if (after + NO_SIGNATURE_LEN > w->base + w->v.packet_off + w->v.packet_len)
 		return ndn_drop(NDN_DROP_ROOM);
 	p = (void *)ndn_at(ctx, after);
 	if (p + NO_SIGNATURE_LEN > end)
@@ -196,8 +186,7 @@ static __always_inline int pit_deleted_answer(struct xdp_md *ctx,
 	if (head == 2)
 		store16(p, TRIB_NDN_DATA | body << 8);
 	else
-		store32(p, TRIB_NDN_DATA | 253 << 8 |
-				   (__u32)bpf_htons(body) << 16);
+		store32(p, TRIB_NDN_DATA | 253 << 8 | (__u32)bpf_htons(body) << 16);
 	return ndn_tx_one(ctx, w->face, name - head, head + body);
 }
 
@@ -269,10 +258,8 @@ __noinline int ndn_pit_deleted(struct xdp_md *ctx)
 }
 
 /* Upstream acknowledges an insert: the receivers are the faces that wait. */
-static __always_inline __u32 pit_acknowledged(struct xdp_md *ctx,
-					      struct ndn_entry *e,
-					      struct ndn_more *m,
-					      struct ndn_work *w)
+static __always_inline __u32 pit_acknowledged(struct xdp_md *ctx, struct ndn_entry *e,
+					      struct ndn_more *m, struct ndn_work *w)
 {
 	__u32 n = w->v.packet_len;
 
@@ -283,8 +270,7 @@ static __always_inline __u32 pit_acknowledged(struct xdp_md *ctx,
 	m->ack_len = 0;
 	n--;
 	HIDE(n);
-	if (n < NDN_ACK_MAX &&
-	    !bpf_xdp_load_bytes(ctx, w->base + w->v.packet_off, m->ack, n + 1))
+	if (n < NDN_ACK_MAX && !bpf_xdp_load_bytes(ctx, w->base + w->v.packet_off, m->ack, n + 1))
 		m->ack_len = n + 1;
 	ndn_count(NDN_STAT_CONFIRMED);
 #pragma clang loop unroll(full)
@@ -296,9 +282,8 @@ static __always_inline __u32 pit_acknowledged(struct xdp_md *ctx,
 }
 
 /* Under the lock. Return: 0, or the reason to drop. */
-static __always_inline __u32 pit_take(struct xdp_md *ctx, struct ndn_entry *e,
-				      struct ndn_more *m, struct ndn_work *w,
-				      const struct ndn_config *c)
+static __always_inline __u32 pit_take(struct xdp_md *ctx, struct ndn_entry *e, struct ndn_more *m,
+				      struct ndn_work *w, const struct ndn_config *c)
 {
 	if (e->up != w->face)
 		return NDN_DROP_UPSTREAM;
@@ -317,8 +302,7 @@ static __always_inline __u32 pit_take(struct xdp_md *ctx, struct ndn_entry *e,
  * Add the subscribers to the receivers of Data /distribute/P... Return: 0, or
  * the reason to drop.
  */
-static __always_inline __u32 pit_distribute(struct xdp_md *ctx,
-					    struct ndn_work *w,
+static __always_inline __u32 pit_distribute(struct xdp_md *ctx, struct ndn_work *w,
 					    const struct ndn_config *c)
 {
 	struct ndn_entry *e;

@@ -31,16 +31,14 @@ __noinline int ndn_pit_rest_is(const struct ndn_more *m, __u32 len)
 	for (i = 0; i < sizeof(m->name) / 8; i++) {
 		if (NDN_NEAR_BYTES + 8 * i >= len)
 			break;
-		if (load64(m->name + 8 * i) !=
-		    name_word_of(w, NDN_NEAR_BYTES + 8 * i, len))
+		if (load64(m->name + 8 * i) != name_word_of(w, NDN_NEAR_BYTES + 8 * i, len))
 			return 0;
 	}
 	return 1;
 }
 
 /* Does the row hold the entry of the name's first @len bytes? */
-static __always_inline bool pit_is(const struct ndn_work *w,
-				   const struct ndn_entry *e,
+static __always_inline bool pit_is(const struct ndn_work *w, const struct ndn_entry *e,
 				   const struct ndn_more *m, __u32 len)
 {
 	__u32 i;
@@ -72,8 +70,7 @@ __noinline int ndn_pit_name(struct ndn_entry *e, struct ndn_more *m)
 	if (len <= NDN_NEAR_BYTES)
 		return 0;
 	for (i = 0; i < sizeof(m->name) / 8; i++)
-		store64(m->name + 8 * i,
-			name_word_of(w, NDN_NEAR_BYTES + 8 * i, len));
+		store64(m->name + 8 * i, name_word_of(w, NDN_NEAR_BYTES + 8 * i, len));
 	return 0;
 }
 
@@ -86,9 +83,7 @@ __noinline int ndn_pit_wide_laps(struct ndn_more *m, __u64 n)
 		return 0;
 #pragma clang loop unroll(full)
 	for (int i = 0; i < NDN_FACE_WORDS - 1; i++) {
-		m->live[2][i] = n == 1	 ? m->live[1][i]
-				: n == 2 ? m->live[0][i]
-					 : 0;
+		m->live[2][i] = n == 1 ? m->live[1][i] : n == 2 ? m->live[0][i] : 0;
 		m->live[1][i] = n == 1 ? m->live[0][i] : 0;
 		m->live[0][i] = 0;
 		any |= m->live[2][i] | m->live[1][i];
@@ -97,8 +92,8 @@ __noinline int ndn_pit_wide_laps(struct ndn_more *m, __u64 n)
 }
 
 /* Shift out the half leases that are over. */
-static __always_inline void pit_laps(struct ndn_entry *e, struct ndn_more *m,
-				     __u64 now, __u64 lease)
+static __always_inline void pit_laps(struct ndn_entry *e, struct ndn_more *m, __u64 now,
+				     __u64 lease)
 {
 	__u64 lap = lease / 2 + 1, n;
 
@@ -114,19 +109,17 @@ static __always_inline void pit_laps(struct ndn_entry *e, struct ndn_more *m,
 }
 
 /* Word @word of the set of subscribed faces. */
-static __always_inline __u64 pit_living(const struct ndn_entry *e,
-					const struct ndn_more *m, int word)
+static __always_inline __u64 pit_living(const struct ndn_entry *e, const struct ndn_more *m,
+					int word)
 {
 	if (!word)
 		return e->live[0] | e->live[1] | e->live[2];
 	if (!(e->flags & NDN_ENTRY_WIDE))
 		return 0;
-	return m->live[0][word - 1] | m->live[1][word - 1] |
-	       m->live[2][word - 1];
+	return m->live[0][word - 1] | m->live[1][word - 1] | m->live[2][word - 1];
 }
 
-static __always_inline bool pit_any_living(const struct ndn_entry *e,
-					   const struct ndn_more *m)
+static __always_inline bool pit_any_living(const struct ndn_entry *e, const struct ndn_more *m)
 {
 	__u64 any = 0;
 
@@ -137,8 +130,7 @@ static __always_inline bool pit_any_living(const struct ndn_entry *e,
 }
 
 /* ndn_pit_wide_add() - pit_add() for faces from 64 on */
-__noinline int ndn_pit_wide_add(struct ndn_entry *e, struct ndn_more *m,
-				__u32 face)
+__noinline int ndn_pit_wide_add(struct ndn_entry *e, struct ndn_more *m, __u32 face)
 {
 	__u32 word = (face >> 6) - 1;
 
@@ -154,8 +146,7 @@ __noinline int ndn_pit_wide_add(struct ndn_entry *e, struct ndn_more *m,
 }
 
 /* Subscribe a face, or renew it. */
-static __always_inline void pit_add(struct ndn_entry *e, struct ndn_more *m,
-				    __u32 face)
+static __always_inline void pit_add(struct ndn_entry *e, struct ndn_more *m, __u32 face)
 {
 	if (face < 64)
 		e->live[0] |= 1ULL << face;
@@ -164,8 +155,7 @@ static __always_inline void pit_add(struct ndn_entry *e, struct ndn_more *m,
 }
 
 /* Unsubscribe a face. */
-static __always_inline void pit_remove(struct ndn_entry *e, struct ndn_more *m,
-				       __u32 face)
+static __always_inline void pit_remove(struct ndn_entry *e, struct ndn_more *m, __u32 face)
 {
 	__u64 others = ~(1ULL << (face & 63));
 	__u32 word = (face >> 6) - 1;
@@ -175,8 +165,7 @@ static __always_inline void pit_remove(struct ndn_entry *e, struct ndn_more *m,
 	for (int i = 0; i < NDN_LAPS; i++)
 		if (face < 64)
 			e->live[i] &= others;
-		else if ((e->flags & NDN_ENTRY_WIDE) &&
-			 word < NDN_FACE_WORDS - 1)
+		else if ((e->flags & NDN_ENTRY_WIDE) && word < NDN_FACE_WORDS - 1)
 			m->live[i][word] &= others;
 }
 
@@ -188,8 +177,7 @@ static __always_inline void faces_clear(__u64 *set)
 }
 
 /* Change the upstream face: PENDING again. */
-static __always_inline void pit_turn(struct ndn_entry *e, struct ndn_more *m,
-				     __u32 up)
+static __always_inline void pit_turn(struct ndn_entry *e, struct ndn_more *m, __u32 up)
 {
 	e->up = up;
 	e->flags &= ~NDN_ENTRY_LEAVING;
@@ -200,8 +188,7 @@ static __always_inline void pit_turn(struct ndn_entry *e, struct ndn_more *m,
 }
 
 /* Test and set: is the segment new to the entry? */
-static __always_inline bool pit_window(struct ndn_entry *e,
-				       const struct ndn_work *w, __u64 age)
+static __always_inline bool pit_window(struct ndn_entry *e, const struct ndn_work *w, __u64 age)
 {
 	__u64 behind, ahead;
 

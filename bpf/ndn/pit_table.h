@@ -51,8 +51,7 @@ struct pit_found {
 	__u32 bucket[2];
 };
 
-static __always_inline void pit_look(const struct ndn_config *c, __u64 key,
-				     struct pit_found *f)
+static __always_inline void pit_look(const struct ndn_config *c, __u64 key, struct pit_found *f)
 {
 	const struct ndn_tags *one, *two;
 	__u64 tag = ndn_tag(key);
@@ -61,9 +60,7 @@ static __always_inline void pit_look(const struct ndn_config *c, __u64 key,
 	f->bucket[1] = ndn_bucket(key, c->buckets, 1);
 	one = pit_bucket(f->bucket[0]);
 	two = pit_bucket(f->bucket[1]);
-	f->hits = one && two ? pit_lanes(one, tag) | pit_lanes(two, tag)
-							     << TAG_WORDS
-			     : 0;
+	f->hits = one && two ? pit_lanes(one, tag) | pit_lanes(two, tag) << TAG_WORDS : 0;
 }
 
 /* Row of the lowest bit of a set, which must not be empty. */
@@ -126,8 +123,7 @@ static __always_inline void pit_call(const struct ndn_entry *e)
 }
 
 /* Read component @n as a number of @type. Return: whether it is one. */
-static __always_inline bool name_number(const struct ndn_work *w, __u32 n,
-					__u8 type, __u64 *number)
+static __always_inline bool name_number(const struct ndn_work *w, __u32 n, __u8 type, __u64 *number)
 {
 	__u32 off = name_at(w, n), len = name_at(w, n + 1) - off - 2;
 

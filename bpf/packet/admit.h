@@ -7,14 +7,13 @@
 #include "packet.h"
 
 /* Did @p come from @peer's address, through its port and VLAN? */
-static __always_inline bool face_ok(const struct pkt *p,
-				    const struct trib_peer *peer, bool v6)
+static __always_inline bool face_ok(const struct pkt *p, const struct trib_peer *peer, bool v6)
 {
 	const struct ipv6hdr *ip6 = p->l3;
 	const struct iphdr *ip = p->l3;
 
-	if ((peer->ifindex != p->ifindex && peer->ifindex != TRIB_PORT_ANY) ||
-	    p->v6 != v6 || load32(peer->vlan) != p->vlan)
+	if ((peer->ifindex != p->ifindex && peer->ifindex != TRIB_PORT_ANY) || p->v6 != v6 ||
+	    load32(peer->vlan) != p->vlan)
 		return false;
 	if (!v6)
 		return load32(&ip->saddr) == peer->addr[3];
@@ -30,8 +29,7 @@ static __always_inline __u32 admit_tree(struct pkt *p, struct trib_tree **tree)
 	__u32 row = bpf_ntohs(load16(&p->h->tree));
 	struct trib_tree *t = bpf_map_lookup_elem(&trees, &row);
 
-	if (!t || !(t->flags & TRIB_TREE_USED) ||
-	    t->job != bpf_ntohs(load16(&p->h->job)))
+	if (!t || !(t->flags & TRIB_TREE_USED) || t->job != bpf_ntohs(load16(&p->h->job)))
 		return TRIB_DROP_TREE;
 	if (t->cookie != load64(&p->h->cookie))
 		return TRIB_DROP_COOKIE;

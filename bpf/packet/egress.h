@@ -17,8 +17,7 @@ static __always_inline __u32 rewrite_tags(const struct trib_rewrite *r)
 }
 
 /* Write Ethernet header and tags. @proto: EtherType of the IP header behind. */
-static __always_inline void put_eth(struct ethhdr *eth,
-				    const struct trib_rewrite *r, __u32 tags,
+static __always_inline void put_eth(struct ethhdr *eth, const struct trib_rewrite *r, __u32 tags,
 				    __be16 proto)
 {
 	struct vlan_tag *tag = (void *)(eth + 1);
@@ -39,8 +38,7 @@ static __always_inline void put_eth(struct ethhdr *eth,
 	tag->proto = proto;
 }
 
-static __always_inline void put_v4(struct iphdr *ip,
-				   const struct trib_rewrite *r)
+static __always_inline void put_v4(struct iphdr *ip, const struct trib_rewrite *r)
 {
 	ip->tos = ecn_renew(ip->tos);
 	ip->ttl = 64;
@@ -50,8 +48,7 @@ static __always_inline void put_v4(struct iphdr *ip,
 	ip->check = ip_checksum(ip);
 }
 
-static __always_inline void put_v6(struct ipv6hdr *ip,
-				   const struct trib_rewrite *r)
+static __always_inline void put_v6(struct ipv6hdr *ip, const struct trib_rewrite *r)
 {
 	ecn_renew_v6(ip);
 	ip->hop_limit = 64;
@@ -60,8 +57,7 @@ static __always_inline void put_v6(struct ipv6hdr *ip,
 }
 
 /* Write the UDP header, and the fields of ours that depend on the receiver. */
-static __always_inline void put_udp(struct udphdr *udp,
-				    const struct trib_rewrite *r)
+static __always_inline void put_udp(struct udphdr *udp, const struct trib_rewrite *r)
 {
 	struct trib_hdr *h = (void *)(udp + 1);
 
@@ -80,8 +76,7 @@ static __always_inline void put_udp(struct udphdr *udp,
 /* Count the frame's tags. Return: 0 to 2, and in *@proto the type behind them. */
 static __always_inline __u32 count_tags(struct xdp_md *ctx, __be16 *proto)
 {
-	void *data = (void *)(long)ctx->data,
-	     *end = (void *)(long)ctx->data_end;
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	struct vlan_tag *tag = data + sizeof(struct ethhdr);
 	__u32 n = 0;
 
@@ -98,8 +93,7 @@ static __always_inline __u32 count_tags(struct xdp_md *ctx, __be16 *proto)
 
 static __always_inline int egress(struct xdp_md *ctx)
 {
-	void *data = (void *)(long)ctx->data,
-	     *end = (void *)(long)ctx->data_end;
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	struct trib_rewrite_key key = {.ifindex = ctx->egress_ifindex};
 	struct ethhdr *eth = data;
 	struct trib_rewrite *r;

@@ -72,8 +72,7 @@ static __noinline int foreign_pass(struct xdp_md *ctx, struct pkt *p, __u32 why)
 		return drop(why);
 	foreign_ask(ctx, p, &fib);
 	rc = bpf_fib_lookup(ctx, &fib, sizeof(fib), 0);
-	if (rc == BPF_FIB_LKUP_RET_NO_NEIGH ||
-	    rc == BPF_FIB_LKUP_RET_FRAG_NEEDED)
+	if (rc == BPF_FIB_LKUP_RET_NO_NEIGH || rc == BPF_FIB_LKUP_RET_FRAG_NEEDED)
 		return XDP_PASS;
 	if (rc != BPF_FIB_LKUP_RET_SUCCESS)
 		return drop(why);

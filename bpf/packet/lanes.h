@@ -24,8 +24,7 @@ static __always_inline __u32 blocks(__u32 nval)
  * loop of ours would cost more than the addition does. Return: 0, or less if the
  * packet is too short.
  */
-static __always_inline long copy_in(struct xdp_md *ctx, __u32 off, void *to,
-				    __u32 nval)
+static __always_inline long copy_in(struct xdp_md *ctx, __u32 off, void *to, __u32 nval)
 {
 	__u32 len = trib_payload_len(nval);
 
@@ -39,8 +38,7 @@ static __always_inline long copy_in(struct xdp_md *ctx, __u32 off, void *to,
 	return bpf_xdp_load_bytes(ctx, off, to, len + 1);
 }
 
-static __always_inline long copy_out(struct xdp_md *ctx, __u32 off, void *from,
-				     __u32 nval)
+static __always_inline long copy_out(struct xdp_md *ctx, __u32 off, void *from, __u32 nval)
 {
 	__u32 len = trib_payload_len(nval);
 
@@ -59,33 +57,32 @@ static __always_inline long copy_out(struct xdp_md *ctx, __u32 off, void *from,
  * hidden from the compiler, which would merge them into a check that the verifier
  * cannot follow. Ends early if the packet does.
  */
-#define EACH_WORD(v, end, mem, nblk, OP)                                       \
-	do {                                                                   \
-		__u64 *q = (v), *t = (mem);                                    \
-		HIDE(q);                                                       \
-		if ((nblk) == BLOCKS_MAX &&                                    \
-		    (void *)(q + BLOCKS_MAX * BLOCK_WORDS) <= (end)) {         \
-			_Pragma("clang loop unroll_count(EACH_UNROLL)") for (  \
-				int j = 0; j < BLOCKS_MAX * BLOCK_WORDS; j++)  \
-			{                                                      \
-				OP;                                            \
-			}                                                      \
-			break;                                                 \
-		}                                                              \
-		for (__u32 b_ = 0; b_ < BLOCKS_MAX; b_++) {                    \
-			HIDE(q);                                               \
-			if (b_ >= (nblk) || (void *)(q + BLOCK_WORDS) > (end)) \
-				break;                                         \
-			_Pragma("clang loop unroll(full)") for (int j = 0;     \
-								j <            \
-								BLOCK_WORDS;   \
-								j++)           \
-			{                                                      \
-				OP;                                            \
-			}                                                      \
-			q += BLOCK_WORDS;                                      \
-			t += BLOCK_WORDS;                                      \
-		}                                                              \
+#define EACH_WORD(v, end, mem, nblk, OP)                                                           \
+	do {                                                                                       \
+		__u64 *q = (v), *t = (mem);                                                        \
+		HIDE(q);                                                                           \
+		if ((nblk) == BLOCKS_MAX && (void *)(q + BLOCKS_MAX * BLOCK_WORDS) <= (end)) {     \
+			_Pragma("clang loop unroll_count(EACH_UNROLL)") for (int j = 0;            \
+									     j <                   \
+									     BLOCKS_MAX *          \
+										     BLOCK_WORDS;  \
+									     j++)                  \
+			{                                                                          \
+				OP;                                                                \
+			}                                                                          \
+			break;                                                                     \
+		}                                                                                  \
+		for (__u32 b_ = 0; b_ < BLOCKS_MAX; b_++) {                                        \
+			HIDE(q);                                                                   \
+			if (b_ >= (nblk) || (void *)(q + BLOCK_WORDS) > (end))                     \
+				break;                                                             \
+			_Pragma("clang loop unroll(full)") for (int j = 0; j < BLOCK_WORDS; j++)   \
+			{                                                                          \
+				OP;                                                                \
+			}                                                                          \
+			q += BLOCK_WORDS;                                                          \
+			t += BLOCK_WORDS;                                                          \
+		}                                                                                  \
 	} while (0)
 
 /* Add two 32-bit lanes, each modulo 2^32, without a carry between them. */

@@ -10,9 +10,8 @@
 #include "uapi/trib_wire.h"
 
 /* &trib_slot.scale, op, fmt, nm and last, as one word. */
-#define SLOT_META(scale, op, fmt, last)                                        \
-	((__u64)(__u32)(scale) | (__u64)(op) << 32 | (__u64)(fmt) << 40 |      \
-	 (__u64)(last) << 56)
+#define SLOT_META(scale, op, fmt, last)                                                            \
+	((__u64)(__u32)(scale) | (__u64)(op) << 32 | (__u64)(fmt) << 40 | (__u64)(last) << 56)
 #define META_SCALE(meta) ((__u32)(meta))
 #define META_OP(meta) ((__u8)((meta) >> 32))
 #define META_FMT(meta) ((__u8)((meta) >> 40))

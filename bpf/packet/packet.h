@@ -44,8 +44,7 @@ struct vlan_tag {
 
 static __always_inline bool is_vlan(__be16 proto)
 {
-	return proto == bpf_htons(ETH_P_8021Q) ||
-	       proto == bpf_htons(ETH_P_8021AD);
+	return proto == bpf_htons(ETH_P_8021Q) || proto == bpf_htons(ETH_P_8021AD);
 }
 
 /*
@@ -119,8 +118,7 @@ struct pkt {
 /* Recompute the pointers of @p. Return: false if the frame is too short. */
 static __always_inline bool pkt_locate(struct xdp_md *ctx, struct pkt *p)
 {
-	void *data = (void *)(long)ctx->data,
-	     *end = (void *)(long)ctx->data_end;
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	__u32 l3_off = p->l3_off;
 	__u32 off = p->off - sizeof(struct trib_hdr) - sizeof(struct udphdr);
 

@@ -21,21 +21,19 @@ static __always_inline int refuse(struct xdp_md *ctx, void *udp, __u32 why)
 {
 	struct udphdr *u = udp;
 
-	if ((void *)(u + 1) > (void *)(long)ctx->data_end ||
-	    u->dest != UDP_PORT)
+	if ((void *)(u + 1) > (void *)(long)ctx->data_end || u->dest != UDP_PORT)
 		return XDP_PASS;
 	return drop(why);
 }
 
 /* Return: PARSE_OK with @p->udp and *@l4_len set, or a verdict. */
-static __always_inline int parse_v4(struct xdp_md *ctx, struct pkt *p,
-				    __u32 *l4_len)
+static __always_inline int parse_v4(struct xdp_md *ctx, struct pkt *p, __u32 *l4_len)
 {
 	struct iphdr *ip = p->l3;
 	__u32 hlen;
 
-	if ((void *)(ip + 1) > (void *)(long)ctx->data_end ||
-	    ip->protocol != IPPROTO_UDP || ip->version != 4)
+	if ((void *)(ip + 1) > (void *)(long)ctx->data_end || ip->protocol != IPPROTO_UDP ||
+	    ip->version != 4)
 		return XDP_PASS;
 	if (ip->frag_off & bpf_htons(IP_FRAGMENT)) {
 		/* Only the first fragment has the port. */
@@ -68,8 +66,7 @@ static __always_inline int parse_v6_more(struct xdp_md *ctx, struct ipv6hdr *ip)
 	} *ext = (void *)(ip + 1);
 	__u32 len;
 
-	if ((void *)(ext + 1) > (void *)(long)ctx->data_end ||
-	    ext->next != IPPROTO_UDP)
+	if ((void *)(ext + 1) > (void *)(long)ctx->data_end || ext->next != IPPROTO_UDP)
 		return XDP_PASS;
 	switch (ip->nexthdr) {
 	case IPPROTO_FRAGMENT:
@@ -86,8 +83,7 @@ static __always_inline int parse_v6_more(struct xdp_md *ctx, struct ipv6hdr *ip)
 	}
 }
 
-static __always_inline int parse_v6(struct xdp_md *ctx, struct pkt *p,
-				    __u32 *l4_len)
+static __always_inline int parse_v6(struct xdp_md *ctx, struct pkt *p, __u32 *l4_len)
 {
 	struct ipv6hdr *ip = p->l3;
 
@@ -151,8 +147,7 @@ static __always_inline __u32 check_format(const struct trib_hdr *h, __u32 nval)
 }
 
 /* The frame is too long: did segmentation offload glue datagrams together? */
-static __always_inline int parse_gso(struct xdp_md *ctx, struct pkt *p,
-				     __u32 len)
+static __always_inline int parse_gso(struct xdp_md *ctx, struct pkt *p, __u32 len)
 {
 	struct trib_hdr *next;
 
@@ -160,16 +155,15 @@ static __always_inline int parse_gso(struct xdp_md *ctx, struct pkt *p,
 	HIDE(len);
 	next = (void *)(p->h + 1) + (len & 0xfff);
 	if ((void *)(next + 1) <= (void *)(long)ctx->data_end &&
-	    next->version == TRIB_WIRE_VERSION &&
-	    load64(&next->cookie) == load64(&p->h->cookie))
+	    next->version == TRIB_WIRE_VERSION && load64(&next->cookie) == load64(&p->h->cookie))
 		return drop(TRIB_DROP_GSO);
 	return drop(TRIB_DROP_LENGTH);
 }
 
 /* The first 8 bytes of a header as one word. */
-#define HEAD(version, type, flags, op, fmt)                                    \
-	((__u64)(version) | (__u64)(type) << 8 | (__u64)(flags) << 16 |        \
-	 (__u64)(op) << 24 | (__u64)(fmt) << 32)
+#define HEAD(version, type, flags, op, fmt)                                                        \
+	((__u64)(version) | (__u64)(type) << 8 | (__u64)(flags) << 16 | (__u64)(op) << 24 |        \
+	 (__u64)(fmt) << 32)
 #define HEAD_GRAD HEAD(TRIB_WIRE_VERSION, TRIB_T_GRAD, TRIB_F_UP, 0, 0)
 /* Bits that a plain GRAD may have set: flags, and the formats Q32, I32, W64. */
 #define HEAD_FREE HEAD(0, 0, TRIB_F_RESEND | TRIB_F_PUSH | TRIB_F_CE, 0, 3)
@@ -177,8 +171,8 @@ static __always_inline int parse_gso(struct xdp_md *ctx, struct pkt *p,
 /* Most packets are plain: integers for a dedicated tree. One check admits them. */
 static __always_inline bool plain_grad(const struct trib_hdr *h)
 {
-	return (load64(h) & ~HEAD_FREE) == HEAD_GRAD &&
-	       h->fmt != TRIB_FMT_NONE && h->nval && !load16(&h->relay);
+	return (load64(h) & ~HEAD_FREE) == HEAD_GRAD && h->fmt != TRIB_FMT_NONE && h->nval &&
+	       !load16(&h->relay);
 }
 
 /* Check version, type and sizes. Return: 0, or the reason to drop. */
@@ -195,8 +189,7 @@ static __always_inline __u32 check_header(const struct trib_hdr *h, __u32 nval)
 }
 
 /* Check our header: version, type, lengths, format. Return: as parse(). */
-static __always_inline int parse_ours(struct xdp_md *ctx, struct pkt *p,
-				      __u32 l4_len)
+static __always_inline int parse_ours(struct xdp_md *ctx, struct pkt *p, __u32 l4_len)
 {
 	void *end = (void *)(long)ctx->data_end;
 	struct trib_hdr *h = p->h;
@@ -218,9 +211,8 @@ static __always_inline int parse_ours(struct xdp_md *ctx, struct pkt *p,
 	if (l4_len != bpf_ntohs(p->udp->len))
 		return drop(TRIB_DROP_LENGTH);
 	if (l4_len != sizeof(struct udphdr) + sizeof(*h) + len)
-		return l4_len > sizeof(struct udphdr) + sizeof(*h) + len
-			       ? parse_gso(ctx, p, len)
-			       : drop(TRIB_DROP_LENGTH);
+		return l4_len > sizeof(struct udphdr) + sizeof(*h) + len ? parse_gso(ctx, p, len)
+									 : drop(TRIB_DROP_LENGTH);
 	if ((void *)(h + 1) + len != end)
 		return drop(TRIB_DROP_LENGTH);
 	why = plain ? 0 : check_format(h, nval);
@@ -254,8 +246,7 @@ static __always_inline bool forget(struct xdp_md *ctx, struct pkt *p)
 
 static __always_inline int parse(struct xdp_md *ctx, struct pkt *p)
 {
-	void *data = (void *)(long)ctx->data,
-	     *end = (void *)(long)ctx->data_end;
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	struct ethhdr *eth = data;
 	__u32 l4_len = 0;
 	__be16 proto;
@@ -275,8 +266,7 @@ static __always_inline int parse(struct xdp_md *ctx, struct pkt *p)
 			break;
 		if ((void *)(tag + 1) > end)
 			return XDP_PASS;
-		p->vlan |= (__u32)(tag->tci & bpf_htons(VLAN_ID_MASK))
-			   << (16 * i);
+		p->vlan |= (__u32)(tag->tci & bpf_htons(VLAN_ID_MASK)) << (16 * i);
 		proto = tag->proto;
 		p->l3 = tag + 1;
 		p->l3_off += sizeof(*tag);
@@ -286,8 +276,7 @@ static __always_inline int parse(struct xdp_md *ctx, struct pkt *p)
 	else if (proto == bpf_htons(ETH_P_IPV6))
 		rc = parse_v6(ctx, p, &l4_len);
 	else
-		rc = proto == bpf_htons(TRIB_NDN_ETHERTYPE) ? PARSE_NDN
-							    : XDP_PASS;
+		rc = proto == bpf_htons(TRIB_NDN_ETHERTYPE) ? PARSE_NDN : XDP_PASS;
 	if (rc != PARSE_OK)
 		return rc;
 	if ((void *)(p->udp + 1) > end)
@@ -296,8 +285,7 @@ static __always_inline int parse(struct xdp_md *ctx, struct pkt *p)
 		return p->udp->dest == NDN_PORT ? PARSE_NDN : XDP_PASS;
 	p->eth = eth;
 	p->h = (void *)(p->udp + 1);
-	p->off = p->l3_off + (p->v6 ? 40 : 20) + sizeof(struct udphdr) +
-		 sizeof(struct trib_hdr);
+	p->off = p->l3_off + (p->v6 ? 40 : 20) + sizeof(struct udphdr) + sizeof(struct trib_hdr);
 	p->ifindex = ctx->ingress_ifindex;
 	if ((p->v6 || p->l3_off != sizeof(*eth)) && !forget(ctx, p))
 		return drop(TRIB_DROP_SHORT);

@@ -140,8 +140,7 @@ static __always_inline void swap_v4(struct iphdr *ip)
 /* The low bits of the traffic class are the high half of the second byte. */
 static __always_inline void ecn_renew_v6(struct ipv6hdr *ip)
 {
-	ip->flow_lbl[0] =
-		(ip->flow_lbl[0] & 0x0f) | ecn_renew(ip->flow_lbl[0] >> 4) << 4;
+	ip->flow_lbl[0] = (ip->flow_lbl[0] & 0x0f) | ecn_renew(ip->flow_lbl[0] >> 4) << 4;
 }
 
 static __always_inline void swap_v6(struct ipv6hdr *ip)
@@ -157,8 +156,7 @@ static __always_inline void swap_v6(struct ipv6hdr *ip)
 /* Can XDP answer through the port that the packet came by? */
 static __always_inline bool can_answer(const struct pkt *p)
 {
-	return bpf_redirect_map(&ports, p->ifindex, XDP_ABORTED) ==
-	       XDP_REDIRECT;
+	return bpf_redirect_map(&ports, p->ifindex, XDP_ABORTED) == XDP_REDIRECT;
 }
 
 /*

@@ -26,8 +26,7 @@ static __always_inline void pool_arg_of(struct pool_arg *a, const struct pkt *p)
 
 /* Send the slot's sum to the next hop, in this packet. Return: a verdict. */
 static __always_inline int pool_sum_out(struct xdp_md *ctx, struct pkt *p,
-					const struct trib_tree *t,
-					const struct trib_pool *row,
+					const struct trib_tree *t, const struct trib_pool *row,
 					const struct pool_arg *a, __u8 resend)
 {
 	__u32 n = row->bmwords, len = n * 8 + trib_payload_len(a->nval);
@@ -51,8 +50,7 @@ static __always_inline int pool_sum_out(struct xdp_md *ctx, struct pkt *p,
 }
 
 /* Sum a GRAD that bears our number. Return: a verdict. */
-static __always_inline int pool_own(struct xdp_md *ctx, struct pkt *p,
-				    const struct trib_tree *t,
+static __always_inline int pool_own(struct xdp_md *ctx, struct pkt *p, const struct trib_tree *t,
 				    const struct trib_pool *row)
 {
 	struct pool_arg a;
@@ -80,8 +78,7 @@ static __always_inline int pool_own(struct xdp_md *ctx, struct pkt *p,
 }
 
 /* Send PROBE back to its sender, with our number. Return: a verdict. */
-static __always_inline int pool_probe(struct pkt *p,
-				      const struct trib_pool *row)
+static __always_inline int pool_probe(struct pkt *p, const struct trib_pool *row)
 {
 	struct trib_hdr *h = p->h;
 
@@ -129,8 +126,7 @@ static __always_inline void pool_count(const struct pkt *p)
 }
 
 /* Handle a packet for a shared tree. Return: a verdict. */
-static __always_inline int pool_packet(struct xdp_md *ctx, struct pkt *p,
-				       const struct trib_tree *t)
+static __always_inline int pool_packet(struct xdp_md *ctx, struct pkt *p, const struct trib_tree *t)
 {
 	__u32 key = bpf_ntohs(load16(&p->h->tree)), why;
 	struct trib_pool *row = bpf_map_lookup_elem(&pools, &key);
@@ -145,8 +141,7 @@ static __always_inline int pool_packet(struct xdp_md *ctx, struct pkt *p,
 	pool_count(p);
 	if (!(p->h->flags & TRIB_F_UP))
 		return pool_down(p, t);
-	if (p->h->type == TRIB_T_GRAD &&
-	    bpf_ntohs(load16(&p->h->relay)) == row->relay)
+	if (p->h->type == TRIB_T_GRAD && bpf_ntohs(load16(&p->h->relay)) == row->relay)
 		return pool_own(ctx, p, t, row);
 	stat(TRIB_POOL_FORWARDED);
 	return to_group(p, t->up);

@@ -68,8 +68,8 @@ static __always_inline __u64 *pool_meta(struct trib_pool_slot *s)
 }
 
 /* Find the slot of a chunk. NULL: none. */
-static __always_inline struct trib_pool_slot *
-pool_slot_of(const struct trib_pool *row, const struct pool_arg *a)
+static __always_inline struct trib_pool_slot *pool_slot_of(const struct trib_pool *row,
+							   const struct pool_arg *a)
 {
 	__u32 key = row->cap ? a->chunk % row->cap : a->chunk;
 	__u32 *slot;
@@ -79,19 +79,17 @@ pool_slot_of(const struct trib_pool *row, const struct pool_arg *a)
 	return slot ? bpf_map_lookup_elem(&pool_slots, slot) : NULL;
 }
 
-static __always_inline __u64 *pool_mark_of(const struct trib_pool *row,
-					   const struct pool_arg *a)
+static __always_inline __u64 *pool_mark_of(const struct trib_pool *row, const struct pool_arg *a)
 {
 	__u32 key = row->mark0 + (a->chunk & row->mark_mask);
 
 	return bpf_map_lookup_elem(&pool_marks, &key);
 }
 
-static __always_inline bool pool_is_of(const struct trib_pool_slot *s,
-				       const struct pool_arg *a)
+static __always_inline bool pool_is_of(const struct trib_pool_slot *s, const struct pool_arg *a)
 {
-	return s->state != TRIB_POOL_FREE && s->chunk == a->chunk &&
-	       s->epoch == a->epoch && s->tree == a->tree && s->job == a->job;
+	return s->state != TRIB_POOL_FREE && s->chunk == a->chunk && s->epoch == a->epoch &&
+	       s->tree == a->tree && s->job == a->job;
 }
 
 /* Set the mark to @to, if it is still @was. */
@@ -102,9 +100,8 @@ static __always_inline bool pool_mark_set(__u64 *mark, __u64 was, __u64 to)
 
 /* Return: false if the packet ends too early. */
 static __always_inline bool pool_compare(const struct trib_pool *row,
-					 const struct trib_pool_slot *s,
-					 const __u64 *q, const void *end,
-					 struct pool_bits *b)
+					 const struct trib_pool_slot *s, const __u64 *q,
+					 const void *end, struct pool_bits *b)
 {
 #pragma clang loop unroll(disable)
 	for (__u32 i = 0; i < TRIB_BMWORDS_MAX; i++, q++) {
@@ -125,9 +122,8 @@ static __always_inline bool pool_compare(const struct trib_pool *row,
 }
 
 /* Add the packet's workers to the slot's. Return: are these all of the tree's? */
-static __always_inline bool pool_unite(const struct trib_pool *row,
-				       struct trib_pool_slot *s, const __u64 *q,
-				       const void *end)
+static __always_inline bool pool_unite(const struct trib_pool *row, struct trib_pool_slot *s,
+				       const __u64 *q, const void *end)
 {
 	__u64 missing = 0;
 
@@ -146,9 +142,8 @@ static __always_inline bool pool_unite(const struct trib_pool *row,
 }
 
 /* Copy the slot's workers into the packet. */
-static __always_inline void pool_name(const struct trib_pool *row,
-				      const struct trib_pool_slot *s, __u64 *q,
-				      const void *end)
+static __always_inline void pool_name(const struct trib_pool *row, const struct trib_pool_slot *s,
+				      __u64 *q, const void *end)
 {
 #pragma clang loop unroll(disable)
 	for (__u32 i = 0; i < TRIB_BMWORDS_MAX; i++, q++) {
@@ -160,8 +155,7 @@ static __always_inline void pool_name(const struct trib_pool *row,
 }
 
 /* Begin a chunk in the slot, without workers. */
-static __always_inline void pool_take(const struct trib_pool *row,
-				      struct trib_pool_slot *s,
+static __always_inline void pool_take(const struct trib_pool *row, struct trib_pool_slot *s,
 				      const struct pool_arg *a)
 {
 	s->job = a->job;
@@ -190,12 +184,10 @@ static __always_inline bool pool_same_shape(const struct trib_pool_slot *s,
 }
 
 /* Merge the packet's values into the slot's. Return: false if it is too short. */
-static __always_inline bool pool_merge(struct trib_pool_slot *s,
-				       const struct pool_arg *a,
+static __always_inline bool pool_merge(struct trib_pool_slot *s, const struct pool_arg *a,
 				       struct xdp_md *ctx, __u32 off)
 {
-	void *data = (void *)(long)ctx->data,
-	     *end = (void *)(long)ctx->data_end;
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	__u32 nblk = blocks(a->nval);
 	void *v = data + off;
 
@@ -216,13 +208,10 @@ static __always_inline bool pool_merge(struct trib_pool_slot *s,
 }
 
 /* Copy workers, values and shape of the slot into the packet. */
-static __always_inline void pool_fill(const struct trib_pool *row,
-				      struct trib_pool_slot *s,
-				      struct pool_arg *a, struct xdp_md *ctx,
-				      __u32 off, __u32 voff)
+static __always_inline void pool_fill(const struct trib_pool *row, struct trib_pool_slot *s,
+				      struct pool_arg *a, struct xdp_md *ctx, __u32 off, __u32 voff)
 {
-	void *data = (void *)(long)ctx->data,
-	     *end = (void *)(long)ctx->data_end;
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 
 	pool_name(row, s, data + off, end);
 	if (trib_payload_len(s->nval) <= trib_payload_len(a->nval))
@@ -233,13 +222,11 @@ static __always_inline void pool_fill(const struct trib_pool *row,
 }
 
 /* Under the owner word: merge the packet. Return: HELD, DONE or DROP. */
-static __always_inline int pool_add(const struct trib_pool *row,
-				    struct trib_pool_slot *s,
-				    struct pool_arg *a, struct xdp_md *ctx,
-				    __u32 off, __u32 voff, __u64 now)
+static __always_inline int pool_add(const struct trib_pool *row, struct trib_pool_slot *s,
+				    struct pool_arg *a, struct xdp_md *ctx, __u32 off, __u32 voff,
+				    __u64 now)
 {
-	void *data = (void *)(long)ctx->data,
-	     *end = (void *)(long)ctx->data_end;
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 
 	if (!pool_merge(s, a, ctx, voff))
 		return POOL_DROP + TRIB_DROP_SHORT;
@@ -256,10 +243,8 @@ static __always_inline int pool_add(const struct trib_pool *row,
  * Apply the rules to a packet whose workers are all of the tree. @k: its mark,
  * updated. Return: POOL_HELD if it must be merged, or its outcome.
  */
-static __always_inline int pool_judge(const struct trib_pool *row,
-				      struct trib_pool_slot *s,
-				      const struct pool_arg *a,
-				      const struct pool_bits *b, __u64 *k,
+static __always_inline int pool_judge(const struct trib_pool *row, struct trib_pool_slot *s,
+				      const struct pool_arg *a, const struct pool_bits *b, __u64 *k,
 				      __u64 now)
 {
 	bool resend = a->flags & TRIB_F_RESEND;
@@ -273,9 +258,7 @@ static __always_inline int pool_judge(const struct trib_pool *row,
 			return POOL_PASS;
 		if (!resend)
 			return POOL_DROP + TRIB_DROP_DUP;
-		return s->state == TRIB_POOL_SENT
-			       ? POOL_AGAIN
-			       : POOL_DROP + TRIB_DROP_WAITING;
+		return s->state == TRIB_POOL_SENT ? POOL_AGAIN : POOL_DROP + TRIB_DROP_WAITING;
 	}
 	if ((*k & TRIB_MARK_MET) || resend ||
 	    (s->state != TRIB_POOL_FREE && now - s->time_ns <= row->age_ns)) {
@@ -287,13 +270,10 @@ static __always_inline int pool_judge(const struct trib_pool *row,
 }
 
 /* Under the owner word. Return: as pool_grad(). */
-static __always_inline int pool_meet(const struct trib_pool *row,
-				     struct trib_pool_slot *s,
-				     struct pool_arg *a, struct xdp_md *ctx,
-				     __u32 off)
+static __always_inline int pool_meet(const struct trib_pool *row, struct trib_pool_slot *s,
+				     struct pool_arg *a, struct xdp_md *ctx, __u32 off)
 {
-	void *data = (void *)(long)ctx->data,
-	     *end = (void *)(long)ctx->data_end;
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	__u64 *mark = pool_mark_of(row, a), was, k, now = bpf_ktime_get_ns();
 	__u32 voff = (off + row->bmwords * 8) & POOL_OFF_MASK;
 	struct pool_bits b = {};
@@ -389,8 +369,7 @@ __noinline int pool_result(struct pool_arg *a)
 	was = *(volatile __u64 *)mark;
 	/* A lost exchange is fine: a newer chunk or a copy of this won it. */
 	if (!was || trib_mark_diff(a->epoch, a->chunk, was) >= 0)
-		pool_mark_set(mark, was,
-			      TRIB_MARK(a->epoch, a->chunk) | TRIB_MARK_FLAGS);
+		pool_mark_set(mark, was, TRIB_MARK(a->epoch, a->chunk) | TRIB_MARK_FLAGS);
 	if (pool_is_of(s, a)) {
 		s->state = TRIB_POOL_FREE;
 		rc = TRIB_POOL_FREED;

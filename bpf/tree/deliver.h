@@ -76,8 +76,7 @@ static __always_inline void ring_result(const struct deliver_arg *a)
 }
 
 /* Ring a packet without values for all ranks here. Return: as ring_ranks(). */
-static __always_inline int ring_event(__u32 row, const struct trib_hdr *h,
-				      __u8 type, __u64 seen)
+static __always_inline int ring_event(__u32 row, const struct trib_hdr *h, __u8 type, __u64 seen)
 {
 	struct trib_event ev = {
 		.type = type,
@@ -108,8 +107,7 @@ static __always_inline struct trib_cell *cell_of(const struct trib_deliver *d,
  * trib_cell into BTF, where libbpf needs it: an inner map's value type alone is a
  * forward declaration.
  */
-static __noinline int cell_refuses(const struct trib_cell *cell, __u32 epoch,
-				   __u32 chunk)
+static __noinline int cell_refuses(const struct trib_cell *cell, __u32 epoch, __u32 chunk)
 {
 	__s32 age = trib_chunk_diff(chunk, (__u32)cell->id);
 
@@ -119,8 +117,7 @@ static __noinline int cell_refuses(const struct trib_cell *cell, __u32 epoch,
 }
 
 /* Lock the cell. Return: 0, and cell_end() must follow; or the reason to drop. */
-static __always_inline int cell_begin(struct trib_cell *cell, __u32 epoch,
-				      __u32 chunk)
+static __always_inline int cell_begin(struct trib_cell *cell, __u32 epoch, __u32 chunk)
 {
 	int rc;
 
@@ -136,8 +133,7 @@ static __always_inline int cell_begin(struct trib_cell *cell, __u32 epoch,
 	return 0;
 }
 
-static __always_inline void cell_end(struct trib_cell *cell,
-				     const struct deliver_arg *a)
+static __always_inline void cell_end(struct trib_cell *cell, const struct deliver_arg *a)
 {
 	cell->nval = a->nval;
 	cell->flags = a->flags;
@@ -146,8 +142,7 @@ static __always_inline void cell_end(struct trib_cell *cell,
 	cell->op = META_OP(a->meta);
 	cell->fmt = META_FMT(a->meta);
 	cell->nm = 0;
-	(void)__sync_lock_test_and_set(&cell->id,
-				       TRIB_CELL_ID(a->epoch, a->chunk));
+	(void)__sync_lock_test_and_set(&cell->id, TRIB_CELL_ID(a->epoch, a->chunk));
 	unlock(&cell->busy);
 	stat(TRIB_DELIVERED);
 }
@@ -157,8 +152,7 @@ static __always_inline void cell_end(struct trib_cell *cell,
  * TRIB_RING_EVERY came since. A race of CPUs only rings once too often: a row
  * that another CPU has moved looks like a gap.
  */
-static __always_inline void deliver_ring(struct trib_deliver *d,
-					 const struct deliver_arg *a)
+static __always_inline void deliver_ring(struct trib_deliver *d, const struct deliver_arg *a)
 {
 	bool row = a->chunk == d->next;
 	__u32 n;

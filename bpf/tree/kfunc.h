@@ -31,8 +31,8 @@ static __always_inline __u64 float_what(__u8 fmt, __u32 nval)
  * Add the packet's values to the TRIB_NVAL fp32 accumulators at @acc; @first:
  * replace them. Return: 0, or less if nothing was done.
  */
-static __always_inline int float_add(struct xdp_md *ctx, __u32 off, void *acc,
-				     __u8 fmt, __u32 nval, bool first)
+static __always_inline int float_add(struct xdp_md *ctx, __u32 off, void *acc, __u8 fmt, __u32 nval,
+				     bool first)
 {
 	__u64 what = float_what(fmt, nval);
 

@@ -16,9 +16,8 @@ enum need_to {
 };
 
 /* Turn the packet into NEED(@seen) and send it. Return: a verdict. */
-static __always_inline int need_out(struct xdp_md *ctx, struct pkt *p,
-				    const struct trib_tree *t, __u64 seen,
-				    enum need_to to)
+static __always_inline int need_out(struct xdp_md *ctx, struct pkt *p, const struct trib_tree *t,
+				    __u64 seen, enum need_to to)
 {
 	void *bitmap;
 
@@ -50,10 +49,8 @@ static __always_inline int need_out(struct xdp_md *ctx, struct pkt *p,
 }
 
 /* Answer a child that lacks the result. Return: a verdict. */
-static __always_inline int need_up(struct xdp_md *ctx, struct pkt *p,
-				   const struct trib_tree *t,
-				   const struct slot_arg *a, int act,
-				   __u32 child)
+static __always_inline int need_up(struct xdp_md *ctx, struct pkt *p, const struct trib_tree *t,
+				   const struct slot_arg *a, int act, __u32 child)
 {
 	switch (act) {
 	case SLOT_ANSWER:
@@ -61,14 +58,12 @@ static __always_inline int need_up(struct xdp_md *ctx, struct pkt *p,
 	case SLOT_AGAIN:
 		return need_out(ctx, p, t, a->seen, NEED_TO_UP);
 	default:
-		return need_out(ctx, p, t, a->seen | 1ULL << (child & 63),
-				NEED_TO_ALL);
+		return need_out(ctx, p, t, a->seen | 1ULL << (child & 63), NEED_TO_ALL);
 	}
 }
 
 /* Answer the parent, which lacks our sum. Return: a verdict. */
-static __always_inline int need_down(struct xdp_md *ctx, struct pkt *p,
-				     const struct trib_tree *t,
+static __always_inline int need_down(struct xdp_md *ctx, struct pkt *p, const struct trib_tree *t,
 				     const struct slot_arg *a, int act)
 {
 	switch (act) {
@@ -81,8 +76,8 @@ static __always_inline int need_down(struct xdp_md *ctx, struct pkt *p,
 	}
 }
 
-static __always_inline int tree_need(struct xdp_md *ctx, struct pkt *p,
-				     struct trib_tree *t, __u32 child)
+static __always_inline int tree_need(struct xdp_md *ctx, struct pkt *p, struct trib_tree *t,
+				     __u32 child)
 {
 	bool up = p->h->flags & TRIB_F_UP;
 	void *bitmap = p->h + 1;
@@ -112,8 +107,7 @@ static __always_inline int tree_need(struct xdp_md *ctx, struct pkt *p,
 	case SLOT_BAD:
 		return drop(TRIB_DROP_TREE);
 	}
-	return up ? need_up(ctx, p, t, &a, act, child)
-		  : need_down(ctx, p, t, &a, act);
+	return up ? need_up(ctx, p, t, &a, act, child) : need_down(ctx, p, t, &a, act);
 }
 
 #endif /* TRIB_BPF_NEED_H */

@@ -45,8 +45,7 @@ static __always_inline void node_arg(struct slot_arg *a, const struct pkt *p,
 }
 
 /* Rewrite the header: @type, with the shape that the slot reported. */
-static __always_inline void turn(struct pkt *p, const struct slot_arg *a,
-				 __u8 type, __u8 flags)
+static __always_inline void turn(struct pkt *p, const struct slot_arg *a, __u8 type, __u8 flags)
 {
 	struct trib_hdr *h = p->h;
 
@@ -57,15 +56,13 @@ static __always_inline void turn(struct pkt *p, const struct slot_arg *a,
 }
 
 /* Are the slot's values too long for the packet? */
-static __always_inline bool too_long(const struct pkt *p,
-				     const struct slot_arg *a)
+static __always_inline bool too_long(const struct pkt *p, const struct slot_arg *a)
 {
 	return trib_payload_len(a->nval) > p->len;
 }
 
 /* Let the clsact program grow the packet; it reads the slot again. */
-static __always_inline int grow(struct pkt *p, __u8 type, __u32 group,
-				__u32 how)
+static __always_inline int grow(struct pkt *p, __u8 type, __u32 group, __u32 how)
 {
 	p->h->type = type;
 	return to_grow(p, group, GROW_FILL | how);
@@ -73,8 +70,7 @@ static __always_inline int grow(struct pkt *p, __u8 type, __u32 group,
 
 /* Deliver the result in the packet to the ranks here. Return: as deliver(). */
 static __always_inline int local_result(struct xdp_md *ctx, struct pkt *p,
-					const struct trib_tree *t,
-					const struct slot_arg *a)
+					const struct trib_tree *t, const struct slot_arg *a)
 {
 	struct deliver_arg d = {
 		.row = t->deliver,
@@ -91,8 +87,7 @@ static __always_inline int local_result(struct xdp_md *ctx, struct pkt *p,
 }
 
 /* Deliver at a relay: the packet goes on even if that fails. */
-static __always_inline void local_copy(struct xdp_md *ctx, struct pkt *p,
-				       const struct trib_tree *t,
+static __always_inline void local_copy(struct xdp_md *ctx, struct pkt *p, const struct trib_tree *t,
 				       const struct slot_arg *a)
 {
 	int rc;
@@ -105,8 +100,8 @@ static __always_inline void local_copy(struct xdp_md *ctx, struct pkt *p,
 }
 
 /* Ring NEED, ALIVE or ABORT for the ranks here. Return: did all get it? */
-static __always_inline bool
-local_event(struct pkt *p, const struct trib_tree *t, __u8 type, __u64 seen)
+static __always_inline bool local_event(struct pkt *p, const struct trib_tree *t, __u8 type,
+					__u64 seen)
 {
 	int rc;
 
@@ -119,8 +114,7 @@ local_event(struct pkt *p, const struct trib_tree *t, __u8 type, __u64 seen)
 }
 
 /* Send to a group; drop if there is none because all receivers are ranks here. */
-static __always_inline int
-to_group_or_local(struct pkt *p, const struct trib_tree *t, __u32 group)
+static __always_inline int to_group_or_local(struct pkt *p, const struct trib_tree *t, __u32 group)
 {
 	if (group == TRIB_NONE && t->deliver)
 		return XDP_DROP;
@@ -128,8 +122,7 @@ to_group_or_local(struct pkt *p, const struct trib_tree *t, __u32 group)
 }
 
 /* Send the slot's result to the ranks here and to @group. Return: a verdict. */
-static __always_inline int result_out(struct xdp_md *ctx, struct pkt *p,
-				      const struct trib_tree *t,
+static __always_inline int result_out(struct xdp_md *ctx, struct pkt *p, const struct trib_tree *t,
 				      const struct slot_arg *a, __u32 group)
 {
 	if (too_long(p, a))
@@ -143,8 +136,7 @@ static __always_inline int result_out(struct xdp_md *ctx, struct pkt *p,
 }
 
 /* Send the slot's sum to the parent. Return: a verdict. */
-static __always_inline int partial_out(struct xdp_md *ctx, struct pkt *p,
-				       const struct trib_tree *t,
+static __always_inline int partial_out(struct xdp_md *ctx, struct pkt *p, const struct trib_tree *t,
 				       const struct slot_arg *a, __u8 resend)
 {
 	__u8 flags = (a->flags & SLOT_KEEP_FLAGS) | resend;
@@ -159,8 +151,7 @@ static __always_inline int partial_out(struct xdp_md *ctx, struct pkt *p,
 }
 
 /* Send the result to the child that the packet came from. Return: a verdict. */
-static __always_inline int answer_out(struct xdp_md *ctx, struct pkt *p,
-				      const struct trib_tree *t,
+static __always_inline int answer_out(struct xdp_md *ctx, struct pkt *p, const struct trib_tree *t,
 				      const struct slot_arg *a, __be16 port)
 {
 	if (too_long(p, a) || !can_answer(p))

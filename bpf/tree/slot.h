@@ -73,8 +73,7 @@ static __always_inline __u64 *slot_meta(struct trib_slot *s)
 }
 
 /* Begin the packet's chunk: empty, collecting. */
-static __always_inline void slot_take(struct trib_slot *s,
-				      const struct slot_arg *a)
+static __always_inline void slot_take(struct trib_slot *s, const struct slot_arg *a)
 {
 	s->epoch = a->epoch;
 	s->chunk = a->chunk;
@@ -87,8 +86,7 @@ static __always_inline void slot_take(struct trib_slot *s,
 }
 
 /* Report the slot's state to the caller. */
-static __always_inline void slot_report(const struct trib_slot *s,
-					struct slot_arg *a)
+static __always_inline void slot_report(const struct trib_slot *s, struct slot_arg *a)
 {
 	a->meta = *slot_meta((struct trib_slot *)s);
 	a->seen = s->seen;
@@ -98,8 +96,8 @@ static __always_inline void slot_report(const struct trib_slot *s,
 }
 
 /* Copy the slot's values into the packet, if they fit into @room units. */
-static __always_inline void slot_fill(struct trib_slot *s, __u32 room,
-				      struct xdp_md *ctx, __u32 off)
+static __always_inline void slot_fill(struct trib_slot *s, __u32 room, struct xdp_md *ctx,
+				      __u32 off)
 {
 	if (trib_payload_len(s->nval) <= trib_payload_len(room))
 		copy_out(ctx, off, s->v, s->nval);
@@ -110,8 +108,7 @@ static __always_inline void slot_fill(struct trib_slot *s, __u32 room,
  * too, except for the length: a rank at another collective must not count as a
  * contributor.
  */
-static __always_inline int slot_check(const struct trib_slot *s,
-				      const struct slot_arg *a)
+static __always_inline int slot_check(const struct trib_slot *s, const struct slot_arg *a)
 {
 	__u64 diff = (*slot_meta((struct trib_slot *)s) ^ a->meta) & META_SAME;
 
@@ -123,8 +120,7 @@ static __always_inline int slot_check(const struct trib_slot *s,
 }
 
 /* Merge the packet's floats into the slot's accumulators. */
-static __always_inline int slot_merge_floats(struct trib_slot *s,
-					     const struct slot_arg *a,
+static __always_inline int slot_merge_floats(struct trib_slot *s, const struct slot_arg *a,
 					     struct xdp_md *ctx, __u32 off)
 {
 	if (float_add(ctx, off, s->v, META_FMT(a->meta), a->nval, !s->nval))
@@ -134,12 +130,10 @@ static __always_inline int slot_merge_floats(struct trib_slot *s,
 }
 
 /* Merge the packet's values into the slot's. */
-static __always_inline int slot_merge(struct trib_slot *s,
-				      const struct slot_arg *a,
+static __always_inline int slot_merge(struct trib_slot *s, const struct slot_arg *a,
 				      struct xdp_md *ctx, __u32 off)
 {
-	void *data = (void *)(long)ctx->data,
-	     *end = (void *)(long)ctx->data_end;
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	__u32 nblk = blocks(a->nval);
 	void *v = data + off;
 
@@ -161,10 +155,8 @@ static __always_inline int slot_merge(struct trib_slot *s,
  * Under the owner word: merge a GRAD of the slot's chunk. A full slot has its values
  * in the packet's format, also if they were accumulators while it collected.
  */
-static __always_inline int slot_contribute(struct trib_slot *s,
-					   struct slot_arg *a,
-					   struct xdp_md *ctx, __u32 off,
-					   const bool floats)
+static __always_inline int slot_contribute(struct trib_slot *s, struct slot_arg *a,
+					   struct xdp_md *ctx, __u32 off, const bool floats)
 {
 	__u64 seen = s->seen | a->who;
 	int rc;
@@ -175,8 +167,7 @@ static __always_inline int slot_contribute(struct trib_slot *s,
 			return rc;
 	}
 	if (a->nval && !(a->flags & TRIB_F_EMPTY)) {
-		rc = floats ? slot_merge_floats(s, a, ctx, off)
-			    : slot_merge(s, a, ctx, off);
+		rc = floats ? slot_merge_floats(s, a, ctx, off) : slot_merge(s, a, ctx, off);
 		if (rc)
 			return rc;
 	}
@@ -198,8 +189,8 @@ static __always_inline int slot_contribute(struct trib_slot *s,
 }
 
 /* Under the owner word: GRAD of a child that has contributed. */
-static __always_inline int slot_repeat(struct trib_slot *s, struct slot_arg *a,
-				       struct xdp_md *ctx, __u32 off)
+static __always_inline int slot_repeat(struct trib_slot *s, struct slot_arg *a, struct xdp_md *ctx,
+				       __u32 off)
 {
 	__u32 room = a->nval;
 	bool resend = a->flags & TRIB_F_RESEND;
@@ -213,8 +204,7 @@ static __always_inline int slot_repeat(struct trib_slot *s, struct slot_arg *a,
 	return s->state == TRIB_SLOT_RESULT ? SLOT_ANSWER : SLOT_AGAIN;
 }
 
-static __always_inline int slot_give(struct xdp_md *ctx, struct slot_arg *a,
-				     const bool floats)
+static __always_inline int slot_give(struct xdp_md *ctx, struct slot_arg *a, const bool floats)
 {
 	int act = SLOT_HELD;
 	struct trib_slot *s;
@@ -293,8 +283,7 @@ __noinline int slot_result(struct xdp_md *ctx, struct slot_arg *a)
 	age = trib_chunk_diff(a->chunk, s->chunk);
 	if (s->epoch == a->epoch && age < 0) {
 		act = SLOT_STALE;
-	} else if (s->epoch == a->epoch && !age &&
-		   s->state == TRIB_SLOT_RESULT) {
+	} else if (s->epoch == a->epoch && !age && s->state == TRIB_SLOT_RESULT) {
 		act = SLOT_SEEN;
 	} else {
 		slot_take(s, a);

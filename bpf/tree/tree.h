@@ -10,8 +10,7 @@
 #include "node.h"
 
 /* Record how far behind the first contribution this child is. */
-static __noinline void lag_sample(__u32 tree, __u32 child,
-				  const struct slot_arg *a, bool last)
+static __noinline void lag_sample(__u32 tree, __u32 child, const struct slot_arg *a, bool last)
 {
 	struct trib_lag *row = bpf_map_lookup_elem(&lag, &tree);
 	__u64 now = bpf_ktime_get_ns();
@@ -50,8 +49,8 @@ static __always_inline int tree_refuse(int act)
 	}
 }
 
-static __always_inline int tree_grad(struct xdp_md *ctx, struct pkt *p,
-				     struct trib_tree *t, __u32 child)
+static __always_inline int tree_grad(struct xdp_md *ctx, struct pkt *p, struct trib_tree *t,
+				     __u32 child)
 {
 	struct slot_arg a;
 	int act;
@@ -59,13 +58,11 @@ static __always_inline int tree_grad(struct xdp_md *ctx, struct pkt *p,
 	stat_rx(p, TRIB_RX_GRAD);
 	node_arg(&a, p, t, child);
 	a.who = 1ULL << (child & 63);
-	act = trib_fmt_is_float(META_FMT(a.meta)) ? slot_grad_floats(ctx, &a)
-						  : slot_grad(ctx, &a);
+	act = trib_fmt_is_float(META_FMT(a.meta)) ? slot_grad_floats(ctx, &a) : slot_grad(ctx, &a);
 	if (act <= SLOT_DONE) {
 		stat(TRIB_ADDED);
 		if (!(a.chunk % TRIB_LAG_EVERY))
-			lag_sample(bpf_ntohs(load16(&p->h->tree)), child, &a,
-				   act == SLOT_DONE);
+			lag_sample(bpf_ntohs(load16(&p->h->tree)), child, &a, act == SLOT_DONE);
 	}
 	switch (act) {
 	case SLOT_HELD:
@@ -85,8 +82,7 @@ static __always_inline int tree_grad(struct xdp_md *ctx, struct pkt *p,
 	}
 }
 
-static __always_inline int tree_result(struct xdp_md *ctx, struct pkt *p,
-				       struct trib_tree *t)
+static __always_inline int tree_result(struct xdp_md *ctx, struct pkt *p, struct trib_tree *t)
 {
 	__u32 last = bpf_ntohs(load16(&p->h->child));
 	bool up = p->h->flags & TRIB_F_UP;
@@ -133,8 +129,8 @@ static __always_inline int tree_control(struct pkt *p, struct trib_tree *t)
 }
 
 /* Handle an admitted packet; @child sent it, if it travels up. Return: a verdict. */
-static __always_inline int tree_packet(struct xdp_md *ctx, struct pkt *p,
-				       struct trib_tree *t, __u32 child)
+static __always_inline int tree_packet(struct xdp_md *ctx, struct pkt *p, struct trib_tree *t,
+				       __u32 child)
 {
 	switch (p->h->type) {
 	case TRIB_T_GRAD:

@@ -13,8 +13,7 @@
  * Refuse forms of shared trees, and floats that cannot be added (now). Return: 0, or
  * the reason to drop.
  */
-static __always_inline __u32 tree_form(const struct trib_hdr *h,
-				       const struct trib_tree *t)
+static __always_inline __u32 tree_form(const struct trib_hdr *h, const struct trib_tree *t)
 {
 	if (h->type == TRIB_T_PROBE)
 		return TRIB_DROP_TYPE;
@@ -33,8 +32,7 @@ static __always_inline __u32 tree_form(const struct trib_hdr *h,
  * Check that the packet comes from the face of its child or parent, in this epoch.
  * Return: 0, and *@child for packets that travel up; or the reason to drop.
  */
-static __always_inline __u32 tree_admit(struct pkt *p, struct trib_tree *t,
-					__u32 *child)
+static __always_inline __u32 tree_admit(struct pkt *p, struct trib_tree *t, __u32 *child)
 {
 	struct trib_peer *peer;
 	__u32 i;
@@ -47,8 +45,7 @@ static __always_inline __u32 tree_admit(struct pkt *p, struct trib_tree *t,
 	}
 	if (p->h->flags & TRIB_F_UP) {
 		i = bpf_ntohs(load16(&p->h->child));
-		if (i >= TRIB_CHILDREN_MAX || i >= t->nchild ||
-		    (t->flags & TRIB_TREE_LEAF))
+		if (i >= TRIB_CHILDREN_MAX || i >= t->nchild || (t->flags & TRIB_TREE_LEAF))
 			return TRIB_DROP_CHILD;
 		/* Not every verifier keeps the bound of a spilled word. */
 		HIDE(i);
@@ -63,8 +60,7 @@ static __always_inline __u32 tree_admit(struct pkt *p, struct trib_tree *t,
 	if (!face_ok(p, peer, t->flags & TRIB_TREE_V6))
 		return TRIB_DROP_FACE;
 	/* Joining children do not know the epoch yet; tribd checks them. */
-	if (p->h->type < TRIB_T_JOIN &&
-	    (!t->epoch || bpf_ntohl(load32(&p->h->epoch)) != t->epoch))
+	if (p->h->type < TRIB_T_JOIN && (!t->epoch || bpf_ntohl(load32(&p->h->epoch)) != t->epoch))
 		return TRIB_DROP_EPOCH;
 	return 0;
 }

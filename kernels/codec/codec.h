@@ -67,11 +67,9 @@ enum trib_codec_level {
 struct trib_codec {
 	const char *name;
 	uint32_t (*amax)(const float *x, size_t n);
-	void (*q32_pack)(void *w, const float *x, size_t n, int scale,
-			 int32_t limit);
+	void (*q32_pack)(void *w, const float *x, size_t n, int scale, int32_t limit);
 	void (*q32_unpack)(float *x, const void *w, size_t n, int scale);
-	void (*q32_unpack_avg)(float *x, const void *w, size_t n, int scale,
-			       unsigned int world);
+	void (*q32_unpack_avg)(float *x, const void *w, size_t n, int scale, unsigned int world);
 	void (*f32_order)(void *w, const float *x, size_t n, int neg);
 	void (*f32_unorder)(float *x, const void *w, size_t n, int neg);
 	size_t (*f32_nan)(const float *x, size_t n);

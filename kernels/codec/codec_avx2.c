@@ -133,8 +133,7 @@ PRIM vi vi_sign_to_pair(vi a)
 
 PRIM uint32_t vi_hmax(vi a)
 {
-	__m128i m = _mm_max_epi32(_mm256_castsi256_si128(a),
-				  _mm256_extracti128_si256(a, 1));
+	__m128i m = _mm_max_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
 
 	m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0x4e));
 	m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0xb1));

@@ -97,32 +97,27 @@ static INLINE int64_t quantise_quick(uint32_t x, int base, int32_t limit)
 	return ((int64_t)q ^ sign) - sign;
 }
 
-static INLINE int64_t quantise_as(int quick, const float *x, int scale,
-				  int32_t limit)
+static INLINE int64_t quantise_as(int quick, const float *x, int scale, int32_t limit)
 {
 	uint32_t bits = trib_bits_at(x);
 
-	return quick ? quantise_quick(bits, scale + 189, limit)
-		     : quantise(bits, scale, limit);
+	return quick ? quantise_quick(bits, scale + 189, limit) : quantise(bits, scale, limit);
 }
 
 /* @quick is a constant in each caller, so the loop has no branch on it. */
-static INLINE void pack(void *w, const float *x, size_t n, int scale,
-			int32_t limit, int quick)
+static INLINE void pack(void *w, const float *x, size_t n, int scale, int32_t limit, int quick)
 {
 	size_t i;
 
 	for (i = 0; i + 1 < n; i += 2)
 		put64(w, i / 2,
 		      quantise_as(quick, x + i, scale, limit) +
-			      quantise_as(quick, x + i + 1, scale, limit) *
-				      (1LL << 32));
+			      quantise_as(quick, x + i + 1, scale, limit) * (1LL << 32));
 	if (i < n)
 		put64(w, i / 2, quantise_as(quick, x + i, scale, limit));
 }
 
-static void scalar_q32_pack(void *w, const float *x, size_t n, int scale,
-			    int32_t limit)
+static void scalar_q32_pack(void *w, const float *x, size_t n, int scale, int32_t limit)
 {
 	if (scale >= QUICK_SCALE_MIN && scale <= QUICK_SCALE_MAX)
 		pack(w, x, n, scale, limit, 1);
@@ -242,8 +237,7 @@ static uint64_t inverse(unsigned int world, int *e)
  * Rounds as doubles do: the inverse to 53 bits, its product with a value to 53
  * bits, and then the float.
  */
-static void scalar_q32_unpack_avg(float *x, const void *w, size_t n, int scale,
-				  unsigned int world)
+static void scalar_q32_unpack_avg(float *x, const void *w, size_t n, int scale, unsigned int world)
 {
 	uint64_t unit;
 	int32_t v;
@@ -258,8 +252,7 @@ static void scalar_q32_unpack_avg(float *x, const void *w, size_t n, int scale,
 		m = (unsigned __int128)magnitude(v) * unit;
 		if (m >> 53) {
 			drop = bit_length((uint64_t)(m >> 53));
-			m += ((unsigned __int128)1 << (drop - 1)) - 1 +
-			     (m >> drop & 1);
+			m += ((unsigned __int128)1 << (drop - 1)) - 1 + (m >> drop & 1);
 			m >>= drop;
 		}
 		put_float(x + i, v, (uint64_t)m, scale + drop);

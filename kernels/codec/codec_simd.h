@@ -49,8 +49,7 @@ static uint32_t SIMD(amax)(const float *x, size_t n)
 	return vi_hmax(m0);
 }
 
-static inline __attribute__((always_inline)) vi SIMD(quantise)(vf x, vf unit,
-							       vf more, vi lim)
+static inline __attribute__((always_inline)) vi SIMD(quantise)(vf x, vf unit, vf more, vi lim)
 {
 	vi q = vf_round(vf_mul(vf_mul(x, unit), more));
 
@@ -58,8 +57,7 @@ static inline __attribute__((always_inline)) vi SIMD(quantise)(vf x, vf unit,
 	return vi_add(q, vi_sign_to_pair(q));
 }
 
-static void SIMD(q32_pack)(void *w, const float *x, size_t n, int scale,
-			   int32_t limit)
+static void SIMD(q32_pack)(void *w, const float *x, size_t n, int scale, int32_t limit)
 {
 	/* 2^-scale can exceed the range of one float: take two exact steps. */
 	int k = -scale < 127 ? -scale : 127;
@@ -71,16 +69,14 @@ static void SIMD(q32_pack)(void *w, const float *x, size_t n, int scale,
 
 	for (; i + LANES <= n; i += LANES) {
 		FETCH(x + i);
-		vi_store(q + i,
-			 SIMD(quantise)(vf_load(x + i), unit, more, lim));
+		vi_store(q + i, SIMD(quantise)(vf_load(x + i), unit, more, lim));
 	}
 	if (i < n) {
 		/* The partner of an odd tail is zero and takes the sign, too. */
 		size_t m = (n - i + 1) & ~(size_t)1;
 
 		vi_store_part(q + i, m,
-			      SIMD(quantise)(vf_load_part(x + i, n - i), unit,
-					     more, lim));
+			      SIMD(quantise)(vf_load_part(x + i, n - i), unit, more, lim));
 		i += m;
 	}
 	trib_fp_leave(fp);
@@ -99,15 +95,13 @@ static void SIMD(unpack_wide)(float *x, const void *w, size_t n, double unit)
 	size_t i = 0;
 
 	for (; i + LANES <= n; i += LANES)
-		vf_store(x + i,
-			 vi_scale_wide(SIMD(lanes)(vi_load(q + i)), unit));
+		vf_store(x + i, vi_scale_wide(SIMD(lanes)(vi_load(q + i)), unit));
 	if (i < n) {
 		/* The payload holds the whole pair of an odd tail. */
 		size_t m = (n - i + 1) & ~(size_t)1;
 
 		vf_store_part(x + i, n - i,
-			      vi_scale_wide(SIMD(lanes)(vi_load_part(q + i, m)),
-					    unit));
+			      vi_scale_wide(SIMD(lanes)(vi_load_part(q + i, m)), unit));
 	}
 }
 
@@ -130,22 +124,18 @@ static void SIMD(q32_unpack)(float *x, const void *w, size_t n, int scale)
 	for (; i + LANES <= n; i += LANES) {
 		FETCH(q + i);
 		FETCH_TO_WRITE(x + i);
-		vf_store(x + i,
-			 vf_mul(vi_float(SIMD(lanes)(vi_load(q + i))), unit));
+		vf_store(x + i, vf_mul(vi_float(SIMD(lanes)(vi_load(q + i))), unit));
 	}
 	if (i < n) {
 		size_t m = (n - i + 1) & ~(size_t)1;
 
-		vf_store_part(
-			x + i, n - i,
-			vf_mul(vi_float(SIMD(lanes)(vi_load_part(q + i, m))),
-			       unit));
+		vf_store_part(x + i, n - i,
+			      vf_mul(vi_float(SIMD(lanes)(vi_load_part(q + i, m))), unit));
 	}
 	trib_fp_leave(fp);
 }
 
-static void SIMD(q32_unpack_avg)(float *x, const void *w, size_t n, int scale,
-				 unsigned int world)
+static void SIMD(q32_unpack_avg)(float *x, const void *w, size_t n, int scale, unsigned int world)
 {
 	unsigned int fp = trib_fp_enter();
 
@@ -159,8 +149,8 @@ static inline __attribute__((always_inline)) vi SIMD(flip)(vi b)
 	return vi_xor(b, vi_and(vi_sra31(b), vi_set(0x7fffffff)));
 }
 
-static inline __attribute__((always_inline)) void
-SIMD(order)(void *w, const void *src, size_t n, int neg, int is_float)
+static inline __attribute__((always_inline)) void SIMD(order)(void *w, const void *src, size_t n,
+							      int neg, int is_float)
 {
 	const int32_t *x = src;
 	char *out = w;
@@ -181,8 +171,8 @@ SIMD(order)(void *w, const void *src, size_t n, int neg, int is_float)
 	SIMD(pad)(w, n * 8, n * 2);
 }
 
-static inline __attribute__((always_inline)) void
-SIMD(unorder)(void *dst, const void *w, size_t n, int neg, int is_float)
+static inline __attribute__((always_inline)) void SIMD(unorder)(void *dst, const void *w, size_t n,
+								int neg, int is_float)
 {
 	const char *in = w;
 	int32_t *x = dst;
@@ -285,15 +275,13 @@ static void SIMD(f32_div)(float *x, size_t n, unsigned int world)
 	trib_fp_leave(fp);
 }
 
-#define SIMD_CODEC(label)                                                      \
-	{                                                                      \
-		.name = label, .amax = SIMD(amax), .q32_pack = SIMD(q32_pack), \
-		.q32_unpack = SIMD(q32_unpack),                                \
-		.q32_unpack_avg = SIMD(q32_unpack_avg),                        \
-		.f32_order = SIMD(f32_order),                                  \
-		.f32_unorder = SIMD(f32_unorder), .f32_nan = SIMD(f32_nan),    \
-		.i32_order = SIMD(i32_order),                                  \
-		.i32_unorder = SIMD(i32_unorder), .f16_pack = SIMD(f16_pack),  \
-		.f16_unpack = SIMD(f16_unpack), .bf16_pack = SIMD(bf16_pack),  \
-		.bf16_unpack = SIMD(bf16_unpack), .f32_div = SIMD(f32_div),    \
+#define SIMD_CODEC(label)                                                                          \
+	{                                                                                          \
+		.name = label, .amax = SIMD(amax), .q32_pack = SIMD(q32_pack),                     \
+		.q32_unpack = SIMD(q32_unpack), .q32_unpack_avg = SIMD(q32_unpack_avg),            \
+		.f32_order = SIMD(f32_order), .f32_unorder = SIMD(f32_unorder),                    \
+		.f32_nan = SIMD(f32_nan), .i32_order = SIMD(i32_order),                            \
+		.i32_unorder = SIMD(i32_unorder), .f16_pack = SIMD(f16_pack),                      \
+		.f16_unpack = SIMD(f16_unpack), .bf16_pack = SIMD(bf16_pack),                      \
+		.bf16_unpack = SIMD(bf16_unpack), .f32_div = SIMD(f32_div),                        \
 	}

@@ -13,8 +13,7 @@ static const struct trib_sum *const levels[TRIB_SUM__MAX] = {
 
 const struct trib_sum *trib_sum_get(enum trib_sum_level level, __u32 caps)
 {
-	if ((unsigned int)level >= TRIB_SUM__MAX || !levels[level] ||
-	    levels[level]->needs & ~caps)
+	if ((unsigned int)level >= TRIB_SUM__MAX || !levels[level] || levels[level]->needs & ~caps)
 		return (void *)0;
 	return levels[level];
 }

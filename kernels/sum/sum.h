@@ -82,10 +82,8 @@ struct trib_sum_ops {
 	void (*store)(void *acc, const void *in, __u32 len);
 	void (*final)(void *out, void *acc, const void *in, __u32 len);
 	void (*emit)(void *out, const void *acc, __u32 len);
-	int (*expand_add)(void *acc, __u32 acc_len, const void *in, __u32 len,
-			  __u8 nm);
-	int (*expand_store)(void *acc, __u32 acc_len, const void *in, __u32 len,
-			    __u8 nm);
+	int (*expand_add)(void *acc, __u32 acc_len, const void *in, __u32 len, __u8 nm);
+	int (*expand_store)(void *acc, __u32 acc_len, const void *in, __u32 len, __u8 nm);
 };
 
 /**
@@ -117,8 +115,7 @@ enum trib_sum_level trib_sum_level_best(__u32 caps);
 const struct trib_sum *trib_sum_get(enum trib_sum_level level, __u32 caps);
 
 /** trib_sum_ops() - find the functions for a format, or NULL */
-static inline const struct trib_sum_ops *trib_sum_ops(const struct trib_sum *s,
-						      __u32 fmt)
+static inline const struct trib_sum_ops *trib_sum_ops(const struct trib_sum *s, __u32 fmt)
 {
 	if (fmt >= TRIB_FMT__MAX || !s->ops[fmt].size)
 		return (void *)0;
@@ -153,14 +150,12 @@ static inline __u32 trib_sum_nm_kept(__u8 nm)
  * Return: 0 if @nm is not N:M with N in 2..32 and M <= N, or @acc_len is 0, not a
  * multiple of 128 or above TRIB_SUM_ACC_MAX.
  */
-static inline __u32 trib_sum_masked_len(const struct trib_sum_ops *ops,
-					__u32 acc_len, __u8 nm)
+static inline __u32 trib_sum_masked_len(const struct trib_sum_ops *ops, __u32 acc_len, __u8 nm)
 {
 	__u32 group = trib_sum_nm_group(nm), kept = trib_sum_nm_kept(nm);
 	__u32 words = acc_len / 128;
 
-	if (group < 2 || group > 32 || kept > group || acc_len % 128 ||
-	    acc_len > TRIB_SUM_ACC_MAX)
+	if (group < 2 || group > 32 || kept > group || acc_len % 128 || acc_len > TRIB_SUM_ACC_MAX)
 		return 0;
 	return words * (4 + 32 / group * kept * ops->size);
 }

@@ -68,9 +68,7 @@ static inline vi vi_expand(enum trib_fmt fmt, const void *p, __u32 bits)
 {
 	vi r;
 
-	asm("vpermd %1, %2, %0"
-	    : "=x"(r)
-	    : "x"(widen(fmt, p)), "x"(ranks(bits)));
+	asm("vpermd %1, %2, %0" : "=x"(r) : "x"(widen(fmt, p)), "x"(ranks(bits)));
 	return r & lanes(bits);
 }
 

@@ -28,15 +28,12 @@ static inline void vi_to_f16(void *p, vi v)
 static inline void vi_to_bf16(void *p, vi v)
 {
 	typedef __u16 halves __attribute__((vector_size(64)));
-	const halves odd = {1,	3,  5,	7,  9,	11, 13, 15,
-			    17, 19, 21, 23, 25, 27, 29, 31};
+	const halves odd = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
 	vi r = v + 0x7fff + (v >> 16 & 1), quiet = (vi){} + 0x400000;
 	__u16 nan;
 
 	asm("vcmpunordps %1, %1, %0" : "=Yk"(nan) : "v"(v));
-	asm("vpord %3, %2, %0 %{%1%}"
-	    : "+v"(r)
-	    : "Yk"(nan), "v"(v), "v"(quiet));
+	asm("vpord %3, %2, %0 %{%1%}" : "+v"(r) : "Yk"(nan), "v"(v), "v"(quiet));
 	asm("vpermw %2, %1, %0" : "=v"(r) : "v"(odd), "v"(r));
 	asm("vmovdqu32 %t1, %0" : "=m"(*(vh_u *)p) : "v"(r));
 }
@@ -54,14 +51,10 @@ static inline vi vi_expand(enum trib_fmt fmt, const void *p, __u32 bits)
 	vh h;
 
 	if (trib_sum_size(fmt) == 4) {
-		asm("vpexpandd %1, %0 %{%2%}%{z%}"
-		    : "=v"(r)
-		    : "m"(*(const vi_u *)p), "Yk"(k));
+		asm("vpexpandd %1, %0 %{%2%}%{z%}" : "=v"(r) : "m"(*(const vi_u *)p), "Yk"(k));
 		return r;
 	}
-	asm("vmovdqu16 %1, %0 %{%2%}%{z%}"
-	    : "=v"(h)
-	    : "m"(*(const vh_u *)p), "Yk"(n));
+	asm("vmovdqu16 %1, %0 %{%2%}%{z%}" : "=v"(h) : "m"(*(const vh_u *)p), "Yk"(n));
 	r = widen(fmt, &h);
 	asm("vpexpandd %1, %0 %{%2%}%{z%}" : "=v"(r) : "v"(r), "Yk"(k));
 	return r;
@@ -80,8 +73,7 @@ static inline vi vi_add_some(enum trib_fmt fmt, vi acc, vi v, __u32 bits)
 
 const struct trib_sum trib_sum_avx512 = {
 	.name = "avx512",
-	.needs = TRIB_CPU_POPCNT | TRIB_CPU_AVX2 | TRIB_CPU_F16C |
-		 TRIB_CPU_AVX512F | TRIB_CPU_AVX512BW | TRIB_CPU_AVX512DQ |
-		 TRIB_CPU_AVX512VL,
+	.needs = TRIB_CPU_POPCNT | TRIB_CPU_AVX2 | TRIB_CPU_F16C | TRIB_CPU_AVX512F |
+		 TRIB_CPU_AVX512BW | TRIB_CPU_AVX512DQ | TRIB_CPU_AVX512VL,
 	.ops = TRIB_SUM_FORMATS,
 };

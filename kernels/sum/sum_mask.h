@@ -26,12 +26,11 @@ static inline __u32 trib_mask_counts(__u32 w, __u32 group)
 }
 
 /* Not 0 if a group in @words mask words has more or fewer bits than @kept. */
-static inline __attribute__((always_inline)) __u32
-trib_mask_wrong(const void *mask, __u32 words, __u32 group, __u32 kept)
+static inline __attribute__((always_inline)) __u32 trib_mask_wrong(const void *mask, __u32 words,
+								   __u32 group, __u32 kept)
 {
 	/* @kept in each field; a field of 32 bits fills the word. */
-	__u32 want =
-		group == 32 ? kept : kept * (0xffffffffU / ((1U << group) - 1));
+	__u32 want = group == 32 ? kept : kept * (0xffffffffU / ((1U << group) - 1));
 	__u32 i, w, wrong = 0;
 
 	for (i = 0; i < words; i++) {
@@ -46,8 +45,7 @@ trib_mask_wrong(const void *mask, __u32 words, __u32 group, __u32 kept)
  * Return: packed values per mask word, or -EINVAL.
  */
 static inline __attribute__((always_inline)) int
-trib_mask_check(const struct trib_sum_ops *ops, __u32 acc_len, const void *in,
-		__u32 len, __u8 nm)
+trib_mask_check(const struct trib_sum_ops *ops, __u32 acc_len, const void *in, __u32 len, __u8 nm)
 {
 	__u32 group = trib_sum_nm_group(nm), kept = trib_sum_nm_kept(nm);
 	__u32 need = trib_sum_masked_len(ops, acc_len, nm);

@@ -64,8 +64,7 @@ TRIB_EACH void do_store(enum trib_fmt fmt, char *acc, const char *in, __u32 len)
 		store32(acc, widen(fmt, in));
 }
 
-TRIB_EACH void do_final(enum trib_fmt fmt, char *out, char *acc, const char *in,
-			__u32 len)
+TRIB_EACH void do_final(enum trib_fmt fmt, char *out, char *acc, const char *in, __u32 len)
 {
 	__u32 i, v, n = len / trib_sum_size(fmt), size = trib_sum_size(fmt);
 
@@ -84,11 +83,10 @@ TRIB_EACH void do_emit(enum trib_fmt fmt, char *out, const char *acc, __u32 len)
 		narrow(fmt, out, load32(acc));
 }
 
-TRIB_EACH int do_expand(enum trib_fmt fmt, char *acc, __u32 acc_len,
-			const char *in, __u32 len, __u8 nm, int add)
+TRIB_EACH int do_expand(enum trib_fmt fmt, char *acc, __u32 acc_len, const char *in, __u32 len,
+			__u8 nm, int add)
 {
-	int each = trib_mask_check(&trib_sum_scalar.ops[fmt], acc_len, in, len,
-				   nm);
+	int each = trib_mask_check(&trib_sum_scalar.ops[fmt], acc_len, in, len, nm);
 	__u32 words = acc_len / 128, i, w, bit;
 	const char *p = in + words * 4;
 
@@ -99,10 +97,8 @@ TRIB_EACH int do_expand(enum trib_fmt fmt, char *acc, __u32 acc_len,
 			__builtin_memset(acc, 0, 128);
 		for (w = load32(in + i * 4); w; w &= w - 1) {
 			bit = __builtin_ctz(w);
-			store32(acc + bit * 4,
-				add ? sum(fmt, load32(acc + bit * 4),
-					  widen(fmt, p))
-				    : widen(fmt, p));
+			store32(acc + bit * 4, add ? sum(fmt, load32(acc + bit * 4), widen(fmt, p))
+						   : widen(fmt, p));
 			p += trib_sum_size(fmt);
 		}
 	}

@@ -101,8 +101,7 @@ TRIB_EACH vi sum(enum trib_fmt fmt, vi acc, vi v)
 /* Bytes of @len that fill whole vectors. */
 TRIB_EACH __u32 whole(enum trib_fmt fmt, __u32 len)
 {
-	return len / (LANES * trib_sum_size(fmt)) *
-	       (LANES * trib_sum_size(fmt));
+	return len / (LANES * trib_sum_size(fmt)) * (LANES * trib_sum_size(fmt));
 }
 
 TRIB_EACH void do_add(enum trib_fmt fmt, char *acc, const char *in, __u32 len)
@@ -125,8 +124,7 @@ TRIB_EACH void do_store(enum trib_fmt fmt, char *acc, const char *in, __u32 len)
 		trib_sum_scalar.ops[fmt].store(acc, in + i, len - i);
 }
 
-TRIB_EACH void do_final(enum trib_fmt fmt, char *out, char *acc, const char *in,
-			__u32 len)
+TRIB_EACH void do_final(enum trib_fmt fmt, char *out, char *acc, const char *in, __u32 len)
 {
 	__u32 step = LANES * trib_sum_size(fmt), i;
 	vi v;
@@ -150,11 +148,10 @@ TRIB_EACH void do_emit(enum trib_fmt fmt, char *out, const char *acc, __u32 len)
 		trib_sum_scalar.ops[fmt].emit(out + i, acc, len - i);
 }
 
-TRIB_EACH int do_expand(enum trib_fmt fmt, char *acc, __u32 acc_len,
-			const char *in, __u32 len, __u8 nm, int add)
+TRIB_EACH int do_expand(enum trib_fmt fmt, char *acc, __u32 acc_len, const char *in, __u32 len,
+			__u8 nm, int add)
 {
-	int each = trib_mask_check(&trib_sum_scalar.ops[fmt], acc_len, in, len,
-				   nm);
+	int each = trib_mask_check(&trib_sum_scalar.ops[fmt], acc_len, in, len, nm);
 	__u32 words = acc_len / 128, size = trib_sum_size(fmt), i, j, w, bits;
 	const char *next = in + words * 4, *p;
 	char end[(32 + LANES) * 4];
@@ -165,8 +162,7 @@ TRIB_EACH int do_expand(enum trib_fmt fmt, char *acc, __u32 acc_len,
 	for (i = 0; i < words; i++, next += each * size) {
 		__builtin_memcpy(&w, in + i * 4, sizeof(w));
 		p = next;
-		if (READS_OVER &&
-		    in + len - next < (each + LANES) * (int)size) {
+		if (READS_OVER && in + len - next < (each + LANES) * (int)size) {
 			__builtin_memcpy(end, next, each * size);
 			p = end;
 		}

@@ -63,8 +63,7 @@ static inline __u32 trib_f32_add(__u32 a, __u32 b)
 	int e, d, up;
 	__u64 m, n;
 
-	if ((a & TRIB_F32_INF) == TRIB_F32_INF ||
-	    (b & TRIB_F32_INF) == TRIB_F32_INF)
+	if ((a & TRIB_F32_INF) == TRIB_F32_INF || (b & TRIB_F32_INF) == TRIB_F32_INF)
 		return trib_f32_add_special(a, b);
 	large = a << 1 < b << 1 ? b : a;
 	small = a << 1 < b << 1 ? a : b;

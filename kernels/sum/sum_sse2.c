@@ -28,8 +28,7 @@ static inline vi f16_widen(vi h)
 	r += (vi)inf & (112 << 23);
 	r |= (vi)nan & 0x400000;
 	/* A denormal is n * 2^-24: put n below 2^-14 and take that away. */
-	r = vi_select((vs)m < 1 << 23, (vi)((vf)(m + (113 << 23)) - 0x1p-14f),
-		      r);
+	r = vi_select((vs)m < 1 << 23, (vi)((vf)(m + (113 << 23)) - 0x1p-14f), r);
 	return r | (h & 0x8000) << 16;
 }
 

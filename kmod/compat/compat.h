@@ -16,8 +16,8 @@
 
 /* Since 6.7: no warning for functions that only BPF programs call. */
 #ifndef __bpf_kfunc_start_defs
-#define __bpf_kfunc_start_defs()                                               \
-	__diag_push();                                                         \
+#define __bpf_kfunc_start_defs()                                                                   \
+	__diag_push();                                                                             \
 	__diag_ignore_all("-Wmissing-prototypes", "called by BPF programs")
 #define __bpf_kfunc_end_defs() __diag_pop()
 #endif
@@ -39,10 +39,9 @@ static inline struct nlattr **trib_dump_attrs(struct netlink_callback *cb)
 }
 
 /** trib_hrtimer_setup() - prepare a timer; since 6.15 hrtimer_setup() */
-static inline void
-trib_hrtimer_setup(struct hrtimer *timer,
-		   enum hrtimer_restart (*fired)(struct hrtimer *),
-		   clockid_t clock, enum hrtimer_mode mode)
+static inline void trib_hrtimer_setup(struct hrtimer *timer,
+				      enum hrtimer_restart (*fired)(struct hrtimer *),
+				      clockid_t clock, enum hrtimer_mode mode)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
 	hrtimer_setup(timer, fired, clock, mode);

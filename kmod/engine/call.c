@@ -9,15 +9,13 @@
 #define COUNT_MAX (1ULL << TRIB_EXP_INDEX_BITS)
 
 /* Number of trees that carry a message of @count elements. */
-static unsigned int parts_of(const struct trib_engine *eng, enum trib_kind kind,
-			     uint64_t count)
+static unsigned int parts_of(const struct trib_engine *eng, enum trib_kind kind, uint64_t count)
 {
 	unsigned int nval = eng->stream[0]->nval;
 
 	if (kind == TRIB_KIND_LEAVE)
 		return eng->nstream;
-	if (kind == TRIB_KIND_BARRIER ||
-	    count <= (uint64_t)nval * TRIB_TUNE_SPLIT_CHUNKS)
+	if (kind == TRIB_KIND_BARRIER || count <= (uint64_t)nval * TRIB_TUNE_SPLIT_CHUNKS)
 		return 1;
 	return eng->nstream;
 }
@@ -35,19 +33,17 @@ static int make_exponents(struct trib_part *p)
 }
 
 /* Elements of @count that stream @s carries; @all is the sum of weights. */
-static uint64_t share_of(const struct trib_stream *s, uint64_t count,
-			 uint64_t all)
+static uint64_t share_of(const struct trib_stream *s, uint64_t count, uint64_t all)
 {
 	/* No overflow: @count elements fit into memory. */
 	uint64_t share = (count * s->weight + all - 1) / all;
 
-	return (share + TRIB_NVAL_BLOCK - 1) / TRIB_NVAL_BLOCK *
-	       TRIB_NVAL_BLOCK;
+	return (share + TRIB_NVAL_BLOCK - 1) / TRIB_NVAL_BLOCK * TRIB_NVAL_BLOCK;
 }
 
 /* Make a request over @count elements, in one tree if @whole. Not queued yet. */
-static struct trib_req *make(struct trib_engine *eng, enum trib_kind kind,
-			     uint64_t count, bool whole)
+static struct trib_req *make(struct trib_engine *eng, enum trib_kind kind, uint64_t count,
+			     bool whole)
 {
 	unsigned int n = whole ? 1 : parts_of(eng, kind, count), i;
 	uint64_t share, all = 0, first = 0;
@@ -111,8 +107,7 @@ struct trib_req *trib_req_leave(struct trib_engine *eng)
 
 static bool has_values(const struct trib_call *c)
 {
-	return c->collective == TRIB_COLL_ALLREDUCE ||
-	       c->collective == TRIB_COLL_REDUCE_SCATTER;
+	return c->collective == TRIB_COLL_ALLREDUCE || c->collective == TRIB_COLL_REDUCE_SCATTER;
 }
 
 /* Broadcasts and allgathers have no @src: their elements are in the result. */
@@ -122,17 +117,14 @@ static bool has_buffers(const struct trib_call *c)
 }
 
 /* Total elements = count * times(). */
-static unsigned int times(const struct trib_engine *eng,
-			  const struct trib_call *c)
+static unsigned int times(const struct trib_engine *eng, const struct trib_call *c)
 {
-	return c->collective == TRIB_COLL_REDUCE_SCATTER ||
-			       c->collective == TRIB_COLL_ALLGATHER
+	return c->collective == TRIB_COLL_REDUCE_SCATTER || c->collective == TRIB_COLL_ALLGATHER
 		       ? eng->world
 		       : 1;
 }
 
-const char *trib_call_wrong(const struct trib_engine *eng,
-			    const struct trib_call *c)
+const char *trib_call_wrong(const struct trib_engine *eng, const struct trib_call *c)
 {
 	unsigned int n = times(eng, c);
 
@@ -157,8 +149,7 @@ const char *trib_call_wrong(const struct trib_engine *eng,
 	return NULL;
 }
 
-static enum trib_kind kind_of(const struct trib_engine *eng,
-			      const struct trib_call *c)
+static enum trib_kind kind_of(const struct trib_engine *eng, const struct trib_call *c)
 {
 	switch (c->collective) {
 	case TRIB_COLL_BARRIER:
@@ -171,8 +162,7 @@ static enum trib_kind kind_of(const struct trib_engine *eng,
 		return TRIB_KIND_ORDER;
 	if (c->dtype != TRIB_SOCK_F32)
 		return TRIB_KIND_ISUM;
-	return trib_fmt_is_float(eng->rep->fmt) ? TRIB_KIND_FLOATS
-						: TRIB_KIND_FSUM;
+	return trib_fmt_is_float(eng->rep->fmt) ? TRIB_KIND_FLOATS : TRIB_KIND_FSUM;
 }
 
 /* Set the regions of the message that this rank sends and stores. */
@@ -213,15 +203,13 @@ int trib_call_check(struct trib_engine *eng, const struct trib_call *c)
 	const char *wrong = trib_call_wrong(eng, c);
 
 	if (wrong)
-		return trib_fault(eng, TRIB_SOCK_ERR_ARGUMENT, -EINVAL, "%s",
-				  wrong);
+		return trib_fault(eng, TRIB_SOCK_ERR_ARGUMENT, -EINVAL, "%s", wrong);
 	if (eng->dead || eng->leaving)
 		return eng->dead ? eng->dead : -ECANCELED;
 	return 0;
 }
 
-int trib_call_issue(struct trib_engine *eng, const struct trib_call *c,
-		    struct trib_req **out)
+int trib_call_issue(struct trib_engine *eng, const struct trib_call *c, struct trib_req **out)
 {
 	struct trib_req *r;
 	int rc = trib_call_check(eng, c);
@@ -231,8 +219,7 @@ int trib_call_issue(struct trib_engine *eng, const struct trib_call *c,
 	r = make(eng, kind_of(eng, c), c->count * times(eng, c),
 		 c->collective == TRIB_COLL_REDUCE_SCATTER);
 	if (!r)
-		return trib_fault(eng, TRIB_SOCK_ERR_SYSTEM, -ENOMEM,
-				  "out of memory");
+		return trib_fault(eng, TRIB_SOCK_ERR_SYSTEM, -ENOMEM, "out of memory");
 	fill(r, c);
 	eng->count.messages++;
 	*out = r;

@@ -8,8 +8,7 @@ static int64_t report_bad(const struct trib_engine *eng, uint64_t index)
 {
 	uint64_t mask = (1ULL << TRIB_EXP_INDEX_BITS) - 1;
 
-	return (int64_t)((uint64_t)TRIB_EXP_BAD |
-			 (uint64_t)eng->rank << TRIB_EXP_INDEX_BITS |
+	return (int64_t)((uint64_t)TRIB_EXP_BAD | (uint64_t)eng->rank << TRIB_EXP_INDEX_BITS |
 			 (~index & mask));
 }
 
@@ -34,8 +33,8 @@ static int64_t get_word(const uint8_t *v, size_t i)
 	return (int64_t)le64toh(w);
 }
 
-static void pack_exp(struct trib_stream *s, const struct trib_part *p,
-		     const struct trib_shape *sh, uint8_t *v)
+static void pack_exp(struct trib_stream *s, const struct trib_part *p, const struct trib_shape *sh,
+		     uint8_t *v)
 {
 	const float *src = p->req->src;
 	uint32_t i, amax;
@@ -51,8 +50,7 @@ static void pack_exp(struct trib_stream *s, const struct trib_part *p,
 		if (amax < 0x7f800000)
 			word = trib_exponent(amax);
 		else
-			word = report_bad(s->eng,
-					  d.first + trib_first_bad(x, d.n));
+			word = report_bad(s->eng, d.first + trib_first_bad(x, d.n));
 		put_word(v, i, word);
 	}
 	memset(v + 8 * i, 0, trib_payload_len(sh->nval) - 8 * i);
@@ -67,8 +65,7 @@ static void pack_order(struct trib_stream *s, const struct trib_part *p,
 	size_t i;
 
 	if (r->dtype == TRIB_SOCK_I32) {
-		s->eng->codec->i32_order(v, (const int32_t *)r->src + sh->first,
-					 sh->n, neg);
+		s->eng->codec->i32_order(v, (const int32_t *)r->src + sh->first, sh->n, neg);
 		return;
 	}
 	i = s->eng->codec->f32_nan(x, sh->n);
@@ -84,8 +81,7 @@ static void pack_order(struct trib_stream *s, const struct trib_part *p,
 /* Pack this rank's region of the message, with zeros around it.
  * Return: false if the chunk has no part of the region.
  */
-static bool pack_bits(const struct trib_part *p, const struct trib_shape *sh,
-		      uint8_t *v)
+static bool pack_bits(const struct trib_part *p, const struct trib_shape *sh, uint8_t *v)
 {
 	const struct trib_req *r = p->req;
 	uint64_t from = sh->first, to = sh->first + sh->n;
@@ -98,14 +94,13 @@ static bool pack_bits(const struct trib_part *p, const struct trib_shape *sh,
 	if (from >= to)
 		return false;
 	memset(v, 0, trib_payload_len(sh->nval));
-	memcpy(v + 4 * (from - sh->first),
-	       (const uint32_t *)r->src + (from - r->own_first),
+	memcpy(v + 4 * (from - sh->first), (const uint32_t *)r->src + (from - r->own_first),
 	       4 * (to - from));
 	return true;
 }
 
-static void pack_floats(const struct trib_codec *codec,
-			const struct trib_shape *sh, const float *x, uint8_t *v)
+static void pack_floats(const struct trib_codec *codec, const struct trib_shape *sh, const float *x,
+			uint8_t *v)
 {
 	switch (sh->fmt) {
 	case TRIB_FMT_F16:
@@ -119,8 +114,7 @@ static void pack_floats(const struct trib_codec *codec,
 	}
 }
 
-void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off,
-		     uint64_t c)
+void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off, uint64_t c)
 {
 	const struct trib_codec *codec = s->eng->codec;
 	struct trib_hdr *h = (void *)trib_cell(s, c);
@@ -141,8 +135,7 @@ void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off,
 		else if (sh.bad)
 			memset(v, 0, trib_payload_len(sh.nval));
 		else
-			codec->q32_pack(v, (const float *)src + sh.first, sh.n,
-					sh.scale,
+			codec->q32_pack(v, (const float *)src + sh.first, sh.n, sh.scale,
 					trib_q32_limit(s->eng->world));
 		break;
 	case TRIB_KIND_FLOATS:
@@ -173,8 +166,8 @@ void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off,
  * Store the maximum exponents of all ranks. A result below our own exponents,
  * which the frozen GRAD holds, is refused.
  */
-static int unpack_exp(struct trib_stream *s, struct trib_part *p,
-		      const struct trib_shape *sh, uint64_t c, const uint8_t *v)
+static int unpack_exp(struct trib_stream *s, struct trib_part *p, const struct trib_shape *sh,
+		      uint64_t c, const uint8_t *v)
 {
 	const uint8_t *own = trib_cell_values(trib_cell(s, c));
 	int64_t w;
@@ -184,8 +177,7 @@ static int unpack_exp(struct trib_stream *s, struct trib_part *p,
 		w = get_word(v, i);
 		if (w < get_word(own, i))
 			return -EPROTO;
-		if (!is_bad(w) && w != TRIB_EXP_ZERO &&
-		    (w < TRIB_EXP_MIN || w > TRIB_EXP_LARGEST))
+		if (!is_bad(w) && w != TRIB_EXP_ZERO && (w < TRIB_EXP_MIN || w > TRIB_EXP_LARGEST))
 			return -EPROTO;
 	}
 	for (i = 0; i < sh->n; i++) {
@@ -198,9 +190,8 @@ static int unpack_exp(struct trib_stream *s, struct trib_part *p,
 	return 0;
 }
 
-static void unpack_floats(const struct trib_codec *codec,
-			  const struct trib_shape *sh, const void *v,
-			  float *out)
+static void unpack_floats(const struct trib_codec *codec, const struct trib_shape *sh,
+			  const void *v, float *out)
 {
 	switch (sh->fmt) {
 	case TRIB_FMT_F16:
@@ -230,9 +221,7 @@ static void unpack_values(struct trib_stream *s, const struct trib_part *p,
 		else if (world & (world - 1))
 			codec->q32_unpack_avg(out, v, sh->n, sh->scale, world);
 		else /* a power of two: same bits, faster */
-			codec->q32_unpack(out, v, sh->n,
-					  sh->scale -
-						  (int)trib_log2_ceil(world));
+			codec->q32_unpack(out, v, sh->n, sh->scale - (int)trib_log2_ceil(world));
 		break;
 	case TRIB_KIND_FLOATS:
 		unpack_floats(codec, sh, v, out);
@@ -252,8 +241,8 @@ static void unpack_values(struct trib_stream *s, const struct trib_part *p,
 }
 
 /* Store the elements in the caller's region of the result. */
-static void store(struct trib_stream *s, const struct trib_part *p,
-		  const struct trib_shape *sh, const void *v)
+static void store(struct trib_stream *s, const struct trib_part *p, const struct trib_shape *sh,
+		  const void *v)
 {
 	const struct trib_req *r = p->req;
 	uint64_t from = sh->first, to = sh->first + sh->n;
@@ -261,8 +250,7 @@ static void store(struct trib_stream *s, const struct trib_part *p,
 	uint32_t *all = s->eng->scratch->values;
 
 	if (from >= r->dst_first && to <= end) {
-		unpack_values(s, p, sh, v,
-			      (uint32_t *)r->dst + (from - r->dst_first));
+		unpack_values(s, p, sh, v, (uint32_t *)r->dst + (from - r->dst_first));
 		return;
 	}
 	if (from < r->dst_first)
@@ -272,20 +260,20 @@ static void store(struct trib_stream *s, const struct trib_part *p,
 	if (from >= to)
 		return;
 	unpack_values(s, p, sh, v, all);
-	memcpy((uint32_t *)r->dst + (from - r->dst_first),
-	       all + (from - sh->first), 4 * (to - from));
+	memcpy((uint32_t *)r->dst + (from - r->dst_first), all + (from - sh->first),
+	       4 * (to - from));
 }
 
-int trib_chunk_unpack(struct trib_stream *s, struct trib_part *p, uint64_t off,
-		      uint64_t c, const struct trib_rx *rx)
+int trib_chunk_unpack(struct trib_stream *s, struct trib_part *p, uint64_t off, uint64_t c,
+		      const struct trib_rx *rx)
 {
 	struct trib_req *r = p->req;
 	struct trib_shape sh;
 	int64_t w;
 
 	trib_chunk_shape(s, p, off, &sh);
-	if (rx->op != sh.op || rx->fmt != sh.fmt || rx->nval != sh.nval ||
-	    rx->scale != sh.scale || (sh.nval && !rx->v))
+	if (rx->op != sh.op || rx->fmt != sh.fmt || rx->nval != sh.nval || rx->scale != sh.scale ||
+	    (sh.nval && !rx->v))
 		return -EPROTO;
 	if (sh.exp)
 		return unpack_exp(s, p, &sh, c, rx->v);

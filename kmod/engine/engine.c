@@ -32,8 +32,7 @@ static bool place_ok(const struct trib_attach_rep *rep)
 	unsigned int i;
 
 	if (!rep->ntree || rep->ntree > TRIB_ATTACH_TREES || !rep->world ||
-	    rep->world > TRIB_WORLD_MAX || rep->rank >= rep->world ||
-	    rep->nval > TRIB_NVAL_LARGE)
+	    rep->world > TRIB_WORLD_MAX || rep->rank >= rep->world || rep->nval > TRIB_NVAL_LARGE)
 		return false;
 	for (i = 0; i < rep->ntree; i++)
 		if (rep->tree[i].nhop > TRIB_ATTACH_HOPS)
@@ -41,10 +40,8 @@ static bool place_ok(const struct trib_attach_rep *rep)
 	return true;
 }
 
-int trib_engine_init(struct trib_engine *eng,
-		     const struct trib_transport_ops *ops,
-		     const struct trib_host_ops *host,
-		     const struct trib_codec *codec,
+int trib_engine_init(struct trib_engine *eng, const struct trib_transport_ops *ops,
+		     const struct trib_host_ops *host, const struct trib_codec *codec,
 		     const struct trib_attach_rep *rep)
 {
 	unsigned int i;
@@ -66,8 +63,7 @@ int trib_engine_init(struct trib_engine *eng,
 		rc = -ENOMEM;
 	for (i = 0; !rc && i < rep->ntree; i++)
 		rc = add_stream(eng, i);
-	return rc ? trib_fault(eng, TRIB_SOCK_ERR_SYSTEM, rc, "out of memory")
-		  : 0;
+	return rc ? trib_fault(eng, TRIB_SOCK_ERR_SYSTEM, rc, "out of memory") : 0;
 }
 
 void trib_engine_start(struct trib_engine *eng)
@@ -104,8 +100,7 @@ void trib_engine_run(struct trib_engine *eng)
 	/* Each stream in turn is first to use what the planned rate allows. */
 	eng->turn++;
 	for (i = 0; i < eng->nstream && !eng->dead; i++) {
-		struct trib_stream *s =
-			eng->stream[(eng->turn + i) % eng->nstream];
+		struct trib_stream *s = eng->stream[(eng->turn + i) % eng->nstream];
 
 		if (!s->epoch)
 			continue;

@@ -148,10 +148,8 @@ struct trib_engine {
  * Allocates. Return: 0, -ENOMEM, or -EINVAL if a number in @rep is too large, with
  * the error set. Call trib_engine_free() in any case.
  */
-int trib_engine_init(struct trib_engine *eng,
-		     const struct trib_transport_ops *ops,
-		     const struct trib_host_ops *host,
-		     const struct trib_codec *codec,
+int trib_engine_init(struct trib_engine *eng, const struct trib_transport_ops *ops,
+		     const struct trib_host_ops *host, const struct trib_codec *codec,
 		     const struct trib_attach_rep *rep);
 
 /**
@@ -252,8 +250,7 @@ struct trib_call {
  * trib_call_wrong() - check the arguments of a collective
  * Any time, without the lock. Return: NULL, or a text that names the mistake.
  */
-const char *trib_call_wrong(const struct trib_engine *eng,
-			    const struct trib_call *c);
+const char *trib_call_wrong(const struct trib_engine *eng, const struct trib_call *c);
 
 /**
  * trib_call_issue() - start a collective
@@ -262,8 +259,7 @@ const char *trib_call_wrong(const struct trib_engine *eng,
  * Needs trib_engine_start(). Allocates. Return: 0; -EINVAL and -ENOMEM with the
  * error set; &trib_engine.dead; -ECANCELED while leaving.
  */
-int trib_call_issue(struct trib_engine *eng, const struct trib_call *c,
-		    struct trib_req **out);
+int trib_call_issue(struct trib_engine *eng, const struct trib_call *c, struct trib_req **out);
 
 /**
  * trib_call_check() - check whether a collective may be issued now
@@ -300,11 +296,10 @@ void trib_req_orphan(struct trib_req *r);
 int trib_fault(struct trib_engine *eng, int code, int err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /** trib_fault_rank() - trib_fault() with the rank and element to blame, or -1 */
-int trib_fault_rank(struct trib_engine *eng, int code, int err, int rank,
-		    int64_t index, const char *fmt, ...)
-	__attribute__((format(printf, 6, 7)));
+int trib_fault_rank(struct trib_engine *eng, int code, int err, int rank, int64_t index,
+		    const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 /** trib_die_rank() - end the engine: set the error, complete all requests with it */
-void trib_die_rank(struct trib_engine *eng, int code, int err, int rank,
-		   const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+void trib_die_rank(struct trib_engine *eng, int code, int err, int rank, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
 
 #endif /* TRIB_ENGINE_ENGINE_H */

@@ -3,8 +3,8 @@
 #include "inner.h"
 
 static void __attribute__((format(printf, 6, 0)))
-note(struct trib_engine *eng, int code, int err, int rank, int64_t index,
-     const char *fmt, va_list ap)
+note(struct trib_engine *eng, int code, int err, int rank, int64_t index, const char *fmt,
+     va_list ap)
 {
 	struct trib_sock_error *e = &eng->error;
 
@@ -25,8 +25,8 @@ int trib_fault(struct trib_engine *eng, int code, int err, const char *fmt, ...)
 	return err;
 }
 
-int trib_fault_rank(struct trib_engine *eng, int code, int err, int rank,
-		    int64_t index, const char *fmt, ...)
+int trib_fault_rank(struct trib_engine *eng, int code, int err, int rank, int64_t index,
+		    const char *fmt, ...)
 {
 	va_list ap;
 
@@ -36,8 +36,7 @@ int trib_fault_rank(struct trib_engine *eng, int code, int err, int rank,
 	return err;
 }
 
-void trib_die_rank(struct trib_engine *eng, int code, int err, int rank,
-		   const char *fmt, ...)
+void trib_die_rank(struct trib_engine *eng, int code, int err, int rank, const char *fmt, ...)
 {
 	struct trib_req *r;
 	unsigned int i;

@@ -72,11 +72,10 @@ struct trib_shape {
  */
 void trib_part_count(struct trib_part *p, uint16_t nval, uint16_t fmt);
 /* Compute the shape of chunk @off of a part. */
-void trib_chunk_shape(const struct trib_stream *s, const struct trib_part *p,
-		      uint64_t off, struct trib_shape *shape);
+void trib_chunk_shape(const struct trib_stream *s, const struct trib_part *p, uint64_t off,
+		      struct trib_shape *shape);
 /* Can chunk @off be packed? Data chunks wait for their exponents. */
-bool trib_chunk_ready(const struct trib_stream *s, const struct trib_part *p,
-		      uint64_t off);
+bool trib_chunk_ready(const struct trib_stream *s, const struct trib_part *p, uint64_t off);
 /* Set the elements of data chunk @i, with @each elements per chunk. */
 void trib_shape_data(const struct trib_part *p, uint64_t i, unsigned int each,
 		     struct trib_shape *shape);
@@ -84,11 +83,10 @@ void trib_shape_data(const struct trib_part *p, uint64_t i, unsigned int each,
 /* --- chunk.c: elements to packet and back ------------------------------------ */
 
 /* Write GRAD @c into its cell. */
-void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off,
-		     uint64_t c);
+void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off, uint64_t c);
 /* Store RESULT @c for the caller. Return: 0, or -EPROTO if its shape is wrong. */
-int trib_chunk_unpack(struct trib_stream *s, struct trib_part *p, uint64_t off,
-		      uint64_t c, const struct trib_rx *rx);
+int trib_chunk_unpack(struct trib_stream *s, struct trib_part *p, uint64_t off, uint64_t c,
+		      const struct trib_rx *rx);
 
 /* Values in a cell, after the bitmap if there is one. */
 static inline uint8_t *trib_cell_values(void *cell)
@@ -113,11 +111,10 @@ void trib_stream_push(struct trib_stream *s);
 /* Length in bytes of the packet in a cell. */
 unsigned int trib_packet_len(const void *cell);
 /* Fill in a header of a packet from @s. */
-void trib_hdr_fill(const struct trib_stream *s, struct trib_hdr *h,
-		   uint8_t type, uint32_t chunk);
+void trib_hdr_fill(const struct trib_stream *s, struct trib_hdr *h, uint8_t type, uint32_t chunk);
 /* Send a packet without values up, with @flags beside TRIB_F_UP. */
-void trib_send_control(struct trib_stream *s, uint8_t type, uint8_t flags,
-		       uint32_t chunk, uint16_t aux);
+void trib_send_control(struct trib_stream *s, uint8_t type, uint8_t flags, uint32_t chunk,
+		       uint16_t aux);
 /* Count a packet that the transport took from a cell. */
 void trib_send_count(struct trib_stream *s, const void *cell);
 
@@ -171,8 +168,7 @@ bool trib_window_paced(struct trib_stream *s);
 /* Count a packet of @len bytes against the planned rate. */
 void trib_window_pace(struct trib_stream *s, unsigned int len);
 /* Update the window by RESULT @c. */
-void trib_window_result(struct trib_stream *s, uint64_t c,
-			const struct trib_rx *rx);
+void trib_window_result(struct trib_stream *s, uint64_t c, const struct trib_rx *rx);
 /* Our packet of @c was probably lost. */
 void trib_window_lost(struct trib_stream *s, uint64_t c);
 /* Results after @c came: @c is lost or late. */

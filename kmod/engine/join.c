@@ -22,8 +22,7 @@ int trib_session_send(struct trib_stream *s, uint8_t type, uint16_t nval)
 		.rank = htobe32(s->eng->rank),
 	};
 	/* Same length as a GRAD, with its bitmap in shared pools. */
-	unsigned int len =
-		sizeof(pkt->h) + 8u * s->bmwords + trib_payload_len(nval);
+	unsigned int len = sizeof(pkt->h) + 8u * s->bmwords + trib_payload_len(nval);
 	struct trib_iovec iov = {pkt, len};
 
 	memset(pkt, 0, sizeof(*pkt));
@@ -47,9 +46,7 @@ static void send_join(struct trib_stream *s)
 			eng, TRIB_SOCK_ERR_SYSTEM, rc, -1,
 			"the path to the %s of tree %u does not take packets of %u bytes: check the MTU",
 			trib_peer(s), s->tree,
-			s->overhead - 14 +
-				(unsigned int)sizeof(struct trib_hdr) +
-				8u * s->bmwords +
+			s->overhead - 14 + (unsigned int)sizeof(struct trib_hdr) + 8u * s->bmwords +
 				trib_payload_len(s->join_nval));
 }
 
@@ -59,15 +56,13 @@ static void run(struct trib_stream *s, const struct trib_start *st)
 	struct trib_engine *eng = s->eng;
 	int rc;
 
-	if (be16toh(st->world) != eng->world || !st->epoch || !window ||
-	    window > WINDOW_MAX || window & (window - 1) || !nval ||
-	    nval > TRIB_NVAL_LARGE || nval % TRIB_NVAL_BLOCK ||
+	if (be16toh(st->world) != eng->world || !st->epoch || !window || window > WINDOW_MAX ||
+	    window & (window - 1) || !nval || nval > TRIB_NVAL_LARGE || nval % TRIB_NVAL_BLOCK ||
 	    (!s->shared && s->child >= s->nchild)) {
 		trib_die_rank(
 			eng, TRIB_SOCK_ERR_RELAY, -EPROTO, -1,
 			"the %s of tree %u starts another job (world %u, window %u, %u values)",
-			trib_peer(s), s->tree, be16toh(st->world), window,
-			nval);
+			trib_peer(s), s->tree, be16toh(st->world), window, nval);
 		return;
 	}
 	if (nval > s->join_nval) {
@@ -81,8 +76,7 @@ static void run(struct trib_stream *s, const struct trib_start *st)
 		eng->timeout_ns = be32toh(st->timeout_ms) * TRIB_MS;
 	rc = trib_stream_start(s);
 	if (rc) {
-		trib_die_rank(eng, TRIB_SOCK_ERR_SYSTEM, rc, -1,
-			      "out of memory");
+		trib_die_rank(eng, TRIB_SOCK_ERR_SYSTEM, rc, -1, "out of memory");
 		return;
 	}
 	s->epoch = be32toh(st->epoch);
@@ -100,8 +94,7 @@ void trib_join_rx(struct trib_stream *s, const struct trib_rx *rx)
 		return;
 	}
 	memcpy(&st, rx->v, sizeof(st));
-	if (be64toh(st.nonce) != s->eng->nonce ||
-	    be16toh(st.nchild) > TRIB_CHILDREN_MAX) {
+	if (be64toh(st.nonce) != s->eng->nonce || be16toh(st.nchild) > TRIB_CHILDREN_MAX) {
 		s->eng->count.bad_packets++;
 		return;
 	}
@@ -113,8 +106,7 @@ void trib_join_rx(struct trib_stream *s, const struct trib_rx *rx)
 	switch (be16toh(st.state)) {
 	case TRIB_START_WAIT:
 		/* The relay counts only a JOIN of its own size. */
-		if (be16toh(st.nval) > s->join_nval &&
-		    be16toh(st.nval) <= TRIB_NVAL_LARGE) {
+		if (be16toh(st.nval) > s->join_nval && be16toh(st.nval) <= TRIB_NVAL_LARGE) {
 			s->join_nval = be16toh(st.nval);
 			send_join(s);
 		}
@@ -124,8 +116,8 @@ void trib_join_rx(struct trib_stream *s, const struct trib_rx *rx)
 		break;
 	case TRIB_START_REFUSED:
 		trib_die_rank(s->eng, TRIB_SOCK_ERR_RELAY, -EACCES, -1,
-			      "the %s of tree %u refuses rank %u", trib_peer(s),
-			      s->tree, s->eng->rank);
+			      "the %s of tree %u refuses rank %u", trib_peer(s), s->tree,
+			      s->eng->rank);
 		break;
 	}
 }
@@ -145,8 +137,8 @@ static void give_up(struct trib_engine *eng)
 	s = eng->stream[i];
 	if (!s->heard) {
 		trib_die_rank(eng, TRIB_SOCK_ERR_RELAY, -ETIMEDOUT, -1,
-			      "no answer from the %s of tree %u within %llu ms",
-			      trib_peer(s), s->tree, ms);
+			      "no answer from the %s of tree %u within %llu ms", trib_peer(s),
+			      s->tree, ms);
 		return;
 	}
 	for (j = 0; j < s->nchild; j++) {
@@ -157,20 +149,16 @@ static void give_up(struct trib_engine *eng)
 		if (len > sizeof(list) - 8)
 			more++;
 		else
-			len += (size_t)snprintf(list + len, sizeof(list) - len,
-						"%s%u", len ? ", " : "",
-						s->child_rank[j]);
+			len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%u",
+						len ? ", " : "", s->child_rank[j]);
 	}
 	if (!n)
-		trib_die_rank(
-			eng, TRIB_SOCK_ERR_MISSING, -ETIMEDOUT, -1,
-			"ranks behind another relay did not join within %llu ms",
-			ms);
+		trib_die_rank(eng, TRIB_SOCK_ERR_MISSING, -ETIMEDOUT, -1,
+			      "ranks behind another relay did not join within %llu ms", ms);
 	else
-		trib_die_rank(eng, TRIB_SOCK_ERR_MISSING, -ETIMEDOUT,
-			      (int)first,
-			      "rank%s %s%s did not join within %llu ms",
-			      n > 1 ? "s" : "", list, more ? " ..." : "", ms);
+		trib_die_rank(eng, TRIB_SOCK_ERR_MISSING, -ETIMEDOUT, (int)first,
+			      "rank%s %s%s did not join within %llu ms", n > 1 ? "s" : "", list,
+			      more ? " ..." : "", ms);
 }
 
 static bool all_run(const struct trib_engine *eng)
@@ -213,6 +201,5 @@ int trib_join_turn(struct trib_engine *eng)
 
 uint64_t trib_join_deadline(const struct trib_engine *eng)
 {
-	return eng->join_ns < eng->join_end_ns ? eng->join_ns
-					       : eng->join_end_ns;
+	return eng->join_ns < eng->join_end_ns ? eng->join_ns : eng->join_end_ns;
 }

@@ -24,8 +24,7 @@ static uint64_t listens_for(const struct trib_engine *eng)
 	unsigned int i;
 
 	for (i = 0; i < eng->nstream; i++)
-		if (eng->stream[i]->shared &&
-		    ns < TRIB_TUNE_DETACH_TIMEOUTS * longest)
+		if (eng->stream[i]->shared && ns < TRIB_TUNE_DETACH_TIMEOUTS * longest)
 			ns = TRIB_TUNE_DETACH_TIMEOUTS * longest;
 	return ns;
 }
@@ -69,10 +68,10 @@ void trib_leave_end(struct trib_engine *eng)
 
 	if (eng->running && !eng->dead && !together) {
 		for (i = 0; i < TRIB_TUNE_ABORT_COPIES; i++)
-			trib_send_control(eng->stream[0], TRIB_T_ABORT, 0,
-					  TRIB_ABORT_GONE, (uint16_t)eng->rank);
-		trib_die_rank(eng, TRIB_SOCK_ERR_GONE, -ECANCELED,
-			      (int)eng->rank, "this rank detached");
+			trib_send_control(eng->stream[0], TRIB_T_ABORT, 0, TRIB_ABORT_GONE,
+					  (uint16_t)eng->rank);
+		trib_die_rank(eng, TRIB_SOCK_ERR_GONE, -ECANCELED, (int)eng->rank,
+			      "this rank detached");
 	}
 	for (i = 0; i < eng->nstream; i++)
 		for (j = 0; j < TRIB_TUNE_LEAVE_COPIES; j++)

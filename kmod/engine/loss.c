@@ -65,8 +65,7 @@ static uint64_t due_at(const struct trib_stream *s, uint64_t c)
 	uint64_t ns = rto(s, e->tries), hole;
 
 	if (c >= s->held)
-		return (e->sent_ns > s->result_ns ? e->sent_ns : s->result_ns) +
-		       ns;
+		return (e->sent_ns > s->result_ns ? e->sent_ns : s->result_ns) + ns;
 	hole = g->srtt + 2 * g->rttvar;
 	if (hole < TRIB_TUNE_HOLE_MIN)
 		hole = TRIB_TUNE_HOLE_MIN;
@@ -128,8 +127,7 @@ void trib_loss_resend(struct trib_stream *s, uint64_t c, bool resend)
 		h->flags |= TRIB_F_RESEND;
 	else
 		h->flags &= (uint8_t)~TRIB_F_RESEND;
-	if (s->eng->ops->send(s->eng, s, &iov, 1, (unsigned int)iov.iov_len) ==
-	    1)
+	if (s->eng->ops->send(s->eng, s, &iov, 1, (unsigned int)iov.iov_len) == 1)
 		trib_send_count(s, h);
 }
 
@@ -145,8 +143,8 @@ void trib_loss_gaps(struct trib_stream *s)
 
 		if (trib_chunk_state(s, c) != TRIB_CHUNK_SENT)
 			continue;
-		if ((int32_t)(s->tx_acked - e->tx) <
-		    TRIB_TUNE_REORDER << (e->tries < 6 ? e->tries : 6)) {
+		if ((int32_t)(s->tx_acked - e->tx) < TRIB_TUNE_REORDER
+							     << (e->tries < 6 ? e->tries : 6)) {
 			arm(s, due_at(s, c));
 			continue;
 		}

@@ -9,12 +9,10 @@ static bool has_bitmap(const struct trib_stream *s, const struct trib_hdr *h)
 		return h->bmwords == (h->type == TRIB_T_NEED);
 	if (h->type == TRIB_T_NEED)
 		return h->bmwords == s->bmwords;
-	return !h->bmwords ||
-	       (h->type == TRIB_T_RESULT && h->bmwords == s->bmwords);
+	return !h->bmwords || (h->type == TRIB_T_RESULT && h->bmwords == s->bmwords);
 }
 
-void trib_packet_rx(struct trib_engine *eng, const void *pkt, size_t len,
-		    bool ce)
+void trib_packet_rx(struct trib_engine *eng, const void *pkt, size_t len, bool ce)
 {
 	const uint8_t *p = pkt;
 	struct trib_hdr h;
@@ -30,8 +28,7 @@ void trib_packet_rx(struct trib_engine *eng, const void *pkt, size_t len,
 	len -= sizeof(h);
 	nval = be16toh(h.nval);
 	if (h.version != TRIB_WIRE_VERSION || nval > TRIB_NVAL_LARGE ||
-	    h.bmwords > TRIB_BMWORDS_MAX ||
-	    len != 8u * h.bmwords + trib_payload_len(nval) ||
+	    h.bmwords > TRIB_BMWORDS_MAX || len != 8u * h.bmwords + trib_payload_len(nval) ||
 	    be16toh(h.job) != eng->rep->job || h.cookie != eng->rep->cookie)
 		goto bad;
 	s = trib_stream_of(eng, be16toh(h.tree));

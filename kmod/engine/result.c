@@ -32,8 +32,7 @@ static void finish(struct trib_req *r)
 	rank = (uint64_t)r->bad >> TRIB_EXP_INDEX_BITS & 0xffff;
 	index = (int64_t)(~(uint64_t)r->bad & mask);
 	trib_fault_rank(eng, TRIB_SOCK_ERR_NONFINITE, -EDOM, (int)rank, index,
-			"rank %u: element %lld is not finite", rank,
-			(long long)index);
+			"rank %u: element %lld is not finite", rank, (long long)index);
 	trib_req_done(r, -EDOM);
 }
 
@@ -85,8 +84,7 @@ static void rx_result(struct trib_stream *s, const struct trib_rx *rx)
 	if (c >= s->held)
 		s->held = c + 1;
 	trib_window_result(s, c, rx);
-	while (s->una < s->high &&
-	       trib_chunk_state(s, s->una) == TRIB_CHUNK_HELD)
+	while (s->una < s->high && trib_chunk_state(s, s->una) == TRIB_CHUNK_HELD)
 		s->una++;
 	if (s->una == s->high)
 		trib_silence_rest(s);
@@ -118,8 +116,7 @@ static void answer_result(struct trib_stream *s, uint64_t c)
 	h.scale = htobe32((uint32_t)rx.scale);
 	iov[0] = (struct trib_iovec){&h, sizeof(h)};
 	iov[1] = (struct trib_iovec){(void *)rx.v, trib_payload_len(rx.nval)};
-	eng->ops->send(eng, s, iov, rx.nval ? 2 : 1,
-		       (unsigned int)(sizeof(h) + iov[1].iov_len));
+	eng->ops->send(eng, s, iov, rx.nval ? 2 : 1, (unsigned int)(sizeof(h) + iov[1].iov_len));
 }
 
 /* NEED: a rank or relay lacks the chunk; @rx->seen marks contributions there. */
@@ -161,15 +158,12 @@ static void rx_need(struct trib_stream *s, const struct trib_rx *rx)
 }
 
 /* A relay that lost a child relay may not know the rank. */
-static void rank_lost(struct trib_engine *eng, int code, unsigned int rank,
-		      const char *how)
+static void rank_lost(struct trib_engine *eng, int code, unsigned int rank, const char *how)
 {
 	if (rank < eng->world)
-		trib_die_rank(eng, code, -EHOSTDOWN, (int)rank, "rank %u %s",
-			      rank, how);
+		trib_die_rank(eng, code, -EHOSTDOWN, (int)rank, "rank %u %s", rank, how);
 	else
-		trib_die_rank(eng, code, -EHOSTDOWN, -1,
-			      "a rank behind another relay %s", how);
+		trib_die_rank(eng, code, -EHOSTDOWN, -1, "a rank behind another relay %s", how);
 }
 
 static void rx_abort(struct trib_stream *s, const struct trib_rx *rx)
@@ -180,9 +174,8 @@ static void rx_abort(struct trib_stream *s, const struct trib_rx *rx)
 	switch (rx->chunk) {
 	case TRIB_ABORT_DEAD:
 		rank_lost(eng, TRIB_SOCK_ERR_DEAD, rank,
-			  rank == eng->rank
-				  ? "was declared dead by the other ranks"
-				  : "gave no sign of life in time");
+			  rank == eng->rank ? "was declared dead by the other ranks"
+					    : "gave no sign of life in time");
 		break;
 	case TRIB_ABORT_GONE:
 		rank_lost(eng, TRIB_SOCK_ERR_GONE, rank, "ended or left");
@@ -207,8 +200,8 @@ void trib_rx(struct trib_stream *s, const struct trib_rx *rx)
 	eng->count.recv_packets++;
 	eng->count.recv_bytes += s->overhead + sizeof(struct trib_hdr) +
 				 (rx->type == TRIB_T_NEED ? 8
-				  : rx->v ? trib_payload_len(rx->nval)
-					  : 0);
+				  : rx->v		  ? trib_payload_len(rx->nval)
+							  : 0);
 	if (rx->type == TRIB_T_START) {
 		trib_join_rx(s, rx);
 		return;

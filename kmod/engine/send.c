@@ -6,12 +6,10 @@ unsigned int trib_packet_len(const void *cell)
 {
 	const struct trib_hdr *h = cell;
 
-	return sizeof(*h) + 8u * h->bmwords +
-	       trib_payload_len(be16toh(h->nval));
+	return sizeof(*h) + 8u * h->bmwords + trib_payload_len(be16toh(h->nval));
 }
 
-void trib_hdr_fill(const struct trib_stream *s, struct trib_hdr *h,
-		   uint8_t type, uint32_t chunk)
+void trib_hdr_fill(const struct trib_stream *s, struct trib_hdr *h, uint8_t type, uint32_t chunk)
 {
 	memset(h, 0, sizeof(*h));
 	h->version = TRIB_WIRE_VERSION;
@@ -32,8 +30,8 @@ void trib_send_count(struct trib_stream *s, const void *cell)
 	s->eng->count.sent_bytes += s->overhead + trib_packet_len(cell);
 }
 
-void trib_send_control(struct trib_stream *s, uint8_t type, uint8_t flags,
-		       uint32_t chunk, uint16_t aux)
+void trib_send_control(struct trib_stream *s, uint8_t type, uint8_t flags, uint32_t chunk,
+		       uint16_t aux)
 {
 	struct trib_hdr h;
 	struct trib_iovec iov = {&h, sizeof(h)};

@@ -23,8 +23,7 @@ static uint64_t div_up(uint64_t a, uint64_t b)
 /* Values per chunk in a job of floats; relays have slots of @nval units. */
 static uint32_t floats_each(uint16_t nval, uint16_t fmt)
 {
-	return trib_fmt_values((uint8_t)fmt,
-			       trib_fmt_nval_max((uint8_t)fmt, nval));
+	return trib_fmt_values((uint8_t)fmt, trib_fmt_nval_max((uint8_t)fmt, nval));
 }
 
 void trib_part_count(struct trib_part *p, uint16_t nval, uint16_t fmt)
@@ -55,8 +54,7 @@ void trib_part_count(struct trib_part *p, uint16_t nval, uint16_t fmt)
 }
 
 /* Is chunk @off of a float sum an EXP chunk? *@i: its group, or data chunk. */
-static bool is_exp(const struct trib_part *p, uint64_t g, uint64_t off,
-		   uint64_t *i)
+static bool is_exp(const struct trib_part *p, uint64_t g, uint64_t off, uint64_t *i)
 {
 	uint64_t row, col;
 
@@ -91,8 +89,8 @@ static bool have_exp(const struct trib_part *p, uint64_t group)
 	return p->exp_seen[group / 8] >> group % 8 & 1;
 }
 
-static void shape_fsum(const struct trib_stream *s, const struct trib_part *p,
-		       uint64_t off, struct trib_shape *sh)
+static void shape_fsum(const struct trib_stream *s, const struct trib_part *p, uint64_t off,
+		       struct trib_shape *sh)
 {
 	uint64_t g = GROUP(s->nval), i;
 
@@ -101,8 +99,7 @@ static void shape_fsum(const struct trib_stream *s, const struct trib_part *p,
 		sh->op = TRIB_WOP_MAX;
 		sh->fmt = TRIB_FMT_W64;
 		sh->first = i * g;
-		sh->n = p->ndata - i * g < g ? (uint32_t)(p->ndata - i * g)
-					     : (uint32_t)g;
+		sh->n = p->ndata - i * g < g ? (uint32_t)(p->ndata - i * g) : (uint32_t)g;
 		sh->nval = 2 * sh->n;
 		sh->group = i;
 		/* Data waits for the first one; later ones are a group ahead. */
@@ -137,8 +134,8 @@ static uint64_t push_every(const struct trib_stream *s)
 	return n;
 }
 
-void trib_chunk_shape(const struct trib_stream *s, const struct trib_part *p,
-		      uint64_t off, struct trib_shape *sh)
+void trib_chunk_shape(const struct trib_stream *s, const struct trib_part *p, uint64_t off,
+		      struct trib_shape *sh)
 {
 	memset(sh, 0, sizeof(*sh));
 	sh->op = TRIB_WOP_ADD;
@@ -148,10 +145,8 @@ void trib_chunk_shape(const struct trib_stream *s, const struct trib_part *p,
 		break;
 	case TRIB_KIND_FLOATS:
 		sh->fmt = s->eng->rep->fmt;
-		trib_shape_data(p, off, floats_each(s->nval, s->eng->rep->fmt),
-				sh);
-		sh->nval = trib_fmt_is_half((uint8_t)sh->fmt) ? (sh->n + 1) / 2
-							      : sh->n;
+		trib_shape_data(p, off, floats_each(s->nval, s->eng->rep->fmt), sh);
+		sh->nval = trib_fmt_is_half((uint8_t)sh->fmt) ? (sh->n + 1) / 2 : sh->n;
 		break;
 	case TRIB_KIND_ISUM:
 	case TRIB_KIND_BITS:
@@ -179,8 +174,7 @@ void trib_chunk_shape(const struct trib_stream *s, const struct trib_part *p,
 		sh->push = true;
 }
 
-bool trib_chunk_ready(const struct trib_stream *s, const struct trib_part *p,
-		      uint64_t off)
+bool trib_chunk_ready(const struct trib_stream *s, const struct trib_part *p, uint64_t off)
 {
 	uint64_t i;
 

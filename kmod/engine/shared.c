@@ -17,9 +17,9 @@
 #include "inner.h"
 
 /* Values of the shortest JOIN: its answer has the same length and holds a START. */
-#define JOIN_NVAL                                                              \
-	((uint16_t)((sizeof(struct trib_start) / 4 + TRIB_NVAL_BLOCK - 1) /    \
-		    TRIB_NVAL_BLOCK * TRIB_NVAL_BLOCK))
+#define JOIN_NVAL                                                                                  \
+	((uint16_t)((sizeof(struct trib_start) / 4 + TRIB_NVAL_BLOCK - 1) / TRIB_NVAL_BLOCK *      \
+		    TRIB_NVAL_BLOCK))
 
 void trib_shared_init(struct trib_stream *s, const struct trib_attach_tree *a)
 {
@@ -71,8 +71,8 @@ void trib_shared_label(const struct trib_stream *s, struct trib_hdr *h)
 	memcpy(bitmap + 8u * (rank / 64), &word, sizeof(word));
 }
 
-static bool send_to(struct trib_stream *s, unsigned int via,
-		    const struct trib_hdr *h, unsigned int len)
+static bool send_to(struct trib_stream *s, unsigned int via, const struct trib_hdr *h,
+		    unsigned int len)
 {
 	struct trib_iovec iov = {(void *)h, len};
 	bool sent;
@@ -91,8 +91,7 @@ bool trib_shared_resend(struct trib_stream *s, uint64_t c, bool timeout)
 	if (timeout) {
 		s->probe_wanted = true;
 		if (s->nhop)
-			s->probe_ns =
-				s->eng->now; /* trib_shared_timer() paces it */
+			s->probe_ns = s->eng->now; /* trib_shared_timer() paces it */
 		if (e->resent) {
 			trib_send_control(s, TRIB_T_NEED, 0, (uint32_t)c, 0);
 			return false;
@@ -102,8 +101,7 @@ bool trib_shared_resend(struct trib_stream *s, uint64_t c, bool timeout)
 	e->given_ns = s->eng->now;
 	h->flags |= TRIB_F_RESEND;
 	h->relay = timeout ? label(s) : htobe16(TRIB_RELAY_PS);
-	return send_to(s, timeout ? trib_shared_via(s) : 0, h,
-		       trib_packet_len(h));
+	return send_to(s, timeout ? trib_shared_via(s) : 0, h, trib_packet_len(h));
 }
 
 /* --- dead relays */
@@ -176,8 +174,7 @@ void trib_shared_timer(struct trib_stream *s)
 	}
 	if (!s->probed_ns || now - s->probed_ns >= pace) {
 		probe(s);
-		pace = is_in_doubt(s) ? TRIB_TUNE_PROBE_PACE
-				      : TRIB_TUNE_PROBE_AGAIN;
+		pace = is_in_doubt(s) ? TRIB_TUNE_PROBE_PACE : TRIB_TUNE_PROBE_AGAIN;
 	}
 	s->probe_ns = s->probed_ns + pace;
 }

@@ -27,15 +27,13 @@ static uint64_t beat(const struct trib_engine *eng)
 
 static bool is_waiting(const struct trib_stream *s)
 {
-	return s->una < s->high &&
-	       trib_chunk_state(s, s->una) == TRIB_CHUNK_SENT;
+	return s->una < s->high && trib_chunk_state(s, s->una) == TRIB_CHUNK_SENT;
 }
 
 /* The barrier of leaving has its own timeout: leave.c. */
 static bool is_leaving(const struct trib_stream *s)
 {
-	return is_waiting(s) &&
-	       trib_chunk(s, s->una)->part->kind == TRIB_KIND_LEAVE;
+	return is_waiting(s) && trib_chunk(s, s->una)->part->kind == TRIB_KIND_LEAVE;
 }
 
 /* Was a chunk asked for that we have not sent yet? */
@@ -61,8 +59,8 @@ static void say_alive(struct trib_stream *s)
 	if (s->alive_ns && now - s->alive_ns < pace)
 		return;
 	s->alive_ns = now;
-	trib_send_control(s, TRIB_T_ALIVE, waits ? TRIB_F_RESEND : 0,
-			  (uint32_t)s->una, (uint16_t)s->eng->rank);
+	trib_send_control(s, TRIB_T_ALIVE, waits ? TRIB_F_RESEND : 0, (uint32_t)s->una,
+			  (uint16_t)s->eng->rank);
 }
 
 void trib_silence_asked(struct trib_stream *s, uint64_t c)
@@ -85,8 +83,7 @@ void trib_silence_alive(struct trib_stream *s, const struct trib_rx *rx)
 	if (rx->aux >= s->eng->world)
 		return;
 	l = &s->life[rx->aux];
-	if (l->waits_for != waits_for ||
-	    now - l->heard_ns >= s->eng->timeout_ns / 2)
+	if (l->waits_for != waits_for || now - l->heard_ns >= s->eng->timeout_ns / 2)
 		l->since_ns = now;
 	l->heard_ns = now;
 	l->waits_for = waits_for;
@@ -118,8 +115,7 @@ static void give_up_on(struct trib_stream *s, unsigned int rank)
 	unsigned int i;
 
 	for (i = 0; i < TRIB_TUNE_ABORT_COPIES; i++)
-		trib_send_control(s, TRIB_T_ABORT, 0, TRIB_ABORT_DEAD,
-				  (uint16_t)rank);
+		trib_send_control(s, TRIB_T_ABORT, 0, TRIB_ABORT_DEAD, (uint16_t)rank);
 	trib_die_rank(eng, TRIB_SOCK_ERR_DEAD, -EHOSTDOWN, (int)rank,
 		      "rank %u gave no sign of life for %llu ms", rank,
 		      (unsigned long long)(eng->timeout_ns / TRIB_MS));
@@ -141,13 +137,11 @@ static void relay_is_silent(struct trib_stream *s, uint64_t limit)
 	char hint[80] = "trib doctor there may say why";
 
 	if (!s->held && port && !s->shared)
-		snprintf(
-			hint, sizeof(hint),
-			"no result ever came to our UDP port %u: has its face for us that port?",
-			port);
+		snprintf(hint, sizeof(hint),
+			 "no result ever came to our UDP port %u: has its face for us that port?",
+			 port);
 	trib_die_rank(s->eng, TRIB_SOCK_ERR_RELAY, -EHOSTUNREACH, -1,
-		      "the %s of tree %u does not answer for %llu ms; %s",
-		      trib_peer(s), s->tree,
+		      "the %s of tree %u does not answer for %llu ms; %s", trib_peer(s), s->tree,
 		      (unsigned long long)(limit / TRIB_MS), hint);
 }
 

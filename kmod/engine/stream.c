@@ -16,8 +16,7 @@
 /* Bytes that a stream allocates when it starts. */
 static size_t stream_bytes(const struct trib_stream *s)
 {
-	return (s->mask + 1) * sizeof(*s->chunk) +
-	       (size_t)(s->cell_mask + 1) * s->stride +
+	return (s->mask + 1) * sizeof(*s->chunk) + (size_t)(s->cell_mask + 1) * s->stride +
 	       s->eng->world * sizeof(*s->life);
 }
 
@@ -121,10 +120,9 @@ static bool flush(struct trib_stream *s, struct trib_burst *b)
 	rc = s->eng->ops->send(s->eng, s, b->iov, b->niov, b->seg);
 	s->via = 0;
 	if (rc == -EMSGSIZE)
-		trib_die_rank(
-			s->eng, TRIB_SOCK_ERR_SYSTEM, rc, -1,
-			"the path to the %s of tree %u no longer takes packets of %u bytes",
-			trib_peer(s), s->tree, b->seg);
+		trib_die_rank(s->eng, TRIB_SOCK_ERR_SYSTEM, rc, -1,
+			      "the path to the %s of tree %u no longer takes packets of %u bytes",
+			      trib_peer(s), s->tree, b->seg);
 	took = rc > 0 ? (unsigned int)rc : 0;
 	for (i = 0; i < took; i++)
 		note_sent(s, b->part[i], b->chunk[i]);
@@ -142,15 +140,13 @@ static bool flush(struct trib_stream *s, struct trib_burst *b)
 		s->refused_ns = s->eng->now;
 	if (s->eng->now - s->refused_ns >= s->eng->timeout_ns)
 		trib_die_rank(s->eng, TRIB_SOCK_ERR_RELAY, -EHOSTUNREACH, -1,
-			      "nothing can be sent to the %s of tree %u",
-			      trib_peer(s), s->tree);
+			      "nothing can be sent to the %s of tree %u", trib_peer(s), s->tree);
 	if (!s->eng->dead)
 		s->retry_ns = s->eng->now + TRIB_TUNE_SEND_RETRY;
 	return false;
 }
 
-static void add(struct trib_stream *s, struct trib_burst *b,
-		struct trib_part *p, uint64_t c)
+static void add(struct trib_stream *s, struct trib_burst *b, struct trib_part *p, uint64_t c)
 {
 	uint8_t *cell = trib_cell(s, c);
 	unsigned int len = trib_packet_len(cell);
@@ -205,8 +201,7 @@ static bool is_ahead(const struct trib_part *p)
 }
 
 /* Send from one part. Return: false if no later part can send either. */
-static bool push_part(struct trib_stream *s, struct trib_burst *b,
-		      struct trib_part *p)
+static bool push_part(struct trib_stream *s, struct trib_burst *b, struct trib_part *p)
 {
 	uint64_t c;
 
@@ -220,8 +215,7 @@ static bool push_part(struct trib_stream *s, struct trib_burst *b,
 		if ((s->eng->uneven && is_ahead(p)) || !trib_window_paced(s))
 			return false;
 		trib_chunk_pack(s, p, p->sent, c);
-		if (is_full(b, trib_packet_len(trib_cell(s, c))) &&
-		    !flush(s, b))
+		if (is_full(b, trib_packet_len(trib_cell(s, c))) && !flush(s, b))
 			return false;
 		add(s, b, p, c);
 		trib_window_pace(s, trib_packet_len(trib_cell(s, c)));

@@ -312,15 +312,13 @@ struct trib_stream {
 	bool probe_wanted;
 };
 
-static inline struct trib_chunk *trib_chunk(const struct trib_stream *s,
-					    uint64_t c)
+static inline struct trib_chunk *trib_chunk(const struct trib_stream *s, uint64_t c)
 {
 	return &s->chunk[c & s->mask];
 }
 
 /* State of chunk @c; TRIB_CHUNK_FREE if it is not known, or no longer known. */
-static inline enum trib_chunk_state
-trib_chunk_state(const struct trib_stream *s, uint64_t c)
+static inline enum trib_chunk_state trib_chunk_state(const struct trib_stream *s, uint64_t c)
 {
 	const struct trib_chunk *e = trib_chunk(s, c);
 

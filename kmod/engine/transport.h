@@ -18,8 +18,8 @@ struct trib_req;
 struct trib_stream;
 
 /* Error text of transports whose UDP port is in use. */
-#define TRIB_TEXT_PORT_TAKEN                                                   \
-	"UDP port %u is taken: by another process of this rank, or by this "   \
+#define TRIB_TEXT_PORT_TAKEN                                                                       \
+	"UDP port %u is taken: by another process of this rank, or by this "                       \
 	"host's tribd: then the relay's face must name another port"
 
 /**
@@ -92,11 +92,10 @@ enum trib_transport_flags {
  */
 struct trib_transport_ops {
 	unsigned int flags;
-	int (*send)(struct trib_engine *eng, struct trib_stream *s,
-		    const struct trib_iovec *iov, unsigned int niov,
-		    unsigned int seg);
-	int (*result)(struct trib_engine *eng, struct trib_stream *s,
-		      uint32_t chunk, struct trib_rx *rx);
+	int (*send)(struct trib_engine *eng, struct trib_stream *s, const struct trib_iovec *iov,
+		    unsigned int niov, unsigned int seg);
+	int (*result)(struct trib_engine *eng, struct trib_stream *s, uint32_t chunk,
+		      struct trib_rx *rx);
 };
 
 /**
@@ -108,8 +107,7 @@ struct trib_transport_ops {
  * in bad_packets. The host has set eng->now. The first START(RUN) of each tree
  * allocates.
  */
-void trib_packet_rx(struct trib_engine *eng, const void *p, size_t len,
-		    bool ce);
+void trib_packet_rx(struct trib_engine *eng, const void *p, size_t len, bool ce);
 
 /**
  * trib_rx() - process a parsed packet

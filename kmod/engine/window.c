@@ -53,8 +53,7 @@ static uint64_t planned(const struct trib_stream *s)
 	if (rate > 1ULL << 50)
 		rate = 1ULL << 50;
 	bytes = rate / (8 * TRIB_SEC / TRIB_TUNE_PLANNED_NS);
-	return bytes * TRIB_CHUNK_ONE / (s->stride + s->overhead) * s->weight /
-	       weights(s);
+	return bytes * TRIB_CHUNK_ONE / (s->stride + s->overhead) * s->weight / weights(s);
 }
 
 void trib_window_start(struct trib_stream *s)
@@ -76,8 +75,7 @@ void trib_window_start(struct trib_stream *s)
 	}
 	if (g->cap < WINDOW_MIN)
 		g->cap = WINDOW_MIN;
-	g->cwnd = TRIB_TUNE_WINDOW_INIT_BYTES * TRIB_CHUNK_ONE / s->stride /
-		  streams(s);
+	g->cwnd = TRIB_TUNE_WINDOW_INIT_BYTES * TRIB_CHUNK_ONE / s->stride / streams(s);
 	if (g->cwnd < WINDOW_MIN)
 		g->cwnd = WINDOW_MIN;
 	if (g->cwnd > g->cap)
@@ -123,8 +121,7 @@ void trib_window_pace(struct trib_stream *s, unsigned int len)
 		return;
 	if (eng->pace_ns < eng->now)
 		eng->pace_ns = eng->now;
-	eng->pace_ns += (len + s->overhead) *
-			(8 * TRIB_SEC * 100 / TRIB_TUNE_PACE_PERCENT) / rate;
+	eng->pace_ns += (len + s->overhead) * (8 * TRIB_SEC * 100 / TRIB_TUNE_PACE_PERCENT) / rate;
 }
 
 /* Shrink the window, at most once per round trip. */
@@ -155,8 +152,7 @@ static void cut_for(struct trib_stream *s, const struct trib_chunk *e)
 /* Queueing delay above which the window shrinks. */
 static uint64_t queue_limit(const struct trib_cong *g)
 {
-	return g->rtt_min > TRIB_TUNE_QUEUE_MAX ? g->rtt_min
-						: TRIB_TUNE_QUEUE_MAX;
+	return g->rtt_min > TRIB_TUNE_QUEUE_MAX ? g->rtt_min : TRIB_TUNE_QUEUE_MAX;
 }
 
 static bool rtt_has_grown(const struct trib_cong *g)
@@ -217,8 +213,7 @@ static void judge_queue(struct trib_stream *s)
 	if (g->compete)
 		return;
 	if (!g->base_cwnd) {
-		if (own_queue(g, rtt) <=
-		    TRIB_TUNE_QUEUE_CHUNKS / streams(s) * TRIB_CHUNK_ONE)
+		if (own_queue(g, rtt) <= TRIB_TUNE_QUEUE_CHUNKS / streams(s) * TRIB_CHUNK_ONE)
 			return;
 		g->base_cwnd = g->cwnd;
 		g->base_rtt = rtt;
@@ -266,8 +261,7 @@ static void note_min(struct trib_cong *g, uint64_t rtt, uint64_t now)
 	}
 	if (!g->min_now || rtt < g->min_now)
 		g->min_now = rtt;
-	g->rtt_min = g->min_before && g->min_before < g->min_now ? g->min_before
-								 : g->min_now;
+	g->rtt_min = g->min_before && g->min_before < g->min_now ? g->min_before : g->min_now;
 }
 
 static void sample(struct trib_stream *s, uint64_t rtt, bool pure)
@@ -302,14 +296,12 @@ static void grow(struct trib_stream *s)
 	/* Grow only a window that limited sending. */
 	if (!g->limited)
 		return;
-	g->cwnd += g->slow_start ? TRIB_CHUNK_ONE
-				 : TRIB_CHUNK_ONE * TRIB_CHUNK_ONE / g->cwnd;
+	g->cwnd += g->slow_start ? TRIB_CHUNK_ONE : TRIB_CHUNK_ONE * TRIB_CHUNK_ONE / g->cwnd;
 	if (g->cwnd > g->cap)
 		g->cwnd = g->cap;
 }
 
-void trib_window_result(struct trib_stream *s, uint64_t c,
-			const struct trib_rx *rx)
+void trib_window_result(struct trib_stream *s, uint64_t c, const struct trib_rx *rx)
 {
 	struct trib_chunk *e = trib_chunk(s, c);
 	struct trib_cong *g = &s->cong;
@@ -321,14 +313,11 @@ void trib_window_result(struct trib_stream *s, uint64_t c,
 		g->round_ce++;
 	/* After a retransmission the result may answer either copy. */
 	if (!e->tries)
-		sample(s, s->eng->now - e->first_ns,
-		       star && rx->child == s->child);
+		sample(s, s->eng->now - e->first_ns, star && rx->child == s->child);
 	else if (star && rx->child == s->child && !e->known)
 		trib_window_lost(s, c); /* the copy completed it */
-	g->loss += ((e->lost ? TRIB_SHARE_ALL : 0) - g->loss) /
-		   TRIB_TUNE_LOSS_CHUNKS;
-	if (e->lost &&
-	    g->loss * 100 > TRIB_TUNE_LOSS_PERCENT * TRIB_SHARE_ALL &&
+	g->loss += ((e->lost ? TRIB_SHARE_ALL : 0) - g->loss) / TRIB_TUNE_LOSS_CHUNKS;
+	if (e->lost && g->loss * 100 > TRIB_TUNE_LOSS_PERCENT * TRIB_SHARE_ALL &&
 	    g->cwnd > TRIB_TUNE_WINDOW_LOSSY * TRIB_CHUNK_ONE)
 		cut_for(s, e);
 	grow(s);

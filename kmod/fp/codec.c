@@ -18,52 +18,44 @@
 
 static char *codec;
 module_param(codec, charp, 0444);
-MODULE_PARM_DESC(
-	codec, "Codec of sockets: scalar, avx2, avx512 (default: the fastest)");
+MODULE_PARM_DESC(codec, "Codec of sockets: scalar, avx2, avx512 (default: the fastest)");
 
 static const struct trib_codec *simd = &trib_codec_scalar;
 
-#define FPU_CALL(name, params, args)                                           \
-	static void fpu_##name params                                          \
-	{                                                                      \
-		if (trib_fpu_enter()) {                                        \
-			simd->name args;                                       \
-			trib_fpu_end();                                        \
-		} else {                                                       \
-			trib_codec_scalar.name args;                           \
-		}                                                              \
+#define FPU_CALL(name, params, args)                                                               \
+	static void fpu_##name params                                                              \
+	{                                                                                          \
+		if (trib_fpu_enter()) {                                                            \
+			simd->name args;                                                           \
+			trib_fpu_end();                                                            \
+		} else {                                                                           \
+			trib_codec_scalar.name args;                                               \
+		}                                                                                  \
 	}
 
-#define FPU_CALL_RETURNS(type, name, params, args)                             \
-	static type fpu_##name params                                          \
-	{                                                                      \
-		type r;                                                        \
-                                                                               \
-		if (!trib_fpu_enter())                                         \
-			return trib_codec_scalar.name args;                    \
-		r = simd->name args;                                           \
-		trib_fpu_end();                                                \
-		return r;                                                      \
+#define FPU_CALL_RETURNS(type, name, params, args)                                                 \
+	static type fpu_##name params                                                              \
+	{                                                                                          \
+		type r;                                                                            \
+                                                                                                   \
+		if (!trib_fpu_enter())                                                             \
+			return trib_codec_scalar.name args;                                        \
+		r = simd->name args;                                                               \
+		trib_fpu_end();                                                                    \
+		return r;                                                                          \
 	}
 
 FPU_CALL_RETURNS(uint32_t, amax, (const float *x, size_t n), (x, n))
 FPU_CALL_RETURNS(size_t, f32_nan, (const float *x, size_t n), (x, n))
-FPU_CALL(q32_pack,
-	 (void *w, const float *x, size_t n, int scale, int32_t limit),
+FPU_CALL(q32_pack, (void *w, const float *x, size_t n, int scale, int32_t limit),
 	 (w, x, n, scale, limit))
-FPU_CALL(q32_unpack, (float *x, const void *w, size_t n, int scale),
-	 (x, w, n, scale))
-FPU_CALL(q32_unpack_avg,
-	 (float *x, const void *w, size_t n, int scale, unsigned int world),
+FPU_CALL(q32_unpack, (float *x, const void *w, size_t n, int scale), (x, w, n, scale))
+FPU_CALL(q32_unpack_avg, (float *x, const void *w, size_t n, int scale, unsigned int world),
 	 (x, w, n, scale, world))
-FPU_CALL(f32_order, (void *w, const float *x, size_t n, int neg),
-	 (w, x, n, neg))
-FPU_CALL(f32_unorder, (float *x, const void *w, size_t n, int neg),
-	 (x, w, n, neg))
-FPU_CALL(i32_order, (void *w, const int32_t *x, size_t n, int neg),
-	 (w, x, n, neg))
-FPU_CALL(i32_unorder, (int32_t * x, const void *w, size_t n, int neg),
-	 (x, w, n, neg))
+FPU_CALL(f32_order, (void *w, const float *x, size_t n, int neg), (w, x, n, neg))
+FPU_CALL(f32_unorder, (float *x, const void *w, size_t n, int neg), (x, w, n, neg))
+FPU_CALL(i32_order, (void *w, const int32_t *x, size_t n, int neg), (w, x, n, neg))
+FPU_CALL(i32_unorder, (int32_t * x, const void *w, size_t n, int neg), (x, w, n, neg))
 FPU_CALL(f16_pack, (void *w, const float *x, size_t n), (w, x, n))
 FPU_CALL(f16_unpack, (float *x, const void *w, size_t n), (x, w, n))
 FPU_CALL(bf16_pack, (void *w, const float *x, size_t n), (w, x, n))

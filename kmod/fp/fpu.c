@@ -20,8 +20,7 @@ MODULE_PARM_DESC(fpu_busy, "Compute as if the FPU were never free (for tests)");
 
 static char *level;
 module_param(level, charp, 0444);
-MODULE_PARM_DESC(
-	level, "Level of sums: scalar, sse2, avx2, avx512 (default: the best)");
+MODULE_PARM_DESC(level, "Level of sums: scalar, sse2, avx2, avx512 (default: the best)");
 
 static const struct trib_sum *best;
 static const struct trib_sum *scalar;

@@ -56,8 +56,7 @@ static const struct trib_sum_ops *format_of(__u32 fmt)
 
 static int expands(enum trib_kfunc_id id)
 {
-	return id == TRIB_KFUNC_PKT_EXPAND_ADD ||
-	       id == TRIB_KFUNC_PKT_EXPAND_STORE;
+	return id == TRIB_KFUNC_PKT_EXPAND_ADD || id == TRIB_KFUNC_PKT_EXPAND_STORE;
 }
 
 static int do_sum(const struct trib_sum_ops *ops, const struct call *c)
@@ -80,11 +79,9 @@ static int do_sum(const struct trib_sum_ops *ops, const struct call *c)
 		ops->emit(c->val, c->acc, c->val_len);
 		return 0;
 	case TRIB_KFUNC_PKT_EXPAND_ADD:
-		return ops->expand_add(c->acc, c->acc_len, c->val, c->val_len,
-				       c->nm);
+		return ops->expand_add(c->acc, c->acc_len, c->val, c->val_len, c->nm);
 	case TRIB_KFUNC_PKT_EXPAND_STORE:
-		return ops->expand_store(c->acc, c->acc_len, c->val, c->val_len,
-					 c->nm);
+		return ops->expand_store(c->acc, c->acc_len, c->val, c->val_len, c->nm);
 	default:
 		return -EINVAL;
 	}
@@ -110,8 +107,8 @@ int trib_call_refuse(enum trib_kfunc_id id, int err)
 	return err;
 }
 
-int trib_call_mem(enum trib_kfunc_id id, void *acc, __u32 acc_len, void *val,
-		  __u32 val_len, __u32 fmt)
+int trib_call_mem(enum trib_kfunc_id id, void *acc, __u32 acc_len, void *val, __u32 val_len,
+		  __u32 fmt)
 {
 	const struct trib_sum_ops *ops = format_of(fmt);
 	struct call c = {
@@ -132,8 +129,8 @@ int trib_call_mem(enum trib_kfunc_id id, void *acc, __u32 acc_len, void *val,
 	return run(&c);
 }
 
-int trib_call_pkt(enum trib_kfunc_id id, void *data, __u32 len, __u32 off,
-		  void *acc, __u32 acc_len, __u64 what)
+int trib_call_pkt(enum trib_kfunc_id id, void *data, __u32 len, __u32 off, void *acc, __u32 acc_len,
+		  __u64 what)
 {
 	const struct trib_sum_ops *ops = format_of(TRIB_KFUNC_FMT(what));
 	__u32 n = TRIB_KFUNC_N(what);

@@ -37,8 +37,8 @@ extern const char *const trib_kfunc_names[TRIB_KFUNC__MAX];
  * Both pointers must be valid for their lengths, without other writers.
  * Return: see trib_kfunc.h.
  */
-int trib_call_mem(enum trib_kfunc_id id, void *acc, __u32 acc_len, void *val,
-		  __u32 val_len, __u32 fmt);
+int trib_call_mem(enum trib_kfunc_id id, void *acc, __u32 acc_len, void *val, __u32 val_len,
+		  __u32 fmt);
 
 /**
  * trib_call_pkt() - run a trib_pkt_ function
@@ -50,8 +50,8 @@ int trib_call_mem(enum trib_kfunc_id id, void *acc, __u32 acc_len, void *val,
  *
  * Return: see trib_kfunc.h.
  */
-int trib_call_pkt(enum trib_kfunc_id id, void *data, __u32 len, __u32 off,
-		  void *acc, __u32 acc_len, __u64 what);
+int trib_call_pkt(enum trib_kfunc_id id, void *data, __u32 len, __u32 off, void *acc, __u32 acc_len,
+		  __u64 what);
 
 /** trib_call_refuse() - count a call with bad arguments; returns @err */
 int trib_call_refuse(enum trib_kfunc_id id, int err);

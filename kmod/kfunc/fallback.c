@@ -36,8 +36,7 @@ void trib_fallback_tell(void)
 
 	if (delayed_work_pending(&fallback_work))
 		return;
-	schedule_delayed_work(&fallback_work,
-			      time_after(next, now) ? next - now : 0);
+	schedule_delayed_work(&fallback_work, time_after(next, now) ? next - now : 0);
 }
 
 void trib_fallback_init(void)

@@ -15,8 +15,8 @@
 #include "kfunc.h"
 #include "uapi/trib_kfunc.h"
 
-static int call_pkt(enum trib_kfunc_id id, struct xdp_md *ctx, u32 off,
-		    void *acc, u32 acc_len, u64 what)
+static int call_pkt(enum trib_kfunc_id id, struct xdp_md *ctx, u32 off, void *acc, u32 acc_len,
+		    u64 what)
 {
 	/* The context of a running XDP program is the buffer itself. */
 	struct xdp_buff *xdp = (struct xdp_buff *)ctx;
@@ -24,76 +24,59 @@ static int call_pkt(enum trib_kfunc_id id, struct xdp_md *ctx, u32 off,
 	/* Fragments are not contiguous with the first buffer. */
 	if (xdp_buff_has_frags(xdp))
 		return trib_call_refuse(id, -EOPNOTSUPP);
-	return trib_call_pkt(id, xdp->data, xdp->data_end - xdp->data, off, acc,
-			     acc_len, what);
+	return trib_call_pkt(id, xdp->data, xdp->data_end - xdp->data, off, acc, acc_len, what);
 }
 
 __bpf_kfunc_start_defs();
 
-__bpf_kfunc int trib_mem_add(void *acc, u32 acc__sz, const void *in, u32 in__sz,
-			     u32 fmt)
+__bpf_kfunc int trib_mem_add(void *acc, u32 acc__sz, const void *in, u32 in__sz, u32 fmt)
 {
-	return trib_call_mem(TRIB_KFUNC_MEM_ADD, acc, acc__sz, (void *)in,
-			     in__sz, fmt);
+	return trib_call_mem(TRIB_KFUNC_MEM_ADD, acc, acc__sz, (void *)in, in__sz, fmt);
 }
 
-__bpf_kfunc int trib_mem_store(void *acc, u32 acc__sz, const void *in,
-			       u32 in__sz, u32 fmt)
+__bpf_kfunc int trib_mem_store(void *acc, u32 acc__sz, const void *in, u32 in__sz, u32 fmt)
 {
-	return trib_call_mem(TRIB_KFUNC_MEM_STORE, acc, acc__sz, (void *)in,
-			     in__sz, fmt);
+	return trib_call_mem(TRIB_KFUNC_MEM_STORE, acc, acc__sz, (void *)in, in__sz, fmt);
 }
 
-__bpf_kfunc int trib_mem_final(void *acc, u32 acc__sz, void *io, u32 io__sz,
-			       u32 fmt)
+__bpf_kfunc int trib_mem_final(void *acc, u32 acc__sz, void *io, u32 io__sz, u32 fmt)
 {
-	return trib_call_mem(TRIB_KFUNC_MEM_FINAL, acc, acc__sz, io, io__sz,
-			     fmt);
+	return trib_call_mem(TRIB_KFUNC_MEM_FINAL, acc, acc__sz, io, io__sz, fmt);
 }
 
-__bpf_kfunc int trib_mem_emit(const void *acc, u32 acc__sz, void *out,
-			      u32 out__sz, u32 fmt)
+__bpf_kfunc int trib_mem_emit(const void *acc, u32 acc__sz, void *out, u32 out__sz, u32 fmt)
 {
-	return trib_call_mem(TRIB_KFUNC_MEM_EMIT, (void *)acc, acc__sz, out,
-			     out__sz, fmt);
+	return trib_call_mem(TRIB_KFUNC_MEM_EMIT, (void *)acc, acc__sz, out, out__sz, fmt);
 }
 
-__bpf_kfunc int trib_pkt_add(struct xdp_md *ctx, u32 off, void *acc,
-			     u32 acc__sz, u64 what)
+__bpf_kfunc int trib_pkt_add(struct xdp_md *ctx, u32 off, void *acc, u32 acc__sz, u64 what)
 {
 	return call_pkt(TRIB_KFUNC_PKT_ADD, ctx, off, acc, acc__sz, what);
 }
 
-__bpf_kfunc int trib_pkt_store(struct xdp_md *ctx, u32 off, void *acc,
-			       u32 acc__sz, u64 what)
+__bpf_kfunc int trib_pkt_store(struct xdp_md *ctx, u32 off, void *acc, u32 acc__sz, u64 what)
 {
 	return call_pkt(TRIB_KFUNC_PKT_STORE, ctx, off, acc, acc__sz, what);
 }
 
-__bpf_kfunc int trib_pkt_final(struct xdp_md *ctx, u32 off, void *acc,
-			       u32 acc__sz, u64 what)
+__bpf_kfunc int trib_pkt_final(struct xdp_md *ctx, u32 off, void *acc, u32 acc__sz, u64 what)
 {
 	return call_pkt(TRIB_KFUNC_PKT_FINAL, ctx, off, acc, acc__sz, what);
 }
 
-__bpf_kfunc int trib_pkt_emit(struct xdp_md *ctx, u32 off, void *acc,
-			      u32 acc__sz, u64 what)
+__bpf_kfunc int trib_pkt_emit(struct xdp_md *ctx, u32 off, void *acc, u32 acc__sz, u64 what)
 {
 	return call_pkt(TRIB_KFUNC_PKT_EMIT, ctx, off, acc, acc__sz, what);
 }
 
-__bpf_kfunc int trib_pkt_expand_add(struct xdp_md *ctx, u32 off, void *acc,
-				    u32 acc__sz, u64 what)
+__bpf_kfunc int trib_pkt_expand_add(struct xdp_md *ctx, u32 off, void *acc, u32 acc__sz, u64 what)
 {
-	return call_pkt(TRIB_KFUNC_PKT_EXPAND_ADD, ctx, off, acc, acc__sz,
-			what);
+	return call_pkt(TRIB_KFUNC_PKT_EXPAND_ADD, ctx, off, acc, acc__sz, what);
 }
 
-__bpf_kfunc int trib_pkt_expand_store(struct xdp_md *ctx, u32 off, void *acc,
-				      u32 acc__sz, u64 what)
+__bpf_kfunc int trib_pkt_expand_store(struct xdp_md *ctx, u32 off, void *acc, u32 acc__sz, u64 what)
 {
-	return call_pkt(TRIB_KFUNC_PKT_EXPAND_STORE, ctx, off, acc, acc__sz,
-			what);
+	return call_pkt(TRIB_KFUNC_PKT_EXPAND_STORE, ctx, off, acc, acc__sz, what);
 }
 
 __bpf_kfunc u64 trib_module_caps(void)

@@ -37,8 +37,7 @@ static int put_module(struct sk_buff *skb)
 		fallbacks += k.fallbacks;
 	}
 	nest = nla_nest_start(skb, TRIB_A_MODULE);
-	if (!nest ||
-	    nla_put_string(skb, TRIB_A_MODULE_VERSION, THIS_MODULE->version) ||
+	if (!nest || nla_put_string(skb, TRIB_A_MODULE_VERSION, THIS_MODULE->version) ||
 	    nla_put_u32(skb, TRIB_A_MODULE_API, TRIB_KFUNC_API) ||
 	    nla_put_string(skb, TRIB_A_MODULE_LEVEL, trib_fpu_level()) ||
 	    trib_put_u64(skb, TRIB_A_MODULE_FORMATS, trib_call_formats()) ||
@@ -58,8 +57,7 @@ static int put_kfunc(struct sk_buff *skb, enum trib_kfunc_id id)
 
 	trib_stats_get(id, &k);
 	nest = nla_nest_start(skb, TRIB_A_KFUNC);
-	if (!nest ||
-	    nla_put_string(skb, TRIB_A_KFUNC_NAME, trib_kfunc_names[id]) ||
+	if (!nest || nla_put_string(skb, TRIB_A_KFUNC_NAME, trib_kfunc_names[id]) ||
 	    trib_put_u64(skb, TRIB_A_KFUNC_CALLS, k.calls) ||
 	    trib_put_u64(skb, TRIB_A_KFUNC_BYTES, k.bytes) ||
 	    trib_put_u64(skb, TRIB_A_KFUNC_FALLBACKS, k.fallbacks) ||
@@ -81,9 +79,7 @@ static int answer(struct genl_info *info, int cmd, int id)
 		return -ENOMEM;
 	}
 	hdr = genlmsg_put_reply(skb, info, &trib_genl, 0, cmd);
-	err = !hdr		     ? -EMSGSIZE
-	      : id < TRIB_KFUNC__MAX ? put_kfunc(skb, id)
-				     : put_module(skb);
+	err = !hdr ? -EMSGSIZE : id < TRIB_KFUNC__MAX ? put_kfunc(skb, id) : put_module(skb);
 	if (err) {
 		nlmsg_free(skb);
 		NL_SET_ERR_MSG(info->extack, "the answer is too long");
@@ -102,8 +98,7 @@ int trib_module_get(struct sk_buff *skb, struct genl_info *info)
 int trib_module_reset(struct sk_buff *skb, struct genl_info *info)
 {
 	if (!netlink_capable(skb, CAP_NET_ADMIN)) {
-		NL_SET_ERR_MSG(info->extack,
-			       "only CAP_NET_ADMIN may reset counters");
+		NL_SET_ERR_MSG(info->extack, "only CAP_NET_ADMIN may reset counters");
 		return -EPERM;
 	}
 	trib_stats_reset();
@@ -116,13 +111,11 @@ int trib_kfunc_get(struct sk_buff *skb, struct genl_info *info)
 	int id, err;
 
 	if (!info->attrs[TRIB_A_KFUNC]) {
-		NL_SET_ERR_MSG(info->extack,
-			       "name a function, or ask for a dump");
+		NL_SET_ERR_MSG(info->extack, "name a function, or ask for a dump");
 		return -EINVAL;
 	}
-	err = nla_parse_nested(tb, TRIB_A_KFUNC__MAX - 1,
-			       info->attrs[TRIB_A_KFUNC], trib_kfunc_policy,
-			       info->extack);
+	err = nla_parse_nested(tb, TRIB_A_KFUNC__MAX - 1, info->attrs[TRIB_A_KFUNC],
+			       trib_kfunc_policy, info->extack);
 	if (err)
 		return err;
 	name = tb[TRIB_A_KFUNC_NAME];
@@ -145,14 +138,12 @@ int trib_kfunc_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 	/* Checked here because an op's start() has no extack. */
 	if (attr) {
-		NL_SET_ERR_MSG_ATTR(cb->extack, attr,
-				    "a dump lists all functions: name none");
+		NL_SET_ERR_MSG_ATTR(cb->extack, attr, "a dump lists all functions: name none");
 		return -EINVAL;
 	}
 	for (; cb->args[0] < TRIB_KFUNC__MAX; cb->args[0]++) {
-		hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
-				  cb->nlh->nlmsg_seq, &trib_genl, NLM_F_MULTI,
-				  TRIB_CMD_KFUNC_GET);
+		hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &trib_genl,
+				  NLM_F_MULTI, TRIB_CMD_KFUNC_GET);
 		if (!hdr)
 			break;
 		if (put_kfunc(skb, cb->args[0])) {

@@ -7,8 +7,7 @@
 #include "family.h"
 #include "uapi/trib.h"
 
-static struct sk_buff *make_event(u32 kind, u64 count, trib_event_more *more,
-				  void *arg)
+static struct sk_buff *make_event(u32 kind, u64 count, trib_event_more *more, void *arg)
 {
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	struct nlattr *nest;
@@ -33,8 +32,7 @@ out:
 	return NULL;
 }
 
-void trib_event_tell(struct net *net, u32 kind, u64 count,
-		     trib_event_more *more, void *arg)
+void trib_event_tell(struct net *net, u32 kind, u64 count, trib_event_more *more, void *arg)
 {
 	struct sk_buff *skb;
 
@@ -43,8 +41,7 @@ void trib_event_tell(struct net *net, u32 kind, u64 count,
 	skb = make_event(kind, count, more, arg);
 	/* A slow listener loses events and sees ENOBUFS. */
 	if (skb)
-		genlmsg_multicast_netns(&trib_genl, net, skb, 0,
-					TRIB_MCGRP_EVENTS, GFP_KERNEL);
+		genlmsg_multicast_netns(&trib_genl, net, skb, 0, TRIB_MCGRP_EVENTS, GFP_KERNEL);
 }
 
 void trib_event_tell_all(u32 kind, u64 count)

@@ -18,8 +18,7 @@ typedef int trib_event_more(struct sk_buff *skb, void *arg);
  *
  * May sleep. Call it only while the family is registered.
  */
-void trib_event_tell(struct net *net, u32 kind, u64 count,
-		     trib_event_more *more, void *arg);
+void trib_event_tell(struct net *net, u32 kind, u64 count, trib_event_more *more, void *arg);
 
 /** trib_event_tell_all() - send an event to the listeners in all namespaces */
 void trib_event_tell_all(u32 kind, u64 count);

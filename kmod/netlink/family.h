@@ -11,9 +11,9 @@ extern struct genl_family trib_genl;
 enum { TRIB_MCGRP_EVENTS };
 
 /* A policy entry that refuses the attribute with @text. */
-#define TRIB_REJECT(text)                                                      \
-	{                                                                      \
-		.type = NLA_REJECT, .reject_message = text                     \
+#define TRIB_REJECT(text)                                                                          \
+	{                                                                                          \
+		.type = NLA_REJECT, .reject_message = text                                         \
 	}
 
 /* tribd's clients expect a u64 without padding, on a 4-byte boundary. */

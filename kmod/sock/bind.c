@@ -51,24 +51,19 @@ static int check(struct trib_sock *ts, const struct sockaddr_trib *a, int len)
 	const struct trib_attach_rep *rep = ts->place;
 
 	if (len < sizeof(*a) || a->family != AF_INET || a->zero)
-		return refuse(
-			ts, -EINVAL,
-			"bind() needs a struct sockaddr_trib with family AF_INET and zero 0");
+		return refuse(ts, -EINVAL,
+			      "bind() needs a struct sockaddr_trib with family AF_INET and zero 0");
 	if (ts->state != TRIB_SOCK_NEW)
 		return -EINVAL;
 	if (!rep)
-		return refuse(
-			ts, -EINVAL,
-			"the socket has no place: set TRIB_SO_PLACE before bind()");
-	if (ntohs(a->job) != rep->job || ntohs(a->rank) != rep->rank ||
-	    a->cookie != rep->cookie)
-		return refuse(
-			ts, -EINVAL,
-			"job, rank or cookie of the address differ from the place's");
+		return refuse(ts, -EINVAL,
+			      "the socket has no place: set TRIB_SO_PLACE before bind()");
+	if (ntohs(a->job) != rep->job || ntohs(a->rank) != rep->rank || a->cookie != rep->cookie)
+		return refuse(ts, -EINVAL,
+			      "job, rank or cookie of the address differ from the place's");
 	if (!trib_claim_allows(sock_net(trib_sock_sk(ts)), rep->job))
-		return refuse(
-			ts, -EACCES,
-			"the job is claimed for another user; CAP_NET_ADMIN may bind");
+		return refuse(ts, -EACCES,
+			      "the job is claimed for another user; CAP_NET_ADMIN may bind");
 	return 0;
 }
 
@@ -85,15 +80,12 @@ static int begin(struct trib_sock *ts)
 	eng->error.index = -1;
 	eng->now = ktime_get_ns();
 	/* Each tree is charged when it starts. */
-	rc = trib_mem_room(eng, sizeof(*ts->place) +
-					trib_io_bytes(ts->place->ntree));
+	rc = trib_mem_room(eng, sizeof(*ts->place) + trib_io_bytes(ts->place->ntree));
 	if (rc)
-		trib_fault(
-			eng, TRIB_SOCK_ERR_SYSTEM, rc,
-			"sockets use all of mem_total: raise this module parameter");
+		trib_fault(eng, TRIB_SOCK_ERR_SYSTEM, rc,
+			   "sockets use all of mem_total: raise this module parameter");
 	if (!rc)
-		rc = trib_engine_init(eng, &transport, &host,
-				      trib_codec_kernel(), ts->place);
+		rc = trib_engine_init(eng, &transport, &host, trib_codec_kernel(), ts->place);
 	if (!rc)
 		rc = trib_io_open(ts);
 	if (rc) {
@@ -120,8 +112,7 @@ int trib_sock_bind(struct socket *sock, struct sockaddr *addr, int len)
 	/* Lists that find it before begin() see an unbound socket. */
 	rc = trib_netns_add(ts, ts->place->job, ts->place->rank);
 	if (rc) {
-		refuse(ts, rc,
-		       "another socket of this network namespace is that rank");
+		refuse(ts, rc, "another socket of this network namespace is that rank");
 		goto unlock;
 	}
 	rc = begin(ts);

@@ -8,8 +8,8 @@
 /* Smaller buffers are cheap to allocate. */
 #define SPARE_MIN (64 << 10)
 
-struct trib_msg *trib_msg_make(struct trib_sock *ts, const struct trib_want *w,
-			       void *buf, struct iov_iter *from, size_t len)
+struct trib_msg *trib_msg_make(struct trib_sock *ts, const struct trib_want *w, void *buf,
+			       struct iov_iter *from, size_t len)
 {
 	struct trib_msg *m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
 	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN;
@@ -73,8 +73,7 @@ void trib_spare_keep(struct trib_sock *ts, struct trib_msg *m)
 	m->size = 0;
 }
 
-void *trib_spare_take(struct trib_sock *ts, const struct trib_want *w,
-		      size_t len)
+void *trib_spare_take(struct trib_sock *ts, const struct trib_want *w, size_t len)
 {
 	void *buf = ts->spare;
 

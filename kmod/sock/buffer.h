@@ -13,8 +13,8 @@
  * The caller has charged the memory. Return: the message with one reference, or
  * an error pointer; then @buf is freed, but still charged.
  */
-struct trib_msg *trib_msg_make(struct trib_sock *ts, const struct trib_want *w,
-			       void *buf, struct iov_iter *from, size_t len);
+struct trib_msg *trib_msg_make(struct trib_sock *ts, const struct trib_want *w, void *buf,
+			       struct iov_iter *from, size_t len);
 /* Drop a reference. The last one frees the message and uncharges its memory. */
 void trib_msg_put(struct trib_msg *m);
 
@@ -25,8 +25,7 @@ void trib_msg_put(struct trib_msg *m);
  */
 void trib_spare_keep(struct trib_sock *ts, struct trib_msg *m);
 /* Take the spare for a charged message that fills all of it. Return: or NULL. */
-void *trib_spare_take(struct trib_sock *ts, const struct trib_want *w,
-		      size_t len);
+void *trib_spare_take(struct trib_sock *ts, const struct trib_want *w, size_t len);
 /* Free the spare. Return: false if there was none. */
 bool trib_spare_drop(struct trib_sock *ts);
 

@@ -46,26 +46,21 @@ void trib_claim_clear(struct trib_netns *n)
 }
 
 /* Check a request and read its job and, if @uid is not NULL, its user. */
-static int parse(struct sk_buff *skb, struct genl_info *info, u16 *job,
-		 kuid_t *uid)
+static int parse(struct sk_buff *skb, struct genl_info *info, u16 *job, kuid_t *uid)
 {
 	struct nlattr *tb[TRIB_A_CLAIM__MAX], *nest;
 	int err;
 
-	if (!netlink_ns_capable(skb, genl_info_net(info)->user_ns,
-				CAP_NET_ADMIN)) {
-		NL_SET_ERR_MSG(info->extack,
-			       "only CAP_NET_ADMIN may change claims");
+	if (!netlink_ns_capable(skb, genl_info_net(info)->user_ns, CAP_NET_ADMIN)) {
+		NL_SET_ERR_MSG(info->extack, "only CAP_NET_ADMIN may change claims");
 		return -EPERM;
 	}
 	nest = info->attrs[TRIB_A_CLAIM];
 	if (!nest) {
-		NL_SET_ERR_MSG(info->extack,
-			       "the request has no claim: add TRIB_A_CLAIM");
+		NL_SET_ERR_MSG(info->extack, "the request has no claim: add TRIB_A_CLAIM");
 		return -EINVAL;
 	}
-	err = nla_parse_nested(tb, TRIB_A_CLAIM__MAX - 1, nest,
-			       trib_claim_policy, info->extack);
+	err = nla_parse_nested(tb, TRIB_A_CLAIM__MAX - 1, nest, trib_claim_policy, info->extack);
 	if (err)
 		return err;
 	if (!tb[TRIB_A_CLAIM_JOB]) {
@@ -74,9 +69,8 @@ static int parse(struct sk_buff *skb, struct genl_info *info, u16 *job,
 	}
 	*job = nla_get_u16(tb[TRIB_A_CLAIM_JOB]);
 	if (!uid && tb[TRIB_A_CLAIM_UID]) {
-		NL_SET_ERR_MSG_ATTR(
-			info->extack, tb[TRIB_A_CLAIM_UID],
-			"a claim is deleted by its job alone: give no uid");
+		NL_SET_ERR_MSG_ATTR(info->extack, tb[TRIB_A_CLAIM_UID],
+				    "a claim is deleted by its job alone: give no uid");
 		return -EINVAL;
 	}
 	if (!uid)
@@ -85,8 +79,7 @@ static int parse(struct sk_buff *skb, struct genl_info *info, u16 *job,
 		NL_SET_ERR_MSG_ATTR(info->extack, nest, "the claim has no uid");
 		return -EINVAL;
 	}
-	*uid = make_kuid(sk_user_ns(NETLINK_CB(skb).sk),
-			 nla_get_u32(tb[TRIB_A_CLAIM_UID]));
+	*uid = make_kuid(sk_user_ns(NETLINK_CB(skb).sk), nla_get_u32(tb[TRIB_A_CLAIM_UID]));
 	if (uid_valid(*uid))
 		return 0;
 	NL_SET_ERR_MSG_ATTR(info->extack, tb[TRIB_A_CLAIM_UID],
@@ -108,8 +101,7 @@ int trib_claim_new(struct sk_buff *skb, struct genl_info *info)
 	if (!c)
 		goto nomem;
 	c->uid = uid;
-	old = xa_store(&trib_netns(genl_info_net(info))->claims, job, c,
-		       GFP_KERNEL_ACCOUNT);
+	old = xa_store(&trib_netns(genl_info_net(info))->claims, job, c, GFP_KERNEL_ACCOUNT);
 	if (xa_is_err(old)) {
 		kfree(c);
 		goto nomem;
@@ -141,15 +133,14 @@ int trib_claim_del(struct sk_buff *skb, struct genl_info *info)
 	return 0;
 }
 
-static int put_claim(struct sk_buff *skb, struct netlink_callback *cb, u16 job,
-		     kuid_t uid)
+static int put_claim(struct sk_buff *skb, struct netlink_callback *cb, u16 job, kuid_t uid)
 {
 	struct user_namespace *viewer = sk_user_ns(NETLINK_CB(cb->skb).sk);
 	struct nlattr *nest;
 	void *hdr;
 
-	hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-			  &trib_genl, NLM_F_MULTI, TRIB_CMD_CLAIM_GET);
+	hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &trib_genl,
+			  NLM_F_MULTI, TRIB_CMD_CLAIM_GET);
 	if (!hdr)
 		return -EMSGSIZE;
 	nest = nla_nest_start(skb, TRIB_A_CLAIM);
@@ -171,8 +162,7 @@ int trib_claim_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	unsigned long job;
 
 	if (attr) {
-		NL_SET_ERR_MSG_ATTR(cb->extack, attr,
-				    "a dump lists all claims: name none");
+		NL_SET_ERR_MSG_ATTR(cb->extack, attr, "a dump lists all claims: name none");
 		return -EINVAL;
 	}
 	rcu_read_lock();

@@ -59,8 +59,7 @@ struct trib_io {
 	unsigned int nway;
 	struct trib_way (*way)[1 + TRIB_ATTACH_HOPS];
 	unsigned int first;
-	u8 stage[sizeof(struct trib_hdr) + 8 * TRIB_BMWORDS_MAX +
-		 4 * TRIB_NVAL_LARGE];
+	u8 stage[sizeof(struct trib_hdr) + 8 * TRIB_BMWORDS_MAX + 4 * TRIB_NVAL_LARGE];
 };
 
 /* Bytes of a socket with @ntree trees, without its engine's buffers. */
@@ -90,19 +89,17 @@ struct dst_entry *trib_way_route(struct trib_io *io, struct trib_way *way);
 /* Index of the device with this address; 0 if none. */
 int trib_device_of(struct net *net, const __be32 *addr);
 /* Index of the device towards the relay at @way, by our address; 0 if unknown. */
-int trib_device_towards(struct trib_io *io, struct trib_way *way,
-			const __be32 *local);
+int trib_device_towards(struct trib_io *io, struct trib_way *way, const __be32 *local);
 
 /* --- tx.c, rx.c -------------------------------------------------------------------- */
 
 /* send() of struct trib_transport_ops. */
-int trib_io_send(struct trib_engine *eng, struct trib_stream *s,
-		 const struct kvec *iov, unsigned int niov, unsigned int seg);
+int trib_io_send(struct trib_engine *eng, struct trib_stream *s, const struct kvec *iov,
+		 unsigned int niov, unsigned int seg);
 /* Receive up to @budget trains. Return: true if more may be queued. */
 bool trib_io_recv(struct trib_sock *ts, unsigned int budget);
 
-static inline void trib_sockaddr_v4(struct sockaddr_in *to, const __be32 *addr,
-				    u16 port)
+static inline void trib_sockaddr_v4(struct sockaddr_in *to, const __be32 *addr, u16 port)
 {
 	memset(to, 0, sizeof(*to));
 	to->sin_family = AF_INET;
@@ -110,8 +107,7 @@ static inline void trib_sockaddr_v4(struct sockaddr_in *to, const __be32 *addr,
 	to->sin_addr.s_addr = addr[3];
 }
 
-static inline void trib_sockaddr_v6(struct sockaddr_in6 *to, const __be32 *addr,
-				    u16 port)
+static inline void trib_sockaddr_v6(struct sockaddr_in6 *to, const __be32 *addr, u16 port)
 {
 	memset(to, 0, sizeof(*to));
 	to->sin6_family = AF_INET6;

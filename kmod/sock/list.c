@@ -12,15 +12,13 @@
 #include "sock.h"
 #include "uapi/trib.h"
 
-static int put_sock(struct sk_buff *skb, const struct trib_view *v,
-		    struct user_namespace *viewer)
+static int put_sock(struct sk_buff *skb, const struct trib_view *v, struct user_namespace *viewer)
 {
 	const struct trib_sock_info *i = &v->info;
 	struct nlattr *nest = nla_nest_start(skb, TRIB_A_SOCK);
 
 	if (!nest || trib_put_u64(skb, TRIB_A_SOCK_INODE, v->inode) ||
-	    nla_put_u32(skb, TRIB_A_SOCK_UID,
-			from_kuid_munged(viewer, v->uid)) ||
+	    nla_put_u32(skb, TRIB_A_SOCK_UID, from_kuid_munged(viewer, v->uid)) ||
 	    nla_put_u8(skb, TRIB_A_SOCK_STATE, i->state) ||
 	    nla_put_u16(skb, TRIB_A_SOCK_JOB, i->job) ||
 	    nla_put_u16(skb, TRIB_A_SOCK_RANK, i->rank) ||
@@ -39,23 +37,21 @@ static int put_sock(struct sk_buff *skb, const struct trib_view *v,
 }
 
 /* May the caller see the sockets of @uid? */
-static bool may_see(const struct netlink_callback *cb, struct net *net,
-		    kuid_t uid)
+static bool may_see(const struct netlink_callback *cb, struct net *net, kuid_t uid)
 {
 	return uid_eq(NETLINK_CREDS(cb->skb)->uid, uid) ||
 	       netlink_ns_capable(cb->skb, net->user_ns, CAP_NET_ADMIN);
 }
 
-static int dump_one(struct sk_buff *skb, struct netlink_callback *cb,
-		    struct trib_sock *ts, struct trib_view *v)
+static int dump_one(struct sk_buff *skb, struct netlink_callback *cb, struct trib_sock *ts,
+		    struct trib_view *v)
 {
 	void *hdr;
 
-	if (!may_see(cb, sock_net(skb->sk), trib_sock_sk(ts)->sk_uid) ||
-	    !trib_sock_view(ts, v))
+	if (!may_see(cb, sock_net(skb->sk), trib_sock_sk(ts)->sk_uid) || !trib_sock_view(ts, v))
 		return 0;
-	hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-			  &trib_genl, NLM_F_MULTI, TRIB_CMD_SOCK_GET);
+	hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &trib_genl,
+			  NLM_F_MULTI, TRIB_CMD_SOCK_GET);
 	if (!hdr)
 		return -EMSGSIZE;
 	if (put_sock(skb, v, sk_user_ns(NETLINK_CB(cb->skb).sk))) {
@@ -75,8 +71,7 @@ int trib_sock_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	int rc = 0;
 
 	if (attr) {
-		NL_SET_ERR_MSG_ATTR(cb->extack, attr,
-				    "a dump lists all sockets: name none");
+		NL_SET_ERR_MSG_ATTR(cb->extack, attr, "a dump lists all sockets: name none");
 		return -EINVAL;
 	}
 	v = kmalloc(sizeof(*v), GFP_KERNEL);
@@ -105,8 +100,7 @@ static int put_event(struct sk_buff *skb, void *arg)
 	v->inode = sock_i_ino(sk);
 	v->uid = sk->sk_uid;
 	trib_sock_info(ts, &v->info);
-	strscpy(v->error, ts->state == TRIB_SOCK_DEAD ? ts->eng.error.text : "",
-		sizeof(v->error));
+	strscpy(v->error, ts->state == TRIB_SOCK_DEAD ? ts->eng.error.text : "", sizeof(v->error));
 	rc = put_sock(skb, v, sock_net(sk)->user_ns);
 	kfree(v);
 	return rc;

@@ -14,9 +14,7 @@ MODULE_PARM_DESC(mem_max, "limit in bytes for messages of one socket");
 
 static ulong mem_total;
 module_param(mem_total, ulong, 0644);
-MODULE_PARM_DESC(
-	mem_total,
-	"limit in bytes for all sockets (default: an eighth of memory)");
+MODULE_PARM_DESC(mem_total, "limit in bytes for all sockets (default: an eighth of memory)");
 
 static atomic64_t used;
 

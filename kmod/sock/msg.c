@@ -11,9 +11,9 @@
 #include "sock/check/want.h"
 
 #define SEND_FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR | MSG_CMSG_COMPAT)
-#define RECV_FLAGS                                                             \
-	(MSG_DONTWAIT | MSG_PEEK | MSG_TRUNC | MSG_NOSIGNAL | MSG_WAITALL |    \
-	 MSG_CMSG_COMPAT | MSG_CMSG_CLOEXEC)
+#define RECV_FLAGS                                                                                 \
+	(MSG_DONTWAIT | MSG_PEEK | MSG_TRUNC | MSG_NOSIGNAL | MSG_WAITALL | MSG_CMSG_COMPAT |      \
+	 MSG_CMSG_CLOEXEC)
 
 /* --- Queue and conditions --------------------------------------------------- */
 
@@ -44,14 +44,12 @@ static bool is_over(const struct trib_sock *ts)
 static bool may_send(const struct trib_sock *ts, const void *size)
 {
 	return is_over(ts) || ts->state == TRIB_SOCK_LEAVING ||
-	       (ts->state == TRIB_SOCK_RUNNING &&
-		trib_msg_room(ts, *(const u64 *)size));
+	       (ts->state == TRIB_SOCK_RUNNING && trib_msg_room(ts, *(const u64 *)size));
 }
 
 static bool may_receive(const struct trib_sock *ts, const void *arg)
 {
-	return trib_msg_ready(ts) || is_over(ts) ||
-	       (ts->inet.sk.sk_shutdown & RCV_SHUTDOWN);
+	return trib_msg_ready(ts) || is_over(ts) || (ts->inet.sk.sk_shutdown & RCV_SHUTDOWN);
 }
 
 /* The errno of sendmsg() in this state; 0 if it may send. */
@@ -102,8 +100,8 @@ void trib_msg_free_all(struct trib_sock *ts)
 /* --- Sending ----------------------------------------------------------------- */
 
 /* Read the message's type: from its control message, or the socket's default. */
-static int read_control(const struct trib_sock *ts, struct msghdr *m,
-			struct trib_cm_send *cm, bool *has_id)
+static int read_control(const struct trib_sock *ts, struct msghdr *m, struct trib_cm_send *cm,
+			bool *has_id)
 {
 	struct cmsghdr *c;
 
@@ -117,8 +115,7 @@ static int read_control(const struct trib_sock *ts, struct msghdr *m,
 			return -EINVAL;
 		if (c->cmsg_level != SOL_TRIB)
 			continue;
-		if (c->cmsg_type != TRIB_CM_SEND || *has_id ||
-		    c->cmsg_len != CMSG_LEN(sizeof(*cm)))
+		if (c->cmsg_type != TRIB_CM_SEND || *has_id || c->cmsg_len != CMSG_LEN(sizeof(*cm)))
 			return -EINVAL;
 		memcpy(cm, CMSG_DATA(c), sizeof(*cm));
 		*has_id = true;
@@ -147,8 +144,8 @@ void trib_msg_done(struct trib_req *r)
 }
 
 /* Hand a message to the engine. Lock held. */
-static int issue(struct trib_sock *ts, struct trib_msg *m,
-		 const struct trib_cm_send *cm, const struct trib_want *w)
+static int issue(struct trib_sock *ts, struct trib_msg *m, const struct trib_cm_send *cm,
+		 const struct trib_want *w)
 {
 	struct trib_call call = {
 		.collective = cm->collective,
@@ -188,8 +185,7 @@ static int reserve(struct trib_sock *ts, u64 size, bool dontwait)
 		/* The limit may have been lowered while we waited. */
 		if (size > READ_ONCE(ts->mem_max) || size > INT_MAX)
 			return -EMSGSIZE;
-		rc = trib_work_wait(ts, may_send, &size,
-				    sock_sndtimeo(trib_sock_sk(ts), dontwait));
+		rc = trib_work_wait(ts, may_send, &size, sock_sndtimeo(trib_sock_sk(ts), dontwait));
 		/* POLLOUT is raised once this size fits. */
 		if (rc == -EAGAIN)
 			ts->want = size;
@@ -229,8 +225,7 @@ int trib_sock_sendmsg(struct socket *sock, struct msghdr *m, size_t len)
 	mutex_lock(&ts->lock);
 	rc = send_error(ts);
 	if (!rc)
-		rc = trib_want_of(&w, &cm, len, ts->place->world,
-				  ts->place->rank);
+		rc = trib_want_of(&w, &cm, len, ts->place->world, ts->place->rank);
 	if (!rc)
 		rc = reserve(ts, w.size, m->msg_flags & MSG_DONTWAIT);
 	if (!rc)
@@ -268,9 +263,8 @@ static int next(struct trib_sock *ts, int flags, struct trib_msg **out)
 
 	if (ts->state == TRIB_SOCK_NEW)
 		return -ENOTCONN;
-	rc = trib_work_wait(
-		ts, may_receive, NULL,
-		sock_rcvtimeo(trib_sock_sk(ts), flags & MSG_DONTWAIT));
+	rc = trib_work_wait(ts, may_receive, NULL,
+			    sock_rcvtimeo(trib_sock_sk(ts), flags & MSG_DONTWAIT));
 	if (rc)
 		return rc;
 	m = trib_msg_ready(ts);
@@ -306,8 +300,7 @@ static int give(struct trib_msg *m, struct msghdr *to, size_t len)
 	return n;
 }
 
-int trib_sock_recvmsg(struct socket *sock, struct msghdr *to, size_t len,
-		      int flags)
+int trib_sock_recvmsg(struct socket *sock, struct msghdr *to, size_t len, int flags)
 {
 	struct trib_sock *ts = trib_sk(sock->sk);
 	struct trib_msg *m = NULL;

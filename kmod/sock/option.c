@@ -44,8 +44,7 @@ static int set_place(struct trib_sock *ts, sockptr_t val, unsigned int len)
 
 static bool only_before_bind(int name)
 {
-	return name == TRIB_SO_WINDOW || name == TRIB_SO_TIMEOUT ||
-	       name == TRIB_SO_JOIN_TIMEOUT;
+	return name == TRIB_SO_WINDOW || name == TRIB_SO_TIMEOUT || name == TRIB_SO_JOIN_TIMEOUT;
 }
 
 static int set_number(struct trib_sock *ts, int name, u32 v)
@@ -84,8 +83,7 @@ static int set_number(struct trib_sock *ts, int name, u32 v)
 	return -ENOPROTOOPT;
 }
 
-int trib_sock_setsockopt(struct socket *sock, int level, int name,
-			 sockptr_t val, unsigned int len)
+int trib_sock_setsockopt(struct socket *sock, int level, int name, sockptr_t val, unsigned int len)
 {
 	struct trib_sock *ts = trib_sk(sock->sk);
 	u32 v;
@@ -157,8 +155,7 @@ bool trib_sock_view(struct trib_sock *ts, struct trib_view *v)
 	mutex_lock(&ts->lock);
 	bound = trib_sock_is_bound(ts);
 	trib_sock_info(ts, &v->info);
-	strscpy(v->error, ts->state == TRIB_SOCK_DEAD ? ts->eng.error.text : "",
-		sizeof(v->error));
+	strscpy(v->error, ts->state == TRIB_SOCK_DEAD ? ts->eng.error.text : "", sizeof(v->error));
 	mutex_unlock(&ts->lock);
 	return bound;
 }
@@ -185,8 +182,8 @@ static bool get_number(struct trib_sock *ts, int name, u32 *v)
 	return false;
 }
 
-int trib_sock_getsockopt(struct socket *sock, int level, int name,
-			 char __user *val, int __user *optlen)
+int trib_sock_getsockopt(struct socket *sock, int level, int name, char __user *val,
+			 int __user *optlen)
 {
 	struct trib_sock *ts = trib_sk(sock->sk);
 	union {

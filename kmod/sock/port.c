@@ -24,8 +24,7 @@
 
 static int set(struct socket *sock, int level, int name, void *val, int len)
 {
-	return sock->ops->setsockopt(sock, level, name, KERNEL_SOCKPTR(val),
-				     len);
+	return sock->ops->setsockopt(sock, level, name, KERNEL_SOCKPTR(val), len);
 }
 
 /* A kernel without the option costs speed or congestion marks only. */
@@ -38,8 +37,7 @@ static void set_options(struct trib_port *p)
 {
 	if (p->v6) {
 		set_int(p->sock, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-		set_int(p->sock, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
-			IPV6_PMTUDISC_DO);
+		set_int(p->sock, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO);
 		set_int(p->sock, IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0);
 		/* Relays send UDP without checksum. */
 		set_int(p->sock, IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
@@ -94,15 +92,14 @@ static void keep_to_device(struct trib_io *io, struct trib_way *way,
 	way->dst = NULL;
 }
 
-static int open_port(struct trib_sock *ts, struct trib_way *way,
-		     const struct trib_attach_tree *a)
+static int open_port(struct trib_sock *ts, struct trib_way *way, const struct trib_attach_tree *a)
 {
 	struct trib_port *p = way->port;
 	struct sock *sk;
 	int rc;
 
-	rc = sock_create_kern(ts->io->net, p->v6 ? AF_INET6 : AF_INET,
-			      SOCK_DGRAM, IPPROTO_UDP, &p->sock);
+	rc = sock_create_kern(ts->io->net, p->v6 ? AF_INET6 : AF_INET, SOCK_DGRAM, IPPROTO_UDP,
+			      &p->sock);
 	if (rc) {
 		p->sock = NULL;
 		return trib_fault(&ts->eng, TRIB_SOCK_ERR_SYSTEM, rc,
@@ -142,8 +139,7 @@ static void close_port(struct trib_port *p)
 	sock_release(p->sock);
 }
 
-static int join_group(struct trib_sock *ts, struct trib_way *way,
-		      const struct trib_attach_tree *a)
+static int join_group(struct trib_sock *ts, struct trib_way *way, const struct trib_attach_tree *a)
 {
 	struct trib_port *p = way->port;
 	struct ip_mreqn v4 = {.imr_multiaddr.s_addr = a->mcast_addr[3]};
@@ -156,18 +152,14 @@ static int join_group(struct trib_sock *ts, struct trib_way *way,
 	v4.imr_ifindex = index;
 	v6.ipv6mr_ifindex = index;
 	memcpy(&v6.ipv6mr_multiaddr, a->mcast_addr, 16);
-	rc = p->v6 ? set(p->sock, IPPROTO_IPV6, IPV6_ADD_MEMBERSHIP, &v6,
-			 sizeof(v6))
-		   : set(p->sock, IPPROTO_IP, IP_ADD_MEMBERSHIP, &v4,
-			 sizeof(v4));
+	rc = p->v6 ? set(p->sock, IPPROTO_IPV6, IPV6_ADD_MEMBERSHIP, &v6, sizeof(v6))
+		   : set(p->sock, IPPROTO_IP, IP_ADD_MEMBERSHIP, &v4, sizeof(v4));
 	if (!rc || rc == -EADDRINUSE) /* already a member */
 		return 0;
 	return p->v6 ? trib_fault(&ts->eng, TRIB_SOCK_ERR_SYSTEM, rc,
-				  "cannot join the multicast group %pI6c",
-				  a->mcast_addr)
+				  "cannot join the multicast group %pI6c", a->mcast_addr)
 		     : trib_fault(&ts->eng, TRIB_SOCK_ERR_SYSTEM, rc,
-				  "cannot join the multicast group %pI4",
-				  &a->mcast_addr[3]);
+				  "cannot join the multicast group %pI4", &a->mcast_addr[3]);
 }
 
 /*
@@ -179,15 +171,13 @@ static bool port_has_group(const struct trib_attach_rep *rep, u16 port)
 	unsigned int i;
 
 	for (i = 0; i < rep->ntree; i++)
-		if (rep->tree[i].recv_port == port &&
-		    trib_addr_is_set(rep->tree[i].mcast_addr))
+		if (rep->tree[i].recv_port == port && trib_addr_is_set(rep->tree[i].mcast_addr))
 			return true;
 	return false;
 }
 
 /* Find the UDP socket of a tree, or open it. */
-static int find_port(struct trib_sock *ts, const struct trib_attach_tree *a,
-		     struct trib_way *way)
+static int find_port(struct trib_sock *ts, const struct trib_attach_tree *a, struct trib_way *way)
 {
 	bool any = port_has_group(ts->place, a->recv_port);
 	bool v6 = !trib_addr_is_v4(a->addr);
@@ -250,13 +240,11 @@ int trib_io_open(struct trib_sock *ts)
 	io->port = kvcalloc(n, sizeof(*io->port), GFP_KERNEL_ACCOUNT);
 	io->way = kvcalloc(n, sizeof(*io->way), GFP_KERNEL_ACCOUNT);
 	if (!io->port || !io->way)
-		rc = trib_fault(&ts->eng, TRIB_SOCK_ERR_SYSTEM, -ENOMEM,
-				"out of memory");
+		rc = trib_fault(&ts->eng, TRIB_SOCK_ERR_SYSTEM, -ENOMEM, "out of memory");
 	for (i = 0; !rc && i < n; i++)
 		rc = open_ways(ts, i);
 	for (i = 0; !rc && i < io->nport; i++)
-		io->port[i].sock->sk->sk_sndbuf =
-			max_t(u32, SNDBUF_ALL / io->nport, BUF_MIN);
+		io->port[i].sock->sk->sk_sndbuf = max_t(u32, SNDBUF_ALL / io->nport, BUF_MIN);
 	if (rc)
 		trib_io_close(ts);
 	return rc;
@@ -291,8 +279,7 @@ void trib_io_size(struct trib_sock *ts)
 		want = min_t(u64, most, 2ull * window * p->streams * CHARGE);
 		lock_sock(p->sock->sk);
 		p->sock->sk->sk_userlocks |= SOCK_RCVBUF_LOCK;
-		WRITE_ONCE(p->sock->sk->sk_rcvbuf,
-			   max_t(u32, want, SOCK_MIN_RCVBUF));
+		WRITE_ONCE(p->sock->sk->sk_rcvbuf, max_t(u32, want, SOCK_MIN_RCVBUF));
 		release_sock(p->sock->sk);
 		fits = want / CHARGE / p->streams;
 		fits = max(fits, 1u);

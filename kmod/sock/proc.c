@@ -71,15 +71,11 @@ static int proc_show(struct seq_file *seq, void *v)
 		return -ENOMEM;
 	if (!trib_sock_view(v, view))
 		goto out;
-	seq_printf(
-		seq,
-		"%5u %5u %5u %-7s %8u %10llu %10llu %10llu %10llu %7llu %8llu\n",
-		view->info.job, view->info.rank, view->info.world,
-		states[view->info.state],
-		from_kuid_munged(seq_user_ns(seq), view->uid), view->inode,
-		view->info.mem, view->info.sent_packets,
-		view->info.recv_packets, view->info.resends,
-		view->info.inflight);
+	seq_printf(seq, "%5u %5u %5u %-7s %8u %10llu %10llu %10llu %10llu %7llu %8llu\n",
+		   view->info.job, view->info.rank, view->info.world, states[view->info.state],
+		   from_kuid_munged(seq_user_ns(seq), view->uid), view->inode, view->info.mem,
+		   view->info.sent_packets, view->info.recv_packets, view->info.resends,
+		   view->info.inflight);
 out:
 	kfree(view);
 	return 0;
@@ -94,8 +90,7 @@ static const struct seq_operations proc_ops = {
 
 int trib_proc_add(struct net *net)
 {
-	return proc_create_net(NAME, 0444, net->proc_net, &proc_ops,
-			       sizeof(struct seq_net_private))
+	return proc_create_net(NAME, 0444, net->proc_net, &proc_ops, sizeof(struct seq_net_private))
 		       ? 0
 		       : -ENOMEM;
 }

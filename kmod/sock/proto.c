@@ -115,8 +115,7 @@ unlock:
 	return rc;
 }
 
-static __poll_t poll(struct file *file, struct socket *sock,
-		     struct poll_table_struct *table)
+static __poll_t poll(struct file *file, struct socket *sock, struct poll_table_struct *table)
 {
 	struct trib_sock *ts = trib_sk(sock->sk);
 	__poll_t mask = 0;
@@ -134,8 +133,7 @@ static __poll_t poll(struct file *file, struct socket *sock,
 		mask |= EPOLLHUP | EPOLLRDHUP | EPOLLIN | EPOLLRDNORM;
 		break;
 	case TRIB_SOCK_DEAD:
-		mask |= EPOLLERR | EPOLLIN | EPOLLRDNORM | EPOLLOUT |
-			EPOLLWRNORM;
+		mask |= EPOLLERR | EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLWRNORM;
 		break;
 	}
 	if (sock->sk->sk_shutdown & RCV_SHUTDOWN)
@@ -214,8 +212,8 @@ int trib_sock_init(void)
 	int rc;
 
 	if (protocol_is_wrong()) {
-		pr_err("trib: cannot use protocol %d: choose one from %d to %d\n",
-		       protocol, IPPROTO_UDP + 1, IPPROTO_RAW - 1);
+		pr_err("trib: cannot use protocol %d: choose one from %d to %d\n", protocol,
+		       IPPROTO_UDP + 1, IPPROTO_RAW - 1);
 		return -EINVAL;
 	}
 	trib_mem_init();

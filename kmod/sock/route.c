@@ -17,8 +17,7 @@ static struct dst_entry *route_v4(struct trib_io *io, struct trib_way *way)
 		.flowi4_proto = IPPROTO_UDP,
 		.flowi4_uid = sk->sk_uid,
 		.daddr = way->addr[3],
-		.saddr = trib_addr_is_v4(way->port->addr) ? way->port->addr[3]
-							  : 0,
+		.saddr = trib_addr_is_v4(way->port->addr) ? way->port->addr[3] : 0,
 		.fl4_dport = htons(way->dport),
 		.fl4_sport = htons(way->port->port),
 	};
@@ -85,16 +84,14 @@ int trib_device_of(struct net *net, const __be32 *addr)
 		dev = __ip_dev_find(net, addr[3], false);
 #if IS_ENABLED(CONFIG_IPV6)
 	else
-		dev = ipv6_stub->ipv6_dev_find(
-			net, (const struct in6_addr *)addr, NULL);
+		dev = ipv6_stub->ipv6_dev_find(net, (const struct in6_addr *)addr, NULL);
 #endif
 	index = IS_ERR_OR_NULL(dev) ? 0 : dev->ifindex;
 	rcu_read_unlock();
 	return index;
 }
 
-int trib_device_towards(struct trib_io *io, struct trib_way *way,
-			const __be32 *local)
+int trib_device_towards(struct trib_io *io, struct trib_way *way, const __be32 *local)
 {
 	if (trib_addr_is_set(local))
 		return trib_device_of(io->net, local);

@@ -12,28 +12,23 @@
 
 static bool met_congestion(const struct sk_buff *skb)
 {
-	u8 tos = skb->protocol == htons(ETH_P_IPV6)
-			 ? ipv6_get_dsfield(ipv6_hdr(skb))
-			 : ip_hdr(skb)->tos;
+	u8 tos = skb->protocol == htons(ETH_P_IPV6) ? ipv6_get_dsfield(ipv6_hdr(skb))
+						    : ip_hdr(skb)->tos;
 
 	return INET_ECN_is_ce(tos);
 }
 
 /* Hand a datagram or a train to the engine, packet by packet. */
-static void rx_train(struct trib_engine *eng, struct trib_io *io,
-		     struct sk_buff *skb)
+static void rx_train(struct trib_engine *eng, struct trib_io *io, struct sk_buff *skb)
 {
-	unsigned int seg =
-		skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : skb->len;
+	unsigned int seg = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : skb->len;
 	bool ce = met_congestion(skb);
 	unsigned int off, len;
 	const void *p;
 
 	for (off = 0; off < skb->len; off += len) {
 		len = min(seg, skb->len - off);
-		p = len > sizeof(io->stage)
-			    ? NULL
-			    : skb_header_pointer(skb, off, len, io->stage);
+		p = len > sizeof(io->stage) ? NULL : skb_header_pointer(skb, off, len, io->stage);
 		if (p)
 			trib_packet_rx(eng, p, len, ce);
 		else

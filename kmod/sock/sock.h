@@ -178,10 +178,9 @@ void trib_sock_close(void);
 
 /* --- option.c ---------------------------------------------------------------- */
 
-int trib_sock_setsockopt(struct socket *sock, int level, int name,
-			 sockptr_t val, unsigned int len);
-int trib_sock_getsockopt(struct socket *sock, int level, int name,
-			 char __user *val, int __user *len);
+int trib_sock_setsockopt(struct socket *sock, int level, int name, sockptr_t val, unsigned int len);
+int trib_sock_getsockopt(struct socket *sock, int level, int name, char __user *val,
+			 int __user *len);
 /* Lock held. */
 void trib_sock_info(struct trib_sock *ts, struct trib_sock_info *info);
 const struct trib_sock_error *trib_sock_error(const struct trib_sock *ts);
@@ -195,8 +194,7 @@ void trib_sock_unbind(struct trib_sock *ts);
 /* --- msg.c: messages ------------------------------------------------------------ */
 
 int trib_sock_sendmsg(struct socket *sock, struct msghdr *m, size_t len);
-int trib_sock_recvmsg(struct socket *sock, struct msghdr *m, size_t len,
-		      int flags);
+int trib_sock_recvmsg(struct socket *sock, struct msghdr *m, size_t len, int flags);
 /* done() of struct trib_host_ops. */
 void trib_msg_done(struct trib_req *r);
 /* Free all messages; a recvmsg() that copies one frees it later. Lock held. */
@@ -230,8 +228,7 @@ typedef bool trib_ready_fn(const struct trib_sock *ts, const void *arg);
  * The lock is held on entry and return, but released while sleeping. Return: 0,
  * -EAGAIN after the timeout, or the errno of an interrupted call.
  */
-int trib_work_wait(struct trib_sock *ts, trib_ready_fn *ready, const void *arg,
-		   long timeo);
+int trib_work_wait(struct trib_sock *ts, trib_ready_fn *ready, const void *arg, long timeo);
 
 /* --- state.c: from one state to the next ------------------------------------------- */
 

@@ -66,8 +66,7 @@ static void push_udp(const struct trib_way *w, struct sk_buff *skb)
 	uh->check = 0;
 }
 
-static void xmit_v4(struct net *net, const struct trib_way *w,
-		    struct sk_buff *skb)
+static void xmit_v4(struct net *net, const struct trib_way *w, struct sk_buff *skb)
 {
 	struct iphdr *ip;
 
@@ -87,8 +86,7 @@ static void xmit_v4(struct net *net, const struct trib_way *w,
 	ip_local_out(net, skb->sk, skb);
 }
 
-static void xmit_v6(struct net *net, const struct trib_way *w,
-		    struct sk_buff *skb)
+static void xmit_v6(struct net *net, const struct trib_way *w, struct sk_buff *skb)
 {
 #if IS_ENABLED(CONFIG_IPV6)
 	const struct in6_addr *saddr = (const struct in6_addr *)w->saddr;
@@ -110,12 +108,10 @@ static void xmit_v6(struct net *net, const struct trib_way *w,
 }
 
 /* Send the next packet of @len bytes as a frame. */
-static int send_one(struct trib_io *io, struct trib_way *w, struct cut *c,
-		    unsigned int len)
+static int send_one(struct trib_io *io, struct trib_way *w, struct cut *c, unsigned int len)
 {
-	unsigned int head =
-		sizeof(struct udphdr) +
-		(w->port->v6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr));
+	unsigned int head = sizeof(struct udphdr) +
+			    (w->port->v6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr));
 	struct sock *sk = w->port->sock->sk;
 	unsigned int room = HEADROOM + LL_RESERVED_SPACE(w->dst->dev) + head;
 	struct sk_buff *skb;
@@ -140,8 +136,8 @@ static int send_one(struct trib_io *io, struct trib_way *w, struct cut *c,
 	return 0;
 }
 
-int trib_io_send(struct trib_engine *eng, struct trib_stream *s,
-		 const struct kvec *iov, unsigned int niov, unsigned int seg)
+int trib_io_send(struct trib_engine *eng, struct trib_stream *s, const struct kvec *iov,
+		 unsigned int niov, unsigned int seg)
 {
 	struct trib_io *io = trib_sock_of(eng)->io;
 	struct trib_way *w = &io->way[s->index][s->via];

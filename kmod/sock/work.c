@@ -126,15 +126,14 @@ static long sleep(struct trib_sock *ts, u32 told, long timeo)
 	DEFINE_WAIT(wait);
 
 	prepare_to_wait(&ts->wait, &wait, TASK_INTERRUPTIBLE);
-	if (!test_bit(TRIB_SOCK_PENDING, &ts->flags) &&
-	    READ_ONCE(ts->told) == told && !signal_pending(current))
+	if (!test_bit(TRIB_SOCK_PENDING, &ts->flags) && READ_ONCE(ts->told) == told &&
+	    !signal_pending(current))
 		timeo = schedule_timeout(timeo);
 	finish_wait(&ts->wait, &wait);
 	return timeo;
 }
 
-int trib_work_wait(struct trib_sock *ts, trib_ready_fn *ready, const void *arg,
-		   long timeo)
+int trib_work_wait(struct trib_sock *ts, trib_ready_fn *ready, const void *arg, long timeo)
 {
 	bool more;
 	u32 told;
@@ -173,8 +172,7 @@ void trib_work_setup(struct trib_sock *ts)
 {
 	INIT_WORK(&ts->work, work);
 	init_waitqueue_head(&ts->wait);
-	trib_hrtimer_setup(&ts->timer, timer_fired, CLOCK_MONOTONIC,
-			   HRTIMER_MODE_ABS);
+	trib_hrtimer_setup(&ts->timer, timer_fired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 }
 
 void trib_work_stop(struct trib_sock *ts)

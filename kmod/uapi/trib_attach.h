@@ -249,7 +249,6 @@ struct trib_attach_rep {
 	char text[238];
 	struct trib_attach_tree tree[TRIB_ATTACH_TREES];
 };
-TRIB_ASSERT(sizeof(struct trib_attach_rep) == 288 + 120 * TRIB_ATTACH_TREES,
-	    "trib_attach_rep");
+TRIB_ASSERT(sizeof(struct trib_attach_rep) == 288 + 120 * TRIB_ATTACH_TREES, "trib_attach_rep");
 
 #endif /* _UAPI_TRIB_ATTACH_H */

@@ -62,7 +62,7 @@
 /* Limit of values per call: more than a jumbo frame holds. */
 #define TRIB_KFUNC_MAX 4096
 
-#define TRIB_KFUNC_WHAT(fmt, nm, n)                                            \
+#define TRIB_KFUNC_WHAT(fmt, nm, n)                                                                \
 	((__u64)(__u8)(fmt) | (__u64)(__u8)(nm) << 8 | (__u64)(__u32)(n) << 32)
 #define TRIB_KFUNC_FMT(what) ((__u8)(what))
 #define TRIB_KFUNC_NM(what) ((__u8)((what) >> 8))

@@ -264,16 +264,15 @@ static inline __attribute__((always_inline)) __u64 trib_pool_mix(__u64 x)
  *        per tree.
  * @mask: rows of pool_table - 1.
  */
-static inline __attribute__((always_inline)) __u32
-trib_pool_bucket(__u16 job, __u16 tree, __u32 key, __u32 mask)
+static inline __attribute__((always_inline)) __u32 trib_pool_bucket(__u16 job, __u16 tree,
+								    __u32 key, __u32 mask)
 {
 	__u64 id = (__u64)job << 48 | (__u64)tree << 32 | key;
 
 	return (__u32)trib_pool_mix(id) & mask;
 }
 
-static inline __attribute__((always_inline)) __u64
-trib_pool_weight(__u32 bucket, __u32 slot)
+static inline __attribute__((always_inline)) __u64 trib_pool_weight(__u32 bucket, __u32 slot)
 {
 	return trib_pool_mix((__u64)bucket << 32 | (slot + 1));
 }
@@ -317,12 +316,11 @@ TRIB_ASSERT(sizeof(struct trib_pool) == 32 + 8 * TRIB_BMWORDS_MAX, "trib_pool");
 #define TRIB_MARK_MET (1ULL << 0)
 #define TRIB_MARK_ACKED (1ULL << 1)
 #define TRIB_MARK_FLAGS (TRIB_MARK_MET | TRIB_MARK_ACKED)
-#define TRIB_MARK(epoch, chunk)                                                \
-	((__u64)(epoch) << 34 | (__u64)(__u32)(chunk) << 2)
+#define TRIB_MARK(epoch, chunk) ((__u64)(epoch) << 34 | (__u64)(__u32)(chunk) << 2)
 
 /* Compare (@epoch, @chunk) with @mark's: negative if before, 0 if the same. */
-static inline __attribute__((always_inline)) __s32
-trib_mark_diff(__u32 epoch, __u32 chunk, __u64 mark)
+static inline __attribute__((always_inline)) __s32 trib_mark_diff(__u32 epoch, __u32 chunk,
+								  __u64 mark)
 {
 	__s32 age = (__s32)((epoch - (__u32)(mark >> 34)) << 2);
 
@@ -376,8 +374,7 @@ struct trib_pool_slot {
 	__u64 rsvd[3];
 	__u64 v[TRIB_NVAL / 2];
 };
-TRIB_ASSERT(sizeof(struct trib_pool_slot) == 192 + TRIB_NVAL * 4,
-	    "trib_pool_slot");
+TRIB_ASSERT(sizeof(struct trib_pool_slot) == 192 + TRIB_NVAL * 4, "trib_pool_slot");
 
 /**
  * struct trib_pool_face - key of pool_faces: a neighbour that may send up to a
@@ -561,9 +558,8 @@ struct trib_stats {
 	TRIB_STATS(TRIB_STAT_MEMBER, TRIB_STAT_RESERVED)
 };
 TRIB_ASSERT(sizeof(struct trib_stats) == 8 * TRIB_STAT__MAX, "trib_stats");
-#define TRIB_STAT_CHECK(nr, NAME, name, text)                                  \
-	TRIB_ASSERT(__builtin_offsetof(struct trib_stats, name) == 8 * (nr),   \
-		    #name);
+#define TRIB_STAT_CHECK(nr, NAME, name, text)                                                      \
+	TRIB_ASSERT(__builtin_offsetof(struct trib_stats, name) == 8 * (nr), #name);
 TRIB_STATS(TRIB_STAT_CHECK, TRIB_STAT_NONE)
 
 /**

@@ -621,9 +621,8 @@ struct ndn_stats {
 	NDN_STATS(NDN_STATS_MEMBER, NDN_STATS_RESERVED)
 };
 NDN_ASSERT(sizeof(struct ndn_stats) == 8 * NDN_STAT__MAX, "ndn_stats");
-#define NDN_STATS_CHECK(nr, NAME, name, text)                                  \
-	NDN_ASSERT(__builtin_offsetof(struct ndn_stats, name) == 8 * (nr),     \
-		   #name);
+#define NDN_STATS_CHECK(nr, NAME, name, text)                                                      \
+	NDN_ASSERT(__builtin_offsetof(struct ndn_stats, name) == 8 * (nr), #name);
 NDN_STATS(NDN_STATS_CHECK, NDN_STATS_NONE)
 
 /*
@@ -649,8 +648,7 @@ static inline __u64 ndn_hash_end(__u64 sum, __u32 len, __u32 mark)
 	return sum ^ sum >> 32;
 }
 
-static inline __u64 ndn_hash(const __u64 seed[NDN_NAME_WORDS],
-			     const struct ndn_row_name *name)
+static inline __u64 ndn_hash(const __u64 seed[NDN_NAME_WORDS], const struct ndn_row_name *name)
 {
 	__u64 sum = 0, word;
 
@@ -682,8 +680,7 @@ static inline __u32 ndn_buckets(__u32 entries)
 }
 
 /* Join the parts of an entry's name. */
-static inline void ndn_entry_name(const struct ndn_entry *e,
-				  const struct ndn_more *m,
+static inline void ndn_entry_name(const struct ndn_entry *e, const struct ndn_more *m,
 				  struct ndn_row_name *name)
 {
 	__builtin_memset(name, 0, sizeof(*name));
@@ -691,8 +688,7 @@ static inline void ndn_entry_name(const struct ndn_entry *e,
 	name->count = m->count;
 	__builtin_memcpy(name->value, e->name, sizeof(e->name));
 	if (e->len > NDN_NEAR_BYTES)
-		__builtin_memcpy(name->value + NDN_NEAR_BYTES, m->name,
-				 sizeof(m->name));
+		__builtin_memcpy(name->value + NDN_NEAR_BYTES, m->name, sizeof(m->name));
 }
 
 #endif /* _UAPI_TRIB_NDN_MAPS_H */

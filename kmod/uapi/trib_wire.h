@@ -234,8 +234,7 @@ TRIB_ASSERT(sizeof(struct trib_hdr) == 40, "trib_hdr is 40 bytes on the wire");
 /* Bytes of payload that @nval 32-bit units occupy, padding included. */
 static inline __attribute__((always_inline)) __u32 trib_payload_len(__u32 nval)
 {
-	return (nval + TRIB_NVAL_BLOCK - 1) / TRIB_NVAL_BLOCK *
-	       (TRIB_NVAL_BLOCK * 4);
+	return (nval + TRIB_NVAL_BLOCK - 1) / TRIB_NVAL_BLOCK * (TRIB_NVAL_BLOCK * 4);
 }
 
 static inline __attribute__((always_inline)) int trib_fmt_is_float(__u8 fmt)
@@ -250,22 +249,19 @@ static inline __attribute__((always_inline)) int trib_fmt_is_half(__u8 fmt)
 }
 
 /* Values that @nval units of a float format hold. */
-static inline __attribute__((always_inline)) __u32 trib_fmt_values(__u8 fmt,
-								   __u32 nval)
+static inline __attribute__((always_inline)) __u32 trib_fmt_values(__u8 fmt, __u32 nval)
 {
 	return trib_fmt_is_half(fmt) ? nval * 2 : nval;
 }
 
 /* The largest nval of a chunk if slots have room for @slot units. */
-static inline __attribute__((always_inline)) __u32 trib_fmt_nval_max(__u8 fmt,
-								     __u32 slot)
+static inline __attribute__((always_inline)) __u32 trib_fmt_nval_max(__u8 fmt, __u32 slot)
 {
 	return trib_fmt_is_half(fmt) ? slot / 2 : slot;
 }
 
 /* Serial-number arithmetic on chunk numbers: negative if @a is before @b. */
-static inline __attribute__((always_inline)) __s32 trib_chunk_diff(__u32 a,
-								   __u32 b)
+static inline __attribute__((always_inline)) __s32 trib_chunk_diff(__u32 a, __u32 b)
 {
 	return (__s32)(a - b);
 }
@@ -318,15 +314,13 @@ enum trib_abort {
  * nonces of one instance, the smaller was late on its way. Instances have no
  * order, but only a living process repeats its JOIN.
  */
-static inline __attribute__((always_inline)) __u64 trib_nonce(__u32 instance,
-							      __u32 count)
+static inline __attribute__((always_inline)) __u64 trib_nonce(__u32 instance, __u32 count)
 {
 	return (__u64)instance << 32 | count;
 }
 
 /* Is @a older than @b, of the same instance? */
-static inline __attribute__((always_inline)) int trib_nonce_is_older(__u64 a,
-								     __u64 b)
+static inline __attribute__((always_inline)) int trib_nonce_is_older(__u64 a, __u64 b)
 {
 	return a >> 32 == b >> 32 && a < b;
 }

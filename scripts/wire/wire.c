@@ -51,8 +51,7 @@ static int packet_fd = -1;
 static bool by_xdp;
 static volatile sig_atomic_t stop;
 
-static __attribute__((noreturn, format(printf, 1, 2))) void
-fail(const char *fmt, ...)
+static __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -104,8 +103,7 @@ static void send_on(const struct wire_late *p)
 	size_t len = put_frame(p, frame);
 
 	/* A full queue on the way out is one more loss. */
-	(void)!sendto(packet_fd, frame, len, 0, (struct sockaddr *)&to,
-		      sizeof(to));
+	(void)!sendto(packet_fd, frame, len, 0, (struct sockaddr *)&to, sizeof(to));
 }
 
 static int on_late(void *ctx, void *data, size_t size)
@@ -191,8 +189,7 @@ static int ifindex_of(const char *name)
 
 static void end_attach_tc(struct wire_bpf *skel, int ifindex)
 {
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex,
-		    .attach_point = BPF_TC_INGRESS);
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex, .attach_point = BPF_TC_INGRESS);
 	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = 1, .priority = 1,
 		    .prog_fd = bpf_program__fd(skel->progs.wire));
 	int err = bpf_tc_hook_create(&hook);
@@ -206,8 +203,7 @@ static void end_attach_tc(struct wire_bpf *skel, int ifindex)
 
 static void end_attach(struct wire_bpf *skel, int ifindex, struct wire_end *end)
 {
-	int err = bpf_map_update_elem(bpf_map__fd(skel->maps.ends), &ifindex,
-				      end, BPF_ANY);
+	int err = bpf_map_update_elem(bpf_map__fd(skel->maps.ends), &ifindex, end, BPF_ANY);
 
 	if (err)
 		fail("map: %s", strerror(-err));
@@ -215,8 +211,8 @@ static void end_attach(struct wire_bpf *skel, int ifindex, struct wire_end *end)
 		end_attach_tc(skel, ifindex);
 		return;
 	}
-	err = bpf_xdp_attach(ifindex, bpf_program__fd(skel->progs.wire_xdp),
-			     XDP_FLAGS_DRV_MODE, NULL);
+	err = bpf_xdp_attach(ifindex, bpf_program__fd(skel->progs.wire_xdp), XDP_FLAGS_DRV_MODE,
+			     NULL);
 	if (err)
 		fail("attach: %s", strerror(-err));
 }
@@ -232,8 +228,7 @@ static void end_detach(int ifindex)
 		bpf_tc_hook_destroy(&hook);
 }
 
-static void wire_join(struct wire_bpf *skel, const char *pair,
-		      struct wire_end *end, int ifindex[2])
+static void wire_join(struct wire_bpf *skel, const char *pair, struct wire_end *end, int ifindex[2])
 {
 	char name[2 * IF_NAMESIZE + 1];
 	char *colon;
@@ -263,11 +258,10 @@ static int show(const char *pin)
 		char name[IF_NAMESIZE];
 
 		prev = &key;
-		if (bpf_map_lookup_elem(fd, &key, &e) ||
-		    !if_indextoname(key, name))
+		if (bpf_map_lookup_elem(fd, &key, &e) || !if_indextoname(key, name))
 			continue;
-		printf("%s packets %llu bytes %llu lost %llu dups %llu delayed %llu\n",
-		       name, e.packets, e.bytes, e.lost, e.dups, e.delayed);
+		printf("%s packets %llu bytes %llu lost %llu dups %llu delayed %llu\n", name,
+		       e.packets, e.bytes, e.lost, e.dups, e.delayed);
 	}
 	close(fd);
 	return 0;
@@ -294,8 +288,7 @@ static int serve(struct wire_end *end, const char *pin, char **pairs, int n)
 
 	if (!skel || !ifindex)
 		fail("cannot load the program");
-	ring = ring_buffer__new(bpf_map__fd(skel->maps.late), on_late, NULL,
-				NULL);
+	ring = ring_buffer__new(bpf_map__fd(skel->maps.late), on_late, NULL, NULL);
 	packet_fd = socket(AF_PACKET, SOCK_RAW, 0);
 	if (!ring || packet_fd < 0)
 		fail("%s", strerror(errno));

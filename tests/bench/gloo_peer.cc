@@ -46,8 +46,7 @@ struct peer {
 	struct perf_opts *o;
 	std::string folder, iface, fault;
 	context_ptr data, control; /* *_sync changes data's pairs */
-	std::map<std::pair<void *, size_t>, std::unique_ptr<gloo::Algorithm>>
-		algorithms;
+	std::map<std::pair<void *, size_t>, std::unique_ptr<gloo::Algorithm>> algorithms;
 };
 
 peer *of(struct perf_net *net)
@@ -69,13 +68,12 @@ int guarded(struct perf_net *net, const std::function<void()> &fn)
 
 bool is_new_api(const peer *p)
 {
-	return !strcmp(p->o->algorithm, "ring") ||
-	       !strcmp(p->o->algorithm, "bcube");
+	return !strcmp(p->o->algorithm, "ring") || !strcmp(p->o->algorithm, "bcube");
 }
 
 template <typename T>
-void allreduce(const context_ptr &context, const T *src, T *dst, size_t n,
-	       enum trib_op op, gloo::AllreduceOptions::Algorithm how)
+void allreduce(const context_ptr &context, const T *src, T *dst, size_t n, enum trib_op op,
+	       gloo::AllreduceOptions::Algorithm how)
 {
 	using fn = void (*)(void *, const void *, const void *, size_t);
 	gloo::AllreduceOptions opts(context);
@@ -90,8 +88,7 @@ void allreduce(const context_ptr &context, const T *src, T *dst, size_t n,
 	gloo::allreduce(opts);
 }
 
-template <typename T>
-std::unique_ptr<gloo::Algorithm> make(const peer *p, T *buf, size_t n)
+template <typename T> std::unique_ptr<gloo::Algorithm> make(const peer *p, T *buf, size_t n)
 {
 	const gloo::ReductionFunction<T> *fn =
 		p->o->op == TRIB_MAX   ? gloo::ReductionFunction<T>::max
@@ -102,23 +99,20 @@ std::unique_ptr<gloo::Algorithm> make(const peer *p, T *buf, size_t n)
 	int count = static_cast<int>(n);
 
 	if (name.rfind("ring_chunked", 0) == 0)
-		return std::make_unique<gloo::AllreduceRingChunked<T>>(
-			p->data, ptrs, count, fn);
+		return std::make_unique<gloo::AllreduceRingChunked<T>>(p->data, ptrs, count, fn);
 	if (name.rfind("halving_doubling", 0) == 0)
-		return std::make_unique<gloo::AllreduceHalvingDoubling<T>>(
-			p->data, ptrs, count, fn);
-	return std::make_unique<gloo::AllreduceBcube<T>>(p->data, ptrs, count,
-							 fn);
+		return std::make_unique<gloo::AllreduceHalvingDoubling<T>>(p->data, ptrs, count,
+									   fn);
+	return std::make_unique<gloo::AllreduceBcube<T>>(p->data, ptrs, count, fn);
 }
 
 template <typename T> void run(const peer *p, const struct perf_call *call)
 {
-	auto how = !strcmp(p->o->algorithm, "ring")
-			   ? gloo::AllreduceOptions::Algorithm::RING
-			   : gloo::AllreduceOptions::Algorithm::BCUBE;
+	auto how = !strcmp(p->o->algorithm, "ring") ? gloo::AllreduceOptions::Algorithm::RING
+						    : gloo::AllreduceOptions::Algorithm::BCUBE;
 
-	allreduce(p->data, static_cast<const T *>(call->src),
-		  static_cast<T *>(call->dst), call->count, p->o->op, how);
+	allreduce(p->data, static_cast<const T *>(call->src), static_cast<T *>(call->dst),
+		  call->count, p->o->op, how);
 }
 
 /* The old classes are set up once for each buffer, as their users do. */
@@ -163,12 +157,10 @@ int barrier(struct perf_net *net)
 	});
 }
 
-template <typename T>
-int control(struct perf_net *net, T *v, size_t n, enum trib_op op)
+template <typename T> int control(struct perf_net *net, T *v, size_t n, enum trib_op op)
 {
 	return guarded(net, [&] {
-		allreduce(of(net)->control, v, v, n, op,
-			  gloo::AllreduceOptions::Algorithm::RING);
+		allreduce(of(net)->control, v, v, n, op, gloo::AllreduceOptions::Algorithm::RING);
 	});
 }
 
@@ -200,8 +192,7 @@ int on_extra(void *arg, int letter, const char *value)
 	return *value ? 0 : -1;
 }
 
-int env_number(const char *name, const char *other, unsigned int max,
-	       unsigned int *out)
+int env_number(const char *name, const char *other, unsigned int max, unsigned int *out)
 {
 	const char *text = getenv(name) ? getenv(name) : getenv(other);
 
@@ -217,8 +208,8 @@ void join(struct perf_net *net)
 	attr.iface = p->iface;
 	auto connect = [&](const char *name) {
 		auto device = gloo::transport::tcp::CreateDevice(attr);
-		auto context = std::make_shared<gloo::rendezvous::Context>(
-			int(net->rank), int(net->world));
+		auto context = std::make_shared<gloo::rendezvous::Context>(int(net->rank),
+									   int(net->world));
 		gloo::rendezvous::PrefixStore prefix(name, store);
 
 		context->connectFullMesh(prefix, device);
@@ -235,8 +226,7 @@ void join(struct perf_net *net)
 
 int measure_all(struct perf_net *net, const struct perf_opts *o)
 {
-	struct perf_report *report =
-		net->rank ? nullptr : perf_report_begin(net, o);
+	struct perf_report *report = net->rank ? nullptr : perf_report_begin(net, o);
 	size_t bytes = o->min_bytes;
 	struct perf_row row;
 	int rc = 0, json = 0, wrong = 0;
@@ -244,8 +234,8 @@ int measure_all(struct perf_net *net, const struct perf_opts *o)
 	do {
 		rc = perf_measure(net, o, bytes, &row);
 		if (rc) {
-			fprintf(stderr, "%s: rank %u: %zu bytes: %s\n", o->tool,
-				net->rank, bytes, fault(net));
+			fprintf(stderr, "%s: rank %u: %zu bytes: %s\n", o->tool, net->rank, bytes,
+				fault(net));
 			break;
 		}
 		wrong |= row.wrong || row.differ;
@@ -285,17 +275,15 @@ int main(int argc, char **argv)
 	rc = perf_opts_parse(&o, argc, argv);
 	if (rc)
 		return rc == 1 ? 0 : 2;
-	if (p.folder.empty() || p.iface.empty() ||
-	    o.collective != PERF_ALLREDUCE || o.inflight != 1 ||
-	    o.op == TRIB_AVG) {
+	if (p.folder.empty() || p.iface.empty() || o.collective != PERF_ALLREDUCE ||
+	    o.inflight != 1 || o.op == TRIB_AVG) {
 		fprintf(stderr,
 			"bench-gloo: needs -D FOLDER -I INTERFACE; allreduce of sum, max or min, one at a time\n");
 		return 2;
 	}
 	if (env_number("TRIB_WORLD", "WORLD_SIZE", 1024, &net.world) ||
 	    env_number("TRIB_RANK", "RANK", 1023, &net.rank)) {
-		fprintf(stderr,
-			"bench-gloo: TRIB_RANK or TRIB_WORLD is not set\n");
+		fprintf(stderr, "bench-gloo: TRIB_RANK or TRIB_WORLD is not set\n");
 		return 2;
 	}
 	net.name = o.tool;

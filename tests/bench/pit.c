@@ -60,16 +60,13 @@ static void open_driver(void)
 	obj = bpf_object__open(path);
 	must(obj && !bpf_object__load(obj), path);
 	/* A program that is attached nowhere is run slowly. */
-	must(!bpf_xdp_attach(nw.ifindex[1], prog("ndn_drive"),
-			     XDP_FLAGS_DRV_MODE, NULL),
-	     "attach");
+	must(!bpf_xdp_attach(nw.ifindex[1], prog("ndn_drive"), XDP_FLAGS_DRV_MODE, NULL), "attach");
 }
 
 static void aim(int fd)
 {
-	must(!bpf_map_update_elem(
-		     bpf_object__find_map_fd_by_name(obj, "target"), &(int){0},
-		     &fd, 0),
+	must(!bpf_map_update_elem(bpf_object__find_map_fd_by_name(obj, "target"), &(int){0}, &fd,
+				  0),
 	     "target");
 }
 
@@ -151,9 +148,8 @@ static double go(int face, int calls)
 		.ingress_ifindex = nw.ifindex[ndn_port_of(face)],
 		.data_end = frame.len,
 	};
-	LIBBPF_OPTS(bpf_test_run_opts, o, .data_in = frame.b,
-		    .data_size_in = frame.len, .ctx_in = &ctx,
-		    .ctx_size_in = sizeof(ctx), .repeat = REPEAT);
+	LIBBPF_OPTS(bpf_test_run_opts, o, .data_in = frame.b, .data_size_in = frame.len,
+		    .ctx_in = &ctx, .ctx_size_in = sizeof(ctx), .repeat = REPEAT);
 	uint64_t start = now_ns();
 
 	for (int i = 0; i < calls; i++)
@@ -218,9 +214,8 @@ static int write_json(const char *path)
 		"\"mpps_renew\": %.3f, \"mpps_data_kept\": %.3f, "
 		"\"ns_data_1m\": %.1f, "
 		"\"ns_data_1m_median\": %.1f, \"ns_names_driver\": %.1f}}\n",
-		mpps(kinds[DATA].best), mpps(kinds[NEW].median),
-		mpps(kinds[RENEW].median), mpps(kinds[KEPT].best),
-		kinds[DATA].best, kinds[DATA].median, kinds[ALONE].best);
+		mpps(kinds[DATA].best), mpps(kinds[NEW].median), mpps(kinds[RENEW].median),
+		mpps(kinds[KEPT].best), kinds[DATA].best, kinds[DATA].median, kinds[ALONE].best);
 	return fclose(f) ? 1 : 0;
 }
 
@@ -231,10 +226,9 @@ static bool all_done(uint64_t data)
 
 	printf("  %llu entries, %llu subscriptions, %llu of %llu Data sent\n",
 	       (unsigned long long)ndn_stat(NDN_STAT_NEW),
-	       (unsigned long long)ndn_stat(NDN_STAT_INSERTED),
-	       (unsigned long long)sent, (unsigned long long)data);
-	return ndn_stat(NDN_STAT_NEW) == n &&
-	       ndn_stat(NDN_STAT_INSERTED) == 3 * n && sent == data;
+	       (unsigned long long)ndn_stat(NDN_STAT_INSERTED), (unsigned long long)sent,
+	       (unsigned long long)data);
+	return ndn_stat(NDN_STAT_NEW) == n && ndn_stat(NDN_STAT_INSERTED) == 3 * n && sent == data;
 }
 
 static void run_all(void)
@@ -242,8 +236,7 @@ static void run_all(void)
 	int calls = (1 << log2n) / REPEAT;
 	int each = calls < CALLS ? calls : CALLS;
 
-	printf("  %-24s %8s %8s %8s %8s\n", "", "ns/pkt", "median", "Mpps",
-	       "median");
+	printf("  %-24s %8s %8s %8s %8s\n", "", "ns/pkt", "median", "Mpps", "median");
 	prepare_data();
 	aim(prog("ndn_nothing"));
 	measure(&kinds[ALONE], UP, rounds, CALLS);
@@ -277,8 +270,7 @@ int main(int argc, char **argv)
 			rounds = atoi(optarg);
 		else if (opt == 'n')
 			log2n = atoi(optarg);
-		if (opt == '?' || rounds < 1 || rounds > ROUNDS_MAX ||
-		    log2n < 12 || log2n > 24) {
+		if (opt == '?' || rounds < 1 || rounds > ROUNDS_MAX || log2n < 12 || log2n > 24) {
 			fprintf(stderr, "usage: bench-pit [-n LOG2] "
 					"[-r ROUNDS] [-o FILE]\n");
 			return 2;
@@ -301,8 +293,7 @@ int main(int argc, char **argv)
 	open_driver();
 	run_all();
 	if (!all_done(2ULL * rounds * CALLS * REPEAT)) {
-		fprintf(stderr, "bench-pit: not all was done: drop %d\n",
-			ndn_the_drop());
+		fprintf(stderr, "bench-pit: not all was done: drop %d\n", ndn_the_drop());
 		return 1;
 	}
 	return path ? write_json(path) : 0;

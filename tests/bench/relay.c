@@ -42,21 +42,11 @@ struct kind {
 enum { ALONE, ONE, TWO, SHARED, POOL, KINDS };
 
 static struct kind kinds[KINDS] = {
-	{.name = "driver alone",
-	 .driver = "drive_chunks",
-	 .lanes = 1,
-	 .nothing = true},
+	{.name = "driver alone", .driver = "drive_chunks", .lanes = 1, .nothing = true},
 	{.name = "one core", .driver = "drive_chunks", .lanes = 1},
-	{.name = "two cores, runs of chunks",
-	 .driver = "drive_chunks",
-	 .lanes = 2},
-	{.name = "two cores, shared chunks",
-	 .driver = "drive_children",
-	 .lanes = 2},
-	{.name = "one core, shared pool",
-	 .driver = "drive_shared",
-	 .lanes = 1,
-	 .shared = true},
+	{.name = "two cores, runs of chunks", .driver = "drive_chunks", .lanes = 2},
+	{.name = "two cores, shared chunks", .driver = "drive_children", .lanes = 2},
+	{.name = "one core, shared pool", .driver = "drive_shared", .lanes = 1, .shared = true},
 };
 
 static void run_kind(struct kind *k, int round)
@@ -101,8 +91,7 @@ static void show(const struct kind *k, int rounds)
 	if (k->nothing)
 		printf("\n");
 	else
-		printf(" %9.1f %9.1f\n", gbps(best) * k->lanes,
-		       gbps(median) * k->lanes);
+		printf(" %9.1f %9.1f\n", gbps(best) * k->lanes, gbps(median) * k->lanes);
 }
 
 static int write_json(const char *path)
@@ -119,22 +108,20 @@ static int write_json(const char *path)
 		"\"scale_2_cores\": %.3f, \"scale_2_cores_shared\": %.3f, "
 		"\"ns_per_packet\": %.2f, \"ns_driver\": %.2f, "
 		"\"ns_per_packet_pool\": %.2f}}\n",
-		gbps(one), 2 * one / two, 2 * one / kinds[SHARED].ns[0], one,
-		kinds[ALONE].ns[0], kinds[POOL].ns[0]);
+		gbps(one), 2 * one / two, 2 * one / kinds[SHARED].ns[0], one, kinds[ALONE].ns[0],
+		kinds[POOL].ns[0]);
 	return fclose(f) ? 1 : 0;
 }
 
 /* Has the program done what was asked? Else the figures mean nothing. */
 static bool all_done(void)
 {
-	uint64_t grads = stat_of(TRIB_RX_GRAD), done = stat_of(TRIB_DONE),
-		 dropped = 0;
+	uint64_t grads = stat_of(TRIB_RX_GRAD), done = stat_of(TRIB_DONE), dropped = 0;
 
 	for (int i = TRIB_DROP_SHORT; i < TRIB_STAT__MAX; i++)
 		dropped += stat_of(i);
-	printf("  %llu packets, %llu results, %llu dropped\n",
-	       (unsigned long long)grads, (unsigned long long)done,
-	       (unsigned long long)dropped);
+	printf("  %llu packets, %llu results, %llu dropped\n", (unsigned long long)grads,
+	       (unsigned long long)done, (unsigned long long)dropped);
 	return grads && done * 4.04 > grads && dropped * 100 < grads;
 }
 
@@ -149,8 +136,7 @@ int main(int argc, char **argv)
 		else if (opt == 'r')
 			rounds = atoi(optarg);
 		if (opt == '?' || rounds < 1 || rounds > ROUNDS_MAX) {
-			fprintf(stderr,
-				"usage: bench-relay [-r ROUNDS] [-o FILE]\n");
+			fprintf(stderr, "usage: bench-relay [-r ROUNDS] [-o FILE]\n");
 			return 2;
 		}
 	}
@@ -166,15 +152,13 @@ int main(int argc, char **argv)
 	for (int round = 0; round < rounds; round++)
 		for (int k = 0; k < KINDS; k++)
 			run_kind(&kinds[k], round);
-	printf("  %-26s %7s %7s %9s %9s\n", "", "ns/pkt", "median", "Gb/s",
-	       "median");
+	printf("  %-26s %7s %7s %9s %9s\n", "", "ns/pkt", "median", "Gb/s", "median");
 	for (int k = 0; k < KINDS; k++) {
 		qsort(kinds[k].ns, rounds, sizeof(double), by_value);
 		show(&kinds[k], rounds);
 	}
 	printf("  scale of two cores: %.2f, with shared chunks: %.2f\n",
-	       2 * kinds[ONE].ns[0] / kinds[TWO].ns[0],
-	       2 * kinds[ONE].ns[0] / kinds[SHARED].ns[0]);
+	       2 * kinds[ONE].ns[0] / kinds[TWO].ns[0], 2 * kinds[ONE].ns[0] / kinds[SHARED].ns[0]);
 	if (!all_done()) {
 		fprintf(stderr, "bench-relay: packets were dropped\n");
 		return 1;

@@ -63,8 +63,7 @@ static void must_ndn(enum ndn_err err)
 
 static int socket_open(int option, int value)
 {
-	struct sockaddr_in here = {.sin_family = AF_INET,
-				   .sin_port = htons(PORT)};
+	struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons(PORT)};
 	int fd = socket(AF_INET, SOCK_DGRAM, 0), size = BUFFER;
 
 	if (fd < 0 || bind(fd, (struct sockaddr *)&here, sizeof(here)))
@@ -84,8 +83,7 @@ static uint64_t *taken_map(const char *path)
 
 	if (fd < 0)
 		die(path);
-	taken = mmap(NULL, sizeof(*taken), PROT_READ | PROT_WRITE, MAP_SHARED,
-		     fd, 0);
+	taken = mmap(NULL, sizeof(*taken), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (taken == MAP_FAILED)
 		die(path);
 	close(fd);
@@ -132,8 +130,8 @@ static void window_wait(struct window *w, uint64_t sent, uint64_t next)
 }
 
 /* Bytes of each packet; they follow one another at *out. */
-static size_t packets_make(uint8_t **out, const char *job, uint64_t version,
-			   size_t count, size_t bytes)
+static size_t packets_make(uint8_t **out, const char *job, uint64_t version, size_t count,
+			   size_t bytes)
 {
 	size_t room = bytes + 512, size = 0, n, i;
 	uint8_t *content = calloc(1, bytes), *buf, *one = malloc(room);
@@ -150,12 +148,10 @@ static size_t packets_make(uint8_t **out, const char *job, uint64_t version,
 	must_ndn(ndn_name_append_name(&base, &more));
 	must_ndn(ndn_name_append_number(&base, TRIB_NDN_VERSION, version));
 	for (i = 0; i < count; i++) {
-		struct ndn_data d = {.has_content = true,
-				     .content = {content, bytes}};
+		struct ndn_data d = {.has_content = true, .content = {content, bytes}};
 
 		name = base;
-		must_ndn(ndn_name_append_number(&name, TRIB_NDN_SEGMENT,
-						FIRST_SEGMENT + i));
+		must_ndn(ndn_name_append_number(&name, TRIB_NDN_SEGMENT, FIRST_SEGMENT + i));
 		d.name = ndn_name_of(&name);
 		must_ndn(ndn_data_encode(&d, NULL, one, room, &n));
 		if (size && n != size) {
@@ -173,8 +169,7 @@ static size_t packets_make(uint8_t **out, const char *job, uint64_t version,
 
 static int stream_send(char **arg)
 {
-	struct sockaddr_in to = {.sin_family = AF_INET,
-				 .sin_port = htons(PORT)};
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(PORT)};
 	size_t count = strtoul(arg[3], NULL, 10), size, at = 0, most;
 	struct window w = {.taken = taken_map(arg[5])};
 	uint64_t began, calls = 0, ns;
@@ -207,8 +202,8 @@ static int stream_send(char **arg)
 		calls++;
 	}
 	ns = now_ns() - began;
-	printf("{\"packets\": %zu, \"size\": %zu, \"calls\": %llu, \"ns\": %llu}\n",
-	       count, size, (unsigned long long)calls, (unsigned long long)ns);
+	printf("{\"packets\": %zu, \"size\": %zu, \"calls\": %llu, \"ns\": %llu}\n", count, size,
+	       (unsigned long long)calls, (unsigned long long)ns);
 	return 0;
 }
 
@@ -258,17 +253,15 @@ static int stream_take(char **arg)
 		if (size <= bytes)
 			continue; /* no Data of that content */
 		for (at = 0; at < (size_t)n; at += size)
-			packets += buf[at] == TRIB_NDN_DATA &&
-				   (size_t)n - at >= size;
+			packets += buf[at] == TRIB_NDN_DATA && (size_t)n - at >= size;
 		__atomic_store_n(taken, packets, __ATOMIC_RELEASE);
 		last = now_ns();
 		if (!first)
 			first = last;
 		calls++;
 	}
-	printf("{\"packets\": %llu, \"calls\": %llu, \"ns\": %llu}\n",
-	       (unsigned long long)packets, (unsigned long long)calls,
-	       (unsigned long long)(last - first));
+	printf("{\"packets\": %llu, \"calls\": %llu, \"ns\": %llu}\n", (unsigned long long)packets,
+	       (unsigned long long)calls, (unsigned long long)(last - first));
 	return 0;
 }
 

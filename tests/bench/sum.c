@@ -83,9 +83,7 @@ static void fill_values(enum trib_fmt fmt, unsigned char *p, unsigned int n)
 
 	for (; n; n--, e = rnd() % 6) {
 		w = (rnd() & 0x807fffff) | (124 + e) << 23;
-		h = (uint16_t)(fmt == TRIB_FMT_F16
-				       ? (rnd() & 0x83ff) | (12 + e) << 10
-				       : w >> 16);
+		h = (uint16_t)(fmt == TRIB_FMT_F16 ? (rnd() & 0x83ff) | (12 + e) << 10 : w >> 16);
 		if (fmt == TRIB_FMT_F16 || fmt == TRIB_FMT_BF16) {
 			memcpy(p, &h, 2);
 			p += 2;
@@ -123,8 +121,7 @@ static void fill(enum trib_fmt fmt, unsigned int size, enum what what)
 	}
 }
 
-static int call(const struct trib_sum_ops *ops, enum what what, void *acc,
-		void *packet)
+static int call(const struct trib_sum_ops *ops, enum what what, void *acc, void *packet)
 {
 	switch (what) {
 	case ADD:
@@ -147,8 +144,7 @@ static int call(const struct trib_sum_ops *ops, enum what what, void *acc,
 /* Gb/s of values in packets, masks not counted; -1 if refused. */
 static double one_round(const struct trib_sum_ops *ops, enum what what)
 {
-	unsigned int pairs =
-		ops->size == 2 && what != EXPAND ? PAIRS_16 : PAIRS;
+	unsigned int pairs = ops->size == 2 && what != EXPAND ? PAIRS_16 : PAIRS;
 	unsigned int bytes = what == EXPAND ? VALUES / 2 * ops->size : LEN, i;
 	uint64_t start, end, calls = 0;
 	int rc = 0;
@@ -159,8 +155,7 @@ static double one_round(const struct trib_sum_ops *ops, enum what what)
 	start = now();
 	do {
 		for (i = 0; i < pairs; i++)
-			rc |= call(ops, what, slots[order[i]],
-				   packets[i] + OFFSET);
+			rc |= call(ops, what, slots[order[i]], packets[i] + OFFSET);
 		calls += pairs;
 		end = now();
 	} while (end - start < ROUND_NS);
@@ -179,8 +174,8 @@ static int measure(int level, unsigned int f, enum what what)
 	fill(formats[f].fmt, ops->size, what);
 	g = one_round(ops, what);
 	if (g < 0) {
-		fprintf(stderr, "bench-sum: %s refused %s%s\n", s->name,
-			formats[f].name, what_names[what]);
+		fprintf(stderr, "bench-sum: %s refused %s%s\n", s->name, formats[f].name,
+			what_names[what]);
 		return -1;
 	}
 	if (g > gbps[level][f][what])
@@ -213,15 +208,13 @@ static void print(FILE *out)
 		trib_sum_get(best, trib_cpu_caps())->name);
 	for (f = 0; f < NFORMATS; f++)
 		for (what = 0; what < __WHATS; what++)
-			fprintf(out, "%s\n\"gbps_%s%s\": %.1f",
-				f || what ? "," : "", formats[f].name,
-				what_names[what], gbps[best][f][what]);
+			fprintf(out, "%s\n\"gbps_%s%s\": %.1f", f || what ? "," : "",
+				formats[f].name, what_names[what], gbps[best][f][what]);
 	for (level = 0; level < TRIB_SUM__MAX; level++) {
 		s = trib_sum_get(level, trib_cpu_caps());
 		for (f = 0; s && f < NFORMATS; f++)
 			for (what = 0; what < __WHATS; what++)
-				fprintf(out, ",\n\"gbps_%s_%s%s\": %.1f",
-					s->name, formats[f].name,
+				fprintf(out, ",\n\"gbps_%s_%s%s\": %.1f", s->name, formats[f].name,
 					what_names[what], gbps[level][f][what]);
 	}
 	fprintf(out, "}}\n");
@@ -250,8 +243,7 @@ int main(int argc, char **argv)
 		return 1;
 	out = fopen(argv[2], "w");
 	if (!out) {
-		fprintf(stderr, "bench-sum: %s: %s\n", argv[2],
-			strerror(errno));
+		fprintf(stderr, "bench-sum: %s: %s\n", argv[2], strerror(errno));
 		return 1;
 	}
 	print(out);

@@ -137,10 +137,8 @@ static void control__goes_to_tribd_after_admission(void)
 
 	for (unsigned int i = 0; i < sizeof(good) / sizeof(*good); i++) {
 		world_reset();
-		control(good[i].type, good[i].tree, good[i].child,
-			good[i].nval);
-		expect_eq(run_xdp(&f, port_of(good[i].tree, good[i].child)),
-			  XDP_PASS);
+		control(good[i].type, good[i].tree, good[i].child, good[i].nval);
+		expect_eq(run_xdp(&f, port_of(good[i].tree, good[i].child)), XDP_PASS);
 		expect_eq(frame_hdr(&f)->type, good[i].type);
 		expect_eq(the_drop(), -1);
 		expect_eq(stat_of(TRIB_RX_CONTROL), 1);

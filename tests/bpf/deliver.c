@@ -95,8 +95,7 @@ static void cell__shows_in_a_frozen_mapping(void)
 	map = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
 	if (expect(map != MAP_FAILED)) {
 		result(LEAF, 5, 16, 42, 0);
-		expect_eq(*(uint64_t *)(map + 5 * step),
-			  TRIB_CELL_ID(EPOCH, 5));
+		expect_eq(*(uint64_t *)(map + 5 * step), TRIB_CELL_ID(EPOCH, 5));
 		expect_eq(*(uint64_t *)(map + 5 * step + 64), 42);
 		munmap((void *)map, len);
 	}
@@ -273,9 +272,8 @@ static void ring__is_rung_by_a_result_that_is_there(void)
 
 static void ring__every_rank_has_its_own(void)
 {
-	struct trib_deliver d = {.cell_mask = SLOTS - 1,
-				 .nring = 3,
-				 .ring = {1, 9, 1}}; /* 9: none */
+	struct trib_deliver d = {
+		.cell_mask = SLOTS - 1, .nring = 3, .ring = {1, 9, 1}}; /* 9: none */
 
 	fresh();
 	bpf_map_update_elem(w.delivers, &(int){1}, &d, 0);

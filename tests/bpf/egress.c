@@ -33,8 +33,7 @@ static void expect_for(int tree, int child)
 	expect_eq(frame_port(&out, 1), to.port);
 	expect(frame_sound(&out));
 	/* Class kept, ECT(0). */
-	expect_eq(out.v6 ? (out.b[out.l3] << 4 | out.b[out.l3 + 1] >> 4) & 0xff
-			 : out.b[out.l3 + 1],
+	expect_eq(out.v6 ? (out.b[out.l3] << 4 | out.b[out.l3 + 1] >> 4) & 0xff : out.b[out.l3 + 1],
 		  0xba);
 }
 
@@ -137,8 +136,7 @@ static void egress__short_packets_are_rewritten_too(void)
 			expect_eq(frame_bitmap(&out), 1);
 		}
 		fresh(v6, 0, 0);
-		frame_of(&in, ROOT, 1, header(TRIB_T_ALIVE, ROOT, 1, 3), NULL,
-			 0);
+		frame_of(&in, ROOT, 1, header(TRIB_T_ALIVE, ROOT, 1, 3), NULL, 0);
 		live_send(&in, 1);
 		expect(live_catch(&out, 2));
 		expect_for(ROOT, 2);
@@ -170,8 +168,7 @@ static void check_tags(bool v6, uint16_t vlan0, uint16_t vlan1)
 		expect_eq(frame_vlan(&out, 0), tags[child][0]);
 		expect_eq(frame_vlan(&out, 1), tags[child][1]);
 		if (child)
-			expect_eq(out.b[12] << 8 | out.b[13],
-				  child == 2 ? 0x88a8 : 0x8100);
+			expect_eq(out.b[12] << 8 | out.b[13], child == 2 ? 0x88a8 : 0x8100);
 		expect_for(ROOT, child);
 		expect_values(TRIB_T_RESULT, 352, 15);
 	}
@@ -262,7 +259,7 @@ static void egress__congestion_mark_is_not_passed_on(void)
 		frame_build(&in, &l, &h, (uint64_t[8]){5}, 64);
 		live_send(&in, 2);
 		expect(live_catch(&out, 1));
-		expect_for(ROOT, 1); /* ECT(0) there ... */
+		expect_for(ROOT, 1);			      /* ECT(0) there ... */
 		expect_eq(frame_hdr(&out)->flags, TRIB_F_CE); /* ... CE here */
 	}
 }

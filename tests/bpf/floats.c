@@ -45,8 +45,7 @@ static void floats__result_needs_no_module(void)
 			world_reset();
 			frame_floats(&f, INNER, from, 1, formats[i], 176, ones);
 			frame_hdr(&f)->type = TRIB_T_RESULT;
-			expect_eq(run_xdp(&f, port_of(INNER, from)),
-				  XDP_REDIRECT);
+			expect_eq(run_xdp(&f, port_of(INNER, from)), XDP_REDIRECT);
 			expect_eq(the_drop(), -1);
 			expect_eq(slot_of(INNER, 1)->state, TRIB_SLOT_RESULT);
 			expect_eq(slot_of(INNER, 1)->fmt, formats[i]);

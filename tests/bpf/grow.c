@@ -397,9 +397,8 @@ static void lock_slot(void)
 
 static void grow__slot_that_moved_on_is_counted(void)
 {
-	static void (*const change[])(void) = {change_chunk, change_state,
-					       change_slot_epoch, change_epoch,
-					       change_use};
+	static void (*const change[])(void) = {change_chunk, change_state, change_slot_epoch,
+					       change_epoch, change_use};
 
 	for (unsigned int i = 0; i < 5; i++) {
 		gone(change[i]);

@@ -122,8 +122,7 @@ static void need__that_names_us_is_dropped(void)
 	expect_eq(need(INNER, -1, 3, 1 << UP_CHILD), XDP_DROP);
 	expect_eq(the_drop(), TRIB_DROP_SEEN);
 	collect(INNER, 0);
-	expect_need(need(INNER, -1, 3, ~(1ULL << UP_CHILD)), DOWN(INNER),
-		    1 << 0);
+	expect_need(need(INNER, -1, 3, ~(1ULL << UP_CHILD)), DOWN(INNER), 1 << 0);
 }
 
 static void need__of_a_result_is_answered_up(void)

@@ -12,8 +12,8 @@
 
 static void refused(int child, int why)
 {
-	uint64_t n = stat_of(TRIB_RX_GRAD) + stat_of(TRIB_RX_RESULT) +
-		     stat_of(TRIB_RX_CONTROL) + stat_of(TRIB_RX_NEED);
+	uint64_t n = stat_of(TRIB_RX_GRAD) + stat_of(TRIB_RX_RESULT) + stat_of(TRIB_RX_CONTROL) +
+		     stat_of(TRIB_RX_NEED);
 
 	expect_eq(n, 0);
 	expect_eq(pool_run(child), XDP_DROP);
@@ -71,13 +71,11 @@ static void admit__strangers_drop(void)
 	pw.f.b[15] ^= 1; /* another tag */
 	refused(1, TRIB_DROP_FACE);
 	pool_fresh(); /* a child poses as the next hop */
-	pool_values(pool_hdr(TRIB_T_RESULT, POOL, -1, 5, 3), 1,
-		    (struct pool_who){}, 16, 9);
+	pool_values(pool_hdr(TRIB_T_RESULT, POOL, -1, 5, 3), 1, (struct pool_who){}, 16, 9);
 	frame_hdr(&pw.f)->flags = 0;
 	refused(1, TRIB_DROP_FACE);
 	pool_fresh();
-	pool_values(pool_hdr(TRIB_T_GRAD, POOL, 1, 1, 3), 1, pool_who(1, -1),
-		    16, 9);
+	pool_values(pool_hdr(TRIB_T_GRAD, POOL, 1, 1, 3), 1, pool_who(1, -1), 16, 9);
 	frame_hdr(&pw.f)->cookie ^= 1;
 	refused(1, TRIB_DROP_COOKIE);
 	pool_fresh();
@@ -106,8 +104,7 @@ static void admit__guests_are_ranks_of_the_row(void)
 	expect_eq(pool_run(0), XDP_DROP);
 	pool_expect_slot(3, TRIB_POOL_COLLECT, 1, 9);
 	pool_fresh();
-	pool_values(pool_hdr(TRIB_T_NEED, POOL, 0, pool_rank(2), 3), 0,
-		    (struct pool_who){}, 0, 0);
+	pool_values(pool_hdr(TRIB_T_NEED, POOL, 0, pool_rank(2), 3), 0, (struct pool_who){}, 0, 0);
 	pw.f.b[pw.f.l3 + 15] ^= 1;
 	expect_eq(pool_run(0), XDP_REDIRECT);
 	expect_eq(group_of(&pw.f), UP(INNER));
@@ -122,8 +119,7 @@ static void admit__guests_are_ranks_of_the_row(void)
 	pw.f.b[pw.f.l3 + 15] ^= 1;
 	refused(0, TRIB_DROP_FACE);
 	pool_fresh();
-	pool_values(pool_hdr(TRIB_T_JOIN, POOL, 0, pool_rank(2), 0), 0,
-		    (struct pool_who){}, 16, 9);
+	pool_values(pool_hdr(TRIB_T_JOIN, POOL, 0, pool_rank(2), 0), 0, (struct pool_who){}, 16, 9);
 	pw.f.b[pw.f.l3 + 15] ^= 1;
 	refused(0, TRIB_DROP_FACE);
 }
@@ -155,18 +151,15 @@ static void admit__what_is_not_for_us_is_left_to_ip(void)
 	pw.f.b[pw.f.l3 + 18] ^= 0x40;
 	left_to_ip(0);
 	pool_fresh();
-	pool_values(pool_hdr(TRIB_T_RESULT, POOL, -1, 5, 3), 1,
-		    (struct pool_who){}, 16, 9);
+	pool_values(pool_hdr(TRIB_T_RESULT, POOL, -1, 5, 3), 1, (struct pool_who){}, 16, 9);
 	frame_hdr(&pw.f)->flags = 0;
 	pw.f.b[pw.f.l3 + 18] ^= 0x40;
 	left_to_ip(1);
 	pool_fresh();
-	pool_values(pool_hdr(TRIB_T_JOIN, POOL, 0, 0, 0), 0,
-		    (struct pool_who){}, 16, 9);
+	pool_values(pool_hdr(TRIB_T_JOIN, POOL, 0, 0, 0), 0, (struct pool_who){}, 16, 9);
 	left_to_ip(0);
 	pool_fresh();
-	pool_values(pool_hdr(TRIB_T_START, POOL, -1, 0, 0), -1,
-		    (struct pool_who){}, 16, 9);
+	pool_values(pool_hdr(TRIB_T_START, POOL, -1, 0, 0), -1, (struct pool_who){}, 16, 9);
 	left_to_ip(-1);
 }
 
@@ -232,8 +225,7 @@ static void admit__form(void)
 		refused(-1, TRIB_DROP_TYPE);
 	}
 	pool_fresh();
-	pool_map_put(pw.rows, POOL,
-		     &(struct trib_pool){}); /* a row half written */
+	pool_map_put(pw.rows, POOL, &(struct trib_pool){}); /* a row half written */
 	pool_grad(0, 3, 16, 1);
 	refused(0, TRIB_DROP_BITMAP);
 }

@@ -158,8 +158,7 @@ static void check_generic_probe(void)
 	uint8_t ip[16];
 
 	bpf_map_delete_elem(w.ports, &w.ifindex[1]);
-	pool_build(1, pool_hdr(TRIB_T_PROBE, POOL, 1, pool_rank(1), 77), NULL,
-		   0);
+	pool_build(1, pool_hdr(TRIB_T_PROBE, POOL, 1, pool_rank(1), 77), NULL, 0);
 	live_send(&pw.f, 1);
 	if (!expect(live_catch(&pw.f, 1)))
 		return;

@@ -26,8 +26,7 @@ static void result__frees_marks_and_goes_down(void)
 	expect_eq(stat_of(TRIB_RX_RESULT), 1);
 	expect_eq(stat_of(TRIB_TX_RESULT), 1);
 	/* Again, when nothing is held. */
-	pool_values(pool_hdr(TRIB_T_RESULT, POOL, -1, 5, 3), -1,
-		    (struct pool_who){}, 352, 9);
+	pool_values(pool_hdr(TRIB_T_RESULT, POOL, -1, 5, 3), -1, (struct pool_who){}, 352, 9);
 	before = pw.f;
 	expect_eq(pool_run(-1), XDP_REDIRECT);
 	pool_expect_same(&before, DOWN(INNER), 0);

@@ -292,8 +292,7 @@ static void inner__result_is_kept_and_goes_down(void)
 	frame_hdr(&f)->child = htons(5);
 	frame_hdr(&f)->flags = TRIB_F_PUSH | TRIB_F_CE;
 	expect_eq(run_xdp(&f, 3), XDP_REDIRECT);
-	expect_out(TRIB_T_RESULT, DOWN(INNER), TRIB_F_PUSH | TRIB_F_CE, 352,
-		   77);
+	expect_out(TRIB_T_RESULT, DOWN(INNER), TRIB_F_PUSH | TRIB_F_CE, 352, 77);
 	expect_eq(ntohs(frame_hdr(&f)->child), 5);
 	expect_eq(slot_of(INNER, 3)->state, TRIB_SLOT_RESULT);
 	expect_eq(slot_of(INNER, 3)->v[175], 77);

@@ -47,16 +47,14 @@ static uint64_t pair(int32_t hi, int32_t lo)
 
 static void slot__sums_of_every_length_are_exact(void)
 {
-	static const int lens[] = {1,  2,   15,	 16,  17, 31,
-				   32, 176, 336, 351, 352};
+	static const int lens[] = {1, 2, 15, 16, 17, 31, 32, 176, 336, 351, 352};
 
 	for (unsigned int i = 0; i < sizeof(lens) / sizeof(*lens); i++) {
 		world_reset();
 		run_grad(&f, ROOT, 0, i, lens[i], pair(-7, 100));
 		run_grad(&f, ROOT, 1, i, lens[i], pair(20, -101));
 		expect_words(slot_of(ROOT, i), lens[i], pair(13, -1));
-		expect_eq(run_grad(&f, ROOT, 2, i, lens[i], pair(1, -5)),
-			  XDP_REDIRECT);
+		expect_eq(run_grad(&f, ROOT, 2, i, lens[i], pair(1, -5)), XDP_REDIRECT);
 		expect_words(slot_of(ROOT, i), lens[i], pair(14, -6));
 		expect_eq(slot_of(ROOT, i)->state, TRIB_SLOT_RESULT);
 		expect(frame_lengths_agree(&f));
@@ -90,8 +88,7 @@ static void slot__every_word_is_added_in_its_place(void)
 }
 
 /* Three contributions of @nval units in another format; the sum's words. */
-static void check_op(int op, int fmt, int nval, const uint64_t in[3],
-		     uint64_t want)
+static void check_op(int op, int fmt, int nval, const uint64_t in[3], uint64_t want)
 {
 	world_reset();
 	for (int child = 0; child < 3; child++) {
@@ -109,16 +106,12 @@ static void check_op(int op, int fmt, int nval, const uint64_t in[3],
 
 static void slot__i32_lanes_wrap_apart(void)
 {
-	static const uint64_t in[3] = {0x7fffffffffffffff, 0x0000000180000001,
-				       0x80000000ffffffff};
+	static const uint64_t in[3] = {0x7fffffffffffffff, 0x0000000180000001, 0x80000000ffffffff};
 
 	for (int nval = 320; nval <= 352; nval += 32)
 		check_op(TRIB_WOP_ADD, TRIB_FMT_I32, nval, in,
-			 0x00000000u +
-				 ((uint64_t)(0x7fffffffu + 1u + 0x80000000u)
-				  << 32) +
-				 (uint32_t)(0xffffffffu + 0x80000001u +
-					    0xffffffffu));
+			 0x00000000u + ((uint64_t)(0x7fffffffu + 1u + 0x80000000u) << 32) +
+				 (uint32_t)(0xffffffffu + 0x80000001u + 0xffffffffu));
 }
 
 static void slot__max_compares_signed_words(void)

@@ -108,15 +108,13 @@ void port_release(struct tribd *d, struct port *p)
 	free(p);
 }
 
-int port_attach(struct tribd *d, struct port *p, const struct netdev *dev,
-		struct reason *why)
+int port_attach(struct tribd *d, struct port *p, const struct netdev *dev, struct reason *why)
 {
 	(void)d;
 	(void)why;
 	p->ifindex = dev->ifindex;
 	p->mtu = dev->mtu;
-	p->mode =
-		dev->ifindex & 1 ? TRIB_XDP_MODE_NATIVE : TRIB_XDP_MODE_GENERIC;
+	p->mode = dev->ifindex & 1 ? TRIB_XDP_MODE_NATIVE : TRIB_XDP_MODE_GENERIC;
 	return 0;
 }
 
@@ -138,13 +136,11 @@ void port_prune_links(struct tribd *d)
 
 /* --- the kernel */
 
-int rtnl_dev(struct tribd *d, const char *name, uint32_t ifindex,
-	     struct netdev *dev)
+int rtnl_dev(struct tribd *d, const char *name, uint32_t ifindex, struct netdev *dev)
 {
 	(void)d;
 	memset(dev, 0, sizeof(*dev));
-	if (name &&
-	    (name[0] != 'p' || name[1] < '0' || name[1] > '7' || name[2]))
+	if (name && (name[0] != 'p' || name[1] < '0' || name[1] > '7' || name[2]))
 		return -ENODEV;
 	dev->ifindex = name ? 10u + (uint32_t)(name[1] - '0') : ifindex;
 	snprintf(dev->name, sizeof(dev->name), "p%u", dev->ifindex % 10);
@@ -153,8 +149,7 @@ int rtnl_dev(struct tribd *d, const char *name, uint32_t ifindex,
 	return 0;
 }
 
-int rtnl_vlan_dev(struct tribd *d, uint32_t lower, uint16_t vlan,
-		  struct netdev *dev)
+int rtnl_vlan_dev(struct tribd *d, uint32_t lower, uint16_t vlan, struct netdev *dev)
 {
 	int err = rtnl_dev(d, NULL, lower + 100, dev);
 
@@ -163,8 +158,8 @@ int rtnl_vlan_dev(struct tribd *d, uint32_t lower, uint16_t vlan,
 	return vlan & 1 ? err : -ENODEV;
 }
 
-int rtnl_route(struct tribd *d, const struct in6_addr *to, uint32_t oif,
-	       struct in6_addr *src, struct in6_addr *via)
+int rtnl_route(struct tribd *d, const struct in6_addr *to, uint32_t oif, struct in6_addr *src,
+	       struct in6_addr *via)
 {
 	(void)d;
 	(void)oif;
@@ -180,8 +175,7 @@ int rtnl_route_dev(struct tribd *d, const struct in6_addr *to, uint32_t *oif)
 	return to->s6_addr[15] & 1 ? 0 : -ENOENT;
 }
 
-int rtnl_neigh(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr,
-	       uint8_t mac[6])
+int rtnl_neigh(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr, uint8_t mac[6])
 {
 	(void)d;
 	(void)ifindex;
@@ -231,8 +225,8 @@ int bpf_map_delete_elem(int fd, const void *key)
 	return 0;
 }
 
-int bpf_map_update_batch(int fd, const void *keys, const void *values,
-			 __u32 *count, const struct bpf_map_batch_opts *opts)
+int bpf_map_update_batch(int fd, const void *keys, const void *values, __u32 *count,
+			 const struct bpf_map_batch_opts *opts)
 {
 	(void)fd;
 	(void)keys;
@@ -243,16 +237,14 @@ int bpf_map_update_batch(int fd, const void *keys, const void *values,
 }
 
 /* A map with one row of ones only, which BPF would never write. */
-int bpf_map_lookup_batch(int fd, void *in, void *out, void *keys, void *values,
-			 __u32 *count, const struct bpf_map_batch_opts *opts)
+int bpf_map_lookup_batch(int fd, void *in, void *out, void *keys, void *values, __u32 *count,
+			 const struct bpf_map_batch_opts *opts)
 {
 	(void)in;
 	(void)out;
 	(void)opts;
 	memset(keys, 0xff, 4);
-	memset(values, 0xff,
-	       fd == FD_CACHE ? sizeof(struct ndn_kept)
-			      : sizeof(struct ndn_entry));
+	memset(values, 0xff, fd == FD_CACHE ? sizeof(struct ndn_kept) : sizeof(struct ndn_entry));
 	if (fd == FD_PIT)
 		((struct ndn_entry *)values)->flags = NDN_ENTRY_USED;
 	*count = 1;
@@ -380,8 +372,8 @@ void attach_tree_del(struct tribd *d, struct tree *t)
 	(void)t;
 }
 
-int udp_send_to(struct tribd *d, const struct in6_addr *to, uint16_t port,
-		const void *data, size_t len)
+int udp_send_to(struct tribd *d, const struct in6_addr *to, uint16_t port, const void *data,
+		size_t len)
 {
 	(void)d;
 	(void)to;

@@ -9,8 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static int fuzz_getsockopt(int fd, int level, int name, void *v,
-			   socklen_t *len);
+static int fuzz_getsockopt(int fd, int level, int name, void *v, socklen_t *len);
 
 /* The code under test; the input chooses the user that connects. */
 #define getsockopt fuzz_getsockopt
@@ -30,8 +29,7 @@ struct input {
 };
 
 static struct tribd D;
-static struct job J = {
-	.name = "train", .id = 7, .world = RANKS, .owner = OWNER, .window = 4};
+static struct job J = {.name = "train", .id = 7, .world = RANKS, .owner = OWNER, .window = 4};
 static struct tree T[TREES];
 static struct face F, group[TREES];
 static int peer[CONNS]; /* the other ends; -1: none */
@@ -118,8 +116,7 @@ struct job *job_find(struct tribd *d, const char *name)
 	return strcmp(name, J.name) ? NULL : &J;
 }
 
-struct tree *tree_next_of_job(struct tribd *d, const struct job *job,
-			      const struct tree *after)
+struct tree *tree_next_of_job(struct tribd *d, const struct job *job, const struct tree *after)
 {
 	(void)d;
 	(void)job;
@@ -207,16 +204,14 @@ void join_idle(struct tribd *d, struct tree *t)
 }
 
 /* ABORT to the PS, for a row of workers. */
-int udp_send_to(struct tribd *d, const struct in6_addr *to, uint16_t port,
-		const void *data, size_t len)
+int udp_send_to(struct tribd *d, const struct in6_addr *to, uint16_t port, const void *data,
+		size_t len)
 {
 	const struct trib_hdr *h = data;
 
 	(void)d;
-	must(IN6_ARE_ADDR_EQUAL(to, &PS) && port == TRIB_UDP_PORT,
-	     "not the PS");
-	must(len == sizeof(*h) && h->type == TRIB_T_ABORT && h->epoch,
-	     "not what the PS is told");
+	must(IN6_ARE_ADDR_EQUAL(to, &PS) && port == TRIB_UDP_PORT, "not the PS");
+	must(len == sizeof(*h) && h->type == TRIB_T_ABORT && h->epoch, "not what the PS is told");
 	return 0;
 }
 
@@ -231,10 +226,8 @@ static void ranks_hold(void)
 	for (int i = 0; i < CONNS; i++) {
 		if (!conn[i] || !conn[i]->job)
 			continue;
-		must(conn[i]->rank < RANKS && !have[conn[i]->rank]++,
-		     "a rank is taken twice");
-		must(!conn[i]->cred.uid || conn[i]->cred.uid == OWNER,
-		     "a stranger has a rank");
+		must(conn[i]->rank < RANKS && !have[conn[i]->rank]++, "a rank is taken twice");
+		must(!conn[i]->cred.uid || conn[i]->cred.uid == OWNER, "a stranger has a rank");
 		held++;
 		late[conn[i]->rank] = resumes[i];
 	}
@@ -263,24 +256,19 @@ static void groups_hold(const struct trib_attach_rep *rep)
 		uint16_t port = group[a->tree - 1].udp_port;
 
 		if (T[a->tree - 1].kind == TREE_WORKERS) {
-			must(!(rep->flags & TRIB_ATTACH_MAPPED) &&
-				     a->flags == TRIB_ATTACH_SHARED &&
-				     a->recv_port == 7500 + rep->rank &&
-				     a->child == rep->rank && a->nhop == 1 &&
-				     a->hop[0].relay == 3,
+			must(!(rep->flags & TRIB_ATTACH_MAPPED) && a->flags == TRIB_ATTACH_SHARED &&
+				     a->recv_port == 7500 + rep->rank && a->child == rep->rank &&
+				     a->nhop == 1 && a->hop[0].relay == 3,
 			     "not what the row of workers says");
 			continue;
 		}
 		if (!a->recv_port) {
-			must(!port || port == TRIB_UDP_PORT,
-			     "cells for what XDP does not see");
+			must(!port || port == TRIB_UDP_PORT, "cells for what XDP does not see");
 			must(!a->mcast_addr[3], "a group that XDP serves");
 		} else {
-			must(port != TRIB_UDP_PORT,
-			     "a socket for what XDP takes");
+			must(port != TRIB_UDP_PORT, "a socket for what XDP takes");
 			must(!port || a->recv_port == port, "another port");
-			must(!port == !a->mcast_addr[3],
-			     "a group that is not told, or not there");
+			must(!port == !a->mcast_addr[3], "a group that is not told, or not there");
 		}
 	}
 }
@@ -291,8 +279,7 @@ static void take_answers(int i)
 	ssize_t n;
 
 	while ((n = recv(peer[i], &rep, sizeof(rep), MSG_DONTWAIT)) > 0) {
-		must(n == sizeof(struct trib_attach_rep) ||
-			     n == sizeof(struct trib_attach_ack),
+		must(n == sizeof(struct trib_attach_rep) || n == sizeof(struct trib_attach_ack),
 		     "an answer of odd size");
 		if (n == sizeof(rep) && !rep.err)
 			groups_hold(&rep);
@@ -327,8 +314,7 @@ static void say(struct input *in, int i)
 	if (bend >= 0xe0)
 		len = take8(in) % sizeof(m.raw);
 	resumes[i] |=
-		(m.req.flags & (TRIB_ATTACH_RESUME | TRIB_ATTACH_MAPPED)) ==
-		TRIB_ATTACH_RESUME;
+		(m.req.flags & (TRIB_ATTACH_RESUME | TRIB_ATTACH_MAPPED)) == TRIB_ATTACH_RESUME;
 	send(peer[i], &m, len, MSG_DONTWAIT);
 }
 
@@ -337,8 +323,7 @@ static void plug(struct input *in, int i)
 	static const uint32_t uids[] = {OWNER, OWNER, 0, OWNER + 1};
 	int fd[2];
 
-	must(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, fd),
-	     "socketpair()");
+	must(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, fd), "socketpair()");
 	next_uid = uids[take8(in) & 3];
 	peer[i] = fd[0];
 	resumes[i] = false;

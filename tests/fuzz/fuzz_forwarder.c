@@ -19,8 +19,7 @@
 #define PACKET_MAX 1400
 
 /* Feedback for the fuzzer: outcomes instead of code coverage. */
-static uint8_t feedback[8192]
-	__attribute__((section("__libfuzzer_extra_counters")));
+static uint8_t feedback[8192] __attribute__((section("__libfuzzer_extra_counters")));
 
 static uint64_t taken, refused;
 static int ncpu, cpu;
@@ -33,8 +32,8 @@ static void note(uint64_t what)
 
 static void show_stats(void)
 {
-	fprintf(stderr, "fuzz-forwarder: %llu taken, %llu refused\n",
-		(unsigned long long)taken, (unsigned long long)refused);
+	fprintf(stderr, "fuzz-forwarder: %llu taken, %llu refused\n", (unsigned long long)taken,
+		(unsigned long long)refused);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -137,8 +136,7 @@ static int element(struct script *s, uint8_t *to, int room, int depth)
 	n = next(s);
 	if ((form & 1) && depth < 5) {
 		for (int i = 0; i < (n & 31) && s->p < s->end; i++)
-			len += element(s, inner + len, PACKET_MAX - 20 - len,
-				       depth + 1);
+			len += element(s, inner + len, PACKET_MAX - 20 - len, depth + 1);
 	} else {
 		/* Long values repeat a byte, so that scripts stay short. */
 		len = form & 2 ? n + (form & 4 ? 256 : 0) : n & 31;
@@ -185,8 +183,7 @@ static int spoiled(const uint8_t *data, size_t size, uint8_t *to)
 		.life = what & 32 ? 70000 : 0,
 		.pad = what & 64 ? what : 0,
 	};
-	int n = what & 1 ? ndn_make_interest(buf, &a)
-			 : ndn_make_data(buf, name, what);
+	int n = what & 1 ? ndn_make_interest(buf, &a) : ndn_make_data(buf, name, what);
 
 	if (what & 2)
 		n = ndn_make_link(buf, n, (what & 129) == 129);
@@ -203,13 +200,13 @@ static int spoiled(const uint8_t *data, size_t size, uint8_t *to)
 
 /* --- comparing */
 
-static void wrong(const char *what, const uint8_t *b, int n,
-		  const struct ndn_view *want, const struct ndn_view *got)
+static void wrong(const char *what, const uint8_t *b, int n, const struct ndn_view *want,
+		  const struct ndn_view *got)
 {
 	const uint8_t *x = (const void *)want, *y = (const void *)got;
 
-	fprintf(stderr, "%s: verdict %d, not %d (%s); view", what, got->verdict,
-		want->verdict, ndn_err_text(want->verdict));
+	fprintf(stderr, "%s: verdict %d, not %d (%s); view", what, got->verdict, want->verdict,
+		ndn_err_text(want->verdict));
 	for (size_t i = 0; i < sizeof(*want); i++)
 		if (x[i] != y[i])
 			fprintf(stderr, " [%zu] %d/%d", i, y[i], x[i]);
@@ -238,8 +235,7 @@ static void view_of(struct ndn_view *v)
 
 	if (bpf_map_lookup_elem(ndn_map("ndn_works"), &zero, rows))
 		abort();
-	memcpy(v, rows + cpu * ((sizeof(struct ndn_work) + 7) & ~7UL),
-	       sizeof(*v));
+	memcpy(v, rows + cpu * ((sizeof(struct ndn_work) + 7) & ~7UL), sizeof(*v));
 }
 
 /* Last state of the counters, and refusals since then. */
@@ -253,9 +249,7 @@ static void settle(const uint8_t *b, int n, const struct ndn_view *v)
 
 	counters(now);
 	for (int i = 0; i < NDN_STAT__MAX; i++)
-		if (now[i] !=
-		    snap[i] +
-			    (i < NDN_STAT_BAD ? 0 : pending[i - NDN_STAT_BAD]))
+		if (now[i] != snap[i] + (i < NDN_STAT_BAD ? 0 : pending[i - NDN_STAT_BAD]))
 			wrong("refused (a while ago), and more", b, n, v, v);
 	if (ndn_entries() + ndn_rows("ndn_asks"))
 		wrong("refused, and rows remain", b, n, v, v);

@@ -100,8 +100,7 @@ int tree_row_store(struct tribd *d, struct tree *t)
 	if (!t->row.epoch || t->row.epoch == last_epoch)
 		return 0;
 	must(t->row.epoch > last_epoch, "an epoch runs again");
-	must(session_seen(&j->s) == (1 << NCHILD) - 1,
-	     "an epoch begins without all children");
+	must(session_seen(&j->s) == (1 << NCHILD) - 1, "an epoch begins without all children");
 	last_epoch = t->row.epoch;
 	return 0;
 }
@@ -113,8 +112,8 @@ int hooks_save(struct tribd *d, struct reason *why)
 	return 0;
 }
 
-int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to,
-	     uint16_t port, const void *data, size_t len)
+int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to, uint16_t port,
+	     const void *data, size_t len)
 {
 	const struct trib_hdr *h = data;
 	volatile uint8_t sum = 0;
@@ -123,8 +122,7 @@ int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to,
 	(void)via;
 	(void)to;
 	(void)port;
-	must(len >= sizeof(*h) &&
-		     len == sizeof(*h) + trib_payload_len(ntohs(h->nval)),
+	must(len >= sizeof(*h) && len == sizeof(*h) + trib_payload_len(ntohs(h->nval)),
 	     "lengths of what is sent disagree");
 	for (size_t i = 0; i < len; i++) /* it must be there */
 		sum += ((const uint8_t *)data)[i];
@@ -151,8 +149,7 @@ static void datagram(struct input *in, struct join_packet *p)
 {
 	uint8_t what = take8(in), who = take8(in), bend = take8(in);
 	unsigned int from = who % (NCHILD + 2);
-	static const uint8_t types[] = {TRIB_T_JOIN, TRIB_T_JOIN, TRIB_T_LEAVE,
-					TRIB_T_START};
+	static const uint8_t types[] = {TRIB_T_JOIN, TRIB_T_JOIN, TRIB_T_LEAVE, TRIB_T_START};
 	struct udp_packet up = {
 		.data = p,
 		.len = sizeof(p->h) + 4 * TRIB_NVAL_SMALL,
@@ -183,8 +180,7 @@ static void datagram(struct input *in, struct join_packet *p)
 		st->nchild = htons(NCHILD);
 	} else {
 		/* Two instances, and an old sender's that knows none. */
-		p->u.join.nonce = htobe64(
-			trib_nonce((what >> 2 & 3) % 3, 1 + (what >> 4 & 1)));
+		p->u.join.nonce = htobe64(trib_nonce((what >> 2 & 3) % 3, 1 + (what >> 4 & 1)));
 		p->h.aux = htons(what >> 5);
 		p->u.join.epoch = htonl(what >> 5 ? last_epoch : 0);
 		p->u.join.rank = htonl(from);
@@ -192,8 +188,7 @@ static void datagram(struct input *in, struct join_packet *p)
 	for (int i = bend < 0x40 ? 1 + bend % 3 : 0; i; i--) {
 		uint8_t at = take8(in);
 
-		((uint8_t *)p)[at % (sizeof(p->h) + sizeof(p->u.start))] ^=
-			take8(in);
+		((uint8_t *)p)[at % (sizeof(p->h) + sizeof(p->u.start))] ^= take8(in);
 	}
 	if (bend >= 0xf0)
 		up.len = take8(in) << 4;
@@ -228,11 +223,8 @@ static void start(bool parent)
 	TAILQ_INIT(&D.trees);
 	TAILQ_INIT(&D.faces);
 	D.config.nval = TRIB_NVAL_SMALL;
-	J = (struct job){.id = 7,
-			 .cookie = COOKIE,
-			 .world = NCHILD,
-			 .window = 4,
-			 .timeout_ms = 5000};
+	J = (struct job){
+		.id = 7, .cookie = COOKIE, .world = NCHILD, .window = 4, .timeout_ms = 5000};
 	for (unsigned int i = 0; i < NCHILD + 2; i++) {
 		F[i].l3_ifindex = 10 + i;
 		F[i].addr.s6_addr[15] = (uint8_t)(1 + i);

@@ -57,9 +57,8 @@ static void disown(struct trib_hdr *h)
 
 static void bend(uint8_t *p, size_t len)
 {
-	static const uint8_t types[] = {
-		TRIB_T_GRAD,  TRIB_T_RESULT, TRIB_T_NEED, TRIB_T_ALIVE,
-		TRIB_T_ABORT, TRIB_T_START,  TRIB_T_JOIN, TRIB_T_GROW};
+	static const uint8_t types[] = {TRIB_T_GRAD,  TRIB_T_RESULT, TRIB_T_NEED, TRIB_T_ALIVE,
+					TRIB_T_ABORT, TRIB_T_START,  TRIB_T_JOIN, TRIB_T_GROW};
 	struct trib_hdr *h = (struct trib_hdr *)p;
 	uint8_t how = take8(), at = take8(), value = take8();
 
@@ -86,8 +85,7 @@ static void bend(uint8_t *p, size_t len)
 }
 
 /* Every packet on its way down may bring a bent copy with it. */
-static bool tap(struct sim *s, struct sim_worker *w, bool up, void *pkt,
-		size_t len)
+static bool tap(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len)
 {
 	uint8_t how;
 	uint8_t *copy;

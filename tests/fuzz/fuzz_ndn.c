@@ -38,9 +38,7 @@ static void name_is_its_text(const struct ndn_name *name)
 	within((struct ndn_bytes){name->value, name->len}, "a name's place");
 	must(!ndn_name_text(name, text, sizeof(text)), "a name without text");
 	must(!ndn_name_parse(&again, text), text);
-	must(again.len == name->len &&
-		     !memcmp(again.bytes, name->value, name->len),
-	     text);
+	must(again.len == name->len && !memcmp(again.bytes, name->value, name->len), text);
 }
 
 static void sig_is_within(const struct ndn_sig *sig)
@@ -79,8 +77,8 @@ static void look(const struct ndn_packet *pkt)
 	ndn_interest_check_digest(i);
 }
 
-static void view_agrees(const struct ndn_packet *pkt, enum ndn_err err,
-			const uint8_t *buf, size_t n)
+static void view_agrees(const struct ndn_packet *pkt, enum ndn_err err, const uint8_t *buf,
+			size_t n)
 {
 	const struct ndn_interest *i = &pkt->interest;
 	const struct ndn_name *name = &i->name;
@@ -92,15 +90,13 @@ static void view_agrees(const struct ndn_packet *pkt, enum ndn_err err,
 	if (pkt->type == TRIB_NDN_DATA)
 		name = &pkt->data.name;
 	if (v.verdict) {
-		must(v.verdict == NDN_E_HOPS &&
-			     pkt->type == TRIB_NDN_INTEREST &&
+		must(v.verdict == NDN_E_HOPS && pkt->type == TRIB_NDN_INTEREST &&
 			     i->has_hop_limit && !i->hop_limit,
 		     "an end takes what a forwarder refuses");
 		return;
 	}
 	must(v.type == pkt->type, "kind");
-	must(buf + v.name_off == name->value && v.name_len == name->len,
-	     "where the name is");
+	must(buf + v.name_off == name->value && v.name_len == name->len, "where the name is");
 	must(!memcmp(v.at, name->at, sizeof(v.at)), "components");
 	if (v.nonce_off)
 		must(buf + v.nonce_off == i->nonce_at, "nonce");
@@ -178,8 +174,7 @@ static void take_name(struct source *s, struct ndn_name_buf *buf)
 	}
 }
 
-static const struct ndn_key *take_key(struct source *s,
-				      const struct ndn_key **verifier)
+static const struct ndn_key *take_key(struct source *s, const struct ndn_key **verifier)
 {
 	static struct ndn_key keys[4];
 
@@ -234,15 +229,11 @@ static void data_again(struct source *s)
 	must(!ndn_data_decode(&got, buf, n), "encoded, and refused");
 	must(ndn_name_is_equal(&got.name, &d.name), "name");
 	must(got.content_type == d.content_type, "content type");
-	must(got.has_freshness == d.has_freshness &&
-		     got.freshness == d.freshness,
-	     "freshness");
-	must(got.has_final == d.has_final &&
-		     got.final_block.type == d.final_block.type &&
+	must(got.has_freshness == d.has_freshness && got.freshness == d.freshness, "freshness");
+	must(got.has_final == d.has_final && got.final_block.type == d.final_block.type &&
 		     same(got.final_block.value, d.final_block.value),
 	     "final block");
-	must(got.has_content == d.has_content && same(got.content, d.content),
-	     "content");
+	must(got.has_content == d.has_content && same(got.content, d.content), "content");
 	must(!ndn_data_verify(&got, verifier), "wrongly signed");
 	must(!ndn_data_encode(&got, key, buf2, sizeof(buf2), &n2), "again");
 	must(n == n2 && !memcmp(buf, buf2, n), "the same input, other bytes");
@@ -289,17 +280,12 @@ static void interest_again(struct source *s)
 		return;
 	must(!ndn_interest_decode(&got, buf, n), "encoded, and refused");
 	must(got.name.count == i.name.count ||
-		     (got.name.count == i.name.count + 1 &&
-		      ndn_name_is_prefix(&i.name, &got.name)),
+		     (got.name.count == i.name.count + 1 && ndn_name_is_prefix(&i.name, &got.name)),
 	     "name");
-	must(got.can_be_prefix == i.can_be_prefix &&
-		     got.must_be_fresh == i.must_be_fresh,
-	     "flags");
+	must(got.can_be_prefix == i.can_be_prefix && got.must_be_fresh == i.must_be_fresh, "flags");
 	must(got.has_nonce == i.has_nonce && got.nonce == i.nonce, "nonce");
 	must(got.lifetime == i.lifetime, "lifetime");
-	must(got.has_hop_limit == i.has_hop_limit &&
-		     got.hop_limit == i.hop_limit,
-	     "hop limit");
+	must(got.has_hop_limit == i.has_hop_limit && got.hop_limit == i.hop_limit, "hop limit");
 	must(same(got.hint, i.hint), "hint");
 	must(same(got.params, i.params), "parameters");
 	must(!ndn_interest_check_digest(&got), "digest");

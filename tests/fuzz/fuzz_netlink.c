@@ -74,8 +74,8 @@ static ssize_t fuzz_recvmsg(int fd, struct msghdr *h, int flags)
 }
 
 /* Answers must be well-formed. */
-ssize_t sendto(int fd, const void *data, size_t len, int flags,
-	       const struct sockaddr *to, socklen_t tolen)
+ssize_t sendto(int fd, const void *data, size_t len, int flags, const struct sockaddr *to,
+	       socklen_t tolen)
 {
 	const struct nlmsghdr *nlh = data;
 	int rem = (int)len;
@@ -85,8 +85,7 @@ ssize_t sendto(int fd, const void *data, size_t len, int flags,
 	(void)to;
 	(void)tolen;
 	must(len <= TRIB_NL_MSG_MAX, "an answer is too long");
-	for (; nlmsg_ok(nlh, rem);
-	     nlh = nlmsg_next((struct nlmsghdr *)nlh, &rem)) {
+	for (; nlmsg_ok(nlh, rem); nlh = nlmsg_next((struct nlmsghdr *)nlh, &rem)) {
 		answers++;
 		if (nlh->nlmsg_type != NLMSG_ERROR)
 			continue;
@@ -100,13 +99,9 @@ ssize_t sendto(int fd, const void *data, size_t len, int flags,
 /* --- requests */
 
 static const char *const words[] = {
-	"a",	"b",	   "c",
-	"d",	"up",	   "train",
-	"eval", "p0",	   "p1",
-	"p2",	"p9",	   "",
-	" ",	"\xff",	   "/",
-	"/ps",	"/ps/job", "/insert/x",
-	"/%",	"insert",  "/v=1/seg=18446744073709551615"};
+	"a",  "b",   "c",	"d",	     "up", "train",  "eval",
+	"p0", "p1",  "p2",	"p9",	     "",   " ",	     "\xff",
+	"/",  "/ps", "/ps/job", "/insert/x", "/%", "insert", "/v=1/seg=18446744073709551615"};
 
 static void *put(size_t n)
 {
@@ -166,8 +161,7 @@ static void put_request(struct input *in)
 	uint8_t cmd = take8(in), how = take8(in);
 
 	nlh->nlmsg_type = how == 0xff ? 0x10 : TRIB_NL_TYPE;
-	nlh->nlmsg_flags =
-		NLM_F_REQUEST | NLM_F_ACK | (how & 0x20 ? NLM_F_DUMP : 0);
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | (how & 0x20 ? NLM_F_DUMP : 0);
 	genl->cmd = cmd % (TRIB_CMD__MAX + 1);
 	message_uid = how & 0x10 ? 1000 : 0;
 	if (how & 0x40) { /* any value */
@@ -191,8 +185,7 @@ struct shape {
 
 static struct shape shape_of(void)
 {
-	struct shape s = {
-		.faces = D.nfaces, .jobs = D.njobs, .trees = D.ntrees};
+	struct shape s = {.faces = D.nfaces, .jobs = D.njobs, .trees = D.ntrees};
 	const struct ndnd_route *r;
 	const struct tree *t;
 	const struct face *f;
@@ -204,22 +197,18 @@ static struct shape shape_of(void)
 		s.rate = s.rate * 31 + j->rate;
 	TAILQ_FOREACH(f, &D.faces, link)
 		if (f->ndn)
-			s.peers = s.peers * 31 + f->ndn->number +
-				  256 * f->ndn->port + f->ndn->kind;
+			s.peers = s.peers * 31 + f->ndn->number + 256 * f->ndn->port + f->ndn->kind;
 	TAILQ_FOREACH(r, &D.ndn->routes, link)
-		s.routes = s.routes * 31 + r->name.len +
-			   256 * r->face->ndn->number;
+		s.routes = s.routes * 31 + r->name.len + 256 * r->face->ndn->number;
 	s.prefixes = D.ndn->nprefixes;
 	s.times = D.ndn->lease_ms + ((uint64_t)D.ndn->leave_ms << 32);
 	return s;
 }
 
 /* A switch changes only held, job-set only the rate. */
-static void change_holds(uint8_t cmd, const struct shape *was,
-			 const struct shape *is)
+static void change_holds(uint8_t cmd, const struct shape *was, const struct shape *is)
 {
-	bool same = was->faces == is->faces && was->jobs == is->jobs &&
-		    was->trees == is->trees;
+	bool same = was->faces == is->faces && was->jobs == is->jobs && was->trees == is->trees;
 
 	if (cmd == TRIB_CMD_TREE_SWITCH)
 		must(same && was->rate == is->rate, "a switch did more");
@@ -234,22 +223,19 @@ static void worker_holds(const struct tree *t)
 	struct tree *o;
 
 	must(t->weight && t->weight <= TRIB_TREE_WEIGHT_MAX, "a weight");
-	must(t->nlocal && !t->nchild && !t->parent && !t->ndown &&
-		     !t->row.flags && t->workers.nhop <= TRIB_ATTACH_HOPS,
+	must(t->nlocal && !t->nchild && !t->parent && !t->ndown && !t->row.flags &&
+		     t->workers.nhop <= TRIB_ATTACH_HOPS,
 	     "a row of workers");
 	for (i = 0; i < t->workers.nhop; i++)
-		must(t->workers.hop[i].relay &&
-			     t->workers.hop[i].relay != TRIB_RELAY_PS &&
+		must(t->workers.hop[i].relay && t->workers.hop[i].relay != TRIB_RELAY_PS &&
 			     t->workers.hop[i].face,
 		     "a hop");
 	TAILQ_FOREACH(o, &D.trees, link)
 		for (i = 0; i < t->nlocal; i++)
 			for (k = 0; k < o->nlocal; k++)
 				must(t->local[i].port >= 1024 &&
-					     (t->local[i].port !=
-						      o->local[k].port ||
-					      (t->local[i].rank ==
-						       o->local[k].rank &&
+					     (t->local[i].port != o->local[k].port ||
+					      (t->local[i].rank == o->local[k].rank &&
 					       t->job == o->job)),
 				     "a port of two ranks");
 }
@@ -274,8 +260,7 @@ static void ndn_hold(void)
 		must(!addr_is_zero(&f->addr) || (!f->ndn->port && !f->trees),
 		     "a face without an address");
 		TAILQ_FOREACH(g, &D.faces, link)
-			must(g == f || !g->ndn ||
-				     g->ndn->number != f->ndn->number,
+			must(g == f || !g->ndn || g->ndn->number != f->ndn->number,
 			     "a number of two faces");
 	}
 	TAILQ_FOREACH(r, &D.ndn->routes, link) {
@@ -285,8 +270,7 @@ static void ndn_hold(void)
 			must(o == r || !ndnd_name_is_equal(&o->name, &r->name),
 			     "two routes of a name");
 	}
-	must(prefixes == D.ndn->nprefixes && uses == routes &&
-		     routes == D.ndn->nroutes,
+	must(prefixes == D.ndn->nprefixes && uses == routes && routes == D.ndn->nroutes,
 	     "prefixes or routes are miscounted");
 }
 
@@ -320,17 +304,14 @@ static void counts_hold(void)
 		must(t->id < D.config.ntrees, "a tree's number");
 		must(t->row.slot0 + n <= D.config.nslots, "slots");
 		must(t->kind != TREE_SHARED ||
-			     (t->parent && t->nchild &&
-			      t->shared.next != t->shared.relay &&
+			     (t->parent && t->nchild && t->shared.next != t->shared.relay &&
 			      t->shared.cap <= D.config.npool &&
-			      t->shared.mark0 + 2 * t->job->window <=
-				      D.config.nmarks),
+			      t->shared.mark0 + 2 * t->job->window <= D.config.nmarks),
 		     "a shared tree");
 		if (t->kind == TREE_WORKERS)
 			worker_holds(t);
 	}
-	must(faces == D.nfaces && jobs == D.njobs && trees == D.ntrees,
-	     "objects are miscounted");
+	must(faces == D.nfaces && jobs == D.njobs && trees == D.ntrees, "objects are miscounted");
 	must(uses == used, "uses of faces are miscounted");
 	must(slots == dedicated_slots_used(&D), "slots are miscounted");
 	ndn_hold();
@@ -359,8 +340,7 @@ static void one_request(struct input *in)
 		must(!memcmp(&before, &after, sizeof(before)),
 		     "what was refused, or only read, changed something");
 	change_holds(genl->cmd, &before, &after);
-	if (message_uid && genl->cmd < TRIB_CMD__MAX &&
-	    nl_command[genl->cmd].changes)
+	if (message_uid && genl->cmd < TRIB_CMD__MAX && nl_command[genl->cmd].changes)
 		must(last_error, "somebody may change things");
 }
 
@@ -388,8 +368,7 @@ static void furnish(void)
 		snprintf(s.ifname, sizeof(s.ifname), "p%d", i);
 		must(!face_new(&D, &s, &why), "face_new()");
 	}
-	must(!job_new(&D, &job, &why) && !job_new(&D, &other, &why),
-	     "job_new()");
+	must(!job_new(&D, &job, &why) && !job_new(&D, &other, &why), "job_new()");
 	must(!ndnd_face_set(&D, face_find(&D, "a"), &router, &why) &&
 		     !ndnd_face_set(&D, face_find(&D, "up"), &router, &why) &&
 		     !ndnd_route_new(&D, "/ps", "up", &why),
@@ -447,8 +426,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 /* --- requests that chance does not make: trees, and changes to them */
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
-			       unsigned int seed);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned int seed);
 
 struct output {
 	uint8_t *p;
@@ -499,8 +477,7 @@ static void write_tree(struct output *o)
 	byte(o, 1);
 	unsigned int shared = up && !rnd(o, 3), index = !shared || !rnd(o, 8);
 
-	attr_nest(o, TRIB_A_TREE,
-		  1 + nchild + up * (1 + index) + local + down + 3 * shared);
+	attr_nest(o, TRIB_A_TREE, 1 + nchild + up * (1 + index) + local + down + 3 * shared);
 	attr_word(o, TRIB_A_TREE_JOB, 5);
 	for (unsigned int i = 0; i < nchild; i++) {
 		attr_nest(o, TRIB_A_TREE_CHILD, 2);
@@ -527,8 +504,7 @@ static void write_tree(struct output *o)
 }
 
 /* Write @n bytes unchanged. */
-static void attr_bytes(struct output *o, int type, const uint8_t *v,
-		       unsigned int n)
+static void attr_bytes(struct output *o, int type, const uint8_t *v, unsigned int n)
 {
 	byte(o, (unsigned int)type);
 	byte(o, 0);
@@ -569,8 +545,7 @@ static void write_worker(struct output *o)
 
 static void write_use(struct output *o)
 {
-	static const uint8_t cmds[] = {TRIB_CMD_TREE_DEL, TRIB_CMD_TREE_GET,
-				       TRIB_CMD_TREE_WIPE};
+	static const uint8_t cmds[] = {TRIB_CMD_TREE_DEL, TRIB_CMD_TREE_GET, TRIB_CMD_TREE_WIPE};
 
 	byte(o, cmds[rnd(o, 3)]);
 	byte(o, 1);
@@ -646,8 +621,8 @@ static void write_route(struct output *o)
 
 static void write_rows(struct output *o)
 {
-	static const uint8_t cmds[] = {TRIB_CMD_PIT_GET, TRIB_CMD_PIT_DEL,
-				       TRIB_CMD_CS_GET, TRIB_CMD_CS_WIPE};
+	static const uint8_t cmds[] = {TRIB_CMD_PIT_GET, TRIB_CMD_PIT_DEL, TRIB_CMD_CS_GET,
+				       TRIB_CMD_CS_WIPE};
 	uint8_t cmd = cmds[rnd(o, 4)];
 	bool cs = cmd == TRIB_CMD_CS_GET || cmd == TRIB_CMD_CS_WIPE;
 
@@ -659,9 +634,8 @@ static void write_rows(struct output *o)
 
 static void write_dump(struct output *o)
 {
-	static const uint8_t cmds[] = {TRIB_CMD_TREE_GET,  TRIB_CMD_GROUP_GET,
-				       TRIB_CMD_FACE_GET,  TRIB_CMD_JOB_GET,
-				       TRIB_CMD_ROUTE_GET, TRIB_CMD_PIT_GET,
+	static const uint8_t cmds[] = {TRIB_CMD_TREE_GET, TRIB_CMD_GROUP_GET, TRIB_CMD_FACE_GET,
+				       TRIB_CMD_JOB_GET,  TRIB_CMD_ROUTE_GET, TRIB_CMD_PIT_GET,
 				       TRIB_CMD_CS_GET};
 
 	byte(o, cmds[rnd(o, sizeof(cmds))]);
@@ -678,13 +652,11 @@ static void write_del(struct output *o)
 	attr_word(o, 1, job ? 5 : (int)rnd(o, 5));
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
-			       unsigned int seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned int seed)
 {
 	static void (*const write[])(struct output * o) = {
-		write_tree,	write_tree,	write_worker, write_use,
-		write_dump,	write_del,	write_switch, write_set,
-		write_ndn_face, write_ndn_face, write_route,  write_rows,
+		write_tree,   write_tree, write_worker,	  write_use,	  write_dump,  write_del,
+		write_switch, write_set,  write_ndn_face, write_ndn_face, write_route, write_rows,
 	};
 	struct output o = {data, size, max, seed};
 

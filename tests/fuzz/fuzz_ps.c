@@ -83,11 +83,9 @@ static void on_version(void *ctx, const struct nps_job *job)
 	must(job->spec.mode == NDN_MODE_SYNC || got == 1, "not one by one");
 }
 
-static const struct nps_ops ops = {
-	.send = on_send, .save = on_save, .version = on_version};
+static const struct nps_ops ops = {.send = on_send, .save = on_save, .version = on_version};
 
-static struct nps_worker workers[WORKERS] = {
-	{1, "a", NULL}, {1, "b", NULL}, {2, "bc", NULL}};
+static struct nps_worker workers[WORKERS] = {{1, "a", NULL}, {1, "b", NULL}, {2, "bc", NULL}};
 
 static void add(unsigned int at, uint8_t how)
 {
@@ -150,8 +148,7 @@ static void check(const struct nps_job *job)
 		must(!g->got || !g->asking, "asks for what it has");
 		must(job->over || g->offer.at, "offers no more");
 		must(g->flying <= job->segments, "more under way than exist");
-		must(!g->values || all_finite(g->values),
-		     "took NaN or infinity");
+		must(!g->values || all_finite(g->values), "took NaN or infinity");
 		if (!g->begun)
 			continue;
 		for (k = 0; k < job->segments; k++)
@@ -164,14 +161,13 @@ static void check(const struct nps_job *job)
 
 static void interest(struct input *in, struct nps_job *job, uint64_t now)
 {
-	static const enum ndn_name_kind what[] = {
-		NDN_IS_START, NDN_IS_INSERT, NDN_IS_DELETE, NDN_IS_ACK,
-		NDN_IS_MODEL, NDN_IS_ASK,    NDN_IS_NEWEST, NDN_IS_OFFER};
+	static const enum ndn_name_kind what[] = {NDN_IS_START,	 NDN_IS_INSERT, NDN_IS_DELETE,
+						  NDN_IS_ACK,	 NDN_IS_MODEL,	NDN_IS_ASK,
+						  NDN_IS_NEWEST, NDN_IS_OFFER};
 	uint8_t which = (uint8_t)take(in, 1), where = (uint8_t)take(in, 1);
 	const struct nps_worker *w = &workers[where % WORKERS];
-	struct ndn_name_parts parts = {{w->name, w->len},
-				       nps_published(job) - (where >> 4 & 3),
-				       where >> 6};
+	struct ndn_name_parts parts = {
+		{w->name, w->len}, nps_published(job) - (where >> 4 & 3), where >> 6};
 	struct ndn_interest i = {
 		.can_be_prefix = which & 8,
 		.must_be_fresh = which & 16,
@@ -181,8 +177,7 @@ static void interest(struct input *in, struct nps_job *job, uint64_t now)
 	uint8_t buf[1000];
 	size_t len;
 
-	must(!ndn_job_name(&name, &job->names, what[which & 7], &parts),
-	     "make");
+	must(!ndn_job_name(&name, &job->names, what[which & 7], &parts), "make");
 	i.name = ndn_name_of(&name);
 	must(!ndn_interest_encode(&i, NULL, buf, sizeof(buf), &len), "encode");
 	answers = 0;
@@ -190,8 +185,7 @@ static void interest(struct input *in, struct nps_job *job, uint64_t now)
 	must(answers <= 1, "several answers");
 }
 
-static size_t content_make(struct input *in, const struct nps_guest *g,
-			   bool offer, uint8_t *buf)
+static size_t content_make(struct input *in, const struct nps_guest *g, bool offer, uint8_t *buf)
 {
 	uint8_t how = (uint8_t)take(in, 1);
 	struct ndn_gradient v = {
@@ -199,10 +193,9 @@ static size_t content_make(struct input *in, const struct nps_guest *g,
 		.id = how >> 6,
 		.base = how & 2 ? take(in, 8) : g->asked - (how >> 4 & 1),
 	};
-	size_t n = offer ? ndn_content_offer_encode(buf,
-						    how & 1 ? NDN_ANSWER_BUSY
-							    : NDN_ANSWER_ACCEPT)
-			 : ndn_content_gradient_encode(buf, &v);
+	size_t n =
+		offer ? ndn_content_offer_encode(buf, how & 1 ? NDN_ANSWER_BUSY : NDN_ANSWER_ACCEPT)
+		      : ndn_content_gradient_encode(buf, &v);
 
 	if (how & 4)
 		buf[take(in, 1) % n] ^= (uint8_t)take(in, 1);
@@ -224,27 +217,23 @@ static void data(struct input *in, struct nps_job *job, uint64_t now)
 	bool offer = which & 4;
 	uint32_t s = which >> 3 & 7;
 	uint64_t refused = job->drop[NPS_DROP_FINITE];
-	struct ndn_name_parts parts = {{g->worker->name, g->worker->len},
-				       g->asked + (which >> 6 & 1),
-				       s};
+	struct ndn_name_parts parts = {
+		{g->worker->name, g->worker->len}, g->asked + (which >> 6 & 1), s};
 	struct ndn_data d = {.has_content = true};
 	struct ndn_name_buf name;
 	size_t n = content_make(in, g, offer, content), len;
 
 	if (!offer)
-		n += which & 128 ? take(in, 1) % SEGMENT
-		     : s < SEGMENTS
-			     ? ndn_content_segment_bytes(ELEMENTS, SEGMENT, s)
-			     : SEGMENT;
-	must(!ndn_job_name(&name, &job->names,
-			   offer ? NDN_IS_OFFER : NDN_IS_GRADIENT, &parts),
+		n += which & 128    ? take(in, 1) % SEGMENT
+		     : s < SEGMENTS ? ndn_content_segment_bytes(ELEMENTS, SEGMENT, s)
+				    : SEGMENT;
+	must(!ndn_job_name(&name, &job->names, offer ? NDN_IS_OFFER : NDN_IS_GRADIENT, &parts),
 	     "make");
 	d.name = ndn_name_of(&name);
 	d.content = (struct ndn_bytes){content, n};
 	must(!ndn_data_encode(&d, NULL, buf, sizeof(buf), &len), "encode");
 	nps_rx(ps, buf, len, now);
-	must(job->drop[NPS_DROP_FINITE] == refused || !g->member,
-	     "a worker of NaN takes part");
+	must(job->drop[NPS_DROP_FINITE] == refused || !g->member, "a worker of NaN takes part");
 }
 
 static void raw(struct input *in, uint64_t now)

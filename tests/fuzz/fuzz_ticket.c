@@ -56,17 +56,14 @@ static void group_in_range(const struct trib_attach_tree *a)
 	     "the group is none");
 }
 
-static void hops_in_range(const struct trib_attach_rep *r,
-			  const struct trib_attach_tree *a)
+static void hops_in_range(const struct trib_attach_rep *r, const struct trib_attach_tree *a)
 {
 	must(a->child == r->rank, "the child is not the rank");
 	must(a->nhop <= TRIB_ATTACH_HOPS, "hops");
 	for (unsigned int i = 0; i < a->nhop; i++) {
-		must(a->hop[i].relay && a->hop[i].relay != TRIB_RELAY_PS,
-		     "relay");
+		must(a->hop[i].relay && a->hop[i].relay != TRIB_RELAY_PS, "relay");
 		must(a->hop[i].port, "a relay's port");
-		must(is_v4(a->hop[i].addr) == is_v4(a->addr),
-		     "a relay's version");
+		must(is_v4(a->hop[i].addr) == is_v4(a->addr), "a relay's version");
 	}
 }
 
@@ -106,8 +103,7 @@ static int host_write(char *buf, size_t size, const __be32 *addr, uint16_t port)
 	return snprintf(buf, size, "%s:%u", text, port);
 }
 
-static int shared_write(const struct trib_attach_tree *a, char *buf,
-			size_t size)
+static int shared_write(const struct trib_attach_tree *a, char *buf, size_t size)
 {
 	char addr[INET6_ADDRSTRLEN + 2];
 	int n;
@@ -119,10 +115,8 @@ static int shared_write(const struct trib_attach_tree *a, char *buf,
 	if (has_group(a))
 		n += snprintf(buf + n, size - n, "@%s", addr);
 	for (unsigned int i = 1; i < a->nhop; i++) {
-		n += snprintf(buf + n, size - n, "&via=%u:%u:", a->tree,
-			      a->hop[i].relay);
-		n += host_write(buf + n, size - n, a->hop[i].addr,
-				a->hop[i].port);
+		n += snprintf(buf + n, size - n, "&via=%u:%u:", a->tree, a->hop[i].relay);
+		n += host_write(buf + n, size - n, a->hop[i].addr, a->hop[i].port);
 	}
 	return n;
 }
@@ -132,8 +126,7 @@ static int tree_write(const struct trib_attach_tree *a, char *buf, size_t size)
 	char addr[INET6_ADDRSTRLEN + 2];
 	int n;
 
-	n = snprintf(buf, size, "&tree=%u:%u:%u", a->tree, a->child,
-		     a->recv_port);
+	n = snprintf(buf, size, "&tree=%u:%u:%u", a->tree, a->child, a->recv_port);
 	addr_write(a->mcast_addr, addr);
 	if (has_group(a))
 		n += snprintf(buf + n, size - n, "@%s", addr);
@@ -149,8 +142,7 @@ static int first_write(const struct trib_attach_rep *r, char *buf, size_t size)
 		if (!(a->flags & TRIB_ATTACH_SHARED))
 			return host_write(buf, size, a->addr, a->port);
 		if (a->nhop)
-			return host_write(buf, size, a->hop[0].addr,
-					  a->hop[0].port);
+			return host_write(buf, size, a->hop[0].addr, a->hop[0].port);
 	}
 	return host_write(buf, size, r->tree[0].addr, r->tree[0].port);
 }
@@ -160,16 +152,13 @@ static void write_down(const struct trib_attach_rep *r, char *buf, size_t size)
 	int n = snprintf(buf, size, "trib://");
 
 	n += first_write(r, buf + n, size - n);
-	n += snprintf(buf + n, size - n,
-		      "/job?job=%u&cookie=%llx&rank=%u&world=%u", r->job,
-		      (unsigned long long)be64toh(r->cookie), r->rank,
-		      r->world);
+	n += snprintf(buf + n, size - n, "/job?job=%u&cookie=%llx&rank=%u&world=%u", r->job,
+		      (unsigned long long)be64toh(r->cookie), r->rank, r->world);
 	for (unsigned int i = 0; i < r->ntree; i++) {
 		const struct trib_attach_tree *a = &r->tree[i];
 
-		n += a->flags & TRIB_ATTACH_SHARED
-			     ? shared_write(a, buf + n, size - n)
-			     : tree_write(a, buf + n, size - n);
+		n += a->flags & TRIB_ATTACH_SHARED ? shared_write(a, buf + n, size - n)
+						   : tree_write(a, buf + n, size - n);
 	}
 }
 

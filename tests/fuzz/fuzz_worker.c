@@ -59,19 +59,16 @@ static void check_gradient(const struct ndn_data *d)
 
 	if (ndn_job_match_gpu(&names, &d->name, &parts) != NDN_IS_GRADIENT)
 		return;
-	must(!ndn_content_gradient_decode(&g, d->content),
-	     "sent a bad gradient");
+	must(!ndn_content_gradient_decode(&g, d->content), "sent a bad gradient");
 	must(g.segments == SEGMENTS && parts.segment < SEGMENTS,
 	     "sent another segment than there are");
 	/* Asynchronous: of a newer version, too, if the question is old. */
 	must(g.base >> 32 == parts.version >> 32 &&
-		     (w.start.mode == NDN_MODE_ASYNC ||
-		      g.base == parts.version),
+		     (w.start.mode == NDN_MODE_ASYNC || g.base == parts.version),
 	     "sent a gradient of another life");
 	for (size_t i = 0; i < g.values.n; i += 4) {
 		memcpy(&v, g.values.p + i, 4);
-		must(v == -value_of(g.base,
-				    parts.segment * SEGMENT / 4 + i / 4),
+		must(v == -value_of(g.base, parts.segment * SEGMENT / 4 + i / 4),
 		     "sent another gradient than it was given");
 	}
 }
@@ -85,8 +82,7 @@ static void on_send(void *ctx, const uint8_t *packet, size_t n)
 	must(!ndn_packet_decode(&p, packet, n), "sent what is no packet");
 	if (p.type != TRIB_NDN_DATA)
 		return;
-	must(!ndn_data_verify(&p.data, &ndn_key_sha256),
-	     "sent a Data with a wrong signature");
+	must(!ndn_data_verify(&p.data, &ndn_key_sha256), "sent a Data with a wrong signature");
 	check_gradient(&p.data);
 }
 
@@ -120,8 +116,8 @@ static uint64_t version_of(struct input *in)
 
 static void interest(struct input *in)
 {
-	static const enum ndn_name_kind whats[] = {
-		NDN_IS_OFFER, NDN_IS_COLLECT, NDN_IS_GRADIENT, NDN_IS_MODEL};
+	static const enum ndn_name_kind whats[] = {NDN_IS_OFFER, NDN_IS_COLLECT, NDN_IS_GRADIENT,
+						   NDN_IS_MODEL};
 	struct ndn_name_parts parts = {.gpu = {(const uint8_t *)"w0", 2}};
 	struct ndn_interest i = {.has_nonce = true, .has_lifetime = true};
 	enum ndn_name_kind what = whats[take(in, 1) % 4];
@@ -141,8 +137,7 @@ static void interest(struct input *in)
 }
 
 static size_t content_of(struct input *in, enum ndn_name_kind what,
-			 const struct ndn_name_parts *parts, bool good,
-			 uint8_t *buf)
+			 const struct ndn_name_parts *parts, bool good, uint8_t *buf)
 {
 	struct ndn_start s = {.mode = take(in, 1) & 1,
 			      .dtype = NDN_DTYPE_F32,
@@ -171,13 +166,10 @@ static size_t content_of(struct input *in, enum ndn_name_kind what,
 	case NDN_IS_MODEL:
 		head = ndn_content_model_encode(buf, &m);
 		n = parts->segment < SEGMENTS
-			    ? ndn_content_segment_bytes(
-				      ELEMENTS, SEGMENT,
-				      (uint32_t)parts->segment)
+			    ? ndn_content_segment_bytes(ELEMENTS, SEGMENT, (uint32_t)parts->segment)
 			    : 4;
 		for (uint32_t i = 0; i < n; i += 4) {
-			v = value_of(parts->version,
-				     parts->segment * SEGMENT / 4 + i / 4);
+			v = value_of(parts->version, parts->segment * SEGMENT / 4 + i / 4);
 			v += good ? 0 : 1;
 			memcpy(buf + head + i, &v, 4);
 		}
@@ -189,9 +181,9 @@ static size_t content_of(struct input *in, enum ndn_name_kind what,
 
 static void data(struct input *in)
 {
-	static const enum ndn_name_kind whats[] = {
-		NDN_IS_START, NDN_IS_ACK,    NDN_IS_MODEL, NDN_IS_MODEL,
-		NDN_IS_MODEL, NDN_IS_NEWEST, NDN_IS_DELETE};
+	static const enum ndn_name_kind whats[] = {NDN_IS_START, NDN_IS_ACK,   NDN_IS_MODEL,
+						   NDN_IS_MODEL, NDN_IS_MODEL, NDN_IS_NEWEST,
+						   NDN_IS_DELETE};
 	uint64_t code = take(in, 1);
 	/* Unsigned packets carry other values than signed ones. */
 	bool good = code >= 32;
@@ -204,16 +196,14 @@ static void data(struct input *in)
 
 	parts.version = version_of(in);
 	parts.segment = take(in, 1) % (SEGMENTS + 1);
-	d.content = (struct ndn_bytes){
-		content, content_of(in, what, &parts, good, content)};
+	d.content = (struct ndn_bytes){content, content_of(in, what, &parts, good, content)};
 	/* Sometimes cut: signed, and of no sense. */
 	if (code == 255 && d.content.n)
 		d.content.n = take(in, 1) % d.content.n;
 	if (ndn_job_name(&name, &names, what, &parts))
 		return;
 	d.name = ndn_name_of(&name);
-	if (!ndn_data_encode(&d, good ? &ps_key : &ndn_key_sha256, buf,
-			     sizeof(buf), &n))
+	if (!ndn_data_encode(&d, good ? &ps_key : &ndn_key_sha256, buf, sizeof(buf), &n))
 		receive(buf, n);
 }
 
@@ -240,8 +230,7 @@ static void call(struct input *in)
 		must(version > seen, "went back");
 		seen = version;
 		for (unsigned int i = 0; i < ELEMENTS; i++)
-			must(values[i] == value_of(version, i),
-			     "believed what nobody signed");
+			must(values[i] == value_of(version, i), "believed what nobody signed");
 		break;
 	default:
 		for (unsigned int i = 0; i < ELEMENTS; i++)

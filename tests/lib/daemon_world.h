@@ -40,8 +40,7 @@ static inline struct in6_addr v6(const char *text)
 }
 
 /* A face as if its device existed and its addresses were known. */
-static inline struct face *world_face(const char *name, const char *dev,
-				      struct in6_addr addr)
+static inline struct face *world_face(const char *name, const char *dev, struct in6_addr addr)
 {
 	struct face_spec s = {.addr = addr};
 	struct face *f;
@@ -122,15 +121,13 @@ static inline struct tree_spec spec_make(uint16_t id, const char *children)
 	return s;
 }
 
-static inline void spec_parent(struct tree_spec *s, const char *face,
-			       uint16_t index)
+static inline void spec_parent(struct tree_spec *s, const char *face, uint16_t index)
 {
 	strcpy(s->parent, face);
 	s->up_child = index;
 }
 
-static inline void spec_local(struct tree_spec *s, uint16_t rank,
-			      uint16_t index)
+static inline void spec_local(struct tree_spec *s, uint16_t rank, uint16_t index)
 {
 	s->local[s->nlocal].rank = rank;
 	s->local[s->nlocal++].index = index;
@@ -147,8 +144,7 @@ static inline struct tree_spec spec_worker(uint16_t id, struct in6_addr ps)
 	return s;
 }
 
-static inline void spec_hop(struct tree_spec *s, uint16_t relay,
-			    const char *face)
+static inline void spec_hop(struct tree_spec *s, uint16_t relay, const char *face)
 {
 	s->workers.hop[s->workers.nhop].relay = relay;
 	strcpy(s->workers.hop[s->workers.nhop++].face, face);

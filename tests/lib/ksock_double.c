@@ -19,8 +19,7 @@ int __real_socket(int domain, int type, int protocol);
 int __real_close(int fd);
 int __real_bind(int fd, const struct sockaddr *sa, socklen_t len);
 int __real_shutdown(int fd, int how);
-int __real_setsockopt(int fd, int level, int name, const void *v,
-		      socklen_t len);
+int __real_setsockopt(int fd, int level, int name, const void *v, socklen_t len);
 int __real_getsockopt(int fd, int level, int name, void *v, socklen_t *len);
 ssize_t __real_sendmsg(int fd, const struct msghdr *m, int flags);
 ssize_t __real_recvmsg(int fd, struct msghdr *m, int flags);
@@ -64,8 +63,7 @@ void ksock_double_reset(void)
 			free(socks[i].share[k].out);
 		}
 	memset(socks, 0, sizeof(socks));
-	ksock_double = (struct ksock_double){
-		.mem_max = 1 << 26, .deaf = -1, .odd_id = -1};
+	ksock_double = (struct ksock_double){.mem_max = 1 << 26, .deaf = -1, .odd_id = -1};
 }
 
 static struct sock *of(int fd)
@@ -116,8 +114,7 @@ static void end(struct sock *s, int code, int err, int rank, const char *text)
 {
 	if (s->error.code)
 		return;
-	s->error = (struct trib_sock_error){
-		.code = code, .err = err, .rank = rank, .index = -1};
+	s->error = (struct trib_sock_error){.code = code, .err = err, .rank = rank, .index = -1};
 	snprintf(s->error.text, sizeof(s->error.text), "%s", text);
 	hang_up(s);
 }
@@ -134,8 +131,7 @@ static void gone(unsigned int rank)
 		if (socks[i].shut)
 			hang_up(&socks[i]);
 		else
-			end(&socks[i], TRIB_SOCK_ERR_GONE, EHOSTDOWN, (int)rank,
-			    text);
+			end(&socks[i], TRIB_SOCK_ERR_GONE, EHOSTDOWN, (int)rank, text);
 	}
 }
 
@@ -161,9 +157,7 @@ int __wrap_socket(int domain, int type, int protocol)
 	for (i = 0; i < KSOCK_RANKS && !s; i++)
 		if (!socks[i].fd && !socks[i].sent)
 			s = &socks[i];
-	if (!s ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC,
-		       0, pair))
+	if (!s || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair))
 		return fails(EMFILE);
 	s->fd = pair[0];
 	s->end = pair[1];
@@ -192,17 +186,16 @@ int __wrap_close(int fd)
 
 static void place(struct sock *s, const struct trib_attach_rep *rep, size_t len)
 {
-	ksock_double.wrong += rep->err || rep->flags || !rep->ntree ||
-			      len < offsetof(struct trib_attach_rep, tree) +
-					      rep->ntree * sizeof(rep->tree[0]);
+	ksock_double.wrong +=
+		rep->err || rep->flags || !rep->ntree ||
+		len < offsetof(struct trib_attach_rep, tree) + rep->ntree * sizeof(rep->tree[0]);
 	s->job = rep->job;
 	s->rank = rep->rank;
 	s->world = rep->world;
 	s->cookie = rep->cookie;
 }
 
-int __wrap_setsockopt(int fd, int level, int name, const void *v,
-		      socklen_t len);
+int __wrap_setsockopt(int fd, int level, int name, const void *v, socklen_t len);
 int __wrap_setsockopt(int fd, int level, int name, const void *v, socklen_t len)
 {
 	struct sock *s;
@@ -261,10 +254,8 @@ static void join(struct sock *s)
 	for (i = 0; i < KSOCK_RANKS; i++)
 		n += socks[i].bound;
 	if (ksock_double.deaf >= 0) {
-		snprintf(text, sizeof(text), "rank %d did not join",
-			 ksock_double.deaf);
-		end(s, TRIB_SOCK_ERR_MISSING, ETIMEDOUT, ksock_double.deaf,
-		    text);
+		snprintf(text, sizeof(text), "rank %d did not join", ksock_double.deaf);
+		end(s, TRIB_SOCK_ERR_MISSING, ETIMEDOUT, ksock_double.deaf, text);
 		return;
 	}
 	for (i = 0; n == s->world && i < KSOCK_RANKS; i++)
@@ -287,9 +278,8 @@ int __wrap_bind(int fd, const struct sockaddr *sa, socklen_t len)
 	if (ksock_double.bind_errno)
 		return fails(ksock_double.bind_errno);
 	memcpy(&at, sa, sizeof(at));
-	if (len != sizeof(at) || at.family != AF_INET || at.zero ||
-	    ntohs(at.job) != s->job || ntohs(at.rank) != s->rank ||
-	    at.cookie != s->cookie) {
+	if (len != sizeof(at) || at.family != AF_INET || at.zero || ntohs(at.job) != s->job ||
+	    ntohs(at.rank) != s->rank || at.cookie != s->cookie) {
 		ksock_double.wrong++;
 		return fails(EINVAL);
 	}
@@ -365,8 +355,7 @@ static uint32_t combined(unsigned int k, unsigned int world, uint64_t i)
 			v += x;
 		}
 	}
-	return bits(first,
-		    first->what.op == TRIB_SOCK_AVG ? v / (double)world : v);
+	return bits(first, first->what.op == TRIB_SOCK_AVG ? v / (double)world : v);
 }
 
 static struct sock *rank_of(unsigned int rank)
@@ -408,8 +397,7 @@ static void result(struct sock *to, unsigned int k)
 }
 
 /* The first value that is not finite is everybody's error. */
-static bool all_finite(unsigned int k, unsigned int world,
-		       struct trib_cm_recv *how)
+static bool all_finite(unsigned int k, unsigned int world, struct trib_cm_recv *how)
 {
 	unsigned int r;
 	uint64_t i;
@@ -442,10 +430,8 @@ static void complete(unsigned int k, unsigned int world)
 		s = &to->share[k];
 		ksock_double.wrong +=
 			s->what.collective != first->what.collective ||
-			s->what.op != first->what.op ||
-			s->what.dtype != first->what.dtype ||
-			s->what.root != first->what.root ||
-			s->in_len != first->in_len;
+			s->what.op != first->what.op || s->what.dtype != first->what.dtype ||
+			s->what.root != first->what.root || s->in_len != first->in_len;
 		s->how = how;
 		s->how.id = s->what.id + (ksock_double.odd_id == (int)r);
 		if (ok) {
@@ -460,8 +446,7 @@ static bool label(const struct msghdr *m, struct trib_cm_send *out)
 {
 	struct cmsghdr *cm = CMSG_FIRSTHDR(m);
 
-	if (!cm || cm->cmsg_level != SOL_TRIB ||
-	    cm->cmsg_type != TRIB_CM_SEND ||
+	if (!cm || cm->cmsg_level != SOL_TRIB || cm->cmsg_type != TRIB_CM_SEND ||
 	    cm->cmsg_len != CMSG_LEN(sizeof(*out)))
 		return false;
 	memcpy(out, CMSG_DATA(cm), sizeof(*out));

@@ -36,9 +36,8 @@ void fail(unsigned int nth)
 
 /* --- the host */
 
-static int take(struct trib_engine *eng, struct trib_stream *s,
-		const struct trib_iovec *iov, unsigned int niov,
-		unsigned int seg)
+static int take(struct trib_engine *eng, struct trib_stream *s, const struct trib_iovec *iov,
+		unsigned int niov, unsigned int seg)
 {
 	size_t total = 0;
 	unsigned int i, n;
@@ -106,8 +105,7 @@ int engine_init(struct trib_engine *eng, const struct trib_attach_rep *rep)
 	refuse_room = false;
 	eng->now = TRIB_SEC;
 	eng->join_timeout_ns = TRIB_SEC;
-	return trib_engine_init(eng, &transport, &host, &trib_codec_scalar,
-				rep);
+	return trib_engine_init(eng, &transport, &host, &trib_codec_scalar, rep);
 }
 
 struct trib_hdr header(unsigned int type, unsigned int tree)
@@ -122,8 +120,8 @@ struct trib_hdr header(unsigned int type, unsigned int tree)
 	};
 }
 
-void hear(struct trib_engine *eng, unsigned int tree, unsigned int state,
-	  uint64_t nonce, unsigned int window)
+void hear(struct trib_engine *eng, unsigned int tree, unsigned int state, uint64_t nonce,
+	  unsigned int window)
 {
 	struct {
 		struct trib_hdr h;
@@ -169,14 +167,10 @@ static float in[3 * 3 * 64 * NVAL], out[3 * 64 * NVAL * 3];
 
 const struct trib_call calls[NCALL] = {
 	{TRIB_COLL_ALLREDUCE, TRIB_SOCK_SUM, TRIB_SOCK_F32, in, out, 100, 0},
-	{TRIB_COLL_ALLREDUCE, TRIB_SOCK_AVG, TRIB_SOCK_F32, in, in,
-	 3 * 64 * NVAL, 0},
-	{TRIB_COLL_ALLREDUCE, TRIB_SOCK_MAX, TRIB_SOCK_F32, in, out,
-	 3 * 64 * NVAL, 0},
-	{TRIB_COLL_ALLREDUCE, TRIB_SOCK_SUM, TRIB_SOCK_I32, in, out,
-	 3 * 64 * NVAL, 0},
-	{TRIB_COLL_REDUCE_SCATTER, TRIB_SOCK_SUM, TRIB_SOCK_F32, in, in,
-	 64 * NVAL, 0},
+	{TRIB_COLL_ALLREDUCE, TRIB_SOCK_AVG, TRIB_SOCK_F32, in, in, 3 * 64 * NVAL, 0},
+	{TRIB_COLL_ALLREDUCE, TRIB_SOCK_MAX, TRIB_SOCK_F32, in, out, 3 * 64 * NVAL, 0},
+	{TRIB_COLL_ALLREDUCE, TRIB_SOCK_SUM, TRIB_SOCK_I32, in, out, 3 * 64 * NVAL, 0},
+	{TRIB_COLL_REDUCE_SCATTER, TRIB_SOCK_SUM, TRIB_SOCK_F32, in, in, 64 * NVAL, 0},
 	{TRIB_COLL_ALLGATHER, 0, TRIB_SOCK_F32, NULL, out, 64 * NVAL, 0},
 	{TRIB_COLL_BROADCAST, 0, TRIB_SOCK_I32, NULL, out, 64 * NVAL, 2},
 	{TRIB_COLL_BARRIER, 0, 0, NULL, NULL, 0, 0},

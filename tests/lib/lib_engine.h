@@ -47,8 +47,8 @@ void engine_begin(struct trib_engine *eng, const struct trib_attach_rep *rep);
 /* A packet to it, for tree @tree. */
 struct trib_hdr header(unsigned int type, unsigned int tree);
 /* START of tree @tree comes, padded to 48 values. */
-void hear(struct trib_engine *eng, unsigned int tree, unsigned int state,
-	  uint64_t nonce, unsigned int window);
+void hear(struct trib_engine *eng, unsigned int tree, unsigned int state, uint64_t nonce,
+	  unsigned int window);
 
 /* One call of each kind; large ones are cut into parts for all trees. */
 #define NCALL 9

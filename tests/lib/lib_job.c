@@ -15,16 +15,14 @@ uint64_t now(void)
 
 void nap(unsigned int ms)
 {
-	struct timespec ts = {.tv_sec = ms / 1000,
-			      .tv_nsec = ms % 1000 * 1000000L};
+	struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
 
 	nanosleep(&ts, NULL);
 }
 
 struct loop_relay relay(unsigned int world)
 {
-	struct loop_relay l = {
-		.world = world, .window = 64, .nval = 352, .timeout_ms = 20000};
+	struct loop_relay l = {.world = world, .window = 64, .nval = 352, .timeout_ms = 20000};
 
 	return l;
 }
@@ -57,8 +55,7 @@ static void *member_main(void *arg)
 	return NULL;
 }
 
-void all_ranks(const struct loop_relay *l, struct member *m,
-	       void (*work)(struct member *m))
+void all_ranks(const struct loop_relay *l, struct member *m, void (*work)(struct member *m))
 {
 	unsigned int i;
 
@@ -85,9 +82,8 @@ void sum_floats(struct member *m)
 			x[k] = (float)((int)(k % 1000) - 500 + (int)m->rank);
 		m->rc = trib_allreduce(m->t, x, x, n, TRIB_F32, TRIB_SUM);
 		for (k = 0; k < n; k++)
-			m->wrong += x[k] !=
-				    (float)(world * ((int)(k % 1000) - 500) +
-					    world * (world - 1) / 2);
+			m->wrong += x[k] != (float)(world * ((int)(k % 1000) - 500) +
+						    world * (world - 1) / 2);
 		free(x);
 		if (m->rc)
 			return;

@@ -34,20 +34,19 @@ void nap(unsigned int ms);
 /* A star that is not started yet. */
 struct loop_relay relay(unsigned int world);
 /* Run one thread per rank, and wait for them. */
-void all_ranks(const struct loop_relay *l, struct member *m,
-	       void (*work)(struct member *m));
+void all_ranks(const struct loop_relay *l, struct member *m, void (*work)(struct member *m));
 /* Work: sums of small integers, which floats hold exactly. */
 void sum_floats(struct member *m);
 
 /* No rank failed or complained; for use in tests. */
-#define expect_good(l, m)                                                      \
-	do {                                                                   \
-		for (unsigned int i_ = 0; i_ < (l)->world; i_++) {             \
-			if ((m)[i_].rc || (m)[i_].wrong)                       \
-				printf("# rank %u:\n", i_);                    \
-			expect_eq((m)[i_].rc, 0);                              \
-			expect_eq((m)[i_].wrong, 0);                           \
-		}                                                              \
+#define expect_good(l, m)                                                                          \
+	do {                                                                                       \
+		for (unsigned int i_ = 0; i_ < (l)->world; i_++) {                                 \
+			if ((m)[i_].rc || (m)[i_].wrong)                                           \
+				printf("# rank %u:\n", i_);                                        \
+			expect_eq((m)[i_].rc, 0);                                                  \
+			expect_eq((m)[i_].wrong, 0);                                               \
+		}                                                                                  \
 	} while (0)
 
 #endif /* LIB_JOB_H */

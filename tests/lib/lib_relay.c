@@ -50,8 +50,8 @@ static bool unlucky(struct loop_relay *l)
 	return (l->rng >> 33) % 1000 < l->loss;
 }
 
-static void send_to(struct loop_relay *l, unsigned int child, const void *buf,
-		    size_t len, size_t seg)
+static void send_to(struct loop_relay *l, unsigned int child, const void *buf, size_t len,
+		    size_t seg)
 {
 	struct sockaddr_in to = {
 		.sin_family = AF_INET,
@@ -65,10 +65,8 @@ static void send_to(struct loop_relay *l, unsigned int child, const void *buf,
 			   .cmsg_level = IPPROTO_UDP,
 			   .cmsg_type = UDP_SEGMENT}};
 	struct iovec iov = {(void *)buf, len};
-	struct msghdr m = {.msg_name = &to,
-			   .msg_namelen = sizeof(to),
-			   .msg_iov = &iov,
-			   .msg_iovlen = 1};
+	struct msghdr m = {
+		.msg_name = &to, .msg_namelen = sizeof(to), .msg_iov = &iov, .msg_iovlen = 1};
 	uint16_t size = (uint16_t)seg;
 
 	if (seg) {
@@ -113,9 +111,8 @@ static uint64_t everybody(const struct loop_relay *l)
 	return (1ULL << l->world) - 1;
 }
 
-static void say(struct loop_relay *l, unsigned int child,
-		const struct trib_hdr *like, size_t len, bool run,
-		uint64_t nonce, uint32_t epoch)
+static void say(struct loop_relay *l, unsigned int child, const struct trib_hdr *like, size_t len,
+		bool run, uint64_t nonce, uint32_t epoch)
 {
 	uint8_t buf[RELAY_PACKET_MAX] = {0};
 	struct trib_hdr *h = (void *)buf;
@@ -141,16 +138,15 @@ static void say(struct loop_relay *l, unsigned int child,
 	send_to(l, child, buf, len, 0);
 }
 
-static void say_start(struct loop_relay *l, unsigned int child,
-		      const struct trib_hdr *like, size_t len, bool run)
+static void say_start(struct loop_relay *l, unsigned int child, const struct trib_hdr *like,
+		      size_t len, bool run)
 {
 	if (l->stale)
 		say(l, child, like, len, true, l->nonce[child] - 1, 1000);
 	say(l, child, like, len, run, l->nonce[child], run ? l->r.epoch : 0);
 }
 
-static void rx_join(struct loop_relay *l, unsigned int child,
-		    const struct trib_hdr *h, size_t len)
+static void rx_join(struct loop_relay *l, unsigned int child, const struct trib_hdr *h, size_t len)
 {
 	struct trib_join j;
 	uint64_t nonce;
@@ -184,8 +180,7 @@ static void rx_join(struct loop_relay *l, unsigned int child,
 		say_start(l, i, h, len, true);
 }
 
-static void rx(struct loop_relay *l, unsigned int child,
-	       const struct trib_hdr *h, size_t len)
+static void rx(struct loop_relay *l, unsigned int child, const struct trib_hdr *h, size_t len)
 {
 	if (l->mute || child >= l->world || unlucky(l))
 		return;
@@ -234,8 +229,7 @@ static void *relay_main(void *arg)
 				     (struct sockaddr *)&from, &flen);
 			if (n < (ssize_t)sizeof(struct trib_hdr))
 				break;
-			rx(l, ntohs(from.sin_port) - TRIB_UDP_PORT_WORKER,
-			   (void *)buf, (size_t)n);
+			rx(l, ntohs(from.sin_port) - TRIB_UDP_PORT_WORKER, (void *)buf, (size_t)n);
 		}
 		for (i = 0; i < l->world; i++)
 			flush(l, i);
@@ -300,12 +294,10 @@ void loop_need(struct loop_relay *l, unsigned int to, uint32_t chunk)
 	pthread_mutex_unlock(&l->lock);
 }
 
-const char *loop_ticket(const struct loop_relay *l, unsigned int rank,
-			char *buf, size_t len)
+const char *loop_ticket(const struct loop_relay *l, unsigned int rank, char *buf, size_t len)
 {
 	snprintf(buf, len,
-		 "trib://127.0.0.1/train?job=%u&cookie=" LOOP_COOKIE
-		 "&rank=%u&world=%u&tree=%u:%u",
+		 "trib://127.0.0.1/train?job=%u&cookie=" LOOP_COOKIE "&rank=%u&world=%u&tree=%u:%u",
 		 JOB, rank, l->world, TREE, rank);
 	return buf;
 }

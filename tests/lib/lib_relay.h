@@ -54,7 +54,6 @@ void loop_stop(struct loop_relay *l);
 /* Ask child @to for @chunk, as if nobody had contributed. */
 void loop_need(struct loop_relay *l, unsigned int to, uint32_t chunk);
 /* The ticket of a rank. */
-const char *loop_ticket(const struct loop_relay *l, unsigned int rank,
-			char *buf, size_t len);
+const char *loop_ticket(const struct loop_relay *l, unsigned int rank, char *buf, size_t len);
 
 #endif /* LIB_RELAY_H */

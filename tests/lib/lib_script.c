@@ -30,8 +30,8 @@ static void *need(void *p)
 }
 
 /* The sum of floats as the numerics promise it, for one chunk. */
-static void want_chunk(const struct script *sc, const struct script_op *op,
-		       unsigned int from, unsigned int n)
+static void want_chunk(const struct script *sc, const struct script_op *op, unsigned int from,
+		       unsigned int n)
 {
 	unsigned int world = sc->sim->nworker, i, r;
 	int32_t limit = trib_q32_limit(world);
@@ -66,15 +66,12 @@ static void want_chunk(const struct script *sc, const struct script_op *op,
 /* Is it a sum of a job of floats? Its elements are such that any order is exact. */
 static bool of_floats(const struct sim *s, const struct script_op *op)
 {
-	return trib_fmt_is_float((uint8_t)s->worker[0].t->place.rep.fmt) &&
-	       op->dtype == TRIB_F32 &&
+	return trib_fmt_is_float((uint8_t)s->worker[0].t->place.rep.fmt) && op->dtype == TRIB_F32 &&
 	       (op->op == TRIB_SUM || op->op == TRIB_AVG) &&
-	       (op->kind == SCRIPT_ALLREDUCE ||
-		op->kind == SCRIPT_REDUCE_SCATTER);
+	       (op->kind == SCRIPT_ALLREDUCE || op->kind == SCRIPT_REDUCE_SCATTER);
 }
 
-static void want_floats(const struct script *sc, const struct script_op *op,
-			unsigned int total)
+static void want_floats(const struct script *sc, const struct script_op *op, unsigned int total)
 {
 	unsigned int world = sc->sim->nworker, i, r;
 
@@ -83,20 +80,17 @@ static void want_floats(const struct script *sc, const struct script_op *op,
 
 		for (r = 1; r < world; r++)
 			sum += as_float(op->src[r][i]);
-		op->want[i] =
-			as_bits(op->op == TRIB_AVG ? sum / (float)world : sum);
+		op->want[i] = as_bits(op->op == TRIB_AVG ? sum / (float)world : sum);
 	}
 }
 
 /* Chunks begin anew in each tree's part of the message. */
-static void want_fsum(const struct script *sc, const struct script_op *op,
-		      unsigned int total)
+static void want_fsum(const struct script *sc, const struct script_op *op, unsigned int total)
 {
 	unsigned int trees = sc->sim->worker[0].t->eng.nstream, from, end, n;
 	unsigned int share = total;
 
-	if (op->kind == SCRIPT_ALLREDUCE &&
-	    total > sc->nval * TRIB_TUNE_SPLIT_CHUNKS)
+	if (op->kind == SCRIPT_ALLREDUCE && total > sc->nval * TRIB_TUNE_SPLIT_CHUNKS)
 		share = ((total + trees - 1) / trees + 15) / 16 * 16;
 	for (from = 0; from < total; from += n) {
 		end = (from / share + 1) * share;
@@ -113,10 +107,9 @@ static uint32_t combine(const struct script_op *op, uint32_t a, uint32_t b)
 
 	if (op->op == TRIB_SUM)
 		return a + b;
-	less = op->dtype == TRIB_I32 ? (int32_t)a < (int32_t)b
-	       : as_float(a) != as_float(b)
-		       ? as_float(a) < as_float(b)
-		       : (int32_t)a < (int32_t)b; /* -0 < 0 */
+	less = op->dtype == TRIB_I32	    ? (int32_t)a < (int32_t)b
+	       : as_float(a) != as_float(b) ? as_float(a) < as_float(b)
+					    : (int32_t)a < (int32_t)b; /* -0 < 0 */
 	return less == (op->op == TRIB_MAX) ? b : a;
 }
 
@@ -130,8 +123,7 @@ static void make_want(const struct script *sc, struct script_op *op)
 	switch (op->kind) {
 	case SCRIPT_ALLGATHER:
 		for (r = 0; r < world; r++)
-			memcpy(op->want + r * op->count, op->src[r],
-			       4 * op->count);
+			memcpy(op->want + r * op->count, op->src[r], 4 * op->count);
 		break;
 	case SCRIPT_BROADCAST:
 		memcpy(op->want, op->src[op->root], 4 * op->count);
@@ -142,16 +134,14 @@ static void make_want(const struct script *sc, struct script_op *op)
 			want_floats(sc, op, total);
 			break;
 		}
-		if (op->dtype == TRIB_F32 &&
-		    (op->op == TRIB_SUM || op->op == TRIB_AVG)) {
+		if (op->dtype == TRIB_F32 && (op->op == TRIB_SUM || op->op == TRIB_AVG)) {
 			want_fsum(sc, op, total);
 			break;
 		}
 		memcpy(op->want, op->src[0], 4 * total);
 		for (r = 1; r < world; r++)
 			for (i = 0; i < total; i++)
-				op->want[i] =
-					combine(op, op->want[i], op->src[r][i]);
+				op->want[i] = combine(op, op->want[i], op->src[r][i]);
 		break;
 	default:
 		break;
@@ -162,8 +152,7 @@ static uint32_t element(struct sim *s, const struct script_op *op, int e)
 {
 	uint32_t r = (uint32_t)sim_rnd(s);
 
-	if (op->dtype == TRIB_I32 || op->kind == SCRIPT_ALLGATHER ||
-	    op->kind == SCRIPT_BROADCAST)
+	if (op->dtype == TRIB_I32 || op->kind == SCRIPT_ALLGATHER || op->kind == SCRIPT_BROADCAST)
 		return r;
 	/* Sums of 16 have 8 bits, as bfloats do. */
 	if (of_floats(s, op))
@@ -185,8 +174,7 @@ static void make_op(struct script *sc, struct script_op *op, unsigned int max)
 	op->op = sim_rnd(s) % 2 ? TRIB_SUM : sim_rnd(s) % 4;
 	if (op->dtype == TRIB_I32 && op->op == TRIB_AVG)
 		op->op = TRIB_SUM;
-	op->count = sim_rnd(s) % 4 ? sim_rnd(s) % (max + 1)
-				   : primes[sim_rnd(s) % 7];
+	op->count = sim_rnd(s) % 4 ? sim_rnd(s) % (max + 1) : primes[sim_rnd(s) % 7];
 	op->root = sim_rnd(s) % s->nworker;
 	op->in_place = sim_rnd(s) & 1;
 	total = op->count;
@@ -200,8 +188,8 @@ static void make_op(struct script *sc, struct script_op *op, unsigned int max)
 	make_want(sc, op);
 }
 
-void script_init(struct script *sc, struct sim *s, unsigned int nops,
-		 unsigned int max, unsigned int nval)
+void script_init(struct script *sc, struct sim *s, unsigned int nops, unsigned int max,
+		 unsigned int nval)
 {
 	unsigned int i;
 
@@ -229,8 +217,7 @@ void script_free(struct script *sc)
 				free(sc->rank[r].flight[i].base);
 }
 
-static int issue(struct sim_worker *w, const struct script_op *op,
-		 struct script_flight *f)
+static int issue(struct sim_worker *w, const struct script_op *op, struct script_flight *f)
 {
 	unsigned int world = w->t->eng.world, rank = w->t->eng.rank;
 	unsigned int n = op->count, big = n * world;
@@ -244,32 +231,28 @@ static int issue(struct sim_worker *w, const struct script_op *op,
 		if (op->in_place)
 			f->dst = f->src;
 		memcpy(f->src, op->src[rank], 4 * n);
-		return trib_iallreduce(w->t, f->src, f->dst, n, op->dtype,
-				       op->op, &f->req);
+		return trib_iallreduce(w->t, f->src, f->dst, n, op->dtype, op->op, &f->req);
 	case SCRIPT_REDUCE_SCATTER:
 		if (op->in_place)
 			f->dst = f->src + (op->root % 2 ? rank * n : 0);
 		memcpy(f->src, op->src[rank], 4 * big);
-		return trib_ireduce_scatter(w->t, f->src, f->dst, n, op->dtype,
-					    op->op, &f->req);
+		return trib_ireduce_scatter(w->t, f->src, f->dst, n, op->dtype, op->op, &f->req);
 	case SCRIPT_ALLGATHER:
 		if (op->in_place)
 			f->src = f->dst + (op->root % 2 ? rank * n : 0);
 		memcpy(f->src, op->src[rank], 4 * n);
-		return trib_iallgather(w->t, f->src, f->dst, n, op->dtype,
-				       &f->req);
+		return trib_iallgather(w->t, f->src, f->dst, n, op->dtype, &f->req);
 	case SCRIPT_BROADCAST:
 		if (rank == op->root)
 			memcpy(f->dst, op->src[rank], 4 * n);
-		return trib_ibroadcast(w->t, f->dst, n, op->dtype,
-				       (int)op->root, &f->req);
+		return trib_ibroadcast(w->t, f->dst, n, op->dtype, (int)op->root, &f->req);
 	default:
 		return trib_ibarrier(w->t, &f->req);
 	}
 }
 
-static unsigned int compare(const struct script *sc, const struct script_op *op,
-			    unsigned int rank, const struct script_flight *f)
+static unsigned int compare(const struct script *sc, const struct script_op *op, unsigned int rank,
+			    const struct script_flight *f)
 {
 	const uint32_t *want = op->want;
 	unsigned int n = op->count, i, wrong = 0;
@@ -306,14 +289,13 @@ static void step(struct sim_worker *w)
 		if (rc)
 			me->error = rc;
 		else
-			me->wrong +=
-				compare(sc, &sc->op[f->op], w->t->eng.rank, f);
+			me->wrong += compare(sc, &sc->op[f->op], w->t->eng.rank, f);
 		free(f->base);
 		f->req = NULL;
 		me->done++;
 	}
-	if (!room || SCRIPT_FLIGHT - free_slots >= sc->flight ||
-	    me->next >= sc->nops || w->sim->now < me->think_until || me->error)
+	if (!room || SCRIPT_FLIGHT - free_slots >= sc->flight || me->next >= sc->nops ||
+	    w->sim->now < me->think_until || me->error)
 		return;
 	room->op = me->next;
 	rc = issue(w, &sc->op[me->next], room);
@@ -324,8 +306,7 @@ static void step(struct sim_worker *w)
 		return;
 	}
 	me->next++;
-	me->think_until =
-		w->sim->now + (sc->think ? sim_rnd(w->sim) % sc->think : 0);
+	me->think_until = w->sim->now + (sc->think ? sim_rnd(w->sim) % sc->think : 0);
 	sim_call_at(w, me->think_until + 1);
 }
 
@@ -367,9 +348,8 @@ bool script_good(struct script *sc)
 		if (!r->wrong && !r->error && r->done == sc->nops)
 			continue;
 		good = false;
-		printf("# rank %u: %u of %u done, %u wrong, error %d (%s)\n", i,
-		       r->done, sc->nops, r->wrong, r->error,
-		       sc->sim->worker[i].t->eng.error.text);
+		printf("# rank %u: %u of %u done, %u wrong, error %d (%s)\n", i, r->done, sc->nops,
+		       r->wrong, r->error, sc->sim->worker[i].t->eng.error.text);
 	}
 	return good;
 }

@@ -62,8 +62,8 @@ struct script {
 };
 
 /* @max: elements of a message, at most. */
-void script_init(struct script *sc, struct sim *s, unsigned int nops,
-		 unsigned int max, unsigned int nval);
+void script_init(struct script *sc, struct sim *s, unsigned int nops, unsigned int max,
+		 unsigned int nval);
 void script_free(struct script *sc);
 /* Let all workers begin. */
 void script_start(struct script *sc);

@@ -11,15 +11,7 @@
 #define SIM_COOKIE 0x1122334455667788ULL
 #define RELAY_CHILD 64 /* child numbers from here on are relays */
 
-enum what {
-	TO_WORKER,
-	TO_RELAY,
-	RUN_WORKER,
-	CALL_APP,
-	WIPE,
-	TCP_ACK,
-	TCP_LOSS
-};
+enum what { TO_WORKER, TO_RELAY, RUN_WORKER, CALL_APP, WIPE, TCP_ACK, TCP_LOSS };
 
 struct sim_event {
 	uint64_t when, seq;
@@ -92,8 +84,7 @@ static struct sim_event pop(struct sim *s)
 /*
  * Room on a wire for a packet. Return: when it arrives, or 0: it was dropped.
  */
-static uint64_t offer(struct sim *s, struct sim_wire *w, uint64_t bytes,
-		      bool *ce)
+static uint64_t offer(struct sim *s, struct sim_wire *w, uint64_t bytes, bool *ce)
 {
 	uint64_t start = w->busy > s->now ? w->busy : s->now;
 	double waiting;
@@ -111,8 +102,8 @@ static uint64_t offer(struct sim *s, struct sim_wire *w, uint64_t bytes,
 }
 
 /* One packet onto a wire. */
-static void carry(struct sim *s, struct sim_wire *w, enum what what,
-		  unsigned int who, int from, const void *pkt, size_t len)
+static void carry(struct sim *s, struct sim_wire *w, enum what what, unsigned int who, int from,
+		  const void *pkt, size_t len)
 {
 	struct sim_event e = {.what = what, .who = who, .from = from};
 	int copies = 1;
@@ -148,14 +139,13 @@ static void relay_out(struct relay *r, int to, const void *pkt, size_t len)
 	unsigned int who;
 
 	if (to == RELAY_UP) {
-		carry(s, &me->up, TO_RELAY, (unsigned int)me->parent,
-		      (int)r->up_child, pkt, len);
+		carry(s, &me->up, TO_RELAY, (unsigned int)me->parent, (int)r->up_child, pkt, len);
 		return;
 	}
 	who = me->child[to];
 	if (who >= RELAY_CHILD) {
-		carry(s, &s->relay[who - RELAY_CHILD].down, TO_RELAY,
-		      who - RELAY_CHILD, RELAY_UP, pkt, len);
+		carry(s, &s->relay[who - RELAY_CHILD].down, TO_RELAY, who - RELAY_CHILD, RELAY_UP,
+		      pkt, len);
 		return;
 	}
 	w = &s->worker[who];
@@ -165,9 +155,8 @@ static void relay_out(struct relay *r, int to, const void *pkt, size_t len)
 
 /* --- the transport */
 
-static int sim_send(struct trib_engine *eng, struct trib_stream *st,
-		    const struct iovec *iov, unsigned int niov,
-		    unsigned int seg)
+static int sim_send(struct trib_engine *eng, struct trib_stream *st, const struct iovec *iov,
+		    unsigned int niov, unsigned int seg)
 {
 	struct sim_worker *w = (void *)trib_of(eng)->udp;
 	unsigned int relay = w->relay + st->index;
@@ -181,10 +170,8 @@ static int sim_send(struct trib_engine *eng, struct trib_stream *st,
 	}
 	for (; total; total -= len, p += len, n++) {
 		len = total < seg ? total : seg;
-		if (!w->dead &&
-		    !(w->sim->tap && w->sim->tap(w->sim, w, true, p, len)))
-			carry(w->sim, &w->up, TO_RELAY, relay, (int)w->child, p,
-			      len);
+		if (!w->dead && !(w->sim->tap && w->sim->tap(w->sim, w, true, p, len)))
+			carry(w->sim, &w->up, TO_RELAY, relay, (int)w->child, p, len);
 	}
 	return (int)n;
 }
@@ -221,10 +208,9 @@ static void run_worker(struct sim_worker *w)
 	if (due <= w->sim->now)
 		due = w->sim->now + 1000;
 	w->wake = due;
-	push(w->sim,
-	     (struct sim_event){.when = due,
-				.what = RUN_WORKER,
-				.who = (unsigned int)(w - w->sim->worker)});
+	push(w->sim, (struct sim_event){.when = due,
+					.what = RUN_WORKER,
+					.who = (unsigned int)(w - w->sim->worker)});
 }
 
 void sim_inject(struct sim_worker *w, const void *pkt, size_t len)
@@ -234,10 +220,9 @@ void sim_inject(struct sim_worker *w, const void *pkt, size_t len)
 
 void sim_call_at(struct sim_worker *w, uint64_t when)
 {
-	push(w->sim,
-	     (struct sim_event){.when = when,
-				.what = CALL_APP,
-				.who = (unsigned int)(w - w->sim->worker)});
+	push(w->sim, (struct sim_event){.when = when,
+					.what = CALL_APP,
+					.who = (unsigned int)(w - w->sim->worker)});
 }
 
 void sim_wipe_at(struct sim *s, unsigned int i, uint64_t when)
@@ -281,12 +266,8 @@ static void tcp_event(struct sim_tcp *c, bool acked)
 
 void sim_tcp_start(struct sim *s, struct sim_tcp *tcp, struct sim_wire *wire)
 {
-	*tcp = (struct sim_tcp){.sim = s,
-				.wire = wire,
-				.rtt = 100000,
-				.cwnd = 10,
-				.ssthresh = 1e9,
-				.on = true};
+	*tcp = (struct sim_tcp){
+		.sim = s, .wire = wire, .rtt = 100000, .cwnd = 10, .ssthresh = 1e9, .on = true};
 	tcp_send(tcp);
 }
 
@@ -357,16 +338,13 @@ static void start_stream(struct trib_stream *st, const struct sim_options *o,
 	st->nchild = (uint16_t)w->sim->relay[w->relay].r.nchild;
 	for (k = 0; k < st->nchild; k++)
 		st->child_rank[k] =
-			(uint16_t)(o->racks ? k * o->racks +
-						      st->eng->rank % o->racks
-					    : k);
+			(uint16_t)(o->racks ? k * o->racks + st->eng->rank % o->racks : k);
 	if (trib_stream_start(st))
 		abort();
 	st->epoch = 3;
 }
 
-static void make_worker(struct sim *s, unsigned int i,
-			const struct sim_options *o)
+static void make_worker(struct sim *s, unsigned int i, const struct sim_options *o)
 {
 	struct sim_worker *w = &s->worker[i];
 	struct trib *t = calloc(1, sizeof(*t));
@@ -400,8 +378,7 @@ static void make_worker(struct sim *s, unsigned int i,
 		rep->tree[k].child = (uint16_t)w->child;
 	}
 	t->eng.timeout_ns = (o->timeout_ms ? o->timeout_ms : 5000) * TRIB_MS;
-	if (trib_engine_init(&t->eng, &sim_carrier.ops, &trib_host,
-			     trib_codec_best(), rep))
+	if (trib_engine_init(&t->eng, &sim_carrier.ops, &trib_host, trib_codec_best(), rep))
 		abort();
 	for (k = 0; k < rep->ntree; k++)
 		start_stream(t->eng.stream[k], o, w);

@@ -78,8 +78,7 @@ struct sim {
 	unsigned int nheap, room;
 	uint64_t packets;
 	/* Sees every packet on its way; true: it is gone. */
-	bool (*tap)(struct sim *s, struct sim_worker *w, bool up, void *pkt,
-		    size_t len);
+	bool (*tap)(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len);
 };
 
 /**

@@ -27,8 +27,8 @@ static struct ps_addr host(unsigned int rank)
 	return a;
 }
 
-static void on_to(void *ctx, const struct ps_addr *to, const void *pkt,
-		  size_t len, struct ps_place *z)
+static void on_to(void *ctx, const struct ps_addr *to, const void *pkt, size_t len,
+		  struct ps_place *z)
 {
 	struct relay *r = ctx;
 
@@ -42,8 +42,7 @@ static void on_result(void *ctx, struct ps_tree *t, struct ps_place *z)
 	unsigned int i, n = ps_tree_dests(t, t->ps->now, to);
 
 	for (i = 0; i < n; i++)
-		on_to(ctx, to[i], &z->h,
-		      sizeof(z->h) + trib_payload_len(be16toh(z->h.nval)), z);
+		on_to(ctx, to[i], &z->h, sizeof(z->h) + trib_payload_len(be16toh(z->h.nval)), z);
 }
 
 static void on_settle(void *ctx, struct ps_place *z)

@@ -83,8 +83,7 @@ static int grow(struct node *n, struct node_packet *p, uint32_t group, int how)
 
 	if (node_fill(n, p->h, how, &pay))
 		return V_DROP;
-	p->paylen =
-		p->h->bmwords * 8 + (int)trib_payload_len(be16toh(p->h->nval));
+	p->paylen = p->h->bmwords * 8 + (int)trib_payload_len(be16toh(p->h->nval));
 	memcpy(p->pay, pay, (size_t)p->paylen);
 	return how & HOW_ANSWER ? to_sender(n, p, 0) : to_group(n, p, group);
 }
@@ -151,8 +150,7 @@ void relay_rx(struct relay *r, int from, const void *pkt, size_t len)
 	if (len < sizeof(m->pkt.h) || len > sizeof(m->pkt))
 		return;
 	memcpy(&m->pkt, pkt, len);
-	if ((int)trib_payload_len(be16toh(p.h->nval)) + p.h->bmwords * 8 >
-	    p.paylen)
+	if ((int)trib_payload_len(be16toh(p.h->nval)) + p.h->bmwords * 8 > p.paylen)
 		return;
 	if (be32toh(p.h->epoch) != r->epoch)
 		return;

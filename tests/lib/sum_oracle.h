@@ -172,12 +172,11 @@ static inline void oracle_narrow(enum trib_fmt fmt, void *p, uint32_t v)
 
 /* Floats at every edge; with the other sign, too, as they are used. */
 static const uint32_t specials[] = {
-	0,	    1,		2,	    0x007fffff, 0x00800000, 0x00800001,
-	0x00ffffff, 0x01000000, 0x33000000, 0x33000001, 0x33800000, 0x387fe000,
-	0x387ff000, 0x38800000, 0x3f7fffff, 0x3f800000, 0x3f800001, 0x477fe000,
-	0x477fefff, 0x477ff000, 0x47800000, 0x4b7fffff, 0x4b800000, 0x7f000000,
-	0x7f7f7fff, 0x7f7f8000, 0x7f7fffff, 0x7f800000, 0x7f800001, 0x7f802000,
-	0x7fa5a5a5, 0x7fbfffff, 0x7fc00000, 0x7fc12345, 0x7fffffff,
+	0,	    1,		2,	    0x007fffff, 0x00800000, 0x00800001, 0x00ffffff,
+	0x01000000, 0x33000000, 0x33000001, 0x33800000, 0x387fe000, 0x387ff000, 0x38800000,
+	0x3f7fffff, 0x3f800000, 0x3f800001, 0x477fe000, 0x477fefff, 0x477ff000, 0x47800000,
+	0x4b7fffff, 0x4b800000, 0x7f000000, 0x7f7f7fff, 0x7f7f8000, 0x7f7fffff, 0x7f800000,
+	0x7f800001, 0x7f802000, 0x7fa5a5a5, 0x7fbfffff, 0x7fc00000, 0x7fc12345, 0x7fffffff,
 };
 
 #define NSPECIALS (sizeof(specials) / sizeof(specials[0]))
@@ -213,13 +212,11 @@ static inline uint32_t partner(uint32_t a)
 		return (a ^ 0x80000000) + (uint32_t)(rnd() % 5) - 2;
 	case 1: /* a tie, or next to one */
 		if (e > 26)
-			return sign |
-			       (((e - 24) << 23) + (uint32_t)(rnd() % 3) - 1);
+			return sign | (((e - 24) << 23) + (uint32_t)(rnd() % 3) - 1);
 		return any_float();
 	case 2: /* any distance that matters */
 		if (e > 60)
-			return sign | (e - rnd() % 60) << 23 |
-			       (rnd() & 0x7fffff);
+			return sign | (e - rnd() % 60) << 23 | (rnd() & 0x7fffff);
 		return any_float();
 	default:
 		return any_float();
@@ -251,10 +248,9 @@ struct area {
 
 static inline void area_make(struct area *a)
 {
-	a->base = mmap(NULL, AREA + 4096, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (a->base == MAP_FAILED ||
-	    mprotect(a->base + AREA, 4096, PROT_NONE)) {
+	a->base =
+		mmap(NULL, AREA + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (a->base == MAP_FAILED || mprotect(a->base + AREA, 4096, PROT_NONE)) {
 		puts("Bail out! no memory");
 		exit(1);
 	}
@@ -272,8 +268,8 @@ static inline bool area_same(const struct area *a, const struct area *b)
 }
 
 /* Every level that this CPU has. */
-#define each_level(s)                                                          \
-	for (int l_ = 0; l_ < TRIB_SUM__MAX; l_++)                             \
+#define each_level(s)                                                                              \
+	for (int l_ = 0; l_ < TRIB_SUM__MAX; l_++)                                                 \
 		if (((s) = trib_sum_get(l_, trib_cpu_caps())))
 
 #endif /* SUM_ORACLE_H */

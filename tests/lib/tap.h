@@ -13,28 +13,26 @@
 static int tap_count, tap_failed, tap_bad;
 
 /* Inside a test: note a failed expectation and go on. */
-#define expect(cond)                                                           \
-	((cond) ? 1                                                            \
-		: (printf("# %s:%d: %s\n", __FILE__, __LINE__, #cond),         \
-		   tap_bad++, 0))
+#define expect(cond)                                                                               \
+	((cond) ? 1 : (printf("# %s:%d: %s\n", __FILE__, __LINE__, #cond), tap_bad++, 0))
 
 /* Two integers, shown when they differ. */
-#define expect_eq(a, b)                                                        \
-	do {                                                                   \
-		long long a_ = (long long)(a), b_ = (long long)(b);            \
-		if (a_ != b_) {                                                \
-			printf("# %s:%d: %s is %lld, not %s = %lld\n",         \
-			       __FILE__, __LINE__, #a, a_, #b, b_);            \
-			tap_bad++;                                             \
-		}                                                              \
+#define expect_eq(a, b)                                                                            \
+	do {                                                                                       \
+		long long a_ = (long long)(a), b_ = (long long)(b);                                \
+		if (a_ != b_) {                                                                    \
+			printf("# %s:%d: %s is %lld, not %s = %lld\n", __FILE__, __LINE__, #a, a_, \
+			       #b, b_);                                                            \
+			tap_bad++;                                                                 \
+		}                                                                                  \
 	} while (0)
 
 /* One test: run fn, report under its name. */
-#define run(fn)                                                                \
-	do {                                                                   \
-		tap_bad = 0;                                                   \
-		fn();                                                          \
-		tap_ok(!tap_bad, #fn);                                         \
+#define run(fn)                                                                                    \
+	do {                                                                                       \
+		tap_bad = 0;                                                                       \
+		fn();                                                                              \
+		tap_ok(!tap_bad, #fn);                                                             \
 	} while (0)
 
 static inline void tap_ok(int good, const char *fmt, ...)

@@ -70,8 +70,7 @@ static struct shared *join(const char *path, int rank, int world)
 	if (fd < 0)
 		return NULL;
 	if (!ftruncate(fd, sizeof(*s)))
-		s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED,
-			 fd, 0);
+		s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	if (s == MAP_FAILED)
 		return NULL;
@@ -103,14 +102,13 @@ int trib_attach(struct trib **out, const struct trib_options *opts)
 	if (path && t->rank >= 0 && t->world > t->rank && t->world <= RANKS_MAX)
 		t->s = join(path, t->rank, t->world);
 	if (!t->s) {
-		snprintf(attach_error.text, sizeof(attach_error.text),
-			 "no job is named");
+		snprintf(attach_error.text, sizeof(attach_error.text), "no job is named");
 		free(t);
 		return -ENOENT;
 	}
 	if (fault)
-		sscanf(fault, "%7s %d %ld %ld", t->kind, &t->fault_rank,
-		       &t->fault_call, &t->fault_elem);
+		sscanf(fault, "%7s %d %ld %ld", t->kind, &t->fault_rank, &t->fault_call,
+		       &t->fault_elem);
 	*out = t;
 	return 0;
 }
@@ -142,12 +140,10 @@ int trib_world(const struct trib *t)
 
 static int hit(const struct trib *t, const char *kind, long elem)
 {
-	return t->calls == t->fault_call && elem == t->fault_elem &&
-	       !strcmp(t->kind, kind);
+	return t->calls == t->fault_call && elem == t->fault_elem && !strcmp(t->kind, kind);
 }
 
-static uint32_t combine_f32(const struct trib *t, size_t i, enum trib_op op,
-			    int skip)
+static uint32_t combine_f32(const struct trib *t, size_t i, enum trib_op op, int skip)
 {
 	double acc = 0;
 	uint32_t bits;
@@ -159,8 +155,7 @@ static uint32_t combine_f32(const struct trib *t, size_t i, enum trib_op op,
 			f = 0;
 		if (op == TRIB_SUM || op == TRIB_AVG)
 			acc += (double)f;
-		else if (!r ||
-			 (op == TRIB_MAX ? (double)f > acc : (double)f < acc))
+		else if (!r || (op == TRIB_MAX ? (double)f > acc : (double)f < acc))
 			acc = (double)f;
 	}
 	f = (float)(op == TRIB_AVG ? acc / t->world : acc);
@@ -168,8 +163,7 @@ static uint32_t combine_f32(const struct trib *t, size_t i, enum trib_op op,
 	return bits;
 }
 
-static uint32_t combine_i32(const struct trib *t, size_t i, enum trib_op op,
-			    int skip)
+static uint32_t combine_i32(const struct trib *t, size_t i, enum trib_op op, int skip)
 {
 	int32_t acc = 0, v;
 
@@ -183,12 +177,11 @@ static uint32_t combine_i32(const struct trib *t, size_t i, enum trib_op op,
 	return (uint32_t)acc;
 }
 
-static uint32_t combine(const struct trib *t, size_t i, long elem,
-			enum trib_dtype dtype, enum trib_op op)
+static uint32_t combine(const struct trib *t, size_t i, long elem, enum trib_dtype dtype,
+			enum trib_op op)
 {
 	int skip = hit(t, "lose", elem) ? t->fault_rank : -1;
-	uint32_t v = dtype == TRIB_F32 ? combine_f32(t, i, op, skip)
-				       : combine_i32(t, i, op, skip);
+	uint32_t v = dtype == TRIB_F32 ? combine_f32(t, i, op, skip) : combine_i32(t, i, op, skip);
 
 	if (hit(t, "off", elem))
 		v += dtype == TRIB_F32 ? 16 : 1;
@@ -201,9 +194,8 @@ static uint32_t combine(const struct trib *t, size_t i, long elem,
  * The one exchange behind all collectives: combines @n elements of all ranks
  * and stores elements @from .. @from + @keep at @dst.
  */
-static int exchange(struct trib *t, const void *src, void *dst, size_t n,
-		    size_t from, size_t keep, enum trib_dtype dtype,
-		    enum trib_op op)
+static int exchange(struct trib *t, const void *src, void *dst, size_t n, size_t from, size_t keep,
+		    enum trib_dtype dtype, enum trib_op op)
 {
 	for (size_t at = 0; at < n; at += PART) {
 		size_t len = n - at < PART ? n - at : PART;
@@ -230,8 +222,7 @@ static int issue(struct trib *t, struct trib_req **req)
 	*req = calloc(1, sizeof(**req));
 	if (!*req)
 		return -ENOMEM;
-	if (t->calls == t->fault_call && !strcmp(t->kind, "fail") &&
-	    t->rank == t->fault_rank) {
+	if (t->calls == t->fault_call && !strcmp(t->kind, "fail") && t->rank == t->fault_rank) {
 		t->error.code = TRIB_ERR_DEAD;
 		t->error.err = (*req)->rc = -EHOSTDOWN;
 		t->error.rank = 0;
@@ -241,9 +232,8 @@ static int issue(struct trib *t, struct trib_req **req)
 	return 0;
 }
 
-int trib_iallreduce(struct trib *t, const void *src, void *dst, size_t count,
-		    enum trib_dtype dtype, enum trib_op op,
-		    struct trib_req **req)
+int trib_iallreduce(struct trib *t, const void *src, void *dst, size_t count, enum trib_dtype dtype,
+		    enum trib_op op, struct trib_req **req)
 {
 	int rc = issue(t, req);
 
@@ -255,21 +245,20 @@ int trib_iallreduce(struct trib *t, const void *src, void *dst, size_t count,
 	return rc;
 }
 
-int trib_ireduce_scatter(struct trib *t, const void *src, void *dst,
-			 size_t count, enum trib_dtype dtype, enum trib_op op,
-			 struct trib_req **req)
+int trib_ireduce_scatter(struct trib *t, const void *src, void *dst, size_t count,
+			 enum trib_dtype dtype, enum trib_op op, struct trib_req **req)
 {
 	int rc = issue(t, req);
 
 	if (!rc && !(*req)->rc)
-		exchange(t, src, dst, count * (size_t)t->world,
-			 count * (size_t)t->rank, count, dtype, op);
+		exchange(t, src, dst, count * (size_t)t->world, count * (size_t)t->rank, count,
+			 dtype, op);
 	t->calls++;
 	return rc;
 }
 
-int trib_iallgather(struct trib *t, const void *src, void *dst, size_t count,
-		    enum trib_dtype dtype, struct trib_req **req)
+int trib_iallgather(struct trib *t, const void *src, void *dst, size_t count, enum trib_dtype dtype,
+		    struct trib_req **req)
 {
 	size_t n = count * (size_t)t->world;
 	uint32_t *all = calloc(n + 1, 4);
@@ -285,8 +274,8 @@ int trib_iallgather(struct trib *t, const void *src, void *dst, size_t count,
 	return rc;
 }
 
-int trib_ibroadcast(struct trib *t, void *buf, size_t count,
-		    enum trib_dtype dtype, int root, struct trib_req **req)
+int trib_ibroadcast(struct trib *t, void *buf, size_t count, enum trib_dtype dtype, int root,
+		    struct trib_req **req)
 {
 	int rc = issue(t, req);
 
@@ -322,8 +311,8 @@ int trib_test(struct trib_req *req, int *done)
 	return trib_wait(req);
 }
 
-int trib_allreduce(struct trib *t, const void *src, void *dst, size_t count,
-		   enum trib_dtype dtype, enum trib_op op)
+int trib_allreduce(struct trib *t, const void *src, void *dst, size_t count, enum trib_dtype dtype,
+		   enum trib_op op)
 {
 	struct trib_req *req;
 	int rc = trib_iallreduce(t, src, dst, count, dtype, op, &req);
@@ -331,8 +320,7 @@ int trib_allreduce(struct trib *t, const void *src, void *dst, size_t count,
 	return rc ? rc : trib_wait(req);
 }
 
-int trib_broadcast(struct trib *t, void *buf, size_t count,
-		   enum trib_dtype dtype, int root)
+int trib_broadcast(struct trib *t, void *buf, size_t count, enum trib_dtype dtype, int root)
 {
 	struct trib_req *req;
 	int rc = trib_ibroadcast(t, buf, count, dtype, root, &req);

@@ -24,16 +24,14 @@ struct trib_slot *node_slot(const struct node *n, uint32_t chunk)
 }
 
 /* How much newer the packet's chunk is than the slot's; a free slot is older. */
-static int32_t age_of(const struct node *n, const struct trib_slot *s,
-		      const struct trib_hdr *h)
+static int32_t age_of(const struct node *n, const struct trib_slot *s, const struct trib_hdr *h)
 {
 	if (s->epoch != n->row->epoch)
 		return 1;
 	return trib_chunk_diff(ntohl(h->chunk), s->chunk);
 }
 
-static void slot_begin(struct node *n, struct trib_slot *s,
-		       const struct trib_hdr *h, uint8_t last)
+static void slot_begin(struct node *n, struct trib_slot *s, const struct trib_hdr *h, uint8_t last)
 {
 	s->epoch = n->row->epoch;
 	s->chunk = ntohl(h->chunk);
@@ -75,8 +73,7 @@ static int drop_act(struct node *n, int why)
 	return NODE_DROPPED;
 }
 
-static int contribute(struct node *n, struct trib_slot *s,
-		      const struct node_packet *p)
+static int contribute(struct node *n, struct trib_slot *s, const struct node_packet *p)
 {
 	const struct trib_hdr *h = p->h;
 	int why = s->seen ? compare(s, h) : 0;
@@ -97,8 +94,7 @@ static int contribute(struct node *n, struct trib_slot *s,
 	return NODE_DONE;
 }
 
-static int slot_grad(struct node *n, struct trib_slot *s,
-		     const struct node_packet *p)
+static int slot_grad(struct node *n, struct trib_slot *s, const struct node_packet *p)
 {
 	int32_t age = age_of(n, s, p->h);
 
@@ -119,16 +115,14 @@ static int slot_grad(struct node *n, struct trib_slot *s,
 
 /* --- what leaves */
 
-static int grow(struct node *n, struct node_packet *p, uint8_t type,
-		uint32_t group, int how)
+static int grow(struct node *n, struct node_packet *p, uint8_t type, uint32_t group, int how)
 {
 	p->h->type = type;
 	return n->exits->grow(n, p, group, HOW_FILL | how);
 }
 
 /* Header of a packet of @type that carries the slot's values. */
-static void head(struct trib_hdr *h, const struct trib_slot *s, uint8_t type,
-		 uint8_t resend)
+static void head(struct trib_hdr *h, const struct trib_slot *s, uint8_t type, uint8_t resend)
 {
 	h->type = type;
 	h->flags = (s->flags & NODE_KEEP) | resend;
@@ -153,8 +147,8 @@ static void head_need(struct trib_hdr *h)
 }
 
 /* The packet becomes @type with the slot's values. */
-static void turn(struct node *n, struct node_packet *p,
-		 const struct trib_slot *s, uint8_t type, uint8_t resend)
+static void turn(struct node *n, struct node_packet *p, const struct trib_slot *s, uint8_t type,
+		 uint8_t resend)
 {
 	n->exits->shrink(n, p, trib_payload_len(s->nval));
 	head(p->h, s, type, resend);
@@ -204,8 +198,7 @@ static int send_all(struct node *n, struct node_packet *p)
 	return node_send(n, p, n->row->all);
 }
 
-static int result_out(struct node *n, struct node_packet *p,
-		      const struct trib_slot *s)
+static int result_out(struct node *n, struct node_packet *p, const struct trib_slot *s)
 {
 	if (!fits(p, s))
 		return grow(n, p, TRIB_T_RESULT, n->row->down, 0);
@@ -215,8 +208,8 @@ static int result_out(struct node *n, struct node_packet *p,
 	return send_or_end(n, p, n->row->down);
 }
 
-static int partial_out(struct node *n, struct node_packet *p,
-		       const struct trib_slot *s, uint8_t resend)
+static int partial_out(struct node *n, struct node_packet *p, const struct trib_slot *s,
+		       uint8_t resend)
 {
 	if (!fits(p, s))
 		return grow(n, p, TRIB_T_GRAD, n->row->up, 0);
@@ -225,8 +218,7 @@ static int partial_out(struct node *n, struct node_packet *p,
 	return node_send(n, p, n->row->up);
 }
 
-static int answer_out(struct node *n, struct node_packet *p,
-		      const struct trib_slot *s)
+static int answer_out(struct node *n, struct node_packet *p, const struct trib_slot *s)
 {
 	if (!fits(p, s) || !n->exits->answers(n, p))
 		return grow(n, p, TRIB_T_RESULT, TRIB_NONE, HOW_ANSWER);
@@ -237,8 +229,7 @@ static int answer_out(struct node *n, struct node_packet *p,
 }
 
 /* A packet without values, for the ranks of this host. */
-static void local_event(struct node *n, const struct trib_hdr *h, uint8_t flags,
-			uint64_t seen)
+static void local_event(struct node *n, const struct trib_hdr *h, uint8_t flags, uint64_t seen)
 {
 	struct trib_event ev = {
 		.type = h->type,
@@ -256,8 +247,7 @@ static void local_event(struct node *n, const struct trib_hdr *h, uint8_t flags,
 
 enum to { TO_UP, TO_DOWN, TO_ALL };
 
-static int need_out(struct node *n, struct node_packet *p, uint64_t seen,
-		    enum to to)
+static int need_out(struct node *n, struct node_packet *p, uint64_t seen, enum to to)
 {
 	const struct trib_tree *t = n->row;
 	uint64_t bitmap = htobe64(seen);
@@ -282,8 +272,7 @@ static int need_out(struct node *n, struct node_packet *p, uint64_t seen,
 
 /* --- by type */
 
-static void sample_lag(struct node *n, const struct trib_hdr *h, int child,
-		       bool last)
+static void sample_lag(struct node *n, const struct trib_hdr *h, int child, bool last)
 {
 	struct trib_lag_child *c;
 
@@ -311,8 +300,7 @@ static int rx_grad(struct node *n, struct node_packet *p)
 	switch (n->act) {
 	case NODE_DONE:
 		n->stats[TRIB_DONE]++;
-		return is_root(n) ? result_out(n, p, s)
-				  : partial_out(n, p, s, 0);
+		return is_root(n) ? result_out(n, p, s) : partial_out(n, p, s, 0);
 	case NODE_ANSWER:
 		return answer_out(n, p, s);
 	case NODE_AGAIN:
@@ -324,8 +312,7 @@ static int rx_grad(struct node *n, struct node_packet *p)
 }
 
 /* A leaf only delivers. */
-static int leaf_result(struct node *n, const struct node_packet *p,
-		       uint8_t last)
+static int leaf_result(struct node *n, const struct node_packet *p, uint8_t last)
 {
 	const struct trib_hdr *h = p->h;
 	struct node_result r = {
@@ -340,8 +327,7 @@ static int leaf_result(struct node *n, const struct node_packet *p,
 		.values = p->pay,
 		.len = p->paylen,
 	};
-	int why =
-		n->row->deliver ? n->exits->deliver(n, &r) : TRIB_DROP_DELIVER;
+	int why = n->row->deliver ? n->exits->deliver(n, &r) : TRIB_DROP_DELIVER;
 
 	return why ? node_drop(n, why) : V_DROP;
 }
@@ -375,12 +361,11 @@ static int rx_result(struct node *n, struct node_packet *p)
 	turn(n, p, s, TRIB_T_RESULT, 0);
 	local_copy(n, s, trib_payload_len(s->nval));
 	n->stats[TRIB_TX_RESULT]++;
-	return up && !is_root(n) ? send_all(n, p)
-				 : send_or_end(n, p, n->row->down);
+	return up && !is_root(n) ? send_all(n, p) : send_or_end(n, p, n->row->down);
 }
 
-static int need_from_child(struct node *n, struct node_packet *p,
-			   const struct trib_slot *s, int32_t age)
+static int need_from_child(struct node *n, struct node_packet *p, const struct trib_slot *s,
+			   int32_t age)
 {
 	uint64_t seen = age ? 0 : s->seen;
 
@@ -391,8 +376,8 @@ static int need_from_child(struct node *n, struct node_packet *p,
 	return need_out(n, p, seen | 1ULL << p->child, TO_ALL);
 }
 
-static int need_from_parent(struct node *n, struct node_packet *p,
-			    const struct trib_slot *s, int32_t age)
+static int need_from_parent(struct node *n, struct node_packet *p, const struct trib_slot *s,
+			    int32_t age)
 {
 	if (!age && s->state == TRIB_SLOT_RESULT)
 		return grow(n, p, TRIB_T_RESULT, n->row->up, 0);
@@ -424,8 +409,7 @@ static int rx_need(struct node *n, struct node_packet *p)
 	if (age < 0)
 		return node_drop(n, TRIB_DROP_STALE);
 	n->act = age ? 0 : s->state + 1;
-	return up ? need_from_child(n, p, s, age)
-		  : need_from_parent(n, p, s, age);
+	return up ? need_from_child(n, p, s, age) : need_from_parent(n, p, s, age);
 }
 
 /* ALIVE and ABORT; other types go on to the daemon. */
@@ -469,8 +453,7 @@ static uint8_t wanted_state(uint8_t type)
 				     : TRIB_SLOT_COLLECT;
 }
 
-static const void *fill_need(struct node *n, struct trib_hdr *h,
-			     const struct trib_slot *s)
+static const void *fill_need(struct node *n, struct trib_hdr *h, const struct trib_slot *s)
 {
 	static _Thread_local uint64_t bitmap;
 
@@ -481,8 +464,8 @@ static const void *fill_need(struct node *n, struct trib_hdr *h,
 	return &bitmap;
 }
 
-static const void *fill_values(struct node *n, struct trib_hdr *h,
-			       const struct trib_slot *s, int how)
+static const void *fill_values(struct node *n, struct trib_hdr *h, const struct trib_slot *s,
+			       int how)
 {
 	uint8_t resend = 0;
 
@@ -508,7 +491,6 @@ int node_fill(struct node *n, struct trib_hdr *h, int how, const void **pay)
 	    s->state != wanted_state(h->type))
 		return TRIB_DROP_GROW_GONE;
 	n->stats[TRIB_TX_GROW]++;
-	*pay = h->type == TRIB_T_NEED ? fill_need(n, h, s)
-				      : fill_values(n, h, s, how);
+	*pay = h->type == TRIB_T_NEED ? fill_need(n, h, s) : fill_values(n, h, s, how);
 	return 0;
 }

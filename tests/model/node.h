@@ -38,8 +38,7 @@
 #include <stdint.h>
 
 #ifndef TRIB_NVAL
-#define TRIB_NVAL                                                              \
-	832 /* slots are addressed by node.slot_size: the larger one */
+#define TRIB_NVAL 832 /* slots are addressed by node.slot_size: the larger one */
 #endif
 #include "uapi/trib_maps.h"
 
@@ -111,8 +110,7 @@ struct node_exits {
 	int (*group)(struct node *n, struct node_packet *p, uint32_t group);
 	int (*answer)(struct node *n, struct node_packet *p, uint16_t be_port);
 	bool (*answers)(const struct node *n, const struct node_packet *p);
-	int (*grow)(struct node *n, struct node_packet *p, uint32_t group,
-		    int how);
+	int (*grow)(struct node *n, struct node_packet *p, uint32_t group, int how);
 	void (*shrink)(struct node *n, struct node_packet *p, int paylen);
 	int (*deliver)(struct node *n, const struct node_result *r);
 	void (*event)(struct node *n, const struct trib_event *ev);
@@ -156,8 +154,7 @@ static inline int node_drop(struct node *n, int why)
 }
 
 /* To a group; dropped and counted if there is none. */
-static inline int node_send(struct node *n, struct node_packet *p,
-			    uint32_t group)
+static inline int node_send(struct node *n, struct node_packet *p, uint32_t group)
 {
 	if (group == TRIB_NONE)
 		return node_drop(n, TRIB_DROP_HOPS);
@@ -167,8 +164,7 @@ static inline int node_send(struct node *n, struct node_packet *p,
 /* --- values (values.c) */
 
 /* Combine the packet's values with those at @v, which has @had units. */
-void values_merge(__u64 *v, unsigned int had, const struct trib_hdr *h,
-		  const void *values);
+void values_merge(__u64 *v, unsigned int had, const struct trib_hdr *h, const void *values);
 /* Round accumulators of 16-bit floats, once, to the packet's format. */
 void values_round(__u64 *v, uint8_t fmt, unsigned int nval);
 

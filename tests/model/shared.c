@@ -8,18 +8,16 @@
 /* --- slots and marks */
 
 /* Found by job, tree and chunk, or chunk modulo cap. NULL: none. */
-static struct trib_pool_slot *slot_for(const struct node_pool *q,
-				       const struct trib_hdr *h)
+static struct trib_pool_slot *slot_for(const struct node_pool *q, const struct trib_hdr *h)
 {
 	uint32_t chunk = ntohl(h->chunk), slot;
 
-	slot = q->table[trib_pool_bucket(
-		ntohs(h->job), ntohs(h->tree),
-		q->row->cap ? chunk % q->row->cap : chunk, q->row->table_mask)];
+	slot = q->table[trib_pool_bucket(ntohs(h->job), ntohs(h->tree),
+					 q->row->cap ? chunk % q->row->cap : chunk,
+					 q->row->table_mask)];
 	if (slot == SHARED_NO_SLOT)
 		return NULL;
-	return (struct trib_pool_slot *)(void *)(q->slots +
-						 slot * q->slot_size);
+	return (struct trib_pool_slot *)(void *)(q->slots + slot * q->slot_size);
 }
 
 struct mark {
@@ -35,8 +33,7 @@ static uint64_t *mark_place(const struct node_pool *q, const struct trib_hdr *h)
 }
 
 /* Read the mark of the packet's chunk. Return: false if it is a newer one's. */
-static bool mark_read(const struct node_pool *q, const struct trib_hdr *h,
-		      struct mark *m)
+static bool mark_read(const struct node_pool *q, const struct trib_hdr *h, struct mark *m)
 {
 	uint64_t word = *mark_place(q, h);
 	int32_t age, epochs;
@@ -55,8 +52,7 @@ static bool mark_read(const struct node_pool *q, const struct trib_hdr *h,
 	return true;
 }
 
-static void mark_write(const struct node_pool *q, const struct trib_hdr *h,
-		       const struct mark *m)
+static void mark_write(const struct node_pool *q, const struct trib_hdr *h, const struct mark *m)
 {
 	*mark_place(q, h) = (uint64_t)m->epoch << 34 | (uint64_t)m->chunk << 2 |
 			    (uint64_t)m->acked << 1 | m->met;
@@ -64,9 +60,8 @@ static void mark_write(const struct node_pool *q, const struct trib_hdr *h,
 
 static bool holds(const struct trib_pool_slot *s, const struct trib_hdr *h)
 {
-	return s->state != TRIB_POOL_FREE && s->job == ntohs(h->job) &&
-	       s->tree == ntohs(h->tree) && s->epoch == ntohl(h->epoch) &&
-	       s->chunk == ntohl(h->chunk);
+	return s->state != TRIB_POOL_FREE && s->job == ntohs(h->job) && s->tree == ntohs(h->tree) &&
+	       s->epoch == ntohl(h->epoch) && s->chunk == ntohl(h->chunk);
 }
 
 static bool same_shape(const struct trib_pool_slot *s, const struct trib_hdr *h)
@@ -77,8 +72,8 @@ static bool same_shape(const struct trib_pool_slot *s, const struct trib_hdr *h)
 	       (!nval || !s->nval || nval == s->nval);
 }
 
-static void take(struct node *n, const struct node_pool *q,
-		 struct trib_pool_slot *s, const struct trib_hdr *h)
+static void take(struct node *n, const struct node_pool *q, struct trib_pool_slot *s,
+		 const struct trib_hdr *h)
 {
 	if (s->state != TRIB_POOL_FREE)
 		n->stats[TRIB_POOL_TAKEN_OVER]++;
@@ -111,8 +106,7 @@ static uint64_t word_of(const struct node_packet *p, int i)
 	return v;
 }
 
-static struct bits compare(const struct node_pool *q,
-			   const struct trib_pool_slot *s,
+static struct bits compare(const struct node_pool *q, const struct trib_pool_slot *s,
 			   const struct node_packet *p)
 {
 	struct bits b = {0};
@@ -128,8 +122,7 @@ static struct bits compare(const struct node_pool *q,
 	return b;
 }
 
-static void add(const struct node_pool *q, struct trib_pool_slot *s,
-		const struct node_packet *p)
+static void add(const struct node_pool *q, struct trib_pool_slot *s, const struct node_packet *p)
 {
 	int words = q->row->bmwords;
 
@@ -145,12 +138,12 @@ static void add(const struct node_pool *q, struct trib_pool_slot *s,
 
 /* --- leaving */
 
-static void head(const struct node_pool *q, struct trib_hdr *h,
-		 const struct trib_pool_slot *s, bool resend)
+static void head(const struct node_pool *q, struct trib_hdr *h, const struct trib_pool_slot *s,
+		 bool resend)
 {
 	h->type = TRIB_T_GRAD;
-	h->flags = TRIB_F_UP | (s->flags & NODE_KEEP) |
-		   (resend ? TRIB_F_RESEND : 0) | (s->nval ? 0 : TRIB_F_EMPTY);
+	h->flags = TRIB_F_UP | (s->flags & NODE_KEEP) | (resend ? TRIB_F_RESEND : 0) |
+		   (s->nval ? 0 : TRIB_F_EMPTY);
 	h->op = s->op;
 	h->fmt = s->fmt;
 	h->bmwords = q->row->bmwords;
@@ -160,9 +153,8 @@ static void head(const struct node_pool *q, struct trib_hdr *h,
 	h->scale = s->scale;
 }
 
-static int sum_up(struct node *n, const struct node_pool *q,
-		  struct node_packet *p, const struct trib_pool_slot *s,
-		  bool resend)
+static int sum_up(struct node *n, const struct node_pool *q, struct node_packet *p,
+		  const struct trib_pool_slot *s, bool resend)
 {
 	int bits = 8 * q->row->bmwords, len = trib_payload_len(s->nval);
 
@@ -178,8 +170,7 @@ static int sum_up(struct node *n, const struct node_pool *q,
 	return node_send(n, p, n->row->up);
 }
 
-int shared_fill(struct node *n, const struct node_pool *q, struct trib_hdr *h,
-		const void **pay)
+int shared_fill(struct node *n, const struct node_pool *q, struct trib_hdr *h, const void **pay)
 {
 	static uint8_t bytes[8 * TRIB_BMWORDS_MAX + 4 * TRIB_NVAL_LARGE];
 	const struct trib_pool_slot *s = slot_for(q, h);
@@ -198,8 +189,7 @@ int shared_fill(struct node *n, const struct node_pool *q, struct trib_hdr *h,
 	return 0;
 }
 
-static int pass(struct node *n, const struct node_pool *q,
-		struct node_packet *p)
+static int pass(struct node *n, const struct node_pool *q, struct node_packet *p)
 {
 	n->stats[TRIB_POOL_PASSED]++;
 	p->h->relay = htons(q->row->next);
@@ -208,8 +198,8 @@ static int pass(struct node *n, const struct node_pool *q,
 
 /* --- the rules */
 
-static int merge(struct node *n, const struct node_pool *q,
-		 struct node_packet *p, struct trib_pool_slot *s)
+static int merge(struct node *n, const struct node_pool *q, struct node_packet *p,
+		 struct trib_pool_slot *s)
 {
 	add(q, s, p);
 	n->stats[TRIB_POOL_MERGED]++;
@@ -221,9 +211,8 @@ static int merge(struct node *n, const struct node_pool *q,
 }
 
 /* Rule 6: the slot has this chunk. */
-static int meet(struct node *n, const struct node_pool *q,
-		struct node_packet *p, struct trib_pool_slot *s,
-		const struct bits *b)
+static int meet(struct node *n, const struct node_pool *q, struct node_packet *p,
+		struct trib_pool_slot *s, const struct bits *b)
 {
 	if (!same_shape(s, p->h))
 		return pass(n, q, p);
@@ -237,8 +226,7 @@ static int meet(struct node *n, const struct node_pool *q,
 					  : node_drop(n, TRIB_DROP_WAITING);
 }
 
-static int own_grad(struct node *n, const struct node_pool *q,
-		    struct node_packet *p)
+static int own_grad(struct node *n, const struct node_pool *q, struct node_packet *p)
 {
 	const struct trib_hdr *h = p->h;
 	struct trib_pool_slot *s = slot_for(q, h);
@@ -273,8 +261,7 @@ static int own_grad(struct node *n, const struct node_pool *q,
 	return merge(n, q, p, s);
 }
 
-static void result_down(struct node *n, const struct node_pool *q,
-			const struct trib_hdr *h)
+static void result_down(struct node *n, const struct node_pool *q, const struct trib_hdr *h)
 {
 	struct trib_pool_slot *s = slot_for(q, h);
 	struct mark m;
@@ -295,8 +282,7 @@ static void result_down(struct node *n, const struct node_pool *q,
 	}
 }
 
-static int probe(struct node *n, const struct node_pool *q,
-		 struct node_packet *p)
+static int probe(struct node *n, const struct node_pool *q, struct node_packet *p)
 {
 	struct trib_hdr *h = p->h;
 
@@ -320,8 +306,7 @@ static void count(struct node *n, const struct node_packet *p)
 	} else if (h->type != TRIB_T_GRAD && h->type != TRIB_T_RESULT) {
 		n->stats[TRIB_RX_CONTROL]++;
 	} else {
-		n->stats[h->type == TRIB_T_GRAD ? TRIB_RX_GRAD
-						: TRIB_RX_RESULT]++;
+		n->stats[h->type == TRIB_T_GRAD ? TRIB_RX_GRAD : TRIB_RX_RESULT]++;
 		n->stats[TRIB_RX_BYTES] += p->paylen;
 		if (h->type == TRIB_T_GRAD && h->flags & TRIB_F_RESEND)
 			n->stats[TRIB_RX_RESEND]++;

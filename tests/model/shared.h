@@ -53,7 +53,6 @@ struct node_pool {
 int shared_rx(struct node *n, const struct node_pool *q, struct node_packet *p);
 
 /* Same as node_fill(), for the sum of a shared slot. */
-int shared_fill(struct node *n, const struct node_pool *q, struct trib_hdr *h,
-		const void **pay);
+int shared_fill(struct node *n, const struct node_pool *q, struct trib_hdr *h, const void **pay);
 
 #endif /* MODEL_SHARED_H */

@@ -7,19 +7,16 @@
 #include "kernels/half.h"
 #include "node.h"
 
-static void merge_floats(float *acc, bool first, const struct trib_hdr *h,
-			 const void *values)
+static void merge_floats(float *acc, bool first, const struct trib_hdr *h, const void *values)
 {
 	unsigned int n = trib_fmt_values(h->fmt, be16toh(h->nval)), i;
 	float in;
 
 	for (i = 0; i < n; i++) {
 		if (h->fmt == TRIB_FMT_F16)
-			trib_bits_put(&in,
-				      trib_f16_to(trib_half_at(values, i)));
+			trib_bits_put(&in, trib_f16_to(trib_half_at(values, i)));
 		else if (h->fmt == TRIB_FMT_BF16)
-			trib_bits_put(&in,
-				      trib_bf16_to(trib_half_at(values, i)));
+			trib_bits_put(&in, trib_bf16_to(trib_half_at(values, i)));
 		else
 			memcpy(&in, (const uint8_t *)values + 4 * i, 4);
 		acc[i] = first ? in : acc[i] + in;
@@ -35,8 +32,7 @@ static uint64_t combine(const struct trib_hdr *h, uint64_t a, uint64_t b)
 	return a + b;
 }
 
-void values_merge(__u64 *v, unsigned int had, const struct trib_hdr *h,
-		  const void *values)
+void values_merge(__u64 *v, unsigned int had, const struct trib_hdr *h, const void *values)
 {
 	unsigned int len = trib_payload_len(be16toh(h->nval)), i;
 	uint64_t word;
@@ -63,8 +59,6 @@ void values_round(__u64 *v, uint8_t fmt, unsigned int nval)
 	for (i = 0; i < n; i++) {
 		uint32_t b = trib_bits_at(acc + i);
 
-		trib_half_put(v, i,
-			      fmt == TRIB_FMT_F16 ? trib_f16_of(b)
-						  : trib_bf16_of(b));
+		trib_half_put(v, i, fmt == TRIB_FMT_F16 ? trib_f16_of(b) : trib_bf16_of(b));
 	}
 }

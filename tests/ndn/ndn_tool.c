@@ -43,8 +43,8 @@ static struct ndn_bytes hex(const char *text)
 	uint8_t *p = room.bytes + room.n;
 	size_t n;
 
-	if (!text || sodium_hex2bin(p, sizeof(room.bytes) - room.n, text,
-				    strlen(text), NULL, &n, NULL))
+	if (!text ||
+	    sodium_hex2bin(p, sizeof(room.bytes) - room.n, text, strlen(text), NULL, &n, NULL))
 		die("not hexadecimal", text);
 	room.n += n;
 	return (struct ndn_bytes){p, n};
@@ -278,8 +278,8 @@ static void put_data(const struct ndn_data *d, const struct ndn_key *key)
 		struct ndn_name_buf buf = {0};
 		struct ndn_name name;
 
-		ndn_name_append(&buf, d->final_block.type,
-				d->final_block.value.p, d->final_block.value.n);
+		ndn_name_append(&buf, d->final_block.type, d->final_block.value.p,
+				d->final_block.value.n);
 		name = ndn_name_of(&buf);
 		fputs(" final=", stdout);
 		put_name(&name);
@@ -293,8 +293,7 @@ static void put_data(const struct ndn_data *d, const struct ndn_key *key)
 		printf(" verified=%d", !ndn_data_verify(d, key));
 }
 
-static void put_interest(const struct ndn_interest *i,
-			 const struct ndn_key *key)
+static void put_interest(const struct ndn_interest *i, const struct ndn_key *key)
 {
 	fputs("ok kind=interest name=", stdout);
 	put_name(&i->name);
@@ -340,8 +339,7 @@ static void cmd_decode(void)
 		put_hex(pkt.lp.pit_token);
 	}
 	if (pkt.lp.congestion)
-		printf(" congestion=%llu",
-		       (unsigned long long)pkt.lp.congestion);
+		printf(" congestion=%llu", (unsigned long long)pkt.lp.congestion);
 	putchar('\n');
 }
 
@@ -359,8 +357,7 @@ static void cmd_again(void)
 	if (pkt.type == TRIB_NDN_DATA)
 		err = ndn_data_encode(&pkt.data, key, out, sizeof(out), &n);
 	else
-		err = ndn_interest_encode(&pkt.interest, key, out, sizeof(out),
-					  &n);
+		err = ndn_interest_encode(&pkt.interest, key, out, sizeof(out), &n);
 	answer(err, out, n);
 }
 
@@ -392,10 +389,8 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } commands[] = {
-	{"name", cmd_name},	    {"text", cmd_text},
-	{"data", cmd_data},	    {"lp", cmd_lp},
-	{"decode", cmd_decode},	    {"again", cmd_again},
-	{"interest", cmd_interest},
+	{"name", cmd_name},	{"text", cmd_text},   {"data", cmd_data},	  {"lp", cmd_lp},
+	{"decode", cmd_decode}, {"again", cmd_again}, {"interest", cmd_interest},
 };
 
 int main(void)

@@ -19,12 +19,10 @@ static struct lp_solver solver;
 static struct lp *example(void)
 {
 	struct lp *lp = lp_new(&solver);
-	int both = lp_add_row(lp, -INFINITY, 4),
-	    second = lp_add_row(lp, -INFINITY, 3);
+	int both = lp_add_row(lp, -INFINITY, 4), second = lp_add_row(lp, -INFINITY, 3);
 
 	lp_add_col(lp, -1, 0, INFINITY, 1, &both, (double[]){1});
-	lp_add_col(lp, -2, 0, INFINITY, 2, (int[]){both, second},
-		   (double[]){1, 1});
+	lp_add_col(lp, -2, 0, INFINITY, 2, (int[]){both, second}, (double[]){1, 1});
 	return lp;
 }
 

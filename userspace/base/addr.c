@@ -20,8 +20,7 @@ bool addr_is_zero(const struct in6_addr *a)
 
 bool addr_is_multicast(const struct in6_addr *a)
 {
-	return addr_is_v4(a) ? (a->s6_addr[12] & 0xf0) == 0xe0
-			     : IN6_IS_ADDR_MULTICAST(a);
+	return addr_is_v4(a) ? (a->s6_addr[12] & 0xf0) == 0xe0 : IN6_IS_ADDR_MULTICAST(a);
 }
 
 void addr_from_v4(struct in6_addr *to, const struct in_addr *from)
@@ -60,8 +59,7 @@ bool addr_parse_port(const char *s, struct in6_addr *ip, uint16_t *port)
 		return false;
 	memcpy(text, from, len);
 	text[len] = '\0';
-	if (brackets ? inet_pton(AF_INET6, text, ip) != 1
-		     : !addr_parse(text, ip))
+	if (brackets ? inet_pton(AF_INET6, text, ip) != 1 : !addr_parse(text, ip))
 		return false;
 	if (!*rest)
 		return true;
@@ -80,18 +78,15 @@ const char *addr_text(const struct in6_addr *a, char buf[INET6_ADDRSTRLEN])
 	return buf;
 }
 
-const char *addr_text_port(const struct in6_addr *a, uint16_t port,
-			   char buf[ADDR_TEXT_MAX])
+const char *addr_text_port(const struct in6_addr *a, uint16_t port, char buf[ADDR_TEXT_MAX])
 {
 	char ip[INET6_ADDRSTRLEN];
 
-	snprintf(buf, ADDR_TEXT_MAX, addr_is_v4(a) ? "%s:%u" : "[%s]:%u",
-		 addr_text(a, ip), port);
+	snprintf(buf, ADDR_TEXT_MAX, addr_is_v4(a) ? "%s:%u" : "[%s]:%u", addr_text(a, ip), port);
 	return buf;
 }
 
-socklen_t addr_to_sock(int family, const struct in6_addr *ip, uint16_t port,
-		       union addr_sock *out)
+socklen_t addr_to_sock(int family, const struct in6_addr *ip, uint16_t port, union addr_sock *out)
 {
 	memset(out, 0, sizeof(*out));
 	if (family == AF_INET) {
@@ -106,8 +101,7 @@ socklen_t addr_to_sock(int family, const struct in6_addr *ip, uint16_t port,
 	return sizeof(out->in6);
 }
 
-void addr_from_sock(const union addr_sock *from, struct in6_addr *ip,
-		    uint16_t *port)
+void addr_from_sock(const union addr_sock *from, struct in6_addr *ip, uint16_t *port)
 {
 	if (from->sa.sa_family == AF_INET) {
 		addr_from_v4(ip, &from->in.sin_addr);

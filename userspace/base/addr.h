@@ -43,8 +43,7 @@ bool addr_parse_port(const char *s, struct in6_addr *ip, uint16_t *port);
 /* Write @a, IPv4 in its own notation. Return: @buf. */
 const char *addr_text(const struct in6_addr *a, char buf[INET6_ADDRSTRLEN]);
 /* Write ADDR:PORT or [ADDR]:PORT. Return: @buf. */
-const char *addr_text_port(const struct in6_addr *a, uint16_t port,
-			   char buf[ADDR_TEXT_MAX]);
+const char *addr_text_port(const struct in6_addr *a, uint16_t port, char buf[ADDR_TEXT_MAX]);
 
 /**
  * addr_to_sock() - fill in @out for a socket of @family
@@ -53,9 +52,7 @@ const char *addr_text_port(const struct in6_addr *a, uint16_t port,
  *
  * Return: the length of @out.
  */
-socklen_t addr_to_sock(int family, const struct in6_addr *ip, uint16_t port,
-		       union addr_sock *out);
-void addr_from_sock(const union addr_sock *from, struct in6_addr *ip,
-		    uint16_t *port);
+socklen_t addr_to_sock(int family, const struct in6_addr *ip, uint16_t port, union addr_sock *out);
+void addr_from_sock(const union addr_sock *from, struct in6_addr *ip, uint16_t *port);
 
 #endif /* TRIB_BASE_ADDR_H */

@@ -104,12 +104,9 @@ int file_new_open(struct file_new *f, int dir, const char *name, mode_t mode)
 {
 	f->dir = dir;
 	f->name = name;
-	if ((size_t)snprintf(f->temp, sizeof(f->temp), "%s.new", name) >=
-	    sizeof(f->temp))
+	if ((size_t)snprintf(f->temp, sizeof(f->temp), "%s.new", name) >= sizeof(f->temp))
 		return -ENAMETOOLONG;
-	f->fd = openat(dir, f->temp,
-		       O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-		       mode);
+	f->fd = openat(dir, f->temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
 	return f->fd < 0 ? -errno : 0;
 }
 
@@ -128,8 +125,7 @@ int file_new_commit(struct file_new *f, int err, bool sync)
 	return sync && f->dir != AT_FDCWD && fsync(f->dir) ? -errno : 0;
 }
 
-int file_replace(int dir, const char *name, mode_t mode, const void *data,
-		 size_t len, bool sync)
+int file_replace(int dir, const char *name, mode_t mode, const void *data, size_t len, bool sync)
 {
 	struct file_new f;
 	int err = file_new_open(&f, dir, name, mode);

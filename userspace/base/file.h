@@ -52,7 +52,6 @@ int file_new_open(struct file_new *f, int dir, const char *name, mode_t mode);
 int file_new_commit(struct file_new *f, int err, bool sync);
 
 /* Replace the content of a file by @data: the three steps in one. */
-int file_replace(int dir, const char *name, mode_t mode, const void *data,
-		 size_t len, bool sync);
+int file_replace(int dir, const char *name, mode_t mode, const void *data, size_t len, bool sync);
 
 #endif /* TRIB_BASE_FILE_H */

@@ -79,8 +79,7 @@ static bool enter(struct cursor *c, const struct json_at *at)
 			if (k.p < k.end && *k.p == ':')
 				k.p++;
 			blanks(&k);
-			if (strlen(at->key) == len &&
-			    !memcmp(key, at->key, len))
+			if (strlen(at->key) == len && !memcmp(key, at->key, len))
 				break;
 		} else if (i == at->index) {
 			break;
@@ -100,8 +99,7 @@ static bool walk(struct cursor *c, const struct json_at *at)
 	return walk(c, at->up) && enter(c, at);
 }
 
-void json_locate(const struct json_read *r, const struct json_at *at,
-		 size_t *line, size_t *col)
+void json_locate(const struct json_read *r, const struct json_at *at, size_t *line, size_t *col)
 {
 	struct cursor c = {r->text, r->text + r->len};
 	const char *p;

@@ -13,16 +13,12 @@
 #include "file.h"
 #include "text.h"
 
-int json_read_open(struct json_read *r, const char *name, const char *text,
-		   size_t len, char *why, size_t size)
+int json_read_open(struct json_read *r, const char *name, const char *text, size_t len, char *why,
+		   size_t size)
 {
 	json_error_t e;
 
-	*r = (struct json_read){.name = name,
-				.text = text,
-				.len = len,
-				.why = why,
-				.size = size};
+	*r = (struct json_read){.name = name, .text = text, .len = len, .why = why, .size = size};
 	r->root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
 	if (r->root)
 		return 0;
@@ -32,19 +28,16 @@ int json_read_open(struct json_read *r, const char *name, const char *text,
 	return -EINVAL;
 }
 
-int json_read_load(struct json_read *r, const char *path, size_t max, char *why,
-		   size_t size)
+int json_read_load(struct json_read *r, const char *path, size_t max, char *why, size_t size)
 {
 	char *text;
 	size_t len;
 	int err = file_read(path, max, &text, &len);
 
 	if (err == -EFBIG)
-		return text_fail(why, size, err, "%s: more than %zu bytes",
-				 path, max);
+		return text_fail(why, size, err, "%s: more than %zu bytes", path, max);
 	if (err)
-		return text_fail(why, size, err, "%s: %s", path,
-				 strerror(-err));
+		return text_fail(why, size, err, "%s: %s", path, strerror(-err));
 	err = json_read_open(r, path, text, len, why, size);
 	if (err)
 		free(text);
@@ -73,16 +66,14 @@ static size_t path_text(const struct json_at *at, char *buf, size_t size)
 	if (n >= size)
 		return n;
 	if (at->key)
-		add = snprintf(buf + n, size - n, "%s%.80s", n ? "." : "",
-			       at->key);
+		add = snprintf(buf + n, size - n, "%s%.80s", n ? "." : "", at->key);
 	else
 		add = snprintf(buf + n, size - n, "[%zu]", at->index);
 	return n + (size_t)(add > 0 ? add : 0);
 }
 
 __attribute__((format(printf, 3, 0))) static void
-fail(const struct json_read *r, const struct json_at *at, const char *fmt,
-     va_list ap)
+fail(const struct json_read *r, const struct json_at *at, const char *fmt, va_list ap)
 {
 	char path[256] = "", what[360], where[48] = "";
 	size_t line, col;
@@ -93,13 +84,11 @@ fail(const struct json_read *r, const struct json_at *at, const char *fmt,
 		json_locate(r, at, &line, &col);
 		snprintf(where, sizeof(where), ":%zu:%zu", line, col);
 	}
-	snprintf(r->why, r->size, "%s%s: %s%s%s", r->name, where, path,
-		 *path ? ": " : "", what);
+	snprintf(r->why, r->size, "%s%s: %s%s%s", r->name, where, path, *path ? ": " : "", what);
 	text_one_line(r->why);
 }
 
-int json_read_fail(const struct json_read *r, const struct json_at *at,
-		   const char *fmt, ...)
+int json_read_fail(const struct json_read *r, const struct json_at *at, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -109,8 +98,8 @@ int json_read_fail(const struct json_read *r, const struct json_at *at,
 	return -EINVAL;
 }
 
-int json_read_refuse(const struct json_read *r, int err,
-		     const struct json_at *at, const char *fmt, ...)
+int json_read_refuse(const struct json_read *r, int err, const struct json_at *at, const char *fmt,
+		     ...)
 {
 	va_list ap;
 
@@ -139,42 +128,39 @@ static const char *type_name(const json_t *v)
 	}
 }
 
-int json_read_object(const struct json_read *r, const struct json_at *at,
-		     const json_t *v, const char *const *keys)
+int json_read_object(const struct json_read *r, const struct json_at *at, const json_t *v,
+		     const char *const *keys)
 {
 	const char *key;
 	json_t *value;
 	size_t i;
 
 	if (!json_is_object(v))
-		return json_read_fail(r, at, "is %s, not an object",
-				      type_name(v));
+		return json_read_fail(r, at, "is %s, not an object", type_name(v));
 	json_object_foreach((json_t *)v, key, value) {
 		for (i = 0; keys[i] && strcmp(keys[i], key);)
 			i++;
 		/* A misspelt key must not be taken for an absent one. */
 		if (!keys[i])
-			return json_read_fail(r, &JSON_KEY(at, key),
-					      "is not known here");
+			return json_read_fail(r, &JSON_KEY(at, key), "is not known here");
 	}
 	return 0;
 }
 
-int json_read_array(const struct json_read *r, const struct json_at *at,
-		    const json_t *v, size_t max)
+int json_read_array(const struct json_read *r, const struct json_at *at, const json_t *v,
+		    size_t max)
 {
 	if (!json_is_array(v))
 		return json_read_fail(r, at, "is %s, not a list", type_name(v));
 	if (json_array_size(v) > max)
-		return json_read_fail(r, at, "has %zu entries: at most %zu",
-				      json_array_size(v), max);
+		return json_read_fail(r, at, "has %zu entries: at most %zu", json_array_size(v),
+				      max);
 	return 0;
 }
 
 /* The member, or NULL: then *@err is the result. */
-static const json_t *member(const struct json_read *r, const struct json_at *at,
-			    const json_t *obj, const char *key, bool needed,
-			    int *err)
+static const json_t *member(const struct json_read *r, const struct json_at *at, const json_t *obj,
+			    const char *key, bool needed, int *err)
 {
 	const json_t *v = json_object_get(obj, key);
 
@@ -184,23 +170,22 @@ static const json_t *member(const struct json_read *r, const struct json_at *at,
 	return v;
 }
 
-int json_read_bool(const struct json_read *r, const struct json_at *at,
-		   const json_t *obj, const char *key, bool *out)
+int json_read_bool(const struct json_read *r, const struct json_at *at, const json_t *obj,
+		   const char *key, bool *out)
 {
 	const json_t *v = json_object_get(obj, key);
 
 	if (!v)
 		return 0;
 	if (!json_is_boolean(v))
-		return json_read_fail(r, &JSON_KEY(at, key),
-				      "is %s, not true or false", type_name(v));
+		return json_read_fail(r, &JSON_KEY(at, key), "is %s, not true or false",
+				      type_name(v));
 	*out = json_is_true(v);
 	return 0;
 }
 
-int json_read_int(const struct json_read *r, const struct json_at *at,
-		  const json_t *obj, const char *key, bool needed, int64_t min,
-		  int64_t max, int64_t *out)
+int json_read_int(const struct json_read *r, const struct json_at *at, const json_t *obj,
+		  const char *key, bool needed, int64_t min, int64_t max, int64_t *out)
 {
 	const json_t *v;
 	json_int_t n;
@@ -210,22 +195,18 @@ int json_read_int(const struct json_read *r, const struct json_at *at,
 	if (!v)
 		return err;
 	if (!json_is_integer(v))
-		return json_read_fail(
-			r, &JSON_KEY(at, key), "is %s, not an integer",
-			json_is_real(v) ? "a fraction" : type_name(v));
+		return json_read_fail(r, &JSON_KEY(at, key), "is %s, not an integer",
+				      json_is_real(v) ? "a fraction" : type_name(v));
 	n = json_integer_value(v);
 	if (n < min || n > max)
-		return json_read_fail(r, &JSON_KEY(at, key),
-				      "%lld is not within %lld to %lld",
-				      (long long)n, (long long)min,
-				      (long long)max);
+		return json_read_fail(r, &JSON_KEY(at, key), "%lld is not within %lld to %lld",
+				      (long long)n, (long long)min, (long long)max);
 	*out = n;
 	return 0;
 }
 
-int json_read_real(const struct json_read *r, const struct json_at *at,
-		   const json_t *obj, const char *key, bool needed, double min,
-		   double max, double *out)
+int json_read_real(const struct json_read *r, const struct json_at *at, const json_t *obj,
+		   const char *key, bool needed, double min, double max, double *out)
 {
 	const json_t *v;
 	double d;
@@ -235,12 +216,11 @@ int json_read_real(const struct json_read *r, const struct json_at *at,
 	if (!v)
 		return err;
 	if (!json_is_number(v))
-		return json_read_fail(r, &JSON_KEY(at, key),
-				      "is %s, not a number", type_name(v));
+		return json_read_fail(r, &JSON_KEY(at, key), "is %s, not a number", type_name(v));
 	d = json_number_value(v);
 	if (!(d >= min && d <= max))
-		return json_read_fail(r, &JSON_KEY(at, key),
-				      "%g is not within %g to %g", d, min, max);
+		return json_read_fail(r, &JSON_KEY(at, key), "%g is not within %g to %g", d, min,
+				      max);
 	*out = d;
 	return 0;
 }
@@ -266,8 +246,8 @@ static double rate_of(const char *s)
 	return v * factor[unit - units];
 }
 
-int json_read_rate(const struct json_read *r, const struct json_at *at,
-		   const json_t *obj, const char *key, bool needed, double *out)
+int json_read_rate(const struct json_read *r, const struct json_at *at, const json_t *obj,
+		   const char *key, bool needed, double *out)
 {
 	const json_t *v;
 	double rate;
@@ -281,27 +261,23 @@ int json_read_rate(const struct json_read *r, const struct json_at *at,
 	else if (json_is_string(v))
 		rate = rate_of(json_string_value(v));
 	else
-		return json_read_fail(
-			r, &JSON_KEY(at, key),
-			"is %s, not a number or text like \"10G\"",
-			type_name(v));
+		return json_read_fail(r, &JSON_KEY(at, key),
+				      "is %s, not a number or text like \"10G\"", type_name(v));
 	if (isnan(rate))
 		return json_read_fail(r, &JSON_KEY(at, key),
 				      "\"%.40s\" is not a number like \"10G\"",
 				      json_string_value(v));
 	if (!(rate > 0))
-		return json_read_fail(r, &JSON_KEY(at, key),
-				      "%g: must be above 0", rate);
+		return json_read_fail(r, &JSON_KEY(at, key), "%g: must be above 0", rate);
 	if (rate < 1e-3 || rate > 1e18)
-		return json_read_fail(r, &JSON_KEY(at, key),
-				      "%g is not within 0.001 to 1e18", rate);
+		return json_read_fail(r, &JSON_KEY(at, key), "%g is not within 0.001 to 1e18",
+				      rate);
 	*out = rate;
 	return 0;
 }
 
-int json_read_string(const struct json_read *r, const struct json_at *at,
-		     const json_t *obj, const char *key, bool needed,
-		     const char **out)
+int json_read_string(const struct json_read *r, const struct json_at *at, const json_t *obj,
+		     const char *key, bool needed, const char **out)
 {
 	const json_t *v;
 	int err;
@@ -310,15 +286,13 @@ int json_read_string(const struct json_read *r, const struct json_at *at,
 	if (!v)
 		return err;
 	if (!json_is_string(v))
-		return json_read_fail(r, &JSON_KEY(at, key), "is %s, not text",
-				      type_name(v));
+		return json_read_fail(r, &JSON_KEY(at, key), "is %s, not text", type_name(v));
 	*out = json_string_value(v);
 	return 0;
 }
 
-int json_read_text(const struct json_read *r, const struct json_at *at,
-		   const json_t *obj, const char *key, bool needed, char *out,
-		   size_t size)
+int json_read_text(const struct json_read *r, const struct json_at *at, const json_t *obj,
+		   const char *key, bool needed, char *out, size_t size)
 {
 	const char *s = NULL;
 	int err = json_read_string(r, at, obj, key, needed, &s);
@@ -328,8 +302,7 @@ int json_read_text(const struct json_read *r, const struct json_at *at,
 		return err;
 	len = json_string_length(json_object_get(obj, key));
 	if (!len || len >= size || strlen(s) != len)
-		return json_read_fail(r, &JSON_KEY(at, key),
-				      "is not text of 1 to %zu bytes",
+		return json_read_fail(r, &JSON_KEY(at, key), "is not text of 1 to %zu bytes",
 				      size - 1);
 	memcpy(out, s, len + 1);
 	return 0;

@@ -49,20 +49,18 @@ struct json_at {
  *
  * Return: 0, or -EINVAL with the error in @why.
  */
-int json_read_open(struct json_read *r, const char *name, const char *text,
-		   size_t len, char *why, size_t size);
-/* The same for the file @path of at most @max bytes. Return: or its -errno. */
-int json_read_load(struct json_read *r, const char *path, size_t max, char *why,
+int json_read_open(struct json_read *r, const char *name, const char *text, size_t len, char *why,
 		   size_t size);
+/* The same for the file @path of at most @max bytes. Return: or its -errno. */
+int json_read_load(struct json_read *r, const char *path, size_t max, char *why, size_t size);
 void json_read_close(struct json_read *r);
 
 /* Write an error about the value at @at. Return: -EINVAL. */
-int json_read_fail(const struct json_read *r, const struct json_at *at,
-		   const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int json_read_fail(const struct json_read *r, const struct json_at *at, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /* The same. Return: @err. */
-int json_read_refuse(const struct json_read *r, int err,
-		     const struct json_at *at, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+int json_read_refuse(const struct json_read *r, int err, const struct json_at *at, const char *fmt,
+		     ...) __attribute__((format(printf, 4, 5)));
 
 /*
  * The functions below check a value and return 0, or -EINVAL with the error
@@ -70,11 +68,11 @@ int json_read_refuse(const struct json_read *r, int err,
  */
 
 /* Check that @v is an object with no other keys than @keys (NULL ends them). */
-int json_read_object(const struct json_read *r, const struct json_at *at,
-		     const json_t *v, const char *const *keys);
+int json_read_object(const struct json_read *r, const struct json_at *at, const json_t *v,
+		     const char *const *keys);
 /* Check that @v is a list of at most @max entries. */
-int json_read_array(const struct json_read *r, const struct json_at *at,
-		    const json_t *v, size_t max);
+int json_read_array(const struct json_read *r, const struct json_at *at, const json_t *v,
+		    size_t max);
 
 /*
  * Read the member @key of @obj. If it is absent, *@out stays unchanged, and the
@@ -82,30 +80,24 @@ int json_read_array(const struct json_read *r, const struct json_at *at,
  */
 #define JSON_NEEDED true
 #define JSON_OPTIONAL false
-int json_read_bool(const struct json_read *r, const struct json_at *at,
-		   const json_t *obj, const char *key, bool *out);
-int json_read_int(const struct json_read *r, const struct json_at *at,
-		  const json_t *obj, const char *key, bool needed, int64_t min,
-		  int64_t max, int64_t *out);
+int json_read_bool(const struct json_read *r, const struct json_at *at, const json_t *obj,
+		   const char *key, bool *out);
+int json_read_int(const struct json_read *r, const struct json_at *at, const json_t *obj,
+		  const char *key, bool needed, int64_t min, int64_t max, int64_t *out);
 /* A number from @min to @max. */
-int json_read_real(const struct json_read *r, const struct json_at *at,
-		   const json_t *obj, const char *key, bool needed, double min,
-		   double max, double *out);
+int json_read_real(const struct json_read *r, const struct json_at *at, const json_t *obj,
+		   const char *key, bool needed, double min, double max, double *out);
 /* A positive number, or text like "2.5G" (powers of 1000). */
-int json_read_rate(const struct json_read *r, const struct json_at *at,
-		   const json_t *obj, const char *key, bool needed,
-		   double *out);
+int json_read_rate(const struct json_read *r, const struct json_at *at, const json_t *obj,
+		   const char *key, bool needed, double *out);
 /* Text; *@out lives as long as the document. */
-int json_read_string(const struct json_read *r, const struct json_at *at,
-		     const json_t *obj, const char *key, bool needed,
-		     const char **out);
+int json_read_string(const struct json_read *r, const struct json_at *at, const json_t *obj,
+		     const char *key, bool needed, const char **out);
 /* Text of 1 to @size - 1 bytes, none of them NUL, copied to @out. */
-int json_read_text(const struct json_read *r, const struct json_at *at,
-		   const json_t *obj, const char *key, bool needed, char *out,
-		   size_t size);
+int json_read_text(const struct json_read *r, const struct json_at *at, const json_t *obj,
+		   const char *key, bool needed, char *out, size_t size);
 
 /* json_locate.c: find the line and column where the value at @at begins. */
-void json_locate(const struct json_read *r, const struct json_at *at,
-		 size_t *line, size_t *col);
+void json_locate(const struct json_read *r, const struct json_at *at, size_t *line, size_t *col);
 
 #endif /* TRIB_BASE_JSON_READ_H */

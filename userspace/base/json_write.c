@@ -6,8 +6,7 @@
 
 #include "file.h"
 
-int json_write(int dir, const char *name, mode_t mode, const json_t *doc,
-	       bool sync)
+int json_write(int dir, const char *name, mode_t mode, const json_t *doc, bool sync)
 {
 	struct file_new f;
 	int err;

@@ -13,7 +13,6 @@
  *
  * Return: 0 or -errno; after an error the file is unchanged.
  */
-int json_write(int dir, const char *name, mode_t mode, const json_t *doc,
-	       bool sync);
+int json_write(int dir, const char *name, mode_t mode, const json_t *doc, bool sync);
 
 #endif /* TRIB_BASE_JSON_WRITE_H */

@@ -29,8 +29,8 @@
 static const unsigned int abort_after_ms[SESSION_ABORTS] = {0, 30, 120};
 
 void session_init(struct session *s, const struct session_ops *ops, void *ctx,
-		  enum session_kind kind, unsigned int nchild,
-		  const uint16_t *rank, uint32_t instance)
+		  enum session_kind kind, unsigned int nchild, const uint16_t *rank,
+		  uint32_t instance)
 {
 	unsigned int i;
 
@@ -91,8 +91,7 @@ static void retire(struct session_child *c, uint64_t nonce, uint64_t now)
 }
 
 /* True if a JOIN with @nonce is a late copy of one that its child gave up. */
-static bool is_retired(const struct session_child *c, uint64_t nonce,
-		       uint64_t now)
+static bool is_retired(const struct session_child *c, uint64_t nonce, uint64_t now)
 {
 	int i = find_retired(c, nonce);
 
@@ -111,8 +110,7 @@ static void own_view(const struct session *s, struct session_view *v)
 }
 
 /* Send a START without pacing: callers pace, or must send now. */
-static void send_start(struct session *s, unsigned int child,
-		       unsigned int state, uint64_t now)
+static void send_start(struct session *s, unsigned int child, unsigned int state, uint64_t now)
 {
 	struct session_view v;
 
@@ -125,8 +123,7 @@ static void send_start(struct session *s, unsigned int child,
 	s->ops->start(s, child, state, &v);
 }
 
-static void answer(struct session *s, unsigned int child, unsigned int state,
-		   uint64_t now)
+static void answer(struct session *s, unsigned int child, unsigned int state, uint64_t now)
 {
 	uint64_t last = s->child[child].answered_ms;
 
@@ -190,8 +187,7 @@ static void send_abort(struct session *s, uint64_t now)
 	if (a->up)
 		s->ops->abort(s, SESSION_UP, a->epoch, a->why, a->rank);
 	if (--a->left)
-		a->next_ms =
-			now + abort_after_ms[sent + 1] - abort_after_ms[sent];
+		a->next_ms = now + abort_after_ms[sent + 1] - abort_after_ms[sent];
 }
 
 /* Go back to waiting; callers tell the others. */
@@ -205,8 +201,7 @@ static void forget_epoch(struct session *s)
 	s->ops->save(s);
 }
 
-void session_abort(struct session *s, enum trib_abort why, uint16_t rank,
-		   int except, uint64_t now)
+void session_abort(struct session *s, enum trib_abort why, uint16_t rank, int except, uint64_t now)
 {
 	if (!s->epoch)
 		return;
@@ -232,9 +227,8 @@ void session_abort(struct session *s, enum trib_abort why, uint16_t rank,
 	leave_parent(s, rank);
 }
 
-void session_answer(struct session *s, unsigned int child,
-		    const struct session_join *j, unsigned int state,
-		    uint64_t now)
+void session_answer(struct session *s, unsigned int child, const struct session_join *j,
+		    unsigned int state, uint64_t now)
 {
 	struct session_child *c = &s->child[child];
 	struct session_child kept = *c;
@@ -268,8 +262,7 @@ static bool take_nonce(struct session_child *c, uint64_t nonce, uint64_t now)
 	return true;
 }
 
-void session_join(struct session *s, unsigned int child,
-		  const struct session_join *j, uint64_t now)
+void session_join(struct session *s, unsigned int child, const struct session_join *j, uint64_t now)
 {
 	struct session_child *c = &s->child[child];
 
@@ -302,8 +295,8 @@ void session_join(struct session *s, unsigned int child,
 		answer(s, child, TRIB_START_WAIT, now);
 }
 
-void session_leave(struct session *s, unsigned int child,
-		   const struct session_join *j, uint64_t now)
+void session_leave(struct session *s, unsigned int child, const struct session_join *j,
+		   uint64_t now)
 {
 	struct session_child *c = &s->child[child];
 
@@ -321,11 +314,9 @@ void session_leave(struct session *s, unsigned int child,
 	s->ops->save(s);
 }
 
-void session_start(struct session *s, const struct session_start *m,
-		   uint64_t now)
+void session_start(struct session *s, const struct session_start *m, uint64_t now)
 {
-	if (s->kind != SESSION_INNER || s->epoch || !s->up_nonce ||
-	    m->nonce != s->up_nonce)
+	if (s->kind != SESSION_INNER || s->epoch || !s->up_nonce || m->nonce != s->up_nonce)
 		return;
 	if (m->state != TRIB_START_RUN) {
 		s->up_view = m->view;
@@ -339,8 +330,7 @@ int session_leaf_epoch(struct session *s, uint32_t epoch)
 {
 	if (epoch && epoch == s->epoch)
 		return 0;
-	if (s->kind != SESSION_LEAF || epoch <= s->last_epoch ||
-	    epoch > SESSION_EPOCH_MAX + 1)
+	if (s->kind != SESSION_LEAF || epoch <= s->last_epoch || epoch > SESSION_EPOCH_MAX + 1)
 		return -ESTALE;
 	s->epoch = epoch;
 	s->last_epoch = epoch;
@@ -396,8 +386,7 @@ static void watch_left(struct session *s, uint64_t now)
 		s->stuck_chunk = chunk;
 		s->stuck_since = now;
 	} else if (now - s->stuck_since >= SESSION_GONE_MS) {
-		session_abort(s, TRIB_ABORT_GONE, s->child[child].blame, child,
-			      now);
+		session_abort(s, TRIB_ABORT_GONE, s->child[child].blame, child, now);
 	}
 }
 

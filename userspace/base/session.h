@@ -22,17 +22,15 @@
 
 #include "uapi/trib_wire.h"
 
-#define SESSION_REPEAT_MS 200 /* between JOINs to the parent */
-#define SESSION_FRESH_MS 3000 /* a waiting child repeats its JOIN sooner */
-#define SESSION_ANSWER_MS                                                      \
-	20 /* least time between STARTs to, and changes of, a child */
-#define SESSION_GONE_MS 500  /* a chunk waits this long for one that left */
-#define SESSION_WATCH_MS 125 /* between looks for such a chunk */
-#define SESSION_RETIRED 4    /* nonces of a child that are remembered ... */
-#define SESSION_LATE_MS 1000 /* ... as long as a copy can be on its way */
-#define SESSION_ABORTS 3     /* times an ABORT is sent */
-#define SESSION_EPOCH_MAX                                                      \
-	0xffff0000u /* a JOIN with a larger epoch is refused */
+#define SESSION_REPEAT_MS 200	      /* between JOINs to the parent */
+#define SESSION_FRESH_MS 3000	      /* a waiting child repeats its JOIN sooner */
+#define SESSION_ANSWER_MS 20	      /* least time between STARTs to, and changes of, a child */
+#define SESSION_GONE_MS 500	      /* a chunk waits this long for one that left */
+#define SESSION_WATCH_MS 125	      /* between looks for such a chunk */
+#define SESSION_RETIRED 4	      /* nonces of a child that are remembered ... */
+#define SESSION_LATE_MS 1000	      /* ... as long as a copy can be on its way */
+#define SESSION_ABORTS 3	      /* times an ABORT is sent */
+#define SESSION_EPOCH_MAX 0xffff0000u /* a JOIN with a larger epoch is refused */
 #define SESSION_RANK_RELAY 0xffff
 #define SESSION_UP (-1) /* in place of a child: the parent */
 
@@ -113,10 +111,9 @@ struct session_ops {
 	void (*save)(struct session *s);
 	void (*start)(struct session *s, unsigned int child, unsigned int state,
 		      const struct session_view *view);
-	void (*abort)(struct session *s, int child, uint32_t epoch,
-		      enum trib_abort why, uint16_t rank);
-	void (*up)(struct session *s, enum trib_type type, uint64_t nonce,
-		   uint16_t rank);
+	void (*abort)(struct session *s, int child, uint32_t epoch, enum trib_abort why,
+		      uint16_t rank);
+	void (*up)(struct session *s, enum trib_type type, uint64_t nonce, uint16_t rank);
 	int (*stuck)(struct session *s, uint64_t missing, uint32_t *chunk);
 };
 
@@ -173,28 +170,26 @@ struct session {
  * relay that left before the restart is blamed itself.
  */
 void session_init(struct session *s, const struct session_ops *ops, void *ctx,
-		  enum session_kind kind, unsigned int nchild,
-		  const uint16_t *rank, uint32_t instance);
+		  enum session_kind kind, unsigned int nchild, const uint16_t *rank,
+		  uint32_t instance);
 
 /* In these three, @child < nchild. */
-void session_join(struct session *s, unsigned int child,
-		  const struct session_join *j, uint64_t now_ms);
-void session_leave(struct session *s, unsigned int child,
-		   const struct session_join *j, uint64_t now_ms);
-/* Send START with @state to @child; its JOIN is not taken. */
-void session_answer(struct session *s, unsigned int child,
-		    const struct session_join *j, unsigned int state,
-		    uint64_t now_ms);
-/* From the parent. */
-void session_start(struct session *s, const struct session_start *m,
+void session_join(struct session *s, unsigned int child, const struct session_join *j,
+		  uint64_t now_ms);
+void session_leave(struct session *s, unsigned int child, const struct session_join *j,
 		   uint64_t now_ms);
+/* Send START with @state to @child; its JOIN is not taken. */
+void session_answer(struct session *s, unsigned int child, const struct session_join *j,
+		    unsigned int state, uint64_t now_ms);
+/* From the parent. */
+void session_start(struct session *s, const struct session_start *m, uint64_t now_ms);
 
 /**
  * session_abort() - end the running epoch; @rank is the reason
  * @except: child not to tell, or -1.
  */
-void session_abort(struct session *s, enum trib_abort why, uint16_t rank,
-		   int except, uint64_t now_ms);
+void session_abort(struct session *s, enum trib_abort why, uint16_t rank, int except,
+		   uint64_t now_ms);
 
 /**
  * session_leaf_epoch() - a rank of this host says that @epoch runs

@@ -25,8 +25,7 @@ int text_digits(const char **s, unsigned int base, uint64_t *out)
 	unsigned int d;
 
 	for (; (d = digit(*p, base)) < 16; p++)
-		if (__builtin_mul_overflow(v, base, &v) ||
-		    __builtin_add_overflow(v, d, &v))
+		if (__builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, d, &v))
 			return -ERANGE;
 	if (p == *s)
 		return -EINVAL;

@@ -70,8 +70,7 @@ void udp_set_options(int fd, int family, const struct udp_options *o)
 
 /* --- receiving */
 
-int udp_rx_init(struct udp_rx *rx, size_t slot, unsigned int batch,
-		unsigned int flags)
+int udp_rx_init(struct udp_rx *rx, size_t slot, unsigned int batch, unsigned int flags)
 {
 	size_t stride = slot + TRAIN;
 	unsigned int i;
@@ -85,8 +84,7 @@ int udp_rx_init(struct udp_rx *rx, size_t slot, unsigned int batch,
 		return -ENOMEM;
 	if (flags & UDP_RX_TRAINS) {
 		rx->train = mmap(NULL, batch * stride, PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-				 -1, 0);
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (rx->train == MAP_FAILED) {
 			rx->train = NULL;
 			return -ENOMEM;
@@ -97,8 +95,7 @@ int udp_rx_init(struct udp_rx *rx, size_t slot, unsigned int batch,
 
 		rx->iov[i][0] = (struct iovec){rx->slots + i * slot, slot};
 		if (rx->train)
-			rx->iov[i][1] = (struct iovec){
-				rx->train + i * stride + slot, TRAIN};
+			rx->iov[i][1] = (struct iovec){rx->train + i * stride + slot, TRAIN};
 		m->msg_iov = rx->iov[i];
 		m->msg_iovlen = rx->train ? 2 : 1;
 		m->msg_control = &rx->control[i];
@@ -115,8 +112,7 @@ void udp_rx_free(struct udp_rx *rx)
 	rx->train = rx->slots = NULL;
 }
 
-static void control_read(struct udp_rx *rx, struct msghdr *m, size_t *seg,
-			 bool *ce)
+static void control_read(struct udp_rx *rx, struct msghdr *m, size_t *seg, bool *ce)
 {
 	struct cmsghdr *c;
 	uint32_t lost;
@@ -127,15 +123,12 @@ static void control_read(struct udp_rx *rx, struct msghdr *m, size_t *seg,
 			memcpy(&v, CMSG_DATA(c), sizeof(v));
 			if (v > 0)
 				*seg = (size_t)v;
-		} else if (c->cmsg_level == IPPROTO_IP &&
-			   c->cmsg_type == IP_TOS) {
+		} else if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS) {
 			*ce = (*CMSG_DATA(c) & ECN_MASK) == ECN_CE;
-		} else if (c->cmsg_level == IPPROTO_IPV6 &&
-			   c->cmsg_type == IPV6_TCLASS) {
+		} else if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_TCLASS) {
 			memcpy(&v, CMSG_DATA(c), sizeof(v));
 			*ce = (v & ECN_MASK) == ECN_CE;
-		} else if (c->cmsg_level == SOL_SOCKET &&
-			   c->cmsg_type == SO_RXQ_OVFL) {
+		} else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SO_RXQ_OVFL) {
 			memcpy(&lost, CMSG_DATA(c), sizeof(lost));
 			rx->lost += lost - rx->kernel_lost;
 			rx->kernel_lost = lost;
@@ -143,8 +136,7 @@ static void control_read(struct udp_rx *rx, struct msghdr *m, size_t *seg,
 	}
 }
 
-static void datagram_rx(struct udp_rx *rx, unsigned int i, udp_rx_fn *fn,
-			void *ctx)
+static void datagram_rx(struct udp_rx *rx, unsigned int i, udp_rx_fn *fn, void *ctx)
 {
 	struct udp_packet p = {.from = &rx->from[i]};
 	const uint8_t *data = rx->iov[i][0].iov_base;
@@ -177,8 +169,7 @@ int udp_rx_batch(struct udp_rx *rx, int fd, udp_rx_fn *fn, void *ctx)
 	int n;
 
 	for (i = 0; i < rx->batch; i++) {
-		rx->msg[i].msg_hdr.msg_namelen =
-			rx->flags & UDP_RX_FROM ? sizeof(rx->from[i]) : 0;
+		rx->msg[i].msg_hdr.msg_namelen = rx->flags & UDP_RX_FROM ? sizeof(rx->from[i]) : 0;
 		rx->msg[i].msg_hdr.msg_controllen = sizeof(rx->control[i]);
 	}
 	n = recvmmsg(fd, rx->msg, rx->batch, MSG_DONTWAIT, NULL);
@@ -199,15 +190,13 @@ static bool refuses_trains(int err)
 
 bool udp_is_passing(int err)
 {
-	return err == ECONNREFUSED || err == EHOSTUNREACH ||
-	       err == ENETUNREACH || err == EHOSTDOWN || err == ENETDOWN;
+	return err == ECONNREFUSED || err == EHOSTUNREACH || err == ENETUNREACH ||
+	       err == EHOSTDOWN || err == ENETDOWN;
 }
 
-static void control_put(struct msghdr *m, int level, int type,
-			const void *value, size_t len)
+static void control_put(struct msghdr *m, int level, int type, const void *value, size_t len)
 {
-	struct cmsghdr *c =
-		(void *)((char *)m->msg_control + m->msg_controllen);
+	struct cmsghdr *c = (void *)((char *)m->msg_control + m->msg_controllen);
 
 	c->cmsg_level = level;
 	c->cmsg_type = type;
@@ -233,8 +222,7 @@ static void count_sent(struct udp_tx *tx, const struct msghdr *m)
 
 static void count_lost(struct udp_tx *tx, size_t packets, int err)
 {
-	if (err == EAGAIN || err == ENOBUFS ||
-	    (tx->connected && udp_is_passing(err))) {
+	if (err == EAGAIN || err == ENOBUFS || (tx->connected && udp_is_passing(err))) {
 		tx->full += packets;
 		return;
 	}
@@ -289,9 +277,8 @@ void udp_tx_push(struct udp_tx *tx)
 	tx->n = 0;
 }
 
-void udp_tx_post(struct udp_tx *tx, const union addr_sock *to, socklen_t to_len,
-		 struct iovec *iov, unsigned int niov, size_t seg,
-		 unsigned int device)
+void udp_tx_post(struct udp_tx *tx, const union addr_sock *to, socklen_t to_len, struct iovec *iov,
+		 unsigned int niov, size_t seg, unsigned int device)
 {
 	struct msghdr *m = &tx->msg[tx->n].msg_hdr;
 	struct in_pktinfo by = {.ipi_ifindex = (int)device};
@@ -315,8 +302,8 @@ void udp_tx_post(struct udp_tx *tx, const union addr_sock *to, socklen_t to_len,
 }
 
 /* Cut the next packet of @seg bytes out of @iov. Return: its elements. */
-static unsigned int slice(const struct iovec **iov, unsigned int *niov,
-			  size_t *skip, size_t seg, struct iovec *out)
+static unsigned int slice(const struct iovec **iov, unsigned int *niov, size_t *skip, size_t seg,
+			  struct iovec *out)
 {
 	unsigned int n = 0;
 	size_t take;
@@ -325,8 +312,7 @@ static unsigned int slice(const struct iovec **iov, unsigned int *niov,
 		take = (*iov)->iov_len - *skip;
 		if (take > seg)
 			take = seg;
-		out[n++] = (struct iovec){(uint8_t *)(*iov)->iov_base + *skip,
-					  take};
+		out[n++] = (struct iovec){(uint8_t *)(*iov)->iov_base + *skip, take};
 		seg -= take;
 		*skip += take;
 		if (*skip == (*iov)->iov_len) {
@@ -339,8 +325,8 @@ static unsigned int slice(const struct iovec **iov, unsigned int *niov,
 }
 
 /* One system call still takes many packets, each a packet from the start. */
-static int run_apart(int fd, const union addr_sock *to, socklen_t to_len,
-		     const struct iovec *iov, unsigned int niov, size_t seg)
+static int run_apart(int fd, const union addr_sock *to, socklen_t to_len, const struct iovec *iov,
+		     unsigned int niov, size_t seg)
 {
 	struct iovec part[RUN_MAX][2];
 	struct mmsghdr m[RUN_MAX];
@@ -353,16 +339,14 @@ static int run_apart(int fd, const union addr_sock *to, socklen_t to_len,
 		m[n].msg_hdr.msg_name = (void *)to;
 		m[n].msg_hdr.msg_namelen = to_len;
 		m[n].msg_hdr.msg_iov = part[n];
-		m[n].msg_hdr.msg_iovlen =
-			slice(&iov, &niov, &skip, seg, part[n]);
+		m[n].msg_hdr.msg_iovlen = slice(&iov, &niov, &skip, seg, part[n]);
 	}
 	rc = sendmmsg(fd, m, n, MSG_DONTWAIT | MSG_NOSIGNAL);
 	return rc > 0 ? rc : -errno;
 }
 
-int udp_send_run(int fd, const union addr_sock *to, socklen_t to_len,
-		 const struct iovec *iov, unsigned int niov, size_t seg,
-		 bool *no_gso)
+int udp_send_run(int fd, const union addr_sock *to, socklen_t to_len, const struct iovec *iov,
+		 unsigned int niov, size_t seg, bool *no_gso)
 {
 	union {
 		char room[CMSG_SPACE(sizeof(uint16_t))];

@@ -115,8 +115,7 @@ struct udp_rx {
  * packet than @slot is cut to it. Return: 0 or -ENOMEM; udp_rx_free() in
  * either case.
  */
-int udp_rx_init(struct udp_rx *rx, size_t slot, unsigned int batch,
-		unsigned int flags);
+int udp_rx_init(struct udp_rx *rx, size_t slot, unsigned int batch, unsigned int flags);
 void udp_rx_free(struct udp_rx *rx);
 /* Receive without waiting. Return: datagrams, 0 if there are none, or -errno. */
 int udp_rx_batch(struct udp_rx *rx, int fd, udp_rx_fn *fn, void *ctx);
@@ -146,8 +145,7 @@ struct udp_tx {
 	struct mmsghdr msg[UDP_BATCH_MAX];
 	union addr_sock to[UDP_BATCH_MAX];
 	union {
-		char room[CMSG_SPACE(sizeof(struct in_pktinfo)) +
-			  CMSG_SPACE(sizeof(uint16_t))];
+		char room[CMSG_SPACE(sizeof(struct in_pktinfo)) + CMSG_SPACE(sizeof(uint16_t))];
 		struct cmsghdr align;
 	} control[UDP_BATCH_MAX];
 };
@@ -159,9 +157,8 @@ struct udp_tx {
  *        must stay until udp_tx_push(), which a full queue calls by itself.
  * @device: index of the device by which IPv4 packets leave; 0: as routes say.
  */
-void udp_tx_post(struct udp_tx *tx, const union addr_sock *to, socklen_t to_len,
-		 struct iovec *iov, unsigned int niov, size_t seg,
-		 unsigned int device);
+void udp_tx_post(struct udp_tx *tx, const union addr_sock *to, socklen_t to_len, struct iovec *iov,
+		 unsigned int niov, size_t seg, unsigned int device);
 /* Send everything queued. What the kernel refuses is dropped and counted. */
 void udp_tx_push(struct udp_tx *tx);
 
@@ -173,8 +170,7 @@ void udp_tx_push(struct udp_tx *tx);
  *
  * Return: packets sent, at least 1, or -errno.
  */
-int udp_send_run(int fd, const union addr_sock *to, socklen_t to_len,
-		 const struct iovec *iov, unsigned int niov, size_t seg,
-		 bool *no_gso);
+int udp_send_run(int fd, const union addr_sock *to, socklen_t to_len, const struct iovec *iov,
+		 unsigned int niov, size_t seg, bool *no_gso);
 
 #endif /* TRIB_BASE_UDP_BATCH_H */

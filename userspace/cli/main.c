@@ -11,8 +11,7 @@
 
 static int version(struct cli *c)
 {
-	json_t *j = json_pack("{s:s, s:i}", "version", TRIB_VERSION, "netlink",
-			      TRIB_GENL_VERSION);
+	json_t *j = json_pack("{s:s, s:i}", "version", TRIB_VERSION, "netlink", TRIB_GENL_VERSION);
 
 	return out_value(c, j, "trib " TRIB_VERSION);
 }
@@ -50,8 +49,7 @@ static int options(struct cli *c, int argc, char **argv, bool *done)
 			*done = true;
 			word = argv[optind - 1];
 			if (optopt && !strchr(word, '='))
-				return cli_usage(c, "no option \"-%c\"",
-						 optopt);
+				return cli_usage(c, "no option \"-%c\"", optopt);
 			return cli_usage(c, "no option \"%s\"", word);
 		}
 	}
@@ -71,8 +69,7 @@ static int finish(struct cli *c, int code)
 	if (*c->error && c->json) {
 		text = schema_string(c->error, strlen(c->error));
 		json_decref(c->result);
-		c->result =
-			json_pack("{s:o, s:i}", "error", text, "code", code);
+		c->result = json_pack("{s:o, s:i}", "error", text, "code", code);
 		out_json(c, c->result);
 	} else if (*c->error) {
 		fflush(stdout);

@@ -96,10 +96,9 @@ static const struct part {
 
 static int serve(struct tribd *d)
 {
-	log_info(
-		"instance %s: %u values, %u slots, %u faces, %u jobs, %u trees%s",
-		d->instance, d->config.nval, d->config.nslots, d->nfaces,
-		d->njobs, d->ntrees, d->adopted ? ", adopted" : "");
+	log_info("instance %s: %u values, %u slots, %u faces, %u jobs, %u trees%s", d->instance,
+		 d->config.nval, d->config.nslots, d->nfaces, d->njobs, d->ntrees,
+		 d->adopted ? ", adopted" : "");
 	return loop_run(d);
 }
 
@@ -125,8 +124,7 @@ static int run(struct tribd *d)
 
 int main(int argc, char **argv)
 {
-	static struct tribd d = {
-		.hooks = &wire_hooks, .lock_fd = -1, .epoll_fd = -1};
+	static struct tribd d = {.hooks = &wire_hooks, .lock_fd = -1, .epoll_fd = -1};
 	int status = options_parse(&d.opt, argc, argv);
 
 	if (status >= 0)

@@ -29,8 +29,7 @@ static int usage(const char *fmt, const char *value)
 	return 2;
 }
 
-static bool number_parse(const char *s, uint32_t min, uint32_t max,
-			 uint32_t *out)
+static bool number_parse(const char *s, uint32_t min, uint32_t max, uint32_t *out)
 {
 	uint64_t v;
 
@@ -70,14 +69,11 @@ static int option_parse(struct options *o, int c, const char *arg)
 	case 'i':
 		o->instance = arg;
 		if (!instance_name_ok(arg))
-			return usage(
-				"--instance %s: 1 to 48 letters, digits, - and _",
-				arg);
+			return usage("--instance %s: 1 to 48 letters, digits, - and _", arg);
 		return 0;
 	case 'v':
-		return values_parse(arg, &o->nval)
-			       ? 0
-			       : usage("--values %s: auto, 352 or 832", arg);
+		return values_parse(arg, &o->nval) ? 0
+						   : usage("--values %s: auto, 352 or 832", arg);
 	case 's':
 		return number_parse(arg, 2, SLOTS_MAX, &o->nslots)
 			       ? 0
@@ -99,10 +95,8 @@ static int option_parse(struct options *o, int c, const char *arg)
 			       ? 0
 			       : usage("--ndn-cache %s: 0 to 65536", arg);
 	case 'l':
-		return log_parse(arg, &o->log)
-			       ? 0
-			       : usage("--log %s: error, warn, info or debug",
-				       arg);
+		return log_parse(arg, &o->log) ? 0
+					       : usage("--log %s: error, warn, info or debug", arg);
 	case 'p':
 		o->purge = true;
 		return 0;

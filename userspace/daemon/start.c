@@ -58,8 +58,7 @@ static int config_choose(struct tribd *d)
 	c->nbuckets = pool_buckets(c->npool);
 	c->nmarks = POOL_MARKS;
 	c->nfaces = POOL_FACES;
-	if (getrandom(&c->instance, sizeof(c->instance), 0) !=
-	    sizeof(c->instance)) {
+	if (getrandom(&c->instance, sizeof(c->instance), 0) != sizeof(c->instance)) {
 		log_error("no random numbers");
 		return -EIO;
 	}
@@ -75,8 +74,7 @@ static int foreign_pins(struct tribd *d)
 			d->instance);
 		return -EBUSY;
 	}
-	log_info("%s is of a network namespace that is gone: starts anew",
-		 d->pin_dir);
+	log_info("%s is of a network namespace that is gone: starts anew", d->pin_dir);
 	return pins_remove(d);
 }
 
@@ -95,25 +93,22 @@ static int adoption_decide(struct tribd *d, json_t **doc)
 		return err;
 	*doc = state_read(d, &state_err);
 	if (err == -ENOENT) {
-		if (*doc && d->opt.ndn &&
-		    state_netns(*doc) == d->netns_cookie) {
+		if (*doc && d->opt.ndn && state_netns(*doc) == d->netns_cookie) {
 			log_info(
 				"%s/state.json describes maps that are gone: only its NDN part is used",
 				d->run_dir);
 			return config_choose(d);
 		}
 		if (*doc || state_err)
-			log_info(
-				"%s/state.json describes maps that are gone: not used",
-				d->run_dir);
+			log_info("%s/state.json describes maps that are gone: not used",
+				 d->run_dir);
 		goto afresh;
 	}
 	if (!*doc || state_instance(*doc) != d->config.instance) {
 		log_error(
 			"%s has pinned maps, but %s/state.json %s; remove them by `tribd --purge --instance %s`",
 			d->pin_dir, d->run_dir,
-			*doc ? "describes others" : "is missing or unreadable",
-			d->instance);
+			*doc ? "describes others" : "is missing or unreadable", d->instance);
 		return -EPROTO;
 	}
 	if (state_netns(*doc) == d->netns_cookie) {
@@ -139,12 +134,10 @@ static int restore(struct tribd *d, const json_t *doc)
 	int err = 0;
 
 	if (doc)
-		err = d->adopted ? state_restore(d, doc, &why)
-				 : state_restore_ndn(d, doc, &why);
+		err = d->adopted ? state_restore(d, doc, &why) : state_restore_ndn(d, doc, &why);
 	if (err)
-		log_error(
-			"%s/state.json: %s; `tribd --purge --instance %s` starts over",
-			d->run_dir, why.text, d->instance);
+		log_error("%s/state.json: %s; `tribd --purge --instance %s` starts over",
+			  d->run_dir, why.text, d->instance);
 	return err;
 }
 

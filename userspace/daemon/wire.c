@@ -11,14 +11,14 @@
 #include "daemon/tree/tree.h"
 #include "wire.h"
 
-static int on_face_add(struct tribd *d, struct face *f,
-		       const struct face_spec *s, struct reason *why)
+static int on_face_add(struct tribd *d, struct face *f, const struct face_spec *s,
+		       struct reason *why)
 {
 	return ndnd_face_add(d, f, s->ndn, why);
 }
 
-static int on_face_set(struct tribd *d, struct face *f,
-		       const struct face_spec *s, struct reason *why)
+static int on_face_set(struct tribd *d, struct face *f, const struct face_spec *s,
+		       struct reason *why)
 {
 	return ndnd_face_set(d, f, s->ndn, why);
 }

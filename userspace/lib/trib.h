@@ -152,33 +152,31 @@ int trib_trees(const struct trib *t);
  * @req: the request. trib_wait() frees it, and so does trib_test() once it is
  *       done; each request must be freed exactly once.
  */
-int trib_iallreduce(struct trib *t, const void *src, void *dst, size_t count,
-		    enum trib_dtype dtype, enum trib_op op,
-		    struct trib_req **req);
+int trib_iallreduce(struct trib *t, const void *src, void *dst, size_t count, enum trib_dtype dtype,
+		    enum trib_op op, struct trib_req **req);
 
 /**
  * trib_ireduce_scatter() - combine; rank r gets @count elements from r * @count on
  * @src:   world * @count elements.
  * @dst:   @count elements.
  */
-int trib_ireduce_scatter(struct trib *t, const void *src, void *dst,
-			 size_t count, enum trib_dtype dtype, enum trib_op op,
-			 struct trib_req **req);
+int trib_ireduce_scatter(struct trib *t, const void *src, void *dst, size_t count,
+			 enum trib_dtype dtype, enum trib_op op, struct trib_req **req);
 
 /**
  * trib_iallgather() - give all ranks the elements of all, bit for bit
  * @src:   @count elements.
  * @dst:   world * @count elements, in order of rank.
  */
-int trib_iallgather(struct trib *t, const void *src, void *dst, size_t count,
-		    enum trib_dtype dtype, struct trib_req **req);
+int trib_iallgather(struct trib *t, const void *src, void *dst, size_t count, enum trib_dtype dtype,
+		    struct trib_req **req);
 
 /**
  * trib_ibroadcast() - give all ranks the elements of @root, bit for bit
  * @buf: source on @root, destination elsewhere.
  */
-int trib_ibroadcast(struct trib *t, void *buf, size_t count,
-		    enum trib_dtype dtype, int root, struct trib_req **req);
+int trib_ibroadcast(struct trib *t, void *buf, size_t count, enum trib_dtype dtype, int root,
+		    struct trib_req **req);
 
 /** trib_ibarrier() - complete when all ranks have issued it */
 int trib_ibarrier(struct trib *t, struct trib_req **req);
@@ -198,14 +196,12 @@ int trib_wait(struct trib_req *req);
 int trib_test(struct trib_req *req, int *done);
 
 /* The same collectives, blocking: each issues a request and waits for it. */
-int trib_allreduce(struct trib *t, const void *src, void *dst, size_t count,
-		   enum trib_dtype dtype, enum trib_op op);
-int trib_reduce_scatter(struct trib *t, const void *src, void *dst,
-			size_t count, enum trib_dtype dtype, enum trib_op op);
-int trib_allgather(struct trib *t, const void *src, void *dst, size_t count,
-		   enum trib_dtype dtype);
-int trib_broadcast(struct trib *t, void *buf, size_t count,
-		   enum trib_dtype dtype, int root);
+int trib_allreduce(struct trib *t, const void *src, void *dst, size_t count, enum trib_dtype dtype,
+		   enum trib_op op);
+int trib_reduce_scatter(struct trib *t, const void *src, void *dst, size_t count,
+			enum trib_dtype dtype, enum trib_op op);
+int trib_allgather(struct trib *t, const void *src, void *dst, size_t count, enum trib_dtype dtype);
+int trib_broadcast(struct trib *t, void *buf, size_t count, enum trib_dtype dtype, int root);
 int trib_barrier(struct trib *t);
 
 enum trib_error_code {
@@ -406,8 +402,8 @@ int trib_ps_join(struct trib_ps *p, struct trib_ps_task *task, int timeout_ms);
  * this worker left; -EHOSTDOWN: the server was silent for several leases, and
  * the task is given up; -EINVAL.
  */
-int trib_ps_model(struct trib_ps *p, float *model, size_t count,
-		  struct trib_ps_version *version, int timeout_ms);
+int trib_ps_model(struct trib_ps *p, float *model, size_t count, struct trib_ps_version *version,
+		  int timeout_ms);
 
 /**
  * trib_ps_gradient() - hand over the gradient of a version
@@ -426,8 +422,7 @@ int trib_ps_model(struct trib_ps *p, float *model, size_t count,
  * texts, after which the same gradient may be handed over again; and -EPROTO:
  * the attached job is not the task's, and the task is left.
  */
-int trib_ps_gradient(struct trib_ps *p, uint64_t version, const float *grad,
-		     size_t count);
+int trib_ps_gradient(struct trib_ps *p, uint64_t version, const float *grad, size_t count);
 
 /**
  * trib_ps_is_stale() - check whether a gradient of @version would be refused

@@ -173,10 +173,9 @@ static void complain(struct run *r, const struct oracle_report *rep)
 	for (size_t i = 0; i < n; i++)
 		fprintf(stderr,
 			"%s: rank %u: %s of %zu bytes: element %zu is %.9g, not %.9g (+-%.3g)\n",
-			r->net->name, r->net->rank,
-			perf_collective_name(r->o->collective), r->row->bytes,
-			rep->first[i].index, rep->first[i].got,
-			rep->first[i].want, rep->first[i].bound);
+			r->net->name, r->net->rank, perf_collective_name(r->o->collective),
+			r->row->bytes, rep->first[i].index, rep->first[i].got, rep->first[i].want,
+			rep->first[i].bound);
 }
 
 /* True if all ranks have the same bits as this rank's result. */
@@ -214,8 +213,7 @@ static int verify(struct run *r, unsigned int pass, const char *dst)
 		break;
 	case PERF_ALLGATHER:
 		for (unsigned int i = 0; i < r->net->world; i++)
-			oracle_check_copy(&o, i, 0, part, dst + i * part * 4,
-					  &rep);
+			oracle_check_copy(&o, i, 0, part, dst + i * part * 4, &rep);
 		break;
 	case PERF_BROADCAST:
 		oracle_check_copy(&o, r->o->root, 0, part, dst, &rep);
@@ -352,8 +350,7 @@ static int summarise(struct run *r)
 	perf_sort(r->us, n);
 	row->time_us = (double)per_op;
 	row->algbw = per_op > 0 ? (double)row->bytes / row->time_us / 1e3 : 0;
-	row->busbw =
-		row->algbw * perf_bus_factor(r->o->collective, r->net->world);
+	row->busbw = row->algbw * perf_bus_factor(r->o->collective, r->net->world);
 	row->p50_us = perf_percentile(r->us, n, 50);
 	row->p99_us = perf_percentile(r->us, n, 99);
 	row->min_us = (double)r->us[0];

@@ -14,12 +14,9 @@
 #define DEFAULT_MAX ((size_t)16 << 20)
 
 static const char *const collectives[] = {
-	[PERF_ALLREDUCE] = "allreduce",
-	[PERF_REDUCE_SCATTER] = "reduce_scatter",
-	[PERF_ALLGATHER] = "allgather",
-	[PERF_BROADCAST] = "broadcast",
-	[PERF_BARRIER] = "barrier",
-	NULL,
+	[PERF_ALLREDUCE] = "allreduce", [PERF_REDUCE_SCATTER] = "reduce_scatter",
+	[PERF_ALLGATHER] = "allgather", [PERF_BROADCAST] = "broadcast",
+	[PERF_BARRIER] = "barrier",	NULL,
 };
 
 static const char *const dtypes[] = {
@@ -29,11 +26,7 @@ static const char *const dtypes[] = {
 };
 
 static const char *const ops[] = {
-	[TRIB_SUM] = "sum",
-	[TRIB_AVG] = "avg",
-	[TRIB_MAX] = "max",
-	[TRIB_MIN] = "min",
-	NULL,
+	[TRIB_SUM] = "sum", [TRIB_AVG] = "avg", [TRIB_MAX] = "max", [TRIB_MIN] = "min", NULL,
 };
 
 const char *perf_collective_name(enum perf_collective c)
@@ -83,8 +76,7 @@ int perf_parse_size(const char *text, size_t max, size_t *out)
 	return 0;
 }
 
-int perf_parse_uint(const char *text, unsigned int min, unsigned int max,
-		    unsigned int *out)
+int perf_parse_uint(const char *text, unsigned int min, unsigned int max, unsigned int *out)
 {
 	unsigned long v;
 	char *end;
@@ -138,8 +130,7 @@ static void usage(const struct perf_opts *o)
 
 static int bad(const struct perf_opts *o, int letter, const char *value)
 {
-	fprintf(stderr, "%s: -%c: '%s' is not possible; see -h\n", o->tool,
-		letter, value);
+	fprintf(stderr, "%s: -%c: '%s' is not possible; see -h\n", o->tool, letter, value);
 	return -2;
 }
 
@@ -167,8 +158,7 @@ static int set(struct perf_opts *o, int letter, const char *value)
 	case 'r':
 		return perf_parse_uint(value, 0, 1023, &o->root);
 	case 'p':
-		return perf_parse_uint(value, 1, PERF_INFLIGHT_MAX,
-				       &o->inflight);
+		return perf_parse_uint(value, 1, PERF_INFLIGHT_MAX, &o->inflight);
 	case 'c':
 		rc = perf_parse_uint(value, 0, 2, &n);
 		o->check = rc ? o->check : (enum perf_check)n;
@@ -226,15 +216,13 @@ int perf_opts_parse(struct perf_opts *o, int argc, char **argv)
 			return bad(o, c, optarg);
 	}
 	if (optind < argc) {
-		fprintf(stderr, "%s: '%s' is not an option; see -h\n", o->tool,
-			argv[optind]);
+		fprintf(stderr, "%s: '%s' is not an option; see -h\n", o->tool, argv[optind]);
 		return -2;
 	}
 	if (o->dtype == TRIB_I32 && o->op == TRIB_AVG)
 		return bad(o, 'o', "avg of int32");
 	if (!o->max_bytes)
-		o->max_bytes =
-			o->min_bytes > DEFAULT_MAX ? o->min_bytes : DEFAULT_MAX;
+		o->max_bytes = o->min_bytes > DEFAULT_MAX ? o->min_bytes : DEFAULT_MAX;
 	if (o->max_bytes < o->min_bytes)
 		return bad(o, 'e', "less than -b");
 	return 0;

@@ -92,8 +92,7 @@ size_t perf_opts_next(const struct perf_opts *o, size_t bytes);
 int perf_parse_size(const char *text, size_t max, size_t *out);
 
 /* Parse a decimal integer from @min to @max; 0 or -1. */
-int perf_parse_uint(const char *text, unsigned int min, unsigned int max,
-		    unsigned int *out);
+int perf_parse_uint(const char *text, unsigned int min, unsigned int max, unsigned int *out);
 
 const char *perf_collective_name(enum perf_collective c);
 const char *perf_dtype_name(enum trib_dtype d);

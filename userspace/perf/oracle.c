@@ -74,12 +74,10 @@ static double unit_of(const struct oracle *o, size_t b)
 	return ldexp(1.0, e - MANT_BITS - SPREAD_BITS);
 }
 
-VECTOR static void fill_f32(uint32_t key, size_t first, size_t n, float unit,
-			    float *out)
+VECTOR static void fill_f32(uint32_t key, size_t first, size_t n, float unit, float *out)
 {
 	for (size_t i = 0; i < n; i++)
-		out[i] = (float)f32_units(mix(key, (uint32_t)(first + i))) *
-			 unit;
+		out[i] = (float)f32_units(mix(key, (uint32_t)(first + i))) * unit;
 }
 
 VECTOR static void fill_i32(uint32_t key, size_t first, size_t n, int32_t *out)
@@ -96,8 +94,7 @@ static size_t block_left(size_t first, size_t n)
 	return left < n ? left : n;
 }
 
-void oracle_fill(const struct oracle *o, unsigned int rank, size_t first,
-		 size_t n, void *out)
+void oracle_fill(const struct oracle *o, unsigned int rank, size_t first, size_t n, void *out)
 {
 	uint32_t key = rank_key(o->seed, rank);
 	float *f = out;
@@ -118,8 +115,7 @@ void oracle_fill(const struct oracle *o, unsigned int rank, size_t first,
 	}
 }
 
-VECTOR static void add_f32(struct block *s, uint32_t key, size_t first,
-			   size_t n)
+VECTOR static void add_f32(struct block *s, uint32_t key, size_t first, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		int64_t v = f32_units(mix(key, (uint32_t)(first + i)));
@@ -132,8 +128,7 @@ VECTOR static void add_f32(struct block *s, uint32_t key, size_t first,
 	}
 }
 
-VECTOR static void add_i32(struct block *s, uint32_t key, size_t first,
-			   size_t n)
+VECTOR static void add_i32(struct block *s, uint32_t key, size_t first, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		int64_t v = (int32_t)mix(key, (uint32_t)(first + i));
@@ -198,14 +193,12 @@ static double half_ulp(float g)
 static double half_error(const struct oracle *o, double mag, int bits)
 {
 	int times = 2 + (int)trib_log2_ceil(o->world);
-	double denormals =
-		o->bound == ORACLE_F16_SUMS ? ldexp(2.0 * o->world, -25) : 0.0;
+	double denormals = o->bound == ORACLE_F16_SUMS ? ldexp(2.0 * o->world, -25) : 0.0;
 
 	return ldexp(mag * times, -bits) * (1 + 0x1p-4) + denormals;
 }
 
-static void report(struct oracle_report *rep, size_t index, double got,
-		   double want, double bound)
+static void report(struct oracle_report *rep, size_t index, double got, double want, double bound)
 {
 	if (rep->wrong < ORACLE_REPORTS) {
 		struct oracle_wrong *w = &rep->first[rep->wrong];
@@ -223,9 +216,8 @@ static void report(struct oracle_report *rep, size_t index, double got,
  * bound of an average is that of its sum plus the rounding of the division;
  * n * got is exact in double.
  */
-static void check_f32_sum(const struct oracle *o, const struct block *s,
-			  double unit, double peak, size_t first, size_t n,
-			  const float *got, struct oracle_report *rep)
+static void check_f32_sum(const struct oracle *o, const struct block *s, double unit, double peak,
+			  size_t first, size_t n, const float *got, struct oracle_report *rep)
 {
 	double world = o->world, div = o->op == TRIB_AVG ? world : 1.0;
 	double fp = ldexp(world * peak, (int)trib_log2_ceil(o->world) - 30);
@@ -238,16 +230,12 @@ static void check_f32_sum(const struct oracle *o, const struct block *s,
 		if (o->bound == ORACLE_BLOCK_FP)
 			bound = fp + half_ulp(got[i]) * div;
 		else
-			bound = ldexp((double)s->mag[at + i] * unit *
-					      (world - 1),
-				      -24) *
+			bound = ldexp((double)s->mag[at + i] * unit * (world - 1), -24) *
 				(1 + 0x1p-10);
 		if (o->bound == ORACLE_F16_SUMS)
-			bound += half_error(o, (double)s->mag[at + i] * unit,
-					    11);
+			bound += half_error(o, (double)s->mag[at + i] * unit, 11);
 		if (o->bound == ORACLE_BF16_SUMS)
-			bound +=
-				half_error(o, (double)s->mag[at + i] * unit, 8);
+			bound += half_error(o, (double)s->mag[at + i] * unit, 8);
 		if (o->op == TRIB_AVG)
 			bound += half_ulp(got[i]) * div;
 		/* Negated, so that a NaN does not pass. */
@@ -257,13 +245,10 @@ static void check_f32_sum(const struct oracle *o, const struct block *s,
 }
 
 /* Check results that must be exact. */
-static void check_exact(const struct oracle *o, const struct block *s,
-			double unit, size_t first, size_t n, const void *got,
-			struct oracle_report *rep)
+static void check_exact(const struct oracle *o, const struct block *s, double unit, size_t first,
+			size_t n, const void *got, struct oracle_report *rep)
 {
-	const int64_t *v = o->op == TRIB_MAX   ? s->max
-			   : o->op == TRIB_MIN ? s->min
-					       : s->sum;
+	const int64_t *v = o->op == TRIB_MAX ? s->max : o->op == TRIB_MIN ? s->min : s->sum;
 	size_t at = first % ORACLE_BLOCK;
 
 	for (size_t i = 0; i < n; i++) {
@@ -288,11 +273,10 @@ static void check_exact(const struct oracle *o, const struct block *s,
 	}
 }
 
-void oracle_check(const struct oracle *o, size_t first, size_t n,
-		  const void *got, struct oracle_report *rep)
+void oracle_check(const struct oracle *o, size_t first, size_t n, const void *got,
+		  struct oracle_report *rep)
 {
-	int sums = o->dtype == TRIB_F32 &&
-		   (o->op == TRIB_SUM || o->op == TRIB_AVG);
+	int sums = o->dtype == TRIB_F32 && (o->op == TRIB_SUM || o->op == TRIB_AVG);
 	size_t b = first / ORACLE_BLOCK, len;
 	double before = b && n && sums ? peak_of(o, b - 1) : 0.0;
 	struct block pair[2], *here = &pair[0], *next = &pair[1];
@@ -308,10 +292,8 @@ void oracle_check(const struct oracle *o, size_t first, size_t n,
 		if ((b + 1) * ORACLE_BLOCK < o->total)
 			combine(o, b + 1, next);
 		if (sums)
-			check_f32_sum(
-				o, here, unit,
-				fmax(before, fmax(here->peak, next->peak)),
-				first, len, got, rep);
+			check_f32_sum(o, here, unit, fmax(before, fmax(here->peak, next->peak)),
+				      first, len, got, rep);
 		else
 			check_exact(o, here, unit, first, len, got, rep);
 		got = (const char *)got + 4 * len;
@@ -321,8 +303,8 @@ void oracle_check(const struct oracle *o, size_t first, size_t n,
 	}
 }
 
-void oracle_check_copy(const struct oracle *o, unsigned int rank, size_t first,
-		       size_t n, const void *got, struct oracle_report *rep)
+void oracle_check_copy(const struct oracle *o, unsigned int rank, size_t first, size_t n,
+		       const void *got, struct oracle_report *rep)
 {
 	uint32_t want[ORACLE_BLOCK], have[ORACLE_BLOCK];
 	size_t len;
@@ -341,8 +323,7 @@ void oracle_check_copy(const struct oracle *o, unsigned int rank, size_t first,
 			if (o->dtype == TRIB_F32)
 				report(rep, first + i, g, w, 0);
 			else
-				report(rep, first + i, (int32_t)have[i],
-				       (int32_t)want[i], 0);
+				report(rep, first + i, (int32_t)have[i], (int32_t)want[i], 0);
 		}
 		got = (const char *)got + 4 * len;
 	}

@@ -85,19 +85,18 @@ struct oracle_report {
 };
 
 /* Elements @first .. @first + @n of @rank's input. */
-void oracle_fill(const struct oracle *o, unsigned int rank, size_t first,
-		 size_t n, void *out);
+void oracle_fill(const struct oracle *o, unsigned int rank, size_t first, size_t n, void *out);
 
 /*
  * Compare @got with elements @first .. @first + @n of the combined message.
  * Adds to @rep.
  */
-void oracle_check(const struct oracle *o, size_t first, size_t n,
-		  const void *got, struct oracle_report *rep);
+void oracle_check(const struct oracle *o, size_t first, size_t n, const void *got,
+		  struct oracle_report *rep);
 
 /* Compare @got with @rank's input, bit by bit. Adds to @rep. */
-void oracle_check_copy(const struct oracle *o, unsigned int rank, size_t first,
-		       size_t n, const void *got, struct oracle_report *rep);
+void oracle_check_copy(const struct oracle *o, unsigned int rank, size_t first, size_t n,
+		       const void *got, struct oracle_report *rep);
 
 /* Fill a buffer with bytes that are wrong in any message. */
 void oracle_poison(void *buf, size_t bytes);

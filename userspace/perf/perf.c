@@ -36,17 +36,15 @@ static int start(struct perf_net *net, const struct perf_call *call)
 
 	switch (o->collective) {
 	case PERF_ALLREDUCE:
-		return trib_iallreduce(r->t, call->src, call->dst, call->count,
-				       o->dtype, o->op, req);
+		return trib_iallreduce(r->t, call->src, call->dst, call->count, o->dtype, o->op,
+				       req);
 	case PERF_REDUCE_SCATTER:
-		return trib_ireduce_scatter(r->t, call->src, call->dst,
-					    call->count, o->dtype, o->op, req);
+		return trib_ireduce_scatter(r->t, call->src, call->dst, call->count, o->dtype,
+					    o->op, req);
 	case PERF_ALLGATHER:
-		return trib_iallgather(r->t, call->src, call->dst, call->count,
-				       o->dtype, req);
+		return trib_iallgather(r->t, call->src, call->dst, call->count, o->dtype, req);
 	case PERF_BROADCAST:
-		return trib_ibroadcast(r->t, call->dst, call->count, o->dtype,
-				       (int)o->root, req);
+		return trib_ibroadcast(r->t, call->dst, call->count, o->dtype, (int)o->root, req);
 	default:
 		return trib_ibarrier(r->t, req);
 	}
@@ -115,8 +113,7 @@ static int check_job(const struct perf_net *net, const struct perf_opts *o)
 	unsigned int trees = (unsigned int)trib_trees(r->t);
 
 	if (o->root >= net->world) {
-		fprintf(stderr, "%s: -r: the job has no rank %u\n", o->tool,
-			o->root);
+		fprintf(stderr, "%s: -r: the job has no rank %u\n", o->tool, o->root);
 		return -1;
 	}
 	if (strcmp(o->algorithm, "bcube") || is_bcube(net->world, trees))
@@ -137,8 +134,7 @@ static enum oracle_bound bound_of(const char *format)
 	return strcmp(format, "bf16") ? ORACLE_BLOCK_FP : ORACLE_BF16_SUMS;
 }
 
-static int measure_all(struct perf_net *net, const struct perf_opts *o,
-		       int *wrong)
+static int measure_all(struct perf_net *net, const struct perf_opts *o, int *wrong)
 {
 	struct run_trib *r = net->ctx;
 	struct trib_counters counters = {.size = sizeof(counters)};
@@ -155,8 +151,7 @@ static int measure_all(struct perf_net *net, const struct perf_opts *o,
 	do {
 		rc = perf_measure(net, o, bytes, &row);
 		if (rc) {
-			fprintf(stderr, "%s: rank %u: %s of %zu bytes: %s\n",
-				o->tool, net->rank,
+			fprintf(stderr, "%s: rank %u: %s of %zu bytes: %s\n", o->tool, net->rank,
 				perf_collective_name(o->collective), bytes,
 				*fault(net) ? fault(net) : strerror(-rc));
 			break;
@@ -204,8 +199,8 @@ int main(int argc, char **argv)
 	}
 	net.rank = (unsigned int)trib_rank(r.t);
 	net.world = (unsigned int)trib_world(r.t);
-	snprintf(r.detail, sizeof(r.detail), "%s, %s transport, sums as %s",
-		 o.algorithm, trib_transport_name(r.t), trib_sum_format(r.t));
+	snprintf(r.detail, sizeof(r.detail), "%s, %s transport, sums as %s", o.algorithm,
+		 trib_transport_name(r.t), trib_sum_format(r.t));
 	net.detail = r.detail;
 	net.bound = bound_of(trib_sum_format(r.t));
 	rc = check_job(&net, &o);

@@ -66,8 +66,7 @@ static int refuse(const struct perf_opts *o, const char *what)
 
 static int fail(const struct ps_run *r, const char *what)
 {
-	fprintf(stderr, "%s: %s: %s\n", r->o->tool, what,
-		trib_ps_error_text(r->p));
+	fprintf(stderr, "%s: %s: %s\n", r->o->tool, what, trib_ps_error_text(r->p));
 	return EXIT_FAILED;
 }
 
@@ -78,8 +77,7 @@ static float step_of(size_t i)
 
 static int check_opts(const struct perf_opts *o)
 {
-	if (o->collective != PERF_ALLREDUCE || o->op != TRIB_SUM ||
-	    o->dtype != TRIB_F32)
+	if (o->collective != PERF_ALLREDUCE || o->op != TRIB_SUM || o->dtype != TRIB_F32)
 		return refuse(o, "-C, -o and -d are the job's: leave them out");
 	if (o->inflight != 1 || o->root)
 		return refuse(o, "-p and -r mean nothing with it");
@@ -122,8 +120,7 @@ static void check(struct ps_run *r)
 		return;
 	r->checked++;
 	for (size_t i = 0; i < r->task.count; i++)
-		r->wrong +=
-			r->model[i] != r->first[i] - (float)steps * step_of(i);
+		r->wrong += r->model[i] != r->first[i] - (float)steps * step_of(i);
 }
 
 /* Receive the next version into r->model; r->v describes it. */
@@ -171,8 +168,8 @@ static int measure(struct ps_run *r)
 	trib_ps_counters(r->p, &r->after);
 	if (r->n)
 		return EXIT_OK;
-	fprintf(stderr, "%s: the job ended before %u versions had passed\n",
-		o->tool, o->warmup + 1);
+	fprintf(stderr, "%s: the job ended before %u versions had passed\n", o->tool,
+		o->warmup + 1);
 	return EXIT_FAILED;
 }
 
@@ -213,17 +210,14 @@ static int write_json(const struct ps_run *r, const struct figures *f)
 		fprintf(out,
 			"{\"tool\": \"%s\", \"algorithm\": \"ps\", \"job\": \"%s\", \"async\": %s,\n"
 			" \"rows\": [{\"bytes\": %zu, \"count\": %zu, \"versions\": %u, \"made\": %llu, \"time_us\": %.3f, \"algbw_GBps\": %.6f, \"p50_us\": %.3f, \"p99_us\": %.3f, \"recv_bytes\": %.0f, \"sent_bytes\": %.0f, \"fetches\": %llu, \"checked\": %u, \"wrong\": %llu}]}\n",
-			r->o->tool, r->task.job,
-			r->task.async ? "true" : "false", f->bytes,
-			r->task.count, r->n, (unsigned long long)r->made,
-			f->time_us, f->algbw, f->p50, f->p99, f->rx, f->tx,
-			(unsigned long long)(r->after.fetches -
-					     r->before.fetches),
-			r->checked, (unsigned long long)r->wrong);
+			r->o->tool, r->task.job, r->task.async ? "true" : "false", f->bytes,
+			r->task.count, r->n, (unsigned long long)r->made, f->time_us, f->algbw,
+			f->p50, f->p99, f->rx, f->tx,
+			(unsigned long long)(r->after.fetches - r->before.fetches), r->checked,
+			(unsigned long long)r->wrong);
 	bad = !out || (out == stdout ? fflush(out) : fclose(out));
 	if (bad)
-		fprintf(stderr, "%s: %s: %s\n", r->o->tool, path,
-			strerror(errno));
+		fprintf(stderr, "%s: %s: %s\n", r->o->tool, path, strerror(errno));
 	return bad ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -234,19 +228,16 @@ static int report(struct ps_run *r)
 	int status;
 
 	if (r->checked)
-		snprintf(wrong, sizeof(wrong), "%llu",
-			 (unsigned long long)r->wrong);
+		snprintf(wrong, sizeof(wrong), "%llu", (unsigned long long)r->wrong);
 	printf("# %s of %s, %s\n", r->o->tool, r->task.job,
 	       r->task.async ? "asynchronous" : "synchronous");
-	printf("# %10s %12s %8s %8s %10s %9s %10s %10s %10s %10s %7s\n", "size",
-	       "count", "versions", "made", "time", "algbw", "p50", "p99",
-	       "received", "sent", "#wrong");
-	printf("# %10s %12s %8s %8s %10s %9s %10s %10s %10s %10s\n", "(B)",
-	       "(elements)", "", "", "(us)", "(GB/s)", "(us)", "(us)", "(B)",
-	       "(B)");
-	printf("  %10zu %12zu %8u %8llu %10.1f %9.3f %10.1f %10.1f %10.0f %10.0f %7s\n",
-	       f.bytes, r->task.count, r->n, (unsigned long long)r->made,
-	       f.time_us, f.algbw, f.p50, f.p99, f.rx, f.tx, wrong);
+	printf("# %10s %12s %8s %8s %10s %9s %10s %10s %10s %10s %7s\n", "size", "count",
+	       "versions", "made", "time", "algbw", "p50", "p99", "received", "sent", "#wrong");
+	printf("# %10s %12s %8s %8s %10s %9s %10s %10s %10s %10s\n", "(B)", "(elements)", "", "",
+	       "(us)", "(GB/s)", "(us)", "(us)", "(B)", "(B)");
+	printf("  %10zu %12zu %8u %8llu %10.1f %9.3f %10.1f %10.1f %10.0f %10.0f %7s\n", f.bytes,
+	       r->task.count, r->n, (unsigned long long)r->made, f.time_us, f.algbw, f.p50, f.p99,
+	       f.rx, f.tx, wrong);
 	status = write_json(r, &f);
 	return status ? status : r->wrong ? EXIT_WRONG : EXIT_OK;
 }

@@ -17,8 +17,7 @@ struct perf_report {
 	size_t n;
 };
 
-struct perf_report *perf_report_begin(const struct perf_net *net,
-				      const struct perf_opts *o)
+struct perf_report *perf_report_begin(const struct perf_net *net, const struct perf_opts *o)
 {
 	struct perf_report *p = calloc(1, sizeof(*p));
 
@@ -27,8 +26,8 @@ struct perf_report *perf_report_begin(const struct perf_net *net,
 	p->net = net;
 	p->o = o;
 	printf("# %s %s: %s, %u ranks, %s, %u in flight, %u warm-up and %u timed iterations\n",
-	       o->tool, TRIB_VERSION, perf_collective_name(o->collective),
-	       net->world, net->detail, o->inflight, o->warmup, o->iters);
+	       o->tool, TRIB_VERSION, perf_collective_name(o->collective), net->world, net->detail,
+	       o->inflight, o->warmup, o->iters);
 	if (perf_bus_factor(o->collective, net->world) > 1)
 		printf("# busbw is algbw * %.2f, as nccl-tests has it for rings. Sums formed in the network\n"
 		       "# do not travel twice, so it may exceed the link; algbw cannot.\n",
@@ -36,17 +35,16 @@ struct perf_report *perf_report_begin(const struct perf_net *net,
 	printf("#\n"
 	       "#%11s %12s %7s %6s %5s %9s %8s %8s %7s %9s %9s\n"
 	       "#%11s %12s %7s %6s %5s %9s %8s %8s %7s %9s %9s\n",
-	       "size", "count", "type", "redop", "root", "time", "algbw",
-	       "busbw", "#wrong", "p50", "p99", "(B)", "(elements)", "", "", "",
-	       "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(us)");
+	       "size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "p50",
+	       "p99", "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)",
+	       "(us)");
 	fflush(stdout);
 	return p;
 }
 
 static const char *redop(const struct perf_opts *o)
 {
-	return o->collective == PERF_ALLREDUCE ||
-			       o->collective == PERF_REDUCE_SCATTER
+	return o->collective == PERF_ALLREDUCE || o->collective == PERF_REDUCE_SCATTER
 		       ? perf_op_name(o->op)
 		       : "none";
 }
@@ -68,14 +66,12 @@ int perf_report_row(struct perf_report *p, const struct perf_row *row)
 	if (row->checked)
 		snprintf(wrong, sizeof(wrong), "%llu",
 			 (unsigned long long)(row->wrong + row->differ));
-	printf(" %11zu %12zu %7s %6s %5d %9.2f %8.3f %8.3f %7s %9.2f %9.2f\n",
-	       row->bytes, row->count, perf_dtype_name(p->o->dtype),
-	       redop(p->o), root(p->o), row->time_us, row->algbw, row->busbw,
-	       wrong, row->p50_us, row->p99_us);
+	printf(" %11zu %12zu %7s %6s %5d %9.2f %8.3f %8.3f %7s %9.2f %9.2f\n", row->bytes,
+	       row->count, perf_dtype_name(p->o->dtype), redop(p->o), root(p->o), row->time_us,
+	       row->algbw, row->busbw, wrong, row->p50_us, row->p99_us);
 	if (row->differ)
 		printf("# %llu of %u results of %zu bytes were not bit-identical on all ranks\n",
-		       (unsigned long long)row->differ, row->checked,
-		       row->bytes);
+		       (unsigned long long)row->differ, row->checked, row->bytes);
 	fflush(stdout);
 	return 0;
 }
@@ -87,26 +83,24 @@ static void json_row(FILE *f, const struct perf_row *r)
 		"\"algbw_GBps\": %.6f, \"busbw_GBps\": %.6f, "
 		"\"p50_us\": %.3f, \"p99_us\": %.3f, \"min_us\": %.3f, "
 		"\"checked\": %u, \"wrong\": %llu, \"differ\": %llu}",
-		r->bytes, r->count, r->time_us, r->algbw, r->busbw, r->p50_us,
-		r->p99_us, r->min_us, r->checked, (unsigned long long)r->wrong,
-		(unsigned long long)r->differ);
+		r->bytes, r->count, r->time_us, r->algbw, r->busbw, r->p50_us, r->p99_us, r->min_us,
+		r->checked, (unsigned long long)r->wrong, (unsigned long long)r->differ);
 }
 
 static void json_counters(FILE *f, const struct trib_counters *c)
 {
-#define FIELD(name)                                                            \
-	{                                                                      \
-#name, c->name                                                 \
+#define FIELD(name)                                                                                \
+	{                                                                                          \
+#name, c->name                                                                     \
 	}
 	const struct {
 		const char *name;
 		uint64_t value;
 	} fields[] = {
-		FIELD(chunks),	     FIELD(sent_packets), FIELD(sent_bytes),
-		FIELD(recv_packets), FIELD(recv_bytes),	  FIELD(resends),
-		FIELD(fast_resends), FIELD(needs),	  FIELD(dups),
-		FIELD(bad_packets),  FIELD(rtt_us),	  FIELD(rtt_min_us),
-		FIELD(window),	     FIELD(last_count),	  FIELD(waits),
+		FIELD(chunks),	   FIELD(sent_packets), FIELD(sent_bytes),   FIELD(recv_packets),
+		FIELD(recv_bytes), FIELD(resends),	FIELD(fast_resends), FIELD(needs),
+		FIELD(dups),	   FIELD(bad_packets),	FIELD(rtt_us),	     FIELD(rtt_min_us),
+		FIELD(window),	   FIELD(last_count),	FIELD(waits),
 	};
 #undef FIELD
 
@@ -117,8 +111,7 @@ static void json_counters(FILE *f, const struct trib_counters *c)
 	fprintf(f, "}");
 }
 
-static int write_json(const struct perf_report *p,
-		      const struct trib_counters *counters)
+static int write_json(const struct perf_report *p, const struct trib_counters *counters)
 {
 	const struct perf_opts *o = p->o;
 	int to_stdout = !strcmp(o->json, "-");
@@ -134,9 +127,8 @@ static int write_json(const struct perf_report *p,
 		"\"inflight\": %u, \"warmup\": %u, \"iterations\": %u,\n"
 		" \"results\": [",
 		o->tool, TRIB_VERSION, p->net->world, p->net->detail,
-		perf_collective_name(o->collective), o->algorithm,
-		perf_dtype_name(o->dtype), redop(o), o->inflight, o->warmup,
-		o->iters);
+		perf_collective_name(o->collective), o->algorithm, perf_dtype_name(o->dtype),
+		redop(o), o->inflight, o->warmup, o->iters);
 	for (size_t i = 0; i < p->n; i++) {
 		fprintf(f, "%s\n  ", i ? "," : "");
 		json_row(f, &p->rows[i]);
@@ -151,8 +143,7 @@ static int write_json(const struct perf_report *p,
 	return rc;
 }
 
-int perf_report_end(struct perf_report *p, const struct trib_counters *counters,
-		    int failed)
+int perf_report_end(struct perf_report *p, const struct trib_counters *counters, int failed)
 {
 	unsigned long long wrong = 0, differ = 0;
 	double bus = 0;
@@ -175,8 +166,7 @@ int perf_report_end(struct perf_report *p, const struct trib_counters *counters,
 	if (p->o->json && !failed) {
 		rc = write_json(p, counters);
 		if (rc)
-			fprintf(stderr, "%s: %s: %s\n", p->o->tool, p->o->json,
-				strerror(-rc));
+			fprintf(stderr, "%s: %s: %s\n", p->o->tool, p->o->json, strerror(-rc));
 	}
 	fflush(stdout);
 	free(p->rows);

@@ -15,8 +15,7 @@ extern "C" {
 struct perf_report; /* rows so far */
 
 /* Print the head of the table to stdout. NULL: out of memory. */
-struct perf_report *perf_report_begin(const struct perf_net *net,
-				      const struct perf_opts *o);
+struct perf_report *perf_report_begin(const struct perf_net *net, const struct perf_opts *o);
 
 /* 0 or -ENOMEM. */
 int perf_report_row(struct perf_report *p, const struct perf_row *row);
@@ -27,8 +26,7 @@ int perf_report_row(struct perf_report *p, const struct perf_row *row);
  * @failed:   some sizes were not measured: no verdict, no JSON.
  * Return: 0, or -errno of writing the JSON.
  */
-int perf_report_end(struct perf_report *p, const struct trib_counters *counters,
-		    int failed);
+int perf_report_end(struct perf_report *p, const struct trib_counters *counters, int failed);
 
 #ifdef __cplusplus
 }

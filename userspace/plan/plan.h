@@ -49,15 +49,14 @@ struct plan_jobs;
  *
  * The caller frees *@out with plan_topology_free().
  */
-int plan_topology_parse(struct plan_topology **out, const char *name,
-			const char *text, size_t len, struct plan_error *err);
+int plan_topology_parse(struct plan_topology **out, const char *name, const char *text, size_t len,
+			struct plan_error *err);
 
 /**
  * plan_topology_builtin() - make a topology from its short name
  * @spec: star:HOSTS, two-tier:RACKS,HOSTS[,PS], fat-tree:K, bcube:N,K, torus:R,C
  */
-int plan_topology_builtin(struct plan_topology **out, const char *spec,
-			  struct plan_error *err);
+int plan_topology_builtin(struct plan_topology **out, const char *spec, struct plan_error *err);
 void plan_topology_free(struct plan_topology *t);
 
 /**
@@ -70,9 +69,8 @@ void plan_topology_free(struct plan_topology *t);
 int plan_network(struct plan_topology *t, json_t **out, struct plan_error *err);
 
 /* Read the jobs that share @t. @t must outlive the result. */
-int plan_jobs_parse(struct plan_jobs **out, const struct plan_topology *t,
-		    const char *name, const char *text, size_t len,
-		    struct plan_error *err);
+int plan_jobs_parse(struct plan_jobs **out, const struct plan_topology *t, const char *name,
+		    const char *text, size_t len, struct plan_error *err);
 void plan_jobs_free(struct plan_jobs *j);
 
 enum plan_objective {
@@ -100,12 +98,11 @@ struct plan_options {
 };
 
 /* Make the plan. @opt may be NULL. */
-int plan_make(const struct plan_jobs *jobs, const struct plan_options *opt,
-	      json_t **out, struct plan_error *err);
+int plan_make(const struct plan_jobs *jobs, const struct plan_options *opt, json_t **out,
+	      struct plan_error *err);
 
 /* Read a plan: text that plan_write() wrote, or anything that claims it. */
-int plan_read(json_t **out, const char *name, const char *text, size_t len,
-	      struct plan_error *err);
+int plan_read(json_t **out, const char *name, const char *text, size_t len, struct plan_error *err);
 
 /* The plan as JSON, as a report, as SVG: the caller frees it. NULL: no memory. */
 char *plan_write(const json_t *plan);
@@ -130,8 +127,8 @@ struct plan_port {
  * List the ports of @host that have a device. Texts live as long as @t; the
  * caller frees the list with plan_ports_free(). -ENOENT: unknown node.
  */
-int plan_topology_ports(const struct plan_topology *t, const char *host,
-			struct plan_port **out, size_t *n);
+int plan_topology_ports(const struct plan_topology *t, const char *host, struct plan_port **out,
+			size_t *n);
 void plan_ports_free(struct plan_port *p, size_t n);
 
 /**
@@ -156,7 +153,7 @@ struct plan_wire {
  *
  * Returns 0 or -ENOMEM.
  */
-int plan_wiring_check(const struct plan_topology *t,
-		      const struct plan_wire *wires, size_t n, json_t **out);
+int plan_wiring_check(const struct plan_topology *t, const struct plan_wire *wires, size_t n,
+		      json_t **out);
 
 #endif /* TRIB_PLAN_H */

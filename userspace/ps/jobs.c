@@ -75,8 +75,7 @@ static int take_lock(struct ps_jobs *j, char *why, size_t size)
 	if (j->lock >= 0 && !flock(j->lock, LOCK_EX | LOCK_NB))
 		return 0;
 	snprintf(why, size, "%s: %s", path,
-		 errno == EWOULDBLOCK ? "another trib-ps has this folder"
-				      : strerror(errno));
+		 errno == EWOULDBLOCK ? "another trib-ps has this folder" : strerror(errno));
 	return -EBUSY;
 }
 
@@ -92,11 +91,10 @@ static int write_status(const struct ps_jobs *j)
 
 		snprintf(hex, sizeof(hex), "%016" PRIx64, f->digest);
 		json_object_set_new(files, f->name,
-				    json_pack("{s:s, s:s}", "digest", hex,
-					      "error", f->error));
+				    json_pack("{s:s, s:s}", "digest", hex, "error", f->error));
 	}
-	doc = json_pack("{s:s, s:i, s:o}", "listen", j->listen, "pid",
-			(int)getpid(), "files", files);
+	doc = json_pack("{s:s, s:i, s:o}", "listen", j->listen, "pid", (int)getpid(), "files",
+			files);
 	snprintf(path, sizeof(path), "%s/" PS_STATUS_FILE, j->dir);
 	err = json_write(AT_FDCWD, path, 0666, doc, false);
 	json_decref(doc);
@@ -113,8 +111,7 @@ static bool is_name(const char *name)
 }
 
 /* Read a regular file; the caller frees @text. */
-static int job_file_read(const struct ps_jobs *j, const char *name, char **text,
-			 size_t *len)
+static int job_file_read(const struct ps_jobs *j, const char *name, char **text, size_t *len)
 {
 	char path[PATH_MAX];
 	struct stat st;
@@ -150,8 +147,7 @@ static struct file *find_file(struct ps_jobs *j, const char *name)
 }
 
 /* Make the PS follow the file. */
-static void take(struct ps_jobs *j, struct file *f, const char *text,
-		 size_t len)
+static void take(struct ps_jobs *j, struct file *f, const char *text, size_t len)
 {
 	struct ps *next = calloc(1, sizeof(*next));
 	int err;
@@ -164,18 +160,16 @@ static void take(struct ps_jobs *j, struct file *f, const char *text,
 	next->ops = j->ps->ops;
 	next->ctx = j->ps->ctx;
 	next->everywhere = j->ps->everywhere;
-	err = ps_config_text(next, f->name, text, len, j->v4, f->error,
-			     sizeof(f->error));
+	err = ps_config_text(next, f->name, text, len, j->v4, f->error, sizeof(f->error));
 	if (!err)
 		err = ps_mtu_check(next, f->error, sizeof(f->error));
 	if (!err)
-		err = ps_job_put(j->ps, &f->job, next, f->error,
-				 sizeof(f->error));
+		err = ps_job_put(j->ps, &f->job, next, f->error, sizeof(f->error));
 	ps_free(next);
 	free(next);
 	if (err)
-		ps_log("%s/%s refused%s: %s", j->dir, f->name,
-		       f->job ? ", what ran goes on" : "", f->error);
+		ps_log("%s/%s refused%s: %s", j->dir, f->name, f->job ? ", what ran goes on" : "",
+		       f->error);
 	else
 		ps_log("%s/%s: job %u", j->dir, f->name, f->job->number);
 }
@@ -196,8 +190,7 @@ static bool look_at(struct ps_jobs *j, const char *name)
 	f->seen = true;
 	err = job_file_read(j, name, &text, &len);
 	if (err) {
-		snprintf(f->error, sizeof(f->error), "cannot be read: %s",
-			 strerror(-err));
+		snprintf(f->error, sizeof(f->error), "cannot be read: %s", strerror(-err));
 		f->digest = 0;
 		return true;
 	}
@@ -253,8 +246,7 @@ static void scan(struct ps_jobs *j, bool fresh)
 		j->file[k].seen = false;
 	for (i = 0; i < n; i++)
 		for (k = 0; k < j->nfile; k++)
-			j->file[k].seen |=
-				!strcmp(j->file[k].name, list[i]->d_name);
+			j->file[k].seen |= !strcmp(j->file[k].name, list[i]->d_name);
 	/* Jobs that go may make room for new ones. */
 	changed |= forget_gone(j);
 	for (i = 0; i < n; i++) {
@@ -299,8 +291,8 @@ void ps_jobs_turn(struct ps_jobs *j)
 
 /* --- beginning, end */
 
-int ps_jobs_open(struct ps_jobs **out, struct ps *ps, const char *dir, bool v4,
-		 const char *listen, char *why, size_t size)
+int ps_jobs_open(struct ps_jobs **out, struct ps *ps, const char *dir, bool v4, const char *listen,
+		 char *why, size_t size)
 {
 	struct ps_jobs *j = calloc(1, sizeof(*j));
 	int err;
@@ -321,11 +313,9 @@ int ps_jobs_open(struct ps_jobs **out, struct ps *ps, const char *dir, bool v4,
 		err = take_lock(j, why, size);
 	if (!err) {
 		j->events = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-		if (j->events < 0 ||
-		    inotify_add_watch(j->events, dir, EVENTS) < 0) {
+		if (j->events < 0 || inotify_add_watch(j->events, dir, EVENTS) < 0) {
 			err = -errno;
-			snprintf(why, size, "%s: cannot watch: %s", dir,
-				 strerror(-err));
+			snprintf(why, size, "%s: cannot watch: %s", dir, strerror(-err));
 		}
 	}
 	if (err) {

@@ -22,8 +22,8 @@ struct ps_jobs;
  *
  * Return: 0, or -errno and one line in @why. Refused files are no error.
  */
-int ps_jobs_open(struct ps_jobs **out, struct ps *ps, const char *dir, bool v4,
-		 const char *listen, char *why, size_t size);
+int ps_jobs_open(struct ps_jobs **out, struct ps *ps, const char *dir, bool v4, const char *listen,
+		 char *why, size_t size);
 void ps_jobs_close(struct ps_jobs *j);
 /* Becomes readable when something happened in the folder. */
 int ps_jobs_fd(const struct ps_jobs *j);

@@ -61,8 +61,8 @@ struct server {
 
 /* --- struct ps_ops */
 
-static void on_to(void *ctx, const struct ps_addr *to, const void *pkt,
-		  size_t len, struct ps_place *z)
+static void on_to(void *ctx, const struct ps_addr *to, const void *pkt, size_t len,
+		  struct ps_place *z)
 {
 	struct server *s = ctx;
 
@@ -204,8 +204,7 @@ static bool is_any(const struct in6_addr *ip)
 	static const uint8_t any_v4[4];
 
 	return IN6_IS_ADDR_UNSPECIFIED(ip) ||
-	       (IN6_IS_ADDR_V4MAPPED(ip) &&
-		!memcmp(ip->s6_addr + 12, any_v4, sizeof(any_v4)));
+	       (IN6_IS_ADDR_V4MAPPED(ip) && !memcmp(ip->s6_addr + 12, any_v4, sizeof(any_v4)));
 }
 
 /* A folder of jobs, which one trib-ps locks, also holds the state. */
@@ -238,9 +237,8 @@ static int open_all(struct server *s)
 		ps_log("%s", why);
 		return -EMSGSIZE;
 	}
-	if (s->o.jobs &&
-	    ps_jobs_open(&s->jobs, s->ps, s->o.jobs, v4,
-			 ps_addr_text(&s->listen, text), why, sizeof(why))) {
+	if (s->o.jobs && ps_jobs_open(&s->jobs, s->ps, s->o.jobs, v4,
+				      ps_addr_text(&s->listen, text), why, sizeof(why))) {
 		ps_log("%s", why);
 		return -EINVAL;
 	}
@@ -349,8 +347,8 @@ int main(int argc, char **argv)
 	if (!open_all(&s)) {
 		rc = 0;
 		if (!s.o.check) {
-			ps_log("%u trees of %u jobs on %s", s.ps->ntree,
-			       s.ps->njob, ps_addr_text(&s.listen, text));
+			ps_log("%u trees of %u jobs on %s", s.ps->ntree, s.ps->njob,
+			       ps_addr_text(&s.listen, text));
 			rc = serve(&s);
 		}
 	}

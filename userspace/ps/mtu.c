@@ -17,11 +17,9 @@
 static unsigned int mtu_towards(const struct ps_addr *to)
 {
 	bool v4 = IN6_IS_ADDR_V4MAPPED(&to->ip);
-	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6,
-				   .sin6_port = htons(to->port),
-				   .sin6_addr = to->ip};
-	struct sockaddr_in in = {.sin_family = AF_INET,
-				 .sin_port = htons(to->port)};
+	struct sockaddr_in6 in6 = {
+		.sin6_family = AF_INET6, .sin6_port = htons(to->port), .sin6_addr = to->ip};
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(to->port)};
 	const struct sockaddr *sa = v4 ? (void *)&in : (void *)&in6;
 	int fd = socket(sa->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0), mtu = 0;
 	socklen_t len = sizeof(mtu);
@@ -30,20 +28,17 @@ static unsigned int mtu_towards(const struct ps_addr *to)
 	if (fd < 0)
 		return 0;
 	if (connect(fd, sa, v4 ? sizeof(in) : sizeof(in6)) ||
-	    getsockopt(fd, v4 ? IPPROTO_IP : IPPROTO_IPV6,
-		       v4 ? IP_MTU : IPV6_MTU, &mtu, &len))
+	    getsockopt(fd, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_MTU : IPV6_MTU, &mtu, &len))
 		mtu = 0;
 	close(fd);
 	return mtu > 0 ? (unsigned int)mtu : 0;
 }
 
-static int way_check(const struct ps_tree *t, const struct ps_addr *to,
-		     char *why, size_t size)
+static int way_check(const struct ps_tree *t, const struct ps_addr *to, char *why, size_t size)
 {
 	bool v4 = IN6_IS_ADDR_V4MAPPED(&to->ip);
 	unsigned int bitmap = 8 * t->bmwords;
-	unsigned int over = (v4 ? 20 : 40) + 8 +
-			    (unsigned int)sizeof(struct trib_hdr) + bitmap;
+	unsigned int over = (v4 ? 20 : 40) + 8 + (unsigned int)sizeof(struct trib_hdr) + bitmap;
 	unsigned int need = over + trib_payload_len(t->job->nval);
 	unsigned int mtu = mtu_towards(to);
 	unsigned int room = mtu > over ? (mtu - over) / 4 : 0;
@@ -54,8 +49,8 @@ static int way_check(const struct ps_tree *t, const struct ps_addr *to,
 	snprintf(
 		why, size,
 		"tree %u: %u values and a bitmap of %u bytes make packets of %u, but the way to %s takes %u: nval may be at most %u",
-		t->number, t->job->nval, bitmap, need, ps_addr_text(to, text),
-		mtu, room / TRIB_NVAL_BLOCK * TRIB_NVAL_BLOCK);
+		t->number, t->job->nval, bitmap, need, ps_addr_text(to, text), mtu,
+		room / TRIB_NVAL_BLOCK * TRIB_NVAL_BLOCK);
 	return -EMSGSIZE;
 }
 

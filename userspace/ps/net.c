@@ -81,8 +81,7 @@ static unsigned int local_device(struct ps_net *n)
 	return n->local;
 }
 
-static socklen_t make_address(const struct ps_net *n, const struct ps_addr *a,
-			      union addr_sock *out)
+static socklen_t make_address(const struct ps_net *n, const struct ps_addr *a, union addr_sock *out)
 {
 	socklen_t len = addr_to_sock(n->family, &a->ip, a->port, out);
 
@@ -102,8 +101,8 @@ static void push(struct ps_net *n)
 }
 
 /* @seg: bytes of each packet but the last, where there are several. */
-static void post(struct ps_net *n, const struct ps_addr *to, struct iovec *iov,
-		 unsigned int niov, size_t seg)
+static void post(struct ps_net *n, const struct ps_addr *to, struct iovec *iov, unsigned int niov,
+		 size_t seg)
 {
 	unsigned int device = to->local ? local_device(n) : 0;
 	union addr_sock sa;
@@ -115,13 +114,11 @@ static void post(struct ps_net *n, const struct ps_addr *to, struct iovec *iov,
 		return;
 	}
 	len = make_address(n, to, &sa);
-	udp_tx_post(&n->tx, &sa, len, iov, niov, seg,
-		    addr_is_v4(&to->ip) ? device : 0);
+	udp_tx_post(&n->tx, &sa, len, iov, niov, seg, addr_is_v4(&to->ip) ? device : 0);
 }
 
 /* Queued RESULTs from @i to @end as trains. Return: their number. */
-static unsigned int make_runs(struct ps_net *n, unsigned int i,
-			      unsigned int end)
+static unsigned int make_runs(struct ps_net *n, unsigned int i, unsigned int end)
 {
 	unsigned int nrun = 0;
 	bool closed = true;
@@ -131,8 +128,7 @@ static unsigned int make_runs(struct ps_net *n, unsigned int i,
 		size_t len = sizeof(*h) + trib_payload_len(be16toh(h->nval));
 		struct run *r = nrun ? &n->run[nrun - 1] : NULL;
 
-		if (closed || n->tx.no_gso || len > r->seg ||
-		    r->n == UDP_TRAIN_PACKETS ||
+		if (closed || n->tx.no_gso || len > r->seg || r->n == UDP_TRAIN_PACKETS ||
 		    r->bytes + len > UDP_TRAIN_BYTES) {
 			r = &n->run[nrun++];
 			r->n = 0;
@@ -154,8 +150,7 @@ static void flush_tree(struct ps_net *n, unsigned int from, unsigned int end)
 	ndest = ps_tree_dests(n->result[from].t, n->ps->now, n->dest);
 	for (d = 0; d < ndest; d++)
 		for (r = 0; r < nrun; r++)
-			post(n, n->dest[d], n->run[r].iov, n->run[r].n,
-			     n->run[r].seg);
+			post(n, n->dest[d], n->run[r].iov, n->run[r].n, n->run[r].seg);
 	push(n);
 }
 
@@ -176,8 +171,8 @@ void ps_net_flush(struct ps_net *n)
 	n->turn++;
 }
 
-void ps_net_to(struct ps_net *n, const struct ps_addr *to, const void *pkt,
-	       size_t len, struct ps_place *z)
+void ps_net_to(struct ps_net *n, const struct ps_addr *to, const void *pkt, size_t len,
+	       struct ps_place *z)
 {
 	struct iovec iov = {(void *)pkt, len};
 	unsigned int i;
@@ -254,8 +249,8 @@ static void set_options(const struct ps_net *n)
 	(void)setsockopt(n->fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
 }
 
-int ps_net_open(struct ps_net **out, struct ps *ps,
-		const struct ps_addr *listen, char *why, size_t size)
+int ps_net_open(struct ps_net **out, struct ps *ps, const struct ps_addr *listen, char *why,
+		size_t size)
 {
 	struct ps_net *n = calloc(1, sizeof(*n));
 	union addr_sock a;
@@ -283,8 +278,8 @@ int ps_net_open(struct ps_net **out, struct ps *ps,
 			err = -errno;
 	}
 	if (err) {
-		text_fail(why, size, err, "cannot listen on %s: %s",
-			  ps_addr_text(listen, text), strerror(-err));
+		text_fail(why, size, err, "cannot listen on %s: %s", ps_addr_text(listen, text),
+			  strerror(-err));
 		ps_net_close(n);
 		return err;
 	}

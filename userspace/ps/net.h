@@ -34,8 +34,8 @@ struct ps_net_stats {
 struct ps_net;
 
 /* Return: 0, or -errno with one line in @why. */
-int ps_net_open(struct ps_net **out, struct ps *ps,
-		const struct ps_addr *listen, char *why, size_t size);
+int ps_net_open(struct ps_net **out, struct ps *ps, const struct ps_addr *listen, char *why,
+		size_t size);
 void ps_net_close(struct ps_net *n);
 int ps_net_fd(const struct ps_net *n);
 /* Take what has come, up to a batch. Return: datagrams, 0 if there are none. */
@@ -45,8 +45,8 @@ void ps_net_flush(struct ps_net *n);
 struct ps_net_stats ps_net_stats(const struct ps_net *n);
 
 /* For struct ps_ops. */
-void ps_net_to(struct ps_net *n, const struct ps_addr *to, const void *pkt,
-	       size_t len, struct ps_place *z);
+void ps_net_to(struct ps_net *n, const struct ps_addr *to, const void *pkt, size_t len,
+	       struct ps_place *z);
 void ps_net_result(struct ps_net *n, struct ps_tree *t, struct ps_place *z);
 void ps_net_settle(struct ps_net *n, const struct ps_place *z);
 

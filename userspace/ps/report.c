@@ -61,9 +61,8 @@ static json_t *net_pack(const struct ps_net_stats *s)
 	add(o, "tx-bytes", s->tx_bytes);
 	add(o, "tx-full", s->tx_full);
 	add(o, "tx-error", s->tx_error);
-	json_object_set_new(
-		o, "tx-error-text",
-		json_string(s->tx_errno ? strerror(s->tx_errno) : ""));
+	json_object_set_new(o, "tx-error-text",
+			    json_string(s->tx_errno ? strerror(s->tx_errno) : ""));
 	return o;
 }
 
@@ -88,9 +87,8 @@ int ps_report(const struct ps *ps, const struct ps_net *n, const char *path)
 		json_t *part[] = {json_object_get(doc, "net"), o};
 
 		for (k = 0; k < 2 + json_array_size(trees); k++) {
-			char *s = json_dumps(
-				k < 2 ? part[k] : json_array_get(trees, k - 2),
-				JSON_COMPACT);
+			char *s = json_dumps(k < 2 ? part[k] : json_array_get(trees, k - 2),
+					     JSON_COMPACT);
 
 			fprintf(stderr, "trib-ps: %s\n", s ? s : "");
 			free(s);

@@ -72,18 +72,15 @@ static const char *local_wrong(const struct trib_attach_tree *a)
 	if (!a->recv_port)
 		return "a tree's UDP port for results is 0";
 	if (trib_addr_is_set(a->local_addr) &&
-	    (is_multicast(a->local_addr) ||
-	     trib_addr_is_v4(a->local_addr) != v4))
+	    (is_multicast(a->local_addr) || trib_addr_is_v4(a->local_addr) != v4))
 		return "a local address is not a unicast address of its tree's IP version";
 	if (trib_addr_is_set(a->mcast_addr) &&
-	    (!is_multicast(a->mcast_addr) ||
-	     trib_addr_is_v4(a->mcast_addr) != v4))
+	    (!is_multicast(a->mcast_addr) || trib_addr_is_v4(a->mcast_addr) != v4))
 		return "a multicast group is not one of its tree's IP version";
 	return NULL;
 }
 
-static const char *tree_wrong(const struct trib_attach_rep *rep,
-			      const struct trib_attach_tree *a)
+static const char *tree_wrong(const struct trib_attach_rep *rep, const struct trib_attach_tree *a)
 {
 	const char *why;
 
@@ -99,9 +96,8 @@ static const char *tree_wrong(const struct trib_attach_rep *rep,
 	if (why)
 		return why;
 	if (a->flags & TRIB_ATTACH_SHARED)
-		return a->child != rep->rank
-			       ? "a shared tree's child index is not the rank"
-			       : hops_wrong(a);
+		return a->child != rep->rank ? "a shared tree's child index is not the rank"
+					     : hops_wrong(a);
 	if (a->nhop)
 		return "a tree without a shared pool has relays on its way";
 	if (a->child >= TRIB_CHILDREN_MAX)
@@ -123,9 +119,8 @@ static const char *head_wrong(const struct trib_attach_rep *rep)
 		return "the number of values is too large or no multiple of a block";
 	if (rep->window > WINDOW_MAX || (rep->window & (rep->window - 1)))
 		return "the window is too large or no power of 2";
-	if (rep->fmt != TRIB_FMT_NONE && rep->fmt != TRIB_FMT_Q32 &&
-	    rep->fmt != TRIB_FMT_F32 && rep->fmt != TRIB_FMT_F16 &&
-	    rep->fmt != TRIB_FMT_BF16)
+	if (rep->fmt != TRIB_FMT_NONE && rep->fmt != TRIB_FMT_Q32 && rep->fmt != TRIB_FMT_F32 &&
+	    rep->fmt != TRIB_FMT_F16 && rep->fmt != TRIB_FMT_BF16)
 		return "the format is none for floats";
 	return NULL;
 }
@@ -153,6 +148,5 @@ const char *trib_place_wrong(const struct trib_attach_rep *rep, size_t len)
 
 bool trib_window_is_wrong(__u32 window)
 {
-	return window && (window < WINDOW_MIN || window > WINDOW_MAX ||
-			  (window & (window - 1)));
+	return window && (window < WINDOW_MIN || window > WINDOW_MAX || (window & (window - 1)));
 }

@@ -15,8 +15,7 @@
 /* Bytes of a place with @ntree trees. */
 static inline size_t trib_place_len(unsigned int ntree)
 {
-	return offsetof(struct trib_attach_rep, tree) +
-	       ntree * sizeof(struct trib_attach_tree);
+	return offsetof(struct trib_attach_rep, tree) + ntree * sizeof(struct trib_attach_tree);
 }
 
 /* Address fields are zero if unused. */

@@ -14,8 +14,8 @@
 
 static int check(const struct trib_cm_send *cm, unsigned int world)
 {
-	if (cm->zero || cm->collective > TRIB_COLL_BARRIER ||
-	    cm->op > TRIB_SOCK_MIN || cm->dtype > TRIB_SOCK_I32)
+	if (cm->zero || cm->collective > TRIB_COLL_BARRIER || cm->op > TRIB_SOCK_MIN ||
+	    cm->dtype > TRIB_SOCK_I32)
 		return -EINVAL;
 	if (cm->op == TRIB_SOCK_AVG && cm->dtype != TRIB_SOCK_F32)
 		return -EINVAL;
@@ -27,14 +27,13 @@ static int check(const struct trib_cm_send *cm, unsigned int world)
 	return 0;
 }
 
-int trib_want_of(struct trib_want *w, const struct trib_cm_send *cm, __u64 len,
-		 unsigned int world, unsigned int rank)
+int trib_want_of(struct trib_want *w, const struct trib_cm_send *cm, __u64 len, unsigned int world,
+		 unsigned int rank)
 {
 	__u64 ranks = cm->collective == TRIB_COLL_REDUCE_SCATTER ? world : 1;
 	int rc = check(cm, world);
 
-	if (rc || len % (ELEMENT * ranks) ||
-	    (len && cm->collective == TRIB_COLL_BARRIER))
+	if (rc || len % (ELEMENT * ranks) || (len && cm->collective == TRIB_COLL_BARRIER))
 		return -EINVAL;
 	w->count = len / ELEMENT / ranks;
 	w->size = len;

@@ -25,7 +25,7 @@ struct trib_want {
  *
  * Return: 0, or -EINVAL.
  */
-int trib_want_of(struct trib_want *w, const struct trib_cm_send *cm, __u64 len,
-		 unsigned int world, unsigned int rank);
+int trib_want_of(struct trib_want *w, const struct trib_cm_send *cm, __u64 len, unsigned int world,
+		 unsigned int rank);
 
 #endif /* TRIB_SOCK_WANT_H */

@@ -29,8 +29,7 @@ static void insert__counts_hops_down(void)
 	expect(nframe_is_for(&f, UP));
 	/* HopLimit is the last element. */
 	expect_eq(f.b[f.len - 1], 6);
-	expect_dropped(interest(H1, "/insert" JOB, .hops = 1 + 0),
-		       NDN_STAT_BAD + NDN_E_HOPS);
+	expect_dropped(interest(H1, "/insert" JOB, .hops = 1 + 0), NDN_STAT_BAD + NDN_E_HOPS);
 }
 
 static void insert__pending_passes_repeats(void)
@@ -213,8 +212,7 @@ static void distribute__goes_to_the_only_one_at_once(void)
 {
 	ndn_reset(K_V4);
 	subscribe(H1);
-	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 900),
-		  XDP_REDIRECT);
+	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 900), XDP_REDIRECT);
 	expect_passed_to(H1);
 	expect_eq(ndn_entries(), 1);
 	expect_eq(ndn_stat(NDN_STAT_KEPT), 1);
@@ -227,8 +225,7 @@ static void distribute__goes_to_all_as_a_flight(void)
 	ndn_reset(K_V4);
 	subscribe(H1);
 	subscribe(H2);
-	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 900),
-		  XDP_REDIRECT);
+	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 900), XDP_REDIRECT);
 	l = ndn_flight_of(&f);
 	if (!expect(l))
 		return;
@@ -252,16 +249,11 @@ static void distribute__once_and_nothing_older(void)
 		const char *name;
 		bool taken;
 	} steps[] = {
-		{"/distribute" JOB "/v=7/seg=5", true},
-		{"/distribute" JOB "/v=7/seg=5", false},
-		{"/distribute" JOB "/v=7/seg=3", true},
-		{"/distribute" JOB "/v=7/seg=3", false},
-		{"/distribute" JOB "/v=6/seg=9", false},
-		{"/distribute" JOB "/v=7/seg=70", true},
-		{"/distribute" JOB "/v=7/seg=6", false},
-		{"/distribute" JOB "/v=7/seg=7", true},
-		{"/distribute" JOB "/v=7/seg=7", false},
-		{"/distribute" JOB "/v=300/seg=0", true},
+		{"/distribute" JOB "/v=7/seg=5", true},	 {"/distribute" JOB "/v=7/seg=5", false},
+		{"/distribute" JOB "/v=7/seg=3", true},	 {"/distribute" JOB "/v=7/seg=3", false},
+		{"/distribute" JOB "/v=6/seg=9", false}, {"/distribute" JOB "/v=7/seg=70", true},
+		{"/distribute" JOB "/v=7/seg=6", false}, {"/distribute" JOB "/v=7/seg=7", true},
+		{"/distribute" JOB "/v=7/seg=7", false}, {"/distribute" JOB "/v=300/seg=0", true},
 	};
 
 	ndn_reset(K_V4);
@@ -273,8 +265,7 @@ static void distribute__once_and_nothing_older(void)
 	expect_eq(ndn_stat(NDN_DROP_SEEN), 5);
 	/* A window that accepted nothing for a while starts anew. */
 	age(LEASE / 3 + 1000000000);
-	expect_eq(send_data(UP, "/distribute" JOB "/v=7/seg=0", 9),
-		  XDP_REDIRECT);
+	expect_eq(send_data(UP, "/distribute" JOB "/v=7/seg=0", 9), XDP_REDIRECT);
 }
 
 static void distribute__only_from_upstream(void)
@@ -282,8 +273,7 @@ static void distribute__only_from_upstream(void)
 	ndn_reset(K_V4);
 	subscribe(H1);
 	ndn_right(H2, "/ps", NDN_MAY_WRITE);
-	expect_dropped(send_data(H2, "/distribute" JOB "/v=1/seg=0", 9),
-		       NDN_DROP_UPSTREAM);
+	expect_dropped(send_data(H2, "/distribute" JOB "/v=1/seg=0", 9), NDN_DROP_UPSTREAM);
 }
 
 /* The upstream face subscribed before the route led to it. */
@@ -294,8 +284,7 @@ static void distribute__never_back(void)
 	interest(UP, "/insert" JOB);
 	ndn_route("/ps/job", UP);
 	subscribe(H1);
-	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9),
-		  XDP_REDIRECT);
+	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9), XDP_REDIRECT);
 	expect_passed_to(H1);
 }
 
@@ -303,15 +292,13 @@ static void distribute__only_with_the_right(void)
 {
 	ndn_reset(K_V4);
 	subscribe(H1);
-	expect_dropped(send_data(H2, "/distribute" JOB "/v=1/seg=0", 9),
-		       NDN_DROP_RIGHT);
+	expect_dropped(send_data(H2, "/distribute" JOB "/v=1/seg=0", 9), NDN_DROP_RIGHT);
 }
 
 static void distribute__without_entry_is_stray(void)
 {
 	ndn_reset(K_V4);
-	expect_dropped(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9),
-		       NDN_DROP_STRAY);
+	expect_dropped(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9), NDN_DROP_STRAY);
 	expect_eq(ndn_stat(NDN_STAT_KEPT), 0);
 }
 
@@ -320,11 +307,9 @@ static void distribute__leases_end(void)
 	ndn_reset(K_V4);
 	subscribe(H1);
 	age(LEASE);
-	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9),
-		  XDP_REDIRECT);
+	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9), XDP_REDIRECT);
 	age(LEASE / 2 + 1000000000);
-	expect_dropped(send_data(UP, "/distribute" JOB "/v=1/seg=1", 9),
-		       NDN_DROP_NOBODY);
+	expect_dropped(send_data(UP, "/distribute" JOB "/v=1/seg=1", 9), NDN_DROP_NOBODY);
 	ndn_run_sweep();
 	expect_eq(ndn_entries(), 0);
 	expect_eq(ndn_entry_row(JOB), -1);

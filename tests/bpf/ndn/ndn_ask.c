@@ -62,8 +62,7 @@ static void ask__loops_end(void)
 static void ask__of_a_waiting_client_stays(void)
 {
 	ndn_reset(K_V4);
-	expect_dropped(interest(H1, "/distribute" JOB, .prefix = true),
-		       NDN_DROP_WAITS);
+	expect_dropped(interest(H1, "/distribute" JOB, .prefix = true), NDN_DROP_WAITS);
 	expect_eq(ndn_rows("ndn_asks"), 0);
 }
 
@@ -100,8 +99,7 @@ static void cache__answers_segments(void)
 	send_data(UP, "/distribute" JOB "/v=1/seg=0", 900);
 	n = ndn_len;
 	memcpy(kept, ndn, n);
-	expect_eq(interest(H2, "/distribute" JOB "/v=1/seg=0", .pad = 1000),
-		  XDP_REDIRECT);
+	expect_eq(interest(H2, "/distribute" JOB "/v=1/seg=0", .pad = 1000), XDP_REDIRECT);
 	expect(nframe_is_for(&f, H2));
 	expect_eq(f.n, n);
 	expect(!memcmp(f.b + f.off, kept, n));
@@ -109,8 +107,7 @@ static void cache__answers_segments(void)
 	/* clsact sends longer answers; MustBeFresh goes to the PS. */
 	expect_eq(interest(H2, "/distribute" JOB "/v=1/seg=0"), XDP_PASS);
 	expect_eq(faces_of_flight(), 1 << H2);
-	expect_eq(interest(H2, "/distribute" JOB "/v=1/seg=0", .fresh = true),
-		  XDP_REDIRECT);
+	expect_eq(interest(H2, "/distribute" JOB "/v=1/seg=0", .fresh = true), XDP_REDIRECT);
 	expect_passed_to(UP);
 }
 
@@ -168,8 +165,7 @@ static void rx__lengths_must_agree(void)
 /* The same steps with all kinds of headers; link headers are removed. */
 static void rx__all_kinds_of_faces(void)
 {
-	static const int kinds[] = {K_V6, K_ETHER, K_VLAN, K_V6 | K_VLAN,
-				    K_ETHER | K_VLAN};
+	static const int kinds[] = {K_V6, K_ETHER, K_VLAN, K_V6 | K_VLAN, K_ETHER | K_VLAN};
 	struct ask a = {.name = "/insert" JOB, .life = 4000};
 	uint8_t bare[NFRAME_MAX];
 	int n;
@@ -200,8 +196,7 @@ static void tx__kinds_mix(void)
 	ndn_face_put(UP, &v4);
 	expect_eq(interest(H1, "/insert" JOB), XDP_REDIRECT);
 	expect_passed_to(UP);
-	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 501),
-		  XDP_REDIRECT);
+	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 501), XDP_REDIRECT);
 	expect_passed_to(H1);
 }
 
@@ -214,8 +209,7 @@ static void tx__too_long_is_counted(void)
 	row = ndn_face(H1);
 	row.max = 500;
 	ndn_face_put(H1, &row);
-	expect_dropped(send_data(UP, "/distribute" JOB "/v=1/seg=0", 600),
-		       NDN_DROP_MTU);
+	expect_dropped(send_data(UP, "/distribute" JOB "/v=1/seg=0", 600), NDN_DROP_MTU);
 }
 
 int main(void)

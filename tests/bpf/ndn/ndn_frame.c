@@ -86,8 +86,7 @@ static int put_v6(uint8_t *b, const struct ndn_face *f, bool in, int n)
 }
 
 /* Write the UDP header behind the addresses, with checksum for IPv6. */
-static int put_udp(uint8_t *b, const struct ndn_face *f, bool in,
-		   const void *ndn, int n)
+static int put_udp(uint8_t *b, const struct ndn_face *f, bool in, const void *ndn, int n)
 {
 	struct udphdr udp = {
 		.source = in ? f->dport : f->sport,
@@ -106,15 +105,13 @@ static int put_udp(uint8_t *b, const struct ndn_face *f, bool in,
 	return 8;
 }
 
-static int put_headers(uint8_t *b, const struct ndn_face *f, bool in,
-		       const void *ndn, int n)
+static int put_headers(uint8_t *b, const struct ndn_face *f, bool in, const void *ndn, int n)
 {
 	int off = put_ether(b, f, in);
 
 	if (f->flags & NDN_FACE_ETHER)
 		return off;
-	off += f->flags & NDN_FACE_V6 ? put_v6(b + off, f, in, n)
-				      : put_v4(b + off, f, in, n);
+	off += f->flags & NDN_FACE_V6 ? put_v6(b + off, f, in, n) : put_v4(b + off, f, in, n);
 	return off + put_udp(b + off, f, in, ndn, n);
 }
 
@@ -227,8 +224,6 @@ int ndn_make_link(uint8_t *buf, int n, bool nack)
 	size_t len;
 
 	memcpy(inner, buf, n);
-	must(ndn_lp_encode(&lp, (struct ndn_bytes){inner, n}, buf, NFRAME_MAX,
-			   &len),
-	     "link");
+	must(ndn_lp_encode(&lp, (struct ndn_bytes){inner, n}, buf, NFRAME_MAX, &len), "link");
 	return len;
 }

@@ -32,26 +32,21 @@ static void must(bool good, const char *what)
 
 static void open_port(int i)
 {
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = nw.ifindex[i],
-		    .attach_point = BPF_TC_INGRESS);
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = nw.ifindex[i], .attach_point = BPF_TC_INGRESS);
 	LIBBPF_OPTS(bpf_tc_opts, opts, .prog_fd = nw.grow);
 	struct sockaddr_ll ll = {.sll_family = AF_PACKET,
 				 .sll_protocol = htons(ETH_P_ALL),
 				 .sll_ifindex = nw.peer[i]};
 	int one = 1;
 
-	must(!bpf_tc_hook_create(&hook) && !bpf_tc_attach(&hook, &opts),
-	     "ndn_grow");
+	must(!bpf_tc_hook_create(&hook) && !bpf_tc_attach(&hook, &opts), "ndn_grow");
 	bpf_xdp_detach(nw.ifindex[i], 0, NULL);
-	must(!bpf_xdp_attach(nw.ifindex[i], nw.xdp, XDP_FLAGS_DRV_MODE, NULL),
-	     "ndn_xdp");
+	must(!bpf_xdp_attach(nw.ifindex[i], nw.xdp, XDP_FLAGS_DRV_MODE, NULL), "ndn_xdp");
 	/* A peer without an XDP program drops redirected frames. */
-	must(!bpf_xdp_attach(nw.peer[i], nw.pass, XDP_FLAGS_DRV_MODE, NULL),
-	     "ndn_pass");
+	must(!bpf_xdp_attach(nw.peer[i], nw.pass, XDP_FLAGS_DRV_MODE, NULL), "ndn_pass");
 	sock[i] = socket(AF_PACKET, SOCK_RAW, 0);
 	must(sock[i] >= 0 && !bind(sock[i], (void *)&ll, sizeof(ll)) &&
-		     !setsockopt(sock[i], SOL_PACKET, PACKET_AUXDATA, &one,
-				 sizeof(one)),
+		     !setsockopt(sock[i], SOL_PACKET, PACKET_AUXDATA, &one, sizeof(one)),
 	     "packet socket");
 }
 
@@ -63,8 +58,7 @@ static void put_tag(struct msghdr *msg)
 	uint16_t tag[2];
 
 	for (c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c))
-		if (c->cmsg_level == SOL_PACKET &&
-		    c->cmsg_type == PACKET_AUXDATA)
+		if (c->cmsg_level == SOL_PACKET && c->cmsg_type == PACKET_AUXDATA)
 			memcpy(&aux, CMSG_DATA(c), sizeof(aux));
 	if (!(aux.tp_status & TP_STATUS_VLAN_VALID))
 		return;

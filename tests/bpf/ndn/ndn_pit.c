@@ -9,8 +9,8 @@
 
 /* A face number above 63, behind the last port. */
 #define FAR 200
-#define LONG                                                                   \
-	"/a-component-of-thirty-two-bytes/a-component-of-thirty-two-bytes"     \
+#define LONG                                                                                       \
+	"/a-component-of-thirty-two-bytes/a-component-of-thirty-two-bytes"                         \
 	"/a-component-of-thirty-two-bytes/a-component-of-thirty-two-bytes"
 
 static const char *numbered(const char *prefix, int n)
@@ -78,8 +78,7 @@ static void key__equal_is_not_the_name(void)
 	subscribe(H1);
 	e = entry();
 	e->name[e->len - 1] ^= 1;
-	expect_dropped(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9),
-		       NDN_DROP_STRAY);
+	expect_dropped(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9), NDN_DROP_STRAY);
 	interest(H2, "/insert" JOB);
 	expect_eq(ndn_entries(), 2);
 	expect(entry() != e);
@@ -87,8 +86,7 @@ static void key__equal_is_not_the_name(void)
 	expect_eq(e->live[0], 1 << H1);
 	/* The look-up goes on to the next row. */
 	send_data(UP, "/distribute" JOB, 0);
-	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9),
-		  XDP_REDIRECT);
+	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9), XDP_REDIRECT);
 	expect(nframe_is_for(&f, H2));
 	expect_eq(interest(H2, "/delete" JOB), XDP_REDIRECT);
 	expect_eq(e->live[0], 1 << H1);
@@ -102,13 +100,11 @@ static void name__of_two_parts(void)
 	expect_eq(ndn_entries(), 2);
 	expect(ndn_entry_row("/ps" LONG "/1") >= 0);
 	expect(ndn_entry_row("/ps" LONG "/2") >= 0);
-	expect_eq(send_data(UP, "/distribute/ps" LONG "/2/v=1/seg=0", 9),
-		  XDP_REDIRECT);
+	expect_eq(send_data(UP, "/distribute/ps" LONG "/2/v=1/seg=0", 9), XDP_REDIRECT);
 	expect_passed_to(H2);
 	/* The names differ behind NDN_NEAR_BYTES only. */
 	nw.more[ndn_entry_row("/ps" LONG "/1")].name[90] ^= 1;
-	expect_eq(send_data(UP, "/distribute/ps" LONG "/1/v=1/seg=0", 9),
-		  XDP_DROP);
+	expect_eq(send_data(UP, "/distribute/ps" LONG "/1/v=1/seg=0", 9), XDP_DROP);
 	expect_eq(ndn_stat(NDN_DROP_STRAY), 1);
 }
 
@@ -164,17 +160,14 @@ static void wide__leases_end(void)
 	interest(FAR, "/insert" JOB);
 	age(LEASE);
 	ndn_run_sweep();
-	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9),
-		  XDP_REDIRECT);
+	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9), XDP_REDIRECT);
 	expect_passed_to(FAR);
 	age(LEASE / 2 + 1000000000);
-	expect_dropped(send_data(UP, "/distribute" JOB "/v=1/seg=1", 9),
-		       NDN_DROP_NOBODY);
+	expect_dropped(send_data(UP, "/distribute" JOB "/v=1/seg=1", 9), NDN_DROP_NOBODY);
 	expect(!(entry()->flags & NDN_ENTRY_WIDE));
 	/* A new entry inherits nothing from the one before in its row. */
 	interest(FAR, "/insert" JOB);
-	expect_eq(more()->live[1][FAR / 64 - 1] | more()->live[2][FAR / 64 - 1],
-		  0);
+	expect_eq(more()->live[1][FAR / 64 - 1] | more()->live[2][FAR / 64 - 1], 0);
 	expect_eq(more()->live[0][FAR / 64 - 1], 1ULL << FAR % 64);
 }
 
@@ -185,14 +178,12 @@ static void lock__of_row_is_not_waited_for_for_ever(void)
 	ndn_reset(K_V4);
 	subscribe(H1);
 	entry()->lock = 1;
-	expect_dropped(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9),
-		       NDN_DROP_BUSY);
+	expect_dropped(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9), NDN_DROP_BUSY);
 	expect_eq(interest(H1, "/insert" JOB), XDP_DROP);
 	expect_eq(interest(H1, "/delete" JOB), XDP_DROP);
 	expect_eq(ndn_stat(NDN_DROP_BUSY), 3);
 	entry()->lock = 0;
-	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9),
-		  XDP_REDIRECT);
+	expect_eq(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9), XDP_REDIRECT);
 }
 
 /* A delete without the bucket's lock leaves the tag to the sweep. */
@@ -228,8 +219,7 @@ static void tag__without_entry_is_nothing(void)
 	subscribe(H1);
 	row = ndn_entry_row(JOB);
 	nw.pit[row].flags = 0;
-	expect_dropped(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9),
-		       NDN_DROP_STRAY);
+	expect_dropped(send_data(UP, "/distribute" JOB "/v=1/seg=0", 9), NDN_DROP_STRAY);
 	interest(H2, "/insert" JOB);
 	expect(ndn_entry_row(JOB) != row);
 	expect_eq(living(), 1 << H2);
@@ -264,12 +254,10 @@ static void churn(unsigned int seed)
 
 		switch (rand_r(&seed) % 4) {
 		case 0:
-			interest(H1, numbered("/insert", n),
-				 .nonce = 1 + rand_r(&seed));
+			interest(H1, numbered("/insert", n), .nonce = 1 + rand_r(&seed));
 			break;
 		case 1:
-			interest(H1, numbered("/delete", n),
-				 .nonce = 1 + rand_r(&seed));
+			interest(H1, numbered("/delete", n), .nonce = 1 + rand_r(&seed));
 			break;
 		case 2:
 			send_data(UP, numbered("/delete", n), 0);
@@ -282,8 +270,7 @@ static void churn(unsigned int seed)
 	}
 	/* All threads insert the same names, which then stay. */
 	for (int n = 3; n < FRESH; n++)
-		interest(H1, numbered("/insert", n),
-			 .nonce = 1 + rand_r(&seed));
+		interest(H1, numbered("/insert", n), .nonce = 1 + rand_r(&seed));
 }
 
 /* In every order: a name has one row, a row one tag, and all locks are free. */

@@ -26,8 +26,7 @@ static inline int send_interest(int face, struct ask a)
 	return ndn_run(&f, face);
 }
 
-#define interest(face, ...)                                                    \
-	send_interest(face, (struct ask){.name = __VA_ARGS__})
+#define interest(face, ...) send_interest(face, (struct ask){.name = __VA_ARGS__})
 
 static inline int send_data(int face, const char *name, int content)
 {

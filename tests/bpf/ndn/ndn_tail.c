@@ -17,9 +17,8 @@ static int run_trib(int face)
 		.data_end = f.len,
 		.ingress_ifindex = nw.ifindex[ndn_port_of(face)],
 	};
-	LIBBPF_OPTS(bpf_test_run_opts, o, .data_in = f.b, .data_size_in = f.len,
-		    .data_out = out, .data_size_out = sizeof(out),
-		    .ctx_in = &ctx, .ctx_size_in = sizeof(ctx));
+	LIBBPF_OPTS(bpf_test_run_opts, o, .data_in = f.b, .data_size_in = f.len, .data_out = out,
+		    .data_size_out = sizeof(out), .ctx_in = &ctx, .ctx_size_in = sizeof(ctx));
 
 	if (bpf_prog_test_run_opts(w.xdp, &o))
 		return -1;
@@ -54,13 +53,11 @@ static void ndn__is_the_hosts_without_forwarder(void)
 
 static void ndn__reaches_the_forwarder(void)
 {
-	static const int kinds[] = {K_V4,	   K_V6,
-				    K_ETHER,	   K_V4 | K_VLAN,
-				    K_V6 | K_VLAN, K_ETHER | K_VLAN};
+	static const int kinds[] = {K_V4,	   K_V6,	  K_ETHER,
+				    K_V4 | K_VLAN, K_V6 | K_VLAN, K_ETHER | K_VLAN};
 
 	expect(!bpf_map_update_elem(hook("ndn_in"), &(int){0}, &nw.xdp, 0));
-	expect(!bpf_map_update_elem(hook("ndn_leave"), &(int){0}, &nw.egress,
-				    0));
+	expect(!bpf_map_update_elem(hook("ndn_leave"), &(int){0}, &nw.egress, 0));
 	for (int i = 0; i < 6; i++) {
 		expect_eq(ask(kinds[i]), XDP_REDIRECT);
 		expect(nframe_is_for(&f, UP));

@@ -134,8 +134,7 @@ void ndn_configure(void)
 /* Map the rows of @map into memory. */
 static void *map_rows(const char *map, size_t size)
 {
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
-		       ndn_map(map), 0);
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ndn_map(map), 0);
 
 	if (p == MAP_FAILED)
 		die(map);
@@ -346,8 +345,7 @@ void ndn_reset(int kind)
 	zero("ndn_nonces", nw.nnonces, sizeof(struct ndn_nonces));
 	zero("ndn_cache", 64, sizeof(struct ndn_kept));
 	zero("ndn_faces", NDN_FACES, sizeof(struct ndn_face));
-	zero("ndn_stats", 1,
-	     sizeof(struct ndn_stats) * libbpf_num_possible_cpus());
+	zero("ndn_stats", 1, sizeof(struct ndn_stats) * libbpf_num_possible_cpus());
 	make_config();
 	ndn_configure();
 	for (int face = 1; face <= NFACES; face++) {
@@ -430,10 +428,8 @@ int ndn_entry_row(const char *text)
 static int run_prog(int fd, struct nframe *f, struct xdp_md *ctx)
 {
 	uint8_t out[NFRAME_MAX];
-	LIBBPF_OPTS(bpf_test_run_opts, o, .data_in = f->b,
-		    .data_size_in = f->len, .data_out = out,
-		    .data_size_out = sizeof(out), .ctx_in = ctx,
-		    .ctx_size_in = sizeof(*ctx));
+	LIBBPF_OPTS(bpf_test_run_opts, o, .data_in = f->b, .data_size_in = f->len, .data_out = out,
+		    .data_size_out = sizeof(out), .ctx_in = ctx, .ctx_size_in = sizeof(*ctx));
 
 	ctx->data_end = f->len;
 	if (bpf_prog_test_run_opts(fd, &o))
@@ -456,8 +452,7 @@ void ndn_run_sweep(void)
 {
 	/* Sweep in two parts. */
 	struct ndn_part part = {0, 3};
-	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &part,
-		    .ctx_size_in = sizeof(part));
+	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &part, .ctx_size_in = sizeof(part));
 
 	if (bpf_prog_test_run_opts(nw.sweep, &o) || o.retval)
 		die("ndn_sweep");
@@ -476,8 +471,7 @@ struct ndn_flight *ndn_flight_of(const struct nframe *f)
 	memcpy(&place, f->b + 8, 4);
 	if (f->len < 14 || f->b[6] != 0x03 || f->b[7] != 0x6e)
 		return NULL;
-	if (bpf_map_lookup_elem(ndn_map("ndn_flights"), &place, &l) ||
-	    l.tick != tick)
+	if (bpf_map_lookup_elem(ndn_map("ndn_flights"), &place, &l) || l.tick != tick)
 		return NULL;
 	return &l;
 }

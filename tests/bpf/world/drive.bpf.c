@@ -58,8 +58,8 @@ const volatile struct {
 /* Stores as wide as the loads that follow, which would stall otherwise. */
 static __always_inline void rewrite(void *f, __u32 child, __u32 chunk)
 {
-	U64(f, HDR) = TRIB_WIRE_VERSION | TRIB_T_GRAD << 8 | TRIB_F_UP << 16 |
-		      (__u64)TRIB_FMT_Q32 << 32;
+	U64(f, HDR) =
+		TRIB_WIRE_VERSION | TRIB_T_GRAD << 8 | TRIB_F_UP << 16 | (__u64)TRIB_FMT_Q32 << 32;
 	U16(f, CHILD) = bpf_htons(child);
 	U32(f, CHUNK) = bpf_htonl(chunk);
 	U16(f, NVAL) = bpf_htons(TRIB_NVAL_SMALL);
@@ -120,8 +120,7 @@ static __always_inline bool next_of_lane(void *f, __u32 *child, __u32 *chunk)
 	*chunk = n / 2;
 	*child = lane * 2 + n % 2;
 	progress[lane].chunk = *chunk;
-	return *chunk < limits.end &&
-	       (__s32)(*chunk - progress[!lane].chunk) < (__s32)limits.ahead;
+	return *chunk < limits.end && (__s32)(*chunk - progress[!lane].chunk) < (__s32)limits.ahead;
 }
 
 SEC("xdp")
@@ -151,8 +150,7 @@ int drive_values(struct xdp_md *ctx)
 	if (!next_of_lane(f, &child, &chunk))
 		return XDP_PASS;
 	for (__u32 i = 0; i < WORDS; i++)
-		U64(f, VALUES + 8 * i) =
-			(__u64)chunk * 1000003 + child * 257 + i;
+		U64(f, VALUES + 8 * i) = (__u64)chunk * 1000003 + child * 257 + i;
 	rewrite(f, child, chunk);
 	bpf_tail_call(ctx, &target, 0);
 	return XDP_ABORTED;

@@ -63,8 +63,7 @@ void drive_pool(int marks)
 		.table_mask = 1023,
 		.mask = {htobe64((1 << DRIVE_CHILDREN) - 1)},
 	};
-	struct trib_pool_face face = {.tree = DRIVE_SHARED,
-				      .ifindex = w.ifindex[0]};
+	struct trib_pool_face face = {.tree = DRIVE_SHARED, .ifindex = w.ifindex[0]};
 	int tree = DRIVE_SHARED;
 	struct trib_tree t;
 
@@ -74,12 +73,10 @@ void drive_pool(int marks)
 	tree_put(DRIVE_SHARED, &t);
 	memcpy(face.addr, t.child[0].addr, 16);
 	must(bpf_map_update_elem(map("pools"), &tree, &row, 0), "pools");
-	must(bpf_map_update_elem(map("pool_faces"), &face,
-				 &(struct trib_pool_local){}, 0),
+	must(bpf_map_update_elem(map("pool_faces"), &face, &(struct trib_pool_local){}, 0),
 	     "pool_faces");
 	for (uint32_t i = 0; i < 1024; i++)
-		must(bpf_map_update_elem(map("pool_table"), &i,
-					 &(uint32_t){i % 64}, 0),
+		must(bpf_map_update_elem(map("pool_table"), &i, &(uint32_t){i % 64}, 0),
 		     "pool_table");
 }
 
@@ -93,9 +90,7 @@ static int prog(const char *name)
 
 static void attach(int port, const char *name)
 {
-	must(bpf_xdp_attach(w.ifindex[port], prog(name), XDP_FLAGS_DRV_MODE,
-			    NULL),
-	     name);
+	must(bpf_xdp_attach(w.ifindex[port], prog(name), XDP_FLAGS_DRV_MODE, NULL), name);
 }
 
 void drive_open(uint32_t ahead, uint32_t end)
@@ -109,8 +104,7 @@ void drive_open(uint32_t ahead, uint32_t end)
 	must(obj ? 0 : -1, path);
 	map = bpf_object__find_map_by_name(obj, ".rodata");
 	must(map ? 0 : -1, ".rodata");
-	must(bpf_map__set_initial_value(map, limits, sizeof(limits)) ? -1 : 0,
-	     "limits");
+	must(bpf_map__set_initial_value(map, limits, sizeof(limits)) ? -1 : 0, "limits");
 	must(bpf_object__load(obj) ? -1 : 0, "load of drive.bpf.o");
 	drive_target(false);
 	/*
@@ -132,8 +126,7 @@ void drive_target(bool nothing)
 {
 	int fd = nothing ? prog("drive_nothing") : w.xdp, zero = 0;
 
-	must(bpf_map_update_elem(bpf_object__find_map_fd_by_name(obj, "target"),
-				 &zero, &fd, 0),
+	must(bpf_map_update_elem(bpf_object__find_map_fd_by_name(obj, "target"), &zero, &fd, 0),
 	     "target");
 }
 
@@ -163,8 +156,8 @@ static void *drive_thread(void *arg)
 {
 	struct drive *d = arg;
 	struct xdp_md ctx = {.ingress_ifindex = w.ifindex[0]};
-	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &ctx,
-		    .ctx_size_in = sizeof(ctx), .repeat = d->repeat);
+	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &ctx, .ctx_size_in = sizeof(ctx),
+		    .repeat = d->repeat);
 	struct frame f;
 	cpu_set_t set;
 	uint32_t last;
@@ -229,8 +222,7 @@ void drive_run(struct drive *d, int n)
 	for (int i = 0; i < n && i < 8; i++)
 		d[i].threads = n;
 	for (int i = 0; i < n && i < 8; i++)
-		must(pthread_create(&t[i], NULL, drive_thread, &d[i]) ? -1 : 0,
-		     "thread");
+		must(pthread_create(&t[i], NULL, drive_thread, &d[i]) ? -1 : 0, "thread");
 	for (int i = 0; i < n && i < 8; i++)
 		pthread_join(t[i], NULL);
 }

@@ -71,8 +71,8 @@ static int put_ip(uint8_t *b, const struct link *link, int l4_len)
 	return 20;
 }
 
-void frame_build(struct frame *f, const struct link *link,
-		 const struct trib_hdr *hdr, const void *pay, int len)
+void frame_build(struct frame *f, const struct link *link, const struct trib_hdr *hdr,
+		 const void *pay, int len)
 {
 	int l4_len = 8 + (int)sizeof(*hdr) + len;
 
@@ -124,8 +124,7 @@ bool frame_lengths_agree(const struct frame *f)
 
 	if (get16(f->b + f->l4 + 4) != l4_len)
 		return false;
-	if ((int)(h->bmwords * 8 + trib_payload_len(ntohs(h->nval))) !=
-	    f->len - f->pay)
+	if ((int)(h->bmwords * 8 + trib_payload_len(ntohs(h->nval))) != f->len - f->pay)
 		return false;
 	if (f->v6)
 		return get16(f->b + f->l3 + 4) == l4_len;

@@ -53,8 +53,8 @@ struct link {
 };
 
 /* Ethernet to UDP, then @hdr and @len bytes of @pay. */
-void frame_build(struct frame *f, const struct link *link,
-		 const struct trib_hdr *hdr, const void *pay, int len);
+void frame_build(struct frame *f, const struct link *link, const struct trib_hdr *hdr,
+		 const void *pay, int len);
 
 /* Find the offsets in @f->b; false if it is not one of ours. */
 bool frame_parse(struct frame *f);

@@ -29,22 +29,19 @@ static void must(int rc, const char *what)
 
 static int packet_socket(int ifindex)
 {
-	struct sockaddr_ll ll = {.sll_family = AF_PACKET,
-				 .sll_protocol = htons(ETH_P_ALL),
-				 .sll_ifindex = ifindex};
+	struct sockaddr_ll ll = {
+		.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL), .sll_ifindex = ifindex};
 	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0), one = 1;
 
 	must(fd, "packet socket");
-	must(setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &one, sizeof(one)),
-	     "PACKET_AUXDATA");
+	must(setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &one, sizeof(one)), "PACKET_AUXDATA");
 	must(bind(fd, (void *)&ll, sizeof(ll)), "bind of packet socket");
 	return fd;
 }
 
 static void attach_grow(int ifindex)
 {
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex,
-		    .attach_point = BPF_TC_INGRESS);
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = ifindex, .attach_point = BPF_TC_INGRESS);
 	LIBBPF_OPTS(bpf_tc_opts, opts, .prog_fd = w.grow);
 
 	must(bpf_tc_hook_create(&hook), "clsact");
@@ -60,11 +57,8 @@ void live_open(void)
 {
 	for (int i = 0; i < PORTS; i++) {
 		attach_grow(w.ifindex[i]);
-		must(bpf_xdp_attach(w.ifindex[i], w.xdp, XDP_FLAGS_DRV_MODE,
-				    NULL),
-		     "trib_xdp");
-		must(bpf_xdp_attach(w.peer_ifindex[i], w.pass,
-				    XDP_FLAGS_DRV_MODE, NULL),
+		must(bpf_xdp_attach(w.ifindex[i], w.xdp, XDP_FLAGS_DRV_MODE, NULL), "trib_xdp");
+		must(bpf_xdp_attach(w.peer_ifindex[i], w.pass, XDP_FLAGS_DRV_MODE, NULL),
 		     "trib_pass");
 		caught[i] = packet_socket(w.peer_ifindex[i]);
 	}
@@ -81,8 +75,7 @@ void live_send(const struct frame *f, int port)
 
 void live_send_train(const struct frame *f, int n)
 {
-	struct sockaddr_in to = {.sin_family = AF_INET,
-				 .sin_port = htons(TRIB_UDP_PORT)};
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(TRIB_UDP_PORT)};
 	int len = f->len - f->h, fd = socket(AF_INET, SOCK_DGRAM, 0);
 	int tos = 0xba;
 	struct addr us = ourselves(ROOT, 2);
@@ -92,11 +85,9 @@ void live_send_train(const struct frame *f, int n)
 	must(fd, "socket");
 	for (int i = 0; i < n; i++)
 		memcpy(train + i * len, f[i].b + f[i].h, len);
-	must(setsockopt(fd, SOL_UDP, UDP_SEGMENT, &len, sizeof(len)),
-	     "UDP_SEGMENT");
+	must(setsockopt(fd, SOL_UDP, UDP_SEGMENT, &len, sizeof(len)), "UDP_SEGMENT");
 	must(setsockopt(fd, IPPROTO_IP, IP_TOS, &tos, sizeof(tos)), "IP_TOS");
-	must(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "q2", 3),
-	     "SO_BINDTODEVICE");
+	must(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "q2", 3), "SO_BINDTODEVICE");
 	must(sendto(fd, train, n * len, 0, (void *)&to, sizeof(to)), "sendto");
 	close(fd);
 }
@@ -130,8 +121,7 @@ static bool receive(struct frame *f, int port)
 	if (f->len < 0 || from.sll_pkttype == PACKET_OUTGOING)
 		return false;
 	for (c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c))
-		if (c->cmsg_level == SOL_PACKET &&
-		    c->cmsg_type == PACKET_AUXDATA)
+		if (c->cmsg_level == SOL_PACKET && c->cmsg_type == PACKET_AUXDATA)
 			memcpy(&aux, CMSG_DATA(c), sizeof(aux));
 	if (aux.tp_status & TP_STATUS_VLAN_VALID)
 		put_tag(f, &aux);

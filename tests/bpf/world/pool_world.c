@@ -110,8 +110,7 @@ struct trib_pool_face pool_face_key(int tree, int child)
 static void make_faces(int tree)
 {
 	for (int child = 0; child < 3; child++) {
-		struct trib_pool_face key = pool_face_key(tree, child),
-				      own = {.tree = tree};
+		struct trib_pool_face key = pool_face_key(tree, child), own = {.tree = tree};
 		struct addr us = ourselves(INNER, child);
 
 		memcpy(own.addr, us.ip, 16);
@@ -174,9 +173,7 @@ void pool_one_slot(void)
 
 uint32_t pool_slot_number(int tree, uint32_t chunk)
 {
-	uint32_t bucket = trib_pool_bucket(JOB + tree - POOL, tree, chunk,
-					   SLOTS_IN - 1),
-		 slot;
+	uint32_t bucket = trib_pool_bucket(JOB + tree - POOL, tree, chunk, SLOTS_IN - 1), slot;
 
 	pool_map_get(pw.table, bucket, &slot);
 	return slot;
@@ -217,8 +214,7 @@ void pool_expect_mark(uint32_t chunk, uint64_t bits)
 
 /* --- packets */
 
-struct trib_hdr pool_hdr(int type, int tree, int child, int rank,
-			 uint32_t chunk)
+struct trib_hdr pool_hdr(int type, int tree, int child, int rank, uint32_t chunk)
 {
 	struct trib_hdr h = header(type, tree, child, chunk);
 
@@ -242,8 +238,7 @@ struct pool_who pool_who(int a, int b)
 	return who;
 }
 
-void pool_values(struct trib_hdr h, int child, struct pool_who who, int nval,
-		 uint64_t word)
+void pool_values(struct trib_hdr h, int child, struct pool_who who, int nval, uint64_t word)
 {
 	uint8_t pay[8 * TRIB_BMWORDS_MAX + 4 * NVAL_MAX + 64];
 	int n = h.bmwords * 8, len = trib_payload_len(nval);
@@ -260,8 +255,7 @@ void pool_values(struct trib_hdr h, int child, struct pool_who who, int nval,
 }
 
 /* A GRAD with our number, of @who, that the rank number @i sent. */
-void pool_grad_of(int tree, int i, struct pool_who who, uint32_t chunk,
-		  int nval, uint64_t word)
+void pool_grad_of(int tree, int i, struct pool_who who, uint32_t chunk, int nval, uint64_t word)
 {
 	struct trib_hdr h = pool_hdr(TRIB_T_GRAD, tree, i, pool_rank(i), chunk);
 

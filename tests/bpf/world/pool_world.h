@@ -65,15 +65,12 @@ uint64_t pool_mark(uint32_t chunk);
 void pool_mark_put(uint32_t at, uint32_t epoch, uint32_t chunk, uint64_t bits);
 
 /* A header of @type in @tree from neighbour @child (-1: next hop), about @rank. */
-struct trib_hdr pool_hdr(int type, int tree, int child, int rank,
-			 uint32_t chunk);
+struct trib_hdr pool_hdr(int type, int tree, int child, int rank, uint32_t chunk);
 /* pw.f becomes a packet from neighbour @child. */
 void pool_build(int child, struct trib_hdr h, const void *pay, int len);
-void pool_values(struct trib_hdr h, int child, struct pool_who who, int nval,
-		 uint64_t word);
+void pool_values(struct trib_hdr h, int child, struct pool_who who, int nval, uint64_t word);
 /* A GRAD with our number, of @who, that rank number @i sent. */
-void pool_grad_of(int tree, int i, struct pool_who who, uint32_t chunk,
-		  int nval, uint64_t word);
+void pool_grad_of(int tree, int i, struct pool_who who, uint32_t chunk, int nval, uint64_t word);
 void pool_grad(int i, uint32_t chunk, int nval, uint64_t word);
 /* Run pw.f as from neighbour @child. Return: the verdict. */
 int pool_run(int child);

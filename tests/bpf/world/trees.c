@@ -39,8 +39,7 @@ static struct addr address(int port, int host, int udp)
 		memcpy(a.ip, (uint8_t[]){0xfd, 9, 0, port}, 4);
 		a.ip[15] = host;
 	} else {
-		memcpy(a.ip + 10, (uint8_t[]){0xff, 0xff, 10, 9, port, host},
-		       6);
+		memcpy(a.ip + 10, (uint8_t[]){0xff, 0xff, 10, 9, port, host}, 6);
 	}
 	return a;
 }
@@ -49,8 +48,7 @@ struct addr peer_of(int tree, int child)
 {
 	if (child < 0)
 		return address(port_of(tree, child), 9, TRIB_UDP_PORT);
-	return address(port_of(tree, child), 10 + child,
-		       TRIB_UDP_PORT_WORKER + child);
+	return address(port_of(tree, child), 10 + child, TRIB_UDP_PORT_WORKER + child);
 }
 
 struct addr ourselves(int tree, int child)
@@ -121,8 +119,7 @@ static void map_group(int group)
 		return;
 	mapped[group] = true;
 	must(bpf_map_lookup_elem(w.members, &group, &g), "members");
-	fd = bpf_map_create(BPF_MAP_TYPE_DEVMAP, "group", 4, sizeof(val), g.n,
-			    NULL);
+	fd = bpf_map_create(BPF_MAP_TYPE_DEVMAP, "group", 4, sizeof(val), g.n, NULL);
 	must(fd < 0, "devmap");
 	for (uint32_t i = 0; i < g.n; i++) {
 		val.ifindex = g.ifindex[i];
@@ -219,8 +216,7 @@ static void empty(int fd, int n, int size)
 
 void world_reset_as(bool v6, uint16_t vlan0, uint16_t vlan1)
 {
-	struct trib_deliver d = {
-		.cell_mask = SLOTS - 1, .nring = 1, .ring = {1}};
+	struct trib_deliver d = {.cell_mask = SLOTS - 1, .nring = 1, .ring = {1}};
 
 	w.v6 = v6;
 	w.vlan[0] = vlan0;
@@ -228,15 +224,13 @@ void world_reset_as(bool v6, uint16_t vlan0, uint16_t vlan1)
 	empty(w.slots, w.nslots, 64 + 4 * w.nval);
 	empty(w.trees, TREES_MAX, sizeof(struct trib_tree));
 	empty(w.lag, TREES_MAX, sizeof(struct trib_lag));
-	empty(w.stats, 1,
-	      sizeof(struct trib_stats) * libbpf_num_possible_cpus());
+	empty(w.stats, 1, sizeof(struct trib_stats) * libbpf_num_possible_cpus());
 	empty(w.cell_array, SLOTS, 64 + 4 * w.nval);
 	for (int i = 0; i < PORTS; i++) {
 		struct bpf_devmap_val val = {.ifindex = w.ifindex[i]};
 
 		val.bpf_prog.fd = w.egress;
-		must(bpf_map_update_elem(w.ports, &w.ifindex[i], &val, 0),
-		     "ports");
+		must(bpf_map_update_elem(w.ports, &w.ifindex[i], &val, 0), "ports");
 	}
 	make_tree(ROOT, 3, TRIB_TREE_ROOT, 0);
 	make_tree(INNER, 2, 0, 0);
@@ -283,8 +277,7 @@ struct link link_of(int tree, int child)
 	return l;
 }
 
-void frame_of(struct frame *f, int tree, int child, struct trib_hdr h,
-	      const void *pay, int len)
+void frame_of(struct frame *f, int tree, int child, struct trib_hdr h, const void *pay, int len)
 {
 	struct link l = link_of(tree, child);
 
@@ -302,8 +295,8 @@ static int fill(uint64_t *v, int nval, uint64_t word)
 	return len;
 }
 
-static void frame_values(struct frame *f, int type, int tree, int child,
-			 uint32_t chunk, int nval, uint64_t word)
+static void frame_values(struct frame *f, int type, int tree, int child, uint32_t chunk, int nval,
+			 uint64_t word)
 {
 	struct trib_hdr h = header(type, tree, child, chunk);
 	uint64_t v[NVAL_MAX / 2];
@@ -316,14 +309,13 @@ static void frame_values(struct frame *f, int type, int tree, int child,
 	frame_of(f, tree, child, h, v, len);
 }
 
-void frame_grad(struct frame *f, int tree, int child, uint32_t chunk, int nval,
-		uint64_t word)
+void frame_grad(struct frame *f, int tree, int child, uint32_t chunk, int nval, uint64_t word)
 {
 	frame_values(f, TRIB_T_GRAD, tree, child, chunk, nval, word);
 }
 
-void frame_floats(struct frame *f, int tree, int child, uint32_t chunk, int fmt,
-		  int nval, const void *v)
+void frame_floats(struct frame *f, int tree, int child, uint32_t chunk, int fmt, int nval,
+		  const void *v)
 {
 	struct trib_hdr h = header(TRIB_T_GRAD, tree, child, chunk);
 
@@ -334,14 +326,12 @@ void frame_floats(struct frame *f, int tree, int child, uint32_t chunk, int fmt,
 	frame_of(f, tree, child, h, v, trib_payload_len(nval));
 }
 
-void frame_result(struct frame *f, int tree, int child, uint32_t chunk,
-		  int nval, uint64_t word)
+void frame_result(struct frame *f, int tree, int child, uint32_t chunk, int nval, uint64_t word)
 {
 	frame_values(f, TRIB_T_RESULT, tree, child, chunk, nval, word);
 }
 
-void frame_need(struct frame *f, int tree, int child, uint32_t chunk,
-		uint64_t seen)
+void frame_need(struct frame *f, int tree, int child, uint32_t chunk, uint64_t seen)
 {
 	struct trib_hdr h = header(TRIB_T_NEED, tree, child, chunk);
 

@@ -85,8 +85,8 @@ static struct bpf_map_create_opts cell_opts = {
 
 int world_cells(void)
 {
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "cells_inner", 4,
-				64 + w.nval * 4, SLOTS, &cell_opts);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "cells_inner", 4, 64 + w.nval * 4, SLOTS,
+				&cell_opts);
 
 	if (fd < 0)
 		die("cell array");
@@ -96,8 +96,7 @@ int world_cells(void)
 static void make_inner(void)
 {
 	w.cell_array = world_cells();
-	w.ring = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring_1", 0, 0, 4096,
-				NULL);
+	w.ring = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring_1", 0, 0, 4096, NULL);
 	if (w.ring < 0)
 		die("ring");
 	if (bpf_map_update_elem(w.cells, &(int){1}, &w.cell_array, 0) ||
@@ -123,8 +122,7 @@ void world_open(int nval)
 
 	if (!w.ifindex[0])
 		make_ports();
-	snprintf(path, sizeof(path), "%s/trib-%d.bpf.o",
-		 dir ? dir : TRIB_BPF_DIR, nval);
+	snprintf(path, sizeof(path), "%s/trib-%d.bpf.o", dir ? dir : TRIB_BPF_DIR, nval);
 	w.nval = nval;
 	w.obj = bpf_object__open(path);
 	if (!w.obj)
@@ -137,8 +135,7 @@ void world_open(int nval)
 	set_size("groups", TREES_MAX * 3);
 	set_size("members", TREES_MAX * 3);
 	set_kfuncs();
-	inner = bpf_map__inner_map(
-		bpf_object__find_map_by_name(w.obj, "cells"));
+	inner = bpf_map__inner_map(bpf_object__find_map_by_name(w.obj, "cells"));
 	cell_opts.btf_key_type_id = bpf_map__btf_key_type_id(inner);
 	cell_opts.btf_value_type_id = bpf_map__btf_value_type_id(inner);
 	if (bpf_object__load(w.obj))
@@ -180,8 +177,7 @@ static void run_opts(struct bpf_test_run_opts *o, struct frame *f, uint8_t *out)
 	o->data_size_out = FRAME_MAX;
 }
 
-static int take_out(struct frame *f, struct bpf_test_run_opts *o,
-		    const uint8_t *out)
+static int take_out(struct frame *f, struct bpf_test_run_opts *o, const uint8_t *out)
 {
 	memcpy(f->b, out, o->data_size_out);
 	f->len = o->data_size_out;
@@ -191,8 +187,7 @@ static int take_out(struct frame *f, struct bpf_test_run_opts *o,
 
 int run_xdp(struct frame *f, int port)
 {
-	struct xdp_md ctx = {.data_end = f->len,
-			     .ingress_ifindex = w.ifindex[port]};
+	struct xdp_md ctx = {.data_end = f->len, .ingress_ifindex = w.ifindex[port]};
 	struct bpf_test_run_opts o = {};
 	static uint8_t out[FRAME_MAX];
 
@@ -218,8 +213,7 @@ int run_grow(struct frame *f, int port)
 	return take_out(f, &o, out);
 }
 
-int run_grad(struct frame *f, int tree, int child, uint32_t chunk, int nval,
-	     uint64_t word)
+int run_grad(struct frame *f, int tree, int child, uint32_t chunk, int nval, uint64_t word)
 {
 	frame_grad(f, tree, child, chunk, nval, word);
 	return run_xdp(f, port_of(tree, child));

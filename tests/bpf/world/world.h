@@ -38,8 +38,8 @@ enum {
 struct world {
 	struct bpf_object *obj;
 	int nval;
-	int nslots; /* 0: what the trees below need */
-	int kfuncs; /* the module is there: to be set before world_open() */
+	int nslots;		     /* 0: what the trees below need */
+	int kfuncs;		     /* the module is there: to be set before world_open() */
 	int xdp, egress, grow, pass; /* programs */
 	int trees, slots, groups, ports, members, rewrites, stats, lag;
 	int delivers, cells, rings;
@@ -79,25 +79,20 @@ struct trib_hdr header(int type, int tree, int child, uint32_t chunk);
 /* How they reach us; to be changed before frame_build(). */
 struct link link_of(int tree, int child);
 /* The frame that carries @h from them. */
-void frame_of(struct frame *f, int tree, int child, struct trib_hdr h,
-	      const void *pay, int len);
+void frame_of(struct frame *f, int tree, int child, struct trib_hdr h, const void *pay, int len);
 /* A GRAD of @nval times the 64-bit word @word (two values a word), Q32. */
-void frame_grad(struct frame *f, int tree, int child, uint32_t chunk, int nval,
-		uint64_t word);
+void frame_grad(struct frame *f, int tree, int child, uint32_t chunk, int nval, uint64_t word);
 /* NEED with @seen, from @child or (-1) the parent. */
-void frame_need(struct frame *f, int tree, int child, uint32_t chunk,
-		uint64_t seen);
+void frame_need(struct frame *f, int tree, int child, uint32_t chunk, uint64_t seen);
 /* RESULT, from @child or (-1) the parent. */
-void frame_result(struct frame *f, int tree, int child, uint32_t chunk,
-		  int nval, uint64_t word);
+void frame_result(struct frame *f, int tree, int child, uint32_t chunk, int nval, uint64_t word);
 /* Run trib_xdp on @f arriving at @port; @f becomes what it left. */
 int run_xdp(struct frame *f, int port);
 /* A GRAD of @nval units at @v, of format @fmt. */
-void frame_floats(struct frame *f, int tree, int child, uint32_t chunk, int fmt,
-		  int nval, const void *v);
+void frame_floats(struct frame *f, int tree, int child, uint32_t chunk, int fmt, int nval,
+		  const void *v);
 /* Build and run. */
-int run_grad(struct frame *f, int tree, int child, uint32_t chunk, int nval,
-	     uint64_t word);
+int run_grad(struct frame *f, int tree, int child, uint32_t chunk, int nval, uint64_t word);
 /* trib_grow on @f, which trib_xdp passed. */
 int run_grow(struct frame *f, int port);
 

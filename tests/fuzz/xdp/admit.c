@@ -67,8 +67,7 @@ static int read_v4(struct view *v, int *l4_len)
 		return odd(v, v->l3 + hlen, TRIB_DROP_FRAGMENT);
 	}
 	if (hlen != 20)
-		return hlen < 20 ? V_PASS
-				 : odd(v, v->l3 + hlen, TRIB_DROP_OPTIONS);
+		return hlen < 20 ? V_PASS : odd(v, v->l3 + hlen, TRIB_DROP_OPTIONS);
 	v->p.ce = (ip[1] & 3) == 3;
 	v->l4 = v->l3 + 20;
 	*l4_len = be16(ip + 2) - 20;
@@ -91,9 +90,7 @@ static int read_v6(struct view *v, int *l4_len)
 	if (v->l4 + 8 > v->f->len || ext[0] != 17)
 		return V_PASS;
 	if (ip[6] == 44)
-		return be16(ext + 2) & 0xfff8
-			       ? V_PASS
-			       : odd(v, v->l4 + 8, TRIB_DROP_FRAGMENT);
+		return be16(ext + 2) & 0xfff8 ? V_PASS : odd(v, v->l4 + 8, TRIB_DROP_FRAGMENT);
 	if (ip[6] == 0 || ip[6] == 43 || ip[6] == 60)
 		return odd(v, v->l4 + (ext[1] + 1) * 8, TRIB_DROP_OPTIONS);
 	return V_PASS;
@@ -116,9 +113,7 @@ static int read_headers(struct view *v, int *l4_len)
 		proto = be16(b + v->l3 + 2);
 		v->l3 += 4;
 	}
-	rc = proto == 0x0800   ? read_v4(v, l4_len)
-	     : proto == 0x86dd ? read_v6(v, l4_len)
-			       : V_PASS;
+	rc = proto == 0x0800 ? read_v4(v, l4_len) : proto == 0x86dd ? read_v6(v, l4_len) : V_PASS;
 	if (rc != ADMITTED)
 		return rc;
 	if (v->l4 + 8 > v->f->len || be16(b + v->l4 + 2) != TRIB_UDP_PORT)
@@ -165,8 +160,7 @@ static bool form_ok(const struct trib_hdr *h)
 	/* Dedicated trees alone have no relay number. */
 	if (trib_fmt_is_float(h->fmt))
 		return h->op == TRIB_WOP_ADD && !h->relay;
-	return (h->op == TRIB_WOP_ADD &&
-		(h->fmt == TRIB_FMT_Q32 || h->fmt == TRIB_FMT_I32)) ||
+	return (h->op == TRIB_WOP_ADD && (h->fmt == TRIB_FMT_Q32 || h->fmt == TRIB_FMT_I32)) ||
 	       (h->op <= TRIB_WOP_MAX && h->fmt == TRIB_FMT_W64);
 }
 
@@ -231,16 +225,14 @@ static int read_ours(struct view *v, int l4_len)
 	return ADMITTED;
 }
 
-bool from_face(const struct view *v, const struct trib_tree *t,
-	       const struct trib_peer *p)
+bool from_face(const struct view *v, const struct trib_tree *t, const struct trib_peer *p)
 {
 	const uint8_t *ip = v->f->b + v->l3;
 
 	if (p->ifindex != v->ifindex || v->v6 != !!(t->flags & TRIB_TREE_V6) ||
 	    p->vlan[0] != htons(v->vlan[0]) || p->vlan[1] != htons(v->vlan[1]))
 		return false;
-	return v->v6 ? !memcmp(ip + 8, p->addr, 16)
-		     : !memcmp(ip + 12, &p->addr[3], 4);
+	return v->v6 ? !memcmp(ip + 8, p->addr, 16) : !memcmp(ip + 12, &p->addr[3], 4);
 }
 
 /* Find the packet's tree. Return: NULL, and in *@why the reason to drop. */
@@ -276,8 +268,7 @@ static int admit(struct view *v, const struct trib_tree *t)
 		v->p.child = child;
 		if (!from_face(v, t, &t->child[child]))
 			return TRIB_DROP_FACE;
-	} else if ((t->flags & TRIB_TREE_ROOT) ||
-		   !from_face(v, t, &t->parent)) {
+	} else if ((t->flags & TRIB_TREE_ROOT) || !from_face(v, t, &t->parent)) {
 		return TRIB_DROP_FACE;
 	}
 	if (h->type < TRIB_T_JOIN && (!t->epoch || ntohl(h->epoch) != t->epoch))

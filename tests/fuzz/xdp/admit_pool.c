@@ -93,9 +93,7 @@ static int form(const struct trib_hdr *h, int tree)
 	if (!h->epoch)
 		return TRIB_DROP_EPOCH;
 	if (h->type == TRIB_T_GRAD)
-		return !h->relay    ? TRIB_DROP_FORMAT
-		       : n != words ? TRIB_DROP_BITMAP
-				    : 0;
+		return !h->relay ? TRIB_DROP_FORMAT : n != words ? TRIB_DROP_BITMAP : 0;
 	/* Other types need no bitmap; NEED may have one word. */
 	if (!n || n == words || (h->type == TRIB_T_NEED && n == 1))
 		return 0;
@@ -104,8 +102,7 @@ static int form(const struct trib_hdr *h, int tree)
 
 int admit_pool(const struct view *v, int tree)
 {
-	int why =
-		v->p.h->flags & TRIB_F_UP ? who_up(v, tree) : who_down(v, tree);
+	int why = v->p.h->flags & TRIB_F_UP ? who_up(v, tree) : who_down(v, tree);
 
 	return why ? why : form(v->p.h, tree);
 }

@@ -35,8 +35,7 @@ int model_grow(const struct frame *f, struct trib_hdr *h, const void **pay)
 	t = model_row();
 	n = model_node();
 	q = model_pool();
-	if (!(t->flags & TRIB_TREE_SHARED) &&
-	    (!t->epoch || t->epoch != ntohl(h->epoch))) {
+	if (!(t->flags & TRIB_TREE_SHARED) && (!t->epoch || t->epoch != ntohl(h->epoch))) {
 		model.stats[TRIB_DROP_GROW_GONE]++;
 		return V_SHOT;
 	}
@@ -48,8 +47,7 @@ int model_grow(const struct frame *f, struct trib_hdr *h, const void **pay)
 	if (!(how & (HOW_FILL | HOW_ANSWER)))
 		memcpy(&h->relay, f->b + at - 8, 2);
 	if (how & HOW_FILL) {
-		why = how & HOW_POOL ? shared_fill(&n, &q, h, pay)
-				     : node_fill(&n, h, how, pay);
+		why = how & HOW_POOL ? shared_fill(&n, &q, h, pay) : node_fill(&n, h, how, pay);
 		if (why) {
 			model.stats[why]++;
 			return V_SHOT;

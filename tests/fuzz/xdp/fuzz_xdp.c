@@ -17,8 +17,7 @@
 #define TEST_RUN_MIN 54
 
 /* The fuzzer's feedback: what happened, not which code ran. */
-static uint8_t feedback[8192]
-	__attribute__((section("__libfuzzer_extra_counters")));
+static uint8_t feedback[8192] __attribute__((section("__libfuzzer_extra_counters")));
 
 static struct frame sent;
 static int step;
@@ -32,14 +31,13 @@ static void show(const char *what, const struct frame *f)
 	fprintf(stderr, "\n");
 }
 
-#define wrong(...)                                                             \
-	do {                                                                   \
-		fprintf(stderr, "packet %d of the input, tree %d: ", step,     \
-			model.tree);                                           \
-		fprintf(stderr, __VA_ARGS__);                                  \
-		fprintf(stderr, "\n");                                         \
-		show("it was", &sent);                                         \
-		abort();                                                       \
+#define wrong(...)                                                                                 \
+	do {                                                                                       \
+		fprintf(stderr, "packet %d of the input, tree %d: ", step, model.tree);            \
+		fprintf(stderr, __VA_ARGS__);                                                      \
+		fprintf(stderr, "\n");                                                             \
+		show("it was", &sent);                                                             \
+		abort();                                                                           \
 	} while (0)
 
 static void note(uint64_t what)
@@ -57,8 +55,7 @@ static void same_stats(void)
 	rig_stats(delta);
 	for (int i = 0; i < TRIB_STAT__MAX; i++) {
 		if (delta[i] != model.stats[i])
-			wrong("counter %d grew by %llu, not %llu", i,
-			      (unsigned long long)delta[i],
+			wrong("counter %d grew by %llu, not %llu", i, (unsigned long long)delta[i],
 			      (unsigned long long)model.stats[i]);
 		if (delta[i])
 			note(0x1000000 + i * 64 + model.tree);
@@ -77,14 +74,11 @@ static void same_records(void)
 	for (int i = 0; i < n; i++) {
 		int j = 0;
 
-		while (j < n &&
-		       (used[j] || got[i].ring != model.record[j].ring ||
-			memcmp(&got[i].ev, &model.record[j].ev,
-			       sizeof(got[i].ev))))
+		while (j < n && (used[j] || got[i].ring != model.record[j].ring ||
+				 memcmp(&got[i].ev, &model.record[j].ev, sizeof(got[i].ev))))
 			j++;
 		if (j == n)
-			wrong("ring record %d (type %d) is not expected", i,
-			      got[i].ev.type);
+			wrong("ring record %d (type %d) is not expected", i, got[i].ev.type);
 		used[j] = true;
 	}
 }
@@ -97,8 +91,7 @@ static void adopt_unknown(int tree)
 		const struct trib_slot *s = rig_slot(tree * POOL + i);
 
 		if (!m->first_ns != !s->first_ns)
-			wrong("slot %d: first_ns is %llu", i,
-			      (unsigned long long)s->first_ns);
+			wrong("slot %d: first_ns is %llu", i, (unsigned long long)s->first_ns);
 		m->first_ns = s->first_ns;
 		if (m->state == TRIB_SLOT_COLLECT)
 			m->last = s->last;
@@ -124,19 +117,16 @@ static void same_tree(int tree)
 			wrong("slot %d: chunk %u/%u state %u/%u seen %llx/%llx "
 			      "nval %u/%u%s",
 			      i, s->chunk, m->chunk, s->state, m->state,
-			      (unsigned long long)s->seen,
-			      (unsigned long long)m->seen, s->nval, m->nval,
-			      memcmp(m, s, 64) ? "" : ": values");
+			      (unsigned long long)s->seen, (unsigned long long)m->seen, s->nval,
+			      m->nval, memcmp(m, s, 64) ? "" : ": values");
 	}
 	if (memcmp(&rig.lag[tree], &model.lag[tree], sizeof(model.lag[tree])))
 		wrong("lag differs");
-	if (memcmp(&rig.delivers[tree], &model.delivers[tree],
-		   sizeof(model.delivers[tree])))
-		wrong("deliver row: next %u/%u unrung %u/%u",
-		      rig.delivers[tree].next, model.delivers[tree].next,
-		      rig.delivers[tree].unrung, model.delivers[tree].unrung);
-	if (model.cells[tree] &&
-	    memcmp(rig.cells[tree], model.cells[tree], POOL * rig.slot_size))
+	if (memcmp(&rig.delivers[tree], &model.delivers[tree], sizeof(model.delivers[tree])))
+		wrong("deliver row: next %u/%u unrung %u/%u", rig.delivers[tree].next,
+		      model.delivers[tree].next, rig.delivers[tree].unrung,
+		      model.delivers[tree].unrung);
+	if (model.cells[tree] && memcmp(rig.cells[tree], model.cells[tree], POOL * rig.slot_size))
 		wrong("cells differ");
 }
 
@@ -165,15 +155,13 @@ static void same_pool(void)
 		if (memcmp(m, s, rig.pslot_size))
 			wrong("shared slot %d: job %u/%u tree %u/%u epoch "
 			      "%u/%u chunk %u/%u state %u/%u nval %u/%u%s",
-			      i, s->job, m->job, s->tree, m->tree, s->epoch,
-			      m->epoch, s->chunk, m->chunk, s->state, m->state,
-			      s->nval, m->nval,
+			      i, s->job, m->job, s->tree, m->tree, s->epoch, m->epoch, s->chunk,
+			      m->chunk, s->state, m->state, s->nval, m->nval,
 			      memcmp(m, s, 192) ? "" : ": values");
 	}
 	for (int i = 0; i < T__MAX * POOL; i++)
 		if (rig.marks[i] != model.marks[i])
-			wrong("mark %d is %llx, not %llx", i,
-			      (unsigned long long)rig.marks[i],
+			wrong("mark %d is %llx, not %llx", i, (unsigned long long)rig.marks[i],
 			      (unsigned long long)model.marks[i]);
 }
 
@@ -222,8 +210,7 @@ static void hold(int tree, int i, uint32_t busy)
 	if (!rig.cells[tree])
 		return;
 	cell = (struct trib_cell *)(rig.cells[tree] + i * rig.slot_size);
-	model_cell =
-		(struct trib_cell *)(model.cells[tree] + i * rig.slot_size);
+	model_cell = (struct trib_cell *)(model.cells[tree] + i * rig.slot_size);
 	if (busy < 2)
 		cell->busy = model_cell->busy = busy;
 }
@@ -285,9 +272,8 @@ static void check_drop_counted(int verdict)
 	for (int i = TRIB_DROP_SHORT; i < TRIB_STAT__MAX; i++)
 		n += model.stats[i];
 	/* The model must keep this rule itself: counters equal the model's. */
-	if (verdict == V_DROP && !n && !model.stats[TRIB_ADDED] &&
-	    !model.stats[TRIB_POOL_MERGED] && !model.stats[TRIB_DELIVERED] &&
-	    !model.stats[TRIB_RUNG])
+	if (verdict == V_DROP && !n && !model.stats[TRIB_ADDED] && !model.stats[TRIB_POOL_MERGED] &&
+	    !model.stats[TRIB_DELIVERED] && !model.stats[TRIB_RUNG])
 		wrong("dropped, and no reason counted");
 	if (n > 1)
 		wrong("%d reasons counted", n);
@@ -325,11 +311,8 @@ static void follow_grow(struct frame *f, uint32_t ifindex)
 	out = (struct trib_hdr *)(f->b + at);
 	paylen = h.bmwords * 8 + trib_payload_len(ntohs(h.nval));
 	if (f->len != at + (int)sizeof(h) + paylen)
-		wrong("grown to %d bytes, not %d", f->len,
-		      at + (int)sizeof(h) + paylen);
-	child = out->flags & TRIB_F_UP && !(T_SHARED >> model.tree & 1)
-			? h.child
-			: out->child;
+		wrong("grown to %d bytes, not %d", f->len, at + (int)sizeof(h) + paylen);
+	child = out->flags & TRIB_F_UP && !(T_SHARED >> model.tree & 1) ? h.child : out->child;
 	if ((out->flags ^ h.flags) & ~TRIB_F_UP || child != h.child)
 		wrong("grown: flags %x, child %x", out->flags, out->child);
 	h.flags = out->flags;
@@ -427,9 +410,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 			disturb(tree, take8(&in));
 		} else {
-			uint32_t port = op >= OP_RAW
-						? gen_raw(&in, &f)
-						: gen_packet(&in, base, &f);
+			uint32_t port = op >= OP_RAW ? gen_raw(&in, &f) : gen_packet(&in, base, &f);
 
 			one_packet(&f, port, take8(&in));
 		}

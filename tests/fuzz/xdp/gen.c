@@ -24,36 +24,31 @@ static void put16(uint8_t *p, uint16_t v)
 
 /* Weighted: frequent packets of workers are frequent here. */
 static const uint8_t types[16] = {
-	TRIB_T_GRAD,  TRIB_T_GRAD, TRIB_T_GRAD,	  TRIB_T_GRAD,
-	TRIB_T_GRAD,  TRIB_T_GRAD, TRIB_T_GRAD,	  TRIB_T_RESULT,
-	TRIB_T_NEED,  TRIB_T_NEED, TRIB_T_RESULT, TRIB_T_ALIVE,
-	TRIB_T_ABORT, TRIB_T_JOIN, TRIB_T_START,  TRIB_T_LEAVE,
+	TRIB_T_GRAD,  TRIB_T_GRAD,   TRIB_T_GRAD,  TRIB_T_GRAD,	 TRIB_T_GRAD,	TRIB_T_GRAD,
+	TRIB_T_GRAD,  TRIB_T_RESULT, TRIB_T_NEED,  TRIB_T_NEED,	 TRIB_T_RESULT, TRIB_T_ALIVE,
+	TRIB_T_ABORT, TRIB_T_JOIN,   TRIB_T_START, TRIB_T_LEAVE,
 };
 
 static const uint8_t shared_types[16] = {
-	TRIB_T_GRAD,  TRIB_T_GRAD,  TRIB_T_GRAD,   TRIB_T_GRAD,
-	TRIB_T_GRAD,  TRIB_T_GRAD,  TRIB_T_GRAD,   TRIB_T_RESULT,
-	TRIB_T_NEED,  TRIB_T_PROBE, TRIB_T_RESULT, TRIB_T_ALIVE,
-	TRIB_T_ABORT, TRIB_T_JOIN,  TRIB_T_START,  TRIB_T_PROBE,
+	TRIB_T_GRAD,  TRIB_T_GRAD,   TRIB_T_GRAD,  TRIB_T_GRAD,	 TRIB_T_GRAD,	TRIB_T_GRAD,
+	TRIB_T_GRAD,  TRIB_T_RESULT, TRIB_T_NEED,  TRIB_T_PROBE, TRIB_T_RESULT, TRIB_T_ALIVE,
+	TRIB_T_ABORT, TRIB_T_JOIN,   TRIB_T_START, TRIB_T_PROBE,
 };
 
 /* Bits of the three workers of the row (1, 2, 4), and of another (8). */
-static const uint8_t contributors[16] = {1, 2, 4, 1, 2, 4, 1, 2,
-					 4, 3, 5, 6, 7, 9, 8, 0};
+static const uint8_t contributors[16] = {1, 2, 4, 1, 2, 4, 1, 2, 4, 3, 5, 6, 7, 9, 8, 0};
 
 static const struct {
 	uint8_t op, fmt;
 } shapes[8] = {
-	{TRIB_WOP_ADD, TRIB_FMT_Q32}, {TRIB_WOP_ADD, TRIB_FMT_BF16},
-	{TRIB_WOP_ADD, TRIB_FMT_I32}, {TRIB_WOP_MAX, TRIB_FMT_W64},
-	{TRIB_WOP_ADD, TRIB_FMT_W64}, {TRIB_WOP_ADD, TRIB_FMT_NONE},
+	{TRIB_WOP_ADD, TRIB_FMT_Q32}, {TRIB_WOP_ADD, TRIB_FMT_BF16}, {TRIB_WOP_ADD, TRIB_FMT_I32},
+	{TRIB_WOP_MAX, TRIB_FMT_W64}, {TRIB_WOP_ADD, TRIB_FMT_W64},  {TRIB_WOP_ADD, TRIB_FMT_NONE},
 	{TRIB_WOP_MAX, TRIB_FMT_Q32}, {TRIB_WOP_ADD, TRIB_FMT_F32},
 };
 
 static unsigned int lengths(unsigned int i)
 {
-	const unsigned int n[8] = {rig.nval, rig.nval, 32, 16,
-				   17,	     2,	       0,  rig.nval + 1};
+	const unsigned int n[8] = {rig.nval, rig.nval, 32, 16, 17, 2, 0, rig.nval + 1};
 
 	return n[i & 7];
 }
@@ -70,8 +65,8 @@ static const uint64_t patterns[8] = {
 };
 
 /* For whom, of whom, from which rank: from bytes that say something else. */
-static int put_shared(uint8_t *p, struct trib_hdr *h, int tree, uint8_t who,
-		      uint8_t type, uint8_t seed)
+static int put_shared(uint8_t *p, struct trib_hdr *h, int tree, uint8_t who, uint8_t type,
+		      uint8_t seed)
 {
 	uint64_t bits[TRIB_BMWORDS_MAX] = {0};
 	uint8_t set = contributors[who >> 2 & 15];
@@ -108,8 +103,7 @@ static int put_values(uint8_t *p, unsigned int nval, uint8_t seed)
 	return len;
 }
 
-static int put_header(uint8_t *p, struct input *in, int tree, uint8_t who,
-		      int child, uint32_t base)
+static int put_header(uint8_t *p, struct input *in, int tree, uint8_t who, int child, uint32_t base)
 {
 	bool shared = T_SHARED >> tree & 1;
 	uint8_t type = take8(in), what = take8(in), shape = take8(in);
@@ -117,8 +111,7 @@ static int put_header(uint8_t *p, struct input *in, int tree, uint8_t who,
 	struct trib_hdr h = {
 		.version = TRIB_WIRE_VERSION,
 		.type = (shared ? shared_types : types)[type & 15],
-		.flags = what & (TRIB_F_RESEND | TRIB_F_PUSH | TRIB_F_EMPTY |
-				 TRIB_F_CE),
+		.flags = what & (TRIB_F_RESEND | TRIB_F_PUSH | TRIB_F_EMPTY | TRIB_F_CE),
 		.job = htons(rig.trees[tree].job),
 		.tree = htons(tree),
 		.child = htons(child < 0 ? seed : child),
@@ -142,9 +135,7 @@ static int put_header(uint8_t *p, struct input *in, int tree, uint8_t who,
 		h.fmt = shapes[shape & 7].fmt;
 		h.scale = htonl(shape >> 6 == 3);
 		h.nval = htons(nval);
-		len += nval <= TRIB_NVAL_LARGE
-			       ? put_values(p + sizeof(h) + len, nval, seed)
-			       : 0;
+		len += nval <= TRIB_NVAL_LARGE ? put_values(p + sizeof(h) + len, nval, seed) : 0;
 	} else if (h.type == TRIB_T_NEED && (!shared || (seed & 1))) {
 		uint64_t seen = htobe64(seed);
 
@@ -233,8 +224,7 @@ static void longer(struct frame *f, const struct where *w, int more)
 	put16(f->b + w->l3 + (w->v6 ? 4 : 2), l4_len + (w->v6 ? 0 : 20));
 }
 
-static void bend(struct input *in, struct frame *f, const struct where *w,
-		 uint32_t *ifindex)
+static void bend(struct input *in, struct frame *f, const struct where *w, uint32_t *ifindex)
 {
 	uint8_t how = take8(in), at = take8(in), value = take8(in);
 	int off = -1;

@@ -52,8 +52,7 @@ int model_deliver(struct node *n, const struct node_result *r)
 	struct trib_deliver *d = &model.delivers[row];
 	struct trib_cell *c;
 
-	c = (struct trib_cell *)(model.cells[row] +
-				 (r->chunk & d->cell_mask) * rig.slot_size);
+	c = (struct trib_cell *)(model.cells[row] + (r->chunk & d->cell_mask) * rig.slot_size);
 	if (c->busy)
 		return TRIB_DROP_BUSY;
 	if (c->id && c->id >> 32 == r->epoch) {

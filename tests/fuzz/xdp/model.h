@@ -109,8 +109,7 @@ struct node model_node(void);
 struct node_pool model_pool(void);
 extern const struct node_exits model_exits;
 
-bool from_face(const struct view *v, const struct trib_tree *t,
-	       const struct trib_peer *p);
+bool from_face(const struct view *v, const struct trib_tree *t, const struct trib_peer *p);
 /*
  * Admit a packet to shared tree @tree (admit_pool.c). Return: 0, POOL_LEAVE, or
  * the reason to drop.

@@ -8,8 +8,7 @@
 #include "gen.h"
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
-			       unsigned int seed);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned int seed);
 
 static uint32_t rnd(uint32_t *state, uint32_t n)
 {
@@ -42,8 +41,7 @@ static void record(uint32_t *r, uint8_t *p, uint8_t tree, uint8_t shape)
 
 static size_t burst(uint32_t *r, uint8_t *data, size_t size, size_t max)
 {
-	uint8_t tree = 1 + rnd(r, T__MAX - 1), shape = rnd(r, 5) | rnd(r, 7)
-									   << 3;
+	uint8_t tree = 1 + rnd(r, T__MAX - 1), shape = rnd(r, 5) | rnd(r, 7) << 3;
 	int n = 3 + rnd(r, 20);
 
 	if (one_in(r, 3))
@@ -78,8 +76,7 @@ static size_t again(uint32_t *r, uint8_t *data, size_t size, size_t max)
 	return size + RECORD;
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
-			       unsigned int seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned int seed)
 {
 	uint32_t r = seed;
 

@@ -74,8 +74,7 @@ static void make_ports(void)
 		printf("1..0 # SKIP needs root, for a network namespace\n");
 		exit(4);
 	}
-	must(-system("echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6"),
-	     "disable_ipv6");
+	must(-system("echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6"), "disable_ipv6");
 	for (int i = 0; i < PORTS; i++) {
 		snprintf(text, sizeof(text),
 			 "ip link add p%d mtu 3500 type veth peer name q%d "
@@ -109,8 +108,8 @@ static int prog(const char *name)
 static void *map_memory(int fd, size_t len)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
-	void *p = mmap(NULL, (len + page - 1) / page * page,
-		       PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *p = mmap(NULL, (len + page - 1) / page * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		       0);
 
 	if (p == MAP_FAILED)
 		die("mmap of a map");
@@ -119,20 +118,17 @@ static void *map_memory(int fd, size_t len)
 
 static void load(void)
 {
-	static const char *const memory[] = {"trees",	   "slots",
-					     "lag",	   "delivers",
-					     "pool_slots", "pool_marks"};
+	static const char *const memory[] = {"trees",	 "slots",      "lag",
+					     "delivers", "pool_slots", "pool_marks"};
 	char path[256];
 	const char *dir = getenv("TRIB_BPF_DIR");
 
-	snprintf(path, sizeof(path), "%s/trib-%u.bpf.o",
-		 dir ? dir : TRIB_BPF_DIR, rig.nval);
+	snprintf(path, sizeof(path), "%s/trib-%u.bpf.o", dir ? dir : TRIB_BPF_DIR, rig.nval);
 	obj = bpf_object__open(path);
 	if (!obj)
 		die(path);
 	for (int i = 0; i < 6; i++)
-		must(bpf_map__set_map_flags(map(memory[i]), BPF_F_MMAPABLE),
-		     memory[i]);
+		must(bpf_map__set_map_flags(map(memory[i]), BPF_F_MMAPABLE), memory[i]);
 	must(bpf_map__set_max_entries(map("trees"), T__MAX), "trees");
 	must(bpf_map__set_max_entries(map("lag"), T__MAX), "lag");
 	must(bpf_map__set_max_entries(map("delivers"), T__MAX), "delivers");
@@ -141,8 +137,7 @@ static void load(void)
 	must(bpf_map__set_max_entries(map("groups"), NGROUPS), "groups");
 	must(bpf_map__set_max_entries(map("members"), NGROUPS), "members");
 	must(bpf_map__set_max_entries(map("pool_slots"), POOL_SLOTS), "slots");
-	must(bpf_map__set_max_entries(map("pool_marks"), T__MAX * POOL),
-	     "marks");
+	must(bpf_map__set_max_entries(map("pool_marks"), T__MAX * POOL), "marks");
 	must(bpf_object__load(obj), "bpf_object__load");
 	fd_xdp = prog("trib_xdp");
 	fd_grow = prog("trib_grow");
@@ -153,19 +148,14 @@ static void load(void)
 	fd_rewrites = bpf_map__fd(map("rewrites"));
 	fd_ports = bpf_map__fd(map("ports"));
 	rig.slot_size = 64 + 4 * rig.nval;
-	rig.trees = map_memory(bpf_map__fd(map("trees")),
-			       T__MAX * sizeof(struct trib_tree));
-	rig.slots = map_memory(bpf_map__fd(map("slots")),
-			       T__MAX * POOL * rig.slot_size);
-	rig.lag = map_memory(bpf_map__fd(map("lag")),
-			     T__MAX * sizeof(struct trib_lag));
-	rig.delivers = map_memory(bpf_map__fd(map("delivers")),
-				  T__MAX * sizeof(struct trib_deliver));
+	rig.trees = map_memory(bpf_map__fd(map("trees")), T__MAX * sizeof(struct trib_tree));
+	rig.slots = map_memory(bpf_map__fd(map("slots")), T__MAX * POOL * rig.slot_size);
+	rig.lag = map_memory(bpf_map__fd(map("lag")), T__MAX * sizeof(struct trib_lag));
+	rig.delivers =
+		map_memory(bpf_map__fd(map("delivers")), T__MAX * sizeof(struct trib_deliver));
 	rig.pslot_size = 192 + 4 * rig.nval;
-	rig.pslots = map_memory(bpf_map__fd(map("pool_slots")),
-				POOL_SLOTS * rig.pslot_size);
-	rig.marks = map_memory(bpf_map__fd(map("pool_marks")),
-			       T__MAX * POOL * sizeof(uint64_t));
+	rig.pslots = map_memory(bpf_map__fd(map("pool_slots")), POOL_SLOTS * rig.pslot_size);
+	rig.marks = map_memory(bpf_map__fd(map("pool_marks")), T__MAX * POOL * sizeof(uint64_t));
 }
 
 /* --- neighbours */
@@ -200,8 +190,7 @@ static void fill_peer(struct trib_peer *p, int tree, int child)
 	int port = rig_port(tree, child);
 
 	p->ifindex = rig.ifindex[port];
-	p->port =
-		htons(child < 0 ? TRIB_UDP_PORT : TRIB_UDP_PORT_WORKER + child);
+	p->port = htons(child < 0 ? TRIB_UDP_PORT : TRIB_UDP_PORT_WORKER + child);
 	p->rank = child < 0 ? 0xffff : child;
 	address(tree, child < 0 ? 9 : 10 + child, port, (uint8_t *)p->addr);
 	p->vlan[0] = htons(kinds[tree].vlan[0]);
@@ -241,8 +230,8 @@ static void fill_tree(struct trib_tree *t, int tree)
 
 static void add_member(struct trib_group *g, int group, int tree, int child)
 {
-	const struct trib_peer *p = child < 0 ? &fresh_trees[tree].parent
-					      : &fresh_trees[tree].child[child];
+	const struct trib_peer *p =
+		child < 0 ? &fresh_trees[tree].parent : &fresh_trees[tree].child[child];
 	struct trib_rewrite_key key = {group, p->ifindex};
 	uint32_t last = g->n ? g->ifindex[g->n - 1] : 0;
 	struct trib_rewrite r = {
@@ -279,8 +268,7 @@ static void put_group(int group, const struct trib_group *g, bool devmap)
 	must(bpf_map_update_elem(fd_members, &group, g, 0), "members");
 	if (!g->n || !devmap)
 		return;
-	fd = bpf_map_create(BPF_MAP_TYPE_DEVMAP, "group", 4, sizeof(val), g->n,
-			    NULL);
+	fd = bpf_map_create(BPF_MAP_TYPE_DEVMAP, "group", 4, sizeof(val), g->n, NULL);
 	must(fd, "devmap");
 	for (uint32_t i = 0; i < g->n; i++) {
 		val.ifindex = g->ifindex[i];
@@ -347,17 +335,14 @@ static void make_rings(void)
 	int fd_rings = bpf_map__fd(map("rings"));
 
 	for (uintptr_t i = 1; i <= RING_RANKS; i++) {
-		int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0,
-					4096, NULL);
+		int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, 4096, NULL);
 
 		must(fd, "ring");
 		must(bpf_map_update_elem(fd_rings, &(int){i}, &fd, 0), "rings");
 		if (!rings)
-			rings = ring_buffer__new(fd, on_record, (void *)i,
-						 NULL);
+			rings = ring_buffer__new(fd, on_record, (void *)i, NULL);
 		else
-			must(ring_buffer__add(rings, fd, on_record, (void *)i),
-			     "ring_buffer__add");
+			must(ring_buffer__add(rings, fd, on_record, (void *)i), "ring_buffer__add");
 	}
 }
 
@@ -371,12 +356,10 @@ static void make_cells(int tree)
 		.btf_key_type_id = bpf_map__btf_key_type_id(inner),
 		.btf_value_type_id = bpf_map__btf_value_type_id(inner),
 	};
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "cells_inner", 4,
-				rig.slot_size, POOL, &o);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "cells_inner", 4, rig.slot_size, POOL, &o);
 
 	must(fd, "cells");
-	must(bpf_map_update_elem(bpf_map__fd(map("cells")), &tree, &fd, 0),
-	     "cells");
+	must(bpf_map_update_elem(bpf_map__fd(map("cells")), &tree, &fd, 0), "cells");
 	rig.cells[tree] = map_memory(fd, POOL * rig.slot_size);
 	fresh_delivers[tree] = (struct trib_deliver){
 		.cell_mask = POOL - 1,
@@ -397,8 +380,7 @@ int rig_rank(int tree, int i)
 static void make_face(int tree, int child)
 {
 	const struct trib_peer *p = &fresh_trees[tree].child[child];
-	struct trib_pool_face key = {.tree = tree, .ifindex = p->ifindex},
-			      own = {.tree = tree};
+	struct trib_pool_face key = {.tree = tree, .ifindex = p->ifindex}, own = {.tree = tree};
 	struct trib_pool_local local;
 	int fd = bpf_map__fd(map("pool_faces"));
 
@@ -427,8 +409,7 @@ static void make_pool(int tree)
 
 		row->mask[rank / 64] |= htobe64(1ULL << rank % 64);
 	}
-	must(bpf_map_update_elem(bpf_map__fd(map("pools")), &tree, row, 0),
-	     "pools");
+	must(bpf_map_update_elem(bpf_map__fd(map("pools")), &tree, row, 0), "pools");
 	for (int child = 0; child < kinds[tree].nchild; child++)
 		make_face(tree, child);
 }
@@ -437,8 +418,7 @@ static void make_pools(void)
 {
 	for (uint32_t i = 0; i < BUCKETS; i++) {
 		rig.table[i] = i == BUCKETS - 1 ? ~0U : i % POOL_SLOTS;
-		must(bpf_map_update_elem(bpf_map__fd(map("pool_table")), &i,
-					 &rig.table[i], 0),
+		must(bpf_map_update_elem(bpf_map__fd(map("pool_table")), &i, &rig.table[i], 0),
 		     "pool_table");
 	}
 	for (int tree = 0; tree < T__MAX; tree++)
@@ -455,8 +435,7 @@ static void make_answers(void)
 		if (i == 2)
 			continue;
 		val.bpf_prog.fd = fd_egress;
-		must(bpf_map_update_elem(fd_ports, &rig.ifindex[i], &val, 0),
-		     "ports");
+		must(bpf_map_update_elem(fd_ports, &rig.ifindex[i], &val, 0), "ports");
 	}
 }
 

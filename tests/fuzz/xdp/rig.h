@@ -37,8 +37,8 @@ enum rig_tree {
 	T_LOCAL,   /* inner, all children are ranks of this host */
 	T_CHAIN,   /* inner, one child, and ranks */
 	T_POOL,	   /* shared, 3 neighbours below, IPv4 */
-	T_POOL6, /* of another job, capped, IPv6, one tag, bitmaps of 2 words */
-	T_POOLG, /* as in generic mode, bitmaps of 16 words */
+	T_POOL6,   /* of another job, capped, IPv6, one tag, bitmaps of 2 words */
+	T_POOLG,   /* as in generic mode, bitmaps of 16 words */
 	T__MAX,
 };
 

@@ -51,8 +51,7 @@ static void to_length(struct node *n, struct node_packet *p, int paylen)
 	put16(b + v->l4 + 4, l4_len);
 }
 
-static int to_grow(struct node *n, struct node_packet *p, uint32_t group,
-		   int how)
+static int to_grow(struct node *n, struct node_packet *p, uint32_t group, int how)
 {
 	struct view *v = view_of(p);
 	struct trib_hdr *h = p->h;
@@ -128,8 +127,7 @@ static int to_sender(struct node *n, struct node_packet *p, uint16_t be_port)
 static bool answers(const struct node *n, const struct node_packet *p)
 {
 	(void)n;
-	return ((const struct view *)(const void *)p)->ifindex !=
-	       rig.ifindex[2];
+	return ((const struct view *)(const void *)p)->ifindex != rig.ifindex[2];
 }
 
 const struct node_exits model_exits = {

@@ -37,21 +37,16 @@ static struct world_event *event_add(struct world *w, uint64_t at)
 	return &w->event[w->nevent++];
 }
 
-static void deliver(struct world *w, unsigned int to, const uint8_t *pkt,
-		    size_t n)
+static void deliver(struct world *w, unsigned int to, const uint8_t *pkt, size_t n)
 {
-	unsigned int copies =
-		1 + (ndn_random_between(&w->random, 1, 100) <= w->copies);
+	unsigned int copies = 1 + (ndn_random_between(&w->random, 1, 100) <= w->copies);
 
 	w->sent++;
-	if (ndn_random_between(&w->random, 1, 100) <= w->loss ||
-	    n > WORLD_PACKET)
+	if (ndn_random_between(&w->random, 1, 100) <= w->loss || n > WORLD_PACKET)
 		return;
 	while (copies--) {
 		struct world_event *e =
-			event_add(w, w->now + DELAY +
-					     ndn_random_between(&w->random, 0,
-								w->jitter));
+			event_add(w, w->now + DELAY + ndn_random_between(&w->random, 0, w->jitter));
 
 		e->to = to;
 		e->n = n;
@@ -75,8 +70,7 @@ static int worker_named(const struct world *w, struct ndn_bytes gpu)
 	unsigned int i;
 
 	for (i = 0; i < w->nworker; i++)
-		if (gpu.n == w->id[i].len &&
-		    !memcmp(gpu.p, w->id[i].name, gpu.n))
+		if (gpu.n == w->id[i].len && !memcmp(gpu.p, w->id[i].name, gpu.n))
 			return (int)i;
 	return -1;
 }
@@ -99,8 +93,7 @@ static void from_ps(void *ctx, const void *data, size_t n)
 		for (j = 0; j < w->njob; j++) {
 			int at;
 
-			if (!ndn_job_match_gpu(&w->job[j].names,
-					       &p.interest.name, &parts))
+			if (!ndn_job_match_gpu(&w->job[j].names, &p.interest.name, &parts))
 				continue;
 			at = worker_named(w, parts.gpu);
 			if (at >= 0)
@@ -111,16 +104,15 @@ static void from_ps(void *ctx, const void *data, size_t n)
 			struct ndn_name a = ndn_name_of(&w->ask[i].name);
 
 			if (w->ask[i].until < w->now ||
-			    (w->ask[i].prefix
-				     ? !ndn_name_is_prefix(&a, &p.data.name)
-				     : !ndn_name_is_equal(&a, &p.data.name)))
+			    (w->ask[i].prefix ? !ndn_name_is_prefix(&a, &p.data.name)
+					      : !ndn_name_is_equal(&a, &p.data.name)))
 				continue;
 			to[w->ask[i].who] = true;
 			w->ask[i].until = 0;
 		}
 		for (j = 0; j < w->njob; j++) {
-			enum ndn_name_kind what = ndn_job_match_ps(
-				&w->job[j].names, &p.data.name, &parts);
+			enum ndn_name_kind what =
+				ndn_job_match_ps(&w->job[j].names, &p.data.name, &parts);
 
 			if (what != NDN_IS_MODEL && what != NDN_IS_ACK)
 				continue;
@@ -151,11 +143,9 @@ void world_from_worker(struct world *w, unsigned int i, uint8_t *pkt, size_t n)
 		w->ask[at].who = i;
 		w->ask[at].until = w->now + 200 * NDN_MS;
 		for (j = 0; j < w->njob; j++) {
-			switch (ndn_job_match_ps(&w->job[j].names,
-						 &p.interest.name, &parts)) {
+			switch (ndn_job_match_ps(&w->job[j].names, &p.interest.name, &parts)) {
 			case NDN_IS_INSERT:
-				w->job[j].subscribed[i] =
-					w->now + WORLD_LEASE_MS * NDN_MS;
+				w->job[j].subscribed[i] = w->now + WORLD_LEASE_MS * NDN_MS;
 				break;
 			case NDN_IS_DELETE:
 				w->job[j].subscribed[i] = 0;
@@ -183,8 +173,7 @@ static int on_save(void *ctx, const struct nps_job *job)
 		if (strcmp(w->job[j].spec.title, job->spec.title))
 			continue;
 		d->n = job->model.n;
-		memcpy(d->values, job->model.values,
-		       job->spec.elements * sizeof(float));
+		memcpy(d->values, job->model.values, job->spec.elements * sizeof(float));
 		if (job->model.momentum)
 			memcpy(d->momentum, job->model.momentum,
 			       job->spec.elements * sizeof(float));
@@ -211,12 +200,10 @@ static void on_version(void *ctx, const struct nps_job *job)
 	j->made++;
 	for (g = 0; g < job->spec.nworker; g++) {
 		const struct nps_guest *guest = &job->guests[g];
-		int at =
-			worker_named(w, (struct ndn_bytes){guest->worker->name,
-							   guest->worker->len});
+		int at = worker_named(w,
+				      (struct ndn_bytes){guest->worker->name, guest->worker->len});
 
-		if (job->spec.mode == NDN_MODE_SYNC && guest->member &&
-		    !guest->got)
+		if (job->spec.mode == NDN_MODE_SYNC && guest->member && !guest->got)
 			world_wrong(w, "a version without a member's gradient");
 		if (!guest->got)
 			continue;
@@ -232,13 +219,11 @@ static void on_version(void *ctx, const struct nps_job *job)
 
 		for (g = 0; g < job->spec.nworker; g++)
 			if (job->guests[g].got)
-				sum += world_gradient(
-					g, (uint32_t)job->guests[g].base, i);
+				sum += world_gradient(g, (uint32_t)job->guests[g].base, i);
 		m[i] = job->spec.momentum * m[i] + sum / (float)ngot;
 		is[i] = was[i] - job->spec.lr * m[i];
 	}
-	if (!ngot ||
-	    memcmp(is, job->model.values, job->spec.elements * sizeof(float)))
+	if (!ngot || memcmp(is, job->model.values, job->spec.elements * sizeof(float)))
 		world_wrong(w, "the PS made another version");
 }
 
@@ -327,12 +312,10 @@ void world_start(struct world *w)
 		memcpy(job->line[0], job->line[1], sizeof(job->line[0]));
 		for (i = 0; i <= WORLD_VERSIONS_MAX; i++)
 			job->line[1][i].v = 0;
-		job->line[1][m.n].v =
-			(uint64_t)job->disk.incarnation << 32 | m.n;
+		job->line[1][m.n].v = (uint64_t)job->disk.incarnation << 32 | m.n;
 		memcpy(job->line[1][m.n].values, m.values, size);
 		memcpy(job->line[1][m.n].momentum, job->disk.momentum, size);
-		if (nps_add(w->ps, &job->spec, job->disk.incarnation, &m,
-			    w->now, why, sizeof(why)))
+		if (nps_add(w->ps, &job->spec, job->disk.incarnation, &m, w->now, why, sizeof(why)))
 			world_wrong(w, why);
 	}
 }

@@ -89,7 +89,7 @@ struct world_job {
 		float values[WORLD_ELEMENTS];
 		float momentum[WORLD_ELEMENTS];
 	} line[2][WORLD_VERSIONS_MAX + 1];
-	uint64_t taken[WORLD_WORKERS]; /* newest version of each gradient */
+	uint64_t taken[WORLD_WORKERS];	    /* newest version of each gradient */
 	uint64_t subscribed[WORLD_WORKERS]; /* until when */
 	unsigned int made;
 	unsigned int gradients;

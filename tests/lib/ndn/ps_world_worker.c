@@ -9,8 +9,7 @@
 
 /* ---- a worker's packets ---- */
 
-static void ask(struct world_worker *k, enum ndn_name_kind what, uint64_t v,
-		uint64_t s)
+static void ask(struct world_worker *k, enum ndn_name_kind what, uint64_t v, uint64_t s)
 {
 	struct world *w = k->w;
 	struct ndn_name_parts parts = {{k->id.name, k->id.len}, v, s};
@@ -35,8 +34,8 @@ static void ask(struct world_worker *k, enum ndn_name_kind what, uint64_t v,
 	world_from_worker(w, (unsigned int)(k - w->worker), buf, len);
 }
 
-static void say(struct world_worker *k, const struct ndn_name *name,
-		const uint8_t *content, size_t n)
+static void say(struct world_worker *k, const struct ndn_name *name, const uint8_t *content,
+		size_t n)
 {
 	struct ndn_data d = {
 		.name = *name,
@@ -61,8 +60,7 @@ static void give(struct world_worker *k, uint64_t s)
 	unsigned int me = (unsigned int)(k - k->w->worker), i;
 	struct ndn_name_parts parts = {{k->id.name, k->id.len}, k->bound, s};
 	struct ndn_gradient g = {
-		.segments = ndn_content_segments(k->start.elements,
-						 k->start.segment),
+		.segments = ndn_content_segments(k->start.elements, k->start.segment),
 		.id = k->life << 32 ^ k->given,
 		.base = k->given,
 	};
@@ -74,12 +72,10 @@ static void give(struct world_worker *k, uint64_t s)
 
 	if (s >= g.segments)
 		return;
-	bytes = ndn_content_segment_bytes(k->start.elements, k->start.segment,
-					  (uint32_t)s);
+	bytes = ndn_content_segment_bytes(k->start.elements, k->start.segment, (uint32_t)s);
 	for (i = 0; i < bytes / 4; i++) {
-		float f = world_gradient(
-			me, (uint32_t)k->given,
-			(unsigned int)s * k->start.segment / 4 + i);
+		float f = world_gradient(me, (uint32_t)k->given,
+					 (unsigned int)s * k->start.segment / 4 + i);
 
 		memcpy(buf + n + 4 * i, &f, 4);
 	}
@@ -97,8 +93,7 @@ static void train(struct world_worker *k)
 
 static void collected(struct world_worker *k, uint64_t v, uint64_t s)
 {
-	bool fits = k->start.mode == NDN_MODE_SYNC ? k->base == v
-						   : k->base >> 32 == v >> 32;
+	bool fits = k->start.mode == NDN_MODE_SYNC ? k->base == v : k->base >> 32 == v >> 32;
 
 	if (v < k->bound)
 		return;
@@ -131,8 +126,7 @@ static void offered(struct world_worker *k, const struct ndn_name *name, int j)
 		memset(&k->in, 0, sizeof(k->in));
 	}
 	say(k, name, buf,
-	    ndn_content_offer_encode(buf, mine ? NDN_ANSWER_ACCEPT
-					       : NDN_ANSWER_BUSY));
+	    ndn_content_offer_encode(buf, mine ? NDN_ANSWER_ACCEPT : NDN_ANSWER_BUSY));
 	if (mine && k->step == 0)
 		ask(k, NDN_IS_START, 0, 0);
 }
@@ -143,8 +137,7 @@ void world_worker_interest(struct world_worker *k, const struct ndn_name *name)
 	unsigned int j;
 
 	for (j = 0; j < k->w->njob; j++) {
-		enum ndn_name_kind what =
-			ndn_job_match_gpu(&k->w->job[j].names, name, &parts);
+		enum ndn_name_kind what = ndn_job_match_gpu(&k->w->job[j].names, name, &parts);
 
 		if (what == NDN_IS_OFFER)
 			offered(k, name, (int)j);
@@ -191,8 +184,7 @@ static void whole(struct world_worker *k)
 		train(k);
 }
 
-static void segment_came(struct world_worker *k,
-			 const struct ndn_name_parts *parts,
+static void segment_came(struct world_worker *k, const struct ndn_name_parts *parts,
 			 const struct ndn_data *d)
 {
 	uint32_t n = ndn_content_segments(k->start.elements, k->start.segment);
@@ -201,10 +193,8 @@ static void segment_came(struct world_worker *k,
 
 	if (k->step != 2 || parts->version <= k->v || parts->version < k->in.v)
 		return;
-	if (ndn_content_model_decode(&m, d->content) || m.segments != n ||
-	    parts->segment >= n ||
-	    m.values.n != ndn_content_segment_bytes(k->start.elements,
-						    k->start.segment,
+	if (ndn_content_model_decode(&m, d->content) || m.segments != n || parts->segment >= n ||
+	    m.values.n != ndn_content_segment_bytes(k->start.elements, k->start.segment,
 						    (uint32_t)parts->segment)) {
 		world_wrong(k->w, "a bad segment of a model");
 		return;
@@ -243,8 +233,8 @@ void world_worker_data(struct world_worker *k, const struct ndn_data *d)
 		k->inserted_at = k->w->now;
 		ask(k, NDN_IS_ASK, 0, 0);
 	} else if (what == NDN_IS_NEWEST && k->step == 2 &&
-		   !ndn_content_newest_decode(&newest, d->content) &&
-		   parts.version > k->v && parts.version > k->in.v) {
+		   !ndn_content_newest_decode(&newest, d->content) && parts.version > k->v &&
+		   parts.version > k->in.v) {
 		k->in.v = parts.version;
 		k->in.bits = 0;
 	} else if (what == NDN_IS_MODEL) {

@@ -48,9 +48,7 @@ static float gradient(unsigned int worker, uint64_t base, unsigned int i)
 {
 	unsigned int v = (unsigned int)base, life = (unsigned int)(base >> 32);
 
-	return (float)(STEP * (int)((worker * 7 + v * 13 + life * 5 + i * 3) %
-				    11) -
-		       STEP * 5);
+	return (float)(STEP * (int)((worker * 7 + v * 13 + life * 5 + i * 3) % 11) - STEP * 5);
 }
 
 static const float *model_of(const struct world *world, uint64_t version)
@@ -75,8 +73,7 @@ static void remember(struct world *world, uint64_t version, const float *values)
 	memcpy(m->values, values, ELEMENTS * sizeof(float));
 }
 
-static void check_same(struct world *world, uint64_t version,
-		       const float *values, const char *who)
+static void check_same(struct world *world, uint64_t version, const float *values, const char *who)
 {
 	const float *right = model_of(world, version);
 
@@ -84,8 +81,7 @@ static void check_same(struct world *world, uint64_t version,
 		world_fail(world, "%s has version %llx that nobody made", who,
 			   (unsigned long long)version);
 	else if (memcmp(right, values, ELEMENTS * sizeof(float)))
-		world_fail(world, "%s has a wrong version %llx", who,
-			   (unsigned long long)version);
+		world_fail(world, "%s has a wrong version %llx", who, (unsigned long long)version);
 }
 
 /* The PS made a version: of what, and is it that? */
@@ -152,8 +148,7 @@ static void send_one(struct world *world, int to, const uint8_t *p, size_t n)
 	if (ndn_random_between(&world->random, 1, 1000) <= world->loss)
 		return;
 	e = calloc(1, sizeof(*e) + n);
-	e->at = world->now + ndn_random_between(&world->random,
-						world->late / 10, world->late);
+	e->at = world->now + ndn_random_between(&world->random, world->late / 10, world->late);
 	e->kind = EVENT_PACKET;
 	e->to = to;
 	e->n = n;
@@ -161,9 +156,8 @@ static void send_one(struct world *world, int to, const uint8_t *p, size_t n)
 	add_event(world, e);
 }
 
-static void send_to(struct world *world, int from, int to,
-		    enum ndn_name_kind what, const struct ndn_name_parts *parts,
-		    const uint8_t *p, size_t n)
+static void send_to(struct world *world, int from, int to, enum ndn_name_kind what,
+		    const struct ndn_name_parts *parts, const uint8_t *p, size_t n)
 {
 	if (world->drop && world->drop(world, from, to, what, parts))
 		return;
@@ -206,10 +200,9 @@ static void from_worker(void *ctx, const uint8_t *packet, size_t n)
 	if (p.type == TRIB_NDN_DATA) {
 		what = ndn_job_match_gpu(&world->names, &p.data.name, &parts);
 	} else {
-		what = ndn_job_match_ps(&world->names, &p.interest.name,
-					&parts);
-		me->ask[me->nask++ % WORLD_ASKS] = (struct world_ask){
-			answer_to(what), parts.version, parts.segment};
+		what = ndn_job_match_ps(&world->names, &p.interest.name, &parts);
+		me->ask[me->nask++ % WORLD_ASKS] =
+			(struct world_ask){answer_to(what), parts.version, parts.segment};
 		if (what == NDN_IS_INSERT)
 			me->subscribed = true;
 		if (what == NDN_IS_DELETE)
@@ -226,8 +219,8 @@ static bool has_asked(struct world_worker *me, enum ndn_name_kind what,
 
 		if (a->what != what)
 			continue;
-		if (what == NDN_IS_MODEL && (a->version != parts->version ||
-					     a->segment != parts->segment))
+		if (what == NDN_IS_MODEL &&
+		    (a->version != parts->version || a->segment != parts->segment))
 			continue;
 		a->what = NDN_IS_OTHER;
 		return true;
@@ -248,8 +241,7 @@ static void from_ps(void *ctx, const void *packet, size_t n)
 		return;
 	}
 	if (p.type == TRIB_NDN_INTEREST) {
-		what = ndn_job_match_gpu(&world->names, &p.interest.name,
-					 &parts);
+		what = ndn_job_match_gpu(&world->names, &p.interest.name, &parts);
 		to = find_worker(world, parts.gpu);
 		if (to != WORLD_PS)
 			send_to(world, WORLD_PS, to, what, &parts, packet, n);
@@ -259,13 +251,10 @@ static void from_ps(void *ctx, const void *packet, size_t n)
 	for (unsigned int i = 0; i < world->nworker; i++) {
 		struct world_worker *me = &world->worker[i];
 
-		if (what == NDN_IS_START &&
-		    find_worker(world, parts.gpu) != (int)i)
+		if (what == NDN_IS_START && find_worker(world, parts.gpu) != (int)i)
 			continue;
-		if (has_asked(me, what, &parts) ||
-		    (what == NDN_IS_MODEL && me->subscribed))
-			send_to(world, WORLD_PS, (int)i, what, &parts, packet,
-				n);
+		if (has_asked(me, what, &parts) || (what == NDN_IS_MODEL && me->subscribed))
+			send_to(world, WORLD_PS, (int)i, what, &parts, packet, n);
 	}
 }
 
@@ -275,9 +264,8 @@ static void plan_gradient(struct world *world, struct world_worker *me)
 {
 	struct world_event *e = calloc(1, sizeof(*e));
 
-	e->at = world->now + ndn_random_between(&world->random,
-						me->compute * 4 / 5,
-						me->compute * 6 / 5);
+	e->at = world->now +
+		ndn_random_between(&world->random, me->compute * 4 / 5, me->compute * 6 / 5);
 	e->kind = EVENT_GRADIENT;
 	e->to = me->index;
 	e->life = me->life;
@@ -415,8 +403,7 @@ void world_start_ps(struct world *world)
 		.save = on_save,
 		.version = on_version,
 	};
-	struct nps_model m = {.n = world->saved_n,
-			      .values = malloc(ELEMENTS * sizeof(float))};
+	struct nps_model m = {.n = world->saved_n, .values = malloc(ELEMENTS * sizeof(float))};
 	char why[128] = "";
 
 	world->spec.key = &world->ps_key;
@@ -425,8 +412,7 @@ void world_start_ps(struct world *world)
 	world->incarnation++;
 	remember(world, (uint64_t)world->incarnation << 32 | m.n, m.values);
 	world->ps = nps_new(&ops, world, ndn_random_next(&world->random));
-	if (nps_add(world->ps, &world->spec, world->incarnation, &m, world->now,
-		    why, sizeof(why)))
+	if (nps_add(world->ps, &world->spec, world->incarnation, &m, world->now, why, sizeof(why)))
 		world_fail(world, "the PS refuses its job: %s", why);
 	world->ps_next = world->now;
 }
@@ -472,8 +458,7 @@ static void happen(struct world *world, struct world_event *e)
 	free(e);
 }
 
-void world_inject(struct world *world, unsigned int i, const void *packet,
-		  size_t n)
+void world_inject(struct world *world, unsigned int i, const void *packet, size_t n)
 {
 	struct world_worker *me = &world->worker[i];
 	uint8_t *copy;

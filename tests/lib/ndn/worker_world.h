@@ -81,8 +81,7 @@ struct world {
 	unsigned int loss;
 	unsigned int dup;
 	uint64_t late;
-	bool (*drop)(struct world *world, int from, int to,
-		     enum ndn_name_kind what,
+	bool (*drop)(struct world *world, int from, int to, enum ndn_name_kind what,
 		     const struct ndn_name_parts *parts);
 	void (*at)(struct world *world);
 
@@ -116,8 +115,7 @@ void world_stop_ps(struct world *world);
 void world_start_worker(struct world *world, unsigned int i);
 void world_stop_worker(struct world *world, unsigned int i);
 /* A packet to a worker, as if it had just come. */
-void world_inject(struct world *world, unsigned int i, const void *packet,
-		  size_t n);
+void world_inject(struct world *world, unsigned int i, const void *packet, size_t n);
 /*
  * Goes on until all living workers are done, for @ns at most: whether they are.
  * It also ends, with false, when something is wrong.
@@ -125,7 +123,6 @@ void world_inject(struct world *world, unsigned int i, const void *packet,
 bool world_run(struct world *world, uint64_t ns);
 /* Goes on for @ns. */
 void world_pass(struct world *world, uint64_t ns);
-void world_fail(struct world *world, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void world_fail(struct world *world, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif /* WORKER_WORLD_H */

@@ -35,8 +35,7 @@ static struct trib *job;
 static unsigned int depth = 32;
 static uint64_t gap_ns = 5 * 1000 * 1000;
 
-static __attribute__((noreturn, format(printf, 1, 2))) void
-fail(const char *fmt, ...)
+static __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -79,10 +78,8 @@ static void issue(uint64_t n, bool *ended)
 	s->in[0] = *ended;
 	for (i = 1; i < VALUES; i++)
 		s->in[i] = value(n, rank, i);
-	if (trib_iallreduce(job, s->in, s->out, VALUES, TRIB_I32, TRIB_SUM,
-			    &s->req))
-		fail("sum %llu: %s", (unsigned long long)n,
-		     trib_error_text(job));
+	if (trib_iallreduce(job, s->in, s->out, VALUES, TRIB_I32, TRIB_SUM, &s->req))
+		fail("sum %llu: %s", (unsigned long long)n, trib_error_text(job));
 }
 
 /* Return: whether anybody wanted to end when this one was issued. */
@@ -93,14 +90,13 @@ static bool complete(uint64_t n)
 	int i, r;
 
 	if (trib_wait(s->req))
-		fail("sum %llu: %s", (unsigned long long)n,
-		     trib_error_text(job));
+		fail("sum %llu: %s", (unsigned long long)n, trib_error_text(job));
 	for (i = 1; i < VALUES; i++) {
 		for (want = 0, r = 0; r < trib_world(job); r++)
 			want += value(n, r, i);
 		if (s->out[i] != want)
-			fail("sum %llu: place %d is %d instead of %d",
-			     (unsigned long long)n, i, s->out[i], want);
+			fail("sum %llu: place %d is %d instead of %d", (unsigned long long)n, i,
+			     s->out[i], want);
 	}
 	return s->out[0] != 0;
 }

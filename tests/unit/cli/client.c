@@ -38,8 +38,8 @@ struct packet {
 	size_t len;
 };
 
-static void add(struct packet *p, const struct ask *a, int type, int flags,
-		const void *body, size_t len)
+static void add(struct packet *p, const struct ask *a, int type, int flags, const void *body,
+		size_t len)
 {
 	struct nlmsghdr nlh = {
 		.nlmsg_len = NLMSG_HDRLEN + len,
@@ -56,8 +56,7 @@ static void add(struct packet *p, const struct ask *a, int type, int flags,
 	p->len += NLMSG_SPACE(len);
 }
 
-static void add_object(struct packet *p, const struct ask *a, int flags,
-		       uint32_t value)
+static void add_object(struct packet *p, const struct ask *a, int flags, uint32_t value)
 {
 	struct {
 		struct genlmsghdr genl;
@@ -72,8 +71,7 @@ static void add_object(struct packet *p, const struct ask *a, int flags,
 	add(p, a, TRIB_NL_TYPE, flags, &body, sizeof(body));
 }
 
-static void add_error(struct packet *p, const struct ask *a, int err,
-		      const char *text, bool capped)
+static void add_error(struct packet *p, const struct ask *a, int err, const char *text, bool capped)
 {
 	unsigned char body[1024] = {0};
 	struct nlmsgerr e = {.error = err, .msg = *a->req};
@@ -83,8 +81,7 @@ static void add_error(struct packet *p, const struct ask *a, int err,
 
 	memcpy(body, &e, sizeof(e));
 	if (!capped) {
-		memcpy(body + sizeof(e) - sizeof(e.msg), a->req,
-		       a->req->nlmsg_len);
+		memcpy(body + sizeof(e) - sizeof(e.msg), a->req, a->req->nlmsg_len);
 		len += NLMSG_ALIGN(a->req->nlmsg_len) - sizeof(e.msg);
 	}
 	if (text) {
@@ -99,8 +96,7 @@ static void add_error(struct packet *p, const struct ask *a, int err,
 
 static void send_to(const struct ask *a, const void *data, size_t len)
 {
-	sendto(a->fd, data, len, 0, (const struct sockaddr *)&a->from,
-	       sizeof(a->from));
+	sendto(a->fd, data, len, 0, (const struct sockaddr *)&a->from, sizeof(a->from));
 }
 
 static void send_packet(const struct ask *a, struct packet *p)
@@ -129,9 +125,8 @@ static void serve(int fd, answer_fn fn)
 
 	for (;;) {
 		len = sizeof(a.from);
-		if (recvfrom(fd, buf, sizeof(buf), 0,
-			     (struct sockaddr *)&a.from,
-			     &len) < (ssize_t)sizeof(struct nlmsghdr))
+		if (recvfrom(fd, buf, sizeof(buf), 0, (struct sockaddr *)&a.from, &len) <
+		    (ssize_t)sizeof(struct nlmsghdr))
 			return;
 		/* Ends the server. */
 		if (a.req->nlmsg_type == NLMSG_NOOP)
@@ -165,10 +160,8 @@ static void server_start(struct server *s, answer_fn fn)
 
 static void server_stop(struct server *s)
 {
-	struct sockaddr_nl to = {.nl_family = AF_NETLINK,
-				 .nl_pid = TRIB_NL_PORT};
-	struct nlmsghdr end = {.nlmsg_len = sizeof(end),
-			       .nlmsg_type = NLMSG_NOOP};
+	struct sockaddr_nl to = {.nl_family = AF_NETLINK, .nl_pid = TRIB_NL_PORT};
+	struct nlmsghdr end = {.nlmsg_len = sizeof(end), .nlmsg_type = NLMSG_NOOP};
 	int fd = server_socket(0);
 
 	sendto(fd, &end, sizeof(end), 0, (struct sockaddr *)&to, sizeof(to));
@@ -191,8 +184,7 @@ static int count(struct nlmsghdr *nlh, void *arg)
 	struct outcome *o = arg;
 
 	o->n++;
-	o->sum += *(uint32_t *)((char *)NLMSG_DATA(nlh) + GENL_HDRLEN +
-				NLA_HDRLEN);
+	o->sum += *(uint32_t *)((char *)NLMSG_DATA(nlh) + GENL_HDRLEN + NLA_HDRLEN);
 	return 0;
 }
 
@@ -231,9 +223,8 @@ static void client__no_server_is_said_clearly(void)
 	struct outcome o = request_here(NLM_F_ACK);
 
 	expect_eq(o.err, -ECONNREFUSED);
-	expect(!strcmp(
-		o.text,
-		"no tribd answers in this network namespace: start one, see tribd(8)"));
+	expect(!strcmp(o.text,
+		       "no tribd answers in this network namespace: start one, see tribd(8)"));
 }
 
 static void ack(struct ask *a)

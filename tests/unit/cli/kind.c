@@ -60,21 +60,14 @@ static void message__holds_them_within_their_limits(void)
 	struct nl_msg *msg;
 	struct cli c = {0};
 
-	expect_eq(kind_message(&c, &kind, TRIB_CMD_FACE_NEW, 0, 7, good, &some,
-			       &msg),
-		  CLI_OK);
-	expect(made(msg, TRIB_A_FACE_VLAN) &&
-	       nla_get_u16(made(msg, TRIB_A_FACE_VLAN)) == 4094);
+	expect_eq(kind_message(&c, &kind, TRIB_CMD_FACE_NEW, 0, 7, good, &some, &msg), CLI_OK);
+	expect(made(msg, TRIB_A_FACE_VLAN) && nla_get_u16(made(msg, TRIB_A_FACE_VLAN)) == 4094);
 	expect(made(msg, TRIB_A_FACE_NDN) &&
 	       nla_get_u8(made(msg, TRIB_A_FACE_NDN)) == TRIB_FACE_NDN_HOST);
 	nlmsg_free(msg);
-	expect_eq(kind_message(&c, &kind, TRIB_CMD_FACE_NEW, 0, 5, range, &some,
-			       &msg),
-		  CLI_ERROR);
+	expect_eq(kind_message(&c, &kind, TRIB_CMD_FACE_NEW, 0, 5, range, &some, &msg), CLI_ERROR);
 	expect(strstr(c.error, "from 1 to 4094") != NULL);
-	expect_eq(kind_message(&c, &kind, TRIB_CMD_FACE_NEW, 0, 5, word, &some,
-			       &msg),
-		  CLI_ERROR);
+	expect_eq(kind_message(&c, &kind, TRIB_CMD_FACE_NEW, 0, 5, word, &some, &msg), CLI_ERROR);
 	expect(strstr(c.error, "none, router, host") != NULL);
 }
 

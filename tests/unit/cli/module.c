@@ -10,9 +10,8 @@
 #include "cli/out/out.h"
 #include "tests/lib/tap.h"
 
-#define SOCK(state)                                                                  \
-	"\"sock\":{\"job\":7,\"rank\":1,\"world\":4,\"uid\":1000,\"state\":\"" state \
-	"\"}"
+#define SOCK(state)                                                                                \
+	"\"sock\":{\"job\":7,\"rank\":1,\"world\":4,\"uid\":1000,\"state\":\"" state "\"}"
 
 /* Check the text and the kind of the event @json. */
 static void reads(const char *json, const char *text, const char *kind)
@@ -31,29 +30,26 @@ static void reads(const char *json, const char *text, const char *kind)
 
 static void event__fallbacks_are_counted(void)
 {
-	reads("{\"kind\":1,\"count\":12}",
-	      "12 calls used scalar code: the FPU was in use", "fallback");
+	reads("{\"kind\":1,\"count\":12}", "12 calls used scalar code: the FPU was in use",
+	      "fallback");
 }
 
 static void event__says_whose_socket_it_is(void)
 {
-	reads("{\"kind\":2," SOCK("running") "}",
-	      "job 7 rank 1 of 4, uid 1000: joined", "attached");
+	reads("{\"kind\":2," SOCK("running") "}", "job 7 rank 1 of 4, uid 1000: joined",
+	      "attached");
 	reads("{\"kind\":4,\"count\":9," SOCK("running") "}",
-	      "job 7 rank 1 of 4, uid 1000: stalled, 9 chunks are without result",
-	      "stalled");
+	      "job 7 rank 1 of 4, uid 1000: stalled, 9 chunks are without result", "stalled");
 }
 
 static void event__tells_leaving_from_ending(void)
 {
-	reads("{\"kind\":3," SOCK("left") "}",
-	      "job 7 rank 1 of 4, uid 1000: left", "gone");
+	reads("{\"kind\":3," SOCK("left") "}", "job 7 rank 1 of 4, uid 1000: left", "gone");
 	reads("{\"kind\":3," SOCK("running") "}",
 	      "job 7 rank 1 of 4, uid 1000: ended without leaving", "gone");
 	reads("{\"kind\":3,\"sock\":{\"job\":7,\"rank\":0,\"world\":2,"
 	      "\"state\":\"dead\",\"error\":\"rank 1 gave no sign\"}}",
-	      "job 7 rank 0 of 2, uid 0: ended without leaving: rank 1 gave no sign",
-	      "gone");
+	      "job 7 rank 0 of 2, uid 0: ended without leaving: rank 1 gave no sign", "gone");
 }
 
 static void event__of_a_newer_module_stays_a_number(void)
@@ -69,8 +65,8 @@ static void event__of_a_newer_module_stays_a_number(void)
 }
 
 /* Findings of doctor for jobs and claims: state and text of the notes. */
-static void judged(const char *jobs, const char *claims, size_t n,
-		   const char *state, const char *text)
+static void judged(const char *jobs, const char *claims, size_t n, const char *state,
+		   const char *text)
 {
 	struct doctor d = {
 		.jobs = json_loads(jobs, 0, NULL),
@@ -98,8 +94,7 @@ static void doctor__jobs_must_be_claimed_for_their_owners(void)
 	judged(JOBS, "[{\"job\":7,\"uid\":1000}]", 1, "ok", "all jobs");
 	judged(JOBS, "[]", 1, "warn", "not claimed");
 	judged(JOBS, "[{\"job\":8,\"uid\":1000}]", 1, "warn", "not claimed");
-	judged(JOBS, "[{\"job\":7,\"uid\":4242}]", 1, "warn",
-	       "claimed for 4242");
+	judged(JOBS, "[{\"job\":7,\"uid\":4242}]", 1, "warn", "claimed for 4242");
 }
 
 static void doctor__claims_without_jobs_are_the_operators(void)

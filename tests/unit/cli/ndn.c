@@ -40,8 +40,7 @@ static int line(struct cli *c, const char *text, struct nl_msg **out)
 	snprintf(copy, sizeof(copy), "%s", text);
 	for (w = strtok_r(copy, " ", &save); w; w = strtok_r(NULL, " ", &save))
 		argv[argc++] = w;
-	code = parse_args(c, argc, argv, args, sizeof(args) / sizeof(args[0]),
-			  msg, NULL);
+	code = parse_args(c, argc, argv, args, sizeof(args) / sizeof(args[0]), msg, NULL);
 	if (out)
 		*out = msg;
 	else
@@ -62,11 +61,8 @@ static const char *made(const char *text, int type, int nth)
 	if (line(&c, text, &msg))
 		snprintf(buf, sizeof(buf), "%s", c.error);
 	else
-		nla_for_each_attr(
-			nla,
-			(struct nlattr *)((char *)nlmsg_data(nlmsg_hdr(msg)) +
-					  4),
-			nlmsg_datalen(nlmsg_hdr(msg)) - 4, rem) {
+		nla_for_each_attr(nla, (struct nlattr *)((char *)nlmsg_data(nlmsg_hdr(msg)) + 4),
+				  nlmsg_datalen(nlmsg_hdr(msg)) - 4, rem) {
 			if (nla_type(nla) != type || nth-- != 0)
 				continue;
 			snprintf(buf, sizeof(buf),
@@ -77,8 +73,7 @@ static const char *made(const char *text, int type, int nth)
 				 : nla_len(nla) == 2 ? nla_get_u16(nla)
 						     : nla_get_u8(nla));
 			if (type == TRIB_A_PIT_NAME || type == 22 || type == 23)
-				snprintf(buf, sizeof(buf), "<%s>",
-					 nla_get_string(nla));
+				snprintf(buf, sizeof(buf), "<%s>", nla_get_string(nla));
 		}
 	nlmsg_free(msg);
 	return buf;
@@ -108,8 +103,7 @@ static void ndn__one_text_for_one_name(void)
 	is("ndn:/ps/train", TRIB_A_PIT_NAME, 0, "</ps/train>");
 	is("/%70s/a%2fb", TRIB_A_PIT_NAME, 0, "</ps/a%2Fb>");
 	is("/8=ps/54=%01", TRIB_A_PIT_NAME, 0, "</ps/v=1>");
-	is("/ps/v=4294967297/seg=0", TRIB_A_PIT_NAME, 0,
-	   "</ps/v=4294967297/seg=0>");
+	is("/ps/v=4294967297/seg=0", TRIB_A_PIT_NAME, 0, "</ps/v=4294967297/seg=0>");
 }
 
 static void ndn__what_is_none_is_refused(void)
@@ -182,10 +176,8 @@ static void markers__are_one_component(void)
 {
 	is("/x insert sub", 23, 0, "<sub>");
 	is("/x insert %73ub", 23, 0, "<sub>");
-	is("/x insert 123456789012345678901234567890", 23, 0,
-	   "<123456789012345678901234567890>");
-	bad("/x insert 1234567890123456789012345678901", CLI_ERROR,
-	    "at most 32 bytes");
+	is("/x insert 123456789012345678901234567890", 23, 0, "<123456789012345678901234567890>");
+	bad("/x insert 1234567890123456789012345678901", CLI_ERROR, "at most 32 bytes");
 	bad("/x insert a/b", CLI_ERROR, "\"a/b\"");
 	bad("/x insert /a", CLI_ERROR, "\"/a\"");
 	bad("/x insert .", CLI_ERROR, "\".\"");
@@ -232,18 +224,15 @@ static json_t *stat(const char *name, json_int_t v)
 
 static json_t *counters(json_int_t in, json_int_t copy, json_int_t drop)
 {
-	return json_pack("[o, o, o, o, o, o]", stat("ndn-rx-data", in),
-			 stat("ndn-tx-copy", copy),
-			 stat("ndn-drop-right", drop),
-			 stat("ndn-bad-cut", drop), stat("ndn-drop-miss", drop),
-			 stat("ndn-drop-loop", 0));
+	return json_pack("[o, o, o, o, o, o]", stat("ndn-rx-data", in), stat("ndn-tx-copy", copy),
+			 stat("ndn-drop-right", drop), stat("ndn-bad-cut", drop),
+			 stat("ndn-drop-miss", drop), stat("ndn-drop-loop", 0));
 }
 
 static void stats__are_told_apart(void)
 {
-	json_t *all = json_pack("[o, o, o, o]", stat("rx-grad", 1),
-				stat("ndn-hit", 2), stat("drop-short", 3),
-				stat("ndn-new", 4));
+	json_t *all = json_pack("[o, o, o, o]", stat("rx-grad", 1), stat("ndn-hit", 2),
+				stat("drop-short", 3), stat("ndn-new", 4));
 	json_t *names = ndn_take_stats(all);
 
 	expect_eq(json_array_size(all), 2);

@@ -105,19 +105,10 @@ static void parse__addresses(void)
 
 static void parse__hosts(void)
 {
-	static const char *const bad[] = {"",
-					  ":1",
-					  "10.0.0.1:",
-					  "10.0.0.1:0",
-					  "10.0.0.1:65536",
-					  "[10.0.0.1]",
-					  "[10.0.0.1]:5",
-					  "[fd00::1",
-					  "[fd00::1]5",
-					  "[]",
-					  "[]:5",
-					  "fd00::1]:5",
-					  "host:5"};
+	static const char *const bad[] = {
+		"",	      ":1",	      "10.0.0.1:", "10.0.0.1:0", "10.0.0.1:65536",
+		"[10.0.0.1]", "[10.0.0.1]:5", "[fd00::1",  "[fd00::1]5", "[]",
+		"[]:5",	      "fd00::1]:5",   "host:5"};
 	uint8_t addr[16], want[16];
 	uint16_t port;
 	size_t i;
@@ -179,8 +170,7 @@ static void parse__seconds(void)
 	expect_eq(ms, 1234);
 	expect_eq(parse_seconds("0.05", 100, 3600000, &ms), -ERANGE);
 	expect_eq(parse_seconds("3601", 100, 3600000, &ms), -ERANGE);
-	expect_eq(parse_seconds("99999999999999999999", 100, 3600000, &ms),
-		  -ERANGE);
+	expect_eq(parse_seconds("99999999999999999999", 100, 3600000, &ms), -ERANGE);
 	expect_eq(parse_seconds(".5", 100, 3600000, &ms), -EINVAL);
 	expect_eq(parse_seconds("1.", 100, 3600000, &ms), -EINVAL);
 	expect_eq(parse_seconds("1s", 100, 3600000, &ms), -EINVAL);
@@ -236,8 +226,7 @@ static const struct arg args[] = {
 };
 
 /* Parse a line split at blanks; the code, and the error in @c. */
-static int line(struct cli *c, const char *text, struct nl_msg **out,
-		uint32_t *seen)
+static int line(struct cli *c, const char *text, struct nl_msg **out, uint32_t *seen)
 {
 	struct nl_msg *msg = client_message(1, 0);
 	char copy[8192], *argv[256], *save = NULL, *w;
@@ -247,8 +236,7 @@ static int line(struct cli *c, const char *text, struct nl_msg **out,
 	snprintf(copy, sizeof(copy), "%s", text);
 	for (w = strtok_r(copy, " ", &save); w; w = strtok_r(NULL, " ", &save))
 		argv[argc++] = w;
-	code = parse_args(c, argc, argv, args, sizeof(args) / sizeof(args[0]),
-			  msg, seen);
+	code = parse_args(c, argc, argv, args, sizeof(args) / sizeof(args[0]), msg, seen);
 	if (out)
 		*out = msg;
 	else
@@ -264,13 +252,10 @@ static void args__order_is_free_and_lists_collect(void)
 	struct cli c;
 	int children = 0, rem, subrem;
 
-	expect_eq(line(&c, "n0 child a:0 b:1 port 80 child c dev eth0", &msg,
-		       &seen),
-		  CLI_OK);
+	expect_eq(line(&c, "n0 child a:0 b:1 port 80 child c dev eth0", &msg, &seen), CLI_OK);
 	expect_eq(seen, ARG_BIT(1) | ARG_BIT(2) | ARG_BIT(3) | ARG_BIT(5));
-	nla_for_each_attr(
-		nla, (struct nlattr *)((char *)nlmsg_data(nlmsg_hdr(msg)) + 4),
-		nlmsg_datalen(nlmsg_hdr(msg)) - 4, rem) {
+	nla_for_each_attr(nla, (struct nlattr *)((char *)nlmsg_data(nlmsg_hdr(msg)) + 4),
+			  nlmsg_datalen(nlmsg_hdr(msg)) - 4, rem) {
 		if (nla_type(nla) != 5)
 			continue;
 		nla_for_each_nested(sub, nla, subrem)
@@ -289,11 +274,9 @@ static void args__first_value_is_never_a_keyword(void)
 
 	expect_eq(line(&c, "dev dev eth0", NULL, NULL), CLI_OK);
 	expect_eq(line(&c, "n0 dev eth0 child dev", NULL, NULL), CLI_OK);
-	expect_eq(
-		line(&c,
-		     "n0 dev eth0 local 1:63 2:1024 hop 1:a 65534:b ps [fd00::1]:7500",
-		     NULL, NULL),
-		CLI_OK);
+	expect_eq(line(&c, "n0 dev eth0 local 1:63 2:1024 hop 1:a 65534:b ps [fd00::1]:7500", NULL,
+		       NULL),
+		  CLI_OK);
 }
 
 static void bad(const char *text, int code, const char *offender)

@@ -26,8 +26,7 @@ static struct nlattr *begin(struct nl_msg **msg, int top)
 }
 
 /* Close the nest, decode, free. */
-static int decode(struct nl_msg *msg, struct nlattr *nest, int top,
-		  json_t **out)
+static int decode(struct nl_msg *msg, struct nlattr *nest, int top, json_t **out)
 {
 	int err;
 
@@ -71,8 +70,7 @@ static void schema__keys_are_unique(void)
 		s = schema_set(top);
 		for (i = 0; i < s->n; i++)
 			for (k = 0; k < i; k++)
-				expect(strcmp(s->attrs[i].key,
-					      s->attrs[k].key));
+				expect(strcmp(s->attrs[i].key, s->attrs[k].key));
 	}
 }
 
@@ -184,8 +182,7 @@ static void decode__wrong_lengths_are_refused(void)
 	expect_eq(decode_one(TRIB_A_JOB, TRIB_A_JOB_COOKIE, data, 4), -EINVAL);
 	expect_eq(decode_one(TRIB_A_FACE, TRIB_A_FACE_ADDR, data, 4), -EINVAL);
 	expect_eq(decode_one(TRIB_A_FACE, TRIB_A_FACE_MAC, data, 8), -EINVAL);
-	expect_eq(decode_one(TRIB_A_FACE, TRIB_A_FACE_XDP_MODE, data, 0),
-		  -EINVAL);
+	expect_eq(decode_one(TRIB_A_FACE, TRIB_A_FACE_XDP_MODE, data, 0), -EINVAL);
 	/* A string that does not end. */
 	expect_eq(decode_one(TRIB_A_FACE, TRIB_A_FACE_NAME, "w0", 2), -EINVAL);
 	expect_eq(decode_one(TRIB_A_FACE, TRIB_A_FACE_NAME, "", 0), -EINVAL);

@@ -15,12 +15,11 @@ static json_t *stat(int id, const char *name, json_int_t v)
 	return json_pack("{s:i, s:s, s:I}", "id", id, "name", name, "value", v);
 }
 
-static json_t *child(int i, json_int_t samples, json_int_t lag_ns,
-		     json_int_t last, json_int_t chunk, json_int_t age)
+static json_t *child(int i, json_int_t samples, json_int_t lag_ns, json_int_t last,
+		     json_int_t chunk, json_int_t age)
 {
-	return json_pack("{s:i, s:s, s:i, s:b, s:I, s:I, s:I, s:I, s:I}",
-			 "index", i, "face", "w", "rank", i, "joined", 1,
-			 "samples", samples, "lag_ns", lag_ns, "last", last,
+	return json_pack("{s:i, s:s, s:i, s:b, s:I, s:I, s:I, s:I, s:I}", "index", i, "face", "w",
+			 "rank", i, "joined", 1, "samples", samples, "lag_ns", lag_ns, "last", last,
 			 "chunk", chunk, "seen_ms", age);
 }
 
@@ -31,9 +30,8 @@ static struct watch_sample look(double seconds, int epoch, json_t *children)
 		.seconds = seconds,
 		.status = json_pack("{s:i}", "nval", 352),
 		.jobs = json_pack("[{s:s, s:i}]", "name", "train", "world", 4),
-		.trees = json_pack("[{s:i, s:s, s:i, s:[i], s:o}]", "id", 1,
-				   "job", "train", "epoch", epoch, "joined", 0,
-				   "children", children),
+		.trees = json_pack("[{s:i, s:s, s:i, s:[i], s:o}]", "id", 1, "job", "train",
+				   "epoch", epoch, "joined", 0, "children", children),
 		.stats = json_array(),
 	};
 
@@ -66,8 +64,7 @@ static const char *mark(const json_t *r, size_t i)
 	return jstr(json_array_get(list, i), "mark");
 }
 
-static json_t *four(json_int_t n, json_int_t lag3, json_int_t last3,
-		    json_int_t chunk)
+static json_t *four(json_int_t n, json_int_t lag3, json_int_t last3, json_int_t chunk)
 {
 	return json_pack("[o, o, o, o]", child(0, n, n * 10000, 0, chunk, 1),
 			 child(1, n, n * 11000, 0, chunk, 1),
@@ -85,11 +82,9 @@ static void host__rates_are_per_second(void)
 	json_array_append_new(a.stats, stat(TRIB_RX_GRAD, "rx-grad", 100));
 	json_array_append_new(b.stats, stat(TRIB_RX_GRAD, "rx-grad", 300));
 	json_array_append_new(a.stats, stat(TRIB_RX_BYTES, "rx-bytes", 0));
-	json_array_append_new(b.stats,
-			      stat(TRIB_RX_BYTES, "rx-bytes", 500000000));
+	json_array_append_new(b.stats, stat(TRIB_RX_BYTES, "rx-bytes", 500000000));
 	json_array_append_new(b.stats, stat(TRIB_DONE, "done", 50));
-	json_array_append_new(b.stats,
-			      stat(TRIB_DROP_COOKIE, "drop-cookie", 8));
+	json_array_append_new(b.stats, stat(TRIB_DROP_COOKIE, "drop-cookie", 8));
 	json_array_append_new(b.stats, stat(TRIB_DROP_FACE, "drop-face", 0));
 	r = rates(&a, &b);
 	host = json_object_get(r, "host");
@@ -223,10 +218,7 @@ static void child__silent_is_behind(void)
 	r = rates(&a, &b);
 	expect(!strcmp(mark(r, 1), "silent"));
 	expect(!strcmp(mark(r, 0), ""));
-	expect_eq(
-		jnum(json_array_get(json_object_get(tree_of(r), "children"), 1),
-		     "behind"),
-		1600);
+	expect_eq(jnum(json_array_get(json_object_get(tree_of(r), "children"), 1), "behind"), 1600);
 	json_decref(r);
 }
 
@@ -240,10 +232,8 @@ static void child__silent_stands_out_when_all_stand(void)
 	/* 3 has a smaller window than 0 and 2, and waits like them. */
 	json_array_set_new(list, 1, child(1, 84, 84 * 11000, 0, 1344, 5200));
 	json_array_set_new(list, 3, child(3, 97, 97 * 11000, 0, 1552, 5190));
-	json_object_set_new(json_array_get(list, 0), "seen_ms",
-			    json_integer(5170));
-	json_object_set_new(json_array_get(list, 2), "seen_ms",
-			    json_integer(5180));
+	json_object_set_new(json_array_get(list, 0), "seen_ms", json_integer(5170));
+	json_object_set_new(json_array_get(list, 2), "seen_ms", json_integer(5180));
 	a = look(0, 1, json_deep_copy(list));
 	b = look(1, 1, list);
 	r = rates(&a, &b);
@@ -278,8 +268,7 @@ static void child__nobody_is_silent_when_nothing_is_asked(void)
 	size_t i;
 
 	for (i = 0; i < 4; i++)
-		json_object_set_new(json_array_get(list, i), "seen_ms",
-				    json_integer(60000));
+		json_object_set_new(json_array_get(list, i), "seen_ms", json_integer(60000));
 	a = look(0, 1, json_deep_copy(list));
 	b = look(1, 1, list);
 	r = rates(&a, &b);

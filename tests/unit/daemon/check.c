@@ -61,8 +61,7 @@ static void face__bad_names_are_refused(void)
 
 static void face__addresses_of_nobody_are_refused(void)
 {
-	static const char *const bad4[] = {"0.0.0.0", "127.0.0.1",
-					   "255.255.255.255", "240.0.0.1",
+	static const char *const bad4[] = {"0.0.0.0", "127.0.0.1", "255.255.255.255", "240.0.0.1",
 					   "0.1.2.3"};
 	unsigned int i;
 
@@ -110,11 +109,9 @@ static void face__bad_local_address_is_refused(void)
 
 static void face__mtu_follows_values_and_ip_version(void)
 {
-	expect_eq(face_mtu_needed(&world, face_find(&world, "a")),
-		  352 * 4 + 68);
+	expect_eq(face_mtu_needed(&world, face_find(&world, "a")), 352 * 4 + 68);
 	world.config.nval = TRIB_NVAL_LARGE;
-	expect_eq(face_mtu_needed(&world, face_find(&world, "six")),
-		  832 * 4 + 88);
+	expect_eq(face_mtu_needed(&world, face_find(&world, "six")), 832 * 4 + 88);
 }
 
 static void face__packet_must_come_from_its_device_and_address(void)
@@ -317,13 +314,11 @@ static void ticket__of_a_rank_here_names_relays_and_ps(void)
 		"trib://10.0.1.2:7417/train?job=1&cookie=%016" PRIx64
 		"&rank=5&world=8&shared=1:7:10.0.9.2:7417,7500@239.1.1.2&via=1:1:10.0.3.2:7417&shared=2:0:10.0.9.2:7999,7500"));
 	/* No relay: any address will do. */
-	expect(ticket_is(6,
-			 "trib://10.0.9.2:7999/train?job=1&cookie=%016" PRIx64
-			 "&rank=6&world=8&shared=2:0:10.0.9.2:7999,7424"));
+	expect(ticket_is(6, "trib://10.0.9.2:7999/train?job=1&cookie=%016" PRIx64
+			    "&rank=6&world=8&shared=2:0:10.0.9.2:7999,7424"));
 	tree_find(&world, 1)->held = true;
-	expect(ticket_is(5,
-			 "trib://10.0.9.2:7999/train?job=1&cookie=%016" PRIx64
-			 "&rank=5&world=8&shared=2:0:10.0.9.2:7999,7500"));
+	expect(ticket_is(5, "trib://10.0.9.2:7999/train?job=1&cookie=%016" PRIx64
+			    "&rank=5&world=8&shared=2:0:10.0.9.2:7999,7500"));
 }
 
 static void ticket__of_a_relay_needs_the_ps_behind_it(void)
@@ -339,9 +334,8 @@ static void ticket__of_a_relay_needs_the_ps_behind_it(void)
 	s.shared.relay = 7;
 	s.shared.next = TRIB_RELAY_PS;
 	expect_eq(tree_restore(&world, &s, &why), 0);
-	expect(ticket_is(5,
-			 "trib://10.0.1.1:7417/train?job=1&cookie=%016" PRIx64
-			 "&rank=5&world=8&shared=1:7:10.0.3.2:7417,7417"));
+	expect(ticket_is(5, "trib://10.0.1.1:7417/train?job=1&cookie=%016" PRIx64
+			    "&rank=5&world=8&shared=1:7:10.0.3.2:7417,7417"));
 	tree_find(&world, 1)->shared.next = 1;
 	expect_eq(ticket_write(&world, j, 5, text, sizeof(text), &why), -EXDEV);
 	expect(says("behind relay 1"));
@@ -353,11 +347,9 @@ static void ticket__for_nobody_is_refused(void)
 	char text[512];
 
 	ticket_tree(1, "a:0");
-	expect_eq(ticket_write(&world, j, 8, text, sizeof(text), &why),
-		  -ERANGE);
+	expect_eq(ticket_write(&world, j, 8, text, sizeof(text), &why), -ERANGE);
 	expect(says("rank 8"));
-	expect_eq(ticket_write(&world, j, 7, text, sizeof(text), &why),
-		  -ENOENT);
+	expect_eq(ticket_write(&world, j, 7, text, sizeof(text), &why), -ENOENT);
 	expect_eq(ticket_write(&world, j, 0, text, 20, &why), -EMSGSIZE);
 }
 
@@ -431,17 +423,16 @@ static void stat__each_has_its_own_name_and_one_line(void)
 		}
 	}
 	/* Every enumerator but the last has a name. */
-	expect_eq(n,
-		  (TRIB_RELAYED + 1) + (TRIB_DROP_WIPED - TRIB_DROP_SHORT + 1));
+	expect_eq(n, (TRIB_RELAYED + 1) + (TRIB_DROP_WIPED - TRIB_DROP_SHORT + 1));
 	expect(!stat_text(TRIB_STAT__MAX));
 	expect(!stat_text(UINT32_MAX));
 }
 
-#define RUN(fn)                                                                \
-	do {                                                                   \
-		world_make();                                                  \
-		run(fn);                                                       \
-		world_free();                                                  \
+#define RUN(fn)                                                                                    \
+	do {                                                                                       \
+		world_make();                                                                      \
+		run(fn);                                                                           \
+		world_free();                                                                      \
 	} while (0)
 
 int main(void)

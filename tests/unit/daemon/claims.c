@@ -13,8 +13,7 @@
 #include "daemon/job/claims.h"
 
 /* The module's id after a message; @name or @id 0: without. */
-static uint16_t after(uint16_t was, int type, uint8_t cmd, const char *name,
-		      uint16_t id)
+static uint16_t after(uint16_t was, int type, uint8_t cmd, const char *name, uint16_t id)
 {
 	struct nl_msg *m = nlmsg_alloc_simple(type, 0);
 	struct genlmsghdr g = {.cmd = cmd};

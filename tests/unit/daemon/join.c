@@ -94,8 +94,8 @@ int hooks_save(struct tribd *d, struct reason *why)
 	return 0;
 }
 
-int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to,
-	     uint16_t port, const void *data, size_t len)
+int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to, uint16_t port,
+	     const void *data, size_t len)
 {
 	struct sent *s = &sent[nsent++ % 64];
 
@@ -135,11 +135,7 @@ static void setup(bool parent)
 	TAILQ_INIT(&D.trees);
 	TAILQ_INIT(&D.faces);
 	D.config.nval = NVAL;
-	J = (struct job){.id = 7,
-			 .cookie = COOKIE,
-			 .world = 2,
-			 .window = 4,
-			 .timeout_ms = 5000};
+	J = (struct job){.id = 7, .cookie = COOKIE, .world = 2, .window = 4, .timeout_ms = 5000};
 	for (i = 0; i < 4; i++) {
 		memset(&F[i], 0, sizeof(F[i]));
 		F[i].l3_ifindex = 10 + i;
@@ -217,9 +213,8 @@ static const struct trib_start *last_start(void)
 {
 	static const struct trib_start none;
 
-	return nsent && sent[nsent - 1].p.h.type == TRIB_T_START
-		       ? &sent[nsent - 1].p.u.start
-		       : &none;
+	return nsent && sent[nsent - 1].p.h.type == TRIB_T_START ? &sent[nsent - 1].p.u.start
+								 : &none;
 }
 
 static void later(unsigned int ms)

@@ -19,8 +19,7 @@ static void start(void)
 {
 	world_make();
 	ndnd_init(&world);
-	snprintf(world.run_dir, sizeof(world.run_dir), "/tmp/trib-unit-%d",
-		 (int)getpid());
+	snprintf(world.run_dir, sizeof(world.run_dir), "/tmp/trib-unit-%d", (int)getpid());
 	mkdir(world.run_dir, 0700);
 }
 
@@ -48,11 +47,7 @@ static bool says(const char *word)
 static void text__comes_back(void)
 {
 	static const char *const good[] = {
-		"/",
-		"/ps/job",
-		"/ps/job/v=4294967297/seg=0",
-		"/a%2Fb/%00/...",
-		"/32=newest",
+		"/", "/ps/job", "/ps/job/v=4294967297/seg=0", "/a%2Fb/%00/...", "/32=newest",
 	};
 	struct ndn_row_name n;
 	char buf[NDND_TEXT_MAX];
@@ -123,11 +118,8 @@ static void marker__is_one_component(void)
 	expect_eq(ndnd_marker_parse("", &m, &why), -EINVAL);
 	expect_eq(ndnd_marker_parse("a/b", &m, &why), -EINVAL);
 	expect_eq(ndnd_marker_parse("%zz", &m, &why), -EINVAL);
-	expect_eq(
-		ndnd_marker_parse("abcdefghijklmnopqrstuvwxyz01234", &m, &why),
-		-E2BIG);
-	expect_eq(ndnd_marker_parse("abcdefghijklmnopqrstuvwxyz0123", &m, &why),
-		  0);
+	expect_eq(ndnd_marker_parse("abcdefghijklmnopqrstuvwxyz01234", &m, &why), -E2BIG);
+	expect_eq(ndnd_marker_parse("abcdefghijklmnopqrstuvwxyz0123", &m, &why), 0);
 }
 
 /* --- what a face is told */
@@ -238,8 +230,7 @@ static void face__two_of_one_sender_are_refused(void)
 	fresh(TRIB_FACE_NDN_HOST);
 	expect_eq(set("c"), 0);
 	expect_eq(set("c2"), 0); /* another address */
-	memcpy(&face_find(&world, "c2")->addr, &face_find(&world, "c")->addr,
-	       16);
+	memcpy(&face_find(&world, "c2")->addr, &face_find(&world, "c")->addr, 16);
 	expect_eq(set("c2"), -EEXIST);
 	expect(says("face c "));
 	end();
@@ -252,8 +243,7 @@ static void face__with_routes_stays(void)
 	expect_eq(set("a"), 0);
 	expect_eq(ndnd_route_restore(&world, "/ps", "a", &why), 0);
 	world.ndn->on = true;
-	expect_eq(ndnd_face_del_check(&world, face_find(&world, "a"), &why),
-		  -EBUSY);
+	expect_eq(ndnd_face_del_check(&world, face_find(&world, "a"), &why), -EBUSY);
 	expect(says("1 route"));
 	world.ndn->on = false;
 	expect_eq(ndnd_face_del_check(&world, face_find(&world, "a"), &why), 0);
@@ -291,8 +281,7 @@ static void times__are_checked_before_anything_changes(void)
 	expect_eq(ndnd_set(&world, &s, &why), -ERANGE);
 	s = (struct ndnd_set){.leave_ms = NDND_LEASE_MS + 1};
 	expect_eq(ndnd_set(&world, &s, &why), -ERANGE);
-	s = (struct ndnd_set){.lease_ms = 500,
-			      .marker[NDN_MARK_INSERT] = "distribute"};
+	s = (struct ndnd_set){.lease_ms = 500, .marker[NDN_MARK_INSERT] = "distribute"};
 	expect_eq(ndnd_set(&world, &s, &why), -EINVAL);
 	expect_eq(world.ndn->lease_ms, NDND_LEASE_MS);
 	s = (struct ndnd_set){.lease_ms = 500, .leave_ms = 400};
@@ -311,8 +300,7 @@ static void times__are_checked_before_anything_changes(void)
 
 static json_t *fill(void)
 {
-	struct ndnd_set s = {.lease_ms = 500,
-			     .marker[NDN_MARK_INSERT] = "32=sub"};
+	struct ndnd_set s = {.lease_ms = 500, .marker[NDN_MARK_INSERT] = "32=sub"};
 
 	ndnd_set(&world, &s, &why);
 	fresh(TRIB_FACE_NDN_HOST);
@@ -337,8 +325,7 @@ static int restore(json_t *doc, bool ndn_only)
 	world.nfaces = world.njobs = world.ntrees = 0;
 	ndnd_exit(&world);
 	ndnd_init(&world);
-	return ndn_only ? state_restore_ndn(&world, doc, &why)
-			: state_restore(&world, doc, &why);
+	return ndn_only ? state_restore_ndn(&world, doc, &why) : state_restore(&world, doc, &why);
 }
 
 static void state__ndn_comes_back(void)
@@ -392,14 +379,11 @@ static void state__that_makes_no_sense_is_refused(void)
 	json_object_set_new(ndn, "lease_ms", json_integer(-1));
 	expect_eq(restore(doc, false), -ERANGE);
 	json_object_set_new(ndn, "lease_ms", json_integer(500));
-	json_object_set_new(json_object_get(ndn, "markers"), "insert",
-			    json_string("delete"));
+	json_object_set_new(json_object_get(ndn, "markers"), "insert", json_string("delete"));
 	expect_eq(restore(doc, false), -EINVAL);
-	json_object_set_new(json_object_get(ndn, "markers"), "insert",
-			    json_string("insert"));
-	json_array_append_new(
-		json_object_get(ndn, "routes"),
-		json_pack("{s:s s:s}", "prefix", "/x", "face", "b"));
+	json_object_set_new(json_object_get(ndn, "markers"), "insert", json_string("insert"));
+	json_array_append_new(json_object_get(ndn, "routes"),
+			      json_pack("{s:s s:s}", "prefix", "/x", "face", "b"));
 	expect_eq(restore(doc, false), -EPROTO);
 	json_array_append_new(json_object_get(ndn, "routes"), json_integer(7));
 	expect_eq(restore(doc, false), -EPROTO);
@@ -429,16 +413,13 @@ static void stats__table_and_enum_agree(void)
 		if (!expect(!!ndnd_stat_text(i) == used))
 			printf("# counter %u\n", i);
 	}
-	expect(!strcmp(ndnd_stat_text(NDN_STAT_RX_INTEREST)->name,
-		       "ndn-rx-interest"));
-	expect(!strcmp(ndnd_stat_text(NDN_DROP_OFFLOAD)->name,
-		       "ndn-drop-offload"));
+	expect(!strcmp(ndnd_stat_text(NDN_STAT_RX_INTEREST)->name, "ndn-rx-interest"));
+	expect(!strcmp(ndnd_stat_text(NDN_DROP_OFFLOAD)->name, "ndn-drop-offload"));
 	expect(!ndnd_stat_text(NDN_DROP_OFFLOAD + 1));
 	expect(!ndnd_stat_text(NDN_STAT__MAX));
 	/* All reasons by which a packet can be refused. */
 	for (uint32_t e = NDN_E_CUT; e <= NDN_E_LP_NACK; e++)
-		if (!expect(e == NDN_E_TEXT ||
-			    ndnd_stat_text(NDN_STAT_BAD + e)))
+		if (!expect(e == NDN_E_TEXT || ndnd_stat_text(NDN_STAT_BAD + e)))
 			printf("# reason %u\n", e);
 }
 
@@ -447,15 +428,13 @@ static void stats__are_not_shown_without_ndn(void)
 	uint32_t id, n = 0;
 
 	start();
-	for (id = stat_next(&world, 0); id != STAT_NONE;
-	     id = stat_next(&world, id + 1)) {
+	for (id = stat_next(&world, 0); id != STAT_NONE; id = stat_next(&world, id + 1)) {
 		expect(id < TRIB_STAT__MAX && stat_text(id));
 		n++;
 	}
 	expect(n > 40);
 	world.ndn->on = true;
-	expect_eq(stat_next(&world, TRIB_STAT__MAX),
-		  TRIB_STAT_NDN + NDN_STAT_RX_INTEREST);
+	expect_eq(stat_next(&world, TRIB_STAT__MAX), TRIB_STAT_NDN + NDN_STAT_RX_INTEREST);
 	world.ndn->on = false;
 	end();
 }

@@ -23,8 +23,7 @@ static void start(void)
 
 static void put(int type, const void *data, size_t len)
 {
-	struct nlattr a = {.nla_len = (uint16_t)(NLA_HDRLEN + len),
-			   .nla_type = (uint16_t)type};
+	struct nlattr a = {.nla_len = (uint16_t)(NLA_HDRLEN + len), .nla_type = (uint16_t)type};
 
 	memcpy(buf + at, &a, sizeof(a));
 	memcpy(buf + at + NLA_HDRLEN, data, len);
@@ -165,8 +164,7 @@ static void parse__repeated_attribute_keeps_the_first(void)
 	put_text(TRIB_A_TREE_DOWN, "a");
 	put_text(TRIB_A_TREE_DOWN, "b");
 	expect_eq(parse(&nl_tree), 0);
-	expect(tb[TRIB_A_TREE_DOWN] &&
-	       !strcmp(nla_get_string(tb[TRIB_A_TREE_DOWN]), "a"));
+	expect(tb[TRIB_A_TREE_DOWN] && !strcmp(nla_get_string(tb[TRIB_A_TREE_DOWN]), "a"));
 }
 
 static void parse__cut_attribute_is_refused(void)
@@ -194,9 +192,9 @@ static void parse__missing_padding_of_the_last_is_allowed(void)
 /* Any bytes: an answer, no crash, and nothing that points outside. */
 static void parse__random_bytes_stay_inside(void)
 {
-	static const struct nl_set *const set[] = {
-		&nl_top,    &nl_face, &nl_job,	 &nl_tree, &nl_child,
-		&nl_ticket, &nl_ndn,  &nl_route, &nl_pit,  &nl_cs};
+	static const struct nl_set *const set[] = {&nl_top,   &nl_face,	  &nl_job, &nl_tree,
+						   &nl_child, &nl_ticket, &nl_ndn, &nl_route,
+						   &nl_pit,   &nl_cs};
 	unsigned int seed = 7417, i, k, n;
 
 	for (n = 0; n < 200000; n++) {
@@ -210,8 +208,7 @@ static void parse__random_bytes_stay_inside(void)
 			char *p = (char *)tb[k];
 
 			if (p)
-				expect(p >= buf &&
-				       p + nla_len(tb[k]) <= buf + at);
+				expect(p >= buf && p + nla_len(tb[k]) <= buf + at);
 		}
 	}
 }
@@ -241,8 +238,7 @@ static int print_commands(void)
 	unsigned int i;
 
 	for (i = 1; i < TRIB_CMD__MAX; i++)
-		printf("%u %d %d\n", i, nl_command[i].changes,
-		       nl_command[i].dump_next != NULL);
+		printf("%u %d %d\n", i, nl_command[i].changes, nl_command[i].dump_next != NULL);
 	return 0;
 }
 

@@ -60,8 +60,8 @@ static void on_start(struct session *s, unsigned int child, unsigned int state,
 	c->view = *view;
 }
 
-static void on_abort(struct session *s, int child, uint32_t epoch,
-		     enum trib_abort why, uint16_t rank)
+static void on_abort(struct session *s, int child, uint32_t epoch, enum trib_abort why,
+		     uint16_t rank)
 {
 	struct call *c = note(ABORT, child);
 
@@ -71,8 +71,7 @@ static void on_abort(struct session *s, int child, uint32_t epoch,
 	c->rank = rank;
 }
 
-static void on_up(struct session *s, enum trib_type type, uint64_t nonce,
-		  uint16_t rank)
+static void on_up(struct session *s, enum trib_type type, uint64_t nonce, uint16_t rank)
 {
 	struct call *c = note(UP, 0);
 
@@ -86,12 +85,10 @@ static int on_stuck(struct session *s, uint64_t missing, uint32_t *chunk)
 {
 	(void)s;
 	*chunk = stuck_chunk;
-	return stuck_child >= 0 && missing & 1ULL << stuck_child ? stuck_child
-								 : -1;
+	return stuck_child >= 0 && missing & 1ULL << stuck_child ? stuck_child : -1;
 }
 
-static const struct session_ops ops = {on_save, on_start, on_abort, on_up,
-				       on_stuck};
+static const struct session_ops ops = {on_save, on_start, on_abort, on_up, on_stuck};
 
 static inline void fresh(enum session_kind kind, unsigned int nchild)
 {
@@ -121,11 +118,9 @@ static inline void join(unsigned int child, uint64_t nonce, uint64_t now)
 	session_join(&S, child, &j, now);
 }
 
-static inline void leave_for(unsigned int child, uint64_t nonce, uint16_t rank,
-			     uint64_t now)
+static inline void leave_for(unsigned int child, uint64_t nonce, uint16_t rank, uint64_t now)
 {
-	struct session_join j = {nonce, 0, 1448, (uint16_t)(5000 + child),
-				 rank};
+	struct session_join j = {nonce, 0, 1448, (uint16_t)(5000 + child), rank};
 
 	session_leave(&S, child, &j, now);
 }

@@ -85,8 +85,7 @@ static uint32_t rnd(uint32_t n)
 static void violated(const char *what, int n)
 {
 	if (violations++ < 5)
-		printf("# t=%llu node %d: %s\n", (unsigned long long)now, n,
-		       what);
+		printf("# t=%llu node %d: %s\n", (unsigned long long)now, n, what);
 }
 
 static void heap_push(const struct msg *m)
@@ -180,8 +179,8 @@ static void on_start(struct session *s, unsigned int child, unsigned int state,
 			 .epoch = s->epoch});
 }
 
-static void on_abort(struct session *s, int child, uint32_t epoch,
-		     enum trib_abort why, uint16_t rank)
+static void on_abort(struct session *s, int child, uint32_t epoch, enum trib_abort why,
+		     uint16_t rank)
 {
 	struct node *n = s->ctx;
 	bool up = child == SESSION_UP;
@@ -194,8 +193,7 @@ static void on_abort(struct session *s, int child, uint32_t epoch,
 			 .epoch = epoch});
 }
 
-static void on_up(struct session *s, enum trib_type type, uint64_t nonce,
-		  uint16_t rank)
+static void on_up(struct session *s, enum trib_type type, uint64_t nonce, uint16_t rank)
 {
 	struct node *n = s->ctx;
 
@@ -216,8 +214,7 @@ static int on_stuck(struct session *s, uint64_t missing, uint32_t *chunk)
 	return -1;
 }
 
-static const struct session_ops ops = {on_save, on_start, on_abort, on_up,
-				       on_stuck};
+static const struct session_ops ops = {on_save, on_start, on_abort, on_up, on_stuck};
 
 /* tribd starts, with whatever the disk holds. */
 static void boot(struct node *n)
@@ -227,9 +224,8 @@ static void boot(struct node *n)
 
 	n->up_at = 0;
 	n->crash_after = -1;
-	session_init(&n->s, &ops, n,
-		     n->parent < 0 ? SESSION_ROOT : SESSION_INNER, n->nchild,
-		     rank, 1 + rnd(1 << 30));
+	session_init(&n->s, &ops, n, n->parent < 0 ? SESSION_ROOT : SESSION_INNER, n->nchild, rank,
+		     1 + rnd(1 << 30));
 	if (n->disk.epoch > n->disk.last_epoch)
 		n->disk.last_epoch = n->disk.epoch;
 	n->s.last_epoch = n->disk.last_epoch;
@@ -264,9 +260,8 @@ static void relay_abort(struct node *n, const struct msg *m)
 static void relay_packet(struct node *n, const struct msg *m)
 {
 	struct session_join j = {m->nonce, m->epoch, 1448, 1, 0};
-	struct session_start st = {.nonce = m->nonce,
-				   .epoch = m->epoch,
-				   .state = (uint16_t)m->state};
+	struct session_start st = {
+		.nonce = m->nonce, .epoch = m->epoch, .state = (uint16_t)m->state};
 
 	if (m->kind == M_ABORT_UP || m->kind == M_ABORT_DOWN) {
 		relay_abort(n, m);
@@ -294,10 +289,8 @@ static bool is_worker(const struct node *n)
 static void worker_restart(struct node *n, bool politely, bool forgets)
 {
 	if (politely && n->nonce)
-		put((struct msg){.to = n->parent,
-				 .child = n->index,
-				 .kind = M_LEAVE,
-				 .nonce = n->nonce});
+		put((struct msg){
+			.to = n->parent, .child = n->index, .kind = M_LEAVE, .nonce = n->nonce});
 	n->epoch = 0;
 	n->bad_since = 0;
 	if (forgets) {
@@ -315,8 +308,8 @@ static void worker_packet(struct node *n, const struct msg *m)
 
 	if (m->kind == M_ABORT_DOWN && n->epoch && m->epoch == n->epoch) {
 		worker_restart(n, rnd(2), false);
-	} else if (m->kind == M_START && m->state == TRIB_START_RUN &&
-		   !n->epoch && m->nonce == n->nonce) {
+	} else if (m->kind == M_START && m->state == TRIB_START_RUN && !n->epoch &&
+		   m->nonce == n->nonce) {
 		if (m->epoch <= n->last_epoch || !m->epoch)
 			violated("worker told of an old epoch", w);
 		n->epoch = n->last_epoch = m->epoch;
@@ -335,8 +328,7 @@ static bool all_in(uint32_t epoch)
 	int i;
 
 	for (i = 0; i < nnodes; i++)
-		if ((is_worker(&node[i]) ? node[i].epoch
-					 : node[i].disk.epoch) != epoch)
+		if ((is_worker(&node[i]) ? node[i].epoch : node[i].disk.epoch) != epoch)
 			return false;
 	return epoch != 0;
 }
@@ -466,8 +458,7 @@ static bool simulate(uint64_t seed, int depth, bool restarts)
 		else if ((!restarts || now > CHAOS) && now - good_since > 3000)
 			return true;
 	}
-	printf("# seed %llu depth %d: no common epoch\n",
-	       (unsigned long long)seed, depth);
+	printf("# seed %llu depth %d: no common epoch\n", (unsigned long long)seed, depth);
 	return false;
 }
 
@@ -477,8 +468,7 @@ static void many(int seeds, int depth, bool restarts)
 
 	violations = 0;
 	for (i = 1; i <= seeds; i++)
-		bad += !simulate((uint64_t)i * 3 + (uint64_t)depth, depth,
-				 restarts);
+		bad += !simulate((uint64_t)i * 3 + (uint64_t)depth, depth, restarts);
 	expect_eq(bad, 0);
 	expect_eq(violations, 0);
 }

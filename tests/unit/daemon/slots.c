@@ -43,8 +43,7 @@ static void find__numbers_near_the_end_do_not_wrap(void)
 	struct slot_range used[] = {{UINT32_MAX - 10, 10}};
 	uint32_t first;
 
-	expect_eq(slots_find(used, 1, UINT32_MAX, UINT32_MAX - 5, &first),
-		  -ENOSPC);
+	expect_eq(slots_find(used, 1, UINT32_MAX, UINT32_MAX - 5, &first), -ENOSPC);
 }
 
 static void check__outside_and_overlap_are_refused(void)

@@ -100,8 +100,7 @@ static void state__everything_comes_back(void)
 
 static void state__dtype_comes_back(void)
 {
-	static const uint8_t fmts[] = {TRIB_FMT_Q32, TRIB_FMT_F32, TRIB_FMT_F16,
-				       TRIB_FMT_BF16};
+	static const uint8_t fmts[] = {TRIB_FMT_Q32, TRIB_FMT_F32, TRIB_FMT_F16, TRIB_FMT_BF16};
 	unsigned int i;
 	json_t *doc;
 
@@ -150,8 +149,7 @@ static void state__without_an_object_leaves_it_out(void)
 	expect_eq(json_array_size(json_object_get(doc, "trees")), 3);
 	json_decref(doc);
 	doc = state_pack(&world, face_find(&world, "six"));
-	expect_eq(json_array_size(json_object_get(doc, "faces")),
-		  world.nfaces - 1);
+	expect_eq(json_array_size(json_object_get(doc, "faces")), world.nfaces - 1);
 	json_decref(doc);
 }
 
@@ -229,12 +227,12 @@ static void state__broken_file_is_an_error_and_none_is_not(void)
 	unlink(path);
 }
 
-#define RUN(fn)                                                                \
-	do {                                                                   \
-		world_make();                                                  \
-		snprintf(world.run_dir, sizeof(world.run_dir), "%s", dir);     \
-		run(fn);                                                       \
-		world_free();                                                  \
+#define RUN(fn)                                                                                    \
+	do {                                                                                       \
+		world_make();                                                                      \
+		snprintf(world.run_dir, sizeof(world.run_dir), "%s", dir);                         \
+		run(fn);                                                                           \
+		world_free();                                                                      \
 	} while (0)
 
 int main(void)

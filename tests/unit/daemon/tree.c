@@ -380,8 +380,7 @@ static void worker__ranks_have_a_port_each(void)
 static void worker__port_is_one_ranks_alone(void)
 {
 	struct job_spec job = {.name = "eval", .world = 8};
-	struct tree_spec s = worker_spec(),
-			 other = spec_worker(2, s.workers.ps);
+	struct tree_spec s = worker_spec(), other = spec_worker(2, s.workers.ps);
 
 	expect_eq(job_restore(&world, &job, &why), 0);
 	expect_eq(tree_restore(&world, &s, &why), 0);
@@ -577,11 +576,11 @@ static void group__numbers_belong_to_one_tree_and_kind(void)
 		}
 }
 
-#define RUN(fn)                                                                \
-	do {                                                                   \
-		world_make();                                                  \
-		run(fn);                                                       \
-		world_free();                                                  \
+#define RUN(fn)                                                                                    \
+	do {                                                                                       \
+		world_make();                                                                      \
+		run(fn);                                                                           \
+		world_free();                                                                      \
 	} while (0)
 
 int main(void)

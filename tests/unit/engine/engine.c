@@ -25,8 +25,7 @@ static void join__repeats_until_all_trees_run(void)
 	expect_eq(trib_join_turn(&eng), 0);
 	expect_eq(note.sent[TRIB_T_JOIN], 2);
 	hear(&eng, 40, TRIB_START_RUN, NONCE, 4);
-	hear(&eng, 41, TRIB_START_RUN, NONCE - 1,
-	     4); /* nonce of an older attempt */
+	hear(&eng, 41, TRIB_START_RUN, NONCE - 1, 4); /* nonce of an older attempt */
 	hear(&eng, 41, TRIB_START_WAIT, NONCE, 4);
 	eng.now = trib_join_deadline(&eng);
 	expect_eq(trib_join_turn(&eng), 0);
@@ -159,8 +158,7 @@ static void call__with_bad_arguments_is_refused(void)
 		{5, 0, 0, in, out, 1, 0},
 		{TRIB_COLL_ALLREDUCE, 4, 0, in, out, 1, 0},
 		{TRIB_COLL_ALLREDUCE, 0, 2, in, out, 1, 0},
-		{TRIB_COLL_ALLREDUCE, TRIB_SOCK_AVG, TRIB_SOCK_I32, in, out, 1,
-		 0},
+		{TRIB_COLL_ALLREDUCE, TRIB_SOCK_AVG, TRIB_SOCK_I32, in, out, 1, 0},
 		{TRIB_COLL_ALLREDUCE, 0, 0, NULL, out, 1, 0},
 		{TRIB_COLL_ALLREDUCE, 0, 0, in, NULL, 1, 0},
 		{TRIB_COLL_ALLREDUCE, 0, 0, in, out, 1ULL << 46, 0},

@@ -54,8 +54,7 @@ static float below(int e)
 		return rnd() & 1 ? 0.0f : -0.0f;
 	case 1: /* the largest */
 		if (top >= 1)
-			return from_bits((rnd() & 1) << 31 |
-					 (uint32_t)top << 23 | 0x7fffff);
+			return from_bits((rnd() & 1) << 31 | (uint32_t)top << 23 | 0x7fffff);
 		break;
 	case 2: /* any denormal that fits */
 		exp = 0;
@@ -69,8 +68,7 @@ make:
 		int bits = e + 149 > 23 ? 23 : e + 149;
 		uint32_t mask = bits <= 0 ? 0 : (1u << bits) - 1;
 
-		return from_bits((uint32_t)(rnd() & 1) << 31 |
-				 ((uint32_t)rnd() & mask));
+		return from_bits((uint32_t)(rnd() & 1) << 31 | ((uint32_t)rnd() & mask));
 	}
 	return from_bits((uint32_t)(rnd() & 1) << 31 | (uint32_t)exp << 23 |
 			 ((uint32_t)rnd() & 0x7fffff));
@@ -143,8 +141,7 @@ static float oracle_dequantise(int32_t q, int s)
 		return from_bits(sign | (uint32_t)r); /* denormal */
 	if (s + drop + 150 >= 255)
 		return from_bits(sign | 0x7f800000);
-	return from_bits(sign | (uint32_t)(s + drop + 150) << 23 |
-			 ((uint32_t)r & 0x7fffff));
+	return from_bits(sign | (uint32_t)(s + drop + 150) << 23 | ((uint32_t)r & 0x7fffff));
 }
 
 static const struct trib_codec *codecs[TRIB_CODEC__MAX];
@@ -160,8 +157,7 @@ static int32_t lane_hi(uint64_t w)
 	return (int32_t)((w - (uint64_t)(int64_t)(int32_t)w) >> 32);
 }
 
-static const unsigned int worlds[] = {1,  2,   3,   4,	  5,   8,
-				      64, 100, 128, 1000, 1024};
+static const unsigned int worlds[] = {1, 2, 3, 4, 5, 8, 64, 100, 128, 1000, 1024};
 #define NWORLD (sizeof(worlds) / sizeof(worlds[0]))
 
 static void exponent__is_the_smallest_above_all_magnitudes(void)
@@ -230,20 +226,18 @@ static void q32_pack__rounds_as_the_exact_oracle(void)
 			memset(w, 0xaa, sizeof(w));
 			codecs[k]->q32_pack(w, x + off, n, s, lim);
 			for (i = 0; i < n; i++)
-				bad += (i & 1 ? lane_hi(w[i / 2])
-					      : lane_lo(w[i / 2])) !=
+				bad += (i & 1 ? lane_hi(w[i / 2]) : lane_lo(w[i / 2])) !=
 				       oracle_quantise(x[off + i], s, lim);
 			if (n & 1)
 				bad += lane_hi(w[n / 2]) != 0;
-			for (i = (n + 1) / 2;
-			     i < trib_payload_len((uint32_t)n) / 8; i++)
+			for (i = (n + 1) / 2; i < trib_payload_len((uint32_t)n) / 8; i++)
 				bad += w[i] != 0;
 			if (trib_payload_len((uint32_t)n) < sizeof(w))
 				bad += w[trib_payload_len((uint32_t)n) / 8] !=
 				       0xaaaaaaaaaaaaaaaaULL;
 			if (bad)
-				printf("# %s e %d n %zu world %u: %d bad\n",
-				       codecs[k]->name, e, n, world, bad);
+				printf("# %s e %d n %zu world %u: %d bad\n", codecs[k]->name, e, n,
+				       world, bad);
 			expect_eq(bad, 0);
 		}
 	}
@@ -283,12 +277,10 @@ static void q32_unpack__rounds_once(void)
 				x[i] = 12345.0f;
 			codecs[k]->q32_unpack(x, w, n, s);
 			for (i = 0; i < n; i++)
-				bad += to_bits(x[i]) !=
-				       to_bits(oracle_dequantise(q[i], s));
+				bad += to_bits(x[i]) != to_bits(oracle_dequantise(q[i], s));
 			bad += x[n] != 12345.0f;
 			if (bad)
-				printf("# %s s %d n %zu: %d bad\n",
-				       codecs[k]->name, s, n, bad);
+				printf("# %s s %d n %zu: %d bad\n", codecs[k]->name, s, n, bad);
 			expect_eq(bad, 0);
 		}
 	}
@@ -360,8 +352,7 @@ static void q32__sum_stays_within_the_promised_error(void)
 		k = (int)(rnd() % (unsigned int)ncodec);
 		memset(sum, 0, sizeof(sum));
 		for (r = 0; r < world; r++) {
-			codecs[k]->q32_pack(w, x[r], n, s,
-					    trib_q32_limit(world));
+			codecs[k]->q32_pack(w, x[r], n, s, trib_q32_limit(world));
 			for (i = 0; i < 16; i++)
 				sum[i] += w[i];
 		}
@@ -371,12 +362,11 @@ static void q32__sum_stays_within_the_promised_error(void)
 
 			for (r = 0; r < world; r++)
 				exact += x[r][i];
-			ulp = nextafterf(fabsf(out[i]), INFINITY) -
-			      fabsf(out[i]);
+			ulp = nextafterf(fabsf(out[i]), INFINITY) - fabsf(out[i]);
 			bound = world * ldexpl(1, lg - 30) * a + ulp / 2;
 			if (!expect(fabsl(out[i] - exact) <= bound))
-				printf("# e %d world %u: off by %Lg of %Lg\n",
-				       e, world, fabsl(out[i] - exact), bound);
+				printf("# e %d world %u: off by %Lg of %Lg\n", e, world,
+				       fabsl(out[i] - exact), bound);
 		}
 	}
 }
@@ -394,8 +384,7 @@ static void order__words_compare_like_the_values(void)
 
 		for (i = 0; i < n; i++) {
 			x[i] = rnd() % 50 ? below((int)(rnd() % 277) - 148)
-					  : from_bits(0x7f800000 |
-						      (uint32_t)(rnd() << 31));
+					  : from_bits(0x7f800000 | (uint32_t)(rnd() << 31));
 			ix[i] = rnd() % 50 ? (int32_t)rnd() : INT32_MIN;
 		}
 		for (neg = 0; neg < 2; neg++) {
@@ -411,16 +400,14 @@ static void order__words_compare_like_the_values(void)
 				memset(v, 0xaa, sizeof(v));
 				codecs[k]->f32_order(v, x, n, neg);
 				expect(!memcmp(v, w, n * 8));
-				for (i = n; i < trib_payload_len(2 * n) / 8;
-				     i++)
+				for (i = n; i < trib_payload_len(2 * n) / 8; i++)
 					expect_eq(v[i], 0);
 				expect(v[i] != 0);
 				codecs[k]->f32_unorder(y, v, n, neg);
 				expect(!memcmp(x, y, n * 4));
 				codecs[k]->i32_order(v, ix, n, neg);
 				for (i = 0; i < n; i++)
-					expect_eq(v[i], neg ? -(int64_t)ix[i]
-							    : ix[i]);
+					expect_eq(v[i], neg ? -(int64_t)ix[i] : ix[i]);
 				codecs[k]->i32_unorder(iy, v, n, neg);
 				expect(!memcmp(ix, iy, n * 4));
 			}
@@ -478,17 +465,14 @@ static void environment__of_the_caller_does_not_matter(void)
 	for (e = TRIB_EXP_MIN; e < -80; e++) {
 		for (i = 0; i < 33; i++)
 			x[i] = below(e);
-		codecs[0]->q32_pack(a, x, 33, trib_q32_scale(e, 4),
-				    trib_q32_limit(4));
+		codecs[0]->q32_pack(a, x, 33, trib_q32_scale(e, 4), trib_q32_limit(4));
 		codecs[0]->q32_unpack(want, a, 33, trib_q32_scale(e, 4));
 		for (k = 0; k < ncodec; k++) {
 			for (m = 0; m < 4; m++) {
 				_mm_setcsr(modes[m]);
-				codecs[k]->q32_pack(b, x, 33,
-						    trib_q32_scale(e, 4),
+				codecs[k]->q32_pack(b, x, 33, trib_q32_scale(e, 4),
 						    trib_q32_limit(4));
-				codecs[k]->q32_unpack(got, b, 33,
-						      trib_q32_scale(e, 4));
+				codecs[k]->q32_unpack(got, b, 33, trib_q32_scale(e, 4));
 				unsigned int after = _mm_getcsr() & ~0x3fu;
 
 				_mm_setcsr(before);

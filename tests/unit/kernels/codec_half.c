@@ -70,9 +70,8 @@ static uint16_t bf16_near(float x)
 	if (isinf(x))
 		return low;
 	down = fabs((double)x - from_bits((uint32_t)low << 16));
-	up = (low & 0x7fff) == 0x7f7f
-		     ? fabs(copysign(0x1p128, x) - (double)x)
-		     : fabs(from_bits((uint32_t)(low + 1) << 16) - (double)x);
+	up = (low & 0x7fff) == 0x7f7f ? fabs(copysign(0x1p128, x) - (double)x)
+				      : fabs(from_bits((uint32_t)(low + 1) << 16) - (double)x);
 	return up < down || (up == down && low & 1) ? low + 1 : low;
 }
 
@@ -86,8 +85,7 @@ static float number(void)
 	uint32_t b = rnd();
 
 	if (b & 1)
-		return from_bits((rnd() & 0x80000000) + rnd() % 7 - 3 +
-				 edge[rnd() % 10]);
+		return from_bits((rnd() & 0x80000000) + rnd() % 7 - 3 + edge[rnd() % 10]);
 	if (b & 2) /* in the range of f16 */
 		return from_bits((rnd() & 0x8fffffff) | 0x30000000);
 	return from_bits(rnd());
@@ -108,8 +106,8 @@ static void f16__widens_every_value_exactly(void)
 
 			/* A NaN keeps its payload and becomes quiet. */
 			if ((i & 0x7fff) > 0x7c00)
-				want = (uint32_t)(i & 0x8000) << 16 |
-				       0x7fc00000 | (uint32_t)(i & 0x3ff) << 13;
+				want = (uint32_t)(i & 0x8000) << 16 | 0x7fc00000 |
+				       (uint32_t)(i & 0x3ff) << 13;
 			if (!expect(to_bits(got[i]) == want))
 				return;
 		}
@@ -150,15 +148,14 @@ static void half__narrows_to_the_nearest_even(void)
 				uint32_t v = to_bits(x[i]);
 
 				if (isnan(x[i])) {
-					fw = (uint16_t)((v >> 16 & 0x8000) |
-							0x7e00 |
+					fw = (uint16_t)((v >> 16 & 0x8000) | 0x7e00 |
 							(v >> 13 & 0x3ff));
 					bw = (uint16_t)(v >> 16 | 0x40);
 				}
 				if (f[i] == fw && b[i] == bw)
 					continue;
-				printf("# %s: %08x becomes %04x, %04x\n",
-				       codecs[k]->name, v, f[i], b[i]);
+				printf("# %s: %08x becomes %04x, %04x\n", codecs[k]->name, v, f[i],
+				       b[i]);
 				expect(f[i] == fw && b[i] == bw);
 				return;
 			}
@@ -176,8 +173,7 @@ static void half__payload_ends_in_zeros(void)
 		x[i] = (float)i + 1;
 	for (k = 0; k < ncodec; k++) {
 		for (n = 0; n <= 64; n++) {
-			int len = (int)trib_payload_len((uint32_t)(n + 1) / 2) /
-				  2;
+			int len = (int)trib_payload_len((uint32_t)(n + 1) / 2) / 2;
 
 			memset(w, 0xff, sizeof(w));
 			memset(back, 0xff, sizeof(back));
@@ -207,8 +203,7 @@ static void div__equals_the_cpus(void)
 
 	for (world = 1; world <= TRIB_WORLD_MAX; world += 1 + world / 7) {
 		for (i = 0; i < N; i++)
-			x[i] = rnd() & 7 ? from_bits(rnd())
-					 : from_bits(rnd() & 0x80ffffff);
+			x[i] = rnd() & 7 ? from_bits(rnd()) : from_bits(rnd() & 0x80ffffff);
 		for (k = 0; k < ncodec; k++) {
 			memcpy(got, x, sizeof(x));
 			codecs[k]->f32_div(got, N, world);
@@ -217,9 +212,8 @@ static void div__equals_the_cpus(void)
 
 				if (to_bits(got[i]) == to_bits(want))
 					continue;
-				printf("# %s: %a / %u is %a, not %a\n",
-				       codecs[k]->name, (double)x[i], world,
-				       (double)got[i], (double)want);
+				printf("# %s: %a / %u is %a, not %a\n", codecs[k]->name,
+				       (double)x[i], world, (double)got[i], (double)want);
 				expect(to_bits(got[i]) == to_bits(want));
 				return;
 			}

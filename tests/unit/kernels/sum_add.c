@@ -9,8 +9,8 @@ static struct area acc, in, out, acc_want, in_want, out_want;
 
 enum what { ADD, STORE, FINAL, FINAL_IN_PLACE, EMIT };
 
-static void call_it(const struct trib_sum_ops *ops, enum what what, void *o,
-		    void *a, const void *p, uint32_t len)
+static void call_it(const struct trib_sum_ops *ops, enum what what, void *o, void *a, const void *p,
+		    uint32_t len)
 {
 	if (what == ADD)
 		ops->add(a, p, len);
@@ -23,19 +23,16 @@ static void call_it(const struct trib_sum_ops *ops, enum what what, void *o,
 }
 
 /* The oracle, value by value. */
-static void oracle_it(enum trib_fmt fmt, unsigned int size, enum what what,
-		      unsigned char *o, unsigned char *a,
-		      const unsigned char *p, uint32_t len)
+static void oracle_it(enum trib_fmt fmt, unsigned int size, enum what what, unsigned char *o,
+		      unsigned char *a, const unsigned char *p, uint32_t len)
 {
 	uint32_t i, v, r;
 
 	for (i = 0; i < len / size; i++) {
 		memcpy(&v, a + i * 4, 4);
-		r = what == EMIT ? v
-		    : what == STORE
-			    ? oracle_widen(fmt, p + i * size)
-			    : oracle_sum(fmt, v,
-					 oracle_widen(fmt, p + i * size));
+		r = what == EMIT    ? v
+		    : what == STORE ? oracle_widen(fmt, p + i * size)
+				    : oracle_sum(fmt, v, oracle_widen(fmt, p + i * size));
 		memcpy(a + i * 4, &r, 4);
 		if (what != ADD && what != STORE)
 			oracle_narrow(fmt, o + i * size, r);
@@ -43,8 +40,8 @@ static void oracle_it(enum trib_fmt fmt, unsigned int size, enum what what,
 }
 
 /* One call; all memory around is compared afterwards. */
-static bool one(const struct trib_sum *s, unsigned int f, enum what what,
-		uint32_t len, const size_t off[3])
+static bool one(const struct trib_sum *s, unsigned int f, enum what what, uint32_t len,
+		const size_t off[3])
 {
 	enum trib_fmt fmt = sum_formats[f].fmt;
 	const struct trib_sum_ops *ops = trib_sum_ops(s, fmt);
@@ -65,15 +62,13 @@ static bool one(const struct trib_sum *s, unsigned int f, enum what what,
 	memcpy(in_want.base, in.base, AREA);
 	memcpy(out_want.base, out.base, AREA);
 	oracle_it(fmt, size, what,
-		  o == p ? in_want.base + (p - in.base)
-			 : out_want.base + (o - out.base),
+		  o == p ? in_want.base + (p - in.base) : out_want.base + (o - out.base),
 		  acc_want.base + (a - acc.base), p, len);
 	call_it(ops, what, o, a, p, len);
-	if (area_same(&acc, &acc_want) && area_same(&in, &in_want) &&
-	    area_same(&out, &out_want))
+	if (area_same(&acc, &acc_want) && area_same(&in, &in_want) && area_same(&out, &out_want))
 		return true;
-	printf("# %s %s what %d len %u off %zu %zu %zu\n", s->name,
-	       sum_formats[f].name, what, len, off[0], off[1], off[2]);
+	printf("# %s %s what %d len %u off %zu %zu %zu\n", s->name, sum_formats[f].name, what, len,
+	       off[0], off[1], off[2]);
 	return false;
 }
 
@@ -128,8 +123,8 @@ static void emit__every_length_and_alignment(void)
 
 #define MANY 256
 
-static bool adds_as(const struct trib_sum *s, const uint32_t *x,
-		    const uint32_t *y, unsigned int n, const uint32_t *want)
+static bool adds_as(const struct trib_sum *s, const uint32_t *x, const uint32_t *y, unsigned int n,
+		    const uint32_t *want)
 {
 	uint32_t sum[MANY];
 	unsigned int i;
@@ -138,8 +133,8 @@ static bool adds_as(const struct trib_sum *s, const uint32_t *x,
 	trib_sum_ops(s, TRIB_FMT_F32)->add(sum, y, n * 4);
 	for (i = 0; i < n; i++)
 		if (sum[i] != want[i]) {
-			printf("# %s: %08x + %08x is %08x, not %08x\n", s->name,
-			       x[i], y[i], sum[i], want[i]);
+			printf("# %s: %08x + %08x is %08x, not %08x\n", s->name, x[i], y[i], sum[i],
+			       want[i]);
 			return false;
 		}
 	return true;

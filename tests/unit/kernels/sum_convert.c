@@ -60,8 +60,8 @@ static bool narrows(enum trib_fmt fmt)
 		for (i = 0; i < ALL; i++) {
 			if (got_packet[i] == packet[i])
 				continue;
-			printf("# %s: %08x to %04x, not %04x\n", s->name,
-			       acc[i], got_packet[i], packet[i]);
+			printf("# %s: %08x to %04x, not %04x\n", s->name, acc[i], got_packet[i],
+			       packet[i]);
 			return false;
 		}
 	}
@@ -72,8 +72,8 @@ static bool narrows(enum trib_fmt fmt)
 /* A slot that keeps its result: values overwrite the accumulators. */
 static void emit__in_place(void)
 {
-	static const enum trib_fmt fmts[] = {TRIB_FMT_F32, TRIB_FMT_F16,
-					     TRIB_FMT_BF16, TRIB_FMT_I32};
+	static const enum trib_fmt fmts[] = {TRIB_FMT_F32, TRIB_FMT_F16, TRIB_FMT_BF16,
+					     TRIB_FMT_I32};
 	const struct trib_sum *s;
 	unsigned int i, f, n;
 
@@ -83,8 +83,7 @@ static void emit__in_place(void)
 		for (n = 0; n < 900; n = n < 70 ? n + 1 : n + 97) {
 			each_level(s)
 			{
-				const struct trib_sum_ops *ops =
-					trib_sum_ops(s, fmts[f]);
+				const struct trib_sum_ops *ops = trib_sum_ops(s, fmts[f]);
 
 				ops->emit(want, start, n * ops->size);
 				memcpy(acc, start, sizeof(acc));
@@ -92,8 +91,7 @@ static void emit__in_place(void)
 				expect(!memcmp(acc, want, n * ops->size));
 				/* Bytes behind the values stay. */
 				expect(!memcmp((char *)acc + n * ops->size,
-					       (char *)start + n * ops->size,
-					       64));
+					       (char *)start + n * ops->size, 64));
 			}
 		}
 	}
@@ -112,20 +110,16 @@ static void emit__around_all_f16(void)
 			else if (i & 1 || h == 0x7c00)
 				acc[i] = f32_bits(f16_magnitude(h)) + d;
 			else
-				acc[i] = f32_bits((f16_magnitude(h) +
-						   f16_magnitude(h + 1)) /
-						  2) +
-					 d;
+				acc[i] =
+					f32_bits((f16_magnitude(h) + f16_magnitude(h + 1)) / 2) + d;
 			acc[i] |= (i & 0x8000u) << 16;
 		}
 		expect(narrows(TRIB_FMT_F16));
 		for (i = 0; i < ALL; i++) {
 			h = i & 0x7fff;
 			if (h < 0x7c00)
-				acc[i] = f32_bits((f16_magnitude(h) +
-						   f16_magnitude(h + 1)) /
-						  2) +
-					 d;
+				acc[i] =
+					f32_bits((f16_magnitude(h) + f16_magnitude(h + 1)) / 2) + d;
 		}
 		expect(narrows(TRIB_FMT_F16));
 	}
@@ -166,18 +160,15 @@ static void all_on_specials(enum trib_fmt fmt)
 		all_values();
 		for (i = 0; i < ALL; i++) {
 			start[i] = specials[j / 2] | (j & 1 ? 0x80000000 : 0);
-			want[i] = oracle_add(start[i],
-					     oracle_widen(fmt, &packet[i]));
+			want[i] = oracle_add(start[i], oracle_widen(fmt, &packet[i]));
 			oracle_narrow(fmt, &want_packet[i], want[i]);
 		}
 		each_level(s)
 		{
 			memcpy(acc, start, sizeof(acc));
-			trib_sum_ops(s, fmt)->final(got_packet, acc, packet,
-						    sizeof(packet));
+			trib_sum_ops(s, fmt)->final(got_packet, acc, packet, sizeof(packet));
 			if (!expect(!memcmp(acc, want, sizeof(acc))) ||
-			    !expect(!memcmp(got_packet, want_packet,
-					    sizeof(got_packet)))) {
+			    !expect(!memcmp(got_packet, want_packet, sizeof(got_packet)))) {
 				printf("# %s, on %08x\n", s->name, start[0]);
 				return;
 			}

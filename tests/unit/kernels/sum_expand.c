@@ -35,8 +35,8 @@ struct payload {
 };
 
 /* Make a random payload of @words mask words, and its result in acc_want. */
-static void make(struct payload *p, unsigned int f, unsigned int words,
-		 uint8_t nm, bool add, const size_t off[2])
+static void make(struct payload *p, unsigned int f, unsigned int words, uint8_t nm, bool add,
+		 const size_t off[2])
 {
 	unsigned int size = sum_formats[f].size, i, at, group = 1u << (nm >> 5);
 	enum trib_fmt fmt = sum_formats[f].fmt;
@@ -73,8 +73,7 @@ static void make(struct payload *p, unsigned int f, unsigned int words,
 	}
 }
 
-static int call_it(const struct trib_sum_ops *ops, const struct payload *p,
-		   uint8_t nm, bool add)
+static int call_it(const struct trib_sum_ops *ops, const struct payload *p, uint8_t nm, bool add)
 {
 	if (add)
 		return ops->expand_add(p->acc, p->acc_len, p->in, p->len, nm);
@@ -82,8 +81,8 @@ static int call_it(const struct trib_sum_ops *ops, const struct payload *p,
 }
 
 /* One call; all memory around is compared afterwards. */
-static bool one(const struct trib_sum *s, unsigned int f, unsigned int words,
-		uint8_t nm, bool add, const size_t off[2])
+static bool one(const struct trib_sum *s, unsigned int f, unsigned int words, uint8_t nm, bool add,
+		const size_t off[2])
 {
 	struct payload p;
 
@@ -91,8 +90,8 @@ static bool one(const struct trib_sum *s, unsigned int f, unsigned int words,
 	if (!call_it(trib_sum_ops(s, sum_formats[f].fmt), &p, nm, add) &&
 	    area_same(&acc, &acc_want))
 		return true;
-	printf("# %s %s %u:%u words %u\n", s->name, sum_formats[f].name,
-	       1u << (nm >> 5), (nm & 31) + 1u, words);
+	printf("# %s %s %u:%u words %u\n", s->name, sum_formats[f].name, 1u << (nm >> 5),
+	       (nm & 31) + 1u, words);
 	return false;
 }
 
@@ -122,8 +121,7 @@ static void everywhere(bool add)
 	for (f = 0; f < NFORMATS; f++)
 		for (log_group = 1; log_group <= 5; log_group++)
 			for (kept = 1; kept <= 1u << log_group; kept++)
-				if (!expect(every_place(
-					    f, nm_of(log_group, kept), add)))
+				if (!expect(every_place(f, nm_of(log_group, kept), add)))
 					return;
 }
 
@@ -138,12 +136,10 @@ static void expand_store__every_group_and_alignment(void)
 }
 
 /* Both functions refuse it and leave the accumulators unchanged. */
-static bool refused(const struct trib_sum_ops *ops, const struct payload *p,
-		    uint8_t nm)
+static bool refused(const struct trib_sum_ops *ops, const struct payload *p, uint8_t nm)
 {
 	memcpy(acc_want.base, acc.base, AREA);
-	return call_it(ops, p, nm, true) == -EINVAL &&
-	       call_it(ops, p, nm, false) == -EINVAL &&
+	return call_it(ops, p, nm, true) == -EINVAL && call_it(ops, p, nm, false) == -EINVAL &&
 	       area_same(&acc, &acc_want);
 }
 
@@ -157,8 +153,7 @@ static void flip_bits(struct payload *p, unsigned int f, uint8_t nm)
 		p->in[bit / 8] ^= 1 << bit % 8;
 		each_level(s)
 		{
-			expect(refused(trib_sum_ops(s, sum_formats[f].fmt), p,
-				       nm));
+			expect(refused(trib_sum_ops(s, sum_formats[f].fmt), p, nm));
 		}
 		p->in[bit / 8] ^= 1 << bit % 8;
 	}
@@ -173,8 +168,7 @@ static void expand__wrong_numbers_of_bits_are_refused(void)
 	for (f = 0; f < NFORMATS; f++)
 		for (log_group = 1; log_group <= 5; log_group++)
 			for (kept = 1; kept <= 1u << log_group; kept++) {
-				make(&p, f, 11, nm_of(log_group, kept), true,
-				     off);
+				make(&p, f, 11, nm_of(log_group, kept), true, off);
 				flip_bits(&p, f, nm_of(log_group, kept));
 			}
 }
@@ -245,8 +239,7 @@ static void expand__invalid_nm_is_refused(void)
 		for (n = 0, nm = 0; nm < 256; nm++) {
 			unsigned int log_group = nm >> 5, kept = (nm & 31) + 1;
 
-			if (log_group && log_group <= 5 &&
-			    kept <= 1u << log_group) {
+			if (log_group && log_group <= 5 && kept <= 1u << log_group) {
 				n++;
 				continue;
 			}

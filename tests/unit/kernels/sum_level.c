@@ -3,9 +3,7 @@
 #include "tests/lib/sum_oracle.h"
 
 #define AVX2 (TRIB_CPU_SSE2 | TRIB_CPU_AVX2 | TRIB_CPU_F16C | TRIB_CPU_POPCNT)
-#define AVX512                                                                 \
-	(AVX2 | TRIB_CPU_AVX512F | TRIB_CPU_AVX512BW | TRIB_CPU_AVX512DQ |     \
-	 TRIB_CPU_AVX512VL)
+#define AVX512 (AVX2 | TRIB_CPU_AVX512F | TRIB_CPU_AVX512BW | TRIB_CPU_AVX512DQ | TRIB_CPU_AVX512VL)
 
 static void level_best__by_capabilities(void)
 {
@@ -50,20 +48,17 @@ static void ops__for_four_formats(void)
 	each_level(s)
 	{
 		for (f = 0; f < NFORMATS; f++) {
-			const struct trib_sum_ops *ops =
-				trib_sum_ops(s, sum_formats[f].fmt);
+			const struct trib_sum_ops *ops = trib_sum_ops(s, sum_formats[f].fmt);
 
 			if (!expect(ops))
 				return;
 			expect_eq(ops->size, sum_formats[f].size);
-			expect_eq(trib_sum_acc_len(ops, 1408),
-				  1408 / ops->size * 4);
+			expect_eq(trib_sum_acc_len(ops, 1408), 1408 / ops->size * 4);
 		}
 		for (fmt = 0; fmt < 300; fmt++)
 			expect_eq(!!trib_sum_ops(s, fmt),
 				  fmt == TRIB_FMT_F32 || fmt == TRIB_FMT_F16 ||
-					  fmt == TRIB_FMT_BF16 ||
-					  fmt == TRIB_FMT_I32);
+					  fmt == TRIB_FMT_BF16 || fmt == TRIB_FMT_I32);
 	}
 }
 

@@ -74,23 +74,15 @@ static void mem__adds_stores_and_emits(void)
 	int i;
 
 	clear();
-	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_ADD, acc, 68, val, 68,
-				TRIB_FMT_F32),
-		  0);
+	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_ADD, acc, 68, val, 68, TRIB_FMT_F32), 0);
 	for (i = 0; i < 17; i++)
 		expect(acc[i] == 101.0f + 2.0f * (float)i);
-	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_STORE, acc, 68, val, 68,
-				TRIB_FMT_F32),
-		  0);
+	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_STORE, acc, 68, val, 68, TRIB_FMT_F32), 0);
 	expect(acc[16] == 116.0f);
-	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_FINAL, acc, 68, val, 68,
-				TRIB_FMT_F32),
-		  0);
+	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_FINAL, acc, 68, val, 68, TRIB_FMT_F32), 0);
 	expect(acc[16] == 232.0f && val[16] == 232.0f);
 	acc[3] = 7;
-	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_EMIT, acc, 68, val, 68,
-				TRIB_FMT_F32),
-		  0);
+	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_EMIT, acc, 68, val, 68, TRIB_FMT_F32), 0);
 	expect(val[3] == 7.0f);
 	expect_eq(done, 4);
 	expect_eq(bytes, 4 * 68);
@@ -104,15 +96,9 @@ static void mem__narrow_values_need_wide_accumulators(void)
 	float *acc = floats(8, 0), *val = floats(4, 0);
 
 	clear();
-	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_ADD, acc, 32, val, 16,
-				TRIB_FMT_BF16),
-		  0);
-	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_ADD, acc, 31, val, 16,
-				TRIB_FMT_BF16),
-		  -EINVAL);
-	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_ADD, acc, 16, val, 16,
-				TRIB_FMT_F16),
-		  -EINVAL);
+	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_ADD, acc, 32, val, 16, TRIB_FMT_BF16), 0);
+	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_ADD, acc, 31, val, 16, TRIB_FMT_BF16), -EINVAL);
+	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_ADD, acc, 16, val, 16, TRIB_FMT_F16), -EINVAL);
 	expect_eq(refused, 2);
 	free(acc);
 	free(val);
@@ -120,28 +106,19 @@ static void mem__narrow_values_need_wide_accumulators(void)
 
 static void mem__wrong_arguments_are_refused(void)
 {
-	static const __u32 none[] = {TRIB_FMT_NONE,	 TRIB_FMT_Q32,
-				     TRIB_FMT_Q8,	 TRIB_FMT__MAX,
-				     256 + TRIB_FMT_F32, 0xffffffff};
+	static const __u32 none[] = {TRIB_FMT_NONE, TRIB_FMT_Q32,	TRIB_FMT_Q8,
+				     TRIB_FMT__MAX, 256 + TRIB_FMT_F32, 0xffffffff};
 	float *acc = floats(4, 1), *val = floats(4, 1);
 	size_t i;
 
 	clear();
 	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
-		expect_eq(trib_call_mem(TRIB_KFUNC_MEM_ADD, acc, 16, val, 16,
-					none[i]),
-			  -EINVAL);
-	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_ADD, NULL, 16, val, 16,
+		expect_eq(trib_call_mem(TRIB_KFUNC_MEM_ADD, acc, 16, val, 16, none[i]), -EINVAL);
+	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_ADD, NULL, 16, val, 16, TRIB_FMT_F32), -EINVAL);
+	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_ADD, acc, 16, NULL, 16, TRIB_FMT_F32), -EINVAL);
+	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_ADD, acc, 16, val, 15, TRIB_FMT_F32), -EINVAL);
+	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_ADD, acc, 0xffffffff, val, 4 * TRIB_KFUNC_MAX + 4,
 				TRIB_FMT_F32),
-		  -EINVAL);
-	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_ADD, acc, 16, NULL, 16,
-				TRIB_FMT_F32),
-		  -EINVAL);
-	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_ADD, acc, 16, val, 15,
-				TRIB_FMT_F32),
-		  -EINVAL);
-	expect_eq(trib_call_mem(TRIB_KFUNC_MEM_ADD, acc, 0xffffffff, val,
-				4 * TRIB_KFUNC_MAX + 4, TRIB_FMT_F32),
 		  -E2BIG);
 	expect_eq(refused, i + 4);
 	expect_eq(done, 0);
@@ -159,9 +136,7 @@ static void pkt__values_are_at_the_offset(void)
 	memcpy(pkt + 42, in, 16);
 	expect_eq(trib_call_pkt(ADD, pkt, 58, 42, acc, 16, F32(4)), 0);
 	expect(acc[0] == 11.0f && acc[3] == 44.0f);
-	expect_eq(trib_call_pkt(TRIB_KFUNC_PKT_FINAL, pkt, 58, 42, acc, 16,
-				F32(4)),
-		  0);
+	expect_eq(trib_call_pkt(TRIB_KFUNC_PKT_FINAL, pkt, 58, 42, acc, 16, F32(4)), 0);
 	memcpy(in, pkt + 42, 16);
 	expect(in[0] == 21.0f && in[3] == 84.0f);
 	free(acc);
@@ -177,10 +152,8 @@ static void pkt__end_is_checked(void)
 	expect_eq(trib_call_pkt(ADD, pkt, 58, 43, acc, 16, F32(4)), -ERANGE);
 	expect_eq(trib_call_pkt(ADD, pkt, 58, 59, acc, 16, F32(0)), -ERANGE);
 	expect_eq(trib_call_pkt(ADD, pkt, 58, 58, acc, 16, F32(0)), 0);
-	expect_eq(trib_call_pkt(ADD, pkt, 58, 0xfffffffc, acc, 16, F32(4)),
-		  -ERANGE);
-	expect_eq(trib_call_pkt(ADD, pkt, 58, 0xffffffff, acc, 16, F32(1)),
-		  -ERANGE);
+	expect_eq(trib_call_pkt(ADD, pkt, 58, 0xfffffffc, acc, 16, F32(4)), -ERANGE);
+	expect_eq(trib_call_pkt(ADD, pkt, 58, 0xffffffff, acc, 16, F32(1)), -ERANGE);
 	expect_eq(trib_call_pkt(ADD, pkt, 0, 0, acc, 16, F32(1)), -ERANGE);
 	expect_eq(refused, 5);
 	free(acc);
@@ -196,15 +169,11 @@ static void pkt__wrong_arguments_are_refused(void)
 	expect_eq(trib_call_pkt(ADD, pkt, 64, 0, NULL, 16, F32(4)), -EINVAL);
 	expect_eq(trib_call_pkt(ADD, pkt, 64, 0, acc, 16, F32(5)), -EINVAL);
 	/* n * 4 would wrap. */
-	expect_eq(trib_call_pkt(ADD, pkt, 64, 0, acc, 16, F32(0x40000001)),
-		  -E2BIG);
-	expect_eq(trib_call_pkt(ADD, pkt, 64, 0, acc, 16, F32(4) | 1ULL << 16),
+	expect_eq(trib_call_pkt(ADD, pkt, 64, 0, acc, 16, F32(0x40000001)), -E2BIG);
+	expect_eq(trib_call_pkt(ADD, pkt, 64, 0, acc, 16, F32(4) | 1ULL << 16), -EINVAL);
+	expect_eq(trib_call_pkt(ADD, pkt, 64, 0, acc, 16, TRIB_KFUNC_WHAT(TRIB_FMT_F32, NM24, 4)),
 		  -EINVAL);
-	expect_eq(trib_call_pkt(ADD, pkt, 64, 0, acc, 16,
-				TRIB_KFUNC_WHAT(TRIB_FMT_F32, NM24, 4)),
-		  -EINVAL);
-	expect_eq(trib_call_pkt(ADD, pkt, 64, 0, acc, 16,
-				TRIB_KFUNC_WHAT(TRIB_FMT_W64, 0, 4)),
+	expect_eq(trib_call_pkt(ADD, pkt, 64, 0, acc, 16, TRIB_KFUNC_WHAT(TRIB_FMT_W64, 0, 4)),
 		  -EINVAL);
 	expect_eq(refused, 6);
 	expect_eq(done, 0);
@@ -225,14 +194,10 @@ static void expand__adds_masked_values(void)
 		val[i] = 100;
 	memcpy(pkt, &mask, 4);
 	memcpy(pkt + 4, val, 64);
-	expect_eq(trib_call_pkt(TRIB_KFUNC_PKT_EXPAND_ADD, pkt, 68, 0, acc, 128,
-				what),
-		  0);
+	expect_eq(trib_call_pkt(TRIB_KFUNC_PKT_EXPAND_ADD, pkt, 68, 0, acc, 128, what), 0);
 	for (i = 0; i < 32; i++)
 		expect(acc[i] == (float)(i + (i % 4 < 2 ? 100 : 0)));
-	expect_eq(trib_call_pkt(TRIB_KFUNC_PKT_EXPAND_STORE, pkt, 68, 0, acc,
-				128, what),
-		  0);
+	expect_eq(trib_call_pkt(TRIB_KFUNC_PKT_EXPAND_STORE, pkt, 68, 0, acc, 128, what), 0);
 	for (i = 0; i < 32; i++)
 		expect(acc[i] == (i % 4 < 2 ? 100.0f : 0.0f));
 	expect_eq(bytes, 2 * 68);
@@ -249,12 +214,8 @@ static void expand__masks_and_lengths_are_checked(void)
 
 	clear();
 	memcpy(pkt, &mask, 4);
-	expect_eq(trib_call_pkt(TRIB_KFUNC_PKT_EXPAND_ADD, pkt, 68, 0, acc, 256,
-				what),
-		  -EINVAL);
-	expect_eq(trib_call_pkt(TRIB_KFUNC_PKT_EXPAND_ADD, pkt, 68, 1, acc, 256,
-				what),
-		  -ERANGE);
+	expect_eq(trib_call_pkt(TRIB_KFUNC_PKT_EXPAND_ADD, pkt, 68, 0, acc, 256, what), -EINVAL);
+	expect_eq(trib_call_pkt(TRIB_KFUNC_PKT_EXPAND_ADD, pkt, 68, 1, acc, 256, what), -ERANGE);
 	expect_eq(trib_call_pkt(TRIB_KFUNC_PKT_EXPAND_ADD, pkt, 68, 0, acc, 256,
 				TRIB_KFUNC_WHAT(TRIB_FMT_F32, NM24, 33)),
 		  -EINVAL);
@@ -279,8 +240,7 @@ static void fpu__is_released(void)
 	clear();
 	for (fpu = -EBUSY; fpu <= 1; fpu++)
 		if (fpu == -EBUSY || fpu >= 0)
-			expect_eq(trib_call_mem(TRIB_KFUNC_MEM_ADD, acc, 16,
-						val, 16, TRIB_FMT_F32),
+			expect_eq(trib_call_mem(TRIB_KFUNC_MEM_ADD, acc, 16, val, 16, TRIB_FMT_F32),
 				  0);
 	expect_eq(fpu_depth, 0);
 	/* The scalar level as the best one is no fallback. */
@@ -293,9 +253,8 @@ static void fpu__is_released(void)
 
 static void formats__are_those_with_sums(void)
 {
-	expect_eq(trib_call_formats(), 1 << TRIB_FMT_I32 | 1 << TRIB_FMT_F32 |
-					       1 << TRIB_FMT_F16 |
-					       1 << TRIB_FMT_BF16);
+	expect_eq(trib_call_formats(),
+		  1 << TRIB_FMT_I32 | 1 << TRIB_FMT_F32 | 1 << TRIB_FMT_F16 | 1 << TRIB_FMT_BF16);
 }
 
 static void names__are_all_there(void)

@@ -152,8 +152,7 @@ static void place__trees_are_checked(void)
 
 static void place__addresses_are_unicast(void)
 {
-	static const char *const none[] = {"0.0.0.0", "255.255.255.255",
-					   "224.0.0.1", "239.1.2.3"};
+	static const char *const none[] = {"0.0.0.0", "255.255.255.255", "224.0.0.1", "239.1.2.3"};
 	unsigned int i;
 
 	for (i = 0; i < 4; i++) {

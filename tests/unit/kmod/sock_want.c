@@ -10,8 +10,7 @@
 
 static struct trib_want w;
 
-static int want(unsigned int coll, unsigned int op, unsigned int dtype,
-		__u32 root, __u64 len)
+static int want(unsigned int coll, unsigned int op, unsigned int dtype, __u32 root, __u64 len)
 {
 	struct trib_cm_send cm = {
 		.collective = (__u8)coll,
@@ -88,8 +87,7 @@ static void message__collective_op_and_type_must_exist(void)
 	for (coll = TRIB_COLL_ALLGATHER; coll <= TRIB_COLL_BARRIER; coll++)
 		expect_eq(want(coll, TRIB_SOCK_MAX, 0, 0, 0), -EINVAL);
 	for (coll = 0; coll <= TRIB_COLL_BARRIER; coll++)
-		expect_eq(want(coll, 0, 0, W - 1, 0),
-			  coll == TRIB_COLL_BROADCAST ? 0 : -EINVAL);
+		expect_eq(want(coll, 0, 0, W - 1, 0), coll == TRIB_COLL_BROADCAST ? 0 : -EINVAL);
 	expect_eq(want(TRIB_COLL_BROADCAST, 0, 0, W, 4), -EINVAL);
 }
 

@@ -67,15 +67,13 @@ static void leave_requests(struct member *m)
 
 	if (m->rank) {
 		nap(400);
-		m->wrong += trib_allreduce(m->t, x[1], x[1], 1000, TRIB_F32,
-					   TRIB_SUM) != -EHOSTDOWN;
+		m->wrong +=
+			trib_allreduce(m->t, x[1], x[1], 1000, TRIB_F32, TRIB_SUM) != -EHOSTDOWN;
 		return;
 	}
 	nap(100); /* until the other has attached */
-	m->rc = trib_iallreduce(m->t, x[0], x[0], 1000, TRIB_F32, TRIB_SUM,
-				&r[0]);
-	m->rc |= trib_iallreduce(m->t, x[0], x[0], 1000, TRIB_F32, TRIB_SUM,
-				 &r[1]);
+	m->rc = trib_iallreduce(m->t, x[0], x[0], 1000, TRIB_F32, TRIB_SUM, &r[0]);
+	m->rc |= trib_iallreduce(m->t, x[0], x[0], 1000, TRIB_F32, TRIB_SUM, &r[1]);
 	trib_detach(m->t);
 	m->wrong += trib_wait(r[0]) != -ECANCELED;
 	m->wrong += trib_test(r[1], &done) != -ECANCELED || !done;
@@ -110,8 +108,8 @@ static void job__can_be_joined_again(void)
 
 /* --- attaching in vain */
 
-static int attach_alone(struct loop_relay *l, unsigned int rank,
-			unsigned int timeout, struct trib_error *e)
+static int attach_alone(struct loop_relay *l, unsigned int rank, unsigned int timeout,
+			struct trib_error *e)
 {
 	char ticket[200];
 	struct trib_options o = {
@@ -183,8 +181,7 @@ static void attach__says_when_the_relay_is_silent(void)
 
 static void attach__says_when_the_port_is_taken(void)
 {
-	struct sockaddr_in a = {.sin_family = AF_INET,
-				.sin_port = htons(TRIB_UDP_PORT_WORKER + 1)};
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(TRIB_UDP_PORT_WORKER + 1)};
 	struct loop_relay l = relay(2);
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 	struct trib_error e;

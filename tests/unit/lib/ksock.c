@@ -21,11 +21,11 @@ static struct loop_relay job(unsigned int world)
 	return relay(world);
 }
 
-#define expect_job(l, m, work)                                                 \
-	do {                                                                   \
-		all_ranks(&(l), m, work);                                      \
-		expect_good(&(l), m);                                          \
-		expect_eq(ksock_double.wrong, 0);                              \
+#define expect_job(l, m, work)                                                                     \
+	do {                                                                                       \
+		all_ranks(&(l), m, work);                                                          \
+		expect_good(&(l), m);                                                              \
+		expect_eq(ksock_double.wrong, 0);                                                  \
 	} while (0)
 
 static void is_kernel(struct member *m)
@@ -63,17 +63,14 @@ static void every_collective(struct member *m)
 			x[k] = k + rank;
 		m->rc |= trib_allreduce(m->t, x, x, N, TRIB_I32, ops[i]);
 		for (k = 0; k < N; k++)
-			m->wrong += x[k] != (i == 0   ? world * k + 6
-					     : i == 1 ? k + world - 1
-						      : k);
+			m->wrong += x[k] != (i == 0 ? world * k + 6 : i == 1 ? k + world - 1 : k);
 	}
 	m->rc |= trib_allreduce(m->t, f, f, 2, TRIB_F32, TRIB_AVG);
 	m->wrong += f[0] != 1.5f || f[1] != 1;
 	/* In place, and to a share of the input. */
 	for (k = 0; k < N * world; k++)
 		x[k] = k + rank;
-	m->rc |= trib_reduce_scatter(m->t, x, x + N * rank, N, TRIB_I32,
-				     TRIB_SUM);
+	m->rc |= trib_reduce_scatter(m->t, x, x + N * rank, N, TRIB_I32, TRIB_SUM);
 	for (k = 0; k < N; k++)
 		m->wrong += x[N * rank + k] != world * (N * rank + k) + 6;
 	x[0] = 100 + rank;
@@ -111,8 +108,8 @@ static void many_at_once(struct member *m)
 	for (i = 0; i < MANY; i++) {
 		for (k = 0; k < EACH; k++)
 			x[m->rank][i][k] = i * k;
-		m->rc |= trib_iallreduce(m->t, x[m->rank][i], x[m->rank][i],
-					 EACH, TRIB_I32, TRIB_SUM, &r[i]);
+		m->rc |= trib_iallreduce(m->t, x[m->rank][i], x[m->rank][i], EACH, TRIB_I32,
+					 TRIB_SUM, &r[i]);
 	}
 	for (i = MANY; i--;)
 		m->rc |= trib_wait(r[i]);
@@ -159,8 +156,7 @@ static void by_threads(struct member *m)
 	for (i = 0; i < 4; i++) {
 		for (k = 0; k < N; k++)
 			x[i][k] = i + k;
-		m->rc |= trib_iallreduce(m->t, x[i], x[i], N, TRIB_I32,
-					 TRIB_SUM, &r[i]);
+		m->rc |= trib_iallreduce(m->t, x[i], x[i], N, TRIB_I32, TRIB_SUM, &r[i]);
 		pthread_create(&thread[i], NULL, wait_for, r[i]);
 	}
 	for (i = 0; i < 4; i++) {
@@ -248,11 +244,9 @@ static void loses_a_rank(struct member *m)
 		ksock_double_kill(1);
 		return;
 	}
-	m->wrong += trib_allreduce(m->t, &x, &x, 1, TRIB_I32, TRIB_SUM) !=
-		    -EHOSTDOWN;
+	m->wrong += trib_allreduce(m->t, &x, &x, 1, TRIB_I32, TRIB_SUM) != -EHOSTDOWN;
 	trib_error(m->t, &e);
-	m->wrong += e.code != TRIB_ERR_GONE || e.rank != 1 ||
-		    !!strcmp(e.text, "rank 1 ended");
+	m->wrong += e.code != TRIB_ERR_GONE || e.rank != 1 || !!strcmp(e.text, "rank 1 ended");
 	m->wrong += trib_barrier(m->t) != -EHOSTDOWN;
 	/* A dead socket is ready for ever: nobody may spin on it. */
 	cpu = cpu_ns();
@@ -277,10 +271,9 @@ static void too_large(struct member *m)
 	uint64_t cpu;
 
 	nap(m->rank ? 200 : 100);
-	m->rc = trib_iallreduce(m->t, x[m->rank], x[m->rank], 1, TRIB_I32,
-				TRIB_SUM, &r);
-	m->wrong += trib_allreduce(m->t, x[m->rank], x[m->rank], N, TRIB_I32,
-				   TRIB_SUM) != -EMSGSIZE;
+	m->rc = trib_iallreduce(m->t, x[m->rank], x[m->rank], 1, TRIB_I32, TRIB_SUM, &r);
+	m->wrong +=
+		trib_allreduce(m->t, x[m->rank], x[m->rank], N, TRIB_I32, TRIB_SUM) != -EMSGSIZE;
 	trib_error(m->t, &e);
 	m->wrong += e.code != TRIB_ERR_ARGUMENT || !strstr(e.text, "mem_max") ||
 		    !strstr(e.text, "4000 bytes");
@@ -305,8 +298,7 @@ static void odd_result(struct member *m)
 	struct trib_error e;
 	int32_t x = 1;
 
-	m->wrong += trib_allreduce(m->t, &x, &x, 1, TRIB_I32, TRIB_SUM) !=
-		    (m->rank ? -EPROTO : 0);
+	m->wrong += trib_allreduce(m->t, &x, &x, 1, TRIB_I32, TRIB_SUM) != (m->rank ? -EPROTO : 0);
 	trib_error(m->t, &e);
 	m->wrong += m->rank && e.code != TRIB_ERR_SYSTEM;
 }
@@ -325,10 +317,8 @@ static void bad_arguments(struct member *m)
 	int32_t x = 1;
 	float f = 1;
 
-	m->wrong +=
-		trib_allreduce(m->t, &x, &x, 1, TRIB_I32, TRIB_AVG) != -EINVAL;
-	m->wrong += trib_allreduce(m->t, NULL, &x, 1, TRIB_I32, TRIB_SUM) !=
-		    -EINVAL;
+	m->wrong += trib_allreduce(m->t, &x, &x, 1, TRIB_I32, TRIB_AVG) != -EINVAL;
+	m->wrong += trib_allreduce(m->t, NULL, &x, 1, TRIB_I32, TRIB_SUM) != -EINVAL;
 	m->wrong += trib_broadcast(m->t, &f, 1, TRIB_F32, 7) != -EINVAL;
 	sum_floats(m);
 }
@@ -372,8 +362,7 @@ static void attach__passes_place_and_times_on(void)
 	expect_eq(ksock_double.timeout_ms, 1234);
 	expect_eq(ksock_double.join_timeout_ms, 4321);
 	expect_eq(ksock_double.place_len,
-		  offsetof(struct trib_attach_rep, tree) +
-			  sizeof(struct trib_attach_tree));
+		  offsetof(struct trib_attach_rep, tree) + sizeof(struct trib_attach_tree));
 	ksock_double_reset();
 	expect_eq(attach(0, &e), 0);
 	expect_eq(ksock_double.timeout_ms, 0); /* the job's */
@@ -447,8 +436,7 @@ static void leave_requests(struct member *m)
 
 	if (m->rank) {
 		nap(300);
-		m->wrong += trib_allreduce(m->t, &x[1], &x[1], 1, TRIB_I32,
-					   TRIB_SUM) != -EHOSTDOWN;
+		m->wrong += trib_allreduce(m->t, &x[1], &x[1], 1, TRIB_I32, TRIB_SUM) != -EHOSTDOWN;
 		return;
 	}
 	nap(100); /* until the other has attached */

@@ -33,8 +33,7 @@ static struct {
 	size_t len[64];
 } seen;
 
-static bool record(struct sim *s, struct sim_worker *w, bool up, void *pkt,
-		   size_t len)
+static bool record(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len)
 {
 	const struct trib_hdr *h = pkt;
 
@@ -50,8 +49,7 @@ static bool record(struct sim *s, struct sim_worker *w, bool up, void *pkt,
 
 static void ask(struct sim_worker *w, uint32_t chunk, uint64_t have)
 {
-	struct trib_rx rx = {
-		.type = TRIB_T_NEED, .epoch = 3, .chunk = chunk, .seen = have};
+	struct trib_rx rx = {.type = TRIB_T_NEED, .epoch = 3, .chunk = chunk, .seen = have};
 
 	seen.n = 0;
 	w->t->eng.now = w->sim->now;
@@ -84,9 +82,7 @@ static void need__is_answered_by_what_is_there(void)
 
 	/* Sent: the same bits again, without the flag that asks. */
 	seen.n = 0;
-	expect_eq(trib_iallreduce(s.worker[0].t, x[0], x[0], 64, TRIB_I32,
-				  TRIB_SUM, &r[0]),
-		  0);
+	expect_eq(trib_iallreduce(s.worker[0].t, x[0], x[0], 64, TRIB_I32, TRIB_SUM, &r[0]), 0);
 	expect_eq(seen.n, 2);
 	memcpy(first, seen.pkt[0], seen.len[0]);
 	s.now += 20 * TRIB_MS;
@@ -100,9 +96,7 @@ static void need__is_answered_by_what_is_there(void)
 	expect_eq(seen.n, 0);
 
 	/* Finished, and the call has returned: the result goes up. */
-	expect_eq(trib_iallreduce(s.worker[1].t, x[1], x[1], 64, TRIB_I32,
-				  TRIB_SUM, &r[1]),
-		  0);
+	expect_eq(trib_iallreduce(s.worker[1].t, x[1], x[1], 64, TRIB_I32, TRIB_SUM, &r[1]), 0);
 	sim_run(&s, NULL, s.now + 100 * TRIB_MS);
 	expect_eq(st->una, 2);
 	for (i = 0; i < 2; i++)
@@ -125,8 +119,7 @@ static void need__is_answered_by_what_is_there(void)
 static uint8_t frozen[4][8192][sizeof(struct trib_hdr) + 128];
 static unsigned int thawed, copies;
 
-static bool compare(struct sim *s, struct sim_worker *w, bool up, void *pkt,
-		    size_t len)
+static bool compare(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len)
 {
 	uint8_t copy[RELAY_PACKET_MAX];
 	struct trib_hdr *h = (void *)copy;
@@ -173,8 +166,7 @@ static void grad__never_changes_once_it_was_sent(void)
 static uint32_t target;
 static bool caught;
 
-static bool withhold(struct sim *s, struct sim_worker *w, bool up, void *pkt,
-		     size_t len)
+static bool withhold(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len)
 {
 	const struct trib_hdr *h = pkt;
 

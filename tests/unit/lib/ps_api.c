@@ -40,8 +40,7 @@ static void on_send(void *ctx, const void *pkt, size_t n)
 	struct server *s = ctx;
 
 	if (s->peer.sin_port)
-		sendto(s->fd, pkt, n, 0, (struct sockaddr *)&s->peer,
-		       sizeof(s->peer));
+		sendto(s->fd, pkt, n, 0, (struct sockaddr *)&s->peer, sizeof(s->peer));
 }
 
 static int on_save(void *ctx, const struct nps_job *job)
@@ -64,8 +63,7 @@ static void *serve(void *arg)
 		if (poll(&p, 1, 1) <= 0)
 			continue;
 		size = sizeof(s->peer);
-		n = recvfrom(s->fd, buf, sizeof(buf), 0,
-			     (struct sockaddr *)&s->peer, &size);
+		n = recvfrom(s->fd, buf, sizeof(buf), 0, (struct sockaddr *)&s->peer, &size);
 		if (n > 0)
 			nps_rx(s->ps, buf, (size_t)n, ndn_socket_now());
 	}
@@ -76,8 +74,7 @@ static void *serve(void *arg)
 static bool server_init(struct server *s, enum ndn_mode mode, uint16_t worker)
 {
 	static const struct nps_ops ops = {.send = on_send, .save = on_save};
-	struct sockaddr_in any = {.sin_family = AF_INET,
-				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct nps_spec spec = {.title = "job",
 				.markers = ndn_markers_default,
 				.mode = mode,
@@ -101,8 +98,7 @@ static bool server_init(struct server *s, enum ndn_mode mode, uint16_t worker)
 	if (bind(s->fd, (struct sockaddr *)&any, size) ||
 	    getsockname(s->fd, (struct sockaddr *)&any, &size))
 		return expect(false);
-	snprintf(s->address, sizeof(s->address), "127.0.0.1:%u",
-		 ntohs(any.sin_port));
+	snprintf(s->address, sizeof(s->address), "127.0.0.1:%u", ntohs(any.sin_port));
 	s->peer = any;
 	s->peer.sin_port = htons(worker);
 	s->worker.len = 2;
@@ -129,8 +125,7 @@ static void server_end(struct server *s)
 /* Some port that nobody has now. */
 static uint16_t free_port(void)
 {
-	struct sockaddr_in any = {.sin_family = AF_INET,
-				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t size = sizeof(any);
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 
@@ -159,16 +154,10 @@ static void open__names_what_is_wrong(void)
 		{{.name = "/w0/x", .forwarder = "127.0.0.1:1"}, "'/w0/x'"},
 		{{.name = "/", .forwarder = "127.0.0.1:1"}, "'/'"},
 		{{.name = "/w0", .forwarder = "nowhere"}, "nowhere"},
-		{{.name = "/w0", .forwarder = "127.0.0.1:1", .job = "//"},
-		 "'//'"},
-		{{.name = "/w0", .forwarder = "127.0.0.1:1", .key = "/none"},
-		 "/none"},
-		{{.name = "/w0",
-		  .forwarder = "127.0.0.1:1",
-		  .insert = "delete"},
-		 "'delete'"},
-		{{.name = "/w0", .forwarder = "127.0.0.1:1", .rto_ms = 70000},
-		 "70000"},
+		{{.name = "/w0", .forwarder = "127.0.0.1:1", .job = "//"}, "'//'"},
+		{{.name = "/w0", .forwarder = "127.0.0.1:1", .key = "/none"}, "/none"},
+		{{.name = "/w0", .forwarder = "127.0.0.1:1", .insert = "delete"}, "'delete'"},
+		{{.name = "/w0", .forwarder = "127.0.0.1:1", .rto_ms = 70000}, "70000"},
 	};
 	struct trib_ps *p;
 
@@ -261,8 +250,7 @@ static void train(enum ndn_mode mode)
 		if (trib_ps_model(p, model, ELEMENTS, &v, 10000))
 			break;
 		for (unsigned int i = 0; i < ELEMENTS; i++)
-			if (model[i] !=
-			    -(float)(uint32_t)v.version * (float)(i % 7)) {
+			if (model[i] != -(float)(uint32_t)v.version * (float)(i % 7)) {
 				expect_eq(i, -1);
 				break;
 			}
@@ -271,12 +259,10 @@ static void train(enum ndn_mode mode)
 		expect_eq(trib_ps_gradient(p, 77, grad, ELEMENTS), -ESTALE);
 		expect(!trib_ps_is_stale(p, v.version));
 		grad[ELEMENTS - 1] = NAN;
-		expect_eq(trib_ps_gradient(p, v.version, grad, ELEMENTS),
-			  -EDOM);
+		expect_eq(trib_ps_gradient(p, v.version, grad, ELEMENTS), -EDOM);
 		grad[ELEMENTS - 1] = (float)((ELEMENTS - 1) % 7);
 		expect_eq(trib_ps_gradient(p, v.version, grad, ELEMENTS), 0);
-		expect_eq(trib_ps_gradient(p, v.version, grad, ELEMENTS),
-			  -ESTALE);
+		expect_eq(trib_ps_gradient(p, v.version, grad, ELEMENTS), -ESTALE);
 	}
 	expect(v.last);
 	expect_eq((uint32_t)v.version, VERSIONS);
@@ -319,8 +305,7 @@ static void leave__in_the_middle(void)
 		expect_eq(trib_ps_join(p, &task, 10000), 0);
 		expect_eq(trib_ps_model(p, model, ELEMENTS, &v, 10000), 0);
 		expect_eq(trib_ps_leave(p), 0);
-		expect_eq(trib_ps_gradient(p, v.version, model, ELEMENTS),
-			  -EINVAL);
+		expect_eq(trib_ps_gradient(p, v.version, model, ELEMENTS), -EINVAL);
 	}
 	trib_ps_close(p);
 	server_end(&s);

@@ -182,8 +182,7 @@ static void abort__from_outside_ends_everything(void)
 
 		sim_init(&s, &o);
 		t = s.worker[0].t;
-		expect_eq(trib_iallreduce(t, x, x, 100, TRIB_F32, TRIB_SUM, &r),
-			  0);
+		expect_eq(trib_iallreduce(t, x, x, 100, TRIB_F32, TRIB_SUM, &r), 0);
 		trib_rx(t->eng.stream[0], &rx);
 		expect(!r->done); /* of another epoch */
 		rx.epoch = 3;
@@ -215,8 +214,7 @@ static void disagreement(unsigned int racks, bool dies)
 		if (i == 1)
 			expect_eq(trib_ibarrier(t, &r[1]), 0);
 		else
-			expect_eq(trib_iallreduce(t, x[i % 3], x[i % 3], 64,
-						  TRIB_F32, TRIB_MAX,
+			expect_eq(trib_iallreduce(t, x[i % 3], x[i % 3], 64, TRIB_F32, TRIB_MAX,
 						  &r[i % 3]),
 				  0);
 		sim_call_at(&s.worker[i % 3], s.now + 1);
@@ -276,12 +274,10 @@ static void value__that_is_not_finite_is_named_and_harms_nobody(void)
 		for (i = 0; i < 4; i++) {
 			struct trib *t = s.worker[i].t;
 
-			expect_eq(trib_iallreduce(t, x[i], x[i], 5000, TRIB_F32,
-						  op, &r[i]),
-				  0);
-			expect_eq(trib_iallreduce(t, y[i], y[i], 100, TRIB_F32,
-						  TRIB_SUM, &again[i]),
-				  0);
+			expect_eq(trib_iallreduce(t, x[i], x[i], 5000, TRIB_F32, op, &r[i]), 0);
+			expect_eq(
+				trib_iallreduce(t, y[i], y[i], 100, TRIB_F32, TRIB_SUM, &again[i]),
+				0);
 			sim_call_at(&s.worker[i], s.now + 1);
 		}
 		sim_run(&s, NULL, s.now + TRIB_SEC);
@@ -301,8 +297,7 @@ static void value__that_is_not_finite_is_named_and_harms_nobody(void)
 /* --- wrong packets */
 
 /* Some results come in a second, wrong form first. */
-static bool spoil(struct sim *s, struct sim_worker *w, bool up, void *pkt,
-		  size_t len)
+static bool spoil(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len)
 {
 	struct trib_hdr *h = pkt;
 	uint8_t bad[RELAY_PACKET_MAX];
@@ -387,9 +382,7 @@ static void exponents__below_our_own_are_refused(void)
 
 	sim_init(&s, &o);
 	st = s.worker[0].t->eng.stream[0];
-	expect_eq(trib_iallreduce(s.worker[0].t, x, x, 10, TRIB_F32, TRIB_SUM,
-				  &r),
-		  0);
+	expect_eq(trib_iallreduce(s.worker[0].t, x, x, 10, TRIB_F32, TRIB_SUM, &r), 0);
 	w[0] = 0; /* ours is 1 */
 	trib_rx(st, &rx);
 	expect_eq(st->una, 0);

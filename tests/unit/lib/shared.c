@@ -44,8 +44,7 @@ static void answer_probe(struct sim_worker *w, const struct trib_hdr *probe)
 }
 
 /* Up: what the relays do. */
-static bool on_the_way(struct sim *s, struct sim_worker *w, bool up, void *pkt,
-		       size_t len)
+static bool on_the_way(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len)
 {
 	uint8_t via = w->t->eng.stream[0]->via;
 	struct trib_hdr *h = pkt;
@@ -76,8 +75,7 @@ static bool on_the_way(struct sim *s, struct sim_worker *w, bool up, void *pkt,
 }
 
 /* All streams become those of a shared pool with @hops relays on the way. */
-static void make_shared(struct sim *s, const struct sim_options *o,
-			unsigned int hops)
+static void make_shared(struct sim *s, const struct sim_options *o, unsigned int hops)
 {
 	struct trib_attach_tree a = {.nhop = (uint8_t)hops};
 	unsigned int i;
@@ -116,8 +114,7 @@ static struct sim_options options(uint64_t seed)
 }
 
 /* One random job. Return: exact and live. */
-static bool try(const struct sim_options *o, unsigned int hops,
-		unsigned int wipes, uint64_t die_at)
+static bool try(const struct sim_options *o, unsigned int hops, unsigned int wipes, uint64_t die_at)
 {
 	struct sim s;
 	unsigned int i;
@@ -137,9 +134,8 @@ static bool try(const struct sim_options *o, unsigned int hops,
 	sim_run(&s, script_done, s.now + 300 * TRIB_SEC);
 	good = script_good(&sc);
 	if (!good)
-		printf("# seed %llu workers %u window %u hops %u\n",
-		       (unsigned long long)o->seed, o->workers, o->window,
-		       hops);
+		printf("# seed %llu workers %u window %u hops %u\n", (unsigned long long)o->seed,
+		       o->workers, o->window, hops);
 	script_free(&sc);
 	sim_free(&s);
 	return good;
@@ -193,11 +189,8 @@ static float x[64] = {3};
 
 static struct trib_stream *begin(unsigned int hops)
 {
-	struct sim_options o = {.seed = 5,
-				.workers = 2,
-				.window = 16,
-				.nval = 48,
-				.wire = {.delay = 50000}};
+	struct sim_options o = {
+		.seed = 5, .workers = 2, .window = 16, .nval = 48, .wire = {.delay = 50000}};
 
 	sim_init(&s2, &o);
 	make_shared(&s2, &o, hops);
@@ -209,8 +202,8 @@ static void issue(unsigned int rank)
 	static float y[64];
 	struct trib_req *r;
 
-	expect_eq(trib_iallreduce(s2.worker[rank].t, rank ? y : x, rank ? y : x,
-				  40, TRIB_I32, TRIB_SUM, rank ? &r : &req),
+	expect_eq(trib_iallreduce(s2.worker[rank].t, rank ? y : x, rank ? y : x, 40, TRIB_I32,
+				  TRIB_SUM, rank ? &r : &req),
 		  0);
 	sim_call_at(&s2.worker[rank], s2.now + 1);
 }
@@ -312,8 +305,7 @@ static void resend__first_has_the_values_later_ones_ask_the_ps(void)
 	/* Doubling. */
 	k = nth(TRIB_T_NEED, 1);
 	expect(k > 0);
-	expect(way.seen[k].at - way.seen[i].at >
-	       (way.seen[i].at - way.seen[0].at) / 2);
+	expect(way.seen[k].at - way.seen[i].at > (way.seen[i].at - way.seen[0].at) / 2);
 	expect(count(TRIB_T_NEED, 0) < 6);
 	sim_free(&s2);
 }
@@ -413,8 +405,7 @@ static void probe__dead_relay_is_passed_within_200_ms(void)
 	way.dead[0] = true;
 	took = both();
 	expect(took < 200 * TRIB_MS);
-	printf("# gone around in %llu ms\n",
-	       (unsigned long long)(took / TRIB_MS));
+	printf("# gone around in %llu ms\n", (unsigned long long)(took / TRIB_MS));
 	/* So fast because the PS was asked. The relay is judged meanwhile. */
 	run_for(200 * TRIB_MS - took);
 	expect_eq(trib_shared_via(st), 2);
@@ -467,15 +458,12 @@ static void probe__window_is_sent_around_a_dead_relay(void)
 	struct trib_req *r;
 
 	way.dead[0] = true;
-	expect_eq(trib_iallreduce(s2.worker[0].t, many, many, 480, TRIB_I32,
-				  TRIB_SUM, &r),
-		  0);
+	expect_eq(trib_iallreduce(s2.worker[0].t, many, many, 480, TRIB_I32, TRIB_SUM, &r), 0);
 	expect_eq(count(TRIB_T_GRAD, 1), 10);
 	run_for(200 * TRIB_MS);
 	expect_eq(trib_shared_via(st), 2);
 	for (i = 0; i < way.nseen; i++)
-		around += way.seen[i].h.type == TRIB_T_GRAD &&
-			  way.seen[i].via == 2;
+		around += way.seen[i].h.type == TRIB_T_GRAD && way.seen[i].via == 2;
 	expect_eq(around, 10);
 	sim_free(&s2);
 }
@@ -522,11 +510,10 @@ static void ticket__names_shared_trees(void)
 	struct trib_place p;
 	const struct trib_attach_tree *a = p.rep.tree;
 
-	expect_eq(trib_ticket_parse(
-			  &p, "trib://10.0.0.254/train?shared=3:7:10.0.0.9:7500"
-			      "&via=3:8:10.0.0.8&via=3:9:10.0.0.7:7501"
-			      "&shared=4:0:10.0.0.9,7600@239.1.1.1&tree=5:1"
-			      "&job=1&cookie=ab&rank=2&world=4"),
+	expect_eq(trib_ticket_parse(&p, "trib://10.0.0.254/train?shared=3:7:10.0.0.9:7500"
+					"&via=3:8:10.0.0.8&via=3:9:10.0.0.7:7501"
+					"&shared=4:0:10.0.0.9,7600@239.1.1.1&tree=5:1"
+					"&job=1&cookie=ab&rank=2&world=4"),
 		  0);
 	expect_eq(p.rep.ntree, 3);
 	expect_eq(a[0].tree, 3);
@@ -570,10 +557,8 @@ static void ticket__wrong_shared_trees_are_named(void)
 		{HEAD "&tree=3:1&shared=3:7:10.0.0.9", "there already"},
 		{HEAD "&via=3:8:10.0.0.8", "no shared tree"},
 		{HEAD "&tree=3:1&via=3:8:10.0.0.8", "no shared tree"},
-		{HEAD "&shared=3:0:10.0.0.9&via=3:8:10.0.0.8",
-		 "no shared tree with a relay"},
-		{HEAD "&shared=3:7:10.0.0.9&via=3:0:10.0.0.8",
-		 "bad tree or relay"},
+		{HEAD "&shared=3:0:10.0.0.9&via=3:8:10.0.0.8", "no shared tree with a relay"},
+		{HEAD "&shared=3:7:10.0.0.9&via=3:0:10.0.0.8", "bad tree or relay"},
 		{HEAD "&shared=3:7:10.0.0.9&via=3:7:10.0.0.8", "there already"},
 		{HEAD "&shared=3:7:10.0.0.9&via=3:8:10.0.0", "bad relay"},
 		{HEAD "&shared=3:7:10.0.0.9&via=3:8:[fd00::1]", "IP version"},
@@ -587,8 +572,7 @@ static void ticket__wrong_shared_trees_are_named(void)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		expect_eq(trib_ticket_parse(&p, bad[i].text), -EINVAL);
 		if (!expect(strstr(trib_error_text(NULL), bad[i].why)))
-			printf("# %s: %s\n", bad[i].text,
-			       trib_error_text(NULL));
+			printf("# %s: %s\n", bad[i].text, trib_error_text(NULL));
 		expect(!strstr(trib_error_text(NULL), "cookie"));
 	}
 }

@@ -27,8 +27,7 @@ static const struct sim_options star = {
 /* --- what others say, word by word */
 
 /* Nothing arrives but what the test says itself. */
-static bool deaf(struct sim *s, struct sim_worker *w, bool up, void *pkt,
-		 size_t len)
+static bool deaf(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len)
 {
 	(void)s;
 	(void)w;
@@ -148,8 +147,7 @@ static void rank__that_computes_is_waited_for(void)
 /* --- how it comes to that */
 
 /* Rank 1 gets small packets only. */
-static bool hole(struct sim *s, struct sim_worker *w, bool up, void *pkt,
-		 size_t len)
+static bool hole(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len)
 {
 	(void)s;
 	(void)pkt;
@@ -160,8 +158,7 @@ static bool hole(struct sim *s, struct sim_worker *w, bool up, void *pkt,
  * Chunk 40 comes to rank 0 alone, and a second time as chunk 41, so that it
  * runs ahead of a window.
  */
-static bool renumber(struct sim *s, struct sim_worker *w, bool up, void *pkt,
-		     size_t len)
+static bool renumber(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len)
 {
 	uint8_t copy[RELAY_PACKET_MAX];
 	struct trib_hdr *h = pkt;
@@ -180,8 +177,7 @@ static bool renumber(struct sim *s, struct sim_worker *w, bool up, void *pkt,
 }
 
 /* All end, in time, and the rank that lacks most is named. */
-static void ends(bool (*tap)(struct sim *s, struct sim_worker *w, bool up,
-			     void *pkt, size_t len),
+static void ends(bool (*tap)(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len),
 		 unsigned int window, unsigned int racks)
 {
 	struct sim_options o = star;

@@ -15,21 +15,19 @@ static struct script sc;
 /* Windows change at random, and are tiny. */
 static bool tiny;
 
-static bool shake(struct sim *s, struct sim_worker *w, bool up, void *pkt,
-		  size_t len)
+static bool shake(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len)
 {
 	(void)up;
 	(void)pkt;
 	(void)len;
 	if (sim_rnd(s) % 8 == 0)
-		w->t->eng.stream[0]->cong.cwnd =
-			(1 + sim_rnd(s) % 8) * TRIB_CHUNK_ONE;
+		w->t->eng.stream[0]->cong.cwnd = (1 + sim_rnd(s) % 8) * TRIB_CHUNK_ONE;
 	return false;
 }
 
 /* One random job. Return: exact and live. */
-static bool try(const struct sim_options *o, unsigned int nops,
-		unsigned int max, unsigned int wipes, uint64_t think)
+static bool try(const struct sim_options *o, unsigned int nops, unsigned int max,
+		unsigned int wipes, uint64_t think)
 {
 	struct sim s;
 	unsigned int i;
@@ -42,14 +40,12 @@ static bool try(const struct sim_options *o, unsigned int nops,
 	sc.think = think;
 	script_start(&sc);
 	for (i = 0; i < wipes; i++)
-		sim_wipe_at(&s, sim_rnd(&s) % s.nrelay,
-			    s.now + sim_rnd(&s) % (40 * TRIB_MS));
+		sim_wipe_at(&s, sim_rnd(&s) % s.nrelay, s.now + sim_rnd(&s) % (40 * TRIB_MS));
 	sim_run(&s, script_done, s.now + 300 * TRIB_SEC);
 	good = script_good(&sc);
 	if (!good)
 		printf("# seed %llu workers %u racks %u window %u nval %u\n",
-		       (unsigned long long)o->seed, o->workers, o->racks,
-		       o->window, o->nval);
+		       (unsigned long long)o->seed, o->workers, o->racks, o->window, o->nval);
 	script_free(&sc);
 	sim_free(&s);
 	return good;
@@ -132,8 +128,7 @@ static void results__are_exact_in_a_tree_of_depth_two(void)
 	}
 }
 
-static const uint16_t float_formats[] = {TRIB_FMT_F32, TRIB_FMT_F16,
-					 TRIB_FMT_BF16};
+static const uint16_t float_formats[] = {TRIB_FMT_F32, TRIB_FMT_F16, TRIB_FMT_BF16};
 
 /* One chunk kind, no exponents; all else as in other jobs. */
 static void results__are_exact_in_jobs_of_floats(void)
@@ -161,20 +156,16 @@ static void floats__that_are_not_finite_are_values(void)
 	unsigned int f, i;
 
 	for (f = 0; f < 3; f++) {
-		struct sim_options o = {.seed = f,
-					.workers = 2,
-					.window = 4,
-					.nval = 16,
-					.fmt = float_formats[f]};
-		float x[2][4] = {{INFINITY, INFINITY, NAN, 1},
-				 {1, -INFINITY, 2, 70000}};
+		struct sim_options o = {
+			.seed = f, .workers = 2, .window = 4, .nval = 16, .fmt = float_formats[f]};
+		float x[2][4] = {{INFINITY, INFINITY, NAN, 1}, {1, -INFINITY, 2, 70000}};
 		struct trib_req *r[2];
 		struct sim s;
 
 		sim_init(&s, &o);
 		for (i = 0; i < 2; i++) {
-			expect_eq(trib_iallreduce(s.worker[i].t, x[i], x[i], 4,
-						  TRIB_F32, TRIB_SUM, &r[i]),
+			expect_eq(trib_iallreduce(s.worker[i].t, x[i], x[i], 4, TRIB_F32, TRIB_SUM,
+						  &r[i]),
 				  0);
 			sim_call_at(&s.worker[i], s.now + 1);
 		}
@@ -184,9 +175,8 @@ static void floats__that_are_not_finite_are_values(void)
 			expect(isinf(x[i][0]) && x[i][0] > 0);
 			expect(isnan(x[i][1]) && isnan(x[i][2]));
 			/* Beyond the largest half. */
-			expect(o.fmt == TRIB_FMT_F16
-				       ? isinf(x[i][3])
-				       : fabsf(x[i][3] - 70001) < 300);
+			expect(o.fmt == TRIB_FMT_F16 ? isinf(x[i][3])
+						     : fabsf(x[i][3] - 70001) < 300);
 		}
 		expect(!memcmp(x[0], x[1], sizeof(x[0])));
 		sim_free(&s);
@@ -199,25 +189,20 @@ static void parts__of_floats_have_all_elements_once(void)
 	unsigned int i, f;
 
 	for (f = 0; f < 3; f++) {
-		struct sim_options o = {.seed = 1,
-					.workers = 2,
-					.window = 4,
-					.nval = 352,
-					.fmt = float_formats[f]};
+		struct sim_options o = {
+			.seed = 1, .workers = 2, .window = 4, .nval = 352, .fmt = float_formats[f]};
 		struct sim s;
 
 		sim_init(&s, &o);
 		for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-			struct trib_part p = {.kind = TRIB_KIND_FLOATS,
-					      .count = counts[i]};
+			struct trib_part p = {.kind = TRIB_KIND_FLOATS, .count = counts[i]};
 			uint64_t off, next = 0;
 			struct trib_shape sh;
 
 			trib_part_count(&p, 352, o.fmt);
 			expect_eq(p.nexp, 0);
 			for (off = 0; off < p.nchunk; off++) {
-				trib_chunk_shape(s.worker[0].t->eng.stream[0],
-						 &p, off, &sh);
+				trib_chunk_shape(s.worker[0].t->eng.stream[0], &p, off, &sh);
 				expect_eq(sh.first, next);
 				expect_eq(sh.fmt, o.fmt);
 				expect(sh.n && sh.n <= 352);
@@ -278,17 +263,15 @@ static void windows__that_are_tiny_do_not_lock_up(void)
 
 static void parts__of_any_length_have_all_elements_once(void)
 {
-	static const uint64_t counts[] = {
-		1, 2, 351, 352, 353, 61952, 61953, 123904, 123905, 1000003};
-	struct sim_options o = {
-		.seed = 1, .workers = 2, .window = 4, .nval = 352};
+	static const uint64_t counts[] = {1,	 2,	351,	352,	353,
+					  61952, 61953, 123904, 123905, 1000003};
+	struct sim_options o = {.seed = 1, .workers = 2, .window = 4, .nval = 352};
 	struct sim s;
 	unsigned int i;
 
 	sim_init(&s, &o);
 	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-		struct trib_part p = {.kind = TRIB_KIND_FSUM,
-				      .count = counts[i]};
+		struct trib_part p = {.kind = TRIB_KIND_FSUM, .count = counts[i]};
 		uint64_t off, next = 0, exps = 0, words = 0;
 		uint8_t seen[64] = {0};
 		struct trib_shape sh;
@@ -296,8 +279,7 @@ static void parts__of_any_length_have_all_elements_once(void)
 		trib_part_count(&p, 352, TRIB_FMT_Q32);
 		p.exp_seen = seen;
 		for (off = 0; off < p.nchunk; off++) {
-			trib_chunk_shape(s.worker[0].t->eng.stream[0], &p, off,
-					 &sh);
+			trib_chunk_shape(s.worker[0].t->eng.stream[0], &p, off, &sh);
 			if (sh.exp) {
 				expect_eq(sh.first, words);
 				words += sh.n;

@@ -11,10 +11,8 @@
 #include "tests/lib/tap.h"
 #include "lib/place/place.h"
 
-#define GOOD                                                                   \
-	"trib://10.77.0.1/train?job=1&cookie=abcdef&rank=2&world=4&tree=1:2"
-#define LONG                                                                   \
-	"trib://[fd77::1]:1/t?job=1&cookie=a&rank=2&world=4&tree=1:2:1@[ff15::7]"
+#define GOOD "trib://10.77.0.1/train?job=1&cookie=abcdef&rank=2&world=4&tree=1:2"
+#define LONG "trib://[fd77::1]:1/t?job=1&cookie=a&rank=2&world=4&tree=1:2:1@[ff15::7]"
 
 static void ticket__is_understood(void)
 {
@@ -45,12 +43,9 @@ static void ticket__may_name_a_port_trees_and_ipv6(void)
 	struct trib_place p;
 	struct in6_addr want;
 
-	expect_eq(
-		trib_ticket_parse(
-			&p,
-			"trib://[fd77::1]:9000/j?tree=7:0&tree=65535:63&world=1024"
-			"&rank=1023&job=65535&cookie=ffffffffffffffff"),
-		0);
+	expect_eq(trib_ticket_parse(&p, "trib://[fd77::1]:9000/j?tree=7:0&tree=65535:63&world=1024"
+					"&rank=1023&job=65535&cookie=ffffffffffffffff"),
+		  0);
 	inet_pton(AF_INET6, "fd77::1", &want);
 	expect(!memcmp(p.rep.tree[1].addr, &want, 16));
 	expect_eq(p.rep.tree[1].port, 9000);
@@ -69,9 +64,7 @@ static void ticket__may_name_port_and_group_of_each_tree(void)
 	struct in_addr want;
 	struct trib_place p;
 
-	expect_eq(trib_ticket_parse(
-			  &p, BASE4
-			  "tree=1:0:7420@239.77.0.1&tree=2:5&tree=3:6:9000"),
+	expect_eq(trib_ticket_parse(&p, BASE4 "tree=1:0:7420@239.77.0.1&tree=2:5&tree=3:6:9000"),
 		  0);
 	expect_eq(p.rep.ntree, 3);
 	expect_eq(p.rep.tree[0].recv_port, 7420);
@@ -90,16 +83,14 @@ static void ticket__may_name_port_and_group_of_each_tree(void)
 static void ticket__may_give_trees_weights(void)
 {
 	static const char *const bad[] = {
-		"weight=1:0",  "weight=1:65", "weight=2:1",
-		"weight=1",    "weight=1:",   "weight=1:3&weight=1:3",
-		"weight=1:-1",
+		"weight=1:0", "weight=1:65",	       "weight=2:1",  "weight=1",
+		"weight=1:",  "weight=1:3&weight=1:3", "weight=1:-1",
 	};
 	struct trib_place p;
 	char text[160];
 	unsigned int i;
 
-	expect_eq(trib_ticket_parse(&p, BASE4 "tree=1:0&weight=1:64&tree=2:5"),
-		  0);
+	expect_eq(trib_ticket_parse(&p, BASE4 "tree=1:0&weight=1:64&tree=2:5"), 0);
 	expect_eq(p.rep.tree[0].weight, 64);
 	expect_eq(p.rep.tree[1].weight, 0);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -137,8 +128,7 @@ static void ticket__wrong_port_or_group_is_named(void)
 		{BASE6, "tree=1:0:7418@[]", "bad group"},
 		{BASE6, "tree=1:0:7418@[fe80::77]", "no multicast"},
 		{BASE6, "tree=1:0:7418@[ff15::77%lo]", "bad group"},
-		{BASE6,
-		 "tree=1:0:7418@[ff15:1111:1111:1111:1111:1111:1111:1111:1111:1111:1111]",
+		{BASE6, "tree=1:0:7418@[ff15:1111:1111:1111:1111:1111:1111:1111:1111:1111:1111]",
 		 "bad group"},
 	};
 	struct trib_error e;
@@ -147,13 +137,11 @@ static void ticket__wrong_port_or_group_is_named(void)
 	unsigned int i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		snprintf(text, sizeof(text), "%s%s&tree=2:1", bad[i].base,
-			 bad[i].tree);
+		snprintf(text, sizeof(text), "%s%s&tree=2:1", bad[i].base, bad[i].tree);
 		if (!expect(trib_ticket_parse(&p, text) == -EINVAL))
 			printf("# accepted: %s\n", text);
 		trib_error(NULL, &e);
-		if (!expect(strstr(e.text, bad[i].tree) &&
-			    strstr(e.text, bad[i].why) &&
+		if (!expect(strstr(e.text, bad[i].tree) && strstr(e.text, bad[i].why) &&
 			    !strstr(e.text, "cookie")))
 			printf("# %s: %s\n", bad[i].tree, e.text);
 	}
@@ -178,8 +166,7 @@ static void ticket__may_say_what_floats_travel_as(void)
 		snprintf(text, sizeof(text), "%s&fmt=%s", GOOD, good[i].name);
 		expect_eq(trib_ticket_parse(&p, text), 0);
 		expect_eq(p.rep.fmt, good[i].fmt);
-		snprintf(text, sizeof(text), "%sfmt=%s&tree=1:0", BASE4,
-			 good[i].name);
+		snprintf(text, sizeof(text), "%sfmt=%s&tree=1:0", BASE4, good[i].name);
 		expect_eq(trib_ticket_parse(&p, text), 0);
 		expect_eq(p.rep.fmt, good[i].fmt);
 	}
@@ -268,8 +255,7 @@ static void any_bytes(const char *good, size_t shortest)
 			memcpy(copy, good, len + 1);
 			copy[i] = (char)c;
 			if (!trib_ticket_parse(&p, copy))
-				expect(p.rep.ntree == 1 &&
-				       p.rep.rank < p.rep.world);
+				expect(p.rep.ntree == 1 && p.rep.rank < p.rep.world);
 		}
 	}
 	free(copy);

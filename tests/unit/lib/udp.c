@@ -134,8 +134,7 @@ static void many_in_flight(struct member *m)
 			for (k = 0; k < n; k++)
 				x[i][k] = (int32_t)(k * i + m->rank);
 			m->rc = trib_iallreduce(m->t, x[i], x[i], n, TRIB_I32,
-						i & 1 ? TRIB_SUM : TRIB_MAX,
-						&req[i]);
+						i & 1 ? TRIB_SUM : TRIB_MAX, &req[i]);
 			if (m->rc)
 				return;
 		}
@@ -149,10 +148,8 @@ static void many_in_flight(struct member *m)
 		}
 		for (i = 0; i < FLIGHT; i++) {
 			for (k = 0; k < n; k++)
-				m->wrong +=
-					x[i][k] !=
-					(i & 1 ? (int32_t)(k * i * RANKS) + 6
-					       : (int32_t)(k * i) + 3);
+				m->wrong += x[i][k] != (i & 1 ? (int32_t)(k * i * RANKS) + 6
+							      : (int32_t)(k * i) + 3);
 			free(x[i]);
 		}
 	}
@@ -178,8 +175,7 @@ static void no_waiting(struct member *m)
 	int done = 0;
 	unsigned int i;
 
-	m->rc = trib_iallreduce(m->t, x[m->rank], x[m->rank], 200000, TRIB_F32,
-				TRIB_SUM, &req);
+	m->rc = trib_iallreduce(m->t, x[m->rank], x[m->rank], 200000, TRIB_F32, TRIB_SUM, &req);
 	nap(500);
 	m->rc |= trib_test(req, &done);
 	m->wrong += !done;

@@ -43,8 +43,7 @@ static void step(struct sim_worker *w)
 	}
 	if (job.req[me] || !job.left[me] || w->sim->now < job.wake[me])
 		return;
-	if (trib_iallreduce(w->t, job.x[me], job.x[me], job.n, TRIB_F32,
-			    TRIB_SUM, &job.req[me]))
+	if (trib_iallreduce(w->t, job.x[me], job.x[me], job.n, TRIB_F32, TRIB_SUM, &job.req[me]))
 		abort();
 }
 
@@ -119,12 +118,9 @@ static void tell(const struct sim_worker *w)
 
 	printf("# rank %u: window %llu%s, rtt %llu pure %llu min %llu us, resends %llu fast %llu needs %llu, last %llu, dropped %lu\n",
 	       w->t->eng.rank, (unsigned long long)(g->cwnd / TRIB_CHUNK_ONE),
-	       g->compete ? " competes" : "",
-	       (unsigned long long)g->srtt / 1000,
-	       (unsigned long long)g->rtt_pure / 1000,
-	       (unsigned long long)g->rtt_min / 1000,
-	       (unsigned long long)c->resends,
-	       (unsigned long long)c->fast_resends,
+	       g->compete ? " competes" : "", (unsigned long long)g->srtt / 1000,
+	       (unsigned long long)g->rtt_pure / 1000, (unsigned long long)g->rtt_min / 1000,
+	       (unsigned long long)c->resends, (unsigned long long)c->fast_resends,
 	       (unsigned long long)c->needs, (unsigned long long)c->last_count,
 	       w->up.dropped + w->down.dropped);
 }
@@ -205,11 +201,9 @@ static void message__is_cut_by_weight(void)
 	}
 	job_start(&s, 4 * MIB);
 	expect(sim_run(&s, all_done, s.now + 100 * TRIB_SEC));
-	expect(s.worker[0].t->eng.stream[1]->high >
-	       5 * s.worker[0].t->eng.stream[0]->high);
+	expect(s.worker[0].t->eng.stream[1]->high > 5 * s.worker[0].t->eng.stream[0]->high);
 	expect(s.worker[0].t->eng.stream[2]->high > 0);
-	expect(s.worker[0].t->eng.stream[1]->high <
-	       7 * s.worker[0].t->eng.stream[2]->high);
+	expect(s.worker[0].t->eng.stream[1]->high < 7 * s.worker[0].t->eng.stream[2]->high);
 	job_end(&s);
 	sim_free(&s);
 }
@@ -235,8 +229,7 @@ static void trees__go_by_weight_at_all_times(void)
 	}
 	job_start(&s, 4 * MIB);
 	expect(sim_run(&s, first_tree_is_under_way, s.now + 100 * TRIB_SEC));
-	expect(s.worker[0].t->eng.stream[1]->high >
-	       5 * s.worker[0].t->eng.stream[0]->high);
+	expect(s.worker[0].t->eng.stream[1]->high > 5 * s.worker[0].t->eng.stream[0]->high);
 	expect(sim_run(&s, all_done, s.now + 100 * TRIB_SEC));
 	job_end(&s);
 	sim_free(&s);
@@ -333,8 +326,7 @@ static void window__does_not_mind_a_late_rank(void)
 	job.late = 30 * TRIB_MS;
 	expect(sim_run(&s, all_done, s.now + 10 * TRIB_SEC));
 	after = s.worker[1].t->eng.stream[0]->cong.cwnd;
-	printf("# window %llu, then %llu\n",
-	       (unsigned long long)(before / TRIB_CHUNK_ONE),
+	printf("# window %llu, then %llu\n", (unsigned long long)(before / TRIB_CHUNK_ONE),
 	       (unsigned long long)(after / TRIB_CHUNK_ONE));
 	expect(after >= before);
 	job_end(&s);
@@ -358,8 +350,7 @@ static double beside_tcp(double queue_ms, bool up, double *tcp)
 	if (sim_run(&s, all_done, s.now + 100 * TRIB_SEC))
 		got = share(&s, o.wire.rate, start);
 	*tcp = (double)flow.acked * 8e9 / (double)(s.now - start) / 500e6;
-	printf("# queue %.0f ms, %s: %.3f, TCP %.3f\n", queue_ms,
-	       up ? "up" : "down", got, *tcp);
+	printf("# queue %.0f ms, %s: %.3f, TCP %.3f\n", queue_ms, up ? "up" : "down", got, *tcp);
 	if (getenv("TELL"))
 		for (unsigned int i = 0; i < s.nworker; i++)
 			tell(&s.worker[i]);

@@ -46,10 +46,10 @@ static void start__is_read_as_written(void)
 	size_t n = ndn_content_start_encode(buf, &start);
 
 	expect_eq(ndn_content_start_decode(&s, bytes(buf, n)), 0);
-	expect(s.mode == start.mode && s.dtype == start.dtype &&
-	       s.elements == start.elements && s.segment == start.segment &&
-	       s.lease_ms == start.lease_ms && s.rto_ms == start.rto_ms &&
-	       s.tree_job == start.tree_job && s.version == start.version);
+	expect(s.mode == start.mode && s.dtype == start.dtype && s.elements == start.elements &&
+	       s.segment == start.segment && s.lease_ms == start.lease_ms &&
+	       s.rto_ms == start.rto_ms && s.tree_job == start.tree_job &&
+	       s.version == start.version);
 }
 
 static int start_with(struct ndn_start s)
@@ -93,14 +93,10 @@ static unsigned int takers(struct ndn_bytes b)
 	struct ndn_gradient g;
 	struct ndn_model m;
 
-	return (!ndn_content_offer_decode(&a, b) ? 1U << NDN_CONTENT_OFFER
-						 : 0) |
-	       (!ndn_content_start_decode(&s, b) ? 1U << NDN_CONTENT_START
-						 : 0) |
-	       (!ndn_content_newest_decode(&n, b) ? 1U << NDN_CONTENT_NEWEST
-						  : 0) |
-	       (!ndn_content_gradient_decode(&g, b) ? 1U << NDN_CONTENT_GRADIENT
-						    : 0) |
+	return (!ndn_content_offer_decode(&a, b) ? 1U << NDN_CONTENT_OFFER : 0) |
+	       (!ndn_content_start_decode(&s, b) ? 1U << NDN_CONTENT_START : 0) |
+	       (!ndn_content_newest_decode(&n, b) ? 1U << NDN_CONTENT_NEWEST : 0) |
+	       (!ndn_content_gradient_decode(&g, b) ? 1U << NDN_CONTENT_GRADIENT : 0) |
 	       (!ndn_content_model_decode(&m, b) ? 1U << NDN_CONTENT_MODEL : 0);
 }
 
@@ -113,8 +109,7 @@ struct sample {
 static void samples_make(struct sample s[5])
 {
 	static const struct ndn_newest newest = {3, true};
-	static const struct ndn_gradient grad = {
-		3, 0xabcdef, 1ULL << 32, {NULL, 0}};
+	static const struct ndn_gradient grad = {3, 0xabcdef, 1ULL << 32, {NULL, 0}};
 	static const struct ndn_model model = {3, false, {NULL, 0}};
 
 	memset(s, 0, 5 * sizeof(*s));
@@ -164,8 +159,7 @@ static void content__reserved_is_zero(void)
 {
 	static const struct {
 		int sample, at;
-	} rsvd[] = {{0, 5}, {0, 7},  {1, 6}, {1, 7},
-		    {2, 9}, {2, 11}, {4, 9}, {4, 11}};
+	} rsvd[] = {{0, 5}, {0, 7}, {1, 6}, {1, 7}, {2, 9}, {2, 11}, {4, 9}, {4, 11}};
 	struct sample s[5];
 
 	samples_make(s);
@@ -196,11 +190,9 @@ static void gradient__is_read_as_written(void)
 	expect_eq(g.values.n, VALUES);
 	expect(g.values.p == s[3].buf + 24 && *g.values.p == 42);
 	memset(s[3].buf + 4, 0, 4);
-	expect_eq(ndn_content_gradient_decode(&g, bytes(s[3].buf, s[3].n)),
-		  -EINVAL);
+	expect_eq(ndn_content_gradient_decode(&g, bytes(s[3].buf, s[3].n)), -EINVAL);
 	memset(s[3].buf + 4, 0xff, 4);
-	expect_eq(ndn_content_gradient_decode(&g, bytes(s[3].buf, s[3].n)),
-		  -EINVAL);
+	expect_eq(ndn_content_gradient_decode(&g, bytes(s[3].buf, s[3].n)), -EINVAL);
 }
 
 static void segments__cover_the_vector(void)

@@ -28,11 +28,9 @@ static void take(void *ctx, const uint8_t *pkt, size_t n)
 /* A socket in a forwarder's place; its port goes into @text. */
 static int forwarder(bool v6, char *text, size_t size)
 {
-	struct sockaddr_in6 six = {.sin6_family = AF_INET6,
-				   .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-	struct sockaddr_in four = {
-		.sin_family = AF_INET,
-		.sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+	struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+	struct sockaddr_in four = {.sin_family = AF_INET,
+				   .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
 	struct sockaddr *sa = v6 ? (void *)&six : (void *)&four;
 	socklen_t len = v6 ? sizeof(six) : sizeof(four);
 	int fd = socket(sa->sa_family, SOCK_DGRAM, 0);
@@ -74,8 +72,7 @@ static void there_and_back(bool v6)
 	char text[60];
 	int fd = forwarder(v6, text, sizeof(text));
 
-	if (!expect(fd >= 0) ||
-	    !expect(!open_to(&l, text, v6 ? "[::1]:0" : "127.0.0.1:0")))
+	if (!expect(fd >= 0) || !expect(!open_to(&l, text, v6 ? "[::1]:0" : "127.0.0.1:0")))
 		return;
 	expect_eq(ndn_socket_room(l), TRIB_NDN_PACKET_MAX);
 	for (i = 0; i < MANY; i++) {
@@ -85,9 +82,7 @@ static void there_and_back(bool v6)
 	ndn_socket_flush(l);
 	for (i = 0; i < MANY; i++) {
 		len = sizeof(from);
-		expect_eq(recvfrom(fd, pkt, sizeof(pkt), MSG_DONTWAIT,
-				   (void *)&from, &len),
-			  i + 1);
+		expect_eq(recvfrom(fd, pkt, sizeof(pkt), MSG_DONTWAIT, (void *)&from, &len), i + 1);
 		expect_eq(pkt[0], i);
 	}
 	expect_eq(ndn_socket_stats(l).tx_packets, MANY);
@@ -155,30 +150,21 @@ static void link__outlives_a_dead_forwarder(void)
 		expect(ndn_socket_receive(l, take, NULL) >= 0);
 	}
 	expect_eq(ndn_socket_stats(l).tx_error, 0);
-	expect_eq(ndn_socket_stats(l).tx_packets + ndn_socket_stats(l).tx_full,
-		  4);
+	expect_eq(ndn_socket_stats(l).tx_packets + ndn_socket_stats(l).tx_full, 4);
 	ndn_socket_close(l);
 }
 
 static void address__that_is_none_is_refused(void)
 {
 	static const char *const bad[] = {
-		"",
-		"host",
-		"1.2.3",
-		"1.2.3.4:",
-		"1.2.3.4:0",
-		"1.2.3.4:65536",
-		"1.2.3.4:1x",
-		"1.2.3.4:-1",
-		"::1::2",
-		"::1%lo",
-		":1",
-		"[::1",
-		"[::1]x",
-		"[1.2.3.4]:5",
-		"[::1]:0",
-		"1.2.3.4.5.6.7.8.9.10.11.12.13.14.15.16.17.18.19"};
+		"",	      "host",
+		"1.2.3",      "1.2.3.4:",
+		"1.2.3.4:0",  "1.2.3.4:65536",
+		"1.2.3.4:1x", "1.2.3.4:-1",
+		"::1::2",     "::1%lo",
+		":1",	      "[::1",
+		"[::1]x",     "[1.2.3.4]:5",
+		"[::1]:0",    "1.2.3.4.5.6.7.8.9.10.11.12.13.14.15.16.17.18.19"};
 	struct ndn_socket *l;
 	unsigned int i;
 
@@ -192,8 +178,7 @@ static void address__that_is_none_is_refused(void)
 
 static void address__ipv6_without_a_port_needs_no_brackets(void)
 {
-	static const char *const good[] = {"::1", "0:0:0:0:0:0:0:1", "[::1]",
-					   "[::1]:6363"};
+	static const char *const good[] = {"::1", "0:0:0:0:0:0:0:1", "[::1]", "[::1]:6363"};
 	struct ndn_socket *l;
 	unsigned int i;
 

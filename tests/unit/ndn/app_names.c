@@ -58,8 +58,7 @@ static void ndn__are_made_as_in_the_contract(void)
 
 	expect_eq(init("/ps/job", NULL), NDN_OK);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		expect_eq(ndn_job_name(&buf, &job, names[i].what, &parts),
-			  NDN_OK);
+		expect_eq(ndn_job_name(&buf, &job, names[i].what, &parts), NDN_OK);
 		name = ndn_name_of(&buf);
 		expect_eq(ndn_name_text(&name, text, sizeof(text)), NDN_OK);
 		if (!expect(!strcmp(text, names[i].text)))
@@ -76,8 +75,7 @@ static void ndn__are_told_apart(void)
 		struct ndn_name_parts p;
 		bool is_gpu = what <= NDN_IS_GRADIENT;
 
-		expect_eq(ndn_job_match_gpu(&job, &name, &p),
-			  is_gpu ? what : NDN_IS_OTHER);
+		expect_eq(ndn_job_match_gpu(&job, &name, &p), is_gpu ? what : NDN_IS_OTHER);
 		if (is_gpu)
 			expect(p.gpu.n == 4 && !memcmp(p.gpu.p, "gpu0", 4));
 		else
@@ -126,8 +124,7 @@ static void ndn__of_others_are_not_ours(void)
 
 static void job__name_that_cannot_be_is_refused(void)
 {
-	static const struct ndn_markers same = {"a", "b", "a"},
-					empty = {"a", "", "c"},
+	static const struct ndn_markers same = {"a", "b", "a"}, empty = {"a", "", "c"},
 					mine = {"join", "tell", "part"};
 	char text[256] = "/ps/";
 
@@ -150,8 +147,7 @@ static void job__longest_names_fit(void)
 					     "12345678901234567890123456789d",
 					     "12345678901234567890123456789r"};
 	uint8_t gpu[NDN_GPU_MAX];
-	struct ndn_name_parts parts = {
-		{gpu, sizeof(gpu)}, UINT64_MAX, UINT64_MAX};
+	struct ndn_name_parts parts = {{gpu, sizeof(gpu)}, UINT64_MAX, UINT64_MAX};
 	struct ndn_name_buf buf;
 	char text[256] = "/";
 	unsigned int n;
@@ -183,8 +179,7 @@ static void offer__is_known_by_the_worker(void)
 }
 
 /* Packets of 1000 bytes at 1 MB/s, whenever open, asked once a step. */
-static unsigned int paced(struct ndn_pace *p, uint64_t from, uint64_t step,
-			  uint64_t until)
+static unsigned int paced(struct ndn_pace *p, uint64_t from, uint64_t step, uint64_t until)
 {
 	unsigned int n = 0;
 

@@ -19,19 +19,16 @@ static void answers__are_those_of_the_contract(void)
 	interest("/ps/job/b", false, NULL);
 	expect_eq(ndn_content_start_decode(&start, answered("/ps/job/b")), 0);
 	expect(start.mode == NDN_MODE_ASYNC && start.elements == ELEMENTS &&
-	       start.segment == SEGMENT && start.lease_ms == 1600 &&
-	       start.rto_ms == 20 && start.tree_job == NDN_NO_TREE &&
-	       start.version == V(0));
+	       start.segment == SEGMENT && start.lease_ms == 1600 && start.rto_ms == 20 &&
+	       start.tree_job == NDN_NO_TREE && start.version == V(0));
 	interest("/ps/job/32=newest", true, NULL);
-	expect_eq(ndn_content_newest_decode(
-			  &newest, answered("/ps/job/32=newest/v=4294967296")),
+	expect_eq(ndn_content_newest_decode(&newest, answered("/ps/job/32=newest/v=4294967296")),
 		  0);
 	expect(newest.segments == 3 && !newest.last);
 	interest("/distribute/ps/job/v=4294967296/seg=2", false, NULL);
-	expect_eq(ndn_content_model_decode(
-			  &model,
-			  answered("/distribute/ps/job/v=4294967296/seg=2")),
-		  0);
+	expect_eq(
+		ndn_content_model_decode(&model, answered("/distribute/ps/job/v=4294967296/seg=2")),
+		0);
 	expect(model.segments == 3 && !model.last && model.values.n == 400);
 	teardown();
 }
@@ -73,20 +70,18 @@ static void questions__without_an_answer_are_counted(void)
 {
 	setup(NDN_MODE_SYNC, 1);
 	run_until(now + 100 * NDN_MS);
-#define REFUSED(text, prefix, why)                                             \
-	do {                                                                   \
-		uint64_t before = dropped(why);                                \
-		interest(text, prefix, NULL);                                  \
-		expect_eq(last_len, 0);                                        \
-		expect_eq(dropped(why), before + 1);                           \
+#define REFUSED(text, prefix, why)                                                                 \
+	do {                                                                                       \
+		uint64_t before = dropped(why);                                                    \
+		interest(text, prefix, NULL);                                                      \
+		expect_eq(last_len, 0);                                                            \
+		expect_eq(dropped(why), before + 1);                                               \
 	} while (0)
 	REFUSED("/ps/job/c", false, NPS_DROP_STRANGER);
 	REFUSED("/ps/job/32=newest", false, NPS_DROP_PREFIX);
-	REFUSED("/distribute/ps/job/v=4294967297/seg=0", false,
-		NPS_DROP_VERSION);
+	REFUSED("/distribute/ps/job/v=4294967297/seg=0", false, NPS_DROP_VERSION);
 	REFUSED("/distribute/ps/job/v=0/seg=0", false, NPS_DROP_VERSION);
-	REFUSED("/distribute/ps/job/v=4294967296/seg=3", false,
-		NPS_DROP_SEGMENT);
+	REFUSED("/distribute/ps/job/v=4294967296/seg=3", false, NPS_DROP_SEGMENT);
 	REFUSED("/ps/job/a/b", false, NPS_DROP_NAME);
 	REFUSED("/ps/job", true, NPS_DROP_NAME);
 #undef REFUSED
@@ -100,15 +95,13 @@ static void questions__without_an_answer_are_counted(void)
 
 static void nack__is_counted(void)
 {
-	struct ndn_lp lp = {.is_nack = true,
-			    .nack_reason = TRIB_NDN_NACK_NO_ROUTE};
+	struct ndn_lp lp = {.is_nack = true, .nack_reason = TRIB_NDN_NACK_NO_ROUTE};
 	uint8_t buf[2000];
 	size_t len;
 
 	setup(NDN_MODE_SYNC, 1);
 	run_until(now + 50 * NDN_MS);
-	expect_eq(ndn_lp_encode(&lp, (struct ndn_bytes){last, last_len}, buf,
-				sizeof(buf), &len),
+	expect_eq(ndn_lp_encode(&lp, (struct ndn_bytes){last, last_len}, buf, sizeof(buf), &len),
 		  NDN_OK);
 	nps_rx(ps, buf, len, now);
 	expect_eq(ps->stray[NPS_STRAY_NACK], 1);

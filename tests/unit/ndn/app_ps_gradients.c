@@ -92,8 +92,7 @@ static void gradient__that_is_not_finite_leaves_its_worker_out(void)
 		expect_eq(job->count[NPS_COUNT_EXCLUDED], 1);
 		/* The others go on without it, and it may come back. */
 		expect_eq(job->model.n, 1);
-		expect(job->model.values[0] == -2 &&
-		       job->model.values[299] == -2);
+		expect(job->model.values[0] == -2 && job->model.values[299] == -2);
 		gradient("b", V(0), 2, 1, 1);
 		expect_eq(dropped(NPS_DROP_UNASKED), 1);
 		teardown();
@@ -303,8 +302,7 @@ static void segment__fits_into_the_packet(void)
 		s.elements = 100000;
 		expect_eq(nps_add(other, &s, 1, &m, now, why, sizeof(why)), 0);
 		/* The reserve is for the worker's key, no more. */
-		expect(other->job[0]->room <= room &&
-		       other->job[0]->room + 110 > room);
+		expect(other->job[0]->room <= room && other->job[0]->room + 110 > room);
 		nps_free(other);
 	}
 	expect_eq(nps_segment_fitting(&spec, 150), 0);

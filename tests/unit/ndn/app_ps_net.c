@@ -51,8 +51,7 @@ static void quiet__takes_no_more_packets_than_it_needs(void)
 	/* The first question of some came early, and was repeated. */
 	expect(count[NPS_COUNT_COLLECT] <= 24 * 8 + 24);
 	/* Signed once each: what is fetched, or acknowledged, is not again. */
-	expect(count[NPS_COUNT_SIGNED] <=
-	       9 * 8 + 2 + 9 + count[NPS_COUNT_START] + 1);
+	expect(count[NPS_COUNT_SIGNED] <= 9 * 8 + 2 + 9 + count[NPS_COUNT_START] + 1);
 	world_free(w);
 }
 
@@ -125,15 +124,12 @@ static void restart__goes_on_with_a_new_incarnation(void)
 
 		lossy(w);
 		world_spec(w, 0)->versions = 10;
-		world_spec(w, 0)->mode =
-			seed % 2 ? NDN_MODE_SYNC : NDN_MODE_ASYNC;
+		world_spec(w, 0)->mode = seed % 2 ? NDN_MODE_SYNC : NDN_MODE_ASYNC;
 		world_spec(w, 0)->momentum = seed % 3 ? 0.5f : 0;
 		world_start(w);
 		for (i = 0; i < 3 && !world_over(w); i++) {
-			world_run_until(
-				w, w->now + ndn_random_between(&w->random,
-							       NDN_SEC / 4,
-							       2 * NDN_SEC));
+			world_run_until(w, w->now + ndn_random_between(&w->random, NDN_SEC / 4,
+								       2 * NDN_SEC));
 			world_stop(w);
 			world_run_until(w, w->now + NDN_SEC / 2);
 			world_start(w);
@@ -141,8 +137,7 @@ static void restart__goes_on_with_a_new_incarnation(void)
 		if (!finish(w))
 			printf("# seed %d\n", (int)seed);
 		expect_eq(job_of(w, 0)->incarnation, i + 1);
-		expect_eq(nps_version(job_of(w, 0)),
-			  (uint64_t)(i + 1) << 32 | 10);
+		expect_eq(nps_version(job_of(w, 0)), (uint64_t)(i + 1) << 32 | 10);
 		world_free(w);
 	}
 }
@@ -180,13 +175,11 @@ static void restarted__worker_gives_another_gradient(void)
 		unsigned int i;
 
 		lossy(w);
-		world_spec(w, 0)->mode =
-			seed % 2 ? NDN_MODE_SYNC : NDN_MODE_ASYNC;
+		world_spec(w, 0)->mode = seed % 2 ? NDN_MODE_SYNC : NDN_MODE_ASYNC;
 		world_spec(w, 0)->versions = 10;
 		world_start(w);
 		for (i = 0; i < 6 && !world_over(w); i++) {
-			unsigned int k = (unsigned int)ndn_random_between(
-				&w->random, 0, 2);
+			unsigned int k = (unsigned int)ndn_random_between(&w->random, 0, 2);
 
 			world_run_until(w, w->now + NDN_SEC / 3);
 			/* One that has all is done: it would have to again. */
@@ -227,8 +220,7 @@ static void jobs__share_workers_one_after_the_other(void)
 		if (!finish(w))
 			printf("# seed %d\n", (int)seed);
 		expect(w->job[0].made >= 3 && w->job[1].made >= 5);
-		expect(job_of(w, 1)->count[NPS_COUNT_BUSY] +
-		       job_of(w, 0)->count[NPS_COUNT_BUSY]);
+		expect(job_of(w, 1)->count[NPS_COUNT_BUSY] + job_of(w, 0)->count[NPS_COUNT_BUSY]);
 		world_free(w);
 	}
 }
@@ -275,9 +267,7 @@ static void damage__is_no_gradient(void)
 	w->forge = flip;
 	world_start(w);
 	finish(w);
-	expect(job_of(w, 0)->drop[NPS_DROP_SIGNATURE] +
-		       w->ps->stray[NPS_STRAY_PACKET] >
-	       10);
+	expect(job_of(w, 0)->drop[NPS_DROP_SIGNATURE] + w->ps->stray[NPS_STRAY_PACKET] > 10);
 	world_free(w);
 }
 

@@ -206,8 +206,7 @@ static void restart__async_gradients_are_of_one_life(void)
 
 /* ---- what exactly is lost ---- */
 
-static bool lose_distribution(struct world *world, int from, int to,
-			      enum ndn_name_kind what,
+static bool lose_distribution(struct world *world, int from, int to, enum ndn_name_kind what,
 			      const struct ndn_name_parts *parts)
 {
 	static uint64_t asked_at[2];
@@ -233,8 +232,7 @@ static void lost__distribution_is_fetched(void)
 	world_free(&world);
 }
 
-static bool lose_acks(struct world *world, int from, int to,
-		      enum ndn_name_kind what,
+static bool lose_acks(struct world *world, int from, int to, enum ndn_name_kind what,
 		      const struct ndn_name_parts *parts)
 {
 	static unsigned int n;
@@ -256,8 +254,7 @@ static void lost__acknowledgements_are_asked_again(void)
 	world_free(&world);
 }
 
-static bool lose_deletes(struct world *world, int from, int to,
-			 enum ndn_name_kind what,
+static bool lose_deletes(struct world *world, int from, int to, enum ndn_name_kind what,
 			 const struct ndn_name_parts *parts)
 {
 	(void)world;
@@ -278,8 +275,7 @@ static void lost__nobody_answers_a_delete(void)
 	world_free(&world);
 }
 
-static bool lose_answers(struct world *world, int from, int to,
-			 enum ndn_name_kind what,
+static bool lose_answers(struct world *world, int from, int to, enum ndn_name_kind what,
 			 const struct ndn_name_parts *parts)
 {
 	(void)to;
@@ -300,8 +296,7 @@ static void lost__an_answer_is_given_again(void)
 	world_free(&world);
 }
 
-static bool lose_all_of_ps(struct world *world, int from, int to,
-			   enum ndn_name_kind what,
+static bool lose_all_of_ps(struct world *world, int from, int to, enum ndn_name_kind what,
 			   const struct ndn_name_parts *parts)
 {
 	(void)world;
@@ -334,8 +329,7 @@ static void silence__of_leases_ends_the_task(void)
 
 static void keys__of_both_ends(void)
 {
-	static const uint8_t secret[NDN_KEY_SIZE] = {1},
-			     seed[NDN_KEY_SIZE] = {2};
+	static const uint8_t secret[NDN_KEY_SIZE] = {1}, seed[NDN_KEY_SIZE] = {2};
 	struct world world;
 
 	world_init(&world, 1, 2);

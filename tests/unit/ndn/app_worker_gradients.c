@@ -10,8 +10,7 @@ static struct ndn_gradient gradient_sent(const struct rig *r, uint64_t v)
 	struct ndn_name_parts parts = {0};
 
 	expect_eq(r->last.type, TRIB_NDN_DATA);
-	expect_eq(ndn_job_match_gpu(&r->names, &r->last.data.name, &parts),
-		  NDN_IS_GRADIENT);
+	expect_eq(ndn_job_match_gpu(&r->names, &r->last.data.name, &parts), NDN_IS_GRADIENT);
 	expect_eq(parts.version, v);
 	expect_eq(ndn_content_gradient_decode(&g, r->last.data.content), 0);
 	expect_eq(g.segments, SEGMENTS);
@@ -204,8 +203,7 @@ static void fetch__of_a_large_model_grows(void)
 	interest(&r, "/w0/ps/job", 1000);
 	start(&r, &s);
 	ack(&r);
-	data(&r, NDN_IS_NEWEST, V(1), 0, content,
-	     ndn_content_newest_encode(content, &n), &r.key);
+	data(&r, NDN_IS_NEWEST, V(1), 0, content, ndn_content_newest_encode(content, &n), &r.key);
 	expect_eq(r.interests[NDN_IS_MODEL], 8);
 	for (uint32_t i = 0, want = 8; i < 500; i++) {
 		uint8_t segment_content[NDN_HEADER_MAX + SEGMENT] = {0};
@@ -213,8 +211,7 @@ static void fetch__of_a_large_model_grows(void)
 		size_t head = ndn_content_model_encode(segment_content, &m);
 
 		r.now += NDN_MS / 10;
-		data(&r, NDN_IS_MODEL, V(1), i, segment_content, head + SEGMENT,
-		     &r.key);
+		data(&r, NDN_IS_MODEL, V(1), i, segment_content, head + SEGMENT, &r.key);
 		if (i + 1 == want)
 			want += want < 120 ? want + 8 : 64;
 		expect_eq(r.interests[NDN_IS_MODEL], want < 500 ? want : 500);
@@ -239,9 +236,7 @@ static void rubbish__is_counted(void)
 	expect_eq(r.w.count[NDN_WORKER_BAD_NDN], 2);
 	ndn_worker_leave(&r.w, r.now);
 	expect_eq(r.last.type, TRIB_NDN_INTEREST);
-	expect_eq(ndn_lp_encode(&lp, r.last.interest.wire, buf, sizeof(buf),
-				&len),
-		  NDN_OK);
+	expect_eq(ndn_lp_encode(&lp, r.last.interest.wire, buf, sizeof(buf), &len), NDN_OK);
 	ndn_worker_receive(&r.w, r.now, buf, len);
 	expect_eq(r.w.count[NDN_WORKER_NACKS], 1);
 	ndn_worker_free(&r.w);

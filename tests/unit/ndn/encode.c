@@ -53,16 +53,13 @@ static void data__comes_back_as_it_went(void)
 	struct ndn_data got;
 
 	for (int k = 0; k < 3; k++) {
-		expect_eq(ndn_data_encode(&d, &signers[k], buf, sizeof(buf),
-					  &len),
-			  NDN_OK);
+		expect_eq(ndn_data_encode(&d, &signers[k], buf, sizeof(buf), &len), NDN_OK);
 		expect_eq(ndn_data_decode(&got, buf, len), NDN_OK);
 		expect(ndn_name_is_equal(&got.name, &d.name));
 		expect_eq(got.content_type, 7);
 		expect(got.has_freshness && got.freshness == 70000);
 		expect(got.has_final && *got.final_block.value.p == 9);
-		expect(got.content.n == 8 &&
-		       !memcmp(got.content.p, "gradient", 8));
+		expect(got.content.n == 8 && !memcmp(got.content.p, "gradient", 8));
 		expect_eq(got.sig.type, signers[k].type);
 		expect_eq(got.sig.has_key, k > 0);
 		expect_eq(ndn_data_verify(&got, &verifiers[k]), NDN_OK);
@@ -71,9 +68,8 @@ static void data__comes_back_as_it_went(void)
 
 static void data__least_is_exact(void)
 {
-	static const uint8_t head[] = {0x06, 0x2c, 0x07, 0x03, 0x08,
-				       0x01, 'a',  0x16, 0x03, 0x1b,
-				       0x01, 0x00, 0x17, 0x20};
+	static const uint8_t head[] = {0x06, 0x2c, 0x07, 0x03, 0x08, 0x01, 'a',
+				       0x16, 0x03, 0x1b, 0x01, 0x00, 0x17, 0x20};
 	struct ndn_name_buf nb;
 	struct ndn_data d = {.name = of(&nb, "/a")};
 
@@ -94,9 +90,7 @@ static void data__any_change_is_noticed(void)
 	struct ndn_data got;
 
 	for (int k = 0; k < 3; k++) {
-		expect_eq(ndn_data_encode(&d, &signers[k], buf, sizeof(buf),
-					  &len),
-			  NDN_OK);
+		expect_eq(ndn_data_encode(&d, &signers[k], buf, sizeof(buf), &len), NDN_OK);
 		for (size_t bit = 0; bit < 8 * len; bit++) {
 			buf[bit / 8] ^= 1 << bit % 8;
 			if (!expect(ndn_data_decode(&got, buf, len) ||
@@ -146,24 +140,23 @@ static struct ndn_interest full(struct ndn_name_buf *nb)
 {
 	static const uint8_t nonce[] = {5, 6, 7, 8};
 
-	return (struct ndn_interest){
-		.name = of(nb, "/insert/ps/job"),
-		.can_be_prefix = true,
-		.must_be_fresh = true,
-		.hint = {(const uint8_t *)"\x07\x03\x08\x01h", 5},
-		.has_nonce = true,
-		.nonce = 0xdeadbeef,
-		.has_lifetime = true,
-		.lifetime = 1000,
-		.has_hop_limit = true,
-		.hop_limit = 32,
-		.has_params = true,
-		.params = bytes("lease"),
-		.sig = {.nonce = {nonce, 4},
-			.has_time = true,
-			.time = 123456789012,
-			.has_seq = true,
-			.seq = 3}};
+	return (struct ndn_interest){.name = of(nb, "/insert/ps/job"),
+				     .can_be_prefix = true,
+				     .must_be_fresh = true,
+				     .hint = {(const uint8_t *)"\x07\x03\x08\x01h", 5},
+				     .has_nonce = true,
+				     .nonce = 0xdeadbeef,
+				     .has_lifetime = true,
+				     .lifetime = 1000,
+				     .has_hop_limit = true,
+				     .hop_limit = 32,
+				     .has_params = true,
+				     .params = bytes("lease"),
+				     .sig = {.nonce = {nonce, 4},
+					     .has_time = true,
+					     .time = 123456789012,
+					     .has_seq = true,
+					     .seq = 3}};
 }
 
 static void interest__comes_back_as_it_went(void)
@@ -173,9 +166,9 @@ static void interest__comes_back_as_it_went(void)
 	struct ndn_name front;
 
 	for (int k = -1; k < 3; k++) {
-		expect_eq(ndn_interest_encode(&i, k < 0 ? NULL : &signers[k],
-					      buf, sizeof(buf), &len),
-			  NDN_OK);
+		expect_eq(
+			ndn_interest_encode(&i, k < 0 ? NULL : &signers[k], buf, sizeof(buf), &len),
+			NDN_OK);
 		expect_eq(ndn_interest_decode(&got, buf, len), NDN_OK);
 		front = ndn_name_slice(&got.name, 0, 3);
 		expect(ndn_name_is_equal(&front, &i.name));
@@ -189,8 +182,7 @@ static void interest__comes_back_as_it_went(void)
 		expect_eq(got.is_signed, k >= 0);
 		expect_eq(ndn_interest_check_digest(&got), NDN_OK);
 		if (k < 0) {
-			expect_eq(ndn_interest_verify(&got, &signers[0]),
-				  NDN_E_UNSIGNED);
+			expect_eq(ndn_interest_verify(&got, &signers[0]), NDN_E_UNSIGNED);
 			continue;
 		}
 		expect(got.sig.has_time && got.sig.time == i.sig.time);
@@ -234,27 +226,22 @@ static void interest__digest_keeps_its_place(void)
 	uint8_t first[200];
 	size_t n;
 
-	expect_eq(ndn_interest_encode(&i, NULL, first, sizeof(first), &n),
-		  NDN_OK);
+	expect_eq(ndn_interest_encode(&i, NULL, first, sizeof(first), &n), NDN_OK);
 	expect_eq(ndn_interest_decode(&got, first, n), NDN_OK);
 	/* Again, from its own name: the same. */
-	expect_eq(ndn_interest_encode(&got, NULL, buf, sizeof(buf), &len),
-		  NDN_OK);
+	expect_eq(ndn_interest_encode(&got, NULL, buf, sizeof(buf), &len), NDN_OK);
 	expect(len == n && !memcmp(buf, first, n));
 	expect_eq(ndn_name_copy(&nb, &got.name), NDN_OK);
 	expect_eq(ndn_name_append(&nb, TRIB_NDN_GENERIC, "b", 1), NDN_OK);
 	i.name = ndn_name_of(&nb);
-	expect_eq(ndn_interest_encode(&i, NULL, buf, sizeof(buf), &len),
-		  NDN_OK);
+	expect_eq(ndn_interest_encode(&i, NULL, buf, sizeof(buf), &len), NDN_OK);
 	expect_eq(ndn_interest_decode(&got, buf, len), NDN_OK);
 	expect_eq(got.name.count, 3);
 	expect_eq(ndn_interest_check_digest(&got), NDN_OK);
 	/* A signature cannot cover what follows the digest. */
-	expect_eq(ndn_interest_encode(&i, &signers[0], buf, sizeof(buf), &len),
-		  NDN_E_DIGEST_PLACE);
+	expect_eq(ndn_interest_encode(&i, &signers[0], buf, sizeof(buf), &len), NDN_E_DIGEST_PLACE);
 	i.has_params = false;
-	expect_eq(ndn_interest_encode(&i, NULL, buf, sizeof(buf), &len),
-		  NDN_E_PARAMS);
+	expect_eq(ndn_interest_encode(&i, NULL, buf, sizeof(buf), &len), NDN_E_PARAMS);
 }
 
 static void encode__needs_room_and_sense(void)
@@ -266,27 +253,20 @@ static void encode__needs_room_and_sense(void)
 	static uint8_t more[2 * TRIB_NDN_PACKET_MAX];
 	size_t need;
 
-	expect_eq(ndn_interest_encode(&i, &signers[2], buf, sizeof(buf), &need),
-		  NDN_OK);
+	expect_eq(ndn_interest_encode(&i, &signers[2], buf, sizeof(buf), &need), NDN_OK);
 	for (size_t n = 0; n < need; n++)
-		expect_eq(ndn_interest_encode(&i, &signers[2], more, n, &len),
-			  NDN_E_SPACE);
-	expect_eq(ndn_interest_encode(&i, &signers[2], more, need, &len),
-		  NDN_OK);
+		expect_eq(ndn_interest_encode(&i, &signers[2], more, n, &len), NDN_E_SPACE);
+	expect_eq(ndn_interest_encode(&i, &signers[2], more, need, &len), NDN_OK);
 	expect(len == need && !memcmp(more, buf, need));
 	d.content = (struct ndn_bytes){big, sizeof(big)};
-	expect_eq(ndn_data_encode(&d, NULL, more, sizeof(more), &len),
-		  NDN_E_LONG);
+	expect_eq(ndn_data_encode(&d, NULL, more, sizeof(more), &len), NDN_E_LONG);
 	d.content.n = 0;
-	expect_eq(ndn_data_encode(&d, &verifiers[2], buf, sizeof(buf), &len),
-		  NDN_E_KEY_PUBLIC);
+	expect_eq(ndn_data_encode(&d, &verifiers[2], buf, sizeof(buf), &len), NDN_E_KEY_PUBLIC);
 	d.name = of(&nb, "/");
-	expect_eq(ndn_data_encode(&d, NULL, buf, sizeof(buf), &len),
-		  NDN_E_NAME_EMPTY);
+	expect_eq(ndn_data_encode(&d, NULL, buf, sizeof(buf), &len), NDN_E_NAME_EMPTY);
 	i.name = d.name;
 	i.has_params = false;
-	expect_eq(ndn_interest_encode(&i, NULL, buf, sizeof(buf), &len),
-		  NDN_E_NAME_EMPTY);
+	expect_eq(ndn_interest_encode(&i, NULL, buf, sizeof(buf), &len), NDN_E_NAME_EMPTY);
 }
 
 static void lp__comes_back_as_it_went(void)
@@ -303,21 +283,16 @@ static void lp__comes_back_as_it_went(void)
 	size_t n;
 
 	ndn_interest_encode(&i, NULL, inner, sizeof(inner), &n);
-	expect_eq(ndn_lp_encode(&lp, (struct ndn_bytes){inner, n}, buf,
-				sizeof(buf), &len),
-		  NDN_OK);
+	expect_eq(ndn_lp_encode(&lp, (struct ndn_bytes){inner, n}, buf, sizeof(buf), &len), NDN_OK);
 	expect_eq(ndn_packet_decode(&pkt, buf, len), NDN_OK);
 	expect(pkt.lp.is_nack && pkt.lp.nack_reason == lp.nack_reason);
 	expect(pkt.lp.pit_token.n == 3 && *pkt.lp.pit_token.p == 1);
 	expect_eq(pkt.lp.congestion, 1);
-	expect(pkt.interest.wire.n == n &&
-	       !memcmp(pkt.interest.wire.p, inner, n));
-	expect_eq(ndn_lp_encode(&lp, (struct ndn_bytes){0}, buf, sizeof(buf),
-				&len),
+	expect(pkt.interest.wire.n == n && !memcmp(pkt.interest.wire.p, inner, n));
+	expect_eq(ndn_lp_encode(&lp, (struct ndn_bytes){0}, buf, sizeof(buf), &len),
 		  NDN_E_LP_EMPTY);
 	lp.pit_token.n = 33;
-	expect_eq(ndn_lp_encode(&lp, (struct ndn_bytes){inner, n}, buf,
-				sizeof(buf), &len),
+	expect_eq(ndn_lp_encode(&lp, (struct ndn_bytes){inner, n}, buf, sizeof(buf), &len),
 		  NDN_E_SIZE);
 }
 
@@ -343,8 +318,7 @@ static void key__is_read_from_its_file(void)
 	struct ndn_name_buf nb;
 	struct ndn_name want = of(&nb, "/ps/KEY/1"), name;
 
-	expect_eq(read_key(&key, "# ours\n\nhmac /ps/KEY/1 " HEX "\n", 0600),
-		  NDN_OK);
+	expect_eq(read_key(&key, "# ours\n\nhmac /ps/KEY/1 " HEX "\n", 0600), NDN_OK);
 	expect_eq(key.type, TRIB_NDN_SIG_HMAC);
 	expect(key.has_secret && key.secret[31] == 0x1f);
 	name = ndn_name_of(&key.name);

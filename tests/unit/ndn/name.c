@@ -72,8 +72,7 @@ static void text__is_the_name(void)
 	SAME("/%00%2F%3D%FF", "\x08\x04\0/=\xff");
 	SAME("/v=3/seg=0", "\x36\x01\x03\x32\x01\0");
 	SAME("/v=256/seg=65536", "\x36\x02\x01\0\x32\x04\0\x01\0\0");
-	SAME("/v=18446744073709551615",
-	     "\x36\x08\xff\xff\xff\xff\xff\xff\xff\xff");
+	SAME("/v=18446744073709551615", "\x36\x08\xff\xff\xff\xff\xff\xff\xff\xff");
 	SAME("/off=1/t=2/seq=3", "\x34\x01\x01\x38\x01\x02\x3a\x01\x03");
 	SAME("/32=word", "\x20\x04word");
 	SAME("/65535=x", "\xfd\xff\xff\x01x");
@@ -106,14 +105,12 @@ static void text__shows_odd_numbers_as_bytes(void)
 
 static void text__may_be_written_in_other_ways(void)
 {
-	static const char *const ways[] = {"ndn:/ps/v=1", "/8=ps/54=%01",
-					   "/%70%73/v=1"};
+	static const char *const ways[] = {"ndn:/ps/v=1", "/8=ps/54=%01", "/%70%73/v=1"};
 	struct ndn_name_buf buf;
 
 	for (int i = 0; i < 3; i++) {
 		expect_eq(ndn_name_parse(&buf, ways[i]), NDN_OK);
-		expect(buf.len == 7 &&
-		       !memcmp(buf.bytes, "\x08\x02ps\x36\x01\x01", 7));
+		expect(buf.len == 7 && !memcmp(buf.bytes, "\x08\x02ps\x36\x01\x01", 7));
 	}
 }
 
@@ -152,8 +149,7 @@ static void text__is_refused_when_wrong(void)
 			printf("# %s\n", wrong[i]);
 	expect_eq(ndn_name_parse(&buf, "/0=a"), NDN_E_TYPE_ZERO);
 	expect_eq(ndn_name_parse(&buf, "/1=a"), NDN_E_SIZE);
-	expect_eq(ndn_name_parse(&buf, "/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a"),
-		  NDN_E_NAME_DEEP);
+	expect_eq(ndn_name_parse(&buf, "/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a"), NDN_E_NAME_DEEP);
 }
 
 static void text__fits_or_is_refused(void)
@@ -187,9 +183,9 @@ static struct ndn_name of(struct ndn_name_buf *buf, const char *text)
 static void order__is_canonical(void)
 {
 	/* Prefix, shorter value, bytes, type, of one and of three bytes. */
-	static const char *const rising[] = {
-		"/",	 "/a",	   "/a/a",   "/b",	 "/aa",	   "/ab",
-		"/32=a", "/seg=1", "/seg=2", "/seg=256", "/253=a", "/65535=a"};
+	static const char *const rising[] = {"/",      "/a",	   "/a/a",   "/b",
+					     "/aa",    "/ab",	   "/32=a",  "/seg=1",
+					     "/seg=2", "/seg=256", "/253=a", "/65535=a"};
 	size_t n = sizeof(rising) / sizeof(rising[0]);
 	struct ndn_name_buf ab, bb;
 
@@ -200,8 +196,7 @@ static void order__is_canonical(void)
 			int c = ndn_name_compare(&a, &b);
 
 			if (!expect((c > 0) - (c < 0) == (i > j) - (i < j)))
-				printf("# %s, %s: %d\n", rising[i], rising[j],
-				       c);
+				printf("# %s, %s: %d\n", rising[i], rising[j], c);
 			expect(ndn_name_is_equal(&a, &b) == (i == j));
 		}
 }
@@ -237,22 +232,17 @@ static void append__leaves_what_does_not_fit(void)
 	expect_eq(name.count, 2);
 	expect_eq(ndn_name_get_number(&name, 1, TRIB_NDN_VERSION, &v), NDN_OK);
 	expect_eq(v, 300);
-	expect_eq(ndn_name_get_number(&name, 1, TRIB_NDN_SEGMENT, &v),
-		  NDN_E_NUMBER);
+	expect_eq(ndn_name_get_number(&name, 1, TRIB_NDN_SEGMENT, &v), NDN_E_NUMBER);
 	before = buf;
-	expect_eq(ndn_name_append(&buf, TRIB_NDN_GENERIC, value, 250),
-		  NDN_E_NAME_LONG);
-	expect_eq(ndn_name_append(&buf, TRIB_NDN_GENERIC, value, 255),
-		  NDN_E_NAME_LONG);
+	expect_eq(ndn_name_append(&buf, TRIB_NDN_GENERIC, value, 250), NDN_E_NAME_LONG);
+	expect_eq(ndn_name_append(&buf, TRIB_NDN_GENERIC, value, 255), NDN_E_NAME_LONG);
 	expect_eq(ndn_name_append(&buf, 0, "x", 1), NDN_E_TYPE_ZERO);
 	expect_eq(ndn_name_append(&buf, 65536, "x", 1), NDN_E_COMPONENT);
-	expect(buf.len == before.len &&
-	       !memcmp(buf.bytes, before.bytes, buf.len));
+	expect(buf.len == before.len && !memcmp(buf.bytes, before.bytes, buf.len));
 	/* 8 bytes so far; 245 of value, 2 of type and length fill it up. */
 	expect_eq(ndn_name_append(&buf, TRIB_NDN_GENERIC, value, 245), NDN_OK);
 	expect_eq(buf.len, 255);
-	expect_eq(ndn_name_append(&buf, TRIB_NDN_GENERIC, value, 0),
-		  NDN_E_NAME_LONG);
+	expect_eq(ndn_name_append(&buf, TRIB_NDN_GENERIC, value, 0), NDN_E_NAME_LONG);
 }
 
 static void slice__is_a_name(void)

@@ -53,8 +53,7 @@ static void interest__is_understood(void)
 {
 	const struct ndn_interest *i = &pkt.interest;
 
-	want("(5 " NAME "(21)(12)(1e (7 (8 'x')))(a 01020304)(c 0fa0)(22 07))",
-	     NDN_OK);
+	want("(5 " NAME "(21)(12)(1e (7 (8 'x')))(a 01020304)(c 0fa0)(22 07))", NDN_OK);
 	expect_eq(pkt.type, TRIB_NDN_INTEREST);
 	expect_eq(i->name.count, 2);
 	expect(i->can_be_prefix && i->must_be_fresh);
@@ -132,8 +131,7 @@ static void interest__is_signed_in_whole(void)
 	want("(5 (7 (8 'a')" DIGEST ")(24)(2c (1b 00)))", NDN_E_UNSIGNED);
 	want("(5 (7 (8 'a')" DIGEST ")(24)(2e))", NDN_E_UNSIGNED);
 	want("(5 (7 (8 'a')" DIGEST ")(2c (1b 00))(2e))", NDN_E_PARAMS);
-	want("(5 (7 (8 'a')" DIGEST "(8))(24)(2c (1b 00))(2e))",
-	     NDN_E_DIGEST_PLACE);
+	want("(5 (7 (8 'a')" DIGEST "(8))(24)(2c (1b 00))(2e))", NDN_E_DIGEST_PLACE);
 }
 
 static void interest__may_end_in_an_implicit_digest(void)
@@ -147,8 +145,7 @@ static void data__is_understood(void)
 {
 	const struct ndn_data *d = &pkt.data;
 
-	want("(6 " NAME "(14 (18 02)(19 03e8)(1a (32 07)))(15 'hello')" SIG ")",
-	     NDN_OK);
+	want("(6 " NAME "(14 (18 02)(19 03e8)(1a (32 07)))(15 'hello')" SIG ")", NDN_OK);
 	expect_eq(pkt.type, TRIB_NDN_DATA);
 	expect_eq(d->name.count, 2);
 	expect_eq(d->content_type, 2);
@@ -226,8 +223,7 @@ static void lp__is_understood(void)
 
 static void lp__fragments_are_refused(void)
 {
-	want("(64 (51 *8..00)(52 00)(53 02)(50 " INTEREST "))",
-	     NDN_E_LP_FRAGMENTED);
+	want("(64 (51 *8..00)(52 00)(53 02)(50 " INTEREST "))", NDN_E_LP_FRAGMENTED);
 	want("(64 (51 *8..00)(52 01)(50 'rest'))", NDN_E_LP_FRAGMENTED);
 	want("(64 (53 00)(50 " INTEREST "))", NDN_E_LP_FRAGMENTED);
 	want("(64 (51 *8..00)(52 00)(53 01)(50 " INTEREST "))", NDN_OK);
@@ -260,10 +256,9 @@ static void lp__header_is_strict(void)
 /* Any packet, cut anywhere, is refused; nothing is read behind its end. */
 static void packet__cut_anywhere_is_refused(void)
 {
-	static const char *const whole[] = {
-		"(64 (62 01)(50 (5 (7 (8 'a')" DIGEST
-		")(a *4..00)(24 'x')(2c (1b 00))(2e *32..00))))",
-		"(6 " NAME "(14 (19 03e8))(15 *300..00)" SIG ")"};
+	static const char *const whole[] = {"(64 (62 01)(50 (5 (7 (8 'a')" DIGEST
+					    ")(a *4..00)(24 'x')(2c (1b 00))(2e *32..00))))",
+					    "(6 " NAME "(14 (19 03e8))(15 *300..00)" SIG ")"};
 
 	for (int i = 0; i < 2; i++) {
 		make(&wire, whole[i]);

@@ -79,8 +79,7 @@ static inline void on_log(void *ctx, const struct nps_job *j, const char *line)
 	doubts += !!strstr(line, "wrong signature");
 }
 
-static const struct nps_ops ops = {
-	.send = on_send, .save = on_save, .log = on_log};
+static const struct nps_ops ops = {.send = on_send, .save = on_save, .log = on_log};
 
 static inline void setup(enum ndn_mode mode, unsigned int workers)
 {
@@ -142,22 +141,18 @@ static inline void teardown(void)
 static inline void interest(const char *text, bool prefix, const char *token)
 {
 	struct ndn_name_buf name;
-	struct ndn_interest i = {
-		.can_be_prefix = prefix, .has_nonce = true, .nonce = 7};
+	struct ndn_interest i = {.can_be_prefix = prefix, .has_nonce = true, .nonce = 7};
 	uint8_t buf[2000], wrapped[2000];
 	struct ndn_lp lp = {0};
 	size_t len;
 
 	expect_eq(ndn_name_parse(&name, text), NDN_OK);
 	i.name = ndn_name_of(&name);
-	expect_eq(ndn_interest_encode(&i, NULL, buf, sizeof(buf), &len),
-		  NDN_OK);
+	expect_eq(ndn_interest_encode(&i, NULL, buf, sizeof(buf), &len), NDN_OK);
 	last_len = 0;
 	if (token) {
-		lp.pit_token = (struct ndn_bytes){(const uint8_t *)token,
-						  strlen(token)};
-		ndn_lp_encode(&lp, (struct ndn_bytes){buf, len}, wrapped,
-			      sizeof(wrapped), &len);
+		lp.pit_token = (struct ndn_bytes){(const uint8_t *)token, strlen(token)};
+		ndn_lp_encode(&lp, (struct ndn_bytes){buf, len}, wrapped, sizeof(wrapped), &len);
 		memcpy(buf, wrapped, len);
 	}
 	nps_rx(ps, buf, len, now);
@@ -172,8 +167,7 @@ static inline struct ndn_bytes answered(const char *text)
 
 	expect_eq(ndn_name_parse(&name, text), NDN_OK);
 	is = ndn_name_of(&name);
-	if (!expect(last_len && !ndn_packet_decode(&p, last, last_len) &&
-		    p.type == TRIB_NDN_DATA &&
+	if (!expect(last_len && !ndn_packet_decode(&p, last, last_len) && p.type == TRIB_NDN_DATA &&
 		    ndn_name_is_equal(&is, &p.data.name)))
 		return (struct ndn_bytes){NULL, 0};
 	expect_eq(ndn_data_verify(&p.data, &key), NDN_OK);
@@ -189,8 +183,7 @@ static inline void data(const char *text, const void *content, size_t n)
 
 	expect_eq(ndn_name_parse(&name, text), NDN_OK);
 	d.name = ndn_name_of(&name);
-	expect_eq(ndn_data_encode(&d, &worker_key, buf, sizeof(buf), &len),
-		  NDN_OK);
+	expect_eq(ndn_data_encode(&d, &worker_key, buf, sizeof(buf), &len), NDN_OK);
 	nps_rx(ps, buf, len, now);
 }
 
@@ -202,8 +195,8 @@ static inline void answer(const char *text, enum ndn_answer a)
 }
 
 /* Segment @s of a gradient whose values all are @value. */
-static inline void gradient_of(const char *gpu, uint64_t v, uint32_t s,
-			       struct ndn_gradient g, float value, size_t bytes)
+static inline void gradient_of(const char *gpu, uint64_t v, uint32_t s, struct ndn_gradient g,
+			       float value, size_t bytes)
 {
 	uint8_t buf[NDN_HEADER_MAX + 2 * SEGMENT] = {0};
 	size_t n = ndn_content_gradient_encode(buf, &g), i;
@@ -211,13 +204,11 @@ static inline void gradient_of(const char *gpu, uint64_t v, uint32_t s,
 
 	for (i = 0; i < bytes / 4; i++)
 		memcpy(buf + n + 4 * i, &value, 4);
-	snprintf(text, sizeof(text), "/%s/ps/job/v=%llu/seg=%u", gpu,
-		 (unsigned long long)v, s);
+	snprintf(text, sizeof(text), "/%s/ps/job/v=%llu/seg=%u", gpu, (unsigned long long)v, s);
 	data(text, buf, n + bytes);
 }
 
-static inline void gradient(const char *gpu, uint64_t v, uint32_t s,
-			    uint64_t id, float value)
+static inline void gradient(const char *gpu, uint64_t v, uint32_t s, uint64_t id, float value)
 {
 	struct ndn_gradient g = {3, id, v, {NULL, 0}};
 

@@ -52,8 +52,8 @@ static void varnum__must_be_whole(void)
 
 static void varnum__is_written_as_it_is_read(void)
 {
-	static const uint64_t nums[] = {
-		0, 252, 253, 65535, 65536, UINT32_MAX, 1LL << 32, UINT64_MAX};
+	static const uint64_t nums[] = {0,     252,	   253,	      65535,
+					65536, UINT32_MAX, 1LL << 32, UINT64_MAX};
 	uint8_t buf[16];
 	struct ndn_tlv_writer w;
 	uint64_t v;
@@ -98,8 +98,7 @@ static void element__is_refused_when_wrong(void)
 	expect_eq(read_one("\x08", 1), NDN_E_CUT);
 	expect_eq(read_one("\xff\0\0\0\x01\0\0\0\0\0", 10), NDN_E_TYPE_BIG);
 	/* A length that would wrap a pointer around. */
-	expect_eq(read_one("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff", 10),
-		  NDN_E_BEYOND);
+	expect_eq(read_one("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff", 10), NDN_E_BEYOND);
 }
 
 /* The places of what is found among elements of these types, all empty. */
@@ -126,9 +125,8 @@ static enum ndn_err places(const uint8_t *types, size_t n, char *found)
 	}
 }
 
-#define PLACES(found, ...)                                                     \
-	places((const uint8_t[]){__VA_ARGS__},                                 \
-	       sizeof((const uint8_t[]){__VA_ARGS__}), found)
+#define PLACES(found, ...)                                                                         \
+	places((const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}), found)
 
 static void walk__skips_only_what_is_not_critical(void)
 {

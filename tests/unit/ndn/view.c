@@ -72,9 +72,8 @@ static void view__looks_through_the_link_header(void)
 static void view__says_nothing_of_what_it_refuses(void)
 {
 	static const struct ndn_view none;
-	static const char *const refused[] = {
-		"(5 " NAME "(22 00))", "(5 (7))", "(6 " NAME ")",
-		"(64 (62 01)(50 (6 " NAME ")))", "05"};
+	static const char *const refused[] = {"(5 " NAME "(22 00))", "(5 (7))", "(6 " NAME ")",
+					      "(64 (62 01)(50 (6 " NAME ")))", "05"};
 
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		view(refused[i]);
@@ -89,10 +88,9 @@ static void view__says_nothing_of_what_it_refuses(void)
 /* A forwarder ignores fields that only the ends check. */
 static void view__does_not_look_deeper_than_it_must(void)
 {
-	static const char *const odd[] = {"(5 " NAME "(1e 00))",
-					  "(5 (7 (2 *32..00))(24)(2c 01)(2e))",
-					  "(6 " NAME "(14 (1a 00))" SIG ")",
-					  "(6 " NAME "(16 00)(17 *32..00))"};
+	static const char *const odd[] = {
+		"(5 " NAME "(1e 00))", "(5 (7 (2 *32..00))(24)(2c 01)(2e))",
+		"(6 " NAME "(14 (1a 00))" SIG ")", "(6 " NAME "(16 00)(17 *32..00))"};
 	struct ndn_packet pkt;
 
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {

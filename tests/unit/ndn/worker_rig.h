@@ -46,21 +46,18 @@ static inline void sent(void *ctx, const uint8_t *packet, size_t n)
 		r->data++;
 		return;
 	}
-	r->interests[ndn_job_match_ps(&r->names, &r->last.interest.name,
-				      &parts)]++;
+	r->interests[ndn_job_match_ps(&r->names, &r->last.interest.name, &parts)]++;
 	r->fresh += r->last.interest.must_be_fresh;
 	expect(r->last.interest.has_hop_limit && r->last.interest.has_nonce &&
 	       r->last.interest.has_lifetime);
 }
 
-static inline void data(struct rig *r, enum ndn_name_kind what, uint64_t v,
-			uint64_t s, const void *content, size_t n,
-			const struct ndn_key *key)
+static inline void data(struct rig *r, enum ndn_name_kind what, uint64_t v, uint64_t s,
+			const void *content, size_t n, const struct ndn_key *key)
 {
 	struct ndn_name_parts parts = {
 		.gpu = {(const uint8_t *)"w0", 2}, .version = v, .segment = s};
-	struct ndn_data d = {.has_content = true,
-			     .content = {(const uint8_t *)content, n}};
+	struct ndn_data d = {.has_content = true, .content = {(const uint8_t *)content, n}};
 	uint8_t buf[TRIB_NDN_PACKET_MAX];
 	struct ndn_name_buf name;
 	size_t len;
@@ -73,18 +70,15 @@ static inline void data(struct rig *r, enum ndn_name_kind what, uint64_t v,
 
 static inline void interest(struct rig *r, const char *text, uint64_t life)
 {
-	struct ndn_interest i = {.has_nonce = true,
-				 .has_lifetime = true,
-				 .lifetime = life,
-				 .can_be_prefix = true};
+	struct ndn_interest i = {
+		.has_nonce = true, .has_lifetime = true, .lifetime = life, .can_be_prefix = true};
 	uint8_t buf[TRIB_NDN_PACKET_MAX];
 	struct ndn_name_buf name;
 	size_t len;
 
 	expect_eq(ndn_name_parse(&name, text), NDN_OK);
 	i.name = ndn_name_of(&name);
-	expect_eq(ndn_interest_encode(&i, NULL, buf, sizeof(buf), &len),
-		  NDN_OK);
+	expect_eq(ndn_interest_encode(&i, NULL, buf, sizeof(buf), &len), NDN_OK);
 	ndn_worker_receive(&r->w, r->now, buf, len);
 }
 
@@ -92,8 +86,7 @@ static inline void collect(struct rig *r, uint64_t v)
 {
 	char text[64];
 
-	snprintf(text, sizeof(text), "/w0/ps/job/v=%llu",
-		 (unsigned long long)v);
+	snprintf(text, sizeof(text), "/w0/ps/job/v=%llu", (unsigned long long)v);
 	interest(r, text, 1000);
 }
 
@@ -113,8 +106,7 @@ static inline void start(struct rig *r, const struct ndn_start *s)
 {
 	uint8_t content[NDN_HEADER_MAX];
 
-	data(r, NDN_IS_START, 0, 0, content,
-	     ndn_content_start_encode(content, s), &r->key);
+	data(r, NDN_IS_START, 0, 0, content, ndn_content_start_encode(content, s), &r->key);
 }
 
 static inline void ack(struct rig *r)
@@ -145,8 +137,7 @@ static inline void model(struct rig *r, uint64_t v, bool last)
 
 static inline int take(struct rig *r)
 {
-	return ndn_worker_begin(&r->w, r->now, r->values, &r->version,
-				&r->is_last);
+	return ndn_worker_begin(&r->w, r->now, r->values, &r->version, &r->is_last);
 }
 
 static inline int give(struct rig *r)

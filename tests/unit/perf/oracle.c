@@ -17,11 +17,9 @@
 static float in[RANKS][N], out[N];
 static int32_t iin[RANKS][N], iout[N];
 
-static struct oracle make(unsigned int world, enum trib_dtype d,
-			  enum trib_op op)
+static struct oracle make(unsigned int world, enum trib_dtype d, enum trib_op op)
 {
-	return (struct oracle){
-		.seed = 7, .world = world, .dtype = d, .op = op, .total = N};
+	return (struct oracle){.seed = 7, .world = world, .dtype = d, .op = op, .total = N};
 }
 
 static size_t wrong(const struct oracle *o, const void *got)
@@ -57,9 +55,7 @@ static void block_fp_sum(const struct oracle *o, size_t chunk)
 			double q = 0;
 
 			for (unsigned int r = 0; r < o->world; r++)
-				q += fmin(fmax(rint(ldexp((double)in[r][i],
-							  bits - e)),
-					       -limit),
+				q += fmin(fmax(rint(ldexp((double)in[r][i], bits - e)), -limit),
 					  limit);
 			out[i] = (float)ldexp(q, e - bits);
 			if (o->op == TRIB_AVG)
@@ -74,8 +70,7 @@ static void int_sum(const struct oracle *o)
 	for (unsigned int r = 0; r < o->world; r++) {
 		oracle_fill(o, r, 0, N, iin[r]);
 		for (size_t i = 0; i < N; i++)
-			iout[i] = (int32_t)((uint32_t)iout[i] +
-					    (uint32_t)iin[r][i]);
+			iout[i] = (int32_t)((uint32_t)iout[i] + (uint32_t)iin[r][i]);
 	}
 }
 
@@ -225,10 +220,9 @@ static void oracle__max_and_min_are_exact(void)
 		for (unsigned int r = 0; r < 6; r++) {
 			oracle_fill(&o, r, 0, N, in[r]);
 			for (size_t i = 0; i < N; i++)
-				out[i] = !r ? in[r][i]
-					 : op == TRIB_MAX
-						 ? fmaxf(out[i], in[r][i])
-						 : fminf(out[i], in[r][i]);
+				out[i] = !r		  ? in[r][i]
+					 : op == TRIB_MAX ? fmaxf(out[i], in[r][i])
+							  : fminf(out[i], in[r][i]);
 		}
 		expect_eq(wrong(&o, out), 0);
 		out[3] = nextafterf(out[3], 0.0f);
@@ -355,8 +349,7 @@ static void half_sum(const struct oracle *o)
 
 		for (unsigned int r = 0; r < o->world; r++)
 			part[r % 2] += half_of(o->bound, in[r][i]);
-		out[i] = half_of(o->bound, half_of(o->bound, part[0]) +
-						   half_of(o->bound, part[1]));
+		out[i] = half_of(o->bound, half_of(o->bound, part[0]) + half_of(o->bound, part[1]));
 		if (o->op == TRIB_AVG)
 			out[i] /= (float)o->world;
 	}
@@ -367,8 +360,7 @@ static void oracle__sums_of_halves_pass_and_missing_ones_do_not(void)
 	for (unsigned int world = 2; world <= RANKS; world += 2) {
 		struct oracle o = make(world, TRIB_F32, TRIB_SUM);
 
-		for (o.bound = ORACLE_F16_SUMS; o.bound <= ORACLE_BF16_SUMS;
-		     o.bound++) {
+		for (o.bound = ORACLE_F16_SUMS; o.bound <= ORACLE_BF16_SUMS; o.bound++) {
 			o.op = TRIB_AVG;
 			half_sum(&o);
 			expect_eq(wrong(&o, out), 0);

@@ -18,11 +18,10 @@ static void fill(float *p, size_t n, uint64_t seed)
 		p[i] = (float)random_normal(&seed);
 }
 
-typedef void (*product)(size_t m, size_t n, size_t k, struct gemm_a a,
-			const float *b, float *c, int accumulate);
+typedef void (*product)(size_t m, size_t n, size_t k, struct gemm_a a, const float *b, float *c,
+			int accumulate);
 
-static double worst_error(product fn, size_t m, size_t n, size_t k,
-			  int transposed, int accumulate)
+static double worst_error(product fn, size_t m, size_t n, size_t k, int transposed, int accumulate)
 {
 	static float a[64 * 64], b[64 * 64], c[64 * 64], was[64 * 64];
 	struct gemm_a at = {a, transposed ? 1 : k, transposed ? m : 1};
@@ -38,8 +37,7 @@ static double worst_error(product fn, size_t m, size_t n, size_t k,
 			double sum = accumulate ? (double)was[i * n + j] : 0;
 
 			for (size_t x = 0; x < k; x++)
-				sum += (double)a[i * at.row + x * at.col] *
-				       (double)b[x * n + j];
+				sum += (double)a[i * at.row + x * at.col] * (double)b[x * n + j];
 			worst = fmax(worst, fabs(sum - (double)c[i * n + j]));
 		}
 	}
@@ -53,8 +51,7 @@ static void all_sizes(product fn)
 	for (size_t i = 0; i < 9; i++)
 		for (size_t j = 0; j < 9; j++)
 			for (int k = 0; k < 9; k++)
-				expect(worst_error(fn, sizes[i], sizes[j],
-						   sizes[k], k % 2,
+				expect(worst_error(fn, sizes[i], sizes[j], sizes[k], k % 2,
 						   k % 3 == 1) < 1e-4);
 }
 
@@ -158,8 +155,7 @@ static void task__parts_of_ranks_make_the_whole(void)
 			size_t at = i * 4 + r;
 
 			expect_eq(part.label[i], whole.label[at]);
-			expect(!memcmp(part.x + i * TASK_DIM,
-				       whole.x + at * TASK_DIM,
+			expect(!memcmp(part.x + i * TASK_DIM, whole.x + at * TASK_DIM,
 				       TASK_DIM * sizeof(float)));
 		}
 		task_free(&part);
@@ -175,8 +171,7 @@ static void task__test_samples_are_others(void)
 	expect(!task_generate(&test, 3, TASK_TEST, 100, 0, 1));
 	for (size_t i = 0; i < 100; i++)
 		for (size_t j = 0; j < 100; j++)
-			expect(memcmp(train.x + i * TASK_DIM,
-				      test.x + j * TASK_DIM,
+			expect(memcmp(train.x + i * TASK_DIM, test.x + j * TASK_DIM,
 				      TASK_DIM * sizeof(float)) != 0);
 	task_free(&train);
 	task_free(&test);

@@ -106,8 +106,7 @@ static void packets__of_random_bytes_do_no_harm(void)
 		if (i & 1)
 			h->cookie = htobe64(COOKIE);
 		if (i % 3)
-			raw_len = sizeof(*h) + 8u * h->bmwords +
-				  trib_payload_len(be16toh(h->nval));
+			raw_len = sizeof(*h) + 8u * h->bmwords + trib_payload_len(be16toh(h->nval));
 		if (raw_len > sizeof(raw))
 			raw_len = sizeof(raw);
 		nsent = 0;

@@ -14,8 +14,8 @@ static void write_file(const char *path, const char *text)
 		abort();
 }
 
-#define GOOD_HEAD                                                              \
-	"{\"job\": 7, \"cookie\": \"1122334455667788\", \"window\": 4,"        \
+#define GOOD_HEAD                                                                                  \
+	"{\"job\": 7, \"cookie\": \"1122334455667788\", \"window\": 4,"                            \
 	"\"nval\": 48, \"timeout_ms\": 5000,"
 #define GOOD_WORKERS "\"workers\": [\"10.0.0.1\", \"10.0.0.2:7500\"],"
 #define GOOD_TREES "\"trees\": [{\"tree\": 3}]}"
@@ -25,12 +25,10 @@ static void config__is_read(void)
 	char why[256] = "";
 
 	ps = empty_ps();
-	write_file(
-		"ps-unit.json", GOOD_HEAD GOOD_WORKERS
-		"\"name\": \"train\", \"trees\": [{\"tree\": 3},"
-		"{\"tree\": 4, \"group\": [\"10.0.0.9\", \"10.0.0.2:7500\"]}]}");
-	expect_eq(ps_config_load(ps, "ps-unit.json", true, why, sizeof(why)),
-		  0);
+	write_file("ps-unit.json", GOOD_HEAD GOOD_WORKERS
+		   "\"name\": \"train\", \"trees\": [{\"tree\": 3},"
+		   "{\"tree\": 4, \"group\": [\"10.0.0.9\", \"10.0.0.2:7500\"]}]}");
+	expect_eq(ps_config_load(ps, "ps-unit.json", true, why, sizeof(why)), 0);
 	expect_eq(ps->ntree, 2);
 	expect_eq(ps->job[0]->world, 2);
 	expect_eq(ps->job[0]->worker[0].port, TRIB_UDP_PORT_WORKER);
@@ -50,25 +48,19 @@ static void config__local_is_the_relay_on_this_host(void)
 
 	ps = empty_ps();
 	ps->everywhere = true;
-	write_file(
-		"ps-unit.json", GOOD_HEAD GOOD_WORKERS
-		"\"trees\": [{\"tree\": 3, \"group\": [\"10.0.0.9\", \"local\"]}]}");
-	expect_eq(ps_config_load(ps, "ps-unit.json", true, why, sizeof(why)),
-		  0);
+	write_file("ps-unit.json", GOOD_HEAD GOOD_WORKERS
+		   "\"trees\": [{\"tree\": 3, \"group\": [\"10.0.0.9\", \"local\"]}]}");
+	expect_eq(ps_config_load(ps, "ps-unit.json", true, why, sizeof(why)), 0);
 	expect(!ps->by_tree[3]->group[0].local);
 	expect(ps->by_tree[3]->group[1].local);
-	expect(!strcmp(ps_addr_text(&ps->by_tree[3]->group[1], text),
-		       "169.254.77.1:7417"));
+	expect(!strcmp(ps_addr_text(&ps->by_tree[3]->group[1], text), "169.254.77.1:7417"));
 	end();
 	ps = empty_ps();
 	ps->everywhere = true;
-	write_file("ps-unit.json", GOOD_HEAD
-		   "\"workers\": [\"[fd77::2]\"],"
-		   "\"trees\": [{\"tree\": 3, \"group\": [\"local\"]}]}");
-	expect_eq(ps_config_load(ps, "ps-unit.json", false, why, sizeof(why)),
-		  0);
-	expect(!strcmp(ps_addr_text(&ps->by_tree[3]->group[0], text),
-		       "[fe80::77:1]:7417"));
+	write_file("ps-unit.json", GOOD_HEAD "\"workers\": [\"[fd77::2]\"],"
+					     "\"trees\": [{\"tree\": 3, \"group\": [\"local\"]}]}");
+	expect_eq(ps_config_load(ps, "ps-unit.json", false, why, sizeof(why)), 0);
+	expect(!strcmp(ps_addr_text(&ps->by_tree[3]->group[0], text), "[fe80::77:1]:7417"));
 	end();
 	unlink("ps-unit.json");
 }
@@ -86,46 +78,35 @@ static void config__errors_name_the_field_and_the_value(void)
 		{"{\"job\": 65536}", "job: 65536 is not within 0 to 65535"},
 		{"{\"job\": 1, \"window\": 3}", "window: 3 is not a power"},
 		{"{\"job\": 1, \"window\": 32768}", "window: 32768 is not"},
-		{"{\"job\": 1, \"window\": 4, \"nval\": 50}",
-		 "nval: 50 is not a multiple of 16"},
+		{"{\"job\": 1, \"window\": 4, \"nval\": 50}", "nval: 50 is not a multiple of 16"},
 		{"{\"job\": 1, \"window\": 4, \"nval\": 48,\"timeout_ms\": 1}",
 		 "timeout_ms: 1 is not within"},
 		{"{\"job\": 7, \"window\": 4, \"nval\": 48,\"timeout_ms\": 500,"
 		 "\"cookie\": \"12x\"}",
 		 "cookie: is not text of 1 to 16 hex digits"},
 		{GOOD_HEAD GOOD_TREES, "workers is missing"},
-		{GOOD_HEAD "\"workers\": [\"10.0.0.1\", 7]," GOOD_TREES,
-		 "workers[1]: is not text"},
+		{GOOD_HEAD "\"workers\": [\"10.0.0.1\", 7]," GOOD_TREES, "workers[1]: is not text"},
 		{GOOD_HEAD "\"workers\": [\"10.0.0\"]," GOOD_TREES,
 		 "workers[0]: '10.0.0' is not ADDR"},
 		{GOOD_HEAD "\"workers\": [\"10.0.0.1:0\"]," GOOD_TREES,
 		 "workers[0]: '10.0.0.1:0' is not ADDR"},
 		{GOOD_HEAD "\"workers\": [\"10.0.0.1:65536\"]," GOOD_TREES,
 		 "workers[0]: '10.0.0.1:65536'"},
-		{GOOD_HEAD "\"workers\": [\"239.0.0.1\"]," GOOD_TREES,
-		 "not the address of a host"},
-		{GOOD_HEAD "\"workers\": [\"[fd00::1]\"]," GOOD_TREES,
-		 "'[fd00::1]' is IPv6"},
-		{GOOD_HEAD GOOD_WORKERS "\"trees\": []}",
-		 "trees: has no entries"},
-		{GOOD_HEAD GOOD_WORKERS "\"trees\": [3]}",
-		 "trees[0]: is a number, not an object"},
+		{GOOD_HEAD "\"workers\": [\"239.0.0.1\"]," GOOD_TREES, "not the address of a host"},
+		{GOOD_HEAD "\"workers\": [\"[fd00::1]\"]," GOOD_TREES, "'[fd00::1]' is IPv6"},
+		{GOOD_HEAD GOOD_WORKERS "\"trees\": []}", "trees: has no entries"},
+		{GOOD_HEAD GOOD_WORKERS "\"trees\": [3]}", "trees[0]: is a number, not an object"},
 		{GOOD_HEAD GOOD_WORKERS "\"trees\": [{\"tree\": -1}]}",
 		 "trees[0].tree: -1 is not within"},
-		{GOOD_HEAD GOOD_WORKERS
-		 "\"trees\": [{\"tree\": 3}, {\"tree\": 3}]}",
+		{GOOD_HEAD GOOD_WORKERS "\"trees\": [{\"tree\": 3}, {\"tree\": 3}]}",
 		 "trees[1].tree: there is a tree 3 already"},
-		{GOOD_HEAD GOOD_WORKERS
-		 "\"trees\": [{\"tree\": 3, \"group\": []}]}",
+		{GOOD_HEAD GOOD_WORKERS "\"trees\": [{\"tree\": 3, \"group\": []}]}",
 		 "trees[0].group: has no entries"},
-		{GOOD_HEAD GOOD_WORKERS
-		 "\"trees\": [{\"tree\": 3, \"group\": [\"x\"]}]}",
+		{GOOD_HEAD GOOD_WORKERS "\"trees\": [{\"tree\": 3, \"group\": [\"x\"]}]}",
 		 "trees[0].group[0]: 'x' is not ADDR"},
-		{GOOD_HEAD GOOD_WORKERS
-		 "\"trees\": [{\"tree\": 3, \"group\": [\"local\"]}]}",
+		{GOOD_HEAD GOOD_WORKERS "\"trees\": [{\"tree\": 3, \"group\": [\"local\"]}]}",
 		 "trees[0].group[0]: the relay on this host"},
-		{GOOD_HEAD GOOD_WORKERS
-		 "\"trees\": [{\"tree\": 3, \"groups\": 1}]}",
+		{GOOD_HEAD GOOD_WORKERS "\"trees\": [{\"tree\": 3, \"groups\": 1}]}",
 		 "trees[0].groups: is not known here"},
 	};
 	unsigned int i;
@@ -135,8 +116,7 @@ static void config__errors_name_the_field_and_the_value(void)
 		ps = empty_ps();
 		write_file("ps-unit.json", bad[i].text);
 		*why = '\0';
-		expect(ps_config_load(ps, "ps-unit.json", true, why,
-				      sizeof(why)) < 0);
+		expect(ps_config_load(ps, "ps-unit.json", true, why, sizeof(why)) < 0);
 		if (!expect(strstr(why, bad[i].want)))
 			printf("# '%s' does not say '%s'\n", why, bad[i].want);
 		expect(!strncmp(why, "ps-unit.json:1:", 15));
@@ -160,8 +140,7 @@ static void state__restart_goes_on_and_no_epoch_is_used_twice(void)
 		expect_eq(ps_state_save(ps, "ps-unit.state"), 0);
 		end();
 		begin(world, 4);
-		expect_eq(ps_state_load(ps, "ps-unit.state", why, sizeof(why)),
-			  0);
+		expect_eq(ps_state_load(ps, "ps-unit.state", why, sizeof(why)), 0);
 		expect_eq(tree->epoch, 1);
 		/* A JOIN said again is answered; another one ends the epoch. */
 		join(1, nonce + (1ULL << 32));
@@ -217,8 +196,7 @@ static void state__wrong_files_are_refused(void)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		begin(2, 4);
 		write_file("ps-unit.state", bad[i]);
-		expect(ps_state_load(ps, "ps-unit.state", why, sizeof(why)) <
-		       0);
+		expect(ps_state_load(ps, "ps-unit.state", why, sizeof(why)) < 0);
 		end();
 	}
 	unlink("ps-unit.state");

@@ -100,8 +100,7 @@ static void join__larger_jobs_are_groups_of_64(void)
 	expect_eq(tree->epoch, 2);
 	/* All leave: the next epoch can begin. */
 	for (r = 0; r < 200; r++)
-		join_as(r, TRIB_T_LEAVE, trib_nonce(r + 1, 2), 16,
-			host(r, 9000));
+		join_as(r, TRIB_T_LEAVE, trib_nonce(r + 1, 2), 16, host(r, 9000));
 	forget();
 	now += 2000;
 	others_join(0, 3);

@@ -53,8 +53,7 @@ static inline struct ps_addr host(unsigned int i, uint16_t port)
 	return a;
 }
 
-static inline void note(unsigned int rank, const void *pkt, size_t len,
-			uint16_t port)
+static inline void note(unsigned int rank, const void *pkt, size_t len, uint16_t port)
 {
 	struct sent *s = &sent[nsent];
 	const struct trib_hdr *h = pkt;
@@ -86,15 +85,13 @@ static inline void note(unsigned int rank, const void *pkt, size_t len,
 		memcpy(&s->start, body, sizeof(s->start));
 	else if (s->nval <= NVAL)
 		memcpy(s->v, body, trib_payload_len(s->nval));
-	expect_eq(len, sizeof(*h) + 8u * h->bmwords +
-			       trib_payload_len(be16toh(h->nval)));
-	expect(h->cookie == htobe64(COOKIE) && be16toh(h->job) == JOB &&
-	       be16toh(h->tree) == TREE && h->version == TRIB_WIRE_VERSION &&
-	       !(h->flags & TRIB_F_UP));
+	expect_eq(len, sizeof(*h) + 8u * h->bmwords + trib_payload_len(be16toh(h->nval)));
+	expect(h->cookie == htobe64(COOKIE) && be16toh(h->job) == JOB && be16toh(h->tree) == TREE &&
+	       h->version == TRIB_WIRE_VERSION && !(h->flags & TRIB_F_UP));
 }
 
-static inline void on_to(void *ctx, const struct ps_addr *to, const void *pkt,
-			 size_t len, struct ps_place *z)
+static inline void on_to(void *ctx, const struct ps_addr *to, const void *pkt, size_t len,
+			 struct ps_place *z)
 {
 	unsigned int rank = to->ip.s6_addr[14] * 256u + to->ip.s6_addr[15];
 
@@ -107,8 +104,7 @@ static inline void on_result(void *ctx, struct ps_tree *t, struct ps_place *z)
 {
 	(void)ctx;
 	(void)t;
-	note(GROUP_RANK, &z->h,
-	     sizeof(z->h) + trib_payload_len(be16toh(z->h.nval)), 0);
+	note(GROUP_RANK, &z->h, sizeof(z->h) + trib_payload_len(be16toh(z->h.nval)), 0);
 }
 
 static inline void on_settle(void *ctx, struct ps_place *z)
@@ -195,8 +191,7 @@ struct in {
 	uint64_t v[WORDS];
 };
 
-static inline struct in grad(unsigned int child, uint32_t chunk, uint64_t who,
-			     uint64_t v)
+static inline struct in grad(unsigned int child, uint32_t chunk, uint64_t who, uint64_t v)
 {
 	struct in p = {
 		.type = TRIB_T_GRAD,
@@ -232,9 +227,8 @@ static inline size_t pack(const struct in *p, uint8_t *buf)
 	h->epoch = htobe32(p->epoch);
 	h->nval = htobe16((uint16_t)p->nval);
 	h->scale = htobe32((uint32_t)p->scale);
-	h->aux = htobe16(p->type == TRIB_T_ALIVE || p->type == TRIB_T_ABORT
-				 ? (uint16_t)p->child
-				 : 0);
+	h->aux = htobe16(p->type == TRIB_T_ALIVE || p->type == TRIB_T_ABORT ? (uint16_t)p->child
+									    : 0);
 	for (i = 0; i < words; i++) {
 		be = htobe64(p->who[i]);
 		memcpy(buf + sizeof(*h) + 8 * i, &be, 8);
@@ -262,8 +256,7 @@ static inline struct in resend(struct in p)
 
 static inline struct in plain(uint8_t type, unsigned int child, uint32_t chunk)
 {
-	return (struct in){
-		.type = type, .child = child, .chunk = chunk, .epoch = 5};
+	return (struct in){.type = type, .child = child, .chunk = chunk, .epoch = 5};
 }
 
 /* Packets of @type to @rank since the last call of forget(). */
@@ -283,8 +276,8 @@ static inline void forget(void)
 
 /* --- joining */
 
-static inline void join_as(unsigned int rank, uint8_t type, uint64_t nonce,
-			   unsigned int nval, struct ps_addr from)
+static inline void join_as(unsigned int rank, uint8_t type, uint64_t nonce, unsigned int nval,
+			   struct ps_addr from)
 {
 	uint8_t buf[PS_PACKET_MAX] = {0};
 	struct trib_hdr *h = (void *)buf;
@@ -296,9 +289,7 @@ static inline void join_as(unsigned int rank, uint8_t type, uint64_t nonce,
 	h->bmwords = (uint8_t)tree->bmwords;
 	h->nval = htobe16((uint16_t)nval);
 	memcpy(buf + sizeof(*h) + 8 * h->bmwords, &j, sizeof(j));
-	ps_rx(ps, &from, buf,
-	      sizeof(*h) + 8u * h->bmwords + trib_payload_len(nval), false,
-	      now);
+	ps_rx(ps, &from, buf, sizeof(*h) + 8u * h->bmwords + trib_payload_len(nval), false, now);
 }
 
 static inline void join(unsigned int rank, uint64_t nonce)
@@ -311,8 +302,7 @@ static inline unsigned int started(unsigned int state)
 	unsigned int i, n = 0;
 
 	for (i = 0; i < nsent; i++)
-		n += sent[i].type == TRIB_T_START &&
-		     be16toh(sent[i].start.state) == state;
+		n += sent[i].type == TRIB_T_START && be16toh(sent[i].start.state) == state;
 	return n;
 }
 

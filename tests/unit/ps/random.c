@@ -43,9 +43,8 @@ static void fz_add(struct in *to, const struct in *from)
 	if (from->flags & TRIB_F_EMPTY)
 		return;
 	for (i = 0; i < WORDS; i++)
-		to->v[i] = to->flags & TRIB_F_EMPTY
-				   ? from->v[i]
-				   : combine(from, to->v[i], from->v[i]);
+		to->v[i] =
+			to->flags & TRIB_F_EMPTY ? from->v[i] : combine(from, to->v[i], from->v[i]);
 	to->nval = from->nval;
 	to->flags &= (uint8_t)~TRIB_F_EMPTY;
 }
@@ -78,8 +77,7 @@ static void fz_make(void)
 					 .nval = nval};
 			p->who[r / 64] = 1ULL << r % 64;
 			for (i = 0; i < nval / 2; i++)
-				p->v[i] = (uint64_t)rnd(1u << 31) << 33 ^
-					  rnd(1u << 31);
+				p->v[i] = (uint64_t)rnd(1u << 31) << 33 ^ rnd(1u << 31);
 			if (rnd(8))
 				continue;
 			p->flags = TRIB_F_EMPTY;
@@ -102,14 +100,12 @@ static void fz_tap(unsigned int rank, const struct trib_hdr *h)
 
 	if (h->type == TRIB_T_RESULT) {
 		if (c >= F_CHUNKS || be16toh(h->nval) != fz.want[c].nval ||
-		    memcmp(h + 1, fz.want[c].v,
-			   trib_payload_len(fz.want[c].nval))) {
+		    memcmp(h + 1, fz.want[c].v, trib_payload_len(fz.want[c].nval))) {
 			fz.wrong++;
 			return;
 		}
 		for (r = 0; r < fz.world; r++)
-			if ((rank == GROUP_RANK || rank == r) && rnd(3) &&
-			    fz.out[c][r])
+			if ((rank == GROUP_RANK || rank == r) && rnd(3) && fz.out[c][r])
 				fz.got[c][r] = true;
 	}
 }
@@ -186,8 +182,7 @@ static void fz_step(unsigned int low)
 		break;
 	case 4: /* a time-out */
 		if (fz.out[c][r] && !fz.got[c][r])
-			rx(rnd(2) ? resend(fz.own[c][r])
-				  : plain(TRIB_T_NEED, r, c));
+			rx(rnd(2) ? resend(fz.own[c][r]) : plain(TRIB_T_NEED, r, c));
 		break;
 	case 5: /* an old copy */
 		c = rnd(low + 1);
@@ -205,8 +200,7 @@ static void fz_step(unsigned int low)
 		break;
 	default:
 		if (!rnd(60)) /* a restart */
-			memset(tree->place, 0,
-			       (size_t)(tree->mask + 1) * tree->stride);
+			memset(tree->place, 0, (size_t)(tree->mask + 1) * tree->stride);
 		now += rnd(20);
 		break;
 	}
@@ -230,8 +224,8 @@ static bool fz_run(uint64_t seed)
 		low += r == fz.world;
 	}
 	if (fz.wrong || low < F_CHUNKS)
-		printf("# seed %llu world %u: chunk %u, %u wrong\n",
-		       (unsigned long long)seed, fz.world, low, fz.wrong);
+		printf("# seed %llu world %u: chunk %u, %u wrong\n", (unsigned long long)seed,
+		       fz.world, low, fz.wrong);
 	end();
 	return !fz.wrong && low == F_CHUNKS;
 }

@@ -155,8 +155,7 @@ static void shape__another_one_is_refused_and_named(void)
 	expect_eq(nlogged, 1); /* the first */
 	now += 1000;
 	rx(p[0]);
-	expect(strstr(logged,
-		      "chunk 9 from rank 1 has op 0, format 1, scale -2"));
+	expect(strstr(logged, "chunk 9 from rank 1 has op 0, format 1, scale -2"));
 	rx(grad(1, 9, 2, 2));
 	expect_eq(nsent, 1);
 	max.fmt = TRIB_FMT_W64;

@@ -48,9 +48,8 @@ static uint16_t bf16_of(float x)
 		return low;
 	down = fabs((double)x - float_of((uint32_t)low << 16));
 	/* Beyond the largest value, round as if there were a next one. */
-	up = (low & 0x7fff) == 0x7f7f
-		     ? fabs(copysign(0x1p128, x) - (double)x)
-		     : fabs(float_of((uint32_t)(low + 1) << 16) - (double)x);
+	up = (low & 0x7fff) == 0x7f7f ? fabs(copysign(0x1p128, x) - (double)x)
+				      : fabs(float_of((uint32_t)(low + 1) << 16) - (double)x);
 	return up < down || (up == down && (low & 1)) ? low + 1 : low;
 }
 
@@ -95,8 +94,7 @@ static void numbers(float *x, int n, uint32_t seed)
 {
 	for (int i = 0; i < n; i++) {
 		seed = seed * 1664525 + 1013904223;
-		x[i] = ldexpf((int)(seed >> 8) - (1 << 23),
-			      (int)(seed >> 4 & 7) - 22);
+		x[i] = ldexpf((int)(seed >> 8) - (1 << 23), (int)(seed >> 4 & 7) - 22);
 	}
 }
 
@@ -117,8 +115,7 @@ static void sum_begin(struct sum *s, int fmt, int n)
 }
 
 /* Send values of @seed from @child and update expectations. Return: the verdict. */
-static int sum_give(struct sum *s, int tree, int child, uint32_t chunk,
-		    uint32_t seed)
+static int sum_give(struct sum *s, int tree, int child, uint32_t chunk, uint32_t seed)
 {
 	uint8_t pay[4 * VALUES];
 	float x[VALUES] = {};
@@ -140,10 +137,8 @@ static bool sum_left(struct sum *s, int type)
 	const struct trib_hdr *h = frame_hdr(&f);
 
 	return expect(h->type == type) && expect(h->fmt == s->fmt) &&
-	       expect(ntohs(h->nval) == s->units) &&
-	       expect(frame_lengths_agree(&f)) &&
-	       expect(!memcmp(f.b + f.pay, s->want,
-			      trib_payload_len(s->units)));
+	       expect(ntohs(h->nval) == s->units) && expect(frame_lengths_agree(&f)) &&
+	       expect(!memcmp(f.b + f.pay, s->want, trib_payload_len(s->units)));
 }
 
 static bool slot_has(struct sum *s, int tree, uint32_t chunk, int state)
@@ -183,12 +178,9 @@ static void floats__sums_are_those_of_arrival(void)
 
 			world_reset();
 			sum_begin(&s, formats[i], len[j / 2]);
-			expect_eq(sum_give(&s, ROOT, order[0], j, order[0] + 1),
-				  XDP_DROP);
-			expect_eq(sum_give(&s, ROOT, order[1], j, order[1] + 1),
-				  XDP_DROP);
-			expect_eq(sum_give(&s, ROOT, order[2], j, order[2] + 1),
-				  XDP_REDIRECT);
+			expect_eq(sum_give(&s, ROOT, order[0], j, order[0] + 1), XDP_DROP);
+			expect_eq(sum_give(&s, ROOT, order[1], j, order[1] + 1), XDP_DROP);
+			expect_eq(sum_give(&s, ROOT, order[2], j, order[2] + 1), XDP_REDIRECT);
 			expect_eq(the_drop(), -1);
 			if (!sum_left(&s, TRIB_T_RESULT) ||
 			    !slot_has(&s, ROOT, j, TRIB_SLOT_RESULT))
@@ -305,17 +297,14 @@ static void floats__special_values_are_values(void)
 		world_reset();
 		for (int child = 0; child < 3; child++) {
 			units = pack(formats[i], in[child], 5, pay);
-			frame_floats(&f, ROOT, child, 1, formats[i], units,
-				     pay);
+			frame_floats(&f, ROOT, child, 1, formats[i], units, pay);
 			run_xdp(&f, child);
 		}
 		unpack(formats[i], f.b + f.pay, 5, out);
 		expect(isinf(out[0]) && out[0] > 0);
 		expect(isnan(out[1]));
 		expect(isnan(out[2]));
-		expect(formats[i] == TRIB_FMT_F16
-			       ? isinf(out[3])
-			       : fabsf(out[3] - 120001) < 500);
+		expect(formats[i] == TRIB_FMT_F16 ? isinf(out[3]) : fabsf(out[3] - 120001) < 500);
 		expect(isinf(out[4]));
 	}
 }

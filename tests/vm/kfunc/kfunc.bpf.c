@@ -66,8 +66,7 @@ static __always_inline __s64 call_mem(struct kfunc_ask *k, void *a, void *v)
 	return -1001;
 }
 
-static __always_inline __s64 call_pkt(struct kfunc_ask *k, struct xdp_md *ctx,
-				      void *a)
+static __always_inline __s64 call_pkt(struct kfunc_ask *k, struct xdp_md *ctx, void *a)
 {
 	switch (k->func) {
 	case KFUNC_PKT_ADD:
@@ -108,8 +107,7 @@ static __always_inline int work(struct xdp_md *ctx)
 	if (k->func == KFUNC_CAPS)
 		k->ret = (__s64)trib_module_caps();
 	else if (k->func == KFUNC_NULL)
-		k->ret = trib_mem_add(bpf_map_lookup_elem(&none, &zero), SZ, v,
-				      64, k->what);
+		k->ret = trib_mem_add(bpf_map_lookup_elem(&none, &zero), SZ, v, 64, k->what);
 	else if (k->func == KFUNC_IN_PLACE)
 		k->ret = call_in_place(ctx, a);
 	else if (k->func < KFUNC_PKT_ADD)

@@ -33,8 +33,7 @@
 static struct bpf_object *obj;
 static int prog, prog_frags, map_ask, map_acc, map_val;
 
-static const unsigned int fmts[] = {TRIB_FMT_I32, TRIB_FMT_F32, TRIB_FMT_F16,
-				    TRIB_FMT_BF16};
+static const unsigned int fmts[] = {TRIB_FMT_I32, TRIB_FMT_F32, TRIB_FMT_F16, TRIB_FMT_BF16};
 
 /* --- arithmetic */
 
@@ -162,12 +161,10 @@ static bool expands(const struct call *c)
 	return c->func >= KFUNC_PKT_EXPAND_ADD;
 }
 
-static int test_run(int fd, struct kfunc_ask *k, void *pkt, uint32_t len,
-		    void *out)
+static int test_run(int fd, struct kfunc_ask *k, void *pkt, uint32_t len, void *out)
 {
 	uint32_t zero = 0;
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = pkt,
-		    .data_size_in = len, .data_out = out,
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = pkt, .data_size_in = len, .data_out = out,
 		    .data_size_out = out ? len : 0);
 	int err = bpf_map_update_elem(map_ask, &zero, k, 0);
 
@@ -186,8 +183,7 @@ static long long call(struct call *c)
 		.func = c->func,
 		.len = c->n * size_of(c->fmt),
 		.off = c->off,
-		.what = in_memory(c) ? c->fmt
-				     : TRIB_KFUNC_WHAT(c->fmt, c->nm, c->n),
+		.what = in_memory(c) ? c->fmt : TRIB_KFUNC_WHAT(c->fmt, c->nm, c->n),
 	};
 	uint32_t zero = 0;
 	int err;
@@ -223,8 +219,7 @@ static unsigned int random_mask(struct call *c, uint8_t *v)
 		mask = 0;
 		for (k = 0; k < 32; k++) {
 			uint32_t of = k / group * group;
-			uint32_t have =
-				mask >> of & (uint32_t)((1ULL << group) - 1);
+			uint32_t have = mask >> of & (uint32_t)((1ULL << group) - 1);
 			uint32_t left = group - k % group;
 			uint32_t miss = kept - __builtin_popcount(have);
 
@@ -311,12 +306,11 @@ static bool check(struct call *c)
 	    !memcmp(c->pkt, want.pkt, sizeof(c->pkt)) &&
 	    !memcmp(&c->mem, &want.mem, sizeof(c->mem)))
 		return true;
-	printf("# func %u fmt %u n %u off %u nm %#x returned %lld\n", c->func,
-	       c->fmt, c->n, c->off, c->nm, ret);
+	printf("# func %u fmt %u n %u off %u nm %#x returned %lld\n", c->func, c->fmt, c->n, c->off,
+	       c->nm, ret);
 	for (i = 0; i < NMAX; i++)
 		if (c->acc[i] != want.acc[i]) {
-			printf("# accumulator %u is %08x, not %08x\n", i,
-			       c->acc[i], want.acc[i]);
+			printf("# accumulator %u is %08x, not %08x\n", i, c->acc[i], want.acc[i]);
 			break;
 		}
 	return false;
@@ -326,8 +320,7 @@ static bool check(struct call *c)
 
 static void sums_of(bool packet)
 {
-	static const unsigned int ns[] = {0,  1,  2,  7,   15,	16, 17,
-					  31, 33, 64, 100, 352, 832};
+	static const unsigned int ns[] = {0, 1, 2, 7, 15, 16, 17, 31, 33, 64, 100, 352, 832};
 	static struct call c;
 	unsigned int f, i, func;
 
@@ -380,10 +373,9 @@ static bool emulated_fpu = true;
 
 static void f32__odd_values_are_sses(void)
 {
-	static const uint32_t odd[] = {
-		0,	    0x80000000, 1,	    0x807fffff, 0x7f800000,
-		0xff800000, 0x7fc00000, 0x7f800001, 0xffc12345, 0x7f7fffff,
-		0x3f800000, 0x00800000, 0x33800000, 0xbf800000};
+	static const uint32_t odd[] = {0,	   0x80000000, 1,	   0x807fffff, 0x7f800000,
+				       0xff800000, 0x7fc00000, 0x7f800001, 0xffc12345, 0x7f7fffff,
+				       0x3f800000, 0x00800000, 0x33800000, 0xbf800000};
 	const unsigned int n = sizeof(odd) / sizeof(odd[0]);
 	static struct call c;
 	uint32_t want[256];
@@ -402,11 +394,10 @@ static void f32__odd_values_are_sses(void)
 	}
 	expect_eq(call(&c), 0);
 	for (i = 0; i < n * n; i++)
-		if (!(emulated_fpu && is_nan(odd[i / n]) &&
-		      is_nan(odd[i % n])) &&
+		if (!(emulated_fpu && is_nan(odd[i / n]) && is_nan(odd[i % n])) &&
 		    !expect(c.acc[i] == want[i]))
-			printf("# %08x + %08x is %08x, not %08x\n", odd[i / n],
-			       odd[i % n], c.acc[i], want[i]);
+			printf("# %08x + %08x is %08x, not %08x\n", odd[i / n], odd[i % n],
+			       c.acc[i], want[i]);
 }
 
 static void mem__packet_may_be_the_memory(void)
@@ -438,9 +429,8 @@ static void caps__say_what_there_is(void)
 	c.pkt_len = 64;
 	caps = call(&c);
 	expect_eq(caps >> 32, TRIB_KFUNC_API);
-	expect_eq((uint32_t)caps, 1 << TRIB_FMT_I32 | 1 << TRIB_FMT_F32 |
-					  1 << TRIB_FMT_F16 |
-					  1 << TRIB_FMT_BF16);
+	expect_eq((uint32_t)caps,
+		  1 << TRIB_FMT_I32 | 1 << TRIB_FMT_F32 | 1 << TRIB_FMT_F16 | 1 << TRIB_FMT_BF16);
 }
 
 /* Expect a refusal that changes nothing. */
@@ -557,10 +547,9 @@ static void live__frames_add_up(void)
 	uint32_t zero = 0;
 
 	if (!expect(!unshare(CLONE_NEWNET)) ||
-	    !expect(!system(
-		    "echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6 && "
-		    "ip link add m0 type veth peer name m1 && "
-		    "ip link set m0 up && ip link set m1 up")))
+	    !expect(!system("echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6 && "
+			    "ip link add m0 type veth peer name m1 && "
+			    "ip link set m0 up && ip link set m1 up")))
 		return;
 	ifindex = (int)if_nametoindex("m1");
 	if (!expect(!bpf_xdp_attach(ifindex, prog, XDP_FLAGS_DRV_MODE, NULL)))
@@ -614,10 +603,8 @@ static bool load(void)
 	obj = bpf_object__open_file(TEST_VM_DIR "/kfunc/kfunc.bpf.o", NULL);
 	if (!obj || bpf_object__load(obj))
 		return false;
-	prog = bpf_program__fd(
-		bpf_object__find_program_by_name(obj, "kfunc_call"));
-	prog_frags = bpf_program__fd(
-		bpf_object__find_program_by_name(obj, "kfunc_frags"));
+	prog = bpf_program__fd(bpf_object__find_program_by_name(obj, "kfunc_call"));
+	prog_frags = bpf_program__fd(bpf_object__find_program_by_name(obj, "kfunc_frags"));
 	map_ask = bpf_object__find_map_fd_by_name(obj, "ask");
 	map_acc = bpf_object__find_map_fd_by_name(obj, "acc");
 	map_val = bpf_object__find_map_fd_by_name(obj, "val");
@@ -627,8 +614,7 @@ static bool load(void)
 int main(void)
 {
 	if (!load()) {
-		printf("Bail out! the program does not load: %s\n",
-		       strerror(errno));
+		printf("Bail out! the program does not load: %s\n", strerror(errno));
 		return 1;
 	}
 	run(caps__say_what_there_is);

@@ -69,8 +69,7 @@ static bool answers(int fd)
 	} answer;
 
 	nl_begin(&r, id, TRIB_CMD_MODULE_GET, 0, 1);
-	return id && nl_send(fd, &r) &&
-	       recv(fd, &answer, sizeof(answer), 0) > NLMSG_HDRLEN &&
+	return id && nl_send(fd, &r) && recv(fd, &answer, sizeof(answer), 0) > NLMSG_HDRLEN &&
 	       answer.nlh.nlmsg_type == id;
 }
 
@@ -79,8 +78,7 @@ static bool collective_socket(void)
 {
 	uint32_t window = 8;
 	int fd = socket(AF_INET, SOCK_DGRAM, IPPROTO_TRIB);
-	bool good = fd >= 0 && !setsockopt(fd, SOL_TRIB, TRIB_SO_WINDOW,
-					   &window, sizeof(window));
+	bool good = fd >= 0 && !setsockopt(fd, SOL_TRIB, TRIB_SO_WINDOW, &window, sizeof(window));
 
 	/* A socket keeps the module. */
 	good = good && syscall(SYS_delete_module, "trib", O_NONBLOCK) &&
@@ -108,9 +106,8 @@ static bool toggle_tribd(void)
 		execl("build/tribd", "tribd", NULL);
 		_exit(127);
 	}
-	return tribd > 0 &&
-	       !system("for i in $(seq 100); do build/trib status "
-		       ">/dev/null 2>&1 && exit 0; sleep 0.1; done; exit 1");
+	return tribd > 0 && !system("for i in $(seq 100); do build/trib status "
+				    ">/dev/null 2>&1 && exit 0; sleep 0.1; done; exit 1");
 }
 
 static bool cycle(int i)
@@ -122,8 +119,7 @@ static bool cycle(int i)
 		printf("# cycle %d: no tribd\n", i);
 	good = load();
 	if (!good)
-		printf("# cycle %d: it does not load: %s\n", i,
-		       strerror(errno));
+		printf("# cycle %d: it does not load: %s\n", i, strerror(errno));
 	if (good && !answers(kept[i % KEPT])) {
 		printf("# cycle %d: an old socket gets no answer\n", i);
 		good = false;

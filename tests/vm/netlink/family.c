@@ -24,23 +24,20 @@ static void on_object(struct nlattr **top)
 	struct nlattr *k[TRIB_A_KFUNC__MAX], *m[TRIB_A_MODULE__MAX];
 
 	if (top[TRIB_A_KFUNC] &&
-	    !nla_parse_nested(k, TRIB_A_KFUNC__MAX - 1, top[TRIB_A_KFUNC],
-			      NULL) &&
+	    !nla_parse_nested(k, TRIB_A_KFUNC__MAX - 1, top[TRIB_A_KFUNC], NULL) &&
 	    k[TRIB_A_KFUNC_NAME])
 		nla_strlcpy(said.name, k[TRIB_A_KFUNC_NAME], sizeof(said.name));
-	if (top[TRIB_A_MODULE] && !nla_parse_nested(m, TRIB_A_MODULE__MAX - 1,
-						    top[TRIB_A_MODULE], NULL)) {
+	if (top[TRIB_A_MODULE] &&
+	    !nla_parse_nested(m, TRIB_A_MODULE__MAX - 1, top[TRIB_A_MODULE], NULL)) {
 		if (m[TRIB_A_MODULE_LEVEL])
-			nla_strlcpy(said.level, m[TRIB_A_MODULE_LEVEL],
-				    sizeof(said.level));
+			nla_strlcpy(said.level, m[TRIB_A_MODULE_LEVEL], sizeof(said.level));
 		if (m[TRIB_A_MODULE_API])
 			said.api = nla_get_u32(m[TRIB_A_MODULE_API]);
 	}
 }
 
 /* Refused with @error and a text that holds @words. */
-#define expect_refusal(msg, error, words)                                      \
-	expect(genl_refused(msg, error, words))
+#define expect_refusal(msg, error, words) expect(genl_refused(msg, error, words))
 
 static struct nl_msg *kfunc_named(const char *name)
 {
@@ -82,8 +79,7 @@ static void kfunc__wrong_names_are_refused(void)
 	struct nl_msg *msg;
 	struct nlattr *nest;
 
-	expect_refusal(genl_request(TRIB_CMD_KFUNC_GET, 0), -EINVAL,
-		       "name a function");
+	expect_refusal(genl_request(TRIB_CMD_KFUNC_GET, 0), -EINVAL, "name a function");
 	expect_refusal(kfunc_named("trib_pkt_emi"), -ENOENT, "no such");
 	expect_refusal(kfunc_named(""), -ENOENT, "no such");
 	memset(longest, 'a', sizeof(longest) - 1);
@@ -125,8 +121,7 @@ static void kfunc__read_only_attributes_are_refused(void)
 
 static void request__foreign_attributes_are_refused(void)
 {
-	static const int cmds[] = {TRIB_CMD_MODULE_GET, TRIB_CMD_MODULE_RESET,
-				   TRIB_CMD_KFUNC_GET};
+	static const int cmds[] = {TRIB_CMD_MODULE_GET, TRIB_CMD_MODULE_RESET, TRIB_CMD_KFUNC_GET};
 	struct nl_msg *msg;
 	struct nlattr *nest;
 	size_t i;
@@ -180,8 +175,8 @@ static void reset__takes_capabilities(void)
 		genl_close();
 		if (setgid(65534) || setuid(65534) || !genl_open(on_object))
 			_exit(2);
-		expect_refusal(genl_request(TRIB_CMD_MODULE_RESET, NLM_F_ACK),
-			       -EPERM, "CAP_NET_ADMIN");
+		expect_refusal(genl_request(TRIB_CMD_MODULE_RESET, NLM_F_ACK), -EPERM,
+			       "CAP_NET_ADMIN");
 		/* Reading needs no capability. */
 		genl_ask(genl_request(TRIB_CMD_KFUNC_GET, NLM_F_DUMP));
 		expect_eq(genl_got.objects, 10);

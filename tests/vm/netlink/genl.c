@@ -19,8 +19,7 @@ static int on_valid(struct nl_msg *msg, void *arg)
 
 	(void)arg;
 	genl_got.objects++;
-	if (each &&
-	    !genlmsg_parse(nlmsg_hdr(msg), 0, top, TRIB_A__MAX - 1, NULL))
+	if (each && !genlmsg_parse(nlmsg_hdr(msg), 0, top, TRIB_A__MAX - 1, NULL))
 		each(top);
 	if (!(nlmsg_hdr(msg)->nlmsg_flags & NLM_F_MULTI))
 		genl_got.done = true;
@@ -60,8 +59,7 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
 	genl_got.error = e->error;
 	genl_got.done = true;
 	if (nlh->nlmsg_flags & NLM_F_ACK_TLVS)
-		note_text((struct nlattr *)(e + 1),
-			  nlmsg_datalen(nlh) - (int)sizeof(*e));
+		note_text((struct nlattr *)(e + 1), nlmsg_datalen(nlh) - (int)sizeof(*e));
 	return NL_STOP;
 }
 
@@ -85,8 +83,7 @@ struct nl_msg *genl_request(int cmd, int flags)
 {
 	struct nl_msg *msg = nlmsg_alloc();
 
-	genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, flags, cmd,
-		    TRIB_GENL_VERSION);
+	genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, flags, cmd, TRIB_GENL_VERSION);
 	return msg;
 }
 
@@ -119,8 +116,8 @@ bool genl_refused(struct nl_msg *msg, int error, const char *words)
 	if (genl_got.error == error && !genl_got.objects && genl_got.text[0] &&
 	    strstr(genl_got.text, words))
 		return true;
-	printf("# %d, \"%s\", %d objects; not %d about \"%s\"\n",
-	       genl_got.error, genl_got.text, genl_got.objects, error, words);
+	printf("# %d, \"%s\", %d objects; not %d about \"%s\"\n", genl_got.error, genl_got.text,
+	       genl_got.objects, error, words);
 	return false;
 }
 

@@ -74,8 +74,7 @@ static void start_socket(void)
 	if (!family || !group)
 		stress_complain("there is no family %s", TRIB_GENL_NAME);
 	if (chance_one_in(4))
-		setsockopt(sock, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group,
-			   sizeof(group));
+		setsockopt(sock, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group));
 }
 
 /* --- answers */
@@ -97,8 +96,7 @@ static bool has_text(const uint8_t *at, const uint8_t *end)
 
 static void note_error(const struct nlmsghdr *nlh, size_t header)
 {
-	const uint8_t *data = NLMSG_DATA(nlh),
-		      *end = (const uint8_t *)nlh + nlh->nlmsg_len;
+	const uint8_t *data = NLMSG_DATA(nlh), *end = (const uint8_t *)nlh + nlh->nlmsg_len;
 	int error = 0;
 
 	if (data + sizeof(error) <= end)
@@ -114,8 +112,7 @@ static void note_object(struct nlmsghdr *nlh)
 	const char *wrong = nl_judge_answer(nlh, &claim);
 
 	if (wrong)
-		stress_complain("an answer has %s: %s", wrong,
-				stress_hex(nlh, nlh->nlmsg_len));
+		stress_complain("an answer has %s: %s", wrong, stress_hex(nlh, nlh->nlmsg_len));
 	if (nlh->nlmsg_pid == 0 && nlh->nlmsg_seq == 0) {
 		stress_count(EVENTS);
 		return;
@@ -164,8 +161,7 @@ static bool collect(void)
 			return false;
 		if (n < 0)
 			stress_complain("no answer: %s", strerror(errno));
-		for (nlh = (struct nlmsghdr *)answer; NLMSG_OK(nlh, n);
-		     nlh = NLMSG_NEXT(nlh, n))
+		for (nlh = (struct nlmsghdr *)answer; NLMSG_OK(nlh, n); nlh = NLMSG_NEXT(nlh, n))
 			note(nlh);
 	}
 	return true;
@@ -183,8 +179,8 @@ static void judge_claims(void)
 	stress_count(CHECKED);
 	for (unsigned int j = 0; j < JOBS; j++)
 		if (claims[j] != seen[j])
-			stress_complain("job %u is claimed by %d, not %d", j,
-					(int)seen[j], (int)claims[j]);
+			stress_complain("job %u is claimed by %d, not %d", j, (int)seen[j],
+					(int)claims[j]);
 }
 
 static bool may_change(int cmd)
@@ -227,8 +223,7 @@ static void judge_verdict(const struct nl_request *r, int cmd, bool dump)
 		stress_complain("command %d was taken with %s: %s", cmd, wrong,
 				stress_hex(r->bytes, r->len));
 	if (!wrong && !verdict_is_right(cmd, dump, &claim))
-		stress_complain("command %d, role %d: error %d is wrong: %s",
-				cmd, role, -got.error,
+		stress_complain("command %d, role %d: error %d is wrong: %s", cmd, role, -got.error,
 				stress_hex(r->bytes, r->len));
 	if (got.error)
 		return;
@@ -255,8 +250,7 @@ static void judge(const struct nl_request *r, bool failing)
 	if (!r->clear || (failing && (!got.verdict || got.error)))
 		return;
 	if (!got.verdict)
-		stress_complain("no verdict about %s",
-				stress_hex(r->bytes, r->len));
+		stress_complain("no verdict about %s", stress_hex(r->bytes, r->len));
 	stress_count(VERDICTS);
 	judge_verdict(r, cmd, dump);
 	if (!got.error)
@@ -266,8 +260,8 @@ static void judge(const struct nl_request *r, bool failing)
 	if (cmd < TRIB_CMD__MAX)
 		stress_count(REFUSED + cmd);
 	if (whole && !got.text && got.error != -EOPNOTSUPP)
-		stress_complain("command %d is refused (%d) without a word: %s",
-				cmd, got.error, stress_hex(r->bytes, r->len));
+		stress_complain("command %d is refused (%d) without a word: %s", cmd, got.error,
+				stress_hex(r->bytes, r->len));
 }
 
 /* --- processes */
@@ -406,8 +400,8 @@ int main(int argc, char **argv)
 	printf("# %lu requests, %lu verdicts, %lu objects, %lu events, "
 	       "%lu with failing allocations, %lu lost, claims compared %lu "
 	       "times, %lu of those deleted\n",
-	       c[SENT], c[VERDICTS], c[ANSWERS], c[EVENTS], c[FAILED], c[LOST],
-	       c[CHECKED], c[DELETED]);
+	       c[SENT], c[VERDICTS], c[ANSWERS], c[EVENTS], c[FAILED], c[LOST], c[CHECKED],
+	       c[DELETED]);
 	run(nlfuzz__taken_and_answered_is_what_is_right);
 	run(nlfuzz__each_command_was_taken);
 	run(nlfuzz__each_command_was_refused);

@@ -45,8 +45,7 @@ static void put_name(struct nl_request *r)
 	switch (chance_below(6)) {
 	case 0:
 		/* Any length, often near the limit. */
-		len = chance_one_in(2) ? 60 + chance_below(8)
-				       : chance_below(sizeof(text));
+		len = chance_one_in(2) ? 60 + chance_below(8) : chance_below(sizeof(text));
 		memset(text, 'a', sizeof(text));
 		if (len && !chance_one_in(3))
 			text[len - 1] = 0;
@@ -124,9 +123,7 @@ static void put_nest_of(struct nl_request *r, int top, int depth)
 		if (depth < 6 && chance_one_in(8))
 			put_any(r, depth + 1);
 		else
-			put_value(r, type,
-				  set && type < max ? set->kind[type]
-						    : NL_NONE);
+			put_value(r, type, set && type < max ? set->kind[type] : NL_NONE);
 	}
 	nest_end(r, at);
 	if (chance_one_in(12) && r->len > at)
@@ -135,8 +132,7 @@ static void put_nest_of(struct nl_request *r, int top, int depth)
 
 static void put_any(struct nl_request *r, int depth)
 {
-	int top = chance_one_in(10) ? chance() & 0x3fff
-				    : 1 + chance_below(TRIB_A__MAX);
+	int top = chance_one_in(10) ? chance() & 0x3fff : 1 + chance_below(TRIB_A__MAX);
 
 	if (chance_one_in(8))
 		put_value(r, top | (chance_one_in(2) ? 0 : NLA_F_NET_BYTEORDER),
@@ -168,8 +164,7 @@ static void damage_header(struct nl_request *r, int family)
 		r->nlh.nlmsg_flags = chance();
 		break;
 	case 2:
-		r->nlh.nlmsg_type =
-			chance_one_in(2) ? chance_below(16) : chance();
+		r->nlh.nlmsg_type = chance_one_in(2) ? chance_below(16) : chance();
 		break;
 	case 3:
 		r->len = r->nlh.nlmsg_len = chance_below(r->len + 1);
@@ -184,20 +179,16 @@ static void damage_header(struct nl_request *r, int family)
 		r->len += NLMSG_ALIGN(r->len);
 		break;
 	}
-	r->clear = r->nlh.nlmsg_len == r->len &&
-		   r->nlh.nlmsg_flags & NLM_F_REQUEST &&
-		   r->nlh.nlmsg_flags & NLM_F_ACK &&
-		   r->nlh.nlmsg_type == family;
+	r->clear = r->nlh.nlmsg_len == r->len && r->nlh.nlmsg_flags & NLM_F_REQUEST &&
+		   r->nlh.nlmsg_flags & NLM_F_ACK && r->nlh.nlmsg_type == family;
 }
 
 void nl_make(struct nl_request *r, int family, uint32_t seq)
 {
-	int cmd = chance_one_in(16) ? chance_below(256)
-				    : TRIB_CMD_MODULE_GET +
-					      chance_below(TRIB_CMD__MAX -
-							   TRIB_CMD_MODULE_GET);
-	bool dump = nl_cmd_dumps(cmd) ? !nl_cmd_does(cmd) || chance_one_in(2)
-				      : false;
+	int cmd = chance_one_in(16)
+			  ? chance_below(256)
+			  : TRIB_CMD_MODULE_GET + chance_below(TRIB_CMD__MAX - TRIB_CMD_MODULE_GET);
+	bool dump = nl_cmd_dumps(cmd) ? !nl_cmd_does(cmd) || chance_one_in(2) : false;
 	struct genlmsghdr *g = NLMSG_DATA(&r->nlh);
 	int n;
 

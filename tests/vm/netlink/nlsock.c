@@ -15,8 +15,7 @@
 int nl_socket(void)
 {
 	struct timeval patience = {.tv_sec = 20};
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC),
-	    one = 1;
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC), one = 1;
 
 	if (fd < 0)
 		return -1;
@@ -26,8 +25,7 @@ int nl_socket(void)
 	return fd;
 }
 
-void nl_begin(struct nl_request *r, int family, int cmd, int flags,
-	      uint32_t seq)
+void nl_begin(struct nl_request *r, int family, int cmd, int flags, uint32_t seq)
 {
 	struct genlmsghdr *g = NLMSG_DATA(&r->nlh);
 
@@ -79,8 +77,7 @@ int nl_family(int fd, const char *name, int *group)
 	n = recv(fd, b, sizeof(b), 0);
 	if (n < NLMSG_HDRLEN || nlh->nlmsg_type != GENL_ID_CTRL)
 		return 0;
-	for (uint8_t *at = b + NLMSG_LENGTH(GENL_HDRLEN); at < b + n;
-	     at += NLA_ALIGN(a->nla_len)) {
+	for (uint8_t *at = b + NLMSG_LENGTH(GENL_HDRLEN); at < b + n; at += NLA_ALIGN(a->nla_len)) {
 		a = (struct nlattr *)at;
 		if (a->nla_type == CTRL_ATTR_FAMILY_ID)
 			id = *(uint16_t *)(a + 1);
@@ -89,8 +86,7 @@ int nl_family(int fd, const char *name, int *group)
 		/* Nested groups; the family has at most one. */
 		for (i = 2 * NLA_HDRLEN; i + 8 <= a->nla_len; i += 4) {
 			g = (struct nlattr *)(at + i);
-			if (g->nla_type == CTRL_ATTR_MCAST_GRP_ID &&
-			    g->nla_len == NLA_HDRLEN + 4)
+			if (g->nla_type == CTRL_ATTR_MCAST_GRP_ID && g->nla_len == NLA_HDRLEN + 4)
 				*group = *(uint32_t *)(g + 1);
 		}
 	}

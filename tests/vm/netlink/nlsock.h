@@ -27,8 +27,7 @@ struct nl_request {
 
 /* Open a socket with error texts and a timeout of 20 s. Return: -1 with errno. */
 int nl_socket(void);
-void nl_begin(struct nl_request *r, int family, int cmd, int flags,
-	      uint32_t seq);
+void nl_begin(struct nl_request *r, int family, int cmd, int flags, uint32_t seq);
 /* Append an attribute if there is room. nlmsg_len stays unchanged. */
 void nl_put(struct nl_request *r, int type, const void *data, size_t len);
 bool nl_send(int fd, struct nl_request *r);

@@ -20,9 +20,8 @@ static const struct nl_set sets[TRIB_A__MAX] = {
 			   [TRIB_A_KFUNC_BYTES] = NL_U64,
 			   [TRIB_A_KFUNC_FALLBACKS] = NL_U64,
 			   [TRIB_A_KFUNC_REFUSED] = NL_U64}},
-	[TRIB_A_EVENT] =
-		{TRIB_A_EVENT__MAX,
-		 {[TRIB_A_EVENT_KIND] = NL_U32, [TRIB_A_EVENT_COUNT] = NL_U64}},
+	[TRIB_A_EVENT] = {TRIB_A_EVENT__MAX,
+			  {[TRIB_A_EVENT_KIND] = NL_U32, [TRIB_A_EVENT_COUNT] = NL_U64}},
 	[TRIB_A_SOCK] = {TRIB_A_SOCK__MAX,
 			 {[TRIB_A_SOCK_INODE] = NL_U64,
 			  [TRIB_A_SOCK_UID] = NL_U32,
@@ -38,9 +37,8 @@ static const struct nl_set sets[TRIB_A__MAX] = {
 			  [TRIB_A_SOCK_RESENDS] = NL_U64,
 			  [TRIB_A_SOCK_INFLIGHT] = NL_U64,
 			  [TRIB_A_SOCK_ERROR] = NL_TEXT}},
-	[TRIB_A_CLAIM] =
-		{TRIB_A_CLAIM__MAX,
-		 {[TRIB_A_CLAIM_JOB] = NL_U16, [TRIB_A_CLAIM_UID] = NL_U32}},
+	[TRIB_A_CLAIM] = {TRIB_A_CLAIM__MAX,
+			  {[TRIB_A_CLAIM_JOB] = NL_U16, [TRIB_A_CLAIM_UID] = NL_U32}},
 };
 
 /* Top-level attributes of each command: bits of requests and answers. */
@@ -54,15 +52,10 @@ static const struct {
 				.dumps = true,
 				.takes = 1 << TRIB_A_KFUNC,
 				.gives = 1 << TRIB_A_KFUNC},
-	[TRIB_CMD_MODULE_EVENT] = {.gives = 1 << TRIB_A_EVENT |
-					    1 << TRIB_A_SOCK},
+	[TRIB_CMD_MODULE_EVENT] = {.gives = 1 << TRIB_A_EVENT | 1 << TRIB_A_SOCK},
 	[TRIB_CMD_SOCK_GET] = {.dumps = true, .gives = 1 << TRIB_A_SOCK},
-	[TRIB_CMD_CLAIM_NEW] = {.changes = true,
-				.does = true,
-				.takes = 1 << TRIB_A_CLAIM},
-	[TRIB_CMD_CLAIM_DEL] = {.changes = true,
-				.does = true,
-				.takes = 1 << TRIB_A_CLAIM},
+	[TRIB_CMD_CLAIM_NEW] = {.changes = true, .does = true, .takes = 1 << TRIB_A_CLAIM},
+	[TRIB_CMD_CLAIM_DEL] = {.changes = true, .does = true, .takes = 1 << TRIB_A_CLAIM},
 	[TRIB_CMD_CLAIM_GET] = {.dumps = true, .gives = 1 << TRIB_A_CLAIM},
 };
 
@@ -114,8 +107,7 @@ static bool walk_next(struct walk *w)
 	if (!left)
 		return false;
 	w->attr = (const struct nlattr *)w->at;
-	if (left < NLA_HDRLEN || w->attr->nla_len < NLA_HDRLEN ||
-	    w->attr->nla_len > left) {
+	if (left < NLA_HDRLEN || w->attr->nla_len < NLA_HDRLEN || w->attr->nla_len > left) {
 		w->wrong = "an attribute of a wrong length";
 		return false;
 	}
@@ -129,8 +121,7 @@ static bool walk_next(struct walk *w)
 
 static bool text_is_good(const struct walk *w, size_t most)
 {
-	return w->len && w->len <= most + 1 &&
-	       memchr(w->data, 0, w->len) == w->data + w->len - 1;
+	return w->len && w->len <= most + 1 && memchr(w->data, 0, w->len) == w->data + w->len - 1;
 }
 
 static const char *judge_value(const struct walk *w, enum nl_kind kind)
@@ -154,8 +145,7 @@ static const char *judge_value(const struct walk *w, enum nl_kind kind)
 }
 
 /* If an attribute occurs twice, the last one counts. */
-static const char *judge_nest(const struct walk *nest, uint32_t *seen,
-			      struct nl_claim *claim)
+static const char *judge_nest(const struct walk *nest, uint32_t *seen, struct nl_claim *claim)
 {
 	const struct nl_set *set = &sets[nest->type];
 	struct walk w = walk_of(nest->data, nest->len);
@@ -167,8 +157,7 @@ static const char *judge_nest(const struct walk *nest, uint32_t *seen,
 	if (nest->type == TRIB_A_CLAIM)
 		*claim = (struct nl_claim){0};
 	while (walk_next(&w)) {
-		wrong = judge_value(&w,
-				    w.type < set->max ? set->kind[w.type] : 0);
+		wrong = judge_value(&w, w.type < set->max ? set->kind[w.type] : 0);
 		if (wrong)
 			return wrong;
 		*seen |= 1U << w.type;
@@ -187,8 +176,7 @@ static const char *judge_nest(const struct walk *nest, uint32_t *seen,
 
 /* --- requests */
 
-static const char *judge_wants(int cmd, bool dump, uint32_t kfunc,
-			       const struct nl_claim *claim)
+static const char *judge_wants(int cmd, bool dump, uint32_t kfunc, const struct nl_claim *claim)
 {
 	switch (cmd) {
 	case TRIB_CMD_KFUNC_GET:
@@ -196,14 +184,11 @@ static const char *judge_wants(int cmd, bool dump, uint32_t kfunc,
 			return "not one function by its name";
 		return NULL;
 	case TRIB_CMD_CLAIM_NEW:
-		return claim->has_job && claim->has_uid &&
-				       claim->uid != UINT32_MAX
+		return claim->has_job && claim->has_uid && claim->uid != UINT32_MAX
 			       ? NULL
 			       : "a claim without job or user";
 	case TRIB_CMD_CLAIM_DEL:
-		return claim->has_job && !claim->has_uid
-			       ? NULL
-			       : "not the job of a claim, alone";
+		return claim->has_job && !claim->has_uid ? NULL : "not the job of a claim, alone";
 	default:
 		return NULL;
 	}
@@ -228,8 +213,7 @@ const char *nl_judge_request(const struct nlmsghdr *nlh, struct nl_claim *claim)
 		return "no such command";
 	/* A dump takes no selection. */
 	takes = dump ? 0 : cmds[g->cmd].takes;
-	w = walk_of((const uint8_t *)g + GENL_HDRLEN,
-		    nlh->nlmsg_len - NLMSG_LENGTH(GENL_HDRLEN));
+	w = walk_of((const uint8_t *)g + GENL_HDRLEN, nlh->nlmsg_len - NLMSG_LENGTH(GENL_HDRLEN));
 	while (walk_next(&w)) {
 		if (w.type >= TRIB_A__MAX || !(takes & 1U << w.type))
 			return "an attribute that the command does not take";
@@ -258,11 +242,9 @@ const char *nl_judge_answer(const struct nlmsghdr *nlh, struct nl_claim *claim)
 		return "an answer to no command";
 	if (g->version != TRIB_GENL_VERSION || g->reserved)
 		return "another version";
-	w = walk_of((const uint8_t *)g + GENL_HDRLEN,
-		    nlh->nlmsg_len - NLMSG_LENGTH(GENL_HDRLEN));
+	w = walk_of((const uint8_t *)g + GENL_HDRLEN, nlh->nlmsg_len - NLMSG_LENGTH(GENL_HDRLEN));
 	while (walk_next(&w)) {
-		if (w.type >= TRIB_A__MAX ||
-		    !(cmds[g->cmd].gives & 1U << w.type))
+		if (w.type >= TRIB_A__MAX || !(cmds[g->cmd].gives & 1U << w.type))
 			return "an attribute that is none of the command's";
 		if (tops & 1U << w.type)
 			return "two objects in one message";

@@ -47,8 +47,7 @@ bool nl_cmd_dumps(int cmd);
 bool nl_cmd_does(int cmd);
 
 /* Reason why the module must refuse this request; NULL: it may accept it. */
-const char *nl_judge_request(const struct nlmsghdr *nlh,
-			     struct nl_claim *claim);
+const char *nl_judge_request(const struct nlmsghdr *nlh, struct nl_claim *claim);
 /* Reason why an answer or event is wrong, or NULL. @claim: a claim in it. */
 const char *nl_judge_answer(const struct nlmsghdr *nlh, struct nl_claim *claim);
 

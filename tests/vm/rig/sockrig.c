@@ -55,8 +55,7 @@ int rig_socket(const struct rig_place *p)
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, IPPROTO_TRIB), err;
 
 	if (fd >= 0 && !setsockopt(fd, SOL_TRIB, TRIB_SO_PLACE, &rep, len) &&
-	    !setsockopt(fd, SOL_TRIB, TRIB_SO_JOIN_TIMEOUT, &p->join_ms,
-			sizeof(p->join_ms)) &&
+	    !setsockopt(fd, SOL_TRIB, TRIB_SO_JOIN_TIMEOUT, &p->join_ms, sizeof(p->join_ms)) &&
 	    !bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
 		return fd;
 	err = errno;
@@ -101,8 +100,7 @@ long rig_users(void)
 	int n;
 
 	do
-		n = f ? fscanf(f, "%63s %ld %ld%*[^\n]", name, &size, &users)
-		      : 0;
+		n = f ? fscanf(f, "%63s %ld %ld%*[^\n]", name, &size, &users) : 0;
 	while (n == 3 && strcmp(name, "trib"));
 	if (f)
 		fclose(f);
@@ -134,8 +132,7 @@ long rig_kernel_memory(void)
 
 	while (f && fgets(line, sizeof(line), f))
 		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-			if (sscanf(line, "%63s %ld", name, &kb) == 2 &&
-			    !strcmp(name, names[i]))
+			if (sscanf(line, "%63s %ld", name, &kb) == 2 && !strcmp(name, names[i]))
 				sum += kb;
 	if (f)
 		fclose(f);

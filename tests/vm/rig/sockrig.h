@@ -35,7 +35,7 @@ int rig_socket(const struct rig_place *p);
 
 /* Are all sockets gone? close() does not wait for their end, so both functions wait
  * up to @ms. */
-bool rig_no_sockets(unsigned int ms); /* of this namespace's /proc/net/trib */
+bool rig_no_sockets(unsigned int ms);	      /* of this namespace's /proc/net/trib */
 bool rig_unused(long users, unsigned int ms); /* references to the module */
 /* References to the module; -1 if it is not loaded. */
 long rig_users(void);

@@ -85,13 +85,11 @@ uint64_t stress_now_ms(void)
 
 static void usage(const char *name)
 {
-	fprintf(stderr, "usage: %s [-s SEED] [-t SECONDS] [-p PROCESSES]\n",
-		name);
+	fprintf(stderr, "usage: %s [-s SEED] [-t SECONDS] [-p PROCESSES]\n", name);
 	exit(2);
 }
 
-void stress_init(int argc, char **argv, unsigned int seconds,
-		 unsigned int nproc)
+void stress_init(int argc, char **argv, unsigned int seconds, unsigned int nproc)
 {
 	unsigned long seed = 1;
 	int o;
@@ -113,8 +111,8 @@ void stress_init(int argc, char **argv, unsigned int seconds,
 	}
 	if (optind != argc || !seconds || !nproc || nproc > STRESS_PROCS)
 		usage(argv[0]);
-	stress = mmap(NULL, sizeof(*stress), PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	stress = mmap(NULL, sizeof(*stress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	if (stress == MAP_FAILED) {
 		perror("mmap");
 		exit(1);
@@ -132,9 +130,8 @@ bool stress_over(void)
 
 	if (__atomic_load_n(&stress->complained, __ATOMIC_RELAXED))
 		return true;
-	return now >= stress->end_ms &&
-	       (__atomic_load_n(n, __ATOMIC_RELAXED) >= stress->floor ||
-		now >= stress->end_ms + 3000ULL * stress->seconds);
+	return now >= stress->end_ms && (__atomic_load_n(n, __ATOMIC_RELAXED) >= stress->floor ||
+					 now >= stress->end_ms + 3000ULL * stress->seconds);
 }
 
 static void show_file(const char *path)
@@ -262,8 +259,7 @@ void stress_complain(const char *fmt, ...)
 	int n;
 
 	if (!__atomic_exchange_n(&stress->complained, 1, __ATOMIC_SEQ_CST)) {
-		n = snprintf(stress->text, sizeof(stress->text),
-			     "process %u: ", my_number);
+		n = snprintf(stress->text, sizeof(stress->text), "process %u: ", my_number);
 		va_start(ap, fmt);
 		vsnprintf(stress->text + n, sizeof(stress->text) - n, fmt, ap);
 		va_end(ap);
@@ -278,8 +274,8 @@ const char *stress_hex(const void *bytes, size_t len)
 	int n = 0;
 
 	for (size_t i = 0; i < len && n < (int)sizeof(text) - 4; i++)
-		n += snprintf(text + n, sizeof(text) - n, "%s%02x",
-			      i && i % 4 == 0 ? " " : "", b[i]);
+		n += snprintf(text + n, sizeof(text) - n, "%s%02x", i && i % 4 == 0 ? " " : "",
+			      b[i]);
 	return text;
 }
 
@@ -308,8 +304,7 @@ static bool set_file(struct thread_file *f, unsigned int value)
 /* Fail the nth allocation from now on; any user may. */
 static bool set_fail_nth(unsigned int nth)
 {
-	static __thread struct thread_file f = {"/proc/thread-self/fail-nth",
-						-1, 0};
+	static __thread struct thread_file f = {"/proc/thread-self/fail-nth", -1, 0};
 
 	return set_file(&f, nth);
 }
@@ -317,8 +312,7 @@ static bool set_fail_nth(unsigned int nth)
 /* Fail allocations at random, as tests/vm/stress.t configures. Root only. */
 static bool set_fail_each(bool on)
 {
-	static __thread struct thread_file f = {
-		"/proc/thread-self/make-it-fail", -1, 0};
+	static __thread struct thread_file f = {"/proc/thread-self/make-it-fail", -1, 0};
 
 	return set_file(&f, on);
 }
@@ -339,8 +333,7 @@ bool stress_fail_some(unsigned int n)
 		return false;
 	if (chance_one_in(3))
 		each_fails = set_fail_each(true);
-	return each_fails ||
-	       set_fail_nth(1 + chance_below(chance_one_in(4) ? 60 : 8));
+	return each_fails || set_fail_nth(1 + chance_below(chance_one_in(4) ? 60 : 8));
 }
 
 void stress_be_nobody(void)
@@ -364,8 +357,6 @@ static bool say(const char *path, const char *text)
 bool stress_be_root_of_own(void)
 {
 	stress_be_nobody();
-	return !unshare(CLONE_NEWUSER | CLONE_NEWNET) &&
-	       say("/proc/self/setgroups", "deny") &&
-	       say("/proc/self/uid_map", "0 65534 1") &&
-	       say("/proc/self/gid_map", "0 65534 1");
+	return !unshare(CLONE_NEWUSER | CLONE_NEWNET) && say("/proc/self/setgroups", "deny") &&
+	       say("/proc/self/uid_map", "0 65534 1") && say("/proc/self/gid_map", "0 65534 1");
 }

@@ -57,8 +57,7 @@ struct stress {
 extern struct stress *stress;
 
 /* Parse -s SEED, -t SECONDS, -p PROCESSES. */
-void stress_init(int argc, char **argv, unsigned int seconds,
-		 unsigned int nproc);
+void stress_init(int argc, char **argv, unsigned int seconds, unsigned int nproc);
 /* Run @fn(i) in each process, and wait for all. */
 void stress_run(void (*fn)(unsigned int i));
 bool stress_over(void);
@@ -68,8 +67,7 @@ static inline void stress_count(int what)
 	__atomic_add_fetch(&stress->count[what], 1, __ATOMIC_RELAXED);
 }
 /* Complain and end the process. The first complaint is kept. */
-void stress_complain(const char *fmt, ...)
-	__attribute__((format(printf, 1, 2), noreturn));
+void stress_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 /* Bytes as text for a complaint, as many as fit. */
 const char *stress_hex(const void *bytes, size_t len);
 

@@ -59,11 +59,9 @@ struct trib_sock_info info_of(int fd);
 int set_u32(int fd, int name, uint32_t v);
 
 /* Send a message with a control message. */
-ssize_t send_cm(int fd, const void *p, size_t len,
-		const struct trib_cm_send *cm, int flags);
+ssize_t send_cm(int fd, const void *p, size_t len, const struct trib_cm_send *cm, int flags);
 /* Receive a result and its control message. */
-ssize_t recv_cm(int fd, void *p, size_t len, struct trib_cm_recv *cm,
-		int flags);
+ssize_t recv_cm(int fd, void *p, size_t len, struct trib_cm_recv *cm, int flags);
 
 /* Run @fn as an unprivileged user in a child; its result is the exit status. */
 int as_nobody(int (*fn)(void *arg), void *arg);

@@ -38,8 +38,7 @@ static void on_sock(struct nlattr *attr)
 	said.messages = nla_get_u64(s[TRIB_A_SOCK_MESSAGES]);
 	said.error[0] = 0;
 	if (s[TRIB_A_SOCK_ERROR])
-		nla_strlcpy(said.error, s[TRIB_A_SOCK_ERROR],
-			    sizeof(said.error));
+		nla_strlcpy(said.error, s[TRIB_A_SOCK_ERROR], sizeof(said.error));
 }
 
 static void on_object(struct nlattr **top)
@@ -48,11 +47,11 @@ static void on_object(struct nlattr **top)
 
 	if (top[TRIB_A_SOCK])
 		on_sock(top[TRIB_A_SOCK]);
-	if (top[TRIB_A_EVENT] && !nla_parse_nested(e, TRIB_A_EVENT__MAX - 1,
-						   top[TRIB_A_EVENT], NULL))
+	if (top[TRIB_A_EVENT] &&
+	    !nla_parse_nested(e, TRIB_A_EVENT__MAX - 1, top[TRIB_A_EVENT], NULL))
 		said.kind = nla_get_u32(e[TRIB_A_EVENT_KIND]);
-	if (top[TRIB_A_CLAIM] && !nla_parse_nested(a, TRIB_A_CLAIM__MAX - 1,
-						   top[TRIB_A_CLAIM], NULL)) {
+	if (top[TRIB_A_CLAIM] &&
+	    !nla_parse_nested(a, TRIB_A_CLAIM__MAX - 1, top[TRIB_A_CLAIM], NULL)) {
 		said.claims++;
 		said.claim_job = nla_get_u16(a[TRIB_A_CLAIM_JOB]);
 		said.uid = nla_get_u32(a[TRIB_A_CLAIM_UID]);
@@ -87,15 +86,11 @@ static int change(int cmd, int job, int64_t uid)
 
 static int set_place(int fd, const struct trib_attach_rep *rep, size_t len)
 {
-	return setsockopt(fd, SOL_TRIB, TRIB_SO_PLACE, rep, (socklen_t)len)
-		       ? -errno
-		       : 0;
+	return setsockopt(fd, SOL_TRIB, TRIB_SO_PLACE, rep, (socklen_t)len) ? -errno : 0;
 }
 
 /* Length of a place with one tree. */
-#define PLACE_LEN                                                              \
-	(offsetof(struct trib_attach_rep, tree) +                              \
-	 sizeof(struct trib_attach_tree))
+#define PLACE_LEN (offsetof(struct trib_attach_rep, tree) + sizeof(struct trib_attach_tree))
 
 static void place__wrong_ones_are_refused(void)
 {
@@ -355,18 +350,12 @@ static void claim__wrong_requests_are_refused(void)
 {
 	struct nl_msg *msg;
 
-	expect(genl_refused(genl_request(TRIB_CMD_CLAIM_NEW, NLM_F_ACK),
-			    -EINVAL, "no claim"));
-	expect(genl_refused(claim(TRIB_CMD_CLAIM_NEW, -1, 0), -EINVAL,
-			    "no job"));
-	expect(genl_refused(claim(TRIB_CMD_CLAIM_NEW, 1, -1), -EINVAL,
-			    "no uid"));
-	expect(genl_refused(claim(TRIB_CMD_CLAIM_NEW, 1, UINT32_MAX), -EINVAL,
-			    "no such user"));
-	expect(genl_refused(claim(TRIB_CMD_CLAIM_DEL, 1, 5), -EINVAL,
-			    "by its job"));
-	expect(genl_refused(claim(TRIB_CMD_CLAIM_DEL, 60000, -1), -ENOENT,
-			    "not claimed"));
+	expect(genl_refused(genl_request(TRIB_CMD_CLAIM_NEW, NLM_F_ACK), -EINVAL, "no claim"));
+	expect(genl_refused(claim(TRIB_CMD_CLAIM_NEW, -1, 0), -EINVAL, "no job"));
+	expect(genl_refused(claim(TRIB_CMD_CLAIM_NEW, 1, -1), -EINVAL, "no uid"));
+	expect(genl_refused(claim(TRIB_CMD_CLAIM_NEW, 1, UINT32_MAX), -EINVAL, "no such user"));
+	expect(genl_refused(claim(TRIB_CMD_CLAIM_DEL, 1, 5), -EINVAL, "by its job"));
+	expect(genl_refused(claim(TRIB_CMD_CLAIM_DEL, 60000, -1), -ENOENT, "not claimed"));
 	msg = claim(TRIB_CMD_CLAIM_GET, 1, 0);
 	nlmsg_hdr(msg)->nlmsg_flags |= NLM_F_DUMP;
 	expect(genl_refused(msg, -EINVAL, "not expected"));
@@ -379,10 +368,8 @@ static int claim_without_capability(void *arg)
 	genl_close();
 	if (!genl_open(on_object))
 		return 2;
-	expect(genl_refused(claim(TRIB_CMD_CLAIM_NEW, 1, 65534), -EPERM,
-			    "CAP_NET_ADMIN"));
-	expect(genl_refused(claim(TRIB_CMD_CLAIM_DEL, 1, -1), -EPERM,
-			    "CAP_NET_ADMIN"));
+	expect(genl_refused(claim(TRIB_CMD_CLAIM_NEW, 1, 65534), -EPERM, "CAP_NET_ADMIN"));
+	expect(genl_refused(claim(TRIB_CMD_CLAIM_DEL, 1, -1), -EPERM, "CAP_NET_ADMIN"));
 	fflush(stdout);
 	return tap_bad != 0;
 }
@@ -478,8 +465,7 @@ static void proc__has_a_line_for_each(void)
 	snprintf(want, sizeof(want), " joining        0 %10lu ", st.st_ino);
 	expect_eq(lines(want), 1);
 	/* The list shows no secrets. */
-	snprintf(want, sizeof(want), "%llx",
-		 (unsigned long long)be64toh(w.rep[3].cookie));
+	snprintf(want, sizeof(want), "%llx", (unsigned long long)be64toh(w.rep[3].cookie));
 	expect_eq(lines(want), 0);
 	close(fd);
 	expect_eq(lines("joining"), 0);

@@ -142,8 +142,7 @@ static void short_buffers__cut_the_result(void)
 /* Unmapped pages: nothing is lost, and nothing is sent. */
 static void bad_pages__are_refused(void)
 {
-	char *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t before = info_of(w.fd[0]).messages;
 
 	munmap(p + 4096, 4096);
@@ -178,8 +177,7 @@ static void wrong_messages__are_refused(void)
 	expect_eq(send_cm(fd, x, 4, &cm, 0), -EINVAL);
 	cm = (struct trib_cm_send){.root = 1};
 	expect_eq(send_cm(fd, x, 4, &cm, 0), -EINVAL);
-	cm = (struct trib_cm_send){.collective = TRIB_COLL_BROADCAST,
-				   .root = WORLD};
+	cm = (struct trib_cm_send){.collective = TRIB_COLL_BROADCAST, .root = WORLD};
 	expect_eq(send_cm(fd, x, 4, &cm, 0), -EINVAL);
 	cm = (struct trib_cm_send){.collective = TRIB_COLL_ALLGATHER, .op = 2};
 	expect_eq(send_cm(fd, x, 4, &cm, 0), -EINVAL);
@@ -277,8 +275,7 @@ static void kill__frees_all_and_tells(void)
 	pid = fork();
 	if (!pid) {
 		w.fd[0] = make_socket(0);
-		if (bind_socket(w.fd[0], 0) ||
-		    await(w.fd[0], POLLOUT, 20000) != POLLOUT)
+		if (bind_socket(w.fd[0], 0) || await(w.fd[0], POLLOUT, 20000) != POLLOUT)
 			_exit(1);
 		for (k = 0; k < 4; k++)
 			send(w.fd[0], p, 1 << 20, 0);

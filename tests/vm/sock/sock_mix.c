@@ -24,8 +24,7 @@ static pid_t child[WORLD];
 /* Not exact in any format: the result depends on the computation. */
 static float value(unsigned int rank, unsigned int round, size_t i)
 {
-	return (float)(((i + round) * 2654435761u >> 7) % 100003) /
-	       (float)(rank + 3);
+	return (float)(((i + round) * 2654435761u >> 7) % 100003) / (float)(rank + 3);
 }
 
 static void fill(float *x, unsigned int rank, unsigned int round)
@@ -47,9 +46,8 @@ static uint64_t mix(uint64_t h, const void *p, size_t len)
 
 /* Calls of all ranks; @one makes one call. Return: a checksum of all results. */
 static uint64_t sequence(unsigned int rank,
-			 int (*one)(unsigned int rank, unsigned int coll,
-				    unsigned int op, const float *x, float *y,
-				    size_t n))
+			 int (*one)(unsigned int rank, unsigned int coll, unsigned int op,
+				    const float *x, float *y, size_t n))
 {
 	float *x = malloc(4 * COUNT), *y = malloc(4 * COUNT * WORLD);
 	uint64_t h = 14695981039346656037u;
@@ -74,8 +72,8 @@ static uint64_t sequence(unsigned int rank,
 	return h;
 }
 
-static int by_socket(unsigned int rank, unsigned int coll, unsigned int op,
-		     const float *x, float *y, size_t n)
+static int by_socket(unsigned int rank, unsigned int coll, unsigned int op, const float *x,
+		     float *y, size_t n)
 {
 	struct trib_cm_send cm = {.collective = (uint8_t)coll,
 				  .op = (uint8_t)op,
@@ -88,8 +86,8 @@ static int by_socket(unsigned int rank, unsigned int coll, unsigned int op,
 
 static struct trib *handle;
 
-static int by_lib(unsigned int rank, unsigned int coll, unsigned int op,
-		  const float *x, float *y, size_t n)
+static int by_lib(unsigned int rank, unsigned int coll, unsigned int op, const float *x, float *y,
+		  size_t n)
 {
 	(void)rank;
 	switch (coll) {
@@ -150,8 +148,7 @@ static void sock_sequence(unsigned int rank, int out)
 	uint64_t h;
 
 	w.fd[rank] = make_socket(rank);
-	if (bind_socket(w.fd[rank], rank) ||
-	    await(w.fd[rank], POLLOUT, 30000) != POLLOUT)
+	if (bind_socket(w.fd[rank], rank) || await(w.fd[rank], POLLOUT, 30000) != POLLOUT)
 		_exit(1);
 	h = sequence(rank, by_socket);
 	shutdown(w.fd[rank], SHUT_WR);

@@ -28,17 +28,14 @@ void world_read(void)
 
 	w.n = WORLD;
 	for (i = 0; i < w.n; i++) {
-		snprintf(w.ns[i], sizeof(w.ns[i]), "/run/netns/%s-w%u", name,
-			 i);
-		snprintf(path, sizeof(path), "/run/trib-fabric/%s/w%u.env",
-			 name, i);
+		snprintf(w.ns[i], sizeof(w.ns[i]), "/run/netns/%s-w%u", name, i);
+		snprintf(path, sizeof(path), "/run/trib-fabric/%s/w%u.env", name, i);
 		f = fopen(path, "r");
 		if (!f || !fgets(line, sizeof(line), f))
 			die(path);
 		fclose(f);
 		line[strcspn(line, "\n")] = 0;
-		snprintf(w.ticket[i], sizeof(w.ticket[i]), "%.255s",
-			 strchr(line, '=') + 1);
+		snprintf(w.ticket[i], sizeof(w.ticket[i]), "%.255s", strchr(line, '=') + 1);
 		memset(&p, 0, sizeof(p));
 		if (trib_ticket_parse(&p, w.ticket[i]))
 			die(w.ticket[i]);
@@ -76,17 +73,14 @@ int make_socket_here(unsigned int rank)
 		die("socket");
 	if (setsockopt(fd, SOL_TRIB, TRIB_SO_PLACE, &w.rep[rank],
 		       offsetof(struct trib_attach_rep, tree) +
-			       w.rep[rank].ntree *
-				       sizeof(struct trib_attach_tree)))
+			       w.rep[rank].ntree * sizeof(struct trib_attach_tree)))
 		die(error_of(fd).text);
 	return fd;
 }
 
 int bind_socket(int fd, unsigned int rank)
 {
-	return bind(fd, (struct sockaddr *)&w.addr[rank], sizeof(w.addr[rank]))
-		       ? -errno
-		       : 0;
+	return bind(fd, (struct sockaddr *)&w.addr[rank], sizeof(w.addr[rank])) ? -errno : 0;
 }
 
 int await(int fd, short events, int ms)
@@ -112,8 +106,7 @@ int join_all(unsigned int first)
 	for (i = first; i < w.n; i++) {
 		if (await(w.fd[i], POLLOUT, 20000) == POLLOUT)
 			continue;
-		printf("# rank %u: state %u, %s\n", i, state_of(w.fd[i]),
-		       error_of(w.fd[i]).text);
+		printf("# rank %u: state %u, %s\n", i, state_of(w.fd[i]), error_of(w.fd[i]).text);
 		return -ETIMEDOUT;
 	}
 	return 0;
@@ -127,8 +120,8 @@ void leave_all(unsigned int first)
 		shutdown(w.fd[i], SHUT_WR);
 	for (i = first; i < w.n; i++)
 		if (!(await(w.fd[i], 0, 20000) & POLLHUP))
-			printf("# rank %u did not leave: state %u, %s\n", i,
-			       state_of(w.fd[i]), error_of(w.fd[i]).text);
+			printf("# rank %u did not leave: state %u, %s\n", i, state_of(w.fd[i]),
+			       error_of(w.fd[i]).text);
 	close_all(first);
 }
 
@@ -175,8 +168,7 @@ int set_u32(int fd, int name, uint32_t v)
 	return setsockopt(fd, SOL_TRIB, name, &v, sizeof(v)) ? -errno : 0;
 }
 
-ssize_t send_cm(int fd, const void *p, size_t len,
-		const struct trib_cm_send *cm, int flags)
+ssize_t send_cm(int fd, const void *p, size_t len, const struct trib_cm_send *cm, int flags)
 {
 	union {
 		char buf[CMSG_SPACE(sizeof(*cm))];

@@ -42,8 +42,7 @@ static void put(void *p, size_t i, int v, unsigned int dtype)
 
 static double get(const void *p, size_t i, unsigned int dtype)
 {
-	return dtype == TRIB_SOCK_F32 ? ((const float *)p)[i]
-				      : ((const int32_t *)p)[i];
+	return dtype == TRIB_SOCK_F32 ? ((const float *)p)[i] : ((const int32_t *)p)[i];
 }
 
 /* Number of elements that a rank sends, and receives. */
@@ -62,8 +61,7 @@ static size_t out_of(const struct trib_cm_send *cm, size_t n)
 }
 
 /* Element @i of the result of @rank. */
-static double oracle(const struct trib_cm_send *cm, unsigned int rank, size_t i,
-		     size_t n)
+static double oracle(const struct trib_cm_send *cm, unsigned int rank, size_t i, size_t n)
 {
 	switch (cm->collective) {
 	case TRIB_COLL_REDUCE_SCATTER:
@@ -105,9 +103,8 @@ static void recv_one(unsigned int rank, const struct trib_cm_send *cm, size_t n)
 	expect_eq(got.index, -1);
 	for (i = 0; rc > 0 && i < len; i++)
 		if (get(p, i, cm->dtype) != oracle(cm, rank, i, n)) {
-			printf("# rank %u, element %zu of %zu: %g, not %g\n",
-			       rank, i, len, get(p, i, cm->dtype),
-			       oracle(cm, rank, i, n));
+			printf("# rank %u, element %zu of %zu: %g, not %g\n", rank, i, len,
+			       get(p, i, cm->dtype), oracle(cm, rank, i, n));
 			tap_bad++;
 			break;
 		}
@@ -132,8 +129,7 @@ static void allreduce__all_lengths(void)
 
 	for (i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
 		for (dtype = 0; dtype < 2; dtype++)
-			collective(&(struct trib_cm_send){.id = 100 + i,
-							  .dtype = dtype},
+			collective(&(struct trib_cm_send){.id = 100 + i, .dtype = dtype},
 				   lengths[i]);
 }
 
@@ -149,10 +145,7 @@ static void allreduce__all_operations(void)
 	for (op = 0; op <= TRIB_SOCK_MIN; op++)
 		for (dtype = 0; dtype < 2; dtype++)
 			if (op != TRIB_SOCK_AVG || dtype == TRIB_SOCK_F32)
-				collective(
-					&(struct trib_cm_send){.op = op,
-							       .dtype = dtype},
-					5000);
+				collective(&(struct trib_cm_send){.op = op, .dtype = dtype}, 5000);
 }
 
 static void reduce_scatter__each_gets_its_part(void)
@@ -161,11 +154,9 @@ static void reduce_scatter__each_gets_its_part(void)
 
 	for (i = 0; i < 7; i++)
 		for (op = 0; op <= TRIB_SOCK_MIN; op++)
-			collective(
-				&(struct trib_cm_send){
-					.collective = TRIB_COLL_REDUCE_SCATTER,
-					.op = op},
-				lengths[i]);
+			collective(&(struct trib_cm_send){.collective = TRIB_COLL_REDUCE_SCATTER,
+							  .op = op},
+				   lengths[i]);
 }
 
 static void allgather__all_get_all(void)
@@ -174,11 +165,9 @@ static void allgather__all_get_all(void)
 
 	for (i = 0; i < 8; i++)
 		for (dtype = 0; dtype < 2; dtype++)
-			collective(
-				&(struct trib_cm_send){
-					.collective = TRIB_COLL_ALLGATHER,
-					.dtype = dtype},
-				lengths[i]);
+			collective(&(struct trib_cm_send){.collective = TRIB_COLL_ALLGATHER,
+							  .dtype = dtype},
+				   lengths[i]);
 }
 
 static void broadcast__from_each_root(void)
@@ -186,9 +175,7 @@ static void broadcast__from_each_root(void)
 	unsigned int root;
 
 	for (root = 0; root < w.n; root++)
-		collective(&(struct trib_cm_send){.collective =
-							  TRIB_COLL_BROADCAST,
-						  .root = root},
+		collective(&(struct trib_cm_send){.collective = TRIB_COLL_BROADCAST, .root = root},
 			   3333);
 }
 
@@ -216,16 +203,14 @@ static void many__are_under_way_together(void)
 	for (k = 0; k < 16; k++) {
 		cm = (struct trib_cm_send){.id = 1000 + k,
 					   .dtype = k % 2,
-					   .op = k % 3 ? TRIB_SOCK_SUM
-						       : TRIB_SOCK_MAX};
+					   .op = k % 3 ? TRIB_SOCK_SUM : TRIB_SOCK_MAX};
 		for (r = 0; r < w.n; r++)
 			send_one(r, &cm, 1 + k * 977);
 	}
 	for (k = 0; k < 16; k++) {
 		cm = (struct trib_cm_send){.id = 1000 + k,
 					   .dtype = k % 2,
-					   .op = k % 3 ? TRIB_SOCK_SUM
-						       : TRIB_SOCK_MAX};
+					   .op = k % 3 ? TRIB_SOCK_SUM : TRIB_SOCK_MAX};
 		for (r = 0; r < w.n; r++)
 			recv_one(r, &cm, 1 + k * 977);
 	}
@@ -253,8 +238,7 @@ static void send__without_control_is_an_allreduce(void)
 	}
 	for (r = 0; r < w.n; r++) {
 		expect_eq(recv(w.fd[r], y, sizeof(y), 0), sizeof(y));
-		expect_eq(get(y, 0, TRIB_SOCK_I32),
-			  (int32_t)(4u * 0x3f800000u));
+		expect_eq(get(y, 0, TRIB_SOCK_I32), (int32_t)(4u * 0x3f800000u));
 		expect_eq(set_u32(w.fd[r], TRIB_SO_DTYPE, TRIB_SOCK_F32), 0);
 	}
 }

@@ -62,8 +62,7 @@ static bool sum(int fd, int stage)
 	if (stage == SENT)
 		return true;
 	memset(out, 0, sizeof(out));
-	return recv(fd, out, sizeof(out), 0) == sizeof(out) &&
-	       !memcmp(in, out, sizeof(in));
+	return recv(fd, out, sizeof(out), 0) == sizeof(out) && !memcmp(in, out, sizeof(in));
 }
 
 static bool cycle(int stage)
@@ -72,13 +71,11 @@ static bool cycle(int stage)
 	bool good = true;
 	int fd;
 
-	fd = stage < BOUND ? socket(AF_INET, SOCK_DGRAM, IPPROTO_TRIB)
-			   : rig_socket(&place);
+	fd = stage < BOUND ? socket(AF_INET, SOCK_DGRAM, IPPROTO_TRIB) : rig_socket(&place);
 	if (fd < 0)
 		return false;
 	if (stage == OPTIONS)
-		good = !setsockopt(fd, SOL_TRIB, TRIB_SO_WINDOW, &window,
-				   sizeof(window));
+		good = !setsockopt(fd, SOL_TRIB, TRIB_SO_WINDOW, &window, sizeof(window));
 	if (stage >= JOINED)
 		good = becomes(fd, POLLOUT);
 	if (good && stage >= SENT)
@@ -93,8 +90,7 @@ static bool cycles(int n)
 	for (int i = 0; i < n; i++, done++) {
 		if (cycle(i % STAGES))
 			continue;
-		printf("# cycle %d, stage %d: %s\n", i, i % STAGES,
-		       strerror(errno));
+		printf("# cycle %d, stage %d: %s\n", i, i % STAGES, strerror(errno));
 		return false;
 	}
 	return true;
@@ -111,8 +107,7 @@ static void sockcycles__all_open_and_close(void)
 	begun = stress_now_ms();
 	expect(cycles(count));
 	expect_eq(done, count);
-	printf("# %d cycles in %.1f s\n", done,
-	       (stress_now_ms() - begun) / 1e3);
+	printf("# %d cycles in %.1f s\n", done, (stress_now_ms() - begun) / 1e3);
 }
 
 static void sockcycles__nothing_is_left(void)

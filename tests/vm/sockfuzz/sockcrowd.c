@@ -58,8 +58,8 @@ static void send_some(int fd, int i)
 
 	chance_bytes(packet, sizeof(packet));
 	while (n--)
-		sendto(fd, packet, chance_below(sizeof(packet)), 0,
-		       (struct sockaddr *)&to, sizeof(to));
+		sendto(fd, packet, chance_below(sizeof(packet)), 0, (struct sockaddr *)&to,
+		       sizeof(to));
 }
 
 void *crowd_churn(void *unused)
@@ -79,8 +79,7 @@ void *crowd_churn(void *unused)
 		end = stress_now_ms() + 60000;
 		while ((crowd[i] = member(i)) < 0) {
 			if (errno != EADDRINUSE || stress_now_ms() > end)
-				stress_complain("the crowd has lost one: %s",
-						strerror(errno));
+				stress_complain("the crowd has lost one: %s", strerror(errno));
 			usleep(1000);
 		}
 		usleep(1000);

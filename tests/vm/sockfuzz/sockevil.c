@@ -23,10 +23,9 @@ struct packet {
 	uint8_t v[PACKET_MAX];
 };
 
-static const uint8_t types[] = {TRIB_T_GRAD,  TRIB_T_RESULT, TRIB_T_NEED,
-				TRIB_T_ALIVE, TRIB_T_ABORT,  TRIB_T_PROBE,
-				TRIB_T_JOIN,  TRIB_T_START,  TRIB_T_START,
-				TRIB_T_LEAVE, TRIB_T_GROW,   0};
+static const uint8_t types[] = {TRIB_T_GRAD,  TRIB_T_RESULT, TRIB_T_NEED, TRIB_T_ALIVE,
+				TRIB_T_ABORT, TRIB_T_PROBE,  TRIB_T_JOIN, TRIB_T_START,
+				TRIB_T_START, TRIB_T_LEAVE,  TRIB_T_GROW, 0};
 
 /* The newest packet to the relay, a template for others. Races may mix two
  * packets, which is welcome. */
@@ -109,8 +108,7 @@ static size_t damage(struct packet *p, size_t len)
 			p->h.type = types[chance_below(sizeof(types))];
 			break;
 		case 1:
-			p->h.chunk = htobe32(be32toh(p->h.chunk) +
-					     chance_below(9) - 4);
+			p->h.chunk = htobe32(be32toh(p->h.chunk) + chance_below(9) - 4);
 			break;
 		case 2:
 			p->h.nval = htobe16(chance_odd());
@@ -144,8 +142,7 @@ void *evil_relay(void *unused)
 		if (poll(&pfd, 1, 50) <= 0)
 			continue;
 		flen = sizeof(from);
-		len = recvfrom(fd, &p, sizeof(p), MSG_DONTWAIT,
-			       (struct sockaddr *)&from, &flen);
+		len = recvfrom(fd, &p, sizeof(p), MSG_DONTWAIT, (struct sockaddr *)&from, &flen);
 		if (len < (ssize_t)sizeof(p.h))
 			continue;
 		memcpy(&heard, &p, len);
@@ -176,10 +173,8 @@ static size_t make(struct packet *p)
 		p->h.type = types[chance_below(sizeof(types))];
 		p->h.nval = htobe16(chance_below(TRIB_NVAL_LARGE));
 		p->h.bmwords = p->h.type == TRIB_T_NEED;
-		p->h.tree = htobe16(chaos_tree(1 + chance_below(CHAOS_RANKS),
-					       chance_below(2)));
-		len = sizeof(p->h) + 8 * p->h.bmwords +
-		      trib_payload_len(be16toh(p->h.nval));
+		p->h.tree = htobe16(chaos_tree(1 + chance_below(CHAOS_RANKS), chance_below(2)));
+		len = sizeof(p->h) + 8 * p->h.bmwords + trib_payload_len(be16toh(p->h.nval));
 	} else {
 		memcpy(p, &heard, sizeof(*p));
 		p->h.type = types[chance_below(sizeof(types))];
@@ -188,16 +183,14 @@ static size_t make(struct packet *p)
 	}
 	if (chance_one_in(3))
 		len = damage(p, len);
-	p->h.job =
-		htobe16(known ? CHAOS_JOB + chance_below(CHAOS_JOBS) : RIG_JOB);
+	p->h.job = htobe16(known ? CHAOS_JOB + chance_below(CHAOS_JOBS) : RIG_JOB);
 	p->h.cookie = htobe64(known ? CHAOS_COOKIE : CHAOS_COOKIE ^ chance());
 	return len;
 }
 
 void *evil_sender(void *unused)
 {
-	struct sockaddr_in to = {.sin_family = AF_INET,
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	int fd = udp_socket(0), n;
 	struct packet p;
 	uint16_t port;
@@ -207,12 +200,9 @@ void *evil_sender(void *unused)
 	while (!stress_over()) {
 		for (n = chance_below(16); n--;) {
 			len = make(&p);
-			port = chance_one_in(4) ? TRIB_UDP_PORT_WORKER
-						: CHAOS_PORT;
-			to.sin_port = htons(
-				port + chance_below(CHAOS_JOBS * CHAOS_RANKS));
-			sendto(fd, &p, len, MSG_DONTWAIT,
-			       (struct sockaddr *)&to, sizeof(to));
+			port = chance_one_in(4) ? TRIB_UDP_PORT_WORKER : CHAOS_PORT;
+			to.sin_port = htons(port + chance_below(CHAOS_JOBS * CHAOS_RANKS));
+			sendto(fd, &p, len, MSG_DONTWAIT, (struct sockaddr *)&to, sizeof(to));
 			stress_count(EVIL_SENT);
 		}
 		usleep(chance_below(16000));

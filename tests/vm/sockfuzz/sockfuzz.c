@@ -48,17 +48,14 @@ static void nothing(int signo)
 /* Interrupt waiting calls now and then. */
 static timer_t wake_often(void)
 {
-	struct itimerspec every = {.it_interval.tv_nsec = 50000000,
-				   .it_value.tv_nsec = 50000000};
+	struct itimerspec every = {.it_interval.tv_nsec = 50000000, .it_value.tv_nsec = 50000000};
 	struct sigaction act = {.sa_handler = nothing};
-	struct sigevent ev = {.sigev_notify = SIGEV_THREAD_ID,
-			      .sigev_signo = SIGUSR1};
+	struct sigevent ev = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1};
 	timer_t timer = NULL;
 
 	ev._sigev_un._tid = gettid();
 	sigaction(SIGUSR1, &act, NULL);
-	if (timer_create(CLOCK_MONOTONIC, &ev, &timer) ||
-	    timer_settime(timer, 0, &every, NULL))
+	if (timer_create(CLOCK_MONOTONIC, &ev, &timer) || timer_settime(timer, 0, &every, NULL))
 		stress_complain("no timer: %s", strerror(errno));
 	return timer;
 }
@@ -121,8 +118,7 @@ static void look_at_file(void)
 static void look_at_list(void)
 {
 	static uint8_t b[65536];
-	int fd = nl_socket(), group, family = nl_family(fd, "trib", &group),
-	    parts = 0;
+	int fd = nl_socket(), group, family = nl_family(fd, "trib", &group), parts = 0;
 	size_t room = chance_one_in(2) ? sizeof(b) : 4096;
 	struct nl_claim claim;
 	struct nlmsghdr *nlh;
@@ -136,15 +132,11 @@ static void look_at_list(void)
 		stress_complain("sockets cannot be listed");
 	while (!done && (n = recv(fd, b, room, 0)) > 0) {
 		parts++;
-		for (nlh = (struct nlmsghdr *)b; NLMSG_OK(nlh, n);
-		     nlh = NLMSG_NEXT(nlh, n)) {
-			wrong = nlh->nlmsg_type == family
-					? nl_judge_answer(nlh, &claim)
-					: NULL;
+		for (nlh = (struct nlmsghdr *)b; NLMSG_OK(nlh, n); nlh = NLMSG_NEXT(nlh, n)) {
+			wrong = nlh->nlmsg_type == family ? nl_judge_answer(nlh, &claim) : NULL;
 			if (wrong)
-				stress_complain(
-					"a listed socket has %s: %s", wrong,
-					stress_hex(nlh, nlh->nlmsg_len));
+				stress_complain("a listed socket has %s: %s", wrong,
+						stress_hex(nlh, nlh->nlmsg_len));
 			done = nlh->nlmsg_type != family;
 		}
 	}
@@ -185,8 +177,7 @@ static void process(unsigned int i)
 	crowd_start();
 	sockops_init();
 	for (n = 0; n < CHAOS; n++)
-		pthread_create(&threads[n], NULL, chaos,
-			       (void *)(uintptr_t)chance());
+		pthread_create(&threads[n], NULL, chaos, (void *)(uintptr_t)chance());
 	pthread_create(&threads[CHAOS], NULL, evil_relay, NULL);
 	pthread_create(&threads[CHAOS + 1], NULL, evil_sender, NULL);
 	pthread_create(&threads[CHAOS + 2], NULL, crowd_churn, NULL);
@@ -214,8 +205,8 @@ static void sockfuzz__sums_stay_right_and_all_end(void)
 static void sockfuzz__each_call_succeeded_sometimes(void)
 {
 	for (int i = 0; i < OPS; i++) {
-		printf("# %s: %lu of %lu\n", sockop_names[i],
-		       stress->count[OP_GOOD + i], stress->count[i]);
+		printf("# %s: %lu of %lu\n", sockop_names[i], stress->count[OP_GOOD + i],
+		       stress->count[i]);
 		expect(stress->count[OP_GOOD + i]);
 	}
 	expect(stress->count[EVIL_HEARD]);
@@ -252,8 +243,8 @@ int main(int argc, char **argv)
 	printf("# %lu sums, %lu seen before, %lu into nothing; %lu packets to "
 	       "the hostile relay, %lu from it and others; %lu killed; "
 	       "%lu looks, %lu at long lists; %lu closed with packets\n",
-	       c[HONEST_DONE], c[HONEST_SEEN], c[HONEST_NOWHERE], c[EVIL_HEARD],
-	       c[EVIL_SENT], c[VICTIMS], c[LOOKS], c[LONG_LOOKS], c[CHURNED]);
+	       c[HONEST_DONE], c[HONEST_SEEN], c[HONEST_NOWHERE], c[EVIL_HEARD], c[EVIL_SENT],
+	       c[VICTIMS], c[LOOKS], c[LONG_LOOKS], c[CHURNED]);
 	run(sockfuzz__sums_stay_right_and_all_end);
 	run(sockfuzz__each_call_succeeded_sometimes);
 	run(sockfuzz__nothing_is_left);

@@ -78,8 +78,7 @@ static void send_one(struct honest *h, uint64_t n)
 		h->buf[i] = value(h->rank, n, i);
 	rc = sendmsg(h->fd, &m, 0);
 	if (rc != 4 * (ssize_t)len)
-		stress_complain("honest rank %u, message %lu of %u bytes: %s",
-				h->rank, n, 4 * len,
+		stress_complain("honest rank %u, message %lu of %u bytes: %s", h->rank, n, 4 * len,
 				rc < 0 ? strerror(errno) : "cut");
 }
 
@@ -103,15 +102,14 @@ static ssize_t take(struct honest *h, void *buf, int flags, uint64_t *n)
 	return control.cm.err ? -control.cm.err : rc;
 }
 
-static void check(const struct honest *h, const int32_t *buf, ssize_t rc,
-		  uint64_t n)
+static void check(const struct honest *h, const int32_t *buf, ssize_t rc, uint64_t n)
 {
 	unsigned int len = length(n), i, r;
 	uint32_t sum;
 
 	if (rc != 4 * (ssize_t)len)
-		stress_complain("honest rank %u, sum %lu of %u bytes: %zd",
-				h->rank, n, 4 * len, rc);
+		stress_complain("honest rank %u, sum %lu of %u bytes: %zd", h->rank, n, 4 * len,
+				rc);
 	for (i = 0; i < len; i++) {
 		for (sum = r = 0; r < RANKS; r++)
 			sum += value(r, n, i);
@@ -129,8 +127,7 @@ static void take_into_nothing(struct honest *h, int flags)
 	ssize_t rc = take(h, NULL, flags, &n);
 
 	if (rc && rc != -EFAULT && !(flags && rc == -EAGAIN))
-		stress_complain("honest rank %u receives into nothing: %zd",
-				h->rank, rc);
+		stress_complain("honest rank %u receives into nothing: %zd", h->rank, rc);
 	stress_count(HONEST_NOWHERE);
 }
 
@@ -143,8 +140,7 @@ static void recv_one(struct honest *h, uint64_t n)
 		take_into_nothing(h, 0);
 	rc = take(h, h->buf, 0, &got);
 	if (got != n)
-		stress_complain("honest rank %u: sum %lu, not %lu", h->rank,
-				got, n);
+		stress_complain("honest rank %u: sum %lu, not %lu", h->rank, got, n);
 	check(h, h->buf, rc, n);
 	stress_count(HONEST_DONE);
 }
@@ -191,10 +187,8 @@ static void *honest(void *arg)
 		recv_one(h, got++);
 	__atomic_store_n(&h->left, true, __ATOMIC_SEQ_CST);
 	pthread_join(h->peeker, NULL);
-	if (shutdown(h->fd, SHUT_WR) || poll(&p, 1, LEAVING_MS) != 1 ||
-	    p.revents != POLLHUP)
-		stress_complain("honest rank %u does not leave: %#x", h->rank,
-				p.revents);
+	if (shutdown(h->fd, SHUT_WR) || poll(&p, 1, LEAVING_MS) != 1 || p.revents != POLLHUP)
+		stress_complain("honest rank %u does not leave: %#x", h->rank, p.revents);
 	close(h->fd);
 	return NULL;
 }
@@ -215,8 +209,8 @@ void honest_start(void)
 		h->rank = p.rank;
 		h->fd = rig_socket(&p);
 		if (h->fd < 0)
-			stress_complain("honest rank %u has no socket: %s",
-					p.rank, strerror(errno));
+			stress_complain("honest rank %u has no socket: %s", p.rank,
+					strerror(errno));
 		pthread_create(&h->peeker, NULL, peek, h);
 		pthread_create(&h->thread, NULL, honest, h);
 	}

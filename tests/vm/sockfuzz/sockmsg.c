@@ -30,8 +30,7 @@ static int some_iov(struct iovec *iov, bool sense)
 	for (i = 0; i < n; i++) {
 		size_t len = sense ? 4 * chance_below(3000) : some_length();
 
-		iov[i] = (struct iovec){
-			sense ? chaos_memory() : chaos_somewhere(len), len};
+		iov[i] = (struct iovec){sense ? chaos_memory() : chaos_somewhere(len), len};
 	}
 	return n;
 }
@@ -59,17 +58,15 @@ static size_t some_control(uint8_t *room, size_t size)
 		c->cmsg_len = chance_odd();
 	if (chance_one_in(16))
 		chance_bytes(room, size);
-	return chance_one_in(12)
-		       ? chance_below(size)
-		       : CMSG_SPACE(sizeof(cm)) * (1 + chance_one_in(12));
+	return chance_one_in(12) ? chance_below(size)
+				 : CMSG_SPACE(sizeof(cm)) * (1 + chance_one_in(12));
 }
 
 static int some_flags(void)
 {
-	static const int flags[] = {0,	      MSG_DONTWAIT, MSG_DONTWAIT,
-				    MSG_PEEK, MSG_TRUNC,    MSG_WAITALL,
-				    MSG_OOB,  MSG_ERRQUEUE, MSG_MORE,
-				    MSG_EOR,  MSG_CONFIRM,  MSG_ZEROCOPY};
+	static const int flags[] = {0,	       MSG_DONTWAIT, MSG_DONTWAIT, MSG_PEEK,
+				    MSG_TRUNC, MSG_WAITALL,  MSG_OOB,	   MSG_ERRQUEUE,
+				    MSG_MORE,  MSG_EOR,	     MSG_CONFIRM,  MSG_ZEROCOPY};
 	int f = flags[chance_below(12)];
 
 	if (chance_one_in(4))
@@ -109,8 +106,7 @@ long chaos_recv(void)
 
 	m.msg_iovlen = some_iov(iov, sense);
 	if (chance_one_in(2)) {
-		m.msg_control =
-			chance_one_in(8) ? chaos_somewhere(128) : control;
+		m.msg_control = chance_one_in(8) ? chaos_somewhere(128) : control;
 		m.msg_controllen = chance_below(sizeof(control));
 	}
 	if (chance_one_in(16)) {

@@ -32,10 +32,9 @@
  * below its use. */
 #define MEM_MOST (256u << 20)
 
-const char *const sockop_names[OPS] = {"open",	"join",	 "place",    "option",
-				       "bind",	"send",	 "recv",     "poll",
-				       "ask",	"ioctl", "shutdown", "dup",
-				       "close", "fork",	 "pass",     "other"};
+const char *const sockop_names[OPS] = {"open",	"join", "place", "option", "bind",     "send",
+				       "recv",	"poll", "ask",	 "ioctl",  "shutdown", "dup",
+				       "close", "fork", "pass",	 "other"};
 
 static int slots[SLOTS], epoll = -1, letters[2];
 /* Every eighth page of the second half is unmapped; other threads write to the
@@ -50,10 +49,9 @@ void sockops_init(void)
 		slots[i] = -1;
 	epoll = epoll_create1(EPOLL_CLOEXEC);
 	/* No call writes past its end. */
-	arena = mmap(NULL, ARENA + PAGE, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (epoll < 0 || arena == MAP_FAILED ||
-	    mprotect(arena + ARENA, PAGE, PROT_NONE) ||
+	arena = mmap(NULL, ARENA + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		     0);
+	if (epoll < 0 || arena == MAP_FAILED || mprotect(arena + ARENA, PAGE, PROT_NONE) ||
 	    socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, letters))
 		stress_complain("no start: %s", strerror(errno));
 	for (i = ARENA / 2; i < ARENA; i += 8 * PAGE)
@@ -72,8 +70,7 @@ static void keep(int fd)
 
 	if (fd < 0)
 		return;
-	old = __atomic_exchange_n(&slots[chance_below(SLOTS)], fd,
-				  __ATOMIC_RELAXED);
+	old = __atomic_exchange_n(&slots[chance_below(SLOTS)], fd, __ATOMIC_RELAXED);
 	if (old >= 0)
 		close(old);
 }
@@ -107,8 +104,7 @@ static long do_open(void)
 	int flags = (chance_one_in(2) ? SOCK_NONBLOCK : 0) | SOCK_CLOEXEC,
 	    type = chance_one_in(20) ? (int)chance_below(12) : SOCK_DGRAM,
 	    family = chance_one_in(20) ? (int)chance_below(45) : AF_INET,
-	    fd = socket(family, type | flags,
-			type == SOCK_DGRAM ? IPPROTO_TRIB : 0);
+	    fd = socket(family, type | flags, type == SOCK_DGRAM ? IPPROTO_TRIB : 0);
 	struct timeval t = {.tv_usec = 1000 * (1 + chance_below(15))};
 
 	if (fd >= 0 && !chance_one_in(8)) {
@@ -137,8 +133,7 @@ static long do_place(void)
 	rc = setsockopt(fd, SOL_TRIB, TRIB_SO_PLACE,
 			chance_one_in(20) ? chaos_somewhere(len) : &p.rep, len);
 	/* bind() shows whether the place is valid. */
-	if (!rc && !chance_one_in(4) &&
-	    !bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
+	if (!rc && !chance_one_in(4) && !bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
 		stress_count(OP_GOOD + OP_BIND);
 	return rc;
 }
@@ -163,9 +158,7 @@ static long do_bind(void)
 
 	if (chance_one_in(8))
 		((uint8_t *)&addr)[chance_below(16)] = chance();
-	return bind(chaos_any(),
-		    chance_one_in(20) ? chaos_somewhere(16)
-				      : (struct sockaddr *)&addr,
+	return bind(chaos_any(), chance_one_in(20) ? chaos_somewhere(16) : (struct sockaddr *)&addr,
 		    len);
 }
 
@@ -186,11 +179,9 @@ static long squeeze(int fd)
 
 static long do_option(void)
 {
-	static const int levels[] = {SOL_SOCKET, IPPROTO_IP, IPPROTO_UDP,
-				     IPPROTO_IPV6};
+	static const int levels[] = {SOL_SOCKET, IPPROTO_IP, IPPROTO_UDP, IPPROTO_IPV6};
 	int level = chance_one_in(3) ? levels[chance_below(4)] : SOL_TRIB,
-	    name = level == SOL_TRIB ? (int)chance_below(11)
-				     : (int)chance_below(80);
+	    name = level == SOL_TRIB ? (int)chance_below(11) : (int)chance_below(80);
 	uint32_t value[16];
 	socklen_t len = chance_one_in(4) ? chance_below(64) : 4;
 
@@ -200,15 +191,13 @@ static long do_option(void)
 	chance_bytes(value, sizeof(value));
 	value[0] = chance_one_in(2) ? chance_odd() : 1U << chance_below(24);
 	return setsockopt(chaos_any(), level, name,
-			  chance_one_in(16) ? chaos_somewhere(len) : value,
-			  len);
+			  chance_one_in(16) ? chaos_somewhere(len) : value, len);
 }
 
 static long do_ask(void)
 {
 	static const int levels[] = {SOL_SOCKET, IPPROTO_IP, IPPROTO_UDP};
-	int level = chance_one_in(3) ? levels[chance_below(3)] : SOL_TRIB,
-	    fd = chaos_any();
+	int level = chance_one_in(3) ? levels[chance_below(3)] : SOL_TRIB, fd = chaos_any();
 	struct trib_sock_info info;
 	socklen_t len = sizeof(info);
 
@@ -220,22 +209,19 @@ static long do_ask(void)
 		len = chance_below(300);
 		return getpeername(fd, chaos_somewhere(len), &len);
 	case 2:
-		if (getsockopt(fd, SOL_TRIB, TRIB_SO_INFO, &info, &len) ||
-		    len != sizeof(info))
+		if (getsockopt(fd, SOL_TRIB, TRIB_SO_INFO, &info, &len) || len != sizeof(info))
 			return -1;
 		/* Its limit may have been lowered below its use. */
-		if (info.mem > MEM_MOST || info.mem_max > MEM_MOST ||
-		    info.state > TRIB_SOCK_DEAD || info.rank >= 65535)
+		if (info.mem > MEM_MOST || info.mem_max > MEM_MOST || info.state > TRIB_SOCK_DEAD ||
+		    info.rank >= 65535)
 			stress_complain("a socket of state %u, rank %u has "
 					"%llu of %llu bytes",
-					info.state, info.rank,
-					(unsigned long long)info.mem,
+					info.state, info.rank, (unsigned long long)info.mem,
 					(unsigned long long)info.mem_max);
 		return 0;
 	default:
 		len = chance_one_in(2) ? chance_odd() : chance_below(400);
-		return getsockopt(fd, level, chance_below(80),
-				  chaos_somewhere(400), &len);
+		return getsockopt(fd, level, chance_below(80), chaos_somewhere(400), &len);
 	}
 }
 
@@ -249,9 +235,7 @@ static long do_poll(void)
 	case 0:
 		return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e);
 	case 1:
-		return epoll_ctl(
-			epoll, chance_one_in(2) ? EPOLL_CTL_DEL : EPOLL_CTL_MOD,
-			fd, &e);
+		return epoll_ctl(epoll, chance_one_in(2) ? EPOLL_CTL_DEL : EPOLL_CTL_MOD, fd, &e);
 	case 2:
 		return epoll_wait(epoll, got, 8, chance_below(5));
 	default:
@@ -265,14 +249,12 @@ static long do_poll(void)
 
 static long do_ioctl(void)
 {
-	static const unsigned long what[] = {SIOCINQ,	     SIOCOUTQ,
-					     FIONBIO,	     FIOASYNC,
-					     SIOCGSTAMP_OLD, SIOCATMARK};
+	static const unsigned long what[] = {SIOCINQ,  SIOCOUTQ,       FIONBIO,
+					     FIOASYNC, SIOCGSTAMP_OLD, SIOCATMARK};
 	int zero = 0;
 
 	if (chance_one_in(4))
-		return ioctl(chaos_any(), 0x8900 + chance_below(256),
-			     chaos_somewhere(256));
+		return ioctl(chaos_any(), 0x8900 + chance_below(256), chaos_somewhere(256));
 	return ioctl(chaos_any(), what[chance_below(6)],
 		     chance_one_in(8) ? chaos_somewhere(8) : &zero);
 }
@@ -287,8 +269,7 @@ static long do_dup(void)
 
 static long do_close(void)
 {
-	int fd = __atomic_exchange_n(&slots[chance_below(SLOTS)], -1,
-				     __ATOMIC_RELAXED);
+	int fd = __atomic_exchange_n(&slots[chance_below(SLOTS)], -1, __ATOMIC_RELAXED);
 
 	return fd < 0 ? -1 : close(fd);
 }
@@ -392,18 +373,15 @@ static long do_other(void)
 	case 7:
 		return fcntl(fd, F_SETFL, chance_one_in(3) ? 0 : O_NONBLOCK);
 	default:
-		mm[0].msg_hdr = mm[1].msg_hdr =
-			(struct msghdr){.msg_iov = &iov, .msg_iovlen = 1};
-		return chance_one_in(2)
-			       ? sendmmsg(fd, mm, 2, MSG_DONTWAIT)
-			       : recvmmsg(fd, mm, 2, MSG_DONTWAIT, NULL);
+		mm[0].msg_hdr = mm[1].msg_hdr = (struct msghdr){.msg_iov = &iov, .msg_iovlen = 1};
+		return chance_one_in(2) ? sendmmsg(fd, mm, 2, MSG_DONTWAIT)
+					: recvmmsg(fd, mm, 2, MSG_DONTWAIT, NULL);
 	}
 }
 
 static long do_shutdown(void)
 {
-	return shutdown(chaos_any(), chance_one_in(8) ? (int)chance_odd()
-						      : (int)chance_below(3));
+	return shutdown(chaos_any(), chance_one_in(8) ? (int)chance_odd() : (int)chance_below(3));
 }
 
 /* Relative frequencies. */

@@ -23,9 +23,8 @@ struct rig_place chaos_place(void)
 
 static void spoil_address(__be32 *addr)
 {
-	static const uint32_t words[] = {0,	     0xe0000007, 0x7f000001,
-					 0xffffffff, 0x0a4d0001, 0xff020000,
-					 0xfe800000, 0xac100001};
+	static const uint32_t words[] = {0,	     0xe0000007, 0x7f000001, 0xffffffff,
+					 0x0a4d0001, 0xff020000, 0xfe800000, 0xac100001};
 	int i;
 
 	memset(addr, 0, 16);
@@ -86,10 +85,8 @@ static void spoil_tree(struct trib_attach_tree *t)
 				spoil_address(t->hop[i].addr);
 			else
 				memcpy(t->hop[i].addr, t->addr, 16);
-			t->hop[i].port =
-				chance_one_in(8) ? chance_odd() : EVIL_PORT;
-			t->hop[i].relay =
-				chance_one_in(8) ? (int)chance_odd() : i + 1;
+			t->hop[i].port = chance_one_in(8) ? chance_odd() : EVIL_PORT;
+			t->hop[i].relay = chance_one_in(8) ? (int)chance_odd() : i + 1;
 		}
 	}
 }
@@ -113,8 +110,7 @@ size_t chaos_spoil(struct trib_attach_rep *rep, size_t len)
 	for (n = chance_below(3); n--;)
 		spoil_tree(&rep->tree[chance_below(rep->ntree)]);
 	if (chance_one_in(4))
-		rep->window = chance_one_in(2) ? (int)chance_odd()
-					       : 1 << chance_below(16);
+		rep->window = chance_one_in(2) ? (int)chance_odd() : 1 << chance_below(16);
 	if (chance_one_in(4))
 		rep->nval = chance_one_in(2) ? chance_odd() : TRIB_NVAL_LARGE;
 	if (chance_one_in(4))

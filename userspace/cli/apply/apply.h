@@ -90,8 +90,7 @@ size_t apply_diff(struct apply *a);
  * apply_note.c: set the reason why the plan does not fit the host; the first
  * one stays.
  */
-void apply_refuse(struct apply_host *h, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void apply_refuse(struct apply_host *h, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void apply_note(struct apply_host *h, char sign, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Find the object with this "name"; NULL without one. */
@@ -121,12 +120,10 @@ void apply_drop(struct apply *a);
 void apply_ps_check(struct apply_host *h);
 /* Set the bits in @taken of tree numbers in use on the host. */
 void apply_ps_mark(const struct apply_host *h, uint8_t *taken);
-bool apply_ps_cookie(const struct apply_host *h, const char *job,
-		     uint64_t *cookie);
-bool apply_ps_same(const struct apply_host *h, const char *job, uint64_t plan,
-		   uint64_t there);
-void apply_ps_load(struct apply *a, struct apply_host *h, const char *job,
-		   uint64_t cookie, const struct apply_ids *ids);
+bool apply_ps_cookie(const struct apply_host *h, const char *job, uint64_t *cookie);
+bool apply_ps_same(const struct apply_host *h, const char *job, uint64_t plan, uint64_t there);
+void apply_ps_load(struct apply *a, struct apply_host *h, const char *job, uint64_t cookie,
+		   const struct apply_ids *ids);
 /* Drop the trees that @keep does not mark. */
 void apply_ps_drop(struct apply_host *h, const uint8_t *keep);
 
@@ -141,8 +138,7 @@ json_t *apply_words(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  * apply_tree.c: make the words behind "tree add", without id, from a row of a
  * plan or from a tree of tribd. NULL with @why if the row is invalid.
  */
-json_t *apply_row_words(const json_t *row, const json_t *faces, char *why,
-			size_t size);
+json_t *apply_row_words(const json_t *row, const json_t *faces, char *why, size_t size);
 json_t *apply_tree_words(const json_t *tree);
 
 #endif /* TRIB_CLI_APPLY_H */

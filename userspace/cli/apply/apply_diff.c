@@ -14,26 +14,22 @@ static void check_slots(struct apply_host *h)
 	size_t i, k, n = 0;
 
 	json_array_foreach(h->load, i, step)
-		n += !strcmp(json_string_value(json_array_get(
-				     json_object_get(step, "run"), 0)),
+		n += !strcmp(json_string_value(json_array_get(json_object_get(step, "run"), 0)),
 			     "tree");
 	json_array_foreach(json_object_get(h->plan, "trees"), k, row) {
 		const char *job = jstr(row, "job");
 		const json_t *old = apply_job_there(h, job);
-		const json_t *want =
-			apply_named(json_object_get(h->plan, "jobs"), job);
+		const json_t *want = apply_named(json_object_get(h->plan, "jobs"), job);
 
 		/* All trees of a shared pool share its slots. */
 		if (!json_array_size(json_object_get(row, "children")) ||
 		    json_object_get(row, "relay"))
 			continue;
-		window = old ? jnum(old, "window")
-			     : apply_number(want, "window");
+		window = old ? jnum(old, "window") : apply_number(want, "window");
 		need += 2 * (window ? window : TRIB_JOB_WINDOW_DEFAULT);
 	}
 	/* If only some trees change, tribd judges when it loads them. */
-	if (n == json_array_size(json_object_get(h->plan, "trees")) &&
-	    used + need > all)
+	if (n == json_array_size(json_object_get(h->plan, "trees")) && used + need > all)
 		apply_refuse(
 			h,
 			"%llu slots are needed, %llu of %llu are used (smaller window, or tribd --slots)",

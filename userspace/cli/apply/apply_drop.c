@@ -59,11 +59,9 @@ void apply_drop(struct apply *a)
 	 * on all.
 	 */
 	for (i = 0; use && i < a->nhost; i++)
-		json_array_foreach(json_object_get(a->host[i].look, "trees"), k,
-				   t)
+		json_array_foreach(json_object_get(a->host[i].look, "trees"), k, t)
 			if (jbool(t, "held"))
-				add_use(&a->host[i], t,
-					&use[jnum(t, "id") % IDS]);
+				add_use(&a->host[i], t, &use[jnum(t, "id") % IDS]);
 	a->draining = 0;
 	for (i = 0; use && keep && i < a->nhost; i++) {
 		struct apply_host *h = &a->host[i];
@@ -72,13 +70,10 @@ void apply_drop(struct apply *a)
 		h->drop = json_array();
 		json_array_foreach(json_object_get(h->look, "trees"), k, t) {
 			uint32_t id = jnum(t, "id") % IDS;
-			bool held = jbool(t, "held") &&
-				    json_object_get(names, jstr(t, "job"));
+			bool held = jbool(t, "held") && json_object_get(names, jstr(t, "job"));
 
 			if (held && (a->now || !in_use(&use[id]))) {
-				apply_step(h->drop,
-					   apply_words("tree del %u", id),
-					   NULL);
+				apply_step(h->drop, apply_words("tree del %u", id), NULL);
 				continue;
 			}
 			a->draining += held;

@@ -12,22 +12,19 @@
 #include "apply.h"
 
 /* A name or address becomes one word of a command. */
-static int want_word(struct cli *c, const char *at, const json_t *o,
-		     const char *key)
+static int want_word(struct cli *c, const char *at, const json_t *o, const char *key)
 {
 	const char *s = json_string_value(json_object_get(o, key));
 
 	if (!s)
 		return cli_error(c, "%s.%s: is not text", at, key);
 	if (!parse_name_ok(s, strlen(s)))
-		return cli_error(c, "%s.%s: \"%.64s\" is not a name", at, key,
-				 s);
+		return cli_error(c, "%s.%s: \"%.64s\" is not a name", at, key, s);
 	return 0;
 }
 
 /* Accept a number, text without blanks, or nothing. */
-static int want_value(struct cli *c, const char *at, const json_t *o,
-		      const char *key)
+static int want_value(struct cli *c, const char *at, const json_t *o, const char *key)
 {
 	const json_t *v = json_object_get(o, key);
 
@@ -36,16 +33,14 @@ static int want_value(struct cli *c, const char *at, const json_t *o,
 	return want_word(c, at, o, key);
 }
 
-static int want_number(struct cli *c, const char *at, const json_t *o,
-		       const char *key, json_int_t max)
+static int want_number(struct cli *c, const char *at, const json_t *o, const char *key,
+		       json_int_t max)
 {
 	const json_t *v = json_object_get(o, key);
 
-	if (json_is_integer(v) && json_integer_value(v) >= 1 &&
-	    json_integer_value(v) <= max)
+	if (json_is_integer(v) && json_integer_value(v) >= 1 && json_integer_value(v) <= max)
 		return 0;
-	return cli_error(c, "%s.%s: is not a number from 1 to %lld", at, key,
-			 (long long)max);
+	return cli_error(c, "%s.%s: is not a number from 1 to %lld", at, key, (long long)max);
 }
 
 static int check_face(struct cli *c, const char *at, const json_t *f)
@@ -60,15 +55,13 @@ static int check_face(struct cli *c, const char *at, const json_t *f)
 	if (!err && json_object_get(f, "port"))
 		err = want_number(c, at, f, "port", 65535);
 	if (!err && parse_addr(jstr(f, "addr"), addr))
-		err = cli_error(c, "%s.addr: \"%s\" is not an address", at,
-				jstr(f, "addr"));
+		err = cli_error(c, "%s.addr: \"%s\" is not an address", at, jstr(f, "addr"));
 	return err;
 }
 
 static int check_job(struct cli *c, const char *at, const json_t *j)
 {
-	static const char *const more[] = {"cookie", "window", "timeout",
-					   "owner",  "rate",   "dtype"};
+	static const char *const more[] = {"cookie", "window", "timeout", "owner", "rate", "dtype"};
 	uint64_t cookie;
 	size_t i;
 	int err = want_word(c, at, j, "name");
@@ -79,12 +72,9 @@ static int check_job(struct cli *c, const char *at, const json_t *j)
 		err = want_number(c, at, j, "world", TRIB_WORLD_MAX);
 	for (i = 0; !err && i < sizeof(more) / sizeof(more[0]); i++)
 		err = want_value(c, at, j, more[i]);
-	if (!err && json_object_get(j, "cookie") &&
-	    parse_hex(jstr(j, "cookie"), &cookie))
-		err = cli_error(
-			c,
-			"%s.cookie: is not a hexadecimal number of at most 16 digits",
-			at);
+	if (!err && json_object_get(j, "cookie") && parse_hex(jstr(j, "cookie"), &cookie))
+		err = cli_error(c, "%s.cookie: is not a hexadecimal number of at most 16 digits",
+				at);
 	return err;
 }
 
@@ -99,21 +89,18 @@ static bool has_job(const json_t *jobs, const char *name)
 	return false;
 }
 
-static int check_tree(struct cli *c, const char *at, const json_t *t,
-		      const json_t *host)
+static int check_tree(struct cli *c, const char *at, const json_t *t, const json_t *host)
 {
 	int err = want_number(c, at, t, "id", 65535);
 
 	if (!err)
 		err = want_word(c, at, t, "job");
 	if (!err && !has_job(json_object_get(host, "jobs"), jstr(t, "job")))
-		err = cli_error(c, "%s.job: the host has no job \"%s\"", at,
-				jstr(t, "job"));
+		err = cli_error(c, "%s.job: the host has no job \"%s\"", at, jstr(t, "job"));
 	return err;
 }
 
-static int check_list(struct cli *c, const char *at, const json_t *host,
-		      const char *key)
+static int check_list(struct cli *c, const char *at, const json_t *host, const char *key)
 {
 	const json_t *list = json_object_get(host, key), *v;
 	char here[128];
@@ -147,12 +134,9 @@ static int check_ps(struct cli *c, const char *at, const json_t *row)
 		err = want_word(c, at, row, "listen");
 	if (!err)
 		err = want_number(c, at, row, "number", 65535);
-	if (!err && (!json_array_size(workers) ||
-		     json_array_size(workers) > TRIB_WORLD_MAX))
-		err = cli_error(
-			c,
-			"%s.workers: %zu of them, but a bitmap holds 1 to %u",
-			at, json_array_size(workers), TRIB_WORLD_MAX);
+	if (!err && (!json_array_size(workers) || json_array_size(workers) > TRIB_WORLD_MAX))
+		err = cli_error(c, "%s.workers: %zu of them, but a bitmap holds 1 to %u", at,
+				json_array_size(workers), TRIB_WORLD_MAX);
 	json_array_foreach(json_object_get(row, "trees"), i, t) {
 		snprintf(here, sizeof(here), "%s.trees[%zu]", at, i);
 		if (!err)
@@ -179,8 +163,7 @@ static int check_shared(struct cli *c, const char *at, struct apply_host *h)
 			json_array_append(h->ps, row);
 		} else {
 			err = check_tree(c, here, row, h->plan);
-			json_array_append(json_object_get(h->plan, "trees"),
-					  row);
+			json_array_append(json_object_get(h->plan, "trees"), row);
 		}
 		if (err)
 			return err;
@@ -212,14 +195,11 @@ static int check_host(struct apply *a, size_t i)
 		return err;
 	h->name = jstr(h->plan, "host");
 	if (!host_ok(h->name))
-		return cli_error(
-			a->c,
-			"%s.host: \"%s\": letters, digits and ._- can be reached",
-			at, h->name);
+		return cli_error(a->c, "%s.host: \"%s\": letters, digits and ._- can be reached",
+				 at, h->name);
 	for (k = 0; k < i; k++)
 		if (!strcmp(a->host[k].name, h->name))
-			return cli_error(a->c, "%s.host: %s is there twice", at,
-					 h->name);
+			return cli_error(a->c, "%s.host: %s is there twice", at, h->name);
 	err = check_list(a->c, at, h->plan, "faces");
 	if (!err)
 		err = check_list(a->c, at, h->plan, "jobs");
@@ -239,11 +219,9 @@ bool apply_is_idle(const struct apply_host *h)
  */
 json_t *apply_question(const struct apply_host *h)
 {
-	bool tribd =
-		!h->ps || json_array_size(json_object_get(h->plan, "jobs"));
+	bool tribd = !h->ps || json_array_size(json_object_get(h->plan, "jobs"));
 
-	return json_pack("{s:b, s:b, s:b}", "look", 1, "tribd", tribd, "ps",
-			 h->ps != NULL);
+	return json_pack("{s:b, s:b, s:b}", "look", 1, "tribd", tribd, "ps", h->ps != NULL);
 }
 
 int apply_hosts(struct apply *a)
@@ -257,8 +235,7 @@ int apply_hosts(struct apply *a)
 			a->c,
 			"the plan does not say what hosts are to be told: links without devices or addresses, or --no-rows");
 	if (n > APPLY_HOSTS_MAX)
-		return cli_error(a->c, "%zu hosts: at most %d", n,
-				 APPLY_HOSTS_MAX);
+		return cli_error(a->c, "%zu hosts: at most %d", n, APPLY_HOSTS_MAX);
 	a->host = calloc(n, sizeof(*a->host));
 	if (!a->host)
 		return cli_error(a->c, "out of memory");

@@ -25,8 +25,7 @@ void apply_diff_face(struct apply_host *h, const json_t *f)
 {
 	const char *name = jstr(f, "name"), *dev = jstr(f, "dev");
 	const char *addr = jstr(f, "addr");
-	uint64_t port =
-		json_object_get(f, "port") ? jnum(f, "port") : TRIB_UDP_PORT;
+	uint64_t port = json_object_get(f, "port") ? jnum(f, "port") : TRIB_UDP_PORT;
 	const json_t *old;
 	size_t i;
 
@@ -36,11 +35,9 @@ void apply_diff_face(struct apply_host *h, const json_t *f)
 	}
 	/* Find the face on the host with the same neighbour, under any name. */
 	json_array_foreach(json_object_get(h->look, "faces"), i, old)
-		if (!strcmp(jstr(old, "ifname"), dev) &&
-		    same_addr(jstr(old, "addr"), addr) &&
+		if (!strcmp(jstr(old, "ifname"), dev) && same_addr(jstr(old, "addr"), addr) &&
 		    jnum(old, "port") == port && !jnum(old, "vlan")) {
-			json_object_set_new(h->faces, name,
-					    json_string(jstr(old, "name")));
+			json_object_set_new(h->faces, name, json_string(jstr(old, "name")));
 			return;
 		}
 	json_array_foreach(json_object_get(h->look, "faces"), i, old)
@@ -49,29 +46,27 @@ void apply_diff_face(struct apply_host *h, const json_t *f)
 				h,
 				"face %s is dev %s addr %s port %u there, dev %s addr %s port %u in the plan",
 				name, jstr(old, "ifname"), jstr(old, "addr"),
-				(unsigned int)jnum(old, "port"), dev, addr,
-				(unsigned int)port);
+				(unsigned int)jnum(old, "port"), dev, addr, (unsigned int)port);
 	/* tribd makes the LOCAL pair with the first face that needs it. */
 	if (strcmp(dev, TRIB_LOCAL_PORT) &&
 	    !json_object_get(json_object_get(h->look, "devices"), dev))
 		apply_refuse(h, "face %s: no device %s", name, dev);
 	json_object_set_new(h->faces, name, json_string(name));
 	apply_step(h->load,
-		   apply_words("face add %s dev %s addr %s port %u", name, dev,
-			       addr, (unsigned int)port),
+		   apply_words("face add %s dev %s addr %s port %u", name, dev, addr,
+			       (unsigned int)port),
 		   apply_words("face del %s", name));
 	if (port == TRIB_UDP_PORT)
 		apply_note(h, '+', "face %s dev %s addr %s", name, dev, addr);
 	else
-		apply_note(h, '+', "face %s dev %s addr %s port %u", name, dev,
-			   addr, (unsigned int)port);
+		apply_note(h, '+', "face %s dev %s addr %s port %u", name, dev, addr,
+			   (unsigned int)port);
 }
 
 /* --- jobs */
 
 /* Compare an existing job with the plan's; only the rate may differ. */
-static void compare_job(struct apply_host *h, const json_t *want,
-			const json_t *old)
+static void compare_job(struct apply_host *h, const json_t *want, const json_t *old)
 {
 	static const char *const keys[][2] = {{"id", "id"},
 					      {"world", "world"},
@@ -79,8 +74,7 @@ static void compare_job(struct apply_host *h, const json_t *want,
 					      {"timeout", "timeout_ms"},
 					      {"owner", "owner"}};
 	const char *name = jstr(want, "name");
-	const char *dtype =
-		json_object_get(want, "dtype") ? jstr(want, "dtype") : "int";
+	const char *dtype = json_object_get(want, "dtype") ? jstr(want, "dtype") : "int";
 	size_t i;
 
 	if (strcmp(dtype, jstr(old, "dtype")))
@@ -94,29 +88,23 @@ static void compare_job(struct apply_host *h, const json_t *want,
 			apply_refuse(
 				h,
 				"job %s: %s is %llu there, %llu in the plan: a job keeps it for life (trib job del %s)",
-				name, keys[i][0],
-				(unsigned long long)jnum(old, keys[i][1]),
-				(unsigned long long)apply_number(want,
-								 keys[i][0]),
-				name);
-	if (!json_object_get(want, "rate") ||
-	    apply_number(want, "rate") == jnum(old, "rate"))
+				name, keys[i][0], (unsigned long long)jnum(old, keys[i][1]),
+				(unsigned long long)apply_number(want, keys[i][0]), name);
+	if (!json_object_get(want, "rate") || apply_number(want, "rate") == jnum(old, "rate"))
 		return;
-	apply_step(h->flip,
-		   apply_words("job set %s rate %llu", name,
-			       (unsigned long long)apply_number(want, "rate")),
-		   apply_words("job set %s rate %llu", name,
-			       (unsigned long long)jnum(old, "rate")));
-	apply_note(h, '-', "job %s rate %llu", name,
-		   (unsigned long long)jnum(old, "rate"));
+	apply_step(
+		h->flip,
+		apply_words("job set %s rate %llu", name,
+			    (unsigned long long)apply_number(want, "rate")),
+		apply_words("job set %s rate %llu", name, (unsigned long long)jnum(old, "rate")));
+	apply_note(h, '-', "job %s rate %llu", name, (unsigned long long)jnum(old, "rate"));
 	apply_note(h, '+', "job %s rate %llu", name,
 		   (unsigned long long)apply_number(want, "rate"));
 }
 
 static void add_job(struct apply_host *h, const json_t *want, uint64_t cookie)
 {
-	static const char *const keys[] = {"window", "timeout", "owner", "rate",
-					   "dtype"};
+	static const char *const keys[] = {"window", "timeout", "owner", "rate", "dtype"};
 	const char *name = jstr(want, "name");
 	const json_t *j;
 	json_t *words, *more;
@@ -126,8 +114,7 @@ static void add_job(struct apply_host *h, const json_t *want, uint64_t cookie)
 	json_array_foreach(json_object_get(h->look, "jobs"), i, j)
 		if (jnum(j, "id") == jnum(want, "id"))
 			apply_refuse(h, "job %s: id %llu is job %s there", name,
-				     (unsigned long long)jnum(want, "id"),
-				     jstr(j, "name"));
+				     (unsigned long long)jnum(want, "id"), jstr(j, "name"));
 	words = apply_words("job add %s world %llu id %llu", name,
 			    (unsigned long long)jnum(want, "world"),
 			    (unsigned long long)jnum(want, "id"));
@@ -136,11 +123,9 @@ static void add_job(struct apply_host *h, const json_t *want, uint64_t cookie)
 
 		if (!v)
 			continue;
-		more = json_is_string(v) ? apply_words("%s %s", keys[i],
-						       json_string_value(v))
+		more = json_is_string(v) ? apply_words("%s %s", keys[i], json_string_value(v))
 					 : apply_words("%s %llu", keys[i],
-						       (unsigned long long)jnum(
-							       want, keys[i]));
+						       (unsigned long long)jnum(want, keys[i]));
 		json_array_extend(words, more);
 		json_decref(more);
 	}
@@ -162,22 +147,18 @@ uint64_t apply_cookie(struct apply *a, const char *job)
 	size_t i;
 
 	for (i = 0; i < a->nhost; i++) {
-		want = apply_named(json_object_get(a->host[i].plan, "jobs"),
-				   job);
+		want = apply_named(json_object_get(a->host[i].plan, "jobs"), job);
 		if (!want || !json_object_get(want, "cookie") ||
 		    parse_hex(jstr(want, "cookie"), &v))
 			continue;
 		if (known && v != cookie)
-			apply_refuse(
-				&a->host[i],
-				"job %s: the plan has another cookie for other hosts",
-				job);
+			apply_refuse(&a->host[i],
+				     "job %s: the plan has another cookie for other hosts", job);
 		cookie = v;
 		known = true;
 	}
 	for (i = 0; i < a->nhost; i++) {
-		want = apply_named(json_object_get(a->host[i].plan, "jobs"),
-				   job);
+		want = apply_named(json_object_get(a->host[i].plan, "jobs"), job);
 		old = want ? apply_job_there(&a->host[i], job) : NULL;
 		if (!apply_ps_cookie(&a->host[i], job, &v) &&
 		    (!old || parse_hex(jstr(old, "cookie"), &v)))

@@ -54,9 +54,8 @@ static int look_tribd(struct cli *c)
 	if (!err)
 		err = cli_fetch_all(c, TRIB_CMD_TREE_GET, TRIB_A_TREE, &trees);
 	if (!err)
-		c->result = json_pack("{s:O, s:O, s:O, s:O, s:o}", "status",
-				      status, "faces", faces, "jobs", jobs,
-				      "trees", trees, "devices", devices());
+		c->result = json_pack("{s:O, s:O, s:O, s:O, s:o}", "status", status, "faces", faces,
+				      "jobs", jobs, "trees", trees, "devices", devices());
 	json_decref(status);
 	json_decref(faces);
 	json_decref(jobs);
@@ -135,8 +134,7 @@ static int change(struct cli *c, const json_t *list)
 			continue;
 		memcpy(why, c->error, sizeof(why));
 		if (take_back(c, list, i))
-			return cli_error(c, "%.400s; and not undone: %.400s",
-					 why, c->error);
+			return cli_error(c, "%.400s; and not undone: %.400s", why, c->error);
 		return cli_error(c, "%s", why);
 	}
 	c->error[0] = '\0';

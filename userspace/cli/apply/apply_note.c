@@ -12,8 +12,8 @@
 
 void apply_step(json_t *list, json_t *run, json_t *undo)
 {
-	json_array_append_new(list, json_pack("{s:o, s:o}", "run", run, "undo",
-					      undo ? undo : json_array()));
+	json_array_append_new(
+		list, json_pack("{s:o, s:o}", "run", run, "undo", undo ? undo : json_array()));
 }
 
 void apply_refuse(struct apply_host *h, const char *fmt, ...)
@@ -49,8 +49,7 @@ char *apply_join(const json_t *words)
 	text = at = calloc(1, len);
 	json_array_foreach(words, i, w)
 		if (text)
-			at += sprintf(at, "%s%s", i ? " " : "",
-				      json_string_value(w));
+			at += sprintf(at, "%s%s", i ? " " : "", json_string_value(w));
 	return text;
 }
 
@@ -90,9 +89,7 @@ json_t *apply_all_jobs(struct apply *a)
 	size_t i, k;
 
 	for (i = 0; i < a->nhost; i++)
-		json_array_foreach(json_object_get(a->host[i].plan, "jobs"), k,
-				   j)
-			json_object_set_new(names, jstr(j, "name"),
-					    json_true());
+		json_array_foreach(json_object_get(a->host[i].plan, "jobs"), k, j)
+			json_object_set_new(names, jstr(j, "name"), json_true());
 	return names;
 }

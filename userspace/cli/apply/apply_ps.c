@@ -22,8 +22,7 @@ static json_t *file_name(const char *job)
 
 static const json_t *file_of(const struct apply_host *h, const char *job)
 {
-	const json_t *files =
-		json_object_get(json_object_get(h->look, "ps"), "files");
+	const json_t *files = json_object_get(json_object_get(h->look, "ps"), "files");
 	json_t *name = file_name(job);
 	const json_t *doc = json_object_get(files, json_string_value(name));
 
@@ -66,8 +65,7 @@ static bool serves(const char *listen, const char *want)
 	if (!port || !wanted || strcmp(port, wanted))
 		return false;
 	return (len == 7 && !strncmp(listen, "0.0.0.0", len) && *want != '[') ||
-	       (len == 4 && !strncmp(listen, "[::]", len)) ||
-	       !strcmp(listen, want);
+	       (len == 4 && !strncmp(listen, "[::]", len)) || !strcmp(listen, want);
 }
 
 void apply_ps_check(struct apply_host *h)
@@ -78,22 +76,16 @@ void apply_ps_check(struct apply_host *h)
 	json_array_foreach(h->ps, i, row)
 		if (!jbool(there, "alive"))
 			apply_refuse(
-				h,
-				"job %s: no trib-ps has its jobs from %s (trib-ps --listen %s)",
-				jstr(row, "job"), jstr(there, "dir"),
-				jstr(row, "listen"));
+				h, "job %s: no trib-ps has its jobs from %s (trib-ps --listen %s)",
+				jstr(row, "job"), jstr(there, "dir"), jstr(row, "listen"));
 		else if (!serves(jstr(there, "listen"), jstr(row, "listen")))
-			apply_refuse(
-				h,
-				"job %s: trib-ps listens on %s, workers would send to %s",
-				jstr(row, "job"), jstr(there, "listen"),
-				jstr(row, "listen"));
+			apply_refuse(h, "job %s: trib-ps listens on %s, workers would send to %s",
+				     jstr(row, "job"), jstr(there, "listen"), jstr(row, "listen"));
 }
 
 void apply_ps_mark(const struct apply_host *h, uint8_t *taken)
 {
-	const json_t *files =
-		json_object_get(json_object_get(h->look, "ps"), "files");
+	const json_t *files = json_object_get(json_object_get(h->look, "ps"), "files");
 	const json_t *t;
 	const char *name;
 	json_t *doc;
@@ -104,16 +96,14 @@ void apply_ps_mark(const struct apply_host *h, uint8_t *taken)
 			taken[jnum(t, "tree") & 0xffff] = 1;
 }
 
-bool apply_ps_cookie(const struct apply_host *h, const char *job,
-		     uint64_t *cookie)
+bool apply_ps_cookie(const struct apply_host *h, const char *job, uint64_t *cookie)
 {
 	const json_t *doc = row_of(h, job) ? file_of(h, job) : NULL;
 
 	return doc && !parse_hex(jstr(doc, "cookie"), cookie);
 }
 
-bool apply_ps_same(const struct apply_host *h, const char *job, uint64_t plan,
-		   uint64_t there)
+bool apply_ps_same(const struct apply_host *h, const char *job, uint64_t plan, uint64_t there)
 {
 	const json_t *row = row_of(h, job);
 	const json_t *want = tree_of(row, "id", plan), *have;
@@ -122,24 +112,22 @@ bool apply_ps_same(const struct apply_host *h, const char *job, uint64_t plan,
 		return true;
 	have = tree_of(file_of(h, job), "tree", there);
 	return want && have &&
-	       json_equal(json_object_get(want, "group"),
-			  json_object_get(have, "group"));
+	       json_equal(json_object_get(want, "group"), json_object_get(have, "group"));
 }
 
 /*
  * Values of a job for which the plan has none: those of the hosts, or the
  * defaults.
  */
-static uint64_t setting(struct apply *a, const char *job, const char *key,
-			const char *there, uint64_t otherwise)
+static uint64_t setting(struct apply *a, const char *job, const char *key, const char *there,
+			uint64_t otherwise)
 {
 	const json_t *want, *old;
 	uint64_t v = 0;
 	size_t i;
 
 	for (i = 0; !v && i < a->nhost; i++) {
-		want = apply_named(json_object_get(a->host[i].plan, "jobs"),
-				   job);
+		want = apply_named(json_object_get(a->host[i].plan, "jobs"), job);
 		old = want ? apply_job_there(&a->host[i], job) : NULL;
 		v = old ? jnum(old, there) : want ? apply_number(want, key) : 0;
 	}
@@ -157,8 +145,8 @@ static uint64_t room_of(const struct apply_host *h, size_t world)
 	size_t i;
 
 	json_array_foreach(json_object_get(h->plan, "faces"), i, f) {
-		over = (strchr(jstr(f, "addr"), ':') ? 40 : 20) + 8 +
-		       sizeof(struct trib_hdr) + 8 * ((world + 63) / 64);
+		over = (strchr(jstr(f, "addr"), ':') ? 40 : 20) + 8 + sizeof(struct trib_hdr) +
+		       8 * ((world + 63) / 64);
 		mtu = jnum(devices, jstr(f, "dev"));
 		fit = mtu > over ? (mtu - over) / 4 : 0;
 		if (mtu && fit < least)
@@ -187,8 +175,7 @@ static uint64_t values(struct apply *a, const char *job, size_t world)
 }
 
 /* Make the job's file, without trees. */
-static json_t *new_doc(struct apply *a, const char *job, const json_t *row,
-		       uint64_t cookie)
+static json_t *new_doc(struct apply *a, const char *job, const json_t *row, uint64_t cookie)
 {
 	char hex[20];
 
@@ -196,15 +183,10 @@ static json_t *new_doc(struct apply *a, const char *job, const json_t *row,
 	return json_pack(
 		"{s:s, s:I, s:s, s:I, s:I, s:I, s:O, s:[]}", "name", job, "job",
 		(json_int_t)jnum(row, "number"), "cookie", hex, "window",
-		(json_int_t)setting(a, job, "window", "window",
-				    TRIB_JOB_WINDOW_DEFAULT),
-		"nval",
-		(json_int_t)values(
-			a, job,
-			json_array_size(json_object_get(row, "workers"))),
+		(json_int_t)setting(a, job, "window", "window", TRIB_JOB_WINDOW_DEFAULT), "nval",
+		(json_int_t)values(a, job, json_array_size(json_object_get(row, "workers"))),
 		"timeout_ms",
-		(json_int_t)setting(a, job, "timeout", "timeout_ms",
-				    TRIB_JOB_TIMEOUT_DEFAULT),
+		(json_int_t)setting(a, job, "timeout", "timeout_ms", TRIB_JOB_TIMEOUT_DEFAULT),
 		"workers", json_object_get(row, "workers"), "trees");
 }
 
@@ -222,29 +204,24 @@ static json_t *put_step(const char *job, const json_t *doc)
 }
 
 /* Members that a job keeps for life; the others are trees. */
-static bool keeps(struct apply_host *h, const char *job, const json_t *doc,
-		  const json_t *old)
+static bool keeps(struct apply_host *h, const char *job, const json_t *doc, const json_t *old)
 {
-	static const char *const keys[] = {"job", "window", "nval",
-					   "timeout_ms", "workers"};
+	static const char *const keys[] = {"job", "window", "nval", "timeout_ms", "workers"};
 	size_t i;
 
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (!json_equal(json_object_get(doc, keys[i]),
-				json_object_get(old, keys[i]))) {
+		if (!json_equal(json_object_get(doc, keys[i]), json_object_get(old, keys[i]))) {
 			apply_refuse(
 				h,
 				"job %s: trib-ps has another %s for it, which a job keeps for life: remove %s/%s.json",
-				job, keys[i],
-				jstr(json_object_get(h->look, "ps"), "dir"),
-				job);
+				job, keys[i], jstr(json_object_get(h->look, "ps"), "dir"), job);
 			return false;
 		}
 	return true;
 }
 
-void apply_ps_load(struct apply *a, struct apply_host *h, const char *job,
-		   uint64_t cookie, const struct apply_ids *ids)
+void apply_ps_load(struct apply *a, struct apply_host *h, const char *job, uint64_t cookie,
+		   const struct apply_ids *ids)
 {
 	const json_t *row = row_of(h, job), *old = file_of(h, job), *want;
 	json_t *doc, *trees;
@@ -260,19 +237,17 @@ void apply_ps_load(struct apply *a, struct apply_host *h, const char *job,
 	}
 	if (!old)
 		apply_note(h, '+', "ps job %s world %zu listen %s", job,
-			   json_array_size(json_object_get(row, "workers")),
-			   jstr(row, "listen"));
+			   json_array_size(json_object_get(row, "workers")), jstr(row, "listen"));
 	trees = json_object_get(doc, "trees");
 	json_array_extend(trees, json_object_get(old, "trees"));
 	for (i = 0; i < ids->n; i++) {
 		want = tree_of(row, "id", ids->plan[i]);
-		json_array_append_new(
-			trees, json_pack("{s:I, s:O}", "tree",
-					 (json_int_t)ids->there[i], "group",
-					 json_object_get(want, "group")));
+		json_array_append_new(trees,
+				      json_pack("{s:I, s:O}", "tree", (json_int_t)ids->there[i],
+						"group", json_object_get(want, "group")));
 		text = apply_join(json_object_get(want, "group"));
-		apply_note(h, '+', "ps tree %u of %s group %s", ids->there[i],
-			   job, text ? text : "");
+		apply_note(h, '+', "ps tree %u of %s group %s", ids->there[i], job,
+			   text ? text : "");
 		free(text);
 	}
 	apply_step(h->load, put_step(job, doc), put_step(job, old));
@@ -300,9 +275,7 @@ void apply_ps_drop(struct apply_host *h, const uint8_t *keep)
 		k = json_array_size(json_object_get(old, "trees"));
 		json_object_set_new(doc, "trees", trees);
 		if (json_array_size(trees) < k)
-			apply_step(h->drop,
-				   put_step(job, json_array_size(trees) ? doc
-									: NULL),
+			apply_step(h->drop, put_step(job, json_array_size(trees) ? doc : NULL),
 				   NULL);
 		json_decref(doc);
 	}

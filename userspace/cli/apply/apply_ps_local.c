@@ -31,8 +31,8 @@ static bool name_ok(const char *name)
 {
 	size_t n = strlen(name);
 
-	return n > 5 && n < NAME_MAX - 8 && *name != '.' &&
-	       !strchr(name, '/') && !strcmp(name + n - 5, ".json");
+	return n > 5 && n < NAME_MAX - 8 && *name != '.' && !strchr(name, '/') &&
+	       !strcmp(name + n - 5, ".json");
 }
 
 static const char *path_of(struct folder *f, const char *name)
@@ -84,16 +84,13 @@ json_t *apply_ps_look(struct cli *c)
 	}
 	status = json_load_file(path_of(&f, PS_STATUS_FILE), 0, NULL);
 	listen = json_object_get(status, "listen");
-	listen = json_pack("{s:s, s:b, s:s, s:o}", "dir", f.dir, "alive",
-			   is_alive(&f), "listen",
-			   json_string_value(listen) ?: "", "files",
-			   read_files(&f));
+	listen = json_pack("{s:s, s:b, s:s, s:o}", "dir", f.dir, "alive", is_alive(&f), "listen",
+			   json_string_value(listen) ?: "", "files", read_files(&f));
 	json_decref(status);
 	return listen;
 }
 
-static int write_file(struct cli *c, struct folder *f, const char *name,
-		      const char *text)
+static int write_file(struct cli *c, struct folder *f, const char *name, const char *text)
 {
 	size_t len = strlen(text);
 	int fd, err = 0;
@@ -110,8 +107,7 @@ static int write_file(struct cli *c, struct folder *f, const char *name,
 }
 
 /* Wait until trib-ps has read @text (NULL: has seen that the file is gone). */
-static int wait_verdict(struct cli *c, struct folder *f, const char *name,
-			const char *text)
+static int wait_verdict(struct cli *c, struct folder *f, const char *name, const char *text)
 {
 	const struct timespec nap = {.tv_nsec = LOOK_MS * 1000000};
 	char want[20] = "", why[400] = "";
@@ -120,8 +116,7 @@ static int wait_verdict(struct cli *c, struct folder *f, const char *name,
 	int ms;
 
 	if (text)
-		snprintf(want, sizeof(want), "%016" PRIx64,
-			 ps_digest(text, strlen(text)));
+		snprintf(want, sizeof(want), "%016" PRIx64, ps_digest(text, strlen(text)));
 	for (ms = 0; !done && ms < VERDICT_MS; ms += LOOK_MS) {
 		const json_t *file;
 
@@ -134,13 +129,11 @@ static int wait_verdict(struct cli *c, struct folder *f, const char *name,
 			nanosleep(&nap, NULL);
 	}
 	if (!done)
-		return cli_error(c, "trib-ps does not take %s/%s", f->dir,
-				 name);
+		return cli_error(c, "trib-ps does not take %s/%s", f->dir, name);
 	return *why ? cli_error(c, "trib-ps: %s", why) : 0;
 }
 
-static int put(struct cli *c, struct folder *f, const char *name,
-	       const char *text)
+static int put(struct cli *c, struct folder *f, const char *name, const char *text)
 {
 	json_t *old = json_load_file(path_of(f, name), 0, NULL);
 	char why[sizeof(c->error)];

@@ -26,8 +26,7 @@ static const json_t *live_tree(const struct apply_host *h, uint64_t id)
 	return NULL;
 }
 
-static const json_t *plan_tree(const struct apply_host *h, uint64_t id,
-			       const char *job)
+static const json_t *plan_tree(const struct apply_host *h, uint64_t id, const char *job)
 {
 	const json_t *t;
 	size_t i;
@@ -39,8 +38,8 @@ static const json_t *plan_tree(const struct apply_host *h, uint64_t id,
 }
 
 /* True if tree @there of @h equals @want. Both may be missing. */
-static bool same_tree(struct apply_host *h, const json_t *want,
-		      const json_t *there, const char *job)
+static bool same_tree(struct apply_host *h, const json_t *want, const json_t *there,
+		      const char *job)
 {
 	json_t *a, *b;
 	bool same;
@@ -57,8 +56,7 @@ static bool same_tree(struct apply_host *h, const json_t *want,
 	return same;
 }
 
-static bool is_there(struct apply *a, const char *job, uint32_t plan,
-		     uint32_t there)
+static bool is_there(struct apply *a, const char *job, uint32_t plan, uint32_t there)
 {
 	size_t i;
 
@@ -71,8 +69,7 @@ static bool is_there(struct apply *a, const char *job, uint32_t plan,
 }
 
 /* Match the plan's trees with live ones; false if one is missing. */
-static bool find_trees(struct apply *a, const char *job, struct apply_ids *ids,
-		       const uint8_t *live)
+static bool find_trees(struct apply *a, const char *job, struct apply_ids *ids, const uint8_t *live)
 {
 	uint8_t *used = calloc(1, IDS);
 	size_t i, left = 0;
@@ -81,8 +78,7 @@ static bool find_trees(struct apply *a, const char *job, struct apply_ids *ids,
 
 	for (i = 0; all && i < ids->n; i++) {
 		for (id = 1; id < IDS; id++)
-			if (live[id] && !used[id] &&
-			    is_there(a, job, ids->plan[i], id))
+			if (live[id] && !used[id] && is_there(a, job, ids->plan[i], id))
 				break;
 		all = id < IDS;
 		if (all) {
@@ -116,19 +112,16 @@ static bool choose_ids(struct apply_ids *ids, uint8_t *taken)
 	return true;
 }
 
-static void mark_ids(struct apply *a, const char *job, uint8_t *plan,
-		     uint8_t *live, uint8_t *taken)
+static void mark_ids(struct apply *a, const char *job, uint8_t *plan, uint8_t *live, uint8_t *taken)
 {
 	const json_t *t;
 	size_t i, k;
 
 	for (i = 0; i < a->nhost; i++) {
-		json_array_foreach(json_object_get(a->host[i].plan, "trees"), k,
-				   t)
+		json_array_foreach(json_object_get(a->host[i].plan, "trees"), k, t)
 			if (!strcmp(jstr(t, "job"), job))
 				plan[jnum(t, "id") % IDS] = 1;
-		json_array_foreach(json_object_get(a->host[i].look, "trees"), k,
-				   t) {
+		json_array_foreach(json_object_get(a->host[i].look, "trees"), k, t) {
 			taken[jnum(t, "id") % IDS] = 1;
 			if (!strcmp(jstr(t, "job"), job) && !jbool(t, "held"))
 				live[jnum(t, "id") % IDS] = 1;
@@ -138,12 +131,8 @@ static void mark_ids(struct apply *a, const char *job, uint8_t *plan,
 		json_array_foreach(a->host[i].load, k, t) {
 			const json_t *w = json_object_get(t, "undo");
 
-			if (!strcmp(json_string_value(json_array_get(w, 0))
-					    ?: "",
-				    "tree"))
-				taken[strtoul(json_string_value(
-						      json_array_get(w, 2)),
-					      NULL, 10) %
+			if (!strcmp(json_string_value(json_array_get(w, 0)) ?: "", "tree"))
+				taken[strtoul(json_string_value(json_array_get(w, 2)), NULL, 10) %
 				      IDS] = 1;
 		}
 	}
@@ -178,8 +167,7 @@ static void put_id(json_t *words, uint64_t id)
 }
 
 /* Add the steps that load the new trees of a job, and the switch to them. */
-static void replace_on(struct apply_host *h, const char *job,
-		       const struct apply_ids *ids)
+static void replace_on(struct apply_host *h, const char *job, const struct apply_ids *ids)
 {
 	json_t *to = apply_words("tree switch %s", job);
 	json_t *back = apply_words("tree switch %s", job);
@@ -199,8 +187,7 @@ static void replace_on(struct apply_host *h, const char *job,
 			json_t *words = apply_tree_words(t);
 
 			text = apply_join(words);
-			apply_note(h, '-', "tree %llu of %s",
-				   (unsigned long long)jnum(t, "id"),
+			apply_note(h, '-', "tree %llu of %s", (unsigned long long)jnum(t, "id"),
 				   text ? text : "");
 			free(text);
 			json_decref(words);
@@ -228,11 +215,9 @@ static void check_numbers(struct apply *a, const char *job, uint32_t id)
 		if (!number)
 			continue;
 		if (by[number])
-			apply_refuse(
-				&a->host[i],
-				"tree %u: is relay %llu, as %s is: their pools overlap",
-				id, (unsigned long long)number,
-				by[number]->name);
+			apply_refuse(&a->host[i],
+				     "tree %u: is relay %llu, as %s is: their pools overlap", id,
+				     (unsigned long long)number, by[number]->name);
 		by[number] = &a->host[i];
 	}
 	free(by);
@@ -258,8 +243,7 @@ void apply_diff_trees(struct apply *a, const char *job, uint64_t cookie)
 	if (find_trees(a, job, &ids, marks + IDS))
 		goto out;
 	if (!choose_ids(&ids, marks + 2 * IDS)) {
-		apply_refuse(&a->host[0], "no %zu numbers of trees are free",
-			     ids.n);
+		apply_refuse(&a->host[0], "no %zu numbers of trees are free", ids.n);
 		goto out;
 	}
 	for (i = 0; i < a->nhost; i++) {

@@ -54,8 +54,7 @@ static void become(const char *via, const char *host)
 	char *argv[WORDS_MAX + 5];
 	size_t n = 0, len, i;
 
-	for (via += strspn(via, " \t"); *via && n < WORDS_MAX;
-	     via += strspn(via, " \t")) {
+	for (via += strspn(via, " \t"); *via && n < WORDS_MAX; via += strspn(via, " \t")) {
 		len = strcspn(via, " \t");
 		argv[n] = put_host(via, len, host);
 		if (!argv[n++])
@@ -87,8 +86,7 @@ static void start(const char *via, struct fan *f)
 {
 	int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
 
-	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) ||
-	    pipe2(err, O_CLOEXEC)) {
+	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC)) {
 		fail(f, strerror(errno));
 		goto out;
 	}
@@ -138,9 +136,8 @@ static void listen_to(struct fan *f)
 
 	if (n < 0 && errno == EINTR)
 		return;
-	more = n > 0 && f->got + (size_t)n < ANSWER_MAX
-		       ? realloc(f->out, f->got + (size_t)n + 1)
-		       : NULL;
+	more = n > 0 && f->got + (size_t)n < ANSWER_MAX ? realloc(f->out, f->got + (size_t)n + 1)
+							: NULL;
 	if (!more) {
 		shut(&f->from);
 		return;
@@ -186,11 +183,11 @@ static void finish(struct fan *f, int status)
 	if (*f->said)
 		snprintf(f->error, sizeof(f->error), "%s", f->said);
 	else if (WIFSIGNALED(status))
-		snprintf(f->error, sizeof(f->error),
-			 "no answer: ended by signal %d", WTERMSIG(status));
+		snprintf(f->error, sizeof(f->error), "no answer: ended by signal %d",
+			 WTERMSIG(status));
 	else
-		snprintf(f->error, sizeof(f->error),
-			 "no answer: exit status %d", WEXITSTATUS(status));
+		snprintf(f->error, sizeof(f->error), "no answer: exit status %d",
+			 WEXITSTATUS(status));
 }
 
 static void look_after(struct fan *f, int ms)
@@ -198,15 +195,13 @@ static void look_after(struct fan *f, int ms)
 	int status = 0;
 
 	if (now_ms() - f->begun_ms > ms && !*f->error) {
-		snprintf(f->error, sizeof(f->error),
-			 "no answer within %d seconds", ms / 1000);
+		snprintf(f->error, sizeof(f->error), "no answer within %d seconds", ms / 1000);
 		kill(f->pid, SIGKILL);
 		/* Descendants of the process may hold the pipes open. */
 		shut(&f->from);
 		shut(&f->err);
 	}
-	if (f->from < 0 && f->err < 0 &&
-	    waitpid(f->pid, &status, WNOHANG) == f->pid)
+	if (f->from < 0 && f->err < 0 && waitpid(f->pid, &status, WNOHANG) == f->pid)
 		finish(f, status);
 }
 
@@ -236,8 +231,7 @@ static void serve(struct fan *f, size_t n)
 	}
 }
 
-void fan_run(const char *via, struct fan *f, size_t n, int ms,
-	     fan_progress progress, void *arg)
+void fan_run(const char *via, struct fan *f, size_t n, int ms, fan_progress progress, void *arg)
 {
 	void (*old)(int) = signal(SIGPIPE, SIG_IGN);
 	size_t i, done = 0, running;

@@ -43,8 +43,7 @@ typedef void (*fan_progress)(void *arg, size_t done, size_t n);
  *
  * A host failed if its @error is not empty.
  */
-void fan_run(const char *via, struct fan *f, size_t n, int ms,
-	     fan_progress progress, void *arg);
+void fan_run(const char *via, struct fan *f, size_t n, int ms, fan_progress progress, void *arg);
 
 /* Free input and answers before the next round. */
 void fan_free(struct fan *f, size_t n);

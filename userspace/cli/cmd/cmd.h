@@ -45,17 +45,17 @@ struct cli_object {
 /* Faces as `trib face` shows them. */
 extern const struct cli_kind cmd_face_kind;
 
-#define CLI_CMD(name, args, text, fn)                                          \
-	{                                                                      \
-		name, args, text, fn, NULL                                     \
+#define CLI_CMD(name, args, text, fn)                                                              \
+	{                                                                                          \
+		name, args, text, fn, NULL                                                         \
 	}
 
-#define CLI_OBJECT(object, about)                                              \
-	const struct cli_object object_##object = {                            \
-		.name = #object,                                               \
-		.text = about,                                                 \
-		.cmds = cmds,                                                  \
-		.ncmds = sizeof(cmds) / sizeof(cmds[0]),                       \
+#define CLI_OBJECT(object, about)                                                                  \
+	const struct cli_object object_##object = {                                                \
+		.name = #object,                                                                   \
+		.text = about,                                                                     \
+		.cmds = cmds,                                                                      \
+		.ncmds = sizeof(cmds) / sizeof(cmds[0]),                                           \
 	}
 
 /* table.c */

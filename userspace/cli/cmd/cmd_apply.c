@@ -49,12 +49,10 @@ static void show_progress(void *arg, size_t done, size_t n)
 	bool tty = isatty(2);
 	double now = seconds();
 
-	if (s->quiet || now - s->begun < PATIENCE ||
-	    now - s->last < (tty ? 0.2 : 2))
+	if (s->quiet || now - s->begun < PATIENCE || now - s->last < (tty ? 0.2 : 2))
 		return;
 	fprintf(stderr,
-		tty ? "\rtrib: %s, %zu of %zu hosts \033[K"
-		    : "trib: %s, %zu of %zu hosts\n",
+		tty ? "\rtrib: %s, %zu of %zu hosts \033[K" : "trib: %s, %zu of %zu hosts\n",
 		s->what, done, n);
 	fflush(stderr);
 	s->last = now;
@@ -76,11 +74,9 @@ struct run {
  * One round: @in of each host that has one, answers in @answer (a new
  * reference), reasons in apply_host.why. Returns how many failed.
  */
-static size_t round_of(struct run *r, const char *what, json_t **in,
-		       json_t **answer)
+static size_t round_of(struct run *r, const char *what, json_t **in, json_t **answer)
 {
-	struct show show = {
-		.what = what, .begun = seconds(), .quiet = r->a.c->json};
+	struct show show = {.what = what, .begun = seconds(), .quiet = r->a.c->json};
 	size_t i, bad = 0;
 
 	for (i = 0; i < r->a.nhost; i++) {
@@ -127,15 +123,12 @@ static int refused(struct run *r, const char *what)
 			continue;
 		n++;
 		if (!c->json)
-			fprintf(stderr, "trib: %s: %s\n", r->a.host[i].name,
-				r->a.host[i].why);
+			fprintf(stderr, "trib: %s: %s\n", r->a.host[i].name, r->a.host[i].why);
 		else if (at < sizeof(all))
-			at += (size_t)snprintf(all + at, sizeof(all) - at,
-					       "; %s: %s", r->a.host[i].name,
-					       r->a.host[i].why);
+			at += (size_t)snprintf(all + at, sizeof(all) - at, "; %s: %s",
+					       r->a.host[i].name, r->a.host[i].why);
 	}
-	return cli_error(c, "%zu of %zu hosts refuse: %s%.800s", n, r->a.nhost,
-			 what, all);
+	return cli_error(c, "%zu of %zu hosts refuse: %s%.800s", n, r->a.nhost, what, all);
 }
 
 /* Ask all hosts for their state. */
@@ -160,8 +153,7 @@ static int look(struct run *r)
 			continue;
 		/* A host without work may be unreachable. */
 		if (!r->a.c->json)
-			fprintf(stderr, "trib: %s: left out: %s\n", h->name,
-				h->why);
+			fprintf(stderr, "trib: %s: left out: %s\n", h->name, h->why);
 		h->why[0] = '\0';
 		h->absent = true;
 		bad--;
@@ -185,10 +177,9 @@ static json_t *reversed(const json_t *list)
 	size_t n = json_array_size(list);
 
 	while (n--)
-		json_array_append_new(
-			back, json_pack("{s:O}", "run",
-					json_object_get(json_array_get(list, n),
-							"undo")));
+		json_array_append_new(back,
+				      json_pack("{s:O}", "run",
+						json_object_get(json_array_get(list, n), "undo")));
 	return back;
 }
 
@@ -196,16 +187,14 @@ static json_t *reversed(const json_t *list)
  * With @done NULL, run the step on all hosts. Otherwise undo it on the hosts
  * that @done marks. Marks hosts that ran it.
  */
-static size_t make(struct run *r, const char *what, enum part part, bool undo,
-		   bool *done)
+static size_t make(struct run *r, const char *what, enum part part, bool undo, bool *done)
 {
 	size_t n = r->a.nhost, i, bad;
 	json_t **in = calloc(n, sizeof(*in)), **out = calloc(n, sizeof(*out));
 	json_t *list;
 
 	if (!in || !out) {
-		snprintf(r->a.host[0].why, sizeof(r->a.host[0].why),
-			 "out of memory");
+		snprintf(r->a.host[0].why, sizeof(r->a.host[0].why), "out of memory");
 		free(in);
 		free(out);
 		return 1;
@@ -214,8 +203,7 @@ static size_t make(struct run *r, const char *what, enum part part, bool undo,
 		list = part_of(&r->a.host[i], part);
 		if (!json_array_size(list) || (undo && !done[i]))
 			continue;
-		in[i] = json_pack("{s:o}", "do",
-				  undo ? reversed(list) : json_incref(list));
+		in[i] = json_pack("{s:o}", "do", undo ? reversed(list) : json_incref(list));
 	}
 	bad = round_of(r, what, in, out);
 	for (i = 0; i < n; i++) {
@@ -249,8 +237,7 @@ static int back_out(struct run *r, bool *loaded, bool *flipped)
 	for (i = 0; why && i < r->a.nhost; i++) {
 		h = &r->a.host[i];
 		if (*h->why && *why[i])
-			snprintf(why[i] + strlen(why[i]),
-				 sizeof(*why) - strlen(why[i]),
+			snprintf(why[i] + strlen(why[i]), sizeof(*why) - strlen(why[i]),
 				 "; and undoing: %.200s", h->why);
 		if (*why[i])
 			memcpy(h->why, why[i], sizeof(*why));
@@ -291,8 +278,7 @@ static int drop(struct run *r)
 		return cli_error(r->a.c, "out of memory");
 	bad = make(r, "removing", DROP, false, done);
 	free(done);
-	return bad ? refused(r,
-			     "the plan is in force, but trees of the former generation are left")
+	return bad ? refused(r, "the plan is in force, but trees of the former generation are left")
 		   : CLI_OK;
 }
 
@@ -306,16 +292,13 @@ static void note_drops(struct run *r)
 	for (i = 0; i < r->a.nhost; i++)
 		json_array_foreach(r->a.host[i].drop, k, step) {
 			const json_t *run = json_object_get(step, "run");
-			const char *what =
-				json_string_value(json_array_get(run, 0));
+			const char *what = json_string_value(json_array_get(run, 0));
 
-			json_array_append_new(
-				r->a.host[i].diff,
-				jfmt(strcmp(what, "ps") ? "- %s tree %s, held"
-							: "- %s ps trees of %s",
-				     r->a.host[i].name,
-				     json_string_value(
-					     json_array_get(run, 2))));
+			json_array_append_new(r->a.host[i].diff,
+					      jfmt(strcmp(what, "ps") ? "- %s tree %s, held"
+								      : "- %s ps trees of %s",
+						   r->a.host[i].name,
+						   json_string_value(json_array_get(run, 2))));
 		}
 }
 
@@ -344,11 +327,9 @@ static int report(struct run *r, bool diff)
 		return CLI_OK;
 	}
 	if (!n)
-		snprintf(text, sizeof(text), "%zu hosts: nothing to do",
-			 r->a.nhost);
+		snprintf(text, sizeof(text), "%zu hosts: nothing to do", r->a.nhost);
 	else
-		snprintf(text, sizeof(text), "%zu hosts: %zu changes",
-			 r->a.nhost, n);
+		snprintf(text, sizeof(text), "%zu hosts: %zu changes", r->a.nhost, n);
 	i = strlen(text);
 	if (r->a.draining)
 		snprintf(
@@ -356,9 +337,8 @@ static int report(struct run *r, bool diff)
 			"; %u former trees go on until their workers end: apply again to remove them",
 			r->a.draining);
 	return out_value(c,
-			 json_pack("{s:I, s:o, s:i}", "hosts",
-				   (json_int_t)r->a.nhost, "changes", all,
-				   "draining", (int)r->a.draining),
+			 json_pack("{s:I, s:o, s:i}", "hosts", (json_int_t)r->a.nhost, "changes",
+				   all, "draining", (int)r->a.draining),
 			 text);
 }
 
@@ -367,8 +347,7 @@ static bool work_left(const struct run *r)
 	size_t i;
 
 	for (i = 0; i < r->a.nhost; i++)
-		if (json_array_size(r->a.host[i].load) ||
-		    json_array_size(r->a.host[i].flip))
+		if (json_array_size(r->a.host[i].load) || json_array_size(r->a.host[i].flip))
 			return true;
 	return false;
 }
@@ -422,14 +401,12 @@ static int parse_words(struct cli *c, int argc, char **argv, struct words *w)
 			w->via = argv[++i];
 		else if (!strcmp(argv[i], "--timeout") && i + 1 < argc)
 			w->timeout = argv[++i];
-		else if (!strcmp(argv[i], "--via") ||
-			 !strcmp(argv[i], "--timeout"))
+		else if (!strcmp(argv[i], "--via") || !strcmp(argv[i], "--timeout"))
 			return cli_usage(c, "%s needs a value", argv[i]);
 		else if (argv[i][0] == '-' && argv[i][1])
 			return cli_usage(c, "no option \"%s\"", argv[i]);
 		else if (w->plan)
-			return cli_usage(c, "\"%s\" is not expected here",
-					 argv[i]);
+			return cli_usage(c, "\"%s\" is not expected here", argv[i]);
 		else
 			w->plan = argv[i];
 	}
@@ -438,13 +415,10 @@ static int parse_words(struct cli *c, int argc, char **argv, struct words *w)
 	if (!w->local && !w->plan)
 		return cli_usage(c, "PLAN is missing");
 	w->seconds = HOST_SECONDS;
-	if (w->timeout &&
-	    parse_number(w->timeout, 1, HOST_SECONDS_MAX, &w->seconds))
-		return cli_usage(c, "--timeout %s: 1 to %d seconds", w->timeout,
-				 HOST_SECONDS_MAX);
+	if (w->timeout && parse_number(w->timeout, 1, HOST_SECONDS_MAX, &w->seconds))
+		return cli_usage(c, "--timeout %s: 1 to %d seconds", w->timeout, HOST_SECONDS_MAX);
 	if (w->via && !strstr(w->via, "{}"))
-		return cli_usage(c, "--via \"%s\": {} for the host is missing",
-				 w->via);
+		return cli_usage(c, "--via \"%s\": {} for the host is missing", w->via);
 	return CLI_OK;
 }
 
@@ -477,8 +451,7 @@ static int cmd_apply(struct cli *c, int argc, char **argv)
 
 static const struct cli_cmd cmds[] = {
 	CLI_CMD("", "PLAN [--diff] [--now] [--via TEMPLATE] [--timeout S]",
-		"Make all hosts of a plan do what it says, or none.",
-		cmd_apply),
+		"Make all hosts of a plan do what it says, or none.", cmd_apply),
 };
 
 CLI_OBJECT(apply, "bring a plan to all its hosts, or to none");

@@ -52,16 +52,13 @@ static json_t *entry(struct cli *c, int line, int argc, char **argv, int code)
 	int i;
 
 	for (i = 0; i < argc; i++)
-		json_array_append_new(words,
-				      schema_string(argv[i], strlen(argv[i])));
+		json_array_append_new(words, schema_string(argv[i], strlen(argv[i])));
 	e = json_pack("{s:i, s:o}", "line", line, "command", words);
 	if (code) {
-		json_object_set_new(e, "error",
-				    schema_string(c->error, strlen(c->error)));
+		json_object_set_new(e, "error", schema_string(c->error, strlen(c->error)));
 		json_object_set_new(e, "code", json_integer(code));
 	} else {
-		json_object_set(e, "output",
-				c->result ? c->result : json_null());
+		json_object_set(e, "output", c->result ? c->result : json_null());
 	}
 	return e;
 }
@@ -81,8 +78,7 @@ static int run_line(struct cli *c, char *text, int line, json_t *list)
 	else
 		code = cli_run(c, argc, argv);
 	if (c->json)
-		json_array_append_new(
-			list, entry(c, line, argc > 0 ? argc : 0, argv, code));
+		json_array_append_new(list, entry(c, line, argc > 0 ? argc : 0, argv, code));
 	json_decref(c->result);
 	c->result = NULL;
 	return code;
@@ -130,8 +126,7 @@ static int cmd_batch(struct cli *c, int argc, char **argv)
 	if (strcmp(argv[0], "-")) {
 		f = fopen(argv[0], "re");
 		if (!f)
-			return cli_error(c, "cannot open \"%s\": %s", argv[0],
-					 strerror(errno));
+			return cli_error(c, "cannot open \"%s\": %s", argv[0], strerror(errno));
 	}
 	list = json_array();
 	c->batch = true;
@@ -141,17 +136,13 @@ static int cmd_batch(struct cli *c, int argc, char **argv)
 	json_decref(c->result);
 	c->result = list;
 	/* Under -j the entry of the failed line has the error. */
-	if (c->json &&
-	    json_object_get(json_array_get(list, json_array_size(list) - 1),
-			    "error"))
+	if (c->json && json_object_get(json_array_get(list, json_array_size(list) - 1), "error"))
 		c->error[0] = '\0';
 	return err;
 }
 
 static const struct cli_cmd cmds[] = {
-	CLI_CMD("", "FILE | -",
-		"Run the commands in a file, up to the first error.",
-		cmd_batch),
+	CLI_CMD("", "FILE | -", "Run the commands in a file, up to the first error.", cmd_batch),
 };
 
 CLI_OBJECT(batch, "run the commands in a file");

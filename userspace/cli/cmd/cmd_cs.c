@@ -35,11 +35,8 @@ static int cs_wipe(struct cli *c, int argc, char **argv)
 
 static const struct cli_cmd cmds[] = {
 	CLI_CMD("show", "[PREFIX]",
-		"List the Data in the cache, or that of names with this prefix.",
-		cs_show),
-	CLI_CMD("wipe", "PREFIX",
-		"Remove the Data of names with this prefix; / is all.",
-		cs_wipe),
+		"List the Data in the cache, or that of names with this prefix.", cs_show),
+	CLI_CMD("wipe", "PREFIX", "Remove the Data of names with this prefix; / is all.", cs_wipe),
 };
 
 CLI_OBJECT(cs, "content store of the NDN forwarder");

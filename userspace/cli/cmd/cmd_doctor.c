@@ -19,17 +19,13 @@ static int arguments(struct doctor *d, int argc, char **argv)
 		if (i == 3)
 			return cli_no_args(d->c, argc, argv);
 		if (argc < 2)
-			return cli_usage(d->c, "%s needs %s", words[i],
-					 what[i]);
+			return cli_usage(d->c, "%s needs %s", words[i], what[i]);
 		*to[i] = argv[1];
 	}
 	if (d->peer && parse_addr(d->peer, addr))
-		return cli_error(d->c,
-				 "--peer \"%s\" is not an IPv4 or IPv6 address",
-				 d->peer);
+		return cli_error(d->c, "--peer \"%s\" is not an IPv4 or IPv6 address", d->peer);
 	if (d->peer && d->topology)
-		return cli_usage(d->c,
-				 "--peer and --topology exclude each other");
+		return cli_usage(d->c, "--peer and --topology exclude each other");
 	if (d->host && !d->topology)
 		return cli_usage(d->c, "--host needs --topology FILE");
 	return CLI_OK;

@@ -9,14 +9,11 @@
 #include "cmd.h"
 
 /* Arguments for the NDN forwarder. */
-#define NDN_ARGS                                                               \
-	ARG_ROW("ndn", "host, router or none", ARG_NDN, TRIB_A_FACE_NDN, 0),   \
-		ARG_ROW("ndn-port", "P or ether", ARG_NDN_PORT,                \
-			TRIB_A_FACE_NDN_PORT, 0),                              \
-		ARG_ROW("subscribe", "PREFIX", ARG_PREFIXES,                   \
-			TRIB_A_FACE_NDN_SUBSCRIBE, ARG_LIST),                  \
-		ARG_ROW("write", "PREFIX", ARG_PREFIXES,                       \
-			TRIB_A_FACE_NDN_WRITE, ARG_LIST)
+#define NDN_ARGS                                                                                   \
+	ARG_ROW("ndn", "host, router or none", ARG_NDN, TRIB_A_FACE_NDN, 0),                       \
+		ARG_ROW("ndn-port", "P or ether", ARG_NDN_PORT, TRIB_A_FACE_NDN_PORT, 0),          \
+		ARG_ROW("subscribe", "PREFIX", ARG_PREFIXES, TRIB_A_FACE_NDN_SUBSCRIBE, ARG_LIST), \
+		ARG_ROW("write", "PREFIX", ARG_PREFIXES, TRIB_A_FACE_NDN_WRITE, ARG_LIST)
 
 static const struct arg add_args[] = {
 	ARG_ROW(NULL, "NAME", ARG_NAME, TRIB_A_FACE_NAME, ARG_NEEDED),
@@ -47,8 +44,8 @@ static void addr_text(const json_t *f, char *buf, size_t size)
 	if (!*addr || !strcmp(addr, "::"))
 		snprintf(buf, size, "-");
 	else
-		snprintf(buf, size, strchr(addr, ':') ? "[%s]:%u" : "%s:%u",
-			 addr, (unsigned int)jnum(f, "port"));
+		snprintf(buf, size, strchr(addr, ':') ? "[%s]:%u" : "%s:%u", addr,
+			 (unsigned int)jnum(f, "port"));
 }
 
 static void vlan_text(const json_t *f, char *buf, size_t size)
@@ -64,8 +61,7 @@ static void vlan_text(const json_t *f, char *buf, size_t size)
 
 static void dev_text(const json_t *f, char *buf, size_t size)
 {
-	snprintf(buf, size, "%s%s", jstr(f, "ifname"),
-		 jnum(f, "ifindex") ? "" : " (gone)");
+	snprintf(buf, size, "%s%s", jstr(f, "ifname"), jnum(f, "ifindex") ? "" : " (gone)");
 }
 
 static const struct out_col table[] = {
@@ -115,23 +111,19 @@ static int face_show(struct cli *c, int argc, char **argv)
 	return kind_show(c, &cmd_face_kind, argc, argv);
 }
 
-#define NDN_GIVEN                                                              \
-	(ARG_BIT(TRIB_A_FACE_NDN) | ARG_BIT(TRIB_A_FACE_NDN_PORT) |            \
+#define NDN_GIVEN                                                                                  \
+	(ARG_BIT(TRIB_A_FACE_NDN) | ARG_BIT(TRIB_A_FACE_NDN_PORT) |                                \
 	 ARG_BIT(TRIB_A_FACE_NDN_SUBSCRIBE) | ARG_BIT(TRIB_A_FACE_NDN_WRITE))
 
 static int check_add(struct cli *c, uint32_t seen)
 {
 	/* A face with ndn-port ether needs none; tribd checks that. */
-	if (!(seen &
-	      (ARG_BIT(TRIB_A_FACE_ADDR) | ARG_BIT(TRIB_A_FACE_NDN_PORT))))
+	if (!(seen & (ARG_BIT(TRIB_A_FACE_ADDR) | ARG_BIT(TRIB_A_FACE_NDN_PORT))))
 		return cli_usage(c, "addr ADDR is missing");
-	if ((seen & ARG_BIT(TRIB_A_FACE_VLAN_INNER)) &&
-	    !(seen & ARG_BIT(TRIB_A_FACE_VLAN)))
+	if ((seen & ARG_BIT(TRIB_A_FACE_VLAN_INNER)) && !(seen & ARG_BIT(TRIB_A_FACE_VLAN)))
 		return cli_usage(c, "inner needs vlan, the outer tag");
 	if ((seen & NDN_GIVEN) && !(seen & ARG_BIT(TRIB_A_FACE_NDN)))
-		return cli_usage(
-			c,
-			"ndn-port, subscribe and write need ndn host or ndn router");
+		return cli_usage(c, "ndn-port, subscribe and write need ndn host or ndn router");
 	return CLI_OK;
 }
 
@@ -139,52 +131,44 @@ static int check_set(struct cli *c, uint32_t seen)
 {
 	if (seen & ~ARG_BIT(TRIB_A_FACE_NAME))
 		return CLI_OK;
-	return cli_usage(
-		c, "nothing to change: give ndn, ndn-port, subscribe or write");
+	return cli_usage(c, "nothing to change: give ndn, ndn-port, subscribe or write");
 }
 
-static const struct kind_args add = {add_args,
-				     sizeof(add_args) / sizeof(add_args[0]),
-				     check_add, TRIB_A_FACE, NULL};
+static const struct kind_args add = {add_args, sizeof(add_args) / sizeof(add_args[0]), check_add,
+				     TRIB_A_FACE, NULL};
 
 static int face_add(struct cli *c, int argc, char **argv)
 {
-	return kind_change(c, &cmd_face_kind, TRIB_CMD_FACE_NEW, argc, argv,
-			   &add);
+	return kind_change(c, &cmd_face_kind, TRIB_CMD_FACE_NEW, argc, argv, &add);
 }
 
-static const struct kind_args set = {set_args,
-				     sizeof(set_args) / sizeof(set_args[0]),
-				     check_set, TRIB_A_FACE, &add};
+static const struct kind_args set = {set_args, sizeof(set_args) / sizeof(set_args[0]), check_set,
+				     TRIB_A_FACE, &add};
 
 static int face_set(struct cli *c, int argc, char **argv)
 {
-	return kind_change(c, &cmd_face_kind, TRIB_CMD_FACE_SET, argc, argv,
-			   &set);
+	return kind_change(c, &cmd_face_kind, TRIB_CMD_FACE_SET, argc, argv, &set);
 }
 
 static int face_del(struct cli *c, int argc, char **argv)
 {
 	struct kind_args args = {name_args, 1, NULL, 0, NULL};
 
-	return kind_change(c, &cmd_face_kind, TRIB_CMD_FACE_DEL, argc, argv,
-			   &args);
+	return kind_change(c, &cmd_face_kind, TRIB_CMD_FACE_DEL, argc, argv, &args);
 }
 
-#define NDN_USAGE                                                              \
+#define NDN_USAGE                                                                                  \
 	"[ndn host|router|none] [ndn-port P|ether] [subscribe PREFIX...|none] [write PREFIX...|none]"
 
 static const struct cli_cmd cmds[] = {
-	CLI_CMD("show", "[NAME]", "List the faces, or show one in full.",
-		face_show),
+	CLI_CMD("show", "[NAME]", "List the faces, or show one in full.", face_show),
 	{"add",
 	 "NAME dev IFNAME addr ADDR [mac MAC] [port P] [local ADDR] [vlan V [inner V]] " NDN_USAGE,
 	 "Add a neighbour, and attach XDP to its port.", face_add, &add},
 	{"set", "NAME " NDN_USAGE,
-	 "Change the role of a face in the NDN forwarder, and the names that it may use.",
-	 face_set, &set},
-	CLI_CMD("del", "NAME", "Remove a face that no tree and no route uses.",
-		face_del),
+	 "Change the role of a face in the NDN forwarder, and the names that it may use.", face_set,
+	 &set},
+	CLI_CMD("del", "NAME", "Remove a face that no tree and no route uses.", face_del),
 };
 
 CLI_OBJECT(face, "neighbours of this host, each behind a port");

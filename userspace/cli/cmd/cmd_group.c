@@ -3,8 +3,7 @@
 #include "cmd.h"
 
 static const struct arg id_args[] = {
-	ARG_NUM(NULL, "ID", ARG_U32, TRIB_A_GROUP_ID, 1, UINT32_MAX,
-		ARG_NEEDED),
+	ARG_NUM(NULL, "ID", ARG_U32, TRIB_A_GROUP_ID, 1, UINT32_MAX, ARG_NEEDED),
 };
 
 static const struct out_col table[] = {

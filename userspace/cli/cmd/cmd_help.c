@@ -27,11 +27,10 @@ static int add_cmds(json_t *list, const struct cli_object *o)
 	int err = 0;
 
 	for (i = 0; i < o->ncmds; i++)
-		err |= json_array_append_new(
-			list, json_pack("{s:s, s:s, s:s, s:s}", "object",
-					o->name, "command", o->cmds[i].name,
-					"args", args_text(&o->cmds[i], args),
-					"text", o->cmds[i].text));
+		err |= json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "object",
+							     o->name, "command", o->cmds[i].name,
+							     "args", args_text(&o->cmds[i], args),
+							     "text", o->cmds[i].text));
 	return err;
 }
 
@@ -48,8 +47,8 @@ int help_object(struct cli *c, const struct cli_object *o)
 		for (i = 0; i < o->ncmds; i++)
 			printf("trib %s%s%s%s%s\n        %s\n", o->name,
 			       *o->cmds[i].name ? " " : "", o->cmds[i].name,
-			       *o->cmds[i].args ? " " : "",
-			       args_text(&o->cmds[i], args), o->cmds[i].text);
+			       *o->cmds[i].args ? " " : "", args_text(&o->cmds[i], args),
+			       o->cmds[i].text);
 	}
 	return out_value(c, list, "\nSee also trib(8).");
 }
@@ -67,16 +66,14 @@ int help_all(struct cli *c)
 		for (i = 0; c->objects[i]; i++) {
 			printf("  %-9s", c->objects[i]->name);
 			for (k = 0; k < c->objects[i]->ncmds; k++)
-				printf("%s%s", k ? " | " : "",
-				       c->objects[i]->cmds[k].name);
+				printf("%s%s", k ? " | " : "", c->objects[i]->cmds[k].name);
 			printf("\n           %s\n", c->objects[i]->text);
 		}
 	}
-	return out_value(
-		c, list,
-		"\n  -j  JSON, -p  indented JSON, -V  version\n"
-		"\"trib OBJECT help\" shows the arguments; words and objects may be\n"
-		"shortened as long as they are unique. Without an object: status.");
+	return out_value(c, list,
+			 "\n  -j  JSON, -p  indented JSON, -V  version\n"
+			 "\"trib OBJECT help\" shows the arguments; words and objects may be\n"
+			 "shortened as long as they are unique. Without an object: status.");
 }
 
 static int cmd_help(struct cli *c, int argc, char **argv)
@@ -94,8 +91,7 @@ static int cmd_help(struct cli *c, int argc, char **argv)
 }
 
 static const struct cli_cmd cmds[] = {
-	CLI_CMD("", "[OBJECT]", "Show the objects, or the commands of one.",
-		cmd_help),
+	CLI_CMD("", "[OBJECT]", "Show the objects, or the commands of one.", cmd_help),
 };
 
 CLI_OBJECT(help, "objects and commands");

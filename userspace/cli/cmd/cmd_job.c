@@ -8,15 +8,12 @@
 
 static const struct arg add_args[] = {
 	ARG_ROW(NULL, "NAME", ARG_NAME, TRIB_A_JOB_NAME, ARG_NEEDED),
-	ARG_NUM("world", "N", ARG_U32, TRIB_A_JOB_WORLD, 1, TRIB_WORLD_MAX,
-		ARG_NEEDED),
+	ARG_NUM("world", "N", ARG_U32, TRIB_A_JOB_WORLD, 1, TRIB_WORLD_MAX, ARG_NEEDED),
 	ARG_NUM("id", "I", ARG_U16, TRIB_A_JOB_ID, 1, 65535, 0),
 	ARG_ROW("cookie", "HEX", ARG_HEX, TRIB_A_JOB_COOKIE, 0),
-	ARG_NUM("window", "W", ARG_U32, TRIB_A_JOB_WINDOW, 1,
-		TRIB_JOB_WINDOW_MAX, ARG_POW2),
+	ARG_NUM("window", "W", ARG_U32, TRIB_A_JOB_WINDOW, 1, TRIB_JOB_WINDOW_MAX, ARG_POW2),
 	ARG_ROW("owner", "UID", ARG_UID, TRIB_A_JOB_OWNER, 0),
-	ARG_NUM("timeout", "MS", ARG_U32, TRIB_A_JOB_TIMEOUT_MS, 1, UINT32_MAX,
-		0),
+	ARG_NUM("timeout", "MS", ARG_U32, TRIB_A_JOB_TIMEOUT_MS, 1, UINT32_MAX, 0),
 	ARG_ROW("rate", "BPS", ARG_RATE, TRIB_A_JOB_RATE, 0),
 	ARG_ROW("dtype", "int, f32, f16 or bf16", ARG_DTYPE, TRIB_A_JOB_FMT, 0),
 };
@@ -90,9 +87,8 @@ static int job_show(struct cli *c, int argc, char **argv)
 	return kind_show(c, &kind, argc, argv);
 }
 
-static const struct kind_args add = {add_args,
-				     sizeof(add_args) / sizeof(add_args[0]),
-				     NULL, TRIB_A_JOB, NULL};
+static const struct kind_args add = {add_args, sizeof(add_args) / sizeof(add_args[0]), NULL,
+				     TRIB_A_JOB, NULL};
 
 static int job_add(struct cli *c, int argc, char **argv)
 {
@@ -113,16 +109,13 @@ static const struct arg set_args[] = {
 
 static int job_set(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {set_args,
-				 sizeof(set_args) / sizeof(set_args[0]), NULL,
-				 0, NULL};
+	struct kind_args args = {set_args, sizeof(set_args) / sizeof(set_args[0]), NULL, 0, NULL};
 
 	return kind_change(c, &kind, TRIB_CMD_JOB_SET, argc, argv, &args);
 }
 
 static const struct arg rank_args[] = {
-	ARG_NUM("rank", "R", ARG_U16, TRIB_A_TICKET_RANK, 0, TRIB_WORLD_MAX - 1,
-		ARG_NEEDED),
+	ARG_NUM("rank", "R", ARG_U16, TRIB_A_TICKET_RANK, 0, TRIB_WORLD_MAX - 1, ARG_NEEDED),
 };
 
 static int job_ticket(struct cli *c, int argc, char **argv)
@@ -134,8 +127,7 @@ static int job_ticket(struct cli *c, int argc, char **argv)
 	int err;
 
 	/* The name and the rank are attributes of two sets. */
-	err = kind_message(c, &kind, TRIB_CMD_TICKET_GET, 0, argc ? 1 : 0, argv,
-			   &name, &msg);
+	err = kind_message(c, &kind, TRIB_CMD_TICKET_GET, 0, argc ? 1 : 0, argv, &name, &msg);
 	if (err)
 		return err;
 	nest = nla_nest_start(msg, TRIB_A_TICKET);
@@ -155,19 +147,15 @@ static int job_ticket(struct cli *c, int argc, char **argv)
 }
 
 static const struct cli_cmd cmds[] = {
-	CLI_CMD("show", "[NAME]", "List the jobs, or show one in full.",
-		job_show),
+	CLI_CMD("show", "[NAME]", "List the jobs, or show one in full.", job_show),
 	{"add",
 	 "NAME world N [id I] [cookie HEX] [window W] [owner UID] [timeout MS] [rate BPS] [dtype int|f32|f16|bf16]",
 	 "Add a job of N workers. Sums of floats travel as dtype: f32, f16 and bf16 need the kernel module and their bits depend on the order of arrival; int, the default, gives the same bits every time.",
 	 job_add, &add},
-	CLI_CMD("set", "NAME rate BPS",
-		"Change the planned rate of workers that attach later.",
+	CLI_CMD("set", "NAME rate BPS", "Change the planned rate of workers that attach later.",
 		job_set),
-	CLI_CMD("del", "NAME",
-		"Remove a job and its trees, and tell its workers.", job_del),
-	CLI_CMD("ticket", "NAME rank R",
-		"Print TRIB_JOB for a worker on a host without tribd.",
+	CLI_CMD("del", "NAME", "Remove a job and its trees, and tell its workers.", job_del),
+	CLI_CMD("ticket", "NAME rank R", "Print TRIB_JOB for a worker on a host without tribd.",
 		job_ticket),
 };
 

@@ -14,11 +14,9 @@
 
 /* Indexed by enum trib_fmt. */
 static const char *const formats[TRIB_FMT__MAX] = {
-	[TRIB_FMT_NONE] = "none", [TRIB_FMT_Q32] = "q32",
-	[TRIB_FMT_I32] = "i32",	  [TRIB_FMT_W64] = "w64",
-	[TRIB_FMT_F32] = "f32",	  [TRIB_FMT_F16] = "f16",
-	[TRIB_FMT_BF16] = "bf16", [TRIB_FMT_Q16] = "q16",
-	[TRIB_FMT_Q8] = "q8",
+	[TRIB_FMT_NONE] = "none", [TRIB_FMT_Q32] = "q32", [TRIB_FMT_I32] = "i32",
+	[TRIB_FMT_W64] = "w64",	  [TRIB_FMT_F32] = "f32", [TRIB_FMT_F16] = "f16",
+	[TRIB_FMT_BF16] = "bf16", [TRIB_FMT_Q16] = "q16", [TRIB_FMT_Q8] = "q8",
 };
 
 static volatile sig_atomic_t stop;
@@ -39,9 +37,8 @@ static void name_formats(json_t *module)
 
 	json_array_foreach(bits, i, v) {
 		bit = json_integer_value(v);
-		json_array_append_new(names, bit < TRIB_FMT__MAX
-						     ? json_string(formats[bit])
-						     : json_integer(bit));
+		json_array_append_new(names, bit < TRIB_FMT__MAX ? json_string(formats[bit])
+								 : json_integer(bit));
 	}
 	json_object_set_new(module, "formats", names);
 }
@@ -49,18 +46,13 @@ static void name_formats(json_t *module)
 static void level_text(const json_t *m, char *buf, size_t size)
 {
 	snprintf(buf, size, "%s%s", jstr(m, "level"),
-		 jbool(m, "fpu_busy")
-			 ? ", but parameter fpu_busy makes every call scalar"
-			 : "");
+		 jbool(m, "fpu_busy") ? ", but parameter fpu_busy makes every call scalar" : "");
 }
 
 static const struct out_col lines[] = {
-	{.title = "version", .key = "version"},
-	{.title = "function api", .key = "api"},
-	{.title = "instructions", .text = level_text},
-	{.title = "codec", .key = "codec"},
-	{.title = "formats", .key = "formats"},
-	{.title = "calls", .key = "calls"},
+	{.title = "version", .key = "version"},	       {.title = "function api", .key = "api"},
+	{.title = "instructions", .text = level_text}, {.title = "codec", .key = "codec"},
+	{.title = "formats", .key = "formats"},	       {.title = "calls", .key = "calls"},
 	{.title = "fall-backs", .key = "fallbacks"},
 };
 
@@ -79,8 +71,7 @@ static int module_status(struct cli *c, int argc, char **argv)
 
 	err = cli_no_args(c, argc, argv);
 	if (!err)
-		err = family_ask(c, TRIB_CMD_MODULE_GET, 0, TRIB_A_MODULE,
-				 &list);
+		err = family_ask(c, TRIB_CMD_MODULE_GET, 0, TRIB_A_MODULE, &list);
 	if (err)
 		return err;
 	m = json_incref(json_array_get(list, 0));
@@ -96,8 +87,7 @@ static int module_stats(struct cli *c, int argc, char **argv)
 
 	err = cli_no_args(c, argc, argv);
 	if (!err)
-		err = family_ask(c, TRIB_CMD_KFUNC_GET, NLM_F_DUMP,
-				 TRIB_A_KFUNC, &list);
+		err = family_ask(c, TRIB_CMD_KFUNC_GET, NLM_F_DUMP, TRIB_A_KFUNC, &list);
 	if (err)
 		return err;
 	return out_table(c, list, table, sizeof(table) / sizeof(table[0]));
@@ -109,8 +99,7 @@ static int module_reset(struct cli *c, int argc, char **argv)
 
 	err = cli_no_args(c, argc, argv);
 	if (!err)
-		err = family_ask(c, TRIB_CMD_MODULE_RESET, NLM_F_ACK,
-				 TRIB_A_UNSPEC, NULL);
+		err = family_ask(c, TRIB_CMD_MODULE_RESET, NLM_F_ACK, TRIB_A_UNSPEC, NULL);
 	return err ? err : out_done(c);
 }
 
@@ -187,22 +176,15 @@ static int module_watch(struct cli *c, int argc, char **argv)
 }
 
 static const struct cli_cmd cmds[] = {
-	CLI_CMD("status", "",
-		"Show the module: version, instructions, formats, calls.",
+	CLI_CMD("status", "", "Show the module: version, instructions, formats, calls.",
 		module_status),
-	CLI_CMD("stats", "",
-		"Show the functions that XDP programs call, with counters.",
+	CLI_CMD("stats", "", "Show the functions that XDP programs call, with counters.",
 		module_stats),
-	CLI_CMD("reset", "", "Set the module's counters to zero.",
-		module_reset),
-	CLI_CMD("sock", "",
-		"List the collective sockets of this network namespace.",
-		module_sock),
+	CLI_CMD("reset", "", "Set the module's counters to zero.", module_reset),
+	CLI_CMD("sock", "", "List the collective sockets of this network namespace.", module_sock),
 	CLI_CMD("claim", "[list] | add JOB UID | del JOB",
-		"List or change the jobs that are reserved for one user's sockets.",
-		module_claim),
-	CLI_CMD("watch", "[--once]",
-		"Print the events of the module, one a line.", module_watch),
+		"List or change the jobs that are reserved for one user's sockets.", module_claim),
+	CLI_CMD("watch", "[--once]", "Print the events of the module, one a line.", module_watch),
 };
 
 CLI_OBJECT(module, "the kernel module: sums of floats, collective sockets");

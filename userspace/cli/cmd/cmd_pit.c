@@ -71,8 +71,7 @@ static int pit_del(struct cli *c, int argc, char **argv)
 }
 
 static const struct cli_cmd cmds[] = {
-	CLI_CMD("show", "[PREFIX]",
-		"List the entries, or those of names with this prefix.",
+	CLI_CMD("show", "[PREFIX]", "List the entries, or those of names with this prefix.",
 		pit_show),
 	CLI_CMD("del", "NAME", "Remove an entry and its subscribers.", pit_del),
 };

@@ -42,9 +42,8 @@ static int show_progress(void *arg, const char *what, double share)
 	if (now - p->begun < PATIENCE || now - p->last < (p->tty ? 0.2 : 2))
 		return 0;
 	fprintf(stderr,
-		p->tty ? "\rtrib: %s, %.0f %%, %.0f s \033[K"
-		       : "trib: %s, %.0f %%, %.0f s\n",
-		what, 100 * share, now - p->begun);
+		p->tty ? "\rtrib: %s, %.0f %%, %.0f s \033[K" : "trib: %s, %.0f %%, %.0f s\n", what,
+		100 * share, now - p->begun);
 	fflush(stderr);
 	p->last = now;
 	p->shown = true;
@@ -64,8 +63,7 @@ static int write_file(struct cli *c, const char *name, const char *text)
 	snprintf(temp, len, "%s.%d", name, (int)getpid());
 	f = fopen(temp, "we");
 	if (!f) {
-		err = cli_error(c, "cannot write \"%s\": %s", temp,
-				strerror(errno));
+		err = cli_error(c, "cannot write \"%s\": %s", temp, strerror(errno));
 		free(temp);
 		return err;
 	}
@@ -73,8 +71,7 @@ static int write_file(struct cli *c, const char *name, const char *text)
 	if (*text && text[strlen(text) - 1] != '\n')
 		fputc('\n', f);
 	if (ferror(f) | fclose(f) || rename(temp, name)) {
-		err = cli_error(c, "cannot write \"%s\": %s", name,
-				strerror(errno));
+		err = cli_error(c, "cannot write \"%s\": %s", name, strerror(errno));
 		unlink(temp);
 	}
 	free(temp);
@@ -92,8 +89,8 @@ struct words {
 	struct plan_options opt;
 };
 
-static int choice(struct cli *c, const char *word, const char *value,
-		  const char *const *names, int *out)
+static int choice(struct cli *c, const char *word, const char *value, const char *const *names,
+		  int *out)
 {
 	int i;
 
@@ -102,8 +99,7 @@ static int choice(struct cli *c, const char *word, const char *value,
 			*out = i;
 			return CLI_OK;
 		}
-	return cli_usage(c, "%s \"%s\": %s or %s", word, value, names[0],
-			 names[1]);
+	return cli_usage(c, "%s \"%s\": %s or %s", word, value, names[0], names[1]);
 }
 
 static int parse_words(struct cli *c, int argc, char **argv, struct words *w)
@@ -117,8 +113,7 @@ static int parse_words(struct cli *c, int argc, char **argv, struct words *w)
 		word = argv[i];
 		if (word[0] != '-' || !word[1]) {
 			if (w->nfile == 2)
-				return cli_usage(
-					c, "\"%s\" is not expected here", word);
+				return cli_usage(c, "\"%s\" is not expected here", word);
 			w->file[w->nfile++] = word;
 			continue;
 		}
@@ -148,8 +143,7 @@ static int parse_words(struct cli *c, int argc, char **argv, struct words *w)
 	return err;
 }
 
-static int load_topology(struct cli *c, const struct words *w,
-			 struct plan_topology **topo)
+static int load_topology(struct cli *c, const struct words *w, struct plan_topology **topo)
 {
 	struct plan_error e;
 
@@ -160,8 +154,8 @@ static int load_topology(struct cli *c, const struct words *w,
 	return CLI_OK;
 }
 
-static int load_jobs(struct cli *c, const char *name,
-		     const struct plan_topology *topo, struct plan_jobs **jobs)
+static int load_jobs(struct cli *c, const char *name, const struct plan_topology *topo,
+		     struct plan_jobs **jobs)
 {
 	struct plan_error e;
 	size_t len;
@@ -184,14 +178,12 @@ static int hand_over(struct cli *c, const struct words *w, json_t *plan)
 
 	if (!w->out) {
 		text = plan_write(plan);
-		err = text ? out_value(c, json_incref(plan), text)
-			   : cli_error(c, "out of memory");
+		err = text ? out_value(c, json_incref(plan), text) : cli_error(c, "out of memory");
 		free(text);
 		return err;
 	}
 	text = plan_write(plan);
-	err = text ? write_file(c, w->out, text)
-		   : cli_error(c, "out of memory");
+	err = text ? write_file(c, w->out, text) : cli_error(c, "out of memory");
 	free(text);
 	if (err)
 		return err;
@@ -217,8 +209,7 @@ static int make(struct cli *c, struct words *w)
 	if (w->nfile + (w->builtin != NULL) > 2)
 		return cli_usage(c, "both --builtin and TOPOLOGY");
 	if (!w->nfile)
-		return cli_usage(c, w->builtin ? "JOBS is missing"
-					       : "TOPOLOGY is missing");
+		return cli_usage(c, w->builtin ? "JOBS is missing" : "TOPOLOGY is missing");
 	if (w->nfile + (w->builtin != NULL) < 2)
 		return cli_usage(c, "JOBS is missing");
 	err = load_topology(c, w, &topo);
@@ -249,8 +240,7 @@ static int load_plan(struct cli *c, const struct words *w, json_t **plan)
 	return plan_file_plan(c, w->file[0], plan);
 }
 
-static int show(struct cli *c, const struct words *w, const char *key,
-		char *(*fn)(const json_t *))
+static int show(struct cli *c, const struct words *w, const char *key, char *(*fn)(const json_t *))
 {
 	json_t *plan;
 	char *text;
@@ -340,8 +330,7 @@ static int cmd_plan(struct cli *c, int argc, char **argv)
 		return err;
 	if (i == n)
 		return make(c, &w);
-	if ((w.builtin && !others[i].builtin) || w.opt.no_rows ||
-	    w.opt.objective || w.opt.search)
+	if ((w.builtin && !others[i].builtin) || w.opt.no_rows || w.opt.objective || w.opt.search)
 		return cli_usage(c, "only -o goes with %s", others[i].name);
 	return others[i].run(c, &w);
 }
@@ -349,13 +338,10 @@ static int cmd_plan(struct cli *c, int argc, char **argv)
 static const struct cli_cmd cmds[] = {
 	CLI_CMD("",
 		"TOPOLOGY | --builtin SPEC JOBS [-o PLAN] [--no-rows] [--objective trees|seed] [--search full|greedy]",
-		"Place relays, choose trees, and say what each host is to be told.",
-		cmd_plan),
+		"Place relays, choose trees, and say what each host is to be told.", cmd_plan),
 	CLI_CMD("explain", "PLAN [-o FILE]",
-		"What each job gets, why not more, and what would help.",
-		cmd_plan),
-	CLI_CMD("draw", "PLAN [-o FILE]",
-		"The topology as SVG, with relays and the load of links.",
+		"What each job gets, why not more, and what would help.", cmd_plan),
+	CLI_CMD("draw", "PLAN [-o FILE]", "The topology as SVG, with relays and the load of links.",
 		cmd_plan),
 	CLI_CMD("network", "TOPOLOGY | --builtin SPEC [-o FILE]",
 		"Devices, addresses and routes that make a network's paths the planner's.",

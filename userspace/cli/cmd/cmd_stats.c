@@ -57,8 +57,7 @@ static int stats_reset(struct cli *c, int argc, char **argv)
 }
 
 static const struct cli_cmd cmds[] = {
-	CLI_CMD("show", "[all]",
-		"Show the counters that are not zero, or all (-j: always all).",
+	CLI_CMD("show", "[all]", "Show the counters that are not zero, or all (-j: always all).",
 		stats_show),
 	CLI_CMD("reset", "", "Set all counters to zero.", stats_reset),
 };

@@ -11,15 +11,13 @@ static void daemon_text(const json_t *s, char *buf, size_t size)
 	char up[32];
 
 	out_ms(jnum(s, "uptime_ms"), up, sizeof(up));
-	snprintf(buf, size, "%s, pid %u, up %s%s", jstr(s, "version"),
-		 (unsigned int)jnum(s, "pid"), up,
-		 jbool(s, "adopted") ? ", took over pinned maps" : "");
+	snprintf(buf, size, "%s, pid %u, up %s%s", jstr(s, "version"), (unsigned int)jnum(s, "pid"),
+		 up, jbool(s, "adopted") ? ", took over pinned maps" : "");
 }
 
 static void slots_text(const json_t *s, char *buf, size_t size)
 {
-	snprintf(buf, size, "%u of %u used, %u values each",
-		 (unsigned int)jnum(s, "slots_used"),
+	snprintf(buf, size, "%u of %u used, %u values each", (unsigned int)jnum(s, "slots_used"),
 		 (unsigned int)jnum(s, "slots"), (unsigned int)jnum(s, "nval"));
 }
 
@@ -34,8 +32,7 @@ static void ndn_text(const json_t *s, char *buf, size_t size)
 
 	if (n)
 		snprintf(buf, size, "%u of %u entries, %u routes",
-			 (unsigned int)jnum(n, "entries_used"),
-			 (unsigned int)jnum(n, "entries"),
+			 (unsigned int)jnum(n, "entries_used"), (unsigned int)jnum(n, "entries"),
 			 (unsigned int)jnum(n, "routes"));
 	else
 		snprintf(buf, size, "off");
@@ -57,18 +54,13 @@ static const struct cli_kind kind = {
 	.attr = TRIB_A_STATUS,
 	.details = lines,
 	.ndetails = sizeof(lines) / sizeof(lines[0]),
-	.shown =
-		"version pid uptime_ms adopted slots slots_used nval module ndn "
-		"abi pool",
+	.shown = "version pid uptime_ms adopted slots slots_used nval module ndn "
+		 "abi pool",
 };
 
 static const struct out_col state_cols[] = {
-	{.key = "tree", .right = true},
-	{.key = "job"},
-	{.key = "role"},
-	{.key = "state"},
-	{.key = "epoch", .right = true},
-	{.key = "missing"},
+	{.key = "tree", .right = true},	 {.key = "job"},     {.key = "role"}, {.key = "state"},
+	{.key = "epoch", .right = true}, {.key = "missing"},
 };
 
 static json_t *tree_states(const json_t *trees)
@@ -81,12 +73,10 @@ static json_t *tree_states(const json_t *trees)
 	json_array_foreach(trees, i, t) {
 		tree_missing(t, missing, sizeof(missing));
 		json_array_append_new(
-			list, json_pack("{s:I, s:s, s:s, s:s, s:I, s:s}",
-					"tree", (json_int_t)jnum(t, "id"),
-					"job", jstr(t, "job"), "role",
-					tree_role(t), "state", tree_state(t),
-					"epoch", (json_int_t)jnum(t, "epoch"),
-					"missing", missing));
+			list, json_pack("{s:I, s:s, s:s, s:s, s:I, s:s}", "tree",
+					(json_int_t)jnum(t, "id"), "job", jstr(t, "job"), "role",
+					tree_role(t), "state", tree_state(t), "epoch",
+					(json_int_t)jnum(t, "epoch"), "missing", missing));
 	}
 	return list;
 }
@@ -127,8 +117,7 @@ out:
 }
 
 static const struct cli_cmd cmds[] = {
-	CLI_CMD("", "", "Show the daemon, and the state of each tree.",
-		cmd_status),
+	CLI_CMD("", "", "Show the daemon, and the state of each tree.", cmd_status),
 };
 
 CLI_OBJECT(status, "the daemon of this network namespace");

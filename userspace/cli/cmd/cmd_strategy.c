@@ -14,10 +14,8 @@
 #define TIME_MAX_MS 86400000
 
 static const struct arg set_args[] = {
-	ARG_NUM("lease", "TIME", ARG_TIME, TRIB_A_NDN_LEASE_MS, TIME_MIN_MS,
-		TIME_MAX_MS, 0),
-	ARG_NUM("leave", "TIME", ARG_TIME, TRIB_A_NDN_LEAVE_MS, 1, TIME_MAX_MS,
-		0),
+	ARG_NUM("lease", "TIME", ARG_TIME, TRIB_A_NDN_LEASE_MS, TIME_MIN_MS, TIME_MAX_MS, 0),
+	ARG_NUM("leave", "TIME", ARG_TIME, TRIB_A_NDN_LEAVE_MS, 1, TIME_MAX_MS, 0),
 	ARG_ROW("insert", "C", ARG_MARK, TRIB_A_NDN_MARK_INSERT, 0),
 	ARG_ROW("distribute", "C", ARG_MARK, TRIB_A_NDN_MARK_DISTRIBUTE, 0),
 	ARG_ROW("delete", "C", ARG_MARK, TRIB_A_NDN_MARK_DELETE, 0),
@@ -32,8 +30,7 @@ static void entries_text(const json_t *n, char *buf, size_t size)
 static void cache_text(const json_t *n, char *buf, size_t size)
 {
 	if (jnum(n, "cache"))
-		snprintf(buf, size, "%u of %u segments",
-			 (unsigned int)jnum(n, "cache_used"),
+		snprintf(buf, size, "%u of %u segments", (unsigned int)jnum(n, "cache_used"),
 			 (unsigned int)jnum(n, "cache"));
 	else
 		snprintf(buf, size, "none");
@@ -83,20 +80,16 @@ static int check_set(struct cli *c, uint32_t seen)
 
 static int strategy_set(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {set_args,
-				 sizeof(set_args) / sizeof(set_args[0]),
-				 check_set, 0, NULL};
+	struct kind_args args = {set_args, sizeof(set_args) / sizeof(set_args[0]), check_set, 0,
+				 NULL};
 
 	return kind_change(c, &kind, TRIB_CMD_NDN_SET, argc, argv, &args);
 }
 
 static const struct cli_cmd cmds[] = {
-	CLI_CMD("show", "", "Show times, markers, and the use of the tables.",
-		strategy_show),
-	CLI_CMD("set",
-		"[lease TIME] [leave TIME] [insert C] [distribute C] [delete C]",
-		"Change the lease of subscriptions, and the markers.",
-		strategy_set),
+	CLI_CMD("show", "", "Show times, markers, and the use of the tables.", strategy_show),
+	CLI_CMD("set", "[lease TIME] [leave TIME] [insert C] [distribute C] [delete C]",
+		"Change the lease of subscriptions, and the markers.", strategy_set),
 };
 
 CLI_OBJECT(strategy, "times and markers of the NDN forwarder");

@@ -14,13 +14,10 @@ static const struct arg add_args[] = {
 	ARG_NUM("id", "T", ARG_U16, TRIB_A_TREE_ID, 1, 65535, 0),
 	ARG_ROW("child", "FACE[:RANK]", ARG_CHILD, TRIB_A_TREE_CHILD, ARG_LIST),
 	ARG_ROW("parent", "FACE", ARG_NAME, TRIB_A_TREE_PARENT, 0),
-	ARG_NUM("index", "I", ARG_U16, TRIB_A_TREE_UP_CHILD, 0,
-		TRIB_CHILDREN_MAX - 1, 0),
-	ARG_ROW("local", "RANK[:INDEX|:PORT]", ARG_LOCAL, TRIB_A_TREE_LOCAL,
-		ARG_LIST),
+	ARG_NUM("index", "I", ARG_U16, TRIB_A_TREE_UP_CHILD, 0, TRIB_CHILDREN_MAX - 1, 0),
+	ARG_ROW("local", "RANK[:INDEX|:PORT]", ARG_LOCAL, TRIB_A_TREE_LOCAL, ARG_LIST),
 	ARG_ROW("down", "FACE", ARG_NAME, TRIB_A_TREE_DOWN, ARG_LIST),
-	ARG_NUM("relay", "N", ARG_U16, TRIB_A_TREE_RELAY, 1, TRIB_RELAY_PS - 1,
-		0),
+	ARG_NUM("relay", "N", ARG_U16, TRIB_A_TREE_RELAY, 1, TRIB_RELAY_PS - 1, 0),
 	ARG_NUM("next", "N", ARG_U16, TRIB_A_TREE_NEXT, 1, TRIB_RELAY_PS, 0),
 	ARG_ROW("workers", "RANKS", ARG_RANKS, TRIB_A_TREE_WORKERS, 0),
 	ARG_NUM("cap", "N", ARG_U32, TRIB_A_TREE_CAP, 1, 65536, 0),
@@ -51,8 +48,7 @@ static void joined_text(const json_t *t, char *buf, size_t size)
 		snprintf(buf, size, "-");
 		return;
 	}
-	snprintf(buf, size, "%zu/%zu",
-		 json_array_size(json_object_get(t, "joined")),
+	snprintf(buf, size, "%zu/%zu", json_array_size(json_object_get(t, "joined")),
 		 json_array_size(json_object_get(t, "children")));
 }
 
@@ -61,8 +57,7 @@ static void parent_text(const json_t *t, char *buf, size_t size)
 	if (tree_is_shared(t))
 		snprintf(buf, size, "%s", jstr(t, "parent"));
 	else if (*jstr(t, "parent"))
-		snprintf(buf, size, "%s:%u", jstr(t, "parent"),
-			 (unsigned int)jnum(t, "up_child"));
+		snprintf(buf, size, "%s:%u", jstr(t, "parent"), (unsigned int)jnum(t, "up_child"));
 	else
 		snprintf(buf, size, "-");
 }
@@ -78,10 +73,8 @@ static void local_list(const json_t *t, bool pids, char *buf, size_t size)
 	json_array_foreach(json_object_get(t, "local"), i, l) {
 		pid[0] = '\0';
 		if (pids && jnum(l, "pid"))
-			snprintf(pid, sizeof(pid), " (pid %u)",
-				 (unsigned int)jnum(l, "pid"));
-		n = snprintf(buf + at, size - at, "%s%u%s",
-			     at ? pids ? ", " : "," : "",
+			snprintf(pid, sizeof(pid), " (pid %u)", (unsigned int)jnum(l, "pid"));
+		n = snprintf(buf + at, size - at, "%s%u%s", at ? pids ? ", " : "," : "",
 			     (unsigned int)jnum(l, "rank"), pid);
 		if (n < 0 || (size_t)n >= size - at)
 			break;
@@ -108,10 +101,8 @@ static void missing_text(const json_t *t, char *buf, size_t size)
 
 static void groups_text(const json_t *t, char *buf, size_t size)
 {
-	snprintf(buf, size, "down %u, all %u, up %u",
-		 (unsigned int)jnum(t, "group_down"),
-		 (unsigned int)jnum(t, "group_all"),
-		 (unsigned int)jnum(t, "group_up"));
+	snprintf(buf, size, "down %u, all %u, up %u", (unsigned int)jnum(t, "group_down"),
+		 (unsigned int)jnum(t, "group_all"), (unsigned int)jnum(t, "group_up"));
 }
 
 static void slots_text(const json_t *t, char *buf, size_t size)
@@ -127,15 +118,13 @@ static void ps_text(const json_t *t, char *buf, size_t size)
 	const json_t *h;
 	size_t i, at;
 
-	at = (size_t)snprintf(buf, size, "PS %s%s%s:%u", v6 ? "[" : "", ps,
-			      v6 ? "]" : "", (unsigned int)jnum(t, "ps_port"));
+	at = (size_t)snprintf(buf, size, "PS %s%s%s:%u", v6 ? "[" : "", ps, v6 ? "]" : "",
+			      (unsigned int)jnum(t, "ps_port"));
 	json_array_foreach(json_object_get(t, "hops"), i, h) {
 		if (at >= size)
 			return;
-		at += (size_t)snprintf(buf + at, size - at, "%s%u (%s)",
-				       i ? ", " : ", relays ",
-				       (unsigned int)jnum(h, "relay"),
-				       jstr(h, "face"));
+		at += (size_t)snprintf(buf + at, size - at, "%s%u (%s)", i ? ", " : ", relays ",
+				       (unsigned int)jnum(h, "relay"), jstr(h, "face"));
 	}
 	if (*group && at < size)
 		snprintf(buf + at, size - at, ", group %s", group);
@@ -154,11 +143,9 @@ static void shared_text(const json_t *t, char *buf, size_t size)
 		return;
 	}
 	if (jnum(t, "cap"))
-		snprintf(cap, sizeof(cap), ", cap %u",
-			 (unsigned int)jnum(t, "cap"));
+		snprintf(cap, sizeof(cap), ", cap %u", (unsigned int)jnum(t, "cap"));
 	if (jnum(t, "next") != TRIB_RELAY_PS)
-		snprintf(next, sizeof(next), "%u",
-			 (unsigned int)jnum(t, "next"));
+		snprintf(next, sizeof(next), "%u", (unsigned int)jnum(t, "next"));
 	snprintf(buf, size, "relay %u, next %s, workers %s%s, age %u ms",
 		 (unsigned int)jnum(t, "relay"), next, jstr(t, "workers"), cap,
 		 (unsigned int)jnum(t, "age_ms"));
@@ -197,8 +184,7 @@ static void lag_text(const json_t *ch, char *buf, size_t size)
 	uint64_t n = jnum(ch, "samples");
 
 	if (n)
-		snprintf(buf, size, "%.1fus",
-			 (double)jnum(ch, "lag_ns") / (double)n / 1e3);
+		snprintf(buf, size, "%.1fus", (double)jnum(ch, "lag_ns") / (double)n / 1e3);
 	else
 		snprintf(buf, size, "-");
 }
@@ -221,8 +207,7 @@ static void show_children(const json_t *tree)
 	if (!json_array_size(list))
 		return;
 	putchar('\n');
-	out_print_table(stdout, "", list, children,
-			sizeof(children) / sizeof(children[0]));
+	out_print_table(stdout, "", list, children, sizeof(children) / sizeof(children[0]));
 }
 
 static const struct cli_kind kind = {
@@ -233,10 +218,9 @@ static const struct cli_kind kind = {
 	.ntable = sizeof(table) / sizeof(table[0]),
 	.details = details,
 	.ndetails = sizeof(details) / sizeof(details[0]),
-	.shown =
-		"children parent up_child local slot0 slots group_down group_all "
-		"group_up joined relay next workers cap age_ms held live ps "
-		"ps_port hops group weight",
+	.shown = "children parent up_child local slot0 slots group_down group_all "
+		 "group_up joined relay next workers cap age_ms held live ps "
+		 "ps_port hops group weight",
 	.more = show_children,
 };
 
@@ -253,25 +237,19 @@ static int check_add(struct cli *c, uint32_t seen)
 	bool relay = seen & ARG_BIT(TRIB_A_TREE_RELAY);
 
 	if (!child && !parent && !(seen & ARG_BIT(TRIB_A_TREE_PS)))
-		return cli_usage(
-			c,
-			"child FACE[:RANK], parent FACE or ps ADDR is missing");
+		return cli_usage(c, "child FACE[:RANK], parent FACE or ps ADDR is missing");
 	if (index && !parent)
 		return cli_usage(c, "index needs parent FACE");
 	if (relay && !(seen & ARG_BIT(TRIB_A_TREE_NEXT)))
-		return cli_usage(c,
-				 "relay needs next N, the next hop's number");
+		return cli_usage(c, "relay needs next N, the next hop's number");
 	/* A leaf may give the index of each rank instead, local RANK:INDEX. */
 	if (parent && child && !index && !relay)
-		return cli_usage(
-			c,
-			"parent needs index I, our place among its children");
+		return cli_usage(c, "parent needs index I, our place among its children");
 	return CLI_OK;
 }
 
-static const struct kind_args add = {add_args,
-				     sizeof(add_args) / sizeof(add_args[0]),
-				     check_add, TRIB_A_TREE, NULL};
+static const struct kind_args add = {add_args, sizeof(add_args) / sizeof(add_args[0]), check_add,
+				     TRIB_A_TREE, NULL};
 
 static int tree_add(struct cli *c, int argc, char **argv)
 {
@@ -297,27 +275,22 @@ static const struct arg switch_args[] = {
 
 static int tree_switch(struct cli *c, int argc, char **argv)
 {
-	struct kind_args args = {switch_args,
-				 sizeof(switch_args) / sizeof(switch_args[0]),
-				 NULL, 0, NULL};
+	struct kind_args args = {switch_args, sizeof(switch_args) / sizeof(switch_args[0]), NULL, 0,
+				 NULL};
 
 	return kind_change(c, &kind, TRIB_CMD_TREE_SWITCH, argc, argv, &args);
 }
 
 static const struct cli_cmd cmds[] = {
-	CLI_CMD("show", "[ID]", "List the trees, or show one and its children.",
-		tree_show),
+	CLI_CMD("show", "[ID]", "List the trees, or show one and its children.", tree_show),
 	{"add",
 	 "JOB [id T] [child FACE[:RANK] ...] [parent FACE [index I]] [local RANK[:INDEX|:PORT] ...] [down FACE ...] [held] [relay N next N [workers RANKS] [cap N] [age MS]] [ps ADDR[:PORT] [hop RELAY:FACE ...] [group ADDR]]",
-	 "Add this host's node of a tree; without parent or ps it is the root.",
-	 tree_add, &add},
+	 "Add this host's node of a tree; without parent or ps it is the root.", tree_add, &add},
 	CLI_CMD("del", "ID", "Remove a tree.", tree_del),
-	CLI_CMD("wipe", "ID",
-		"Empty the slots of a tree; sums in flight recover by themselves.",
+	CLI_CMD("wipe", "ID", "Empty the slots of a tree; sums in flight recover by themselves.",
 		tree_wipe),
 	CLI_CMD("switch", "JOB [live ID ...]",
-		"Set the trees of a job that workers get if they attach later.",
-		tree_switch),
+		"Set the trees of a job that workers get if they attach later.", tree_switch),
 };
 
 CLI_OBJECT(tree, "aggregation trees: this host's nodes");

@@ -44,14 +44,11 @@ static int look(struct cli *c, struct watch_sample *s)
 		return err;
 	err = cli_fetch_all(c, TRIB_CMD_JOB_GET, TRIB_A_JOB, &s->jobs);
 	if (!err)
-		err = cli_fetch_all(c, TRIB_CMD_TREE_GET, TRIB_A_TREE,
-				    &s->trees);
+		err = cli_fetch_all(c, TRIB_CMD_TREE_GET, TRIB_A_TREE, &s->trees);
 	if (!err)
-		err = cli_fetch_all(c, TRIB_CMD_STATS_GET, TRIB_A_STAT,
-				    &s->stats);
+		err = cli_fetch_all(c, TRIB_CMD_STATS_GET, TRIB_A_STAT, &s->stats);
 	if (!err)
-		err = cli_fetch_all(c, TRIB_CMD_FACE_GET, TRIB_A_FACE,
-				    &s->faces);
+		err = cli_fetch_all(c, TRIB_CMD_FACE_GET, TRIB_A_FACE, &s->faces);
 	if (!err)
 		err = ndn_look(c, &s->ndn);
 	s->ndn_stats = ndn_take_stats(s->stats);
@@ -180,8 +177,7 @@ static void show_jobs(FILE *f, const json_t *r)
 	json_array_foreach(jobs, i, job) {
 		gbps_text(job, gbps, sizeof(gbps));
 		results_text(job, results, sizeof(results));
-		fprintf(f, "job %s: world %llu, %s Gb/s, results %s/s\n",
-			jstr(job, "name"),
+		fprintf(f, "job %s: world %llu, %s Gb/s, results %s/s\n", jstr(job, "name"),
 			(unsigned long long)jnum(job, "world"), gbps, results);
 	}
 }
@@ -198,13 +194,11 @@ static void show_children(FILE *f, const json_t *children, const json_t *faces)
 	size_t i, k, n;
 
 	memcpy(cols, child_cols, sizeof(child_cols));
-	n = CHILD_COLS +
-	    kind_more_cols(&cmd_face_kind, faces, cols + CHILD_COLS, FACE_COLS);
+	n = CHILD_COLS + kind_more_cols(&cmd_face_kind, faces, cols + CHILD_COLS, FACE_COLS);
 	json_array_foreach(rows, i, child) {
 		json_array_foreach(faces, k, face)
 			if (!strcmp(jstr(face, "name"), jstr(child, "face")))
-				json_object_update_missing(child,
-							   (json_t *)face);
+				json_object_update_missing(child, (json_t *)face);
 	}
 	out_print_table(f, "      ", rows, cols, n);
 	json_decref(rows);
@@ -222,12 +216,10 @@ static void show(FILE *f, const json_t *r)
 	json_array_foreach(json_object_get(r, "trees"), i, tree) {
 		one = json_pack("[O]", tree);
 		fputc('\n', f);
-		out_print_table(f, "", one, tree_cols,
-				sizeof(tree_cols) / sizeof(tree_cols[0]));
+		out_print_table(f, "", one, tree_cols, sizeof(tree_cols) / sizeof(tree_cols[0]));
 		json_decref(one);
 		if (!strcmp(jstr(tree, "state"), "waiting"))
-			fprintf(f, "      waiting for %s\n",
-				jstr(tree, "missing"));
+			fprintf(f, "      waiting for %s\n", jstr(tree, "missing"));
 		children = json_object_get(tree, "children");
 		if (json_array_size(children))
 			show_children(f, children, json_object_get(r, "faces"));
@@ -248,8 +240,7 @@ static void show_screen(const char *text)
 	fputs("\033[H", stdout);
 	for (row = 0; *text && row < rows - 1; row++) {
 		end = strchrnul(text, '\n');
-		printf("%.*s\033[K\n",
-		       end - text > cols ? cols : (int)(end - text), text);
+		printf("%.*s\033[K\n", end - text > cols ? cols : (int)(end - text), text);
 		text = *end ? end + 1 : end;
 	}
 	fputs("\033[J", stdout);
@@ -324,8 +315,7 @@ static int loop(struct cli *c, uint32_t ms, bool once, bool screen)
 			break;
 		if (err) {
 			/* Go on: tribd may be restarting, and its maps stay. */
-			report(c, json_pack("{s:s}", "error", c->error), screen,
-			       false);
+			report(c, json_pack("{s:s}", "error", c->error), screen, false);
 			c->error[0] = '\0';
 			err = CLI_OK;
 		} else {
@@ -342,8 +332,7 @@ static int loop(struct cli *c, uint32_t ms, bool once, bool screen)
 	return err;
 }
 
-static int options(struct cli *c, int argc, char **argv, uint32_t *ms,
-		   bool *once)
+static int options(struct cli *c, int argc, char **argv, uint32_t *ms, bool *once)
 {
 	int i;
 
@@ -355,8 +344,7 @@ static int options(struct cli *c, int argc, char **argv, uint32_t *ms,
 				return cli_usage(c, "-n needs SEC");
 			if (parse_seconds(argv[i], 100, 3600000, ms))
 				return cli_error(
-					c,
-					"-n \"%s\" is not a number of seconds from 0.1 to 3600",
+					c, "-n \"%s\" is not a number of seconds from 0.1 to 3600",
 					argv[i]);
 		} else {
 			return cli_no_args(c, 1, argv + i);
@@ -391,8 +379,7 @@ static int cmd_watch(struct cli *c, int argc, char **argv)
 
 static const struct cli_cmd cmds[] = {
 	CLI_CMD("", "[--once] [-n SEC]",
-		"Show rates, and which worker is slow or silent, every SEC seconds.",
-		cmd_watch),
+		"Show rates, and which worker is slow or silent, every SEC seconds.", cmd_watch),
 };
 
 CLI_OBJECT(watch, "live rates");

@@ -10,10 +10,8 @@
 static void sock_text(const json_t *s, char *buf, size_t size)
 {
 	snprintf(buf, size, "job %llu rank %llu of %llu, uid %llu",
-		 (unsigned long long)jnum(s, "job"),
-		 (unsigned long long)jnum(s, "rank"),
-		 (unsigned long long)jnum(s, "world"),
-		 (unsigned long long)jnum(s, "uid"));
+		 (unsigned long long)jnum(s, "job"), (unsigned long long)jnum(s, "rank"),
+		 (unsigned long long)jnum(s, "world"), (unsigned long long)jnum(s, "uid"));
 }
 
 static void gone_text(const json_t *s, const char *who, char *buf, size_t size)
@@ -23,8 +21,7 @@ static void gone_text(const json_t *s, const char *who, char *buf, size_t size)
 	if (!strcmp(jstr(s, "state"), "left"))
 		snprintf(buf, size, "%s: left", who);
 	else
-		snprintf(buf, size, "%s: ended without leaving%s%s", who,
-			 *why ? ": " : "", why);
+		snprintf(buf, size, "%s: ended without leaving%s%s", who, *why ? ": " : "", why);
 }
 
 void module_event_text(const json_t *e, char *buf, size_t size)
@@ -36,9 +33,7 @@ void module_event_text(const json_t *e, char *buf, size_t size)
 	sock_text(s, who, sizeof(who));
 	switch (kind) {
 	case TRIB_MODULE_EVENT_FALLBACK:
-		snprintf(buf, size,
-			 "%llu calls used scalar code: the FPU was in use",
-			 count);
+		snprintf(buf, size, "%llu calls used scalar code: the FPU was in use", count);
 		break;
 	case TRIB_MODULE_EVENT_ATTACHED:
 		snprintf(buf, size, "%s: joined", who);
@@ -47,13 +42,10 @@ void module_event_text(const json_t *e, char *buf, size_t size)
 		gone_text(s, who, buf, size);
 		break;
 	case TRIB_MODULE_EVENT_STALLED:
-		snprintf(buf, size,
-			 "%s: stalled, %llu chunks are without result", who,
-			 count);
+		snprintf(buf, size, "%s: stalled, %llu chunks are without result", who, count);
 		break;
 	default:
-		snprintf(buf, size, "event %llu, which this trib does not know",
-			 kind);
+		snprintf(buf, size, "event %llu, which this trib does not know", kind);
 	}
 }
 

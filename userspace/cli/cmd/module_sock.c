@@ -56,10 +56,8 @@ int module_sock(struct cli *c, int argc, char **argv)
 	int err = cli_no_args(c, argc, argv);
 
 	if (!err)
-		err = family_ask(c, TRIB_CMD_SOCK_GET, NLM_F_DUMP, TRIB_A_SOCK,
-				 &list);
-	return err ? err
-		   : out_table(c, list, socks, sizeof(socks) / sizeof(*socks));
+		err = family_ask(c, TRIB_CMD_SOCK_GET, NLM_F_DUMP, TRIB_A_SOCK, &list);
+	return err ? err : out_table(c, list, socks, sizeof(socks) / sizeof(*socks));
 }
 
 /* The number of a job that tribd knows by name. */
@@ -71,8 +69,7 @@ static int job_number(struct cli *c, const char *name, uint64_t *out)
 	int err;
 
 	if (!parse_name_ok(name, strlen(name)) || strlen(name) >= TRIB_NAME_MAX)
-		return cli_error(c, "job \"%s\" is neither a number nor a name",
-				 name);
+		return cli_error(c, "job \"%s\" is neither a number nor a name", name);
 	msg = cli_message(c, TRIB_CMD_JOB_GET, 0);
 	if (!msg)
 		return CLI_ERROR;
@@ -125,12 +122,9 @@ static int change(struct cli *c, int cmd, const char *job, const char *user)
 static int list(struct cli *c)
 {
 	json_t *all;
-	int err = family_ask(c, TRIB_CMD_CLAIM_GET, NLM_F_DUMP, TRIB_A_CLAIM,
-			     &all);
+	int err = family_ask(c, TRIB_CMD_CLAIM_GET, NLM_F_DUMP, TRIB_A_CLAIM, &all);
 
-	return err ? err
-		   : out_table(c, all, claims,
-			       sizeof(claims) / sizeof(*claims));
+	return err ? err : out_table(c, all, claims, sizeof(claims) / sizeof(*claims));
 }
 
 int module_claim(struct cli *c, int argc, char **argv)
@@ -140,8 +134,7 @@ int module_claim(struct cli *c, int argc, char **argv)
 	int words = add ? 3 : del ? 2 : argc ? 1 : 0, err;
 
 	if (argc && !add && !del && strcmp(argv[0], "list"))
-		return cli_usage(c, "\"%s\" is none of list, add, del",
-				 argv[0]);
+		return cli_usage(c, "\"%s\" is none of list, add, del", argv[0]);
 	if ((add || del) && argc < 2)
 		return cli_usage(c, "JOB is missing");
 	if (add && argc < 3)

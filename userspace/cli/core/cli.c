@@ -34,6 +34,5 @@ int cli_usage(struct cli *c, const char *fmt, ...)
 
 int cli_no_args(struct cli *c, int argc, char **argv)
 {
-	return argc ? cli_usage(c, "\"%s\" is not expected here", argv[0])
-		    : CLI_OK;
+	return argc ? cli_usage(c, "\"%s\" is not expected here", argv[0]) : CLI_OK;
 }

@@ -44,10 +44,8 @@ struct cli {
 };
 
 /* Set @c->error and return CLI_ERROR, or CLI_USAGE for a wrong command line. */
-int cli_error(struct cli *c, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-int cli_usage(struct cli *c, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+int cli_error(struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int cli_usage(struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Fail if arguments are left. */
 int cli_no_args(struct cli *c, int argc, char **argv);

@@ -17,8 +17,7 @@ int plan_file_read(struct cli *c, const char *name, char **text, size_t *len)
 
 	*len = 0;
 	if (!f)
-		return cli_error(c, "cannot open \"%s\": %s", name,
-				 strerror(errno));
+		return cli_error(c, "cannot open \"%s\": %s", name, strerror(errno));
 	for (;;) {
 		more = realloc(buf, room);
 		if (!more) {
@@ -31,8 +30,7 @@ int plan_file_read(struct cli *c, const char *name, char **text, size_t *len)
 		if (ferror(f))
 			err = cli_error(c, "%s: %s", name, strerror(errno));
 		else if (*len > PLAN_TEXT_MAX)
-			err = cli_error(c, "%s: more than %u bytes", name,
-					PLAN_TEXT_MAX);
+			err = cli_error(c, "%s: more than %u bytes", name, PLAN_TEXT_MAX);
 		if (err || *len < room)
 			break;
 		room *= 2;
@@ -47,8 +45,7 @@ int plan_file_read(struct cli *c, const char *name, char **text, size_t *len)
 	return err;
 }
 
-int plan_file_topology(struct cli *c, const char *name,
-		       struct plan_topology **topo)
+int plan_file_topology(struct cli *c, const char *name, struct plan_topology **topo)
 {
 	struct plan_error e;
 	size_t len;

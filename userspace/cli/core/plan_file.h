@@ -8,8 +8,7 @@
 
 /* Read a whole file, which the caller frees; "-" is standard input. */
 int plan_file_read(struct cli *c, const char *name, char **text, size_t *len);
-int plan_file_topology(struct cli *c, const char *name,
-		       struct plan_topology **topo);
+int plan_file_topology(struct cli *c, const char *name, struct plan_topology **topo);
 int plan_file_plan(struct cli *c, const char *name, json_t **plan);
 
 #endif /* TRIB_CLI_PLAN_FILE_H */

@@ -32,8 +32,8 @@ static void look_again(struct doctor *d, double since)
 	}
 	if (cli_fetch_all(d->c, TRIB_CMD_STATS_GET, TRIB_A_STAT, &stats) ||
 	    cli_fetch_all(d->c, TRIB_CMD_TREE_GET, TRIB_A_TREE, &trees)) {
-		doctor_note(d, DOCTOR_FAIL, "tribd", "", NULL,
-			    "stopped answering: %s", d->c->error);
+		doctor_note(d, DOCTOR_FAIL, "tribd", "", NULL, "stopped answering: %s",
+			    d->c->error);
 		d->c->error[0] = '\0';
 	} else {
 		doctor_workers(d, trees, (now_ms() - since) / 1e3);

@@ -54,9 +54,8 @@ struct doctor {
  * @subject: name of the face, tree, ...; "" if there is only one.
  * @remedy:  advice in one line, or NULL.
  */
-void doctor_note(struct doctor *d, int state, const char *check,
-		 const char *subject, const char *remedy, const char *fmt, ...)
-	__attribute__((format(printf, 6, 7)));
+void doctor_note(struct doctor *d, int state, const char *check, const char *subject,
+		 const char *remedy, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
 /* doctor.c: run all checks that @d's options ask for. */
 void doctor_examine(struct doctor *d);
@@ -94,8 +93,8 @@ void doctor_counters(struct doctor *d, const json_t *later, double seconds);
  * Note a counter that has grown; with @now only if it grows between the two
  * looks. True if it was noted.
  */
-bool doctor_counter(struct doctor *d, int state, bool now, const char *remedy,
-		    const json_t *before, const json_t *stat, double seconds);
+bool doctor_counter(struct doctor *d, int state, bool now, const char *remedy, const json_t *before,
+		    const json_t *stat, double seconds);
 
 /*
  * doctor_claims.c: fetch the module's claims, and compare them with the jobs.

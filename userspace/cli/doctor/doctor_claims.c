@@ -29,13 +29,11 @@ void doctor_claims_judge(struct doctor *d, const json_t *claims)
 		if (claim && jnum(claim, "uid") == jnum(job, "owner"))
 			continue;
 		bad++;
-		doctor_text(remedy, sizeof(remedy),
-			    "trib module claim add %s %llu", jstr(job, "name"),
-			    (unsigned long long)jnum(job, "owner"));
+		doctor_text(remedy, sizeof(remedy), "trib module claim add %s %llu",
+			    jstr(job, "name"), (unsigned long long)jnum(job, "owner"));
 		if (!claim) {
 			doctor_note(
-				d, DOCTOR_WARN, "claim", jstr(job, "name"),
-				remedy,
+				d, DOCTOR_WARN, "claim", jstr(job, "name"), remedy,
 				"not claimed for its owner: sockets of any user who has its cookie may join");
 			continue;
 		}
@@ -55,12 +53,10 @@ void doctor_claims(struct doctor *d)
 	/* A request would load the module. */
 	if (access("/sys/module/trib", F_OK))
 		return;
-	if (family_ask(d->c, TRIB_CMD_CLAIM_GET, NLM_F_DUMP, TRIB_A_CLAIM,
-		       &claims)) {
+	if (family_ask(d->c, TRIB_CMD_CLAIM_GET, NLM_F_DUMP, TRIB_A_CLAIM, &claims)) {
 		doctor_note(d, DOCTOR_WARN, "claim", "",
 			    "load the trib.ko that belongs to this trib",
-			    "the kernel module does not list claims: %s",
-			    d->c->error);
+			    "the kernel module does not list claims: %s", d->c->error);
 		d->c->error[0] = '\0';
 		return;
 	}

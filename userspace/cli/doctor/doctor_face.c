@@ -41,9 +41,7 @@ bool face_multicast(const struct face *f)
 /* Device of a link-local address, 0 for other addresses. */
 static int face_scope(const struct face *f)
 {
-	return f->addr[0] == 0xfe && (f->addr[1] & 0xc0) == 0x80
-		       ? f->link.ifindex
-		       : 0;
+	return f->addr[0] == 0xfe && (f->addr[1] & 0xc0) == 0x80 ? f->link.ifindex : 0;
 }
 
 static void check_mtu(struct doctor *d, const struct face *f)
@@ -55,19 +53,17 @@ static void check_mtu(struct doctor *d, const struct face *f)
 	int n;
 
 	if (f->link.mtu >= need) {
-		doctor_note(d, DOCTOR_OK, "mtu", f->name, NULL,
-			    "%s has %u, full packets need %u", f->link.name,
-			    f->link.mtu, need);
+		doctor_note(d, DOCTOR_OK, "mtu", f->name, NULL, "%s has %u, full packets need %u",
+			    f->link.name, f->link.mtu, need);
 		return;
 	}
-	n = snprintf(fix, sizeof(fix), "ip link set %s mtu %u", f->link.name,
-		     need);
+	n = snprintf(fix, sizeof(fix), "ip link set %s mtu %u", f->link.name, need);
 	if (jnum(d->status, "nval") > TRIB_NVAL_SMALL)
-		snprintf(fix + n, sizeof(fix) - (size_t)n,
-			 ", or tribd --values %u", TRIB_NVAL_SMALL);
+		snprintf(fix + n, sizeof(fix) - (size_t)n, ", or tribd --values %u",
+			 TRIB_NVAL_SMALL);
 	doctor_note(d, DOCTOR_FAIL, "mtu", f->name, fix,
-		    "%s has %u, full packets need %u: they are lost",
-		    f->link.name, f->link.mtu, need);
+		    "%s has %u, full packets need %u: they are lost", f->link.name, f->link.mtu,
+		    need);
 }
 
 /* True if @ifindex is the face's port or a VLAN device on it. */
@@ -77,8 +73,7 @@ static bool over_port(struct rt *rt, int ifindex, const struct face *f)
 	int i;
 
 	for (i = 0; i < 3 && ifindex != f->link.ifindex; i++) {
-		if (rt_link(rt, ifindex, LINK_HERE, &l) ||
-		    strcmp(l.kind, "vlan"))
+		if (rt_link(rt, ifindex, LINK_HERE, &l) || strcmp(l.kind, "vlan"))
 			return false;
 		ifindex = l.below;
 	}
@@ -91,29 +86,23 @@ static void check_route(struct doctor *d, struct rt *rt, struct face *f)
 	struct link l;
 
 	if (err) {
-		doctor_note(
-			d, DOCTOR_FAIL, "route", f->name,
-			"ip route add, or give this host an address in its network",
-			"no route to %s: %s", jstr(f->json, "addr"),
-			strerror(-err));
+		doctor_note(d, DOCTOR_FAIL, "route", f->name,
+			    "ip route add, or give this host an address in its network",
+			    "no route to %s: %s", jstr(f->json, "addr"), strerror(-err));
 		return;
 	}
 	f->have_route = true;
 	if (f->route.local) {
-		doctor_note(
-			d, DOCTOR_FAIL, "route", f->name,
-			"a face names the other end: trib face del, trib face add",
-			"%s is an address of this host", jstr(f->json, "addr"));
+		doctor_note(d, DOCTOR_FAIL, "route", f->name,
+			    "a face names the other end: trib face del, trib face add",
+			    "%s is an address of this host", jstr(f->json, "addr"));
 		f->have_route = false;
 	} else if (f->have_link && !over_port(rt, f->route.oif, f)) {
 		if (rt_link(rt, f->route.oif, LINK_HERE, &l))
-			snprintf(l.name, sizeof(l.name), "device %d",
-				 f->route.oif);
-		doctor_note(
-			d, DOCTOR_FAIL, "route", f->name,
-			"change the route, or the face's dev",
-			"packets of tribd and workers to %s leave by %s, not by %s",
-			jstr(f->json, "addr"), l.name, f->link.name);
+			snprintf(l.name, sizeof(l.name), "device %d", f->route.oif);
+		doctor_note(d, DOCTOR_FAIL, "route", f->name, "change the route, or the face's dev",
+			    "packets of tribd and workers to %s leave by %s, not by %s",
+			    jstr(f->json, "addr"), l.name, f->link.name);
 	}
 }
 
@@ -124,18 +113,15 @@ static void check_local(struct doctor *d, const struct face *f)
 	uint8_t mac[6];
 
 	if (*text && !face_is_local(f->local))
-		doctor_note(
-			d, DOCTOR_FAIL, "address", f->name,
-			"ip addr add, or trib face add ... local ADDR",
-			"%s is not an address of this host: answers to it are lost",
-			text);
+		doctor_note(d, DOCTOR_FAIL, "address", f->name,
+			    "ip addr add, or trib face add ... local ADDR",
+			    "%s is not an address of this host: answers to it are lost", text);
 	if (f->have_link && !parse_mac(jstr(f->json, "local_mac"), mac) &&
 	    memcmp(mac, f->link.mac, 6))
 		doctor_note(d, DOCTOR_WARN, "address", f->name,
 			    "restart tribd, or add the face again",
 			    "%s has MAC %s, the face has %s", f->link.name,
-			    face_mac_text(f->link.mac, port_mac),
-			    jstr(f->json, "local_mac"));
+			    face_mac_text(f->link.mac, port_mac), jstr(f->json, "local_mac"));
 }
 
 /* After the probes the kernel knows the neighbours. */
@@ -151,16 +137,14 @@ static void check_neigh(struct doctor *d, struct rt *rt, const struct face *f)
 		return;
 	if (parse_mac(text, mac)) {
 		if (f->known)
-			doctor_note(
-				d, DOCTOR_WARN, "mac", f->name,
-				"make the address answer, or trib face add ... mac MAC",
-				"not resolved yet: nothing is sent to it");
+			doctor_note(d, DOCTOR_WARN, "mac", f->name,
+				    "make the address answer, or trib face add ... mac MAC",
+				    "not resolved yet: nothing is sent to it");
 		return;
 	}
 	if (!n.found)
 		doctor_note(d, DOCTOR_WARN, "mac", f->name, NULL,
-			    "the neighbour does not answer; the face says %s",
-			    text);
+			    "the neighbour does not answer; the face says %s", text);
 	else if (memcmp(mac, n.mac, 6))
 		doctor_note(d, DOCTOR_FAIL, "mac", f->name,
 			    "trib face del and add it again with the right mac",
@@ -205,8 +189,7 @@ static uint16_t port_of(const struct face *f)
 	return (uint16_t)jnum(f->json, "ndn_port");
 }
 
-static void judge_port(struct doctor *d, const struct face *f,
-		       const struct probe *p)
+static void judge_port(struct doctor *d, const struct face *f, const struct probe *p)
 {
 	bool relay = p->port == TRIB_UDP_PORT;
 
@@ -214,52 +197,39 @@ static void judge_port(struct doctor *d, const struct face *f,
 	if (!p->port)
 		return;
 	if (p->err != ECONNREFUSED)
-		doctor_note(d, DOCTOR_OK, "port", f->name, NULL,
-			    "UDP port %u does not refuse", p->port);
+		doctor_note(d, DOCTOR_OK, "port", f->name, NULL, "UDP port %u does not refuse",
+			    p->port);
 	else if (for_names(f))
-		doctor_note(
-			d, DOCTOR_WARN, "port", f->name,
-			"start the program that speaks NDN there, bound to this port",
-			"nothing listens on UDP port %u of %s", p->port,
-			jstr(f->json, "addr"));
+		doctor_note(d, DOCTOR_WARN, "port", f->name,
+			    "start the program that speaks NDN there, bound to this port",
+			    "nothing listens on UDP port %u of %s", p->port, jstr(f->json, "addr"));
 	else if (relay && !f->known)
-		doctor_note(
-			d, DOCTOR_WARN, "port", f->name,
-			"start tribd there, unless it is a worker's host without",
-			"nothing listens on UDP port %u of %s", p->port,
-			jstr(f->json, "addr"));
+		doctor_note(d, DOCTOR_WARN, "port", f->name,
+			    "start tribd there, unless it is a worker's host without",
+			    "nothing listens on UDP port %u of %s", p->port, jstr(f->json, "addr"));
 	else if (relay)
-		doctor_note(d, DOCTOR_FAIL, "port", f->name,
-			    "start tribd there",
-			    "nothing listens on UDP port %u of %s", p->port,
-			    jstr(f->json, "addr"));
+		doctor_note(d, DOCTOR_FAIL, "port", f->name, "start tribd there",
+			    "nothing listens on UDP port %u of %s", p->port, jstr(f->json, "addr"));
 	else if (in_running_tree(d, f->name))
-		doctor_note(
-			d, DOCTOR_FAIL, "port", f->name,
-			"see whether the worker lives, and which port it has bound",
-			"its tree runs, but nothing listens on UDP port %u of %s",
-			p->port, jstr(f->json, "addr"));
+		doctor_note(d, DOCTOR_FAIL, "port", f->name,
+			    "see whether the worker lives, and which port it has bound",
+			    "its tree runs, but nothing listens on UDP port %u of %s", p->port,
+			    jstr(f->json, "addr"));
 	else
 		doctor_note(d, DOCTOR_OK, "port", f->name, NULL,
-			    "UDP port %u refuses: no worker runs there now",
-			    p->port);
+			    "UDP port %u refuses: no worker runs there now", p->port);
 }
 
-static void judge_full(struct doctor *d, const struct face *f,
-		       const struct probe *full)
+static void judge_full(struct doctor *d, const struct face *f, const struct probe *full)
 {
 	if (full->answered)
 		doctor_note(d, DOCTOR_OK, "path", f->name, NULL,
-			    "packets of %u bytes get through unfragmented",
-			    full->size);
+			    "packets of %u bytes get through unfragmented", full->size);
 	else
-		doctor_note(
-			d, DOCTOR_FAIL, "path", f->name,
-			"raise the MTU of every device on the way, the peer's included",
-			"small packets get through, %u bytes do not%s",
-			full->size,
-			full->err == EMSGSIZE ? ": too long for a device here"
-					      : "");
+		doctor_note(d, DOCTOR_FAIL, "path", f->name,
+			    "raise the MTU of every device on the way, the peer's included",
+			    "small packets get through, %u bytes do not%s", full->size,
+			    full->err == EMSGSIZE ? ": too long for a device here" : "");
 }
 
 static void judge(struct doctor *d, const struct face *f, const struct probe *p)
@@ -267,27 +237,22 @@ static void judge(struct doctor *d, const struct face *f, const struct probe *p)
 	const struct probe *ping = &p[0], *full = &p[1], *port = &p[2];
 
 	if (ping->err == EPERM || ping->err == EACCES) {
-		doctor_note(d, DOCTOR_WARN, "reach", f->name,
-			    "run trib doctor as root",
+		doctor_note(d, DOCTOR_WARN, "reach", f->name, "run trib doctor as root",
 			    "not probed: raw sockets are not allowed");
 	} else if (!ping->answered) {
-		doctor_note(
-			d, DOCTOR_FAIL, "reach", f->name,
-			"see the cable, the peer's address and its firewall",
-			"%s does not answer a ping within %d ms%s%s",
-			jstr(f->json, "addr"), PROBE_MS, ping->err ? ": " : "",
-			ping->err ? strerror(ping->err) : "");
+		doctor_note(d, DOCTOR_FAIL, "reach", f->name,
+			    "see the cable, the peer's address and its firewall",
+			    "%s does not answer a ping within %d ms%s%s", jstr(f->json, "addr"),
+			    PROBE_MS, ping->err ? ": " : "", ping->err ? strerror(ping->err) : "");
 	} else {
-		doctor_note(d, DOCTOR_OK, "reach", f->name, NULL,
-			    "%s answers in %.2f ms", jstr(f->json, "addr"),
-			    ping->rtt_ms);
+		doctor_note(d, DOCTOR_OK, "reach", f->name, NULL, "%s answers in %.2f ms",
+			    jstr(f->json, "addr"), ping->rtt_ms);
 		judge_full(d, f, full);
 		judge_port(d, f, port);
 	}
 }
 
-static void prepare(const struct doctor *d, const struct face *f,
-		    struct probe *p)
+static void prepare(const struct doctor *d, const struct face *f, struct probe *p)
 {
 	int i;
 
@@ -305,8 +270,7 @@ static void prepare(const struct doctor *d, const struct face *f,
 	}
 }
 
-static void probe_faces(struct doctor *d, struct rt *rt, struct face *faces,
-			size_t n)
+static void probe_faces(struct doctor *d, struct rt *rt, struct face *faces, size_t n)
 {
 	struct probe *p = calloc(n * 3, sizeof(*p));
 	size_t i, k = 0;
@@ -330,8 +294,7 @@ static void probe_faces(struct doctor *d, struct rt *rt, struct face *faces,
 /* The address has no face: its port is the device of its route. */
 static json_t *make_face(const char *addr)
 {
-	return json_pack("{s:s, s:s, s:i}", "name", addr, "addr", addr, "port",
-			 TRIB_UDP_PORT);
+	return json_pack("{s:s, s:s, s:i}", "name", addr, "addr", addr, "port", TRIB_UDP_PORT);
 }
 
 static void check_face(struct doctor *d, struct rt *rt, struct face *f)
@@ -351,8 +314,8 @@ static void check_face(struct doctor *d, struct rt *rt, struct face *f)
 		check_mtu(d, f);
 	} else if (f->known) {
 		doctor_note(d, DOCTOR_FAIL, "device", f->name,
-			    "bring the device back: tribd attaches to it again",
-			    "%s is gone", jstr(f->json, "ifname"));
+			    "bring the device back: tribd attaches to it again", "%s is gone",
+			    jstr(f->json, "ifname"));
 	}
 	check_route(d, rt, f);
 	check_local(d, f);
@@ -384,8 +347,7 @@ void doctor_faces(struct doctor *d)
 		check_face(d, rt, &faces[i]);
 	probe_faces(d, rt, faces, n);
 	if (!n && d->status)
-		doctor_note(d, DOCTOR_WARN, "faces", "", "trib face add",
-			    "none");
+		doctor_note(d, DOCTOR_WARN, "faces", "", "trib face add", "none");
 	json_decref(one);
 	rt_close(rt);
 	free(faces);

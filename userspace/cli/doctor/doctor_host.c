@@ -25,11 +25,9 @@ static int fetch_lists(struct doctor *d)
 	if (!err)
 		err = cli_fetch_all(c, TRIB_CMD_JOB_GET, TRIB_A_JOB, &d->jobs);
 	if (!err)
-		err = cli_fetch_all(c, TRIB_CMD_TREE_GET, TRIB_A_TREE,
-				    &d->trees);
+		err = cli_fetch_all(c, TRIB_CMD_TREE_GET, TRIB_A_TREE, &d->trees);
 	if (!err)
-		err = cli_fetch_all(c, TRIB_CMD_STATS_GET, TRIB_A_STAT,
-				    &d->stats);
+		err = cli_fetch_all(c, TRIB_CMD_STATS_GET, TRIB_A_STAT, &d->stats);
 	if (!err)
 		err = ndn_look(c, &d->ndn);
 	return err;
@@ -48,37 +46,29 @@ void doctor_tribd(struct doctor *d)
 		 * A worker's host may have no tribd; the path can be checked.
 		 */
 		doctor_note(d, d->peer ? DOCTOR_WARN : DOCTOR_FAIL, "tribd", "",
-			    "start tribd in this network namespace", "%s",
-			    c->error);
+			    "start tribd in this network namespace", "%s", c->error);
 		c->error[0] = '\0';
 		return;
 	}
 	d->status = json_incref(json_array_get(list, 0));
 	json_decref(list);
 	if (fetch_lists(d)) {
-		doctor_note(d, DOCTOR_FAIL, "tribd", "", NULL,
-			    "answers badly: %s", c->error);
+		doctor_note(d, DOCTOR_FAIL, "tribd", "", NULL, "answers badly: %s", c->error);
 		c->error[0] = '\0';
 		json_decref(d->status);
 		d->status = NULL;
 		return;
 	}
 	client_peer(c->client, &pid, &uid);
-	doctor_note(d, DOCTOR_OK, "tribd", "", NULL,
-		    "%s, pid %u, uid %u, %u values per chunk",
-		    jstr(d->status, "version"),
-		    (unsigned int)jnum(d->status, "pid"), (unsigned int)uid,
-		    (unsigned int)jnum(d->status, "nval"));
+	doctor_note(d, DOCTOR_OK, "tribd", "", NULL, "%s, pid %u, uid %u, %u values per chunk",
+		    jstr(d->status, "version"), (unsigned int)jnum(d->status, "pid"),
+		    (unsigned int)uid, (unsigned int)jnum(d->status, "nval"));
 	if (strcmp(jstr(d->status, "version"), TRIB_VERSION))
-		doctor_note(d, DOCTOR_WARN, "version", "",
-			    "restart tribd after an update",
-			    "trib is %s, tribd is %s", TRIB_VERSION,
-			    jstr(d->status, "version"));
+		doctor_note(d, DOCTOR_WARN, "version", "", "restart tribd after an update",
+			    "trib is %s, tribd is %s", TRIB_VERSION, jstr(d->status, "version"));
 	if (jnum(d->status, "abi") != TRIB_MAPS_ABI)
-		doctor_note(d, DOCTOR_WARN, "version", "abi",
-			    "restart tribd after an update",
-			    "trib knows maps of ABI %u, tribd has %u",
-			    TRIB_MAPS_ABI,
+		doctor_note(d, DOCTOR_WARN, "version", "abi", "restart tribd after an update",
+			    "trib knows maps of ABI %u, tribd has %u", TRIB_MAPS_ABI,
 			    (unsigned int)jnum(d->status, "abi"));
 }
 
@@ -91,18 +81,15 @@ static void check_kernel(struct doctor *d)
 		return;
 	if (sscanf(u.release, "%u.%u", &major, &minor) != 2 || major < 6 ||
 	    (major == 6 && minor < 1))
-		doctor_note(d, DOCTOR_FAIL, "kernel", "",
-			    "use Linux 6.1 or newer", "%s is too old",
+		doctor_note(d, DOCTOR_FAIL, "kernel", "", "use Linux 6.1 or newer", "%s is too old",
 			    u.release);
 	else
 		doctor_note(d, DOCTOR_OK, "kernel", "", NULL, "%s", u.release);
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		doctor_note(d, DOCTOR_FAIL, "btf", "",
-			    "use a kernel with CONFIG_DEBUG_INFO_BTF=y",
+		doctor_note(d, DOCTOR_FAIL, "btf", "", "use a kernel with CONFIG_DEBUG_INFO_BTF=y",
 			    "/sys/kernel/btf/vmlinux: %s", strerror(errno));
 	else
-		doctor_note(d, DOCTOR_OK, "btf", "", NULL,
-			    "/sys/kernel/btf/vmlinux is there");
+		doctor_note(d, DOCTOR_OK, "btf", "", NULL, "/sys/kernel/btf/vmlinux is there");
 }
 
 static void check_jit(struct doctor *d)
@@ -114,12 +101,10 @@ static void check_jit(struct doctor *d)
 	if (!f)
 		return;
 	if (fscanf(f, "%d", &on) == 1 && on == 0)
-		doctor_note(d, DOCTOR_FAIL, "jit", "",
-			    "sysctl net.core.bpf_jit_enable=1",
+		doctor_note(d, DOCTOR_FAIL, "jit", "", "sysctl net.core.bpf_jit_enable=1",
 			    "BPF programs are interpreted: ten times slower");
 	else if (on > 0)
-		doctor_note(d, DOCTOR_OK, "jit", "", NULL,
-			    "BPF programs are compiled");
+		doctor_note(d, DOCTOR_OK, "jit", "", NULL, "BPF programs are compiled");
 	fclose(f);
 }
 
@@ -131,27 +116,23 @@ static void check_bpffs(struct doctor *d)
 
 	if (statfs(PIN_ROOT, &fs) || fs.f_type != BPF_FS_MAGIC) {
 		/* A new mount namespace has its own sysfs, without bpffs. */
-		doctor_note(
-			d, DOCTOR_WARN, "bpffs", "",
-			"mount -t bpf bpf " PIN_ROOT
-			"; or enter the namespace by nsenter --net, not by ip netns exec",
-			"not mounted at " PIN_ROOT " as seen from here");
+		doctor_note(d, DOCTOR_WARN, "bpffs", "",
+			    "mount -t bpf bpf " PIN_ROOT
+			    "; or enter the namespace by nsenter --net, not by ip netns exec",
+			    "not mounted at " PIN_ROOT " as seen from here");
 		return;
 	}
 	if (!d->status || geteuid()) {
-		doctor_note(d, DOCTOR_OK, "bpffs", "", NULL,
-			    "mounted at " PIN_ROOT);
+		doctor_note(d, DOCTOR_OK, "bpffs", "", NULL, "mounted at " PIN_ROOT);
 		return;
 	}
 	path = jstr(d->status, "instance");
 	if (stat(path, &st))
-		doctor_note(
-			d, DOCTOR_WARN, "bpffs", "",
-			"restart tribd: with its pins gone, a restart stops traffic",
-			"%s: %s, as seen from here", path, strerror(errno));
+		doctor_note(d, DOCTOR_WARN, "bpffs", "",
+			    "restart tribd: with its pins gone, a restart stops traffic",
+			    "%s: %s, as seen from here", path, strerror(errno));
 	else
-		doctor_note(d, DOCTOR_OK, "bpffs", "", NULL,
-			    "tribd's maps are pinned in %s", path);
+		doctor_note(d, DOCTOR_OK, "bpffs", "", NULL, "tribd's maps are pinned in %s", path);
 }
 
 /* Read a limit of tribd's memory cgroup, "max" or bytes; false if unknown. */
@@ -167,8 +148,7 @@ static bool cgroup_limit(pid_t pid, char *out, size_t size)
 		line[strcspn(line, "\n")] = '\0';
 		if (strncmp(line, "0::", 3))
 			continue;
-		snprintf(file, sizeof(file), "/sys/fs/cgroup%s/memory.max",
-			 line + 3);
+		snprintf(file, sizeof(file), "/sys/fs/cgroup%s/memory.max", line + 3);
 		found = true;
 	}
 	if (f)
@@ -191,19 +171,17 @@ static void check_memory(struct doctor *d)
 	if (!d->status)
 		return;
 	need = jnum(d->status, "slots") * (64 + jnum(d->status, "nval") * 4);
-	if (!cgroup_limit((pid_t)jnum(d->status, "pid"), limit,
-			  sizeof(limit)) ||
+	if (!cgroup_limit((pid_t)jnum(d->status, "pid"), limit, sizeof(limit)) ||
 	    !strcmp(limit, "max")) {
 		doctor_note(d, DOCTOR_OK, "memlock", "", NULL,
-			    "no limit on BPF memory (slots take %.1f MB)",
-			    (double)need / 1e6);
+			    "no limit on BPF memory (slots take %.1f MB)", (double)need / 1e6);
 		return;
 	}
 	max = strtoull(limit, NULL, 10);
 	doctor_note(d, max < 2 * need ? DOCTOR_WARN : DOCTOR_OK, "memlock", "",
 		    max < 2 * need ? "raise MemoryMax of tribd's unit" : NULL,
-		    "tribd's cgroup may use %.1f MB; slots take %.1f MB",
-		    (double)max / 1e6, (double)need / 1e6);
+		    "tribd's cgroup may use %.1f MB; slots take %.1f MB", (double)max / 1e6,
+		    (double)need / 1e6);
 }
 
 static void check_module(struct doctor *d)
@@ -216,14 +194,12 @@ static void check_module(struct doctor *d)
 		doctor_note(d, DOCTOR_OK, "module", "", NULL,
 			    "trib.ko is loaded and its kfuncs are in use");
 	else if (loaded)
-		doctor_note(
-			d, DOCTOR_WARN, "module", "",
-			"restart tribd: it looks for kfuncs when it loads its programs",
-			"trib.ko is loaded but tribd does not use it");
+		doctor_note(d, DOCTOR_WARN, "module", "",
+			    "restart tribd: it looks for kfuncs when it loads its programs",
+			    "trib.ko is loaded but tribd does not use it");
 	else
-		doctor_note(
-			d, DOCTOR_OK, "module", "", NULL,
-			"trib.ko is not loaded: block floating point is used instead");
+		doctor_note(d, DOCTOR_OK, "module", "", NULL,
+			    "trib.ko is not loaded: block floating point is used instead");
 }
 
 void doctor_host(struct doctor *d)

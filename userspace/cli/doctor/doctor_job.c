@@ -25,12 +25,10 @@ static void check_world(struct doctor *d, const json_t *job, const json_t *t)
 	    json_array_size(list) == jnum(job, "world"))
 		return;
 	doctor_note(d, DOCTOR_FAIL, "tree",
-		    doctor_text(what, sizeof(what), "%u",
-				(unsigned int)jnum(t, "id")),
+		    doctor_text(what, sizeof(what), "%u", (unsigned int)jnum(t, "id")),
 		    "add the missing children, or the job with the right world",
-		    "%zu children, but job %s has a world of %u",
-		    json_array_size(list), jstr(job, "name"),
-		    (unsigned int)jnum(job, "world"));
+		    "%zu children, but job %s has a world of %u", json_array_size(list),
+		    jstr(job, "name"), (unsigned int)jnum(job, "world"));
 }
 
 static void check_tree(struct doctor *d, const json_t *t)
@@ -41,37 +39,31 @@ static void check_tree(struct doctor *d, const json_t *t)
 	doctor_text(what, sizeof(what), "%u", (unsigned int)jnum(t, "id"));
 	tree_missing(t, missing, sizeof(missing));
 	if (!strcmp(state, "running"))
-		doctor_note(d, DOCTOR_OK, "tree", what, NULL,
-			    "job %s runs, epoch %u", jstr(t, "job"),
-			    (unsigned int)jnum(t, "epoch"));
+		doctor_note(d, DOCTOR_OK, "tree", what, NULL, "job %s runs, epoch %u",
+			    jstr(t, "job"), (unsigned int)jnum(t, "epoch"));
 	else if (!strcmp(state, "draining") || !strcmp(state, "held"))
-		doctor_note(
-			d, DOCTOR_OK, "tree", what, NULL,
-			"job %s: of another generation, %s: trib apply removes it",
-			jstr(t, "job"), state);
+		doctor_note(d, DOCTOR_OK, "tree", what, NULL,
+			    "job %s: of another generation, %s: trib apply removes it",
+			    jstr(t, "job"), state);
 	else if (!strcmp(state, "shared"))
-		doctor_note(d, DOCTOR_OK, "tree", what, NULL,
-			    "job %s: a relay of a shared tree", jstr(t, "job"));
+		doctor_note(d, DOCTOR_OK, "tree", what, NULL, "job %s: a relay of a shared tree",
+			    jstr(t, "job"));
 	else if (!strcmp(state, "idle"))
-		doctor_note(d, DOCTOR_OK, "tree", what, NULL,
-			    "job %s: nobody has joined yet (%s)",
+		doctor_note(d, DOCTOR_OK, "tree", what, NULL, "job %s: nobody has joined yet (%s)",
 			    jstr(t, "job"), role);
 	else if (!strcmp(role, "worker"))
 		doctor_note(d, DOCTOR_WARN, "tree", what,
 			    "look at the PS: trib-ps logs whom it waits for",
-			    "job %s: has not begun, its PS is %s",
-			    jstr(t, "job"), jstr(t, "ps"));
+			    "job %s: has not begun, its PS is %s", jstr(t, "job"), jstr(t, "ps"));
 	else if (*missing)
 		doctor_note(
 			d, DOCTOR_WARN, "tree", what,
 			"start these workers; or see why their JOINs do not arrive: trib doctor there",
 			"job %s waits for %s", jstr(t, "job"), missing);
 	else
-		doctor_note(
-			d, DOCTOR_WARN, "tree", what,
-			"look at the parent: trib doctor there",
-			"job %s: all children joined, the parent %s has not started",
-			jstr(t, "job"), jstr(t, "parent"));
+		doctor_note(d, DOCTOR_WARN, "tree", what, "look at the parent: trib doctor there",
+			    "job %s: all children joined, the parent %s has not started",
+			    jstr(t, "job"), jstr(t, "parent"));
 }
 
 void doctor_jobs(struct doctor *d)
@@ -89,8 +81,7 @@ void doctor_jobs(struct doctor *d)
 			check_tree(d, t);
 		}
 		if (!n)
-			doctor_note(d, DOCTOR_WARN, "job", jstr(job, "name"),
-				    "trib tree add",
+			doctor_note(d, DOCTOR_WARN, "job", jstr(job, "name"), "trib tree add",
 				    "has no tree on this host");
 	}
 }
@@ -110,22 +101,17 @@ void doctor_workers(struct doctor *d, json_t *trees, double seconds)
 			continue;
 		json_array_foreach(json_object_get(t, "children"), k, ch) {
 			if (!strcmp(jstr(ch, "mark"), "silent"))
-				doctor_note(
-					d, DOCTOR_WARN, "worker",
-					jstr(ch, "face"),
-					"see whether it lives, and trib doctor there",
-					"silent in tree %u: the others wait for it",
-					(unsigned int)jnum(t, "id"));
+				doctor_note(d, DOCTOR_WARN, "worker", jstr(ch, "face"),
+					    "see whether it lives, and trib doctor there",
+					    "silent in tree %u: the others wait for it",
+					    (unsigned int)jnum(t, "id"));
 			else if (!strcmp(jstr(ch, "mark"), "slow"))
-				doctor_note(
-					d, DOCTOR_WARN, "worker",
-					jstr(ch, "face"),
-					"see what else runs there: trib watch",
-					"slow in tree %u: the last for %.0f%% of the chunks",
-					(unsigned int)jnum(t, "id"),
-					json_number_value(json_object_get(
-						ch, "last_share")) *
-						100);
+				doctor_note(d, DOCTOR_WARN, "worker", jstr(ch, "face"),
+					    "see what else runs there: trib watch",
+					    "slow in tree %u: the last for %.0f%% of the chunks",
+					    (unsigned int)jnum(t, "id"),
+					    json_number_value(json_object_get(ch, "last_share")) *
+						    100);
 		}
 	}
 	json_decref(r);
@@ -158,8 +144,7 @@ static const struct {
 	 "ethtool -K DEV tx-udp-segmentation off gso off on the sending device"},
 	{TRIB_DROP_FRAGMENT, DOCTOR_FAIL, false,
 	 "raise the MTU on the way: packets arrive as IP fragments"},
-	{TRIB_DROP_NVAL, DOCTOR_FAIL, false,
-	 "start tribd with the same --values everywhere"},
+	{TRIB_DROP_NVAL, DOCTOR_FAIL, false, "start tribd with the same --values everywhere"},
 	{TRIB_DROP_TREE, DOCTOR_WARN, false,
 	 "a worker uses a tree that this host does not have: trib tree show"},
 	{TRIB_DROP_COOKIE, DOCTOR_WARN, false,
@@ -168,16 +153,14 @@ static const struct {
 	 "a worker uses a child index that the tree does not have"},
 	{TRIB_DROP_FACE, DOCTOR_WARN, false,
 	 "packets come by another port or address than the face says"},
-	{TRIB_DROP_EPOCH, DOCTOR_WARN, true,
-	 "a worker still sends in an old epoch: restart it"},
+	{TRIB_DROP_EPOCH, DOCTOR_WARN, true, "a worker still sends in an old epoch: restart it"},
 	{TRIB_DROP_SCALE, DOCTOR_WARN, false,
 	 "workers disagree about a scale: not all run the same program"},
 	{TRIB_DROP_MISMATCH, DOCTOR_WARN, false,
 	 "workers disagree about a call: not all run the same program"},
 	{TRIB_DROP_BUSY, DOCTOR_WARN, true,
 	 "CPUs fight for slots: give a job's ports fewer queues"},
-	{TRIB_DROP_GROUP, DOCTOR_WARN, false,
-	 "a port of the tree is gone: trib face show"},
+	{TRIB_DROP_GROUP, DOCTOR_WARN, false, "a port of the tree is gone: trib face show"},
 	{TRIB_DROP_REWRITE, DOCTOR_FAIL, false,
 	 "a face of the tree has no MAC address: trib face show"},
 	{TRIB_DROP_GROW, DOCTOR_WARN, false,
@@ -193,20 +176,17 @@ static const struct {
 };
 
 /* Note the counter if it has grown. Growth that stopped may be mended. */
-bool doctor_counter(struct doctor *d, int state, bool now, const char *remedy,
-		    const json_t *before, const json_t *stat, double seconds)
+bool doctor_counter(struct doctor *d, int state, bool now, const char *remedy, const json_t *before,
+		    const json_t *stat, double seconds)
 {
 	uint64_t was = jnum(before, "value"), is = jnum(stat, "value");
 	char rate[32];
 
 	if (!is || (is <= was && now))
 		return false;
-	out_rate((double)(is > was ? is - was : 0) / seconds, rate,
-		 sizeof(rate));
-	doctor_note(d, is > was ? state : DOCTOR_WARN, "counter",
-		    jstr(stat, "name"), remedy,
-		    is > was ? "%llu, growing by %s/s: %s"
-			     : "%llu, not growing now (%s/s): %s",
+	out_rate((double)(is > was ? is - was : 0) / seconds, rate, sizeof(rate));
+	doctor_note(d, is > was ? state : DOCTOR_WARN, "counter", jstr(stat, "name"), remedy,
+		    is > was ? "%llu, growing by %s/s: %s" : "%llu, not growing now (%s/s): %s",
 		    (unsigned long long)is, rate, jstr(stat, "text"));
 	return true;
 }
@@ -228,12 +208,10 @@ void doctor_counters(struct doctor *d, const json_t *later, double seconds)
 	size_t i;
 
 	for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
-		any |= doctor_counter(d, signs[i].state, signs[i].now,
-				      signs[i].remedy,
-				      find(d->stats, signs[i].stat),
-				      find(later, signs[i].stat), seconds);
+		any |= doctor_counter(d, signs[i].state, signs[i].now, signs[i].remedy,
+				      find(d->stats, signs[i].stat), find(later, signs[i].stat),
+				      seconds);
 	any |= doctor_ndn_counters(d, later, seconds);
 	if (!any)
-		doctor_note(d, DOCTOR_OK, "counters", "", NULL,
-			    "none that means trouble");
+		doctor_note(d, DOCTOR_OK, "counters", "", NULL, "none that means trouble");
 }

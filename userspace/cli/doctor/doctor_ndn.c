@@ -30,11 +30,8 @@ static void check_off(struct doctor *d)
 	json_array_foreach(d->faces, i, f)
 		n += ndn_is_face(f);
 	if (n)
-		doctor_note(
-			d, DOCTOR_FAIL, "ndn", "",
-			"restart tribd with --ndn 4096",
-			"the NDN forwarder is off, but %zu faces are for it",
-			n);
+		doctor_note(d, DOCTOR_FAIL, "ndn", "", "restart tribd with --ndn 4096",
+			    "the NDN forwarder is off, but %zu faces are for it", n);
 }
 
 static void check_rights(struct doctor *d, const json_t *f)
@@ -45,12 +42,10 @@ static void check_rights(struct doctor *d, const json_t *f)
 	if (json_array_size(json_object_get(f, "ndn_subscribe")) ||
 	    json_array_size(json_object_get(f, "ndn_write")))
 		return;
-	doctor_note(
-		d, DOCTOR_WARN, "ndn", name,
-		doctor_text(remedy, sizeof(remedy),
-			    "trib face set %s subscribe PREFIX write PREFIX",
-			    name),
-		"may neither subscribe nor send Data: what it sends is dropped");
+	doctor_note(d, DOCTOR_WARN, "ndn", name,
+		    doctor_text(remedy, sizeof(remedy),
+				"trib face set %s subscribe PREFIX write PREFIX", name),
+		    "may neither subscribe nor send Data: what it sends is dropped");
 }
 
 /* tribd keeps a route while its face is unusable. */
@@ -66,15 +61,13 @@ static void check_route(struct doctor *d, const json_t *route)
 			    "leads to face %s, which is gone", via);
 	else if (!ndn_is_face(f))
 		doctor_note(d, DOCTOR_FAIL, "route", prefix,
-			    doctor_text(remedy, sizeof(remedy),
-					"trib face set %s ndn host|router",
+			    doctor_text(remedy, sizeof(remedy), "trib face set %s ndn host|router",
 					via),
 			    "leads to face %s, which is none for names", via);
 	else if (!jnum(f, "ifindex"))
 		doctor_note(d, DOCTOR_FAIL, "route", prefix,
 			    "bring the device back: tribd attaches to it again",
-			    "leads to face %s, whose device %s is gone", via,
-			    jstr(f, "ifname"));
+			    "leads to face %s, whose device %s is gone", via, jstr(f, "ifname"));
 }
 
 static bool is_pending(const json_t *e)
@@ -96,15 +89,13 @@ static void check_entry(struct doctor *d, const json_t *e)
 	if (!is_pending(e) || !is_pending(find(d->pit, name)) ||
 	    jnum(e, "acked_ms") < (acked ? jnum(d->ndn, "lease_ms") : 0))
 		return;
-	doctor_text(
-		remedy, sizeof(remedy),
-		"trib doctor on the router or host behind face %s; trib fib show",
-		*up ? up : "up");
+	doctor_text(remedy, sizeof(remedy),
+		    "trib doctor on the router or host behind face %s; trib fib show",
+		    *up ? up : "up");
 	out_ms(jnum(e, "acked_ms"), age, sizeof(age));
 	if (acked)
 		doctor_note(d, DOCTOR_WARN, "entry", name, remedy,
-			    "pending: face %s acknowledged last %s ago", up,
-			    age);
+			    "pending: face %s acknowledged last %s ago", up, age);
 	else
 		doctor_note(d, DOCTOR_WARN, "entry", name, remedy,
 			    "pending: face %s has never acknowledged it", up);
@@ -125,27 +116,23 @@ void doctor_ndn(struct doctor *d)
 			check_rights(d, v);
 	if (cli_fetch_all(d->c, TRIB_CMD_ROUTE_GET, TRIB_A_ROUTE, &routes) ||
 	    cli_fetch_all(d->c, TRIB_CMD_PIT_GET, TRIB_A_PIT, &d->pit)) {
-		doctor_note(d, DOCTOR_FAIL, "ndn", "", NULL,
-			    "answers badly: %s", d->c->error);
+		doctor_note(d, DOCTOR_FAIL, "ndn", "", NULL, "answers badly: %s", d->c->error);
 		d->c->error[0] = '\0';
 		return;
 	}
 	json_array_foreach(routes, i, v)
 		check_route(d, v);
 	if (!json_array_size(routes) && json_array_size(d->faces))
-		doctor_note(d, DOCTOR_WARN, "ndn", "",
-			    "trib fib add PREFIX via FACE",
+		doctor_note(d, DOCTOR_WARN, "ndn", "", "trib fib add PREFIX via FACE",
 			    "the NDN forwarder is on, but has no routes");
 	json_decref(routes);
 	if (jnum(d->ndn, "entries_used") * 10 >= jnum(d->ndn, "entries") * 9)
 		doctor_note(d, DOCTOR_WARN, "ndn", "",
 			    "tribd --ndn N with a larger N; trib pit show",
-			    "%u of %u entries are used",
-			    (unsigned int)jnum(d->ndn, "entries_used"),
+			    "%u of %u entries are used", (unsigned int)jnum(d->ndn, "entries_used"),
 			    (unsigned int)jnum(d->ndn, "entries"));
 	if (json_array_size(d->notes) == before)
-		doctor_note(d, DOCTOR_OK, "ndn", "", NULL,
-			    "%u routes, %u of %u entries",
+		doctor_note(d, DOCTOR_OK, "ndn", "", NULL, "%u routes, %u of %u entries",
 			    (unsigned int)jnum(d->ndn, "routes"),
 			    (unsigned int)jnum(d->ndn, "entries_used"),
 			    (unsigned int)jnum(d->ndn, "entries"));
@@ -197,12 +184,10 @@ static const struct {
 	 "make segments smaller, or raise the MTU on the way"},
 	{"ndn-drop-mtu", DOCTOR_FAIL, false,
 	 "make segments smaller, or raise the MTU of the port they leave by"},
-	{"ndn-drop-port", DOCTOR_WARN, false,
-	 "a port of a face is gone: trib face show"},
+	{"ndn-drop-port", DOCTOR_WARN, false, "a port of a face is gone: trib face show"},
 	{"ndn-drop-head", DOCTOR_FAIL, false,
 	 "a driver leaves XDP no room before packets: use another port"},
-	{"ndn-drop-offload", DOCTOR_FAIL, false,
-	 "ethtool -K DEV tx off on the sending device"},
+	{"ndn-drop-offload", DOCTOR_FAIL, false, "ethtool -K DEV tx off on the sending device"},
 };
 
 bool doctor_ndn_counters(struct doctor *d, const json_t *later, double seconds)
@@ -213,10 +198,9 @@ bool doctor_ndn_counters(struct doctor *d, const json_t *later, double seconds)
 	size_t i;
 
 	for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
-		any |= doctor_counter(d, signs[i].state, signs[i].now,
-				      signs[i].remedy,
-				      find(d->stats, signs[i].stat),
-				      find(later, signs[i].stat), seconds);
+		any |= doctor_counter(d, signs[i].state, signs[i].now, signs[i].remedy,
+				      find(d->stats, signs[i].stat), find(later, signs[i].stat),
+				      seconds);
 	json_array_foreach(later, i, v)
 		if (!strncmp(jstr(v, "name"), bad, strlen(bad)))
 			any |= doctor_counter(

@@ -24,8 +24,8 @@ const char *doctor_text(char *buf, size_t size, const char *fmt, ...)
 	return buf;
 }
 
-void doctor_note(struct doctor *d, int state, const char *check,
-		 const char *subject, const char *remedy, const char *fmt, ...)
+void doctor_note(struct doctor *d, int state, const char *check, const char *subject,
+		 const char *remedy, const char *fmt, ...)
 {
 	char text[OUT_CELL];
 	va_list ap;
@@ -34,13 +34,11 @@ void doctor_note(struct doctor *d, int state, const char *check,
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	note = json_pack("{s:s, s:s, s:o, s:o}", "state", states[state],
-			 "check", check, "subject",
+	note = json_pack("{s:s, s:s, s:o, s:o}", "state", states[state], "check", check, "subject",
 			 schema_string(subject, strlen(subject)), "text",
 			 schema_string(text, strlen(text)));
 	if (remedy)
-		json_object_set_new(note, "remedy",
-				    schema_string(remedy, strlen(remedy)));
+		json_object_set_new(note, "remedy", schema_string(remedy, strlen(remedy)));
 	json_array_append_new(d->notes, note);
 	if (state > d->worst)
 		d->worst = state;
@@ -54,22 +52,18 @@ void doctor_print(const struct doctor *d)
 	size_t i, k;
 
 	json_array_foreach(d->notes, i, note) {
-		n = (int)(strlen(jstr(note, "check")) +
-			  strlen(jstr(note, "subject")) + 1);
+		n = (int)(strlen(jstr(note, "check")) + strlen(jstr(note, "subject")) + 1);
 		if (n > width && n < (int)sizeof(what))
 			width = n;
 	}
 	json_array_foreach(d->notes, i, note) {
-		snprintf(what, sizeof(what), "%s %s", jstr(note, "check"),
-			 jstr(note, "subject"));
-		printf("%-4s  %-*s  %s\n", jstr(note, "state"), width, what,
-		       jstr(note, "text"));
+		snprintf(what, sizeof(what), "%s %s", jstr(note, "check"), jstr(note, "subject"));
+		printf("%-4s  %-*s  %s\n", jstr(note, "state"), width, what, jstr(note, "text"));
 		if (json_object_get(note, "remedy"))
-			printf("      %-*s  -> %s\n", width, "",
-			       jstr(note, "remedy"));
+			printf("      %-*s  -> %s\n", width, "", jstr(note, "remedy"));
 		for (k = 0; k < 3; k++)
 			count[k] += !strcmp(jstr(note, "state"), states[k]);
 	}
-	printf("\n%d ok, %d warnings, %d failures\n", count[DOCTOR_OK],
-	       count[DOCTOR_WARN], count[DOCTOR_FAIL]);
+	printf("\n%d ok, %d warnings, %d failures\n", count[DOCTOR_OK], count[DOCTOR_WARN],
+	       count[DOCTOR_FAIL]);
 }

@@ -45,8 +45,8 @@ bool face_same_addr(const char *a, const char *b)
 
 const char *face_mac_text(const uint8_t mac[6], char buf[18])
 {
-	snprintf(buf, 18, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1],
-		 mac[2], mac[3], mac[4], mac[5]);
+	snprintf(buf, 18, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
+		 mac[5]);
 	return buf;
 }
 
@@ -63,16 +63,15 @@ static void check_veth(struct doctor *d, struct rt *rt, const struct face *f)
 
 	err = rt_link(rt, f->link.below, nsid, &peer);
 	if (err) {
-		doctor_note(
-			d, DOCTOR_WARN, "veth", f->name,
-			"make sure that it has XDP or GRO: without, it loses what XDP sends",
-			"the other end of %s%s cannot be looked at: %s",
-			f->link.name, where, strerror(-err));
+		doctor_note(d, DOCTOR_WARN, "veth", f->name,
+			    "make sure that it has XDP or GRO: without, it loses what XDP sends",
+			    "the other end of %s%s cannot be looked at: %s", f->link.name, where,
+			    strerror(-err));
 		return;
 	}
 	if (peer.xdp == LINK_XDP_NATIVE) {
-		doctor_note(d, DOCTOR_OK, "veth", f->name, NULL,
-			    "the other end, %s%s, has XDP", peer.name, where);
+		doctor_note(d, DOCTOR_OK, "veth", f->name, NULL, "the other end, %s%s, has XDP",
+			    peer.name, where);
 		return;
 	}
 	sock = rt_ethtool(rt, nsid);
@@ -83,18 +82,16 @@ static void check_veth(struct doctor *d, struct rt *rt, const struct face *f)
 	doctor_text(fix, sizeof(fix), "%sethtool -K %s gro on",
 		    nsid == LINK_HERE ? "" : "there: ", peer.name);
 	if (gro > 0)
-		doctor_note(d, DOCTOR_OK, "veth", f->name, NULL,
-			    "the other end, %s%s, has GRO", peer.name, where);
+		doctor_note(d, DOCTOR_OK, "veth", f->name, NULL, "the other end, %s%s, has GRO",
+			    peer.name, where);
 	else if (!gro)
-		doctor_note(
-			d, DOCTOR_FAIL, "veth", f->name, fix,
-			"the other end, %s%s, has neither XDP nor GRO: it loses what XDP sends",
-			peer.name, where);
+		doctor_note(d, DOCTOR_FAIL, "veth", f->name, fix,
+			    "the other end, %s%s, has neither XDP nor GRO: it loses what XDP sends",
+			    peer.name, where);
 	else
-		doctor_note(
-			d, DOCTOR_WARN, "veth", f->name, fix,
-			"the other end, %s%s, has no XDP; whether it has GRO is not known: %s",
-			peer.name, where, strerror(-gro));
+		doctor_note(d, DOCTOR_WARN, "veth", f->name, fix,
+			    "the other end, %s%s, has no XDP; whether it has GRO is not known: %s",
+			    peer.name, where, strerror(-gro));
 }
 
 /* Check our end of the veth for packets that a relay's XDP sends to us. */
@@ -105,8 +102,7 @@ static void check_own_end(struct doctor *d, struct rt *rt, const struct face *f)
 	int sock, gro;
 
 	if (f->link.xdp == LINK_XDP_NATIVE ||
-	    rt_link(rt, f->link.below, f->link.below_nsid, &peer) ||
-	    peer.xdp != LINK_XDP_NATIVE)
+	    rt_link(rt, f->link.below, f->link.below_nsid, &peer) || peer.xdp != LINK_XDP_NATIVE)
 		return;
 	sock = rt_ethtool(rt, LINK_HERE);
 	if (sock < 0)
@@ -116,8 +112,7 @@ static void check_own_end(struct doctor *d, struct rt *rt, const struct face *f)
 	if (!gro)
 		doctor_note(
 			d, DOCTOR_FAIL, "veth", f->name,
-			doctor_text(fix, sizeof(fix), "ethtool -K %s gro on",
-				    f->link.name),
+			doctor_text(fix, sizeof(fix), "ethtool -K %s gro on", f->link.name),
 			"the other end has XDP, but %s has neither XDP nor GRO: it loses what XDP sends",
 			f->link.name);
 }
@@ -128,8 +123,7 @@ static bool on(int sock, const char *ifname, const char *feature)
 }
 
 /* Generic XDP sees packets after the stack merged them. */
-static void check_offloads(struct doctor *d, struct rt *rt,
-			   const struct face *f)
+static void check_offloads(struct doctor *d, struct rt *rt, const struct face *f)
 {
 	struct link peer;
 	char fix[128];
@@ -137,18 +131,14 @@ static void check_offloads(struct doctor *d, struct rt *rt,
 
 	if (sock >= 0 && (on(sock, f->link.name, "rx-udp-gro-forwarding") ||
 			  on(sock, f->link.name, "rx-gro-list")))
-		doctor_note(
-			d, DOCTOR_FAIL, "offload", f->name,
-			doctor_text(
-				fix, sizeof(fix),
-				"ethtool -K %s rx-udp-gro-forwarding off rx-gro-list off",
-				f->link.name),
-			"%s merges UDP packets before generic XDP sees them",
-			f->link.name);
+		doctor_note(d, DOCTOR_FAIL, "offload", f->name,
+			    doctor_text(fix, sizeof(fix),
+					"ethtool -K %s rx-udp-gro-forwarding off rx-gro-list off",
+					f->link.name),
+			    "%s merges UDP packets before generic XDP sees them", f->link.name);
 	if (sock >= 0)
 		close(sock);
-	if (strcmp(f->link.kind, "veth") ||
-	    rt_link(rt, f->link.below, f->link.below_nsid, &peer))
+	if (strcmp(f->link.kind, "veth") || rt_link(rt, f->link.below, f->link.below_nsid, &peer))
 		return;
 	sock = rt_ethtool(rt, f->link.below_nsid);
 	if (sock < 0)
@@ -157,10 +147,8 @@ static void check_offloads(struct doctor *d, struct rt *rt,
 	    on(sock, peer.name, "tx-generic-segmentation"))
 		doctor_note(
 			d, DOCTOR_FAIL, "offload", f->name,
-			doctor_text(
-				fix, sizeof(fix),
-				"ethtool -K %s tx-udp-segmentation off gso off",
-				peer.name),
+			doctor_text(fix, sizeof(fix),
+				    "ethtool -K %s tx-udp-segmentation off gso off", peer.name),
 			"the sending device %s passes on super-packets, which generic XDP drops",
 			peer.name);
 	close(sock);
@@ -177,11 +165,9 @@ static void check_xdp(struct doctor *d, struct rt *rt, const struct face *f)
 		return;
 	if (strcmp(mode, real))
 		doctor_note(d, DOCTOR_FAIL, "xdp", f->name, "restart tribd",
-			    "tribd says %s, but %s has %s", mode, f->link.name,
-			    real);
+			    "tribd says %s, but %s has %s", mode, f->link.name, real);
 	else if (f->link.xdp == LINK_XDP_NATIVE)
-		doctor_note(d, DOCTOR_OK, "xdp", f->name, NULL, "native on %s",
-			    f->link.name);
+		doctor_note(d, DOCTOR_OK, "xdp", f->name, NULL, "native on %s", f->link.name);
 	else if (f->link.xdp == LINK_XDP_GENERIC)
 		doctor_note(
 			d, DOCTOR_WARN, "xdp", f->name,
@@ -190,8 +176,7 @@ static void check_xdp(struct doctor *d, struct rt *rt, const struct face *f)
 			*why ? why : "the driver refused native mode");
 	else
 		doctor_note(d, DOCTOR_FAIL, "xdp", f->name, "restart tribd",
-			    "not attached to %s: %s", f->link.name,
-			    *why ? why : "no reason known");
+			    "not attached to %s: %s", f->link.name, *why ? why : "no reason known");
 	if (f->link.xdp == LINK_XDP_GENERIC)
 		check_offloads(d, rt, f);
 	else if (!strcmp(f->link.kind, "veth"))
@@ -212,23 +197,18 @@ static void check_queues(struct doctor *d, struct rt *rt, const struct face *f)
 	if (!ethtool_channels(sock, f->link.name, &now, &max)) {
 		if (now < max && now < (uint32_t)cpus)
 			doctor_note(d, DOCTOR_WARN, "queues", f->name,
-				    doctor_text(fix, sizeof(fix),
-						"ethtool -L %s combined %u",
+				    doctor_text(fix, sizeof(fix), "ethtool -L %s combined %u",
 						f->link.name,
-						max < (uint32_t)cpus
-							? max
-							: (uint32_t)cpus),
-				    "%s uses %u of %u queues for %ld CPUs",
-				    f->link.name, now, max, cpus);
+						max < (uint32_t)cpus ? max : (uint32_t)cpus),
+				    "%s uses %u of %u queues for %ld CPUs", f->link.name, now, max,
+				    cpus);
 		else
 			doctor_note(d, DOCTOR_OK, "queues", f->name, NULL,
-				    "%s uses %u queues for %ld CPUs",
-				    f->link.name, now, cpus);
+				    "%s uses %u queues for %ld CPUs", f->link.name, now, cpus);
 	} else if (f->link.rx_queues == 1 && cpus > 1) {
-		doctor_note(
-			d, DOCTOR_WARN, "queues", f->name, NULL,
-			"%s has one queue: one of %ld CPUs does all the work",
-			f->link.name, cpus);
+		doctor_note(d, DOCTOR_WARN, "queues", f->name, NULL,
+			    "%s has one queue: one of %ld CPUs does all the work", f->link.name,
+			    cpus);
 	}
 	close(sock);
 }
@@ -239,16 +219,14 @@ void face_check_port(struct doctor *d, struct rt *rt, const struct face *f)
 
 	if (!f->link.up)
 		doctor_note(d, DOCTOR_FAIL, "device", f->name,
-			    doctor_text(fix, sizeof(fix), "ip link set %s up",
-					f->link.name),
+			    doctor_text(fix, sizeof(fix), "ip link set %s up", f->link.name),
 			    "%s is down", f->link.name);
 	else if (!f->link.carrier)
 		doctor_note(d, DOCTOR_FAIL, "device", f->name,
-			    "see the cable, or whether the other end is up",
-			    "%s has no carrier", f->link.name);
-	else
-		doctor_note(d, DOCTOR_OK, "device", f->name, NULL, "%s is up",
+			    "see the cable, or whether the other end is up", "%s has no carrier",
 			    f->link.name);
+	else
+		doctor_note(d, DOCTOR_OK, "device", f->name, NULL, "%s is up", f->link.name);
 	check_xdp(d, rt, f);
 	if (!strcmp(f->link.kind, "veth"))
 		check_own_end(d, rt, f);

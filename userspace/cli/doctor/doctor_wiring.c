@@ -29,8 +29,7 @@ static bool addr_text(const struct sockaddr *sa, char *buf, socklen_t len)
 
 	if (sa->sa_family == AF_INET)
 		return inet_ntop(AF_INET, &in->sin_addr, buf, len);
-	return sa->sa_family == AF_INET6 &&
-	       inet_ntop(AF_INET6, &in6->sin6_addr, buf, len);
+	return sa->sa_family == AF_INET6 && inet_ntop(AF_INET6, &in6->sin6_addr, buf, len);
 }
 
 /* Probe all hosts behind @port through it. */
@@ -61,15 +60,14 @@ static bool has_addr(const struct plan_port *port)
 		return true;
 	for (a = all; a && !found; a = a->ifa_next)
 		found = a->ifa_addr && !strcmp(a->ifa_name, port->dev) &&
-			addr_text(a->ifa_addr, text, sizeof(text)) &&
-			!parse_addr(text, have) && !memcmp(have, want, 16);
+			addr_text(a->ifa_addr, text, sizeof(text)) && !parse_addr(text, have) &&
+			!memcmp(have, want, 16);
 	freeifaddrs(all);
 	return found;
 }
 
 /* Note hosts that do not answer behind a port where others do. */
-static void note_port(struct doctor *d, const struct plan_port *port,
-		      const struct probe *p)
+static void note_port(struct doctor *d, const struct plan_port *port, const struct probe *p)
 {
 	char list[160] = "";
 	size_t i, silent = 0, len;
@@ -77,30 +75,24 @@ static void note_port(struct doctor *d, const struct plan_port *port,
 	for (i = 0; i < port->nask; i++) {
 		len = strlen(list);
 		if (!p[i].answered && silent++ < 4)
-			snprintf(list + len, sizeof(list) - len, " %s",
-				 port->ask[i]);
+			snprintf(list + len, sizeof(list) - len, " %s", port->ask[i]);
 	}
 	if (!port->nask)
 		doctor_note(d, DOCTOR_WARN, "wiring", port->dev, NULL,
-			    "nobody behind %s has an address to ask",
-			    port->peer);
+			    "nobody behind %s has an address to ask", port->peer);
 	else if (!silent)
 		doctor_note(d, DOCTOR_OK, "wiring", port->dev, NULL,
-			    "all %zu behind %s answer through it", port->nask,
-			    port->peer);
+			    "all %zu behind %s answer through it", port->nask, port->peer);
 	else if (silent < port->nask)
-		doctor_note(
-			d, DOCTOR_FAIL, "wiring", port->dev,
-			"see whether they are up, and on their cables",
-			"leads to %s, but %zu of %zu there do not answer:%s%s",
-			port->peer, silent, port->nask, list,
-			silent > 4 ? " ..." : "");
+		doctor_note(d, DOCTOR_FAIL, "wiring", port->dev,
+			    "see whether they are up, and on their cables",
+			    "leads to %s, but %zu of %zu there do not answer:%s%s", port->peer,
+			    silent, port->nask, list, silent > 4 ? " ..." : "");
 }
 
 /* Ports without any answer are judged by plan_wiring_check(). */
-static void judge(struct doctor *d, const struct plan_topology *t,
-		  const char *host, const struct plan_port *port,
-		  const struct probe *p, size_t n)
+static void judge(struct doctor *d, const struct plan_topology *t, const char *host,
+		  const struct plan_port *port, const struct probe *p, size_t n)
 {
 	struct plan_wire *w = calloc(n + 1, sizeof(*w));
 	json_t *bad = NULL, *row;
@@ -111,8 +103,7 @@ static void judge(struct doctor *d, const struct plan_topology *t,
 		if (!has_addr(&port[i]))
 			doctor_note(d, DOCTOR_FAIL, "address", port[i].dev,
 				    "give it to this device, and to no other",
-				    "%s does not have %s", port[i].dev,
-				    port[i].addr);
+				    "%s does not have %s", port[i].dev, port[i].addr);
 		for (k = 0; k < port[i].nask; k++)
 			if (p[at + k].answered)
 				w[i].peer = port[i].peer;
@@ -122,19 +113,16 @@ static void judge(struct doctor *d, const struct plan_topology *t,
 		}
 	}
 	if (!w || plan_wiring_check(t, w, n, &bad))
-		doctor_note(d, DOCTOR_FAIL, "wiring", "", NULL,
-			    "out of memory");
+		doctor_note(d, DOCTOR_FAIL, "wiring", "", NULL, "out of memory");
 	json_array_foreach(bad, i, row)
-		doctor_note(
-			d, DOCTOR_FAIL, "wiring", jstr(row, "dev"),
-			"look for its cable in another port, and at the device's address",
-			"%s", jstr(row, "text"));
+		doctor_note(d, DOCTOR_FAIL, "wiring", jstr(row, "dev"),
+			    "look for its cable in another port, and at the device's address", "%s",
+			    jstr(row, "text"));
 	json_decref(bad);
 	free(w);
 }
 
-static void look(struct doctor *d, const struct plan_topology *t,
-		 const char *host)
+static void look(struct doctor *d, const struct plan_topology *t, const char *host)
 {
 	struct plan_port *port;
 	size_t n, i, total = 0, at = 0;
@@ -144,8 +132,7 @@ static void look(struct doctor *d, const struct plan_topology *t,
 	if (err) {
 		doctor_note(d, DOCTOR_FAIL, "wiring", "",
 			    "name it as the topology does: --host NAME", "%s",
-			    err == -ENOENT ? "the topology has no such host"
-					   : strerror(-err));
+			    err == -ENOENT ? "the topology has no such host" : strerror(-err));
 		return;
 	}
 	for (i = 0; i < n; i++)

@@ -41,8 +41,7 @@ static int count_features(int sock, const char *ifname, uint32_t *n)
 }
 
 /* Find the number of the bit with the name @feature. */
-static int find_feature(int sock, const char *ifname, uint32_t n,
-			const char *feature)
+static int find_feature(int sock, const char *ifname, uint32_t n, const char *feature)
 {
 	struct ethtool_gstrings *names;
 	uint32_t i;
@@ -56,8 +55,7 @@ static int find_feature(int sock, const char *ifname, uint32_t n,
 	names->len = n;
 	err = ethtool(sock, ifname, names);
 	for (i = 0; !err && i < n; i++)
-		if (!strncmp((char *)names->data + i * ETH_GSTRING_LEN, feature,
-			     ETH_GSTRING_LEN))
+		if (!strncmp((char *)names->data + i * ETH_GSTRING_LEN, feature, ETH_GSTRING_LEN))
 			break;
 	if (!err)
 		err = i < n ? (int)i : -EOPNOTSUPP;

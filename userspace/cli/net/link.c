@@ -81,16 +81,15 @@ static struct nl_msg *message(int type, const void *hdr, size_t len)
 /* Put an address in the kernel's form: IPv4 is not mapped there. */
 static int put_addr(struct nl_msg *msg, int attr, const uint8_t addr[16])
 {
-	return is_v4(addr) ? nla_put(msg, attr, 4, addr + 12)
-			   : nla_put(msg, attr, 16, addr);
+	return is_v4(addr) ? nla_put(msg, attr, 4, addr + 12) : nla_put(msg, attr, 16, addr);
 }
 
 /*
  * Send @msg and parse the attributes of its only answer; the caller frees
  * *@ans.
  */
-static int ask(struct rt *rt, struct nl_msg *msg, size_t hdrlen,
-	       struct nlattr **tb, int max, unsigned char **buf)
+static int ask(struct rt *rt, struct nl_msg *msg, size_t hdrlen, struct nlattr **tb, int max,
+	       unsigned char **buf)
 {
 	struct sockaddr_nl from;
 	struct nlmsghdr *nlh;
@@ -115,8 +114,7 @@ static int ask(struct rt *rt, struct nl_msg *msg, size_t hdrlen,
 			      : -EPROTO;
 		err = err ? err : -EPROTO;
 	} else {
-		err = nlmsg_parse(nlh, (int)hdrlen, tb, max, NULL) < 0 ? -EPROTO
-								       : 0;
+		err = nlmsg_parse(nlh, (int)hdrlen, tb, max, NULL) < 0 ? -EPROTO : 0;
 	}
 	if (err) {
 		free(*buf);
@@ -139,16 +137,14 @@ static uint32_t get_u32(const struct nlattr *nla)
 static void get_text(const struct nlattr *nla, char *out, size_t size)
 {
 	if (nla)
-		snprintf(out, size, "%.*s", nla_len(nla),
-			 (const char *)nla_data(nla));
+		snprintf(out, size, "%.*s", nla_len(nla), (const char *)nla_data(nla));
 }
 
 static enum link_xdp get_xdp(struct nlattr *nla)
 {
 	struct nlattr *tb[IFLA_XDP_MAX + 1];
 
-	if (!nla || nla_parse_nested(tb, IFLA_XDP_MAX, nla, NULL) < 0 ||
-	    !tb[IFLA_XDP_ATTACHED])
+	if (!nla || nla_parse_nested(tb, IFLA_XDP_MAX, nla, NULL) < 0 || !tb[IFLA_XDP_ATTACHED])
 		return LINK_XDP_NONE;
 	switch (nla_get_u8(tb[IFLA_XDP_ATTACHED])) {
 	case XDP_ATTACHED_NONE:
@@ -231,8 +227,7 @@ int rt_route(struct rt *rt, const uint8_t addr[16], int oif, struct route *out)
 	return 0;
 }
 
-int rt_neigh(struct rt *rt, int ifindex, const uint8_t addr[16],
-	     struct neigh *out)
+int rt_neigh(struct rt *rt, int ifindex, const uint8_t addr[16], struct neigh *out)
 {
 	struct ndmsg ndm = {
 		.ndm_family = is_v4(addr) ? AF_INET : AF_INET6,

@@ -63,8 +63,7 @@ void rt_close(struct rt *rt);
 int rt_link(struct rt *rt, int ifindex, int nsid, struct link *out);
 /* @oif: device of a link-local address, else 0. */
 int rt_route(struct rt *rt, const uint8_t addr[16], int oif, struct route *out);
-int rt_neigh(struct rt *rt, int ifindex, const uint8_t addr[16],
-	     struct neigh *out);
+int rt_neigh(struct rt *rt, int ifindex, const uint8_t addr[16], struct neigh *out);
 
 /*
  * Open a socket for ethtool requests in the namespace that is @nsid here, found
@@ -78,7 +77,6 @@ int ethtool_feature(int sock, const char *ifname, const char *feature);
 /*
  * Read the number of queues in use and the most possible. Return 0 or -errno.
  */
-int ethtool_channels(int sock, const char *ifname, uint32_t *now,
-		     uint32_t *max);
+int ethtool_channels(int sock, const char *ifname, uint32_t *now, uint32_t *max);
 
 #endif /* TRIB_CLI_LINK_H */

@@ -45,8 +45,8 @@ static bool is_v4(const uint8_t addr[16])
 	return !memcmp(addr, mapped, sizeof(mapped));
 }
 
-static socklen_t to_sockaddr(const uint8_t addr[16], bool v4, uint32_t scope,
-			     uint16_t port, struct sockaddr_storage *ss)
+static socklen_t to_sockaddr(const uint8_t addr[16], bool v4, uint32_t scope, uint16_t port,
+			     struct sockaddr_storage *ss)
 {
 	struct sockaddr_in *in = (struct sockaddr_in *)ss;
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ss;
@@ -71,12 +71,10 @@ static void dont_fragment(int fd, bool v4)
 	int probe = IP_PMTUDISC_PROBE, probe6 = IPV6_PMTUDISC_PROBE, one = 1;
 
 	if (v4) {
-		setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &probe,
-			   sizeof(probe));
+		setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &probe, sizeof(probe));
 		return;
 	}
-	setsockopt(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &probe6,
-		   sizeof(probe6));
+	setsockopt(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &probe6, sizeof(probe6));
 	setsockopt(fd, IPPROTO_IPV6, IPV6_DONTFRAG, &one, sizeof(one));
 }
 
@@ -110,16 +108,14 @@ static void start(struct probe *p)
 	}
 	if (getrandom(&p->token, sizeof(p->token), 0) < 0)
 		p->token = (uintptr_t)p;
-	if (p->dev && setsockopt(p->fd, SOL_SOCKET, SO_BINDTODEVICE, p->dev,
-				 (socklen_t)strlen(p->dev) + 1))
+	if (p->dev &&
+	    setsockopt(p->fd, SOL_SOCKET, SO_BINDTODEVICE, p->dev, (socklen_t)strlen(p->dev) + 1))
 		goto fail;
 	dont_fragment(p->fd, v4);
 	len = to_sockaddr(p->local, v4, p->scope, 0, &ss);
-	if (memcmp(p->local, zero, 16) &&
-	    bind(p->fd, (struct sockaddr *)&ss, len) < 0)
+	if (memcmp(p->local, zero, 16) && bind(p->fd, (struct sockaddr *)&ss, len) < 0)
 		goto fail;
-	len = to_sockaddr(p->addr, v4, p->scope,
-			  p->kind == PROBE_PORT ? p->port : 0, &ss);
+	len = to_sockaddr(p->addr, v4, p->scope, p->kind == PROBE_PORT ? p->port : 0, &ss);
 	if (!connect(p->fd, (struct sockaddr *)&ss, len))
 		return;
 fail:
@@ -196,8 +192,7 @@ static void hear(struct probe *p)
 	if ((size_t)n < off + sizeof(e))
 		return;
 	memcpy(&e, buf + off, sizeof(e));
-	if (e.type != (v4 ? ICMP_ECHOREPLY : ICMP6_ECHO_REPLY) ||
-	    e.token != p->token)
+	if (e.type != (v4 ? ICMP_ECHOREPLY : ICMP6_ECHO_REPLY) || e.token != p->token)
 		return;
 	p->answered = true;
 	p->err = 0;
@@ -207,12 +202,11 @@ static void hear(struct probe *p)
 /* True for errors that another try cannot change. */
 static bool finished(const struct probe *p)
 {
-	return p->answered || p->fd < 0 || p->err == EMSGSIZE ||
-	       p->err == ECONNREFUSED || p->err == EPERM || p->err == EINVAL;
+	return p->answered || p->fd < 0 || p->err == EMSGSIZE || p->err == ECONNREFUSED ||
+	       p->err == EPERM || p->err == EINVAL;
 }
 
-static bool turn(struct probe *p, struct pollfd *fds, size_t n, double next,
-		 double deadline)
+static bool turn(struct probe *p, struct pollfd *fds, size_t n, double next, double deadline)
 {
 	bool any = false;
 	double left;
@@ -248,8 +242,7 @@ void probe_run(struct probe *p, size_t n, int ms)
 		next = now_ms() + RESEND_MS;
 		/* The peer counts packets to the port: send two at most. */
 		for (i = 0; i < n; i++)
-			if (!finished(&p[i]) &&
-			    (p[i].kind != PROBE_PORT || p[i].tries < 2))
+			if (!finished(&p[i]) && (p[i].kind != PROBE_PORT || p[i].tries < 2))
 				ask(&p[i]);
 	} while (fds && turn(p, fds, n, next, deadline));
 	for (i = 0; i < n; i++)

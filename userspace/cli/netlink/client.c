@@ -121,8 +121,7 @@ struct nl_msg *client_message(int cmd, int flags)
 
 	if (!msg)
 		return NULL;
-	if (!nlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, TRIB_NL_TYPE, 0,
-		       NLM_F_REQUEST | flags) ||
+	if (!nlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, TRIB_NL_TYPE, 0, NLM_F_REQUEST | flags) ||
 	    nlmsg_append(msg, &genl, sizeof(genl), NLMSG_ALIGNTO) < 0) {
 		nlmsg_free(msg);
 		return NULL;
@@ -181,12 +180,10 @@ void client_error_text(const struct nlmsghdr *nlh, char *text, size_t size)
 	}
 	if (at >= len)
 		return;
-	nla_for_each_attr(nla, (struct nlattr *)((char *)e + at), len - at,
-			  rem) {
+	nla_for_each_attr(nla, (struct nlattr *)((char *)e + at), len - at, rem) {
 		if (nla_type(nla) != NLMSGERR_ATTR_MSG)
 			continue;
-		snprintf(text, size, "%.*s", nla_len(nla),
-			 (const char *)nla_data(nla));
+		snprintf(text, size, "%.*s", nla_len(nla), (const char *)nla_data(nla));
 		return;
 	}
 }
@@ -210,8 +207,7 @@ static int error_message(struct client *c, const struct nlmsghdr *nlh)
 enum answer { MORE, COMPLETE, CHANGED };
 
 /* Take one message with our sequence number. Returns enum answer or -errno. */
-static int take(struct client *c, const struct nlmsghdr *nlh, bool dump,
-		bool *intr)
+static int take(struct client *c, const struct nlmsghdr *nlh, bool dump, bool *intr)
 {
 	int err;
 
@@ -238,13 +234,12 @@ static int take(struct client *c, const struct nlmsghdr *nlh, bool dump,
 			return err;
 		return dump ? MORE : COMPLETE;
 	default:
-		return fail(c, -EPROTO, "tribd's answer has type %u",
-			    nlh->nlmsg_type);
+		return fail(c, -EPROTO, "tribd's answer has type %u", nlh->nlmsg_type);
 	}
 }
 
-static int datagram(struct client *c, unsigned char *buf, int len, uint32_t seq,
-		    bool dump, bool *intr)
+static int datagram(struct client *c, unsigned char *buf, int len, uint32_t seq, bool dump,
+		    bool *intr)
 {
 	struct nlmsghdr *nlh = (struct nlmsghdr *)buf;
 	int ret = MORE;
@@ -280,8 +275,7 @@ static int receive(struct client *c, int64_t deadline, unsigned char **buf)
 		if (n < 0)
 			return fail(c, -errno, "poll: %s", strerror(errno));
 		if (n == 0)
-			return fail(c, -ETIMEDOUT,
-				    "tribd did not answer within %d ms",
+			return fail(c, -ETIMEDOUT, "tribd did not answer within %d ms",
 				    c->timeout_ms);
 		creds = NULL;
 		*buf = NULL;
@@ -289,10 +283,8 @@ static int receive(struct client *c, int64_t deadline, unsigned char **buf)
 		n = nl_recv(c->sk, &from, buf, &creds);
 		if (n <= 0) {
 			if (errno == ENOBUFS)
-				return fail(c, -ENOBUFS,
-					    "tribd's answer was lost");
-			return fail(c, errno ? -errno : -EPROTO, "receive: %s",
-				    nl_geterror(n));
+				return fail(c, -ENOBUFS, "tribd's answer was lost");
+			return fail(c, errno ? -errno : -EPROTO, "receive: %s", nl_geterror(n));
 		}
 		uid = creds ? creds->uid : (uid_t)-1;
 		if (from.nl_pid == TRIB_NL_PORT)
@@ -330,8 +322,7 @@ static int transact(struct client *c, struct nl_msg *msg)
 			return fail(
 				c, -ECONNREFUSED,
 				"no tribd answers in this network namespace: start one, see tribd(8)");
-		return fail(c, errno ? -errno : -EPROTO,
-			    "cannot send to tribd: %s",
+		return fail(c, errno ? -errno : -EPROTO, "cannot send to tribd: %s",
 			    strerror(errno ? errno : EPROTO));
 	}
 	do {
@@ -344,8 +335,7 @@ static int transact(struct client *c, struct nl_msg *msg)
 	return ret;
 }
 
-int client_request(struct client *c, struct nl_msg *msg, client_fn fn,
-		   void *arg)
+int client_request(struct client *c, struct nl_msg *msg, client_fn fn, void *arg)
 {
 	bool dump = nlmsg_hdr(msg)->nlmsg_flags & NLM_F_DUMP;
 	struct nlmsghdr *nlh;
@@ -354,12 +344,9 @@ int client_request(struct client *c, struct nl_msg *msg, client_fn fn,
 	c->text[0] = '\0';
 	do {
 		ret = transact(c, msg);
-	} while (dump && (ret == CHANGED || ret == -ENOBUFS) &&
-		 ++tries < DUMP_TRIES);
+	} while (dump && (ret == CHANGED || ret == -ENOBUFS) && ++tries < DUMP_TRIES);
 	if (ret == CHANGED)
-		return fail(
-			c, -EAGAIN,
-			"the list kept changing while it was read: try again");
+		return fail(c, -EAGAIN, "the list kept changing while it was read: try again");
 	if (ret < 0)
 		return ret;
 	if (!fn)
@@ -369,8 +356,7 @@ int client_request(struct client *c, struct nl_msg *msg, client_fn fn,
 	for (; rem > 0 && nlmsg_ok(nlh, rem); nlh = nlmsg_next(nlh, &rem)) {
 		ret = fn(nlh, arg);
 		if (ret < 0)
-			return fail(c, ret, "tribd's answer makes no sense: %s",
-				    strerror(-ret));
+			return fail(c, ret, "tribd's answer makes no sense: %s", strerror(-ret));
 	}
 	return 0;
 }

@@ -44,8 +44,7 @@ struct nl_msg *client_message(int cmd, int flags);
  *
  * Return: 0 or -errno; then client_text() is one line about the failure.
  */
-int client_request(struct client *c, struct nl_msg *msg, client_fn fn,
-		   void *arg);
+int client_request(struct client *c, struct nl_msg *msg, client_fn fn, void *arg);
 
 const char *client_text(const struct client *c);
 

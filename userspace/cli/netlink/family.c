@@ -64,9 +64,7 @@ int family_open(struct cli *c, struct family **out)
 	f->id = genl_ctrl_resolve(f->sk, TRIB_GENL_NAME);
 	if (f->id < 0) {
 		family_close(f);
-		return cli_error(
-			c,
-			"the kernel module is not loaded: see modprobe trib");
+		return cli_error(c, "the kernel module is not loaded: see modprobe trib");
 	}
 	*out = f;
 	return CLI_OK;
@@ -116,8 +114,7 @@ static int on_end(struct nl_msg *msg, void *arg)
 	struct collect *co = arg;
 	struct nlmsghdr *nlh = nlmsg_hdr(msg);
 
-	if (nlh->nlmsg_type == NLMSG_DONE &&
-	    nlmsg_datalen(nlh) >= (int)sizeof(int))
+	if (nlh->nlmsg_type == NLMSG_DONE && nlmsg_datalen(nlh) >= (int)sizeof(int))
 		co->err = *(int *)nlmsg_data(nlh);
 	co->done = true;
 	return NL_OK;
@@ -148,8 +145,7 @@ static struct nl_cb *callbacks(struct collect *co)
 	return cb;
 }
 
-static int transact(struct cli *c, struct family *f, struct nl_msg *msg,
-		    struct collect *co)
+static int transact(struct cli *c, struct family *f, struct nl_msg *msg, struct collect *co)
 {
 	struct nl_cb *cb = callbacks(co);
 	int err;
@@ -161,28 +157,25 @@ static int transact(struct cli *c, struct family *f, struct nl_msg *msg,
 		err = nl_recvmsgs(f->sk, cb);
 	nl_cb_put(cb);
 	if (co->err)
-		return cli_error(c, "%s",
-				 co->text[0] ? co->text : strerror(-co->err));
+		return cli_error(c, "%s", co->text[0] ? co->text : strerror(-co->err));
 	if (err < 0)
 		return cli_error(c, "generic netlink: %s", nl_geterror(err));
 	return CLI_OK;
 }
 
-struct nl_msg *family_message(struct cli *c, struct family *f, int cmd,
-			      int flags)
+struct nl_msg *family_message(struct cli *c, struct family *f, int cmd, int flags)
 {
 	struct nl_msg *msg = nlmsg_alloc();
 
-	if (msg && genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, f->id, 0, flags,
-			       (uint8_t)cmd, TRIB_GENL_VERSION))
+	if (msg && genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, f->id, 0, flags, (uint8_t)cmd,
+			       TRIB_GENL_VERSION))
 		return msg;
 	nlmsg_free(msg);
 	cli_error(c, "out of memory");
 	return NULL;
 }
 
-int family_request(struct cli *c, struct family *f, struct nl_msg *msg, int top,
-		   json_t **out)
+int family_request(struct cli *c, struct family *f, struct nl_msg *msg, int top, json_t **out)
 {
 	struct collect co = {.top = top, .list = json_array()};
 	int err = CLI_ERROR;
@@ -201,8 +194,7 @@ int family_request(struct cli *c, struct family *f, struct nl_msg *msg, int top,
 
 int family_listen(struct cli *c, struct family *f)
 {
-	int group =
-		genl_ctrl_resolve_grp(f->sk, TRIB_GENL_NAME, TRIB_GENL_EVENTS);
+	int group = genl_ctrl_resolve_grp(f->sk, TRIB_GENL_NAME, TRIB_GENL_EVENTS);
 
 	if (group < 0 || nl_socket_add_membership(f->sk, group) < 0)
 		return cli_error(c, "the kernel module has no events");
@@ -217,8 +209,7 @@ static int any_seq(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-int family_event(struct cli *c, struct family *f, int ms, json_t **out,
-		 bool *lost)
+int family_event(struct cli *c, struct family *f, int ms, json_t **out, bool *lost)
 {
 	struct pollfd p = {.fd = nl_socket_get_fd(f->sk), .events = POLLIN};
 	struct collect co = {.top = TRIB_A_EVENT, .list = json_array()};
@@ -246,8 +237,7 @@ int family_event(struct cli *c, struct family *f, int ms, json_t **out,
 		return CLI_OK;
 	}
 	json_decref(co.list);
-	return cli_error(c, "generic netlink: %s",
-			 co.err ? strerror(-co.err) : nl_geterror(err));
+	return cli_error(c, "generic netlink: %s", co.err ? strerror(-co.err) : nl_geterror(err));
 }
 
 int family_ask(struct cli *c, int cmd, int flags, int top, json_t **out)

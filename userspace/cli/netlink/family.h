@@ -28,8 +28,7 @@ void family_close(struct family *f);
  *
  * Return: the message, or NULL with an error set.
  */
-struct nl_msg *family_message(struct cli *c, struct family *f, int cmd,
-			      int flags);
+struct nl_msg *family_message(struct cli *c, struct family *f, int cmd, int flags);
 
 /**
  * family_request() - send @msg, free it, and collect its answer
@@ -38,8 +37,7 @@ struct nl_msg *family_message(struct cli *c, struct family *f, int cmd,
  *
  * Returns enum cli_code.
  */
-int family_request(struct cli *c, struct family *f, struct nl_msg *msg, int top,
-		   json_t **out);
+int family_request(struct cli *c, struct family *f, struct nl_msg *msg, int top, json_t **out);
 
 /* Open the family, make one request without attributes, close it. */
 int family_ask(struct cli *c, int cmd, int flags, int top, json_t **out);
@@ -56,7 +54,6 @@ int family_listen(struct cli *c, struct family *f);
  *
  * Returns enum cli_code.
  */
-int family_event(struct cli *c, struct family *f, int ms, json_t **out,
-		 bool *lost);
+int family_event(struct cli *c, struct family *f, int ms, json_t **out, bool *lost);
 
 #endif /* TRIB_CLI_FAMILY_H */

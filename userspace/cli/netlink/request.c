@@ -25,8 +25,7 @@ static int request(struct cli *c, struct nl_msg *msg, client_fn fn, void *arg)
 		err = client_open(&c->client);
 		if (err) {
 			nlmsg_free(msg);
-			return cli_error(c, "cannot open a netlink socket: %s",
-					 strerror(-err));
+			return cli_error(c, "cannot open a netlink socket: %s", strerror(-err));
 		}
 	}
 	err = client_request(c->client, msg, fn, arg);

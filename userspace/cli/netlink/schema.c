@@ -84,11 +84,9 @@ static json_t *decode_ranks(const unsigned char *bits)
 			continue;
 		while (last + 1 < TRIB_WORLD_MAX && rank_in(bits, last + 1))
 			last++;
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%u",
-				       at ? "," : "", i);
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%u", at ? "," : "", i);
 		if (last > i)
-			at += (size_t)snprintf(text + at, sizeof(text) - at,
-					       "-%u", last);
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "-%u", last);
 	}
 	return json_string(text);
 }
@@ -100,8 +98,7 @@ static json_t *decode_word(const char *const *words, uint8_t v)
 	return json_string(*words ? *words : "unknown");
 }
 
-static int decode_set(const struct schema_set *set, struct nlattr *nest,
-		      json_t **out);
+static int decode_set(const struct schema_set *set, struct nlattr *nest, json_t **out);
 
 /* Bytes of an attribute of this kind, 0 if that varies. */
 static int kind_size(enum schema_kind kind)
@@ -133,8 +130,7 @@ static int kind_size(enum schema_kind kind)
 	return 0;
 }
 
-static int decode_attr(const struct schema_attr *a, struct nlattr *nla,
-		       json_t **out)
+static int decode_attr(const struct schema_attr *a, struct nlattr *nla, json_t **out)
 {
 	const unsigned char *p = nla_data(nla);
 	int size = kind_size(a->kind), len = nla_len(nla);
@@ -172,13 +168,12 @@ static int decode_attr(const struct schema_attr *a, struct nlattr *nla,
 		*out = decode_bits(nla_get_u64(nla));
 		break;
 	case KIND_HEX:
-		snprintf(text, sizeof(text), "0x%016llx",
-			 (unsigned long long)nla_get_u64(nla));
+		snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)nla_get_u64(nla));
 		*out = json_string(text);
 		break;
 	case KIND_MAC:
-		snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x",
-			 p[0], p[1], p[2], p[3], p[4], p[5]);
+		snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", p[0], p[1], p[2],
+			 p[3], p[4], p[5]);
 		*out = json_string(text);
 		break;
 	case KIND_ADDR:
@@ -198,8 +193,7 @@ static int decode_attr(const struct schema_attr *a, struct nlattr *nla,
 	return *out ? 0 : -ENOMEM;
 }
 
-static const struct schema_attr *find_attr(const struct schema_set *set,
-					   int type)
+static const struct schema_attr *find_attr(const struct schema_set *set, int type)
 {
 	size_t i;
 
@@ -209,8 +203,7 @@ static const struct schema_attr *find_attr(const struct schema_set *set,
 	return NULL;
 }
 
-static int decode_set(const struct schema_set *set, struct nlattr *nest,
-		      json_t **out)
+static int decode_set(const struct schema_set *set, struct nlattr *nest, json_t **out)
 {
 	const struct schema_attr *a;
 	json_t *obj = json_object(), *val;
@@ -221,8 +214,7 @@ static int decode_set(const struct schema_set *set, struct nlattr *nest,
 	if (!obj)
 		return err;
 	for (i = 0; i < set->n; i++)
-		if (set->attrs[i].list &&
-		    json_object_set_new(obj, set->attrs[i].key, json_array()))
+		if (set->attrs[i].list && json_object_set_new(obj, set->attrs[i].key, json_array()))
 			goto out;
 	nla_for_each_nested(nla, nest, rem) {
 		a = find_attr(set, nla_type(nla));
@@ -232,8 +224,7 @@ static int decode_set(const struct schema_set *set, struct nlattr *nest,
 		err = decode_attr(a, nla, &val);
 		if (err)
 			goto out;
-		err = a->list ? json_array_append_new(
-					json_object_get(obj, a->key), val)
+		err = a->list ? json_array_append_new(json_object_get(obj, a->key), val)
 			      : json_object_set_new(obj, a->key, val);
 		if (err) {
 			err = -ENOMEM;

@@ -11,11 +11,10 @@
 static int plain_kind(const struct schema_attr *a)
 {
 	static const int kinds[] = {
-		[KIND_STRING] = ARG_TEXT, [KIND_U8] = ARG_U8,
-		[KIND_U16] = ARG_U16,	  [KIND_U32] = ARG_U32,
-		[KIND_U64] = ARG_U64,	  [KIND_BOOL] = ARG_FLAG,
-		[KIND_ADDR] = ARG_ADDR,	  [KIND_MAC] = ARG_MAC,
-		[KIND_HEX] = ARG_HEX,	  [KIND_WORD] = ARG_WORD,
+		[KIND_STRING] = ARG_TEXT, [KIND_U8] = ARG_U8,	[KIND_U16] = ARG_U16,
+		[KIND_U32] = ARG_U32,	  [KIND_U64] = ARG_U64, [KIND_BOOL] = ARG_FLAG,
+		[KIND_ADDR] = ARG_ADDR,	  [KIND_MAC] = ARG_MAC, [KIND_HEX] = ARG_HEX,
+		[KIND_WORD] = ARG_WORD,
 	};
 	bool known = a->kind < sizeof(kinds) / sizeof(kinds[0]);
 
@@ -25,10 +24,9 @@ static int plain_kind(const struct schema_attr *a)
 static const char *plain_value(int kind)
 {
 	static const char *const values[] = {
-		[ARG_TEXT] = "TEXT", [ARG_FLAG] = "",	[ARG_ADDR] = "ADDR",
-		[ARG_MAC] = "MAC",   [ARG_HEX] = "HEX", [ARG_WORD] = "WORD",
-		[ARG_U8] = "N",	     [ARG_U16] = "N",	[ARG_U32] = "N",
-		[ARG_U64] = "N",
+		[ARG_TEXT] = "TEXT", [ARG_FLAG] = "",	  [ARG_ADDR] = "ADDR", [ARG_MAC] = "MAC",
+		[ARG_HEX] = "HEX",   [ARG_WORD] = "WORD", [ARG_U8] = "N",      [ARG_U16] = "N",
+		[ARG_U32] = "N",     [ARG_U64] = "N",
 	};
 
 	return values[kind];
@@ -40,8 +38,7 @@ static bool has_row(const struct kind_args *args, int attr)
 
 	for (i = 0; args && i < args->n; i++)
 		if (args->args[i].attr == attr ||
-		    (args->args[i].kind == ARG_HOST &&
-		     args->args[i].attr + 1 == attr))
+		    (args->args[i].kind == ARG_HOST && args->args[i].attr + 1 == attr))
 			return true;
 	return false;
 }
@@ -58,8 +55,7 @@ static size_t all_args(const struct kind_args *args, struct arg out[ARG_MAX])
 		const struct schema_attr *a = &set->attrs[i];
 
 		kind = plain_kind(a);
-		if (kind < 0 || has_row(args, a->attr) ||
-		    has_row(args->apart, a->attr))
+		if (kind < 0 || has_row(args, a->attr) || has_row(args->apart, a->attr))
 			continue;
 		out[n++] = (struct arg){
 			.word = a->word,
@@ -83,15 +79,14 @@ void kind_usage(const struct kind_args *args, char *buf, size_t size)
 	*buf = '\0';
 	for (i = args->n; i < n && at < size; i++) {
 		parse_words_text(all[i].words, "|", words, sizeof(words));
-		at += (size_t)snprintf(buf + at, size - at, " [%s%s%s]",
-				       all[i].word, *all[i].value ? " " : "",
+		at += (size_t)snprintf(buf + at, size - at, " [%s%s%s]", all[i].word,
+				       *all[i].value ? " " : "",
 				       all[i].words ? words : all[i].value);
 	}
 }
 
-int kind_message(struct cli *c, const struct cli_kind *k, int cmd, int flags,
-		 int argc, char **argv, const struct kind_args *args,
-		 struct nl_msg **out)
+int kind_message(struct cli *c, const struct cli_kind *k, int cmd, int flags, int argc, char **argv,
+		 const struct kind_args *args, struct nl_msg **out)
 {
 	struct nl_msg *msg = cli_message(c, cmd, flags);
 	struct arg all[ARG_MAX];
@@ -114,8 +109,8 @@ int kind_message(struct cli *c, const struct cli_kind *k, int cmd, int flags,
 	return CLI_OK;
 }
 
-int kind_change(struct cli *c, const struct cli_kind *k, int cmd, int argc,
-		char **argv, const struct kind_args *args)
+int kind_change(struct cli *c, const struct cli_kind *k, int cmd, int argc, char **argv,
+		const struct kind_args *args)
 {
 	struct nl_msg *msg;
 	int err;
@@ -146,8 +141,7 @@ static bool has_word(const char *words, const char *word)
 	const char *at = words;
 
 	while (at && (at = strstr(at, word))) {
-		if ((at == words || at[-1] == ' ') &&
-		    (at[len] == ' ' || !at[len]))
+		if ((at == words || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
 			return true;
 		at += len;
 	}
@@ -165,8 +159,7 @@ static bool some_have(const json_t *list, const char *key)
 	return false;
 }
 
-size_t kind_more_cols(const struct cli_kind *k, const json_t *list,
-		      struct out_col *out, size_t max)
+size_t kind_more_cols(const struct cli_kind *k, const json_t *list, struct out_col *out, size_t max)
 {
 	const struct schema_set *set = schema_set(k->attr);
 	size_t i, n = 0;
@@ -174,19 +167,16 @@ size_t kind_more_cols(const struct cli_kind *k, const json_t *list,
 	for (i = 0; i < set->n && n < max; i++) {
 		const char *key = set->attrs[i].key;
 
-		if (!has_word(k->shown, key) &&
-		    !has_col(k->table, k->ntable, key) &&
-		    !has_col(k->details, k->ndetails, key) &&
-		    some_have(list, key))
+		if (!has_word(k->shown, key) && !has_col(k->table, k->ntable, key) &&
+		    !has_col(k->details, k->ndetails, key) && some_have(list, key))
 			out[n++] = (struct out_col){.key = key};
 	}
 	return n;
 }
 
 /* Columns @cols, and one for each member that no column of @k shows. */
-static size_t all_cols(const struct cli_kind *k, const struct out_col *cols,
-		       size_t n, const json_t *list,
-		       struct out_col out[COLS_MAX])
+static size_t all_cols(const struct cli_kind *k, const struct out_col *cols, size_t n,
+		       const json_t *list, struct out_col out[COLS_MAX])
 {
 	memcpy(out, cols, n * sizeof(*out));
 	return n + kind_more_cols(k, list, out + n, COLS_MAX - n);
@@ -196,8 +186,7 @@ int kind_list(struct cli *c, const struct cli_kind *k, json_t *list)
 {
 	struct out_col cols[COLS_MAX];
 
-	return out_table(c, list, cols,
-			 all_cols(k, k->table, k->ntable, list, cols));
+	return out_table(c, list, cols, all_cols(k, k->table, k->ntable, list, cols));
 }
 
 int kind_one(struct cli *c, const struct cli_kind *k, json_t *obj)
@@ -206,8 +195,7 @@ int kind_one(struct cli *c, const struct cli_kind *k, json_t *obj)
 	struct out_col cols[COLS_MAX];
 	int err;
 
-	err = out_list(c, obj, cols,
-		       all_cols(k, k->details, k->ndetails, list, cols));
+	err = out_list(c, obj, cols, all_cols(k, k->details, k->ndetails, list, cols));
 	if (!err && !c->json && k->more)
 		k->more(json_array_get(list, 0));
 	json_decref(list);
@@ -241,8 +229,7 @@ int kind_show(struct cli *c, const struct cli_kind *k, int argc, char **argv)
 	return err;
 }
 
-int kind_show_below(struct cli *c, const struct cli_kind *k, int argc,
-		    char **argv)
+int kind_show_below(struct cli *c, const struct cli_kind *k, int argc, char **argv)
 {
 	const struct arg row = ARG_ROW(NULL, "PREFIX", ARG_PREFIX, 1, 0);
 	struct kind_args prefix = {&row, 1, NULL, 0, NULL};

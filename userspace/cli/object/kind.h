@@ -56,23 +56,21 @@ struct kind_args {
 
 /* Make a request whose attributes are on the command line. All of these return
  * enum cli_code. */
-int kind_message(struct cli *c, const struct cli_kind *k, int cmd, int flags,
-		 int argc, char **argv, const struct kind_args *args,
-		 struct nl_msg **out);
+int kind_message(struct cli *c, const struct cli_kind *k, int cmd, int flags, int argc, char **argv,
+		 const struct kind_args *args, struct nl_msg **out);
 /* Make it, send it, and report success. */
-int kind_change(struct cli *c, const struct cli_kind *k, int cmd, int argc,
-		char **argv, const struct kind_args *args);
+int kind_change(struct cli *c, const struct cli_kind *k, int cmd, int argc, char **argv,
+		const struct kind_args *args);
 /* show [NAME] */
 int kind_show(struct cli *c, const struct cli_kind *k, int argc, char **argv);
 /* show [PREFIX]: the objects whose name, attribute 1, is below it. */
-int kind_show_below(struct cli *c, const struct cli_kind *k, int argc,
-		    char **argv);
+int kind_show_below(struct cli *c, const struct cli_kind *k, int argc, char **argv);
 /*
  * Put a column into @out for each member that some object of @list has and that no
  * column of @k shows. Return: columns, at most @max.
  */
-size_t kind_more_cols(const struct cli_kind *k, const json_t *list,
-		      struct out_col *out, size_t max);
+size_t kind_more_cols(const struct cli_kind *k, const json_t *list, struct out_col *out,
+		      size_t max);
 /* Print objects as a list, or one in full; both take over the reference. */
 int kind_list(struct cli *c, const struct cli_kind *k, json_t *list);
 int kind_one(struct cli *c, const struct cli_kind *k, json_t *obj);

@@ -30,8 +30,7 @@ json_t *ndn_take_stats(json_t *stats)
 
 	while (i < json_array_size(stats)) {
 		s = json_array_get(stats, i);
-		if (strncmp(jstr(s, "name"), STAT_PREFIX,
-			    strlen(STAT_PREFIX))) {
+		if (strncmp(jstr(s, "name"), STAT_PREFIX, strlen(STAT_PREFIX))) {
 			i++;
 			continue;
 		}
@@ -58,8 +57,7 @@ void ndn_face_text(const json_t *face, char *buf, size_t size)
 	else if (!port || jnum(face, "ndn_port") == TRIB_NDN_UDP_PORT)
 		snprintf(buf, size, "%s", ndn);
 	else if (jnum(face, "ndn_port"))
-		snprintf(buf, size, "%s:%u", ndn,
-			 (unsigned int)jnum(face, "ndn_port"));
+		snprintf(buf, size, "%s:%u", ndn, (unsigned int)jnum(face, "ndn_port"));
 	else
 		snprintf(buf, size, "%s:ether", ndn);
 }

@@ -38,8 +38,7 @@ const char *tree_state(const json_t *tree)
 		return "held";
 	if (tree_is_worker(tree))
 		return is_attached(tree) ? "waiting" : "idle";
-	return json_array_size(json_object_get(tree, "joined")) ? "waiting"
-								: "idle";
+	return json_array_size(json_object_get(tree, "joined")) ? "waiting" : "idle";
 }
 
 const char *tree_role(const json_t *tree)
@@ -48,8 +47,7 @@ const char *tree_role(const json_t *tree)
 		return "worker";
 	if (!*jstr(tree, "parent"))
 		return "root";
-	return json_array_size(json_object_get(tree, "children")) ? "relay"
-								  : "leaf";
+	return json_array_size(json_object_get(tree, "children")) ? "relay" : "leaf";
 }
 
 void tree_missing(const json_t *tree, char *buf, size_t size)
@@ -63,13 +61,11 @@ void tree_missing(const json_t *tree, char *buf, size_t size)
 		if (jbool(child, "joined") || tree_is_shared(tree))
 			continue;
 		if (json_object_get(child, "rank"))
-			n = snprintf(buf + at, size - at, "%srank %u (%s)",
-				     at ? ", " : "",
-				     (unsigned int)jnum(child, "rank"),
-				     jstr(child, "face"));
+			n = snprintf(buf + at, size - at, "%srank %u (%s)", at ? ", " : "",
+				     (unsigned int)jnum(child, "rank"), jstr(child, "face"));
 		else
-			n = snprintf(buf + at, size - at, "%srelay %s",
-				     at ? ", " : "", jstr(child, "face"));
+			n = snprintf(buf + at, size - at, "%srelay %s", at ? ", " : "",
+				     jstr(child, "face"));
 		if (n < 0 || (size_t)n >= size - at)
 			break;
 		at += (size_t)n;

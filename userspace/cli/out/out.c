@@ -58,14 +58,12 @@ void out_ms(uint64_t ms, char *buf, size_t size)
 	else if (s < 60)
 		snprintf(buf, size, "%.1fs", (double)ms / 1e3);
 	else if (s < 3600)
-		snprintf(buf, size, "%um%02us", (unsigned int)(s / 60),
-			 (unsigned int)(s % 60));
+		snprintf(buf, size, "%um%02us", (unsigned int)(s / 60), (unsigned int)(s % 60));
 	else if (s < 86400)
 		snprintf(buf, size, "%uh%02um", (unsigned int)(s / 3600),
 			 (unsigned int)(s / 60 % 60));
 	else
-		snprintf(buf, size, "%llud%02uh",
-			 (unsigned long long)(s / 86400),
+		snprintf(buf, size, "%llud%02uh", (unsigned long long)(s / 86400),
 			 (unsigned int)(s / 3600 % 24));
 }
 
@@ -94,8 +92,7 @@ static void list_text(const json_t *list, char *buf, size_t size)
 			n = snprintf(buf + at, size - at, "%s%s", i ? "," : "",
 				     json_string_value(v));
 		else
-			n = snprintf(buf + at, size - at, "%s%lld",
-				     i ? "," : "",
+			n = snprintf(buf + at, size - at, "%s%lld", i ? "," : "",
 				     (long long)json_integer_value(v));
 		if (n < 0 || (size_t)n >= size - at)
 			break;
@@ -111,8 +108,7 @@ void out_text(const json_t *obj, const char *key, char *buf, size_t size)
 
 	switch (v ? (int)json_typeof(v) : -1) {
 	case JSON_STRING:
-		snprintf(buf, size, "%s",
-			 *json_string_value(v) ? json_string_value(v) : "-");
+		snprintf(buf, size, "%s", *json_string_value(v) ? json_string_value(v) : "-");
 		break;
 	case JSON_INTEGER:
 		snprintf(buf, size, "%lld", (long long)json_integer_value(v));
@@ -152,8 +148,8 @@ static void heading(const struct out_col *col, char *buf)
 }
 
 /* Blanks are printed only before the next cell, never at a line's end. */
-static void print_row(FILE *f, const char *indent, const json_t *row,
-		      const struct out_col *cols, size_t n, const int *width)
+static void print_row(FILE *f, const char *indent, const json_t *row, const struct out_col *cols,
+		      size_t n, const int *width)
 {
 	char buf[OUT_CELL];
 	int blanks = 0, fill;
@@ -177,8 +173,8 @@ static void print_row(FILE *f, const char *indent, const json_t *row,
 	fputc('\n', f);
 }
 
-void out_print_table(FILE *f, const char *indent, const json_t *rows,
-		     const struct out_col *cols, size_t n)
+void out_print_table(FILE *f, const char *indent, const json_t *rows, const struct out_col *cols,
+		     size_t n)
 {
 	char buf[OUT_CELL];
 	int width[32];
@@ -240,8 +236,7 @@ int out_list(struct cli *c, json_t *obj, const struct out_col *cols, size_t n)
 			width = len;
 	}
 	for (i = 0; obj && !c->json && i < n; i++) {
-		snprintf(name, sizeof(name), "%s",
-			 cols[i].title ? cols[i].title : cols[i].key);
+		snprintf(name, sizeof(name), "%s", cols[i].title ? cols[i].title : cols[i].key);
 		for (k = 0; name[k]; k++)
 			name[k] = name[k] == '_' ? '-' : name[k];
 		cell(obj, &cols[i], buf);

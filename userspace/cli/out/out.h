@@ -34,8 +34,7 @@ struct out_col {
  * out_table() - print an array of objects, one line each
  * @rows: takes over the reference.
  */
-int out_table(struct cli *c, json_t *rows, const struct out_col *cols,
-	      size_t n);
+int out_table(struct cli *c, json_t *rows, const struct out_col *cols, size_t n);
 
 /* Print one object, one line a member; takes over the reference. */
 int out_list(struct cli *c, json_t *obj, const struct out_col *cols, size_t n);
@@ -47,8 +46,8 @@ int out_value(struct cli *c, json_t *val, const char *text);
 int out_done(struct cli *c);
 
 /* Print a table to any stream, -j or not; borrows @rows. */
-void out_print_table(FILE *f, const char *indent, const json_t *rows,
-		     const struct out_col *cols, size_t n);
+void out_print_table(FILE *f, const char *indent, const json_t *rows, const struct out_col *cols,
+		     size_t n);
 
 /* Write a member as text; "-" if it is missing. */
 void out_text(const json_t *obj, const char *key, char *buf, size_t size);

@@ -15,61 +15,50 @@
 static int bad_name(struct cli *c, const char *what, const char *s, size_t len)
 {
 	if (len >= TRIB_NAME_MAX)
-		return cli_error(c, "%s \"%s\" is longer than %d bytes", what,
-				 s, TRIB_NAME_MAX - 1);
-	return cli_error(
-		c,
-		"%s \"%s\" is not a name: no blanks, ASCII only, not \"-\" first",
-		what, s);
+		return cli_error(c, "%s \"%s\" is longer than %d bytes", what, s,
+				 TRIB_NAME_MAX - 1);
+	return cli_error(c, "%s \"%s\" is not a name: no blanks, ASCII only, not \"-\" first", what,
+			 s);
 }
 
-static int put_name(struct cli *c, const struct arg *a, const char *s,
-		    struct nl_msg *msg)
+static int put_name(struct cli *c, const struct arg *a, const char *s, struct nl_msg *msg)
 {
 	size_t len = strlen(s);
 
 	if (a->kind == ARG_IFNAME) {
 		if (len < 1 || len >= IF_NAMESIZE || strpbrk(s, "/ \t\n"))
-			return cli_error(
-				c, "%s \"%s\" is not the name of a device",
-				a->word ? a->word : a->value, s);
+			return cli_error(c, "%s \"%s\" is not the name of a device",
+					 a->word ? a->word : a->value, s);
 	} else if (!parse_name_ok(s, len)) {
 		return bad_name(c, a->word ? a->word : a->value, s, len);
 	}
 	return nla_put_string(msg, a->attr, s);
 }
 
-static int put_text(struct cli *c, const struct arg *a, const char *s,
-		    struct nl_msg *msg)
+static int put_text(struct cli *c, const struct arg *a, const char *s, struct nl_msg *msg)
 {
 	size_t i, len = strlen(s);
 
 	if (len > a->max)
-		return cli_error(c,
-				 "%s has %zu bytes, at most %llu: \"%.40s...\"",
-				 a->word, len, (unsigned long long)a->max, s);
+		return cli_error(c, "%s has %zu bytes, at most %llu: \"%.40s...\"", a->word, len,
+				 (unsigned long long)a->max, s);
 	for (i = 0; i < len; i++)
 		if (s[i] < 0x20 || s[i] > 0x7e)
-			return cli_error(
-				c, "%s \"%s\" is not printable ASCII text",
-				a->word, s);
+			return cli_error(c, "%s \"%s\" is not printable ASCII text", a->word, s);
 	return nla_put_string(msg, a->attr, s);
 }
 
-void parse_words_text(const char *const *words, const char *between, char *buf,
-		      size_t size)
+void parse_words_text(const char *const *words, const char *between, char *buf, size_t size)
 {
 	size_t at = 0;
 	int i;
 
 	*buf = '\0';
 	for (i = 0; words && words[i] && at < size; i++)
-		at += (size_t)snprintf(buf + at, size - at, "%s%s",
-				       i ? between : "", words[i]);
+		at += (size_t)snprintf(buf + at, size - at, "%s%s", i ? between : "", words[i]);
 }
 
-static int put_word(struct cli *c, const struct arg *a, const char *s,
-		    struct nl_msg *msg)
+static int put_word(struct cli *c, const struct arg *a, const char *s, struct nl_msg *msg)
 {
 	char words[256];
 	int i;
@@ -81,19 +70,16 @@ static int put_word(struct cli *c, const struct arg *a, const char *s,
 	return cli_error(c, "%s \"%s\" is none of %s", a->word, s, words);
 }
 
-static int put_addr(struct cli *c, const struct arg *a, const char *s,
-		    struct nl_msg *msg)
+static int put_addr(struct cli *c, const struct arg *a, const char *s, struct nl_msg *msg)
 {
 	uint8_t addr[16];
 
 	if (parse_addr(s, addr))
-		return cli_error(c, "%s \"%s\" is not an IPv4 or IPv6 address",
-				 a->word, s);
+		return cli_error(c, "%s \"%s\" is not an IPv4 or IPv6 address", a->word, s);
 	return nla_put(msg, a->attr, sizeof(addr), addr);
 }
 
-static int put_host(struct cli *c, const struct arg *a, const char *s,
-		    struct nl_msg *msg)
+static int put_host(struct cli *c, const struct arg *a, const char *s, struct nl_msg *msg)
 {
 	uint8_t addr[16];
 	uint16_t port;
@@ -108,32 +94,27 @@ static int put_host(struct cli *c, const struct arg *a, const char *s,
 	return err || !port ? err : nla_put_u16(msg, a->attr + 1, port);
 }
 
-static int put_mac(struct cli *c, const struct arg *a, const char *s,
-		   struct nl_msg *msg)
+static int put_mac(struct cli *c, const struct arg *a, const char *s, struct nl_msg *msg)
 {
 	static const uint8_t zero[6];
 	uint8_t mac[6];
 
 	if (parse_mac(s, mac) || !memcmp(mac, zero, sizeof(mac)))
-		return cli_error(
-			c,
-			"%s \"%s\" is not a MAC address like 02:00:00:00:00:01",
-			a->word, s);
+		return cli_error(c, "%s \"%s\" is not a MAC address like 02:00:00:00:00:01",
+				 a->word, s);
 	return nla_put(msg, a->attr, sizeof(mac), mac);
 }
 
-static int check_number(struct cli *c, const char *what, const char *s,
-			uint64_t min, uint64_t max, uint64_t *v)
+static int check_number(struct cli *c, const char *what, const char *s, uint64_t min, uint64_t max,
+			uint64_t *v)
 {
 	if (parse_number(s, min, max, v))
-		return cli_error(
-			c, "%s \"%s\" is not a number from %llu to %llu", what,
-			s, (unsigned long long)min, (unsigned long long)max);
+		return cli_error(c, "%s \"%s\" is not a number from %llu to %llu", what, s,
+				 (unsigned long long)min, (unsigned long long)max);
 	return 0;
 }
 
-static int put_number(struct cli *c, const struct arg *a, const char *s,
-		      struct nl_msg *msg)
+static int put_number(struct cli *c, const struct arg *a, const char *s, struct nl_msg *msg)
 {
 	const char *what = a->word ? a->word : a->value;
 	uint64_t v;
@@ -151,8 +132,7 @@ static int put_number(struct cli *c, const struct arg *a, const char *s,
 	return nla_put_u32(msg, a->attr, (uint32_t)v);
 }
 
-static int put_other(struct cli *c, const struct arg *a, const char *s,
-		     struct nl_msg *msg)
+static int put_other(struct cli *c, const struct arg *a, const char *s, struct nl_msg *msg)
 {
 	uint32_t uid, ms;
 	uint64_t v;
@@ -160,23 +140,18 @@ static int put_other(struct cli *c, const struct arg *a, const char *s,
 	switch (a->kind) {
 	case ARG_DTYPE:
 		if (!trib_dtype_parse(s))
-			return cli_error(
-				c, "%s \"%s\" is not int, f32, f16 or bf16",
-				a->word, s);
+			return cli_error(c, "%s \"%s\" is not int, f32, f16 or bf16", a->word, s);
 		return nla_put_u8(msg, a->attr, trib_dtype_parse(s));
 	case ARG_HEX:
 		if (parse_hex(s, &v))
 			return cli_error(
-				c,
-				"%s \"%s\" is not a hexadecimal number of at most 16 digits",
+				c, "%s \"%s\" is not a hexadecimal number of at most 16 digits",
 				a->word, s);
 		return nla_put_u64(msg, a->attr, v);
 	case ARG_RATE:
 		if (parse_rate(s, &v))
-			return cli_error(
-				c,
-				"%s \"%s\" is not a rate in bit/s like 10G or 500M",
-				a->word, s);
+			return cli_error(c, "%s \"%s\" is not a rate in bit/s like 10G or 500M",
+					 a->word, s);
 		return nla_put_u64(msg, a->attr, v);
 	case ARG_TIME:
 		if (parse_time(s, (uint32_t)a->min, (uint32_t)a->max, &ms))
@@ -188,8 +163,7 @@ static int put_other(struct cli *c, const struct arg *a, const char *s,
 		return nla_put_u32(msg, a->attr, ms);
 	default:
 		if (parse_uid(s, &uid))
-			return cli_error(c, "%s \"%s\" is not a user", a->word,
-					 s);
+			return cli_error(c, "%s \"%s\" is not a user", a->word, s);
 		return nla_put_u32(msg, a->attr, uid);
 	}
 }
@@ -200,8 +174,7 @@ static int put_other(struct cli *c, const struct arg *a, const char *s,
  */
 static int check_local(struct cli *c, const char *s, uint64_t *v)
 {
-	if (parse_number(s, 0, 65535, v) ||
-	    (*v >= TRIB_CHILDREN_MAX && *v < 1024))
+	if (parse_number(s, 0, 65535, v) || (*v >= TRIB_CHILDREN_MAX && *v < 1024))
 		return cli_error(
 			c,
 			"behind the local rank, \"%s\" is neither an index from 0 to %d nor a port from 1024 to 65535",
@@ -210,8 +183,7 @@ static int check_local(struct cli *c, const char *s, uint64_t *v)
 }
 
 /* RELAY:FACE */
-static int put_hop(struct cli *c, const struct arg *a, const char *s,
-		   struct nl_msg *msg)
+static int put_hop(struct cli *c, const struct arg *a, const char *s, struct nl_msg *msg)
 {
 	const char *colon = strchr(s, ':');
 	struct nlattr *nest;
@@ -235,8 +207,8 @@ static int put_hop(struct cli *c, const struct arg *a, const char *s,
 }
 
 /* Put FACE[:RANK] or RANK[:INDEX]. The order of children is their index. */
-static int put_child(struct cli *c, const struct arg *a, const char *s,
-		     int order, struct nl_msg *msg)
+static int put_child(struct cli *c, const struct arg *a, const char *s, int order,
+		     struct nl_msg *msg)
 {
 	const char *colon = strchr(s, ':');
 	size_t len = colon ? (size_t)(colon - s) : strlen(s);
@@ -251,11 +223,9 @@ static int put_child(struct cli *c, const struct arg *a, const char *s,
 	first[len] = '\0';
 	if (child && !parse_name_ok(first, len))
 		return bad_name(c, a->word, first, len);
-	if (!child &&
-	    check_number(c, "local rank", first, 0, TRIB_WORLD_MAX - 1, &rank))
+	if (!child && check_number(c, "local rank", first, 0, TRIB_WORLD_MAX - 1, &rank))
 		return CLI_ERROR;
-	if (colon && child &&
-	    check_number(c, "child rank", colon + 1, 0, TRIB_WORLD_MAX - 1, &v))
+	if (colon && child && check_number(c, "child rank", colon + 1, 0, TRIB_WORLD_MAX - 1, &v))
 		return CLI_ERROR;
 	if (colon && !child && check_local(c, colon + 1, &v))
 		return CLI_ERROR;
@@ -272,29 +242,24 @@ static int put_child(struct cli *c, const struct arg *a, const char *s,
 		nla_put_u16(msg, TRIB_A_CHILD_RANK, (uint16_t)rank);
 		if (colon)
 			nla_put_u16(msg,
-				    v < TRIB_CHILDREN_MAX ? TRIB_A_CHILD_INDEX
-							  : TRIB_A_CHILD_PORT,
+				    v < TRIB_CHILDREN_MAX ? TRIB_A_CHILD_INDEX : TRIB_A_CHILD_PORT,
 				    (uint16_t)v);
 	}
 	nla_nest_end(msg, nest);
 	return 0;
 }
 
-static int put_ranks(struct cli *c, const struct arg *a, const char *s,
-		     struct nl_msg *msg)
+static int put_ranks(struct cli *c, const struct arg *a, const char *s, struct nl_msg *msg)
 {
 	uint8_t bits[TRIB_BMWORDS_MAX * 8];
 
 	if (parse_ranks(s, bits))
-		return cli_error(
-			c,
-			"%s \"%s\" is not a list of ranks like 0-3,8, up to %d",
-			a->word, s, TRIB_WORLD_MAX - 1);
+		return cli_error(c, "%s \"%s\" is not a list of ranks like 0-3,8, up to %d",
+				 a->word, s, TRIB_WORLD_MAX - 1);
 	return nla_put(msg, a->attr, sizeof(bits), bits);
 }
 
-static int put_arg(struct cli *c, const struct arg *a, const char *s, int order,
-		   struct nl_msg *msg)
+static int put_arg(struct cli *c, const struct arg *a, const char *s, int order, struct nl_msg *msg)
 {
 	int err;
 
@@ -351,8 +316,7 @@ static int put_arg(struct cli *c, const struct arg *a, const char *s, int order,
 }
 
 /* A keyword may be written as an option: --window 64. */
-static const struct arg *find_word(const struct arg *args, size_t n,
-				   const char *word)
+static const struct arg *find_word(const struct arg *args, size_t n, const char *word)
 {
 	size_t i;
 
@@ -365,9 +329,8 @@ static const struct arg *find_word(const struct arg *args, size_t n,
 }
 
 /* Read one value after a keyword, or all up to the next keyword for a list. */
-static int take_values(struct cli *c, int *argc, char ***argv,
-		       const struct arg *args, size_t n, const struct arg *a,
-		       int *order, struct nl_msg *msg)
+static int take_values(struct cli *c, int *argc, char ***argv, const struct arg *args, size_t n,
+		       const struct arg *a, int *order, struct nl_msg *msg)
 {
 	int err;
 
@@ -375,24 +338,22 @@ static int take_values(struct cli *c, int *argc, char ***argv,
 		return cli_usage(c, "%s needs %s", a->word, a->value);
 	do {
 		if (*order < 0)
-			return cli_usage(c, "%s none stands alone, not with %s",
-					 a->word, **argv);
+			return cli_usage(c, "%s none stands alone, not with %s", a->word, **argv);
 		if (*order >= TRIB_CHILDREN_MAX)
-			return cli_error(c, "more than %d of %s at \"%s\"",
-					 TRIB_CHILDREN_MAX, a->word, **argv);
+			return cli_error(c, "more than %d of %s at \"%s\"", TRIB_CHILDREN_MAX,
+					 a->word, **argv);
 		err = put_arg(c, a, **argv, *order, msg);
 		if (err)
 			return err;
 		*order = parse_is_none(a, **argv) ? -1 : *order + 1;
 		--*argc;
 		++*argv;
-	} while ((a->flags & ARG_LIST) && *argc > 0 &&
-		 !find_word(args, n, **argv));
+	} while ((a->flags & ARG_LIST) && *argc > 0 && !find_word(args, n, **argv));
 	return 0;
 }
 
-int parse_args(struct cli *c, int argc, char **argv, const struct arg *args,
-	       size_t n, struct nl_msg *msg, uint32_t *seen)
+int parse_args(struct cli *c, int argc, char **argv, const struct arg *args, size_t n,
+	       struct nl_msg *msg, uint32_t *seen)
 {
 	const struct arg *a;
 	uint32_t got = 0;
@@ -408,8 +369,7 @@ int parse_args(struct cli *c, int argc, char **argv, const struct arg *args,
 	while (argc > 0) {
 		a = find_word(args, n, *argv);
 		if (!a)
-			return cli_usage(c, "\"%s\" is not expected here",
-					 *argv);
+			return cli_usage(c, "\"%s\" is not expected here", *argv);
 		i = (size_t)(a - args);
 		if ((got & ARG_BIT(a->attr)) && !(a->flags & ARG_LIST))
 			return cli_usage(c, "%s is given twice", a->word);
@@ -418,9 +378,7 @@ int parse_args(struct cli *c, int argc, char **argv, const struct arg *args,
 		argv++;
 		if (a->kind == ARG_FLAG) {
 			if (nla_put_u8(msg, a->attr, 1))
-				return cli_error(c,
-						 "too many arguments at \"%s\"",
-						 a->word);
+				return cli_error(c, "too many arguments at \"%s\"", a->word);
 			continue;
 		}
 		err = take_values(c, &argc, &argv, args, n, a, &order[i], msg);
@@ -428,12 +386,9 @@ int parse_args(struct cli *c, int argc, char **argv, const struct arg *args,
 			return err;
 	}
 	for (i = 0; i < n; i++)
-		if ((args[i].flags & ARG_NEEDED) &&
-		    !(got & ARG_BIT(args[i].attr)))
-			return cli_usage(c, "%s%s%s is missing",
-					 args[i].word ? args[i].word : "",
-					 args[i].word ? " " : "",
-					 args[i].value);
+		if ((args[i].flags & ARG_NEEDED) && !(got & ARG_BIT(args[i].attr)))
+			return cli_usage(c, "%s%s%s is missing", args[i].word ? args[i].word : "",
+					 args[i].word ? " " : "", args[i].value);
 	if (seen)
 		*seen = got;
 	return 0;

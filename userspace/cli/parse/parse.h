@@ -32,8 +32,7 @@ int parse_ranks(const char *s, uint8_t out[128]);
 /* Number or name of a user. */
 int parse_uid(const char *s, uint32_t *out);
 /* Seconds, fractions allowed, to milliseconds. */
-int parse_seconds(const char *s, uint32_t min_ms, uint32_t max_ms,
-		  uint32_t *out);
+int parse_seconds(const char *s, uint32_t min_ms, uint32_t max_ms, uint32_t *out);
 
 /* "30s", "1.5s", "500ms" or "2m" to milliseconds. */
 int parse_time(const char *s, uint32_t min_ms, uint32_t max_ms, uint32_t *out);
@@ -93,21 +92,20 @@ struct arg {
 };
 
 /* A row of a table of arguments, without and with a range. */
-#define ARG_ROW(word, value, kind, attr, flags)                                \
-	{                                                                      \
-		word, value, kind, attr, 0, 0, flags, NULL                     \
+#define ARG_ROW(word, value, kind, attr, flags)                                                    \
+	{                                                                                          \
+		word, value, kind, attr, 0, 0, flags, NULL                                         \
 	}
-#define ARG_NUM(word, value, kind, attr, min, max, flags)                      \
-	{                                                                      \
-		word, value, kind, attr, min, max, flags, NULL                 \
+#define ARG_NUM(word, value, kind, attr, min, max, flags)                                          \
+	{                                                                                          \
+		word, value, kind, attr, min, max, flags, NULL                                     \
 	}
 
 /*
  * parse_ndn.c: put a value of the last five kinds, number @order of its
  * keyword. Returns like nla_put(), or enum cli_code.
  */
-int parse_put_ndn(struct cli *c, const struct arg *a, const char *s, int order,
-		  struct nl_msg *msg);
+int parse_put_ndn(struct cli *c, const struct arg *a, const char *s, int order, struct nl_msg *msg);
 /* True if @s stands for an empty list. */
 bool parse_is_none(const struct arg *a, const char *s);
 
@@ -119,8 +117,7 @@ bool parse_is_none(const struct arg *a, const char *s);
 #define ARG_BIT(attr) (1u << (attr))
 
 /* Write @words, which end with NULL, with @between between them. */
-void parse_words_text(const char *const *words, const char *between, char *buf,
-		      size_t size);
+void parse_words_text(const char *const *words, const char *between, char *buf, size_t size);
 
 /**
  * parse_args() - parse the arguments of a command
@@ -130,7 +127,7 @@ void parse_words_text(const char *const *words, const char *between, char *buf,
  *
  * Returns enum cli_code; errors name the offending word or value.
  */
-int parse_args(struct cli *c, int argc, char **argv, const struct arg *args,
-	       size_t n, struct nl_msg *msg, uint32_t *seen);
+int parse_args(struct cli *c, int argc, char **argv, const struct arg *args, size_t n,
+	       struct nl_msg *msg, uint32_t *seen);
 
 #endif /* TRIB_CLI_PARSE_H */

@@ -18,8 +18,7 @@ static const char *what(const struct arg *a)
 	return a->word ? a->word : a->value;
 }
 
-static int put_prefix(struct cli *c, const struct arg *a, const char *s,
-		      struct nl_msg *msg)
+static int put_prefix(struct cli *c, const struct arg *a, const char *s, struct nl_msg *msg)
 {
 	char text[NDN_NAME_TEXT_MAX];
 	struct ndn_name_buf buf = {};
@@ -37,14 +36,12 @@ static int put_prefix(struct cli *c, const struct arg *a, const char *s,
 			"%s \"%s\" is not a name like /ps/job or /ps/job/v=4294967297/seg=0, with %%XX for odd bytes",
 			what(a), s);
 	if (err)
-		return cli_error(c, "%s \"%s\": %s", what(a), s,
-				 ndn_err_text(err));
+		return cli_error(c, "%s \"%s\": %s", what(a), s, ndn_err_text(err));
 	return nla_put_string(msg, a->attr, text);
 }
 
 /* tribd takes a marker as one component, without slashes. */
-static int put_mark(struct cli *c, const struct arg *a, const char *s,
-		    struct nl_msg *msg)
+static int put_mark(struct cli *c, const struct arg *a, const char *s, struct nl_msg *msg)
 {
 	char text[NDN_NAME_TEXT_MAX] = "/";
 	struct ndn_name_buf buf = {};
@@ -53,10 +50,8 @@ static int put_mark(struct cli *c, const struct arg *a, const char *s,
 	if (*s && strlen(s) < sizeof(text) - 1)
 		strcpy(text + 1, s);
 	if (strchr(s, '/') || ndn_name_parse(&buf, text) || !buf.len)
-		return cli_error(
-			c,
-			"%s \"%s\" is not one component of a name, without slashes",
-			a->word, s);
+		return cli_error(c, "%s \"%s\" is not one component of a name, without slashes",
+				 a->word, s);
 	if (buf.len > NDN_MARKER_BYTES)
 		return cli_error(
 			c,
@@ -68,8 +63,7 @@ static int put_mark(struct cli *c, const struct arg *a, const char *s,
 	return nla_put_string(msg, a->attr, text + 1);
 }
 
-static int put_ndn(struct cli *c, const struct arg *a, const char *s,
-		   struct nl_msg *msg)
+static int put_ndn(struct cli *c, const struct arg *a, const char *s, struct nl_msg *msg)
 {
 	static const char *const words[] = {
 		[TRIB_FACE_NDN_NONE] = "none",
@@ -81,20 +75,16 @@ static int put_ndn(struct cli *c, const struct arg *a, const char *s,
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (!strcmp(s, words[i]))
 			return nla_put_u8(msg, a->attr, i);
-	return cli_error(c, "%s \"%s\" is none of host, router and none",
-			 a->word, s);
+	return cli_error(c, "%s \"%s\" is none of host, router and none", a->word, s);
 }
 
-static int put_port(struct cli *c, const struct arg *a, const char *s,
-		    struct nl_msg *msg)
+static int put_port(struct cli *c, const struct arg *a, const char *s, struct nl_msg *msg)
 {
 	uint64_t port = 0;
 
 	if (strcmp(s, "ether") && parse_number(s, 1, 65535, &port))
-		return cli_error(
-			c,
-			"%s \"%s\" is neither a port from 1 to 65535 nor ether",
-			a->word, s);
+		return cli_error(c, "%s \"%s\" is neither a port from 1 to 65535 nor ether",
+				 a->word, s);
 	return nla_put_u16(msg, a->attr, (uint16_t)port);
 }
 
@@ -103,8 +93,7 @@ bool parse_is_none(const struct arg *a, const char *s)
 	return a->kind == ARG_PREFIXES && !strcmp(s, "none");
 }
 
-int parse_put_ndn(struct cli *c, const struct arg *a, const char *s, int order,
-		  struct nl_msg *msg)
+int parse_put_ndn(struct cli *c, const struct arg *a, const char *s, int order, struct nl_msg *msg)
 {
 	switch (a->kind) {
 	case ARG_MARK:

@@ -42,9 +42,8 @@ int parse_hex(const char *s, uint64_t *out)
 			return -EINVAL;
 		if (n == 16)
 			return -ERANGE;
-		v = v << 4 | (uint64_t)(isdigit((unsigned char)*s)
-						? *s - '0'
-						: tolower(*s) - 'a' + 10);
+		v = v << 4 |
+		    (uint64_t)(isdigit((unsigned char)*s) ? *s - '0' : tolower(*s) - 'a' + 10);
 	}
 	if (!n)
 		return -EINVAL;
@@ -127,9 +126,8 @@ int parse_mac(const char *s, uint8_t out[6])
 		for (v = 0, j = 0; j < 2; j++, s++) {
 			if (!isxdigit((unsigned char)*s))
 				return -EINVAL;
-			v = v << 4 | (isdigit((unsigned char)*s)
-					      ? *s - '0'
-					      : tolower(*s) - 'a' + 10);
+			v = v << 4 |
+			    (isdigit((unsigned char)*s) ? *s - '0' : tolower(*s) - 'a' + 10);
 		}
 		out[i] = (uint8_t)v;
 		if (*s++ != (i == 5 ? '\0' : ':'))
@@ -183,8 +181,7 @@ static int thousandths(const char *s, uint64_t *out, const char **end)
 	return 0;
 }
 
-int parse_seconds(const char *s, uint32_t min_ms, uint32_t max_ms,
-		  uint32_t *out)
+int parse_seconds(const char *s, uint32_t min_ms, uint32_t max_ms, uint32_t *out)
 {
 	uint64_t ms;
 
@@ -249,8 +246,7 @@ int parse_ranks(const char *s, uint8_t out[128])
 			return err ? err : -EINVAL;
 		/* Big-endian words of 64. */
 		for (; first <= last; first++)
-			out[first / 64 * 8 + 7 - first % 64 / 8] |=
-				1u << first % 8;
+			out[first / 64 * 8 + 7 - first % 64 / 8] |= 1u << first % 8;
 		if (*s != ',')
 			return *s ? -EINVAL : 0;
 	}

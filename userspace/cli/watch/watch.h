@@ -40,8 +40,7 @@ void watch_free(struct watch_sample *s);
 json_t *watch_rates(const struct watch_sample *a, const struct watch_sample *b);
 
 /* Make the ndn member of watch_rates(); @dt: seconds between the looks. */
-json_t *watch_ndn(const struct watch_sample *a, const struct watch_sample *b,
-		  double dt);
+json_t *watch_ndn(const struct watch_sample *a, const struct watch_sample *b, double dt);
 /* Print that member; @ndn may be NULL. */
 void watch_show_ndn(FILE *f, const json_t *ndn);
 

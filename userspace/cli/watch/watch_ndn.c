@@ -5,8 +5,8 @@
 #include "cli/out/out.h"
 #include "watch.h"
 
-static double rate(const struct watch_sample *a, const struct watch_sample *b,
-		   const char *stat, double dt)
+static double rate(const struct watch_sample *a, const struct watch_sample *b, const char *stat,
+		   double dt)
 {
 	const json_t *s;
 	uint64_t was = 0, is = 0;
@@ -22,8 +22,7 @@ static double rate(const struct watch_sample *a, const struct watch_sample *b,
 	return (double)(is >= was ? is - was : is) / dt;
 }
 
-json_t *watch_ndn(const struct watch_sample *a, const struct watch_sample *b,
-		  double dt)
+json_t *watch_ndn(const struct watch_sample *a, const struct watch_sample *b, double dt)
 {
 	static const struct {
 		const char *key;
@@ -49,15 +48,13 @@ json_t *watch_ndn(const struct watch_sample *a, const struct watch_sample *b,
 	json_object_set(o, "cached", json_object_get(b->ndn, "cache_used"));
 	json_object_set(o, "routes", json_object_get(b->ndn, "routes"));
 	for (i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
-		json_object_set_new(o, rates[i].key,
-				    json_real(rate(a, b, rates[i].stat, dt)));
+		json_object_set_new(o, rates[i].key, json_real(rate(a, b, rates[i].stat, dt)));
 	json_array_foreach(b->ndn_stats, i, s) {
 		name = jstr(s, "name");
 		/* DROP_MISS counts events, not packets. */
 		if (!strcmp(name, "ndn-drop-miss"))
 			continue;
-		if (strncmp(name, drop, strlen(drop)) &&
-		    strncmp(name, bad, strlen(bad)))
+		if (strncmp(name, drop, strlen(drop)) && strncmp(name, bad, strlen(bad)))
 			continue;
 		v = rate(a, b, name, dt);
 		sum += v;
@@ -75,9 +72,8 @@ void watch_show_ndn(FILE *f, const json_t *names)
 		const char *key;
 		const char *text;
 	} rates[] = {
-		{"interests", "Interests"}, {"data", "Data"},
-		{"data_out", "Data out"},   {"copied", "copied"},
-		{"dropped", "drops"},
+		{"interests", "Interests"}, {"data", "Data"},	  {"data_out", "Data out"},
+		{"copied", "copied"},	    {"dropped", "drops"},
 	};
 	const char *name;
 	const json_t *v;

@@ -42,36 +42,30 @@ static const json_t *find(const json_t *list, const char *key, uint64_t id)
 	return NULL;
 }
 
-static double stat_grown(const struct watch_sample *a,
-			 const struct watch_sample *b, int id)
+static double stat_grown(const struct watch_sample *a, const struct watch_sample *b, int id)
 {
 	return grown(jnum(find(a->stats, "id", (uint64_t)id), "value"),
 		     jnum(find(b->stats, "id", (uint64_t)id), "value"));
 }
 
-static json_t *host_rates(const struct watch_sample *a,
-			  const struct watch_sample *b, double dt)
+static json_t *host_rates(const struct watch_sample *a, const struct watch_sample *b, double dt)
 {
-	double packets = stat_grown(a, b, TRIB_RX_GRAD) +
-			 stat_grown(a, b, TRIB_RX_RESULT) +
-			 stat_grown(a, b, TRIB_RX_NEED) +
-			 stat_grown(a, b, TRIB_RX_CONTROL);
+	double packets = stat_grown(a, b, TRIB_RX_GRAD) + stat_grown(a, b, TRIB_RX_RESULT) +
+			 stat_grown(a, b, TRIB_RX_NEED) + stat_grown(a, b, TRIB_RX_CONTROL);
 	double drops = 0;
 	int i;
 
 	for (i = TRIB_DROP_SHORT; i < TRIB_STAT__MAX; i++)
 		drops += stat_grown(a, b, i);
-	return json_pack(
-		"{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "gbps",
-		stat_grown(a, b, TRIB_RX_BYTES) * 8 / dt / 1e9, "packets",
-		packets / dt, "results", stat_grown(a, b, TRIB_DONE) / dt,
-		"delivered", stat_grown(a, b, TRIB_DELIVERED) / dt, "resends",
-		stat_grown(a, b, TRIB_RX_RESEND) / dt, "needs",
-		stat_grown(a, b, TRIB_RX_NEED) / dt, "drops", drops / dt);
+	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "gbps",
+			 stat_grown(a, b, TRIB_RX_BYTES) * 8 / dt / 1e9, "packets", packets / dt,
+			 "results", stat_grown(a, b, TRIB_DONE) / dt, "delivered",
+			 stat_grown(a, b, TRIB_DELIVERED) / dt, "resends",
+			 stat_grown(a, b, TRIB_RX_RESEND) / dt, "needs",
+			 stat_grown(a, b, TRIB_RX_NEED) / dt, "drops", drops / dt);
 }
 
-static json_t *drop_rates(const struct watch_sample *a,
-			  const struct watch_sample *b, double dt)
+static json_t *drop_rates(const struct watch_sample *a, const struct watch_sample *b, double dt)
 {
 	json_t *out = json_object();
 	const json_t *s;
@@ -83,8 +77,7 @@ static json_t *drop_rates(const struct watch_sample *a,
 			continue;
 		v = stat_grown(a, b, (int)jnum(s, "id"));
 		if (v > 0)
-			json_object_set_new(out, jstr(s, "name"),
-					    json_real(v / dt));
+			json_object_set_new(out, jstr(s, "name"), json_real(v / dt));
 	}
 	return out;
 }
@@ -133,8 +126,7 @@ static bool is_slow(const struct lag *l, size_t n, size_t i, double lasts)
 {
 	double median = median_lag(l, n);
 
-	return n > 1 && l[i].samples > 0 && lasts >= 4 &&
-	       l[i].last / lasts * (double)n >= 1.5 &&
+	return n > 1 && l[i].samples > 0 && lasts >= 4 && l[i].last / lasts * (double)n >= 1.5 &&
 	       l[i].lag_us >= 3 * median && l[i].lag_us >= 50;
 }
 
@@ -154,8 +146,7 @@ static void compare(struct lag *l, size_t n)
 		if (l[i].known && l[i].age_ms < youngest)
 			youngest = l[i].age_ms;
 	for (i = 0; i < n; i++)
-		l[i].current =
-			l[i].known && l[i].age_ms - youngest <= SAME_TIME_MS;
+		l[i].current = l[i].known && l[i].age_ms - youngest <= SAME_TIME_MS;
 	for (i = 0; i < n; i++)
 		for (k = 0; k < n; k++) {
 			if (!l[i].current || !l[k].current)
@@ -188,8 +179,7 @@ static bool is_silent(const struct lag *l, size_t n, size_t i)
 			other = l[k].age_ms;
 	}
 	if (!l[i].known)
-		return moved ||
-		       (other != UINT64_MAX && other >= WATCH_SILENT_MS);
+		return moved || (other != UINT64_MAX && other >= WATCH_SILENT_MS);
 	if (!l[i].current)
 		return true;
 	return l[i].age_ms >= WATCH_SILENT_MS &&
@@ -205,16 +195,14 @@ static size_t read_lags(const json_t *before, const json_t *now, struct lag *l)
 		n = TRIB_CHILDREN_MAX;
 	for (i = 0; i < n; i++) {
 		ch = json_array_get(list, i);
-		old = find(json_object_get(before, "children"), "index",
-			   jnum(ch, "index"));
+		old = find(json_object_get(before, "children"), "index", jnum(ch, "index"));
 		memset(&l[i], 0, sizeof(l[i]));
 		l[i].now = ch;
 		l[i].samples = grown(jnum(old, "samples"), jnum(ch, "samples"));
 		l[i].last = grown(jnum(old, "last"), jnum(ch, "last"));
 		if (l[i].samples > 0)
 			l[i].lag_us =
-				grown(jnum(old, "lag_ns"), jnum(ch, "lag_ns")) /
-				l[i].samples / 1e3;
+				grown(jnum(old, "lag_ns"), jnum(ch, "lag_ns")) / l[i].samples / 1e3;
 		l[i].known = jnum(ch, "samples") > 0;
 		l[i].chunk = (uint32_t)jnum(ch, "chunk");
 		l[i].age_ms = jnum(ch, "seen_ms");
@@ -223,8 +211,7 @@ static size_t read_lags(const json_t *before, const json_t *now, struct lag *l)
 	return n;
 }
 
-static json_t *child_rates(const struct lag *l, size_t n, size_t i,
-			   double lasts, bool running)
+static json_t *child_rates(const struct lag *l, size_t n, size_t i, double lasts, bool running)
 {
 	const char *mark = "";
 	json_t *o = json_object(), *rank = json_object_get(l[i].now, "rank");
@@ -241,16 +228,12 @@ static json_t *child_rates(const struct lag *l, size_t n, size_t i,
 		json_object_set(o, "rank", rank);
 	if (l[i].samples > 0) {
 		json_object_set_new(o, "lag_us", json_real(l[i].lag_us));
-		json_object_set_new(
-			o, "last_share",
-			json_real(lasts > 0 ? l[i].last / lasts : 0));
+		json_object_set_new(o, "last_share", json_real(lasts > 0 ? l[i].last / lasts : 0));
 	}
 	if (l[i].known)
-		json_object_set_new(o, "age_ms",
-				    json_integer((json_int_t)l[i].age_ms));
+		json_object_set_new(o, "age_ms", json_integer((json_int_t)l[i].age_ms));
 	if (l[i].current)
-		json_object_set_new(o, "behind",
-				    json_integer((json_int_t)l[i].behind));
+		json_object_set_new(o, "behind", json_integer((json_int_t)l[i].behind));
 	json_object_set_new(o, "mark", json_string(mark));
 	return o;
 }
@@ -264,14 +247,12 @@ static double chunks_grown(const json_t *before, const json_t *now)
 	size_t i;
 
 	json_array_foreach(json_object_get(now, "children"), i, ch) {
-		old = find(json_object_get(before, "children"), "index",
-			   jnum(ch, "index"));
+		old = find(json_object_get(before, "children"), "index", jnum(ch, "index"));
 		if (jnum(ch, "samples") == jnum(old, "samples"))
 			continue;
-		d = jnum(old, "samples")
-			    ? trib_chunk_diff((uint32_t)jnum(ch, "chunk"),
-					      (uint32_t)jnum(old, "chunk"))
-			    : (int32_t)jnum(ch, "chunk");
+		d = jnum(old, "samples") ? trib_chunk_diff((uint32_t)jnum(ch, "chunk"),
+							   (uint32_t)jnum(old, "chunk"))
+					 : (int32_t)jnum(ch, "chunk");
 		/* A new epoch counts from 0. */
 		if (d < 0 || jnum(before, "epoch") != jnum(now, "epoch"))
 			d = (int32_t)jnum(ch, "chunk");
@@ -285,8 +266,8 @@ static double chunks_grown(const json_t *before, const json_t *now)
  * @delivered: results written to mapped memory if all are this tree's, else
  * negative. A leaf needs it because it has no children to count.
  */
-static json_t *tree_rates(const json_t *before, const json_t *now, double dt,
-			  uint32_t nval, double delivered)
+static json_t *tree_rates(const json_t *before, const json_t *now, double dt, uint32_t nval,
+			  double delivered)
 {
 	struct lag l[TRIB_CHILDREN_MAX];
 	json_t *list = json_array(), *o;
@@ -299,20 +280,17 @@ static json_t *tree_rates(const json_t *before, const json_t *now, double dt,
 		samples += l[i].samples;
 	}
 	for (i = 0; i < n; i++)
-		json_array_append_new(
-			list, child_rates(l, n, i, lasts, jnum(now, "epoch")));
+		json_array_append_new(list, child_rates(l, n, i, lasts, jnum(now, "epoch")));
 	chunks = before ? chunks_grown(before, now) : 0;
 	packets = samples * TRIB_LAG_EVERY;
 	if (!n)
 		chunks = packets = delivered;
 	tree_missing(now, missing, sizeof(missing));
-	o = json_pack("{s:I, s:s, s:s, s:s, s:I, s:s}", "id",
-		      (json_int_t)jnum(now, "id"), "job", jstr(now, "job"),
-		      "role", tree_role(now), "state", tree_state(now), "epoch",
+	o = json_pack("{s:I, s:s, s:s, s:s, s:I, s:s}", "id", (json_int_t)jnum(now, "id"), "job",
+		      jstr(now, "job"), "role", tree_role(now), "state", tree_state(now), "epoch",
 		      (json_int_t)jnum(now, "epoch"), "missing", missing);
 	if (chunks >= 0) {
-		json_object_set_new(o, "gbps",
-				    json_real(chunks * nval * 32 / dt / 1e9));
+		json_object_set_new(o, "gbps", json_real(chunks * nval * 32 / dt / 1e9));
 		json_object_set_new(o, "results", json_real(chunks / dt));
 		json_object_set_new(o, "packets", json_real(packets / dt));
 	}
@@ -333,19 +311,14 @@ static json_t *job_rates(const json_t *jobs, const json_t *trees)
 			if (strcmp(jstr(t, "job"), jstr(job, "name")))
 				continue;
 			gbps += json_real_value(json_object_get(t, "gbps"));
-			results +=
-				json_real_value(json_object_get(t, "results"));
-			packets +=
-				json_real_value(json_object_get(t, "packets"));
+			results += json_real_value(json_object_get(t, "results"));
+			packets += json_real_value(json_object_get(t, "packets"));
 		}
 		json_array_append_new(
-			list,
-			json_pack("{s:s, s:I, s:I, s:f, s:f, s:f}", "name",
-				  jstr(job, "name"), "world",
-				  (json_int_t)jnum(job, "world"), "attached",
-				  (json_int_t)jnum(job, "attached"), "gbps",
-				  gbps, "results", results, "packets",
-				  packets));
+			list, json_pack("{s:s, s:I, s:I, s:f, s:f, s:f}", "name", jstr(job, "name"),
+					"world", (json_int_t)jnum(job, "world"), "attached",
+					(json_int_t)jnum(job, "attached"), "gbps", gbps, "results",
+					results, "packets", packets));
 	}
 	return list;
 }
@@ -362,11 +335,9 @@ json_t *watch_rates(const struct watch_sample *a, const struct watch_sample *b)
 	if (json_array_size(b->trees) == 1)
 		delivered = stat_grown(a, b, TRIB_DELIVERED);
 	json_array_foreach(b->trees, i, t)
-		json_array_append_new(
-			trees,
-			tree_rates(find(a->trees, "id", jnum(t, "id")), t, dt,
-				   (uint32_t)jnum(b->status, "nval"),
-				   delivered));
+		json_array_append_new(trees,
+				      tree_rates(find(a->trees, "id", jnum(t, "id")), t, dt,
+						 (uint32_t)jnum(b->status, "nval"), delivered));
 	jobs = job_rates(b->jobs, trees);
 	json_object_set_new(o, "interval", json_real(dt));
 	json_object_set_new(o, "host", host_rates(a, b, dt));

@@ -63,15 +63,14 @@ static void conn_end(struct tribd *d, struct conn *c, bool gone)
 	uint16_t rank = c->rank;
 
 	if (job)
-		log_info("job %s: rank %u (process %d) %s", job->name, rank,
-			 (int)c->cred.pid, gone ? "has ended" : "has left");
+		log_info("job %s: rank %u (process %d) %s", job->name, rank, (int)c->cred.pid,
+			 gone ? "has ended" : "has left");
 	conn_free(d, c);
 	if (job)
 		place_give_back(d, job, rank, gone);
 }
 
-static struct conn *conn_of(struct tribd *d, const struct job *job,
-			    uint16_t rank)
+static struct conn *conn_of(struct tribd *d, const struct job *job, uint16_t rank)
 {
 	struct conn *c;
 
@@ -89,8 +88,7 @@ bool attach_has(struct tribd *d, const struct job *job, uint16_t rank)
 	if (!c)
 		return false;
 	p.fd = c->watch.fd;
-	if (poll(&p, 1, 0) != 1 ||
-	    !(p.revents & (POLLHUP | POLLERR | POLLRDHUP)))
+	if (poll(&p, 1, 0) != 1 || !(p.revents & (POLLHUP | POLLERR | POLLRDHUP)))
 		return true;
 	/* The process has ended, but its event was not handled yet. */
 	conn_end(d, c, true);
@@ -122,14 +120,11 @@ static int conn_reply(const struct conn *c, const void *data, size_t len,
 		cm->cmsg_len = CMSG_LEN(fds->n * sizeof(int));
 		memcpy(CMSG_DATA(cm), fds->fd, fds->n * sizeof(int));
 	}
-	return sendmsg(c->watch.fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0
-		       ? -errno
-		       : 0;
+	return sendmsg(c->watch.fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
 /* Return: false to close the connection. */
-static bool on_hello(struct tribd *d, struct conn *c,
-		     const struct trib_attach_req *req)
+static bool on_hello(struct tribd *d, struct conn *c, const struct trib_attach_req *req)
 {
 	struct trib_attach_rep rep;
 	struct place_fds fds;
@@ -145,12 +140,10 @@ static bool on_hello(struct tribd *d, struct conn *c,
 		c->job = job;
 		c->rank = rep.rank;
 		timer_cancel(d, &c->hello);
-		log_info("job %s: process %d (uid %u) is rank %u%s", job->name,
-			 (int)c->cred.pid, c->cred.uid, c->rank,
-			 req->flags & TRIB_ATTACH_RESUME ? " again" : "");
+		log_info("job %s: process %d (uid %u) is rank %u%s", job->name, (int)c->cred.pid,
+			 c->cred.uid, c->rank, req->flags & TRIB_ATTACH_RESUME ? " again" : "");
 	} else {
-		log_info("process %d (uid %u): %s", (int)c->cred.pid,
-			 c->cred.uid, rep.text);
+		log_info("process %d (uid %u): %s", (int)c->cred.pid, c->cred.uid, rep.text);
 	}
 	return !conn_reply(c, &rep, sizeof(rep), &fds) && !err;
 }
@@ -167,16 +160,13 @@ static bool epoch_too_often(struct conn *c)
 	return ++c->epochs > EPOCHS_MAX;
 }
 
-static bool on_epoch(struct tribd *d, struct conn *c,
-		     const struct trib_attach_epoch *req)
+static bool on_epoch(struct tribd *d, struct conn *c, const struct trib_attach_epoch *req)
 {
 	struct trib_attach_ack ack = {
 		.magic = TRIB_ATTACH_MAGIC,
 		.version = TRIB_ATTACH_VERSION,
 	};
-	int err = epoch_too_often(c)
-			  ? -EAGAIN
-			  : place_epoch(d, c->job, c->rank, c->cred.pid, req);
+	int err = epoch_too_often(c) ? -EAGAIN : place_epoch(d, c->job, c->rank, c->cred.pid, req);
 
 	ack.err = (uint16_t)-err;
 	return !conn_reply(c, &ack, sizeof(ack), NULL);
@@ -188,8 +178,7 @@ union message {
 };
 
 /* Return: false if the process has ended or breaks the protocol. */
-static bool on_message(struct tribd *d, struct conn *c, const union message *m,
-		       size_t len)
+static bool on_message(struct tribd *d, struct conn *c, const union message *m, size_t len)
 {
 	/* The first three members are the same in all messages. */
 	if (len < sizeof(m->epoch) || m->req.magic != TRIB_ATTACH_MAGIC ||
@@ -197,11 +186,9 @@ static bool on_message(struct tribd *d, struct conn *c, const union message *m,
 		return false;
 	switch (m->req.cmd) {
 	case TRIB_ATTACH_HELLO:
-		return len == sizeof(m->req) && !c->job &&
-		       on_hello(d, c, &m->req);
+		return len == sizeof(m->req) && !c->job && on_hello(d, c, &m->req);
 	case TRIB_ATTACH_EPOCH:
-		return len == sizeof(m->epoch) && c->job &&
-		       on_epoch(d, c, &m->epoch);
+		return len == sizeof(m->epoch) && c->job && on_epoch(d, c, &m->epoch);
 	default:
 		return false;
 	}
@@ -225,8 +212,7 @@ static void conn_event(struct tribd *d, struct watch *w, uint32_t events)
 		return;
 	if (len > 0 && is_bye(&m, (size_t)len))
 		conn_end(d, c, false);
-	else if (len <= 0 || (size_t)len > sizeof(m) ||
-		 !on_message(d, c, &m, (size_t)len))
+	else if (len <= 0 || (size_t)len > sizeof(m) || !on_message(d, c, &m, (size_t)len))
 		conn_end(d, c, true);
 }
 
@@ -256,8 +242,7 @@ static void conn_new(struct tribd *d, int fd)
 	struct ucred cred;
 	struct conn *c;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) ||
-	    too_many(a, cred.uid))
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) || too_many(a, cred.uid))
 		goto close;
 	c = calloc(1, sizeof(*c));
 	if (!c)
@@ -341,14 +326,11 @@ int attach_init(struct tribd *d)
 	LIST_INIT(&a->conns);
 	a->listen = (struct watch){listen_open(), listen_event, a};
 	a->grace.fn = grace_over;
-	err = a->listen.fd < 0 ? a->listen.fd
-			       : loop_add(d, &a->listen, EPOLLIN);
+	err = a->listen.fd < 0 ? a->listen.fd : loop_add(d, &a->listen, EPOLLIN);
 	if (err) {
-		log_error(
-			"attach socket @%s: %s", TRIB_ATTACH_NAME,
-			err == -EADDRINUSE
-				? "another tribd of this network namespace has it"
-				: strerror(-err));
+		log_error("attach socket @%s: %s", TRIB_ATTACH_NAME,
+			  err == -EADDRINUSE ? "another tribd of this network namespace has it"
+					     : strerror(-err));
 		if (a->listen.fd >= 0)
 			close(a->listen.fd);
 		free(a);

@@ -30,18 +30,16 @@ struct place_fds {
  * @fds (borrowed) and @job. 0, or -errno with @rep->text; then nothing has
  * changed.
  */
-int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid,
-	       pid_t pid, struct trib_attach_rep *rep, struct place_fds *fds,
-	       struct job **job);
+int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid, pid_t pid,
+	       struct trib_attach_rep *rep, struct place_fds *fds, struct job **job);
 /* Take a rank back. @gone: tell the others that its process died. */
-void place_give_back(struct tribd *d, struct job *job, uint16_t rank,
-		     bool gone);
+void place_give_back(struct tribd *d, struct job *job, uint16_t rank, bool gone);
 /*
  * Process @pid, which is @rank of @job, takes part in an epoch of a tree. 0,
  * -ENOENT (the rank is not in that tree), or as join_epoch().
  */
-int place_epoch(struct tribd *d, const struct job *job, uint16_t rank,
-		pid_t pid, const struct trib_attach_epoch *req);
+int place_epoch(struct tribd *d, const struct job *job, uint16_t rank, pid_t pid,
+		const struct trib_attach_epoch *req);
 /* Take back ranks that a former tribd served and that have not come back. */
 void place_expire(struct tribd *d);
 

@@ -93,15 +93,11 @@ static int inner_fd(int outer, uint32_t nr)
 /* The outer map takes only arrays whose BTF is like that of its template. */
 static int cells_create(struct tribd *d, const struct tree *t)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts,
-		    .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP, );
-	uint32_t size = (uint32_t)sizeof(struct trib_cell) +
-			4 * d->config.nval - 4 * TRIB_NVAL;
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP, );
+	uint32_t size = (uint32_t)sizeof(struct trib_cell) + 4 * d->config.nval - 4 * TRIB_NVAL;
 	int key, fd, err;
 
-	key = d->btf ? btf__find_by_name_kind(d->btf, "unsigned int",
-					      BTF_KIND_INT)
-		     : -ENOENT;
+	key = d->btf ? btf__find_by_name_kind(d->btf, "unsigned int", BTF_KIND_INT) : -ENOENT;
 	opts.btf_value_type_id = bpf_btf_struct(d, "trib_cell");
 	if (key > 0 && opts.btf_value_type_id) {
 		opts.btf_fd = (uint32_t)btf__fd(d->btf);
@@ -109,8 +105,8 @@ static int cells_create(struct tribd *d, const struct tree *t)
 	} else {
 		opts.btf_value_type_id = 0;
 	}
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "trib_cells", sizeof(uint32_t),
-			    size, 2 * t->job->window, &opts);
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "trib_cells", sizeof(uint32_t), size,
+			    2 * t->job->window, &opts);
 	if (fd < 0)
 		return -errno;
 	/* A process with a descriptor of a frozen array can only read. */
@@ -126,9 +122,7 @@ static int cells_publish(struct tribd *d, const struct tree *t, int fd)
 {
 	uint32_t nr = t->id;
 
-	return bpf_map_update_elem(d->map[MAP_CELLS], &nr, &fd, BPF_ANY)
-		       ? -errno
-		       : 0;
+	return bpf_map_update_elem(d->map[MAP_CELLS], &nr, &fd, BPF_ANY) ? -errno : 0;
 }
 
 /* Open the cells of a former tribd, if they are what we would make. */
@@ -140,8 +134,7 @@ static int cells_adopt(struct tribd *d, const struct tree *t)
 
 	if (fd < 0)
 		return fd;
-	if (bpf_obj_get_info_by_fd(fd, &info, &len) ||
-	    info.max_entries != 2 * t->job->window) {
+	if (bpf_obj_get_info_by_fd(fd, &info, &len) || info.max_entries != 2 * t->job->window) {
 		close(fd);
 		return -ENOENT;
 	}
@@ -177,9 +170,7 @@ static int row_store(struct tribd *d, struct tree *t)
 	}
 	for (i = row.nring; i < TRIB_RINGS_MAX; i++)
 		row.ring[i] = row.rank[i] = 0;
-	return bpf_map_update_elem(d->map[MAP_DELIVERS], &nr, &row, BPF_ANY)
-		       ? -errno
-		       : 0;
+	return bpf_map_update_elem(d->map[MAP_DELIVERS], &nr, &row, BPF_ANY) ? -errno : 0;
 }
 
 static void row_clear(struct tribd *d, const struct tree *t)
@@ -214,8 +205,7 @@ static int ring_new(struct tribd *d)
 			break;
 	if (nr >= dl->nrings)
 		return -ENOSPC;
-	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "trib_ring", 0, 0,
-			    TRIB_RING_BYTES, NULL);
+	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "trib_ring", 0, 0, TRIB_RING_BYTES, NULL);
 	if (fd < 0)
 		return -errno;
 	if (bpf_map_update_elem(d->map[MAP_RINGS], &nr, &fd, BPF_ANY)) {
@@ -263,8 +253,7 @@ static void rings_adopt(struct tribd *d, struct tree *t)
 
 /* --- ranks */
 
-static void rank_set_ring(struct tribd *d, struct job *job, uint16_t rank,
-			  uint32_t nr)
+static void rank_set_ring(struct tribd *d, struct job *job, uint16_t rank, uint32_t nr)
 {
 	struct tree *t = NULL;
 	struct local *l;
@@ -281,8 +270,8 @@ static void rank_set_ring(struct tribd *d, struct job *job, uint16_t rank,
 		l->ring = nr;
 		err = row_store(d, t);
 		if (err)
-			log_error("tree %u: cannot write its deliver row: %s",
-				  t->id, strerror(-err));
+			log_error("tree %u: cannot write its deliver row: %s", t->id,
+				  strerror(-err));
 	}
 }
 
@@ -339,8 +328,7 @@ int deliver_tree_prepare(struct tribd *d, struct tree *t, bool adopted)
 	dv->cells_fd = adopted ? cells_adopt(d, t) : -ENOENT;
 	if (dv->cells_fd < 0) {
 		dv->cells_fd = cells_create(d, t);
-		err = dv->cells_fd < 0 ? dv->cells_fd
-				       : cells_publish(d, t, dv->cells_fd);
+		err = dv->cells_fd < 0 ? dv->cells_fd : cells_publish(d, t, dv->cells_fd);
 		if (err)
 			goto fail;
 	} else {
@@ -352,8 +340,7 @@ int deliver_tree_prepare(struct tribd *d, struct tree *t, bool adopted)
 	t->row.deliver = t->id;
 	return 0;
 fail:
-	log_error("tree %u: cannot make the cells for delivery: %s", t->id,
-		  strerror(-err));
+	log_error("tree %u: cannot make the cells for delivery: %s", t->id, strerror(-err));
 	row_clear(d, t);
 	delivery_free(t);
 	return err;

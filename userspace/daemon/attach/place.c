@@ -16,11 +16,10 @@
 #include "daemon/session/join.h"
 #include "worker_tell.h"
 
-static int place_refuse(struct trib_attach_rep *rep, int err, const char *fmt,
-			...) __attribute__((format(printf, 3, 4)));
+static int place_refuse(struct trib_attach_rep *rep, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
-static int place_refuse(struct trib_attach_rep *rep, int err, const char *fmt,
-			...)
+static int place_refuse(struct trib_attach_rep *rep, int err, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -45,8 +44,7 @@ static struct local *offered(struct tree *t, uint16_t rank, uint32_t flags)
 }
 
 /* Find an entry of @rank in any tree of @job on this host. */
-static struct local *rank_here(struct tribd *d, struct job *job, uint16_t rank,
-			       uint32_t flags)
+static struct local *rank_here(struct tribd *d, struct job *job, uint16_t rank, uint32_t flags)
 {
 	struct tree *t = NULL;
 	struct local *l;
@@ -60,8 +58,7 @@ static struct local *rank_here(struct tribd *d, struct job *job, uint16_t rank,
 }
 
 /* Find the entry by which a process has @rank, also in a held tree. */
-static const struct local *rank_taken(struct tribd *d, struct job *job,
-				      uint16_t rank)
+static const struct local *rank_taken(struct tribd *d, struct job *job, uint16_t rank)
 {
 	struct tree *t = NULL;
 	struct local *l;
@@ -83,24 +80,21 @@ static uint16_t rank_free(struct tribd *d, struct job *job)
 
 	while ((t = tree_next_of_job(d, job, t)))
 		for (i = 0; !t->held && i < t->nlocal; i++)
-			if (t->local[i].rank < best &&
-			    !rank_taken(d, job, t->local[i].rank) &&
+			if (t->local[i].rank < best && !rank_taken(d, job, t->local[i].rank) &&
 			    !attach_has(d, job, t->local[i].rank))
 				best = t->local[i].rank;
 	return best;
 }
 
-static int rank_choose(struct tribd *d, struct job *job,
-		       const struct trib_attach_req *req,
+static int rank_choose(struct tribd *d, struct job *job, const struct trib_attach_req *req,
 		       struct trib_attach_rep *rep)
 {
 	bool resume = req->flags & TRIB_ATTACH_RESUME;
 	const struct local *l;
 
 	if (req->rank == TRIB_RANK_ANY && resume)
-		return place_refuse(
-			rep, -EINVAL,
-			"resume needs a rank: name the one that was held");
+		return place_refuse(rep, -EINVAL,
+				    "resume needs a rank: name the one that was held");
 	if (req->rank == TRIB_RANK_ANY) {
 		rep->rank = rank_free(d, job);
 		return rep->rank == RANK_NONE
@@ -111,27 +105,21 @@ static int rank_choose(struct tribd *d, struct job *job,
 			       : 0;
 	}
 	if (req->rank >= job->world)
-		return place_refuse(rep, -EINVAL,
-				    "rank %u: job '%s' has ranks 0 to %u",
-				    req->rank, job->name, job->world - 1);
+		return place_refuse(rep, -EINVAL, "rank %u: job '%s' has ranks 0 to %u", req->rank,
+				    job->name, job->world - 1);
 	rep->rank = (uint16_t)req->rank;
 	l = rank_here(d, job, rep->rank, req->flags);
 	if (!l && resume)
-		return place_refuse(
-			rep, -ESTALE,
-			"rank %u of job '%s' is not known to be attached",
-			req->rank, job->name);
+		return place_refuse(rep, -ESTALE, "rank %u of job '%s' is not known to be attached",
+				    req->rank, job->name);
 	if (!l)
-		return place_refuse(rep, -EINVAL,
-				    "rank %u of job '%s' is not on this host",
+		return place_refuse(rep, -EINVAL, "rank %u of job '%s' is not on this host",
 				    req->rank, job->name);
 	if (rank_taken(d, job, rep->rank))
 		l = rank_taken(d, job, rep->rank);
 	if (attach_has(d, job, rep->rank))
-		return place_refuse(
-			rep, -EBUSY,
-			"rank %u of job '%s' is taken by process %d", req->rank,
-			job->name, (int)l->pid);
+		return place_refuse(rep, -EBUSY, "rank %u of job '%s' is taken by process %d",
+				    req->rank, job->name, (int)l->pid);
 	return 0;
 }
 
@@ -183,8 +171,8 @@ static void fill_tree(const struct tree *t, const struct local *l, bool mapped,
  * If one copy of a result serves several hosts, its UDP port decides who
  * receives it: XDP takes TRIB_UDP_PORT, and nothing else.
  */
-static int delivery_choose(struct tribd *d, struct job *job, uint32_t flags,
-			   bool *mapped, struct trib_attach_rep *rep)
+static int delivery_choose(struct tribd *d, struct job *job, uint32_t flags, bool *mapped,
+			   struct trib_attach_rep *rep)
 {
 	const struct face *group, *xdp = NULL;
 	struct tree *t = NULL;
@@ -210,9 +198,8 @@ static int delivery_choose(struct tribd *d, struct job *job, uint32_t flags,
 	return 0;
 }
 
-static int fill_trees(struct tribd *d, struct job *job, uint32_t flags,
-		      bool mapped, struct trib_attach_rep *rep,
-		      struct place_fds *fds)
+static int fill_trees(struct tribd *d, struct job *job, uint32_t flags, bool mapped,
+		      struct trib_attach_rep *rep, struct place_fds *fds)
 {
 	struct tree *t = NULL;
 
@@ -222,10 +209,8 @@ static int fill_trees(struct tribd *d, struct job *job, uint32_t flags,
 		if (!l)
 			continue;
 		if (rep->ntree == TRIB_ATTACH_TREES)
-			return place_refuse(
-				rep, -E2BIG,
-				"job '%s' has more than %u trees here",
-				job->name, TRIB_ATTACH_TREES);
+			return place_refuse(rep, -E2BIG, "job '%s' has more than %u trees here",
+					    job->name, TRIB_ATTACH_TREES);
 		fill_tree(t, l, mapped, &rep->tree[rep->ntree++]);
 		if (t->last_epoch > rep->epoch)
 			rep->epoch = t->last_epoch;
@@ -235,8 +220,7 @@ static int fill_trees(struct tribd *d, struct job *job, uint32_t flags,
 	return 0;
 }
 
-static void fill_job(const struct tribd *d, const struct job *job,
-		     struct trib_attach_rep *rep)
+static void fill_job(const struct tribd *d, const struct job *job, struct trib_attach_rep *rep)
 {
 	rep->world = (uint16_t)job->world;
 	rep->job = job->id;
@@ -248,8 +232,7 @@ static void fill_job(const struct tribd *d, const struct job *job,
 	rep->fmt = job->fmt;
 }
 
-static void rank_set_pid(struct tribd *d, struct job *job, uint16_t rank,
-			 uint32_t flags, pid_t pid)
+static void rank_set_pid(struct tribd *d, struct job *job, uint16_t rank, uint32_t flags, pid_t pid)
 {
 	struct tree *t = NULL;
 	struct local *l;
@@ -263,14 +246,14 @@ static void rank_set_pid(struct tribd *d, struct job *job, uint16_t rank,
 	}
 }
 
-static int take_ring(struct tribd *d, struct job *job,
-		     struct trib_attach_rep *rep, struct place_fds *fds)
+static int take_ring(struct tribd *d, struct job *job, struct trib_attach_rep *rep,
+		     struct place_fds *fds)
 {
 	int fd = deliver_rank_add(d, job, rep->rank);
 
 	if (fd < 0)
-		return place_refuse(rep, fd, "no ring buffer for rank %u: %s",
-				    rep->rank, strerror(-fd));
+		return place_refuse(rep, fd, "no ring buffer for rank %u: %s", rep->rank,
+				    strerror(-fd));
 	fds->fd[fds->n++] = fd;
 	rep->flags = TRIB_ATTACH_MAPPED;
 	return 0;
@@ -293,9 +276,8 @@ static pid_t place_pid(pid_t pid)
 	return pid ? pid : -1;
 }
 
-int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid,
-	       pid_t pid, struct trib_attach_rep *rep, struct place_fds *fds,
-	       struct job **jobp)
+int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid, pid_t pid,
+	       struct trib_attach_rep *rep, struct place_fds *fds, struct job **jobp)
 {
 	bool resume = req->flags & TRIB_ATTACH_RESUME;
 	bool mapped = req->flags & TRIB_ATTACH_MAPPED;
@@ -304,20 +286,16 @@ int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid,
 
 	memset(fds, 0, sizeof(*fds));
 	if (req->flags & ~(uint32_t)(TRIB_ATTACH_MAPPED | TRIB_ATTACH_RESUME))
-		return place_refuse(rep, -EINVAL, "unknown flags %#x",
-				    req->flags);
+		return place_refuse(rep, -EINVAL, "unknown flags %#x", req->flags);
 	if (!is_name(req->job))
-		return place_refuse(
-			rep, -EINVAL,
-			"the job's name is empty, too long, or not printable ASCII");
+		return place_refuse(rep, -EINVAL,
+				    "the job's name is empty, too long, or not printable ASCII");
 	job = job_find(d, req->job);
 	if (!job)
-		return place_refuse(rep, -ENOENT, "no job '%s' on this host",
-				    req->job);
+		return place_refuse(rep, -ENOENT, "no job '%s' on this host", req->job);
 	if (uid && uid != job->owner)
-		return place_refuse(rep, -EACCES,
-				    "job '%s' belongs to uid %u, not %u",
-				    job->name, job->owner, uid);
+		return place_refuse(rep, -EACCES, "job '%s' belongs to uid %u, not %u", job->name,
+				    job->owner, uid);
 	err = rank_choose(d, job, req, rep);
 	if (!err)
 		err = delivery_choose(d, job, req->flags, &mapped, rep);
@@ -376,12 +354,10 @@ void place_give_back(struct tribd *d, struct job *job, uint16_t rank, bool gone)
 	trees_idle(d, job);
 }
 
-int place_epoch(struct tribd *d, const struct job *job, uint16_t rank,
-		pid_t pid, const struct trib_attach_epoch *req)
+int place_epoch(struct tribd *d, const struct job *job, uint16_t rank, pid_t pid,
+		const struct trib_attach_epoch *req)
 {
-	struct tree *t = req->tree <= UINT16_MAX
-				 ? tree_find(d, (uint16_t)req->tree)
-				 : NULL;
+	struct tree *t = req->tree <= UINT16_MAX ? tree_find(d, (uint16_t)req->tree) : NULL;
 	struct local *l = t && t->job == job ? tree_local(t, rank) : NULL;
 	int err = 0;
 
@@ -419,8 +395,7 @@ void place_expire(struct tribd *d)
 	struct job *job;
 
 	while ((l = find_orphan(d, &job))) {
-		log_warn("job %s: rank %u ended while tribd was away",
-			 job->name, l->rank);
+		log_warn("job %s: rank %u ended while tribd was away", job->name, l->rank);
 		place_give_back(d, job, l->rank, true);
 	}
 }

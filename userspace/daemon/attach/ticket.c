@@ -13,8 +13,7 @@
 #include "daemon/tree/tree.h"
 #include "ticket.h"
 
-static const struct child *child_of_rank(const struct tree *t, uint16_t rank,
-					 unsigned int *index)
+static const struct child *child_of_rank(const struct tree *t, uint16_t rank, unsigned int *index)
 {
 	unsigned int i;
 
@@ -35,8 +34,7 @@ struct line {
 	uint16_t port; /* 0: no tree with a relay yet */
 };
 
-static void put(struct line *l, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+static void put(struct line *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static void put(struct line *l, const char *fmt, ...)
 {
@@ -44,8 +42,7 @@ static void put(struct line *l, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	l->len +=
-		(size_t)vsnprintf(room ? l->buf + l->len : NULL, room, fmt, ap);
+	l->len += (size_t)vsnprintf(room ? l->buf + l->len : NULL, room, fmt, ap);
 	va_end(ap);
 }
 
@@ -64,8 +61,7 @@ static void put_group(struct line *l, const struct in6_addr *group)
 }
 
 /* Note the relay that a worker first sends to; all trees must have the same. */
-static int relay_add(struct line *l, const struct in6_addr *a, uint16_t port,
-		     struct reason *why)
+static int relay_add(struct line *l, const struct in6_addr *a, uint16_t port, struct reason *why)
 {
 	char was[INET6_ADDRSTRLEN], is[INET6_ADDRSTRLEN];
 
@@ -82,14 +78,13 @@ static int relay_add(struct line *l, const struct in6_addr *a, uint16_t port,
 }
 
 /* A rank of another host that is a child here: its relay is this host. */
-static int child_relay(struct line *l, const struct tree *t,
-		       const struct child *c, struct reason *why)
+static int child_relay(struct line *l, const struct tree *t, const struct child *c,
+		       struct reason *why)
 {
 	if (!c->face->local_known)
-		return reason_set(
-			why, -EADDRNOTAVAIL,
-			"face %s has no local address now: configure one on its device",
-			c->face->name);
+		return reason_set(why, -EADDRNOTAVAIL,
+				  "face %s has no local address now: configure one on its device",
+				  c->face->name);
 	if (t->kind == TREE_SHARED && t->shared.next != TRIB_RELAY_PS)
 		return reason_set(
 			why, -EXDEV,
@@ -116,8 +111,7 @@ static bool seat_find(struct tree *t, uint16_t rank, struct seat *s)
 	return !t->held && (s->local || s->child);
 }
 
-static int relay_of(struct line *l, const struct tree *t, const struct seat *s,
-		    struct reason *why)
+static int relay_of(struct line *l, const struct tree *t, const struct seat *s, struct reason *why)
 {
 	const struct face *f;
 
@@ -130,8 +124,8 @@ static int relay_of(struct line *l, const struct tree *t, const struct seat *s,
 }
 
 /* A job without relays is joined at its PS. */
-static int relays_find(struct tribd *d, const struct job *job, uint16_t rank,
-		       struct line *l, struct reason *why)
+static int relays_find(struct tribd *d, const struct job *job, uint16_t rank, struct line *l,
+		       struct reason *why)
 {
 	const struct tree *bare = NULL;
 	struct tree *t = NULL;
@@ -150,12 +144,10 @@ static int relays_find(struct tribd *d, const struct job *job, uint16_t rank,
 			return err;
 	}
 	if (!here)
-		return reason_set(why, -ENOENT,
-				  "rank %u is no child of this host in job %s",
-				  rank, job->name);
+		return reason_set(why, -ENOENT, "rank %u is no child of this host in job %s", rank,
+				  job->name);
 	if (!l->port)
-		return relay_add(l, &bare->workers.ps, bare->workers.ps_port,
-				 why);
+		return relay_add(l, &bare->workers.ps, bare->workers.ps_port, why);
 	if (bare && addr_is_v4(&bare->workers.ps) != addr_is_v4(&l->addr))
 		return reason_set(
 			why, -EXDEV,
@@ -165,8 +157,7 @@ static int relays_find(struct tribd *d, const struct job *job, uint16_t rank,
 }
 
 /* Write @t for a rank that is child @index here. */
-static void child_write(struct line *l, const struct tree *t,
-			unsigned int index)
+static void child_write(struct line *l, const struct tree *t, unsigned int index)
 {
 	const struct face *f = t->child[index].face;
 	const struct face *group = tree_multicast(t, f->port);
@@ -191,8 +182,7 @@ static void worker_write(struct line *l, const struct tree *t, uint16_t port)
 {
 	unsigned int i;
 
-	put(l, "&shared=%u:%u:", t->id,
-	    t->workers.nhop ? t->workers.hop[0].relay : 0);
+	put(l, "&shared=%u:%u:", t->id, t->workers.nhop ? t->workers.hop[0].relay : 0);
 	put_host(l, &t->workers.ps, t->workers.ps_port);
 	put(l, ",%u", port);
 	if (!addr_is_zero(&t->workers.group))
@@ -205,8 +195,8 @@ static void worker_write(struct line *l, const struct tree *t, uint16_t port)
 	}
 }
 
-int ticket_write(struct tribd *d, const struct job *job, uint16_t rank,
-		 char *buf, size_t size, struct reason *why)
+int ticket_write(struct tribd *d, const struct job *job, uint16_t rank, char *buf, size_t size,
+		 struct reason *why)
 {
 	struct line l = {.buf = buf, .size = size};
 	struct tree *t = NULL;
@@ -214,16 +204,15 @@ int ticket_write(struct tribd *d, const struct job *job, uint16_t rank,
 	int err;
 
 	if (rank >= job->world)
-		return reason_set(why, -ERANGE,
-				  "rank %u: job %s has ranks 0 to %u", rank,
+		return reason_set(why, -ERANGE, "rank %u: job %s has ranks 0 to %u", rank,
 				  job->name, job->world - 1);
 	err = relays_find(d, job, rank, &l, why);
 	if (err)
 		return err;
 	put(&l, "trib://");
 	put_host(&l, &l.addr, l.port);
-	put(&l, "/%s?job=%u&cookie=%016" PRIx64 "&rank=%u&world=%u", job->name,
-	    job->id, job->cookie, rank, job->world);
+	put(&l, "/%s?job=%u&cookie=%016" PRIx64 "&rank=%u&world=%u", job->name, job->id,
+	    job->cookie, rank, job->world);
 	while ((t = tree_next_of_job(d, job, t))) {
 		if (!seat_find(t, rank, &s))
 			continue;
@@ -236,7 +225,5 @@ int ticket_write(struct tribd *d, const struct job *job, uint16_t rank,
 	}
 	if (trib_fmt_is_float(job->fmt))
 		put(&l, "&fmt=%s", trib_dtype_name(job->fmt));
-	return l.len < size ? 0
-			    : reason_set(why, -EMSGSIZE,
-					 "too many trees for a ticket");
+	return l.len < size ? 0 : reason_set(why, -EMSGSIZE, "too many trees for a ticket");
 }

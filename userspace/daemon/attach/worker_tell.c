@@ -12,8 +12,7 @@
 
 #define ABORTS 3 /* times an ABORT is sent */
 
-void worker_fill(const struct tree *t, const struct local *l,
-		 struct trib_attach_tree *at)
+void worker_fill(const struct tree *t, const struct local *l, struct trib_attach_tree *at)
 {
 	unsigned int i;
 
@@ -36,12 +35,10 @@ void worker_fill(const struct tree *t, const struct local *l,
 	 * The address by which the first relay, and so the PS, knows the rank.
 	 */
 	if (t->workers.nhop && t->workers.hop[0].face->local_known)
-		memcpy(at->local_addr, &t->workers.hop[0].face->local,
-		       sizeof(at->local_addr));
+		memcpy(at->local_addr, &t->workers.hop[0].face->local, sizeof(at->local_addr));
 }
 
-void worker_abort(struct tribd *d, const struct tree *t, const struct local *l,
-		  enum trib_abort why)
+void worker_abort(struct tribd *d, const struct tree *t, const struct local *l, enum trib_abort why)
 {
 	struct trib_hdr h = {
 		.version = TRIB_WIRE_VERSION,
@@ -60,11 +57,9 @@ void worker_abort(struct tribd *d, const struct tree *t, const struct local *l,
 	int err;
 
 	for (i = 0; l->epoch && i < ABORTS; i++) {
-		err = udp_send_to(d, &t->workers.ps, t->workers.ps_port, &h,
-				  sizeof(h));
+		err = udp_send_to(d, &t->workers.ps, t->workers.ps_port, &h, sizeof(h));
 		if (err)
-			log_debug("tree %u: cannot reach the PS: %s", t->id,
-				  strerror(-err));
+			log_debug("tree %u: cannot reach the PS: %s", t->id, strerror(-err));
 	}
 }
 

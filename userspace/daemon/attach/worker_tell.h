@@ -8,8 +8,7 @@
 #include "daemon/tree/tree.h"
 
 /* Fill @at with the addresses that rank @l of @t sends to. */
-void worker_fill(const struct tree *t, const struct local *l,
-		 struct trib_attach_tree *at);
+void worker_fill(const struct tree *t, const struct local *l, struct trib_attach_tree *at);
 /*
  * If rank @l takes part in an epoch, have the PS tell all others that it is
  * over. Sent a few times, as it is not acknowledged.

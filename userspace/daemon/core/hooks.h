@@ -59,22 +59,18 @@ struct udp_packet;
 struct hooks {
 	int (*save)(struct tribd *d, const void *without);
 
-	void (*device_changed)(struct tribd *d, const struct netdev *dev,
-			       bool gone);
-	void (*neighbour_changed)(struct tribd *d, uint32_t ifindex,
-				  const struct in6_addr *addr,
+	void (*device_changed)(struct tribd *d, const struct netdev *dev, bool gone);
+	void (*neighbour_changed)(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr,
 				  const uint8_t mac[6]);
 	void (*routes_changed)(struct tribd *d);
 
-	int (*face_check)(struct tribd *d, const struct face_spec *s,
-			  struct reason *why);
-	int (*face_add)(struct tribd *d, struct face *f,
-			const struct face_spec *s, struct reason *why);
-	int (*face_set)(struct tribd *d, struct face *f,
-			const struct face_spec *s, struct reason *why);
+	int (*face_check)(struct tribd *d, const struct face_spec *s, struct reason *why);
+	int (*face_add)(struct tribd *d, struct face *f, const struct face_spec *s,
+			struct reason *why);
+	int (*face_set)(struct tribd *d, struct face *f, const struct face_spec *s,
+			struct reason *why);
 	void (*face_added)(struct tribd *d, struct face *f);
-	int (*face_del_check)(struct tribd *d, const struct face *f,
-			      struct reason *why);
+	int (*face_del_check)(struct tribd *d, const struct face *f, struct reason *why);
 	void (*face_del)(struct tribd *d, struct face *f);
 	void (*face_free)(struct tribd *d, struct face *f);
 	void (*face_changed)(struct tribd *d, const struct face *f);

@@ -34,8 +34,7 @@ bool instance_name_ok(const char *name)
 	if (!n || n > 48)
 		return false;
 	for (; *name; name++)
-		if (!isalnum((unsigned char)*name) && *name != '-' &&
-		    *name != '_')
+		if (!isalnum((unsigned char)*name) && *name != '-' && *name != '_')
 			return false;
 	return true;
 }
@@ -76,8 +75,7 @@ static bool bpffs_here(void)
 {
 	struct statfs st;
 
-	return !statfs(BPFFS, &st) &&
-	       (uint32_t)st.f_type == (uint32_t)BPF_FS_MAGIC;
+	return !statfs(BPFFS, &st) && (uint32_t)st.f_type == (uint32_t)BPF_FS_MAGIC;
 }
 
 /* Enter the mount namespace of process @pid if that is another one. */
@@ -107,15 +105,13 @@ static bool mount_ns_enter(pid_t pid)
 static int bpffs_open(void)
 {
 	if (!bpffs_here() && (mount_ns_enter(1) || mount_ns_enter(getppid())))
-		log_info(
-			"no bpffs in this mount namespace: uses that of the parent namespace");
+		log_info("no bpffs in this mount namespace: uses that of the parent namespace");
 	if (bpffs_here())
 		return 0;
 	if (mount("bpf", BPFFS, "bpf", 0, "mode=0755")) {
 		int err = -errno;
 
-		log_error("no bpffs at " BPFFS " and mounting it failed: %s",
-			  strerror(-err));
+		log_error("no bpffs at " BPFFS " and mounting it failed: %s", strerror(-err));
 		return err;
 	}
 	log_info("mounted a bpffs at " BPFFS);
@@ -138,8 +134,7 @@ static int netns_identity(struct tribd *d, char *name, size_t size)
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	if (getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &d->netns_cookie,
-		       &len)) {
+	if (getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &d->netns_cookie, &len)) {
 		err = -errno;
 		log_error(
 			"the kernel has no namespace cookies (SO_NETNS_COOKIE: %s): use 5.14 or newer",
@@ -169,8 +164,8 @@ static bool lock_is_current(int fd, const char *path)
 {
 	struct stat held, named;
 
-	return !fstat(fd, &held) && !stat(path, &named) &&
-	       held.st_ino == named.st_ino && held.st_dev == named.st_dev;
+	return !fstat(fd, &held) && !stat(path, &named) && held.st_ino == named.st_ino &&
+	       held.st_dev == named.st_dev;
 }
 
 static int lock_refused(struct tribd *d, int err)
@@ -180,8 +175,7 @@ static int lock_refused(struct tribd *d, int err)
 	if (pread(d->lock_fd, pid, sizeof(pid) - 1, 0) < 0)
 		pid[0] = 0;
 	pid[strcspn(pid, "\n")] = 0;
-	log_error("instance %s is already run by process %s", d->instance,
-		  pid[0] ? pid : "?");
+	log_error("instance %s is already run by process %s", d->instance, pid[0] ? pid : "?");
 	instance_close(d);
 	return err == -EWOULDBLOCK ? -EBUSY : err;
 }
@@ -206,8 +200,7 @@ static int lock_take(struct tribd *d)
 		instance_close(d);
 	}
 	/* For the reader of the file; the lock itself is what counts. */
-	if (ftruncate(d->lock_fd, 0) ||
-	    dprintf(d->lock_fd, "%d\n", getpid()) < 0)
+	if (ftruncate(d->lock_fd, 0) || dprintf(d->lock_fd, "%d\n", getpid()) < 0)
 		log_warn("%s: %s", path, strerror(errno));
 	return 0;
 }
@@ -225,8 +218,7 @@ int instance_open(struct tribd *d)
 		err = bpffs_open();
 	if (err)
 		return err;
-	snprintf(d->instance, sizeof(d->instance), "%s",
-		 d->opt.instance ? d->opt.instance : by_ns);
+	snprintf(d->instance, sizeof(d->instance), "%s", d->opt.instance ? d->opt.instance : by_ns);
 	snprintf(d->pin_dir, sizeof(d->pin_dir), BPFFS "/trib/%s", d->instance);
 	snprintf(d->run_dir, sizeof(d->run_dir), RUN_DIR "/%s", d->instance);
 
@@ -240,8 +232,7 @@ int instance_open(struct tribd *d)
 
 void instance_forget(struct tribd *d)
 {
-	static const char *const file[] = {"state.json", "state.json.new",
-					   "lock"};
+	static const char *const file[] = {"state.json", "state.json.new", "lock"};
 	char path[160];
 	unsigned int i;
 

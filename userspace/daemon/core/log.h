@@ -8,8 +8,7 @@ enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 /* Print lines up to level @max from here on. */
 void log_open(enum log_level max);
 /* Print one line. Bytes that cannot be printed become '?'. */
-void log_line(enum log_level level, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void log_line(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 #define log_error(...) log_line(LOG_ERROR, __VA_ARGS__)
 #define log_warn(...) log_line(LOG_WARN, __VA_ARGS__)
 #define log_info(...) log_line(LOG_INFO, __VA_ARGS__)

@@ -12,7 +12,6 @@
  *
  * Return: 0 or -EINVAL.
  */
-int name_check(const char *kind, const char *name, const char * not,
-	       struct reason *why);
+int name_check(const char *kind, const char *name, const char * not, struct reason *why);
 
 #endif /* TRIBD_NAME_H */

@@ -65,8 +65,7 @@ struct options {
 	uint32_t nval;	      /* 0: auto */
 	uint32_t nslots;      /* 0: default, or what is pinned */
 	uint32_t ntrees;
-	uint32_t
-		pool; /* slots of the shared pool; 0: default, or what is pinned */
+	uint32_t pool;	    /* slots of the shared pool; 0: default, or what is pinned */
 	uint32_t ndn;	    /* entries of the PIT; 0: no NDN forwarder */
 	uint32_t ndn_cache; /* segments in its cache */
 	enum log_level log;
@@ -96,9 +95,9 @@ struct tribd {
 	struct btf *btf; /* of the object; owned by obj */
 	int map[MAP__MAX];
 	int prog[PROG__MAX];
-	int ndn_grow; /* clsact program of the NDN forwarder; 0: not loaded */
+	int ndn_grow;		   /* clsact program of the NDN forwarder; 0: not loaded */
 	struct trib_config config; /* the row of the map trib_config */
-	uint32_t pool; /* used slots of the shared pool: up to config.npool */
+	uint32_t pool;		   /* used slots of the shared pool: up to config.npool */
 	bool adopted;
 	bool kfuncs; /* programs call the module's functions */
 

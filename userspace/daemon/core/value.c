@@ -50,8 +50,7 @@ bool value_mac(const char *text, uint8_t mac[6])
 {
 	unsigned int m[6], i;
 
-	if (sscanf(text, "%x:%x:%x:%x:%x:%x", &m[0], &m[1], &m[2], &m[3], &m[4],
-		   &m[5]) != 6)
+	if (sscanf(text, "%x:%x:%x:%x:%x:%x", &m[0], &m[1], &m[2], &m[3], &m[4], &m[5]) != 6)
 		return false;
 	for (i = 0; i < 6; i++)
 		mac[i] = (uint8_t)m[i];
@@ -62,7 +61,7 @@ json_t *value_mac_pack(const uint8_t m[6])
 {
 	char text[20];
 
-	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", m[0],
-		 m[1], m[2], m[3], m[4], m[5]);
+	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4],
+		 m[5]);
 	return json_string(text);
 }

@@ -35,8 +35,7 @@ static bool filter_is_ours(uint32_t prog_id)
  */
 static int ndn_filter(struct tribd *d, const struct bpf_tc_hook *hook)
 {
-	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE,
-		    .priority = CLSACT_PRIORITY_NDN);
+	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE, .priority = CLSACT_PRIORITY_NDN);
 
 	if (!d->ndn_grow) {
 		bpf_tc_detach(hook, &opts);
@@ -49,11 +48,9 @@ static int ndn_filter(struct tribd *d, const struct bpf_tc_hook *hook)
 
 int clsact_attach(struct tribd *d, struct port *p)
 {
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)p->ifindex,
-		    .attach_point = BPF_TC_INGRESS);
-	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE,
-		    .priority = CLSACT_PRIORITY, .flags = BPF_TC_F_REPLACE,
-		    .prog_fd = d->prog[PROG_GROW]);
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)p->ifindex, .attach_point = BPF_TC_INGRESS);
+	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE, .priority = CLSACT_PRIORITY,
+		    .flags = BPF_TC_F_REPLACE, .prog_fd = d->prog[PROG_GROW]);
 	int err = bpf_tc_hook_create(&hook);
 
 	if (!err)
@@ -67,12 +64,9 @@ int clsact_attach(struct tribd *d, struct port *p)
 
 static void filter_remove(struct tribd *d, uint32_t ifindex, bool qdisc)
 {
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)ifindex,
-		    .attach_point = BPF_TC_INGRESS);
-	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE,
-		    .priority = CLSACT_PRIORITY);
-	LIBBPF_OPTS(bpf_tc_opts, ndn, .handle = CLSACT_HANDLE,
-		    .priority = CLSACT_PRIORITY_NDN);
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)ifindex, .attach_point = BPF_TC_INGRESS);
+	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE, .priority = CLSACT_PRIORITY);
+	LIBBPF_OPTS(bpf_tc_opts, ndn, .handle = CLSACT_HANDLE, .priority = CLSACT_PRIORITY_NDN);
 
 	bpf_tc_detach(&hook, &opts);
 	bpf_tc_detach(&hook, &ndn);
@@ -91,10 +85,8 @@ void clsact_detach(struct tribd *d, struct port *p)
 
 void clsact_purge(struct tribd *d, uint32_t ifindex, const char *ifname)
 {
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)ifindex,
-		    .attach_point = BPF_TC_INGRESS);
-	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE,
-		    .priority = CLSACT_PRIORITY);
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)ifindex, .attach_point = BPF_TC_INGRESS);
+	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE, .priority = CLSACT_PRIORITY);
 
 	if (bpf_tc_query(&hook, &opts) || !filter_is_ours(opts.prog_id))
 		return;

@@ -31,8 +31,8 @@ static int ask_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
 	return NL_STOP;
 }
 
-int kernel_ask(struct nl_sock *sk, struct nl_msg *m,
-	       int (*fn)(struct nlmsghdr *nlh, void *arg), void *arg)
+int kernel_ask(struct nl_sock *sk, struct nl_msg *m, int (*fn)(struct nlmsghdr *nlh, void *arg),
+	       void *arg)
 {
 	struct ask a = {.fn = fn, .arg = arg};
 	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);

@@ -19,7 +19,7 @@ struct nl_sock;
  *
  * Return: 0, what @fn returned, the kernel's negative errno, -EIO, -ENOMEM.
  */
-int kernel_ask(struct nl_sock *sk, struct nl_msg *m,
-	       int (*fn)(struct nlmsghdr *nlh, void *arg), void *arg);
+int kernel_ask(struct nl_sock *sk, struct nl_msg *m, int (*fn)(struct nlmsghdr *nlh, void *arg),
+	       void *arg);
 
 #endif /* TRIBD_KERNEL_ASK_H */

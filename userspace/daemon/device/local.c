@@ -38,16 +38,8 @@ struct end {
 };
 
 static struct end ends[2] = {
-	{TRIB_LOCAL_PORT,
-	 {0x02, 'T', 'R', 'I', 'B', 0},
-	 TRIB_LOCAL_PORT_V4,
-	 TRIB_LOCAL_PORT_V6,
-	 0},
-	{TRIB_LOCAL_PEER,
-	 {0x02, 'T', 'R', 'I', 'B', 1},
-	 TRIB_LOCAL_PEER_V4,
-	 TRIB_LOCAL_PEER_V6,
-	 0},
+	{TRIB_LOCAL_PORT, {0x02, 'T', 'R', 'I', 'B', 0}, TRIB_LOCAL_PORT_V4, TRIB_LOCAL_PORT_V6, 0},
+	{TRIB_LOCAL_PEER, {0x02, 'T', 'R', 'I', 'B', 1}, TRIB_LOCAL_PEER_V4, TRIB_LOCAL_PEER_V6, 0},
 };
 
 /* Append the address of @e. */
@@ -61,8 +53,7 @@ static int put_addr(struct nl_msg *m, int type, int family, const struct end *e)
 
 static int put_end(struct nl_msg *m, const struct end *e, uint32_t mtu)
 {
-	return nla_put_string(m, IFLA_IFNAME, e->name) ||
-	       nla_put(m, IFLA_ADDRESS, 6, e->mac) ||
+	return nla_put_string(m, IFLA_IFNAME, e->name) || nla_put(m, IFLA_ADDRESS, 6, e->mac) ||
 	       nla_put_u32(m, IFLA_MTU, mtu);
 }
 
@@ -70,17 +61,14 @@ static int make_pair(struct tribd *d, uint32_t mtu)
 {
 	struct ifinfomsg ifi = {};
 	struct nl_msg *m =
-		rtnl_msg(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK,
-			 &ifi, sizeof(ifi));
+		rtnl_msg(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK, &ifi, sizeof(ifi));
 	struct nlattr *info, *data, *peer;
 
-	if (!m || put_end(m, &ends[0], mtu) ||
-	    !(info = nla_nest_start(m, IFLA_LINKINFO)) ||
+	if (!m || put_end(m, &ends[0], mtu) || !(info = nla_nest_start(m, IFLA_LINKINFO)) ||
 	    nla_put_string(m, IFLA_INFO_KIND, "veth") ||
 	    !(data = nla_nest_start(m, IFLA_INFO_DATA)) ||
 	    !(peer = nla_nest_start(m, VETH_INFO_PEER)) ||
-	    nlmsg_append(m, &ifi, sizeof(ifi), NLMSG_ALIGNTO) < 0 ||
-	    put_end(m, &ends[1], mtu)) {
+	    nlmsg_append(m, &ifi, sizeof(ifi), NLMSG_ALIGNTO) < 0 || put_end(m, &ends[1], mtu)) {
 		nlmsg_free(m);
 		return -ENOMEM;
 	}
@@ -112,11 +100,9 @@ static int add_addr(struct tribd *d, const struct end *e, int family)
 		.ifa_index = e->ifindex,
 	};
 	struct nl_msg *m =
-		rtnl_msg(RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK,
-			 &ifa, sizeof(ifa));
+		rtnl_msg(RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK, &ifa, sizeof(ifa));
 
-	if (!m || put_addr(m, IFA_LOCAL, family, e) ||
-	    put_addr(m, IFA_ADDRESS, family, e)) {
+	if (!m || put_addr(m, IFA_LOCAL, family, e) || put_addr(m, IFA_ADDRESS, family, e)) {
 		nlmsg_free(m);
 		return -ENOMEM;
 	}
@@ -124,8 +110,7 @@ static int add_addr(struct tribd *d, const struct end *e, int family)
 }
 
 /* Route to @to through @from. IPv6 has a link-local route already. */
-static int add_route(struct tribd *d, const struct end *from,
-		     const struct end *to)
+static int add_route(struct tribd *d, const struct end *from, const struct end *to)
 {
 	struct rtmsg rtm = {
 		.rtm_family = AF_INET,
@@ -136,11 +121,9 @@ static int add_route(struct tribd *d, const struct end *from,
 		.rtm_type = RTN_UNICAST,
 	};
 	struct nl_msg *m =
-		rtnl_msg(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK,
-			 &rtm, sizeof(rtm));
+		rtnl_msg(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK, &rtm, sizeof(rtm));
 
-	if (!m || put_addr(m, RTA_DST, AF_INET, to) ||
-	    put_addr(m, RTA_PREFSRC, AF_INET, from) ||
+	if (!m || put_addr(m, RTA_DST, AF_INET, to) || put_addr(m, RTA_PREFSRC, AF_INET, from) ||
 	    nla_put_u32(m, RTA_OIF, from->ifindex)) {
 		nlmsg_free(m);
 		return -ENOMEM;
@@ -149,8 +132,7 @@ static int add_route(struct tribd *d, const struct end *from,
 }
 
 /* Static entry: a host does not answer ARP for its own address. */
-static int add_neighbour(struct tribd *d, const struct end *from,
-			 const struct end *to, int family)
+static int add_neighbour(struct tribd *d, const struct end *from, const struct end *to, int family)
 {
 	struct ndmsg ndm = {
 		.ndm_family = (uint8_t)family,
@@ -158,11 +140,9 @@ static int add_neighbour(struct tribd *d, const struct end *from,
 		.ndm_state = NUD_PERMANENT,
 	};
 	struct nl_msg *m =
-		rtnl_msg(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK,
-			 &ndm, sizeof(ndm));
+		rtnl_msg(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK, &ndm, sizeof(ndm));
 
-	if (!m || put_addr(m, NDA_DST, family, to) ||
-	    nla_put(m, NDA_LLADDR, 6, to->mac)) {
+	if (!m || put_addr(m, NDA_DST, family, to) || nla_put(m, NDA_LLADDR, 6, to->mac)) {
 		nlmsg_free(m);
 		return -ENOMEM;
 	}
@@ -175,8 +155,7 @@ static int set_conf(const struct end *e, const char *name, const char *value)
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/sys/net/ipv4/conf/%s/%s", e->name,
-		 name);
+	snprintf(path, sizeof(path), "/proc/sys/net/ipv4/conf/%s/%s", e->name, name);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
@@ -230,8 +209,7 @@ static int set_up(struct tribd *d, const struct end *e, const struct end *other)
 }
 
 /* IPv6 is optional. */
-static void set_up_v6(struct tribd *d, const struct end *e,
-		      const struct end *other)
+static void set_up_v6(struct tribd *d, const struct end *e, const struct end *other)
 {
 	int err = add_addr(d, e, AF_INET6);
 
@@ -243,16 +221,13 @@ static void set_up_v6(struct tribd *d, const struct end *e,
 
 int local_make(struct tribd *d)
 {
-	uint32_t mtu =
-		d->config.nval * 4 + TRIB_OVERHEAD_V6 + 8 * TRIB_BMWORDS_MAX;
+	uint32_t mtu = d->config.nval * 4 + TRIB_OVERHEAD_V6 + 8 * TRIB_BMWORDS_MAX;
 	struct netdev dev;
 	int err = rtnl_dev(d, TRIB_LOCAL_PORT, 0, &dev);
 
 	if (err != -ENODEV)
 		return err;
-	err = make_pair(d, mtu < MTU_MIN   ? MTU_MIN
-			   : mtu > MTU_MAX ? MTU_MAX
-					   : mtu);
+	err = make_pair(d, mtu < MTU_MIN ? MTU_MIN : mtu > MTU_MAX ? MTU_MAX : mtu);
 	if (err)
 		goto out;
 	err = bring_up_both(d);
@@ -270,8 +245,8 @@ int local_make(struct tribd *d)
 	}
 out:
 	if (err)
-		log_error("cannot make the pair %s, %s: %s", TRIB_LOCAL_PORT,
-			  TRIB_LOCAL_PEER, strerror(-err));
+		log_error("cannot make the pair %s, %s: %s", TRIB_LOCAL_PORT, TRIB_LOCAL_PEER,
+			  strerror(-err));
 	return err;
 }
 
@@ -280,8 +255,7 @@ void local_remove(struct tribd *d)
 	struct ifinfomsg ifi = {};
 	struct netdev dev;
 
-	if (rtnl_dev(d, TRIB_LOCAL_PORT, 0, &dev) ||
-	    memcmp(dev.mac, ends[0].mac, 6))
+	if (rtnl_dev(d, TRIB_LOCAL_PORT, 0, &dev) || memcmp(dev.mac, ends[0].mac, 6))
 		return;
 	ifi.ifi_index = (int)dev.ifindex;
 	rtnl_do(d, rtnl_msg(RTM_DELLINK, NLM_F_ACK, &ifi, sizeof(ifi)));

@@ -52,8 +52,7 @@ void port_release(struct tribd *d, struct port *p)
 	free(p);
 }
 
-static const char *link_pin(const struct tribd *d, uint32_t ifindex,
-			    char buf[192])
+static const char *link_pin(const struct tribd *d, uint32_t ifindex, char buf[192])
 {
 	char name[32];
 
@@ -101,23 +100,19 @@ static int link_attach(struct tribd *d, struct port *p, struct reason *why)
 	if (p->link_fd < 0) {
 		err = -errno;
 		p->mode = TRIB_XDP_MODE_NONE;
-		return reason_set(
-			why, err,
-			"cannot attach XDP to %s: native: %s; generic: %s",
-			p->ifname, p->reason, strerror(-err));
+		return reason_set(why, err, "cannot attach XDP to %s: native: %s; generic: %s",
+				  p->ifname, p->reason, strerror(-err));
 	}
 	if (p->mode == TRIB_XDP_MODE_GENERIC)
-		log_warn(
-			"%s: generic XDP, slower, because native mode failed: %s",
-			p->ifname, p->reason);
+		log_warn("%s: generic XDP, slower, because native mode failed: %s", p->ifname,
+			 p->reason);
 	else
 		log_info("%s: native XDP", p->ifname);
 	link_pin(d, p->ifindex, path);
 	unlink(path);
 	if (bpf_obj_pin(p->link_fd, path)) {
 		err = -errno;
-		return reason_set(why, err, "cannot pin %s: %s", path,
-				  strerror(-err));
+		return reason_set(why, err, "cannot pin %s: %s", path, strerror(-err));
 	}
 	return 0;
 }
@@ -134,14 +129,12 @@ static int link_adopt(struct tribd *d, struct port *p)
 	fd = bpf_obj_get(link_pin(d, p->ifindex, path));
 	if (fd < 0)
 		return -ENOENT;
-	if (bpf_obj_get_info_by_fd(fd, &info, &len) ||
-	    info.type != BPF_LINK_TYPE_XDP || info.xdp.ifindex != p->ifindex ||
-	    bpf_xdp_query((int)p->ifindex, 0, &q))
+	if (bpf_obj_get_info_by_fd(fd, &info, &len) || info.type != BPF_LINK_TYPE_XDP ||
+	    info.xdp.ifindex != p->ifindex || bpf_xdp_query((int)p->ifindex, 0, &q))
 		goto stale;
 	if (bpf_link_update(fd, d->prog[PROG_XDP], NULL)) {
-		log_warn(
-			"%s: cannot update the program of its XDP link: %s; attaches anew",
-			p->ifname, strerror(errno));
+		log_warn("%s: cannot update the program of its XDP link: %s; attaches anew",
+			 p->ifname, strerror(errno));
 		goto stale;
 	}
 	p->link_fd = fd;
@@ -179,9 +172,7 @@ static int row_set(struct tribd *d, struct port *p)
 
 	if (p->mode != TRIB_XDP_MODE_NATIVE)
 		return 0;
-	return bpf_map_update_elem(d->map[MAP_PORTS], &p->ifindex, &v, BPF_ANY)
-		       ? -errno
-		       : 0;
+	return bpf_map_update_elem(d->map[MAP_PORTS], &p->ifindex, &v, BPF_ANY) ? -errno : 0;
 }
 
 static void row_clear(struct tribd *d, struct port *p)
@@ -192,8 +183,7 @@ static void row_clear(struct tribd *d, struct port *p)
 
 /* --- all of it */
 
-int port_attach(struct tribd *d, struct port *p, const struct netdev *dev,
-		struct reason *why)
+int port_attach(struct tribd *d, struct port *p, const struct netdev *dev, struct reason *why)
 {
 	int err;
 
@@ -207,16 +197,15 @@ int port_attach(struct tribd *d, struct port *p, const struct netdev *dev,
 		goto fail;
 	err = clsact_attach(d, p);
 	if (err) {
-		reason_set(why, err,
-			   "cannot attach the clsact filter to %s: %s (%s)",
-			   p->ifname, strerror(-err), bpf_complaint());
+		reason_set(why, err, "cannot attach the clsact filter to %s: %s (%s)", p->ifname,
+			   strerror(-err), bpf_complaint());
 		goto fail;
 	}
 	err = row_set(d, p);
 	if (!err)
 		return 0;
-	reason_set(why, err, "cannot enter %s into the ports map: %s",
-		   p->ifname, err == -E2BIG ? "it is full" : strerror(-err));
+	reason_set(why, err, "cannot enter %s into the ports map: %s", p->ifname,
+		   err == -E2BIG ? "it is full" : strerror(-err));
 fail:
 	port_detach(d, p);
 	return err;
@@ -234,8 +223,7 @@ void port_lost(struct tribd *d, struct port *p)
 {
 	char path[192];
 
-	log_warn("%s: the device is gone; faces wait until it is back",
-		 p->ifname);
+	log_warn("%s: the device is gone; faces wait until it is back", p->ifname);
 	row_clear(d, p);
 	unlink(link_pin(d, p->ifindex, path));
 	port_close(p);
@@ -271,8 +259,7 @@ void port_prune_links(struct tribd *d)
 	int fd;
 
 	while (dir && (e = readdir(dir))) {
-		if (sscanf(e->d_name, PIN_LINK "%u", &ifindex) != 1 ||
-		    link_named(d, ifindex))
+		if (sscanf(e->d_name, PIN_LINK "%u", &ifindex) != 1 || link_named(d, ifindex))
 			continue;
 		pin_path(d, e->d_name, path);
 		fd = bpf_obj_get(path);
@@ -281,9 +268,7 @@ void port_prune_links(struct tribd *d)
 			close(fd);
 		}
 		unlink(path);
-		log_info(
-			"removed the link to device %u, which is gone or unused",
-			ifindex);
+		log_info("removed the link to device %u, which is gone or unused", ifindex);
 	}
 	if (dir)
 		closedir(dir);

@@ -31,8 +31,7 @@ void port_release(struct tribd *d, struct port *p);
  * Take over the pinned link of @dev, if there is one, and update its program;
  * attach otherwise. Set ifindex, mode and reason. 0 or -errno.
  */
-int port_attach(struct tribd *d, struct port *p, const struct netdev *dev,
-		struct reason *why);
+int port_attach(struct tribd *d, struct port *p, const struct netdev *dev, struct reason *why);
 void port_detach(struct tribd *d, struct port *p);
 /* Forget what was attached: the device is gone. */
 void port_lost(struct tribd *d, struct port *p);

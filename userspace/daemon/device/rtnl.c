@@ -28,8 +28,8 @@ struct rtnl {
 
 /* --- requests */
 
-static int rtnl_ask(struct tribd *d, struct nl_msg *m,
-		    int (*fn)(struct nlmsghdr *, void *), void *arg)
+static int rtnl_ask(struct tribd *d, struct nl_msg *m, int (*fn)(struct nlmsghdr *, void *),
+		    void *arg)
 {
 	return kernel_ask(d->rtnl->ask, m, fn, arg);
 }
@@ -57,8 +57,7 @@ static int dev_one(struct nlmsghdr *nlh, void *arg)
 	return nlh->nlmsg_type == RTM_NEWLINK ? rtnl_parse_dev(nlh, arg) : 0;
 }
 
-int rtnl_dev(struct tribd *d, const char *name, uint32_t ifindex,
-	     struct netdev *dev)
+int rtnl_dev(struct tribd *d, const char *name, uint32_t ifindex, struct netdev *dev)
 {
 	struct ifinfomsg ifi = {.ifi_index = name ? 0 : (int)ifindex};
 	struct nl_msg *m = rtnl_msg(RTM_GETLINK, 0, &ifi, sizeof(ifi));
@@ -94,15 +93,13 @@ static int dev_collect(struct nlmsghdr *nlh, void *arg)
 }
 
 /* Collect first: @fn may send requests, and there is one socket for them. */
-int rtnl_each_dev(struct tribd *d,
-		  int (*fn)(const struct netdev *dev, void *arg), void *arg)
+int rtnl_each_dev(struct tribd *d, int (*fn)(const struct netdev *dev, void *arg), void *arg)
 {
 	struct ifinfomsg ifi = {};
 	struct dev_list l = {};
 	size_t i;
-	int err = rtnl_ask(d,
-			   rtnl_msg(RTM_GETLINK, NLM_F_DUMP, &ifi, sizeof(ifi)),
-			   dev_collect, &l);
+	int err =
+		rtnl_ask(d, rtnl_msg(RTM_GETLINK, NLM_F_DUMP, &ifi, sizeof(ifi)), dev_collect, &l);
 
 	for (i = 0; !err && i < l.n; i++)
 		err = fn(&l.dev[i], arg);
@@ -120,8 +117,7 @@ static int vlan_match(const struct netdev *dev, void *arg)
 	return 1;
 }
 
-int rtnl_vlan_dev(struct tribd *d, uint32_t lower, uint16_t vlan,
-		  struct netdev *dev)
+int rtnl_vlan_dev(struct tribd *d, uint32_t lower, uint16_t vlan, struct netdev *dev)
 {
 	int err;
 
@@ -156,8 +152,7 @@ static int route_one(struct nlmsghdr *nlh, void *arg)
 }
 
 /* Ask how the host sends to @to, through @oif unless that is 0. */
-static int route_ask(struct tribd *d, const struct in6_addr *to, uint32_t oif,
-		     struct route *r)
+static int route_ask(struct tribd *d, const struct in6_addr *to, uint32_t oif, struct route *r)
 {
 	struct rtmsg rtm = {
 		.rtm_family = (uint8_t)rtnl_addr_family(to),
@@ -165,16 +160,15 @@ static int route_ask(struct tribd *d, const struct in6_addr *to, uint32_t oif,
 	};
 	struct nl_msg *m = rtnl_msg(RTM_GETROUTE, 0, &rtm, sizeof(rtm));
 
-	if (m && (rtnl_put_addr(m, RTA_DST, to) ||
-		  (oif && nla_put_u32(m, RTA_OIF, oif)))) {
+	if (m && (rtnl_put_addr(m, RTA_DST, to) || (oif && nla_put_u32(m, RTA_OIF, oif)))) {
 		nlmsg_free(m);
 		return -ENOMEM;
 	}
 	return rtnl_ask(d, m, route_one, r);
 }
 
-int rtnl_route(struct tribd *d, const struct in6_addr *to, uint32_t oif,
-	       struct in6_addr *src, struct in6_addr *via)
+int rtnl_route(struct tribd *d, const struct in6_addr *to, uint32_t oif, struct in6_addr *src,
+	       struct in6_addr *via)
 {
 	struct route r = {};
 	int err = route_ask(d, to, oif, &r);
@@ -218,16 +212,14 @@ static struct nl_msg *neigh_msg(int type, int flags, const struct ndmsg *ndm,
 	return m;
 }
 
-int rtnl_neigh(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr,
-	       uint8_t mac[6])
+int rtnl_neigh(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr, uint8_t mac[6])
 {
 	struct ndmsg ndm = {
 		.ndm_family = (uint8_t)rtnl_addr_family(addr),
 		.ndm_ifindex = (int)ifindex,
 	};
 	struct neigh n = {};
-	int err = rtnl_ask(d, neigh_msg(RTM_GETNEIGH, 0, &ndm, addr), neigh_one,
-			   &n);
+	int err = rtnl_ask(d, neigh_msg(RTM_GETNEIGH, 0, &ndm, addr), neigh_one, &n);
 
 	if (err)
 		return err;
@@ -246,10 +238,8 @@ int rtnl_probe(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr)
 		.ndm_flags = NTF_USE,
 	};
 
-	return rtnl_ask(
-		d,
-		neigh_msg(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_ACK, &ndm, addr),
-		NULL, NULL);
+	return rtnl_ask(d, neigh_msg(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_ACK, &ndm, addr), NULL,
+			NULL);
 }
 
 /* --- filters */
@@ -272,9 +262,7 @@ bool rtnl_clsact_used(struct tribd *d, uint32_t ifindex)
 			.tcm_parent = TC_H_MAKE(TC_H_CLSACT, hook[i]),
 		};
 
-		if (rtnl_ask(d,
-			     rtnl_msg(RTM_GETTFILTER, NLM_F_DUMP, &tcm,
-				      sizeof(tcm)),
+		if (rtnl_ask(d, rtnl_msg(RTM_GETTFILTER, NLM_F_DUMP, &tcm, sizeof(tcm)),
 			     filter_found, NULL))
 			return true;
 	}
@@ -306,17 +294,14 @@ static int news_one(struct nl_msg *msg, void *arg)
 	case RTM_NEWLINK:
 	case RTM_DELLINK:
 		/* A bridge reports its ports in its own family. */
-		if (((struct ifinfomsg *)nlmsg_data(nlh))->ifi_family !=
-			    AF_UNSPEC ||
+		if (((struct ifinfomsg *)nlmsg_data(nlh))->ifi_family != AF_UNSPEC ||
 		    rtnl_parse_dev(nlh, &dev))
 			break;
-		d->hooks->device_changed(d, &dev,
-					 nlh->nlmsg_type == RTM_DELLINK);
+		d->hooks->device_changed(d, &dev, nlh->nlmsg_type == RTM_DELLINK);
 		break;
 	case RTM_NEWNEIGH:
 		if (!rtnl_parse_neigh(nlh, &n) && n.valid)
-			d->hooks->neighbour_changed(d, n.ifindex, &n.addr,
-						    n.mac);
+			d->hooks->neighbour_changed(d, n.ifindex, &n.addr, n.mac);
 		break;
 	case RTM_NEWADDR:
 	case RTM_DELADDR:
@@ -372,9 +357,8 @@ int rtnl_init(struct tribd *d)
 	nl_socket_disable_seq_check(r->news);
 	nl_socket_set_nonblocking(r->news);
 	nl_socket_modify_cb(r->news, NL_CB_VALID, NL_CB_CUSTOM, news_one, d);
-	if (nl_socket_add_memberships(r->news, RTNLGRP_LINK, RTNLGRP_NEIGH,
-				      RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV4_ROUTE,
-				      RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV6_ROUTE,
+	if (nl_socket_add_memberships(r->news, RTNLGRP_LINK, RTNLGRP_NEIGH, RTNLGRP_IPV4_IFADDR,
+				      RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV6_ROUTE,
 				      0)) {
 		err = -EIO;
 		goto fail;

@@ -22,20 +22,17 @@ int rtnl_init(struct tribd *d);
 void rtnl_exit(struct tribd *d);
 
 /* Look up a device by @name, or (NULL) by @ifindex. 0, -ENODEV, -errno. */
-int rtnl_dev(struct tribd *d, const char *name, uint32_t ifindex,
-	     struct netdev *dev);
+int rtnl_dev(struct tribd *d, const char *name, uint32_t ifindex, struct netdev *dev);
 /* Call @fn for every device until it returns non-zero; return that. */
-int rtnl_each_dev(struct tribd *d,
-		  int (*fn)(const struct netdev *dev, void *arg), void *arg);
+int rtnl_each_dev(struct tribd *d, int (*fn)(const struct netdev *dev, void *arg), void *arg);
 /* Find the VLAN device with tag @vlan over @lower. 0, -ENODEV, -errno. */
-int rtnl_vlan_dev(struct tribd *d, uint32_t lower, uint16_t vlan,
-		  struct netdev *dev);
+int rtnl_vlan_dev(struct tribd *d, uint32_t lower, uint16_t vlan, struct netdev *dev);
 /*
  * Ask how the host sends to @to through @oif: its source address (all zeros:
  * none) and the next hop.
  */
-int rtnl_route(struct tribd *d, const struct in6_addr *to, uint32_t oif,
-	       struct in6_addr *src, struct in6_addr *via);
+int rtnl_route(struct tribd *d, const struct in6_addr *to, uint32_t oif, struct in6_addr *src,
+	       struct in6_addr *via);
 /*
  * Find the device of the host's route to @to, if that leads over another
  * neighbour. 0, -ENOENT, -errno.
@@ -44,8 +41,7 @@ int rtnl_route_dev(struct tribd *d, const struct in6_addr *to, uint32_t *oif);
 /*
  * Look up the MAC address of a neighbour. 0, -ENOENT (none valid now), -errno.
  */
-int rtnl_neigh(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr,
-	       uint8_t mac[6]);
+int rtnl_neigh(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr, uint8_t mac[6]);
 /* Make the kernel ask for it (ARP or neighbour discovery). */
 int rtnl_probe(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr);
 

@@ -44,10 +44,8 @@ static void vlan_parse(const struct nlattr *info, struct netdev *dev)
 	struct nlattr *tb[IFLA_INFO_MAX + 1], *data[IFLA_VLAN_MAX + 1];
 
 	if (nla_parse_nested(tb, IFLA_INFO_MAX, (struct nlattr *)info, NULL) ||
-	    !tb[IFLA_INFO_KIND] || !tb[IFLA_INFO_DATA] ||
-	    nla_strcmp(tb[IFLA_INFO_KIND], "vlan") ||
-	    nla_parse_nested(data, IFLA_VLAN_MAX, tb[IFLA_INFO_DATA], NULL) ||
-	    !data[IFLA_VLAN_ID])
+	    !tb[IFLA_INFO_KIND] || !tb[IFLA_INFO_DATA] || nla_strcmp(tb[IFLA_INFO_KIND], "vlan") ||
+	    nla_parse_nested(data, IFLA_VLAN_MAX, tb[IFLA_INFO_DATA], NULL) || !data[IFLA_VLAN_ID])
 		return;
 	dev->vlan = nla_get_u16(data[IFLA_VLAN_ID]);
 }
@@ -58,8 +56,7 @@ int rtnl_parse_dev(struct nlmsghdr *nlh, struct netdev *dev)
 	struct ifinfomsg *ifi = nlmsg_data(nlh);
 
 	memset(dev, 0, sizeof(*dev));
-	if (nlmsg_parse(nlh, sizeof(*ifi), tb, IFLA_MAX, NULL) < 0 ||
-	    !tb[IFLA_IFNAME])
+	if (nlmsg_parse(nlh, sizeof(*ifi), tb, IFLA_MAX, NULL) < 0 || !tb[IFLA_IFNAME])
 		return -EINVAL;
 	dev->ifindex = (uint32_t)ifi->ifi_index;
 	dev->up = ifi->ifi_flags & IFF_UP;
@@ -67,8 +64,7 @@ int rtnl_parse_dev(struct nlmsghdr *nlh, struct netdev *dev)
 	if (tb[IFLA_MTU])
 		dev->mtu = nla_get_u32(tb[IFLA_MTU]);
 	if (tb[IFLA_ADDRESS] && nla_len(tb[IFLA_ADDRESS]) == 6) {
-		dev->ether = ifi->ifi_type == ARPHRD_ETHER ||
-			     ifi->ifi_type == ARPHRD_LOOPBACK;
+		dev->ether = ifi->ifi_type == ARPHRD_ETHER || ifi->ifi_type == ARPHRD_LOOPBACK;
 		memcpy(dev->mac, nla_data(tb[IFLA_ADDRESS]), 6);
 	}
 	/* A lower device in another namespace does not count. */
@@ -89,8 +85,7 @@ int rtnl_parse_neigh(struct nlmsghdr *nlh, struct neigh *n)
 	    !rtnl_get_addr(tb[NDA_DST], &n->addr))
 		return -EINVAL;
 	n->ifindex = (uint32_t)ndm->ndm_ifindex;
-	if (nlh->nlmsg_type == RTM_NEWNEIGH && tb[NDA_LLADDR] &&
-	    nla_len(tb[NDA_LLADDR]) == 6 &&
+	if (nlh->nlmsg_type == RTM_NEWNEIGH && tb[NDA_LLADDR] && nla_len(tb[NDA_LLADDR]) == 6 &&
 	    !(ndm->ndm_state & (NUD_INCOMPLETE | NUD_FAILED | NUD_NOARP))) {
 		memcpy(n->mac, nla_data(tb[NDA_LLADDR]), 6);
 		n->valid = true;

@@ -53,19 +53,17 @@ static void face_free(struct tribd *d, struct face *f)
 }
 
 /* Check that the device exists, is Ethernet, and has room for our packets. */
-static int device_check(struct tribd *d, const struct face *f,
-			struct netdev *dev, struct reason *why)
+static int device_check(struct tribd *d, const struct face *f, struct netdev *dev,
+			struct reason *why)
 {
 	/* A face without an address is for NDN alone, which knows its MTU. */
 	uint32_t need = addr_is_zero(&f->addr) ? 0 : face_mtu_needed(d, f);
 	int err = rtnl_dev(d, f->port->ifname, 0, dev);
 
 	if (err)
-		return reason_set(why, err, "device %s: %s", f->port->ifname,
-				  strerror(-err));
+		return reason_set(why, err, "device %s: %s", f->port->ifname, strerror(-err));
 	if (!dev->ether)
-		return reason_set(why, -EINVAL,
-				  "device %s is not an Ethernet device",
+		return reason_set(why, -EINVAL, "device %s is not an Ethernet device",
 				  f->port->ifname);
 	if (dev->mtu < need)
 		return reason_set(
@@ -93,10 +91,9 @@ static int face_bring_up(struct tribd *d, struct face *f, struct reason *why)
 	if (!f->l3_ifindex)
 		return -ENODEV; /* l3_device() set @why */
 	if (!f->local_known && !addr_is_zero(&f->addr))
-		return reason_set(
-			why, -EADDRNOTAVAIL,
-			"%s has no address towards %s: configure one, or give `local`",
-			f->port->ifname, addr_text(&f->addr, text));
+		return reason_set(why, -EADDRNOTAVAIL,
+				  "%s has no address towards %s: configure one, or give `local`",
+				  f->port->ifname, addr_text(&f->addr, text));
 	return 0;
 }
 
@@ -148,17 +145,13 @@ void face_restore_done(struct tribd *d)
 		struct reason why = {};
 
 		if (rtnl_dev(d, p->ifname, 0, &dev)) {
-			log_warn(
-				"%s: no such device; faces wait until it comes",
-				p->ifname);
-			snprintf(p->reason, sizeof(p->reason),
-				 "the device is gone");
+			log_warn("%s: no such device; faces wait until it comes", p->ifname);
+			snprintf(p->reason, sizeof(p->reason), "the device is gone");
 			continue;
 		}
 		if (port_attach(d, p, &dev, &why)) {
 			log_error("%s", why.text);
-			snprintf(p->reason, sizeof(p->reason), "%.150s",
-				 why.text);
+			snprintf(p->reason, sizeof(p->reason), "%.150s", why.text);
 			p->ifindex = dev.ifindex;
 		}
 	}
@@ -168,8 +161,8 @@ void face_restore_done(struct tribd *d)
 	face_probe_soon(d);
 }
 
-int face_set(struct tribd *d, const struct face_spec *s,
-	     struct nlattr *const *tb, struct reason *why)
+int face_set(struct tribd *d, const struct face_spec *s, struct nlattr *const *tb,
+	     struct reason *why)
 {
 	struct face *f = face_find(d, s->name), old;
 	int err;
@@ -192,8 +185,8 @@ int face_del(struct tribd *d, const char *name, struct reason *why)
 	if (!f)
 		return reason_set(why, -ENOENT, "no face %s", name);
 	if (f->trees)
-		return reason_set(why, -EBUSY, "face %s is used by %u tree%s",
-				  name, f->trees, f->trees == 1 ? "" : "s");
+		return reason_set(why, -EBUSY, "face %s is used by %u tree%s", name, f->trees,
+				  f->trees == 1 ? "" : "s");
 	err = d->hooks->face_del_check(d, f, why);
 	if (err)
 		return err;

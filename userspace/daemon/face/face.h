@@ -16,11 +16,10 @@ struct face {
 	TAILQ_ENTRY(face) link;
 	char name[TRIB_NAME_MAX];
 	struct port *port;
-	struct in6_addr addr; /* of the peer; IPv4 mapped */
-	struct in6_addr
-		local; /* our address towards it; all zeros: not known yet */
-	uint16_t udp_port; /* host order */
-	uint16_t vlan[2];  /* outer, inner; host order, 0 = none */
+	struct in6_addr addr;  /* of the peer; IPv4 mapped */
+	struct in6_addr local; /* our address towards it; all zeros: not known yet */
+	uint16_t udp_port;     /* host order */
+	uint16_t vlan[2];      /* outer, inner; host order, 0 = none */
 	uint8_t mac[6];
 	uint8_t local_mac[6];
 	bool mac_given; /* the operator set it: never resolved */
@@ -31,18 +30,16 @@ struct face {
 	 * Device that IP uses: the port, or the VLAN device over it; 0: none.
 	 */
 	uint32_t l3_ifindex;
-	struct in6_addr
-		next_hop;  /* neighbour that has the wanted MAC address */
-	uint32_t probe_ms; /* back-off */
+	struct in6_addr next_hop; /* neighbour that has the wanted MAC address */
+	uint32_t probe_ms;	  /* back-off */
 	/*
 	 * Detour round a dead link: packets leave through this, the LOCAL face,
 	 * and the kernel forwards them. NULL: no detour.
 	 */
 	const struct face *around;
-	unsigned int trees; /* uses by trees; deletion needs 0 */
-	char comment[128];  /* the operator's; "": none */
-	struct ndnd_peer *
-		ndn; /* its part in the NDN forwarder (ndn/ndnd.h); NULL: none */
+	unsigned int trees;    /* uses by trees; deletion needs 0 */
+	char comment[128];     /* the operator's; "": none */
+	struct ndnd_peer *ndn; /* its part in the NDN forwarder (ndn/ndnd.h); NULL: none */
 };
 
 /* A face as a request or the state file states it; zero means not given. */
@@ -73,8 +70,8 @@ int face_restore(struct tribd *d, struct face_spec *spec, struct reason *why);
 /* Attach the ports of all restored faces, look up addresses. */
 void face_restore_done(struct tribd *d);
 /* Change what @tb, attributes by enum trib_face_attr, has of @spec. */
-int face_set(struct tribd *d, const struct face_spec *spec,
-	     struct nlattr *const *tb, struct reason *why);
+int face_set(struct tribd *d, const struct face_spec *spec, struct nlattr *const *tb,
+	     struct reason *why);
 int face_del(struct tribd *d, const char *name, struct reason *why);
 void face_free_all(struct tribd *d);
 
@@ -90,8 +87,8 @@ void face_probe_soon(struct tribd *d);
 void face_probe_stop(struct tribd *d);
 /* Hooks of device/rtnl.c. */
 void face_device_changed(struct tribd *d, const struct netdev *dev, bool gone);
-void face_neighbour_changed(struct tribd *d, uint32_t ifindex,
-			    const struct in6_addr *addr, const uint8_t mac[6]);
+void face_neighbour_changed(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr,
+			    const uint8_t mac[6]);
 void face_routes_changed(struct tribd *d);
 
 /* The port by which copies for @f leave. */

@@ -57,37 +57,30 @@ static const void *get_reason(const struct face *f)
 	return f->port->reason[0] ? f->port->reason : NULL;
 }
 
-#define SPEC(m)                                                                \
-	.spec = offsetof(struct face_spec, m),                                 \
-	.size = sizeof(((struct face_spec *)0)->m)
+#define SPEC(m) .spec = offsetof(struct face_spec, m), .size = sizeof(((struct face_spec *)0)->m)
 #define BOTH(m) SPEC(m), .face = offsetof(struct face, m)
 #define PORT(m) .port = offsetof(struct port, m)
 #define KNOWN(m) .known = offsetof(struct face, m)
-#define GIVEN(m)                                                               \
-	.given_spec = offsetof(struct face_spec, m),                           \
-	.given_face = offsetof(struct face, m)
+#define GIVEN(m) .given_spec = offsetof(struct face_spec, m), .given_face = offsetof(struct face, m)
 
 static const struct attr table[] = {
 	{TRIB_A_FACE_NAME, TEXT, .json = "name", BOTH(name)},
 	{TRIB_A_FACE_IFNAME, TEXT, .json = "dev", SPEC(ifname), PORT(ifname)},
 	{TRIB_A_FACE_IFINDEX, U32, PORT(ifindex)},
-	{TRIB_A_FACE_PORT, U16, .json = "port", BOTH(udp_port),
-	 .range = "1 to 65535"},
+	{TRIB_A_FACE_PORT, U16, .json = "port", BOTH(udp_port), .range = "1 to 65535"},
 	{TRIB_A_FACE_XDP_MODE, U8, PORT(mode)},
 	{TRIB_A_FACE_MTU, U32, PORT(mtu)},
 	{TRIB_A_FACE_TREES, U32, .face = offsetof(struct face, trees)},
 	{TRIB_A_FACE_ADDR, ADDR, .json = "addr", BOTH(addr), .skip0 = true},
-	{TRIB_A_FACE_MAC, MAC, .json = "mac", BOTH(mac), GIVEN(mac_given),
-	 KNOWN(mac_known)},
-	{TRIB_A_FACE_LOCAL_ADDR, ADDR, .json = "local", BOTH(local),
-	 GIVEN(local_given), KNOWN(local_known)},
+	{TRIB_A_FACE_MAC, MAC, .json = "mac", BOTH(mac), GIVEN(mac_given), KNOWN(mac_known)},
+	{TRIB_A_FACE_LOCAL_ADDR, ADDR, .json = "local", BOTH(local), GIVEN(local_given),
+	 KNOWN(local_known)},
 	{TRIB_A_FACE_LOCAL_MAC, MAC, .get = get_local_mac},
-	{TRIB_A_FACE_VLAN, U16, .json = "vlan", .place = 1, BOTH(vlan[0]),
-	 .skip0 = true, .range = "1 to 4094"},
-	{TRIB_A_FACE_VLAN_INNER, U16, .json = "vlan", .place = 2, BOTH(vlan[1]),
-	 .skip0 = true, .range = "1 to 4094"},
-	{TRIB_A_FACE_COMMENT, TEXT, .json = "comment", BOTH(comment),
-	 .skip0 = true, .set = true},
+	{TRIB_A_FACE_VLAN, U16, .json = "vlan", .place = 1, BOTH(vlan[0]), .skip0 = true,
+	 .range = "1 to 4094"},
+	{TRIB_A_FACE_VLAN_INNER, U16, .json = "vlan", .place = 2, BOTH(vlan[1]), .skip0 = true,
+	 .range = "1 to 4094"},
+	{TRIB_A_FACE_COMMENT, TEXT, .json = "comment", BOTH(comment), .skip0 = true, .set = true},
 	{TRIB_A_FACE_REASON, TEXT, .get = get_reason},
 };
 
@@ -104,8 +97,7 @@ static bool is_zero(const void *p, size_t n)
 
 /* --- netlink */
 
-int face_attr_parse(struct nlattr *const *tb, struct face_spec *s,
-		    struct reason *why)
+int face_attr_parse(struct nlattr *const *tb, struct face_spec *s, struct reason *why)
 {
 	const struct attr *a;
 
@@ -122,16 +114,14 @@ int face_attr_parse(struct nlattr *const *tb, struct face_spec *s,
 		if (a->given_spec)
 			*((bool *)s + a->given_spec) = true;
 		if (a->range && is_zero(to, a->size))
-			return reason_set(why, -ERANGE, "%s 0: %s", a->json,
-					  a->range);
+			return reason_set(why, -ERANGE, "%s 0: %s", a->json, a->range);
 	}
 	return 0;
 }
 
 static const void *member_of(const struct attr *a, const struct face *f)
 {
-	return a->port ? (const char *)f->port + a->port
-		       : (const char *)f + a->face;
+	return a->port ? (const char *)f->port + a->port : (const char *)f + a->face;
 }
 
 /* The value of @f to show; NULL: not known now. */
@@ -243,15 +233,13 @@ json_t *face_attr_pack(const struct face *f)
 	int err = 0;
 
 	for (a = table; a < TABLE_END; a++) {
-		if (!a->json ||
-		    (a->given_face && !*((const bool *)f + a->given_face)))
+		if (!a->json || (a->given_face && !*((const bool *)f + a->given_face)))
 			continue;
 		v = pack_one(a, member_of(a, f));
 		if (a->place == 1)
 			err |= json_object_set_new(o, a->json, json_array());
 		if (a->place)
-			err |= json_array_append_new(
-				json_object_get(o, a->json), v);
+			err |= json_array_append_new(json_object_get(o, a->json), v);
 		else
 			err |= json_object_set_new(o, a->json, v);
 	}
@@ -263,15 +251,13 @@ json_t *face_attr_pack(const struct face *f)
 
 /* --- faces */
 
-static void copy_one(const struct attr *a, struct face *f,
-		     const struct face_spec *s)
+static void copy_one(const struct attr *a, struct face *f, const struct face_spec *s)
 {
 	if (!a->json || !a->face)
 		return;
 	memcpy((char *)f + a->face, (const char *)s + a->spec, a->size);
 	if (a->given_face)
-		*((bool *)f + a->given_face) =
-			*((const bool *)s + a->given_spec);
+		*((bool *)f + a->given_face) = *((const bool *)s + a->given_spec);
 }
 
 void face_attr_copy(struct face *f, const struct face_spec *s)
@@ -282,8 +268,7 @@ void face_attr_copy(struct face *f, const struct face_spec *s)
 		copy_one(a, f, s);
 }
 
-void face_attr_change(struct face *f, const struct face_spec *s,
-		      struct nlattr *const *tb)
+void face_attr_change(struct face *f, const struct face_spec *s, struct nlattr *const *tb)
 {
 	const struct attr *a;
 

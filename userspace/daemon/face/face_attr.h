@@ -15,8 +15,7 @@ struct nl_msg;
 struct nlattr;
 
 /* Fill @s from a request. @tb: checked attributes by enum trib_face_attr. */
-int face_attr_parse(struct nlattr *const *tb, struct face_spec *s,
-		    struct reason *why);
+int face_attr_parse(struct nlattr *const *tb, struct face_spec *s, struct reason *why);
 /* Append all attributes of @f, also those that are read only. 0 or -EMSGSIZE. */
 int face_attr_put(const struct face *f, struct nl_msg *m);
 
@@ -28,8 +27,7 @@ json_t *face_attr_pack(const struct face *f);
 /* Copy all attributes of @s to @f, a new face. */
 void face_attr_copy(struct face *f, const struct face_spec *s);
 /* Copy those of @s that @tb has. */
-void face_attr_change(struct face *f, const struct face_spec *s,
-		      struct nlattr *const *tb);
+void face_attr_change(struct face *f, const struct face_spec *s, struct nlattr *const *tb);
 /* True if `face set` may change attribute @nl. */
 bool face_attr_can_change(int nl);
 

@@ -14,8 +14,7 @@
 #define PROBE_MAX_MS 30000
 
 /* Find the device that IP uses for @f: the port, or a VLAN device over it. */
-static int l3_device(struct tribd *d, const struct face *f, struct netdev *dev,
-		     struct reason *why)
+static int l3_device(struct tribd *d, const struct face *f, struct netdev *dev, struct reason *why)
 {
 	int i, err;
 
@@ -28,9 +27,7 @@ static int l3_device(struct tribd *d, const struct face *f, struct netdev *dev,
 				"no VLAN device with tag %u over %s: make one, tribd sends control packets through it",
 				f->vlan[i], f->port->ifname);
 	}
-	return err ? reason_set(why, err, "%s: %s", f->port->ifname,
-				strerror(-err))
-		   : 0;
+	return err ? reason_set(why, err, "%s: %s", f->port->ifname, strerror(-err)) : 0;
 }
 
 static void multicast_mac(struct face *f)
@@ -54,8 +51,7 @@ static void face_route(struct tribd *d, struct face *f)
 	struct in6_addr src, via;
 
 	f->next_hop = f->addr;
-	if (addr_is_zero(&f->addr) ||
-	    rtnl_route(d, &f->addr, f->l3_ifindex, &src, &via))
+	if (addr_is_zero(&f->addr) || rtnl_route(d, &f->addr, f->l3_ifindex, &src, &via))
 		return;
 	f->next_hop = via;
 	if (f->local_given || addr_is_zero(&src))
@@ -134,10 +130,8 @@ static void face_update(struct tribd *d, struct face *f)
 			 f->around ? "its link is dead: packets make a detour"
 				   : "its link is back");
 	if (old.around != f->around || memcmp(old.mac, f->mac, 6) ||
-	    old.mac_known != f->mac_known ||
-	    memcmp(old.local_mac, f->local_mac, 6) ||
-	    memcmp(&old.local, &f->local, sizeof(f->local)) ||
-	    old.local_known != f->local_known)
+	    old.mac_known != f->mac_known || memcmp(old.local_mac, f->local_mac, 6) ||
+	    memcmp(&old.local, &f->local, sizeof(f->local)) || old.local_known != f->local_known)
 		d->hooks->face_changed(d, f);
 }
 
@@ -250,14 +244,13 @@ void face_device_changed(struct tribd *d, const struct netdev *dev, bool gone)
 	}
 	/* A VLAN device came, went, or has another MAC address. */
 	TAILQ_FOREACH(f, &d->faces, link)
-		if (f->l3_ifindex == dev->ifindex ||
-		    (f->vlan[0] && !f->l3_ifindex))
+		if (f->l3_ifindex == dev->ifindex || (f->vlan[0] && !f->l3_ifindex))
 			face_update(d, f);
 	d->hooks->faces_settled(d);
 }
 
-void face_neighbour_changed(struct tribd *d, uint32_t ifindex,
-			    const struct in6_addr *addr, const uint8_t mac[6])
+void face_neighbour_changed(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr,
+			    const uint8_t mac[6])
 {
 	struct face *f;
 
@@ -267,8 +260,7 @@ void face_neighbour_changed(struct tribd *d, uint32_t ifindex,
 		    (f->mac_known && !memcmp(f->mac, mac, 6)))
 			continue;
 		if (f->mac_known)
-			log_info("face %s: the peer has another MAC address",
-				 f->name);
+			log_info("face %s: the peer has another MAC address", f->name);
 		memcpy(f->mac, mac, 6);
 		f->mac_known = true;
 		d->hooks->face_changed(d, f);
@@ -284,8 +276,7 @@ void face_routes_changed(struct tribd *d)
 
 	/* News may have been lost: look for devices, too. */
 	TAILQ_FOREACH(p, &d->ports, link) {
-		if (p->ifindex &&
-		    rtnl_dev(d, NULL, p->ifindex, &dev) == -ENODEV)
+		if (p->ifindex && rtnl_dev(d, NULL, p->ifindex, &dev) == -ENODEV)
 			port_gone(d, p);
 		if (!p->ifindex && !rtnl_dev(d, p->ifname, 0, &dev))
 			port_back(d, p, &dev);

@@ -30,6 +30,5 @@ bool face_same_peer(const struct face *a, const struct face *b)
 
 uint32_t face_mtu_needed(const struct tribd *d, const struct face *f)
 {
-	return d->config.nval * 4 +
-	       (addr_is_v4(&f->addr) ? TRIB_OVERHEAD_V4 : TRIB_OVERHEAD_V6);
+	return d->config.nval * 4 + (addr_is_v4(&f->addr) ? TRIB_OVERHEAD_V4 : TRIB_OVERHEAD_V6);
 }

@@ -13,8 +13,7 @@ static bool is_no_host(const struct in6_addr *a)
 {
 	if (!addr_is_v4(a))
 		return IN6_IS_ADDR_UNSPECIFIED(a) || IN6_IS_ADDR_LOOPBACK(a);
-	return a->s6_addr[12] == 0 || a->s6_addr[12] == 127 ||
-	       a->s6_addr[12] >= 240;
+	return a->s6_addr[12] == 0 || a->s6_addr[12] == 127 || a->s6_addr[12] >= 240;
 }
 
 static int mac_check(const struct face_spec *s, struct reason *why)
@@ -24,14 +23,12 @@ static int mac_check(const struct face_spec *s, struct reason *why)
 	if (!s->mac_given)
 		return 0;
 	if (!memcmp(s->mac, zero, 6))
-		return reason_set(why, -EINVAL,
-				  "mac 00:00:00:00:00:00 is not a neighbour's");
+		return reason_set(why, -EINVAL, "mac 00:00:00:00:00:00 is not a neighbour's");
 	if ((s->mac[0] & 1) && !addr_is_multicast(&s->addr))
 		return reason_set(
 			why, -EINVAL,
 			"mac %02x:%02x:%02x:%02x:%02x:%02x is a group address, the face's address is not",
-			s->mac[0], s->mac[1], s->mac[2], s->mac[3], s->mac[4],
-			s->mac[5]);
+			s->mac[0], s->mac[1], s->mac[2], s->mac[3], s->mac[4], s->mac[5]);
 	return 0;
 }
 
@@ -41,12 +38,9 @@ static int vlan_check(const struct face_spec *s, struct reason *why)
 
 	for (i = 0; i < 2; i++)
 		if (s->vlan[i] > 4094)
-			return reason_set(why, -ERANGE, "vlan %u: 1 to 4094",
-					  s->vlan[i]);
+			return reason_set(why, -ERANGE, "vlan %u: 1 to 4094", s->vlan[i]);
 	if (s->vlan[1] && !s->vlan[0])
-		return reason_set(why, -EINVAL,
-				  "inner vlan %u without an outer one",
-				  s->vlan[1]);
+		return reason_set(why, -EINVAL, "inner vlan %u without an outer one", s->vlan[1]);
 	return 0;
 }
 
@@ -57,20 +51,16 @@ static int local_check(const struct face_spec *s, struct reason *why)
 	if (!s->local_given)
 		return 0;
 	if (addr_is_zero(&s->addr))
-		return reason_set(why, -EINVAL,
-				  "local address %s, but the face has none",
+		return reason_set(why, -EINVAL, "local address %s, but the face has none",
 				  addr_text(&s->local, text));
 	if (addr_is_v4(&s->local) != addr_is_v4(&s->addr))
-		return reason_set(why, -EINVAL,
-				  "local address %s is of the other IP version",
+		return reason_set(why, -EINVAL, "local address %s is of the other IP version",
 				  addr_text(&s->local, text));
 	if (is_no_host(&s->local) || addr_is_multicast(&s->local))
-		return reason_set(why, -EINVAL,
-				  "local address %s is not a host's",
+		return reason_set(why, -EINVAL, "local address %s is not a host's",
 				  addr_text(&s->local, text));
 	if (!memcmp(&s->local, &s->addr, sizeof(s->addr)))
-		return reason_set(why, -EINVAL,
-				  "local address %s is the peer's, too",
+		return reason_set(why, -EINVAL, "local address %s is the peer's, too",
 				  addr_text(&s->local, text));
 	return 0;
 }
@@ -85,14 +75,12 @@ int face_check(struct tribd *d, struct face_spec *s, struct reason *why)
 	if (face_find(d, s->name))
 		return reason_set(why, -EEXIST, "face %s exists", s->name);
 	if (!s->ifname[0])
-		return reason_set(why, -EINVAL, "face %s has no device",
-				  s->name);
+		return reason_set(why, -EINVAL, "face %s has no device", s->name);
 	err = d->hooks->face_check(d, s, why);
 	if (err)
 		return err;
 	if (!addr_is_zero(&s->addr) && is_no_host(&s->addr))
-		return reason_set(why, -EINVAL,
-				  "address %s is not a neighbour's",
+		return reason_set(why, -EINVAL, "address %s is not a neighbour's",
 				  addr_text(&s->addr, text));
 	if (!s->udp_port)
 		s->udp_port = TRIB_UDP_PORT;

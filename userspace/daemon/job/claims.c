@@ -52,11 +52,9 @@ void claims_family(struct nlmsghdr *nlh, uint16_t *id)
 	};
 	const struct genlmsghdr *g = nlmsg_data(nlh);
 
-	if (nlh->nlmsg_type != GENL_ID_CTRL ||
-	    nlmsg_datalen(nlh) < (int)sizeof(*g) ||
-	    nlmsg_parse(nlh, sizeof(*g), tb, CTRL_ATTR_MAX, policy) ||
-	    !tb[CTRL_ATTR_FAMILY_NAME] || !tb[CTRL_ATTR_FAMILY_ID] ||
-	    nla_strcmp(tb[CTRL_ATTR_FAMILY_NAME], TRIB_GENL_NAME))
+	if (nlh->nlmsg_type != GENL_ID_CTRL || nlmsg_datalen(nlh) < (int)sizeof(*g) ||
+	    nlmsg_parse(nlh, sizeof(*g), tb, CTRL_ATTR_MAX, policy) || !tb[CTRL_ATTR_FAMILY_NAME] ||
+	    !tb[CTRL_ATTR_FAMILY_ID] || nla_strcmp(tb[CTRL_ATTR_FAMILY_NAME], TRIB_GENL_NAME))
 		return;
 	if (g->cmd == CTRL_CMD_NEWFAMILY)
 		*id = nla_get_u16(tb[CTRL_ATTR_FAMILY_ID]);
@@ -74,10 +72,8 @@ static int family_one(struct nlmsghdr *nlh, void *arg)
 static uint16_t family_look(struct claims *c)
 {
 	uint16_t id = 0;
-	int err = kernel_ask(
-		c->ask,
-		message(GENL_ID_CTRL, NLM_F_DUMP, CTRL_CMD_GETFAMILY, 1),
-		family_one, &id);
+	int err = kernel_ask(c->ask, message(GENL_ID_CTRL, NLM_F_DUMP, CTRL_CMD_GETFAMILY, 1),
+			     family_one, &id);
 
 	if (err)
 		log_warn("generic netlink: %s", strerror(-err));
@@ -88,13 +84,11 @@ static uint16_t family_look(struct claims *c)
 
 static int change(struct claims *c, uint8_t cmd, const struct job *j)
 {
-	struct nl_msg *m =
-		message(c->family, NLM_F_ACK, cmd, TRIB_GENL_VERSION);
+	struct nl_msg *m = message(c->family, NLM_F_ACK, cmd, TRIB_GENL_VERSION);
 	struct nlattr *nest = m ? nla_nest_start(m, TRIB_A_CLAIM) : NULL;
 
 	if (!nest || nla_put_u16(m, TRIB_A_CLAIM_JOB, j->id) ||
-	    (cmd == TRIB_CMD_CLAIM_NEW &&
-	     nla_put_u32(m, TRIB_A_CLAIM_UID, j->owner))) {
+	    (cmd == TRIB_CMD_CLAIM_NEW && nla_put_u32(m, TRIB_A_CLAIM_UID, j->owner))) {
 		nlmsg_free(m);
 		return -ENOMEM;
 	}
@@ -126,8 +120,8 @@ void claims_job_removed(struct tribd *d, const struct job *j)
 	err = change(c, TRIB_CMD_CLAIM_DEL, j);
 	/* The operator may have taken the claim back. */
 	if (err && err != -ENOENT)
-		log_warn("the claim of job %s stays at the kernel module: %s",
-			 j->name, strerror(-err));
+		log_warn("the claim of job %s stays at the kernel module: %s", j->name,
+			 strerror(-err));
 }
 
 static void claim_all(struct tribd *d)
@@ -151,8 +145,7 @@ static int news_one(struct nl_msg *msg, void *arg)
 	if (d->claims->family == was)
 		return NL_OK;
 	log_info("the kernel module is %s",
-		 d->claims->family ? "loaded: jobs are claimed for their owners"
-				   : "gone");
+		 d->claims->family ? "loaded: jobs are claimed for their owners" : "gone");
 	claim_all(d);
 	return NL_OK;
 }
@@ -215,8 +208,7 @@ int claims_init(struct tribd *d)
 		err = listen_for_news(d);
 	}
 	if (err) {
-		log_warn("generic netlink: %s: jobs are not claimed",
-			 strerror(-err));
+		log_warn("generic netlink: %s: jobs are not claimed", strerror(-err));
 		claims_exit(d);
 		return 0;
 	}

@@ -40,9 +40,7 @@ static int id_choose(struct tribd *d, struct job_spec *s, struct reason *why)
 
 	if (s->id) {
 		j = job_find_id(d, s->id);
-		return j ? reason_set(why, -EEXIST, "job id %u is job %s",
-				      s->id, j->name)
-			 : 0;
+		return j ? reason_set(why, -EEXIST, "job id %u is job %s", s->id, j->name) : 0;
 	}
 	for (id = 1; id <= UINT16_MAX; id++)
 		if (!job_find_id(d, (uint16_t)id)) {
@@ -55,34 +53,28 @@ static int id_choose(struct tribd *d, struct job_spec *s, struct reason *why)
 static int numbers_check(struct job_spec *s, struct reason *why)
 {
 	if (s->world < 1 || s->world > TRIB_WORLD_MAX)
-		return reason_set(why, -ERANGE, "world %u: 1 to %u workers",
-				  s->world, TRIB_WORLD_MAX);
+		return reason_set(why, -ERANGE, "world %u: 1 to %u workers", s->world,
+				  TRIB_WORLD_MAX);
 	if (!s->window)
 		s->window = TRIB_JOB_WINDOW_DEFAULT;
 	if (s->window > TRIB_JOB_WINDOW_MAX || (s->window & (s->window - 1)))
-		return reason_set(why, -ERANGE,
-				  "window %u: a power of 2 from 1 to %u",
-				  s->window, TRIB_JOB_WINDOW_MAX);
+		return reason_set(why, -ERANGE, "window %u: a power of 2 from 1 to %u", s->window,
+				  TRIB_JOB_WINDOW_MAX);
 	if (!s->timeout_ms)
 		s->timeout_ms = TRIB_JOB_TIMEOUT_DEFAULT;
-	if (s->timeout_ms < TRIB_JOB_TIMEOUT_MIN ||
-	    s->timeout_ms > TRIB_JOB_TIMEOUT_MAX)
-		return reason_set(why, -ERANGE, "timeout %u ms: %u to %u",
-				  s->timeout_ms, TRIB_JOB_TIMEOUT_MIN,
-				  TRIB_JOB_TIMEOUT_MAX);
+	if (s->timeout_ms < TRIB_JOB_TIMEOUT_MIN || s->timeout_ms > TRIB_JOB_TIMEOUT_MAX)
+		return reason_set(why, -ERANGE, "timeout %u ms: %u to %u", s->timeout_ms,
+				  TRIB_JOB_TIMEOUT_MIN, TRIB_JOB_TIMEOUT_MAX);
 	if (!s->fmt)
 		s->fmt = TRIB_FMT_Q32;
 	if (!trib_dtype_name(s->fmt))
-		return reason_set(
-			why, -EINVAL,
-			"format %u: floats travel as int, f32, f16 or bf16",
-			s->fmt);
+		return reason_set(why, -EINVAL, "format %u: floats travel as int, f32, f16 or bf16",
+				  s->fmt);
 	return 0;
 }
 
 /* Programs look for the module once, when they are loaded. */
-static int module_check(const struct tribd *d, const struct job_spec *s,
-			struct reason *why)
+static int module_check(const struct tribd *d, const struct job_spec *s, struct reason *why)
 {
 	if (!trib_fmt_is_float(s->fmt) || d->kfuncs)
 		return 0;
@@ -170,8 +162,7 @@ int job_new(struct tribd *d, struct job_spec *s, struct reason *why)
 	return err;
 }
 
-int job_set_rate(struct tribd *d, const char *name, uint64_t rate,
-		 struct reason *why)
+int job_set_rate(struct tribd *d, const char *name, uint64_t rate, struct reason *why)
 {
 	struct job *j = job_find(d, name);
 	uint64_t was;

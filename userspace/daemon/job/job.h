@@ -42,8 +42,7 @@ int job_new(struct tribd *d, struct job_spec *spec, struct reason *why);
 /* Make the record of a job of the state file; nothing is saved. */
 int job_restore(struct tribd *d, struct job_spec *spec, struct reason *why);
 /* Set the rate for workers that attach from now on. */
-int job_set_rate(struct tribd *d, const char *name, uint64_t rate,
-		 struct reason *why);
+int job_set_rate(struct tribd *d, const char *name, uint64_t rate, struct reason *why);
 int job_del(struct tribd *d, const char *name, struct reason *why);
 void job_free_all(struct tribd *d);
 /* Log each job of floats if the module, which adds them up, is missing. */

@@ -30,21 +30,18 @@ int adopt_map_check(const char *name, const struct bpf_map_info *have,
 		    const struct bpf_map_info *want, struct reason *why)
 {
 	if (have->type != want->type)
-		return reason_set(why, -EPROTO, "map %s has type %u, not %u",
-				  name, have->type, want->type);
-	if (have->key_size != want->key_size ||
-	    have->value_size != want->value_size)
+		return reason_set(why, -EPROTO, "map %s has type %u, not %u", name, have->type,
+				  want->type);
+	if (have->key_size != want->key_size || have->value_size != want->value_size)
 		return reason_set(
-			why, -EPROTO,
-			"map %s has keys of %u and values of %u bytes, not %u and %u",
-			name, have->key_size, have->value_size, want->key_size,
-			want->value_size);
+			why, -EPROTO, "map %s has keys of %u and values of %u bytes, not %u and %u",
+			name, have->key_size, have->value_size, want->key_size, want->value_size);
 	if (have->max_entries != want->max_entries)
-		return reason_set(why, -EPROTO, "map %s has %u entries, not %u",
-				  name, have->max_entries, want->max_entries);
+		return reason_set(why, -EPROTO, "map %s has %u entries, not %u", name,
+				  have->max_entries, want->max_entries);
 	if (have->map_flags != want->map_flags)
-		return reason_set(why, -EPROTO, "map %s has flags %#x, not %#x",
-				  name, have->map_flags, want->map_flags);
+		return reason_set(why, -EPROTO, "map %s has flags %#x, not %#x", name,
+				  have->map_flags, want->map_flags);
 	return 0;
 }
 
@@ -66,8 +63,8 @@ static int config_read(struct tribd *d, int fd)
 		return err;
 	err = adopt_map_check(map_name[MAP_CONFIG], &have, &want, &why);
 	if (err) {
-		log_error("%s: %s: pinned by another version; " PURGE_HINT,
-			  d->pin_dir, why.text, d->instance);
+		log_error("%s: %s: pinned by another version; " PURGE_HINT, d->pin_dir, why.text,
+			  d->instance);
 		return err;
 	}
 	return bpf_map_lookup_elem(fd, &zero, &d->config) ? -errno : 0;
@@ -87,9 +84,8 @@ static int config_check(const struct tribd *d)
 	unsigned int i;
 
 	if (c->abi != TRIB_MAPS_ABI) {
-		log_error(
-			"%s: pinned maps have ABI %u, this tribd has %u; " PURGE_HINT,
-			d->pin_dir, c->abi, TRIB_MAPS_ABI, d->instance);
+		log_error("%s: pinned maps have ABI %u, this tribd has %u; " PURGE_HINT, d->pin_dir,
+			  c->abi, TRIB_MAPS_ABI, d->instance);
 		return -EPROTO;
 	}
 	/* Using fewer than there are is allowed: pools shrink and grow. */
@@ -102,10 +98,8 @@ static int config_check(const struct tribd *d)
 	for (i = 0; i < sizeof(opt) / sizeof(opt[0]); i++) {
 		if (!opt[i].asked || opt[i].asked == opt[i].pinned)
 			continue;
-		log_error(
-			"%s %u: the pinned maps have %u; leave the option out, or " PURGE_HINT,
-			opt[i].option, opt[i].asked, opt[i].pinned,
-			d->instance);
+		log_error("%s %u: the pinned maps have %u; leave the option out, or " PURGE_HINT,
+			  opt[i].option, opt[i].asked, opt[i].pinned, d->instance);
 		return -EEXIST;
 	}
 	return 0;
@@ -122,8 +116,7 @@ int adopt_config(struct tribd *d)
 	pin_path(d, map_name[MAP_CONFIG], path);
 	fd = bpf_obj_get(path);
 	if (fd < 0 && errno == ENOENT) {
-		log_info("%s: an unfinished start left pins: removes them",
-			 d->pin_dir);
+		log_info("%s: an unfinished start left pins: removes them", d->pin_dir);
 		err = pins_remove(d);
 		return err ? err : -ENOENT;
 	}
@@ -140,14 +133,13 @@ int adopt_config(struct tribd *d)
 static int adopt_map(struct tribd *d, const char *name)
 {
 	struct bpf_map *m = bpf_object__find_map_by_name(d->obj, name);
-	struct bpf_map_info have,
-		want = {
-			.type = bpf_map__type(m),
-			.key_size = bpf_map__key_size(m),
-			.value_size = bpf_map__value_size(m),
-			.max_entries = bpf_map__max_entries(m),
-			.map_flags = bpf_map__map_flags(m),
-		};
+	struct bpf_map_info have, want = {
+					  .type = bpf_map__type(m),
+					  .key_size = bpf_map__key_size(m),
+					  .value_size = bpf_map__value_size(m),
+					  .max_entries = bpf_map__max_entries(m),
+					  .map_flags = bpf_map__map_flags(m),
+				  };
 	struct reason why = {};
 	char path[192];
 	int fd, err;
@@ -159,8 +151,7 @@ static int adopt_map(struct tribd *d, const char *name)
 	fd = bpf_obj_get(path);
 	if (fd < 0) {
 		err = -errno;
-		log_error("%s: %s; " PURGE_HINT, path, strerror(-err),
-			  d->instance);
+		log_error("%s: %s; " PURGE_HINT, path, strerror(-err), d->instance);
 		return err;
 	}
 	err = map_info(fd, &have);
@@ -169,8 +160,8 @@ static int adopt_map(struct tribd *d, const char *name)
 	if (!err)
 		err = bpf_map__reuse_fd(m, fd); /* takes a copy */
 	if (err)
-		log_error("%s: %s; " PURGE_HINT, path,
-			  why.text[0] ? why.text : strerror(-err), d->instance);
+		log_error("%s: %s; " PURGE_HINT, path, why.text[0] ? why.text : strerror(-err),
+			  d->instance);
 	close(fd);
 	return err;
 }
@@ -188,8 +179,7 @@ int adopt_maps(struct tribd *d)
 }
 
 /* Call @fn with the path of each pin until it returns non-zero; return that. */
-static int pins_each(struct tribd *d, const char *prefix,
-		     int (*fn)(const char *path))
+static int pins_each(struct tribd *d, const char *prefix, int (*fn)(const char *path))
 {
 	DIR *dir = opendir(d->pin_dir);
 	struct dirent *e;
@@ -199,8 +189,7 @@ static int pins_each(struct tribd *d, const char *prefix,
 	if (!dir)
 		return errno == ENOENT ? 0 : -errno;
 	while (!err && (e = readdir(dir))) {
-		if (e->d_name[0] == '.' ||
-		    strncmp(e->d_name, prefix, strlen(prefix)))
+		if (e->d_name[0] == '.' || strncmp(e->d_name, prefix, strlen(prefix)))
 			continue;
 		err = fn(pin_path(d, e->d_name, path));
 	}
@@ -253,15 +242,13 @@ int pins_remove(struct tribd *d)
 	 * as complete.
 	 */
 	err = pins_each(d, PIN_LINK, link_remove);
-	if (!err && unlink(pin_path(d, map_name[MAP_CONFIG], path)) &&
-	    errno != ENOENT)
+	if (!err && unlink(pin_path(d, map_name[MAP_CONFIG], path)) && errno != ENOENT)
 		err = -errno;
 	if (!err)
 		err = pins_each(d, "", pin_remove);
 	if (!err && rmdir(d->pin_dir) && errno != ENOENT)
 		err = -errno;
 	if (err)
-		log_error("%s: cannot remove all pins: %s", d->pin_dir,
-			  strerror(-err));
+		log_error("%s: cannot remove all pins: %s", d->pin_dir, strerror(-err));
 	return err;
 }

@@ -63,8 +63,7 @@ const char *const prog_name[PROG__MAX] = {
 static char complaint[240];
 
 /* Keep the last warning: it often holds the kernel's own reason. */
-static int print_libbpf(enum libbpf_print_level level, const char *fmt,
-			va_list ap)
+static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	char text[1024];
 	size_t n;
@@ -153,17 +152,14 @@ static int object_open(struct tribd *d)
 		if (variant[i].nval == d->config.nval)
 			break;
 	if (i == sizeof(variant) / sizeof(variant[0])) {
-		log_error("no BPF object for %u values per slot",
-			  d->config.nval);
+		log_error("no BPF object for %u values per slot", d->config.nval);
 		return -EINVAL;
 	}
-	d->obj = bpf_object__open_mem(
-		variant[i].start, (size_t)(variant[i].end - variant[i].start),
-		&opts);
+	d->obj = bpf_object__open_mem(variant[i].start, (size_t)(variant[i].end - variant[i].start),
+				      &opts);
 	if (!d->obj) {
 		err = -errno;
-		log_error("cannot open the BPF object: %s (%s)", strerror(-err),
-			  complaint);
+		log_error("cannot open the BPF object: %s (%s)", strerror(-err), complaint);
 		return err;
 	}
 	return 0;
@@ -186,14 +182,12 @@ static int maps_size(struct tribd *d)
 	int i, err;
 
 	for (i = 0; i < MAP__MAX; i++) {
-		struct bpf_map *m =
-			bpf_object__find_map_by_name(d->obj, map_name[i]);
+		struct bpf_map *m = bpf_object__find_map_by_name(d->obj, map_name[i]);
 		uint32_t n = map_size(&d->config, i);
 
 		err = !m ? -ENOENT : n ? bpf_map__set_max_entries(m, n) : 0;
 		if (err) {
-			log_error("map %s of the BPF object: %s", map_name[i],
-				  strerror(-err));
+			log_error("map %s of the BPF object: %s", map_name[i], strerror(-err));
 			return err;
 		}
 	}
@@ -205,15 +199,12 @@ static int descriptors_find(struct tribd *d)
 	int i;
 
 	for (i = 0; i < MAP__MAX; i++)
-		d->map[i] =
-			bpf_object__find_map_fd_by_name(d->obj, map_name[i]);
+		d->map[i] = bpf_object__find_map_fd_by_name(d->obj, map_name[i]);
 	for (i = 0; i < PROG__MAX; i++) {
-		struct bpf_program *p =
-			bpf_object__find_program_by_name(d->obj, prog_name[i]);
+		struct bpf_program *p = bpf_object__find_program_by_name(d->obj, prog_name[i]);
 
 		if (!p) {
-			log_error("program %s is not in the BPF object",
-				  prog_name[i]);
+			log_error("program %s is not in the BPF object", prog_name[i]);
 			return -ENOENT;
 		}
 		d->prog[i] = bpf_program__fd(p);
@@ -235,8 +226,7 @@ static void load_explain(int err)
 		log_error(
 			"cannot load the BPF object: not enough memory; --slots and --trees make the maps smaller");
 	else
-		log_error("cannot load the BPF object: %s (%s)", strerror(-err),
-			  complaint);
+		log_error("cannot load the BPF object: %s (%s)", strerror(-err), complaint);
 }
 
 static int object_prepare(struct tribd *d, bool adopt)
@@ -313,8 +303,7 @@ static int pin_maps(struct tribd *d)
 	uint32_t zero = 0;
 	int i, err;
 
-	if (bpf_map_update_elem(d->map[MAP_CONFIG], &zero, &d->config,
-				BPF_ANY)) {
+	if (bpf_map_update_elem(d->map[MAP_CONFIG], &zero, &d->config, BPF_ANY)) {
 		log_error("map trib_config: %s", strerror(errno));
 		return -errno;
 	}
@@ -358,14 +347,11 @@ int bpf_pin(struct tribd *d)
 static void quiesce_by_map(struct tribd *d)
 {
 	uint32_t zero = TRIB_NONE;
-	int fd =
-		bpf_map_create(BPF_MAP_TYPE_DEVMAP, "quiesce", sizeof(uint32_t),
-			       sizeof(struct bpf_devmap_val), 1, NULL);
+	int fd = bpf_map_create(BPF_MAP_TYPE_DEVMAP, "quiesce", sizeof(uint32_t),
+				sizeof(struct bpf_devmap_val), 1, NULL);
 
-	if (fd < 0 ||
-	    bpf_map_update_elem(d->map[MAP_GROUPS], &zero, &fd, BPF_ANY))
-		log_warn("cannot wait for running programs: %s",
-			 strerror(errno));
+	if (fd < 0 || bpf_map_update_elem(d->map[MAP_GROUPS], &zero, &fd, BPF_ANY))
+		log_warn("cannot wait for running programs: %s", strerror(errno));
 	bpf_map_delete_elem(d->map[MAP_GROUPS], &zero);
 	if (fd >= 0)
 		close(fd);
@@ -380,8 +366,7 @@ void bpf_quiesce(struct tribd *d)
 
 uint32_t bpf_btf_struct(struct tribd *d, const char *name)
 {
-	int id = d->btf ? btf__find_by_name_kind(d->btf, name, BTF_KIND_STRUCT)
-			: -ENOENT;
+	int id = d->btf ? btf__find_by_name_kind(d->btf, name, BTF_KIND_STRUCT) : -ENOENT;
 
 	return id > 0 ? (uint32_t)id : 0;
 }

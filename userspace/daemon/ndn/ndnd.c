@@ -21,8 +21,7 @@ static void sweep_run(struct tribd *d, struct timer *t)
 {
 	struct ndnd *fw = d->ndn;
 	struct ndn_part part = {.from = fw->swept, .buckets = NDND_PART};
-	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &part,
-		    .ctx_size_in = sizeof(part));
+	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = &part, .ctx_size_in = sizeof(part));
 
 	if (bpf_prog_test_run_opts(fw->prog[NDND_PROG_SWEEP], &o))
 		log_error("ndn: the sweep does not run: %s", strerror(errno));
@@ -53,12 +52,9 @@ int ndnd_init(struct tribd *d)
 	fw->lease_ms = NDND_LEASE_MS;
 	fw->sweep.fn = sweep_run;
 	TAILQ_INIT(&fw->routes);
-	ndnd_marker_parse(TRIB_NDN_MARK_INSERT, &fw->marker[NDN_MARK_INSERT],
-			  &why);
-	ndnd_marker_parse(TRIB_NDN_MARK_DISTRIBUTE,
-			  &fw->marker[NDN_MARK_DISTRIBUTE], &why);
-	ndnd_marker_parse(TRIB_NDN_MARK_DELETE, &fw->marker[NDN_MARK_DELETE],
-			  &why);
+	ndnd_marker_parse(TRIB_NDN_MARK_INSERT, &fw->marker[NDN_MARK_INSERT], &why);
+	ndnd_marker_parse(TRIB_NDN_MARK_DISTRIBUTE, &fw->marker[NDN_MARK_DISTRIBUTE], &why);
+	ndnd_marker_parse(TRIB_NDN_MARK_DELETE, &fw->marker[NDN_MARK_DELETE], &why);
 	return 0;
 }
 
@@ -84,9 +80,7 @@ int ndnd_need(struct tribd *d, struct reason *why)
 {
 	return d->ndn && d->ndn->on
 		       ? 0
-		       : reason_set(
-				 why, -EOPNOTSUPP,
-				 "tribd runs without --ndn: no NDN forwarder");
+		       : reason_set(why, -EOPNOTSUPP, "tribd runs without --ndn: no NDN forwarder");
 }
 
 /* Copy times and markers to fw->config; the caller stores it. */

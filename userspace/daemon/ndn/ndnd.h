@@ -150,31 +150,24 @@ void ndnd_settle(struct tribd *d);
 void ndnd_sweep_set(struct tribd *d);
 
 /* Faces. The caller saves the state and then settles, which cannot fail. */
-int ndnd_face_check(struct tribd *d, const struct face_spec *s,
-		    struct reason *why);
-int ndnd_face_add(struct tribd *d, struct face *f, const struct ndnd_spec *s,
-		  struct reason *why);
-int ndnd_face_set(struct tribd *d, struct face *f, const struct ndnd_spec *s,
-		  struct reason *why);
+int ndnd_face_check(struct tribd *d, const struct face_spec *s, struct reason *why);
+int ndnd_face_add(struct tribd *d, struct face *f, const struct ndnd_spec *s, struct reason *why);
+int ndnd_face_set(struct tribd *d, struct face *f, const struct ndnd_spec *s, struct reason *why);
 /* Update the maps after the state with the new face is saved. */
 void ndnd_face_added(struct tribd *d, struct face *f);
 /* Refuse to delete a face that routes use. */
-int ndnd_face_del_check(struct tribd *d, const struct face *f,
-			struct reason *why);
+int ndnd_face_del_check(struct tribd *d, const struct face *f, struct reason *why);
 /* Remove rows, routes and subscriptions of a face that is deleted. */
 void ndnd_face_del(struct tribd *d, struct face *f);
 void ndnd_peer_free(struct tribd *d, struct ndnd_peer *p);
 
-int ndnd_route_new(struct tribd *d, const char *prefix, const char *face,
-		   struct reason *why);
+int ndnd_route_new(struct tribd *d, const char *prefix, const char *face, struct reason *why);
 /* Delete the routes by @f, whose face is deleted. Without --ndn only. */
 void ndnd_routes_drop(struct tribd *d, const struct face *f);
 /* Add a record from the state file; writes no map. */
-int ndnd_route_restore(struct tribd *d, const char *prefix, const char *face,
-		       struct reason *why);
+int ndnd_route_restore(struct tribd *d, const char *prefix, const char *face, struct reason *why);
 int ndnd_route_del(struct tribd *d, const char *prefix, struct reason *why);
-struct ndnd_route *ndnd_route_find(struct tribd *d,
-				   const struct ndn_row_name *name);
+struct ndnd_route *ndnd_route_find(struct tribd *d, const struct ndn_row_name *name);
 
 /* A request to change times and markers; 0 and NULL: keep. */
 struct ndnd_set {
@@ -182,8 +175,7 @@ struct ndnd_set {
 	const char *marker[NDN_MARK__MAX];
 };
 
-int ndnd_set_check(struct tribd *d, const struct ndnd_set *s,
-		   struct reason *why);
+int ndnd_set_check(struct tribd *d, const struct ndnd_set *s, struct reason *why);
 int ndnd_set(struct tribd *d, const struct ndnd_set *s, struct reason *why);
 /* Change the record only, after ndnd_set_check(). */
 void ndnd_set_apply(struct ndnd *fw, const struct ndnd_set *s);
@@ -193,28 +185,21 @@ void ndnd_config_fill(struct ndnd *fw);
 /* --- ndnd_spec.c: pure */
 
 /* Parse a name. */
-int ndnd_name_parse(const char *text, struct ndn_row_name *name,
-		    struct reason *why);
+int ndnd_name_parse(const char *text, struct ndn_row_name *name, struct reason *why);
 /* Write a name as text; "?" if it is malformed. Return: @buf or a constant. */
-const char *ndnd_name_text(const struct ndn_row_name *name,
-			   char buf[NDND_TEXT_MAX]);
-bool ndnd_name_is_equal(const struct ndn_row_name *a,
-			const struct ndn_row_name *b);
-bool ndnd_name_is_below(const struct ndn_row_name *prefix,
-			const struct ndn_row_name *n);
+const char *ndnd_name_text(const struct ndn_row_name *name, char buf[NDND_TEXT_MAX]);
+bool ndnd_name_is_equal(const struct ndn_row_name *a, const struct ndn_row_name *b);
+bool ndnd_name_is_below(const struct ndn_row_name *prefix, const struct ndn_row_name *n);
 /* Parse a prefix, which must not begin with a marker of @n (NULL: any). */
-int ndnd_prefix_parse(const struct ndnd *fw, const char *text,
-		      struct ndn_row_name *name, struct reason *why);
-int ndnd_marker_parse(const char *text, struct ndn_marker *m,
+int ndnd_prefix_parse(const struct ndnd *fw, const char *text, struct ndn_row_name *name,
 		      struct reason *why);
-const char *ndnd_marker_text(const struct ndn_marker *m,
-			     char buf[NDND_TEXT_MAX]);
+int ndnd_marker_parse(const char *text, struct ndn_marker *m, struct reason *why);
+const char *ndnd_marker_text(const struct ndn_marker *m, char buf[NDND_TEXT_MAX]);
 /* Add rights @may below prefix @text to @s; "" adds nothing. */
-int ndnd_spec_add(const struct ndnd *fw, struct ndnd_spec *s, uint8_t may,
-		  const char *text, struct reason *why);
+int ndnd_spec_add(const struct ndnd *fw, struct ndnd_spec *s, uint8_t may, const char *text,
+		  struct reason *why);
 /* Complete @s by what it keeps of @p (NULL: none), and check it. */
-int ndnd_spec_apply(const struct ndnd_peer *p, struct ndnd_spec *s,
-		    struct reason *why);
+int ndnd_spec_apply(const struct ndnd_peer *p, struct ndnd_spec *s, struct reason *why);
 /* Bytes of the prefixes as text. */
 size_t ndnd_prefixes_text(const struct ndnd_prefix *p, unsigned int n);
 
@@ -245,9 +230,8 @@ int ndnd_tables_write(struct tribd *d);
 int ndnd_route_store(struct tribd *d, struct ndnd_route *r);
 void ndnd_route_clear(struct tribd *d, const struct ndnd_route *r);
 /* Replace the rights @old of face number @number by @now; NULL: none. */
-void ndnd_rights_store(struct tribd *d, uint8_t number,
-		       const struct ndnd_prefix *old, unsigned int nold,
-		       const struct ndnd_prefix *now, unsigned int nnow);
+void ndnd_rights_store(struct tribd *d, uint8_t number, const struct ndnd_prefix *old,
+		       unsigned int nold, const struct ndnd_prefix *now, unsigned int nnow);
 /* Compute &ndn_face.right_lens. */
 uint32_t ndnd_rights_lens(const struct ndnd_peer *p);
 
@@ -258,8 +242,7 @@ struct ndnd_walk;
 /* Is a count of rows older than a second? Then the caller counts again. */
 bool ndnd_used_old(struct ndnd_used *u);
 
-struct ndnd_walk *ndnd_walk_new(int fd, uint32_t key_size, uint32_t value_size,
-				uint32_t entries);
+struct ndnd_walk *ndnd_walk_new(int fd, uint32_t key_size, uint32_t value_size, uint32_t entries);
 /* Get the next row, valid until the next call. Return: 1; 0: end; -errno. */
 int ndnd_walk_next(struct ndnd_walk *w, const void **key, const void **value);
 /* Let the next call return the same row again; once per call. */
@@ -283,13 +266,11 @@ struct ndnd_pit_row {
 
 struct ndnd_walk *ndnd_pit_walk(struct tribd *d);
 /* Get the next entry below @prefix. Return: as ndnd_walk_next(). */
-int ndnd_pit_next(struct tribd *d, struct ndnd_walk *w,
-		  const struct ndn_row_name *prefix, struct ndnd_pit_row *row);
-/* Find the entry of @name. Return: 0 or -ENOENT. */
-int ndnd_pit_find(struct tribd *d, const struct ndn_row_name *name,
+int ndnd_pit_next(struct tribd *d, struct ndnd_walk *w, const struct ndn_row_name *prefix,
 		  struct ndnd_pit_row *row);
-int ndnd_pit_forget(struct tribd *d, const struct ndn_row_name *name,
-		    struct reason *why);
+/* Find the entry of @name. Return: 0 or -ENOENT. */
+int ndnd_pit_find(struct tribd *d, const struct ndn_row_name *name, struct ndnd_pit_row *row);
+int ndnd_pit_forget(struct tribd *d, const struct ndn_row_name *name, struct reason *why);
 /* Remove all traces of a face, so that its number can be used again. */
 void ndnd_pit_forget_face(struct tribd *d, uint8_t number);
 /* Count entries; the count may be a second old. */
@@ -298,13 +279,12 @@ uint32_t ndnd_pit_count(struct tribd *d);
 /* --- ndnd_cs.c: the cache */
 
 struct ndnd_walk *ndnd_cs_walk(struct tribd *d);
-int ndnd_cs_next(struct ndnd_walk *w, const struct ndn_row_name *prefix,
-		 struct ndn_row_name *name, uint32_t *bytes, uint32_t *place);
+int ndnd_cs_next(struct ndnd_walk *w, const struct ndn_row_name *prefix, struct ndn_row_name *name,
+		 uint32_t *bytes, uint32_t *place);
 /* Count segments; the count may be a second old. */
 uint32_t ndnd_cs_count(struct tribd *d);
 /* Remove segments below @prefix. Return: how many, or -errno. */
-int ndnd_cs_wipe(struct tribd *d, const struct ndn_row_name *prefix,
-		 struct reason *why);
+int ndnd_cs_wipe(struct tribd *d, const struct ndn_row_name *prefix, struct reason *why);
 /* Run ndn_forget. Return: 0, -EBUSY (row locked), -errno. */
 int ndnd_forget_run(struct tribd *d, struct ndn_forget *what);
 
@@ -322,8 +302,7 @@ void ndnd_miss_exit(struct tribd *d);
 
 /* Make the NDN part of a face. Return: NULL if it has none. */
 json_t *ndnd_face_pack(const struct face *f);
-int ndnd_face_load(struct tribd *d, const json_t *o, struct ndnd_spec *s,
-		   struct reason *why);
+int ndnd_face_load(struct tribd *d, const json_t *o, struct ndnd_spec *s, struct reason *why);
 /* Make the part besides faces, without routes by face @gone. */
 json_t *ndnd_pack(struct tribd *d, const void *gone);
 /* Read times and markers; before the faces, whose prefixes need them. */

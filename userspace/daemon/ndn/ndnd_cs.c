@@ -10,13 +10,13 @@ struct ndnd_walk *ndnd_cs_walk(struct tribd *d)
 {
 	uint32_t rows = d->ndn->cache ? d->ndn->cache : 1;
 
-	return ndnd_walk_new(d->ndn->map[NDND_MAP_CACHE], sizeof(uint32_t),
-			     sizeof(struct ndn_kept), rows);
+	return ndnd_walk_new(d->ndn->map[NDND_MAP_CACHE], sizeof(uint32_t), sizeof(struct ndn_kept),
+			     rows);
 }
 
 /* All names in the cache have the marker of distribution. */
-int ndnd_cs_next(struct ndnd_walk *w, const struct ndn_row_name *prefix,
-		 struct ndn_row_name *name, uint32_t *bytes, uint32_t *place)
+int ndnd_cs_next(struct ndnd_walk *w, const struct ndn_row_name *prefix, struct ndn_row_name *name,
+		 uint32_t *bytes, uint32_t *place)
 {
 	const void *key, *value;
 	const struct ndn_kept *k;
@@ -53,8 +53,7 @@ uint32_t ndnd_cs_count(struct tribd *d)
 	return used->rows;
 }
 
-int ndnd_cs_wipe(struct tribd *d, const struct ndn_row_name *prefix,
-		 struct reason *why)
+int ndnd_cs_wipe(struct tribd *d, const struct ndn_row_name *prefix, struct reason *why)
 {
 	struct ndn_forget f = {.kind = NDN_FORGET_KEPT};
 	struct ndnd_walk *w = ndnd_cs_walk(d);
@@ -62,8 +61,7 @@ int ndnd_cs_wipe(struct tribd *d, const struct ndn_row_name *prefix,
 	uint32_t bytes, place;
 	int more = -ENOMEM, n = 0, err;
 
-	while (w &&
-	       (more = ndnd_cs_next(w, prefix, &name, &bytes, &place)) > 0) {
+	while (w && (more = ndnd_cs_next(w, prefix, &name, &bytes, &place)) > 0) {
 		f.place = place;
 		err = ndnd_forget_run(d, &f);
 		if (err) {
@@ -73,7 +71,5 @@ int ndnd_cs_wipe(struct tribd *d, const struct ndn_row_name *prefix,
 		n++;
 	}
 	ndnd_walk_free(w);
-	return more < 0
-		       ? reason_set(why, more, "the cache: %s", strerror(-more))
-		       : n;
+	return more < 0 ? reason_set(why, more, "the cache: %s", strerror(-more)) : n;
 }

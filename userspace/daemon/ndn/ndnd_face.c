@@ -32,29 +32,26 @@ static uint8_t number_free(struct tribd *d)
 }
 
 /* Refuse a second face for one sender: packets could belong to either. */
-static int same_sender_check(struct tribd *d, const struct face *f,
-			     uint16_t port, struct reason *why)
+static int same_sender_check(struct tribd *d, const struct face *f, uint16_t port,
+			     struct reason *why)
 {
 	const struct face *g;
 
 	TAILQ_FOREACH(g, &d->faces, link) {
-		if (g == f || !g->ndn || g->port != f->port ||
-		    g->ndn->port != port || g->vlan[0] != f->vlan[0])
+		if (g == f || !g->ndn || g->port != f->port || g->ndn->port != port ||
+		    g->vlan[0] != f->vlan[0])
 			continue;
 		if (port ? !memcmp(&g->addr, &f->addr, sizeof(f->addr))
-			 : (g->mac_known && f->mac_known &&
-			    !memcmp(g->mac, f->mac, 6)))
-			return reason_set(
-				why, -EEXIST,
-				"face %s: face %s has the same address and ndn-port %u",
-				f->name, g->name, port);
+			 : (g->mac_known && f->mac_known && !memcmp(g->mac, f->mac, 6)))
+			return reason_set(why, -EEXIST,
+					  "face %s: face %s has the same address and ndn-port %u",
+					  f->name, g->name, port);
 	}
 	return 0;
 }
 
 /* Check that @f can be a face of the forwarder. */
-static int shape_check(struct tribd *d, const struct face *f, uint16_t port,
-		       struct reason *why)
+static int shape_check(struct tribd *d, const struct face *f, uint16_t port, struct reason *why)
 {
 	char text[INET6_ADDRSTRLEN];
 
@@ -64,21 +61,17 @@ static int shape_check(struct tribd *d, const struct face *f, uint16_t port,
 			"face %s has an inner vlan %u: ndn needs a face with one tag at most",
 			f->name, f->vlan[1]);
 	if (addr_is_multicast(&f->addr))
-		return reason_set(
-			why, -EINVAL,
-			"face %s: %s is a group address: ndn needs a neighbour's address",
-			f->name, addr_text(&f->addr, text));
+		return reason_set(why, -EINVAL,
+				  "face %s: %s is a group address: ndn needs a neighbour's address",
+				  f->name, addr_text(&f->addr, text));
 	if (port && addr_is_zero(&f->addr))
-		return reason_set(
-			why, -EINVAL,
-			"face %s has no address: only ndn-port 0 needs none",
-			f->name);
+		return reason_set(why, -EINVAL,
+				  "face %s has no address: only ndn-port 0 needs none", f->name);
 	return same_sender_check(d, f, port, why);
 }
 
 /* Before the face exists: may it do without an address? */
-int ndnd_face_check(struct tribd *d, const struct face_spec *s,
-		    struct reason *why)
+int ndnd_face_check(struct tribd *d, const struct face_spec *s, struct reason *why)
 {
 	const struct ndnd_spec *n = s->ndn;
 
@@ -90,13 +83,11 @@ int ndnd_face_check(struct tribd *d, const struct face_spec *s,
 			why, -EINVAL,
 			"address :: is not a neighbour's: only ndn faces with ndn-port 0 need none");
 	if (!s->mac_given)
-		return reason_set(why, -EINVAL,
-				  "face %s has neither addr nor mac", s->name);
+		return reason_set(why, -EINVAL, "face %s has neither addr nor mac", s->name);
 	return 0;
 }
 
-static struct ndnd_peer *peer_make(const struct ndnd_spec *s,
-				   const struct ndnd_peer *old)
+static struct ndnd_peer *peer_make(const struct ndnd_spec *s, const struct ndnd_peer *old)
 {
 	struct ndnd_peer *p = calloc(1, sizeof(*p));
 
@@ -131,9 +122,8 @@ void ndnd_peer_free(struct tribd *d, struct ndnd_peer *p)
 }
 
 /* Make the new peer of @f, changed by @s. *@out NULL: @f has none any more. */
-static int peer_prepare(struct tribd *d, const struct face *f,
-			const struct ndnd_spec *s, struct ndnd_peer **out,
-			struct reason *why)
+static int peer_prepare(struct tribd *d, const struct face *f, const struct ndnd_spec *s,
+			struct ndnd_peer **out, struct reason *why)
 {
 	struct ndnd *fw = d->ndn;
 	struct ndnd_spec *now = malloc(sizeof(*now));
@@ -148,9 +138,7 @@ static int peer_prepare(struct tribd *d, const struct face *f,
 		goto out;
 	err = shape_check(d, f, now->port, why);
 	if (!err && fw->nprefixes + now->n > NDND_RIGHTS_MAX)
-		err = reason_set(why, -ENOSPC,
-				 "faces have more than %u prefixes",
-				 NDND_RIGHTS_MAX);
+		err = reason_set(why, -ENOSPC, "faces have more than %u prefixes", NDND_RIGHTS_MAX);
 	if (err)
 		goto out;
 	*out = peer_make(now, f->ndn);
@@ -160,13 +148,11 @@ static int peer_prepare(struct tribd *d, const struct face *f,
 	}
 	fw->nprefixes += now->n;
 	if (!f->ndn)
-		(*out)->number = s->number && s->number < NDN_FACES &&
-						 !number_find(d, s->number)
+		(*out)->number = s->number && s->number < NDN_FACES && !number_find(d, s->number)
 					 ? (uint8_t)s->number
 					 : number_free(d);
 	if (!(*out)->number) {
-		err = reason_set(why, -ENOSPC, "there are %u ndn faces already",
-				 NDN_FACES - 1);
+		err = reason_set(why, -ENOSPC, "there are %u ndn faces already", NDN_FACES - 1);
 		ndnd_peer_free(d, *out);
 	}
 out:
@@ -174,8 +160,7 @@ out:
 	return err;
 }
 
-int ndnd_face_add(struct tribd *d, struct face *f, const struct ndnd_spec *s,
-		  struct reason *why)
+int ndnd_face_add(struct tribd *d, struct face *f, const struct ndnd_spec *s, struct reason *why)
 {
 	struct ndnd_peer *p;
 	int err = peer_prepare(d, f, s, &p, why);
@@ -186,13 +171,12 @@ int ndnd_face_add(struct tribd *d, struct face *f, const struct ndnd_spec *s,
 }
 
 /* Without --ndn routes cannot be deleted first: they go with the face. */
-int ndnd_face_del_check(struct tribd *d, const struct face *f,
-			struct reason *why)
+int ndnd_face_del_check(struct tribd *d, const struct face *f, struct reason *why)
 {
 	if (!f->ndn || !f->ndn->routes || !d->ndn->on)
 		return 0;
-	return reason_set(why, -EBUSY, "face %s is used by %u route%s", f->name,
-			  f->ndn->routes, f->ndn->routes == 1 ? "" : "s");
+	return reason_set(why, -EBUSY, "face %s is used by %u route%s", f->name, f->ndn->routes,
+			  f->ndn->routes == 1 ? "" : "s");
 }
 
 /* Update the maps after @f->ndn replaced @old. Frees @old. */
@@ -203,8 +187,8 @@ static void peer_changed(struct tribd *d, struct face *f, struct ndnd_peer *old)
 	const struct ndnd_peer *now = f->ndn ? f->ndn : &none;
 
 	if (d->ndn && d->ndn->on) {
-		ndnd_rights_store(d, f->ndn ? f->ndn->number : was->number,
-				  was->prefix, was->n, now->prefix, now->n);
+		ndnd_rights_store(d, f->ndn ? f->ndn->number : was->number, was->prefix, was->n,
+				  now->prefix, now->n);
 		ndnd_rows_settle(d);
 		if (old && !f->ndn) {
 			bpf_quiesce(d);
@@ -220,8 +204,7 @@ void ndnd_face_added(struct tribd *d, struct face *f)
 		peer_changed(d, f, NULL);
 }
 
-int ndnd_face_set(struct tribd *d, struct face *f, const struct ndnd_spec *s,
-		  struct reason *why)
+int ndnd_face_set(struct tribd *d, struct face *f, const struct ndnd_spec *s, struct reason *why)
 {
 	struct ndnd_peer *old, *now;
 	int err;

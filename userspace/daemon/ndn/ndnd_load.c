@@ -76,8 +76,7 @@ static int object_open(struct ndnd *fw)
 	struct bpf_program *pass;
 	int i, err;
 
-	fw->obj = bpf_object__open_mem(
-		ndn_object, (size_t)(ndn_object_end - ndn_object), &opts);
+	fw->obj = bpf_object__open_mem(ndn_object, (size_t)(ndn_object_end - ndn_object), &opts);
 	if (!fw->obj)
 		return -errno;
 	/* Not needed: trib_pass serves veth peers. */
@@ -85,13 +84,10 @@ static int object_open(struct ndnd *fw)
 	if (pass)
 		bpf_program__set_autoload(pass, false);
 	for (i = 0; i < NDND_MAP__MAX; i++) {
-		struct bpf_map *m =
-			bpf_object__find_map_by_name(fw->obj, nmap_name[i]);
+		struct bpf_map *m = bpf_object__find_map_by_name(fw->obj, nmap_name[i]);
 		uint32_t size = nmap_size(fw, i);
 
-		err = !m     ? -ENOENT
-		      : size ? bpf_map__set_max_entries(m, size)
-			     : 0;
+		err = !m ? -ENOENT : size ? bpf_map__set_max_entries(m, size) : 0;
 		if (err)
 			return err;
 	}
@@ -110,14 +106,13 @@ static int map_info(int fd, struct bpf_map_info *info)
 
 static int map_adopt(struct tribd *d, struct bpf_map *m, struct reason *why)
 {
-	struct bpf_map_info have,
-		want = {
-			.type = bpf_map__type(m),
-			.key_size = bpf_map__key_size(m),
-			.value_size = bpf_map__value_size(m),
-			.max_entries = bpf_map__max_entries(m),
-			.map_flags = bpf_map__map_flags(m),
-		};
+	struct bpf_map_info have, want = {
+					  .type = bpf_map__type(m),
+					  .key_size = bpf_map__key_size(m),
+					  .value_size = bpf_map__value_size(m),
+					  .max_entries = bpf_map__max_entries(m),
+					  .map_flags = bpf_map__map_flags(m),
+				  };
 	char path[192];
 	int err, fd = bpf_obj_get(pin_path(d, bpf_map__name(m), path));
 
@@ -137,8 +132,7 @@ static int map_adopt(struct tribd *d, struct bpf_map *m, struct reason *why)
 /* The configuration is pinned last: its pin shows that the others are complete. */
 static int config_adopt(struct tribd *d, struct reason *why)
 {
-	struct bpf_map *m = bpf_object__find_map_by_name(
-		d->ndn->obj, nmap_name[NDND_MAP_CONFIG]);
+	struct bpf_map *m = bpf_object__find_map_by_name(d->ndn->obj, nmap_name[NDND_MAP_CONFIG]);
 	struct ndn_config *c = &d->ndn->config;
 	uint32_t zero = 0;
 	int err = map_adopt(d, m, why);
@@ -146,26 +140,21 @@ static int config_adopt(struct tribd *d, struct reason *why)
 	if (err)
 		return err;
 	if (bpf_map_lookup_elem(bpf_map__fd(m), &zero, c))
-		return reason_set(why, -errno, "map ndn_config: %s",
-				  strerror(errno));
+		return reason_set(why, -errno, "map ndn_config: %s", strerror(errno));
 	if (c->abi != NDN_ABI)
-		return reason_set(why, -EPROTO, "ABI %u, not %u", c->abi,
-				  NDN_ABI);
+		return reason_set(why, -EPROTO, "ABI %u, not %u", c->abi, NDN_ABI);
 	if (c->buckets != ndn_buckets(d->ndn->entries))
-		return reason_set(why, -EPROTO,
-				  "%u buckets for entries, not %u", c->buckets,
+		return reason_set(why, -EPROTO, "%u buckets for entries, not %u", c->buckets,
 				  ndn_buckets(d->ndn->entries));
 	if (c->ncache != d->ndn->cache)
-		return reason_set(why, -EPROTO, "a cache of %u, not %u",
-				  c->ncache, d->ndn->cache);
+		return reason_set(why, -EPROTO, "a cache of %u, not %u", c->ncache, d->ndn->cache);
 	return 0;
 }
 
 /* Is the map pinned and adopted like others? The configuration is not. */
 static bool map_is_shared(const struct bpf_map *m)
 {
-	return !bpf_map__is_internal(m) &&
-	       strcmp(bpf_map__name(m), nmap_name[NDND_MAP_CONFIG]);
+	return !bpf_map__is_internal(m) && strcmp(bpf_map__name(m), nmap_name[NDND_MAP_CONFIG]);
 }
 
 static int maps_adopt(struct tribd *d, struct reason *why)
@@ -185,8 +174,7 @@ static int maps_adopt(struct tribd *d, struct reason *why)
 static bool pin_is_ours(const char *name)
 {
 	return !strncmp(name, PIN_PREFIX, strlen(PIN_PREFIX)) &&
-	       strcmp(name, map_name[MAP_NDN_IN]) &&
-	       strcmp(name, map_name[MAP_NDN_LEAVE]);
+	       strcmp(name, map_name[MAP_NDN_IN]) && strcmp(name, map_name[MAP_NDN_LEAVE]);
 }
 
 /* Remove pins, the configuration first. Return: how many. */
@@ -215,11 +203,9 @@ static uint64_t map_bytes(const struct bpf_map *m)
 
 	switch (bpf_map__type(m)) {
 	case BPF_MAP_TYPE_HASH:
-		return bpf_map__max_entries(m) *
-		       (value + bpf_map__key_size(m) + 64);
+		return bpf_map__max_entries(m) * (value + bpf_map__key_size(m) + 64);
 	case BPF_MAP_TYPE_PERCPU_ARRAY:
-		return bpf_map__max_entries(m) * value *
-		       (uint64_t)libbpf_num_possible_cpus();
+		return bpf_map__max_entries(m) * value * (uint64_t)libbpf_num_possible_cpus();
 	case BPF_MAP_TYPE_RINGBUF:
 		return bpf_map__max_entries(m);
 	default:
@@ -233,9 +219,8 @@ static void size_log(const struct ndnd *fw)
 	struct bpf_map *m;
 
 	bpf_object__for_each_map(m, fw->obj) bytes += map_bytes(m);
-	log_info("ndn: %u entries, a cache of %u segments, %.1f MB%s",
-		 fw->entries, fw->cache, (double)bytes / 1e6,
-		 fw->adopted ? ", adopted" : "");
+	log_info("ndn: %u entries, a cache of %u segments, %.1f MB%s", fw->entries, fw->cache,
+		 (double)bytes / 1e6, fw->adopted ? ", adopted" : "");
 }
 
 /* --- loading */
@@ -245,11 +230,9 @@ static int fds_find(struct ndnd *fw)
 	int i;
 
 	for (i = 0; i < NDND_MAP__MAX; i++)
-		fw->map[i] =
-			bpf_object__find_map_fd_by_name(fw->obj, nmap_name[i]);
+		fw->map[i] = bpf_object__find_map_fd_by_name(fw->obj, nmap_name[i]);
 	for (i = 0; i < NDND_PROG__MAX; i++) {
-		struct bpf_program *p = bpf_object__find_program_by_name(
-			fw->obj, nprog_name[i]);
+		struct bpf_program *p = bpf_object__find_program_by_name(fw->obj, nprog_name[i]);
 
 		if (!p)
 			return -ENOENT;
@@ -264,8 +247,7 @@ static int config_new(struct ndnd *fw)
 	fw->config.ncache = fw->cache;
 	fw->config.buckets = ndn_buckets(fw->entries);
 	fw->config.nnonces = NONCES;
-	if (getrandom(fw->config.seed, sizeof(fw->config.seed), 0) !=
-	    sizeof(fw->config.seed))
+	if (getrandom(fw->config.seed, sizeof(fw->config.seed), 0) != sizeof(fw->config.seed))
 		return -EIO;
 	return 0;
 }
@@ -289,13 +271,9 @@ static int object_load(struct tribd *d)
 
 	if (err)
 		return err;
-	fw->adopted =
-		d->adopted &&
-		!access(pin_path(d, nmap_name[NDND_MAP_CONFIG], path), F_OK);
+	fw->adopted = d->adopted && !access(pin_path(d, nmap_name[NDND_MAP_CONFIG], path), F_OK);
 	if (fw->adopted && maps_adopt(d, &why)) {
-		log_warn(
-			"ndn: pinned maps do not fit: %s; starting with new ones",
-			why.text);
+		log_warn("ndn: pinned maps do not fit: %s; starting with new ones", why.text);
 		fw->adopted = false;
 		bpf_object__close(fw->obj);
 		fw->obj = NULL;
@@ -324,11 +302,10 @@ int ndnd_load(struct tribd *d)
 	fw->cache = power_of_2(d->opt.ndn_cache);
 	err = object_load(d);
 	if (err == -ENOMEM)
-		log_error(
-			"ndn: not enough memory; --ndn and --ndn-cache make the maps smaller");
+		log_error("ndn: not enough memory; --ndn and --ndn-cache make the maps smaller");
 	else if (err)
-		log_error("ndn: cannot load the BPF object: %s (%s)",
-			  strerror(-err), bpf_complaint());
+		log_error("ndn: cannot load the BPF object: %s (%s)", strerror(-err),
+			  bpf_complaint());
 	if (err)
 		return err;
 	fw->on = true;
@@ -370,8 +347,7 @@ int ndnd_pin(struct tribd *d)
 			err = pin_one(d, m);
 	}
 	if (!err)
-		err = pin_one(d, bpf_object__find_map_by_name(
-					 fw->obj, nmap_name[NDND_MAP_CONFIG]));
+		err = pin_one(d, bpf_object__find_map_by_name(fw->obj, nmap_name[NDND_MAP_CONFIG]));
 	return err;
 }
 

@@ -82,8 +82,7 @@ static const char *device_name(struct tribd *d, uint32_t ifindex)
 }
 
 /* Write the sender as arguments of `trib face add`. */
-static void sender_text(struct tribd *d, const struct ndn_miss *miss, char *buf,
-			size_t size)
+static void sender_text(struct tribd *d, const struct ndn_miss *miss, char *buf, size_t size)
 {
 	const struct ndn_from *from = &miss->from;
 	char addr[INET6_ADDRSTRLEN], vlan[16] = "", port[24] = "";
@@ -95,16 +94,12 @@ static void sender_text(struct tribd *d, const struct ndn_miss *miss, char *buf,
 	if (ntohs(from->port) != TRIB_NDN_UDP_PORT)
 		snprintf(port, sizeof(port), " ndn-port %u", ntohs(from->port));
 	if (from->port)
-		snprintf(buf, size, "dev %s%s addr %s ndn host%s",
-			 device_name(d, from->ifindex), vlan,
-			 addr_text(&a, addr), port);
+		snprintf(buf, size, "dev %s%s addr %s ndn host%s", device_name(d, from->ifindex),
+			 vlan, addr_text(&a, addr), port);
 	else
-		snprintf(
-			buf, size,
-			"dev %s%s mac %02x:%02x:%02x:%02x:%02x:%02x ndn host%s",
-			device_name(d, from->ifindex), vlan, from->addr[0],
-			from->addr[1], from->addr[2], from->addr[3],
-			from->addr[4], from->addr[5], port);
+		snprintf(buf, size, "dev %s%s mac %02x:%02x:%02x:%02x:%02x:%02x ndn host%s",
+			 device_name(d, from->ifindex), vlan, from->addr[0], from->addr[1],
+			 from->addr[2], from->addr[3], from->addr[4], from->addr[5], port);
 }
 
 static int on_miss(void *arg, void *data, size_t len)
@@ -155,8 +150,7 @@ int ndnd_miss_init(struct tribd *d)
 	d->ndn->misses = m;
 	m->watch.fn = readable;
 	m->watch.fd = -1;
-	m->ring = ring_buffer__new(d->ndn->map[NDND_MAP_MISSES], on_miss, d,
-				   NULL);
+	m->ring = ring_buffer__new(d->ndn->map[NDND_MAP_MISSES], on_miss, d, NULL);
 	if (!m->ring) {
 		err = -errno;
 		log_error("ndn: map ndn_misses: %s", strerror(-err));

@@ -26,8 +26,8 @@ struct entry {
 };
 
 /* Get the subscribed faces: half leases that are over do not count. */
-static void living(const struct ndn_config *c, const struct entry *n,
-		   uint64_t now, uint64_t live[NDN_FACE_WORDS])
+static void living(const struct ndn_config *c, const struct entry *n, uint64_t now,
+		   uint64_t live[NDN_FACE_WORDS])
 {
 	uint64_t lap = c->lease_ns / 2 + 1, over = 0;
 	unsigned int i, k;
@@ -42,8 +42,7 @@ static void living(const struct ndn_config *c, const struct entry *n,
 	}
 }
 
-static void row_fill(const struct ndn_config *c, const struct entry *n,
-		     struct ndnd_pit_row *row)
+static void row_fill(const struct ndn_config *c, const struct entry *n, struct ndnd_pit_row *row)
 {
 	uint64_t now = loop_now();
 
@@ -70,12 +69,12 @@ static bool rest_get(struct tribd *d, uint32_t row, struct entry *n)
 
 struct ndnd_walk *ndnd_pit_walk(struct tribd *d)
 {
-	return ndnd_walk_new(d->ndn->map[NDND_MAP_PIT], sizeof(uint32_t),
-			     sizeof(struct ndn_entry), NDND_PART);
+	return ndnd_walk_new(d->ndn->map[NDND_MAP_PIT], sizeof(uint32_t), sizeof(struct ndn_entry),
+			     NDND_PART);
 }
 
-int ndnd_pit_next(struct tribd *d, struct ndnd_walk *w,
-		  const struct ndn_row_name *prefix, struct ndnd_pit_row *row)
+int ndnd_pit_next(struct tribd *d, struct ndnd_walk *w, const struct ndn_row_name *prefix,
+		  struct ndnd_pit_row *row)
 {
 	const void *key, *value;
 	struct entry n;
@@ -95,8 +94,8 @@ int ndnd_pit_next(struct tribd *d, struct ndnd_walk *w,
 }
 
 /* Find the entry of @name: its key, row and content. */
-static int entry_get(struct tribd *d, const struct ndn_row_name *name,
-		     uint64_t *key, uint32_t *row, struct entry *n)
+static int entry_get(struct tribd *d, const struct ndn_row_name *name, uint64_t *key, uint32_t *row,
+		     struct entry *n)
 {
 	struct ndnd *fw = d->ndn;
 	struct ndn_row_name is;
@@ -112,8 +111,7 @@ static int entry_get(struct tribd *d, const struct ndn_row_name *name,
 		for (way = 0; way < NDN_WAYS; way++) {
 			*row = bucket * NDN_WAYS + (uint32_t)way;
 			if (t.tag[way] != ndn_tag(*key) ||
-			    bpf_map_lookup_elem(fw->map[NDND_MAP_PIT], row,
-						&n->e) ||
+			    bpf_map_lookup_elem(fw->map[NDND_MAP_PIT], row, &n->e) ||
 			    !rest_get(d, *row, n))
 				continue;
 			ndn_entry_name(&n->e, &n->m, &is);
@@ -124,8 +122,7 @@ static int entry_get(struct tribd *d, const struct ndn_row_name *name,
 	return -ENOENT;
 }
 
-int ndnd_pit_find(struct tribd *d, const struct ndn_row_name *name,
-		  struct ndnd_pit_row *row)
+int ndnd_pit_find(struct tribd *d, const struct ndn_row_name *name, struct ndnd_pit_row *row)
 {
 	struct entry n;
 	uint64_t key;
@@ -137,8 +134,7 @@ int ndnd_pit_find(struct tribd *d, const struct ndn_row_name *name,
 	return err;
 }
 
-int ndnd_pit_forget(struct tribd *d, const struct ndn_row_name *name,
-		    struct reason *why)
+int ndnd_pit_forget(struct tribd *d, const struct ndn_row_name *name, struct reason *why)
 {
 	struct ndn_forget f = {.kind = NDN_FORGET_ENTRY};
 	char text[NDND_TEXT_MAX];
@@ -147,33 +143,29 @@ int ndnd_pit_forget(struct tribd *d, const struct ndn_row_name *name,
 	int err = entry_get(d, name, &key, &f.place, &n);
 
 	if (err)
-		return reason_set(why, err, "no entry %.100s",
-				  ndnd_name_text(name, text));
+		return reason_set(why, err, "no entry %.100s", ndnd_name_text(name, text));
 	f.key = key;
 	err = ndnd_forget_run(d, &f);
-	return err ? reason_set(why, err, "entry %.100s: %s",
-				ndnd_name_text(name, text), strerror(-err))
+	return err ? reason_set(why, err, "entry %.100s: %s", ndnd_name_text(name, text),
+				strerror(-err))
 		   : 0;
 }
 
 void ndnd_pit_forget_face(struct tribd *d, uint8_t number)
 {
-	struct ndn_forget f = {
-		.kind = NDN_FORGET_FACE, .face = number, .count = NDND_PART};
+	struct ndn_forget f = {.kind = NDN_FORGET_FACE, .face = number, .count = NDND_PART};
 	int err = 0;
 
 	for (; !err && f.place < d->ndn->config.buckets; f.place += f.count)
 		err = ndnd_forget_run(d, &f);
 	if (err)
-		log_warn(
-			"ndn: face number %u: some of its subscriptions could not be removed: %s",
-			number, strerror(-err));
+		log_warn("ndn: face number %u: some of its subscriptions could not be removed: %s",
+			 number, strerror(-err));
 }
 
 int ndnd_forget_run(struct tribd *d, struct ndn_forget *what)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = what,
-		    .ctx_size_in = sizeof(*what));
+	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = what, .ctx_size_in = sizeof(*what));
 	unsigned int i;
 
 	for (i = 0; i < BUSY_TRIES; i++) {
@@ -196,8 +188,7 @@ uint32_t ndnd_pit_count(struct tribd *d)
 	used->rows = 0;
 	w = ndnd_pit_walk(d);
 	while (w && ndnd_walk_next(w, &key, &value) > 0)
-		used->rows += !!(((const struct ndn_entry *)value)->flags &
-				 NDN_ENTRY_USED);
+		used->rows += !!(((const struct ndn_entry *)value)->flags & NDN_ENTRY_USED);
 	ndnd_walk_free(w);
 	return used->rows;
 }

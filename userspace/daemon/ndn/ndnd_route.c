@@ -9,8 +9,7 @@
 
 /* --- routes */
 
-struct ndnd_route *ndnd_route_find(struct tribd *d,
-				   const struct ndn_row_name *name)
+struct ndnd_route *ndnd_route_find(struct tribd *d, const struct ndn_row_name *name)
 {
 	struct ndnd_route *r;
 
@@ -21,8 +20,7 @@ struct ndnd_route *ndnd_route_find(struct tribd *d,
 }
 
 static int route_check(struct tribd *d, const char *prefix, const char *face,
-		       struct ndn_row_name *name, struct face **f,
-		       struct reason *why)
+		       struct ndn_row_name *name, struct face **f, struct reason *why)
 {
 	int err = ndnd_prefix_parse(d->ndn, prefix, name, why);
 
@@ -32,15 +30,13 @@ static int route_check(struct tribd *d, const char *prefix, const char *face,
 	if (!*f)
 		return reason_set(why, -ENOENT, "no face %s", face);
 	if (!(*f)->ndn)
-		return reason_set(
-			why, -EINVAL,
-			"face %s is no ndn face: set ndn host or ndn router",
-			face);
+		return reason_set(why, -EINVAL,
+				  "face %s is no ndn face: set ndn host or ndn router", face);
 	return 0;
 }
 
-static struct ndnd_route *
-route_add(struct tribd *d, const struct ndn_row_name *name, struct face *f)
+static struct ndnd_route *route_add(struct tribd *d, const struct ndn_row_name *name,
+				    struct face *f)
 {
 	struct ndnd_route *r = calloc(1, sizeof(*r));
 
@@ -80,8 +76,7 @@ static int route_save(struct tribd *d, struct ndnd_route *r, struct reason *why)
 	return hooks_save(d, why);
 }
 
-int ndnd_route_new(struct tribd *d, const char *prefix, const char *face,
-		   struct reason *why)
+int ndnd_route_new(struct tribd *d, const char *prefix, const char *face, struct reason *why)
 {
 	struct ndn_row_name name;
 	struct face *f, *old = NULL;
@@ -95,8 +90,7 @@ int ndnd_route_new(struct tribd *d, const char *prefix, const char *face,
 		old = r->face;
 		route_turn(r, f);
 	} else if (d->ndn->nroutes == NDND_ROUTES_MAX) {
-		return reason_set(why, -ENOSPC, "there are %u routes already",
-				  NDND_ROUTES_MAX);
+		return reason_set(why, -ENOSPC, "there are %u routes already", NDND_ROUTES_MAX);
 	} else {
 		r = route_add(d, &name, f);
 	}
@@ -129,8 +123,7 @@ void ndnd_routes_drop(struct tribd *d, const struct face *f)
 	}
 }
 
-int ndnd_route_restore(struct tribd *d, const char *prefix, const char *face,
-		       struct reason *why)
+int ndnd_route_restore(struct tribd *d, const char *prefix, const char *face, struct reason *why)
 {
 	struct ndn_row_name name;
 	struct face *f = face_find(d, face);
@@ -139,15 +132,11 @@ int ndnd_route_restore(struct tribd *d, const char *prefix, const char *face,
 	if (err)
 		return err;
 	if (!f || !f->ndn)
-		return reason_set(why, -EPROTO, "route %.100s: no face %s",
-				  prefix, face);
+		return reason_set(why, -EPROTO, "route %.100s: no face %s", prefix, face);
 	if (ndnd_route_find(d, &name) || d->ndn->nroutes == NDND_ROUTES_MAX)
-		return reason_set(
-			why, -EPROTO,
-			"route %.100s: given twice, or too many routes",
-			prefix);
-	return route_add(d, &name, f) ? 0
-				      : reason_set(why, -ENOMEM, "no memory");
+		return reason_set(why, -EPROTO, "route %.100s: given twice, or too many routes",
+				  prefix);
+	return route_add(d, &name, f) ? 0 : reason_set(why, -ENOMEM, "no memory");
 }
 
 int ndnd_route_del(struct tribd *d, const char *prefix, struct reason *why)
@@ -176,25 +165,20 @@ int ndnd_route_del(struct tribd *d, const char *prefix, struct reason *why)
 
 /* --- times and markers */
 
-static int times_check(const struct ndnd *fw, const struct ndnd_set *s,
-		       struct reason *why)
+static int times_check(const struct ndnd *fw, const struct ndnd_set *s, struct reason *why)
 {
 	uint32_t lease = s->lease_ms ? s->lease_ms : fw->lease_ms;
 
-	if (s->lease_ms && (s->lease_ms < NDND_LEASE_MS_MIN ||
-			    s->lease_ms > NDND_LEASE_MS_MAX))
-		return reason_set(why, -ERANGE, "lease-ms %u: must be %u to %u",
-				  s->lease_ms, NDND_LEASE_MS_MIN,
-				  NDND_LEASE_MS_MAX);
+	if (s->lease_ms && (s->lease_ms < NDND_LEASE_MS_MIN || s->lease_ms > NDND_LEASE_MS_MAX))
+		return reason_set(why, -ERANGE, "lease-ms %u: must be %u to %u", s->lease_ms,
+				  NDND_LEASE_MS_MIN, NDND_LEASE_MS_MAX);
 	if (s->leave_ms > lease)
-		return reason_set(why, -ERANGE,
-				  "leave-ms %u: must be at most the lease, %u",
+		return reason_set(why, -ERANGE, "leave-ms %u: must be at most the lease, %u",
 				  s->leave_ms, lease);
 	return 0;
 }
 
-int ndnd_set_check(struct tribd *d, const struct ndnd_set *s,
-		   struct reason *why)
+int ndnd_set_check(struct tribd *d, const struct ndnd_set *s, struct reason *why)
 {
 	struct ndn_marker m[NDN_MARK__MAX];
 	char text[NDND_TEXT_MAX];

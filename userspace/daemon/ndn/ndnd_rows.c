@@ -34,8 +34,7 @@ int ndnd_config_store(struct tribd *d)
 	struct ndnd *fw = d->ndn;
 	uint32_t zero = 0;
 
-	if (!bpf_map_update_elem(fw->map[NDND_MAP_CONFIG], &zero, &fw->config,
-				 BPF_ANY))
+	if (!bpf_map_update_elem(fw->map[NDND_MAP_CONFIG], &zero, &fw->config, BPF_ANY))
 		return 0;
 	log_error("ndn: map ndn_config: %s", strerror(errno));
 	return -errno;
@@ -129,8 +128,7 @@ static bool out_has(const uint32_t out[NDN_FACES], uint32_t ifindex)
 }
 
 /* Ports keep their places, so that a change concerns one place only. */
-static void out_place(const struct ndnd_rows *have, struct ndnd_rows *want,
-		      uint32_t ifindex)
+static void out_place(const struct ndnd_rows *have, struct ndnd_rows *want, uint32_t ifindex)
 {
 	unsigned int i;
 
@@ -219,8 +217,7 @@ static void ports_come(struct tribd *d, const struct ndnd_rows *w)
 	for (uint32_t i = 1; i < NDN_FACES; i++) {
 		if (!w->first[i] || w->first[i] == have->first[i])
 			continue;
-		must(bpf_map_update_elem(d->ndn->map[NDND_MAP_FIRST],
-					 &w->first[i], &i, BPF_ANY),
+		must(bpf_map_update_elem(d->ndn->map[NDND_MAP_FIRST], &w->first[i], &i, BPF_ANY),
 		     "ndn_first");
 	}
 }
@@ -237,13 +234,11 @@ static void ports_go(struct tribd *d, const struct ndnd_rows *w)
 		if (!w->out[i])
 			bpf_map_delete_elem(fw->map[NDND_MAP_OUT], &i);
 		if (!out_has(w->out, have->out[i]))
-			bpf_map_delete_elem(fw->map[NDND_MAP_PORTS],
-					    &have->out[i]);
+			bpf_map_delete_elem(fw->map[NDND_MAP_PORTS], &have->out[i]);
 	}
 	for (uint32_t i = 1; i < NDN_FACES; i++)
 		if (have->first[i] && !first_of(w->first, have->first[i]))
-			bpf_map_delete_elem(fw->map[NDND_MAP_FIRST],
-					    &have->first[i]);
+			bpf_map_delete_elem(fw->map[NDND_MAP_FIRST], &have->first[i]);
 }
 
 /* Delete old senders. Return: whether there were any. */
@@ -271,12 +266,9 @@ static bool from_come(struct tribd *d, const struct ndnd_rows *w)
 	for (uint32_t i = 1; i < NDN_FACES; i++) {
 		const struct ndn_from *now = &w->from[i];
 
-		if (!now->ifindex ||
-		    !memcmp(now, &fw->rows.from[i], sizeof(*now)))
+		if (!now->ifindex || !memcmp(now, &fw->rows.from[i], sizeof(*now)))
 			continue;
-		must(bpf_map_update_elem(fw->map[NDND_MAP_FROM], now, &i,
-					 BPF_ANY),
-		     "ndn_from");
+		must(bpf_map_update_elem(fw->map[NDND_MAP_FROM], now, &i, BPF_ANY), "ndn_from");
 		any = true;
 	}
 	return any;
@@ -291,15 +283,13 @@ static void faces_put(struct tribd *d, const struct ndnd_rows *w, bool come)
 		if (!w->face[i].flags == come ||
 		    !memcmp(&w->face[i], &fw->rows.face[i], sizeof(w->face[i])))
 			continue;
-		must(bpf_map_update_elem(fw->map[NDND_MAP_FACES], &i,
-					 &w->face[i], BPF_ANY),
+		must(bpf_map_update_elem(fw->map[NDND_MAP_FACES], &i, &w->face[i], BPF_ANY),
 		     "ndn_faces");
 	}
 }
 
 /* Bits that are set too early or too long only cost speed. */
-static void bits_put(struct tribd *d, const struct want *w, bool both,
-		     bool count)
+static void bits_put(struct tribd *d, const struct want *w, bool both, bool count)
 {
 	struct ndn_config *c = &d->ndn->config, old = *c;
 
@@ -342,9 +332,8 @@ static void from_read(struct ndnd *fw)
 	uint32_t face;
 
 	while (!bpf_map_get_next_key(fw->map[NDND_MAP_FROM], at, &next)) {
-		if (!bpf_map_lookup_elem(fw->map[NDND_MAP_FROM], &next,
-					 &face) &&
-		    face && face < NDN_FACES && !fw->rows.from[face].ifindex)
+		if (!bpf_map_lookup_elem(fw->map[NDND_MAP_FROM], &next, &face) && face &&
+		    face < NDN_FACES && !fw->rows.from[face].ifindex)
 			fw->rows.from[face] = next;
 		else if (bpf_map_delete_elem(fw->map[NDND_MAP_FROM], &next))
 			return;
@@ -371,9 +360,8 @@ static void firsts_read(struct ndnd *fw)
 	void *at = NULL;
 
 	while (!bpf_map_get_next_key(fw->map[NDND_MAP_FIRST], at, &next)) {
-		if (!bpf_map_lookup_elem(fw->map[NDND_MAP_FIRST], &next,
-					 &face) &&
-		    face && face < NDN_FACES && !fw->rows.first[face])
+		if (!bpf_map_lookup_elem(fw->map[NDND_MAP_FIRST], &next, &face) && face &&
+		    face < NDN_FACES && !fw->rows.first[face])
 			fw->rows.first[face] = next;
 		else if (bpf_map_delete_elem(fw->map[NDND_MAP_FIRST], &next))
 			return;
@@ -389,8 +377,7 @@ void ndnd_rows_read(struct tribd *d)
 	struct ndnd *fw = d->ndn;
 
 	for (uint32_t i = 1; i < NDN_FACES; i++)
-		if (bpf_map_lookup_elem(fw->map[NDND_MAP_FACES], &i,
-					&fw->rows.face[i]))
+		if (bpf_map_lookup_elem(fw->map[NDND_MAP_FACES], &i, &fw->rows.face[i]))
 			log_error("ndn: map ndn_faces: %s", strerror(errno));
 	from_read(fw);
 	ports_read(fw);
@@ -413,14 +400,12 @@ void ndnd_rows_recall(struct tribd *d)
 		struct ndn_face now = {};
 		const struct ndn_face *was;
 
-		if (!f->ndn || f->mac_known || f->around || !f->l3_ifindex ||
-		    !f->local_known)
+		if (!f->ndn || f->mac_known || f->around || !f->l3_ifindex || !f->local_known)
 			continue;
 		was = &rows->face[f->ndn->number];
 		face_fill(f, &now);
-		if (!was->flags || was->ifindex != now.ifindex ||
-		    was->vlan != now.vlan || was->dport != now.dport ||
-		    memcmp(was->daddr, now.daddr, sizeof(now.daddr)))
+		if (!was->flags || was->ifindex != now.ifindex || was->vlan != now.vlan ||
+		    was->dport != now.dport || memcmp(was->daddr, now.daddr, sizeof(now.daddr)))
 			continue;
 		memcpy(f->mac, was->dmac, 6);
 		f->mac_known = true;

@@ -9,8 +9,7 @@
 #include "ndnd.h"
 #include "ndn/packet/ndn.h"
 
-int ndnd_name_parse(const char *text, struct ndn_row_name *name,
-		    struct reason *why)
+int ndnd_name_parse(const char *text, struct ndn_row_name *name, struct reason *why)
 {
 	struct ndn_name_buf buf = {};
 	enum ndn_err err = ndn_name_parse(&buf, text);
@@ -18,8 +17,7 @@ int ndnd_name_parse(const char *text, struct ndn_row_name *name,
 
 	memset(name, 0, sizeof(*name));
 	if (err)
-		return reason_set(why, -EINVAL, "name '%.100s': %s", text,
-				  ndn_err_text(err));
+		return reason_set(why, -EINVAL, "name '%.100s': %s", text, ndn_err_text(err));
 	n = ndn_name_of(&buf);
 	name->len = n.len;
 	name->count = n.count;
@@ -27,34 +25,30 @@ int ndnd_name_parse(const char *text, struct ndn_row_name *name,
 	return 0;
 }
 
-const char *ndnd_name_text(const struct ndn_row_name *name,
-			   char buf[NDND_TEXT_MAX])
+const char *ndnd_name_text(const struct ndn_row_name *name, char buf[NDND_TEXT_MAX])
 {
 	struct ndn_name n;
 
-	if (name->len > NDN_NAME_BYTES ||
-	    ndn_name_decode(&n, name->value, name->len) ||
+	if (name->len > NDN_NAME_BYTES || ndn_name_decode(&n, name->value, name->len) ||
 	    ndn_name_text(&n, buf, NDND_TEXT_MAX))
 		return "?";
 	return buf;
 }
 
-bool ndnd_name_is_equal(const struct ndn_row_name *a,
-			const struct ndn_row_name *b)
+bool ndnd_name_is_equal(const struct ndn_row_name *a, const struct ndn_row_name *b)
 {
 	return a->len == b->len && !memcmp(a->value, b->value, a->len);
 }
 
 /* Prefixes end with a component, so bytes can be compared. */
-bool ndnd_name_is_below(const struct ndn_row_name *prefix,
-			const struct ndn_row_name *n)
+bool ndnd_name_is_below(const struct ndn_row_name *prefix, const struct ndn_row_name *n)
 {
 	return prefix->len <= n->len && prefix->count <= n->count &&
 	       !memcmp(prefix->value, n->value, prefix->len);
 }
 
-int ndnd_prefix_parse(const struct ndnd *fw, const char *text,
-		      struct ndn_row_name *name, struct reason *why)
+int ndnd_prefix_parse(const struct ndnd *fw, const char *text, struct ndn_row_name *name,
+		      struct reason *why)
 {
 	int err = ndnd_name_parse(text, name, why), i;
 
@@ -63,13 +57,11 @@ int ndnd_prefix_parse(const struct ndnd *fw, const char *text,
 		    !memcmp(name->value, fw->marker[i].tlv, fw->marker[i].len))
 			return reason_set(
 				why, -EINVAL,
-				"name '%.100s' begins with a marker: leave the marker out",
-				text);
+				"name '%.100s' begins with a marker: leave the marker out", text);
 	return err;
 }
 
-int ndnd_marker_parse(const char *text, struct ndn_marker *m,
-		      struct reason *why)
+int ndnd_marker_parse(const char *text, struct ndn_marker *m, struct reason *why)
 {
 	struct ndn_row_name name;
 	char path[NDND_TEXT_MAX];
@@ -77,25 +69,21 @@ int ndnd_marker_parse(const char *text, struct ndn_marker *m,
 
 	memset(m, 0, sizeof(*m));
 	if (!*text || strchr(text, '/') || strlen(text) >= sizeof(path) - 1)
-		return reason_set(why, -EINVAL,
-				  "marker '%.60s': must be one component",
-				  text);
+		return reason_set(why, -EINVAL, "marker '%.60s': must be one component", text);
 	path[0] = '/';
 	strcpy(path + 1, text);
 	err = ndnd_name_parse(path, &name, why);
 	if (err)
 		return err;
 	if (name.len > NDN_MARKER_BYTES)
-		return reason_set(why, -E2BIG,
-				  "marker '%.60s': %u bytes, at most %u", text,
+		return reason_set(why, -E2BIG, "marker '%.60s': %u bytes, at most %u", text,
 				  name.len - 2, NDN_MARKER_BYTES - 2);
 	m->len = name.len;
 	memcpy(m->tlv, name.value, name.len);
 	return 0;
 }
 
-const char *ndnd_marker_text(const struct ndn_marker *m,
-			     char buf[NDND_TEXT_MAX])
+const char *ndnd_marker_text(const struct ndn_marker *m, char buf[NDND_TEXT_MAX])
 {
 	struct ndn_row_name name = {.len = (uint16_t)m->len, .count = 1};
 	const char *text;
@@ -120,8 +108,8 @@ size_t ndnd_prefixes_text(const struct ndnd_prefix *p, unsigned int n)
 	return sum;
 }
 
-static int prefix_add(struct ndnd_spec *s, uint8_t may,
-		      const struct ndn_row_name *name, struct reason *why)
+static int prefix_add(struct ndnd_spec *s, uint8_t may, const struct ndn_row_name *name,
+		      struct reason *why)
 {
 	unsigned int i;
 
@@ -129,8 +117,7 @@ static int prefix_add(struct ndnd_spec *s, uint8_t may,
 		if (ndnd_name_is_equal(&s->prefix[i].name, name))
 			break;
 	if (i == NDND_PREFIXES_MAX)
-		return reason_set(why, -E2BIG, "a face has at most %u prefixes",
-				  NDND_PREFIXES_MAX);
+		return reason_set(why, -E2BIG, "a face has at most %u prefixes", NDND_PREFIXES_MAX);
 	if (i == s->n) {
 		s->prefix[s->n].may = 0;
 		s->prefix[s->n++].name = *name;
@@ -139,8 +126,8 @@ static int prefix_add(struct ndnd_spec *s, uint8_t may,
 	return 0;
 }
 
-int ndnd_spec_add(const struct ndnd *fw, struct ndnd_spec *s, uint8_t may,
-		  const char *text, struct reason *why)
+int ndnd_spec_add(const struct ndnd *fw, struct ndnd_spec *s, uint8_t may, const char *text,
+		  struct reason *why)
 {
 	struct ndn_row_name name;
 	int err;
@@ -172,25 +159,21 @@ static int by_name(const void *a, const void *b)
 	return memcmp(p->name.value, q->name.value, NDN_NAME_BYTES);
 }
 
-int ndnd_spec_apply(const struct ndnd_peer *p, struct ndnd_spec *s,
-		    struct reason *why)
+int ndnd_spec_apply(const struct ndnd_peer *p, struct ndnd_spec *s, struct reason *why)
 {
-	uint8_t gone = (s->has_subscribe ? NDN_MAY_SUBSCRIBE : 0) |
-		       (s->has_write ? NDN_MAY_WRITE : 0);
+	uint8_t gone =
+		(s->has_subscribe ? NDN_MAY_SUBSCRIBE : 0) | (s->has_write ? NDN_MAY_WRITE : 0);
 	unsigned int i;
 	int err = 0;
 
 	if (!s->has_kind)
 		s->kind = p ? p->kind : TRIB_FACE_NDN_NONE;
 	if (s->kind > TRIB_FACE_NDN_HOST)
-		return reason_set(
-			why, -ERANGE,
-			"ndn %u: must be 0 (none), 1 (router) or 2 (host)",
-			s->kind);
+		return reason_set(why, -ERANGE, "ndn %u: must be 0 (none), 1 (router) or 2 (host)",
+				  s->kind);
 	if (!s->kind && (s->has_port || s->n))
-		return reason_set(
-			why, -EINVAL,
-			"ndn-port and prefixes need ndn host or ndn router");
+		return reason_set(why, -EINVAL,
+				  "ndn-port and prefixes need ndn host or ndn router");
 	if (!s->kind)
 		return 0;
 	if (!p) {
@@ -200,13 +183,10 @@ int ndnd_spec_apply(const struct ndnd_peer *p, struct ndnd_spec *s,
 	}
 	for (i = 0; p && !err && i < p->n; i++)
 		if (p->prefix[i].may & ~gone)
-			err = prefix_add(s, p->prefix[i].may & ~gone,
-					 &p->prefix[i].name, why);
+			err = prefix_add(s, p->prefix[i].may & ~gone, &p->prefix[i].name, why);
 	qsort(s->prefix, s->n, sizeof(s->prefix[0]), by_name);
 	if (!err && ndnd_prefixes_text(s->prefix, s->n) > NDND_PREFIXES_TEXT)
-		return reason_set(
-			why, -E2BIG,
-			"the prefixes of a face have at most %u characters",
-			NDND_PREFIXES_TEXT);
+		return reason_set(why, -E2BIG, "the prefixes of a face have at most %u characters",
+				  NDND_PREFIXES_TEXT);
 	return err;
 }

@@ -29,16 +29,13 @@ json_t *ndnd_face_pack(const struct face *f)
 
 	if (!p)
 		return NULL;
-	o = json_pack("{s:i s:i s:i}", "kind", p->kind, "port", p->port,
-		      "number", p->number);
+	o = json_pack("{s:i s:i s:i}", "kind", p->kind, "port", p->port, "number", p->number);
 	for (k = 0; k < 2; k++) {
 		list = json_array();
 		for (i = 0; i < p->n; i++)
 			if (p->prefix[i].may & rights[k].may)
-				json_array_append_new(
-					list,
-					json_string(ndnd_name_text(
-						&p->prefix[i].name, text)));
+				json_array_append_new(list, json_string(ndnd_name_text(
+								    &p->prefix[i].name, text)));
 		json_object_set_new(o, rights[k].key, list);
 	}
 	return o;
@@ -51,8 +48,7 @@ static uint32_t number(const json_t *o, const char *key, uint32_t max)
 	return v < 0 || v > (json_int_t)max ? max : (uint32_t)v;
 }
 
-int ndnd_face_load(struct tribd *d, const json_t *o, struct ndnd_spec *s,
-		   struct reason *why)
+int ndnd_face_load(struct tribd *d, const json_t *o, struct ndnd_spec *s, struct reason *why)
 {
 	unsigned int i, k;
 	int err;
@@ -66,13 +62,10 @@ int ndnd_face_load(struct tribd *d, const json_t *o, struct ndnd_spec *s,
 		const json_t *list = json_object_get(o, rights[k].key);
 
 		for (i = 0; i < json_array_size(list); i++) {
-			const char *text =
-				json_string_value(json_array_get(list, i));
+			const char *text = json_string_value(json_array_get(list, i));
 
 			if (!text)
-				return reason_set(
-					why, -EPROTO,
-					"a prefix of a face is not text");
+				return reason_set(why, -EPROTO, "a prefix of a face is not text");
 			err = ndnd_spec_add(NULL, s, rights[k].may, text, why);
 			if (err)
 				return err;
@@ -89,9 +82,8 @@ static json_t *markers_pack(const struct ndnd *fw)
 	int i;
 
 	for (i = NDN_MARK_DISTRIBUTE; i < NDN_MARK__MAX; i++)
-		json_object_set_new(
-			o, mark_key[i],
-			json_string(ndnd_marker_text(&fw->marker[i], text)));
+		json_object_set_new(o, mark_key[i],
+				    json_string(ndnd_marker_text(&fw->marker[i], text)));
 	return o;
 }
 
@@ -103,15 +95,12 @@ json_t *ndnd_pack(struct tribd *d, const void *gone)
 
 	TAILQ_FOREACH(r, &d->ndn->routes, link)
 		if (r->face != gone)
-			json_array_append_new(
-				routes,
-				json_pack("{s:s s:s}", "prefix",
-					  ndnd_name_text(&r->name, text),
-					  "face", r->face->name));
-	return json_pack("{s:I s:I s:o s:o}", "lease_ms",
-			 (json_int_t)d->ndn->lease_ms, "leave_ms",
-			 (json_int_t)d->ndn->leave_ms, "markers",
-			 markers_pack(d->ndn), "routes", routes);
+			json_array_append_new(routes, json_pack("{s:s s:s}", "prefix",
+								ndnd_name_text(&r->name, text),
+								"face", r->face->name));
+	return json_pack("{s:I s:I s:o s:o}", "lease_ms", (json_int_t)d->ndn->lease_ms, "leave_ms",
+			 (json_int_t)d->ndn->leave_ms, "markers", markers_pack(d->ndn), "routes",
+			 routes);
 }
 
 int ndnd_restore(struct tribd *d, const json_t *o, struct reason *why)
@@ -126,8 +115,7 @@ int ndnd_restore(struct tribd *d, const json_t *o, struct reason *why)
 	if (!o || !d->ndn)
 		return 0;
 	for (i = NDN_MARK_DISTRIBUTE; i < NDN_MARK__MAX; i++)
-		s.marker[i] = json_string_value(
-			json_object_get(markers, mark_key[i]));
+		s.marker[i] = json_string_value(json_object_get(markers, mark_key[i]));
 	err = ndnd_set_check(d, &s, why);
 	if (!err)
 		ndnd_set_apply(d->ndn, &s);
@@ -142,14 +130,11 @@ int ndnd_routes_restore(struct tribd *d, const json_t *o, struct reason *why)
 
 	for (i = 0; d->ndn && !err && i < json_array_size(routes); i++) {
 		const json_t *r = json_array_get(routes, i);
-		const char *prefix =
-			json_string_value(json_object_get(r, "prefix"));
-		const char *face =
-			json_string_value(json_object_get(r, "face"));
+		const char *prefix = json_string_value(json_object_get(r, "prefix"));
+		const char *face = json_string_value(json_object_get(r, "face"));
 
 		if (!prefix || !face)
-			return reason_set(why, -EPROTO,
-					  "a route lacks prefix or face");
+			return reason_set(why, -EPROTO, "a route lacks prefix or face");
 		err = ndnd_route_restore(d, prefix, face, why);
 	}
 	return err;

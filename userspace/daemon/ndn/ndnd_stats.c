@@ -8,8 +8,7 @@
 
 #define STAT_TEXT(nr, NAME, name, text) [nr] = {#name, text},
 #define STAT_NO_TEXT(...)
-static const struct stat_text stats[NDN_STAT__MAX] = {
-	NDN_STATS(STAT_TEXT, STAT_NO_TEXT)};
+static const struct stat_text stats[NDN_STAT__MAX] = {NDN_STATS(STAT_TEXT, STAT_NO_TEXT)};
 
 /* Members of struct ndn_stats have underscores; commands show dashes. */
 const struct stat_text *ndnd_stat_text(uint32_t id)

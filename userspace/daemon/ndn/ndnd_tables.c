@@ -25,8 +25,8 @@ uint32_t ndnd_rights_lens(const struct ndnd_peer *p)
 	return lens;
 }
 
-static bool prefix_among(const struct ndnd_prefix *p,
-			 const struct ndnd_prefix *list, unsigned int n)
+static bool prefix_among(const struct ndnd_prefix *p, const struct ndnd_prefix *list,
+			 unsigned int n)
 {
 	while (n--)
 		if (ndnd_name_is_equal(&p->name, &list[n].name))
@@ -34,17 +34,16 @@ static bool prefix_among(const struct ndnd_prefix *p,
 	return false;
 }
 
-static struct ndn_right_key
-right_key(const struct ndnd *fw, const struct ndnd_prefix *p, uint8_t number)
+static struct ndn_right_key right_key(const struct ndnd *fw, const struct ndnd_prefix *p,
+				      uint8_t number)
 {
 	struct ndn_right_key k = {key_of(fw, &p->name), number};
 
 	return k;
 }
 
-void ndnd_rights_store(struct tribd *d, uint8_t number,
-		       const struct ndnd_prefix *old, unsigned int nold,
-		       const struct ndnd_prefix *now, unsigned int nnow)
+void ndnd_rights_store(struct tribd *d, uint8_t number, const struct ndnd_prefix *old,
+		       unsigned int nold, const struct ndnd_prefix *now, unsigned int nnow)
 {
 	struct ndnd *fw = d->ndn;
 	unsigned int i;
@@ -59,8 +58,7 @@ void ndnd_rights_store(struct tribd *d, uint8_t number,
 		struct ndn_right_key k = right_key(fw, &now[i], number);
 		struct ndn_right row = {.may = now[i].may, .name = now[i].name};
 
-		if (bpf_map_update_elem(fw->map[NDND_MAP_RIGHTS], &k, &row,
-					BPF_ANY))
+		if (bpf_map_update_elem(fw->map[NDND_MAP_RIGHTS], &k, &row, BPF_ANY))
 			log_error("ndn: map ndn_rights: %s", strerror(errno));
 	}
 }
@@ -155,8 +153,7 @@ static void rights_prune(struct tribd *d)
 
 	while (!bpf_map_get_next_key(fw->map[NDND_MAP_RIGHTS], at, &next)) {
 		if (!right_wanted(d, &next)) {
-			if (bpf_map_delete_elem(fw->map[NDND_MAP_RIGHTS],
-						&next))
+			if (bpf_map_delete_elem(fw->map[NDND_MAP_RIGHTS], &next))
 				return;
 			continue;
 		}
@@ -174,8 +171,7 @@ int ndnd_tables_write(struct tribd *d)
 
 	TAILQ_FOREACH(f, &d->faces, link)
 		if (f->ndn)
-			ndnd_rights_store(d, f->ndn->number, NULL, 0,
-					  f->ndn->prefix, f->ndn->n);
+			ndnd_rights_store(d, f->ndn->number, NULL, 0, f->ndn->prefix, f->ndn->n);
 	rights_prune(d);
 	fw->config.fib_lens |= fib_lens(fw);
 	TAILQ_FOREACH(r, &fw->routes, link) {

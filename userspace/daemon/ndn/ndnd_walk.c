@@ -36,8 +36,7 @@ static int room(struct ndnd_walk *w, uint32_t chunk)
 	return 0;
 }
 
-struct ndnd_walk *ndnd_walk_new(int fd, uint32_t key_size, uint32_t value_size,
-				uint32_t entries)
+struct ndnd_walk *ndnd_walk_new(int fd, uint32_t key_size, uint32_t value_size, uint32_t entries)
 {
 	struct ndnd_walk *w = calloc(1, sizeof(*w));
 
@@ -62,8 +61,8 @@ static int fetch(struct ndnd_walk *w)
 	for (;;) {
 		n = w->chunk;
 		errno = 0;
-		err = bpf_map_lookup_batch(w->fd, w->begun ? w->token : NULL,
-					   next, w->keys, w->values, &n, NULL);
+		err = bpf_map_lookup_batch(w->fd, w->begun ? w->token : NULL, next, w->keys,
+					   w->values, &n, NULL);
 		if (!err || errno != ENOSPC)
 			break;
 		/* A bucket has more rows than the batch. */

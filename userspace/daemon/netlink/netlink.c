@@ -34,33 +34,27 @@ const struct nl_command nl_command[TRIB_CMD__MAX] = {
 	[TRIB_CMD_STATUS_GET] = {0, false, nl_status_get, NULL, NULL},
 	[TRIB_CMD_FACE_NEW] = {TRIB_A_FACE, true, nl_face_new, NULL, NULL},
 	[TRIB_CMD_FACE_DEL] = {TRIB_A_FACE, true, nl_face_del, NULL, NULL},
-	[TRIB_CMD_FACE_GET] = {TRIB_A_FACE, false, nl_face_get, NULL,
-			       nl_face_next},
+	[TRIB_CMD_FACE_GET] = {TRIB_A_FACE, false, nl_face_get, NULL, nl_face_next},
 	[TRIB_CMD_JOB_NEW] = {TRIB_A_JOB, true, nl_job_new, NULL, NULL},
 	[TRIB_CMD_JOB_DEL] = {TRIB_A_JOB, true, nl_job_del, NULL, NULL},
 	[TRIB_CMD_JOB_GET] = {TRIB_A_JOB, false, nl_job_get, NULL, nl_job_next},
 	[TRIB_CMD_TREE_NEW] = {TRIB_A_TREE, true, nl_tree_new, NULL, NULL},
 	[TRIB_CMD_TREE_DEL] = {TRIB_A_TREE, true, nl_tree_del, NULL, NULL},
-	[TRIB_CMD_TREE_GET] = {TRIB_A_TREE, false, nl_tree_get, nl_tree_start,
-			       nl_tree_next},
-	[TRIB_CMD_GROUP_GET] = {TRIB_A_GROUP, false, nl_group_get, NULL,
-				nl_group_next},
+	[TRIB_CMD_TREE_GET] = {TRIB_A_TREE, false, nl_tree_get, nl_tree_start, nl_tree_next},
+	[TRIB_CMD_GROUP_GET] = {TRIB_A_GROUP, false, nl_group_get, NULL, nl_group_next},
 	[TRIB_CMD_STATS_GET] = {0, false, NULL, NULL, nl_stats_next},
 	[TRIB_CMD_STATS_RESET] = {0, true, nl_stats_reset, NULL, NULL},
 	[TRIB_CMD_TICKET_GET] = {TRIB_A_JOB, false, nl_ticket_get, NULL, NULL},
 	[TRIB_CMD_TREE_WIPE] = {TRIB_A_TREE, true, nl_tree_wipe, NULL, NULL},
 	[TRIB_CMD_JOB_SET] = {TRIB_A_JOB, true, nl_job_set, NULL, NULL},
-	[TRIB_CMD_TREE_SWITCH] = {TRIB_A_TREE, true, nl_tree_switch, NULL,
-				  NULL},
+	[TRIB_CMD_TREE_SWITCH] = {TRIB_A_TREE, true, nl_tree_switch, NULL, NULL},
 	[TRIB_CMD_FACE_SET] = {TRIB_A_FACE, true, nl_face_set, NULL, NULL},
 	[TRIB_CMD_NDN_GET] = {0, false, nl_ndn_get, NULL, NULL},
 	[TRIB_CMD_NDN_SET] = {TRIB_A_NDN, true, nl_ndn_set, NULL, NULL},
 	[TRIB_CMD_ROUTE_NEW] = {TRIB_A_ROUTE, true, nl_route_new, NULL, NULL},
 	[TRIB_CMD_ROUTE_DEL] = {TRIB_A_ROUTE, true, nl_route_del, NULL, NULL},
-	[TRIB_CMD_ROUTE_GET] = {TRIB_A_ROUTE, false, nl_route_get,
-				nl_route_start, nl_route_next},
-	[TRIB_CMD_PIT_GET] = {TRIB_A_PIT, false, nl_pit_get, nl_pit_start,
-			      nl_pit_next},
+	[TRIB_CMD_ROUTE_GET] = {TRIB_A_ROUTE, false, nl_route_get, nl_route_start, nl_route_next},
+	[TRIB_CMD_PIT_GET] = {TRIB_A_PIT, false, nl_pit_get, nl_pit_start, nl_pit_next},
 	[TRIB_CMD_PIT_DEL] = {TRIB_A_PIT, true, nl_pit_del, NULL, NULL},
 	[TRIB_CMD_CS_GET] = {TRIB_A_CS, false, NULL, nl_cs_start, nl_cs_next},
 	[TRIB_CMD_CS_WIPE] = {TRIB_A_CS, true, nl_cs_wipe, NULL, NULL},
@@ -68,8 +62,7 @@ const struct nl_command nl_command[TRIB_CMD__MAX] = {
 
 /* --- answers */
 
-static void answer_error(struct tribd *d, struct nl_client *c,
-			 const struct nlmsghdr *req, int err,
+static void answer_error(struct tribd *d, struct nl_client *c, const struct nlmsghdr *req, int err,
 			 const struct reason *why)
 {
 	struct nl_msg *m = nlmsg_alloc_size(1024);
@@ -78,8 +71,7 @@ static void answer_error(struct tribd *d, struct nl_client *c,
 
 	if (!m)
 		return;
-	nlh = nlmsg_put(m, c->port, req->nlmsg_seq, NLMSG_ERROR, sizeof(*e),
-			NLM_F_CAPPED);
+	nlh = nlmsg_put(m, c->port, req->nlmsg_seq, NLMSG_ERROR, sizeof(*e), NLM_F_CAPPED);
 	e = nlmsg_data(nlh);
 	e->error = err;
 	e->msg = *req;
@@ -91,12 +83,11 @@ static void answer_error(struct tribd *d, struct nl_client *c,
 	nlmsg_free(m);
 }
 
-static struct nl_msg *answer_message(const struct nl_client *c,
-				     const struct nlmsghdr *req, int flags)
+static struct nl_msg *answer_message(const struct nl_client *c, const struct nlmsghdr *req,
+				     int flags)
 {
 	const struct genlmsghdr *from = nlmsg_data(req);
-	struct genlmsghdr genl = {.cmd = from->cmd,
-				  .version = TRIB_GENL_VERSION};
+	struct genlmsghdr genl = {.cmd = from->cmd, .version = TRIB_GENL_VERSION};
 	struct nl_msg *m = nlmsg_alloc_size(TRIB_NL_MSG_MAX);
 
 	if (!m)
@@ -112,8 +103,8 @@ static struct nl_msg *answer_message(const struct nl_client *c,
 /* --- one request */
 
 /* Parse the arguments of the command, the nest that it takes. */
-static int arguments(const struct nl_command *cmd, const struct nlmsghdr *req,
-		     struct nl_request *r, struct nlattr **ticket)
+static int arguments(const struct nl_command *cmd, const struct nlmsghdr *req, struct nl_request *r,
+		     struct nlattr **ticket)
 {
 	const struct genlmsghdr *genl = nlmsg_data(req);
 	struct nlattr *top[NL_SET_MAX + 1];
@@ -121,8 +112,7 @@ static int arguments(const struct nl_command *cmd, const struct nlmsghdr *req,
 	unsigned int i;
 	int err;
 
-	err = nl_parse_set(&nl_top, (const char *)genl + GENL_HDRLEN, len, top,
-			   &r->why);
+	err = nl_parse_set(&nl_top, (const char *)genl + GENL_HDRLEN, len, top, &r->why);
 	if (err)
 		return err;
 	for (i = 1; i < TRIB_A__MAX; i++) {
@@ -130,8 +120,7 @@ static int arguments(const struct nl_command *cmd, const struct nlmsghdr *req,
 			continue;
 		if (i == TRIB_A_TICKET && genl->cmd == TRIB_CMD_TICKET_GET)
 			continue;
-		return reason_set(&r->why, -EINVAL,
-				  "%s: not an argument of this command",
+		return reason_set(&r->why, -EINVAL, "%s: not an argument of this command",
 				  nl_top.attr[i].name);
 	}
 	*ticket = top[TRIB_A_TICKET];
@@ -140,20 +129,17 @@ static int arguments(const struct nl_command *cmd, const struct nlmsghdr *req,
 		return 0;
 	r->args = nla_data(top[cmd->attr]);
 	r->args_len = nla_len(top[cmd->attr]);
-	return nl_parse_nest(nl_top.attr[cmd->attr].nest, top[cmd->attr], r->tb,
-			     &r->why);
+	return nl_parse_nest(nl_top.attr[cmd->attr].nest, top[cmd->attr], r->tb, &r->why);
 }
 
-static int start_dump(struct tribd *d, struct nl_client *c,
-		      const struct nl_command *cmd, const struct nlmsghdr *req,
-		      struct nl_request *r)
+static int start_dump(struct tribd *d, struct nl_client *c, const struct nl_command *cmd,
+		      const struct nlmsghdr *req, struct nl_request *r)
 {
 	struct nl_cursor cursor = {.uid = r->uid};
 	int err;
 
 	if (!cmd->dump_next)
-		return reason_set(&r->why, -EOPNOTSUPP,
-				  "this command cannot be a dump");
+		return reason_set(&r->why, -EOPNOTSUPP, "this command cannot be a dump");
 	if (cmd->dump_start) {
 		err = cmd->dump_start(d, r, &cursor);
 		if (err)
@@ -179,11 +165,9 @@ static int run(struct tribd *d, struct nl_client *c, const struct nlmsghdr *req,
 	if (genl->cmd < TRIB_CMD__MAX)
 		cmd = &nl_command[genl->cmd];
 	if (!cmd->run && !cmd->dump_next)
-		return reason_set(&r->why, -EOPNOTSUPP, "unknown command %u",
-				  genl->cmd);
+		return reason_set(&r->why, -EOPNOTSUPP, "unknown command %u", genl->cmd);
 	if (cmd->changes && r->uid)
-		return reason_set(&r->why, -EPERM,
-				  "only root may change anything");
+		return reason_set(&r->why, -EPERM, "only root may change anything");
 	err = arguments(cmd, req, r, &r->ticket);
 	if (err)
 		return err;
@@ -192,8 +176,7 @@ static int run(struct tribd *d, struct nl_client *c, const struct nlmsghdr *req,
 		return err ? err : 1;
 	}
 	if (!cmd->run)
-		return reason_set(&r->why, -EOPNOTSUPP,
-				  "this command must be a dump");
+		return reason_set(&r->why, -EOPNOTSUPP, "this command must be a dump");
 	if (cmd->changes)
 		return cmd->run(d, r);
 	r->reply = answer_message(c, req, 0);
@@ -208,15 +191,13 @@ static int run(struct tribd *d, struct nl_client *c, const struct nlmsghdr *req,
 	return req->nlmsg_flags & NLM_F_ACK ? 0 : 1;
 }
 
-static void request(struct tribd *d, const struct nlmsghdr *req, uint32_t port,
-		    uint32_t uid)
+static void request(struct tribd *d, const struct nlmsghdr *req, uint32_t port, uint32_t uid)
 {
 	struct nl_request *r;
 	struct nl_client *c;
 	int err;
 
-	if (!(req->nlmsg_flags & NLM_F_REQUEST) ||
-	    req->nlmsg_type < NLMSG_MIN_TYPE)
+	if (!(req->nlmsg_flags & NLM_F_REQUEST) || req->nlmsg_type < NLMSG_MIN_TYPE)
 		return; /* an answer or a control message */
 	c = nl_client_get(d, &d->nl->clients, port);
 	r = calloc(1, sizeof(*r));
@@ -224,8 +205,7 @@ static void request(struct tribd *d, const struct nlmsghdr *req, uint32_t port,
 		goto out; /* drop it; the client's timeout reports it */
 	r->uid = uid;
 	if (req->nlmsg_type != TRIB_NL_TYPE)
-		err = reason_set(&r->why, -EOPNOTSUPP,
-				 "unknown message type %u", req->nlmsg_type);
+		err = reason_set(&r->why, -EOPNOTSUPP, "unknown message type %u", req->nlmsg_type);
 	else if (req->nlmsg_len < NLMSG_HDRLEN + GENL_HDRLEN)
 		err = reason_set(&r->why, -EINVAL, "the message is cut short");
 	else
@@ -248,8 +228,7 @@ static int creds_of(struct msghdr *h, uint32_t *uid)
 	struct cmsghdr *c;
 
 	for (c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c))
-		if (c->cmsg_level == SOL_SOCKET &&
-		    c->cmsg_type == SCM_CREDENTIALS &&
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS &&
 		    c->cmsg_len == CMSG_LEN(sizeof(struct ucred))) {
 			struct ucred cred;
 
@@ -281,8 +260,7 @@ static bool receive(struct tribd *d)
 	if (len < 0)
 		return errno == EINTR || errno == ENOBUFS;
 	/* Drop messages from the kernel and without credentials. */
-	if ((h.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || !from.nl_pid ||
-	    creds_of(&h, &uid))
+	if ((h.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || !from.nl_pid || creds_of(&h, &uid))
 		return true;
 	rem = (int)len;
 	for (; nlmsg_ok(nlh, rem); nlh = nlmsg_next(nlh, &rem))
@@ -302,8 +280,7 @@ static void readable(struct tribd *d, struct watch *w, uint32_t events)
 
 int netlink_init(struct tribd *d)
 {
-	struct sockaddr_nl addr = {.nl_family = AF_NETLINK,
-				   .nl_pid = TRIB_NL_PORT};
+	struct sockaddr_nl addr = {.nl_family = AF_NETLINK, .nl_pid = TRIB_NL_PORT};
 	struct netlink *n = calloc(1, sizeof(*n));
 	int one = 1, err;
 
@@ -312,14 +289,11 @@ int netlink_init(struct tribd *d)
 	d->nl = n;
 	n->watch.fn = readable;
 	nl_clients_init(&n->clients);
-	n->watch.fd =
-		socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
-		       NETLINK_USERSOCK);
+	n->watch.fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_USERSOCK);
 	if (n->watch.fd < 0)
 		goto fail;
 	n->clients.fd = n->watch.fd;
-	if (setsockopt(n->watch.fd, SOL_SOCKET, SO_PASSCRED, &one,
-		       sizeof(one)) ||
+	if (setsockopt(n->watch.fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) ||
 	    bind(n->watch.fd, (struct sockaddr *)&addr, sizeof(addr)))
 		goto fail;
 	return 0;

@@ -35,8 +35,8 @@ struct nl_set {
 
 #define NL_SET_MAX 31 /* highest type of any set */
 
-extern const struct nl_set nl_top, nl_status, nl_face, nl_job, nl_tree,
-	nl_child, nl_group, nl_stat, nl_ticket, nl_ndn, nl_route, nl_pit, nl_cs;
+extern const struct nl_set nl_top, nl_status, nl_face, nl_job, nl_tree, nl_child, nl_group, nl_stat,
+	nl_ticket, nl_ndn, nl_route, nl_pit, nl_cs;
 
 /*
  * Check every attribute in @len bytes at @data against @set: it must be known,
@@ -50,8 +50,7 @@ int nl_parse_nest(const struct nl_set *set, const struct nlattr *nest,
 		  struct nlattr *tb[NL_SET_MAX + 1], struct reason *why);
 
 /* Return 0 if @tb has @type, else -EINVAL with its name in @why. */
-int nl_need(const struct nl_set *set, struct nlattr *const *tb, int type,
-	    struct reason *why);
+int nl_need(const struct nl_set *set, struct nlattr *const *tb, int type, struct reason *why);
 
 /* --- commands */
 
@@ -85,11 +84,9 @@ struct nl_command {
 	bool changes; /* for uid 0 only; answered by NLMSG_ERROR only */
 	int (*run)(struct tribd *d, struct nl_request *r);
 	/* Read the arguments of a dump; may be NULL. */
-	int (*dump_start)(struct tribd *d, struct nl_request *r,
-			  struct nl_cursor *c);
+	int (*dump_start)(struct tribd *d, struct nl_request *r, struct nl_cursor *c);
 	/* Put the next object into @m. Returns 1, 0 at the end, or -errno. */
-	int (*dump_next)(struct tribd *d, struct nl_cursor *c,
-			 struct nl_msg *m);
+	int (*dump_next)(struct tribd *d, struct nl_cursor *c, struct nl_msg *m);
 };
 
 extern const struct nl_command nl_command[TRIB_CMD__MAX];

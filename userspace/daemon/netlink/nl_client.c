@@ -20,8 +20,7 @@
 static int put_datagram(struct nl_client *c, const void *data, size_t len)
 {
 	struct sockaddr_nl to = {.nl_family = AF_NETLINK, .nl_pid = c->port};
-	ssize_t n = sendto(c->all->fd, data, len, MSG_DONTWAIT,
-			   (struct sockaddr *)&to, sizeof(to));
+	ssize_t n = sendto(c->all->fd, data, len, MSG_DONTWAIT, (struct sockaddr *)&to, sizeof(to));
 
 	if (n >= 0) {
 		c->progress_ns = loop_now();
@@ -53,8 +52,7 @@ static void queue_clear(struct nl_client *c)
 	dump_end(c);
 }
 
-static void queue_datagram(struct tribd *d, struct nl_client *c,
-			   const void *data, size_t len)
+static void queue_datagram(struct tribd *d, struct nl_client *c, const void *data, size_t len)
 {
 	struct nl_datagram *g = NULL;
 
@@ -73,8 +71,7 @@ static void queue_datagram(struct tribd *d, struct nl_client *c,
 		timer_set(d, &c->all->retry, NL_RETRY_MS);
 }
 
-static void send_or_queue(struct tribd *d, struct nl_client *c,
-			  const void *data, size_t len)
+static void send_or_queue(struct tribd *d, struct nl_client *c, const void *data, size_t len)
 {
 	if (c->gone)
 		return;
@@ -82,19 +79,16 @@ static void send_or_queue(struct tribd *d, struct nl_client *c,
 		queue_datagram(d, c, data, len);
 }
 
-void nl_client_send(struct tribd *d, struct nl_client *c,
-		    const struct nlmsghdr *nlh)
+void nl_client_send(struct tribd *d, struct nl_client *c, const struct nlmsghdr *nlh)
 {
 	send_or_queue(d, c, nlh, nlh->nlmsg_len);
 }
 
 /* --- dumps */
 
-static struct nl_msg *dump_message(const struct nl_client *c, int type,
-				   bool changed)
+static struct nl_msg *dump_message(const struct nl_client *c, int type, bool changed)
 {
-	struct genlmsghdr genl = {.cmd = c->genl_cmd,
-				  .version = TRIB_GENL_VERSION};
+	struct genlmsghdr genl = {.cmd = c->genl_cmd, .version = TRIB_GENL_VERSION};
 	struct nl_msg *m = nlmsg_alloc_size(TRIB_NL_MSG_MAX);
 	int zero = 0, err;
 
@@ -133,8 +127,8 @@ static size_t dump_fill(struct tribd *d, struct nl_client *c, char *buf)
 			if (m)
 				nlmsg_free(m);
 			if (more < 0)
-				log_debug("dump of command %u ends early: %s",
-					  c->genl_cmd, strerror(-more));
+				log_debug("dump of command %u ends early: %s", c->genl_cmd,
+					  strerror(-more));
 			m = dump_message(c, NLMSG_DONE, changed);
 			if (!m) {
 				dump_end(c);
@@ -177,9 +171,8 @@ static void dump_go_on(struct tribd *d, struct nl_client *c)
 	free(buf);
 }
 
-int nl_client_dump(struct tribd *d, struct nl_client *c,
-		   const struct nl_command *cmd, const struct nl_cursor *cursor,
-		   const struct nlmsghdr *req, struct reason *why)
+int nl_client_dump(struct tribd *d, struct nl_client *c, const struct nl_command *cmd,
+		   const struct nl_cursor *cursor, const struct nlmsghdr *req, struct reason *why)
 {
 	if (c->cmd)
 		return reason_set(why, -EBUSY, "another dump is under way");
@@ -260,8 +253,7 @@ static void clients_make_room(struct nl_clients *all)
 	client_free(oldest);
 }
 
-struct nl_client *nl_client_get(struct tribd *d, struct nl_clients *all,
-				uint32_t port)
+struct nl_client *nl_client_get(struct tribd *d, struct nl_clients *all, uint32_t port)
 {
 	struct nl_client *c;
 

@@ -44,19 +44,16 @@ void nl_clients_init(struct nl_clients *all);
 void nl_clients_exit(struct tribd *d, struct nl_clients *all);
 
 /* Find or add the client at netlink port @port; NULL without memory. */
-struct nl_client *nl_client_get(struct tribd *d, struct nl_clients *all,
-				uint32_t port);
+struct nl_client *nl_client_get(struct tribd *d, struct nl_clients *all, uint32_t port);
 /* Free the client after its request if it has read everything. */
 void nl_client_put(struct tribd *d, struct nl_client *c);
 /* Send or queue a message; a client with a full queue is dropped. */
-void nl_client_send(struct tribd *d, struct nl_client *c,
-		    const struct nlmsghdr *nlh);
+void nl_client_send(struct tribd *d, struct nl_client *c, const struct nlmsghdr *nlh);
 /*
  * Start a dump; the rest is sent as the client reads. After an error,
  * @cursor->own belongs to the caller.
  */
-int nl_client_dump(struct tribd *d, struct nl_client *c,
-		   const struct nl_command *cmd, const struct nl_cursor *cursor,
-		   const struct nlmsghdr *req, struct reason *why);
+int nl_client_dump(struct tribd *d, struct nl_client *c, const struct nl_command *cmd,
+		   const struct nl_cursor *cursor, const struct nlmsghdr *req, struct reason *why);
 
 #endif /* TRIBD_NL_CLIENT_H */

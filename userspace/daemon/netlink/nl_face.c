@@ -14,8 +14,7 @@ static bool ndn_said(const struct nl_request *r)
 }
 
 /* Parse the NDN attributes. */
-static int ndn_spec_parse(struct tribd *d, struct nl_request *r,
-			  struct ndnd_spec *s)
+static int ndn_spec_parse(struct tribd *d, struct nl_request *r, struct ndnd_spec *s)
 {
 	struct nlattr **tb = r->tb, *attr;
 	int err = ndnd_need(d, &r->why), rem;
@@ -39,8 +38,7 @@ static int ndn_spec_parse(struct tribd *d, struct nl_request *r,
 		if (nla_type(attr) == TRIB_A_FACE_NDN_WRITE)
 			may = NDN_MAY_WRITE;
 		if (may && !err)
-			err = ndnd_spec_add(d->ndn, s, may,
-					    nla_get_string(attr), &r->why);
+			err = ndnd_spec_add(d->ndn, s, may, nla_get_string(attr), &r->why);
 	}
 	return err;
 }
@@ -65,8 +63,8 @@ static int spec_parse(struct nl_request *r, struct face_spec *s)
  * Parse the NDN part of a request, if it has one, into @out; the caller frees
  * it.
  */
-static int ndn_parse_said(struct tribd *d, struct nl_request *r,
-			  struct face_spec *s, struct ndnd_spec **out)
+static int ndn_parse_said(struct tribd *d, struct nl_request *r, struct face_spec *s,
+			  struct ndnd_spec **out)
 {
 	if (!ndn_said(r))
 		return 0;
@@ -105,10 +103,9 @@ static int set_check(struct nl_request *r)
 		else if (is_ndn(i) || face_attr_can_change(i))
 			change = true;
 		else
-			return reason_set(
-				&r->why, -EINVAL,
-				"%s cannot be changed: delete the face and add it",
-				nl_face.attr[i].name);
+			return reason_set(&r->why, -EINVAL,
+					  "%s cannot be changed: delete the face and add it",
+					  nl_face.attr[i].name);
 	return change ? 0 : reason_set(&r->why, -EINVAL, "nothing to change");
 }
 
@@ -139,16 +136,14 @@ int nl_face_del(struct tribd *d, struct nl_request *r)
 	return face_del(d, nla_get_string(r->tb[TRIB_A_FACE_NAME]), &r->why);
 }
 
-static int prefixes_put(const struct ndnd_peer *p, uint8_t may, int type,
-			struct nl_msg *m)
+static int prefixes_put(const struct ndnd_peer *p, uint8_t may, int type, struct nl_msg *m)
 {
 	char text[NDND_TEXT_MAX];
 	unsigned int i;
 
 	for (i = 0; i < p->n; i++)
 		if ((p->prefix[i].may & may) &&
-		    nla_put_string(m, type,
-				   ndnd_name_text(&p->prefix[i].name, text)))
+		    nla_put_string(m, type, ndnd_name_text(&p->prefix[i].name, text)))
 			return -EMSGSIZE;
 	return 0;
 }
@@ -160,8 +155,7 @@ static int ndn_put(const struct face *f, struct nl_msg *m)
 	return nla_put_u8(m, TRIB_A_FACE_NDN, p->kind) ||
 	       nla_put_u16(m, TRIB_A_FACE_NDN_PORT, p->port) ||
 	       nla_put_u32(m, TRIB_A_FACE_NDN_NUMBER, p->number) ||
-	       prefixes_put(p, NDN_MAY_SUBSCRIBE, TRIB_A_FACE_NDN_SUBSCRIBE,
-			    m) ||
+	       prefixes_put(p, NDN_MAY_SUBSCRIBE, TRIB_A_FACE_NDN_SUBSCRIBE, m) ||
 	       prefixes_put(p, NDN_MAY_WRITE, TRIB_A_FACE_NDN_WRITE, m);
 }
 

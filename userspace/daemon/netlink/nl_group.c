@@ -6,8 +6,7 @@
 #include "daemon/tree/tree.h"
 
 /* Put a group. Returns 1, or 0 if the tree has no such group. */
-static int group_put(const struct tree *t, enum group_kind kind,
-		     struct nl_msg *m)
+static int group_put(const struct tree *t, enum group_kind kind, struct nl_msg *m)
 {
 	struct face *face[TRIB_GROUP_MAX];
 	unsigned int i, n = group_faces(t, kind, face);
@@ -54,8 +53,7 @@ int nl_group_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 		if (c->at < GROUP_ID(t->id, 0))
 			c->at = GROUP_ID(t->id, 0);
 		while (c->at < GROUP_ID(t->id, GROUP__KINDS)) {
-			put = group_put(t, (enum group_kind)GROUP_KIND(c->at),
-					m);
+			put = group_put(t, (enum group_kind)GROUP_KIND(c->at), m);
 			c->at++;
 			if (put)
 				return put;

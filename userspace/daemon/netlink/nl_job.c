@@ -42,12 +42,11 @@ int nl_job_new(struct tribd *d, struct nl_request *r)
 	if (tb[TRIB_A_JOB_ID] && !s.id)
 		return reason_set(&r->why, -ERANGE, "job id 0: 1 to 65535");
 	if (tb[TRIB_A_JOB_WINDOW] && !s.window)
-		return reason_set(&r->why, -ERANGE,
-				  "window 0: a power of 2 from 1 to %u",
+		return reason_set(&r->why, -ERANGE, "window 0: a power of 2 from 1 to %u",
 				  TRIB_JOB_WINDOW_MAX);
 	if (tb[TRIB_A_JOB_TIMEOUT_MS] && !s.timeout_ms)
-		return reason_set(&r->why, -ERANGE, "timeout 0 ms: %u to %u",
-				  TRIB_JOB_TIMEOUT_MIN, TRIB_JOB_TIMEOUT_MAX);
+		return reason_set(&r->why, -ERANGE, "timeout 0 ms: %u to %u", TRIB_JOB_TIMEOUT_MIN,
+				  TRIB_JOB_TIMEOUT_MAX);
 	if (tb[TRIB_A_JOB_FMT] && !s.fmt)
 		return reason_set(&r->why, -ERANGE, "format 0 is none");
 	return job_new(d, &s, &r->why);
@@ -61,10 +60,8 @@ int nl_job_set(struct tribd *d, struct nl_request *r)
 	if (!err)
 		err = nl_need(&nl_job, r->tb, TRIB_A_JOB_RATE, &r->why);
 	for (type = 1; !err && type < TRIB_A_JOB__MAX; type++)
-		if (r->tb[type] && type != TRIB_A_JOB_NAME &&
-		    type != TRIB_A_JOB_RATE)
-			err = reason_set(&r->why, -EINVAL,
-					 "job: only its rate can be changed");
+		if (r->tb[type] && type != TRIB_A_JOB_NAME && type != TRIB_A_JOB_RATE)
+			err = reason_set(&r->why, -EINVAL, "job: only its rate can be changed");
 	if (err)
 		return err;
 	return job_set_rate(d, nla_get_string(r->tb[TRIB_A_JOB_NAME]),
@@ -86,14 +83,12 @@ static bool may_know(const struct job *j, uint32_t uid)
 	return uid == 0 || uid == j->owner;
 }
 
-static int job_put(struct tribd *d, const struct job *j, uint32_t uid,
-		   struct nl_msg *m)
+static int job_put(struct tribd *d, const struct job *j, uint32_t uid, struct nl_msg *m)
 {
 	struct nlattr *nest = nla_nest_start(m, TRIB_A_JOB);
 
 	if (!nest || nla_put_string(m, TRIB_A_JOB_NAME, j->name) ||
-	    nla_put_u16(m, TRIB_A_JOB_ID, j->id) ||
-	    nla_put_u32(m, TRIB_A_JOB_WORLD, j->world) ||
+	    nla_put_u16(m, TRIB_A_JOB_ID, j->id) || nla_put_u32(m, TRIB_A_JOB_WORLD, j->world) ||
 	    nla_put_u32(m, TRIB_A_JOB_WINDOW, j->window) ||
 	    nla_put_u32(m, TRIB_A_JOB_OWNER, j->owner) ||
 	    nla_put_u32(m, TRIB_A_JOB_TIMEOUT_MS, j->timeout_ms) ||
@@ -155,8 +150,7 @@ int nl_ticket_get(struct tribd *d, struct nl_request *r)
 	if (err)
 		return err;
 	if (!may_know(j, r->uid))
-		return reason_set(&r->why, -EACCES, "job %s belongs to uid %u",
-				  j->name, j->owner);
+		return reason_set(&r->why, -EACCES, "job %s belongs to uid %u", j->name, j->owner);
 	if (!r->ticket)
 		return reason_set(&r->why, -EINVAL, "ticket: rank is missing");
 	err = nl_parse_nest(&nl_ticket, r->ticket, tb, &r->why);

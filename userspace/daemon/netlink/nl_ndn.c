@@ -34,13 +34,11 @@ int nl_ndn_get(struct tribd *d, struct nl_request *r)
 	    nla_put_u32(m, TRIB_A_NDN_CACHE_USED, ndnd_cs_count(d)) ||
 	    nla_put_u32(m, TRIB_A_NDN_ROUTES, fw->nroutes) ||
 	    nla_put_u32(m, TRIB_A_NDN_LEASE_MS, fw->lease_ms) ||
-	    nla_put_u32(m, TRIB_A_NDN_LEAVE_MS,
-			fw->leave_ms ? fw->leave_ms : fw->lease_ms / 2))
+	    nla_put_u32(m, TRIB_A_NDN_LEAVE_MS, fw->leave_ms ? fw->leave_ms : fw->lease_ms / 2))
 		return -EMSGSIZE;
 	for (i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-		if (nla_put_string(
-			    m, marks[i].attr,
-			    ndnd_marker_text(&fw->marker[marks[i].mark], text)))
+		if (nla_put_string(m, marks[i].attr,
+				   ndnd_marker_text(&fw->marker[marks[i].mark], text)))
 			return -EMSGSIZE;
 	nla_nest_end(m, nest);
 	return 0;
@@ -51,9 +49,7 @@ static int ms_get(struct nl_request *r, int attr, uint32_t *ms)
 	if (!r->tb[attr])
 		return 0;
 	*ms = nla_get_u32(r->tb[attr]);
-	return *ms ? 0
-		   : reason_set(&r->why, -ERANGE, "%s 0: at least 1",
-				nl_ndn.attr[attr].name);
+	return *ms ? 0 : reason_set(&r->why, -ERANGE, "%s 0: at least 1", nl_ndn.attr[attr].name);
 }
 
 int nl_ndn_set(struct tribd *d, struct nl_request *r)
@@ -70,8 +66,7 @@ int nl_ndn_set(struct tribd *d, struct nl_request *r)
 		return err;
 	for (i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
 		if (r->tb[marks[i].attr])
-			s.marker[marks[i].mark] =
-				nla_get_string(r->tb[marks[i].attr]);
+			s.marker[marks[i].mark] = nla_get_string(r->tb[marks[i].attr]);
 	return ndnd_set(d, &s, &r->why);
 }
 
@@ -88,8 +83,7 @@ int nl_route_new(struct tribd *d, struct nl_request *r)
 	if (err)
 		return err;
 	return ndnd_route_new(d, nla_get_string(r->tb[TRIB_A_ROUTE_PREFIX]),
-			      nla_get_string(r->tb[TRIB_A_ROUTE_FACE]),
-			      &r->why);
+			      nla_get_string(r->tb[TRIB_A_ROUTE_FACE]), &r->why);
 }
 
 int nl_route_del(struct tribd *d, struct nl_request *r)
@@ -100,8 +94,7 @@ int nl_route_del(struct tribd *d, struct nl_request *r)
 		err = nl_need(&nl_route, r->tb, TRIB_A_ROUTE_PREFIX, &r->why);
 	if (err)
 		return err;
-	return ndnd_route_del(d, nla_get_string(r->tb[TRIB_A_ROUTE_PREFIX]),
-			      &r->why);
+	return ndnd_route_del(d, nla_get_string(r->tb[TRIB_A_ROUTE_PREFIX]), &r->why);
 }
 
 static int route_put(const struct ndnd_route *route, struct nl_msg *m)
@@ -109,9 +102,7 @@ static int route_put(const struct ndnd_route *route, struct nl_msg *m)
 	struct nlattr *nest = nla_nest_start(m, TRIB_A_ROUTE);
 	char text[NDND_TEXT_MAX];
 
-	if (!nest ||
-	    nla_put_string(m, TRIB_A_ROUTE_PREFIX,
-			   ndnd_name_text(&route->name, text)) ||
+	if (!nest || nla_put_string(m, TRIB_A_ROUTE_PREFIX, ndnd_name_text(&route->name, text)) ||
 	    nla_put_string(m, TRIB_A_ROUTE_FACE, route->face->name))
 		return -EMSGSIZE;
 	nla_nest_end(m, nest);
@@ -127,9 +118,7 @@ int nl_route_get(struct tribd *d, struct nl_request *r)
 	if (!err)
 		err = nl_need(&nl_route, r->tb, TRIB_A_ROUTE_PREFIX, &r->why);
 	if (!err)
-		err = ndnd_name_parse(
-			nla_get_string(r->tb[TRIB_A_ROUTE_PREFIX]), &name,
-			&r->why);
+		err = ndnd_name_parse(nla_get_string(r->tb[TRIB_A_ROUTE_PREFIX]), &name, &r->why);
 	if (err)
 		return err;
 	route = ndnd_route_find(d, &name);

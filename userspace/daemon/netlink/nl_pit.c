@@ -30,8 +30,8 @@ static void below_free(void *own)
  * Begin a walk below @text, or of all names if it is NULL. @walk becomes NULL
  * without memory.
  */
-static int below_start(struct nl_request *r, struct nl_cursor *c,
-		       const struct nlattr *text, struct ndnd_walk *walk)
+static int below_start(struct nl_request *r, struct nl_cursor *c, const struct nlattr *text,
+		       struct ndnd_walk *walk)
 {
 	struct below *b = calloc(1, sizeof(*b));
 	int err = 0;
@@ -42,8 +42,7 @@ static int below_start(struct nl_request *r, struct nl_cursor *c,
 		return reason_set(&r->why, -ENOMEM, "no memory");
 	}
 	if (text)
-		err = ndnd_name_parse(nla_get_string((struct nlattr *)text),
-				      &b->prefix, &r->why);
+		err = ndnd_name_parse(nla_get_string((struct nlattr *)text), &b->prefix, &r->why);
 	b->walk = walk;
 	if (err) {
 		below_free(b);
@@ -81,8 +80,7 @@ static const char *face_name(struct tribd *d, unsigned int number)
 	return NULL;
 }
 
-static int faces_put(struct tribd *d, const struct ndnd_pit_row *row,
-		     struct nl_msg *m)
+static int faces_put(struct tribd *d, const struct ndnd_pit_row *row, struct nl_msg *m)
 {
 	const struct face *f;
 
@@ -96,41 +94,32 @@ static int faces_put(struct tribd *d, const struct ndnd_pit_row *row,
 	return 0;
 }
 
-static int pit_put(struct tribd *d, const struct ndnd_pit_row *row,
-		   struct nl_msg *m)
+static int pit_put(struct tribd *d, const struct ndnd_pit_row *row, struct nl_msg *m)
 {
 	struct nlattr *nest = nla_nest_start(m, TRIB_A_PIT);
 	const char *up = face_name(d, row->up);
 	char text[NDND_TEXT_MAX];
 
-	if (!nest ||
-	    nla_put_string(m, TRIB_A_PIT_NAME,
-			   ndnd_name_text(&row->name, text)) ||
-	    (up && nla_put_string(m, TRIB_A_PIT_UP, up)) ||
-	    faces_put(d, row, m) ||
+	if (!nest || nla_put_string(m, TRIB_A_PIT_NAME, ndnd_name_text(&row->name, text)) ||
+	    (up && nla_put_string(m, TRIB_A_PIT_UP, up)) || faces_put(d, row, m) ||
 	    nla_put_u8(m, TRIB_A_PIT_STATE, row->state) ||
-	    (row->acked_ms != NDND_NEVER &&
-	     nla_put_u64(m, TRIB_A_PIT_ACKED_MS, row->acked_ms)))
+	    (row->acked_ms != NDND_NEVER && nla_put_u64(m, TRIB_A_PIT_ACKED_MS, row->acked_ms)))
 		return -EMSGSIZE;
-	if (row->taken_ms != NDND_NEVER &&
-	    (nla_put_u64(m, TRIB_A_PIT_VERSION, row->version) ||
-	     nla_put_u64(m, TRIB_A_PIT_SEGMENT, row->segment) ||
-	     nla_put_u64(m, TRIB_A_PIT_TAKEN_MS, row->taken_ms)))
+	if (row->taken_ms != NDND_NEVER && (nla_put_u64(m, TRIB_A_PIT_VERSION, row->version) ||
+					    nla_put_u64(m, TRIB_A_PIT_SEGMENT, row->segment) ||
+					    nla_put_u64(m, TRIB_A_PIT_TAKEN_MS, row->taken_ms)))
 		return -EMSGSIZE;
 	nla_nest_end(m, nest);
 	return 0;
 }
 
-static int pit_name(struct tribd *d, struct nl_request *r,
-		    struct ndn_row_name *name)
+static int pit_name(struct tribd *d, struct nl_request *r, struct ndn_row_name *name)
 {
 	int err = ndnd_need(d, &r->why);
 
 	if (!err)
 		err = nl_need(&nl_pit, r->tb, TRIB_A_PIT_NAME, &r->why);
-	return err ? err
-		   : ndnd_name_parse(nla_get_string(r->tb[TRIB_A_PIT_NAME]),
-				     name, &r->why);
+	return err ? err : ndnd_name_parse(nla_get_string(r->tb[TRIB_A_PIT_NAME]), name, &r->why);
 }
 
 int nl_pit_get(struct tribd *d, struct nl_request *r)
@@ -160,9 +149,7 @@ int nl_pit_start(struct tribd *d, struct nl_request *r, struct nl_cursor *c)
 {
 	int err = ndnd_need(d, &r->why);
 
-	return err ? err
-		   : below_start(r, c, r->tb[TRIB_A_PIT_NAME],
-				 ndnd_pit_walk(d));
+	return err ? err : below_start(r, c, r->tb[TRIB_A_PIT_NAME], ndnd_pit_walk(d));
 }
 
 int nl_pit_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
@@ -186,8 +173,7 @@ int nl_cs_start(struct tribd *d, struct nl_request *r, struct nl_cursor *c)
 {
 	int err = ndnd_need(d, &r->why);
 
-	return err ? err
-		   : below_start(r, c, r->tb[TRIB_A_CS_NAME], ndnd_cs_walk(d));
+	return err ? err : below_start(r, c, r->tb[TRIB_A_CS_NAME], ndnd_cs_walk(d));
 }
 
 int nl_cs_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
@@ -206,8 +192,7 @@ int nl_cs_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 		return err;
 	below_after(b, c);
 	nest = nla_nest_start(m, TRIB_A_CS);
-	if (!nest ||
-	    nla_put_string(m, TRIB_A_CS_NAME, ndnd_name_text(&name, text)) ||
+	if (!nest || nla_put_string(m, TRIB_A_CS_NAME, ndnd_name_text(&name, text)) ||
 	    nla_put_u32(m, TRIB_A_CS_BYTES, bytes))
 		return -EMSGSIZE;
 	nla_nest_end(m, nest);
@@ -220,8 +205,7 @@ int nl_cs_wipe(struct tribd *d, struct nl_request *r)
 	int err = ndnd_need(d, &r->why);
 
 	if (!err && r->tb[TRIB_A_CS_NAME])
-		err = ndnd_name_parse(nla_get_string(r->tb[TRIB_A_CS_NAME]),
-				      &prefix, &r->why);
+		err = ndnd_name_parse(nla_get_string(r->tb[TRIB_A_CS_NAME]), &prefix, &r->why);
 	if (!err)
 		err = ndnd_cs_wipe(d, &prefix, &r->why);
 	return err < 0 ? err : 0;

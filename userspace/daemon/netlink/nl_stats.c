@@ -21,8 +21,7 @@ int nl_stats_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 	nest = nla_nest_start(m, TRIB_A_STAT);
 	if (!nest || nla_put_u32(m, TRIB_A_STAT_ID, c->at) ||
 	    nla_put_string(m, TRIB_A_STAT_NAME, s->name) ||
-	    nla_put_u64(m, TRIB_A_STAT_VALUE, sum) ||
-	    nla_put_string(m, TRIB_A_STAT_TEXT, s->text))
+	    nla_put_u64(m, TRIB_A_STAT_VALUE, sum) || nla_put_string(m, TRIB_A_STAT_TEXT, s->text))
 		return -EMSGSIZE;
 	nla_nest_end(m, nest);
 	c->at++;

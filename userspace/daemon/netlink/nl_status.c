@@ -16,8 +16,7 @@ int nl_status_get(struct tribd *d, struct nl_request *r)
 	    nla_put_string(m, TRIB_A_STATUS_INSTANCE, d->pin_dir) ||
 	    nla_put_u32(m, TRIB_A_STATUS_ABI, TRIB_MAPS_ABI) ||
 	    nla_put_u32(m, TRIB_A_STATUS_PID, (uint32_t)getpid()) ||
-	    nla_put_u64(m, TRIB_A_STATUS_UPTIME_MS,
-			(loop_now() - d->start_ns) / 1000000) ||
+	    nla_put_u64(m, TRIB_A_STATUS_UPTIME_MS, (loop_now() - d->start_ns) / 1000000) ||
 	    nla_put_u8(m, TRIB_A_STATUS_ADOPTED, d->adopted) ||
 	    nla_put_u32(m, TRIB_A_STATUS_NVAL, d->config.nval) ||
 	    nla_put_u32(m, TRIB_A_STATUS_SLOTS, d->config.nslots) ||

@@ -31,8 +31,7 @@ static const struct nlattr *walk_next(struct walk *w, int type)
 	return NULL;
 }
 
-static int child_parse(const struct nlattr *nest, struct child_spec *c,
-		       struct reason *why)
+static int child_parse(const struct nlattr *nest, struct child_spec *c, struct reason *why)
 {
 	struct nlattr *tb[NL_SET_MAX + 1];
 	int err = nl_parse_nest(&nl_child, nest, tb, why);
@@ -44,21 +43,19 @@ static int child_parse(const struct nlattr *nest, struct child_spec *c,
 	if (tb[TRIB_A_CHILD_INDEX]) {
 		c->index = nla_get_u16(tb[TRIB_A_CHILD_INDEX]);
 		if (c->index >= TRIB_CHILDREN_MAX)
-			return reason_set(why, -ERANGE,
-					  "child index %u: 0 to %u", c->index,
+			return reason_set(why, -ERANGE, "child index %u: 0 to %u", c->index,
 					  TRIB_CHILDREN_MAX - 1);
 	}
 	if (tb[TRIB_A_CHILD_RANK]) {
 		c->rank = nla_get_u16(tb[TRIB_A_CHILD_RANK]);
 		if (c->rank == RANK_NONE)
-			return reason_set(why, -ERANGE, "rank %u: at most %u",
-					  c->rank, TRIB_WORLD_MAX - 1);
+			return reason_set(why, -ERANGE, "rank %u: at most %u", c->rank,
+					  TRIB_WORLD_MAX - 1);
 	}
 	if (tb[TRIB_A_CHILD_PORT]) {
 		c->port = nla_get_u16(tb[TRIB_A_CHILD_PORT]);
 		if (!c->port)
-			return reason_set(why, -ERANGE, "rank %u: port 0",
-					  c->rank);
+			return reason_set(why, -ERANGE, "rank %u: port 0", c->rank);
 	}
 	if (tb[TRIB_A_CHILD_RELAY])
 		return reason_set(why, -EINVAL, "relay %u: only a hop has one",
@@ -68,26 +65,22 @@ static int child_parse(const struct nlattr *nest, struct child_spec *c,
 	return 0;
 }
 
-static int children_parse(struct walk w, struct tree_spec *s,
-			  struct reason *why)
+static int children_parse(struct walk w, struct tree_spec *s, struct reason *why)
 {
 	const struct nlattr *a;
 	int err;
 
 	while ((a = walk_next(&w, TRIB_A_TREE_CHILD))) {
 		if (s->nchild == TRIB_CHILDREN_MAX)
-			return reason_set(why, -E2BIG,
-					  "more than %u children of one node",
+			return reason_set(why, -E2BIG, "more than %u children of one node",
 					  TRIB_CHILDREN_MAX);
 		err = child_parse(a, &s->child[s->nchild], why);
 		if (err)
 			return err;
 		if (!s->child[s->nchild].face[0])
-			return reason_set(why, -EINVAL, "child %u has no face",
-					  s->nchild);
+			return reason_set(why, -EINVAL, "child %u has no face", s->nchild);
 		if (s->child[s->nchild].port)
-			return reason_set(why, -EINVAL,
-					  "child %u: its face has the port",
+			return reason_set(why, -EINVAL, "child %u: its face has the port",
 					  s->nchild);
 		s->nchild++;
 	}
@@ -103,19 +96,16 @@ static int locals_parse(struct walk w, struct tree_spec *s, struct reason *why)
 		struct child_spec *l = &s->local[s->nlocal];
 
 		if (s->nlocal == TRIB_RINGS_MAX)
-			return reason_set(
-				why, -E2BIG,
-				"more than %u local ranks in one tree",
-				TRIB_RINGS_MAX);
+			return reason_set(why, -E2BIG, "more than %u local ranks in one tree",
+					  TRIB_RINGS_MAX);
 		err = child_parse(a, l, why);
 		if (err)
 			return err;
 		if (l->rank == RANK_NONE)
 			return reason_set(why, -EINVAL, "local has no rank");
 		if (l->face[0])
-			return reason_set(why, -EINVAL,
-					  "local rank %u takes no face (%s)",
-					  l->rank, l->face);
+			return reason_set(why, -EINVAL, "local rank %u takes no face (%s)", l->rank,
+					  l->face);
 		s->nlocal++;
 	}
 	return 0;
@@ -127,8 +117,7 @@ static int downs_parse(struct walk w, struct tree_spec *s, struct reason *why)
 
 	while ((a = walk_next(&w, TRIB_A_TREE_DOWN))) {
 		if (s->ndown == TRIB_CHILDREN_MAX)
-			return reason_set(why, -E2BIG,
-					  "more than %u down faces",
+			return reason_set(why, -E2BIG, "more than %u down faces",
 					  TRIB_CHILDREN_MAX);
 		nla_strlcpy(s->down[s->ndown++], a, TRIB_NAME_MAX);
 	}
@@ -136,14 +125,12 @@ static int downs_parse(struct walk w, struct tree_spec *s, struct reason *why)
 }
 
 /* Parse the attributes of a shared tree. */
-static int shared_parse(struct nlattr **tb, struct tree_spec *s,
-			struct reason *why)
+static int shared_parse(struct nlattr **tb, struct tree_spec *s, struct reason *why)
 {
 	if (tb[TRIB_A_TREE_RELAY]) {
 		s->shared.relay = nla_get_u16(tb[TRIB_A_TREE_RELAY]);
 		if (!s->shared.relay)
-			return reason_set(why, -ERANGE,
-					  "relay 0: numbers start at 1");
+			return reason_set(why, -ERANGE, "relay 0: numbers start at 1");
 	}
 	if (tb[TRIB_A_TREE_NEXT])
 		s->shared.next = nla_get_u16(tb[TRIB_A_TREE_NEXT]);
@@ -152,8 +139,7 @@ static int shared_parse(struct nlattr **tb, struct tree_spec *s,
 	if (tb[TRIB_A_TREE_AGE_MS])
 		s->shared.age_ms = nla_get_u32(tb[TRIB_A_TREE_AGE_MS]);
 	if (s->shared.age_ms > 60000)
-		return reason_set(why, -ERANGE, "age %u ms: 1 to 60000",
-				  s->shared.age_ms);
+		return reason_set(why, -ERANGE, "age %u ms: 1 to 60000", s->shared.age_ms);
 	if (tb[TRIB_A_TREE_WORKERS]) {
 		s->shared.has_workers = true;
 		memcpy(s->shared.workers, nla_data(tb[TRIB_A_TREE_WORKERS]),
@@ -162,8 +148,7 @@ static int shared_parse(struct nlattr **tb, struct tree_spec *s,
 	return 0;
 }
 
-static int hop_parse(const struct nlattr *nest, struct hop_spec *h,
-		     struct reason *why)
+static int hop_parse(const struct nlattr *nest, struct hop_spec *h, struct reason *why)
 {
 	struct nlattr *tb[NL_SET_MAX + 1];
 	int err = nl_parse_nest(&nl_child, nest, tb, why);
@@ -171,30 +156,24 @@ static int hop_parse(const struct nlattr *nest, struct hop_spec *h,
 	if (err)
 		return err;
 	if (!tb[TRIB_A_CHILD_FACE] || !tb[TRIB_A_CHILD_RELAY])
-		return reason_set(why, -EINVAL,
-				  "a hop has a relay's number and face");
-	if (tb[TRIB_A_CHILD_INDEX] || tb[TRIB_A_CHILD_RANK] ||
-	    tb[TRIB_A_CHILD_PORT])
-		return reason_set(why, -EINVAL,
-				  "a hop has a relay's number and face only");
+		return reason_set(why, -EINVAL, "a hop has a relay's number and face");
+	if (tb[TRIB_A_CHILD_INDEX] || tb[TRIB_A_CHILD_RANK] || tb[TRIB_A_CHILD_PORT])
+		return reason_set(why, -EINVAL, "a hop has a relay's number and face only");
 	nla_strlcpy(h->face, tb[TRIB_A_CHILD_FACE], sizeof(h->face));
 	h->relay = nla_get_u16(tb[TRIB_A_CHILD_RELAY]);
 	return 0;
 }
 
 /* Parse the attributes of a row of workers. */
-static int worker_parse(struct nlattr **tb, struct walk w, struct tree_spec *s,
-			struct reason *why)
+static int worker_parse(struct nlattr **tb, struct walk w, struct tree_spec *s, struct reason *why)
 {
 	const struct nlattr *a;
 	int err;
 
 	if (tb[TRIB_A_TREE_PS_PORT] && !tb[TRIB_A_TREE_PS])
-		return reason_set(why, -EINVAL,
-				  "a port of the PS without its address");
+		return reason_set(why, -EINVAL, "a port of the PS without its address");
 	if (tb[TRIB_A_TREE_PS]) {
-		memcpy(&s->workers.ps, nla_data(tb[TRIB_A_TREE_PS]),
-		       sizeof(s->workers.ps));
+		memcpy(&s->workers.ps, nla_data(tb[TRIB_A_TREE_PS]), sizeof(s->workers.ps));
 		s->workers.ps_port = TRIB_UDP_PORT_PS;
 	}
 	if (tb[TRIB_A_TREE_PS_PORT]) {
@@ -207,10 +186,8 @@ static int worker_parse(struct nlattr **tb, struct walk w, struct tree_spec *s,
 		       sizeof(s->workers.group));
 	while ((a = walk_next(&w, TRIB_A_TREE_HOP))) {
 		if (s->workers.nhop == TRIB_ATTACH_HOPS)
-			return reason_set(
-				why, -E2BIG,
-				"more than %u relays on the way to the PS",
-				TRIB_ATTACH_HOPS);
+			return reason_set(why, -E2BIG, "more than %u relays on the way to the PS",
+					  TRIB_ATTACH_HOPS);
 		err = hop_parse(a, &s->workers.hop[s->workers.nhop++], why);
 		if (err)
 			return err;
@@ -229,8 +206,7 @@ static int spec_parse(struct nl_request *r, struct tree_spec *s)
 	nla_strlcpy(s->job, tb[TRIB_A_TREE_JOB], sizeof(s->job));
 	s->up_child = INDEX_NONE;
 	if (tb[TRIB_A_TREE_LIVE])
-		return reason_set(&r->why, -EINVAL,
-				  "tree: live is for switching only");
+		return reason_set(&r->why, -EINVAL, "tree: live is for switching only");
 	s->held = tb[TRIB_A_TREE_HELD] && nla_get_u8(tb[TRIB_A_TREE_HELD]);
 	if (tb[TRIB_A_TREE_WEIGHT]) {
 		s->weight = nla_get_u16(tb[TRIB_A_TREE_WEIGHT]);
@@ -241,21 +217,17 @@ static int spec_parse(struct nl_request *r, struct tree_spec *s)
 	if (tb[TRIB_A_TREE_ID]) {
 		s->id = nla_get_u16(tb[TRIB_A_TREE_ID]);
 		if (!s->id)
-			return reason_set(&r->why, -ERANGE,
-					  "tree 0: numbers start at 1");
+			return reason_set(&r->why, -ERANGE, "tree 0: numbers start at 1");
 	}
 	if (tb[TRIB_A_TREE_PARENT]) {
-		nla_strlcpy(s->parent, tb[TRIB_A_TREE_PARENT],
-			    sizeof(s->parent));
+		nla_strlcpy(s->parent, tb[TRIB_A_TREE_PARENT], sizeof(s->parent));
 		if (!s->parent[0])
-			return reason_set(&r->why, -EINVAL,
-					  "the parent face has no name");
+			return reason_set(&r->why, -EINVAL, "the parent face has no name");
 	}
 	if (tb[TRIB_A_TREE_UP_CHILD]) {
 		s->up_child = nla_get_u16(tb[TRIB_A_TREE_UP_CHILD]);
 		if (s->up_child >= TRIB_CHILDREN_MAX)
-			return reason_set(&r->why, -ERANGE,
-					  "index %u at the parent: 0 to %u",
+			return reason_set(&r->why, -ERANGE, "index %u at the parent: 0 to %u",
 					  s->up_child, TRIB_CHILDREN_MAX - 1);
 	}
 	err = children_parse(w, s, &r->why);
@@ -325,15 +297,13 @@ int nl_tree_switch(struct tribd *d, struct nl_request *r)
 		return -ENOMEM;
 	while (!err && (a = walk_next(&w, TRIB_A_TREE_LIVE))) {
 		if (n == d->ntrees)
-			err = reason_set(&r->why, -E2BIG,
-					 "more than the %u trees there are",
+			err = reason_set(&r->why, -E2BIG, "more than the %u trees there are",
 					 d->ntrees);
 		else
 			live[n++] = nla_get_u16(a);
 	}
 	if (!err)
-		err = tree_switch(d, nla_get_string(r->tb[TRIB_A_TREE_JOB]),
-				  live, n, &r->why);
+		err = tree_switch(d, nla_get_string(r->tb[TRIB_A_TREE_JOB]), live, n, &r->why);
 	free(live);
 	return err;
 }

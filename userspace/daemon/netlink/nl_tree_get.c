@@ -26,8 +26,8 @@ static int lag_put(struct nl_msg *m, const struct trib_lag_child *l)
 	return 0;
 }
 
-static int child_put(const struct tree *t, unsigned int i,
-		     const struct trib_lag *lag, struct nl_msg *m)
+static int child_put(const struct tree *t, unsigned int i, const struct trib_lag *lag,
+		     struct nl_msg *m)
 {
 	const struct child *c = &t->child[i];
 	struct nlattr *nest = nla_nest_start(m, TRIB_A_TREE_CHILD);
@@ -43,13 +43,11 @@ static int child_put(const struct tree *t, unsigned int i,
 	return 0;
 }
 
-static int local_put(const struct tree *t, const struct local *l,
-		     struct nl_msg *m)
+static int local_put(const struct tree *t, const struct local *l, struct nl_msg *m)
 {
 	struct nlattr *nest = nla_nest_start(m, TRIB_A_TREE_LOCAL);
-	int err = t->kind == TREE_WORKERS
-			  ? nla_put_u16(m, TRIB_A_CHILD_PORT, l->port)
-			  : nla_put_u16(m, TRIB_A_CHILD_INDEX, l->index);
+	int err = t->kind == TREE_WORKERS ? nla_put_u16(m, TRIB_A_CHILD_PORT, l->port)
+					  : nla_put_u16(m, TRIB_A_CHILD_INDEX, l->index);
 
 	if (!nest || err || nla_put_u16(m, TRIB_A_CHILD_RANK, l->rank) ||
 	    nla_put_u32(m, TRIB_A_CHILD_PID, (uint32_t)l->pid))
@@ -69,16 +67,13 @@ static int numbers_put(const struct tree *t, struct nl_msg *m)
 	if (nla_put_u16(m, TRIB_A_TREE_ID, t->id) ||
 	    nla_put_string(m, TRIB_A_TREE_JOB, t->job->name) ||
 	    nla_put_u32(m, TRIB_A_TREE_EPOCH,
-			t->kind == TREE_WORKERS ? worker_epoch(t)
-						: t->row.epoch) ||
+			t->kind == TREE_WORKERS ? worker_epoch(t) : t->row.epoch) ||
 	    nla_put_u32(m, TRIB_A_TREE_SLOT0, t->row.slot0) ||
-	    nla_put_u32(m, TRIB_A_TREE_SLOTS,
-			t->kind == TREE_DEDICATED ? t->dedicated.slots : 0) ||
+	    nla_put_u32(m, TRIB_A_TREE_SLOTS, t->kind == TREE_DEDICATED ? t->dedicated.slots : 0) ||
 	    nla_put_u32(m, TRIB_A_TREE_GROUP_DOWN, t->row.down) ||
 	    nla_put_u32(m, TRIB_A_TREE_GROUP_ALL, t->row.all) ||
 	    nla_put_u32(m, TRIB_A_TREE_GROUP_UP, t->row.up) ||
-	    nla_put_u64(m, TRIB_A_TREE_JOINED, joined) ||
-	    nla_put_u8(m, TRIB_A_TREE_HELD, t->held))
+	    nla_put_u64(m, TRIB_A_TREE_JOINED, joined) || nla_put_u8(m, TRIB_A_TREE_HELD, t->held))
 		return -EMSGSIZE;
 	if (t->weight > 1 && nla_put_u16(m, TRIB_A_TREE_WEIGHT, t->weight))
 		return -EMSGSIZE;
@@ -94,8 +89,7 @@ static int shared_put(const struct tree *t, struct nl_msg *m)
 {
 	if (nla_put_u16(m, TRIB_A_TREE_RELAY, t->shared.relay) ||
 	    nla_put_u16(m, TRIB_A_TREE_NEXT, t->shared.next) ||
-	    nla_put(m, TRIB_A_TREE_WORKERS, sizeof(t->shared.mask),
-		    t->shared.mask) ||
+	    nla_put(m, TRIB_A_TREE_WORKERS, sizeof(t->shared.mask), t->shared.mask) ||
 	    nla_put_u32(m, TRIB_A_TREE_CAP, t->shared.cap) ||
 	    nla_put_u32(m, TRIB_A_TREE_AGE_MS, t->shared.age_ms))
 		return -EMSGSIZE;
@@ -122,8 +116,7 @@ static int worker_put(const struct tree *t, struct nl_msg *m)
 	    nla_put_u16(m, TRIB_A_TREE_PS_PORT, t->workers.ps_port))
 		return -EMSGSIZE;
 	if (!addr_is_zero(&t->workers.group) &&
-	    nla_put(m, TRIB_A_TREE_GROUP, sizeof(t->workers.group),
-		    &t->workers.group))
+	    nla_put(m, TRIB_A_TREE_GROUP, sizeof(t->workers.group), &t->workers.group))
 		return -EMSGSIZE;
 	for (i = 0; !err && i < t->workers.nhop; i++)
 		err = hop_put(&t->workers.hop[i], m);

@@ -11,8 +11,7 @@
 
 #define STAT_TEXT(nr, NAME, name, text) [nr] = {#name, text},
 #define STAT_NO_TEXT(...)
-static const struct stat_text text[TRIB_STAT__MAX] = {
-	TRIB_STATS(STAT_TEXT, STAT_NO_TEXT)};
+static const struct stat_text text[TRIB_STAT__MAX] = {TRIB_STATS(STAT_TEXT, STAT_NO_TEXT)};
 
 /* Members of struct trib_stats have underscores; commands show dashes. */
 const struct stat_text *stat_text(uint32_t id)
@@ -60,8 +59,7 @@ struct stat_map {
 static struct stat_map stat_map(const struct tribd *d, bool ndn)
 {
 	if (ndn)
-		return (struct stat_map){d->ndn->map[NDND_MAP_STATS],
-					 NDN_STAT__MAX};
+		return (struct stat_map){d->ndn->map[NDND_MAP_STATS], NDN_STAT__MAX};
 	return (struct stat_map){d->map[MAP_STATS], TRIB_STAT__MAX};
 }
 

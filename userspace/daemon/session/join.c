@@ -48,8 +48,8 @@ static struct tree *packet_tree(struct tribd *d, const struct udp_packet *up)
 	const struct trib_hdr *h = up->data;
 	struct tree *t;
 
-	if (up->len < sizeof(*h) || h->version != TRIB_WIRE_VERSION ||
-	    h->bmwords || ntohs(h->nval) > TRIB_NVAL_LARGE ||
+	if (up->len < sizeof(*h) || h->version != TRIB_WIRE_VERSION || h->bmwords ||
+	    ntohs(h->nval) > TRIB_NVAL_LARGE ||
 	    up->len != sizeof(*h) + trib_payload_len(ntohs(h->nval)))
 		return NULL;
 	t = tree_find(d, ntohs(h->tree));
@@ -63,8 +63,7 @@ static struct tree *packet_tree(struct tribd *d, const struct udp_packet *up)
  * Answer a sender that knows the cookie but is no child: two operators
  * disagree.
  */
-static void refuse_stranger(struct tribd *d, struct tree *t,
-			    const struct udp_packet *up,
+static void refuse_stranger(struct tribd *d, struct tree *t, const struct udp_packet *up,
 			    const struct session_join *in)
 {
 	struct face *f;
@@ -77,8 +76,7 @@ static void refuse_stranger(struct tribd *d, struct tree *t,
 }
 
 /* JOIN or LEAVE. */
-static void packet_from_child(struct tribd *d, struct tree *t,
-			      const struct udp_packet *up)
+static void packet_from_child(struct tribd *d, struct tree *t, const struct udp_packet *up)
 {
 	const struct join_packet *p = up->data;
 	unsigned int child = ntohs(p->h.child);
@@ -90,9 +88,8 @@ static void packet_from_child(struct tribd *d, struct tree *t,
 	uint32_t rank, want, nval = ntohs(p->h.nval);
 
 	/* An answer must not be longer than its request. */
-	if (up->len < sizeof(p->h) + (p->h.type == TRIB_T_JOIN
-					      ? sizeof(p->u.start)
-					      : sizeof(p->u.join)) ||
+	if (up->len < sizeof(p->h) +
+			      (p->h.type == TRIB_T_JOIN ? sizeof(p->u.start) : sizeof(p->u.join)) ||
 	    !up->sport)
 		return;
 	in.nonce = be64toh(p->u.join.nonce);
@@ -106,8 +103,7 @@ static void packet_from_child(struct tribd *d, struct tree *t,
 			refuse_stranger(d, t, up, &in);
 		return;
 	}
-	want = t->child[child].rank == RANK_NONE ? RANK_RELAY32
-						 : t->child[child].rank;
+	want = t->child[child].rank == RANK_NONE ? RANK_RELAY32 : t->child[child].rank;
 	if (p->h.type == TRIB_T_LEAVE) {
 		if (rank == want)
 			session_leave(&j->s, child, &in, now_ms());
@@ -125,22 +121,19 @@ static void packet_from_child(struct tribd *d, struct tree *t,
 /*
  * The parent must have as many values per chunk, and the same window and world.
  */
-static bool start_fits(const struct tribd *d, const struct tree *t,
-		       const struct trib_start *st)
+static bool start_fits(const struct tribd *d, const struct tree *t, const struct trib_start *st)
 {
-	if (ntohs(st->nval) == d->config.nval &&
-	    ntohs(st->window) == t->job->window &&
+	if (ntohs(st->nval) == d->config.nval && ntohs(st->window) == t->job->window &&
 	    ntohs(st->world) == t->job->world)
 		return true;
 	log_warn(
 		"tree %u: the parent has %u values per chunk, window %u, world %u; here they are %u, %u, %u",
-		t->id, ntohs(st->nval), ntohs(st->window), ntohs(st->world),
-		d->config.nval, t->job->window, t->job->world);
+		t->id, ntohs(st->nval), ntohs(st->window), ntohs(st->world), d->config.nval,
+		t->job->window, t->job->world);
 	return false;
 }
 
-static void packet_from_parent(struct tribd *d, struct tree *t,
-			       const struct udp_packet *up)
+static void packet_from_parent(struct tribd *d, struct tree *t, const struct udp_packet *up)
 {
 	const struct join_packet *p = up->data;
 	const struct trib_start *st = &p->u.start;
@@ -148,8 +141,7 @@ static void packet_from_parent(struct tribd *d, struct tree *t,
 	struct session_start m = {0};
 	unsigned int i;
 
-	if (!t->parent || up->sport != t->parent->udp_port ||
-	    !udp_is_from(up, t->parent) ||
+	if (!t->parent || up->sport != t->parent->udp_port || !udp_is_from(up, t->parent) ||
 	    up->len < sizeof(p->h) + sizeof(p->u.start))
 		return;
 	m.nonce = be64toh(st->nonce);
@@ -157,12 +149,11 @@ static void packet_from_parent(struct tribd *d, struct tree *t,
 	m.state = ntohs(st->state);
 	m.view.seen = be64toh(st->seen);
 	m.view.nchild = ntohs(st->nchild);
-	if (m.view.nchild > TRIB_CHILDREN_MAX || m.nonce != j->s.up_nonce ||
-	    !start_fits(d, t, st))
+	if (m.view.nchild > TRIB_CHILDREN_MAX || m.nonce != j->s.up_nonce || !start_fits(d, t, st))
 		return;
 	if (m.state == TRIB_START_REFUSED)
-		log_warn("tree %u: face %s refuses this relay as its child %u",
-			 t->id, t->parent->name, t->up_child);
+		log_warn("tree %u: face %s refuses this relay as its child %u", t->id,
+			 t->parent->name, t->up_child);
 	for (i = 0; i < m.view.nchild; i++)
 		m.view.rank[i] = ntohs(st->child_rank[i]);
 	session_start(&j->s, &m, now_ms());
@@ -280,14 +271,11 @@ void join_tree_del(struct tree *t)
 	for (i = 0; i < t->nchild && !j->s.epoch; i++) {
 		const struct session_child *c = &j->s.child[i];
 
-		in = (struct session_join){
-			.nonce = c->nonce, .len = c->len, .port = c->port};
+		in = (struct session_join){.nonce = c->nonce, .len = c->len, .port = c->port};
 		if (in.nonce)
-			session_answer(&j->s, i, &in, TRIB_START_REFUSED,
-				       now + SESSION_ANSWER_MS);
+			session_answer(&j->s, i, &in, TRIB_START_REFUSED, now + SESSION_ANSWER_MS);
 	}
-	session_abort(&j->s, TRIB_ABORT_ADMIN,
-		      t->nchild ? RANK_NONE : t->local[0].rank, -1, now);
+	session_abort(&j->s, TRIB_ABORT_ADMIN, t->nchild ? RANK_NONE : t->local[0].rank, -1, now);
 	/* Send the repeats now: the machine goes. */
 	for (i = 1; i < SESSION_ABORTS; i++)
 		session_tick(&j->s, now + i * 1000);
@@ -310,8 +298,7 @@ void join_rank_gone(struct tribd *d, struct tree *t, const struct local *l)
 	(void)d;
 	if (!j)
 		return;
-	session_abort(&j->s, TRIB_ABORT_GONE, l->rank,
-		      t->nchild ? (int)l->index : -1, now_ms());
+	session_abort(&j->s, TRIB_ABORT_GONE, l->rank, t->nchild ? (int)l->index : -1, now_ms());
 	tick(j);
 }
 

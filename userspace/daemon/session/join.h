@@ -35,8 +35,7 @@ struct join_packet {
 /* join_out.c: the same for all machines; ctx is a struct joining. */
 extern const struct session_ops join_ops;
 /* Send START(REFUSED) to a sender behind @via that is no child of the tree. */
-void join_refuse(struct joining *j, const struct face *via,
-		 const struct session_join *in);
+void join_refuse(struct joining *j, const struct face *via, const struct session_join *in);
 
 /*
  * A rank of this host says that @epoch runs. 0, or -ESTALE: it does not run

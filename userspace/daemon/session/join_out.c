@@ -14,8 +14,8 @@
 /* Slots that one search for a stuck chunk looks at. */
 #define SCAN_SLOTS 1024
 
-static void hdr_fill(const struct tree *t, struct trib_hdr *h, uint8_t type,
-		     uint8_t flags, uint32_t nval)
+static void hdr_fill(const struct tree *t, struct trib_hdr *h, uint8_t type, uint8_t flags,
+		     uint32_t nval)
 {
 	memset(h, 0, sizeof(*h));
 	h->version = TRIB_WIRE_VERSION;
@@ -35,8 +35,7 @@ static void packet_send(struct tribd *d, const struct face *via, uint16_t port,
 
 	/* A full queue is like loss on the way: the packet is repeated. */
 	if (err && err != -EAGAIN)
-		log_debug("face %s: cannot send type %u: %s", via->name,
-			  p->h.type, strerror(-err));
+		log_debug("face %s: cannot send type %u: %s", via->name, p->h.type, strerror(-err));
 }
 
 /* --- what the machine puts out */
@@ -48,8 +47,7 @@ static void on_save(struct session *s)
 	unsigned int i;
 
 	if (s->epoch != t->row.epoch)
-		log_info("tree %u: epoch %u %s", t->id,
-			 s->epoch ? s->epoch : t->row.epoch,
+		log_info("tree %u: epoch %u %s", t->id, s->epoch ? s->epoch : t->row.epoch,
 			 s->epoch ? "runs" : "has ended");
 	t->row.epoch = s->epoch;
 	t->row.parent.nonce = s->up_nonce;
@@ -65,8 +63,8 @@ static void on_save(struct session *s)
 	}
 }
 
-static void start_fill(const struct joining *j, struct trib_start *st,
-		       unsigned int state, const struct session_view *view)
+static void start_fill(const struct joining *j, struct trib_start *st, unsigned int state,
+		       const struct session_view *view)
 {
 	const struct tree *t = j->t;
 	unsigned int i;
@@ -92,8 +90,7 @@ static void on_start(struct session *s, unsigned int child, unsigned int state,
 	struct join_packet p;
 
 	memset(&p, 0, sizeof(p));
-	hdr_fill(j->t, &p.h, TRIB_T_START, 0,
-		 (c->len - (uint32_t)sizeof(p.h)) / 4);
+	hdr_fill(j->t, &p.h, TRIB_T_START, 0, (c->len - (uint32_t)sizeof(p.h)) / 4);
 	start_fill(j, &p.u.start, state, view);
 	p.u.start.nonce = htobe64(c->nonce);
 	packet_send(j->d, j->t->child[child].face, c->port, &p, c->len);
@@ -118,8 +115,8 @@ static uint16_t local_port(const struct joining *j, int child)
 	return 0;
 }
 
-static void on_abort(struct session *s, int child, uint32_t epoch,
-		     enum trib_abort why, uint16_t rank)
+static void on_abort(struct session *s, int child, uint32_t epoch, enum trib_abort why,
+		     uint16_t rank)
 {
 	struct joining *j = s->ctx;
 	bool up = child == SESSION_UP;
@@ -134,12 +131,10 @@ static void on_abort(struct session *s, int child, uint32_t epoch,
 	if (up)
 		packet_send(j->d, j->t->parent, 0, &p, sizeof(p.h));
 	else
-		packet_send(j->d, j->t->child[child].face, local_port(j, child),
-			    &p, sizeof(p.h));
+		packet_send(j->d, j->t->child[child].face, local_port(j, child), &p, sizeof(p.h));
 }
 
-static void on_up(struct session *s, enum trib_type type, uint64_t nonce,
-		  uint16_t rank)
+static void on_up(struct session *s, enum trib_type type, uint64_t nonce, uint16_t rank)
 {
 	struct joining *j = s->ctx;
 	uint32_t nval = j->d->config.nval;
@@ -151,18 +146,15 @@ static void on_up(struct session *s, enum trib_type type, uint64_t nonce,
 	p.u.join.nonce = htobe64(nonce);
 	p.u.join.epoch = htonl(s->last_epoch);
 	p.u.join.rank = htonl(RANK_RELAY32);
-	packet_send(j->d, j->t->parent, 0, &p,
-		    sizeof(p.h) + trib_payload_len(nval));
+	packet_send(j->d, j->t->parent, 0, &p, sizeof(p.h) + trib_payload_len(nval));
 }
 
 /* Find the child in @missing that @slot waits for; -1: none. */
-static int slot_waits_for(const struct trib_slot *slot, uint32_t epoch,
-			  uint64_t missing)
+static int slot_waits_for(const struct trib_slot *slot, uint32_t epoch, uint64_t missing)
 {
 	uint64_t lacks = missing & ~slot->seen;
 
-	if (slot->epoch != epoch || slot->state != TRIB_SLOT_COLLECT ||
-	    !slot->seen || !lacks)
+	if (slot->epoch != epoch || slot->state != TRIB_SLOT_COLLECT || !slot->seen || !lacks)
 		return -1;
 	return __builtin_ctzll(lacks);
 }
@@ -202,15 +194,13 @@ const struct session_ops join_ops = {
 	.stuck = on_stuck,
 };
 
-void join_refuse(struct joining *j, const struct face *via,
-		 const struct session_join *in)
+void join_refuse(struct joining *j, const struct face *via, const struct session_join *in)
 {
 	static const struct session_view none;
 	struct join_packet p;
 
 	memset(&p, 0, sizeof(p));
-	hdr_fill(j->t, &p.h, TRIB_T_START, 0,
-		 (in->len - (uint32_t)sizeof(p.h)) / 4);
+	hdr_fill(j->t, &p.h, TRIB_T_START, 0, (in->len - (uint32_t)sizeof(p.h)) / 4);
 	start_fill(j, &p.u.start, TRIB_START_REFUSED, &none);
 	p.u.start.nonce = htobe64(in->nonce);
 	packet_send(j->d, via, in->port, &p, in->len);

@@ -33,15 +33,13 @@ static void info_parse(struct msghdr *h, struct udp_packet *p)
 	struct cmsghdr *c;
 
 	for (c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
-		if (c->cmsg_level == IPPROTO_IPV6 &&
-		    c->cmsg_type == IPV6_PKTINFO) {
+		if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
 			struct in6_pktinfo i;
 
 			memcpy(&i, CMSG_DATA(c), sizeof(i));
 			p->dst = i.ipi6_addr;
 			p->ifindex = i.ipi6_ifindex;
-		} else if (c->cmsg_level == IPPROTO_IP &&
-			   c->cmsg_type == IP_PKTINFO) {
+		} else if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
 			struct in_pktinfo i;
 
 			memcpy(&i, CMSG_DATA(c), sizeof(i));
@@ -95,11 +93,10 @@ static uint32_t out_device(const struct face *via)
 	return via->around ? 0 : via->l3_ifindex;
 }
 
-static int send_v4(struct udp *u, const struct face *via,
-		   const struct in6_addr *to, uint16_t port, struct iovec *iov)
+static int send_v4(struct udp *u, const struct face *via, const struct in6_addr *to, uint16_t port,
+		   struct iovec *iov)
 {
-	struct sockaddr_in sa = {.sin_family = AF_INET,
-				 .sin_port = htons(port)};
+	struct sockaddr_in sa = {.sin_family = AF_INET, .sin_port = htons(port)};
 	struct in_pktinfo info = {.ipi_ifindex = (int)out_device(via)};
 	char control[CMSG_SPACE(sizeof(info))] = {};
 	struct msghdr h = {.msg_name = &sa,
@@ -119,14 +116,12 @@ static int send_v4(struct udp *u, const struct face *via,
 	return sendmsg(u->watch.fd, &h, MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-static int send_v6(struct udp *u, const struct face *via,
-		   const struct in6_addr *to, uint16_t port, struct iovec *iov)
+static int send_v6(struct udp *u, const struct face *via, const struct in6_addr *to, uint16_t port,
+		   struct iovec *iov)
 {
-	struct sockaddr_in6 sa = {.sin6_family = AF_INET6,
-				  .sin6_port = htons(port),
-				  .sin6_addr = *to};
-	struct in6_pktinfo info = {.ipi6_addr = via->local,
-				   .ipi6_ifindex = out_device(via)};
+	struct sockaddr_in6 sa = {
+		.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = *to};
+	struct in6_pktinfo info = {.ipi6_addr = via->local, .ipi6_ifindex = out_device(via)};
 	char control[CMSG_SPACE(sizeof(info))] = {};
 	struct msghdr h = {.msg_name = &sa,
 			   .msg_namelen = sizeof(sa),
@@ -145,8 +140,8 @@ static int send_v6(struct udp *u, const struct face *via,
 	return sendmsg(u->watch.fd, &h, MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to,
-	     uint16_t port, const void *data, size_t len)
+int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to, uint16_t port,
+	     const void *data, size_t len)
 {
 	struct iovec iov = {(void *)data, len};
 	int err, tries = 3;
@@ -164,18 +159,16 @@ int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to,
 	return err == -ENOBUFS ? -EAGAIN : err;
 }
 
-int udp_send_to(struct tribd *d, const struct in6_addr *to, uint16_t port,
-		const void *data, size_t len)
+int udp_send_to(struct tribd *d, const struct in6_addr *to, uint16_t port, const void *data,
+		size_t len)
 {
 	union addr_sock sa;
-	socklen_t size =
-		addr_to_sock(d->udp->v4 ? AF_INET : AF_INET6, to, port, &sa);
+	socklen_t size = addr_to_sock(d->udp->v4 ? AF_INET : AF_INET6, to, port, &sa);
 	int tries = 3;
 	ssize_t n;
 
 	do { /* as above */
-		n = sendto(d->udp->watch.fd, data, len, MSG_DONTWAIT, &sa.sa,
-			   size);
+		n = sendto(d->udp->watch.fd, data, len, MSG_DONTWAIT, &sa.sa, size);
 	} while (n < 0 && errno == ECONNREFUSED && --tries);
 	return n < 0 ? -errno : 0;
 }
@@ -189,15 +182,13 @@ static int option(int fd, int level, int name, int value)
 
 static int bind_v6(int fd)
 {
-	struct sockaddr_in6 sa = {.sin6_family = AF_INET6,
-				  .sin6_port = htons(TRIB_UDP_PORT)};
+	struct sockaddr_in6 sa = {.sin6_family = AF_INET6, .sin6_port = htons(TRIB_UDP_PORT)};
 	int err = option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
 
 	if (!err)
 		err = option(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
 	if (!err)
-		err = option(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
-			     IPV6_PMTUDISC_PROBE);
+		err = option(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
 	if (err)
 		return err;
 	return bind(fd, (struct sockaddr *)&sa, sizeof(sa)) ? -errno : 0;
@@ -205,8 +196,7 @@ static int bind_v6(int fd)
 
 static int bind_v4(int fd)
 {
-	struct sockaddr_in sa = {.sin_family = AF_INET,
-				 .sin_port = htons(TRIB_UDP_PORT)};
+	struct sockaddr_in sa = {.sin_family = AF_INET, .sin_port = htons(TRIB_UDP_PORT)};
 
 	return bind(fd, (struct sockaddr *)&sa, sizeof(sa)) ? -errno : 0;
 }
@@ -222,8 +212,7 @@ static int open_socket(struct udp *u)
 	if (u->watch.fd < 0)
 		return -errno;
 	/* DF: a path that is too narrow must fail, not fragment. */
-	err = option(u->watch.fd, IPPROTO_IP, IP_MTU_DISCOVER,
-		     IP_PMTUDISC_PROBE);
+	err = option(u->watch.fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
 	if (!err && u->v4)
 		err = option(u->watch.fd, IPPROTO_IP, IP_PKTINFO, 1);
 	if (err)

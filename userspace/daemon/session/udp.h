@@ -23,11 +23,11 @@ struct udp_packet {
  * device, with DF set. @to NULL: to the address of @via; @port 0: to its port.
  * 0, -EAGAIN (queue full: like loss), -EMSGSIZE, -errno.
  */
-int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to,
-	     uint16_t port, const void *data, size_t len);
+int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to, uint16_t port,
+	     const void *data, size_t len);
 /* Send to an address that has no face, as the kernel routes it. 0 or -errno. */
-int udp_send_to(struct tribd *d, const struct in6_addr *to, uint16_t port,
-		const void *data, size_t len);
+int udp_send_to(struct tribd *d, const struct in6_addr *to, uint16_t port, const void *data,
+		size_t len);
 
 /* True if @p came from where packets of @f come from; its port may differ. */
 static inline bool udp_is_from(const struct udp_packet *p, const struct face *f)

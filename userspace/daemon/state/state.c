@@ -32,19 +32,17 @@ static json_t *face_pack(const struct face *f)
 
 static json_t *port_pack(const struct port *p)
 {
-	return json_pack("{s:s s:b s:s}", "dev", p->ifname, "qdisc_ours",
-			 p->clsact_ours, "reason", p->reason);
+	return json_pack("{s:s s:b s:s}", "dev", p->ifname, "qdisc_ours", p->clsact_ours, "reason",
+			 p->reason);
 }
 
 static json_t *job_pack(const struct job *j)
 {
-	return json_pack(
-		"{s:s s:i s:o s:I s:I s:I s:I s:o s:s}", "name", j->name, "id",
-		j->id, "cookie", value_hex_pack(j->cookie), "world",
-		(json_int_t)j->world, "window", (json_int_t)j->window, "owner",
-		(json_int_t)j->owner, "timeout_ms", (json_int_t)j->timeout_ms,
-		"rate", value_hex_pack(j->rate), "dtype",
-		trib_dtype_name(j->fmt));
+	return json_pack("{s:s s:i s:o s:I s:I s:I s:I s:o s:s}", "name", j->name, "id", j->id,
+			 "cookie", value_hex_pack(j->cookie), "world", (json_int_t)j->world,
+			 "window", (json_int_t)j->window, "owner", (json_int_t)j->owner,
+			 "timeout_ms", (json_int_t)j->timeout_ms, "rate", value_hex_pack(j->rate),
+			 "dtype", trib_dtype_name(j->fmt));
 }
 
 static json_t *shared_pack(const struct tree *t)
@@ -53,13 +51,11 @@ static json_t *shared_pack(const struct tree *t)
 	unsigned int i;
 
 	for (i = 0; i < TRIB_BMWORDS_MAX; i++)
-		json_array_append_new(
-			workers, value_hex_pack(be64toh(t->shared.mask[i])));
-	return json_pack("{s:i s:i s:I s:I s:I s:o}", "relay", t->shared.relay,
-			 "next", t->shared.next, "cap",
-			 (json_int_t)t->shared.cap, "age_ms",
-			 (json_int_t)t->shared.age_ms, "mark0",
-			 (json_int_t)t->shared.mark0, "workers", workers);
+		json_array_append_new(workers, value_hex_pack(be64toh(t->shared.mask[i])));
+	return json_pack("{s:i s:i s:I s:I s:I s:o}", "relay", t->shared.relay, "next",
+			 t->shared.next, "cap", (json_int_t)t->shared.cap, "age_ms",
+			 (json_int_t)t->shared.age_ms, "mark0", (json_int_t)t->shared.mark0,
+			 "workers", workers);
 }
 
 static json_t *worker_pack(const struct tree *t)
@@ -69,16 +65,13 @@ static json_t *worker_pack(const struct tree *t)
 	unsigned int i;
 
 	for (i = 0; i < t->workers.nhop; i++)
-		json_array_append_new(
-			hop, json_pack("{s:s s:i}", "face",
-				       t->workers.hop[i].face->name, "relay",
-				       t->workers.hop[i].relay));
-	row = json_pack("{s:s s:i s:o}", "ps", addr_text(&t->workers.ps, ps),
-			"port", t->workers.ps_port, "hop", hop);
+		json_array_append_new(hop,
+				      json_pack("{s:s s:i}", "face", t->workers.hop[i].face->name,
+						"relay", t->workers.hop[i].relay));
+	row = json_pack("{s:s s:i s:o}", "ps", addr_text(&t->workers.ps, ps), "port",
+			t->workers.ps_port, "hop", hop);
 	if (!addr_is_zero(&t->workers.group))
-		json_object_set_new(
-			row, "group",
-			json_string(addr_text(&t->workers.group, group)));
+		json_object_set_new(row, "group", json_string(addr_text(&t->workers.group, group)));
 	return row;
 }
 
@@ -89,25 +82,19 @@ static json_t *tree_pack(const struct tree *t)
 	unsigned int i;
 
 	for (i = 0; i < t->nchild; i++)
-		json_array_append_new(child,
-				      json_pack("{s:s s:i}", "face",
-						t->child[i].face->name, "rank",
-						t->child[i].rank));
+		json_array_append_new(child, json_pack("{s:s s:i}", "face", t->child[i].face->name,
+						       "rank", t->child[i].rank));
 	for (i = 0; i < t->nlocal; i++)
 		json_array_append_new(local,
-				      json_pack("{s:i s:i s:i}", "rank",
-						t->local[i].rank, "index",
-						t->local[i].index, "port",
-						t->local[i].port));
+				      json_pack("{s:i s:i s:i}", "rank", t->local[i].rank, "index",
+						t->local[i].index, "port", t->local[i].port));
 	for (i = 0; i < t->ndown; i++)
 		json_array_append_new(down, json_string(t->down[i]->name));
-	tree = json_pack("{s:i s:s s:o s:s s:i s:o s:o s:I s:I s:b s:i}", "id",
-			 t->id, "job", t->job->name, "child", child, "parent",
-			 t->parent ? t->parent->name : "", "up_child",
-			 t->up_child, "local", local, "down", down, "slot0",
-			 (json_int_t)t->row.slot0, "last_epoch",
-			 (json_int_t)t->last_epoch, "held", t->held, "weight",
-			 t->weight);
+	tree = json_pack("{s:i s:s s:o s:s s:i s:o s:o s:I s:I s:b s:i}", "id", t->id, "job",
+			 t->job->name, "child", child, "parent", t->parent ? t->parent->name : "",
+			 "up_child", t->up_child, "local", local, "down", down, "slot0",
+			 (json_int_t)t->row.slot0, "last_epoch", (json_int_t)t->last_epoch, "held",
+			 t->held, "weight", t->weight);
 	if (t->kind == TREE_SHARED)
 		json_object_set_new(tree, "shared", shared_pack(t));
 	if (t->kind == TREE_WORKERS)
@@ -136,11 +123,10 @@ json_t *state_pack(struct tribd *d, const void *object)
 	TAILQ_FOREACH(t, &d->trees, link)
 		if (t != object && t->job != object)
 			json_array_append_new(trees, tree_pack(t));
-	doc = json_pack("{s:i s:I s:o s:o s:o s:o s:o s:o}", "version",
-			STATE_VERSION, "pool", (json_int_t)d->pool, "instance",
-			value_hex_pack(d->config.instance), "netns",
-			value_hex_pack(d->netns_cookie), "ports", ports,
-			"faces", faces, "jobs", jobs, "trees", trees);
+	doc = json_pack("{s:i s:I s:o s:o s:o s:o s:o s:o}", "version", STATE_VERSION, "pool",
+			(json_int_t)d->pool, "instance", value_hex_pack(d->config.instance),
+			"netns", value_hex_pack(d->netns_cookie), "ports", ports, "faces", faces,
+			"jobs", jobs, "trees", trees);
 	if (doc && d->ndn)
 		json_object_set_new(doc, "ndn", ndnd_pack(d, object));
 	return doc;

@@ -31,8 +31,7 @@ json_t *state_read(struct tribd *d, int *err)
 	if (access(path, F_OK))
 		return NULL;
 	doc = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
-	if (doc && json_integer_value(json_object_get(doc, "version")) ==
-			   STATE_VERSION)
+	if (doc && json_integer_value(json_object_get(doc, "version")) == STATE_VERSION)
 		return doc;
 	*err = -EPROTO;
 	if (doc)
@@ -125,9 +124,7 @@ static int tree_parts(const json_t *o, struct tree_spec *s, struct reason *why)
 		s->local[i].port = (uint16_t)value_int(l, "port", UINT16_MAX);
 	}
 	for (i = 0; i < s->ndown; i++)
-		if (!value_name(s->down[i],
-				json_string_value(json_array_get(down, i))
-					?: ""))
+		if (!value_name(s->down[i], json_string_value(json_array_get(down, i)) ?: ""))
 			return reason_set(why, -EPROTO, "a down face");
 	return 0;
 }
@@ -163,18 +160,15 @@ static int worker_load(const json_t *o, struct tree_spec *s, struct reason *why)
 		return 0;
 	s->workers.ps_port = (uint16_t)value_int(o, "port", UINT16_MAX);
 	s->workers.nhop = (unsigned int)json_array_size(hop);
-	if (!s->workers.ps_port ||
-	    !addr_parse(value_text(o, "ps"), &s->workers.ps) ||
+	if (!s->workers.ps_port || !addr_parse(value_text(o, "ps"), &s->workers.ps) ||
 	    s->workers.nhop > TRIB_ATTACH_HOPS)
 		return reason_set(why, -EPROTO, "a tree's PS");
-	if (json_object_get(o, "group") &&
-	    !addr_parse(value_text(o, "group"), &s->workers.group))
+	if (json_object_get(o, "group") && !addr_parse(value_text(o, "group"), &s->workers.group))
 		return reason_set(why, -EPROTO, "a tree's group");
 	for (i = 0; i < s->workers.nhop; i++) {
 		const json_t *h = json_array_get(hop, i);
 
-		s->workers.hop[i].relay =
-			(uint16_t)value_int(h, "relay", UINT16_MAX);
+		s->workers.hop[i].relay = (uint16_t)value_int(h, "relay", UINT16_MAX);
 		if (!value_name(s->workers.hop[i].face, value_text(h, "face")))
 			return reason_set(why, -EPROTO, "a hop's face");
 	}
@@ -226,8 +220,7 @@ int state_restore(struct tribd *d, const json_t *doc, struct reason *why)
 {
 	static const struct {
 		const char *key;
-		int (*load)(struct tribd *d, const json_t *o,
-			    struct reason *why);
+		int (*load)(struct tribd *d, const json_t *o, struct reason *why);
 	} part[] = {
 		{"faces", face_load},
 		{"ports", port_load},

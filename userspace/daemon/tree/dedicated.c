@@ -9,8 +9,8 @@
 #include "slots.h"
 #include "tree.h"
 
-static int dedicated_check(struct tribd *d, const struct tree_spec *s,
-			   struct tree *t, struct reason *why)
+static int dedicated_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
+			   struct reason *why)
 {
 	int err = node_check(d, s, t, why);
 
@@ -41,8 +41,7 @@ static struct slot_range *slots_used(struct tribd *d, size_t *n)
 		return NULL;
 	TAILQ_FOREACH(t, &d->trees, link)
 		if (t->kind == TREE_DEDICATED && t->dedicated.slots)
-			r[(*n)++] = (struct slot_range){t->row.slot0,
-							t->dedicated.slots};
+			r[(*n)++] = (struct slot_range){t->row.slot0, t->dedicated.slots};
 	return r;
 }
 
@@ -57,8 +56,7 @@ static int slots_choose(struct tribd *d, struct tree *t, struct reason *why)
 	used = slots_used(d, &n);
 	if (!used)
 		return reason_set(why, -ENOMEM, "no memory");
-	err = slots_find(used, n, d->config.nslots, t->dedicated.slots,
-			 &t->row.slot0);
+	err = slots_find(used, n, d->config.nslots, t->dedicated.slots, &t->row.slot0);
 	free(used);
 	if (!err)
 		return 0;
@@ -68,8 +66,8 @@ static int slots_choose(struct tribd *d, struct tree *t, struct reason *why)
 		t->dedicated.slots, dedicated_slots_used(d), d->config.nslots);
 }
 
-static int slots_keep(struct tribd *d, struct tree *t,
-		      const struct tree_spec *s, struct reason *why)
+static int slots_keep(struct tribd *d, struct tree *t, const struct tree_spec *s,
+		      struct reason *why)
 {
 	uint32_t slot0 = s->dedicated.slot0;
 	struct slot_range *used, own = {slot0, t->dedicated.slots};
@@ -95,27 +93,23 @@ static int slots_keep(struct tribd *d, struct tree *t,
 static int slots_wipe(struct tribd *d, struct tree *t)
 {
 	uint32_t key[WIPE_BATCH], done = 0, i, n;
-	size_t size = sizeof(struct trib_slot) -
-		      sizeof(uint64_t) * TRIB_NVAL / 2 + d->config.nval * 4ul;
+	size_t size =
+		sizeof(struct trib_slot) - sizeof(uint64_t) * TRIB_NVAL / 2 + d->config.nval * 4ul;
 	void *zero = calloc(WIPE_BATCH, size);
 	int err = 0;
 
 	if (!zero)
 		return -ENOMEM;
 	for (; !err && done < t->dedicated.slots; done += n) {
-		n = t->dedicated.slots - done < WIPE_BATCH
-			    ? t->dedicated.slots - done
-			    : WIPE_BATCH;
+		n = t->dedicated.slots - done < WIPE_BATCH ? t->dedicated.slots - done : WIPE_BATCH;
 		for (i = 0; i < n; i++)
 			key[i] = t->row.slot0 + done + i;
-		if (bpf_map_update_batch(d->map[MAP_SLOTS], key, zero, &n,
-					 NULL))
+		if (bpf_map_update_batch(d->map[MAP_SLOTS], key, zero, &n, NULL))
 			err = -errno;
 	}
 	free(zero);
 	if (err)
-		log_error("tree %u: cannot wipe its slots: %s", t->id,
-			  strerror(-err));
+		log_error("tree %u: cannot wipe its slots: %s", t->id, strerror(-err));
 	return err;
 }
 

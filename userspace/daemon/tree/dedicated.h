@@ -9,9 +9,8 @@ struct tree;
 struct tree_ops;
 
 struct tree_dedicated {
-	uint32_t slots; /* 2W, from row.slot0 on; 0: a leaf */
-	struct timer
-		wiped; /* pending while sums of floats are stopped after a wipe */
+	uint32_t slots;		  /* 2W, from row.slot0 on; 0: a leaf */
+	struct timer wiped;	  /* pending while sums of floats are stopped after a wipe */
 	struct joining *join;	  /* join.c's own */
 	struct delivery *deliver; /* deliver.c's own */
 };

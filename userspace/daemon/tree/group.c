@@ -32,8 +32,7 @@ static bool tree_is_native(const struct tree *t)
 	return true;
 }
 
-static void rewrite_fill(const struct tree *t, const struct face *f,
-			 struct trib_rewrite *w)
+static void rewrite_fill(const struct tree *t, const struct face *f, struct trib_rewrite *w)
 {
 	const struct face *next = f->around ? f->around : f;
 
@@ -58,17 +57,15 @@ static void rewrite_fill(const struct tree *t, const struct face *f,
  * MAC address is not known yet. An existing row stays: after a restart the
  * kernel may have forgotten addresses that XDP still uses.
  */
-static int rewrite_store(struct tribd *d, const struct tree *t,
-			 struct trib_rewrite_key key, const struct face *f)
+static int rewrite_store(struct tribd *d, const struct tree *t, struct trib_rewrite_key key,
+			 const struct face *f)
 {
 	struct trib_rewrite w;
 
 	if (!face_ready(f))
 		return 0;
 	rewrite_fill(t, f, &w);
-	return bpf_map_update_elem(d->map[MAP_REWRITES], &key, &w, BPF_ANY)
-		       ? -errno
-		       : 0;
+	return bpf_map_update_elem(d->map[MAP_REWRITES], &key, &w, BPF_ANY) ? -errno : 0;
 }
 
 /*
@@ -89,8 +86,8 @@ static int pending_one_by_one(struct tribd *d, uint32_t from)
 	uint32_t i;
 
 	for (i = from; i < pending.n; i++)
-		if (bpf_map_update_elem(d->map[MAP_GROUPS], &pending.group[i],
-					&pending.fd[i], BPF_ANY))
+		if (bpf_map_update_elem(d->map[MAP_GROUPS], &pending.group[i], &pending.fd[i],
+					BPF_ANY))
 			return -errno;
 	return 0;
 }
@@ -101,8 +98,7 @@ static int pending_write(struct tribd *d)
 	int err = 0;
 
 	/* After a failure @n is the number written. */
-	if (n && bpf_map_update_batch(d->map[MAP_GROUPS], pending.group,
-				      pending.fd, &n, NULL))
+	if (n && bpf_map_update_batch(d->map[MAP_GROUPS], pending.group, pending.fd, &n, NULL))
 		err = pending_one_by_one(d, n < pending.n ? n : 0);
 	for (i = 0; i < pending.n; i++)
 		close(pending.fd[i]);
@@ -125,8 +121,7 @@ int group_flush(struct tribd *d)
 	return err;
 }
 
-static int devmap_make(struct tribd *d, uint32_t group,
-		       const struct trib_group *g)
+static int devmap_make(struct tribd *d, uint32_t group, const struct trib_group *g)
 {
 	char name[16];
 	uint32_t i;
@@ -144,8 +139,8 @@ static int devmap_make(struct tribd *d, uint32_t group,
 		};
 
 		/* A device that just went is no error: news of it follow. */
-		if (bpf_map_update_elem(fd, &i, &v, BPF_ANY) &&
-		    errno != EINVAL && errno != ENODEV) {
+		if (bpf_map_update_elem(fd, &i, &v, BPF_ANY) && errno != EINVAL &&
+		    errno != ENODEV) {
 			int err = -errno;
 
 			close(fd);
@@ -155,8 +150,7 @@ static int devmap_make(struct tribd *d, uint32_t group,
 	return fd;
 }
 
-static int devmap_store(struct tribd *d, uint32_t group,
-			const struct trib_group *g)
+static int devmap_store(struct tribd *d, uint32_t group, const struct trib_group *g)
 {
 	int fd, err;
 
@@ -175,14 +169,12 @@ static int devmap_store(struct tribd *d, uint32_t group,
 
 static void group_read(struct tribd *d, uint32_t group, struct trib_group *g)
 {
-	if (bpf_map_lookup_elem(d->map[MAP_MEMBERS], &group, g) ||
-	    g->n > TRIB_GROUP_MAX)
+	if (bpf_map_lookup_elem(d->map[MAP_MEMBERS], &group, g) || g->n > TRIB_GROUP_MAX)
 		memset(g, 0, sizeof(*g));
 }
 
 /* The key of the rewrite for member @i, which may share its port. */
-static struct trib_rewrite_key key_of(uint32_t group,
-				      const struct trib_group *g, uint32_t i)
+static struct trib_rewrite_key key_of(uint32_t group, const struct trib_group *g, uint32_t i)
 {
 	struct trib_rewrite_key key = {group, g->ifindex[i]};
 
@@ -213,8 +205,8 @@ static bool group_is_crowded(const struct trib_group *g)
 }
 
 /* Write the rewrites of one group; put its members into @g. */
-static int rewrites_store(struct tribd *d, const struct tree *t,
-			  enum group_kind kind, struct trib_group *g)
+static int rewrites_store(struct tribd *d, const struct tree *t, enum group_kind kind,
+			  struct trib_group *g)
 {
 	struct face *face[TRIB_GROUP_MAX];
 	unsigned int i, n = group_faces(t, kind, face);
@@ -224,17 +216,15 @@ static int rewrites_store(struct tribd *d, const struct tree *t,
 		if (!face_port(face[i])->ifindex)
 			continue;
 		g->ifindex[g->n++] = face_port(face[i])->ifindex;
-		err = rewrite_store(d, t,
-				    key_of(GROUP_ID(t->id, kind), g, g->n - 1),
-				    face[i]);
+		err = rewrite_store(d, t, key_of(GROUP_ID(t->id, kind), g, g->n - 1), face[i]);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-static int group_store_one(struct tribd *d, const struct tree *t,
-			   enum group_kind kind, bool native, bool fresh)
+static int group_store_one(struct tribd *d, const struct tree *t, enum group_kind kind, bool native,
+			   bool fresh)
 {
 	uint32_t i, group = GROUP_ID(t->id, kind);
 	struct trib_group old, g = {};
@@ -250,8 +240,7 @@ static int group_store_one(struct tribd *d, const struct tree *t,
 	/* A group without members has no devmap: see group_clear(). */
 	if (changed && old.n && !(g.n && native))
 		bpf_map_delete_elem(d->map[MAP_GROUPS], &group);
-	if (changed &&
-	    bpf_map_update_elem(d->map[MAP_MEMBERS], &group, &g, BPF_ANY))
+	if (changed && bpf_map_update_elem(d->map[MAP_MEMBERS], &group, &g, BPF_ANY))
 		return -errno;
 	if (changed && g.n && native)
 		err = devmap_store(d, group, &g);
@@ -281,8 +270,8 @@ int group_store(struct tribd *d, struct tree *t, bool fresh)
 	if (err == -E2BIG)
 		log_error("tree %u: the map rewrites is full", t->id);
 	else if (err)
-		log_error("tree %u: group %s: %s", t->id,
-			  group_kind_name[kind - 1], strerror(-err));
+		log_error("tree %u: group %s: %s", t->id, group_kind_name[kind - 1],
+			  strerror(-err));
 	return err;
 }
 
@@ -304,8 +293,7 @@ void group_clear(struct tribd *d, uint16_t tree)
 		if (!g.n)
 			continue;
 		bpf_map_delete_elem(d->map[MAP_GROUPS], &group);
-		bpf_map_update_elem(d->map[MAP_MEMBERS], &group, &none,
-				    BPF_ANY);
+		bpf_map_update_elem(d->map[MAP_MEMBERS], &group, &none, BPF_ANY);
 		for (i = 0; i < g.n; i++) {
 			struct trib_rewrite_key key = key_of(group, &g, i);
 

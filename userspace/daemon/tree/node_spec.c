@@ -8,44 +8,39 @@
 
 #include "tree.h"
 
-static int face_get(struct tribd *d, const char *role, const char *name,
-		    struct face **out, struct reason *why)
+static int face_get(struct tribd *d, const char *role, const char *name, struct face **out,
+		    struct reason *why)
 {
 	*out = face_find(d, name);
 	if (!*out)
 		return reason_set(why, -ENOENT, "%s: no face %s", role, name);
 	return addr_is_zero(&(*out)->addr)
-		       ? reason_set(
-				 why, -EINVAL,
-				 "%s: face %s has no address: it serves NDN only",
-				 role, name)
+		       ? reason_set(why, -EINVAL, "%s: face %s has no address: it serves NDN only",
+				    role, name)
 		       : 0;
 }
 
-static int unicast_get(struct tribd *d, const char *role, const char *name,
-		       struct face **out, struct reason *why)
+static int unicast_get(struct tribd *d, const char *role, const char *name, struct face **out,
+		       struct reason *why)
 {
 	int err = face_get(d, role, name, out, why);
 
 	if (err || !addr_is_multicast(&(*out)->addr))
 		return err;
-	return reason_set(
-		why, -EINVAL,
-		"%s %s has a multicast address: only `down` takes one", role,
-		name);
+	return reason_set(why, -EINVAL, "%s %s has a multicast address: only `down` takes one",
+			  role, name);
 }
 
-static int rank_check(const struct tree *t, const char *role, uint16_t rank,
-		      struct reason *why)
+static int rank_check(const struct tree *t, const char *role, uint16_t rank, struct reason *why)
 {
 	if (rank < t->job->world)
 		return 0;
-	return reason_set(why, -ERANGE, "%s rank %u: job %s has ranks 0 to %u",
-			  role, rank, t->job->name, t->job->world - 1);
+	return reason_set(why, -ERANGE, "%s rank %u: job %s has ranks 0 to %u", role, rank,
+			  t->job->name, t->job->world - 1);
 }
 
-static int children_check(struct tribd *d, const struct tree_spec *s,
-			  struct tree *t, struct reason *why)
+static int children_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
+			  struct reason *why)
 {
 	unsigned int i, k;
 	int err;
@@ -54,10 +49,9 @@ static int children_check(struct tribd *d, const struct tree_spec *s,
 		const struct child_spec *c = &s->child[i];
 
 		if (c->index != INDEX_NONE && c->index != i)
-			return reason_set(
-				why, -EINVAL,
-				"child %s: index %u, but it is number %u in the list",
-				c->face, c->index, i);
+			return reason_set(why, -EINVAL,
+					  "child %s: index %u, but it is number %u in the list",
+					  c->face, c->index, i);
 		err = unicast_get(d, "child", c->face, &t->child[i].face, why);
 		if (!err && c->rank != RANK_NONE)
 			err = rank_check(t, "child", c->rank, why);
@@ -66,32 +60,26 @@ static int children_check(struct tribd *d, const struct tree_spec *s,
 		t->child[i].rank = c->rank;
 		for (k = 0; c->rank != RANK_NONE && k < i; k++)
 			if (t->child[k].rank == c->rank)
-				return reason_set(
-					why, -EEXIST,
-					"rank %u is child %u and child %u",
-					c->rank, k, i);
+				return reason_set(why, -EEXIST, "rank %u is child %u and child %u",
+						  c->rank, k, i);
 	}
 	t->nchild = s->nchild;
 	return 0;
 }
 
-static int parent_check(struct tribd *d, const struct tree_spec *s,
-			struct tree *t, struct reason *why)
+static int parent_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
+			struct reason *why)
 {
 	int err;
 
 	t->up_child = s->up_child;
 	if (!s->parent[0]) {
 		if (!s->nchild)
-			return reason_set(
-				why, -EINVAL,
-				"a tree needs children, a parent or both");
+			return reason_set(why, -EINVAL, "a tree needs children, a parent or both");
 		return s->up_child == INDEX_NONE
 			       ? 0
-			       : reason_set(
-					 why, -EINVAL,
-					 "index %u at the parent, but no parent",
-					 s->up_child);
+			       : reason_set(why, -EINVAL, "index %u at the parent, but no parent",
+					    s->up_child);
 	}
 	err = unicast_get(d, "parent", s->parent, &t->parent, why);
 	if (err)
@@ -102,15 +90,13 @@ static int parent_check(struct tribd *d, const struct tree_spec *s,
 			"parent %s: no index: give `index N`, the number of this node among its children",
 			s->parent);
 	if (s->up_child != INDEX_NONE && s->up_child >= TRIB_CHILDREN_MAX)
-		return reason_set(why, -ERANGE,
-				  "index %u at parent %s: 0 to %u", s->up_child,
+		return reason_set(why, -ERANGE, "index %u at parent %s: 0 to %u", s->up_child,
 				  s->parent, TRIB_CHILDREN_MAX - 1);
 	return 0;
 }
 
 /* At a node with children: find the child that is rank @l of this host. */
-static int local_child(const struct tree *t, struct local *l,
-		       struct reason *why)
+static int local_child(const struct tree *t, struct local *l, struct reason *why)
 {
 	unsigned int i;
 
@@ -119,51 +105,42 @@ static int local_child(const struct tree *t, struct local *l,
 			if (t->child[i].rank == l->rank)
 				l->index = (uint16_t)i;
 		if (l->index == INDEX_NONE)
-			return reason_set(why, -ENOENT,
-					  "local rank %u is no child here",
-					  l->rank);
+			return reason_set(why, -ENOENT, "local rank %u is no child here", l->rank);
 	}
 	if (l->index >= t->nchild)
-		return reason_set(
-			why, -ERANGE,
-			"local rank %u: index %u, but there are %u children",
-			l->rank, l->index, t->nchild);
+		return reason_set(why, -ERANGE,
+				  "local rank %u: index %u, but there are %u children", l->rank,
+				  l->index, t->nchild);
 	if (t->child[l->index].rank != l->rank)
-		return reason_set(why, -EINVAL,
-				  "local rank %u: child %u has another rank",
-				  l->rank, l->index);
+		return reason_set(why, -EINVAL, "local rank %u: child %u has another rank", l->rank,
+				  l->index);
 	return 0;
 }
 
 /* At a leaf: the index is the parent's; a single rank may take `index`. */
-static int local_leaf(const struct tree_spec *s, const struct tree *t,
-		      struct local *l, struct reason *why)
+static int local_leaf(const struct tree_spec *s, const struct tree *t, struct local *l,
+		      struct reason *why)
 {
 	if (l->index == INDEX_NONE && s->nlocal == 1)
 		l->index = t->up_child;
 	if (l->index == INDEX_NONE)
-		return reason_set(
-			why, -EINVAL,
-			"local rank %u: no index at parent %s: give RANK:INDEX",
-			l->rank, t->parent->name);
+		return reason_set(why, -EINVAL,
+				  "local rank %u: no index at parent %s: give RANK:INDEX", l->rank,
+				  t->parent->name);
 	if (l->index >= TRIB_CHILDREN_MAX)
-		return reason_set(
-			why, -ERANGE,
-			"local rank %u: index %u at the parent: 0 to %u",
-			l->rank, l->index, TRIB_CHILDREN_MAX - 1);
+		return reason_set(why, -ERANGE, "local rank %u: index %u at the parent: 0 to %u",
+				  l->rank, l->index, TRIB_CHILDREN_MAX - 1);
 	return 0;
 }
 
-static int locals_check(const struct tree_spec *s, struct tree *t,
-			struct reason *why)
+static int locals_check(const struct tree_spec *s, struct tree *t, struct reason *why)
 {
 	unsigned int i, k;
 	int err;
 
 	if (!s->nchild && !s->nlocal)
-		return reason_set(
-			why, -EINVAL,
-			"no children and no local rank: nothing to do here");
+		return reason_set(why, -EINVAL,
+				  "no children and no local rank: nothing to do here");
 	for (i = 0; i < s->nlocal; i++) {
 		struct local *l = &t->local[i];
 
@@ -171,18 +148,15 @@ static int locals_check(const struct tree_spec *s, struct tree *t,
 		l->index = s->local[i].index;
 		err = rank_check(t, "local", l->rank, why);
 		if (!err)
-			err = s->nchild ? local_child(t, l, why)
-					: local_leaf(s, t, l, why);
+			err = s->nchild ? local_child(t, l, why) : local_leaf(s, t, l, why);
 		if (err)
 			return err;
 		for (k = 0; k < i; k++)
-			if (t->local[k].rank == l->rank ||
-			    t->local[k].index == l->index)
+			if (t->local[k].rank == l->rank || t->local[k].index == l->index)
 				return reason_set(
 					why, -EEXIST,
 					"local rank %u (index %u) and rank %u (index %u) overlap",
-					t->local[k].rank, t->local[k].index,
-					l->rank, l->index);
+					t->local[k].rank, t->local[k].index, l->rank, l->index);
 	}
 	t->nlocal = s->nlocal;
 	return 0;
@@ -217,8 +191,8 @@ const struct face *tree_multicast(const struct tree *t, const struct port *port)
 }
 
 /* A leaf has down faces for the copies that its ranks get from the parent. */
-static int leaf_down_check(struct tribd *d, const struct tree_spec *s,
-			   struct tree *t, struct reason *why)
+static int leaf_down_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
+			   struct reason *why)
 {
 	struct face *f;
 	int err;
@@ -229,26 +203,21 @@ static int leaf_down_check(struct tribd *d, const struct tree_spec *s,
 	if (err)
 		return err;
 	if (s->ndown > 1)
-		return reason_set(
-			why, -EINVAL,
-			"down %s: a leaf has one parent, and one group",
-			s->down[1]);
+		return reason_set(why, -EINVAL, "down %s: a leaf has one parent, and one group",
+				  s->down[1]);
 	if (!addr_is_multicast(&f->addr))
-		return reason_set(
-			why, -EINVAL,
-			"down %s is not a multicast face, and there are no children",
-			f->name);
+		return reason_set(why, -EINVAL,
+				  "down %s is not a multicast face, and there are no children",
+				  f->name);
 	if (f->port != t->parent->port)
-		return reason_set(
-			why, -EINVAL,
-			"down %s is behind port %s, the parent behind %s",
-			f->name, f->port->ifname, t->parent->port->ifname);
+		return reason_set(why, -EINVAL, "down %s is behind port %s, the parent behind %s",
+				  f->name, f->port->ifname, t->parent->port->ifname);
 	t->down[t->ndown++] = f;
 	return 0;
 }
 
-static int downs_check(struct tribd *d, const struct tree_spec *s,
-		       struct tree *t, struct reason *why)
+static int downs_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
+		       struct reason *why)
 {
 	unsigned int i, k;
 	int err;
@@ -265,14 +234,12 @@ static int downs_check(struct tribd *d, const struct tree_spec *s,
 			return reason_set(
 				why, -EEXIST,
 				"down %s and %s are behind the same port %s: one copy leaves through a port",
-				down_for(t, f->port)->name, f->name,
-				f->port->ifname);
+				down_for(t, f->port)->name, f->name, f->port->ifname);
 		for (k = 0; k < t->nchild; k++)
 			if (t->child[k].face->port == f->port)
 				break;
 		if (k == t->nchild)
-			return reason_set(why, -EINVAL,
-					  "down %s: no child is behind port %s",
+			return reason_set(why, -EINVAL, "down %s: no child is behind port %s",
 					  f->name, f->port->ifname);
 		t->down[t->ndown++] = f;
 	}
@@ -290,17 +257,15 @@ static int reach_check(const struct tree *t, struct reason *why)
 		if (is_local_child(t, i))
 			continue;
 		to = down_for(t, f->port);
-		if (to && !addr_is_multicast(&to->addr) &&
-		    !face_same_peer(to, f))
+		if (to && !addr_is_multicast(&to->addr) && !face_same_peer(to, f))
 			return reason_set(
 				why, -EINVAL,
 				"down %s is not a multicast face and does not reach child %s",
 				to->name, f->name);
 		if (to && to->udp_port != f->udp_port)
-			return reason_set(
-				why, -EINVAL,
-				"down %s sends to UDP port %u, child %s receives at %u",
-				to->name, to->udp_port, f->name, f->udp_port);
+			return reason_set(why, -EINVAL,
+					  "down %s sends to UDP port %u, child %s receives at %u",
+					  to->name, to->udp_port, f->name, f->udp_port);
 	}
 	return 0;
 }
@@ -318,34 +283,29 @@ static int same_family(const struct tree *t, struct reason *why)
 		all[n++] = t->down[i];
 	for (i = 1; i < n; i++)
 		if (addr_is_v4(&all[i]->addr) != addr_is_v4(&all[0]->addr))
-			return reason_set(
-				why, -EINVAL,
-				"faces %s and %s: one is IPv4, the other IPv6",
-				all[0]->name, all[i]->name);
+			return reason_set(why, -EINVAL,
+					  "faces %s and %s: one is IPv4, the other IPv6",
+					  all[0]->name, all[i]->name);
 	/* Packets of the parent and of a child must differ. */
 	for (i = 0; t->parent && i < t->nchild; i++)
 		if (face_same_peer(t->parent, t->child[i].face))
-			return reason_set(why, -EINVAL,
-					  "face %s is the parent and child %u",
+			return reason_set(why, -EINVAL, "face %s is the parent and child %u",
 					  t->parent->name, i);
 	return 0;
 }
 
-int node_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
-	       struct reason *why)
+int node_check(struct tribd *d, const struct tree_spec *s, struct tree *t, struct reason *why)
 {
 	unsigned int i;
 	int err;
 
 	if (s->workers.nhop || !addr_is_zero(&s->workers.group))
-		return reason_set(why, -EINVAL,
-				  "hop and group need ps (a row of workers)");
+		return reason_set(why, -EINVAL, "hop and group need ps (a row of workers)");
 	for (i = 0; i < s->nlocal; i++)
 		if (s->local[i].port)
-			return reason_set(
-				why, -EINVAL,
-				"local rank %u: port %u needs ps (a row of workers)",
-				s->local[i].rank, s->local[i].port);
+			return reason_set(why, -EINVAL,
+					  "local rank %u: port %u needs ps (a row of workers)",
+					  s->local[i].rank, s->local[i].port);
 	err = parent_check(d, s, t, why);
 	if (!err)
 		err = children_check(d, s, t, why);

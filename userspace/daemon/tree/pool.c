@@ -21,8 +21,7 @@ int pool_table_write(struct tribd *d)
 
 	for (i = 0; i < d->config.nbuckets; i++) {
 		slot = pool_slot_of(i, d->pool);
-		if (bpf_map_update_elem(d->map[MAP_POOL_TABLE], &i, &slot,
-					BPF_ANY)) {
+		if (bpf_map_update_elem(d->map[MAP_POOL_TABLE], &i, &slot, BPF_ANY)) {
 			log_error("map pool_table: %s", strerror(errno));
 			return -errno;
 		}
@@ -42,8 +41,7 @@ static struct slot_range *marks_used(struct tribd *d, size_t *n)
 		return NULL;
 	TAILQ_FOREACH(t, &d->trees, link)
 		if (t->kind == TREE_SHARED)
-			r[(*n)++] = (struct slot_range){t->shared.mark0,
-							t->job->window * 2};
+			r[(*n)++] = (struct slot_range){t->shared.mark0, t->job->window * 2};
 	return r;
 }
 
@@ -56,18 +54,15 @@ static int marks_choose(struct tribd *d, struct tree *t, struct reason *why)
 	used = marks_used(d, &n);
 	if (!used)
 		return reason_set(why, -ENOMEM, "no memory");
-	err = slots_find(used, n, d->config.nmarks, t->job->window * 2,
-			 &t->shared.mark0);
+	err = slots_find(used, n, d->config.nmarks, t->job->window * 2, &t->shared.mark0);
 	free(used);
-	return err ? reason_set(
-			     why, err,
-			     "no %u marks in a row are free of %u (smaller window)",
-			     t->job->window * 2, d->config.nmarks)
+	return err ? reason_set(why, err, "no %u marks in a row are free of %u (smaller window)",
+				t->job->window * 2, d->config.nmarks)
 		   : 0;
 }
 
-static int marks_keep(struct tribd *d, struct tree *t,
-		      const struct tree_spec *s, struct reason *why)
+static int marks_keep(struct tribd *d, struct tree *t, const struct tree_spec *s,
+		      struct reason *why)
 {
 	uint32_t mark0 = s->shared.mark0;
 	struct slot_range *used, own = {mark0, t->job->window * 2};
@@ -92,8 +87,7 @@ static int marks_wipe(struct tribd *d, const struct tree *t)
 
 	for (i = 0; i < t->job->window * 2; i++) {
 		key = t->shared.mark0 + i;
-		if (bpf_map_update_elem(d->map[MAP_POOL_MARKS], &key, &none,
-					BPF_ANY))
+		if (bpf_map_update_elem(d->map[MAP_POOL_MARKS], &key, &none, BPF_ANY))
 			return -errno;
 	}
 	return 0;
@@ -107,8 +101,8 @@ static int marks_wipe(struct tribd *d, const struct tree *t)
  */
 static int slots_of(struct tribd *d, uint16_t id, bool count)
 {
-	size_t size = sizeof(struct trib_pool_slot) -
-		      sizeof(uint64_t) * TRIB_NVAL / 2 + d->config.nval * 4ul;
+	size_t size = sizeof(struct trib_pool_slot) - sizeof(uint64_t) * TRIB_NVAL / 2 +
+		      d->config.nval * 4ul;
 	struct trib_pool_slot *s = malloc(size);
 	void *none = calloc(1, size);
 	int n = 0;
@@ -122,8 +116,7 @@ static int slots_of(struct tribd *d, uint16_t id, bool count)
 		if (s->state == TRIB_POOL_FREE || s->tree != id)
 			continue;
 		n++;
-		if (!count && bpf_map_update_elem(d->map[MAP_POOL_SLOTS], &i,
-						  none, BPF_ANY))
+		if (!count && bpf_map_update_elem(d->map[MAP_POOL_SLOTS], &i, none, BPF_ANY))
 			n = -errno;
 	}
 	if (!s || !none)
@@ -141,11 +134,9 @@ static void rows_of_shared(struct tribd *d, const struct tree *but, bool open)
 	TAILQ_FOREACH(t, &d->trees, link) {
 		uint32_t key = t->id;
 
-		if (t->kind != TREE_SHARED || t == but ||
-		    !(t->row.flags & TRIB_TREE_USED))
+		if (t->kind != TREE_SHARED || t == but || !(t->row.flags & TRIB_TREE_USED))
 			continue;
-		bpf_map_update_elem(d->map[MAP_TREES], &key,
-				    open ? &t->row : &none, BPF_ANY);
+		bpf_map_update_elem(d->map[MAP_TREES], &key, open ? &t->row : &none, BPF_ANY);
 	}
 }
 
@@ -167,8 +158,7 @@ static int pool_wipe(struct tribd *d, struct tree *t)
 	if (err >= 0)
 		err = marks_wipe(d, t);
 	if (err < 0)
-		log_error("tree %u: cannot wipe its slots: %s", t->id,
-			  strerror(-err));
+		log_error("tree %u: cannot wipe its slots: %s", t->id, strerror(-err));
 	return err < 0 ? err : 0;
 }
 
@@ -179,8 +169,7 @@ struct wanted {
 	struct trib_pool_local local;
 };
 
-static void want_own(const struct face *f, uint16_t id, struct wanted *w,
-		     unsigned int *n)
+static void want_own(const struct face *f, uint16_t id, struct wanted *w, unsigned int *n)
 {
 	if (!f->local_known)
 		return;
@@ -217,8 +206,7 @@ static unsigned int wanted_of(const struct tree *t, struct wanted *w)
 	return n;
 }
 
-static bool is_wanted(const struct wanted *w, unsigned int n,
-		      const struct trib_pool_face *key)
+static bool is_wanted(const struct wanted *w, unsigned int n, const struct trib_pool_face *key)
 {
 	while (n--)
 		if (!memcmp(&w[n].key, key, sizeof(*key)))
@@ -230,8 +218,7 @@ static bool is_wanted(const struct wanted *w, unsigned int n,
  * Remove the entries of @id (0: of trees that do not exist) that are not
  * wanted.
  */
-static void faces_remove(struct tribd *d, uint16_t id, const struct wanted *w,
-			 unsigned int n)
+static void faces_remove(struct tribd *d, uint16_t id, const struct wanted *w, unsigned int n)
 {
 	struct trib_pool_face key, next, *at = NULL;
 	int fd = d->map[MAP_POOL_FACES];
@@ -256,10 +243,8 @@ int pool_faces_store(struct tribd *d, const struct tree *t)
 	unsigned int i, n = wanted_of(t, w);
 
 	for (i = 0; i < n; i++)
-		if (bpf_map_update_elem(d->map[MAP_POOL_FACES], &w[i].key,
-					&w[i].local, BPF_ANY)) {
-			log_error("tree %u: map pool_faces: %s", t->id,
-				  strerror(errno));
+		if (bpf_map_update_elem(d->map[MAP_POOL_FACES], &w[i].key, &w[i].local, BPF_ANY)) {
+			log_error("tree %u: map pool_faces: %s", t->id, strerror(errno));
 			return -errno;
 		}
 	faces_remove(d, t->id, w, n);
@@ -292,8 +277,7 @@ static int pool_show(struct tribd *d, struct tree *t, bool adopted)
 	if (!adopted)
 		err = pool_wipe(d, t);
 	pool_row_fill(d, t, &row);
-	if (!err &&
-	    bpf_map_update_elem(d->map[MAP_POOLS], &key, &row, BPF_ANY)) {
+	if (!err && bpf_map_update_elem(d->map[MAP_POOLS], &key, &row, BPF_ANY)) {
 		err = -errno;
 		log_error("tree %u: map pools: %s", t->id, strerror(errno));
 	}

@@ -45,13 +45,11 @@ uint32_t pool_buckets(uint32_t slots);
 uint32_t pool_slot_of(uint32_t bucket, uint32_t slots);
 
 /* pool_spec.c: the check of struct tree_ops. */
-int pool_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
-	       struct reason *why);
+int pool_check(struct tribd *d, const struct tree_spec *s, struct tree *t, struct reason *why);
 /* Refuse attributes of shared trees in one of another kind. */
 int pool_refuse(const struct tree_spec *s, struct reason *why);
 /* Fill the row of the map pools. Pure. */
-void pool_row_fill(const struct tribd *d, const struct tree *t,
-		   struct trib_pool *row);
+void pool_row_fill(const struct tribd *d, const struct tree *t, struct trib_pool *row);
 
 /* Write pool_table for d->pool slots. 0 or -errno, logged. */
 int pool_table_write(struct tribd *d);

@@ -51,8 +51,7 @@ void tree_row_fill(const struct tree *t, struct trib_tree *row)
 	row->down = group_number(t, GROUP_DOWN);
 	row->all = group_number(t, GROUP_ALL);
 	row->up = group_number(t, GROUP_UP);
-	row->up_child =
-		t->parent && t->up_child != INDEX_NONE ? t->up_child : 0;
+	row->up_child = t->parent && t->up_child != INDEX_NONE ? t->up_child : 0;
 	row->window = (uint16_t)t->job->window;
 	row->world = (uint16_t)t->job->world;
 	row->timeout_ms = t->job->timeout_ms;
@@ -74,8 +73,7 @@ static bool child_is_local(const struct tree *t, unsigned int index)
 	return false;
 }
 
-static bool port_among(struct face *const *face, unsigned int n,
-		       const struct port *p)
+static bool port_among(struct face *const *face, unsigned int n, const struct port *p)
 {
 	while (n--)
 		if (face_port(face[n]) == p)
@@ -83,8 +81,7 @@ static bool port_among(struct face *const *face, unsigned int n,
 	return false;
 }
 
-static bool peer_among(struct face *const *face, unsigned int n,
-		       const struct face *f)
+static bool peer_among(struct face *const *face, unsigned int n, const struct face *f)
 {
 	while (n--)
 		if (face_same_peer(face[n], f))
@@ -93,8 +90,8 @@ static bool peer_among(struct face *const *face, unsigned int n,
 }
 
 /* Add all children behind the port of child @at that have no member yet. */
-static unsigned int children_behind(const struct tree *t, unsigned int at,
-				    struct face **face, unsigned int n)
+static unsigned int children_behind(const struct tree *t, unsigned int at, struct face **face,
+				    unsigned int n)
 {
 	struct port *port = face_port(t->child[at].face);
 	unsigned int i;
@@ -149,8 +146,7 @@ unsigned int group_faces(const struct tree *t, enum group_kind kind,
 	if (kind == GROUP_DOWN)
 		return n;
 	/* A shared tree has no packets for both directions. */
-	if (!t->parent || port_among(face, n, face_port(t->parent)) ||
-	    t->kind == TREE_SHARED)
+	if (!t->parent || port_among(face, n, face_port(t->parent)) || t->kind == TREE_SHARED)
 		return 0;
 	face[n++] = t->parent;
 	return n;

@@ -15,8 +15,7 @@ static int by_first(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-int slots_find(struct slot_range *used, size_t n, uint32_t total, uint32_t want,
-	       uint32_t *first)
+int slots_find(struct slot_range *used, size_t n, uint32_t total, uint32_t want, uint32_t *first)
 {
 	uint64_t at = 0;
 	size_t i;
@@ -37,8 +36,7 @@ int slots_find(struct slot_range *used, size_t n, uint32_t total, uint32_t want,
 	return 0;
 }
 
-int slots_check(const struct slot_range *used, size_t n, uint32_t total,
-		const struct slot_range *r)
+int slots_check(const struct slot_range *used, size_t n, uint32_t total, const struct slot_range *r)
 {
 	uint64_t end = (uint64_t)r->first + r->count;
 	size_t i;
@@ -46,8 +44,7 @@ int slots_check(const struct slot_range *used, size_t n, uint32_t total,
 	if (!r->count || end > total)
 		return -ERANGE;
 	for (i = 0; i < n; i++)
-		if (r->first < (uint64_t)used[i].first + used[i].count &&
-		    used[i].first < end)
+		if (r->first < (uint64_t)used[i].first + used[i].count && used[i].first < end)
 			return -EEXIST;
 	return 0;
 }

@@ -18,8 +18,7 @@ struct slot_range {
  *
  * Return: 0 and @first, or -ENOSPC.
  */
-int slots_find(struct slot_range *used, size_t n, uint32_t total, uint32_t want,
-	       uint32_t *first);
+int slots_find(struct slot_range *used, size_t n, uint32_t total, uint32_t want, uint32_t *first);
 /*
  * Check a range. 0, -ERANGE (outside the pool), -EEXIST (overlaps one of
  * @used).

@@ -23,8 +23,7 @@ static void row_close(struct tribd *d, uint16_t id)
 	uint32_t key = id;
 
 	if (bpf_map_update_elem(d->map[MAP_TREES], &key, &none, BPF_ANY))
-		log_error("tree %u: cannot clear its row: %s", id,
-			  strerror(errno));
+		log_error("tree %u: cannot clear its row: %s", id, strerror(errno));
 }
 
 static void row_clear(struct tribd *d, uint16_t id)
@@ -104,8 +103,7 @@ static int id_choose(struct tribd *d, struct tree *t, struct reason *why)
 			t->id = (uint16_t)id;
 			return 0;
 		}
-	return reason_set(why, -ENOSPC,
-			  "all %u trees are taken (tribd --trees)",
+	return reason_set(why, -ENOSPC, "all %u trees are taken (tribd --trees)",
 			  d->config.ntrees - 1);
 }
 
@@ -169,8 +167,7 @@ static void tree_hide(struct tribd *d, struct tree *t)
 	tree_hide_rest(d, t);
 }
 
-int tree_new(struct tribd *d, const struct tree_spec *s, uint16_t *id,
-	     struct reason *why)
+int tree_new(struct tribd *d, const struct tree_spec *s, uint16_t *id, struct reason *why)
 {
 	struct tree *t = calloc(1, sizeof(*t));
 	int err;
@@ -189,8 +186,7 @@ int tree_new(struct tribd *d, const struct tree_spec *s, uint16_t *id,
 	tree_insert(d, t);
 	err = tree_show(d, t, false);
 	if (err) {
-		reason_set(why, err, "tree %u: %s (see tribd's log)", t->id,
-			   strerror(-err));
+		reason_set(why, err, "tree %u: %s (see tribd's log)", t->id, strerror(-err));
 		goto fail;
 	}
 	err = hooks_save(d, why);
@@ -212,8 +208,7 @@ int tree_restore(struct tribd *d, const struct tree_spec *s, struct reason *why)
 
 	if (!t)
 		return reason_set(why, -ENOMEM, "no memory");
-	err = s->id ? tree_check(d, s, t, why)
-		    : reason_set(why, -EINVAL, "a tree without id");
+	err = s->id ? tree_check(d, s, t, why) : reason_set(why, -EINVAL, "a tree without id");
 	if (!err && t->ops->keep)
 		err = t->ops->keep(d, t, s, why);
 	if (err) {
@@ -232,10 +227,9 @@ static bool row_adopt(struct tribd *d, struct tree *t)
 	if (tree_row_load(d, t, &row))
 		return false;
 	tree_row_fill(t, &want);
-	if (!(row.flags & TRIB_TREE_USED) || row.cookie != want.cookie ||
-	    row.job != want.job || row.nchild != want.nchild ||
-	    row.slot0 != want.slot0 || row.slot_mask != want.slot_mask ||
-	    (row.flags ^ want.flags) & TRIB_TREE_SHARED)
+	if (!(row.flags & TRIB_TREE_USED) || row.cookie != want.cookie || row.job != want.job ||
+	    row.nchild != want.nchild || row.slot0 != want.slot0 ||
+	    row.slot_mask != want.slot_mask || (row.flags ^ want.flags) & TRIB_TREE_SHARED)
 		return false;
 	t->row = row;
 	if (row.flags & TRIB_TREE_WIPED)
@@ -255,8 +249,7 @@ static void rows_sweep(struct tribd *d)
 
 		if (tree_find(d, (uint16_t)id))
 			continue;
-		if (!bpf_map_lookup_elem(d->map[MAP_TREES], &id, &row) &&
-		    row.flags)
+		if (!bpf_map_lookup_elem(d->map[MAP_TREES], &id, &row) && row.flags)
 			row_clear(d, (uint16_t)id);
 		group_clear(d, (uint16_t)id);
 	}
@@ -274,14 +267,12 @@ static int restore_trees(struct tribd *d)
 
 		err = tree_show(d, t, adopted);
 		if (err) {
-			log_error("tree %u cannot be taken over: %s", t->id,
-				  strerror(-err));
+			log_error("tree %u cannot be taken over: %s", t->id, strerror(-err));
 			return err;
 		}
 		if (!adopted && tree_is_node(t))
-			log_warn(
-				"tree %u: its row differs from the state file: written anew",
-				t->id);
+			log_warn("tree %u: its row differs from the state file: written anew",
+				 t->id);
 	}
 	return 0;
 }
@@ -306,8 +297,7 @@ void tree_remove_all(struct tribd *d, const struct job *job)
 		d->hooks->tree_del(d, t);
 		if (!tree_is_node(t))
 			continue;
-		t->row.flags =
-			0; /* a wipe of another tree must not write it again */
+		t->row.flags = 0; /* a wipe of another tree must not write it again */
 		row_close(d, t->id);
 	}
 	bpf_quiesce(d);
@@ -341,8 +331,7 @@ int tree_wipe(struct tribd *d, uint16_t id, struct reason *why)
 	if (!t)
 		return reason_set(why, -ENOENT, "no tree %u", id);
 	if (!t->ops->wipe || (t->kind == TREE_DEDICATED && !t->dedicated.slots))
-		return reason_set(why, -EINVAL, "tree %u has no slots here: %s",
-				  id,
+		return reason_set(why, -EINVAL, "tree %u has no slots here: %s", id,
 				  tree_is_node(t) ? "a leaf" : "its workers");
 	/* A wiped slot must not be one that a packet is being added to. */
 	row_clear(d, id);
@@ -350,8 +339,7 @@ int tree_wipe(struct tribd *d, uint16_t id, struct reason *why)
 	back = tree_row_store(d, t);
 	if (!err)
 		err = back;
-	return err ? reason_set(why, err, "tree %u: %s", id, strerror(-err))
-		   : 0;
+	return err ? reason_set(why, err, "tree %u: %s", id, strerror(-err)) : 0;
 }
 
 static bool is_listed(uint16_t id, const uint16_t *list, size_t n)
@@ -362,8 +350,8 @@ static bool is_listed(uint16_t id, const uint16_t *list, size_t n)
 	return false;
 }
 
-int tree_switch(struct tribd *d, const char *name, const uint16_t *live,
-		size_t n, struct reason *why)
+int tree_switch(struct tribd *d, const char *name, const uint16_t *live, size_t n,
+		struct reason *why)
 {
 	struct job *job = job_find(d, name);
 	struct tree *t = NULL;
@@ -376,8 +364,7 @@ int tree_switch(struct tribd *d, const char *name, const uint16_t *live,
 	for (i = 0; i < n; i++) {
 		t = tree_find(d, live[i]);
 		if (!t || t->job != job)
-			return reason_set(why, -ENOENT, "job %s has no tree %u",
-					  name, live[i]);
+			return reason_set(why, -ENOENT, "job %s has no tree %u", name, live[i]);
 	}
 	was = calloc(job->ntrees + 1, sizeof(*was));
 	if (!was)

@@ -87,8 +87,7 @@ static inline bool tree_is_node(const struct tree *t)
 /* Look-ups; NULL: none. */
 struct tree *tree_find(struct tribd *d, uint16_t id);
 /* Walk the trees of @job by ascending id; @after NULL starts. */
-struct tree *tree_next_of_job(struct tribd *d, const struct job *job,
-			      const struct tree *after);
+struct tree *tree_next_of_job(struct tribd *d, const struct job *job, const struct tree *after);
 /* Find the entry for @rank in @t->local. */
 struct local *tree_local(struct tree *t, uint16_t rank);
 
@@ -147,8 +146,7 @@ struct tree_ops {
 	int (*check)(struct tribd *d, const struct tree_spec *s, struct tree *t,
 		     struct reason *why);
 	int (*choose)(struct tribd *d, struct tree *t, struct reason *why);
-	int (*keep)(struct tribd *d, struct tree *t, const struct tree_spec *s,
-		    struct reason *why);
+	int (*keep)(struct tribd *d, struct tree *t, const struct tree_spec *s, struct reason *why);
 	int (*show)(struct tribd *d, struct tree *t, bool adopted);
 	void (*hide)(struct tribd *d, struct tree *t);
 	int (*wipe)(struct tribd *d, struct tree *t);
@@ -160,23 +158,18 @@ enum tree_kind tree_spec_kind(const struct tree_spec *s);
  * Check @spec completely and fill in @t; uses of faces are not counted yet. 0
  * or -errno; changes nothing else.
  */
-int tree_check(struct tribd *d, const struct tree_spec *spec, struct tree *t,
-	       struct reason *why);
+int tree_check(struct tribd *d, const struct tree_spec *spec, struct tree *t, struct reason *why);
 /* node_spec.c: the checks that dedicated and shared trees share. */
-int node_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
-	       struct reason *why);
+int node_check(struct tribd *d, const struct tree_spec *s, struct tree *t, struct reason *why);
 /*
  * Find the multicast face by which one copy of each result reaches all behind
  * @port; for a leaf, the one by which its ranks get the parent's. NULL: none.
  */
-const struct face *tree_multicast(const struct tree *t,
-				  const struct port *port);
+const struct face *tree_multicast(const struct tree *t, const struct port *port);
 
-int tree_new(struct tribd *d, const struct tree_spec *spec, uint16_t *id,
-	     struct reason *why);
+int tree_new(struct tribd *d, const struct tree_spec *spec, uint16_t *id, struct reason *why);
 /* Make the record of a tree of the state file, with the ranges that it had. */
-int tree_restore(struct tribd *d, const struct tree_spec *spec,
-		 struct reason *why);
+int tree_restore(struct tribd *d, const struct tree_spec *spec, struct reason *why);
 /* Make the maps agree with the restored trees, and announce these. */
 int tree_restore_done(struct tribd *d);
 int tree_del(struct tribd *d, uint16_t id, struct reason *why);
@@ -184,8 +177,8 @@ int tree_del(struct tribd *d, uint16_t id, struct reason *why);
 void tree_remove_all(struct tribd *d, const struct job *job);
 int tree_wipe(struct tribd *d, uint16_t id, struct reason *why);
 /* Offer the @n trees in @live to workers of @job, and hold its others. */
-int tree_switch(struct tribd *d, const char *job, const uint16_t *live,
-		size_t n, struct reason *why);
+int tree_switch(struct tribd *d, const char *job, const uint16_t *live, size_t n,
+		struct reason *why);
 /* Hook: address, port or device of @f changed; its trees become stale. */
 void tree_face_changed(struct tribd *d, const struct face *f);
 /* Write rows, groups and rewrites of all stale trees. */

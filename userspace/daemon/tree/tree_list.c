@@ -16,11 +16,9 @@ struct tree *tree_find(struct tribd *d, uint16_t id)
 	return NULL;
 }
 
-struct tree *tree_next_of_job(struct tribd *d, const struct job *job,
-			      const struct tree *after)
+struct tree *tree_next_of_job(struct tribd *d, const struct job *job, const struct tree *after)
 {
-	struct tree *t =
-		after ? TAILQ_NEXT(after, link) : TAILQ_FIRST(&d->trees);
+	struct tree *t = after ? TAILQ_NEXT(after, link) : TAILQ_FIRST(&d->trees);
 
 	while (t && t->job != job)
 		t = TAILQ_NEXT(t, link);

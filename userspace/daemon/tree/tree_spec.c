@@ -15,14 +15,11 @@ static const struct tree_ops *const kind[] = {
 
 enum tree_kind tree_spec_kind(const struct tree_spec *s)
 {
-	return s->workers.ps_port ? TREE_WORKERS
-	       : s->shared.relay  ? TREE_SHARED
-				  : TREE_DEDICATED;
+	return s->workers.ps_port ? TREE_WORKERS : s->shared.relay ? TREE_SHARED : TREE_DEDICATED;
 }
 
 /* A host has one row of a tree: data plane and ranks know it by its number. */
-static int id_check(struct tribd *d, const struct tree_spec *s,
-		    struct reason *why)
+static int id_check(struct tribd *d, const struct tree_spec *s, struct reason *why)
 {
 	const struct tree *there = s->id ? tree_find(d, s->id) : NULL;
 
@@ -32,14 +29,11 @@ static int id_check(struct tribd *d, const struct tree_spec *s,
 		return reason_set(
 			why, -EEXIST,
 			"tree %u exists, %s: a host is a relay of a tree or has workers of it, not both",
-			s->id,
-			worker ? "a node of the data plane"
-			       : "a row of workers");
+			s->id, worker ? "a node of the data plane" : "a row of workers");
 	if (there)
 		return reason_set(why, -EEXIST, "tree %u exists", s->id);
 	if (s->id >= d->config.ntrees)
-		return reason_set(why, -ERANGE,
-				  "tree %u: 1 to %u (tribd --trees)", s->id,
+		return reason_set(why, -ERANGE, "tree %u: 1 to %u (tribd --trees)", s->id,
 				  d->config.ntrees - 1);
 	return 0;
 }
@@ -48,8 +42,7 @@ static int id_check(struct tribd *d, const struct tree_spec *s,
  * Relays of shared pools merge parts of a chunk in any order: floats would
  * differ.
  */
-static int floats_check(const struct tree_spec *s, const struct job *job,
-			struct reason *why)
+static int floats_check(const struct tree_spec *s, const struct job *job, struct reason *why)
 {
 	if (!trib_fmt_is_float(job->fmt) || tree_spec_kind(s) == TREE_DEDICATED)
 		return 0;
@@ -59,8 +52,7 @@ static int floats_check(const struct tree_spec *s, const struct job *job,
 		job->name, trib_dtype_name(job->fmt));
 }
 
-int tree_check(struct tribd *d, const struct tree_spec *s, struct tree *t,
-	       struct reason *why)
+int tree_check(struct tribd *d, const struct tree_spec *s, struct tree *t, struct reason *why)
 {
 	int err = id_check(d, s, why);
 

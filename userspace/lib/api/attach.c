@@ -35,8 +35,7 @@ static int env_number(const char *name, unsigned int max, unsigned int *out)
 	v = strtoul(s, &end, 10);
 	if (errno || *end || *s < '0' || *s > '9' || v > max)
 		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
-				 "%s=%.80s is not a number up to %u", name, s,
-				 max);
+				 "%s=%.80s is not a number up to %u", name, s, max);
 	*out = (unsigned int)v;
 	return 1;
 }
@@ -47,10 +46,9 @@ static int wish_rank(struct wish *w, unsigned int opt)
 
 	if (opt) {
 		w->rank = opt - 1;
-		return w->rank < TRIB_WORLD_MAX
-			       ? 0
-			       : trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
-					   "rank %u is too large", w->rank);
+		return w->rank < TRIB_WORLD_MAX ? 0
+						: trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
+							    "rank %u is too large", w->rank);
 	}
 	w->rank = TRIB_RANK_ANY;
 	rc = env_number("TRIB_RANK", TRIB_WORLD_MAX - 1, &w->rank);
@@ -65,8 +63,7 @@ static int wish_transport(struct wish *w, unsigned int opt)
 
 	w->transport = opt;
 	if (opt > TRIB_TRANSPORT_KERNEL)
-		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
-				 "no such transport: %u", opt);
+		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL, "no such transport: %u", opt);
 	if (opt || !s || !*s || !strcmp(s, "auto"))
 		return 0;
 	if (!strcmp(s, "udp"))
@@ -76,10 +73,8 @@ static int wish_transport(struct wish *w, unsigned int opt)
 	else if (!strcmp(s, "kernel"))
 		w->transport = TRIB_TRANSPORT_KERNEL;
 	else
-		return trib_fail(
-			NULL, TRIB_ERR_ARGUMENT, -EINVAL,
-			"TRIB_TRANSPORT=%.80s is none of auto, udp, xdp, kernel",
-			s);
+		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
+				 "TRIB_TRANSPORT=%.80s is none of auto, udp, xdp, kernel", s);
 	return 0;
 }
 
@@ -89,8 +84,7 @@ static int make_wish(struct wish *w, const struct trib_options *given)
 	int rc;
 
 	if (given)
-		memcpy(&o, given,
-		       given->size < sizeof(o) ? given->size : sizeof(o));
+		memcpy(&o, given, given->size < sizeof(o) ? given->size : sizeof(o));
 	*w = (struct wish){
 		.job = o.job ? o.job : getenv("TRIB_JOB"),
 		.join_timeout_ms = o.join_timeout_ms,
@@ -106,8 +100,7 @@ static int make_wish(struct wish *w, const struct trib_options *given)
 	if (!rc && !w->timeout_ms)
 		rc = env_number("TRIB_TIMEOUT_MS", 86400000, &w->timeout_ms);
 	if (rc >= 0 && !w->join_timeout_ms)
-		rc = env_number("TRIB_JOIN_TIMEOUT_MS", 86400000,
-				&w->join_timeout_ms);
+		rc = env_number("TRIB_JOIN_TIMEOUT_MS", 86400000, &w->join_timeout_ms);
 	if (!w->join_timeout_ms)
 		w->join_timeout_ms = TRIB_TUNE_JOIN_TIMEOUT_MS;
 	return rc < 0 ? rc : 0;
@@ -120,8 +113,7 @@ static bool is_ticket(const char *job)
 
 static int find_place(struct trib *t, const struct wish *w)
 {
-	bool mapped = w->transport == TRIB_TRANSPORT_AUTO ||
-		      w->transport == TRIB_TRANSPORT_XDP;
+	bool mapped = w->transport == TRIB_TRANSPORT_AUTO || w->transport == TRIB_TRANSPORT_XDP;
 	struct trib_place *p = &t->place;
 	int rc;
 
@@ -131,21 +123,16 @@ static int find_place(struct trib *t, const struct wish *w)
 		rc = trib_ticket_parse(p, w->job);
 		if (!rc && w->rank != TRIB_RANK_ANY && w->rank != p->rep.rank)
 			rc = trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
-				       "the ticket is for rank %u, not %u",
-				       p->rep.rank, w->rank);
+				       "the ticket is for rank %u, not %u", p->rep.rank, w->rank);
 	}
 	if (rc)
 		return rc;
-	t->way = w->transport == TRIB_TRANSPORT_KERNEL ? &trib_by_ksock
-						       : &trib_by_engine;
-	t->transport =
-		p->rep.flags & TRIB_ATTACH_MAPPED ? &trib_xdp : &trib_udp;
+	t->way = w->transport == TRIB_TRANSPORT_KERNEL ? &trib_by_ksock : &trib_by_engine;
+	t->transport = p->rep.flags & TRIB_ATTACH_MAPPED ? &trib_xdp : &trib_udp;
 	if (w->transport == TRIB_TRANSPORT_XDP && t->transport != &trib_xdp)
-		return trib_fail(
-			NULL, TRIB_ERR_ARGUMENT, -EOPNOTSUPP,
-			is_ticket(w->job)
-				? "xdp needs a tribd on this host, not a ticket"
-				: "tribd does not deliver to this rank by xdp");
+		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EOPNOTSUPP,
+				 is_ticket(w->job) ? "xdp needs a tribd on this host, not a ticket"
+						   : "tribd does not deliver to this rank by xdp");
 	return 0;
 }
 
@@ -167,8 +154,8 @@ const struct trib_host_ops trib_host = {.done = req_done, .died = died};
 
 static int make_engine(struct trib *t)
 {
-	int rc = trib_engine_init(&t->eng, &t->transport->ops, &trib_host,
-				  trib_codec_best(), &t->place.rep);
+	int rc = trib_engine_init(&t->eng, &t->transport->ops, &trib_host, trib_codec_best(),
+				  &t->place.rep);
 
 	if (rc)
 		trib_error_keep(t);
@@ -248,8 +235,7 @@ int trib_attach(struct trib **out, const struct trib_options *opts)
 		return rc;
 	t = make_handle(&w);
 	if (!t)
-		return trib_fail(NULL, TRIB_ERR_SYSTEM, -ENOMEM,
-				 "out of memory or descriptors");
+		return trib_fail(NULL, TRIB_ERR_SYSTEM, -ENOMEM, "out of memory or descriptors");
 	rc = find_place(t, &w);
 	if (!rc)
 		rc = make_engine(t);

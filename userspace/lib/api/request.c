@@ -7,8 +7,7 @@
 #include "lib/handle/handle.h"
 
 /* @blocking: the caller waits at once. */
-static int issue(struct trib *t, const struct trib_call *c, bool blocking,
-		 struct trib_req **out)
+static int issue(struct trib *t, const struct trib_call *c, bool blocking, struct trib_req **out)
 {
 	int rc;
 
@@ -22,9 +21,9 @@ static int issue(struct trib *t, const struct trib_call *c, bool blocking,
 	return rc;
 }
 
-static int start_sum(struct trib *t, enum trib_collective what, const void *src,
-		     void *dst, size_t count, enum trib_dtype dtype,
-		     enum trib_op op, bool blocking, struct trib_req **req)
+static int start_sum(struct trib *t, enum trib_collective what, const void *src, void *dst,
+		     size_t count, enum trib_dtype dtype, enum trib_op op, bool blocking,
+		     struct trib_req **req)
 {
 	struct trib_call c = {
 		.collective = what,
@@ -38,26 +37,22 @@ static int start_sum(struct trib *t, enum trib_collective what, const void *src,
 	return issue(t, &c, blocking, req);
 }
 
-static int start_allreduce(struct trib *t, const void *src, void *dst,
-			   size_t count, enum trib_dtype dtype, enum trib_op op,
-			   bool blocking, struct trib_req **req)
+static int start_allreduce(struct trib *t, const void *src, void *dst, size_t count,
+			   enum trib_dtype dtype, enum trib_op op, bool blocking,
+			   struct trib_req **req)
 {
-	return start_sum(t, TRIB_COLL_ALLREDUCE, src, dst, count, dtype, op,
-			 blocking, req);
+	return start_sum(t, TRIB_COLL_ALLREDUCE, src, dst, count, dtype, op, blocking, req);
 }
 
-static int start_reduce_scatter(struct trib *t, const void *src, void *dst,
-				size_t count, enum trib_dtype dtype,
-				enum trib_op op, bool blocking,
+static int start_reduce_scatter(struct trib *t, const void *src, void *dst, size_t count,
+				enum trib_dtype dtype, enum trib_op op, bool blocking,
 				struct trib_req **req)
 {
-	return start_sum(t, TRIB_COLL_REDUCE_SCATTER, src, dst, count, dtype,
-			 op, blocking, req);
+	return start_sum(t, TRIB_COLL_REDUCE_SCATTER, src, dst, count, dtype, op, blocking, req);
 }
 
-static int start_allgather(struct trib *t, const void *src, void *dst,
-			   size_t count, enum trib_dtype dtype, bool blocking,
-			   struct trib_req **req)
+static int start_allgather(struct trib *t, const void *src, void *dst, size_t count,
+			   enum trib_dtype dtype, bool blocking, struct trib_req **req)
 {
 	struct trib_call c = {
 		.collective = TRIB_COLL_ALLGATHER,
@@ -77,9 +72,8 @@ static int start_allgather(struct trib *t, const void *src, void *dst,
 	return issue(t, &c, blocking, req);
 }
 
-static int start_broadcast(struct trib *t, void *buf, size_t count,
-			   enum trib_dtype dtype, int root, bool blocking,
-			   struct trib_req **req)
+static int start_broadcast(struct trib *t, void *buf, size_t count, enum trib_dtype dtype, int root,
+			   bool blocking, struct trib_req **req)
 {
 	struct trib_call c = {
 		.collective = TRIB_COLL_BROADCAST,
@@ -99,28 +93,26 @@ static int start_barrier(struct trib *t, bool blocking, struct trib_req **req)
 	return issue(t, &c, blocking, req);
 }
 
-int trib_iallreduce(struct trib *t, const void *src, void *dst, size_t count,
-		    enum trib_dtype dtype, enum trib_op op,
-		    struct trib_req **req)
+int trib_iallreduce(struct trib *t, const void *src, void *dst, size_t count, enum trib_dtype dtype,
+		    enum trib_op op, struct trib_req **req)
 {
 	return start_allreduce(t, src, dst, count, dtype, op, false, req);
 }
 
-int trib_ireduce_scatter(struct trib *t, const void *src, void *dst,
-			 size_t count, enum trib_dtype dtype, enum trib_op op,
-			 struct trib_req **req)
+int trib_ireduce_scatter(struct trib *t, const void *src, void *dst, size_t count,
+			 enum trib_dtype dtype, enum trib_op op, struct trib_req **req)
 {
 	return start_reduce_scatter(t, src, dst, count, dtype, op, false, req);
 }
 
-int trib_iallgather(struct trib *t, const void *src, void *dst, size_t count,
-		    enum trib_dtype dtype, struct trib_req **req)
+int trib_iallgather(struct trib *t, const void *src, void *dst, size_t count, enum trib_dtype dtype,
+		    struct trib_req **req)
 {
 	return start_allgather(t, src, dst, count, dtype, false, req);
 }
 
-int trib_ibroadcast(struct trib *t, void *buf, size_t count,
-		    enum trib_dtype dtype, int root, struct trib_req **req)
+int trib_ibroadcast(struct trib *t, void *buf, size_t count, enum trib_dtype dtype, int root,
+		    struct trib_req **req)
 {
 	return start_broadcast(t, buf, count, dtype, root, false, req);
 }
@@ -130,8 +122,8 @@ int trib_ibarrier(struct trib *t, struct trib_req **req)
 	return start_barrier(t, false, req);
 }
 
-int trib_allreduce(struct trib *t, const void *src, void *dst, size_t count,
-		   enum trib_dtype dtype, enum trib_op op)
+int trib_allreduce(struct trib *t, const void *src, void *dst, size_t count, enum trib_dtype dtype,
+		   enum trib_op op)
 {
 	struct trib_req *r;
 	int rc = start_allreduce(t, src, dst, count, dtype, op, true, &r);
@@ -139,8 +131,8 @@ int trib_allreduce(struct trib *t, const void *src, void *dst, size_t count,
 	return rc ? rc : trib_wait(r);
 }
 
-int trib_reduce_scatter(struct trib *t, const void *src, void *dst,
-			size_t count, enum trib_dtype dtype, enum trib_op op)
+int trib_reduce_scatter(struct trib *t, const void *src, void *dst, size_t count,
+			enum trib_dtype dtype, enum trib_op op)
 {
 	struct trib_req *r;
 	int rc = start_reduce_scatter(t, src, dst, count, dtype, op, true, &r);
@@ -148,8 +140,7 @@ int trib_reduce_scatter(struct trib *t, const void *src, void *dst,
 	return rc ? rc : trib_wait(r);
 }
 
-int trib_allgather(struct trib *t, const void *src, void *dst, size_t count,
-		   enum trib_dtype dtype)
+int trib_allgather(struct trib *t, const void *src, void *dst, size_t count, enum trib_dtype dtype)
 {
 	struct trib_req *r;
 	int rc = start_allgather(t, src, dst, count, dtype, true, &r);
@@ -157,8 +148,7 @@ int trib_allgather(struct trib *t, const void *src, void *dst, size_t count,
 	return rc ? rc : trib_wait(r);
 }
 
-int trib_broadcast(struct trib *t, void *buf, size_t count,
-		   enum trib_dtype dtype, int root)
+int trib_broadcast(struct trib *t, void *buf, size_t count, enum trib_dtype dtype, int root)
 {
 	struct trib_req *r;
 	int rc = start_broadcast(t, buf, count, dtype, root, true, &r);

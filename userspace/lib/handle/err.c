@@ -40,8 +40,7 @@ int trib_fail(struct trib *t, int code, int err, const char *fmt, ...)
 	va_end(ap);
 	if (t)
 		return trib_fault(&t->eng, code, err, "%s", text);
-	thread_error = (struct trib_error){
-		.code = code, .err = err, .rank = -1, .index = -1};
+	thread_error = (struct trib_error){.code = code, .err = err, .rank = -1, .index = -1};
 	memcpy(thread_error.text, text, sizeof(text));
 	return err;
 }

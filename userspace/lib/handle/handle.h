@@ -134,8 +134,7 @@ void trib_progress_stop(struct trib *t);
  * Drive, or sleep while another user thread drives, until @req is done or the
  * time @until has come (0: never). Lock held.
  */
-void trib_drive_until(struct trib *t, const struct trib_req *req,
-		      uint64_t until);
+void trib_drive_until(struct trib *t, const struct trib_req *req, uint64_t until);
 /* Take one turn without blocking, if nobody drives. Lock held. */
 void trib_drive_once(struct trib *t);
 /* Wake the user thread that drives from poll(). Lock held. */

@@ -114,8 +114,7 @@ static void drive(struct trib *t, const struct trib_req *req, uint64_t until)
 		pthread_cond_signal(&t->progress_cond);
 }
 
-void trib_drive_until(struct trib *t, const struct trib_req *req,
-		      uint64_t until)
+void trib_drive_until(struct trib *t, const struct trib_req *req, uint64_t until)
 {
 	struct timespec ts;
 
@@ -173,8 +172,7 @@ static void *progress_main(void *arg)
 	while (!t->progress_stop) {
 		if (t->driver == TRIB_DRIVER_USER) {
 			to_timespec(clock_ns() + TRIB_TUNE_TICK, &ts);
-			pthread_cond_timedwait(&t->progress_cond, &t->lock,
-					       &ts);
+			pthread_cond_timedwait(&t->progress_cond, &t->lock, &ts);
 			continue;
 		}
 		t->driver = TRIB_DRIVER_PROGRESS;
@@ -198,8 +196,8 @@ int trib_progress_start(struct trib *t)
 	rc = pthread_create(&t->progress, NULL, progress_main, t);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (rc)
-		return trib_fail(t, TRIB_ERR_SYSTEM, -rc,
-				 "cannot start a thread: %s", strerror(rc));
+		return trib_fail(t, TRIB_ERR_SYSTEM, -rc, "cannot start a thread: %s",
+				 strerror(rc));
 	t->progress_runs = true;
 	return 0;
 }

@@ -63,8 +63,7 @@ struct trib_way {
 	int (*open)(struct trib *t);
 	int (*pollfds)(struct trib *t, struct pollfd *pfd);
 	int (*join)(struct trib *t);
-	int (*issue)(struct trib *t, const struct trib_call *call,
-		     struct trib_req **out);
+	int (*issue)(struct trib *t, const struct trib_call *call, struct trib_req **out);
 	int (*turn)(struct trib *t);
 	uint64_t (*due)(const struct trib *t);
 	void (*leave)(struct trib *t);

@@ -33,8 +33,7 @@ static void take_packet(void *ctx, const uint8_t *packet, size_t n)
 
 static bool would_not_wait(const struct trib_ps *p)
 {
-	return p->has_task ? ndn_worker_is_ready(&p->w)
-			   : ndn_worker_has_task(&p->w);
+	return p->has_task ? ndn_worker_is_ready(&p->w) : ndn_worker_has_task(&p->w);
 }
 
 /* After whatever may have changed the worker: sends, and tells who waits. */
@@ -65,14 +64,13 @@ void trib_ps_wake(struct trib_ps *p)
 
 static void wait_for_network(struct trib_ps *p, uint64_t next)
 {
-	struct pollfd fds[] = {{ndn_socket_fd(p->link), POLLIN, 0},
-			       {p->wake, POLLIN, 0}};
+	struct pollfd fds[] = {{ndn_socket_fd(p->link), POLLIN, 0}, {p->wake, POLLIN, 0}};
 	uint64_t now = ndn_socket_now(), ns = next > now ? next - now : 0;
 	struct timespec ts = {(time_t)(ns / NDN_SEC), (long)(ns % NDN_SEC)};
 	uint64_t n;
 
-	if (ppoll(fds, 2, next == NDN_NEVER ? NULL : &ts, NULL) > 0 &&
-	    fds[1].revents && read(p->wake, &n, sizeof(n)) < 0)
+	if (ppoll(fds, 2, next == NDN_NEVER ? NULL : &ts, NULL) > 0 && fds[1].revents &&
+	    read(p->wake, &n, sizeof(n)) < 0)
 		return;
 }
 
@@ -266,8 +264,7 @@ static void describe(const struct trib_ps *p, struct trib_ps_task *task)
 
 	if (!ndn_name_text(&job, text, sizeof(text)))
 		snprintf(full.job, sizeof(full.job), "%s", text);
-	memcpy(task, &full,
-	       full.size < sizeof(full) ? full.size : sizeof(full));
+	memcpy(task, &full, full.size < sizeof(full) ? full.size : sizeof(full));
 }
 
 static const char *why_no_task(const struct trib_ps *p, uint64_t bad)
@@ -323,12 +320,10 @@ int trib_ps_leave(struct trib_ps *p)
 static int check(struct trib_ps *p, size_t count)
 {
 	if (!p->has_task)
-		return trib_ps_fail(p, -EINVAL,
-				    "there is no task: trib_ps_join() first");
+		return trib_ps_fail(p, -EINVAL, "there is no task: trib_ps_join() first");
 	if (count != p->w.start.elements)
-		return trib_ps_fail(
-			p, -EINVAL, "%zu values: this task's vectors have %llu",
-			count, (unsigned long long)p->w.start.elements);
+		return trib_ps_fail(p, -EINVAL, "%zu values: this task's vectors have %llu", count,
+				    (unsigned long long)p->w.start.elements);
 	return 0;
 }
 
@@ -340,9 +335,7 @@ int trib_ps_explain(struct trib_ps *p, int rc)
 	case -ETIMEDOUT:
 		return trib_ps_fail(p, rc, "no version came in time");
 	case -ESTALE:
-		return trib_ps_fail(
-			p, rc,
-			"the model of this gradient is no longer of interest");
+		return trib_ps_fail(p, rc, "the model of this gradient is no longer of interest");
 	case -ESHUTDOWN:
 		return trib_ps_fail(p, rc, "the task is over");
 	case -EHOSTDOWN:
@@ -352,8 +345,8 @@ int trib_ps_explain(struct trib_ps *p, int rc)
 	}
 }
 
-int trib_ps_model(struct trib_ps *p, float *model, size_t count,
-		  struct trib_ps_version *version, int timeout_ms)
+int trib_ps_model(struct trib_ps *p, float *model, size_t count, struct trib_ps_version *version,
+		  int timeout_ms)
 {
 	struct trib_ps_version full = {.size = version->size};
 	uint64_t end = deadline(timeout_ms);
@@ -365,8 +358,7 @@ int trib_ps_model(struct trib_ps *p, float *model, size_t count,
 	pthread_mutex_lock(&p->lock);
 	rc = check(p, count);
 	while (!rc) {
-		rc = ndn_worker_begin(&p->w, ndn_socket_now(), model,
-				      &full.version, &last);
+		rc = ndn_worker_begin(&p->w, ndn_socket_now(), model, &full.version, &last);
 		if (rc != -EAGAIN) {
 			trib_ps_explain(p, rc);
 			break;
@@ -375,26 +367,21 @@ int trib_ps_model(struct trib_ps *p, float *model, size_t count,
 	}
 	if (!rc) {
 		full.last = last;
-		memcpy(version, &full,
-		       full.size < sizeof(full) ? full.size : sizeof(full));
+		memcpy(version, &full, full.size < sizeof(full) ? full.size : sizeof(full));
 	}
 	trib_ps_tell(p);
 	pthread_mutex_unlock(&p->lock);
 	return rc;
 }
 
-static int give(struct trib_ps *p, uint64_t version, const float *grad,
-		size_t count)
+static int give(struct trib_ps *p, uint64_t version, const float *grad, size_t count)
 {
 	if (!ndn_content_is_finite(grad, count * sizeof(*grad)))
-		return trib_ps_fail(p, -EDOM,
-				    "NaN or infinity in the gradient");
-	return trib_ps_explain(
-		p, ndn_worker_give(&p->w, ndn_socket_now(), version, grad));
+		return trib_ps_fail(p, -EDOM, "NaN or infinity in the gradient");
+	return trib_ps_explain(p, ndn_worker_give(&p->w, ndn_socket_now(), version, grad));
 }
 
-int trib_ps_gradient(struct trib_ps *p, uint64_t version, const float *grad,
-		     size_t count)
+int trib_ps_gradient(struct trib_ps *p, uint64_t version, const float *grad, size_t count)
 {
 	int rc;
 
@@ -439,8 +426,7 @@ void trib_ps_counters(struct trib_ps *p, struct trib_ps_counters *out)
 	c.probes = n[NDN_WORKER_PROBES];
 	c.offers = n[NDN_WORKER_ACCEPTED];
 	c.busy = n[NDN_WORKER_REFUSED];
-	c.bad_packets = n[NDN_WORKER_BAD_NDN] + n[NDN_WORKER_STRAY] +
-			n[NDN_WORKER_NACKS];
+	c.bad_packets = n[NDN_WORKER_BAD_NDN] + n[NDN_WORKER_STRAY] + n[NDN_WORKER_NACKS];
 	c.bad_signatures = n[NDN_WORKER_BAD_SIGNATURE];
 	c.bad_content = n[NDN_WORKER_BAD_CONTENT];
 	c.rtt_us = p->w.rtt.known ? p->w.rtt.mean / 1000 : 0;

@@ -54,8 +54,7 @@ int trib_ps_fail(struct trib_ps *p, int err, const char *fmt, ...)
  * Options and environment into @c, and what owns memory into @p. 0 or -errno,
  * with a text. @a has what ndn_socket_open() wants, of @o or the environment.
  */
-int trib_ps_read_options(struct trib_ps *p, struct ndn_worker_config *c,
-			 struct ndn_socket_addr *a,
+int trib_ps_read_options(struct trib_ps *p, struct ndn_worker_config *c, struct ndn_socket_addr *a,
 			 const struct trib_ps_options *o);
 void trib_ps_free_options(struct trib_ps *p);
 
@@ -70,8 +69,7 @@ void trib_ps_wake(struct trib_ps *p);
 int trib_ps_tree_join(struct trib_ps *p);
 /* Whether the task's gradients go by trees. */
 bool trib_ps_has_tree(const struct trib_ps *p);
-int trib_ps_tree_give(struct trib_ps *p, uint64_t version, const float *grad,
-		      size_t count);
+int trib_ps_tree_give(struct trib_ps *p, uint64_t version, const float *grad, size_t count);
 /* Without the lock. */
 void trib_ps_tree_leave(struct trib_ps *p);
 

@@ -40,19 +40,16 @@ static const char *or_env(const char *given, const char *variable)
 	return text && *text ? text : NULL;
 }
 
-static int read_name(struct trib_ps *p, struct ndn_worker_config *c,
-		     const char *text)
+static int read_name(struct trib_ps *p, struct ndn_worker_config *c, const char *text)
 {
 	struct ndn_component part;
 	struct ndn_name name;
 
 	if (!text)
-		return trib_ps_fail(
-			NULL, -EINVAL,
-			"this worker has no name: give one, or set TRIB_PS_NAME");
+		return trib_ps_fail(NULL, -EINVAL,
+				    "this worker has no name: give one, or set TRIB_PS_NAME");
 	if (ndn_name_parse(&p->gpu, text))
-		return trib_ps_fail(NULL, -EINVAL, "name '%.60s' is none",
-				    text);
+		return trib_ps_fail(NULL, -EINVAL, "name '%.60s' is none", text);
 	name = ndn_name_of(&p->gpu);
 	if (name.count == 1)
 		part = ndn_name_get(&name, 0);
@@ -60,8 +57,8 @@ static int read_name(struct trib_ps *p, struct ndn_worker_config *c,
 	    part.value.n > NDN_GPU_MAX)
 		return trib_ps_fail(
 			NULL, -EINVAL,
-			"name '%.60s' is not one component of at most %d bytes, as /w0 is",
-			text, NDN_GPU_MAX);
+			"name '%.60s' is not one component of at most %d bytes, as /w0 is", text,
+			NDN_GPU_MAX);
 	c->gpu = part.value;
 	return 0;
 }
@@ -69,8 +66,7 @@ static int read_name(struct trib_ps *p, struct ndn_worker_config *c,
 static int read_filter(struct ndn_worker_config *c, const char *text)
 {
 	if (text && ndn_name_parse(&c->filter, text))
-		return trib_ps_fail(NULL, -EINVAL,
-				    "prefix of jobs '%.60s' is no name", text);
+		return trib_ps_fail(NULL, -EINVAL, "prefix of jobs '%.60s' is no name", text);
 	return 0;
 }
 
@@ -79,13 +75,11 @@ static int read_key(struct ndn_key *key, const char *path)
 	enum ndn_err err = ndn_key_read(key, path);
 
 	if (err)
-		return trib_ps_fail(NULL, -EINVAL, "key %.120s: %s", path,
-				    ndn_err_text(err));
+		return trib_ps_fail(NULL, -EINVAL, "key %.120s: %s", path, ndn_err_text(err));
 	return 0;
 }
 
-static int read_keys(struct ndn_worker_config *c, const char *key,
-		     const char *own)
+static int read_keys(struct ndn_worker_config *c, const char *key, const char *own)
 {
 	int rc = 0;
 
@@ -98,8 +92,7 @@ static int read_keys(struct ndn_worker_config *c, const char *key,
 	else if (!rc && c->verify.has_secret)
 		c->sign = c->verify;
 	if (!rc && own && !c->sign.has_secret)
-		rc = trib_ps_fail(NULL, -EINVAL,
-				  "key %.120s: cannot sign: it is public", own);
+		rc = trib_ps_fail(NULL, -EINVAL, "key %.120s: cannot sign: it is public", own);
 	return rc;
 }
 
@@ -112,8 +105,7 @@ static int read_markers(struct trib_ps *p, struct ndn_worker_config *c,
 	struct ndn_name name;
 
 	p->markers.insert = strdup(o->insert ? o->insert : m->insert);
-	p->markers.distribute =
-		strdup(o->distribute ? o->distribute : m->distribute);
+	p->markers.distribute = strdup(o->distribute ? o->distribute : m->distribute);
 	p->markers.remove = strdup(o->delete_ ? o->delete_ : m->remove);
 	if (!p->markers.insert || !p->markers.distribute || !p->markers.remove)
 		return -ENOMEM;
@@ -125,13 +117,12 @@ static int read_markers(struct trib_ps *p, struct ndn_worker_config *c,
 		return trib_ps_fail(
 			NULL, -EINVAL,
 			"markers '%.30s', '%.30s', '%.30s' are not three different words of 1 to %d bytes",
-			p->markers.insert, p->markers.distribute,
-			p->markers.remove, NDN_MARKER_MAX);
+			p->markers.insert, p->markers.distribute, p->markers.remove,
+			NDN_MARKER_MAX);
 	return 0;
 }
 
-int trib_ps_read_options(struct trib_ps *p, struct ndn_worker_config *c,
-			 struct ndn_socket_addr *a,
+int trib_ps_read_options(struct trib_ps *p, struct ndn_worker_config *c, struct ndn_socket_addr *a,
 			 const struct trib_ps_options *given)
 {
 	struct trib_ps_options o = {0};
@@ -140,21 +131,18 @@ int trib_ps_read_options(struct trib_ps *p, struct ndn_worker_config *c,
 	if (given && given->size < sizeof(given->size))
 		return trib_ps_fail(NULL, -EINVAL, "options without a size");
 	if (given)
-		memcpy(&o, given,
-		       given->size < sizeof(o) ? given->size : sizeof(o));
-	*c = (struct ndn_worker_config){.rto = (o.rto_ms ? o.rto_ms : RTO_MS) *
-					       NDN_MS};
+		memcpy(&o, given, given->size < sizeof(o) ? given->size : sizeof(o));
+	*c = (struct ndn_worker_config){.rto = (o.rto_ms ? o.rto_ms : RTO_MS) * NDN_MS};
 	if (o.rto_ms > RTO_MAX_MS)
-		return trib_ps_fail(NULL, -EINVAL, "rto_ms %u is more than %d",
-				    o.rto_ms, RTO_MAX_MS);
+		return trib_ps_fail(NULL, -EINVAL, "rto_ms %u is more than %d", o.rto_ms,
+				    RTO_MAX_MS);
 	if (getrandom(&c->seed, sizeof(c->seed), 0) != sizeof(c->seed))
 		return trib_ps_fail(NULL, -EIO, "no random numbers");
 	a->forwarder = or_env(o.forwarder, "TRIB_PS_FORWARDER");
 	a->bind = or_env(o.bind, "TRIB_PS_BIND");
 	if (!a->forwarder)
-		return trib_ps_fail(
-			NULL, -EINVAL,
-			"no forwarder: give its address, or set TRIB_PS_FORWARDER");
+		return trib_ps_fail(NULL, -EINVAL,
+				    "no forwarder: give its address, or set TRIB_PS_FORWARDER");
 	c->trees = true;
 	p->tree.job = or_env(o.tree, "TRIB_JOB");
 	if (p->tree.job && !(p->tree.job = strdup(p->tree.job)))

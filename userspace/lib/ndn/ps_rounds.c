@@ -52,8 +52,8 @@ void trib_ps_tree_leave(struct trib_ps *p)
 }
 
 /* Attached, if need be, and one round. */
-static int try_round(struct trib_ps *p, uint64_t version, const float *grad,
-		     size_t count, bool *lost)
+static int try_round(struct trib_ps *p, uint64_t version, const float *grad, size_t count,
+		     bool *lost)
 {
 	int rc = p->tree.t ? 0 : trib_rounds_attach(&p->tree);
 
@@ -66,8 +66,7 @@ static int try_round(struct trib_ps *p, uint64_t version, const float *grad,
 	return rc;
 }
 
-int trib_ps_tree_give(struct trib_ps *p, uint64_t version, const float *grad,
-		      size_t count)
+int trib_ps_tree_give(struct trib_ps *p, uint64_t version, const float *grad, size_t count)
 {
 	const struct timespec pause = {0, PAUSE_NS};
 	unsigned int tries = 0;

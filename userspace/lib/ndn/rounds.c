@@ -18,15 +18,13 @@ uint32_t trib_rounds_hash(const struct ndn_name *job)
 
 static int fail(struct trib_rounds *tree, int rc)
 {
-	snprintf(tree->error, sizeof(tree->error), "%s",
-		 trib_error_text(tree->t));
+	snprintf(tree->error, sizeof(tree->error), "%s", trib_error_text(tree->t));
 	return rc;
 }
 
 int trib_rounds_attach(struct trib_rounds *tree)
 {
-	struct trib_options o = {
-		.size = sizeof(o), .job = tree->job, .rank = tree->rank};
+	struct trib_options o = {.size = sizeof(o), .job = tree->job, .rank = tree->rank};
 	int rc = trib_attach(&tree->t, &o);
 
 	if (rc) {
@@ -34,15 +32,13 @@ int trib_rounds_attach(struct trib_rounds *tree)
 		return fail(tree, rc);
 	}
 	if ((uint32_t)trib_number(tree->t) != tree->number) {
-		snprintf(
-			tree->error, sizeof(tree->error),
-			"attached to aggregation job %d: gradients go by job %u",
-			trib_number(tree->t), tree->number);
+		snprintf(tree->error, sizeof(tree->error),
+			 "attached to aggregation job %d: gradients go by job %u",
+			 trib_number(tree->t), tree->number);
 		rc = -EPROTO;
 	} else if (trib_world(tree->t) < 2) {
 		snprintf(tree->error, sizeof(tree->error),
-			 "aggregation job %u has no rank but this",
-			 tree->number);
+			 "aggregation job %u has no rank but this", tree->number);
 		rc = -EPROTO;
 	}
 	if (rc)
@@ -56,11 +52,9 @@ void trib_rounds_detach(struct trib_rounds *tree)
 	tree->t = NULL;
 }
 
-void trib_rounds_guard(int32_t own[TRIB_ROUNDS_GUARD], uint32_t name,
-		       uint64_t version)
+void trib_rounds_guard(int32_t own[TRIB_ROUNDS_GUARD], uint32_t name, uint64_t version)
 {
-	const uint32_t word[] = {name, (uint32_t)(version >> 32),
-				 (uint32_t)version};
+	const uint32_t word[] = {name, (uint32_t)(version >> 32), (uint32_t)version};
 
 	/* The largest complement is that of the smallest. */
 	for (unsigned int i = 0; i < TRIB_ROUNDS_GUARD; i++)
@@ -68,18 +62,15 @@ void trib_rounds_guard(int32_t own[TRIB_ROUNDS_GUARD], uint32_t name,
 }
 
 /* Both, so that no rank is ever one collective behind. */
-static int reduce(struct trib_rounds *tree, int32_t *guard, float *values,
-		  size_t count)
+static int reduce(struct trib_rounds *tree, int32_t *guard, float *values, size_t count)
 {
 	struct trib_req *first, *second;
 	int rc, gradients;
 
-	rc = trib_iallreduce(tree->t, guard, guard, TRIB_ROUNDS_GUARD, TRIB_I32,
-			     TRIB_MAX, &first);
+	rc = trib_iallreduce(tree->t, guard, guard, TRIB_ROUNDS_GUARD, TRIB_I32, TRIB_MAX, &first);
 	if (rc)
 		return rc;
-	rc = trib_iallreduce(tree->t, values, values, count, TRIB_F32, TRIB_SUM,
-			     &second);
+	rc = trib_iallreduce(tree->t, values, values, count, TRIB_F32, TRIB_SUM, &second);
 	if (rc) {
 		fail(tree, rc);
 		/* The first one's memory is ours again after that. */
@@ -92,8 +83,7 @@ static int reduce(struct trib_rounds *tree, int32_t *guard, float *values,
 	return rc ? rc : gradients;
 }
 
-int trib_rounds_round(struct trib_rounds *tree, uint64_t version, float *values,
-		      size_t count)
+int trib_rounds_round(struct trib_rounds *tree, uint64_t version, float *values, size_t count)
 {
 	int32_t own[TRIB_ROUNDS_GUARD], all[TRIB_ROUNDS_GUARD];
 	int rc;

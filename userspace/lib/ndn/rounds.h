@@ -46,14 +46,12 @@ uint32_t trib_rounds_hash(const struct ndn_name *job);
 int trib_rounds_attach(struct trib_rounds *tree);
 void trib_rounds_detach(struct trib_rounds *tree);
 /* @own: what this rank's guard is made of; it goes into MAX. */
-void trib_rounds_guard(int32_t own[TRIB_ROUNDS_GUARD], uint32_t name,
-		       uint64_t version);
+void trib_rounds_guard(int32_t own[TRIB_ROUNDS_GUARD], uint32_t name, uint64_t version);
 /*
  * Gives @values for @version; 0: there is their sum over all ranks, all of that
  * version. -EAGAIN: ranks gave for different versions. -EDOM: NaN or infinity.
  * All else: it is detached by now, and @values are of no use.
  */
-int trib_rounds_round(struct trib_rounds *tree, uint64_t version, float *values,
-		      size_t count);
+int trib_rounds_round(struct trib_rounds *tree, uint64_t version, float *values, size_t count);
 
 #endif /* TRIB_LIB_ROUNDS_H */

@@ -22,8 +22,7 @@ static bool draw_instance(void)
 {
 	if (nonces.owner == getpid() && nonces.count != UINT32_MAX)
 		return true;
-	if (getrandom(&nonces.instance, sizeof(nonces.instance), 0) !=
-	    sizeof(nonces.instance))
+	if (getrandom(&nonces.instance, sizeof(nonces.instance), 0) != sizeof(nonces.instance))
 		return false;
 	nonces.instance |= !nonces.instance;
 	nonces.owner = getpid();

@@ -21,8 +21,7 @@ int trib_ticket_parse(struct trib_place *p, const char *text);
  * Return: 0 or a negative errno with the thread's error set: -ENOENT if there
  * is no tribd or no such job, -EACCES, -EBUSY, -EPERM if the peer is not uid 0.
  */
-int trib_tribd_attach(struct trib_place *p, const char *job, unsigned int rank,
-		      bool mapped);
+int trib_tribd_attach(struct trib_place *p, const char *job, unsigned int rank, bool mapped);
 
 /**
  * trib_tribd_release() - send BYE if @clean, and close all descriptors of @p

@@ -16,8 +16,7 @@
 
 static int refuse(const char *text, const char *why)
 {
-	return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL, "ticket: %s: %.160s",
-			 why, text);
+	return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL, "ticket: %s: %.160s", why, text);
 }
 
 /* The same of one parameter: up to the next one. */
@@ -25,8 +24,8 @@ static int refuse_pair(const char *pair, const char *why)
 {
 	size_t len = strcspn(pair, "&");
 
-	return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL, "ticket: %s: %.*s",
-			 why, (int)(len < 160 ? len : 160), pair);
+	return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL, "ticket: %s: %.*s", why,
+			 (int)(len < 160 ? len : 160), pair);
 }
 
 /* A number without sign or blanks, at most @max, up to @end. */
@@ -59,9 +58,7 @@ static int parse_addr(const char **s, __be32 out[4])
 	addr[len] = '\0';
 	*s = from + len;
 	if (v6)
-		return inet_pton(AF_INET6, addr, out) == 1 && *(*s)++ == ']'
-			       ? 0
-			       : -EINVAL;
+		return inet_pton(AF_INET6, addr, out) == 1 && *(*s)++ == ']' ? 0 : -EINVAL;
 	if (inet_pton(AF_INET, addr, &in) != 1)
 		return -EINVAL;
 	out[0] = out[1] = 0;
@@ -108,12 +105,10 @@ static bool is_v4(const __be32 addr[4])
 
 static bool is_multicast(const __be32 addr[4])
 {
-	return is_v4(addr) ? be32toh(addr[3]) >> 28 == 0xe
-			   : be32toh(addr[0]) >> 24 == 0xff;
+	return is_v4(addr) ? be32toh(addr[3]) >> 28 == 0xe : be32toh(addr[0]) >> 24 == 0xff;
 }
 
-static struct trib_attach_tree *find_tree(struct trib_attach_rep *rep,
-					  uint64_t tree)
+static struct trib_attach_tree *find_tree(struct trib_attach_rep *rep, uint64_t tree)
 {
 	unsigned int i;
 
@@ -136,8 +131,7 @@ static const char *parse_group(const char **s, struct trib_attach_tree *a)
 }
 
 /* Parse <sep>PORT[@GROUP], the optional receiver. Return: the error, or NULL. */
-static const char *parse_recv(const char **s, char sep,
-			      struct trib_attach_tree *a)
+static const char *parse_recv(const char **s, char sep, struct trib_attach_tree *a)
 {
 	if (**s != sep)
 		return NULL;
@@ -299,8 +293,7 @@ static void finish_shared(struct trib_attach_rep *rep)
 			continue;
 		a->child = rep->rank;
 		if (!a->recv_port)
-			a->recv_port =
-				(uint16_t)(TRIB_UDP_PORT_WORKER + rep->rank);
+			a->recv_port = (uint16_t)(TRIB_UDP_PORT_WORKER + rep->rank);
 	}
 }
 
@@ -308,8 +301,7 @@ enum { HAVE_JOB = 1, HAVE_COOKIE = 2, HAVE_RANK = 4, HAVE_WORLD = 8 };
 
 /* KEY=VALUE; returns why not. */
 static const char *parse_pair(const char **s, struct trib_attach_rep *rep,
-			      const struct trib_attach_tree *relay,
-			      unsigned int *have)
+			      const struct trib_attach_tree *relay, unsigned int *have)
 {
 	static const struct {
 		const char *key;
@@ -401,8 +393,7 @@ int trib_ticket_parse(struct trib_place *p, const char *text)
 		if (why)
 			return refuse_pair(pair, why);
 	}
-	if (have != (HAVE_JOB | HAVE_COOKIE | HAVE_RANK | HAVE_WORLD) ||
-	    !rep->ntree)
+	if (have != (HAVE_JOB | HAVE_COOKIE | HAVE_RANK | HAVE_WORLD) || !rep->ntree)
 		return refuse(text, "job, cookie, rank, world or tree missing");
 	if (!rep->world || rep->rank >= rep->world)
 		return refuse(text, "rank is not below world");

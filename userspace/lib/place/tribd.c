@@ -49,8 +49,8 @@ int trib_tribd_connect(void)
 	return err;
 }
 
-void trib_tribd_fill(struct trib_attach_req *req, unsigned int cmd,
-		     unsigned int flags, unsigned int rank, const char *job)
+void trib_tribd_fill(struct trib_attach_req *req, unsigned int cmd, unsigned int flags,
+		     unsigned int rank, const char *job)
 {
 	memset(req, 0, sizeof(*req));
 	req->magic = TRIB_ATTACH_MAGIC;
@@ -61,8 +61,7 @@ void trib_tribd_fill(struct trib_attach_req *req, unsigned int cmd,
 	snprintf(req->job, sizeof(req->job), "%s", job);
 }
 
-static bool tree_ok(const struct trib_attach_rep *r,
-		    const struct trib_attach_tree *a)
+static bool tree_ok(const struct trib_attach_rep *r, const struct trib_attach_tree *a)
 {
 	unsigned int i;
 
@@ -73,8 +72,7 @@ static bool tree_ok(const struct trib_attach_rep *r,
 	if (a->child != r->rank || a->nhop > TRIB_ATTACH_HOPS)
 		return false;
 	for (i = 0; i < a->nhop; i++)
-		if (!a->hop[i].port || !a->hop[i].relay ||
-		    a->hop[i].relay == TRIB_RELAY_PS)
+		if (!a->hop[i].port || !a->hop[i].relay || a->hop[i].relay == TRIB_RELAY_PS)
 			return false;
 	return true;
 }
@@ -97,15 +95,14 @@ bool trib_tribd_rep_ok(const struct trib_attach_rep *r, size_t len)
 	unsigned int i;
 
 	if (len != sizeof(*r) || r->magic != TRIB_ATTACH_MAGIC ||
-	    r->version != TRIB_ATTACH_VERSION ||
-	    !memchr(r->text, 0, sizeof(r->text)))
+	    r->version != TRIB_ATTACH_VERSION || !memchr(r->text, 0, sizeof(r->text)))
 		return false;
 	if (r->err)
 		return true;
-	if (!r->world || r->world > TRIB_WORLD_MAX || r->rank >= r->world ||
-	    !r->ntree || r->ntree > TRIB_ATTACH_TREES ||
-	    (r->nval != TRIB_NVAL_SMALL && r->nval != TRIB_NVAL_LARGE) ||
-	    !r->window || r->window & (r->window - 1) || !fmt_ok(r))
+	if (!r->world || r->world > TRIB_WORLD_MAX || r->rank >= r->world || !r->ntree ||
+	    r->ntree > TRIB_ATTACH_TREES ||
+	    (r->nval != TRIB_NVAL_SMALL && r->nval != TRIB_NVAL_LARGE) || !r->window ||
+	    r->window & (r->window - 1) || !fmt_ok(r))
 		return false;
 	for (i = 0; i < r->ntree; i++)
 		if (!tree_ok(r, &r->tree[i]))
@@ -126,8 +123,7 @@ static int await(int fd, int ms)
 
 	do {
 		now = clock_ns();
-		n = poll(&p, 1,
-			 now < until ? (int)((until - now) / TRIB_MS) : 0);
+		n = poll(&p, 1, now < until ? (int)((until - now) / TRIB_MS) : 0);
 	} while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n ? 0 : -ETIMEDOUT;
 }
@@ -157,8 +153,7 @@ static unsigned int take_fds(struct msghdr *m, int *fd, unsigned int max)
 	return n;
 }
 
-static ssize_t recv_rep(int sock, struct trib_attach_rep *rep, int *fd,
-			unsigned int *nfd)
+static ssize_t recv_rep(int sock, struct trib_attach_rep *rep, int *fd, unsigned int *nfd)
 {
 	union {
 		struct cmsghdr align;
@@ -238,19 +233,15 @@ static void place_clear(struct trib_place *p)
 static int connect_fail(int err)
 {
 	if (err == -ECONNREFUSED || err == -ENOENT)
-		return trib_fail(
-			NULL, TRIB_ERR_SYSTEM, -ENOENT,
-			"no tribd runs on this host (in this network namespace)");
+		return trib_fail(NULL, TRIB_ERR_SYSTEM, -ENOENT,
+				 "no tribd runs on this host (in this network namespace)");
 	if (err == -EPERM)
-		return trib_fail(
-			NULL, TRIB_ERR_SYSTEM, err,
-			"the process that answers for tribd is not root's");
-	return trib_fail(NULL, TRIB_ERR_SYSTEM, err, "cannot reach tribd: %s",
-			 strerror(-err));
+		return trib_fail(NULL, TRIB_ERR_SYSTEM, err,
+				 "the process that answers for tribd is not root's");
+	return trib_fail(NULL, TRIB_ERR_SYSTEM, err, "cannot reach tribd: %s", strerror(-err));
 }
 
-int trib_tribd_attach(struct trib_place *p, const char *job, unsigned int rank,
-		      bool mapped)
+int trib_tribd_attach(struct trib_place *p, const char *job, unsigned int rank, bool mapped)
 {
 	struct trib_attach_req req;
 	int err;
@@ -263,8 +254,7 @@ int trib_tribd_attach(struct trib_place *p, const char *job, unsigned int rank,
 	p->sock = trib_tribd_connect();
 	if (p->sock < 0)
 		return connect_fail(p->sock);
-	trib_tribd_fill(&req, TRIB_ATTACH_HELLO,
-			mapped ? TRIB_ATTACH_MAPPED : 0, rank, job);
+	trib_tribd_fill(&req, TRIB_ATTACH_HELLO, mapped ? TRIB_ATTACH_MAPPED : 0, rank, job);
 	err = hello(p, &req);
 	if (!err)
 		return 0;
@@ -272,8 +262,7 @@ int trib_tribd_attach(struct trib_place *p, const char *job, unsigned int rank,
 	p->sock = -1;
 	if (p->rep.err)
 		return trib_fail(NULL, TRIB_ERR_SYSTEM, err, "%s", p->rep.text);
-	return trib_fail(NULL, TRIB_ERR_SYSTEM, err,
-			 "tribd's answer about job '%s': %s", job,
+	return trib_fail(NULL, TRIB_ERR_SYSTEM, err, "tribd's answer about job '%s': %s", job,
 			 strerror(-err));
 }
 
@@ -285,8 +274,7 @@ void trib_tribd_release(struct trib_place *p, bool clean)
 	if (p->sock >= 0) {
 		trib_tribd_fill(&req, TRIB_ATTACH_BYE, 0, p->rep.rank, p->job);
 		if (clean)
-			send(p->sock, &req, sizeof(req),
-			     MSG_NOSIGNAL | MSG_DONTWAIT);
+			send(p->sock, &req, sizeof(req), MSG_NOSIGNAL | MSG_DONTWAIT);
 		close(p->sock);
 	}
 	if (p->ring_fd >= 0)

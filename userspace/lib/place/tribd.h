@@ -14,8 +14,8 @@
 /* Connect to tribd, and see that it is uid 0. A descriptor, or -errno. */
 int trib_tribd_connect(void);
 /* The HELLO, or BYE, of a rank. */
-void trib_tribd_fill(struct trib_attach_req *req, unsigned int cmd,
-		     unsigned int flags, unsigned int rank, const char *job);
+void trib_tribd_fill(struct trib_attach_req *req, unsigned int cmd, unsigned int flags,
+		     unsigned int rank, const char *job);
 /* An answer to HELLO is one, and its numbers are possible. */
 bool trib_tribd_rep_ok(const struct trib_attach_rep *rep, size_t len);
 
@@ -59,7 +59,6 @@ void trib_watch_run(struct trib *t, struct trib_watch *w, bool busy);
  */
 void trib_watch_tell(const struct trib *t, const struct trib_watch *w);
 /* trib_tribd_epoch(), waiting for the next tribd if there is none. */
-int trib_watch_epoch(struct trib *t, struct trib_watch *w, uint16_t tree,
-		     uint32_t epoch);
+int trib_watch_epoch(struct trib *t, struct trib_watch *w, uint16_t tree, uint32_t epoch);
 
 #endif /* TRIB_LIB_TRIBD_H */

@@ -42,8 +42,7 @@ int trib_watch_open(struct trib *t, struct trib_watch *w)
 	w->state = TRIB_WATCH_UP;
 	w->fd = epoll_create1(EPOLL_CLOEXEC);
 	if (w->fd >= 0)
-		w->timer = timerfd_create(CLOCK_MONOTONIC,
-					  TFD_NONBLOCK | TFD_CLOEXEC);
+		w->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	err = w->timer < 0 ? -errno : add(w, w->timer);
 	if (!err)
 		err = add(w, t->place.sock);
@@ -81,8 +80,7 @@ static void ask(struct trib *t, struct trib_watch *w)
 	if (fd < 0)
 		return;
 	trib_tribd_fill(&req, TRIB_ATTACH_HELLO,
-			TRIB_ATTACH_RESUME |
-				(t->place.rep.flags & TRIB_ATTACH_MAPPED),
+			TRIB_ATTACH_RESUME | (t->place.rep.flags & TRIB_ATTACH_MAPPED),
 			t->place.rep.rank, t->place.job);
 	if (send(fd, &req, sizeof(req), MSG_NOSIGNAL) < 0 || add(w, fd)) {
 		close(fd);
@@ -107,13 +105,12 @@ void trib_watch_tell(const struct trib *t, const struct trib_watch *w)
 		req.tree = t->eng.stream[i]->tree;
 		req.epoch = t->eng.stream[i]->epoch;
 		if (req.epoch)
-			send(t->place.sock, &req, sizeof(req),
-			     MSG_NOSIGNAL | MSG_DONTWAIT);
+			send(t->place.sock, &req, sizeof(req), MSG_NOSIGNAL | MSG_DONTWAIT);
 	}
 }
 
-static void answered(struct trib *t, struct trib_watch *w,
-		     const struct trib_attach_rep *rep, size_t len)
+static void answered(struct trib *t, struct trib_watch *w, const struct trib_attach_rep *rep,
+		     size_t len)
 {
 	if (!trib_tribd_rep_ok(rep, len)) {
 		go_down(t, w);
@@ -122,8 +119,7 @@ static void answered(struct trib *t, struct trib_watch *w,
 		tick(w, false);
 		/* It may have had to write the trees' rows anew. */
 		trib_watch_tell(t, w);
-	} else if (rep->err == ENOENT || rep->err == ESTALE ||
-		   rep->err == EINVAL) {
+	} else if (rep->err == ENOENT || rep->err == ESTALE || rep->err == EINVAL) {
 		trib_die_rank(&t->eng, TRIB_ERR_REMOVED, -ECONNABORTED, -1,
 			      "tribd no longer has this rank: %s", rep->text);
 		trib_watch_close(w);
@@ -152,23 +148,20 @@ void trib_watch_run(struct trib *t, struct trib_watch *w, bool busy)
 	uint64_t ticks;
 	int n, i;
 
-	if (w->state == TRIB_WATCH_OFF ||
-	    (busy && t->eng.now - w->seen_ns < LOOK_NS))
+	if (w->state == TRIB_WATCH_OFF || (busy && t->eng.now - w->seen_ns < LOOK_NS))
 		return;
 	w->seen_ns = t->eng.now;
 	n = epoll_wait(w->fd, ev, 2, 0);
 	for (i = 0; i < n && w->state != TRIB_WATCH_OFF; i++) {
 		if (ev[i].data.fd == t->place.sock)
 			sock_event(t, w);
-		else if (ev[i].data.fd == w->timer &&
-			 read(w->timer, &ticks, sizeof(ticks)) > 0 &&
+		else if (ev[i].data.fd == w->timer && read(w->timer, &ticks, sizeof(ticks)) > 0 &&
 			 w->state == TRIB_WATCH_DOWN)
 			ask(t, w);
 	}
 }
 
-int trib_watch_epoch(struct trib *t, struct trib_watch *w, uint16_t tree,
-		     uint32_t epoch)
+int trib_watch_epoch(struct trib *t, struct trib_watch *w, uint16_t tree, uint32_t epoch)
 {
 	uint64_t until = clock_ns() + EPOCH_NS;
 	struct timespec pause = {.tv_nsec = 10 * TRIB_MS};

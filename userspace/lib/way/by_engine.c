@@ -41,8 +41,8 @@ static int join_all(struct trib *t)
 		t->eng.now = clock_ns();
 		n = t->transport->recv(t);
 		if (n < 0)
-			return trib_fail(t, TRIB_ERR_SYSTEM, n,
-					 "receiving failed: %s", strerror(-n));
+			return trib_fail(t, TRIB_ERR_SYSTEM, n, "receiving failed: %s",
+					 strerror(-n));
 	}
 	return rc < 0 ? rc : 0;
 }
@@ -60,8 +60,7 @@ static int engine_join(struct trib *t)
 	return rc;
 }
 
-static int engine_issue(struct trib *t, const struct trib_call *call,
-			struct trib_req **out)
+static int engine_issue(struct trib *t, const struct trib_call *call, struct trib_req **out)
 {
 	return trib_call_issue(&t->eng, call, out);
 }
@@ -71,8 +70,8 @@ static int engine_turn(struct trib *t)
 	int n = t->transport->recv(t);
 
 	if (n < 0)
-		trib_die_rank(&t->eng, TRIB_ERR_SYSTEM, n, -1,
-			      "receiving failed: %s", strerror(-n));
+		trib_die_rank(&t->eng, TRIB_ERR_SYSTEM, n, -1, "receiving failed: %s",
+			      strerror(-n));
 	trib_engine_run(&t->eng);
 	return n;
 }
@@ -88,8 +87,7 @@ static void engine_leave(struct trib *t)
 	t->eng.now = clock_ns();
 	trib_leave_start(&t->eng);
 	while (!trib_leave_turn(&t->eng)) {
-		trib_drive_until(t, t->eng.barrier,
-				 trib_leave_deadline(&t->eng));
+		trib_drive_until(t, t->eng.barrier, trib_leave_deadline(&t->eng));
 		t->eng.now = clock_ns();
 	}
 	trib_leave_end(&t->eng);

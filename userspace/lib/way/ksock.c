@@ -36,8 +36,8 @@ static bool its_error(const struct trib *t, struct trib_sock_error *e)
 	socklen_t len = sizeof(*e);
 
 	memset(e, 0, sizeof(*e));
-	if (getsockopt(t->ksock->fd, SOL_TRIB, TRIB_SO_ERROR, e, &len) ||
-	    len != sizeof(*e) || !e->code || e->err <= 0)
+	if (getsockopt(t->ksock->fd, SOL_TRIB, TRIB_SO_ERROR, e, &len) || len != sizeof(*e) ||
+	    !e->code || e->err <= 0)
 		return false;
 	e->text[sizeof(e->text) - 1] = '\0';
 	return true;
@@ -50,8 +50,7 @@ void trib_ksock_die(struct trib *t, int err, const char *what)
 	if (its_error(t, &e))
 		trib_die_rank(&t->eng, e.code, -e.err, e.rank, "%s", e.text);
 	else
-		trib_die_rank(&t->eng, TRIB_ERR_SYSTEM, err, -1, "%s: %s", what,
-			      strerror(-err));
+		trib_die_rank(&t->eng, TRIB_ERR_SYSTEM, err, -1, "%s: %s", what, strerror(-err));
 }
 
 /* --- its beginning */
@@ -60,9 +59,8 @@ static int option(struct trib *t, int name, const void *v, size_t len)
 {
 	if (!setsockopt(t->ksock->fd, SOL_TRIB, name, v, (socklen_t)len))
 		return 0;
-	return trib_fail(t, TRIB_ERR_SYSTEM, -errno,
-			 "the kernel refuses socket option %d: %s", name,
-			 strerror(errno));
+	return trib_fail(t, TRIB_ERR_SYSTEM, -errno, "the kernel refuses socket option %d: %s",
+			 name, strerror(errno));
 }
 
 static int option_ms(struct trib *t, int name, uint64_t ns)
@@ -80,18 +78,16 @@ static int bind_error(struct trib *t, int err)
 	if (its_error(t, &e))
 		return trib_fail(t, e.code, -err, "%s", e.text);
 	if (err == EACCES)
-		return trib_fail(
-			t, TRIB_ERR_SYSTEM, -err,
-			"job %u is claimed for another user at the kernel module",
-			rep->job);
+		return trib_fail(t, TRIB_ERR_SYSTEM, -err,
+				 "job %u is claimed for another user at the kernel module",
+				 rep->job);
 	if (err == EADDRINUSE)
 		return trib_fail(
 			t, TRIB_ERR_SYSTEM, -err,
 			"another socket here is rank %u of job %u, or has the UDP port that its results come to",
 			rep->rank, rep->job);
-	return trib_fail(t, TRIB_ERR_SYSTEM, -err,
-			 "cannot bind to rank %u of job %u: %s", rep->rank,
-			 rep->job, strerror(err));
+	return trib_fail(t, TRIB_ERR_SYSTEM, -err, "cannot bind to rank %u of job %u: %s",
+			 rep->rank, rep->job, strerror(err));
 }
 
 static int bind_place(struct trib *t)
@@ -108,8 +104,7 @@ static int bind_place(struct trib *t)
 		struct sockaddr_trib trib;
 	} addr = {.trib = sa};
 
-	return bind(t->ksock->fd, &addr.sa, sizeof(sa)) ? bind_error(t, errno)
-							: 0;
+	return bind(t->ksock->fd, &addr.sa, sizeof(sa)) ? bind_error(t, errno) : 0;
 }
 
 static int ksock_open(struct trib *t)
@@ -122,8 +117,7 @@ static int ksock_open(struct trib *t)
 		return trib_fail(t, TRIB_ERR_SYSTEM, -ENOMEM, "out of memory");
 	t->ksock = k;
 	k->tail = &k->head;
-	k->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-		       protocol());
+	k->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol());
 	if (k->fd < 0)
 		return trib_fail(
 			t, TRIB_ERR_SYSTEM, -errno,
@@ -132,8 +126,7 @@ static int ksock_open(struct trib *t)
 				: "cannot make a collective socket: %s",
 			strerror(errno));
 	rc = option(t, TRIB_SO_PLACE, rep,
-		    offsetof(struct trib_attach_rep, tree) +
-			    rep->ntree * sizeof(rep->tree[0]));
+		    offsetof(struct trib_attach_rep, tree) + rep->ntree * sizeof(rep->tree[0]));
 	if (!rc)
 		rc = option_ms(t, TRIB_SO_TIMEOUT, t->eng.timeout_ns);
 	if (!rc)
@@ -166,9 +159,7 @@ static int await(struct trib *t, short events, uint64_t until)
 
 	do {
 		now = clock_ns();
-		ms = !until	   ? -1
-		     : until > now ? (int)((until - now) / TRIB_MS + 1)
-				   : 0;
+		ms = !until ? -1 : until > now ? (int)((until - now) / TRIB_MS + 1) : 0;
 		pthread_mutex_unlock(&t->lock);
 		n = poll(&p, 1, ms);
 		pthread_mutex_lock(&t->lock);
@@ -178,8 +169,7 @@ static int await(struct trib *t, short events, uint64_t until)
 
 static int ksock_join(struct trib *t)
 {
-	uint64_t until =
-		clock_ns() + t->eng.join_timeout_ns + JOIN_SLACK_MS * TRIB_MS;
+	uint64_t until = clock_ns() + t->eng.join_timeout_ns + JOIN_SLACK_MS * TRIB_MS;
 	int got = await(t, POLLOUT, until);
 
 	if (got & (POLLERR | POLLHUP))
@@ -255,13 +245,12 @@ static void ksock_leave(struct trib *t)
 	t->eng.leaving = true;
 	rest(t);
 	/* POLLHUP when all have left, or those who did not are given up. */
-	if (!t->eng.dead && !t->eng.unfinished &&
-	    !shutdown(t->ksock->fd, SHUT_WR))
+	if (!t->eng.dead && !t->eng.unfinished && !shutdown(t->ksock->fd, SHUT_WR))
 		await(t, 0, 0);
 	/* Closing it tells the others, unless it has left. */
 	if (t->eng.unfinished)
-		trib_die_rank(&t->eng, TRIB_ERR_GONE, -ECANCELED,
-			      (int)t->eng.rank, "this rank detached");
+		trib_die_rank(&t->eng, TRIB_ERR_GONE, -ECANCELED, (int)t->eng.rank,
+			      "this rank detached");
 }
 
 static void ksock_close(struct trib *t)

@@ -51,8 +51,7 @@ struct trib_ksock {
 void trib_ksock_die(struct trib *t, int err, const char *what);
 
 /* ksock_call.c: messages and their results; as in way.h. */
-int trib_ksock_issue(struct trib *t, const struct trib_call *call,
-		     struct trib_req **out);
+int trib_ksock_issue(struct trib *t, const struct trib_call *call, struct trib_req **out);
 /* Offer the kernel what it has not taken. */
 void trib_ksock_send(struct trib *t);
 /* Take results. Return: how many. */

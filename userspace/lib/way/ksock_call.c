@@ -112,8 +112,7 @@ void trib_ksock_send(struct trib *t)
 		trib_ksock_die(t, rc, "sending failed");
 }
 
-int trib_ksock_issue(struct trib *t, const struct trib_call *call,
-		     struct trib_req **out)
+int trib_ksock_issue(struct trib *t, const struct trib_call *call, struct trib_req **out)
 {
 	struct trib_ksock *k = t->ksock;
 	struct ksock_msg *m;
@@ -149,8 +148,7 @@ static bool label(struct msghdr *msg, struct trib_cm_recv *out)
 	struct cmsghdr *cm;
 
 	for (cm = CMSG_FIRSTHDR(msg); cm; cm = CMSG_NXTHDR(msg, cm))
-		if (cm->cmsg_level == SOL_TRIB &&
-		    cm->cmsg_type == TRIB_CM_RECV &&
+		if (cm->cmsg_level == SOL_TRIB && cm->cmsg_type == TRIB_CM_RECV &&
 		    cm->cmsg_len == CMSG_LEN(sizeof(*out))) {
 			memcpy(out, CMSG_DATA(cm), sizeof(*out));
 			return true;
@@ -164,9 +162,9 @@ static int status_of(struct trib *t, const struct trib_cm_recv *cm)
 		return 0;
 	if (cm->err != EDOM)
 		return -cm->err;
-	return trib_fault_rank(&t->eng, TRIB_ERR_NONFINITE, -EDOM, cm->rank,
-			       cm->index, "rank %d: element %lld is not finite",
-			       cm->rank, (long long)cm->index);
+	return trib_fault_rank(&t->eng, TRIB_ERR_NONFINITE, -EDOM, cm->rank, cm->index,
+			       "rank %d: element %lld is not finite", cm->rank,
+			       (long long)cm->index);
 }
 
 static void done(struct trib_ksock *k, int status)
@@ -201,9 +199,8 @@ static int take_one(struct trib *t)
 			trib_ksock_die(t, -errno, "receiving failed");
 		return 0;
 	}
-	if (!m || msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ||
-	    !label(&msg, &cm) || cm.id != m->id || cm.err < 0 ||
-	    (size_t)n != (cm.err ? 0 : iov.iov_len)) {
+	if (!m || msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) || !label(&msg, &cm) || cm.id != m->id ||
+	    cm.err < 0 || (size_t)n != (cm.err ? 0 : iov.iov_len)) {
 		trib_ksock_die(t, -EPROTO, "a result that is not ours");
 		return 0;
 	}

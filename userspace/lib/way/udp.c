@@ -20,8 +20,7 @@ static int udp_open(struct trib *t)
 	t->udp = calloc(1, sizeof(*t->udp));
 	if (!t->udp)
 		return trib_fail(t, TRIB_ERR_SYSTEM, -ENOMEM, "out of memory");
-	rc = udp_rx_init(&t->udp->rx, SLOT, TRIB_TUNE_RECV_BATCH,
-			 UDP_RX_TRAINS);
+	rc = udp_rx_init(&t->udp->rx, SLOT, TRIB_TUNE_RECV_BATCH, UDP_RX_TRAINS);
 	if (rc)
 		return trib_fail(t, TRIB_ERR_SYSTEM, rc, "out of memory");
 	for (i = 0; !rc && i < t->eng.nstream; i++)
@@ -59,21 +58,18 @@ static int udp_pollfds(struct trib *t, struct pollfd *pfd)
 	unsigned int i;
 
 	for (i = 0; i < t->udp->nsock; i++)
-		pfd[i] = (struct pollfd){.fd = t->udp->sock[i].fd,
-					 .events = POLLIN};
+		pfd[i] = (struct pollfd){.fd = t->udp->sock[i].fd, .events = POLLIN};
 	if (t->udp->watch.state != TRIB_WATCH_OFF)
 		pfd[i++] = (struct pollfd){t->udp->watch.fd, POLLIN, 0};
 	return (int)i;
 }
 
-static int udp_send(struct trib_engine *eng, struct trib_stream *s,
-		    const struct iovec *iov, unsigned int niov,
-		    unsigned int seg)
+static int udp_send(struct trib_engine *eng, struct trib_stream *s, const struct iovec *iov,
+		    unsigned int niov, unsigned int seg)
 {
 	struct trib_udp *u = trib_of(eng)->udp;
 	struct trib_udp_dest *d = &u->dest[s->index][s->via];
-	int rc = udp_send_run(d->sock->fd, &d->to, d->len, iov, niov, seg,
-			      &u->no_gso);
+	int rc = udp_send_run(d->sock->fd, &d->to, d->len, iov, niov, seg, &u->no_gso);
 
 	/* The engine tells these two apart: too long, and try again. */
 	return rc > 0 ? rc : rc == -EMSGSIZE ? rc : -EAGAIN;

@@ -22,8 +22,7 @@ static bool is_v4(const __be32 *addr)
 	return !addr[0] && !addr[1] && addr[2] == htobe32(0xffff);
 }
 
-static socklen_t make_address(union addr_sock *a, bool v6, const __be32 *addr,
-			      uint16_t port)
+static socklen_t make_address(union addr_sock *a, bool v6, const __be32 *addr, uint16_t port)
 {
 	struct in6_addr ip;
 
@@ -44,8 +43,7 @@ static const struct udp_options options = {
 };
 
 /* Find the local address from which the relay is reached. */
-static bool local_towards(const struct trib_attach_tree *a, bool v6,
-			  union addr_sock *local)
+static bool local_towards(const struct trib_attach_tree *a, bool v6, union addr_sock *local)
 {
 	union addr_sock to;
 	const __be32 *relay = a->nhop ? a->hop[0].addr : a->addr;
@@ -70,10 +68,9 @@ static bool same_host(const struct sockaddr *a, const union addr_sock *b)
 	if (!a || a->sa_family != b->sa.sa_family)
 		return false;
 	if (a->sa_family == AF_INET)
-		return ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
-		       b->in.sin_addr.s_addr;
-	return !memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr,
-		       &b->in6.sin6_addr, sizeof(b->in6.sin6_addr));
+		return ((const struct sockaddr_in *)a)->sin_addr.s_addr == b->in.sin_addr.s_addr;
+	return !memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr, &b->in6.sin6_addr,
+		       sizeof(b->in6.sin6_addr));
 }
 
 /* Find the device towards the relay; 0: the routing table decides. */
@@ -111,14 +108,13 @@ static int join_group(struct trib *t, const struct trib_udp_sock *k,
 	req.gr_interface = device_towards(a, k->v6);
 	len = make_address(&group, k->v6, a->mcast_addr, 0);
 	memcpy(&req.gr_group, &group, len);
-	if (!setsockopt(k->fd, k->v6 ? IPPROTO_IPV6 : IPPROTO_IP,
-			MCAST_JOIN_GROUP, &req, sizeof(req)) ||
+	if (!setsockopt(k->fd, k->v6 ? IPPROTO_IPV6 : IPPROTO_IP, MCAST_JOIN_GROUP, &req,
+			sizeof(req)) ||
 	    errno == EADDRINUSE) /* joined before */
 		return 0;
 	err = errno;
 	addr_from_sock(&group, &ip, &port);
-	return trib_fail(t, TRIB_ERR_SYSTEM, -err,
-			 "cannot join the multicast group %s: %s",
+	return trib_fail(t, TRIB_ERR_SYSTEM, -err, "cannot join the multicast group %s: %s",
 			 addr_text(&ip, text), strerror(err));
 }
 
@@ -126,8 +122,7 @@ static int join_group(struct trib *t, const struct trib_udp_sock *k,
  * Bind the socket to the device of a relay on this same host. By the relay's
  * address alone, packets would take the loopback device, past its XDP program.
  */
-static void keep_to_device(const struct trib_udp_sock *k,
-			   const struct trib_attach_tree *a)
+static void keep_to_device(const struct trib_udp_sock *k, const struct trib_attach_tree *a)
 {
 	char name[IF_NAMESIZE];
 	struct ifaddrs *all, *i;
@@ -145,31 +140,26 @@ static void keep_to_device(const struct trib_udp_sock *k,
 		return;
 	index = device_towards(a, k->v6);
 	if (index && if_indextoname(index, name))
-		(void)setsockopt(k->fd, SOL_SOCKET, SO_BINDTODEVICE, name,
-				 (socklen_t)strlen(name));
+		(void)setsockopt(k->fd, SOL_SOCKET, SO_BINDTODEVICE, name, (socklen_t)strlen(name));
 }
 
-static int open_sock(struct trib *t, struct trib_udp_sock *k,
-		     const struct trib_attach_tree *a, socklen_t len)
+static int open_sock(struct trib *t, struct trib_udp_sock *k, const struct trib_attach_tree *a,
+		     socklen_t len)
 {
-	uint16_t port =
-		ntohs(k->v6 ? k->local.in6.sin6_port : k->local.in.sin_port);
+	uint16_t port = ntohs(k->v6 ? k->local.in6.sin6_port : k->local.in.sin_port);
 	int err;
 
-	k->fd = socket(k->v6 ? AF_INET6 : AF_INET,
-		       SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	k->fd = socket(k->v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (k->fd < 0)
-		return trib_fail(t, TRIB_ERR_SYSTEM, -errno, "socket: %s",
-				 strerror(errno));
+		return trib_fail(t, TRIB_ERR_SYSTEM, -errno, "socket: %s", strerror(errno));
 	udp_set_options(k->fd, k->v6 ? AF_INET6 : AF_INET, &options);
 	keep_to_device(k, a);
 	if (bind(k->fd, &k->local.sa, len)) {
 		err = errno;
-		return trib_fail(
-			t, TRIB_ERR_SYSTEM, err == EADDRINUSE ? -EBUSY : -err,
-			err == EADDRINUSE ? TRIB_TEXT_PORT_TAKEN
-					  : "cannot bind UDP port %u: %s",
-			port, strerror(err));
+		return trib_fail(t, TRIB_ERR_SYSTEM, err == EADDRINUSE ? -EBUSY : -err,
+				 err == EADDRINUSE ? TRIB_TEXT_PORT_TAKEN
+						   : "cannot bind UDP port %u: %s",
+				 port, strerror(err));
 	}
 	return 0;
 }
@@ -185,15 +175,13 @@ static bool port_has_group(const struct trib *t, uint16_t port)
 	unsigned int i;
 
 	for (i = 0; i < rep->ntree; i++)
-		if (rep->tree[i].recv_port == port &&
-		    is_set(rep->tree[i].mcast_addr))
+		if (rep->tree[i].recv_port == port && is_set(rep->tree[i].mcast_addr))
 			return true;
 	return false;
 }
 
 /* Find or open the socket of a tree's local address and port. */
-static int find_sock(struct trib *t, const struct trib_attach_tree *a,
-		     struct trib_udp_sock **out)
+static int find_sock(struct trib *t, const struct trib_attach_tree *a, struct trib_udp_sock **out)
 {
 	static const __be32 any[4];
 	struct trib_udp *u = t->udp;
@@ -203,9 +191,7 @@ static int find_sock(struct trib *t, const struct trib_attach_tree *a,
 	unsigned int i;
 	int rc;
 
-	len = make_address(&local, v6,
-			   port_has_group(t, a->recv_port) ? any
-							   : a->local_addr,
+	len = make_address(&local, v6, port_has_group(t, a->recv_port) ? any : a->local_addr,
 			   a->recv_port);
 	for (i = 0; i < u->nsock; i++)
 		if (!memcmp(&u->sock[i].local, &local, sizeof(local)))
@@ -236,8 +222,8 @@ int trib_udp_dest(struct trib *t, unsigned int i)
 	d->len = make_address(&d->to, d->sock->v6, a->addr, a->port);
 	for (h = 0; h < t->eng.stream[i]->nhop; h++) {
 		d[1 + h].sock = d->sock;
-		d[1 + h].len = make_address(&d[1 + h].to, d->sock->v6,
-					    a->hop[h].addr, a->hop[h].port);
+		d[1 + h].len =
+			make_address(&d[1 + h].to, d->sock->v6, a->hop[h].addr, a->hop[h].port);
 	}
 	t->eng.stream[i]->overhead = 14 + (d->sock->v6 ? 40 : 20) + 8;
 	return 0;
@@ -252,12 +238,10 @@ int trib_udp_size(struct trib *t)
 
 	for (i = 0; i < u->nsock; i++) {
 		struct trib_udp_sock *k = &u->sock[i];
-		unsigned int chunks =
-			2u * t->eng.stream[0]->window * k->streams;
+		unsigned int chunks = 2u * t->eng.stream[0]->window * k->streams;
 
 		/* The kernel doubles what it is asked for. */
-		udp_set_rcvbuf(k->fd,
-			       (int)(chunks * TRIB_TUNE_RECV_CHARGE / 2));
+		udp_set_rcvbuf(k->fd, (int)(chunks * TRIB_TUNE_RECV_CHARGE / 2));
 		len = sizeof(have);
 		if (getsockopt(k->fd, SOL_SOCKET, SO_RCVBUF, &have, &len))
 			continue;

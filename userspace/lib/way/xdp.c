@@ -52,8 +52,8 @@ struct trib_xdp {
 	unsigned int turns;
 };
 
-static const struct trib_cell *cell_at(const struct trib_xdp *x,
-				       const struct trib_stream *s, uint32_t c)
+static const struct trib_cell *cell_at(const struct trib_xdp *x, const struct trib_stream *s,
+				       uint32_t c)
 {
 	return (const void *)(x->cells[s->index] + (c & x->mask) * x->stride);
 }
@@ -70,8 +70,7 @@ static int map_cells(struct trib *t, struct trib_xdp *x)
 	x->mask = 2u * rep->window - 1;
 	x->cells_len = (x->mask + 1) * x->stride;
 	for (i = 0; i < rep->ntree; i++) {
-		p = mmap(NULL, x->cells_len, PROT_READ, MAP_SHARED,
-			 t->place.cells_fd[i], 0);
+		p = mmap(NULL, x->cells_len, PROT_READ, MAP_SHARED, t->place.cells_fd[i], 0);
 		if (p == MAP_FAILED)
 			return -errno;
 		x->cells[i] = p;
@@ -82,14 +81,13 @@ static int map_cells(struct trib *t, struct trib_xdp *x)
 /* The kernel maps the data twice in a row, so that no record is cut. */
 static int map_ring(struct trib *t, struct trib_xdp *x)
 {
-	void *p = mmap(NULL, x->page, PROT_READ | PROT_WRITE, MAP_SHARED,
-		       t->place.ring_fd, 0);
+	void *p = mmap(NULL, x->page, PROT_READ | PROT_WRITE, MAP_SHARED, t->place.ring_fd, 0);
 
 	if (p == MAP_FAILED)
 		return -errno;
 	x->consumer = p;
-	p = mmap(NULL, x->page + 2 * TRIB_RING_BYTES, PROT_READ, MAP_SHARED,
-		 t->place.ring_fd, (off_t)x->page);
+	p = mmap(NULL, x->page + 2 * TRIB_RING_BYTES, PROT_READ, MAP_SHARED, t->place.ring_fd,
+		 (off_t)x->page);
 	if (p == MAP_FAILED)
 		return -errno;
 	x->producer = p;
@@ -109,8 +107,7 @@ static void xdp_close(struct trib *t)
 		if (x->cells[i])
 			munmap((void *)(uintptr_t)x->cells[i], x->cells_len);
 	if (x->producer)
-		munmap((void *)(uintptr_t)x->producer,
-		       x->page + 2 * TRIB_RING_BYTES);
+		munmap((void *)(uintptr_t)x->producer, x->page + 2 * TRIB_RING_BYTES);
 	if (x->consumer)
 		munmap(x->consumer, x->page);
 	free(x);
@@ -130,14 +127,12 @@ static int xdp_open(struct trib *t)
 	if (!err)
 		err = map_ring(t, x);
 	if (err)
-		return trib_fail(t, TRIB_ERR_SYSTEM, err,
-				 "cannot map what tribd delivers into: %s",
+		return trib_fail(t, TRIB_ERR_SYSTEM, err, "cannot map what tribd delivers into: %s",
 				 strerror(-err));
 	err = trib_watch_open(t, &x->watch);
 	if (err)
 		return trib_fail(t, TRIB_ERR_SYSTEM, err,
-				 "cannot watch the connection to tribd: %s",
-				 strerror(-err));
+				 "cannot watch the connection to tribd: %s", strerror(-err));
 	return trib_udp.open(t);
 }
 
@@ -154,13 +149,12 @@ static int xdp_start(struct trib *t)
 			return trib_fail(
 				t, TRIB_ERR_SYSTEM, -EPROTO,
 				"tree %u: the relay has window %u and %u values per chunk, this host's tribd %u and %u",
-				s->tree, s->window, s->nval, rep->window,
-				rep->nval);
+				s->tree, s->window, s->nval, rep->window, rep->nval);
 		err = trib_watch_epoch(t, &t->xdp->watch, s->tree, s->epoch);
 		if (err && !t->eng.dead)
 			trib_fail(t, TRIB_ERR_SYSTEM, err,
-				  "tribd does not take epoch %u of tree %u: %s",
-				  s->epoch, s->tree, strerror(-err));
+				  "tribd does not take epoch %u of tree %u: %s", s->epoch, s->tree,
+				  strerror(-err));
 		if (err)
 			return err;
 	}
@@ -178,16 +172,14 @@ static int xdp_pollfds(struct trib *t, struct pollfd *pfd)
 
 /* --- what arrives */
 
-static bool cell_has(const struct trib_stream *s, const struct trib_cell *cell,
-		     uint32_t c)
+static bool cell_has(const struct trib_stream *s, const struct trib_cell *cell, uint32_t c)
 {
-	return __atomic_load_n(&cell->id, __ATOMIC_ACQUIRE) ==
-	       TRIB_CELL_ID(s->epoch, c);
+	return __atomic_load_n(&cell->id, __ATOMIC_ACQUIRE) == TRIB_CELL_ID(s->epoch, c);
 }
 
 /* The result of chunk @c in its cell; false if it is not there. */
-static bool cell_read(const struct trib_xdp *x, const struct trib_stream *s,
-		      uint32_t c, struct trib_rx *rx)
+static bool cell_read(const struct trib_xdp *x, const struct trib_stream *s, uint32_t c,
+		      struct trib_rx *rx)
 {
 	const struct trib_cell *cell = cell_at(x, s, c);
 
@@ -255,16 +247,14 @@ static int drain_ring(struct trib *t)
 
 	end = __atomic_load_n(x->producer, __ATOMIC_ACQUIRE);
 	while (at < end && n < RING_BATCH) {
-		const uint32_t *hdr =
-			(const void *)(data + (at & (TRIB_RING_BYTES - 1)));
+		const uint32_t *hdr = (const void *)(data + (at & (TRIB_RING_BYTES - 1)));
 		uint32_t len = __atomic_load_n(hdr, __ATOMIC_ACQUIRE);
 		struct trib_event ev;
 
 		if (len & RING_BUSY)
 			break;
 		if (!(len & RING_DISCARD) && len >= sizeof(ev)) {
-			memcpy(&ev, (const uint8_t *)hdr + RING_HDR,
-			       sizeof(ev));
+			memcpy(&ev, (const uint8_t *)hdr + RING_HDR, sizeof(ev));
 			rx_event(t, &ev);
 		}
 		len &= ~RING_DISCARD;
@@ -314,15 +304,14 @@ static int xdp_recv(struct trib *t)
 	return n;
 }
 
-static int xdp_send(struct trib_engine *eng, struct trib_stream *s,
-		    const struct iovec *iov, unsigned int niov,
-		    unsigned int seg)
+static int xdp_send(struct trib_engine *eng, struct trib_stream *s, const struct iovec *iov,
+		    unsigned int niov, unsigned int seg)
 {
 	return trib_udp.ops.send(eng, s, iov, niov, seg);
 }
 
-static int xdp_result(struct trib_engine *eng, struct trib_stream *s,
-		      uint32_t chunk, struct trib_rx *rx)
+static int xdp_result(struct trib_engine *eng, struct trib_stream *s, uint32_t chunk,
+		      struct trib_rx *rx)
 {
 	return cell_read(trib_of(eng)->xdp, s, chunk, rx) ? 0 : -ENOENT;
 }

@@ -16,16 +16,16 @@ static struct ndn_wire_head head_of(enum ndn_content_kind kind)
 }
 
 /* Copy a header of @n bytes to @to. @rest: the values behind it, or NULL. */
-static int header(void *to, size_t n, enum ndn_content_kind kind,
-		  struct ndn_bytes content, struct ndn_bytes *rest)
+static int header(void *to, size_t n, enum ndn_content_kind kind, struct ndn_bytes content,
+		  struct ndn_bytes *rest)
 {
 	struct ndn_wire_head h;
 
 	if (content.n < sizeof(h))
 		return -EMSGSIZE;
 	memcpy(&h, content.p, sizeof(h));
-	if (be16toh(h.magic) != NDN_CONTENT_MAGIC ||
-	    h.format != NDN_CONTENT_FORMAT || h.kind != kind)
+	if (be16toh(h.magic) != NDN_CONTENT_MAGIC || h.format != NDN_CONTENT_FORMAT ||
+	    h.kind != kind)
 		return -EPROTO;
 	if (rest ? content.n <= n : content.n != n)
 		return -EMSGSIZE;
@@ -57,15 +57,14 @@ uint32_t ndn_content_segments(uint64_t elements, uint32_t segment)
 {
 	uint64_t n;
 
-	if (!elements || elements > NDN_ELEMENTS_MAX || !segment ||
-	    segment > NDN_SEGMENT_MAX || segment % NDN_VALUE_SIZE)
+	if (!elements || elements > NDN_ELEMENTS_MAX || !segment || segment > NDN_SEGMENT_MAX ||
+	    segment % NDN_VALUE_SIZE)
 		return 0;
 	n = (elements * NDN_VALUE_SIZE + segment - 1) / segment;
 	return n > NDN_SEGMENTS_MAX ? 0 : (uint32_t)n;
 }
 
-uint32_t ndn_content_segment_bytes(uint64_t elements, uint32_t segment,
-				   uint32_t s)
+uint32_t ndn_content_segment_bytes(uint64_t elements, uint32_t segment, uint32_t s)
 {
 	uint64_t left = elements * NDN_VALUE_SIZE - (uint64_t)s * segment;
 
@@ -107,10 +106,9 @@ int ndn_content_start_decode(struct ndn_start *s, struct ndn_bytes content)
 		.tree_job = be32toh(w.tree_job),
 		.version = be64toh(w.version),
 	};
-	if (!ndn_content_segments(s->elements, s->segment) ||
-	    s->lease_ms < NDN_LEASE_MIN_MS || s->lease_ms > NDN_LEASE_MAX_MS ||
-	    !s->rto_ms || s->rto_ms > s->lease_ms || !(s->version >> 32) ||
-	    (s->tree_job > UINT16_MAX && s->tree_job != NDN_NO_TREE))
+	if (!ndn_content_segments(s->elements, s->segment) || s->lease_ms < NDN_LEASE_MIN_MS ||
+	    s->lease_ms > NDN_LEASE_MAX_MS || !s->rto_ms || s->rto_ms > s->lease_ms ||
+	    !(s->version >> 32) || (s->tree_job > UINT16_MAX && s->tree_job != NDN_NO_TREE))
 		return -EINVAL;
 	return 0;
 }
@@ -124,18 +122,15 @@ int ndn_content_newest_decode(struct ndn_newest *n, struct ndn_bytes content)
 		return err;
 	n->segments = be32toh(w.segments);
 	n->last = w.last;
-	if (!are_segments(n->segments) || w.last > 1 ||
-	    !is_zero(w.rsvd, sizeof(w.rsvd)))
+	if (!are_segments(n->segments) || w.last > 1 || !is_zero(w.rsvd, sizeof(w.rsvd)))
 		return -EINVAL;
 	return 0;
 }
 
-int ndn_content_gradient_decode(struct ndn_gradient *g,
-				struct ndn_bytes content)
+int ndn_content_gradient_decode(struct ndn_gradient *g, struct ndn_bytes content)
 {
 	struct ndn_wire_gradient w;
-	int err = header(&w, sizeof(w), NDN_CONTENT_GRADIENT, content,
-			 &g->values);
+	int err = header(&w, sizeof(w), NDN_CONTENT_GRADIENT, content, &g->values);
 
 	if (err)
 		return err;
@@ -154,8 +149,8 @@ int ndn_content_model_decode(struct ndn_model *m, struct ndn_bytes content)
 		return err;
 	m->segments = be32toh(w.segments);
 	m->last = w.last;
-	if (!are_segments(m->segments) || !are_values(m->values) ||
-	    w.last > 1 || !is_zero(w.rsvd, sizeof(w.rsvd)))
+	if (!are_segments(m->segments) || !are_values(m->values) || w.last > 1 ||
+	    !is_zero(w.rsvd, sizeof(w.rsvd)))
 		return -EINVAL;
 	return 0;
 }

@@ -193,8 +193,7 @@ struct ndn_model {
 int ndn_content_offer_decode(enum ndn_answer *a, struct ndn_bytes content);
 int ndn_content_start_decode(struct ndn_start *s, struct ndn_bytes content);
 int ndn_content_newest_decode(struct ndn_newest *n, struct ndn_bytes content);
-int ndn_content_gradient_decode(struct ndn_gradient *g,
-				struct ndn_bytes content);
+int ndn_content_gradient_decode(struct ndn_gradient *g, struct ndn_bytes content);
 int ndn_content_model_decode(struct ndn_model *m, struct ndn_bytes content);
 
 /* Write a header to @buf, which has NDN_HEADER_MAX bytes. Return: its bytes. */
@@ -210,8 +209,7 @@ size_t ndn_content_model_encode(uint8_t *buf, const struct ndn_model *m);
 /* Number of segments of a vector; 0: @elements or @segment is out of bounds. */
 uint32_t ndn_content_segments(uint64_t elements, uint32_t segment);
 /* Bytes of values in segment @s, which must exist. */
-uint32_t ndn_content_segment_bytes(uint64_t elements, uint32_t segment,
-				   uint32_t s);
+uint32_t ndn_content_segment_bytes(uint64_t elements, uint32_t segment, uint32_t s);
 
 /* Check whole little-endian binary32 values for NaN and infinity. */
 bool ndn_content_is_finite(const void *values, size_t bytes);

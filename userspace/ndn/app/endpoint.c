@@ -29,8 +29,7 @@ bool ndn_timer_take(struct ndn_timer *t, uint64_t now)
 	return true;
 }
 
-void ndn_timer_repeat(struct ndn_timer *t, uint64_t now, uint64_t least,
-		      uint64_t most)
+void ndn_timer_repeat(struct ndn_timer *t, uint64_t now, uint64_t least, uint64_t most)
 {
 	uint64_t wait = 2 * t->wait;
 

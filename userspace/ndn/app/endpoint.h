@@ -37,8 +37,7 @@ bool ndn_timer_take(struct ndn_timer *t, uint64_t now);
  * Set the timer to twice its last wait, within @least and @most. After
  * ndn_timer_cancel() it begins with @least.
  */
-void ndn_timer_repeat(struct ndn_timer *t, uint64_t now, uint64_t least,
-		      uint64_t most);
+void ndn_timer_repeat(struct ndn_timer *t, uint64_t now, uint64_t least, uint64_t most);
 /* Earlier of @next and the expiry of @t. */
 uint64_t ndn_timer_sooner(const struct ndn_timer *t, uint64_t next);
 

@@ -83,24 +83,18 @@ struct ndn_job_names {
  * does not begin with a marker. @markers: NULL for the defaults. Fails if P is so
  * long that a name of the job could exceed the limits.
  */
-enum ndn_err ndn_job_names_init(struct ndn_job_names *j,
-				const struct ndn_name *job,
+enum ndn_err ndn_job_names_init(struct ndn_job_names *j, const struct ndn_name *job,
 				const struct ndn_markers *markers);
 /* Make a name of kind @what; @parts must have the parts that it needs. */
-enum ndn_err ndn_job_name(struct ndn_name_buf *name,
-			  const struct ndn_job_names *j,
-			  enum ndn_name_kind what,
-			  const struct ndn_name_parts *parts);
+enum ndn_err ndn_job_name(struct ndn_name_buf *name, const struct ndn_job_names *j,
+			  enum ndn_name_kind what, const struct ndn_name_parts *parts);
 /* Parse a name of any worker in this job. */
-enum ndn_name_kind ndn_job_match_gpu(const struct ndn_job_names *j,
-				     const struct ndn_name *name,
+enum ndn_name_kind ndn_job_match_gpu(const struct ndn_job_names *j, const struct ndn_name *name,
 				     struct ndn_name_parts *parts);
 /* Parse a name of the PS in this job. */
-enum ndn_name_kind ndn_job_match_ps(const struct ndn_job_names *j,
-				    const struct ndn_name *name,
+enum ndn_name_kind ndn_job_match_ps(const struct ndn_job_names *j, const struct ndn_name *name,
 				    struct ndn_name_parts *parts);
 /* Is it /<gpu>/P for this worker and any job? @job: P, borrowed from @name. */
-bool ndn_job_is_offer_to(const struct ndn_name *name, struct ndn_bytes gpu,
-			 struct ndn_name *job);
+bool ndn_job_is_offer_to(const struct ndn_name *name, struct ndn_bytes gpu, struct ndn_name *job);
 
 #endif /* TRIB_NDN_JOB_NAMES_H */

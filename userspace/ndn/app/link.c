@@ -31,8 +31,7 @@ struct ndn_socket {
 
 /* ---- the socket ---- */
 
-static bool address_parse(const char *s, bool zero, union addr_sock *a,
-			  socklen_t *len)
+static bool address_parse(const char *s, bool zero, union addr_sock *a, socklen_t *len)
 {
 	uint16_t port = TRIB_NDN_UDP_PORT;
 	struct in6_addr ip;
@@ -43,16 +42,15 @@ static bool address_parse(const char *s, bool zero, union addr_sock *a,
 	return true;
 }
 
-static int refuse(struct ndn_socket *l, char *why, size_t size,
-		  const char *what, const char *where, int err)
+static int refuse(struct ndn_socket *l, char *why, size_t size, const char *what, const char *where,
+		  int err)
 {
 	ndn_socket_close(l);
-	return text_fail(why, size, -err, "%s %s: %s", what, where,
-			 strerror(err));
+	return text_fail(why, size, -err, "%s %s: %s", what, where, strerror(err));
 }
 
-int ndn_socket_open(struct ndn_socket **link, const struct ndn_socket_addr *a,
-		    char *why, size_t size)
+int ndn_socket_open(struct ndn_socket **link, const struct ndn_socket_addr *a, char *why,
+		    size_t size)
 {
 	static const struct udp_options options = {
 		.lost = true,
@@ -75,14 +73,12 @@ int ndn_socket_open(struct ndn_socket **link, const struct ndn_socket_addr *a,
 	}
 	if (!address_parse(a->forwarder, false, &to, &to_len))
 		return refuse(l, why, size, "forwarder", a->forwarder, EINVAL);
-	here_len =
-		addr_to_sock(to.sa.sa_family, &any, TRIB_NDN_UDP_PORT, &here);
+	here_len = addr_to_sock(to.sa.sa_family, &any, TRIB_NDN_UDP_PORT, &here);
 	if (a->bind && (!address_parse(a->bind, true, &here, &here_len) ||
 			here.sa.sa_family != to.sa.sa_family))
 		return refuse(l, why, size, "bind to", from, EINVAL);
 	l->v6 = to.sa.sa_family == AF_INET6;
-	l->fd = socket(to.sa.sa_family,
-		       SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	l->fd = socket(to.sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (l->fd < 0)
 		return refuse(l, why, size, "socket to", a->forwarder, errno);
 	udp_set_options(l->fd, to.sa.sa_family, &options);
@@ -132,8 +128,8 @@ int ndn_socket_room(const struct ndn_socket *l)
 	int mtu, room;
 	socklen_t n = sizeof(mtu);
 
-	if (getsockopt(l->fd, l->v6 ? IPPROTO_IPV6 : IPPROTO_IP,
-		       l->v6 ? IPV6_MTU : IP_MTU, &mtu, &n))
+	if (getsockopt(l->fd, l->v6 ? IPPROTO_IPV6 : IPPROTO_IP, l->v6 ? IPV6_MTU : IP_MTU, &mtu,
+		       &n))
 		return -errno;
 	room = mtu - (l->v6 ? HEAD_V6 : HEAD_V4);
 	return room < TRIB_NDN_PACKET_MAX ? room : TRIB_NDN_PACKET_MAX;

@@ -51,14 +51,13 @@ struct ndn_socket_stats {
 typedef void ndn_socket_take(void *ctx, const uint8_t *pkt, size_t n);
 
 /* -errno; then @why says in words what failed. */
-int ndn_socket_open(struct ndn_socket **link, const struct ndn_socket_addr *a,
-		    char *why, size_t size);
+int ndn_socket_open(struct ndn_socket **link, const struct ndn_socket_addr *a, char *why,
+		    size_t size);
 void ndn_socket_close(struct ndn_socket *link);
 /* To poll for POLLIN. */
 int ndn_socket_fd(const struct ndn_socket *link);
 /* At most one batch; how many came, 0: none are there, or -errno. */
-int ndn_socket_receive(struct ndn_socket *link, ndn_socket_take *take,
-		       void *ctx);
+int ndn_socket_receive(struct ndn_socket *link, ndn_socket_take *take, void *ctx);
 /* Queues a copy; it leaves when many are there, or at ndn_socket_flush(). */
 void ndn_socket_send(struct ndn_socket *link, const void *pkt, size_t n);
 void ndn_socket_flush(struct ndn_socket *link);

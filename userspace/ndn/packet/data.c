@@ -29,8 +29,7 @@ static enum ndn_err read_final_block(struct ndn_data *d, struct ndn_bytes value)
 	return NDN_OK;
 }
 
-static enum ndn_err read_meta(struct ndn_data *d, struct ndn_bytes meta,
-			      bool shallow)
+static enum ndn_err read_meta(struct ndn_data *d, struct ndn_bytes meta, bool shallow)
 {
 	enum { TYPE, FRESHNESS, FINAL, N };
 	static const uint16_t within[N] = {
@@ -61,8 +60,8 @@ static enum ndn_err read_meta(struct ndn_data *d, struct ndn_bytes meta,
 }
 
 /* A Data must be signed and must not name its own implicit digest. */
-static enum ndn_err settle(struct ndn_data *d, const uint8_t *name,
-			   const uint8_t *sig_info, const uint8_t *sig_value)
+static enum ndn_err settle(struct ndn_data *d, const uint8_t *name, const uint8_t *sig_info,
+			   const uint8_t *sig_value)
 {
 	unsigned int implicit;
 
@@ -76,8 +75,7 @@ static enum ndn_err settle(struct ndn_data *d, const uint8_t *name,
 	return NDN_OK;
 }
 
-enum ndn_err ndn_data_read(struct ndn_data *d, const struct ndn_tlv *t,
-			   bool shallow)
+enum ndn_err ndn_data_read(struct ndn_data *d, const struct ndn_tlv *t, bool shallow)
 {
 	const uint8_t *name, *sig_info = NULL, *sig_value = NULL;
 	unsigned int place;

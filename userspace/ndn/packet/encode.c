@@ -9,8 +9,8 @@
 #include "tlv.h"
 
 /* Write SignatureInfo. @more: fields of signed Interests, or NULL. */
-static void put_sig_info(struct ndn_tlv_writer *w, uint32_t type,
-			 const struct ndn_key *key, const struct ndn_sig *more)
+static void put_sig_info(struct ndn_tlv_writer *w, uint32_t type, const struct ndn_key *key,
+			 const struct ndn_sig *more)
 {
 	const uint8_t *end = w->p, *locator;
 
@@ -19,8 +19,7 @@ static void put_sig_info(struct ndn_tlv_writer *w, uint32_t type,
 	if (more && more->has_time)
 		ndn_tlv_put_number(w, TRIB_NDN_SIG_TIME, more->time);
 	if (more && more->nonce.n)
-		ndn_tlv_put(w, TRIB_NDN_SIG_NONCE, more->nonce.p,
-			    more->nonce.n);
+		ndn_tlv_put(w, TRIB_NDN_SIG_NONCE, more->nonce.p, more->nonce.n);
 	if (key->name.len) {
 		locator = w->p;
 		ndn_tlv_put(w, TRIB_NDN_NAME, key->name.bytes, key->name.len);
@@ -31,8 +30,7 @@ static void put_sig_info(struct ndn_tlv_writer *w, uint32_t type,
 }
 
 /* Reserve room for the signature, which is computed last. */
-static uint8_t *put_sig_room(struct ndn_tlv_writer *w, uint32_t type,
-			     const struct ndn_key *key)
+static uint8_t *put_sig_room(struct ndn_tlv_writer *w, uint32_t type, const struct ndn_key *key)
 {
 	const uint8_t *end = w->p;
 	uint8_t *room;
@@ -65,8 +63,7 @@ static void put_meta(struct ndn_tlv_writer *w, const struct ndn_data *d)
 	ndn_tlv_put_head(w, TRIB_NDN_META, end);
 }
 
-enum ndn_err ndn_data_encode(const struct ndn_data *d,
-			     const struct ndn_key *key, uint8_t *buf,
+enum ndn_err ndn_data_encode(const struct ndn_data *d, const struct ndn_key *key, uint8_t *buf,
 			     size_t size, size_t *len)
 {
 	struct ndn_bytes covered[2] = {0};
@@ -98,8 +95,7 @@ enum ndn_err ndn_data_encode(const struct ndn_data *d,
 
 static void put_guides(struct ndn_tlv_writer *w, const struct ndn_interest *i)
 {
-	const uint8_t nonce[] = {i->nonce >> 24, i->nonce >> 16, i->nonce >> 8,
-				 i->nonce};
+	const uint8_t nonce[] = {i->nonce >> 24, i->nonce >> 16, i->nonce >> 8, i->nonce};
 
 	if (i->has_hop_limit)
 		ndn_tlv_put(w, TRIB_NDN_HOP_LIMIT, &i->hop_limit, 1);
@@ -119,8 +115,8 @@ static void put_guides(struct ndn_tlv_writer *w, const struct ndn_interest *i)
  * Write the name, with a component for the digest of the parameters if wanted.
  * Return: address of that digest, or NULL. @signed_len: bytes before it.
  */
-static uint8_t *put_name(struct ndn_tlv_writer *w, const struct ndn_interest *i,
-			 bool with_digest, size_t *signed_len)
+static uint8_t *put_name(struct ndn_tlv_writer *w, const struct ndn_interest *i, bool with_digest,
+			 size_t *signed_len)
 {
 	static const uint8_t none[TRIB_NDN_DIGEST_SIZE];
 	struct ndn_name_buf buf;
@@ -136,8 +132,7 @@ static uint8_t *put_name(struct ndn_tlv_writer *w, const struct ndn_interest *i,
 		if (ndn_name_get(&name, at).type == TRIB_NDN_PARAMS_DIGEST)
 			break;
 	if (with_digest && at == name.count) {
-		w->err = ndn_name_append(&buf, TRIB_NDN_PARAMS_DIGEST, none,
-					 sizeof(none));
+		w->err = ndn_name_append(&buf, TRIB_NDN_PARAMS_DIGEST, none, sizeof(none));
 		if (w->err)
 			return NULL;
 		name = ndn_name_of(&buf);
@@ -149,9 +144,8 @@ static uint8_t *put_name(struct ndn_tlv_writer *w, const struct ndn_interest *i,
 	return w->p + name.at[at + 1] - TRIB_NDN_DIGEST_SIZE;
 }
 
-enum ndn_err ndn_interest_encode(const struct ndn_interest *i,
-				 const struct ndn_key *key, uint8_t *buf,
-				 size_t size, size_t *len)
+enum ndn_err ndn_interest_encode(const struct ndn_interest *i, const struct ndn_key *key,
+				 uint8_t *buf, size_t size, size_t *len)
 {
 	struct ndn_bytes covered[2] = {0}, digested[2] = {0};
 	uint8_t *sig = NULL, *digest;

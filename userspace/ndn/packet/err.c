@@ -42,8 +42,7 @@ static const char *const text[NDN_E__MAX] = {
 	[NDN_E_SIG] = "the signature is wrong",
 	[NDN_E_KEY_FILE] = "the key file cannot be read",
 	[NDN_E_KEY_MODE] = "others may read the secret in the key file",
-	[NDN_E_KEY_TEXT] =
-		"not one line of key type, name and 64 hexadecimal digits",
+	[NDN_E_KEY_TEXT] = "not one line of key type, name and 64 hexadecimal digits",
 	[NDN_E_KEY_PUBLIC] = "a public key cannot sign",
 	[NDN_E_SPACE] = "it does not fit",
 };

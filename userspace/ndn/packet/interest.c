@@ -78,8 +78,7 @@ static enum ndn_err read_nonce(struct ndn_interest *i, const struct ndn_tlv *t)
 	return NDN_OK;
 }
 
-static enum ndn_err read_hop_limit(struct ndn_interest *i,
-				   const struct ndn_tlv *t)
+static enum ndn_err read_hop_limit(struct ndn_interest *i, const struct ndn_tlv *t)
 {
 	if (t->value.n != 1)
 		return NDN_E_SIZE;
@@ -89,9 +88,8 @@ static enum ndn_err read_hop_limit(struct ndn_interest *i,
 	return NDN_OK;
 }
 
-static enum ndn_err read_element(struct ndn_interest *i, enum place place,
-				 const struct ndn_tlv *t, struct marks *m,
-				 bool shallow)
+static enum ndn_err read_element(struct ndn_interest *i, enum place place, const struct ndn_tlv *t,
+				 struct marks *m, bool shallow)
 {
 	switch (place) {
 	case CAN_BE_PREFIX:
@@ -174,8 +172,7 @@ static enum ndn_err settle(struct ndn_interest *i, const struct marks *m)
 	return NDN_OK;
 }
 
-enum ndn_err ndn_interest_read(struct ndn_interest *i, const struct ndn_tlv *t,
-			       bool shallow)
+enum ndn_err ndn_interest_read(struct ndn_interest *i, const struct ndn_tlv *t, bool shallow)
 {
 	struct marks m = {0};
 	unsigned int place;
@@ -198,8 +195,7 @@ enum ndn_err ndn_interest_read(struct ndn_interest *i, const struct ndn_tlv *t,
 	return err;
 }
 
-enum ndn_err ndn_interest_decode(struct ndn_interest *i, const uint8_t *buf,
-				 size_t n)
+enum ndn_err ndn_interest_decode(struct ndn_interest *i, const uint8_t *buf, size_t n)
 {
 	enum ndn_err err;
 	struct ndn_tlv t;

@@ -32,8 +32,7 @@ void ndn_key_ed25519(struct ndn_key *key, const uint8_t seed[NDN_KEY_SIZE])
 	sodium_memzero(pair, sizeof(pair));
 }
 
-void ndn_key_ed25519_public(struct ndn_key *key,
-			    const uint8_t pub[NDN_KEY_SIZE])
+void ndn_key_ed25519_public(struct ndn_key *key, const uint8_t pub[NDN_KEY_SIZE])
 {
 	memset(key, 0, sizeof(*key));
 	key->type = TRIB_NDN_SIG_ED25519;
@@ -82,8 +81,7 @@ static enum ndn_err read_line(struct ndn_key *key, char *line, mode_t mode)
 	if (err)
 		return err;
 	if (strlen(hex) != 2 * sizeof(bytes) ||
-	    sodium_hex2bin(bytes, sizeof(bytes), hex, strlen(hex), NULL, &n,
-			   NULL) ||
+	    sodium_hex2bin(bytes, sizeof(bytes), hex, strlen(hex), NULL, &n, NULL) ||
 	    n != sizeof(bytes))
 		return NDN_E_KEY_TEXT;
 	kinds[i].make(key, bytes);

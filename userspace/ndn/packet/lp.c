@@ -34,12 +34,10 @@ static enum ndn_err read_nack(struct ndn_lp *lp, struct ndn_bytes value)
 
 static bool may_skip(uint32_t type)
 {
-	return type >= TRIB_NDN_LP_SKIP_MIN && type <= TRIB_NDN_LP_SKIP_MAX &&
-	       !(type & 3);
+	return type >= TRIB_NDN_LP_SKIP_MIN && type <= TRIB_NDN_LP_SKIP_MAX && !(type & 3);
 }
 
-static enum ndn_err read_field(struct ndn_lp *lp, struct fragment *f,
-			       const struct ndn_tlv *t)
+static enum ndn_err read_field(struct ndn_lp *lp, struct fragment *f, const struct ndn_tlv *t)
 {
 	switch (t->type) {
 	case TRIB_NDN_LP_SEQUENCE:
@@ -51,9 +49,7 @@ static enum ndn_err read_field(struct ndn_lp *lp, struct fragment *f,
 		return ndn_tlv_number(t->value, &f->count);
 	case TRIB_NDN_LP_PIT_TOKEN:
 		lp->pit_token = t->value;
-		return t->value.n >= 1 && t->value.n <= TRIB_NDN_TOKEN_MAX
-			       ? NDN_OK
-			       : NDN_E_SIZE;
+		return t->value.n >= 1 && t->value.n <= TRIB_NDN_TOKEN_MAX ? NDN_OK : NDN_E_SIZE;
 	case TRIB_NDN_LP_NACK:
 		return read_nack(lp, t->value);
 	case TRIB_NDN_LP_CONGESTION:
@@ -62,8 +58,7 @@ static enum ndn_err read_field(struct ndn_lp *lp, struct fragment *f,
 	return may_skip(t->type) ? NDN_OK : NDN_E_LP_FIELD;
 }
 
-enum ndn_err ndn_lp_read(struct ndn_lp *lp, const struct ndn_tlv *t,
-			 struct ndn_tlv *inner)
+enum ndn_err ndn_lp_read(struct ndn_lp *lp, const struct ndn_tlv *t, struct ndn_tlv *inner)
 {
 	struct fragment f = {.index = 0, .count = 1};
 	uint32_t last = 0;
@@ -81,8 +76,7 @@ enum ndn_err ndn_lp_read(struct ndn_lp *lp, const struct ndn_tlv *t,
 			return err;
 		if (e.type == TRIB_NDN_LP_FRAGMENT)
 			break;
-		if (e.type < last ||
-		    (e.type == last && e.type != TRIB_NDN_LP_ACK))
+		if (e.type < last || (e.type == last && e.type != TRIB_NDN_LP_ACK))
 			return NDN_E_LP_ORDER;
 		last = e.type;
 		err = read_field(lp, &f, &e);
@@ -101,8 +95,8 @@ enum ndn_err ndn_lp_read(struct ndn_lp *lp, const struct ndn_tlv *t,
 	return err;
 }
 
-enum ndn_err ndn_lp_encode(const struct ndn_lp *lp, struct ndn_bytes fragment,
-			   uint8_t *buf, size_t size, size_t *len)
+enum ndn_err ndn_lp_encode(const struct ndn_lp *lp, struct ndn_bytes fragment, uint8_t *buf,
+			   size_t size, size_t *len)
 {
 	struct ndn_tlv_writer w;
 	const uint8_t *end;
@@ -118,13 +112,11 @@ enum ndn_err ndn_lp_encode(const struct ndn_lp *lp, struct ndn_bytes fragment,
 	if (lp->is_nack) {
 		end = w.p;
 		if (lp->nack_reason)
-			ndn_tlv_put_number(&w, TRIB_NDN_LP_NACK_REASON,
-					   lp->nack_reason);
+			ndn_tlv_put_number(&w, TRIB_NDN_LP_NACK_REASON, lp->nack_reason);
 		ndn_tlv_put_head(&w, TRIB_NDN_LP_NACK, end);
 	}
 	if (lp->pit_token.n)
-		ndn_tlv_put(&w, TRIB_NDN_LP_PIT_TOKEN, lp->pit_token.p,
-			    lp->pit_token.n);
+		ndn_tlv_put(&w, TRIB_NDN_LP_PIT_TOKEN, lp->pit_token.p, lp->pit_token.n);
 	ndn_tlv_put_head(&w, TRIB_NDN_LP, w.end);
 	return ndn_tlv_writer_finish(&w, len);
 }

@@ -14,8 +14,7 @@ static enum ndn_err check_component(const struct ndn_tlv *t)
 	return NDN_OK;
 }
 
-enum ndn_err ndn_name_decode(struct ndn_name *name, const uint8_t *value,
-			     size_t n)
+enum ndn_err ndn_name_decode(struct ndn_name *name, const uint8_t *value, size_t n)
 {
 	const uint8_t *p = value;
 	enum ndn_err err;
@@ -39,8 +38,7 @@ enum ndn_err ndn_name_decode(struct ndn_name *name, const uint8_t *value,
 	return NDN_OK;
 }
 
-enum ndn_err ndn_name_read(struct ndn_tlv_walk *w, struct ndn_name *name,
-			   struct ndn_tlv *t)
+enum ndn_err ndn_name_read(struct ndn_tlv_walk *w, struct ndn_name *name, struct ndn_tlv *t)
 {
 	enum ndn_err err;
 
@@ -66,8 +64,7 @@ struct ndn_name ndn_name_of(const struct ndn_name_buf *buf)
 	return name;
 }
 
-enum ndn_err ndn_name_copy(struct ndn_name_buf *buf,
-			   const struct ndn_name *name)
+enum ndn_err ndn_name_copy(struct ndn_name_buf *buf, const struct ndn_name *name)
 {
 	buf->len = 0;
 	return ndn_name_append_name(buf, name);
@@ -86,8 +83,8 @@ struct ndn_component ndn_name_get(const struct ndn_name *name, unsigned int i)
 	return c;
 }
 
-enum ndn_err ndn_name_get_number(const struct ndn_name *name, unsigned int i,
-				 uint32_t type, uint64_t *number)
+enum ndn_err ndn_name_get_number(const struct ndn_name *name, unsigned int i, uint32_t type,
+				 uint64_t *number)
 {
 	struct ndn_component c = ndn_name_get(name, i);
 
@@ -96,12 +93,10 @@ enum ndn_err ndn_name_get_number(const struct ndn_name *name, unsigned int i,
 	return ndn_tlv_number(c.value, number);
 }
 
-struct ndn_name ndn_name_slice(const struct ndn_name *name, unsigned int first,
-			       unsigned int count)
+struct ndn_name ndn_name_slice(const struct ndn_name *name, unsigned int first, unsigned int count)
 {
 	struct ndn_name part = {.value = name->value + name->at[first],
-				.len = name->at[first + count] -
-				       name->at[first],
+				.len = name->at[first + count] - name->at[first],
 				.count = count};
 
 	for (unsigned int i = 1; i <= count; i++)
@@ -109,8 +104,7 @@ struct ndn_name ndn_name_slice(const struct ndn_name *name, unsigned int first,
 	return part;
 }
 
-enum ndn_err ndn_name_append_name(struct ndn_name_buf *buf,
-				  const struct ndn_name *more)
+enum ndn_err ndn_name_append_name(struct ndn_name_buf *buf, const struct ndn_name *more)
 {
 	struct ndn_name have = ndn_name_of(buf);
 
@@ -124,8 +118,7 @@ enum ndn_err ndn_name_append_name(struct ndn_name_buf *buf,
 	return NDN_OK;
 }
 
-enum ndn_err ndn_name_append(struct ndn_name_buf *buf, uint32_t type,
-			     const void *value, size_t n)
+enum ndn_err ndn_name_append(struct ndn_name_buf *buf, uint32_t type, const void *value, size_t n)
 {
 	uint8_t bytes[TRIB_NDN_NAME_MAX];
 	struct ndn_tlv_writer w;
@@ -142,13 +135,11 @@ enum ndn_err ndn_name_append(struct ndn_name_buf *buf, uint32_t type,
 	return err ? err : ndn_name_append_name(buf, &one);
 }
 
-enum ndn_err ndn_name_append_number(struct ndn_name_buf *buf, uint32_t type,
-				    uint64_t number)
+enum ndn_err ndn_name_append_number(struct ndn_name_buf *buf, uint32_t type, uint64_t number)
 {
 	uint8_t bytes[8];
 
-	return ndn_name_append(buf, type, bytes,
-			       ndn_tlv_number_write(bytes, number));
+	return ndn_name_append(buf, type, bytes, ndn_tlv_number_write(bytes, number));
 }
 
 /*
@@ -169,16 +160,13 @@ bool ndn_name_is_equal(const struct ndn_name *a, const struct ndn_name *b)
 }
 
 /* Bytes suffice: lengths precede values, so components end together. */
-bool ndn_name_is_prefix(const struct ndn_name *prefix,
-			const struct ndn_name *name)
+bool ndn_name_is_prefix(const struct ndn_name *prefix, const struct ndn_name *name)
 {
 	return prefix->len <= name->len &&
-	       (!prefix->len ||
-		!memcmp(prefix->value, name->value, prefix->len));
+	       (!prefix->len || !memcmp(prefix->value, name->value, prefix->len));
 }
 
-unsigned int ndn_name_only(const struct ndn_name *name, uint32_t type,
-			   unsigned int *count)
+unsigned int ndn_name_only(const struct ndn_name *name, uint32_t type, unsigned int *count)
 {
 	unsigned int at = name->count;
 

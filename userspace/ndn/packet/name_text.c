@@ -14,12 +14,9 @@ static const struct {
 	uint32_t type;
 	bool is_digest;
 } kinds[] = {
-	{"sha256digest", TRIB_NDN_DIGEST, true},
-	{"params-sha256", TRIB_NDN_PARAMS_DIGEST, true},
-	{"seg", TRIB_NDN_SEGMENT, false},
-	{"off", TRIB_NDN_OFFSET, false},
-	{"v", TRIB_NDN_VERSION, false},
-	{"t", TRIB_NDN_TIMESTAMP, false},
+	{"sha256digest", TRIB_NDN_DIGEST, true}, {"params-sha256", TRIB_NDN_PARAMS_DIGEST, true},
+	{"seg", TRIB_NDN_SEGMENT, false},	 {"off", TRIB_NDN_OFFSET, false},
+	{"v", TRIB_NDN_VERSION, false},		 {"t", TRIB_NDN_TIMESTAMP, false},
 	{"seq", TRIB_NDN_SEQUENCE, false},
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -27,8 +24,8 @@ static const struct {
 /* <ctype.h> depends on the locale. */
 static bool is_plain(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || (c && strchr("-._~", c));
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       (c && strchr("-._~", c));
 }
 
 static bool is_dots(const char *s, size_t n)
@@ -61,8 +58,7 @@ static int hex_byte(const char *s, size_t n)
 	return hi < 0 || lo < 0 ? -1 : hi << 4 | lo;
 }
 
-static enum ndn_err read_digest(struct ndn_name_buf *buf, uint32_t type,
-				const char *s, size_t n)
+static enum ndn_err read_digest(struct ndn_name_buf *buf, uint32_t type, const char *s, size_t n)
 {
 	uint8_t digest[TRIB_NDN_DIGEST_SIZE];
 	int byte;
@@ -96,8 +92,7 @@ static bool read_decimal(const char *s, size_t n, uint64_t max, uint64_t *num)
 	return true;
 }
 
-static enum ndn_err read_number(struct ndn_name_buf *buf, uint32_t type,
-				const char *s, size_t n)
+static enum ndn_err read_number(struct ndn_name_buf *buf, uint32_t type, const char *s, size_t n)
 {
 	uint64_t number;
 
@@ -107,8 +102,7 @@ static enum ndn_err read_number(struct ndn_name_buf *buf, uint32_t type,
 }
 
 /* Percent-encoded bytes. A value of dots only has three dots more. */
-static enum ndn_err read_bytes(struct ndn_name_buf *buf, uint32_t type,
-			       const char *s, size_t n)
+static enum ndn_err read_bytes(struct ndn_name_buf *buf, uint32_t type, const char *s, size_t n)
 {
 	uint8_t value[TRIB_NDN_NAME_MAX];
 	size_t len = 0;
@@ -137,8 +131,7 @@ static enum ndn_err read_bytes(struct ndn_name_buf *buf, uint32_t type,
 	return ndn_name_append(buf, type, value, len);
 }
 
-static enum ndn_err read_component(struct ndn_name_buf *buf, const char *s,
-				   size_t n)
+static enum ndn_err read_component(struct ndn_name_buf *buf, const char *s, size_t n)
 {
 	const char *eq = memchr(s, '=', n);
 	size_t word = eq ? (size_t)(eq - s) : 0;
@@ -149,12 +142,10 @@ static enum ndn_err read_component(struct ndn_name_buf *buf, const char *s,
 	s = eq + 1;
 	n -= word + 1;
 	for (size_t i = 0; i < KINDS; i++) {
-		if (strlen(kinds[i].text) != word ||
-		    memcmp(kinds[i].text, eq - word, word))
+		if (strlen(kinds[i].text) != word || memcmp(kinds[i].text, eq - word, word))
 			continue;
-		return kinds[i].is_digest
-			       ? read_digest(buf, kinds[i].type, s, n)
-			       : read_number(buf, kinds[i].type, s, n);
+		return kinds[i].is_digest ? read_digest(buf, kinds[i].type, s, n)
+					  : read_number(buf, kinds[i].type, s, n);
 	}
 	if (!read_decimal(eq - word, word, TRIB_NDN_COMPONENT_TYPE_MAX, &type))
 		return NDN_E_TEXT;
@@ -247,8 +238,7 @@ static bool is_short_number(struct ndn_bytes value, uint64_t *number)
 {
 	uint8_t again[8];
 
-	return !ndn_tlv_number(value, number) &&
-	       ndn_tlv_number_write(again, *number) == value.n;
+	return !ndn_tlv_number(value, number) && ndn_tlv_number_write(again, *number) == value.n;
 }
 
 static void put_component(struct out *o, const struct ndn_component *c)

@@ -56,43 +56,35 @@ struct ndn_component {
 #define NDN_NAME_TEXT_MAX 1024
 
 /* Decode the VALUE of a Name element, which may be empty. */
-enum ndn_err ndn_name_decode(struct ndn_name *name, const uint8_t *value,
-			     size_t n);
+enum ndn_err ndn_name_decode(struct ndn_name *name, const uint8_t *value, size_t n);
 /* The name in @buf; valid until @buf changes. */
 struct ndn_name ndn_name_of(const struct ndn_name_buf *buf);
-enum ndn_err ndn_name_copy(struct ndn_name_buf *buf,
-			   const struct ndn_name *name);
+enum ndn_err ndn_name_copy(struct ndn_name_buf *buf, const struct ndn_name *name);
 
 /* Get component @i, which must exist. */
 struct ndn_component ndn_name_get(const struct ndn_name *name, unsigned int i);
 /* Get component @i, which must exist and be a number of @type. */
-enum ndn_err ndn_name_get_number(const struct ndn_name *name, unsigned int i,
-				 uint32_t type, uint64_t *number);
+enum ndn_err ndn_name_get_number(const struct ndn_name *name, unsigned int i, uint32_t type,
+				 uint64_t *number);
 /* Get @count components from @first on, which must exist. */
-struct ndn_name ndn_name_slice(const struct ndn_name *name, unsigned int first,
-			       unsigned int count);
+struct ndn_name ndn_name_slice(const struct ndn_name *name, unsigned int first, unsigned int count);
 
 /* Append a component. An error leaves the name unchanged. */
-enum ndn_err ndn_name_append(struct ndn_name_buf *buf, uint32_t type,
-			     const void *value, size_t n);
+enum ndn_err ndn_name_append(struct ndn_name_buf *buf, uint32_t type, const void *value, size_t n);
 /* Append a number (TRIB_NDN_SEGMENT, _VERSION, ...) in its shortest form. */
-enum ndn_err ndn_name_append_number(struct ndn_name_buf *buf, uint32_t type,
-				    uint64_t number);
-enum ndn_err ndn_name_append_name(struct ndn_name_buf *buf,
-				  const struct ndn_name *more);
+enum ndn_err ndn_name_append_number(struct ndn_name_buf *buf, uint32_t type, uint64_t number);
+enum ndn_err ndn_name_append_name(struct ndn_name_buf *buf, const struct ndn_name *more);
 
 /* Compare in canonical order. Return: as memcmp(). */
 int ndn_name_compare(const struct ndn_name *a, const struct ndn_name *b);
 bool ndn_name_is_equal(const struct ndn_name *a, const struct ndn_name *b);
 /* A name is a prefix of itself. */
-bool ndn_name_is_prefix(const struct ndn_name *prefix,
-			const struct ndn_name *name);
+bool ndn_name_is_prefix(const struct ndn_name *prefix, const struct ndn_name *name);
 
 /* Parse `/ps/train/v=3/seg=0` or `ndn:/...`; README.md has the syntax. */
 enum ndn_err ndn_name_parse(struct ndn_name_buf *buf, const char *text);
 /* Write as text; NDN_NAME_TEXT_MAX bytes suffice for every name. */
-enum ndn_err ndn_name_text(const struct ndn_name *name, char *text,
-			   size_t size);
+enum ndn_err ndn_name_text(const struct ndn_name *name, char *text, size_t size);
 
 /* ---- packets ---- */
 
@@ -232,11 +224,9 @@ struct ndn_packet {
 enum ndn_err ndn_packet_size(const uint8_t *buf, size_t n, size_t *size);
 
 /* Decode a buffer that holds one packet, bare or in an LpPacket. */
-enum ndn_err ndn_packet_decode(struct ndn_packet *pkt, const uint8_t *buf,
-			       size_t n);
+enum ndn_err ndn_packet_decode(struct ndn_packet *pkt, const uint8_t *buf, size_t n);
 /* Decode a bare packet of known kind. */
-enum ndn_err ndn_interest_decode(struct ndn_interest *i, const uint8_t *buf,
-				 size_t n);
+enum ndn_err ndn_interest_decode(struct ndn_interest *i, const uint8_t *buf, size_t n);
 enum ndn_err ndn_data_decode(struct ndn_data *d, const uint8_t *buf, size_t n);
 
 /* ---- keys and signatures ---- */
@@ -265,8 +255,7 @@ extern const struct ndn_key ndn_key_sha256;
 
 void ndn_key_hmac(struct ndn_key *key, const uint8_t secret[NDN_KEY_SIZE]);
 void ndn_key_ed25519(struct ndn_key *key, const uint8_t seed[NDN_KEY_SIZE]);
-void ndn_key_ed25519_public(struct ndn_key *key,
-			    const uint8_t pub[NDN_KEY_SIZE]);
+void ndn_key_ed25519_public(struct ndn_key *key, const uint8_t pub[NDN_KEY_SIZE]);
 /*
  * Read a key file: one line `TYPE NAME HEX`. TYPE is hmac, ed25519 or
  * ed25519-public, HEX has 64 digits. Empty lines and lines that begin with # are
@@ -281,15 +270,12 @@ void ndn_key_wipe(struct ndn_key *key);
  * with the key's name. An Interest must be signed, and the digest in its name
  * must match.
  */
-enum ndn_err ndn_data_verify(const struct ndn_data *d,
-			     const struct ndn_key *key);
-enum ndn_err ndn_interest_verify(const struct ndn_interest *i,
-				 const struct ndn_key *key);
+enum ndn_err ndn_data_verify(const struct ndn_data *d, const struct ndn_key *key);
+enum ndn_err ndn_interest_verify(const struct ndn_interest *i, const struct ndn_key *key);
 /* Verify only the digest in the name, if the Interest has parameters. */
 enum ndn_err ndn_interest_check_digest(const struct ndn_interest *i);
 /* Compute the implicit digest of a decoded Data. */
-void ndn_data_digest(const struct ndn_data *d,
-		     uint8_t digest[TRIB_NDN_DIGEST_SIZE]);
+void ndn_data_digest(const struct ndn_data *d, uint8_t digest[TRIB_NDN_DIGEST_SIZE]);
 
 /* ---- encode ---- */
 
@@ -302,15 +288,13 @@ void ndn_data_digest(const struct ndn_data *d,
  * the place of the one in its name or behind the name. A NULL @key makes an
  * unsigned Interest, or a Data with DigestSha256.
  */
-enum ndn_err ndn_interest_encode(const struct ndn_interest *i,
-				 const struct ndn_key *key, uint8_t *buf,
-				 size_t size, size_t *len);
-enum ndn_err ndn_data_encode(const struct ndn_data *d,
-			     const struct ndn_key *key, uint8_t *buf,
+enum ndn_err ndn_interest_encode(const struct ndn_interest *i, const struct ndn_key *key,
+				 uint8_t *buf, size_t size, size_t *len);
+enum ndn_err ndn_data_encode(const struct ndn_data *d, const struct ndn_key *key, uint8_t *buf,
 			     size_t size, size_t *len);
 /* Wrap @fragment, a whole Interest or Data, in a link packet. */
-enum ndn_err ndn_lp_encode(const struct ndn_lp *lp, struct ndn_bytes fragment,
-			   uint8_t *buf, size_t size, size_t *len);
+enum ndn_err ndn_lp_encode(const struct ndn_lp *lp, struct ndn_bytes fragment, uint8_t *buf,
+			   size_t size, size_t *len);
 
 /* ---- for forwarders ---- */
 

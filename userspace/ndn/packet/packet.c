@@ -20,8 +20,7 @@ enum ndn_err ndn_packet_size(const uint8_t *buf, size_t n, size_t *size)
 	return NDN_OK;
 }
 
-enum ndn_err ndn_packet_read(struct ndn_packet *pkt, const uint8_t *buf,
-			     size_t n, bool shallow)
+enum ndn_err ndn_packet_read(struct ndn_packet *pkt, const uint8_t *buf, size_t n, bool shallow)
 {
 	enum ndn_err err;
 	struct ndn_tlv t;
@@ -43,8 +42,7 @@ enum ndn_err ndn_packet_read(struct ndn_packet *pkt, const uint8_t *buf,
 	return NDN_E_KIND;
 }
 
-enum ndn_err ndn_packet_decode(struct ndn_packet *pkt, const uint8_t *buf,
-			       size_t n)
+enum ndn_err ndn_packet_decode(struct ndn_packet *pkt, const uint8_t *buf, size_t n)
 {
 	return ndn_packet_read(pkt, buf, n, false);
 }

@@ -21,8 +21,7 @@ size_t ndn_sig_size(uint32_t type)
 	return 0;
 }
 
-void ndn_sig_sha256(const struct ndn_bytes covered[2],
-		    uint8_t out[TRIB_NDN_DIGEST_SIZE])
+void ndn_sig_sha256(const struct ndn_bytes covered[2], uint8_t out[TRIB_NDN_DIGEST_SIZE])
 {
 	crypto_hash_sha256_state st;
 
@@ -32,8 +31,7 @@ void ndn_sig_sha256(const struct ndn_bytes covered[2],
 	crypto_hash_sha256_final(&st, out);
 }
 
-static void hmac(const struct ndn_key *key, const struct ndn_bytes covered[2],
-		 uint8_t *out)
+static void hmac(const struct ndn_key *key, const struct ndn_bytes covered[2], uint8_t *out)
 {
 	crypto_auth_hmacsha256_state st;
 
@@ -45,8 +43,7 @@ static void hmac(const struct ndn_key *key, const struct ndn_bytes covered[2],
 }
 
 /* Ed25519 needs its message in one piece. */
-static struct ndn_bytes join(const struct ndn_bytes covered[2],
-			     uint8_t room[TRIB_NDN_PACKET_MAX])
+static struct ndn_bytes join(const struct ndn_bytes covered[2], uint8_t room[TRIB_NDN_PACKET_MAX])
 {
 	size_t n = covered[0].n;
 
@@ -57,8 +54,7 @@ static struct ndn_bytes join(const struct ndn_bytes covered[2],
 	return (struct ndn_bytes){room, n + covered[1].n};
 }
 
-static void ed25519_make(const struct ndn_key *key,
-			 const struct ndn_bytes covered[2], uint8_t *out)
+static void ed25519_make(const struct ndn_key *key, const struct ndn_bytes covered[2], uint8_t *out)
 {
 	uint8_t room[TRIB_NDN_PACKET_MAX], pair[crypto_sign_SECRETKEYBYTES];
 	struct ndn_bytes m = join(covered, room);
@@ -69,8 +65,8 @@ static void ed25519_make(const struct ndn_key *key,
 	sodium_memzero(pair, sizeof(pair));
 }
 
-enum ndn_err ndn_sig_make(const struct ndn_key *key,
-			  const struct ndn_bytes covered[2], uint8_t *out)
+enum ndn_err ndn_sig_make(const struct ndn_key *key, const struct ndn_bytes covered[2],
+			  uint8_t *out)
 {
 	if (!key->has_secret)
 		return NDN_E_KEY_PUBLIC;
@@ -88,8 +84,7 @@ enum ndn_err ndn_sig_make(const struct ndn_key *key,
 	return NDN_E_SIG_TYPE;
 }
 
-static bool ed25519_is_right(const struct ndn_key *key,
-			     const struct ndn_sig *sig)
+static bool ed25519_is_right(const struct ndn_key *key, const struct ndn_sig *sig)
 {
 	uint8_t room[TRIB_NDN_PACKET_MAX];
 	struct ndn_bytes m = join(sig->covered, room);
@@ -110,8 +105,7 @@ static bool is_of_key(const struct ndn_sig *sig, const struct ndn_key *key)
 {
 	struct ndn_name name = ndn_name_of(&key->name);
 
-	return !name.count ||
-	       (sig->has_key && ndn_name_is_prefix(&name, &sig->key));
+	return !name.count || (sig->has_key && ndn_name_is_prefix(&name, &sig->key));
 }
 
 static enum ndn_err verify(const struct ndn_sig *sig, const struct ndn_key *key)
@@ -131,8 +125,7 @@ static enum ndn_err verify(const struct ndn_sig *sig, const struct ndn_key *key)
 	return good ? NDN_OK : NDN_E_SIG;
 }
 
-enum ndn_err ndn_data_verify(const struct ndn_data *d,
-			     const struct ndn_key *key)
+enum ndn_err ndn_data_verify(const struct ndn_data *d, const struct ndn_key *key)
 {
 	return verify(&d->sig, key);
 }
@@ -149,15 +142,13 @@ enum ndn_err ndn_interest_check_digest(const struct ndn_interest *i)
 	for (unsigned int at = 0; at < i->name.count; at++) {
 		c = ndn_name_get(&i->name, at);
 		if (c.type == TRIB_NDN_PARAMS_DIGEST)
-			return sodium_memcmp(digest, c.value.p, sizeof(digest))
-				       ? NDN_E_DIGEST
-				       : NDN_OK;
+			return sodium_memcmp(digest, c.value.p, sizeof(digest)) ? NDN_E_DIGEST
+										: NDN_OK;
 	}
 	return NDN_E_PARAMS;
 }
 
-enum ndn_err ndn_interest_verify(const struct ndn_interest *i,
-				 const struct ndn_key *key)
+enum ndn_err ndn_interest_verify(const struct ndn_interest *i, const struct ndn_key *key)
 {
 	enum ndn_err err;
 
@@ -167,8 +158,7 @@ enum ndn_err ndn_interest_verify(const struct ndn_interest *i,
 	return err ? err : verify(&i->sig, key);
 }
 
-void ndn_data_digest(const struct ndn_data *d,
-		     uint8_t digest[TRIB_NDN_DIGEST_SIZE])
+void ndn_data_digest(const struct ndn_data *d, uint8_t digest[TRIB_NDN_DIGEST_SIZE])
 {
 	const struct ndn_bytes covered[2] = {d->wire};
 

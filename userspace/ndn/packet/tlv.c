@@ -14,8 +14,7 @@ static uint64_t big_endian(const uint8_t *p, unsigned int n)
 	return v;
 }
 
-enum ndn_err ndn_tlv_varnum(const uint8_t **p, const uint8_t *end,
-			    uint64_t *num)
+enum ndn_err ndn_tlv_varnum(const uint8_t **p, const uint8_t *end, uint64_t *num)
 {
 	static const uint64_t least[] = {253, 0x10000, 0x100000000};
 	unsigned int form, n;
@@ -37,8 +36,7 @@ enum ndn_err ndn_tlv_varnum(const uint8_t **p, const uint8_t *end,
 	return NDN_OK;
 }
 
-enum ndn_err ndn_tlv_head(const uint8_t **p, const uint8_t *end, uint32_t *type,
-			  uint64_t *len)
+enum ndn_err ndn_tlv_head(const uint8_t **p, const uint8_t *end, uint32_t *type, uint64_t *len)
 {
 	enum ndn_err err;
 	uint64_t num;
@@ -54,8 +52,7 @@ enum ndn_err ndn_tlv_head(const uint8_t **p, const uint8_t *end, uint32_t *type,
 	return ndn_tlv_varnum(p, end, len);
 }
 
-enum ndn_err ndn_tlv_read(const uint8_t **p, const uint8_t *end,
-			  struct ndn_tlv *t)
+enum ndn_err ndn_tlv_read(const uint8_t **p, const uint8_t *end, struct ndn_tlv *t)
 {
 	enum ndn_err err;
 	uint64_t len;
@@ -105,8 +102,7 @@ enum ndn_err ndn_tlv_walk_next(struct ndn_tlv_walk *w, struct ndn_tlv *t)
 	return ndn_tlv_read(&w->p, w->end, t);
 }
 
-static unsigned int place_of(const uint16_t *order, unsigned int n,
-			     uint32_t type)
+static unsigned int place_of(const uint16_t *order, unsigned int n, uint32_t type)
 {
 	unsigned int i;
 
@@ -115,9 +111,8 @@ static unsigned int place_of(const uint16_t *order, unsigned int n,
 	return i;
 }
 
-enum ndn_err ndn_tlv_walk_known(struct ndn_tlv_walk *w, const uint16_t *order,
-				unsigned int n, struct ndn_tlv *t,
-				unsigned int *place)
+enum ndn_err ndn_tlv_walk_known(struct ndn_tlv_walk *w, const uint16_t *order, unsigned int n,
+				struct ndn_tlv *t, unsigned int *place)
 {
 	enum ndn_err err;
 	unsigned int i;

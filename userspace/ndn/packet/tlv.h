@@ -38,14 +38,11 @@ struct ndn_tlv_walk {
 };
 
 /* Read a VAR-NUMBER. Advances @p. */
-enum ndn_err ndn_tlv_varnum(const uint8_t **p, const uint8_t *end,
-			    uint64_t *num);
+enum ndn_err ndn_tlv_varnum(const uint8_t **p, const uint8_t *end, uint64_t *num);
 /* Read type and length of the element at @p. Its VALUE may exceed @end. */
-enum ndn_err ndn_tlv_head(const uint8_t **p, const uint8_t *end, uint32_t *type,
-			  uint64_t *len);
+enum ndn_err ndn_tlv_head(const uint8_t **p, const uint8_t *end, uint32_t *type, uint64_t *len);
 /* Read the element at *@p. Advances @p. */
-enum ndn_err ndn_tlv_read(const uint8_t **p, const uint8_t *end,
-			  struct ndn_tlv *t);
+enum ndn_err ndn_tlv_read(const uint8_t **p, const uint8_t *end, struct ndn_tlv *t);
 
 void ndn_tlv_walk_begin(struct ndn_tlv_walk *w, struct ndn_bytes container);
 bool ndn_tlv_walk_is_over(const struct ndn_tlv_walk *w);
@@ -55,9 +52,8 @@ enum ndn_err ndn_tlv_walk_next(struct ndn_tlv_walk *w, struct ndn_tlv *t);
  * position there, or @n at the end of the container. Elements that are unknown or
  * out of order are skipped, or refused if critical.
  */
-enum ndn_err ndn_tlv_walk_known(struct ndn_tlv_walk *w, const uint16_t *order,
-				unsigned int n, struct ndn_tlv *t,
-				unsigned int *place);
+enum ndn_err ndn_tlv_walk_known(struct ndn_tlv_walk *w, const uint16_t *order, unsigned int n,
+				struct ndn_tlv *t, unsigned int *place);
 
 /* Read a VALUE as a nonNegativeInteger of 1, 2, 4 or 8 bytes. */
 enum ndn_err ndn_tlv_number(struct ndn_bytes value, uint64_t *number);
@@ -84,12 +80,9 @@ uint8_t *ndn_tlv_put_room(struct ndn_tlv_writer *w, size_t n);
 void ndn_tlv_put_bytes(struct ndn_tlv_writer *w, const void *value, size_t n);
 void ndn_tlv_put_varnum(struct ndn_tlv_writer *w, uint64_t num);
 /* Write type and length of the VALUE written since @p was @end. */
-void ndn_tlv_put_head(struct ndn_tlv_writer *w, uint32_t type,
-		      const uint8_t *end);
-void ndn_tlv_put(struct ndn_tlv_writer *w, uint32_t type, const void *value,
-		 size_t n);
-void ndn_tlv_put_number(struct ndn_tlv_writer *w, uint32_t type,
-			uint64_t number);
+void ndn_tlv_put_head(struct ndn_tlv_writer *w, uint32_t type, const uint8_t *end);
+void ndn_tlv_put(struct ndn_tlv_writer *w, uint32_t type, const void *value, size_t n);
+void ndn_tlv_put_number(struct ndn_tlv_writer *w, uint32_t type, uint64_t number);
 /* Move the output, one packet, to the beginning of the buffer. */
 enum ndn_err ndn_tlv_writer_finish(struct ndn_tlv_writer *w, size_t *len);
 

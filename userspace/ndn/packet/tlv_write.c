@@ -39,10 +39,7 @@ static void big_endian(uint8_t *p, uint64_t v, unsigned int n)
 
 void ndn_tlv_put_varnum(struct ndn_tlv_writer *w, uint64_t num)
 {
-	unsigned int form = num < 253		? 0
-			    : num < 0x10000	? 2
-			    : num <= UINT32_MAX ? 4
-						: 8;
+	unsigned int form = num < 253 ? 0 : num < 0x10000 ? 2 : num <= UINT32_MAX ? 4 : 8;
 	uint8_t *p = ndn_tlv_put_room(w, 1 + form);
 
 	if (!p)
@@ -55,15 +52,13 @@ void ndn_tlv_put_varnum(struct ndn_tlv_writer *w, uint64_t num)
 	big_endian(p + 1, num, form);
 }
 
-void ndn_tlv_put_head(struct ndn_tlv_writer *w, uint32_t type,
-		      const uint8_t *end)
+void ndn_tlv_put_head(struct ndn_tlv_writer *w, uint32_t type, const uint8_t *end)
 {
 	ndn_tlv_put_varnum(w, end - w->p);
 	ndn_tlv_put_varnum(w, type);
 }
 
-void ndn_tlv_put(struct ndn_tlv_writer *w, uint32_t type, const void *value,
-		 size_t n)
+void ndn_tlv_put(struct ndn_tlv_writer *w, uint32_t type, const void *value, size_t n)
 {
 	const uint8_t *end = w->p;
 
@@ -73,17 +68,13 @@ void ndn_tlv_put(struct ndn_tlv_writer *w, uint32_t type, const void *value,
 
 size_t ndn_tlv_number_write(uint8_t out[8], uint64_t number)
 {
-	size_t n = number < 0x100	  ? 1
-		   : number < 0x10000	  ? 2
-		   : number <= UINT32_MAX ? 4
-					  : 8;
+	size_t n = number < 0x100 ? 1 : number < 0x10000 ? 2 : number <= UINT32_MAX ? 4 : 8;
 
 	big_endian(out, number, n);
 	return n;
 }
 
-void ndn_tlv_put_number(struct ndn_tlv_writer *w, uint32_t type,
-			uint64_t number)
+void ndn_tlv_put_number(struct ndn_tlv_writer *w, uint32_t type, uint64_t number)
 {
 	uint8_t bytes[8];
 

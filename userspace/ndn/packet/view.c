@@ -15,8 +15,7 @@ static uint16_t offset(const uint8_t *buf, const uint8_t *p)
 	return p ? p - buf : 0;
 }
 
-static void view_name(struct ndn_view *v, const uint8_t *buf,
-		      const struct ndn_name *name)
+static void view_name(struct ndn_view *v, const uint8_t *buf, const struct ndn_name *name)
 {
 	v->name_off = name->value - buf;
 	v->name_len = name->len;
@@ -24,15 +23,13 @@ static void view_name(struct ndn_view *v, const uint8_t *buf,
 	memcpy(v->at, name->at, sizeof(v->at));
 }
 
-static void view_packet(struct ndn_view *v, const uint8_t *buf,
-			struct ndn_bytes wire)
+static void view_packet(struct ndn_view *v, const uint8_t *buf, struct ndn_bytes wire)
 {
 	v->packet_off = wire.p - buf;
 	v->packet_len = wire.n;
 }
 
-static void view_interest(struct ndn_view *v, const uint8_t *buf,
-			  const struct ndn_interest *i)
+static void view_interest(struct ndn_view *v, const uint8_t *buf, const struct ndn_interest *i)
 {
 	unsigned int last = i->name.count - 1;
 
@@ -55,8 +52,7 @@ static void view_interest(struct ndn_view *v, const uint8_t *buf,
 		v->flags |= NDN_VIEW_DIGEST;
 }
 
-static void view_link(struct ndn_view *v, const uint8_t *buf,
-		      const struct ndn_lp *lp)
+static void view_link(struct ndn_view *v, const uint8_t *buf, const struct ndn_lp *lp)
 {
 	v->token_off = offset(buf, lp->pit_token.p);
 	v->token_len = lp->pit_token.n;

@@ -31,8 +31,7 @@ struct board {
 static const char *thousands(char out[32], uint64_t v)
 {
 	char digits[24];
-	int n = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)v),
-	    at = 0;
+	int n = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)v), at = 0;
 
 	for (int i = 0; i < n; i++) {
 		if (i && (n - i) % 3 == 0)
@@ -60,8 +59,7 @@ static void look(struct board *b)
 	}
 }
 
-struct board *board_begin(const struct train_opts *o, struct trib *t,
-			  size_t nparam)
+struct board *board_begin(const struct train_opts *o, struct trib *t, size_t nparam)
 {
 	struct board *b = calloc(1, sizeof(*b));
 	char num[32];
@@ -70,12 +68,10 @@ struct board *board_begin(const struct train_opts *o, struct trib *t,
 		return NULL;
 	b->o = o;
 	b->ranks = t ? trib_world(t) : 1;
-	snprintf(b->transport, sizeof(b->transport), "%s",
-		 t ? trib_transport_name(t) : "none");
+	snprintf(b->transport, sizeof(b->transport), "%s", t ? trib_transport_name(t) : "none");
 	look(b);
-	printf("%strib-train%s: a perceptron of %s parameters, %d rank%s",
-	       b->bold, b->plain, thousands(num, nparam), b->ranks,
-	       b->ranks == 1 ? "" : "s");
+	printf("%strib-train%s: a perceptron of %s parameters, %d rank%s", b->bold, b->plain,
+	       thousands(num, nparam), b->ranks, b->ranks == 1 ? "" : "s");
 	if (t)
 		printf(", gradients summed in the network (%s)", b->transport);
 	else
@@ -95,8 +91,7 @@ static void draw(const struct board *b, unsigned int epoch, double share,
 	printf("epoch %2u/%u %s", epoch + 1, b->o->epochs, b->green);
 	for (int i = 0; i < BAR; i++)
 		fputs(i < full ? b->full : b->empty, stdout);
-	printf("%s loss %.3f  train %5.1f %%", b->plain, e->loss,
-	       100 * e->train);
+	printf("%s loss %.3f  train %5.1f %%", b->plain, e->loss, 100 * e->train);
 	if (share >= 1)
 		printf("  test %5.1f %%", 100 * e->test);
 	else
@@ -119,8 +114,7 @@ void board_progress(struct board *b, unsigned int epoch, double share,
 	fflush(stdout);
 }
 
-void board_epoch(struct board *b, unsigned int epoch,
-		 const struct train_epoch *e)
+void board_epoch(struct board *b, unsigned int epoch, const struct train_epoch *e)
 {
 	draw(b, epoch, 1, e);
 	printf("%s\n", b->live ? "\033[K" : "");
@@ -135,13 +129,13 @@ static double ring_bytes(const struct board *b, const struct train_result *r)
 static void summary_wire(const struct board *b, const struct train_result *r)
 {
 	double ring = ring_bytes(b, r);
-	double most = (double)(r->counters.sent_bytes > r->counters.recv_bytes
-				       ? r->counters.sent_bytes
-				       : r->counters.recv_bytes);
+	double most =
+		(double)(r->counters.sent_bytes > r->counters.recv_bytes ? r->counters.sent_bytes
+									 : r->counters.recv_bytes);
 
 	printf("wire         rank 0 sent %.1f MB and received %.1f MB with all headers, for %.1f MB of gradients\n",
-	       (double)r->counters.sent_bytes / 1e6,
-	       (double)r->counters.recv_bytes / 1e6, (double)r->bytes / 1e6);
+	       (double)r->counters.sent_bytes / 1e6, (double)r->counters.recv_bytes / 1e6,
+	       (double)r->bytes / 1e6);
 	if (r->has_wire)
 		printf("             (its interfaces counted %.1f MB and %.1f MB)\n",
 		       (double)r->wire.tx / 1e6, (double)r->wire.rx / 1e6);
@@ -159,19 +153,17 @@ static void summary(const struct board *b, const struct train_result *r)
 	if (b->ranks > 1 && r->identical)
 		printf("parameters   %sbit-identical%s on all %d ranks: hash %016llx is both the\n"
 		       "             largest and the smallest, as found through the network\n",
-		       b->bold, b->plain, b->ranks,
-		       (unsigned long long)r->hash);
+		       b->bold, b->plain, b->ranks, (unsigned long long)r->hash);
 	else if (b->ranks > 1)
 		printf("parameters   DIFFER between ranks: this one's hash is %016llx\n",
 		       (unsigned long long)r->hash);
 	else
-		printf("parameters   hash %016llx\n",
-		       (unsigned long long)r->hash);
+		printf("parameters   hash %016llx\n", (unsigned long long)r->hash);
 	if (b->ranks > 1)
 		summary_wire(b, r);
 	printf("speed        %s samples/s: %s steps in %.1f s",
-	       thousands(rate, (uint64_t)(r->samples / r->seconds)),
-	       thousands(steps, r->steps), r->seconds);
+	       thousands(rate, (uint64_t)(r->samples / r->seconds)), thousands(steps, r->steps),
+	       r->seconds);
 	if (b->ranks > 1)
 		printf(", of which %.1f s waiting for sums", r->wait_s);
 	printf("\n");
@@ -188,13 +180,12 @@ static int write_json(const struct board *b, const struct train_result *r)
 		"{\"tool\": \"trib-train\", \"version\": \"%s\", \"ranks\": %d, "
 		"\"transport\": \"%s\", \"parameters\": %zu, \"batch\": %u, "
 		"\"samples\": %u,\n \"epochs\": [",
-		TRIB_VERSION, b->ranks, b->transport, r->nparam, b->o->batch,
-		b->o->samples);
+		TRIB_VERSION, b->ranks, b->transport, r->nparam, b->o->batch, b->o->samples);
 	for (unsigned int i = 0; i < b->o->epochs; i++)
 		fprintf(f,
 			"%s\n  {\"loss\": %.6f, \"train\": %.6f, \"test\": %.6f, \"algbw_GBps\": %.6f}",
-			i ? "," : "", r->epoch[i].loss, r->epoch[i].train,
-			r->epoch[i].test, r->epoch[i].algbw);
+			i ? "," : "", r->epoch[i].loss, r->epoch[i].train, r->epoch[i].test,
+			r->epoch[i].algbw);
 	fprintf(f,
 		"],\n \"test_accuracy\": %.6f, \"linear_accuracy\": %.6f, "
 		"\"identical\": %s, \"hash\": \"%016llx\",\n"
@@ -204,15 +195,13 @@ static int write_json(const struct board *b, const struct train_result *r)
 		"\"recv_bytes\": %llu, \"interface_tx_bytes\": %llu, "
 		"\"interface_rx_bytes\": %llu, \"ring_bytes\": %.0f, "
 		"\"resends\": %llu, \"fast_resends\": %llu}\n",
-		r->epoch[b->o->epochs - 1].test, r->linear,
-		r->identical ? "true" : "false", (unsigned long long)r->hash,
-		r->seconds, r->samples / r->seconds,
-		(unsigned long long)r->steps, r->busy_s, r->wait_s,
-		(unsigned long long)r->bytes,
+		r->epoch[b->o->epochs - 1].test, r->linear, r->identical ? "true" : "false",
+		(unsigned long long)r->hash, r->seconds, r->samples / r->seconds,
+		(unsigned long long)r->steps, r->busy_s, r->wait_s, (unsigned long long)r->bytes,
 		(unsigned long long)r->counters.sent_bytes,
-		(unsigned long long)r->counters.recv_bytes,
-		(unsigned long long)r->wire.tx, (unsigned long long)r->wire.rx,
-		ring_bytes(b, r), (unsigned long long)r->counters.resends,
+		(unsigned long long)r->counters.recv_bytes, (unsigned long long)r->wire.tx,
+		(unsigned long long)r->wire.rx, ring_bytes(b, r),
+		(unsigned long long)r->counters.resends,
 		(unsigned long long)r->counters.fast_resends);
 	rc = ferror(f) || fflush(f) ? -EIO : 0;
 	if (f != stdout && fclose(f))

@@ -14,9 +14,9 @@
 /* A piece of a row; the compiler splits it into the CPU's vectors. */
 typedef float vec __attribute__((vector_size(4 * LANES), aligned(4)));
 
-static inline __attribute__((always_inline)) void
-full_tile(size_t vecs, size_t n, size_t k, struct gemm_a a, const float *b,
-	  float *c, int accumulate)
+static inline __attribute__((always_inline)) void full_tile(size_t vecs, size_t n, size_t k,
+							    struct gemm_a a, const float *b,
+							    float *c, int accumulate)
 {
 	vec sum[ROWS][VECS] = {0};
 
@@ -42,23 +42,21 @@ full_tile(size_t vecs, size_t n, size_t k, struct gemm_a a, const float *b,
 }
 
 /* The rest, at the right and at the bottom. */
-static void edge_tile(size_t rows, size_t cols, size_t n, size_t k,
-		      struct gemm_a a, const float *b, float *c, int accumulate)
+static void edge_tile(size_t rows, size_t cols, size_t n, size_t k, struct gemm_a a, const float *b,
+		      float *c, int accumulate)
 {
 	for (size_t i = 0; i < rows; i++, c += n) {
 		float sum[COLS] = {0};
 
 		for (size_t x = 0; x < k; x++)
 			for (size_t j = 0; j < cols; j++)
-				sum[j] += a.p[i * a.row + x * a.col] *
-					  b[x * n + j];
+				sum[j] += a.p[i * a.row + x * a.col] * b[x * n + j];
 		for (size_t j = 0; j < cols; j++)
 			c[j] = accumulate ? c[j] + sum[j] : sum[j];
 	}
 }
 
-void GEMM(size_t m, size_t n, size_t k, struct gemm_a a, const float *b,
-	  float *c, int accumulate)
+void GEMM(size_t m, size_t n, size_t k, struct gemm_a a, const float *b, float *c, int accumulate)
 {
 	for (size_t j = 0; j < n; j += COLS) {
 		size_t cols = n - j < COLS ? n - j : COLS;
@@ -70,20 +68,17 @@ void GEMM(size_t m, size_t n, size_t k, struct gemm_a a, const float *b,
 
 			/* Constants let the compiler keep sums in registers. */
 			if (rows == ROWS && cols == COLS)
-				full_tile(VECS, n, k, at, b + j, to,
-					  accumulate);
+				full_tile(VECS, n, k, at, b + j, to, accumulate);
 			else if (rows == ROWS && cols == LANES)
 				full_tile(1, n, k, at, b + j, to, accumulate);
 			else
-				edge_tile(rows, cols, n, k, at, b + j, to,
-					  accumulate);
+				edge_tile(rows, cols, n, k, at, b + j, to, accumulate);
 		}
 	}
 }
 
 #ifndef GEMM_V3
-void gemm(size_t m, size_t n, size_t k, struct gemm_a a, const float *b,
-	  float *c, int accumulate)
+void gemm(size_t m, size_t n, size_t k, struct gemm_a a, const float *b, float *c, int accumulate)
 {
 #ifdef __x86_64__
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {

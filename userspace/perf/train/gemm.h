@@ -22,14 +22,13 @@ struct gemm_a {
 };
 
 /* c[m][n] (+)= a[m][k] * b[k][n]; b and c are dense and row-major. */
-void gemm(size_t m, size_t n, size_t k, struct gemm_a a, const float *b,
-	  float *c, int accumulate);
+void gemm(size_t m, size_t n, size_t k, struct gemm_a a, const float *b, float *c, int accumulate);
 
 /* The versions of gemm(). */
-void gemm_v3(size_t m, size_t n, size_t k, struct gemm_a a, const float *b,
-	     float *c, int accumulate);
-void gemm_base(size_t m, size_t n, size_t k, struct gemm_a a, const float *b,
-	       float *c, int accumulate);
+void gemm_v3(size_t m, size_t n, size_t k, struct gemm_a a, const float *b, float *c,
+	     int accumulate);
+void gemm_base(size_t m, size_t n, size_t k, struct gemm_a a, const float *b, float *c,
+	       int accumulate);
 
 /* out[n][m] = in[m][n], transposed. */
 void gemm_transpose(size_t m, size_t n, const float *in, float *out);

@@ -45,8 +45,8 @@ static void init_weights(struct mlp *m, uint64_t seed)
 	}
 }
 
-int mlp_init(struct mlp *m, const unsigned int *width, unsigned int layers,
-	     size_t batch, uint64_t seed)
+int mlp_init(struct mlp *m, const unsigned int *width, unsigned int layers, size_t batch,
+	     uint64_t seed)
 {
 	size_t widest = 0, square = 0;
 
@@ -72,8 +72,7 @@ int mlp_init(struct mlp *m, const unsigned int *width, unsigned int layers,
 	m->delta[0] = floats(batch * widest);
 	m->delta[1] = floats(batch * widest);
 	m->flip = floats(square);
-	if (!m->param || !m->grad || !m->momentum || !m->delta[0] ||
-	    !m->delta[1] || !m->flip)
+	if (!m->param || !m->grad || !m->momentum || !m->delta[0] || !m->delta[1] || !m->flip)
 		return -ENOMEM;
 	init_weights(m, seed);
 	return 0;
@@ -92,8 +91,7 @@ void mlp_free(struct mlp *m)
 	memset(m, 0, sizeof(*m));
 }
 
-static void add_bias(float *y, const float *bias, size_t n, size_t width,
-		     int relu)
+static void add_bias(float *y, const float *bias, size_t n, size_t width, int relu)
 {
 	for (size_t i = 0; i < n; i++, y += width) {
 		for (size_t j = 0; j < width; j++) {
@@ -105,8 +103,7 @@ static void add_bias(float *y, const float *bias, size_t n, size_t width,
 }
 
 /* Logits to probabilities, in place. */
-static void softmax(float *y, const uint8_t *label, size_t n, size_t width,
-		    struct mlp_score *score)
+static void softmax(float *y, const uint8_t *label, size_t n, size_t width, struct mlp_score *score)
 {
 	for (size_t i = 0; i < n; i++, y += width) {
 		size_t best = 0;
@@ -133,18 +130,15 @@ void mlp_forward(struct mlp *m, const float *x, const uint8_t *label, size_t n,
 	for (unsigned int l = 0; l < m->layers; l++) {
 		struct gemm_a a = {x, m->width[l], 1};
 
-		gemm(n, m->width[l + 1], m->width[l], a,
-		     m->param + m->weight[l], m->act[l], 0);
-		add_bias(m->act[l], m->param + m->bias[l], n, m->width[l + 1],
-			 l + 1 < m->layers);
+		gemm(n, m->width[l + 1], m->width[l], a, m->param + m->weight[l], m->act[l], 0);
+		add_bias(m->act[l], m->param + m->bias[l], n, m->width[l + 1], l + 1 < m->layers);
 		x = m->act[l];
 	}
 	softmax(m->act[m->layers - 1], label, n, m->width[m->layers], score);
 }
 
 /* Gradient of the logits: probability minus truth. */
-static void output_delta(struct mlp *m, const uint8_t *label, size_t n,
-			 float scale)
+static void output_delta(struct mlp *m, const uint8_t *label, size_t n, float scale)
 {
 	size_t width = m->width[m->layers];
 	const float *y = m->act[m->layers - 1];
@@ -156,8 +150,7 @@ static void output_delta(struct mlp *m, const uint8_t *label, size_t n,
 }
 
 /* Propagate through layer @l's weights and the ReLU below it. */
-static void pass_down(struct mlp *m, unsigned int l, size_t n, const float *d,
-		      float *below)
+static void pass_down(struct mlp *m, unsigned int l, size_t n, const float *d, float *below)
 {
 	size_t in = m->width[l], out = m->width[l + 1];
 	const float *y = m->act[l - 1];
@@ -168,8 +161,8 @@ static void pass_down(struct mlp *m, unsigned int l, size_t n, const float *d,
 		below[i] = y[i] > 0 ? below[i] : 0;
 }
 
-int mlp_backward(struct mlp *m, const float *x, const uint8_t *label, size_t n,
-		 float scale, int (*ready)(void *arg, size_t done), void *arg)
+int mlp_backward(struct mlp *m, const float *x, const uint8_t *label, size_t n, float scale,
+		 int (*ready)(void *arg, size_t done), void *arg)
 {
 	int rc;
 
@@ -179,8 +172,8 @@ int mlp_backward(struct mlp *m, const float *x, const uint8_t *label, size_t n,
 		size_t out = m->width[l + 1];
 		float *bias = m->grad + m->bias[l];
 
-		gemm(m->width[l], out, n, (struct gemm_a){in, 1, m->width[l]},
-		     d, m->grad + m->weight[l], 0);
+		gemm(m->width[l], out, n, (struct gemm_a){in, 1, m->width[l]}, d,
+		     m->grad + m->weight[l], 0);
 		memset(bias, 0, out * sizeof(*bias));
 		for (size_t i = 0; i < n; i++)
 			for (size_t j = 0; j < out; j++)

@@ -61,8 +61,8 @@ struct mlp_score {
  * @layers widths at @width plus one, random weights from @seed. 0 or -ENOMEM;
  * mlp_free() in both cases.
  */
-int mlp_init(struct mlp *m, const unsigned int *width, unsigned int layers,
-	     size_t batch, uint64_t seed);
+int mlp_init(struct mlp *m, const unsigned int *width, unsigned int layers, size_t batch,
+	     uint64_t seed);
 void mlp_free(struct mlp *m);
 
 /* Predict @n rows of @x; adds to @score. Leaves probabilities behind. */
@@ -74,14 +74,13 @@ void mlp_forward(struct mlp *m, const float *x, const uint8_t *label, size_t n,
  * whenever gradients 0 .. @done are final; it returns 0 or a negative errno,
  * which ends the pass.
  */
-int mlp_backward(struct mlp *m, const float *x, const uint8_t *label, size_t n,
-		 float scale, int (*ready)(void *arg, size_t done), void *arg);
+int mlp_backward(struct mlp *m, const float *x, const uint8_t *label, size_t n, float scale,
+		 int (*ready)(void *arg, size_t done), void *arg);
 
 /*
  * Move parameters @from .. @to by their gradients. Equal input bits give equal
  * output bits on every CPU: no sum is reordered or fused.
  */
-void mlp_step(struct mlp *m, size_t from, size_t to, float rate,
-	      float momentum);
+void mlp_step(struct mlp *m, size_t from, size_t to, float rate, float momentum);
 
 #endif /* PERF_MLP_H */

@@ -13,8 +13,7 @@ double sync_now(void)
 	return (double)clock_ns() / 1e9;
 }
 
-void sync_init(struct sync *s, struct trib *t, struct mlp *m,
-	       size_t bucket_bytes)
+void sync_init(struct sync *s, struct trib *t, struct mlp *m, size_t bucket_bytes)
 {
 	size_t least = m->nparam / (SYNC_BUCKETS_MAX - 1) + 1;
 
@@ -44,8 +43,8 @@ int sync_ready(void *arg, size_t done)
 	if (s->t) {
 		if (!s->n)
 			s->begun = sync_now();
-		rc = trib_iallreduce(s->t, s->m->grad + from, s->m->grad + from,
-				     size, TRIB_F32, TRIB_SUM, &s->req[s->n]);
+		rc = trib_iallreduce(s->t, s->m->grad + from, s->m->grad + from, size, TRIB_F32,
+				     TRIB_SUM, &s->req[s->n]);
 		if (rc)
 			return rc;
 		s->bytes += size * sizeof(float);

@@ -45,8 +45,7 @@ struct sync {
 
 double sync_now(void);
 
-void sync_init(struct sync *s, struct trib *t, struct mlp *m,
-	       size_t bucket_bytes);
+void sync_init(struct sync *s, struct trib *t, struct mlp *m, size_t bucket_bytes);
 
 /* Broadcast rank 0's parameters to all ranks. */
 int sync_start(struct sync *s);

@@ -40,8 +40,7 @@ static void plane_of(uint64_t seed, double u[TASK_DIM], double v[TASK_DIM])
 		v[i] /= sqrt(vv);
 }
 
-static uint8_t sample(uint64_t state, const double *u, const double *v,
-		      float *x)
+static uint8_t sample(uint64_t state, const double *u, const double *v, float *x)
 {
 	uint8_t label = (uint8_t)(random_next(&state) % TASK_CLASSES);
 	/* By the root, so that arms are as dense outside as inside. */
@@ -52,13 +51,12 @@ static uint8_t sample(uint64_t state, const double *u, const double *v,
 	a = SPREAD * (a + PLANE_NOISE * random_normal(&state));
 	b = SPREAD * (b + PLANE_NOISE * random_normal(&state));
 	for (int i = 0; i < TASK_DIM; i++)
-		x[i] = (float)(a * u[i] + b * v[i] +
-			       DIM_NOISE * random_normal(&state));
+		x[i] = (float)(a * u[i] + b * v[i] + DIM_NOISE * random_normal(&state));
 	return label;
 }
 
-int task_generate(struct task_part *p, uint64_t seed, enum task_set set,
-		  size_t total, unsigned int rank, unsigned int world)
+int task_generate(struct task_part *p, uint64_t seed, enum task_set set, size_t total,
+		  unsigned int rank, unsigned int world)
 {
 	double u[TASK_DIM], v[TASK_DIM];
 
@@ -105,14 +103,12 @@ void task_shuffle(struct task_part *p, unsigned int epoch)
 	}
 }
 
-void task_gather(const struct task_part *p, size_t from, size_t n, float *x,
-		 uint8_t *label)
+void task_gather(const struct task_part *p, size_t from, size_t n, float *x, uint8_t *label)
 {
 	for (size_t i = 0; i < n; i++) {
 		size_t at = p->order[from + i];
 
-		memcpy(x + i * TASK_DIM, p->x + at * TASK_DIM,
-		       TASK_DIM * sizeof(*x));
+		memcpy(x + i * TASK_DIM, p->x + at * TASK_DIM, TASK_DIM * sizeof(*x));
 		label[i] = p->label[at];
 	}
 }

@@ -41,15 +41,14 @@ struct task_part {
  * Make the part of @rank of @world in a set of @total samples. 0 or -ENOMEM;
  * task_free() in both cases.
  */
-int task_generate(struct task_part *p, uint64_t seed, enum task_set set,
-		  size_t total, unsigned int rank, unsigned int world);
+int task_generate(struct task_part *p, uint64_t seed, enum task_set set, size_t total,
+		  unsigned int rank, unsigned int world);
 void task_free(struct task_part *p);
 
 /* Shuffle the samples; equal @epoch, equal order. */
 void task_shuffle(struct task_part *p, unsigned int epoch);
 
 /* Samples @from .. @from + @n in the current order. */
-void task_gather(const struct task_part *p, size_t from, size_t n, float *x,
-		 uint8_t *label);
+void task_gather(const struct task_part *p, size_t from, size_t n, float *x, uint8_t *label);
 
 #endif /* PERF_TASK_H */

@@ -43,8 +43,7 @@ static void usage(void)
 
 static int bad(const char *what, const char *value)
 {
-	fprintf(stderr, "trib-train: %s: '%s' is not possible; see --help\n",
-		what, value);
+	fprintf(stderr, "trib-train: %s: '%s' is not possible; see --help\n", what, value);
 	return -2;
 }
 
@@ -56,11 +55,9 @@ static int parse_hidden(struct train_opts *o, const char *text)
 	if (strlen(text) >= sizeof(copy))
 		return -1;
 	strcpy(copy, text);
-	for (word = strtok_r(copy, ",", &save); word;
-	     word = strtok_r(NULL, ",", &save)) {
+	for (word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
 		if (o->nhidden == MLP_LAYERS_MAX - 1 ||
-		    perf_parse_uint(word, 1, MLP_WIDTH_MAX,
-				    &o->hidden[o->nhidden++]))
+		    perf_parse_uint(word, 1, MLP_WIDTH_MAX, &o->hidden[o->nhidden++]))
 			return -1;
 	}
 	return o->nhidden ? 0 : -1;
@@ -185,8 +182,7 @@ static void data_free(struct train_data *d)
 	free(d->test);
 }
 
-static int data_init(struct train_data *d, const struct train_opts *o,
-		     struct trib *t)
+static int data_init(struct train_data *d, const struct train_opts *o, struct trib *t)
 {
 	unsigned int ranks = t ? (unsigned int)trib_world(t) : o->alone;
 	unsigned int first = t ? (unsigned int)trib_rank(t) : 0;
@@ -198,12 +194,10 @@ static int data_init(struct train_data *d, const struct train_opts *o,
 	if (!d->train || !d->test)
 		return -ENOMEM;
 	for (unsigned int i = 0; !rc && i < d->nparts; i++) {
-		rc = task_generate(&d->train[i], o->seed, TASK_TRAIN,
-				   o->samples, first + i, ranks);
+		rc = task_generate(&d->train[i], o->seed, TASK_TRAIN, o->samples, first + i, ranks);
 		if (!rc)
-			rc = task_generate(&d->test[i], o->seed, TASK_TEST,
-					   o->samples / TEST_SHARE, first + i,
-					   ranks);
+			rc = task_generate(&d->test[i], o->seed, TASK_TEST, o->samples / TEST_SHARE,
+					   first + i, ranks);
 	}
 	return rc;
 }
@@ -248,8 +242,7 @@ static int run(const struct train_opts *o, struct trib *t)
 	if (!rc && b) {
 		rc = board_end(b, &res);
 		if (rc)
-			fprintf(stderr, "trib-train: %s: %s\n", o->json,
-				strerror(-rc));
+			fprintf(stderr, "trib-train: %s: %s\n", o->json, strerror(-rc));
 	} else if (rc) {
 		complain(t, rc);
 	}
@@ -277,8 +270,8 @@ int main(int argc, char **argv)
 	if (!o.alone) {
 		rc = trib_attach(&t, NULL);
 		if (rc) {
-			fprintf(stderr, "trib-train: attach: %s: %s\n",
-				strerror(-rc), trib_error_text(NULL));
+			fprintf(stderr, "trib-train: attach: %s: %s\n", strerror(-rc),
+				trib_error_text(NULL));
 			return EXIT_FAILED;
 		}
 	}

@@ -121,21 +121,18 @@ struct board; /* output of rank 0 */
  * Train a model with the hidden layers of @o and leave the figures in @res;
  * @b may be NULL. Return: 0 or a negative errno.
  */
-int train_model(const struct train_opts *o, struct trib *t,
-		struct train_data *data, struct board *b,
-		struct train_result *res);
+int train_model(const struct train_opts *o, struct trib *t, struct train_data *data,
+		struct board *b, struct train_result *res);
 
 /* Train a linear model on the same data; fills in @res->linear. */
-int train_linear(const struct train_opts *o, struct trib *t,
-		 struct train_data *data, struct train_result *res);
+int train_linear(const struct train_opts *o, struct trib *t, struct train_data *data,
+		 struct train_result *res);
 
-struct board *board_begin(const struct train_opts *o, struct trib *t,
-			  size_t nparam);
+struct board *board_begin(const struct train_opts *o, struct trib *t, size_t nparam);
 /* Show that @share of epoch number @epoch (from 0) is done. */
 void board_progress(struct board *b, unsigned int epoch, double share,
 		    const struct train_epoch *so_far);
-void board_epoch(struct board *b, unsigned int epoch,
-		 const struct train_epoch *e);
+void board_epoch(struct board *b, unsigned int epoch, const struct train_epoch *e);
 /* Print the summary, and write the JSON of --json. 0 or a negative errno. */
 int board_end(struct board *b, const struct train_result *res);
 void board_free(struct board *b);

@@ -97,11 +97,9 @@ static int course_init(struct ps_course *c)
 	c->rows = o->batch / o->parts;
 	rc = make_model(&c->m, o, c->rows);
 	if (!rc)
-		rc = task_generate(&c->train, o->seed, TASK_TRAIN, o->samples,
-				   c->part, o->parts);
+		rc = task_generate(&c->train, o->seed, TASK_TRAIN, o->samples, c->part, o->parts);
 	if (!rc)
-		rc = task_generate(&c->test, o->seed, TASK_TEST,
-				   o->samples / TEST_SHARE, 0, 1);
+		rc = task_generate(&c->test, o->seed, TASK_TEST, o->samples / TEST_SHARE, 0, 1);
 	c->x = calloc(c->rows * TASK_DIM, sizeof(*c->x));
 	c->label = calloc(c->rows, sizeof(*c->label));
 	if (rc || !c->x || !c->label)
@@ -135,11 +133,9 @@ static void compute(struct ps_course *c)
 	task_gather(&c->train, at * c->rows, c->rows, c->x, c->label);
 	mlp_forward(&c->m, c->x, c->label, c->rows, &c->score);
 	/* trib-ps averages over the workers. */
-	mlp_backward(&c->m, c->x, c->label, c->rows, 1.0f / (float)c->rows,
-		     nothing_ready, NULL);
+	mlp_backward(&c->m, c->x, c->label, c->rows, 1.0f / (float)c->rows, nothing_ready, NULL);
 	if (c->o->pause_ms) {
-		struct timespec ts = {c->o->pause_ms / 1000,
-				      c->o->pause_ms % 1000 * 1000000L};
+		struct timespec ts = {c->o->pause_ms / 1000, c->o->pause_ms % 1000 * 1000000L};
 
 		nanosleep(&ts, NULL);
 	}
@@ -176,8 +172,7 @@ static void report(struct ps_course *c)
 		if (c->json)
 			fprintf(c->json,
 				"%s\n  {\"epoch\": %zu, \"version\": %u, \"loss\": %.6f, \"train\": %.6f, \"test\": %.6f}",
-				epoch > 1 ? "," : "", epoch, n, loss, right,
-				test);
+				epoch > 1 ? "," : "", epoch, n, loss, right, test);
 	}
 	memset(&c->score, 0, sizeof(c->score));
 }
@@ -189,8 +184,7 @@ static int next_version(struct ps_course *c)
 
 	do {
 		c->version.size = sizeof(c->version);
-		rc = trib_ps_model(c->p, c->m.param, c->count, &c->version,
-				   SAY_MS);
+		rc = trib_ps_model(c->p, c->m.param, c->count, &c->version, SAY_MS);
 		if (rc == -ETIMEDOUT)
 			complain("waiting", trib_ps_error_text(c->p));
 	} while (rc == -ETIMEDOUT);
@@ -205,8 +199,7 @@ static int train(struct ps_course *c)
 		if (!c->first)
 			c->first = c->version.version;
 		compute(c);
-		rc = trib_ps_gradient(c->p, c->version.version, c->m.grad,
-				      c->count);
+		rc = trib_ps_gradient(c->p, c->version.version, c->m.grad, c->count);
 		c->stale += rc == -ESTALE;
 		if (rc && rc != -ESTALE)
 			break;
@@ -223,13 +216,11 @@ static void finish(struct ps_course *c, double seconds)
 	double test = evaluate(c);
 
 	trib_ps_counters(c->p, &n);
-	printf("worker %u: last version %u after %.1f s, parameters %016llx\n",
-	       c->part, (unsigned int)c->version.version, seconds,
-	       (unsigned long long)hash);
+	printf("worker %u: last version %u after %.1f s, parameters %016llx\n", c->part,
+	       (unsigned int)c->version.version, seconds, (unsigned long long)hash);
 	printf("worker %u: %llu versions taken (%llu overtaken), %zu gradients (%zu too late, %llu asked for), %.1f MB received, %.1f MB sent, %llu segments fetched\n",
-	       c->part, (unsigned long long)n.versions,
-	       (unsigned long long)n.skipped, c->given, c->stale,
-	       (unsigned long long)n.gradients, (double)n.recv_bytes / 1e6,
+	       c->part, (unsigned long long)n.versions, (unsigned long long)n.skipped, c->given,
+	       c->stale, (unsigned long long)n.gradients, (double)n.recv_bytes / 1e6,
 	       (double)n.sent_bytes / 1e6, (unsigned long long)n.fetches);
 	if (c->part)
 		return;
@@ -237,11 +228,9 @@ static void finish(struct ps_course *c, double seconds)
 	if (c->json)
 		fprintf(c->json,
 			"\n ],\n \"seconds\": %.3f, \"test\": %.6f, \"parameters\": \"%016llx\",\n \"versions\": %llu, \"skipped\": %llu, \"gradients\": %zu, \"stale\": %zu, \"recv_bytes\": %llu, \"sent_bytes\": %llu, \"fetches\": %llu}\n",
-			seconds, test, (unsigned long long)hash,
-			(unsigned long long)n.versions,
+			seconds, test, (unsigned long long)hash, (unsigned long long)n.versions,
 			(unsigned long long)n.skipped, c->given, c->stale,
-			(unsigned long long)n.recv_bytes,
-			(unsigned long long)n.sent_bytes,
+			(unsigned long long)n.recv_bytes, (unsigned long long)n.sent_bytes,
 			(unsigned long long)n.fetches);
 }
 
@@ -265,9 +254,8 @@ static int join(struct ps_course *c)
 		return EXIT_USAGE;
 	}
 	if (!c->part)
-		printf("%s: %zu parameters, %s, part %u of %u, %zu samples a gradient\n",
-		       task.job, task.count,
-		       task.async ? "asynchronous" : "synchronous", c->part,
+		printf("%s: %zu parameters, %s, part %u of %u, %zu samples a gradient\n", task.job,
+		       task.count, task.async ? "asynchronous" : "synchronous", c->part,
 		       c->o->parts, c->rows);
 	return EXIT_OK;
 }
@@ -281,9 +269,7 @@ static int open_json(struct ps_course *c)
 	c->json = strcmp(path, "-") ? fopen(path, "w") : stdout;
 	if (!c->json)
 		return complain(path, strerror(errno));
-	fprintf(c->json,
-		"{\"tool\": \"trib-train\", \"parts\": %u,\n \"epochs\": [",
-		c->o->parts);
+	fprintf(c->json, "{\"tool\": \"trib-train\", \"parts\": %u,\n \"epochs\": [", c->o->parts);
 	return EXIT_OK;
 }
 

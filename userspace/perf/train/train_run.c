@@ -57,23 +57,19 @@ static void course_free(struct course *c)
 }
 
 /* Rows @from .. @from + @n of each part, one part after the other. */
-static size_t gather(struct course *c, const struct task_part *parts,
-		     size_t from, size_t n)
+static size_t gather(struct course *c, const struct task_part *parts, size_t from, size_t n)
 {
 	size_t at = 0;
 
 	for (unsigned int i = 0; i < c->data->nparts; i++, at += n)
-		task_gather(&parts[i], from, n, c->x + at * TASK_DIM,
-			    c->label + at);
+		task_gather(&parts[i], from, n, c->x + at * TASK_DIM, c->label + at);
 	return at;
 }
 
-static int step(struct course *c, size_t index, double rate,
-		struct mlp_score *score)
+static int step(struct course *c, size_t index, double rate, struct mlp_score *score)
 {
 	size_t n = gather(c, c->data->train, index * c->rows, c->rows);
-	unsigned int ranks =
-		c->s.t ? (unsigned int)trib_world(c->s.t) : c->data->nparts;
+	unsigned int ranks = c->s.t ? (unsigned int)trib_world(c->s.t) : c->data->nparts;
 	float scale = 1.0f / (float)(c->rows * ranks);
 	int rc;
 
@@ -109,8 +105,7 @@ static void set_score(struct train_epoch *e, const struct mlp_score *score)
 	e->train = (double)score->right / rows;
 }
 
-static int run_epoch(struct course *c, unsigned int epoch,
-		     struct train_epoch *e)
+static int run_epoch(struct course *c, unsigned int epoch, struct train_epoch *e)
 {
 	double busy = c->s.busy_s, total = (double)c->steps * c->epochs;
 	uint64_t bytes = c->s.bytes;
@@ -120,18 +115,15 @@ static int run_epoch(struct course *c, unsigned int epoch,
 	for (unsigned int i = 0; i < c->data->nparts; i++)
 		task_shuffle(&c->data->train[i], epoch);
 	for (size_t i = 0; !rc && i < c->steps; i++) {
-		double done =
-			((double)epoch * (double)c->steps + (double)i) / total;
+		double done = ((double)epoch * (double)c->steps + (double)i) / total;
 		double rate = c->o->rate * (1 - (1 - RATE_END) * done);
 
 		rc = step(c, i, rate, &score);
 		if (c->s.busy_s > busy)
-			e->algbw = (double)(c->s.bytes - bytes) /
-				   (c->s.busy_s - busy) / 1e9;
+			e->algbw = (double)(c->s.bytes - bytes) / (c->s.busy_s - busy) / 1e9;
 		set_score(e, &score);
 		if (c->board)
-			board_progress(c->board, epoch,
-				       (double)(i + 1) / (double)c->steps, e);
+			board_progress(c->board, epoch, (double)(i + 1) / (double)c->steps, e);
 	}
 	if (!rc)
 		rc = sync_score(&c->s, &score);
@@ -148,8 +140,7 @@ static void read_counters(struct trib *t, struct train_result *res)
 }
 
 /* Growth of the counters since @before. */
-static void subtract(struct train_result *res,
-		     const struct train_result *before)
+static void subtract(struct train_result *res, const struct train_result *before)
 {
 	res->counters.sent_bytes -= before->counters.sent_bytes;
 	res->counters.recv_bytes -= before->counters.recv_bytes;
@@ -161,12 +152,10 @@ static void subtract(struct train_result *res,
 	res->wire.tx -= before->wire.tx;
 }
 
-int train_model(const struct train_opts *o, struct trib *t,
-		struct train_data *data, struct board *b,
-		struct train_result *res)
+int train_model(const struct train_opts *o, struct trib *t, struct train_data *data,
+		struct board *b, struct train_result *res)
 {
-	struct course c = {
-		.o = o, .data = data, .board = b, .epochs = o->epochs};
+	struct course c = {.o = o, .data = data, .board = b, .epochs = o->epochs};
 	struct train_result before = {0};
 	double begun;
 	int rc = course_init(&c, t);
@@ -197,8 +186,8 @@ int train_model(const struct train_opts *o, struct trib *t,
 	return rc;
 }
 
-int train_linear(const struct train_opts *o, struct trib *t,
-		 struct train_data *data, struct train_result *res)
+int train_linear(const struct train_opts *o, struct trib *t, struct train_data *data,
+		 struct train_result *res)
 {
 	struct train_opts linear = *o;
 	struct course c = {.o = &linear, .data = data, .epochs = LINEAR_EPOCHS};

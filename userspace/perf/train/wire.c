@@ -27,9 +27,8 @@ int wire_read(struct wire_bytes *w)
 		name += strspn(name, " ");
 		/* Bytes are the first of eight counters each way. */
 		if (strcmp(name, "lo") &&
-		    sscanf(colon + 1,
-			   "%" SCNu64 " %*u %*u %*u %*u %*u %*u %*u %" SCNu64,
-			   &rx, &tx) == 2) {
+		    sscanf(colon + 1, "%" SCNu64 " %*u %*u %*u %*u %*u %*u %*u %" SCNu64, &rx,
+			   &tx) == 2) {
 			w->rx += rx;
 			w->tx += tx;
 		}

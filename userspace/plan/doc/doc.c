@@ -22,12 +22,12 @@ int plan_fail(struct plan_error *err, int code, const char *fmt, ...)
 	return code;
 }
 
-int doc_open(struct json_read *d, const char *name, const char *text,
-	     size_t len, struct plan_error *err)
+int doc_open(struct json_read *d, const char *name, const char *text, size_t len,
+	     struct plan_error *err)
 {
 	if (len > PLAN_TEXT_MAX)
-		return plan_fail(err, -EFBIG, "%s: %zu bytes: at most %u", name,
-				 len, PLAN_TEXT_MAX);
+		return plan_fail(err, -EFBIG, "%s: %zu bytes: at most %u", name, len,
+				 PLAN_TEXT_MAX);
 	return json_read_open(d, name, text, len, err->text, sizeof(err->text));
 }
 
@@ -43,16 +43,13 @@ int doc_name(const struct json_read *d, const struct json_at *at, const char *s)
 	if (!*s)
 		return json_read_fail(d, at, "is empty");
 	if (strlen(s) > 63)
-		return json_read_fail(d, at,
-				      "\"%.40s...\" has %zu bytes: at most 63",
-				      s, strlen(s));
+		return json_read_fail(d, at, "\"%.40s...\" has %zu bytes: at most 63", s,
+				      strlen(s));
 	if (*s == '-')
 		return json_read_fail(d, at, "\"%s\" begins with -", s);
 	for (c = s; *c; c++)
 		if (!isgraph((unsigned char)*c) || strchr(":\"'\\?&#%", *c))
-			return json_read_fail(
-				d, at,
-				"\"%s\" holds a blank, or one of :\"'\\?&#%%",
-				s);
+			return json_read_fail(d, at, "\"%s\" holds a blank, or one of :\"'\\?&#%%",
+					      s);
 	return 0;
 }

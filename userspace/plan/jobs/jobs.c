@@ -30,13 +30,11 @@ void plan_jobs_free(struct plan_jobs *j)
 	free(j);
 }
 
-static int parse_way(struct job *j, const struct plan_topology *t,
-		     const struct json_read *d, const struct json_at *at,
-		     const json_t *v)
+static int parse_way(struct job *j, const struct plan_topology *t, const struct json_read *d,
+		     const struct json_at *at, const json_t *v)
 {
 	static const char *const ways[] = {"tree", "bcube", "torus"};
-	static const enum topo_kind kinds[] = {TOPO_PLAIN, TOPO_BCUBE,
-					       TOPO_TORUS};
+	static const enum topo_kind kinds[] = {TOPO_PLAIN, TOPO_BCUBE, TOPO_TORUS};
 	const struct json_at key = JSON_KEY(at, "algorithm");
 	const char *name = NULL;
 	int err, i, hosts = 0;
@@ -49,35 +47,27 @@ static int parse_way(struct job *j, const struct plan_topology *t,
 	j->way = JOB_TREE;
 	if (!name || !strcmp(name, "auto")) {
 		for (i = 1; i < 3; i++)
-			if (t->kind == kinds[i] && j->ps < 0 &&
-			    j->nworkers == hosts)
+			if (t->kind == kinds[i] && j->ps < 0 && j->nworkers == hosts)
 				j->way = (enum job_way)i;
 		return 0;
 	}
 	for (i = 0; i < 3 && strcmp(ways[i], name);)
 		i++;
 	if (i == 3)
-		return json_read_fail(
-			d, &key, "\"%.40s\" is not auto, tree, bcube or torus",
-			name);
+		return json_read_fail(d, &key, "\"%.40s\" is not auto, tree, bcube or torus", name);
 	if (i && t->kind != kinds[i])
-		return json_read_fail(d, &key,
-				      "the topology is not a %s: use \"tree\"",
-				      name);
+		return json_read_fail(d, &key, "the topology is not a %s: use \"tree\"", name);
 	if (i && j->ps >= 0)
-		return json_read_fail(d, &key,
-				      "%s works without a ps: remove it", name);
+		return json_read_fail(d, &key, "%s works without a ps: remove it", name);
 	if (i && j->nworkers != hosts)
-		return json_read_fail(
-			d, &key,
-			"%s needs all %d hosts as workers, the job has %d",
-			name, hosts, j->nworkers);
+		return json_read_fail(d, &key, "%s needs all %d hosts as workers, the job has %d",
+				      name, hosts, j->nworkers);
 	j->way = (enum job_way)i;
 	return 0;
 }
 
-static int parse_mode(struct job *j, const struct json_read *d,
-		      const struct json_at *at, const json_t *v)
+static int parse_mode(struct job *j, const struct json_read *d, const struct json_at *at,
+		      const json_t *v)
 {
 	const struct json_at key = JSON_KEY(at, "mode");
 	const char *mode = "dedicated";
@@ -88,14 +78,11 @@ static int parse_mode(struct job *j, const struct json_read *d,
 		return err;
 	j->shared = !strcmp(mode, "shared");
 	if (!j->shared && strcmp(mode, "dedicated"))
-		return json_read_fail(
-			d, &key, "\"%.40s\" is not dedicated or shared", mode);
+		return json_read_fail(d, &key, "\"%.40s\" is not dedicated or shared", mode);
 	if (j->shared && j->ps < 0)
-		return json_read_fail(d, &key,
-				      "shared pools need a ps: name one");
+		return json_read_fail(d, &key, "shared pools need a ps: name one");
 	if (j->shared && j->way != JOB_TREE)
-		return json_read_fail(
-			d, &key, "shared pools need \"algorithm\": \"tree\"");
+		return json_read_fail(d, &key, "shared pools need \"algorithm\": \"tree\"");
 	j->ps_relay = j->shared;
 	if (!j->shared && json_object_get(v, "ps_relay"))
 		return json_read_fail(d, &JSON_KEY(at, "ps_relay"),
@@ -103,74 +90,62 @@ static int parse_mode(struct job *j, const struct json_read *d,
 	return json_read_bool(d, at, v, "ps_relay", &j->ps_relay);
 }
 
-static int parse_dtype(struct job *j, const struct json_read *d,
-		       const struct json_at *at, const char *text)
+static int parse_dtype(struct job *j, const struct json_read *d, const struct json_at *at,
+		       const char *text)
 {
 	__u8 fmt = trib_dtype_parse(text);
 
 	if (!fmt)
 		return json_read_fail(d, &JSON_KEY(at, "dtype"),
-				      "\"%s\" is not int, f32, f16 or bf16",
-				      text);
+				      "\"%s\" is not int, f32, f16 or bf16", text);
 	if (trib_fmt_is_float(fmt) && j->shared)
-		return json_read_fail(
-			d, &JSON_KEY(at, "dtype"),
-			"\"%s\": shared pools add up integers only", text);
+		return json_read_fail(d, &JSON_KEY(at, "dtype"),
+				      "\"%s\": shared pools add up integers only", text);
 	j->dtype = trib_fmt_is_float(fmt) ? trib_dtype_name(fmt) : NULL;
 	return 0;
 }
 
 /* Read the settings that `trib job add` has too. */
-static int parse_settings(struct job *j, const struct json_read *d,
-			  const struct json_at *at, const json_t *v)
+static int parse_settings(struct job *j, const struct json_read *d, const struct json_at *at,
+			  const json_t *v)
 {
 	const json_t *owner = json_object_get(v, "owner");
 	int64_t window = 0, timeout = 0, nval = TRIB_NVAL_SMALL, trees = 16;
 	const char *cookie = NULL, *dtype = NULL;
 	int err;
 
-	err = json_read_int(d, at, v, "window", JSON_OPTIONAL, 1, 16384,
-			    &window);
+	err = json_read_int(d, at, v, "window", JSON_OPTIONAL, 1, 16384, &window);
 	if (!err && (window & (window - 1)))
-		err = json_read_fail(d, &JSON_KEY(at, "window"),
-				     "%lld: wanted a power of 2",
+		err = json_read_fail(d, &JSON_KEY(at, "window"), "%lld: wanted a power of 2",
 				     (long long)window);
 	if (!err)
-		err = json_read_int(d, at, v, "timeout", JSON_OPTIONAL, 1,
-				    3600000, &timeout);
+		err = json_read_int(d, at, v, "timeout", JSON_OPTIONAL, 1, 3600000, &timeout);
 	if (!err)
-		err = json_read_int(d, at, v, "values", JSON_OPTIONAL,
-				    TRIB_NVAL_BLOCK, TRIB_NVAL_LARGE, &nval);
+		err = json_read_int(d, at, v, "values", JSON_OPTIONAL, TRIB_NVAL_BLOCK,
+				    TRIB_NVAL_LARGE, &nval);
 	if (!err)
-		err = json_read_int(d, at, v, "trees", JSON_OPTIONAL, 1,
-				    PLAN_TREES_MAX, &trees);
+		err = json_read_int(d, at, v, "trees", JSON_OPTIONAL, 1, PLAN_TREES_MAX, &trees);
 	if (!err)
-		err = json_read_string(d, at, v, "cookie", JSON_OPTIONAL,
-				       &cookie);
+		err = json_read_string(d, at, v, "cookie", JSON_OPTIONAL, &cookie);
 	if (!err)
-		err = json_read_string(d, at, v, "dtype", JSON_OPTIONAL,
-				       &dtype);
+		err = json_read_string(d, at, v, "dtype", JSON_OPTIONAL, &dtype);
 	if (!err && dtype)
 		err = parse_dtype(j, d, at, dtype);
 	if (err)
 		return err;
-	if (cookie &&
-	    (!*cookie || strlen(cookie) > 16 ||
-	     strspn(cookie, "0123456789abcdefABCDEF") != strlen(cookie)))
+	if (cookie && (!*cookie || strlen(cookie) > 16 ||
+		       strspn(cookie, "0123456789abcdefABCDEF") != strlen(cookie)))
 		return json_read_fail(d, &JSON_KEY(at, "cookie"),
 				      "wanted 1 to 16 hexadecimal digits");
 	if (cookie)
 		snprintf(j->cookie, sizeof(j->cookie), "%s", cookie);
 	if (json_is_string(owner)) {
-		err = doc_name(d, &JSON_KEY(at, "owner"),
-			       json_string_value(owner));
+		err = doc_name(d, &JSON_KEY(at, "owner"), json_string_value(owner));
 		if (err)
 			return err;
-	} else if (owner &&
-		   (!json_is_integer(owner) || json_integer_value(owner) < 0 ||
-		    json_integer_value(owner) > 4294967294LL)) {
-		return json_read_fail(d, &JSON_KEY(at, "owner"),
-				      "wanted a user's name or number");
+	} else if (owner && (!json_is_integer(owner) || json_integer_value(owner) < 0 ||
+			     json_integer_value(owner) > 4294967294LL)) {
+		return json_read_fail(d, &JSON_KEY(at, "owner"), "wanted a user's name or number");
 	}
 	j->owner = json_incref((json_t *)owner);
 	j->window = (int)window;
@@ -181,8 +156,8 @@ static int parse_settings(struct job *j, const struct json_read *d,
 }
 
 /* Check that some node sums, and that the workers fit below the relays. */
-static int check_room(struct job *j, const struct plan_topology *t,
-		      const struct json_read *d, const struct json_at *at)
+static int check_room(struct job *j, const struct plan_topology *t, const struct json_read *d,
+		      const struct json_at *at)
 {
 	const struct json_at key = JSON_KEY(at, "max_relays");
 	int relays = j->max < j->nmay ? j->max : j->nmay;
@@ -193,23 +168,19 @@ static int check_room(struct job *j, const struct plan_topology *t,
 	if (!j->max)
 		j->nmay = 0;
 	if (j->ps < 0 && !j->max)
-		return json_read_fail(
-			d, &key,
-			"0 without a ps: no node would sum; raise it or name a ps");
+		return json_read_fail(d, &key,
+				      "0 without a ps: no node would sum; raise it or name a ps");
 	if (j->ps < 0 && !j->nmay)
-		return json_read_fail(
-			d, at,
-			"no node may relay and there is no ps: no node would sum");
+		return json_read_fail(d, at,
+				      "no node may relay and there is no ps: no node would sum");
 	if (j->tor_free && j->tor < 0)
-		return json_read_fail(
-			d, &JSON_KEY(at, "ps_tor_relay"),
-			"%s is not behind exactly one switch that can relay",
-			j->ps < 0 ? "no ps" : t->node[j->ps].name);
+		return json_read_fail(d, &JSON_KEY(at, "ps_tor_relay"),
+				      "%s is not behind exactly one switch that can relay",
+				      j->ps < 0 ? "no ps" : t->node[j->ps].name);
 	relays += j->tor_free ? 1 : 0;
-	room = (long)(TRIB_CHILDREN_MAX - 1) * relays +
-	       (j->ps < 0   ? 1
-		: j->shared ? TRIB_WORLD_MAX
-			    : TRIB_CHILDREN_MAX);
+	room = (long)(TRIB_CHILDREN_MAX - 1) * relays + (j->ps < 0   ? 1
+							 : j->shared ? TRIB_WORLD_MAX
+								     : TRIB_CHILDREN_MAX);
 	if (j->nworkers > room)
 		return json_read_fail(
 			d, &key,
@@ -218,9 +189,8 @@ static int check_room(struct job *j, const struct plan_topology *t,
 	return 0;
 }
 
-static int parse_job(struct job *j, const struct plan_topology *t,
-		     const struct json_read *d, const struct json_at *at,
-		     const json_t *v)
+static int parse_job(struct job *j, const struct plan_topology *t, const struct json_read *d,
+		     const struct json_at *at, const json_t *v)
 {
 	static const char *const keys[] = {
 		"name",	  "id",	       "workers",  "ps",     "max_relays",
@@ -242,8 +212,7 @@ static int parse_job(struct job *j, const struct plan_topology *t,
 	if (!err)
 		snprintf(j->name, sizeof(j->name), "%s", name);
 	if (!err)
-		err = json_read_int(d, at, v, "id", JSON_OPTIONAL, 1, 65535,
-				    &id);
+		err = json_read_int(d, at, v, "id", JSON_OPTIONAL, 1, 65535, &id);
 	j->id = (int)id;
 	if (!err)
 		err = job_parse_ps(j, t, d, at, v);
@@ -259,18 +228,15 @@ static int parse_job(struct job *j, const struct plan_topology *t,
 	if (!err)
 		err = job_parse_relays(j, t, d, at, v);
 	if (!err)
-		err = json_read_int(d, at, v, "max_relays", j->way == JOB_TREE,
-				    0, PLAN_RELAYS_MAX, &max);
+		err = json_read_int(d, at, v, "max_relays", j->way == JOB_TREE, 0, PLAN_RELAYS_MAX,
+				    &max);
 	j->max = (int)max;
 	if (!err)
-		err = json_read_rate(d, at, v, "relay_capacity", JSON_OPTIONAL,
-				     &j->cap);
+		err = json_read_rate(d, at, v, "relay_capacity", JSON_OPTIONAL, &j->cap);
 	if (!err)
-		err = json_read_rate(d, at, v, "weight", JSON_OPTIONAL,
-				     &j->weight);
+		err = json_read_rate(d, at, v, "weight", JSON_OPTIONAL, &j->weight);
 	if (!err && (j->weight < 1e-3 || j->weight > 1e3))
-		err = json_read_fail(d, &JSON_KEY(at, "weight"),
-				     "%g is not within 0.001 to 1000",
+		err = json_read_fail(d, &JSON_KEY(at, "weight"), "%g is not within 0.001 to 1000",
 				     j->weight);
 	if (!err)
 		err = json_read_bool(d, at, v, "ps_tor_relay", &j->tor_free);
@@ -307,14 +273,12 @@ static int parse(struct plan_jobs *js, const struct json_read *d)
 		err = parse_job(&js->job[i], js->topo, d, &here, v);
 		for (k = 0; !err && k < i; k++) {
 			if (!strcmp(js->job[k].name, js->job[i].name))
-				err = json_read_fail(
-					d, &JSON_KEY(&here, "name"),
-					"\"%s\" occurs twice", js->job[i].name);
+				err = json_read_fail(d, &JSON_KEY(&here, "name"),
+						     "\"%s\" occurs twice", js->job[i].name);
 			else if (js->job[k].id == js->job[i].id)
-				err = json_read_fail(
-					d, &JSON_KEY(&here, "id"),
-					"%d is the id of %s already",
-					js->job[i].id, js->job[k].name);
+				err = json_read_fail(d, &JSON_KEY(&here, "id"),
+						     "%d is the id of %s already", js->job[i].id,
+						     js->job[k].name);
 		}
 		if (err)
 			return err;
@@ -322,9 +286,8 @@ static int parse(struct plan_jobs *js, const struct json_read *d)
 	return 0;
 }
 
-int plan_jobs_parse(struct plan_jobs **out, const struct plan_topology *t,
-		    const char *name, const char *text, size_t len,
-		    struct plan_error *err)
+int plan_jobs_parse(struct plan_jobs **out, const struct plan_topology *t, const char *name,
+		    const char *text, size_t len, struct plan_error *err)
 {
 	struct plan_jobs *js;
 	struct json_read d;

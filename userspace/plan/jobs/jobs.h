@@ -56,14 +56,11 @@ struct plan_jobs {
 };
 
 /* job_nodes.c, for jobs.c: parts of a job; 0 or -EINVAL. */
-int job_parse_ps(struct job *j, const struct plan_topology *t,
-		 const struct json_read *d, const struct json_at *at,
-		 const json_t *v);
-int job_parse_workers(struct job *j, const struct plan_topology *t,
-		      const struct json_read *d, const struct json_at *at,
-		      const json_t *v);
-int job_parse_relays(struct job *j, const struct plan_topology *t,
-		     const struct json_read *d, const struct json_at *at,
-		     const json_t *v);
+int job_parse_ps(struct job *j, const struct plan_topology *t, const struct json_read *d,
+		 const struct json_at *at, const json_t *v);
+int job_parse_workers(struct job *j, const struct plan_topology *t, const struct json_read *d,
+		      const struct json_at *at, const json_t *v);
+int job_parse_relays(struct job *j, const struct plan_topology *t, const struct json_read *d,
+		     const struct json_at *at, const json_t *v);
 
 #endif /* TRIB_PLAN_JOBS_H */

@@ -96,8 +96,7 @@ static int fill_caps(struct model *n)
 	for (i = 0; i < t->nnodes; i++) {
 		n->cap[res_relay(n, i)] = t->node[i].rate / n->unit;
 		for (j = 0; j < n->njobs; j++)
-			n->cap[res_job_relay(n, j, i)] =
-				n->js->job[j].cap / n->unit;
+			n->cap[res_job_relay(n, j, i)] = n->js->job[j].cap / n->unit;
 	}
 	return 0;
 }
@@ -116,8 +115,7 @@ static int check_reach(struct model *n, int j)
 			"job %s: %d of %d nodes may relay for %d workers: too many paths; list fewer under \"relays\"",
 			job->name, job->nmay, t->nnodes, job->nworkers);
 	for (i = 0; root < 0 && i < job->nmay; i++)
-		if (paths_arcs(n->paths, n->job[j].group[0].at, job->may[i],
-			       arcs) >= 0)
+		if (paths_arcs(n->paths, n->job[j].group[0].at, job->may[i], arcs) >= 0)
 			root = job->may[i];
 	if (root < 0)
 		return plan_fail(
@@ -130,8 +128,7 @@ static int check_reach(struct model *n, int j)
 				n->err, -ENETUNREACH,
 				"job %s: no path from worker %s to %s %s: check the links between them",
 				job->name, t->node[job->worker[i]].name,
-				job->ps >= 0 ? "the ps" : "relay",
-				t->node[root].name);
+				job->ps >= 0 ? "the ps" : "relay", t->node[root].name);
 	return 0;
 }
 
@@ -164,8 +161,7 @@ static int build(struct model *n)
 	return err;
 }
 
-int model_new(struct model **out, const struct plan_jobs *js,
-	      struct plan_error *err)
+int model_new(struct model **out, const struct plan_jobs *js, struct plan_error *err)
 {
 	struct model *n = calloc(1, sizeof(*n));
 	int rc;

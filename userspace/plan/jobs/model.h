@@ -51,8 +51,7 @@ struct model {
 	struct plan_error *err;
 };
 
-int model_new(struct model **out, const struct plan_jobs *js,
-	      struct plan_error *err);
+int model_new(struct model **out, const struct plan_jobs *js, struct plan_error *err);
 void model_free(struct model *n);
 
 /* Resource of a link. The seed LP uses arcs instead: even and odd numbers. */

@@ -14,10 +14,8 @@ static bool is_useful(struct model *model, int j, int node)
 	const struct job *job = model->job[j].job;
 	int path[PATHS_HOPS];
 
-	return paths_arcs(model->paths, model->job[j].group[0].at, node,
-			  path) >= 0 &&
-	       (job->ps < 0 ||
-		paths_arcs(model->paths, node, job->ps, path) >= 0);
+	return paths_arcs(model->paths, model->job[j].group[0].at, node, path) >= 0 &&
+	       (job->ps < 0 || paths_arcs(model->paths, node, job->ps, path) >= 0);
 }
 
 int reach_new(struct reach **out, struct model *model, int j)
@@ -84,8 +82,7 @@ int reach_want(struct reach *r, int c)
 	for (i = 0; off && arcs && i < total; i++) {
 		off[i] = used;
 		len = paths_arcs(r->model->paths,
-				 i < nj->ngroup ? nj->group[i].at
-						: r->node[i - nj->ngroup],
+				 i < nj->ngroup ? nj->group[i].at : r->node[i - nj->ngroup],
 				 r->node[c], path);
 		if (len < 0) {
 			path[0] = -1;

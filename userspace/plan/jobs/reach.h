@@ -36,8 +36,8 @@ void reach_free(struct reach *r);
 /* Fill the lists of destination @c if they are empty; 0 or -ENOMEM. */
 int reach_want(struct reach *r, int c);
 /* @sum plus the prices of the path from @from to @c; INFINITY: no path. */
-static inline double reach_length(const struct reach *r, int from, int c,
-				  const double *price, double sum)
+static inline double reach_length(const struct reach *r, int from, int c, const double *price,
+				  double sum)
 {
 	const int *arc = r->arcs[c] + r->off[c][from];
 	const int *end = r->arcs[c] + r->off[c][from + 1];

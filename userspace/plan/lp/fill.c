@@ -62,8 +62,7 @@ int fill_rates(struct filling *f, double g[])
 		freeze(f, done, g);
 		for (j = 0; j < f->njobs; j++)
 			if (done[j]) {
-				lp_set_row(f->lp, f->job_row[j], g[j] * KEPT,
-					   INFINITY);
+				lp_set_row(f->lp, f->job_row[j], g[j] * KEPT, INFINITY);
 				lp_set_value(f->lp, f->tau, f->job_row[j], 0);
 			}
 		if (!unfrozen(f, done))

@@ -69,8 +69,8 @@ static void child_main(int fd, pid_t parent)
 	signal(SIGINT, SIG_IGN);
 	signal(SIGABRT, SIG_DFL);
 	null = open("/dev/null", O_RDWR);
-	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
-	    dup2(null, 2) < 0 || dup2(fd, 3) < 0)
+	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 ||
+	    dup2(fd, 3) < 0)
 		_exit(1);
 	close_range(4, ~0u, 0);
 	lp_child(3);
@@ -175,8 +175,8 @@ int lp_add_row(struct lp *lp, double lo, double up)
 	return lp->nrow++;
 }
 
-int lp_add_col(struct lp *lp, double cost, double lo, double up, int n,
-	       const int *row, const double *val)
+int lp_add_col(struct lp *lp, double cost, double lo, double up, int n, const int *row,
+	       const double *val)
 {
 	int room = lp->col_room ? lp->col_room * 2 : 64;
 
@@ -191,8 +191,7 @@ int lp_add_col(struct lp *lp, double cost, double lo, double up, int n,
 	}
 	if (lp->nnz + n > lp->nnz_room) {
 		room = (lp->nnz + n) * 2 + 256;
-		if (resize(&lp->row, room, sizeof(int)) ||
-		    resize(&lp->val, room, sizeof(double)))
+		if (resize(&lp->row, room, sizeof(int)) || resize(&lp->val, room, sizeof(double)))
 			return -ENOMEM;
 		lp->nnz_room = room;
 	}
@@ -254,9 +253,7 @@ static int send_news(struct lp *lp, int method)
 	for (i = 0; i <= ask.ncol; i++)
 		start[i] = lp->start[c + i] - z;
 	err = lp_send(fd, &ask, sizeof(ask));
-#define PUT(p, from, n)                                                        \
-	(err = err ? err                                                       \
-		   : lp_send(fd, (p) + (from), (size_t)(n) * sizeof(*(p))))
+#define PUT(p, from, n) (err = err ? err : lp_send(fd, (p) + (from), (size_t)(n) * sizeof(*(p))))
 	PUT(lp->row_lo, r, ask.nrow);
 	PUT(lp->row_up, r, ask.nrow);
 	PUT(lp->cost, c, ask.ncol);

@@ -58,8 +58,8 @@ struct lp *lp_new(struct lp_solver *s);
 void lp_free(struct lp *lp);
 /* Add a row or column; its number, or -ENOMEM. */
 int lp_add_row(struct lp *lp, double lo, double up);
-int lp_add_col(struct lp *lp, double cost, double lo, double up, int n,
-	       const int *row, const double *val);
+int lp_add_col(struct lp *lp, double cost, double lo, double up, int n, const int *row,
+	       const double *val);
 /* Change a row or column. The next solve starts without a basis. */
 void lp_set_row(struct lp *lp, int row, double lo, double up);
 void lp_set_cost(struct lp *lp, int col, double cost);

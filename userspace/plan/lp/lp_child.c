@@ -77,8 +77,7 @@ static void add(int fd, Clp_Simplex *clp, const struct lp_ask *ask)
 	if (ask->nrow)
 		Clp_addRows(clp, ask->nrow, row_lo, row_up, none, row, val);
 	if (ask->ncol)
-		Clp_addColumns(clp, ask->ncol, col_lo, col_up, cost, start, row,
-			       val);
+		Clp_addColumns(clp, ask->ncol, col_lo, col_up, cost, start, row, val);
 	free(row_lo);
 	free(row_up);
 	free(cost);
@@ -118,8 +117,7 @@ static void answer(int fd, Clp_Simplex *clp, int status)
 	};
 
 	if (lp_send(fd, &a, sizeof(a)) ||
-	    lp_send(fd, Clp_getColSolution(clp),
-		    (size_t)a.ncol * sizeof(double)) ||
+	    lp_send(fd, Clp_getColSolution(clp), (size_t)a.ncol * sizeof(double)) ||
 	    lp_send(fd, Clp_getRowPrice(clp), (size_t)a.nrow * sizeof(double)))
 		_exit(0);
 }

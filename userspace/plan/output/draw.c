@@ -79,16 +79,13 @@ static void arrange(struct picture *p)
 			continue;
 		}
 		p->x[i] = x0 == x1 ? WIDTH / 2
-				   : EDGE + (p->x[i] - x0) / (x1 - x0) *
-						     (WIDTH - 2 * EDGE);
+				   : EDGE + (p->x[i] - x0) / (x1 - x0) * (WIDTH - 2 * EDGE);
 		p->y[i] = y0 == y1 ? HEIGHT / 2
-				   : EDGE + (p->y[i] - y0) / (y1 - y0) *
-						     (HEIGHT - 2 * EDGE);
+				   : EDGE + (p->y[i] - y0) / (y1 - y0) * (HEIGHT - 2 * EDGE);
 	}
 }
 
-static void mark_name(struct picture *p, const json_t *index, const char *name,
-		      enum mark mark)
+static void mark_name(struct picture *p, const json_t *index, const char *name, enum mark mark)
 {
 	const json_t *at = name ? json_object_get(index, name) : NULL;
 	size_t i = at ? (size_t)json_integer_value(at) : p->n;
@@ -106,12 +103,9 @@ static void mark_all(struct picture *p, const json_t *plan, const json_t *index)
 		json_array_foreach(json_object_get(job, "workers"), k, v)
 			mark_name(p, index, json_string_value(v), MARK_WORKER);
 		json_array_foreach(json_object_get(job, "relays"), k, v)
-			mark_name(p, index,
-				  json_string_value(json_object_get(v, "node")),
+			mark_name(p, index, json_string_value(json_object_get(v, "node")),
 				  MARK_RELAY);
-		mark_name(p, index,
-			  json_string_value(json_object_get(job, "ps")),
-			  MARK_PS);
+		mark_name(p, index, json_string_value(json_object_get(job, "ps")), MARK_PS);
 	}
 }
 
@@ -127,15 +121,12 @@ static void draw_link(struct picture *p, const json_t *v)
 	full = fmin(1, fmax(0, fmax(up, down)));
 	fprintf(p->f,
 		"<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"rgb(%.0f,%.0f,%.0f)\" stroke-width=\"%.1f\"><title>",
-		p->x[a], p->y[a], p->x[b], p->y[b], 200 + 10 * full,
-		200 - 170 * full, 200 - 160 * full, 0.5 + 2.5 * full);
-	escaped(p->f, json_string_value(json_object_get(
-			      json_array_get(p->nodes, a), "name")));
+		p->x[a], p->y[a], p->x[b], p->y[b], 200 + 10 * full, 200 - 170 * full,
+		200 - 160 * full, 0.5 + 2.5 * full);
+	escaped(p->f, json_string_value(json_object_get(json_array_get(p->nodes, a), "name")));
 	fprintf(p->f, " to ");
-	escaped(p->f, json_string_value(json_object_get(
-			      json_array_get(p->nodes, b), "name")));
-	fprintf(p->f, ": %.0f %% there, %.0f %% back</title></line>\n",
-		100 * up, 100 * down);
+	escaped(p->f, json_string_value(json_object_get(json_array_get(p->nodes, b), "name")));
+	fprintf(p->f, ": %.0f %% there, %.0f %% back</title></line>\n", 100 * up, 100 * down);
 }
 
 static void draw_node(struct picture *p, size_t i)
@@ -154,15 +145,14 @@ static void draw_node(struct picture *p, size_t i)
 	else
 		fprintf(p->f,
 			"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" stroke=\"#333\"><title>",
-			p->x[i] - r, p->y[i] - r, 2 * r, 2 * r,
-			fill[p->mark[i]]);
+			p->x[i] - r, p->y[i] - r, 2 * r, 2 * r, fill[p->mark[i]]);
 	escaped(p->f, name);
 	fprintf(p->f, "</title></%s>\n",
 		json_is_true(json_object_get(v, "host")) ? "circle" : "rect");
 	if (p->n > NAMED_MAX && p->mark[i] < MARK_RELAY)
 		return;
-	fprintf(p->f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">",
-		p->x[i], p->y[i] + r + 12);
+	fprintf(p->f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">", p->x[i],
+		p->y[i] + r + 12);
 	escaped(p->f, name);
 	fprintf(p->f, "</text>\n");
 }
@@ -175,15 +165,14 @@ static void draw(struct picture *p, const json_t *plan)
 	fprintf(p->f,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\" font-size=\"11\">\n",
 		WIDTH, HEIGHT);
-	fprintf(p->f,
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n");
+	fprintf(p->f, "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n");
 	json_array_foreach(p->links, i, v)
 		draw_link(p, v);
 	for (i = 0; i < p->n; i++)
 		draw_node(p, i);
 	fprintf(p->f, "<text x=\"10\" y=\"18\">");
-	escaped(p->f, json_string_value(json_object_get(
-			      json_object_get(plan, "topology"), "name")));
+	escaped(p->f,
+		json_string_value(json_object_get(json_object_get(plan, "topology"), "name")));
 	fprintf(p->f,
 		": green PS, orange relays, blue workers; links are as red as they are full</text>\n</svg>\n");
 }
@@ -205,10 +194,8 @@ char *plan_draw(const json_t *plan)
 	p.f = open_memstream(&out, &size);
 	if (index && p.x && p.y && p.mark && p.f) {
 		json_array_foreach(p.nodes, i, v)
-			json_object_set_new(
-				index,
-				json_string_value(json_object_get(v, "name")),
-				json_integer((json_int_t)i));
+			json_object_set_new(index, json_string_value(json_object_get(v, "name")),
+					    json_integer((json_int_t)i));
 		arrange(&p);
 		mark_all(&p, plan, index);
 		draw(&p, plan);

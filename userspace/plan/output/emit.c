@@ -30,8 +30,7 @@ static void sum_loads(const struct findings *f, double *load)
 			for (k = 0; k < s->tree[i]->nres; k++)
 				if (s->tree[i]->res[k] < narcs)
 					load[s->tree[i]->res[k] / 2] +=
-						rate * s->weight[i] / s->n *
-						s->tree[i]->amount[k];
+						rate * s->weight[i] / s->n * s->tree[i]->amount[k];
 		/* Access links that share one resource. */
 		for (i = 0; i < w->model->job[j].ngroup; i++) {
 			const struct group *g = &w->model->job[j].group[i];
@@ -57,24 +56,18 @@ static json_t *topology(const struct findings *f)
 		return NULL;
 	sum_loads(f, load);
 	for (i = 0; i < t->nnodes; i++)
-		json_array_append_new(nodes, json_pack("{s:s, s:b, s:f, s:f}",
-						       "name", t->node[i].name,
-						       "host", t->node[i].host,
-						       "x", t->node[i].x, "y",
-						       t->node[i].y));
+		json_array_append_new(nodes, json_pack("{s:s, s:b, s:f, s:f}", "name",
+						       t->node[i].name, "host", t->node[i].host,
+						       "x", t->node[i].x, "y", t->node[i].y));
 	for (i = 0; i < t->nlinks; i++)
-		json_array_append_new(
-			links,
-			json_pack("{s:i, s:i, s:f, s:[f, f]}", "a",
-				  t->link[i].a, "b", t->link[i].b, "capacity",
-				  t->link[i].cap, "load", load[i], load[i]));
+		json_array_append_new(links, json_pack("{s:i, s:i, s:f, s:[f, f]}", "a",
+						       t->link[i].a, "b", t->link[i].b, "capacity",
+						       t->link[i].cap, "load", load[i], load[i]));
 	free(load);
-	return json_pack("{s:s, s:o, s:o}", "name", t->name, "nodes", nodes,
-			 "links", links);
+	return json_pack("{s:s, s:o, s:o}", "name", t->name, "nodes", nodes, "links", links);
 }
 
-static void note(json_t *notes, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+static void note(json_t *notes, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static void note(json_t *notes, const char *fmt, ...)
 {
@@ -97,8 +90,7 @@ static double count_rows(const struct findings *f)
 		const struct job *job = &f->w->js->job[j];
 
 		if (job->way == JOB_BCUBE)
-			n += (double)families_bcube_count(f->w->t) *
-			     job->nworkers;
+			n += (double)families_bcube_count(f->w->t) * job->nworkers;
 		else if (job->way == JOB_TREE)
 			n += (double)f->sched[j].ntree *
 			     (job->nworkers + f->sets.m[j] + 1 + job->ps_relay);
@@ -115,16 +107,14 @@ static bool want_rows(const struct findings *f, json_t *notes)
 	if (f->w->opt->no_rows)
 		return false;
 	if (t->unplaced >= 0) {
-		note(notes,
-		     "no rows for hosts: links[%d] (%s to %s) lacks %s_dev or %s_addr",
-		     i, t->node[t->link[i].a].name, t->node[t->link[i].b].name,
+		note(notes, "no rows for hosts: links[%d] (%s to %s) lacks %s_dev or %s_addr", i,
+		     t->node[t->link[i].a].name, t->node[t->link[i].b].name,
 		     t->unplaced & 1 ? "b" : "a", t->unplaced & 1 ? "b" : "a");
 		return false;
 	}
 	if (count_rows(f) > PLAN_ROWS_MAX) {
-		note(notes,
-		     "no rows for hosts: %.0f rows for trees: at most %d",
-		     count_rows(f), PLAN_ROWS_MAX);
+		note(notes, "no rows for hosts: %.0f rows for trees: at most %d", count_rows(f),
+		     PLAN_ROWS_MAX);
 		return false;
 	}
 	return true;
@@ -140,8 +130,7 @@ static void add_idle(const struct findings *f, struct rows *rows)
 			(void)rows_host(rows, i);
 }
 
-static void add_notes(const struct findings *f, const struct rows *rows,
-		      json_t *notes)
+static void add_notes(const struct findings *f, const struct rows *rows, json_t *notes)
 {
 	int j, trees;
 
@@ -152,8 +141,7 @@ static void add_notes(const struct findings *f, const struct rows *rows,
 			note(notes,
 			     "job %s: no cookie: give all hosts the same one (trib apply does)",
 			     job->name);
-		trees = job->way == JOB_BCUBE ? families_bcube_count(f->w->t)
-					      : 0;
+		trees = job->way == JOB_BCUBE ? families_bcube_count(f->w->t) : 0;
 		if (trees > TRIB_ATTACH_TREES)
 			note(notes,
 			     "job %s: %d trees: libtrib attaches to at most %d of a job; the peer engine has no such limit",
@@ -176,8 +164,7 @@ static int *number_relays(const struct findings *f)
 	for (j = 0; number && j < f->w->njobs; j++)
 		for (i = 0; i < f->sets.m[j]; i++)
 			if (f->w->js->job[j].shared)
-				number[f->w->reach[j]->node[f->sets.s[j][i]]] =
-					1;
+				number[f->w->reach[j]->node[f->sets.s[j][i]]] = 1;
 	for (j = 0; number && j < f->w->njobs; j++)
 		if (f->w->js->job[j].ps_relay)
 			number[f->w->js->job[j].ps] = 1;
@@ -196,10 +183,9 @@ static int emit_jobs(const struct findings *f, struct rows *rows, json_t *jobs)
 	if (!number)
 		return plan_fail(f->w->err, -ENOMEM, "out of memory");
 	if (count_rows(f) > 4.0 * PLAN_ROWS_MAX)
-		err = plan_fail(
-			f->w->err, -E2BIG,
-			"%.0f nodes in all trees: at most %d; use fewer jobs or trees",
-			count_rows(f), 4 * PLAN_ROWS_MAX);
+		err = plan_fail(f->w->err, -E2BIG,
+				"%.0f nodes in all trees: at most %d; use fewer jobs or trees",
+				count_rows(f), 4 * PLAN_ROWS_MAX);
 	for (j = 0; !err && j < f->w->njobs; j++) {
 		o = emit_job(f, j, rows, &next_tree, number);
 		if (!o)
@@ -208,8 +194,7 @@ static int emit_jobs(const struct findings *f, struct rows *rows, json_t *jobs)
 			err = plan_fail(f->w->err, -ENOMEM, "out of memory");
 	}
 	if (!err && next_tree > 65536)
-		err = plan_fail(f->w->err, -E2BIG,
-				"%d trees: at most 65535 in a cluster",
+		err = plan_fail(f->w->err, -E2BIG, "%d trees: at most 65535 in a cluster",
 				next_tree - 1);
 	free(number);
 	return err;
@@ -238,8 +223,8 @@ int emit_plan(const struct findings *f, json_t **out)
 		json_decref(jobs);
 		return err;
 	}
-	*out = json_pack("{s:s, s:i, s:o, s:o, s:o, s:o}", "tributary", "plan",
-			 "version", 1, "topology", topology(f), "jobs", jobs,
-			 "hosts", hosts ? hosts : json_array(), "notes", notes);
+	*out = json_pack("{s:s, s:i, s:o, s:o, s:o, s:o}", "tributary", "plan", "version", 1,
+			 "topology", topology(f), "jobs", jobs, "hosts",
+			 hosts ? hosts : json_array(), "notes", notes);
 	return *out ? 0 : plan_fail(f->w->err, -ENOMEM, "out of memory");
 }

@@ -19,7 +19,7 @@ int emit_plan(const struct findings *f, json_t **out);
  *
  * Returns a new reference, or NULL with a text in the run's error.
  */
-json_t *emit_job(const struct findings *f, int j, struct rows *rows,
-		 int *next_tree, const int *relay_number);
+json_t *emit_job(const struct findings *f, int j, struct rows *rows, int *next_tree,
+		 const int *relay_number);
 
 #endif /* TRIB_PLAN_EMIT_H */

@@ -23,8 +23,7 @@ static bool is_v6(const struct plan_topology *t)
 	int i;
 
 	for (i = 0; i < t->nlinks; i++)
-		if (strchr(t->link[i].addr[0], ':') ||
-		    strchr(t->link[i].addr[1], ':'))
+		if (strchr(t->link[i].addr[0], ':') || strchr(t->link[i].addr[1], ':'))
 			return true;
 	return false;
 }
@@ -71,16 +70,13 @@ static json_t *resource(const struct findings *f, int j, int res)
 	char text[2 * TOPO_NAME + 4];
 
 	if (res < 2 * t->nlinks) {
-		snprintf(text, sizeof(text), "%s - %s",
-			 name_of(f, arc_from(t, res)),
+		snprintf(text, sizeof(text), "%s - %s", name_of(f, arc_from(t, res)),
 			 name_of(f, arc_to(t, res)));
 		return json_pack("{s:s, s:f}", "link", text, "capacity", cap);
 	}
 	if (res == res_access(f->w->model, j))
-		return json_pack("{s:s, s:f}", "access", "of each worker",
-				 "capacity", cap);
-	return json_pack("{s:s, s:f}", "relay",
-			 name_of(f, (res - 2 * t->nlinks) % t->nnodes),
+		return json_pack("{s:s, s:f}", "access", "of each worker", "capacity", cap);
+	return json_pack("{s:s, s:f}", "relay", name_of(f, (res - 2 * t->nlinks) % t->nnodes),
 			 "capacity", cap);
 }
 
@@ -93,9 +89,8 @@ static json_t *bottlenecks(const struct findings *f, int j)
 
 	for (i = 0; b && i < nres; i++)
 		if (dual[i] > 0 && !isinf(f->w->model->cap[i]))
-			b[n++] = (struct bottleneck){
-				i,
-				dual[i] * f->w->model->cap[i] / f->best.g[j]};
+			b[n++] = (struct bottleneck){i,
+						     dual[i] * f->w->model->cap[i] / f->best.g[j]};
 	if (b)
 		qsort(b, (size_t)n, sizeof(*b), by_share);
 	for (i = 0; b && i < n && i < BOTTLENECKS; i++) {
@@ -108,8 +103,7 @@ static json_t *bottlenecks(const struct findings *f, int j)
 	return list;
 }
 
-static json_t *tree_json(const struct findings *f, const struct span *s,
-			 int weight)
+static json_t *tree_json(const struct findings *f, const struct span *s, int weight)
 {
 	json_t *nodes = json_array(), *workers = json_array(), *v;
 	int i;
@@ -122,8 +116,8 @@ static json_t *tree_json(const struct findings *f, const struct span *s,
 	}
 	for (i = 0; i < s->n; i++)
 		json_array_append_new(workers, json_integer(s->worker_up[i]));
-	return json_pack("{s:i, s:i, s:o, s:o}", "id", s->id, "weight", weight,
-			 "nodes", nodes, "workers", workers);
+	return json_pack("{s:i, s:i, s:o, s:o}", "id", s->id, "weight", weight, "nodes", nodes,
+			 "workers", workers);
 }
 
 /* True if trees have different weights. */
@@ -137,8 +131,8 @@ static bool uneven(const struct schedule *sc)
 	return false;
 }
 
-static int lp_trees(const struct findings *f, int j, struct rows *rows,
-		    int *next_tree, const int *number, json_t *list)
+static int lp_trees(const struct findings *f, int j, struct rows *rows, int *next_tree,
+		    const int *number, json_t *list)
 {
 	const struct job *job = &f->w->js->job[j];
 	const struct schedule *sc = &f->sched[j];
@@ -153,19 +147,17 @@ static int lp_trees(const struct findings *f, int j, struct rows *rows,
 		if (!err && rows)
 			err = rows_add_job(rows, job, rate, &s);
 		if (!err && rows)
-			err = job->shared
-				      ? rows_add_shared(rows, job, &s, number)
-				      : rows_add_tree(rows, job, &s);
+			err = job->shared ? rows_add_shared(rows, job, &s, number)
+					  : rows_add_tree(rows, job, &s);
 		if (!err)
-			json_array_append_new(list,
-					      tree_json(f, &s, sc->weight[i]));
+			json_array_append_new(list, tree_json(f, &s, sc->weight[i]));
 		span_free(&s);
 	}
 	return err;
 }
 
-static int family_trees(const struct findings *f, int j, struct rows *rows,
-			int *next_tree, json_t *list)
+static int family_trees(const struct findings *f, int j, struct rows *rows, int *next_tree,
+			json_t *list)
 {
 	const struct plan_topology *t = f->w->t;
 	const struct job *job = &f->w->js->job[j];
@@ -178,8 +170,7 @@ static int family_trees(const struct findings *f, int j, struct rows *rows,
 		families_bcube_tree(t, i, &s, &family, &owner);
 		s.id = (*next_tree)++;
 		if (rows)
-			err = rows_add_job(rows, job, families_bcube_rate(t),
-					   &s);
+			err = rows_add_job(rows, job, families_bcube_rate(t), &s);
 		if (!err && rows)
 			err = rows_add_tree(rows, job, &s);
 		v = tree_json(f, &s, 1);
@@ -192,8 +183,8 @@ static int family_trees(const struct findings *f, int j, struct rows *rows,
 }
 
 /* Names of hosts: @rows lists of @columns names, of the rows or the columns. */
-static json_t *torus_lines(const struct plan_topology *t, int rows, int columns,
-			   int row_step, int column_step)
+static json_t *torus_lines(const struct plan_topology *t, int rows, int columns, int row_step,
+			   int column_step)
 {
 	json_t *lines = json_array(), *line;
 	int r, c;
@@ -202,10 +193,7 @@ static json_t *torus_lines(const struct plan_topology *t, int rows, int columns,
 		line = json_array();
 		for (c = 0; c < columns; c++)
 			json_array_append_new(
-				line,
-				json_string(
-					t->node[r * row_step + c * column_step]
-						.name));
+				line, json_string(t->node[r * row_step + c * column_step].name));
 		json_array_append_new(lines, line);
 	}
 	return lines;
@@ -232,15 +220,13 @@ static json_t *schedule_json(const struct findings *f, int j)
 	default:
 		table = json_array();
 		for (i = 0; i < sc->n; i++)
-			json_array_append_new(table,
-					      json_integer(sc->entry[i]));
+			json_array_append_new(table, json_integer(sc->entry[i]));
 		return json_pack("{s:s, s:o}", "kind", "table", "table", table);
 	}
 }
 
 /* Relays in use. In shared pools all of them: their rows have the numbers. */
-static json_t *relays_json(const struct findings *f, int j,
-			   const int *relay_number)
+static json_t *relays_json(const struct findings *f, int j, const int *relay_number)
 {
 	const struct schedule *sc = &f->sched[j];
 	json_t *list = json_array(), *v;
@@ -257,8 +243,7 @@ static json_t *relays_json(const struct findings *f, int j,
 			continue;
 		v = json_pack("{s:s}", "node", name_of(f, node));
 		if (f->w->js->job[j].shared)
-			json_object_set_new(v, "relay",
-					    json_integer(relay_number[node]));
+			json_object_set_new(v, "relay", json_integer(relay_number[node]));
 		json_array_append_new(list, v);
 	}
 	return list;
@@ -289,13 +274,12 @@ static void put_figures(const struct findings *f, int j, json_t *o)
 	json_object_set_new(o, "bottlenecks", bottlenecks(f, j));
 	if (f->more[j] >= 0)
 		json_object_set_new(o, "one_more",
-				    json_pack("{s:s, s:f}", "node",
-					      name_of(f, f->more[j]), "tree_lp",
-					      f->more_rate[j] * unit));
+				    json_pack("{s:s, s:f}", "node", name_of(f, f->more[j]),
+					      "tree_lp", f->more_rate[j] * unit));
 }
 
-json_t *emit_job(const struct findings *f, int j, struct rows *rows,
-		 int *next_tree, const int *relay_number)
+json_t *emit_job(const struct findings *f, int j, struct rows *rows, int *next_tree,
+		 const int *relay_number)
 {
 	static const char *const ways[] = {"tree", "bcube", "torus"};
 	const struct job *job = &f->w->js->job[j];
@@ -303,22 +287,18 @@ json_t *emit_job(const struct findings *f, int j, struct rows *rows,
 	int i, err = 0;
 
 	for (i = 0; i < job->nworkers; i++)
-		json_array_append_new(workers,
-				      json_string(name_of(f, job->worker[i])));
-	o = json_pack("{s:s, s:i, s:s, s:s, s:f}", "name", job->name, "id",
-		      job->id, "algorithm", ways[job->way], "mode",
-		      job->shared ? "shared" : "dedicated", "weight",
+		json_array_append_new(workers, json_string(name_of(f, job->worker[i])));
+	o = json_pack("{s:s, s:i, s:s, s:s, s:f}", "name", job->name, "id", job->id, "algorithm",
+		      ways[job->way], "mode", job->shared ? "shared" : "dedicated", "weight",
 		      job->weight);
 	if (job->ps >= 0)
 		json_object_set_new(o, "ps", json_string(name_of(f, job->ps)));
 	if (job->ps_relay)
-		json_object_set_new(o, "ps_relay",
-				    json_integer(relay_number[job->ps]));
+		json_object_set_new(o, "ps_relay", json_integer(relay_number[job->ps]));
 	json_object_set_new(o, "workers", workers);
 	if (job->way == JOB_TREE) {
 		json_object_set_new(o, "max_relays", json_integer(job->max));
-		json_object_set_new(o, "relays",
-				    relays_json(f, j, relay_number));
+		json_object_set_new(o, "relays", relays_json(f, j, relay_number));
 		err = lp_trees(f, j, rows, next_tree, relay_number, trees);
 	} else if (job->way == JOB_BCUBE) {
 		err = family_trees(f, j, rows, next_tree, trees);
@@ -330,9 +310,8 @@ json_t *emit_job(const struct findings *f, int j, struct rows *rows,
 		return o;
 	json_decref(o);
 	plan_fail(f->w->err, err,
-		  err == -E2BIG
-			  ? "job %s: a node of a tree has more than 64 children"
-			  : "job %s: out of memory",
+		  err == -E2BIG ? "job %s: a node of a tree has more than 64 children"
+				: "job %s: out of memory",
 		  job->name);
 	return NULL;
 }

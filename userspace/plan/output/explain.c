@@ -41,19 +41,17 @@ static void figures(FILE *f, const json_t *job)
 	double direct = number(job, "without_relays"), r = number(job, "rate");
 	char a[32], b[32];
 
-	fprintf(f,
-		"  every worker sums   %s (%s on the wire, headers included)\n",
+	fprintf(f, "  every worker sums   %s (%s on the wire, headers included)\n",
 		rate(number(job, "predicted"), a), rate(r, b));
 	if (tree < 0)
 		return;
 	fprintf(f, "  tree LP             %s", rate(tree, a));
 	if (tree > 0)
-		fprintf(f, "; the schedule reaches %.1f %% of it",
-			100 * r / tree);
+		fprintf(f, "; the schedule reaches %.1f %% of it", 100 * r / tree);
 	fprintf(f, "\n  seed LP             %s\n", rate(seed, a));
 	if (direct > 0)
-		fprintf(f, "  without relays      %s: %.3g times less\n",
-			rate(direct, a), r / direct);
+		fprintf(f, "  without relays      %s: %.3g times less\n", rate(direct, a),
+			r / direct);
 }
 
 static void relays(FILE *f, const json_t *job)
@@ -63,13 +61,11 @@ static void relays(FILE *f, const json_t *job)
 
 	if (!list)
 		return;
-	fprintf(f, "  relays (%zu of %.0f)   ", json_array_size(list),
-		number(job, "max_relays"));
+	fprintf(f, "  relays (%zu of %.0f)   ", json_array_size(list), number(job, "max_relays"));
 	json_array_foreach(list, i, v)
 		fprintf(f, "%s%s", i ? ", " : "", text(v, "node"));
 	fprintf(f, "%s%s\n", i ? "" : "none",
-		json_object_get(job, "ps_relay") ? "; and the host of the ps"
-						 : "");
+		json_object_get(job, "ps_relay") ? "; and the host of the ps" : "");
 }
 
 static void bottlenecks(FILE *f, const json_t *job)
@@ -81,15 +77,14 @@ static void bottlenecks(FILE *f, const json_t *job)
 
 	if (!json_array_size(list))
 		return;
-	fprintf(f,
-		"  bottlenecks (what 1 b/s more would bring, share of the rate)\n");
+	fprintf(f, "  bottlenecks (what 1 b/s more would bring, share of the rate)\n");
 	json_array_foreach(list, i, v) {
 		kind = json_object_get(v, "link")    ? "link"
 		       : json_object_get(v, "relay") ? "relay"
 						     : "access";
-		fprintf(f, "    %-6s %-24s %10s  %8.4f  %5.1f %%\n", kind,
-			text(v, kind), rate(number(v, "capacity"), a),
-			number(v, "dual"), 100 * number(v, "share"));
+		fprintf(f, "    %-6s %-24s %10s  %8.4f  %5.1f %%\n", kind, text(v, kind),
+			rate(number(v, "capacity"), a), number(v, "dual"),
+			100 * number(v, "share"));
 	}
 }
 
@@ -104,18 +99,15 @@ static void one_more(FILE *f, const json_t *job)
 	if (then <= tree * 1.0005)
 		fprintf(f, "  one more relay      would bring nothing\n");
 	else
-		fprintf(f, "  one more relay      at %s: %s, %+.1f %%\n",
-			text(more, "node"), rate(then, a),
-			100 * (then / tree - 1));
+		fprintf(f, "  one more relay      at %s: %s, %+.1f %%\n", text(more, "node"),
+			rate(then, a), 100 * (then / tree - 1));
 }
 
 static void explain_job(FILE *f, const json_t *job)
 {
-	fprintf(f, "\njob %s: %zu workers, %s, %s%s%s, %zu trees\n",
-		text(job, "name"),
-		json_array_size(json_object_get(job, "workers")),
-		text(job, "algorithm"), text(job, "mode"),
-		json_object_get(job, "ps") ? ", ps " : "",
+	fprintf(f, "\njob %s: %zu workers, %s, %s%s%s, %zu trees\n", text(job, "name"),
+		json_array_size(json_object_get(job, "workers")), text(job, "algorithm"),
+		text(job, "mode"), json_object_get(job, "ps") ? ", ps " : "",
 		json_object_get(job, "ps") ? text(job, "ps") : "",
 		json_array_size(json_object_get(job, "trees")));
 	figures(f, job);

@@ -8,8 +8,8 @@
 
 #include "emit.h"
 
-int plan_make(const struct plan_jobs *jobs, const struct plan_options *opt,
-	      json_t **out, struct plan_error *err)
+int plan_make(const struct plan_jobs *jobs, const struct plan_options *opt, json_t **out,
+	      struct plan_error *err)
 {
 	static const struct plan_options none;
 	struct findings *f = calloc(1, sizeof(*f));

@@ -8,8 +8,8 @@
 
 #include "plan/doc/doc.h"
 
-static int want_number(const struct json_read *d, const struct json_at *at,
-		       const json_t *o, const char *key, bool needed)
+static int want_number(const struct json_read *d, const struct json_at *at, const json_t *o,
+		       const char *key, bool needed)
 {
 	const json_t *v = json_object_get(o, key);
 
@@ -22,9 +22,8 @@ static int want_number(const struct json_read *d, const struct json_at *at,
 	return 0;
 }
 
-static int want_list(const struct json_read *d, const struct json_at *at,
-		     const json_t *o, const char *key, size_t max,
-		     const json_t **list)
+static int want_list(const struct json_read *d, const struct json_at *at, const json_t *o,
+		     const char *key, size_t max, const json_t **list)
 {
 	*list = json_object_get(o, key);
 	if (!*list)
@@ -32,8 +31,8 @@ static int want_list(const struct json_read *d, const struct json_at *at,
 	return json_read_array(d, &JSON_KEY(at, key), *list, max);
 }
 
-static int want_name(const struct json_read *d, const struct json_at *at,
-		     const json_t *o, const char *key)
+static int want_name(const struct json_read *d, const struct json_at *at, const json_t *o,
+		     const char *key)
 {
 	const char *name = NULL;
 	int err = json_read_string(d, at, o, key, JSON_NEEDED, &name);
@@ -41,15 +40,13 @@ static int want_name(const struct json_read *d, const struct json_at *at,
 	return err ? err : doc_name(d, &JSON_KEY(at, key), name);
 }
 
-static int is_object(const struct json_read *d, const struct json_at *at,
-		     const json_t *v)
+static int is_object(const struct json_read *d, const struct json_at *at, const json_t *v)
 {
-	return json_is_object(v) ? 0
-				 : json_read_fail(d, at, "is not an object");
+	return json_is_object(v) ? 0 : json_read_fail(d, at, "is not an object");
 }
 
-static int check_links(const struct json_read *d, const struct json_at *at,
-		       const json_t *links, size_t nnodes)
+static int check_links(const struct json_read *d, const struct json_at *at, const json_t *links,
+		       size_t nnodes)
 {
 	const struct json_at list = JSON_KEY(at, "links");
 	const json_t *v, *load;
@@ -62,23 +59,20 @@ static int check_links(const struct json_read *d, const struct json_at *at,
 
 		err = is_object(d, &here, v);
 		if (!err)
-			err = json_read_int(d, &here, v, "a", JSON_NEEDED, 0,
-					    (int64_t)nnodes - 1, &n);
+			err = json_read_int(d, &here, v, "a", JSON_NEEDED, 0, (int64_t)nnodes - 1,
+					    &n);
 		if (!err)
-			err = json_read_int(d, &here, v, "b", JSON_NEEDED, 0,
-					    (int64_t)nnodes - 1, &n);
+			err = json_read_int(d, &here, v, "b", JSON_NEEDED, 0, (int64_t)nnodes - 1,
+					    &n);
 		if (!err)
 			err = want_number(d, &here, v, "capacity", JSON_NEEDED);
-		if (!err &&
-		    !(json_number_value(json_object_get(v, "capacity")) > 0))
-			err = json_read_fail(d, &JSON_KEY(&here, "capacity"),
-					     "must be above 0");
+		if (!err && !(json_number_value(json_object_get(v, "capacity")) > 0))
+			err = json_read_fail(d, &JSON_KEY(&here, "capacity"), "must be above 0");
 		load = json_object_get(v, "load");
-		if (!err && (json_array_size(load) != 2 ||
-			     !json_is_number(json_array_get(load, 0)) ||
-			     !json_is_number(json_array_get(load, 1))))
-			err = json_read_fail(
-				d, &here, "load is not a list of two numbers");
+		if (!err &&
+		    (json_array_size(load) != 2 || !json_is_number(json_array_get(load, 0)) ||
+		     !json_is_number(json_array_get(load, 1))))
+			err = json_read_fail(d, &here, "load is not a list of two numbers");
 		if (err)
 			return err;
 	}
@@ -123,12 +117,10 @@ static int check_topology(const struct json_read *d)
 	return check_links(d, &at, links, json_array_size(nodes));
 }
 
-static int check_figures(const struct json_read *d, const struct json_at *at,
-			 const json_t *job)
+static int check_figures(const struct json_read *d, const struct json_at *at, const json_t *job)
 {
-	static const char *const keys[] = {
-		"rate",		  "predicted",	"tree_lp", "seed_lp",
-		"without_relays", "max_relays", "weight"};
+	static const char *const keys[] = {"rate",	     "predicted",  "tree_lp", "seed_lp",
+					   "without_relays", "max_relays", "weight"};
 	const struct json_at b = JSON_KEY(at, "bottlenecks");
 	const struct json_at more_at = JSON_KEY(at, "one_more");
 	const json_t *list = json_object_get(job, "bottlenecks"), *v;
@@ -161,8 +153,7 @@ static int check_figures(const struct json_read *d, const struct json_at *at,
 	return err;
 }
 
-static int check_job(const struct json_read *d, const struct json_at *at,
-		     const json_t *job)
+static int check_job(const struct json_read *d, const struct json_at *at, const json_t *job)
 {
 	const json_t *list, *v;
 	const struct json_at relays = JSON_KEY(at, "relays");
@@ -201,14 +192,12 @@ static int check(const struct json_read *d)
 
 	err = is_object(d, NULL, d->root);
 	if (!err)
-		err = json_read_string(d, NULL, d->root, "tributary",
-				       JSON_NEEDED, &what);
+		err = json_read_string(d, NULL, d->root, "tributary", JSON_NEEDED, &what);
 	if (!err && strcmp(what, "plan"))
-		err = json_read_fail(d, &JSON_KEY(NULL, "tributary"),
-				     "\"%.40s\" is not a plan", what);
+		err = json_read_fail(d, &JSON_KEY(NULL, "tributary"), "\"%.40s\" is not a plan",
+				     what);
 	if (!err)
-		err = json_read_int(d, NULL, d->root, "version", JSON_NEEDED, 1,
-				    1, &version);
+		err = json_read_int(d, NULL, d->root, "version", JSON_NEEDED, 1, 1, &version);
 	if (!err)
 		err = check_topology(d);
 	if (!err)
@@ -221,8 +210,7 @@ static int check(const struct json_read *d)
 	return err;
 }
 
-int plan_read(json_t **out, const char *name, const char *text, size_t len,
-	      struct plan_error *err)
+int plan_read(json_t **out, const char *name, const char *text, size_t len, struct plan_error *err)
 {
 	struct json_read d;
 	int rc;

@@ -51,15 +51,14 @@ json_t *rows_host(struct rows *r, int node)
 {
 	if (!r->host[node]) {
 		r->host[node] = json_pack("{s:s, s:[], s:[], s:[]}", "host",
-					  r->model->t->node[node].name, "faces",
-					  "jobs", "trees");
+					  r->model->t->node[node].name, "faces", "jobs", "trees");
 		r->faces[node] = json_object();
 	}
 	return r->host[node] && r->faces[node] ? r->host[node] : NULL;
 }
 
-const char *rows_face(struct rows *r, int node, const char *peer,
-		      const char *dev, const char *addr, int port)
+const char *rows_face(struct rows *r, int node, const char *peer, const char *dev, const char *addr,
+		      int port)
 {
 	json_t *row = rows_host(r, node), *known, *list, *f;
 	char key[TOPO_DEV + TOPO_ADDR + 16], name[TOPO_NAME];
@@ -82,16 +81,12 @@ const char *rows_face(struct rows *r, int node, const char *peer,
 		snprintf(base, sizeof(base), "%.56s-%d", peer, port);
 	/* More faces to the same neighbour get numbers. */
 	for (nth = 1; taken; nth++) {
-		snprintf(name, sizeof(name), nth > 1 ? "%.56s~%d" : "%s", base,
-			 nth);
+		snprintf(name, sizeof(name), nth > 1 ? "%.56s~%d" : "%s", base, nth);
 		taken = false;
 		json_array_foreach(list, i, f)
-			taken |= !strcmp(
-				json_string_value(json_object_get(f, "name")),
-				name);
+			taken |= !strcmp(json_string_value(json_object_get(f, "name")), name);
 	}
-	f = json_pack("{s:s, s:s, s:s}", "name", name, "dev", dev, "addr",
-		      addr);
+	f = json_pack("{s:s, s:s, s:s}", "name", name, "dev", dev, "addr", addr);
 	if (port != TRIB_UDP_PORT)
 		json_object_set_new(f, "port", json_integer(port));
 	if (json_array_append_new(list, f) ||
@@ -114,8 +109,7 @@ int rows_way(struct rows *r, int from, int to, struct way *w)
 	return 0;
 }
 
-int rows_add_job(struct rows *r, const struct job *job, double rate,
-		 const struct span *s)
+int rows_add_job(struct rows *r, const struct job *job, double rate, const struct span *s)
 {
 	int i, k;
 
@@ -132,30 +126,24 @@ int rows_add_job(struct rows *r, const struct job *job, double rate,
 			return -ENOMEM;
 		jobs = json_object_get(row, "jobs");
 		for (k = 0; k < (int)json_array_size(jobs); k++) {
-			v = json_object_get(json_array_get(jobs, (size_t)k),
-					    "name");
+			v = json_object_get(json_array_get(jobs, (size_t)k), "name");
 			known |= !strcmp(json_string_value(v), job->name);
 		}
 		if (known)
 			continue;
-		j = json_pack("{s:s, s:i, s:i}", "name", job->name, "id",
-			      job->id, "world", job->nworkers);
+		j = json_pack("{s:s, s:i, s:i}", "name", job->name, "id", job->id, "world",
+			      job->nworkers);
 		if (*job->cookie)
-			json_object_set_new(j, "cookie",
-					    json_string(job->cookie));
+			json_object_set_new(j, "cookie", json_string(job->cookie));
 		if (job->window)
-			json_object_set_new(j, "window",
-					    json_integer(job->window));
+			json_object_set_new(j, "window", json_integer(job->window));
 		if (job->timeout)
-			json_object_set_new(j, "timeout",
-					    json_integer(job->timeout));
+			json_object_set_new(j, "timeout", json_integer(job->timeout));
 		if (job->dtype)
-			json_object_set_new(j, "dtype",
-					    json_string(job->dtype));
+			json_object_set_new(j, "dtype", json_string(job->dtype));
 		if (job->owner)
 			json_object_set(j, "owner", job->owner);
-		json_object_set_new(j, "rate",
-				    json_integer((json_int_t)floor(rate)));
+		json_object_set_new(j, "rate", json_integer((json_int_t)floor(rate)));
 		if (!j || json_array_append_new(jobs, j))
 			return -ENOMEM;
 	}

@@ -31,8 +31,7 @@ void rows_free(struct rows *r);
 json_t *rows_list(struct rows *r);
 
 /* Add the job to every node of @s that runs tribd; 0 or -ENOMEM. */
-int rows_add_job(struct rows *r, const struct job *job, double rate,
-		 const struct span *s);
+int rows_add_job(struct rows *r, const struct job *job, double rate, const struct span *s);
 
 /* rows_tree.c: Add a tree on dedicated pools. -E2BIG: too many children. */
 int rows_add_tree(struct rows *r, const struct job *job, const struct span *s);
@@ -41,8 +40,7 @@ int rows_add_tree(struct rows *r, const struct job *job, const struct span *s);
  * rows_add_shared() - add a tree on shared pools; its root is the PS
  * @number: relay number, by node.
  */
-int rows_add_shared(struct rows *r, const struct job *job, const struct span *s,
-		    const int *number);
+int rows_add_shared(struct rows *r, const struct job *job, const struct span *s, const int *number);
 
 /* For rows_tree.c and rows_shared.c. */
 
@@ -55,8 +53,8 @@ json_t *rows_host(struct rows *r, int node);
  *
  * The name lives as long as @r. NULL: no memory.
  */
-const char *rows_face(struct rows *r, int node, const char *peer,
-		      const char *dev, const char *addr, int port);
+const char *rows_face(struct rows *r, int node, const char *peer, const char *dev, const char *addr,
+		      int port);
 
 /* Both ends of a path: the first link's near end, the last link's far end. */
 struct way {

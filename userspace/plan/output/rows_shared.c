@@ -25,8 +25,7 @@ static json_t *address(const char *addr, int port)
 {
 	char text[TEXT];
 
-	snprintf(text, sizeof(text), strchr(addr, ':') ? "[%s]:%d" : "%s:%d",
-		 addr, port);
+	snprintf(text, sizeof(text), strchr(addr, ':') ? "[%s]:%d" : "%s:%d", addr, port);
 	return json_string(text);
 }
 
@@ -110,8 +109,7 @@ static const char *face_to(const struct pass *p, int node, int to, int port)
 	if (rows_way(p->r, node, to, &w))
 		return NULL;
 	return rows_face(p->r, node, name, w.first->dev[w.first_end],
-			 to == p->job->ps ? p->ps : w.last->addr[w.last_end],
-			 port);
+			 to == p->job->ps ? p->ps : w.last->addr[w.last_end], port);
 }
 
 /* --- relays */
@@ -127,8 +125,7 @@ static char *ranks_by(const struct span *s, int at)
 			continue;
 		for (last = i; last + 1 < s->n && span_passes(s, last + 1, at);)
 			last++;
-		to += sprintf(to, last > i ? "%s%d-%d" : "%s%d",
-			      to > text ? "," : "", i, last);
+		to += sprintf(to, last > i ? "%s%d-%d" : "%s%d", to > text ? "," : "", i, last);
 		i = last;
 	}
 	return text;
@@ -152,8 +149,7 @@ static json_t *children(const struct pass *p, int at)
 		if (rows_way(p->r, from, node, &w))
 			goto fail;
 		face = rows_face(p->r, node, p->r->model->t->node[from].name,
-				 w.last->dev[w.last_end],
-				 w.first->addr[w.first_end],
+				 w.last->dev[w.last_end], w.first->addr[w.first_end],
 				 rank < 0 ? TRIB_UDP_PORT : p->port[rank]);
 		child = face ? json_pack("{s:s}", "face", face) : NULL;
 		if (rank >= 0)
@@ -175,8 +171,7 @@ static const char *parent_of(const struct pass *p, int at)
 	/* On the PS's host, trib-ps is at the far end of the LOCAL pair. */
 	if (up < 0)
 		return rows_face(p->r, node, "ps", TRIB_LOCAL_PORT,
-				 strchr(p->ps, ':') ? TRIB_LOCAL_PEER_V6
-						    : TRIB_LOCAL_PEER_V4,
+				 strchr(p->ps, ':') ? TRIB_LOCAL_PEER_V6 : TRIB_LOCAL_PEER_V4,
 				 TRIB_UDP_PORT_PS);
 	return face_to(p, node, p->s->inner[up],
 		       up || p->ps_relays ? TRIB_UDP_PORT : TRIB_UDP_PORT_PS);
@@ -195,11 +190,10 @@ static int add_relay(const struct pass *p, int at)
 		next = p->number[s->inner[up]];
 	if (workers && list && parent)
 		err = put(p->r, s, node,
-			  json_pack("{s:s, s:s, s:i, s:i, s:i, s:s, s:O, s:s}",
-				    "role", "relay", "job", p->job->name, "id",
-				    s->id, "relay", p->number[node], "next",
-				    next, "parent", parent, "children", list,
-				    "workers", workers));
+			  json_pack("{s:s, s:s, s:i, s:i, s:i, s:s, s:O, s:s}", "role", "relay",
+				    "job", p->job->name, "id", s->id, "relay", p->number[node],
+				    "next", next, "parent", parent, "children", list, "workers",
+				    workers));
 	free(workers);
 	json_decref(list);
 	return err;
@@ -215,11 +209,9 @@ static int add_worker(const struct pass *p, int rank)
 	int at;
 
 	for (at = s->worker_up[rank]; at >= last; at = s->up[at]) {
-		const char *face =
-			face_to(p, s->at[rank], s->inner[at], TRIB_UDP_PORT);
+		const char *face = face_to(p, s->at[rank], s->inner[at], TRIB_UDP_PORT);
 
-		hop = face ? json_pack("{s:i, s:s}", "relay",
-				       p->number[s->inner[at]], "face", face)
+		hop = face ? json_pack("{s:i, s:s}", "relay", p->number[s->inner[at]], "face", face)
 			   : NULL;
 		if (json_array_append_new(hops, hop)) {
 			json_decref(hops);
@@ -227,10 +219,10 @@ static int add_worker(const struct pass *p, int rank)
 		}
 	}
 	return put(p->r, s, s->at[rank],
-		   json_pack("{s:s, s:s, s:i, s:[{s:i, s:i}], s:s, s:i, s:o}",
-			     "role", "worker", "job", p->job->name, "id", s->id,
-			     "local", "rank", rank, "port", p->port[rank], "ps",
-			     p->ps, "ps_port", TRIB_UDP_PORT_PS, "hops", hops));
+		   json_pack("{s:s, s:s, s:i, s:[{s:i, s:i}], s:s, s:i, s:o}", "role", "worker",
+			     "job", p->job->name, "id", s->id, "local", "rank", rank, "port",
+			     p->port[rank], "ps", p->ps, "ps_port", TRIB_UDP_PORT_PS, "hops",
+			     hops));
 }
 
 /* Addresses to which the PS sends a tree's results. */
@@ -246,15 +238,12 @@ static json_t *group(const struct pass *p, const json_t *workers)
 		return list;
 	}
 	for (i = 1; i < s->ninner; i++)
-		if (span_is_child(s, 0, i) &&
-		    !rows_way(p->r, p->job->ps, s->inner[i], &w))
+		if (span_is_child(s, 0, i) && !rows_way(p->r, p->job->ps, s->inner[i], &w))
 			json_array_append_new(list,
-					      address(w.last->addr[w.last_end],
-						      TRIB_UDP_PORT));
+					      address(w.last->addr[w.last_end], TRIB_UDP_PORT));
 	for (i = 0; i < s->n; i++)
 		if (!s->worker_up[i])
-			json_array_append(list,
-					  json_array_get(workers, (size_t)i));
+			json_array_append(list, json_array_get(workers, (size_t)i));
 	return list;
 }
 
@@ -267,25 +256,20 @@ static json_t *ps_row(const struct pass *p)
 	size_t k;
 	int i;
 
-	json_array_foreach(json_object_get(rows_host(p->r, job->ps), "shared"),
-			   k, row)
-		if (!strcmp(json_string_value(json_object_get(row, "role")),
-			    "ps") &&
-		    !strcmp(json_string_value(json_object_get(row, "job")),
-			    job->name))
+	json_array_foreach(json_object_get(rows_host(p->r, job->ps), "shared"), k, row)
+		if (!strcmp(json_string_value(json_object_get(row, "role")), "ps") &&
+		    !strcmp(json_string_value(json_object_get(row, "job")), job->name))
 			return row;
-	row = json_pack("{s:s, s:s, s:i, s:o, s:[], s:[]}", "role", "ps", "job",
-			job->name, "number", job->id, "listen",
-			address(p->ps, TRIB_UDP_PORT_PS), "workers", "trees");
+	row = json_pack("{s:s, s:s, s:i, s:o, s:[], s:[]}", "role", "ps", "job", job->name,
+			"number", job->id, "listen", address(p->ps, TRIB_UDP_PORT_PS), "workers",
+			"trees");
 	workers = json_object_get(row, "workers");
 	for (i = 0; i < job->nworkers; i++) {
 		if (rows_way(p->r, job->worker[i], job->ps, &w)) {
 			json_decref(row);
 			return NULL;
 		}
-		json_array_append_new(
-			workers,
-			address(w.first->addr[w.first_end], p->port[i]));
+		json_array_append_new(workers, address(w.first->addr[w.first_end], p->port[i]));
 	}
 	return put(p->r, NULL, job->ps, row) ? NULL : row;
 }
@@ -300,17 +284,13 @@ static int add_ps(const struct pass *p)
 	if (p->ps_relays)
 		json_object_set_new(
 			row, "listen",
-			address(strchr(p->ps, ':') ? "::" : "0.0.0.0",
-				TRIB_UDP_PORT_PS));
+			address(strchr(p->ps, ':') ? "::" : "0.0.0.0", TRIB_UDP_PORT_PS));
 	tree = json_pack("{s:i, s:o}", "id", p->s->id, "group",
 			 group(p, json_object_get(row, "workers")));
-	return json_array_append_new(json_object_get(row, "trees"), tree)
-		       ? -ENOMEM
-		       : 0;
+	return json_array_append_new(json_object_get(row, "trees"), tree) ? -ENOMEM : 0;
 }
 
-int rows_add_shared(struct rows *r, const struct job *job, const struct span *s,
-		    const int *number)
+int rows_add_shared(struct rows *r, const struct job *job, const struct span *s, const int *number)
 {
 	struct pass p = {.r = r,
 			 .job = job,

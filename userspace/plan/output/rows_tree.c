@@ -26,8 +26,8 @@ struct kid {
 };
 
 /* List the children, workers by rank before relays; their number. */
-static int list_kids(struct rows *r, const struct span *s, int at,
-		     struct kid *kid, int *index_of_rank, int *index_of_inner)
+static int list_kids(struct rows *r, const struct span *s, int at, struct kid *kid,
+		     int *index_of_rank, int *index_of_inner)
 {
 	int i, n = 0, node = s->inner[at];
 	struct way w;
@@ -44,24 +44,20 @@ static int list_kids(struct rows *r, const struct span *s, int at,
 			if (n == TRIB_CHILDREN_MAX)
 				return -E2BIG;
 			index_of_inner[i] = n;
-			kid[n++] =
-				(struct kid){.node = s->inner[i], .rank = -1};
+			kid[n++] = (struct kid){.node = s->inner[i], .rank = -1};
 		}
 	for (i = 0; i < n; i++) {
 		if (kid[i].node == node) {
 			kid[i].dev = TRIB_LOCAL_PORT;
-			kid[i].face =
-				rows_face(r, node, "local", TRIB_LOCAL_PORT,
-					  TRIB_LOCAL_PEER_V4, TRIB_UDP_PORT);
+			kid[i].face = rows_face(r, node, "local", TRIB_LOCAL_PORT,
+						TRIB_LOCAL_PEER_V4, TRIB_UDP_PORT);
 			r->local = true;
 		} else if (!rows_way(r, kid[i].node, node, &w)) {
 			kid[i].dev = w.last->dev[w.last_end];
-			kid[i].face = rows_face(
-				r, node, r->model->t->node[kid[i].node].name,
-				kid[i].dev, w.first->addr[w.first_end],
-				TRIB_UDP_PORT);
-			kid[i].segment =
-				!strcmp(w.last->addr[!w.last_end], "-");
+			kid[i].face =
+				rows_face(r, node, r->model->t->node[kid[i].node].name, kid[i].dev,
+					  w.first->addr[w.first_end], TRIB_UDP_PORT);
+			kid[i].segment = !strcmp(w.last->addr[!w.last_end], "-");
 		}
 		if (!kid[i].face)
 			return -ENOMEM;
@@ -74,8 +70,7 @@ static int list_kids(struct rows *r, const struct span *s, int at,
  * A router would have to know the group, so behind routers tribd sends each
  * child its own copy.
  */
-static json_t *list_down(struct rows *r, int node, int tree,
-			 const struct kid *kid, int n)
+static json_t *list_down(struct rows *r, int node, int tree, const struct kid *kid, int n)
 {
 	char name[TOPO_NAME], addr[TOPO_ADDR];
 	json_t *down = json_array();
@@ -92,12 +87,11 @@ static json_t *list_down(struct rows *r, int node, int tree,
 		if (count < 2)
 			continue;
 		snprintf(name, sizeof(name), "tree%d-%s", tree, kid[i].dev);
-		snprintf(addr, sizeof(addr), "239.77.%d.%d",
-			 (r->groups >> 8) & 255, r->groups & 255);
+		snprintf(addr, sizeof(addr), "239.77.%d.%d", (r->groups >> 8) & 255,
+			 r->groups & 255);
 		r->groups++;
 		r->multicast = true;
-		face = rows_face(r, node, name, kid[i].dev, addr,
-				 TRIB_UDP_PORT);
+		face = rows_face(r, node, name, kid[i].dev, addr, TRIB_UDP_PORT);
 		if (!face || json_array_append_new(down, json_string(face))) {
 			json_decref(down);
 			return NULL;
@@ -114,25 +108,22 @@ static json_t *kids_json(const struct kid *kid, int n)
 	for (i = 0; i < n; i++) {
 		k = json_pack("{s:s}", "face", kid[i].face);
 		if (kid[i].rank >= 0)
-			json_object_set_new(k, "rank",
-					    json_integer(kid[i].rank));
+			json_object_set_new(k, "rank", json_integer(kid[i].rank));
 		json_array_append_new(list, k);
 	}
 	return list;
 }
 
 /* Face and index of the parent into a row. */
-static int put_parent(struct rows *r, json_t *row, int node, int parent,
-		      int index)
+static int put_parent(struct rows *r, json_t *row, int node, int parent, int index)
 {
 	const char *face;
 	struct way w;
 
 	if (rows_way(r, node, parent, &w))
 		return -ENETUNREACH;
-	face = rows_face(r, node, r->model->t->node[parent].name,
-			 w.first->dev[w.first_end], w.last->addr[w.last_end],
-			 TRIB_UDP_PORT);
+	face = rows_face(r, node, r->model->t->node[parent].name, w.first->dev[w.first_end],
+			 w.last->addr[w.last_end], TRIB_UDP_PORT);
 	if (!face || json_object_set_new(row, "parent", json_string(face)) ||
 	    json_object_set_new(row, "index", json_integer(index)))
 		return -ENOMEM;
@@ -146,19 +137,15 @@ static int put_row(struct rows *r, const struct span *s, int node, json_t *row)
 	if (row && s->weight)
 		json_object_set_new(row, "weight", json_integer(s->weight));
 	r->count++;
-	return host && row &&
-			       !json_array_append_new(
-				       json_object_get(host, "trees"), row)
-		       ? 0
-		       : -ENOMEM;
+	return host && row && !json_array_append_new(json_object_get(host, "trees"), row) ? 0
+											  : -ENOMEM;
 }
 
-static int add_inner(struct rows *r, const struct job *job,
-		     const struct span *s, int at, const int *index_of_inner,
-		     const struct kid *kid, int n)
+static int add_inner(struct rows *r, const struct job *job, const struct span *s, int at,
+		     const int *index_of_inner, const struct kid *kid, int n)
 {
-	json_t *row = json_pack("{s:i, s:s, s:o}", "id", s->id, "job",
-				job->name, "children", kids_json(kid, n));
+	json_t *row = json_pack("{s:i, s:s, s:o}", "id", s->id, "job", job->name, "children",
+				kids_json(kid, n));
 	json_t *down = list_down(r, s->inner[at], s->id, kid, n), *local;
 	int i, err = row && down ? 0 : -ENOMEM;
 
@@ -169,14 +156,12 @@ static int add_inner(struct rows *r, const struct job *job,
 	for (i = 0; !err && i < n; i++)
 		if (kid[i].node == s->inner[at])
 			json_array_append_new(
-				local, json_pack("{s:i, s:i}", "rank",
-						 kid[i].rank, "index", i));
+				local, json_pack("{s:i, s:i}", "rank", kid[i].rank, "index", i));
 	if (!err && json_array_size(local))
 		json_object_set(row, "local", local);
 	json_decref(local);
 	if (!err && s->up[at] >= 0)
-		err = put_parent(r, row, s->inner[at], s->inner[s->up[at]],
-				 index_of_inner[at]);
+		err = put_parent(r, row, s->inner[at], s->inner[s->up[at]], index_of_inner[at]);
 	if (err) {
 		json_decref(row);
 		return err;
@@ -184,14 +169,12 @@ static int add_inner(struct rows *r, const struct job *job,
 	return put_row(r, s, s->inner[at], row);
 }
 
-static int add_leaf(struct rows *r, const struct job *job, const struct span *s,
-		    int rank, int index)
+static int add_leaf(struct rows *r, const struct job *job, const struct span *s, int rank,
+		    int index)
 {
-	json_t *row =
-		json_pack("{s:i, s:s, s:[{s:i, s:i}]}", "id", s->id, "job",
-			  job->name, "local", "rank", rank, "index", index);
-	int err = row ? put_parent(r, row, s->at[rank],
-				   s->inner[s->worker_up[rank]], index)
+	json_t *row = json_pack("{s:i, s:s, s:[{s:i, s:i}]}", "id", s->id, "job", job->name,
+				"local", "rank", rank, "index", index);
+	int err = row ? put_parent(r, row, s->at[rank], s->inner[s->worker_up[rank]], index)
 		      : -ENOMEM;
 
 	if (err) {
@@ -205,21 +188,18 @@ int rows_add_tree(struct rows *r, const struct job *job, const struct span *s)
 {
 	int *of_rank = calloc((size_t)s->n + 1, sizeof(int));
 	int *of_inner = calloc((size_t)s->ninner + 1, sizeof(int));
-	struct kid *kids =
-		calloc((size_t)s->ninner * TRIB_CHILDREN_MAX, sizeof(*kids));
+	struct kid *kids = calloc((size_t)s->ninner * TRIB_CHILDREN_MAX, sizeof(*kids));
 	int *n = calloc((size_t)s->ninner + 1, sizeof(int)), i, err = 0;
 
 	if (!of_rank || !of_inner || !kids || !n)
 		err = -ENOMEM;
 	for (i = 0; !err && i < s->ninner; i++) {
-		n[i] = list_kids(r, s, i, kids + i * TRIB_CHILDREN_MAX, of_rank,
-				 of_inner);
+		n[i] = list_kids(r, s, i, kids + i * TRIB_CHILDREN_MAX, of_rank, of_inner);
 		if (n[i] < 0)
 			err = n[i];
 	}
 	for (i = 0; !err && i < s->ninner; i++)
-		err = add_inner(r, job, s, i, of_inner,
-				kids + i * TRIB_CHILDREN_MAX, n[i]);
+		err = add_inner(r, job, s, i, of_inner, kids + i * TRIB_CHILDREN_MAX, n[i]);
 	for (i = 0; !err && i < s->n; i++)
 		if (s->at[i] != s->inner[s->worker_up[i]])
 			err = add_leaf(r, job, s, i, of_rank[i]);

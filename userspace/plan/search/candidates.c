@@ -12,8 +12,7 @@
  * Price to join candidate @c to its nearest parent. Without a PS, the first
  * relay is the root and joins for free.
  */
-static double join_price(const struct search *s, const struct sets *sets, int j,
-			 int c)
+static double join_price(const struct search *s, const struct sets *sets, int j, int c)
 {
 	const struct reach *r = s->w->reach[j];
 	int m = sets->m[j], from = s->w->model->job[j].ngroup + c, k;
@@ -22,8 +21,7 @@ static double join_price(const struct search *s, const struct sets *sets, int j,
 
 	for (k = 0; k < m + has_ps; k++)
 		least = fmin(least,
-			     reach_length(r, from, k < m ? sets->s[j][k] : r->n,
-					  s->w->price, 0));
+			     reach_length(r, from, k < m ? sets->s[j][k] : r->n, s->w->price, 0));
 	return least;
 }
 
@@ -89,8 +87,7 @@ bool search_has(const struct sets *sets, int j, int c)
 }
 
 /* List the candidates that are not in the set, by descending gain. */
-static int list_candidates(struct search *s, const struct sets *sets, int j,
-			   int at)
+static int list_candidates(struct search *s, const struct sets *sets, int j, int at)
 {
 	struct reach *r = s->w->reach[j];
 	struct sets trial = *sets;
@@ -113,8 +110,8 @@ static int list_candidates(struct search *s, const struct sets *sets, int j,
 	return n < s->sieve ? n : s->sieve;
 }
 
-int search_best_at(struct search *s, struct sets *sets, int j, int at,
-		   bool strict, struct score *score, int *pick)
+int search_best_at(struct search *s, struct sets *sets, int j, int at, bool strict,
+		   struct score *score, int *pick)
 {
 	int n = list_candidates(s, sets, j, at), i, c, err;
 	struct sets trial = *sets;
@@ -128,8 +125,7 @@ int search_best_at(struct search *s, struct sets *sets, int j, int at,
 	for (i = 0; i < n; i++) {
 		c = s->order[i];
 		trial.s[j][at] = c;
-		if (estimate_rates(s->w, &trial, s->steps, false, &s->soft[c]) <
-		    0)
+		if (estimate_rates(s->w, &trial, s->steps, false, &s->soft[c]) < 0)
 			return -ENOMEM;
 	}
 	search_sort(s->soft, s->order, n);
@@ -147,8 +143,7 @@ int search_best_at(struct search *s, struct sets *sets, int j, int at,
 		err = search_judge(s, &trial, s->soft[c], &now);
 		if (err)
 			return err;
-		if (search_compare(s, &now, score) > 0 ||
-		    (!strict && *pick < 0)) {
+		if (search_compare(s, &now, score) > 0 || (!strict && *pick < 0)) {
 			*score = now;
 			*pick = c;
 		}

@@ -26,16 +26,13 @@ int families_bcube_count(const struct plan_topology *t)
 }
 
 /* Number of server @v with its digit at @level replaced by the owner's. */
-static int with_digit(const struct plan_topology *t, int v, int owner,
-		      int level)
+static int with_digit(const struct plan_topology *t, int v, int owner, int level)
 {
 	int low = 1, i;
 
 	for (i = 0; i < level; i++)
 		low *= t->p;
-	return v + (topo_bcube_digit(t, owner, level) -
-		    topo_bcube_digit(t, v, level)) *
-			   low;
+	return v + (topo_bcube_digit(t, owner, level) - topo_bcube_digit(t, v, level)) * low;
 }
 
 /*
@@ -48,8 +45,7 @@ static int sends_at(const struct plan_topology *t, int family, int v, int owner)
 
 	for (i = 0; i < t->q; i++) {
 		level = (family + i) % t->q;
-		if (topo_bcube_digit(t, v, level) !=
-		    topo_bcube_digit(t, owner, level))
+		if (topo_bcube_digit(t, v, level) != topo_bcube_digit(t, owner, level))
 			return i;
 	}
 	return t->q;
@@ -75,8 +71,8 @@ static int owner_of(const struct plan_topology *t, int family, int part)
 	return owner;
 }
 
-void families_bcube_tree(const struct plan_topology *t, int i, struct span *s,
-			 int *family, int *owner)
+void families_bcube_tree(const struct plan_topology *t, int i, struct span *s, int *family,
+			 int *owner)
 {
 	int n = servers(t), v, step, *place = calloc((size_t)n, sizeof(int));
 	int e = i / n, o = owner_of(t, e, i % n), parent;
@@ -103,8 +99,7 @@ void families_bcube_tree(const struct plan_topology *t, int i, struct span *s,
 		}
 	for (v = 0; v < n; v++) {
 		step = sends_at(t, e, v, o);
-		s->worker_up[v] =
-			step ? place[v] : place[with_digit(t, v, o, e % t->q)];
+		s->worker_up[v] = step ? place[v] : place[with_digit(t, v, o, e % t->q)];
 	}
 	free(place);
 }

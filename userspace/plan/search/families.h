@@ -14,8 +14,8 @@ int families_bcube_count(const struct plan_topology *t);
  * families_bcube_tree() - fill in tree @i, which sums the i-th equal part
  * @s: arrays with room for N^k entries. Left empty without memory.
  */
-void families_bcube_tree(const struct plan_topology *t, int i, struct span *s,
-			 int *family, int *owner);
+void families_bcube_tree(const struct plan_topology *t, int i, struct span *s, int *family,
+			 int *owner);
 
 /* bit/s of message that a worker sums at the links' capacity. */
 double families_bcube_rate(const struct plan_topology *t);

@@ -32,8 +32,7 @@ static int find_direct(struct findings *f)
 		if (!work_by_lp(f->w, j) || f->w->js->job[j].ps < 0)
 			continue;
 		f->w->solo = j;
-		err = tree_lp_solve(f->w, &none, gaps[0].gap, NULL, 0, false,
-				    &o);
+		err = tree_lp_solve(f->w, &none, gaps[0].gap, NULL, 0, false, &o);
 		/* More workers than one node takes: there is no tree. */
 		if (!err && o.g[j] > 0)
 			f->direct[j] = o.g[j];
@@ -51,11 +50,9 @@ static int find_more(struct findings *f, double gap)
 	for (j = 0; j < f->w->njobs; j++)
 		f->more[j] = -1;
 	for (j = 0; !err && j < f->w->njobs; j++) {
-		if (!work_by_lp(f->w, j) ||
-		    f->w->js->job[j].max >= PLAN_RELAYS_MAX)
+		if (!work_by_lp(f->w, j) || f->w->js->job[j].max >= PLAN_RELAYS_MAX)
 			continue;
-		err = work_tick(f->w, "trying one more relay",
-				(double)j / f->w->njobs);
+		err = work_tick(f->w, "trying one more relay", (double)j / f->w->njobs);
 		if (!err)
 			err = place_one_more(f->w, &f->sets, j, &cand, gap, g);
 		if (err || cand < 0)
@@ -93,8 +90,7 @@ static int find(struct findings *f)
 	if (!err)
 		err = work_tick(w, "solving the tree LP", 0);
 	if (!err)
-		err = tree_lp_solve(w, &f->sets, gaps[i].gap, NULL, 0, true,
-				    &f->best);
+		err = tree_lp_solve(w, &f->sets, gaps[i].gap, NULL, 0, true, &f->best);
 	if (!err)
 		err = check_rates(f);
 	if (!err)

@@ -19,14 +19,12 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-int search_compare(const struct search *s, const struct score *a,
-		   const struct score *b)
+int search_compare(const struct search *s, const struct score *a, const struct score *b)
 {
 	int j;
 
 	for (j = 0; j < s->w->njobs; j++)
-		if (fabs(a->v[j] - b->v[j]) >
-		    SAME * (fabs(a->v[j]) + fabs(b->v[j])))
+		if (fabs(a->v[j] - b->v[j]) > SAME * (fabs(a->v[j]) + fabs(b->v[j])))
 			return a->v[j] > b->v[j] ? 1 : -1;
 	if (fabs(a->soft - b->soft) > SOFT_SAME * fabs(a->soft))
 		return a->soft > b->soft ? 1 : -1;
@@ -42,23 +40,20 @@ static int by_number(const void *a, const void *b)
 static uint64_t key_of(const struct search *s, const struct sets *sets)
 {
 	const struct work *w = s->w;
-	uint64_t h = 14695981039346656037ull + (uint64_t)(w->solo + 1) +
-		     (s->seed ? 64 : 0);
+	uint64_t h = 14695981039346656037ull + (uint64_t)(w->solo + 1) + (s->seed ? 64 : 0);
 	int j, i, copy[PLAN_RELAYS_MAX + 4];
 
 	for (j = 0; j < w->njobs; j++) {
 		memcpy(copy, sets->s[j], (size_t)sets->m[j] * sizeof(int));
 		qsort(copy, (size_t)sets->m[j], sizeof(int), by_number);
 		for (i = 0; i < sets->m[j]; i++)
-			h = (h ^ (uint64_t)(unsigned int)(copy[i] + 1)) *
-			    1099511628211ull;
+			h = (h ^ (uint64_t)(unsigned int)(copy[i] + 1)) * 1099511628211ull;
 		h = (h ^ 0x10001) * 1099511628211ull;
 	}
 	return h;
 }
 
-int search_judge(struct search *s, const struct sets *sets, double soft,
-		 struct score *out)
+int search_judge(struct search *s, const struct sets *sets, double soft, struct score *out)
 {
 	struct work *w = s->w;
 	struct outcome o = {0};
@@ -96,7 +91,5 @@ int search_weigh(struct search *s, const struct sets *sets, struct score *score)
 	if (s->judged)
 		return search_judge(s, sets, NAN, score);
 	*score = (struct score){0};
-	return estimate_rates(s->w, sets, s->steps, false, &score->soft) < 0
-		       ? -ENOMEM
-		       : 0;
+	return estimate_rates(s->w, sets, s->steps, false, &score->soft) < 0 ? -ENOMEM : 0;
 }

@@ -23,8 +23,7 @@ static int tick(struct search *s)
 }
 
 /* Add the best relay until the set is full. */
-static int greedy(struct search *s, struct sets *sets, int j,
-		  struct score *score)
+static int greedy(struct search *s, struct sets *sets, int j, struct score *score)
 {
 	const struct job *job = &s->w->js->job[j];
 	int want, pick, err;
@@ -34,8 +33,7 @@ static int greedy(struct search *s, struct sets *sets, int j,
 		want = s->w->reach[j]->n;
 	while (sets->m[j] < want) {
 		*score = (struct score){.soft = -1};
-		err = search_best_at(s, sets, j, sets->m[j], false, score,
-				     &pick);
+		err = search_best_at(s, sets, j, sets->m[j], false, score, &pick);
 		if (err)
 			return err;
 		if (pick < 0)
@@ -49,8 +47,7 @@ static int greedy(struct search *s, struct sets *sets, int j,
 }
 
 /* Exchange one relay at a time for a better one, for some passes. */
-static int swaps(struct search *s, struct sets *sets, int j,
-		 struct score *score)
+static int swaps(struct search *s, struct sets *sets, int j, struct score *score)
 {
 	const struct job *job = &s->w->js->job[j];
 	int pass, at, pick, err;
@@ -59,11 +56,9 @@ static int swaps(struct search *s, struct sets *sets, int j,
 	for (pass = 0; better && pass < s->passes; pass++) {
 		better = false;
 		for (at = 0; at < sets->m[j]; at++) {
-			if (job->tor_free &&
-			    sets->s[j][at] == s->w->reach[j]->tor)
+			if (job->tor_free && sets->s[j][at] == s->w->reach[j]->tor)
 				continue;
-			err = search_best_at(s, sets, j, at, true, score,
-					     &pick);
+			err = search_best_at(s, sets, j, at, true, score, &pick);
 			if (!err)
 				err = tick(s);
 			if (err)
@@ -81,9 +76,8 @@ static int swaps(struct search *s, struct sets *sets, int j,
  * Score the set with the relays at places @a and @b replaced by @c and @d, and
  * keep it in @best if it is better.
  */
-static int try_pair(struct search *s, const struct sets *sets, int j,
-		    const int at[2], const int with[2], struct sets *best,
-		    struct score *score)
+static int try_pair(struct search *s, const struct sets *sets, int j, const int at[2],
+		    const int with[2], struct sets *best, struct score *score)
 {
 	struct sets trial = *sets;
 	struct score now;
@@ -104,8 +98,7 @@ static int try_pair(struct search *s, const struct sets *sets, int j,
  * Only the seed LP needs this: it rewards the second relay of a pod, but not
  * the first.
  */
-static int pair_swaps(struct search *s, struct sets *sets, int j,
-		      struct score *score)
+static int pair_swaps(struct search *s, struct sets *sets, int j, struct score *score)
 {
 	struct reach *r = s->w->reach[j];
 	const bool keep_tor = s->w->js->job[j].tor_free;
@@ -118,16 +111,13 @@ static int pair_swaps(struct search *s, struct sets *sets, int j,
 		for (b = a + 1; b < m; b++)
 			for (c = 0; c < r->n; c++)
 				for (d = c + 1; d < r->n; d++) {
-					if (search_has(sets, j, c) ||
-					    search_has(sets, j, d))
+					if (search_has(sets, j, c) || search_has(sets, j, d))
 						continue;
 					if (keep_tor &&
-					    (sets->s[j][a] == r->tor ||
-					     sets->s[j][b] == r->tor))
+					    (sets->s[j][a] == r->tor || sets->s[j][b] == r->tor))
 						continue;
-					err = try_pair(
-						s, sets, j, (int[]){a, b},
-						(int[]){c, d}, &best, score);
+					err = try_pair(s, sets, j, (int[]){a, b}, (int[]){c, d},
+						       &best, score);
 					if (err)
 						return err;
 				}
@@ -156,8 +146,7 @@ static void crowded(struct search *s, struct sets *sets, int j)
 		s->gain[c] = 0;
 	for (i = 0; i < job->nworkers; i++)
 		for (c = 0; c < r->n; c++)
-			s->gain[c] +=
-				w->model->attach[job->worker[i]] == r->node[c];
+			s->gain[c] += w->model->attach[job->worker[i]] == r->node[c];
 	begin_set(w, sets, j);
 	for (c = 0; c < r->n; c++)
 		if (!search_has(sets, j, c))
@@ -326,8 +315,8 @@ int place_relays(struct work *w, struct sets *sets)
 	return err;
 }
 
-int place_one_more(struct work *w, const struct sets *sets, int j, int *cand,
-		   double gap, double g[])
+int place_one_more(struct work *w, const struct sets *sets, int j, int *cand, double gap,
+		   double g[])
 {
 	struct sets trial = *sets;
 	struct outcome o = {0};
@@ -338,8 +327,7 @@ int place_one_more(struct work *w, const struct sets *sets, int j, int *cand,
 	*cand = -1;
 	err = search_new(&s, w);
 	if (!err && sets->m[j] < w->reach[j]->n)
-		err = search_best_at(&s, &trial, j, sets->m[j], false, &score,
-				     cand);
+		err = search_best_at(&s, &trial, j, sets->m[j], false, &score, cand);
 	search_free(&s);
 	if (err || *cand < 0)
 		return err;

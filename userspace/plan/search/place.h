@@ -16,7 +16,7 @@ int place_relays(struct work *w, struct sets *sets);
  * @gap:  of the tree LP.
  * @g:    rates of all jobs with it; unset without a candidate.
  */
-int place_one_more(struct work *w, const struct sets *sets, int j, int *cand,
-		   double gap, double g[]);
+int place_one_more(struct work *w, const struct sets *sets, int j, int *cand, double gap,
+		   double g[]);
 
 #endif /* TRIB_PLAN_PLACE_H */

@@ -20,16 +20,12 @@
 /* Share of the tree LP's rate at which the search ends. */
 #define ENOUGH 0.99
 
-int sched_table_init(struct sched_table *t, struct work *w,
-		     const struct sets *sets, int j)
+int sched_table_init(struct sched_table *t, struct work *w, const struct sets *sets, int j)
 {
 	size_t nres = (size_t)w->model->nres;
 
-	*t = (struct sched_table){.w = w,
-				  .sets = sets,
-				  .j = j,
-				  .limit = w->js->job[j].trees,
-				  .seed = 1};
+	*t = (struct sched_table){
+		.w = w, .sets = sets, .j = j, .limit = w->js->job[j].trees, .seed = 1};
 	t->room = calloc(nres, sizeof(double));
 	t->load = calloc(nres, sizeof(double));
 	if (t->room && t->load)
@@ -51,8 +47,7 @@ void sched_table_clear(struct sched_table *t)
 	t->n = 0;
 }
 
-static void weigh(struct sched_table *t, const struct plan_tree *tree,
-		  double sign)
+static void weigh(struct sched_table *t, const struct plan_tree *tree, double sign)
 {
 	int k;
 
@@ -202,8 +197,7 @@ void sched_table_search(struct sched_table *t, int steps)
 				break;
 			sched_table_add(t, in);
 		}
-		then = k == nout && distinct(t) <= t->limit ? strain(t)
-							    : INFINITY;
+		then = k == nout && distinct(t) <= t->limit ? strain(t) : INFINITY;
 		if (then <= now) {
 			now = then;
 			sched_table_note(t);

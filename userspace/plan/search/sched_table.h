@@ -31,8 +31,7 @@ struct sched_table {
 };
 
 /* 0 or -ENOMEM. */
-int sched_table_init(struct sched_table *t, struct work *w,
-		     const struct sets *sets, int j);
+int sched_table_init(struct sched_table *t, struct work *w, const struct sets *sets, int j);
 void sched_table_free(struct sched_table *t);
 
 /* Remove all entries, or replace them by the best ones. */

@@ -16,8 +16,7 @@
 #define STEPS_BEST 500
 
 /* Fill the table by largest remainder. Of equal remainders the first wins. */
-static void apportion(struct sched_table *t, const struct outcome *o,
-		      int entries)
+static void apportion(struct sched_table *t, const struct outcome *o, int entries)
 {
 	int count[PLAN_JOBS_MAX * PLAN_TREES_MAX], i, k, pick, left = entries;
 	double most, rest, whole = entries / o->g[t->j];
@@ -102,8 +101,7 @@ static int search(struct sched_table *t, const struct outcome *o)
 		apportion(t, o, n);
 		sched_table_search(t, STEPS_EACH);
 		err = work_tick(t->w, "making schedules",
-				(double)(t->limit - n) /
-					(t->limit - least + 2));
+				(double)(t->limit - n) / (t->limit - least + 2));
 	}
 	if (err)
 		return err;
@@ -113,26 +111,23 @@ static int search(struct sched_table *t, const struct outcome *o)
 }
 
 /* Load of the other jobs: schedules of jobs before @j, else the LP's rates. */
-static void others_load(const struct outcome *o, int j,
-			const struct schedule *made, double *load)
+static void others_load(const struct outcome *o, int j, const struct schedule *made, double *load)
 {
 	int i, k, t;
 
 	for (i = 0; i < o->ncol; i++)
 		for (k = 0; o->col[i]->job > j && k < o->col[i]->nres; k++)
-			load[o->col[i]->res[k]] +=
-				o->z[i] * o->col[i]->amount[k];
+			load[o->col[i]->res[k]] += o->z[i] * o->col[i]->amount[k];
 	for (i = 0; i < j; i++)
 		for (t = 0; t < made[i].ntree; t++)
 			for (k = 0; k < made[i].tree[t]->nres; k++)
-				load[made[i].tree[t]->res[k]] +=
-					made[i].rate * made[i].weight[t] /
-					made[i].n * made[i].tree[t]->amount[k];
+				load[made[i].tree[t]->res[k]] += made[i].rate * made[i].weight[t] /
+								 made[i].n *
+								 made[i].tree[t]->amount[k];
 }
 
 /* Select the heaviest trees of each job, up to its limit; their number. */
-static int heaviest(const struct work *w, const struct outcome *o,
-		    struct plan_tree **out)
+static int heaviest(const struct work *w, const struct outcome *o, struct plan_tree **out)
 {
 	int *order = malloc(((size_t)o->ncol + 1) * sizeof(int));
 	int have[PLAN_JOBS_MAX] = {0}, i, k, x, n = 0;
@@ -159,9 +154,8 @@ static int heaviest(const struct work *w, const struct outcome *o,
  * Make the table of job @j in the capacity that the tables of the jobs before
  * it leave. Those keep the LP's rates of later jobs possible.
  */
-static int make_one(struct work *w, const struct sets *sets,
-		    const struct outcome *o, int j, double target,
-		    struct schedule *made)
+static int make_one(struct work *w, const struct sets *sets, const struct outcome *o, int j,
+		    double target, struct schedule *made)
 {
 	struct sched_table t;
 	int i, n, err = o->g[j] > 0 ? sched_table_init(&t, w, sets, j) : -EDOM;
@@ -171,8 +165,7 @@ static int make_one(struct work *w, const struct sets *sets,
 	t.target = target;
 	others_load(o, j, made, t.room);
 	for (i = 0; i < w->model->nres; i++)
-		t.room[i] = fmax(w->model->cap[i] - t.room[i],
-				 w->model->cap[i] * 1e-9);
+		t.room[i] = fmax(w->model->cap[i] - t.room[i], w->model->cap[i] * 1e-9);
 	for (n = 1; n <= PLAN_SCHEDULE_MAX; n++) {
 		apportion(&t, o, n);
 		sched_table_note(&t);
@@ -185,8 +178,8 @@ static int make_one(struct work *w, const struct sets *sets,
 	return err;
 }
 
-int schedule_make(struct work *w, const struct sets *sets,
-		  const struct outcome *best, struct schedule *out)
+int schedule_make(struct work *w, const struct sets *sets, const struct outcome *best,
+		  struct schedule *out)
 {
 	struct plan_tree **few = calloc((size_t)best->ncol + 1, sizeof(*few));
 	struct outcome o = {0};

@@ -24,7 +24,7 @@ struct schedule {
 };
 
 /* Make the schedules of all jobs from the LP's solution; 0 or -errno. */
-int schedule_make(struct work *w, const struct sets *sets,
-		  const struct outcome *best, struct schedule *out);
+int schedule_make(struct work *w, const struct sets *sets, const struct outcome *best,
+		  struct schedule *out);
 
 #endif /* TRIB_PLAN_SCHEDULE_H */

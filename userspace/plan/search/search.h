@@ -58,19 +58,16 @@ void search_free(struct search *s);
 
 /* judge.c */
 /* > 0 if @a is better than @b, < 0 if it is worse. */
-int search_compare(const struct search *s, const struct score *a,
-		   const struct score *b);
+int search_compare(const struct search *s, const struct score *a, const struct score *b);
 /**
  * search_judge() - score a placement by the LP
  * @soft: its estimate, NAN: not known yet.
  *
  * Scores are remembered. A placement without a tree scores 0.
  */
-int search_judge(struct search *s, const struct sets *sets, double soft,
-		 struct score *out);
+int search_judge(struct search *s, const struct sets *sets, double soft, struct score *out);
 /* Score a placement as candidates are scored: by the LP or by the estimate. */
-int search_weigh(struct search *s, const struct sets *sets,
-		 struct score *score);
+int search_weigh(struct search *s, const struct sets *sets, struct score *score);
 
 /* candidates.c */
 /* True if candidate @c is among job @j's relays. */
@@ -84,7 +81,7 @@ void search_sort(const double *value, int *order, int n);
  * @score:  in: the score to beat. out: the candidate's.
  * @pick:   the candidate, -1: none.
  */
-int search_best_at(struct search *s, struct sets *sets, int j, int at,
-		   bool strict, struct score *score, int *pick);
+int search_best_at(struct search *s, struct sets *sets, int j, int at, bool strict,
+		   struct score *score, int *pick);
 
 #endif /* TRIB_PLAN_SEARCH_H */

@@ -26,8 +26,7 @@ void span_free(struct span *s)
 }
 
 /* Append the relays, parents first; place[i] is the index of relay i. */
-static void add_relays(struct span *s, const struct work *w,
-		       const struct plan_tree *t, int *place)
+static void add_relays(struct span *s, const struct work *w, const struct plan_tree *t, int *place)
 {
 	bool has_ps = w->js->job[t->job].ps >= 0;
 	int i, round;
@@ -36,19 +35,15 @@ static void add_relays(struct span *s, const struct work *w,
 		place[i] = -1;
 	for (round = 0; round <= t->nrel; round++)
 		for (i = 0; i < t->nrel; i++) {
-			if (place[i] >= 0 ||
-			    (t->up[i] >= 0 && place[t->up[i]] < 0))
+			if (place[i] >= 0 || (t->up[i] >= 0 && place[t->up[i]] < 0))
 				continue;
 			place[i] = s->ninner;
 			s->inner[s->ninner] = w->reach[t->job]->node[t->rel[i]];
-			s->up[s->ninner++] = t->up[i] >= 0 ? place[t->up[i]]
-					     : has_ps	   ? 0
-							   : -1;
+			s->up[s->ninner++] = t->up[i] >= 0 ? place[t->up[i]] : has_ps ? 0 : -1;
 		}
 }
 
-int span_of_tree(struct span *s, const struct work *w,
-		 const struct plan_tree *t)
+int span_of_tree(struct span *s, const struct work *w, const struct plan_tree *t)
 {
 	const struct job *job = &w->js->job[t->job];
 	int place[PLAN_RELAYS_MAX + 4], i, k;
@@ -66,8 +61,7 @@ int span_of_tree(struct span *s, const struct work *w,
 		const struct group *g = &w->model->job[t->job].group[p->group];
 
 		for (k = 0; k < p->n; k++)
-			s->worker_up[g->worker[used[p->group]++]] =
-				p->to >= 0 ? place[p->to] : 0;
+			s->worker_up[g->worker[used[p->group]++]] = p->to >= 0 ? place[p->to] : 0;
 	}
 	return 0;
 }

@@ -32,8 +32,7 @@ int span_new(struct span *s, const struct job *job, int inner);
 void span_free(struct span *s);
 
 /* Make the span of a tree of the LP: the PS, if any, then the relays. */
-int span_of_tree(struct span *s, const struct work *w,
-		 const struct plan_tree *t);
+int span_of_tree(struct span *s, const struct work *w, const struct plan_tree *t);
 
 /*
  * True if the PS's host relays in this tree of a shared pool: the job wants it,

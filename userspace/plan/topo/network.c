@@ -60,8 +60,7 @@ static bool adjoins(const struct network *w, int arc, int node)
 }
 
 /* Add routes of @at over arc @via to all addresses behind attachment @to. */
-static int add_routes(const struct network *w, json_t *list, int at, int to,
-		      int via)
+static int add_routes(const struct network *w, json_t *list, int at, int to, int via)
 {
 	const struct plan_topology *t = w->t;
 	int k, i, node, err = 0;
@@ -72,9 +71,8 @@ static int add_routes(const struct network *w, json_t *list, int at, int to,
 			if (!adjoins(w, t->out[i], at))
 				err = append(list,
 					     json_pack("{s:s, s:s, s:s}", "to",
-						       near_addr(w, t->out[i]),
-						       "via", far_addr(w, via),
-						       "dev", dev_of(w, via)));
+						       near_addr(w, t->out[i]), "via",
+						       far_addr(w, via), "dev", dev_of(w, via)));
 	}
 	return err;
 }
@@ -85,10 +83,9 @@ static int list_routes(const struct network *w, int at, json_t *list)
 	int to, arc, err = 0;
 
 	if (w->paths->up[at] >= 0)
-		return append(list,
-			      json_pack("{s:s, s:s, s:s}", "to", "default",
-					"via", far_addr(w, w->paths->up[at]),
-					"dev", dev_of(w, w->paths->up[at])));
+		return append(list, json_pack("{s:s, s:s, s:s}", "to", "default", "via",
+					      far_addr(w, w->paths->up[at]), "dev",
+					      dev_of(w, w->paths->up[at])));
 	for (to = 0; !err && to < w->t->nnodes; to++) {
 		arc = w->own[at * w->t->nnodes + to];
 		if (arc >= 0)
@@ -162,10 +159,8 @@ static int find_own(struct network *w)
 	for (from = 0; from < n; from++)
 		for (to = 0; to < n; to++)
 			w->own[from * n + to] =
-				w->paths->attach[from] == from &&
-						w->paths->attach[to] == to &&
-						paths_inner(w->paths, from, to,
-							    arcs) > 0
+				w->paths->attach[from] == from && w->paths->attach[to] == to &&
+						paths_inner(w->paths, from, to, arcs) > 0
 					? arcs[0]
 					: -1;
 	return 0;
@@ -197,8 +192,7 @@ static int list_rules(const struct network *w, int at, int *next, json_t *rules)
 		if (k->from != from) {
 			from = k->from;
 			list = json_array();
-			err = append(rules, json_pack("{s:o, s:o}", "from",
-						      sources(w, from),
+			err = append(rules, json_pack("{s:o, s:o}", "from", sources(w, from),
 						      "routes", list));
 		}
 		if (!err)
@@ -215,9 +209,8 @@ static json_t *list_ports(const struct network *w, int node)
 
 	for (i = t->first[node]; i < t->first[node + 1]; i++) {
 		arc = t->out[i];
-		append(list, json_pack("{s:s, s:s, s:s}", "dev", dev_of(w, arc),
-				       "addr", near_addr(w, arc), "peer",
-				       far_addr(w, arc)));
+		append(list, json_pack("{s:s, s:s, s:s}", "dev", dev_of(w, arc), "addr",
+				       near_addr(w, arc), "peer", far_addr(w, arc)));
 	}
 	return list;
 }
@@ -231,14 +224,11 @@ static int add_node(const struct network *w, int node, int *turn, json_t *nodes)
 	if (!err)
 		err = list_rules(w, node, turn, rules);
 	if (!err)
-		err = append(nodes,
-			     json_pack("{s:s, s:b, s:b, s:b, s:o, s:O, s:O}",
-				       "node", t->node[node].name, "host",
-				       t->node[node].host, "relay",
-				       t->node[node].relay, "forward",
-				       paths_forwards(t, node), "ports",
-				       list_ports(w, node), "routes", routes,
-				       "rules", rules));
+		err = append(nodes, json_pack("{s:s, s:b, s:b, s:b, s:o, s:O, s:O}", "node",
+					      t->node[node].name, "host", t->node[node].host,
+					      "relay", t->node[node].relay, "forward",
+					      paths_forwards(t, node), "ports", list_ports(w, node),
+					      "routes", routes, "rules", rules));
 	json_decref(routes);
 	json_decref(rules);
 	return err;
@@ -289,20 +279,16 @@ static json_t *document(const struct plan_topology *t)
 	for (i = 0; i < t->nlinks; i++) {
 		l = &t->link[i];
 		append(links,
-		       json_pack("{s:s, s:s, s:f, s:s, s:s, s:s, s:s}", "a",
-				 t->node[l->a].name, "b", t->node[l->b].name,
-				 "capacity", l->cap, "a_dev", l->dev[0],
-				 "a_addr", l->addr[0], "b_dev", l->dev[1],
-				 "b_addr", l->addr[1]));
+		       json_pack("{s:s, s:s, s:f, s:s, s:s, s:s, s:s}", "a", t->node[l->a].name,
+				 "b", t->node[l->b].name, "capacity", l->cap, "a_dev", l->dev[0],
+				 "a_addr", l->addr[0], "b_dev", l->dev[1], "b_addr", l->addr[1]));
 	}
-	return json_pack("{s:s, s:o, s:o, s:b, s:o}", "name", t->name,
-			 "switches", nodes[0], "hosts", nodes[1],
-			 "hosts_forward", t->forward, "links", links);
+	return json_pack("{s:s, s:o, s:o, s:b, s:o}", "name", t->name, "switches", nodes[0],
+			 "hosts", nodes[1], "hosts_forward", t->forward, "links", links);
 }
 
 /* Check that no address occurs twice. */
-static int check_addresses(const struct plan_topology *t,
-			   struct plan_error *err)
+static int check_addresses(const struct plan_topology *t, struct plan_error *err)
 {
 	json_t *seen = json_object();
 	int i, e, rc = seen ? 0 : -ENOMEM;
@@ -315,11 +301,9 @@ static int check_addresses(const struct plan_topology *t,
 				rc = plan_fail(
 					err, -EINVAL,
 					"links[%d]: address %s of %s belongs to another port too",
-					i, l->addr[e],
-					t->node[e ? l->b : l->a].name);
+					i, l->addr[e], t->node[e ? l->b : l->a].name);
 			else
-				json_object_set_new(seen, l->addr[e],
-						    json_true());
+				json_object_set_new(seen, l->addr[e], json_true());
 		}
 	json_decref(seen);
 	return rc;
@@ -338,13 +322,11 @@ static int check(const struct plan_topology *t, struct plan_error *err)
 				return plan_fail(
 					err, -EINVAL,
 					"%s does not route: only networks whose switches all route can be described",
-					t->node[e ? t->link[i].b : t->link[i].a]
-						.name);
+					t->node[e ? t->link[i].b : t->link[i].a].name);
 	if (routes > PLAN_ROUTES_MAX)
-		return plan_fail(
-			err, -E2BIG,
-			"%d nodes with routes to %d ports: at most %d routes in all",
-			t->nnodes, 2 * t->nlinks, PLAN_ROUTES_MAX);
+		return plan_fail(err, -E2BIG,
+				 "%d nodes with routes to %d ports: at most %d routes in all",
+				 t->nnodes, 2 * t->nlinks, PLAN_ROUTES_MAX);
 	return 0;
 }
 
@@ -360,8 +342,7 @@ static int describe(struct network *w, json_t **out)
 	for (i = 0; !err && i < w->t->nnodes; i++)
 		err = add_node(w, i, &turn, nodes);
 	if (!err) {
-		*out = json_pack("{s:o, s:O}", "topology", document(w->t),
-				 "nodes", nodes);
+		*out = json_pack("{s:o, s:O}", "topology", document(w->t), "nodes", nodes);
 		err = *out ? 0 : -ENOMEM;
 	}
 	json_decref(nodes);

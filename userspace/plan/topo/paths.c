@@ -75,8 +75,7 @@ static int next_arc(const struct paths *p, int from, int to, int at)
 	for (i = t->first[at]; i < t->first[at + 1]; i++)
 		k += leads(p, t->out[i], at, to);
 	if (k > 1)
-		pick = (int)(mix((uint64_t)from << 42 | (uint64_t)to << 21 |
-				 (uint64_t)at) %
+		pick = (int)(mix((uint64_t)from << 42 | (uint64_t)to << 21 | (uint64_t)at) %
 			     (uint64_t)k);
 	for (i = t->first[at]; i < t->first[at + 1]; i++)
 		if (leads(p, t->out[i], at, to) && !pick--)

@@ -22,8 +22,7 @@ static size_t behind(const struct plan_topology *t, int arc, const char **ask)
 	for (i = t->first[peer]; i < t->first[peer + 1]; i++) {
 		next = t->out[i];
 		l = &t->link[next / 2];
-		if (next / 2 == arc / 2 || !t->node[arc_to(t, next)].host ||
-		    !*l->addr[!(next & 1)])
+		if (next / 2 == arc / 2 || !t->node[arc_to(t, next)].host || !*l->addr[!(next & 1)])
 			continue;
 		if (ask)
 			ask[n] = l->addr[!(next & 1)];
@@ -32,8 +31,8 @@ static size_t behind(const struct plan_topology *t, int arc, const char **ask)
 	return n;
 }
 
-int plan_topology_ports(const struct plan_topology *t, const char *host,
-			struct plan_port **out, size_t *n)
+int plan_topology_ports(const struct plan_topology *t, const char *host, struct plan_port **out,
+			size_t *n)
 {
 	int node = topo_find(t, host), i, arc;
 	struct plan_port *p;
@@ -42,8 +41,7 @@ int plan_topology_ports(const struct plan_topology *t, const char *host,
 	*n = 0;
 	if (node < 0)
 		return -ENOENT;
-	p = calloc((size_t)(t->first[node + 1] - t->first[node]) + 1,
-		   sizeof(*p));
+	p = calloc((size_t)(t->first[node + 1] - t->first[node]) + 1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
 	for (i = t->first[node]; i < t->first[node + 1]; i++) {

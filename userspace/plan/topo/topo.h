@@ -84,8 +84,7 @@ static inline int arc_to(const struct plan_topology *t, int arc)
 }
 
 /* topo_builtin.c: Fill @t as @spec describes; 0, or -errno with @err. */
-int topo_builtin(struct plan_topology *t, const char *spec, double cap,
-		 struct plan_error *err);
+int topo_builtin(struct plan_topology *t, const char *spec, double cap, struct plan_error *err);
 /* topo_place.c: Choose missing devices and addresses; 0 or -ENOMEM. */
 int topo_place(struct plan_topology *t);
 
@@ -93,8 +92,8 @@ int topo_place(struct plan_topology *t);
 /* Make a BCube of @n-port switches with @k levels; 0, -ENOMEM or -EEXIST. */
 int topo_bcube(struct plan_topology *t, int n, int k, double cap);
 /* Form a BCube of the hosts that @obj lists; 0, or -errno with an error. */
-int topo_bcube_form(struct plan_topology *t, const struct json_read *d,
-		    const struct json_at *at, const json_t *obj, double cap);
+int topo_bcube_form(struct plan_topology *t, const struct json_read *d, const struct json_at *at,
+		    const json_t *obj, double cap);
 /* Digit @level of the number of server @id. */
 int topo_bcube_digit(const struct plan_topology *t, int id, int level);
 

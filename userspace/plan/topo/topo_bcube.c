@@ -59,9 +59,7 @@ static int wire(struct plan_topology *t, int n, int k, double cap)
 		}
 	for (l = 0; l < k; l++)
 		for (i = 0; i < servers; i++) {
-			err = topo_add_link(
-				t, servers + l * each + without_digit(i, n, l),
-				i, cap);
+			err = topo_add_link(t, servers + l * each + without_digit(i, n, l), i, cap);
 			if (err < 0)
 				return err;
 		}
@@ -94,15 +92,14 @@ int topo_bcube(struct plan_topology *t, int n, int k, double cap)
 			snprintf(link->dev[1], TOPO_DEV, "eth%d", l);
 			/* The switches do not route. */
 			snprintf(link->addr[0], TOPO_ADDR, "-");
-			snprintf(link->addr[1], TOPO_ADDR, "10.%d.%d.%d",
-				 77 + s / 256, s % 256, digit + 1);
+			snprintf(link->addr[1], TOPO_ADDR, "10.%d.%d.%d", 77 + s / 256, s % 256,
+				 digit + 1);
 		}
 	return err;
 }
 
-static int form_nic(struct plan_topology *t, const struct json_read *d,
-		    const struct json_at *at, const json_t *nic,
-		    struct topo_link *link)
+static int form_nic(struct plan_topology *t, const struct json_read *d, const struct json_at *at,
+		    const json_t *nic, struct topo_link *link)
 {
 	static const char *const keys[] = {"dev", "addr", NULL};
 	const char *dev = "", *addr = "";
@@ -118,13 +115,11 @@ static int form_nic(struct plan_topology *t, const struct json_read *d,
 	if (err)
 		return err;
 	if (!*dev || strlen(dev) >= TOPO_DEV)
-		return json_read_fail(
-			d, &JSON_KEY(at, "dev"),
-			"\"%.40s\" is not a device: 1 to 15 bytes", dev);
-	if (inet_pton(AF_INET, addr, bin) != 1 &&
-	    inet_pton(AF_INET6, addr, bin) != 1)
-		return json_read_fail(d, &JSON_KEY(at, "addr"),
-				      "\"%.60s\" is not an IP address", addr);
+		return json_read_fail(d, &JSON_KEY(at, "dev"),
+				      "\"%.40s\" is not a device: 1 to 15 bytes", dev);
+	if (inet_pton(AF_INET, addr, bin) != 1 && inet_pton(AF_INET6, addr, bin) != 1)
+		return json_read_fail(d, &JSON_KEY(at, "addr"), "\"%.60s\" is not an IP address",
+				      addr);
 	snprintf(link->dev[1], TOPO_DEV, "%s", dev);
 	snprintf(link->addr[1], TOPO_ADDR, "%s", addr);
 	snprintf(link->addr[0], TOPO_ADDR, "-");
@@ -132,9 +127,8 @@ static int form_nic(struct plan_topology *t, const struct json_read *d,
 }
 
 /* Add the hosts; *levels is the number of NICs, the same for all. */
-static int form_hosts(struct plan_topology *t, const struct json_read *d,
-		      const struct json_at *at, const json_t *hosts,
-		      size_t *levels)
+static int form_hosts(struct plan_topology *t, const struct json_read *d, const struct json_at *at,
+		      const json_t *hosts, size_t *levels)
 {
 	static const char *const keys[] = {"name", "nics", NULL};
 	const char *name = NULL;
@@ -149,15 +143,13 @@ static int form_hosts(struct plan_topology *t, const struct json_read *d,
 
 		err = json_read_object(d, &here, h, keys);
 		if (!err)
-			err = json_read_string(d, &here, h, "name", JSON_NEEDED,
-					       &name);
+			err = json_read_string(d, &here, h, "name", JSON_NEEDED, &name);
 		if (!err)
 			err = doc_name(d, &key, name);
 		if (!err && !json_object_get(h, "nics"))
 			err = json_read_fail(d, &here, "nics is missing");
 		if (!err)
-			err = json_read_array(d, &list,
-					      json_object_get(h, "nics"), 16);
+			err = json_read_array(d, &list, json_object_get(h, "nics"), 16);
 		if (err)
 			return err;
 		nics = json_array_size(json_object_get(h, "nics"));
@@ -167,20 +159,18 @@ static int form_hosts(struct plan_topology *t, const struct json_read *d,
 			return json_read_fail(
 				d, &list,
 				"%zu NICs, but %s has %zu: give each host of a BCube one NIC a level",
-				nics, t->nnodes ? t->node[0].name : "nobody",
-				*levels);
+				nics, t->nnodes ? t->node[0].name : "nobody", *levels);
 		err = topo_add_node(t, name, true);
 		if (err == -EEXIST)
-			return json_read_fail(d, &key, "\"%s\" occurs twice",
-					      name);
+			return json_read_fail(d, &key, "\"%s\" occurs twice", name);
 		if (err < 0)
 			return doc_no_memory(d);
 	}
 	return 0;
 }
 
-int topo_bcube_form(struct plan_topology *t, const struct json_read *d,
-		    const struct json_at *at, const json_t *obj, double cap)
+int topo_bcube_form(struct plan_topology *t, const struct json_read *d, const struct json_at *at,
+		    const json_t *obj, double cap)
 {
 	static const char *const keys[] = {"ports", "hosts", NULL};
 	const struct json_at list = JSON_KEY(at, "hosts");
@@ -192,8 +182,7 @@ int topo_bcube_form(struct plan_topology *t, const struct json_read *d,
 
 	err = json_read_object(d, at, obj, keys);
 	if (!err)
-		err = json_read_int(d, at, obj, "ports", JSON_NEEDED, 2, 1024,
-				    &ports);
+		err = json_read_int(d, at, obj, "ports", JSON_NEEDED, 2, 1024, &ports);
 	if (!err && !hosts)
 		err = json_read_fail(d, at, "hosts is missing");
 	if (!err)
@@ -212,9 +201,8 @@ int topo_bcube_form(struct plan_topology *t, const struct json_read *d,
 			count, levels, (long long)ports, want);
 	if (want + (double)levels * want / (double)ports > PLAN_NODES_MAX ||
 	    (double)levels * want > PLAN_LINKS_MAX)
-		return json_read_fail(d, &list,
-				      "more than %d nodes or %d links",
-				      PLAN_NODES_MAX, PLAN_LINKS_MAX);
+		return json_read_fail(d, &list, "more than %d nodes or %d links", PLAN_NODES_MAX,
+				      PLAN_LINKS_MAX);
 	err = wire(t, (int)ports, (int)levels, cap);
 	if (err)
 		return json_read_fail(
@@ -230,8 +218,7 @@ int topo_bcube_form(struct plan_topology *t, const struct json_read *d,
 			const struct json_at a = JSON_KEY(&host, "nics");
 			struct topo_link *link = &t->link[l * count + i];
 
-			err = form_nic(t, d, &JSON_INDEX(&a, l),
-				       json_array_get(nics, l), link);
+			err = form_nic(t, d, &JSON_INDEX(&a, l), json_array_get(nics, l), link);
 			if (err)
 				return err;
 			snprintf(link->dev[0], TOPO_DEV, "p%d",

@@ -11,8 +11,7 @@
 
 #include "topo.h"
 
-static int add(struct plan_topology *t, bool host, const char *fmt, int a,
-	       int b)
+static int add(struct plan_topology *t, bool host, const char *fmt, int a, int b)
 {
 	char name[TOPO_NAME];
 
@@ -20,8 +19,8 @@ static int add(struct plan_topology *t, bool host, const char *fmt, int a,
 	return topo_add_node(t, name, host);
 }
 
-static int join(struct plan_topology *t, int top, int low, double cap,
-		const char *top_dev, int port, const char *low_dev)
+static int join(struct plan_topology *t, int top, int low, double cap, const char *top_dev,
+		int port, const char *low_dev)
 {
 	int i = topo_add_link(t, top, low, cap);
 
@@ -78,9 +77,7 @@ static int two_tier(struct plan_topology *t, const int *v, double cap)
 		for (i = 0; !err && i < hosts; i++) {
 			low = add(t, true, "w%d", r * hosts + i, 0);
 			put(t, low, r * hosts + i, 2);
-			err = low < 0 ? low
-				      : join(t, r + 1, low, cap, "p%d", i,
-					     "eth0");
+			err = low < 0 ? low : join(t, r + 1, low, cap, "p%d", i, "eth0");
 		}
 	if (!err && ps >= 0)
 		err = add_ps(t, ps, ps ? hosts : racks, cap);
@@ -123,24 +120,21 @@ static int fat_tree(struct plan_topology *t, const int *v, double cap)
 		for (a = 0; !err && a < h; a++)
 			for (i = 0; !err && i < h; i++) {
 				snprintf(dev, sizeof(dev), "up%d", i);
-				err = join(t, core + a * h + i,
-					   pods + p * k + a, cap, "p%d", p,
+				err = join(t, core + a * h + i, pods + p * k + a, cap, "p%d", p,
 					   dev);
 			}
 	for (p = 0; !err && p < k; p++)
 		for (a = 0; !err && a < h; a++)
 			for (e = 0; !err && e < h; e++) {
 				snprintf(dev, sizeof(dev), "up%d", a);
-				err = join(t, pods + p * k + a,
-					   pods + p * k + h + e, cap, "p%d", e,
+				err = join(t, pods + p * k + a, pods + p * k + h + e, cap, "p%d", e,
 					   dev);
 			}
 	for (p = 0; !err && p < k; p++)
 		for (e = 0; !err && e < h; e++)
 			for (i = 0; !err && i < h; i++)
-				err = join(t, pods + p * k + h + e,
-					   hosts + (p * h + e) * h + i, cap,
-					   "p%d", i, "eth0");
+				err = join(t, pods + p * k + h + e, hosts + (p * h + e) * h + i,
+					   cap, "p%d", i, "eth0");
 	return err;
 }
 
@@ -165,11 +159,9 @@ static int torus(struct plan_topology *t, const int *v, double cap)
 		r = n / cols;
 		c = n % cols;
 		if (cols > 2 || c + 1 < cols)
-			err = join(t, n, r * cols + (c + 1) % cols, cap, "east",
-				   0, "west");
+			err = join(t, n, r * cols + (c + 1) % cols, cap, "east", 0, "west");
 		if (err >= 0 && (rows > 2 || (rows == 2 && r == 0)))
-			err = join(t, n, (r + 1) % rows * cols + c, cap,
-				   "south", 0, "north");
+			err = join(t, n, (r + 1) % rows * cols + c, cap, "south", 0, "north");
 	}
 	return err < 0 ? err : 0;
 }
@@ -238,14 +230,7 @@ static const struct builtin builtins[] = {
 	 two_tier},
 	{"fat-tree", "fat-tree:K", 1, 0, {2}, {ANY}, fat_tree_nodes, fat_tree},
 	{"bcube", "bcube:N,K", 2, 0, {2, 1}, {250, 13}, bcube_nodes, bcube},
-	{"torus",
-	 "torus:ROWS,COLUMNS",
-	 2,
-	 0,
-	 {1, 2},
-	 {ANY, ANY},
-	 torus_nodes,
-	 torus},
+	{"torus", "torus:ROWS,COLUMNS", 2, 0, {1, 2}, {ANY, ANY}, torus_nodes, torus},
 };
 
 /* Parse @least to @most numbers such as "4,2"; their count, or -EINVAL. */
@@ -270,35 +255,29 @@ static const struct builtin *find_builtin(const char *spec, size_t len)
 	size_t i;
 
 	for (i = 0; i < sizeof(builtins) / sizeof(builtins[0]); i++)
-		if (strlen(builtins[i].name) == len &&
-		    !strncmp(builtins[i].name, spec, len))
+		if (strlen(builtins[i].name) == len && !strncmp(builtins[i].name, spec, len))
 			return &builtins[i];
 	return NULL;
 }
 
 /* Checks beyond the range of each number. */
-static int check_numbers(const struct builtin *b, const char *spec,
-			 const int *v, struct plan_error *err)
+static int check_numbers(const struct builtin *b, const char *spec, const int *v,
+			 struct plan_error *err)
 {
 	if (b->make == fat_tree && v[0] % 2)
-		return plan_fail(
-			err, -EINVAL,
-			"topology \"%.60s\": %d: wanted an even number", spec,
-			v[0]);
+		return plan_fail(err, -EINVAL, "topology \"%.60s\": %d: wanted an even number",
+				 spec, v[0]);
 	if (b->make == two_tier && v[2] > v[0])
-		return plan_fail(
-			err, -EINVAL,
-			"topology \"%.60s\": PS at rack %d: wanted 0 (the core) to %d",
-			spec, v[2], v[0]);
-	if (b->nodes(v[0], v[1]) > PLAN_NODES_MAX)
 		return plan_fail(err, -EINVAL,
-				 "topology \"%.60s\": %.0f nodes: at most %d",
-				 spec, b->nodes(v[0], v[1]), PLAN_NODES_MAX);
+				 "topology \"%.60s\": PS at rack %d: wanted 0 (the core) to %d",
+				 spec, v[2], v[0]);
+	if (b->nodes(v[0], v[1]) > PLAN_NODES_MAX)
+		return plan_fail(err, -EINVAL, "topology \"%.60s\": %.0f nodes: at most %d", spec,
+				 b->nodes(v[0], v[1]), PLAN_NODES_MAX);
 	return 0;
 }
 
-int topo_builtin(struct plan_topology *t, const char *spec, double cap,
-		 struct plan_error *err)
+int topo_builtin(struct plan_topology *t, const char *spec, double cap, struct plan_error *err)
 {
 	size_t len = strcspn(spec, ":");
 	const struct builtin *b = find_builtin(spec, len);
@@ -309,18 +288,15 @@ int topo_builtin(struct plan_topology *t, const char *spec, double cap,
 			err, -EINVAL,
 			"unknown topology \"%.60s\": wanted star, two-tier, fat-tree, bcube or torus",
 			spec);
-	n = spec[len] == ':' ? numbers(spec + len + 1, b->numbers,
-				       b->numbers + b->more, v)
+	n = spec[len] == ':' ? numbers(spec + len + 1, b->numbers, b->numbers + b->more, v)
 			     : -EINVAL;
 	if (n < 0)
-		return plan_fail(err, -EINVAL, "topology \"%.60s\": wanted %s",
-				 spec, b->usage);
+		return plan_fail(err, -EINVAL, "topology \"%.60s\": wanted %s", spec, b->usage);
 	for (k = 0; k < n; k++)
 		if (v[k] < b->min[k] || v[k] > b->max[k])
-			return plan_fail(
-				err, -EINVAL,
-				"topology \"%.60s\": %d is not within %d to %d",
-				spec, v[k], b->min[k], b->max[k]);
+			return plan_fail(err, -EINVAL,
+					 "topology \"%.60s\": %d is not within %d to %d", spec,
+					 v[k], b->min[k], b->max[k]);
 	rc = check_numbers(b, spec, v, err);
 	if (rc)
 		return rc;

@@ -12,8 +12,8 @@
 
 #define DEFAULT_CAPACITY 10e9
 
-static int parse_node(struct plan_topology *t, const struct json_read *d,
-		      const struct json_at *at, const json_t *v, bool host)
+static int parse_node(struct plan_topology *t, const struct json_read *d, const struct json_at *at,
+		      const json_t *v, bool host)
 {
 	static const char *const keys[] = {"name", "relay", "rate", NULL};
 	const struct json_at key = JSON_KEY(at, "name");
@@ -28,8 +28,7 @@ static int parse_node(struct plan_topology *t, const struct json_read *d,
 	} else {
 		err = json_read_object(d, at, v, keys);
 		if (!err)
-			err = json_read_string(d, at, v, "name", JSON_NEEDED,
-					       &name);
+			err = json_read_string(d, at, v, "name", JSON_NEEDED, &name);
 		if (!err)
 			err = doc_name(d, &key, name);
 	}
@@ -37,8 +36,8 @@ static int parse_node(struct plan_topology *t, const struct json_read *d,
 		return err;
 	i = topo_add_node(t, name, host);
 	if (i == -EEXIST)
-		return json_read_fail(d, json_is_string(v) ? at : &key,
-				      "\"%s\" occurs twice", name);
+		return json_read_fail(d, json_is_string(v) ? at : &key, "\"%s\" occurs twice",
+				      name);
 	if (i < 0)
 		return doc_no_memory(d);
 	n = &t->node[i];
@@ -48,15 +47,14 @@ static int parse_node(struct plan_topology *t, const struct json_read *d,
 	if (!err)
 		err = json_read_rate(d, at, v, "rate", JSON_OPTIONAL, &n->rate);
 	if (!err && !n->relay && isfinite(n->rate))
-		err = json_read_fail(
-			d, &JSON_KEY(at, "rate"),
-			"\"%s\" is no relay: add \"relay\": true or remove the rate",
-			name);
+		err = json_read_fail(d, &JSON_KEY(at, "rate"),
+				     "\"%s\" is no relay: add \"relay\": true or remove the rate",
+				     name);
 	return err;
 }
 
-static int parse_nodes(struct plan_topology *t, const struct json_read *d,
-		       const char *key, bool host)
+static int parse_nodes(struct plan_topology *t, const struct json_read *d, const char *key,
+		       bool host)
 {
 	const struct json_at at = JSON_KEY(NULL, key);
 	const json_t *list = json_object_get(d->root, key), *v;
@@ -69,10 +67,8 @@ static int parse_nodes(struct plan_topology *t, const struct json_read *d,
 	if (err)
 		return err;
 	if (json_array_size(list) + (size_t)t->nnodes > PLAN_NODES_MAX)
-		return json_read_fail(d, &at,
-				      "%zu hosts and switches: at most %d",
-				      json_array_size(list) + (size_t)t->nnodes,
-				      PLAN_NODES_MAX);
+		return json_read_fail(d, &at, "%zu hosts and switches: at most %d",
+				      json_array_size(list) + (size_t)t->nnodes, PLAN_NODES_MAX);
 	json_array_foreach(list, i, v)
 		if (!err)
 			err = parse_node(t, d, &JSON_INDEX(&at, i), v, host);
@@ -80,8 +76,7 @@ static int parse_nodes(struct plan_topology *t, const struct json_read *d,
 }
 
 static int parse_end(const struct plan_topology *t, const struct json_read *d,
-		     const struct json_at *at, const json_t *v, const char *key,
-		     int *out)
+		     const struct json_at *at, const json_t *v, const char *key, int *out)
 {
 	const char *name = NULL;
 	int err = json_read_string(d, at, v, key, JSON_NEEDED, &name);
@@ -91,12 +86,11 @@ static int parse_end(const struct plan_topology *t, const struct json_read *d,
 	*out = topo_find(t, name);
 	if (*out >= 0)
 		return 0;
-	return json_read_fail(d, &JSON_KEY(at, key),
-			      "no host or switch \"%.64s\"", name);
+	return json_read_fail(d, &JSON_KEY(at, key), "no host or switch \"%.64s\"", name);
 }
 
-static int parse_port(const struct json_read *d, const struct json_at *at,
-		      const json_t *v, struct topo_link *l, int end)
+static int parse_port(const struct json_read *d, const struct json_at *at, const json_t *v,
+		      struct topo_link *l, int end)
 {
 	static const char *const devs[] = {"a_dev", "b_dev"};
 	static const char *const addrs[] = {"a_addr", "b_addr"};
@@ -106,18 +100,15 @@ static int parse_port(const struct json_read *d, const struct json_at *at,
 
 	err = json_read_string(d, at, v, devs[end], JSON_OPTIONAL, &dev);
 	if (!err)
-		err = json_read_string(d, at, v, addrs[end], JSON_OPTIONAL,
-				       &addr);
+		err = json_read_string(d, at, v, addrs[end], JSON_OPTIONAL, &addr);
 	if (err)
 		return err;
-	if (dev && (!*dev || strlen(dev) >= TOPO_DEV || strchr(dev, '/') ||
-		    strpbrk(dev, " \t\r\n\"'")))
+	if (dev &&
+	    (!*dev || strlen(dev) >= TOPO_DEV || strchr(dev, '/') || strpbrk(dev, " \t\r\n\"'")))
 		return json_read_fail(
 			d, &JSON_KEY(at, devs[end]),
-			"\"%.40s\" is not a device: 1 to 15 bytes, no blanks, quotes or /",
-			dev);
-	if (addr && inet_pton(AF_INET, addr, bin) != 1 &&
-	    inet_pton(AF_INET6, addr, bin) != 1)
+			"\"%.40s\" is not a device: 1 to 15 bytes, no blanks, quotes or /", dev);
+	if (addr && inet_pton(AF_INET, addr, bin) != 1 && inet_pton(AF_INET6, addr, bin) != 1)
 		return json_read_fail(d, &JSON_KEY(at, addrs[end]),
 				      "\"%.60s\" is not an IP address", addr);
 	if (dev)
@@ -127,12 +118,11 @@ static int parse_port(const struct json_read *d, const struct json_at *at,
 	return 0;
 }
 
-static int parse_link(struct plan_topology *t, const struct json_read *d,
-		      const struct json_at *at, const json_t *v, double cap)
+static int parse_link(struct plan_topology *t, const struct json_read *d, const struct json_at *at,
+		      const json_t *v, double cap)
 {
-	static const char *const keys[] = {"a",	     "b",      "capacity",
-					   "a_dev",  "a_addr", "b_dev",
-					   "b_addr", NULL};
+	static const char *const keys[] = {"a",	     "b",     "capacity", "a_dev",
+					   "a_addr", "b_dev", "b_addr",	  NULL};
 	int err, a = -1, b = -1, i;
 
 	err = json_read_object(d, at, v, keys);
@@ -141,8 +131,7 @@ static int parse_link(struct plan_topology *t, const struct json_read *d,
 	if (!err)
 		err = parse_end(t, d, at, v, "b", &b);
 	if (!err && a == b)
-		err = json_read_fail(d, &JSON_KEY(at, "b"),
-				     "\"%s\" is the other end too",
+		err = json_read_fail(d, &JSON_KEY(at, "b"), "\"%s\" is the other end too",
 				     t->node[a].name);
 	if (!err)
 		err = json_read_rate(d, at, v, "capacity", JSON_OPTIONAL, &cap);
@@ -172,15 +161,12 @@ static int check_ports(const struct plan_topology *t, const struct json_read *d)
 
 			if (!*l->dev[e])
 				continue;
-			snprintf(key, sizeof(key), "%s %s",
-				 t->node[e ? l->b : l->a].name, l->dev[e]);
+			snprintf(key, sizeof(key), "%s %s", t->node[e ? l->b : l->a].name,
+				 l->dev[e]);
 			if (json_object_get(seen, key))
-				err = json_read_fail(
-					d,
-					&JSON_KEY(&at, e ? "b_dev" : "a_dev"),
-					"port \"%s\" of %s has another link",
-					l->dev[e],
-					t->node[e ? l->b : l->a].name);
+				err = json_read_fail(d, &JSON_KEY(&at, e ? "b_dev" : "a_dev"),
+						     "port \"%s\" of %s has another link",
+						     l->dev[e], t->node[e ? l->b : l->a].name);
 			else
 				json_object_set_new(seen, key, json_true());
 		}
@@ -188,8 +174,7 @@ static int check_ports(const struct plan_topology *t, const struct json_read *d)
 	return err;
 }
 
-static int parse_plain(struct plan_topology *t, const struct json_read *d,
-		       double cap)
+static int parse_plain(struct plan_topology *t, const struct json_read *d, double cap)
 {
 	const struct json_at at = JSON_KEY(NULL, "links");
 	const json_t *list = json_object_get(d->root, "links"), *v;
@@ -200,8 +185,7 @@ static int parse_plain(struct plan_topology *t, const struct json_read *d,
 	if (!err)
 		err = parse_nodes(t, d, "hosts", true);
 	if (!err)
-		err = json_read_bool(d, NULL, d->root, "hosts_forward",
-				     &t->forward);
+		err = json_read_bool(d, NULL, d->root, "hosts_forward", &t->forward);
 	if (!err && !list)
 		err = json_read_fail(d, NULL, "links is missing");
 	if (!err)
@@ -220,8 +204,7 @@ static int parse_relay_rate(struct plan_topology *t, const struct json_read *d)
 	double rate = INFINITY;
 	int i, err;
 
-	err = json_read_rate(d, NULL, d->root, "relay_rate", JSON_OPTIONAL,
-			     &rate);
+	err = json_read_rate(d, NULL, d->root, "relay_rate", JSON_OPTIONAL, &rate);
 	for (i = 0; !err && i < t->nnodes; i++)
 		if (t->node[i].relay && !isfinite(t->node[i].rate))
 			t->node[i].rate = rate;
@@ -239,45 +222,39 @@ static int parse_kind(struct plan_topology *t, const struct json_read *d)
 	size_t i;
 	int err;
 
-	err = json_read_string(d, NULL, d->root, "builtin", JSON_OPTIONAL,
-			       &spec);
+	err = json_read_string(d, NULL, d->root, "builtin", JSON_OPTIONAL, &spec);
 	if (!err)
-		err = json_read_rate(d, NULL, d->root, "capacity",
-				     JSON_OPTIONAL, &cap);
+		err = json_read_rate(d, NULL, d->root, "capacity", JSON_OPTIONAL, &cap);
 	for (i = 0; !err && (spec || bcube) && i < 4; i++)
 		if (json_object_get(d->root, plain[i]))
-			err = json_read_fail(
-				d, &JSON_KEY(NULL, plain[i]),
-				"not allowed beside %s: remove one of them",
-				spec ? "builtin" : "bcube");
+			err = json_read_fail(d, &JSON_KEY(NULL, plain[i]),
+					     "not allowed beside %s: remove one of them",
+					     spec ? "builtin" : "bcube");
 	if (err)
 		return err;
 	if (spec && bcube)
-		return json_read_fail(
-			d, &JSON_KEY(NULL, "bcube"),
-			"not allowed beside builtin: remove one of them");
+		return json_read_fail(d, &JSON_KEY(NULL, "bcube"),
+				      "not allowed beside builtin: remove one of them");
 	if (spec) {
 		err = topo_builtin(t, spec, cap, &e);
 		return err ? json_read_fail(d, &at, "%s", e.text) : 0;
 	}
 	if (bcube)
-		return topo_bcube_form(t, d, &JSON_KEY(NULL, "bcube"), bcube,
-				       cap);
+		return topo_bcube_form(t, d, &JSON_KEY(NULL, "bcube"), bcube, cap);
 	return parse_plain(t, d, cap);
 }
 
 static int parse(struct plan_topology *t, const struct json_read *d)
 {
-	static const char *const keys[] = {
-		"name",	    "builtin",	     "bcube", "capacity",   "hosts",
-		"switches", "hosts_forward", "links", "relay_rate", NULL};
+	static const char *const keys[] = {"name",	 "builtin",  "bcube",	      "capacity",
+					   "hosts",	 "switches", "hosts_forward", "links",
+					   "relay_rate", NULL};
 	const char *name = NULL;
 	int err, i;
 
 	err = json_read_object(d, NULL, d->root, keys);
 	if (!err)
-		err = json_read_string(d, NULL, d->root, "name", JSON_OPTIONAL,
-				       &name);
+		err = json_read_string(d, NULL, d->root, "name", JSON_OPTIONAL, &name);
 	if (!err && name)
 		err = doc_name(d, &JSON_KEY(NULL, "name"), name);
 	if (!err && name)
@@ -295,8 +272,8 @@ static int parse(struct plan_topology *t, const struct json_read *d)
 	return topo_finish(t) ? doc_no_memory(d) : 0;
 }
 
-int plan_topology_parse(struct plan_topology **out, const char *name,
-			const char *text, size_t len, struct plan_error *err)
+int plan_topology_parse(struct plan_topology **out, const char *name, const char *text, size_t len,
+			struct plan_error *err)
 {
 	struct plan_topology *t;
 	struct json_read d;
@@ -317,8 +294,7 @@ int plan_topology_parse(struct plan_topology **out, const char *name,
 	return 0;
 }
 
-int plan_topology_builtin(struct plan_topology **out, const char *spec,
-			  struct plan_error *err)
+int plan_topology_builtin(struct plan_topology **out, const char *spec, struct plan_error *err)
 {
 	struct plan_topology *t = topo_new(spec);
 	int rc;

@@ -19,8 +19,7 @@ static int take_key(json_t *taken, const char *key)
 	return json_object_set_new(taken, key, json_true()) ? -ENOMEM : 1;
 }
 
-static int port_key(json_t *taken, const struct plan_topology *t, int node,
-		    const char *dev)
+static int port_key(json_t *taken, const struct plan_topology *t, int node, const char *dev)
 {
 	char key[TOPO_NAME + TOPO_DEV + 2];
 
@@ -29,8 +28,7 @@ static int port_key(json_t *taken, const struct plan_topology *t, int node,
 }
 
 /* Take everything that the document gives. */
-static int take_given(const struct plan_topology *t, json_t *ports,
-		      json_t *addrs)
+static int take_given(const struct plan_topology *t, json_t *ports, json_t *addrs)
 {
 	int i, e;
 
@@ -38,22 +36,19 @@ static int take_given(const struct plan_topology *t, json_t *ports,
 		for (e = 0; e < 2; e++) {
 			const struct topo_link *l = &t->link[i];
 
-			if ((*l->dev[e] && port_key(ports, t, e ? l->b : l->a,
-						    l->dev[e]) < 0) ||
+			if ((*l->dev[e] && port_key(ports, t, e ? l->b : l->a, l->dev[e]) < 0) ||
 			    (*l->addr[e] && take_key(addrs, l->addr[e]) < 0))
 				return -ENOMEM;
 		}
 	return 0;
 }
 
-static int place_dev(struct plan_topology *t, struct topo_link *l, int end,
-		     json_t *ports)
+static int place_dev(struct plan_topology *t, struct topo_link *l, int end, json_t *ports)
 {
 	int node = end ? l->b : l->a, i, rc = 0;
 
 	for (i = 0; !rc; i++) {
-		snprintf(l->dev[end], TOPO_DEV,
-			 t->node[node].host ? "eth%d" : "p%d", i);
+		snprintf(l->dev[end], TOPO_DEV, t->node[node].host ? "eth%d" : "p%d", i);
 		rc = port_key(ports, t, node, l->dev[end]);
 	}
 	return rc < 0 ? rc : 0;
@@ -65,8 +60,8 @@ static int place_addr(struct topo_link *l, int net, int end, json_t *addrs)
 	int rc = 0;
 
 	for (; !rc; net++) {
-		snprintf(l->addr[end], TOPO_ADDR, "10.%d.%d.%d",
-			 (77 + net / 256) % 256, net % 256, end + 1);
+		snprintf(l->addr[end], TOPO_ADDR, "10.%d.%d.%d", (77 + net / 256) % 256, net % 256,
+			 end + 1);
 		rc = take_key(addrs, l->addr[end]);
 	}
 	return rc < 0 ? rc : 0;

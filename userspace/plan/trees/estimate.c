@@ -47,9 +47,7 @@ static void set_prices(struct descent *d, double sharp)
 		w->price[i] = least * w->inv[i];
 	for (i = 0; i < d->ntouched; i++) {
 		r = w->touched[i];
-		w->price[r] =
-			exp(sharp * (w->load[r] * w->inv[r] / d->most - 1)) *
-			w->inv[r];
+		w->price[r] = exp(sharp * (w->load[r] * w->inv[r] / d->most - 1)) * w->inv[r];
 	}
 }
 
@@ -68,8 +66,8 @@ static void blend(struct descent *d, const struct plan_tree *t, double share)
 }
 
 /* The cheaper tree of the two starts. With many relays, the starts alternate. */
-static struct plan_tree *cheapest(struct descent *d, int j,
-				  const struct sets *sets, int k, bool keep)
+static struct plan_tree *cheapest(struct descent *d, int j, const struct sets *sets, int k,
+				  bool keep)
 {
 	struct work *w = d->w;
 	struct pricer *p = w->pricer[j];
@@ -104,9 +102,7 @@ static int step(struct descent *d, const struct sets *sets, int k, bool keep)
 	for (j = 0; !err && j < w->njobs; j++)
 		if (work_by_lp(w, j)) {
 			t[j] = cheapest(d, j, sets, k, keep);
-			err = t[j]			? 0
-			      : w->pricer[j]->no_memory ? -ENOMEM
-							: -EDOM;
+			err = t[j] ? 0 : w->pricer[j]->no_memory ? -ENOMEM : -EDOM;
 		}
 	for (i = 0; !err && i < d->ntouched; i++)
 		w->load[w->touched[i]] *= 1 - share;
@@ -137,8 +133,7 @@ static double soft_value(struct descent *d)
 	return 1 / (d->most * (1 + log(sum) / SHARP_LAST));
 }
 
-double estimate_rates(struct work *w, const struct sets *sets, int steps,
-		      bool keep, double *soft)
+double estimate_rates(struct work *w, const struct sets *sets, int steps, bool keep, double *soft)
 {
 	struct descent d = {.w = w};
 	double best = 0, sharp, value;
@@ -153,8 +148,7 @@ double estimate_rates(struct work *w, const struct sets *sets, int steps,
 		best = fmax(best, 1 / d.most);
 		value = soft_value(&d);
 		*soft = fmax(*soft, value);
-		sharp = SHARP_FIRST + (SHARP_LAST - SHARP_FIRST) * k /
-					      (steps > 1 ? steps : 1);
+		sharp = SHARP_FIRST + (SHARP_LAST - SHARP_FIRST) * k / (steps > 1 ? steps : 1);
 		set_prices(&d, sharp);
 	}
 	for (i = 0; i < d.ntouched; i++)

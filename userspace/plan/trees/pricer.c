@@ -31,8 +31,8 @@ int pricer_new(struct pricer **out, struct reach *r)
 	p->count = calloc(g * ((size_t)p->room + 1), sizeof(int));
 	p->load = calloc((size_t)r->model->nres, sizeof(double));
 	p->touched = calloc((size_t)r->model->nres, sizeof(int));
-	if (!p->s || !p->dg || !p->ds || !p->best || !p->next || !p->to ||
-	    !p->mark || !p->count || !p->load || !p->touched) {
+	if (!p->s || !p->dg || !p->ds || !p->best || !p->next || !p->to || !p->mark || !p->count ||
+	    !p->load || !p->touched) {
 		pricer_free(p);
 		return -ENOMEM;
 	}
@@ -72,14 +72,11 @@ int pricer_set(struct pricer *p, const int *s, int m, const double *price)
 			return -ENOMEM;
 		child = i == m ? 0 : reach_child_price(r, c, price);
 		for (g = 0; g < nj->ngroup; g++)
-			p->dg[g * width + i] =
-				child + reach_length(r, g, c, price, 0);
+			p->dg[g * width + i] = child + reach_length(r, g, c, price, 0);
 		for (k = 0; k < m; k++) {
 			p->ds[k * width + i] =
-				child +
-				reach_length(r, nj->ngroup + s[k], c, price, 0);
-			if (i == k ||
-			    (nj->job->shared && i < m && s[i] != r->tor))
+				child + reach_length(r, nj->ngroup + s[k], c, price, 0);
+			if (i == k || (nj->job->shared && i < m && s[i] != r->tor))
 				p->ds[k * width + i] = INFINITY;
 		}
 	}
@@ -213,8 +210,7 @@ static void begin(struct pricer *p, enum pricer_start start)
 		p->used[pick] = true;
 }
 
-struct plan_tree *pricer_tree(struct pricer *p, enum pricer_start start,
-			      double *cost)
+struct plan_tree *pricer_tree(struct pricer *p, enum pricer_start start, double *cost)
 {
 	const struct model_job *nj = pricer_job(p);
 	int g, i, k, width = p->m + 1;
@@ -237,8 +233,7 @@ struct plan_tree *pricer_tree(struct pricer *p, enum pricer_start start,
 	for (g = 0; g < nj->ngroup; g++)
 		for (i = 0; i <= p->m; i++)
 			if (p->count[g * width + i])
-				*cost += p->count[g * width + i] *
-					 p->dg[g * width + i];
+				*cost += p->count[g * width + i] * p->dg[g * width + i];
 	for (k = 0; k < p->m; k++)
 		if (p->used[k] && p->up[k] >= 0)
 			*cost += p->ds[k * width + p->up[k]];

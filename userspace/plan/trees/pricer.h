@@ -68,8 +68,7 @@ enum pricer_start {
  * The caller owns the tree. Returns NULL if there is no tree, or if memory ran
  * out (then @no_memory is set).
  */
-struct plan_tree *pricer_tree(struct pricer *p, enum pricer_start start,
-			      double *cost);
+struct plan_tree *pricer_tree(struct pricer *p, enum pricer_start start, double *cost);
 
 static inline const struct model_job *pricer_job(const struct pricer *p)
 {

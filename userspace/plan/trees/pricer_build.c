@@ -23,11 +23,9 @@ void plan_tree_free(struct plan_tree *t)
 bool plan_tree_same(const struct plan_tree *a, const struct plan_tree *b)
 {
 	return a->hash == b->hash && a->job == b->job && a->nrel == b->nrel &&
-	       a->npart == b->npart &&
-	       !memcmp(a->rel, b->rel, (size_t)a->nrel * sizeof(int)) &&
+	       a->npart == b->npart && !memcmp(a->rel, b->rel, (size_t)a->nrel * sizeof(int)) &&
 	       !memcmp(a->up, b->up, (size_t)a->nrel * sizeof(int)) &&
-	       !memcmp(a->part, b->part,
-		       (size_t)a->npart * sizeof(struct tree_part));
+	       !memcmp(a->part, b->part, (size_t)a->npart * sizeof(struct tree_part));
 }
 
 /* Add @amount to the load of @res; *n counts the resources in use. */
@@ -40,8 +38,7 @@ static void touch(struct pricer *p, int *n, int res, double amount)
 	p->load[res] += amount;
 }
 
-static void touch_path(struct pricer *p, int *n, int from, int target,
-		       double amount)
+static void touch_path(struct pricer *p, int *n, int from, int target, double amount)
 {
 	const struct reach *r = p->r;
 	int c = target == p->m ? r->n : p->s[target], i;
@@ -85,8 +82,7 @@ static int collect_loads(struct pricer *p, int *npart)
 		for (i = 0; i <= p->m; i++)
 			if (p->count[g * width + i]) {
 				(*npart)++;
-				touch_path(p, &n, g, i,
-					   p->count[g * width + i]);
+				touch_path(p, &n, g, i, p->count[g * width + i]);
 			}
 	for (k = 0; k < p->m; k++)
 		if (p->used[k] && p->up[k] >= 0)
@@ -108,13 +104,11 @@ static void copy_relays(const struct pricer *p, struct plan_tree *t, int *at)
 		if (p->used[k]) {
 			t->rel[at[k]] = p->s[k];
 			t->up[at[k]] = p->up[k] < 0 ? -1 : at[p->up[k]];
-			t->hash = hash_int(hash_int(t->hash, p->s[k]),
-					   t->up[at[k]]);
+			t->hash = hash_int(hash_int(t->hash, p->s[k]), t->up[at[k]]);
 		}
 }
 
-static void copy_parts(const struct pricer *p, struct plan_tree *t,
-		       const int *at)
+static void copy_parts(const struct pricer *p, struct plan_tree *t, const int *at)
 {
 	int g, i, n, width = p->m + 1;
 
@@ -124,8 +118,7 @@ static void copy_parts(const struct pricer *p, struct plan_tree *t,
 			if (!n)
 				continue;
 			t->part[t->npart++] = (struct tree_part){g, at[i], n};
-			t->hash = hash_int(
-				hash_int(hash_int(t->hash, g), at[i]), n);
+			t->hash = hash_int(hash_int(hash_int(t->hash, g), at[i]), n);
 		}
 }
 

@@ -36,8 +36,8 @@ static int parent_for(const struct pricer *p, int k, const int *kids)
 	double least = INFINITY;
 
 	for (i = 0; i <= p->m; i++)
-		if ((i == p->m ? pricer_has_ps(p) : p->used[i]) &&
-		    kids[i] < fanin(p, i) && p->ds[k * width + i] < least) {
+		if ((i == p->m ? pricer_has_ps(p) : p->used[i]) && kids[i] < fanin(p, i) &&
+		    p->ds[k * width + i] < least) {
 			least = p->ds[k * width + i];
 			pick = i;
 		}
@@ -56,8 +56,7 @@ static void use_relay(struct pricer *p, int k, int parent, int *kids)
  * Price of one more worker at @i, without its path: 0 if @i is in use, else its
  * share of the price of joining @i. INFINITY: no room.
  */
-static double entry_fee(const struct pricer *p, int i, int excess,
-			const int *kids)
+static double entry_fee(const struct pricer *p, int i, int excess, const int *kids)
 {
 	int parent;
 
@@ -81,13 +80,11 @@ static bool relieve(struct pricer *p, int from, int *kids)
 		least = INFINITY;
 		bg = bi = -1;
 		for (i = 0; i <= p->m; i++) {
-			fee = i == from ? INFINITY
-					: entry_fee(p, i, excess, kids);
+			fee = i == from ? INFINITY : entry_fee(p, i, excess, kids);
 			for (g = 0; !isinf(fee) && g < nj->ngroup; g++) {
 				if (!p->count[g * width + from])
 					continue;
-				d = p->dg[g * width + i] -
-				    p->dg[g * width + from] + fee;
+				d = p->dg[g * width + i] - p->dg[g * width + from] + fee;
 				if (d < least) {
 					least = d;
 					bg = g;
@@ -126,11 +123,9 @@ static bool reparent(struct pricer *p, int from, int *kids)
 				continue;
 			for (i = 0; i <= p->m; i++) {
 				if (i == from || (i < p->m && !p->used[i]) ||
-				    kids[i] >= fanin(p, i) ||
-				    pricer_below(p, i, k))
+				    kids[i] >= fanin(p, i) || pricer_below(p, i, k))
 					continue;
-				d = p->ds[k * width + i] -
-				    p->ds[k * width + from];
+				d = p->ds[k * width + i] - p->ds[k * width + from];
 				if (d < least) {
 					least = d;
 					bk = k;
@@ -179,8 +174,7 @@ bool pricer_fit(struct pricer *p)
 			kids[i] = pricer_children(p, i);
 		for (i = 0; good && i <= p->m; i++)
 			if (kids[i] > fanin(p, i))
-				good = relieve(p, i, kids) ||
-				       reparent(p, i, kids);
+				good = relieve(p, i, kids) || reparent(p, i, kids);
 		if (good)
 			return true;
 	} while (add_relay(p));

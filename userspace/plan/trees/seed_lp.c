@@ -34,16 +34,14 @@ static int res_row(struct seed *s, int res)
 	struct work *w = s->w;
 
 	if (w->row[res] < 0) {
-		w->row[res] =
-			lp_add_row(s->f.lp, -INFINITY, w->model->cap[res]);
+		w->row[res] = lp_add_row(s->f.lp, -INFINITY, w->model->cap[res]);
 		s->used[s->nused++] = res;
 	}
 	return w->row[res];
 }
 
 /* Append the load of a flow of @amount to candidate @c; the new length. */
-static int put_flow(struct seed *s, int j, int from, int c, double amount,
-		    int n)
+static int put_flow(struct seed *s, int j, int from, int c, double amount, int n)
 {
 	struct reach *r = s->w->reach[j];
 	struct model *model = s->w->model;
@@ -74,15 +72,12 @@ static int put(struct seed *s, int n, int row, double val)
 
 static int col(struct seed *s, int n)
 {
-	return lp_add_col(s->f.lp, 0, 0, INFINITY, n, s->idx, s->val) < 0
-		       ? -ENOMEM
-		       : 0;
+	return lp_add_col(s->f.lp, 0, 0, INFINITY, n, s->idx, s->val) < 0 ? -ENOMEM : 0;
 }
 
 static bool reachable(const struct reach *r, int from, int c)
 {
-	return r->off[c][from + 1] == r->off[c][from] ||
-	       r->arcs[c][r->off[c][from]] >= 0;
+	return r->off[c][from + 1] == r->off[c][from] || r->arcs[c][r->off[c][from]] >= 0;
 }
 
 /**
@@ -172,8 +167,7 @@ static int add_relay_flows(struct seed_job *b)
 		if (err || b->sd < 0 || i == b->sd)
 			continue;
 		n = put(s, put_cover(b, i), b->chain[i], 1);
-		err = col(s, put_flow(s, b->j, from, s->w->reach[b->j]->tor, 1,
-				      n));
+		err = col(s, put_flow(s, b->j, from, s->w->reach[b->j]->tor, 1, n));
 	}
 	return err;
 }
@@ -189,8 +183,7 @@ static int add_rate(struct seed_job *b)
 		n = put(s, n, res_row(s, access), 1);
 	for (g = 0; g < b->ng; g++)
 		n = put(s, n, b->share[g], -1);
-	s->rate_col[b->j] =
-		lp_add_col(s->f.lp, 0, 0, INFINITY, n, s->idx, s->val);
+	s->rate_col[b->j] = lp_add_col(s->f.lp, 0, 0, INFINITY, n, s->idx, s->val);
 	return s->rate_col[b->j] < 0 ? -ENOMEM : 0;
 }
 
@@ -240,12 +233,10 @@ static void favour(void *arg)
 
 	for (j = 0; j < s->w->njobs; j++)
 		if (work_by_lp(s->w, j))
-			lp_set_cost(s->f.lp, s->rate_col[j],
-				    -s->w->js->job[j].weight);
+			lp_set_cost(s->f.lp, s->rate_col[j], -s->w->js->job[j].weight);
 }
 
-static int run(struct work *w, const struct sets *sets, const int *root,
-	       double g[])
+static int run(struct work *w, const struct sets *sets, const int *root, double g[])
 {
 	struct seed s = {.w = w};
 	double weight[PLAN_JOBS_MAX];
@@ -301,8 +292,7 @@ int seed_lp_solve(struct work *w, const struct sets *sets, double g[])
 			root[j] = sets->s[j][0];
 	}
 	for (j = 0; j < w->njobs; j++) {
-		tries = work_by_lp(w, j) ? w->model->job[j].ngroup * sets->m[j]
-					 : 0;
+		tries = work_by_lp(w, j) ? w->model->job[j].ngroup * sets->m[j] : 0;
 		if (root[j] < 0 || sets->m[j] < 2 || tries > ROOTS_MAX)
 			continue;
 		most = -1;

@@ -75,9 +75,8 @@ static int add_tree(struct master *m, struct plan_tree *t)
 		m->val[n++] = t->amount[i];
 	}
 	m->col[m->ncol] = t;
-	m->lp_col[m->ncol] =
-		lp_add_col(lp, m->favouring ? -w->js->job[t->job].weight : 0, 0,
-			   INFINITY, n, m->idx, m->val);
+	m->lp_col[m->ncol] = lp_add_col(lp, m->favouring ? -w->js->job[t->job].weight : 0, 0,
+					INFINITY, n, m->idx, m->val);
 	return m->lp_col[m->ncol++] < 0 ? -ENOMEM : 0;
 }
 
@@ -150,8 +149,7 @@ static int price_more(struct master *m, int j, int *added)
 		t = m->col[m->ncol - 1];
 		for (k = 0; k < t->nres; k++)
 			w->price[t->res[k]] *= 1.3;
-		if (pricer_set(w->pricer[j], m->sets->s[j], m->sets->m[j],
-			       w->price))
+		if (pricer_set(w->pricer[j], m->sets->s[j], m->sets->m[j], w->price))
 			return -ENOMEM;
 		t = pricer_tree(w->pricer[j], PRICE_FROM_ALL, &cost);
 		t = t ? work_keep(w, t) : NULL;
@@ -197,8 +195,7 @@ static void favour(void *arg)
 
 	m->favouring = true;
 	for (i = 0; i < m->ncol; i++)
-		lp_set_cost(m->f.lp, m->lp_col[i],
-			    -m->w->js->job[m->col[i]->job].weight);
+		lp_set_cost(m->f.lp, m->lp_col[i], -m->w->js->job[m->col[i]->job].weight);
 }
 
 static void frozen(void *arg, int j)
@@ -241,8 +238,7 @@ static int first_trees(struct master *m)
 
 	for (i = w->npool - 1; !err && i >= 0; i--) {
 		j = w->pool[i]->job;
-		if (!work_by_lp(w, j) || have[j] >= FROM_POOL ||
-		    !tree_fits(w->pool[i], m->sets))
+		if (!work_by_lp(w, j) || have[j] >= FROM_POOL || !tree_fits(w->pool[i], m->sets))
 			continue;
 		have[j]++;
 		err = add_tree(m, w->pool[i]);
@@ -322,8 +318,7 @@ static int put_outcome(struct master *m, struct outcome *out)
 }
 
 int tree_lp_solve(struct work *w, const struct sets *sets, double gap,
-		  struct plan_tree *const *only, int nonly, bool duals,
-		  struct outcome *out)
+		  struct plan_tree *const *only, int nonly, bool duals, struct outcome *out)
 {
 	struct master m = {.w = w, .sets = sets, .gap = gap, .pricing = !only};
 	double weight[PLAN_JOBS_MAX], g[PLAN_JOBS_MAX];
@@ -340,8 +335,7 @@ int tree_lp_solve(struct work *w, const struct sets *sets, double gap,
 	m.f.frozen = frozen;
 	err = begin(&m, only, nonly);
 	if (!err && duals) {
-		m.dual = calloc((size_t)w->model->nres * (size_t)w->njobs,
-				sizeof(double));
+		m.dual = calloc((size_t)w->model->nres * (size_t)w->njobs, sizeof(double));
 		err = m.dual ? 0 : -ENOMEM;
 	}
 	if (!err)

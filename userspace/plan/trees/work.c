@@ -11,8 +11,8 @@
 
 #define BUCKETS 4096
 
-int work_new(struct work **out, const struct plan_jobs *js,
-	     const struct plan_options *opt, struct plan_error *err)
+int work_new(struct work **out, const struct plan_jobs *js, const struct plan_options *opt,
+	     struct plan_error *err)
 {
 	struct work *w = calloc(1, sizeof(*w));
 	size_t n;
@@ -39,9 +39,7 @@ int work_new(struct work **out, const struct plan_jobs *js,
 	w->inv = calloc(n, sizeof(double));
 	w->touched = calloc(n, sizeof(int));
 	w->row = malloc(n * sizeof(int));
-	rc = w->head && w->price && w->load && w->inv && w->touched && w->row
-		     ? 0
-		     : -ENOMEM;
+	rc = w->head && w->price && w->load && w->inv && w->touched && w->row ? 0 : -ENOMEM;
 	for (j = 0; !rc && j < w->njobs; j++) {
 		if (!work_by_lp(w, j))
 			continue;
@@ -121,11 +119,9 @@ full:
 
 int work_tick(struct work *w, const char *what, double share)
 {
-	if (!w->opt->progress ||
-	    !w->opt->progress(w->opt->progress_arg, what, share))
+	if (!w->opt->progress || !w->opt->progress(w->opt->progress_arg, what, share))
 		return 0;
-	return plan_fail(w->err, -ECANCELED, "stopped by the caller while %s",
-			 what);
+	return plan_fail(w->err, -ECANCELED, "stopped by the caller while %s", what);
 }
 
 void outcome_free(struct outcome *o)
@@ -143,8 +139,7 @@ double work_size(const struct work *w)
 
 	for (j = 0; j < w->njobs; j++)
 		if (work_by_lp(w, j))
-			size += (double)w->model->job[j].ngroup *
-				(w->js->job[j].max + 1);
+			size += (double)w->model->job[j].ngroup * (w->js->job[j].max + 1);
 	return size;
 }
 

@@ -44,8 +44,8 @@ struct work {
 };
 
 /* 0 or -errno with a text in @err. @js, @opt and @err must outlive the run. */
-int work_new(struct work **out, const struct plan_jobs *js,
-	     const struct plan_options *opt, struct plan_error *err);
+int work_new(struct work **out, const struct plan_jobs *js, const struct plan_options *opt,
+	     struct plan_error *err);
 void work_free(struct work *w);
 
 /**
@@ -85,8 +85,7 @@ bool work_any_lp(const struct work *w);
  * Returns a lower bound of the least rate over weight, in units; 0 if no tree
  * fits. < 0: -errno. @w->price keeps the last prices.
  */
-double estimate_rates(struct work *w, const struct sets *sets, int steps,
-		      bool keep, double *soft);
+double estimate_rates(struct work *w, const struct sets *sets, int steps, bool keep, double *soft);
 
 /**
  * struct outcome - solution of the tree LP
@@ -114,8 +113,7 @@ void outcome_free(struct outcome *o);
  * The caller frees @out with outcome_free(). Returns 0 or -errno.
  */
 int tree_lp_solve(struct work *w, const struct sets *sets, double gap,
-		  struct plan_tree *const *only, int nonly, bool duals,
-		  struct outcome *out);
+		  struct plan_tree *const *only, int nonly, bool duals, struct outcome *out);
 
 /* Fill @g with the joint rates of all jobs by the seed LP, in units. */
 int seed_lp_solve(struct work *w, const struct sets *sets, double g[]);

@@ -86,8 +86,8 @@ static int on_save(void *ctx, const struct nps_job *job)
 	int err = nps_disk_save(row->disk, job->spec.elements, &job->model);
 
 	if (err)
-		ps_log("%s: cannot write a checkpoint to %s: %s",
-		       job->spec.title, row->file->state, strerror(-err));
+		ps_log("%s: cannot write a checkpoint to %s: %s", job->spec.title, row->file->state,
+		       strerror(-err));
 	return err;
 }
 
@@ -104,9 +104,9 @@ static void on_version(void *ctx, const struct nps_job *job)
 	if (row->tree)
 		got = ps_sums_workers(row->tree);
 	if (job->over || now - row->told >= s->o.interval * NDN_MS) {
-		printf("%s version %u of %u, gradients %u, workers %u, %.1f ms\n",
-		       job->spec.title, job->model.n, job->spec.versions, got,
-		       nps_members(job), (double)(now - row->made) / NDN_MS);
+		printf("%s version %u of %u, gradients %u, workers %u, %.1f ms\n", job->spec.title,
+		       job->model.n, job->spec.versions, got, nps_members(job),
+		       (double)(now - row->made) / NDN_MS);
 		fflush(stdout);
 		row->told = now;
 	}
@@ -222,8 +222,8 @@ static int segment_choose(struct server *s, struct nps_spec *spec)
 	uint32_t fits = room > 0 ? nps_segment_fitting(spec, (size_t)room) : 0;
 
 	if (!fits || spec->segment > fits) {
-		ps_log("%s: segment: %u bytes, of which %u fit into a packet",
-		       spec->title, spec->segment, fits);
+		ps_log("%s: segment: %u bytes, of which %u fit into a packet", spec->title,
+		       spec->segment, fits);
 		return -EMSGSIZE;
 	}
 	if (!spec->segment)
@@ -241,14 +241,12 @@ static int job_open(struct server *s, struct row *row)
 
 	if (err)
 		return err;
-	err = nps_disk_open(&row->disk, row->file, &incarnation, &model, why,
-			    sizeof(why));
+	err = nps_disk_open(&row->disk, row->file, &incarnation, &model, why, sizeof(why));
 	if (err) {
 		ps_log("%s: %s", spec->title, why);
 		return err;
 	}
-	err = nps_add(s->ps, spec, incarnation, &model, ndn_socket_now(), why,
-		      sizeof(why));
+	err = nps_add(s->ps, spec, incarnation, &model, ndn_socket_now(), why, sizeof(why));
 	if (err) {
 		ps_log("%s: %s", spec->title, why);
 		free(model.values);
@@ -256,17 +254,15 @@ static int job_open(struct server *s, struct row *row)
 		return err;
 	}
 	if (*row->file->tree)
-		err = ps_sums_open(&row->tree, row->file,
-				   s->ps->job[s->ps->njob - 1], s->trees);
+		err = ps_sums_open(&row->tree, row->file, s->ps->job[s->ps->njob - 1], s->trees);
 	if (err) {
 		ps_log("%s: tree: %s", spec->title, strerror(-err));
 		return err;
 	}
 	row->made = s->ps->now;
-	ps_log("%s: incarnation %u, version %u of %u, %u segments of %u bytes",
-	       spec->title, incarnation, model.n, spec->versions,
-	       ndn_content_segments(spec->elements, spec->segment),
-	       spec->segment);
+	ps_log("%s: incarnation %u, version %u of %u, %u segments of %u bytes", spec->title,
+	       incarnation, model.n, spec->versions,
+	       ndn_content_segments(spec->elements, spec->segment), spec->segment);
 	return 0;
 }
 
@@ -277,8 +273,7 @@ static int open_all(struct server *s)
 	unsigned int i;
 	int err;
 
-	if (sodium_init() < 0 ||
-	    getrandom(&seed, sizeof(seed), 0) != sizeof(seed)) {
+	if (sodium_init() < 0 || getrandom(&seed, sizeof(seed), 0) != sizeof(seed)) {
 		ps_log("no random numbers");
 		return -EIO;
 	}
@@ -309,8 +304,7 @@ static void report(struct server *s)
 	int err = ps_ndn_report(s->ps, s->link, s->o.stats);
 
 	if (err)
-		ps_log("cannot write %s: %s", s->o.stats ? s->o.stats : "-",
-		       strerror(-err));
+		ps_log("cannot write %s: %s", s->o.stats ? s->o.stats : "-", strerror(-err));
 }
 
 static void take_signals(struct server *s)
@@ -379,9 +373,7 @@ static uint64_t due(struct server *s)
 		next = s->report_at;
 	if (is_over(s, now, &next))
 		s->stop = true;
-	return next <= now		? 0
-	       : next - now < SLEEP_MAX ? next - now
-					: SLEEP_MAX;
+	return next <= now ? 0 : next - now < SLEEP_MAX ? next - now : SLEEP_MAX;
 }
 
 static int serve(struct server *s)
@@ -400,8 +392,7 @@ static int serve(struct server *s)
 		if (run_trees(s))
 			return 1;
 		wait = due(s);
-		t = (struct timespec){(time_t)(wait / NDN_SEC),
-				      (long)(wait % NDN_SEC)};
+		t = (struct timespec){(time_t)(wait / NDN_SEC), (long)(wait % NDN_SEC)};
 		if (s->stop)
 			break;
 		if (ppoll(pfd, 3, &t, NULL) < 0 && errno != EINTR) {

@@ -18,9 +18,7 @@ static json_t *worker_pack(const struct nps_guest *g, uint64_t now)
 {
 	json_t *o = json_object();
 
-	json_object_set_new(
-		o, "name",
-		json_stringn((const char *)g->worker->name, g->worker->len));
+	json_object_set_new(o, "name", json_stringn((const char *)g->worker->name, g->worker->len));
 	json_object_set_new(o, "member", json_boolean(g->member));
 	json_object_set_new(o, "asking", json_boolean(g->asking));
 	add(o, "silent-ms", (now - g->heard) / NDN_MS);
@@ -39,9 +37,7 @@ static json_t *job_pack(const struct nps_job *job)
 
 	json_object_set_new(o, "name", json_string(job->spec.title));
 	json_object_set_new(o, "mode",
-			    json_string(job->spec.mode == NDN_MODE_SYNC
-						? "sync"
-						: "async"));
+			    json_string(job->spec.mode == NDN_MODE_SYNC ? "sync" : "async"));
 	add(o, "incarnation", job->incarnation);
 	add(o, "model", job->model.n);
 	add(o, "distributed", nps_published(job) & UINT32_MAX);
@@ -55,8 +51,7 @@ static json_t *job_pack(const struct nps_job *job)
 	for (i = 0; i < NPS_DROP__MAX; i++)
 		add(o, nps_drop_name[i], job->drop[i]);
 	for (i = 0; i < job->spec.nworker; i++)
-		json_array_append_new(
-			list, worker_pack(&job->guests[i], job->ps->now));
+		json_array_append_new(list, worker_pack(&job->guests[i], job->ps->now));
 	json_object_set_new(o, "workers", list);
 	return o;
 }
@@ -74,14 +69,12 @@ static json_t *link_pack(const struct ndn_socket *link)
 	add(o, "tx-bytes", s.tx_bytes);
 	add(o, "tx-full", s.tx_full);
 	add(o, "tx-error", s.tx_error);
-	json_object_set_new(
-		o, "tx-error-text",
-		json_string(s.tx_errno ? strerror(s.tx_errno) : ""));
+	json_object_set_new(o, "tx-error-text",
+			    json_string(s.tx_errno ? strerror(s.tx_errno) : ""));
 	return o;
 }
 
-int ps_ndn_report(const struct nps *ps, const struct ndn_socket *link,
-		  const char *path)
+int ps_ndn_report(const struct nps *ps, const struct ndn_socket *link, const char *path)
 {
 	json_t *doc = json_object(), *jobs = json_array();
 	json_t *strays = json_object();
@@ -97,8 +90,7 @@ int ps_ndn_report(const struct nps *ps, const struct ndn_socket *link,
 	json_object_set_new(doc, "jobs", jobs);
 	if (path)
 		err = json_write(AT_FDCWD, path, 0666, doc, false);
-	else if (json_dumpf(doc, stderr, JSON_COMPACT) ||
-		 fputc('\n', stderr) == EOF)
+	else if (json_dumpf(doc, stderr, JSON_COMPACT) || fputc('\n', stderr) == EOF)
 		err = -EIO;
 	json_decref(doc);
 	return err;

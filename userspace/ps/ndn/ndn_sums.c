@@ -59,8 +59,7 @@ struct ps_sums {
 /* Would every later try fail, too? */
 static bool is_final(int rc)
 {
-	return rc == -EPROTO || rc == -ENOENT || rc == -EACCES ||
-	       rc == -EINVAL || rc == -EMSGSIZE;
+	return rc == -EPROTO || rc == -ENOENT || rc == -EACCES || rc == -EINVAL || rc == -EMSGSIZE;
 }
 
 static enum outcome attach(struct ps_sums *t)
@@ -69,9 +68,8 @@ static enum outcome attach(struct ps_sums *t)
 
 	if (!rc) {
 		t->workers = (unsigned int)trib_world(t->tree.t) - 1;
-		ps_log("%s: rank %d of aggregation job %u, with %u workers",
-		       t->title, trib_rank(t->tree.t), t->tree.number,
-		       t->workers);
+		ps_log("%s: rank %d of aggregation job %u, with %u workers", t->title,
+		       trib_rank(t->tree.t), t->tree.number, t->workers);
 		return NOTHING;
 	}
 	ps_log("%s: aggregation job: %s", t->title, t->tree.error);
@@ -89,8 +87,7 @@ static enum outcome round_of(struct ps_sums *t, uint64_t version)
 	rc = trib_rounds_round(&t->tree, version, t->sum, t->count);
 	if (!rc)
 		return SUM;
-	ps_log("%s: version %u: no sum: %s", t->title, (uint32_t)version,
-	       t->tree.error);
+	ps_log("%s: version %u: no sum: %s", t->title, (uint32_t)version, t->tree.error);
 	return t->tree.t ? NOTHING : LOST;
 }
 
@@ -128,8 +125,7 @@ static void *drive(void *arg)
 
 /* --- the loop */
 
-int ps_sums_open(struct ps_sums **tree, const struct nps_file *file,
-		 struct nps_job *job, int wake)
+int ps_sums_open(struct ps_sums **tree, const struct nps_file *file, struct nps_job *job, int wake)
 {
 	struct ndn_name name = ndn_name_of(&job->names.plain);
 	struct ps_sums *t = calloc(1, sizeof(*t));
@@ -161,13 +157,11 @@ int ps_sums_open(struct ps_sums **tree, const struct nps_file *file,
 
 static void take(struct ps_sums *t)
 {
-	int rc = t->out == SUM ? nps_gradient_sum(t->job, t->version, t->sum,
-						  t->workers)
+	int rc = t->out == SUM ? nps_gradient_sum(t->job, t->version, t->sum, t->workers)
 			       : nps_gradient_lost(t->job, t->version);
 
 	if (rc)
-		ps_log("%s: version %u: %s", t->title, (uint32_t)t->version,
-		       strerror(-rc));
+		ps_log("%s: version %u: %s", t->title, (uint32_t)t->version, strerror(-rc));
 	t->out = NOTHING;
 	t->version = 0;
 }
@@ -182,8 +176,7 @@ int ps_sums_run(struct ps_sums *t)
 		rc = t->err;
 	else if (t->out)
 		take(t);
-	if (!rc && !t->version && !job->over &&
-	    nps_version(job) == nps_published(job))
+	if (!rc && !t->version && !job->over && nps_version(job) == nps_published(job))
 		t->version = nps_published(job);
 	t->stop = t->stop || job->over;
 	pthread_cond_signal(&t->changed);

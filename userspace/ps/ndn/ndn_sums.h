@@ -15,8 +15,7 @@ struct ps_sums;
  * Start the thread for @job. It writes the eventfd @wake when ps_sums_run() has
  * something to do. Return: 0 or -errno.
  */
-int ps_sums_open(struct ps_sums **tree, const struct nps_file *file,
-		 struct nps_job *job, int wake);
+int ps_sums_open(struct ps_sums **tree, const struct nps_file *file, struct nps_job *job, int wake);
 /*
  * Give the job a sum that has come, and ask for the next. Return: 0, or -errno if
  * there will never be a sum; the reason is in the log.

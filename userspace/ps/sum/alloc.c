@@ -8,8 +8,7 @@
 
 static bool same_addr(const struct ps_addr *a, const struct ps_addr *b)
 {
-	return a->port == b->port && a->local == b->local &&
-	       IN6_ARE_ADDR_EQUAL(&a->ip, &b->ip);
+	return a->port == b->port && a->local == b->local && IN6_ARE_ADDR_EQUAL(&a->ip, &b->ip);
 }
 
 static void mark_direct(struct ps_tree *t)
@@ -18,8 +17,7 @@ static void mark_direct(struct ps_tree *t)
 
 	for (r = 0; r < t->job->world; r++)
 		for (i = 0; i < t->ngroup && !t->direct[r]; i++)
-			t->direct[r] =
-				same_addr(&t->job->worker[r], &t->group[i]);
+			t->direct[r] = same_addr(&t->job->worker[r], &t->group[i]);
 }
 
 static int allocate(struct ps_tree *t)
@@ -30,8 +28,7 @@ static int allocate(struct ps_tree *t)
 	for (r = 0; r < world; r++)
 		t->all[r / 64] |= 1ULL << r % 64;
 	t->mask = 2u * t->job->window - 1;
-	t->stride = (uint32_t)sizeof(struct ps_place) +
-		    trib_payload_len(t->job->nval);
+	t->stride = (uint32_t)sizeof(struct ps_place) + trib_payload_len(t->job->nval);
 	t->direct = calloc(world, sizeof(*t->direct));
 	t->lease_ms = calloc(world, sizeof(*t->lease_ms));
 	t->alive_ms = calloc(world, sizeof(*t->alive_ms));
@@ -41,8 +38,8 @@ static int allocate(struct ps_tree *t)
 	return ps_members_new(t);
 }
 
-int ps_tree_new(struct ps *ps, struct ps_job *job, uint16_t number,
-		struct ps_addr *group, unsigned int n)
+int ps_tree_new(struct ps *ps, struct ps_job *job, uint16_t number, struct ps_addr *group,
+		unsigned int n)
 {
 	struct ps_tree *t;
 

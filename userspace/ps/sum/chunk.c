@@ -58,8 +58,7 @@ static bool has(const uint64_t *bitmap, unsigned int rank)
 /* Empty packets are compared, too, but for their length. */
 static bool fits(const struct ps_place *z, const struct ps_packet *p)
 {
-	return z->h.op == p->h->op && z->h.fmt == p->h->fmt &&
-	       z->h.scale == p->h->scale &&
+	return z->h.op == p->h->op && z->h.fmt == p->h->fmt && z->h.scale == p->h->scale &&
 	       (!p->nval || !z->h.nval || z->h.nval == p->h->nval);
 }
 
@@ -72,8 +71,7 @@ static void take_values(struct ps_place *z, const struct ps_packet *p)
 	memcpy(z->v, p->v, trib_payload_len(p->nval));
 }
 
-static void take_shape(struct ps_tree *t, struct ps_place *z,
-		       const struct ps_packet *p)
+static void take_shape(struct ps_tree *t, struct ps_place *z, const struct ps_packet *p)
 {
 	ps_hdr_fill(t, &z->h, TRIB_T_RESULT);
 	z->h.op = p->h->op;
@@ -105,8 +103,7 @@ static size_t result_len(const struct ps_place *z)
 }
 
 /* Whoever lacked it gets it from now on. */
-static void complete(struct ps_tree *t, struct ps_place *z,
-		     const struct ps_packet *p)
+static void complete(struct ps_tree *t, struct ps_place *z, const struct ps_packet *p)
 {
 	z->done = true;
 	z->h.child = htobe16(p->child);
@@ -116,8 +113,7 @@ static void complete(struct ps_tree *t, struct ps_place *z,
 static void answer(struct ps_tree *t, struct ps_place *z, unsigned int rank)
 {
 	t->stats.count[PS_COUNT_ANSWER]++;
-	t->ps->ops->to(t->ps->ctx, &t->job->worker[rank], &z->h, result_len(z),
-		       z);
+	t->ps->ops->to(t->ps->ctx, &t->job->worker[rank], &z->h, result_len(z), z);
 }
 
 static void need(struct ps_tree *t, const struct ps_place *z, unsigned int rank)
@@ -135,8 +131,7 @@ static void need(struct ps_tree *t, const struct ps_place *z, unsigned int rank)
 	for (i = 0; i < t->bmwords; i++)
 		n.have[i] = htobe64(z->workers[i]);
 	t->stats.count[PS_COUNT_NEED]++;
-	t->ps->ops->to(t->ps->ctx, &t->job->worker[rank], &n,
-		       sizeof(n.h) + 8 * t->bmwords, NULL);
+	t->ps->ops->to(t->ps->ctx, &t->job->worker[rank], &n, sizeof(n.h) + 8 * t->bmwords, NULL);
 }
 
 /*
@@ -162,8 +157,7 @@ static void ask(struct ps_tree *t, struct ps_place *z, unsigned int child)
 }
 
 /* Ranks that are at another collective, or computed another scale. */
-static void name_shape(struct ps_tree *t, const struct ps_place *z,
-		       const struct ps_packet *p)
+static void name_shape(struct ps_tree *t, const struct ps_place *z, const struct ps_packet *p)
 {
 	unsigned int r = 0;
 	char line[200];
@@ -178,16 +172,14 @@ static void name_shape(struct ps_tree *t, const struct ps_place *z,
 		line, sizeof(line),
 		"tree %u: chunk %u from rank %u%s has op %u, format %u, scale %d, %u values; others' has %u, %u, %d, %u",
 		t->number, p->chunk, r,
-		has(p->bitmap, p->child) && p->child != r ? " and others" : "",
-		p->h->op, p->h->fmt, (int32_t)be32toh(p->h->scale), p->nval,
-		z->h.op, z->h.fmt, (int32_t)be32toh(z->h.scale),
-		be16toh(z->h.nval));
+		has(p->bitmap, p->child) && p->child != r ? " and others" : "", p->h->op, p->h->fmt,
+		(int32_t)be32toh(p->h->scale), p->nval, z->h.op, z->h.fmt,
+		(int32_t)be32toh(z->h.scale), be16toh(z->h.nval));
 	t->ps->ops->log(t->ps->ctx, line);
 }
 
 /* Return: whether it brought anything. */
-static bool merge(struct ps_tree *t, struct ps_place *z,
-		  const struct ps_packet *p)
+static bool merge(struct ps_tree *t, struct ps_place *z, const struct ps_packet *p)
 {
 	uint64_t common = 0, news = 0, lost = 0;
 	unsigned int i, stands_for = 0;

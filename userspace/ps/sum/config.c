@@ -43,27 +43,23 @@ const char *ps_addr_text(const struct ps_addr *a, char buf[ADDR_TEXT_MAX])
 static bool is_host(const struct in6_addr *ip)
 {
 	return !addr_is_multicast(ip) && !addr_is_zero(ip) &&
-	       !(addr_is_v4(ip) &&
-		 (ip->s6_addr[12] >= 224 || !ip->s6_addr[12]));
+	       !(addr_is_v4(ip) && (ip->s6_addr[12] >= 224 || !ip->s6_addr[12]));
 }
 
 /* Read an address with the default @port. */
-static int addr_read(const struct reader *c, const struct json_at *at,
-		     const json_t *v, uint16_t port, struct ps_addr *out)
+static int addr_read(const struct reader *c, const struct json_at *at, const json_t *v,
+		     uint16_t port, struct ps_addr *out)
 {
 	const char *s = json_string_value(v);
 
 	if (!s)
 		return json_read_fail(&c->r, at, "is not text");
 	if (!ps_addr_parse(s, port, out))
-		return json_read_fail(&c->r, at, "'%.60s' is not ADDR[:PORT]",
-				      s);
+		return json_read_fail(&c->r, at, "'%.60s' is not ADDR[:PORT]", s);
 	if (!is_host(&out->ip))
-		return json_read_fail(
-			&c->r, at, "'%.60s' is not the address of a host", s);
+		return json_read_fail(&c->r, at, "'%.60s' is not the address of a host", s);
 	if (c->v4 && !addr_is_v4(&out->ip))
-		return json_read_fail(
-			&c->r, at, "'%.60s' is IPv6, and --listen is IPv4", s);
+		return json_read_fail(&c->r, at, "'%.60s' is IPv6, and --listen is IPv4", s);
 	return 0;
 }
 
@@ -73,8 +69,7 @@ static int cookie_read(const struct reader *c)
 {
 	const char *s = NULL;
 	uint64_t v;
-	int err = json_read_string(&c->r, NULL, c->r.root, "cookie",
-				   JSON_NEEDED, &s);
+	int err = json_read_string(&c->r, NULL, c->r.root, "cookie", JSON_NEEDED, &s);
 
 	if (err)
 		return err;
@@ -92,25 +87,23 @@ static int numbers_read(const struct reader *c)
 	int64_t number, window, nval, timeout;
 	int err;
 
-	err = json_read_int(r, NULL, r->root, "job", JSON_NEEDED, 0, UINT16_MAX,
-			    &number);
+	err = json_read_int(r, NULL, r->root, "job", JSON_NEEDED, 0, UINT16_MAX, &number);
 	if (!err)
-		err = json_read_int(r, NULL, r->root, "window", JSON_NEEDED, 1,
-				    PS_WINDOW_MAX, &window);
+		err = json_read_int(r, NULL, r->root, "window", JSON_NEEDED, 1, PS_WINDOW_MAX,
+				    &window);
 	if (!err && window & (window - 1))
-		err = json_read_fail(r, &JSON_KEY(NULL, "window"),
-				     "%d is not a power of 2", (int)window);
+		err = json_read_fail(r, &JSON_KEY(NULL, "window"), "%d is not a power of 2",
+				     (int)window);
 	/* A START, which is as long as a JOIN, must fit. */
 	if (!err)
-		err = json_read_int(r, NULL, r->root, "nval", JSON_NEEDED, 48,
-				    TRIB_NVAL_LARGE, &nval);
+		err = json_read_int(r, NULL, r->root, "nval", JSON_NEEDED, 48, TRIB_NVAL_LARGE,
+				    &nval);
 	if (!err && nval % TRIB_NVAL_BLOCK)
-		err = json_read_fail(r, &JSON_KEY(NULL, "nval"),
-				     "%d is not a multiple of %d", (int)nval,
-				     TRIB_NVAL_BLOCK);
+		err = json_read_fail(r, &JSON_KEY(NULL, "nval"), "%d is not a multiple of %d",
+				     (int)nval, TRIB_NVAL_BLOCK);
 	if (!err)
-		err = json_read_int(r, NULL, r->root, "timeout_ms", JSON_NEEDED,
-				    100, 86400000, &timeout);
+		err = json_read_int(r, NULL, r->root, "timeout_ms", JSON_NEEDED, 100, 86400000,
+				    &timeout);
 	if (err)
 		return err;
 	j->number = (uint16_t)number;
@@ -121,16 +114,15 @@ static int numbers_read(const struct reader *c)
 }
 
 /* Read a list of 1 to @max addresses; the caller checks each. */
-static int list_read(const struct reader *c, const struct json_at *at,
-		     const json_t *list, size_t max, struct ps_addr **out)
+static int list_read(const struct reader *c, const struct json_at *at, const json_t *list,
+		     size_t max, struct ps_addr **out)
 {
 	int err = json_read_array(&c->r, at, list, max);
 
 	if (err)
 		return err;
 	if (!json_array_size(list))
-		return json_read_fail(&c->r, at, "has no entries: 1 to %zu",
-				      max);
+		return json_read_fail(&c->r, at, "has no entries: 1 to %zu", max);
 	*out = calloc(json_array_size(list), sizeof(**out));
 	return *out ? 0 : json_read_refuse(&c->r, -ENOMEM, at, "out of memory");
 }
@@ -151,16 +143,14 @@ static int workers_read(const struct reader *c)
 	json_array_foreach(list, i, v)
 		if (!err)
 			err = addr_read(c, &JSON_INDEX(&at, i), v,
-					(uint16_t)(TRIB_UDP_PORT_WORKER + i),
-					&c->job->worker[i]);
+					(uint16_t)(TRIB_UDP_PORT_WORKER + i), &c->job->worker[i]);
 	return err;
 }
 
 /* --- trees */
 
 /* Use the relay on this host, in the IP version of the job's workers. */
-static int local_read(const struct reader *c, const struct json_at *at,
-		      struct ps_addr *out)
+static int local_read(const struct reader *c, const struct json_at *at, struct ps_addr *out)
 {
 	bool v4 = addr_is_v4(&c->job->worker[0].ip);
 
@@ -168,25 +158,23 @@ static int local_read(const struct reader *c, const struct json_at *at,
 		return json_read_fail(
 			&c->r, at,
 			"the relay on this host sends to an address of its own: --listen at all (0.0.0.0 or [::])");
-	ps_addr_parse(v4 ? TRIB_LOCAL_PORT_V4 : "[" TRIB_LOCAL_PORT_V6 "]",
-		      TRIB_UDP_PORT, out);
+	ps_addr_parse(v4 ? TRIB_LOCAL_PORT_V4 : "[" TRIB_LOCAL_PORT_V6 "]", TRIB_UDP_PORT, out);
 	out->local = true;
 	return 0;
 }
 
-static int member_read(const struct reader *c, const struct json_at *at,
-		       const json_t *v, struct ps_addr *out)
+static int member_read(const struct reader *c, const struct json_at *at, const json_t *v,
+		       struct ps_addr *out)
 {
 	const char *s = json_string_value(v);
 
-	return s && !strcmp(s, GROUP_LOCAL)
-		       ? local_read(c, at, out)
-		       : addr_read(c, at, v, TRIB_UDP_PORT, out);
+	return s && !strcmp(s, GROUP_LOCAL) ? local_read(c, at, out)
+					    : addr_read(c, at, v, TRIB_UDP_PORT, out);
 }
 
 /* Read a tree's relays; if it names none, take all workers. */
-static int group_read(const struct reader *c, const struct json_at *tree,
-		      const json_t *o, struct ps_addr **out, unsigned int *n)
+static int group_read(const struct reader *c, const struct json_at *tree, const json_t *o,
+		      struct ps_addr **out, unsigned int *n)
 {
 	const json_t *list = json_object_get(o, "group"), *v;
 	const struct json_at at = JSON_KEY(tree, "group");
@@ -198,8 +186,7 @@ static int group_read(const struct reader *c, const struct json_at *tree,
 		*n = job->world;
 		*out = calloc(*n, sizeof(**out));
 		if (!*out)
-			return json_read_refuse(&c->r, -ENOMEM, &at,
-						"out of memory");
+			return json_read_refuse(&c->r, -ENOMEM, &at, "out of memory");
 		memcpy(*out, job->worker, *n * sizeof(**out));
 		return 0;
 	}
@@ -209,15 +196,13 @@ static int group_read(const struct reader *c, const struct json_at *tree,
 	*n = (unsigned int)json_array_size(list);
 	json_array_foreach(list, i, v)
 		if (!err)
-			err = member_read(c, &JSON_INDEX(&at, i), v,
-					  &(*out)[i]);
+			err = member_read(c, &JSON_INDEX(&at, i), v, &(*out)[i]);
 	if (err)
 		free(*out);
 	return err;
 }
 
-static int tree_read(const struct reader *c, const struct json_at *at,
-		     const json_t *o)
+static int tree_read(const struct reader *c, const struct json_at *at, const json_t *o)
 {
 	static const char *const known[] = {"tree", "group", NULL};
 	const struct json_at field = JSON_KEY(at, "tree");
@@ -228,8 +213,7 @@ static int tree_read(const struct reader *c, const struct json_at *at,
 
 	err = json_read_object(&c->r, at, o, known);
 	if (!err)
-		err = json_read_int(&c->r, at, o, "tree", JSON_NEEDED, 0,
-				    UINT16_MAX, &number);
+		err = json_read_int(&c->r, at, o, "tree", JSON_NEEDED, 0, UINT16_MAX, &number);
 	if (!err)
 		err = group_read(c, at, o, &group, &n);
 	if (err)
@@ -239,12 +223,10 @@ static int tree_read(const struct reader *c, const struct json_at *at,
 		return 0;
 	free(group);
 	if (err == -EEXIST)
-		return json_read_refuse(&c->r, err, &field,
-					"there is a tree %d already",
+		return json_read_refuse(&c->r, err, &field, "there is a tree %d already",
 					(int)number);
 	if (err == -E2BIG)
-		return json_read_refuse(&c->r, err, &field,
-					"more than %d trees", PS_TREES_MAX);
+		return json_read_refuse(&c->r, err, &field, "more than %d trees", PS_TREES_MAX);
 	return json_read_refuse(&c->r, err, &field, "no memory for its window");
 }
 
@@ -268,16 +250,14 @@ static int trees_read(const struct reader *c)
 
 static int job_read(const struct reader *c)
 {
-	static const char *const known[] = {"name",    "job",	"cookie",
-					    "window",  "nval",	"timeout_ms",
-					    "workers", "trees", NULL};
+	static const char *const known[] = {"name",	  "job",     "cookie", "window", "nval",
+					    "timeout_ms", "workers", "trees",  NULL};
 	unsigned int i;
 	int err;
 
 	err = json_read_object(&c->r, NULL, c->r.root, known);
 	if (!err)
-		err = json_read_text(&c->r, NULL, c->r.root, "name",
-				     JSON_OPTIONAL, c->job->name,
+		err = json_read_text(&c->r, NULL, c->r.root, "name", JSON_OPTIONAL, c->job->name,
 				     sizeof(c->job->name));
 	if (!err)
 		err = numbers_read(c);
@@ -286,11 +266,9 @@ static int job_read(const struct reader *c)
 	if (!err)
 		err = workers_read(c);
 	for (i = 0; i < c->ps->njob && !err; i++)
-		if (c->ps->job[i] != c->job &&
-		    c->ps->job[i]->number == c->job->number)
-			err = json_read_refuse(
-				&c->r, -EEXIST, &JSON_KEY(NULL, "job"),
-				"there is a job %u already", c->job->number);
+		if (c->ps->job[i] != c->job && c->ps->job[i]->number == c->job->number)
+			err = json_read_refuse(&c->r, -EEXIST, &JSON_KEY(NULL, "job"),
+					       "there is a job %u already", c->job->number);
 	return err ? err : trees_read(c);
 }
 
@@ -302,8 +280,7 @@ static int config_read(struct reader *c)
 
 	c->job = calloc(1, sizeof(*c->job));
 	if (ps->njob == PS_TREES_MAX) {
-		err = json_read_refuse(&c->r, -E2BIG, NULL, "more than %d jobs",
-				       PS_TREES_MAX);
+		err = json_read_refuse(&c->r, -E2BIG, NULL, "more than %d jobs", PS_TREES_MAX);
 		free(c->job);
 	} else if (c->job) {
 		ps->job[ps->njob++] = c->job;
@@ -315,8 +292,7 @@ static int config_read(struct reader *c)
 	return err;
 }
 
-int ps_config_load(struct ps *ps, const char *path, bool v4, char *why,
-		   size_t size)
+int ps_config_load(struct ps *ps, const char *path, bool v4, char *why, size_t size)
 {
 	struct reader c = {.ps = ps, .v4 = v4};
 	int err = json_read_load(&c.r, path, PS_JOB_FILE_MAX, why, size);
@@ -324,8 +300,8 @@ int ps_config_load(struct ps *ps, const char *path, bool v4, char *why,
 	return err ? err : config_read(&c);
 }
 
-int ps_config_text(struct ps *ps, const char *path, const char *text,
-		   size_t len, bool v4, char *why, size_t size)
+int ps_config_text(struct ps *ps, const char *path, const char *text, size_t len, bool v4,
+		   char *why, size_t size)
 {
 	struct reader c = {.ps = ps, .v4 = v4};
 	int err = json_read_open(&c.r, path, text, len, why, size);

@@ -67,9 +67,8 @@ static void saved(struct ps_members *m)
 	if (epoch)
 		ps_tree_epoch(t, epoch);
 	if (epoch != m->told) {
-		snprintf(line, sizeof(line), "job %u tree %u: epoch %u %s",
-			 t->job->number, t->number, epoch ? epoch : m->told,
-			 epoch ? "runs" : "has ended");
+		snprintf(line, sizeof(line), "job %u tree %u: epoch %u %s", t->job->number,
+			 t->number, epoch ? epoch : m->told, epoch ? "runs" : "has ended");
 		t->ps->ops->log(t->ps->ctx, line);
 		m->told = epoch;
 	}
@@ -116,8 +115,8 @@ static void on_start(struct session *s, unsigned int child, unsigned int state,
 	g->t->ps->ops->to(g->t->ps->ctx, &to, &p, c->len, NULL);
 }
 
-static void send_abort(struct ps_tree *t, unsigned int rank, uint32_t epoch,
-		       enum trib_abort why, uint16_t blame)
+static void send_abort(struct ps_tree *t, unsigned int rank, uint32_t epoch, enum trib_abort why,
+		       uint16_t blame)
 {
 	struct trib_hdr h;
 
@@ -129,26 +128,23 @@ static void send_abort(struct ps_tree *t, unsigned int rank, uint32_t epoch,
 }
 
 /* The end of an epoch in one group ends it in all. */
-static void on_abort(struct session *s, int child, uint32_t epoch,
-		     enum trib_abort why, uint16_t blame)
+static void on_abort(struct session *s, int child, uint32_t epoch, enum trib_abort why,
+		     uint16_t blame)
 {
 	const struct ps_group *g = s->ctx;
 	struct ps_members *m = g->t->members;
 	unsigned int i;
 
 	if (child >= 0) {
-		send_abort(g->t, g->first + (unsigned int)child, epoch, why,
-			   blame);
+		send_abort(g->t, g->first + (unsigned int)child, epoch, why, blame);
 		return;
 	}
 	for (i = 0; i < m->ngroup; i++)
 		if (i != g->index && m->group[i].s.epoch == epoch)
-			session_abort(&m->group[i].s, why, blame, -1,
-				      g->t->ps->now);
+			session_abort(&m->group[i].s, why, blame, -1, g->t->ps->now);
 }
 
-static void on_up(struct session *s, enum trib_type type, uint64_t nonce,
-		  uint16_t rank)
+static void on_up(struct session *s, enum trib_type type, uint64_t nonce, uint16_t rank)
 {
 	const struct ps_group *g = s->ctx;
 	struct ps_tree *t = g->t;
@@ -190,8 +186,8 @@ static void root_save(struct session *s)
 	saved(s->ctx);
 }
 
-static void root_start(struct session *s, unsigned int child,
-		       unsigned int state, const struct session_view *view)
+static void root_start(struct session *s, unsigned int child, unsigned int state,
+		       const struct session_view *view)
 {
 	struct ps_members *m = s->ctx;
 	struct session_start st = {
@@ -204,18 +200,16 @@ static void root_start(struct session *s, unsigned int child,
 	session_start(&m->group[child].s, &st, m->t->ps->now);
 }
 
-static void root_abort(struct session *s, int child, uint32_t epoch,
-		       enum trib_abort why, uint16_t blame)
+static void root_abort(struct session *s, int child, uint32_t epoch, enum trib_abort why,
+		       uint16_t blame)
 {
 	struct ps_members *m = s->ctx;
 
 	if (child >= 0 && m->group[child].s.epoch == epoch)
-		session_abort(&m->group[child].s, why, blame, -1,
-			      m->t->ps->now);
+		session_abort(&m->group[child].s, why, blame, -1, m->t->ps->now);
 }
 
-static void root_up(struct session *s, enum trib_type type, uint64_t nonce,
-		    uint16_t rank)
+static void root_up(struct session *s, enum trib_type type, uint64_t nonce, uint16_t rank)
 {
 	(void)s; /* a root has no parent */
 	(void)type;
@@ -257,9 +251,8 @@ void ps_members_packet(struct ps_tree *t, const struct ps_packet *p)
 	unsigned int room = p->nval;
 
 	/* The answer is not longer than what it answers. */
-	if (trib_payload_len(room) < (p->h->type == TRIB_T_JOIN
-					      ? sizeof(struct trib_start)
-					      : sizeof(in)) ||
+	if (trib_payload_len(room) <
+		    (p->h->type == TRIB_T_JOIN ? sizeof(struct trib_start) : sizeof(in)) ||
 	    !p->from->port) {
 		t->stats.drop[PS_DROP_JOIN]++;
 		return;
@@ -281,8 +274,7 @@ void ps_members_packet(struct ps_tree *t, const struct ps_packet *p)
 	} else if (be32toh(in.rank) != p->child || room > t->job->nval ||
 		   (room == t->job->nval && p->h->bmwords != t->bmwords)) {
 		t->stats.drop[PS_DROP_JOIN]++;
-		session_answer(&g->s, child, &j, TRIB_START_REFUSED,
-			       t->ps->now);
+		session_answer(&g->s, child, &j, TRIB_START_REFUSED, t->ps->now);
 	} else if (room < t->job->nval) {
 		/* The answer names the size that its JOINs must have. */
 		session_answer(&g->s, child, &j, TRIB_START_WAIT, t->ps->now);
@@ -329,8 +321,7 @@ uint32_t ps_tick(struct ps *ps, uint64_t now_ms)
 	for (i = 0; i < ps->ntree; i++) {
 		m = ps->tree[i]->members;
 		for (k = 0; k < m->ngroup; k++)
-			wait = sooner(wait,
-				      session_tick(&m->group[k].s, now_ms));
+			wait = sooner(wait, session_tick(&m->group[k].s, now_ms));
 		if (m->ngroup > 1)
 			wait = sooner(wait, session_tick(&m->root, now_ms));
 	}
@@ -364,12 +355,10 @@ int ps_members_new(struct ps_tree *t)
 		for (r = 0; r < n; r++)
 			rank[r] = (uint16_t)(g->first + r);
 		relay[i] = SESSION_RANK_RELAY;
-		session_init(&g->s, &group_ops, g,
-			     m->ngroup > 1 ? SESSION_INNER : SESSION_ROOT, n,
+		session_init(&g->s, &group_ops, g, m->ngroup > 1 ? SESSION_INNER : SESSION_ROOT, n,
 			     rank, instance);
 	}
-	session_init(&m->root, &root_ops, m, SESSION_ROOT, m->ngroup, relay,
-		     instance);
+	session_init(&m->root, &root_ops, m, SESSION_ROOT, m->ngroup, relay, instance);
 	return 0;
 }
 
@@ -387,8 +376,7 @@ void ps_members_keep(const struct ps_tree *t, struct ps_lasting *out)
 	out->last_epoch = top(m)->last_epoch;
 	for (i = 0; i < m->ngroup; i++)
 		for (r = 0; r < m->group[i].s.nchild; r++)
-			out->nonce[m->group[i].first + r] =
-				m->group[i].s.child[r].nonce;
+			out->nonce[m->group[i].first + r] = m->group[i].s.child[r].nonce;
 }
 
 /* Return: whether one of its ranks takes part. */

@@ -98,8 +98,8 @@ static enum ps_drop rx_tree(struct ps_tree *t, struct ps_packet *p)
 	}
 }
 
-void ps_rx(struct ps *ps, const struct ps_addr *from, const void *pkt,
-	   size_t len, bool ce, uint64_t now_ms)
+void ps_rx(struct ps *ps, const struct ps_addr *from, const void *pkt, size_t len, bool ce,
+	   uint64_t now_ms)
 {
 	struct ps_stats *stats = &ps->stats;
 	enum ps_drop why = PS_DROP_SHORT;

@@ -23,8 +23,7 @@
 #define PS_GROUP_MAX TRIB_WORLD_MAX /* faces that a RESULT goes to */
 #define PS_WINDOW_MAX 16384
 #define PS_EPOCH_MAX 0xffff0001u /* packets that name a newer one are refused */
-#define PS_PACKET_MAX                                                          \
-	(sizeof(struct trib_hdr) + 8 * TRIB_BMWORDS_MAX + 4 * TRIB_NVAL_LARGE)
+#define PS_PACKET_MAX (sizeof(struct trib_hdr) + 8 * TRIB_BMWORDS_MAX + 4 * TRIB_NVAL_LARGE)
 
 #define PS_NEED_PACE_MS 10  /* others are asked for a chunk once in this */
 #define PS_NEED_ASKS_MAX 10 /* 2^10 of them are all */
@@ -47,25 +46,24 @@ struct ps_addr {
 
 /* Why a packet was dropped. Numbers are not reused. */
 enum ps_drop {
-	PS_DROP_SHORT = 0,   /* no room for a header */
-	PS_DROP_VERSION = 1, /* another version of the format */
-	PS_DROP_LENGTH = 2,  /* length, bitmap and values do not agree */
-	PS_DROP_TYPE = 3,    /* nothing that a PS gets */
-	PS_DROP_TREE = 4,    /* no such job or tree here */
-	PS_DROP_COOKIE = 5,  /* not the job's */
-	PS_DROP_RANK = 6,    /* no rank of this job */
-	PS_DROP_BITMAP = 7,  /* nobody, or ranks that the job has not */
-	PS_DROP_FORMAT = 8,  /* op, format or length that no sum has */
-	PS_DROP_EPOCH = 9,   /* an older one, or none */
-	PS_DROP_STALE = 10,  /* a chunk older than its place's */
-	PS_DROP_SHAPE = 11,  /* not the shape of what is there */
-	PS_DROP_OVERLAP =
-		12,	     /* some of its workers are there, others are not */
-	PS_DROP_KNOWN = 13,  /* all of them are */
-	PS_DROP_DONE = 14,   /* a copy for a finished chunk */
-	PS_DROP_PACE = 15,   /* ALIVE or ABORT: too many of them */
-	PS_DROP_SOURCE = 16, /* JOIN or LEAVE from a wrong address */
-	PS_DROP_JOIN = 17, /* JOIN or LEAVE that is none, or of another rank */
+	PS_DROP_SHORT = 0,    /* no room for a header */
+	PS_DROP_VERSION = 1,  /* another version of the format */
+	PS_DROP_LENGTH = 2,   /* length, bitmap and values do not agree */
+	PS_DROP_TYPE = 3,     /* nothing that a PS gets */
+	PS_DROP_TREE = 4,     /* no such job or tree here */
+	PS_DROP_COOKIE = 5,   /* not the job's */
+	PS_DROP_RANK = 6,     /* no rank of this job */
+	PS_DROP_BITMAP = 7,   /* nobody, or ranks that the job has not */
+	PS_DROP_FORMAT = 8,   /* op, format or length that no sum has */
+	PS_DROP_EPOCH = 9,    /* an older one, or none */
+	PS_DROP_STALE = 10,   /* a chunk older than its place's */
+	PS_DROP_SHAPE = 11,   /* not the shape of what is there */
+	PS_DROP_OVERLAP = 12, /* some of its workers are there, others are not */
+	PS_DROP_KNOWN = 13,   /* all of them are */
+	PS_DROP_DONE = 14,    /* a copy for a finished chunk */
+	PS_DROP_PACE = 15,    /* ALIVE or ABORT: too many of them */
+	PS_DROP_SOURCE = 16,  /* JOIN or LEAVE from a wrong address */
+	PS_DROP_JOIN = 17,    /* JOIN or LEAVE that is none, or of another rank */
 	PS_DROP__MAX = 18,
 };
 
@@ -182,8 +180,8 @@ struct ps_tree {
  * @log:    one line for the operator.
  */
 struct ps_ops {
-	void (*to)(void *ctx, const struct ps_addr *to, const void *pkt,
-		   size_t len, struct ps_place *z);
+	void (*to)(void *ctx, const struct ps_addr *to, const void *pkt, size_t len,
+		   struct ps_place *z);
 	void (*result)(void *ctx, struct ps_tree *t, struct ps_place *z);
 	void (*settle)(void *ctx, struct ps_place *z);
 	void (*save)(void *ctx);
@@ -224,8 +222,8 @@ static inline struct ps_place *ps_place(const struct ps_tree *t, uint32_t chunk)
  * Return: 0, -EEXIST if there is one of this number, -E2BIG, -ENOMEM. On
  * failure @group stays the caller's.
  */
-int ps_tree_new(struct ps *ps, struct ps_job *job, uint16_t number,
-		struct ps_addr *group, unsigned int n);
+int ps_tree_new(struct ps *ps, struct ps_job *job, uint16_t number, struct ps_addr *group,
+		unsigned int n);
 void ps_tree_free(struct ps_tree *t);
 /* Make @epoch the tree's if it is newer. Return: whether it is the tree's now. */
 bool ps_tree_epoch(struct ps_tree *t, uint32_t epoch);
@@ -234,8 +232,7 @@ bool ps_tree_epoch(struct ps_tree *t, uint32_t epoch);
  * @out: room for t->ngroup + t->job->world.
  * Return: how many.
  */
-unsigned int ps_tree_dests(const struct ps_tree *t, uint64_t now,
-			   const struct ps_addr **out);
+unsigned int ps_tree_dests(const struct ps_tree *t, uint64_t now, const struct ps_addr **out);
 void ps_free(struct ps *ps);
 
 /**
@@ -275,8 +272,8 @@ void ps_sign_abort(struct ps_tree *t, const struct ps_packet *p);
  * @pkt: of any alignment.
  * @ce:  it met congestion.
  */
-void ps_rx(struct ps *ps, const struct ps_addr *from, const void *pkt,
-	   size_t len, bool ce, uint64_t now_ms);
+void ps_rx(struct ps *ps, const struct ps_addr *from, const void *pkt, size_t len, bool ce,
+	   uint64_t now_ms);
 /* Fill in the header of a packet that goes down. */
 void ps_hdr_fill(const struct ps_tree *t, struct trib_hdr *h, uint8_t type);
 
@@ -311,8 +308,7 @@ uint32_t ps_tick(struct ps *ps, uint64_t now_ms);
  * Nothing of the job may be queued for sending. Trees in both lists go on.
  * Return: 0, or -errno and one line in @why; nothing has changed then.
  */
-int ps_job_put(struct ps *ps, struct ps_job **slot, struct ps *from, char *why,
-	       size_t size);
+int ps_job_put(struct ps *ps, struct ps_job **slot, struct ps *from, char *why, size_t size);
 void ps_job_drop(struct ps *ps, struct ps_job *job);
 
 /* --- config.c */
@@ -322,11 +318,10 @@ void ps_job_drop(struct ps *ps, struct ps_job *job);
  * @v4: all its addresses must be of IPv4, because the socket is.
  * Return: 0, or a negative errno and one line in @why.
  */
-int ps_config_load(struct ps *ps, const char *path, bool v4, char *why,
-		   size_t size);
+int ps_config_load(struct ps *ps, const char *path, bool v4, char *why, size_t size);
 /* The same, of a file's text. */
-int ps_config_text(struct ps *ps, const char *path, const char *text,
-		   size_t len, bool v4, char *why, size_t size);
+int ps_config_text(struct ps *ps, const char *path, const char *text, size_t len, bool v4,
+		   char *why, size_t size);
 /* ADDR[:PORT], IPv6 in brackets; @port if there is none. */
 bool ps_addr_parse(const char *s, uint16_t port, struct ps_addr *out);
 /* Return: @buf. */

@@ -36,8 +36,7 @@ void ps_sign_probe(struct ps_tree *t, const struct ps_packet *p)
 	h.relay = htobe16(TRIB_RELAY_PS);
 	h.child = p->h->child;
 	h.epoch = p->h->epoch;
-	t->ps->ops->to(t->ps->ctx, &t->job->worker[p->child], &h, sizeof(h),
-		       NULL);
+	t->ps->ops->to(t->ps->ctx, &t->job->worker[p->child], &h, sizeof(h), NULL);
 }
 
 void ps_sign_alive(struct ps_tree *t, const struct ps_packet *p)

@@ -31,9 +31,9 @@ static json_t *tree_pack(const struct ps_tree *t)
 		snprintf(hex, sizeof(hex), "%" PRIx64, nonce[r]);
 		json_array_append_new(list, json_string(hex));
 	}
-	return json_pack("{s:i s:i s:I s:I s:o}", "job", t->job->number, "tree",
-			 t->number, "epoch", (json_int_t)l.epoch, "last_epoch",
-			 (json_int_t)l.last_epoch, "nonces", list);
+	return json_pack("{s:i s:i s:I s:I s:o}", "job", t->job->number, "tree", t->number, "epoch",
+			 (json_int_t)l.epoch, "last_epoch", (json_int_t)l.last_epoch, "nonces",
+			 list);
 }
 
 int ps_state_save(const struct ps *ps, const char *path)
@@ -56,9 +56,8 @@ static uint32_t epoch_of(const json_t *o, const char *key)
 	const json_t *v = json_object_get(o, key);
 	json_int_t n = json_integer_value(v);
 
-	return json_is_integer(v) && n >= 0 && n <= (json_int_t)PS_EPOCH_MAX
-		       ? (uint32_t)n
-		       : UINT32_MAX;
+	return json_is_integer(v) && n >= 0 && n <= (json_int_t)PS_EPOCH_MAX ? (uint32_t)n
+									     : UINT32_MAX;
 }
 
 static bool nonces_read(const json_t *list, unsigned int world, uint64_t *out)
@@ -101,8 +100,7 @@ static const char *tree_load(struct ps *ps, const json_t *o)
 	/* A job whose size has changed begins again, in a newer epoch. */
 	if (json_array_size(json_object_get(o, "nonces")) != t->job->world)
 		l.epoch = 0;
-	else if (!nonces_read(json_object_get(o, "nonces"), t->job->world,
-			      nonce))
+	else if (!nonces_read(json_object_get(o, "nonces"), t->job->world, nonce))
 		return "nonces";
 	ps_members_restore(t, &l);
 	return NULL;
@@ -119,24 +117,20 @@ int ps_state_load(struct ps *ps, const char *path, char *why, size_t size)
 		return 0;
 	doc = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
 	if (!doc) {
-		snprintf(why, size, "%s: line %d: %s", path, error.line,
-			 error.text);
+		snprintf(why, size, "%s: line %d: %s", path, error.line, error.text);
 		return -EPROTO;
 	}
 	trees = json_object_get(doc, "trees");
-	if (json_integer_value(json_object_get(doc, "version")) !=
-		    STATE_VERSION ||
+	if (json_integer_value(json_object_get(doc, "version")) != STATE_VERSION ||
 	    !json_is_array(trees)) {
-		snprintf(why, size, "%s: not a state file of version %d", path,
-			 STATE_VERSION);
+		snprintf(why, size, "%s: not a state file of version %d", path, STATE_VERSION);
 		json_decref(doc);
 		return -EPROTO;
 	}
 	for (i = 0; i < json_array_size(trees) && !bad; i++) {
 		bad = tree_load(ps, json_array_get(trees, i));
 		if (bad)
-			snprintf(why, size, "%s: trees[%zu].%s: bad value",
-				 path, i, bad);
+			snprintf(why, size, "%s: trees[%zu].%s: bad value", path, i, bad);
 	}
 	json_decref(doc);
 	return bad ? -EPROTO : 0;

@@ -6,8 +6,7 @@
  */
 #include "ps.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-	       "values are added as they come");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "values are added as they come");
 
 typedef uint64_t word __attribute__((aligned(1), may_alias));
 typedef int64_t sword __attribute__((aligned(1), may_alias));

@@ -52,8 +52,7 @@ bool ps_tree_epoch(struct ps_tree *t, uint32_t epoch)
 	return true;
 }
 
-unsigned int ps_tree_dests(const struct ps_tree *t, uint64_t now,
-			   const struct ps_addr **out)
+unsigned int ps_tree_dests(const struct ps_tree *t, uint64_t now, const struct ps_addr **out)
 {
 	unsigned int i, n = 0;
 

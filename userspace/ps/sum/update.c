@@ -12,8 +12,7 @@
 #include "base/text.h"
 #include "ps.h"
 
-static bool same_addrs(const struct ps_addr *a, const struct ps_addr *b,
-		       unsigned int n)
+static bool same_addrs(const struct ps_addr *a, const struct ps_addr *b, unsigned int n)
 {
 	while (n--)
 		if (a[n].port != b[n].port || a[n].local != b[n].local ||
@@ -25,49 +24,42 @@ static bool same_addrs(const struct ps_addr *a, const struct ps_addr *b,
 /* The field in which two versions of a job differ, or NULL. */
 static const char *other_field(const struct ps_job *a, const struct ps_job *b)
 {
-	return a->number != b->number		? "job"
-	       : a->cookie != b->cookie		? "cookie"
-	       : a->window != b->window		? "window"
-	       : a->nval != b->nval		? "nval"
-	       : a->timeout_ms != b->timeout_ms ? "timeout_ms"
-	       : a->world != b->world ||
-			       !same_addrs(a->worker, b->worker, a->world)
-		       ? "workers"
-		       : NULL;
+	return a->number != b->number						     ? "job"
+	       : a->cookie != b->cookie						     ? "cookie"
+	       : a->window != b->window						     ? "window"
+	       : a->nval != b->nval						     ? "nval"
+	       : a->timeout_ms != b->timeout_ms					     ? "timeout_ms"
+	       : a->world != b->world || !same_addrs(a->worker, b->worker, a->world) ? "workers"
+										     : NULL;
 }
 
-static int job_check(const struct ps *ps, const struct ps_job *old,
-		     const struct ps_job *job, char *why, size_t size)
+static int job_check(const struct ps *ps, const struct ps_job *old, const struct ps_job *job,
+		     char *why, size_t size)
 {
 	const char *field = old ? other_field(old, job) : NULL;
 	unsigned int i;
 
 	if (field)
-		return text_fail(
-			why, size, -EBUSY,
-			"%s: a job keeps it for life: remove its file first",
-			field);
+		return text_fail(why, size, -EBUSY,
+				 "%s: a job keeps it for life: remove its file first", field);
 	for (i = 0; i < ps->njob; i++)
 		if (ps->job[i] != old && ps->job[i]->number == job->number)
-			return text_fail(why, size, -EEXIST,
-					 "job: there is a job %u already",
+			return text_fail(why, size, -EEXIST, "job: there is a job %u already",
 					 job->number);
 	if (!old && ps->njob == PS_TREES_MAX)
-		return text_fail(why, size, -E2BIG, "more than %d jobs",
-				 PS_TREES_MAX);
+		return text_fail(why, size, -E2BIG, "more than %d jobs", PS_TREES_MAX);
 	return 0;
 }
 
-static int trees_check(const struct ps *ps, const struct ps_job *old,
-		       const struct ps *from, char *why, size_t size)
+static int trees_check(const struct ps *ps, const struct ps_job *old, const struct ps *from,
+		       char *why, size_t size)
 {
 	unsigned int i, total = ps->ntree;
 
 	for (i = 0; i < ps->ntree; i++)
 		total -= old && ps->tree[i]->job == old;
 	if (total + from->ntree > PS_TREES_MAX)
-		return text_fail(why, size, -E2BIG, "more than %d trees",
-				 PS_TREES_MAX);
+		return text_fail(why, size, -E2BIG, "more than %d trees", PS_TREES_MAX);
 	for (i = 0; i < from->ntree; i++) {
 		const struct ps_tree *t = from->tree[i];
 		const struct ps_tree *there = ps->by_tree[t->number];
@@ -75,12 +67,10 @@ static int trees_check(const struct ps *ps, const struct ps_job *old,
 		if (!there)
 			continue;
 		if (there->job != old)
-			return text_fail(
-				why, size, -EEXIST,
-				"trees[%u].tree: there is a tree %u already, of job %u",
-				i, t->number, there->job->number);
-		if (there->ngroup != t->ngroup ||
-		    !same_addrs(there->group, t->group, t->ngroup))
+			return text_fail(why, size, -EEXIST,
+					 "trees[%u].tree: there is a tree %u already, of job %u", i,
+					 t->number, there->job->number);
+		if (there->ngroup != t->ngroup || !same_addrs(there->group, t->group, t->ngroup))
 			return text_fail(
 				why, size, -EBUSY,
 				"trees[%u].group: a tree keeps it for life: give tree %u another number",
@@ -101,8 +91,7 @@ static void tree_drop(struct ps *ps, struct ps_tree *t)
 }
 
 /* Trees of @job that are not among @from's. */
-static void trees_drop(struct ps *ps, const struct ps_job *job,
-		       const struct ps *from)
+static void trees_drop(struct ps *ps, const struct ps_job *job, const struct ps *from)
 {
 	unsigned int i = 0;
 
@@ -116,8 +105,7 @@ static void trees_drop(struct ps *ps, const struct ps_job *job,
 	}
 }
 
-int ps_job_put(struct ps *ps, struct ps_job **slot, struct ps *from, char *why,
-	       size_t size)
+int ps_job_put(struct ps *ps, struct ps_job **slot, struct ps *from, char *why, size_t size)
 {
 	struct ps_job *old = *slot, *job = from->job[0];
 	unsigned int i;

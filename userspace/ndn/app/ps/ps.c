@@ -11,45 +11,27 @@
 #include <string.h>
 
 const char *const nps_count_name[NPS_COUNT__MAX] = {
-	[NPS_COUNT_OFFER] = "offer",
-	[NPS_COUNT_ACCEPT] = "accept",
-	[NPS_COUNT_BUSY] = "busy",
-	[NPS_COUNT_EXCLUDED] = "excluded",
-	[NPS_COUNT_START] = "start",
-	[NPS_COUNT_INSERT] = "insert",
-	[NPS_COUNT_DELETE] = "delete",
-	[NPS_COUNT_NEWEST] = "newest",
-	[NPS_COUNT_COLLECT] = "collect",
-	[NPS_COUNT_SEGMENT] = "segment",
-	[NPS_COUNT_AGAIN] = "again",
-	[NPS_COUNT_STALL] = "stall",
-	[NPS_COUNT_GRADIENT] = "gradient",
-	[NPS_COUNT_VERSION] = "version",
-	[NPS_COUNT_PUBLISHED] = "published",
-	[NPS_COUNT_DISTRIBUTE] = "distribute",
-	[NPS_COUNT_FETCH] = "fetch",
-	[NPS_COUNT_FRESH] = "fresh",
-	[NPS_COUNT_SAVE] = "save",
-	[NPS_COUNT_SAVE_FAILED] = "save-failed",
-	[NPS_COUNT_SIGNED] = "signed",
-	[NPS_COUNT_HELD] = "held",
+	[NPS_COUNT_OFFER] = "offer",	     [NPS_COUNT_ACCEPT] = "accept",
+	[NPS_COUNT_BUSY] = "busy",	     [NPS_COUNT_EXCLUDED] = "excluded",
+	[NPS_COUNT_START] = "start",	     [NPS_COUNT_INSERT] = "insert",
+	[NPS_COUNT_DELETE] = "delete",	     [NPS_COUNT_NEWEST] = "newest",
+	[NPS_COUNT_COLLECT] = "collect",     [NPS_COUNT_SEGMENT] = "segment",
+	[NPS_COUNT_AGAIN] = "again",	     [NPS_COUNT_STALL] = "stall",
+	[NPS_COUNT_GRADIENT] = "gradient",   [NPS_COUNT_VERSION] = "version",
+	[NPS_COUNT_PUBLISHED] = "published", [NPS_COUNT_DISTRIBUTE] = "distribute",
+	[NPS_COUNT_FETCH] = "fetch",	     [NPS_COUNT_FRESH] = "fresh",
+	[NPS_COUNT_SAVE] = "save",	     [NPS_COUNT_SAVE_FAILED] = "save-failed",
+	[NPS_COUNT_SIGNED] = "signed",	     [NPS_COUNT_HELD] = "held",
 };
 
 const char *const nps_drop_name[NPS_DROP__MAX] = {
-	[NPS_DROP_STRANGER] = "drop-stranger",
-	[NPS_DROP_SIGNATURE] = "drop-signature",
-	[NPS_DROP_UNASKED] = "drop-unasked",
-	[NPS_DROP_COPY] = "drop-copy",
-	[NPS_DROP_CONTENT] = "drop-content",
-	[NPS_DROP_SHAPE] = "drop-shape",
-	[NPS_DROP_BASE] = "drop-base",
-	[NPS_DROP_VERSION] = "drop-version",
-	[NPS_DROP_SEGMENT] = "drop-segment",
-	[NPS_DROP_PREFIX] = "drop-prefix",
-	[NPS_DROP_NAME] = "drop-name",
-	[NPS_DROP_ENDED] = "drop-ended",
-	[NPS_DROP_ENCODE] = "drop-encode",
-	[NPS_DROP_FINITE] = "drop-finite",
+	[NPS_DROP_STRANGER] = "drop-stranger", [NPS_DROP_SIGNATURE] = "drop-signature",
+	[NPS_DROP_UNASKED] = "drop-unasked",   [NPS_DROP_COPY] = "drop-copy",
+	[NPS_DROP_CONTENT] = "drop-content",   [NPS_DROP_SHAPE] = "drop-shape",
+	[NPS_DROP_BASE] = "drop-base",	       [NPS_DROP_VERSION] = "drop-version",
+	[NPS_DROP_SEGMENT] = "drop-segment",   [NPS_DROP_PREFIX] = "drop-prefix",
+	[NPS_DROP_NAME] = "drop-name",	       [NPS_DROP_ENDED] = "drop-ended",
+	[NPS_DROP_ENCODE] = "drop-encode",     [NPS_DROP_FINITE] = "drop-finite",
 };
 
 const char *const nps_stray_name[NPS_STRAY__MAX] = {
@@ -82,16 +64,15 @@ static struct nps_guest *guest_find(struct nps_job *job, struct ndn_bytes name)
 	return NULL;
 }
 
-static void answer(struct nps_job *job, const struct ndn_packet *asked,
-		   enum ndn_name_kind what, const struct ndn_name_parts *parts,
-		   struct ndn_bytes content, struct nps_packet *keep)
+static void answer(struct nps_job *job, const struct ndn_packet *asked, enum ndn_name_kind what,
+		   const struct ndn_name_parts *parts, struct ndn_bytes content,
+		   struct nps_packet *keep)
 {
 	struct nps_packet once;
 	struct nps_packet *p = keep ? keep : &once;
 
 	if ((!keep || !p->len) &&
-	    nps_data_make(job, what, parts, content, NULL, p->buf,
-			  sizeof(p->buf), &p->len)) {
+	    nps_data_make(job, what, parts, content, NULL, p->buf, sizeof(p->buf), &p->len)) {
 		p->len = 0;
 		job->drop[NPS_DROP_ENCODE]++;
 		return;
@@ -197,8 +178,7 @@ static bool take_interest(struct nps_job *job, const struct ndn_packet *p)
 static bool take_data(struct nps_job *job, const struct ndn_data *d)
 {
 	struct ndn_name_parts parts;
-	enum ndn_name_kind what =
-		ndn_job_match_gpu(&job->names, &d->name, &parts);
+	enum ndn_name_kind what = ndn_job_match_gpu(&job->names, &d->name, &parts);
 	struct nps_guest *g;
 
 	if (what != NDN_IS_OFFER && what != NDN_IS_GRADIENT)
@@ -228,9 +208,8 @@ void nps_rx(struct nps *ps, const uint8_t *pkt, size_t n, uint64_t now)
 		return;
 	}
 	for (i = 0; i < ps->njob; i++)
-		if (p.type == TRIB_NDN_INTEREST
-			    ? take_interest(ps->job[i], &p)
-			    : take_data(ps->job[i], &p.data))
+		if (p.type == TRIB_NDN_INTEREST ? take_interest(ps->job[i], &p)
+						: take_data(ps->job[i], &p.data))
 			return;
 	ps->stray[NPS_STRAY_NAME]++;
 }
@@ -266,9 +245,7 @@ static uint64_t run_job(struct nps_job *job, uint64_t now)
 	nps_job_distribute(job);
 	next = job->due;
 	if (job->busy) {
-		uint64_t open = ndn_pace_is_open(&job->pace, now)
-					? now
-					: job->pace.next;
+		uint64_t open = ndn_pace_is_open(&job->pace, now) ? now : job->pace.next;
 
 		next = open < next ? open : next;
 	}

@@ -32,28 +32,28 @@
 
 /* Counters. Numbers are not reused. */
 enum nps_count {
-	NPS_COUNT_OFFER = 0,	  /* offers sent */
-	NPS_COUNT_ACCEPT = 1,	  /* answers: accept */
-	NPS_COUNT_BUSY = 2,	  /* answers: busy */
-	NPS_COUNT_EXCLUDED = 3,	  /* members that are none any more */
-	NPS_COUNT_START = 4,	  /* start contents sent */
-	NPS_COUNT_INSERT = 5,	  /* subscriptions acknowledged */
-	NPS_COUNT_DELETE = 6,	  /* unsubscriptions acknowledged */
-	NPS_COUNT_NEWEST = 7,	  /* answers: which is the newest */
-	NPS_COUNT_COLLECT = 8,	  /* Interests for gradients */
-	NPS_COUNT_SEGMENT = 9,	  /* segments of gradients taken */
-	NPS_COUNT_AGAIN = 10,	  /* gradients begun again: it is another one */
-	NPS_COUNT_STALL = 11,	  /* times that no segment came for too long */
-	NPS_COUNT_GRADIENT = 12,  /* gradients applied */
-	NPS_COUNT_VERSION = 13,	  /* versions made */
-	NPS_COUNT_PUBLISHED = 14, /* of them, distributed */
+	NPS_COUNT_OFFER = 0,	    /* offers sent */
+	NPS_COUNT_ACCEPT = 1,	    /* answers: accept */
+	NPS_COUNT_BUSY = 2,	    /* answers: busy */
+	NPS_COUNT_EXCLUDED = 3,	    /* members that are none any more */
+	NPS_COUNT_START = 4,	    /* start contents sent */
+	NPS_COUNT_INSERT = 5,	    /* subscriptions acknowledged */
+	NPS_COUNT_DELETE = 6,	    /* unsubscriptions acknowledged */
+	NPS_COUNT_NEWEST = 7,	    /* answers: which is the newest */
+	NPS_COUNT_COLLECT = 8,	    /* Interests for gradients */
+	NPS_COUNT_SEGMENT = 9,	    /* segments of gradients taken */
+	NPS_COUNT_AGAIN = 10,	    /* gradients begun again: it is another one */
+	NPS_COUNT_STALL = 11,	    /* times that no segment came for too long */
+	NPS_COUNT_GRADIENT = 12,    /* gradients applied */
+	NPS_COUNT_VERSION = 13,	    /* versions made */
+	NPS_COUNT_PUBLISHED = 14,   /* of them, distributed */
 	NPS_COUNT_DISTRIBUTE = 15,  /* segments distributed */
 	NPS_COUNT_FETCH = 16,	    /* segments sent to those who asked */
 	NPS_COUNT_FRESH = 17,	    /* of them, asked for past caches */
 	NPS_COUNT_SAVE = 18,	    /* checkpoints written */
 	NPS_COUNT_SAVE_FAILED = 19, /* not written */
 	NPS_COUNT_SIGNED = 20,	    /* Data signed */
-	NPS_COUNT_HELD = 21, /* values too large for binary32: the largest */
+	NPS_COUNT_HELD = 21,	    /* values too large for binary32: the largest */
 	NPS_COUNT__MAX = 22,
 };
 
@@ -68,11 +68,11 @@ enum nps_drop {
 	NPS_DROP_BASE = 6,	/* gradient with an impossible base version */
 	NPS_DROP_VERSION = 7,	/* Interest for a version that is not kept */
 	NPS_DROP_SEGMENT = 8,	/* Interest for a segment beyond the last */
-	NPS_DROP_PREFIX = 9,  /* Interest without CanBePrefix, which it needs */
-	NPS_DROP_NAME = 10,   /* name of the job without a meaning for the PS */
-	NPS_DROP_ENDED = 11,  /* the job is over */
-	NPS_DROP_ENCODE = 12, /* an answer that does not fit */
-	NPS_DROP_FINITE = 13, /* a gradient with NaN or infinity in it */
+	NPS_DROP_PREFIX = 9,	/* Interest without CanBePrefix, which it needs */
+	NPS_DROP_NAME = 10,	/* name of the job without a meaning for the PS */
+	NPS_DROP_ENDED = 11,	/* the job is over */
+	NPS_DROP_ENCODE = 12,	/* an answer that does not fit */
+	NPS_DROP_FINITE = 13,	/* a gradient with NaN or infinity in it */
 	NPS_DROP__MAX = 14,
 };
 
@@ -311,8 +311,7 @@ void nps_free(struct nps *ps);
  * Return: 0, or -EINVAL, -EEXIST, -ENOMEM, -E2BIG with a text in @why.
  */
 int nps_add(struct nps *ps, const struct nps_spec *spec, uint32_t incarnation,
-	    const struct nps_model *model, uint64_t now, char *why,
-	    size_t size);
+	    const struct nps_model *model, uint64_t now, char *why, size_t size);
 void nps_rx(struct nps *ps, const uint8_t *pkt, size_t n, uint64_t now);
 /* Handle expired timers and send. Return: when to call again at the latest. */
 uint64_t nps_run(struct nps *ps, uint64_t now);
@@ -358,8 +357,7 @@ void nps_kept_free(struct nps_job *job);
 void nps_kept_put(struct nps_job *job);
 struct nps_kept *nps_kept_find(struct nps_job *job, uint64_t version);
 /* Get segment @s as a packet. Return: NULL, counted, if it cannot be encoded. */
-const uint8_t *nps_kept_segment(struct nps_job *job, struct nps_kept *k,
-				uint32_t s, size_t *len);
+const uint8_t *nps_kept_segment(struct nps_job *job, struct nps_kept *k, uint32_t s, size_t *len);
 
 /* ps_guest.c: membership. */
 void nps_guest_offer(struct nps_guest *g);
@@ -382,17 +380,14 @@ void nps_update_guests(struct nps_job *job);
 void nps_update_sum(struct nps_job *job, const float *sum, unsigned int n);
 
 /* ps_packet.c: packets out. */
-void nps_express(struct nps_job *job, enum ndn_name_kind what,
-		 const struct ndn_name_parts *parts, uint64_t life, bool prefix,
-		 bool fresh);
+void nps_express(struct nps_job *job, enum ndn_name_kind what, const struct ndn_name_parts *parts,
+		 uint64_t life, bool prefix, bool fresh);
 /* Encode and sign a Data; @content may have 0 bytes. @segments: or NULL. */
 enum ndn_err nps_data_make(struct nps_job *job, enum ndn_name_kind what,
-			   const struct ndn_name_parts *parts,
-			   struct ndn_bytes content, const uint32_t *segments,
-			   uint8_t *buf, size_t size, size_t *len);
+			   const struct ndn_name_parts *parts, struct ndn_bytes content,
+			   const uint32_t *segments, uint8_t *buf, size_t size, size_t *len);
 /* Send a packet. @asked: the Interest that it answers, or NULL. */
-void nps_send(struct nps *ps, const struct ndn_packet *asked,
-	      const uint8_t *pkt, size_t n);
+void nps_send(struct nps *ps, const struct ndn_packet *asked, const uint8_t *pkt, size_t n);
 /* Note that a timer of a guest was set. */
 static inline void nps_due(struct nps_job *job, const struct ndn_timer *t)
 {

@@ -46,8 +46,8 @@ void nps_collect_plan(struct nps_guest *g)
 	struct nps_job *job = g->job;
 	uint64_t v = nps_published(job);
 
-	if (g->asking || g->got || !g->member || nps_job_out(job)->last ||
-	    g->asked >= v || job->spec.tree_job != NDN_NO_TREE)
+	if (g->asking || g->got || !g->member || nps_job_out(job)->last || g->asked >= v ||
+	    job->spec.tree_job != NDN_NO_TREE)
 		return;
 	/* The next version exists and will be distributed soon. */
 	if (job->spec.mode == NDN_MODE_SYNC && v != nps_version(job))
@@ -79,8 +79,7 @@ static void segment_ask(struct nps_guest *g, uint32_t s)
 	struct ndn_name_parts parts = parts_of(g, s);
 
 	nps_express(job, NDN_IS_GRADIENT, &parts,
-		    at_most(2 * segment_wait(g) + job->rto, job->lease / 4),
-		    false, false);
+		    at_most(2 * segment_wait(g) + job->rto, job->lease / 4), false, false);
 	job->count[NPS_COUNT_COLLECT]++;
 	g->flying++;
 	if (s < g->fresh)
@@ -95,8 +94,7 @@ static void segment_ask(struct nps_guest *g, uint32_t s)
 
 static void fill(struct nps_guest *g)
 {
-	while (g->flying < g->window / WINDOW_ONE &&
-	       g->cursor < g->job->segments) {
+	while (g->flying < g->window / WINDOW_ONE && g->cursor < g->job->segments) {
 		if (!has(g, g->cursor))
 			segment_ask(g, g->cursor);
 		g->cursor++;
@@ -127,8 +125,7 @@ static void first_ask(struct nps_guest *g)
 	struct ndn_name_parts parts = parts_of(g, 0);
 	struct nps_job *job = g->job;
 	unsigned int shift = g->tries < 4 ? g->tries : 4;
-	uint64_t life = at_most((2 * job->rto + 4 * g->estimate.dev) << shift,
-				job->lease / 4);
+	uint64_t life = at_most((2 * job->rto + 4 * g->estimate.dev) << shift, job->lease / 4);
 
 	g->tries += g->tries < TRIES_MAX;
 	nps_express(job, NDN_IS_COLLECT, &parts, life, true, false);
@@ -187,8 +184,8 @@ static bool may_have_base(const struct nps_guest *g, uint64_t base)
 }
 
 /* Check a segment. Return: a reason to drop it, or NPS_DROP__MAX. */
-static enum nps_drop check(struct nps_guest *g, uint64_t s,
-			   const struct ndn_data *d, struct ndn_gradient *got)
+static enum nps_drop check(struct nps_guest *g, uint64_t s, const struct ndn_data *d,
+			   struct ndn_gradient *got)
 {
 	const struct nps_spec *spec = &g->job->spec;
 
@@ -197,12 +194,9 @@ static enum nps_drop check(struct nps_guest *g, uint64_t s,
 	if (ndn_content_gradient_decode(got, d->content))
 		return NPS_DROP_CONTENT;
 	if (got->segments != g->job->segments || s >= got->segments ||
-	    got->values.n != ndn_content_segment_bytes(spec->elements,
-						       spec->segment,
-						       (uint32_t)s))
+	    got->values.n != ndn_content_segment_bytes(spec->elements, spec->segment, (uint32_t)s))
 		return NPS_DROP_SHAPE;
-	if (!may_have_base(g, got->base) ||
-	    (g->begun && got->id == g->id && got->base != g->base))
+	if (!may_have_base(g, got->base) || (g->begun && got->id == g->id && got->base != g->base))
 		return NPS_DROP_BASE;
 	if (!ndn_content_is_finite(got->values.p, got->values.n))
 		return NPS_DROP_FINITE;
@@ -259,8 +253,7 @@ void nps_collect_take(struct nps_guest *g, const struct ndn_name_parts *parts,
 		job->drop[NPS_DROP_COPY]++;
 		return;
 	}
-	memcpy((uint8_t *)g->values + (uint64_t)s * job->spec.segment,
-	       got.values.p, got.values.n);
+	memcpy((uint8_t *)g->values + (uint64_t)s * job->spec.segment, got.values.p, got.values.n);
 	g->bits[s / 64] |= 1ULL << s % 64;
 	g->have++;
 	g->flying -= g->flying > 0;

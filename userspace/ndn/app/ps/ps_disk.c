@@ -38,8 +38,8 @@ struct nps_disk {
 
 /* ---- incarnation ---- */
 
-static int incarnation_read(const struct nps_disk *d, const char *prefix,
-			    uint32_t *last, char *why, size_t size)
+static int incarnation_read(const struct nps_disk *d, const char *prefix, uint32_t *last, char *why,
+			    size_t size)
 {
 	int fd = openat(d->dir, "incarnation", O_RDONLY | O_CLOEXEC);
 	json_t *doc, *v;
@@ -50,32 +50,26 @@ static int incarnation_read(const struct nps_disk *d, const char *prefix,
 	if (fd < 0)
 		return errno == ENOENT
 			       ? 0
-			       : text_fail(why, size, -errno, "incarnation: %s",
-					   strerror(errno));
+			       : text_fail(why, size, -errno, "incarnation: %s", strerror(errno));
 	doc = json_loadfd(fd, JSON_REJECT_DUPLICATES, NULL);
 	close(fd);
 	v = json_object_get(doc, "incarnation");
 	n = json_integer_value(v);
 	ours = json_is_string(json_object_get(doc, "prefix")) &&
-	       !strcmp(json_string_value(json_object_get(doc, "prefix")),
-		       prefix);
+	       !strcmp(json_string_value(json_object_get(doc, "prefix")), prefix);
 	json_decref(doc);
 	if (n < 1 || n >= UINT32_MAX)
-		return text_fail(why, size, -EPROTO,
-				 "incarnation: not what trib-ps wrote");
+		return text_fail(why, size, -EPROTO, "incarnation: not what trib-ps wrote");
 	if (!ours)
-		return text_fail(
-			why, size, -EEXIST,
-			"incarnation: it is of a job of another prefix");
+		return text_fail(why, size, -EEXIST,
+				 "incarnation: it is of a job of another prefix");
 	*last = (uint32_t)n;
 	return 0;
 }
 
-static int incarnation_write(const struct nps_disk *d, const char *prefix,
-			     uint32_t n)
+static int incarnation_write(const struct nps_disk *d, const char *prefix, uint32_t n)
 {
-	json_t *doc = json_pack("{s:s s:I}", "prefix", prefix, "incarnation",
-				(json_int_t)n);
+	json_t *doc = json_pack("{s:s s:I}", "prefix", prefix, "incarnation", (json_int_t)n);
 	int err = json_write(d->dir, "incarnation", 0600, doc, true);
 
 	json_decref(doc);
@@ -84,21 +78,18 @@ static int incarnation_write(const struct nps_disk *d, const char *prefix,
 
 /* ---- checkpoints ---- */
 
-static void digest(const struct nps_model *m, size_t bytes,
-		   uint8_t out[crypto_generichash_BYTES])
+static void digest(const struct nps_model *m, size_t bytes, uint8_t out[crypto_generichash_BYTES])
 {
 	crypto_generichash_state st;
 
 	crypto_generichash_init(&st, NULL, 0, crypto_generichash_BYTES);
 	crypto_generichash_update(&st, (const void *)m->values, bytes);
 	if (m->momentum)
-		crypto_generichash_update(&st, (const void *)m->momentum,
-					  bytes);
+		crypto_generichash_update(&st, (const void *)m->momentum, bytes);
 	crypto_generichash_final(&st, out, crypto_generichash_BYTES);
 }
 
-int nps_disk_save(struct nps_disk *d, uint64_t elements,
-		  const struct nps_model *m)
+int nps_disk_save(struct nps_disk *d, uint64_t elements, const struct nps_model *m)
 {
 	size_t bytes = elements * sizeof(float);
 	struct head h = {
@@ -123,8 +114,7 @@ int nps_disk_save(struct nps_disk *d, uint64_t elements,
 }
 
 /* @m has room for all that the job needs, momentum of 0 in it. */
-static int model_read(int fd, uint64_t elements, struct nps_model *m, char *why,
-		      size_t size)
+static int model_read(int fd, uint64_t elements, struct nps_model *m, char *why, size_t size)
 {
 	uint8_t is[crypto_generichash_BYTES];
 	size_t bytes = elements * sizeof(float);
@@ -137,10 +127,8 @@ static int model_read(int fd, uint64_t elements, struct nps_model *m, char *why,
 	if (err || memcmp(h.magic, MAGIC, sizeof(h.magic)) || h.momentum > 1)
 		return text_fail(why, size, -EPROTO, "model: not a checkpoint");
 	if (h.elements != elements)
-		return text_fail(why, size, -EPROTO,
-				 "model: it has %llu values, the job has %llu",
-				 (unsigned long long)h.elements,
-				 (unsigned long long)elements);
+		return text_fail(why, size, -EPROTO, "model: it has %llu values, the job has %llu",
+				 (unsigned long long)h.elements, (unsigned long long)elements);
 	/* Momentum that the job has no use for is read for the digest. */
 	if (h.momentum && !m->momentum)
 		all.momentum = other = malloc(bytes);
@@ -164,28 +152,23 @@ static int model_read(int fd, uint64_t elements, struct nps_model *m, char *why,
 
 /* ---- the first model ---- */
 
-static int first_read(const struct nps_file *f, float *to, char *why,
-		      size_t size)
+static int first_read(const struct nps_file *f, float *to, char *why, size_t size)
 {
 	size_t bytes = f->spec.elements * sizeof(float);
 	int fd = open(f->from, O_RDONLY | O_CLOEXEC), err;
 	struct stat st;
 
 	if (fd < 0)
-		return text_fail(why, size, -errno, "model.file: %.200s: %s",
-				 f->from, strerror(errno));
-	err = fstat(fd, &st) || (uint64_t)st.st_size != bytes
-		      ? -EINVAL
-		      : file_read_full(fd, to, bytes);
+		return text_fail(why, size, -errno, "model.file: %.200s: %s", f->from,
+				 strerror(errno));
+	err = fstat(fd, &st) || (uint64_t)st.st_size != bytes ? -EINVAL
+							      : file_read_full(fd, to, bytes);
 	close(fd);
-	return err ? text_fail(why, size, err,
-			       "model.file: %.200s: not %zu bytes", f->from,
-			       bytes)
+	return err ? text_fail(why, size, err, "model.file: %.200s: not %zu bytes", f->from, bytes)
 		   : 0;
 }
 
-static int first_make(const struct nps_file *f, struct nps_model *m, char *why,
-		      size_t size)
+static int first_make(const struct nps_file *f, struct nps_model *m, char *why, size_t size)
 {
 	struct ndn_random r = {.state = f->seed};
 	uint64_t i;
@@ -195,8 +178,7 @@ static int first_make(const struct nps_file *f, struct nps_model *m, char *why,
 	if (f->init == NPS_INIT_SEED)
 		for (i = 0; i < f->spec.elements; i++) {
 			/* 24 bits: every one is a float. */
-			float u =
-				(float)(ndn_random_next(&r) >> 40) / 8388608.0f;
+			float u = (float)(ndn_random_next(&r) >> 40) / 8388608.0f;
 
 			m->values[i] = (u - 1) * f->scale;
 		}
@@ -205,13 +187,12 @@ static int first_make(const struct nps_file *f, struct nps_model *m, char *why,
 
 /* ---- the folder ---- */
 
-static int model_load(const struct nps_disk *d, const struct nps_file *f,
-		      struct nps_model *m, char *why, size_t size)
+static int model_load(const struct nps_disk *d, const struct nps_file *f, struct nps_model *m,
+		      char *why, size_t size)
 {
 	int fd = openat(d->dir, "model", O_RDONLY | O_CLOEXEC), err;
 
-	*m = (struct nps_model){
-		.values = calloc(f->spec.elements, sizeof(float))};
+	*m = (struct nps_model){.values = calloc(f->spec.elements, sizeof(float))};
 	if (f->spec.momentum > 0)
 		m->momentum = calloc(f->spec.elements, sizeof(float));
 	if (!m->values || (f->spec.momentum > 0 && !m->momentum))
@@ -221,8 +202,7 @@ static int model_load(const struct nps_disk *d, const struct nps_file *f,
 	else if (errno == ENOENT)
 		err = first_make(f, m, why, size);
 	else
-		err = text_fail(why, size, -errno, "model: %s",
-				strerror(errno));
+		err = text_fail(why, size, -errno, "model: %s", strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	if (err) {
@@ -232,8 +212,7 @@ static int model_load(const struct nps_disk *d, const struct nps_file *f,
 	return err;
 }
 
-static int folder_take(struct nps_disk *d, const char *path, char *why,
-		       size_t size)
+static int folder_take(struct nps_disk *d, const char *path, char *why, size_t size)
 {
 	if (mkdir(path, 0700) && errno != EEXIST)
 		return text_fail(why, size, -errno, "%s", strerror(errno));
@@ -242,16 +221,14 @@ static int folder_take(struct nps_disk *d, const char *path, char *why,
 		return text_fail(why, size, -errno, "%s", strerror(errno));
 	d->lock = openat(d->dir, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (d->lock < 0)
-		return text_fail(why, size, -errno, "lock: %s",
-				 strerror(errno));
+		return text_fail(why, size, -errno, "lock: %s", strerror(errno));
 	if (flock(d->lock, LOCK_EX | LOCK_NB))
 		return text_fail(why, size, -EBUSY, "another job works on it");
 	return 0;
 }
 
-int nps_disk_open(struct nps_disk **disk, const struct nps_file *f,
-		  uint32_t *incarnation, struct nps_model *m, char *why,
-		  size_t size)
+int nps_disk_open(struct nps_disk **disk, const struct nps_file *f, uint32_t *incarnation,
+		  struct nps_model *m, char *why, size_t size)
 {
 	struct nps_disk *d = malloc(sizeof(*d));
 	char what[400];
@@ -262,8 +239,7 @@ int nps_disk_open(struct nps_disk **disk, const struct nps_file *f,
 	d->dir = d->lock = -1;
 	err = folder_take(d, f->state, what, sizeof(what));
 	if (!err)
-		err = incarnation_read(d, f->prefix, incarnation, what,
-				       sizeof(what));
+		err = incarnation_read(d, f->prefix, incarnation, what, sizeof(what));
 	if (!err)
 		err = model_load(d, f, m, what, sizeof(what));
 	if (err) {
@@ -275,8 +251,8 @@ int nps_disk_open(struct nps_disk **disk, const struct nps_file *f,
 		free(m->values);
 		free(m->momentum);
 		nps_disk_close(d);
-		return text_fail(why, size, err, "%.200s: incarnation: %s",
-				 f->state, strerror(-err));
+		return text_fail(why, size, err, "%.200s: incarnation: %s", f->state,
+				 strerror(-err));
 	}
 	*disk = d;
 	return 0;

@@ -24,22 +24,19 @@ struct reader {
 /* ---- fields ---- */
 
 /* Read a number of the range of a float. */
-static int real_read(const struct reader *c, const struct json_at *at,
-		     const json_t *o, const char *key, double min, double max,
-		     float *out)
+static int real_read(const struct reader *c, const struct json_at *at, const json_t *o,
+		     const char *key, double min, double max, float *out)
 {
 	double d = *out;
-	int err =
-		json_read_real(&c->r, at, o, key, JSON_OPTIONAL, min, max, &d);
+	int err = json_read_real(&c->r, at, o, key, JSON_OPTIONAL, min, max, &d);
 
 	*out = (float)d;
 	return err;
 }
 
 /* Read the key file that the member @key of @o names; absent: @otherwise. */
-static int key_read(const struct reader *c, const struct json_at *at,
-		    const json_t *o, const char *key,
-		    const struct ndn_key *otherwise, struct ndn_key *out)
+static int key_read(const struct reader *c, const struct json_at *at, const json_t *o,
+		    const char *key, const struct ndn_key *otherwise, struct ndn_key *out)
 {
 	const char *path = NULL;
 	enum ndn_err bad;
@@ -51,16 +48,14 @@ static int key_read(const struct reader *c, const struct json_at *at,
 	bad = ndn_key_read(out, path);
 	if (!bad)
 		return 0;
-	return json_read_fail(&c->r, &JSON_KEY(at, key), "%.200s: %s", path,
-			      ndn_err_text(bad));
+	return json_read_fail(&c->r, &JSON_KEY(at, key), "%.200s: %s", path, ndn_err_text(bad));
 }
 
 /* ---- groups of fields ---- */
 
 static int markers_read(const struct reader *c)
 {
-	static const char *const known[] = {"insert", "distribute", "delete",
-					    NULL};
+	static const char *const known[] = {"insert", "distribute", "delete", NULL};
 	const struct json_at at = JSON_KEY(NULL, "markers");
 	const json_t *m = json_object_get(c->r.root, "markers");
 	struct nps_file *f = c->f;
@@ -72,8 +67,8 @@ static int markers_read(const struct reader *c)
 	if (m)
 		err = json_read_object(&c->r, &at, m, known);
 	for (i = 0; i < 3 && m && !err; i++)
-		err = json_read_text(&c->r, &at, m, known[i], JSON_OPTIONAL,
-				     f->marker[i], sizeof(f->marker[i]));
+		err = json_read_text(&c->r, &at, m, known[i], JSON_OPTIONAL, f->marker[i],
+				     sizeof(f->marker[i]));
 	f->spec.markers.insert = f->marker[0];
 	f->spec.markers.distribute = f->marker[1];
 	f->spec.markers.remove = f->marker[2];
@@ -81,8 +76,7 @@ static int markers_read(const struct reader *c)
 }
 
 /* Read a worker: its name, or {"name": NAME, "key": PATH}. */
-static int worker_read(const struct reader *c, const struct json_at *at,
-		       const json_t *v, size_t i)
+static int worker_read(const struct reader *c, const struct json_at *at, const json_t *v, size_t i)
 {
 	static const char *const known[] = {"name", "key", NULL};
 	struct nps_worker *w = &c->f->workers[i];
@@ -92,20 +86,16 @@ static int worker_read(const struct reader *c, const struct json_at *at,
 	if (json_is_object(v)) {
 		err = json_read_object(&c->r, at, v, known);
 		if (!err)
-			err = json_read_string(&c->r, at, v, "name",
-					       JSON_NEEDED, &s);
+			err = json_read_string(&c->r, at, v, "name", JSON_NEEDED, &s);
 		if (!err && json_object_get(v, "key")) {
 			w->key = &c->f->worker_keys[i];
-			err = key_read(c, at, v, "key", &ndn_key_sha256,
-				       &c->f->worker_keys[i]);
+			err = key_read(c, at, v, "key", &ndn_key_sha256, &c->f->worker_keys[i]);
 		}
 		if (err)
 			return err;
 	}
 	if (!s || !*s || strlen(s) > NDN_GPU_MAX)
-		return json_read_fail(&c->r, at,
-				      "is not a name of 1 to %d bytes",
-				      NDN_GPU_MAX);
+		return json_read_fail(&c->r, at, "is not a name of 1 to %d bytes", NDN_GPU_MAX);
 	w->len = (uint8_t)strlen(s);
 	memcpy(w->name, s, w->len);
 	return 0;
@@ -122,8 +112,7 @@ static int workers_read(const struct reader *c)
 		return json_read_fail(&c->r, NULL, "workers is missing");
 	err = json_read_array(&c->r, &at, list, NPS_WORKERS_MAX);
 	if (!err && !n)
-		err = json_read_fail(&c->r, &at, "has no entries: 1 to %d",
-				     NPS_WORKERS_MAX);
+		err = json_read_fail(&c->r, &at, "has no entries: 1 to %d", NPS_WORKERS_MAX);
 	if (err)
 		return err;
 	c->f->workers = calloc(n, sizeof(*c->f->workers));
@@ -152,23 +141,19 @@ static int model_read(const struct reader *c)
 	if (!m || (s && !strcmp(s, "zero")))
 		return 0;
 	if (!json_is_object(m))
-		return json_read_fail(&c->r, &at,
-				      "is neither \"zero\" nor an object");
+		return json_read_fail(&c->r, &at, "is neither \"zero\" nor an object");
 	err = json_read_object(&c->r, &at, m, known);
 	if (err)
 		return err;
 	if (json_object_get(m, "file")) {
 		if (json_object_size(m) > 1)
-			return json_read_fail(&c->r, &at,
-					      "has a file and something else");
+			return json_read_fail(&c->r, &at, "has a file and something else");
 		f->init = NPS_INIT_FILE;
-		return json_read_text(&c->r, &at, m, "file", JSON_NEEDED,
-				      f->from, sizeof(f->from));
+		return json_read_text(&c->r, &at, m, "file", JSON_NEEDED, f->from, sizeof(f->from));
 	}
 	f->init = NPS_INIT_SEED;
 	f->scale = 0.1f;
-	err = json_read_int(&c->r, &at, m, "seed", JSON_NEEDED, 0, INT64_MAX,
-			    &seed);
+	err = json_read_int(&c->r, &at, m, "seed", JSON_NEEDED, 0, INT64_MAX, &seed);
 	f->seed = (uint64_t)seed;
 	return err ? err : real_read(c, &at, m, "scale", 0, 1e6, &f->scale);
 }
@@ -186,8 +171,7 @@ static int rule_read(const struct reader *c)
 	err = json_read_object(&c->r, &at, sgd, known);
 	if (!err)
 		err = real_read(c, &at, sgd, "lr", 0, 1e9, &s->lr);
-	return err ? err
-		   : real_read(c, &at, sgd, "momentum", 0, 1, &s->momentum);
+	return err ? err : real_read(c, &at, sgd, "momentum", 0, 1, &s->momentum);
 }
 
 /* Read {"job": NAME or ticket, "number": N, "rank": R}. */
@@ -205,18 +189,13 @@ static int tree_read(const struct reader *c)
 		return 0;
 	err = json_read_object(&c->r, &at, t, known);
 	if (!err && f->spec.mode != NDN_MODE_SYNC)
-		err = json_read_fail(
-			&c->r, &at,
-			"needs a synchronous job: \"mode\": \"sync\"");
+		err = json_read_fail(&c->r, &at, "needs a synchronous job: \"mode\": \"sync\"");
 	if (!err)
-		err = json_read_text(&c->r, &at, t, "job", JSON_NEEDED, f->tree,
-				     sizeof(f->tree));
+		err = json_read_text(&c->r, &at, t, "job", JSON_NEEDED, f->tree, sizeof(f->tree));
 	if (!err)
-		err = json_read_int(&c->r, &at, t, "number", JSON_NEEDED, 0,
-				    UINT16_MAX, &n);
+		err = json_read_int(&c->r, &at, t, "number", JSON_NEEDED, 0, UINT16_MAX, &n);
 	if (!err)
-		err = json_read_int(&c->r, &at, t, "rank", JSON_NEEDED, 0,
-				    TREE_RANK_MAX, &rank);
+		err = json_read_int(&c->r, &at, t, "rank", JSON_NEEDED, 0, TREE_RANK_MAX, &rank);
 	if (err)
 		return err;
 	f->spec.tree_job = (uint32_t)n;
@@ -237,8 +216,7 @@ static int numbers_read(const struct reader *c)
 		{"versions", 1, UINT32_MAX, -1, &s->versions},
 		{"every", 1, UINT32_MAX, EVERY, &s->every},
 		{"min_workers", 1, NPS_WORKERS_MAX, 1, &s->least},
-		{"lease_ms", NDN_LEASE_MIN_MS, NDN_LEASE_MAX_MS, LEASE_MS,
-		 &s->lease_ms},
+		{"lease_ms", NDN_LEASE_MIN_MS, NDN_LEASE_MAX_MS, LEASE_MS, &s->lease_ms},
 		{"rto_ms", 1, NDN_LEASE_MAX_MS / 16, RTO_MS, &s->rto_ms},
 	};
 	int64_t v, elements = 0, rate = RATE_MBPS;
@@ -247,8 +225,8 @@ static int numbers_read(const struct reader *c)
 
 	for (i = 0; i < sizeof(field) / sizeof(*field); i++) {
 		v = field[i].otherwise;
-		err = json_read_int(&c->r, NULL, c->r.root, field[i].key, v < 0,
-				    field[i].min, field[i].max, &v);
+		err = json_read_int(&c->r, NULL, c->r.root, field[i].key, v < 0, field[i].min,
+				    field[i].max, &v);
 		if (err)
 			return err;
 		*field[i].to = (uint32_t)v;
@@ -258,13 +236,12 @@ static int numbers_read(const struct reader *c)
 				      "%u is not a multiple of 4", s->segment);
 	if (s->rto_ms > s->lease_ms / 16)
 		return json_read_fail(&c->r, &JSON_KEY(NULL, "rto_ms"),
-				      "%u is more than a sixteenth of lease_ms",
-				      s->rto_ms);
-	err = json_read_int(&c->r, NULL, c->r.root, "elements", JSON_NEEDED, 1,
-			    NDN_ELEMENTS_MAX, &elements);
+				      "%u is more than a sixteenth of lease_ms", s->rto_ms);
+	err = json_read_int(&c->r, NULL, c->r.root, "elements", JSON_NEEDED, 1, NDN_ELEMENTS_MAX,
+			    &elements);
 	if (!err)
-		err = json_read_int(&c->r, NULL, c->r.root, "rate_mbps",
-				    JSON_OPTIONAL, 0, 1000000, &rate);
+		err = json_read_int(&c->r, NULL, c->r.root, "rate_mbps", JSON_OPTIONAL, 0, 1000000,
+				    &rate);
 	s->elements = (uint64_t)elements;
 	s->rate = (uint64_t)rate * 1000000 / 8;
 	return err;
@@ -289,8 +266,8 @@ static int prefix_read(const struct reader *c)
 	enum ndn_err bad;
 	int err;
 
-	err = json_read_text(&c->r, NULL, c->r.root, "prefix", JSON_NEEDED,
-			     f->prefix, sizeof(f->prefix));
+	err = json_read_text(&c->r, NULL, c->r.root, "prefix", JSON_NEEDED, f->prefix,
+			     sizeof(f->prefix));
 	if (err)
 		return err;
 	bad = ndn_name_parse(&f->spec.name, f->prefix);
@@ -300,8 +277,8 @@ static int prefix_read(const struct reader *c)
 	}
 	if (!bad)
 		return 0;
-	return json_read_fail(&c->r, &JSON_KEY(NULL, "prefix"), "%.200s: %s",
-			      f->prefix, ndn_err_text(bad));
+	return json_read_fail(&c->r, &JSON_KEY(NULL, "prefix"), "%.200s: %s", f->prefix,
+			      ndn_err_text(bad));
 }
 
 /* Refuse workers that could not be verified, where the job signs by Ed25519. */
@@ -311,14 +288,12 @@ static int keys_check(const struct reader *c)
 	const struct nps_file *f = c->f;
 	unsigned int i;
 
-	if (f->key.type != TRIB_NDN_SIG_ED25519 ||
-	    json_object_get(c->r.root, "worker_key"))
+	if (f->key.type != TRIB_NDN_SIG_ED25519 || json_object_get(c->r.root, "worker_key"))
 		return 0;
 	for (i = 0; i < f->spec.nworker; i++)
 		if (!f->workers[i].key)
-			return json_read_fail(
-				&c->r, &JSON_INDEX(&at, i),
-				"has no key, and the job no worker_key");
+			return json_read_fail(&c->r, &JSON_INDEX(&at, i),
+					      "has no key, and the job no worker_key");
 	return 0;
 }
 
@@ -326,15 +301,15 @@ static int keys_check(const struct reader *c)
 
 static int job_read(const struct reader *c)
 {
-	static const char *const known[] = {
-		"name",	     "prefix", "markers",     "workers",  "worker_key",
-		"key",	     "mode",   "elements",    "segment",  "model",
-		"sgd",	     "every",  "versions",    "lease_ms", "rto_ms",
-		"rate_mbps", "state",  "min_workers", "tree",	  NULL};
+	static const char *const known[] = {"name",	  "prefix",	 "markers", "workers",
+					    "worker_key", "key",	 "mode",    "elements",
+					    "segment",	  "model",	 "sgd",	    "every",
+					    "versions",	  "lease_ms",	 "rto_ms",  "rate_mbps",
+					    "state",	  "min_workers", "tree",    NULL};
 	/* Later ones use what earlier ones have read. */
-	static int (*const part[])(const struct reader *c) = {
-		markers_read, prefix_read, mode_read, numbers_read,
-		tree_read,    model_read,  rule_read, NULL};
+	static int (*const part[])(const struct reader *c) = {markers_read, prefix_read, mode_read,
+							      numbers_read, tree_read,	 model_read,
+							      rule_read,    NULL};
 	const json_t *o = c->r.root;
 	struct nps_file *f = c->f;
 	unsigned int i;
@@ -342,13 +317,13 @@ static int job_read(const struct reader *c)
 
 	err = json_read_object(&c->r, NULL, o, known);
 	if (!err)
-		err = json_read_text(&c->r, NULL, o, "name", JSON_NEEDED,
-				     f->spec.title, sizeof(f->spec.title));
+		err = json_read_text(&c->r, NULL, o, "name", JSON_NEEDED, f->spec.title,
+				     sizeof(f->spec.title));
 	for (i = 0; part[i] && !err; i++)
 		err = part[i](c);
 	if (!err)
-		err = json_read_text(&c->r, NULL, o, "state", JSON_NEEDED,
-				     f->state, sizeof(f->state));
+		err = json_read_text(&c->r, NULL, o, "state", JSON_NEEDED, f->state,
+				     sizeof(f->state));
 	if (!err)
 		err = key_read(c, NULL, o, "key", &ndn_key_sha256, &f->key);
 	/* Workers share an HMAC key; of other keys they have the public half. */
@@ -363,8 +338,7 @@ static int job_read(const struct reader *c)
 	return err;
 }
 
-int nps_file_load(struct nps_file **file, const char *path, char *why,
-		  size_t size)
+int nps_file_load(struct nps_file **file, const char *path, char *why, size_t size)
 {
 	struct reader c = {.f = NULL};
 	int err = json_read_load(&c.r, path, FILE_MAX, why, size);
@@ -372,8 +346,7 @@ int nps_file_load(struct nps_file **file, const char *path, char *why,
 	if (err)
 		return err;
 	c.f = calloc(1, sizeof(*c.f));
-	err = c.f ? job_read(&c)
-		  : json_read_refuse(&c.r, -ENOMEM, NULL, "out of memory");
+	err = c.f ? job_read(&c) : json_read_refuse(&c.r, -ENOMEM, NULL, "out of memory");
 	json_read_close(&c.r);
 	if (err)
 		nps_file_free(c.f);

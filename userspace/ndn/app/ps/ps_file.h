@@ -39,8 +39,7 @@ struct nps_file {
 };
 
 /* -errno, and @why: FILE: FIELD: what is wrong. */
-int nps_file_load(struct nps_file **file, const char *path, char *why,
-		  size_t size);
+int nps_file_load(struct nps_file **file, const char *path, char *why, size_t size);
 void nps_file_free(struct nps_file *file);
 
 /*
@@ -59,11 +58,9 @@ struct nps_disk;
  * returns. @model: the checkpoint, or the job's first one; to be freed by the
  * caller, or given to nps_add().
  */
-int nps_disk_open(struct nps_disk **disk, const struct nps_file *file,
-		  uint32_t *incarnation, struct nps_model *model, char *why,
-		  size_t size);
-int nps_disk_save(struct nps_disk *disk, uint64_t elements,
-		  const struct nps_model *model);
+int nps_disk_open(struct nps_disk **disk, const struct nps_file *file, uint32_t *incarnation,
+		  struct nps_model *model, char *why, size_t size);
+int nps_disk_save(struct nps_disk *disk, uint64_t elements, const struct nps_model *model);
 void nps_disk_close(struct nps_disk *disk);
 
 #endif /* TRIB_NDN_PS_FILE_H */

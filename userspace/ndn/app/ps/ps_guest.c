@@ -15,15 +15,13 @@ void nps_guest_exclude(struct nps_guest *g, const char *why)
 	/* A gradient that was received is not asked for again. */
 	g->asked = g->taken;
 	job->count[NPS_COUNT_EXCLUDED]++;
-	nps_job_log(job, "%.*s %s", g->worker->len,
-		    (const char *)g->worker->name, why);
+	nps_job_log(job, "%.*s %s", g->worker->len, (const char *)g->worker->name, why);
 	nps_job_complete(job);
 }
 
 void nps_guest_offer(struct nps_guest *g)
 {
-	struct ndn_name_parts parts = {
-		.gpu = {g->worker->name, g->worker->len}};
+	struct ndn_name_parts parts = {.gpu = {g->worker->name, g->worker->len}};
 	struct nps_job *job = g->job;
 	uint64_t now = job->ps->now;
 
@@ -36,8 +34,7 @@ void nps_guest_offer(struct nps_guest *g)
 	nps_express(job, NDN_IS_OFFER, &parts, job->lease / 4, false, true);
 	job->count[NPS_COUNT_OFFER]++;
 	g->offered = now + job->lease / 4;
-	ndn_timer_repeat(&g->offer, now, job->rto,
-			 job->lease / (g->member ? 16 : 4));
+	ndn_timer_repeat(&g->offer, now, job->rto, job->lease / (g->member ? 16 : 4));
 	nps_due(job, &g->offer);
 }
 
@@ -53,8 +50,7 @@ static void accepted(struct nps_guest *g)
 	if (g->member)
 		return;
 	g->member = true;
-	nps_job_log(job, "%.*s takes part", g->worker->len,
-		    (const char *)g->worker->name);
+	nps_job_log(job, "%.*s takes part", g->worker->len, (const char *)g->worker->name);
 	nps_collect_plan(g);
 }
 
@@ -63,11 +59,10 @@ bool nps_guest_signed(struct nps_guest *g, const struct ndn_data *d)
 	const struct nps_job *job = g->job;
 	bool was = g->doubted;
 
-	g->doubted = ndn_data_verify(d, g->worker->key ? g->worker->key
-						       : job->spec.verify);
+	g->doubted = ndn_data_verify(d, g->worker->key ? g->worker->key : job->spec.verify);
 	if (g->doubted && !was)
-		nps_job_log(job, "%.*s: wrong signature: has it another key?",
-			    g->worker->len, (const char *)g->worker->name);
+		nps_job_log(job, "%.*s: wrong signature: has it another key?", g->worker->len,
+			    (const char *)g->worker->name);
 	return !g->doubted;
 }
 

@@ -72,8 +72,7 @@ void nps_job_distribute(struct nps_job *job)
 		if (pkt) {
 			nps_send(ps, NULL, pkt, len);
 			job->count[NPS_COUNT_DISTRIBUTE]++;
-			ndn_pace_take(&job->pace, ps->now,
-				      (uint32_t)len + NPS_WIRE_HEAD);
+			ndn_pace_take(&job->pace, ps->now, (uint32_t)len + NPS_WIRE_HEAD);
 		}
 		if (++job->next == job->segments)
 			through(job);
@@ -144,8 +143,7 @@ void nps_job_complete(struct nps_job *job)
 	}
 	if (job->over || !got)
 		return;
-	if (job->spec.mode == NDN_MODE_SYNC &&
-	    (!members || missing || got < job->spec.least))
+	if (job->spec.mode == NDN_MODE_SYNC && (!members || missing || got < job->spec.least))
 		return;
 	nps_update_guests(job);
 	job->count[NPS_COUNT_GRADIENT] += got;
@@ -154,8 +152,7 @@ void nps_job_complete(struct nps_job *job)
 
 static bool is_wanted(const struct nps_job *job, uint64_t version)
 {
-	return !job->over && version == nps_version(job) &&
-	       version == nps_published(job);
+	return !job->over && version == nps_version(job) && version == nps_published(job);
 }
 
 int nps_gradient_lost(struct nps_job *job, uint64_t version)
@@ -168,8 +165,7 @@ int nps_gradient_lost(struct nps_job *job, uint64_t version)
 	return 0;
 }
 
-int nps_gradient_sum(struct nps_job *job, uint64_t version, const float *sum,
-		     unsigned int nworkers)
+int nps_gradient_sum(struct nps_job *job, uint64_t version, const float *sum, unsigned int nworkers)
 {
 	if (!nworkers || job->spec.mode != NDN_MODE_SYNC)
 		return -EINVAL;

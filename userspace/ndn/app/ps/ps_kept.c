@@ -9,25 +9,20 @@
 
 #include "ps.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-	       "values are sent in host byte order");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "values are sent in host byte order");
 
-static enum ndn_err segment_make(struct nps_job *job, const struct nps_kept *k,
-				 uint32_t s, uint8_t *buf, size_t size,
-				 size_t *len)
+static enum ndn_err segment_make(struct nps_job *job, const struct nps_kept *k, uint32_t s,
+				 uint8_t *buf, size_t size, size_t *len)
 {
 	const struct nps_spec *spec = &job->spec;
 	struct ndn_model m = {.segments = job->segments, .last = k->last};
 	struct ndn_name_parts parts = {.version = k->version, .segment = s};
-	uint32_t n =
-		ndn_content_segment_bytes(spec->elements, spec->segment, s);
+	uint32_t n = ndn_content_segment_bytes(spec->elements, spec->segment, s);
 	uint8_t content[NDN_HEADER_MAX + NDN_SEGMENT_MAX];
 	size_t head = ndn_content_model_encode(content, &m);
 
-	memcpy(content + head,
-	       (const uint8_t *)k->values + (uint64_t)s * spec->segment, n);
-	return nps_data_make(job, NDN_IS_MODEL, &parts,
-			     (struct ndn_bytes){content, head + n},
+	memcpy(content + head, (const uint8_t *)k->values + (uint64_t)s * spec->segment, n);
+	return nps_data_make(job, NDN_IS_MODEL, &parts, (struct ndn_bytes){content, head + n},
 			     &job->segments, buf, size, len);
 }
 
@@ -35,15 +30,12 @@ static enum ndn_err segment_make(struct nps_job *job, const struct nps_kept *k,
 static int room_measure(struct nps_job *job)
 {
 	uint8_t content[NDN_HEADER_MAX + NDN_SEGMENT_MAX] = {0};
-	struct ndn_name_parts parts = {.version = UINT64_MAX,
-				       .segment = job->segments - 1};
-	struct ndn_bytes bytes = {content, sizeof(struct ndn_wire_model) +
-						   job->spec.segment};
+	struct ndn_name_parts parts = {.version = UINT64_MAX, .segment = job->segments - 1};
+	struct ndn_bytes bytes = {content, sizeof(struct ndn_wire_model) + job->spec.segment};
 	uint8_t buf[TRIB_NDN_PACKET_MAX];
 	size_t len;
 
-	if (nps_data_make(job, NDN_IS_MODEL, &parts, bytes, &job->segments, buf,
-			  sizeof(buf), &len))
+	if (nps_data_make(job, NDN_IS_MODEL, &parts, bytes, &job->segments, buf, sizeof(buf), &len))
 		return -EINVAL;
 	job->room = (uint32_t)len;
 	return 0;
@@ -101,8 +93,7 @@ void nps_kept_put(struct nps_job *job)
 	k = &job->kept[job->now_out];
 	k->version = nps_version(job);
 	k->last = job->over;
-	memcpy(k->values, job->model.values,
-	       job->spec.elements * sizeof(*k->values));
+	memcpy(k->values, job->model.values, job->spec.elements * sizeof(*k->values));
 	memset(k->len, 0, job->segments * sizeof(*k->len));
 	job->newest.len = 0;
 }
@@ -117,8 +108,7 @@ struct nps_kept *nps_kept_find(struct nps_job *job, uint64_t version)
 	return NULL;
 }
 
-const uint8_t *nps_kept_segment(struct nps_job *job, struct nps_kept *k,
-				uint32_t s, size_t *len)
+const uint8_t *nps_kept_segment(struct nps_job *job, struct nps_kept *k, uint32_t s, size_t *len)
 {
 	uint8_t *pkt = k->pkt + (size_t)s * job->room;
 

@@ -52,8 +52,7 @@ void nps_free(struct nps *ps)
 
 uint32_t nps_segment_fitting(const struct nps_spec *spec, size_t packet)
 {
-	struct ndn_name_parts parts = {.version = UINT64_MAX,
-				       .segment = NDN_SEGMENTS_MAX};
+	struct ndn_name_parts parts = {.version = UINT64_MAX, .segment = NDN_SEGMENTS_MAX};
 	uint8_t value[4] = {0}, gpu[NDN_GPU_MAX] = {0};
 	uint8_t buf[TRIB_NDN_PACKET_MAX];
 	struct ndn_data d = {
@@ -106,8 +105,7 @@ static int guests_make(struct nps_job *job, char *why, size_t size)
 	unsigned int i;
 
 	if (!spec->nworker || spec->nworker > NPS_WORKERS_MAX)
-		return text_fail(why, size, -EINVAL, "workers: 1 to %d of them",
-				 NPS_WORKERS_MAX);
+		return text_fail(why, size, -EINVAL, "workers: 1 to %d of them", NPS_WORKERS_MAX);
 	job->guests = calloc(spec->nworker, sizeof(*job->guests));
 	if (!job->guests)
 		return text_fail(why, size, -ENOMEM, "out of memory");
@@ -116,64 +114,52 @@ static int guests_make(struct nps_job *job, char *why, size_t size)
 	qsort(job->guests, spec->nworker, sizeof(*job->guests), worker_order);
 	for (i = 0; i < spec->nworker; i++) {
 		struct nps_guest *g = &job->guests[i];
-		struct ndn_name_parts parts = {
-			.gpu = {g->worker->name, g->worker->len}};
+		struct ndn_name_parts parts = {.gpu = {g->worker->name, g->worker->len}};
 		struct ndn_name_buf name;
 
 		if (ndn_job_name(&name, &job->names, NDN_IS_OFFER, &parts))
-			return text_fail(
-				why, size, -EINVAL,
-				"workers: '%.*s' cannot be a worker's name",
-				g->worker->len, (const char *)g->worker->name);
+			return text_fail(why, size, -EINVAL,
+					 "workers: '%.*s' cannot be a worker's name",
+					 g->worker->len, (const char *)g->worker->name);
 		if (i && !worker_order(g - 1, g))
-			return text_fail(why, size, -EEXIST,
-					 "workers: '%.*s' is there twice",
-					 g->worker->len,
-					 (const char *)g->worker->name);
+			return text_fail(why, size, -EEXIST, "workers: '%.*s' is there twice",
+					 g->worker->len, (const char *)g->worker->name);
 	}
 	return 0;
 }
 
-static int spec_check(const struct nps *ps, const struct nps_spec *spec,
-		      char *why, size_t size)
+static int spec_check(const struct nps *ps, const struct nps_spec *spec, char *why, size_t size)
 {
 	struct ndn_name name = ndn_name_of(&spec->name), other;
 	unsigned int i;
 
 	if (ps->njob == NPS_JOBS_MAX)
-		return text_fail(why, size, -E2BIG, "more than %d jobs",
-				 NPS_JOBS_MAX);
+		return text_fail(why, size, -E2BIG, "more than %d jobs", NPS_JOBS_MAX);
 	for (i = 0; i < ps->njob; i++) {
 		other = ndn_name_of(&ps->job[i]->names.plain);
 		if (ndn_name_is_equal(&name, &other))
-			return text_fail(why, size, -EEXIST,
-					 "prefix: another job has it");
+			return text_fail(why, size, -EEXIST, "prefix: another job has it");
 	}
 	if (!ndn_content_segments(spec->elements, spec->segment))
 		return text_fail(
 			why, size, -EINVAL,
 			"elements, segment: not 1 to %u segments of at most %u bytes, a multiple of 4",
 			NDN_SEGMENTS_MAX, NDN_SEGMENT_MAX);
-	if (spec->lease_ms < NDN_LEASE_MIN_MS ||
-	    spec->lease_ms > NDN_LEASE_MAX_MS)
-		return text_fail(why, size, -EINVAL, "lease_ms: not %d to %d",
-				 NDN_LEASE_MIN_MS, NDN_LEASE_MAX_MS);
+	if (spec->lease_ms < NDN_LEASE_MIN_MS || spec->lease_ms > NDN_LEASE_MAX_MS)
+		return text_fail(why, size, -EINVAL, "lease_ms: not %d to %d", NDN_LEASE_MIN_MS,
+				 NDN_LEASE_MAX_MS);
 	if (!spec->rto_ms || spec->rto_ms > spec->lease_ms / 16)
-		return text_fail(
-			why, size, -EINVAL,
-			"rto_ms: not 1 to a sixteenth of the lease, %u",
-			spec->lease_ms / 16);
-	if (spec->tree_job != NDN_NO_TREE && spec->mode != NDN_MODE_SYNC)
 		return text_fail(why, size, -EINVAL,
-				 "tree: only of a synchronous job");
+				 "rto_ms: not 1 to a sixteenth of the lease, %u",
+				 spec->lease_ms / 16);
+	if (spec->tree_job != NDN_NO_TREE && spec->mode != NDN_MODE_SYNC)
+		return text_fail(why, size, -EINVAL, "tree: only of a synchronous job");
 	if (!spec->versions || !spec->every)
 		return text_fail(why, size, -EINVAL, "versions, every: 0");
 	if (spec->least > spec->nworker)
-		return text_fail(why, size, -EINVAL,
-				 "min_workers: more than there are workers");
+		return text_fail(why, size, -EINVAL, "min_workers: more than there are workers");
 	if (!spec->key->has_secret && spec->key->type != TRIB_NDN_SIG_SHA256)
-		return text_fail(why, size, -EINVAL, "key: %s",
-				 ndn_err_text(NDN_E_KEY_PUBLIC));
+		return text_fail(why, size, -EINVAL, "key: %s", ndn_err_text(NDN_E_KEY_PUBLIC));
 	return 0;
 }
 
@@ -181,13 +167,11 @@ static int job_make(struct nps_job *job, char *why, size_t size)
 {
 	const struct nps_spec *spec = &job->spec;
 	struct ndn_name name = ndn_name_of(&spec->name);
-	enum ndn_err bad =
-		ndn_job_names_init(&job->names, &name, &spec->markers);
+	enum ndn_err bad = ndn_job_names_init(&job->names, &name, &spec->markers);
 	int err;
 
 	if (bad)
-		return text_fail(why, size, -EINVAL, "prefix, markers: %s",
-				 ndn_err_text(bad));
+		return text_fail(why, size, -EINVAL, "prefix, markers: %s", ndn_err_text(bad));
 	job->lease = spec->lease_ms * NDN_MS;
 	job->rto = spec->rto_ms * NDN_MS;
 	job->segments = ndn_content_segments(spec->elements, spec->segment);
@@ -198,8 +182,7 @@ static int job_make(struct nps_job *job, char *why, size_t size)
 		return err;
 	err = nps_kept_init(job);
 	if (err == -EINVAL)
-		return text_fail(why, size, err,
-				 "segment: %u bytes do not fit into a packet",
+		return text_fail(why, size, err, "segment: %u bytes do not fit into a packet",
 				 spec->segment);
 	return err ? text_fail(why, size, err, "out of memory") : 0;
 }
@@ -220,8 +203,7 @@ static void guests_start(struct nps_job *job)
 		ndn_estimate_init(&g->estimate, 2 * job->rto);
 		ndn_estimate_init(&g->rtt, job->rto / 3);
 		ndn_timer_set(&g->offer,
-			      ps->now + ndn_random_between(&ps->random, 0,
-							   job->rto / 3));
+			      ps->now + ndn_random_between(&ps->random, 0, job->rto / 3));
 		nps_due(job, &g->offer);
 	}
 }

@@ -5,8 +5,7 @@
 /* Long enough that forwarders which insist on freshness take it for fresh. */
 #define FRESHNESS_MS 1
 
-void nps_send(struct nps *ps, const struct ndn_packet *asked,
-	      const uint8_t *pkt, size_t n)
+void nps_send(struct nps *ps, const struct ndn_packet *asked, const uint8_t *pkt, size_t n)
 {
 	uint8_t room[TRIB_NDN_PACKET_MAX];
 	struct ndn_lp lp = {0};
@@ -15,8 +14,7 @@ void nps_send(struct nps *ps, const struct ndn_packet *asked,
 	/* A PIT token of the Interest goes back with its answer. */
 	if (asked && asked->lp.pit_token.n) {
 		lp.pit_token = asked->lp.pit_token;
-		if (ndn_lp_encode(&lp, (struct ndn_bytes){pkt, n}, room,
-				  sizeof(room), &len))
+		if (ndn_lp_encode(&lp, (struct ndn_bytes){pkt, n}, room, sizeof(room), &len))
 			return;
 		ps->ops->send(ps->ctx, room, len);
 		return;
@@ -24,9 +22,8 @@ void nps_send(struct nps *ps, const struct ndn_packet *asked,
 	ps->ops->send(ps->ctx, pkt, n);
 }
 
-void nps_express(struct nps_job *job, enum ndn_name_kind what,
-		 const struct ndn_name_parts *parts, uint64_t life, bool prefix,
-		 bool fresh)
+void nps_express(struct nps_job *job, enum ndn_name_kind what, const struct ndn_name_parts *parts,
+		 uint64_t life, bool prefix, bool fresh)
 {
 	struct nps *ps = job->ps;
 	struct ndn_interest i = {
@@ -55,9 +52,8 @@ void nps_express(struct nps_job *job, enum ndn_name_kind what,
 }
 
 enum ndn_err nps_data_make(struct nps_job *job, enum ndn_name_kind what,
-			   const struct ndn_name_parts *parts,
-			   struct ndn_bytes content, const uint32_t *segments,
-			   uint8_t *buf, size_t size, size_t *len)
+			   const struct ndn_name_parts *parts, struct ndn_bytes content,
+			   const uint32_t *segments, uint8_t *buf, size_t size, size_t *len)
 {
 	struct ndn_data d = {
 		.has_freshness = true,
@@ -70,8 +66,7 @@ enum ndn_err nps_data_make(struct nps_job *job, enum ndn_name_kind what,
 	enum ndn_err err = ndn_job_name(&name, &job->names, what, parts);
 
 	if (!err && segments)
-		err = ndn_name_append_number(&last, TRIB_NDN_SEGMENT,
-					     *segments - 1);
+		err = ndn_name_append_number(&last, TRIB_NDN_SEGMENT, *segments - 1);
 	if (err)
 		return err;
 	d.name = ndn_name_of(&name);

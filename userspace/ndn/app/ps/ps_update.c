@@ -24,8 +24,7 @@ static inline float held(float x, unsigned int *times)
 }
 
 /* Apply @sum of @n gradients to @len values from @at on. */
-static void step(struct nps_job *job, uint64_t at, const float *sum, size_t len,
-		 unsigned int n)
+static void step(struct nps_job *job, uint64_t at, const float *sum, size_t len, unsigned int n)
 {
 	float *restrict w = job->model.values + at;
 	float lr = job->spec.lr, mu = job->spec.momentum, by = (float)n;

@@ -15,14 +15,12 @@
 /* Deletes sent at most; after them the lease expires. */
 #define DELETES 6
 
-int ndn_worker_init(struct ndn_worker *w,
-		    const struct ndn_worker_config *config)
+int ndn_worker_init(struct ndn_worker *w, const struct ndn_worker_config *config)
 {
 	memset(w, 0, sizeof(*w));
 	w->config = *config;
 	w->random.state = config->seed;
-	if (!config->gpu.n || config->gpu.n > NDN_GPU_MAX || !config->rto ||
-	    !config->send)
+	if (!config->gpu.n || config->gpu.n > NDN_GPU_MAX || !config->rto || !config->send)
 		return -EINVAL;
 	if (!w->config.elements)
 		w->config.elements = ELEMENTS_MAX;
@@ -126,27 +124,23 @@ static bool would_take(const struct ndn_worker *w, const struct ndn_name *job)
 {
 	struct ndn_name filter = ndn_name_of(&w->config.filter);
 
-	return w->state == NDN_WORKER_IDLE && w->willing &&
-	       ndn_name_is_prefix(&filter, job);
+	return w->state == NDN_WORKER_IDLE && w->willing && ndn_name_is_prefix(&filter, job);
 }
 
-static void on_offer(struct ndn_worker *w, const struct ndn_name *name,
-		     const struct ndn_name *job)
+static void on_offer(struct ndn_worker *w, const struct ndn_name *name, const struct ndn_name *job)
 {
 	uint8_t content[NDN_HEADER_MAX];
 	enum ndn_answer a = NDN_ANSWER_BUSY;
 	struct ndn_job_names taken;
 	size_t n;
 
-	if (would_take(w, job) &&
-	    !ndn_job_names_init(&taken, job, w->config.markers)) {
+	if (would_take(w, job) && !ndn_job_names_init(&taken, job, w->config.markers)) {
 		w->job = taken;
 		join(w);
 	}
 	if (is_our_job(w, job) && w->state != NDN_WORKER_LEAVING)
 		a = NDN_ANSWER_ACCEPT;
-	w->count[a == NDN_ANSWER_ACCEPT ? NDN_WORKER_ACCEPTED
-					: NDN_WORKER_REFUSED]++;
+	w->count[a == NDN_ANSWER_ACCEPT ? NDN_WORKER_ACCEPTED : NDN_WORKER_REFUSED]++;
 	n = ndn_content_offer_encode(content, a);
 	ndn_worker_put(w, name, (struct ndn_bytes){content, n});
 }
@@ -169,9 +163,8 @@ static bool may_have_trees(const struct ndn_worker *w)
 static bool can_do(struct ndn_worker *w)
 {
 	w->segments = ndn_content_segments(w->start.elements, w->start.segment);
-	return w->segments && w->start.dtype == NDN_DTYPE_F32 &&
-	       may_have_trees(w) && w->start.elements <= w->config.elements &&
-	       !ndn_worker_make_room(w);
+	return w->segments && w->start.dtype == NDN_DTYPE_F32 && may_have_trees(w) &&
+	       w->start.elements <= w->config.elements && !ndn_worker_make_room(w);
 }
 
 static void on_start(struct ndn_worker *w, const struct ndn_data *d)
@@ -208,8 +201,7 @@ static void on_ack(struct ndn_worker *w, const struct ndn_data *d)
 		return;
 	ndn_timer_cancel(&w->insert);
 	ndn_timer_set(&w->renew,
-		      w->now + ndn_random_between(&w->random, w->lease / 5,
-						  w->lease / 4));
+		      w->now + ndn_random_between(&w->random, w->lease / 5, w->lease / 4));
 	if (w->acked)
 		return;
 	w->acked = w->now;
@@ -270,14 +262,12 @@ static void on_give_up(struct ndn_worker *w)
 
 static bool is_ours(const struct ndn_worker *w, struct ndn_bytes gpu)
 {
-	return gpu.n == w->config.gpu.n &&
-	       !memcmp(gpu.p, w->config.gpu.p, gpu.n);
+	return gpu.n == w->config.gpu.n && !memcmp(gpu.p, w->config.gpu.p, gpu.n);
 }
 
 static void on_interest(struct ndn_worker *w, const struct ndn_interest *i)
 {
-	uint64_t lifetime =
-		i->has_lifetime ? i->lifetime : TRIB_NDN_LIFETIME_MS;
+	uint64_t lifetime = i->has_lifetime ? i->lifetime : TRIB_NDN_LIFETIME_MS;
 	struct ndn_name_parts parts = {0};
 	enum ndn_name_kind what = NDN_IS_OTHER;
 	struct ndn_name job;
@@ -288,16 +278,14 @@ static void on_interest(struct ndn_worker *w, const struct ndn_interest *i)
 	}
 	if (w->state == NDN_WORKER_JOINED)
 		what = ndn_job_match_gpu(&w->job, &i->name, &parts);
-	if ((what != NDN_IS_COLLECT && what != NDN_IS_GRADIENT) ||
-	    !is_ours(w, parts.gpu)) {
+	if ((what != NDN_IS_COLLECT && what != NDN_IS_GRADIENT) || !is_ours(w, parts.gpu)) {
 		w->count[NDN_WORKER_STRAY]++;
 		return;
 	}
 	/* The lifetime is not trusted: hold for a lease at most. */
 	if (lifetime > NDN_LEASE_MAX_MS)
 		lifetime = NDN_LEASE_MAX_MS;
-	ndn_worker_on_collect(w, parts.version,
-			      what == NDN_IS_GRADIENT ? parts.segment : 0,
+	ndn_worker_on_collect(w, parts.version, what == NDN_IS_GRADIENT ? parts.segment : 0,
 			      lifetime * NDN_MS);
 }
 
@@ -333,8 +321,7 @@ static void on_data(struct ndn_worker *w, const struct ndn_data *d)
 	w->count[NDN_WORKER_STRAY]++;
 }
 
-void ndn_worker_receive(struct ndn_worker *w, uint64_t now,
-			const uint8_t *packet, size_t n)
+void ndn_worker_receive(struct ndn_worker *w, uint64_t now, const uint8_t *packet, size_t n)
 {
 	struct ndn_packet p;
 

@@ -273,14 +273,12 @@ struct ndn_worker {
 };
 
 /* Copies @config, but not the bytes of @gpu. Return: 0, or -EINVAL. */
-int ndn_worker_init(struct ndn_worker *w,
-		    const struct ndn_worker_config *config);
+int ndn_worker_init(struct ndn_worker *w, const struct ndn_worker_config *config);
 /* Free memory and wipe keys. A task is dropped without a delete. */
 void ndn_worker_free(struct ndn_worker *w);
 
 /* Handle a packet from the network. */
-void ndn_worker_receive(struct ndn_worker *w, uint64_t now,
-			const uint8_t *packet, size_t n);
+void ndn_worker_receive(struct ndn_worker *w, uint64_t now, const uint8_t *packet, size_t n);
 /* Handle expired timers. */
 void ndn_worker_run(struct ndn_worker *w, uint64_t now);
 /* When the next timer expires; NDN_NEVER: none is set. */
@@ -295,8 +293,8 @@ bool ndn_worker_has_task(const struct ndn_worker *w);
  * which has room for the task's elements. Return: 0; -EAGAIN: none now;
  * -ESHUTDOWN, -EHOSTDOWN: the task is over.
  */
-int ndn_worker_begin(struct ndn_worker *w, uint64_t now, float *values,
-		     uint64_t *version, bool *last);
+int ndn_worker_begin(struct ndn_worker *w, uint64_t now, float *values, uint64_t *version,
+		     bool *last);
 /* Would ndn_worker_begin() return something else than -EAGAIN? */
 bool ndn_worker_is_ready(const struct ndn_worker *w);
 /* Is a gradient on this version still wanted? */
@@ -305,8 +303,7 @@ bool ndn_worker_is_wanted(const struct ndn_worker *w, uint64_t version);
  * Hand over the gradient on a model of ndn_worker_begin(); it is copied. Return:
  * 0; -ESTALE: not wanted any more; -ENOMEM; -ESHUTDOWN, -EHOSTDOWN: task over.
  */
-int ndn_worker_give(struct ndn_worker *w, uint64_t now, uint64_t version,
-		    const float *values);
+int ndn_worker_give(struct ndn_worker *w, uint64_t now, uint64_t version, const float *values);
 /* Predict the result of ndn_worker_give(), except for -ENOMEM. */
 int ndn_worker_may_give(const struct ndn_worker *w, uint64_t version);
 /* The gradient on @version was sent by trees. */

@@ -73,8 +73,7 @@ void ndn_worker_fetch(struct ndn_worker *w)
 
 void ndn_worker_fetch_newest(struct ndn_worker *w)
 {
-	ndn_worker_ask(w, NDN_IS_ASK, NULL,
-		       NDN_WORKER_ASK_PREFIX | NDN_WORKER_ASK_FRESH);
+	ndn_worker_ask(w, NDN_IS_ASK, NULL, NDN_WORKER_ASK_PREFIX | NDN_WORKER_ASK_FRESH);
 }
 
 /* Every second probe bypasses caches: one may hold a forged segment. */

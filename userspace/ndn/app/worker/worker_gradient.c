@@ -40,8 +40,8 @@ static int over(const struct ndn_worker *w)
 
 bool ndn_worker_is_ready(const struct ndn_worker *w)
 {
-	return w->unseen || (w->training && !w->begun) ||
-	       w->state == NDN_WORKER_IDLE || w->state == NDN_WORKER_LEAVING;
+	return w->unseen || (w->training && !w->begun) || w->state == NDN_WORKER_IDLE ||
+	       w->state == NDN_WORKER_LEAVING;
 }
 
 bool ndn_worker_is_wanted(const struct ndn_worker *w, uint64_t version)
@@ -49,8 +49,8 @@ bool ndn_worker_is_wanted(const struct ndn_worker *w, uint64_t version)
 	return w->training && w->begun && w->training == version;
 }
 
-int ndn_worker_begin(struct ndn_worker *w, uint64_t now, float *values,
-		     uint64_t *version, bool *last)
+int ndn_worker_begin(struct ndn_worker *w, uint64_t now, float *values, uint64_t *version,
+		     bool *last)
 {
 	w->now = now;
 	if (!ndn_worker_is_ready(w))
@@ -97,31 +97,25 @@ static bool fits(const struct ndn_worker *w, uint64_t v)
 
 	if (!base || w->start.mode == NDN_MODE_SYNC)
 		return base && base == v;
-	return INCARNATION(base) == INCARNATION(v) &&
-	       (v <= w->version || v <= w->coming);
+	return INCARNATION(base) == INCARNATION(v) && (v <= w->version || v <= w->coming);
 }
 
 static void answer(struct ndn_worker *w, uint64_t v, uint64_t s)
 {
 	uint8_t content[NDN_HEADER_MAX + NDN_SEGMENT_MAX];
-	struct ndn_name_parts parts = {
-		.gpu = w->config.gpu, .version = v, .segment = s};
-	struct ndn_gradient g = {.segments = w->segments,
-				 .id = w->bound.id,
-				 .base = w->bound.base};
+	struct ndn_name_parts parts = {.gpu = w->config.gpu, .version = v, .segment = s};
+	struct ndn_gradient g = {.segments = w->segments, .id = w->bound.id, .base = w->bound.base};
 	struct ndn_name_buf buf;
 	struct ndn_name name;
 	size_t head, n;
 
-	if (s >= w->segments ||
-	    ndn_job_name(&buf, &w->job, NDN_IS_GRADIENT, &parts)) {
+	if (s >= w->segments || ndn_job_name(&buf, &w->job, NDN_IS_GRADIENT, &parts)) {
 		w->count[NDN_WORKER_STRAY]++;
 		return;
 	}
 	name = ndn_name_of(&buf);
 	head = ndn_content_gradient_encode(content, &g);
-	n = ndn_content_segment_bytes(w->start.elements, w->start.segment,
-				      (uint32_t)s);
+	n = ndn_content_segment_bytes(w->start.elements, w->start.segment, (uint32_t)s);
 	memcpy(content + head, w->bound.values + s * w->start.segment, n);
 	w->count[NDN_WORKER_ANSWERS]++;
 	ndn_worker_put(w, &name, (struct ndn_bytes){content, head + n});
@@ -141,8 +135,7 @@ static void bind(struct ndn_worker *w, uint64_t v)
 }
 
 /* Hold a collect Interest, in a free row or in place of the first to expire. */
-static void hold(struct ndn_worker *w, uint64_t v, uint64_t s,
-		 uint64_t lifetime)
+static void hold(struct ndn_worker *w, uint64_t v, uint64_t s, uint64_t lifetime)
 {
 	struct ndn_held *row = w->held;
 
@@ -199,8 +192,7 @@ static void fetch_for_collect(struct ndn_worker *w, uint64_t v)
 	ndn_worker_fetch(w);
 }
 
-void ndn_worker_on_collect(struct ndn_worker *w, uint64_t v, uint64_t s,
-			   uint64_t lifetime)
+void ndn_worker_on_collect(struct ndn_worker *w, uint64_t v, uint64_t s, uint64_t lifetime)
 {
 	if (try_answer(w, v, s))
 		return;
@@ -254,8 +246,7 @@ void ndn_worker_gave(struct ndn_worker *w, uint64_t now, uint64_t version)
 	ndn_worker_arm(w);
 }
 
-int ndn_worker_give(struct ndn_worker *w, uint64_t now, uint64_t version,
-		    const float *values)
+int ndn_worker_give(struct ndn_worker *w, uint64_t now, uint64_t version, const float *values)
 {
 	struct ndn_own_gradient *g = &w->gradient;
 

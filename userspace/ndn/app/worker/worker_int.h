@@ -15,8 +15,7 @@
 void ndn_worker_ask(struct ndn_worker *w, enum ndn_name_kind what,
 		    const struct ndn_name_parts *parts, unsigned int flags);
 /* Send signed Data. */
-void ndn_worker_put(struct ndn_worker *w, const struct ndn_name *name,
-		    struct ndn_bytes content);
+void ndn_worker_put(struct ndn_worker *w, const struct ndn_name *name, struct ndn_bytes content);
 /* Verify the signature of the PS. Failures are counted. */
 bool ndn_worker_trusts(struct ndn_worker *w, const struct ndn_data *d);
 
@@ -29,8 +28,7 @@ void ndn_worker_on_model(struct ndn_worker *w, const struct ndn_data *d,
 			 const struct ndn_name_parts *parts);
 void ndn_worker_on_newest(struct ndn_worker *w, const struct ndn_data *d,
 			  const struct ndn_name_parts *parts);
-static inline bool ndn_worker_has_segment(const struct ndn_worker *w,
-					  uint32_t s)
+static inline bool ndn_worker_has_segment(const struct ndn_worker *w, uint32_t s)
 {
 	return w->have[s / 64] >> s % 64 & 1;
 }
@@ -57,8 +55,8 @@ void ndn_worker_round_trip(struct ndn_worker *w, uint64_t since);
 void ndn_worker_train(struct ndn_worker *w);
 /* Is the gradient in work from an earlier incarnation than @version? */
 bool ndn_worker_is_outdated(const struct ndn_worker *w, uint64_t version);
-void ndn_worker_on_collect(struct ndn_worker *w, uint64_t version,
-			   uint64_t segment, uint64_t lifetime);
+void ndn_worker_on_collect(struct ndn_worker *w, uint64_t version, uint64_t segment,
+			   uint64_t lifetime);
 /* Answer held collect Interests, as far as possible now. */
 void ndn_worker_answer_held(struct ndn_worker *w);
 

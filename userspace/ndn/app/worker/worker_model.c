@@ -70,8 +70,7 @@ static void take(struct ndn_worker *w)
 	if (w->last) {
 		w->unseen = true;
 		ndn_worker_quit(w, -ESHUTDOWN);
-	} else if (w->start.mode == NDN_MODE_SYNC ||
-		   ndn_worker_is_outdated(w, w->version) ||
+	} else if (w->start.mode == NDN_MODE_SYNC || ndn_worker_is_outdated(w, w->version) ||
 		   (!w->training && !w->gradient.base)) {
 		ndn_worker_train(w);
 	} else {
@@ -88,8 +87,7 @@ static void keep(struct ndn_worker *w, uint32_t s, struct ndn_bytes values)
 	w->have[s / 64] |= 1ULL << s % 64;
 	w->nhave++;
 	w->count[NDN_WORKER_TAKEN]++;
-	while (w->missing < w->segments &&
-	       ndn_worker_has_segment(w, w->missing))
+	while (w->missing < w->segments && ndn_worker_has_segment(w, w->missing))
 		w->missing++;
 	if (w->nhave == w->segments) {
 		take(w);
@@ -106,8 +104,7 @@ static bool fits(const struct ndn_worker *w, uint64_t version, uint64_t s,
 		 const struct ndn_model *m)
 {
 	return m->segments == w->segments &&
-	       m->values.n == ndn_content_segment_bytes(w->start.elements,
-							w->start.segment,
+	       m->values.n == ndn_content_segment_bytes(w->start.elements, w->start.segment,
 							(uint32_t)s) &&
 	       (version != w->coming || m->last == w->coming_last);
 }
@@ -152,8 +149,7 @@ void ndn_worker_on_newest(struct ndn_worker *w, const struct ndn_data *d,
 	}
 	if (!ndn_worker_trusts(w, d))
 		return;
-	if (ndn_content_newest_decode(&n, d->content) ||
-	    n.segments != w->segments) {
+	if (ndn_content_newest_decode(&n, d->content) || n.segments != w->segments) {
 		w->count[NDN_WORKER_BAD_CONTENT]++;
 		return;
 	}

@@ -37,20 +37,16 @@ void ndn_worker_ask(struct ndn_worker *w, enum ndn_name_kind what,
 
 	if (!err) {
 		i.name = ndn_name_of(&name);
-		err = ndn_interest_encode(&i, NULL, w->packet,
-					  sizeof(w->packet), &len);
+		err = ndn_interest_encode(&i, NULL, w->packet, sizeof(w->packet), &len);
 	}
 	send_packet(w, err, len);
 }
 
-void ndn_worker_put(struct ndn_worker *w, const struct ndn_name *name,
-		    struct ndn_bytes content)
+void ndn_worker_put(struct ndn_worker *w, const struct ndn_name *name, struct ndn_bytes content)
 {
-	struct ndn_data d = {
-		.name = *name, .has_content = true, .content = content};
+	struct ndn_data d = {.name = *name, .has_content = true, .content = content};
 	size_t len = 0;
-	enum ndn_err err = ndn_data_encode(&d, &w->config.sign, w->packet,
-					   sizeof(w->packet), &len);
+	enum ndn_err err = ndn_data_encode(&d, &w->config.sign, w->packet, sizeof(w->packet), &len);
 
 	send_packet(w, err, len);
 }
