@@ -13,7 +13,7 @@ MODULE_DIR := build/module$(MODULE_SERIES)
 MODULE_CHECK_DIR := build/module-check$(MODULE_SERIES)
 KDIR ?= build/kdir$(MODULE_SERIES)
 
-MODULE_SRC := Kbuild $(wildcard kmod/*.[ch] kmod/*/*.[ch] kmod/*/Kbuild.* \
+MODULE_SRC := Kbuild $(wildcard kmod/*.[ch] kmod/*/*.[ch] kmod/*/*/*.[ch] kmod/*/Kbuild.* \
 	kernels/*.[ch] kernels/*/*.[ch] kernels/Kbuild.*)
 
 $(addprefix $(MODULE_DIR)/,$(MODULE_SRC)): $(MODULE_DIR)/%: %
