@@ -27,4 +27,10 @@ static inline uint64_t clock_ms(void)
 	return clock_ns() / CLOCK_NS_PER_MS;
 }
 
+/* The same in seconds: for differences that people read. */
+static inline double clock_seconds(void)
+{
+	return (double)clock_ns() / CLOCK_NS_PER_SEC;
+}
+
 #endif /* TRIB_BASE_CLOCK_H */

@@ -11,22 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "fanout.h"
 
 #define RUNNING_MAX 16
 #define WORDS_MAX 64
 #define ANSWER_MAX (32u << 20)
-
-static long long now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
-}
 
 /* Copy @word with every {} replaced; the caller frees it. */
 static char *put_host(const char *word, size_t len, const char *host)
@@ -107,7 +99,7 @@ static void start(const char *via, struct fan *f)
 	f->err = err[0];
 	in[1] = out[0] = err[0] = -1;
 	fcntl(f->to, F_SETFL, O_NONBLOCK);
-	f->begun_ms = now_ms();
+	f->begun_ms = (long long)clock_ms();
 out:
 	shut(&in[0]);
 	shut(&in[1]);
@@ -194,7 +186,7 @@ static void look_after(struct fan *f, int ms)
 {
 	int status = 0;
 
-	if (now_ms() - f->begun_ms > ms && !*f->error) {
+	if ((long long)clock_ms() - f->begun_ms > ms && !*f->error) {
 		snprintf(f->error, sizeof(f->error), "no answer within %d seconds", ms / 1000);
 		kill(f->pid, SIGKILL);
 		/* Descendants of the process may hold the pipes open. */

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/apply/apply.h"
 #include "cli/apply/fanout.h"
 #include "cli/core/cli.h"
@@ -35,19 +35,11 @@ struct show {
 	bool quiet, shown;
 };
 
-static double seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
 static void show_progress(void *arg, size_t done, size_t n)
 {
 	struct show *s = arg;
 	bool tty = isatty(2);
-	double now = seconds();
+	double now = clock_seconds();
 
 	if (s->quiet || now - s->begun < PATIENCE || now - s->last < (tty ? 0.2 : 2))
 		return;
@@ -76,7 +68,7 @@ struct run {
  */
 static size_t round_of(struct run *r, const char *what, json_t **in, json_t **answer)
 {
-	struct show show = {.what = what, .begun = seconds(), .quiet = r->a.c->json};
+	struct show show = {.what = what, .begun = clock_seconds(), .quiet = r->a.c->json};
 	size_t i, bad = 0;
 
 	for (i = 0; i < r->a.nhost; i++) {

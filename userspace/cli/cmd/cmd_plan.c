@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/core/plan_file.h"
 #include "plan/plan.h"
 #include "cmd.h"
@@ -26,18 +26,10 @@ struct progress {
 	bool tty, shown;
 };
 
-static double seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
 static int show_progress(void *arg, const char *what, double share)
 {
 	struct progress *p = arg;
-	double now = seconds();
+	double now = clock_seconds();
 
 	if (now - p->begun < PATIENCE || now - p->last < (p->tty ? 0.2 : 2))
 		return 0;
@@ -199,7 +191,7 @@ static int hand_over(struct cli *c, const struct words *w, json_t *plan)
 
 static int make(struct cli *c, struct words *w)
 {
-	struct progress p = {.begun = seconds(), .tty = isatty(2)};
+	struct progress p = {.begun = clock_seconds(), .tty = isatty(2)};
 	struct plan_topology *topo = NULL;
 	struct plan_jobs *jobs = NULL;
 	struct plan_error e;

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/object/ndn.h"
 #include "cli/watch/watch.h"
 #include "cmd.h"
@@ -24,14 +25,6 @@ static void on_signal(int sig)
 {
 	(void)sig;
 	stop = 1;
-}
-
-static double monotonic(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
 static int look(struct cli *c, struct watch_sample *s)
@@ -52,7 +45,7 @@ static int look(struct cli *c, struct watch_sample *s)
 	if (!err)
 		err = ndn_look(c, &s->ndn);
 	s->ndn_stats = ndn_take_stats(s->stats);
-	s->seconds = monotonic();
+	s->seconds = clock_seconds();
 	if (err)
 		watch_free(s);
 	return err;
@@ -280,7 +273,7 @@ static bool pause_until(double when)
 {
 	double left;
 
-	while (!stop && (left = when - monotonic()) > 0)
+	while (!stop && (left = when - clock_seconds()) > 0)
 		poll(NULL, 0, (int)(left * 1000) + 1);
 	return !stop;
 }
@@ -303,7 +296,7 @@ static void report(struct cli *c, json_t *r, bool screen, bool once)
 static int loop(struct cli *c, uint32_t ms, bool once, bool screen)
 {
 	struct watch_sample a, b;
-	double next = monotonic();
+	double next = clock_seconds();
 	int err;
 
 	err = look(c, &a);
@@ -325,8 +318,8 @@ static int loop(struct cli *c, uint32_t ms, bool once, bool screen)
 		}
 		if (once || ferror(stdout))
 			break;
-		if (next < monotonic())
-			next = monotonic();
+		if (next < clock_seconds())
+			next = clock_seconds();
 	}
 	watch_free(&a);
 	return err;

@@ -2,6 +2,7 @@
 /* Owns the order of an examination. */
 #include <time.h>
 
+#include "base/clock.h"
 #include "cli/netlink/request.h"
 #include "cli/netlink/schema.h"
 #include "cli/out/out.h"
@@ -10,18 +11,10 @@
 /* Least time between two looks at counters and workers. */
 #define APART_MS 1000
 
-static double now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
-}
-
 /* Compare two looks, for findings that one look cannot give. */
 static void look_again(struct doctor *d, double since)
 {
-	double left = APART_MS - (now_ms() - since);
+	double left = APART_MS - (clock_seconds() - since) * 1e3;
 	struct timespec ts = {0};
 	json_t *stats = NULL, *trees = NULL;
 
@@ -36,8 +29,8 @@ static void look_again(struct doctor *d, double since)
 			    d->c->error);
 		d->c->error[0] = '\0';
 	} else {
-		doctor_workers(d, trees, (now_ms() - since) / 1e3);
-		doctor_counters(d, stats, (now_ms() - since) / 1e3);
+		doctor_workers(d, trees, clock_seconds() - since);
+		doctor_counters(d, stats, clock_seconds() - since);
 		doctor_entries(d);
 	}
 	json_decref(stats);
@@ -46,7 +39,7 @@ static void look_again(struct doctor *d, double since)
 
 void doctor_examine(struct doctor *d)
 {
-	double since = now_ms();
+	double since = clock_seconds();
 
 	doctor_tribd(d);
 	if (!d->peer)

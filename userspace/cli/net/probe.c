@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "probe.h"
 
 #define RESEND_MS 250
@@ -29,14 +29,6 @@ struct echo {
 	uint16_t seq;
 	uint64_t token;
 } __attribute__((packed));
-
-static double now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
-}
 
 static bool is_v4(const uint8_t addr[16])
 {
@@ -164,7 +156,7 @@ static void ask(struct probe *p)
 	}
 	p->tries++;
 	if (p->sent == 0)
-		p->sent = now_ms();
+		p->sent = clock_seconds() * 1e3;
 	if (send(p->fd, buf, len, 0) < 0 && errno != EAGAIN && errno != ENOBUFS)
 		p->err = errno;
 }
@@ -196,7 +188,7 @@ static void hear(struct probe *p)
 		return;
 	p->answered = true;
 	p->err = 0;
-	p->rtt_ms = now_ms() - p->sent;
+	p->rtt_ms = clock_seconds() * 1e3 - p->sent;
 }
 
 /* True for errors that another try cannot change. */
@@ -217,8 +209,8 @@ static bool turn(struct probe *p, struct pollfd *fds, size_t n, double next, dou
 		fds[i].events = POLLIN;
 		any |= fds[i].fd >= 0;
 	}
-	left = (next < deadline ? next : deadline) - now_ms();
-	if (!any || now_ms() >= deadline)
+	left = (next < deadline ? next : deadline) - clock_seconds() * 1e3;
+	if (!any || clock_seconds() * 1e3 >= deadline)
 		return false;
 	if (poll(fds, n, left > 0 ? (int)left + 1 : 0) <= 0)
 		return true;
@@ -231,15 +223,15 @@ static bool turn(struct probe *p, struct pollfd *fds, size_t n, double next, dou
 void probe_run(struct probe *p, size_t n, int ms)
 {
 	struct pollfd *fds = calloc(n, sizeof(*fds));
-	double deadline = now_ms() + ms, next = 0;
+	double deadline = clock_seconds() * 1e3 + ms, next = 0;
 	size_t i;
 
 	for (i = 0; i < n; i++)
 		start(&p[i]);
 	do {
-		if (now_ms() < next)
+		if (clock_seconds() * 1e3 < next)
 			continue;
-		next = now_ms() + RESEND_MS;
+		next = clock_seconds() * 1e3 + RESEND_MS;
 		/* The peer counts packets to the port: send two at most. */
 		for (i = 0; i < n; i++)
 			if (!finished(&p[i]) && (p[i].kind != PROBE_PORT || p[i].tries < 2))

@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <netlink/netlink.h>
 #include <netlink/socket.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 
+#include "base/clock.h"
 #include "uapi/trib.h"
 #include "client.h"
 
@@ -127,14 +127,6 @@ struct nl_msg *client_message(int cmd, int flags)
 		return NULL;
 	}
 	return msg;
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
 }
 
 static int keep(struct client *c, const struct nlmsghdr *nlh)
@@ -268,7 +260,7 @@ static int receive(struct client *c, int64_t deadline, unsigned char **buf)
 	int n;
 
 	for (;;) {
-		left = deadline - now_ms();
+		left = deadline - (int64_t)clock_ms();
 		n = left > 0 ? poll(&p, 1, left) : 0;
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -326,7 +318,7 @@ static int transact(struct client *c, struct nl_msg *msg)
 			    strerror(errno ? errno : EPROTO));
 	}
 	do {
-		ret = receive(c, now_ms() + c->timeout_ms, &buf);
+		ret = receive(c, (int64_t)clock_ms() + c->timeout_ms, &buf);
 		if (ret < 0)
 			return ret;
 		ret = datagram(c, buf, ret, req->nlmsg_seq, dump, &intr);
