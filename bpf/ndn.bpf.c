@@ -5,7 +5,8 @@
  * ndn_xdp	UDP port 6363 and EtherType 0x8624; trib_xdp calls it, or it is
  *		attached alone
  * ndn_egress	devmap program: addresses copies as they leave
- * ndn_grow	clsact ingress: sends what XDP cannot
+ * ndn_grow	clsact ingress: takes the orders of ndn_xdp
+ * ndn_send	tail-called by it: sends what XDP cannot
  * ndn_sweep	run by tribd: frees expired entries and Interests
  * ndn_forget	run by tribd: removes what an operator deletes
  * ndn_pass	for veth peers, like trib_pass

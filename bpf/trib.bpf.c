@@ -4,7 +4,8 @@
  *
  *	trib_xdp	XDP of its ports
  *	trib_egress	devmap program: headers of each frame that XDP redirects
- *	trib_grow	clsact ingress of its ports: sends what XDP cannot
+ *	trib_grow	clsact ingress of its ports: takes the orders of trib_xdp
+ *	trib_send	tail-called by it: sends what XDP cannot
  *	trib_pass	XDP of veth peers, which only receive redirected frames
  *			if they run a program themselves
  */

@@ -4,8 +4,8 @@
  * answer grows here and is filled from its slot. Copies are made here where those
  * of XDP would share one buffer (generic mode) or one port.
  *
- * Packets come from trib_xdp of the same port, which drops TRIB_T_GROW from
- * outside: they have been admitted.
+ * Packets come from trib_xdp of the same port, which admitted them and attached
+ * its orders (packet/errand.h). trib_grow takes these, trib_send follows them.
  */
 #ifndef TRIB_BPF_GROW_H
 #define TRIB_BPF_GROW_H
@@ -28,10 +28,7 @@ static __always_inline bool offloaded(struct __sk_buff *skb, __u32 off)
 	return !check;
 }
 
-/*
- * Is this UDP to our port? XDP only passes such a packet of type GROW if it made
- * it. Any other packet with the mark comes from outside.
- */
+/* Is this UDP to our port, in a form that XDP admits? */
 static __always_inline bool grow_is_ours(struct __sk_buff *skb, const struct grow_arg *a,
 					 __be16 proto)
 {

@@ -164,7 +164,7 @@ static __always_inline void grow_group(struct __sk_buff *skb, struct grow_arg *a
 /* A UDP port and two tags as one argument: there may be five. */
 #define ANSWER_TO(port, vlan) ((__u64)(port) | (__u64)(vlan)[0] << 16 | (__u64)(vlan)[1] << 32)
 
-/* Answer @to, whose MAC XDP has put into aux and scale. */
+/* Answer @to at @mac. */
 static __noinline void grow_answer(struct __sk_buff *skb, struct grow_arg *a, __u64 to,
 				   const __u8 *mac, const __u8 *dmac)
 {

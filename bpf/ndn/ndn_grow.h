@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The clsact program of the NDN forwarder: sends what XDP cannot. ndn_xdp of the
- * same port passes a marked frame up. The program takes the packet out of it, or
- * the stored answer to it, and sends a copy to each receiver.
+ * same port passes the frame up, with the number of a flight as its orders
+ * (packet/errand.h). ndn_grow takes these; ndn_send takes the packet out of the
+ * frame, or the stored answer to it, and sends a copy to each receiver.
  */
 #ifndef TRIB_BPF_NDN_GROW_H
 #define TRIB_BPF_NDN_GROW_H
@@ -253,10 +254,7 @@ static __always_inline bool grow_offloaded(struct __sk_buff *skb, __u32 off)
 	return !check;
 }
 
-/*
- * Check that the frame is untagged and of a kind that ndn_xdp handles: any other
- * mark is forged. Fills in @c->l4 and @c->offload.
- */
+/* Check that the frame is of a kind that ndn_xdp handles; fill in @c->l4, @c->offload. */
 static __always_inline bool grow_is_ours(struct __sk_buff *skb, struct ndn_copy *c)
 {
 	__u8 ip[40];

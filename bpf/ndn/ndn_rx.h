@@ -136,7 +136,7 @@ static __always_inline int rx_headers(struct xdp_md *ctx, struct rx *r)
 		rc = rx_ether(ctx, r);
 	else
 		return XDP_PASS;
-	/* Marks of flights look like group addresses: none may come from outside. */
+	/* No host has a group address. */
 	if (rc == RX_OK && (eth->h_source[0] & 1))
 		return ndn_drop(NDN_DROP_SOURCE);
 	return rc;

@@ -3,7 +3,7 @@
  * Sending. A packet for one face leaves with its headers. A packet for several is
  * marked with the number of a flight, a row that lists the receivers, and is
  * redirected to all ports; the devmap program addresses each copy. The clsact
- * program sends what XDP cannot: to ports without native XDP, to several faces
+ * program, which gets the number as metadata, sends what XDP cannot: to ports without native XDP, to several faces
  * behind one port, and answers longer than their Interest.
  */
 #ifndef TRIB_BPF_NDN_TX_H
@@ -11,7 +11,7 @@
 
 #include "ndn_rx.h"
 
-/* Takes the place of the MAC addresses of a marked frame. */
+/* Takes the place of the MAC addresses of a frame for the devmap program. */
 struct ndn_tag {
 	__u32 tick;
 	__u16 rsvd;
@@ -191,8 +191,8 @@ __noinline int ndn_tx_put(struct xdp_md *ctx, __u32 face, __u32 off, __u32 len)
 }
 
 /*
- * ndn_tx_flight() - mark the frame as a flight of @kind to the receivers in
- * struct ndn_work. Return: 0, or the reason to drop.
+ * ndn_tx_flight() - make a flight of @kind to the receivers in struct ndn_work, with
+ * the number &ndn_work.tick. Return: its row, or < 0.
  */
 __noinline int ndn_tx_flight(struct xdp_md *ctx, __u32 kind)
 {

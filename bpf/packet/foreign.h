@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Packets for our UDP port whose destination is another host. They are routed by
- * the kernel's tables if forwarding is on. Packets that XDP cannot send (unknown
- * neighbour, port without XDP) go to the kernel, which routes them itself.
+ * Packets for our UDP port whose destination is another host. The kernel routes
+ * them, by its tables and past its firewall. Packets of a neighbour that has the
+ * right `forward` are routed here, by the same tables, without the firewall; those
+ * that XDP cannot send (unknown neighbour, port without XDP) go to the kernel, too.
  */
 #ifndef TRIB_BPF_FOREIGN_H
 #define TRIB_BPF_FOREIGN_H
@@ -57,8 +58,8 @@ static __always_inline bool foreign_age(struct pkt *p)
 }
 
 /*
- * Route a packet that this host refuses, for @why, to the host it is for.
- * Dropped and counted as @why if it is for this one. Return: a verdict.
+ * Route a packet that this host refuses, for @why, or let the kernel route it, to the
+ * host it is for. Dropped and counted as @why if it is for this one. Return: a verdict.
  */
 static __noinline int foreign_pass(struct xdp_md *ctx, struct pkt *p, __u32 why)
 {

@@ -25,8 +25,9 @@
 #define HIDE(x) asm volatile("" : "+r"(x))
 
 /*
- * Source MAC of an NDN frame without headers, as MARK of send.h: no real source
- * has the multicast bit.
+ * First bytes of the source MAC of a frame between XDP and the devmap program: one
+ * for a group, and an NDN frame without headers. No real source has the multicast
+ * bit, and no frame with a mark comes in (marked()).
  */
 #define NDN_MARK bpf_htons(0x036e)
 

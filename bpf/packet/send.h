@@ -25,15 +25,13 @@ struct mark {
 } __attribute__((packed));
 
 /*
- * enum grow_how - orders for the clsact program, in &trib_hdr.relay
- *
- * Such a packet has the type TRIB_T_GROW, its real type in &trib_hdr.attempt and
- * its real relay number in the UDP source port; an answer keeps its source port.
+ * enum grow_how - orders for the clsact program: &trib_errand.arg[1]; the group is
+ * &trib_errand.arg[0]
  */
 enum grow_how {
-	/* values and header come from the slot */
+	/* values and header come from the slot; GROW_TYPE() is the type */
 	GROW_FILL = 1 << 0,
-	/* to the sender, whose MAC is in aux and scale */
+	/* to the sender */
 	GROW_ANSWER = 1 << 1,
 	/* to the tree's down and up groups */
 	GROW_BOTH = 1 << 2,

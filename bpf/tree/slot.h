@@ -44,9 +44,9 @@ enum slot_act {
  * @full:  bits that make the slot full.
  * @meta:  SLOT_META() of the packet; on return, of the slot.
  * @seen:  on return, bits of the slot's contributors.
- * @first_ns: on return, time of the first contribution, or 0.
+ * @first_ns: on return, time of the first contribution, or 0: the chunk is not timed.
  * @nval:  of the packet; on return, of the slot.
- * @flags: of the packet; on return, of the slot: TRIB_F_PUSH, TRIB_F_CE.
+ * @flags: of the packet; on return, of the slot: SLOT_KEEP_FLAGS.
  * @next:  state that a full slot enters.
  *
  * On return of DONE, ANSWER and AGAIN the slot's values are in the packet, if it

@@ -101,6 +101,7 @@ struct trib_tally {
  * @reqs:    list of requests not freed; @unfinished of them are not done.
  * @dead:    0, or the negative errno that ended the engine.
  * @error:   newest error.
+ * @death:   the error that ended the engine; every later call reports it again.
  * @count:   counters.
  */
 struct trib_engine {
@@ -256,14 +257,14 @@ const char *trib_call_wrong(const struct trib_engine *eng, const struct trib_cal
  * trib_call_issue() - start a collective
  * @out: the request; the host frees it. host->done() may run before the return.
  *
- * Needs trib_engine_start(). Allocates. Return: 0; -EINVAL and -ENOMEM with the
- * error set; &trib_engine.dead; -ECANCELED while leaving.
+ * Needs trib_engine_start(). Allocates. Return: 0, -ENOMEM with the error set, or as
+ * trib_call_check().
  */
 int trib_call_issue(struct trib_engine *eng, const struct trib_call *c, struct trib_req **out);
 
 /**
  * trib_call_check() - check whether a collective may be issued now
- * Return: 0; -EINVAL with the error set; &trib_engine.dead; -ECANCELED while
+ * Return: 0, or with the error set -EINVAL, &trib_engine.dead, or -ECANCELED while
  * leaving.
  */
 int trib_call_check(struct trib_engine *eng, const struct trib_call *c);

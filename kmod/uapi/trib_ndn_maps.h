@@ -411,7 +411,7 @@ struct ndn_kept {
 };
 
 /**
- * enum ndn_flight_kind - what to send for a marked frame
+ * enum ndn_flight_kind - what to send for a frame
  * @NDN_FLIGHT_COPY: the packet itself.
  * @NDN_FLIGHT_ACK:  the acknowledgement that an entry keeps.
  * @NDN_FLIGHT_KEPT: the Data of the same name in the cache.
@@ -424,8 +424,8 @@ enum ndn_flight_kind {
 
 /**
  * struct ndn_flight - a frame on its way from ndn_xdp to the program that sends it
- * @tick:     number in the frame's tag. Another number means that the row was
- *            reused or the frame was forged.
+ * @tick:     number in the frame's tag or orders. Another number means that the row
+ *            was reused.
  * @kind:     what to send.
  * @mark:     marker of the name.
  * @count:    components of the name without its marker.

@@ -64,9 +64,6 @@
  *                 here and not later.
  * @TRIB_T_START:  down: answer to JOIN. Payload struct trib_start, padded like it.
  * @TRIB_T_LEAVE:  up: the worker detaches. Payload struct trib_join.
- * @TRIB_T_GROW:   never on the wire: trib_xdp hands such a packet to the clsact
- *                 program of the same port, because its answer is longer than
- *                 itself. Dropped if it arrives from outside.
  */
 enum trib_type {
 	TRIB_T_GRAD = 1,
@@ -94,6 +91,9 @@ enum trib_type {
  *                 0) only makes room for the answer.
  * @TRIB_F_CE:     a contribution met congestion (its IP ECN field was CE). Relays
  *                 collect it in the slot and put it in the RESULT.
+ * @TRIB_F_HEAD:   first chunk of a message in its tree: it arrives when the rank has
+ *                 begun the collective, so relays time for whom the others wait. The
+ *                 same on all workers. Relays collect it like PUSH.
  * @TRIB_F_MASK:   reserved for compressed payloads, which start with mask words.
  */
 enum trib_flags {

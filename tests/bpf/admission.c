@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Admission: packets that are ours, those of them that are let in, and those left to
- * others.
+ * Admission: packets of this protocol that are admitted, those that are refused, and those that
+ * pass to the stack.
  */
 #include <arpa/inet.h>
 #include <linux/bpf.h>
@@ -38,7 +38,7 @@ static void admission__every_address_family_and_tag(void)
 		l.tpid[0] = t[2];
 		l.tpid[1] = t[3];
 		frame_build(&f, &l, &h, (uint64_t[8]){7}, 64);
-		/* Priority bits are not part of the id. */
+		/* The priority bits of a tag are not part of the VLAN id. */
 		if (t[0])
 			f.b[14] |= 0xe0;
 		run_xdp(&f, 1);
@@ -112,7 +112,7 @@ static void admission__three_tags_pass(void)
 	world_reset();
 }
 
-/* A JOIN, LEAVE or START as libtrib or another tribd sends it. */
+/* A JOIN, LEAVE or START as libtrib or another tribd sends it passes to tribd. */
 static void control(int type, int tree, int child, int nval)
 {
 	static const uint64_t zeros[NVAL_MAX / 2];

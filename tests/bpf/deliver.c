@@ -25,7 +25,7 @@ static int take(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-/* How many records came since the last call? */
+/* Return: the number of records since the last call. */
 static int rings(void)
 {
 	rung = 0;
@@ -74,7 +74,7 @@ static void cell__holds_the_result(void)
 	expect_eq(the_drop(), -1);
 }
 
-/* Map it as ranks do: tribd froze it, so no process can write. */
+/* Map the cells as ranks do: tribd froze the map, so no process can write. */
 static void cell__shows_in_a_frozen_mapping(void)
 {
 	size_t step = 64 + 4 * w.nval, len = (SLOTS * step + 4095) & ~4095;
@@ -237,7 +237,7 @@ static void ring__is_rung_at_every_sixty_fourth(void)
 	expect_eq(stat_of(TRIB_DELIVERED), 3 * TRIB_RING_EVERY);
 }
 
-/* The stream of an epoch begins at 0 wherever the last one ended. */
+/* An epoch's stream begins at 0, wherever the stream before it ended. */
 static void ring__new_epoch_is_in_a_row(void)
 {
 	struct trib_tree t;
@@ -259,7 +259,10 @@ static void ring__new_epoch_is_in_a_row(void)
 	expect_eq(n, 1); /* chunk 0 did not extend the row */
 }
 
-/* Somebody asked again: the first ring may have been lost. */
+/*
+ * A packet that asks for a present result rings again: the first ring may be
+ * lost.
+ */
 static void ring__is_rung_by_a_result_that_is_there(void)
 {
 	fresh();
@@ -285,7 +288,7 @@ static void ring__every_rank_has_its_own(void)
 static void ring__full_one_is_counted(void)
 {
 	fresh();
-	/* 4096 bytes, 32 a record with its header. */
+	/* 4096 bytes hold 128 records of 32 bytes, header included. */
 	for (int chunk = 0; chunk < 200; chunk++)
 		result(LEAF, chunk, 16, 1, TRIB_F_PUSH);
 	expect(stat_of(TRIB_DROP_RING) > 50);
@@ -351,7 +354,7 @@ static void host__relay_delivers_its_own_results(void)
 	expect_eq(cell_of(3)->v[175], 15);
 	expect_eq(cell_of(3)->last, 2);
 	expect_eq(rings(), 1); /* 3 opens a gap */
-	/* A child that asks again may be a rank here. */
+	/* The child that asks again may be a rank of this host: ring. */
 	expect_eq(run_grad(&f, HOST, 0, 3, 352, 5), XDP_REDIRECT);
 	expect_eq(rings(), 1);
 	expect_eq(the_drop(), -1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Every reason to drop a packet of ours before its slot is looked at: counted
- * once, under one number, and no slot is touched.
+ * Each reason to drop a packet before its slot is read: it is counted once,
+ * under one number, and no slot changes.
  */
 #include <arpa/inet.h>
 #include "tests/bpf/world/spoil.h"
@@ -96,7 +96,7 @@ static void drop__format_of_what_has_no_values(void)
 	expect_drop(TRIB_DROP_FORMAT);
 }
 
-/* Change the length that stands at @off by @n. */
+/* Add @n to the length field at @off. */
 static void drop_length_at(int off, int n)
 {
 	good();
@@ -111,7 +111,7 @@ static void drop__length(void)
 		drop_length_at(f.l3 + 2, n);
 		drop_length_at(f.l4 + 4, n);
 	}
-	/* IP and UDP agree with each other, but not with ours. */
+	/* The lengths of IP and UDP agree, but differ from the header's. */
 	for (int n = -64; n <= 64; n += 128) {
 		good();
 		put16(f.l3 + 2, get16(f.l3 + 2) + n);
@@ -147,7 +147,9 @@ static void drop__v6_length(void)
 	w.v6 = false;
 }
 
-/* Two datagrams of a sender that left their cutting to its device. */
+/*
+ * Two datagrams in one super-packet, which the sender's device should have cut.
+ */
 static void drop__gso(void)
 {
 	int n;
@@ -159,7 +161,10 @@ static void drop__gso(void)
 	put16(f.l3 + 2, get16(f.l3 + 2) + n);
 	put16(f.l4 + 4, get16(f.l4 + 4) + n);
 	expect_drop(TRIB_DROP_GSO);
-	/* The same length, but something else behind the first. */
+	/*
+	 * The length is right, but the bytes behind the first datagram are not
+	 * a second one.
+	 */
 	world_reset();
 	frame_grad(&f, ROOT, 1, 3, 32, 7);
 	f.len += n;
@@ -272,7 +277,7 @@ static void drop__face(void)
 	expect_drop(TRIB_DROP_FACE);
 }
 
-/* From a face with these tags, where @outer and @inner are expected. */
+/* Send from a face with these tags where @outer and @inner are expected. */
 static void drop_vlan(int outer, int inner, int has_outer, int has_inner)
 {
 	struct link l;

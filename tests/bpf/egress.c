@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Frames that leave the ports: new headers for every copy, and answers that keep
- * theirs.
- */
+/* Frames that leave the ports: copies get new headers, answers keep theirs. */
 #include <arpa/inet.h>
 #include <linux/bpf.h>
 #include <string.h>
@@ -17,7 +14,7 @@ static void fresh(bool v6, uint16_t vlan0, uint16_t vlan1)
 	live_flush();
 }
 
-/* @out is on its way from us to @child (or the parent) of @tree. */
+/* Expect headers in @out from this host to @child (-1: the parent) of @tree. */
 static void expect_for(int tree, int child)
 {
 	struct addr to = peer_of(tree, child), from = ourselves(tree, child);
@@ -32,7 +29,7 @@ static void expect_for(int tree, int child)
 	expect_eq(frame_port(&out, 0), TRIB_UDP_PORT);
 	expect_eq(frame_port(&out, 1), to.port);
 	expect(frame_sound(&out));
-	/* Class kept, ECT(0). */
+	/* The traffic class stays, with ECT(0). */
 	expect_eq(out.v6 ? (out.b[out.l3] << 4 | out.b[out.l3 + 1] >> 4) & 0xff : out.b[out.l3 + 1],
 		  0xba);
 }
@@ -46,7 +43,7 @@ static void expect_values(int type, int nval, uint64_t word)
 			return;
 }
 
-/* Contributions of all children; the last one is live. */
+/* Contribute for all children; the last packet travels live. */
 static void contribute(int tree, int n, uint32_t chunk, int nval)
 {
 	for (int child = 0; child < n - 1; child++)
@@ -145,7 +142,7 @@ static void egress__short_packets_are_rewritten_too(void)
 	}
 }
 
-/* Members with 0, 1 and 2 tags, whatever the completing packet had. */
+/* Members with 0, 1 and 2 tags, whatever tags the completing packet had. */
 static void check_tags(bool v6, uint16_t vlan0, uint16_t vlan1)
 {
 	static const uint16_t tags[3][2] = {{0, 0}, {7, 0}, {8, 9}};
@@ -184,8 +181,8 @@ static void egress__tags_are_pushed_and_popped(void)
 }
 
 /*
- * A port's batch has one program, that of its first frame: were an answer
- * sent without trib_egress, the copies behind it would keep our mark.
+ * All frames of a port's batch run the program of the first frame. If answers
+ * skipped trib_egress, the copies behind one would keep the mark.
  */
 static void egress__answers_share_a_batch_with_copies(void)
 {
@@ -264,7 +261,7 @@ static void egress__congestion_mark_is_not_passed_on(void)
 	}
 }
 
-/* Down by one multicast copy and up, through the one port of the node. */
+/* One multicast copy down and one packet up, through the node's only port. */
 static void oneport__sums_and_results_pass(void)
 {
 	fresh(false, 0, 0);

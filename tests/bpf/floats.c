@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Sums of floats where the programs were loaded without the kernel module:
- * contributions are refused, results pass. tests/vm/kfunc/floats.c has the sums.
+ * Float sums without the kernel module: contributions are refused, results
+ * pass. tests/vm/kfunc/floats.c tests the sums.
  */
 #include <arpa/inet.h>
 #include <linux/bpf.h>
@@ -37,7 +37,7 @@ static void floats__stranger_is_not_told_of_the_module(void)
 	expect_eq(the_drop(), TRIB_DROP_COOKIE);
 }
 
-/* From the parent, and as a child that kept it sends it. */
+/* From the parent, and from a child that kept the result. */
 static void floats__result_needs_no_module(void)
 {
 	for (int from = -1; from < 1; from++) {

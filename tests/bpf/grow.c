@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The clsact program: packets that grow into their answers, and copies that
- * XDP cannot make. Mostly live: through trib_xdp, the stack and out.
+ * The clsact program: packets that grow into their answers, and copies that XDP
+ * cannot make. Most tests send live frames through trib_xdp, the stack and out.
  */
 #include <arpa/inet.h>
 #include <linux/bpf.h>
@@ -18,7 +18,9 @@ static void fresh(bool v6, uint16_t vlan0, uint16_t vlan1)
 	live_flush();
 }
 
-/* @out is a @type from us to @child (or the parent) of @tree. */
+/*
+ * Expect @out to be a @type from this host to @child (-1: the parent) of @tree.
+ */
 static void expect_for(int tree, int child, int type, int nval, uint64_t word)
 {
 	struct addr to = peer_of(tree, child), from = ourselves(tree, child);
@@ -55,7 +57,10 @@ static void all_quiet(void)
 		expect(live_quiet(port));
 }
 
-/* A broadcast: child 0 has the values, the others only make up the number. */
+/*
+ * A broadcast: child 0 sends the values, the others send packets without
+ * values.
+ */
 static void check_broadcast(int nval)
 {
 	frame_grad(&in, ROOT, 0, 3, nval, 77);
@@ -114,7 +119,10 @@ static void grow__shorter_zeros_do_not_complete(void)
 	frame_grad(&in, ROOT, 2, 3, 16, 0);
 	frame_hdr(&in)->flags |= TRIB_F_EMPTY;
 	live_send(&in, 2);
-	/* 16 zeros are not the slot's 352: it waits for a proper one. */
+	/*
+	 * 16 zeros do not fit the slot's 352 values: it waits for a full
+	 * packet.
+	 */
 	expect_eq(the_drop(), TRIB_DROP_MISMATCH);
 	all_quiet();
 }
@@ -130,7 +138,7 @@ static void grow__inner_sum_goes_up(void)
 	expect_eq(frame_hdr(&out)->flags, TRIB_F_UP);
 	all_quiet();
 	expect_eq(stat_of(TRIB_TX_PARTIAL), 1);
-	/* Again, on request. */
+	/* Once more, on request. */
 	frame_hdr(&in)->flags |= TRIB_F_RESEND;
 	live_send(&in, 1);
 	expect(live_catch(&out, 3));
@@ -272,7 +280,7 @@ static void oneport__need_and_result_go_down_and_up(void)
 	expect_eq(the_drop(), -1);
 }
 
-/* Generic mode: neither devmaps for groups nor entries for ports. */
+/* Generic mode: no devmaps for groups, no entries for ports. */
 static void generic__clsact_sends_copies_and_answers(void)
 {
 	for (int v6 = 0; v6 < 2; v6++) {
@@ -462,8 +470,9 @@ static void grow__other_traffic_is_left_to_others(void)
 }
 
 /*
- * A worker's socket behind a veth leaves the checksum to its device; so who
- * receives the grown packet must find a sum that can still be completed.
+ * A worker's socket behind a veth leaves the checksum to its device. The
+ * receiver of the grown packet must find a checksum that can still be
+ * completed.
  */
 static void grow__checksum_stays_completable(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The object with 832 values a slot: its own sizes, and the ways through
- * which they pass.
+ * The object with 832 values per slot: its sizes, and each path of a full
+ * packet.
  */
 #include <arpa/inet.h>
 #include <linux/bpf.h>
@@ -46,7 +46,7 @@ static void large__sums_of_every_length_are_exact(void)
 static void large__more_values_are_dropped(void)
 {
 	fresh(false, 0, 0);
-	/* The frame is shorter than it says, but that is looked at later. */
+	/* The frame is shorter than its header says; a later check finds that. */
 	frame_grad(&in, ROOT, 0, 1, NVAL, 3);
 	frame_hdr(&in)->nval = htons(NVAL + 1);
 	expect_eq(run_xdp(&in, 0), XDP_DROP);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * NEED down and up (ASK): the rules by which a chunk is found again.
- */
+/* NEED down and up (ASK): the rules by which a lost chunk is found again. */
 #include <arpa/inet.h>
 #include <linux/bpf.h>
 #include "tests/lib/tap.h"
@@ -15,7 +13,7 @@ static int need(int tree, int child, uint32_t chunk, uint64_t seen)
 	return run_xdp(&f, port_of(tree, child));
 }
 
-/* The packet left as NEED(@seen) for @group. */
+/* Expect the packet as NEED(@seen) for @group. */
 static void expect_need(int verdict, int group, uint64_t seen)
 {
 	expect_eq(verdict, XDP_REDIRECT);
@@ -29,7 +27,7 @@ static void expect_need(int verdict, int group, uint64_t seen)
 	expect_eq(the_drop(), -1);
 }
 
-/* The packet was handed to clsact, to become a @type for @group. */
+/* Expect the packet at clsact, to become a @type for @group. */
 static void expect_grow(int verdict, int type, int group)
 {
 	expect_eq(verdict, XDP_PASS);
@@ -45,7 +43,7 @@ static void collect(int tree, int child)
 	run_grad(&f, tree, child, 3, 352, 5);
 }
 
-/* An inner node that has sent its sum to the parent. */
+/* Make an inner node that has sent its sum to the parent. */
 static void sent(void)
 {
 	world_reset();
@@ -53,7 +51,7 @@ static void sent(void)
 	run_grad(&f, INNER, 1, 3, 352, 5);
 }
 
-/* A node that has the result. */
+/* Make a node that has the result of chunk 3. */
 static void finished(int tree)
 {
 	world_reset();
@@ -66,7 +64,7 @@ static void finished(int tree)
 	run_xdp(&f, port_of(tree, -1));
 }
 
-/* A newer chunk than 3 is in its slot. */
+/* The slot holds a newer chunk than 3. */
 static void moved_on(int tree)
 {
 	world_reset();
@@ -101,10 +99,13 @@ static void ask__of_a_free_slot_goes_to_all_but_the_asker(void)
 	expect_need(need(ROOT, 1, 3, 0), DOWN(ROOT), 1 << 1);
 	world_reset();
 	expect_need(need(INNER, 1, 3, 0), ALL(INNER), 1 << 1);
-	/* An older chunk, finished or not, says nothing about this one. */
+	/*
+	 * An older chunk in the slot, finished or not, says nothing about this
+	 * chunk.
+	 */
 	finished(ROOT);
 	expect_need(need(ROOT, 1, 3 + SLOTS, 0), DOWN(ROOT), 1 << 1);
-	/* The slot is as it was. */
+	/* The slot did not change. */
 	expect_eq(slot_of(ROOT, 3)->chunk, 3);
 	expect_eq(slot_of(ROOT, 3)->state, TRIB_SLOT_RESULT);
 }
@@ -184,7 +185,7 @@ static void need__slot_of_an_older_epoch_is_free(void)
 	expect_need(run_xdp(&f, 1), DOWN(ROOT), 1 << 1);
 }
 
-/* No group can have two members behind one port: clsact sends to both. */
+/* A group cannot have two members behind one port: clsact sends to both. */
 static void need__through_one_port_goes_to_clsact(void)
 {
 	collect(ONEPORT, 0);
@@ -193,12 +194,12 @@ static void need__through_one_port_goes_to_clsact(void)
 	frame_grad(&f, ONEPORT, 0, 3, 352, 5);
 	frame_hdr(&f)->flags |= TRIB_F_RESEND;
 	expect_grow(run_xdp(&f, 0), TRIB_T_NEED, TRIB_NONE);
-	/* Down alone is one copy. */
+	/* A packet that goes down only needs one copy. */
 	collect(ONEPORT, 0);
 	expect_need(need(ONEPORT, -1, 3, 0), DOWN(ONEPORT), 1 << 0);
 }
 
-/* EMPTY without room for the bitmap. */
+/* EMPTY without room for the bitmap of NEED. */
 static void need__longer_than_the_packet_grows(void)
 {
 	world_reset();

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Shared pools: who may send, and in which form.
- */
+/* Shared pools: who may send, and which packets are well formed. */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <linux/bpf.h>
@@ -22,7 +20,7 @@ static void refused(int child, int why)
 	expect_eq(pool_mark(3), 0);
 }
 
-/* The rank of the first child, where a sender is looked for at first. */
+/* Set the rank of the first child; the look-up of a sender starts there. */
 static void ranks_from(int rank)
 {
 	struct trib_pool row = pool_row_get();
@@ -31,7 +29,10 @@ static void ranks_from(int rank)
 	pool_row_put(row);
 }
 
-/* A child in its place needs no entry, and one with an entry no place. */
+/*
+ * A child at its own position needs no entry, and a child with an entry needs
+ * no position.
+ */
 static void admit__neighbours_are_found_either_way(void)
 {
 	struct trib_pool_face key;
@@ -84,7 +85,10 @@ static void admit__strangers_drop(void)
 	refused(0, TRIB_DROP_TREE);
 }
 
-/* Ranks of a relay below us, past it; not those next to us. */
+/*
+ * Ranks of a relay below are admitted when that relay is skipped; the
+ * neighbour's are not.
+ */
 static void admit__guests_are_ranks_of_the_row(void)
 {
 	struct trib_hdr h = pool_hdr(TRIB_T_PROBE, POOL, 0, pool_rank(2), 3);
@@ -124,7 +128,7 @@ static void admit__guests_are_ranks_of_the_row(void)
 	refused(0, TRIB_DROP_FACE);
 }
 
-/* Between workers and the PS, past us: IP's business. */
+/* Packets between workers and the PS that pass this relay: IP forwards them. */
 static void left_to_ip(int child)
 {
 	struct frame before = pw.f;
@@ -230,7 +234,7 @@ static void admit__form(void)
 	refused(0, TRIB_DROP_BITMAP);
 }
 
-/* A dedicated tree takes nothing of a shared one's. */
+/* A dedicated tree refuses packets of a shared tree. */
 static void admit__dedicated_trees_are_unmoved(void)
 {
 	struct trib_hdr h = header(TRIB_T_GRAD, INNER, 0, 3);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Shared pools: GRADs with our number, one case for each rule of a relay, in the
- * order of kmod/uapi/PROTOCOL.md.
+ * Shared pools: GRADs addressed to this relay, one case for each of its rules,
+ * in the order of kmod/uapi/PROTOCOL.md.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -69,7 +69,7 @@ static void grad__workers_of_others_pass(void)
 	pool_expect_passed(0);
 	pool_expect_nobody(3);
 	pool_expect_mark(3, 0);
-	/* Ours still meet. */
+	/* Packets of this chunk still meet here. */
 	expect_eq(pool_send_grad(1, 3, 16, 1), XDP_DROP);
 	pool_expect_slot(3, TRIB_POOL_COLLECT, 1, 1);
 	expect_eq(the_drop(), -1);
@@ -277,7 +277,10 @@ static void grad__slot_of_another_chunk_passes(void)
 	expect_eq(stat_of(TRIB_POOL_TAKEN_OVER), 0);
 }
 
-/* Same tree number or same job, chunk and epoch: still somebody else's. */
+/*
+ * The slot's owner is job, tree, chunk and epoch together: one difference means
+ * another owner.
+ */
 static void grad__identity_is_all_of_it(void)
 {
 	struct trib_pool_slot s;
@@ -337,7 +340,7 @@ static void grad__old_slot_is_taken_over(void)
 	expect_eq(pool_slot(4)->nval, 16);
 	expect(pool_slot(4)->time_ns > s.time_ns + 9000000000ULL);
 	expect_eq(stat_of(TRIB_POOL_TAKEN_OVER), 1);
-	/* A worker that lacks the old chunk asks the PS. */
+	/* A worker that misses the old chunk asks the PS. */
 	pool_grad(1, 3, 32, 1);
 	pool_expect_passed(1);
 	expect_eq(the_drop(), -1);

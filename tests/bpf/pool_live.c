@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Shared pools through the stack: headers of the next hop, packets that grow, and
- * ports without native XDP.
+ * Shared pools with live frames: headers towards the next hop, packets that
+ * grow, and ports without native XDP.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -19,7 +19,10 @@ static void live(bool v6, uint16_t vlan0, uint16_t vlan1, int n)
 	live_flush();
 }
 
-/* @pw.f came to the next hop, with its own addresses and the sender's rank. */
+/*
+ * Expect pw.f at the next hop: this relay's addresses, and the rank of the
+ * sender.
+ */
 static void expect_caught_up(int rank)
 {
 	struct addr to = peer_of(INNER, -1), from = ourselves(INNER, -1);
@@ -54,7 +57,7 @@ static void live__rank_survives_the_next_hops_headers(void)
 	expect_eq(stat_of(TRIB_EGRESS), 1);
 }
 
-/* The last one has nothing to add, and brings no room for the sum. */
+/* The last packet adds no values and has no room for the sum. */
 static void check_grow(void)
 {
 	pool_grad(0, 3, 352, 5);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Shared pools: packets that pass without being summed: RESULTs on their way down,
- * probes, and packets for others.
+ * Shared pools: packets that pass without being added: RESULTs on their way
+ * down, probes, and packets for others.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -25,7 +25,7 @@ static void result__frees_marks_and_goes_down(void)
 	expect_eq(stat_of(TRIB_POOL_FREED), 1);
 	expect_eq(stat_of(TRIB_RX_RESULT), 1);
 	expect_eq(stat_of(TRIB_TX_RESULT), 1);
-	/* Again, when nothing is held. */
+	/* Once more, now that no slot holds the chunk. */
 	pool_values(pool_hdr(TRIB_T_RESULT, POOL, -1, 5, 3), -1, (struct pool_who){}, 352, 9);
 	before = pw.f;
 	expect_eq(pool_run(-1), XDP_REDIRECT);
@@ -115,7 +115,7 @@ static void probe__is_answered_in_place(void)
 	check_probe();
 }
 
-/* @h from @child leaves for @group as it came. */
+/* Send @h from @child, and expect it unchanged at @group. */
 static void expect_forwarded(struct trib_hdr h, int child, int nval, int group)
 {
 	struct frame before;

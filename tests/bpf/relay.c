@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The rules of a node for contributions and results: which packets leave, at the
- * root and at an inner node. Verdict, packet out, slot.
+ * The rules of a node for contributions and results, at the root and at an
+ * inner node. Each test checks verdict, packet out and slot.
  */
 #include <arpa/inet.h>
 #include <linux/bpf.h>
@@ -11,7 +11,7 @@
 
 static struct frame f;
 
-/* The packet is a @type for @group with @nval units of @word. */
+/* Expect the packet as a @type for @group with @nval units of @word. */
 static void expect_out(int type, int group, int flags, int nval, uint64_t word)
 {
 	struct trib_hdr *h = frame_hdr(&f);
@@ -30,7 +30,7 @@ static void expect_out(int type, int group, int flags, int nval, uint64_t word)
 			return;
 }
 
-/* Children 0 to n - 1 contribute; the verdict of the last. */
+/* Contribute for children 0 to n - 1. Return: the verdict of the last packet. */
 static int contribute(int tree, int n, uint32_t chunk, int nval, uint64_t word)
 {
 	int verdict = -1;
@@ -71,7 +71,7 @@ static void root__result_names_who_was_last(void)
 	expect_eq(slot_of(ROOT, 3)->last, 1);
 }
 
-/* An answer: back out of the port it came by, in the sender's direction. */
+/* Expect an answer: it leaves by the port it came from, towards its sender. */
 static void expect_answer(int tree, int child)
 {
 	struct addr to = peer_of(tree, child), from = ourselves(tree, child);
@@ -109,7 +109,10 @@ static void root__finished_chunk_is_answered_in_place(void)
 {
 	world_reset();
 	check_answer();
-	/* Without RESEND, too: a duplicate by the network does no harm. */
+	/*
+	 * The same without RESEND: a duplicate made by the network does no
+	 * harm.
+	 */
 	expect_eq(run_grad(&f, ROOT, 0, 3, 352, 5), XDP_REDIRECT);
 	expect_answer(ROOT, 0);
 }
@@ -137,7 +140,7 @@ static void root__answer_carries_push_and_congestion(void)
 	expect_out(TRIB_T_RESULT, -1, TRIB_F_CE | TRIB_F_PUSH, 16, 3);
 }
 
-/* The answer to a packet that met congestion does not say so in its IP. */
+/* A packet arrived with CE. The IP header of its answer must not repeat that. */
 static void root__congestion_mark_does_not_go_back(void)
 {
 	struct link l = link_of(ROOT, 1);
@@ -298,7 +301,7 @@ static void inner__result_is_kept_and_goes_down(void)
 	expect_eq(slot_of(INNER, 3)->v[175], 77);
 	expect_eq(slot_of(INNER, 3)->last, 5);
 	expect_eq(stat_of(TRIB_RX_RESULT), 1);
-	/* A child that asks again gets it. */
+	/* A child that asks again gets the result. */
 	expect_eq(resend(INNER, 0, 3, 352, 5), XDP_REDIRECT);
 	expect_answer(INNER, 0);
 	expect_out(TRIB_T_RESULT, -1, TRIB_F_PUSH | TRIB_F_CE, 352, 77);
@@ -390,7 +393,10 @@ static void control__alive_and_abort_go_up_then_down(void)
 	}
 }
 
-/* A port without an entry, a group without a devmap: clsact's to send. */
+/*
+ * XDP passes on packets for a port without an entry or a group without a
+ * devmap: clsact sends them.
+ */
 static void generic__what_xdp_cannot_send_goes_to_clsact(void)
 {
 	world_reset();

@@ -10,7 +10,7 @@
 
 static struct frame f;
 
-/* The slot's words are all @word, nval units of them. */
+/* Expect @nval units of @word in the slot. */
 static void expect_words(const struct trib_slot *s, int nval, uint64_t word)
 {
 	expect_eq(s->nval, nval);
@@ -39,7 +39,7 @@ static void slot__first_contribution_takes_it(void)
 	expect_eq(stat_of(TRIB_RX_BYTES), 1408);
 }
 
-/* Pairs of int32 as the wire has them: (hi << 32) + lo, lo signed. */
+/* Pairs of int32 in wire order: (hi << 32) + lo, lo signed. */
 static uint64_t pair(int32_t hi, int32_t lo)
 {
 	return ((uint64_t)(uint32_t)hi << 32) + (uint64_t)(int64_t)lo;
@@ -65,7 +65,7 @@ static void slot__sums_of_every_length_are_exact(void)
 	}
 }
 
-/* Every word its own values: nothing moves, nothing is skipped. */
+/* Each word has its own value: none is moved or skipped. */
 static void slot__every_word_is_added_in_its_place(void)
 {
 	uint64_t v[176], want[176] = {};
@@ -87,7 +87,10 @@ static void slot__every_word_is_added_in_its_place(void)
 	expect(!memcmp(f.b + f.pay, want, sizeof(want)));
 }
 
-/* Three contributions of @nval units in another format; the sum's words. */
+/*
+ * Add @nval units in another format from three children; check the slot's
+ * words.
+ */
 static void check_op(int op, int fmt, int nval, const uint64_t in[3], uint64_t want)
 {
 	world_reset();
@@ -178,7 +181,7 @@ static void slot__chunk_numbers_wrap(void)
 
 	world_reset();
 	run_grad(&f, ROOT, 0, last, 352, 7);
-	/* Eight chunks later it is 7. */
+	/* Eight chunks later, slot 7 is in use again. */
 	run_grad(&f, ROOT, 1, 7, 352, 9);
 	expect_eq(slot_of(ROOT, 7)->chunk, 7);
 	expect_words(slot_of(ROOT, 7), 352, 9);
@@ -196,7 +199,7 @@ static void slot__new_epoch_frees_it(void)
 	tree_get(ROOT, &t);
 	t.epoch = EPOCH + 1;
 	tree_put(ROOT, &t);
-	/* An older chunk number, but of the epoch that runs now. */
+	/* The chunk number is older, but the epoch is the one that runs now. */
 	frame_grad(&f, ROOT, 1, 3, 352, 9);
 	frame_hdr(&f)->epoch = htonl(EPOCH + 1);
 	run_xdp(&f, 1);
@@ -257,7 +260,7 @@ static void slot__empty_contribution_only_marks(void)
 	expect_eq(slot_of(ROOT, 3)->nval, 0);
 	run_grad(&f, ROOT, 1, 3, 352, -5);
 	expect_words(slot_of(ROOT, 3), 352, -5);
-	/* The zeros that make room are no values: -5 stays the maximum. */
+	/* The zeros that make room are not values: -5 stays the maximum. */
 	run_empty(ROOT, 2, 3, 352, TRIB_FMT_Q32);
 	expect_words(slot_of(ROOT, 3), 352, -5);
 	expect_eq(slot_of(ROOT, 3)->state, TRIB_SLOT_RESULT);
@@ -267,7 +270,7 @@ static void slot__empty_contribution_only_marks(void)
 	expect_eq(frame_hdr(&f)->flags & TRIB_F_EMPTY, 0);
 }
 
-/* It comes from a rank that is at another collective. */
+/* EMPTY from a rank that has issued another collective. */
 static void slot__empty_of_another_kind_is_not_counted(void)
 {
 	world_reset();
@@ -286,7 +289,7 @@ static void slot__empty_of_another_kind_is_not_counted(void)
 	expect_words(slot_of(ROOT, 3), 64, 11);
 }
 
-/* Nobody had values, so the result is shorter than the packet. */
+/* No child had values, so the result is shorter than the packet. */
 static void slot__all_empty_completes_without_values(void)
 {
 	world_reset();
@@ -307,14 +310,14 @@ static void slot__push_and_congestion_are_collected(void)
 	world_reset();
 	run_grad(&f, ROOT, 0, 3, 16, 1);
 	expect_eq(slot_of(ROOT, 3)->flags, 0);
-	/* The network marks one packet ... */
+	/* The network sets CE on one packet, */
 	frame_grad(&f, ROOT, 1, 3, 16, 1);
 	h = *frame_hdr(&f);
 	l.tos |= 3;
 	frame_build(&f, &l, &h, (uint64_t[8]){1}, 64);
 	run_xdp(&f, 1);
 	expect_eq(slot_of(ROOT, 3)->flags, TRIB_F_CE);
-	/* ... and the worker says that this one ends a message. */
+	/* and the worker marks the end of a message on this one. */
 	frame_grad(&f, ROOT, 2, 3, 16, 1);
 	frame_hdr(&f)->flags |= TRIB_F_PUSH;
 	run_xdp(&f, 2);
@@ -401,7 +404,7 @@ static void lag__slow_child_shows(void)
 		expect_eq(lag.child[child].last, child == 2);
 		expect(lag.child[child].seen_ns > 0);
 	}
-	/* Children 1 and 2 came later than 0, and 2 later than 1. */
+	/* Children 1 and 2 came after 0, and 2 after 1. */
 	expect(lag.child[0].lag_ns < lag.child[1].lag_ns);
 	expect(lag.child[1].lag_ns < lag.child[2].lag_ns);
 	expect(lag.child[2].lag_ns < 10000000000ULL);

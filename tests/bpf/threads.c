@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Two CPUs at the same slots at the same time.
- */
+/* Two CPUs work on the same slots at the same time. */
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,7 +8,10 @@
 
 #define CHUNKS 512
 
-/* Sum over the children of what drive_values puts into word i of a chunk. */
+/*
+ * Expected sum in word i of a chunk: drive_values() fills in the children's
+ * values.
+ */
 static uint64_t word(uint32_t chunk, int i)
 {
 	uint64_t sum = 0;
@@ -35,9 +36,9 @@ static void check_slot(uint32_t chunk)
 }
 
 /*
- * Each chunk has a slot of its own, so every sum can be looked at afterwards.
- * A packet whose slot was not had in time is dropped and counted; as the
- * driver does not send it again, that may leave a few chunks unfinished.
+ * Each chunk has a slot of its own, so every sum can be checked afterwards. A
+ * packet that does not get the slot's lock in time is dropped and counted. The
+ * driver does not send it again, so a few chunks may stay incomplete.
  */
 static void round_of_chunks(void)
 {

@@ -2,7 +2,7 @@
 /*
  * The engine, given packets that are not as they should
  * be: bent copies of real ones, in the middle of real collectives on an
- * imagined network (tests/lib/lib_sim.h). Copies with another cookie, epoch
+ * imagined network (tests/lib/engine_world.h). Copies with another cookie, epoch
  * or tree must change no result; others may, but must do no harm to memory,
  * and end all collectives.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A tribd without kernel, for unit tests: a few ports and faces, one job.
- * Includes what it needs; every test program has its own world.
+ * A tribd without a kernel, for unit tests: ports, faces and one job. The
+ * header includes all that it needs; each test program has its own world.
  *
- *	port p0..p3; face fN on port pN/2 with address 10.0.N.2, all on their
- *	own ports as far as N is even; job "train" of 8 ranks, window 4.
+ * port p0..p3; face fN on port pN/2 with address 10.0.N.2, all on their own
+ * ports if N is even; job "train" of 8 ranks, window 4.
  */
 #ifndef DAEMON_WORLD_H
 #define DAEMON_WORLD_H
@@ -39,7 +39,7 @@ static inline struct in6_addr v6(const char *text)
 	return a;
 }
 
-/* A face as if its device existed and its addresses were known. */
+/* Make a face as if its device existed and its addresses were known. */
 static inline struct face *world_face(const char *name, const char *dev, struct in6_addr addr)
 {
 	struct face_spec s = {.addr = addr};
@@ -93,7 +93,7 @@ static inline void world_free(void)
 	face_free_all(&world);
 }
 
-/* "a:0 b:1 c" in words: faces with ranks, or relays. */
+/* Parse children like "a:0 b:1 c": faces with ranks, or relays. */
 static inline void spec_children(struct tree_spec *s, const char *text)
 {
 	char word[TRIB_NAME_MAX];
@@ -133,7 +133,9 @@ static inline void spec_local(struct tree_spec *s, uint16_t rank, uint16_t index
 	s->local[s->nlocal++].index = index;
 }
 
-/* A row of workers of job "train"; spec_local() adds ranks without a port. */
+/*
+ * Make a row of workers of job "train"; spec_local() adds ranks without a port.
+ */
 static inline struct tree_spec spec_worker(uint16_t id, struct in6_addr ps)
 {
 	struct tree_spec s = {.id = id, .up_child = INDEX_NONE};

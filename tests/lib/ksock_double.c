@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Collective sockets of a kernel that is not there; see ksock_double.h. */
+/* A double of the kernel's collective sockets; see ksock_double.h. */
 #include "ksock_double.h"
 
 #include <arpa/inet.h>
@@ -36,8 +36,8 @@ struct share {
 #define MESSAGES 4096
 
 /*
- * @fd:   the program's end of the pair; 0: none. @end: ours.
- * @sent, @read: messages.
+ * @fd:   the end that the program has; 0: none. @end: the end of this double.
+ * @sent, @read: number of messages.
  */
 struct sock {
 	int fd, end;
@@ -85,7 +85,7 @@ static int fails(int err)
 
 /* --- the life of a socket */
 
-/* Nothing can be written by the program until somebody has joined. */
+/* The program cannot write before all ranks have joined. */
 static void fill(struct sock *s)
 {
 	char byte = 0;
@@ -102,7 +102,7 @@ static void drain(struct sock *s)
 		;
 }
 
-/* The program finds the socket ended: POLLHUP. */
+/* End the socket: the program polls POLLHUP. */
 static void hang_up(struct sock *s)
 {
 	if (s->end > 0)
@@ -245,7 +245,9 @@ int __wrap_getsockopt(int fd, int level, int name, void *v, socklen_t *len)
 	return 0;
 }
 
-/* Everybody is there, or who is not will never be. */
+/*
+ * Once all ranks are here, let them write. A deaf rank ends the socket at once.
+ */
 static void join(struct sock *s)
 {
 	unsigned int i, n = 0;
@@ -368,7 +370,7 @@ static struct sock *rank_of(unsigned int rank)
 	return NULL;
 }
 
-/* The result of message @k for @to. */
+/* Write the result of message @k for rank @to. */
 static void result(struct sock *to, unsigned int k)
 {
 	struct share *s = &to->share[k];
@@ -396,7 +398,7 @@ static void result(struct sock *to, unsigned int k)
 	}
 }
 
-/* The first value that is not finite is everybody's error. */
+/* The first value that is not finite is an error for all ranks. */
 static bool all_finite(unsigned int k, unsigned int world, struct trib_cm_recv *how)
 {
 	unsigned int r;

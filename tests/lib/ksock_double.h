@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A kernel with collective sockets, for ranks that are threads of this process:
- * socket() and what is done with its descriptors are wrapped (KSOCK_WRAPS in
- * the Makefile fragment). Sums are made when all ranks have sent a message. The
- * descriptors can be polled: they are ends of socket pairs.
+ * A double of a kernel with collective sockets, for ranks that are threads of
+ * this process. It wraps socket() and all calls on its descriptors (KSOCK_WRAPS
+ * in the Makefile fragment), and sums when all ranks have sent a message. The
+ * descriptors are ends of socket pairs, so poll() works on them.
  */
 #ifndef KSOCK_DOUBLE_H
 #define KSOCK_DOUBLE_H
@@ -16,19 +16,19 @@
 #define KSOCK_RANKS 4
 
 /**
- * struct ksock_double - what the kernel is to do, and what it saw
- * @mem_max: of each socket.
+ * struct ksock_double - orders to the double, and its records
+ * @mem_max: limit of each socket.
  * @no_module: socket() fails.
- * @bind_errno: bind() fails with it.
- * @deaf:    the rank that never takes part; -1: none. Joining then fails at once.
- * @odd_id:  results of this rank have a wrong id; -1: none.
- * @again:   so many messages are refused for want of memory.
+ * @bind_errno: bind() fails with this.
+ * @deaf:    rank that never takes part; -1: none. Joining then fails at once.
+ * @odd_id:  rank whose results have a wrong id; -1: none.
+ * @again:   number of messages to refuse for lack of memory.
  *
  * @place_len, @timeout_ms, @join_timeout_ms: options of the newest socket.
- * @most:    bytes that messages of a socket took at most.
- * @refused: messages refused for want of memory.
- * @left:    sockets that were shut down. @closed: that were closed.
- * @wrong:   complaints: addresses, control messages, sequences that differ.
+ * @most:    peak of bytes that the messages of a socket took.
+ * @refused: messages refused for lack of memory.
+ * @left:    sockets that were shut down. @closed: sockets that were closed.
+ * @wrong:   errors: addresses, control messages, sequences that differ.
  */
 struct ksock_double {
 	uint64_t mem_max;
@@ -48,9 +48,9 @@ struct ksock_double {
 
 extern struct ksock_double ksock_double;
 
-/* A new kernel. */
+/* Reset the double. */
 void ksock_double_reset(void);
-/* The others are told that @rank is gone. */
+/* Tell the other ranks that @rank is gone. */
 void ksock_double_kill(unsigned int rank);
 
 #endif /* KSOCK_DOUBLE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* tests/model as a relay: a row, slots, and exits that call @out; see relay_model.h. */
+/* tests/model behind relay_model.h: a row, slots, and exits that call @out. */
 #include "relay_model.h"
 
 #include <endian.h>
@@ -12,11 +12,11 @@
 enum { DOWN = 1, ALL, UP }; /* groups of the row */
 
 /**
- * struct relay_impl - what the model wants
- * @node:  the model's; first, so that exits find the rest.
- * @r:     whose it is.
- * @from:  sender of the packet in hand.
- * @pkt:   the packet in hand: large enough for any.
+ * struct relay_impl - the state that the model needs
+ * @node:  the model's node; the first member, so that exits find the rest.
+ * @r:     the relay that owns this.
+ * @from:  sender of the current packet.
+ * @pkt:   the current packet: room for any length.
  */
 struct relay_impl {
 	struct node node;
@@ -36,7 +36,7 @@ static struct relay_impl *impl_of(struct node *n)
 	return (struct relay_impl *)(void *)n;
 }
 
-/* @p is the packet in hand; its header is changed for the receiver. */
+/* @p is the current packet; its header is changed for the receiver. */
 static void send_one(struct relay_impl *m, int to, const struct node_packet *p)
 {
 	struct trib_hdr *h = p->h;
@@ -76,7 +76,10 @@ static bool answers(const struct node *n, const struct node_packet *p)
 	return true;
 }
 
-/* The packet has room for any: what the clsact program does is done at once. */
+/*
+ * The packet has room for any length, so the clsact program's work is done at
+ * once.
+ */
 static int grow(struct node *n, struct node_packet *p, uint32_t group, int how)
 {
 	const void *pay;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A relay for tests of what talks to one: tests/model behind a callback for
- * every packet that leaves. No clock, no sockets.
+ * A relay for tests of its neighbours: tests/model with a callback for every
+ * packet that leaves. It has no clock and no sockets.
  */
 #ifndef RELAY_MODEL_H
 #define RELAY_MODEL_H
@@ -17,14 +17,14 @@
 
 /**
  * struct relay - a node
- * @nchild: children.
- * @root:   no parent.
- * @up_child: our index at the parent.
- * @epoch:  running.
- * @impl:   state of relay_model.c, or of what stands in its place (ps_model.c).
+ * @nchild: number of children.
+ * @root:   has no parent.
+ * @up_child: its index at the parent.
+ * @epoch:  the running epoch.
+ * @impl:   state of relay_model.c, or of its substitute with trib-ps.
  * @out:    send @len bytes to child @to, or RELAY_UP.
- * @mismatches: what ps_model.c logged.
- * @resets: how often it was wiped.
+ * @mismatches: number of mismatches that trib-ps logged.
+ * @resets: number of wipes.
  */
 struct relay {
 	unsigned int nchild;
@@ -42,7 +42,7 @@ int relay_init(struct relay *r, unsigned int nchild, unsigned int window);
 void relay_free(struct relay *r);
 /* Lose all slots. */
 void relay_wipe(struct relay *r);
-/* Handle a packet from child @from, or RELAY_UP. It is not changed. */
+/* Handle a packet from child @from, or RELAY_UP. @pkt does not change. */
 void relay_rx(struct relay *r, int from, const void *pkt, size_t len);
 
 #endif /* RELAY_MODEL_H */

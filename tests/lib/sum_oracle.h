@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The results that sum.h promises, by other means: double, and a search for the
- * nearest value. And the inputs and memory that its tests share.
+ * The results that sum.h promises, computed in another way: in double, with a
+ * search for the nearest value. Also inputs and memory for the tests of sums.
  *
- * A sum of two floats by way of double is rounded twice, which is as good as
+ * Adding two floats in double rounds twice, with the same result as rounding
  * once: 53 bits are more than 2 * 24 + 1 (Figueroa), and a sum that is a
  * denormal float is exact in both.
  */
@@ -63,7 +63,10 @@ static inline uint32_t oracle_add(uint32_t acc, uint32_t in)
 	return f32_bits((float)((double)f32_from(acc) + (double)f32_from(in)));
 }
 
-/* Magnitude of the half float h, with what comes after the largest for Inf. */
+/*
+ * Magnitude of the half float h; Inf counts as the next value after the
+ * largest.
+ */
 static inline double f16_magnitude(unsigned int h)
 {
 	unsigned int e = h >> 10 & 31, m = h & 0x3ff;
@@ -170,7 +173,7 @@ static inline void oracle_narrow(enum trib_fmt fmt, void *p, uint32_t v)
 	memcpy(p, &h, sizeof(h));
 }
 
-/* Floats at every edge; with the other sign, too, as they are used. */
+/* Floats at every edge; the tests also use them with the other sign. */
 static const uint32_t specials[] = {
 	0,	    1,		2,	    0x007fffff, 0x00800000, 0x00800001, 0x00ffffff,
 	0x01000000, 0x33000000, 0x33000001, 0x33800000, 0x387fe000, 0x387ff000, 0x38800000,
@@ -202,7 +205,10 @@ static inline uint32_t any_float(void)
 	}
 }
 
-/* One that goes with @a: cancels it, nearly, or is about half its last place. */
+/*
+ * Make a partner of @a that cancels it, almost cancels it, or is near half its
+ * last place.
+ */
 static inline uint32_t partner(uint32_t a)
 {
 	uint32_t e = a >> 23 & 0xff, sign = rnd() & 0x80000000;
@@ -227,7 +233,7 @@ static inline void any_value(enum trib_fmt fmt, void *p, uint32_t acc)
 {
 	uint16_t h = rnd() >> 32;
 
-	/* Half of the random ones have the format of their partner. */
+	/* Half of the random values have the exponent of their partner. */
 	if (sum_formats[0].fmt == fmt || fmt == TRIB_FMT_I32)
 		oracle_narrow(fmt, p, partner(acc));
 	else if (rnd() & 1)
@@ -237,8 +243,9 @@ static inline void any_value(enum trib_fmt fmt, void *p, uint32_t acc)
 }
 
 /*
- * Memory with nothing mapped behind it. area_at() gives @len bytes whose end is
- * @off bytes before that, and fills everything with a pattern first.
+ * Memory whose end borders on unmapped memory. area_at() returns @len bytes
+ * that end
+ * @off bytes before it, after filling everything with a pattern.
  */
 #define AREA 16384
 
@@ -267,7 +274,7 @@ static inline bool area_same(const struct area *a, const struct area *b)
 	return !memcmp(a->base, b->base, AREA);
 }
 
-/* Every level that this CPU has. */
+/* Each level that this CPU supports. */
 #define each_level(s)                                                                              \
 	for (int l_ = 0; l_ < TRIB_SUM__MAX; l_++)                                                 \
 		if (((s) = trib_sum_get(l_, trib_cpu_caps())))

@@ -12,11 +12,11 @@
 
 static int tap_count, tap_failed, tap_bad;
 
-/* Inside a test: note a failed expectation and go on. */
+/* Inside a test: record a failed expectation and continue. */
 #define expect(cond)                                                                               \
 	((cond) ? 1 : (printf("# %s:%d: %s\n", __FILE__, __LINE__, #cond), tap_bad++, 0))
 
-/* Two integers, shown when they differ. */
+/* Compare two integers; a failure prints both. */
 #define expect_eq(a, b)                                                                            \
 	do {                                                                                       \
 		long long a_ = (long long)(a), b_ = (long long)(b);                                \
@@ -27,7 +27,7 @@ static int tap_count, tap_failed, tap_bad;
 		}                                                                                  \
 	} while (0)
 
-/* One test: run fn, report under its name. */
+/* Run one test, and report under its function's name. */
 #define run(fn)                                                                                    \
 	do {                                                                                       \
 		tap_bad = 0;                                                                       \
@@ -53,7 +53,7 @@ static inline void tap_skip(const char *name, const char *why)
 	printf("ok %d - %s # SKIP %s\n", ++tap_count, name, why);
 }
 
-/* The whole program cannot run here. */
+/* Skip the whole program, which cannot run here. */
 static inline void tap_skip_all(const char *why)
 {
 	printf("1..0 # SKIP %s\n", why);

@@ -34,7 +34,7 @@ bool addr_parse(const char *s, struct in6_addr *out);
  * addr_parse_port() - parse ADDR, ADDR:PORT, [ADDR] or [ADDR]:PORT
  * @port: 0 to 65535; unchanged if @s names none.
  *
- * Brackets hold IPv6 only. IPv6 needs none where no port follows.
+ * Brackets hold IPv6 only. IPv6 needs brackets only if a port follows.
  *
  * Return: whether @s is such an address; if not, the outputs are undefined.
  */

@@ -27,7 +27,7 @@ static inline uint64_t clock_ms(void)
 	return clock_ns() / CLOCK_NS_PER_MS;
 }
 
-/* The same in seconds: for differences that people read. */
+/* The same in seconds, for durations that people read. */
 static inline double clock_seconds(void)
 {
 	return (double)clock_ns() / CLOCK_NS_PER_SEC;

@@ -10,7 +10,7 @@
 
 #include "uapi/trib_wire.h"
 
-/* By enum trib_fmt; "int" is the one that needs no module. */
+/* By enum trib_fmt; only "int" works without the kernel module. */
 static inline const char *trib_dtype_name(__u32 fmt)
 {
 	return fmt == TRIB_FMT_Q32    ? "int"
@@ -20,7 +20,7 @@ static inline const char *trib_dtype_name(__u32 fmt)
 				      : NULL;
 }
 
-/* enum trib_fmt of a name, or TRIB_FMT_NONE. */
+/* The enum trib_fmt with this name, or TRIB_FMT_NONE. */
 static inline __u8 trib_dtype_parse(const char *s)
 {
 	__u8 fmt;

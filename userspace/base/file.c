@@ -25,7 +25,7 @@ int file_write_full(int fd, const void *data, size_t n)
 	return 0;
 }
 
-/* Return: bytes, fewer than @n only at the end, or -errno. */
+/* Return: bytes, fewer than @n only at the end of the file, or -errno. */
 static ssize_t read_up_to(int fd, char *p, size_t n)
 {
 	size_t len = 0;
@@ -59,7 +59,7 @@ int file_read_fd(int fd, size_t max, char **data, size_t *len)
 	int err = 0;
 
 	*data = NULL;
-	/* One byte beyond @max tells a file that is too long. */
+	/* Ask for one byte more than @max: that shows a file that is too long. */
 	while (!err && n == room && n <= max) {
 		room = room ? 2 * room : 16384;
 		if (room > max)

@@ -26,10 +26,10 @@ int file_read(const char *path, size_t max, char **data, size_t *len);
 int file_read_fd(int fd, size_t max, char **data, size_t *len);
 
 /**
- * struct file_new - the coming content of a file
+ * struct file_new - the new content of a file, while it is written
  *
- * It is collected in NAME.new, beside the file, through @fd. The caller owns
- * the descriptor @dir and @name until file_new_commit().
+ * @fd writes to NAME.new, beside the file. The caller owns the descriptor @dir
+ * and @name until file_new_commit().
  */
 struct file_new {
 	int dir;
@@ -42,16 +42,15 @@ struct file_new {
 int file_new_open(struct file_new *f, int dir, const char *name, mode_t mode);
 
 /**
- * file_new_commit() - put the new content in the file's place, and close
- * @err:  of the writing; if it is not 0, NAME.new is removed instead.
- * @sync: return only when the content is on disk, and the name too unless the
- *        directory is AT_FDCWD.
+ * file_new_commit() - replace the file by the new content, and close @fd
+ * @err:  error of writing; if it is not 0, NAME.new is removed instead.
+ * @sync: return only when the content and the name are on disk.
  *
  * Return: @err, or 0 or -errno.
  */
 int file_new_commit(struct file_new *f, int err, bool sync);
 
-/* Replace the content of a file by @data: the three steps in one. */
+/* Replace the content of a file by @data: begin, write and commit. */
 int file_replace(int dir, const char *name, mode_t mode, const void *data, size_t len, bool sync);
 
 #endif /* TRIB_BASE_FILE_H */

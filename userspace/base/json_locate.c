@@ -90,7 +90,10 @@ static bool enter(struct cursor *c, const struct json_at *at)
 	return true;
 }
 
-/* A key written with escapes is not found: the result is its object then. */
+/*
+ * A key written with escapes is not found: then the position is that of its
+ * object.
+ */
 static bool walk(struct cursor *c, const struct json_at *at)
 {
 	blanks(c);

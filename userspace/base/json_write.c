@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Owns JSON documents on their way into files; see json_write.h. */
+/* Writes JSON documents into files; see json_write.h. */
 #include "json_write.h"
 
 #include <errno.h>

@@ -17,6 +17,8 @@
  *   not know of that epoch, and wait. Nonces are remembered for the life of a
  *   packet only: JOINs of two instances may overtake each other, and then the
  *   living one is retired. It repeats its JOIN and gets in again.
+ * - An epoch is on disk before anybody hears of it: START(RUN) leaves after
+ *   ops->keep(). Children wait, and repeat their JOINs, while that fails.
  * - LEAVE names the rank that is the reason: a worker itself, or the rank that
  *   made a relay leave. If a chunk waits for the child, that rank is blamed.
  */
@@ -145,6 +147,10 @@ static void leave_parent(struct session *s, uint16_t rank)
 
 static void begin(struct session *s, uint32_t epoch, uint64_t now)
 {
+	/*
+ * If @epoch cannot be kept, the node goes on waiting: a root asks again after
+ * SESSION_REPEAT_MS, an inner node when its parent answers its next JOIN.
+ */
 	unsigned int i;
 
 	s->epoch = epoch;
@@ -152,8 +158,8 @@ static void begin(struct session *s, uint32_t epoch, uint64_t now)
 	s->stuck_child = -1;
 	s->watch_ms = now;
 	/*
-	 * Drop due repeats: they are about an epoch that everybody here has
-	 * left.
+	 * Drop repeats that are still due: their epoch is over for all nodes
+	 * here.
 	 */
 	s->abort.left = 0;
 	s->ops->save(s);
@@ -245,9 +251,8 @@ void session_answer(struct session *s, unsigned int child, const struct session_
 }
 
 /*
- * Return: false if @nonce is older than the known one, or another one came a
- * moment ago. A child that invents nonces can stop the others only once in a
- * while.
+ * Return: false if @nonce is older than the known one, or replaces it too soon.
+ * This limits how often a child that invents nonces can stop the others.
  */
 static bool take_nonce(struct session_child *c, uint64_t nonce, uint64_t now)
 {

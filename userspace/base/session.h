@@ -99,6 +99,8 @@ struct session;
 
 /**
  * struct session_ops - output of the machine
+ * @keep:  called before @epoch runs: make sure that a restart knows it, on disk.
+ *         0, or -errno: nobody hears of @epoch. The machine asks again.
  * @save:  epoch, last_epoch, nonces or up_nonce changed: save them and tell the
  *         data plane before any later output is sent.
  * @start: send START to @child, with its nonce, port and length from @s.
@@ -136,6 +138,7 @@ struct session_abort {
  * @up_nonce: of our JOIN to the parent; 0: none sent.
  * @up_ms:    when to repeat that JOIN.
  * @up_view:  children that the parent waits for; nchild 0: not known yet.
+ * @keep_ms:  when a root asks again whether its next epoch is on disk.
  * @watch_ms: when to look for a chunk that waits for a child that left.
  * @stuck_since, @stuck_child, @stuck_chunk: the one found last; -1: none.
  */
@@ -194,7 +197,8 @@ void session_abort(struct session *s, enum trib_abort why, uint16_t rank, int ex
 /**
  * session_leaf_epoch() - a rank of this host says that @epoch runs
  *
- * Return: 0, or -ESTALE: the epoch is over, or not (yet) running here.
+ * Return: 0; -ESTALE: the epoch is over, or not (yet) running here; or the
+ * error of @keep.
  */
 int session_leaf_epoch(struct session *s, uint32_t epoch);
 

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The value of a digit; 16 and more: it is none of @base. */
+/* Value of a digit; 16 and more: not a digit of @base. */
 static unsigned int digit(char c, unsigned int base)
 {
 	unsigned int v = 16;
@@ -40,7 +40,7 @@ int text_number(const char *s, uint64_t min, uint64_t max, uint64_t *out)
 	int err = text_digits(&s, 10, &v);
 
 	if (err == -ERANGE) {
-		/* Still no number if something else follows the digits. */
+		/* Text behind the digits makes it no number. */
 		while (digit(*s, 10) < 10)
 			s++;
 		return *s ? -EINVAL : -ERANGE;

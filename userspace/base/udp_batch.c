@@ -41,7 +41,7 @@ void udp_set_options(int fd, int family, const struct udp_options *o)
 	if (family == AF_INET6) {
 		set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, o->v6only);
 		set_int(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO);
-		/* Relays rewrite packets and leave the checksum out. */
+		/* Relays change packets and leave the checksum out. */
 		set_int(fd, IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
 	}
 	if (family == AF_INET6 && o->ecn) {
@@ -237,7 +237,7 @@ static void send_apart(struct udp_tx *tx, const struct msghdr *m)
 	size_t i;
 
 	tx->no_gso = true;
-	/* The segment size stands last. */
+	/* The segment size is the last control message. */
 	one.msg_controllen -= CMSG_SPACE(sizeof(uint16_t));
 	one.msg_iovlen = 1;
 	for (i = 0; i < m->msg_iovlen; i++) {

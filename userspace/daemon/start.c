@@ -80,9 +80,9 @@ static int foreign_pins(struct tribd *d)
 
 /*
  * Decide whether to adopt. *doc: the state to restore; NULL: none. If
- * d->adopted is not set, only its NDN part is used: subscribers renew, jobs do
- * not begin again. trib_config is pinned last and state.json written before it,
- * so pins without their state file are left by something else.
+ * d->adopted is not set, only its NDN part is used: subscribers renew, but jobs
+ * do not start again. state.json is written before trib_config is pinned, so
+ * pins without their state file come from another program.
  */
 static int adoption_decide(struct tribd *d, json_t **doc)
 {

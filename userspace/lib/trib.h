@@ -22,15 +22,17 @@
  *   for every order of arrival. With n ranks, and A the largest magnitude that
  *   any rank put into the chunk (the 352 or 832 values that travel together),
  *   the error is at most n * 2^(ceil(log2 n) - 30) * A + half an ulp of the
- *   result. NaN and Inf are errors.
+ *   result. NaN and Inf are errors as input; a sum beyond the largest fp32 is
+ *   infinity on all ranks, with status 0.
  * - In a job of dtype f32, f16 or bf16 (trib_sum_format()), the kernel module
  *   of each relay adds floats, in fp32 and in the order of arrival. Each rank
  *   and each relay rounds f16 and bf16 to nearest even, and values beyond the
  *   largest f16 to infinity. All ranks get the same bits, but a repetition of
  *   the same sum may give others. NaN and Inf are values.
  * - Some errors leave the handle usable: -EINVAL, -EBUSY and -ENOMEM at issue,
- *   and -EDOM, which all ranks get. After any other error it is dead: call
- *   trib_detach(), then trib_attach() to continue the job.
+ *   and -EDOM, which all ranks get. After any other error it is dead:
+ *   every call fails with that error again. Call trib_detach(), then
+ *   trib_attach() to continue the job.
  */
 #ifndef TRIB_H
 #define TRIB_H

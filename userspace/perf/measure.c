@@ -185,7 +185,7 @@ static int compare_ranks(struct run *r, const char *dst)
 	int32_t v[4] = {(int32_t)h, (int32_t)(h >> 32)};
 	int rc;
 
-	/* The smallest is the complement of the complements' largest. */
+	/* The smallest hash is the complement of the largest complement. */
 	v[2] = ~v[0];
 	v[3] = ~v[1];
 	rc = r->net->max_i32(r->net, v, 4);

@@ -106,7 +106,7 @@ static int prepare(struct ps_run *r)
 	return EXIT_OK;
 }
 
-/* A restarted server continues from its checkpoint, so start again. */
+/* A restarted server continues from its checkpoint, so begin again. */
 static void check(struct ps_run *r)
 {
 	uint64_t steps = r->v.version - r->first_version;
@@ -159,7 +159,7 @@ static int measure(struct ps_run *r)
 		}
 		if (o->check != PERF_CHECK_NONE)
 			check(r);
-		/* The time of checking does not count. */
+		/* Do not count the time of checking. */
 		last = now_s();
 		if (r->v.last)
 			break;

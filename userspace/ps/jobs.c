@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The folder of jobs' files; see jobs.h. */
+/* The folder of job files; see jobs.h. */
 #include "jobs.h"
 
 #include <dirent.h>
@@ -26,9 +26,9 @@
 #define EVENTS (IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE)
 
 /**
- * struct file - one that is, or was, in the folder
- * @job:    what it stands for; NULL: it was refused when it came.
- * @digest: of what was last read; @error: why that was refused.
+ * struct file - a file that is, or was, in the folder
+ * @job:    the job made from it; NULL: it was refused from the start.
+ * @digest: of the content read last; @error: why that was refused.
  */
 struct file {
 	char name[NAME_MAX + 1];
@@ -118,7 +118,7 @@ static int job_file_read(const struct ps_jobs *j, const char *name, char **text,
 	int fd, err;
 
 	snprintf(path, sizeof(path), "%s/%s", j->dir, name);
-	/* Not blocking: somebody may have put a FIFO there. */
+	/* O_NONBLOCK, in case the file is a FIFO. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
@@ -146,7 +146,7 @@ static struct file *find_file(struct ps_jobs *j, const char *name)
 	return &j->file[j->nfile++];
 }
 
-/* Make the PS follow the file. */
+/* Add, change or drop the PS's job as the file says. */
 static void take(struct ps_jobs *j, struct file *f, const char *text, size_t len)
 {
 	struct ps *next = calloc(1, sizeof(*next));
@@ -174,7 +174,7 @@ static void take(struct ps_jobs *j, struct file *f, const char *text, size_t len
 		ps_log("%s/%s: job %u", j->dir, f->name, f->job->number);
 }
 
-/* Return: has anything changed? */
+/* Return: whether anything has changed. */
 static bool look_at(struct ps_jobs *j, const char *name)
 {
 	struct file *f = find_file(j, name);
@@ -247,7 +247,7 @@ static void scan(struct ps_jobs *j, bool fresh)
 	for (i = 0; i < n; i++)
 		for (k = 0; k < j->nfile; k++)
 			j->file[k].seen |= !strcmp(j->file[k].name, list[i]->d_name);
-	/* Jobs that go may make room for new ones. */
+	/* Drop jobs first: that may make room for new ones. */
 	changed |= forget_gone(j);
 	for (i = 0; i < n; i++) {
 		changed |= look_at(j, list[i]->d_name);
@@ -263,7 +263,7 @@ static void scan(struct ps_jobs *j, bool fresh)
 		ps_log("%s/" PS_STATUS_FILE ": %s", j->dir, strerror(-i));
 }
 
-/* Our own files there change, too. */
+/* trib-ps's own files also change in the folder. */
 static bool is_news(const char *buf, size_t len)
 {
 	const struct inotify_event *e;
@@ -289,7 +289,7 @@ void ps_jobs_turn(struct ps_jobs *j)
 		scan(j, false);
 }
 
-/* --- beginning, end */
+/* --- opening and closing */
 
 int ps_jobs_open(struct ps_jobs **out, struct ps *ps, const char *dir, bool v4, const char *listen,
 		 char *why, size_t size)

@@ -15,21 +15,21 @@
 struct ps_jobs;
 
 /**
- * ps_jobs_open() - take the folder, and what is in it
- * @dir:    made if need be; must live as long as the result.
+ * ps_jobs_open() - lock the folder, and add the jobs in it
+ * @dir:    made if missing; must live as long as the result.
  * @v4:     as for ps_config_load().
  * @listen: for .status.
  *
- * Return: 0, or -errno and one line in @why. Refused files are no error.
+ * Return: 0, or -errno with one line in @why. A refused file is not an error.
  */
 int ps_jobs_open(struct ps_jobs **out, struct ps *ps, const char *dir, bool v4, const char *listen,
 		 char *why, size_t size);
 void ps_jobs_close(struct ps_jobs *j);
-/* Becomes readable when something happened in the folder. */
+/* Descriptor that is readable when something changed in the folder. */
 int ps_jobs_fd(const struct ps_jobs *j);
 /* Look at the folder again; nothing may be queued for sending. */
 void ps_jobs_turn(struct ps_jobs *j);
-/* How many of its files are refused. */
+/* Return: the number of refused files. */
 unsigned int ps_jobs_refused(const struct ps_jobs *j);
 
 #endif /* TRIB_PS_JOBS_H */

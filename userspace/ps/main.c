@@ -106,7 +106,7 @@ static const struct ps_ops ops = {
 	.log = on_log,
 };
 
-/* --- arguments: -1: go on; else the exit status */
+/* --- arguments. Return: -1 to go on, else the exit status */
 
 static int usage(const char *fmt, const char *value)
 {
@@ -197,7 +197,7 @@ static int arguments_parse(struct server *s, int argc, char **argv)
 	return -1;
 }
 
-/* --- beginning, running */
+/* --- opening and running */
 
 static bool is_any(const struct in6_addr *ip)
 {
@@ -246,7 +246,7 @@ static int open_all(struct server *s)
 		return s->jobs && ps_jobs_refused(s->jobs) ? -EINVAL : 0;
 	if (!s->o.state)
 		choose_state(s);
-	/* First the port: another trib-ps may be at work on this state. */
+	/* Bind the port first: another trib-ps may be using this state. */
 	if (ps_net_open(&s->net, s->ps, &s->listen, why, sizeof(why)) ||
 	    ps_state_load(s->ps, s->o.state, why, sizeof(why))) {
 		ps_log("%s", why);
@@ -281,7 +281,7 @@ static void take_signals(struct server *s)
 	}
 }
 
-/* Milliseconds to sleep; -1: until something comes. */
+/* Return: milliseconds to sleep; -1: until a packet comes. */
 static int due(struct server *s)
 {
 	uint64_t now = clock_ms();
@@ -314,7 +314,7 @@ static int serve(struct server *s)
 		}
 		if (pfd[1].revents)
 			take_signals(s);
-		/* The queue is empty: due() flushed it. */
+		/* The queue is empty, because due() flushed it. */
 		if (pfd[2].revents)
 			ps_jobs_turn(s->jobs);
 		for (i = 0; i < TURNS && ps_net_turn(s->net) > 0; i++)

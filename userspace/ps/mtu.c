@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Whether packets of a job fit: its values and the bitmap of its workers
- * against the MTU of the ways to whoever sends to us. They are never
+ * Check that a job's packets fit: its values and the bitmap of its workers
+ * against the path MTU to each host that sends to this PS. They are never
  * fragmented.
  */
 #include <errno.h>

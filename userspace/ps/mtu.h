@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mtu.c: whether packets of the jobs fit through the network. */
+/* mtu.c: checks that packets of the jobs fit through the network. */
 #ifndef TRIB_PS_MTU_H
 #define TRIB_PS_MTU_H
 
 #include "ps/sum/ps.h"
 
-/* Return: 0, or -EMSGSIZE with one line in @why. Ways that are not there now
- * are not judged. */
+/*
+ * Return: 0, or -EMSGSIZE with one line in @why. Paths without a route now are
+ * not checked.
+ */
 int ps_mtu_check(const struct ps *ps, char *why, size_t size);
 
 #endif /* TRIB_PS_MTU_H */

@@ -22,7 +22,7 @@
 #define BUFFER (64 << 20)
 #define SEND_WAIT_US 5000 /* how long a full device may hold us up */
 
-/* A train: RESULTs of one tree; all but the last are of one size. */
+/* A train: RESULTs of one tree, all but the last of one size. */
 struct run {
 	struct iovec iov[UDP_TRAIN_PACKETS];
 	unsigned int n;
@@ -33,11 +33,13 @@ struct run {
 /**
  * struct ps_net - the socket
  * @family: AF_INET, or AF_INET6 for both.
- * @local:  index of TRIB_LOCAL_PEER, as of @looked_ms; 0: look again.
- * @now:    of the batch at hand.
- * @turn:   number of the queue; a place that bears it has packets in there.
- * @result: queued for groups.
- * @single: queued for one receiver, some of them in @copy.
+ * @local:  index of TRIB_LOCAL_PEER, looked up at @looked_ms; 0: look it up
+ *          again.
+ * @now:    time of the current batch.
+ * @turn:   number of the queue; a place with this number has packets in the
+ *          queue.
+ * @result: queued packets for groups.
+ * @single: queued packets for single receivers, some of them in @copy.
  */
 struct ps_net {
 	struct ps *ps;
@@ -66,10 +68,7 @@ struct ps_net {
 
 /* --- sending */
 
-/*
- * The device exists while tribd has a LOCAL face, and has another index each
- * time.
- */
+/* The device exists while tribd has a LOCAL face, with a new index each time. */
 static unsigned int local_device(struct ps_net *n)
 {
 	uint64_t now = clock_ms();
@@ -95,12 +94,12 @@ static void push(struct ps_net *n)
 	uint64_t before = n->tx.error;
 
 	udp_tx_push(&n->tx);
-	/* The pair of TRIB_LOCAL_PEER may be another one by now. */
+	/* TRIB_LOCAL_PEER may have been made anew since. */
 	if (n->tx.error != before)
 		n->local = 0;
 }
 
-/* @seg: bytes of each packet but the last, where there are several. */
+/* @seg: bytes of each packet but the last, if there are several. */
 static void post(struct ps_net *n, const struct ps_addr *to, struct iovec *iov, unsigned int niov,
 		 size_t seg)
 {
@@ -117,7 +116,7 @@ static void post(struct ps_net *n, const struct ps_addr *to, struct iovec *iov, 
 	udp_tx_post(&n->tx, &sa, len, iov, niov, seg, addr_is_v4(&to->ip) ? device : 0);
 }
 
-/* Queued RESULTs from @i to @end as trains. Return: their number. */
+/* Send queued RESULTs from @i to @end as trains. Return: number of trains. */
 static unsigned int make_runs(struct ps_net *n, unsigned int i, unsigned int end)
 {
 	unsigned int nrun = 0;

@@ -116,7 +116,7 @@ static void insert__without_right_is_dropped(void)
 	ndn_reset(K_V4);
 	expect_dropped(interest(H1, "/insert/other/job"), NDN_DROP_RIGHT);
 	ndn_reset(K_V4);
-	/* The right to write does not suffice. */
+	/* The right to write does not include the right to subscribe. */
 	expect_dropped(interest(H1, "/insert/gpu/job"), NDN_DROP_RIGHT);
 	expect_eq(ndn_entries(), 0);
 }
@@ -156,7 +156,7 @@ static void delete__others_stay(void)
 	expect(!(entry()->flags & NDN_ENTRY_LEAVING));
 }
 
-/* The codec of user space decodes the answer as Data of that name. */
+/* The codec of user space decodes the answer as Data with that name. */
 static void delete__answer_is_a_packet(void)
 {
 	struct ndn_packet p;
@@ -198,7 +198,7 @@ static void delete__insert_waits_for_it(void)
 	age(LEAVE + 1000000000);
 	expect_eq(interest(H2, "/insert" JOB), XDP_REDIRECT);
 	expect(!(entry()->flags & NDN_ENTRY_LEAVING));
-	/* A face that subscribed meanwhile keeps the entry. */
+	/* A face that subscribed in the meantime keeps the entry. */
 	interest(H2, "/delete" JOB);
 	interest(H3, "/insert" JOB);
 	send_data(UP, "/delete" JOB, 0);

@@ -185,7 +185,7 @@ static void rx__all_kinds_of_faces(void)
 	}
 }
 
-/* Between faces of different kinds. */
+/* Packets between faces of different kinds. */
 static void tx__kinds_mix(void)
 {
 	struct ndn_face v4;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Frames that really travel: they enter by the peers of the ports and leave as
- * copies, or as answers longer than their Interest.
+ * Live frames: they enter by the peers of the ports and leave as copies, or as
+ * answers longer than their Interest.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -21,7 +21,7 @@ static const char *numbered(const char *prefix, int n)
 	return name;
 }
 
-/* All entries that fit are there, and no others. */
+/* All entries that fit are present, and no others. */
 static void full__is_counted_and_harms_nobody(void)
 {
 	int rows = nw.buckets * NDN_WAYS, in = 0, n;
@@ -33,7 +33,7 @@ static void full__is_counted_and_harms_nobody(void)
 	expect_eq(ndn_stat(NDN_STAT_NEW), in);
 	expect_eq(ndn_stat(NDN_DROP_FULL), n - in);
 	expect_eq(ndn_the_drop(), NDN_DROP_FULL);
-	/* Twice as many names as rows: hardly any row is free. */
+	/* Twice as many names as rows: almost no row is free. */
 	expect(in > rows * 98 / 100);
 	for (n = 0; n < 2 * rows; n++)
 		in -= ndn_entry_row(numbered("", n)) >= 0;
@@ -165,13 +165,13 @@ static void wide__leases_end(void)
 	age(LEASE / 2 + 1000000000);
 	expect_dropped(send_data(UP, "/distribute" JOB "/v=1/seg=1", 9), NDN_DROP_NOBODY);
 	expect(!(entry()->flags & NDN_ENTRY_WIDE));
-	/* A new entry inherits nothing from the one before in its row. */
+	/* A new entry inherits nothing from the row's previous entry. */
 	interest(FAR, "/insert" JOB);
 	expect_eq(more()->live[1][FAR / 64 - 1] | more()->live[2][FAR / 64 - 1], 0);
 	expect_eq(more()->live[0][FAR / 64 - 1], 1ULL << FAR % 64);
 }
 
-/* --- two at a time */
+/* --- two at the same time */
 
 static void lock__of_row_is_not_waited_for_for_ever(void)
 {
@@ -246,7 +246,7 @@ static void sweep__finds_all_and_only_the_dead(void)
 
 #define FRESH 1000
 
-/* A thread that works on the same few names as others. */
+/* A thread that uses the same few names as the other threads. */
 static void churn(unsigned int seed)
 {
 	for (int i = 0; i < 20000; i++) {
@@ -268,12 +268,15 @@ static void churn(unsigned int seed)
 		if (!(i % 500))
 			ndn_run_sweep();
 	}
-	/* All threads insert the same names, which then stay. */
+	/* All threads insert the same names, which then stay in the table. */
 	for (int n = 3; n < FRESH; n++)
 		interest(H1, numbered("/insert", n), .nonce = 1 + rand_r(&seed));
 }
 
-/* In every order: a name has one row, a row one tag, and all locks are free. */
+/*
+ * After every order of events: a name has one row, a row has one tag, no lock
+ * is held.
+ */
 static void lock__keeps_the_table_whole(void)
 {
 	int used = 0, tags = 0, found = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Two CPUs that subscribe to the same new names at the same time: one entry for
- * each name, with both faces.
+ * Two CPUs that subscribe to the same new names at the same time: each name
+ * gets one entry, with both faces.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -17,7 +17,7 @@
 
 static struct nframe frames[CPUS][NAMES];
 static atomic_uint arrived;
-/* Drops in this turn because the other CPU held the entry for too long. */
+/* Drops of this turn: the other CPU held the entry for too long. */
 static atomic_uint busy;
 
 static const char *numbered(int n)
@@ -42,7 +42,7 @@ static void make(int cpu, int n)
 	nframe_from(&frames[cpu][n], H1 + cpu, ndn, len);
 }
 
-/* Both threads begin each name at the same time. */
+/* Both threads start each name at the same time. */
 static void meet(unsigned int n)
 {
 	atomic_fetch_add(&arrived, 1);

@@ -32,6 +32,7 @@ enum { UP = 1, H1, H2, H3, EXTRA, NFACES = EXTRA };
  * @buckets: of the persistent PIT.
  * @tags, @pit, @more: its three maps, mapped.
  * @config:  copy of the configuration; ndn_configure() stores it.
+ * @errand:  orders that the last ndn_run() left for ndn_send; zeros: none.
  */
 struct ndn_world {
 	struct bpf_object *obj;
@@ -116,11 +117,14 @@ int ndn_run(struct nframe *f, int face);
 /* Run ndn_sweep. */
 void ndn_run_sweep(void);
 
-/* Get a static copy of the flight of a frame. NULL: not marked. */
+/*
+ * Get a static copy of the flight of a frame, by its mark or by the orders of the
+ * last ndn_run(). NULL: none.
+ */
 struct ndn_flight *ndn_flight_of(const struct nframe *f);
 
 uint64_t ndn_stat(int id);
-/* The only drop counter that is not 0; -1: none; -2: several. */
+/* Return: the only drop counter that is not 0; -1: none; -2: several. */
 int ndn_the_drop(void);
 /* Count the rows of a hash map. */
 int ndn_rows(const char *map);

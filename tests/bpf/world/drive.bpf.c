@@ -25,7 +25,7 @@ struct {
 	__type(value, __u32);
 } target SEC(".maps");
 
-/* Offsets in an untagged IPv4 frame. */
+/* Offsets in an Ethernet frame with IPv4 and without tags. */
 enum {
 	COUNT = 0,
 	LANE = 4,
@@ -44,7 +44,7 @@ enum {
 #define U64(f, off) (*(__u64 *)((f) + (off)))
 #define U8(f, off) (*(__u8 *)((f) + (off)))
 
-/* Chunks that the lanes are at, a cache line each. */
+/* Current chunk of each lane, a cache line each. */
 struct {
 	volatile __u32 chunk;
 	__u32 pad[31];
@@ -55,7 +55,10 @@ const volatile struct {
 	__u32 end;   /* stop before this chunk */
 } limits = {1, ~0U};
 
-/* Stores as wide as the loads that follow, which would stall otherwise. */
+/*
+ * Store as wide as the program loads later: a narrower store would stall the
+ * load.
+ */
 static __always_inline void rewrite(void *f, __u32 child, __u32 chunk)
 {
 	U64(f, HDR) =
@@ -67,7 +70,7 @@ static __always_inline void rewrite(void *f, __u32 child, __u32 chunk)
 	U32(f, COUNT)++;
 }
 
-/* All children, chunk by chunk; each lane has runs of chunks of its own. */
+/* All children, chunk by chunk; each lane has its own runs of chunks. */
 SEC("xdp")
 int drive_chunks(struct xdp_md *ctx)
 {
@@ -85,8 +88,8 @@ int drive_chunks(struct xdp_md *ctx)
 }
 
 /*
- * The same for a shared tree, whose packets name their number and worker: a
- * bitmap of one word comes before the values.
+ * The same for a shared tree. Its packets carry relay and worker: a bitmap of
+ * one word comes before the values.
  */
 SEC("xdp")
 int drive_shared(struct xdp_md *ctx)
@@ -112,7 +115,7 @@ int drive_nothing(struct xdp_md *ctx)
 	return XDP_DROP;
 }
 
-/* Two lanes with two children each, at the same chunks. */
+/* Two lanes with two children each, on the same chunks. */
 static __always_inline bool next_of_lane(void *f, __u32 *child, __u32 *chunk)
 {
 	__u32 lane = U8(f, LANE) & 1, n = U32(f, COUNT);
@@ -138,7 +141,10 @@ int drive_children(struct xdp_md *ctx)
 	return XDP_ABORTED;
 }
 
-/* The same with values that tell chunk, child and place; threads.c sums up. */
+/*
+ * The same, with values that depend on chunk, child and word; threads.c checks
+ * the sums.
+ */
 SEC("xdp")
 int drive_values(struct xdp_md *ctx)
 {

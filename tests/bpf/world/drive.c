@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Threads, one for each CPU, that run the drivers.
- */
+/* Threads that run the drivers, one for each CPU. */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
@@ -39,7 +37,7 @@ void drive_tree(int slots)
 	t.full = (1 << DRIVE_CHILDREN) - 1;
 	t.slot0 = zero;
 	t.slot_mask = slots - 1;
-	/* All come in at one port, from one address. */
+	/* All packets come in at one port, from one address. */
 	for (int i = 0; i < DRIVE_CHILDREN; i++)
 		t.child[i] = t.child[0];
 	tree_put(ROOT, &t);
@@ -108,8 +106,9 @@ void drive_open(uint32_t ahead, uint32_t end)
 	must(bpf_object__load(obj) ? -1 : 0, "load of drive.bpf.o");
 	drive_target(false);
 	/*
-	 * Repeating a program that is not attached anywhere patches the
-	 * kernel's XDP dispatcher first, which takes milliseconds.
+	 * A test run of a program that is attached nowhere patches the kernel's
+	 * XDP dispatcher first, which takes milliseconds: repeat within one
+	 * run.
 	 */
 	attach(0, "drive_chunks");
 	attach(1, "drive_children");
@@ -138,7 +137,7 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* Like frame_grad(), with a bitmap, for the shared tree. */
+/* Like frame_grad(), but with a bitmap, for the shared tree. */
 static void frame_shared(struct frame *f)
 {
 	static uint64_t pay[1 + TRIB_NVAL_SMALL / 2];
@@ -176,7 +175,10 @@ static void *drive_thread(void *arg)
 	ctx.data_end = f.len;
 	o.data_in = o.data_out = f.b;
 	o.data_size_in = f.len;
-	/* Not asleep: both must be running when the clock starts. */
+	/*
+	 * Spin instead of sleeping: both threads must be running when the clock
+	 * starts.
+	 */
 	atomic_fetch_add(&arrived, 1);
 	while (atomic_load(&arrived) < d->threads)
 		;
@@ -193,7 +195,7 @@ static void *drive_thread(void *arg)
 	return NULL;
 }
 
-/* Lanes start together. */
+/* All lanes start together. */
 static void reset_progress(void)
 {
 	static const char zeros[256];
@@ -202,7 +204,7 @@ static void reset_progress(void)
 	must(bpf_map_update_elem(fd, &key, zeros, 0), ".bss");
 }
 
-/* All slots are free again. */
+/* Free all slots again. */
 static void new_epoch(void)
 {
 	struct trib_tree t;

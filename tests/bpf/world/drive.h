@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Running trib_xdp from drive.bpf.c, on several CPUs at once.
- */
+/* Run trib_xdp from drive.bpf.c, on several CPUs at once. */
 #ifndef TEST_DRIVE_H
 #define TEST_DRIVE_H
 
@@ -9,32 +7,32 @@
 
 #define DRIVE_CHILDREN 4
 
-/* A tree of 4 children over all of the world's slots, into row ROOT. */
+/* Make tree ROOT with 4 children, which uses all slots of the world. */
 void drive_tree(int slots);
 /*
- * A shared tree of as many workers, into row DRIVE_SHARED; any chunk may take
- * any slot, since no RESULTs come by to free them.
+ * Make DRIVE_SHARED, a shared tree with as many workers. Any chunk may take any
+ * slot, because no RESULTs free the slots.
  */
 #define DRIVE_SHARED 6
 void drive_pool(int marks);
 /* Load the drivers; lanes are at most @ahead chunks apart and end at @end. */
 void drive_open(uint32_t ahead, uint32_t end);
 void drive_close(void);
-/* Point them at trib_xdp, or at nothing. */
+/* Point the drivers at trib_xdp, or at an empty program. */
 void drive_target(bool nothing);
 
 /**
  * struct drive - one CPU's run
  * @name:   program of drive.bpf.c.
- * @cpu:    where.
- * @lane:   this one.
- * @lanes:  of so many.
- * @shared: packets for DRIVE_SHARED, not for ROOT.
- * @until:  stop when the counter gets there (0: after one call).
+ * @cpu:    CPU to run on.
+ * @lane:   index of this lane.
+ * @lanes:  number of lanes.
+ * @shared: send packets for DRIVE_SHARED instead of ROOT.
+ * @until:  stop when the counter reaches this (0: after one call).
  * @repeat: runs in one call.
- * @threads: how many run (drive_run() sets it).
+ * @threads: number of threads that run (drive_run() sets it).
  * @count:  out: the counter.
- * @ns:     out: time it took.
+ * @ns:     out: duration.
  */
 struct drive {
 	const char *name;

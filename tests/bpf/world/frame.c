@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Building and reading frames, independently of the headers of bpf/.
- */
+/* Build and read frames, independently of the headers of bpf/. */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Frames as the tests build and read them: Ethernet, up to two tags, IPv4 or
- * IPv6, UDP, our header, payload.
+ * IPv6, UDP, struct trib_hdr, payload.
  */
 #ifndef TEST_FRAME_H
 #define TEST_FRAME_H
@@ -14,13 +14,13 @@
 #define FRAME_MAX 3800
 
 /**
- * struct frame - bytes and where things are in them
- * @b:    the bytes; @len of them are valid.
+ * struct frame - a frame and the offsets of its parts
+ * @b:    its bytes; @len of them are valid.
  * @l3:   offset of the IP header.
- * @l4:   of the UDP header.
- * @h:    of our header.
- * @pay:  of the payload behind it.
- * @tags: VLAN tags.
+ * @l4:   offset of the UDP header.
+ * @h:    offset of struct trib_hdr.
+ * @pay:  offset of the payload behind it.
+ * @tags: number of VLAN tags.
  * @v6:   IPv6.
  */
 struct frame {
@@ -43,7 +43,10 @@ struct addr {
 	uint16_t port;
 };
 
-/* Outer tag first; id 0 ends. @tos goes into the IP header as it is. */
+/*
+ * The outer tag comes first; id 0 means no tag. @tos is written to the IP
+ * header as it is.
+ */
 struct link {
 	struct addr from, to;
 	uint16_t vlan[2];
@@ -52,16 +55,18 @@ struct link {
 	bool v6;
 };
 
-/* Ethernet to UDP, then @hdr and @len bytes of @pay. */
+/* Build headers from Ethernet to UDP, then @hdr and @len bytes of @pay. */
 void frame_build(struct frame *f, const struct link *link, const struct trib_hdr *hdr,
 		 const void *pay, int len);
 
-/* Find the offsets in @f->b; false if it is not one of ours. */
+/*
+ * Find the offsets in @f->b. Return: false if it is no packet of this protocol.
+ */
 bool frame_parse(struct frame *f);
 
-/* Do the lengths of IP, UDP, our header and the frame agree? */
+/* Return: whether the lengths of IP, UDP, struct trib_hdr and frame agree. */
 bool frame_lengths_agree(const struct frame *f);
-/* And as it may leave: fresh TTL, right checksums (UDP: none)? */
+/* The same, for a frame that leaves: fresh TTL, right checksums (UDP: none). */
 bool frame_sound(const struct frame *f);
 
 static inline struct trib_hdr *frame_hdr(struct frame *f)
@@ -72,11 +77,11 @@ static inline struct trib_hdr *frame_hdr(struct frame *f)
 /* Source (0) or destination (1) of the IP header, v4-mapped. */
 void frame_ip(const struct frame *f, int which, uint8_t out[16]);
 uint16_t frame_port(const struct frame *f, int which);
-/* Outermost tag first: the id. */
+/* VLAN id of a tag; 0 is the outermost. */
 uint16_t frame_vlan(const struct frame *f, int i);
-/* The bitmap of a NEED. */
+/* Return the bitmap of a NEED. */
 uint64_t frame_bitmap(const struct frame *f);
-/* A 64-bit word of the payload. */
+/* Return a 64-bit word of the payload. */
 uint64_t frame_word(const struct frame *f, int i);
 
 #endif /* TEST_FRAME_H */

@@ -62,7 +62,7 @@ void live_open(void)
 		     "trib_pass");
 		caught[i] = packet_socket(w.peer_ifindex[i]);
 	}
-	/* For the one that is a worker's host. */
+	/* Port 2 leads to a worker's host: it needs addresses. */
 	command("ip link set q2 address 02:00:00:00:02:0c && "
 		"ip addr add 10.9.2.12/24 dev q2 && "
 		"ip neigh add 10.9.2.1 lladdr 02:00:00:00:02:01 dev q2");
@@ -92,7 +92,7 @@ void live_send_train(const struct frame *f, int n)
 	close(fd);
 }
 
-/* A tag that the kernel took out of the frame, back into it. */
+/* Put a tag that the kernel took out of the frame back into it. */
 static void put_tag(struct frame *f, const struct tpacket_auxdata *aux)
 {
 	uint16_t tag[2] = {htons(aux->tp_vlan_tpid), htons(aux->tp_vlan_tci)};
@@ -102,7 +102,7 @@ static void put_tag(struct frame *f, const struct tpacket_auxdata *aux)
 	f->len += 4;
 }
 
-/* One frame, if it is ours and came in. */
+/* Receive one frame; skip outgoing ones and those of other protocols. */
 static bool receive(struct frame *f, int port)
 {
 	struct sockaddr_ll from;

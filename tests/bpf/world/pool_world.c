@@ -16,7 +16,7 @@ int pool_rank(int i)
 	return i < 2 ? i : pw.words * 64 - 2;
 }
 
-/* One that is a worker of the job, but not of this relay. */
+/* Return a worker of the job that does not send through this relay. */
 int pool_foreign(void)
 {
 	return pw.words * 64 - 1;
@@ -127,7 +127,7 @@ void pool_clear_faces(void)
 		bpf_map_delete_elem(pw.faces, &key);
 }
 
-/* The packets of the inner tree's parent's group are for a next hop. */
+/* Packets for the parent's group of the inner tree go to a next hop. */
 static void up_is_next(void)
 {
 	struct trib_rewrite_key key = {UP(INNER), w.ifindex[3]};
@@ -254,7 +254,10 @@ void pool_values(struct trib_hdr h, int child, struct pool_who who, int nval, ui
 	pool_build(child, h, pay, n + len);
 }
 
-/* A GRAD with our number, of @who, that the rank number @i sent. */
+/*
+ * Make a GRAD addressed to this relay with the sum of @who, sent by rank number
+ * @i.
+ */
 void pool_grad_of(int tree, int i, struct pool_who who, uint32_t chunk, int nval, uint64_t word)
 {
 	struct trib_hdr h = pool_hdr(TRIB_T_GRAD, tree, i, pool_rank(i), chunk);
@@ -295,7 +298,7 @@ int pool_send_result(uint32_t chunk, uint64_t word)
 	return pool_run(-1);
 }
 
-/* --- what must leave */
+/* --- expected packets */
 
 void pool_expect_same(const struct frame *before, int group, int relay)
 {

@@ -18,9 +18,9 @@
 #define HOUR 3600000000000ULL
 
 /**
- * struct pool_world - what the tests share
- * @f:     the packet in hand: built, run, then what left.
- * @words: of all bitmaps.
+ * struct pool_world - shared state of the tests
+ * @f:     the current packet: built, run, then as it left.
+ * @words: words of every bitmap.
  * @rows, @slots, @table, @marks, @faces: maps.
  */
 struct pool_world {
@@ -36,20 +36,20 @@ struct pool_who {
 	__be64 bits[TRIB_BMWORDS_MAX];
 };
 
-/* Load the object; exits with a skip without privileges. */
+/* Load the object; exits with a skip if privileges are missing. */
 void pool_open(void);
-/* Everything as tribd leaves it, with bitmaps of @n words; IPv4, 1 word. */
+/* Reset all maps to what tribd writes, with bitmaps of @n words; IPv4, 1 word. */
 void pool_fresh_as(bool v6, uint16_t vlan0, uint16_t vlan1, int n);
 void pool_fresh(void);
 /* Send all chunks of all jobs to one slot. */
 void pool_one_slot(void);
 
-/* The rank number @i, 0 to 2, whose values come by. */
+/* Rank number @i, 0 to 2, whose values come through this relay. */
 int pool_rank(int i);
-/* A worker of the job that is not of this relay. */
+/* A worker of the job that does not send through this relay. */
 int pool_foreign(void);
 void pool_set_bit(__be64 *bits, int rank);
-/* Ranks @a and, unless negative, @b. */
+/* The set of rank @a and, unless negative, @b. */
 struct pool_who pool_who(int a, int b);
 
 void pool_map_put(int fd, uint32_t key, const void *value);
@@ -64,12 +64,18 @@ void pool_slot_put(uint32_t chunk, const struct trib_pool_slot *s);
 uint64_t pool_mark(uint32_t chunk);
 void pool_mark_put(uint32_t at, uint32_t epoch, uint32_t chunk, uint64_t bits);
 
-/* A header of @type in @tree from neighbour @child (-1: next hop), about @rank. */
+/*
+ * Make a header of @type in @tree from neighbour @child (-1: next hop), about
+ * @rank.
+ */
 struct trib_hdr pool_hdr(int type, int tree, int child, int rank, uint32_t chunk);
-/* pw.f becomes a packet from neighbour @child. */
+/* Build pw.f as a packet from neighbour @child. */
 void pool_build(int child, struct trib_hdr h, const void *pay, int len);
 void pool_values(struct trib_hdr h, int child, struct pool_who who, int nval, uint64_t word);
-/* A GRAD with our number, of @who, that rank number @i sent. */
+/*
+ * Build a GRAD addressed to this relay with the sum of @who, sent by rank
+ * number @i.
+ */
 void pool_grad_of(int tree, int i, struct pool_who who, uint32_t chunk, int nval, uint64_t word);
 void pool_grad(int i, uint32_t chunk, int nval, uint64_t word);
 /* Run pw.f as from neighbour @child. Return: the verdict. */
@@ -78,13 +84,16 @@ int pool_send_grad(int i, uint32_t chunk, int nval, uint64_t word);
 int pool_send_resend(int i, uint32_t chunk, int nval, uint64_t word);
 int pool_send_result(uint32_t chunk, uint64_t word);
 
-/* pw.f is for @group; else it is as @before, but for the number @relay. */
+/* Expect pw.f for @group, equal to @before except for the relay's number. */
 void pool_expect_same(const struct frame *before, int group, int relay);
-/* Run pw.f from neighbour @child: it must be passed on for want of a slot. */
+/*
+ * Run pw.f from neighbour @child, and expect that it is passed on for lack of a
+ * slot.
+ */
 void pool_expect_passed(int child);
-/* pw.f is the sum of all three ranks, for the next hop. */
+/* Expect in pw.f the sum of all three ranks, for the next hop. */
 void pool_expect_sum(int flags, int child, int nval, uint64_t word);
-/* The slot of @chunk is in @state, with @n workers, and @word as its values. */
+/* Expect the slot of @chunk in @state, with @n workers and values @word. */
 void pool_expect_slot(uint32_t chunk, int state, int n, uint64_t word);
 void pool_expect_nobody(uint32_t chunk);
 void pool_expect_mark(uint32_t chunk, uint64_t bits);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A good packet, ways to spoil it, and what must then happen to it.
- */
+/* A good packet, ways to spoil it, and checks of what happens to it. */
 #ifndef TEST_SPOIL_H
 #define TEST_SPOIL_H
 
@@ -12,7 +10,7 @@
 
 static struct frame f;
 
-/* A good GRAD from child 1 of ROOT, to be spoilt. */
+/* Build a good GRAD from child 1 of ROOT in f, to be spoilt. */
 static inline struct trib_hdr *good(void)
 {
 	world_reset_as(w.v6, w.vlan[0], w.vlan[1]);
@@ -20,7 +18,7 @@ static inline struct trib_hdr *good(void)
 	return frame_hdr(&f);
 }
 
-/* @f is dropped for @why and for nothing else, and touches no slot. */
+/* Run f: it must be dropped for @why alone, and change no slot. */
 static inline void expect_drop(int why)
 {
 	expect_eq(run_xdp(&f, 1), XDP_DROP);
@@ -30,7 +28,7 @@ static inline void expect_drop(int why)
 	expect_eq(stat_of(TRIB_RX_GRAD), 0);
 }
 
-/* @f is none of ours: untouched and not counted. */
+/* Run f: it must pass unchanged and uncounted, as a foreign packet. */
 static inline void expect_pass(void)
 {
 	struct frame before = f;

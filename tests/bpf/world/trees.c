@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The trees of the test world, their faces and groups, as tribd would write
- * them; and the packets that their neighbours send.
+ * The trees of the test world with their faces and groups, as tribd would write
+ * them, and the packets of their neighbours.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -70,7 +70,10 @@ static struct trib_peer peer_row(int tree, int child)
 	return p;
 }
 
-/* One member: to @peer, from ourselves, through its port. */
+/*
+ * One member: its copies go to @peer, from this host's address, through its
+ * port.
+ */
 static void add_member(int group, int slot, int tree, int child, bool up)
 {
 	struct addr to = peer_of(tree, child), from = ourselves(tree, child);
@@ -98,8 +101,8 @@ static void add_member(int group, int slot, int tree, int child, bool up)
 }
 
 /*
- * Groups that have a devmap. Changing a map in a map waits for all CPUs, and
- * devmaps have the same entries in all worlds, so they are kept.
+ * Groups that have a devmap. They are kept from world to world: their entries
+ * never change, and an update of a map in a map waits for all CPUs.
  */
 static bool mapped[TREES_MAX * 3];
 
@@ -284,7 +287,7 @@ void frame_of(struct frame *f, int tree, int child, struct trib_hdr h, const voi
 	frame_build(f, &l, &h, pay, len);
 }
 
-/* Values of a packet: the words of @nval units, then padding. */
+/* Write the values of a packet: the words of @nval units, then padding. */
 static int fill(uint64_t *v, int nval, uint64_t word)
 {
 	int len = trib_payload_len(nval);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * The namespace, its ports, the loaded object, and running frames through it.
- */
+/* The network namespace with its ports, the loaded object, and test runs. */
 #include <errno.h>
 #include <net/if.h>
 #include <sched.h>
@@ -27,7 +25,7 @@ static void command(const char *text)
 	}
 }
 
-/* A namespace that ends with the process, and veth pairs in it. */
+/* Make a namespace that ends with the process, with veth pairs in it. */
 static void make_ports(void)
 {
 	char name[16], text[256];
@@ -104,7 +102,7 @@ static void make_inner(void)
 		die("update of cells or rings");
 }
 
-/* Set sizes and .rodata, as a loader does before it loads the object. */
+/* Set sizes and .rodata before the object is loaded, as tribd does. */
 static void set_kfuncs(void)
 {
 	struct bpf_map *m = bpf_object__find_map_by_name(w.obj, ".rodata");

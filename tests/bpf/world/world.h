@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The world of the BPF tests: a network namespace of its own with veth ports,
- * the object under test loaded, and trees like those that tribd would write.
+ * The world of the BPF tests: a network namespace with veth ports, the object
+ * under test, and trees like those that tribd would write.
  */
 #ifndef TEST_WORLD_H
 #define TEST_WORLD_H
@@ -20,7 +20,7 @@
 #define NVAL_MAX TRIB_NVAL_LARGE
 #define UP_CHILD 2 /* index of the inner node at its parent */
 
-/* Rows of trees; each has a pool of its own and three groups. */
+/* Rows of trees; each has its own pool and three groups. */
 enum {
 	ROOT = 1, /* children 0 to 2 on p0 to p2 */
 	INNER,	  /* children 0 and 1 on p0 and p1, parent on p3 */
@@ -51,44 +51,47 @@ struct world {
 
 extern struct world w;
 
-/* Load the object with @nval values; exits with a skip without privileges. */
+/*
+ * Load the object with @nval values; exits with a skip if privileges are
+ * missing.
+ */
 void world_open(int nval);
 void world_close(void);
-/* Another array like that of deliver row 1; of the caller. */
+/* Make another array like that of deliver row 1; the caller owns it. */
 int world_cells(void);
-/* All slots, counters and cells empty; trees, groups and faces as above. */
+/* Empty all slots, counters and cells; write trees, groups and faces as above. */
 void world_reset(void);
 /* The same with IPv6 faces, or with tags. */
 void world_reset_as(bool v6, uint16_t vlan0, uint16_t vlan1);
 
 void tree_get(int tree, struct trib_tree *t);
 void tree_put(int tree, const struct trib_tree *t);
-/* The groups went with the object. */
+/* Forget the groups: they are gone with the object. */
 void groups_forget(void);
 /* Remove the devmap of a group, as on a host in generic mode. */
 void group_unmap(int group);
 
-/* @child of @tree, or (-1) the parent; and this host as they know it. */
+/* Addresses of @child of @tree (-1: the parent), and this host's towards it. */
 struct addr peer_of(int tree, int child);
 struct addr ourselves(int tree, int child);
-/* The port that they are behind. */
+/* Port that leads to it. */
 int port_of(int tree, int child);
 
-/* A header of type @type for @chunk of @tree, from @child or (-1) the parent */
+/* Make a header of @type for @chunk of @tree, from @child (-1: the parent). */
 struct trib_hdr header(int type, int tree, int child, uint32_t chunk);
-/* How they reach us; to be changed before frame_build(). */
+/* Return the addresses that reach this host; change them before frame_build(). */
 struct link link_of(int tree, int child);
-/* The frame that carries @h from them. */
+/* Build the frame that carries @h from that neighbour. */
 void frame_of(struct frame *f, int tree, int child, struct trib_hdr h, const void *pay, int len);
-/* A GRAD of @nval times the 64-bit word @word (two values a word), Q32. */
+/* Build a GRAD of @nval times the 64-bit word @word (two values a word), Q32. */
 void frame_grad(struct frame *f, int tree, int child, uint32_t chunk, int nval, uint64_t word);
-/* NEED with @seen, from @child or (-1) the parent. */
+/* Build a NEED with @seen, from @child (-1: the parent). */
 void frame_need(struct frame *f, int tree, int child, uint32_t chunk, uint64_t seen);
-/* RESULT, from @child or (-1) the parent. */
+/* Build a RESULT, from @child (-1: the parent). */
 void frame_result(struct frame *f, int tree, int child, uint32_t chunk, int nval, uint64_t word);
-/* Run trib_xdp on @f arriving at @port; @f becomes what it left. */
+/* Run trib_xdp on @f arriving at @port; @f becomes the output. */
 int run_xdp(struct frame *f, int port);
-/* A GRAD of @nval units at @v, of format @fmt. */
+/* Build a GRAD of @nval units at @v, in format @fmt. */
 void frame_floats(struct frame *f, int tree, int child, uint32_t chunk, int fmt, int nval,
 		  const void *v);
 /* Build and run. */
@@ -97,7 +100,7 @@ int run_grad(struct frame *f, int tree, int child, uint32_t chunk, int nval, uin
 int run_grow(struct frame *f, int port);
 
 uint64_t stat_of(int id);
-/* The only drop counter that is not 0, or -1 if none, -2 if several. */
+/* Return: the only drop counter that is not 0; -1: none; -2: several. */
 int the_drop(void);
 struct trib_slot *slot_of(int tree, uint32_t chunk); /* a copy, static */
 void slot_put(int tree, uint32_t chunk, const struct trib_slot *s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Sequences of packets through the real trib_xdp and trib_grow, each compared
+ * Sequences of packets through the real trib_xdp and trib_send, each compared
  * with the model: verdict, the packet that leaves, every counter, the slots,
  * cells and rows, the ring records. A difference prints the packet and aborts.
  */
@@ -279,7 +279,7 @@ static void check_drop_counted(int verdict)
 		wrong("%d reasons counted", n);
 }
 
-/* trib_grow must leave a packet without the mark alone. */
+/* trib_grow must leave a packet without orders alone. */
 static void ignore(struct frame *f, uint32_t ifindex)
 {
 	memset(model.stats, 0, sizeof(model.stats));
@@ -335,7 +335,7 @@ static int compared(const struct frame *f)
 	return is_grow(f) && model.fill ? model.pay : f->len;
 }
 
-/* @then: an event before the packet comes to trib_grow. */
+/* @then: an event before the packet comes to trib_send. */
 static void one_packet(struct frame *f, uint32_t ifindex, uint8_t then)
 {
 	static struct frame expect;

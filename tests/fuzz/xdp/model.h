@@ -25,7 +25,9 @@ enum { V_UNSPEC = -1, V_SHOT = 2, V_STOLEN = 4 };
  * @dirty:   trees whose state changed since model_reset().
  * @tree:    row of the packet's tree, once it is admitted; else T_NONE.
  * @act:     outcome at the slot: for the fuzzer's feedback.
- * @fill:    the packet goes on to trib_grow, which fills it from @pay on.
+ * @type:    of the packet as it came.
+ * @errand:  as in struct rig.
+ * @pay:     where trib_send fills the packet from, if that is its errand.
  */
 struct model {
 	uint8_t *slots;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Packets for tests, put together byte by byte, so that they can be wrong. */
+/* Packets for tests, assembled byte by byte, so that they may be malformed. */
 #ifndef NDN_MAKE_H
 #define NDN_MAKE_H
 
@@ -9,8 +9,8 @@
 #include <string.h>
 
 /**
- * struct made - bytes
- * @n: how many of @b.
+ * struct made - a buffer
+ * @n: number of valid bytes in @b.
  */
 struct made {
 	size_t n;
@@ -18,9 +18,9 @@ struct made {
 };
 
 /*
- * From hexadecimal text. Blanks are nothing; (TYPE ...) is an element of that
- * type, hexadecimal, around what follows; 'text' is its bytes; *N..X repeats
- * the byte X N times (decimal).
+ * Assemble from hexadecimal text. Blanks are ignored; (TYPE ...) is an element
+ * of that type, hexadecimal, around the text up to the bracket; 'text' gives
+ * its bytes; *N..X repeats the byte X N times (decimal).
  */
 static inline void make_part(struct made *m, const char **s);
 

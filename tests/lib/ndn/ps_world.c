@@ -75,7 +75,10 @@ static int worker_named(const struct world *w, struct ndn_bytes gpu)
 	return -1;
 }
 
-/* From the PS: Interests to the worker that they name, Data by what waits. */
+/*
+ * From the PS: Interests go to the worker in their name, Data to pending
+ * Interests.
+ */
 static void from_ps(void *ctx, const void *data, size_t n)
 {
 	struct world *w = ctx;
@@ -233,7 +236,7 @@ static const struct nps_ops ops = {
 	.version = on_version,
 };
 
-/* ---- what a test calls ---- */
+/* ---- for tests ---- */
 
 struct world *world_new(uint64_t seed, unsigned int nworker, unsigned int njob)
 {
@@ -385,7 +388,7 @@ static void event_take(struct world *w, unsigned int at)
 		world_worker_data(&w->worker[e.to], &p.data);
 }
 
-/* The next thing that happens, if it does before @until. */
+/* Run the next event, if it is due before @until. */
 static bool step(struct world *w, uint64_t until)
 {
 	uint64_t next = w->ps ? nps_run(w->ps, w->now) : NDN_NEVER;

@@ -117,7 +117,7 @@ struct world {
 	void (*forge)(struct world *w, uint8_t *pkt, size_t n);
 	struct world_event *event;
 	unsigned int nevent, room;
-	/* Pending Interests of workers: who, for what, until. */
+	/* Pending Interests of workers: worker, name, expiry. */
 	struct {
 		struct ndn_name_buf name;
 		bool prefix;
@@ -134,7 +134,7 @@ void world_start(struct world *w);
 void world_stop(struct world *w); /* the PS dies */
 void world_worker_kill(struct world *w, unsigned int i);
 void world_worker_start(struct world *w, unsigned int i);
-/* Until all jobs are through, and no living worker is at one, or @limit. */
+/* Run until all jobs are over and no living worker has one, or until @limit. */
 bool world_run(struct world *w, uint64_t limit);
 void world_run_until(struct world *w, uint64_t until);
 bool world_over(const struct world *w);

@@ -101,7 +101,10 @@ static void collected(struct world_worker *k, uint64_t v, uint64_t s)
 		k->bound = v;
 		k->given = k->base;
 		k->base = 0;
-		/* Asynchronous: on with what came meanwhile. */
+		/*
+		 * Asynchronous: continue with the version that came in the
+		 * meantime.
+		 */
 		if (k->v > k->given && !k->ready_at)
 			train(k);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The imagined network of worker_world.h, and its oracle. */
+/* The simulated network of worker_world.h, and its oracle. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,9 +10,9 @@
 
 #define ELEMENTS 1000
 #define SEGMENT 512
-/* Means of gradients of up to six workers are whole numbers. */
+/* Means of gradients of up to six workers are whole numbers with this factor. */
 #define STEP 60
-/* Turns without time passing after which something goes in circles. */
+/* After this number of turns at one instant, something runs in circles. */
 #define TURNS 100000
 
 enum event_kind {
@@ -84,7 +84,7 @@ static void check_same(struct world *world, uint64_t version, const float *value
 		world_fail(world, "%s has a wrong version %llx", who, (unsigned long long)version);
 }
 
-/* The PS made a version: of what, and is it that? */
+/* The PS made a version: check which gradients it has, and its values. */
 static void on_version(void *ctx, const struct nps_job *job)
 {
 	struct world *world = ctx;
@@ -177,7 +177,7 @@ static int find_worker(struct world *world, struct ndn_bytes gpu)
 	return WORLD_PS;
 }
 
-/* How the answer to such an Interest is called. */
+/* Name of the Data that answers such an Interest. */
 static enum ndn_name_kind answer_to(enum ndn_name_kind what)
 {
 	if (what == NDN_IS_ASK)
@@ -315,7 +315,7 @@ static void give(struct world *world, struct world_worker *me, uint64_t version)
 	look(world, me);
 }
 
-/* ---- life and death ---- */
+/* ---- start and end of workers ---- */
 
 void world_init(struct world *world, uint64_t seed, unsigned int nworker)
 {

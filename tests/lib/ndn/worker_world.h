@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One PS, its workers and a network between them, all imagined: packets are
- * lost, doubled and overtake each other by a seeded generator, time passes only
- * between events. Gradients are whole numbers, and every model that anybody
- * makes or takes is compared with what they must have added up to.
+ * One PS, its workers and a simulated network: a seeded generator loses,
+ * duplicates and reorders packets, and time passes only between events.
+ * Gradients are whole numbers; each model that the PS makes or a worker takes
+ * is compared with the sum of its gradients.
  *
- * The network is one router that knows who subscribed and who asked for what; it
- * forgets neither, and has no cache.
+ * The network is one router that knows subscriptions and pending Interests; it
+ * never forgets them, and has no cache.
  */
 #ifndef WORKER_WORLD_H
 #define WORKER_WORLD_H
@@ -29,15 +29,15 @@ struct world_ask {
 };
 
 /**
- * struct world_worker - a worker and what it does with models
- * @up:       it lives.
- * @subscribed: the router thinks so.
+ * struct world_worker - a worker and its use of models
+ * @up:       it is alive.
+ * @subscribed: as the router knows.
  * @compute:  ns for a gradient.
- * @life:     counted up when it dies: what it computed is void.
+ * @life:     incremented when it dies, which voids the gradient in work.
  * @busy:     it computes, on @version.
  * @done:     it has seen the last version.
- * @over:     what ndn_worker_begin() said in the end, or 0.
- * @taken:    models it was given.
+ * @over:     final result of ndn_worker_begin(), or 0.
+ * @taken:    models that it received.
  */
 struct world_worker {
 	struct ndn_worker w;
@@ -59,21 +59,21 @@ struct world_worker {
 
 struct world_event;
 
-/* A version and what it must be. */
+/* A version and its expected values. */
 struct world_model {
 	uint64_t version;
 	float *values;
 };
 
 /**
- * struct world - all of it
+ * struct world - PS, workers and network
  * @loss, @dup: in 1000 packets.
- * @late:     ns that a packet takes at most; at least a tenth of that.
- * @drop:     optional: whether this packet, from @from to @to, is lost.
- * @at:       optional: called whenever time has passed.
- * @spec:     of the job; may be changed before world_begin().
- * @saved, @saved_n, @incarnation: on the PS's disk.
- * @bad:      what went wrong, in words; empty: nothing.
+ * @late:     longest ns of a packet's way; the shortest is a tenth.
+ * @drop:     optional: return whether to lose this packet from @from to @to.
+ * @at:       optional: called after each step of the clock.
+ * @spec:     of the job; a test may change it before world_begin().
+ * @saved, @saved_n, @incarnation: the PS's disk.
+ * @bad:      text of the first error; empty: none.
  */
 struct world {
 	uint64_t now;
@@ -106,22 +106,22 @@ struct world {
 	char bad[200];
 };
 
-/* A world with @nworker workers that are up; the PS is not yet. */
+/* Make a world with @nworker living workers; the PS does not run yet. */
 void world_init(struct world *world, uint64_t seed, unsigned int nworker);
 void world_free(struct world *world);
-/* The PS starts, for the first time or again. */
+/* Start the PS, for the first time or again. */
 void world_start_ps(struct world *world);
 void world_stop_ps(struct world *world);
 void world_start_worker(struct world *world, unsigned int i);
 void world_stop_worker(struct world *world, unsigned int i);
-/* A packet to a worker, as if it had just come. */
+/* Deliver a packet to a worker now. */
 void world_inject(struct world *world, unsigned int i, const void *packet, size_t n);
 /*
- * Goes on until all living workers are done, for @ns at most: whether they are.
- * It also ends, with false, when something is wrong.
+ * Run until all living workers are done. Return: false after @ns, or on an
+ * error.
  */
 bool world_run(struct world *world, uint64_t ns);
-/* Goes on for @ns. */
+/* Run for @ns. */
 void world_pass(struct world *world, uint64_t ns);
 void world_fail(struct world *world, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

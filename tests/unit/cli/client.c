@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * userspace/cli/netlink/client.c against a test server with right and wrong
- * answers. It runs in a network namespace of its own, without a tribd.
+ * answers, in a network namespace without tribd.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -128,7 +128,7 @@ static void serve(int fd, answer_fn fn)
 		if (recvfrom(fd, buf, sizeof(buf), 0, (struct sockaddr *)&a.from, &len) <
 		    (ssize_t)sizeof(struct nlmsghdr))
 			return;
-		/* Ends the server. */
+		/* Tells the server to end. */
 		if (a.req->nlmsg_type == NLMSG_NOOP)
 			return;
 		a.seq = a.req->nlmsg_seq;
@@ -414,7 +414,7 @@ static void client__answer_to_another_request_is_skipped(void)
 	expect_eq(o.sum, 42);
 }
 
-/* Another process knows our port and our sequence number. */
+/* Another process knows the client's port and sequence number. */
 static void stranger_first(struct ask *a)
 {
 	struct ask other = *a;
@@ -522,7 +522,7 @@ static void client__broken_answers_are_refused(void)
 	expect(!strcmp(o.text, strerror(EPERM)));
 }
 
-/* A user took the port while tribd was down. */
+/* Another user took the port while tribd was down. */
 static void client__impostor_is_not_trusted(void)
 {
 	struct outcome o;

@@ -27,7 +27,7 @@ static void usage__names_plain_attributes_without_a_row(void)
 	expect(strstr(text, " [mac MAC]") != NULL);
 	expect(strstr(text, " [vlan N]") != NULL);
 	expect(strstr(text, " [ndn none|router|host]") != NULL);
-	/* It has a row; it is read only; it is a list. */
+	/* One has a row, one is read only, one is a list. */
 	expect(!strstr(text, "port P"));
 	expect(!strstr(text, "mtu"));
 	expect(!strstr(text, "ndn-write"));
@@ -44,7 +44,7 @@ static void usage__leaves_out_rows_of_another_command(void)
 	expect(!strstr(text, " [ifname"));
 }
 
-/* The first attribute of type @type in the nest, NULL if there is none. */
+/* Find the first attribute of type @type in the nest, or NULL. */
 static struct nlattr *made(struct nl_msg *msg, int type)
 {
 	struct nlattr *nest = nlmsg_find_attr(nlmsg_hdr(msg), 4, TRIB_A_FACE);

@@ -48,7 +48,7 @@ static int line(struct cli *c, const char *text, struct nl_msg **out)
 	return code;
 }
 
-/* The @nth attribute @type of what @text makes; "" if there is none. */
+/* Return the @nth attribute @type made from @text; "" if there is none. */
 static const char *made(const char *text, int type, int nth)
 {
 	static char buf[2048];
@@ -140,7 +140,7 @@ static void lists__none_stands_alone(void)
 	bad("/x write /a none", CLI_ERROR, "write \"none\"");
 	bad("/x write a", CLI_ERROR, "write \"a\"");
 	bad("/x write", CLI_USAGE, "write needs PREFIX");
-	/* Only where a list may be empty. */
+	/* Allowed only where a list may be empty. */
 	bad("none", CLI_ERROR, "NAME \"none\"");
 }
 
@@ -278,7 +278,7 @@ static void watch__names_are_rates(void)
 	/* Not a packet. */
 	expect_eq(json_object_size(json_object_get(n, "drops")), 2);
 	json_decref(r);
-	/* Off: nothing is said. */
+	/* The forwarder is off: nothing is shown. */
 	json_decref(b.ndn);
 	b.ndn = NULL;
 	r = watch_rates(&a, &b);

@@ -222,14 +222,14 @@ static void child__silent_is_behind(void)
 	json_decref(r);
 }
 
-/* The others wait for the child and have stopped, too. */
+/* The others have stopped, because they wait for the child. */
 static void child__silent_stands_out_when_all_stand(void)
 {
 	json_t *list = four(100, 13000, 20, 1600);
 	struct watch_sample a, b;
 	json_t *r;
 
-	/* 3 has a smaller window than 0 and 2, and waits like them. */
+	/* Child 3 has a smaller window than 0 and 2, and waits like them. */
 	json_array_set_new(list, 1, child(1, 84, 84 * 11000, 0, 1344, 5200));
 	json_array_set_new(list, 3, child(3, 97, 97 * 11000, 0, 1552, 5190));
 	json_object_set_new(json_array_get(list, 0), "seen_ms", json_integer(5170));

@@ -12,7 +12,7 @@
 #include "tests/lib/tap.h"
 #include "daemon/job/claims.h"
 
-/* The module's id after a message; @name or @id 0: without. */
+/* The module's id after a message; with 0 the message lacks @name or @id. */
 static uint16_t after(uint16_t was, int type, uint8_t cmd, const char *name, uint16_t id)
 {
 	struct nl_msg *m = nlmsg_alloc_simple(type, 0);

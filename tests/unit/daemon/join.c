@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * join.c and join_out.c: datagrams in, datagrams and rows out. What they call
- * of tribd is replaced here and recorded. The state machine behind them has
- * its own tests.
+ * join.c and join_out.c: datagrams in; datagrams and rows out. This file
+ * replaces the parts of tribd that they call, and records the calls. The state
+ * machine behind them has its own tests.
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -37,7 +37,7 @@ static unsigned int nstep;
 static uint64_t clock_ns;
 static struct trib_slot slot;
 
-/* --- tribd, as far as join.c sees it */
+/* --- tribd, as join.c sees it */
 
 void log_line(enum log_level level, const char *fmt, ...)
 {
@@ -165,7 +165,7 @@ struct in {
 	struct udp_packet up;
 };
 
-/* A datagram of @type from child 0, right in every respect. */
+/* Make a correct datagram of @type from child 0. */
 static struct in *packet(uint8_t type, uint64_t nonce)
 {
 	static struct in in;
@@ -277,7 +277,7 @@ static void join__whoever_is_not_a_child_is_refused_or_ignored(void)
 	struct in *in;
 
 	start(false);
-	/* Knows the cookie, but comes from another face. */
+	/* The sender has the cookie, but is behind another face. */
 	in = packet(TRIB_T_JOIN, 5);
 	from(in, 3, 0);
 	in->p.h.child = 0;
@@ -289,16 +289,16 @@ static void join__whoever_is_not_a_child_is_refused_or_ignored(void)
 	in->p.h.child = htons(2);
 	give(in);
 	expect_eq(nsent, 2);
-	/* From where no face is. */
+	/* No face is behind that port. */
 	in->up.ifindex = 99;
 	give(in);
 	expect_eq(nsent, 2);
-	/* Another rank than the child's. */
+	/* The rank is not the child's. */
 	join_as(0, 1, 6);
 	expect_eq(nsent, 3);
 	expect_eq(ntohs(last_start()->state), TRIB_START_REFUSED);
 	expect_eq(T.row.child[0].nonce, 0);
-	/* It does not know the cookie. */
+	/* The sender does not have the cookie. */
 	in = packet(TRIB_T_JOIN, 5);
 	in->p.h.cookie ^= 1;
 	give(in);
@@ -339,7 +339,7 @@ static void join__malformed_datagrams_are_ignored(void)
 	give(in);
 	in = packet(TRIB_T_ABORT, 5);
 	give(in);
-	/* A root hears no START. */
+	/* A root ignores START. */
 	in = packet(TRIB_T_START, 5);
 	give(in);
 	expect_eq(nsent, 0);
@@ -356,7 +356,7 @@ static void join__answers_are_not_longer_than_requests(void)
 	in->up.len = sizeof(in->p.h) + 64;
 	give(in);
 	expect_eq(nsent, 0);
-	/* Short, but long enough to be told the right size. */
+	/* Too short, but long enough for an answer with the right size. */
 	in->p.h.nval = htons(48);
 	in->up.len = sizeof(in->p.h) + 192;
 	give(in);
@@ -365,7 +365,9 @@ static void join__answers_are_not_longer_than_requests(void)
 	expect_eq(ntohs(last_start()->nval), NVAL);
 	expect_eq(sent[0].len, in->up.len);
 	expect_eq(T.row.child[0].nonce, 0);
-	/* Longer than our slots: another kind of relay is meant. */
+	/*
+	 * Longer than the slots here: the sender expects another kind of relay.
+	 */
 	clock_ns += 1000000000;
 	in->p.h.nval = htons(TRIB_NVAL_LARGE);
 	in->up.len = sizeof(in->p.h) + TRIB_NVAL_LARGE * 4;
@@ -405,7 +407,7 @@ static void inner__speaks_to_its_parent(void)
 	expect_eq(ntohl(s->p.u.join.rank), 0xffffffff);
 	nonce = be64toh(s->p.u.join.nonce);
 	expect_eq(T.row.parent.nonce, nonce);
-	/* START from a child, or from another port, is none. */
+	/* START from a child, or from another port, is ignored. */
 	in = packet(TRIB_T_START, 0);
 	in->p.u.start.nonce = htobe64(nonce);
 	in->p.u.start.epoch = htonl(4);
@@ -463,7 +465,7 @@ static void inner__leave_carries_the_rank_that_is_the_reason(void)
 	expect_eq(s->p.u.join.nonce, nonce);
 	expect_eq(ntohs(s->p.h.aux), 8);
 	expect_eq(s->via - F, 2);
-	/* A rank that the job does not have is none. */
+	/* A rank outside the job is ignored. */
 	later(100);
 	join_as(1, 0xffffffff, 102);
 	relay_leaves(9, 102);

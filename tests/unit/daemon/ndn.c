@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Names without a kernel: text and rows, what a face may be told, times and
- * markers, counters; and all of it through the state file.
+ * Names without a kernel: text and rows, contents of a face, times and markers,
+ * counters; and all of it through the state file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -122,7 +122,7 @@ static void marker__is_one_component(void)
 	expect_eq(ndnd_marker_parse("abcdefghijklmnopqrstuvwxyz0123", &m, &why), 0);
 }
 
-/* --- what a face is told */
+/* --- attributes of a face */
 
 static struct ndnd_spec spec;
 
@@ -288,7 +288,7 @@ static void times__are_checked_before_anything_changes(void)
 	expect_eq(ndnd_set(&world, &s, &why), 0);
 	ndnd_config_fill(world.ndn);
 	expect_eq(world.ndn->config.leave_ns, 400000000);
-	/* A shorter lease ends a leave time that is longer. */
+	/* A shorter lease also shortens a longer leave time. */
 	s = (struct ndnd_set){.lease_ms = 200};
 	expect_eq(ndnd_set(&world, &s, &why), 0);
 	ndnd_config_fill(world.ndn);
@@ -406,7 +406,7 @@ static void stats__table_and_enum_agree(void)
 		       strlen(s->name) > 31 || strlen(s->text) > 127;
 	}
 	expect_eq(bad, 0);
-	/* The numbers that the enum has, but for the parser's last. */
+	/* The numbers of the enum, except the parser's last one. */
 	for (uint32_t i = 0; i <= NDN_DROP_OFFLOAD; i++) {
 		bool used = i <= NDN_DROP_MISS || i >= NDN_DROP_SHORT;
 
@@ -417,7 +417,7 @@ static void stats__table_and_enum_agree(void)
 	expect(!strcmp(ndnd_stat_text(NDN_DROP_OFFLOAD)->name, "ndn-drop-offload"));
 	expect(!ndnd_stat_text(NDN_DROP_OFFLOAD + 1));
 	expect(!ndnd_stat_text(NDN_STAT__MAX));
-	/* All reasons by which a packet can be refused. */
+	/* Every reason to refuse a packet. */
 	for (uint32_t e = NDN_E_CUT; e <= NDN_E_LP_NACK; e++)
 		if (!expect(e == NDN_E_TEXT || ndnd_stat_text(NDN_STAT_BAD + e)))
 			printf("# reason %u\n", e);

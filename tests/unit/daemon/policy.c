@@ -189,7 +189,7 @@ static void parse__missing_padding_of_the_last_is_allowed(void)
 	expect(tb[TRIB_A_FACE_NAME] != NULL);
 }
 
-/* Any bytes: an answer, no crash, and nothing that points outside. */
+/* Any bytes get an answer: no crash, and no pointer outside. */
 static void parse__random_bytes_stay_inside(void)
 {
 	static const struct nl_set *const set[] = {&nl_top,   &nl_face,	  &nl_job, &nl_tree,

@@ -75,7 +75,7 @@ static void join__flood_is_answered_at_a_pace(void)
 		join(0, 7, 1000 + i / 10);
 	expect_eq(count(START), 2);
 	expect_eq(count(SAVE), 1);
-	/* New nonces every time: no more than one of them counts. */
+	/* The nonce is new each time; at most one of them counts. */
 	ncalls = 0;
 	for (i = 0; i < 400; i++)
 		join(0, 1000 + i, 2000 + i / 25);
@@ -123,7 +123,7 @@ static void abort__is_repeated_until_the_next_epoch(void)
 	expect_eq(count(ABORT), 2);
 }
 
-/* However late: no process joins with a smaller one again. */
+/* However late: no process joins with a smaller nonce. */
 static void join__older_nonce_of_an_instance_is_ignored(void)
 {
 	fresh(SESSION_ROOT, 2);
@@ -137,7 +137,7 @@ static void join__older_nonce_of_an_instance_is_ignored(void)
 	join(1, 101, 60000);
 	expect_eq(S.epoch, 1);
 	expect_eq(count(ABORT), 0);
-	/* The order of nonces counts only within one instance. */
+	/* Nonces are ordered only within one instance. */
 	fresh(SESSION_ROOT, 2);
 	join(0, N(5, 2), 1000);
 	join(0, N(4, 1), 1100);
@@ -180,8 +180,8 @@ static void join__several_retired_nonces_are_remembered(void)
 }
 
 /*
- * The JOIN of a process that was killed comes after that of the next one, and
- * displaces it; but only the next one goes on.
+ * The JOIN of a killed process arrives after its successor's and displaces it.
+ * Only the successor repeats its JOIN.
  */
 static void join__living_nonce_gets_in_again(void)
 {
@@ -196,7 +196,7 @@ static void join__living_nonce_gets_in_again(void)
 	expect(S.child[0].nonce == N(7, 1));
 	join(0, N(3, 1), 1100 + SESSION_LATE_MS);
 	expect(S.child[0].nonce == N(3, 1));
-	/* And it is the other one that is retired now. */
+	/* Now the displaced nonce is retired. */
 	join(0, N(7, 1), 1200 + SESSION_LATE_MS);
 	expect(S.child[0].nonce == N(3, 1));
 }
@@ -232,7 +232,7 @@ static void leave__is_an_error_only_when_missed(void)
 	for (now = 2000; now < 4000; now += 10)
 		session_tick(&S, now);
 	expect_eq(count(ABORT), 0);
-	/* A moment after a wipe is not enough ... */
+	/* A short moment after a wipe is not enough ... */
 	stuck_child = 1;
 	stuck_chunk = 55;
 	for (; now < 4300; now += 10)
@@ -241,7 +241,7 @@ static void leave__is_an_error_only_when_missed(void)
 	for (; now < 4600; now += 10)
 		session_tick(&S, now);
 	expect_eq(count(ABORT), 0);
-	/* ... the same chunk all the time is. */
+	/* ... but a chunk that waits all the time is. */
 	for (; now < 5300; now += 10)
 		session_tick(&S, now);
 	expect_eq(last(ABORT)->why, TRIB_ABORT_GONE);
@@ -249,7 +249,7 @@ static void leave__is_an_error_only_when_missed(void)
 	expect_eq(S.epoch, 0);
 }
 
-/* A relay that left is blamed for the rank that it named, not for itself. */
+/* A relay left because of a rank: that rank is blamed, not the relay. */
 static void leave__relay_names_who_is_missed(void)
 {
 	uint64_t now;
@@ -266,7 +266,7 @@ static void leave__relay_names_who_is_missed(void)
 	expect_eq(last(ABORT)->rank, 33);
 	expect_eq(last(ABORT)->child, 0);
 	expect_eq(S.epoch, 0);
-	/* An epoch that a former tribd left behind: nobody knows. */
+	/* A former tribd left an epoch behind; its reason is unknown. */
 	fresh_with_relay(SESSION_ROOT);
 	S.epoch = S.last_epoch = 1;
 	S.child[0].nonce = S.child[0].known = 7;

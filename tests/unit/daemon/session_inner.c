@@ -17,7 +17,10 @@ static void inner__joins_with_its_own_nonce_and_passes_start_on(void)
 	session_tick(&S, 1000 + SESSION_REPEAT_MS);
 	expect_eq(count(UP), 2);
 	expect_eq(last(UP)->nonce, nonce);
-	/* Neither for another JOIN of ours, nor for a later one. */
+	/*
+	 * A START for another JOIN of this node, or for a later one, is
+	 * ignored.
+	 */
 	m.nonce = nonce + 1;
 	session_start(&S, &m, 1300);
 	m.nonce = nonce - 1;
@@ -89,7 +92,7 @@ static void inner__leave_names_the_rank_that_is_the_reason(void)
 {
 	struct session_start m = {.state = TRIB_START_RUN, .epoch = 9};
 
-	/* A worker leaves, whatever it names ... */
+	/* A worker leaves: it is the reason, whatever its LEAVE names. */
 	fresh_with_relay(SESSION_INNER);
 	join(0, 7, 1000);
 	join(1, 8, 1000);
@@ -97,13 +100,13 @@ static void inner__leave_names_the_rank_that_is_the_reason(void)
 	leave_for(0, 7, 33, 1100);
 	expect_eq(last(UP)->state, TRIB_T_LEAVE);
 	expect_eq(last(UP)->rank, 10);
-	/* ... a relay because of somebody below it ... */
+	/* A relay leaves because of a rank below it. */
 	fresh_with_relay(SESSION_INNER);
 	join(0, 7, 1000);
 	join(1, 8, 1000);
 	leave_for(1, 8, 33, 1100);
 	expect_eq(last(UP)->rank, 33);
-	/* ... a worker restarts ... */
+	/* A worker restarts. */
 	fresh_with_relay(SESSION_INNER);
 	join(0, 7, 1000);
 	join(1, 8, 1000);
@@ -112,7 +115,7 @@ static void inner__leave_names_the_rank_that_is_the_reason(void)
 	expect_eq(calls[0].what, UP);
 	expect_eq(calls[0].state, TRIB_T_LEAVE);
 	expect_eq(calls[0].rank, 10);
-	/* ... the last one leaves an epoch ... */
+	/* The last child leaves an epoch. */
 	fresh_with_relay(SESSION_INNER);
 	join(0, 7, 1000);
 	join(1, 8, 1000);
@@ -123,7 +126,7 @@ static void inner__leave_names_the_rank_that_is_the_reason(void)
 	leave_for(1, 8, 33, 1200);
 	expect_eq(last(UP)->state, TRIB_T_LEAVE);
 	expect_eq(last(UP)->rank, 33);
-	/* ... or an epoch is given up. */
+	/* The epoch is aborted. */
 	running(SESSION_INNER);
 	session_abort(&S, TRIB_ABORT_DEAD, 77, -1, 1300);
 	expect_eq(last(UP)->state, TRIB_T_LEAVE);
@@ -183,7 +186,7 @@ static void inner__old_epochs_are_not_entered(void)
 	m.epoch = 6;
 	session_start(&S, &m, 1100);
 	expect_eq(S.epoch, 6);
-	/* And a running one is not exchanged for another. */
+	/* A running epoch is not replaced by another. */
 	m.epoch = 7;
 	session_start(&S, &m, 1100);
 	expect_eq(S.epoch, 6);
@@ -214,7 +217,9 @@ static void leaf__lost_rank_is_told_upwards(void)
 	expect_eq(count(ABORT), 1);
 	expect_eq(last(ABORT)->child, SESSION_UP);
 	expect_eq(last(ABORT)->rank, 12);
-	/* The ABORT comes back through this row to the other ranks here. */
+	/*
+	 * The ABORT comes down again through this row, to the other ranks here.
+	 */
 	expect_eq(S.epoch, 3);
 	for (now = 1000; now < 2000; now++)
 		session_tick(&S, now);

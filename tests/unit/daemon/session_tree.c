@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * session.c in whole trees: nodes and workers exchange messages that are lost,
- * doubled and reordered, workers restart, and tribd is killed between any two
- * of its steps and goes on from what the maps and the state file hold.
+ * duplicated and reordered; workers restart; tribd is killed between any two of
+ * its steps and continues from what the maps and the state file hold. Disks are
+ * full at times.
  *
- * Always: epochs only grow, at every node and for every worker, and no worker
- * is in one epoch with two nonces (its restarted self would send chunk 0
- * again, and sums would be wrong). In the end: all run the same epoch.
+ * At all times: epochs are on disk before they run, and only grow, at every node
+ * and for every worker, and no worker is in one epoch with two nonces (after a
+ * restart it would send chunk 0 again, and sums would be wrong). At the end all
+ * run the same epoch.
  */
 #include <setjmp.h>
 #include <string.h>
@@ -135,7 +137,7 @@ static void put(struct msg m)
 	}
 }
 
-/* --- a node's outside */
+/* --- outputs of a node */
 
 static void step(struct node *n)
 {
@@ -216,7 +218,7 @@ static int on_stuck(struct session *s, uint64_t missing, uint32_t *chunk)
 
 static const struct session_ops ops = {on_save, on_start, on_abort, on_up, on_stuck};
 
-/* tribd starts, with whatever the disk holds. */
+/* Start tribd with the state on disk. */
 static void boot(struct node *n)
 {
 	uint16_t rank[TRIB_CHILDREN_MAX] = {0};
@@ -237,7 +239,7 @@ static void boot(struct node *n)
 	n->tick_at = now + 1;
 }
 
-/* XDP handles an ABORT like this, with or without tribd. */
+/* XDP handles an ABORT like this, whether tribd runs or not. */
 static void relay_abort(struct node *n, const struct msg *m)
 {
 	struct msg out = *m;
@@ -285,7 +287,7 @@ static bool is_worker(const struct node *n)
 	return !n->nchild;
 }
 
-/* @forgets: it is another process then. */
+/* @forgets: a new process, which knows nothing of the old one. */
 static void worker_restart(struct node *n, bool politely, bool forgets)
 {
 	if (politely && n->nonce)
@@ -333,7 +335,7 @@ static bool all_in(uint32_t epoch)
 	return epoch != 0;
 }
 
-/* Once a millisecond: repeat JOIN; give up when a collective would hang. */
+/* Once a millisecond: repeat JOIN; give up when a collective hangs. */
 static void worker_turn(struct node *n, bool good)
 {
 	if (n->join_at && now >= n->join_at) {
@@ -399,7 +401,7 @@ static void relay_turn(struct node *n)
 	n->tick_at = wait ? now + wait : 0;
 }
 
-/* A crash comes back here; the node's memory is then as good as gone. */
+/* A crash jumps back here; the node's memory counts as lost. */
 static void guarded(struct node *n, const struct msg *m)
 {
 	if (setjmp(crashed))
@@ -431,7 +433,7 @@ static void turn(void)
 	}
 }
 
-/* True if all came to rest in one epoch, for three seconds. */
+/* Return: whether all nodes stay in one epoch for three seconds. */
 static bool simulate(uint64_t seed, int depth, bool restarts)
 {
 	uint64_t good_since = 0, end = (restarts ? CHAOS : 0) + CALM;

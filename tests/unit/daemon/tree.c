@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Checks of trees, and the rows and groups that follow from them. */
+/* Checks of trees, and the rows and groups made from them. */
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 static struct tree *t;
 
-/* Check @s; the tree is in @t. */
+/* Check @s; the tree is then in @t. */
 static int check(const struct tree_spec *s)
 {
 	free(t);
@@ -26,7 +26,7 @@ static bool says(const char *word)
 	return false;
 }
 
-/* @s is refused with @err and a line that names @word; nothing changed. */
+/* Expect @err for @s, with a reason that contains @word, and no change. */
 static void refused(struct tree_spec s, int err, const char *word)
 {
 	uint32_t generation = world.generation;
@@ -367,7 +367,7 @@ static void worker__ranks_have_a_port_each(void)
 	s.local[1].rank = 4;
 	s.local[1].port = TRIB_UDP_PORT_WORKER + 3;
 	refused(s, -EEXIST, "rank 4");
-	/* A node has no such epoch. */
+	/* A node of the data plane has no such epoch. */
 	s = spec_make(1, "a:0");
 	spec_local(&s, 0, INDEX_NONE);
 	s.local[0].port = 7500;
@@ -391,10 +391,10 @@ static void worker__port_is_one_ranks_alone(void)
 	expect(says("rank 3's of job train"));
 	other.local[0].port = 7500;
 	expect_eq(check(&other), 0);
-	/* The same rank, in another tree or generation. */
+	/* The same rank in another tree, or in another generation of it. */
 	s.id = 2;
 	expect_eq(check(&s), 0);
-	/* Not a node of the same tree, and not the other way round. */
+	/* The row is not a node of that tree, and the other way round. */
 	s.id = 1;
 	expect_eq(check(&s), -EEXIST);
 	s = spec_make(1, "a:0");
@@ -429,7 +429,7 @@ static void row__of_a_root(void)
 	expect_eq(be64toh(row.cookie), t->job->cookie);
 	expect_eq(row.child[1].ifindex, 11);
 	expect_eq(ntohs(row.child[1].port), 7420);
-	/* Fields of join.c and deliver.c stay. */
+	/* Fields of join.c and deliver.c do not change. */
 	expect_eq(row.epoch, 9);
 	expect_eq(row.child[1].nonce, 77);
 	expect_eq(row.deliver, 3);
@@ -528,7 +528,7 @@ static void group__children_behind_one_port_get_a_copy_each(void)
 
 	expect_eq(check(&s), 0);
 	expect_eq(group_faces(t, GROUP_DOWN, f), 3);
-	/* In a row. */
+	/* Faces behind one port stand in a row. */
 	expect(!strcmp(f[0]->name, "c"));
 	expect(!strcmp(f[1]->name, "c2"));
 	expect(!strcmp(f[2]->name, "a"));

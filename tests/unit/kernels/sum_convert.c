@@ -69,7 +69,7 @@ static bool narrows(enum trib_fmt fmt)
 }
 
 /* Floats at, next to and between all boundaries of rounding to f16. */
-/* A slot that keeps its result: values overwrite the accumulators. */
+/* A slot that keeps its result: values overwrite accumulators. */
 static void emit__in_place(void)
 {
 	static const enum trib_fmt fmts[] = {TRIB_FMT_F32, TRIB_FMT_F16, TRIB_FMT_BF16,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Checks of places: valid ones, and each possible mistake. */
+/* Checks of places: valid ones, and each possible error. */
 #include <arpa/inet.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Coming and going, over real sockets and threads: ranks join, leave together
- * or do not, join again, and are told why they cannot.
+ * Attaching and detaching over real sockets and threads: ranks join, leave
+ * together or alone, join again, and get the reason if they cannot.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -106,7 +106,7 @@ static void job__can_be_joined_again(void)
 	loop_stop(&l);
 }
 
-/* --- attaching in vain */
+/* --- attaching that fails */
 
 static int attach_alone(struct loop_relay *l, unsigned int rank, unsigned int timeout,
 			struct trib_error *e)
@@ -126,7 +126,7 @@ static int attach_alone(struct loop_relay *l, unsigned int rank, unsigned int ti
 	return rc;
 }
 
-/* A relay tells late copies of the first one's JOINs by it. */
+/* The nonce lets a relay recognise late copies of the first attempt's JOINs. */
 static void attach__every_attempt_has_a_larger_nonce(void)
 {
 	struct loop_relay l = relay(2);

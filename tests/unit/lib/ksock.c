@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * libtrib by collective sockets, with a kernel that is a double: what is asked of
- * the kernel, what becomes of its answers, and of its errors.
+ * libtrib with collective sockets, against a double of the kernel: its calls,
+ * and its reaction to results and errors.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "tests/lib/ksock_double.h"
 #include "tests/lib/lib_job.h"
 
-/* A job of @world ranks by the double. */
+/* Run a job of @world ranks on the double. */
 static struct loop_relay job(unsigned int world)
 {
 	ksock_double_reset();
@@ -98,7 +98,7 @@ static void collectives__are_what_they_are_elsewhere(void)
 #define MANY 200
 #define EACH 5000
 
-/* All under way at once; waited for from the last to the first. */
+/* Issue all, then wait for them from the last to the first. */
 static void many_at_once(struct member *m)
 {
 	static int32_t x[2][MANY][EACH];
@@ -129,7 +129,9 @@ static void requests__wait_for_the_kernels_memory(void)
 	expect(ksock_double.most <= ksock_double.mem_max);
 }
 
-/* Nothing is in flight whose result would make room: time does. */
+/*
+ * No message is in flight whose result would make room: the timer offers again.
+ */
 static void requests__are_offered_again_without_results(void)
 {
 	struct loop_relay l = job(2);
@@ -183,7 +185,7 @@ static void computes(struct member *m)
 	int done = 0, i;
 
 	m->rc = trib_iallreduce(m->t, &x, &x, 1, TRIB_I32, TRIB_SUM, &r);
-	/* Nobody waits: the thread of the library takes the result. */
+	/* No thread waits: the progress thread takes the result. */
 	for (i = 0; i < 500 && !c.chunks; i++) {
 		nap(10);
 		trib_counters(m->t, &c);
@@ -232,7 +234,7 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* Rank 0 stays; the other "dies" while a sum is under way. */
+/* Rank 0 stays; rank 1 "dies" while a sum is under way. */
 static void loses_a_rank(struct member *m)
 {
 	struct trib_error e;
@@ -248,7 +250,7 @@ static void loses_a_rank(struct member *m)
 	trib_error(m->t, &e);
 	m->wrong += e.code != TRIB_ERR_GONE || e.rank != 1 || !!strcmp(e.text, "rank 1 ended");
 	m->wrong += trib_barrier(m->t) != -EHOSTDOWN;
-	/* A dead socket is ready for ever: nobody may spin on it. */
+	/* poll() always reports a dead socket: no thread may spin on it. */
 	cpu = cpu_ns();
 	nap(300);
 	m->wrong += cpu_ns() - cpu > 100 * MS;
@@ -262,7 +264,7 @@ static void error__a_lost_rank_ends_the_handle_quietly(void)
 	expect_job(l, m, loses_a_rank);
 }
 
-/* With a result that comes when the handle is dead, and is never taken. */
+/* A result arrives when the handle is dead, and is never received. */
 static void too_large(struct member *m)
 {
 	static int32_t x[2][N];
@@ -331,7 +333,7 @@ static void error__bad_arguments_send_nothing(void)
 	expect_job(l, m, bad_arguments);
 }
 
-/* --- coming and going */
+/* --- attaching and detaching */
 
 static int attach(unsigned int timeout, struct trib_error *e)
 {

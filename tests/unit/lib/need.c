@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * NEED: it is answered as the rules say, with the bits that were sent first,
- * so that relays may forget at any time.
+ * NEED: answers follow the rules and carry the bits that were sent first, so
+ * relays may forget at any time.
  */
 #include <endian.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static void need__is_answered_by_what_is_there(void)
 	sim_init(&s, &o);
 	s.tap = record;
 	st = s.worker[0].t->eng.stream[0];
-	/* Not reached: alive, and not too often. */
+	/* The chunk is not reached: answer ALIVE, but not too often. */
 	ask(&s.worker[0], 5, 2);
 	expect_eq(seen.n, 1);
 	expect_eq(seen.type[0], TRIB_T_ALIVE);
@@ -80,7 +80,10 @@ static void need__is_answered_by_what_is_there(void)
 	ask(&s.worker[0], 5, 2);
 	expect_eq(seen.n, 1);
 
-	/* Sent: the same bits again, without the flag that asks. */
+	/*
+	 * The chunk is sent: answer with the same bits, without the flag that
+	 * asks.
+	 */
 	seen.n = 0;
 	expect_eq(trib_iallreduce(s.worker[0].t, x[0], x[0], 64, TRIB_I32, TRIB_SUM, &r[0]), 0);
 	expect_eq(seen.n, 2);
@@ -95,7 +98,9 @@ static void need__is_answered_by_what_is_there(void)
 	ask(&s.worker[0], 0, 1); /* it has ours */
 	expect_eq(seen.n, 0);
 
-	/* Finished, and the call has returned: the result goes up. */
+	/*
+	 * The chunk is finished, and the call has returned: the result goes up.
+	 */
 	expect_eq(trib_iallreduce(s.worker[1].t, x[1], x[1], 64, TRIB_I32, TRIB_SUM, &r[1]), 0);
 	sim_run(&s, NULL, s.now + 100 * TRIB_MS);
 	expect_eq(st->una, 2);
@@ -109,7 +114,7 @@ static void need__is_answered_by_what_is_there(void)
 	expect(!(seen.flags[0] & TRIB_F_RESEND));
 	expect_eq(seen.len[0], sizeof(struct trib_hdr) + 128);
 	expect(!memcmp(seen.pkt[0] + sizeof(struct trib_hdr), x[0] + 32, 128));
-	/* Long past: nobody can lack it. */
+	/* The chunk is long past: no rank can lack it. */
 	ask(&s.worker[0], 0xf0000000, 0);
 	expect_eq(seen.n, 0);
 	sim_free(&s);
@@ -160,8 +165,8 @@ static void grad__never_changes_once_it_was_sent(void)
 }
 
 /*
- * The relay forgets everything at the moment when one rank lacks a result
- * that the others have consumed.
+ * The relay loses all slots while one rank lacks a result that the others have
+ * consumed.
  */
 static uint32_t target;
 static bool caught;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The names that a process gives to its attempts to join. */
+/* Nonces of a process's attempts to join. */
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * trib_ps_...() with real sockets and threads, on the loopback device: a PS that
- * is its worker's forwarder, too.
+ * trib_ps_...() with real sockets and threads on the loopback device. The PS
+ * acts as its worker's forwarder, too.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -23,7 +23,7 @@
 #define ELEMENTS 3000
 #define VERSIONS 20
 
-/* A PS in a thread of its own; it answers whoever sent last. */
+/* A PS in a thread; it answers the sender of the last packet. */
 struct server {
 	pthread_t thread;
 	int fd;
@@ -70,7 +70,7 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-/* @worker: the port that its worker will have. */
+/* @worker: the port that the worker will bind. */
 static bool server_init(struct server *s, enum ndn_mode mode, uint16_t worker)
 {
 	static const struct nps_ops ops = {.send = on_send, .save = on_save};
@@ -122,7 +122,7 @@ static void server_end(struct server *s)
 	close(s->fd);
 }
 
-/* Some port that nobody has now. */
+/* Return a port that is free now. */
 static uint16_t free_port(void)
 {
 	struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -300,7 +300,7 @@ static void leave__in_the_middle(void)
 	p = open_worker(&s, port);
 	if (!p)
 		return;
-	/* It is offered again, and taken again. */
+	/* The PS offers the task again, and the worker takes it again. */
 	for (unsigned int i = 0; i < 2; i++) {
 		expect_eq(trib_ps_join(p, &task, 10000), 0);
 		expect_eq(trib_ps_model(p, model, ELEMENTS, &v, 10000), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Packets that come down: wrong ones change nothing, and the rank that keeps all
- * waiting is named.
+ * Packets from the relay: wrong ones change nothing, and the error names the
+ * rank that makes all others wait.
  */
 #include "tests/lib/lib_script.h"
 
@@ -33,7 +33,7 @@ static const struct trib_sock_error *error_of(struct sim *s, unsigned int rank)
 	return &s->worker[rank].t->eng.error;
 }
 
-/* --- who is to blame */
+/* --- which rank is named */
 
 static void rank__that_dies_is_named_by_all_in_time(void)
 {
@@ -86,7 +86,7 @@ static void rank__that_dies_below_a_relay_is_named_by_all(void)
 	sim_free(&s);
 }
 
-/* Nobody beside it is told whose contribution its own relay lacks. */
+/* Only its own relay's workers can learn whose contribution is missing there. */
 static void rank__that_dies_alone_below_a_relay_is_named_by_all(void)
 {
 	struct sim_options o = star(3);
@@ -197,7 +197,7 @@ static void abort__from_outside_ends_everything(void)
 	}
 }
 
-/* Rank 1 issues another collective than the others; it may die then. */
+/* Rank 1 issues another collective than the others; then it may die. */
 static void disagreement(unsigned int racks, bool dies)
 {
 	struct sim_options o = star(3);
@@ -296,7 +296,7 @@ static void value__that_is_not_finite_is_named_and_harms_nobody(void)
 
 /* --- wrong packets */
 
-/* Some results come in a second, wrong form first. */
+/* Before some results, a wrong form of them arrives. */
 static bool spoil(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len)
 {
 	struct trib_hdr *h = pkt;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * libtrib's side of shared pools, with trib-ps itself (ps_model.c) on an
- * imagined network, and relays on the way that only pass on, or are dead.
+ * libtrib's side of shared pools, with trib-ps itself (relay_model_ps.c) on a
+ * simulated network, and relays on the path that only forward, or are dead.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -15,7 +15,7 @@
 
 static struct script sc;
 
-/* Relays on everybody's way: numbers 11 and 12. */
+/* Relays on every worker's path: numbers 11 and 12. */
 static struct {
 	unsigned int n;
 	bool dead[2];
@@ -43,7 +43,7 @@ static void answer_probe(struct sim_worker *w, const struct trib_hdr *probe)
 	sim_inject(w, &h, sizeof(h));
 }
 
-/* Up: what the relays do. */
+/* The relays' work on packets that go up. */
 static bool on_the_way(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len)
 {
 	uint8_t via = w->t->eng.stream[0]->via;
@@ -69,12 +69,12 @@ static bool on_the_way(struct sim *s, struct sim_worker *w, bool up, void *pkt, 
 		answer_probe(w, h);
 		return true;
 	}
-	/* No slot was free: it is for the PS. */
+	/* The relay has no free slot: the packet goes to the PS. */
 	h->relay = htobe16(TRIB_RELAY_PS);
 	return false;
 }
 
-/* All streams become those of a shared pool with @hops relays on the way. */
+/* Make all streams those of a shared pool with @hops relays on the path. */
 static void make_shared(struct sim *s, const struct sim_options *o, unsigned int hops)
 {
 	struct trib_attach_tree a = {.nhop = (uint8_t)hops};
@@ -113,7 +113,7 @@ static struct sim_options options(uint64_t seed)
 	return o;
 }
 
-/* One random job. Return: exact and live. */
+/* Run one random job. Return: whether it was exact and finished. */
 static bool try(const struct sim_options *o, unsigned int hops, unsigned int wipes, uint64_t die_at)
 {
 	struct sim s;
@@ -181,7 +181,7 @@ static void results__are_exact_when_relays_die(void)
 	}
 }
 
-/* --- single rules, of two ranks of which only rank 0 sends */
+/* --- single rules, with two ranks of which only rank 0 sends */
 
 static struct sim s2;
 static struct trib_req *req;
@@ -294,7 +294,7 @@ static void resend__first_has_the_values_later_ones_ask_the_ps(void)
 	expect_eq(way.seen[i].via, 1);
 	expect_eq(be16toh(way.seen[i].h.relay), 11);
 	expect_eq(way.seen[i].word, way.seen[0].word);
-	/* The PS has the values, so it needs them no third time. */
+	/* The PS has the values, so rank 0 does not send them a third time. */
 	expect_eq(nth(TRIB_T_GRAD, 2), -1);
 	i = nth(TRIB_T_NEED, 0);
 	expect(i > 0);
@@ -302,7 +302,7 @@ static void resend__first_has_the_values_later_ones_ask_the_ps(void)
 	expect_eq(way.seen[i].len, sizeof(struct trib_hdr));
 	expect(way.seen[i].h.flags & TRIB_F_UP);
 	expect_eq(be16toh(way.seen[i].h.relay), TRIB_RELAY_PS);
-	/* Doubling. */
+	/* The interval doubles. */
 	k = nth(TRIB_T_NEED, 1);
 	expect(k > 0);
 	expect(way.seen[k].at - way.seen[i].at > (way.seen[i].at - way.seen[0].at) / 2);
@@ -329,12 +329,12 @@ static void need__is_answered_to_the_ps(void)
 	expect_eq(way.seen[0].via, 0);
 	trib_rx(st, &rx); /* too soon */
 	expect_eq(way.nseen, 1);
-	/* That was no time-out: the next one still has the values. */
+	/* That was not a timeout: the next resend still has the values. */
 	expect(!trib_chunk(st, 0)->resent);
 	issue(1);
 	run_for(20 * TRIB_MS);
 	expect_eq(trib_wait(req), 0);
-	/* Retained, also when the call has returned. */
+	/* The PS gets retained values also when the call has returned. */
 	s2.now += 20 * TRIB_MS;
 	way.nseen = 0;
 	s2.worker[0].t->eng.now = s2.now;
@@ -346,7 +346,7 @@ static void need__is_answered_to_the_ps(void)
 	expect_eq(way.seen[0].h.bmwords, 0);
 	expect(way.seen[0].h.flags & TRIB_F_UP);
 	expect_eq(way.seen[0].len, sizeof(struct trib_hdr) + 192);
-	/* Also of a chunk whose GRAD was for a relay until the end. */
+	/* Also of a chunk whose GRAD was addressed to a relay. */
 	issue(0);
 	issue(1);
 	run_for(20 * TRIB_MS);
@@ -368,19 +368,19 @@ static void probe__relays_are_asked_when_results_do_not_come(void)
 	run_for(300 * TRIB_MS);
 	expect(count(TRIB_T_PROBE, 1) >= 1);
 	expect_eq(count(TRIB_T_PROBE, 1), count(TRIB_T_PROBE, 2));
-	/* Both live: nobody goes around them, and it stays rare. */
+	/* Both relays live: rank 0 does not bypass them, and probes rarely. */
 	expect_eq(count(TRIB_T_PROBE, 0), 0);
 	expect(count(TRIB_T_PROBE, 1) < 12);
 	issue(1);
 	run_for(20 * TRIB_MS);
 	expect_eq(trib_wait(req), 0);
-	/* At rest there is no timer. */
+	/* At rest no timer is set. */
 	run_for(300 * TRIB_MS);
 	expect_eq(s2.worker[0].t->eng.stream[0]->probe_ns, 0);
 	sim_free(&s2);
 }
 
-/* Rank 0's and 1's values of a collective, in imagined time. */
+/* Simulated time for one collective of ranks 0 and 1. */
 static uint64_t both(void)
 {
 	uint64_t from = s2.now;
@@ -417,20 +417,20 @@ static void probe__dead_relay_is_passed_within_200_ms(void)
 			expect_eq(be16toh(way.seen[i].h.relay), 11);
 		}
 	expect(lease >= 1 && k >= 0);
-	/* From now on there is nothing to wait for. */
+	/* Now rank 0 bypasses the relay at once. */
 	way.nseen = 0;
 	expect(both() < 20 * TRIB_MS);
 	k = nth(TRIB_T_GRAD, 0);
 	expect_eq(way.seen[k].via, 2);
 	expect_eq(be16toh(way.seen[k].h.relay), 12);
-	/* The lease is renewed, also between calls. */
+	/* The lease at the PS is renewed, also between calls. */
 	way.nseen = 0;
 	for (i = 0; i < 20; i++) {
 		run_for(100 * TRIB_MS);
 		expect(server(&s2)->lease_ms[0] > s2.now / TRIB_MS);
 	}
 	expect(count(TRIB_T_PROBE, 0) >= 8 && count(TRIB_T_PROBE, 0) <= 12);
-	/* Both dead: the PS. The upper one alone dead: the PS, too. */
+	/* With both relays dead, or only the upper one, packets go to the PS. */
 	way.dead[1] = true;
 	expect(both() < 200 * TRIB_MS);
 	run_for(100 * TRIB_MS);
@@ -438,7 +438,7 @@ static void probe__dead_relay_is_passed_within_200_ms(void)
 	way.dead[0] = false;
 	run_for(500 * TRIB_MS);
 	expect_eq(trib_shared_via(st), 0);
-	/* It was only away. */
+	/* The relay was only unreachable. */
 	way.dead[1] = false;
 	run_for(500 * TRIB_MS);
 	expect_eq(trib_shared_via(st), 1);
@@ -449,7 +449,7 @@ static void probe__dead_relay_is_passed_within_200_ms(void)
 	sim_free(&s2);
 }
 
-/* All that is on its way to a dead relay is sent around it at once. */
+/* All packets on their way to a dead relay are sent again past it at once. */
 static void probe__window_is_sent_around_a_dead_relay(void)
 {
 	static int32_t many[480];
@@ -485,7 +485,7 @@ static void probe__answers_of_others_mean_nothing(void)
 	rx.epoch = 3;
 	trib_rx(st, &rx);
 	expect_eq(st->hop[0].owes, 0);
-	/* A dedicated tree has none. */
+	/* A dedicated tree has no such state. */
 	st->shared = false;
 	trib_rx(st, &rx);
 	expect_eq(st->eng->count.bad_packets, 2);

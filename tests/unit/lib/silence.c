@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Ranks that all live and wait, and for different chunks: nobody is late then,
- * and it must end. Whoever is only late, pauses, or gets on must not be blamed.
+ * All ranks live and wait, but for different chunks: no rank is late, and the
+ * job must end. A rank that is late, pauses or makes progress must not be
+ * blamed.
  */
 #include "tests/lib/lib_script.h"
 
@@ -24,9 +25,9 @@ static const struct sim_options star = {
 	.wire = {.delay = 50000},
 };
 
-/* --- what others say, word by word */
+/* --- ALIVEs of the other ranks, one by one */
 
-/* Nothing arrives but what the test says itself. */
+/* Drop all packets: the test itself delivers some. */
 static bool deaf(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len)
 {
 	(void)s;
@@ -38,11 +39,11 @@ static bool deaf(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t
 }
 
 /**
- * struct words - what rank 0 hears, every 20 ms
- * @moves_ms: rank 1 waits for another chunk from then on; 0: never does.
- * @pause_ms: rank 1 says nothing so long, from 200 ms on.
- * @works_ms: rank 1 says that it does not wait, from then on; 0: never.
- * @lost:     of 8 words so many are lost.
+ * struct words - ALIVEs that rank 0 hears, every 20 ms
+ * @moves_ms: from then on rank 1 waits for another chunk; 0: never.
+ * @pause_ms: rank 1 is silent this long, from 200 ms on.
+ * @works_ms: from then on rank 1 says that it does not wait; 0: never.
+ * @lost:     number of lost ones in 8.
  */
 struct words {
 	unsigned int moves_ms, pause_ms, works_ms;
@@ -62,7 +63,7 @@ static void say(struct trib *t, unsigned int rank, uint32_t chunk, bool waits)
 
 /*
  * Rank 0 waits for chunk 0, rank 1 for 1, rank 2 for 9.
- * Return: when rank 0 gave up, in ms; 0: it had not after eight time-outs.
+ * Return: ms after which rank 0 gave up; 0: not within eight timeouts.
  */
 static unsigned int gives_up_ms(const struct words *h)
 {
@@ -102,7 +103,7 @@ static unsigned int gives_up_ms(const struct words *h)
 	return end;
 }
 
-/* A time-out after the last thing that changed, and a beat or two. */
+/* A timeout after the last change, and a beat or two. */
 #define SOON (LIMIT_MS / 8 + 40)
 
 static void ranks__that_stand_still_give_up(void)
@@ -125,7 +126,7 @@ static void rank__that_gets_on_is_waited_for(void)
 	expect(ms <= h.moves_ms + LIMIT_MS + SOON);
 }
 
-/* Its earlier signs of life may be old: it counts anew. */
+/* Rank 1's earlier signs of life may be old: the timeout starts anew. */
 static void rank__that_pauses_is_waited_for(void)
 {
 	struct words h = {.pause_ms = LIMIT_MS * 4 / 5};
@@ -144,9 +145,9 @@ static void rank__that_computes_is_waited_for(void)
 	expect_eq(gives_up_ms(&h), 0);
 }
 
-/* --- how it comes to that */
+/* --- networks that lead to it */
 
-/* Rank 1 gets small packets only. */
+/* Drop large packets to rank 1. */
 static bool hole(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len)
 {
 	(void)s;
@@ -155,8 +156,8 @@ static bool hole(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t
 }
 
 /*
- * Chunk 40 comes to rank 0 alone, and a second time as chunk 41, so that it
- * runs ahead of a window.
+ * Chunk 40 reaches rank 0 only, and again as chunk 41, so that rank 0 runs more
+ * than a window ahead.
  */
 static bool renumber(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len)
 {
@@ -176,7 +177,7 @@ static bool renumber(struct sim *s, struct sim_worker *w, bool up, void *pkt, si
 	return true;
 }
 
-/* All end, in time, and the rank that lacks most is named. */
+/* All ranks end in time, and the error names the rank that lacks most. */
 static void ends(bool (*tap)(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len),
 		 unsigned int window, unsigned int racks)
 {
@@ -213,9 +214,12 @@ static void result__that_lets_a_rank_run_ahead_ends_the_job(void)
 	ends(renumber, 1, 0);
 }
 
-/* --- how it does not */
+/* --- networks that do not lead to it */
 
-/* Deaf and dumb for half a time-out, one after the other, again and again. */
+/*
+ * A rank neither sends nor receives for half a timeout; all ranks in turn,
+ * repeatedly.
+ */
 static void stun(struct sim *s, unsigned int i, uint64_t ns)
 {
 	s->worker[i].dead = true;

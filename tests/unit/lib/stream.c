@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The engine as a whole on an imagined network: every result exact, and every
- * collective finished, whatever is lost, doubled, late or forgotten.
+ * The whole engine on a simulated network: every result is exact and every
+ * collective finishes, whatever the network loses, duplicates, delays, or
+ * relays forget.
  */
 #include "tests/lib/lib_script.h"
 
@@ -12,7 +13,7 @@
 
 static struct script sc;
 
-/* Windows change at random, and are tiny. */
+/* Small windows that change at random. */
 static bool tiny;
 
 static bool shake(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len)
@@ -25,7 +26,7 @@ static bool shake(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_
 	return false;
 }
 
-/* One random job. Return: exact and live. */
+/* Run one random job. Return: whether it was exact and finished. */
 static bool try(const struct sim_options *o, unsigned int nops, unsigned int max,
 		unsigned int wipes, uint64_t think)
 {
@@ -62,7 +63,7 @@ static struct sim_options options(uint64_t seed)
 		.wire = {.delay = 50000},
 	};
 
-	/* Small chunks make many of them. */
+	/* With small chunks a message has many. */
 	if (seed % 3 == 0)
 		o.nval = 16;
 	return o;
@@ -130,7 +131,7 @@ static void results__are_exact_in_a_tree_of_depth_two(void)
 
 static const uint16_t float_formats[] = {TRIB_FMT_F32, TRIB_FMT_F16, TRIB_FMT_BF16};
 
-/* One chunk kind, no exponents; all else as in other jobs. */
+/* One kind of chunk, without exponents; the rest as in other jobs. */
 static void results__are_exact_in_jobs_of_floats(void)
 {
 	uint64_t seed;
@@ -174,7 +175,7 @@ static void floats__that_are_not_finite_are_values(void)
 			expect(r[i]->done && !r[i]->status);
 			expect(isinf(x[i][0]) && x[i][0] > 0);
 			expect(isnan(x[i][1]) && isnan(x[i][2]));
-			/* Beyond the largest half. */
+			/* Beyond the largest half float. */
 			expect(o.fmt == TRIB_FMT_F16 ? isinf(x[i][3])
 						     : fabsf(x[i][3] - 70001) < 300);
 		}
@@ -243,7 +244,7 @@ static void results__do_not_depend_on_one_worker_being_late(void)
 	}
 }
 
-/* Ranks must not wait for each other with windows full of different chunks. */
+/* Ranks with windows full of different chunks must not wait for each other. */
 static void windows__that_are_tiny_do_not_lock_up(void)
 {
 	uint64_t seed;
@@ -284,7 +285,9 @@ static void parts__of_any_length_have_all_elements_once(void)
 				expect_eq(sh.first, words);
 				words += sh.n;
 				exps++;
-				/* A group ahead of the data, no more. */
+				/*
+				 * Exponents are at most one group ahead of the data.
+				 */
 				expect(next + 2 * 176 * 352 >= sh.first * 352);
 				continue;
 			}
@@ -299,7 +302,7 @@ static void parts__of_any_length_have_all_elements_once(void)
 	sim_free(&s);
 }
 
-/* Numbers of chunks wrap on the wire. */
+/* Chunk numbers wrap on the wire. */
 static void chunks__go_on_where_their_numbers_wrap(void)
 {
 	struct sim_options o = options(9);
@@ -316,7 +319,7 @@ static void chunks__go_on_where_their_numbers_wrap(void)
 		st->una = st->next = st->high = st->held = 0xfffffff0;
 		st->cong.round_end = st->una;
 	}
-	/* One window before, it would have been held. */
+	/* One window earlier it would still have been retained. */
 	for (i = 0; i < 3; i++) {
 		struct trib_stream *st = s.worker[i].t->eng.stream[0];
 		uint64_t c;

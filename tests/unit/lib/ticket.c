@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Tickets: what the grammar allows is understood, everything else is refused
- * with an error that shows it.
+ * Tickets: all that the grammar allows is accepted. Everything else is refused
+ * with an error that quotes it.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -100,7 +100,7 @@ static void ticket__may_give_trees_weights(void)
 	}
 }
 
-/* The error shows the parameter, and not the cookie. */
+/* The error quotes the parameter, but not the cookie. */
 static void ticket__wrong_port_or_group_is_named(void)
 {
 	static const struct {
@@ -222,7 +222,7 @@ static void ticket__is_refused_if_anything_is_wrong(void)
 		trib_error(NULL, &e);
 		expect_eq(e.code, TRIB_ERR_ARGUMENT);
 	}
-	/* A name, and trees, without end. */
+	/* A long name, and more and more trees. */
 	strcpy(many, "trib://10.77.0.1/");
 	memset(many + strlen(many), 'n', 80);
 	strcpy(many + 17 + 80, "?job=1&cookie=1&rank=0&world=1&tree=1:0");
@@ -238,7 +238,10 @@ static void ticket__is_refused_if_anything_is_wrong(void)
 	free(many);
 }
 
-/* Cut anywhere, or with any byte changed, it is read or refused. */
+/*
+ * A ticket that is cut, or has one byte changed, is accepted or refused,
+ * without a crash.
+ */
 static void any_bytes(const char *good, size_t shortest)
 {
 	size_t i, len = strlen(good);
@@ -264,7 +267,7 @@ static void any_bytes(const char *good, size_t shortest)
 static void ticket__of_any_bytes_does_no_harm(void)
 {
 	any_bytes(GOOD, strlen(GOOD));
-	/* All before its port and group is a ticket, too. */
+	/* The part before port and group is a valid ticket, too. */
 	any_bytes(LONG, strlen(LONG) - strlen(":1@[ff15::7]"));
 }
 

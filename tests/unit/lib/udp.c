@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * libtrib over real sockets and threads, with a relay model on the loopback
- * device: sending in trains and one by one, receiving both, and who drives.
+ * device: sending in trains and one by one, receiving both, and the role of
+ * driver.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "tests/lib/tap.h"
 #include "tests/lib/lib_job.h"
 
-/* sendmsg() that knows no UDP_SEGMENT, when told so. */
+/* sendmsg() that fails for UDP_SEGMENT on request. */
 static bool refuse_trains;
 static unsigned long trains;
 ssize_t __real_sendmsg(int fd, const struct msghdr *m, int flags);
@@ -92,7 +93,7 @@ static void allreduce__takes_the_chunk_size_of_the_relay(void)
 	loop_stop(&l);
 }
 
-/* Several threads wait for requests that one has issued, in any order. */
+/* Several threads wait for requests that one thread issued, in any order. */
 #define FLIGHT 24
 struct waiter {
 	struct trib_req **req;
@@ -167,7 +168,7 @@ static void requests__may_be_waited_for_by_several_threads(void)
 	loop_stop(&l);
 }
 
-/* Issued and not waited for: our own thread has to go on. */
+/* Requests are issued and no thread waits: the progress thread drives. */
 static void no_waiting(struct member *m)
 {
 	static float x[2][200000];
@@ -196,7 +197,7 @@ static void requests__make_progress_while_the_caller_computes(void)
 	loop_stop(&l);
 }
 
-/* After calls have returned. */
+/* After the calls have returned. */
 static struct loop_relay *asked;
 static uint64_t answer_ns;
 
@@ -236,7 +237,7 @@ static void need__is_answered_after_calls_have_returned(void)
 	loop_stop(&l);
 }
 
-/* Rank 1 leaves, while somebody goes on fetching a result from it. */
+/* Rank 1 leaves while another rank still fetches a result from it. */
 static bool answered_late;
 
 static void fetch_from_who_leaves(struct member *m)
@@ -274,7 +275,7 @@ static void detach__stays_while_others_fetch_results(void)
 	loop_stop(&l);
 }
 
-/* When nothing is under way, nothing wakes. */
+/* Nothing is under way, so no timer wakes a thread. */
 static void idle(struct member *m)
 {
 	struct trib_counters c = {.size = sizeof(c)};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The congestion window on imagined wires: it fills them, keeps queues short,
- * shrugs off single losses and late ranks, gives way to marks and to much
- * loss, and shares with TCP.
+ * The congestion window on simulated wires: it fills them, keeps queues short,
+ * ignores single losses and late ranks, gives way to marks and to heavy loss,
+ * and shares with TCP.
  */
 #include "tests/lib/lib_sim.h"
 
@@ -81,7 +81,7 @@ static void job_end(struct sim *s)
 		free(job.x[i]);
 }
 
-/* Share of the wire that the message's bytes had, headers not counted. */
+/* Share of the wire that the message's bytes used, headers not counted. */
 static double share(struct sim *s, double rate, uint64_t start)
 {
 	uint64_t end = 0;
@@ -157,7 +157,7 @@ static void wire__is_filled(void)
 {
 	struct sim_options o = wires(4, 500e6);
 
-	/* 1408 of 1490 bytes are values: 0.945 at most. */
+	/* 1408 of 1490 bytes are values: 0.945 is the maximum. */
 	expect(measure(&o, 16 * MIB) > 0.92);
 	o = wires(8, 200e6);
 	expect(measure(&o, 8 * MIB) > 0.92);
@@ -167,7 +167,7 @@ static void wire__is_filled(void)
 	expect(measure(&o, 16 * MIB) > 0.5);
 }
 
-/* On wires that are faster, and with round trips that are shorter. */
+/* Wires are faster and round trips shorter than planned. */
 static void plan__is_kept(void)
 {
 	struct sim_options o = wires(4, 500e6);
@@ -186,7 +186,7 @@ static void plan__is_kept(void)
 	expect(got > 0.16 && got < 0.21);
 }
 
-/* Each tree takes its share of a message, and all of it arrives. */
+/* Each tree carries its share of a message, and all of it arrives. */
 static void message__is_cut_by_weight(void)
 {
 	struct sim_options o = wires(2, 500e6);
@@ -213,7 +213,7 @@ static bool first_tree_is_under_way(struct sim *s)
 	return s->worker[0].t->eng.stream[0]->high > 100;
 }
 
-/* Whatever carries least does not end long before the others. */
+/* The tree with the smallest share does not end long before the others. */
 static void trees__go_by_weight_at_all_times(void)
 {
 	struct sim_options o = wires(2, 500e6);
@@ -236,8 +236,8 @@ static void trees__go_by_weight_at_all_times(void)
 }
 
 /*
- * After an idle time round trips are those of single packets. What all trees then
- * put on a slow wire at once is late, and not lost.
+ * After an idle time, samples of round trips come from single packets. When all
+ * trees then send at once over a slow wire, packets are late, but not lost.
  */
 static void trees__do_not_time_out_in_their_own_queue(void)
 {
@@ -261,7 +261,7 @@ static void trees__do_not_time_out_in_their_own_queue(void)
 	sim_free(&s);
 }
 
-/* Losses are random: a single run has 0.77 to 0.94. */
+/* Losses are random: single runs reach 0.77 to 0.94. */
 static double measure_mean(struct sim_options *o, unsigned int bytes)
 {
 	double sum = 0;
@@ -301,7 +301,7 @@ static void queue__is_kept_short(void)
 
 	measure(&o, 16 * MIB);
 	expect(longest < 3 * TRIB_MS);
-	/* With marks it is as short as they make it. */
+	/* Marks keep the queue as short as they are set. */
 	o.wire.mark = 30000;
 	expect(measure(&o, 16 * MIB) > 0.9);
 	expect(longest < 3 * TRIB_MS / 2);
@@ -333,7 +333,7 @@ static void window__does_not_mind_a_late_rank(void)
 	sim_free(&s);
 }
 
-/* On one worker's wire, up or down, there is a TCP flow as well. */
+/* A TCP flow shares one worker's wire, up or down. */
 static double beside_tcp(double queue_ms, bool up, double *tcp)
 {
 	struct sim_options o = wires(4, 500e6);

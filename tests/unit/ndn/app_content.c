@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Contents: round trips, and refusal of malformed ones. */
+/* Contents: encoding and decoding, and refusal of malformed ones. */
 #include <errno.h>
 #include <string.h>
 
@@ -84,7 +84,10 @@ static void start__out_of_bounds_is_refused(void)
 #undef WITH
 }
 
-/* Every decoder, on the same bytes: which of them take it. */
+/*
+ * Run every decoder on the same bytes. Return: the set of those that accept
+ * them.
+ */
 static unsigned int takers(struct ndn_bytes b)
 {
 	enum ndn_answer a;
@@ -133,7 +136,10 @@ static void content__has_one_kind_and_length(void)
 	samples_make(s);
 	for (int i = 0; i < 5; i++) {
 		expect_eq(takers(bytes(s[i].buf, s[i].n)), 1 << s[i].kind);
-		/* Values may be fewer, in whole ones, but not none. */
+		/*
+		 * A segment may have fewer values, but whole ones, and at least
+		 * one.
+		 */
 		for (n = 0; n < s[i].n; n++)
 			if (i < 3 || n != s[i].n - 4)
 				expect_eq(takers(bytes(s[i].buf, n)), 0);

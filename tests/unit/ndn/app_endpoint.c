@@ -36,7 +36,7 @@ static void timer__at_0_is_set(void)
 	expect(ndn_timer_take(&t, 1));
 }
 
-/* The same numbers as in tests/sim/ndn/endpoint.py, to a unit. */
+/* The numbers must equal those of tests/sim/ndn/endpoint.py, to a unit. */
 static void estimate__follows_mean_and_deviation(void)
 {
 	struct ndn_estimate e;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The way to a forwarder, on the loopback device. */
+/* The link to a forwarder, on the loopback device. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
@@ -25,7 +25,7 @@ static void take(void *ctx, const uint8_t *pkt, size_t n)
 	taken_first = n ? *pkt : 0;
 }
 
-/* A socket in a forwarder's place; its port goes into @text. */
+/* Open a socket that plays the forwarder; write its port to @text. */
 static int forwarder(bool v6, char *text, size_t size)
 {
 	struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
@@ -90,7 +90,7 @@ static void there_and_back(bool v6)
 	for (i = 0; i < MANY; i++)
 		sendto(fd, pkt, 7, 0, (void *)&from, len);
 	expect_eq(receive(l, MANY), MANY);
-	/* A packet of the largest size, and one a byte longer. */
+	/* A packet of the largest size passes; one byte more does not. */
 	sendto(fd, pkt, TRIB_NDN_PACKET_MAX + 1, 0, (void *)&from, len);
 	pkt[0] = 42;
 	sendto(fd, pkt, TRIB_NDN_PACKET_MAX, 0, (void *)&from, len);

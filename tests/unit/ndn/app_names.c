@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The names of the protocol: made, told apart; and the pacing clock. */
+/* Names of the protocol: making and parsing; and the clock that paces packets. */
 #include <string.h>
 
 #include "tests/lib/tap.h"
@@ -178,7 +178,7 @@ static void offer__is_known_by_the_worker(void)
 	expect(!ndn_job_is_offer_to(&name, word("gpu0"), &p));
 }
 
-/* Packets of 1000 bytes at 1 MB/s, whenever open, asked once a step. */
+/* Count packets of 1000 bytes at 1 MB/s; the caller asks once a step. */
 static unsigned int paced(struct ndn_pace *p, uint64_t from, uint64_t step, uint64_t until)
 {
 	unsigned int n = 0;
@@ -196,10 +196,10 @@ static void pace__keeps_the_rate(void)
 	struct ndn_pace p = {1000000, 5000000, 0};
 
 	expect_eq(paced(&p, 1000000000, 10000, 2000000000), 1005);
-	/* A late caller catches up, */
+	/* A caller that is late catches up, */
 	p.next = 0;
 	expect_eq(paced(&p, 3000000000, 4000000, 4000000000), 1002);
-	/* but not for long sleeps. */
+	/* but a long sleep earns no more than the burst. */
 	expect_eq(paced(&p, 90000000000, 1, 90000000001), 6);
 }
 

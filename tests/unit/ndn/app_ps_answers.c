@@ -124,7 +124,7 @@ static void offer__is_repeated_to_a_quarter_of_the_lease(void)
 static void accept__is_taken_if_it_was_asked_for(void)
 {
 	setup(NDN_MODE_SYNC, 2);
-	/* The first offers have not left yet. */
+	/* The first offers are still in the queue. */
 	answer("/a/ps/job", NDN_ANSWER_ACCEPT);
 	expect_eq(dropped(NPS_DROP_UNASKED), 1);
 	expect_eq(nps_members(job), 0);

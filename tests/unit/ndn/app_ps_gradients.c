@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The PS, packet by packet: gradients, and the versions made of them. */
+/* The PS, packet by packet: gradients, and the versions made from them. */
 #include "ps_rig.h"
 
 /* ---- gradients ---- */
@@ -12,12 +12,12 @@ static void gradient__is_taken_once(void)
 	for (uint32_t s = 0; s < 3; s++)
 		gradient("a", V(0), s, 1, 2);
 	expect_eq(job->model.n, 1);
-	/* It is not asked for any more, */
+	/* The PS does not ask for this gradient again, */
 	for (uint32_t s = 0; s < 3; s++)
 		gradient("a", V(0), s, 1, 2);
 	expect_eq(job->model.n, 1);
 	expect_eq(dropped(NPS_DROP_UNASKED), 3);
-	/* not even after the worker has left and come again. */
+	/* and refuses it even after the worker has left and come back. */
 	answer("/a/ps/job", NDN_ANSWER_BUSY);
 	answer("/a/ps/job", NDN_ANSWER_ACCEPT);
 	for (uint32_t s = 0; s < 3; s++)
@@ -30,7 +30,7 @@ static void gradient__is_taken_once(void)
 static void taken__gradient_is_not_asked_again_of_who_comes_back(void)
 {
 	setup(NDN_MODE_ASYNC, 1);
-	/* Distribution takes so long that V(0) is what is out all the time. */
+	/* Distribution takes so long that V(0) stays the distributed version. */
 	job->pace.rate = 300;
 	begin("/a/ps/job");
 	for (uint32_t s = 0; s < 3; s++)
@@ -90,7 +90,7 @@ static void gradient__that_is_not_finite_leaves_its_worker_out(void)
 		gradient("b", V(0), 1, 1, bad[i]);
 		expect_eq(dropped(NPS_DROP_FINITE), 1);
 		expect_eq(job->count[NPS_COUNT_EXCLUDED], 1);
-		/* The others go on without it, and it may come back. */
+		/* The other workers continue without b, and b may come back. */
 		expect_eq(job->model.n, 1);
 		expect(job->model.values[0] == -2 && job->model.values[299] == -2);
 		gradient("b", V(0), 2, 1, 1);
@@ -99,7 +99,7 @@ static void gradient__that_is_not_finite_leaves_its_worker_out(void)
 	}
 }
 
-/* Each is finite, but neither their sum nor what the model becomes. */
+/* Each value is finite, but the sum is not, nor is the model made from it. */
 static void model__is_held_at_the_largest_value(void)
 {
 	static const float to[] = {FLT_MAX, -FLT_MAX};
@@ -157,7 +157,7 @@ static void base__must_be_of_this_incarnation(void)
 	gradient_of("a", V(0), 0, g, 1, SEGMENT);
 	expect_eq(job->count[NPS_COUNT_SEGMENT], 1);
 	teardown();
-	/* Synchronous: of the very version that is asked for. */
+	/* Synchronous: the gradient must have the version that was asked for. */
 	setup(NDN_MODE_SYNC, 1);
 	begin("/a/ps/job");
 	for (uint32_t s = 0; s < 3; s++)
@@ -192,7 +192,7 @@ static void missing__segments_are_asked_for(void)
 	gradient("a", V(0), 0, 1, 5);
 	expect_eq(segments, 2);
 	gradient("a", V(0), 2, 1, 5);
-	/* Only the one that is missing, again and again. */
+	/* The PS repeats its Interest for the missing segment only. */
 	segments = 0;
 	run_until(now + 300 * NDN_MS);
 	expect(segments >= 2);
@@ -278,7 +278,10 @@ static void checkpoints__are_written_now_and_then(void)
 	expect_eq(job->model.n, 5);
 	expect_eq(saves, 3);
 	expect(job->over && job->ended && nps_ended(ps));
-	/* Nobody is asked any more; fetching goes on. */
+	/*
+	 * The job is over: the PS asks no worker for gradients, but still
+	 * serves versions.
+	 */
 	offers = questions = 0;
 	run_until(now + 2 * LEASE);
 	expect_eq(offers + questions, 0);
@@ -301,7 +304,7 @@ static void segment__fits_into_the_packet(void)
 		s.segment = nps_segment_fitting(&spec, room);
 		s.elements = 100000;
 		expect_eq(nps_add(other, &s, 1, &m, now, why, sizeof(why)), 0);
-		/* The reserve is for the worker's key, no more. */
+		/* The reserve has room for the worker's key and no more. */
 		expect(other->job[0]->room <= room && other->job[0]->room + 110 > room);
 		nps_free(other);
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The PS among scripted workers on an imagined network. What each version must
- * be is known to the bit, and whose gradient counted when: ndn_world.c notes
- * what is wrong.
+ * The PS with scripted workers on a simulated network. The oracle knows the
+ * bits of every version, and which gradients belong to it; ps_world.c records
+ * errors.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ static void lossy(struct world *w)
 	w->jitter = 30 * NDN_MS;
 }
 
-/* Runs it to its end, where all must be well. */
+/* Run the job to its end, without any error. */
 static bool finish(struct world *w)
 {
 	bool over = world_run(w, 600 * NDN_SEC);
@@ -48,9 +48,12 @@ static void quiet__takes_no_more_packets_than_it_needs(void)
 	expect_eq(count[NPS_COUNT_SEGMENT], 24 * 8);
 	expect_eq(count[NPS_COUNT_EXCLUDED], 0);
 	expect_eq(count[NPS_COUNT_STALL], 0);
-	/* The first question of some came early, and was repeated. */
+	/* The first Interest for some gradients came early, and was repeated. */
 	expect(count[NPS_COUNT_COLLECT] <= 24 * 8 + 24);
-	/* Signed once each: what is fetched, or acknowledged, is not again. */
+	/*
+	 * Each packet is signed once: repeats of fetched or acknowledged ones
+	 * are not signed again.
+	 */
 	expect(count[NPS_COUNT_SIGNED] <= 9 * 8 + 2 + 9 + count[NPS_COUNT_START] + 1);
 	world_free(w);
 }
@@ -110,7 +113,7 @@ static void async__does_not_wait_for_the_slow(void)
 	began = w->now;
 	finish(w);
 	expect(w->now - began < 15 * NDN_SEC);
-	/* And it is not thrown out: its own gradients came, too. */
+	/* The PS did not exclude it: its own gradients arrived, too. */
 	expect(w->job[0].taken[1]);
 	expect_eq(job_of(w, 0)->count[NPS_COUNT_EXCLUDED], 0);
 	world_free(w);
@@ -160,7 +163,7 @@ static void dead__is_left_out_after_a_lease(void)
 	world_run_until(w, died + lease * 12 / 10);
 	expect_eq(nps_members(j), 2);
 	expect_eq(j->count[NPS_COUNT_EXCLUDED], 1);
-	/* It comes back, with nothing. */
+	/* The worker comes back without any state. */
 	world_worker_start(w, 2);
 	world_run_until(w, w->now + lease / 2);
 	expect_eq(nps_members(j), 3);
@@ -182,7 +185,10 @@ static void restarted__worker_gives_another_gradient(void)
 			unsigned int k = (unsigned int)ndn_random_between(&w->random, 0, 2);
 
 			world_run_until(w, w->now + NDN_SEC / 3);
-			/* One that has all is done: it would have to again. */
+			/*
+			 * A worker that has the last version is done; restarted, it would fetch
+			 * that again.
+			 */
 			if (w->worker[k].final[0])
 				continue;
 			world_worker_kill(w, k);
@@ -243,7 +249,7 @@ static void hmac__signs_and_is_checked(void)
 	key_of(&w->key, 1);
 	for (i = 0; i < 3; i++)
 		w->worker[i].key = w->key;
-	/* One has another key: it never takes part. */
+	/* Worker 2 has another key, so it never takes part. */
 	key_of(&w->worker[2].key, 2);
 	world_start(w);
 	world_run(w, 100 * NDN_SEC);
@@ -278,7 +284,7 @@ static void rate__is_kept(void)
 	const struct nps_job *j;
 	uint64_t began = w->now, bytes;
 
-	/* 8 segments of some 650 bytes each at 10 kB/s. */
+	/* 8 segments of about 650 bytes each at 10 kB/s. */
 	s->rate = 10000;
 	world_start(w);
 	j = job_of(w, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Workers and a PS over an imagined network: every model is what the gradients
- * add up to, whatever is lost, and training comes to its end.
+ * Workers and a PS on a simulated network: every model is the sum of its
+ * gradients, whatever the network loses, and training ends.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,14 +19,14 @@ static void begin(struct world *world, uint64_t seed, unsigned int n)
 		world_start_worker(world, i);
 }
 
-/* It comes to its end within @seconds, and nothing was wrong. */
+/* Run until training ends, within @seconds and without an error. */
 static bool ends(struct world *world, uint64_t seed, unsigned int seconds)
 {
 	bool done = world_run(world, seconds * NDN_SEC);
 
 	if (!done)
 		printf("# seed %llu: %s\n", (unsigned long long)seed,
-		       *world->bad ? world->bad : "it does not end");
+		       *world->bad ? world->bad : "training does not end");
 	return expect(done);
 }
 
@@ -46,12 +46,18 @@ static void sync__every_worker_takes_every_version(void)
 	begin(&world, 1, 4);
 	world_start_ps(&world);
 	ends(&world, 1, 10);
-	/* They join while the first goes out, and fetch it. After that: nothing. */
+	/*
+	 * The workers join while the first version is distributed, and fetch
+	 * it. No more fetches follow.
+	 */
 	for (unsigned int i = 0; i < 4; i++) {
 		expect_eq(world.worker[i].taken, 11);
 		expect_eq(world.worker[i].w.count[NDN_WORKER_SKIPPED], 0);
 		expect(world.worker[i].w.count[NDN_WORKER_FETCHES] <= 8);
-		/* One: until the last had joined, the first had to wait. */
+		/*
+		 * At most one probe: the first worker waited until the last one
+		 * had joined.
+		 */
 		expect(world.worker[i].w.count[NDN_WORKER_PROBES] <= 1);
 	}
 	expect_eq(total(&world, NDN_WORKER_BAD_SIGNATURE), 0);
@@ -104,7 +110,10 @@ static void async__a_slow_worker_holds_nobody_up(void)
 	world_free(&world);
 }
 
-/* Also that it is not left out: silence is not death while it computes. */
+/*
+ * The PS must not exclude a slow worker: it is silent while it computes, but
+ * alive.
+ */
 static void sync__a_slow_worker_is_waited_for(void)
 {
 	struct world world;
@@ -204,7 +213,7 @@ static void restart__async_gradients_are_of_one_life(void)
 	restart(NDN_MODE_ASYNC);
 }
 
-/* ---- what exactly is lost ---- */
+/* ---- losses of single packets ---- */
 
 static bool lose_distribution(struct world *world, int from, int to, enum ndn_name_kind what,
 			      const struct ndn_name_parts *parts)
@@ -212,7 +221,7 @@ static bool lose_distribution(struct world *world, int from, int to, enum ndn_na
 	static uint64_t asked_at[2];
 
 	(void)parts;
-	/* The answer follows its Interest closely. */
+	/* The answer follows its Interest after a short time. */
 	if (from == 2 && what == NDN_IS_MODEL)
 		asked_at[0] = world->now;
 	return from == WORLD_PS && to == 2 && what == NDN_IS_MODEL &&
@@ -279,7 +288,7 @@ static bool lose_answers(struct world *world, int from, int to, enum ndn_name_ki
 			 const struct ndn_name_parts *parts)
 {
 	(void)to;
-	/* The first answer of each gradient's second segment. */
+	/* Lose the first answer with the second segment of each gradient. */
 	return from >= 0 && what == NDN_IS_GRADIENT && parts->segment == 1 &&
 	       world->step++ % 2 == 0;
 }
@@ -343,7 +352,7 @@ static void keys__of_both_ends(void)
 	world_free(&world);
 }
 
-/* The PS signs with another key than the workers ask for. */
+/* The PS signs with a key that the workers do not expect. */
 static void keys__another_ps_is_not_believed(void)
 {
 	static const uint8_t one[NDN_KEY_SIZE] = {1}, other[NDN_KEY_SIZE] = {2};
@@ -361,7 +370,10 @@ static void keys__another_ps_is_not_believed(void)
 
 		expect_eq(world.worker[i].taken, 0);
 		expect(w->count[NDN_WORKER_BAD_SIGNATURE] > 2);
-		/* It gives up, and waits for who can be believed. */
+		/*
+		 * The worker gives up, and waits for an offer that it can
+		 * verify.
+		 */
 		expect(w->count[NDN_WORKER_UNSTARTED] >= 1);
 	}
 	world_free(&world);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The worker, packet by packet: gradients, probes, rubbish. */
+/* The worker, packet by packet: gradients, probes, malformed packets. */
 #include "worker_rig.h"
 
 /* ---- gradients ---- */
@@ -36,7 +36,10 @@ static void collect__is_held_and_answered_again(void)
 	g = gradient_sent(&r, V(1));
 	expect_eq(g.id, id);
 	expect_eq(g.values.n, ELEMENTS * 4 - 2 * SEGMENT);
-	/* Not beyond its end, not by another's name. */
+	/*
+	 * A segment beyond the end, and names of other workers and jobs, get no
+	 * answer.
+	 */
 	interest(&r, "/w0/ps/job/v=4294967297/seg=3", 1000);
 	interest(&r, "/w1/ps/job/v=4294967297", 1000);
 	interest(&r, "/w0/ps/job2/v=4294967297", 1000);
@@ -69,7 +72,7 @@ static void collect__for_a_newer_version_makes_it_fetch(void)
 	r.interests[NDN_IS_ASK] = 0;
 	collect(&r, V(2));
 	expect_eq(r.interests[NDN_IS_ASK], 1);
-	/* A flood of them does not. */
+	/* More collect Interests cause no more probes. */
 	for (unsigned int i = 0; i < 100; i++)
 		collect(&r, V(3 + i));
 	expect_eq(r.interests[NDN_IS_ASK], 1);
@@ -77,7 +80,7 @@ static void collect__for_a_newer_version_makes_it_fetch(void)
 	ndn_worker_free(&r.w);
 }
 
-/* A sum would have it twice, or not at all. */
+/* One gradient for two versions would be counted twice, or not at all. */
 static void collect__binds_a_gradient_to_one_version(void)
 {
 	struct ndn_gradient g;
@@ -94,7 +97,7 @@ static void collect__binds_a_gradient_to_one_version(void)
 	r.data = 0;
 	collect(&r, V(3));
 	expect_eq(r.data, 0);
-	/* And what it does next is about the newest. */
+	/* The next gradient is for the newest version. */
 	expect_eq(take(&r), 0);
 	expect_eq(r.version, V(3));
 	expect_eq(give(&r), 0);
@@ -162,12 +165,15 @@ static void probe__asks_past_caches_and_for_the_newest(void)
 	segment(&r, V(2), 1, false, &r.key);
 	r.fresh = 0;
 	r.interests[NDN_IS_ASK] = r.interests[NDN_IS_MODEL] = 0;
-	/* One after another: fresh, not, the newest, not, fresh ... */
+	/* Probes alternate: fresh, cached, newest, cached, fresh, ... */
 	while (r.w.count[NDN_WORKER_PROBES] < 8)
 		pass(&r, NDN_MS);
 	expect_eq(r.interests[NDN_IS_ASK], 2);
 	expect_eq(r.interests[NDN_IS_MODEL], 6 * 2);
-	/* The 1st and 5th of the six have MustBeFresh; the newest always has. */
+	/*
+	 * The 1st and 5th of the six have MustBeFresh; probes for the newest
+	 * always have it.
+	 */
 	expect_eq(r.fresh, 2 * 2 + 2);
 	ndn_worker_free(&r.w);
 }
@@ -179,7 +185,7 @@ static void probe__backs_off(void)
 	rig_join(&r, NDN_MODE_SYNC);
 	expect_eq(give(&r), 0);
 	collect(&r, V(1));
-	/* Leases of silence, but for renewals. */
+	/* Many leases of silence, except for renewals. */
 	for (unsigned int i = 0; i < 40; i++) {
 		pass(&r, 500 * NDN_MS);
 		ack(&r);
@@ -220,7 +226,7 @@ static void fetch__of_a_large_model_grows(void)
 	ndn_worker_free(&r.w);
 }
 
-/* ---- rubbish ---- */
+/* ---- malformed packets ---- */
 
 static void rubbish__is_counted(void)
 {

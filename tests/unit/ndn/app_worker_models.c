@@ -19,7 +19,7 @@ static void offer__is_taken_by_who_wants_one(void)
 	interest(&r, "/w0/ps/job", 1000);
 	expect_eq(answer(&r), NDN_ANSWER_ACCEPT);
 	expect_eq(r.interests[NDN_IS_START], 1);
-	/* The same again; another is too late. */
+	/* The same offer again is accepted; another job's comes too late. */
 	interest(&r, "/w0/ps/job", 1000);
 	expect_eq(answer(&r), NDN_ANSWER_ACCEPT);
 	interest(&r, "/w0/ps/job2", 1000);
@@ -76,7 +76,7 @@ static void start__that_cannot_be_done_is_refused(void)
 			s.elements = 1001;
 		else
 			s.tree_job = 7;
-		/* With trees, but not of an asynchronous job. */
+		/* Trees are accepted, but not for an asynchronous job. */
 		r.w.config.trees = i > 1;
 		if (i == 2)
 			s.mode = NDN_MODE_ASYNC;
@@ -172,7 +172,7 @@ static void model__of_another_shape_is_refused(void)
 	data(&r, NDN_IS_MODEL, V(2), SEGMENTS, content, head, &r.key);
 	data(&r, NDN_IS_MODEL, V(2), 1ULL << 40, content, head, &r.key);
 	expect_eq(r.w.count[NDN_WORKER_STRAY], 2);
-	/* Whether it is the last one is not for one segment to say. */
+	/* The segments of a version must agree on whether it is the last one. */
 	segment(&r, V(2), 0, false, &r.key);
 	segment(&r, V(2), 1, true, &r.key);
 	expect_eq(r.w.count[NDN_WORKER_BAD_CONTENT], 5);
@@ -212,7 +212,7 @@ static void model__last_ends_the_task(void)
 	expect_eq(take(&r), -ESHUTDOWN);
 	interest(&r, "/w0/ps/job", 1000);
 	expect_eq(answer(&r), NDN_ANSWER_BUSY);
-	/* Routers answer, too, and cannot sign. */
+	/* Routers may answer deletes, and cannot sign: a digest suffices. */
 	data(&r, NDN_IS_DELETE, 0, 0, NULL, 0, &ndn_key_sha256);
 	expect_eq(r.w.state, NDN_WORKER_IDLE);
 	expect_eq(ndn_worker_next(&r.w), NDN_NEVER);
@@ -247,7 +247,7 @@ static void lease__is_renewed_within_a_quarter(void)
 		expect_eq(r.interests[NDN_IS_INSERT], before);
 		pass(&r, 152 * NDN_MS);
 		expect(r.interests[NDN_IS_INSERT] > before);
-		/* Unanswered: again. */
+		/* No answer came: the worker repeats the Interest. */
 		before = r.interests[NDN_IS_INSERT];
 		pass(&r, 300 * NDN_MS);
 		expect(r.interests[NDN_IS_INSERT] > before);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Encoding, signing, verifying, keys from files. */
+/* Encoding, signing, verifying, and keys from files. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@ static struct ndn_name of(struct ndn_name_buf *b, const char *text)
 	return ndn_name_of(b);
 }
 
-/* The keys there are; those that verify what the same of @signers signed. */
+/* One key of each type; @verifiers[i] verifies what @signers[i] signed. */
 static struct ndn_key signers[3], verifiers[3];
 
 static void make_keys(void)
@@ -78,7 +78,7 @@ static void data__least_is_exact(void)
 	expect(!memcmp(buf, head, sizeof(head)));
 }
 
-/* Any flipped bit is refused by decoding or by verifying. */
+/* If any bit is flipped, decoding or verifying must fail. */
 static void data__any_change_is_noticed(void)
 {
 	struct ndn_name_buf nb;
@@ -115,7 +115,10 @@ static void data__is_not_taken_for_another_keys(void)
 			expect_eq(ndn_data_verify(&got, &verifiers[v]),
 				  s == v ? NDN_OK : NDN_E_SIG_TYPE);
 	}
-	/* Ed25519 by now. Another key, of the same and of another name. */
+	/*
+	 * @got is signed by Ed25519 now. Verify with another key of the same
+	 * name, then of another name.
+	 */
 	ndn_key_ed25519(&wrong, other);
 	wrong.name = signers[2].name;
 	expect_eq(ndn_data_verify(&got, &wrong), NDN_E_SIG);
@@ -126,7 +129,7 @@ static void data__is_not_taken_for_another_keys(void)
 	expect_eq(ndn_data_verify(&got, &wrong), NDN_OK);
 	wrong.name.len = 0;
 	expect_eq(ndn_data_verify(&got, &wrong), NDN_OK);
-	/* No KeyLocator where the key has a name. */
+	/* The key has a name, but the packet no KeyLocator. */
 	wrong = signers[1];
 	wrong.name.len = 0;
 	ndn_data_encode(&d, &wrong, buf, sizeof(buf), &len);
@@ -228,7 +231,7 @@ static void interest__digest_keeps_its_place(void)
 
 	expect_eq(ndn_interest_encode(&i, NULL, first, sizeof(first), &n), NDN_OK);
 	expect_eq(ndn_interest_decode(&got, first, n), NDN_OK);
-	/* Again, from its own name: the same. */
+	/* Encoding the decoded Interest gives the same bytes. */
 	expect_eq(ndn_interest_encode(&got, NULL, buf, sizeof(buf), &len), NDN_OK);
 	expect(len == n && !memcmp(buf, first, n));
 	expect_eq(ndn_name_copy(&nb, &got.name), NDN_OK);
@@ -238,7 +241,7 @@ static void interest__digest_keeps_its_place(void)
 	expect_eq(ndn_interest_decode(&got, buf, len), NDN_OK);
 	expect_eq(got.name.count, 3);
 	expect_eq(ndn_interest_check_digest(&got), NDN_OK);
-	/* A signature cannot cover what follows the digest. */
+	/* A signature cannot cover bytes behind the digest. */
 	expect_eq(ndn_interest_encode(&i, &signers[0], buf, sizeof(buf), &len), NDN_E_DIGEST_PLACE);
 	i.has_params = false;
 	expect_eq(ndn_interest_encode(&i, NULL, buf, sizeof(buf), &len), NDN_E_PARAMS);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names: wire format, text, order, growing. */
+/* Names: wire format, text, order, appending. */
 #include <string.h>
 
 #include "tests/lib/tap.h"
@@ -12,7 +12,7 @@ static enum ndn_err decode(const char *bytes, size_t n)
 	return ndn_name_decode(&name, (const uint8_t *)bytes, n);
 }
 
-/* @text is the name of these bytes, and is written so, too. */
+/* Check that @text parses to these bytes, and that these bytes print as @text. */
 static void same(const char *text, const char *bytes, size_t n)
 {
 	char again[NDN_NAME_TEXT_MAX];
@@ -97,7 +97,10 @@ static void text__tells_dots_from_relative_paths(void)
 
 static void text__shows_odd_numbers_as_bytes(void)
 {
-	/* Not the shortest form of 1, nor any number: to be read back. */
+	/*
+	 * Values that are no number in shortest form print as bytes, so that
+	 * they parse back.
+	 */
 	SAME("/54=%00%01", "\x36\x02\0\x01");
 	SAME("/50=abc", "\x32\x03"
 			"abc");
@@ -160,7 +163,10 @@ static void text__fits_or_is_refused(void)
 	char text[NDN_NAME_TEXT_MAX];
 	size_t n;
 
-	/* The longest there is: many types of many digits, all escaped. */
+	/*
+	 * The longest text: many components with types of many digits, all
+	 * escaped.
+	 */
 	for (int i = 0; i < 15; i++)
 		expect_eq(ndn_name_append(&buf, 65535, bytes, 12), NDN_OK);
 	expect_eq(ndn_name_append(&buf, 65535, bytes, 11), NDN_OK);
@@ -182,7 +188,10 @@ static struct ndn_name of(struct ndn_name_buf *buf, const char *text)
 
 static void order__is_canonical(void)
 {
-	/* Prefix, shorter value, bytes, type, of one and of three bytes. */
+	/*
+	 * Order by prefix, length of value, bytes, and type of one and of three
+	 * bytes.
+	 */
 	static const char *const rising[] = {"/",      "/a",	   "/a/a",   "/b",
 					     "/aa",    "/ab",	   "/32=a",  "/seg=1",
 					     "/seg=2", "/seg=256", "/253=a", "/65535=a"};
@@ -239,7 +248,7 @@ static void append__leaves_what_does_not_fit(void)
 	expect_eq(ndn_name_append(&buf, 0, "x", 1), NDN_E_TYPE_ZERO);
 	expect_eq(ndn_name_append(&buf, 65536, "x", 1), NDN_E_COMPONENT);
 	expect(buf.len == before.len && !memcmp(buf.bytes, before.bytes, buf.len));
-	/* 8 bytes so far; 245 of value, 2 of type and length fill it up. */
+	/* 8 bytes so far: 2 of type and length and 245 of value fill the name. */
 	expect_eq(ndn_name_append(&buf, TRIB_NDN_GENERIC, value, 245), NDN_OK);
 	expect_eq(buf.len, 255);
 	expect_eq(ndn_name_append(&buf, TRIB_NDN_GENERIC, value, 0), NDN_E_NAME_LONG);

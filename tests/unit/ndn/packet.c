@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Interests, Data and link packets: what is taken, what is refused and why, and
- * what is understood. ndn_make.h has the notation.
+ * Interests, Data and link packets: which are accepted, which are refused and
+ * why, and what the fields decode to. ndn_make.h has the notation.
  */
 #include "tests/lib/tap.h"
 #include "tests/lib/ndn/ndn_make.h"
@@ -41,7 +41,7 @@ static void packet__is_all_there_is(void)
 	want("0510", NDN_E_BEYOND);
 	want("(7 (8 'a'))", NDN_E_KIND);
 	want("(5 " NAME "(24 *8800..00))", NDN_E_LONG);
-	/* Padding of short frames is told by the size. */
+	/* The size tells where the padding of a short frame begins. */
 	make(&wire, INTEREST "*20..00");
 	expect_eq(ndn_packet_size(wire.b, wire.n, &size), NDN_OK);
 	expect_eq(size, wire.n - 20);
@@ -92,7 +92,9 @@ static void interest__has_sizes_and_order(void)
 	want("(5 " NAME "(a *4..00)(a *4..00))", NDN_E_ORDER);
 	want("(5 " NAME "(23))", NDN_E_CRITICAL);
 	want("(5 " NAME "(18 00))", NDN_E_CRITICAL);
-	/* HopLimit is not critical: a second one, or a late one, is nothing. */
+	/*
+	 * HopLimit is not critical: a second one or a misplaced one is ignored.
+	 */
 	want("(5 " NAME "(22 05)(22 09)(a *4..01))", NDN_E_ORDER);
 	want("(5 " NAME "(22 05)(22 09))", NDN_OK);
 	expect_eq(pkt.interest.hop_limit, 5);
@@ -253,7 +255,7 @@ static void lp__header_is_strict(void)
 	want("(64 (50 " INTEREST "00))", NDN_E_TRAILING);
 }
 
-/* Any packet, cut anywhere, is refused; nothing is read behind its end. */
+/* Any packet is refused if it is cut anywhere; nothing behind its end is read. */
 static void packet__cut_anywhere_is_refused(void)
 {
 	static const char *const whole[] = {"(64 (62 01)(50 (5 (7 (8 'a')" DIGEST
@@ -263,7 +265,9 @@ static void packet__cut_anywhere_is_refused(void)
 	for (int i = 0; i < 2; i++) {
 		make(&wire, whole[i]);
 		for (size_t n = 0; n < wire.n; n++) {
-			/* Its own memory, for the sanitizer. */
+			/*
+			 * A buffer of the exact size, so that ASan sees reads beyond it.
+			 */
 			uint8_t *copy = malloc(n + 1);
 
 			memcpy(copy, wire.b, n);

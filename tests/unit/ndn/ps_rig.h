@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A PS with one or two workers that a test drives packet by packet. Everything is
- * static: a test program includes this file once.
+ * A PS with one or two workers that a test drives packet by packet. Everything
+ * is static: each test program includes this file once.
  */
 #ifndef TEST_PS_RIG_H
 #define TEST_PS_RIG_H
@@ -26,7 +26,7 @@ static struct nps_worker worker[2];
 static struct ndn_key key, worker_key;
 static struct nps_spec spec;
 static uint64_t now;
-/* The packet sent last, and counters of packets. */
+/* The packet sent last, and counters of packets by kind. */
 static uint8_t last[TRIB_NDN_PACKET_MAX];
 static size_t last_len;
 static unsigned int sent, saves, fresh_offers, offers, questions, segments;
@@ -116,7 +116,7 @@ static inline void setup(enum ndn_mode mode, unsigned int workers)
 	doubts = 0;
 	sent = saves = fresh_offers = offers = questions = segments = 0;
 	ps = nps_new(&ops, NULL, 1);
-	/* on_send() needs it; packets are sent by nps_run() only. */
+	/* on_send() needs this; packets are sent by nps_run() only. */
 	expect_eq(nps_add(ps, &spec, 1, &m, now, why, sizeof(why)), 0);
 	job = ps->job[0];
 }
@@ -158,7 +158,9 @@ static inline void interest(const char *text, bool prefix, const char *token)
 	nps_rx(ps, buf, len, now);
 }
 
-/* Content of the packet sent last, which must be a Data of this name. */
+/*
+ * Return the content of the packet sent last, which must be a Data named @text.
+ */
 static inline struct ndn_bytes answered(const char *text)
 {
 	struct ndn_name_buf name;
@@ -194,7 +196,7 @@ static inline void answer(const char *text, enum ndn_answer a)
 	data(text, buf, ndn_content_offer_encode(buf, a));
 }
 
-/* Segment @s of a gradient whose values all are @value. */
+/* Send segment @s of a gradient whose values are all @value. */
 static inline void gradient_of(const char *gpu, uint64_t v, uint32_t s, struct ndn_gradient g,
 			       float value, size_t bytes)
 {
@@ -220,7 +222,10 @@ static inline uint64_t dropped(enum nps_drop why)
 	return job->drop[why];
 }
 
-/* A worker takes part, and is being asked for version @v. */
+/*
+ * A worker accepts the offer, and the PS asks it for the gradient of the newest
+ * version.
+ */
 static inline void begin(const char *offer)
 {
 	run_until(now + 200 * NDN_MS);

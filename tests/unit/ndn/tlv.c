@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* VAR-NUMBERs, numbers, and what may be skipped among elements. */
+/* VAR-NUMBERs, numbers, and which elements may be skipped. */
 #include <string.h>
 
 #include "tests/lib/tap.h"
@@ -97,11 +97,14 @@ static void element__is_refused_when_wrong(void)
 	expect_eq(read_one("\x08\x02x", 3), NDN_E_BEYOND);
 	expect_eq(read_one("\x08", 1), NDN_E_CUT);
 	expect_eq(read_one("\xff\0\0\0\x01\0\0\0\0\0", 10), NDN_E_TYPE_BIG);
-	/* A length that would wrap a pointer around. */
+	/* A length that would wrap around a pointer. */
 	expect_eq(read_one("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff", 10), NDN_E_BEYOND);
 }
 
-/* The places of what is found among elements of these types, all empty. */
+/*
+ * Read empty elements of these types; @found gets the position of each known
+ * one.
+ */
 static enum ndn_err places(const uint8_t *types, size_t n, char *found)
 {
 	static const uint16_t order[] = {0x18, 0x40, 0x41};
@@ -137,7 +140,7 @@ static void walk__skips_only_what_is_not_critical(void)
 	expect_eq(PLACES(found, 0x42, 0x18, 0x20, 0x41, 0xfc), NDN_OK);
 	expect(!strcmp(found, "02"));
 	expect_eq(PLACES(found, 0x18, 0x43), NDN_E_CRITICAL);
-	/* Even, but one of the first 32. */
+	/* 0x1e is even, but types below 32 are always critical. */
 	expect_eq(PLACES(found, 0x1e), NDN_E_CRITICAL);
 }
 
@@ -145,7 +148,7 @@ static void walk__takes_what_is_out_of_order_as_unknown(void)
 {
 	char found[64];
 
-	/* Repeated or late: skipped if not critical. */
+	/* A repeated or misplaced element is skipped unless it is critical. */
 	expect_eq(PLACES(found, 0x40, 0x40, 0x41), NDN_OK);
 	expect(!strcmp(found, "12"));
 	expect_eq(PLACES(found, 0x41, 0x40), NDN_OK);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Packets as a forwarder sees them. ndn_make.h has the notation. */
+/* The fields of packets that a forwarder reads. ndn_make.h has the notation. */
 #include "tests/lib/tap.h"
 #include "tests/lib/ndn/ndn_make.h"
 #include "ndn/packet/ndn.h"
@@ -85,7 +85,7 @@ static void view__says_nothing_of_what_it_refuses(void)
 	}
 }
 
-/* A forwarder ignores fields that only the ends check. */
+/* A forwarder ignores fields that only the endpoints check. */
 static void view__does_not_look_deeper_than_it_must(void)
 {
 	static const char *const odd[] = {
@@ -98,7 +98,7 @@ static void view__does_not_look_deeper_than_it_must(void)
 		expect_eq(v.verdict, NDN_OK);
 		expect(ndn_packet_decode(&pkt, wire.b, wire.n) != NDN_OK);
 	}
-	/* But freshness is what a cache goes by. */
+	/* A forwarder checks freshness, because its cache uses it. */
 	view("(6 " NAME "(14 (19))" SIG ")");
 	expect_eq(v.verdict, NDN_E_NUMBER);
 }

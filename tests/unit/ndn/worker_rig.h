@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One worker that a test drives packet by packet, as its PS or as an attacker.
- * Everything is static: a test program includes this file once.
+ * Everything is static: each test program includes this file once.
  */
 #ifndef TEST_WORKER_RIG_H
 #define TEST_WORKER_RIG_H
@@ -114,7 +114,7 @@ static inline void ack(struct rig *r)
 	data(r, NDN_IS_ACK, 0, 0, NULL, 0, &r->key);
 }
 
-/* Segment @s of a model of which every value is @v. */
+/* Send segment @s of a model whose values are all @v. */
 static inline void segment(struct rig *r, uint64_t v, uint32_t s, bool last,
 			   const struct ndn_key *key)
 {
@@ -182,7 +182,7 @@ static inline void rig_init(struct rig *r, enum ndn_mode mode)
 	expect_eq(ndn_worker_init(&r->w, &config), 0);
 }
 
-/* Up to where it has model 1 and a gradient is due. */
+/* Join a task, until the worker has model 1 and owes a gradient. */
 static inline void rig_join(struct rig *r, enum ndn_mode mode)
 {
 	struct ndn_start s;

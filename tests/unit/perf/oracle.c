@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The oracle of the benchmarks: right results pass, and whatever is wrong by
- * more than the stated bound does not.
+ * The oracle of the benchmarks: right results pass, and any value off by more
+ * than the stated bound fails.
  */
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "tests/lib/tap.h"
 #include "uapi/trib_wire.h"
 
-/* Several blocks, a binade change, a part of a block; no zeros yet. */
+/* Several blocks, a binade change, part of a block; no zeros yet. */
 #define N 20011
 #define RANKS 16
 
@@ -91,7 +91,10 @@ static void oracle__block_floating_point_sums_pass(void)
 	}
 }
 
-/* The bound of oracle.h for @i, worked out another way: whole neighbourhood. */
+/*
+ * The bound of oracle.h for @i, computed in another way: over the whole
+ * neighbourhood.
+ */
 static double bound_of(const struct oracle *o, size_t i)
 {
 	size_t b = i / ORACLE_BLOCK, at = b ? (b - 1) * ORACLE_BLOCK : 0;
@@ -169,7 +172,7 @@ static void oracle__missing_or_double_contribution_is_wrong(void)
 		zeros += in[2][i] == 0.0f;
 	for (size_t i = 0; i < N; i++)
 		out[i] -= in[2][i];
-	/* All but inputs that are zero or vanish below the bound. */
+	/* All but inputs that are zero or smaller than the bound. */
 	expect(wrong(&o, out) + zeros > N - N / 100);
 	for (size_t i = 0; i < N; i++)
 		out[i] += 2 * in[2][i];
@@ -191,7 +194,7 @@ static void oracle__inside_the_bound_passes_and_outside_does_not(void)
 		out[i] = (float)(exact + bound * 0.99);
 		oracle_check(&o, i, 1, &out[i], &rep);
 		expect_eq(rep.wrong, 0);
-		/* 2 ulp further than the bound, whatever the rounding. */
+		/* 2 ulp beyond the bound, however it is rounded. */
 		out[i] = (float)(exact + bound);
 		out[i] += fabsf(out[i]) * 0x1p-21f + (float)bound * 0.01f;
 		oracle_check(&o, i, 1, &out[i], &rep);

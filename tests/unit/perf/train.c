@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The demo trainer's parts: the products against a naive loop, the gradient
- * against differences, the data's reproducibility.
+ * Parts of the demo trainer: products against a naive loop, the gradient
+ * against differences, and data that can be reproduced.
  */
 #include <math.h>
 #include <string.h>

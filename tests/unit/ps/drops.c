@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* trib-ps: wrong packets are dropped, each for its reason. */
+/* trib-ps drops wrong packets, each for its own reason. */
 #include "ps_fixture.h"
 
 static uint8_t raw[PS_PACKET_MAX + 1];

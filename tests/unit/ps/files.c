@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* trib-ps: the job's file and the state file. */
+/* trib-ps: job files and the state file. */
 #include <errno.h>
 #include <unistd.h>
 
@@ -142,7 +142,7 @@ static void state__restart_goes_on_and_no_epoch_is_used_twice(void)
 		begin(world, 4);
 		expect_eq(ps_state_load(ps, "ps-unit.state", why, sizeof(why)), 0);
 		expect_eq(tree->epoch, 1);
-		/* A JOIN said again is answered; another one ends the epoch. */
+		/* A repeated JOIN is answered; another nonce ends the epoch. */
 		join(1, nonce + (1ULL << 32));
 		expect_eq(started(TRIB_START_RUN), 1);
 		forget();

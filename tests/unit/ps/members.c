@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* trib-ps: JOIN, START, LEAVE and the epochs they lead to. */
+/* trib-ps: JOIN, START, LEAVE, and epochs. */
 #include "base/session.h"
 #include "ps_fixture.h"
 
@@ -65,7 +65,7 @@ static void join__new_nonce_ends_the_epoch(void)
 	end();
 }
 
-/* All but @rank, as often as they have joined before. */
+/* All ranks but @rank join, as often as before. */
 static void others_join(unsigned int rank, unsigned int times)
 {
 	unsigned int r;
@@ -88,7 +88,7 @@ static void join__larger_jobs_are_groups_of_64(void)
 	expect_eq(started(TRIB_START_RUN), 200);
 	expect_eq(tree->epoch, 1);
 	forget();
-	/* One joins anew: all others hear of it, and do so, too. */
+	/* One rank joins anew: the others get ABORT, and join anew, too. */
 	now += 1000;
 	join(70, trib_nonce(71, 2));
 	for (r = 0; r < 200; r++)
@@ -98,7 +98,7 @@ static void join__larger_jobs_are_groups_of_64(void)
 	others_join(70, 2);
 	expect_eq(started(TRIB_START_RUN), 200);
 	expect_eq(tree->epoch, 2);
-	/* All leave: the next epoch can begin. */
+	/* All ranks leave: the next epoch can begin. */
 	for (r = 0; r < 200; r++)
 		join_as(r, TRIB_T_LEAVE, trib_nonce(r + 1, 2), 16, host(r, 9000));
 	forget();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A parameter server without sockets, and one tree of one job: packets in by
- * rx(), packets out into sent[]. The clock is @now.
+ * A parameter server without sockets, and one tree of one job: rx() passes
+ * packets in, and sent[] records packets out. The clock is @now.
  */
 #ifndef TESTS_UNIT_PS_FIXTURE_H
 #define TESTS_UNIT_PS_FIXTURE_H
@@ -39,7 +39,7 @@ static struct ps *ps;
 static struct ps_tree *tree;
 static struct ps_addr *group_addr;
 static uint64_t now = 1000;
-/* Sees what goes out, if set. */
+/* Called for each sent packet, if set. */
 static void (*tap)(unsigned int rank, const struct trib_hdr *h);
 
 static inline struct ps_addr host(unsigned int i, uint16_t port)
@@ -145,7 +145,7 @@ static inline struct ps *empty_ps(void)
 	return p;
 }
 
-/* A job of @world ranks; results go to one relay. */
+/* Make a job of @world ranks whose results go to one relay. */
 static inline void begin(unsigned int world, unsigned int window)
 {
 	struct ps_job *j = calloc(1, sizeof(*j));
@@ -243,7 +243,7 @@ static inline void rx(struct in p)
 	struct ps_addr from = host(p.child, 7418);
 	size_t len = pack(&p, buf);
 
-	/* At an odd address, as in trains. */
+	/* At an odd address, like packets in trains. */
 	memmove(buf + 1, buf, len);
 	ps_rx(ps, &from, buf + 1, len, false, now);
 }
@@ -259,7 +259,7 @@ static inline struct in plain(uint8_t type, unsigned int child, uint32_t chunk)
 	return (struct in){.type = type, .child = child, .chunk = chunk, .epoch = 5};
 }
 
-/* Packets of @type to @rank since the last call of forget(). */
+/* Number of packets of @type to @rank since the last call of forget(). */
 static inline unsigned int count(uint8_t type, unsigned int rank)
 {
 	unsigned int i, n = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* trib-ps: random orders of everything, against an exact oracle. */
+/* trib-ps: random orders of all events, against an exact oracle. */
 #include "ps_fixture.h"
 
 #define F_WORLD 70
@@ -33,7 +33,7 @@ static uint64_t combine(const struct in *like, uint64_t a, uint64_t b)
 	return a + b;
 }
 
-/* @to is the sum of itself and @from. */
+/* Add @from to @to. */
 static void fz_add(struct in *to, const struct in *from)
 {
 	unsigned int i;
@@ -92,7 +92,7 @@ static void fz_make(void)
 	}
 }
 
-/* Packets that the network brings to a worker. */
+/* Deliver packets of the network to a worker. */
 static void fz_tap(unsigned int rank, const struct trib_hdr *h)
 {
 	uint32_t c = be32toh(h->chunk);
@@ -110,7 +110,7 @@ static void fz_tap(unsigned int rank, const struct trib_hdr *h)
 	}
 }
 
-/* NEEDs that came are answered, later. */
+/* Answer the NEEDs that came before. */
 static struct {
 	unsigned int rank;
 	uint32_t chunk;
@@ -142,7 +142,7 @@ static void fz_collect(void)
 	nsent = 0;
 }
 
-/* A sum that a relay may have made of what was sent. */
+/* A sum that a relay could have made of sent packets. */
 static void fz_partial(uint32_t c)
 {
 	struct in sum;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* trib-ps: each rule of its part in kmod/uapi/PROTOCOL.md. */
+/* trib-ps: each of its rules in kmod/uapi/PROTOCOL.md. */
 #include "ps_fixture.h"
 
 static void grad__disjoint_sums_are_added_and_the_result_goes_to_the_group(void)
@@ -192,7 +192,7 @@ static void empty__counts_and_adds_nothing(void)
 	rx(e);
 	expect_eq(nsent, 2);
 	expect_eq(sent[1].nval, 0);
-	/* Another shape is one although it is empty. */
+	/* A shape of its own, although it has no values. */
 	rx(grad(0, 11, 1, 1));
 	e.chunk = 11;
 	e.fmt = TRIB_FMT_W64;
@@ -266,7 +266,7 @@ static void ask__need_goes_to_the_asker_and_ever_more_others(void)
 		expect_eq(count(TRIB_T_NEED, 0), 1);
 		for (n = 0, k = 1; k < 6; k++)
 			n += count(TRIB_T_NEED, k);
-		/* 2, 3, 4, 5 are missing; 4 of them are all. */
+		/* 2, 3, 4 and 5 are missing; the PS asks 4 of them. */
 		expect_eq(n, i == 2 ? 4 : i == 3 ? 4 : others[i]);
 		expect_eq(count(TRIB_T_NEED, 1), 0);
 		expect_eq(sent[0].have[0], 2);
@@ -275,7 +275,7 @@ static void ask__need_goes_to_the_asker_and_ever_more_others(void)
 		expect_eq(nsent, 1);
 		now += PS_NEED_PACE_MS;
 	}
-	/* A resend that brings nothing asks, too; but not its sender. */
+	/* A resend without values also asks the others, but not its sender. */
 	now += 1000;
 	forget();
 	rx(resend(grad(1, 9, 2, 1)));

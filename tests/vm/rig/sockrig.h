@@ -10,7 +10,7 @@
 #include "uapi/trib_attach.h"
 #include "uapi/trib_sock.h"
 
-/* Job of the relay in tests/lib/lib_relay.c. */
+/* Job of the relay in tests/lib/relay_thread.c. */
 #define RIG_JOB 7
 #define RIG_TREE 1
 #define RIG_COOKIE 0x1122334455667788ULL

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rank 0 begins to join, alone, until it is killed. Exit status 1: it cannot. */
+/*
+ * Rank 0 begins to join, alone, until it is killed. Exit status 1: it could
+ * not.
+ */
 #include "sock.h"
 
 #include <unistd.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A crowd of sockets, each in its own job without a relay: more than one part of a
- * dump holds. Their join timeout is short, because so many joining sockets would
- * use all CPU time. One after another, the youngest more often, gets packets, is
- * closed while a worker processes them, and is opened again.
+ * A crowd of sockets, each in its own job without a relay: more than one part
+ * of a dump holds. Their join timeout is short, because so many joining sockets
+ * would use all CPU time. One socket after another, young ones more often, gets
+ * packets, is closed while a worker processes them, and is opened again.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the arithmetic of trib watch: rates, arrival lag, slow and silent
- * children. The data plane samples lag for one chunk in TRIB_LAG_EVERY.
+ * Owns the arithmetic of trib watch: rates, arrival lag, and children that are
+ * late, silent or behind a slow wire. The data plane times the first chunk of each
+ * message, and one in TRIB_LAG_EVERY.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -118,9 +119,9 @@ static double median_lag(const struct lag *l, size_t n)
 }
 
 /*
- * A child is slow if it is clearly more often the last than its share, and
- * clearly later than the typical child. Both, because one child is always last,
- * and of two slow ones neither is always last.
+ * Name the child that the others wait for: longer than a share of the interval, and
+ * WATCH_MORE times as long as for any other. Somebody is always the last, and jitter
+ * makes everybody the last in turns: neither is worth a mark.
  */
 static bool is_slow(const struct lag *l, size_t n, size_t i, double lasts)
 {

@@ -368,7 +368,7 @@ void attach_job_del(struct tribd *d, struct job *job)
 
 	for (c = LIST_FIRST(&d->attach->conns); c; c = next) {
 		next = LIST_NEXT(c, link);
-		/* The ranks go with the trees, which tell other hosts. */
+		/* Send away the ranks with the trees: that tells other hosts. */
 		if (c->job == job)
 			conn_free(d, c);
 	}

@@ -30,9 +30,9 @@ static int place_refuse(struct trib_attach_rep *rep, int err, const char *fmt, .
 }
 
 /*
- * Find the entry of @rank in @t if a process that says @flags gets @t. A new
- * process gets trees that are not held; one that resumes also gets held ones,
- * as it may have had them before. A rank with mapped delivery has a ring.
+ * Find the entry of @rank in @t, if a process with @flags may have @t. A new
+ * process gets trees that are not held. A process that resumes also gets held
+ * ones: it may have had them before. A rank with mapped delivery has a ring.
  */
 static struct local *offered(struct tree *t, uint16_t rank, uint32_t flags)
 {

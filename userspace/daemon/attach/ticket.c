@@ -77,7 +77,7 @@ static int relay_add(struct line *l, const struct in6_addr *a, uint16_t port, st
 		addr_text(&l->addr, was), l->port, addr_text(a, is), port);
 }
 
-/* A rank of another host that is a child here: its relay is this host. */
+/* A rank of another host is a child here: its relay is this host. */
 static int child_relay(struct line *l, const struct tree *t, const struct child *c,
 		       struct reason *why)
 {
@@ -93,7 +93,7 @@ static int child_relay(struct line *l, const struct tree *t, const struct child 
 	return relay_add(l, &c->face->local, TRIB_UDP_PORT, why);
 }
 
-/* The place of a rank in this host's row of a tree: one of the two. */
+/* Entry of a rank in this host's row of a tree; one of the two is set. */
 struct seat {
 	const struct child *child;
 	unsigned int index;	   /* of @child */
@@ -123,7 +123,7 @@ static int relay_of(struct line *l, const struct tree *t, const struct seat *s, 
 	return relay_add(l, &f->addr, f->udp_port, why);
 }
 
-/* A job without relays is joined at its PS. */
+/* Workers of a job without relays join at its PS. */
 static int relays_find(struct tribd *d, const struct job *job, uint16_t rank, struct line *l,
 		       struct reason *why)
 {

@@ -29,6 +29,9 @@ struct udp_packet;
  * From device/rtnl.c:
  * @device_changed:    a device came, changed, or (@gone) went.
  * @neighbour_changed: the kernel learnt the MAC address of a neighbour.
+ * @port_changed:      XDP of @p was put back in another mode, or could not be.
+ *                     From device/port_check.c.
+ * @filters_changed:   clsact filters of a device changed; 0: news were lost.
  * @routes_changed:    addresses or routes changed, or news were lost.
  *
  * From face/:

@@ -158,7 +158,7 @@ static int dir_make(const char *path, mode_t mode)
 }
 
 /*
- * A purge removes the file: a lock on a file without a name locks nobody out.
+ * A purge removes the file; a lock on a removed file keeps no second tribd out.
  */
 static bool lock_is_current(int fd, const char *path)
 {
@@ -199,7 +199,10 @@ static int lock_take(struct tribd *d)
 			break;
 		instance_close(d);
 	}
-	/* For the reader of the file; the lock itself is what counts. */
+	/*
+	 * The process id is for people who read the file; the lock is what
+	 * counts.
+	 */
 	if (ftruncate(d->lock_fd, 0) || dprintf(d->lock_fd, "%d\n", getpid()) < 0)
 		log_warn("%s: %s", path, strerror(errno));
 	return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Ports: the XDP link (native, else generic, with the kernel's reason), the
- * clsact filter that trib_grow runs in, and the row of the ports map.
+ * Ports: their records, the row of the ports map, and the order in which link,
+ * filters and row come and go.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -36,7 +36,7 @@ struct port *port_make(struct tribd *d, const char *ifname)
 		return NULL;
 	snprintf(p->ifname, sizeof(p->ifname), "%s", ifname);
 	p->link_fd = -1;
-	/* An error shows when the device is looked for. */
+	/* A device that is gone is reported when it is looked up. */
 	if (!strcmp(ifname, TRIB_LOCAL_PORT))
 		local_make(d);
 	TAILQ_INSERT_TAIL(&d->ports, p, link);

@@ -23,7 +23,7 @@ struct rtnl {
 	struct timer changed; /* addresses or routes changed */
 };
 
-/* Routes may change by the thousand: wait, then look once. */
+/* Routes may change by the thousand: wait, then look up once. */
 #define CHANGED_MS 50
 
 /* --- requests */

@@ -56,7 +56,10 @@ static void face_free(struct tribd *d, struct face *f)
 static int device_check(struct tribd *d, const struct face *f, struct netdev *dev,
 			struct reason *why)
 {
-	/* A face without an address is for NDN alone, which knows its MTU. */
+	/*
+	 * A face without an address serves NDN only, which knows the face's
+	 * MTU.
+	 */
 	uint32_t need = addr_is_zero(&f->addr) ? 0 : face_mtu_needed(d, f);
 	int err = rtnl_dev(d, f->port->ifname, 0, dev);
 
@@ -81,7 +84,7 @@ static int face_bring_up(struct tribd *d, struct face *f, struct reason *why)
 
 	if (!err && f->port->link_fd < 0) {
 		err = port_attach(d, f->port, &dev, why);
-		/* Older faces of the port go on without XDP. */
+		/* On failure, older faces of the port continue without XDP. */
 		if (err && f->port->faces > 1)
 			f->port->ifindex = dev.ifindex;
 	}

@@ -85,7 +85,7 @@ void face_resolve(struct tribd *d, struct face *f, struct reason *why);
 /* Look for unknown MAC addresses again, until they are known. */
 void face_probe_soon(struct tribd *d);
 void face_probe_stop(struct tribd *d);
-/* Hooks of device/rtnl.c. */
+/* Hooks of device/. */
 void face_device_changed(struct tribd *d, const struct netdev *dev, bool gone);
 void face_neighbour_changed(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr,
 			    const uint8_t mac[6]);

@@ -108,7 +108,7 @@ struct ndnd_rows {
 	uint32_t first[NDN_FACES];
 };
 
-/* Number of used rows of a map, counted at most once a second. */
+/* Number of used rows of a map. Counting takes at most 2 % of tribd's time. */
 struct ndnd_used {
 	uint64_t at_ns;
 	uint32_t rows;
@@ -265,7 +265,10 @@ struct ndnd_pit_row {
 #define NDND_NEVER UINT64_MAX
 
 struct ndnd_walk *ndnd_pit_walk(struct tribd *d);
-/* Get the next entry below @prefix. Return: as ndnd_walk_next(). */
+/*
+ * Get the next entry below @prefix. Return: as ndnd_walk_next(), or -EAGAIN after
+ * NDND_STEP rows without one: the next call goes on.
+ */
 int ndnd_pit_next(struct tribd *d, struct ndnd_walk *w, const struct ndn_row_name *prefix,
 		  struct ndnd_pit_row *row);
 /* Find the entry of @name. Return: 0 or -ENOENT. */
@@ -273,7 +276,7 @@ int ndnd_pit_find(struct tribd *d, const struct ndn_row_name *name, struct ndnd_
 int ndnd_pit_forget(struct tribd *d, const struct ndn_row_name *name, struct reason *why);
 /* Remove all traces of a face, so that its number can be used again. */
 void ndnd_pit_forget_face(struct tribd *d, uint8_t number);
-/* Count entries; the count may be a second old. */
+/* Count entries; the count may be a few seconds old. */
 uint32_t ndnd_pit_count(struct tribd *d);
 
 /* --- ndnd_cs.c: the cache */
@@ -281,8 +284,9 @@ uint32_t ndnd_pit_count(struct tribd *d);
 struct ndnd_walk *ndnd_cs_walk(struct tribd *d);
 int ndnd_cs_next(struct ndnd_walk *w, const struct ndn_row_name *prefix, struct ndn_row_name *name,
 		 uint32_t *bytes, uint32_t *place);
-/* Count segments; the count may be a second old. */
+/* Count segments; the count may be a few seconds old. */
 uint32_t ndnd_cs_count(struct tribd *d);
+/* Get the next segment below @prefix. Return: as ndnd_pit_next(). */
 /* Remove segments below @prefix. Return: how many, or -errno. */
 int ndnd_cs_wipe(struct tribd *d, const struct ndn_row_name *prefix, struct reason *why);
 /* Run ndn_forget. Return: 0, -EBUSY (row locked), -errno. */

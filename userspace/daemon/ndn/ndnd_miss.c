@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Logs senders of NDN packets that are no face, with the command that admits them.
- * Lines are rationed per sender and in total, because anybody can send.
+ * Logs senders of NDN packets that have no face, with the command that admits
+ * them. Lines are limited per sender and in total, because anybody can send.
  */
 #include <arpa/inet.h>
 #include <bpf/libbpf.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The netlink server, NETLINK_USERSOCK at TRIB_NL_PORT: reads requests, checks
- * their sender, dispatches and answers them. Answers that a client has not read
- * wait in the client's own bounded queue (nl_client.c) and delay no other
- * client.
+ * their sender, dispatches and answers them. Requests wait in a queue of their
+ * user (nl_queue.c), answers that a client has not read in the client's
+ * (nl_client.c): neither delays others.
  *
  * Only uid 0 may change anything. The uid is in the kernel's credentials of the
  * message. A look-up of capabilities by process id would come later, when the
@@ -239,7 +239,7 @@ static int creds_of(struct msghdr *h, uint32_t *uid)
 	return -EPERM;
 }
 
-/* Read and run one request; false if there is none. */
+/* Read one datagram of requests; false if there is none. */
 static bool receive(struct tribd *d)
 {
 	struct netlink *n = d->nl;

@@ -85,7 +85,10 @@ struct nl_command {
 	int (*run)(struct tribd *d, struct nl_request *r);
 	/* Read the arguments of a dump; may be NULL. */
 	int (*dump_start)(struct tribd *d, struct nl_request *r, struct nl_cursor *c);
-	/* Put the next object into @m. Returns 1, 0 at the end, or -errno. */
+	/*
+	 * Put the next object into @m. Returns 1; 0 at the end; -EAGAIN if it has
+	 * looked at many rows and goes on when it is called again; or -errno.
+	 */
 	int (*dump_next)(struct tribd *d, struct nl_cursor *c, struct nl_msg *m);
 };
 

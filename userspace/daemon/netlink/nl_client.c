@@ -109,8 +109,9 @@ fail:
 }
 
 /*
- * Fill @buf with whole messages, DONE at the end of the dump. Returns the
- * length; clears c->cmd at the end. Objects that fail are left out.
+ * Fill @buf with whole messages, DONE at the end of the dump, until it is full or
+ * dump_next() has looked at enough rows. Returns the length; clears c->cmd at the
+ * end. An object that fails ends the dump.
  */
 static size_t dump_fill(struct tribd *d, struct nl_client *c, char *buf)
 {

@@ -50,7 +50,7 @@ void nl_client_put(struct tribd *d, struct nl_client *c);
 /* Send or queue a message; a client with a full queue is dropped. */
 void nl_client_send(struct tribd *d, struct nl_client *c, const struct nlmsghdr *nlh);
 /*
- * Start a dump; the rest is sent as the client reads. After an error,
+ * Start a dump; it goes on in the user's turns, as the client reads. After an error,
  * @cursor->own belongs to the caller.
  */
 int nl_client_dump(struct tribd *d, struct nl_client *c, const struct nl_command *cmd,

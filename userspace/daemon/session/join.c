@@ -60,8 +60,8 @@ static struct tree *packet_tree(struct tribd *d, const struct udp_packet *up)
 }
 
 /*
- * Answer a sender that knows the cookie but is no child: two operators
- * disagree.
+ * Answer a sender that has the cookie but is no child: the configurations of
+ * two hosts disagree.
  */
 static void refuse_stranger(struct tribd *d, struct tree *t, const struct udp_packet *up,
 			    const struct session_join *in)
@@ -276,7 +276,7 @@ void join_tree_del(struct tree *t)
 			session_answer(&j->s, i, &in, TRIB_START_REFUSED, now + SESSION_ANSWER_MS);
 	}
 	session_abort(&j->s, TRIB_ABORT_ADMIN, t->nchild ? RANK_NONE : t->local[0].rank, -1, now);
-	/* Send the repeats now: the machine goes. */
+	/* Send the remaining repeats now: the machine is about to be freed. */
 	for (i = 1; i < SESSION_ABORTS; i++)
 		session_tick(&j->s, now + i * 1000);
 }

@@ -38,13 +38,13 @@ extern const struct session_ops join_ops;
 void join_refuse(struct joining *j, const struct face *via, const struct session_join *in);
 
 /*
- * A rank of this host says that @epoch runs. 0, or -ESTALE: it does not run
- * here.
+ * A rank of this host reports that @epoch runs. Return: 0, or -ESTALE if it
+ * does not run here.
  */
 int join_epoch(struct tribd *d, struct tree *t, uint32_t epoch);
 /* The process of rank @l ended without BYE. */
 void join_rank_gone(struct tribd *d, struct tree *t, const struct local *l);
-/* No rank of this host is attached to @t any more. */
+/* Call when the last rank of this host has detached from @t. */
 void join_idle(struct tribd *d, struct tree *t);
 
 void join_exit(struct tribd *d);

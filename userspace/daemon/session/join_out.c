@@ -53,9 +53,6 @@ static void on_save(struct session *s)
 	t->row.parent.nonce = s->up_nonce;
 	for (i = 0; i < s->nchild; i++)
 		t->row.child[i].nonce = s->child[i].nonce;
-	/*
-	 * Row first, then the file: a running epoch is in at least one of them.
-	 */
 	tree_row_store(j->d, t);
 	if (s->epoch && s->epoch != t->last_epoch) {
 		t->last_epoch = s->epoch;
@@ -159,7 +156,7 @@ static int slot_waits_for(const struct trib_slot *slot, uint32_t epoch, uint64_t
 	return __builtin_ctzll(lacks);
 }
 
-/* Search from the slot that was found last time, if one was. */
+/* Search from the slot that was found last time, if there is one. */
 static int on_stuck(struct session *s, uint64_t missing, uint32_t *chunk)
 {
 	struct joining *j = s->ctx;

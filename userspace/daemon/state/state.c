@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The state file: faces, jobs and trees as the operator named them, and what a
- * restart must not forget (ranges of slots and marks, newest epochs). It is
- * replaced by rename: a reader sees the old or the new one. It holds cookies,
- * so only root may read it.
+ * The state file: faces, jobs and trees as the operator named them, and the
+ * values that must survive a restart (ranges of slots and marks, newest
+ * epochs). It is replaced by rename: a reader sees the old or the new one. It
+ * holds cookies, so only root may read it.
  */
 #include <endian.h>
 #include <fcntl.h>

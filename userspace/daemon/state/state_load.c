@@ -84,7 +84,7 @@ static int job_load(struct tribd *d, const json_t *o, struct reason *why)
 		.owner = (uint32_t)value_int(o, "owner", UINT32_MAX),
 		.timeout_ms = (uint32_t)value_int(o, "timeout_ms", UINT32_MAX),
 		.rate = value_hex(o, "rate"),
-		/* Files of older versions have none. */
+		/* Files of older versions lack this member. */
 		.fmt = trib_dtype_parse(value_text(o, "dtype")),
 	};
 

@@ -17,7 +17,7 @@ const char *const group_kind_name[GROUP__KINDS] = {
 
 static void peer_fill(struct trib_peer *p, const struct face *f, uint16_t rank)
 {
-	/* Packets that make a detour may come in by any port. */
+	/* Packets that take a detour may arrive at any port. */
 	p->ifindex = f->around ? TRIB_PORT_ANY : f->port->ifindex;
 	p->port = htons(f->udp_port);
 	p->rank = rank;
@@ -114,8 +114,8 @@ static unsigned int down_faces(const struct tree *t, struct face **face)
 		face[n++] = t->down[i];
 	/*
 	 * A port without a multicast face sends one copy to each child behind
-	 * it. Only one of the children that share a detour gets a copy; the
-	 * others ask for theirs: a detour does not last.
+	 * it. Of the children that share a detour only one gets a copy, and the
+	 * others ask for theirs: detours are short.
 	 */
 	for (i = 0; i < t->nchild; i++) {
 		struct face *f = t->child[i].face;
@@ -135,7 +135,7 @@ unsigned int group_faces(const struct tree *t, enum group_kind kind,
 {
 	unsigned int n;
 
-	/* A leaf sends nothing by itself. */
+	/* A leaf sends no packets of its own. */
 	if (!t->nchild)
 		return 0;
 	if (kind == GROUP_UP) {
@@ -145,7 +145,7 @@ unsigned int group_faces(const struct tree *t, enum group_kind kind,
 	n = down_faces(t, face);
 	if (kind == GROUP_DOWN)
 		return n;
-	/* A shared tree has no packets for both directions. */
+	/* A shared tree has no packets that go both up and down. */
 	if (!t->parent || port_among(face, n, face_port(t->parent)) || t->kind == TREE_SHARED)
 		return 0;
 	face[n++] = t->parent;

@@ -57,7 +57,11 @@ struct tree {
 	 */
 	bool held;
 	uint8_t weight; /* share of messages, relative to other trees of the job */
-	/* Newest epoch that ever ran; survives restarts (state file). */
+	/*
+	 * No epoch that ever ran is larger than the larger of these: the one
+	 * in the state file, and the newest in slots and cells that a former
+	 * tribd left.
+	 */
 	uint32_t last_epoch;
 
 	/* A node of the data plane: all zeros in TREE_WORKERS. */

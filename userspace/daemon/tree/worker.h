@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Rows of workers of shared trees: ranks of this host that send to relays and
- * the PS by sockets. tribd tells them where; the maps hold nothing of it.
+ * the PS by sockets. tribd tells them the addresses; no map has an entry.
  */
 #ifndef TRIBD_WORKER_H
 #define TRIBD_WORKER_H

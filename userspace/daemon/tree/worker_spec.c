@@ -7,7 +7,7 @@
 
 #include "tree.h"
 
-/* Data go by sockets, so attributes of data plane nodes are wrong here. */
+/* Data travel by sockets here, so attributes of data plane nodes are wrong. */
 static int parts_check(const struct tree_spec *s, struct reason *why)
 {
 	const char *part = NULL;

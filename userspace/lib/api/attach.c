@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A handle's beginning and end: options and environment, place, transport,
- * joining; the barrier by which ranks leave together.
+ * Attach and detach: read options and environment, find the place, open the
+ * transport, join;
+ * and the barrier after which all ranks leave together.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +13,10 @@
 #include "lib/place/tribd.h"
 #include "lib/way/carrier.h"
 
-/* Options with the environment's and the defaults filled in. */
+/*
+ * The caller's options; the environment and the defaults fill in what they
+ * leave out.
+ */
 struct wish {
 	const char *job;
 	unsigned int rank;
@@ -22,7 +26,10 @@ struct wish {
 	unsigned int spin_us;
 };
 
-/* A number from the environment. Return: 1 if @name is set, 0, or -EINVAL. */
+/*
+ * Read a number from the environment variable @name.
+ * Return: 1 if it is set, 0 if not, or -EINVAL.
+ */
 static int env_number(const char *name, unsigned int max, unsigned int *out)
 {
 	const char *s = getenv(name);
@@ -144,7 +151,9 @@ static void req_done(struct trib_req *r)
 		pthread_cond_broadcast(&t->cond);
 }
 
-/* Whoever drives has nothing to wait for any more. */
+/*
+ * The handle is dead: wake the driver, and let the other threads see the error.
+ */
 static void died(struct trib_engine *eng)
 {
 	pthread_cond_broadcast(&trib_of(eng)->cond);
@@ -207,7 +216,7 @@ static struct trib *make_handle(const struct wish *w)
 	return NULL;
 }
 
-/* Open the way, and join. Errors are the handle's. */
+/* Open the way and join. The caller reads errors from the handle. */
 static int begin(struct trib *t)
 {
 	int rc;
@@ -217,7 +226,10 @@ static int begin(struct trib *t)
 		return rc;
 	t->npfd = (unsigned int)t->way->pollfds(t, t->pfd);
 	t->pfd[t->npfd++] = (struct pollfd){.events = POLLIN};
-	/* Nobody else has the handle yet; the rules of the lock hold anyway. */
+	/*
+	 * No other thread has the handle yet; the functions below require the
+	 * lock all the same.
+	 */
 	pthread_mutex_lock(&t->lock);
 	rc = t->way->join(t);
 	pthread_mutex_unlock(&t->lock);
@@ -252,7 +264,10 @@ int trib_attach(struct trib **out, const struct trib_options *opts)
 	return 0;
 }
 
-/* Requests that nobody waited for live on, each with its result alone. */
+/*
+ * The handle goes. Requests that no thread has waited for stay, with only their
+ * result.
+ */
 static void orphan_requests(struct trib *t)
 {
 	struct trib_req *r, *next;
@@ -270,7 +285,10 @@ int trib_detach(struct trib *t)
 		return 0;
 	pthread_mutex_lock(&t->lock);
 	t->way->leave(t);
-	/* Threads in trib_wait() have their results; let them go. */
+	/*
+	 * Let the threads in trib_wait() return their results before the handle
+	 * is freed.
+	 */
 	trib_drive_interrupt(t);
 	while (t->inside)
 		pthread_cond_wait(&t->cond, &t->lock);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Owns waiting for requests, and the questions that a handle answers.
- */
+/* Waiting for requests, and queries of a handle. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,7 +7,7 @@
 #include "lib/handle/handle.h"
 #include "lib/way/carrier.h"
 
-/* A request that outlived its handle: it has nothing but a result. */
+/* This request outlived its handle: only its result is left. */
 static int wait_orphan(struct trib_req *r)
 {
 	int status = r->status;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * The collectives of trib.h: each becomes a call.
- */
+/* The collectives of trib.h: each becomes one call of the handle's way. */
 #include <errno.h>
 
 #include "lib/handle/handle.h"
 
-/* @blocking: the caller waits at once. */
+/* @blocking: the caller waits for the result at once. */
 static int issue(struct trib *t, const struct trib_call *c, bool blocking, struct trib_req **out)
 {
 	int rc;
@@ -14,7 +12,7 @@ static int issue(struct trib *t, const struct trib_call *c, bool blocking, struc
 	pthread_mutex_lock(&t->lock);
 	t->eng.now = clock_ns();
 	rc = t->way->issue(t, c, out);
-	/* A caller that waits at once drives, unless another does. */
+	/* A caller that waits at once becomes the driver, unless there is one. */
 	if (!rc && (!blocking || t->driver == TRIB_DRIVER_USER))
 		trib_drive_wake(t);
 	pthread_mutex_unlock(&t->lock);
@@ -63,7 +61,9 @@ static int start_allgather(struct trib *t, const void *src, void *dst, size_t co
 	};
 	void *own;
 
-	/* The engine takes our elements from where they are in the result. */
+	/*
+	 * The engine reads this rank's elements from their place in the result.
+	 */
 	if (count && src && !trib_call_wrong(&t->eng, &c)) {
 		own = (char *)dst + 4 * count * t->eng.rank;
 		if (src != own)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The newest error: of a handle, which is its engine's, or of a thread's last
+ * The newest error: of a handle (kept in its engine), or of this thread's last
  * attach.
  */
 #include "handle.h"

@@ -27,7 +27,7 @@ static void kick(int fd)
 {
 	uint64_t one = 1;
 
-	/* Full means that the call is pending already. */
+	/* A full counter means that a wake-up is pending already. */
 	while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
 }
@@ -52,7 +52,7 @@ static int receive(struct trib *t)
 	return t->way->turn(t);
 }
 
-/* Block, without the lock, until something arrives or is due. */
+/* Block, without the lock, until a packet arrives or a deadline comes. */
 static void block(struct trib *t, int kick_fd, uint64_t until)
 {
 	struct pollfd pfd[TRIB_POLLFDS_MAX + 1];
@@ -77,7 +77,7 @@ static void block(struct trib *t, int kick_fd, uint64_t until)
 		drain(kick_fd);
 }
 
-/* Poll for a while before blocking: saves the wake-up, costs the CPU. */
+/* Poll for a while before blocking: saves the wake-up, costs CPU time. */
 static bool spin(struct trib *t, const struct trib_req *req)
 {
 	uint64_t end = clock_ns() + t->spin_ns;
@@ -99,7 +99,7 @@ static void drive(struct trib *t, const struct trib_req *req, uint64_t until)
 	while (!(req && req->done) && !t->eng.dead) {
 		if (until && clock_ns() >= until)
 			break;
-		/* A full batch says that there is more. */
+		/* A full batch: more may be waiting. */
 		if (n < TRIB_TUNE_RECV_BATCH) {
 			if (t->spin_ns && spin(t, req))
 				continue;
@@ -150,7 +150,7 @@ void trib_drive_wake(struct trib *t)
 		pthread_cond_signal(&t->progress_cond);
 		return;
 	}
-	/* Only if the driver sleeps past what is due now. */
+	/* Wake the driver only if it would sleep past the new deadline. */
 	if (!due || (t->poll_until && t->poll_until <= due))
 		return;
 	t->poll_until = due;
@@ -190,7 +190,10 @@ int trib_progress_start(struct trib *t)
 	sigset_t all, old;
 	int rc;
 
-	/* Signals are the caller's business. */
+	/*
+	 * The progress thread takes no signals: they go to the caller's
+	 * threads.
+	 */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rc = pthread_create(&t->progress, NULL, progress_main, t);

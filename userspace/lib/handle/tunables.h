@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every number in libtrib that somebody may want to turn, beside those of its
- * engine. Times are nanoseconds.
+ * The tunable numbers of libtrib, except those of the engine. Times are
+ * nanoseconds.
  */
 #ifndef TRIB_LIB_TUNABLES_H
 #define TRIB_LIB_TUNABLES_H

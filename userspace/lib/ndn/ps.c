@@ -12,7 +12,7 @@
 
 #include "ps.h"
 
-/* How long trib_ps_close() waits for the network to forget us. */
+/* trib_ps_close() waits this long for the network to drop the subscription. */
 #define CLOSE_NS NDN_SEC
 
 /* ---- the thread ---- */
@@ -36,7 +36,7 @@ static bool would_not_wait(const struct trib_ps *p)
 	return p->has_task ? ndn_worker_is_ready(&p->w) : ndn_worker_has_task(&p->w);
 }
 
-/* After whatever may have changed the worker: sends, and tells who waits. */
+/* Call after each change of the worker: sends what is due, wakes who waits. */
 void trib_ps_tell(struct trib_ps *p)
 {
 	bool ready = would_not_wait(p);
@@ -47,7 +47,9 @@ void trib_ps_tell(struct trib_ps *p)
 	if (ready == p->is_set)
 		return;
 	p->is_set = ready;
-	/* Neither can fail: it is 0 or 1. */
+	/*
+	 * read() cannot fail with an error that matters: the counter is 0 or 1.
+	 */
 	if (ready)
 		n = (uint64_t)write(p->ready, &n, sizeof(n));
 	else
@@ -102,7 +104,7 @@ static uint64_t deadline(int timeout_ms)
 	return ndn_socket_now() + (uint64_t)timeout_ms * NDN_MS;
 }
 
-/* Until something changes. 0, or -ETIMEDOUT. */
+/* Wait until something changes. Return: 0, or -ETIMEDOUT. */
 static int wait_change(struct trib_ps *p, uint64_t end)
 {
 	struct timespec ts = {(time_t)(end / NDN_SEC), (long)(end % NDN_SEC)};
@@ -135,7 +137,7 @@ static int init_sync(struct trib_ps *p)
 	return 0;
 }
 
-/* Signals are the caller's threads' affair. */
+/* The thread takes no signals: they go to the caller's threads. */
 static int start_thread(struct trib_ps *p)
 {
 	sigset_t all, old;
@@ -289,7 +291,10 @@ int trib_ps_join(struct trib_ps *p, struct trib_ps_task *task, int timeout_ms)
 	else
 		p->has_task = false;
 	while (!rc && !ndn_worker_has_task(&p->w)) {
-		/* It fails while the last task is being left. */
+		/*
+		 * Refused while the worker is still leaving its last task:
+		 * repeat after each change.
+		 */
 		ndn_worker_want(&p->w, ndn_socket_now());
 		rc = wait_change(p, end);
 		if (rc)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Options of trib_ps_open(), the environment behind them, and texts of errors. */
+/* Options of trib_ps_open(), their environment variables, and error texts. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ int trib_ps_fail(struct trib_ps *p, int err, const char *fmt, ...)
 
 const char *trib_ps_error_text(const struct trib_ps *p)
 {
-	/* A handle's errors come from the caller's own calls only. */
+	/* Only the caller's own calls write the error of a handle. */
 	memcpy(thread_copy, p ? p->error : thread_error, sizeof(thread_copy));
 	return thread_copy;
 }
@@ -110,7 +110,10 @@ static int read_markers(struct trib_ps *p, struct ndn_worker_config *c,
 	if (!p->markers.insert || !p->markers.distribute || !p->markers.remove)
 		return -ENOMEM;
 	c->markers = &p->markers;
-	/* This name is no marker in any network: only markers can be wrong. */
+	/*
+	 * A name that is no marker in any network, so an error can only be
+	 * about the markers.
+	 */
 	ndn_name_append(&job, TRIB_NDN_GENERIC, "\0job", 4);
 	name = ndn_name_of(&job);
 	if (ndn_job_names_init(&probe, &name, c->markers))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* libtrib's API to parameter servers: gradients that are added up on the way. */
+/* Gradients of libtrib's API to parameter servers when relays add them up. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +7,12 @@
 
 #include "ps.h"
 
-/* Times that a lost rank makes us attach anew before the caller is told. */
+/*
+ * A lost rank makes this worker attach anew this many times; then the caller
+ * gets the error.
+ */
 #define TRIES 3
-/* Between rounds that came to nothing: a model may be on its way. */
+/* Pause after a failed round: the next model may be on its way. */
 #define PAUSE_NS (20 * NDN_MS)
 
 bool trib_ps_has_tree(const struct trib_ps *p)
@@ -51,7 +54,7 @@ void trib_ps_tree_leave(struct trib_ps *p)
 	p->sum = NULL;
 }
 
-/* Attached, if need be, and one round. */
+/* Attach if needed, then run one round. */
 static int try_round(struct trib_ps *p, uint64_t version, const float *grad, size_t count,
 		     bool *lost)
 {

@@ -10,7 +10,10 @@ uint32_t trib_rounds_hash(const struct ndn_name *job)
 {
 	uint32_t h = 2166136261u;
 
-	/* FNV-1a: two jobs that meet in one by mistake are to notice. */
+	/*
+	 * FNV-1a of the job's name: tells apart two jobs that share an
+	 * aggregation job by mistake.
+	 */
 	for (size_t i = 0; i < job->len; i++)
 		h = (h ^ job->value[i]) * 16777619u;
 	return h;
@@ -56,12 +59,12 @@ void trib_rounds_guard(int32_t own[TRIB_ROUNDS_GUARD], uint32_t name, uint64_t v
 {
 	const uint32_t word[] = {name, (uint32_t)(version >> 32), (uint32_t)version};
 
-	/* The largest complement is that of the smallest. */
+	/* The maximum of the complements is the complement of the minimum. */
 	for (unsigned int i = 0; i < TRIB_ROUNDS_GUARD; i++)
 		own[i] = (int32_t)(i & 1 ? ~word[i / 2] : word[i / 2]);
 }
 
-/* Both, so that no rank is ever one collective behind. */
+/* Issue and wait for both collectives, so that all ranks stay in step. */
 static int reduce(struct trib_rounds *tree, int32_t *guard, float *values, size_t count)
 {
 	struct trib_req *first, *second;
@@ -73,7 +76,10 @@ static int reduce(struct trib_rounds *tree, int32_t *guard, float *values, size_
 	rc = trib_iallreduce(tree->t, values, values, count, TRIB_F32, TRIB_SUM, &second);
 	if (rc) {
 		fail(tree, rc);
-		/* The first one's memory is ours again after that. */
+		/*
+		 * After detaching, the engine no longer uses the memory of the
+		 * first.
+		 */
 		trib_rounds_detach(tree);
 		trib_wait(first);
 		return rc;
@@ -100,7 +106,10 @@ int trib_rounds_round(struct trib_rounds *tree, uint64_t version, float *values,
 			 "ranks gave gradients of different versions");
 		rc = -EAGAIN;
 	}
-	/* An error of libtrib must not look like mixed versions. */
+	/*
+	 * -EAGAIN means mixed versions only: another -EAGAIN of libtrib becomes
+	 * -EIO.
+	 */
 	else if (rc == -EAGAIN)
 		rc = -EIO;
 	return rc;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Gradients of a synchronous job by the trees of an aggregation job: what the
- * PS and its workers, who are all its ranks, have in common.
+ * Gradients of a synchronous job that relays add up. The PS and its workers
+ * share this code: together they are all ranks of the aggregation job.
  *
  * A round is two allreduces, issued together: a guard, and the gradients, to
- * which the PS adds zeros. The guard says of which job and version what a rank
- * gives is, in integers, so that it is exact; all ranks see it. Ranks that were
- * not of one mind all get -EAGAIN, and what they gave counts for nothing.
+ * which the PS adds zeros. The guard carries the job and the version of each
+ * rank's gradient as integers, so its result is exact and all ranks see the
+ * same one. If ranks disagree, all get -EAGAIN and discard the round.
  */
 #ifndef TRIB_LIB_ROUNDS_H
 #define TRIB_LIB_ROUNDS_H
@@ -22,11 +22,11 @@
 
 /**
  * struct trib_rounds - a rank of the aggregation job
- * @job:    its name or ticket; NULL: TRIB_JOB. It outlives this.
+ * @job:    its name or ticket; NULL: TRIB_JOB. The caller keeps it alive.
  * @rank:   wanted rank + 1; 0: TRIB_RANK, or any.
- * @number: of the aggregation job, as the start content has it.
- * @name:   hash of the names job's name.
- * @t:      NULL: not attached.
+ * @number: number of the aggregation job, from the task's start content.
+ * @name:   hash of the NDN job's name.
+ * @t:      the handle; NULL while not attached.
  * @error:  text of the newest failure.
  */
 struct trib_rounds {
@@ -40,17 +40,18 @@ struct trib_rounds {
 
 uint32_t trib_rounds_hash(const struct ndn_name *job);
 /*
- * Waits for the other ranks. 0, what trib_attach() returns, or -EPROTO: the job
- * has another number.
+ * Attach, and wait for the other ranks. Return: 0, the error of trib_attach(),
+ * or -EPROTO if the job has another number.
  */
 int trib_rounds_attach(struct trib_rounds *tree);
 void trib_rounds_detach(struct trib_rounds *tree);
-/* @own: what this rank's guard is made of; it goes into MAX. */
+/* Fill in @own, this rank's guard, which is combined by MAX. */
 void trib_rounds_guard(int32_t own[TRIB_ROUNDS_GUARD], uint32_t name, uint64_t version);
 /*
- * Gives @values for @version; 0: there is their sum over all ranks, all of that
- * version. -EAGAIN: ranks gave for different versions. -EDOM: NaN or infinity.
- * All else: it is detached by now, and @values are of no use.
+ * Add up @values of @version over all ranks. Return: 0 with the sum in @values,
+ * all of @version; -EAGAIN: ranks gave different versions; -EDOM: NaN or
+ * infinity. After any other error the handle is detached, and @values are
+ * undefined.
  */
 int trib_rounds_round(struct trib_rounds *tree, uint64_t version, float *values, size_t count);
 

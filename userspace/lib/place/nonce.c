@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The names of attempts to join, see trib_nonce(): an instance is a process,
- * whatever number of handles and threads it has. A relay compares only nonces
- * of one child, and whoever joins as that child next draws after the one
- * before has left its place: so they grow.
+ * Nonces of attempts to join, see trib_nonce(). One instance covers a process
+ * with all its handles and threads. Nonces of one child must grow, because the
+ * relay compares them: a successor draws its nonce only after its predecessor
+ * has left the place.
  */
 #include <sys/random.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ static struct {
 	uint32_t count;
 } nonces = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Also when all counts of an instance are used up. */
+/* Draw a new instance, also when this one has used up all counts. */
 static bool draw_instance(void)
 {
 	if (nonces.owner == getpid() && nonces.count != UINT32_MAX)

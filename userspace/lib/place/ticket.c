@@ -19,7 +19,7 @@ static int refuse(const char *text, const char *why)
 	return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL, "ticket: %s: %.160s", why, text);
 }
 
-/* The same of one parameter: up to the next one. */
+/* Refuse one parameter: show it up to the next one. */
 static int refuse_pair(const char *pair, const char *why)
 {
 	size_t len = strcspn(pair, "&");
@@ -28,7 +28,7 @@ static int refuse_pair(const char *pair, const char *why)
 			 (int)(len < 160 ? len : 160), pair);
 }
 
-/* A number without sign or blanks, at most @max, up to @end. */
+/* Parse a number without sign or blanks, at most @max. Advances *@s. */
 static int number(const char **s, int base, uint64_t max, uint64_t *out)
 {
 	char *end;
@@ -118,7 +118,7 @@ static struct trib_attach_tree *find_tree(struct trib_attach_rep *rep, uint64_t 
 	return NULL;
 }
 
-/* GROUP; returns why not. */
+/* GROUP. Return: the error, or NULL. */
 static const char *parse_group(const char **s, struct trib_attach_tree *a)
 {
 	if (parse_addr(s, a->mcast_addr))
@@ -144,7 +144,7 @@ static const char *parse_recv(const char **s, char sep, struct trib_attach_tree 
 	return parse_group(s, a);
 }
 
-/* T:CHILD[:PORT[@GROUP]]; returns why not. */
+/* T:CHILD[:PORT[@GROUP]]. Return: the error, or NULL. */
 static const char *parse_tree(const char **s, struct trib_attach_rep *rep,
 			      const struct trib_attach_tree *relay)
 {
@@ -166,7 +166,7 @@ static const char *parse_tree(const char **s, struct trib_attach_rep *rep,
 	return parse_recv(s, ':', a);
 }
 
-/* T:RELAY: of a shared tree. */
+/* Parse T:RELAY: of a shared tree. */
 static int parse_hop(const char **s, uint64_t *tree, uint64_t *relay)
 {
 	if (number(s, 10, 65535, tree) || *(*s)++ != ':' ||
@@ -176,8 +176,8 @@ static int parse_hop(const char **s, uint64_t *tree, uint64_t *relay)
 }
 
 /*
- * T:RELAY:PS[:PORT][,RECV[@GROUP]]; returns why not. The rank, which is the
- * child, and the port that follows from it are filled in at the end.
+ * T:RELAY:PS[:PORT][,RECV[@GROUP]]. Return: the error, or NULL. finish_shared()
+ * fills in the child, which is the rank, and the port that follows from it.
  */
 static const char *parse_shared(const char **s, struct trib_attach_rep *rep,
 				const struct trib_attach_tree *first)
@@ -209,7 +209,7 @@ static const char *parse_shared(const char **s, struct trib_attach_rep *rep,
 	return parse_recv(s, ',', a);
 }
 
-/* T:RELAY:ADDR[:PORT]; returns why not. */
+/* T:RELAY:ADDR[:PORT]. Return: the error, or NULL. */
 static const char *parse_via(const char **s, struct trib_attach_rep *rep)
 {
 	struct trib_attach_tree *a;
@@ -237,7 +237,7 @@ static const char *parse_via(const char **s, struct trib_attach_rep *rep)
 	return NULL;
 }
 
-/* T:W, after the tree; returns why not. */
+/* T:W, after its tree. Return: the error, or NULL. */
 static const char *parse_weight(const char **s, struct trib_attach_rep *rep)
 {
 	struct trib_attach_tree *a;
@@ -253,7 +253,7 @@ static const char *parse_weight(const char **s, struct trib_attach_rep *rep)
 	return NULL;
 }
 
-/* f32, f16 or bf16; returns why not. */
+/* f32, f16 or bf16. Return: the error, or NULL. */
 static const char *parse_fmt(const char **s, struct trib_attach_rep *rep)
 {
 	size_t len = strcspn(*s, "&");
@@ -270,7 +270,10 @@ static const char *parse_fmt(const char **s, struct trib_attach_rep *rep)
 	return NULL;
 }
 
-/* Return: whether floats would have to be added up in a shared pool. */
+/*
+ * Return: whether the ticket asks for float sums in a shared pool, which cannot
+ * add floats.
+ */
 static bool is_mixed(const struct trib_attach_rep *rep)
 {
 	unsigned int i;
@@ -281,7 +284,7 @@ static bool is_mixed(const struct trib_attach_rep *rep)
 	return false;
 }
 
-/* Apply the rank to shared trees, wherever it stood. */
+/* Set the rank in shared trees; the ticket may give it before or after them. */
 static void finish_shared(struct trib_attach_rep *rep)
 {
 	unsigned int i;
@@ -299,7 +302,7 @@ static void finish_shared(struct trib_attach_rep *rep)
 
 enum { HAVE_JOB = 1, HAVE_COOKIE = 2, HAVE_RANK = 4, HAVE_WORLD = 8 };
 
-/* KEY=VALUE; returns why not. */
+/* KEY=VALUE. Return: the error, or NULL. */
 static const char *parse_pair(const char **s, struct trib_attach_rep *rep,
 			      const struct trib_attach_tree *relay, unsigned int *have)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Asking this host's tribd for a place in a job. What comes from the socket is
- * checked: that the peer is root's is the only thing that is trusted, and
- * numbers that could not be are refused all the same.
+ * Ask this host's tribd for a place in a job. The peer of the socket must be
+ * root; its numbers are checked all the same.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +15,7 @@
 #include "base/dtype.h"
 #include "tribd.h"
 
-/* tribd answers at once; it may be busy loading its programs. */
+/* tribd answers at once, unless it is loading its programs. */
 #define ANSWER_MS 5000
 
 static int peer_check(int fd)
@@ -77,7 +76,7 @@ static bool tree_ok(const struct trib_attach_rep *r, const struct trib_attach_tr
 	return true;
 }
 
-/* Shared pools have no floats. */
+/* A shared pool has no float sums. */
 static bool fmt_ok(const struct trib_attach_rep *r)
 {
 	unsigned int i;
@@ -107,14 +106,14 @@ bool trib_tribd_rep_ok(const struct trib_attach_rep *r, size_t len)
 	for (i = 0; i < r->ntree; i++)
 		if (!tree_ok(r, &r->tree[i]))
 			return false;
-	/* Nobody writes results of shared trees into cells. */
+	/* tribd does not write results of shared trees into cells. */
 	for (i = 0; r->flags & TRIB_ATTACH_MAPPED && i < r->ntree; i++)
 		if (r->tree[i].flags & TRIB_ATTACH_SHARED)
 			return false;
 	return true;
 }
 
-/* Readable within @ms? */
+/* Return: whether @fd becomes readable within @ms. */
 static int await(int fd, int ms)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -134,7 +133,7 @@ static void close_all(const int *fd, unsigned int n)
 		close(fd[n]);
 }
 
-/* Descriptors that came with a message, or closed if they are too many. */
+/* Take the descriptors of a message; close them all if they are too many. */
 static unsigned int take_fds(struct msghdr *m, int *fd, unsigned int max)
 {
 	unsigned int n = 0, k;
@@ -144,7 +143,10 @@ static unsigned int take_fds(struct msghdr *m, int *fd, unsigned int max)
 		if (cm->cmsg_level != SOL_SOCKET || cm->cmsg_type != SCM_RIGHTS)
 			continue;
 		k = (unsigned int)((cm->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-		/* The kernel merges them into one message: no second one. */
+		/*
+		 * The kernel merges them into one control message, so a second
+		 * one is an error.
+		 */
 		if (n || k > max)
 			continue;
 		memcpy(fd, CMSG_DATA(cm), k * sizeof(int));
@@ -174,7 +176,7 @@ static ssize_t recv_rep(int sock, struct trib_attach_rep *rep, int *fd, unsigned
 	return m.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ? 0 : len;
 }
 
-/* The reply is whole and granted: the place is ours. */
+/* Return: whether the reply is whole and grants the place. */
 static int place_fill(struct trib_place *p, const int *fd, unsigned int nfd)
 {
 	unsigned int i, want = 0;

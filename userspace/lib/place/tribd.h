@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The connection to this host's tribd after trib_tribd_attach(): telling it
- * the epoch, and living on when it restarts. xdp.c and udp.c use it; tribd.c
- * connects, watch.c keeps.
+ * The connection to this host's tribd after trib_tribd_attach(): it reports
+ * epochs, and is renewed when tribd restarts. xdp.c and udp.c use it; tribd.c
+ * connects, watch.c keeps the connection.
  */
 #ifndef TRIB_LIB_TRIBD_H
 #define TRIB_LIB_TRIBD_H
@@ -11,21 +11,24 @@
 
 /* --- tribd.c */
 
-/* Connect to tribd, and see that it is uid 0. A descriptor, or -errno. */
+/*
+ * Connect to tribd, and check that it is uid 0. Return: a descriptor, or
+ * -errno.
+ */
 int trib_tribd_connect(void);
-/* The HELLO, or BYE, of a rank. */
+/* Fill in the HELLO or BYE of a rank. */
 void trib_tribd_fill(struct trib_attach_req *req, unsigned int cmd, unsigned int flags,
 		     unsigned int rank, const char *job);
-/* An answer to HELLO is one, and its numbers are possible. */
+/* Return: whether @rep is a reply to HELLO with possible numbers. */
 bool trib_tribd_rep_ok(const struct trib_attach_rep *rep, size_t len);
 
 /**
- * trib_tribd_epoch() - have tribd admit results of an epoch; waits for it
+ * trib_tribd_epoch() - ask tribd to admit results of an epoch, and wait for it
  * Return: 0, or a negative errno. -ENOTCONN: there is no tribd now.
  */
 int trib_tribd_epoch(const struct trib_place *p, uint16_t tree, uint32_t epoch);
 
-/* --- watch.c: notices that tribd ended, and comes back to the next one */
+/* --- watch.c: notices that tribd ended, and connects to the next one */
 
 enum trib_watch_state {
 	TRIB_WATCH_OFF,
@@ -36,9 +39,9 @@ enum trib_watch_state {
 
 /**
  * struct trib_watch - see above
- * @fd:    to poll: an epoll instance of what follows.
+ * @fd:    epoll instance of the fields below; the driver polls it.
  * @timer: ticks while the state is not UP.
- * @seen_ns: when trib_watch_run() last looked.
+ * @seen_ns: time of the last trib_watch_run().
  */
 struct trib_watch {
 	enum trib_watch_state state;
@@ -49,16 +52,17 @@ struct trib_watch {
 
 int trib_watch_open(struct trib *t, struct trib_watch *w);
 void trib_watch_close(struct trib_watch *w);
-/* Look at what @w->fd was readable for; now and then only, if @busy. May end
- * the handle. Lock held. */
+/*
+ * Handle what made @w->fd readable; if @busy, look only now and then. May end
+ * the handle. Lock held.
+ */
 void trib_watch_run(struct trib *t, struct trib_watch *w, bool busy);
 /*
- * Tell tribd the epochs of all trees, if it is there. Without mapped delivery it
- * needs them for one thing only, to tell the others should this process die:
- * nothing waits for it.
+ * Tell tribd the epochs of all trees, if it runs; does not wait. Without mapped
+ * delivery tribd needs them only to tell the other ranks if this process dies.
  */
 void trib_watch_tell(const struct trib *t, const struct trib_watch *w);
-/* trib_tribd_epoch(), waiting for the next tribd if there is none. */
+/* Like trib_tribd_epoch(), but waits for the next tribd if none runs. */
 int trib_watch_epoch(struct trib *t, struct trib_watch *w, uint16_t tree, uint32_t epoch);
 
 #endif /* TRIB_LIB_TRIBD_H */

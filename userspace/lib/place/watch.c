@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The connection by which tribd knows that this process lives. tribd may be
- * restarted while data goes on: then the rank comes back to the new one, under
- * its old number, with the maps that it has.
+ * The connection by which tribd knows that this process lives. tribd may
+ * restart while data moves: the rank then reports to the new tribd under its
+ * old number, with its old maps.
  */
 #include <errno.h>
 #include <sys/epoll.h>
@@ -13,9 +13,9 @@
 #include "tribd.h"
 
 #define TICK_NS (100 * TRIB_MS)
-/* While traffic keeps the driver busy, how often it looks here. */
+/* Interval of these checks while traffic keeps the driver busy. */
 #define LOOK_NS (50 * TRIB_MS)
-/* How long attaching waits for a tribd that is being restarted. */
+/* Attaching waits this long for a tribd that restarts. */
 #define EPOCH_NS (10 * TRIB_SEC)
 
 static int tick(const struct trib_watch *w, bool on)
@@ -64,7 +64,7 @@ void trib_watch_close(struct trib_watch *w)
 
 static void go_down(struct trib *t, struct trib_watch *w)
 {
-	/* Closing takes it out of the epoll instance, too. */
+	/* close() also takes it out of the epoll instance. */
 	if (t->place.sock >= 0)
 		close(t->place.sock);
 	t->place.sock = -1;
@@ -117,7 +117,10 @@ static void answered(struct trib *t, struct trib_watch *w, const struct trib_att
 	} else if (!rep->err) {
 		w->state = TRIB_WATCH_UP;
 		tick(w, false);
-		/* It may have had to write the trees' rows anew. */
+		/*
+		 * The new tribd may have written the trees' rows anew, so tell
+		 * it the epochs.
+		 */
 		trib_watch_tell(t, w);
 	} else if (rep->err == ENOENT || rep->err == ESTALE || rep->err == EINVAL) {
 		trib_die_rank(&t->eng, TRIB_ERR_REMOVED, -ECONNABORTED, -1,
@@ -128,7 +131,7 @@ static void answered(struct trib *t, struct trib_watch *w, const struct trib_att
 	}
 }
 
-/* Acknowledgements of epochs have no more to say. */
+/* Read and drop the acknowledgements of epochs. */
 static void sock_event(struct trib *t, struct trib_watch *w)
 {
 	struct trib_attach_rep rep;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * The way by the engine in this process, over a transport of packets.
- */
+/* The way by the engine in this process, which sends packets by a carrier. */
 #include <errno.h>
 
 #include "carrier.h"
@@ -22,7 +20,7 @@ static void engine_close(struct trib *t)
 	t->transport->close(t);
 }
 
-/* JOINs and their answers, until all trees run. */
+/* Exchange JOINs and answers until all trees run. */
 static int join_all(struct trib *t)
 {
 	uint64_t nonce = trib_nonce_next(), due;
@@ -81,7 +79,7 @@ static uint64_t engine_due(const struct trib *t)
 	return trib_engine_deadline(&t->eng);
 }
 
-/* Wait until all ranks leave: then nobody lacks anything that we have. */
+/* Wait until all ranks leave: until then one may need a packet from this rank. */
 static void engine_leave(struct trib *t)
 {
 	t->eng.now = clock_ns();

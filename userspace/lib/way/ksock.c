@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The way by a collective socket of the kernel module (uapi/trib_sock.h): its
- * life, and what it says of itself. The kernel speaks the protocol; what is left
- * here is to find a place, to hand over messages (ksock_call.c) and to wait.
+ * life, and its errors. The kernel speaks the protocol; this file finds a
+ * place,
+ * hands over messages (ksock_call.c) and waits.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,10 +14,13 @@
 #include "ksock.h"
 
 #define PROTOCOL_FILE "/sys/module/trib/parameters/protocol"
-/* The kernel ends joining by itself, and then knows who was missing. */
+/*
+ * Extra wait: the kernel ends joining by itself, and then can name the missing
+ * ranks.
+ */
 #define JOIN_SLACK_MS 2000
 
-/* The module may have been given another number. */
+/* The module's protocol number: a module parameter may have changed it. */
 static int protocol(void)
 {
 	char text[16] = "";
@@ -30,7 +34,7 @@ static int protocol(void)
 	return n > 0 && n < 256 ? n : IPPROTO_TRIB;
 }
 
-/* Why, if the socket knows. */
+/* Read the socket's own error. Return: whether it has one. */
 static bool its_error(const struct trib *t, struct trib_sock_error *e)
 {
 	socklen_t len = sizeof(*e);
@@ -53,7 +57,7 @@ void trib_ksock_die(struct trib *t, int err, const char *what)
 		trib_die_rank(&t->eng, TRIB_ERR_SYSTEM, err, -1, "%s: %s", what, strerror(-err));
 }
 
-/* --- its beginning */
+/* --- opening */
 
 static int option(struct trib *t, int name, const void *v, size_t len)
 {
@@ -133,8 +137,12 @@ static int ksock_open(struct trib *t)
 		rc = option_ms(t, TRIB_SO_JOIN_TIMEOUT, t->eng.join_timeout_ns);
 	if (!rc)
 		rc = bind_place(t);
-	/* The kernel tells the others should this process die; but whoever takes
-	 * our rank from a new tribd would find it taken. */
+	/*
+	 * If this process dies, the kernel tells the other ranks. The watch
+	 * keeps the rank at a new
+	 * tribd: another process that got it there would find the socket's rank
+	 * taken.
+	 */
 	if (!rc && t->place.sock >= 0)
 		(void)trib_watch_open(t, &k->watch);
 	return rc;
@@ -150,7 +158,7 @@ static int ksock_pollfds(struct trib *t, struct pollfd *pfd)
 	return n;
 }
 
-/* Wait for @events, or the socket's end, until then (0: for ever). */
+/* Wait for @events or the socket's end, until @until (0: for ever). */
 static int await(struct trib *t, short events, uint64_t until)
 {
 	struct pollfd p = {.fd = t->ksock->fd, .events = events};
@@ -180,9 +188,12 @@ static int ksock_join(struct trib *t)
 	return t->eng.dead;
 }
 
-/* --- its turns */
+/* --- turns */
 
-/* Nobody takes what comes any more, so it would be ready for ever. */
+/*
+ * Stop polling: nothing is received any more, so poll() would always return at
+ * once.
+ */
 static void rest(struct trib *t)
 {
 	unsigned int i;
@@ -238,16 +249,19 @@ static void ksock_count(struct trib *t, struct trib_counters *c)
 	};
 }
 
-/* --- its end */
+/* --- closing */
 
 static void ksock_leave(struct trib *t)
 {
 	t->eng.leaving = true;
 	rest(t);
-	/* POLLHUP when all have left, or those who did not are given up. */
+	/*
+	 * POLLHUP comes when all ranks have left, or those that did not are
+	 * given up.
+	 */
 	if (!t->eng.dead && !t->eng.unfinished && !shutdown(t->ksock->fd, SHUT_WR))
 		await(t, 0, 0);
-	/* Closing it tells the others, unless it has left. */
+	/* Closing the socket tells the other ranks, unless this one has left. */
 	if (t->eng.unfinished)
 		trib_die_rank(&t->eng, TRIB_ERR_GONE, -ECANCELED, (int)t->eng.rank,
 			      "this rank detached");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Collectives by a socket of the kernel's: a request is one message, sent as soon
- * as the kernel has room for it and received straight to where its result goes.
+ * Collectives by a collective socket: a request is one message, sent as soon as
+ * the kernel has room for it; its result is received straight into @dst.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,9 @@
 
 #include "ksock.h"
 
-/* How long until a full kernel is asked again, if no result makes room. */
+/*
+ * A full kernel is asked again after this time, if no result makes room before.
+ */
 #define RETRY_NS (5 * TRIB_MS)
 
 union control {
@@ -142,7 +144,7 @@ int trib_ksock_issue(struct trib *t, const struct trib_call *call, struct trib_r
 
 /* --- results */
 
-/* Check the result of a message. Return: whether it is the expected one. */
+/* Read the label of a result. Return: whether there is one. */
 static bool label(struct msghdr *msg, struct trib_cm_recv *out)
 {
 	struct cmsghdr *cm;
@@ -178,7 +180,7 @@ static void done(struct trib_ksock *k, int status)
 	free(m);
 }
 
-/* Return: 1: a result was taken; 0: there is none, or the handle is dead. */
+/* Return: 1 if a result was taken; 0 if there is none, or the handle is dead. */
 static int take_one(struct trib *t)
 {
 	struct trib_ksock *k = t->ksock;

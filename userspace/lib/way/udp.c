@@ -25,7 +25,7 @@ static int udp_open(struct trib *t)
 		return trib_fail(t, TRIB_ERR_SYSTEM, rc, "out of memory");
 	for (i = 0; !rc && i < t->eng.nstream; i++)
 		rc = trib_udp_dest(t, i);
-	/* By this connection tribd tells the other ranks if the process dies. */
+	/* This connection lets tribd tell the other ranks if the process dies. */
 	if (!rc && t->transport == &trib_udp && t->place.sock >= 0)
 		(void)trib_watch_open(t, &t->udp->watch);
 	return rc;
@@ -71,7 +71,7 @@ static int udp_send(struct trib_engine *eng, struct trib_stream *s, const struct
 	struct trib_udp_dest *d = &u->dest[s->index][s->via];
 	int rc = udp_send_run(d->sock->fd, &d->to, d->len, iov, niov, seg, &u->no_gso);
 
-	/* The engine tells these two apart: too long, and try again. */
+	/* The engine tells apart two errors: packet too long, and try again. */
 	return rc > 0 ? rc : rc == -EMSGSIZE ? rc : -EAGAIN;
 }
 
@@ -89,7 +89,7 @@ static int udp_recv(struct trib *t)
 	int n = 0, got;
 
 	for (i = 0; i < u->nsock; i++) {
-		/* Errors are ICMP's, and pass. */
+		/* ICMP causes these errors, and they pass. */
 		got = udp_rx_batch(&u->rx, u->sock[i].fd, packet_rx, t);
 		n += got > 0 ? got : 0;
 	}

@@ -13,7 +13,7 @@
 /**
  * struct trib_udp_sock - a socket
  * @local:   its address, by which streams find it.
- * @streams: that use it.
+ * @streams: number of streams that use it.
  */
 struct trib_udp_sock {
 	int fd;
@@ -22,7 +22,7 @@ struct trib_udp_sock {
 	unsigned int streams;
 };
 
-/* A destination, and the socket by which it is reached. */
+/* A destination, and the socket that reaches it. */
 struct trib_udp_dest {
 	struct trib_udp_sock *sock;
 	union addr_sock to;
@@ -34,8 +34,8 @@ struct trib_udp_dest {
  * @sock:  @nsock of them.
  * @dest:  destinations of each stream, by its index and &trib_stream.via.
  * @no_gso: see udp_send_run().
- * @rx:    buffers of all sockets.
- * @watch: of the connection to tribd; off if there is none, or xdp.c has it.
+ * @rx:    receive buffers of all sockets.
+ * @watch: connection to tribd; off if there is none, or xdp.c has it.
  */
 struct trib_udp {
 	struct trib_udp_sock sock[TRIB_ATTACH_TREES];
@@ -48,7 +48,10 @@ struct trib_udp {
 
 /* Find or open the socket of stream @i, and set the stream's destinations. */
 int trib_udp_dest(struct trib *t, unsigned int i);
-/* Size receive buffers for the window; a smaller buffer bounds the window. */
+/*
+ * Size receive buffers for the window. If the kernel grants less, the window
+ * shrinks.
+ */
 int trib_udp_size(struct trib *t);
 
 #endif /* TRIB_LIB_UDP_H */

@@ -102,7 +102,9 @@ static int join_group(struct trib *t, const struct trib_udp_sock *k,
 
 	if (!is_set(a->mcast_addr))
 		return 0;
-	/* Packets for groups that other sockets of this host joined stay out. */
+	/*
+	 * Without IP_MULTICAST_ALL, packets for other sockets' groups stay out.
+	 */
 	set_int(k->fd, k->v6 ? IPPROTO_IPV6 : IPPROTO_IP,
 		k->v6 ? IPV6_MULTICAST_ALL : IP_MULTICAST_ALL, 0);
 	req.gr_interface = device_towards(a, k->v6);
@@ -240,7 +242,7 @@ int trib_udp_size(struct trib *t)
 		struct trib_udp_sock *k = &u->sock[i];
 		unsigned int chunks = 2u * t->eng.stream[0]->window * k->streams;
 
-		/* The kernel doubles what it is asked for. */
+		/* The kernel doubles the requested size. */
 		udp_set_rcvbuf(k->fd, (int)(chunks * TRIB_TUNE_RECV_CHARGE / 2));
 		len = sizeof(have);
 		if (getsockopt(k->fd, SOL_SOCKET, SO_RCVBUF, &have, &len))

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The mapped transport: tribd's XDP program writes results into cells, which
- * we map read-only, and everything else that concerns this rank into a ring
- * buffer, which also wakes us. Sending, joining and START go through udp.c's
- * socket: packets up take the ordinary way.
+ * this process maps read-only. All other packets for this rank go into a ring
+ * buffer, which also wakes the process. udp.c's socket sends, joins and
+ * receives START: packets towards the relay take the ordinary path.
  *
- * A cell's id is published last, by an atomic exchange; it is overwritten only
- * after chunk + 2W was completed, for which we must have sent chunk + 2W, for
- * which we must have consumed this one. So there is nothing to copy, and a
- * result stays where it is as long as a peer may need it.
+ * XDP writes a cell's id last, by an atomic exchange. It overwrites the cell
+ * only after chunk + 2W was completed; that needs this rank's part of chunk +
+ * 2W, which is sent after this rank has consumed the cell. So results are not
+ * copied, and stay in place as long as a peer may need them.
  */
 #include <errno.h>
 #include <poll.h>
@@ -20,13 +20,13 @@
 #include "lib/place/tribd.h"
 #include "uapi/trib_maps.h"
 
-/* From linux/bpf.h, which clashes with other headers here. */
+/* Copied from linux/bpf.h, which clashes with other headers here. */
 #define RING_BUSY (1U << 31)
 #define RING_DISCARD (1U << 30)
 #define RING_HDR 8
-/* Records taken in one turn; the rest waits for the next. */
+/* Records taken in one turn; the rest waits for the next turn. */
 #define RING_BATCH 256
-/* Turns that found results before the ring is read all the same. */
+/* After this number of turns with results, the ring is read all the same. */
 #define TURNS 16
 
 /**
@@ -34,11 +34,13 @@
  * @cells:    one array per stream, @cells_len bytes each; NULL: not mapped.
  * @stride:   bytes of one cell.
  * @mask:     2W - 1.
- * @consumer: ring buffer: position up to which we have read. Ours to write.
- * @producer: position up to which it was written, and the data a page later.
+ * @consumer: ring position up to which this process has read; it writes this.
+ * @producer: ring position up to which XDP has written; the data begins one
+ *            page
+ * later.
  * @page:     bytes of a page.
  * @watch:    the connection to tribd.
- * @turns:    of recv() since the ring was read.
+ * @turns:    calls of recv() since the ring was read.
  */
 struct trib_xdp {
 	const uint8_t *cells[TRIB_ATTACH_TREES];
@@ -58,7 +60,7 @@ static const struct trib_cell *cell_at(const struct trib_xdp *x, const struct tr
 	return (const void *)(x->cells[s->index] + (c & x->mask) * x->stride);
 }
 
-/* --- coming and going */
+/* --- opening and closing */
 
 static int map_cells(struct trib *t, struct trib_xdp *x)
 {
@@ -78,7 +80,7 @@ static int map_cells(struct trib *t, struct trib_xdp *x)
 	return 0;
 }
 
-/* The kernel maps the data twice in a row, so that no record is cut. */
+/* The kernel maps the data twice in a row, so a record is never split. */
 static int map_ring(struct trib *t, struct trib_xdp *x)
 {
 	void *p = mmap(NULL, x->page, PROT_READ | PROT_WRITE, MAP_SHARED, t->place.ring_fd, 0);
@@ -170,14 +172,14 @@ static int xdp_pollfds(struct trib *t, struct pollfd *pfd)
 	return n;
 }
 
-/* --- what arrives */
+/* --- receiving */
 
 static bool cell_has(const struct trib_stream *s, const struct trib_cell *cell, uint32_t c)
 {
 	return __atomic_load_n(&cell->id, __ATOMIC_ACQUIRE) == TRIB_CELL_ID(s->epoch, c);
 }
 
-/* The result of chunk @c in its cell; false if it is not there. */
+/* Find the result of chunk @c in its cell. Return: false if it is not there. */
 static bool cell_read(const struct trib_xdp *x, const struct trib_stream *s, uint32_t c,
 		      struct trib_rx *rx)
 {
@@ -198,11 +200,11 @@ static bool cell_read(const struct trib_xdp *x, const struct trib_stream *s, uin
 		.v = cell->v,
 		.len = (uint32_t)(x->stride - offsetof(struct trib_cell, v)),
 	};
-	/* XDP checks it; a cell is as long as it is. */
+	/* XDP checks nval; refuse values that reach past the cell. */
 	return trib_payload_len(rx->nval) <= rx->len;
 }
 
-/* Every chunk that we wait for: its cell says whether it has come. */
+/* Look into the cell of each chunk that the engine waits for. */
 static int scan(struct trib *t, struct trib_stream *s)
 {
 	uint64_t c, high = s->high;
@@ -210,7 +212,7 @@ static int scan(struct trib *t, struct trib_stream *s)
 	int n = 0;
 
 	for (c = s->una; c < high && !t->eng.dead; c++) {
-		/* Another CPU has just written them. */
+		/* Prefetch: another CPU has just written these cells. */
 		__builtin_prefetch(cell_at(t->xdp, s, (uint32_t)c + 2));
 		if (trib_chunk_state(s, c) != TRIB_CHUNK_SENT ||
 		    !cell_read(t->xdp, s, (uint32_t)c, &rx))
@@ -233,7 +235,7 @@ static void rx_event(struct trib *t, const struct trib_event *ev)
 		.seen = ev->seen,
 	};
 
-	/* For a result, the cell tells more. */
+	/* A result's record only rings the bell: its cell holds the values. */
 	if (s && ev->type != TRIB_T_RESULT)
 		trib_rx(s, &rx);
 }
@@ -263,8 +265,8 @@ static int drain_ring(struct trib *t)
 		n++;
 	}
 	/*
-	 * From here on XDP rings again; what it wrote before must show when
-	 * the cells are looked at next: an exchange, not a store.
+	 * From here on XDP wakes this process again. An exchange, not a store:
+	 * the next look at the cells must see what XDP wrote before.
 	 */
 	__atomic_exchange_n(x->consumer, at, __ATOMIC_SEQ_CST);
 	return n;
@@ -282,8 +284,8 @@ static int scan_all(struct trib *t)
 }
 
 /*
- * While results come, the ring is left unread: XDP then need not wake us
- * for more of them. It is read before we sleep, and now and then.
+ * While results come, leave the ring unread, so that XDP need not wake us for
+ * each. Read it before sleeping, and now and then.
  */
 static int xdp_recv(struct trib *t)
 {

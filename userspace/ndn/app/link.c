@@ -66,7 +66,7 @@ int ndn_socket_open(struct ndn_socket **link, const struct ndn_socket_addr *a, c
 	if (!l)
 		return text_fail(why, size, -ENOMEM, "out of memory");
 	l->fd = -1;
-	/* One byte more: a packet that fills it is too long. */
+	/* One byte more than a packet: a datagram that fills it is too long. */
 	if (udp_rx_init(&l->rx, TRIB_NDN_PACKET_MAX + 1, BATCH, 0)) {
 		ndn_socket_close(l);
 		return text_fail(why, size, -ENOMEM, "out of memory");
@@ -142,7 +142,7 @@ uint64_t ndn_socket_now(void)
 
 /* ---- packets ---- */
 
-/* A receiver of packets, and the link that they come by. */
+/* The receiver of packets, and the link that they arrive by. */
 struct taker {
 	struct ndn_socket *l;
 	ndn_socket_take *take;
@@ -164,7 +164,7 @@ int ndn_socket_receive(struct ndn_socket *l, ndn_socket_take *take, void *ctx)
 	struct taker t = {l, take, ctx};
 	int n = udp_rx_batch(&l->rx, l->fd, packet_rx, &t);
 
-	/* An ICMP error of a packet that was sent before: the link is good. */
+	/* An ICMP error about an earlier packet: the link still works. */
 	return n < 0 && udp_is_passing(-n) ? 0 : n;
 }
 

@@ -16,10 +16,10 @@ struct ndn_socket;
 
 /**
  * struct ndn_socket_addr - ends of a link
- * @forwarder: ADDR or ADDR:PORT, for IPv6 ADDR or [ADDR]:PORT; port 6363 if
- *             none is given.
- * @bind:      the same for our end, port 0 included: any. NULL: any address of
- *             ours, port 6363, by which forwarders usually know a face.
+ * @forwarder: ADDR or ADDR:PORT, for IPv6 ADDR or [ADDR]:PORT; default port
+ *             6363.
+ * @bind:      this end, in the same form; port 0 is any. NULL: any address of
+ *             this host, port 6363, which forwarders' faces usually name.
  */
 struct ndn_socket_addr {
 	const char *forwarder;
@@ -27,12 +27,12 @@ struct ndn_socket_addr {
 };
 
 /**
- * struct ndn_socket_stats - what came and went
+ * struct ndn_socket_stats - counters of a link
  * @rx_packets: datagrams received; @rx_bytes their bytes.
- * @rx_long:    of them, longer than a packet may be: dropped.
- * @rx_lost:    that the kernel dropped, for want of room.
+ * @rx_long:    datagrams longer than a packet may be, which are dropped.
+ * @rx_lost:    datagrams that the kernel dropped for lack of room.
  * @tx_packets: sent; @tx_bytes their bytes.
- * @tx_full:    not sent: no room, or no way at the time.
+ * @tx_full:    not sent: no room, or no route at that time.
  * @tx_error:   not sent: refused by the kernel for another reason, @tx_errno.
  */
 struct ndn_socket_stats {
@@ -47,27 +47,27 @@ struct ndn_socket_stats {
 	int tx_errno;
 };
 
-/* A packet that came: valid during the call. */
+/* Called for each received packet, which is valid during the call. */
 typedef void ndn_socket_take(void *ctx, const uint8_t *pkt, size_t n);
 
-/* -errno; then @why says in words what failed. */
+/* Return: 0, or -errno with a line in @why. */
 int ndn_socket_open(struct ndn_socket **link, const struct ndn_socket_addr *a, char *why,
 		    size_t size);
 void ndn_socket_close(struct ndn_socket *link);
-/* To poll for POLLIN. */
+/* Descriptor to poll for POLLIN. */
 int ndn_socket_fd(const struct ndn_socket *link);
-/* At most one batch; how many came, 0: none are there, or -errno. */
+/* Receive at most one batch. Return: number of packets, 0: none, or -errno. */
 int ndn_socket_receive(struct ndn_socket *link, ndn_socket_take *take, void *ctx);
-/* Queues a copy; it leaves when many are there, or at ndn_socket_flush(). */
+/* Queue a copy. It is sent when the queue is full, or by ndn_socket_flush(). */
 void ndn_socket_send(struct ndn_socket *link, const void *pkt, size_t n);
 void ndn_socket_flush(struct ndn_socket *link);
 struct ndn_socket_stats ndn_socket_stats(const struct ndn_socket *link);
 /*
- * Longest NDN packet that passes in one piece, as the route to the forwarder
- * has it now; -errno.
+ * Longest NDN packet that passes unfragmented on the current route to the
+ * forwarder; -errno.
  */
 int ndn_socket_room(const struct ndn_socket *link);
-/* CLOCK_MONOTONIC, ns. */
+/* Time of CLOCK_MONOTONIC, ns. */
 uint64_t ndn_socket_now(void);
 
 #endif /* TRIB_NDN_LINK_H */

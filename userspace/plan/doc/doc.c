@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Errors of the planner, limits of documents, and the rules for names.
+ * Errors of the planner, limits of documents, and names in them.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -14,6 +14,7 @@
  * @faces:  by node: "dev addr port" to the name of the face.
  * @count:  rows for trees so far.
  * @groups: multicast groups so far.
+ * @way:    pairs of nodes whose packets travel, @nways of them.
  * @multicast: some results are multicast.
  * @local:  some hosts both work and sum.
  */

@@ -23,7 +23,7 @@
 #include "ps/program/process.h"
 
 #define TURNS 16 /* batches received before timers get their turn */
-/* After the last version others are answered for this many leases. */
+/* After the last version, answer late workers for this number of leases. */
 #define STAY_LEASES 4
 #define SLEEP_MAX (60 * NDN_SEC)
 
@@ -40,7 +40,7 @@ struct options {
 	bool check;
 };
 
-/* A job, its file, its folder. */
+/* A job with its file and its folder. */
 struct row {
 	struct nps_file *file;
 	struct nps_disk *disk;
@@ -91,7 +91,7 @@ static int on_save(void *ctx, const struct nps_job *job)
 	return err;
 }
 
-/* A line for each version, but not more than there is an interval for. */
+/* Print a line for a version, at most one each interval. */
 static void on_version(void *ctx, const struct nps_job *job)
 {
 	struct server *s = ctx;
@@ -126,7 +126,7 @@ static const struct nps_ops ops = {
 	.log = on_log,
 };
 
-/* --- arguments: -1: go on; else the exit status */
+/* --- arguments. Return: -1 to go on, else the exit status */
 
 static int usage(const char *fmt, const char *value)
 {
@@ -213,7 +213,7 @@ static int arguments_parse(struct server *s, int argc, char **argv)
 	return -1;
 }
 
-/* --- beginning */
+/* --- opening */
 
 /* Choose the largest segment that the network carries in one packet. */
 static int segment_choose(struct server *s, struct nps_spec *spec)
@@ -277,7 +277,7 @@ static int open_all(struct server *s)
 		ps_log("no random numbers");
 		return -EIO;
 	}
-	/* First the port: another trib-ps may be at work on this state. */
+	/* Bind the port first: another trib-ps may be using this state. */
 	err = ndn_socket_open(&s->link, &s->o.addr, why, sizeof(why));
 	if (err) {
 		ps_log("%s", why);
@@ -326,7 +326,10 @@ static void take_packet(void *ctx, const uint8_t *pkt, size_t n)
 	nps_rx(s->ps, pkt, n, ndn_socket_now());
 }
 
-/* All is done, and who came late had time to ask. */
+/*
+ * Return: whether all jobs are over, and late workers had time to fetch the
+ * last version. Else lowers *@until to that time.
+ */
 static bool is_over(const struct server *s, uint64_t now, uint64_t *until)
 {
 	uint64_t ended = nps_ended(s->ps), stay = 0;
@@ -342,14 +345,14 @@ static bool is_over(const struct server *s, uint64_t now, uint64_t *until)
 	return now >= ended;
 }
 
-/* Sums that have come. */
+/* Take the sums of aggregation jobs. */
 static int run_trees(struct server *s)
 {
 	uint64_t n;
 	unsigned int i;
 	int err = 0;
 
-	/* New outcomes make it readable again. */
+	/* Clear the eventfd before looking: a new outcome sets it again. */
 	if (read(s->trees, &n, sizeof(n)) < 0 && errno != EAGAIN)
 		return -errno;
 	s->ps->now = ndn_socket_now();
@@ -359,7 +362,7 @@ static int run_trees(struct server *s)
 	return err;
 }
 
-/* Timers, and how long to sleep, ns. */
+/* Run timers. Return: ns to sleep. */
 static uint64_t due(struct server *s)
 {
 	uint64_t now = ndn_socket_now(), next = nps_run(s->ps, now);

@@ -12,7 +12,7 @@
 #include "ps/program/process.h"
 #include "lib/ndn/rounds.h"
 
-/* Between rounds that came to nothing. */
+/* Pause between rounds that failed. */
 #define PAUSE_NS (20 * NDN_MS)
 
 /* Outcome of a round, from the thread to the loop. */
@@ -25,17 +25,18 @@ enum outcome {
 
 /**
  * struct ps_sums - the PS in an aggregation job
- * @tree:    the thread's; so is @sum, unless there is an outcome.
- * @job:     the loop's.
- * @title:   of the job, for the log.
- * @count:   values.
- * @workers: ranks but this.
- * @lock:    of what follows.
- * @changed: the loop wants something, or has taken it.
- * @version: wanted; 0: none.
- * @out:     what has become of it.
- * @err:     of NEVER.
- * @stop:    the thread is to leave.
+ * @tree:    owned by the thread.
+ * @sum:     owned by the thread until @out is set, then by the loop.
+ * @job:     owned by the loop.
+ * @title:   name of the job, for the log.
+ * @count:   number of values.
+ * @workers: ranks other than this one.
+ * @lock:    protects the fields below.
+ * @changed: signals that the loop wants something, or has taken the outcome.
+ * @version: version that the loop wants; 0: none.
+ * @out:     outcome of @version.
+ * @err:     errno of NEVER.
+ * @stop:    tells the thread to end.
  */
 struct ps_sums {
 	struct trib_rounds tree;
@@ -56,7 +57,7 @@ struct ps_sums {
 
 /* --- the thread */
 
-/* Would every later try fail, too? */
+/* Return: whether every later try would fail, too. */
 static bool is_final(int rc)
 {
 	return rc == -EPROTO || rc == -ENOENT || rc == -EACCES || rc == -EINVAL || rc == -EMSGSIZE;
@@ -114,7 +115,7 @@ static void *drive(void *arg)
 			nanosleep(&pause, NULL);
 		pthread_mutex_lock(&t->lock);
 		t->out = out;
-		/* It fails only where it is awake already. */
+		/* write() fails only if a wake-up is pending already. */
 		if (out && write(t->wake, &one, sizeof(one)) < 0)
 			continue;
 	}
@@ -144,7 +145,7 @@ int ps_sums_open(struct ps_sums **tree, const struct nps_file *file, struct nps_
 	t->sum = malloc(t->count * sizeof(*t->sum));
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->changed, NULL);
-	/* Signals are blocked by now: they are for the loop. */
+	/* The caller has blocked the loop's signals, so the thread takes none. */
 	rc = t->sum ? pthread_create(&t->thread, NULL, drive, t) : ENOMEM;
 	if (rc) {
 		free(t->sum);

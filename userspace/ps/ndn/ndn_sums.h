@@ -17,15 +17,16 @@ struct ps_sums;
  */
 int ps_sums_open(struct ps_sums **tree, const struct nps_file *file, struct nps_job *job, int wake);
 /*
- * Give the job a sum that has come, and ask for the next. Return: 0, or -errno if
- * there will never be a sum; the reason is in the log.
+ * Give the job the sum that has arrived, and ask for the next. Return: 0, or
+ * -errno if there will never be a sum; the reason is in the log.
  */
 int ps_sums_run(struct ps_sums *tree);
-/* Number of workers whose gradients a version has. */
+/* Number of workers whose gradients are in a version. */
 unsigned int ps_sums_workers(const struct ps_sums *tree);
 /*
  * Leave the aggregation job and end the thread, if the job is over. Otherwise
- * the thread may wait for others; it ends with the process, which must end soon.
+ * the thread may wait for other ranks; it ends with the process, which must end
+ * soon.
  */
 void ps_sums_close(struct ps_sums *tree);
 

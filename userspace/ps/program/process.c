@@ -25,7 +25,7 @@ void ps_log(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	/* Names in it may come from other hosts. */
+	/* A line may quote names from other hosts. */
 	for (s = text; *s; s++)
 		if (!isprint((unsigned char)*s))
 			*s = '?';

@@ -13,7 +13,7 @@
  * systemd it begins with its priority, else with the program's name.
  */
 void ps_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Parse a number from 10 to 86400000. Return: whether it is one. */
+/* Parse a number from 10 to 86400000. Return: whether @s is one. */
 bool ps_interval_parse(const char *s, unsigned int *out);
 /*
  * Block SIGINT, SIGTERM and SIGUSR1, and receive them by a descriptor.

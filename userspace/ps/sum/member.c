@@ -33,7 +33,8 @@ struct ps_group {
  * struct ps_members
  * @root: of the groups, if there are several; else group[0] is a root itself.
  * @told: epoch that the log has: 0 none runs.
- * @kept: an epoch ran when the state was last saved.
+ * @disk_epoch: newest epoch in the state file.
+ * @coming: epoch that is about to begin; 0: none.
  */
 struct ps_members {
 	struct ps_tree *t;

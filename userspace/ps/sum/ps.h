@@ -176,7 +176,8 @@ struct ps_tree {
  * @to:     one packet, which is @z's RESULT if @z is given, else to be copied.
  * @result: @z's RESULT to all of ps_tree_dests().
  * @settle: @z is about to change: what is queued of it must leave first.
- * @save:   who takes part changed: make it last before anything is sent.
+ * @save:   make what ps_members_keep() tells of all trees last, on disk: 0 or
+ *          -errno.
  * @log:    one line for the operator.
  */
 struct ps_ops {
@@ -194,6 +195,7 @@ struct ps_ops {
  * @stats: what belongs to no tree.
  * @everywhere: packets to any address of this host come to us.
  * @now:   of the packet or tick at hand.
+ * @save_ms: when to save that ranks left or an epoch ended; 0: need not.
  */
 struct ps {
 	const struct ps_ops *ops;

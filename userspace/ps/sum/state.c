@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Owns the state file: for each tree the running epoch, the newest one, and the
- * nonce of each rank that takes part. It is replaced before anything that
- * depends on it is sent.
+ * nonce of each rank that takes part. An epoch is on disk before anybody hears
+ * of it; who left in the meantime follows within a second.
  */
 #include "state.h"
 

@@ -240,7 +240,7 @@ void nps_collect_take(struct nps_guest *g, const struct ndn_name_parts *parts,
 	}
 	if (why != NPS_DROP__MAX) {
 		job->drop[why]++;
-		/* Asked again it would answer the same. */
+		/* Asking again would give the same values. */
 		if (why == NPS_DROP_FINITE)
 			nps_guest_exclude(g, "gave NaN or infinity: left out");
 		return;

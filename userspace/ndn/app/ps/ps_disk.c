@@ -113,7 +113,7 @@ int nps_disk_save(struct nps_disk *d, uint64_t elements, const struct nps_model 
 	return file_new_commit(&f, err, true);
 }
 
-/* @m has room for all that the job needs, momentum of 0 in it. */
+/* @m has room for the job's vectors; its momentum is zeroed. */
 static int model_read(int fd, uint64_t elements, struct nps_model *m, char *why, size_t size)
 {
 	uint8_t is[crypto_generichash_BYTES];
@@ -129,7 +129,7 @@ static int model_read(int fd, uint64_t elements, struct nps_model *m, char *why,
 	if (h.elements != elements)
 		return text_fail(why, size, -EPROTO, "model: it has %llu values, the job has %llu",
 				 (unsigned long long)h.elements, (unsigned long long)elements);
-	/* Momentum that the job has no use for is read for the digest. */
+	/* If the job has no momentum, the file's is read for the digest only. */
 	if (h.momentum && !m->momentum)
 		all.momentum = other = malloc(bytes);
 	if (!h.momentum)
@@ -177,7 +177,7 @@ static int first_make(const struct nps_file *f, struct nps_model *m, char *why, 
 		return first_read(f, m->values, why, size);
 	if (f->init == NPS_INIT_SEED)
 		for (i = 0; i < f->spec.elements; i++) {
-			/* 24 bits: every one is a float. */
+			/* 24 bits: each value is exact as a float. */
 			float u = (float)(ndn_random_next(&r) >> 40) / 8388608.0f;
 
 			m->values[i] = (u - 1) * f->scale;

@@ -15,7 +15,7 @@
 #define EVERY 10
 #define TREE_RANK_MAX 4095
 
-/* A job on its way from the file @r into @f. */
+/* A job while it is read from the file @r into @f. */
 struct reader {
 	struct json_read r;
 	struct nps_file *f;
@@ -206,7 +206,10 @@ static int tree_read(const struct reader *c)
 static int numbers_read(const struct reader *c)
 {
 	struct nps_spec *s = &c->f->spec;
-	/* @otherwise below 0: it must be there. */
+	/*
+	 * Read a number; @otherwise is its default, or below 0 if it must be
+	 * present.
+	 */
 	const struct {
 		const char *key;
 		int64_t min, max, otherwise;
@@ -281,7 +284,7 @@ static int prefix_read(const struct reader *c)
 			      ndn_err_text(bad));
 }
 
-/* Refuse workers that could not be verified, where the job signs by Ed25519. */
+/* If the job signs by Ed25519, refuse workers that could not be verified. */
 static int keys_check(const struct reader *c)
 {
 	const struct json_at at = JSON_KEY(NULL, "workers");
@@ -297,7 +300,7 @@ static int keys_check(const struct reader *c)
 	return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole file ---- */
 
 static int job_read(const struct reader *c)
 {
@@ -306,7 +309,7 @@ static int job_read(const struct reader *c)
 					    "segment",	  "model",	 "sgd",	    "every",
 					    "versions",	  "lease_ms",	 "rto_ms",  "rate_mbps",
 					    "state",	  "min_workers", "tree",    NULL};
-	/* Later ones use what earlier ones have read. */
+	/* Order matters: later fields use earlier ones. */
 	static int (*const part[])(const struct reader *c) = {markers_read, prefix_read, mode_read,
 							      numbers_read, tree_read,	 model_read,
 							      rule_read,    NULL};
@@ -326,7 +329,10 @@ static int job_read(const struct reader *c)
 				     sizeof(f->state));
 	if (!err)
 		err = key_read(c, NULL, o, "key", &ndn_key_sha256, &f->key);
-	/* Workers share an HMAC key; of other keys they have the public half. */
+	/*
+	 * Workers share an HMAC key; of an Ed25519 key they have the public
+	 * half.
+	 */
 	if (!err)
 		err = key_read(c, NULL, o, "worker_key", &f->key, &f->verify);
 	if (!err)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A job's file, and what is kept of the job on disk. */
+/* A job's file, and the job's state on disk. */
 #ifndef TRIB_NDN_PS_FILE_H
 #define TRIB_NDN_PS_FILE_H
 
 #include "ps.h"
 
-/* How a job's first model is made. */
+/* Source of a job's first model. */
 enum nps_init {
 	NPS_INIT_ZERO = 0,
 	NPS_INIT_SEED = 1, /* uniform in -scale to scale */
@@ -13,12 +13,13 @@ enum nps_init {
 };
 
 /**
- * struct nps_file - a job as its file has it
- * @spec:   of the job; &nps_spec.segment 0: what fits. Its pointers lead here.
+ * struct nps_file - the content of a job's file
+ * @spec:   of the job; &nps_spec.segment 0: the largest that fits. Its pointers
+ *          lead into this struct.
  * @prefix: P, as text.
  * @state:  folder.
- * @tree:   aggregation job that gradients go by: name or ticket; "": none. We are
- *          @tree_rank of it.
+ * @tree:   name or ticket of the aggregation job that adds up gradients; "":
+ *          none. This PS is its rank @tree_rank.
  * @marker: insert, distribute, delete.
  */
 struct nps_file {
@@ -38,25 +39,25 @@ struct nps_file {
 	struct ndn_key *worker_keys;
 };
 
-/* -errno, and @why: FILE: FIELD: what is wrong. */
+/* Return: 0, or -errno with "FILE: FIELD: reason" in @why. */
 int nps_file_load(struct nps_file **file, const char *path, char *why, size_t size);
 void nps_file_free(struct nps_file *file);
 
 /*
- * The state folder of one job, of one process:
+ * The state folder of one job; one process uses it at a time:
  *
- *	incarnation	{"prefix": P, "incarnation": the last one used}
- *	model		the newest checkpoint, ps_disk.c has its format
- *	lock		locked as long as somebody works on it
+ * incarnation	{"prefix": P, "incarnation": the last one used}
+ * model		the newest checkpoint, ps_disk.c has its format
+ * lock		locked while a process uses the folder
  *
- * Files are written anew beside the old ones, and renamed when they are on disk.
+ * New files are written beside the old ones, and renamed when they are on disk.
  */
 struct nps_disk;
 
 /*
- * Takes the folder, and begins the next incarnation, which is on disk when it
- * returns. @model: the checkpoint, or the job's first one; to be freed by the
- * caller, or given to nps_add().
+ * Lock the folder, and begin the next incarnation, which is on disk before the
+ * return. @model: the checkpoint, or the job's first model; the caller frees it
+ * or passes it to nps_add().
  */
 int nps_disk_open(struct nps_disk **disk, const struct nps_file *file, uint32_t *incarnation,
 		  struct nps_model *model, char *why, size_t size);

@@ -5,14 +5,14 @@
  */
 #include "ps.h"
 
-/* A version may have waited for the gradient of this guest only. */
+/* A version may have waited only for this guest's gradient. */
 void nps_guest_exclude(struct nps_guest *g, const char *why)
 {
 	struct nps_job *job = g->job;
 
 	g->member = false;
 	nps_collect_stop(g);
-	/* A gradient that was received is not asked for again. */
+	/* The PS does not ask again for a gradient that it has received. */
 	g->asked = g->taken;
 	job->count[NPS_COUNT_EXCLUDED]++;
 	nps_job_log(job, "%.*s %s", g->worker->len, (const char *)g->worker->name, why);

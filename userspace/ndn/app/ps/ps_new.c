@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "ps.h"
 
-/* Bytes by which a worker's signature may exceed that of the PS. */
+/* Reserve: a worker's signature may be this much longer than that of the PS. */
 #define WORKER_KEY_ROOM 64
 
 struct nps *nps_new(const struct nps_ops *ops, void *ctx, uint64_t seed)
@@ -22,7 +22,9 @@ struct nps *nps_new(const struct nps_ops *ops, void *ctx, uint64_t seed)
 	return ps;
 }
 
-/* Free a job but for its model, which the caller owns until nps_add() succeeds. */
+/*
+ * Free a job, but not its model: the caller owns that until nps_add() succeeds.
+ */
 static void job_free(struct nps_job *job)
 {
 	unsigned int i;

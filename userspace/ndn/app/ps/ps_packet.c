@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The PS's packets: made, signed, sent. */
+/* Makes, signs and sends the packets of the PS. */
 #include "ps.h"
 
-/* Long enough that forwarders which insist on freshness take it for fresh. */
+/* FreshnessPeriod: long enough for forwarders that demand fresh Data. */
 #define FRESHNESS_MS 1
 
 void nps_send(struct nps *ps, const struct ndn_packet *asked, const uint8_t *pkt, size_t n)
@@ -11,7 +11,7 @@ void nps_send(struct nps *ps, const struct ndn_packet *asked, const uint8_t *pkt
 	struct ndn_lp lp = {0};
 	size_t len;
 
-	/* A PIT token of the Interest goes back with its answer. */
+	/* An answer carries the PIT token of its Interest. */
 	if (asked && asked->lp.pit_token.n) {
 		lp.pit_token = asked->lp.pit_token;
 		if (ndn_lp_encode(&lp, (struct ndn_bytes){pkt, n}, room, sizeof(room), &len))
