@@ -7,13 +7,11 @@ import subprocess
 import sys
 import time
 
-from catalogue import (ALONE, Durations, Record, default_tests, lines_of,
-                       parts, quick_tests, select)
+from catalogue import (ALONE, Budget, Durations, Record, default_tests,
+                       lines_of, parts, quick_tests, select)
+from guests import preparation
 from lanes import OUT, Runner
 from tap import allowed_skips, is_allowed
-
-KASAN_BUILD = 420  # seconds that the kernel of scripts/mkkasan takes
-SERIES_FETCH = 60
 
 
 def say(text):
@@ -40,8 +38,11 @@ def options(argv):
         word = argv.pop(0)
         if word in ("--quick", "--all", "--list"):
             mode = word[2:]
-        elif word == "--minutes" and argv and argv[0].isdigit():
-            minutes = int(argv.pop(0))
+        elif word == "--minutes":
+            text = argv.pop(0) if argv else ""
+            if not text.isdigit() or not int(text):
+                die(f"--minutes: '{text}' is not a number of minutes")
+            minutes = int(text)
         elif word.startswith("-"):
             die(f"'{word}' is not an option; see --help")
         else:
@@ -58,12 +59,12 @@ def build(san):
     say(f"built in {time.monotonic() - begun:.0f} s")
 
 
-def run(tests, durations, deadline=None):
+def run(tests, durations, budget):
     if any(t.kernel for t in tests) and not shutil.which("qemu-system-x86_64"):
         die("no qemu-system-x86_64; run: sudo scripts/setup", 1)
     runner = Runner(tests, lines_of(ALONE),
                     number("TRIB_CHECK_JOBS", os.cpu_count()),
-                    number("TRIB_TEST_TIMEOUT", 600), durations, deadline)
+                    number("TRIB_TEST_TIMEOUT", 600), durations, budget)
     results = runner.run()
     durations.save()
     return results, runner
@@ -79,31 +80,44 @@ def choose_parts(found, words):
         n == w or n.startswith(w + "/") for w in words)}
 
 
-def fitting(found, record, seconds, factor, durations):
-    """The parts of @found that end within @seconds (None: any), the oldest
-    first; and a line about each that is left out. A machine that took @factor
-    times longer than expected will go on so."""
+def fitting(found, record, budget, durations):
+    """The parts of @found that fit into @budget one after the other, the oldest
+    first; and a line about each that is left out."""
     commit = subprocess.run(["git", "-c", "safe.directory=*", "rev-parse",
                              "HEAD"], capture_output=True, text=True,
                             check=False).stdout.strip()
     chosen, left = [], []
-    kernels = set() if not os.path.exists("build/kasan/identity") else {"kasan"}
+    kernels, taken = set(), 0
     for name in record.order(found, commit):
-        need = sum(durations.of(t) for t in found[name]) * factor
-        kernel = (found[name][0].kernel or "").split("-")[0]
-        if kernel == "kasan" and kernel not in kernels:
-            need += KASAN_BUILD * factor
-        elif kernel == "6.12" and kernel not in kernels:
-            need += SERIES_FETCH
-        if seconds is not None:
-            if need > seconds:
-                left.append(f"left out: {name}: takes {need / 60:.0f} min, "
-                            f"{max(seconds, 0) / 60:.0f} are left")
-                continue
-            seconds -= need
-        kernels.add(kernel)
+        need = sum(durations.of(t.name) for t in found[name])
+        kernel = found[name][0].kernel
+        if kernel and kernel not in kernels:
+            need += preparation(kernel, durations, kernels)
+        if not budget.fits(taken + need):
+            left.append(f"left out: {name}: " + budget.reason(need, taken))
+            continue
+        taken += need
+        kernels |= {kernel} - {None}
         chosen.append(name)
     return chosen, left
+
+
+def run_parts(found, durations, budget):
+    """Results of those that fit, and a line about each other."""
+    record = Record()
+    names, left = fitting(found, record, budget, durations)
+    if not names:
+        return [], left
+    say(f"parts of check-all that run now: {' '.join(names)}")
+    results, runner = run([t for n in names for t in found[n]], durations,
+                          budget)
+    done = {r.name for r in results}
+    for name in names:
+        if all(t.name in done for t in found[name]):
+            record.ran(name)
+        left += [f"left out: {name}: {why}" for t, why in runner.left
+                 if t in found[name]]
+    return results, left
 
 
 def summary(results, begun):
@@ -133,7 +147,9 @@ def main():
     for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "SAN"):
         os.environ.pop(name, None)
     mode, minutes, words = options(sys.argv[1:])
-    san = os.environ.get("TRIB_CHECK_SAN", "1") != "0" and mode != "quick"
+    # No part of check-all has sanitizers.
+    san = (os.environ.get("TRIB_CHECK_SAN", "1") != "0" and mode != "quick"
+           and not (mode == "all" and words))
     if mode == "list":
         subprocess.run(["make", "-s", "check-list"], check=True)
         print("\n".join(lines_of("build/check-list")))
@@ -143,7 +159,7 @@ def main():
     except subprocess.CalledProcessError:
         die("the build failed", 1)
     shutil.rmtree(OUT, ignore_errors=True)
-    durations, results, left, factor = Durations(), [], [], 1
+    durations, results, left = Durations(), [], []
     if mode != "all" or not words:
         tests = quick_tests() if mode == "quick" else default_tests(san)
         kernel = os.environ.get("TRIB_KERNEL")
@@ -153,25 +169,11 @@ def main():
             tests = select(tests, words) if words else tests
         except LookupError as e:
             die(f"no test is called '{e.args[0]}'; see --list")
-        results, runner = run(tests, durations)
-        factor = runner.progress.factor()
+        results, _ = run(tests, durations, Budget())
     if mode == "all":
-        found, record = choose_parts(parts(), words), Record()
-        seconds = None
-        if minutes:
-            seconds = minutes * 60 - (time.monotonic() - begun)
-        names, left = fitting(found, record, seconds, factor, durations)
-        if names:
-            say(f"parts of check-all that run now: {' '.join(names)}")
-            more, runner = run([t for n in names for t in found[n]], durations,
-                               seconds and time.monotonic() + seconds)
-            results += more
-            left += [f"left out: {t.name}: no time was left"
-                     for t in runner.left_out()]
-        done = {r.name for r in results}
-        for name in names:
-            if all(t.name in done for t in found[name]):
-                record.ran(name)
+        more, left = run_parts(choose_parts(parts(), words), durations,
+                               Budget(minutes and minutes * 60, begun))
+        results += more
     for line in left:
         print(line)
     return summary(results, begun)

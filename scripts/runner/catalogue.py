@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The tests, their durations, and the parts of check-all."""
 import json
+import math
 import os
 import re
 import time
@@ -8,6 +9,7 @@ import time
 DURATIONS = "tests/durations"
 LAST_DURATIONS = "build/check-durations.json"
 ALONE = "tests/alone"
+VM_TESTS = "tests/vm/"
 GUESS = 10.0  # seconds of a test that nobody has measured
 
 
@@ -39,29 +41,71 @@ def lines_of(path):
 
 
 class Durations:
-    """Seconds by name: those of the last run here, else the committed ones."""
+    """Seconds by name: those of the last run here, else the committed ones,
+    scaled to this machine's speed."""
 
-    def __init__(self):
-        self.seconds = {}
-        for line in lines_of(DURATIONS):
+    def __init__(self, table=DURATIONS, last=LAST_DURATIONS):
+        self.seconds, self.measured, self.last = {}, {}, last
+        for line in lines_of(table):
             seconds, name = line.split()
             self.seconds[name] = float(seconds)
-        self.measured = {}
-        if os.path.exists(LAST_DURATIONS):
-            with open(LAST_DURATIONS, encoding="utf-8") as f:
+        if os.path.exists(last):
+            with open(last, encoding="utf-8") as f:
                 self.measured = json.load(f)
 
-    def of(self, test):
-        return self.measured.get(test.name,
-                                 self.seconds.get(test.name, GUESS))
+    def scale(self, name):
+        """How many times longer than committed this machine takes. With KVM,
+        only the VM is faster: its tests are compared with each other."""
+        both = [n for n in list(self.measured) if n in self.seconds]
+        alike = [n for n in both
+                 if n.startswith(VM_TESTS) == name.startswith(VM_TESTS)]
+        # Ten seconds more on both sides: short tests alone say little.
+        took = 10 + sum(self.measured[n] for n in alike or both)
+        expected = 10 + sum(self.seconds[n] for n in alike or both)
+        return min(max(took / expected, 0.1), 10)
+
+    def of(self, name):
+        """The estimate for @name: a test's, or a program's that prepares."""
+        if name in self.measured:
+            return self.measured[name]
+        return self.seconds.get(name, GUESS) * self.scale(name)
 
     def note(self, name, seconds):
         self.measured[name] = round(seconds, 1)
 
     def save(self):
-        with open(LAST_DURATIONS + ".tmp", "w", encoding="utf-8") as f:
+        with open(self.last + ".tmp", "w", encoding="utf-8") as f:
             json.dump(self.measured, f, indent=0, sort_keys=True)
-        os.replace(LAST_DURATIONS + ".tmp", LAST_DURATIONS)
+        os.replace(self.last + ".tmp", self.last)
+
+
+class Budget:
+    """When a run must end. Nothing begins that would end after @seconds. What
+    takes longer than expected is ended after 1.15 times as many since
+    @begun."""
+
+    def __init__(self, seconds=None, begun=0.0):
+        self.end = begun + seconds if seconds else math.inf
+        self.cut = begun + 1.15 * seconds if seconds else math.inf
+
+    def left(self):
+        return self.end - time.monotonic()
+
+    def fits(self, seconds):
+        return seconds <= self.left()
+
+    def reason(self, seconds, taken=0):
+        """Says that what takes @seconds does not fit, as others have taken so
+        many."""
+        return (f"takes {seconds / 60:.0f} min, "
+                f"{max(self.left() - taken, 0) / 60:.0f} are left")
+
+    def limit(self, seconds):
+        """@seconds, or as many as are left until everything is ended."""
+        return max(1, math.ceil(min(seconds, self.cut - time.monotonic())))
+
+    def over(self):
+        return time.monotonic() > self.cut
 
 
 def kernel_of(file):
@@ -120,7 +164,7 @@ def parts():
     for name in ("stress", "module", "bpf", "bpf_module", "config", "floats"):
         found[f"long/{name}"] = [vm_test(name, "6.1", LONG, ALL.get(name, ()),
                                          "long")]
-    for name in ("tests/fuzz/xdp.t", "tests/fuzz/forwarder.t",
+    for name in ("tests/fuzz/xdp/xdp.t", "tests/fuzz/forwarder.t",
                  "tests/fuzz/parsers.t"):
         found[f"long/{os.path.basename(name)[:-2]}"] = [
             Test(name, env=LONG, tag="long")]

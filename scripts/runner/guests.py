@@ -17,8 +17,23 @@ import time
 
 from tap import Result
 
-BOOT = 120   # seconds until the first line
+BOOT = 120   # seconds until the first line, on a fast kernel
+HOURS = 36000
 GRACE = 90   # after a test's limit, before the VM counts as hung
+
+# The kernels that are made first: by which program, and the file that it makes.
+MADE = {"kasan": ("scripts/mkkasan", "build/kasan/identity"),
+        "6.12": ("scripts/mkkdir", "build/kdir-6.12/bzImage")}
+
+
+def preparation(name, durations, ready=()):
+    """Seconds until the VM of the kernel called @name runs tests, if those of
+    @ready have been run."""
+    series = name.split("-")[0]
+    program, file = MADE.get(series, (None, "/"))
+    if os.path.exists(file) or any(k.split("-")[0] == series for k in ready):
+        return durations.of("scripts/vm")
+    return durations.of("scripts/vm") + durations.of(program)
 
 
 class Kernel:
@@ -45,24 +60,30 @@ class Kernel:
             self.env["TRIB_KERNEL"] = name
         self.build.append(module)
 
-    def prepare(self):
+    def prepare(self, budget, children):
         """Builds; the text of what failed, or None."""
         for argv in self.build:
-            p = subprocess.run(argv, env=self.env, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, text=True,
-                               check=False)
-            if p.returncode:
-                return f"{' '.join(argv)}: {p.stdout[-2000:]}"
+            p = subprocess.Popen(
+                ["timeout", "-k", "20", str(budget.limit(HOURS)), *argv],
+                env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT, text=True, errors="replace")
+            children.add(p)
+            text = p.communicate()[0]
+            children.discard(p)
+            if p.returncode and not budget.over():
+                return f"{' '.join(argv)}: {text[-2000:]}"
         return None
 
 
 class Guest:
-    """One VM, from its start to its end. done(test, result, text) is called
-    for each test that has run; the VM ends early if it says False."""
+    """One VM, from its start to its end. done(test, result, text, next) is
+    called for each test that has run; the VM ends early if it says False, and
+    when @budget is over."""
 
-    def __init__(self, kernel, tests, limit, done):
+    def __init__(self, kernel, tests, limit, done, budget):
         self.tests, self.done, self.begun = list(tests), done, False
-        self.limit = limit * kernel.slow
+        self.budget = budget
+        self.limit, self.boot = limit * kernel.slow, BOOT * kernel.slow
         self.now, self.text, self.since = None, [], time.monotonic()
         self.splats, self.hung, self.stopped = [], False, False
         specs = [" ".join([t.name, str(self.limit * t.patience),
@@ -70,8 +91,8 @@ class Guest:
                            *t.args]) for t in tests]
         # The tests beside it measure time, so they go first.
         self.p = subprocess.Popen(
-            ["nice", "-n", "5", "scripts/vm", "-s", "-m", "2048", "-t", "36000",
-             *kernel.options, "--", "env", f"TRIB_KO={kernel.ko}",
+            ["nice", "-n", "5", "scripts/vm", "-s", "-m", "2048", "-t",
+             str(HOURS), *kernel.options, "--", "env", f"TRIB_KO={kernel.ko}",
              "tests/vm/guest", *specs],
             env=kernel.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace")
@@ -81,9 +102,10 @@ class Guest:
         while self.p.poll() is None:
             time.sleep(1)
             test = self.now
-            allowed = self.limit * test.patience + GRACE if test else BOOT
-            if time.monotonic() - self.since > allowed:
-                self.hung = True
+            allowed = (self.limit * test.patience + GRACE if test
+                       else self.boot)
+            self.hung = time.monotonic() - self.since > allowed
+            if self.hung or self.budget.over():
                 self.p.send_signal(signal.SIGTERM)
                 return
 
@@ -100,7 +122,7 @@ class Guest:
         else:
             self.text.append(line)
 
-    def finish(self, rc, why=""):
+    def finish(self, rc, why="", cut=False):
         text = "\n".join(self.text) + "\n"
         seconds = time.monotonic() - self.since
         if self.splats and not why:
@@ -111,10 +133,11 @@ class Guest:
         if why:
             result.notes[result.failed[-1]] += [
                 f"# {x}" for x in (self.splats or self.text[-40:])]
+        result.cut = cut
         self.tests.remove(self.now)
         test, self.now = self.now, None
         self.since = time.monotonic()
-        if not self.done(test, result, text):
+        if not self.done(test, result, text, next(iter(self.tests), None)):
             self.stopped = True
             self.p.send_signal(signal.SIGTERM)
 
@@ -126,22 +149,25 @@ class Guest:
             self.line(line.rstrip("\r\n"))
         self.p.wait()
         if self.now and not self.stopped:
-            self.finish(1, "the VM hung" if self.hung
-                        else "the VM died while it ran")
+            cut = self.budget.over() and not self.hung
+            self.finish(1, "the VM hung" if self.hung else "ended, unfinished"
+                        if cut else "the VM died while it ran", cut)
         return self.tests, None if self.begun else "\n".join(self.text[-60:])
 
 
-def run_guests(name, tests, limit, done, children):
-    """Runs @tests on the kernel called @name. The VM is in @children."""
+def run_guests(name, tests, limit, done, children, budget):
+    """Runs @tests on the kernel called @name while @budget lasts. Programs that
+    run are in @children."""
     kernel = Kernel(name)
-    why = kernel.prepare()
-    while tests and not why:
-        guest = Guest(kernel, tests, limit, done)
+    why = kernel.prepare(budget, children)
+    while tests and not why and not budget.over():
+        guest = Guest(kernel, tests, limit, done, budget)
         children.add(guest.p)
         tests, why = guest.run()
         children.discard(guest.p)
-        if guest.stopped:
+        if guest.stopped or budget.over():
             return
-    for test in list(tests):
+    for test in list(tests if why else ()):
         text = "".join(f"# {x}\n" for x in (why or "").splitlines())
-        done(test, Result(test.name, text, 1, 0, "the VM does not start"), text)
+        done(test, Result(test.name, text, 1, 0, "the VM does not start"), text,
+             None)

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 
-from guests import run_guests
+from guests import preparation, run_guests
 from tap import Result
 
 OUT = "build/check"
@@ -23,28 +23,20 @@ class Progress:
     def __init__(self, total, durations):
         self.total, self.durations = total, durations
         self.results, self.begun = [], time.monotonic()
-        self.expected = self.took = 1.0
         self.lock = threading.Condition()
         self.rest = lambda: 0.0
-
-    def factor(self):
-        """How many times longer than expected the tests took."""
-        return min(max(self.took / self.expected, 0.3), 5)
 
     def done(self, test, result):
         """@result of @test is there."""
         with self.lock:
             self.results.append(result)
-            # A machine that is slower than the table's is so all the time.
-            self.expected += self.durations.of(test)
-            self.took += result.seconds
-            self.durations.note(test.name, result.seconds)
-            left = self.rest() * self.factor()
+            if not result.failed:
+                self.durations.note(test.name, result.seconds)
             word = "FAILED" if result.failed else "ok"
             print(f"[{len(self.results):3}/{self.total}] {word:6} "
                   f"{result.name}  {result.seconds:.1f} s   "
                   f"({clock(time.monotonic() - self.begun)} gone, about "
-                  f"{clock(left)} left)", flush=True)
+                  f"{clock(self.rest())} left)", flush=True)
             for line in result.failed:
                 print("    not ok: " + line, flush=True)
             self.lock.notify_all()
@@ -54,10 +46,10 @@ def path_of(name):
     return os.path.join(OUT, name.replace("/", ":"))
 
 
-def run_host(test, limit, children):
-    """Runs @test here and keeps its output in build/check. It is in @children
-    meanwhile."""
-    begun, limit = time.monotonic(), limit * test.patience
+def run_host(test, limit, children, budget):
+    """Runs @test here while @budget lasts and keeps its output in build/check.
+    It is in @children meanwhile."""
+    begun, limit = time.monotonic(), budget.limit(limit * test.patience)
     with open(path_of(test.name) + ".tap", "wb") as out:
         p = subprocess.Popen(
             ["timeout", "-k", "20", str(limit), test.file, *test.args],
@@ -70,18 +62,20 @@ def run_host(test, limit, children):
               errors="replace") as out:
         text = out.read()
     why = f"no end after {limit} s" if rc in (124, 137) else ""
-    return Result(test.name, text, rc, time.monotonic() - begun, why)
+    result = Result(test.name, text, rc, time.monotonic() - begun, why)
+    result.cut = bool(why) and budget.over()
+    return result
 
 
 class Runner:
-    """jobs: CPUs to fill; the VM takes one of them. No test begins after the
-    deadline."""
+    """jobs: CPUs to fill; the VM takes one of them. What does not fit into the
+    budget is not run: left has these tests, each with a reason."""
 
-    def __init__(self, tests, alone, jobs, limit, durations, deadline=None):
-        self.deadline = deadline
+    def __init__(self, tests, alone, jobs, limit, durations, budget):
+        self.budget, self.left, self.of = budget, [], durations.of
         self.vm = [t for t in tests if t.kernel]
         host = [t for t in tests if not t.kernel]
-        by_time = sorted(host, key=durations.of, reverse=True)
+        by_time = sorted(host, key=lambda t: self.of(t.name), reverse=True)
         # Tests that measure time come first, one by one: only the VM runs
         # beside them. The others fill all CPUs afterwards.
         self.waiting = ([t for t in by_time if t.is_alone(alone)]
@@ -95,7 +89,9 @@ class Runner:
 
     def rest(self):
         """Seconds until all have ended, if they take as long as expected."""
-        of = self.progress.durations.of
+        def of(test):
+            return self.of(test.name)
+
         vm = sum(of(t) for t in self.vm)
         tests = self.waiting + self.running
         alone = sum(of(t) for t in tests if t.is_alone(self.alone))
@@ -104,19 +100,28 @@ class Runner:
         return max(vm, alone + (others + max(vm - alone, 0)) / self.jobs,
                    max((of(t) for t in tests), default=0))
 
-    def late(self):
-        return self.deadline is not None and time.monotonic() > self.deadline
+    def fits(self, test, seconds=0):
+        """@test ends in time if it begins in @seconds; if not, left says so."""
+        need = seconds + self.of(test.name)
+        if self.budget.fits(need):
+            return True
+        self.left.append((test, self.budget.reason(need)))
+        return False
 
-    def left_out(self):
-        """The tests that did not begin."""
-        return self.waiting + self.vm
+    def ended(self, test, result):
+        """@result of @test is there. One that was ended because time was over
+        tells nothing, unless it hung."""
+        if result.cut and result.seconds < 3 * self.of(test.name):
+            self.left.append((test, f"ended after {result.seconds:.0f} s, "
+                              "because no time was left"))
+        else:
+            self.progress.done(test, result)
 
     def next_test(self):
         """Takes the next test that may run now; None if it must wait."""
+        while self.waiting and not self.fits(self.waiting[0]):
+            self.waiting.pop(0)
         if not self.waiting:
-            return None
-        if self.late():
-            self.stop = True
             return None
         test = self.waiting[0]
         room = max(self.jobs - self.vm_lane, 1)
@@ -140,29 +145,37 @@ class Runner:
                     self.lock.wait()
                     test = self.next_test()
             try:
-                result = run_host(test, self.limit, self.children)
+                result = run_host(test, self.limit, self.children,
+                                  self.budget)
             except OSError as e:
                 result = Result(test.name, "", 1, 0, str(e))
             with self.lock:
                 self.running.remove(test)
-            self.progress.done(test, result)
+            self.ended(test, result)
 
     def guests(self):
         """The VM's lane: the tests of one kernel after the other's."""
-        def done(test, result, text):
+        def done(test, result, text, following):
             with open(path_of(test.name) + ".tap", "w",
                       encoding="utf-8") as out:
                 out.write(text)
             with self.lock:
                 self.vm.remove(test)
-            self.progress.done(test, result)
-            return not (self.stop or self.late())
+            self.ended(test, result)
+            return not self.stop and (not following or self.budget.fits(
+                self.of(following.name)))
 
         try:
-            while self.vm and not (self.stop or self.late()):
+            while self.vm and not self.stop:
                 kernel = self.vm[0].kernel
-                run_guests(kernel, [t for t in self.vm if t.kernel == kernel],
-                           self.limit, done, self.children)
+                first = preparation(kernel, self.progress.durations)
+                with self.lock:
+                    self.vm = [t for t in self.vm if t.kernel != kernel
+                               or self.fits(t, first)]
+                tests = [t for t in self.vm if t.kernel == kernel]
+                if tests:
+                    run_guests(kernel, tests, self.limit, done, self.children,
+                               self.budget)
         finally:
             with self.lock:
                 self.vm_lane = False

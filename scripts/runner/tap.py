@@ -9,10 +9,11 @@ LINE = re.compile(r"(not )?ok\b *\d* *(?:- *)?(.*)")
 
 class Result:
     """passed: how many tests; failed and skipped: lines, each with the name of
-    the file; notes: comments of the test before each failure."""
+    the file; notes: comments of the test before each failure; cut: ended,
+    because the whole run had to."""
 
     def __init__(self, name, text, rc, seconds, why=""):
-        self.name, self.seconds = name, seconds
+        self.name, self.seconds, self.cut = name, seconds, False
         self.passed, self.failed, self.skipped, self.notes = 0, [], [], {}
         plan, seen, comments, whole = None, 0, [], False
         for line in text.splitlines():

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The tests of tests/bpf with the module loaded, so that the relay's programs
 # call it. Loading a program takes seconds in the VM: `make check` runs the few
-# that add up; the word `all` runs all.
+# that test sums; the word `all` runs all.
 set -uo pipefail
 # shellcheck source=tests/vm/guest.sh
 . "$(dirname "$0")/guest.sh"

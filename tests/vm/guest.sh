@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# For tests that run in the VM: starts it when they are run by hand, TAP, and
-# waiting. They run in the repository's root; TRIB_KO is the module's file.
+# For tests that run in the VM: boots it if they are run by hand; TAP; waiting.
+# They run in the repository's root; TRIB_KO is the module's file.
 #
 #	TRIB_KERNEL=6.12 tests/vm/sock.t	another series of Debian's kernels
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
@@ -13,7 +13,7 @@ if [[ ! ${VMOUT-} ]]; then
 		"TRIB_TEST_SCALE=${TRIB_TEST_SCALE:-1}" "$0" "$@"
 fi
 
-# How much longer than the shortest run random tests and loops take.
+# Factor by which random tests and loops are longer than in the shortest run.
 # shellcheck disable=SC2034 # for the tests
 scale=${TRIB_TEST_SCALE:-1}
 n=0 failed=0
@@ -33,7 +33,7 @@ t()
 	fi
 }
 
-# Last command of a test that calls t.
+# The last command of a test that calls t.
 done_testing()
 {
 	echo "1..$n"
@@ -44,7 +44,7 @@ bail() { echo "Bail out! $*"; exit 1; }
 
 load_module() { insmod "$ko" || bail "the module does not load"; }
 
-# The command succeeds within ten seconds.
+# Retry a command until it succeeds, for at most ten seconds.
 soon()
 {
 	local i

@@ -10,14 +10,13 @@ star=lsock
 trib=$PWD/build/trib
 tmp=$(mktemp -d)
 chmod 755 "$tmp"
-daemon=
 
 fabric() { scripts/fabric -n "$star" "$@"; }
 host() { nsenter --net="/run/netns/$star-$1" -- "${@:2}"; }
 
 cleanup()
 {
-	[[ ! $daemon ]] || kill "$daemon" 2>/dev/null
+	end_tribd
 	fabric down >/dev/null 2>&1
 	rm -rf "$tmp"
 }
@@ -41,10 +40,10 @@ member() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.
 
 # --- training
 
-# So many packets that one of a hundred being lost shows.
+# Send so many packets that a loss of one in a hundred is visible.
 train=(trib-train --epochs 6 --samples 1024 --hidden 64 --batch 128)
 
-# The same work by UDP alone ends at the same parameters, to the bit.
+# The same work by UDP only ends at the same parameters, to the bit.
 trains()
 {
 	fabric run --fail-fast -- "${train[@]}" --json "$tmp/udp" || return
@@ -76,7 +75,7 @@ trains_with_loss()
 	(($(member "$tmp/lossy" resends) + $(member "$tmp/lossy" fast_resends) > 0))
 }
 
-# --- every collective, in mixed company
+# --- every collective, with both kinds of ranks
 
 perf()
 {
@@ -97,7 +96,7 @@ collectives()
 
 # --- ends
 
-# dies RANK: that rank is killed in the midst of it; the others say so.
+# dies RANK: kill that rank during a collective; the others must report it.
 # shellcheck disable=SC2016 # for the shells there
 dies()
 {
@@ -142,11 +141,11 @@ events()
 	EOF
 }
 
-# --- whose the jobs are
+# --- owners of jobs
 
 as=(setpriv --clear-groups --inh-caps=-all)
 
-# all_as UID: all four ranks are that user's, who can do nothing else.
+# all_as UID: run all four ranks as that user, who has no privileges.
 all_as() { mixed "${as[@]}" --reuid="$1" --regid="$1" -- trib-perf -b 4K -e 4K -n 2; }
 
 others_are_refused()
@@ -175,14 +174,14 @@ no_claim_of() { ! claim_of "$@"; }
 
 tribd_claims_its_jobs()
 {
-	# The relay's job came before the module.
+	# The relay's job is older than the module.
 	soon claim_of r0 1 0 || { host r0 "$trib" module claim; return 1; }
 	host r0 "$trib" job add mine world 2 id 9 owner 4242 || return
 	claim_of r0 9 4242 || return
 	host r0 "$trib" -j doctor | grep 'all jobs are claimed' >/dev/null || return
 	host r0 "$trib" module claim del 9 || return
 	host r0 "$trib" -j doctor | grep 'not claimed for its owner' >/dev/null || return
-	# The module goes and comes: tribd hears of it.
+	# Unload and load the module: tribd must notice.
 	rmmod trib && insmod "$ko" || return
 	soon claim_of r0 9 4242 || return
 	claim_of r0 1 0 || return
@@ -192,7 +191,7 @@ tribd_claims_its_jobs()
 
 # --- a place from tribd, and the manual's example
 
-# tribd on w0, with the job of the relay, and one of its own rank alone.
+# tribd on w0, with the relay's job, and a job that has only this rank.
 start_tribd()
 {
 	local i cookie
@@ -200,7 +199,7 @@ start_tribd()
 	host r0 "$trib" job add solo world 1 id 3 || return
 	host r0 "$trib" tree add solo id 2 child w0:0 || return
 	nsenter --net="/run/netns/$star-w0" build/tribd >"$tmp/tribd" 2>&1 &
-	daemon=$!
+	echo $! >"$tmp/pid.tribd"
 	for ((i = 0; i < 100; i++)); do
 		host w0 "$trib" >/dev/null 2>&1 && break
 		sleep 0.1
@@ -216,6 +215,15 @@ start_tribd()
 	claim_of w0 3 4242
 }
 
+# Its pins would outlive it. They can go when it has ended.
+end_tribd()
+{
+	[[ -e $tmp/pid.tribd ]] || return 0
+	kill "$(<"$tmp/pid.tribd")"
+	rm "$tmp/pid.tribd"
+	soon host w0 build/tribd --purge
+}
+
 place_of_tribd()
 {
 	start_tribd || { cat "$tmp/tribd"; return 1; }
@@ -225,7 +233,7 @@ place_of_tribd()
 	grep -q 'kernel transport' "$tmp/solo"
 }
 
-# The example of trib-socket(7), as it is printed there.
+# Run the example of trib-socket(7) as it is printed there.
 example()
 {
 	{
@@ -243,7 +251,7 @@ example()
 		/usr/bin/python3 "$tmp/example.py")" "1 3"
 }
 
-# --- a fabric of such workers alone
+# --- a fabric in which all workers use sockets
 
 kernel_fabric()
 {
@@ -254,11 +262,11 @@ kernel_fabric()
 	grep -q 'kernel transport' "$tmp/perf"
 }
 
-# --- other ways for sums to come together, kernel and UDP ranks side by side
+# --- other paths of sums, with kernel and UDP ranks side by side
 
 sums() { mixed trib-perf -b 64K -e 256K -f 4 -n 3 -w 1 -c 2; }
 
-# One copy of a result for all, through a switch.
+# A switch copies each result for all workers.
 one_port()
 {
 	fabric down
@@ -267,7 +275,7 @@ one_port()
 	host r0 "$trib" stats | grep -E '^tx-result +[1-9]'
 }
 
-# Three trees, slots found by a hash, and a parameter server for what finds none.
+# Three trees, slots found by a hash, and a PS for chunks without a slot.
 pools()
 {
 	fabric down
@@ -284,8 +292,7 @@ pools()
 
 # --- jobs whose sums travel as floats
 
-# floats DTYPE: the order of additions is not ours to choose, but all ranks have
-# the same bits.
+# floats DTYPE: the order of additions varies, but all ranks have the same bits.
 floats()
 {
 	fabric down
@@ -296,8 +303,8 @@ floats()
 	netem limit 1000 && perf -p 3
 }
 
-# The relay's tribd comes first: it hears of the module, and its programs do not
-# keep it.
+# The relay's tribd comes first: it notices the module, but its programs do not
+# keep it loaded.
 fabric up star --workers 4 --transport udp >"$tmp/up" 2>&1 ||
 	{ cat "$tmp/up"; bail "no fabric"; }
 load_module
@@ -311,6 +318,7 @@ t claim__keeps_other_users_out others_are_refused
 t tribd__claims_jobs_for_their_owners tribd_claims_its_jobs
 t place__comes_from_tribd place_of_tribd
 t example__of_the_manual_works example
+t purge__leaves_nothing_of_tribd end_tribd
 t fabric__of_kernel_sockets kernel_fabric
 t multicast__one_copy_for_all one_port
 t shared__pools_of_three_trees pools

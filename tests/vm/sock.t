@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Collective sockets in stars of four workers, whose hosts have no tribd. A
-# program that needs another star than "sock" has its name behind a colon.
+# program that needs a fabric other than "sock" has its name behind a colon.
 #
 #	tests/vm/sock.t [PROGRAM[:FABRIC]...]
 set -uo pipefail
@@ -43,6 +43,6 @@ for program; do
 	fi
 	programs+=("$program")
 done
-# After the relays' programs, so that they do not hold it.
+# Load it after the relays' programs, so that they do not keep it.
 load_module
 tests/vm/guest-tap "${programs[@]}"

@@ -223,7 +223,7 @@ static void judge_verdict(const struct nl_request *r, int cmd, bool dump)
 		stress_complain("command %d was taken with %s: %s", cmd, wrong,
 				stress_hex(r->bytes, r->len));
 	if (!wrong && !verdict_is_right(cmd, dump, &claim))
-		stress_complain("command %d, role %d: error %d is wrong: %s", cmd, role, -got.error,
+		stress_complain("command %d, role %d: wrong error %d: %s", cmd, role, -got.error,
 				stress_hex(r->bytes, r->len));
 	if (got.error)
 		return;
@@ -260,7 +260,7 @@ static void judge(const struct nl_request *r, bool failing)
 	if (cmd < TRIB_CMD__MAX)
 		stress_count(REFUSED + cmd);
 	if (whole && !got.text && got.error != -EOPNOTSUPP)
-		stress_complain("command %d is refused (%d) without a word: %s", cmd, got.error,
+		stress_complain("command %d is refused (%d) without a text: %s", cmd, got.error,
 				stress_hex(r->bytes, r->len));
 }
 

@@ -181,14 +181,16 @@ static const char *judge_wants(int cmd, bool dump, uint32_t kfunc, const struct 
 	switch (cmd) {
 	case TRIB_CMD_KFUNC_GET:
 		if (!dump && kfunc != 1 << TRIB_A_KFUNC_NAME)
-			return "not one function by its name";
+			return "want one function, by its name";
 		return NULL;
 	case TRIB_CMD_CLAIM_NEW:
 		return claim->has_job && claim->has_uid && claim->uid != UINT32_MAX
 			       ? NULL
-			       : "a claim without job or user";
+			       : "a claim needs job and user";
 	case TRIB_CMD_CLAIM_DEL:
-		return claim->has_job && !claim->has_uid ? NULL : "not the job of a claim, alone";
+		return claim->has_job && !claim->has_uid
+			       ? NULL
+			       : "want the job of a claim and nothing else";
 	default:
 		return NULL;
 	}
@@ -205,10 +207,10 @@ const char *nl_judge_request(const struct nlmsghdr *nlh, struct nl_claim *claim)
 
 	*claim = (struct nl_claim){0};
 	if (nlh->nlmsg_len < NLMSG_LENGTH(GENL_HDRLEN))
-		return "no room for its header";
+		return "shorter than its header";
 	flags = nlh->nlmsg_flags & ~(NLM_F_REQUEST | NLM_F_ACK | NLM_F_ECHO);
 	if (g->reserved || (flags && flags != NLM_F_DUMP))
-		return "flags that mean nothing";
+		return "unknown flags";
 	if (!(dump ? nl_cmd_dumps(g->cmd) : nl_cmd_does(g->cmd)))
 		return "no such command";
 	/* A dump takes no selection. */
@@ -237,7 +239,7 @@ const char *nl_judge_answer(const struct nlmsghdr *nlh, struct nl_claim *claim)
 
 	*claim = (struct nl_claim){0};
 	if (nlh->nlmsg_len < NLMSG_LENGTH(GENL_HDRLEN))
-		return "no room for its header";
+		return "shorter than its header";
 	if (g->cmd >= TRIB_CMD__MAX || !cmds[g->cmd].gives)
 		return "an answer to no command";
 	if (g->version != TRIB_GENL_VERSION || g->reserved)
@@ -245,7 +247,7 @@ const char *nl_judge_answer(const struct nlmsghdr *nlh, struct nl_claim *claim)
 	w = walk_of((const uint8_t *)g + GENL_HDRLEN, nlh->nlmsg_len - NLMSG_LENGTH(GENL_HDRLEN));
 	while (walk_next(&w)) {
 		if (w.type >= TRIB_A__MAX || !(cmds[g->cmd].gives & 1U << w.type))
-			return "an attribute that is none of the command's";
+			return "an attribute that the command does not have";
 		if (tops & 1U << w.type)
 			return "two objects in one message";
 		tops |= 1U << w.type;
@@ -256,7 +258,7 @@ const char *nl_judge_answer(const struct nlmsghdr *nlh, struct nl_claim *claim)
 			return wrong;
 		if (w.type != TRIB_A_SOCK && w.type != TRIB_A_EVENT &&
 		    seen != (1U << sets[w.type].max) - 2)
-			return "an object without all of its attributes";
+			return "an object that lacks attributes";
 	}
 	return w.wrong ?: tops ? NULL : "nothing in it";
 }

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "tests/lib/tap.h"
-#include "tests/lib/lib_relay.h"
+#include "tests/lib/relay_thread.h"
 #include "tests/vm/rig/sockrig.h"
 #include "tests/vm/rig/stress.h"
 

@@ -79,7 +79,8 @@ void *crowd_churn(void *unused)
 		end = stress_now_ms() + 60000;
 		while ((crowd[i] = member(i)) < 0) {
 			if (errno != EADDRINUSE || stress_now_ms() > end)
-				stress_complain("the crowd has lost one: %s", strerror(errno));
+				stress_complain("cannot open a socket of the crowd again: %s",
+						strerror(errno));
 			usleep(1000);
 		}
 		usleep(1000);

@@ -25,7 +25,7 @@ struct packet {
 
 static const uint8_t types[] = {TRIB_T_GRAD,  TRIB_T_RESULT, TRIB_T_NEED, TRIB_T_ALIVE,
 				TRIB_T_ABORT, TRIB_T_PROBE,  TRIB_T_JOIN, TRIB_T_START,
-				TRIB_T_START, TRIB_T_LEAVE,  TRIB_T_GROW, 0};
+				TRIB_T_START, TRIB_T_LEAVE,  64,	  0};
 
 /* The newest packet to the relay, a template for others. Races may mix two
  * packets, which is welcome. */

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "tests/lib/tap.h"
-#include "tests/lib/lib_relay.h"
+#include "tests/lib/relay_thread.h"
 #include "tests/vm/netlink/nlsock.h"
 #include "tests/vm/netlink/nlspec.h"
 #include "sockcrowd.h"

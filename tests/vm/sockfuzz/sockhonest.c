@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tests/lib/lib_relay.h"
+#include "tests/lib/relay_thread.h"
 #include "sockevil.h"
 #include "sockhonest.h"
 #include "tests/vm/rig/stress.h"
