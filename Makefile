@@ -8,6 +8,7 @@
 #	sudo make check		run the tests, 15 minutes
 #	sudo make check-all	the long ones, too: hours
 #	sudo make bench		measure; BENCH="relay link" selects
+#	sudo make chaos		train while faults come: tests/chaos
 #	make SAN=1		user space with ASan and UBSan, into build/san
 #	sudo make install	into PREFIX (/usr/local), DESTDIR is honoured
 

@@ -72,7 +72,7 @@ __noinline int ndn_on_interest(struct xdp_md *ctx)
 		if (len < 0) {
 			faces_clear(w->faces);
 			face_add(w->faces, w->face);
-			return tx_slow(ctx, NDN_FLIGHT_KEPT);
+			return ndn_tx_slow(ctx, NDN_FLIGHT_KEPT);
 		}
 	}
 	return ndn_asks_interest(ctx);
@@ -140,9 +140,31 @@ int ndn_egress(struct xdp_md *ctx)
 }
 
 SEC("tc")
+int ndn_send(struct __sk_buff *skb)
+{
+	__u32 place = skb->cb[0], tick = skb->cb[1];
+
+	errand_erase(skb);
+	return grow_flight(skb, place, tick);
+}
+
+/* The libbpf that loads the object fills it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__array(values, int(void *));
+} ndn_next SEC(".maps") = {
+	.values = {(void *)&ndn_send},
+};
+
+SEC("tc")
 int ndn_grow(struct __sk_buff *skb)
 {
-	return grow_flight(skb);
+	if (!errand_take(skb, TRIB_ERRAND_NDN))
+		return TC_ACT_UNSPEC;
+	bpf_tail_call(skb, &ndn_next, 0);
+	return grow_drop(NDN_DROP_FLIGHT);
 }
 
 SEC("syscall")

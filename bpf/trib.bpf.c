@@ -56,9 +56,31 @@ int trib_egress(struct xdp_md *ctx)
 }
 
 SEC("tc")
+int trib_send(struct __sk_buff *skb)
+{
+	__u32 group = skb->cb[0], how = skb->cb[1];
+
+	errand_erase(skb);
+	return grow_send(skb, group, how);
+}
+
+/* The libbpf that loads the object fills it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__array(values, int(void *));
+} grow_next SEC(".maps") = {
+	.values = {(void *)&trib_send},
+};
+
+SEC("tc")
 int trib_grow(struct __sk_buff *skb)
 {
-	return grow_skb(skb);
+	if (!errand_take(skb, TRIB_ERRAND))
+		return TC_ACT_UNSPEC;
+	bpf_tail_call(skb, &grow_next, 0);
+	return grow_drop(TRIB_DROP_GROW);
 }
 
 SEC("xdp")

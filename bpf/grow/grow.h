@@ -71,7 +71,7 @@ static __always_inline bool grow_read(struct __sk_buff *skb, struct grow_arg *a,
 		return false;
 	a->len = skb->len - l4_off(a) - sizeof(struct udphdr) - sizeof(a->h);
 	a->offload = offloaded(skb, l4_off(a));
-	return a->h.type == TRIB_T_GROW && a->h.version == TRIB_WIRE_VERSION;
+	return a->h.version == TRIB_WIRE_VERSION;
 }
 
 /* Find the tree that XDP admitted the packet to; NULL if it changed since. */
@@ -118,44 +118,39 @@ static __always_inline bool grow_probe(struct trib_hdr *h)
 	return true;
 }
 
-/* Handle a packet with the mark. Return: a verdict. */
-static __always_inline int grow_marked(struct __sk_buff *skb, __u32 group)
+/* Send the packet by the orders @how for @group. Return: a verdict. */
+static __always_inline int grow_send(struct __sk_buff *skb, __u32 group, __u32 how)
 {
 	struct grow_arg a = {};
 	struct trib_tree *t;
 	struct ethhdr eth;
-	__u32 child, how, why;
-	__u8 mac[ETH_ALEN], type;
+	__u32 child, why;
+	__u8 type;
 
 	if (!grow_read(skb, &a, &eth))
 		return grow_drop(TRIB_DROP_TYPE);
 	t = grow_tree(&a.h);
 	if (!t)
 		return grow_drop(TRIB_DROP_GROW_GONE);
-	how = bpf_ntohs(load16(&a.h.relay));
 	child = bpf_ntohs(load16(&a.h.child));
-	__builtin_memcpy(mac, &a.h.aux, ETH_ALEN);
-	type = a.h.attempt;
-	a.h.type = type;
-	a.h.attempt = 0;
-	store16(&a.h.relay, how & (GROW_FILL | GROW_ANSWER) ? 0 : a.sport);
 	if (how & GROW_FILL) {
+		type = how & GROW_POOL ? TRIB_T_GRAD : GROW_TYPE_OF(how);
 		why = how & GROW_POOL ? pool_grow(skb, &a) : grow_fill(skb, &a, t, type);
 		if (why)
 			return grow_drop(why);
 		grow_count(type, how);
+		if (type == TRIB_T_NEED && t->deliver)
+			ring_event(t->deliver, &a.h, TRIB_T_NEED, a.seen);
 	}
-	if (type == TRIB_T_NEED && (how & GROW_FILL) && t->deliver)
-		ring_event(t->deliver, &a.h, TRIB_T_NEED, a.seen);
 	if ((how & GROW_ANSWER) && (how & GROW_POOL)) {
 		if (!grow_probe(&a.h))
 			return grow_drop(TRIB_DROP_GROW_GONE);
-		grow_answer(skb, &a, ANSWER_TO(a.sport, a.vlan), mac, eth.h_dest);
+		grow_answer(skb, &a, ANSWER_TO(a.sport, a.vlan), eth.h_source, eth.h_dest);
 	} else if (how & GROW_ANSWER) {
 		if (child >= TRIB_CHILDREN_MAX)
 			return grow_drop(TRIB_DROP_CHILD);
-		grow_answer(skb, &a, ANSWER_TO(t->child[child].port, t->child[child].vlan), mac,
-			    eth.h_dest);
+		grow_answer(skb, &a, ANSWER_TO(t->child[child].port, t->child[child].vlan),
+			    eth.h_source, eth.h_dest);
 	} else if (how & GROW_BOTH) {
 		grow_group(skb, &a, t->down);
 		grow_group(skb, &a, t->up);
@@ -163,16 +158,6 @@ static __always_inline int grow_marked(struct __sk_buff *skb, __u32 group)
 		grow_group(skb, &a, group);
 	}
 	return TC_ACT_STOLEN;
-}
-
-static __always_inline int grow_skb(struct __sk_buff *skb)
-{
-	void *data = (void *)(long)skb->data, *end = (void *)(long)skb->data_end;
-	struct ethhdr *eth = data;
-
-	if ((void *)(eth + 1) > end || load16(eth->h_source) != MARK)
-		return TC_ACT_UNSPEC;
-	return grow_marked(skb, load32(eth->h_source + 2));
 }
 
 #endif /* TRIB_BPF_GROW_H */

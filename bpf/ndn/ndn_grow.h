@@ -300,16 +300,14 @@ static __always_inline int grow_drop(__u32 why)
 	return TC_ACT_SHOT;
 }
 
-static __always_inline int grow_flight(struct __sk_buff *skb)
+/* Send flight number @tick, of row @place. Return: a verdict. */
+static __always_inline int grow_flight(struct __sk_buff *skb, __u32 place, __u32 tick)
 {
-	struct ndn_tag *tag = (void *)(long)skb->data;
 	struct ndn_copy *c = grow_copy();
 	struct ndn_flight *row, l;
 	__u32 why, pop = 0;
 
-	if ((void *)(tag + 1) > (void *)(long)skb->data_end || tag->mark != NDN_MARK)
-		return TC_ACT_UNSPEC;
-	row = tx_flight_of(tag);
+	row = tx_flight_of(place, tick);
 	if (!row || !c)
 		return grow_drop(NDN_DROP_FLIGHT);
 	l = *row;

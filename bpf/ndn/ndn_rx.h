@@ -98,13 +98,16 @@ static __always_inline int rx_v6(struct xdp_md *ctx, struct rx *r)
 /* The packet may be followed by padding. */
 static __always_inline int rx_ether(struct xdp_md *ctx, struct rx *r)
 {
+	void *end = (void *)(long)ctx->data_end;
 	struct ethhdr *eth = (void *)(long)ctx->data;
+	__u64 len = end - (void *)eth;
 
-	if ((void *)(eth + 1) > (void *)(long)ctx->data_end)
+	HIDE(len); /* verifiers refuse the difference of two pointers in 32 bits */
+	if ((void *)(eth + 1) > end)
 		return XDP_PASS;
 	__builtin_memcpy(r->from.addr, eth->h_source, ETH_ALEN);
 	r->off = r->l3;
-	r->len = (__u32)(ctx->data_end - ctx->data) - r->l3;
+	r->len = len - r->l3;
 	return RX_OK;
 }
 
@@ -118,6 +121,8 @@ static __always_inline int rx_headers(struct xdp_md *ctx, struct rx *r)
 
 	if ((void *)(eth + 1) > end)
 		return XDP_PASS;
+	if (marked(eth))
+		return ndn_drop(NDN_DROP_SOURCE);
 	proto = eth->h_proto;
 	r->l3 = sizeof(*eth);
 	if (proto == bpf_htons(ETH_P_8021Q)) {

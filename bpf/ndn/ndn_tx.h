@@ -10,6 +10,7 @@
 #define TRIB_BPF_NDN_TX_H
 
 #include "ndn_rx.h"
+#include "packet/errand.h"
 
 /* Takes the place of the MAC addresses of a frame for the devmap program. */
 struct ndn_tag {
@@ -194,20 +195,19 @@ __noinline int ndn_tx_put(struct xdp_md *ctx, __u32 face, __u32 off, __u32 len)
  * ndn_tx_flight() - make a flight of @kind to the receivers in struct ndn_work, with
  * the number &ndn_work.tick. Return: its row, or < 0.
  */
-__noinline int ndn_tx_flight(struct xdp_md *ctx, __u32 kind)
+__noinline int ndn_tx_flight(__u32 kind)
 {
-	struct ndn_tag *tag = (void *)(long)ctx->data;
 	struct ndn_work *w = ndn_work();
 	struct ndn_flight *l;
 	__u32 place, tick;
 
-	if (!w || (void *)(tag + 1) > (void *)(long)ctx->data_end)
-		return NDN_DROP_SHORT;
+	if (!w)
+		return -1;
 	tick = ++w->tick;
 	place = bpf_get_smp_processor_id() * NDN_FLIGHTS + (tick & (NDN_FLIGHTS - 1));
 	l = bpf_map_lookup_elem(&ndn_flights, &place);
 	if (!l)
-		return NDN_DROP_FLIGHT;
+		return -1;
 	l->tick = tick;
 	l->kind = kind;
 	l->mark = w->mark;
@@ -220,20 +220,29 @@ __noinline int ndn_tx_flight(struct xdp_md *ctx, __u32 kind)
 #pragma clang loop unroll(full)
 	for (int i = 0; i < NDN_FACE_WORDS; i++)
 		l->faces[i] = w->faces[i];
-	tag->tick = tick;
+	return place;
+}
+
+/* Mark the frame as the flight in row @place. Return: false if it is too short. */
+static __always_inline bool tx_mark(struct xdp_md *ctx, const struct ndn_work *w, __u32 place)
+{
+	struct ndn_tag *tag = (void *)(long)ctx->data;
+
+	if ((void *)(tag + 1) > (void *)(long)ctx->data_end)
+		return false;
+	tag->tick = w->tick;
 	tag->rsvd = 0;
 	tag->mark = NDN_MARK;
 	tag->place = place;
-	return 0;
+	return true;
 }
 
-/* Find the flight of a marked frame. NULL: reused or forged. */
-static __always_inline struct ndn_flight *tx_flight_of(const struct ndn_tag *tag)
+/* Find flight number @tick in row @place. NULL: the row was reused. */
+static __always_inline struct ndn_flight *tx_flight_of(__u32 place, __u32 tick)
 {
-	__u32 place = tag->place;
 	struct ndn_flight *l = bpf_map_lookup_elem(&ndn_flights, &place);
 
-	return l && l->tick == tag->tick ? l : NULL;
+	return l && l->tick == tick ? l : NULL;
 }
 
 static __always_inline bool face_in(const __u64 *set, __u32 face)
@@ -251,12 +260,16 @@ static __always_inline void face_remove(__u64 *set, __u32 face)
 	set[face >> 6 & (NDN_FACE_WORDS - 1)] &= ~(1ULL << (face & 63));
 }
 
-/* Pass the frame to the clsact program. Return: a verdict. */
-static __always_inline int tx_slow(struct xdp_md *ctx, __u32 kind)
+/* ndn_tx_slow() - pass the frame to the clsact program. Return: a verdict. */
+__noinline int ndn_tx_slow(struct xdp_md *ctx, __u32 kind)
 {
-	__u32 why = ndn_tx_flight(ctx, kind);
+	struct ndn_work *w = ndn_work();
+	int place = ndn_tx_flight(kind);
 
-	return why ? ndn_drop(why) : XDP_PASS;
+	if (!w || place < 0)
+		return ndn_drop(NDN_DROP_FLIGHT);
+	return errand_put(ctx, TRIB_ERRAND_NDN, place, w->tick) ? XDP_PASS
+								: ndn_drop(NDN_DROP_META);
 }
 
 /*
@@ -280,7 +293,7 @@ __noinline int ndn_tx_one(struct xdp_md *ctx, __u32 face, __u32 off, __u32 len)
 		face_add(w->faces, face);
 		w->v.packet_off = off - w->base;
 		w->v.packet_len = len;
-		return tx_slow(ctx, NDN_FLIGHT_COPY);
+		return ndn_tx_slow(ctx, NDN_FLIGHT_COPY);
 	}
 	if (bpf_redirect_map(&ndn_ports, f->ifindex, XDP_ABORTED) != XDP_REDIRECT)
 		return ndn_drop(NDN_DROP_PORT);
@@ -325,7 +338,8 @@ static __always_inline int tx_faces(struct xdp_md *ctx, struct ndn_work *w,
 				    const struct ndn_config *c)
 {
 	__u64 slow = 0;
-	__u32 face, why;
+	__u32 face;
+	int place;
 
 	ndn_count(NDN_STAT_TX_DATA);
 	face = only_face(w->faces);
@@ -335,10 +349,12 @@ static __always_inline int tx_faces(struct xdp_md *ctx, struct ndn_work *w,
 	for (int i = 0; i < NDN_FACE_WORDS; i++)
 		slow |= w->faces[i] & (c->extra[i] | c->generic[i]);
 	if (slow)
-		return tx_slow(ctx, NDN_FLIGHT_COPY);
-	why = ndn_tx_flight(ctx, NDN_FLIGHT_COPY);
-	if (why)
-		return ndn_drop(why);
+		return ndn_tx_slow(ctx, NDN_FLIGHT_COPY);
+	place = ndn_tx_flight(NDN_FLIGHT_COPY);
+	if (place < 0)
+		return ndn_drop(NDN_DROP_FLIGHT);
+	if (!tx_mark(ctx, w, place))
+		return ndn_drop(NDN_DROP_SHORT);
 	return bpf_redirect_map(&ndn_out, 0, BPF_F_BROADCAST);
 }
 
@@ -351,7 +367,7 @@ static __always_inline int tx_egress(struct xdp_md *ctx)
 
 	if ((void *)(tag + 1) > (void *)(long)ctx->data_end || tag->mark != NDN_MARK)
 		return XDP_PASS;
-	l = tx_flight_of(tag);
+	l = tx_flight_of(tag->place, tag->tick);
 	if (!l)
 		return ndn_drop(NDN_DROP_FLIGHT);
 	face = bpf_map_lookup_elem(&ndn_first, &ifindex);

@@ -127,7 +127,7 @@ __noinline int ndn_pit_insert(struct xdp_md *ctx)
 		return ndn_drop(act);
 	faces_clear(w->faces);
 	face_add(w->faces, w->face);
-	return tx_slow(ctx, NDN_FLIGHT_ACK);
+	return ndn_tx_slow(ctx, NDN_FLIGHT_ACK);
 }
 
 /* Under the lock. Return: enum pit_act. Clears USED if the entry can go. */

@@ -36,6 +36,15 @@ static __always_inline void foreign_ask(struct xdp_md *ctx, const struct pkt *p,
 	}
 }
 
+/* May the sender's packets pass the firewall? */
+static __always_inline bool foreign_may(const struct pkt *p)
+{
+	struct trib_forward key = {.ifindex = p->ifindex};
+
+	__builtin_memcpy(key.mac, p->eth->h_source, ETH_ALEN);
+	return bpf_map_lookup_elem(&forwards, &key);
+}
+
 /* Count down the hops. Return: true if none is left. */
 static __always_inline bool foreign_age(struct pkt *p)
 {
@@ -77,6 +86,8 @@ static __noinline int foreign_pass(struct xdp_md *ctx, struct pkt *p, __u32 why)
 		return XDP_PASS;
 	if (rc != BPF_FIB_LKUP_RET_SUCCESS)
 		return drop(why);
+	if (!foreign_may(p))
+		return XDP_PASS;
 	if (bpf_redirect_map(&ports, fib.ifindex, XDP_ABORTED) != XDP_REDIRECT)
 		return XDP_PASS;
 	if (foreign_age(p))

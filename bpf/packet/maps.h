@@ -151,6 +151,14 @@ struct {
 	__type(value, struct trib_pool_local);
 } pool_faces SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 4096);
+	__type(key, struct trib_forward);
+	__type(value, __u32);
+} forwards SEC(".maps");
+
 /* Tail calls to the NDN forwarder, empty unless it is loaded: ndn_xdp, ndn_egress. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);

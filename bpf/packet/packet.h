@@ -29,6 +29,7 @@
  * for a group, and an NDN frame without headers. No real source has the multicast
  * bit, and no frame with a mark comes in (marked()).
  */
+#define MARK bpf_htons(0x0354)
 #define NDN_MARK bpf_htons(0x036e)
 
 #define VLAN_ID_MASK 0x0fff
@@ -65,6 +66,14 @@ static __always_inline __u32 load32(const void *p)
 static __always_inline __u64 load64(const void *p)
 {
 	return *(const __u64 *)p;
+}
+
+/* Does the frame, as it arrived, bear a mark of ours? */
+static __always_inline bool marked(const struct ethhdr *eth)
+{
+	__u16 first = load16(eth->h_source);
+
+	return (first & 1) && (first == MARK || first == NDN_MARK);
 }
 
 static __always_inline void store16(void *p, __u16 v)

@@ -166,7 +166,7 @@ static __always_inline int parse_gso(struct xdp_md *ctx, struct pkt *p, __u32 le
 	 (__u64)(fmt) << 32)
 #define HEAD_GRAD HEAD(TRIB_WIRE_VERSION, TRIB_T_GRAD, TRIB_F_UP, 0, 0)
 /* Bits that a plain GRAD may have set: flags, and the formats Q32, I32, W64. */
-#define HEAD_FREE HEAD(0, 0, TRIB_F_RESEND | TRIB_F_PUSH | TRIB_F_CE, 0, 3)
+#define HEAD_FREE HEAD(0, 0, TRIB_F_RESEND | TRIB_F_PUSH | TRIB_F_CE | TRIB_F_HEAD, 0, 3)
 
 /* Most packets are plain: integers for a dedicated tree. One check admits them. */
 static __always_inline bool plain_grad(const struct trib_hdr *h)
@@ -254,6 +254,8 @@ static __always_inline int parse(struct xdp_md *ctx, struct pkt *p)
 
 	if ((void *)(eth + 1) > end)
 		return XDP_PASS;
+	if (marked(eth))
+		return drop(TRIB_DROP_MARK);
 	proto = load16(&eth->h_proto);
 	p->l3 = eth + 1;
 	p->l3_off = sizeof(*eth);

@@ -10,19 +10,10 @@
 #ifndef TRIB_BPF_SEND_H
 #define TRIB_BPF_SEND_H
 
+#include "errand.h"
 #include "meta.h"
 #include "packet.h"
 #include "stats.h"
-
-/* First bytes of the source MAC of a frame for a group: no real source has the
- * multicast bit.
- */
-#define MARK bpf_htons(0x0354)
-
-struct mark {
-	__be16 mark;
-	__u32 group;
-} __attribute__((packed));
 
 /*
  * enum grow_how - orders for the clsact program: &trib_errand.arg[1]; the group is
@@ -38,6 +29,9 @@ enum grow_how {
 	/* with FILL: a slot of a shared pool; with ANSWER: a PROBE's answer */
 	GROW_POOL = 1 << 3,
 };
+
+#define GROW_TYPE(type) ((__u32)(type) << 8)
+#define GROW_TYPE_OF(how) ((__u8)((how) >> 8))
 
 /* The first 8 bytes of a header that is not compressed. */
 static __always_inline __u64 head_word(__u8 type, __u8 flags, __u64 meta)
@@ -60,22 +54,14 @@ static __always_inline void mark_group(struct ethhdr *eth, __u32 group)
 	store32(eth->h_source + 2, group);
 }
 
-/* Hand the packet to the port's clsact program. Return: a verdict. */
-static __always_inline int to_grow(struct pkt *p, __u32 group, __u32 how)
+/* to_grow() - hand the packet to the port's clsact program. Return: a verdict. */
+__noinline int to_grow(struct xdp_md *ctx, __u32 group, __u32 how)
 {
-	if (how & GROW_ANSWER)
-		__builtin_memcpy(&p->h->aux, p->eth->h_source, ETH_ALEN);
-	else
-		p->udp->source = load16(&p->h->relay);
-	mark_group(p->eth, group);
-	p->h->attempt = p->h->type;
-	p->h->type = TRIB_T_GROW;
-	store16(&p->h->relay, bpf_htons(how));
-	return XDP_PASS;
+	return errand_put(ctx, TRIB_ERRAND, group, how) ? XDP_PASS : drop(TRIB_DROP_META);
 }
 
 /* Send to all members of @group. Return: a verdict. */
-static __always_inline int to_group(struct pkt *p, __u32 group)
+static __always_inline int to_group(struct xdp_md *ctx, struct pkt *p, __u32 group)
 {
 	struct trib_group *row;
 	void *devmap;
@@ -90,17 +76,17 @@ static __always_inline int to_group(struct pkt *p, __u32 group)
 	row = bpf_map_lookup_elem(&members, &group);
 	if (!row || !row->n)
 		return drop(TRIB_DROP_GROUP);
-	return to_grow(p, group, 0);
+	return to_grow(ctx, group, 0);
 }
 
 /* Send to the children and, unless this is the root, the parent. */
-static __always_inline int to_all(struct pkt *p, const struct trib_tree *t)
+static __always_inline int to_all(struct xdp_md *ctx, struct pkt *p, const struct trib_tree *t)
 {
 	if (t->flags & TRIB_TREE_ROOT)
-		return to_group(p, t->down);
+		return to_group(ctx, p, t->down);
 	if (t->all == TRIB_NONE)
-		return to_grow(p, TRIB_NONE, GROW_BOTH);
-	return to_group(p, t->all);
+		return to_grow(ctx, TRIB_NONE, GROW_BOTH);
+	return to_group(ctx, p, t->all);
 }
 
 /* Cut the packet to @len bytes behind our header, and locate @p again. */

@@ -35,7 +35,7 @@ static __always_inline int pool_sum_out(struct xdp_md *ctx, struct pkt *p,
 
 	if (len > p->len) {
 		p->h->flags = TRIB_F_UP | resend;
-		return to_grow(p, t->up, GROW_FILL | GROW_POOL);
+		return to_grow(ctx, t->up, GROW_FILL | GROW_POOL);
 	}
 	if (!shrink(ctx, p, len))
 		return drop(TRIB_DROP_GROW);
@@ -46,7 +46,7 @@ static __always_inline int pool_sum_out(struct xdp_md *ctx, struct pkt *p,
 	store32(&h->nval, bpf_htons(a->nval)); /* and aux = 0 */
 	store32(&h->scale, META_SCALE(a->meta));
 	stat(TRIB_TX_PARTIAL);
-	return to_group(p, t->up);
+	return to_group(ctx, p, t->up);
 }
 
 /* Sum a GRAD that bears our number. Return: a verdict. */
@@ -71,14 +71,15 @@ static __always_inline int pool_own(struct xdp_md *ctx, struct pkt *p, const str
 	case POOL_PASS:
 		stat(TRIB_POOL_PASSED);
 		store16(&p->h->relay, bpf_htons(row->next));
-		return to_group(p, t->up);
+		return to_group(ctx, p, t->up);
 	default:
 		return drop(act - POOL_DROP);
 	}
 }
 
 /* Send PROBE back to its sender, with our number. Return: a verdict. */
-static __always_inline int pool_probe(struct pkt *p, const struct trib_pool *row)
+static __always_inline int pool_probe(struct xdp_md *ctx, struct pkt *p,
+				      const struct trib_pool *row)
 {
 	struct trib_hdr *h = p->h;
 
@@ -88,12 +89,12 @@ static __always_inline int pool_probe(struct pkt *p, const struct trib_pool *row
 	store16(&h->aux, 0);
 	store32(&h->scale, 0);
 	if (!can_answer(p))
-		return to_grow(p, TRIB_NONE, GROW_ANSWER | GROW_POOL);
+		return to_grow(ctx, TRIB_NONE, GROW_ANSWER | GROW_POOL);
 	store16(&h->relay, bpf_htons(row->relay));
 	return to_sender(p, p->udp->source);
 }
 
-static __always_inline int pool_down(struct pkt *p, const struct trib_tree *t)
+static __always_inline int pool_down(struct xdp_md *ctx, struct pkt *p, const struct trib_tree *t)
 {
 	struct pool_arg a;
 	int rc;
@@ -105,7 +106,7 @@ static __always_inline int pool_down(struct pkt *p, const struct trib_tree *t)
 			stat_call(rc);
 		stat(TRIB_TX_RESULT);
 	}
-	return to_group(p, t->down);
+	return to_group(ctx, p, t->down);
 }
 
 static __always_inline void pool_count(const struct pkt *p)
@@ -137,14 +138,14 @@ static __always_inline int pool_packet(struct xdp_md *ctx, struct pkt *p, const 
 	if (why)
 		return why == POOL_LEAVE ? XDP_PASS : drop(why);
 	if (p->h->type == TRIB_T_PROBE)
-		return pool_probe(p, row);
+		return pool_probe(ctx, p, row);
 	pool_count(p);
 	if (!(p->h->flags & TRIB_F_UP))
-		return pool_down(p, t);
+		return pool_down(ctx, p, t);
 	if (p->h->type == TRIB_T_GRAD && bpf_ntohs(load16(&p->h->relay)) == row->relay)
 		return pool_own(ctx, p, t, row);
 	stat(TRIB_POOL_FORWARDED);
-	return to_group(p, t->up);
+	return to_group(ctx, p, t->up);
 }
 
 #endif /* TRIB_BPF_POOL_H */

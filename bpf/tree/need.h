@@ -27,7 +27,7 @@ static __always_inline int need_out(struct xdp_md *ctx, struct pkt *p, const str
 			      : to == NEED_TO_DOWN || is_root(t) ? t->down
 								 : t->all;
 
-		return grow(p, TRIB_T_NEED, group, both ? GROW_BOTH : 0);
+		return grow(ctx, TRIB_T_NEED, group, both ? GROW_BOTH : 0);
 	}
 	if (!shrink(ctx, p, NEED_LEN))
 		return drop(TRIB_DROP_GROW);
@@ -41,11 +41,11 @@ static __always_inline int need_out(struct xdp_md *ctx, struct pkt *p, const str
 	store64(bitmap, bpf_cpu_to_be64(seen));
 	stat(TRIB_TX_NEED);
 	if (to == NEED_TO_UP)
-		return to_group(p, t->up);
+		return to_group(ctx, p, t->up);
 	local_event(p, t, TRIB_T_NEED, seen);
 	if (to == NEED_TO_DOWN || is_root(t))
-		return to_group_or_local(p, t, t->down);
-	return to_all(p, t);
+		return to_group_or_local(ctx, p, t, t->down);
+	return to_all(ctx, p, t);
 }
 
 /* Answer a child that lacks the result. Return: a verdict. */
@@ -54,7 +54,7 @@ static __always_inline int need_up(struct xdp_md *ctx, struct pkt *p, const stru
 {
 	switch (act) {
 	case SLOT_ANSWER:
-		return grow(p, TRIB_T_RESULT, TRIB_NONE, GROW_ANSWER);
+		return grow(ctx, TRIB_T_RESULT, TRIB_NONE, GROW_ANSWER);
 	case SLOT_AGAIN:
 		return need_out(ctx, p, t, a->seen, NEED_TO_UP);
 	default:
@@ -68,9 +68,9 @@ static __always_inline int need_down(struct xdp_md *ctx, struct pkt *p, const st
 {
 	switch (act) {
 	case SLOT_ANSWER:
-		return grow(p, TRIB_T_RESULT, t->up, 0);
+		return grow(ctx, TRIB_T_RESULT, t->up, 0);
 	case SLOT_AGAIN:
-		return grow(p, TRIB_T_GRAD, t->up, 0);
+		return grow(ctx, TRIB_T_GRAD, t->up, 0);
 	default:
 		return need_out(ctx, p, t, a->seen, NEED_TO_DOWN);
 	}

@@ -61,11 +61,10 @@ static __always_inline bool too_long(const struct pkt *p, const struct slot_arg 
 	return trib_payload_len(a->nval) > p->len;
 }
 
-/* Let the clsact program grow the packet; it reads the slot again. */
-static __always_inline int grow(struct pkt *p, __u8 type, __u32 group, __u32 how)
+/* Let the clsact program turn the packet into a @type; it reads the slot again. */
+static __always_inline int grow(struct xdp_md *ctx, __u8 type, __u32 group, __u32 how)
 {
-	p->h->type = type;
-	return to_grow(p, group, GROW_FILL | how);
+	return to_grow(ctx, group, GROW_TYPE(type) | GROW_FILL | how);
 }
 
 /* Deliver the result in the packet to the ranks here. Return: as deliver(). */
@@ -114,11 +113,12 @@ static __always_inline bool local_event(struct pkt *p, const struct trib_tree *t
 }
 
 /* Send to a group; drop if there is none because all receivers are ranks here. */
-static __always_inline int to_group_or_local(struct pkt *p, const struct trib_tree *t, __u32 group)
+static __always_inline int to_group_or_local(struct xdp_md *ctx, struct pkt *p,
+					     const struct trib_tree *t, __u32 group)
 {
 	if (group == TRIB_NONE && t->deliver)
 		return XDP_DROP;
-	return to_group(p, group);
+	return to_group(ctx, p, group);
 }
 
 /* Send the slot's result to the ranks here and to @group. Return: a verdict. */
@@ -126,13 +126,13 @@ static __always_inline int result_out(struct xdp_md *ctx, struct pkt *p, const s
 				      const struct slot_arg *a, __u32 group)
 {
 	if (too_long(p, a))
-		return grow(p, TRIB_T_RESULT, group, 0);
+		return grow(ctx, TRIB_T_RESULT, group, 0);
 	if (!shrink(ctx, p, trib_payload_len(a->nval)))
 		return drop(TRIB_DROP_GROW);
 	turn(p, a, TRIB_T_RESULT, a->flags & SLOT_KEEP_FLAGS);
 	local_copy(ctx, p, t, a);
 	stat(TRIB_TX_RESULT);
-	return to_group_or_local(p, t, group);
+	return to_group_or_local(ctx, p, t, group);
 }
 
 /* Send the slot's sum to the parent. Return: a verdict. */
@@ -142,12 +142,12 @@ static __always_inline int partial_out(struct xdp_md *ctx, struct pkt *p, const 
 	__u8 flags = (a->flags & SLOT_KEEP_FLAGS) | resend;
 
 	if (too_long(p, a))
-		return grow(p, TRIB_T_GRAD, t->up, 0);
+		return grow(ctx, TRIB_T_GRAD, t->up, 0);
 	if (!shrink(ctx, p, trib_payload_len(a->nval)))
 		return drop(TRIB_DROP_GROW);
 	turn(p, a, TRIB_T_GRAD, flags | (a->nval ? 0 : TRIB_F_EMPTY));
 	stat(TRIB_TX_PARTIAL);
-	return to_group(p, t->up);
+	return to_group(ctx, p, t->up);
 }
 
 /* Send the result to the child that the packet came from. Return: a verdict. */
@@ -155,7 +155,7 @@ static __always_inline int answer_out(struct xdp_md *ctx, struct pkt *p, const s
 				      const struct slot_arg *a, __be16 port)
 {
 	if (too_long(p, a) || !can_answer(p))
-		return grow(p, TRIB_T_RESULT, TRIB_NONE, GROW_ANSWER);
+		return grow(ctx, TRIB_T_RESULT, TRIB_NONE, GROW_ANSWER);
 	if (!shrink(ctx, p, trib_payload_len(a->nval)))
 		return drop(TRIB_DROP_GROW);
 	turn(p, a, TRIB_T_RESULT, a->flags & SLOT_KEEP_FLAGS);

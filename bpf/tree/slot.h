@@ -82,7 +82,9 @@ static __always_inline void slot_take(struct trib_slot *s, const struct slot_arg
 	s->flags = 0;
 	s->seen = 0;
 	*slot_meta(s) = a->meta;
-	s->first_ns = a->chunk % TRIB_LAG_EVERY ? 0 : bpf_ktime_get_ns();
+	s->first_ns = 0;
+	if (!(a->chunk % TRIB_LAG_EVERY) || (a->flags & TRIB_F_HEAD))
+		s->first_ns = bpf_ktime_get_ns();
 }
 
 /* Report the slot's state to the caller. */

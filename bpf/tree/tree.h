@@ -9,21 +9,61 @@
 #include "need.h"
 #include "node.h"
 
-/* Record how far behind the first contribution this child is. */
-static __noinline void lag_sample(__u32 tree, __u32 child, const struct slot_arg *a, bool last)
+/*
+ * Note a contribution to a timed chunk. Return: ns since the one before it. The
+ * slot's owner word is free: two at once cost a wrong time, no more.
+ */
+static __always_inline __u64 lag_gap(const struct slot_arg *a, __u64 now)
+{
+	struct trib_slot *s = bpf_map_lookup_elem(&slots, &a->key);
+	__u64 before;
+
+	if (!s)
+		return 0;
+	before = s->newest_ns;
+	s->newest_ns = now;
+	if (before < a->first_ns)
+		before = a->first_ns;
+	return now > before ? now - before : 0;
+}
+
+/* The child was the last: the others waited for it for @gap. */
+static __always_inline void lag_wait(struct trib_lag_child *c, bool head, __u64 gap, __u64 since)
+{
+	if (head) {
+		__sync_fetch_and_add(&c->start_last, 1);
+		__sync_fetch_and_add(&c->start_wait_ns, gap);
+		c->behind_ns = gap;
+		return;
+	}
+	gap = gap > c->behind_ns ? gap - c->behind_ns : 0;
+	__sync_fetch_and_add(&c->data_wait_ns, gap < since ? gap : since);
+}
+
+/* Record how far behind the others this child is at a timed chunk. */
+static __noinline void lag_sample(__u32 tree, __u32 child, const struct slot_arg *a, bool last,
+				  bool head)
 {
 	struct trib_lag *row = bpf_map_lookup_elem(&lag, &tree);
-	__u64 now = bpf_ktime_get_ns();
+	__u64 now = bpf_ktime_get_ns(), gap = lag_gap(a, now);
 	struct trib_lag_child *c;
 
 	if (!row || child >= TRIB_CHILDREN_MAX)
 		return;
 	c = &row->child[child];
-	__sync_fetch_and_add(&c->samples, 1);
-	if (a->first_ns && now > a->first_ns)
-		__sync_fetch_and_add(&c->lag_ns, now - a->first_ns);
+	if (head) {
+		__sync_fetch_and_add(&c->starts, 1);
+		c->behind_ns = 0;
+	}
 	if (last)
-		__sync_fetch_and_add(&c->last, 1);
+		lag_wait(c, head, gap, now > c->seen_ns ? now - c->seen_ns : 0);
+	if (!(a->chunk % TRIB_LAG_EVERY)) {
+		__sync_fetch_and_add(&c->samples, 1);
+		if (now > a->first_ns)
+			__sync_fetch_and_add(&c->lag_ns, now - a->first_ns);
+		if (last)
+			__sync_fetch_and_add(&c->last, 1);
+	}
 	c->chunk = a->chunk;
 	c->seen_ns = now;
 }
@@ -61,8 +101,9 @@ static __always_inline int tree_grad(struct xdp_md *ctx, struct pkt *p, struct t
 	act = trib_fmt_is_float(META_FMT(a.meta)) ? slot_grad_floats(ctx, &a) : slot_grad(ctx, &a);
 	if (act <= SLOT_DONE) {
 		stat(TRIB_ADDED);
-		if (!(a.chunk % TRIB_LAG_EVERY))
-			lag_sample(bpf_ntohs(load16(&p->h->tree)), child, &a, act == SLOT_DONE);
+		if (a.first_ns)
+			lag_sample(bpf_ntohs(load16(&p->h->tree)), child, &a, act == SLOT_DONE,
+				   p->h->flags & TRIB_F_HEAD);
 	}
 	switch (act) {
 	case SLOT_HELD:
@@ -105,12 +146,12 @@ static __always_inline int tree_result(struct xdp_md *ctx, struct pkt *p, struct
 	local_copy(ctx, p, t, &a);
 	stat(TRIB_TX_RESULT);
 	if (up && !is_root(t))
-		return to_all(p, t);
-	return to_group_or_local(p, t, t->down);
+		return to_all(ctx, p, t);
+	return to_group_or_local(ctx, p, t, t->down);
 }
 
 /* Pass ALIVE and ABORT up to the root, and from there down to everybody. */
-static __always_inline int tree_control(struct pkt *p, struct trib_tree *t)
+static __always_inline int tree_control(struct xdp_md *ctx, struct pkt *p, struct trib_tree *t)
 {
 	__u8 type = p->h->type;
 
@@ -118,14 +159,14 @@ static __always_inline int tree_control(struct pkt *p, struct trib_tree *t)
 	if (type >= TRIB_T_JOIN)
 		return XDP_PASS;
 	if ((p->h->flags & TRIB_F_UP) && !is_root(t))
-		return to_group(p, t->up);
+		return to_group(ctx, p, t->up);
 	p->h->flags &= ~TRIB_F_UP;
 	if (is_leaf(t) && !t->deliver)
 		return drop(TRIB_DROP_DELIVER);
 	local_event(p, t, type, 0);
 	if (is_leaf(t))
 		return XDP_DROP;
-	return to_group_or_local(p, t, t->down);
+	return to_group_or_local(ctx, p, t, t->down);
 }
 
 /* Handle an admitted packet; @child sent it, if it travels up. Return: a verdict. */
@@ -140,7 +181,7 @@ static __always_inline int tree_packet(struct xdp_md *ctx, struct pkt *p, struct
 	case TRIB_T_NEED:
 		return tree_need(ctx, p, t, child);
 	default:
-		return tree_control(p, t);
+		return tree_control(ctx, p, t);
 	}
 }
 

@@ -9,7 +9,7 @@ ENGINE_SRC := $(ENGINE_OBJS:$(B)/%.o=%.c)
 # These link without libtrib and can fail every allocation.
 ENGINE_TESTS := $(addprefix $(B)/tests/unit/engine/,engine memory)
 
-$(ENGINE_TESTS): %: %.o $(B)/tests/lib/lib_engine.o $(ENGINE_OBJS) \
+$(ENGINE_TESTS): %: %.o $(B)/tests/lib/engine_double.o $(ENGINE_OBJS) \
 		$(KERNELS_OBJS)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=calloc -o $@ $^

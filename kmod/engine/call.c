@@ -202,10 +202,15 @@ int trib_call_check(struct trib_engine *eng, const struct trib_call *c)
 {
 	const char *wrong = trib_call_wrong(eng, c);
 
+	if (eng->dead) {
+		eng->error = eng->death;
+		return eng->dead;
+	}
+	if (eng->leaving)
+		return trib_fault(eng, TRIB_SOCK_ERR_ARGUMENT, -ECANCELED,
+				  "this rank is leaving: no collective may follow");
 	if (wrong)
 		return trib_fault(eng, TRIB_SOCK_ERR_ARGUMENT, -EINVAL, "%s", wrong);
-	if (eng->dead || eng->leaving)
-		return eng->dead ? eng->dead : -ECANCELED;
 	return 0;
 }
 

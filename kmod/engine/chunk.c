@@ -156,6 +156,9 @@ void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off, u
 		break;
 	}
 	h->flags |= (sh.push ? TRIB_F_PUSH : 0) | (empty ? TRIB_F_EMPTY : 0);
+	/* Nobody waits for a rank that leaves later than others. */
+	if (!off && p->kind != TRIB_KIND_LEAVE)
+		h->flags |= TRIB_F_HEAD;
 	h->op = (uint8_t)sh.op;
 	h->fmt = (uint8_t)sh.fmt;
 	h->nval = htobe16(empty ? 0 : (uint16_t)sh.nval);

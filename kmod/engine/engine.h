@@ -136,6 +136,7 @@ struct trib_engine {
 	unsigned int unfinished;
 	int dead;
 	struct trib_sock_error error;
+	struct trib_sock_error death;
 	struct trib_tally count;
 };
 

@@ -48,6 +48,7 @@ void trib_die_rank(struct trib_engine *eng, int code, int err, int rank, const c
 	note(eng, code, err, rank, -1, fmt, ap);
 	va_end(ap);
 	eng->dead = err;
+	eng->death = eng->error;
 	/* Hosts may free finished requests: drop all pointers into them. */
 	for (i = 0; i < eng->nstream; i++) {
 		eng->stream[i]->head = NULL;

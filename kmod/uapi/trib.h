@@ -111,8 +111,8 @@ enum trib_cmd {
 	 */
 	TRIB_CMD_JOB_SET,
 	/*
-	 * TRIB_A_FACE: Change the NDN attributes of a face, by name.
-	 * ndn-subscribe and ndn-write replace their whole list.
+	 * TRIB_A_FACE: Change comment, forward and the NDN attributes of a
+	 * face, by name. ndn-subscribe and ndn-write replace their whole list.
 	 */
 	TRIB_CMD_FACE_SET,
 	/*
@@ -172,6 +172,12 @@ enum trib_face_ndn {
 	TRIB_FACE_NDN_NONE = 0, /* No role. The face serves trees only. */
 	TRIB_FACE_NDN_ROUTER = 1,
 	TRIB_FACE_NDN_HOST = 2, /* A PIT entry may answer its subscriptions. */
+};
+
+/* Does XDP route the face's packets for other hosts, past the firewall? */
+enum trib_face_forward {
+	TRIB_FACE_FORWARD_NO = 0, /* The kernel routes them, if it may. */
+	TRIB_FACE_FORWARD_YES = 1,
 };
 
 /* State of a PIT entry towards its upstream. */
@@ -289,6 +295,16 @@ enum trib_attr_face {
 	TRIB_A_FACE_NDN_WRITE,
 	TRIB_A_FACE_NDN_NUMBER, /* u32, read only: Number of the face in the maps. */
 	TRIB_A_FACE_COMMENT, /* string: The operator's note. The empty text takes it away. */
+	/*
+	 * u8, enum trib_face_forward: Whether XDP routes packets of this face
+	 * that are for UDP port 7417 of another host. no by default.
+	 */
+	TRIB_A_FACE_FORWARD,
+	/*
+	 * u32, read only: Times that tribd put back XDP or filters that
+	 * somebody took off the port. Absent if it never did.
+	 */
+	TRIB_A_FACE_REATTACHED,
 	TRIB_A_FACE__MAX,
 };
 
@@ -313,6 +329,11 @@ enum trib_attr_job {
 	 * Other formats need the module: -EOPNOTSUPP without it.
 	 */
 	TRIB_A_JOB_FMT,
+	/*
+	 * string, read only: Reason why tribd lets no job start; absent if it
+	 * does.
+	 */
+	TRIB_A_JOB_BLOCKED,
 	TRIB_A_JOB__MAX,
 };
 
@@ -390,7 +411,10 @@ enum trib_attr_child {
 	TRIB_A_CHILD_FACE, /* string */
 	TRIB_A_CHILD_RANK, /* u16: A relay has none. */
 	TRIB_A_CHILD_JOINED, /* u8, read only */
-	/* u64, read only: Sampled chunks that this child contributed to. */
+	/*
+	 * u64, read only: Chunks that this child contributed to, of the one in
+	 * TRIB_LAG_EVERY that is sampled.
+	 */
 	TRIB_A_CHILD_SAMPLES,
 	/*
 	 * u64, read only: Sum over the samples of the time since the chunk's
@@ -398,7 +422,11 @@ enum trib_attr_child {
 	 */
 	TRIB_A_CHILD_LAG_NS,
 	TRIB_A_CHILD_LAST, /* u64, read only: Samples in which this child was the last. */
-	TRIB_A_CHILD_CHUNK, /* u64, read only: Newest sampled chunk. */
+	/*
+	 * u64, read only: Newest chunk that was timed, sampled or a message's
+	 * first.
+	 */
+	TRIB_A_CHILD_CHUNK,
 	TRIB_A_CHILD_SEEN_MS, /* u64, read only: Age of that chunk. */
 	TRIB_A_CHILD_PID, /* u32, read only: Process attached as this local rank. 0 is none. */
 	/*
@@ -407,6 +435,21 @@ enum trib_attr_child {
 	 */
 	TRIB_A_CHILD_PORT,
 	TRIB_A_CHILD_RELAY, /* u16: Relay number of a hop. */
+	/*
+	 * u64, read only: Messages that this child began, since the tree did.
+	 */
+	TRIB_A_CHILD_STARTS,
+	TRIB_A_CHILD_START_LAST, /* u64, read only: Messages that it was the last to begin. */
+	/*
+	 * u64, read only: How long the other children waited for it to begin;
+	 * they wait for the last one, since the one before it.
+	 */
+	TRIB_A_CHILD_START_WAIT_NS,
+	/*
+	 * u64, read only: How long they waited for its data, beyond its delay
+	 * at the start.
+	 */
+	TRIB_A_CHILD_DATA_WAIT_NS,
 	TRIB_A_CHILD__MAX,
 };
 

@@ -22,6 +22,8 @@
  * pool_table	array			bucket		__u32 slot number
  * pool_marks	array			mark number	__u64, TRIB_MARK()
  * pool_faces	hash			trib_pool_face	struct trib_pool_local
+ * forwards	hash			struct trib_forward	__u32 1
+ * grow_next	programs(1)		0		trib_send; filled by libbpf
  *
  * Every entry of groups and ports names the program trib_egress: a port's transmit
  * batch has one devmap program, that of the batch's first frame.
@@ -37,9 +39,10 @@
 #ifndef _UAPI_TRIB_MAPS_H
 #define _UAPI_TRIB_MAPS_H
 
+#include "trib_stats.h"
 #include "trib_wire.h"
 
-#define TRIB_MAPS_ABI 4
+#define TRIB_MAPS_ABI 6
 
 /* Units per slot, fixed when the object is compiled: 352 or 832. */
 #ifndef TRIB_NVAL
@@ -211,7 +214,7 @@ enum trib_slot_state {
  * @chunk:  the chunk that it holds.
  * @nval:   units of the chunk; 0 while only EMPTY contributions came.
  * @state:  enum trib_slot_state.
- * @flags:  TRIB_F_CE and TRIB_F_PUSH as collected.
+ * @flags:  TRIB_F_CE, TRIB_F_PUSH and TRIB_F_HEAD as collected.
  * @seen:   children that contributed.
  * @scale:  of the chunk, as on the wire.
  * @op:     of the chunk.
@@ -219,7 +222,9 @@ enum trib_slot_state {
  * @nm:     reserved, 0.
  * @last:   child that completed it, 0xff if unknown.
  * @first_ns: CLOCK_MONOTONIC of the first contribution; 0 unless the chunk is
- *          sampled for lag.
+ *          timed: TRIB_F_HEAD, or one in TRIB_LAG_EVERY.
+ * @newest_ns: of the newest contribution, if the chunk is timed; a time before
+ *          @first_ns is none.
  * @v:      the values, little-endian words. Float formats: fp32 accumulators
  *          while it collects, then the packet's format.
  */
@@ -237,7 +242,8 @@ struct trib_slot {
 	__u8 nm;
 	__u8 last;
 	__u64 first_ns;
-	__u64 rsvd[3];
+	__u64 newest_ns;
+	__u64 rsvd[2];
 	__u64 v[TRIB_NVAL / 2];
 };
 TRIB_ASSERT(sizeof(struct trib_slot) == 64 + TRIB_NVAL * 4, "trib_slot");
@@ -468,107 +474,38 @@ struct trib_rewrite {
 };
 TRIB_ASSERT(sizeof(struct trib_rewrite) == 56, "trib_rewrite");
 
-/*
- * TRIB_STATS - every counter: X(number, enumerator, member, meaning)
- *
- * RX counters follow admission. A packet for our port that goes no further is
- * counted under exactly one DROP. Append only: a retired counter becomes
- * R(number, count), so that the numbers behind it stay.
+/**
+ * struct trib_forward - neighbour whose packets for other hosts XDP routes; written
+ * by tribd for each face with the right `forward`
+ * @ifindex: port.
+ * @mac:     source address of its frames, which bear no tag.
+ * @rsvd:    0.
  */
-/* clang-format off */
-#define TRIB_STATS(X, R)										\
-	X(0, RX_GRAD, rx_grad, "contributions received, resends included")				\
-	X(1, RX_RESULT, rx_result, "results received")							\
-	X(2, RX_NEED, rx_need, "NEED and ASK received")							\
-	X(3, RX_CONTROL, rx_control, "ALIVE, ABORT, JOIN, START and LEAVE")				\
-	X(4, RX_RESEND, rx_resend, "contributions received with RESEND")				\
-	X(5, RX_BYTES, rx_bytes, "payload bytes of contributions and results received")			\
-	X(6, ADDED, added, "contributions merged into a slot")						\
-	X(7, DONE, done, "chunks completed here")							\
-	X(8, TX_RESULT, tx_result, "results multicast, counted once a group")				\
-	X(9, TX_PARTIAL, tx_partial, "partial sums sent to the parent")					\
-	X(10, TX_ANSWER, tx_answer, "results sent again, to one child")					\
-	X(11, TX_NEED, tx_need, "NEED and ASK sent")							\
-	X(12, TX_GROW, tx_grow, "packets sent by the clsact program")					\
-	X(13, DELIVERED, delivered, "results written into cells")					\
-	X(14, RUNG, rung, "ring buffer records written")						\
-	X(15, EGRESS, egress, "copies rewritten on their way out")					\
-	X(16, POOL_MERGED, pool_merged, "contributions merged into a shared slot")			\
-	X(17, POOL_PASSED, pool_passed, "for this relay, but passed on: no shared slot free")		\
-	X(18, POOL_FORWARDED, pool_forwarded, "for other relays or the PS, on their way up")		\
-	X(19, POOL_TAKEN_OVER, pool_taken_over, "old shared slots that another chunk took")		\
-	X(20, POOL_FREED, pool_freed, "shared slots freed by their result")				\
-	X(21, POOL_UNFREED, pool_unfreed, "results whose shared slot was in use")			\
-	X(22, POOL_PROBED, pool_probed, "probes answered")						\
-	X(23, RELAYED, relayed, "packets for other hosts, passed on")					\
-	R(24, 8)											\
-	X(32, DROP_SHORT, drop_short, "headers do not fit the frame")					\
-	X(33, DROP_VERSION, drop_version, "another wire version")					\
-	X(34, DROP_TYPE, drop_type, "unknown type, or GROW, which is never on a wire")			\
-	X(35, DROP_FORMAT, drop_format, "unknown operation, format or bitmap size, or a bad pair")	\
-	X(36, DROP_LENGTH, drop_length, "IP, UDP, header and frame lengths disagree")			\
-	X(37, DROP_GSO, drop_gso, "datagrams glued together by segmentation offload")			\
-	X(38, DROP_FRAGMENT, drop_fragment, "IP fragment: an MTU is too small")				\
-	X(39, DROP_NVAL, drop_nval, "more values than a slot holds")					\
-	X(40, DROP_TREE, drop_tree, "no such tree or job here")						\
-	X(41, DROP_COOKIE, drop_cookie, "wrong cookie")							\
-	X(42, DROP_CHILD, drop_child, "no such child in the tree")					\
-	X(43, DROP_FACE, drop_face, "not from the face of the child or parent")				\
-	X(44, DROP_EPOCH, drop_epoch, "another epoch than the running one")				\
-	X(45, DROP_STALE, drop_stale, "chunk older than that of its slot or mark")			\
-	X(46, DROP_DUP, drop_dup, "contribution already counted")					\
-	X(47, DROP_SCALE, drop_scale, "scale differs from the slot's")					\
-	X(48, DROP_MISMATCH, drop_mismatch, "operation, format or length differs from the slot's")	\
-	X(49, DROP_BUSY, drop_busy, "slot still in use after 64 tries")					\
-	X(50, DROP_SEEN, drop_seen, "RESULT already held, or NEED for another child")			\
-	X(51, DROP_GROUP, drop_group, "group missing or empty")						\
-	X(52, DROP_REWRITE, drop_rewrite, "no MAC or local address known for the face")			\
-	X(53, DROP_GROW, drop_grow, "packet could not be grown or cloned")				\
-	X(54, DROP_GROW_GONE, drop_grow_gone, "slot moved on before the packet grew")			\
-	X(55, DROP_DELIVER, drop_deliver, "no cells to deliver to")					\
-	X(56, DROP_RING, drop_ring, "ring buffer of a rank full")					\
-	X(57, DROP_HOPS, drop_hops, "no group to send it to")						\
-	X(58, DROP_OPTIONS, drop_options, "IP options or extension headers")				\
-	X(59, DROP_BITMAP, drop_bitmap, "bitmap of workers empty, or of another size")			\
-	X(60, DROP_ACKED, drop_acked, "late copy of a chunk whose result went down")			\
-	X(61, DROP_WAITING, drop_waiting, "sent again, while other workers are missing")		\
-	X(62, DROP_MODULE, drop_module, "float contribution, programs loaded without the module")	\
-	X(63, DROP_WIPED, drop_wiped, "float contribution soon after trib tree wipe")
-/* clang-format on */
-
-/* enum trib_stat - number of a counter, also in netlink: TRIB_RX_GRAD ... */
-#define TRIB_STAT_ENUM(nr, NAME, name, text) TRIB_##NAME = nr,
-#define TRIB_STAT_NONE(...)
-enum trib_stat {
-	/* clang-format off */
-	TRIB_STATS(TRIB_STAT_ENUM, TRIB_STAT_NONE)
-	TRIB_STAT__MAX = 64,
-	/* clang-format on */
+struct trib_forward {
+	__u32 ifindex;
+	__u8 mac[6];
+	__u16 rsvd;
 };
-
-/*
- * struct trib_stats - the counters of one CPU, written by the BPF programs
- *
- * Members are enum trib_stat in order, so that the programs use it as an array
- * and bpftool prints names.
- */
-#define TRIB_STAT_MEMBER(nr, NAME, name, text) __u64 name;
-#define TRIB_STAT_RESERVED(nr, n) __u64 reserved_##nr[n];
-struct trib_stats {
-	TRIB_STATS(TRIB_STAT_MEMBER, TRIB_STAT_RESERVED)
-};
-TRIB_ASSERT(sizeof(struct trib_stats) == 8 * TRIB_STAT__MAX, "trib_stats");
-#define TRIB_STAT_CHECK(nr, NAME, name, text)                                                      \
-	TRIB_ASSERT(__builtin_offsetof(struct trib_stats, name) == 8 * (nr), #name);
-TRIB_STATS(TRIB_STAT_CHECK, TRIB_STAT_NONE)
+TRIB_ASSERT(sizeof(struct trib_forward) == 12, "trib_forward");
 
 /**
- * struct trib_lag_child - how far a child is behind, on sampled chunks
- * @samples: sampled chunks that it contributed to.
+ * struct trib_lag_child - how far a child is behind, and how long others waited for it
+ *
+ * Chunks with TRIB_F_HEAD are timed, and one in TRIB_LAG_EVERY. The others wait for
+ * the child that contributes last, from the contribution before its own.
+ *
+ * @samples: chunks of one in TRIB_LAG_EVERY that it contributed to.
  * @lag_ns:  sum of their times since the first contribution, ns.
  * @last:    how often its contribution was the last.
- * @chunk:   newest sampled chunk from it.
+ * @chunk:   newest timed chunk from it.
  * @seen_ns: CLOCK_MONOTONIC of that chunk.
+ * @starts:  HEAD chunks that it contributed to.
+ * @start_last: how often its contribution was the last: it began last.
+ * @start_wait_ns: how long the others waited for it to begin.
+ * @data_wait_ns: how long the others waited for its data, beyond @behind_ns: its
+ *           wire is slow. Counted from its timed chunk before, so that chunks under
+ *           way together are not counted twice.
+ * @behind_ns: how long the others waited for it at the newest start.
  */
 struct trib_lag_child {
 	__u64 samples;
@@ -576,6 +513,11 @@ struct trib_lag_child {
 	__u64 last;
 	__u64 chunk;
 	__u64 seen_ns;
+	__u64 starts;
+	__u64 start_last;
+	__u64 start_wait_ns;
+	__u64 data_wait_ns;
+	__u64 behind_ns;
 };
 
 #define TRIB_LAG_EVERY 16 /* one chunk in so many is sampled */

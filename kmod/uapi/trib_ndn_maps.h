@@ -54,7 +54,7 @@
 #endif
 
 /* Increment on any change of layout or meaning. */
-#define NDN_ABI 3
+#define NDN_ABI 4
 
 /* Face numbers are 1 to 255, as bits of four words. 0 is no face. */
 #define NDN_FACES 256
@@ -560,10 +560,11 @@ struct ndn_forget {
 	X(55, DROP_PORT, drop_port, "port is gone")								\
 	X(56, DROP_HEAD, drop_head, "no room for headers")							\
 	X(57, DROP_ROOM, drop_room, "delete too short to be turned into its answer")				\
-	X(58, DROP_FLIGHT, drop_flight, "marked frame overtaken or forged")					\
+	X(58, DROP_FLIGHT, drop_flight, "flight overtaken by 1024 others")					\
 	X(59, DROP_GONE, drop_gone, "answer disappeared before it was sent")					\
 	X(60, DROP_OFFLOAD, drop_offload, "headers change, but a device computes the checksum")			\
-	R(61, 4)												\
+	X(61, DROP_META, drop_meta, "the port's driver has no XDP metadata, which ndn_grow needs")		\
+	R(62, 3)												\
 	X(64 + NDN_E_CUT, BAD_CUT, bad_cut, 0)									\
 	X(64 + NDN_E_VARNUM, BAD_VARNUM, bad_varnum, 0)								\
 	X(64 + NDN_E_TYPE_ZERO, BAD_TYPE_ZERO, bad_type_zero, 0)						\

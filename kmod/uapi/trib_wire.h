@@ -76,7 +76,6 @@ enum trib_type {
 	TRIB_T_JOIN = 16,
 	TRIB_T_START = 17,
 	TRIB_T_LEAVE = 18,
-	TRIB_T_GROW = 64,
 };
 
 /**
@@ -91,10 +90,10 @@ enum trib_type {
  *                 0) only makes room for the answer.
  * @TRIB_F_CE:     a contribution met congestion (its IP ECN field was CE). Relays
  *                 collect it in the slot and put it in the RESULT.
+ * @TRIB_F_MASK:   reserved for compressed payloads, which start with mask words.
  * @TRIB_F_HEAD:   first chunk of a message in its tree: it arrives when the rank has
  *                 begun the collective, so relays time for whom the others wait. The
  *                 same on all workers. Relays collect it like PUSH.
- * @TRIB_F_MASK:   reserved for compressed payloads, which start with mask words.
  */
 enum trib_flags {
 	TRIB_F_UP = 1 << 0,
@@ -103,6 +102,7 @@ enum trib_flags {
 	TRIB_F_EMPTY = 1 << 3,
 	TRIB_F_CE = 1 << 4,
 	TRIB_F_MASK = 1 << 5,
+	TRIB_F_HEAD = 1 << 6,
 };
 
 /**

@@ -64,10 +64,10 @@ static void admission__other_traffic_passes(void)
 	f.len = f.l4 + 4; /* no whole UDP header */
 	expect_pass();
 	good();
-	f.len = 20; /* the smallest that the kernel runs is 14 */
+	f.len = 20; /* the minimum that the kernel accepts for a test run is 14 */
 	expect_pass();
 	good();
-	put16(f.l3 + 6, 0x2001); /* not the first fragment: no port */
+	put16(f.l3 + 6, 0x2001); /* not the first fragment: the UDP header is missing */
 	expect_pass();
 	good();
 	f.b[f.l3] = 0x44; /* impossible header length */
@@ -129,7 +129,7 @@ static void control__goes_to_tribd_after_admission(void)
 		int type, tree, child, nval;
 	} good[] = {
 		{TRIB_T_JOIN, ROOT, 1, 352},
-		{TRIB_T_JOIN, ROOT, 1, 832}, /* tribd says what is wrong */
+		{TRIB_T_JOIN, ROOT, 1, 832}, /* tribd answers with the reason */
 		{TRIB_T_LEAVE, INNER, 1, 4},
 		{TRIB_T_START, INNER, -1, 352},
 		{TRIB_T_START, LEAF, -1, 352},

@@ -35,7 +35,7 @@ $(B)/tests/bpf/threads: $(B)/tests/bpf/threads.o $(B)/tests/bpf/world/drive.o \
 CHECK_TESTS += $(B)/tests/bpf/threads
 CHECK_TESTS += $(BPF_TEST_BINS) $(BPF_LIVE_BINS) $(BPF_POOL_BINS)
 
-# Beside the tests, because it drives the same world.
+# The bench is built with the tests, because it drives the same world.
 $(B)/tests/bench/relay.o: CPPFLAGS_ALL += -DTRIB_NVAL=832
 
 $(B)/bench-relay: $(B)/tests/bench/relay.o $(B)/tests/bpf/world/drive.o \

@@ -172,7 +172,7 @@ static void cell__none_is_counted(void)
 
 	fresh();
 	tree_get(LEAF, &t);
-	for (int row = 0; row < 3; row += 2) { /* 0: none; 2: an empty one */
+	for (int row = 0; row < 3; row += 2) { /* 0: no packet; 2: one without values */
 		world_reset();
 		t.deliver = row;
 		tree_put(LEAF, &t);
@@ -276,7 +276,7 @@ static void ring__is_rung_by_a_result_that_is_there(void)
 static void ring__every_rank_has_its_own(void)
 {
 	struct trib_deliver d = {
-		.cell_mask = SLOTS - 1, .nring = 3, .ring = {1, 9, 1}}; /* 9: none */
+		.cell_mask = SLOTS - 1, .nring = 3, .ring = {1, 9, 1}}; /* ring 9 does not exist */
 
 	fresh();
 	bpf_map_update_elem(w.delivers, &(int){1}, &d, 0);

@@ -23,25 +23,25 @@ static void drop__version(void)
 
 static void drop__type(void)
 {
-	static const uint8_t types[] = {0, 7, 15, 19, 255, TRIB_T_GROW};
+	static const uint8_t types[] = {0, 7, 15, 19, 64, 255};
 
 	for (unsigned int i = 0; i < sizeof(types); i++) {
 		good()->type = types[i];
 		expect_drop(TRIB_DROP_TYPE);
 	}
-	good()->type = TRIB_T_PROBE; /* of shared trees only */
+	good()->type = TRIB_T_PROBE; /* shared trees only */
 	frame_hdr(&f)->fmt = 0;
 	frame_hdr(&f)->nval = 0;
 	f.len = f.pay;
 	put16(f.l3 + 2, get16(f.l3 + 2) - 128);
 	put16(f.l4 + 4, get16(f.l4 + 4) - 128);
 	expect_drop(TRIB_DROP_TYPE);
-	good()->flags = 0; /* GRAD travels up only ... */
+	good()->flags = 0; /* GRAD and JOIN travel up only */
 	expect_drop(TRIB_DROP_TYPE);
 	good()->flags = 0;
 	frame_hdr(&f)->type = TRIB_T_JOIN;
 	expect_drop(TRIB_DROP_TYPE);
-	good()->type = TRIB_T_START; /* ... and START down */
+	good()->type = TRIB_T_START; /* START travels down only */
 	expect_drop(TRIB_DROP_TYPE);
 }
 
@@ -49,11 +49,11 @@ static void drop__format(void)
 {
 	good()->op = 2;
 	expect_drop(TRIB_DROP_FORMAT);
-	good()->op = TRIB_WOP_MAX; /* of whole words only */
+	good()->op = TRIB_WOP_MAX; /* needs a format of whole words */
 	expect_drop(TRIB_DROP_FORMAT);
 	good()->fmt = TRIB_FMT_Q16;
 	expect_drop(TRIB_DROP_FORMAT);
-	good()->fmt = TRIB_FMT_NONE; /* with values */
+	good()->fmt = TRIB_FMT_NONE; /* no format, but values */
 	expect_drop(TRIB_DROP_FORMAT);
 	good()->nm = 0x21;
 	expect_drop(TRIB_DROP_FORMAT);
@@ -176,7 +176,7 @@ static void drop__gso(void)
 static void drop__fragment(void)
 {
 	good();
-	put16(f.l3 + 6, 0x2000); /* the first, more to come */
+	put16(f.l3 + 6, 0x2000); /* first fragment, more follow */
 	expect_drop(TRIB_DROP_FRAGMENT);
 	w.v6 = true;
 	good();
@@ -271,7 +271,7 @@ static void drop__face(void)
 	h.fmt = TRIB_FMT_Q32;
 	frame_of(&f, ROOT, 1, h, (uint64_t[8]){}, 64);
 	expect_drop(TRIB_DROP_FACE);
-	world_reset(); /* as parent, but from the child */
+	world_reset(); /* poses as the parent, but comes from the child */
 	h.tree = htons(INNER);
 	frame_of(&f, INNER, 1, h, (uint64_t[8]){}, 64);
 	expect_drop(TRIB_DROP_FACE);
@@ -331,7 +331,7 @@ static void drop__epoch(void)
 	expect_drop(TRIB_DROP_EPOCH);
 	good();
 	tree_get(ROOT, &t);
-	t.epoch = 0; /* nothing runs, so not even epoch 0 */
+	t.epoch = 0; /* no epoch runs, so epoch 0 is refused, too */
 	tree_put(ROOT, &t);
 	frame_hdr(&f)->epoch = 0;
 	expect_drop(TRIB_DROP_EPOCH);

@@ -7,6 +7,7 @@
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
 #include <string.h>
+#include <unistd.h>
 #include "tests/bpf/world/live.h"
 #include "tests/lib/tap.h"
 
@@ -416,8 +417,8 @@ static void grow__slot_that_moved_on_is_counted(void)
 	expect_eq(the_drop(), TRIB_DROP_BUSY);
 }
 
-/* A frame that XDP passes as foreign, with the mark and all that follows it. */
-static void forge(int at, uint8_t byte)
+/* The packet changed on its way to trib_send, to a form that XDP does not admit. */
+static void spoil(int at, uint8_t byte)
 {
 	world_reset();
 	run_grad(&in, ROOT, 0, 3, 352, 77);
@@ -429,14 +430,14 @@ static void forge(int at, uint8_t byte)
 	expect_eq(stat_of(TRIB_EGRESS), 0);
 }
 
-static void grow__marked_packets_from_outside_send_nothing(void)
+static void grow__other_forms_send_nothing(void)
 {
-	forge(12, 0x81);     /* a third tag, or anything but IP */
-	forge(14, 0x46);     /* IP options */
-	forge(14 + 6, 0x20); /* a fragment */
-	forge(14 + 7, 0x01); /* a later one */
-	forge(14 + 9, IPPROTO_TCP);
-	forge(14 + 20 + 3, 0); /* another port */
+	spoil(12, 0x81);     /* a third tag, or anything but IP */
+	spoil(14, 0x46);     /* IP options */
+	spoil(14 + 6, 0x20); /* a fragment */
+	spoil(14 + 7, 0x01); /* a later one */
+	spoil(14 + 9, IPPROTO_TCP);
+	spoil(14 + 20 + 3, 0); /* another port */
 }
 
 static void grow__unadmitted_packets_send_nothing(void)
@@ -448,13 +449,116 @@ static void grow__unadmitted_packets_send_nothing(void)
 	frame_hdr(&in)->cookie ^= 1;
 	expect_eq(run_grow(&in, 2), TC_ACT_SHOT);
 	expect_eq(the_drop(), TRIB_DROP_GROW_GONE);
-	world_reset();
-	run_grad(&in, ROOT, 0, 3, 352, 77); /* the mark, but not our type */
+}
+
+static void check_all_modes(void)
+{
+	fresh(false, 0, 0);
+	check_broadcast(352);
+	fresh(true, 30, 40);
+	check_broadcast(352);
+	fresh(false, 30, 0);
+	check_ask();
+	fresh(true, 0, 0);
+	check_ask();
+}
+
+static void grow__in_generic_mode(void)
+{
+	live_mode(true);
+	check_all_modes();
+	live_mode(false);
+}
+
+/* The kernel drops the metadata of frames that tcpdump shares, once they are written. */
+static void grow__while_somebody_listens(void)
+{
+	int fd[PORTS];
+
+	for (int i = 0; i < PORTS; i++)
+		fd[i] = live_listen(i);
+	check_all_modes();
+	live_mode(true);
+	check_all_modes();
+	live_mode(false);
+	for (int i = 0; i < PORTS; i++)
+		close(fd[i]);
+}
+
+/* A clone keeps what is in front of its frame, and may meet a relay in this host. */
+static void grow__orders_do_not_leave(void)
+{
+	for (int port = 0; port < PORTS; port++)
+		live_relay_behind(port);
+	check_all_modes();
+	generic__alive_keeps_its_rank();
+	all_quiet();
+	expect_eq(stat_of(TRIB_EGRESS), 3);
+	expect_eq(the_drop(), -1);
+}
+
+static void retag(struct frame *f, uint16_t tpid, int n)
+{
+	uint8_t tag[4] = {tpid >> 8, tpid, 0, 30};
+
+	for (int i = 0; i < n; i++) {
+		memmove(f->b + 16, f->b + 12, f->len - 12);
+		memcpy(f->b + 12, tag, 4);
+		f->len += 4;
+	}
+}
+
+/* Frames that parse() passes up unread, or that it reads: number @how. */
+static void bend(int how)
+{
+	bool v6 = how == 4 || how == 5;
+
+	world_reset_as(v6, 0, 0);
+	frame_need(&in, ROOT, 1, 3, 0);
+	if (how == 1)
+		retag(&in, 0x88a8, 1);
+	else if (how == 2 || how == 3)
+		retag(&in, 0x8100, how);
+	else if (how == 4)
+		in.b[14] ^= 0x10;
+	else if (how == 5)
+		in.b[14 + 6] = 50;
+	else if (how == 6)
+		in.b[12] = 0x99;
+	else if (how == 7)
+		in.b[14 + 9] = IPPROTO_TCP;
+	else if (how == 8)
+		in.b[14 + 20 + 3]++;
+	else if (how == 9)
+		in.len = 14;
+}
+
+/* A stranger's frame with a mark of ours, of which he knows all but our orders. */
+static void forged__marks_do_not_come_in(void)
+{
+	static const uint8_t marks[] = {0x54, 0x6e};
+	uint8_t orders[6] = {3, 0, DOWN(ROOT)};
+
+	for (int i = 0; i < 20; i++) {
+		bend(i / 2);
+		orders[1] = marks[i % 2];
+		memcpy(in.b + 6, orders, 6);
+		expect_eq(run_xdp(&in, 1), XDP_DROP);
+		expect_eq(the_drop(), TRIB_DROP_MARK);
+		expect_eq(stat_of(TRIB_EGRESS), 0);
+	}
+}
+
+static void forged__other_group_addresses_are_no_marks(void)
+{
+	bend(8);
 	in.b[6] = 3;
+	in.b[7] = 0x55;
+	expect_eq(run_xdp(&in, 1), XDP_PASS);
+	bend(8);
 	in.b[7] = 0x54;
-	expect_eq(run_grow(&in, 2), TC_ACT_SHOT);
-	expect_eq(the_drop(), TRIB_DROP_TYPE);
-	expect_eq(stat_of(TRIB_EGRESS), 0);
+	expect_eq(run_xdp(&in, 1), XDP_PASS);
+	expect_eq(the_drop(), -1);
 }
 
 static void grow__other_traffic_is_left_to_others(void)
@@ -463,8 +567,10 @@ static void grow__other_traffic_is_left_to_others(void)
 
 	world_reset();
 	frame_grad(&in, ROOT, 0, 3, 352, 77);
+	in.b[6] = 3; /* a mark is no order */
+	in.b[7] = 0x54;
 	before = in;
-	expect_eq(run_grow(&in, 0), TC_ACT_UNSPEC);
+	expect_eq(run_clsact(&in, 0), TC_ACT_UNSPEC);
 	expect(in.len == before.len && !memcmp(in.b, before.b, in.len));
 	expect_eq(the_drop(), -1);
 }
@@ -518,10 +624,15 @@ int main(void)
 	run(generic__alive_keeps_its_rank);
 	run(host__grown_result_is_delivered);
 	run(grow__slot_that_moved_on_is_counted);
-	run(grow__marked_packets_from_outside_send_nothing);
+	run(grow__other_forms_send_nothing);
 	run(grow__unadmitted_packets_send_nothing);
 	run(grow__other_traffic_is_left_to_others);
 	run(grow__checksum_stays_completable);
+	run(grow__in_generic_mode);
+	run(grow__while_somebody_listens);
+	run(forged__marks_do_not_come_in);
+	run(forged__other_group_addresses_are_no_marks);
+	run(grow__orders_do_not_leave); /* last: the peers stay relays */
 	world_close();
 	return tap_done();
 }

@@ -31,9 +31,7 @@ static void expect_need(int verdict, int group, uint64_t seen)
 static void expect_grow(int verdict, int type, int group)
 {
 	expect_eq(verdict, XDP_PASS);
-	expect_eq(frame_hdr(&f)->type, TRIB_T_GROW);
-	expect_eq(frame_hdr(&f)->attempt, type);
-	expect_eq(group_of(&f), group);
+	expect(ordered(&f, type, group));
 	expect_eq(the_drop(), -1);
 }
 

@@ -69,7 +69,7 @@ static void admit__strangers_drop(void)
 	refused(1, TRIB_DROP_FACE);
 	pool_fresh_as(false, 8, 0, 1);
 	pool_grad(1, 3, 16, 1);
-	pw.f.b[15] ^= 1; /* another tag */
+	pw.f.b[15] ^= 1; /* a foreign tag */
 	refused(1, TRIB_DROP_FACE);
 	pool_fresh(); /* a child poses as the next hop */
 	pool_values(pool_hdr(TRIB_T_RESULT, POOL, -1, 5, 3), 1, (struct pool_who){}, 16, 9);
@@ -190,7 +190,7 @@ static void admit__bitmap_is_the_jobs(void)
 		refused(0, TRIB_DROP_BITMAP);
 	}
 	pool_fresh();
-	pool_grad_of(POOL, 0, (struct pool_who){}, 3, 16, 1); /* of nobody */
+	pool_grad_of(POOL, 0, (struct pool_who){}, 3, 16, 1); /* an empty bitmap */
 	expect_eq(pool_run(0), XDP_DROP);
 	expect_eq(the_drop(), TRIB_DROP_BITMAP);
 	pool_expect_nobody(3);
@@ -211,7 +211,7 @@ static void admit__form(void)
 
 	pool_fresh();
 	pool_grad(0, 3, 16, 1);
-	frame_hdr(&pw.f)->relay = 0; /* for nobody */
+	frame_hdr(&pw.f)->relay = 0; /* no relay number */
 	refused(0, TRIB_DROP_FORMAT);
 	pool_fresh();
 	pool_grad(0, 3, 16, 1);
@@ -225,11 +225,11 @@ static void admit__form(void)
 	for (int i = 0; i < 2; i++) {
 		pool_fresh();
 		h = pool_hdr(i ? TRIB_T_PROBE : TRIB_T_NEED, POOL, -1, 0, 3);
-		pool_build(-1, h, NULL, 0); /* these are for workers */
+		pool_build(-1, h, NULL, 0); /* types that only workers receive */
 		refused(-1, TRIB_DROP_TYPE);
 	}
 	pool_fresh();
-	pool_map_put(pw.rows, POOL, &(struct trib_pool){}); /* a row half written */
+	pool_map_put(pw.rows, POOL, &(struct trib_pool){}); /* a row written by half */
 	pool_grad(0, 3, 16, 1);
 	refused(0, TRIB_DROP_BITMAP);
 }

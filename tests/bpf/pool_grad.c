@@ -22,11 +22,11 @@ static void grad__newer_mark_drops(void)
 	pool_mark_put(3, EPOCH + 1, 3, 0);
 	expect_eq(pool_send_grad(0, 3, 16, 1), XDP_DROP);
 	expect_eq(the_drop(), TRIB_DROP_STALE);
-	pool_fresh(); /* serially: before the numbers wrapped */
+	pool_fresh(); /* serial order: from before the numbers wrapped */
 	pool_mark_put(3, EPOCH, 3, TRIB_MARK_MET);
 	expect_eq(pool_send_grad(0, 0xfffffffb, 16, 1), XDP_DROP);
 	expect_eq(the_drop(), TRIB_DROP_STALE);
-	pool_fresh(); /* and epochs in their 30 bits */
+	pool_fresh(); /* epochs wrap at 30 bits */
 	pool_mark_put(3, 0x40000001, 3, TRIB_MARK_MET);
 	pool_grad(0, 3, 16, 1);
 	frame_hdr(&pw.f)->epoch = htonl(0x3fffffff);
@@ -57,7 +57,7 @@ static void grad__late_copy_of_an_acked_chunk_drops(void)
 	pool_expect_nobody(3);
 	pool_expect_mark(3, TRIB_MARK_FLAGS);
 	pool_grad(0, 3, 16, 1);
-	frame_hdr(&pw.f)->flags |= TRIB_F_RESEND; /* the PS will answer it */
+	frame_hdr(&pw.f)->flags |= TRIB_F_RESEND; /* the PS will answer the packet */
 	pool_expect_passed(0);
 	pool_expect_nobody(3);
 }
@@ -154,7 +154,7 @@ static void grad__flags_are_collected(void)
 	pool_grad(1, 3, 16, 1);
 	h = *frame_hdr(&pw.f);
 	l = link_of(INNER, 1);
-	l.tos |= 3; /* congestion, on the way here */
+	l.tos |= 3; /* congestion, experienced on the way here */
 	memcpy(pay, pw.f.b + pw.f.pay, sizeof(pay));
 	frame_build(&pw.f, &l, &h, pay, sizeof(pay));
 	pool_run(1);
@@ -261,7 +261,7 @@ static void grad__resend_takes_no_slot(void)
 	pool_expect_passed(0);
 	pool_expect_nobody(3);
 	pool_expect_mark(3, TRIB_MARK_MET);
-	pool_grad(1, 3, 32, 1); /* and the rest follows */
+	pool_grad(1, 3, 32, 1); /* the last rank completes the sum */
 	pool_expect_passed(1);
 }
 
@@ -331,7 +331,7 @@ static void grad__old_slot_is_taken_over(void)
 	expect(s.time_ns > 0);
 	s.time_ns -= 9000000000ULL;
 	pool_slot_put(3, &s);
-	pool_grad(1, 5, 32, 2); /* not that old */
+	pool_grad(1, 5, 32, 2); /* the slot is not old enough to take over */
 	pool_expect_passed(1);
 	s.time_ns -= 2000000000ULL;
 	pool_slot_put(3, &s);

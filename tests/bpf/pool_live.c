@@ -94,7 +94,7 @@ static void grow__all_empty_stays_in_xdp(void)
 {
 	pool_fresh();
 	pool_send_grad(0, 3, 0, 0);
-	pool_grad(1, 3, 32, 0); /* zeros, to make room */
+	pool_grad(1, 3, 32, 0); /* zeros, to make room for the sum */
 	frame_hdr(&pw.f)->flags |= TRIB_F_EMPTY;
 	pool_run(1);
 	expect_eq(pool_send_grad(2, 3, 0, 0), XDP_REDIRECT);

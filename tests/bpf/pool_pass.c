@@ -90,7 +90,7 @@ static void check_probe(void)
 	frame_ip(&pw.f, 1, ip);
 	expect(!memcmp(ip, to.ip, 16));
 	expect_eq(frame_port(&pw.f, 0), TRIB_UDP_PORT);
-	expect_eq(frame_port(&pw.f, 1), 40000); /* the socket's own */
+	expect_eq(frame_port(&pw.f, 1), 40000); /* port of the socket */
 	expect_eq(frame_hdr(&pw.f)->type, TRIB_T_PROBE);
 	expect_eq(frame_hdr(&pw.f)->flags, 0);
 	expect_eq(ntohs(frame_hdr(&pw.f)->relay), RELAY);

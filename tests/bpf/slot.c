@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <linux/bpf.h>
 #include <string.h>
+#include <unistd.h>
 #include "tests/lib/tap.h"
 #include "tests/bpf/world/world.h"
 
@@ -410,6 +411,80 @@ static void lag__slow_child_shows(void)
 	expect(lag.child[2].lag_ns < 10000000000ULL);
 }
 
+/* One contribution to a chunk, the first of its message or not. */
+static void lag_grad(int child, __u32 chunk, bool head)
+{
+	frame_grad(&f, ROOT, child, chunk, 16, 1);
+	if (head)
+		frame_hdr(&f)->flags |= TRIB_F_HEAD;
+	run_xdp(&f, child);
+}
+
+/* The others wait for the last one, from the one before it. */
+static void lag__start_waits_for_the_last(void)
+{
+	struct trib_lag lag;
+
+	world_reset();
+	lag_grad(1, 3, true);
+	usleep(20000);
+	lag_grad(0, 3, true);
+	usleep(5000);
+	lag_grad(2, 3, true);
+	bpf_map_lookup_elem(w.lag, &(int){ROOT}, &lag);
+	for (int child = 0; child < 3; child++) {
+		expect_eq(lag.child[child].starts, 1);
+		expect_eq(lag.child[child].start_last, child == 2);
+		expect_eq(lag.child[child].samples, 0);
+		expect_eq(lag.child[child].data_wait_ns, 0);
+	}
+	expect_eq(lag.child[0].start_wait_ns, 0);
+	expect_eq(lag.child[1].start_wait_ns, 0);
+	expect(lag.child[2].start_wait_ns >= 5000000);
+	expect_eq(lag.child[2].start_wait_ns, lag.child[2].behind_ns);
+}
+
+/* Data waits count beyond the delay at the start, and no time twice. */
+static void lag__data_waits_exceed_the_start(void)
+{
+	struct trib_lag lag;
+	__u64 late;
+
+	world_reset();
+	lag_grad(0, 3, true);
+	lag_grad(1, 3, true);
+	for (__u32 chunk = TRIB_LAG_EVERY; chunk <= 2 * TRIB_LAG_EVERY; chunk += TRIB_LAG_EVERY)
+		for (int child = 0; child < 2; child++)
+			lag_grad(child, chunk, false);
+	usleep(50000);
+	/* Child 2 is late, and its wire is fast. */
+	lag_grad(2, 3, true);
+	lag_grad(2, TRIB_LAG_EVERY, false);
+	bpf_map_lookup_elem(w.lag, &(int){ROOT}, &lag);
+	late = lag.child[2].start_wait_ns;
+	expect(late >= 50000000);
+	expect(lag.child[2].data_wait_ns < 10000000);
+	/* Now its wire is slow; the others have waited for 50 ms and these. */
+	usleep(60000);
+	lag_grad(2, 2 * TRIB_LAG_EVERY, false);
+	bpf_map_lookup_elem(w.lag, &(int){ROOT}, &lag);
+	expect(lag.child[2].data_wait_ns >= 50000000);
+	expect(lag.child[2].data_wait_ns < late + 60000000);
+	expect_eq(lag.child[2].start_wait_ns, late);
+	expect_eq(lag.child[0].data_wait_ns + lag.child[1].data_wait_ns, 0);
+}
+
+/* A relay's parent times the start, too. */
+static void lag__head_goes_up(void)
+{
+	world_reset();
+	run_grad(&f, INNER, 0, 5, 16, 1);
+	frame_grad(&f, INNER, 1, 5, 16, 1);
+	frame_hdr(&f)->flags |= TRIB_F_HEAD;
+	expect_eq(run_xdp(&f, 1), XDP_REDIRECT);
+	expect(frame_hdr(&f)->flags & TRIB_F_HEAD);
+}
+
 int main(void)
 {
 	world_open(TRIB_NVAL_SMALL);
@@ -435,6 +510,9 @@ int main(void)
 	run(slot__busy_one_is_left_alone);
 	run(slot__row_beyond_the_pool_is_dropped);
 	run(lag__slow_child_shows);
+	run(lag__start_waits_for_the_last);
+	run(lag__data_waits_exceed_the_start);
+	run(lag__head_goes_up);
 	world_close();
 	return tap_done();
 }

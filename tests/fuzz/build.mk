@@ -5,7 +5,7 @@ FUZZ_CFLAGS := -std=gnu11 $(WARN) -O2 -g $(CPPFLAGS_ALL) -fsanitize=fuzzer \
 
 FUZZ_XDP := $(wildcard tests/fuzz/xdp/*.c tests/model/*.c)
 
-build/fuzz-xdp: $(FUZZ_XDP) tests/fuzz/build.mk \
+build/fuzz-xdp: $(FUZZ_XDP) tests/fuzz/build.mk tests/fuzz/input.h \
 		$(wildcard tests/fuzz/xdp/*.h tests/model/*.h kmod/uapi/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_CFLAGS) -DTRIB_NVAL=832 -DTRIB_BPF_DIR='"build/bpf"' \
@@ -24,19 +24,19 @@ build/fuzz-ticket: tests/fuzz/fuzz_ticket.c userspace/lib/place/ticket.c \
 	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(filter %.c,$^)
 
 FUZZ_NETLINK := tests/fuzz/fuzz_netlink.c tests/fuzz/daemon_double.c \
-	$(addprefix userspace/daemon/,$(addprefix netlink/,nl_client.c \
+	$(addprefix userspace/daemon/,$(addprefix netlink/,nl_client.c nl_queue.c \
 	nl_policy.c nl_face.c nl_group.c nl_job.c nl_stats.c nl_status.c \
 	nl_tree.c nl_tree_get.c stats.c nl_ndn.c nl_pit.c) wire.c \
-	$(addprefix core/,hooks.c name.c value.c) \
+	$(addprefix core/,hooks.c value.c) \
 	attach/ticket.c attach/worker_tell.c \
-	$(addprefix face/face,.c _attr.c _kernel.c _list.c _spec.c) job/job.c $(addprefix tree/,tree.c \
+	$(addprefix face/face,.c _attr.c _forward.c _kernel.c _list.c _spec.c) job/job.c $(addprefix tree/,tree.c \
 	tree_list.c tree_spec.c node_spec.c dedicated.c row.c pool.c \
 	pool_spec.c slots.c worker_spec.c) \
 	$(addprefix ndn/,$(addprefix ndnd,.c _cs.c _face.c _pit.c _route.c \
 	_rows.c _spec.c _stats.c _tables.c _walk.c))) \
-	$(wildcard userspace/ndn/packet/*.c) $(BASE_LIBTRIB_SRC)
+	$(wildcard userspace/ndn/packet/*.c) userspace/base/name.c $(BASE_LIBTRIB_SRC)
 
-build/fuzz-netlink: $(FUZZ_NETLINK) userspace/daemon/netlink/netlink.c \
+build/fuzz-netlink: $(FUZZ_NETLINK) tests/fuzz/input.h userspace/daemon/netlink/netlink.c \
 		$(wildcard userspace/daemon/*.h userspace/daemon/*/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_SAN_CFLAGS) -I/usr/include/libnl3 -o $@ \
@@ -46,12 +46,12 @@ FUZZ_JOIN := tests/fuzz/fuzz_join.c \
 	userspace/daemon/session/join.c userspace/daemon/session/join_out.c \
 	userspace/base/session.c $(BASE_LIBTRIB_SRC)
 
-build/fuzz-join: $(FUZZ_JOIN) $(wildcard userspace/daemon/*.h userspace/daemon/*/*.h)
+build/fuzz-join: $(FUZZ_JOIN) tests/fuzz/input.h $(wildcard userspace/daemon/*.h userspace/daemon/*/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_JOIN)
 
 FUZZ_LIB := tests/fuzz/fuzz_lib.c \
-	$(addprefix tests/,lib/relay_model.c lib/lib_sim.c lib/lib_script.c \
+	$(addprefix tests/,lib/relay_model.c lib/engine_world.c lib/engine_script.c \
 	model/node.c model/values.c) \
 	$(LIB_SRC) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC)
 
@@ -63,9 +63,9 @@ build/fuzz-lib: $(FUZZ_LIB) $(KERNELS_OBJS) \
 
 FUZZ_ATTACH := tests/fuzz/fuzz_attach.c \
 	userspace/daemon/attach/place.c userspace/daemon/attach/worker_tell.c \
-	$(BASE_LIBTRIB_SRC)
+	userspace/base/name.c $(BASE_LIBTRIB_SRC)
 
-build/fuzz-attach: $(FUZZ_ATTACH) userspace/daemon/attach/attach.c \
+build/fuzz-attach: $(FUZZ_ATTACH) tests/fuzz/input.h userspace/daemon/attach/attach.c \
 		$(wildcard userspace/daemon/*.h userspace/daemon/*/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_ATTACH)
@@ -80,7 +80,7 @@ FUZZ_PS := tests/fuzz/fuzz_ps.c $(addprefix userspace/ndn/app/,content.c \
 	ps_guest.c ps_job.c ps_kept.c ps_new.c ps_packet.c ps_update.c)) \
 	$(wildcard userspace/ndn/packet/*.c) userspace/base/text.c
 
-build/fuzz-ps: $(FUZZ_PS) $(wildcard userspace/ndn/*/*.h userspace/ndn/*/*/*.h)
+build/fuzz-ps: $(FUZZ_PS) tests/fuzz/input.h $(wildcard userspace/ndn/*/*.h userspace/ndn/*/*/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_PS) -lsodium
 
@@ -88,7 +88,7 @@ FUZZ_WORKER := tests/fuzz/fuzz_worker.c $(wildcard userspace/ndn/app/worker/work
 	$(addprefix userspace/ndn/app/,content.c endpoint.c job_names.c) \
 	$(wildcard userspace/ndn/packet/*.c)
 
-build/fuzz-worker: $(FUZZ_WORKER) \
+build/fuzz-worker: $(FUZZ_WORKER) tests/fuzz/input.h \
 		$(wildcard userspace/ndn/*/*.h userspace/ndn/*/*/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_WORKER) -lsodium

@@ -18,6 +18,7 @@
 #include "daemon/face/face.h"
 #include "daemon/ndn/ndnd.h"
 #include "daemon/device/port.h"
+#include "daemon/device/port_check.h"
 #include "daemon/device/rtnl.h"
 #include "daemon/session/join.h"
 #include "daemon/state/state.h"
@@ -132,6 +133,18 @@ void port_close(struct port *p)
 void port_prune_links(struct tribd *d)
 {
 	(void)d;
+}
+
+void port_check_soon(struct tribd *d, struct port *p)
+{
+	(void)d;
+	(void)p;
+}
+
+void port_check_filters(struct tribd *d, uint32_t ifindex)
+{
+	(void)d;
+	(void)ifindex;
 }
 
 /* --- the kernel */

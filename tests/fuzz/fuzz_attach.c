@@ -17,16 +17,12 @@ static int fuzz_getsockopt(int fd, int level, int name, void *v, socklen_t *len)
 #undef getsockopt
 
 #include "daemon/attach/deliver.h"
+#include "tests/fuzz/input.h"
 
 #define OWNER 1000
 #define CONNS 6
 #define RANKS 3
 #define TREES 2
-
-struct input {
-	const uint8_t *p;
-	size_t left;
-};
 
 static struct tribd D;
 static struct job J = {.name = "train", .id = 7, .world = RANKS, .owner = OWNER, .window = 4};
@@ -39,14 +35,6 @@ static const struct in6_addr PS = {.s6_addr = {[15] = 9}};
 static uint32_t next_uid;
 static int plugging;
 static unsigned int rings;
-
-static uint8_t take8(struct input *in)
-{
-	if (!in->left)
-		return 0;
-	in->left--;
-	return *in->p++;
-}
 
 static void must(bool good, const char *what)
 {

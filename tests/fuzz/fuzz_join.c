@@ -14,15 +14,11 @@
 #include <string.h>
 
 #include "daemon/session/join.h"
+#include "tests/fuzz/input.h"
 
 #define COOKIE 0x1122334455667788ULL
 #define NCHILD 3
 #define MS 1000000ULL
-
-struct input {
-	const uint8_t *p;
-	size_t left;
-};
 
 static struct tribd D;
 static struct job J;
@@ -32,14 +28,6 @@ static uint64_t clock_ns;
 static uint32_t last_epoch; /* newest that ever ran */
 static size_t longest;	    /* answer to the packet in hand */
 static unsigned int answers;
-
-static uint8_t take8(struct input *in)
-{
-	if (!in->left)
-		return 0;
-	in->left--;
-	return *in->p++;
-}
 
 static void must(bool good, const char *what)
 {

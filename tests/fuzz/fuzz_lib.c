@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/lib/lib_script.h"
+#include "tests/lib/engine_script.h"
 
 struct input {
 	const uint8_t *p;
@@ -58,7 +58,7 @@ static void disown(struct trib_hdr *h)
 static void bend(uint8_t *p, size_t len)
 {
 	static const uint8_t types[] = {TRIB_T_GRAD,  TRIB_T_RESULT, TRIB_T_NEED, TRIB_T_ALIVE,
-					TRIB_T_ABORT, TRIB_T_START,  TRIB_T_JOIN, TRIB_T_GROW};
+					TRIB_T_ABORT, TRIB_T_START,  TRIB_T_JOIN, 64};
 	struct trib_hdr *h = (struct trib_hdr *)p;
 	uint8_t how = take8(), at = take8(), value = take8();
 

@@ -23,25 +23,13 @@ static ssize_t fuzz_recvmsg(int fd, struct msghdr *h, int flags);
 #include "daemon/job/job.h"
 #include "daemon/ndn/ndnd.h"
 #include "daemon/tree/tree.h"
-
-struct input {
-	const uint8_t *p;
-	size_t left;
-};
+#include "tests/fuzz/input.h"
 
 static struct tribd D;
 static char message[TRIB_NL_MSG_MAX] __attribute__((aligned(8)));
 static size_t message_len;
 static uint32_t message_uid;
 static int answers, errors, last_error;
-
-static uint8_t take8(struct input *in)
-{
-	if (!in->left)
-		return 0;
-	in->left--;
-	return *in->p++;
-}
 
 static void must(bool good, const char *what)
 {
@@ -328,6 +316,12 @@ static void one_request(struct input *in)
 	put_request(in);
 	genl = nlmsg_data(nlh);
 	receive(&D);
+	/* The loop's turns, until all is served. */
+	for (int i = 0; D.nl->queue.turn.at_ns && i < 1 << 16; i++) {
+		timer_cancel(&D, &D.nl->queue.turn);
+		D.nl->queue.turn.fn(&D, &D.nl->queue.turn);
+	}
+	must(!D.nl->queue.turn.at_ns && !D.nl->queue.count, "a request is never served");
 	after = shape_of();
 	counts_hold();
 	if (nlh->nlmsg_len > message_len) {
@@ -391,7 +385,8 @@ static void start(bool furnished)
 	D.config.nmarks = 64;
 	D.nl = calloc(1, sizeof(*D.nl));
 	D.nl->watch.fd = -1;
-	nl_clients_init(&D.nl->clients);
+	nl_clients_init(&D.nl->clients, &D.nl->queue);
+	nl_queue_init(&D.nl->queue, &D.nl->clients, serve);
 	must(!ndnd_init(&D), "ndnd_init()");
 	D.ndn->on = true;
 	D.ndn->entries = D.ndn->cache = 64;
@@ -403,6 +398,7 @@ static void start(bool furnished)
 
 static void end(void)
 {
+	nl_queue_exit(&D, &D.nl->queue);
 	nl_clients_exit(&D, &D.nl->clients);
 	free(D.nl);
 	tree_free_all(&D);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "ndn/app/ps/ps.h"
+#include "tests/fuzz/input.h"
 
 #define WORKERS 3
 #define ELEMENTS 50
@@ -25,19 +26,6 @@ static void must(bool good, const char *what)
 		return;
 	fprintf(stderr, "ps: %s\n", what);
 	abort();
-}
-
-struct input {
-	const uint8_t *p, *end;
-};
-
-static uint64_t take(struct input *in, unsigned int bytes)
-{
-	uint64_t v = 0;
-
-	while (bytes--)
-		v = v << 8 | (in->p < in->end ? *in->p++ : 0);
-	return v;
 }
 
 static struct nps *ps;
@@ -238,23 +226,23 @@ static void data(struct input *in, struct nps_job *job, uint64_t now)
 
 static void raw(struct input *in, uint64_t now)
 {
-	size_t left = (size_t)(in->end - in->p), n = take(in, 1);
+	size_t n = take(in, 1);
 	uint8_t *copy;
 
-	left = (size_t)(in->end - in->p);
-	if (n > left)
-		n = left;
+	if (n > in->left)
+		n = in->left;
 	/* A buffer of the exact size, so that ASan sees reads beyond it. */
 	copy = malloc(n ? n : 1);
 	memcpy(copy, in->p, n);
 	in->p += n;
+	in->left -= n;
 	nps_rx(ps, copy, n, now);
 	free(copy);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
-	struct input in = {p, p + n};
+	struct input in = {p, n};
 	uint64_t now = NDN_SEC;
 	unsigned int i;
 
@@ -263,7 +251,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	ps = nps_new(&ops, NULL, 1);
 	for (i = 0; i < 2; i++)
 		add(i, (uint8_t)take(&in, 1));
-	while (in.p < in.end) {
+	while (in.left) {
 		uint8_t op = (uint8_t)take(&in, 1);
 		struct nps_job *job = ps->job[op >> 7];
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "ndn/app/worker/worker.h"
+#include "tests/fuzz/input.h"
 
 #define ELEMENTS 50
 #define SEGMENT 64
@@ -25,19 +26,6 @@ static void must(bool good, const char *what)
 		return;
 	fprintf(stderr, "worker: %s\n", what);
 	abort();
-}
-
-struct input {
-	const uint8_t *p, *end;
-};
-
-static uint64_t take(struct input *in, unsigned int bytes)
-{
-	uint64_t v = 0;
-
-	while (bytes--)
-		v = v << 8 | (in->p < in->end ? *in->p++ : 0);
-	return v;
 }
 
 static struct ndn_worker w;
@@ -99,12 +87,13 @@ static void receive(const uint8_t *packet, size_t n)
 
 static void raw(struct input *in)
 {
-	size_t n = take(in, 1), left = (size_t)(in->end - in->p);
+	size_t n = take(in, 1);
 
-	if (n > left)
-		n = left;
+	if (n > in->left)
+		n = in->left;
 	receive(in->p, n);
 	in->p += n;
+	in->left -= n;
 }
 
 static uint64_t version_of(struct input *in)
@@ -264,7 +253,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		.rto = 20 * NDN_MS,
 		.send = on_send,
 	};
-	struct input in = {bytes, bytes + n};
+	struct input in = {bytes, n};
 	struct ndn_name_buf job;
 	struct ndn_name name;
 
@@ -277,7 +266,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	must(!ndn_job_names_init(&names, &name, NULL), "job");
 	must(!ndn_worker_init(&w, &config), "init");
 	ndn_worker_want(&w, now);
-	while (in.p < in.end) {
+	while (in.left) {
 		switch (take(&in, 1) % 8) {
 		case 0:
 			raw(&in);

@@ -12,7 +12,7 @@
 
 #include "uapi/trib_wire.h"
 
-#define RELAY_UP (-1) /* in place of a child: the parent */
+#define RELAY_UP (-1) /* number of the parent, in place of a child's */
 #define RELAY_PACKET_MAX (sizeof(struct trib_hdr) + 4 * TRIB_NVAL_LARGE)
 
 /**

@@ -195,7 +195,7 @@ static inline uint32_t any_float(void)
 		return sign | (rnd() & 0x7fffff);
 	case 2: /* few bits: ties */
 		return sign | (rnd() % 255) << 23 | (rnd() & 3) << 21;
-	case 3: /* about what half floats have */
+	case 3: /* about the precision of half floats */
 		return sign | (100 + rnd() % 45) << 23 | (rnd() & 0x7fffff);
 	case 4:
 	case 5:
@@ -220,7 +220,7 @@ static inline uint32_t partner(uint32_t a)
 		if (e > 26)
 			return sign | (((e - 24) << 23) + (uint32_t)(rnd() % 3) - 1);
 		return any_float();
-	case 2: /* any distance that matters */
+	case 2: /* any distance that can matter */
 		if (e > 60)
 			return sign | (e - rnd() % 60) << 23 | (rnd() & 0x7fffff);
 		return any_float();

@@ -45,7 +45,7 @@ static void slot_begin(struct node *n, struct trib_slot *s, const struct trib_hd
 	s->nm = 0;
 	s->last = last;
 	/* No clock here: 1 says that there is a time. */
-	s->first_ns = s->chunk % TRIB_LAG_EVERY ? 0 : 1;
+	s->first_ns = !(s->chunk % TRIB_LAG_EVERY) || (h->flags & TRIB_F_HEAD);
 }
 
 static uint8_t kept_flags(const struct node_packet *p)
@@ -272,15 +272,21 @@ static int need_out(struct node *n, struct node_packet *p, uint64_t seen, enum t
 
 /* --- by type */
 
-static void sample_lag(struct node *n, const struct trib_hdr *h, int child, bool last)
+static void sample_lag(struct node *n, const struct trib_slot *s, const struct trib_hdr *h,
+		       int child, bool last)
 {
+	bool head = h->flags & TRIB_F_HEAD;
 	struct trib_lag_child *c;
 
-	if (!n->lag || ntohl(h->chunk) % TRIB_LAG_EVERY)
+	if (!n->lag || !s->first_ns)
 		return;
 	c = &n->lag->child[child];
-	c->samples++;
-	c->last += last;
+	c->starts += head;
+	c->start_last += head && last;
+	if (!(ntohl(h->chunk) % TRIB_LAG_EVERY)) {
+		c->samples++;
+		c->last += last;
+	}
 	c->chunk = ntohl(h->chunk);
 }
 
@@ -295,7 +301,7 @@ static int rx_grad(struct node *n, struct node_packet *p)
 	n->act = slot_grad(n, s, p);
 	if (n->act == NODE_HELD || n->act == NODE_DONE) {
 		n->stats[TRIB_ADDED]++;
-		sample_lag(n, p->h, p->child, n->act == NODE_DONE);
+		sample_lag(n, s, p->h, p->child, n->act == NODE_DONE);
 	}
 	switch (n->act) {
 	case NODE_DONE:

@@ -58,8 +58,8 @@ enum node_act {
 /* Orders for a packet that leaves longer than the one in hand. */
 enum { HOW_FILL = 1, HOW_ANSWER = 2, HOW_BOTH = 4, HOW_POOL = 8 };
 
-#define NODE_KEEP (TRIB_F_PUSH | TRIB_F_CE) /* flags that slots collect */
-#define NODE_NOBODY 0xff		    /* &trib_slot.last: not known */
+#define NODE_KEEP (TRIB_F_PUSH | TRIB_F_CE | TRIB_F_HEAD) /* flags that slots collect */
+#define NODE_NOBODY 0xff				  /* &trib_slot.last: not known */
 
 /**
  * struct node_packet - the packet in hand, which the rules change in place

@@ -63,6 +63,10 @@ ERRORS = [
     ('{"builtin": "star:70"}', JOBS,
      "jobs:1:57: jobs[0].max_relays: 70 workers do not fit: with 1 relays and "
      "64 children each there is room for 64"),
+    (TOPO, JOBS.replace('"j"', '"../../etc"'),
+     'jobs:1:20: jobs[0].name: "../../etc" contains \'/\''),
+    (TOPO, JOBS.replace('"j"', '".j"'),
+     'jobs:1:20: jobs[0].name: ".j" begins with .'),
     (TOPO, JOBS.replace("1}", '1, "dtype": "f64"}'),
      'jobs:1:69: jobs[0].dtype: "f64" is not int, f32, f16 or bf16'),
     (TOPO, JOBS.replace("1}", '1, "ps": "b", "mode": "shared", '

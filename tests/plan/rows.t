@@ -52,6 +52,29 @@ def rows__of_a_star_match_the_commands():
                                 "local": [{"rank": 0, "index": 0}]}]
 
 
+def line(*jobs):
+    """Rows of w0 - w1 - w2, where w1 and w2 can relay and w1 passes packets on."""
+    topo = addressed({"hosts_forward": True,
+                      "hosts": ["w0", {"name": "w1", "relay": True},
+                                {"name": "w2", "relay": True}],
+                      "links": [{"a": "w0", "b": "w1"}, {"a": "w1", "b": "w2"}]})
+    done = trib("plan", path("topo", topo), path("jobs", {"jobs": [
+        {"name": f"j{w[1]}", "workers": w, "max_relays": 1, "relays": [w[1]],
+         "algorithm": "tree"} for w in jobs]}))
+    assert not done.returncode, done.stderr
+    return {h["host"]: {f["name"]: f.get("forward") for f in h["faces"]}
+            for h in json.loads(done.stdout)["hosts"]}
+
+
+@test
+def rows__hosts_forward_for_the_faces_of_ways_through_them():
+    near, far = ["w0", "w1"], ["w0", "w2"]
+    assert line(near)["w1"]["w0"] is None, line(near)
+    got = line(near, far)
+    assert got["w1"]["w0"] == "yes", got
+    assert not any(v for h in ("w0", "w2") for v in got[h].values()), got
+
+
 @test
 def rows__name_the_dtype_of_floats():
     for dtype, want in (("bf16", "bf16"), ("int", None)):

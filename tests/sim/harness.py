@@ -18,6 +18,16 @@ Cost = namedtuple("Cost", "name times")
 RULE_SEEDS = 3000
 
 
+class Switches:
+    """One attribute per rule, and per rule of `also`: True if it is in force."""
+
+    def __init__(self, rules, without=None, also=()):
+        if without is not None and without not in rules:
+            raise ValueError(f"no rule is called {without!r}")
+        for name in (*also, *rules):
+            setattr(self, name, name != without)
+
+
 class Tap:
     """Numbers the tests and prints the plan at the end."""
 

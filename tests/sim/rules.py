@@ -6,7 +6,9 @@ the text of each rule, the scenario that needs it, and the verdicts of a
 protocol without it there (see VERDICTS in world.py).
 """
 
-from harness import Rule
+from functools import partial
+
+from harness import Rule, Switches
 
 RULES = {
     # --- workers
@@ -105,6 +107,13 @@ RULES = {
     "epochs_are_not_reused": Rule(
         "the newest epoch survives a restart of the root's tribd",
         "again", "wrong differ hang"),
+    "epoch_is_saved_before_start": Rule(
+        "no START(RUN) leaves a node before the epoch is in its state file; "
+        "while the disk refuses, children wait", "full", "wrong differ hang"),
+    "restart_exceeds_all_traces": Rule(
+        "after a restart of tribd the next epoch is larger than those in the "
+        "row and in the slots, too: the state file may be an older one",
+        "stale", "wrong differ hang"),
     "rejoin_aborts_the_others": Rule(
         "a JOIN with a new nonce ends the epoch with ABORT(REJOIN)",
         "rejoin", "slow hang"),
@@ -165,12 +174,4 @@ RULES = {
         "a chunk out of order rings", "quiet", "stall"),
 }
 
-
-class Rules:
-    """One attribute per rule: True if it is in force."""
-
-    def __init__(self, without=None):
-        if without is not None and without not in RULES:
-            raise ValueError(f"no rule is called {without!r}")
-        for name in RULES:
-            setattr(self, name, name != without)
+Rules = partial(Switches, RULES)

@@ -439,7 +439,8 @@ class Overtaken(Restless):
 
 
 class Again(Scenario):
-    """All leave; tribd restarts on every node; new processes attach."""
+    """All leave; tribd restarts on every node; new processes attach. Some
+    nodes lost their slots, too."""
 
     def shape(self):
         self.no_rank_is_given_up()
@@ -454,15 +455,45 @@ class Again(Scenario):
     def start_anew(self):
         self.world.forget_values()
         for relay in self.world.relays:
+            self.lose(relay)
             relay.session.restart()
         for w in self.world.workers:
             w.known_epoch = 0
             self.net.at(self.rng.randint(0, 50), w.attach)
 
+    def lose(self, relay):
+        if self.rng.random() < 0.5:
+            relay.wipe()
+
     def finished(self):
         return self.era == 1 and super().finished()
 
 
+class Full(Again):
+    """Again; at first, the disk of every node refuses the state file, and then
+    has room. In the end, only the cells of hosts know of the former job."""
+
+    def shape(self):
+        super().shape()
+        self.world.mapped_share = 1
+
+    def script(self):
+        until = self.rng.randint(50, 2000)
+        for relay in self.world.relays:
+            relay.session.full_until = until
+
+    def lose(self, relay):
+        relay.wipe()
+
+
+class Stale(Again):
+    """Again; the state files are those of before the first job."""
+
+    def lose(self, relay):
+        relay.session.file_epoch = 0
+
+
 SCENARIOS = {cls.__name__.lower(): cls for cls in (
     Storm, Mapped, Floats, Quiet, Copies, Eager, Idle, Deaf, Parting, Liar, Die,
-    Gone, Quitter, Late, Dark, Rejoin, Restless, Overtaken, Again)}
+    Gone, Quitter, Late, Dark, Rejoin, Restless, Overtaken, Again,
+    Full, Stale)}

@@ -20,6 +20,8 @@ class Session:
         self.rules = relay.rules
         self.net = relay.net
         self.last_epoch = 0
+        self.file_epoch = 0  # in the state file
+        self.full_until = 0  # the disk of that file refuses until then
         self.up_nonce = 0
         self.instance = self.net.rng.getrandbits(30)
         self.joins = 0
@@ -41,8 +43,21 @@ class Session:
     def restart(self):
         """tribd restarts: waiting children join again; an epoch goes on."""
         self.instance = self.net.rng.getrandbits(30)
-        if not self.rules.epochs_are_not_reused:
-            self.last_epoch = self.relay.epoch
+        self.last_epoch = self.relay.epoch
+        if self.rules.epochs_are_not_reused:
+            self.last_epoch = max(self.last_epoch, self.file_epoch)
+        if self.rules.restart_exceeds_all_traces:
+            for z in self.relay.slots.values():
+                self.last_epoch = max(self.last_epoch, z.epoch)
+
+    def keep(self, epoch):
+        """True if a restart will know of this epoch."""
+        if epoch <= self.file_epoch:
+            return True
+        if self.net.now < self.full_until:
+            return not self.rules.epoch_is_saved_before_start
+        self.file_epoch = epoch
+        return True
 
     def complete(self):
         return len(self.nonce) == len(self.relay.children)
@@ -123,17 +138,25 @@ class Session:
             return
         if not self.relay.parent:
             self.begin(self.last_epoch + 1)
+            if not self.relay.epoch:
+                self.net.at(REPEAT, self.begin_again)
         elif not self.up_nonce:
             self.joins += 1
             self.up_nonce = make_nonce(self.instance, self.joins)
             self.join_parent(self.up_nonce)
 
+    def begin_again(self):
+        if not self.relay.epoch:
+            self.advance()
+
     def join_parent(self, nonce):
         if self.up_nonce != nonce or self.relay.epoch or self.relay.dead:
             return
-        self.net.send(self.relay.parent,
-                      Msg(JOIN, self.last_epoch, up=True, nonce=nonce,
-                          child=self.relay.up_child))
+        # The parent must not begin what this node could not.
+        if self.keep(self.last_epoch + 1):
+            self.net.send(self.relay.parent,
+                          Msg(JOIN, self.last_epoch, up=True, nonce=nonce,
+                              child=self.relay.up_child))
         self.net.at(REPEAT, self.join_parent, nonce)
 
     def leave_parent(self, rank=-1):
@@ -154,11 +177,14 @@ class Session:
     # --- epochs
 
     def begin(self, epoch):
+        if not self.keep(epoch):
+            return
         self.relay.epoch = self.last_epoch = epoch
         for child in self.nonce:
             self.send_start(child, True)
 
     def send_start(self, child, run):
+        run = run and self.keep(self.relay.epoch)
         self.net.send(self.relay.joiners[child],
                       Msg(START, self.relay.epoch, run=run,
                           nonce=self.nonce[child]))

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 int file_write_full(int fd, const void *data, size_t n)
@@ -110,6 +111,24 @@ int file_new_open(struct file_new *f, int dir, const char *name, mode_t mode)
 	return f->fd < 0 ? -errno : 0;
 }
 
+/* The folder of a file holds its name. */
+static int folder_sync(int dir, const char *name)
+{
+	const char *slash = strrchr(name, '/');
+	char path[PATH_MAX];
+	int fd, err;
+
+	snprintf(path, sizeof(path), "%.*s", slash ? (int)(slash - name) + 1 : 1,
+		 slash ? name : ".");
+	fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	/* Some file systems need no such call, and refuse it. */
+	err = fsync(fd) && errno != EINVAL ? -errno : 0;
+	close(fd);
+	return err;
+}
+
 int file_new_commit(struct file_new *f, int err, bool sync)
 {
 	if (!err && sync && fsync(f->fd))
@@ -122,7 +141,7 @@ int file_new_commit(struct file_new *f, int err, bool sync)
 		(void)unlinkat(f->dir, f->temp, 0);
 		return err;
 	}
-	return sync && f->dir != AT_FDCWD && fsync(f->dir) ? -errno : 0;
+	return sync ? folder_sync(f->dir, f->name) : 0;
 }
 
 int file_replace(int dir, const char *name, mode_t mode, const void *data, size_t len, bool sync)

@@ -3,22 +3,19 @@
 #include "json_write.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "file.h"
 
 int json_write(int dir, const char *name, mode_t mode, const json_t *doc, bool sync)
 {
-	struct file_new f;
+	char *text = doc ? json_dumps(doc, JSON_INDENT(1)) : NULL;
 	int err;
 
-	if (!doc)
+	if (!text)
 		return -ENOMEM;
-	err = file_new_open(&f, dir, name, mode);
-	if (err)
-		return err;
-	/* jansson tells no reason of its own. */
-	errno = EIO;
-	if (json_dumpfd(doc, f.fd, JSON_INDENT(1)))
-		err = -errno;
-	return file_new_commit(&f, err, sync);
+	err = file_replace(dir, name, mode, text, strlen(text), sync);
+	free(text);
+	return err;
 }

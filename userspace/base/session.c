@@ -116,6 +116,8 @@ static void send_start(struct session *s, unsigned int child, unsigned int state
 {
 	struct session_view v;
 
+	if (state == TRIB_START_RUN && s->ops->keep(s, s->epoch))
+		state = TRIB_START_WAIT;
 	/* All children are here: tell them whom the parent waits for. */
 	if (state == TRIB_START_WAIT && s->up_nonce && s->up_view.nchild)
 		v = s->up_view;
@@ -145,14 +147,17 @@ static void leave_parent(struct session *s, uint16_t rank)
 	s->ops->up(s, TRIB_T_LEAVE, nonce, rank);
 }
 
-static void begin(struct session *s, uint32_t epoch, uint64_t now)
-{
-	/*
+/*
  * If @epoch cannot be kept, the node goes on waiting: a root asks again after
  * SESSION_REPEAT_MS, an inner node when its parent answers its next JOIN.
  */
+static void begin(struct session *s, uint32_t epoch, uint64_t now)
+{
 	unsigned int i;
 
+	s->keep_ms = now + SESSION_REPEAT_MS;
+	if (s->ops->keep(s, epoch))
+		return;
 	s->epoch = epoch;
 	s->last_epoch = epoch;
 	s->stuck_child = -1;
@@ -333,10 +338,15 @@ void session_start(struct session *s, const struct session_start *m, uint64_t no
 
 int session_leaf_epoch(struct session *s, uint32_t epoch)
 {
+	int err;
+
 	if (epoch && epoch == s->epoch)
 		return 0;
 	if (s->kind != SESSION_LEAF || epoch <= s->last_epoch || epoch > SESSION_EPOCH_MAX + 1)
 		return -ESTALE;
+	err = s->ops->keep(s, epoch);
+	if (err)
+		return err;
 	s->epoch = epoch;
 	s->last_epoch = epoch;
 	s->abort.left = 0;
@@ -415,6 +425,13 @@ uint32_t session_tick(struct session *s, uint64_t now)
 	if (!s->epoch && s->up_nonce && now >= s->up_ms) {
 		s->up_ms = now + SESSION_REPEAT_MS;
 		s->ops->up(s, TRIB_T_JOIN, s->up_nonce, SESSION_RANK_RELAY);
+	}
+	/* Complete, but waiting: the epoch could not be kept. */
+	if (!s->epoch && s->kind == SESSION_ROOT && is_complete(s)) {
+		if (now >= s->keep_ms)
+			advance(s, now);
+		if (!s->epoch)
+			wait = sooner(wait, s->keep_ms, now);
 	}
 	seen = session_seen(s);
 	if (s->epoch && seen && seen != all_children(s)) {

@@ -110,6 +110,7 @@ struct session;
  *         waits for it; returns that child and sets @chunk, or -1.
  */
 struct session_ops {
+	int (*keep)(struct session *s, uint32_t epoch);
 	void (*save)(struct session *s);
 	void (*start)(struct session *s, unsigned int child, unsigned int state,
 		      const struct session_view *view);
@@ -137,8 +138,8 @@ struct session_abort {
  * @instance, @joins: parts of our nonces towards the parent, see trib_nonce().
  * @up_nonce: of our JOIN to the parent; 0: none sent.
  * @up_ms:    when to repeat that JOIN.
- * @up_view:  children that the parent waits for; nchild 0: not known yet.
  * @keep_ms:  when a root asks again whether its next epoch is on disk.
+ * @up_view:  children that the parent waits for; nchild 0: not known yet.
  * @watch_ms: when to look for a chunk that waits for a child that left.
  * @stuck_since, @stuck_child, @stuck_chunk: the one found last; -1: none.
  */
@@ -152,6 +153,7 @@ struct session {
 	uint32_t joins;
 	uint64_t up_nonce;
 	uint64_t up_ms;
+	uint64_t keep_ms;
 	struct session_view up_view;
 	uint64_t watch_ms;
 	uint64_t stuck_since;

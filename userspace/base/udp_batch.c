@@ -18,7 +18,7 @@
 #endif
 
 #define TRAIN 65536
-#define RUN_MAX 64 /* packets of one udp_send_run() that go one by one */
+#define RUN_MAX 64 /* packets of one udp_send_run() that are sent one by one */
 #define ECN_MASK 3
 #define ECN_ECT0 2
 #define ECN_CE 3

@@ -11,6 +11,7 @@
 #include "daemon/attach/attach.h"
 #include "daemon/attach/deliver.h"
 #include "daemon/core/instance.h"
+#include "daemon/device/port_check.h"
 #include "daemon/device/rtnl.h"
 #include "daemon/job/claims.h"
 #include "daemon/load/bpf_load.h"
@@ -28,7 +29,7 @@ static void on_signal(struct tribd *d, struct watch *w, uint32_t events)
 	(void)events;
 	if (read(w->fd, &si, sizeof(si)) != sizeof(si))
 		return;
-	log_info("ends by signal %u; the data plane continues", si.ssi_signo);
+	log_info("received signal %u and ends; the data plane continues", si.ssi_signo);
 	d->stop = true;
 }
 
@@ -86,6 +87,7 @@ static const struct part {
 	{udp_init, udp_exit, false},
 	{ndnd_init, ndnd_exit, false},
 	{start_data_plane, objects_free, false},
+	{port_check_init, port_check_exit, false},
 	{deliver_init, deliver_exit, false},
 	{NULL, join_exit, false},
 	{attach_init, attach_exit, false},

@@ -69,7 +69,7 @@ static int option_parse(struct options *o, int c, const char *arg)
 	case 'i':
 		o->instance = arg;
 		if (!instance_name_ok(arg))
-			return usage("--instance %s: 1 to 48 letters, digits, - and _", arg);
+			return usage("--instance %s: want 1 to 48 letters, digits, - and _", arg);
 		return 0;
 	case 'v':
 		return values_parse(arg, &o->nval) ? 0
@@ -95,8 +95,9 @@ static int option_parse(struct options *o, int c, const char *arg)
 			       ? 0
 			       : usage("--ndn-cache %s: 0 to 65536", arg);
 	case 'l':
-		return log_parse(arg, &o->log) ? 0
-					       : usage("--log %s: error, warn, info or debug", arg);
+		return log_parse(arg, &o->log)
+			       ? 0
+			       : usage("--log %s: want error, warn, info or debug", arg);
 	case 'p':
 		o->purge = true;
 		return 0;

@@ -175,8 +175,9 @@ int start_data_plane(struct tribd *d)
 		return err;
 	face_restore_done(d);
 	err = ndnd_start(d);
-	if (!err)
-		err = hooks_save(d, NULL);
+	/* An adopted instance has its file: a full disk must not keep it down. */
+	if (!err && hooks_save(d, NULL) && !d->adopted)
+		err = -EIO;
 	if (!err)
 		err = bpf_pin(d);
 	return err ? err : ndnd_pin(d);

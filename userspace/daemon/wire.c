@@ -5,6 +5,7 @@
 #include "daemon/attach/attach.h"
 #include "daemon/attach/deliver.h"
 #include "daemon/attach/worker_tell.h"
+#include "daemon/device/port_check.h"
 #include "daemon/ndn/ndnd.h"
 #include "daemon/session/join.h"
 #include "daemon/state/state.h"
@@ -23,15 +24,24 @@ static int on_face_set(struct tribd *d, struct face *f, const struct face_spec *
 	return ndnd_face_set(d, f, s->ndn, why);
 }
 
+static void on_face_added(struct tribd *d, struct face *f)
+{
+	ndnd_face_added(d, f);
+	face_forward_write(d);
+}
+
+/* The face is out of the list. */
 static void on_face_free(struct tribd *d, struct face *f)
 {
 	ndnd_peer_free(d, f->ndn);
+	face_forward_write(d);
 }
 
 static void on_faces_settled(struct tribd *d)
 {
 	tree_settle(d);
 	ndnd_settle(d);
+	face_forward_write(d);
 }
 
 /* Close connections first: the trees then only have other hosts to tell. */
@@ -59,13 +69,15 @@ const struct hooks wire_hooks = {
 	.save = state_write,
 
 	.device_changed = face_device_changed,
+	.port_changed = face_port_changed,
+	.filters_changed = port_check_filters,
 	.neighbour_changed = face_neighbour_changed,
 	.routes_changed = face_routes_changed,
 
 	.face_check = ndnd_face_check,
 	.face_add = on_face_add,
 	.face_set = on_face_set,
-	.face_added = ndnd_face_added,
+	.face_added = on_face_added,
 	.face_del_check = ndnd_face_del_check,
 	.face_del = ndnd_face_del,
 	.face_free = on_face_free,

@@ -60,7 +60,7 @@ INSTALL += install-lib
 # Tests. Those on an imagined network live on an imagined clock, too.
 RELAY_MODEL := $(addprefix tests/,lib/relay_model.c model/node.c model/values.c)
 RELAY_MODEL_OBJS := $(RELAY_MODEL:%.c=$(B)/%.o)
-LIB_SIM_OBJS := $(addprefix $(B)/tests/lib/,lib_sim.o lib_script.o) \
+LIB_SIM_OBJS := $(addprefix $(B)/tests/lib/,engine_world.o engine_script.o) \
 	$(RELAY_MODEL_OBJS) $(LIB_OBJS)
 LIB_SIM_TESTS := $(addprefix $(B)/tests/unit/lib/,need result silence \
 	stream window)
@@ -76,7 +76,7 @@ $(LIB_PLAIN_TESTS): %: %.o $(LIB_OBJS)
 CHECK_TESTS += $(LIB_SIM_TESTS) $(LIB_PLAIN_TESTS)
 
 # With real sockets and threads, on the loopback device.
-LIB_UDP_OBJS := $(addprefix $(B)/tests/lib/,lib_relay.o lib_job.o) \
+LIB_UDP_OBJS := $(addprefix $(B)/tests/lib/,relay_thread.o rank_threads.o) \
 	$(RELAY_MODEL_OBJS) $(LIB_OBJS)
 LIB_UDP_TESTS := $(addprefix $(B)/tests/unit/lib/,attach udp)
 
@@ -92,14 +92,14 @@ KSOCK_WRAPS := $(foreach f,socket close bind shutdown setsockopt getsockopt \
 	sendmsg recvmsg,$(call comma_wrap,$(f)))
 
 $(B)/tests/unit/lib/ksock: $(B)/tests/unit/lib/ksock.o $(addprefix \
-		$(B)/tests/lib/,ksock_double.o lib_relay.o lib_job.o) \
+		$(B)/tests/lib/,ksock_double.o relay_thread.o rank_threads.o) \
 		$(RELAY_MODEL_OBJS) $(LIB_OBJS)
 	$(CC) $(LDFLAGS_ALL) $(KSOCK_WRAPS) -o $@ $^ -lpthread -lm
 
 CHECK_TESTS += $(B)/tests/unit/lib/ksock
 
 # The same under ThreadSanitizer, which goes with neither of the other two.
-LIB_TSAN_SOURCES := $(addprefix tests/lib/,lib_relay.c lib_job.c) \
+LIB_TSAN_SOURCES := $(addprefix tests/lib/,relay_thread.c rank_threads.c) \
 	$(RELAY_MODEL) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC) \
 	$(LIB_SRC) $(KERNELS_SRC)
 

@@ -52,13 +52,13 @@ install-perf: $(B)/trib-perf $(B)/trib-train $(PERF_MAN)
 INSTALL += install-perf
 
 # The same programs on a test double of libtrib: never shipped.
-$(B)/tests/unit/perf/trib-perf-double: $(PERF_OBJS) $(B)/tests/lib/trib_double.o \
+$(B)/tests/unit/perf/trib-perf-double: $(PERF_OBJS) $(B)/tests/lib/libtrib_double.o \
 		$(LIB_PS_OBJS) $(BASE_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIB_PS_LIBS) -lm -lpthread
 
 $(B)/tests/unit/perf/trib-train-double: $(TRAIN_OBJS) \
-		$(B)/tests/lib/trib_double.o $(LIB_PS_OBJS) $(BASE_LIB)
+		$(B)/tests/lib/libtrib_double.o $(LIB_PS_OBJS) $(BASE_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIB_PS_LIBS) -lm -lpthread
 

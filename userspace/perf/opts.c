@@ -130,7 +130,7 @@ static void usage(const struct perf_opts *o)
 
 static int bad(const struct perf_opts *o, int letter, const char *value)
 {
-	fprintf(stderr, "%s: -%c: '%s' is not possible; see -h\n", o->tool, letter, value);
+	fprintf(stderr, "%s: -%c: '%s' is not a valid value; see -h\n", o->tool, letter, value);
 	return -2;
 }
 
@@ -216,7 +216,7 @@ int perf_opts_parse(struct perf_opts *o, int argc, char **argv)
 			return bad(o, c, optarg);
 	}
 	if (optind < argc) {
-		fprintf(stderr, "%s: '%s' is not an option; see -h\n", o->tool, argv[optind]);
+		fprintf(stderr, "%s: unknown option '%s'; see -h\n", o->tool, argv[optind]);
 		return -2;
 	}
 	if (o->dtype == TRIB_I32 && o->op == TRIB_AVG)

@@ -78,9 +78,9 @@ static float step_of(size_t i)
 static int check_opts(const struct perf_opts *o)
 {
 	if (o->collective != PERF_ALLREDUCE || o->op != TRIB_SUM || o->dtype != TRIB_F32)
-		return refuse(o, "-C, -o and -d are the job's: leave them out");
+		return refuse(o, "-C, -o and -d follow from the job: leave them out");
 	if (o->inflight != 1 || o->root)
-		return refuse(o, "-p and -r mean nothing with it");
+		return refuse(o, "-p and -r do not apply to -A ps: leave them out");
 	return EXIT_OK;
 }
 
@@ -168,7 +168,7 @@ static int measure(struct ps_run *r)
 	trib_ps_counters(r->p, &r->after);
 	if (r->n)
 		return EXIT_OK;
-	fprintf(stderr, "%s: the job ended before %u versions had passed\n", o->tool,
+	fprintf(stderr, "%s: the job ended before %u versions: give it more\n", o->tool,
 		o->warmup + 1);
 	return EXIT_FAILED;
 }

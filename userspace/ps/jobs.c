@@ -75,7 +75,7 @@ static int take_lock(struct ps_jobs *j, char *why, size_t size)
 	if (j->lock >= 0 && !flock(j->lock, LOCK_EX | LOCK_NB))
 		return 0;
 	snprintf(why, size, "%s: %s", path,
-		 errno == EWOULDBLOCK ? "another trib-ps has this folder" : strerror(errno));
+		 errno == EWOULDBLOCK ? "another trib-ps uses this folder" : strerror(errno));
 	return -EBUSY;
 }
 
@@ -168,8 +168,8 @@ static void take(struct ps_jobs *j, struct file *f, const char *text, size_t len
 	ps_free(next);
 	free(next);
 	if (err)
-		ps_log("%s/%s refused%s: %s", j->dir, f->name, f->job ? ", what ran goes on" : "",
-		       f->error);
+		ps_log("%s/%s refused%s: %s", j->dir, f->name,
+		       f->job ? ", its job runs on unchanged" : "", f->error);
 	else
 		ps_log("%s/%s: job %u", j->dir, f->name, f->job->number);
 }

@@ -56,6 +56,7 @@ struct server {
 	char jobs_dir[128], state_file[4096];
 	int signals;
 	uint64_t report_ms;
+	int save_err;
 	bool stop;
 };
 
@@ -83,13 +84,21 @@ static void on_settle(void *ctx, struct ps_place *z)
 	ps_net_settle(s->net, z);
 }
 
-static void on_save(void *ctx)
+/* Log a change only: a job that waits for it asks several times a second. */
+static int on_save(void *ctx)
 {
 	struct server *s = ctx;
 	int err = ps_state_save(s->ps, s->o.state);
 
-	if (err)
-		ps_log("cannot write %s: %s", s->o.state, strerror(-err));
+	if (err && err != s->save_err)
+		ps_log("cannot write %s: %s: no job starts until it can be written; %s", s->o.state,
+		       strerror(-err),
+		       err == -ENOSPC || err == -EDQUOT ? "make room there"
+							: "look at its folder and its disk");
+	if (!err && s->save_err)
+		ps_log("%s is written again", s->o.state);
+	s->save_err = err;
+	return err;
 }
 
 static void on_log(void *ctx, const char *line)
@@ -124,7 +133,7 @@ static int option_parse(struct options *o, int c, const char *arg)
 		return -1;
 	case 'j':
 		if (o->njob == PS_TREES_MAX)
-			return usage("--job %s: too many of them", arg);
+			return usage("--job %s: more jobs than trib-ps takes", arg);
 		o->job[o->njob++] = arg;
 		return -1;
 	case 'J':
@@ -191,7 +200,7 @@ static int arguments_parse(struct server *s, int argc, char **argv)
 	if (o->interval && !o->stats)
 		return usage("%s is missing", "--stats");
 	if (!ps_addr_parse(o->listen, TRIB_UDP_PORT_PS, &s->listen))
-		return usage("--listen %s: not ADDR[:PORT]", o->listen);
+		return usage("--listen %s: want ADDR[:PORT]", o->listen);
 	if (!o->interval)
 		o->interval = PS_INTERVAL_DEFAULT;
 	return -1;
@@ -320,6 +329,8 @@ static int serve(struct server *s)
 		for (i = 0; i < TURNS && ps_net_turn(s->net) > 0; i++)
 			;
 	}
+	if (s->ps->save_ms)
+		on_save(s);
 	if (s->o.stats)
 		report(s);
 	return 0;

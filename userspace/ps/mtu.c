@@ -48,7 +48,7 @@ static int way_check(const struct ps_tree *t, const struct ps_addr *to, char *wh
 		return 0;
 	snprintf(
 		why, size,
-		"tree %u: %u values and a bitmap of %u bytes make packets of %u, but the way to %s takes %u: nval may be at most %u",
+		"tree %u: %u values and a bitmap of %u bytes make packets of %u bytes, but the path to %s takes %u: use nval %u or less",
 		t->number, t->job->nval, bitmap, need, ps_addr_text(to, text), mtu,
 		room / TRIB_NVAL_BLOCK * TRIB_NVAL_BLOCK);
 	return -EMSGSIZE;

@@ -17,10 +17,10 @@
 #define BATCH 32       /* datagrams of one recvmmsg() */
 #define DATAGRAM 65536 /* the longest train */
 #define RESULTS 256    /* queued RESULTs for groups */
-#define SINGLES 64     /* queued packets for one receiver each */
+#define SINGLES 64     /* queued packets for single receivers */
 #define SINGLE_COPY (sizeof(struct trib_hdr) + 8 * TRIB_BMWORDS_MAX)
 #define BUFFER (64 << 20)
-#define SEND_WAIT_US 5000 /* how long a full device may hold us up */
+#define SEND_WAIT_US 5000 /* longest wait for a full device */
 
 /* A train: RESULTs of one tree, all but the last of one size. */
 struct run {

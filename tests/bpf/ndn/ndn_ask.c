@@ -152,6 +152,44 @@ static void rx__marks_from_outside_are_dropped(void)
 	f.b[6] = 3;
 	f.b[7] = 0x6e;
 	expect_dropped(ndn_run(&f, H1), NDN_DROP_SOURCE);
+	f.b[7] = 0x70;
+	expect_dropped(ndn_run(&f, H1), NDN_DROP_SOURCE);
+}
+
+static void retag(uint16_t tpid, int n)
+{
+	uint8_t tag[4] = {tpid >> 8, tpid, 0, 30};
+
+	for (int i = 0; i < n; i++) {
+		memmove(f.b + 16, f.b + 12, f.len - 12);
+		memcpy(f.b + 12, tag, 4);
+		f.len += 4;
+	}
+}
+
+/* Also in frames that the forwarder passes up unread: number @how. */
+static void rx__marks_are_dropped_in_any_form(void)
+{
+	for (int how = 0; how < 14; how++) {
+		ndn_reset(how / 2 == 3 || how / 2 == 4 ? K_V6 : K_V4);
+		nframe_from(&f, H1, "xyz", 3);
+		if (how / 2 == 0)
+			retag(0x88a8, 1);
+		else if (how / 2 <= 2)
+			retag(0x8100, how / 2 + 1);
+		else if (how / 2 == 3)
+			f.b[14] ^= 0x10;
+		else if (how / 2 == 4)
+			f.b[14 + 6] = 50;
+		else if (how / 2 == 5)
+			f.b[14 + 20 + 3]++;
+		else
+			f.b[12] = 0x99;
+		f.b[6] = 3;
+		f.b[7] = how % 2 ? 0x6e : 0x54;
+		expect_dropped(ndn_run(&f, H1), NDN_DROP_SOURCE);
+		expect(!nw.errand.magic);
+	}
 }
 
 static void rx__lengths_must_agree(void)
@@ -228,6 +266,7 @@ int main(void)
 	run(rx__unknown_sender_is_no_face);
 	run(rx__other_ports_are_not_ours);
 	run(rx__marks_from_outside_are_dropped);
+	run(rx__marks_are_dropped_in_any_form);
 	run(rx__lengths_must_agree);
 	run(rx__all_kinds_of_faces);
 	run(tx__kinds_mix);

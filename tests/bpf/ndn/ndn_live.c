@@ -9,6 +9,7 @@
 #include <linux/if_ether.h>
 #include <linux/if_link.h>
 #include <linux/if_packet.h>
+#include <linux/pkt_cls.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -249,6 +250,51 @@ static void answers__grow_v6_with_tag(void)
 	check_growth(K_V6 | K_VLAN);
 }
 
+/*
+ * The number of a flight that a stranger guessed, in a frame that XDP did not see:
+ * ndn_grow lets it pass.
+ */
+static void forged__mark_is_no_order(void)
+{
+	uint8_t out[NFRAME_MAX];
+	LIBBPF_OPTS(bpf_test_run_opts, o, .data_in = f.b, .data_out = out,
+		    .data_size_out = sizeof(out));
+	uint64_t sent;
+
+	start(K_V4);
+	subscribe(sharing, 3);
+	sent = ndn_stat(NDN_STAT_TX_SLOW);
+	expect(sent > 0);
+	ndn_len = ndn_make_data(ndn, "/distribute" JOB "/v=9/seg=0", 100);
+	nframe_from(&f, UP, ndn, ndn_len);
+	for (uint32_t tick = 0; tick < 64; tick++)
+		for (uint32_t cpu = 0; cpu < 4; cpu++) {
+			uint32_t place = cpu * NDN_FLIGHTS + tick;
+
+			memcpy(f.b, &tick, 4);
+			memcpy(f.b + 4, (uint8_t[]){0, 0, 3, 0x6e}, 4);
+			memcpy(f.b + 8, &place, 4);
+			o.data_size_in = f.len;
+			o.data_size_out = sizeof(out);
+			expect(!bpf_prog_test_run_opts(nw.grow, &o));
+			expect_eq((int)o.retval, TC_ACT_UNSPEC);
+		}
+	expect_eq(ndn_stat(NDN_STAT_TX_SLOW), sent);
+	expect_eq(ndn_the_drop(), -1);
+}
+
+/* In generic mode metadata takes another way through the kernel. */
+static void answers__grow_in_generic_mode(void)
+{
+	for (int i = 0; i < NPORTS; i++) {
+		bpf_xdp_detach(nw.ifindex[i], XDP_FLAGS_DRV_MODE, NULL);
+		must(!bpf_xdp_attach(nw.ifindex[i], nw.xdp, XDP_FLAGS_SKB_MODE, NULL), "ndn_xdp");
+	}
+	check_sharing(K_V4);
+	check_sharing(K_V6 | K_VLAN);
+	check_sharing(K_ETHER | K_VLAN);
+}
+
 int main(void)
 {
 	ndn_open();
@@ -263,5 +309,7 @@ int main(void)
 	run(generic__port_is_sent_to_by_clsact);
 	run(answers__grow_v4);
 	run(answers__grow_v6_with_tag);
+	run(forged__mark_is_no_order);
+	run(answers__grow_in_generic_mode);
 	return tap_done();
 }

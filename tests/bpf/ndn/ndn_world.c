@@ -429,13 +429,17 @@ static int run_prog(int fd, struct nframe *f, struct xdp_md *ctx)
 {
 	uint8_t out[NFRAME_MAX];
 	LIBBPF_OPTS(bpf_test_run_opts, o, .data_in = f->b, .data_size_in = f->len, .data_out = out,
-		    .data_size_out = sizeof(out), .ctx_in = ctx, .ctx_size_in = sizeof(*ctx));
+		    .data_size_out = sizeof(out), .ctx_in = ctx, .ctx_size_in = sizeof(*ctx),
+		    .ctx_out = ctx, .ctx_size_out = sizeof(*ctx));
 
 	ctx->data_end = f->len;
 	if (bpf_prog_test_run_opts(fd, &o))
 		die("BPF_PROG_TEST_RUN");
-	memcpy(f->b, out, o.data_size_out);
-	f->len = o.data_size_out;
+	memset(&nw.errand, 0, sizeof(nw.errand));
+	if (ctx->data == sizeof(nw.errand))
+		memcpy(&nw.errand, out, sizeof(nw.errand));
+	f->len = o.data_size_out - ctx->data;
+	memcpy(f->b, out + ctx->data, f->len);
 	return o.retval;
 }
 
@@ -469,8 +473,12 @@ struct ndn_flight *ndn_flight_of(const struct nframe *f)
 
 	memcpy(&tick, f->b, 4);
 	memcpy(&place, f->b + 8, 4);
-	if (f->len < 14 || f->b[6] != 0x03 || f->b[7] != 0x6e)
+	if (nw.errand.magic == TRIB_ERRAND_NDN) {
+		place = nw.errand.arg[0];
+		tick = nw.errand.arg[1];
+	} else if (f->len < 14 || f->b[6] != 0x03 || f->b[7] != 0x6e) {
 		return NULL;
+	}
 	if (bpf_map_lookup_elem(ndn_map("ndn_flights"), &place, &l) || l.tick != tick)
 		return NULL;
 	return &l;

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "ndn/packet/ndn.h"
+#include "uapi/trib_errand.h"
 #include "uapi/trib_ndn_maps.h"
 
 #define NPORTS 4
@@ -31,8 +32,8 @@ enum { UP = 1, H1, H2, H3, EXTRA, NFACES = EXTRA };
  * @nnonces: rows of ndn_nonces; set before ndn_open().
  * @buckets: of the persistent PIT.
  * @tags, @pit, @more: its three maps, mapped.
- * @config:  copy of the configuration; ndn_configure() stores it.
  * @errand:  orders that the last ndn_run() left for ndn_send; zeros: none.
+ * @config:  copy of the configuration; ndn_configure() stores it.
  */
 struct ndn_world {
 	struct bpf_object *obj;
@@ -43,6 +44,7 @@ struct ndn_world {
 	struct ndn_more *more;
 	int xdp, egress, grow, sweep, pass;
 	struct ndn_config config;
+	struct trib_errand errand;
 };
 
 extern struct ndn_world nw;

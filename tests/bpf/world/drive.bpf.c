@@ -15,7 +15,7 @@
 #include "uapi/trib_wire.h"
 
 #define CHILDREN 4
-#define RUN 16 /* chunks of one lane in a row, as of one NAPI poll */
+#define RUN 16 /* consecutive chunks of one lane, like one NAPI poll */
 #define WORDS (TRIB_NVAL_SMALL / 2)
 
 struct {
@@ -30,6 +30,7 @@ enum {
 	COUNT = 0,
 	LANE = 4,
 	LANES = 5,
+	SOURCE = 6,
 	HDR = 14 + 20 + 8,
 	RELAY = HDR + 12,
 	CHILD = HDR + 14,
@@ -51,7 +52,7 @@ struct {
 } progress[2];
 
 const volatile struct {
-	__u32 ahead; /* how many chunks the lanes may be apart */
+	__u32 ahead; /* largest distance between the chunks of two lanes */
 	__u32 end;   /* stop before this chunk */
 } limits = {1, ~0U};
 
@@ -63,6 +64,7 @@ static __always_inline void rewrite(void *f, __u32 child, __u32 chunk)
 {
 	U64(f, HDR) =
 		TRIB_WIRE_VERSION | TRIB_T_GRAD << 8 | TRIB_F_UP << 16 | (__u64)TRIB_FMT_Q32 << 32;
+	U16(f, SOURCE) = 2; /* the last run left a mark there */
 	U16(f, CHILD) = bpf_htons(child);
 	U32(f, CHUNK) = bpf_htonl(chunk);
 	U16(f, NVAL) = bpf_htons(TRIB_NVAL_SMALL);

@@ -189,7 +189,7 @@ static void *drive_thread(void *arg)
 		must(bpf_prog_test_run_opts(prog(d->name), &o), d->name);
 		memcpy(&d->count, f.b, 4);
 		if (d->until && d->count == last)
-			sched_yield(); /* the other lane is not running */
+			sched_yield(); /* the other lane does not run */
 	} while (d->until && d->count < d->until);
 	d->ns = now_ns() - d->ns;
 	return NULL;

@@ -82,7 +82,7 @@ void frame_build(struct frame *f, const struct link *link, const struct trib_hdr
 	put16(f->b + f->l4, link->from.port);
 	put16(f->b + f->l4 + 2, link->to.port);
 	put16(f->b + f->l4 + 4, l4_len);
-	put16(f->b + f->l4 + 6, 0xbeef); /* nobody may look at it */
+	put16(f->b + f->l4 + 6, 0xbeef); /* no code may check this */
 	f->h = f->l4 + 8;
 	memcpy(f->b + f->h, hdr, sizeof(*hdr));
 	f->pay = f->h + (int)sizeof(*hdr);

@@ -48,6 +48,27 @@ static void attach_grow(int ifindex)
 	must(bpf_tc_attach(&hook, &opts), "trib_grow");
 }
 
+void live_mode(bool generic)
+{
+	int now = generic ? XDP_FLAGS_DRV_MODE : XDP_FLAGS_SKB_MODE;
+	int next = generic ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE;
+
+	for (int i = 0; i < PORTS; i++) {
+		must(bpf_xdp_detach(w.ifindex[i], now, NULL), "detaching trib_xdp");
+		must(bpf_xdp_attach(w.ifindex[i], w.xdp, next, NULL), "trib_xdp");
+	}
+}
+
+void live_relay_behind(int port)
+{
+	attach_grow(w.peer_ifindex[port]);
+}
+
+int live_listen(int port)
+{
+	return packet_socket(w.ifindex[port]);
+}
+
 static void command(const char *text)
 {
 	must(system(text) ? -1 : 0, text);

@@ -12,7 +12,13 @@
 
 /* Attach the programs to the ports, and trib_pass and sockets to their peers. */
 void live_open(void);
-/* Drop the frames caught so far. */
+/* Run trib_xdp at the ports in generic mode, or again in native mode. */
+void live_mode(bool generic);
+/* Run trib_grow at the peer of @port, too, as at the port of another relay. */
+void live_relay_behind(int port);
+/* Open a packet socket that shares all frames that arrive at @port. */
+int live_listen(int port);
+/* Discard the frames caught so far. */
 void live_flush(void);
 /* Let @f arrive at @port, and wait until the frames that it causes have left. */
 void live_send(const struct frame *f, int port);

@@ -272,11 +272,11 @@ struct link link_of(int tree, int child)
 		.to = ourselves(tree, child),
 		.vlan = {w.vlan[0], w.vlan[1]},
 		.tpid = {w.vlan[1] ? 0x88a8 : 0x8100, 0x8100},
-		.tos = 0xba, /* some class, ECT(0) */
+		.tos = 0xba, /* any class, with ECT(0) */
 		.v6 = w.v6,
 	};
 
-	l.from.port = 40000; /* an ordinary socket's */
+	l.from.port = 40000; /* UDP port of an ordinary socket */
 	return l;
 }
 

@@ -142,6 +142,7 @@ void world_open(int nval)
 	w.xdp = prog_fd("trib_xdp");
 	w.egress = prog_fd("trib_egress");
 	w.grow = prog_fd("trib_grow");
+	w.send = prog_fd("trib_send");
 	w.pass = prog_fd("trib_pass");
 	w.trees = map_fd("trees");
 	w.slots = map_fd("slots");
@@ -175,10 +176,11 @@ static void run_opts(struct bpf_test_run_opts *o, struct frame *f, uint8_t *out)
 	o->data_size_out = FRAME_MAX;
 }
 
-static int take_out(struct frame *f, struct bpf_test_run_opts *o, const uint8_t *out)
+/* @meta bytes of the output are metadata. */
+static int take_out(struct frame *f, struct bpf_test_run_opts *o, const uint8_t *out, int meta)
 {
-	memcpy(f->b, out, o->data_size_out);
-	f->len = o->data_size_out;
+	f->len = o->data_size_out - meta;
+	memcpy(f->b, out + meta, f->len);
 	frame_parse(f);
 	return o->retval;
 }
@@ -192,23 +194,39 @@ int run_xdp(struct frame *f, int port)
 	run_opts(&o, f, out);
 	o.ctx_in = &ctx;
 	o.ctx_size_in = sizeof(ctx);
+	o.ctx_out = &ctx;
+	o.ctx_size_out = sizeof(ctx);
 	if (bpf_prog_test_run_opts(w.xdp, &o))
 		die("BPF_PROG_TEST_RUN of trib_xdp");
-	return take_out(f, &o, out);
+	memset(&w.errand, 0, sizeof(w.errand));
+	if (ctx.data == sizeof(w.errand))
+		memcpy(&w.errand, out, sizeof(w.errand));
+	return take_out(f, &o, out, ctx.data);
 }
 
-int run_grow(struct frame *f, int port)
+static int run_skb(int prog, struct frame *f, int port)
 {
-	struct __sk_buff ctx = {.ifindex = w.ifindex[port]};
+	struct __sk_buff ctx = {.ifindex = w.ifindex[port],
+				.cb = {w.errand.arg[0], w.errand.arg[1]}};
 	struct bpf_test_run_opts o = {};
 	static uint8_t out[FRAME_MAX];
 
 	run_opts(&o, f, out);
 	o.ctx_in = &ctx;
 	o.ctx_size_in = sizeof(ctx);
-	if (bpf_prog_test_run_opts(w.grow, &o))
-		die("BPF_PROG_TEST_RUN of trib_grow");
-	return take_out(f, &o, out);
+	if (bpf_prog_test_run_opts(prog, &o))
+		die("BPF_PROG_TEST_RUN of a clsact program");
+	return take_out(f, &o, out, 0);
+}
+
+int run_grow(struct frame *f, int port)
+{
+	return run_skb(w.send, f, port);
+}
+
+int run_clsact(struct frame *f, int port)
+{
+	return run_skb(w.grow, f, port);
 }
 
 int run_grad(struct frame *f, int tree, int child, uint32_t chunk, int nval, uint64_t word)
@@ -275,6 +293,14 @@ struct trib_cell *cell_of(uint32_t chunk)
 	if (bpf_map_lookup_elem(w.cell_array, &key, &c))
 		die("cells");
 	return &c;
+}
+
+bool ordered(struct frame *f, int type, int group)
+{
+	int made = (int)(w.errand.arg[1] >> 8);
+
+	return w.errand.magic == TRIB_ERRAND && (int)w.errand.arg[0] == group &&
+	       (made ? made : frame_hdr(f)->type) == type;
 }
 
 int group_of(const struct frame *f)

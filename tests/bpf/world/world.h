@@ -9,13 +9,14 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "frame.h"
+#include "uapi/trib_errand.h"
 #include "uapi/trib_maps.h"
 
-#define PORTS 4 /* p0 to p3, whose peers are q0 to q3 */
+#define PORTS 4 /* p0 to p3, with peers q0 to q3 */
 #define JOB 7
 #define COOKIE 0x1122334455667788ULL
 #define EPOCH 5
-#define WINDOW 4 /* so a tree has 8 slots */
+#define WINDOW 4 /* a tree has 8 slots */
 #define SLOTS (2 * WINDOW)
 #define NVAL_MAX TRIB_NVAL_LARGE
 #define UP_CHILD 2 /* index of the inner node at its parent */
@@ -25,8 +26,8 @@ enum {
 	ROOT = 1, /* children 0 to 2 on p0 to p2 */
 	INNER,	  /* children 0 and 1 on p0 and p1, parent on p3 */
 	LEAF,	  /* parent on p3, one deliver row */
-	HOST,	  /* as ROOT, and ranks on this host */
-	ONEPORT,  /* as INNER, but everything on p0 */
+	HOST,	  /* like ROOT, with ranks on this host */
+	ONEPORT,  /* like INNER, but all neighbours are behind p0 */
 	TREES_MAX = 16,
 };
 
@@ -38,15 +39,16 @@ enum {
 struct world {
 	struct bpf_object *obj;
 	int nval;
-	int nslots;		     /* 0: what the trees below need */
-	int kfuncs;		     /* the module is there: to be set before world_open() */
-	int xdp, egress, grow, pass; /* programs */
+	int nslots;			   /* 0: enough for the trees below */
+	int kfuncs;			   /* set before world_open(): the module is loaded */
+	struct trib_errand errand;	   /* orders of the last run_xdp(); zeros: none */
+	int xdp, egress, grow, send, pass; /* programs */
 	int trees, slots, groups, ports, members, rewrites, stats, lag;
 	int delivers, cells, rings;
-	int cell_array, ring; /* inner maps of deliver row 1 */
+	int cell_array, ring; /* cells and ring of deliver row 1 */
 	int ifindex[PORTS], peer_ifindex[PORTS];
 	bool v6;
-	uint16_t vlan[2]; /* of all faces */
+	uint16_t vlan[2]; /* tags of all faces */
 };
 
 extern struct world w;
@@ -96,7 +98,9 @@ void frame_floats(struct frame *f, int tree, int child, uint32_t chunk, int fmt,
 		  const void *v);
 /* Build and run. */
 int run_grad(struct frame *f, int tree, int child, uint32_t chunk, int nval, uint64_t word);
-/* trib_grow on @f, which trib_xdp passed. */
+/* Run trib_grow on @f, without orders. */
+int run_clsact(struct frame *f, int port);
+/* Run trib_send on @f, with the orders that the last run_xdp() left for it. */
 int run_grow(struct frame *f, int port);
 
 uint64_t stat_of(int id);
@@ -106,7 +110,12 @@ struct trib_slot *slot_of(int tree, uint32_t chunk); /* a copy, static */
 void slot_put(int tree, uint32_t chunk, const struct trib_slot *s);
 struct trib_cell *cell_of(uint32_t chunk);
 
-/* Group in the mark that trib_xdp leaves for trib_egress; -1: no mark. */
+/* Return: did the last run_xdp(), which left @f, order a @type for @group? */
+bool ordered(struct frame *f, int type, int group);
+/*
+ * Return: the group in the mark that trib_xdp leaves for trib_egress; -1: no
+ * mark.
+ */
 int group_of(const struct frame *f);
 
 #endif /* TEST_WORLD_H */

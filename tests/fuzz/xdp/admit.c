@@ -104,6 +104,8 @@ static int read_headers(struct view *v, int *l4_len)
 
 	if (v->f->len < 14)
 		return V_PASS;
+	if (be16(b + 6) == 0x0354 || be16(b + 6) == 0x036e)
+		return model_drop(TRIB_DROP_MARK);
 	proto = be16(b + 12);
 	v->l3 = 14;
 	for (int i = 0; i < 2 && (proto == 0x8100 || proto == 0x88a8); i++) {
@@ -289,7 +291,7 @@ int model_xdp(struct frame *f, uint32_t ifindex)
 	model.nrecord = 0;
 	model.tree = T_NONE;
 	model.act = 0;
-	model.fill = false;
+	memset(&model.errand, 0, sizeof(model.errand));
 	rc = read_headers(&v, &l4_len);
 	if (rc == ADMITTED)
 		rc = read_ours(&v, l4_len);
@@ -303,6 +305,7 @@ int model_xdp(struct frame *f, uint32_t ifindex)
 	if (rc)
 		return rc == POOL_LEAVE ? V_PASS : model_drop(rc);
 	model.tree = ntohs(v.p.h->tree);
+	model.type = v.p.h->type;
 	model.dirty |= 1U << model.tree;
 	n = model_node();
 	q = model_pool();

@@ -30,7 +30,7 @@ int model_grow(const struct frame *f, struct trib_hdr *h, const void **pay)
 		at += 4;
 	at += 2 + (f->b[at] == 0x86 ? 40 : 20) + 8;
 	memcpy(h, f->b + at, sizeof(*h));
-	memcpy(&group, f->b + 8, 4);
+	group = model.errand.arg[0];
 	model.tree = ntohs(h->tree);
 	t = model_row();
 	n = model_node();
@@ -39,14 +39,10 @@ int model_grow(const struct frame *f, struct trib_hdr *h, const void **pay)
 		model.stats[TRIB_DROP_GROW_GONE]++;
 		return V_SHOT;
 	}
-	how = ntohs(h->relay);
-	h->type = h->attempt;
-	h->attempt = 0;
-	h->relay = 0;
-	/* trib_xdp kept the relay number in the UDP source port. */
-	if (!(how & (HOW_FILL | HOW_ANSWER)))
-		memcpy(&h->relay, f->b + at - 8, 2);
+	how = model.errand.arg[1] & 0xff;
 	if (how & HOW_FILL) {
+		if (!(how & HOW_POOL))
+			h->type = model.errand.arg[1] >> 8;
 		why = how & HOW_POOL ? shared_fill(&n, &q, h, pay) : node_fill(&n, h, how, pay);
 		if (why) {
 			model.stats[why]++;

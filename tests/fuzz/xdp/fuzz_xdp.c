@@ -93,6 +93,7 @@ static void adopt_unknown(int tree)
 		if (!m->first_ns != !s->first_ns)
 			wrong("slot %d: first_ns is %llu", i, (unsigned long long)s->first_ns);
 		m->first_ns = s->first_ns;
+		m->newest_ns = s->newest_ns;
 		if (m->state == TRIB_SLOT_COLLECT)
 			m->last = s->last;
 	}
@@ -100,10 +101,14 @@ static void adopt_unknown(int tree)
 		struct trib_lag_child *m = &model.lag[tree].child[i];
 		const struct trib_lag_child *l = &rig.lag[tree].child[i];
 
-		if (l->lag_ns < m->lag_ns || l->seen_ns < m->seen_ns)
+		if (l->lag_ns < m->lag_ns || l->seen_ns < m->seen_ns ||
+		    l->start_wait_ns < m->start_wait_ns || l->data_wait_ns < m->data_wait_ns)
 			wrong("lag of child %d runs backwards", i);
 		m->lag_ns = l->lag_ns;
 		m->seen_ns = l->seen_ns;
+		m->start_wait_ns = l->start_wait_ns;
+		m->data_wait_ns = l->data_wait_ns;
+		m->behind_ns = l->behind_ns;
 	}
 }
 
@@ -286,10 +291,10 @@ static void ignore(struct frame *f, uint32_t ifindex)
 	model.nrecord = 0;
 	sent = *f;
 	if (rig_grow(f, ifindex) != V_UNSPEC)
-		wrong("trib_grow took a packet without the mark");
+		wrong("trib_grow took a packet without orders");
 	same_state();
 	if (f->len != sent.len || memcmp(f->b, sent.b, f->len))
-		wrong("trib_grow changed a packet without the mark");
+		wrong("trib_grow changed a packet without orders");
 }
 
 static void follow_grow(struct frame *f, uint32_t ifindex)
@@ -299,10 +304,10 @@ static void follow_grow(struct frame *f, uint32_t ifindex)
 	const void *pay;
 
 	want = model_grow(f, &h, &pay);
-	got = rig_grow(f, ifindex);
+	got = rig_send(f, ifindex);
 	grown++;
 	if (got != want)
-		wrong("trib_grow said %d, not %d", got, want);
+		wrong("trib_send said %d, not %d", got, want);
 	same_state();
 	/* Headers are written for each receiver: none, no headers. */
 	if (got != V_STOLEN || !model.stats[TRIB_EGRESS])
@@ -323,16 +328,10 @@ static void follow_grow(struct frame *f, uint32_t ifindex)
 		wrong("grown: payload");
 }
 
-/* On its way to the clsact program? */
-static bool is_grow(const struct frame *f)
-{
-	return f->len > 14 && f->b[6] == 0x03 && f->b[7] == 0x54 && model.tree;
-}
-
-/* Bytes of the frame that are defined: not those that trib_grow will fill. */
+/* Bytes of the frame that are defined: not those that trib_send will fill. */
 static int compared(const struct frame *f)
 {
-	return is_grow(f) && model.fill ? model.pay : f->len;
+	return model.errand.arg[1] & HOW_FILL ? model.pay : f->len;
 }
 
 /* @then: an event before the packet comes to trib_send. */
@@ -361,13 +360,16 @@ static void one_packet(struct frame *f, uint32_t ifindex, uint8_t then)
 		show("expected", &expect);
 		wrong("what left differs");
 	}
+	if (memcmp(&rig.errand, &model.errand, sizeof(rig.errand)))
+		wrong("orders %x %x, not %x %x", rig.errand.arg[0], rig.errand.arg[1],
+		      model.errand.arg[0], model.errand.arg[1]);
 	if (got != V_PASS)
 		return;
-	if (is_grow(f)) {
+	if (model.errand.magic) {
 		if (then >= 0xc0)
 			disturb(model.tree, then << 2 | (then & 3));
 		follow_grow(f, ifindex);
-	} else if (f->b[6] != 0x03 && f->len >= TEST_RUN_MIN && (then & 1)) {
+	} else if (f->len >= TEST_RUN_MIN && (then & 1)) {
 		ignore(f, ifindex);
 	}
 }

@@ -8,14 +8,6 @@
 #include <string.h>
 #include "gen.h"
 
-uint8_t take8(struct input *in)
-{
-	if (!in->left)
-		return 0;
-	in->left--;
-	return *in->p++;
-}
-
 static void put16(uint8_t *p, uint16_t v)
 {
 	p[0] = v >> 8;
@@ -111,7 +103,8 @@ static int put_header(uint8_t *p, struct input *in, int tree, uint8_t who, int c
 	struct trib_hdr h = {
 		.version = TRIB_WIRE_VERSION,
 		.type = (shared ? shared_types : types)[type & 15],
-		.flags = what & (TRIB_F_RESEND | TRIB_F_PUSH | TRIB_F_EMPTY | TRIB_F_CE),
+		.flags = what &
+			 (TRIB_F_RESEND | TRIB_F_PUSH | TRIB_F_EMPTY | TRIB_F_CE | TRIB_F_HEAD),
 		.job = htons(rig.trees[tree].job),
 		.tree = htons(tree),
 		.child = htons(child < 0 ? seed : child),

@@ -7,19 +7,12 @@
 #define FUZZ_GEN_H
 
 #include "rig.h"
-
-/* Bytes that run out read as zero. */
-struct input {
-	const uint8_t *p;
-	size_t left;
-};
+#include "tests/fuzz/input.h"
 
 /* Input bytes of an unbent packet, with the byte for what follows it. */
 #define RECORD 9
 #define OP_RAW 0xf0	/* from here on: gen_raw() */
 #define OP_DISTURB 0xf8 /* tree, how */
-
-uint8_t take8(struct input *in);
 
 /**
  * gen_packet() - one packet

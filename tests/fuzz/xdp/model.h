@@ -42,7 +42,8 @@ struct model {
 	uint32_t dirty;
 	int tree;
 	int act;
-	bool fill;
+	uint8_t type;
+	struct trib_errand errand;
 	int pay;
 };
 

@@ -19,7 +19,7 @@
 struct rig rig;
 
 static struct bpf_object *obj;
-static int fd_xdp, fd_grow, fd_egress;
+static int fd_xdp, fd_grow, fd_send, fd_egress;
 static int fd_stats, fd_groups, fd_members, fd_rewrites, fd_ports;
 static struct ring_buffer *rings;
 static struct rig_record records[256];
@@ -141,6 +141,7 @@ static void load(void)
 	must(bpf_object__load(obj), "bpf_object__load");
 	fd_xdp = prog("trib_xdp");
 	fd_grow = prog("trib_grow");
+	fd_send = prog("trib_send");
 	fd_egress = prog("trib_egress");
 	fd_stats = bpf_map__fd(map("stats"));
 	fd_groups = bpf_map__fd(map("groups"));
@@ -481,7 +482,8 @@ void rig_reset(uint32_t dirty)
 	}
 }
 
-static int run(int fd, struct frame *f, void *ctx, size_t ctx_size)
+/* @meta: bytes of metadata in the output; NULL: there is none. */
+static int run(int fd, struct frame *f, void *ctx, size_t ctx_size, const uint32_t *meta)
 {
 	static uint8_t out[sizeof(f->b)];
 	struct bpf_test_run_opts o = {
@@ -492,11 +494,19 @@ static int run(int fd, struct frame *f, void *ctx, size_t ctx_size)
 		.data_size_out = sizeof(out),
 		.ctx_in = ctx,
 		.ctx_size_in = ctx_size,
+		.ctx_out = ctx,
+		.ctx_size_out = ctx_size,
 	};
+	int skip;
 
 	must(bpf_prog_test_run_opts(fd, &o), "BPF_PROG_TEST_RUN");
-	memcpy(f->b, out, o.data_size_out);
-	f->len = o.data_size_out;
+	skip = meta ? *meta : 0;
+	if (meta)
+		memset(&rig.errand, 0, sizeof(rig.errand));
+	if (skip == sizeof(rig.errand))
+		memcpy(&rig.errand, out, sizeof(rig.errand));
+	f->len = o.data_size_out - skip;
+	memcpy(f->b, out + skip, f->len);
 	return o.retval;
 }
 
@@ -504,14 +514,21 @@ int rig_xdp(struct frame *f, uint32_t ifindex)
 {
 	struct xdp_md ctx = {.data_end = f->len, .ingress_ifindex = ifindex};
 
-	return run(fd_xdp, f, &ctx, sizeof(ctx));
+	return run(fd_xdp, f, &ctx, sizeof(ctx), &ctx.data);
 }
 
 int rig_grow(struct frame *f, uint32_t ifindex)
 {
 	struct __sk_buff ctx = {.ifindex = ifindex};
 
-	return run(fd_grow, f, &ctx, sizeof(ctx));
+	return run(fd_grow, f, &ctx, sizeof(ctx), NULL);
+}
+
+int rig_send(struct frame *f, uint32_t ifindex)
+{
+	struct __sk_buff ctx = {.ifindex = ifindex, .cb = {rig.errand.arg[0], rig.errand.arg[1]}};
+
+	return run(fd_send, f, &ctx, sizeof(ctx), NULL);
 }
 
 void rig_stats(uint64_t delta[TRIB_STAT__MAX])

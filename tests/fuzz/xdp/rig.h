@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "uapi/trib_errand.h"
 #include "uapi/trib_maps.h"
 
 #define PORTS 4
@@ -68,6 +69,7 @@ enum rig_tree {
  * @pools:  rows of shared trees.
  * @table:  slot of each bucket; ~0: none.
  * @ifindex: ports.
+ * @errand: what the last packet left for trib_send; zeros: nothing.
  */
 struct rig {
 	unsigned int nval;
@@ -85,6 +87,7 @@ struct rig {
 	struct trib_pool pools[T__MAX];
 	uint32_t table[BUCKETS];
 	uint32_t ifindex[PORTS];
+	struct trib_errand errand;
 	uint64_t stats[TRIB_STAT__MAX]; /* at the last rig_stats() */
 };
 
@@ -120,9 +123,13 @@ struct frame {
 /* The address of ours that a neighbour of @tree behind @port knows. */
 void rig_local(int tree, int port, uint8_t ip[16]);
 
-/* Run trib_xdp, trib_grow on @f, which becomes what it left. */
+/*
+ * Run a program on @f, which becomes what it left: trib_xdp, which sets rig.errand;
+ * trib_grow, without orders; trib_send, with those in rig.errand.
+ */
 int rig_xdp(struct frame *f, uint32_t ifindex);
 int rig_grow(struct frame *f, uint32_t ifindex);
+int rig_send(struct frame *f, uint32_t ifindex);
 
 /* Read how much the counters grew since the last call. */
 void rig_stats(uint64_t delta[TRIB_STAT__MAX]);

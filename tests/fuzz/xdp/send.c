@@ -57,16 +57,13 @@ static int to_grow(struct node *n, struct node_packet *p, uint32_t group, int ho
 	struct trib_hdr *h = p->h;
 
 	(void)n;
-	if (how & HOW_ANSWER)
-		memcpy(&h->aux, v->f->b + 6, 6);
-	else
-		memcpy(v->f->b + v->l4, &h->relay, 2);
-	model.fill = how & HOW_FILL;
 	model.pay = v->pay;
-	mark(v, group);
-	h->attempt = h->type;
-	h->type = TRIB_T_GROW;
-	h->relay = htons(how);
+	model.errand = (struct trib_errand){.arg = {group, how}, .magic = TRIB_ERRAND};
+	/* The frame stays as it came. */
+	if ((how & HOW_FILL) && !(how & HOW_POOL)) {
+		model.errand.arg[1] |= h->type << 8;
+		h->type = model.type;
+	}
 	return V_PASS;
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PS 1000 /* an event's place, besides workers */
+#define PS 1000 /* place of an event that is no worker's */
 #define TICK WORLD_TICK
 #define DELAY (NDN_MS / 2)
 

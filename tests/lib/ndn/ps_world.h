@@ -145,8 +145,8 @@ float world_gradient(unsigned int i, uint32_t n, unsigned int at);
 
 /* ---- between ps_world.c and ps_world_worker.c ---- */
 
-#define WORLD_TICK (20 * NDN_MS) /* period of a worker's timer */
-#define WORLD_PACKET 2000	 /* bytes of a packet at most */
+#define WORLD_TICK (20 * NDN_MS) /* interval of a worker's timer */
+#define WORLD_PACKET 2000	 /* most bytes of a packet */
 
 /* Count a failure and print it. */
 void world_wrong(struct world *w, const char *what);

@@ -162,11 +162,11 @@ static void check_model(struct world_worker *k)
 		if (n <= WORLD_VERSIONS_MAX && j->line[i][n].v == k->in.v) {
 			if (memcmp(j->line[i][n].values, k->in.values,
 				   j->spec.elements * sizeof(float)))
-				world_wrong(k->w, "a worker has another model");
+				world_wrong(k->w, "a worker has a model with wrong values");
 			return;
 		}
 	}
-	world_wrong(k->w, "a worker has a version that was never made");
+	world_wrong(k->w, "a worker has a version that the PS never made");
 }
 
 static void whole(struct world_worker *k)

@@ -78,7 +78,7 @@ static void check_same(struct world *world, uint64_t version, const float *value
 	const float *right = model_of(world, version);
 
 	if (!right)
-		world_fail(world, "%s has version %llx that nobody made", who,
+		world_fail(world, "%s has version %llx, which the PS never made", who,
 			   (unsigned long long)version);
 	else if (memcmp(right, values, ELEMENTS * sizeof(float)))
 		world_fail(world, "%s has a wrong version %llx", who, (unsigned long long)version);
@@ -104,9 +104,9 @@ static void on_version(void *ctx, const struct nps_job *job)
 		if (!g->got)
 			continue;
 		if (job->spec.mode == NDN_MODE_SYNC && g->base != old)
-			world_fail(world, "a gradient of another version");
+			world_fail(world, "a version contains a gradient of another version");
 		if (g->base >> 32 != old >> 32)
-			world_fail(world, "a gradient of an earlier life");
+			world_fail(world, "a version contains a gradient from before a restart");
 	}
 	for (unsigned int e = 0; e < ELEMENTS; e++) {
 		float sum = 0;

@@ -48,7 +48,10 @@ t += [dict(t[0], id=t[-1]["id"] + 1 + i) for i in range(60)]'
 	refuses host__out_of_reach_is_refused "$scratch/bad" 'w9: nsenter: .*w9'
 	change "$scratch/bad" 'h["r0"]["host"] = "r0;id"'
 	refuses host__name_is_no_command "$scratch/bad" \
-		'hosts\[[0-9]\]\.host: "r0;id": letters'
+		'hosts\[[0-9]\]\.host: "r0;id" contains .;'
+	change "$scratch/bad" 'h["r0"]["jobs"][0]["name"] = "../../etc"'
+	refuses job__name_is_no_path "$scratch/bad" \
+		'hosts\[[0-9]\]\.jobs\[0\]\.name: "\.\./\.\./etc" contains'
 
 	ok apply__star apply "$scratch/plan"
 	is apply__one_cookie_for_all "$(for h in "${hosts[@]}"; do

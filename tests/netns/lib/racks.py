@@ -9,7 +9,6 @@ a and b serve the racks, relay d is in front of the PS.
 With a rate or faults each link leads through the namespace of the wires.
 scripts/lib/fabric-net.sh explains the offloads.
 """
-import contextlib
 import ctypes
 import struct
 import threading
@@ -19,9 +18,7 @@ from tribd import *  # noqa: F403 pylint: disable=wildcard-import
 COOKIE = '1122334455667788'
 PS = '10.8.12.2'
 LINKS = 7
-BPF_OBJ_GET, BPF_PROG_BY_ID, BPF_INFO = 7, 13, 15
-BPF_LINK_CREATE, BPF_LINK_DETACH = 28, 34
-BPF_XDP, NATIVE = 37, 4
+BPF_OBJ_GET, BPF_LINK_DETACH = 7, 34
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -32,25 +29,6 @@ def bpf(cmd, fmt, *values):
     if rc < 0:
         raise OSError(ctypes.get_errno(), 'bpf(%d)' % cmd)
     return rc
-
-
-def link_info(fd):
-    """(program, device) of an XDP link."""
-    info = ctypes.create_string_buffer(128)
-    bpf(BPF_INFO, '=IIQ', fd, len(info), ctypes.addressof(info))
-    return struct.unpack_from('=8xI4xI', info)
-
-
-@contextlib.contextmanager
-def inside(ns):
-    """Moves this thread into the namespace for the body of `with`."""
-    with open('/proc/thread-self/ns/net') as home, \
-         open('/run/netns/' + ns.name) as there:
-        libc.setns(there.fileno(), 0)
-        try:
-            yield
-        finally:
-            libc.setns(home.fileno(), 0)
 
 
 class Wires:
@@ -112,7 +90,6 @@ class Relay:
 
     def __init__(self, ns):
         self.ns, self.cli, self.daemon = ns, Cli(ns), None
-        self.links, self.lost = [], []
         self.instance = use_instance('net-%d' % ns.inode())
 
     def start(self, *args):
@@ -134,25 +111,20 @@ class Relay:
                 yield bpf(BPF_OBJ_GET, '=QII', ctypes.addressof(path), 0, 0)
 
     def kill(self):
-        """Detaches XDP: the kernel only routes now. Returns the time of that by
-        time.monotonic()."""
-        self.links = self.links or list(self.pinned_links())
-        self.lost = [(bpf(BPF_PROG_BY_ID, '=I', prog), dev)
-                     for prog, dev in map(link_info, self.links)]
+        """Stops tribd and detaches XDP: the kernel only routes now. Returns the
+        time of that by time.monotonic()."""
+        self.daemon.proc.send_signal(signal.SIGSTOP)
+        links = list(self.pinned_links())
         begun = time.monotonic()
-        for fd in self.links:
+        for fd in links:
             bpf(BPF_LINK_DETACH, '=I', fd)
-        for fd in self.links:
+        for fd in links:
             os.close(fd)
         return begun
 
     def revive(self):
-        """Attaches the programs again while this process lives."""
-        with inside(self.ns):
-            self.links = [bpf(BPF_LINK_CREATE, '=IIII', prog, dev, BPF_XDP,
-                              NATIVE) for prog, dev in self.lost]
-        for prog, _ in self.lost:
-            os.close(prog)
+        """Lets tribd go on, which attaches the programs again."""
+        self.daemon.proc.send_signal(signal.SIGCONT)
 
 
 class Racks:

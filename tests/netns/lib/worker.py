@@ -301,7 +301,10 @@ class Worker:
             left = end - time.monotonic()
             if not select.select([self.sock], [], [], max(left, 0))[0]:
                 return None
-            p = Packet(self.sock.recv(65536))
+            data = self.sock.recv(65536)
+            if not data:  # trib doctor probes by empty datagrams
+                continue
+            p = Packet(data)
             if type is None or p.type == type:
                 return p
 
@@ -417,7 +420,7 @@ class Fabric:
         path = '/run/trib-fabric/%s/%s.env' % (self.name, host)
         return dict(line.rstrip('\n').split('=', 1) for line in open(path))
 
-    def spawn(self, host, *command, uid=None, **env):
+    def spawn(self, host, *command, uid=None, stdin=None, **env):
         """A worker's process, as `fabric run` starts it."""
         who = ['setpriv', '--reuid', str(uid), '--regid', str(uid),
                '--clear-groups'] if uid else []
@@ -425,7 +428,8 @@ class Fabric:
             ['nsenter', '--net=/run/netns/' + self.ns(host), *who, *command],
             env={**os.environ, **self.env(host), **env,
                  'PATH': BUILD + ':' + os.environ['PATH']},
-            text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            text=True, stdin=stdin, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT)
         self.procs.append(p)
         return p
 

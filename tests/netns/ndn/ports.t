@@ -8,6 +8,8 @@ neighbours whose address changes.
                             \\ v3 --- eth0 w2
 """
 import os
+import socket
+import struct
 import sys
 
 sys.path.insert(0, sys.path[0] + '/../lib')
@@ -16,8 +18,8 @@ try:
     import yaml  # noqa: F401
 except ImportError:
     skip_all('python3-yaml is not installed')
-from ndn_host import DATA, INTEREST, Host  # noqa: E402
-from ndn_nl import Nl, addr  # noqa: E402
+from ndn_host import DATA, INTEREST, Host, data  # noqa: E402
+from ndn_nl import Nl, addr, socket_in  # noqa: E402
 
 ARGS = ('--ndn', '64', '--ndn-cache', '0', '--slots', '64', '--trees', '8')
 JOB = '/ps/job'
@@ -116,6 +118,55 @@ face('a', 'v1', '10.7.1.2', subscribe=['/ps'])
 known('a')
 tap.ok('shared__it_comes_back_as_no_subscriber', copies('bcd') and
        subscribe('a') and copies('abcd'))
+
+# --- frames with our marks, as they are between our programs
+FORMS = {
+    '802.1ad': b'\x88\xa8\0\x05\x08\0',
+    'two tags': b'\x81\0\0\x05\x81\0\0\x06\x08\0',
+    'three tags': b'\x81\0\0\x05\x81\0\0\x06\x81\0\0\x07\x08\0',
+    'IPv4': b'\x08\0',
+    'IPv6 of version 5': b'\x86\xdd',
+    'other type': b'\x99\x99',
+}
+
+
+def forge(ns, form, tail):
+    """All flights that the router may just have sent, and groups of trib_xdp,
+    with another packet in their frame."""
+    ip = struct.pack('>BBHHHBBH4s4s', 0x45, 0, 28 + len(tail), 0, 0, 64, 17, 0,
+                     bytes([10, 7, 3, 2]), bytes([10, 7, 3, 1]))
+    if 'IPv6' in form:
+        ip = struct.pack('>IHBB16s16s', 5 << 28, 8 + len(tail), 17, 64,
+                         bytes(16), bytes(16))
+    rest = FORMS[form] + ip + struct.pack('>HHHH', 6363, 6363, 8 + len(tail),
+                                          0) + tail
+    s = socket_in(ns, socket.AF_PACKET, socket.SOCK_RAW)
+    s.bind(('eth0', 0))
+    for place in [c * 1024 + k for c in range(os.cpu_count())
+                  for k in range(48)]:
+        s.send(struct.pack('=IHHI', place % 1024, 0, 0x6e03, place) + rest)
+        s.send(struct.pack('=IHHI', 0, 0, 0x5403, place % 1024) + rest)
+    s.close()
+    return 2 * 48 * os.cpu_count()
+
+
+def stat(name):
+    return {s['name']: s['value'] for s in nl.dump('stats-get')}[name]
+
+
+# A later version: those who get it drop the genuine ones as seen.
+late = data('/distribute%s/v=1000/seg=0' % JOB, b'forged')
+for h in host.values():
+    h.drain()
+slow, n = stat('ndn-tx-slow'), stat('drop-mark')
+for stranger in w[2], w[1]:
+    for form in FORMS:
+        n += forge(stranger, form, late)
+tap.ok('forged__marks_are_dropped', wait_for(lambda: stat('drop-mark') >= n),
+       '%d of %d' % (stat('drop-mark'), n))
+tap.ok('forged__nobody_gets_anything', stat('ndn-tx-slow') == slow and
+       all(h.quiet(0.05) for h in host.values()))
+tap.ok('forged__genuine_versions_go_on', copies('abcd'))
 
 # --- the device of d is replaced by one of the same name
 r.ip('link', 'del', 'v3')

@@ -222,9 +222,9 @@ stop
 job other 5 "$(tree 8)"
 run_job other
 ok number__of_another_job_is_refused grep -q \
-	'attached to aggregation job 7: gradients go by job 8' "$dir/other.log"
+	"attached to aggregation job 7, but the task's gradients go by job 8" "$dir/other.log"
 ok number__is_told_to_workers grep -q \
-	'attached to aggregation job 7: gradients go by job 8' "$dir/other.w0"
+	"attached to aggregation job 7, but the task's gradients go by job 8" "$dir/other.w0"
 stop
 job async 5 "$(tree 7)"
 sed -i 's/"sync"/"async"/' "$dir/async.json"

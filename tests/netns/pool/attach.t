@@ -240,7 +240,7 @@ def too_long():
     q = subprocess.run(argv, text=True, capture_output=True)
     tap.ok('mtu__ps_says_how_many_values_fit', q.returncode == 1 and
            'bitmap of 32 bytes make packets of 1508' in q.stderr and
-           'at most 336' in q.stderr, q.returncode, q.stderr)
+           'use nval 336 or less' in q.stderr, q.returncode, q.stderr)
     big.hosts = big.hosts[1:]
     big.file()
     q = subprocess.Popen(argv, stderr=subprocess.DEVNULL)

@@ -245,7 +245,7 @@ def wrong_use():
     for name, args, rc, want in (
             ('listen', ('--job', 'x'), 2, '--listen is missing'),
             ('address', ('--listen', '1.2.3', '--job', 'x'), 2,
-             '--listen 1.2.3: not ADDR[:PORT]'),
+             '--listen 1.2.3: want ADDR[:PORT]'),
             ('interval', ('--interval', '1'), 2, '--interval 1: 10 to'),
             ('file', ('--listen', '127.0.0.1', '--job', '/none'), 1, '/none:'),
             ('rest', ('--listen', '127.0.0.1', '--job', 'x', 'y'), 2,

@@ -239,7 +239,8 @@ def inner_restart(f, w):
     w[3].drain()
     w[3].join()
     e = wait_run(w, 10)
-    tap.test('tree__relays_restarted_in_the_middle_of_joining', e == {3}, e)
+    tap.test('tree__relays_restarted_in_the_middle_of_joining',
+             len(e) == 1 and min(e) > 2, e)
     sums(w)
 
 

@@ -6,7 +6,9 @@ scenario that needs it, and the failure without it: a verdict of world.py, or a
 cost that grows by a factor.
 """
 
-from harness import Cost, Rule
+from functools import partial
+
+from harness import Cost, Rule, Switches
 
 RULES = {
     # --- routers, subscriptions
@@ -208,12 +210,4 @@ RULES = {
         "quiet", "hang"),
 }
 
-
-class Rules:
-    """One attribute per rule: is it in force?"""
-
-    def __init__(self, without=None):
-        if without is not None and without not in RULES:
-            raise ValueError(f"no rule is called {without!r}")
-        for name in RULES:
-            setattr(self, name, name != without)
+Rules = partial(Switches, RULES)

@@ -7,7 +7,9 @@ without it there: verdicts, or a cost that grows by a factor over COST_SEEDS
 runs.
 """
 
-from harness import Cost, Rule
+from functools import partial
+
+from harness import Cost, Rule, Switches
 from rules import RULES as DEDICATED
 
 # Costs: packets = GRADs at the PS per chunk; resends = resends by workers per
@@ -159,12 +161,4 @@ RULES = {
         "parting", "hang"),
 }
 
-
-class Rules:
-    """One attribute per rule, dedicated ones too: True if it is in force."""
-
-    def __init__(self, without=None):
-        if without is not None and without not in RULES:
-            raise ValueError(f"no rule is called {without!r}")
-        for name in (*DEDICATED, *RULES):
-            setattr(self, name, name != without)
+Rules = partial(Switches, RULES, also=DEDICATED)

@@ -9,6 +9,7 @@
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 
+#include "base/text.h"
 #include "cli/core/cli.h"
 #include "cli/netlink/client.h"
 #include "cli/parse/parse.h"
@@ -19,7 +20,7 @@
 static int number(const char *s, uint64_t min, uint64_t max)
 {
 	uint64_t v = 99;
-	int err = parse_number(s, min, max, &v);
+	int err = text_number(s, min, max, &v);
 
 	return err ? err : (int)v;
 }
@@ -40,7 +41,7 @@ static void parse__numbers(void)
 	expect_eq(number("1 ", 0, 5), -EINVAL);
 	expect_eq(number("0x1", 0, 5), -EINVAL);
 	expect_eq(number("1.5", 0, 5), -EINVAL);
-	expect_eq(parse_number("18446744073709551615", 0, UINT64_MAX, &v), 0);
+	expect_eq(text_number("18446744073709551615", 0, UINT64_MAX, &v), 0);
 	expect(v == UINT64_MAX);
 	expect_eq(number("18446744073709551616", 0, 5), -ERANGE);
 	expect_eq(number("99999999999999999999999", 0, 5), -ERANGE);
@@ -198,22 +199,6 @@ static void parse__ranks(void)
 	expect_eq(parse_ranks("a", bits), -EINVAL);
 }
 
-static void parse__names(void)
-{
-	char longest[TRIB_NAME_MAX + 1];
-
-	memset(longest, 'a', sizeof(longest));
-	expect(parse_name_ok("w0", 2));
-	expect(parse_name_ok("/ps/job", 7));
-	expect(!parse_name_ok("", 0));
-	expect(!parse_name_ok("-w", 2));
-	expect(!parse_name_ok("a b", 3));
-	expect(!parse_name_ok("a\n", 2));
-	expect(!parse_name_ok("\xc3\xa4", 2));
-	expect(parse_name_ok(longest, TRIB_NAME_MAX - 1));
-	expect(!parse_name_ok(longest, TRIB_NAME_MAX));
-}
-
 static const struct arg args[] = {
 	ARG_ROW(NULL, "NAME", ARG_NAME, 1, ARG_NEEDED),
 	ARG_ROW("dev", "IFNAME", ARG_IFNAME, 2, ARG_NEEDED),
@@ -288,6 +273,60 @@ static void bad(const char *text, int code, const char *offender)
 		printf("# \"%s\" gave \"%s\"\n", text, c.error);
 }
 
+/* The same of one argument. */
+static int one(enum arg_kind kind, char *text, struct cli *c)
+{
+	const struct arg row[] = {ARG_ROW(NULL, "NAME", kind, 1, ARG_NEEDED)};
+	struct nl_msg *msg = client_message(1, 0);
+	char *argv[] = {text};
+	int code;
+
+	memset(c, 0, sizeof(*c));
+	code = parse_args(c, 1, argv, row, 1, msg, NULL);
+	nlmsg_free(msg);
+	return code;
+}
+
+static void args__names(void)
+{
+	char longest[TRIB_NAME_MAX + 1];
+	struct cli c;
+
+	expect_eq(one(ARG_NAME, "w0~2", &c), CLI_OK);
+	expect_eq(one(ARG_NAME, "/ps/job", &c), CLI_OK); /* of an older tribd */
+	expect_eq(one(ARG_NAME, "", &c), CLI_ERROR);
+	expect_eq(one(ARG_NAME, "-w", &c), CLI_ERROR);
+	expect_eq(one(ARG_NAME, "a b", &c), CLI_ERROR);
+	expect_eq(one(ARG_NAME, "a\n", &c), CLI_ERROR);
+	expect_eq(one(ARG_NAME, "\xc3\xa4", &c), CLI_ERROR);
+	memset(longest, 'a', sizeof(longest));
+	longest[TRIB_NAME_MAX] = '\0';
+	expect_eq(one(ARG_NAME, longest, &c), CLI_ERROR);
+	longest[TRIB_NAME_MAX - 1] = '\0';
+	expect_eq(one(ARG_NAME, longest, &c), CLI_OK);
+	expect_eq(one(ARG_NEW_JOB, longest, &c), CLI_OK);
+}
+
+static void args__names_of_new_jobs_are_plain(void)
+{
+	static const char odd[] = "/~:?&#\"\\%'@$ ";
+	char text[] = "a/b";
+	struct cli c;
+
+	expect_eq(one(ARG_NEW_JOB, "ps_job-1.a", &c), CLI_OK);
+	expect_eq(one(ARG_NEW_JOB, "9", &c), CLI_OK);
+	expect_eq(one(ARG_NEW_JOB, "..", &c), CLI_ERROR);
+	expect_eq(one(ARG_NEW_JOB, ".a", &c), CLI_ERROR);
+	expect_eq(one(ARG_NEW_JOB, "-a", &c), CLI_ERROR);
+	expect_eq(one(ARG_NEW_JOB, "", &c), CLI_ERROR);
+	for (const char *o = odd; *o; o++) {
+		text[1] = *o;
+		expect_eq(one(ARG_NEW_JOB, text, &c), CLI_ERROR);
+	}
+	expect_eq(one(ARG_NEW_JOB, "../../etc", &c), CLI_ERROR);
+	expect(!strcmp(c.error, "NAME \"../../etc\" contains '/'"));
+}
+
 static void args__errors_name_the_offender(void)
 {
 	bad("", CLI_USAGE, "NAME is missing");
@@ -347,9 +386,10 @@ int main(void)
 	run(parse__users);
 	run(parse__seconds);
 	run(parse__ranks);
-	run(parse__names);
 	run(args__order_is_free_and_lists_collect);
 	run(args__first_value_is_never_a_keyword);
+	run(args__names);
+	run(args__names_of_new_jobs_are_plain);
 	run(args__errors_name_the_offender);
 	run(args__too_many_children_are_refused);
 	return tap_done();

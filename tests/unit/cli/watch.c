@@ -38,6 +38,14 @@ static struct watch_sample look(double seconds, int epoch, json_t *children)
 	return s;
 }
 
+/* The host completed so many chunks, of four contributions each. */
+static void completed(struct watch_sample *s, json_int_t n)
+{
+	json_array_append_new(s->stats, stat(TRIB_RX_GRAD, "rx-grad", 4 * n));
+	json_array_append_new(s->stats, stat(TRIB_DONE, "done", n));
+	json_array_append_new(s->stats, stat(TRIB_RX_BYTES, "rx-bytes", 4 * n * 1408));
+}
+
 static json_t *rates(struct watch_sample *a, struct watch_sample *b)
 {
 	json_t *r = watch_rates(a, b);
@@ -115,8 +123,10 @@ static void tree__rates_come_from_sampled_chunks(void)
 	struct watch_sample a = look(0, 1, four(10, 13000, 5, 160));
 	struct watch_sample b = look(2, 1, four(110, 13000, 55, 1760));
 	const json_t *t, *job;
-	json_t *r = rates(&a, &b);
+	json_t *r;
 
+	completed(&b, 1600);
+	r = rates(&a, &b);
 	t = tree_of(r);
 	expect(real(t, "results") == 800);
 	expect(real(t, "packets") == 4 * 100 * TRIB_LAG_EVERY / 2);
@@ -151,8 +161,10 @@ static void tree__chunk_numbers_wrap(void)
 {
 	struct watch_sample a = look(0, 1, four(10, 1, 0, 0xfffffff0));
 	struct watch_sample b = look(1, 1, four(12, 1, 0, 16));
-	json_t *r = rates(&a, &b);
+	json_t *r;
 
+	completed(&b, 32);
+	r = rates(&a, &b);
 	expect(real(tree_of(r), "results") == 32);
 	json_decref(r);
 }
@@ -160,48 +172,115 @@ static void tree__chunk_numbers_wrap(void)
 static void tree__new_epoch_counts_from_zero(void)
 {
 	struct watch_sample a = look(0, 1, four(10, 1, 0, 99984));
-	struct watch_sample b = look(1, 2, four(12, 1, 0, 160));
-	json_t *r = rates(&a, &b);
+	struct watch_sample b = look(1, 2, four(20, 1, 0, 160));
+	json_t *r;
 
+	completed(&b, 160);
+	r = rates(&a, &b);
 	expect(real(tree_of(r), "results") == 160);
 	json_decref(r);
 }
 
-static void child__slow_is_late_and_last(void)
+/* A child for which the others waited: at the start of messages, for data. */
+static json_t *waited(int i, json_int_t starts, json_int_t start_ms, json_int_t data_ms)
 {
-	struct watch_sample a = look(0, 1, four(0, 0, 0, 0));
-	struct watch_sample b = look(1, 1, four(100, 90000, 90, 1600));
-	json_t *r = rates(&a, &b);
+	json_t *c = child(i, 100, 100 * 11000, 25, 1600, 1);
 
-	expect(!strcmp(mark(r, 3), "slow"));
+	json_object_set_new(c, "starts", json_integer(starts));
+	json_object_set_new(c, "start_wait_ns", json_integer(start_ms * 1000000));
+	json_object_set_new(c, "data_wait_ns", json_integer(data_ms * 1000000));
+	return c;
+}
+
+/* Four children: the caller gives the waits of 0 and 3; 1 and 2 cost 20 ms each. */
+static json_t *waits(json_int_t start0, json_int_t start3, json_int_t data3)
+{
+	json_t *before = json_pack("[o, o, o, o]", waited(0, 5, 7, 7), waited(1, 5, 7, 7),
+				   waited(2, 5, 7, 7), waited(3, 5, 7, 7));
+	json_t *now = json_pack("[o, o, o, o]", waited(0, 9, 7 + start0, 7), waited(1, 9, 17, 17),
+				waited(2, 9, 27, 7), waited(3, 9, 7 + start3, 7 + data3));
+	struct watch_sample a = look(0, 1, before), b = look(1, 1, now);
+
+	return rates(&a, &b);
+}
+
+static void child__late_if_others_wait_for_its_start(void)
+{
+	json_t *r = waits(0, 250, 150);
+
+	expect(!strcmp(mark(r, 3), "late"));
 	expect(!strcmp(mark(r, 0), ""));
-	expect(!strcmp(mark(r, 2), ""));
+	expect(real(json_array_get(json_object_get(tree_of(r), "children"), 3), "start_wait") ==
+	       0.25);
 	json_decref(r);
+}
 
-	/* Always last, but by a hair. */
-	a = look(0, 1, four(0, 0, 0, 0));
-	b = look(1, 1, four(100, 13000, 100, 1600));
-	r = rates(&a, &b);
-	expect(!strcmp(mark(r, 3), ""));
+static void child__wire_is_slow_if_others_wait_for_its_data(void)
+{
+	json_t *r = waits(0, 150, 800);
+
+	expect(!strcmp(mark(r, 3), "slow wire"));
+	expect(!strcmp(mark(r, 1), ""));
 	json_decref(r);
+}
 
-	/* Late now and then, but not more often the last than others. */
-	a = look(0, 1, four(0, 0, 0, 0));
-	b = look(1, 1, four(100, 90000, 30, 1600));
-	r = rates(&a, &b);
+static void child__little_waiting_names_nobody(void)
+{
+	json_t *r = waits(0, 145, 45);
+
 	expect(!strcmp(mark(r, 3), ""));
 	json_decref(r);
 }
 
-static void child__all_late_is_not_slow(void)
+/* Jitter: much waiting, for one as for the other. */
+/* Bursts that come one rank after the other. */
+static void child__some_waiting_for_data_names_nobody(void)
 {
-	json_t *now = json_pack("[o, o]", child(0, 100, 9000000, 10, 1600, 1),
-				child(1, 100, 13000000, 90, 1600, 1));
-	struct watch_sample a = look(0, 1, json_array());
-	struct watch_sample b = look(1, 1, now);
+	json_t *r = waits(0, 45, 600);
+
+	expect(!strcmp(mark(r, 3), ""));
+	json_decref(r);
+}
+
+static void child__waiting_for_several_names_nobody(void)
+{
+	json_t *r = waits(300, 500, 0);
+
+	expect(!strcmp(mark(r, 3), ""));
+	expect(!strcmp(mark(r, 0), ""));
+	json_decref(r);
+}
+
+static void child__waits_before_the_interval_do_not_count(void)
+{
+	json_t *one = json_pack("[o, o]", waited(0, 5, 9000, 0), waited(1, 5, 0, 0));
+	struct watch_sample a = look(0, 1, json_deep_copy(one)), b = look(1, 1, one);
 	json_t *r = rates(&a, &b);
 
-	expect(!strcmp(mark(r, 1), ""));
+	expect(!strcmp(mark(r, 0), ""));
+	json_decref(r);
+
+	/* A wait that began before it fills the interval, not more. */
+	a = look(0, 1, json_pack("[o, o]", waited(0, 5, 0, 0), waited(1, 5, 0, 0)));
+	b = look(1, 1, json_pack("[o, o]", waited(0, 6, 3000, 0), waited(1, 6, 0, 0)));
+	r = rates(&a, &b);
+	expect(!strcmp(mark(r, 0), "late"));
+	expect(real(json_array_get(json_object_get(tree_of(r), "children"), 0), "start_wait") == 1);
+	json_decref(r);
+}
+
+static void tree__ended_job_is_no_faster_than_its_host(void)
+{
+	struct watch_sample a = look(0, 1, four(1000, 1, 0, 16000));
+	struct watch_sample b = look(1, 0, four(1002, 1, 0, 16013));
+	const json_t *t;
+	json_t *r;
+
+	completed(&b, 13);
+	r = rates(&a, &b);
+	t = tree_of(r);
+	expect(real(t, "results") == 13);
+	expect(real(t, "packets") == 52);
 	json_decref(r);
 }
 
@@ -315,8 +394,13 @@ int main(void)
 	run(tree__leaf_counts_what_is_delivered);
 	run(tree__chunk_numbers_wrap);
 	run(tree__new_epoch_counts_from_zero);
-	run(child__slow_is_late_and_last);
-	run(child__all_late_is_not_slow);
+	run(child__late_if_others_wait_for_its_start);
+	run(child__wire_is_slow_if_others_wait_for_its_data);
+	run(child__little_waiting_names_nobody);
+	run(child__some_waiting_for_data_names_nobody);
+	run(child__waiting_for_several_names_nobody);
+	run(child__waits_before_the_interval_do_not_count);
+	run(tree__ended_job_is_no_faster_than_its_host);
 	run(child__silent_is_behind);
 	run(child__silent_stands_out_when_all_stand);
 	run(child__silent_since_the_last_epoch);

@@ -11,7 +11,6 @@
 #include "tests/lib/daemon_world.h"
 #include "daemon/load/bpf_load.h"
 #include "daemon/core/instance.h"
-#include "daemon/core/name.h"
 #include "daemon/attach/ticket.h"
 #include "daemon/netlink/nl.h"
 #include "daemon/session/udp.h"
@@ -51,7 +50,7 @@ static void face__bad_names_are_refused(void)
 {
 	struct in6_addr a = v4("10.0.0.9");
 
-	refused(face("", a), -EINVAL, "no name");
+	refused(face("", a), -EINVAL, "is empty");
 	refused(face("-x", a), -EINVAL, "-x");
 	refused(face("a b", a), -EINVAL, "a b");
 	refused(face("a:1", a), -EINVAL, "':'");
@@ -133,7 +132,7 @@ static void face__packet_must_come_from_its_device_and_address(void)
 
 static void job__defaults(void)
 {
-	struct job_spec s = {.name = "/ps/job", .world = 1024};
+	struct job_spec s = {.name = "ps_job-1.a", .world = 1024};
 
 	expect_eq(job_check(&world, &s, &why), 0);
 	expect_eq(s.id, 2); /* 1 is taken */
@@ -201,7 +200,22 @@ static void job__bad_names_are_refused(void)
 	strcpy(s.name, "a?b");
 	job_refused(s, -EINVAL, "a?b");
 	strcpy(s.name, "");
-	job_refused(s, -EINVAL, "no name");
+	job_refused(s, -EINVAL, "is empty");
+	strcpy(s.name, "../../etc");
+	job_refused(s, -EINVAL, "../../etc");
+	strcpy(s.name, "/ps/job");
+	job_refused(s, -EINVAL, "contains '/'");
+	strcpy(s.name, ".job");
+	job_refused(s, -EINVAL, "begins with .");
+}
+
+/* A state file may hold jobs that an older tribd let in: they stay, and can be used. */
+static void job__of_the_state_file_keeps_its_name(void)
+{
+	struct job_spec s = {.name = "/ps/job", .id = 9, .world = 2, .has_cookie = true};
+
+	expect_eq(job_restore(&world, &s, &why), 0);
+	expect(job_find(&world, "/ps/job") != NULL);
 }
 
 /* --- tickets */
@@ -423,7 +437,7 @@ static void stat__each_has_its_own_name_and_one_line(void)
 		}
 	}
 	/* Every enumerator but the last has a name. */
-	expect_eq(n, (TRIB_RELAYED + 1) + (TRIB_DROP_WIPED - TRIB_DROP_SHORT + 1));
+	expect_eq(n, (TRIB_RELAYED + 1) + (TRIB_DROP_META - TRIB_DROP_SHORT + 1));
 	expect(!stat_text(TRIB_STAT__MAX));
 	expect(!stat_text(UINT32_MAX));
 }
@@ -449,6 +463,7 @@ int main(void)
 	RUN(job__bad_numbers_are_refused);
 	RUN(job__floats_need_the_module);
 	RUN(job__bad_names_are_refused);
+	RUN(job__of_the_state_file_keeps_its_name);
 	RUN(ticket__names_all_trees_of_the_rank);
 	RUN(ticket__says_what_floats_travel_as);
 	RUN(ticket__ipv6_address_is_in_brackets);

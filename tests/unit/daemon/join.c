@@ -17,6 +17,7 @@
 #define NVAL TRIB_NVAL_SMALL
 #define FULL (sizeof(struct trib_hdr) + NVAL * 4)
 
+static int save_fails; /* -errno of a full disk */
 enum step { STEP_ROW = 1, STEP_STATE, STEP_SEND };
 
 struct sent {
@@ -91,7 +92,7 @@ int hooks_save(struct tribd *d, struct reason *why)
 	(void)d;
 	(void)why;
 	step[nstep++ % 256] = STEP_STATE;
-	return 0;
+	return save_fails;
 }
 
 int udp_send(struct tribd *d, const struct face *via, const struct in6_addr *to, uint16_t port,
@@ -131,6 +132,7 @@ static void setup(bool parent)
 	memset(&D, 0, sizeof(D));
 	memset(&slot, 0, sizeof(slot));
 	nsent = nstep = 0;
+	save_fails = 0;
 	clock_ns = 1000000000000ULL;
 	TAILQ_INIT(&D.trees);
 	TAILQ_INIT(&D.faces);
@@ -266,10 +268,30 @@ static void join__all_in_starts_the_epoch(void)
 		expect_eq(be64toh(st->nonce), 99 + i);
 		expect_eq(sent[i].p.h.cookie, htobe64(COOKIE));
 	}
-	/* The joining itself, then: row, file, and only then START. */
-	expect_eq(step[nstep - 4], STEP_ROW);
-	expect_eq(step[nstep - 3], STEP_STATE);
+	/* The epoch begins: first the file, then the row, then START. */
+	expect_eq(step[nstep - 4], STEP_STATE);
+	expect_eq(step[nstep - 3], STEP_ROW);
 	expect_eq(step[nstep - 2], STEP_SEND);
+}
+
+static void full_disk__all_wait_and_the_parent_is_not_asked(void)
+{
+	unsigned int i, parent;
+
+	for (parent = 0; parent < 2; parent++) {
+		start(parent);
+		save_fails = -ENOSPC;
+		join_as(0, 0, 100);
+		join_as(1, parent ? 0xffffffff : 1, 101);
+		later(2000);
+		for (i = 0; i < nsent; i++)
+			expect(sent[i].p.h.type == TRIB_T_START &&
+			       ntohs(sent[i].p.u.start.state) == TRIB_START_WAIT);
+		save_fails = 0;
+		later(300);
+		expect_eq(T.last_epoch, 1);
+		expect_eq(sent[nsent - 1].p.h.type, parent ? TRIB_T_JOIN : TRIB_T_START);
+	}
 }
 
 static void join__whoever_is_not_a_child_is_refused_or_ignored(void)
@@ -398,7 +420,7 @@ static void inner__speaks_to_its_parent(void)
 	start(true);
 	join_as(0, 0, 100);
 	join_as(1, 0xffffffff, 101);
-	s = &sent[nsent - 2]; /* then comes the answer to the child */
+	s = &sent[nsent - 2]; /* then the child gets its answer */
 	expect_eq(s->p.h.type, TRIB_T_JOIN);
 	expect_eq(s->p.h.flags, TRIB_F_UP);
 	expect_eq(ntohs(s->p.h.child), 9);
@@ -549,11 +571,10 @@ static void adopt__running_epoch_goes_on(void)
 	T.row.epoch = 6;
 	T.row.child[0].nonce = 100;
 	T.row.child[1].nonce = 101;
-	T.last_epoch = 5; /* killed between row and file */
+	T.last_epoch = 5; /* an older file */
 	expect_eq(join_tree_added(&D, &T, true), 0);
-	expect_eq(T.last_epoch, 6);
-	expect_eq(step[0], STEP_STATE);
 	join_as(0, 0, 100);
+	expect_eq(T.last_epoch, 6);
 	expect_eq(T.row.epoch, 6);
 	expect_eq(ntohs(last_start()->state), TRIB_START_RUN);
 	expect_eq(ntohl(last_start()->epoch), 6);
@@ -570,11 +591,12 @@ static void adopt__waiting_children_are_asked_to_repeat(void)
 	setup(false);
 	T.row.child[0].nonce = 100;
 	T.last_epoch = 5;
+	T.traced = 8; /* in the slots */
 	expect_eq(join_tree_added(&D, &T, true), 0);
 	join_as(1, 1, 101);
 	expect_eq(T.row.epoch, 0);
 	join_as(0, 0, 100);
-	expect_eq(T.row.epoch, 6);
+	expect_eq(T.row.epoch, 9);
 }
 
 static void adopt__inner_node_leaves_by_the_nonce_it_joined_with(void)
@@ -667,6 +689,7 @@ int main(void)
 	run(inner__is_another_instance_after_each_start);
 	run(abort__goes_where_data_goes);
 	run(gone__is_read_off_the_slots);
+	run(full_disk__all_wait_and_the_parent_is_not_asked);
 	run(adopt__running_epoch_goes_on);
 	run(adopt__waiting_children_are_asked_to_repeat);
 	run(adopt__inner_node_leaves_by_the_nonce_it_joined_with);

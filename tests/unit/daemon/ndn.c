@@ -78,7 +78,7 @@ static void text__that_is_no_name_is_refused_by_its_words(void)
 	longest[254] = 0; /* 253 bytes behind a head of 4 */
 	expect_eq(ndnd_name_parse(longest, &n, &why), -EINVAL);
 	expect(says("255 bytes"));
-	longest[253] = 0; /* 252 behind one of 2: the most there is */
+	longest[253] = 0; /* 252 bytes behind a head of 2: the maximum */
 	expect_eq(ndnd_name_parse(longest, &n, &why), 0);
 	expect_eq(n.len, 254);
 }
@@ -415,7 +415,7 @@ static void stats__table_and_enum_agree(void)
 	}
 	expect(!strcmp(ndnd_stat_text(NDN_STAT_RX_INTEREST)->name, "ndn-rx-interest"));
 	expect(!strcmp(ndnd_stat_text(NDN_DROP_OFFLOAD)->name, "ndn-drop-offload"));
-	expect(!ndnd_stat_text(NDN_DROP_OFFLOAD + 1));
+	expect(!ndnd_stat_text(NDN_DROP_META + 1));
 	expect(!ndnd_stat_text(NDN_STAT__MAX));
 	/* Every reason to refuse a packet. */
 	for (uint32_t e = NDN_E_CUT; e <= NDN_E_LP_NACK; e++)

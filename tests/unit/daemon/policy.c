@@ -175,7 +175,7 @@ static void parse__cut_attribute_is_refused(void)
 	memcpy(buf, &a, sizeof(a));
 	at = 20;
 	expect_eq(parse(&nl_face), -EINVAL);
-	a.nla_len = 3; /* less than its header */
+	a.nla_len = 3; /* shorter than its header */
 	memcpy(buf, &a, sizeof(a));
 	expect_eq(parse(&nl_face), -EINVAL);
 }

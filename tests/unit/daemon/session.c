@@ -34,6 +34,38 @@ static void root__row_is_saved_before_anybody_is_told(void)
 	expect(calls[i - 1].what == SAVE && calls[i - 1].epoch == 1);
 }
 
+static void root__waits_while_its_disk_is_full(void)
+{
+	unsigned int i;
+
+	fresh(SESSION_ROOT, 2);
+	disk_full = true;
+	join(0, 7, 1000);
+	join(1, 8, 1000);
+	for (i = 1010; i < 3000; i += 10)
+		session_tick(&S, i);
+	join(0, 7, 3000);
+	expect_eq(S.epoch, 0);
+	for (i = 0; i < ncalls; i++)
+		expect(calls[i].what != START || calls[i].state == TRIB_START_WAIT);
+	expect_eq(S.last_epoch, 0);
+	disk_full = false;
+	join(1, 8, 3000);
+	for (i = 3000; i < 3010 + SESSION_REPEAT_MS; i += 10)
+		session_tick(&S, i);
+	expect_eq(S.epoch, 1);
+	expect_eq(last(START)->state, TRIB_START_RUN);
+	/* A former tribd left an epoch in the row, not in the file. */
+	S.epoch = S.last_epoch = 2;
+	disk_full = true;
+	join(0, 7, 4000);
+	expect_eq(last(START)->state, TRIB_START_WAIT);
+	disk_full = false;
+	join(0, 7, 5000);
+	expect_eq(last(START)->state, TRIB_START_RUN);
+	expect_eq(disk_epoch, 2);
+}
+
 static void root__next_epoch_is_larger_than_any_known(void)
 {
 	struct session_join j = {7, 41, 1448, 1, 0};
@@ -311,6 +343,7 @@ int main(void)
 {
 	run(root__waits_until_all_joined);
 	run(root__row_is_saved_before_anybody_is_told);
+	run(root__waits_while_its_disk_is_full);
 	run(root__next_epoch_is_larger_than_any_known);
 	run(root__64_children);
 	run(join__absurd_epoch_is_refused);

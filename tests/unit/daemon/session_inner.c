@@ -96,7 +96,7 @@ static void inner__leave_names_the_rank_that_is_the_reason(void)
 	fresh_with_relay(SESSION_INNER);
 	join(0, 7, 1000);
 	join(1, 8, 1000);
-	expect_eq(last(UP)->rank, SESSION_RANK_RELAY); /* of JOIN: ours */
+	expect_eq(last(UP)->rank, SESSION_RANK_RELAY); /* nonce of this node's JOIN */
 	leave_for(0, 7, 33, 1100);
 	expect_eq(last(UP)->state, TRIB_T_LEAVE);
 	expect_eq(last(UP)->rank, 10);
@@ -192,6 +192,24 @@ static void inner__old_epochs_are_not_entered(void)
 	expect_eq(S.epoch, 6);
 }
 
+static void inner__begins_when_its_disk_has_room(void)
+{
+	struct session_start m = {.state = TRIB_START_RUN, .epoch = 5};
+
+	fresh(SESSION_INNER, 1);
+	join(0, 7, 1000);
+	m.nonce = S.up_nonce;
+	disk_full = true;
+	session_start(&S, &m, 1100);
+	expect_eq(S.epoch, 0);
+	expect_eq(last(START)->state, TRIB_START_WAIT);
+	disk_full = false;
+	session_start(&S, &m, 1300);
+	expect_eq(S.epoch, 5);
+	expect_eq(disk_epoch, 5);
+	expect_eq(last(START)->state, TRIB_START_RUN);
+}
+
 static void leaf__epoch_only_grows(void)
 {
 	fresh(SESSION_LEAF, 0);
@@ -236,6 +254,7 @@ int main(void)
 	run(inner__tells_whom_the_parent_waits_for);
 	run(inner__rejoin_is_told_upwards);
 	run(inner__old_epochs_are_not_entered);
+	run(inner__begins_when_its_disk_has_room);
 	run(leaf__epoch_only_grows);
 	run(leaf__lost_rank_is_told_upwards);
 	return tap_done();

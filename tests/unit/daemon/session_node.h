@@ -3,6 +3,7 @@
 #ifndef TEST_SESSION_NODE_H
 #define TEST_SESSION_NODE_H
 
+#include <errno.h>
 #include <string.h>
 
 #include "tests/lib/tap.h"
@@ -40,6 +41,21 @@ static struct call *note(enum what what, int child)
 	c->what = what;
 	c->child = child;
 	return c;
+}
+
+/* The disk of the node: full, or it has a newest epoch. */
+static bool disk_full;
+static uint32_t disk_epoch;
+
+static int on_keep(struct session *s, uint32_t epoch)
+{
+	(void)s;
+	if (epoch <= disk_epoch)
+		return 0;
+	if (disk_full)
+		return -ENOSPC;
+	disk_epoch = epoch;
+	return 0;
 }
 
 static void on_save(struct session *s)
@@ -88,7 +104,7 @@ static int on_stuck(struct session *s, uint64_t missing, uint32_t *chunk)
 	return stuck_child >= 0 && missing & 1ULL << stuck_child ? stuck_child : -1;
 }
 
-static const struct session_ops ops = {on_save, on_start, on_abort, on_up, on_stuck};
+static const struct session_ops ops = {on_keep, on_save, on_start, on_abort, on_up, on_stuck};
 
 static inline void fresh(enum session_kind kind, unsigned int nchild)
 {
@@ -99,6 +115,8 @@ static inline void fresh(enum session_kind kind, unsigned int nchild)
 		rank[i] = (uint16_t)(10 + i);
 	stuck_child = -1;
 	ncalls = 0;
+	disk_full = false;
+	disk_epoch = 0;
 	session_init(&S, &ops, NULL, kind, nchild, rank, INSTANCE);
 }
 

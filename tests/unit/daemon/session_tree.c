@@ -10,6 +10,7 @@
  * restart it would send chunk 0 again, and sums would be wrong). At the end all
  * run the same epoch.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@
 #define NODES 96
 #define TRAFFIC 65536
 #define CHAOS 20000 /* ms of restarts */
-#define CALM 40000  /* ms in which it must come to rest after them */
+#define CALM 40000  /* ms in which the tree must then come to rest */
 
 enum kind { M_JOIN, M_LEAVE, M_START, M_ABORT_UP, M_ABORT_DOWN };
 
@@ -49,10 +50,11 @@ struct node {
 	/* relay */
 	struct session s;
 	struct disk disk;
-	uint32_t newest; /* of disk.epoch, ever */
+	uint32_t newest; /* largest disk.epoch ever */
 	uint64_t tick_at;
-	uint64_t up_at;	 /* tribd is down until then; 0: it is up */
-	int crash_after; /* steps; -1: not */
+	uint64_t up_at;	     /* tribd is down until this time; 0: it is up */
+	int crash_after;     /* steps until the crash; -1: none */
+	uint64_t full_until; /* its disk has no room */
 	/* worker: nchild == 0 */
 	uint32_t instance;
 	uint32_t joins;
@@ -147,12 +149,28 @@ static void step(struct node *n)
 	longjmp(crashed, 1);
 }
 
+static int on_keep(struct session *s, uint32_t epoch)
+{
+	struct node *n = s->ctx;
+
+	if (epoch <= n->disk.last_epoch)
+		return 0;
+	step(n);
+	if (now < n->full_until)
+		return -ENOSPC;
+	n->disk.last_epoch = epoch;
+	step(n);
+	return 0;
+}
+
 static void on_save(struct session *s)
 {
 	struct node *n = s->ctx;
 	unsigned int i;
 
 	step(n);
+	if (s->epoch > n->disk.last_epoch)
+		violated("runs an epoch that is not on disk", (int)(n - node));
 	n->disk.epoch = s->epoch;
 	n->disk.up_nonce = s->up_nonce;
 	for (i = 0; i < s->nchild; i++)
@@ -162,8 +180,6 @@ static void on_save(struct session *s)
 			violated("epoch shrank", (int)(n - node));
 		n->newest = s->epoch;
 	}
-	step(n);
-	n->disk.last_epoch = s->last_epoch;
 	step(n);
 }
 
@@ -200,6 +216,8 @@ static void on_up(struct session *s, enum trib_type type, uint64_t nonce, uint16
 	struct node *n = s->ctx;
 
 	(void)rank;
+	if (type == TRIB_T_JOIN && on_keep(s, s->last_epoch + 1))
+		return;
 	step(n);
 	put((struct msg){.to = n->parent,
 			 .child = n->index,
@@ -216,7 +234,7 @@ static int on_stuck(struct session *s, uint64_t missing, uint32_t *chunk)
 	return -1;
 }
 
-static const struct session_ops ops = {on_save, on_start, on_abort, on_up, on_stuck};
+static const struct session_ops ops = {on_keep, on_save, on_start, on_abort, on_up, on_stuck};
 
 /* Start tribd with the state on disk. */
 static void boot(struct node *n)
@@ -228,8 +246,6 @@ static void boot(struct node *n)
 	n->crash_after = -1;
 	session_init(&n->s, &ops, n, n->parent < 0 ? SESSION_ROOT : SESSION_INNER, n->nchild, rank,
 		     1 + rnd(1 << 30));
-	if (n->disk.epoch > n->disk.last_epoch)
-		n->disk.last_epoch = n->disk.epoch;
 	n->s.last_epoch = n->disk.last_epoch;
 	n->s.epoch = n->disk.epoch;
 	for (i = 0; n->s.epoch && i < n->nchild; i++)
@@ -385,6 +401,8 @@ static void chaos(void)
 		return;
 	if (is_worker(n))
 		worker_restart(n, rnd(3) == 0, true);
+	else if (!rnd(3))
+		n->full_until = now + rnd(2000);
 	else if (!n->up_at)
 		n->crash_after = (int)rnd(12);
 }

@@ -110,7 +110,7 @@ static void check__parent_and_index_go_together(void)
 	struct tree_spec s = spec_make(1, "a:0");
 
 	s.up_child = 2;
-	refused(s, -EINVAL, "no parent");
+	refused(s, -EINVAL, "needs a parent");
 	s = spec_make(1, "a:0");
 	spec_parent(&s, "up", INDEX_NONE);
 	refused(s, -EINVAL, "no index");
@@ -308,7 +308,7 @@ static void worker__has_nothing_that_nodes_have(void)
 	refused(s, -EINVAL, "RANK:PORT");
 	s = worker_spec();
 	s.nlocal = 0;
-	refused(s, -EINVAL, "nothing to do");
+	refused(s, -EINVAL, "needs local ranks");
 }
 
 static void worker__addresses_that_make_no_sense_are_refused(void)

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "tests/lib/tap.h"
-#include "tests/lib/lib_engine.h"
+#include "tests/lib/engine_double.h"
 
 /* --- joining */
 
@@ -25,7 +25,7 @@ static void join__repeats_until_all_trees_run(void)
 	expect_eq(trib_join_turn(&eng), 0);
 	expect_eq(note.sent[TRIB_T_JOIN], 2);
 	hear(&eng, 40, TRIB_START_RUN, NONCE, 4);
-	hear(&eng, 41, TRIB_START_RUN, NONCE - 1, 4); /* nonce of an older attempt */
+	hear(&eng, 41, TRIB_START_RUN, NONCE - 1, 4); /* nonce of an earlier attempt */
 	hear(&eng, 41, TRIB_START_WAIT, NONCE, 4);
 	eng.now = trib_join_deadline(&eng);
 	expect_eq(trib_join_turn(&eng), 0);

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "tests/lib/tap.h"
-#include "tests/lib/lib_engine.h"
+#include "tests/lib/engine_double.h"
 
 static void memory__fails_in_init(void)
 {

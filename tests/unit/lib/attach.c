@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "tests/lib/tap.h"
-#include "tests/lib/lib_job.h"
+#include "tests/lib/rank_threads.h"
 
 static void second_later(struct member *m)
 {
@@ -214,7 +214,7 @@ static void attach__says_when_the_path_is_too_small(void)
 	set_mtu(1500);
 	loop_stop(&l);
 	l = relay(2);
-	l.nval = 832; /* only the relay knows that it takes more */
+	l.nval = 832; /* only the relay knows that it takes larger packets */
 	loop_start(&l);
 	expect_eq(attach_alone(&l, 1, 300, &e), -EMSGSIZE);
 	loop_stop(&l);

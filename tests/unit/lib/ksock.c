@@ -12,7 +12,7 @@
 
 #include "tests/lib/tap.h"
 #include "tests/lib/ksock_double.h"
-#include "tests/lib/lib_job.h"
+#include "tests/lib/rank_threads.h"
 
 /* Run a job of @world ranks on the double. */
 static struct loop_relay job(unsigned int world)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "tests/lib/tap.h"
-#include "tests/lib/lib_script.h"
+#include "tests/lib/engine_script.h"
 
 static struct script sc;
 

@@ -3,7 +3,7 @@
  * Packets from the relay: wrong ones change nothing, and the error names the
  * rank that makes all others wait.
  */
-#include "tests/lib/lib_script.h"
+#include "tests/lib/engine_script.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -184,7 +184,7 @@ static void abort__from_outside_ends_everything(void)
 		t = s.worker[0].t;
 		expect_eq(trib_iallreduce(t, x, x, 100, TRIB_F32, TRIB_SUM, &r), 0);
 		trib_rx(t->eng.stream[0], &rx);
-		expect(!r->done); /* of another epoch */
+		expect(!r->done); /* result of another epoch */
 		rx.epoch = 3;
 		trib_rx(t->eng.stream[0], &rx);
 		expect(r->done);
@@ -234,6 +234,33 @@ static void disagreement(unsigned int racks, bool dies)
 			expect_eq(error_of(&s, i)->code, TRIB_ERR_ARGUMENT);
 		}
 	}
+	sim_free(&s);
+}
+
+/* A dead handle reports its end again, whatever call is made. */
+static void handle__that_died_keeps_its_error(void)
+{
+	struct sim_options o = star(2);
+	struct trib_req *r;
+	float x[64] = {0};
+	struct trib *t;
+	struct sim s;
+
+	sim_init(&s, &o);
+	t = s.worker[0].t;
+	s.worker[1].dead = true;
+	expect_eq(trib_iallreduce(t, x, x, 64, TRIB_I32, TRIB_AVG, &r), -EINVAL);
+	expect_eq(trib_iallreduce(t, x, x, 64, TRIB_F32, TRIB_SUM, &r), 0);
+	sim_call_at(&s.worker[0], s.now + 1);
+	sim_run(&s, NULL, s.now + 2 * TRIB_SEC);
+	expect_eq(error_of(&s, 0)->code, TRIB_ERR_DEAD);
+	trib_fail(t, TRIB_ERR_ARGUMENT, -EINVAL, "an older call's");
+	expect_eq(trib_iallreduce(t, x, x, 64, TRIB_I32, TRIB_AVG, &r), -EHOSTDOWN);
+	expect_eq(error_of(&s, 0)->code, TRIB_ERR_DEAD);
+	expect_eq(error_of(&s, 0)->rank, 1);
+	trib_fail(t, TRIB_ERR_ARGUMENT, -EINVAL, "an older call's");
+	expect_eq(trib_iallreduce(t, x, x, 64, TRIB_F32, TRIB_SUM, &r), -EHOSTDOWN);
+	expect_eq(error_of(&s, 0)->code, TRIB_ERR_DEAD);
 	sim_free(&s);
 }
 
@@ -383,10 +410,10 @@ static void exponents__below_our_own_are_refused(void)
 	sim_init(&s, &o);
 	st = s.worker[0].t->eng.stream[0];
 	expect_eq(trib_iallreduce(s.worker[0].t, x, x, 10, TRIB_F32, TRIB_SUM, &r), 0);
-	w[0] = 0; /* ours is 1 */
+	w[0] = 0; /* this rank's exponent is 1 */
 	trib_rx(st, &rx);
 	expect_eq(st->una, 0);
-	w[0] = 129; /* no float has it */
+	w[0] = 129; /* larger than any float's exponent */
 	trib_rx(st, &rx);
 	expect_eq(st->una, 0);
 	expect_eq(s.worker[0].t->eng.count.bad_packets, 2);
@@ -404,6 +431,7 @@ int main(void)
 	run(rank__that_is_late_and_alive_is_waited_for);
 	run(relay__that_is_silent_is_noticed);
 	run(abort__from_outside_ends_everything);
+	run(handle__that_died_keeps_its_error);
 	run(ranks__that_disagree_get_an_error_and_no_sum);
 	run(rank__that_disagrees_and_dies_is_named);
 	run(value__that_is_not_finite_is_named_and_harms_nobody);

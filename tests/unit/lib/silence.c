@@ -4,7 +4,7 @@
  * job must end. A rank that is late, pauses or makes progress must not be
  * blamed.
  */
-#include "tests/lib/lib_script.h"
+#include "tests/lib/engine_script.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  * collective finishes, whatever the network loses, duplicates, delays, or
  * relays forget.
  */
-#include "tests/lib/lib_script.h"
+#include "tests/lib/engine_script.h"
 
 #include <math.h>
 #include <stdlib.h>

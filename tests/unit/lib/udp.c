@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 
 #include "tests/lib/tap.h"
-#include "tests/lib/lib_job.h"
+#include "tests/lib/rank_threads.h"
 
 /* sendmsg() that fails for UDP_SEGMENT on request. */
 static bool refuse_trains;
@@ -209,7 +209,7 @@ static void be_asked(struct member *m)
 
 	m->rc = trib_allreduce(m->t, x, x, 100, TRIB_F32, TRIB_SUM);
 	if (m->rank)
-		return; /* detaches: stays until rank 0 does */
+		return; /* detaches, and waits until rank 0 does */
 	nap(100);
 	pthread_mutex_lock(&asked->lock);
 	before = asked->results_up;
@@ -289,7 +289,7 @@ static void idle(struct member *m)
 	nap(500);
 	trib_counters(m->t, &c);
 	m->wrong = c.waits != waits;
-	nap(100); /* the other looks, too, before we leave */
+	nap(100); /* let the other thread look, too, before leaving */
 }
 
 static void thread__sleeps_when_there_is_nothing_to_do(void)

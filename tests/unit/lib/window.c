@@ -4,7 +4,7 @@
  * ignores single losses and late ranks, gives way to marks and to heavy loss,
  * and shares with TCP.
  */
-#include "tests/lib/lib_sim.h"
+#include "tests/lib/engine_world.h"
 
 #include <stdio.h>
 #include <stdlib.h>

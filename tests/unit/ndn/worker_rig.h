@@ -26,7 +26,7 @@ struct rig {
 	uint64_t now;
 	enum ndn_mode mode;
 	unsigned int interests[NDN_IS_NEWEST + 1];
-	unsigned int fresh; /* Interests of the last turn with MustBeFresh */
+	unsigned int fresh; /* Interests with MustBeFresh in the last turn */
 	unsigned int data;
 	struct ndn_packet last;
 	uint8_t bytes[TRIB_NDN_PACKET_MAX];

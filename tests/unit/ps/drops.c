@@ -57,7 +57,7 @@ static void packets__that_are_wrong_are_dropped_for_a_reason(void)
 	expect_drop(PS_DROP_RANK, false);
 	make_raw()->type = TRIB_T_START;
 	expect_drop(PS_DROP_TYPE, false);
-	make_raw()->type = TRIB_T_GROW;
+	make_raw()->type = 64;
 	expect_drop(PS_DROP_TYPE, false);
 	make_raw()->fmt = TRIB_FMT_F32;
 	expect_drop(PS_DROP_FORMAT, false);

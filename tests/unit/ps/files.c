@@ -160,6 +160,50 @@ static void state__restart_goes_on_and_no_epoch_is_used_twice(void)
 	unlink("ps-unit.state");
 }
 
+static void state__no_epoch_starts_while_the_disk_is_full(void)
+{
+	unsigned int r, i, world, turn;
+
+	for (turn = 0; turn < 2; turn++) {
+		world = turn ? 130 : 3;
+		begin(world, 4);
+		save_fails = -ENOSPC;
+		for (r = 0; r < world; r++)
+			join(r, 1 + ((uint64_t)(r + 1) << 32));
+		for (i = 0; i < 20; i++)
+			ps_tick(ps, now += 100);
+		for (r = 0; r < world; r++)
+			join(r, 1 + ((uint64_t)(r + 1) << 32));
+		expect_eq(started(TRIB_START_RUN), 0);
+		expect(started(TRIB_START_WAIT) >= world);
+		expect_eq(tree->epoch, 0);
+		save_fails = 0;
+		for (i = 0; i < 3; i++)
+			ps_tick(ps, now += 100);
+		expect_eq(tree->epoch, 1);
+		expect_eq(started(TRIB_START_RUN), world);
+		expect(nsaved >= 1);
+		end();
+	}
+	save_fails = 0;
+}
+
+static void state__ranks_that_leave_are_saved_together(void)
+{
+	unsigned int r, i, before;
+
+	begin(64, 4);
+	for (r = 0; r < 64; r++)
+		join(r, 1 + ((uint64_t)(r + 1) << 32));
+	before = nsaved;
+	for (r = 0; r < 64; r++)
+		join_as(r, TRIB_T_LEAVE, 1 + ((uint64_t)(r + 1) << 32), NVAL, host(r, 9000));
+	for (i = 0; i < 20; i++)
+		ps_tick(ps, now += 100);
+	expect_eq(nsaved, before + 1);
+	end();
+}
+
 static void state__newer_epoch_of_packets_is_kept(void)
 {
 	struct in p = grad(0, 9, 1, 1);
@@ -168,7 +212,8 @@ static void state__newer_epoch_of_packets_is_kept(void)
 	p.epoch = 40;
 	rx(p);
 	expect_eq(tree->epoch, 40);
-	expect(nsaved >= 1);
+	ps_tick(ps, now += 1000);
+	expect_eq(nsaved, 1);
 	join(0, 0x100000001ULL);
 	join(1, 0x200000001ULL);
 	expect_eq(tree->epoch, 41);
@@ -213,6 +258,8 @@ int main(void)
 	run(config__local_is_the_relay_on_this_host);
 	run(config__errors_name_the_field_and_the_value);
 	run(state__restart_goes_on_and_no_epoch_is_used_twice);
+	run(state__no_epoch_starts_while_the_disk_is_full);
+	run(state__ranks_that_leave_are_saved_together);
 	run(state__newer_epoch_of_packets_is_kept);
 	run(state__wrong_files_are_refused);
 	rc = tap_done();

@@ -18,7 +18,7 @@
 #define TREE 3
 #define NVAL 48
 #define WORDS (NVAL / 2)
-#define GROUP_RANK 5000 /* in struct sent: to the group */
+#define GROUP_RANK 5000 /* in struct sent: receiver is the group */
 
 /* Packets that went out. */
 struct sent {
@@ -114,10 +114,14 @@ static inline void on_settle(void *ctx, struct ps_place *z)
 	nsettled++;
 }
 
-static inline void on_save(void *ctx)
+/* @save_fails: -errno of a full disk. */
+static int save_fails;
+
+static inline int on_save(void *ctx)
 {
 	(void)ctx;
-	nsaved++;
+	nsaved += !save_fails;
+	return save_fails;
 }
 
 static inline void on_log(void *ctx, const char *line)

@@ -170,7 +170,7 @@ static void fz_step(unsigned int low)
 	switch (rnd(8)) {
 	case 0:
 	case 1:
-	case 2: /* a gradient, if its turn has come; perhaps lost */
+	case 2: /* a gradient, if it is due; it may get lost */
 		if (c >= F_WINDOW && !fz.got[c - F_WINDOW][r])
 			break;
 		fz.out[c][r] = true;

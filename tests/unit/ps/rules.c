@@ -29,8 +29,8 @@ static void grad__each_worker_is_counted_once(void)
 	rx(grad(0, 9, 1, 1));
 	rx(resend(grad(0, 9, 1, 1)));
 	rx(grad(1, 9, 6, 20));
-	rx(grad(3, 9, 12, 500)); /* one is there, one not */
-	rx(grad(2, 9, 4, 300));	 /* in there */
+	rx(grad(3, 9, 12, 500)); /* one bit in range, one beyond */
+	rx(grad(2, 9, 4, 300));	 /* in range */
 	expect_eq(tree->stats.drop[PS_DROP_KNOWN], 3);
 	expect_eq(tree->stats.drop[PS_DROP_OVERLAP], 1);
 	expect_eq(count(TRIB_T_RESULT, GROUP_RANK), 0);
@@ -80,14 +80,14 @@ static void places__are_two_windows(void)
 	begin(2, 4);
 	rx(grad(0, 0, 1, 1));
 	rx(grad(1, 0, 2, 2));
-	rx(grad(0, 4, 1, 1)); /* c + W: 0 may still be asked for */
+	rx(grad(0, 4, 1, 1)); /* c + W: a rank may still ask for 0 */
 	forget();
 	rx(plain(TRIB_T_NEED, 1, 0));
 	expect_eq(count(TRIB_T_RESULT, 1), 1);
-	rx(grad(0, 8, 1, 1)); /* c + 2W takes its place, */
+	rx(grad(0, 8, 1, 1)); /* c + 2W takes the place of 0, */
 	expect(nsettled > 0);
 	forget();
-	rx(plain(TRIB_T_NEED, 1, 0)); /* and 0 is stale */
+	rx(plain(TRIB_T_NEED, 1, 0)); /* so 0 is stale */
 	rx(resend(grad(1, 0, 2, 2)));
 	expect_eq(nsent, 0);
 	expect_eq(tree->stats.drop[PS_DROP_STALE], 2);
@@ -271,7 +271,7 @@ static void ask__need_goes_to_the_asker_and_ever_more_others(void)
 		expect_eq(count(TRIB_T_NEED, 1), 0);
 		expect_eq(sent[0].have[0], 2);
 		forget();
-		rx(plain(TRIB_T_NEED, 0, 9)); /* too soon for others */
+		rx(plain(TRIB_T_NEED, 0, 9)); /* too soon to ask others */
 		expect_eq(nsent, 1);
 		now += PS_NEED_PACE_MS;
 	}
@@ -283,7 +283,7 @@ static void ask__need_goes_to_the_asker_and_ever_more_others(void)
 	expect_eq(nsent, 5);
 	forget();
 	now += 1000;
-	rx(grad(1, 9, 2, 1)); /* a copy asks nobody */
+	rx(grad(1, 9, 2, 1)); /* a copy asks no rank */
 	expect_eq(nsent, 0);
 	end();
 }

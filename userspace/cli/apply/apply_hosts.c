@@ -3,11 +3,11 @@
  * Owns the check of hosts[] of a plan before any host is asked: types, names,
  * missing members. The hosts check the values.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/name.h"
 #include "uapi/trib_wire.h"
 #include "apply.h"
 
@@ -15,11 +15,25 @@
 static int want_word(struct cli *c, const char *at, const json_t *o, const char *key)
 {
 	const char *s = json_string_value(json_object_get(o, key));
+	char why[NAME_WHY_MAX];
 
 	if (!s)
 		return cli_error(c, "%s.%s: is not text", at, key);
-	if (!parse_name_ok(s, strlen(s)))
-		return cli_error(c, "%s.%s: \"%.64s\" is not a name", at, key, s);
+	if (name_check_word(s, "", why))
+		return cli_error(c, "%s.%s: \"%.64s\" %s", at, key, s, why);
+	return 0;
+}
+
+/* The name of a job becomes the name of a file; that of a host, part of a command line. */
+static int want_name(struct cli *c, const char *at, const json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+	char why[NAME_WHY_MAX];
+
+	if (!s)
+		return cli_error(c, "%s.%s: is not text", at, key);
+	if (name_check(s, why))
+		return cli_error(c, "%s.%s: \"%.64s\" %s", at, key, s, why);
 	return 0;
 }
 
@@ -64,7 +78,7 @@ static int check_job(struct cli *c, const char *at, const json_t *j)
 	static const char *const more[] = {"cookie", "window", "timeout", "owner", "rate", "dtype"};
 	uint64_t cookie;
 	size_t i;
-	int err = want_word(c, at, j, "name");
+	int err = want_name(c, at, j, "name");
 
 	if (!err)
 		err = want_number(c, at, j, "id", 65535);
@@ -128,7 +142,7 @@ static int check_ps(struct cli *c, const char *at, const json_t *row)
 	const json_t *workers = json_object_get(row, "workers"), *t;
 	char here[160];
 	size_t i;
-	int err = want_word(c, at, row, "job");
+	int err = want_name(c, at, row, "job");
 
 	if (!err)
 		err = want_word(c, at, row, "listen");
@@ -171,17 +185,6 @@ static int check_shared(struct cli *c, const char *at, struct apply_host *h)
 	return 0;
 }
 
-/* The name becomes part of a command line, perhaps of a shell's. */
-static bool host_ok(const char *s)
-{
-	if (!isalnum((unsigned char)*s))
-		return false;
-	for (; *s; s++)
-		if (!isalnum((unsigned char)*s) && !strchr("._-", *s))
-			return false;
-	return true;
-}
-
 static int check_host(struct apply *a, size_t i)
 {
 	struct apply_host *h = &a->host[i];
@@ -190,13 +193,10 @@ static int check_host(struct apply *a, size_t i)
 	int err;
 
 	snprintf(at, sizeof(at), "hosts[%zu]", i);
-	err = want_word(a->c, at, h->plan, "host");
+	err = want_name(a->c, at, h->plan, "host");
 	if (err)
 		return err;
 	h->name = jstr(h->plan, "host");
-	if (!host_ok(h->name))
-		return cli_error(a->c, "%s.host: \"%s\": letters, digits and ._- can be reached",
-				 at, h->name);
 	for (k = 0; k < i; k++)
 		if (!strcmp(a->host[k].name, h->name))
 			return cli_error(a->c, "%s.host: %s is there twice", at, h->name);

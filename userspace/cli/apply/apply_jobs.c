@@ -21,6 +21,18 @@ static bool same_addr(const char *a, const char *b)
 	return !parse_addr(a, x) && !parse_addr(b, y) && !memcmp(x, y, 16);
 }
 
+/* Give face @old the right to forward, if @f has it. An operator's is kept. */
+static void give_forward(struct apply_host *h, const json_t *f, const json_t *old)
+{
+	const char *name = jstr(old, "name");
+
+	if (strcmp(jstr(f, "forward"), "yes") || !strcmp(jstr(old, "forward"), "yes"))
+		return;
+	apply_step(h->load, apply_words("face set %s forward yes", name),
+		   apply_words("face set %s forward no", name));
+	apply_note(h, '~', "face %s forward yes", name);
+}
+
 void apply_diff_face(struct apply_host *h, const json_t *f)
 {
 	const char *name = jstr(f, "name"), *dev = jstr(f, "dev");
@@ -38,6 +50,7 @@ void apply_diff_face(struct apply_host *h, const json_t *f)
 		if (!strcmp(jstr(old, "ifname"), dev) && same_addr(jstr(old, "addr"), addr) &&
 		    jnum(old, "port") == port && !jnum(old, "vlan")) {
 			json_object_set_new(h->faces, name, json_string(jstr(old, "name")));
+			give_forward(h, f, old);
 			return;
 		}
 	json_array_foreach(json_object_get(h->look, "faces"), i, old)
@@ -53,8 +66,9 @@ void apply_diff_face(struct apply_host *h, const json_t *f)
 		apply_refuse(h, "face %s: no device %s", name, dev);
 	json_object_set_new(h->faces, name, json_string(name));
 	apply_step(h->load,
-		   apply_words("face add %s dev %s addr %s port %u", name, dev, addr,
-			       (unsigned int)port),
+		   apply_words("face add %s dev %s addr %s port %u%s", name, dev, addr,
+			       (unsigned int)port,
+			       strcmp(jstr(f, "forward"), "yes") ? "" : " forward yes"),
 		   apply_words("face del %s", name));
 	if (port == TRIB_UDP_PORT)
 		apply_note(h, '+', "face %s dev %s addr %s", name, dev, addr);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "cli/apply/apply.h"
 #include "cli/apply/fanout.h"
 #include "cli/core/cli.h"
@@ -407,7 +408,7 @@ static int parse_words(struct cli *c, int argc, char **argv, struct words *w)
 	if (!w->local && !w->plan)
 		return cli_usage(c, "PLAN is missing");
 	w->seconds = HOST_SECONDS;
-	if (w->timeout && parse_number(w->timeout, 1, HOST_SECONDS_MAX, &w->seconds))
+	if (w->timeout && text_number(w->timeout, 1, HOST_SECONDS_MAX, &w->seconds))
 		return cli_usage(c, "--timeout %s: 1 to %d seconds", w->timeout, HOST_SECONDS_MAX);
 	if (w->via && !strstr(w->via, "{}"))
 		return cli_usage(c, "--via \"%s\": {} for the host is missing", w->via);

@@ -7,7 +7,7 @@
 #include "cmd.h"
 
 static const struct arg add_args[] = {
-	ARG_ROW(NULL, "NAME", ARG_NAME, TRIB_A_JOB_NAME, ARG_NEEDED),
+	ARG_ROW(NULL, "NAME", ARG_NEW_JOB, TRIB_A_JOB_NAME, ARG_NEEDED),
 	ARG_NUM("world", "N", ARG_U32, TRIB_A_JOB_WORLD, 1, TRIB_WORLD_MAX, ARG_NEEDED),
 	ARG_NUM("id", "I", ARG_U16, TRIB_A_JOB_ID, 1, 65535, 0),
 	ARG_ROW("cookie", "HEX", ARG_HEX, TRIB_A_JOB_COOKIE, 0),
@@ -69,6 +69,7 @@ static const struct out_col details[] = {
 	{.key = "dtype"},
 	{.key = "trees"},
 	{.title = "attached here", .key = "attached"},
+	{.title = "cannot start", .key = "blocked"},
 };
 
 static const struct cli_kind kind = {

@@ -189,6 +189,24 @@ static void lag_text(const json_t *ch, char *buf, size_t size)
 		snprintf(buf, size, "-");
 }
 
+static void wait_text(const json_t *ch, const char *key, char *buf, size_t size)
+{
+	if (jnum(ch, "starts"))
+		out_ms(jnum(ch, key) / 1000000, buf, size);
+	else
+		snprintf(buf, size, "-");
+}
+
+static void start_wait_text(const json_t *ch, char *buf, size_t size)
+{
+	wait_text(ch, "start_wait_ns", buf, size);
+}
+
+static void data_wait_text(const json_t *ch, char *buf, size_t size)
+{
+	wait_text(ch, "data_wait_ns", buf, size);
+}
+
 static const struct out_col children[] = {
 	{.title = "child", .key = "index", .right = true},
 	{.key = "face"},
@@ -197,6 +215,10 @@ static const struct out_col children[] = {
 	{.key = "samples", .right = true},
 	{.title = "mean lag", .text = lag_text, .right = true},
 	{.key = "last", .right = true},
+	{.key = "starts", .right = true},
+	{.title = "last to start", .key = "start_last", .right = true},
+	{.title = "start wait", .text = start_wait_text, .right = true},
+	{.title = "data wait", .text = data_wait_text, .right = true},
 	{.key = "chunk", .right = true},
 };
 

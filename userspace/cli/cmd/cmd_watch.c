@@ -91,14 +91,29 @@ static void lag_text(const json_t *o, char *buf, size_t size)
 		snprintf(buf, size, "-");
 }
 
-static void last_text(const json_t *o, char *buf, size_t size)
+static void share_at(const json_t *o, const char *key, char *buf, size_t size)
 {
-	const json_t *v = json_object_get(o, "last_share");
+	const json_t *v = json_object_get(o, key);
 
 	if (v)
 		snprintf(buf, size, "%.0f%%", json_number_value(v) * 100);
 	else
 		snprintf(buf, size, "-");
+}
+
+static void last_text(const json_t *o, char *buf, size_t size)
+{
+	share_at(o, "last_share", buf, size);
+}
+
+static void start_text(const json_t *o, char *buf, size_t size)
+{
+	share_at(o, "start_wait", buf, size);
+}
+
+static void data_text(const json_t *o, char *buf, size_t size)
+{
+	share_at(o, "data_wait", buf, size);
 }
 
 static void age_text(const json_t *o, char *buf, size_t size)
@@ -135,6 +150,8 @@ static const struct out_col child_cols[] = {
 	{.key = "rank", .right = true},
 	{.title = "lag", .text = lag_text, .right = true},
 	{.title = "last", .text = last_text, .right = true},
+	{.title = "start", .text = start_text, .right = true},
+	{.title = "data", .text = data_text, .right = true},
 	{.title = "age", .text = age_text, .right = true},
 	{.title = "", .text = mark_text},
 };
@@ -372,7 +389,7 @@ static int cmd_watch(struct cli *c, int argc, char **argv)
 
 static const struct cli_cmd cmds[] = {
 	CLI_CMD("", "[--once] [-n SEC]",
-		"Show rates, and which worker is slow or silent, every SEC seconds.", cmd_watch),
+		"Show rates, and for which worker the others wait, every SEC seconds.", cmd_watch),
 };
 
 CLI_OBJECT(watch, "live rates");

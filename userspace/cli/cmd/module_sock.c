@@ -10,6 +10,8 @@
 #include <netlink/msg.h>
 #include <linux/netlink.h>
 
+#include "base/name.h"
+#include "base/text.h"
 #include "cli/core/cli.h"
 #include "cli/netlink/family.h"
 #include "cli/netlink/request.h"
@@ -63,12 +65,13 @@ int module_sock(struct cli *c, int argc, char **argv)
 /* The number of a job that tribd knows by name. */
 static int job_number(struct cli *c, const char *name, uint64_t *out)
 {
+	char why[NAME_WHY_MAX];
 	struct nl_msg *msg;
 	struct nlattr *nest;
 	json_t *list;
 	int err;
 
-	if (!parse_name_ok(name, strlen(name)) || strlen(name) >= TRIB_NAME_MAX)
+	if (name_check_word(name, "", why))
 		return cli_error(c, "job \"%s\" is neither a number nor a name", name);
 	msg = cli_message(c, TRIB_CMD_JOB_GET, 0);
 	if (!msg)
@@ -96,7 +99,7 @@ static int change(struct cli *c, int cmd, const char *job, const char *user)
 
 	if (user && parse_uid(user, &uid))
 		return cli_error(c, "\"%s\" is not a user", user);
-	err = parse_number(job, 1, UINT16_MAX, &number);
+	err = text_number(job, 1, UINT16_MAX, &number);
 	if (err == -ERANGE)
 		return cli_error(c, "job \"%s\" is not from 1 to 65535", job);
 	if (err)

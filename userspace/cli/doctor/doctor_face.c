@@ -170,6 +170,18 @@ static bool in_running_tree(const struct doctor *d, const char *name)
 	return false;
 }
 
+/* True if this face is a tree's parent: a relay, whose tribd must listen. */
+static bool is_parent(const struct doctor *d, const char *name)
+{
+	const json_t *t;
+	size_t i;
+
+	json_array_foreach(d->trees, i, t)
+		if (!strcmp(jstr(t, "parent"), name))
+			return true;
+	return false;
+}
+
 /* A face for NDN only need not listen on the port of trees. */
 static bool for_names(const struct face *f)
 {
@@ -203,10 +215,11 @@ static void judge_port(struct doctor *d, const struct face *f, const struct prob
 		doctor_note(d, DOCTOR_WARN, "port", f->name,
 			    "start the program that speaks NDN there, bound to this port",
 			    "nothing listens on UDP port %u of %s", p->port, jstr(f->json, "addr"));
-	else if (relay && !f->known)
+	else if (relay && !is_parent(d, f->name) && !in_running_tree(d, f->name))
 		doctor_note(d, DOCTOR_WARN, "port", f->name,
-			    "start tribd there, unless it is a worker's host without",
-			    "nothing listens on UDP port %u of %s", p->port, jstr(f->json, "addr"));
+			    "start tribd there, or a worker with its ticket (trib job ticket)",
+			    "nothing listens on UDP port %u of %s yet", p->port,
+			    jstr(f->json, "addr"));
 	else if (relay)
 		doctor_note(d, DOCTOR_FAIL, "port", f->name, "start tribd there",
 			    "nothing listens on UDP port %u of %s", p->port, jstr(f->json, "addr"));

@@ -73,6 +73,10 @@ void doctor_jobs(struct doctor *d)
 
 	json_array_foreach(d->jobs, i, job) {
 		n = 0;
+		if (*jstr(job, "blocked"))
+			doctor_note(d, DOCTOR_FAIL, "job", jstr(job, "name"),
+				    "make room on that disk: the job then starts by itself",
+				    "cannot start: %s", jstr(job, "blocked"));
 		json_array_foreach(d->trees, k, t) {
 			if (strcmp(jstr(t, "job"), jstr(job, "name")))
 				continue;
@@ -105,13 +109,20 @@ void doctor_workers(struct doctor *d, json_t *trees, double seconds)
 					    "see whether it lives, and trib doctor there",
 					    "silent in tree %u: the others wait for it",
 					    (unsigned int)jnum(t, "id"));
-			else if (!strcmp(jstr(ch, "mark"), "slow"))
+			else if (!strcmp(jstr(ch, "mark"), "late"))
 				doctor_note(d, DOCTOR_WARN, "worker", jstr(ch, "face"),
 					    "see what else runs there: trib watch",
-					    "slow in tree %u: the last for %.0f%% of the chunks",
+					    "late in tree %u: the others waited %.0f%% of the time",
 					    (unsigned int)jnum(t, "id"),
-					    json_number_value(json_object_get(ch, "last_share")) *
+					    json_number_value(json_object_get(ch, "start_wait")) *
 						    100);
+			else if (!strcmp(jstr(ch, "mark"), "slow wire"))
+				doctor_note(
+					d, DOCTOR_WARN, "worker", jstr(ch, "face"),
+					"see the speed and errors of its link: trib watch",
+					"slow wire in tree %u: the others waited %.0f%% of the time",
+					(unsigned int)jnum(t, "id"),
+					json_number_value(json_object_get(ch, "data_wait")) * 100);
 		}
 	}
 	json_decref(r);
@@ -173,6 +184,10 @@ static const struct {
 	 "two relays are each other's parent: trib tree show on both"},
 	{TRIB_DROP_OPTIONS, DOCTOR_WARN, false,
 	 "something on the way adds IP options or extension headers"},
+	{TRIB_DROP_MARK, DOCTOR_WARN, false,
+	 "a host forges packets with our marks: find it with tcpdump ether src 03:54 or 03:6e"},
+	{TRIB_DROP_META, DOCTOR_FAIL, false,
+	 "the driver of a NIC has no XDP metadata: use another NIC for this relay"},
 };
 
 /* Note the counter if it has grown. Growth that stopped may be mended. */

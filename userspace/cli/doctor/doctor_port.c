@@ -154,6 +154,31 @@ static void check_offloads(struct doctor *d, struct rt *rt, const struct face *f
 	close(sock);
 }
 
+static void check_none(struct doctor *d, const struct face *f, const char *why)
+{
+	const char *mode = f->link.xdp == LINK_XDP_GENERIC ? "xdpgeneric" : "xdpdrv";
+	char fix[160] = "mend what it says: tribd tries again until it can";
+
+	if (f->link.xdp != LINK_XDP_NONE)
+		doctor_text(
+			fix, sizeof(fix),
+			"bpftool net detach %s dev %s, if nothing needs it: tribd takes the hook when it is free",
+			mode, f->link.name);
+	doctor_note(d, DOCTOR_FAIL, "xdp", f->name, fix, "not attached to %s: %s", f->link.name,
+		    *why ? why : "no reason known");
+}
+
+static void check_reattached(struct doctor *d, const struct face *f)
+{
+	uint64_t n = jnum(f->json, "reattached");
+
+	if (n)
+		doctor_note(d, DOCTOR_WARN, "xdp", f->name,
+			    "find who does it: tribd's log has times and names",
+			    "taken off %s %llu time%s, and put back by tribd", f->link.name,
+			    (unsigned long long)n, n == 1 ? "" : "s");
+}
+
 static void check_xdp(struct doctor *d, struct rt *rt, const struct face *f)
 {
 	static const char *const names[] = {"none", "native", "generic"};
@@ -163,20 +188,21 @@ static void check_xdp(struct doctor *d, struct rt *rt, const struct face *f)
 
 	if (!f->known)
 		return;
-	if (strcmp(mode, real))
-		doctor_note(d, DOCTOR_FAIL, "xdp", f->name, "restart tribd",
+	check_reattached(d, f);
+	if (!strcmp(mode, "none"))
+		check_none(d, f, why);
+	else if (strcmp(mode, real))
+		doctor_note(d, DOCTOR_FAIL, "xdp", f->name,
+			    "look again: tribd puts it back within a second",
 			    "tribd says %s, but %s has %s", mode, f->link.name, real);
 	else if (f->link.xdp == LINK_XDP_NATIVE)
 		doctor_note(d, DOCTOR_OK, "xdp", f->name, NULL, "native on %s", f->link.name);
-	else if (f->link.xdp == LINK_XDP_GENERIC)
+	else
 		doctor_note(
 			d, DOCTOR_WARN, "xdp", f->name,
 			"mend what it says and restart tribd, or use a NIC whose driver has XDP",
 			"generic on %s, which is slow: %s", f->link.name,
 			*why ? why : "the driver refused native mode");
-	else
-		doctor_note(d, DOCTOR_FAIL, "xdp", f->name, "restart tribd",
-			    "not attached to %s: %s", f->link.name, *why ? why : "no reason known");
 	if (f->link.xdp == LINK_XDP_GENERIC)
 		check_offloads(d, rt, f);
 	else if (!strcmp(f->link.kind, "veth"))

@@ -7,30 +7,33 @@
 #include <netlink/attr.h>
 
 #include "base/dtype.h"
+#include "base/name.h"
+#include "base/text.h"
 #include "cli/core/cli.h"
 #include "uapi/trib.h"
 #include "uapi/trib_wire.h"
 #include "parse.h"
 
-static int bad_name(struct cli *c, const char *what, const char *s, size_t len)
+/* tribd refuses further characters in names of new faces. */
+static int check_name(struct cli *c, const char *what, const char *s, bool new_job)
 {
-	if (len >= TRIB_NAME_MAX)
-		return cli_error(c, "%s \"%s\" is longer than %d bytes", what, s,
-				 TRIB_NAME_MAX - 1);
-	return cli_error(c, "%s \"%s\" is not a name: no blanks, ASCII only, not \"-\" first", what,
-			 s);
+	char why[NAME_WHY_MAX];
+
+	if (new_job ? !name_check(s, why) : !name_check_word(s, "", why))
+		return 0;
+	return cli_error(c, "%s \"%s\" %s", what, s, why);
 }
 
 static int put_name(struct cli *c, const struct arg *a, const char *s, struct nl_msg *msg)
 {
+	const char *what = a->word ? a->word : a->value;
 	size_t len = strlen(s);
 
 	if (a->kind == ARG_IFNAME) {
 		if (len < 1 || len >= IF_NAMESIZE || strpbrk(s, "/ \t\n"))
-			return cli_error(c, "%s \"%s\" is not the name of a device",
-					 a->word ? a->word : a->value, s);
-	} else if (!parse_name_ok(s, len)) {
-		return bad_name(c, a->word ? a->word : a->value, s, len);
+			return cli_error(c, "%s \"%s\" is not the name of a device", what, s);
+	} else if (check_name(c, what, s, a->kind == ARG_NEW_JOB)) {
+		return CLI_ERROR;
 	}
 	return nla_put_string(msg, a->attr, s);
 }
@@ -108,7 +111,7 @@ static int put_mac(struct cli *c, const struct arg *a, const char *s, struct nl_
 static int check_number(struct cli *c, const char *what, const char *s, uint64_t min, uint64_t max,
 			uint64_t *v)
 {
-	if (parse_number(s, min, max, v))
+	if (text_number(s, min, max, v))
 		return cli_error(c, "%s \"%s\" is not a number from %llu to %llu", what, s,
 				 (unsigned long long)min, (unsigned long long)max);
 	return 0;
@@ -174,7 +177,7 @@ static int put_other(struct cli *c, const struct arg *a, const char *s, struct n
  */
 static int check_local(struct cli *c, const char *s, uint64_t *v)
 {
-	if (parse_number(s, 0, 65535, v) || (*v >= TRIB_CHILDREN_MAX && *v < 1024))
+	if (text_number(s, 0, 65535, v) || (*v >= TRIB_CHILDREN_MAX && *v < 1024))
 		return cli_error(
 			c,
 			"behind the local rank, \"%s\" is neither an index from 0 to %d nor a port from 1024 to 65535",
@@ -195,8 +198,8 @@ static int put_hop(struct cli *c, const struct arg *a, const char *s, struct nl_
 	snprintf(number, sizeof(number), "%.*s", (int)(colon - s), s);
 	if (check_number(c, "hop", number, 1, TRIB_RELAY_PS - 1, &relay))
 		return CLI_ERROR;
-	if (!parse_name_ok(colon + 1, strlen(colon + 1)))
-		return bad_name(c, a->word, colon + 1, strlen(colon + 1));
+	if (check_name(c, a->word, colon + 1, false))
+		return CLI_ERROR;
 	nest = nla_nest_start(msg, a->attr);
 	if (!nest)
 		return -1;
@@ -218,11 +221,12 @@ static int put_child(struct cli *c, const struct arg *a, const char *s, int orde
 	uint64_t rank, v;
 
 	if (len >= sizeof(first))
-		return bad_name(c, a->word, s, len);
+		return cli_error(c, "%s \"%s\" has more than %d bytes before the colon", a->word, s,
+				 TRIB_NAME_MAX - 1);
 	memcpy(first, s, len);
 	first[len] = '\0';
-	if (child && !parse_name_ok(first, len))
-		return bad_name(c, a->word, first, len);
+	if (child && check_name(c, a->word, first, false))
+		return CLI_ERROR;
 	if (!child && check_number(c, "local rank", first, 0, TRIB_WORLD_MAX - 1, &rank))
 		return CLI_ERROR;
 	if (colon && child && check_number(c, "child rank", colon + 1, 0, TRIB_WORLD_MAX - 1, &v))
@@ -265,6 +269,7 @@ static int put_arg(struct cli *c, const struct arg *a, const char *s, int order,
 
 	switch (a->kind) {
 	case ARG_NAME:
+	case ARG_NEW_JOB:
 	case ARG_IFNAME:
 		err = put_name(c, a, s, msg);
 		break;

@@ -15,7 +15,7 @@ struct cli;
 struct nl_msg;
 
 /* Convert text to a value. All return 0, -EINVAL (no such value) or -ERANGE. */
-int parse_number(const char *s, uint64_t min, uint64_t max, uint64_t *out);
+/* text_hex() with or without 0x. */
 int parse_hex(const char *s, uint64_t *out);
 /* Digits with an optional k, M, G or T (powers of 1000). */
 int parse_rate(const char *s, uint64_t *out);
@@ -37,12 +37,10 @@ int parse_seconds(const char *s, uint32_t min_ms, uint32_t max_ms, uint32_t *out
 /* "30s", "1.5s", "500ms" or "2m" to milliseconds. */
 int parse_time(const char *s, uint32_t min_ms, uint32_t max_ms, uint32_t *out);
 
-/* True if @s can be a name: graphic ASCII, not beginning with "-". */
-bool parse_name_ok(const char *s, size_t len);
-
 enum arg_kind {
-	ARG_TEXT, /* printable ASCII, blanks included; at most max bytes */
-	ARG_NAME,
+	ARG_TEXT,    /* printable ASCII, blanks included; at most max bytes */
+	ARG_NAME,    /* name of a face, or of what is there */
+	ARG_NEW_JOB, /* name of a new job: stricter, see base/name.h */
 	ARG_IFNAME,
 	ARG_ADDR,
 	ARG_MAC,

@@ -7,6 +7,7 @@
 
 #include <netlink/attr.h>
 
+#include "base/text.h"
 #include "cli/core/cli.h"
 #include "ndn/packet/ndn.h"
 #include "uapi/trib.h"
@@ -82,7 +83,7 @@ static int put_port(struct cli *c, const struct arg *a, const char *s, struct nl
 {
 	uint64_t port = 0;
 
-	if (strcmp(s, "ether") && parse_number(s, 1, 65535, &port))
+	if (strcmp(s, "ether") && text_number(s, 1, 65535, &port))
 		return cli_error(c, "%s \"%s\" is neither a port from 1 to 65535 nor ether",
 				 a->word, s);
 	return nla_put_u16(msg, a->attr, (uint16_t)port);

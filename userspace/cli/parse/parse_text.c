@@ -1,54 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Owns how text becomes a value: see parse.h. */
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <pwd.h>
 #include <string.h>
 
-#include "uapi/trib.h"
+#include "base/addr.h"
+#include "base/text.h"
 #include "uapi/trib_wire.h"
 #include "parse.h"
 
-int parse_number(const char *s, uint64_t min, uint64_t max, uint64_t *out)
-{
-	uint64_t v = 0;
-
-	if (!*s)
-		return -EINVAL;
-	for (; *s; s++) {
-		if (!isdigit((unsigned char)*s))
-			return -EINVAL;
-		if (v > (UINT64_MAX - (uint64_t)(*s - '0')) / 10)
-			v = UINT64_MAX; /* stays there: out of range */
-		else
-			v = v * 10 + (uint64_t)(*s - '0');
-	}
-	if (v < min || v > max)
-		return -ERANGE;
-	*out = v;
-	return 0;
-}
-
 int parse_hex(const char *s, uint64_t *out)
 {
-	uint64_t v = 0;
-	int n;
-
-	if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
-		s += 2;
-	for (n = 0; *s; s++, n++) {
-		if (!isxdigit((unsigned char)*s))
-			return -EINVAL;
-		if (n == 16)
-			return -ERANGE;
-		v = v << 4 |
-		    (uint64_t)(isdigit((unsigned char)*s) ? *s - '0' : tolower(*s) - 'a' + 10);
-	}
-	if (!n)
-		return -EINVAL;
-	*out = v;
-	return 0;
+	return text_hex(s + (s[0] == '0' && (s[1] == 'x' || s[1] == 'X') ? 2 : 0), out);
 }
 
 int parse_rate(const char *s, uint64_t *out)
@@ -64,7 +28,7 @@ int parse_rate(const char *s, uint64_t *out)
 		return -ERANGE;
 	memcpy(digits, s, n);
 	digits[n] = '\0';
-	err = parse_number(digits, 0, UINT64_MAX, &v);
+	err = text_number(digits, 0, UINT64_MAX, &v);
 	if (err)
 		return err;
 	if (s[n]) {
@@ -82,15 +46,12 @@ int parse_rate(const char *s, uint64_t *out)
 
 int parse_addr(const char *s, uint8_t out[16])
 {
-	struct in_addr v4;
+	struct in6_addr a;
 
-	if (inet_pton(AF_INET, s, &v4) == 1) {
-		memset(out, 0, 10);
-		memset(out + 10, 0xff, 2);
-		memcpy(out + 12, &v4, 4);
-		return 0;
-	}
-	return inet_pton(AF_INET6, s, out) == 1 ? 0 : -EINVAL;
+	if (!addr_parse(s, &a))
+		return -EINVAL;
+	memcpy(out, &a, sizeof(a));
+	return 0;
 }
 
 int parse_host(const char *s, uint8_t addr[16], uint16_t *port)
@@ -102,7 +63,7 @@ int parse_host(const char *s, uint8_t addr[16], uint16_t *port)
 
 	*port = 0;
 	if (colon && (brackets ? colon[-1] == ']' : colon == strchr(s, ':'))) {
-		if (parse_number(colon + 1, 1, 65535, &v))
+		if (text_number(colon + 1, 1, 65535, &v))
 			return -EINVAL;
 		*port = (uint16_t)v;
 		end = colon;
@@ -143,7 +104,7 @@ int parse_uid(const char *s, uint32_t *out)
 	int err;
 
 	/* (uid_t)-1 means "nobody in particular" to the kernel. */
-	err = parse_number(s, 0, UINT32_MAX - 1, &v);
+	err = text_number(s, 0, UINT32_MAX - 1, &v);
 	if (err == -ERANGE)
 		return err;
 	if (!err) {
@@ -250,17 +211,4 @@ int parse_ranks(const char *s, uint8_t out[128])
 		if (*s != ',')
 			return *s ? -EINVAL : 0;
 	}
-}
-
-/* tribd refuses further characters for faces and jobs. */
-bool parse_name_ok(const char *s, size_t len)
-{
-	size_t i;
-
-	if (len < 1 || len >= TRIB_NAME_MAX || s[0] == '-')
-		return false;
-	for (i = 0; i < len; i++)
-		if (!isgraph((unsigned char)s[i]))
-			return false;
-	return true;
 }

@@ -86,36 +86,23 @@ static json_t *drop_rates(const struct watch_sample *a, const struct watch_sampl
 /* One child of one tree over the interval. */
 struct lag {
 	const json_t *now;
-	double samples; /* chunks sampled in the interval */
-	double lag_us;	/* their mean lag */
-	double last;	/* samples in which it was the last */
-	bool known;	/* chunks sampled since the tree began */
-	bool current;	/* samples that count for this epoch */
+	double samples;	   /* chunks sampled in the interval */
+	double lag_us;	   /* their mean lag */
+	double last;	   /* samples in which it was the last */
+	double starts;	   /* messages begun in the interval */
+	double start_wait; /* share of the interval that others waited for its start */
+	double data_wait;  /* the same, for its data */
+	bool known;	   /* chunks timed since the tree began */
+	bool current;	   /* samples that count for this epoch */
 	uint32_t chunk;
 	uint64_t age_ms;
 	double behind;
 };
 
-static int by_value(const void *a, const void *b)
+/* How long the others waited for the child, as a share of the interval. */
+static double waited(const struct lag *l)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* The lower median of the lags of the children that were sampled. */
-static double median_lag(const struct lag *l, size_t n)
-{
-	double v[TRIB_CHILDREN_MAX];
-	size_t i, k = 0;
-
-	for (i = 0; i < n; i++)
-		if (l[i].samples > 0)
-			v[k++] = l[i].lag_us;
-	if (!k)
-		return 0;
-	qsort(v, k, sizeof(v[0]), by_value);
-	return v[(k - 1) / 2];
+	return l->start_wait + l->data_wait;
 }
 
 /*
@@ -123,12 +110,18 @@ static double median_lag(const struct lag *l, size_t n)
  * WATCH_MORE times as long as for any other. Somebody is always the last, and jitter
  * makes everybody the last in turns: neither is worth a mark.
  */
-static bool is_slow(const struct lag *l, size_t n, size_t i, double lasts)
+static const char *blame(const struct lag *l, size_t n, size_t i)
 {
-	double median = median_lag(l, n);
+	bool wire = l[i].data_wait >= WATCH_WIRE && l[i].data_wait > l[i].start_wait;
+	double mine = wire ? l[i].data_wait : l[i].start_wait;
+	size_t k;
 
-	return n > 1 && l[i].samples > 0 && lasts >= 4 && l[i].last / lasts * (double)n >= 1.5 &&
-	       l[i].lag_us >= 3 * median && l[i].lag_us >= 50;
+	if (n < 2 || mine < WATCH_WAIT)
+		return "";
+	for (k = 0; k < n; k++)
+		if (k != i && mine < WATCH_MORE * waited(&l[k]))
+			return "";
+	return wire ? "slow wire" : "late";
 }
 
 /*
@@ -170,10 +163,10 @@ static bool is_silent(const struct lag *l, size_t n, size_t i)
 	double most = 0;
 	size_t k;
 
-	if (l[i].samples > 0)
+	if (l[i].samples + l[i].starts > 0)
 		return false;
 	for (k = 0; k < n; k++) {
-		moved |= l[k].samples > 0;
+		moved |= l[k].samples + l[k].starts > 0;
 		if (l[k].behind > most)
 			most = l[k].behind;
 		if (k != i && l[k].known && l[k].age_ms < other)
@@ -187,7 +180,16 @@ static bool is_silent(const struct lag *l, size_t n, size_t i)
 	       (moved || (most > 0 && l[i].behind > most - TRIB_LAG_EVERY));
 }
 
-static size_t read_lags(const json_t *before, const json_t *now, struct lag *l)
+/* Growth of a sum of nanoseconds, as a share of the interval. */
+static double share_grown(const json_t *old, const json_t *now, const char *key, double dt)
+{
+	double share = grown(jnum(old, key), jnum(now, key)) / 1e9 / dt;
+
+	/* A wait that ended in the interval may have begun before it. */
+	return share < 1 ? share : 1;
+}
+
+static size_t read_lags(const json_t *before, const json_t *now, double dt, struct lag *l)
 {
 	const json_t *list = json_object_get(now, "children"), *ch, *old;
 	size_t i, n = json_array_size(list);
@@ -204,7 +206,13 @@ static size_t read_lags(const json_t *before, const json_t *now, struct lag *l)
 		if (l[i].samples > 0)
 			l[i].lag_us =
 				grown(jnum(old, "lag_ns"), jnum(ch, "lag_ns")) / l[i].samples / 1e3;
-		l[i].known = jnum(ch, "samples") > 0;
+		l[i].starts = grown(jnum(old, "starts"), jnum(ch, "starts"));
+		/* A new tree has counted for an unknown time: it has no rates yet. */
+		if (old) {
+			l[i].start_wait = share_grown(old, ch, "start_wait_ns", dt);
+			l[i].data_wait = share_grown(old, ch, "data_wait_ns", dt);
+		}
+		l[i].known = jnum(ch, "samples") + jnum(ch, "starts") > 0;
 		l[i].chunk = (uint32_t)jnum(ch, "chunk");
 		l[i].age_ms = jnum(ch, "seen_ms");
 	}
@@ -221,8 +229,8 @@ static json_t *child_rates(const struct lag *l, size_t n, size_t i, double lasts
 		mark = "not joined";
 	else if (running && is_silent(l, n, i))
 		mark = "silent";
-	else if (running && is_slow(l, n, i, lasts))
-		mark = "slow";
+	else if (running)
+		mark = blame(l, n, i);
 	json_object_set(o, "index", json_object_get(l[i].now, "index"));
 	json_object_set_new(o, "face", json_string(jstr(l[i].now, "face")));
 	if (rank)
@@ -230,6 +238,10 @@ static json_t *child_rates(const struct lag *l, size_t n, size_t i, double lasts
 	if (l[i].samples > 0) {
 		json_object_set_new(o, "lag_us", json_real(l[i].lag_us));
 		json_object_set_new(o, "last_share", json_real(lasts > 0 ? l[i].last / lasts : 0));
+	}
+	if (l[i].samples + l[i].starts > 0) {
+		json_object_set_new(o, "start_wait", json_real(l[i].start_wait));
+		json_object_set_new(o, "data_wait", json_real(l[i].data_wait));
 	}
 	if (l[i].known)
 		json_object_set_new(o, "age_ms", json_integer((json_int_t)l[i].age_ms));
@@ -243,20 +255,24 @@ static json_t *child_rates(const struct lag *l, size_t n, size_t i, double lasts
 static double chunks_grown(const json_t *before, const json_t *now)
 {
 	const json_t *ch, *old;
-	double best = 0;
+	double best = 0, samples;
 	int32_t d;
 	size_t i;
 
 	json_array_foreach(json_object_get(now, "children"), i, ch) {
 		old = find(json_object_get(before, "children"), "index", jnum(ch, "index"));
-		if (jnum(ch, "samples") == jnum(old, "samples"))
+		samples = grown(jnum(old, "samples"), jnum(ch, "samples"));
+		if (!samples && jnum(ch, "starts") == jnum(old, "starts"))
 			continue;
-		d = jnum(old, "samples") ? trib_chunk_diff((uint32_t)jnum(ch, "chunk"),
-							   (uint32_t)jnum(old, "chunk"))
-					 : (int32_t)jnum(ch, "chunk");
-		/* A new epoch counts from 0. */
-		if (d < 0 || jnum(before, "epoch") != jnum(now, "epoch"))
+		d = trib_chunk_diff((uint32_t)jnum(ch, "chunk"), (uint32_t)jnum(old, "chunk"));
+		/*
+		 * A new epoch counts from 0, but the chunk of a tree without epoch
+		 * may be of an earlier one. Samples bound what can have passed.
+		 */
+		if (!old || d < 0 || jnum(before, "epoch") != jnum(now, "epoch"))
 			d = (int32_t)jnum(ch, "chunk");
+		if (d > (samples + 1) * TRIB_LAG_EVERY)
+			d = (int32_t)(samples * TRIB_LAG_EVERY);
 		if (d > best)
 			best = d;
 	}
@@ -274,7 +290,7 @@ static json_t *tree_rates(const json_t *before, const json_t *now, double dt, ui
 	json_t *list = json_array(), *o;
 	double lasts = 0, samples = 0, chunks, packets;
 	char missing[OUT_CELL];
-	size_t i, n = read_lags(before, now, l);
+	size_t i, n = read_lags(before, now, dt, l);
 
 	for (i = 0; i < n; i++) {
 		lasts += l[i].last;
@@ -297,6 +313,22 @@ static json_t *tree_rates(const json_t *before, const json_t *now, double dt, ui
 	}
 	json_object_set_new(o, "children", list);
 	return o;
+}
+
+/* Sampled chunks may promise more than came before the tree stood still. */
+static void cap_rates(json_t *tree, const json_t *host)
+{
+	static const char *const keys[] = {"gbps", "results", "packets"};
+	double most;
+	size_t i;
+
+	if (!json_array_size(json_object_get(tree, "children")))
+		return;
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		most = json_number_value(json_object_get(host, keys[i]));
+		if (json_number_value(json_object_get(tree, keys[i])) > most)
+			json_object_set_new(tree, keys[i], json_real(most));
+	}
 }
 
 static json_t *job_rates(const json_t *jobs, const json_t *trees)
@@ -327,7 +359,7 @@ static json_t *job_rates(const json_t *jobs, const json_t *trees)
 json_t *watch_rates(const struct watch_sample *a, const struct watch_sample *b)
 {
 	double dt = b->seconds - a->seconds, delivered = -1;
-	json_t *trees = json_array(), *jobs, *o = json_object();
+	json_t *trees = json_array(), *jobs, *o = json_object(), *host, *rates;
 	const json_t *t;
 	size_t i;
 
@@ -335,13 +367,16 @@ json_t *watch_rates(const struct watch_sample *a, const struct watch_sample *b)
 		dt = 1e-3;
 	if (json_array_size(b->trees) == 1)
 		delivered = stat_grown(a, b, TRIB_DELIVERED);
-	json_array_foreach(b->trees, i, t)
-		json_array_append_new(trees,
-				      tree_rates(find(a->trees, "id", jnum(t, "id")), t, dt,
-						 (uint32_t)jnum(b->status, "nval"), delivered));
+	host = host_rates(a, b, dt);
+	json_array_foreach(b->trees, i, t) {
+		rates = tree_rates(find(a->trees, "id", jnum(t, "id")), t, dt,
+				   (uint32_t)jnum(b->status, "nval"), delivered);
+		cap_rates(rates, host);
+		json_array_append_new(trees, rates);
+	}
 	jobs = job_rates(b->jobs, trees);
 	json_object_set_new(o, "interval", json_real(dt));
-	json_object_set_new(o, "host", host_rates(a, b, dt));
+	json_object_set_new(o, "host", host);
 	json_object_set_new(o, "jobs", jobs);
 	json_object_set_new(o, "trees", trees);
 	json_object_set(o, "faces", b->faces);

@@ -328,9 +328,11 @@ int attach_init(struct tribd *d)
 	a->grace.fn = grace_over;
 	err = a->listen.fd < 0 ? a->listen.fd : loop_add(d, &a->listen, EPOLLIN);
 	if (err) {
-		log_error("attach socket @%s: %s", TRIB_ATTACH_NAME,
-			  err == -EADDRINUSE ? "another tribd of this network namespace has it"
-					     : strerror(-err));
+		log_error(
+			"attach socket @%s: %s", TRIB_ATTACH_NAME,
+			err == -EADDRINUSE
+				? "another tribd of this network namespace listens there: stop that one"
+				: strerror(-err));
 		if (a->listen.fd >= 0)
 			close(a->listen.fd);
 		free(a);

@@ -90,11 +90,15 @@ static int inner_fd(int outer, uint32_t nr)
 
 /* --- cells */
 
+static uint32_t cell_size(const struct tribd *d)
+{
+	return (uint32_t)sizeof(struct trib_cell) + 4 * d->config.nval - 4 * TRIB_NVAL;
+}
+
 /* The outer map takes only arrays whose BTF is like that of its template. */
 static int cells_create(struct tribd *d, const struct tree *t)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP, );
-	uint32_t size = (uint32_t)sizeof(struct trib_cell) + 4 * d->config.nval - 4 * TRIB_NVAL;
 	int key, fd, err;
 
 	key = d->btf ? btf__find_by_name_kind(d->btf, "unsigned int", BTF_KIND_INT) : -ENOENT;
@@ -105,7 +109,7 @@ static int cells_create(struct tribd *d, const struct tree *t)
 	} else {
 		opts.btf_value_type_id = 0;
 	}
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "trib_cells", sizeof(uint32_t), size,
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "trib_cells", sizeof(uint32_t), cell_size(d),
 			    2 * t->job->window, &opts);
 	if (fd < 0)
 		return -errno;
@@ -139,6 +143,28 @@ static int cells_adopt(struct tribd *d, const struct tree *t)
 		return -ENOENT;
 	}
 	return fd;
+}
+
+/*
+ * Note the newest epoch in the cells: a process that attaches names it in its
+ * JOINs, so that the next one has another number.
+ */
+static int cells_trace(struct tribd *d, struct tree *t, int fd)
+{
+	struct trib_cell *cell = malloc(cell_size(d));
+	uint32_t nr;
+	int err = 0;
+
+	if (!cell)
+		return -ENOMEM;
+	for (nr = 0; !err && nr < 2 * t->job->window; nr++) {
+		if (bpf_map_lookup_elem(fd, &nr, cell))
+			err = -errno;
+		else if (cell->id >> 32 > t->traced)
+			t->traced = (uint32_t)(cell->id >> 32);
+	}
+	free(cell);
+	return err;
 }
 
 int deliver_cells_fd(const struct tree *t)
@@ -332,6 +358,9 @@ int deliver_tree_prepare(struct tribd *d, struct tree *t, bool adopted)
 		if (err)
 			goto fail;
 	} else {
+		err = cells_trace(d, t, dv->cells_fd);
+		if (err)
+			goto fail;
 		rings_adopt(d, t);
 	}
 	err = row_store(d, t);

@@ -5,12 +5,12 @@
  */
 #include <arpa/inet.h>
 #include <endian.h>
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/name.h"
 #include "attach.h"
 #include "deliver.h"
 #include "daemon/session/join.h"
@@ -94,14 +94,12 @@ static int rank_choose(struct tribd *d, struct job *job, const struct trib_attac
 
 	if (req->rank == TRIB_RANK_ANY && resume)
 		return place_refuse(rep, -EINVAL,
-				    "resume needs a rank: name the one that was held");
+				    "resume needs a rank: give the one that the process had");
 	if (req->rank == TRIB_RANK_ANY) {
 		rep->rank = rank_free(d, job);
 		return rep->rank == RANK_NONE
-			       ? place_refuse(
-					 rep, -EBUSY,
-					 "job '%s': all its ranks of this host are taken, or it has none here",
-					 job->name)
+			       ? place_refuse(rep, -EBUSY, "job '%s' has no free rank on this host",
+					      job->name)
 			       : 0;
 	}
 	if (req->rank >= job->world)
@@ -110,7 +108,8 @@ static int rank_choose(struct tribd *d, struct job *job, const struct trib_attac
 	rep->rank = (uint16_t)req->rank;
 	l = rank_here(d, job, rep->rank, req->flags);
 	if (!l && resume)
-		return place_refuse(rep, -ESTALE, "rank %u of job '%s' is not known to be attached",
+		return place_refuse(rep, -ESTALE,
+				    "rank %u of job '%s' is not attached here: attach it anew",
 				    req->rank, job->name);
 	if (!l)
 		return place_refuse(rep, -EINVAL, "rank %u of job '%s' is not on this host",
@@ -214,6 +213,8 @@ static int fill_trees(struct tribd *d, struct job *job, uint32_t flags, bool map
 		fill_tree(t, l, mapped, &rep->tree[rep->ntree++]);
 		if (t->last_epoch > rep->epoch)
 			rep->epoch = t->last_epoch;
+		if (t->traced > rep->epoch)
+			rep->epoch = t->traced;
 		if (mapped)
 			fds->fd[fds->n++] = deliver_cells_fd(t);
 	}
@@ -262,12 +263,9 @@ static int take_ring(struct tribd *d, struct job *job, struct trib_attach_rep *r
 /* The name is logged: refuse bytes that could fake a log line. */
 static bool is_name(const char name[TRIB_NAME_MAX])
 {
-	size_t i, len = strnlen(name, TRIB_NAME_MAX);
+	char why[NAME_WHY_MAX];
 
-	for (i = 0; i < len; i++)
-		if (!isgraph((unsigned char)name[i]))
-			return false;
-	return len && len < TRIB_NAME_MAX;
+	return memchr(name, '\0', TRIB_NAME_MAX) && !name_check_word(name, "", why);
 }
 
 /* A process of another pid namespace has no pid here. */

@@ -88,7 +88,7 @@ static int child_relay(struct line *l, const struct tree *t, const struct child 
 	if (t->kind == TREE_SHARED && t->shared.next != TRIB_RELAY_PS)
 		return reason_set(
 			why, -EXDEV,
-			"tree %u is shared, and its PS is behind relay %u: only hosts of workers (tree add ... ps) know it",
+			"tree %u is shared, and its PS is behind relay %u: make the ticket on a worker's host (tree add ... ps)",
 			t->id, t->shared.next);
 	return relay_add(l, &c->face->local, TRIB_UDP_PORT, why);
 }
@@ -225,5 +225,7 @@ int ticket_write(struct tribd *d, const struct job *job, uint16_t rank, char *bu
 	}
 	if (trib_fmt_is_float(job->fmt))
 		put(&l, "&fmt=%s", trib_dtype_name(job->fmt));
-	return l.len < size ? 0 : reason_set(why, -EMSGSIZE, "too many trees for a ticket");
+	return l.len < size ? 0
+			    : reason_set(why, -EMSGSIZE,
+					 "the job has more trees than a ticket can hold");
 }

@@ -16,6 +16,7 @@ struct face;
 struct face_spec;
 struct job;
 struct netdev;
+struct port;
 struct reason;
 struct tree;
 struct tribd;
@@ -28,10 +29,10 @@ struct udp_packet;
  *
  * From device/rtnl.c:
  * @device_changed:    a device came, changed, or (@gone) went.
- * @neighbour_changed: the kernel learnt the MAC address of a neighbour.
  * @port_changed:      XDP of @p was put back in another mode, or could not be.
  *                     From device/port_check.c.
  * @filters_changed:   clsact filters of a device changed; 0: news were lost.
+ * @neighbour_changed: the kernel learnt the MAC address of a neighbour.
  * @routes_changed:    addresses or routes changed, or news were lost.
  *
  * From face/:
@@ -63,6 +64,8 @@ struct hooks {
 	int (*save)(struct tribd *d, const void *without);
 
 	void (*device_changed)(struct tribd *d, const struct netdev *dev, bool gone);
+	void (*port_changed)(struct tribd *d, struct port *p);
+	void (*filters_changed)(struct tribd *d, uint32_t ifindex);
 	void (*neighbour_changed)(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr,
 				  const uint8_t mac[6]);
 	void (*routes_changed)(struct tribd *d);

@@ -175,7 +175,9 @@ static int lock_refused(struct tribd *d, int err)
 	if (pread(d->lock_fd, pid, sizeof(pid) - 1, 0) < 0)
 		pid[0] = 0;
 	pid[strcspn(pid, "\n")] = 0;
-	log_error("instance %s is already run by process %s", d->instance, pid[0] ? pid : "?");
+	log_error(
+		"instance %s is already run by process %s: stop that, or choose another --instance",
+		d->instance, pid[0] ? pid : "?");
 	instance_close(d);
 	return err == -EWOULDBLOCK ? -EBUSY : err;
 }

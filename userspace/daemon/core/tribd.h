@@ -47,6 +47,8 @@ enum map_id {
 	MAP_POOL_TABLE,
 	MAP_POOL_MARKS,
 	MAP_POOL_FACES,
+	MAP_FORWARDS,
+	MAP_GROW_NEXT,
 	MAP_NDN_IN,
 	MAP_NDN_LEAVE,
 	MAP__MAX,
@@ -84,7 +86,7 @@ struct tribd {
 	char pin_dir[128]; /* /sys/fs/bpf/trib/<instance> */
 	char run_dir[128]; /* /run/trib/<instance> */
 	int lock_fd;
-	uint64_t netns_cookie; /* never used twice, unlike the inode */
+	uint64_t netns_cookie; /* unique for all time, unlike the inode */
 	uint64_t start_ns;
 	bool stop;
 
@@ -108,6 +110,9 @@ struct tribd {
 	unsigned int nfaces;
 	unsigned int njobs;
 	unsigned int ntrees;
+	/* Why the state file cannot be written now (-errno); it is tried again. */
+	int save_err;
+	struct timer save_again;
 	/* Incremented when an object comes or goes: dumps notice. */
 	uint32_t generation;
 

@@ -62,6 +62,25 @@ int clsact_attach(struct tribd *d, struct port *p)
 	return err ? err : ndn_filter(d, &hook);
 }
 
+static bool filter_is(const struct port *p, uint32_t priority, int prog)
+{
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)p->ifindex, .attach_point = BPF_TC_INGRESS);
+	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE, .priority = priority);
+
+	return !bpf_tc_query(&hook, &opts) && opts.prog_id == bpf_prog_id(prog);
+}
+
+unsigned int clsact_lacks(struct tribd *d, const struct port *p)
+{
+	unsigned int lacks = 0;
+
+	if (!filter_is(p, CLSACT_PRIORITY, d->prog[PROG_GROW]))
+		lacks |= PORT_LACKS_GROW;
+	if (d->ndn_grow && !filter_is(p, CLSACT_PRIORITY_NDN, d->ndn_grow))
+		lacks |= PORT_LACKS_NDN;
+	return lacks;
+}
+
 static void filter_remove(struct tribd *d, uint32_t ifindex, bool qdisc)
 {
 	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)ifindex, .attach_point = BPF_TC_INGRESS);

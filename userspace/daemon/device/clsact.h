@@ -13,6 +13,8 @@
  * Add the qdisc if there is none, and the filters; replace older ones of ours.
  */
 int clsact_attach(struct tribd *d, struct port *p);
+/* Bits of enum port_lacks. */
+unsigned int clsact_lacks(struct tribd *d, const struct port *p);
 /*
  * Remove the filters, and the qdisc if tribd made it and no other filter is in
  * it.

@@ -4,10 +4,8 @@
  * filters and row come and go.
  */
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <dirent.h>
 #include <errno.h>
-#include <linux/if_link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +15,7 @@
 #include "clsact.h"
 #include "local.h"
 #include "port.h"
+#include "xdp_link.h"
 
 struct port *port_find(struct tribd *d, const char *ifname)
 {
@@ -52,115 +51,6 @@ void port_release(struct tribd *d, struct port *p)
 	free(p);
 }
 
-static const char *link_pin(const struct tribd *d, uint32_t ifindex, char buf[192])
-{
-	char name[32];
-
-	snprintf(name, sizeof(name), PIN_LINK "%u", ifindex);
-	return pin_path(d, name, buf);
-}
-
-/* --- the XDP link */
-
-static int link_create(struct tribd *d, uint32_t ifindex, uint32_t flags)
-{
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = flags);
-
-	return bpf_link_create(d->prog[PROG_XDP], (int)ifindex, BPF_XDP, &opts);
-}
-
-/*
- * bpf_link_create() returns only an errno. The older netlink call makes the
- * same attempt and returns the driver's message.
- */
-static void native_reason(struct tribd *d, struct port *p, int err)
-{
-	uint32_t flags = XDP_FLAGS_DRV_MODE | XDP_FLAGS_UPDATE_IF_NOEXIST;
-
-	bpf_complaint_clear();
-	if (!bpf_xdp_attach((int)p->ifindex, d->prog[PROG_XDP], flags, NULL))
-		bpf_xdp_detach((int)p->ifindex, XDP_FLAGS_DRV_MODE, NULL);
-	snprintf(p->reason, sizeof(p->reason), "%s (%.100s)", strerror(-err),
-		 bpf_complaint()[0] ? bpf_complaint() : "no further reason");
-}
-
-static int link_attach(struct tribd *d, struct port *p, struct reason *why)
-{
-	char path[192];
-	int err;
-
-	p->reason[0] = 0;
-	p->mode = TRIB_XDP_MODE_NATIVE;
-	p->link_fd = link_create(d, p->ifindex, XDP_FLAGS_DRV_MODE);
-	if (p->link_fd < 0) {
-		native_reason(d, p, -errno);
-		p->mode = TRIB_XDP_MODE_GENERIC;
-		p->link_fd = link_create(d, p->ifindex, XDP_FLAGS_SKB_MODE);
-	}
-	if (p->link_fd < 0) {
-		err = -errno;
-		p->mode = TRIB_XDP_MODE_NONE;
-		return reason_set(why, err, "cannot attach XDP to %s: native: %s; generic: %s",
-				  p->ifname, p->reason, strerror(-err));
-	}
-	if (p->mode == TRIB_XDP_MODE_GENERIC)
-		log_warn("%s: generic XDP, slower, because native mode failed: %s", p->ifname,
-			 p->reason);
-	else
-		log_info("%s: native XDP", p->ifname);
-	link_pin(d, p->ifindex, path);
-	unlink(path);
-	if (bpf_obj_pin(p->link_fd, path)) {
-		err = -errno;
-		return reason_set(why, err, "cannot pin %s: %s", path, strerror(-err));
-	}
-	return 0;
-}
-
-/* -ENOENT: no link of ours on this device. */
-static int link_adopt(struct tribd *d, struct port *p)
-{
-	LIBBPF_OPTS(bpf_xdp_query_opts, q);
-	struct bpf_link_info info = {};
-	uint32_t len = sizeof(info);
-	char path[192];
-	int fd, err;
-
-	fd = bpf_obj_get(link_pin(d, p->ifindex, path));
-	if (fd < 0)
-		return -ENOENT;
-	if (bpf_obj_get_info_by_fd(fd, &info, &len) || info.type != BPF_LINK_TYPE_XDP ||
-	    info.xdp.ifindex != p->ifindex || bpf_xdp_query((int)p->ifindex, 0, &q))
-		goto stale;
-	if (bpf_link_update(fd, d->prog[PROG_XDP], NULL)) {
-		log_warn("%s: cannot update the program of its XDP link: %s; attaches anew",
-			 p->ifname, strerror(errno));
-		goto stale;
-	}
-	p->link_fd = fd;
-	p->mode = q.skb_prog_id ? TRIB_XDP_MODE_GENERIC : TRIB_XDP_MODE_NATIVE;
-	return 0;
-stale:
-	err = bpf_link_detach(fd);
-	close(fd);
-	unlink(path);
-	log_debug("%s: stale link removed (%d)", p->ifname, err);
-	return -ENOENT;
-}
-
-static void link_drop(struct tribd *d, struct port *p)
-{
-	char path[192];
-
-	if (p->link_fd < 0)
-		return;
-	bpf_link_detach(p->link_fd);
-	close(p->link_fd);
-	p->link_fd = -1;
-	p->mode = TRIB_XDP_MODE_NONE;
-	unlink(link_pin(d, p->ifindex, path));
-}
-
 /* --- the row of ports: answers through native ports need it */
 
 static int row_set(struct tribd *d, struct port *p)
@@ -181,7 +71,25 @@ static void row_clear(struct tribd *d, struct port *p)
 		bpf_map_delete_elem(d->map[MAP_PORTS], &p->ifindex);
 }
 
+static bool row_is_ours(struct tribd *d, const struct port *p)
+{
+	struct bpf_devmap_val v;
+
+	return p->mode != TRIB_XDP_MODE_NATIVE ||
+	       (!bpf_map_lookup_elem(d->map[MAP_PORTS], &p->ifindex, &v) &&
+		v.bpf_prog.id == bpf_prog_id(d->prog[PROG_EGRESS]));
+}
+
 /* --- all of it */
+
+unsigned int port_lacks(struct tribd *d, const struct port *p, bool filters)
+{
+	unsigned int lacks = xdp_link_is_whole(d, p) ? 0 : PORT_LACKS_XDP;
+
+	if (!lacks && !row_is_ours(d, p))
+		lacks |= PORT_LACKS_ROW;
+	return filters ? lacks | clsact_lacks(d, p) : lacks;
+}
 
 int port_attach(struct tribd *d, struct port *p, const struct netdev *dev, struct reason *why)
 {
@@ -190,9 +98,9 @@ int port_attach(struct tribd *d, struct port *p, const struct netdev *dev, struc
 	p->ifindex = dev->ifindex;
 	p->mtu = dev->mtu;
 	memcpy(p->mac, dev->mac, sizeof(p->mac));
-	err = link_adopt(d, p);
+	err = xdp_link_adopt(d, p);
 	if (err)
-		err = link_attach(d, p, why);
+		err = xdp_link_attach(d, p, why);
 	if (err)
 		goto fail;
 	err = clsact_attach(d, p);
@@ -215,7 +123,7 @@ void port_detach(struct tribd *d, struct port *p)
 {
 	row_clear(d, p);
 	clsact_detach(d, p);
-	link_drop(d, p);
+	xdp_link_drop(d, p);
 	p->ifindex = 0;
 }
 
@@ -225,12 +133,15 @@ void port_lost(struct tribd *d, struct port *p)
 
 	log_warn("%s: the device is gone; faces wait until it is back", p->ifname);
 	row_clear(d, p);
-	unlink(link_pin(d, p->ifindex, path));
+	unlink(xdp_link_pin(d, p->ifindex, path));
 	port_close(p);
 	p->mode = TRIB_XDP_MODE_NONE;
 	p->clsact = p->clsact_ours = false;
 	p->ifindex = 0;
 	snprintf(p->reason, sizeof(p->reason), "the device is gone");
+	/* The pair is ours to make; news of it follow. */
+	if (!strcmp(p->ifname, TRIB_LOCAL_PORT))
+		local_make(d);
 }
 
 void port_close(struct port *p)

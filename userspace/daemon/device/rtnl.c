@@ -287,6 +287,7 @@ static int news_one(struct nl_msg *msg, void *arg)
 {
 	struct nlmsghdr *nlh = nlmsg_hdr(msg);
 	struct tribd *d = arg;
+	const struct tcmsg *tcm;
 	struct netdev dev;
 	struct neigh n;
 
@@ -298,6 +299,13 @@ static int news_one(struct nl_msg *msg, void *arg)
 		    rtnl_parse_dev(nlh, &dev))
 			break;
 		d->hooks->device_changed(d, &dev, nlh->nlmsg_type == RTM_DELLINK);
+		break;
+	case RTM_NEWTFILTER:
+	case RTM_DELTFILTER:
+	case RTM_NEWQDISC:
+	case RTM_DELQDISC:
+		tcm = nlmsg_data(nlh);
+		d->hooks->filters_changed(d, (uint32_t)tcm->tcm_ifindex);
 		break;
 	case RTM_NEWNEIGH:
 		if (!rtnl_parse_neigh(nlh, &n) && n.valid)
@@ -324,8 +332,10 @@ static void news_ready(struct tribd *d, struct watch *w, uint32_t events)
 		err = nl_recvmsgs_default(r->news);
 	} while (!err && --turns);
 	/* The kernel dropped some (ENOBUFS): libnl says NLE_NOMEM. */
-	if (err == -NLE_NOMEM)
+	if (err == -NLE_NOMEM) {
 		news_changed(d);
+		d->hooks->filters_changed(d, 0);
+	}
 }
 
 static struct nl_sock *rtnl_open(void)
@@ -359,7 +369,7 @@ int rtnl_init(struct tribd *d)
 	nl_socket_modify_cb(r->news, NL_CB_VALID, NL_CB_CUSTOM, news_one, d);
 	if (nl_socket_add_memberships(r->news, RTNLGRP_LINK, RTNLGRP_NEIGH, RTNLGRP_IPV4_IFADDR,
 				      RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV6_ROUTE,
-				      0)) {
+				      RTNLGRP_TC, 0)) {
 		err = -EIO;
 		goto fail;
 	}

@@ -66,12 +66,13 @@ static int device_check(struct tribd *d, const struct face *f, struct netdev *de
 	if (err)
 		return reason_set(why, err, "device %s: %s", f->port->ifname, strerror(-err));
 	if (!dev->ether)
-		return reason_set(why, -EINVAL, "device %s is not an Ethernet device",
+		return reason_set(why, -EINVAL,
+				  "device %s is not an Ethernet device: XDP needs one",
 				  f->port->ifname);
 	if (dev->mtu < need)
 		return reason_set(
 			why, -EMSGSIZE,
-			"device %s has MTU %u: packets of %u values need %u (tribd --values)",
+			"device %s has MTU %u, but packets of %u values need %u: raise it, or use a smaller tribd --values",
 			f->port->ifname, dev->mtu, d->config.nval, need);
 	return 0;
 }
@@ -177,6 +178,8 @@ int face_set(struct tribd *d, const struct face_spec *s, struct nlattr *const *t
 	err = s->ndn ? d->hooks->face_set(d, f, s, why) : hooks_save(d, why);
 	if (err)
 		*f = old;
+	else if (old.forward != f->forward)
+		d->hooks->faces_settled(d);
 	return err;
 }
 
@@ -188,8 +191,8 @@ int face_del(struct tribd *d, const char *name, struct reason *why)
 	if (!f)
 		return reason_set(why, -ENOENT, "no face %s", name);
 	if (f->trees)
-		return reason_set(why, -EBUSY, "face %s is used by %u tree%s", name, f->trees,
-				  f->trees == 1 ? "" : "s");
+		return reason_set(why, -EBUSY, "face %s is used by %u tree%s: delete them first",
+				  name, f->trees, f->trees == 1 ? "" : "s");
 	err = d->hooks->face_del_check(d, f, why);
 	if (err)
 		return err;

@@ -39,6 +39,7 @@ struct face {
 	const struct face *around;
 	unsigned int trees;    /* uses by trees; deletion needs 0 */
 	char comment[128];     /* the operator's; "": none */
+	uint8_t forward;       /* enum trib_face_forward */
 	struct ndnd_peer *ndn; /* its part in the NDN forwarder (ndn/ndnd.h); NULL: none */
 };
 
@@ -52,6 +53,7 @@ struct face_spec {
 	uint16_t udp_port;
 	uint16_t vlan[2];
 	char comment[128];
+	uint8_t forward;
 	bool local_given;
 	bool mac_given;
 	const struct ndnd_spec *ndn; /* NULL: not given */
@@ -75,6 +77,12 @@ int face_set(struct tribd *d, const struct face_spec *spec, struct nlattr *const
 int face_del(struct tribd *d, const char *name, struct reason *why);
 void face_free_all(struct tribd *d);
 
+/*
+ * face_forward.c: make the map of neighbours whose packets XDP routes agree with the
+ * faces.
+ */
+void face_forward_write(struct tribd *d);
+
 /* --- face_kernel.c */
 
 /*
@@ -87,6 +95,7 @@ void face_probe_soon(struct tribd *d);
 void face_probe_stop(struct tribd *d);
 /* Hooks of device/. */
 void face_device_changed(struct tribd *d, const struct netdev *dev, bool gone);
+void face_port_changed(struct tribd *d, struct port *p);
 void face_neighbour_changed(struct tribd *d, uint32_t ifindex, const struct in6_addr *addr,
 			    const uint8_t mac[6]);
 void face_routes_changed(struct tribd *d);

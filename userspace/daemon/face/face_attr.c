@@ -81,6 +81,8 @@ static const struct attr table[] = {
 	{TRIB_A_FACE_VLAN_INNER, U16, .json = "vlan", .place = 2, BOTH(vlan[1]), .skip0 = true,
 	 .range = "1 to 4094"},
 	{TRIB_A_FACE_COMMENT, TEXT, .json = "comment", BOTH(comment), .skip0 = true, .set = true},
+	{TRIB_A_FACE_FORWARD, U8, .json = "forward", BOTH(forward), .skip0 = true, .set = true},
+	{TRIB_A_FACE_REATTACHED, U32, PORT(reattached), .size = 4, .skip0 = true},
 	{TRIB_A_FACE_REASON, TEXT, .get = get_reason},
 };
 
@@ -185,6 +187,9 @@ static bool load_one(const struct attr *a, const json_t *o, void *to)
 		return addr_parse(text, to);
 	case MAC:
 		return value_mac(text, to);
+	case U8:
+		*(uint8_t *)to = (uint8_t)value_clamp(number, UINT8_MAX);
+		return true;
 	default:
 		v = (uint16_t)value_clamp(number, UINT16_MAX);
 		memcpy(to, &v, sizeof(v));
@@ -221,6 +226,8 @@ static json_t *pack_one(const struct attr *a, const void *v)
 		return json_string(addr_text(v, text));
 	case MAC:
 		return value_mac_pack(v);
+	case U8:
+		return json_integer(*(const uint8_t *)v);
 	default:
 		return json_integer(*(const uint16_t *)v);
 	}

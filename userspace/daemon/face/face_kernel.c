@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/device/port_check.h"
 #include "daemon/device/rtnl.h"
 #include "face.h"
 
@@ -24,7 +25,7 @@ static int l3_device(struct tribd *d, const struct face *f, struct netdev *dev, 
 		if (err == -ENODEV)
 			return reason_set(
 				why, err,
-				"no VLAN device with tag %u over %s: make one, tribd sends control packets through it",
+				"no VLAN device with tag %u over %s: make one, because tribd sends control packets through it",
 				f->vlan[i], f->port->ifname);
 	}
 	return err ? reason_set(why, err, "%s: %s", f->port->ifname, strerror(-err)) : 0;
@@ -218,6 +219,14 @@ static void port_renamed(struct tribd *d, struct port *p, const char *name)
 	hooks_save(d, NULL);
 }
 
+static void port_follow(struct tribd *d, struct port *p, const struct netdev *dev)
+{
+	if (strcmp(p->ifname, dev->name))
+		port_renamed(d, p, dev->name);
+	p->mtu = dev->mtu;
+	memcpy(p->mac, dev->mac, 6);
+}
+
 void face_device_changed(struct tribd *d, const struct netdev *dev, bool gone)
 {
 	struct port *p;
@@ -237,15 +246,23 @@ void face_device_changed(struct tribd *d, const struct netdev *dev, bool gone)
 		}
 		if (gone || p->ifindex != dev->ifindex)
 			continue;
-		if (strcmp(p->ifname, dev->name))
-			port_renamed(d, p, dev->name);
-		p->mtu = dev->mtu;
-		memcpy(p->mac, dev->mac, 6);
+		port_follow(d, p, dev);
+		port_check_soon(d, p);
 	}
 	/* A VLAN device came, went, or has another MAC address. */
 	TAILQ_FOREACH(f, &d->faces, link)
 		if (f->l3_ifindex == dev->ifindex || (f->vlan[0] && !f->l3_ifindex))
 			face_update(d, f);
+	d->hooks->faces_settled(d);
+}
+
+void face_port_changed(struct tribd *d, struct port *p)
+{
+	struct face *f;
+
+	TAILQ_FOREACH(f, &d->faces, link)
+		if (face_port(f) == p || f->port == p)
+			d->hooks->face_changed(d, f);
 	d->hooks->faces_settled(d);
 }
 
@@ -273,11 +290,15 @@ void face_routes_changed(struct tribd *d)
 	struct face *f;
 	struct port *p;
 	struct netdev dev;
+	int err;
 
 	/* News may have been lost: look for devices, too. */
 	TAILQ_FOREACH(p, &d->ports, link) {
-		if (p->ifindex && rtnl_dev(d, NULL, p->ifindex, &dev) == -ENODEV)
+		err = p->ifindex ? rtnl_dev(d, NULL, p->ifindex, &dev) : 0;
+		if (err == -ENODEV)
 			port_gone(d, p);
+		else if (p->ifindex && !err)
+			port_follow(d, p, &dev);
 		if (!p->ifindex && !rtnl_dev(d, p->ifname, 0, &dev))
 			port_back(d, p, &dev);
 	}

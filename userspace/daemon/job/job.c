@@ -10,7 +10,7 @@
 
 #include "claims.h"
 #include "base/dtype.h"
-#include "daemon/core/name.h"
+#include "base/name.h"
 #include "job.h"
 
 struct job *job_find(struct tribd *d, const char *name)
@@ -40,14 +40,16 @@ static int id_choose(struct tribd *d, struct job_spec *s, struct reason *why)
 
 	if (s->id) {
 		j = job_find_id(d, s->id);
-		return j ? reason_set(why, -EEXIST, "job id %u is job %s", s->id, j->name) : 0;
+		return j ? reason_set(why, -EEXIST, "job id %u belongs to job %s already", s->id,
+				      j->name)
+			 : 0;
 	}
 	for (id = 1; id <= UINT16_MAX; id++)
 		if (!job_find_id(d, (uint16_t)id)) {
 			s->id = (uint16_t)id;
 			return 0;
 		}
-	return reason_set(why, -ENOSPC, "all %u job ids are taken", UINT16_MAX);
+	return reason_set(why, -ENOSPC, "all %u job ids are in use", UINT16_MAX);
 }
 
 static int numbers_check(struct job_spec *s, struct reason *why)
@@ -58,8 +60,8 @@ static int numbers_check(struct job_spec *s, struct reason *why)
 	if (!s->window)
 		s->window = TRIB_JOB_WINDOW_DEFAULT;
 	if (s->window > TRIB_JOB_WINDOW_MAX || (s->window & (s->window - 1)))
-		return reason_set(why, -ERANGE, "window %u: a power of 2 from 1 to %u", s->window,
-				  TRIB_JOB_WINDOW_MAX);
+		return reason_set(why, -ERANGE, "window %u: want a power of 2 from 1 to %u",
+				  s->window, TRIB_JOB_WINDOW_MAX);
 	if (!s->timeout_ms)
 		s->timeout_ms = TRIB_JOB_TIMEOUT_DEFAULT;
 	if (s->timeout_ms < TRIB_JOB_TIMEOUT_MIN || s->timeout_ms > TRIB_JOB_TIMEOUT_MAX)
@@ -68,8 +70,7 @@ static int numbers_check(struct job_spec *s, struct reason *why)
 	if (!s->fmt)
 		s->fmt = TRIB_FMT_Q32;
 	if (!trib_dtype_name(s->fmt))
-		return reason_set(why, -EINVAL, "format %u: floats travel as int, f32, f16 or bf16",
-				  s->fmt);
+		return reason_set(why, -EINVAL, "format %u: want int, f32, f16 or bf16", s->fmt);
 	return 0;
 }
 
@@ -80,16 +81,16 @@ static int module_check(const struct tribd *d, const struct job_spec *s, struct 
 		return 0;
 	return reason_set(
 		why, -EOPNOTSUPP,
-		"dtype %s: tribd loaded its programs without the kernel module, which adds floats: modprobe trib, restart tribd (jobs go on); or use dtype int, which needs none",
+		"dtype %s needs the kernel module, without which tribd loaded its programs: modprobe trib, restart tribd (jobs go on); or use dtype int",
 		trib_dtype_name(s->fmt));
 }
 
-int job_check(struct tribd *d, struct job_spec *s, struct reason *why)
+/* @bad: what is wrong with the name, if @err. */
+static int spec_check(struct tribd *d, struct job_spec *s, int err, const char *bad,
+		      struct reason *why)
 {
-	int err = name_check("job", s->name, "?&#\"\\%", why);
-
 	if (err)
-		return err;
+		return reason_set(why, err, "job name '%s' %s", s->name, bad);
 	if (job_find(d, s->name))
 		return reason_set(why, -EEXIST, "job %s exists", s->name);
 	err = numbers_check(s, why);
@@ -101,6 +102,14 @@ int job_check(struct tribd *d, struct job_spec *s, struct reason *why)
 		return reason_set(why, -EIO, "no random numbers");
 	s->has_cookie = true;
 	return 0;
+}
+
+int job_check(struct tribd *d, struct job_spec *s, struct reason *why)
+{
+	char bad[NAME_WHY_MAX];
+	int err = name_check(s->name, bad);
+
+	return spec_check(d, s, err, bad, why);
 }
 
 static void job_free(struct tribd *d, struct job *j)
@@ -136,9 +145,12 @@ static int job_make(struct tribd *d, const struct job_spec *s, struct job **out)
 
 int job_restore(struct tribd *d, struct job_spec *s, struct reason *why)
 {
+	char bad[NAME_WHY_MAX];
 	struct job *j;
-	int err = job_check(d, s, why);
+	int err = name_check_word(s->name, "?&#\"\\%", bad);
 
+	/* Older versions let such names in; their jobs stay. */
+	err = spec_check(d, s, err, bad, why);
 	return err ? err : job_make(d, s, &j);
 }
 

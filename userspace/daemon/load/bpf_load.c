@@ -49,6 +49,8 @@ const char *const map_name[MAP__MAX] = {
 	[MAP_POOL_TABLE] = "pool_table",
 	[MAP_POOL_MARKS] = "pool_marks",
 	[MAP_POOL_FACES] = "pool_faces",
+	[MAP_FORWARDS] = "forwards",
+	[MAP_GROW_NEXT] = "grow_next",
 	[MAP_NDN_IN] = "ndn_in",
 	[MAP_NDN_LEAVE] = "ndn_leave",
 };
@@ -362,6 +364,14 @@ void bpf_quiesce(struct tribd *d)
 {
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		quiesce_by_map(d);
+}
+
+uint32_t bpf_prog_id(int fd)
+{
+	struct bpf_prog_info info = {};
+	uint32_t len = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(fd, &info, &len) ? 0 : info.id;
 }
 
 uint32_t bpf_btf_struct(struct tribd *d, const char *name)

@@ -45,6 +45,8 @@ const char *pin_path(const struct tribd *d, const char *name, char buf[192]);
  * what it read from a map before.
  */
 void bpf_quiesce(struct tribd *d);
+/* The kernel's number of a program; 0: none. */
+uint32_t bpf_prog_id(int fd);
 /* BTF type id of struct @name in the loaded object, or 0. */
 uint32_t bpf_btf_struct(struct tribd *d, const char *name);
 

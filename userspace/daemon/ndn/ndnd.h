@@ -27,6 +27,8 @@
 #define NDND_LEASE_MS 30000
 /* Buckets of the PIT for one run of ndn_sweep or ndn_forget. */
 #define NDND_PART 4096
+/* Rows that one step of a dump looks at in vain. */
+#define NDND_STEP 512
 #define NDND_LEASE_MS_MIN 100
 #define NDND_LEASE_MS_MAX (24 * 3600 * 1000)
 
@@ -111,6 +113,7 @@ struct ndnd_rows {
 /* Number of used rows of a map. Counting takes at most 2 % of tribd's time. */
 struct ndnd_used {
 	uint64_t at_ns;
+	uint64_t next_ns; /* not counted again before */
 	uint32_t rows;
 };
 
@@ -239,8 +242,9 @@ uint32_t ndnd_rights_lens(const struct ndnd_peer *p);
 
 struct ndnd_walk;
 
-/* Is a count of rows older than a second? Then the caller counts again. */
-bool ndnd_used_old(struct ndnd_used *u);
+/* Is a count of rows old? Then the caller counts again, between these two calls. */
+bool ndnd_used_begin(struct ndnd_used *u);
+void ndnd_used_end(struct ndnd_used *u);
 
 struct ndnd_walk *ndnd_walk_new(int fd, uint32_t key_size, uint32_t value_size, uint32_t entries);
 /* Get the next row, valid until the next call. Return: 1; 0: end; -errno. */
@@ -282,11 +286,11 @@ uint32_t ndnd_pit_count(struct tribd *d);
 /* --- ndnd_cs.c: the cache */
 
 struct ndnd_walk *ndnd_cs_walk(struct tribd *d);
+/* Get the next segment below @prefix. Return: as ndnd_pit_next(). */
 int ndnd_cs_next(struct ndnd_walk *w, const struct ndn_row_name *prefix, struct ndn_row_name *name,
 		 uint32_t *bytes, uint32_t *place);
 /* Count segments; the count may be a few seconds old. */
 uint32_t ndnd_cs_count(struct tribd *d);
-/* Get the next segment below @prefix. Return: as ndnd_pit_next(). */
 /* Remove segments below @prefix. Return: how many, or -errno. */
 int ndnd_cs_wipe(struct tribd *d, const struct ndn_row_name *prefix, struct reason *why);
 /* Run ndn_forget. Return: 0, -EBUSY (row locked), -errno. */

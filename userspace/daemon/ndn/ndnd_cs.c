@@ -20,9 +20,14 @@ int ndnd_cs_next(struct ndnd_walk *w, const struct ndn_row_name *prefix, struct 
 {
 	const void *key, *value;
 	const struct ndn_kept *k;
+	unsigned int seen = 0;
 	int more;
 
 	while ((more = ndnd_walk_next(w, &key, &value)) > 0) {
+		if (seen++ == NDND_STEP) {
+			ndnd_walk_undo(w);
+			return -EAGAIN;
+		}
 		k = value;
 		if (!k->len || k->name.len > NDN_NAME_BYTES ||
 		    !ndnd_name_is_below(prefix, &k->name))
@@ -42,14 +47,16 @@ uint32_t ndnd_cs_count(struct tribd *d)
 	struct ndnd_walk *w;
 	struct ndn_row_name name;
 	uint32_t bytes, place;
+	int more;
 
-	if (!ndnd_used_old(used))
+	if (!ndnd_used_begin(used))
 		return used->rows;
 	used->rows = 0;
 	w = ndnd_cs_walk(d);
-	while (w && ndnd_cs_next(w, &all, &name, &bytes, &place) > 0)
-		used->rows++;
+	while (w && ((more = ndnd_cs_next(w, &all, &name, &bytes, &place)) > 0 || more == -EAGAIN))
+		used->rows += more > 0;
 	ndnd_walk_free(w);
+	ndnd_used_end(used);
 	return used->rows;
 }
 
@@ -61,7 +68,10 @@ int ndnd_cs_wipe(struct tribd *d, const struct ndn_row_name *prefix, struct reas
 	uint32_t bytes, place;
 	int more = -ENOMEM, n = 0, err;
 
-	while (w && (more = ndnd_cs_next(w, prefix, &name, &bytes, &place)) > 0) {
+	while (w &&
+	       ((more = ndnd_cs_next(w, prefix, &name, &bytes, &place)) > 0 || more == -EAGAIN)) {
+		if (more < 0)
+			continue;
 		f.place = place;
 		err = ndnd_forget_run(d, &f);
 		if (err) {

@@ -138,7 +138,8 @@ static int peer_prepare(struct tribd *d, const struct face *f, const struct ndnd
 		goto out;
 	err = shape_check(d, f, now->port, why);
 	if (!err && fw->nprefixes + now->n > NDND_RIGHTS_MAX)
-		err = reason_set(why, -ENOSPC, "faces have more than %u prefixes", NDND_RIGHTS_MAX);
+		err = reason_set(why, -ENOSPC, "all faces together have more than %u prefixes",
+				 NDND_RIGHTS_MAX);
 	if (err)
 		goto out;
 	*out = peer_make(now, f->ndn);
@@ -152,7 +153,7 @@ static int peer_prepare(struct tribd *d, const struct face *f, const struct ndnd
 					 ? (uint8_t)s->number
 					 : number_free(d);
 	if (!(*out)->number) {
-		err = reason_set(why, -ENOSPC, "there are %u ndn faces already", NDN_FACES - 1);
+		err = reason_set(why, -ENOSPC, "all %u ndn faces are in use", NDN_FACES - 1);
 		ndnd_peer_free(d, *out);
 	}
 out:
@@ -175,8 +176,8 @@ int ndnd_face_del_check(struct tribd *d, const struct face *f, struct reason *wh
 {
 	if (!f->ndn || !f->ndn->routes || !d->ndn->on)
 		return 0;
-	return reason_set(why, -EBUSY, "face %s is used by %u route%s", f->name, f->ndn->routes,
-			  f->ndn->routes == 1 ? "" : "s");
+	return reason_set(why, -EBUSY, "face %s is used by %u route%s: delete them first", f->name,
+			  f->ndn->routes, f->ndn->routes == 1 ? "" : "s");
 }
 
 /* Update the maps after @f->ndn replaced @old. Frees @old. */
@@ -214,7 +215,7 @@ int ndnd_face_set(struct tribd *d, struct face *f, const struct ndnd_spec *s, st
 		if (!err && addr_is_zero(&f->addr))
 			err = reason_set(
 				why, -EINVAL,
-				"face %s has no address, so it serves ndn only: delete it instead",
+				"face %s has no address, so it needs its ndn role: delete the face instead",
 				f->name);
 		if (err)
 			return err;

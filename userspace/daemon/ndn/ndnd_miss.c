@@ -16,8 +16,8 @@
 #include "daemon/device/rtnl.h"
 
 #define SENDERS 16
-#define SENDER_NS (60 * 1000000000ULL) /* between two lines for one */
-#define LINE_NS (1000000000ULL)	       /* between any two */
+#define SENDER_NS (60 * 1000000000ULL) /* interval between two lines for one sender */
+#define LINE_NS (1000000000ULL)	       /* interval between any two lines */
 #define PER_TURN 256
 
 struct sender {
@@ -111,7 +111,7 @@ static int on_miss(void *arg, void *data, size_t len)
 	struct face *f;
 
 	if (++m->turn > PER_TURN)
-		return -EINTR; /* others have their turn first */
+		return -EINTR; /* other senders have their turn first */
 	if (len < sizeof(*miss))
 		return 0;
 	f = face_waiting(d, &miss->from);

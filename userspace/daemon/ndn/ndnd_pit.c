@@ -78,10 +78,15 @@ int ndnd_pit_next(struct tribd *d, struct ndnd_walk *w, const struct ndn_row_nam
 {
 	const void *key, *value;
 	struct entry n;
+	unsigned int seen = 0;
 	uint32_t at;
 	int more;
 
 	while ((more = ndnd_walk_next(w, &key, &value)) > 0) {
+		if (seen++ == NDND_STEP) {
+			ndnd_walk_undo(w);
+			return -EAGAIN;
+		}
 		memcpy(&at, key, sizeof(at));
 		memcpy(&n.e, value, sizeof(n.e));
 		if (!rest_get(d, at, &n))
@@ -183,12 +188,13 @@ uint32_t ndnd_pit_count(struct tribd *d)
 	const void *key, *value;
 	struct ndnd_walk *w;
 
-	if (!ndnd_used_old(used))
+	if (!ndnd_used_begin(used))
 		return used->rows;
 	used->rows = 0;
 	w = ndnd_pit_walk(d);
 	while (w && ndnd_walk_next(w, &key, &value) > 0)
 		used->rows += !!(((const struct ndn_entry *)value)->flags & NDN_ENTRY_USED);
 	ndnd_walk_free(w);
+	ndnd_used_end(used);
 	return used->rows;
 }

@@ -31,7 +31,7 @@ static int route_check(struct tribd *d, const char *prefix, const char *face,
 		return reason_set(why, -ENOENT, "no face %s", face);
 	if (!(*f)->ndn)
 		return reason_set(why, -EINVAL,
-				  "face %s is no ndn face: set ndn host or ndn router", face);
+				  "face %s has no ndn role: set ndn host or ndn router", face);
 	return 0;
 }
 
@@ -90,7 +90,7 @@ int ndnd_route_new(struct tribd *d, const char *prefix, const char *face, struct
 		old = r->face;
 		route_turn(r, f);
 	} else if (d->ndn->nroutes == NDND_ROUTES_MAX) {
-		return reason_set(why, -ENOSPC, "there are %u routes already", NDND_ROUTES_MAX);
+		return reason_set(why, -ENOSPC, "all %u routes are in use", NDND_ROUTES_MAX);
 	} else {
 		r = route_add(d, &name, f);
 	}

@@ -103,15 +103,25 @@ void ndnd_walk_undo(struct ndnd_walk *w)
 		w->at--;
 }
 
+#define COUNT_EVERY_NS 1000000000ULL
+#define COUNT_SHARE 50 /* of the time, one part */
+
 /* Counting a large map takes time, and anybody may ask. */
-bool ndnd_used_old(struct ndnd_used *u)
+bool ndnd_used_begin(struct ndnd_used *u)
 {
 	uint64_t now = loop_now();
 
-	if (u->at_ns && now - u->at_ns < 1000000000)
+	if (now < u->next_ns)
 		return false;
 	u->at_ns = now;
 	return true;
+}
+
+void ndnd_used_end(struct ndnd_used *u)
+{
+	uint64_t now = loop_now(), pause = (now - u->at_ns) * COUNT_SHARE;
+
+	u->next_ns = now + (pause > COUNT_EVERY_NS ? pause : COUNT_EVERY_NS);
 }
 
 void ndnd_walk_free(void *walk)

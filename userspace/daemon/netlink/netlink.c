@@ -20,12 +20,17 @@
 
 #include "nl.h"
 #include "nl_client.h"
+#include "nl_queue.h"
 
-#define REQUESTS_PER_TURN 32
+/* Datagrams read in one turn of the loop: reading only puts them into queues. */
+#define DATAGRAMS_PER_TURN 32
+/* Requests wait in the kernel while tribd does other work. */
+#define RCVBUF (1024 * 1024)
 
 struct netlink {
 	struct watch watch;
 	struct nl_clients clients;
+	struct nl_queue queue;
 	/* One request; a longer one is refused. */
 	char buf[TRIB_NL_MSG_MAX] __attribute__((aligned(8)));
 };
@@ -62,16 +67,16 @@ const struct nl_command nl_command[TRIB_CMD__MAX] = {
 
 /* --- answers */
 
-static void answer_error(struct tribd *d, struct nl_client *c, const struct nlmsghdr *req, int err,
-			 const struct reason *why)
+static struct nl_msg *error_message(uint32_t port, const struct nlmsghdr *req, int err,
+				    const struct reason *why)
 {
 	struct nl_msg *m = nlmsg_alloc_size(1024);
 	struct nlmsgerr *e;
 	struct nlmsghdr *nlh;
 
 	if (!m)
-		return;
-	nlh = nlmsg_put(m, c->port, req->nlmsg_seq, NLMSG_ERROR, sizeof(*e), NLM_F_CAPPED);
+		return NULL;
+	nlh = nlmsg_put(m, port, req->nlmsg_seq, NLMSG_ERROR, sizeof(*e), NLM_F_CAPPED);
 	e = nlmsg_data(nlh);
 	e->error = err;
 	e->msg = *req;
@@ -79,6 +84,16 @@ static void answer_error(struct tribd *d, struct nl_client *c, const struct nlms
 		nlh->nlmsg_flags |= NLM_F_ACK_TLVS;
 		nla_put_string(m, NLMSGERR_ATTR_MSG, why->text);
 	}
+	return m;
+}
+
+static void answer_error(struct tribd *d, struct nl_client *c, const struct nlmsghdr *req, int err,
+			 const struct reason *why)
+{
+	struct nl_msg *m = error_message(c->port, req, err, why);
+
+	if (!m)
+		return;
 	nl_client_send(d, c, nlmsg_hdr(m));
 	nlmsg_free(m);
 }
@@ -191,19 +206,16 @@ static int run(struct tribd *d, struct nl_client *c, const struct nlmsghdr *req,
 	return req->nlmsg_flags & NLM_F_ACK ? 0 : 1;
 }
 
-static void request(struct tribd *d, const struct nlmsghdr *req, uint32_t port, uint32_t uid)
+static void serve(struct tribd *d, const struct nl_waiting *w)
 {
-	struct nl_request *r;
-	struct nl_client *c;
+	struct nl_client *c = nl_client_get(&d->nl->clients, w->port, w->uid);
+	struct nl_request *r = calloc(1, sizeof(*r));
+	const struct nlmsghdr *req = w->msg;
 	int err;
 
-	if (!(req->nlmsg_flags & NLM_F_REQUEST) || req->nlmsg_type < NLMSG_MIN_TYPE)
-		return; /* an answer or a control message */
-	c = nl_client_get(d, &d->nl->clients, port);
-	r = calloc(1, sizeof(*r));
 	if (!c || !r)
 		goto out; /* drop it; the client's timeout reports it */
-	r->uid = uid;
+	r->uid = w->uid;
 	if (req->nlmsg_type != TRIB_NL_TYPE)
 		err = reason_set(&r->why, -EOPNOTSUPP, "unknown message type %u", req->nlmsg_type);
 	else if (req->nlmsg_len < NLMSG_HDRLEN + GENL_HDRLEN)
@@ -219,6 +231,31 @@ out:
 	free(r);
 	if (c)
 		nl_client_put(d, c);
+}
+
+/* Refuse a request that the user's queue has no room for. The answer may get lost. */
+static void refuse(struct tribd *d, const struct nlmsghdr *req, uint32_t port, uint32_t uid)
+{
+	struct sockaddr_nl to = {.nl_family = AF_NETLINK, .nl_pid = port};
+	struct nl_msg *m;
+	struct reason why;
+
+	reason_set(&why, -EBUSY, "too many requests of user %u wait: read answers, then try again",
+		   uid);
+	m = error_message(port, req, -EBUSY, &why);
+	if (!m)
+		return;
+	(void)sendto(d->nl->watch.fd, nlmsg_hdr(m), nlmsg_hdr(m)->nlmsg_len, MSG_DONTWAIT,
+		     (struct sockaddr *)&to, sizeof(to));
+	nlmsg_free(m);
+}
+
+static void request(struct tribd *d, const struct nlmsghdr *req, uint32_t port, uint32_t uid)
+{
+	if (!(req->nlmsg_flags & NLM_F_REQUEST) || req->nlmsg_type < NLMSG_MIN_TYPE)
+		return; /* an answer or a control message */
+	if (nl_queue_add(d, &d->nl->queue, req, port, uid))
+		refuse(d, req, port, uid);
 }
 
 /* --- the socket */
@@ -270,7 +307,7 @@ static bool receive(struct tribd *d)
 
 static void readable(struct tribd *d, struct watch *w, uint32_t events)
 {
-	int turns = REQUESTS_PER_TURN;
+	int turns = DATAGRAMS_PER_TURN;
 
 	(void)w;
 	(void)events;
@@ -282,17 +319,19 @@ int netlink_init(struct tribd *d)
 {
 	struct sockaddr_nl addr = {.nl_family = AF_NETLINK, .nl_pid = TRIB_NL_PORT};
 	struct netlink *n = calloc(1, sizeof(*n));
-	int one = 1, err;
+	int one = 1, size = RCVBUF, err;
 
 	if (!n)
 		return -ENOMEM;
 	d->nl = n;
 	n->watch.fn = readable;
-	nl_clients_init(&n->clients);
+	nl_clients_init(&n->clients, &n->queue);
+	nl_queue_init(&n->queue, &n->clients, serve);
 	n->watch.fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_USERSOCK);
 	if (n->watch.fd < 0)
 		goto fail;
 	n->clients.fd = n->watch.fd;
+	(void)setsockopt(n->watch.fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
 	if (setsockopt(n->watch.fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) ||
 	    bind(n->watch.fd, (struct sockaddr *)&addr, sizeof(addr)))
 		goto fail;
@@ -319,6 +358,7 @@ void netlink_exit(struct tribd *d)
 
 	if (!n)
 		return;
+	nl_queue_exit(d, &n->queue);
 	nl_clients_exit(d, &n->clients);
 	if (n->watch.fd >= 0) {
 		loop_del(d, &n->watch);

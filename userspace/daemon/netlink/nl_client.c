@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "nl_client.h"
+#include "nl_queue.h"
 
 /*
  * Send one datagram. Returns 0, -EAGAIN without room, or another error if the
@@ -124,6 +125,10 @@ static size_t dump_fill(struct tribd *d, struct nl_client *c, char *buf)
 		int more = m ? c->cmd->dump_next(d, &c->cursor, m) : -ENOMEM;
 		struct nlmsghdr *nlh;
 
+		if (more == -EAGAIN) {
+			nlmsg_free(m);
+			break;
+		}
 		if (more <= 0) {
 			if (m)
 				nlmsg_free(m);
@@ -152,24 +157,42 @@ static size_t dump_fill(struct tribd *d, struct nl_client *c, char *buf)
 	return len;
 }
 
-static void dump_go_on(struct tribd *d, struct nl_client *c)
+/* Can the dump go on, or must the client read first? */
+static bool dump_can_go_on(const struct nl_client *c)
 {
-	char *buf;
+	return c->cmd && !c->queued && !c->gone;
+}
 
-	if (!c->cmd || c->queued || c->gone)
-		return;
-	buf = malloc(TRIB_NL_MSG_MAX);
+static void dump_step(struct tribd *d, struct nl_client *c)
+{
+	char *buf = malloc(TRIB_NL_MSG_MAX);
+	size_t len;
+
 	if (!buf) {
 		c->gone = true;
 		return;
 	}
-	while (c->cmd && !c->queued && !c->gone) {
-		size_t len = dump_fill(d, c, buf);
-
-		if (len)
-			send_or_queue(d, c, buf, len);
-	}
+	len = dump_fill(d, c, buf);
+	if (len)
+		send_or_queue(d, c, buf, len);
 	free(buf);
+}
+
+bool nl_clients_step(struct tribd *d, struct nl_clients *all, uint32_t uid)
+{
+	struct nl_client *c;
+
+	TAILQ_FOREACH(c, &all->list, link)
+		if (c->uid == uid && dump_can_go_on(c))
+			break;
+	if (!c)
+		return false;
+	/* The user's other dumps come first next time. */
+	TAILQ_REMOVE(&all->list, c, link);
+	TAILQ_INSERT_TAIL(&all->list, c, link);
+	dump_step(d, c);
+	nl_client_put(d, c);
+	return true;
 }
 
 int nl_client_dump(struct tribd *d, struct nl_client *c, const struct nl_command *cmd,
@@ -182,7 +205,7 @@ int nl_client_dump(struct tribd *d, struct nl_client *c, const struct nl_command
 	c->req = *req;
 	c->genl_cmd = ((const struct genlmsghdr *)nlmsg_data(req))->cmd;
 	c->generation = d->generation;
-	dump_go_on(d, c);
+	nl_queue_wake(d, c->all->queue, c->uid);
 	return 0;
 }
 
@@ -207,8 +230,9 @@ static void client_retry(struct tribd *d, struct nl_client *c)
 		free(g);
 		c->queued--;
 	}
-	dump_go_on(d, c);
-	if (loop_now() - c->progress_ns > NL_PATIENCE_MS * 1000000ULL)
+	if (dump_can_go_on(c))
+		nl_queue_wake(d, c->all->queue, c->uid);
+	else if (loop_now() - c->progress_ns > NL_PATIENCE_MS * 1000000ULL)
 		c->gone = true;
 	nl_client_put(d, c);
 }
@@ -226,10 +250,11 @@ static void clients_retry(struct tribd *d, struct timer *t)
 		timer_set(d, t, NL_RETRY_MS);
 }
 
-void nl_clients_init(struct nl_clients *all)
+void nl_clients_init(struct nl_clients *all, struct nl_queue *queue)
 {
 	TAILQ_INIT(&all->list);
 	all->fd = -1;
+	all->queue = queue;
 	all->retry.fn = clients_retry;
 	all->retry.arg = all;
 }
@@ -241,33 +266,67 @@ void nl_clients_exit(struct tribd *d, struct nl_clients *all)
 		client_free(TAILQ_FIRST(&all->list));
 }
 
-/* Drop the client that has not read for the longest time. */
-static void clients_make_room(struct nl_clients *all)
+static unsigned int clients_of(const struct nl_clients *all, uint32_t uid)
+{
+	const struct nl_client *c;
+	unsigned int n = 0;
+
+	TAILQ_FOREACH(c, &all->list, link)
+		n += c->uid == uid;
+	return n;
+}
+
+/* Find the user with the most clients. */
+static uint32_t clients_most(const struct nl_clients *all)
+{
+	unsigned int most = 0, n;
+	const struct nl_client *c;
+	uint32_t uid = 0;
+
+	TAILQ_FOREACH(c, &all->list, link) {
+		n = clients_of(all, c->uid);
+		if (n > most) {
+			most = n;
+			uid = c->uid;
+		}
+	}
+	return uid;
+}
+
+/* Drop the client of @uid that has not read for the longest time. */
+static void clients_drop_one(struct nl_clients *all, uint32_t uid)
 {
 	struct nl_client *c, *oldest = NULL;
 
-	if (all->count < NL_CLIENTS_MAX)
-		return;
 	TAILQ_FOREACH(c, &all->list, link)
-		if (!oldest || c->progress_ns < oldest->progress_ns)
+		if (c->uid == uid && (!oldest || c->progress_ns < oldest->progress_ns))
 			oldest = c;
-	client_free(oldest);
+	if (oldest)
+		client_free(oldest);
 }
 
-struct nl_client *nl_client_get(struct tribd *d, struct nl_clients *all, uint32_t port)
+static void clients_make_room(struct nl_clients *all, uint32_t uid)
+{
+	if (clients_of(all, uid) >= NL_CLIENTS_USER)
+		clients_drop_one(all, uid);
+	else if (all->count >= NL_CLIENTS_MAX)
+		clients_drop_one(all, clients_most(all));
+}
+
+struct nl_client *nl_client_get(struct nl_clients *all, uint32_t port, uint32_t uid)
 {
 	struct nl_client *c;
 
-	(void)d;
 	TAILQ_FOREACH(c, &all->list, link)
-		if (c->port == port)
+		if (c->port == port && c->uid == uid)
 			return c;
-	clients_make_room(all);
+	clients_make_room(all, uid);
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return NULL;
 	c->all = all;
 	c->port = port;
+	c->uid = uid;
 	c->progress_ns = loop_now();
 	TAILQ_INIT(&c->queue);
 	TAILQ_INSERT_TAIL(&all->list, c, link);

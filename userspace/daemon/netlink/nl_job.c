@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Netlink: jobs and tickets. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "daemon/attach/attach.h"
@@ -42,7 +43,7 @@ int nl_job_new(struct tribd *d, struct nl_request *r)
 	if (tb[TRIB_A_JOB_ID] && !s.id)
 		return reason_set(&r->why, -ERANGE, "job id 0: 1 to 65535");
 	if (tb[TRIB_A_JOB_WINDOW] && !s.window)
-		return reason_set(&r->why, -ERANGE, "window 0: a power of 2 from 1 to %u",
+		return reason_set(&r->why, -ERANGE, "window 0: want a power of 2 from 1 to %u",
 				  TRIB_JOB_WINDOW_MAX);
 	if (tb[TRIB_A_JOB_TIMEOUT_MS] && !s.timeout_ms)
 		return reason_set(&r->why, -ERANGE, "timeout 0 ms: %u to %u", TRIB_JOB_TIMEOUT_MIN,
@@ -83,6 +84,17 @@ static bool may_know(const struct job *j, uint32_t uid)
 	return uid == 0 || uid == j->owner;
 }
 
+static int blocked_put(struct tribd *d, struct nl_msg *m)
+{
+	char text[320];
+
+	if (!d->save_err)
+		return 0;
+	snprintf(text, sizeof(text), "cannot write %s/state.json: %s", d->run_dir,
+		 strerror(-d->save_err));
+	return nla_put_string(m, TRIB_A_JOB_BLOCKED, text);
+}
+
 static int job_put(struct tribd *d, const struct job *j, uint32_t uid, struct nl_msg *m)
 {
 	struct nlattr *nest = nla_nest_start(m, TRIB_A_JOB);
@@ -96,6 +108,8 @@ static int job_put(struct tribd *d, const struct job *j, uint32_t uid, struct nl
 	    nla_put_u32(m, TRIB_A_JOB_TREES, j->ntrees) ||
 	    nla_put_u32(m, TRIB_A_JOB_ATTACHED, attach_count(d, j)) ||
 	    nla_put_u8(m, TRIB_A_JOB_FMT, j->fmt))
+		return -EMSGSIZE;
+	if (blocked_put(d, m))
 		return -EMSGSIZE;
 	if (may_know(j, uid) && nla_put_u64(m, TRIB_A_JOB_COOKIE, j->cookie))
 		return -EMSGSIZE;

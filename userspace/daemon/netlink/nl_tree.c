@@ -58,7 +58,7 @@ static int child_parse(const struct nlattr *nest, struct child_spec *c, struct r
 			return reason_set(why, -ERANGE, "rank %u: port 0", c->rank);
 	}
 	if (tb[TRIB_A_CHILD_RELAY])
-		return reason_set(why, -EINVAL, "relay %u: only a hop has one",
+		return reason_set(why, -EINVAL, "relay %u: only a hop has a relay number",
 				  nla_get_u16(tb[TRIB_A_CHILD_RELAY]));
 	if (tb[TRIB_A_CHILD_FACE])
 		nla_strlcpy(c->face, tb[TRIB_A_CHILD_FACE], sizeof(c->face));
@@ -72,7 +72,7 @@ static int children_parse(struct walk w, struct tree_spec *s, struct reason *why
 
 	while ((a = walk_next(&w, TRIB_A_TREE_CHILD))) {
 		if (s->nchild == TRIB_CHILDREN_MAX)
-			return reason_set(why, -E2BIG, "more than %u children of one node",
+			return reason_set(why, -E2BIG, "more than %u children: split the node",
 					  TRIB_CHILDREN_MAX);
 		err = child_parse(a, &s->child[s->nchild], why);
 		if (err)
@@ -80,8 +80,10 @@ static int children_parse(struct walk w, struct tree_spec *s, struct reason *why
 		if (!s->child[s->nchild].face[0])
 			return reason_set(why, -EINVAL, "child %u has no face", s->nchild);
 		if (s->child[s->nchild].port)
-			return reason_set(why, -EINVAL, "child %u: its face has the port",
-					  s->nchild);
+			return reason_set(
+				why, -EINVAL,
+				"child %u: the port belongs to its face (trib face add ... port)",
+				s->nchild);
 		s->nchild++;
 	}
 	return 0;
@@ -96,16 +98,16 @@ static int locals_parse(struct walk w, struct tree_spec *s, struct reason *why)
 		struct child_spec *l = &s->local[s->nlocal];
 
 		if (s->nlocal == TRIB_RINGS_MAX)
-			return reason_set(why, -E2BIG, "more than %u local ranks in one tree",
+			return reason_set(why, -E2BIG, "a tree has at most %u local ranks",
 					  TRIB_RINGS_MAX);
 		err = child_parse(a, l, why);
 		if (err)
 			return err;
 		if (l->rank == RANK_NONE)
-			return reason_set(why, -EINVAL, "local has no rank");
+			return reason_set(why, -EINVAL, "local needs a rank");
 		if (l->face[0])
-			return reason_set(why, -EINVAL, "local rank %u takes no face (%s)", l->rank,
-					  l->face);
+			return reason_set(why, -EINVAL, "local rank %u takes no face: remove %s",
+					  l->rank, l->face);
 		s->nlocal++;
 	}
 	return 0;
@@ -117,7 +119,7 @@ static int downs_parse(struct walk w, struct tree_spec *s, struct reason *why)
 
 	while ((a = walk_next(&w, TRIB_A_TREE_DOWN))) {
 		if (s->ndown == TRIB_CHILDREN_MAX)
-			return reason_set(why, -E2BIG, "more than %u down faces",
+			return reason_set(why, -E2BIG, "a tree has at most %u down faces",
 					  TRIB_CHILDREN_MAX);
 		nla_strlcpy(s->down[s->ndown++], a, TRIB_NAME_MAX);
 	}
@@ -130,7 +132,7 @@ static int shared_parse(struct nlattr **tb, struct tree_spec *s, struct reason *
 	if (tb[TRIB_A_TREE_RELAY]) {
 		s->shared.relay = nla_get_u16(tb[TRIB_A_TREE_RELAY]);
 		if (!s->shared.relay)
-			return reason_set(why, -ERANGE, "relay 0: numbers start at 1");
+			return reason_set(why, -ERANGE, "relay 0: relay numbers start at 1");
 	}
 	if (tb[TRIB_A_TREE_NEXT])
 		s->shared.next = nla_get_u16(tb[TRIB_A_TREE_NEXT]);
@@ -156,9 +158,10 @@ static int hop_parse(const struct nlattr *nest, struct hop_spec *h, struct reaso
 	if (err)
 		return err;
 	if (!tb[TRIB_A_CHILD_FACE] || !tb[TRIB_A_CHILD_RELAY])
-		return reason_set(why, -EINVAL, "a hop has a relay's number and face");
+		return reason_set(why, -EINVAL, "a hop needs the number and the face of a relay");
 	if (tb[TRIB_A_CHILD_INDEX] || tb[TRIB_A_CHILD_RANK] || tb[TRIB_A_CHILD_PORT])
-		return reason_set(why, -EINVAL, "a hop has a relay's number and face only");
+		return reason_set(why, -EINVAL,
+				  "a hop takes only the number and the face of a relay");
 	nla_strlcpy(h->face, tb[TRIB_A_CHILD_FACE], sizeof(h->face));
 	h->relay = nla_get_u16(tb[TRIB_A_CHILD_RELAY]);
 	return 0;
@@ -171,7 +174,7 @@ static int worker_parse(struct nlattr **tb, struct walk w, struct tree_spec *s, 
 	int err;
 
 	if (tb[TRIB_A_TREE_PS_PORT] && !tb[TRIB_A_TREE_PS])
-		return reason_set(why, -EINVAL, "a port of the PS without its address");
+		return reason_set(why, -EINVAL, "ps-port needs ps, the address of the PS");
 	if (tb[TRIB_A_TREE_PS]) {
 		memcpy(&s->workers.ps, nla_data(tb[TRIB_A_TREE_PS]), sizeof(s->workers.ps));
 		s->workers.ps_port = TRIB_UDP_PORT_PS;
@@ -179,7 +182,7 @@ static int worker_parse(struct nlattr **tb, struct walk w, struct tree_spec *s, 
 	if (tb[TRIB_A_TREE_PS_PORT]) {
 		s->workers.ps_port = nla_get_u16(tb[TRIB_A_TREE_PS_PORT]);
 		if (!s->workers.ps_port)
-			return reason_set(why, -ERANGE, "port 0 of the PS");
+			return reason_set(why, -ERANGE, "ps-port 0: want 1 to 65535");
 	}
 	if (tb[TRIB_A_TREE_GROUP])
 		memcpy(&s->workers.group, nla_data(tb[TRIB_A_TREE_GROUP]),
@@ -206,7 +209,8 @@ static int spec_parse(struct nl_request *r, struct tree_spec *s)
 	nla_strlcpy(s->job, tb[TRIB_A_TREE_JOB], sizeof(s->job));
 	s->up_child = INDEX_NONE;
 	if (tb[TRIB_A_TREE_LIVE])
-		return reason_set(&r->why, -EINVAL, "tree: live is for switching only");
+		return reason_set(&r->why, -EINVAL,
+				  "tree: live belongs to the command tree-switch only");
 	s->held = tb[TRIB_A_TREE_HELD] && nla_get_u8(tb[TRIB_A_TREE_HELD]);
 	if (tb[TRIB_A_TREE_WEIGHT]) {
 		s->weight = nla_get_u16(tb[TRIB_A_TREE_WEIGHT]);
@@ -217,17 +221,17 @@ static int spec_parse(struct nl_request *r, struct tree_spec *s)
 	if (tb[TRIB_A_TREE_ID]) {
 		s->id = nla_get_u16(tb[TRIB_A_TREE_ID]);
 		if (!s->id)
-			return reason_set(&r->why, -ERANGE, "tree 0: numbers start at 1");
+			return reason_set(&r->why, -ERANGE, "tree 0: tree numbers start at 1");
 	}
 	if (tb[TRIB_A_TREE_PARENT]) {
 		nla_strlcpy(s->parent, tb[TRIB_A_TREE_PARENT], sizeof(s->parent));
 		if (!s->parent[0])
-			return reason_set(&r->why, -EINVAL, "the parent face has no name");
+			return reason_set(&r->why, -EINVAL, "the parent needs the name of a face");
 	}
 	if (tb[TRIB_A_TREE_UP_CHILD]) {
 		s->up_child = nla_get_u16(tb[TRIB_A_TREE_UP_CHILD]);
 		if (s->up_child >= TRIB_CHILDREN_MAX)
-			return reason_set(&r->why, -ERANGE, "index %u at the parent: 0 to %u",
+			return reason_set(&r->why, -ERANGE, "index %u at the parent: want 0 to %u",
 					  s->up_child, TRIB_CHILDREN_MAX - 1);
 	}
 	err = children_parse(w, s, &r->why);
@@ -297,8 +301,8 @@ int nl_tree_switch(struct tribd *d, struct nl_request *r)
 		return -ENOMEM;
 	while (!err && (a = walk_next(&w, TRIB_A_TREE_LIVE))) {
 		if (n == d->ntrees)
-			err = reason_set(&r->why, -E2BIG, "more than the %u trees there are",
-					 d->ntrees);
+			err = reason_set(&r->why, -E2BIG,
+					 "live names more than the %u trees that exist", d->ntrees);
 		else
 			live[n++] = nla_get_u16(a);
 	}

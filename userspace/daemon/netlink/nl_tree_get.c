@@ -15,9 +15,13 @@ static int lag_put(struct nl_msg *m, const struct trib_lag_child *l)
 
 	if (nla_put_u64(m, TRIB_A_CHILD_SAMPLES, l->samples) ||
 	    nla_put_u64(m, TRIB_A_CHILD_LAG_NS, l->lag_ns) ||
-	    nla_put_u64(m, TRIB_A_CHILD_LAST, l->last))
+	    nla_put_u64(m, TRIB_A_CHILD_LAST, l->last) ||
+	    nla_put_u64(m, TRIB_A_CHILD_STARTS, l->starts) ||
+	    nla_put_u64(m, TRIB_A_CHILD_START_LAST, l->start_last) ||
+	    nla_put_u64(m, TRIB_A_CHILD_START_WAIT_NS, l->start_wait_ns) ||
+	    nla_put_u64(m, TRIB_A_CHILD_DATA_WAIT_NS, l->data_wait_ns))
 		return -EMSGSIZE;
-	if (!l->samples)
+	if (!l->samples && !l->starts)
 		return 0;
 	if (nla_put_u64(m, TRIB_A_CHILD_CHUNK, l->chunk) ||
 	    nla_put_u64(m, TRIB_A_CHILD_SEEN_MS,

@@ -214,12 +214,9 @@ static void joining_adopt(struct joining *j)
 	s->up_nonce = row->parent.nonce;
 	for (i = 0; i < s->nchild; i++)
 		s->child[i].nonce = s->child[i].known = row->child[i].nonce;
-	if (s->last_epoch >= row->epoch)
-		return;
-	/* The former tribd wrote the row but not the state file. */
-	s->last_epoch = row->epoch;
-	j->t->last_epoch = row->epoch;
-	hooks_save(j->d, NULL);
+	/* Only an older state file than the row's has less. */
+	if (s->last_epoch < row->epoch)
+		s->last_epoch = row->epoch;
 }
 
 int join_tree_added(struct tribd *d, struct tree *t, bool adopted)
@@ -251,7 +248,7 @@ int join_tree_added(struct tribd *d, struct tree *t, bool adopted)
 	j->timer.fn = on_timer;
 	j->timer.arg = j;
 	session_init(&j->s, &join_ops, j, kind, t->nchild, rank, instance);
-	j->s.last_epoch = t->last_epoch;
+	j->s.last_epoch = t->last_epoch > t->traced ? t->last_epoch : t->traced;
 	t->dedicated.join = j;
 	if (adopted)
 		joining_adopt(j);

@@ -38,7 +38,29 @@ static void packet_send(struct tribd *d, const struct face *via, uint16_t port,
 		log_debug("face %s: cannot send type %u: %s", via->name, p->h.type, strerror(-err));
 }
 
-/* --- what the machine puts out */
+/* --- outputs of the machine */
+
+/*
+ * The state file has an epoch before its row has, and before anybody hears of
+ * it: no restart can number another one the same. A leaf numbers none, and its
+ * cells tell a restart which one ran (deliver.c): it goes on without the file.
+ */
+static int on_keep(struct session *s, uint32_t epoch)
+{
+	struct joining *j = s->ctx;
+	uint32_t old = j->t->last_epoch;
+	int err;
+
+	if (epoch <= old)
+		return 0;
+	j->t->last_epoch = epoch;
+	err = hooks_save(j->d, NULL);
+	if (err && s->kind != SESSION_LEAF) {
+		j->t->last_epoch = old;
+		return err;
+	}
+	return 0;
+}
 
 static void on_save(struct session *s)
 {
@@ -54,10 +76,6 @@ static void on_save(struct session *s)
 	for (i = 0; i < s->nchild; i++)
 		t->row.child[i].nonce = s->child[i].nonce;
 	tree_row_store(j->d, t);
-	if (s->epoch && s->epoch != t->last_epoch) {
-		t->last_epoch = s->epoch;
-		hooks_save(j->d, NULL);
-	}
 }
 
 static void start_fill(const struct joining *j, struct trib_start *st, unsigned int state,
@@ -137,6 +155,12 @@ static void on_up(struct session *s, enum trib_type type, uint64_t nonce, uint16
 	uint32_t nval = j->d->config.nval;
 	struct join_packet p;
 
+	/*
+	 * Do not let the parent begin what this node could not: the others
+	 * would wait for its ranks. The JOIN is due again soon.
+	 */
+	if (type == TRIB_T_JOIN && on_keep(s, s->last_epoch + 1))
+		return;
 	memset(&p, 0, sizeof(p));
 	hdr_fill(j->t, &p.h, type, TRIB_F_UP, nval);
 	p.h.aux = htons(rank);
@@ -184,6 +208,7 @@ static int on_stuck(struct session *s, uint64_t missing, uint32_t *chunk)
 }
 
 const struct session_ops join_ops = {
+	.keep = on_keep,
 	.save = on_save,
 	.start = on_start,
 	.abort = on_abort,

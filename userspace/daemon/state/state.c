@@ -6,6 +6,7 @@
  * holds cookies, so only root may read it.
  */
 #include <endian.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -132,6 +133,33 @@ json_t *state_pack(struct tribd *d, const void *object)
 	return doc;
 }
 
+/* How often an operator's free space is looked for. */
+#define AGAIN_MS 1000
+
+static void write_again(struct tribd *d, struct timer *timer)
+{
+	(void)timer;
+	state_write(d, NULL);
+}
+
+/* Log a change only: joining asks several times a second. */
+static void outcome_note(struct tribd *d, const char *path, int err)
+{
+	if (err && err != d->save_err)
+		log_error("cannot write %s: %s: no job starts here until it can be written; %s",
+			  path, strerror(-err),
+			  err == -ENOSPC || err == -EDQUOT ? "make room there"
+							   : "look at its folder and its disk");
+	if (!err && d->save_err)
+		log_info("%s is written again", path);
+	d->save_err = err;
+	d->save_again.fn = write_again;
+	if (err)
+		timer_set(d, &d->save_again, AGAIN_MS);
+	else
+		timer_cancel(d, &d->save_again);
+}
+
 int state_write(struct tribd *d, const void *object)
 {
 	json_t *doc = state_pack(d, object);
@@ -140,8 +168,7 @@ int state_write(struct tribd *d, const void *object)
 
 	snprintf(path, sizeof(path), "%s/state.json", d->run_dir);
 	err = json_write(AT_FDCWD, path, 0600, doc, false);
-	if (err)
-		log_error("%s: %s", path, strerror(-err));
+	outcome_note(d, path, err);
 	json_decref(doc);
 	return err;
 }

@@ -89,12 +89,41 @@ static int slots_keep(struct tribd *d, struct tree *t, const struct tree_spec *s
 
 #define WIPE_BATCH 64
 
+static size_t slot_size(const struct tribd *d)
+{
+	return sizeof(struct trib_slot) - sizeof(uint64_t) * TRIB_NVAL / 2 + d->config.nval * 4ul;
+}
+
+/*
+ * Note the newest epoch in the slots. A restart goes on after it, even if the
+ * state file is an older one.
+ */
+static int slots_trace(struct tribd *d, struct tree *t)
+{
+	struct trib_slot *slot = malloc(slot_size(d));
+	uint32_t i, nr;
+	int err = 0;
+
+	if (!slot)
+		return -ENOMEM;
+	for (i = 0; !err && i < t->dedicated.slots; i++) {
+		nr = t->row.slot0 + i;
+		if (bpf_map_lookup_elem(d->map[MAP_SLOTS], &nr, slot))
+			err = -errno;
+		else if (slot->epoch > t->traced)
+			t->traced = slot->epoch;
+	}
+	free(slot);
+	if (err)
+		log_error("tree %u: cannot read its slots: %s", t->id, strerror(-err));
+	return err;
+}
+
 /* Call while the row is cleared: a slot in use must not change. */
 static int slots_wipe(struct tribd *d, struct tree *t)
 {
 	uint32_t key[WIPE_BATCH], done = 0, i, n;
-	size_t size =
-		sizeof(struct trib_slot) - sizeof(uint64_t) * TRIB_NVAL / 2 + d->config.nval * 4ul;
+	size_t size = slot_size(d);
 	void *zero = calloc(WIPE_BATCH, size);
 	int err = 0;
 
@@ -139,7 +168,7 @@ void dedicated_wiped(struct tribd *d, struct tree *t)
 
 static int dedicated_show(struct tribd *d, struct tree *t, bool adopted)
 {
-	return adopted ? 0 : slots_wipe(d, t);
+	return adopted ? slots_trace(d, t) : slots_wipe(d, t);
 }
 
 static int dedicated_wipe(struct tribd *d, struct tree *t)

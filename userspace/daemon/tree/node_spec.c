@@ -50,7 +50,7 @@ static int children_check(struct tribd *d, const struct tree_spec *s, struct tre
 
 		if (c->index != INDEX_NONE && c->index != i)
 			return reason_set(why, -EINVAL,
-					  "child %s: index %u, but it is number %u in the list",
+					  "child %s: index %u, but its place in the list is %u",
 					  c->face, c->index, i);
 		err = unicast_get(d, "child", c->face, &t->child[i].face, why);
 		if (!err && c->rank != RANK_NONE)
@@ -75,11 +75,10 @@ static int parent_check(struct tribd *d, const struct tree_spec *s, struct tree 
 	t->up_child = s->up_child;
 	if (!s->parent[0]) {
 		if (!s->nchild)
-			return reason_set(why, -EINVAL, "a tree needs children, a parent or both");
+			return reason_set(why, -EINVAL, "a tree needs children, a parent, or both");
 		return s->up_child == INDEX_NONE
 			       ? 0
-			       : reason_set(why, -EINVAL, "index %u at the parent, but no parent",
-					    s->up_child);
+			       : reason_set(why, -EINVAL, "index %u needs a parent", s->up_child);
 	}
 	err = unicast_get(d, "parent", s->parent, &t->parent, why);
 	if (err)
@@ -90,7 +89,7 @@ static int parent_check(struct tribd *d, const struct tree_spec *s, struct tree 
 			"parent %s: no index: give `index N`, the number of this node among its children",
 			s->parent);
 	if (s->up_child != INDEX_NONE && s->up_child >= TRIB_CHILDREN_MAX)
-		return reason_set(why, -ERANGE, "index %u at parent %s: 0 to %u", s->up_child,
+		return reason_set(why, -ERANGE, "index %u at parent %s: want 0 to %u", s->up_child,
 				  s->parent, TRIB_CHILDREN_MAX - 1);
 	return 0;
 }
@@ -105,7 +104,8 @@ static int local_child(const struct tree *t, struct local *l, struct reason *why
 			if (t->child[i].rank == l->rank)
 				l->index = (uint16_t)i;
 		if (l->index == INDEX_NONE)
-			return reason_set(why, -ENOENT, "local rank %u is no child here", l->rank);
+			return reason_set(why, -ENOENT, "local rank %u is not the rank of a child",
+					  l->rank);
 	}
 	if (l->index >= t->nchild)
 		return reason_set(why, -ERANGE,
@@ -128,8 +128,9 @@ static int local_leaf(const struct tree_spec *s, const struct tree *t, struct lo
 				  "local rank %u: no index at parent %s: give RANK:INDEX", l->rank,
 				  t->parent->name);
 	if (l->index >= TRIB_CHILDREN_MAX)
-		return reason_set(why, -ERANGE, "local rank %u: index %u at the parent: 0 to %u",
-				  l->rank, l->index, TRIB_CHILDREN_MAX - 1);
+		return reason_set(why, -ERANGE,
+				  "local rank %u: index %u at the parent: want 0 to %u", l->rank,
+				  l->index, TRIB_CHILDREN_MAX - 1);
 	return 0;
 }
 
@@ -139,8 +140,7 @@ static int locals_check(const struct tree_spec *s, struct tree *t, struct reason
 	int err;
 
 	if (!s->nchild && !s->nlocal)
-		return reason_set(why, -EINVAL,
-				  "no children and no local rank: nothing to do here");
+		return reason_set(why, -EINVAL, "no children and no local rank: give at least one");
 	for (i = 0; i < s->nlocal; i++) {
 		struct local *l = &t->local[i];
 
@@ -203,7 +203,7 @@ static int leaf_down_check(struct tribd *d, const struct tree_spec *s, struct tr
 	if (err)
 		return err;
 	if (s->ndown > 1)
-		return reason_set(why, -EINVAL, "down %s: a leaf has one parent, and one group",
+		return reason_set(why, -EINVAL, "down %s: a leaf takes at most one multicast face",
 				  s->down[1]);
 	if (!addr_is_multicast(&f->addr))
 		return reason_set(why, -EINVAL,
@@ -289,7 +289,7 @@ static int same_family(const struct tree *t, struct reason *why)
 	/* Packets of the parent and of a child must differ. */
 	for (i = 0; t->parent && i < t->nchild; i++)
 		if (face_same_peer(t->parent, t->child[i].face))
-			return reason_set(why, -EINVAL, "face %s is the parent and child %u",
+			return reason_set(why, -EINVAL, "face %s is both the parent and child %u",
 					  t->parent->name, i);
 	return 0;
 }
@@ -300,12 +300,14 @@ int node_check(struct tribd *d, const struct tree_spec *s, struct tree *t, struc
 	int err;
 
 	if (s->workers.nhop || !addr_is_zero(&s->workers.group))
-		return reason_set(why, -EINVAL, "hop and group need ps (a row of workers)");
+		return reason_set(why, -EINVAL,
+				  "hop and group need ps, which makes a row of workers");
 	for (i = 0; i < s->nlocal; i++)
 		if (s->local[i].port)
-			return reason_set(why, -EINVAL,
-					  "local rank %u: port %u needs ps (a row of workers)",
-					  s->local[i].rank, s->local[i].port);
+			return reason_set(
+				why, -EINVAL,
+				"local rank %u: port %u needs ps, which makes a row of workers",
+				s->local[i].rank, s->local[i].port);
 	err = parent_check(d, s, t, why);
 	if (!err)
 		err = children_check(d, s, t, why);

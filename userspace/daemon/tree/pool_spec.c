@@ -42,14 +42,15 @@ static void set_rank(uint64_t *mask, unsigned int rank)
 static int numbers_check(struct tribd *d, const struct tree_spec *s, struct reason *why)
 {
 	if (s->shared.relay == TRIB_RELAY_PS)
-		return reason_set(why, -ERANGE, "relay %u is the PS: relays have 1 to %u",
+		return reason_set(why, -ERANGE,
+				  "relay %u means the PS: relays have numbers 1 to %u",
 				  s->shared.relay, TRIB_RELAY_PS - 1);
 	if (!s->shared.next)
 		return reason_set(why, -EINVAL, "relay %u: no next hop: give `next NUMBER`",
 				  s->shared.relay);
 	if (s->shared.next == s->shared.relay)
 		return reason_set(why, -EINVAL,
-				  "next %u is our own number: packets would come back",
+				  "next %u is this relay's own number: packets would come back",
 				  s->shared.next);
 	if (s->shared.cap > d->config.npool)
 		return reason_set(why, -ERANGE, "cap %u: the pool has %u slots (tribd --pool)",
@@ -95,7 +96,8 @@ int pool_refuse(const struct tree_spec *s, struct reason *why)
 {
 	if (!s->shared.next && !s->shared.cap && !s->shared.age_ms && !s->shared.has_workers)
 		return 0;
-	return reason_set(why, -EINVAL, "next, workers, cap and age need relay (a shared tree)");
+	return reason_set(why, -EINVAL,
+			  "next, workers, cap and age need relay, which makes a shared tree");
 }
 
 int pool_check(struct tribd *d, const struct tree_spec *s, struct tree *t, struct reason *why)
@@ -106,7 +108,7 @@ int pool_check(struct tribd *d, const struct tree_spec *s, struct tree *t, struc
 		return err;
 	if (!t->parent || !t->nchild)
 		return reason_set(why, -EINVAL, "relay %u: a shared tree needs children and %s",
-				  s->shared.relay, "a parent: the next hop");
+				  s->shared.relay, "a parent, which is the next hop");
 	if (s->nlocal)
 		return reason_set(
 			why, -EOPNOTSUPP,

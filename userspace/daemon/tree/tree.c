@@ -103,7 +103,8 @@ static int id_choose(struct tribd *d, struct tree *t, struct reason *why)
 			t->id = (uint16_t)id;
 			return 0;
 		}
-	return reason_set(why, -ENOSPC, "all %u trees are taken (tribd --trees)",
+	return reason_set(why, -ENOSPC,
+			  "all %u trees are in use: delete one, or raise tribd --trees",
 			  d->config.ntrees - 1);
 }
 

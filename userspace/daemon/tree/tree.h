@@ -63,6 +63,7 @@ struct tree {
 	 * tribd left.
 	 */
 	uint32_t last_epoch;
+	uint32_t traced;
 
 	/* A node of the data plane: all zeros in TREE_WORKERS. */
 	unsigned int nchild;
@@ -127,7 +128,7 @@ struct tree_spec {
 	char down[TRIB_CHILDREN_MAX][TRIB_NAME_MAX];
 	bool held;
 	uint16_t weight;     /* 0: not given, 1 */
-	uint32_t last_epoch; /* state file only */
+	uint32_t last_epoch; /* state file only: none that ran here is larger */
 	/* All zeros for kinds other than tree_spec_kind(). */
 	struct dedicated_spec dedicated;
 	struct shared_spec shared;

@@ -33,7 +33,7 @@ static int id_check(struct tribd *d, const struct tree_spec *s, struct reason *w
 	if (there)
 		return reason_set(why, -EEXIST, "tree %u exists", s->id);
 	if (s->id >= d->config.ntrees)
-		return reason_set(why, -ERANGE, "tree %u: 1 to %u (tribd --trees)", s->id,
+		return reason_set(why, -ERANGE, "tree %u: want 1 to %u (tribd --trees)", s->id,
 				  d->config.ntrees - 1);
 	return 0;
 }

@@ -46,7 +46,7 @@ static int ps_check(const struct tree_spec *s, struct tree *t, struct reason *wh
 		return 0;
 	addr_text(&s->workers.group, group);
 	if (!addr_is_multicast(&s->workers.group))
-		return reason_set(why, -EINVAL, "group %s is no multicast address", group);
+		return reason_set(why, -EINVAL, "group %s is not a multicast address", group);
 	if (addr_is_v4(&s->workers.group) != addr_is_v4(&s->workers.ps))
 		return reason_set(why, -EINVAL, "group %s and ps %s: one is IPv4, the other IPv6",
 				  group, ps);
@@ -69,8 +69,8 @@ static int hops_check(struct tribd *d, const struct tree_spec *s, struct tree *t
 		struct face *f = face_find(d, h->face);
 
 		if (!h->relay || h->relay == TRIB_RELAY_PS)
-			return reason_set(why, -ERANGE, "hop %u:%s: relays have 1 to %u", h->relay,
-					  h->face, TRIB_RELAY_PS - 1);
+			return reason_set(why, -ERANGE, "hop %u:%s: relays have numbers 1 to %u",
+					  h->relay, h->face, TRIB_RELAY_PS - 1);
 		if (!f)
 			return reason_set(why, -ENOENT, "hop %u: no face %s", h->relay, h->face);
 		if (addr_is_multicast(&f->addr) || addr_is_zero(&f->addr))
@@ -82,7 +82,7 @@ static int hops_check(struct tribd *d, const struct tree_spec *s, struct tree *t
 					  addr_text(&s->workers.ps, ps));
 		for (k = 0; k < i; k++)
 			if (s->workers.hop[k].relay == h->relay)
-				return reason_set(why, -EEXIST, "hop %u is there twice", h->relay);
+				return reason_set(why, -EEXIST, "hop %u is given twice", h->relay);
 		t->workers.hop[i] = (struct hop){f, h->relay};
 	}
 	t->workers.nhop = s->workers.nhop;
@@ -127,8 +127,9 @@ static int local_check(struct tribd *d, const struct child_spec *c, struct tree 
 	l->index = INDEX_NONE;
 	l->port = c->port ? c->port : (uint16_t)(TRIB_UDP_PORT_WORKER + c->rank);
 	if (l->port < WORKER_PORT_MIN || l->port == TRIB_UDP_PORT)
-		return reason_set(why, -ERANGE, "local rank %u: port %u: %u to 65535, but not %u",
-				  l->rank, l->port, WORKER_PORT_MIN, TRIB_UDP_PORT);
+		return reason_set(why, -ERANGE,
+				  "local rank %u: port %u: want %u to 65535, but not %u", l->rank,
+				  l->port, WORKER_PORT_MIN, TRIB_UDP_PORT);
 	for (k = 0; k < t->nlocal; k++)
 		if (t->local[k].rank == l->rank || t->local[k].port == l->port)
 			return reason_set(why, -EEXIST,
@@ -146,7 +147,7 @@ static int worker_check(struct tribd *d, const struct tree_spec *s, struct tree 
 
 	t->up_child = INDEX_NONE;
 	if (!err && !s->nlocal)
-		err = reason_set(why, -EINVAL, "ps without local ranks: nothing to do here");
+		err = reason_set(why, -EINVAL, "ps needs local ranks: give at least one");
 	if (!err)
 		err = ps_check(s, t, why);
 	if (!err)

@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "lib/handle/handle.h"
 #include "lib/place/tribd.h"
 #include "lib/way/carrier.h"
@@ -33,16 +34,13 @@ struct wish {
 static int env_number(const char *name, unsigned int max, unsigned int *out)
 {
 	const char *s = getenv(name);
-	unsigned long v;
-	char *end;
+	uint64_t v;
 
 	if (!s || !*s)
 		return 0;
-	errno = 0;
-	v = strtoul(s, &end, 10);
-	if (errno || *end || *s < '0' || *s > '9' || v > max)
+	if (text_number(s, 0, max, &v))
 		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
-				 "%s=%.80s is not a number up to %u", name, s, max);
+				 "%s=%.80s: want a number from 0 to %u", name, s, max);
 	*out = (unsigned int)v;
 	return 1;
 }
@@ -55,7 +53,8 @@ static int wish_rank(struct wish *w, unsigned int opt)
 		w->rank = opt - 1;
 		return w->rank < TRIB_WORLD_MAX ? 0
 						: trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
-							    "rank %u is too large", w->rank);
+							    "rank %u is too large: want at most %u",
+							    w->rank, TRIB_WORLD_MAX - 1);
 	}
 	w->rank = TRIB_RANK_ANY;
 	rc = env_number("TRIB_RANK", TRIB_WORLD_MAX - 1, &w->rank);
@@ -70,7 +69,9 @@ static int wish_transport(struct wish *w, unsigned int opt)
 
 	w->transport = opt;
 	if (opt > TRIB_TRANSPORT_KERNEL)
-		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL, "no such transport: %u", opt);
+		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
+				 "transport %u does not exist: use one of enum trib_transport",
+				 opt);
 	if (opt || !s || !*s || !strcmp(s, "auto"))
 		return 0;
 	if (!strcmp(s, "udp"))
@@ -81,7 +82,7 @@ static int wish_transport(struct wish *w, unsigned int opt)
 		w->transport = TRIB_TRANSPORT_KERNEL;
 	else
 		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
-				 "TRIB_TRANSPORT=%.80s is none of auto, udp, xdp, kernel", s);
+				 "TRIB_TRANSPORT=%.80s: want auto, udp, xdp or kernel", s);
 	return 0;
 }
 
@@ -100,7 +101,7 @@ static int make_wish(struct wish *w, const struct trib_options *given)
 	};
 	if (!w->job || !*w->job)
 		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
-				 "no job: give one, or set TRIB_JOB");
+				 "no job: set options.job, or the environment variable TRIB_JOB");
 	rc = wish_rank(w, o.rank);
 	if (!rc)
 		rc = wish_transport(w, o.transport);
@@ -129,17 +130,21 @@ static int find_place(struct trib *t, const struct wish *w)
 	} else {
 		rc = trib_ticket_parse(p, w->job);
 		if (!rc && w->rank != TRIB_RANK_ANY && w->rank != p->rep.rank)
-			rc = trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
-				       "the ticket is for rank %u, not %u", p->rep.rank, w->rank);
+			rc = trib_fail(
+				NULL, TRIB_ERR_ARGUMENT, -EINVAL,
+				"the ticket is for rank %u, but rank %u is wanted: drop the rank, or use that rank's ticket",
+				p->rep.rank, w->rank);
 	}
 	if (rc)
 		return rc;
 	t->way = w->transport == TRIB_TRANSPORT_KERNEL ? &trib_by_ksock : &trib_by_engine;
 	t->transport = p->rep.flags & TRIB_ATTACH_MAPPED ? &trib_xdp : &trib_udp;
 	if (w->transport == TRIB_TRANSPORT_XDP && t->transport != &trib_xdp)
-		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EOPNOTSUPP,
-				 is_ticket(w->job) ? "xdp needs a tribd on this host, not a ticket"
-						   : "tribd does not deliver to this rank by xdp");
+		return trib_fail(
+			NULL, TRIB_ERR_ARGUMENT, -EOPNOTSUPP,
+			is_ticket(w->job)
+				? "transport xdp does not work with a ticket: attach by the job's name at this host's tribd"
+				: "tribd does not deliver results to this rank by xdp: use transport auto or udp");
 	return 0;
 }
 
@@ -247,7 +252,8 @@ int trib_attach(struct trib **out, const struct trib_options *opts)
 		return rc;
 	t = make_handle(&w);
 	if (!t)
-		return trib_fail(NULL, TRIB_ERR_SYSTEM, -ENOMEM, "out of memory or descriptors");
+		return trib_fail(NULL, TRIB_ERR_SYSTEM, -ENOMEM,
+				 "out of memory or file descriptors: see ulimit -n");
 	rc = find_place(t, &w);
 	if (!rc)
 		rc = make_engine(t);

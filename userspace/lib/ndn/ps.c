@@ -61,7 +61,7 @@ void trib_ps_wake(struct trib_ps *p)
 	uint64_t one = 1;
 	ssize_t n = write(p->wake, &one, sizeof(one));
 
-	(void)n; /* It fails only where it is awake already. */
+	(void)n; /* write() fails only if the thread's wake-up is pending already. */
 }
 
 static void wait_for_network(struct trib_ps *p, uint64_t next)
@@ -272,8 +272,8 @@ static void describe(const struct trib_ps *p, struct trib_ps_task *task)
 static const char *why_no_task(const struct trib_ps *p, uint64_t bad)
 {
 	return p->w.count[NDN_WORKER_BAD_SIGNATURE] == bad
-		       ? "no task was offered"
-		       : "a task was offered, but what came of it is not "
+		       ? "no server offered a task in time: check trib-ps and the forwarder's routes"
+		       : "a task was offered, but its packets are not "
 			 "signed with the server's key";
 }
 
@@ -283,11 +283,12 @@ int trib_ps_join(struct trib_ps *p, struct trib_ps_task *task, int timeout_ms)
 	int rc = 0;
 
 	if (task->size < sizeof(task->size))
-		return trib_ps_fail(p, -EINVAL, "task without a size");
+		return trib_ps_fail(p, -EINVAL, "struct trib_ps_task: set @size before the call");
 	pthread_mutex_lock(&p->lock);
 	bad = p->w.count[NDN_WORKER_BAD_SIGNATURE];
 	if (p->has_task && ndn_worker_has_task(&p->w))
-		rc = trib_ps_fail(p, -EBUSY, "there is a task already");
+		rc = trib_ps_fail(p, -EBUSY,
+				  "this worker has a task already: call trib_ps_leave() first");
 	else
 		p->has_task = false;
 	while (!rc && !ndn_worker_has_task(&p->w)) {
@@ -325,10 +326,11 @@ int trib_ps_leave(struct trib_ps *p)
 static int check(struct trib_ps *p, size_t count)
 {
 	if (!p->has_task)
-		return trib_ps_fail(p, -EINVAL, "there is no task: trib_ps_join() first");
+		return trib_ps_fail(p, -EINVAL, "no task: call trib_ps_join() first");
 	if (count != p->w.start.elements)
-		return trib_ps_fail(p, -EINVAL, "%zu values: this task's vectors have %llu", count,
-				    (unsigned long long)p->w.start.elements);
+		return trib_ps_fail(p, -EINVAL,
+				    "@count is %zu, but this task's vectors have %llu values",
+				    count, (unsigned long long)p->w.start.elements);
 	return 0;
 }
 
@@ -338,13 +340,17 @@ int trib_ps_explain(struct trib_ps *p, int rc)
 	case 0:
 		return 0;
 	case -ETIMEDOUT:
-		return trib_ps_fail(p, rc, "no version came in time");
+		return trib_ps_fail(p, rc, "no version of the model arrived in time");
 	case -ESTALE:
-		return trib_ps_fail(p, rc, "the model of this gradient is no longer of interest");
+		return trib_ps_fail(
+			p, rc,
+			"this gradient's model is outdated: fetch a newer one with trib_ps_model()");
 	case -ESHUTDOWN:
 		return trib_ps_fail(p, rc, "the task is over");
 	case -EHOSTDOWN:
-		return trib_ps_fail(p, rc, "the parameter server is silent");
+		return trib_ps_fail(
+			p, rc,
+			"the parameter server sent nothing for several leases: the task is given up");
 	default:
 		return trib_ps_fail(p, rc, "%s", strerror(-rc));
 	}
@@ -359,7 +365,8 @@ int trib_ps_model(struct trib_ps *p, float *model, size_t count, struct trib_ps_
 	int rc;
 
 	if (version->size < sizeof(version->size))
-		return trib_ps_fail(p, -EINVAL, "version without a size");
+		return trib_ps_fail(p, -EINVAL,
+				    "struct trib_ps_version: set @size before the call");
 	pthread_mutex_lock(&p->lock);
 	rc = check(p, count);
 	while (!rc) {
@@ -382,7 +389,8 @@ int trib_ps_model(struct trib_ps *p, float *model, size_t count, struct trib_ps_
 static int give(struct trib_ps *p, uint64_t version, const float *grad, size_t count)
 {
 	if (!ndn_content_is_finite(grad, count * sizeof(*grad)))
-		return trib_ps_fail(p, -EDOM, "NaN or infinity in the gradient");
+		return trib_ps_fail(p, -EDOM,
+				    "the gradient contains NaN or infinity: nothing was sent");
 	return trib_ps_explain(p, ndn_worker_give(&p->w, ndn_socket_now(), version, grad));
 }
 

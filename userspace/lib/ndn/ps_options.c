@@ -47,18 +47,19 @@ static int read_name(struct trib_ps *p, struct ndn_worker_config *c, const char 
 
 	if (!text)
 		return trib_ps_fail(NULL, -EINVAL,
-				    "this worker has no name: give one, or set TRIB_PS_NAME");
+				    "this worker has no name: set options.name or TRIB_PS_NAME");
 	if (ndn_name_parse(&p->gpu, text))
-		return trib_ps_fail(NULL, -EINVAL, "name '%.60s' is none", text);
+		return trib_ps_fail(NULL, -EINVAL,
+				    "name '%.60s' is not an NDN name: want one component, as /w0",
+				    text);
 	name = ndn_name_of(&p->gpu);
 	if (name.count == 1)
 		part = ndn_name_get(&name, 0);
 	if (name.count != 1 || part.type != TRIB_NDN_GENERIC || !part.value.n ||
 	    part.value.n > NDN_GPU_MAX)
-		return trib_ps_fail(
-			NULL, -EINVAL,
-			"name '%.60s' is not one component of at most %d bytes, as /w0 is", text,
-			NDN_GPU_MAX);
+		return trib_ps_fail(NULL, -EINVAL,
+				    "name '%.60s': want one component of at most %d bytes, as /w0",
+				    text, NDN_GPU_MAX);
 	c->gpu = part.value;
 	return 0;
 }
@@ -66,7 +67,9 @@ static int read_name(struct trib_ps *p, struct ndn_worker_config *c, const char 
 static int read_filter(struct ndn_worker_config *c, const char *text)
 {
 	if (text && ndn_name_parse(&c->filter, text))
-		return trib_ps_fail(NULL, -EINVAL, "prefix of jobs '%.60s' is no name", text);
+		return trib_ps_fail(NULL, -EINVAL,
+				    "job '%.60s' is not an NDN name: want a prefix, as /ps/train",
+				    text);
 	return 0;
 }
 
@@ -92,7 +95,10 @@ static int read_keys(struct ndn_worker_config *c, const char *key, const char *o
 	else if (!rc && c->verify.has_secret)
 		c->sign = c->verify;
 	if (!rc && own && !c->sign.has_secret)
-		rc = trib_ps_fail(NULL, -EINVAL, "key %.120s: cannot sign: it is public", own);
+		rc = trib_ps_fail(
+			NULL, -EINVAL,
+			"key %.120s is public and cannot sign: set own_key or TRIB_PS_OWN_KEY",
+			own);
 	return rc;
 }
 
@@ -119,7 +125,7 @@ static int read_markers(struct trib_ps *p, struct ndn_worker_config *c,
 	if (ndn_job_names_init(&probe, &name, c->markers))
 		return trib_ps_fail(
 			NULL, -EINVAL,
-			"markers '%.30s', '%.30s', '%.30s' are not three different words of 1 to %d bytes",
+			"markers '%.30s', '%.30s', '%.30s': want three different words of 1 to %d bytes",
 			p->markers.insert, p->markers.distribute, p->markers.remove,
 			NDN_MARKER_MAX);
 	return 0;
@@ -132,20 +138,21 @@ int trib_ps_read_options(struct trib_ps *p, struct ndn_worker_config *c, struct 
 	int rc;
 
 	if (given && given->size < sizeof(given->size))
-		return trib_ps_fail(NULL, -EINVAL, "options without a size");
+		return trib_ps_fail(NULL, -EINVAL,
+				    "struct trib_ps_options: set @size before the call");
 	if (given)
 		memcpy(&o, given, given->size < sizeof(o) ? given->size : sizeof(o));
 	*c = (struct ndn_worker_config){.rto = (o.rto_ms ? o.rto_ms : RTO_MS) * NDN_MS};
 	if (o.rto_ms > RTO_MAX_MS)
-		return trib_ps_fail(NULL, -EINVAL, "rto_ms %u is more than %d", o.rto_ms,
+		return trib_ps_fail(NULL, -EINVAL, "rto_ms is %u: want at most %d", o.rto_ms,
 				    RTO_MAX_MS);
 	if (getrandom(&c->seed, sizeof(c->seed), 0) != sizeof(c->seed))
-		return trib_ps_fail(NULL, -EIO, "no random numbers");
+		return trib_ps_fail(NULL, -EIO, "getrandom() gave no random numbers");
 	a->forwarder = or_env(o.forwarder, "TRIB_PS_FORWARDER");
 	a->bind = or_env(o.bind, "TRIB_PS_BIND");
 	if (!a->forwarder)
 		return trib_ps_fail(NULL, -EINVAL,
-				    "no forwarder: give its address, or set TRIB_PS_FORWARDER");
+				    "no forwarder: set options.forwarder or TRIB_PS_FORWARDER");
 	c->trees = true;
 	p->tree.job = or_env(o.tree, "TRIB_JOB");
 	if (p->tree.job && !(p->tree.job = strdup(p->tree.job)))

@@ -35,7 +35,7 @@ int trib_ps_tree_join(struct trib_ps *p)
 	if (!p->tree.job)
 		rc = trib_ps_fail(
 			p, -ENOENT,
-			"gradients go by aggregation job %u, and none was given: set TRIB_JOB",
+			"relays add up this task's gradients in aggregation job %u: set options.tree or TRIB_JOB",
 			p->tree.number);
 	if (!rc)
 		p->sum = malloc(p->w.start.elements * sizeof(*p->sum));

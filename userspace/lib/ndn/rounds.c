@@ -35,13 +35,16 @@ int trib_rounds_attach(struct trib_rounds *tree)
 		return fail(tree, rc);
 	}
 	if ((uint32_t)trib_number(tree->t) != tree->number) {
-		snprintf(tree->error, sizeof(tree->error),
-			 "attached to aggregation job %d: gradients go by job %u",
-			 trib_number(tree->t), tree->number);
+		snprintf(
+			tree->error, sizeof(tree->error),
+			"attached to aggregation job %d, but the task's gradients go by job %u: correct TRIB_JOB",
+			trib_number(tree->t), tree->number);
 		rc = -EPROTO;
 	} else if (trib_world(tree->t) < 2) {
-		snprintf(tree->error, sizeof(tree->error),
-			 "aggregation job %u has no rank but this", tree->number);
+		snprintf(
+			tree->error, sizeof(tree->error),
+			"aggregation job %u has one rank: it needs the server and at least one worker",
+			tree->number);
 		rc = -EPROTO;
 	}
 	if (rc)
@@ -102,8 +105,9 @@ int trib_rounds_round(struct trib_rounds *tree, uint64_t version, float *values,
 	if (rc && rc != -EDOM && tree->t)
 		trib_rounds_detach(tree);
 	if (!rc && memcmp(own, all, sizeof(own))) {
-		snprintf(tree->error, sizeof(tree->error),
-			 "ranks gave gradients of different versions");
+		snprintf(
+			tree->error, sizeof(tree->error),
+			"the ranks gave gradients of different versions: fetch the newest model and repeat");
 		rc = -EAGAIN;
 	}
 	/*

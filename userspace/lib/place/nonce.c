@@ -12,7 +12,7 @@
 
 static struct {
 	pthread_mutex_t lock;
-	pid_t owner; /* a forked child is another process */
+	pid_t owner; /* a forked child is a process of its own */
 	uint32_t instance;
 	uint32_t count;
 } nonces = {.lock = PTHREAD_MUTEX_INITIALIZER};

@@ -122,11 +122,11 @@ static struct trib_attach_tree *find_tree(struct trib_attach_rep *rep, uint64_t 
 static const char *parse_group(const char **s, struct trib_attach_tree *a)
 {
 	if (parse_addr(s, a->mcast_addr))
-		return "bad group address";
+		return "bad group address: want IPv4, or IPv6 in brackets";
 	if (!is_multicast(a->mcast_addr))
-		return "the group is no multicast address";
+		return "the group is not a multicast address";
 	if (is_v4(a->mcast_addr) != is_v4(a->addr))
-		return "the group and the relay differ in IP version";
+		return "the group and the relay must have the same IP version";
 	return NULL;
 }
 
@@ -137,7 +137,7 @@ static const char *parse_recv(const char **s, char sep, struct trib_attach_tree 
 		return NULL;
 	(*s)++;
 	if (parse_port(s, &a->recv_port))
-		return "bad port";
+		return "PORT must be 1 to 65535";
 	if (**s != '@')
 		return NULL;
 	(*s)++;
@@ -152,12 +152,12 @@ static const char *parse_tree(const char **s, struct trib_attach_rep *rep,
 	uint64_t tree, child;
 
 	if (rep->ntree == TRIB_ATTACH_TREES)
-		return "too many trees";
+		return "more trees than a ticket can hold";
 	if (number(s, 10, 65535, &tree) || *(*s)++ != ':' ||
 	    number(s, 10, TRIB_CHILDREN_MAX - 1, &child))
-		return "bad tree or child";
+		return "want TREE:CHILD with a tree up to 65535 and a child of its relay";
 	if (find_tree(rep, tree))
-		return "a tree that is there already";
+		return "this tree is given twice";
 	*a = *relay;
 	a->tree = (uint16_t)tree;
 	a->child = (uint16_t)child;
@@ -186,17 +186,17 @@ static const char *parse_shared(const char **s, struct trib_attach_rep *rep,
 	uint64_t tree, relay;
 
 	if (rep->ntree == TRIB_ATTACH_TREES)
-		return "too many trees";
+		return "more trees than a ticket can hold";
 	if (parse_hop(s, &tree, &relay))
-		return "bad tree or relay";
+		return "want TREE:RELAY:, numbers up to 65535 and 65534";
 	if (find_tree(rep, tree))
-		return "a tree that is there already";
+		return "this tree is given twice";
 	memset(a, 0, sizeof(*a));
 	a->tree = (uint16_t)tree;
 	a->flags = TRIB_ATTACH_SHARED;
 	a->port = TRIB_UDP_PORT_PS;
 	if (parse_host(s, a->addr, &a->port))
-		return "bad PS address";
+		return "bad PS address: want ADDR or ADDR:PORT";
 	if (relay) {
 		memcpy(a->hop[0].addr, first->addr, sizeof(first->addr));
 		a->hop[0].port = first->port;
@@ -204,7 +204,7 @@ static const char *parse_shared(const char **s, struct trib_attach_rep *rep,
 		a->nhop = 1;
 	}
 	if (is_v4(first->addr) != is_v4(a->addr))
-		return "the PS and the relay differ in IP version";
+		return "the PS and the relay must have the same IP version";
 	rep->ntree++;
 	return parse_recv(s, ',', a);
 }
@@ -218,22 +218,22 @@ static const char *parse_via(const char **s, struct trib_attach_rep *rep)
 	unsigned int i;
 
 	if (parse_hop(s, &tree, &relay) || !relay)
-		return "bad tree or relay";
+		return "want TREE:RELAY:, numbers up to 65535 and 65534, relay not 0";
 	a = find_tree(rep, tree);
 	if (!a || !a->nhop)
-		return "no shared tree with a relay before it";
+		return "via= needs a shared= with a relay for this tree before it";
 	if (a->nhop == TRIB_ATTACH_HOPS)
-		return "too many relays";
+		return "too many relays for this tree";
 	for (i = 0; i < a->nhop; i++)
 		if (a->hop[i].relay == relay)
-			return "a relay that is there already";
+			return "this relay is given twice";
 	hop = &a->hop[a->nhop++];
 	hop->relay = (uint16_t)relay;
 	hop->port = TRIB_UDP_PORT;
 	if (parse_host(s, hop->addr, &hop->port))
-		return "bad relay address";
+		return "bad relay address: want ADDR or ADDR:PORT";
 	if (is_v4(hop->addr) != is_v4(a->addr))
-		return "the PS and the relay differ in IP version";
+		return "the PS and the relay must have the same IP version";
 	return NULL;
 }
 
@@ -245,10 +245,10 @@ static const char *parse_weight(const char **s, struct trib_attach_rep *rep)
 
 	if (number(s, 10, 65535, &tree) || *(*s)++ != ':' ||
 	    number(s, 10, TRIB_TREE_WEIGHT_MAX, &weight) || !weight)
-		return "bad tree or weight";
+		return "want TREE:WEIGHT with a weight of 1 or more";
 	a = find_tree(rep, tree);
 	if (!a || a->weight)
-		return "no tree without a weight before it";
+		return "weight= needs its tree before it, and is given once";
 	a->weight = (uint8_t)weight;
 	return NULL;
 }
@@ -260,12 +260,12 @@ static const char *parse_fmt(const char **s, struct trib_attach_rep *rep)
 	char name[8] = "";
 
 	if (rep->fmt)
-		return "a parameter that is there already";
+		return "this parameter is given twice";
 	if (len < sizeof(name))
 		memcpy(name, *s, len);
 	rep->fmt = trib_dtype_parse(name);
 	if (!rep->fmt)
-		return "bad format";
+		return "want fmt=f32, fmt=f16 or fmt=bf16";
 	*s += len;
 	return NULL;
 }
@@ -345,10 +345,10 @@ static const char *parse_pair(const char **s, struct trib_attach_rep *rep,
 	if (i == 4)
 		return "unknown parameter";
 	if (*have & 1u << i)
-		return "a parameter that is there already";
+		return "this parameter is given twice";
 	*s += strlen(keys[i].key);
 	if (number(s, keys[i].base, keys[i].max, &v))
-		return "bad number";
+		return "want a number in range";
 	*have |= 1u << i;
 	switch (1u << i) {
 	case HAVE_JOB:
@@ -386,22 +386,22 @@ int trib_ticket_parse(struct trib_place *p, const char *text)
 		return refuse(text, "bad relay address");
 	len = strcspn(s, "?");
 	if (!len || len >= TRIB_NAME_MAX || s[len] != '?')
-		return refuse(text, "bad job name");
+		return refuse(text, "want trib://RELAY/JOB?..., and a shorter job name");
 	s += len;
 	while (*s) {
 		pair = ++s;
 		why = parse_pair(&s, rep, &relay, &have);
 		if (!why && *s && *s != '&')
-			why = "rubbish after a parameter";
+			why = "unexpected text after the parameter";
 		if (why)
 			return refuse_pair(pair, why);
 	}
 	if (have != (HAVE_JOB | HAVE_COOKIE | HAVE_RANK | HAVE_WORLD) || !rep->ntree)
-		return refuse(text, "job, cookie, rank, world or tree missing");
+		return refuse(text, "job=, cookie=, rank=, world= or a tree is missing");
 	if (!rep->world || rep->rank >= rep->world)
-		return refuse(text, "rank is not below world");
+		return refuse(text, "rank must be below world");
 	if (is_mixed(rep))
-		return refuse(text, "shared pools add up integers only");
+		return refuse(text, "shared pools cannot add floats: drop fmt= or use trees");
 	finish_shared(rep);
 	return 0;
 }

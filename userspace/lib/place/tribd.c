@@ -235,11 +235,13 @@ static void place_clear(struct trib_place *p)
 static int connect_fail(int err)
 {
 	if (err == -ECONNREFUSED || err == -ENOENT)
-		return trib_fail(NULL, TRIB_ERR_SYSTEM, -ENOENT,
-				 "no tribd runs on this host (in this network namespace)");
+		return trib_fail(
+			NULL, TRIB_ERR_SYSTEM, -ENOENT,
+			"no tribd runs on this host in this network namespace: start it, or use a ticket");
 	if (err == -EPERM)
-		return trib_fail(NULL, TRIB_ERR_SYSTEM, err,
-				 "the process that answers for tribd is not root's");
+		return trib_fail(
+			NULL, TRIB_ERR_SYSTEM, err,
+			"the process that listens on tribd's socket is not root: not trusted");
 	return trib_fail(NULL, TRIB_ERR_SYSTEM, err, "cannot reach tribd: %s", strerror(-err));
 }
 
@@ -251,7 +253,8 @@ int trib_tribd_attach(struct trib_place *p, const char *job, unsigned int rank, 
 	place_clear(p);
 	if (!*job || strlen(job) >= sizeof(p->job))
 		return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL,
-				 "'%.80s' cannot be the name of a job", job);
+				 "job '%.80s': want a name of 1 to %zu bytes", job,
+				 sizeof(p->job) - 1);
 	strcpy(p->job, job);
 	p->sock = trib_tribd_connect();
 	if (p->sock < 0)
@@ -264,8 +267,8 @@ int trib_tribd_attach(struct trib_place *p, const char *job, unsigned int rank, 
 	p->sock = -1;
 	if (p->rep.err)
 		return trib_fail(NULL, TRIB_ERR_SYSTEM, err, "%s", p->rep.text);
-	return trib_fail(NULL, TRIB_ERR_SYSTEM, err, "tribd's answer about job '%s': %s", job,
-			 strerror(-err));
+	return trib_fail(NULL, TRIB_ERR_SYSTEM, err,
+			 "tribd gave no valid answer about job '%s': %s", job, strerror(-err));
 }
 
 void trib_tribd_release(struct trib_place *p, bool clean)

@@ -33,8 +33,8 @@ int trib_tribd_epoch(const struct trib_place *p, uint16_t tree, uint32_t epoch);
 enum trib_watch_state {
 	TRIB_WATCH_OFF,
 	TRIB_WATCH_UP,	  /* attached */
-	TRIB_WATCH_DOWN,  /* it ended; tried again at every tick */
-	TRIB_WATCH_ASKED, /* HELLO was sent to a new one */
+	TRIB_WATCH_DOWN,  /* it ended; every tick tries again */
+	TRIB_WATCH_ASKED, /* HELLO was sent to the new one */
 };
 
 /**

@@ -28,7 +28,7 @@ static int join_all(struct trib *t)
 	int rc, n;
 
 	if (!nonce)
-		return trib_fail(t, TRIB_ERR_SYSTEM, -EIO, "no random numbers");
+		return trib_fail(t, TRIB_ERR_SYSTEM, -EIO, "getrandom() gave no random numbers");
 	t->eng.now = clock_ns();
 	trib_join_start(&t->eng, nonce);
 	while (!(rc = trib_join_turn(&t->eng))) {
@@ -39,7 +39,7 @@ static int join_all(struct trib *t)
 		t->eng.now = clock_ns();
 		n = t->transport->recv(t);
 		if (n < 0)
-			return trib_fail(t, TRIB_ERR_SYSTEM, n, "receiving failed: %s",
+			return trib_fail(t, TRIB_ERR_SYSTEM, n, "cannot receive packets: %s",
 					 strerror(-n));
 	}
 	return rc < 0 ? rc : 0;

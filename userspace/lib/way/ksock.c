@@ -83,12 +83,12 @@ static int bind_error(struct trib *t, int err)
 		return trib_fail(t, e.code, -err, "%s", e.text);
 	if (err == EACCES)
 		return trib_fail(t, TRIB_ERR_SYSTEM, -err,
-				 "job %u is claimed for another user at the kernel module",
+				 "job %u at the kernel module is claimed for another user",
 				 rep->job);
 	if (err == EADDRINUSE)
 		return trib_fail(
 			t, TRIB_ERR_SYSTEM, -err,
-			"another socket here is rank %u of job %u, or has the UDP port that its results come to",
+			"another socket of this host is rank %u of job %u or has its UDP port: end that process",
 			rep->rank, rep->job);
 	return trib_fail(t, TRIB_ERR_SYSTEM, -err, "cannot bind to rank %u of job %u: %s",
 			 rep->rank, rep->job, strerror(err));
@@ -126,7 +126,7 @@ static int ksock_open(struct trib *t)
 		return trib_fail(
 			t, TRIB_ERR_SYSTEM, -errno,
 			errno == EPROTONOSUPPORT || errno == ESOCKTNOSUPPORT
-				? "the kernel has no collective sockets: module trib is not loaded"
+				? "the kernel has no collective sockets: module trib is not loaded (modprobe trib)"
 				: "cannot make a collective socket: %s",
 			strerror(errno));
 	rc = option(t, TRIB_SO_PLACE, rep,
@@ -183,8 +183,9 @@ static int ksock_join(struct trib *t)
 	if (got & (POLLERR | POLLHUP))
 		trib_ksock_die(t, -EIO, "the collective socket failed");
 	else if (!got)
-		trib_die_rank(&t->eng, TRIB_ERR_MISSING, -ETIMEDOUT, -1,
-			      "the job did not begin in time");
+		trib_die_rank(
+			&t->eng, TRIB_ERR_MISSING, -ETIMEDOUT, -1,
+			"not all ranks joined in time: raise join_timeout_ms or check the other ranks");
 	return t->eng.dead;
 }
 

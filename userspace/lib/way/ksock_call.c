@@ -30,7 +30,7 @@ static struct iovec input(const struct trib *t, const struct trib_call *c)
 	case TRIB_COLL_REDUCE_SCATTER:
 		n *= t->eng.world;
 		break;
-	case TRIB_COLL_ALLGATHER: /* they are where they are in the result */
+	case TRIB_COLL_ALLGATHER: /* they are in their place in the result */
 		from = (const char *)c->dst + 4 * n * t->eng.rank;
 		break;
 	case TRIB_COLL_BROADCAST:
@@ -86,7 +86,7 @@ static void too_large(struct trib *t, const struct ksock_msg *m)
 
 	trib_die_rank(
 		&t->eng, TRIB_ERR_ARGUMENT, -EMSGSIZE, (int)t->eng.rank,
-		"a message of %zu bytes is more than the kernel takes (module parameter mem_max)",
+		"a message of %zu bytes is too large for the kernel: raise module parameter mem_max",
 		most);
 }
 
@@ -165,7 +165,7 @@ static int status_of(struct trib *t, const struct trib_cm_recv *cm)
 	if (cm->err != EDOM)
 		return -cm->err;
 	return trib_fault_rank(&t->eng, TRIB_ERR_NONFINITE, -EDOM, cm->rank, cm->index,
-			       "rank %d: element %lld is not finite", cm->rank,
+			       "rank %d put NaN or infinity at element %lld", cm->rank,
 			       (long long)cm->index);
 }
 
@@ -198,12 +198,14 @@ static int take_one(struct trib *t)
 
 	if (n < 0) {
 		if (errno != EAGAIN && errno != EINTR)
-			trib_ksock_die(t, -errno, "receiving failed");
+			trib_ksock_die(t, -errno, "cannot receive from the collective socket");
 		return 0;
 	}
 	if (!m || msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) || !label(&msg, &cm) || cm.id != m->id ||
 	    cm.err < 0 || (size_t)n != (cm.err ? 0 : iov.iov_len)) {
-		trib_ksock_die(t, -EPROTO, "a result that is not ours");
+		trib_ksock_die(
+			t, -EPROTO,
+			"the kernel returned a result that no message of this handle asked for");
 		return 0;
 	}
 	done(k, status_of(t, &cm));

@@ -112,11 +112,11 @@ static int join_group(struct trib *t, const struct trib_udp_sock *k,
 	memcpy(&req.gr_group, &group, len);
 	if (!setsockopt(k->fd, k->v6 ? IPPROTO_IPV6 : IPPROTO_IP, MCAST_JOIN_GROUP, &req,
 			sizeof(req)) ||
-	    errno == EADDRINUSE) /* joined before */
+	    errno == EADDRINUSE) /* another stream joined before */
 		return 0;
 	err = errno;
 	addr_from_sock(&group, &ip, &port);
-	return trib_fail(t, TRIB_ERR_SYSTEM, -err, "cannot join the multicast group %s: %s",
+	return trib_fail(t, TRIB_ERR_SYSTEM, -err, "cannot join multicast group %s: %s",
 			 addr_text(&ip, text), strerror(err));
 }
 

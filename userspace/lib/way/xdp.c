@@ -129,8 +129,8 @@ static int xdp_open(struct trib *t)
 	if (!err)
 		err = map_ring(t, x);
 	if (err)
-		return trib_fail(t, TRIB_ERR_SYSTEM, err, "cannot map what tribd delivers into: %s",
-				 strerror(-err));
+		return trib_fail(t, TRIB_ERR_SYSTEM, err,
+				 "cannot map tribd's result cells and ring: %s", strerror(-err));
 	err = trib_watch_open(t, &x->watch);
 	if (err)
 		return trib_fail(t, TRIB_ERR_SYSTEM, err,
@@ -150,13 +150,12 @@ static int xdp_start(struct trib *t)
 		if (s->window != rep->window || s->nval != rep->nval)
 			return trib_fail(
 				t, TRIB_ERR_SYSTEM, -EPROTO,
-				"tree %u: the relay has window %u and %u values per chunk, this host's tribd %u and %u",
+				"tree %u: the relay's window is %u with %u values per chunk, but tribd here has %u and %u",
 				s->tree, s->window, s->nval, rep->window, rep->nval);
 		err = trib_watch_epoch(t, &t->xdp->watch, s->tree, s->epoch);
 		if (err && !t->eng.dead)
-			trib_fail(t, TRIB_ERR_SYSTEM, err,
-				  "tribd does not take epoch %u of tree %u: %s", s->epoch, s->tree,
-				  strerror(-err));
+			trib_fail(t, TRIB_ERR_SYSTEM, err, "tribd refuses epoch %u of tree %u: %s",
+				  s->epoch, s->tree, strerror(-err));
 		if (err)
 			return err;
 	}
@@ -294,7 +293,7 @@ static int xdp_recv(struct trib *t)
 
 	n = scan_all(t);
 	if (n && ++x->turns < TURNS)
-		return TRIB_TUNE_RECV_BATCH; /* come again */
+		return TRIB_TUNE_RECV_BATCH; /* call again: there may be more */
 	x->turns = 0;
 	n += drain_ring(t);
 	n += scan_all(t);

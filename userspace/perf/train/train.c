@@ -43,7 +43,7 @@ static void usage(void)
 
 static int bad(const char *what, const char *value)
 {
-	fprintf(stderr, "trib-train: %s: '%s' is not possible; see --help\n", what, value);
+	fprintf(stderr, "trib-train: %s: '%s' is not a valid value; see --help\n", what, value);
 	return -2;
 }
 
@@ -278,7 +278,7 @@ int main(int argc, char **argv)
 	ranks = t ? (unsigned int)trib_world(t) : o.alone;
 	if (o.batch < ranks || o.samples / ranks < o.batch / ranks) {
 		fprintf(stderr,
-			"trib-train: a batch of %u out of %u samples is not possible with %u ranks\n",
+			"trib-train: a batch of %u out of %u samples does not fit %u ranks: want at least one sample a rank\n",
 			o.batch, o.samples, ranks);
 		rc = EXIT_USAGE;
 	} else {

@@ -249,7 +249,7 @@ static int join(struct ps_course *c)
 	c->count = task.count;
 	if (task.count != c->m.nparam) {
 		fprintf(stderr,
-			"trib-train: the model of %s has %zu parameters, ours %zu: another --hidden?\n",
+			"trib-train: the model of %s has %zu parameters, this one %zu: check --hidden\n",
 			task.job, task.count, c->m.nparam);
 		return EXIT_USAGE;
 	}
@@ -287,7 +287,7 @@ int train_ps(const struct train_opts *o)
 
 	if (find_part(o, &c.part)) {
 		fprintf(stderr,
-			"trib-train: which part of the samples is ours? --parts N, and --part I below it or a number at the end of TRIB_PS_NAME\n");
+			"trib-train: give --parts N, and --part I below N or a TRIB_PS_NAME that ends in a number\n");
 		return EXIT_USAGE;
 	}
 	status = open_json(&c);

@@ -2,12 +2,11 @@
 /*
  * Errors of the planner, limits of documents, and names in them.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "base/name.h"
 #include "base/text.h"
 #include "doc.h"
 
@@ -36,20 +35,17 @@ int doc_no_memory(const struct json_read *d)
 	return text_fail(d->why, d->size, -ENOMEM, "out of memory");
 }
 
+int doc_job_name(const struct json_read *d, const struct json_at *at, const char *s)
+{
+	char why[NAME_WHY_MAX];
+
+	return name_check(s, why) ? json_read_fail(d, at, "\"%.64s\" %s", s, why) : 0;
+}
+
 int doc_name(const struct json_read *d, const struct json_at *at, const char *s)
 {
-	const char *c;
+	char why[NAME_WHY_MAX];
 
-	if (!*s)
-		return json_read_fail(d, at, "is empty");
-	if (strlen(s) > 63)
-		return json_read_fail(d, at, "\"%.40s...\" has %zu bytes: at most 63", s,
-				      strlen(s));
-	if (*s == '-')
-		return json_read_fail(d, at, "\"%s\" begins with -", s);
-	for (c = s; *c; c++)
-		if (!isgraph((unsigned char)*c) || strchr(":\"'\\?&#%", *c))
-			return json_read_fail(d, at, "\"%s\" holds a blank, or one of :\"'\\?&#%%",
-					      s);
-	return 0;
+	return name_check_word(s, ":\"'\\?&#%", why) ? json_read_fail(d, at, "\"%.64s\" %s", s, why)
+						     : 0;
 }

@@ -16,7 +16,8 @@ int plan_fail(struct plan_error *err, int code, const char *fmt, ...)
 int doc_open(struct json_read *d, const char *name, const char *text, size_t len,
 	     struct plan_error *err);
 
-/* Check that @s, the value at @at, is a name that tribd accepts. */
+/* Check that @s, the value at @at, is a name that tribd accepts: of a job, of a face. */
+int doc_job_name(const struct json_read *d, const struct json_at *at, const char *s);
 int doc_name(const struct json_read *d, const struct json_at *at, const char *s);
 /* Write "out of memory"; returns -ENOMEM. */
 int doc_no_memory(const struct json_read *d);

@@ -208,7 +208,7 @@ static int parse_job(struct job *j, const struct plan_topology *t, const struct 
 	if (!err)
 		err = json_read_string(d, at, v, "name", JSON_NEEDED, &name);
 	if (!err)
-		err = doc_name(d, &JSON_KEY(at, "name"), name);
+		err = doc_job_name(d, &JSON_KEY(at, "name"), name);
 	if (!err)
 		snprintf(j->name, sizeof(j->name), "%s", name);
 	if (!err)

@@ -157,12 +157,15 @@ static int check_job(const struct json_read *d, const struct json_at *at, const 
 {
 	const json_t *list, *v;
 	const struct json_at relays = JSON_KEY(at, "relays");
+	const char *name = NULL;
 	size_t i;
 	int err;
 
 	err = is_object(d, at, job);
 	if (!err)
-		err = want_name(d, at, job, "name");
+		err = json_read_string(d, at, job, "name", JSON_NEEDED, &name);
+	if (!err)
+		err = doc_job_name(d, &JSON_KEY(at, "name"), name);
 	if (!err)
 		err = want_list(d, at, job, "workers", PLAN_NODES_MAX, &list);
 	if (!err)

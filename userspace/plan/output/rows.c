@@ -42,6 +42,7 @@ void rows_free(struct rows *r)
 		json_decref(r->host[i]);
 		json_decref(r->faces[i]);
 	}
+	free(r->way);
 	free(r->host);
 	free(r->faces);
 	free(r);
@@ -95,6 +96,65 @@ const char *rows_face(struct rows *r, int node, const char *peer, const char *de
 	return json_string_value(json_object_get(r->faces[node], key));
 }
 
+static int way_note(struct rows *r, int from, int to)
+{
+	int(*way)[2] = realloc(r->way, sizeof(*way) * (size_t)(r->nways + 1));
+
+	if (!way)
+		return -ENOMEM;
+	r->way = way;
+	way[r->nways][0] = from;
+	way[r->nways++][1] = to;
+	return 0;
+}
+
+/* Give the faces of @node for the neighbour @addr behind @dev the right to forward. */
+static void forward_from(struct rows *r, int node, const char *dev, const char *addr)
+{
+	json_t *f;
+	size_t i;
+
+	json_array_foreach(json_object_get(r->host[node], "faces"), i, f)
+		if (!strcmp(json_string_value(json_object_get(f, "dev")), dev) &&
+		    !strcmp(json_string_value(json_object_get(f, "addr")), addr))
+			json_object_set_new(f, "forward", json_string("yes"));
+}
+
+/*
+ * Let the nodes inside a path pass packets between its neighbours. A switch that is
+ * part of an Ethernet segment has no address: the neighbour is behind it. Nodes that
+ * have no face for the neighbour need none: the kernel routes.
+ */
+static void forward_along(struct rows *r, const int *arcs, int n)
+{
+	const struct plan_topology *t = r->model->t;
+	const struct topo_link *in, *near;
+	int i, k;
+
+	for (i = 0; i + 1 < n; i++) {
+		if (!r->host[arc_to(t, arcs[i])])
+			continue;
+		for (k = i; k && !strcmp(t->link[arcs[k] / 2].addr[arcs[k] & 1], "-");)
+			k--;
+		in = &t->link[arcs[i] / 2];
+		near = &t->link[arcs[k] / 2];
+		forward_from(r, arc_to(t, arcs[i]), in->dev[!(arcs[i] & 1)],
+			     near->addr[arcs[k] & 1]);
+	}
+}
+
+/* Both ways: results come back by the path of contributions. */
+static void give_forward(struct rows *r)
+{
+	int arcs[PATHS_HOPS], i, n, back;
+
+	for (i = 0; i < r->nways; i++)
+		for (back = 0; back < 2; back++) {
+			n = paths_arcs(r->model->paths, r->way[i][back], r->way[i][!back], arcs);
+			forward_along(r, arcs, n);
+		}
+}
+
 int rows_way(struct rows *r, int from, int to, struct way *w)
 {
 	const struct plan_topology *t = r->model->t;
@@ -102,6 +162,8 @@ int rows_way(struct rows *r, int from, int to, struct way *w)
 
 	if (n < 1)
 		return -ENETUNREACH;
+	if (n > 1 && way_note(r, from, to))
+		return -ENOMEM;
 	w->first = &t->link[arcs[0] / 2];
 	w->first_end = arcs[0] & 1;
 	w->last = &t->link[arcs[n - 1] / 2];
@@ -155,6 +217,7 @@ json_t *rows_list(struct rows *r)
 	json_t *out = json_array();
 	int i;
 
+	give_forward(r);
 	for (i = 0; out && i < r->model->t->nnodes; i++) {
 		if (!r->host[i])
 			continue;

@@ -21,6 +21,8 @@
 struct rows {
 	struct model *model;
 	json_t **host, **faces;
+	int (*way)[2];
+	int nways;
 	int count, groups;
 	bool multicast, local;
 	struct plan_error *err;

@@ -44,9 +44,9 @@ struct options {
 struct row {
 	struct nps_file *file;
 	struct nps_disk *disk;
-	struct ps_sums *tree; /* NULL: gradients are asked for */
-	uint64_t told;	      /* when progress was shown last */
-	uint64_t made;	      /* when the last version was */
+	struct ps_sums *tree; /* NULL: the PS collects gradients by Interests */
+	uint64_t told;	      /* time of the last progress line */
+	uint64_t made;	      /* time of the last version */
 };
 
 struct server {
@@ -56,7 +56,7 @@ struct server {
 	struct ndn_socket *link;
 	struct nps *ps;
 	int signals;
-	int trees; /* eventfd: one has something */
+	int trees; /* eventfd: an aggregation job has an outcome */
 	uint64_t report_at;
 	bool stop;
 };
@@ -141,7 +141,7 @@ static int job_read(struct server *s, const char *path)
 	char why[512];
 
 	if (s->nrow == NPS_JOBS_MAX)
-		return usage("--job %s: too many of them", path);
+		return usage("--job %s: more jobs than trib-ps ndn takes", path);
 	if (!nps_file_load(&s->row[s->nrow].file, path, why, sizeof(why))) {
 		s->nrow++;
 		return -1;
@@ -222,8 +222,8 @@ static int segment_choose(struct server *s, struct nps_spec *spec)
 	uint32_t fits = room > 0 ? nps_segment_fitting(spec, (size_t)room) : 0;
 
 	if (!fits || spec->segment > fits) {
-		ps_log("%s: segment: %u bytes, of which %u fit into a packet", spec->title,
-		       spec->segment, fits);
+		ps_log("%s: segment of %u bytes does not fit into a packet: use %u or less",
+		       spec->title, spec->segment, fits);
 		return -EMSGSIZE;
 	}
 	if (!spec->segment)

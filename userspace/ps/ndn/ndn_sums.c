@@ -18,9 +18,9 @@
 /* Outcome of a round, from the thread to the loop. */
 enum outcome {
 	NOTHING = 0,
-	SUM,   /* @sum is that of @version */
-	LOST,  /* a round of @version failed: who knows what others got */
-	NEVER, /* there is no sense in trying again */
+	SUM,   /* @sum belongs to @version */
+	LOST,  /* a round of @version failed, and other ranks may have a sum */
+	NEVER, /* every later try would fail, too */
 };
 
 /**

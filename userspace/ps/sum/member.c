@@ -41,7 +41,8 @@ struct ps_members {
 	struct session root;
 	unsigned int ngroup;
 	uint32_t told;
-	bool kept;
+	uint32_t disk_epoch;
+	uint32_t coming;
 	struct ps_group group[GROUPS];
 };
 
@@ -59,10 +60,46 @@ struct start_packet {
 
 /* --- what the machines put out */
 
+/* Ranks that leave, one by one, shall not cost a write each. */
+#define SAVE_MS 500
+
+static void save_soon(struct ps *ps)
+{
+	if (!ps->save_ms)
+		ps->save_ms = ps->now + SAVE_MS;
+}
+
+static int save_now(struct ps *ps)
+{
+	int err = ps->ops->save(ps->ctx);
+
+	ps->save_ms = err ? ps->now + SAVE_MS : 0;
+	return err;
+}
+
+/*
+ * The state file has an epoch, and who takes part in it, before anybody hears
+ * of it. Relays elsewhere keep sums of each epoch that ran: it must not come
+ * again, not even after a power failure.
+ */
+static int kept(struct ps_members *m, uint32_t epoch)
+{
+	int err;
+
+	if (epoch <= m->disk_epoch)
+		return 0;
+	m->coming = epoch;
+	err = save_now(m->t->ps);
+	m->coming = 0;
+	if (!err)
+		m->disk_epoch = epoch;
+	return err;
+}
+
 static void saved(struct ps_members *m)
 {
 	struct ps_tree *t = m->t;
-	uint32_t epoch = top(m)->epoch;
+	uint32_t epoch = top(m)->epoch, was = m->told;
 	char line[80];
 
 	if (epoch)
@@ -74,9 +111,15 @@ static void saved(struct ps_members *m)
 		m->told = epoch;
 	}
 	/* A waiting rank repeats its JOIN, so it is not saved. */
-	if (epoch || m->kept)
-		t->ps->ops->save(t->ps->ctx);
-	m->kept = epoch != 0;
+	if (epoch || was)
+		save_soon(t->ps);
+}
+
+static int on_keep(struct session *s, uint32_t epoch)
+{
+	struct ps_group *g = s->ctx;
+
+	return kept(g->t->members, epoch);
 }
 
 static void on_save(struct session *s)
@@ -173,6 +216,7 @@ static int on_stuck(struct session *s, uint64_t missing, uint32_t *chunk)
 }
 
 static const struct session_ops group_ops = {
+	.keep = on_keep,
 	.save = on_save,
 	.start = on_start,
 	.abort = on_abort,
@@ -181,6 +225,11 @@ static const struct session_ops group_ops = {
 };
 
 /* --- the root of several groups */
+
+static int root_keep(struct session *s, uint32_t epoch)
+{
+	return kept(s->ctx, epoch);
+}
 
 static void root_save(struct session *s)
 {
@@ -234,6 +283,7 @@ static int root_stuck(struct session *s, uint64_t missing, uint32_t *chunk)
 }
 
 static const struct session_ops root_ops = {
+	.keep = root_keep,
 	.save = root_save,
 	.start = root_start,
 	.abort = root_abort,
@@ -301,8 +351,8 @@ void ps_members_epoch(struct ps_tree *t, uint32_t epoch)
 	for (i = 0; i < m->ngroup; i++)
 		catch_up(&m->group[i].s, epoch);
 	catch_up(&m->root, epoch);
-	m->kept = true;
 	saved(m);
+	save_soon(t->ps);
 }
 
 /* --- time */
@@ -319,6 +369,8 @@ uint32_t ps_tick(struct ps *ps, uint64_t now_ms)
 	unsigned int i, k;
 
 	ps->now = now_ms;
+	if (ps->save_ms && now_ms >= ps->save_ms)
+		save_now(ps);
 	for (i = 0; i < ps->ntree; i++) {
 		m = ps->tree[i]->members;
 		for (k = 0; k < m->ngroup; k++)
@@ -326,6 +378,8 @@ uint32_t ps_tick(struct ps *ps, uint64_t now_ms)
 		if (m->ngroup > 1)
 			wait = sooner(wait, session_tick(&m->root, now_ms));
 	}
+	if (ps->save_ms)
+		wait = sooner(wait, ps->save_ms > now_ms ? (uint32_t)(ps->save_ms - now_ms) : 1);
 	return wait;
 }
 
@@ -373,8 +427,8 @@ void ps_members_keep(const struct ps_tree *t, struct ps_lasting *out)
 	struct ps_members *m = t->members;
 	unsigned int i, r;
 
-	out->epoch = top(m)->epoch;
-	out->last_epoch = top(m)->last_epoch;
+	out->epoch = m->coming ? m->coming : top(m)->epoch;
+	out->last_epoch = m->coming ? m->coming : top(m)->last_epoch;
 	for (i = 0; i < m->ngroup; i++)
 		for (r = 0; r < m->group[i].s.nchild; r++)
 			out->nonce[m->group[i].first + r] = m->group[i].s.child[r].nonce;
@@ -404,7 +458,7 @@ void ps_members_restore(struct ps_tree *t, const struct ps_lasting *in)
 	struct ps_members *m = t->members;
 	unsigned int i;
 
-	m->root.last_epoch = in->last_epoch;
+	m->root.last_epoch = m->disk_epoch = in->last_epoch;
 	for (i = 0; i < m->ngroup; i++) {
 		struct session *s = &m->group[i].s;
 
@@ -417,5 +471,4 @@ void ps_members_restore(struct ps_tree *t, const struct ps_lasting *in)
 	if (in->last_epoch)
 		ps_tree_epoch(t, in->last_epoch);
 	m->told = top(m)->epoch;
-	m->kept = m->told != 0;
 }

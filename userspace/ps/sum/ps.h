@@ -185,7 +185,7 @@ struct ps_ops {
 		   struct ps_place *z);
 	void (*result)(void *ctx, struct ps_tree *t, struct ps_place *z);
 	void (*settle)(void *ctx, struct ps_place *z);
-	void (*save)(void *ctx);
+	int (*save)(void *ctx);
 	void (*log)(void *ctx, const char *line);
 };
 
@@ -201,6 +201,7 @@ struct ps {
 	const struct ps_ops *ops;
 	void *ctx;
 	uint64_t now;
+	uint64_t save_ms;
 	bool everywhere;
 	unsigned int njob;
 	struct ps_job *job[PS_TREES_MAX];

@@ -45,7 +45,7 @@ int ps_state_save(const struct ps *ps, const char *path)
 	for (i = 0; i < ps->ntree; i++)
 		json_array_append_new(trees, tree_pack(ps->tree[i]));
 	doc = json_pack("{s:i s:o}", "version", STATE_VERSION, "trees", trees);
-	err = json_write(AT_FDCWD, path, 0600, doc, false);
+	err = json_write(AT_FDCWD, path, 0600, doc, true);
 	json_decref(doc);
 	return err;
 }

@@ -26,7 +26,7 @@ struct head {
 	char magic[8];
 	uint64_t elements;
 	uint32_t n;
-	uint32_t momentum; /* 1: there is some */
+	uint32_t momentum; /* 1: a momentum follows the values */
 	uint8_t digest[crypto_generichash_BYTES];
 };
 _Static_assert(sizeof(struct head) == 56, "head of a checkpoint");
@@ -59,10 +59,10 @@ static int incarnation_read(const struct nps_disk *d, const char *prefix, uint32
 	       !strcmp(json_string_value(json_object_get(doc, "prefix")), prefix);
 	json_decref(doc);
 	if (n < 1 || n >= UINT32_MAX)
-		return text_fail(why, size, -EPROTO, "incarnation: not what trib-ps wrote");
+		return text_fail(why, size, -EPROTO, "incarnation: the file is damaged");
 	if (!ours)
 		return text_fail(why, size, -EEXIST,
-				 "incarnation: it is of a job of another prefix");
+				 "incarnation: the folder belongs to a job with another prefix");
 	*last = (uint32_t)n;
 	return 0;
 }
@@ -127,7 +127,8 @@ static int model_read(int fd, uint64_t elements, struct nps_model *m, char *why,
 	if (err || memcmp(h.magic, MAGIC, sizeof(h.magic)) || h.momentum > 1)
 		return text_fail(why, size, -EPROTO, "model: not a checkpoint");
 	if (h.elements != elements)
-		return text_fail(why, size, -EPROTO, "model: it has %llu values, the job has %llu",
+		return text_fail(why, size, -EPROTO,
+				 "model: the checkpoint has %llu values, but the job %llu",
 				 (unsigned long long)h.elements, (unsigned long long)elements);
 	/* If the job has no momentum, the file's is read for the digest only. */
 	if (h.momentum && !m->momentum)
@@ -145,7 +146,7 @@ static int model_read(int fd, uint64_t elements, struct nps_model *m, char *why,
 	}
 	free(other);
 	if (err)
-		return text_fail(why, size, err, "model: it is damaged");
+		return text_fail(why, size, err, "model: the checkpoint is damaged");
 	m->n = h.n;
 	return 0;
 }
@@ -164,7 +165,8 @@ static int first_read(const struct nps_file *f, float *to, char *why, size_t siz
 	err = fstat(fd, &st) || (uint64_t)st.st_size != bytes ? -EINVAL
 							      : file_read_full(fd, to, bytes);
 	close(fd);
-	return err ? text_fail(why, size, err, "model.file: %.200s: not %zu bytes", f->from, bytes)
+	return err ? text_fail(why, size, err, "model.file: %.200s: want exactly %zu bytes",
+			       f->from, bytes)
 		   : 0;
 }
 

@@ -95,7 +95,9 @@ static int worker_read(const struct reader *c, const struct json_at *at, const j
 			return err;
 	}
 	if (!s || !*s || strlen(s) > NDN_GPU_MAX)
-		return json_read_fail(&c->r, at, "is not a name of 1 to %d bytes", NDN_GPU_MAX);
+		return json_read_fail(&c->r, at,
+				      "is not a worker's name: want one component of 1 to %d bytes",
+				      NDN_GPU_MAX);
 	w->len = (uint8_t)strlen(s);
 	memcpy(w->name, s, w->len);
 	return 0;
@@ -112,7 +114,7 @@ static int workers_read(const struct reader *c)
 		return json_read_fail(&c->r, NULL, "workers is missing");
 	err = json_read_array(&c->r, &at, list, NPS_WORKERS_MAX);
 	if (!err && !n)
-		err = json_read_fail(&c->r, &at, "has no entries: 1 to %d", NPS_WORKERS_MAX);
+		err = json_read_fail(&c->r, &at, "has no entries: want 1 to %d", NPS_WORKERS_MAX);
 	if (err)
 		return err;
 	c->f->workers = calloc(n, sizeof(*c->f->workers));
@@ -141,13 +143,15 @@ static int model_read(const struct reader *c)
 	if (!m || (s && !strcmp(s, "zero")))
 		return 0;
 	if (!json_is_object(m))
-		return json_read_fail(&c->r, &at, "is neither \"zero\" nor an object");
+		return json_read_fail(&c->r, &at,
+				      "is not \"zero\", nor an object with \"seed\" or \"file\"");
 	err = json_read_object(&c->r, &at, m, known);
 	if (err)
 		return err;
 	if (json_object_get(m, "file")) {
 		if (json_object_size(m) > 1)
-			return json_read_fail(&c->r, &at, "has a file and something else");
+			return json_read_fail(&c->r, &at,
+					      "has \"file\" and another member: want one of them");
 		f->init = NPS_INIT_FILE;
 		return json_read_text(&c->r, &at, m, "file", JSON_NEEDED, f->from, sizeof(f->from));
 	}
@@ -236,10 +240,11 @@ static int numbers_read(const struct reader *c)
 	}
 	if (s->segment % NDN_VALUE_SIZE)
 		return json_read_fail(&c->r, &JSON_KEY(NULL, "segment"),
-				      "%u is not a multiple of 4", s->segment);
+				      "%u is not a multiple of 4, the bytes of a value",
+				      s->segment);
 	if (s->rto_ms > s->lease_ms / 16)
 		return json_read_fail(&c->r, &JSON_KEY(NULL, "rto_ms"),
-				      "%u is more than a sixteenth of lease_ms", s->rto_ms);
+				      "%u is more than lease_ms / 16", s->rto_ms);
 	err = json_read_int(&c->r, NULL, c->r.root, "elements", JSON_NEEDED, 1, NDN_ELEMENTS_MAX,
 			    &elements);
 	if (!err)
@@ -296,7 +301,7 @@ static int keys_check(const struct reader *c)
 	for (i = 0; i < f->spec.nworker; i++)
 		if (!f->workers[i].key)
 			return json_read_fail(&c->r, &JSON_INDEX(&at, i),
-					      "has no key, and the job no worker_key");
+					      "has no key: give it one, or the job a worker_key");
 	return 0;
 }
 

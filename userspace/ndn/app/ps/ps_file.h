@@ -9,7 +9,7 @@
 enum nps_init {
 	NPS_INIT_ZERO = 0,
 	NPS_INIT_SEED = 1, /* uniform in -scale to scale */
-	NPS_INIT_FILE = 2, /* values as in a segment, nothing else */
+	NPS_INIT_FILE = 2, /* the values of a segment, nothing else */
 };
 
 /**

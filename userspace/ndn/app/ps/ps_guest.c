@@ -61,8 +61,8 @@ bool nps_guest_signed(struct nps_guest *g, const struct ndn_data *d)
 
 	g->doubted = ndn_data_verify(d, g->worker->key ? g->worker->key : job->spec.verify);
 	if (g->doubted && !was)
-		nps_job_log(job, "%.*s: wrong signature: has it another key?", g->worker->len,
-			    (const char *)g->worker->name);
+		nps_job_log(job, "%.*s: wrong signature: check that its key is the job's",
+			    g->worker->len, (const char *)g->worker->name);
 	return !g->doubted;
 }
 

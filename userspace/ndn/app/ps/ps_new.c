@@ -107,7 +107,7 @@ static int guests_make(struct nps_job *job, char *why, size_t size)
 	unsigned int i;
 
 	if (!spec->nworker || spec->nworker > NPS_WORKERS_MAX)
-		return text_fail(why, size, -EINVAL, "workers: 1 to %d of them", NPS_WORKERS_MAX);
+		return text_fail(why, size, -EINVAL, "workers: want 1 to %d", NPS_WORKERS_MAX);
 	job->guests = calloc(spec->nworker, sizeof(*job->guests));
 	if (!job->guests)
 		return text_fail(why, size, -ENOMEM, "out of memory");
@@ -120,11 +120,12 @@ static int guests_make(struct nps_job *job, char *why, size_t size)
 		struct ndn_name_buf name;
 
 		if (ndn_job_name(&name, &job->names, NDN_IS_OFFER, &parts))
-			return text_fail(why, size, -EINVAL,
-					 "workers: '%.*s' cannot be a worker's name",
-					 g->worker->len, (const char *)g->worker->name);
+			return text_fail(
+				why, size, -EINVAL,
+				"workers: '%.*s' is not a name of one short component, or is a marker",
+				g->worker->len, (const char *)g->worker->name);
 		if (i && !worker_order(g - 1, g))
-			return text_fail(why, size, -EEXIST, "workers: '%.*s' is there twice",
+			return text_fail(why, size, -EEXIST, "workers: '%.*s' is given twice",
 					 g->worker->len, (const char *)g->worker->name);
 	}
 	return 0;
@@ -140,26 +141,26 @@ static int spec_check(const struct nps *ps, const struct nps_spec *spec, char *w
 	for (i = 0; i < ps->njob; i++) {
 		other = ndn_name_of(&ps->job[i]->names.plain);
 		if (ndn_name_is_equal(&name, &other))
-			return text_fail(why, size, -EEXIST, "prefix: another job has it");
+			return text_fail(why, size, -EEXIST, "prefix: another job has the same");
 	}
 	if (!ndn_content_segments(spec->elements, spec->segment))
 		return text_fail(
 			why, size, -EINVAL,
-			"elements, segment: not 1 to %u segments of at most %u bytes, a multiple of 4",
+			"elements, segment: want 1 to %u segments of at most %u bytes, a multiple of 4",
 			NDN_SEGMENTS_MAX, NDN_SEGMENT_MAX);
 	if (spec->lease_ms < NDN_LEASE_MIN_MS || spec->lease_ms > NDN_LEASE_MAX_MS)
-		return text_fail(why, size, -EINVAL, "lease_ms: not %d to %d", NDN_LEASE_MIN_MS,
+		return text_fail(why, size, -EINVAL, "lease_ms: want %d to %d", NDN_LEASE_MIN_MS,
 				 NDN_LEASE_MAX_MS);
 	if (!spec->rto_ms || spec->rto_ms > spec->lease_ms / 16)
-		return text_fail(why, size, -EINVAL,
-				 "rto_ms: not 1 to a sixteenth of the lease, %u",
+		return text_fail(why, size, -EINVAL, "rto_ms: want 1 to lease_ms / 16, %u",
 				 spec->lease_ms / 16);
 	if (spec->tree_job != NDN_NO_TREE && spec->mode != NDN_MODE_SYNC)
-		return text_fail(why, size, -EINVAL, "tree: only of a synchronous job");
+		return text_fail(why, size, -EINVAL, "tree: needs a synchronous job");
 	if (!spec->versions || !spec->every)
 		return text_fail(why, size, -EINVAL, "versions, every: 0");
 	if (spec->least > spec->nworker)
-		return text_fail(why, size, -EINVAL, "min_workers: more than there are workers");
+		return text_fail(why, size, -EINVAL,
+				 "min_workers: larger than the number of workers");
 	if (!spec->key->has_secret && spec->key->type != TRIB_NDN_SIG_SHA256)
 		return text_fail(why, size, -EINVAL, "key: %s", ndn_err_text(NDN_E_KEY_PUBLIC));
 	return 0;
@@ -235,7 +236,7 @@ int nps_add(struct nps *ps, const struct nps_spec *spec, uint32_t incarnation,
 	job->incarnation = incarnation;
 	err = job_make(job, why, size);
 	if (!err && !is_finite(spec, model))
-		err = text_fail(why, size, -EINVAL, "model: NaN or infinity");
+		err = text_fail(why, size, -EINVAL, "model: contains NaN or infinity");
 	if (err) {
 		job_free(job);
 		return err;

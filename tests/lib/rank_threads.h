@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A job of a few ranks, each a thread of this process, with lib_relay.c's
- * relay: attach, do something, detach.
+ * A job of a few ranks, each a thread of this process, with a relay in another
+ * thread: attach, do some work, detach.
  */
-#ifndef LIB_JOB_H
-#define LIB_JOB_H
+#ifndef RANK_THREADS_H
+#define RANK_THREADS_H
 
-#include "lib_relay.h"
+#include "relay_thread.h"
 #include "trib.h"
 
 #define RANKS 4
@@ -14,9 +14,9 @@
 
 /**
  * struct member - one rank
- * @work: what it does between attaching and detaching.
- * @rc:   first error. @wrong: wrong elements, or other complaints.
- * @took: how long it took to detach, ns.
+ * @work: work between attaching and detaching.
+ * @rc:   first error. @wrong: number of wrong elements and other errors.
+ * @took: duration of detaching, ns.
  */
 struct member {
 	const struct loop_relay *l;
@@ -31,14 +31,14 @@ struct member {
 
 uint64_t now(void);
 void nap(unsigned int ms);
-/* A star that is not started yet. */
+/* Make a star without starting it. */
 struct loop_relay relay(unsigned int world);
-/* Run one thread per rank, and wait for them. */
+/* Run one thread for each rank, and wait for all. */
 void all_ranks(const struct loop_relay *l, struct member *m, void (*work)(struct member *m));
-/* Work: sums of small integers, which floats hold exactly. */
+/* Work: sums of small integers, which are exact as floats. */
 void sum_floats(struct member *m);
 
-/* No rank failed or complained; for use in tests. */
+/* Expect no failure and no error of any rank. */
 #define expect_good(l, m)                                                                          \
 	do {                                                                                       \
 		for (unsigned int i_ = 0; i_ < (l)->world; i_++) {                                 \
@@ -49,4 +49,4 @@ void sum_floats(struct member *m);
 		}                                                                                  \
 	} while (0)
 
-#endif /* LIB_JOB_H */
+#endif /* RANK_THREADS_H */

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A test double of libtrib: the same API for processes of one machine that
- * share the file $TRIB_DOUBLE. It is there to test what is built on the API,
- * above all that a wrong result is noticed, so it can be told to spoil one:
+ * A double of libtrib: the same API for processes of one machine that share the
+ * file $TRIB_DOUBLE. Tests of libtrib's users need it to check that a wrong
+ * result is noticed, so it spoils results on request:
  *
- *	TRIB_DOUBLE_FAULT="KIND RANK CALL ELEMENT"
+ * TRIB_DOUBLE_FAULT="KIND RANK CALL ELEMENT"
  *
- * flip: the lowest bit of the element is flipped on that rank alone.
- * off:  the element is one too large (a float: one ulp times 16), everywhere.
- * lose: that rank's contribution to the element is left out, everywhere.
- * fail: the call fails on that rank, as if rank 0 had died.
+ * flip: flip the lowest bit of the element, on that rank only.
+ * off:  make the element one too large (a float: 16 ulp), on all ranks.
+ * lose: leave that rank's contribution to the element out, on all ranks.
+ * fail: fail the call on that rank, as if rank 0 had died.
  *
- * CALL counts the collectives of the process from 0. Every collective is done
- * when it has been issued.
+ * CALL counts the collectives of the process from 0. Each collective completes
+ * when it is issued.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 #include "trib.h"
 
 #define RANKS_MAX 16
-#define PART 65536 /* elements that are exchanged at a time */
+#define PART 65536 /* elements per exchange */
 
 struct shared {
 	pthread_barrier_t all;
@@ -102,7 +102,8 @@ int trib_attach(struct trib **out, const struct trib_options *opts)
 	if (path && t->rank >= 0 && t->world > t->rank && t->world <= RANKS_MAX)
 		t->s = join(path, t->rank, t->world);
 	if (!t->s) {
-		snprintf(attach_error.text, sizeof(attach_error.text), "no job is named");
+		snprintf(attach_error.text, sizeof(attach_error.text),
+			 "no job: set TRIB_DOUBLE, rank and world");
 		free(t);
 		return -ENOENT;
 	}
@@ -191,8 +192,8 @@ static uint32_t combine(const struct trib *t, size_t i, long elem, enum trib_dty
 }
 
 /*
- * The one exchange behind all collectives: combines @n elements of all ranks
- * and stores elements @from .. @from + @keep at @dst.
+ * The exchange behind all collectives: combine @n elements of all ranks, and
+ * store elements @from .. @from + @keep at @dst.
  */
 static int exchange(struct trib *t, const void *src, void *dst, size_t n, size_t from, size_t keep,
 		    enum trib_dtype dtype, enum trib_op op)
@@ -216,7 +217,7 @@ static int exchange(struct trib *t, const void *src, void *dst, size_t n, size_t
 	return 0;
 }
 
-/* Count the call, fail if told to, and hand out a request that is done. */
+/* Count the call, fail on request, and return a request that is done. */
 static int issue(struct trib *t, struct trib_req **req)
 {
 	*req = calloc(1, sizeof(**req));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A job for lib_sim: a random list of collectives that all workers issue in
- * order, several in flight, waited for in any order, each result compared
- * with an oracle bit by bit.
+ * A random list of collectives for workers of the simulated network: all issue
+ * it in order, several in flight, and wait in any order. Each result is
+ * compared with an oracle, bit by bit.
  */
-#ifndef LIB_SCRIPT_H
-#define LIB_SCRIPT_H
+#ifndef ENGINE_SCRIPT_H
+#define ENGINE_SCRIPT_H
 
-#include "lib_sim.h"
+#include "engine_world.h"
 
 #define SCRIPT_OPS 64
 #define SCRIPT_FLIGHT 6
@@ -25,7 +25,7 @@ enum script_kind {
  * struct script_op - one collective, the same for all ranks
  * @in_place: source and destination overlap as the API allows.
  * @src:  each rank's elements, as 32-bit patterns.
- * @want: what every rank must get (reduce_scatter: all shares).
+ * @want: result of every rank (reduce_scatter: all shares).
  */
 struct script_op {
 	enum script_kind kind;
@@ -55,21 +55,24 @@ struct script_rank {
 struct script {
 	struct sim *sim;
 	unsigned int nops, nval;
-	unsigned int flight; /* collectives in flight, at most */
-	uint64_t think;	     /* ns between two issues, at most */
+	unsigned int flight; /* maximum of collectives in flight */
+	uint64_t think;	     /* maximum of ns between two issues */
 	struct script_op op[SCRIPT_OPS];
 	struct script_rank rank[SIM_WORKERS];
 };
 
-/* @max: elements of a message, at most. */
+/* Fill in a random list; @max: most elements of a message. */
 void script_init(struct script *sc, struct sim *s, unsigned int nops, unsigned int max,
 		 unsigned int nval);
 void script_free(struct script *sc);
-/* Let all workers begin. */
+/* Let all workers start. */
 void script_start(struct script *sc);
-/* For sim_run(): all that are alive have finished, or failed. */
+/* For sim_run(): whether all living workers have finished or failed. */
 bool script_done(struct sim *s);
-/* No wrong element, no error, everything finished? Says what is not. */
+/*
+ * Return: whether all results are right, without error, and all finished.
+ * Prints what is not.
+ */
 bool script_good(struct script *sc);
 
-#endif /* LIB_SCRIPT_H */
+#endif /* ENGINE_SCRIPT_H */

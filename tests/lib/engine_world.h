@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libtrib's engine on an imagined network: workers (real engine, no threads, no
+ * libtrib's engine on a simulated network: workers (real engine, no threads, no
  * sockets), relays (relay_model.c), wires with rate, delay, queue, loss,
- * duplication and reordering, on an imagined clock. Everything follows from
- * the seed.
+ * duplication and reordering, and a simulated clock. A run depends on the seed
+ * only.
  */
-#ifndef LIB_SIM_H
-#define LIB_SIM_H
+#ifndef ENGINE_WORLD_H
+#define ENGINE_WORLD_H
 
 #include "relay_model.h"
 #include "engine/inner.h"
@@ -19,11 +19,11 @@
  * struct sim_wire - one direction of a link
  * @rate:   bits per second; 0 = infinite.
  * @delay:  propagation, ns.
- * @queue:  bytes that wait at most; more is dropped.
+ * @queue:  limit of waiting bytes; more is dropped.
  * @loss, @dup, @late: probability of each, in 1/1000; late: up to 1 ms more.
  * @mark:   queue in bytes from which congestion is marked; 0 = never.
- * @busy:   when what was accepted has left.
- * @dropped: for lack of room; @lost: by chance.
+ * @busy:   time when the last accepted byte has left.
+ * @dropped: packets dropped for lack of room; @lost: dropped at random.
  */
 struct sim_wire {
 	double rate;
@@ -41,9 +41,9 @@ struct sim;
  * struct sim_worker
  * @t:     handle; its place in the tree is @relay, @child.
  * @up, @down: its wires.
- * @app:   called when it may do something: a packet came, or sim_call_at().
+ * @app:   called when a packet came, or at the time of sim_call_at().
  * @dead:  neither sends nor receives.
- * @wake:  when its engine runs again at the latest.
+ * @wake:  latest time of the engine's next run.
  */
 struct sim_worker {
 	struct sim *sim;
@@ -62,7 +62,7 @@ struct sim_relay {
 	unsigned int index;
 	int parent;		  /* relay, or -1 */
 	struct sim_wire up, down; /* to and from the parent */
-	/* Each child: a worker, or (from 64 on) a relay. */
+	/* for each child a worker, or (from 64 on) a relay */
 	unsigned int child[TRIB_CHILDREN_MAX];
 	bool dead;
 };
@@ -77,13 +77,13 @@ struct sim {
 	struct sim_event *heap;
 	unsigned int nheap, room;
 	uint64_t packets;
-	/* Sees every packet on its way; true: it is gone. */
+	/* Called for every packet before it is delivered; true drops it. */
 	bool (*tap)(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t len);
 };
 
 /**
  * struct sim_tcp - a TCP sender (Reno's window, Cubic's factor) on a wire
- * @wire:  that it shares; its acknowledgements have a way of their own.
+ * @wire:  the wire that it shares; acknowledgements use none.
  * @sent, @acked: bytes.
  */
 struct sim_tcp {
@@ -99,28 +99,31 @@ struct sim_tcp {
 struct sim_options {
 	uint64_t seed;
 	unsigned int workers;
-	unsigned int racks; /* 0: star; else workers are spread below so many */
-	unsigned int trees; /* stars side by side; 0 is 1; not with racks */
+	unsigned int racks; /* 0: star; else the most workers below one relay */
+	unsigned int trees; /* number of stars side by side; 0 is 1; not with racks */
 	unsigned int window;
 	unsigned int nval;
 	unsigned int timeout_ms;
-	uint64_t rate;	      /* planned; 0: none */
-	uint16_t fmt;	      /* of floats; 0: integers */
-	struct sim_wire wire; /* of every link, both directions */
+	uint64_t rate;	      /* planned rate; 0: none */
+	uint16_t fmt;	      /* format of float sums; 0: integers */
+	struct sim_wire wire; /* both directions of every link */
 };
 
 void sim_init(struct sim *s, const struct sim_options *o);
 void sim_free(struct sim *s);
 uint64_t sim_rnd(struct sim *s);
-/* Run until @done says so or the time has come. Return: whether it said so. */
+/*
+ * Run until @done returns true or @until has come. Return: the last value of
+ * @done.
+ */
 bool sim_run(struct sim *s, bool (*done)(struct sim *s), uint64_t until);
 /* Call @w->app at that time. */
 void sim_call_at(struct sim_worker *w, uint64_t when);
-/* Wipe relay @i's slots at that time. */
+/* Wipe the slots of relay @i at that time. */
 void sim_wipe_at(struct sim *s, unsigned int i, uint64_t when);
-/* Begin to send as fast as TCP may. */
+/* Start a TCP sender, as fast as TCP may. */
 void sim_tcp_start(struct sim *s, struct sim_tcp *tcp, struct sim_wire *wire);
-/* Deliver bytes to a worker, now: as if the network had. */
+/* Deliver bytes to a worker now, as if they came from the network. */
 void sim_inject(struct sim_worker *w, const void *pkt, size_t len);
 
-#endif /* LIB_SIM_H */
+#endif /* ENGINE_WORLD_H */

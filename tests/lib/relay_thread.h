@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A relay as a thread on the loopback device: relay_model.c behind a UDP
+ * A relay in a thread on the loopback device: relay_model.c behind a UDP
  * socket, with joining, for tests of libtrib with real sockets and threads.
  * Each test program has a network namespace of its own.
  */
-#ifndef LIB_RELAY_H
-#define LIB_RELAY_H
+#ifndef RELAY_THREAD_H
+#define RELAY_THREAD_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -19,12 +19,12 @@
  * struct loop_relay - one star
  * @world:  ranks, which are its children.
  * @window: W, @nval values per chunk, @timeout_ms of the job.
- * @loss:   of what comes and goes, 1/1000.
- * @trains: results leave as trains (UDP_SEGMENT), which arrive as such.
- * @mute:   takes nothing and says nothing.
- * @stale:  says START of an older JOIN, and of an epoch long gone, first.
+ * @loss:   loss in both directions, 1/1000.
+ * @trains: results leave as trains (UDP_SEGMENT), and arrive as such.
+ * @mute:   ignores all packets and sends none.
+ * @stale:  first sends START for an older JOIN, and for an old epoch.
  * @joined: children in the running or next epoch.
- * @left:   LEAVEs seen.
+ * @left:   number of LEAVEs.
  * @results_up: results that came from workers.
  */
 struct loop_relay {
@@ -47,13 +47,13 @@ struct loop_relay {
 	struct loop_train *train;
 };
 
-/* Go to a network namespace of our own; false: not possible here. */
+/* Enter a new network namespace. Return: false if that is not possible here. */
 bool loop_netns(void);
 void loop_start(struct loop_relay *l);
 void loop_stop(struct loop_relay *l);
-/* Ask child @to for @chunk, as if nobody had contributed. */
+/* Send child @to a NEED for @chunk, as if no rank had contributed. */
 void loop_need(struct loop_relay *l, unsigned int to, uint32_t chunk);
-/* The ticket of a rank. */
+/* Write the ticket of a rank. */
 const char *loop_ticket(const struct loop_relay *l, unsigned int rank, char *buf, size_t len);
 
-#endif /* LIB_RELAY_H */
+#endif /* RELAY_THREAD_H */

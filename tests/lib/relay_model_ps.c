@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * trib-ps itself in the place of the relay that lib_sim.c has: what
- * relay_model.h declares, on the pure parts of userspace/ps. A wipe is a
- * restart that has lost everything but the plan.
+ * trib-ps behind relay_model.h, in the place of the simulated network's relay:
+ * the pure parts of userspace/ps. A wipe is a restart with only the plan left.
  */
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib_sim.h"
+#include "engine_world.h"
 #include "ps/sum/ps.h"
 
 #define TREE 1
@@ -51,9 +50,10 @@ static void on_settle(void *ctx, struct ps_place *z)
 	(void)z;
 }
 
-static void on_save(void *ctx)
+static int on_save(void *ctx)
 {
 	(void)ctx;
+	return 0;
 }
 
 static void on_log(void *ctx, const char *line)
@@ -85,7 +85,7 @@ int relay_init(struct relay *r, unsigned int nchild, unsigned int window)
 	j->world = (uint16_t)nchild;
 	j->window = (uint16_t)window;
 	j->nval = TRIB_NVAL_LARGE;
-	j->cookie = 0x1122334455667788; /* as lib_sim.c has it */
+	j->cookie = 0x1122334455667788; /* as engine_world.c has it */
 	j->worker = calloc(nchild, sizeof(*j->worker));
 	for (i = 0; i < nchild; i++)
 		j->worker[i] = group[i] = host(i);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The imagined network; see lib_sim.h. clock_gettime() is wrapped by the
- * linker, so that libtrib lives in imagined time, too.
+ * The simulated network; see engine_world.h. The linker wraps clock_gettime(), so
+ * that libtrib reads the simulated clock, too.
  */
-#include "lib_sim.h"
+#include "engine_world.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static struct sim_event pop(struct sim *s)
 }
 
 /*
- * Room on a wire for a packet. Return: when it arrives, or 0: it was dropped.
+ * Reserve room on a wire for a packet. Return: its arrival time, or 0: dropped.
  */
 static uint64_t offer(struct sim *s, struct sim_wire *w, uint64_t bytes, bool *ce)
 {
@@ -101,7 +101,7 @@ static uint64_t offer(struct sim *s, struct sim_wire *w, uint64_t bytes, bool *c
 	return w->busy + w->delay;
 }
 
-/* One packet onto a wire. */
+/* Send one packet through a wire. */
 static void carry(struct sim *s, struct sim_wire *w, enum what what, unsigned int who, int from,
 		  const void *pkt, size_t len)
 {
@@ -243,7 +243,10 @@ static void tcp_send(struct sim_tcp *c)
 	while (c->on && (double)c->inflight + 1 <= c->cwnd) {
 		when = offer(c->sim, c->wire, TCP_PACKET + 14, &ce);
 		e.what = when ? TCP_ACK : TCP_LOSS;
-		/* A loss shows when what was sent after it is acknowledged. */
+		/*
+		 * A loss shows when a packet that was sent later is
+		 * acknowledged.
+		 */
 		e.when = (when ? when : c->wire->busy) + c->rtt;
 		c->inflight++;
 		c->sent += TCP_PACKET;
@@ -275,7 +278,7 @@ static void handle(struct sim *s, struct sim_event *e)
 {
 	struct sim_worker *w = &s->worker[e->who];
 
-	/* A test may have moved the clock on by itself. */
+	/* A test may have advanced the clock. */
 	if (e->when > s->now)
 		s->now = e->when;
 	switch (e->what) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A relay as a thread; see lib_relay.h. */
-#include "lib_relay.h"
+/* A relay in a thread; see relay_thread.h. */
+#include "relay_thread.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
@@ -154,8 +154,9 @@ static void rx_join(struct loop_relay *l, unsigned int child, const struct trib_
 
 	memcpy(&j, h + 1, sizeof(j));
 	nonce = be64toh(j.nonce);
-	/* Another life of the rank, before word of the last one's end: that is
-	 * of an epoch that is over now.
+	/*
+	 * The rank restarted before its former process's end became known: the
+	 * running epoch is over.
 	 */
 	if (l->joined >> child & 1 && l->nonce[child] != nonce)
 		l->joined = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The engine without a network; see lib_engine.h. */
+/* Doubles around the engine; see engine_double.h. */
 #include <errno.h>
 
-#include "lib_engine.h"
+#include "engine_double.h"
 
-/* --- allocations: the @fail_at-th from now fails; 0: none does */
+/* --- allocations: the @fail_at-th from now fails; 0: none */
 
 static unsigned int fail_at;
 unsigned int allocations;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A job of threads; see lib_job.h. */
-#include "lib_job.h"
+/* A job whose ranks are threads; see rank_threads.h. */
+#include "rank_threads.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -34,7 +34,7 @@ static int join_job(struct member *m)
 		.size = sizeof(o),
 		.job = loop_ticket(m->l, m->rank, ticket, sizeof(ticket)),
 		.join_timeout_ms = 5000,
-		.spin_us = m->rank == 1 ? 100 : 0, /* one that spins */
+		.spin_us = m->rank == 1 ? 100 : 0, /* this one polls before it blocks */
 	};
 
 	return trib_attach(&m->t, &o);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A random list of collectives and its oracle; see lib_script.h. */
-#include "lib_script.h"
+/* A random list of collectives and its oracle; see engine_script.h. */
+#include "engine_script.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void *need(void *p)
 	return p;
 }
 
-/* The sum of floats as the numerics promise it, for one chunk. */
+/* The sum of floats of one chunk, as trib.h promises it. */
 static void want_chunk(const struct script *sc, const struct script_op *op, unsigned int from,
 		       unsigned int n)
 {
@@ -63,7 +63,10 @@ static void want_chunk(const struct script *sc, const struct script_op *op, unsi
 	}
 }
 
-/* Is it a sum of a job of floats? Its elements are such that any order is exact. */
+/*
+ * Return: whether this is a sum in a job of floats. Its elements are chosen so
+ * that any order gives the exact sum.
+ */
 static bool of_floats(const struct sim *s, const struct script_op *op)
 {
 	return trib_fmt_is_float((uint8_t)s->worker[0].t->place.rep.fmt) && op->dtype == TRIB_F32 &&
@@ -84,7 +87,7 @@ static void want_floats(const struct script *sc, const struct script_op *op, uns
 	}
 }
 
-/* Chunks begin anew in each tree's part of the message. */
+/* Each tree's part of the message begins with a new chunk. */
 static void want_fsum(const struct script *sc, const struct script_op *op, unsigned int total)
 {
 	unsigned int trees = sc->sim->worker[0].t->eng.nstream, from, end, n;
@@ -154,7 +157,7 @@ static uint32_t element(struct sim *s, const struct script_op *op, int e)
 
 	if (op->dtype == TRIB_I32 || op->kind == SCRIPT_ALLGATHER || op->kind == SCRIPT_BROADCAST)
 		return r;
-	/* Sums of 16 have 8 bits, as bfloats do. */
+	/* Elements have so few bits that sums of 16 fit the 8 bits of a bf16. */
 	if (of_floats(s, op))
 		return as_bits((float)ldexp((int)(r % 15) - 7, e % 8));
 	if (r % 16 == 0)
@@ -222,7 +225,10 @@ static int issue(struct sim_worker *w, const struct script_op *op, struct script
 	unsigned int world = w->t->eng.world, rank = w->t->eng.rank;
 	unsigned int n = op->count, big = n * world;
 
-	/* Room for a whole message at both ends, so that ends may overlap. */
+	/*
+	 * Extra room of one message before and behind, so that buffers may
+	 * overlap.
+	 */
 	f->base = need(calloc(2 * big + 2, 4));
 	f->src = f->base;
 	f->dst = f->base + big + 1;
