@@ -188,7 +188,7 @@ run_job mixed "" ', "wrong": 1'
 ok guard__is_seen_by_all_ranks grep -q '"wrong".*"rc": 0, "both": true' \
 	"$dir/mixed.w2"
 ok guard__refuses_sums_of_mixed_versions steps mixed 12 1
-ok guard__says_so grep -q 'no sum: ranks gave gradients of different versions' \
+ok guard__says_so grep -q 'no sum: the ranks gave gradients of different versions' \
 	"$dir/mixed.log"
 stop
 
