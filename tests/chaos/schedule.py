@@ -13,15 +13,13 @@ SLACK = 4.0  # seconds that a host is left alone after a fault: its heal takes t
 @dataclass
 class Kind:
     """where: what it strikes. span: shortest and longest duration. weight: how
-    often it comes. left_out: why `make check` leaves it out, until it is mended."""
+    often it comes."""
     what: str
     where: str
     span: tuple = (0.0, 0.0)
     weight: int = 2
-    left_out: str = ''
 
 
-NOT_REATTACHED = 'tribd does not attach again what others detach'
 KINDS = {
     'kill-tribd': Kind('kill -9 tribd; started again', 'tribd', (0.1, 3)),
     'stop-tribd': Kind('SIGSTOP tribd, later SIGCONT', 'tribd', (0.2, 4)),
@@ -39,10 +37,9 @@ KINDS = {
     'stop-ndn-worker': Kind('SIGSTOP an NDN worker, later SIGCONT',
                             'ndn-worker', (0.2, 5)),
     'xdp-off': Kind('`ip link set DEV xdp off`', 'port', (1, 3)),
-    'xdp-detach': Kind('the BPF link of XDP on a port detached', 'port', (1, 3),
-                       left_out=NOT_REATTACHED),
+    'xdp-detach': Kind('the BPF link of XDP on a port detached', 'port', (1, 3)),
     'filter-off': Kind('clsact and its filter removed from a port', 'port',
-                       (1, 3), left_out=NOT_REATTACHED),
+                       (1, 3)),
     'link-down': Kind('a link without carrier', 'port', (0.2, 4)),
     'link-flap': Kind('carrier lost and found five times', 'port', (0.3, 1.5)),
     'device-down': Kind('a device set down; up again with its routes', 'port',
