@@ -190,8 +190,21 @@ static bool refuses_trains(int err)
 
 bool udp_is_passing(int err)
 {
-	return err == ECONNREFUSED || err == EHOSTUNREACH || err == ENETUNREACH ||
-	       err == EHOSTDOWN || err == ENETDOWN;
+	switch (err) {
+	case ECONNREFUSED:
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+	case EHOSTDOWN:
+	case ENETDOWN:
+	case ENONET:
+	case ENOPROTOOPT:
+	case EOPNOTSUPP:
+	case EPROTO:
+	case EACCES:
+	case EMSGSIZE:
+		return true;
+	}
+	return false;
 }
 
 static void control_put(struct msghdr *m, int level, int type, const void *value, size_t len)
@@ -222,7 +235,9 @@ static void count_sent(struct udp_tx *tx, const struct msghdr *m)
 
 static void count_lost(struct udp_tx *tx, size_t packets, int err)
 {
-	if (err == EAGAIN || err == ENOBUFS || (tx->connected && udp_is_passing(err))) {
+	/* EMSGSIZE: more likely it is this packet that is too long, for the device. */
+	if (err == EAGAIN || err == ENOBUFS ||
+	    (tx->connected && udp_is_passing(err) && err != EMSGSIZE)) {
 		tx->full += packets;
 		return;
 	}

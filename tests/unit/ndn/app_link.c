@@ -2,9 +2,15 @@
 /* The link to a forwarder, on the loopback device. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <net/if.h>
+#include <netinet/ip.h>
+#include <netinet/ip_icmp.h>
+#include <netinet/udp.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -154,6 +160,78 @@ static void link__outlives_a_dead_forwarder(void)
 	ndn_socket_close(l);
 }
 
+/* Tell the socket at @port that its packet to @to did not get through. */
+static bool send_icmp(int raw, uint8_t code, in_port_t port, in_port_t to)
+{
+	struct sockaddr_in here = {.sin_family = AF_INET,
+				   .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+	struct {
+		struct icmphdr icmp;
+		struct iphdr ip;
+		struct udphdr udp;
+	} p = {
+		.icmp = {.type = ICMP_DEST_UNREACH, .code = code},
+		.ip = {.version = 4, .ihl = 5, .ttl = 1, .protocol = IPPROTO_UDP},
+		.udp = {.source = port, .dest = to, .len = htons(1400)},
+	};
+	uint32_t sum = 0;
+	uint16_t word;
+
+	p.icmp.un.frag.mtu = htons(1000);
+	p.ip.saddr = p.ip.daddr = here.sin_addr.s_addr;
+	p.ip.tot_len = htons(1420);
+	for (size_t i = 0; i < sizeof(p); i += sizeof(word)) {
+		memcpy(&word, (char *)&p + i, sizeof(word));
+		sum += word;
+	}
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	p.icmp.checksum = (uint16_t)~sum;
+	return sendto(raw, &p, sizeof(p), 0, (void *)&here, sizeof(here)) == sizeof(p);
+}
+
+/* The kernel remembers what ICMP says: stay out of the machine's network. */
+static bool own_network(void)
+{
+	struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+	int fd;
+	bool good;
+
+	if (unshare(CLONE_NEWNET))
+		return false;
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	good = fd >= 0 && !ioctl(fd, SIOCSIFFLAGS, &lo);
+	close(fd);
+	return good;
+}
+
+static void link__outlives_icmp_errors(void)
+{
+	static const uint8_t codes[] = {ICMP_NET_UNREACH,   ICMP_HOST_UNREACH, ICMP_PROT_UNREACH,
+					ICMP_PORT_UNREACH,  ICMP_FRAG_NEEDED,  ICMP_SR_FAILED,
+					ICMP_HOST_ISOLATED, ICMP_HOST_ANO,     ICMP_PKT_FILTERED};
+	char text[60];
+	int raw = socket(AF_INET, SOCK_RAW, IPPROTO_ICMP);
+	int fd = forwarder(false, text, sizeof(text));
+	struct sockaddr_in here, there;
+	socklen_t len = sizeof(here);
+	struct ndn_socket *l;
+
+	expect_eq(open_to(&l, text, "127.0.0.1:0"), 0);
+	getsockname(ndn_socket_fd(l), (void *)&here, &len);
+	getsockname(fd, (void *)&there, &len);
+	for (unsigned int i = 0; i < sizeof(codes); i++) {
+		expect(send_icmp(raw, codes[i], here.sin_port, there.sin_port));
+		if (!expect(ndn_socket_receive(l, take, NULL) >= 0))
+			printf("# code %u\n", codes[i]);
+	}
+	sendto(fd, "yes", 3, 0, (void *)&here, len);
+	expect_eq(receive(l, 1), 1);
+	ndn_socket_close(l);
+	close(fd);
+	close(raw);
+}
+
 static void address__that_is_none_is_refused(void)
 {
 	static const char *const bad[] = {
@@ -198,5 +276,9 @@ int main(void)
 	run(link__outlives_a_dead_forwarder);
 	run(address__that_is_none_is_refused);
 	run(address__ipv6_without_a_port_needs_no_brackets);
+	if (own_network())
+		run(link__outlives_icmp_errors);
+	else
+		tap_skip("link__outlives_icmp_errors", "needs root");
 	return tap_done();
 }
