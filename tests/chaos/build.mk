@@ -4,12 +4,17 @@ $(B)/tests/chaos/rank: $(B)/tests/chaos/rank.o $(B)/userspace/perf/oracle.o $(B)
 	$(CC) $(LDFLAGS_ALL) -o $@ $< $(B)/userspace/perf/oracle.o -L$(B) -ltrib -lm \
 		-Wl,-rpath,'$$ORIGIN/../..'
 
-CHECK_BINS += $(B)/tests/chaos/rank
+# A clock that can be stepped.
+$(B)/tests/chaos/clock.so: $(B)/tests/chaos/clock.o
+	$(CC) $(LDFLAGS_ALL) -shared -o $@ $<
+
+CHECK_BINS += $(B)/tests/chaos/clock.so $(B)/tests/chaos/rank
 CHECK_TESTS += tests/chaos/chaos.t
 
-# make chaos [SEED=n] [MINUTES=m] [FAULT=kind,...] [WITHOUT=kind,...] [RECORD=1]
+# make chaos [SEED=n] [MINUTES=m] [FAULT=kind,...] [WITHOUT=kind,...]
+# make chaos SEEDS=1-50 [RECORD=1] ...: one after the other
 .PHONY: chaos
-chaos: all $(B)/tests/chaos/rank
-	tests/chaos/chaos $(if $(SEED),--seed $(SEED)) \
-		$(if $(MINUTES),--minutes $(MINUTES)) $(if $(FAULT),--fault $(FAULT)) \
-		$(if $(WITHOUT),--without $(WITHOUT)) $(if $(RECORD),--record)
+chaos: all $(B)/tests/chaos/rank $(B)/tests/chaos/clock.so
+	tests/chaos/$(if $(SEEDS),series --seeds $(SEEDS) $(if $(RECORD),--record),chaos) \
+		$(if $(SEED),--seed $(SEED)) $(if $(MINUTES),--minutes $(MINUTES)) \
+		$(if $(FAULT),--fault $(FAULT)) $(if $(WITHOUT),--without $(WITHOUT))

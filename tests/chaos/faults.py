@@ -2,6 +2,8 @@
 """Makes and heals each kind of fault of schedule.py. Healing does what an operator's
 machine does by itself: a supervisor starts a daemon that died, a network manager
 gives a device its addresses back. Only after a reboot somebody applies the plan.
+Each fault shows by a state or counter of the kernel or of a daemon that it struck;
+else it is a mistake of this folder (Blunt).
 """
 import errno
 import json
@@ -15,7 +17,19 @@ from tribd import BPFTOOL
 
 UP = 60  # seconds that a starting tribd may take on a busy machine
 REATTACH = 8  # seconds in which tribd must attach again what others detach
-MTU = '1500'
+MTU = 1500
+SOON = 5  # seconds in which the effect of a fault must be seen
+DAY = 86400
+
+
+class Blunt(Exception):
+    """A fault without effect."""
+
+
+def effect(there, text):
+    """Waits until there() is true."""
+    if not until(SOON, there):
+        raise Blunt(text)
 
 
 class Striker:
@@ -58,10 +72,13 @@ class Striker:
     # --- processes
 
     def kill(self, p):
-        p.end()
+        if not p.end():
+            raise Blunt('%s of %s lives' % (p.name, p.host))
 
     def stop(self, p):
         p.stop()
+        # An NDN worker may have given up; it is started again, and not stopped.
+        effect(lambda: p.state() in 'TZ', '%s of %s runs' % (p.name, p.host))
 
     def restart(self, p):
         if not p.end(signal.SIGTERM):
@@ -86,97 +103,141 @@ class Striker:
                             ok=False)
         return json.loads(out)[0] if out.startswith('[') else {}
 
-    def attached(self, host, dev, before):
-        def there():
-            return bool(self.link(host, dev).get('xdp')) >= bool(before[0]) and \
-                ('bpf' in self.filters(host, dev)) >= before[1]
-        if not until(REATTACH, there):
+    def is_up(self, host, dev, flag='LOWER_UP'):
+        return flag in self.link(host, dev).get('flags', ())
+
+    def programs(self, host, dev):
+        """Which ones the port has: (XDP, clsact)."""
+        filters = self.world.on(host, 'tc', 'filter', 'show', 'dev', dev,
+                                'ingress', ok=False)
+        return bool(self.link(host, dev).get('xdp')), 'bpf' in filters
+
+    def attached(self, host, dev):
+        if not until(REATTACH, lambda: self.programs(host, dev) == (True, True)):
             raise Failed('%s %s: after %d s its programs are not back' %
                          (host, dev, REATTACH))
 
-    def filters(self, host, dev):
-        return self.world.on(host, 'tc', 'filter', 'show', 'dev', dev,
-                             'ingress', ok=False)
+    def reattached(self, host, dev):
+        """How often tribd has put something back."""
+        out = self.world.trib(host, '-j', 'face', 'show', ok=False)
+        faces = json.loads(out) if out.startswith('[') else []
+        return max((f.get('reattached', 0) for f in faces if f.get('ifname') == dev),
+                   default=0)
 
-    def note(self, fault):
-        """Notes which programs the port has."""
+    def whole(self, fault):
+        """The port, which has its programs now."""
         host, dev = self.port(fault)
-        fault.before = (self.link(host, dev).get('xdp'),
-                        'bpf' in self.filters(host, dev))
+        if self.programs(host, dev) != (True, True):
+            raise Blunt('%s %s has no programs to take off' % (host, dev))
+        fault.before = self.reattached(host, dev)
         return host, dev
 
     def xdp_off(self, fault):
-        host, dev = self.note(fault)
-        self.world.on(host, 'ip', 'link', 'set', dev, 'xdp', 'off', ok=False)
+        host, dev = self.whole(fault)
+        said = self.world.on(host, 'ip', 'link', 'set', dev, 'xdp', 'off', ok=False)
+        if 'BPF XDP link' not in said:
+            raise Blunt('xdp off is not refused: ' + said)
 
     def xdp_detach(self, fault):
-        host, dev = self.note(fault)
-        index = self.link(host, dev)['ifindex']
+        host, dev = self.whole(fault)
         # Pinned links are in the instance's folder by the index of the device.
-        pin = '/sys/fs/bpf/trib/%s/link-%d' % (self.world.instance(host), index)
-        if os.path.exists(pin):
-            run(BPFTOOL, 'link', 'detach', 'pinned', pin, ok=False)
+        run(BPFTOOL, 'link', 'detach', 'pinned', '/sys/fs/bpf/trib/%s/link-%d' % (
+            self.world.instance(host), self.link(host, dev)['ifindex']))
 
     def filter_off(self, fault):
-        host, dev = self.note(fault)
-        self.world.on(host, 'tc', 'qdisc', 'del', 'dev', dev, 'clsact',
-                      ok=False)
+        host, dev = self.whole(fault)
+        self.world.on(host, 'tc', 'qdisc', 'del', 'dev', dev, 'clsact')
 
-    def back(self, fault):
-        self.attached(*self.port(fault), fault.before)
+    def heal_xdp_off(self, fault):
+        self.attached(*self.port(fault))
 
-    heal_xdp_off = heal_xdp_detach = heal_filter_off = back
+    def put_back(self, fault):
+        host, dev = self.port(fault)
+        self.attached(host, dev)
+        if self.reattached(host, dev) <= fault.before:
+            raise Failed('%s %s: tribd has put nothing back' % (host, dev))
+
+    heal_xdp_detach = heal_filter_off = put_back
+
+    def carrier(self, host, dev, on):
+        self.world.wires.carrier(host, dev, on)
+        effect(lambda: self.is_up(host, dev) == on, '%s %s: carrier stays' % (host, dev))
 
     def link_down(self, fault):
-        self.world.wires.carrier(*self.port(fault), False)
+        self.carrier(*self.port(fault), False)
 
     def heal_link_down(self, fault):
-        self.world.wires.carrier(*self.port(fault), True)
+        self.carrier(*self.port(fault), True)
 
     def link_flap(self, fault):
         for _ in range(5):
-            self.world.wires.carrier(*self.port(fault), False)
+            self.carrier(*self.port(fault), False)
             time.sleep(fault.span / 10)
-            self.world.wires.carrier(*self.port(fault), True)
+            self.carrier(*self.port(fault), True)
             time.sleep(fault.span / 10)
 
     def device_down(self, fault):
         host, dev = self.port(fault)
         self.world.on(host, 'ip', 'link', 'set', dev, 'down')
+        effect(lambda: not self.is_up(host, dev, 'UP'), '%s %s is up' % (host, dev))
 
     def heal_device_down(self, fault):
         self.world.wires.addresses(fault.host)
 
     def device_new(self, fault):
-        self.note(fault)
+        fault.before = self.link(*self.port(fault))['ifindex']
         self.world.wires.remove(*self.port(fault))
 
     def heal_device_new(self, fault):
-        self.world.wires.make(*self.port(fault))
-        self.back(fault)
-
-    def mtu(self, fault, mtu='1000'):
         host, dev = self.port(fault)
-        self.world.on(host, 'ip', 'link', 'set', dev, 'mtu', mtu)
+        self.world.wires.make(host, dev)
+        if self.link(host, dev)['ifindex'] == fault.before:
+            raise Blunt('%s %s is the same device' % (host, dev))
+        self.attached(host, dev)
+
+    def mtu(self, fault, mtu=1000):
+        host, dev = self.port(fault)
+        self.world.on(host, 'ip', 'link', 'set', dev, 'mtu', str(mtu))
+        effect(lambda: self.link(host, dev)['mtu'] == mtu, 'the MTU stays')
 
     def heal_mtu(self, fault):
         self.mtu(fault, MTU)
 
-    def loss(self, _):
-        self.world.wires.spoil(0.05, 0.02, 0.02)
+    def loss(self, fault):
+        fault.before = self.world.wires.spoil(0.05, 0.02, 0.02)
 
-    def heal_loss(self, _):
-        self.world.wires.spoil(0, 0, 0)
+    def heal_loss(self, fault):
+        after = self.world.wires.spoil(0, 0, 0)
+        packets, *spoilt = (b - a for a, b in zip(fault.before, after))
+        if packets > 10000 and not all(spoilt):
+            raise Blunt('of %d packets %d lost, %d doubled, %d late' %
+                        (packets, *spoilt))
+
+    # --- clocks
+
+    def clock_step(self, fault, seconds=DAY):
+        for p in self.world.processes(fault.host):
+            if not p.stepped():
+                raise Blunt('%s of %s does not have the clock' % (p.name, p.host))
+        self.world.clock(fault.host, seconds)
+        seen = int(self.world.on(fault.host, 'date', '+%s', env=self.world.env()))
+        if abs(seen - time.time() - seconds) > SOON:
+            raise Blunt('the clock of %s is ahead by %d s' % (
+                fault.host, seen - time.time()))
+
+    def heal_clock_step(self, fault):
+        self.clock_step(fault, -DAY)
 
     # --- maps
 
     def tree_wipe(self, fault):
         host = fault.target
+        # A plan that is being applied may leave no tree, or remove one meanwhile.
         out = self.world.trib(host, '-j', 'tree', 'show', ok=False)
-        if not out.startswith('['):
-            return
-        for t in json.loads(out):
-            self.world.trib(host, 'tree', 'wipe', str(t['id']), ok=False)
+        for t in json.loads(out) if out.startswith('[') else []:
+            said = self.world.trib(host, 'tree', 'wipe', str(t['id']), ok=False)
+            if said and 'no tree' not in said:
+                raise Blunt('tree wipe %d: %s' % (t['id'], said))
 
     def pool_wipe(self, fault):
         for _ in range(5):
@@ -199,6 +260,8 @@ class Striker:
             except OSError as e:
                 if e.errno != errno.ENOSPC:
                     raise
+        if os.statvfs(path).f_bavail:
+            raise Blunt('%s has room' % path)
 
     def heal_disk_full(self, fault):
         os.unlink(self.disk(fault.target) + '/ballast')
@@ -214,6 +277,8 @@ class Striker:
         for h, dev in w.ports:
             if h == host:
                 w.on(host, 'ip', 'link', 'set', dev, 'down')
+        if os.path.exists('/sys/fs/bpf/trib/' + w.instance(host)):
+            raise Blunt('the pins of %s stay' % host)
 
     def heal_reboot(self, fault):
         host, w = fault.target, self.world

@@ -151,7 +151,9 @@ def judge_error(who, line, judge):
         named &= 'relay' in text or \
             line['rank'] >= 0 and str(line['rank']) in text
     elif code == 'relay':
-        named &= 'relay' in text or 'PS' in text
+        # It does not answer; or all wait for the rank that it does not reach.
+        named &= 'relay' in text or 'PS' in text or \
+            line['rank'] >= 0 and 'rank %d ' % line['rank'] in text
     elif code in ('none', 'non-finite'):
         named = False
     if not named:

@@ -53,14 +53,19 @@ class Wires:
             return socket.if_nametoindex(end)
 
     def spoil(self, *chances):
-        """Loss, duplication, reordering on all wires, as fractions of 1."""
+        """Loss, duplication, reordering on all wires, as fractions of 1. Returns
+        how many packets there were so far: all, lost, doubled, late."""
         fd = bpf_get('/sys/fs/bpf/trib-fabric-' + self.world.name)
+        seen = []
         for i in self.index.values():
             row = bpf_lookup(fd, i, ROW)
+            packets, _, *spoilt = struct.unpack_from('=5Q', row, 16)
+            seen.append((packets, *spoilt))
             struct.pack_into('=III', row, 4,
                              *(int(x * 2 ** 32) for x in chances))
             bpf_update(fd, i, row)
         os.close(fd)
+        return [sum(x) for x in zip(*seen)]
 
     def carrier(self, host, dev, on):
         self.world.on('wires', 'ip', 'link', 'set', self.ends[host, dev],

@@ -9,11 +9,13 @@ The driver ends only processes that it or its fabric started, by their numbers.
 All hosts run tribd; r0, r1 and r2 forward NDN, too. Each wire leads through the
 namespace of the wires (scripts/wire), whose ends lose packets when told to.
 """
+import glob
 import json
 import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -29,6 +31,7 @@ TIMEOUT = 2000  # ms: of the jobs
 JOIN_TIMEOUT = 8000  # ms
 LEASE = 3000  # ms: of NDN subscriptions
 DISK = '128k'  # of each daemon's state
+CLOCK = BUILD + '/tests/chaos/clock.so'  # clock.c
 WORKERS = ('w0', 'w1', 'w2', 'w3')
 
 class Failed(Exception):
@@ -61,7 +64,7 @@ class Daemon:
                 ['nsenter', '--net=/run/netns/' + self.world.ns(self.host),
                  *self.argv], stdout=log, stderr=log,
                 stdin=subprocess.DEVNULL, start_new_session=True,
-                env={**os.environ, **(self.env or {})})
+                env={**self.world.env(), **(self.env or {})})
         self.pid = self.proc.pid
         if self.file:
             with open(self.file, 'w') as f:
@@ -90,6 +93,22 @@ class Daemon:
         signal_of(self.pid, signal.SIGCONT)
         self.stopped = False
 
+    def state(self):
+        """One letter, as ps shows it; Z: it is gone."""
+        try:
+            with open('/proc/%d/stat' % self.pid) as f:
+                return f.read().rsplit(')', 1)[1].split()[0]
+        except OSError:
+            return 'Z'
+
+    def stepped(self):
+        """Is its clock ours?"""
+        try:
+            with open('/proc/%d/maps' % self.pid) as f:
+                return CLOCK in f.read() or not self.runs()
+        except OSError:
+            return True
+
     def last_words(self, lines=4):
         with open(self.log, errors='replace') as f:
             return ' | '.join(f.read().splitlines()[-lines:])
@@ -110,9 +129,10 @@ class Daemon:
 
 
 class World:
-    """hosts, ports [(host, device)], jobs, workers: what faults may strike."""
+    """hosts, relays, ports [(host, device)], jobs, workers: what faults may strike."""
     workers, jobs = WORKERS, ('trees', 'pools')
-    hosts = ('r0', 'r1', 'r2', 'ps', *WORKERS)
+    relays = ('r0', 'r1', 'r2')
+    hosts = (*relays, 'ps', *WORKERS)
     ports = (*(('r0', 'p%d' % i) for i in range(3)),
              *((r, d) for r in ('r1', 'r2') for d in ('up0', 'p0', 'p1')),
              *((h, 'eth0') for h in ('ps', *WORKERS)))
@@ -121,7 +141,9 @@ class World:
         self.name = 'chaos%d' % os.getpid()
         self.state = '/run/trib-fabric/' + self.name
         self.scratch = tempfile.mkdtemp(prefix='trib-chaos-')
-        self.daemons, self.mounts, self.inodes = {}, [], set()
+        self.clocks = self.scratch + '/clocks'
+        os.mkdir(self.clocks)
+        self.daemons, self.mounts, self.namespaces = {}, [], []
         self.litter = []  # files in folders that down() found not empty
         self.refusal = ''
         self.ps_jobs, self.pin = None, '/sys/fs/bpf/' + self.name + '-wire'
@@ -132,8 +154,24 @@ class World:
     def instance(self, host):
         return self.ns(host)
 
+    def env(self):
+        """Of programs whose clocks can be stepped."""
+        return {**os.environ, 'LD_PRELOAD': CLOCK, 'TRIB_CHAOS_CLOCK': self.clocks}
+
+    def clock(self, host, seconds):
+        """Steps the host's clock to so far ahead of the machine's."""
+        with open('%s/%d' % (self.clocks, os.stat(
+                '/run/netns/' + self.ns(host)).st_ino), 'r+b') as f:
+            f.write(struct.pack('=q', seconds))
+
+    def asked(self):
+        """How often programs asked for the clock that can be stepped."""
+        return sum(struct.unpack('=qQ', open(f, 'rb').read())[1]
+                   for f in glob.glob(self.clocks + '/*'))
+
     def fabric(self, *argv, **more):
-        return run(TOP + '/scripts/fabric', '-n', self.name, *argv, **more)
+        return run(TOP + '/scripts/fabric', '-n', self.name, *argv,
+                   env=self.env(), **more)
 
     def on(self, host, *argv, **more):
         """The output of a command on a host."""
@@ -157,8 +195,6 @@ class World:
         # Faults that hardly ever come: wires are made for those to come.
         self.fabric('up', 'two-tier', '2,2,0', '--ndn', '--slots', '2048',
                     '--loss', '0.001', '--dup', '0.001', '--reorder', '0.001')
-        self.inodes = {os.stat('/run/netns/' + self.ns(h)).st_ino
-                       for h in [*self.hosts, 'wires']}
         self.wires = Wires(self, self.state + '/fabric')
         self.wires.spoil(0, 0, 0)
         self.ps_jobs = '/run/trib/ps/net-%d' % os.stat(
@@ -238,6 +274,9 @@ class World:
 
     def down(self):
         """Ends everything, whatever state it is in."""
+        # Held until left() has looked: a later namespace may get the same number.
+        self.namespaces = [os.open(f, os.O_RDONLY) for h in [*self.hosts, 'wires']
+                           for f in ['/run/netns/' + self.ns(h)] if os.path.exists(f)]
         for d in self.daemons.values():
             d.cont()
         for d in self.daemons.values():
@@ -275,11 +314,14 @@ class World:
         with open('/proc/mounts') as f:
             out += ['mount ' + x.split()[1] for x in f
                     if x.split()[0] == self.name]
+        inodes = {os.fstat(fd).st_ino for fd in self.namespaces}
         for pid in filter(str.isdigit, os.listdir('/proc')):
             try:
-                if os.stat('/proc/%s/ns/net' % pid).st_ino in self.inodes:
+                if os.stat('/proc/%s/ns/net' % pid).st_ino in inodes:
                     with open('/proc/%s/comm' % pid) as f:
                         out.append('process %s %s' % (pid, f.read().strip()))
             except OSError:
                 pass
+        while self.namespaces:
+            os.close(self.namespaces.pop())
         return out
