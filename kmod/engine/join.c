@@ -5,7 +5,8 @@
  * JOIN is padded to the size of a full data packet and must not be fragmented, so
  * joining fails on a path whose MTU is too small. The size comes from the place,
  * or from the first START: then JOIN is sent again in that size, and only its
- * answer counts.
+ * answer counts. The sockets ignore what the kernel remembers of the path's MTU:
+ * it would refuse large packets until ten minutes after the path is mended.
  */
 #include "inner.h"
 
@@ -36,6 +37,13 @@ int trib_session_send(struct trib_stream *s, uint8_t type, uint16_t nval)
 	return s->eng->ops->send(s->eng, s, &iov, 1, len);
 }
 
+/* Bytes of a JOIN with its IP header. */
+static unsigned int join_bytes(const struct trib_stream *s)
+{
+	return s->overhead - 14 + (unsigned int)sizeof(struct trib_hdr) + 8u * s->bmwords +
+	       trib_payload_len(s->join_nval);
+}
+
 static void send_join(struct trib_stream *s)
 {
 	struct trib_engine *eng = s->eng;
@@ -45,9 +53,7 @@ static void send_join(struct trib_stream *s)
 		trib_die_rank(
 			eng, TRIB_SOCK_ERR_SYSTEM, rc, -1,
 			"the path to the %s of tree %u does not take packets of %u bytes: check the MTU",
-			trib_peer(s), s->tree,
-			s->overhead - 14 + (unsigned int)sizeof(struct trib_hdr) + 8u * s->bmwords +
-				trib_payload_len(s->join_nval));
+			trib_peer(s), s->tree, join_bytes(s));
 }
 
 static void run(struct trib_stream *s, const struct trib_start *st)
@@ -98,7 +104,8 @@ void trib_join_rx(struct trib_stream *s, const struct trib_rx *rx)
 		s->eng->count.bad_packets++;
 		return;
 	}
-	s->heard = true;
+	if (rx->len > s->heard)
+		s->heard = rx->len;
 	s->join_seen = be64toh(st.seen);
 	s->nchild = be16toh(st.nchild);
 	for (i = 0; i < s->nchild; i++)
@@ -136,9 +143,17 @@ static void give_up(struct trib_engine *eng)
 		i++;
 	s = eng->stream[i];
 	if (!s->heard) {
-		trib_die_rank(eng, TRIB_SOCK_ERR_RELAY, -ETIMEDOUT, -1,
-			      "no answer from the %s of tree %u within %llu ms", trib_peer(s),
-			      s->tree, ms);
+		trib_die_rank(
+			eng, TRIB_SOCK_ERR_RELAY, -ETIMEDOUT, -1,
+			"no answer from the %s of tree %u to packets of %u bytes within %llu ms",
+			trib_peer(s), s->tree, join_bytes(s), ms);
+		return;
+	}
+	if (s->heard < trib_payload_len(s->join_nval)) {
+		trib_die_rank(
+			eng, TRIB_SOCK_ERR_SYSTEM, -EMSGSIZE, -1,
+			"the %s of tree %u answers short packets, but none of %u bytes within %llu ms: check the MTU of all links on the path",
+			trib_peer(s), s->tree, join_bytes(s), ms);
 		return;
 	}
 	for (j = 0; j < s->nchild; j++) {

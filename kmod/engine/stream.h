@@ -244,7 +244,7 @@ struct trib_hop {
  * @asked:  newest chunk + 1 that a NEED named before we sent it; 0: none.
  * @lacks_ns: when a rank last showed that it lacks a result which we have.
  * @life:   one for each rank.
- * @heard:  the relay answered a JOIN.
+ * @heard:  bytes of values of the longest answer to a JOIN; 0: no answer.
  * @join_seen: children that had joined by the newest START(WAIT).
  * @join_nval: number of values that JOIN is padded to.
  *
@@ -298,7 +298,7 @@ struct trib_stream {
 	uint64_t lacks_ns;
 	struct trib_life *life;
 
-	bool heard;
+	uint32_t heard;
 	uint64_t join_seen;
 	uint16_t join_nval;
 

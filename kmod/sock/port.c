@@ -37,12 +37,12 @@ static void set_options(struct trib_port *p)
 {
 	if (p->v6) {
 		set_int(p->sock, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-		set_int(p->sock, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO);
+		set_int(p->sock, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
 		set_int(p->sock, IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0);
 		/* Relays send UDP without checksum. */
 		set_int(p->sock, IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
 	} else {
-		set_int(p->sock, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
+		set_int(p->sock, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
 		set_int(p->sock, IPPROTO_IP, IP_MULTICAST_ALL, 0);
 	}
 	set_int(p->sock, IPPROTO_UDP, UDP_GRO, 1);

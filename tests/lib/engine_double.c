@@ -120,13 +120,13 @@ struct trib_hdr header(unsigned int type, unsigned int tree)
 	};
 }
 
-void hear(struct trib_engine *eng, unsigned int tree, unsigned int state, uint64_t nonce,
-	  unsigned int window)
+static void hear_start(struct trib_engine *eng, unsigned int tree, unsigned int state,
+		       uint64_t nonce, unsigned int window, unsigned int room)
 {
 	struct {
 		struct trib_hdr h;
 		struct trib_start st;
-		uint8_t pad[192 - sizeof(struct trib_start)];
+		uint8_t pad[NVAL * 4 - sizeof(struct trib_start)];
 	} p = {
 		.h = header(TRIB_T_START, tree),
 		.st =
@@ -144,10 +144,21 @@ void hear(struct trib_engine *eng, unsigned int tree, unsigned int state, uint64
 	};
 	unsigned int i;
 
-	p.h.nval = htobe16(48);
+	p.h.nval = htobe16((uint16_t)room);
 	for (i = 0; i < WORLD; i++)
 		p.st.child_rank[i] = htobe16((uint16_t)i);
-	trib_packet_rx(eng, &p, sizeof(p), false);
+	trib_packet_rx(eng, &p, (unsigned int)sizeof(p.h) + trib_payload_len(room), false);
+}
+
+void hear(struct trib_engine *eng, unsigned int tree, unsigned int state, uint64_t nonce,
+	  unsigned int window)
+{
+	hear_start(eng, tree, state, nonce, window, NVAL);
+}
+
+void hear_short(struct trib_engine *eng, unsigned int tree, unsigned int state, unsigned int room)
+{
+	hear_start(eng, tree, state, NONCE, 4, room);
 }
 
 void engine_begin(struct trib_engine *eng, const struct trib_attach_rep *rep)

@@ -46,7 +46,8 @@ int engine_init(struct trib_engine *eng, const struct trib_attach_rep *rep);
 void engine_begin(struct trib_engine *eng, const struct trib_attach_rep *rep);
 /* Deliver a packet of tree @tree to it. */
 struct trib_hdr header(unsigned int type, unsigned int tree);
-/* Deliver START of tree @tree, padded to 48 values. */
+/* Deliver START of tree @tree, as long as a JOIN of @room values, or of NVAL. */
+void hear_short(struct trib_engine *eng, unsigned int tree, unsigned int state, unsigned int room);
 void hear(struct trib_engine *eng, unsigned int tree, unsigned int state, uint64_t nonce,
 	  unsigned int window);
 

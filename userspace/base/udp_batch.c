@@ -40,7 +40,7 @@ void udp_set_options(int fd, int family, const struct udp_options *o)
 {
 	if (family == AF_INET6) {
 		set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, o->v6only);
-		set_int(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO);
+		set_int(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
 		/* Relays change packets and leave the checksum out. */
 		set_int(fd, IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
 	}
@@ -50,7 +50,7 @@ void udp_set_options(int fd, int family, const struct udp_options *o)
 	}
 	/* An IPv6 socket may speak IPv4, too. */
 	if (family == AF_INET || !o->v6only) {
-		set_int(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
+		set_int(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
 		if (o->ecn) {
 			set_int(fd, IPPROTO_IP, IP_TOS, ECN_ECT0);
 			set_int(fd, IPPROTO_IP, IP_RECVTOS, 1);

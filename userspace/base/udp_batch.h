@@ -44,8 +44,10 @@ struct udp_options {
 };
 
 /*
- * Set options, and that packets are never fragmented. An option that the kernel
- * lacks costs speed or a counter, so its failure is ignored.
+ * Set options, and that packets are never fragmented, whatever path MTU the kernel
+ * has learned: it would refuse large packets until ten minutes after the path is
+ * mended. An option that the kernel lacks costs speed or a counter, so its failure
+ * is ignored.
  */
 void udp_set_options(int fd, int family, const struct udp_options *o);
 /* Set the receive buffer, beyond the system's limit where that is allowed. */

@@ -259,6 +259,23 @@ def too_long():
             'does not take packets of 1484 bytes')
 
 
+def narrow_for_a_while():
+    """A router's link takes only short packets for a while. The kernels of the ranks'
+    hosts remember its ICMP errors for ten minutes."""
+    a.ip('link', 'set', 'vp', 'mtu', '1400')
+    os.environ['TRIB_JOIN_TIMEOUT_MS'] = '2000'
+    train.start('-b', '64k', '-e', '64k', '-n', '5')
+    del os.environ['TRIB_JOIN_TIMEOUT_MS']
+    text = train.wait(20)[1]
+    a.ip('link', 'set', 'vp', 'mtu', '1500')
+    tap.has('narrow__ranks_say_which_packets_get_no_answer', text,
+            'answers short packets, but none of 1484 bytes')
+    for ns in w0, w1:
+        route = ns.run('ip', 'route', 'get', PS)
+        tap.ok('narrow__kernels_remember', 'mtu 1400' in route, route)
+    train.sums('wide_again', '-b', '4', '-e', '64k', '-f', '16', '-n', '5')
+
+
 network()
 train = Job('train', 1, [w0, w1], 7418)
 bare = Job('bare', 2, [w0, w0, w1], 7500, nval=336)
@@ -281,6 +298,7 @@ try:
     held()
     removed()
     too_long()
+    narrow_for_a_while()
     train.sums('after_all', '-b', '64k', '-e', '64k', '-n', '5')
 except Exception as e:  # noqa: BLE001 all else would hide what was said
     tap.ok('attach_shared__no_exception', False, repr(e))

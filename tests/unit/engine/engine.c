@@ -61,6 +61,27 @@ static void join__times_out_and_names_missing_ranks(void)
 	trib_engine_free(&eng);
 }
 
+/* Large packets are lost where small ones pass. */
+static void join__times_out_and_names_the_mtu(void)
+{
+	struct trib_attach_rep rep = place(1);
+	struct trib_engine eng;
+
+	rep.nval = 48;
+	expect_eq(engine_init(&eng, &rep), 0);
+	trib_join_start(&eng, NONCE);
+	expect_eq(trib_join_turn(&eng), 0);
+	hear_short(&eng, 40, TRIB_START_WAIT, 48);
+	expect_eq(be16toh(note.last.nval), NVAL);
+	eng.now += TRIB_SEC;
+	expect_eq(trib_join_turn(&eng), -EMSGSIZE);
+	expect_eq(eng.error.code, TRIB_SOCK_ERR_SYSTEM);
+	expect(strstr(eng.error.text, "relay of tree 40 answers short packets, but none of ") !=
+	       NULL);
+	expect(strstr(eng.error.text, "check the MTU") != NULL);
+	trib_engine_free(&eng);
+}
+
 static void join__refuses_impossible_windows(void)
 {
 	static const unsigned int windows[] = {0, 3, 5, 32768};
@@ -246,6 +267,7 @@ int main(void)
 {
 	run(join__repeats_until_all_trees_run);
 	run(join__times_out_and_names_missing_ranks);
+	run(join__times_out_and_names_the_mtu);
 	run(join__refuses_impossible_windows);
 	run(place__of_impossible_size_is_refused);
 	run(packet__of_another_job_is_counted_and_ignored);
