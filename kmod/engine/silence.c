@@ -121,12 +121,12 @@ static void give_up_on(struct trib_stream *s, unsigned int rank)
 		      (unsigned long long)(eng->timeout_ns / TRIB_MS));
 }
 
-/* All ranks have sent the chunk, but there is no sum. */
+/* All ranks have sent the chunk, but there is no sum: relays drop what does not fit. */
 static void disagree(struct trib_stream *s)
 {
 	trib_die_rank(
 		s->eng, TRIB_SOCK_ERR_ARGUMENT, -EPROTO, -1,
-		"all ranks have sent chunk %llu of tree %u and get no sum: do they all issue the same collectives?",
+		"all ranks have sent chunk %llu of tree %u and get no sum: do they all issue the same collectives, and do large packets get through?",
 		(unsigned long long)s->una, s->tree);
 }
 
