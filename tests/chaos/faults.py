@@ -244,6 +244,11 @@ class Striker:
             self.tree_wipe(fault)
             time.sleep(fault.span / 5)
 
+    def cache_wipe(self, fault):
+        said = self.world.trib(fault.target, 'cs', 'wipe', '/', ok=False)
+        if said:
+            raise Blunt('cs wipe: ' + said)
+
     # --- disks
 
     def disk(self, target):

@@ -50,6 +50,7 @@ KINDS = {
                 (0.5, 3)),
     'tree-wipe': Kind('`trib tree wipe` of all trees of a relay', 'relay'),
     'pool-wipe': Kind('the same, five times in a row', 'relay', (0.1, 0.5)),
+    'cache-wipe': Kind('`trib cs wipe /` at a relay', 'relay', weight=1),
     'disk-full': Kind("no room in the folder of a daemon's state", 'disk',
                       (0.5, 5)),
     'clock-step': Kind("a host's clock a day ahead, then a day behind", 'host',
