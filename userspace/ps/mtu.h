@@ -6,8 +6,8 @@
 #include "ps/sum/ps.h"
 
 /*
- * Return: 0, or -EMSGSIZE with one line in @why. Paths without a route now are
- * not checked.
+ * Return: 0, or -EMSGSIZE with one line in @why. Hosts without a route now are not
+ * checked, and of a path only its first link.
  */
 int ps_mtu_check(const struct ps *ps, char *why, size_t size);
 

@@ -274,6 +274,19 @@ def narrow_for_a_while():
         route = ns.run('ip', 'route', 'get', PS)
         tap.ok('narrow__kernels_remember', 'mtu 1400' in route, route)
     train.sums('wide_again', '-b', '4', '-e', '64k', '-f', '16', '-n', '5')
+    a.ip('link', 'set', 'v0', 'mtu', '1400')
+    p.run('ping', '-c', '1', '-W', '1', '-M', 'do', '-s', '1440', '10.9.0.2',
+          ok=False)
+    a.ip('link', 'set', 'v0', 'mtu', '1500')
+    route = p.run('ip', 'route', 'get', '10.9.0.2')
+    tap.ok('narrow__kernel_of_the_ps_remembers', 'mtu 1400' in route, route)
+    q = subprocess.Popen(p.argv(
+        BUILD + '/trib-ps', '--listen', PS + ':7500', '--state',
+        dir_.name + '/wide', '--job', bare.file()), stderr=subprocess.DEVNULL)
+    tap.ok('wide_again__another_ps_starts', wait_for(
+        lambda: ':7500 ' in p.run('ss', '-lun')) and q.poll() is None)
+    q.kill()
+    q.wait()
 
 
 network()
