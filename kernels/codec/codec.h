@@ -109,6 +109,9 @@ static inline int trib_q32_scale(int e, unsigned int world)
 	return e - (31 - (int)trib_log2_ceil(world));
 }
 
+/* At scales up to this one, every sum is finite: 2^31 * 2^96 is. */
+#define TRIB_Q32_SCALE_SAFE 96
+
 /* Copy TRIB_FMT_I32 or TRIB_FMT_F32 values, which travel as they are in memory.
  * Packing adds zeros behind them.
  */

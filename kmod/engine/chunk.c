@@ -4,14 +4,6 @@
  */
 #include "inner.h"
 
-static int64_t report_bad(const struct trib_engine *eng, uint64_t index)
-{
-	uint64_t mask = (1ULL << TRIB_EXP_INDEX_BITS) - 1;
-
-	return (int64_t)((uint64_t)TRIB_EXP_BAD | (uint64_t)eng->rank << TRIB_EXP_INDEX_BITS |
-			 (~index & mask));
-}
-
 static bool is_bad(int64_t word)
 {
 	return word > 0 && (word & TRIB_EXP_BAD);
@@ -50,7 +42,7 @@ static void pack_exp(struct trib_stream *s, const struct trib_part *p, const str
 		if (amax < 0x7f800000)
 			word = trib_exponent(amax);
 		else
-			word = report_bad(s->eng, d.first + trib_first_bad(x, d.n));
+			word = trib_exp_bad(s->eng->rank, d.first + trib_first_bad(x, d.n));
 		put_word(v, i, word);
 	}
 	memset(v + 8 * i, 0, trib_payload_len(sh->nval) - 8 * i);
@@ -75,7 +67,7 @@ static void pack_order(struct trib_stream *s, const struct trib_part *p,
 	}
 	/* One report is enough: it is larger than every value. */
 	memset(v, 0, trib_payload_len(sh->nval));
-	put_word(v, 0, report_bad(s->eng, sh->first + i));
+	put_word(v, 0, trib_exp_bad(s->eng->rank, sh->first + i));
 }
 
 /* Pack this rank's region of the message, with zeros around it.
@@ -243,16 +235,41 @@ static void unpack_values(struct trib_stream *s, const struct trib_part *p,
 	}
 }
 
+/* Can a sum in this chunk exceed the largest float? Averages never do. */
+static bool may_overflow(const struct trib_part *p, const struct trib_shape *sh)
+{
+	return p->kind == TRIB_KIND_FSUM && p->req->op == TRIB_SOCK_SUM &&
+	       sh->scale > TRIB_Q32_SCALE_SAFE;
+}
+
+/*
+ * Note the first sum that is infinite. All ranks look at all elements, also at
+ * those that they do not store, so all find the same one.
+ */
+static void find_overflow(struct trib_req *r, const struct trib_shape *sh, const uint32_t *sums)
+{
+	uint64_t over;
+	uint32_t i;
+
+	for (i = 0; i < sh->n; i++)
+		if ((sums[i] & 0x7fffffff) == 0x7f800000)
+			break;
+	over = sh->first + i + 1;
+	if (i < sh->n && (!r->over || over < r->over))
+		r->over = over;
+}
+
 /* Store the elements in the caller's region of the result. */
 static void store(struct trib_stream *s, const struct trib_part *p, const struct trib_shape *sh,
 		  const void *v)
 {
-	const struct trib_req *r = p->req;
 	uint64_t from = sh->first, to = sh->first + sh->n;
-	uint64_t end = r->dst_first + r->dst_count;
 	uint32_t *all = s->eng->scratch->values;
+	struct trib_req *r = p->req;
+	uint64_t end = r->dst_first + r->dst_count;
+	bool look = may_overflow(p, sh);
 
-	if (from >= r->dst_first && to <= end) {
+	if (!look && from >= r->dst_first && to <= end) {
 		unpack_values(s, p, sh, v, (uint32_t *)r->dst + (from - r->dst_first));
 		return;
 	}
@@ -260,11 +277,14 @@ static void store(struct trib_stream *s, const struct trib_part *p, const struct
 		from = r->dst_first;
 	if (to > end)
 		to = end;
-	if (from >= to)
+	if (!look && from >= to)
 		return;
 	unpack_values(s, p, sh, v, all);
-	memcpy((uint32_t *)r->dst + (from - r->dst_first), all + (from - sh->first),
-	       4 * (to - from));
+	if (look)
+		find_overflow(r, sh, all);
+	if (from < to)
+		memcpy((uint32_t *)r->dst + (from - r->dst_first), all + (from - sh->first),
+		       4 * (to - from));
 }
 
 int trib_chunk_unpack(struct trib_stream *s, struct trib_part *p, uint64_t off, uint64_t c,

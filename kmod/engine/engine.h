@@ -278,8 +278,20 @@ int trib_call_check(struct trib_engine *eng, const struct trib_call *c);
  * calls trib_req_done(). Allocates. Return: NULL without memory.
  */
 struct trib_req *trib_req_own(struct trib_engine *eng);
-/** trib_req_done() - set the final status and call host->done() */
+/**
+ * trib_req_done() - set the final status, and the error if it failed; call host->done()
+ *
+ * @status is 0, &trib_engine.dead, -EDOM with &trib_req.bad or -ERANGE with
+ * &trib_req.over.
+ */
 void trib_req_done(struct trib_req *r, int status);
+/**
+ * trib_req_blame() - make the error of a request that failed the engine's newest
+ *
+ * For a host that returns the status to its caller: other calls may have failed since.
+ * Return: the status.
+ */
+int trib_req_blame(const struct trib_req *r);
 
 /** trib_req_free() - free a request that is done; any time */
 void trib_req_free(struct trib_req *r);

@@ -25,10 +25,29 @@ struct trib_req *trib_req_own(struct trib_engine *eng)
 	return r;
 }
 
+int trib_req_blame(const struct trib_req *r)
+{
+	struct trib_engine *eng = r->eng;
+
+	if (r->status == -EDOM && r->bad)
+		trib_fault_rank(eng, TRIB_SOCK_ERR_NONFINITE, -EDOM, (int)trib_exp_bad_rank(r->bad),
+				(int64_t)trib_exp_bad_index(r->bad),
+				"rank %u: element %llu is not finite", trib_exp_bad_rank(r->bad),
+				(unsigned long long)trib_exp_bad_index(r->bad));
+	else if (r->status == -ERANGE && r->over)
+		trib_fault_rank(eng, TRIB_SOCK_ERR_OVERFLOW, -ERANGE, -1, (int64_t)r->over - 1,
+				"the sum of element %llu exceeds the largest fp32: scale the values down, or average",
+				(unsigned long long)r->over - 1);
+	else if (r->status)
+		eng->error = eng->death;
+	return r->status;
+}
+
 void trib_req_done(struct trib_req *r, int status)
 {
 	r->status = status;
 	r->done = true;
+	trib_req_blame(r);
 	r->eng->unfinished--;
 	r->eng->host->done(r);
 }

@@ -20,20 +20,7 @@ struct trib_stream *trib_stream_of(struct trib_engine *eng, uint16_t tree)
 
 static void finish(struct trib_req *r)
 {
-	struct trib_engine *eng = r->eng;
-	uint64_t mask = (1ULL << TRIB_EXP_INDEX_BITS) - 1;
-	unsigned int rank;
-	int64_t index;
-
-	if (!r->bad) {
-		trib_req_done(r, 0);
-		return;
-	}
-	rank = (uint64_t)r->bad >> TRIB_EXP_INDEX_BITS & 0xffff;
-	index = (int64_t)(~(uint64_t)r->bad & mask);
-	trib_fault_rank(eng, TRIB_SOCK_ERR_NONFINITE, -EDOM, (int)rank, index,
-			"rank %u: element %lld is not finite", rank, (long long)index);
-	trib_req_done(r, -EDOM);
+	trib_req_done(r, r->bad ? -EDOM : r->over ? -ERANGE : 0);
 }
 
 /* Turn the GRAD in the cell into the RESULT that answers a NEED. */

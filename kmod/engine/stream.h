@@ -108,6 +108,7 @@ struct trib_part {
  * @status: 0, or the negative errno it failed with.
  * @done:   @status is final; the host may free it.
  * @bad:    largest report of a non-finite value in its results, or 0.
+ * @over:   1 + index of the first element whose sum exceeds the largest float, or 0.
  * @next:   in the engine's list of requests that are not freed.
  * @prev:   see above.
  * @part:   one per tree used.
@@ -127,6 +128,7 @@ struct trib_req {
 	int status;
 	bool done;
 	int64_t bad;
+	uint64_t over;
 	struct trib_req *next;
 	struct trib_req *prev;
 	unsigned int npart;

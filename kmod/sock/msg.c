@@ -134,7 +134,8 @@ void trib_msg_done(struct trib_req *r)
 	ts = m->ts;
 	m->done = true;
 	m->err = -r->status;
-	if (m->err == EDOM) {
+	/* trib_req_done() has just set the error of this request. */
+	if (m->err == EDOM || m->err == ERANGE) {
 		m->rank = ts->eng.error.rank;
 		m->index = ts->eng.error.index;
 	}
@@ -283,7 +284,7 @@ static int give(struct trib_msg *m, struct msghdr *to, size_t len)
 {
 	struct trib_cm_recv cm = {
 		.id = m->id,
-		.bytes = m->err ? 0 : m->bytes,
+		.bytes = trib_msg_bytes(m),
 		.err = m->err,
 		.rank = m->rank,
 		.index = m->index,
@@ -318,15 +319,15 @@ int trib_sock_recvmsg(struct socket *sock, struct msghdr *to, size_t len, int fl
 	if (!m)
 		return rc;
 	rc = give(m, to, len);
-	if (rc >= 0 && (flags & MSG_TRUNC) && !m->err)
-		rc = m->bytes;
+	if (rc >= 0 && (flags & MSG_TRUNC))
+		rc = trib_msg_bytes(m);
 	if (flags & MSG_PEEK) {
 		trib_msg_put(m);
 		return rc;
 	}
 	mutex_lock(&ts->lock);
 	/* A result that could not be copied goes back to the queue. */
-	again = rc == -EFAULT && !m->err;
+	again = rc == -EFAULT;
 	if (again) {
 		list_add(&m->list, &ts->msgs);
 	} else {

@@ -152,7 +152,7 @@ static int ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	switch (cmd) {
 	case SIOCINQ:
 		m = trib_msg_ready(ts);
-		n = m && !m->err ? m->bytes : 0;
+		n = m ? trib_msg_bytes(m) : 0;
 		break;
 	case SIOCOUTQ:
 		n = ts->undone_bytes;

@@ -61,6 +61,12 @@ struct trib_msg {
 	s64 index;
 };
 
+/* Bytes of a result for the user: a message that failed has none, unless it overflowed. */
+static inline size_t trib_msg_bytes(const struct trib_msg *m)
+{
+	return m->err && m->err != ERANGE ? 0 : m->bytes;
+}
+
 /* Bit of &trib_sock.flags: packets or the timer are due. */
 #define TRIB_SOCK_PENDING 0
 

@@ -175,9 +175,10 @@ TRIB_ASSERT(sizeof(struct trib_cm_send) == 16, "trib_cm_send");
  * struct trib_cm_recv - description of a result
  * @id:    id of its message.
  * @bytes: bytes of the whole result.
- * @err:   0, or the positive errno of a failed message, which has no bytes.
+ * @err:   0, or the positive errno of a failed message, which has no bytes; only
+ *         that of ERANGE has its result: a sum exceeds the largest fp32.
  * @rank:  EDOM: the rank with a value that is not finite; else -1.
- * @index: EDOM: index of that value; else -1.
+ * @index: EDOM: index of that value; ERANGE: of the first infinite sum; else -1.
  *
  * recvmsg() returns results in the order of their messages. A result longer than
  * the buffer is cut (MSG_TRUNC). For a failed message recvmsg() returns 0 bytes, or
@@ -255,6 +256,7 @@ enum trib_sock_code {
 	TRIB_SOCK_ERR_RELAY = 7,
 	TRIB_SOCK_ERR_MISSING = 8,
 	TRIB_SOCK_ERR_REMOVED = 9,
+	TRIB_SOCK_ERR_OVERFLOW = 10,
 };
 
 /**

@@ -292,6 +292,24 @@ static inline __attribute__((always_inline)) __s32 trib_q32_limit(__u32 world)
 #define TRIB_EXP_ZERO (-4096)
 #define TRIB_EXP_BAD (1LL << 62)
 #define TRIB_EXP_INDEX_BITS 46
+#define TRIB_EXP_INDEX_MAX ((1ULL << TRIB_EXP_INDEX_BITS) - 1)
+
+/* The word that reports element @index of @rank, and what it says. */
+static inline __attribute__((always_inline)) __s64 trib_exp_bad(__u32 rank, __u64 index)
+{
+	return (__s64)((__u64)TRIB_EXP_BAD | (__u64)rank << TRIB_EXP_INDEX_BITS |
+		       (~index & TRIB_EXP_INDEX_MAX));
+}
+
+static inline __attribute__((always_inline)) __u32 trib_exp_bad_rank(__s64 word)
+{
+	return (__u64)word >> TRIB_EXP_INDEX_BITS & 0xffff;
+}
+
+static inline __attribute__((always_inline)) __u64 trib_exp_bad_index(__s64 word)
+{
+	return ~(__u64)word & TRIB_EXP_INDEX_MAX;
+}
 
 /**
  * enum trib_abort - reason to abort a collective (&trib_hdr.chunk of ABORT)

@@ -418,6 +418,25 @@ static bool all_finite(unsigned int k, unsigned int world, struct trib_cm_recv *
 	return true;
 }
 
+/* The first float sum that is infinite is an error for all ranks. */
+static void find_overflow(unsigned int k, unsigned int world, struct trib_cm_recv *how)
+{
+	const struct share *s = &socks[0].share[k];
+	uint64_t i;
+
+	if (s->what.dtype != TRIB_SOCK_F32 || s->what.op != TRIB_SOCK_SUM ||
+	    s->what.collective > TRIB_COLL_REDUCE_SCATTER)
+		return;
+	for (i = 0; i < s->in_len / 4 && !how->err; i++) {
+		uint32_t sum = combined(k, world, i);
+
+		if ((sum & 0x7fffffff) == 0x7f800000) {
+			how->err = ERANGE;
+			how->index = (int64_t)i;
+		}
+	}
+}
+
 static void complete(unsigned int k, unsigned int world)
 {
 	struct trib_cm_recv how = {.rank = -1, .index = -1};
@@ -426,6 +445,8 @@ static void complete(unsigned int k, unsigned int world)
 	unsigned int r;
 	char byte = 0;
 
+	if (ok)
+		find_overflow(k, world, &how);
 	for (r = 0; r < world; r++) {
 		struct sock *to = rank_of(r);
 
@@ -546,10 +567,9 @@ ssize_t __wrap_recvmsg(int fd, struct msghdr *m, int flags)
 		pthread_mutex_unlock(&lock);
 		return __real_recvmsg(fd, m, flags);
 	}
-	if (s->error.code)
-		return fails(s->error.err);
+	/* A dead socket still returns the results that are there. */
 	if (recv(fd, &byte, 1, MSG_DONTWAIT) != 1)
-		return fails(EAGAIN);
+		return fails(s->error.code ? s->error.err : EAGAIN);
 	n = give(s, m);
 	pthread_mutex_unlock(&lock);
 	return n;

@@ -22,17 +22,21 @@
  *   for every order of arrival. With n ranks, and A the largest magnitude that
  *   any rank put into the chunk (the 352 or 832 values that travel together),
  *   the error is at most n * 2^(ceil(log2 n) - 30) * A + half an ulp of the
- *   result. NaN and Inf are errors as input; a sum beyond the largest fp32 is
- *   infinity on all ranks, with status 0.
+ *   result. NaN and Inf are errors as input (-EDOM). So is a sum beyond the
+ *   largest fp32 (-ERANGE): all ranks get that error with the first such
+ *   element, and all sums, infinity among them. An average never overflows.
  * - In a job of dtype f32, f16 or bf16 (trib_sum_format()), the kernel module
  *   of each relay adds floats, in fp32 and in the order of arrival. Each rank
- *   and each relay rounds f16 and bf16 to nearest even, and values beyond the
- *   largest f16 to infinity. All ranks get the same bits, but a repetition of
- *   the same sum may give others. NaN and Inf are values.
+ *   and each relay rounds f16 and bf16 to nearest even. All ranks get the same
+ *   bits, but a repetition of the same sum may give others. NaN and Inf are
+ *   values. A sum beyond the largest value of the format, on any relay, is
+ *   infinity with status 0, as if an input had been infinite; so is the average
+ *   made of it.
  * - Some errors leave the handle usable: -EINVAL, -EBUSY and -ENOMEM at issue,
- *   and -EDOM, which all ranks get. After any other error it is dead:
- *   every call fails with that error again. Call trib_detach(), then
- *   trib_attach() to continue the job.
+ *   and -EDOM and -ERANGE, which all ranks get. After any other error it is
+ *   dead: every call fails with that error again, and trib_error() has the cause
+ *   that ended it. Requests that were done before keep their results. Call
+ *   trib_detach(), then trib_attach() to continue the job.
  */
 #ifndef TRIB_H
 #define TRIB_H
@@ -186,7 +190,8 @@ int trib_ibarrier(struct trib *t, struct trib_req **req);
 /**
  * trib_wait() - block until a request is done, and free it
  *
- * Return: its result: 0, -EDOM (TRIB_ERR_NONFINITE: an input was NaN or Inf),
+ * Return: its result: 0, -EDOM (TRIB_ERR_NONFINITE: an input was NaN or Inf; the
+ * result is undefined), -ERANGE (TRIB_ERR_OVERFLOW: the result has infinities),
  * -EHOSTDOWN (TRIB_ERR_DEAD and other ways to lose a rank), -ECANCELED, ...
  */
 int trib_wait(struct trib_req *req);
@@ -217,10 +222,11 @@ enum trib_error_code {
 	TRIB_ERR_RELAY = 7,	/* the relay does not answer, or not to @rank */
 	TRIB_ERR_MISSING = 8,	/* attach: @rank (and others) did not join */
 	TRIB_ERR_REMOVED = 9,	/* the operator removed the job */
+	TRIB_ERR_OVERFLOW = 10, /* the sum at @index exceeds the largest fp32 */
 };
 
 /**
- * struct trib_error - the handle's newest error
+ * struct trib_error - error of the handle's newest call that failed
  * @code:  enum trib_error_code.
  * @err:   the negative errno that was returned.
  * @rank:  rank to blame, or -1.
@@ -235,7 +241,10 @@ struct trib_error {
 	char text[256];
 };
 
-/** trib_error() - copy the newest error of @t, or of this thread's attach */
+/**
+ * trib_error() - copy the error of the newest call of @t that failed; NULL: of
+ *                this thread's newest trib_attach() that failed
+ */
 void trib_error(const struct trib *t, struct trib_error *out);
 
 /** trib_error_text() - the text of that error; valid until this thread's next call */
@@ -420,6 +429,7 @@ int trib_ps_model(struct trib_ps *p, float *model, size_t count, struct trib_ps_
  * Return: 0; -ESTALE: the version is outdated, continue with trib_ps_model();
  * -EDOM: NaN or infinity in @grad: the server got nothing and still waits, so
  * call again with another gradient, or leave; -ESHUTDOWN, -EHOSTDOWN, -EINVAL.
+ * The server replaces sums beyond the largest fp32 by the largest.
  * Used as a collective, also errors of trib_attach() and trib_wait(), with their
  * texts, after which the same gradient may be handed over again; and -EPROTO:
  * the attached job is not the task's, and the task is left.

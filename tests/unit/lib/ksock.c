@@ -4,6 +4,7 @@
  * and its reaction to results and errors.
  */
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -224,6 +225,35 @@ static void error__not_finite_is_everybodys_and_survived(void)
 	struct member m[2];
 
 	expect_job(l, m, not_finite);
+}
+
+static void overflows(struct member *m)
+{
+	float x[4] = {1, FLT_MAX, -FLT_MAX, FLT_MAX}, y[2];
+	struct trib_req *bad, *over;
+	struct trib_error e;
+
+	x[1] = m->rank ? x[1] : -x[1];
+	y[0] = m->rank ? NAN : 0;
+	m->wrong += !!trib_iallreduce(m->t, y, y, 1, TRIB_F32, TRIB_SUM, &bad);
+	m->wrong += !!trib_iallreduce(m->t, x, x, 4, TRIB_F32, TRIB_SUM, &over);
+	m->wrong += trib_wait(over) != -ERANGE;
+	trib_error(m->t, &e);
+	m->wrong += e.code != TRIB_ERR_OVERFLOW || e.rank != -1 || e.index != 2;
+	m->wrong += x[0] != 2 || x[1] != 0 || !isinf(x[2]) || !isinf(x[3]);
+	/* The error of the older call, which returns only now. */
+	m->wrong += trib_wait(bad) != -EDOM;
+	trib_error(m->t, &e);
+	m->wrong += e.code != TRIB_ERR_NONFINITE || e.rank != 1 || e.index != 0;
+	sum_floats(m); /* the handle lives */
+}
+
+static void error__overflow_is_everybodys_and_has_the_sums(void)
+{
+	struct loop_relay l = job(2);
+	struct member m[2];
+
+	expect_job(l, m, overflows);
 }
 
 static uint64_t cpu_ns(void)
@@ -470,6 +500,7 @@ int main(void)
 	run(requests__may_be_waited_for_by_several_threads);
 	run(requests__are_done_while_the_caller_computes);
 	run(error__not_finite_is_everybodys_and_survived);
+	run(error__overflow_is_everybodys_and_has_the_sums);
 	run(error__a_lost_rank_ends_the_handle_quietly);
 	run(error__messages_beyond_the_kernels_limit);
 	run(error__a_result_that_was_not_asked_for);

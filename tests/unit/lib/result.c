@@ -7,6 +7,7 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -321,6 +322,151 @@ static void value__that_is_not_finite_is_named_and_harms_nobody(void)
 	}
 }
 
+/* Each call's error is its own, whatever failed in between. */
+static void error__is_that_of_the_call_that_returns_it(void)
+{
+	static float x[3][4][2000];
+	struct sim_options o = star(4);
+	struct trib_req *r[3][4], *late[4];
+	const struct trib_sock_error *e;
+	unsigned int i, k;
+	struct sim s;
+
+	sim_init(&s, &o);
+	memset(x, 0, sizeof(x));
+	x[0][1][1234] = x[1][3][77] = NAN;
+	x[2][0][5] = x[2][2][5] = FLT_MAX;
+	for (k = 0; k < 3; k++)
+		for (i = 0; i < 4; i++) {
+			expect_eq(trib_iallreduce(s.worker[i].t, x[k][i], x[k][i], 2000, TRIB_F32,
+						  TRIB_SUM, &r[k][i]),
+				  0);
+			sim_call_at(&s.worker[i], s.now + 1);
+		}
+	sim_run(&s, NULL, s.now + TRIB_SEC);
+	s.worker[3].dead = true;
+	for (i = 0; i < 3; i++) {
+		struct trib *t = s.worker[i].t;
+
+		e = error_of(&s, i);
+		expect_eq(trib_iallreduce(t, x[0][i], x[0][i], 64, TRIB_I32, TRIB_AVG, &late[i]),
+			  -EINVAL);
+		expect_eq(trib_wait(r[0][i]), -EDOM);
+		expect(e->code == TRIB_ERR_NONFINITE && e->rank == 1 && e->index == 1234);
+		expect_eq(trib_ibarrier(t, &late[i]), 0);
+		sim_call_at(&s.worker[i], s.now + 1);
+	}
+	sim_run(&s, NULL, s.now + 2 * TRIB_SEC);
+	for (i = 0; i < 3; i++) {
+		struct trib *t = s.worker[i].t;
+		int done;
+
+		e = error_of(&s, i);
+		expect(e->code == TRIB_ERR_DEAD && e->rank == 3);
+		expect_eq(trib_wait(r[1][i]), -EDOM);
+		expect(e->code == TRIB_ERR_NONFINITE && e->rank == 3 && e->index == 77);
+		expect_eq(trib_test(r[2][i], &done), -ERANGE);
+		expect(e->code == TRIB_ERR_OVERFLOW && e->rank == -1 && e->index == 5);
+		expect_eq(trib_wait(late[i]), -EHOSTDOWN);
+		expect(e->code == TRIB_ERR_DEAD && e->rank == 3);
+		expect_eq(trib_allgather(t, x[0][i], x[1][i], 64, TRIB_F32), -EHOSTDOWN);
+		expect(e->code == TRIB_ERR_DEAD && strstr(trib_error_text(t), "rank 3"));
+	}
+	sim_free(&s);
+}
+
+#define OVER 1500 /* elements; reduce_scatter of 4 ranks: 6000 */
+
+/* All ranks of a sum beyond fp32 get one error, with the first such element. */
+static void overflow(bool scatter, unsigned int trees)
+{
+	static float x[4][4 * OVER], y[4][4 * OVER];
+	const unsigned int n = scatter ? OVER : 4 * OVER;
+	struct sim_options o = star(4);
+	struct trib_req *r[4];
+	unsigned int i, k;
+	struct sim s;
+
+	o.trees = trees;
+	sim_init(&s, &o);
+	for (i = 0; i < 4; i++) {
+		struct trib *t = s.worker[i].t;
+
+		for (k = 0; k < 4 * OVER; k++)
+			x[i][k] = (float)k;
+		x[i][7] = FLT_MAX / 4; /* their sum is the largest float */
+		x[i][4321] = x[i][5000] = -FLT_MAX / 3;
+		x[i][2345] = i < 2 ? FLT_MAX : 0;
+		x[i][1234] = i % 2 ? FLT_MAX : -FLT_MAX;
+		expect_eq(scatter ? trib_ireduce_scatter(t, x[i], y[i], n, TRIB_F32, TRIB_SUM, &r[i])
+				  : trib_iallreduce(t, x[i], y[i], n, TRIB_F32, TRIB_SUM, &r[i]),
+			  0);
+		sim_call_at(&s.worker[i], s.now + 1);
+	}
+	sim_run(&s, NULL, s.now + TRIB_SEC);
+	for (i = 0; i < 4; i++) {
+		unsigned int first = scatter ? i * OVER : 0;
+
+		expect(r[i]->done);
+		expect_eq(trib_wait(r[i]), -ERANGE);
+		expect_eq(error_of(&s, i)->code, TRIB_ERR_OVERFLOW);
+		expect_eq(error_of(&s, i)->rank, -1);
+		expect_eq(error_of(&s, i)->index, 2345);
+		for (k = first; k < first + n; k++) {
+			float v = y[i][k - first];
+
+			if (k == 2345)
+				expect(isinf(v) && v > 0);
+			else if (k == 4321 || k == 5000)
+				expect(isinf(v) && v < 0);
+			else if (k == 7)
+				expect(v == FLT_MAX);
+			else
+				expect(isfinite(v));
+		}
+	}
+	sim_free(&s);
+}
+
+static void sum__beyond_fp32_is_everybodys_error(void)
+{
+	overflow(false, 1);
+	overflow(false, 3);
+	overflow(true, 1);
+	overflow(true, 3);
+}
+
+/* Averages, largest and smallest values stay inside; so do sums at the edge. */
+static void sum__at_the_edge_of_fp32_is_no_error(void)
+{
+	static const enum trib_op ops[] = {TRIB_AVG, TRIB_MAX, TRIB_MIN, TRIB_SUM};
+	unsigned int workers, k, i;
+
+	for (workers = 1; workers <= 5; workers++)
+		for (k = 0; k < 4; k++) {
+			struct sim_options o = star(workers);
+			struct trib_req *r[5];
+			float x[5][2];
+			struct sim s;
+
+			sim_init(&s, &o);
+			for (i = 0; i < workers; i++) {
+				x[i][0] = ops[k] == TRIB_SUM && i ? 0 : FLT_MAX;
+				x[i][1] = -x[i][0];
+				expect_eq(trib_iallreduce(s.worker[i].t, x[i], x[i], 2, TRIB_F32,
+							  ops[k], &r[i]),
+					  0);
+				sim_call_at(&s.worker[i], s.now + 1);
+			}
+			sim_run(&s, NULL, s.now + TRIB_SEC);
+			for (i = 0; i < workers; i++) {
+				expect(r[i]->done && !r[i]->status);
+				expect(x[i][0] == FLT_MAX && x[i][1] == -FLT_MAX);
+			}
+			sim_free(&s);
+		}
+}
+
 /* --- wrong packets */
 
 /* Before some results, a wrong form of them arrives. */
@@ -435,6 +581,9 @@ int main(void)
 	run(ranks__that_disagree_get_an_error_and_no_sum);
 	run(rank__that_disagrees_and_dies_is_named);
 	run(value__that_is_not_finite_is_named_and_harms_nobody);
+	run(error__is_that_of_the_call_that_returns_it);
+	run(sum__beyond_fp32_is_everybodys_error);
+	run(sum__at_the_edge_of_fp32_is_no_error);
 	run(packets__that_are_wrong_change_no_sum);
 	run(exponents__below_our_own_are_refused);
 	return tap_done();

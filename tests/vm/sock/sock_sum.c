@@ -271,6 +271,36 @@ static void nan__is_reported_by_rank_and_index(void)
 	collective(&(struct trib_cm_send){.id = 3}, 100);
 }
 
+/* All ranks learn the first element whose sum is beyond fp32, and get all sums. */
+static void overflow__is_reported_with_the_sums(void)
+{
+	const size_t n = 2000;
+	float *x = calloc(n, 4), *y = calloc(n, 4);
+	struct trib_cm_recv got;
+	unsigned int r;
+
+	x[7] = 1;
+	x[1234] = x[1500] = 3.4e38f;
+	for (r = 0; r < w.n; r++)
+		expect_eq(send(w.fd[r], x, 4 * n, 0), 4 * n);
+	for (r = 0; r < w.n; r++) {
+		if (r == 3) { /* no room for a control message */
+			expect_eq(recv(w.fd[r], y, 4 * n, 0), -1);
+			expect_eq(errno, ERANGE);
+			continue;
+		}
+		expect_eq(recv_cm(w.fd[r], y, 4 * n, &got, 0), 4 * n);
+		expect_eq(got.err, ERANGE);
+		expect_eq(got.bytes, 4 * n);
+		expect_eq(got.rank, -1);
+		expect_eq(got.index, 1234);
+		expect(y[7] == (float)w.n && isinf(y[1234]) && isinf(y[1500]));
+	}
+	free(x);
+	free(y);
+	collective(&(struct trib_cm_send){.id = 4}, 100);
+}
+
 int main(void)
 {
 	int rc;
@@ -290,6 +320,7 @@ int main(void)
 	run(many__are_under_way_together);
 	run(send__without_control_is_an_allreduce);
 	run(nan__is_reported_by_rank_and_index);
+	run(overflow__is_reported_with_the_sums);
 	leave_all(0);
 	return tap_done();
 }

@@ -26,7 +26,7 @@ int trib_wait(struct trib_req *r)
 	pthread_mutex_lock(&t->lock);
 	t->inside++;
 	trib_drive_until(t, r, 0);
-	status = r->status;
+	status = trib_req_blame(r);
 	trib_req_free(r);
 	if (!--t->inside && t->eng.leaving)
 		pthread_cond_broadcast(&t->cond);
@@ -48,7 +48,7 @@ int trib_test(struct trib_req *r, int *done)
 		trib_drive_once(t);
 	*done = r->done;
 	if (r->done) {
-		status = r->status;
+		status = trib_req_blame(r);
 		trib_req_free(r);
 	}
 	pthread_mutex_unlock(&t->lock);

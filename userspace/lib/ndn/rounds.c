@@ -89,6 +89,9 @@ static int reduce(struct trib_rounds *tree, int32_t *guard, float *values, size_
 	}
 	rc = trib_wait(first);
 	gradients = trib_wait(second);
+	/* The sum is there, with infinities, which the PS clamps. */
+	if (gradients == -ERANGE)
+		gradients = 0;
 	return rc ? rc : gradients;
 }
 

@@ -158,15 +158,29 @@ static bool label(struct msghdr *msg, struct trib_cm_recv *out)
 	return false;
 }
 
-static int status_of(struct trib *t, const struct trib_cm_recv *cm)
+/* Note in the request which element failed. Return: its status. */
+static int status_of(struct trib_req *r, const struct trib_cm_recv *cm)
 {
-	if (!cm->err)
-		return 0;
-	if (cm->err != EDOM)
-		return -cm->err;
-	return trib_fault_rank(&t->eng, TRIB_ERR_NONFINITE, -EDOM, cm->rank, cm->index,
-			       "rank %d put NaN or infinity at element %lld", cm->rank,
-			       (long long)cm->index);
+	if (cm->err == EDOM)
+		r->bad = trib_exp_bad((uint32_t)cm->rank, (uint64_t)cm->index);
+	if (cm->err == ERANGE)
+		r->over = (uint64_t)cm->index + 1;
+	return -cm->err;
+}
+
+/* A message that failed has no result, except one that overflowed. */
+static bool label_ok(const struct trib_cm_recv *cm, size_t bytes, size_t want)
+{
+	switch (cm->err) {
+	case 0:
+		return bytes == want;
+	case ERANGE:
+		return bytes == want && cm->index >= 0;
+	case EDOM:
+		return !bytes && cm->rank >= 0 && cm->index >= 0;
+	default:
+		return !bytes && cm->err > 0;
+	}
 }
 
 static void done(struct trib_ksock *k, int status)
@@ -202,13 +216,17 @@ static int take_one(struct trib *t)
 		return 0;
 	}
 	if (!m || msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) || !label(&msg, &cm) || cm.id != m->id ||
-	    cm.err < 0 || (size_t)n != (cm.err ? 0 : iov.iov_len)) {
+	    !label_ok(&cm, (size_t)n, iov.iov_len)) {
 		trib_ksock_die(
 			t, -EPROTO,
 			"the kernel returned a result that no message of this handle asked for");
 		return 0;
 	}
-	done(k, status_of(t, &cm));
+	if (cm.err && cm.err != EDOM && cm.err != ERANGE) {
+		trib_ksock_die(t, -cm.err, "a message failed");
+		return 0;
+	}
+	done(k, status_of(m->req, &cm));
 	return 1;
 }
 
