@@ -33,8 +33,9 @@
  * tribd omits both if a port of the node is not in native mode: generic mode shares
  * one buffer between the copies of a frame, so that their headers cannot differ.
  *
- * A change of layout or meaning increments TRIB_MAPS_ABI. tribd adopts pinned maps
- * of its own ABI only.
+ * A change of layout or meaning, also of trib_errand.h, increments TRIB_MAPS_ABI.
+ * tribd adopts pinned maps of its own ABI only: then programs and rows of two versions
+ * may work side by side while one takes over from the other.
  */
 #ifndef _UAPI_TRIB_MAPS_H
 #define _UAPI_TRIB_MAPS_H

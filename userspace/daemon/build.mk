@@ -29,6 +29,30 @@ $(B)/tribd: $(DAEMON_OBJ) $(DAEMON_EMBED) $(NDN_LIB) $(BASE_LIB)
 ALL += $(B)/tribd
 CHECK_BINS += $(B)/tribd
 
+# For tests of upgrades: a tribd of another version, and one whose maps differ, too.
+DAEMON_NAMED := $(patsubst %.c,%.o,$(shell grep -lE 'TRIB_VERSION|TRIB_MAPS_ABI' \
+	userspace/daemon/*.c userspace/daemon/*/*.c))
+DAEMON_REST := $(filter-out $(DAEMON_NAMED:%=$(B)/%),$(DAEMON_OBJ))
+DAEMON_NEXT := $(B)/tests/netns/daemon/tribd-next
+DAEMON_LAYOUT := $(B)/tests/netns/daemon/tribd-layout
+DAEMON_OTHER = $(CC) $(CFLAGS_ALL) $(DAEMON_CFLAGS) -UTRIB_VERSION \
+	-DTRIB_VERSION='"9.9.9"' -fPIC -c -o $@ $<
+
+$(DAEMON_NEXT)-obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(DAEMON_OTHER)
+
+$(DAEMON_LAYOUT)-obj/%.o: %.c tests/netns/daemon/layout.h
+	@mkdir -p $(@D)
+	$(DAEMON_OTHER) -include tests/netns/daemon/layout.h
+
+$(DAEMON_NEXT): $(DAEMON_NAMED:%=$(DAEMON_NEXT)-obj/%)
+$(DAEMON_LAYOUT): $(DAEMON_NAMED:%=$(DAEMON_LAYOUT)-obj/%)
+$(DAEMON_NEXT) $(DAEMON_LAYOUT): $(DAEMON_REST) $(DAEMON_EMBED) $(NDN_LIB) $(BASE_LIB)
+	$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(DAEMON_LIBS)
+
+CHECK_BINS += $(DAEMON_NEXT) $(DAEMON_LAYOUT)
+
 DAEMON_PURE_UNITS := $(addprefix $(B)/tests/unit/daemon/,session session_inner \
 	session_tree join)
 DAEMON_UNITS := $(filter-out $(DAEMON_PURE_UNITS),\

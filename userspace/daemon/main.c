@@ -72,28 +72,33 @@ static void objects_free(struct tribd *d)
 	bpf_unload(d);
 }
 
+#define ALSO_PURGE 1
+#define ALSO_CHECK 2
+
 static const struct part {
 	int (*init)(struct tribd *d);
 	void (*exit)(struct tribd *d);
-	bool purge; /* also needed to purge */
+	unsigned int also; /* ALSO_...: needed for that, too */
 } part[] = {
-	{bpf_log_init, NULL, true},
-	{instance_open, instance_close, true},
-	{loop_init, loop_exit, true},
-	{signals_init, NULL, true},
-	{rtnl_init, rtnl_exit, true},
+	{bpf_log_init, NULL, ALSO_PURGE | ALSO_CHECK},
+	{instance_open, instance_close, ALSO_PURGE | ALSO_CHECK},
+	{loop_init, loop_exit, ALSO_PURGE | ALSO_CHECK},
+	{signals_init, NULL, ALSO_PURGE | ALSO_CHECK},
+	{rtnl_init, rtnl_exit, ALSO_PURGE | ALSO_CHECK},
 	/* The tribd of this network namespace has these two. */
-	{netlink_init, netlink_exit, false},
-	{udp_init, udp_exit, false},
-	{ndnd_init, ndnd_exit, false},
-	{start_data_plane, objects_free, false},
-	{port_check_init, port_check_exit, false},
-	{deliver_init, deliver_exit, false},
-	{NULL, join_exit, false},
-	{attach_init, attach_exit, false},
-	{tree_restore_done, NULL, false},
-	{claims_init, claims_exit, false},
-	{netlink_serve, NULL, false},
+	{netlink_init, netlink_exit, 0},
+	{udp_init, udp_exit, 0},
+	{ndnd_init, ndnd_exit, ALSO_CHECK},
+	/* Up to here, and in this part, nothing that runs is touched. */
+	{start_look, objects_free, ALSO_CHECK},
+	{start_take, NULL, 0},
+	{port_check_init, port_check_exit, 0},
+	{deliver_init, deliver_exit, 0},
+	{NULL, join_exit, 0},
+	{attach_init, attach_exit, 0},
+	{tree_restore_done, NULL, 0},
+	{claims_init, claims_exit, 0},
+	{netlink_serve, NULL, 0},
 };
 
 static int serve(struct tribd *d)
@@ -102,6 +107,11 @@ static int serve(struct tribd *d)
 		 d->config.nval, d->config.nslots, d->nfaces, d->njobs, d->ntrees,
 		 d->adopted ? ", adopted" : "");
 	return loop_run(d);
+}
+
+static bool is_needed(const struct tribd *d, const struct part *p)
+{
+	return d->opt.purge ? p->also & ALSO_PURGE : d->opt.check ? p->also & ALSO_CHECK : true;
 }
 
 /*
@@ -114,12 +124,12 @@ static int run(struct tribd *d)
 	int err = 0;
 
 	for (i = 0; !err && i < n; i++)
-		if (!d->opt.purge || part[i].purge)
+		if (is_needed(d, &part[i]))
 			err = part[i].init ? part[i].init(d) : 0;
 	if (!err)
-		err = d->opt.purge ? purge(d) : serve(d);
+		err = d->opt.purge ? purge(d) : d->opt.check ? 0 : serve(d);
 	while (i--)
-		if (part[i].exit && (!d->opt.purge || part[i].purge))
+		if (part[i].exit && is_needed(d, &part[i]))
 			part[i].exit(d);
 	return err;
 }

@@ -17,6 +17,7 @@ static const char usage_text[] =
 	"usage: tribd [--instance NAME] [--values auto|352|832] [--slots N]\n"
 	"             [--trees N] [--pool N] [--ndn N [--ndn-cache N]]\n"
 	"             [--log error|warn|info|debug]\n"
+	"       tribd --check [the same options]\n"
 	"       tribd --purge [--instance NAME]\n"
 	"       tribd --version | --help\n"
 	"see tribd(8)\n";
@@ -101,6 +102,9 @@ static int option_parse(struct options *o, int c, const char *arg)
 	case 'p':
 		o->purge = true;
 		return 0;
+	case 'k':
+		o->check = true;
+		return 0;
 	default:
 		fputs(usage_text, stderr);
 		return 2;
@@ -119,6 +123,7 @@ int options_parse(struct options *o, int argc, char **argv)
 		{"ndn-cache", required_argument, NULL, 'c'},
 		{"log", required_argument, NULL, 'l'},
 		{"purge", no_argument, NULL, 'p'},
+		{"check", no_argument, NULL, 'k'},
 		{"version", no_argument, NULL, 'V'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
@@ -142,6 +147,8 @@ int options_parse(struct options *o, int argc, char **argv)
 	}
 	if (optind < argc)
 		return usage("unexpected argument %s", argv[optind]);
+	if (o->purge && o->check)
+		return usage("%s with --purge", "--check");
 	if (!o->ndn && o->ndn_cache != UINT32_MAX)
 		return usage("%s without --ndn", "--ndn-cache");
 	if (o->ndn_cache == UINT32_MAX)

@@ -74,8 +74,26 @@ static int foreign_pins(struct tribd *d)
 			d->instance);
 		return -EBUSY;
 	}
-	log_info("%s is of a network namespace that is gone: starts anew", d->pin_dir);
-	return pins_remove(d);
+	log_info("%s is of a network namespace that is gone: %s anew", d->pin_dir,
+		 d->opt.check ? "would start" : "starts");
+	return d->opt.check ? 0 : pins_remove(d);
+}
+
+/* Nothing is pinned: of the state file only the NDN part is of use. */
+static int anew(struct tribd *d, json_t **doc, int state_err, const struct reason *why)
+{
+	if (state_err)
+		log_warn("%s: not used", why->text);
+	else if (*doc && d->opt.ndn && state_netns(*doc) == d->netns_cookie) {
+		log_info("%s/state.json describes maps that are gone: only its NDN part is used",
+			 d->run_dir);
+		return config_choose(d);
+	} else if (*doc) {
+		log_info("%s/state.json describes maps that are gone: not used", d->run_dir);
+	}
+	json_decref(*doc);
+	*doc = NULL;
+	return config_choose(d);
 }
 
 /*
@@ -86,58 +104,48 @@ static int foreign_pins(struct tribd *d)
  */
 static int adoption_decide(struct tribd *d, json_t **doc)
 {
-	int err = adopt_config(d), state_err;
+	struct reason why = {}, state_why = {};
+	int state_err = state_read(d, doc, &state_why);
+	int err = adopt_config(d, &why);
 
-	*doc = NULL;
-	if (err && err != -ENOENT)
-		return err;
-	*doc = state_read(d, &state_err);
-	if (err == -ENOENT) {
-		if (*doc && d->opt.ndn && state_netns(*doc) == d->netns_cookie) {
-			log_info(
-				"%s/state.json describes maps that are gone: only its NDN part is used",
-				d->run_dir);
-			return config_choose(d);
-		}
-		if (*doc || state_err)
-			log_info("%s/state.json describes maps that are gone: not used",
-				 d->run_dir);
-		goto afresh;
-	}
-	if (!*doc || state_instance(*doc) != d->config.instance) {
-		log_error(
-			"%s has pinned maps, but %s/state.json %s; remove them by `tribd --purge --instance %s`",
-			d->pin_dir, d->run_dir,
-			*doc ? "describes others" : "is missing or unreadable", d->instance);
-		return -EPROTO;
-	}
-	if (state_netns(*doc) == d->netns_cookie) {
-		d->adopted = true;
-		return 0;
-	}
-	err = foreign_pins(d);
+	if (err == -ENOENT)
+		return anew(d, doc, state_err, &state_why);
 	if (err)
-		return err;
-afresh:
-	json_decref(*doc);
-	*doc = NULL;
-	return config_choose(d);
+		return adopt_refuse(d, err, &why);
+	if (state_err)
+		return adopt_refuse(d, state_err, &state_why);
+	if (!*doc || state_instance(*doc) != d->config.instance) {
+		reason_set(&why, 0, "it has pinned maps, but %s/state.json %s", d->run_dir,
+			   *doc ? "describes others" : "is missing");
+		return adopt_refuse(d, -EPROTO, &why);
+	}
+	if (state_netns(*doc) != d->netns_cookie) {
+		err = foreign_pins(d);
+		json_decref(*doc);
+		*doc = NULL;
+		return err ? err : config_choose(d);
+	}
+	d->adopted = true;
+	err = state_contracts(*doc, &why);
+	return err ? adopt_refuse(d, err, &why) : 0;
 }
 
-/*
- * Make the records only: a file that makes no sense is refused before anything
- * that runs is touched.
- */
+/* Make the records only: a file that makes no sense is refused. */
 static int restore(struct tribd *d, const json_t *doc)
 {
-	struct reason why = {};
+	struct reason why = {}, text;
 	int err = 0;
 
 	if (doc)
 		err = d->adopted ? state_restore(d, doc, &why) : state_restore_ndn(d, doc, &why);
-	if (err)
-		log_error("%s/state.json: %s; `tribd --purge --instance %s` starts over",
-			  d->run_dir, why.text, d->instance);
+	if (!err && d->adopted)
+		err = state_kept(d, doc, &why);
+	if (!err)
+		return 0;
+	reason_set(&text, err, "%s/state.json: %.180s", d->run_dir, why.text);
+	if (d->adopted)
+		return adopt_refuse(d, err, &text);
+	log_error("%s; `tribd --purge --instance %s` starts over", text.text, d->instance);
 	return err;
 }
 
@@ -151,7 +159,7 @@ static uint32_t pool_choose(const struct tribd *d, const json_t *doc)
 	return n && n <= d->config.npool ? n : d->config.npool;
 }
 
-int start_data_plane(struct tribd *d)
+int start_look(struct tribd *d)
 {
 	json_t *doc = NULL;
 	int err = adoption_decide(d, &doc);
@@ -167,8 +175,18 @@ int start_data_plane(struct tribd *d)
 		job_warn(d);
 	if (!err)
 		err = ndnd_load(d);
-	if (!err)
-		err = pool_table_write(d);
+	if (!err && d->opt.check)
+		log_info("instance %s: this tribd " TRIB_VERSION
+			 " can %s%s: %u jobs, %u trees, %u faces",
+			 d->instance, d->adopted ? "take over from " : "start anew",
+			 d->adopted ? d->maker : "", d->njobs, d->ntrees, d->nfaces);
+	return err;
+}
+
+int start_take(struct tribd *d)
+{
+	int err = pool_table_write(d);
+
 	if (!err)
 		err = bpf_pin_folder(d);
 	if (err)

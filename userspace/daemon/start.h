@@ -6,9 +6,12 @@
 #include "daemon/core/tribd.h"
 
 /*
- * Load programs and maps, restore the objects of the state file, pin.
- * 0 or -errno, logged. After an error the caller frees the objects.
+ * Decide whether to adopt, make the records of the state file, load programs and
+ * maps. Nothing that runs is touched: a refusal harms no job. With --check the log
+ * has the decision. 0 or -errno, logged. After an error the caller frees the objects.
  */
-int start_data_plane(struct tribd *d);
+int start_look(struct tribd *d);
+/* Put the loaded programs into the ports, and pin. 0 or -errno, logged. */
+int start_take(struct tribd *d);
 
 #endif /* TRIBD_START_H */

@@ -401,11 +401,11 @@ class Fabric:
         os.kill(pid, sig)
         until(10, lambda: not alive(pid))
 
-    def start_tribd(self, host, wait=True):
+    def start_tribd(self, host, wait=True, program=None, args=()):
         log = open('/run/trib-fabric/%s/%s.log' % (self.name, host), 'a')
         p = subprocess.Popen(
             ['nsenter', '--net=/run/netns/' + self.ns(host),
-             BUILD + '/tribd', '--instance', self.ns(host)],
+             program or BUILD + '/tribd', '--instance', self.ns(host), *args],
             stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         self.procs.append(p)
         with open('/run/trib-fabric/%s/%s.pid' % (self.name, host), 'w') as f:
@@ -414,6 +414,7 @@ class Fabric:
                 host, BUILD + '/trib', check=False).returncode == 0):
             raise RuntimeError('tribd of %s does not come back: %s' %
                                (host, open(log.name).read()[-2000:]))
+        return p
 
     def env(self, host):
         """The environment of that host's worker in `fabric run`."""

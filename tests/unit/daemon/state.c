@@ -125,9 +125,10 @@ static void state__file_comes_back_and_is_roots_only(void)
 	snprintf(path, sizeof(path), "%s/state.json", dir);
 	expect_eq(stat(path, &st), 0);
 	expect_eq(st.st_mode & 0777, 0600);
-	doc = state_read(&world, &err);
+	err = state_read(&world, &doc, &why);
 	expect_eq(err, 0);
 	expect(doc != NULL);
+	expect(!strcmp(world.maker, "tribd " TRIB_VERSION));
 	expect_eq(state_instance(doc), 0x1122334455667788);
 	expect_eq(state_netns(doc), 7);
 	json_decref(doc);
@@ -212,19 +213,98 @@ static void state__broken_file_is_an_error_and_none_is_not(void)
 
 	snprintf(path, sizeof(path), "%s/state.json", dir);
 	unlink(path);
-	doc = state_read(&world, &err);
+	err = state_read(&world, &doc, &why);
 	expect(!doc && !err);
 	f = fopen(path, "w");
 	fputs("{\"version\": 1, \"faces\": [", f);
 	fclose(f);
-	doc = state_read(&world, &err);
+	err = state_read(&world, &doc, &why);
 	expect(!doc && err == -EPROTO);
+	expect(!strcmp(world.maker, "the tribd before"));
 	f = fopen(path, "w");
-	fputs("{\"version\": 99}", f);
+	fputs("{\"version\": 99, \"by\": \"9.8.7\"}", f);
 	fclose(f);
-	doc = state_read(&world, &err);
-	expect(!doc && err == -EPROTO);
+	err = state_read(&world, &doc, &why);
+	expect(!doc && err == -EPROTO && strstr(why.text, "has version 99"));
+	expect(!strcmp(world.maker, "tribd 9.8.7"));
 	unlink(path);
+}
+
+/* Restore @doc, and compare what is left of it. Releases @doc. */
+static int kept(json_t *doc)
+{
+	int err = restore(doc);
+
+	if (!err)
+		err = state_kept(&world, doc, &why);
+	json_decref(doc);
+	return err;
+}
+
+static void state__member_of_another_version_is_refused(void)
+{
+	static const struct {
+		const char *list;
+		const char *inside; /* member of the first entry; NULL: the entry */
+		const char *named;
+	} cases[] = {
+		{NULL, NULL, "member quota"},
+		{"faces", NULL, "member faces[a].quota"},
+		{"jobs", NULL, "member jobs[train].quota"},
+		{"trees", NULL, "member trees[3].quota"},
+		{"trees", "child", "member trees[3].child[0].quota"},
+		{"trees", "local", "member trees[3].local[0].quota"},
+	};
+	json_t *doc, *o;
+	size_t i;
+
+	fill();
+	doc = state_pack(&world, NULL);
+	expect_eq(kept(json_deep_copy(doc)), 0);
+	/* A member that older files lack, and a port without a face, are fine. */
+	o = json_deep_copy(doc);
+	json_object_del(json_array_get(json_object_get(o, "jobs"), 0), "dtype");
+	json_object_del(o, "by");
+	json_array_append_new(json_object_get(o, "ports"), json_pack("{s:s}", "dev", "gone0"));
+	expect_eq(kept(o), 0);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		json_t *copy = json_deep_copy(doc);
+
+		o = copy;
+		if (cases[i].list)
+			o = json_array_get(json_object_get(o, cases[i].list), 0);
+		if (cases[i].inside)
+			o = json_array_get(json_object_get(o, cases[i].inside), 0);
+		json_object_set_new(o, "quota", json_integer(1));
+		expect_eq(kept(copy), -EPROTO);
+		if (!expect(strstr(why.text, cases[i].named)))
+			printf("# %s\n", why.text);
+	}
+	json_decref(doc);
+}
+
+static void state__trees_of_another_protocol_are_refused(void)
+{
+	static const char *const keys[] = {"wire", "attach"};
+	json_t *doc;
+	size_t i;
+
+	fill();
+	for (i = 0; i < 2; i++) {
+		doc = state_pack(&world, NULL);
+		expect_eq(state_contracts(doc, &why), 0);
+		json_object_set_new(doc, keys[i], json_integer(99));
+		expect_eq(state_contracts(doc, &why), -EPROTO);
+		expect(strstr(why.text, "version 99") && strstr(why.text, keys[i]));
+		/* Nobody speaks where there is no tree; an older file does not say. */
+		json_array_clear(json_object_get(doc, "trees"));
+		expect_eq(state_contracts(doc, &why), 0);
+		json_decref(doc);
+		doc = state_pack(&world, NULL);
+		json_object_del(doc, keys[i]);
+		expect_eq(state_contracts(doc, &why), 0);
+		json_decref(doc);
+	}
 }
 
 #define RUN(fn)                                                                                    \
@@ -247,6 +327,8 @@ int main(void)
 	RUN(state__overlapping_slots_are_refused);
 	RUN(state__wrong_values_are_refused);
 	RUN(state__broken_file_is_an_error_and_none_is_not);
+	RUN(state__member_of_another_version_is_refused);
+	RUN(state__trees_of_another_protocol_are_refused);
 	rmdir(dir);
 	return tap_done();
 }

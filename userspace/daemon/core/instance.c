@@ -102,11 +102,11 @@ static bool mount_ns_enter(pid_t pid)
  * mounted there dies with the process, and the pins with it. Use the bpffs of
  * the initial mount namespace, or that of the parent process.
  */
-static int bpffs_open(void)
+static int bpffs_open(const struct tribd *d)
 {
 	if (!bpffs_here() && (mount_ns_enter(1) || mount_ns_enter(getppid())))
 		log_info("no bpffs in this mount namespace: uses that of the parent namespace");
-	if (bpffs_here())
+	if (bpffs_here() || d->opt.check)
 		return 0;
 	if (mount("bpf", BPFFS, "bpf", 0, "mode=0755")) {
 		int err = -errno;
@@ -220,12 +220,14 @@ int instance_open(struct tribd *d)
 	if (!err)
 		err = netns_identity(d, by_ns, sizeof(by_ns));
 	if (!err)
-		err = bpffs_open();
+		err = bpffs_open(d);
 	if (err)
 		return err;
 	snprintf(d->instance, sizeof(d->instance), "%s", d->opt.instance ? d->opt.instance : by_ns);
 	snprintf(d->pin_dir, sizeof(d->pin_dir), BPFFS "/trib/%s", d->instance);
 	snprintf(d->run_dir, sizeof(d->run_dir), RUN_DIR "/%s", d->instance);
+	if (d->opt.check)
+		return 0;
 
 	err = dir_make(RUN_DIR, 0755);
 	if (!err)

@@ -11,7 +11,8 @@
 /* True for 1 to 48 letters, digits, - and _ (bpffs takes no dots). */
 bool instance_name_ok(const char *name);
 /*
- * Check capabilities, find bpffs, name, folders and lock. 0 or -errno, logged.
+ * Check capabilities, find bpffs, name, folders and lock; with --check nothing is
+ * made or locked. 0 or -errno, logged.
  */
 int instance_open(struct tribd *d);
 /* Remove the files of the run folder; the lock is held until exit. */

@@ -72,6 +72,7 @@ struct options {
 	uint32_t ndn_cache; /* segments in its cache */
 	enum log_level log;
 	bool purge;
+	bool check; /* only say whether a start would succeed */
 };
 
 TAILQ_HEAD(port_list, port);
@@ -87,6 +88,7 @@ struct tribd {
 	char run_dir[128]; /* /run/trib/<instance> */
 	int lock_fd;
 	uint64_t netns_cookie; /* unique for all time, unlike the inode */
+	char maker[48];	       /* tribd that wrote the state file, for texts */
 	uint64_t start_ns;
 	bool stop;
 

@@ -2,8 +2,8 @@
 /*
  * Adopting the pins of a former tribd: only if they have our ABI and every map
  * is exactly what our object would create with the pinned sizes (libbpf
- * compares less). Otherwise refuse with a line that says what to do, and change
- * nothing.
+ * compares less), and there is no pin that we do not know. Otherwise refuse with
+ * a line that says what to do, and change nothing.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -16,7 +16,13 @@
 
 #include "bpf_load.h"
 
-#define PURGE_HINT "stop its users and run `tribd --purge --instance %s`"
+int adopt_refuse(const struct tribd *d, int err, const struct reason *why)
+{
+	log_error(
+		"cannot take over from %s: %s; nothing was changed and its jobs go on: start it again, or end its jobs and run `tribd --purge --instance %s`",
+		d->maker, why->text, d->instance);
+	return err;
+}
 
 static int map_info(int fd, struct bpf_map_info *info)
 {
@@ -46,7 +52,7 @@ int adopt_map_check(const char *name, const struct bpf_map_info *have,
 }
 
 /* Read the row that has the sizes of all maps. */
-static int config_read(struct tribd *d, int fd)
+static int config_read(struct tribd *d, int fd, struct reason *why)
 {
 	static const struct bpf_map_info want = {
 		.type = BPF_MAP_TYPE_ARRAY,
@@ -55,22 +61,19 @@ static int config_read(struct tribd *d, int fd)
 		.max_entries = 1,
 	};
 	struct bpf_map_info have;
-	struct reason why;
 	uint32_t zero = 0;
 	int err = map_info(fd, &have);
 
-	if (err)
-		return err;
-	err = adopt_map_check(map_name[MAP_CONFIG], &have, &want, &why);
-	if (err) {
-		log_error("%s: %s: pinned by another version; " PURGE_HINT, d->pin_dir, why.text,
-			  d->instance);
-		return err;
-	}
-	return bpf_map_lookup_elem(fd, &zero, &d->config) ? -errno : 0;
+	if (!err)
+		err = adopt_map_check(map_name[MAP_CONFIG], &have, &want, why);
+	if (!err && bpf_map_lookup_elem(fd, &zero, &d->config))
+		err = -errno;
+	return err == -EPROTO || !err ? err
+				      : reason_set(why, err, "map %s: %s", map_name[MAP_CONFIG],
+						   strerror(-err));
 }
 
-static int config_check(const struct tribd *d)
+static int config_check(const struct tribd *d, struct reason *why)
 {
 	const struct trib_config *c = &d->config;
 	const struct {
@@ -83,54 +86,55 @@ static int config_check(const struct tribd *d)
 	};
 	unsigned int i;
 
-	if (c->abi != TRIB_MAPS_ABI) {
-		log_error("%s: pinned maps have ABI %u, this tribd has %u; " PURGE_HINT, d->pin_dir,
-			  c->abi, TRIB_MAPS_ABI, d->instance);
-		return -EPROTO;
-	}
+	if (c->abi != TRIB_MAPS_ABI)
+		return reason_set(
+			why, -EPROTO,
+			"its maps have ABI %u, those of this tribd " TRIB_VERSION " have ABI %u",
+			c->abi, TRIB_MAPS_ABI);
 	/* Using fewer than there are is allowed: pools shrink and grow. */
-	if (d->opt.pool > c->npool) {
-		log_error(
-			"--pool %u: the pinned maps have %u; leave the option out, or " PURGE_HINT,
-			d->opt.pool, c->npool, d->instance);
-		return -EEXIST;
-	}
-	for (i = 0; i < sizeof(opt) / sizeof(opt[0]); i++) {
-		if (!opt[i].asked || opt[i].asked == opt[i].pinned)
-			continue;
-		log_error("%s %u: the pinned maps have %u; leave the option out, or " PURGE_HINT,
-			  opt[i].option, opt[i].asked, opt[i].pinned, d->instance);
-		return -EEXIST;
-	}
+	if (d->opt.pool > c->npool)
+		return reason_set(why, -EEXIST, "--pool %u, but its maps have %u: leave it out",
+				  d->opt.pool, c->npool);
+	for (i = 0; i < sizeof(opt) / sizeof(opt[0]); i++)
+		if (opt[i].asked && opt[i].asked != opt[i].pinned)
+			return reason_set(why, -EEXIST, "%s %u, but its maps have %u: leave it out",
+					  opt[i].option, opt[i].asked, opt[i].pinned);
 	return 0;
 }
 
-int adopt_config(struct tribd *d)
+static int unfinished(struct tribd *d)
+{
+	int err = 0;
+
+	log_info("%s: an unfinished start left pins: %s them", d->pin_dir,
+		 d->opt.check ? "would remove" : "removes");
+	if (!d->opt.check)
+		err = pins_remove(d);
+	return err ? err : -ENOENT;
+}
+
+int adopt_config(struct tribd *d, struct reason *why)
 {
 	char path[192];
 	struct stat st;
 	int fd, err;
 
 	if (stat(d->pin_dir, &st))
-		return errno == ENOENT ? -ENOENT : -errno;
+		return errno == ENOENT ? -ENOENT
+				       : reason_set(why, -errno, "%s: %s", d->pin_dir,
+						    strerror(errno));
 	pin_path(d, map_name[MAP_CONFIG], path);
 	fd = bpf_obj_get(path);
-	if (fd < 0 && errno == ENOENT) {
-		log_info("%s: an unfinished start left pins: removes them", d->pin_dir);
-		err = pins_remove(d);
-		return err ? err : -ENOENT;
-	}
-	if (fd < 0) {
-		err = -errno;
-		log_error("%s: %s", path, strerror(-err));
-		return err;
-	}
-	err = config_read(d, fd);
+	if (fd < 0 && errno == ENOENT)
+		return unfinished(d);
+	if (fd < 0)
+		return reason_set(why, -errno, "%s: %s", path, strerror(errno));
+	err = config_read(d, fd, why);
 	close(fd);
-	return err ? err : config_check(d);
+	return err ? err : config_check(d, why);
 }
 
-static int adopt_map(struct tribd *d, const char *name)
+static int adopt_map(struct tribd *d, const char *name, struct reason *why)
 {
 	struct bpf_map *m = bpf_object__find_map_by_name(d->obj, name);
 	struct bpf_map_info have, want = {
@@ -140,7 +144,6 @@ static int adopt_map(struct tribd *d, const char *name)
 					  .max_entries = bpf_map__max_entries(m),
 					  .map_flags = bpf_map__map_flags(m),
 				  };
-	struct reason why = {};
 	char path[192];
 	int fd, err;
 
@@ -149,33 +152,57 @@ static int adopt_map(struct tribd *d, const char *name)
 		want.map_flags |= BPF_F_RDONLY_PROG;
 	pin_path(d, name, path);
 	fd = bpf_obj_get(path);
-	if (fd < 0) {
-		err = -errno;
-		log_error("%s: %s; " PURGE_HINT, path, strerror(-err), d->instance);
-		return err;
-	}
+	if (fd < 0)
+		return reason_set(why, -errno, "%s: %s", path, strerror(errno));
 	err = map_info(fd, &have);
 	if (!err)
-		err = adopt_map_check(name, &have, &want, &why);
+		err = adopt_map_check(name, &have, &want, why);
 	if (!err)
 		err = bpf_map__reuse_fd(m, fd); /* takes a copy */
-	if (err)
-		log_error("%s: %s; " PURGE_HINT, path, why.text[0] ? why.text : strerror(-err),
-			  d->instance);
 	close(fd);
+	return err == -EPROTO || !err ? err : reason_set(why, err, "%s: %s", path, strerror(-err));
+}
+
+static bool pin_is_known(const char *name)
+{
+	int i;
+
+	for (i = 0; i < MAP__MAX; i++)
+		if (!strcmp(name, map_name[i]))
+			return true;
+	for (i = 0; i < PROG__MAX; i++)
+		if (!strcmp(name, prog_name[i]))
+			return true;
+	/* The forwarder's maps are replaced if they do not fit. */
+	return !strncmp(name, PIN_LINK, strlen(PIN_LINK)) || !strncmp(name, "ndn_", 4);
+}
+
+/* A map or program of another version takes part in what the others do. */
+static int pins_check(struct tribd *d, struct reason *why)
+{
+	DIR *dir = opendir(d->pin_dir);
+	struct dirent *e;
+	int err = 0;
+
+	if (!dir)
+		return reason_set(why, -errno, "%s: %s", d->pin_dir, strerror(errno));
+	while (!err && (e = readdir(dir)))
+		if (e->d_name[0] != '.' && !pin_is_known(e->d_name))
+			err = reason_set(why, -EPROTO, "this tribd " TRIB_VERSION " has no %s/%.60s",
+					 d->pin_dir, e->d_name);
+	closedir(dir);
 	return err;
 }
 
 int adopt_maps(struct tribd *d)
 {
-	int i, err;
+	struct reason why = {};
+	int i, err = pins_check(d, &why);
 
-	for (i = 0; i < MAP__MAX; i++) {
-		err = adopt_map(d, map_name[i]);
-		if (err)
-			return err;
-	}
-	return 0;
+	for (i = 0; !err && i < MAP__MAX; i++)
+		if (i != MAP_GROW_NEXT)
+			err = adopt_map(d, map_name[i], &why);
+	return err ? adopt_refuse(d, err, &why) : 0;
 }
 
 /* Call @fn with the path of each pin until it returns non-zero; return that. */

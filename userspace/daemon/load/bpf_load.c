@@ -338,7 +338,9 @@ int bpf_pin(struct tribd *d)
 		if (err)
 			return err;
 	}
-	return d->adopted ? 0 : pin_maps(d);
+	if (d->adopted)
+		return pin_one(d, d->map[MAP_GROW_NEXT], map_name[MAP_GROW_NEXT], true);
+	return pin_maps(d);
 }
 
 /*

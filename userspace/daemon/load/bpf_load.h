@@ -34,7 +34,8 @@ void bpf_unload(struct tribd *d);
 /* Make the folder; ports pin their links in it. */
 int bpf_pin_folder(struct tribd *d);
 /*
- * Pin maps (when new) and programs (always: they are new). 0 or -errno, logged.
+ * Pin maps (when new) and programs (always: they are new), also the map with the
+ * program that trib_grow continues with. 0 or -errno, logged.
  */
 int bpf_pin(struct tribd *d);
 /* A path below the pin folder; @buf of 192 bytes. */
@@ -50,16 +51,20 @@ uint32_t bpf_prog_id(int fd);
 /* BTF type id of struct @name in the loaded object, or 0. */
 uint32_t bpf_btf_struct(struct tribd *d, const char *name);
 
+/* adopt.c: log why the maps that d->maker made are not taken over. Return: @err. */
+int adopt_refuse(const struct tribd *d, int err, const struct reason *why);
 /*
- * adopt.c: look for pins. 0: d->config describes them; -ENOENT: none (those of
- * an unfinished start were removed); else a refusal, logged.
+ * Look for pins. 0: d->config describes them; -ENOENT: none (those of an unfinished
+ * start were removed); else a refusal.
  */
-int adopt_config(struct tribd *d);
+int adopt_config(struct tribd *d, struct reason *why);
 /* Compare a pinned map with what the object would create. 0 or -EPROTO. */
 int adopt_map_check(const char *name, const struct bpf_map_info *have,
 		    const struct bpf_map_info *want, struct reason *why);
 /*
- * Open and check all pinned maps, and set them for reuse. 0 or -errno, logged.
+ * Open and check all pinned maps, and set them for reuse. grow_next holds a program
+ * that libbpf puts there when it loads, so it is not adopted: the running programs
+ * keep theirs until bpf_pin(). 0 or -errno, logged.
  */
 int adopt_maps(struct tribd *d);
 /* True if a pinned link still has its device. */

@@ -110,6 +110,8 @@ int ndnd_start(struct tribd *d)
 	struct ndnd *fw = d->ndn;
 	int err;
 
+	if (!d->opt.ndn)
+		ndnd_clear(d);
 	if (!fw || !fw->on)
 		return 0;
 	if (fw->adopted) {

@@ -208,10 +208,13 @@ size_t ndnd_prefixes_text(const struct ndnd_prefix *p, unsigned int n);
 
 /* --- ndnd_load.c: the object */
 
-/* Load the programs, with pinned maps if they fit. Return: 0, or -errno, logged. */
+/*
+ * Load the programs, with pinned maps if they fit; touch nothing that runs. Return:
+ * 0, or -errno, logged.
+ */
 int ndnd_load(struct tribd *d);
 void ndnd_unload(struct tribd *d);
-/* Pin new maps, the configuration last. */
+/* Pin new maps, the configuration last, in place of those that did not fit. */
 int ndnd_pin(struct tribd *d);
 /* Without --ndn: stop and remove the forwarder of a former tribd. */
 void ndnd_clear(struct tribd *d);

@@ -21,6 +21,8 @@
 #define ASKS_MIN 4096
 #define MISSES_BYTES 65536
 #define PIN_PREFIX "ndn_"
+/* The program that ndn_grow continues with. */
+#define MAP_NEXT "ndn_next"
 
 extern const char ndn_object[], ndn_object_end[];
 
@@ -151,10 +153,14 @@ static int config_adopt(struct tribd *d, struct reason *why)
 	return 0;
 }
 
-/* Is the map pinned and adopted like others? The configuration is not. */
+/*
+ * Is the map pinned and adopted like others? The configuration is not. Nor is the
+ * map whose program libbpf sets when it loads: the running programs keep theirs.
+ */
 static bool map_is_shared(const struct bpf_map *m)
 {
-	return !bpf_map__is_internal(m) && strcmp(bpf_map__name(m), nmap_name[NDND_MAP_CONFIG]);
+	return !bpf_map__is_internal(m) && strcmp(bpf_map__name(m), nmap_name[NDND_MAP_CONFIG]) &&
+	       strcmp(bpf_map__name(m), MAP_NEXT);
 }
 
 static int maps_adopt(struct tribd *d, struct reason *why)
@@ -279,10 +285,8 @@ static int object_load(struct tribd *d)
 		fw->obj = NULL;
 		err = object_open(fw);
 	}
-	if (!err && !fw->adopted) {
-		pins_drop(d);
+	if (!err && !fw->adopted)
 		err = config_new(fw);
-	}
 	bpf_complaint_clear();
 	if (!err)
 		err = bpf_object__load(fw->obj);
@@ -294,10 +298,8 @@ int ndnd_load(struct tribd *d)
 	struct ndnd *fw = d->ndn;
 	int err;
 
-	if (!d->opt.ndn) {
-		ndnd_clear(d);
+	if (!d->opt.ndn)
 		return 0;
-	}
 	fw->entries = d->opt.ndn;
 	fw->cache = power_of_2(d->opt.ndn_cache);
 	err = object_load(d);
@@ -337,10 +339,18 @@ int ndnd_pin(struct tribd *d)
 {
 	struct ndnd *fw = d->ndn;
 	struct bpf_map *m;
-	int err = 0;
+	char path[192];
+	int err;
 
-	if (!fw->on || fw->adopted)
+	if (!fw->on)
 		return 0;
+	if (fw->adopted)
+		unlink(pin_path(d, MAP_NEXT, path));
+	else
+		pins_drop(d);
+	err = pin_one(d, bpf_object__find_map_by_name(fw->obj, MAP_NEXT));
+	if (fw->adopted)
+		return err;
 	bpf_object__for_each_map(m, fw->obj)
 	{
 		if (!err && map_is_shared(m))

@@ -20,26 +20,35 @@
 #include "state.h"
 #include "daemon/tree/tree.h"
 
-json_t *state_read(struct tribd *d, int *err)
+int state_read(struct tribd *d, json_t **out, struct reason *why)
 {
-	json_error_t why;
+	json_error_t error;
+	json_int_t version;
+	const char *by;
 	char path[160];
 	json_t *doc;
 
 	snprintf(path, sizeof(path), "%s/state.json", d->run_dir);
-	*err = 0;
+	snprintf(d->maker, sizeof(d->maker), "the tribd before");
+	*out = NULL;
 	if (access(path, F_OK))
-		return NULL;
-	doc = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
-	if (doc && json_integer_value(json_object_get(doc, "version")) == STATE_VERSION)
-		return doc;
-	*err = -EPROTO;
-	if (doc)
-		log_error("%s: not of version %d", path, STATE_VERSION);
-	else
-		log_error("%s: line %d: %s", path, why.line, why.text);
-	json_decref(doc);
-	return NULL;
+		return 0;
+	doc = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+	if (!doc)
+		return reason_set(why, -EPROTO, "%s: line %d: %s", path, error.line, error.text);
+	by = value_text(doc, "by");
+	if (*by)
+		snprintf(d->maker, sizeof(d->maker), "tribd %s", by);
+	version = json_integer_value(json_object_get(doc, "version"));
+	if (version != STATE_VERSION) {
+		json_decref(doc);
+		return reason_set(why, -EPROTO,
+				  "%s has version %lld, this tribd " TRIB_VERSION
+				  " reads version %d",
+				  path, (long long)version, STATE_VERSION);
+	}
+	*out = doc;
+	return 0;
 }
 
 uint32_t state_pool(const json_t *doc)
