@@ -328,6 +328,19 @@ def hostile(f):
     tap.test('hostile__tribd_lives', again(f, 1) == 0)
 
 
+def impostor(f):
+    """Another user has tribd's name where no tribd runs."""
+    def listen():
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        s.bind('\0trib/attach')
+        s.listen()
+        return run(BUILD + '/trib-perf', '-b', '4', '-e', '4', check=False,
+                   env={**os.environ, 'TRIB_JOB': 'train'}, timeout=60).stdout
+    text = as_user(OTHER, f.ns('wires'), listen)
+    tap.test('hostile__who_has_tribds_name_and_is_not_root_is_not_trusted',
+             'is not root: not trusted' in text, text)
+
+
 def generations(f):
     f.trib('w0', 'tree', 'add', 'train', 'id', '2', 'parent', 'up', 'index',
            '0', 'local', '0:0', 'local', '1:1', 'held')
@@ -367,6 +380,7 @@ def main():
         restart(f, ranks, w, epoch)
         orphan(f, ranks, w)
         hostile(f)
+        impostor(f)
         generations(f)
         removal(f)
     finally:
