@@ -35,9 +35,10 @@ int trib_req_blame(const struct trib_req *r)
 				"rank %u: element %llu is not finite", trib_exp_bad_rank(r->bad),
 				(unsigned long long)trib_exp_bad_index(r->bad));
 	else if (r->status == -ERANGE && r->over)
-		trib_fault_rank(eng, TRIB_SOCK_ERR_OVERFLOW, -ERANGE, -1, (int64_t)r->over - 1,
-				"the sum of element %llu exceeds the largest fp32: scale the values down, or average",
-				(unsigned long long)r->over - 1);
+		trib_fault_rank(
+			eng, TRIB_SOCK_ERR_OVERFLOW, -ERANGE, -1, (int64_t)r->over - 1,
+			"the sum of element %llu exceeds the largest fp32: scale the values down, or average",
+			(unsigned long long)r->over - 1);
 	else if (r->status)
 		eng->error = eng->death;
 	return r->status;

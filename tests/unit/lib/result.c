@@ -398,9 +398,10 @@ static void overflow(bool scatter, unsigned int trees)
 		x[i][4321] = x[i][5000] = -FLT_MAX / 3;
 		x[i][2345] = i < 2 ? FLT_MAX : 0;
 		x[i][1234] = i % 2 ? FLT_MAX : -FLT_MAX;
-		expect_eq(scatter ? trib_ireduce_scatter(t, x[i], y[i], n, TRIB_F32, TRIB_SUM, &r[i])
-				  : trib_iallreduce(t, x[i], y[i], n, TRIB_F32, TRIB_SUM, &r[i]),
-			  0);
+		expect_eq(
+			scatter ? trib_ireduce_scatter(t, x[i], y[i], n, TRIB_F32, TRIB_SUM, &r[i])
+				: trib_iallreduce(t, x[i], y[i], n, TRIB_F32, TRIB_SUM, &r[i]),
+			0);
 		sim_call_at(&s.worker[i], s.now + 1);
 	}
 	sim_run(&s, NULL, s.now + TRIB_SEC);

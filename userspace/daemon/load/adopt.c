@@ -68,9 +68,9 @@ static int config_read(struct tribd *d, int fd, struct reason *why)
 		err = adopt_map_check(map_name[MAP_CONFIG], &have, &want, why);
 	if (!err && bpf_map_lookup_elem(fd, &zero, &d->config))
 		err = -errno;
-	return err == -EPROTO || !err ? err
-				      : reason_set(why, err, "map %s: %s", map_name[MAP_CONFIG],
-						   strerror(-err));
+	return err == -EPROTO || !err
+		       ? err
+		       : reason_set(why, err, "map %s: %s", map_name[MAP_CONFIG], strerror(-err));
 }
 
 static int config_check(const struct tribd *d, struct reason *why)
@@ -87,10 +87,10 @@ static int config_check(const struct tribd *d, struct reason *why)
 	unsigned int i;
 
 	if (c->abi != TRIB_MAPS_ABI)
-		return reason_set(
-			why, -EPROTO,
-			"its maps have ABI %u, those of this tribd " TRIB_VERSION " have ABI %u",
-			c->abi, TRIB_MAPS_ABI);
+		return reason_set(why, -EPROTO,
+				  "its maps have ABI %u, those of this tribd " TRIB_VERSION
+				  " have ABI %u",
+				  c->abi, TRIB_MAPS_ABI);
 	/* Using fewer than there are is allowed: pools shrink and grow. */
 	if (d->opt.pool > c->npool)
 		return reason_set(why, -EEXIST, "--pool %u, but its maps have %u: leave it out",
@@ -120,9 +120,9 @@ int adopt_config(struct tribd *d, struct reason *why)
 	int fd, err;
 
 	if (stat(d->pin_dir, &st))
-		return errno == ENOENT ? -ENOENT
-				       : reason_set(why, -errno, "%s: %s", d->pin_dir,
-						    strerror(errno));
+		return errno == ENOENT
+			       ? -ENOENT
+			       : reason_set(why, -errno, "%s: %s", d->pin_dir, strerror(errno));
 	pin_path(d, map_name[MAP_CONFIG], path);
 	fd = bpf_obj_get(path);
 	if (fd < 0 && errno == ENOENT)
@@ -158,6 +158,8 @@ static int adopt_map(struct tribd *d, const char *name, struct reason *why)
 	if (!err)
 		err = adopt_map_check(name, &have, &want, why);
 	if (!err)
+		err = adopt_layout_check(d->obj, m, &have, why);
+	if (!err)
 		err = bpf_map__reuse_fd(m, fd); /* takes a copy */
 	close(fd);
 	return err == -EPROTO || !err ? err : reason_set(why, err, "%s: %s", path, strerror(-err));
@@ -188,8 +190,9 @@ static int pins_check(struct tribd *d, struct reason *why)
 		return reason_set(why, -errno, "%s: %s", d->pin_dir, strerror(errno));
 	while (!err && (e = readdir(dir)))
 		if (e->d_name[0] != '.' && !pin_is_known(e->d_name))
-			err = reason_set(why, -EPROTO, "this tribd " TRIB_VERSION " has no %s/%.60s",
-					 d->pin_dir, e->d_name);
+			err = reason_set(why, -EPROTO,
+					 "this tribd " TRIB_VERSION " has no %s/%.60s", d->pin_dir,
+					 e->d_name);
 	closedir(dir);
 	return err;
 }

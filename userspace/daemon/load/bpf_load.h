@@ -5,7 +5,10 @@
 
 #include "daemon/core/tribd.h"
 
+struct bpf_map;
 struct bpf_map_info;
+struct bpf_object;
+struct btf;
 
 #define PIN_ROOT "/sys/fs/bpf/trib"
 #define PIN_LINK "link-" /* followed by the ifindex: bpffs takes no dots */
@@ -61,6 +64,15 @@ int adopt_config(struct tribd *d, struct reason *why);
 /* Compare a pinned map with what the object would create. 0 or -EPROTO. */
 int adopt_map_check(const char *name, const struct bpf_map_info *have,
 		    const struct bpf_map_info *want, struct reason *why);
+/*
+ * layout.c: compare the members of the rows with those of @m. 0; -EPROTO: they differ;
+ * or another error.
+ */
+int adopt_layout_check(const struct bpf_object *obj, const struct bpf_map *m,
+		       const struct bpf_map_info *have, struct reason *why);
+/* The same for two types; an id of 0 fits any. */
+int layout_check(const char *name, const struct btf *have, uint32_t have_id, const struct btf *want,
+		 uint32_t want_id, struct reason *why);
 /*
  * Open and check all pinned maps, and set them for reuse. grow_next holds a program
  * that libbpf puts there when it loads, so it is not adopted: the running programs

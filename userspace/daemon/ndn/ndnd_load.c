@@ -126,6 +126,8 @@ static int map_adopt(struct tribd *d, struct bpf_map *m, struct reason *why)
 	if (!err)
 		err = adopt_map_check(bpf_map__name(m), &have, &want, why);
 	if (!err)
+		err = adopt_layout_check(d->ndn->obj, m, &have, why);
+	if (!err)
 		err = bpf_map__reuse_fd(m, fd); /* takes a copy */
 	close(fd);
 	return err;

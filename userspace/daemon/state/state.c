@@ -126,9 +126,10 @@ json_t *state_pack(struct tribd *d, const void *object)
 			json_array_append_new(trees, tree_pack(t));
 	doc = json_pack("{s:i s:s s:i s:i s:I s:o s:o s:o s:o s:o s:o}", "version", STATE_VERSION,
 			"by", TRIB_VERSION, "wire", TRIB_WIRE_VERSION, "attach",
-			TRIB_ATTACH_VERSION, "pool", (json_int_t)d->pool, "instance", value_hex_pack(d->config.instance),
-			"netns", value_hex_pack(d->netns_cookie), "ports", ports, "faces", faces,
-			"jobs", jobs, "trees", trees);
+			TRIB_ATTACH_VERSION, "pool", (json_int_t)d->pool, "instance",
+			value_hex_pack(d->config.instance), "netns",
+			value_hex_pack(d->netns_cookie), "ports", ports, "faces", faces, "jobs",
+			jobs, "trees", trees);
 	if (doc && d->ndn)
 		json_object_set_new(doc, "ndn", ndnd_pack(d, object));
 	return doc;

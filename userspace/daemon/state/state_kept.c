@@ -29,7 +29,8 @@ int state_contracts(const json_t *doc, struct reason *why)
 
 		/* Files of 0.1.0 may lack them. */
 		if (v && json_integer_value(v) != contract[i].ours)
-			return reason_set(why, -EPROTO, "%s %lld of %s, this tribd " TRIB_VERSION
+			return reason_set(why, -EPROTO,
+					  "%s %lld of %s, this tribd " TRIB_VERSION
 					  " has version %d",
 					  contract[i].who, (long long)json_integer_value(v),
 					  contract[i].header, contract[i].ours);
@@ -98,8 +99,7 @@ static bool has_all(const json_t *old, const json_t *new, struct way *w)
 		return json_is_boolean(old) && json_is_boolean(new);
 	if (json_is_array(old))
 		return list_has_all(old, new, w);
-	json_object_foreach((json_t *)old, key, o)
-	{
+	json_object_foreach((json_t *)old, key, o) {
 		way_add(w, len ? ".%s" : "%s", key);
 		if (!has_all(o, json_object_get(new, key), w))
 			return false;
