@@ -131,7 +131,10 @@ $(B)/tests/unit/lib/ps_api_tsan: tests/unit/lib/ps_api.c \
 	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) -o $@ \
 		$(filter %.c,$^) -lsodium -ljansson -lpthread -lm
 
-CHECK_TESTS += $(B)/tests/unit/lib/ps_api
+$(B)/tests/unit/lib/rounds: $(B)/tests/unit/lib/rounds.o $(B)/userspace/lib/ndn/rounds.o
+	$(CC) $(LDFLAGS_ALL) -o $@ $^
+
+CHECK_TESTS += $(B)/tests/unit/lib/ps_api $(B)/tests/unit/lib/rounds
 ifneq ($(SAN),1)
 CHECK_TESTS += $(B)/tests/unit/lib/ps_api_tsan
 endif

@@ -49,7 +49,7 @@ void trib_rounds_detach(struct trib_rounds *tree);
 void trib_rounds_guard(int32_t own[TRIB_ROUNDS_GUARD], uint32_t name, uint64_t version);
 /*
  * Add up @values of @version over all ranks. Return: 0 with the sum in @values,
- * all of @version; -EAGAIN: ranks gave different versions; -EDOM: NaN or
+ * all of @version, infinite where it exceeds the largest fp32; -EAGAIN: ranks gave different versions; -EDOM: NaN or
  * infinity. After any other error the handle is detached, and @values are
  * undefined.
  */
