@@ -7,20 +7,13 @@
 #pragma GCC target("avx2,f16c,prfchw")
 #include <immintrin.h>
 
-#include "codec.h"
-
 #define SIMD(name) avx2_##name
 #define LANES 8
 
 typedef __m256 vf;
 typedef __m256i vi;
 
-#define PRIM static inline __attribute__((always_inline))
-
-PRIM vi vi_zero(void)
-{
-	return _mm256_setzero_si256();
-}
+#include "codec_simd.h"
 
 PRIM vi vi_set(int32_t a)
 {
@@ -30,26 +23,6 @@ PRIM vi vi_set(int32_t a)
 PRIM vf vf_set(float a)
 {
 	return _mm256_set1_ps(a);
-}
-
-PRIM vi vi_load(const void *p)
-{
-	return _mm256_loadu_si256(p);
-}
-
-PRIM vf vf_load(const float *p)
-{
-	return _mm256_loadu_ps(p);
-}
-
-PRIM void vi_store(void *p, vi a)
-{
-	_mm256_storeu_si256(p, a);
-}
-
-PRIM void vf_store(float *p, vf a)
-{
-	_mm256_storeu_ps(p, a);
 }
 
 /* Select the first n of 8 lanes. */
@@ -65,19 +38,9 @@ PRIM vi vi_load_part(const void *p, size_t n)
 	return _mm256_maskload_epi32(p, vi_mask(n));
 }
 
-PRIM vf vf_load_part(const float *p, size_t n)
-{
-	return _mm256_maskload_ps(p, vi_mask(n));
-}
-
 PRIM void vi_store_part(void *p, size_t n, vi a)
 {
 	_mm256_maskstore_epi32(p, vi_mask(n), a);
-}
-
-PRIM void vf_store_part(float *p, size_t n, vf a)
-{
-	_mm256_maskstore_ps(p, vi_mask(n), a);
 }
 
 PRIM vi vi_max(vi a, vi b)
@@ -90,47 +53,6 @@ PRIM vi vi_min(vi a, vi b)
 	return _mm256_min_epi32(a, b);
 }
 
-PRIM vi vi_add(vi a, vi b)
-{
-	return _mm256_add_epi32(a, b);
-}
-
-PRIM vi vi_sub(vi a, vi b)
-{
-	return _mm256_sub_epi32(a, b);
-}
-
-PRIM vi vi_neg(vi a)
-{
-	return _mm256_sub_epi32(vi_zero(), a);
-}
-
-PRIM vi vi_and(vi a, vi b)
-{
-	return _mm256_and_si256(a, b);
-}
-
-PRIM vi vi_xor(vi a, vi b)
-{
-	return _mm256_xor_si256(a, b);
-}
-
-PRIM vi vi_sra31(vi a)
-{
-	return _mm256_srai_epi32(a, 31);
-}
-
-PRIM vi vi_abs_bits(vi a)
-{
-	return vi_and(a, vi_set(0x7fffffff));
-}
-
-/* -1 in the odd lane above each negative even lane, else 0. */
-PRIM vi vi_sign_to_pair(vi a)
-{
-	return _mm256_slli_epi64(vi_sra31(a), 32);
-}
-
 PRIM uint32_t vi_hmax(vi a)
 {
 	__m128i m = _mm_max_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
@@ -140,19 +62,9 @@ PRIM uint32_t vi_hmax(vi a)
 	return (uint32_t)_mm_cvtsi128_si32(m);
 }
 
-PRIM vf vf_mul(vf a, vf b)
-{
-	return _mm256_mul_ps(a, b);
-}
-
 PRIM vi vf_round(vf a)
 {
 	return _mm256_cvtps_epi32(a);
-}
-
-PRIM vf vi_float(vi a)
-{
-	return _mm256_cvtepi32_ps(a);
 }
 
 PRIM vf vi_scale_wide(vi a, double unit)
@@ -197,8 +109,6 @@ PRIM void vf_store_half(void *p, vf a)
 {
 	_mm_storeu_si128(p, _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
 }
-
-#include "codec_simd.h"
 
 const struct trib_codec trib_codec_avx2 = SIMD_CODEC("avx2");
 #endif

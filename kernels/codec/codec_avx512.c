@@ -7,20 +7,13 @@
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,prfchw")
 #include <immintrin.h>
 
-#include "codec.h"
-
 #define SIMD(name) avx512_##name
 #define LANES 16
 
 typedef __m512 vf;
 typedef __m512i vi;
 
-#define PRIM static inline __attribute__((always_inline))
-
-PRIM vi vi_zero(void)
-{
-	return _mm512_setzero_si512();
-}
+#include "codec_simd.h"
 
 PRIM vi vi_set(int32_t a)
 {
@@ -30,26 +23,6 @@ PRIM vi vi_set(int32_t a)
 PRIM vf vf_set(float a)
 {
 	return _mm512_set1_ps(a);
-}
-
-PRIM vi vi_load(const void *p)
-{
-	return _mm512_loadu_si512(p);
-}
-
-PRIM vf vf_load(const float *p)
-{
-	return _mm512_loadu_ps(p);
-}
-
-PRIM void vi_store(void *p, vi a)
-{
-	_mm512_storeu_si512(p, a);
-}
-
-PRIM void vf_store(float *p, vf a)
-{
-	_mm512_storeu_ps(p, a);
 }
 
 /* Select the first n of 16 lanes. */
@@ -63,19 +36,9 @@ PRIM vi vi_load_part(const void *p, size_t n)
 	return _mm512_maskz_loadu_epi32(vi_mask(n), p);
 }
 
-PRIM vf vf_load_part(const float *p, size_t n)
-{
-	return _mm512_maskz_loadu_ps(vi_mask(n), p);
-}
-
 PRIM void vi_store_part(void *p, size_t n, vi a)
 {
 	_mm512_mask_storeu_epi32(p, vi_mask(n), a);
-}
-
-PRIM void vf_store_part(float *p, size_t n, vf a)
-{
-	_mm512_mask_storeu_ps(p, vi_mask(n), a);
 }
 
 PRIM vi vi_max(vi a, vi b)
@@ -88,65 +51,14 @@ PRIM vi vi_min(vi a, vi b)
 	return _mm512_min_epi32(a, b);
 }
 
-PRIM vi vi_add(vi a, vi b)
-{
-	return _mm512_add_epi32(a, b);
-}
-
-PRIM vi vi_sub(vi a, vi b)
-{
-	return _mm512_sub_epi32(a, b);
-}
-
-PRIM vi vi_neg(vi a)
-{
-	return _mm512_sub_epi32(vi_zero(), a);
-}
-
-PRIM vi vi_and(vi a, vi b)
-{
-	return _mm512_and_si512(a, b);
-}
-
-PRIM vi vi_xor(vi a, vi b)
-{
-	return _mm512_xor_si512(a, b);
-}
-
-PRIM vi vi_sra31(vi a)
-{
-	return _mm512_srai_epi32(a, 31);
-}
-
-PRIM vi vi_abs_bits(vi a)
-{
-	return vi_and(a, vi_set(0x7fffffff));
-}
-
-/* -1 in the odd lane above each negative even lane, else 0. */
-PRIM vi vi_sign_to_pair(vi a)
-{
-	return _mm512_slli_epi64(vi_sra31(a), 32);
-}
-
 PRIM uint32_t vi_hmax(vi a)
 {
 	return (uint32_t)_mm512_reduce_max_epi32(a);
 }
 
-PRIM vf vf_mul(vf a, vf b)
-{
-	return _mm512_mul_ps(a, b);
-}
-
 PRIM vi vf_round(vf a)
 {
 	return _mm512_cvtps_epi32(a);
-}
-
-PRIM vf vi_float(vi a)
-{
-	return _mm512_cvtepi32_ps(a);
 }
 
 PRIM vf vi_scale_wide(vi a, double unit)
@@ -191,8 +103,6 @@ PRIM void vf_store_half(void *p, vf a)
 {
 	_mm256_storeu_si256(p, _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
 }
-
-#include "codec_simd.h"
 
 const struct trib_codec trib_codec_avx512 = SIMD_CODEC("avx512");
 #endif

@@ -1,17 +1,139 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The codec's loops over vectors of any width. The including file owns the
- * instruction set: it defines SIMD(name), LANES, the types vf (LANES floats) and
- * vi (LANES int32), and the primitives used below.
+ * The codec's loops over vectors of any width. The including file owns an
+ * instruction set: it defines SIMD(name), LANES, and the types vf (LANES floats)
+ * and vi (LANES int32), includes this file, and then defines the primitives that
+ * need an instruction of its own:
  *
- * The *_part primitives touch only the first n lanes of memory and read the
- * others as zero, so a tail costs one more step and no scalar loop.
+ *	vi_set, vf_set				the same value in all lanes
+ *	vi_load_part, vi_store_part		touch only the first n lanes of
+ *						memory; read the others as zero
+ *	vi_max, vi_min, vi_hmax			signed; hmax is over all lanes
+ *	vf_round				to int32, nearest even
+ *	vi_scale_wide				a * unit in double, rounded once
+ *	vi_load_words, vi_store_words		int64 in memory; negated if neg
+ *	vf_load_half, vf_store_half		f16 in memory
+ *
+ * A tail costs one more step, with *_part, and no scalar loop.
  *
  * Paired lanes: two neighbouring int32 lo, hi become (hi << 32) + lo. In
  * memory that is lo, then hi plus the sign of lo: one shift, one add.
  */
+#ifndef TRIB_CODEC_SIMD_H
+#define TRIB_CODEC_SIMD_H
+
 #include "codec_fp.h"
+#include "codec.h"
 #include "kernels/half.h"
+
+#define PRIM static inline __attribute__((always_inline))
+
+PRIM vi vi_set(int32_t a);
+PRIM vf vf_set(float a);
+PRIM vi vi_load_part(const void *p, size_t n);
+PRIM void vi_store_part(void *p, size_t n, vi a);
+PRIM vi vi_max(vi a, vi b);
+PRIM vi vi_min(vi a, vi b);
+PRIM uint32_t vi_hmax(vi a);
+PRIM vi vf_round(vf a);
+PRIM vf vi_scale_wide(vi a, double unit);
+PRIM vi vi_load_words(const char *p, int neg);
+PRIM void vi_store_words(char *p, vi a, int neg);
+PRIM vf vf_load_half(const void *p);
+PRIM void vf_store_half(void *p, vf a);
+
+/* The lanes of vi as unsigned, which may overflow, as signed, and in pairs. */
+typedef uint32_t vu __attribute__((vector_size(LANES * 4)));
+typedef int32_t vs __attribute__((vector_size(LANES * 4)));
+typedef uint64_t vp __attribute__((vector_size(LANES * 4)));
+/* In memory, at any address. */
+typedef vi vi_mem __attribute__((aligned(1), may_alias));
+
+PRIM vi vi_zero(void)
+{
+	return (vi){0};
+}
+
+PRIM vi vi_load(const void *p)
+{
+	return *(const vi_mem *)p;
+}
+
+PRIM void vi_store(void *p, vi a)
+{
+	*(vi_mem *)p = a;
+}
+
+PRIM vf vf_load(const float *p)
+{
+	return (vf)vi_load(p);
+}
+
+PRIM void vf_store(float *p, vf a)
+{
+	vi_store(p, (vi)a);
+}
+
+PRIM vf vf_load_part(const float *p, size_t n)
+{
+	return (vf)vi_load_part(p, n);
+}
+
+PRIM void vf_store_part(float *p, size_t n, vf a)
+{
+	vi_store_part(p, n, (vi)a);
+}
+
+PRIM vi vi_add(vi a, vi b)
+{
+	return (vi)((vu)a + (vu)b);
+}
+
+PRIM vi vi_sub(vi a, vi b)
+{
+	return (vi)((vu)a - (vu)b);
+}
+
+PRIM vi vi_neg(vi a)
+{
+	return vi_sub(vi_zero(), a);
+}
+
+PRIM vi vi_and(vi a, vi b)
+{
+	return a & b;
+}
+
+PRIM vi vi_xor(vi a, vi b)
+{
+	return a ^ b;
+}
+
+PRIM vi vi_sra31(vi a)
+{
+	return (vi)((vs)a >> 31);
+}
+
+PRIM vi vi_abs_bits(vi a)
+{
+	return (vi)((vu)a & 0x7fffffff);
+}
+
+/* -1 in the odd lane above each negative even lane, else 0. */
+PRIM vi vi_sign_to_pair(vi a)
+{
+	return (vi)((vp)vi_sra31(a) << 32);
+}
+
+PRIM vf vf_mul(vf a, vf b)
+{
+	return a * b;
+}
+
+PRIM vf vi_float(vi a)
+{
+	return __builtin_convertvector((vs)a, vf);
+}
 
 /*
  * Chunks of a message are converted one after another, with other work between
@@ -49,7 +171,7 @@ static uint32_t SIMD(amax)(const float *x, size_t n)
 	return vi_hmax(m0);
 }
 
-static inline __attribute__((always_inline)) vi SIMD(quantise)(vf x, vf unit, vf more, vi lim)
+PRIM vi SIMD(quantise)(vf x, vf unit, vf more, vi lim)
 {
 	vi q = vf_round(vf_mul(vf_mul(x, unit), more));
 
@@ -83,7 +205,7 @@ static void SIMD(q32_pack)(void *w, const float *x, size_t n, int scale, int32_t
 	SIMD(pad)(w, i * 4, n);
 }
 
-static inline __attribute__((always_inline)) vi SIMD(lanes)(vi q)
+PRIM vi SIMD(lanes)(vi q)
 {
 	return vi_sub(q, vi_sign_to_pair(q));
 }
@@ -144,13 +266,12 @@ static void SIMD(q32_unpack_avg)(float *x, const void *w, size_t n, int scale, u
 }
 
 /* Flip the magnitude of negatives: integers in the order of the floats. */
-static inline __attribute__((always_inline)) vi SIMD(flip)(vi b)
+PRIM vi SIMD(flip)(vi b)
 {
 	return vi_xor(b, vi_and(vi_sra31(b), vi_set(0x7fffffff)));
 }
 
-static inline __attribute__((always_inline)) void SIMD(order)(void *w, const void *src, size_t n,
-							      int neg, int is_float)
+PRIM void SIMD(order)(void *w, const void *src, size_t n, int neg, int is_float)
 {
 	const int32_t *x = src;
 	char *out = w;
@@ -171,8 +292,7 @@ static inline __attribute__((always_inline)) void SIMD(order)(void *w, const voi
 	SIMD(pad)(w, n * 8, n * 2);
 }
 
-static inline __attribute__((always_inline)) void SIMD(unorder)(void *dst, const void *w, size_t n,
-								int neg, int is_float)
+PRIM void SIMD(unorder)(void *dst, const void *w, size_t n, int neg, int is_float)
 {
 	const char *in = w;
 	int32_t *x = dst;
@@ -285,3 +405,5 @@ static void SIMD(f32_div)(float *x, size_t n, unsigned int world)
 		.f16_unpack = SIMD(f16_unpack), .bf16_pack = SIMD(bf16_pack),                      \
 		.bf16_unpack = SIMD(bf16_unpack), .f32_div = SIMD(f32_div),                        \
 	}
+
+#endif /* TRIB_CODEC_SIMD_H */
