@@ -14,7 +14,7 @@ $(B)/tests/unit/daemon/join: $(B)/tests/unit/daemon/join.o \
 
 CHECK_TESTS += $(DAEMON_PURE_UNITS)
 
-CHECK_TESTS += tests/unit/lint.t tests/unit/check.t
+CHECK_TESTS += $(addprefix tests/unit/,check.t install.t lint.t)
 
 # The module's: everything of kmod/ that is not the kernel's.
 $(B)/tests/unit/kmod/call: $(B)/tests/unit/kmod/call.o $(B)/kmod/kfunc/call.o \

@@ -25,10 +25,7 @@ $(B)/libtrib.a: $(LIB_OBJS) $(LIB_PS_OBJS)
 	rm -f $@
 	$(AR) rcs $@ $^
 
-$(B)/trib.pc: userspace/lib/trib.pc.in Makefile
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
-
-ALL += $(B)/libtrib.so.0 $(B)/libtrib.so $(B)/libtrib.a $(B)/trib.pc
+ALL += $(B)/libtrib.so.0 $(B)/libtrib.so $(B)/libtrib.a
 
 LIB_MAN := $(if $(shell command -v rst2man),$(B)/man/trib-socket.7)
 
@@ -43,18 +40,22 @@ SOCK_HEADERS := $(addprefix kmod/uapi/,trib.h trib_attach.h trib_sock.h \
 	trib_wire.h)
 
 .PHONY: install-lib
-install-lib: $(B)/libtrib.so.0 $(B)/libtrib.a $(B)/trib.pc $(LIB_MAN)
+install-lib: $(B)/libtrib.so.0 $(B)/libtrib.a $(LIB_MAN)
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig \
 		$(DESTDIR)$(PREFIX)/include
 	install -m 755 $(B)/libtrib.so.0 $(DESTDIR)$(PREFIX)/lib/
 	ln -sf libtrib.so.0 $(DESTDIR)$(PREFIX)/lib/libtrib.so
 	install -m 644 $(B)/libtrib.a $(DESTDIR)$(PREFIX)/lib/
-	install -m 644 $(B)/trib.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
+		userspace/lib/trib.pc.in \
+		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/trib.pc
 	install -m 644 userspace/lib/trib.h $(DESTDIR)$(PREFIX)/include/
 	install -d $(DESTDIR)$(PREFIX)/include/tributary
 	install -m 644 $(SOCK_HEADERS) $(DESTDIR)$(PREFIX)/include/tributary/
 	$(if $(LIB_MAN),install -D -m 644 $(LIB_MAN) \
 		$(DESTDIR)$(PREFIX)/share/man/man7/trib-socket.7)
+	# Tells the loader about the library. Packages do this by themselves.
+	[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || /sbin/ldconfig
 INSTALL += install-lib
 
 # Tests. Those on an imagined network live on an imagined clock, too.
