@@ -6,11 +6,9 @@
 #include <errno.h>
 #include <getopt.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -119,10 +117,7 @@ static const struct ps_ops ops = {
 
 static int usage(const char *fmt, const char *value)
 {
-	fprintf(stderr, "trib-ps: ");
-	fprintf(stderr, fmt, value);
-	fprintf(stderr, "\n%s", usage_text);
-	return 2;
+	return ps_usage(usage_text, fmt, value);
 }
 
 static int option_parse(struct options *o, int c, const char *arg)
@@ -148,7 +143,7 @@ static int option_parse(struct options *o, int c, const char *arg)
 	case 'i':
 		return ps_interval_parse(arg, &o->interval)
 			       ? -1
-			       : usage("--interval %s: 10 to 86400000", arg);
+			       : usage("--interval %s: want 10 to 86400000", arg);
 	case 'c':
 		o->check = true;
 		return -1;
@@ -187,7 +182,7 @@ static int arguments_parse(struct server *s, int argc, char **argv)
 			return rc;
 	}
 	if (optind < argc)
-		return usage("what is '%s'?", argv[optind]);
+		return usage("unexpected argument '%s'", argv[optind]);
 	if (!o->listen)
 		return usage("%s is missing", "--listen");
 	if (o->jobs && strlen(o->jobs) > 4000)
@@ -280,14 +275,12 @@ static void report(struct server *s)
 
 static void take_signals(struct server *s)
 {
-	struct signalfd_siginfo si;
+	unsigned int got = ps_signals_take(s->signals);
 
-	while (read(s->signals, &si, sizeof(si)) == sizeof(si)) {
-		if (si.ssi_signo == SIGUSR1)
-			report(s);
-		else
-			s->stop = true;
-	}
+	if (got & PS_SIGNAL_REPORT)
+		report(s);
+	if (got & PS_SIGNAL_STOP)
+		s->stop = true;
 }
 
 /* Return: milliseconds to sleep; -1: until a packet comes. */
@@ -358,8 +351,9 @@ int main(int argc, char **argv)
 	if (!open_all(&s)) {
 		rc = 0;
 		if (!s.o.check) {
-			ps_log("%u trees of %u jobs on %s", s.ps->ntree, s.ps->njob,
-			       ps_addr_text(&s.listen, text));
+			ps_log("%u trees of %u jobs on %s%s%s", s.ps->ntree, s.ps->njob,
+			       ps_addr_text(&s.listen, text), s.o.jobs ? ", jobs in " : "",
+			       s.o.jobs ? s.o.jobs : "");
 			rc = serve(&s);
 		}
 	}

@@ -246,10 +246,10 @@ def wrong_use():
             ('listen', ('--job', 'x'), 2, '--listen is missing'),
             ('address', ('--listen', '1.2.3', '--job', 'x'), 2,
              '--listen 1.2.3: want ADDR[:PORT]'),
-            ('interval', ('--interval', '1'), 2, '--interval 1: 10 to'),
+            ('interval', ('--interval', '1'), 2, '--interval 1: want 10 to'),
             ('file', ('--listen', '127.0.0.1', '--job', '/none'), 1, '/none:'),
             ('rest', ('--listen', '127.0.0.1', '--job', 'x', 'y'), 2,
-             "what is 'y'?")):
+             "unexpected argument 'y'")):
         got, out = ps(*args)
         tap.test('wrong_%s__is_named' % name, got == rc and want in out, got,
                  out)

@@ -8,14 +8,12 @@
 #include <errno.h>
 #include <getopt.h>
 #include <poll.h>
-#include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "ndn_report.h"
@@ -130,10 +128,7 @@ static const struct nps_ops ops = {
 
 static int usage(const char *fmt, const char *value)
 {
-	fprintf(stderr, "trib-ps: ");
-	fprintf(stderr, fmt, value);
-	fprintf(stderr, "\n%s", usage_text);
-	return 2;
+	return ps_usage(usage_text, fmt, value);
 }
 
 static int job_read(struct server *s, const char *path)
@@ -169,7 +164,7 @@ static int option_parse(struct server *s, int c, const char *arg)
 	case 'i':
 		return ps_interval_parse(arg, &o->interval)
 			       ? -1
-			       : usage("--interval %s: 10 to 86400000", arg);
+			       : usage("--interval %s: want 10 to 86400000", arg);
 	case 'c':
 		o->check = true;
 		return -1;
@@ -203,7 +198,7 @@ static int arguments_parse(struct server *s, int argc, char **argv)
 			return rc;
 	}
 	if (optind < argc)
-		return usage("what is '%s'?", argv[optind]);
+		return usage("unexpected argument '%s'", argv[optind]);
 	if (!s->nrow)
 		return usage("%s is missing", "--job");
 	if (s->o.check)
@@ -309,14 +304,12 @@ static void report(struct server *s)
 
 static void take_signals(struct server *s)
 {
-	struct signalfd_siginfo si;
+	unsigned int got = ps_signals_take(s->signals);
 
-	while (read(s->signals, &si, sizeof(si)) == sizeof(si)) {
-		if (si.ssi_signo == SIGUSR1)
-			report(s);
-		else
-			s->stop = true;
-	}
+	if (got & PS_SIGNAL_REPORT)
+		report(s);
+	if (got & PS_SIGNAL_STOP)
+		s->stop = true;
 }
 
 static void take_packet(void *ctx, const uint8_t *pkt, size_t n)

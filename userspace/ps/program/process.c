@@ -32,6 +32,14 @@ void ps_log(const char *fmt, ...)
 	fprintf(stderr, "%s%s\n", journal ? "<6>" : "trib-ps: ", text);
 }
 
+int ps_usage(const char *usage, const char *fmt, const char *value)
+{
+	fprintf(stderr, "trib-ps: ");
+	fprintf(stderr, fmt, value);
+	fprintf(stderr, "\n%s", usage);
+	return 2;
+}
+
 bool ps_interval_parse(const char *s, unsigned int *out)
 {
 	uint64_t v;
@@ -53,4 +61,14 @@ int ps_signals_open(void)
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		return -1;
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+unsigned int ps_signals_take(int fd)
+{
+	struct signalfd_siginfo si;
+	unsigned int got = 0;
+
+	while (read(fd, &si, sizeof(si)) == sizeof(si))
+		got |= si.ssi_signo == SIGUSR1 ? PS_SIGNAL_REPORT : PS_SIGNAL_STOP;
+	return got;
 }

@@ -13,6 +13,11 @@
  * systemd it begins with its priority, else with the program's name.
  */
 void ps_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/*
+ * Print an error of the command line, @fmt with @value, and then @usage.
+ * Return: 2, the exit status.
+ */
+int ps_usage(const char *usage, const char *fmt, const char *value);
 /* Parse a number from 10 to 86400000. Return: whether @s is one. */
 bool ps_interval_parse(const char *s, unsigned int *out);
 /*
@@ -20,5 +25,14 @@ bool ps_interval_parse(const char *s, unsigned int *out);
  * Return: the descriptor, or -1 with errno.
  */
 int ps_signals_open(void);
+
+/* Bits of ps_signals_take(). */
+enum ps_signal {
+	PS_SIGNAL_REPORT = 1, /* SIGUSR1 */
+	PS_SIGNAL_STOP = 2,   /* SIGINT, SIGTERM */
+};
+
+/* Take the signals that have come to the descriptor @fd. Return: their bits. */
+unsigned int ps_signals_take(int fd);
 
 #endif /* TRIB_PS_PROCESS_H */
