@@ -194,6 +194,7 @@ static void ticket__is_refused_if_anything_is_wrong(void)
 		"trib://10.77.0.1/t?job=-1&cookie=1&rank=0&world=1&tree=1:0",
 		"trib://10.77.0.1/t?job= 1&cookie=1&rank=0&world=1&tree=1:0",
 		"trib://10.77.0.1/t?job=1&cookie=xyz&rank=0&world=1&tree=1:0",
+		"trib://10.77.0.1/t?job=1&cookie=0x1&rank=0&world=1&tree=1:0",
 		"trib://10.77.0.1/t?job=1&cookie=11111111111111111&rank=0&world=1&tree=1:0",
 		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1:64",
 		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1",
@@ -222,6 +223,10 @@ static void ticket__is_refused_if_anything_is_wrong(void)
 		trib_error(NULL, &e);
 		expect_eq(e.code, TRIB_ERR_ARGUMENT);
 	}
+	expect_eq(trib_ticket_parse(&p, "trib://10.77.0.1/t?job=1&cookie=1&world=1&tree=1:0"),
+		  -EINVAL);
+	trib_error(NULL, &e);
+	expect(strstr(e.text, "rank= is missing") != NULL);
 	/* A long name, and more and more trees. */
 	strcpy(many, "trib://10.77.0.1/");
 	memset(many + strlen(many), 'n', 80);

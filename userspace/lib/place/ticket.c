@@ -7,9 +7,9 @@
 #include <endian.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdlib.h>
 
 #include "base/dtype.h"
+#include "base/text.h"
 #include "place.h"
 
 #define SCHEME "trib://"
@@ -28,19 +28,10 @@ static int refuse_pair(const char *pair, const char *why)
 			 (int)(len < 160 ? len : 160), pair);
 }
 
-/* Parse a number without sign or blanks, at most @max. Advances *@s. */
-static int number(const char **s, int base, uint64_t max, uint64_t *out)
+/* Parse digits of @base, at most @max. Advances *@s. */
+static int number(const char **s, unsigned int base, uint64_t max, uint64_t *out)
 {
-	char *end;
-
-	if (!**s || !strchr("0123456789abcdefABCDEF", **s))
-		return -EINVAL;
-	errno = 0;
-	*out = strtoull(*s, &end, base);
-	if (errno || end == *s || *out > max)
-		return -EINVAL;
-	*s = end;
-	return 0;
+	return text_digits(s, base, out) || *out > max ? -EINVAL : 0;
 }
 
 /* ADDR: IPv4, or IPv6 in brackets. */
@@ -308,13 +299,14 @@ static const char *parse_pair(const char **s, struct trib_attach_rep *rep,
 {
 	static const struct {
 		const char *key;
-		int base;
+		unsigned int base;
 		uint64_t max;
+		const char *want;
 	} keys[] = {
-		{"job=", 10, 65535},
-		{"cookie=", 16, UINT64_MAX},
-		{"rank=", 10, TRIB_WORLD_MAX - 1},
-		{"world=", 10, TRIB_WORLD_MAX},
+		{"job=", 10, 65535, "want a number up to 65535"},
+		{"cookie=", 16, UINT64_MAX, "want 1 to 16 hexadecimal digits"},
+		{"rank=", 10, TRIB_WORLD_MAX - 1, "want a number below 1024"},
+		{"world=", 10, TRIB_WORLD_MAX, "want a number up to 1024"},
 	};
 	uint64_t v;
 	unsigned int i;
@@ -348,7 +340,7 @@ static const char *parse_pair(const char **s, struct trib_attach_rep *rep,
 		return "this parameter is given twice";
 	*s += strlen(keys[i].key);
 	if (number(s, keys[i].base, keys[i].max, &v))
-		return "want a number in range";
+		return keys[i].want;
 	*have |= 1u << i;
 	switch (1u << i) {
 	case HAVE_JOB:
@@ -367,6 +359,20 @@ static const char *parse_pair(const char **s, struct trib_attach_rep *rep,
 	return NULL;
 }
 
+/* Return: the parameter that a ticket must have and this has not, or NULL. */
+static const char *missing(const struct trib_attach_rep *rep, unsigned int have)
+{
+	if (!(have & HAVE_JOB))
+		return "job= is missing";
+	if (!(have & HAVE_COOKIE))
+		return "cookie= is missing";
+	if (!(have & HAVE_RANK))
+		return "rank= is missing";
+	if (!(have & HAVE_WORLD))
+		return "world= is missing";
+	return rep->ntree ? NULL : "tree= or shared= is missing";
+}
+
 int trib_ticket_parse(struct trib_place *p, const char *text)
 {
 	struct trib_attach_rep *rep = &p->rep;
@@ -383,10 +389,11 @@ int trib_ticket_parse(struct trib_place *p, const char *text)
 		return refuse(text, "must begin with " SCHEME);
 	s += strlen(SCHEME);
 	if (parse_relay(&s, &relay))
-		return refuse(text, "bad relay address");
+		return refuse(text,
+			      "want a relay like 10.0.0.1, 10.0.0.1:7417 or [fd00::1]:7417, and /");
 	len = strcspn(s, "?");
 	if (!len || len >= TRIB_NAME_MAX || s[len] != '?')
-		return refuse(text, "want trib://RELAY/JOB?..., and a shorter job name");
+		return refuse(text, "want trib://RELAY/JOB?..., and at most 63 bytes of JOB");
 	s += len;
 	while (*s) {
 		pair = ++s;
@@ -396,12 +403,13 @@ int trib_ticket_parse(struct trib_place *p, const char *text)
 		if (why)
 			return refuse_pair(pair, why);
 	}
-	if (have != (HAVE_JOB | HAVE_COOKIE | HAVE_RANK | HAVE_WORLD) || !rep->ntree)
-		return refuse(text, "job=, cookie=, rank=, world= or a tree is missing");
+	why = missing(rep, have);
+	if (why)
+		return refuse(text, why);
 	if (!rep->world || rep->rank >= rep->world)
-		return refuse(text, "rank must be below world");
+		return refuse(text, "rank= must be below world=");
 	if (is_mixed(rep))
-		return refuse(text, "shared pools cannot add floats: drop fmt= or use trees");
+		return refuse(text, "shared pools cannot add floats: drop fmt=, or use tree=");
 	finish_shared(rep);
 	return 0;
 }
