@@ -44,12 +44,21 @@ const char *perf_op_name(enum trib_op op)
 	return ops[op];
 }
 
+/* What the value that was refused last should have been. */
+static char wanted[160];
+
+const char *perf_wanted(void)
+{
+	return wanted;
+}
+
 int perf_parse_size(const char *text, size_t max, size_t *out)
 {
 	unsigned long long v;
 	unsigned int shift = 0;
 	char *end;
 
+	snprintf(wanted, sizeof(wanted), "bytes up to %zu, like 4096, 64K, 16M or 1G", max);
 	if (*text < '0' || *text > '9')
 		return -1;
 	errno = 0;
@@ -81,6 +90,7 @@ int perf_parse_uint(const char *text, unsigned int min, unsigned int max, unsign
 	unsigned long v;
 	char *end;
 
+	snprintf(wanted, sizeof(wanted), "a number from %u to %u", min, max);
 	if (*text < '0' || *text > '9')
 		return -1;
 	errno = 0;
@@ -93,11 +103,15 @@ int perf_parse_uint(const char *text, unsigned int min, unsigned int max, unsign
 
 static int parse_name(const char *const *names, const char *text, int *out)
 {
+	size_t n = 0;
+
 	for (int i = 0; names[i]; i++) {
 		if (!strcmp(names[i], text)) {
 			*out = i;
 			return 0;
 		}
+		n += (size_t)snprintf(wanted + n, sizeof(wanted) - n, "%s%s", i ? ", " : "",
+				      names[i]);
 	}
 	return -1;
 }
@@ -130,7 +144,7 @@ static void usage(const struct perf_opts *o)
 
 static int bad(const struct perf_opts *o, int letter, const char *value)
 {
-	fprintf(stderr, "%s: -%c: '%s' is not a valid value; see -h\n", o->tool, letter, value);
+	fprintf(stderr, "%s: -%c %s: want %s; see -h\n", o->tool, letter, value, wanted);
 	return -2;
 }
 
@@ -181,6 +195,7 @@ static int set(struct perf_opts *o, int letter, const char *value)
 		return rc;
 	case 'J':
 		o->json = value;
+		strcpy(wanted, "the name of a file");
 		return *value ? 0 : -1;
 	}
 	return o->on_extra(o->arg, letter, value);
@@ -188,7 +203,7 @@ static int set(struct perf_opts *o, int letter, const char *value)
 
 int perf_opts_parse(struct perf_opts *o, int argc, char **argv)
 {
-	char letters[64];
+	char letters[64], most[24];
 	int c;
 
 	o->min_bytes = 1024;
@@ -219,12 +234,16 @@ int perf_opts_parse(struct perf_opts *o, int argc, char **argv)
 		fprintf(stderr, "%s: unknown option '%s'; see -h\n", o->tool, argv[optind]);
 		return -2;
 	}
+	strcpy(wanted, "sum, max or min with -d int32");
 	if (o->dtype == TRIB_I32 && o->op == TRIB_AVG)
-		return bad(o, 'o', "avg of int32");
+		return bad(o, 'o', "avg");
 	if (!o->max_bytes)
 		o->max_bytes = o->min_bytes > DEFAULT_MAX ? o->min_bytes : DEFAULT_MAX;
-	if (o->max_bytes < o->min_bytes)
-		return bad(o, 'e', "less than -b");
+	snprintf(wanted, sizeof(wanted), "at least the %zu of -b", o->min_bytes);
+	if (o->max_bytes < o->min_bytes) {
+		snprintf(most, sizeof(most), "%zu", o->max_bytes);
+		return bad(o, 'e', most);
+	}
 	return 0;
 }
 

@@ -94,6 +94,9 @@ int perf_parse_size(const char *text, size_t max, size_t *out);
 /* Parse a decimal integer from @min to @max; 0 or -1. */
 int perf_parse_uint(const char *text, unsigned int min, unsigned int max, unsigned int *out);
 
+/* Describe what the value should have been that one of these refused last. */
+const char *perf_wanted(void);
+
 const char *perf_collective_name(enum perf_collective c);
 const char *perf_dtype_name(enum trib_dtype d);
 const char *perf_op_name(enum trib_op op);

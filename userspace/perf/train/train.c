@@ -41,9 +41,15 @@ static void usage(void)
 	       "  --version, --help\n");
 }
 
-static int bad(const char *what, const char *value)
+static int bad(const char *text)
 {
-	fprintf(stderr, "trib-train: %s: '%s' is not a valid value; see --help\n", what, value);
+	fprintf(stderr, "trib-train: %s; see --help\n", text);
+	return -2;
+}
+
+static int bad_value(const char *option, const char *value)
+{
+	fprintf(stderr, "trib-train: --%s %s: want %s; see --help\n", option, value, perf_wanted());
 	return -2;
 }
 
@@ -105,15 +111,15 @@ static int set(struct train_opts *o, int which, const char *value)
 static int check_ps(const struct train_opts *o)
 {
 	if (!o->ps && (o->parts || o->has_part || o->pause_ms))
-		return bad("parts, part, pause", "without --ps");
+		return bad("--parts, --part and --pause need --ps");
 	if (o->ps && o->alone)
-		return bad("alone", "with --ps");
+		return bad("--alone and --ps exclude each other");
 	if (!o->ps)
 		return 0;
 	if (!o->parts)
-		return bad("ps", "without --parts");
+		return bad("--ps needs --parts: how many workers the PS has");
 	if (o->batch < o->parts || o->samples / o->parts < o->batch / o->parts)
-		return bad("parts", "more than samples or a batch have");
+		return bad("--parts: want at most --batch, and --samples of --batch or more");
 	return 0;
 }
 
@@ -163,10 +169,14 @@ int train_parse(struct train_opts *o, int argc, char **argv)
 		if (c == 'P')
 			o->ps = 1;
 		else if (set(o, c, optarg))
-			return bad(longs[at].name, optarg);
+			return c == 'h' ? bad("--hidden: want the widths of at most 7"
+					      " layers, like 320,320")
+					: bad_value(longs[at].name, optarg);
 	}
-	if (optind < argc)
-		return bad("argument", argv[optind]);
+	if (optind < argc) {
+		fprintf(stderr, "trib-train: unexpected argument '%s'; see --help\n", argv[optind]);
+		return -2;
+	}
 	return check_ps(o);
 }
 
