@@ -204,6 +204,8 @@ files_are_built()
 	matches "apply__diff_brings_nothing" \
 		"$(fabric apply "$scratch/plan" --diff; fabric run --job few -- true 2>&1)" \
 		"no plan brought 'few'"
+	matches "apply__refuses_what_is_no_plan" \
+		"$(fabric apply "$scratch/jobs" 2>&1)" "jobs is no plan: make one with 'trib plan"
 	ok "apply__brings_jobs" fabric apply "$scratch/plan"
 	is "run__workers_of_a_job" "$(fabric run --job few --tag -- \
 		sh -c 'echo $TRIB_JOB $RANK/$WORLD_SIZE' | sort | tr '\n' ' ')" \
