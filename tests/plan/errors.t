@@ -102,6 +102,12 @@ def errors__million_hosts_declared_are_refused_at_once():
 
 
 @test
+def errors__a_built_in_topology_needs_its_option():
+    done = trib("plan", "star:4", path("jobs", JOBS))
+    assert done.returncode == 1 and "--builtin star:4" in done.stderr, done
+
+
+@test
 def errors__one_worker_is_no_error():
     made = json.loads(trib("plan", path("topo", TOPO),
                            path("jobs", ONE % '["a"]')).stdout)

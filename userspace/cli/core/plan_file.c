@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "plan_file.h"
@@ -52,6 +53,9 @@ int plan_file_topology(struct cli *c, const char *name, struct plan_topology **t
 	char *text;
 	int err = plan_file_read(c, name, &text, &len);
 
+	if (err && strchr(name, ':') && access(name, F_OK))
+		return cli_error(c, "no file \"%s\": for a topology of that name use --builtin %s",
+				 name, name);
 	if (err)
 		return err;
 	if (plan_topology_parse(topo, name, text, len, &e))

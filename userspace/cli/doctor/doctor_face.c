@@ -124,6 +124,29 @@ static void check_local(struct doctor *d, const struct face *f)
 			    face_mac_text(f->link.mac, port_mac), jstr(f->json, "local_mac"));
 }
 
+/* Two faces of one neighbour: it is taken for both children of a tree. */
+static void check_twins(struct doctor *d, const struct face *faces, size_t n)
+{
+	static const char *const same[] = {"port", "vlan", "vlan_inner", "ndn_port"};
+	const json_t *a, *b;
+	size_t i, j, k;
+
+	for (i = 1; i < n; i++)
+		for (j = 0; j < i; j++) {
+			a = faces[i].json;
+			b = faces[j].json;
+			for (k = 0; k < 4 && jnum(a, same[k]) == jnum(b, same[k]); k++)
+				;
+			if (k < 4 || strcmp(jstr(a, "ifname"), jstr(b, "ifname")) ||
+			    memcmp(faces[i].addr, faces[j].addr, 16) || face_multicast(&faces[i]))
+				continue;
+			doctor_note(d, DOCTOR_WARN, "face", faces[i].name,
+				    "trib face del one of them; workers of one host differ in port",
+				    "has the device, address and port of face %s", faces[j].name);
+			break;
+		}
+}
+
 /* After the probes the kernel knows the neighbours. */
 static void check_neigh(struct doctor *d, struct rt *rt, const struct face *f)
 {
@@ -358,6 +381,7 @@ void doctor_faces(struct doctor *d)
 	}
 	for (i = 0; i < n; i++)
 		check_face(d, rt, &faces[i]);
+	check_twins(d, faces, n);
 	probe_faces(d, rt, faces, n);
 	if (!n && d->status)
 		doctor_note(d, DOCTOR_WARN, "faces", "", "trib face add", "none");

@@ -64,6 +64,6 @@ void doctor_print(const struct doctor *d)
 		for (k = 0; k < 3; k++)
 			count[k] += !strcmp(jstr(note, "state"), states[k]);
 	}
-	printf("\n%d ok, %d warnings, %d failures\n", count[DOCTOR_OK], count[DOCTOR_WARN],
-	       count[DOCTOR_FAIL]);
+	printf("\n%d ok, %d warning%s, %d failure%s\n", count[DOCTOR_OK], count[DOCTOR_WARN],
+	       &"s"[count[DOCTOR_WARN] == 1], count[DOCTOR_FAIL], &"s"[count[DOCTOR_FAIL] == 1]);
 }

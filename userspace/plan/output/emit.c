@@ -138,8 +138,7 @@ static void add_notes(const struct findings *f, const struct rows *rows, json_t 
 		const struct job *job = &f->w->js->job[j];
 
 		if (!*job->cookie)
-			note(notes,
-			     "job %s: no cookie: give all hosts the same one (trib apply does)",
+			note(notes, "job %s: no cookie: trib apply makes one for all hosts",
 			     job->name);
 		trees = job->way == JOB_BCUBE ? families_bcube_count(f->w->t) : 0;
 		if (trees > TRIB_ATTACH_TREES)
