@@ -145,7 +145,7 @@ static void give_up(struct trib_engine *eng)
 	if (!s->heard) {
 		trib_die_rank(
 			eng, TRIB_SOCK_ERR_RELAY, -ETIMEDOUT, -1,
-			"no answer from the %s of tree %u to packets of %u bytes within %llu ms",
+			"no answer from the %s of tree %u to packets of %u bytes within %llu ms: see trib doctor there; a ticket works on its rank's host only",
 			trib_peer(s), s->tree, join_bytes(s), ms);
 		return;
 	}

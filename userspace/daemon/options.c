@@ -73,28 +73,29 @@ static int option_parse(struct options *o, int c, const char *arg)
 			return usage("--instance %s: want 1 to 48 letters, digits, - and _", arg);
 		return 0;
 	case 'v':
-		return values_parse(arg, &o->nval) ? 0
-						   : usage("--values %s: auto, 352 or 832", arg);
+		return values_parse(arg, &o->nval)
+			       ? 0
+			       : usage("--values %s: want auto, 352 or 832", arg);
 	case 's':
 		return number_parse(arg, 2, SLOTS_MAX, &o->nslots)
 			       ? 0
-			       : usage("--slots %s: 2 to 1048576", arg);
+			       : usage("--slots %s: want 2 to 1048576", arg);
 	case 't':
 		return number_parse(arg, 2, TREES_MAX, &o->ntrees)
 			       ? 0
-			       : usage("--trees %s: 2 to 65536", arg);
+			       : usage("--trees %s: want 2 to 65536", arg);
 	case 'o':
 		return number_parse(arg, 1, POOL_MAX, &o->pool)
 			       ? 0
-			       : usage("--pool %s: 1 to 4096", arg);
+			       : usage("--pool %s: want 1 to 4096", arg);
 	case 'n':
 		return number_parse(arg, 1, NDND_ENTRIES_MAX, &o->ndn)
 			       ? 0
-			       : usage("--ndn %s: 1 to 1048576", arg);
+			       : usage("--ndn %s: want 1 to 1048576", arg);
 	case 'c':
 		return number_parse(arg, 0, NDND_CACHE_MAX, &o->ndn_cache)
 			       ? 0
-			       : usage("--ndn-cache %s: 0 to 65536", arg);
+			       : usage("--ndn-cache %s: want 0 to 65536", arg);
 	case 'l':
 		return log_parse(arg, &o->log)
 			       ? 0

@@ -64,7 +64,8 @@ static int device_check(struct tribd *d, const struct face *f, struct netdev *de
 	int err = rtnl_dev(d, f->port->ifname, 0, dev);
 
 	if (err)
-		return reason_set(why, err, "device %s: %s", f->port->ifname, strerror(-err));
+		return reason_set(why, err, "device %s: %s%s", f->port->ifname, strerror(-err),
+				  err == -ENODEV ? ": see 'ip -br link' here" : "");
 	if (!dev->ether)
 		return reason_set(why, -EINVAL,
 				  "device %s is not an Ethernet device: XDP needs one",

@@ -75,7 +75,10 @@ int face_check(struct tribd *d, struct face_spec *s, struct reason *why)
 	if (err)
 		return reason_set(why, err, "face name '%s' %s", s->name, bad);
 	if (face_find(d, s->name))
-		return reason_set(why, -EEXIST, "face %s exists", s->name);
+		return reason_set(
+			why, -EEXIST,
+			"face %s exists: trib face set changes it, trib face del removes it",
+			s->name);
 	if (!s->ifname[0])
 		return reason_set(why, -EINVAL, "face %s has no device", s->name);
 	err = d->hooks->face_check(d, s, why);

@@ -60,8 +60,10 @@ static int children_check(struct tribd *d, const struct tree_spec *s, struct tre
 		t->child[i].rank = c->rank;
 		for (k = 0; c->rank != RANK_NONE && k < i; k++)
 			if (t->child[k].rank == c->rank)
-				return reason_set(why, -EEXIST, "rank %u is child %u and child %u",
-						  c->rank, k, i);
+				return reason_set(
+					why, -EEXIST,
+					"rank %u is child %u and child %u: give each child its own rank",
+					c->rank, k, i);
 	}
 	t->nchild = s->nchild;
 	return 0;
