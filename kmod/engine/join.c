@@ -123,8 +123,8 @@ void trib_join_rx(struct trib_stream *s, const struct trib_rx *rx)
 		break;
 	case TRIB_START_REFUSED:
 		trib_die_rank(s->eng, TRIB_SOCK_ERR_RELAY, -EACCES, -1,
-			      "the %s of tree %u refuses rank %u", trib_peer(s), s->tree,
-			      s->eng->rank);
+			      "the %s of tree %u refuses rank %u: its log says why", trib_peer(s),
+			      s->tree, s->eng->rank);
 		break;
 	}
 }

@@ -120,9 +120,10 @@ static bool flush(struct trib_stream *s, struct trib_burst *b)
 	rc = s->eng->ops->send(s->eng, s, b->iov, b->niov, b->seg);
 	s->via = 0;
 	if (rc == -EMSGSIZE)
-		trib_die_rank(s->eng, TRIB_SOCK_ERR_SYSTEM, rc, -1,
-			      "the path to the %s of tree %u no longer takes packets of %u bytes",
-			      trib_peer(s), s->tree, b->seg);
+		trib_die_rank(
+			s->eng, TRIB_SOCK_ERR_SYSTEM, rc, -1,
+			"the path to the %s of tree %u no longer takes packets of %u bytes: check the MTU on the way",
+			trib_peer(s), s->tree, b->seg);
 	took = rc > 0 ? (unsigned int)rc : 0;
 	for (i = 0; i < took; i++)
 		note_sent(s, b->part[i], b->chunk[i]);
@@ -139,8 +140,10 @@ static bool flush(struct trib_stream *s, struct trib_burst *b)
 	if (!s->refused_ns)
 		s->refused_ns = s->eng->now;
 	if (s->eng->now - s->refused_ns >= s->eng->timeout_ns)
-		trib_die_rank(s->eng, TRIB_SOCK_ERR_RELAY, -EHOSTUNREACH, -1,
-			      "nothing can be sent to the %s of tree %u", trib_peer(s), s->tree);
+		trib_die_rank(
+			s->eng, TRIB_SOCK_ERR_RELAY, -EHOSTUNREACH, -1,
+			"nothing can be sent to the %s of tree %u: check link and route to it",
+			trib_peer(s), s->tree);
 	if (!s->eng->dead)
 		s->retry_ns = s->eng->now + TRIB_TUNE_SEND_RETRY;
 	return false;

@@ -256,8 +256,9 @@ static void egress__congestion_mark_is_not_passed_on(void)
 		frame_build(&in, &l, &h, (uint64_t[8]){5}, 64);
 		live_send(&in, 2);
 		expect(live_catch(&out, 1));
-		expect_for(ROOT, 1);			      /* the IP header has ECT(0), */
-		expect_eq(frame_hdr(&out)->flags, TRIB_F_CE); /* this header has CE */
+		/* CE moves from the IP header, which has ECT(0) again, to ours. */
+		expect_for(ROOT, 1);
+		expect_eq(frame_hdr(&out)->flags, TRIB_F_CE);
 	}
 }
 

@@ -533,7 +533,7 @@ static void bend(int how)
 		in.len = 14;
 }
 
-/* A stranger's frame with a mark of ours, of which he knows all but our orders. */
+/* A stranger's frame bears a mark of ours, as if trib_xdp had written it. */
 static void forged__marks_do_not_come_in(void)
 {
 	static const uint8_t marks[] = {0x54, 0x6e};
@@ -567,7 +567,7 @@ static void grow__other_traffic_is_left_to_others(void)
 
 	world_reset();
 	frame_grad(&in, ROOT, 0, 3, 352, 77);
-	in.b[6] = 3; /* a mark is no order */
+	in.b[6] = 3; /* a mark alone is no errand */
 	in.b[7] = 0x54;
 	before = in;
 	expect_eq(run_clsact(&in, 0), TC_ACT_UNSPEC);

@@ -311,14 +311,14 @@ static void slot__push_and_congestion_are_collected(void)
 	world_reset();
 	run_grad(&f, ROOT, 0, 3, 16, 1);
 	expect_eq(slot_of(ROOT, 3)->flags, 0);
-	/* The network sets CE on one packet, */
+	/* The slot keeps CE, which the network sets on one packet. */
 	frame_grad(&f, ROOT, 1, 3, 16, 1);
 	h = *frame_hdr(&f);
 	l.tos |= 3;
 	frame_build(&f, &l, &h, (uint64_t[8]){1}, 64);
 	run_xdp(&f, 1);
 	expect_eq(slot_of(ROOT, 3)->flags, TRIB_F_CE);
-	/* and the worker marks the end of a message on this one. */
+	/* It keeps PUSH, too, by which a worker ends a message. */
 	frame_grad(&f, ROOT, 2, 3, 16, 1);
 	frame_hdr(&f)->flags |= TRIB_F_PUSH;
 	run_xdp(&f, 2);
@@ -420,7 +420,7 @@ static void lag_grad(int child, __u32 chunk, bool head)
 	run_xdp(&f, child);
 }
 
-/* The others wait for the last one, from the one before it. */
+/* The start is delayed from the last child but one until the last. */
 static void lag__start_waits_for_the_last(void)
 {
 	struct trib_lag lag;
@@ -444,7 +444,7 @@ static void lag__start_waits_for_the_last(void)
 	expect_eq(lag.child[2].start_wait_ns, lag.child[2].behind_ns);
 }
 
-/* Data waits count beyond the delay at the start, and no time twice. */
+/* A data wait is what exceeds the delay at the start: no time counts twice. */
 static void lag__data_waits_exceed_the_start(void)
 {
 	struct trib_lag lag;
@@ -464,7 +464,7 @@ static void lag__data_waits_exceed_the_start(void)
 	late = lag.child[2].start_wait_ns;
 	expect(late >= 50000000);
 	expect(lag.child[2].data_wait_ns < 10000000);
-	/* Now its wire is slow; the others have waited for 50 ms and these. */
+	/* Now its wire is slow: only these 60 ms are new. */
 	usleep(60000);
 	lag_grad(2, 2 * TRIB_LAG_EVERY, false);
 	bpf_map_lookup_elem(w.lag, &(int){ROOT}, &lag);

@@ -6,21 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static float as_float(uint32_t b)
-{
-	float f;
-
-	memcpy(&f, &b, sizeof(f));
-	return f;
-}
-
-static uint32_t as_bits(float f)
-{
-	uint32_t b;
-
-	memcpy(&b, &f, sizeof(b));
-	return b;
-}
+#include "float_bits.h"
 
 static void *need(void *p)
 {
@@ -49,7 +35,7 @@ static void want_chunk(const struct script *sc, const struct script_op *op, unsi
 		double q;
 
 		for (r = 0; r < world; r++) {
-			q = rint(ldexp(as_float(op->src[r][from + i]), -s));
+			q = rint(ldexp(float_of(op->src[r][from + i]), -s));
 			if (q > limit)
 				q = limit;
 			if (q < -limit)
@@ -59,7 +45,7 @@ static void want_chunk(const struct script *sc, const struct script_op *op, unsi
 		q = ldexp((double)sum, s);
 		if (op->op == TRIB_AVG)
 			q = (double)sum * (ldexp(1, s) / world);
-		op->want[from + i] = as_bits((float)q);
+		op->want[from + i] = float_bits((float)q);
 	}
 }
 
@@ -79,11 +65,11 @@ static void want_floats(const struct script *sc, const struct script_op *op, uns
 	unsigned int world = sc->sim->nworker, i, r;
 
 	for (i = 0; i < total; i++) {
-		float sum = as_float(op->src[0][i]);
+		float sum = float_of(op->src[0][i]);
 
 		for (r = 1; r < world; r++)
-			sum += as_float(op->src[r][i]);
-		op->want[i] = as_bits(op->op == TRIB_AVG ? sum / (float)world : sum);
+			sum += float_of(op->src[r][i]);
+		op->want[i] = float_bits(op->op == TRIB_AVG ? sum / (float)world : sum);
 	}
 }
 
@@ -111,7 +97,7 @@ static uint32_t combine(const struct script_op *op, uint32_t a, uint32_t b)
 	if (op->op == TRIB_SUM)
 		return a + b;
 	less = op->dtype == TRIB_I32	    ? (int32_t)a < (int32_t)b
-	       : as_float(a) != as_float(b) ? as_float(a) < as_float(b)
+	       : float_of(a) != float_of(b) ? float_of(a) < float_of(b)
 					    : (int32_t)a < (int32_t)b; /* -0 < 0 */
 	return less == (op->op == TRIB_MAX) ? b : a;
 }
@@ -159,10 +145,10 @@ static uint32_t element(struct sim *s, const struct script_op *op, int e)
 		return r;
 	/* Elements have so few bits that sums of 16 fit the 8 bits of a bf16. */
 	if (of_floats(s, op))
-		return as_bits((float)ldexp((int)(r % 15) - 7, e % 8));
+		return float_bits((float)ldexp((int)(r % 15) - 7, e % 8));
 	if (r % 16 == 0)
 		return r & 0x80000000;
-	return as_bits((float)ldexp((int32_t)r, e - 31 - (int)(r % 7)));
+	return float_bits((float)ldexp((int32_t)r, e - 31 - (int)(r % 7)));
 }
 
 static void make_op(struct script *sc, struct script_op *op, unsigned int max)

@@ -408,6 +408,18 @@ static void make_relay(struct sim *s, unsigned int i, unsigned int nchild,
 		abort();
 }
 
+struct sim_options sim_star(unsigned int workers)
+{
+	return (struct sim_options){
+		.seed = 77,
+		.workers = workers,
+		.window = 16,
+		.nval = 32,
+		.timeout_ms = 500,
+		.wire = {.delay = 50000},
+	};
+}
+
 void sim_init(struct sim *s, const struct sim_options *o)
 {
 	unsigned int i;

@@ -109,6 +109,8 @@ struct sim_options {
 	struct sim_wire wire; /* both directions of every link */
 };
 
+/* Options of a star with a fixed seed and short timeouts. */
+struct sim_options sim_star(unsigned int workers);
 void sim_init(struct sim *s, const struct sim_options *o);
 void sim_free(struct sim *s);
 uint64_t sim_rnd(struct sim *s);

@@ -19,6 +19,7 @@
 
 #include "kernels/cpu.h"
 #include "kernels/sum/sum.h"
+#include "float_bits.h"
 #include "tap.h"
 
 static uint64_t rng = 0x9e3779b97f4a7c15ULL;
@@ -29,22 +30,6 @@ static inline uint64_t rnd(void)
 	rng ^= rng >> 7;
 	rng ^= rng << 17;
 	return rng * 0x2545f4914f6cdd1dULL;
-}
-
-static inline float f32_from(uint32_t b)
-{
-	float f;
-
-	memcpy(&f, &b, sizeof(f));
-	return f;
-}
-
-static inline uint32_t f32_bits(float f)
-{
-	uint32_t b;
-
-	memcpy(&b, &f, sizeof(b));
-	return b;
 }
 
 static inline bool f32_nan(uint32_t b)
@@ -58,9 +43,9 @@ static inline uint32_t oracle_add(uint32_t acc, uint32_t in)
 		return acc | 1 << 22;
 	if (f32_nan(in))
 		return in | 1 << 22;
-	if (isinf(f32_from(acc)) && in == (acc ^ 0x80000000))
+	if (isinf(float_of(acc)) && in == (acc ^ 0x80000000))
 		return 0xffc00000;
-	return f32_bits((float)((double)f32_from(acc) + (double)f32_from(in)));
+	return float_bits((float)((double)float_of(acc) + (double)float_of(in)));
 }
 
 /*
@@ -82,14 +67,14 @@ static inline uint32_t oracle_f16_widen(uint16_t h)
 		return sign | 0x7fc00000 | (h & 0x3ffu) << 13;
 	if ((h & 0x7fff) == 0x7c00)
 		return sign | 0x7f800000;
-	return sign | f32_bits((float)f16_magnitude(h & 0x7fff));
+	return sign | float_bits((float)f16_magnitude(h & 0x7fff));
 }
 
 static inline uint16_t oracle_f16_narrow(uint32_t x)
 {
 	uint16_t sign = x >> 31 ? 0x8000 : 0;
 	unsigned int low = 0, high = 0x7c00, mid;
-	double want = fabs((double)f32_from(x)), half;
+	double want = fabs((double)float_of(x)), half;
 
 	if (f32_nan(x))
 		return sign | 0x7e00 | (x >> 13 & 0x3ff);
@@ -111,14 +96,14 @@ static inline uint16_t oracle_f16_narrow(uint32_t x)
 
 static inline double bf16_magnitude(unsigned int h)
 {
-	return h == 0x7f80 ? 0x1p128 : (double)f32_from(h << 16);
+	return h == 0x7f80 ? 0x1p128 : (double)float_of(h << 16);
 }
 
 static inline uint16_t oracle_bf16_narrow(uint32_t x)
 {
 	uint16_t sign = x >> 31 ? 0x8000 : 0;
 	unsigned int low = x >> 16 & 0x7fff;
-	double want = fabs((double)f32_from(x)), half;
+	double want = fabs((double)float_of(x)), half;
 
 	if (f32_nan(x))
 		return sign | 0x7fc0 | low;

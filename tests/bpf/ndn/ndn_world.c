@@ -14,40 +14,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "ndn_world.h"
+#include "tests/bpf/world/ports.h"
 
 struct ndn_world nw = {.npit = 1024, .nnonces = 8192};
-
-static void die(const char *what)
-{
-	printf("Bail out! %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static void make_ports(void)
-{
-	char name[16], text[256];
-
-	if (unshare(CLONE_NEWNET)) {
-		printf("1..0 # SKIP needs root, for a network namespace\n");
-		exit(4);
-	}
-	/* The ports must not send packets of their own. */
-	if (system("echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6"))
-		die("disable_ipv6");
-	for (int i = 0; i < NPORTS; i++) {
-		snprintf(text, sizeof(text),
-			 "ip link add p%d mtu 3500 type veth "
-			 "peer name q%d mtu 3500 && "
-			 "ip link set p%d up && ip link set q%d up",
-			 i, i, i, i);
-		if (system(text))
-			die(text);
-		snprintf(name, sizeof(name), "p%d", i);
-		nw.ifindex[i] = if_nametoindex(name);
-		snprintf(name, sizeof(name), "q%d", i);
-		nw.peer[i] = if_nametoindex(name);
-	}
-}
 
 int ndn_map(const char *name)
 {
@@ -156,7 +125,7 @@ void ndn_open(void)
 	char path[256];
 
 	if (!nw.ifindex[0])
-		make_ports();
+		ports_make(NPORTS, nw.ifindex, nw.peer);
 	snprintf(path, sizeof(path), "%s/ndn.bpf.o", dir ? dir : TRIB_BPF_DIR);
 	nw.obj = bpf_object__open(path);
 	if (!nw.obj)

@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "live.h"
+#include "ports.h"
 
 static int caught[PORTS]; /* packet sockets */
 static bool offloaded;
@@ -67,11 +68,6 @@ void live_relay_behind(int port)
 int live_listen(int port)
 {
 	return packet_socket(w.ifindex[port]);
-}
-
-static void command(const char *text)
-{
-	must(system(text) ? -1 : 0, text);
 }
 
 void live_open(void)

@@ -7,48 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "ports.h"
 #include "world.h"
 
 struct world w;
-
-static void die(const char *what)
-{
-	printf("Bail out! %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static void command(const char *text)
-{
-	if (system(text)) {
-		printf("Bail out! failed: %s\n", text);
-		exit(1);
-	}
-}
-
-/* Make a namespace that ends with the process, with veth pairs in it. */
-static void make_ports(void)
-{
-	char name[16], text[256];
-
-	if (unshare(CLONE_NEWNET)) {
-		printf("1..0 # SKIP needs root, for a network namespace\n");
-		exit(4);
-	}
-	command("echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6; "
-		"ip link set lo up");
-	for (int i = 0; i < PORTS; i++) {
-		snprintf(text, sizeof(text),
-			 "ip link add p%d mtu 3500 type veth "
-			 "peer name q%d mtu 3500 && "
-			 "ip link set p%d up && ip link set q%d up",
-			 i, i, i, i);
-		command(text);
-		snprintf(name, sizeof(name), "p%d", i);
-		w.ifindex[i] = if_nametoindex(name);
-		snprintf(name, sizeof(name), "q%d", i);
-		w.peer_ifindex[i] = if_nametoindex(name);
-	}
-}
 
 static int prog_fd(const char *name)
 {
@@ -119,7 +81,7 @@ void world_open(int nval)
 	char path[256];
 
 	if (!w.ifindex[0])
-		make_ports();
+		ports_make(PORTS, w.ifindex, w.peer_ifindex);
 	snprintf(path, sizeof(path), "%s/trib-%d.bpf.o", dir ? dir : TRIB_BPF_DIR, nval);
 	w.nval = nval;
 	w.obj = bpf_object__open(path);

@@ -10,6 +10,7 @@ import sys
 import time
 
 sys.path.insert(0, sys.path[0] + '/../lib')
+import ranks  # noqa: E402
 from worker import *  # noqa: E402,F403
 
 PS_PORT, DEAD_PORT = 7500, 7599
@@ -76,33 +77,14 @@ def ticket(host, hop=0, port=7417):
                                     relay(host), PS_PORT))
 
 
-class Ranks:
-    """trib-perf on every worker: each result of each iteration is checked."""
+class Ranks(ranks.Ranks):
+    """trib-perf on every worker, with a ticket by way of relay number @hop."""
 
     def __init__(self, f, *args, hop=0, port=7417):
-        self.out = {}
-        self.p = {h: f.spawn(h, 'trib-perf', '-w', '0', '-c', '2', *args,
-                             TRIB_JOB=ticket(h, hop, port), TRIB_RANK=h[1],
-                             RANK=h[1], TRIB_TRANSPORT='udp') for h in HOSTS}
-
-    def running(self):
-        return all(p.poll() is None for p in self.p.values())
-
-    def wait(self, seconds=90):
-        """True if the sums were right on all ranks."""
-        end = time.monotonic() + seconds
-        for h, p in self.p.items():
-            try:
-                out, _ = p.communicate(timeout=max(end - time.monotonic(), 1))
-            except subprocess.TimeoutExpired:
-                p.kill()
-                out = p.communicate()[0] + '\nHANGS'
-            self.out[h] = out
-        return all(p.returncode == 0 for p in self.p.values())
-
-    def __str__(self):
-        return '\n'.join('%s: %s\n%s' % (h, p.returncode, self.out.get(h))
-                         for h, p in self.p.items())
+        self.watch({h: f.spawn(h, 'trib-perf', '-w', '0', '-c', '2', *args,
+                               TRIB_JOB=ticket(h, hop, port), TRIB_RANK=h[1],
+                               RANK=h[1], TRIB_TRANSPORT='udp')
+                    for h in HOSTS})
 
 
 def moving(server):

@@ -14,6 +14,7 @@
 #endif
 
 #include "kernels/codec/codec.h"
+#include "tests/lib/float_bits.h"
 #include "tests/lib/tap.h"
 
 #define NMAX 832
@@ -28,22 +29,6 @@ static uint64_t rnd(void)
 	return rng * 0x2545f4914f6cdd1dULL;
 }
 
-static float from_bits(uint32_t b)
-{
-	float f;
-
-	memcpy(&f, &b, sizeof(f));
-	return f;
-}
-
-static uint32_t to_bits(float f)
-{
-	uint32_t b;
-
-	memcpy(&b, &f, sizeof(b));
-	return b;
-}
-
 /* A finite float below 2^e, sometimes a denormal or zero. */
 static float below(int e)
 {
@@ -54,7 +39,7 @@ static float below(int e)
 		return rnd() & 1 ? 0.0f : -0.0f;
 	case 1: /* the largest */
 		if (top >= 1)
-			return from_bits((rnd() & 1) << 31 | (uint32_t)top << 23 | 0x7fffff);
+			return float_of((rnd() & 1) << 31 | (uint32_t)top << 23 | 0x7fffff);
 		break;
 	case 2: /* any denormal that fits */
 		exp = 0;
@@ -68,16 +53,16 @@ make:
 		int bits = e + 149 > 23 ? 23 : e + 149;
 		uint32_t mask = bits <= 0 ? 0 : (1u << bits) - 1;
 
-		return from_bits((uint32_t)(rnd() & 1) << 31 | ((uint32_t)rnd() & mask));
+		return float_of((uint32_t)(rnd() & 1) << 31 | ((uint32_t)rnd() & mask));
 	}
-	return from_bits((uint32_t)(rnd() & 1) << 31 | (uint32_t)exp << 23 |
-			 ((uint32_t)rnd() & 0x7fffff));
+	return float_of((uint32_t)(rnd() & 1) << 31 | (uint32_t)exp << 23 |
+			((uint32_t)rnd() & 0x7fffff));
 }
 
 /* |x| = m * 2^p exactly. */
 static void split(float x, uint64_t *m, int *p)
 {
-	uint32_t b = to_bits(x) & 0x7fffffff;
+	uint32_t b = float_bits(x) & 0x7fffffff;
 
 	*m = b >> 23 ? (b & 0x7fffff) | 0x800000 : b;
 	*p = (b >> 23 ? (int)(b >> 23) : 1) - 150;
@@ -104,7 +89,7 @@ static int32_t oracle_quantise(float x, int s, int32_t limit)
 	}
 	if (q > (uint64_t)limit)
 		q = (uint64_t)limit;
-	return to_bits(x) >> 31 ? -(int32_t)q : (int32_t)q;
+	return float_bits(x) >> 31 ? -(int32_t)q : (int32_t)q;
 }
 
 /* Nearest float to q * 2^s, ties to even; computed in integers. */
@@ -123,7 +108,7 @@ static float oracle_dequantise(int32_t q, int s)
 		drop = -149 - s;
 	if (drop > 0) {
 		if (drop > 62)
-			return from_bits(sign);
+			return float_of(sign);
 		r = m >> drop;
 		rest = m & ((1ULL << drop) - 1);
 		half = 1ULL << (drop - 1);
@@ -138,10 +123,10 @@ static float oracle_dequantise(int32_t q, int s)
 		drop++;
 	}
 	if (r < 1 << 23)
-		return from_bits(sign | (uint32_t)r); /* denormal */
+		return float_of(sign | (uint32_t)r); /* denormal */
 	if (s + drop + 150 >= 255)
-		return from_bits(sign | 0x7f800000);
-	return from_bits(sign | (uint32_t)(s + drop + 150) << 23 | ((uint32_t)r & 0x7fffff));
+		return float_of(sign | 0x7f800000);
+	return float_of(sign | (uint32_t)(s + drop + 150) << 23 | ((uint32_t)r & 0x7fffff));
 }
 
 static const struct trib_codec *codecs[TRIB_CODEC__MAX];
@@ -170,7 +155,7 @@ static void exponent__is_the_smallest_above_all_magnitudes(void)
 	for (i = 0; i < 200000; i++) {
 		uint32_t b = (uint32_t)rnd() % 0x7f800000;
 		int e = trib_exponent(b);
-		double x = from_bits(b);
+		double x = float_of(b);
 
 		if (!b)
 			continue;
@@ -191,10 +176,10 @@ static void amax__finds_the_largest_and_non_finite_values(void)
 		for (i = 0; i < n; i++)
 			x[i] = below((int)(rnd() % 277) - 148);
 		if (n && round % 3 == 0)
-			x[rnd() % n] = from_bits((uint32_t)rnd() | 0x7f800000);
+			x[rnd() % n] = float_of((uint32_t)rnd() | 0x7f800000);
 		for (i = 0; i < n; i++)
-			if ((to_bits(x[i]) & 0x7fffffff) > want)
-				want = to_bits(x[i]) & 0x7fffffff;
+			if ((float_bits(x[i]) & 0x7fffffff) > want)
+				want = float_bits(x[i]) & 0x7fffffff;
 		for (k = 0; k < ncodec; k++) {
 			got = codecs[k]->amax(x, n);
 			expect_eq(got, want);
@@ -277,7 +262,7 @@ static void q32_unpack__rounds_once(void)
 				x[i] = 12345.0f;
 			codecs[k]->q32_unpack(x, w, n, s);
 			for (i = 0; i < n; i++)
-				bad += to_bits(x[i]) != to_bits(oracle_dequantise(q[i], s));
+				bad += float_bits(x[i]) != float_bits(oracle_dequantise(q[i], s));
 			bad += x[n] != 12345.0f;
 			if (bad)
 				printf("# %s s %d n %zu: %d bad\n", codecs[k]->name, s, n, bad);
@@ -346,7 +331,7 @@ static void q32__sum_stays_within_the_promised_error(void)
 				if (fabsf(x[r][i]) > a)
 					a = fabsf(x[r][i]);
 			}
-		int ce = trib_exponent(to_bits(a));
+		int ce = trib_exponent(float_bits(a));
 		int s = trib_q32_scale(ce, world);
 
 		k = (int)(rnd() % (unsigned int)ncodec);
@@ -384,7 +369,7 @@ static void order__words_compare_like_the_values(void)
 
 		for (i = 0; i < n; i++) {
 			x[i] = rnd() % 50 ? below((int)(rnd() % 277) - 148)
-					  : from_bits(0x7f800000 | (uint32_t)(rnd() << 31));
+					  : float_of(0x7f800000 | (uint32_t)(rnd() << 31));
 			ix[i] = rnd() % 50 ? (int32_t)rnd() : INT32_MIN;
 		}
 		for (neg = 0; neg < 2; neg++) {
@@ -425,7 +410,7 @@ static void nan__is_found_and_infinity_is_not(void)
 	for (k = 0; k < ncodec; k++) {
 		x[77] = 1;
 		expect_eq(codecs[k]->f32_nan(x, 100), 100);
-		x[77] = from_bits(0xffc00001);
+		x[77] = float_of(0xffc00001);
 		expect_eq(codecs[k]->f32_nan(x, 100), 77);
 		expect_eq(codecs[k]->f32_nan(x, 77), 77);
 	}

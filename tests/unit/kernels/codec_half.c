@@ -12,6 +12,7 @@
 #endif
 
 #include "kernels/codec/codec.h"
+#include "tests/lib/float_bits.h"
 #include "tests/lib/tap.h"
 
 #define N 4099
@@ -27,22 +28,6 @@ static uint32_t rnd(void)
 	rng ^= rng >> 7;
 	rng ^= rng << 17;
 	return (uint32_t)(rng * 0x2545f4914f6cdd1dULL >> 32);
-}
-
-static float from_bits(uint32_t b)
-{
-	float f;
-
-	memcpy(&f, &b, sizeof(f));
-	return f;
-}
-
-static uint32_t to_bits(float f)
-{
-	uint32_t b;
-
-	memcpy(&b, &f, sizeof(b));
-	return b;
 }
 
 static uint16_t f16_bits(_Float16 h)
@@ -64,14 +49,14 @@ static _Float16 f16_of(uint16_t b)
 /* The nearer of the two bf16 around @x, or the even one. */
 static uint16_t bf16_near(float x)
 {
-	uint16_t low = (uint16_t)(to_bits(x) >> 16);
+	uint16_t low = (uint16_t)(float_bits(x) >> 16);
 	double down, up;
 
 	if (isinf(x))
 		return low;
-	down = fabs((double)x - from_bits((uint32_t)low << 16));
+	down = fabs((double)x - float_of((uint32_t)low << 16));
 	up = (low & 0x7fff) == 0x7f7f ? fabs(copysign(0x1p128, x) - (double)x)
-				      : fabs(from_bits((uint32_t)(low + 1) << 16) - (double)x);
+				      : fabs(float_of((uint32_t)(low + 1) << 16) - (double)x);
 	return up < down || (up == down && low & 1) ? low + 1 : low;
 }
 
@@ -85,10 +70,10 @@ static float number(void)
 	uint32_t b = rnd();
 
 	if (b & 1)
-		return from_bits((rnd() & 0x80000000) + rnd() % 7 - 3 + edge[rnd() % 10]);
+		return float_of((rnd() & 0x80000000) + rnd() % 7 - 3 + edge[rnd() % 10]);
 	if (b & 2) /* in the range of f16 */
-		return from_bits((rnd() & 0x8fffffff) | 0x30000000);
-	return from_bits(rnd());
+		return float_of((rnd() & 0x8fffffff) | 0x30000000);
+	return float_of(rnd());
 }
 
 static void f16__widens_every_value_exactly(void)
@@ -102,13 +87,13 @@ static void f16__widens_every_value_exactly(void)
 	for (k = 0; k < ncodec; k++) {
 		codecs[k]->f16_unpack(got, all, 65536);
 		for (i = 0; i < 65536; i++) {
-			uint32_t want = to_bits((float)f16_of((uint16_t)i));
+			uint32_t want = float_bits((float)f16_of((uint16_t)i));
 
 			/* A NaN keeps its payload and becomes quiet. */
 			if ((i & 0x7fff) > 0x7c00)
 				want = (uint32_t)(i & 0x8000) << 16 | 0x7fc00000 |
 				       (uint32_t)(i & 0x3ff) << 13;
-			if (!expect(to_bits(got[i]) == want))
+			if (!expect(float_bits(got[i]) == want))
 				return;
 		}
 	}
@@ -125,7 +110,7 @@ static void bf16__widens_every_value_exactly(void)
 	for (k = 0; k < ncodec; k++) {
 		codecs[k]->bf16_unpack(got, all, 65536);
 		for (i = 0; i < 65536; i++)
-			if (!expect(to_bits(got[i]) == (uint32_t)i << 16))
+			if (!expect(float_bits(got[i]) == (uint32_t)i << 16))
 				return;
 	}
 }
@@ -145,7 +130,7 @@ static void half__narrows_to_the_nearest_even(void)
 			for (i = 0; i < N; i++) {
 				uint16_t fw = f16_bits((_Float16)x[i]);
 				uint16_t bw = bf16_near(x[i]);
-				uint32_t v = to_bits(x[i]);
+				uint32_t v = float_bits(x[i]);
 
 				if (isnan(x[i])) {
 					fw = (uint16_t)((v >> 16 & 0x8000) | 0x7e00 |
@@ -180,7 +165,7 @@ static void half__payload_ends_in_zeros(void)
 			codecs[k]->f16_pack(w, x, (size_t)n);
 			codecs[k]->f16_unpack(back, w, (size_t)n);
 			expect(!memcmp(back, x, 4 * (size_t)n));
-			expect(n == 64 || to_bits(back[n]) == 0xffffffff);
+			expect(n == 64 || float_bits(back[n]) == 0xffffffff);
 			for (i = n; i < len; i++)
 				expect_eq(w[i], 0);
 			expect_eq(w[len], 0xffff);
@@ -203,18 +188,18 @@ static void div__equals_the_cpus(void)
 
 	for (world = 1; world <= TRIB_WORLD_MAX; world += 1 + world / 7) {
 		for (i = 0; i < N; i++)
-			x[i] = rnd() & 7 ? from_bits(rnd()) : from_bits(rnd() & 0x80ffffff);
+			x[i] = rnd() & 7 ? float_of(rnd()) : float_of(rnd() & 0x80ffffff);
 		for (k = 0; k < ncodec; k++) {
 			memcpy(got, x, sizeof(x));
 			codecs[k]->f32_div(got, N, world);
 			for (i = 0; i < N; i++) {
 				float want = x[i] / (float)world;
 
-				if (to_bits(got[i]) == to_bits(want))
+				if (float_bits(got[i]) == float_bits(want))
 					continue;
 				printf("# %s: %a / %u is %a, not %a\n", codecs[k]->name,
 				       (double)x[i], world, (double)got[i], (double)want);
-				expect(to_bits(got[i]) == to_bits(want));
+				expect(float_bits(got[i]) == float_bits(want));
 				return;
 			}
 		}
@@ -231,9 +216,9 @@ static void environment__of_the_caller_does_not_matter(void)
 	int i, k;
 
 	for (i = 0; i < 33; i++)
-		x[i] = from_bits(0x33000000u + (uint32_t)i * 0x00123457u);
-	x[7] = from_bits(3);
-	x[9] = from_bits(0x007fffff);
+		x[i] = float_of(0x33000000u + (uint32_t)i * 0x00123457u);
+	x[7] = float_of(3);
+	x[9] = float_of(0x007fffff);
 	codecs[0]->f16_pack(a, x, 33);
 	codecs[0]->f16_unpack(want, a, 33);
 	codecs[0]->f32_div(want, 33, 3);

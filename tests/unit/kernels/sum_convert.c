@@ -108,18 +108,18 @@ static void emit__around_all_f16(void)
 			if (h > 0x7c00)
 				acc[i] = oracle_f16_widen(i) + (uint32_t)d;
 			else if (i & 1 || h == 0x7c00)
-				acc[i] = f32_bits(f16_magnitude(h)) + d;
+				acc[i] = float_bits(f16_magnitude(h)) + d;
 			else
-				acc[i] =
-					f32_bits((f16_magnitude(h) + f16_magnitude(h + 1)) / 2) + d;
+				acc[i] = float_bits((f16_magnitude(h) + f16_magnitude(h + 1)) / 2) +
+					 d;
 			acc[i] |= (i & 0x8000u) << 16;
 		}
 		expect(narrows(TRIB_FMT_F16));
 		for (i = 0; i < ALL; i++) {
 			h = i & 0x7fff;
 			if (h < 0x7c00)
-				acc[i] =
-					f32_bits((f16_magnitude(h) + f16_magnitude(h + 1)) / 2) + d;
+				acc[i] = float_bits((f16_magnitude(h) + f16_magnitude(h + 1)) / 2) +
+					 d;
 		}
 		expect(narrows(TRIB_FMT_F16));
 	}

@@ -11,20 +11,6 @@
 
 static struct script sc;
 
-static struct sim_options star(unsigned int workers)
-{
-	struct sim_options o = {
-		.seed = 77,
-		.workers = workers,
-		.window = 16,
-		.nval = 32,
-		.timeout_ms = 500,
-		.wire = {.delay = 50000},
-	};
-
-	return o;
-}
-
 static struct {
 	unsigned int n;
 	uint8_t type[64];
@@ -58,7 +44,7 @@ static void ask(struct sim_worker *w, uint32_t chunk, uint64_t have)
 
 static void need__is_answered_by_what_is_there(void)
 {
-	struct sim_options o = star(2);
+	struct sim_options o = sim_star(2);
 	struct trib_req *r[2];
 	float x[2][64] = {{3}, {4}};
 	struct trib_stream *st;
@@ -147,7 +133,7 @@ static bool compare(struct sim *s, struct sim_worker *w, bool up, void *pkt, siz
 
 static void grad__never_changes_once_it_was_sent(void)
 {
-	struct sim_options o = star(4);
+	struct sim_options o = sim_star(4);
 	struct sim s;
 
 	o.wire.loss = 100;
@@ -188,7 +174,7 @@ static bool withhold(struct sim *s, struct sim_worker *w, bool up, void *pkt, si
 
 static void result__that_one_lacks_comes_from_those_who_consumed_it(void)
 {
-	struct sim_options o = star(3);
+	struct sim_options o = sim_star(3);
 	struct sim s;
 
 	for (target = 0; target < 60; target += 7) {

@@ -15,20 +15,6 @@
 
 static struct script sc;
 
-static struct sim_options star(unsigned int workers)
-{
-	struct sim_options o = {
-		.seed = 77,
-		.workers = workers,
-		.window = 16,
-		.nval = 32,
-		.timeout_ms = 500,
-		.wire = {.delay = 50000},
-	};
-
-	return o;
-}
-
 static const struct trib_sock_error *error_of(struct sim *s, unsigned int rank)
 {
 	return &s->worker[rank].t->eng.error;
@@ -38,7 +24,7 @@ static const struct trib_sock_error *error_of(struct sim *s, unsigned int rank)
 
 static void rank__that_dies_is_named_by_all_in_time(void)
 {
-	struct sim_options o = star(4);
+	struct sim_options o = sim_star(4);
 	unsigned int i;
 	struct sim s;
 	uint64_t died;
@@ -66,7 +52,7 @@ static void rank__that_dies_is_named_by_all_in_time(void)
 
 static void rank__that_dies_below_a_relay_is_named_by_all(void)
 {
-	struct sim_options o = star(6);
+	struct sim_options o = sim_star(6);
 	unsigned int i;
 	struct sim s;
 
@@ -90,7 +76,7 @@ static void rank__that_dies_below_a_relay_is_named_by_all(void)
 /* Only its own relay's workers can learn whose contribution is missing there. */
 static void rank__that_dies_alone_below_a_relay_is_named_by_all(void)
 {
-	struct sim_options o = star(3);
+	struct sim_options o = sim_star(3);
 	unsigned int i;
 	struct sim s;
 	uint64_t died;
@@ -115,7 +101,7 @@ static void rank__that_dies_alone_below_a_relay_is_named_by_all(void)
 
 static void rank__that_is_late_and_alive_is_waited_for(void)
 {
-	struct sim_options o = star(4);
+	struct sim_options o = sim_star(4);
 	struct sim s;
 
 	o.wire.loss = 20;
@@ -134,7 +120,7 @@ static void rank__that_is_late_and_alive_is_waited_for(void)
 
 static void relay__that_is_silent_is_noticed(void)
 {
-	struct sim_options o = star(3);
+	struct sim_options o = sim_star(3);
 	unsigned int i;
 	struct sim s;
 	uint64_t died;
@@ -168,7 +154,7 @@ static void abort__from_outside_ends_everything(void)
 		{TRIB_ABORT_REJOIN, TRIB_ERR_REJOIN, -EHOSTDOWN, 0xffff, -1},
 		{TRIB_ABORT_ADMIN, TRIB_ERR_REMOVED, -ECONNABORTED, 1, -1},
 	};
-	struct sim_options o = star(2);
+	struct sim_options o = sim_star(2);
 	unsigned int i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -201,7 +187,7 @@ static void abort__from_outside_ends_everything(void)
 /* Rank 1 issues another collective than the others; then it may die. */
 static void disagreement(unsigned int racks, bool dies)
 {
-	struct sim_options o = star(3);
+	struct sim_options o = sim_star(3);
 	struct trib_req *r[3];
 	float x[3][64] = {{0}};
 	unsigned int i;
@@ -241,7 +227,7 @@ static void disagreement(unsigned int racks, bool dies)
 /* A dead handle reports its end again, whatever call is made. */
 static void handle__that_died_keeps_its_error(void)
 {
-	struct sim_options o = star(2);
+	struct sim_options o = sim_star(2);
 	struct trib_req *r;
 	float x[64] = {0};
 	struct trib *t;
@@ -283,7 +269,7 @@ static void rank__that_disagrees_and_dies_is_named(void)
 
 static void value__that_is_not_finite_is_named_and_harms_nobody(void)
 {
-	struct sim_options o = star(4);
+	struct sim_options o = sim_star(4);
 	struct trib_req *r[4], *again[4];
 	static float x[4][5000], y[4][100];
 	unsigned int i, k, round;
@@ -326,7 +312,7 @@ static void value__that_is_not_finite_is_named_and_harms_nobody(void)
 static void error__is_that_of_the_call_that_returns_it(void)
 {
 	static float x[3][4][2000];
-	struct sim_options o = star(4);
+	struct sim_options o = sim_star(4);
 	struct trib_req *r[3][4], *late[4];
 	const struct trib_sock_error *e;
 	unsigned int i, k;
@@ -382,7 +368,7 @@ static void overflow(bool scatter, unsigned int trees)
 {
 	static float x[4][4 * OVER], y[4][4 * OVER];
 	const unsigned int n = scatter ? OVER : 4 * OVER;
-	struct sim_options o = star(4);
+	struct sim_options o = sim_star(4);
 	struct trib_req *r[4];
 	unsigned int i, k;
 	struct sim s;
@@ -445,7 +431,7 @@ static void sum__at_the_edge_of_fp32_is_no_error(void)
 
 	for (workers = 1; workers <= 5; workers++)
 		for (k = 0; k < 4; k++) {
-			struct sim_options o = star(workers);
+			struct sim_options o = sim_star(workers);
 			struct trib_req *r[5];
 			float x[5][2];
 			struct sim s;
@@ -517,7 +503,7 @@ static void packets__that_are_wrong_change_no_sum(void)
 	unsigned int i;
 
 	for (seed = 1; seed < 40; seed++) {
-		struct sim_options o = star(2 + seed % 3);
+		struct sim_options o = sim_star(2 + seed % 3);
 		struct sim s;
 
 		o.seed = seed;
@@ -538,7 +524,7 @@ static void packets__that_are_wrong_change_no_sum(void)
 
 static void exponents__below_our_own_are_refused(void)
 {
-	struct sim_options o = star(2);
+	struct sim_options o = sim_star(2);
 	struct trib_req *r;
 	float x[10] = {1.5f};
 	int64_t w[8] = {0};

@@ -196,10 +196,10 @@ static void pace__keeps_the_rate(void)
 	struct ndn_pace p = {1000000, 5000000, 0};
 
 	expect_eq(paced(&p, 1000000000, 10000, 2000000000), 1005);
-	/* A caller that is late catches up, */
+	/* A caller that is late catches up. */
 	p.next = 0;
 	expect_eq(paced(&p, 3000000000, 4000000, 4000000000), 1002);
-	/* but a long sleep earns no more than the burst. */
+	/* A long sleep earns no more than the burst. */
 	expect_eq(paced(&p, 90000000000, 1, 90000000001), 6);
 }
 

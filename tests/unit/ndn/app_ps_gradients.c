@@ -12,12 +12,12 @@ static void gradient__is_taken_once(void)
 	for (uint32_t s = 0; s < 3; s++)
 		gradient("a", V(0), s, 1, 2);
 	expect_eq(job->model.n, 1);
-	/* The PS does not ask for this gradient again, */
+	/* The PS does not ask for this gradient again. */
 	for (uint32_t s = 0; s < 3; s++)
 		gradient("a", V(0), s, 1, 2);
 	expect_eq(job->model.n, 1);
 	expect_eq(dropped(NPS_DROP_UNASKED), 3);
-	/* and refuses it even after the worker has left and come back. */
+	/* It refuses this gradient even after the worker has left and come back. */
 	answer("/a/ps/job", NDN_ANSWER_BUSY);
 	answer("/a/ps/job", NDN_ANSWER_ACCEPT);
 	for (uint32_t s = 0; s < 3; s++)

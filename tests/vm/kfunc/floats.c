@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 #include "tests/bpf/world/world.h"
+#include "tests/lib/float_bits.h"
 #include "tests/lib/tap.h"
 
 #define VALUES TRIB_NVAL_LARGE
@@ -20,26 +21,10 @@ static const int formats[] = {TRIB_FMT_F32, TRIB_FMT_F16, TRIB_FMT_BF16};
 
 /* --- values of a format */
 
-static float float_of(uint32_t bits)
-{
-	float x;
-
-	memcpy(&x, &bits, 4);
-	return x;
-}
-
-static uint32_t bits_of(float x)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &x, 4);
-	return bits;
-}
-
 /* The nearer of the two bf16 around @x, or the even one. */
 static uint16_t bf16_of(float x)
 {
-	uint16_t low = bits_of(x) >> 16;
+	uint16_t low = float_bits(x) >> 16;
 	double down, up;
 
 	if (isnan(x))

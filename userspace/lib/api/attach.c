@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Attach and detach: read options and environment, find the place, open the
- * transport, join;
- * and the barrier after which all ranks leave together.
+ * Attach: read options and environment, find the place, open the transport, join.
+ * Detach: a barrier, after which all ranks leave together.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +14,8 @@
 #include "lib/way/carrier.h"
 
 /*
- * The caller's options; the environment and the defaults fill in what they
- * leave out.
+ * The caller's options. The environment and then the defaults replace those that
+ * are not set.
  */
 struct wish {
 	const char *job;

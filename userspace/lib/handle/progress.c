@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Owns the role of driver, who polls, receives, and runs the engine. There is one driver at a
- * time, and it need not be a thread of ours: a thread that waits for a result
- * drives until it has it, so nothing is handed from thread to thread on the
- * way.
+ * Owns the choice of the driver: the thread that polls, receives and runs the
+ * engine. There is one at a time. A thread of the caller that waits for a result
+ * drives until it has the result, so that no packet is handed from thread to
+ * thread. Otherwise the progress thread of this library drives.
  *
  *	NONE ------> USER	trib_wait(), trib_test()
  *	NONE ------> PROGRESS	within a tick, or at once if there is work
@@ -12,9 +12,9 @@
  *	USER ------> NONE	the request is done; another waiting thread, or
  *				else the progress thread, goes on
  *
- * While a user thread drives, the progress thread looks once per tick whether
- * it still does, and is not woken by packets. When nothing is under way it
- * sits in poll() without a timer, and answers what the peers may ask.
+ * While a user thread drives, packets do not wake the progress thread; it looks
+ * once a tick whether the user thread still drives. When nothing is under way it
+ * sleeps in poll() without a timer, and wakes to answer peers.
  */
 #include <errno.h>
 #include <poll.h>
@@ -190,10 +190,7 @@ int trib_progress_start(struct trib *t)
 	sigset_t all, old;
 	int rc;
 
-	/*
-	 * The progress thread takes no signals: they go to the caller's
-	 * threads.
-	 */
+	/* Signals go to the caller's threads, not to the progress thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rc = pthread_create(&t->progress, NULL, progress_main, t);

@@ -82,9 +82,10 @@ static int bind_error(struct trib *t, int err)
 	if (its_error(t, &e))
 		return trib_fail(t, e.code, -err, "%s", e.text);
 	if (err == EACCES)
-		return trib_fail(t, TRIB_ERR_SYSTEM, -err,
-				 "job %u at the kernel module is claimed for another user",
-				 rep->job);
+		return trib_fail(
+			t, TRIB_ERR_SYSTEM, -err,
+			"job %u at the kernel module is claimed for another user: trib module claim shows whom",
+			rep->job);
 	if (err == EADDRINUSE)
 		return trib_fail(
 			t, TRIB_ERR_SYSTEM, -err,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The mapped transport: tribd's XDP program writes results into cells, which
- * this process maps read-only. All other packets for this rank go into a ring
- * buffer, which also wakes the process. udp.c's socket sends, joins and
- * receives START: packets towards the relay take the ordinary path.
+ * this process maps read-only. It writes all other packets for this rank into a
+ * ring buffer, which also wakes the process. udp.c's socket sends, joins and
+ * receives START.
  *
- * XDP writes a cell's id last, by an atomic exchange. It overwrites the cell
- * only after chunk + 2W was completed; that needs this rank's part of chunk +
- * 2W, which is sent after this rank has consumed the cell. So results are not
- * copied, and stay in place as long as a peer may need them.
+ * XDP writes a cell's id last, by an atomic exchange. It overwrites the cell of
+ * chunk c with chunk c + 2W. That chunk needs a contribution of this rank, which
+ * sends it only after it has consumed c. So results are used in place, and stay
+ * as long as a peer may ask for them.
  */
 #include <errno.h>
 #include <poll.h>
@@ -24,9 +24,9 @@
 #define RING_BUSY (1U << 31)
 #define RING_DISCARD (1U << 30)
 #define RING_HDR 8
-/* Records taken in one turn; the rest waits for the next turn. */
+/* Most records that one turn takes. */
 #define RING_BATCH 256
-/* After this number of turns with results, the ring is read all the same. */
+/* Turns after which the ring is read, even if results still come. */
 #define TURNS 16
 
 /**
@@ -36,8 +36,7 @@
  * @mask:     2W - 1.
  * @consumer: ring position up to which this process has read; it writes this.
  * @producer: ring position up to which XDP has written; the data begins one
- *            page
- * later.
+ *            page later.
  * @page:     bytes of a page.
  * @watch:    the connection to tribd.
  * @turns:    calls of recv() since the ring was read.
@@ -150,7 +149,7 @@ static int xdp_start(struct trib *t)
 		if (s->window != rep->window || s->nval != rep->nval)
 			return trib_fail(
 				t, TRIB_ERR_SYSTEM, -EPROTO,
-				"tree %u: the relay's window is %u with %u values per chunk, but tribd here has %u and %u",
+				"tree %u: the relay's window is %u with %u values per chunk, but tribd here has %u and %u: use the same window and --values on all hosts",
 				s->tree, s->window, s->nval, rep->window, rep->nval);
 		err = trib_watch_epoch(t, &t->xdp->watch, s->tree, s->epoch);
 		if (err && !t->eng.dead)
@@ -234,7 +233,7 @@ static void rx_event(struct trib *t, const struct trib_event *ev)
 		.seen = ev->seen,
 	};
 
-	/* A result's record only rings the bell: its cell holds the values. */
+	/* The record of a result only wakes: its cell holds the values. */
 	if (s && ev->type != TRIB_T_RESULT)
 		trib_rx(s, &rx);
 }
@@ -283,8 +282,8 @@ static int scan_all(struct trib *t)
 }
 
 /*
- * While results come, leave the ring unread, so that XDP need not wake us for
- * each. Read it before sleeping, and now and then.
+ * While results come, leave the ring unread: XDP wakes this process only if the
+ * ring was read. Read it before sleeping, and every TURNS turns.
  */
 static int xdp_recv(struct trib *t)
 {
