@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Link packets (NDNLPv2): fields in strictly increasing order, then one Fragment.
- * Included by ndn_parse.h.
  */
 #ifndef TRIB_BPF_NDN_LP_H
 #define TRIB_BPF_NDN_LP_H
+
+#include "ndn_elem.h"
 
 /* Bounds of the fragment. ELEM_IS_ERR() applies to them, too. */
 #define LINK(off, end) ((__u64)(off) | (__u64)(end) << 16)
@@ -14,6 +15,39 @@
 static __always_inline bool ndn_link_may_skip(__u32 type)
 {
 	return type >= TRIB_NDN_LP_SKIP_MIN && type <= TRIB_NDN_LP_SKIP_MAX && !(type & 3);
+}
+
+/* ndn_nack() - parse the VALUE of a Nack. Return: enum ndn_err. */
+__noinline int ndn_nack(struct xdp_md *ctx, __u32 off, __u32 end)
+{
+	struct ndn_work *w = ndn_work();
+	__u32 err, i;
+	__u64 e;
+
+	if (!w)
+		return NDN_E_SPACE;
+	w->v.flags |= NDN_VIEW_NACK;
+	w->had = 0;
+	for (i = 0; i <= TRIB_NDN_ELEMENTS_MAX; i++) {
+		if (off >= end)
+			return NDN_OK;
+		if (i == TRIB_NDN_ELEMENTS_MAX)
+			break;
+		e = ndn_elem(ctx, off, end);
+		if (ELEM_IS_ERR(e))
+			return ELEM_IS_ERR(e);
+		if (ELEM_TYPE(e) == TRIB_NDN_LP_NACK_REASON && ndn_take(w, 0)) {
+			if (!ndn_number_ok(ELEM_LEN(e)))
+				return NDN_E_NUMBER;
+			w->v.nack_reason = ndn_number(ctx, off + ELEM_HEAD(e), ELEM_LEN(e));
+		} else {
+			err = ndn_skip(ELEM_TYPE(e), ELEM_TYPE(e) == TRIB_NDN_LP_NACK_REASON);
+			if (err)
+				return err;
+		}
+		off += ELEM_SIZE(e);
+	}
+	return NDN_E_ELEMENTS;
 }
 
 /* ndn_link_field() - check one field. Return: enum ndn_err. */

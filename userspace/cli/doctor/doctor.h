@@ -62,6 +62,13 @@ void doctor_examine(struct doctor *d);
 /* doctor_note.c: print the findings, each remedy below its finding. */
 void doctor_print(const struct doctor *d);
 
+/*
+ * Note a counter that has grown; with @now only if it grows between the two
+ * looks. True if it was noted.
+ */
+bool doctor_counter(struct doctor *d, int state, bool now, const char *remedy, const json_t *before,
+		    const json_t *stat, double seconds);
+
 /* Format a remedy into @buf, and return it. */
 const char *doctor_text(char *buf, size_t size, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -89,12 +96,6 @@ int doctor_wiring(struct doctor *d);
 void doctor_jobs(struct doctor *d);
 void doctor_workers(struct doctor *d, json_t *trees, double seconds);
 void doctor_counters(struct doctor *d, const json_t *later, double seconds);
-/*
- * Note a counter that has grown; with @now only if it grows between the two
- * looks. True if it was noted.
- */
-bool doctor_counter(struct doctor *d, int state, bool now, const char *remedy, const json_t *before,
-		    const json_t *stat, double seconds);
 
 /*
  * doctor_claims.c: fetch the module's claims, and compare them with the jobs.

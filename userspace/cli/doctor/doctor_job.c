@@ -190,22 +190,6 @@ static const struct {
 	 "the driver of a NIC has no XDP metadata: use another NIC for this relay"},
 };
 
-/* Note the counter if it has grown. Growth that stopped may be mended. */
-bool doctor_counter(struct doctor *d, int state, bool now, const char *remedy, const json_t *before,
-		    const json_t *stat, double seconds)
-{
-	uint64_t was = jnum(before, "value"), is = jnum(stat, "value");
-	char rate[32];
-
-	if (!is || (is <= was && now))
-		return false;
-	out_rate((double)(is > was ? is - was : 0) / seconds, rate, sizeof(rate));
-	doctor_note(d, is > was ? state : DOCTOR_WARN, "counter", jstr(stat, "name"), remedy,
-		    is > was ? "%llu, growing by %s/s: %s" : "%llu, not growing now (%s/s): %s",
-		    (unsigned long long)is, rate, jstr(stat, "text"));
-	return true;
-}
-
 static const json_t *find(const json_t *list, int id)
 {
 	const json_t *v;

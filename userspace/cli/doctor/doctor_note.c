@@ -44,6 +44,22 @@ void doctor_note(struct doctor *d, int state, const char *check, const char *sub
 		d->worst = state;
 }
 
+/* Note the counter if it has grown. Growth that stopped may be mended. */
+bool doctor_counter(struct doctor *d, int state, bool now, const char *remedy, const json_t *before,
+		    const json_t *stat, double seconds)
+{
+	uint64_t was = jnum(before, "value"), is = jnum(stat, "value");
+	char rate[32];
+
+	if (!is || (is <= was && now))
+		return false;
+	out_rate((double)(is > was ? is - was : 0) / seconds, rate, sizeof(rate));
+	doctor_note(d, is > was ? state : DOCTOR_WARN, "counter", jstr(stat, "name"), remedy,
+		    is > was ? "%llu, growing by %s/s: %s" : "%llu, not growing now (%s/s): %s",
+		    (unsigned long long)is, rate, jstr(stat, "text"));
+	return true;
+}
+
 void doctor_print(const struct doctor *d)
 {
 	const json_t *note;
