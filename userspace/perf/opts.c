@@ -44,7 +44,7 @@ const char *perf_op_name(enum trib_op op)
 	return ops[op];
 }
 
-/* What the value that was refused last should have been. */
+/* Describes what the value that was refused last should have been. */
 static char wanted[160];
 
 const char *perf_wanted(void)
