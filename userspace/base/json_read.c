@@ -22,10 +22,8 @@ int json_read_open(struct json_read *r, const char *name, const char *text, size
 	r->root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
 	if (r->root)
 		return 0;
-	text_fail(why, size, -EINVAL, "%s:%d:%d: not JSON: %s", name, e.line,
-		  e.column < 1 ? 1 : e.column, e.text);
-	text_one_line(why);
-	return -EINVAL;
+	return text_fail(why, size, -EINVAL, "%s:%d:%d: not JSON: %s", name, e.line,
+			 e.column < 1 ? 1 : e.column, e.text);
 }
 
 int json_read_load(struct json_read *r, const char *path, size_t max, char *why, size_t size)

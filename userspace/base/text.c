@@ -67,6 +67,13 @@ int text_hex(const char *s, uint64_t *out)
 	return 0;
 }
 
+void text_one_line(char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			*s = '?';
+}
+
 int text_fail(char *why, size_t size, int err, const char *fmt, ...)
 {
 	va_list ap;
@@ -74,12 +81,7 @@ int text_fail(char *why, size_t size, int err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(why, size, fmt, ap);
 	va_end(ap);
+	if (size)
+		text_one_line(why);
 	return err;
-}
-
-void text_one_line(char *s)
-{
-	for (; *s; s++)
-		if ((unsigned char)*s < 0x20 || *s == 0x7f)
-			*s = '?';
 }

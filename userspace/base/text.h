@@ -30,6 +30,7 @@ int text_hex(const char *s, uint64_t *out);
 /**
  * text_fail() - format an error for the user into @why, and return @err
  *
+ * The error is one line, whatever it quotes.
  * For functions that end with `return text_fail(why, size, -EINVAL, ...)`.
  */
 int text_fail(char *why, size_t size, int err, const char *fmt, ...)

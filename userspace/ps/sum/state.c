@@ -116,16 +116,15 @@ int ps_state_load(struct ps *ps, const char *path, char *why, size_t size)
 	if (access(path, F_OK) && errno == ENOENT)
 		return 0;
 	doc = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-	if (!doc) {
-		snprintf(why, size, "%s: line %d: %s", path, error.line, error.text);
-		return -EPROTO;
-	}
+	if (!doc)
+		return text_fail(why, size, -EPROTO, "%s: line %d: %s", path, error.line,
+				 error.text);
 	trees = json_object_get(doc, "trees");
 	if (json_integer_value(json_object_get(doc, "version")) != STATE_VERSION ||
 	    !json_is_array(trees)) {
-		snprintf(why, size, "%s: not a state file of version %d", path, STATE_VERSION);
 		json_decref(doc);
-		return -EPROTO;
+		return text_fail(why, size, -EPROTO, "%s: not a state file of version %d", path,
+				 STATE_VERSION);
 	}
 	for (i = 0; i < json_array_size(trees) && !bad; i++) {
 		bad = tree_load(ps, json_array_get(trees, i));
