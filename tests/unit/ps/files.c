@@ -235,6 +235,9 @@ static void state__wrong_files_are_refused(void)
 		"\"epoch\": 1, \"last_epoch\": 4294967295, \"nonces\": []}]}",
 		"{\"version\": 1, \"trees\": [{\"job\": 7, \"tree\": 3,"
 		"\"epoch\": 1, \"last_epoch\": 1, \"nonces\": [\"1\",\"g\"]}]}",
+		"{\"version\": 1, \"trees\": [{\"job\": 7, \"tree\": 3,"
+		"\"epoch\": 2, \"last_epoch\": 5, \"nonces\": [\"1\",\"2\"]},"
+		"{\"job\": 7, \"tree\": 3, \"epoch\": 0, \"last_epoch\": 1, \"nonces\": []}]}",
 	};
 	char why[256], *c;
 	unsigned int i;

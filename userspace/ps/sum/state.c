@@ -75,8 +75,11 @@ static bool nonces_read(const json_t *list, unsigned int world, uint64_t *out)
 	return true;
 }
 
-/* Return: NULL, or the name of the field that is wrong. */
-static const char *tree_load(struct ps *ps, const json_t *o)
+/*
+ * @seen: a bit for each tree of the file so far. Return: NULL, or the name of the
+ * field that is wrong.
+ */
+static const char *tree_load(struct ps *ps, const json_t *o, uint8_t *seen)
 {
 	json_int_t job = json_integer_value(json_object_get(o, "job"));
 	json_int_t tree = json_integer_value(json_object_get(o, "tree"));
@@ -88,8 +91,10 @@ static const char *tree_load(struct ps *ps, const json_t *o)
 	};
 	struct ps_tree *t;
 
-	if (tree < 0 || tree > UINT16_MAX)
+	/* The later one of two entries would bring back a used epoch. */
+	if (tree < 0 || tree > UINT16_MAX || seen[tree / 8] >> tree % 8 & 1)
 		return "tree";
+	seen[tree / 8] |= (uint8_t)(1 << tree % 8);
 	if (l.epoch == UINT32_MAX)
 		return "epoch";
 	if (l.last_epoch < l.epoch || l.last_epoch == UINT32_MAX)
@@ -108,6 +113,7 @@ static const char *tree_load(struct ps *ps, const json_t *o)
 
 int ps_state_load(struct ps *ps, const char *path, char *why, size_t size)
 {
+	uint8_t seen[(UINT16_MAX + 1) / 8] = {0};
 	const char *bad = NULL;
 	json_error_t error;
 	json_t *doc, *trees;
@@ -127,7 +133,7 @@ int ps_state_load(struct ps *ps, const char *path, char *why, size_t size)
 				 STATE_VERSION);
 	}
 	for (i = 0; i < json_array_size(trees) && !bad; i++) {
-		bad = tree_load(ps, json_array_get(trees, i));
+		bad = tree_load(ps, json_array_get(trees, i), seen);
 		if (bad)
 			snprintf(why, size, "%s: trees[%zu].%s: bad value", path, i, bad);
 	}
