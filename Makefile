@@ -9,6 +9,7 @@
 #	sudo make check-all	the long ones, too: hours
 #	sudo make bench		measure; BENCH="relay link" selects
 #	sudo make chaos		train while faults come: tests/chaos
+#	sudo make fuzz		random input to every parser: tests/fuzz
 #	make SAN=1		user space with ASan and UBSan, into build/san
 #	sudo make install	into PREFIX (/usr/local), DESTDIR is honoured
 
@@ -62,7 +63,7 @@ all: $(ALL)
 
 # Stops before anything is compiled if a package is missing. The goals that are
 # left out install it first, or compile nothing.
-ifneq ($(filter-out test check check-all demo bench setup clean lint,$(or \
+ifneq ($(filter-out test check check-all demo bench setup clean lint fuzz,$(or \
 	$(MAKECMDGOALS),all)),)
 MISSING := $(shell CC="$(CC)" CXX="$(CXX)" CLANG="$(CLANG)" \
 	BPFTOOL="$(BPFTOOL)" scripts/setup --check-build 2>&1)

@@ -6,7 +6,8 @@ FUZZ_CFLAGS := -std=gnu11 $(WARN) -O2 -g $(CPPFLAGS_ALL) -fsanitize=fuzzer \
 FUZZ_XDP := $(wildcard tests/fuzz/xdp/*.c tests/model/*.c)
 
 build/fuzz-xdp: $(FUZZ_XDP) tests/fuzz/build.mk tests/fuzz/input.h \
-		$(wildcard tests/fuzz/xdp/*.h tests/model/*.h kmod/uapi/*.h)
+		$(wildcard tests/fuzz/xdp/*.h tests/model/*.h kmod/uapi/*.h) \
+		| $(addprefix build/bpf/,trib-352.bpf.o trib-832.bpf.o)
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_CFLAGS) -DTRIB_NVAL=832 -DTRIB_BPF_DIR='"build/bpf"' \
 		-o $@ $(FUZZ_XDP) -lbpf
@@ -84,6 +85,29 @@ build/fuzz-ps: $(FUZZ_PS) tests/fuzz/input.h $(wildcard userspace/ndn/*/*.h user
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_PS) -lsodium
 
+FUZZ_SUM := tests/fuzz/fuzz_sum.c $(wildcard userspace/ps/sum/*.c) $(BASE_SRC)
+
+build/fuzz-sum: $(FUZZ_SUM) tests/fuzz/input.h tests/unit/ps/ps_fixture.h \
+		$(wildcard userspace/ps/sum/*.h userspace/base/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_SUM) -ljansson
+
+FUZZ_PLACE := tests/fuzz/fuzz_place.c $(wildcard kmod/sock/check/*.c) $(BASE_LIBTRIB_SRC)
+
+build/fuzz-place: $(FUZZ_PLACE) tests/fuzz/input.h userspace/lib/place/tribd.c \
+		$(wildcard userspace/lib/*/*.h kmod/sock/check/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_PLACE)
+
+FUZZ_REPLY := tests/fuzz/fuzz_reply.c $(addprefix userspace/cli/netlink/,client.c schema.c) \
+	$(BASE_SRC)
+
+build/fuzz-reply: $(FUZZ_REPLY) tests/fuzz/input.h build/gen/schema_tables.h \
+		$(wildcard userspace/cli/netlink/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) $(CLI_CFLAGS) -o $@ $(FUZZ_REPLY) \
+		-lnl-genl-3 -lnl-3 -ljansson
+
 FUZZ_WORKER := tests/fuzz/fuzz_worker.c $(wildcard userspace/ndn/app/worker/worker*.c) \
 	$(addprefix userspace/ndn/app/,content.c endpoint.c job_names.c) \
 	$(wildcard userspace/ndn/packet/*.c)
@@ -98,7 +122,7 @@ FUZZ_FORWARDER := tests/fuzz/fuzz_forwarder.c \
 	$(wildcard userspace/ndn/packet/*.c)
 
 build/fuzz-forwarder: $(FUZZ_FORWARDER) $(wildcard userspace/ndn/*.h bpf/ndn/ndn_work.h \
-		tests/bpf/ndn/ndn_world.h kmod/uapi/trib_n*.h)
+		tests/bpf/ndn/ndn_world.h kmod/uapi/trib_n*.h) | build/bpf/ndn.bpf.o
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_CFLAGS) -DTRIB_BPF_DIR='"build/bpf"' -o $@ \
 		$(FUZZ_FORWARDER) -lbpf -lsodium
@@ -106,6 +130,15 @@ build/fuzz-forwarder: $(FUZZ_FORWARDER) $(wildcard userspace/ndn/*.h bpf/ndn/ndn
 CHECK_BINS += build/fuzz-forwarder
 CHECK_TESTS += tests/fuzz/forwarder.t
 
-CHECK_BINS += $(addprefix build/fuzz-,attach join lib ndn netlink ps ticket \
-	worker)
+CHECK_BINS += $(addprefix build/fuzz-,attach join lib ndn netlink place ps reply sum \
+	ticket worker)
 CHECK_TESTS += tests/fuzz/parsers.t
+
+include tests/fuzz/files/build.mk
+
+# make fuzz [TARGET=name,...] [SECONDS=n | RUNS=n] [JOBS=n] [MINIMIZE=1]
+.PHONY: fuzz
+fuzz:
+	+@scripts/fuzz $(if $(SECONDS),--seconds $(SECONDS)) $(if $(RUNS),--runs $(RUNS)) \
+		$(if $(JOBS),--jobs $(JOBS)) $(if $(filter 1,$(MINIMIZE)),--minimize) \
+		$(subst $(comma), ,$(TARGET))

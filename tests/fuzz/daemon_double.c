@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "daemon/attach/attach.h"
 #include "daemon/attach/deliver.h"
 #include "daemon/device/clsact.h"
@@ -41,6 +42,7 @@ int reason_set(struct reason *why, int err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(why->text, sizeof(why->text), fmt, ap);
 	va_end(ap);
+	text_one_line(why->text); /* as tribd does for its log */
 	return err;
 }
 

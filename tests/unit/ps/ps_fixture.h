@@ -149,13 +149,13 @@ static inline struct ps *empty_ps(void)
 	return p;
 }
 
-/* Make a job of @world ranks whose results go to one relay. */
-static inline void begin(unsigned int world, unsigned int window)
+/* Make a job of @world ranks whose results go to one relay. @p: an empty PS. */
+static inline void begin_on(struct ps *p, unsigned int world, unsigned int window)
 {
 	struct ps_job *j = calloc(1, sizeof(*j));
 	unsigned int r;
 
-	ps = empty_ps();
+	ps = p;
 	group_addr = calloc(1, sizeof(*group_addr));
 	if (!j || !group_addr)
 		abort();
@@ -175,6 +175,11 @@ static inline void begin(unsigned int world, unsigned int window)
 	tree = ps->tree[0];
 	nsent = nsaved = nlogged = nsettled = 0;
 	tap = NULL;
+}
+
+static inline void begin(unsigned int world, unsigned int window)
+{
+	begin_on(empty_ps(), world, window);
 }
 
 static inline void end(void)
