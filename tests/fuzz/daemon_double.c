@@ -278,6 +278,11 @@ int bpf_prog_test_run_opts(int fd, struct bpf_test_run_opts *opts)
 
 const char *const map_name[MAP__MAX];
 
+void ndnd_clear(struct tribd *d)
+{
+	(void)d;
+}
+
 void ndnd_unload(struct tribd *d)
 {
 	(void)d;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Owns the parts of a comparison that its files share: steps, refusals, lines
- * for people, and look-ups in the plan and in a host's state.
+ * for people, and look-ups in the plan and in a host's state. The lines may quote
+ * what a host said: it must not control the terminal.
  */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "apply.h"
 
 void apply_step(json_t *list, json_t *run, json_t *undo)
@@ -25,6 +27,7 @@ void apply_refuse(struct apply_host *h, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(h->why, sizeof(h->why), fmt, ap);
 	va_end(ap);
+	text_one_line(h->why);
 }
 
 void apply_note(struct apply_host *h, char sign, const char *fmt, ...)
@@ -35,6 +38,7 @@ void apply_note(struct apply_host *h, char sign, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	text_one_line(text);
 	json_array_append_new(h->diff, jfmt("%c %s %s", sign, h->name, text));
 }
 

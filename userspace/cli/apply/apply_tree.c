@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "uapi/trib_attach.h"
 #include "uapi/trib_maps.h"
 #include "uapi/trib_wire.h"
@@ -133,6 +134,7 @@ static json_t *bad(char *why, size_t size, const json_t *row, const char *fmt, .
 	va_start(ap, fmt);
 	vsnprintf(why + n, size - (size_t)n, fmt, ap);
 	va_end(ap);
+	text_one_line(why);
 	return NULL;
 }
 

@@ -97,6 +97,7 @@ static size_t round_of(struct run *r, const char *what, json_t **in, json_t **an
 			 *f->error ? f->error
 			 : error   ? error
 				   : "the answer is not JSON");
+		text_one_line(h->why);
 		json_decref(answer[i]);
 		answer[i] = NULL;
 	}
