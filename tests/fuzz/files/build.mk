@@ -23,6 +23,14 @@ build/fuzz-apply: $(FUZZ_APPLY) $(wildcard userspace/cli/*/*.h userspace/plan/*.
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_SAN_CFLAGS) $(CLI_CFLAGS) -o $@ $(FUZZ_APPLY) -ljansson -lm
 
+FUZZ_LOCAL := tests/fuzz/files/fuzz_local.c tests/fuzz/files/mutate.c \
+	userspace/cli/core/cli.c userspace/cli/out/out.c $(BASE_SRC)
+
+build/fuzz-local: $(FUZZ_LOCAL) $(wildcard userspace/cli/apply/*local.c userspace/cli/*/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) $(CLI_CFLAGS) -Wl,--wrap=ps_jobs_dir,--wrap=nanosleep -o $@ \
+		$(FUZZ_LOCAL) -ljansson
+
 FUZZ_STATE := tests/fuzz/files/fuzz_state.c tests/fuzz/files/mutate.c \
 	$(filter-out tests/fuzz/fuzz_netlink.c userspace/daemon/netlink/%,$(FUZZ_NETLINK)) \
 	userspace/daemon/state/state_load.c userspace/daemon/ndn/ndnd_state.c \
@@ -50,4 +58,4 @@ build/fuzz-ndn-file: $(FUZZ_NDN_FILE) $(wildcard userspace/ndn/*/*.h userspace/n
 	$(CLANG) $(FUZZ_SAN_CFLAGS) $(FUZZ_JSON) -Wl,--wrap=ndn_key_read -o $@ $(FUZZ_NDN_FILE) \
 		-ljansson -lsodium -lm
 
-CHECK_BINS += $(addprefix build/fuzz-,topology jobs plan apply state ps-file ndn-file)
+CHECK_BINS += $(addprefix build/fuzz-,topology jobs plan apply local state ps-file ndn-file)
