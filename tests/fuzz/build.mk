@@ -15,14 +15,24 @@ build/fuzz-xdp: $(FUZZ_XDP) tests/fuzz/build.mk tests/fuzz/input.h \
 CHECK_BINS += build/fuzz-xdp
 CHECK_TESTS += tests/fuzz/xdp/xdp.t
 
-# Parsers in user space: theirs is the code under test, so with sanitizers.
+# Parsers in user space: theirs is the code under test, so with sanitizers. Each
+# source is compiled once for all of them.
 FUZZ_SAN_CFLAGS := $(filter-out -Werror,$(FUZZ_CFLAGS)) -O1 \
-	-fsanitize=address,undefined -fno-sanitize-recover=undefined
+	-fsanitize=address,undefined -fno-sanitize-recover=undefined \
+	-I/usr/include/libnl3 $(shell pkg-config --cflags jansson 2>/dev/null)
+FUZZ_OBJ := build/fuzz-obj
 
-build/fuzz-ticket: tests/fuzz/fuzz_ticket.c userspace/lib/place/ticket.c \
-		$(BASE_LIBTRIB_SRC)
+$(FUZZ_OBJ)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(filter %.c,$^)
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -MMD -MP -c -o $@ $<
+
+-include $(shell find $(FUZZ_OBJ) -name '*.d' 2>/dev/null)
+
+# fuzz-program NAME,SOURCES,FLAGS: links a fuzzer. FLAGS may name objects of others.
+fuzz-program = $(eval build/fuzz-$1: $(patsubst %.c,$(FUZZ_OBJ)/%.o,$2) $(filter %.o,$3) ; \
+	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $$@ $$^ $(filter-out %.o,$3))
+
+$(call fuzz-program,ticket,tests/fuzz/fuzz_ticket.c userspace/lib/place/ticket.c $(BASE_LIBTRIB_SRC),)
 
 FUZZ_NETLINK := tests/fuzz/fuzz_netlink.c tests/fuzz/daemon_double.c \
 	$(addprefix userspace/daemon/,$(addprefix netlink/,nl_client.c nl_queue.c \
@@ -37,85 +47,56 @@ FUZZ_NETLINK := tests/fuzz/fuzz_netlink.c tests/fuzz/daemon_double.c \
 	_rows.c _spec.c _stats.c _tables.c _walk.c))) \
 	$(wildcard userspace/ndn/packet/*.c) userspace/base/name.c $(BASE_LIBTRIB_SRC)
 
-build/fuzz-netlink: $(FUZZ_NETLINK) tests/fuzz/input.h userspace/daemon/netlink/netlink.c \
-		$(wildcard userspace/daemon/*.h userspace/daemon/*/*.h)
-	@mkdir -p $(@D)
-	$(CLANG) $(FUZZ_SAN_CFLAGS) -I/usr/include/libnl3 -o $@ \
-		$(FUZZ_NETLINK) -lnl-3 -lnl-genl-3 -lsodium -ljansson
+$(call fuzz-program,netlink,$(FUZZ_NETLINK),-lnl-3 -lnl-genl-3 -lsodium -ljansson)
 
 FUZZ_JOIN := tests/fuzz/fuzz_join.c \
 	userspace/daemon/session/join.c userspace/daemon/session/join_out.c \
 	userspace/base/session.c $(BASE_LIBTRIB_SRC)
 
-build/fuzz-join: $(FUZZ_JOIN) tests/fuzz/input.h $(wildcard userspace/daemon/*.h userspace/daemon/*/*.h)
-	@mkdir -p $(@D)
-	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_JOIN)
+$(call fuzz-program,join,$(FUZZ_JOIN),)
 
 FUZZ_LIB := tests/fuzz/fuzz_lib.c \
 	$(addprefix tests/,lib/relay_model.c lib/engine_world.c lib/engine_script.c \
 	model/node.c model/values.c) \
 	$(LIB_SRC) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC)
 
-build/fuzz-lib: $(FUZZ_LIB) $(KERNELS_OBJS) \
-		$(wildcard userspace/lib/*.h userspace/lib/*/*.h kmod/engine/*.h tests/lib/*.h tests/model/*.h)
-	@mkdir -p $(@D)
-	$(CLANG) $(FUZZ_SAN_CFLAGS) -Wl,--wrap=clock_gettime -o $@ \
-		$(FUZZ_LIB) $(KERNELS_OBJS) -lpthread -lm
+$(call fuzz-program,lib,$(FUZZ_LIB),$(KERNELS_OBJS) -Wl$(comma)--wrap=clock_gettime -lpthread -lm)
 
 FUZZ_ATTACH := tests/fuzz/fuzz_attach.c \
 	userspace/daemon/attach/place.c userspace/daemon/attach/worker_tell.c \
 	userspace/base/name.c $(BASE_LIBTRIB_SRC)
 
-build/fuzz-attach: $(FUZZ_ATTACH) tests/fuzz/input.h userspace/daemon/attach/attach.c \
-		$(wildcard userspace/daemon/*.h userspace/daemon/*/*.h)
-	@mkdir -p $(@D)
-	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_ATTACH)
+$(call fuzz-program,attach,$(FUZZ_ATTACH),)
 
-build/fuzz-ndn: tests/fuzz/fuzz_ndn.c $(wildcard userspace/ndn/packet/*.[ch]) \
-		kmod/uapi/trib_ndn.h
-	@mkdir -p $(@D)
-	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(filter %.c,$^) -lsodium
+$(call fuzz-program,ndn,tests/fuzz/fuzz_ndn.c $(wildcard userspace/ndn/packet/*.c),-lsodium)
 
 FUZZ_PS := tests/fuzz/fuzz_ps.c $(addprefix userspace/ndn/app/,content.c \
 	endpoint.c job_names.c $(addprefix ps/,pace.c ps.c ps_collect.c \
 	ps_guest.c ps_job.c ps_kept.c ps_new.c ps_packet.c ps_update.c)) \
 	$(wildcard userspace/ndn/packet/*.c) userspace/base/text.c
 
-build/fuzz-ps: $(FUZZ_PS) tests/fuzz/input.h $(wildcard userspace/ndn/*/*.h userspace/ndn/*/*/*.h)
-	@mkdir -p $(@D)
-	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_PS) -lsodium
+$(call fuzz-program,ps,$(FUZZ_PS),-lsodium)
 
 FUZZ_SUM := tests/fuzz/fuzz_sum.c $(wildcard userspace/ps/sum/*.c) $(BASE_SRC)
 
-build/fuzz-sum: $(FUZZ_SUM) tests/fuzz/input.h tests/unit/ps/ps_fixture.h \
-		$(wildcard userspace/ps/sum/*.h userspace/base/*.h)
-	@mkdir -p $(@D)
-	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_SUM) -ljansson
+$(call fuzz-program,sum,$(FUZZ_SUM),-ljansson)
 
 FUZZ_PLACE := tests/fuzz/fuzz_place.c $(wildcard kmod/sock/check/*.c) $(BASE_LIBTRIB_SRC)
 
-build/fuzz-place: $(FUZZ_PLACE) tests/fuzz/input.h userspace/lib/place/tribd.c \
-		$(wildcard userspace/lib/*/*.h kmod/sock/check/*.h)
-	@mkdir -p $(@D)
-	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_PLACE)
+$(call fuzz-program,place,$(FUZZ_PLACE),)
 
 FUZZ_REPLY := tests/fuzz/fuzz_reply.c $(addprefix userspace/cli/netlink/,client.c schema.c) \
 	$(BASE_SRC)
 
-build/fuzz-reply: $(FUZZ_REPLY) tests/fuzz/input.h build/gen/schema_tables.h \
-		$(wildcard userspace/cli/netlink/*.h)
-	@mkdir -p $(@D)
-	$(CLANG) $(FUZZ_SAN_CFLAGS) $(CLI_CFLAGS) -o $@ $(FUZZ_REPLY) \
-		-lnl-genl-3 -lnl-3 -ljansson
+$(FUZZ_OBJ)/userspace/cli/netlink/schema.o: build/gen/schema_tables.h
+
+$(call fuzz-program,reply,$(FUZZ_REPLY),-lnl-genl-3 -lnl-3 -ljansson)
 
 FUZZ_WORKER := tests/fuzz/fuzz_worker.c $(wildcard userspace/ndn/app/worker/worker*.c) \
 	$(addprefix userspace/ndn/app/,content.c endpoint.c job_names.c) \
 	$(wildcard userspace/ndn/packet/*.c)
 
-build/fuzz-worker: $(FUZZ_WORKER) tests/fuzz/input.h \
-		$(wildcard userspace/ndn/*/*.h userspace/ndn/*/*/*.h)
-	@mkdir -p $(@D)
-	$(CLANG) $(FUZZ_SAN_CFLAGS) -o $@ $(FUZZ_WORKER) -lsodium
+$(call fuzz-program,worker,$(FUZZ_WORKER),-lsodium)
 
 FUZZ_FORWARDER := tests/fuzz/fuzz_forwarder.c \
 	$(addprefix tests/bpf/ndn/,ndn_world.c ndn_frame.c) \
