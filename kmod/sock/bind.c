@@ -6,6 +6,7 @@
 
 #include "fp/codec.h"
 #include "io.h"
+#include "sock/check/limit.h"
 #include "sock/check/place.h"
 
 static const struct trib_transport_ops transport = {
@@ -82,8 +83,7 @@ static int begin(struct trib_sock *ts)
 	/* Each tree is charged when it starts. */
 	rc = trib_mem_room(eng, sizeof(*ts->place) + trib_io_bytes(ts->place->ntree));
 	if (rc)
-		trib_fault(eng, TRIB_SOCK_ERR_SYSTEM, rc,
-			   "sockets use all of mem_total: raise this module parameter");
+		trib_fault(eng, TRIB_SOCK_ERR_SYSTEM, rc, "%s", trib_limit_text(rc));
 	if (!rc)
 		rc = trib_engine_init(eng, &transport, &host, trib_codec_kernel(), ts->place);
 	if (!rc)
@@ -91,7 +91,7 @@ static int begin(struct trib_sock *ts)
 	if (rc) {
 		ts->error = eng->error;
 		trib_engine_free(eng);
-		trib_mem_uncharge_all(ts->fixed);
+		trib_mem_uncharge_all(ts, ts->fixed);
 		ts->fixed = 0;
 		return rc;
 	}
@@ -139,6 +139,6 @@ void trib_sock_unbind(struct trib_sock *ts)
 	trib_netns_remove(ts);
 	trib_io_close(ts);
 	trib_engine_free(&ts->eng);
-	trib_mem_uncharge_all(ts->fixed);
+	trib_mem_uncharge_all(ts, ts->fixed);
 	trib_msg_free_all(ts);
 }

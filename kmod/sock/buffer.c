@@ -56,7 +56,7 @@ bool trib_spare_drop(struct trib_sock *ts)
 		return false;
 	kvfree(ts->spare);
 	ts->spare = NULL;
-	trib_mem_uncharge_all(ts->spare_size);
+	trib_mem_uncharge_all(ts, ts->spare_size);
 	return true;
 }
 
@@ -80,6 +80,6 @@ void *trib_spare_take(struct trib_sock *ts, const struct trib_want *w, size_t le
 	if (!buf || ts->spare_size != w->size || len != w->size)
 		return NULL;
 	ts->spare = NULL;
-	trib_mem_uncharge_all(ts->spare_size);
+	trib_mem_uncharge_all(ts, ts->spare_size);
 	return buf;
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory of collective sockets. A message is charged to its socket and to the
- * total, an engine to the total. Every allocation is charged before it is made.
+ * Memory of collective sockets. A message is charged to its socket, its user and the
+ * total, an engine to the user and the total. Every allocation is charged before it is
+ * made.
  */
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 
+#include "check/limit.h"
 #include "sock.h"
 
 static ulong mem_max = 256ul << 20;
@@ -15,6 +17,10 @@ MODULE_PARM_DESC(mem_max, "limit in bytes for messages of one socket");
 static ulong mem_total;
 module_param(mem_total, ulong, 0644);
 MODULE_PARM_DESC(mem_total, "limit in bytes for all sockets (default: an eighth of memory)");
+
+static ulong mem_user;
+module_param(mem_user, ulong, 0644);
+MODULE_PARM_DESC(mem_user, "limit in bytes for the sockets of one user (0: half of mem_total)");
 
 static atomic64_t used;
 
@@ -38,47 +44,62 @@ static bool charge(atomic64_t *sum, u64 bytes, u64 most)
 	s64 old = atomic64_read(sum);
 
 	do {
-		if (bytes > most || old > most - bytes)
+		if (!trib_limit_fits(old, bytes, most))
 			return false;
 	} while (!atomic64_try_cmpxchg(sum, &old, old + bytes));
 	return true;
 }
 
-int trib_mem_charge_all(u64 bytes)
+int trib_mem_charge_all(struct trib_sock *ts, u64 bytes)
 {
-	return charge(&used, bytes, READ_ONCE(mem_total)) ? 0 : -ENOBUFS;
+	u64 total = READ_ONCE(mem_total);
+
+	if (!charge(&ts->user->used, bytes, trib_limit_user(READ_ONCE(mem_user), total)))
+		return -EDQUOT;
+	if (charge(&used, bytes, total))
+		return 0;
+	atomic64_sub(bytes, &ts->user->used);
+	return -ENOBUFS;
 }
 
-void trib_mem_uncharge_all(u64 bytes)
+void trib_mem_uncharge_all(struct trib_sock *ts, u64 bytes)
 {
 	atomic64_sub(bytes, &used);
+	atomic64_sub(bytes, &ts->user->used);
 }
 
 int trib_mem_charge(struct trib_sock *ts, size_t bytes)
 {
+	int rc;
+
 	if (!charge(&ts->mem, bytes, READ_ONCE(ts->mem_max)))
 		return -EAGAIN;
-	if (!trib_mem_charge_all(bytes))
-		return 0;
-	atomic64_sub(bytes, &ts->mem);
-	return -ENOBUFS;
+	rc = trib_mem_charge_all(ts, bytes);
+	if (rc)
+		atomic64_sub(bytes, &ts->mem);
+	return rc;
 }
 
 void trib_mem_uncharge(struct trib_sock *ts, size_t bytes)
 {
 	atomic64_sub(bytes, &ts->mem);
-	trib_mem_uncharge_all(bytes);
+	trib_mem_uncharge_all(ts, bytes);
 }
 
 int trib_mem_room(struct trib_engine *eng, size_t bytes)
 {
 	struct trib_sock *ts = trib_sock_of(eng);
+	int rc;
 
-	if (bytes > trib_mem_max() || ts->fixed > trib_mem_max() - bytes ||
-	    trib_mem_charge_all(bytes))
-		return -ENOBUFS;
-	ts->fixed += bytes;
-	return 0;
+	if (bytes > trib_mem_max() || ts->fixed > trib_mem_max() - bytes)
+		rc = -E2BIG;
+	else
+		rc = trib_mem_charge_all(ts, bytes);
+	if (rc)
+		ts->full = rc;
+	else
+		ts->fixed += bytes;
+	return rc;
 }
 
 void trib_mem_init(void)

@@ -195,7 +195,7 @@ static int reserve(struct trib_sock *ts, u64 size, bool dontwait)
 		if (rc)
 			return rc;
 		rc = trib_mem_charge(ts, size);
-		if (rc == -ENOBUFS && trib_spare_drop(ts))
+		if ((rc == -ENOBUFS || rc == -EDQUOT) && trib_spare_drop(ts))
 			rc = trib_mem_charge(ts, size);
 		/* Another sender took the room, or the limit was lowered. */
 	} while (rc == -EAGAIN && !dontwait);

@@ -154,6 +154,8 @@ bool trib_sock_view(struct trib_sock *ts, struct trib_view *v)
 	v->uid = trib_sock_sk(ts)->sk_uid;
 	mutex_lock(&ts->lock);
 	bound = trib_sock_is_bound(ts);
+	/* A socket that is not bound may be closed, and its user be gone. */
+	v->user_mem = bound ? atomic64_read(&ts->user->used) : 0;
 	trib_sock_info(ts, &v->info);
 	strscpy(v->error, ts->state == TRIB_SOCK_DEAD ? ts->eng.error.text : "", sizeof(v->error));
 	mutex_unlock(&ts->lock);

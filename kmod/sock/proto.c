@@ -34,7 +34,8 @@ static int init_sock(struct sock *sk)
 	sock_set_flag(sk, SOCK_RCU_FREE);
 	/* For /proc/net/protocols. */
 	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, 1);
-	return 0;
+	ts->user = trib_user_get();
+	return ts->user ? 0 : -ENOMEM;
 }
 
 /* The last user is gone, but lists may still access the socket. */
@@ -48,6 +49,7 @@ static void close_sock(struct sock *sk, long timeout)
 	trib_work_stop(ts);
 	kvfree(ts->place);
 	mem_cgroup_put(ts->memcg);
+	trib_user_put(ts->user);
 	sk_common_release(sk);
 }
 

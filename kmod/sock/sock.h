@@ -29,6 +29,7 @@
 
 struct mem_cgroup;
 struct trib_io;
+struct trib_user;
 
 /* Limit of messages per socket, from send() until recv(). */
 #define TRIB_SOCK_MESSAGES 1024
@@ -80,10 +81,12 @@ static inline size_t trib_msg_bytes(const struct trib_msg *m)
  * @dtype:  element type of messages without a control message.
  *
  * Memory of messages:
+ * @user:   its memory is charged to this user, too.
  * @mem, @mem_max: bytes in use, and the limit.
  * @want:   size that a sender with MSG_DONTWAIT did not get; POLLOUT waits for it.
  * @spare:  @spare_size bytes for the next message (buffer.c), or NULL.
- * @fixed:  bytes of the engine, charged to the total.
+ * @fixed:  bytes of the engine, charged to the user and the total.
+ * @full:   error of a charge that the engine needs, or 0.
  *
  * State:
  * @state:  enum trib_sock_state; written under @lock.
@@ -115,12 +118,14 @@ struct trib_sock {
 	u32 join_timeout_ms;
 	u32 dtype;
 
+	struct trib_user *user;
 	atomic64_t mem;
 	u64 mem_max;
 	u64 want;
 	void *spare;
 	size_t spare_size;
 	u64 fixed;
+	int full;
 
 	u32 state;
 	u32 index;
@@ -247,15 +252,39 @@ void trib_state_leave(struct trib_sock *ts);
 /* died() of struct trib_host_ops. */
 void trib_state_died(struct trib_engine *eng);
 
+/* --- user.c: users of sockets ---------------------------------------------------------- */
+
+/**
+ * struct trib_user - a user with sockets, in any network namespace
+ * @socks: number of sockets; each holds the user.
+ * @used:  bytes charged.
+ */
+struct trib_user {
+	kuid_t uid;
+	unsigned int socks;
+	atomic64_t used;
+};
+
+/* The user that the current task's new socket is charged to; NULL without memory. */
+struct trib_user *trib_user_get(void);
+/* NULL: does nothing. */
+void trib_user_put(struct trib_user *u);
+
 /* --- mem.c: limits of memory ----------------------------------------------------------- */
 
-/* Return: -EAGAIN above the socket's limit, -ENOBUFS above the total. Any context. */
+/*
+ * Return: -EAGAIN above the socket's limit, -EDQUOT above the user's, -ENOBUFS above the
+ * total. Any context.
+ */
 int trib_mem_charge(struct trib_sock *ts, size_t bytes);
 void trib_mem_uncharge(struct trib_sock *ts, size_t bytes);
-/* room() of struct trib_host_ops: charge buffers of engines to the total. */
+/*
+ * room() of struct trib_host_ops: charge buffers of engines to the user and the total.
+ * Return: the same; -E2BIG beyond mem_max.
+ */
 int trib_mem_room(struct trib_engine *eng, size_t bytes);
-int trib_mem_charge_all(u64 bytes);
-void trib_mem_uncharge_all(u64 bytes);
+int trib_mem_charge_all(struct trib_sock *ts, u64 bytes);
+void trib_mem_uncharge_all(struct trib_sock *ts, u64 bytes);
 u64 trib_mem_max(void);
 void trib_mem_init(void);
 
@@ -287,12 +316,14 @@ void trib_netns_exit(void);
 
 /**
  * struct trib_view - state of a socket for lists
+ * @user_mem: bytes that all sockets of its user use.
  * @error: text of a dead socket, else "".
  */
 struct trib_view {
 	struct trib_sock_info info;
 	u64 inode;
 	kuid_t uid;
+	u64 user_mem;
 	char error[sizeof(((struct trib_sock_error *)0)->text)];
 };
 

@@ -4,6 +4,7 @@
  * detection. uapi/trib_sock.h describes the states.
  */
 #include "io.h"
+#include "sock/check/limit.h"
 #include "uapi/trib.h"
 
 static void set_state(struct trib_sock *ts, u32 state)
@@ -63,6 +64,11 @@ void trib_state_died(struct trib_engine *eng)
 
 	if (ts->state == TRIB_SOCK_NEW || ts->state == TRIB_SOCK_LEFT)
 		return;
+	/* The engine knows no limits. */
+	if (ts->full) {
+		strscpy(eng->error.text, trib_limit_text(ts->full), sizeof(eng->error.text));
+		eng->death = eng->error;
+	}
 	WRITE_ONCE(trib_sock_sk(ts)->sk_err, -eng->dead);
 	set_state(ts, TRIB_SOCK_DEAD);
 	gone(ts);

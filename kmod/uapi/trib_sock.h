@@ -56,7 +56,7 @@
  *	-EACCES		the job is claimed for another user
  *	-EADDRINUSE	another socket of this network namespace is that rank, or the
  *			place's UDP port is in use
- *	-ENOMEM, -ENOBUFS	beyond the limits of memory
+ *	-ENOMEM, -E2BIG, -EDQUOT, -ENOBUFS	beyond the limits of memory
  */
 struct sockaddr_trib {
 	__u16 family;
@@ -83,8 +83,8 @@ TRIB_ASSERT(sizeof(struct sockaddr_trib) == 16, "sockaddr_trib");
  *	default: 60000.
  * @TRIB_SO_MEM:    u32: limit of bytes for messages of this socket, from send()
  *	until recv(). Default and maximum: module parameter mem_max. All of the
- *	socket's memory is charged to the memory cgroup and to the module
- *	parameter mem_total.
+ *	socket's memory is charged to the memory cgroup and to the module's
+ *	parameters mem_total and, for the user who made it, mem_user.
  * @TRIB_SO_INFO:   get only: struct trib_sock_info.
  * @TRIB_SO_ERROR:  get only: struct trib_sock_error, the newest error. Reading does
  *	not clear it, unlike SO_ERROR.
@@ -156,6 +156,7 @@ enum trib_cmsg {
  *	-EAGAIN		MSG_DONTWAIT, and it would wait; POLLOUT comes once a message
  *			of the same size fits
  *	-EMSGSIZE	the message exceeds TRIB_SO_MEM
+ *	-EDQUOT		the sockets of this user would exceed mem_user; it does not wait
  *	-ENOBUFS	all sockets together would exceed mem_total; it does not wait
  *	-EINVAL		incomplete elements, or no such collective
  *	-EPIPE		after shutdown()

@@ -493,6 +493,8 @@ static int take(struct sock *s, const struct msghdr *m)
 	if (x->what.collective == TRIB_COLL_REDUCE_SCATTER)
 		x->out_len /= s->world;
 	most = x->in_len > x->out_len ? x->in_len : x->out_len;
+	if (ksock_double.send_errno)
+		return ksock_double.send_errno;
 	if (most > ksock_double.mem_max)
 		return EMSGSIZE;
 	if (s->mem + most > ksock_double.mem_max || ksock_double.again) {

@@ -23,6 +23,7 @@
  * @deaf:    rank that never takes part; -1: none. Joining then fails at once.
  * @odd_id:  rank whose results have a wrong id; -1: none.
  * @again:   number of messages to refuse for lack of memory.
+ * @send_errno: all messages fail with this.
  *
  * @place_len, @timeout_ms, @join_timeout_ms: options of the newest socket.
  * @most:    peak of bytes that the messages of a socket took.
@@ -37,6 +38,7 @@ struct ksock_double {
 	int deaf;
 	int odd_id;
 	unsigned int again;
+	int send_errno;
 
 	unsigned int place_len;
 	uint32_t timeout_ms, join_timeout_ms;

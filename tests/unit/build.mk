@@ -28,4 +28,4 @@ $(B)/tests/unit/kmod/sock_%: $(B)/tests/unit/kmod/sock_%.o $(B)/kmod/sock/check/
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^
 
-CHECK_TESTS += $(addprefix $(B)/tests/unit/kmod/sock_,place want)
+CHECK_TESTS += $(addprefix $(B)/tests/unit/kmod/sock_,limit place want)

@@ -4,7 +4,7 @@
 VM := $(B)/tests/vm
 VM_RIG := $(addprefix $(VM)/rig/,sockrig.o stress.o)
 VM_RELAY := $(B)/tests/lib/relay_thread.o $(RELAY_MODEL_OBJS)
-VM_SOCK := $(addprefix $(VM)/sock/sock_,sum life mem access mix hold)
+VM_SOCK := $(addprefix $(VM)/sock/sock_,sum life mem user access mix hold)
 VM_BINS := $(addprefix $(VM)/,kfunc/kfunc kfunc/floats netlink/family \
 	netlink/nlfuzz life/cycles sock/sockcycles sockfuzz/sockfuzz) $(VM_SOCK)
 

@@ -42,7 +42,7 @@ modinfo_complete()
 		grep -x 'net-pf-16-proto-16-family-trib' >/dev/null || return
 	# Each parameter has its line of explanation.
 	[[ $(modinfo -F parm "$ko" | cut -d: -f1 | sort | xargs) == \
-		"codec fpu_busy level mem_max mem_total mem_used protocol" ]] || return
+		"codec fpu_busy level mem_max mem_total mem_used mem_user protocol" ]] || return
 	! modinfo -F parm "$ko" | grep -E '^[^:]*: *\('
 }
 

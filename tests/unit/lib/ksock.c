@@ -325,6 +325,37 @@ static void error__messages_beyond_the_kernels_limit(void)
 	expect_job(l, m, too_large);
 }
 
+static void beyond_a_limit(struct member *m)
+{
+	static const struct {
+		int err;
+		const char *word;
+	} limit[] = {{EDQUOT, "mem_user"}, {ENOBUFS, "mem_total"}};
+	unsigned int i = ksock_double.send_errno == ENOBUFS;
+	struct trib_error e;
+	int32_t x = 1;
+	int rc;
+
+	nap(m->rank ? 200 : 100);
+	rc = trib_allreduce(m->t, &x, &x, 1, TRIB_I32, TRIB_SUM);
+	trib_error(m->t, &e);
+	m->wrong += rc != -limit[i].err && (!m->rank || rc != -EHOSTDOWN);
+	m->wrong += !m->rank && !strstr(e.text, limit[i].word);
+}
+
+static void error__names_the_limit_of_memory(void)
+{
+	struct member m[2];
+	struct loop_relay l;
+
+	l = job(2);
+	ksock_double.send_errno = EDQUOT;
+	expect_job(l, m, beyond_a_limit);
+	l = job(2);
+	ksock_double.send_errno = ENOBUFS;
+	expect_job(l, m, beyond_a_limit);
+}
+
 static void odd_result(struct member *m)
 {
 	struct trib_error e;
@@ -503,6 +534,7 @@ int main(void)
 	run(error__overflow_is_everybodys_and_has_the_sums);
 	run(error__a_lost_rank_ends_the_handle_quietly);
 	run(error__messages_beyond_the_kernels_limit);
+	run(error__names_the_limit_of_memory);
 	run(error__a_result_that_was_not_asked_for);
 	run(error__bad_arguments_send_nothing);
 	run(attach__passes_place_and_times_on);

@@ -110,6 +110,12 @@ void trib_ksock_send(struct trib *t)
 		k->retry_ns = t->eng.now + RETRY_NS;
 	else if (rc == -EMSGSIZE)
 		too_large(t, m);
+	else if (rc == -EDQUOT || rc == -ENOBUFS)
+		trib_die_rank(
+			&t->eng, TRIB_ERR_SYSTEM, rc, (int)t->eng.rank,
+			"collective sockets%s use all memory that they may: raise module parameter %s",
+			rc == -EDQUOT ? " of this user" : "",
+			rc == -EDQUOT ? "mem_user" : "mem_total");
 	else
 		trib_ksock_die(t, rc, "sending failed");
 }
