@@ -315,7 +315,7 @@ static void one_request(struct input *in)
 	answers = errors = 0;
 	put_request(in);
 	genl = nlmsg_data(nlh);
-	receive(&D);
+	receive(&D, request);
 	/* The loop's turns, until all is served. */
 	for (int i = 0; D.nl->queue.turn.at_ns && i < 1 << 16; i++) {
 		timer_cancel(&D, &D.nl->queue.turn);

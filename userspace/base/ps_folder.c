@@ -12,7 +12,7 @@ int ps_jobs_dir(char *buf, size_t size)
 	int err = netns_name(name, sizeof(name));
 
 	if (!err)
-		snprintf(buf, size, "/run/trib/ps/%s", name);
+		snprintf(buf, size, PS_RUN_DIR "/ps/%s", name);
 	return err;
 }
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define PS_RUN_DIR "/run/trib"
 #define PS_JOB_FILE_MAX (1u << 20) /* bytes of a job's file */
 #define PS_STATUS_FILE ".status"   /* trib-ps's answer, see ps/jobs.h */
 #define PS_LOCK_FILE ".lock"	   /* trib-ps holds it while it runs */

@@ -80,6 +80,7 @@ install-daemon: $(B)/tribd $(DAEMON_MAN)
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
 	sed 's|@PREFIX@|$(PREFIX)|' userspace/daemon/tribd.service \
 		>$(DESTDIR)$(PREFIX)/lib/systemd/system/tribd.service
+	install -m 644 userspace/daemon/tribd.socket $(DESTDIR)$(PREFIX)/lib/systemd/system
 	$(if $(DAEMON_MAN),install -D -m 644 $(B)/man/tribd.8 \
 		$(DESTDIR)$(PREFIX)/share/man/man8/tribd.8)
 

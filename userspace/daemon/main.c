@@ -8,9 +8,11 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/host/service.h"
 #include "daemon/attach/attach.h"
 #include "daemon/attach/deliver.h"
 #include "daemon/core/instance.h"
+#include "daemon/core/sockets.h"
 #include "daemon/device/port_check.h"
 #include "daemon/device/rtnl.h"
 #include "daemon/job/claims.h"
@@ -85,7 +87,8 @@ static const struct part {
 	{loop_init, loop_exit, ALSO_PURGE | ALSO_CHECK},
 	{signals_init, NULL, ALSO_PURGE | ALSO_CHECK},
 	{rtnl_init, rtnl_exit, ALSO_PURGE | ALSO_CHECK},
-	/* The tribd of this network namespace has these two. */
+	/* The tribd of this network namespace has these. */
+	{sockets_init, sockets_exit, 0},
 	{netlink_init, netlink_exit, 0},
 	{udp_init, udp_exit, 0},
 	{ndnd_init, ndnd_exit, ALSO_CHECK},
@@ -106,6 +109,7 @@ static int serve(struct tribd *d)
 	log_info("instance %s: %u values, %u slots, %u faces, %u jobs, %u trees%s", d->instance,
 		 d->config.nval, d->config.nslots, d->nfaces, d->njobs, d->ntrees,
 		 d->adopted ? ", adopted" : "");
+	(void)service_tell("READY=1\nSTATUS=serves");
 	return loop_run(d);
 }
 

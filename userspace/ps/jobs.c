@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/host/folder.h"
 #include "base/json_write.h"
 #include "base/ps_folder.h"
 #include "mtu.h"
@@ -50,20 +51,35 @@ struct ps_jobs {
 
 /* --- the folder */
 
-static int make_dirs(const char *dir)
+static bool is_below_run(const char *path)
+{
+	size_t n = strlen(PS_RUN_DIR);
+
+	return !strncmp(path, PS_RUN_DIR, n) && (!path[n] || path[n] == '/');
+}
+
+/* Nobody else may have made the folder, nor a folder of ours above it. */
+static int make_dirs(const char *dir, char *why, size_t size)
 {
 	char part[PATH_MAX];
 	size_t i;
+	int err;
 
 	for (i = 1; dir[i] && i + 1 < sizeof(part); i++) {
 		if (dir[i] != '/')
 			continue;
 		memcpy(part, dir, i);
 		part[i] = '\0';
-		(void)mkdir(part, 0755);
+		if (!is_below_run(part)) {
+			(void)mkdir(part, 0755);
+			continue;
+		}
+		err = folder_own(part, 0755, why, size);
+		if (err)
+			return err;
 	}
 	/* Files in it hold cookies. */
-	return mkdir(dir, 0700) && errno != EEXIST ? -errno : 0;
+	return folder_own(dir, 0700, why, size);
 }
 
 static int take_lock(struct ps_jobs *j, char *why, size_t size)
@@ -71,7 +87,7 @@ static int take_lock(struct ps_jobs *j, char *why, size_t size)
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/" PS_LOCK_FILE, j->dir);
-	j->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	j->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (j->lock >= 0 && !flock(j->lock, LOCK_EX | LOCK_NB))
 		return 0;
 	snprintf(why, size, "%s: %s", path,
@@ -306,10 +322,8 @@ int ps_jobs_open(struct ps_jobs **out, struct ps *ps, const char *dir, bool v4, 
 	j->v4 = v4;
 	j->lock = j->events = -1;
 	snprintf(j->listen, sizeof(j->listen), "%s", listen);
-	err = make_dirs(dir);
-	if (err)
-		snprintf(why, size, "%s: %s", dir, strerror(-err));
-	else
+	err = make_dirs(dir, why, size);
+	if (!err)
 		err = take_lock(j, why, size);
 	if (!err) {
 		j->events = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);

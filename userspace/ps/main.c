@@ -9,11 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/host/folder.h"
+#include "base/host/service.h"
 #include "base/ps_folder.h"
+#include "base/text.h"
 #include "jobs.h"
 #include "mtu.h"
 #include "ps/ndn/ndn_main.h"
@@ -23,8 +25,7 @@
 #include "ps/sum/state.h"
 
 #define TURNS 64 /* batches received before timers get their turn */
-#define STATE_DIR "/run/trib"
-#define STATE_DEFAULT STATE_DIR "/ps.json"
+#define STATE_DEFAULT PS_RUN_DIR "/ps.json"
 
 static const char usage_text[] =
 	"usage: trib-ps --listen ADDR[:PORT] [--jobs DIR | --job FILE...]\n"
@@ -212,15 +213,32 @@ static bool is_any(const struct in6_addr *ip)
 }
 
 /* A folder of jobs, which one trib-ps locks, also holds the state. */
-static void choose_state(struct server *s)
+static int choose_state(struct server *s, char *why, size_t size)
 {
 	s->o.state = STATE_DEFAULT;
-	if (!s->o.jobs) {
-		(void)mkdir(STATE_DIR, 0755);
-		return;
-	}
+	if (!s->o.jobs)
+		return folder_own(PS_RUN_DIR, 0755, why, size);
 	snprintf(s->state_file, sizeof(s->state_file), "%s/.state", s->o.jobs);
 	s->o.state = s->state_file;
+	return 0;
+}
+
+/* Signals are blocked first: one must end the wait for a port that is taken. */
+static int open_service(struct server *s, char *why, size_t size)
+{
+	int err = 0;
+
+	s->signals = ps_signals_open();
+	if (s->signals < 0)
+		return text_fail(why, size, -errno, "signals: %s", strerror(errno));
+	if (!s->o.state)
+		err = choose_state(s, why, size);
+	/* Bind the port first: another trib-ps may be using this state. */
+	if (!err)
+		err = ps_net_open(&s->net, s->ps, &s->listen, why, size);
+	if (!err)
+		err = ps_state_load(s->ps, s->o.state, why, size);
+	return err;
 }
 
 static int open_all(struct server *s)
@@ -248,21 +266,14 @@ static int open_all(struct server *s)
 	}
 	if (s->o.check)
 		return s->jobs && ps_jobs_refused(s->jobs) ? -EINVAL : 0;
-	if (!s->o.state)
-		choose_state(s);
-	/* Bind the port first: another trib-ps may be using this state. */
-	if (ps_net_open(&s->net, s->ps, &s->listen, why, sizeof(why)) ||
-	    ps_state_load(s->ps, s->o.state, why, sizeof(why))) {
+	if (open_service(s, why, sizeof(why))) {
 		ps_log("%s", why);
 		return -EINVAL;
 	}
 	err = ps_state_save(s->ps, s->o.state);
-	if (err) {
+	if (err)
 		ps_log("cannot write %s: %s", s->o.state, strerror(-err));
-		return err;
-	}
-	s->signals = ps_signals_open();
-	return s->signals < 0 ? -errno : 0;
+	return err;
 }
 
 static void report(struct server *s)
@@ -354,6 +365,7 @@ int main(int argc, char **argv)
 			ps_log("%u trees of %u jobs on %s%s%s", s.ps->ntree, s.ps->njob,
 			       ps_addr_text(&s.listen, text), s.o.jobs ? ", jobs in " : "",
 			       s.o.jobs ? s.o.jobs : "");
+			(void)service_tell("READY=1");
 			rc = serve(&s);
 		}
 	}

@@ -5,14 +5,18 @@
 #include <endian.h>
 #include <errno.h>
 #include <net/if.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/host/home.h"
+#include "base/host/service.h"
 #include "base/text.h"
 #include "base/udp_batch.h"
+#include "ps/program/process.h"
 
 #define BATCH 32       /* datagrams of one recvmmsg() */
 #define DATAGRAM 65536 /* the longest train */
@@ -248,12 +252,44 @@ static void set_options(const struct ps_net *n)
 	(void)setsockopt(n->fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
 }
 
+static void say(const char *line)
+{
+	ps_log("%s", line);
+}
+
+/* Take the socket that systemd kept from the last trib-ps, or bind a new one. */
+static int open_socket(struct ps_net *n, const struct ps_addr *listen)
+{
+	struct home_wait wait = {.twin = "trib-ps", .say = say};
+	struct home a = {.type = SOCK_DGRAM, .name = "udp"};
+	struct service_sockets kept;
+	char text[ADDR_TEXT_MAX];
+	bool is_kept;
+	int err;
+
+	a.len = make_address(n, listen, &a.ip);
+	snprintf(a.what, sizeof(a.what), "UDP address %s", ps_addr_text(listen, text));
+	service_sockets_get(&kept);
+	n->fd = service_sockets_take(&kept, a.type, &a.sa, a.len);
+	service_sockets_close(&kept);
+	is_kept = n->fd >= 0;
+	if (!is_kept)
+		n->fd = socket(n->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (n->fd < 0)
+		return -errno;
+	set_options(n);
+	if (is_kept)
+		service_drain(n->fd);
+	err = is_kept ? 0 : home_bind(&wait, n->fd, &a);
+	if (!err)
+		(void)service_keep(n->fd, a.name);
+	return err;
+}
+
 int ps_net_open(struct ps_net **out, struct ps *ps, const struct ps_addr *listen, char *why,
 		size_t size)
 {
 	struct ps_net *n = calloc(1, sizeof(*n));
-	union addr_sock a;
-	socklen_t len;
 	char text[ADDR_TEXT_MAX];
 	int err;
 
@@ -266,22 +302,15 @@ int ps_net_open(struct ps_net **out, struct ps *ps, const struct ps_addr *listen
 	n->ps = ps;
 	n->turn = 1;
 	n->family = addr_is_v4(&listen->ip) ? AF_INET : AF_INET6;
-	n->fd = socket(n->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	n->tx.fd = n->fd;
-	n->tx.flags = MSG_NOSIGNAL;
-	err = n->fd < 0 ? -errno : 0;
-	if (!err) {
-		set_options(n);
-		len = make_address(n, listen, &a);
-		if (bind(n->fd, &a.sa, len))
-			err = -errno;
-	}
+	err = open_socket(n, listen);
 	if (err) {
 		text_fail(why, size, err, "cannot listen on %s: %s", ps_addr_text(listen, text),
 			  strerror(-err));
 		ps_net_close(n);
 		return err;
 	}
+	n->tx.fd = n->fd;
+	n->tx.flags = MSG_NOSIGNAL;
 	*out = n;
 	return 0;
 }

@@ -26,7 +26,7 @@ class Disk:
         old = {n: open('%s/%s' % (self.dir, n), 'rb').read()
                for n in os.listdir(self.dir)}
         f.kill_tribd('r0')
-        subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=256k', 'tmpfs',
+        subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=256k,mode=0755', 'tmpfs',
                         self.dir], check=True)
         for name, data in old.items():
             with open('%s/%s' % (self.dir, name), 'wb') as to:

@@ -42,8 +42,10 @@ void doctor_examine(struct doctor *d)
 	double since = clock_seconds();
 
 	doctor_tribd(d);
-	if (!d->peer)
+	if (!d->peer) {
+		doctor_homes(d);
 		doctor_host(d);
+	}
 	doctor_faces(d);
 	if (d->peer || !d->status)
 		return;

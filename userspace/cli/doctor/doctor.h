@@ -77,6 +77,9 @@ const char *doctor_text(char *buf, size_t size, const char *fmt, ...)
 void doctor_tribd(struct doctor *d);
 void doctor_host(struct doctor *d);
 
+/* doctor_home.c: find who has tribd's addresses. */
+void doctor_homes(struct doctor *d);
+
 /*
  * doctor_face.c: check the port, XDP and addresses of each face, then the path
  * to its peer.

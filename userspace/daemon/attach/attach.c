@@ -13,7 +13,6 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "attach.h"
@@ -281,26 +280,6 @@ static void grace_over(struct tribd *d, struct timer *t)
 	place_expire(d);
 }
 
-static int listen_open(void)
-{
-	struct sockaddr_un sa = {.sun_family = AF_UNIX};
-	size_t n = strlen(TRIB_ATTACH_NAME);
-	int fd, err;
-
-	memcpy(sa.sun_path + 1, TRIB_ATTACH_NAME, n);
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	if (bind(fd, (struct sockaddr *)&sa,
-		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n)) ||
-	    listen(fd, 128)) {
-		err = -errno;
-		close(fd);
-		return err;
-	}
-	return fd;
-}
-
 /*
  * Each process needs a descriptor for its connection and one for its ring
  * buffer.
@@ -324,17 +303,11 @@ int attach_init(struct tribd *d)
 	if (!a)
 		return -ENOMEM;
 	LIST_INIT(&a->conns);
-	a->listen = (struct watch){listen_open(), listen_event, a};
+	a->listen = (struct watch){d->sock[HOME_ATTACH], listen_event, a};
 	a->grace.fn = grace_over;
-	err = a->listen.fd < 0 ? a->listen.fd : loop_add(d, &a->listen, EPOLLIN);
+	err = listen(a->listen.fd, 128) ? -errno : loop_add(d, &a->listen, EPOLLIN);
 	if (err) {
-		log_error(
-			"attach socket @%s: %s", TRIB_ATTACH_NAME,
-			err == -EADDRINUSE
-				? "another tribd of this network namespace listens there: stop that one"
-				: strerror(-err));
-		if (a->listen.fd >= 0)
-			close(a->listen.fd);
+		log_error("attach socket @%s: %s", TRIB_ATTACH_NAME, strerror(-err));
 		free(a);
 		return err;
 	}
@@ -357,7 +330,6 @@ void attach_exit(struct tribd *d)
 		conn_free(d, c);
 	timer_cancel(d, &a->grace);
 	loop_del(d, &a->listen);
-	close(a->listen.fd);
 	free(a);
 	d->attach = NULL;
 }

@@ -20,7 +20,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/host/folder.h"
+#include "base/host/holder.h"
 #include "base/netns.h"
+#include "base/text.h"
 #include "instance.h"
 
 #ifndef SO_NETNS_COOKIE
@@ -146,17 +149,6 @@ static int netns_identity(struct tribd *d, char *name, size_t size)
 	return 0;
 }
 
-static int dir_make(const char *path, mode_t mode)
-{
-	if (mkdir(path, mode) && errno != EEXIST) {
-		int err = -errno;
-
-		log_error("%s: %s", path, strerror(-err));
-		return err;
-	}
-	return 0;
-}
-
 /*
  * A purge removes the file; a lock on a removed file keeps no second tribd out.
  */
@@ -168,18 +160,52 @@ static bool lock_is_current(int fd, const char *path)
 	       held.st_dev == named.st_dev;
 }
 
-static int lock_refused(struct tribd *d, int err)
+/*
+ * Whoever could open the file may lock it, also later: a file that others could
+ * open, as tribd made it once, is replaced by another one.
+ */
+static bool lock_is_private(int fd)
 {
-	char pid[16] = "";
+	struct stat st;
 
-	if (pread(d->lock_fd, pid, sizeof(pid) - 1, 0) < 0)
-		pid[0] = 0;
-	pid[strcspn(pid, "\n")] = 0;
-	log_error(
-		"instance %s is already run by process %s: stop that, or choose another --instance",
-		d->instance, pid[0] ? pid : "?");
-	instance_close(d);
-	return err == -EWOULDBLOCK ? -EBUSY : err;
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) && !st.st_uid && !(st.st_mode & 077);
+}
+
+/* Does a tribd of root's have the lock, as the file says? */
+static bool lock_has_tribd(int fd, struct holder *h)
+{
+	char text[16] = "";
+	uint64_t pid;
+
+	if (pread(fd, text, sizeof(text) - 1, 0) < 0)
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	return !text_number(text, 1, INT32_MAX, &pid) && holder_process((pid_t)pid, h) &&
+	       h->is_root && !strcmp(h->comm, "tribd");
+}
+
+/* Return: 0 if the lock was taken; -EAGAIN to open it again; or another -errno. */
+static int lock_try(struct tribd *d, const char *path)
+{
+	bool locked = !flock(d->lock_fd, LOCK_EX | LOCK_NB);
+	struct holder h = {};
+
+	if (!locked && errno != EWOULDBLOCK) {
+		log_error("%s: %s", path, strerror(errno));
+		return -errno;
+	}
+	if (!locked && (lock_has_tribd(d->lock_fd, &h) || lock_is_private(d->lock_fd))) {
+		log_error(
+			"instance %s is already run by process %d: stop that, or choose another --instance",
+			d->instance, (int)h.pid);
+		return -EBUSY;
+	}
+	if (!lock_is_private(d->lock_fd)) {
+		log_warn("%s can be locked by others%s: replaced", path, locked ? "" : ", and is");
+		(void)unlink(path);
+		return -EAGAIN;
+	}
+	return lock_is_current(d->lock_fd, path) ? 0 : -EAGAIN;
 }
 
 static int lock_take(struct tribd *d)
@@ -188,18 +214,19 @@ static int lock_take(struct tribd *d)
 	int err;
 
 	snprintf(path, sizeof(path), "%s/lock", d->run_dir);
-	for (;;) {
-		d->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	do {
+		instance_close(d);
+		d->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 		if (d->lock_fd < 0) {
 			err = -errno;
 			log_error("%s: %s", path, strerror(-err));
 			return err;
 		}
-		if (flock(d->lock_fd, LOCK_EX | LOCK_NB))
-			return lock_refused(d, -errno);
-		if (lock_is_current(d->lock_fd, path))
-			break;
+		err = lock_try(d, path);
+	} while (err == -EAGAIN);
+	if (err) {
 		instance_close(d);
+		return err;
 	}
 	/*
 	 * The process id is for people who read the file; the lock is what
@@ -208,6 +235,34 @@ static int lock_take(struct tribd *d)
 	if (ftruncate(d->lock_fd, 0) || dprintf(d->lock_fd, "%d\n", getpid()) < 0)
 		log_warn("%s: %s", path, strerror(errno));
 	return 0;
+}
+
+/*
+ * Folders that somebody else made may hold anything: maps, programs, a state. Those of
+ * the pins are made with the pins.
+ */
+static int folders_make(const struct tribd *d)
+{
+	static const char *const top[] = {RUN_DIR, BPFFS "/trib"};
+	const char *const own[] = {d->run_dir, d->pin_dir};
+	char why[300];
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; !err && i < 2; i++) {
+		bool make = !i && !d->opt.check;
+
+		err = make ? folder_own(top[i], 0755, why, sizeof(why))
+			   : folder_check(top[i], why, sizeof(why));
+		if (!err)
+			err = make ? folder_own(own[i], 0755, why, sizeof(why))
+				   : folder_check(own[i], why, sizeof(why));
+		if (!make && err == -ENOENT)
+			err = 0;
+	}
+	if (err)
+		log_error("%s", why);
+	return err;
 }
 
 int instance_open(struct tribd *d)
@@ -226,13 +281,9 @@ int instance_open(struct tribd *d)
 	snprintf(d->instance, sizeof(d->instance), "%s", d->opt.instance ? d->opt.instance : by_ns);
 	snprintf(d->pin_dir, sizeof(d->pin_dir), BPFFS "/trib/%s", d->instance);
 	snprintf(d->run_dir, sizeof(d->run_dir), RUN_DIR "/%s", d->instance);
-	if (d->opt.check)
-		return 0;
 
-	err = dir_make(RUN_DIR, 0755);
-	if (!err)
-		err = dir_make(d->run_dir, 0755);
-	if (!err)
+	err = folders_make(d);
+	if (!err && !d->opt.check)
 		err = lock_take(d);
 	return err;
 }

@@ -20,6 +20,7 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
+#include "base/host/home.h"
 #include "hooks.h"
 #include "log.h"
 #include "loop.h"
@@ -87,8 +88,10 @@ struct tribd {
 	char pin_dir[128]; /* /sys/fs/bpf/trib/<instance> */
 	char run_dir[128]; /* /run/trib/<instance> */
 	int lock_fd;
-	uint64_t netns_cookie; /* unique for all time, unlike the inode */
-	char maker[48];	       /* tribd that wrote the state file, for texts */
+	int sock[HOME__MAX];	   /* bound; core/sockets.c */
+	bool sock_kept[HOME__MAX]; /* the former tribd's, with what it did not read */
+	uint64_t netns_cookie;	   /* unique for all time, unlike the inode */
+	char maker[48];		   /* tribd that wrote the state file, for texts */
 	uint64_t start_ns;
 	bool stop;
 

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/host/folder.h"
 #include "bpf_load.h"
 
 /* Name of the module in /sys/kernel/btf. */
@@ -319,13 +320,13 @@ static int pin_maps(struct tribd *d)
 
 int bpf_pin_folder(struct tribd *d)
 {
-	int err;
+	char why[300];
+	int err = folder_own(PIN_ROOT, 0755, why, sizeof(why));
 
-	if ((!mkdir(PIN_ROOT, 0755) || errno == EEXIST) &&
-	    (!mkdir(d->pin_dir, 0755) || errno == EEXIST))
-		return 0;
-	err = -errno;
-	log_error("%s: %s", d->pin_dir, strerror(-err));
+	if (!err)
+		err = folder_own(d->pin_dir, 0755, why, sizeof(why));
+	if (err)
+		log_error("%s", why);
 	return err;
 }
 

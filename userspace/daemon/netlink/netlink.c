@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "nl.h"
 #include "nl_client.h"
@@ -24,6 +23,8 @@
 
 /* Datagrams read in one turn of the loop: reading only puts them into queues. */
 #define DATAGRAMS_PER_TURN 32
+/* More datagrams than the kernel's queue holds. */
+#define DATAGRAMS_KEPT 8192
 /* Requests wait in the kernel while tribd does other work. */
 #define RCVBUF (1024 * 1024)
 
@@ -233,16 +234,13 @@ out:
 		nl_client_put(d, c);
 }
 
-/* Refuse a request that the user's queue has no room for. The answer may get lost. */
-static void refuse(struct tribd *d, const struct nlmsghdr *req, uint32_t port, uint32_t uid)
+/* Refuse a request without serving it. The answer may get lost. */
+static void refuse(struct tribd *d, const struct nlmsghdr *req, uint32_t port, int err,
+		   const struct reason *why)
 {
 	struct sockaddr_nl to = {.nl_family = AF_NETLINK, .nl_pid = port};
-	struct nl_msg *m;
-	struct reason why;
+	struct nl_msg *m = error_message(port, req, err, why);
 
-	reason_set(&why, -EBUSY, "too many requests of user %u wait: read answers, then try again",
-		   uid);
-	m = error_message(port, req, -EBUSY, &why);
 	if (!m)
 		return;
 	(void)sendto(d->nl->watch.fd, nlmsg_hdr(m), nlmsg_hdr(m)->nlmsg_len, MSG_DONTWAIT,
@@ -250,34 +248,49 @@ static void refuse(struct tribd *d, const struct nlmsghdr *req, uint32_t port, u
 	nlmsg_free(m);
 }
 
-static void request(struct tribd *d, const struct nlmsghdr *req, uint32_t port, uint32_t uid)
+/* One that came while no tribd ran: its client may have told its user that it failed. */
+static void refuse_old(struct tribd *d, const struct nlmsghdr *req, uint32_t port,
+		       const struct ucred *cred)
 {
-	if (!(req->nlmsg_flags & NLM_F_REQUEST) || req->nlmsg_type < NLMSG_MIN_TYPE)
-		return; /* an answer or a control message */
-	if (nl_queue_add(d, &d->nl->queue, req, port, uid))
-		refuse(d, req, port, uid);
+	struct reason why;
+
+	(void)cred;
+	reason_set(&why, -EAGAIN, "tribd has just started: try again");
+	refuse(d, req, port, -EAGAIN, &why);
+}
+
+static void request(struct tribd *d, const struct nlmsghdr *req, uint32_t port,
+		    const struct ucred *cred)
+{
+	struct reason why;
+
+	if (!nl_queue_add(d, &d->nl->queue, req, port, cred->uid))
+		return;
+	reason_set(&why, -EBUSY, "too many requests of user %u wait: read answers, then try again",
+		   (unsigned int)cred->uid);
+	refuse(d, req, port, -EBUSY, &why);
 }
 
 /* --- the socket */
 
-static int creds_of(struct msghdr *h, uint32_t *uid)
+static int creds_of(struct msghdr *h, struct ucred *cred)
 {
 	struct cmsghdr *c;
 
 	for (c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c))
 		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS &&
-		    c->cmsg_len == CMSG_LEN(sizeof(struct ucred))) {
-			struct ucred cred;
-
-			memcpy(&cred, CMSG_DATA(c), sizeof(cred));
-			*uid = cred.uid;
+		    c->cmsg_len == CMSG_LEN(sizeof(*cred))) {
+			memcpy(cred, CMSG_DATA(c), sizeof(*cred));
 			return 0;
 		}
 	return -EPERM;
 }
 
-/* Read one datagram of requests; false if there is none. */
-static bool receive(struct tribd *d)
+typedef void take_fn(struct tribd *d, const struct nlmsghdr *req, uint32_t port,
+		     const struct ucred *cred);
+
+/* Read one datagram of requests, each for @take; false if there is none. */
+static bool receive(struct tribd *d, take_fn *take)
 {
 	struct netlink *n = d->nl;
 	struct sockaddr_nl from = {};
@@ -291,17 +304,19 @@ static bool receive(struct tribd *d)
 			   .msg_controllen = sizeof(control)};
 	ssize_t len = recvmsg(n->watch.fd, &h, MSG_DONTWAIT);
 	struct nlmsghdr *nlh = (struct nlmsghdr *)n->buf;
-	uint32_t uid;
+	struct ucred cred;
 	int rem;
 
 	if (len < 0)
 		return errno == EINTR || errno == ENOBUFS;
 	/* Drop messages from the kernel and without credentials. */
-	if ((h.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || !from.nl_pid || creds_of(&h, &uid))
+	if ((h.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || !from.nl_pid || creds_of(&h, &cred))
 		return true;
 	rem = (int)len;
 	for (; nlmsg_ok(nlh, rem); nlh = nlmsg_next(nlh, &rem))
-		request(d, nlh, from.nl_pid, uid);
+		/* Others are answers or control messages. */
+		if (nlh->nlmsg_flags & NLM_F_REQUEST && nlh->nlmsg_type >= NLMSG_MIN_TYPE)
+			take(d, nlh, from.nl_pid, &cred);
 	return true;
 }
 
@@ -311,13 +326,21 @@ static void readable(struct tribd *d, struct watch *w, uint32_t events)
 
 	(void)w;
 	(void)events;
-	while (turns-- && receive(d))
+	while (turns-- && receive(d, request))
+		;
+}
+
+/* Refuse what came while no tribd ran. */
+static void refuse_all(struct tribd *d)
+{
+	int turns = DATAGRAMS_KEPT;
+
+	while (turns-- && receive(d, refuse_old))
 		;
 }
 
 int netlink_init(struct tribd *d)
 {
-	struct sockaddr_nl addr = {.nl_family = AF_NETLINK, .nl_pid = TRIB_NL_PORT};
 	struct netlink *n = calloc(1, sizeof(*n));
 	int one = 1, size = RCVBUF, err;
 
@@ -325,26 +348,19 @@ int netlink_init(struct tribd *d)
 		return -ENOMEM;
 	d->nl = n;
 	n->watch.fn = readable;
+	n->watch.fd = d->sock[HOME_NETLINK];
 	nl_clients_init(&n->clients, &n->queue);
 	nl_queue_init(&n->queue, &n->clients, serve);
-	n->watch.fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_USERSOCK);
-	if (n->watch.fd < 0)
-		goto fail;
 	n->clients.fd = n->watch.fd;
 	(void)setsockopt(n->watch.fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
-	if (setsockopt(n->watch.fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) ||
-	    bind(n->watch.fd, (struct sockaddr *)&addr, sizeof(addr)))
-		goto fail;
-	return 0;
-fail:
-	err = -errno;
-	if (err == -EADDRINUSE)
-		log_error(
-			"another process of this network namespace has netlink port 0x%x: another tribd, or one that poses as it",
-			TRIB_NL_PORT);
-	else
+	if (setsockopt(n->watch.fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one))) {
+		err = -errno;
 		log_error("netlink server: %s", strerror(-err));
-	return err;
+		return err;
+	}
+	if (d->sock_kept[HOME_NETLINK])
+		refuse_all(d);
+	return 0;
 }
 
 int netlink_serve(struct tribd *d)
@@ -360,10 +376,7 @@ void netlink_exit(struct tribd *d)
 		return;
 	nl_queue_exit(d, &n->queue);
 	nl_clients_exit(d, &n->clients);
-	if (n->watch.fd >= 0) {
-		loop_del(d, &n->watch);
-		close(n->watch.fd);
-	}
+	loop_del(d, &n->watch);
 	free(n);
 	d->nl = NULL;
 }

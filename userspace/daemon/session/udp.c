@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The socket at TRIB_UDP_PORT: packets that the data plane passes to tribd, and
- * those that tribd sends. One IPv6 socket serves both versions; without IPv6 in
- * the kernel it is an IPv4 one.
+ * those that tribd sends. core/sockets.c binds it.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -13,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/host/service.h"
 #include "daemon/face/face.h"
 #include "udp.h"
 
@@ -180,59 +180,44 @@ static int option(int fd, int level, int name, int value)
 	return setsockopt(fd, level, name, &value, sizeof(value)) ? -errno : 0;
 }
 
-static int bind_v6(int fd)
+static int options_set(struct udp *u)
 {
-	struct sockaddr_in6 sa = {.sin6_family = AF_INET6, .sin6_port = htons(TRIB_UDP_PORT)};
-	int err = option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+	int fd = u->watch.fd, err;
 
-	if (!err)
+	/* DF: a path that is too narrow must fail, not fragment. */
+	err = option(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
+	if (!err && u->v4)
+		err = option(fd, IPPROTO_IP, IP_PKTINFO, 1);
+	if (!err && !u->v4)
 		err = option(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
-	if (!err)
+	if (!err && !u->v4)
 		err = option(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
 	if (err)
 		return err;
-	return bind(fd, (struct sockaddr *)&sa, sizeof(sa)) ? -errno : 0;
-}
-
-static int bind_v4(int fd)
-{
-	struct sockaddr_in sa = {.sin_family = AF_INET, .sin_port = htons(TRIB_UDP_PORT)};
-
-	return bind(fd, (struct sockaddr *)&sa, sizeof(sa)) ? -errno : 0;
-}
-
-static int open_socket(struct udp *u)
-{
-	int type = SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, err;
-
-	u->watch.fd = socket(AF_INET6, type, 0);
-	u->v4 = u->watch.fd < 0;
-	if (u->v4)
-		u->watch.fd = socket(AF_INET, type, 0);
-	if (u->watch.fd < 0)
-		return -errno;
-	/* DF: a path that is too narrow must fail, not fragment. */
-	err = option(u->watch.fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
-	if (!err && u->v4)
-		err = option(u->watch.fd, IPPROTO_IP, IP_PKTINFO, 1);
-	if (err)
-		return err;
 	/* All workers of a large job may join at once, with full packets. */
-	option(u->watch.fd, SOL_SOCKET, SO_RCVBUFFORCE, 8 << 20);
-	option(u->watch.fd, SOL_SOCKET, SO_SNDBUFFORCE, 4 << 20);
-	return u->v4 ? bind_v4(u->watch.fd) : bind_v6(u->watch.fd);
+	option(fd, SOL_SOCKET, SO_RCVBUFFORCE, 8 << 20);
+	option(fd, SOL_SOCKET, SO_SNDBUFFORCE, 4 << 20);
+	return 0;
 }
 
 int udp_init(struct tribd *d)
 {
 	struct udp *u = calloc(1, sizeof(*u));
-	int err;
+	socklen_t len = sizeof(int);
+	int err, family;
 
 	if (!u)
 		return -ENOMEM;
 	d->udp = u;
 	u->watch.fn = readable;
-	err = open_socket(u);
+	u->watch.fd = d->sock[HOME_UDP];
+	err = getsockopt(u->watch.fd, SOL_SOCKET, SO_DOMAIN, &family, &len) ? -errno : 0;
+	if (!err) {
+		u->v4 = family == AF_INET;
+		err = options_set(u);
+	}
+	if (!err && d->sock_kept[HOME_UDP])
+		service_drain(u->watch.fd);
 	if (!err)
 		err = loop_add(d, &u->watch, EPOLLIN);
 	if (!err)
@@ -248,10 +233,7 @@ void udp_exit(struct tribd *d)
 
 	if (!u)
 		return;
-	if (u->watch.fd >= 0) {
-		loop_del(d, &u->watch);
-		close(u->watch.fd);
-	}
+	loop_del(d, &u->watch);
 	free(u);
 	d->udp = NULL;
 }
