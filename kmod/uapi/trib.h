@@ -18,12 +18,12 @@
  * each, then NLMSG_DONE. NLM_F_DUMP_INTR is set if the set of objects changed
  * meanwhile.
  *
- * tribd lets only uid 0 change anything. It reads the uid from the credentials
- * that the kernel attaches to the message: a look-up of capabilities by process
- * id would come later, when the id may belong to another program. Anybody may
- * read anything but cookies. The module requires CAP_NET_ADMIN in the first
- * user namespace. Clients must check that answers of tribd carry the
- * credentials of uid 0.
+ * Only a process with CAP_NET_ADMIN over the network namespace may change
+ * anything: as root of its user namespace, or, for any user, in its ambient
+ * set. tribd looks this up when it serves the request, by the process id that
+ * the kernel attaches to the message; so the process must wait for the answer,
+ * and keep its socket. Anybody may read anything but cookies. Clients must
+ * check that answers of tribd carry the credentials of uid 0.
  *
  * Integers are in host byte order. Addresses have 16 bytes, IPv4 is mapped. NDN
  * names are text: "/ps/job", "/ps/job/v=4294967297/seg=0", %XX for odd bytes.
@@ -91,7 +91,8 @@ enum trib_cmd {
 	TRIB_CMD_STATS_RESET, /* Set all counters to zero. */
 	/*
 	 * TRIB_A_JOB, TRIB_A_TICKET: Get the ticket of one rank of a job, by
-	 * the job's name and the ticket's rank. For uid 0 and the job's owner.
+	 * the job's name and the ticket's rank. For the job's owner and
+	 * CAP_NET_ADMIN.
 	 */
 	TRIB_CMD_TICKET_GET,
 	/*
@@ -314,7 +315,8 @@ enum trib_attr_job {
 	TRIB_A_JOB_NAME, /* string */
 	TRIB_A_JOB_ID, /* u16: The lowest free number by default. */
 	/*
-	 * u64: Secret. Random by default. Only uid 0 and the owner can read it.
+	 * u64: Secret. Random by default. Only the owner and CAP_NET_ADMIN can
+	 * read it.
 	 */
 	TRIB_A_JOB_COOKIE,
 	TRIB_A_JOB_WORLD, /* u32: Number of workers, 1 to TRIB_WORLD_MAX. */

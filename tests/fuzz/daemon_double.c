@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "daemon/attach/attach.h"
 #include "daemon/attach/deliver.h"
+#include "daemon/core/admin.h"
 #include "daemon/device/clsact.h"
 #include "daemon/load/bpf_load.h"
 #include "daemon/job/claims.h"
@@ -44,6 +45,14 @@ int reason_set(struct reason *why, int err, const char *fmt, ...)
 	va_end(ap);
 	text_one_line(why->text); /* as tribd does for its log */
 	return err;
+}
+
+/* Root has all capabilities, others have none. */
+int admin_by_netlink(pid_t pid, uid_t uid, uint32_t port, struct reason *why)
+{
+	(void)pid;
+	(void)port;
+	return uid ? reason_set(why, -EPERM, "no") : 0;
 }
 
 uint64_t loop_now(void)

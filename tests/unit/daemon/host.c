@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A service on its host: addresses that are taken, sockets that systemd passes and
- * keeps, folders.
+ * keeps, folders; and the rights of a process as /proc has them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +19,7 @@
 #include "base/host/holder.h"
 #include "base/host/home.h"
 #include "base/host/service.h"
+#include "daemon/core/admin.h"
 #include "tests/lib/tap.h"
 
 #define MS 1000000ULL
@@ -284,6 +285,35 @@ static void folder__of_others_is_refused(void)
 	rmdir(top);
 }
 
+/* --- rights */
+
+static void status__has_users_and_capabilities(void)
+{
+	static const char text[] = "Name:\tUid: 7 7 7 7\nState:\tS\nUid:\t1000\t1000\t1000\t1000\n"
+				   "CapInh:\t0000000000001000\nCapEff:\t0000000000001000\n"
+				   "CapAmb:\t0000000000001001\n";
+	struct admin_status s;
+
+	expect(admin_status_parse(text, &s));
+	expect_eq(s.uid, 1000);
+	expect(s.same_user);
+	expect_eq(s.effective, 0x1000);
+	expect_eq(s.ambient, 0x1001);
+	expect(admin_status_parse("Uid:\t0\t1000\t0\t0\nCapEff:\t0\nCapAmb:\t0\n", &s));
+	expect(!s.same_user);
+	expect(!admin_status_parse("Uid:\t0\t0\t0\t0\nCapEff:\t0\n", &s));
+	expect(!admin_status_parse("", &s));
+}
+
+static void uid_map__says_who_is_root(void)
+{
+	expect_eq(admin_root_of("         0          0 4294967295\n"), 0);
+	expect_eq(admin_root_of("0 100000 65536\n"), 100000);
+	expect_eq(admin_root_of("1000 0 1\n0 5 1\n"), 5);
+	expect_eq(admin_root_of("1000 0 1\n"), (uid_t)-1);
+	expect_eq(admin_root_of(""), (uid_t)-1);
+}
+
 int main(void)
 {
 	run(holder__is_found_for_each_kind);
@@ -293,6 +323,8 @@ int main(void)
 	run(service__takes_the_sockets_that_were_passed);
 	run(service__says_which_socket_to_keep);
 	run(folder__of_others_is_refused);
+	run(status__has_users_and_capabilities);
+	run(uid_map__says_who_is_root);
 	/* Changes this process's name. */
 	run(home__of_a_twin_is_not_waited_for);
 	return tap_done();

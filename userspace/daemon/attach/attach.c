@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/core/admin.h"
 #include "attach.h"
 
 #define CONNS_MAX 1024
@@ -28,7 +29,7 @@ struct conn {
 	struct attach *attach;
 	struct watch watch;
 	struct timer hello;
-	struct ucred cred;
+	struct place_peer peer;
 	struct job *job;
 	uint16_t rank;
 	unsigned int epochs;
@@ -42,11 +43,20 @@ struct attach {
 	LIST_HEAD(, conn) conns;
 };
 
+/* The descriptor is for HELLO only. */
+static void peer_close(struct conn *c)
+{
+	if (c->peer.pidfd >= 0)
+		close(c->peer.pidfd);
+	c->peer.pidfd = -1;
+}
+
 static void conn_free(struct tribd *d, struct conn *c)
 {
 	loop_del(d, &c->watch);
 	timer_cancel(d, &c->hello);
 	close(c->watch.fd);
+	peer_close(c);
 	LIST_REMOVE(c, link);
 	c->attach->nconns--;
 	free(c);
@@ -62,7 +72,7 @@ static void conn_end(struct tribd *d, struct conn *c, bool gone)
 	uint16_t rank = c->rank;
 
 	if (job)
-		log_info("job %s: rank %u (process %d) %s", job->name, rank, (int)c->cred.pid,
+		log_info("job %s: rank %u (process %d) %s", job->name, rank, (int)c->peer.pid,
 			 gone ? "has ended" : "has left");
 	conn_free(d, c);
 	if (job)
@@ -133,16 +143,17 @@ static bool on_hello(struct tribd *d, struct conn *c, const struct trib_attach_r
 	memset(&rep, 0, sizeof(rep));
 	rep.magic = TRIB_ATTACH_MAGIC;
 	rep.version = TRIB_ATTACH_VERSION;
-	err = place_take(d, req, c->cred.uid, c->cred.pid, &rep, &fds, &job);
+	err = place_take(d, req, &c->peer, &rep, &fds, &job);
 	rep.err = (uint16_t)-err;
+	peer_close(c);
 	if (!err) {
 		c->job = job;
 		c->rank = rep.rank;
 		timer_cancel(d, &c->hello);
-		log_info("job %s: process %d (uid %u) is rank %u%s", job->name, (int)c->cred.pid,
-			 c->cred.uid, c->rank, req->flags & TRIB_ATTACH_RESUME ? " again" : "");
+		log_info("job %s: process %d (uid %u) is rank %u%s", job->name, (int)c->peer.pid,
+			 c->peer.uid, c->rank, req->flags & TRIB_ATTACH_RESUME ? " again" : "");
 	} else {
-		log_info("process %d (uid %u): %s", (int)c->cred.pid, c->cred.uid, rep.text);
+		log_info("process %d (uid %u): %s", (int)c->peer.pid, c->peer.uid, rep.text);
 	}
 	return !conn_reply(c, &rep, sizeof(rep), &fds) && !err;
 }
@@ -165,7 +176,7 @@ static bool on_epoch(struct tribd *d, struct conn *c, const struct trib_attach_e
 		.magic = TRIB_ATTACH_MAGIC,
 		.version = TRIB_ATTACH_VERSION,
 	};
-	int err = epoch_too_often(c) ? -EAGAIN : place_epoch(d, c->job, c->rank, c->cred.pid, req);
+	int err = epoch_too_often(c) ? -EAGAIN : place_epoch(d, c->job, c->rank, c->peer.pid, req);
 
 	ack.err = (uint16_t)-err;
 	return !conn_reply(c, &ack, sizeof(ack), NULL);
@@ -222,43 +233,51 @@ static void hello_late(struct tribd *d, struct timer *t)
 
 /* --- the listening socket */
 
-static bool too_many(const struct attach *a, uid_t uid)
+static bool too_many(const struct attach *a, const struct place_peer *peer)
 {
 	const struct conn *c;
 	unsigned int n = 0;
+	struct reason why;
 
 	if (a->nconns >= CONNS_MAX)
 		return true;
 	LIST_FOREACH(c, &a->conns, link)
-		n += !c->job && c->cred.uid == uid;
-	return uid && n >= STRANGERS_MAX;
+		n += !c->job && c->peer.uid == peer->uid;
+	return n >= STRANGERS_MAX && admin_by_unix(peer->pid, peer->uid, peer->pidfd, &why);
 }
 
 static void conn_new(struct tribd *d, int fd)
 {
 	struct attach *a = d->attach;
 	socklen_t len = sizeof(struct ucred);
+	struct place_peer peer;
 	struct ucred cred;
 	struct conn *c;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) || too_many(a, cred.uid))
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len))
 		goto close;
+	peer = (struct place_peer){cred.pid, cred.uid, admin_pidfd(fd, cred.pid)};
+	if (too_many(a, &peer))
+		goto close_peer;
 	c = calloc(1, sizeof(*c));
 	if (!c)
-		goto close;
+		goto close_peer;
 	c->attach = a;
-	c->cred = cred;
+	c->peer = peer;
 	c->watch = (struct watch){fd, conn_event, c};
 	c->hello.fn = hello_late;
 	c->hello.arg = c;
 	if (loop_add(d, &c->watch, EPOLLIN)) {
 		free(c);
-		goto close;
+		goto close_peer;
 	}
 	LIST_INSERT_HEAD(&a->conns, c, link);
 	a->nconns++;
 	timer_set(d, &c->hello, HELLO_MS);
 	return;
+close_peer:
+	if (peer.pidfd >= 0)
+		close(peer.pidfd);
 close:
 	close(fd);
 }

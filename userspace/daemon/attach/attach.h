@@ -26,11 +26,20 @@ struct place_fds {
 };
 
 /*
- * Check a HELLO of process @pid, user @uid, and give it a rank. Fill in @rep,
- * @fds (borrowed) and @job. 0, or -errno with @rep->text; then nothing has
- * changed.
+ * Process @pid of user @uid, as it was when it connected. @pidfd: from admin_pidfd();
+ * -1: it has ended.
  */
-int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid, pid_t pid,
+struct place_peer {
+	pid_t pid;
+	uid_t uid;
+	int pidfd;
+};
+
+/*
+ * Check a HELLO of @peer, and give it a rank. Fill in @rep, @fds (borrowed) and @job.
+ * 0, or -errno with @rep->text; then nothing has changed.
+ */
+int place_take(struct tribd *d, const struct trib_attach_req *req, const struct place_peer *peer,
 	       struct trib_attach_rep *rep, struct place_fds *fds, struct job **job);
 /* Take a rank back. @gone: tell the others that its process died. */
 void place_give_back(struct tribd *d, struct job *job, uint16_t rank, bool gone);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/name.h"
+#include "daemon/core/admin.h"
 #include "attach.h"
 #include "deliver.h"
 #include "daemon/session/join.h"
@@ -274,7 +275,19 @@ static pid_t place_pid(pid_t pid)
 	return pid ? pid : -1;
 }
 
-int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid, pid_t pid,
+/* A job's ranks are for its owner, and for who may do everything. */
+static int user_check(const struct job *job, const struct place_peer *peer,
+		      struct trib_attach_rep *rep)
+{
+	struct reason why;
+
+	if (peer->uid == job->owner || !admin_by_unix(peer->pid, peer->uid, peer->pidfd, &why))
+		return 0;
+	return place_refuse(rep, -EACCES, "job '%s' belongs to uid %u, not %u: %s", job->name,
+			    job->owner, (unsigned int)peer->uid, why.text);
+}
+
+int place_take(struct tribd *d, const struct trib_attach_req *req, const struct place_peer *peer,
 	       struct trib_attach_rep *rep, struct place_fds *fds, struct job **jobp)
 {
 	bool resume = req->flags & TRIB_ATTACH_RESUME;
@@ -291,10 +304,9 @@ int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid, pi
 	job = job_find(d, req->job);
 	if (!job)
 		return place_refuse(rep, -ENOENT, "no job '%s' on this host", req->job);
-	if (uid && uid != job->owner)
-		return place_refuse(rep, -EACCES, "job '%s' belongs to uid %u, not %u", job->name,
-				    job->owner, uid);
-	err = rank_choose(d, job, req, rep);
+	err = user_check(job, peer, rep);
+	if (!err)
+		err = rank_choose(d, job, req, rep);
 	if (!err)
 		err = delivery_choose(d, job, req->flags, &mapped, rep);
 	if (!err)
@@ -313,7 +325,7 @@ int place_take(struct tribd *d, const struct trib_attach_req *req, uid_t uid, pi
 	 * epochs.
 	 */
 	if (!resume || mapped)
-		rank_set_pid(d, job, rep->rank, req->flags, place_pid(pid));
+		rank_set_pid(d, job, rep->rank, req->flags, place_pid(peer->pid));
 	*jobp = job;
 	return 0;
 }

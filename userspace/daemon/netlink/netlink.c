@@ -5,9 +5,9 @@
  * user (nl_queue.c), answers that a client has not read in the client's
  * (nl_client.c): neither delays others.
  *
- * Only uid 0 may change anything. The uid is in the kernel's credentials of the
- * message. A look-up of capabilities by process id would come later, when the
- * sender may have become another program.
+ * Only a process with CAP_NET_ADMIN over this network namespace may change anything
+ * (core/admin.c). It is looked up when its request is served, so it must wait for the
+ * answer.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -17,6 +17,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "daemon/core/admin.h"
 #include "nl.h"
 #include "nl_client.h"
 #include "nl_queue.h"
@@ -43,7 +44,7 @@ const struct nl_command nl_command[TRIB_CMD__MAX] = {
 	[TRIB_CMD_FACE_GET] = {TRIB_A_FACE, false, nl_face_get, NULL, nl_face_next},
 	[TRIB_CMD_JOB_NEW] = {TRIB_A_JOB, true, nl_job_new, NULL, NULL},
 	[TRIB_CMD_JOB_DEL] = {TRIB_A_JOB, true, nl_job_del, NULL, NULL},
-	[TRIB_CMD_JOB_GET] = {TRIB_A_JOB, false, nl_job_get, NULL, nl_job_next},
+	[TRIB_CMD_JOB_GET] = {TRIB_A_JOB, false, nl_job_get, nl_job_start, nl_job_next},
 	[TRIB_CMD_TREE_NEW] = {TRIB_A_TREE, true, nl_tree_new, NULL, NULL},
 	[TRIB_CMD_TREE_DEL] = {TRIB_A_TREE, true, nl_tree_del, NULL, NULL},
 	[TRIB_CMD_TREE_GET] = {TRIB_A_TREE, false, nl_tree_get, nl_tree_start, nl_tree_next},
@@ -118,6 +119,14 @@ static struct nl_msg *answer_message(const struct nl_client *c, const struct nlm
 
 /* --- one request */
 
+bool nl_is_admin(struct nl_request *r)
+{
+	if (r->admin == NL_ADMIN_UNKNOWN)
+		r->admin = admin_by_netlink(r->pid, r->uid, r->port, &r->no_admin) ? NL_ADMIN_NO
+										   : NL_ADMIN_YES;
+	return r->admin == NL_ADMIN_YES;
+}
+
 /* Parse the arguments of the command, the nest that it takes. */
 static int arguments(const struct nl_command *cmd, const struct nlmsghdr *req, struct nl_request *r,
 		     struct nlattr **ticket)
@@ -182,8 +191,9 @@ static int run(struct tribd *d, struct nl_client *c, const struct nlmsghdr *req,
 		cmd = &nl_command[genl->cmd];
 	if (!cmd->run && !cmd->dump_next)
 		return reason_set(&r->why, -EOPNOTSUPP, "unknown command %u", genl->cmd);
-	if (cmd->changes && r->uid)
-		return reason_set(&r->why, -EPERM, "only root may change anything");
+	if (cmd->changes && !nl_is_admin(r))
+		return reason_set(&r->why, -EPERM, "only CAP_NET_ADMIN may do this: %s",
+				  r->no_admin.text);
 	err = arguments(cmd, req, r, &r->ticket);
 	if (err)
 		return err;
@@ -217,6 +227,8 @@ static void serve(struct tribd *d, const struct nl_waiting *w)
 	if (!c || !r)
 		goto out; /* drop it; the client's timeout reports it */
 	r->uid = w->uid;
+	r->pid = w->pid;
+	r->port = w->port;
 	if (req->nlmsg_type != TRIB_NL_TYPE)
 		err = reason_set(&r->why, -EOPNOTSUPP, "unknown message type %u", req->nlmsg_type);
 	else if (req->nlmsg_len < NLMSG_HDRLEN + GENL_HDRLEN)
@@ -264,7 +276,7 @@ static void request(struct tribd *d, const struct nlmsghdr *req, uint32_t port,
 {
 	struct reason why;
 
-	if (!nl_queue_add(d, &d->nl->queue, req, port, cred->uid))
+	if (!nl_queue_add(d, &d->nl->queue, req, port, cred))
 		return;
 	reason_set(&why, -EBUSY, "too many requests of user %u wait: read answers, then try again",
 		   (unsigned int)cred->uid);

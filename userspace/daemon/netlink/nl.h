@@ -54,8 +54,14 @@ int nl_need(const struct nl_set *set, struct nlattr *const *tb, int type, struct
 
 /* --- commands */
 
+enum nl_admin { NL_ADMIN_UNKNOWN, NL_ADMIN_NO, NL_ADMIN_YES };
+
 struct nl_request {
-	uint32_t uid;
+	uint32_t uid; /* of process @pid, which sent it from @port */
+	pid_t pid;
+	uint32_t port;
+	enum nl_admin admin;		   /* for nl_is_admin() */
+	struct reason no_admin;		   /* why it is none */
 	struct nlattr *tb[NL_SET_MAX + 1]; /* of the command's own nest */
 	struct nlattr *ticket;		   /* TICKET_GET has a second one */
 	const struct nlattr *args;	   /* content of the nest, for */
@@ -68,6 +74,7 @@ struct nl_request {
 struct nl_cursor {
 	uint32_t at; /* objects done */
 	uint32_t uid;
+	bool admin;   /* the command's dump_start() set it */
 	uint16_t job; /* only trees of this job id; 0: all */
 	/*
 	 * State of the command; own_free() frees it at the end. If an object
@@ -81,7 +88,7 @@ struct nl_cursor {
 struct nl_command {
 	/* Nest of its arguments, an enum trib_attr; 0: takes none. */
 	uint8_t attr;
-	bool changes; /* for uid 0 only; answered by NLMSG_ERROR only */
+	bool changes; /* for CAP_NET_ADMIN only; answered by NLMSG_ERROR only */
 	int (*run)(struct tribd *d, struct nl_request *r);
 	/* Read the arguments of a dump; may be NULL. */
 	int (*dump_start)(struct tribd *d, struct nl_request *r, struct nl_cursor *c);
@@ -107,6 +114,7 @@ int nl_job_new(struct tribd *d, struct nl_request *r);
 int nl_job_set(struct tribd *d, struct nl_request *r);
 int nl_job_del(struct tribd *d, struct nl_request *r);
 int nl_job_get(struct tribd *d, struct nl_request *r);
+int nl_job_start(struct tribd *d, struct nl_request *r, struct nl_cursor *c);
 int nl_job_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m);
 int nl_ticket_get(struct tribd *d, struct nl_request *r);
 /* nl_tree.c */
@@ -142,6 +150,9 @@ int nl_stats_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m);
 int nl_stats_reset(struct tribd *d, struct nl_request *r);
 
 /* --- netlink.c */
+
+/* May the sender of @r do everything? If not, @r->no_admin has the reason. */
+bool nl_is_admin(struct nl_request *r);
 
 /* Bind the port: requests queue up from here on. */
 int netlink_init(struct tribd *d);

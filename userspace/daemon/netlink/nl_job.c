@@ -78,10 +78,10 @@ int nl_job_del(struct tribd *d, struct nl_request *r)
 	return job_del(d, nla_get_string(r->tb[TRIB_A_JOB_NAME]), &r->why);
 }
 
-/* Only uid 0 and the owner may read the cookie. */
-static bool may_know(const struct job *j, uint32_t uid)
+/* Only the owner and CAP_NET_ADMIN may read the cookie. */
+static bool may_know(const struct job *j, struct nl_request *r)
 {
-	return uid == 0 || uid == j->owner;
+	return r->uid == j->owner || nl_is_admin(r);
 }
 
 static int blocked_put(struct tribd *d, struct nl_msg *m)
@@ -95,7 +95,8 @@ static int blocked_put(struct tribd *d, struct nl_msg *m)
 	return nla_put_string(m, TRIB_A_JOB_BLOCKED, text);
 }
 
-static int job_put(struct tribd *d, const struct job *j, uint32_t uid, struct nl_msg *m)
+/* @secret: with the cookie. */
+static int job_put(struct tribd *d, const struct job *j, bool secret, struct nl_msg *m)
 {
 	struct nlattr *nest = nla_nest_start(m, TRIB_A_JOB);
 
@@ -111,7 +112,7 @@ static int job_put(struct tribd *d, const struct job *j, uint32_t uid, struct nl
 		return -EMSGSIZE;
 	if (blocked_put(d, m))
 		return -EMSGSIZE;
-	if (may_know(j, uid) && nla_put_u64(m, TRIB_A_JOB_COOKIE, j->cookie))
+	if (secret && nla_put_u64(m, TRIB_A_JOB_COOKIE, j->cookie))
 		return -EMSGSIZE;
 	nla_nest_end(m, nest);
 	return 0;
@@ -134,7 +135,14 @@ int nl_job_get(struct tribd *d, struct nl_request *r)
 	struct job *j;
 	int err = job_named(d, r, &j);
 
-	return err ? err : job_put(d, j, r->uid, r->reply);
+	return err ? err : job_put(d, j, may_know(j, r), r->reply);
+}
+
+int nl_job_start(struct tribd *d, struct nl_request *r, struct nl_cursor *c)
+{
+	(void)d;
+	c->admin = nl_is_admin(r);
+	return 0;
 }
 
 int nl_job_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
@@ -149,7 +157,7 @@ int nl_job_next(struct tribd *d, struct nl_cursor *c, struct nl_msg *m)
 	if (!j)
 		return 0;
 	c->at++;
-	err = job_put(d, j, c->uid, m);
+	err = job_put(d, j, c->admin || c->uid == j->owner, m);
 	return err ? err : 1;
 }
 
@@ -163,7 +171,7 @@ int nl_ticket_get(struct tribd *d, struct nl_request *r)
 
 	if (err)
 		return err;
-	if (!may_know(j, r->uid))
+	if (!may_know(j, r))
 		return reason_set(&r->why, -EACCES, "job %s belongs to uid %u", j->name, j->owner);
 	if (!r->ticket)
 		return reason_set(&r->why, -EINVAL, "ticket: rank is missing");

@@ -102,15 +102,15 @@ void nl_queue_exit(struct tribd *d, struct nl_queue *q)
 }
 
 int nl_queue_add(struct tribd *d, struct nl_queue *q, const struct nlmsghdr *msg, uint32_t port,
-		 uint32_t uid)
+		 const struct ucred *from)
 {
-	struct nl_user *u = user_get(q, uid);
+	struct nl_user *u = user_get(q, from->uid);
 	struct nl_waiting *w;
 
 	if (!u)
 		return -EBUSY;
 	while (u->count >= NL_USER_REQUESTS || u->bytes + msg->nlmsg_len > NL_USER_BYTES) {
-		if (uid)
+		if (from->uid)
 			return -EBUSY;
 		serve_one(d, q, u);
 	}
@@ -118,7 +118,8 @@ int nl_queue_add(struct tribd *d, struct nl_queue *q, const struct nlmsghdr *msg
 	if (!w)
 		return -ENOMEM;
 	w->port = port;
-	w->uid = uid;
+	w->uid = from->uid;
+	w->pid = from->pid;
 	memcpy(w->msg, msg, msg->nlmsg_len);
 	TAILQ_INSERT_TAIL(&u->waiting, w, link);
 	u->count++;

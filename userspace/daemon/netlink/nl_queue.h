@@ -7,6 +7,8 @@
 #ifndef TRIBD_NL_QUEUE_H
 #define TRIBD_NL_QUEUE_H
 
+#include <sys/socket.h>
+
 #include "nl.h"
 
 struct nl_clients;
@@ -24,6 +26,7 @@ struct nl_waiting {
 	TAILQ_ENTRY(nl_waiting) link;
 	uint32_t port;
 	uint32_t uid;
+	pid_t pid;
 	struct nlmsghdr msg[]; /* whole */
 };
 
@@ -63,7 +66,7 @@ void nl_queue_exit(struct tribd *d, struct nl_queue *q);
  * user's limits; -ENOMEM.
  */
 int nl_queue_add(struct tribd *d, struct nl_queue *q, const struct nlmsghdr *msg, uint32_t port,
-		 uint32_t uid);
+		 const struct ucred *from);
 
 /* A client of @uid has a dump to go on with: the user has turns until it ends. */
 void nl_queue_wake(struct tribd *d, struct nl_queue *q, uint32_t uid);
