@@ -137,6 +137,22 @@ static int check_list(struct cli *c, const char *at, const json_t *host, const c
 	return 0;
 }
 
+/* A list of addresses; trib-ps checks their values. */
+static int check_words(struct cli *c, const char *at, const json_t *o, const char *key)
+{
+	const json_t *v;
+	char why[NAME_WHY_MAX];
+	size_t i;
+
+	json_array_foreach(json_object_get(o, key), i, v)
+		if (!json_is_string(v))
+			return cli_error(c, "%s.%s[%zu]: is not text", at, key, i);
+		else if (name_check_word(json_string_value(v), "", why))
+			return cli_error(c, "%s.%s[%zu]: \"%.64s\" %s", at, key, i,
+					 json_string_value(v), why);
+	return 0;
+}
+
 static int check_ps(struct cli *c, const char *at, const json_t *row)
 {
 	const json_t *workers = json_object_get(row, "workers"), *t;
@@ -151,10 +167,14 @@ static int check_ps(struct cli *c, const char *at, const json_t *row)
 	if (!err && (!json_array_size(workers) || json_array_size(workers) > TRIB_WORLD_MAX))
 		err = cli_error(c, "%s.workers: %zu of them, but a bitmap holds 1 to %u", at,
 				json_array_size(workers), TRIB_WORLD_MAX);
+	if (!err)
+		err = check_words(c, at, row, "workers");
 	json_array_foreach(json_object_get(row, "trees"), i, t) {
 		snprintf(here, sizeof(here), "%s.trees[%zu]", at, i);
 		if (!err)
 			err = want_number(c, here, t, "id", 65535);
+		if (!err)
+			err = check_words(c, here, t, "group");
 	}
 	return err;
 }

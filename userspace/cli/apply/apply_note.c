@@ -53,7 +53,7 @@ char *apply_join(const json_t *words)
 	text = at = calloc(1, len);
 	json_array_foreach(words, i, w)
 		if (text)
-			at += sprintf(at, "%s%s", i ? " " : "", json_string_value(w));
+			at += sprintf(at, "%s%s", i ? " " : "", json_string_value(w) ?: "");
 	return text;
 }
 

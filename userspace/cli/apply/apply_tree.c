@@ -66,7 +66,7 @@ static void put_rest(json_t *words, const json_t *local, const json_t *down)
 				       (unsigned long long)jnum(
 					       v, json_object_get(v, "port") ? "port" : "index")));
 	json_array_foreach(down, i, v)
-		put(words, apply_words("%s%s", i ? "" : "down ", json_string_value(v)));
+		put(words, apply_words("%s%s", i ? "" : "down ", json_string_value(v) ?: ""));
 }
 
 /* Words that only a row of workers has. */
