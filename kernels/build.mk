@@ -26,3 +26,18 @@ $(CODEC_TESTS) $(SUM_TESTS) $(B)/bench-sum:
 
 CHECK_TESTS += $(CODEC_TESTS) $(SUM_TESTS)
 BENCH_BINS += $(B)/bench-sum
+
+# Compression. A level's file chooses its instruction set by pragma; the scalar one
+# has the flags of ordinary code.
+NM_SRC := $(wildcard kernels/nm/*.c)
+NM_OBJS := $(NM_SRC:%.c=$(B)/%.o) $(B)/kernels/cpu.o
+
+$(filter $(B)/kernels/nm/%,$(NM_OBJS)): CFLAGS_ALL += -ffp-contract=off
+$(addprefix $(B)/kernels/nm/nm_,avx2.o avx512.o): CFLAGS_ALL += -O3
+
+NM_TESTS := $(addprefix $(B)/tests/unit/kernels/nm/nm_,expand lanes rand select spec)
+
+$(NM_TESTS): %: %.o $(NM_OBJS)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm
+
+CHECK_TESTS += $(NM_TESTS)

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Compression over vectors of any width. The including file owns the instruction
+ * set: it defines SIMD(name), LANES, the types vf (LANES floats) and vi (LANES
+ * int32), and the primitives. nm_simd_lanes.h has the quantised half.
+ *
+ * All loops take whole mask words, 32 values. The values behind the last whole
+ * word are the scalar level's.
+ */
+#include <errno.h>
+
+#include "kernels/codec/codec_fp.h"
+#include "kernels/sum/sum_mask.h"
+#include "nm_value.h"
+#include "quant.h"
+
+/* Vectors in a mask word. */
+#define VECS (32 / LANES)
+#define LANE_BITS ((1u << LANES) - 1)
+
+/* Addresses past the end are harmless. */
+#define AHEAD 1024
+#define FETCH(p) __builtin_prefetch((const char *)(p) + AHEAD)
+
+NM_EACH vf SIMD(acc)(const struct trib_nm_range *g, uint32_t fmt, size_t i)
+{
+	vf x = vf_widen(fmt, (const char *)g->x + i * nm_size(fmt));
+
+	return g->residual ? vf_add(x, vf_load(g->residual + i)) : x;
+}
+
+NM_EACH void SIMD(acc_word)(vf *acc, const struct trib_nm_range *g, uint32_t fmt, size_t i)
+{
+	int v;
+
+	for (v = 0; v < VECS; v++)
+		acc[v] = SIMD(acc)(g, fmt, i + (size_t)(v * LANES));
+}
+
+/*
+ * For each value of vector @a, count those of its group that go before it: larger
+ * ones, and equal ones at lower positions. The others come by in turns. A key that
+ * wraps around is at a lower position from then on, so it gains one, which makes
+ * equal ones larger.
+ */
+NM_EACH vi SIMD(rank)(const vi *key, int a, int group)
+{
+	const int in = group < LANES ? group : LANES, vecs = group / in, base = a / vecs * vecs;
+	vi rank = vi_set(0), p = key[a];
+	int b, d;
+
+#pragma GCC unroll 16
+	for (d = 1; d < in; d++) {
+		p = vi_add(vi_rotate(p, in), vi_wrapped(in));
+		rank = vi_count_above(rank, p, key[a]);
+	}
+#pragma GCC unroll 4
+	for (b = base; b < base + vecs; b++) {
+		if (b == a)
+			continue;
+		p = b < a ? vi_add(key[b], vi_set(1)) : key[b];
+#pragma GCC unroll 16
+		for (d = 0; d < in; d++) {
+			rank = vi_count_above(rank, p, key[a]);
+			p = vi_rotate(p, in);
+		}
+	}
+	return rank;
+}
+
+/* The mask of 32 values. */
+NM_EACH uint32_t SIMD(pick)(const vf *acc, int kept, int group)
+{
+	uint32_t word = 0;
+	vi key[VECS];
+	int v;
+
+	for (v = 0; v < VECS; v++)
+		key[v] = vi_magnitude(acc[v]);
+#pragma GCC unroll 4
+	for (v = 0; v < VECS; v++)
+		word |= (group <= 4 ? vi_pick_few(key[v], kept, group)
+				    : vi_below(SIMD(rank)(key, v, group), kept))
+			<< (v * LANES);
+	return word;
+}
+
+NM_EACH uint32_t SIMD(most)(vi most, uint32_t tail)
+{
+	uint32_t m = vi_largest(most);
+
+	m = m > tail ? m : tail;
+	return m < TRIB_NM_BAD ? m : TRIB_NM_BAD;
+}
+
+NM_EACH uint32_t SIMD(amax_fmt)(const struct trib_nm_range *g, const void *mask, uint32_t fmt)
+{
+	vi all = vi_set(0), sent = vi_set(0), key;
+	size_t w, words = g->count / 32;
+	uint32_t word = 0xffffffff;
+	struct trib_nm_range tail = nm_rest(g, words * 32);
+	uint32_t rest;
+	int v;
+
+	for (w = 0; w < words; w++) {
+		if (mask)
+			word = nm_word(mask, w);
+		for (v = 0; v < VECS; v++) {
+			key = vi_magnitude(SIMD(acc)(g, fmt, w * 32 + (size_t)(v * LANES)));
+			all = vi_max(all, key);
+			sent = vi_max(sent, vi_keep(key, word >> (v * LANES) & LANE_BITS));
+		}
+	}
+	rest = trib_nm_scalar.amax(&tail, mask ? (const char *)mask + 4 * words : NULL);
+	if (vi_largest(all) >= TRIB_NM_BAD)
+		return TRIB_NM_BAD;
+	return SIMD(most)(sent, rest);
+}
+
+static uint32_t SIMD(amax)(const struct trib_nm_range *g, const void *mask)
+{
+	__auto_type fp = trib_fp_enter();
+	uint32_t most = NM_BY_FMT(g->fmt, SIMD(amax_fmt), g, mask);
+
+	trib_fp_leave(fp);
+	return most;
+}
+
+NM_EACH uint32_t SIMD(select_group)(void *mask, const struct trib_nm_range *g, uint32_t fmt,
+				    int group)
+{
+	size_t w, words = g->count / 32;
+	struct trib_nm_range tail = nm_rest(g, words * 32);
+	vi most = vi_set(0);
+	vf acc[VECS];
+	int v;
+
+	for (w = 0; w < words; w++) {
+		SIMD(acc_word)(acc, g, fmt, w * 32);
+		for (v = 0; v < VECS; v++)
+			most = vi_max(most, vi_magnitude(acc[v]));
+		nm_word_put(mask, w, SIMD(pick)(acc, g->spec.kept, group));
+	}
+	return SIMD(most)(most, trib_nm_scalar.select((char *)mask + 4 * words, &tail));
+}
+
+NM_EACH uint32_t SIMD(select_fmt)(void *mask, const struct trib_nm_range *g, uint32_t fmt)
+{
+	return NM_BY_GROUP(g->spec.group, SIMD(select_group), mask, g, fmt);
+}
+
+static uint32_t SIMD(select)(void *mask, const struct trib_nm_range *g)
+{
+	__auto_type fp = trib_fp_enter();
+	uint32_t most;
+
+	if (g->spec.group == 1)
+		most = SIMD(amax)(g, NULL);
+	else
+		most = NM_BY_FMT(g->fmt, SIMD(select_fmt), mask, g);
+	trib_fp_leave(fp);
+	return most;
+}
+
+/* Packed values and how many of them there will be. */
+struct SIMD(out) {
+	char *to;
+	size_t left;
+};
+
+/* Store a whole vector while there is room; the next one overwrites the rest. */
+NM_EACH void SIMD(put)(struct SIMD(out) * out, vf packed, uint32_t count)
+{
+	if (out->left >= LANES)
+		vf_store(out->to, packed);
+	else
+		vf_store_some(out->to, count, packed);
+	out->to += 4 * count;
+	out->left -= count;
+}
+
+NM_EACH void SIMD(pack_word)(struct SIMD(out) * out, const struct trib_nm_range *g, const vf *acc,
+			     size_t i, uint32_t word)
+{
+	uint32_t bits;
+	int v;
+
+	for (v = 0; v < VECS; v++) {
+		bits = word >> (v * LANES) & LANE_BITS;
+		if (g->residual)
+			vf_store(g->residual + i + v * LANES, vf_keep(acc[v], ~bits & LANE_BITS));
+		SIMD(put)(out, vf_compress(acc[v], bits), (uint32_t)__builtin_popcount(bits));
+	}
+}
+
+NM_EACH void SIMD(pack_fmt)(void *packed, const struct trib_nm_range *g, const void *mask,
+			    uint32_t fmt)
+{
+	struct SIMD(out) out = {packed, trib_nm_packed(g->spec, g->count)};
+	size_t w, words = g->count / 32;
+	struct trib_nm_range tail = nm_rest(g, words * 32);
+	vf acc[VECS];
+
+	for (w = 0; w < words; w++) {
+		SIMD(acc_word)(acc, g, fmt, w * 32);
+		SIMD(pack_word)(&out, g, acc, w * 32, mask ? nm_word(mask, w) : 0xffffffff);
+	}
+	trib_nm_scalar.pack(out.to, &tail, mask ? (const char *)mask + 4 * words : NULL);
+}
+
+static void SIMD(pack)(void *packed, const struct trib_nm_range *g, const void *mask)
+{
+	__auto_type fp = trib_fp_enter();
+
+	NM_BY_FMT(g->fmt, SIMD(pack_fmt), packed, g, mask);
+	trib_fp_leave(fp);
+}
+
+NM_EACH void SIMD(select_pack_group)(void *mask, void *packed, const struct trib_nm_range *g,
+				     uint32_t fmt, int group)
+{
+	struct SIMD(out) out = {packed, trib_nm_packed(g->spec, g->count)};
+	size_t w, words = g->count / 32;
+	struct trib_nm_range tail = nm_rest(g, words * 32);
+	uint32_t word;
+	vf acc[VECS];
+
+	for (w = 0; w < words; w++) {
+		SIMD(acc_word)(acc, g, fmt, w * 32);
+		word = SIMD(pick)(acc, g->spec.kept, group);
+		nm_word_put(mask, w, word);
+		SIMD(pack_word)(&out, g, acc, w * 32, word);
+	}
+	trib_nm_scalar.select_pack((char *)mask + 4 * words, out.to, &tail);
+}
+
+NM_EACH void SIMD(select_pack_fmt)(void *mask, void *packed, const struct trib_nm_range *g,
+				   uint32_t fmt)
+{
+	NM_BY_GROUP(g->spec.group, SIMD(select_pack_group), mask, packed, g, fmt);
+}
+
+static uint32_t SIMD(select_pack)(void *mask, void *packed, const struct trib_nm_range *g)
+{
+	__auto_type fp = trib_fp_enter();
+	uint32_t most = SIMD(amax)(g, NULL);
+
+	if (most != TRIB_NM_BAD && g->spec.group == 1)
+		SIMD(pack)(packed, g, NULL);
+	else if (most != TRIB_NM_BAD)
+		NM_BY_FMT(g->fmt, SIMD(select_pack_fmt), mask, packed, g);
+	trib_fp_leave(fp);
+	return most;
+}
+
+NM_EACH void SIMD(expand_fmt)(void *x, size_t count, const void *mask, const char *from,
+			      unsigned int divide, uint32_t fmt)
+{
+	size_t w, words = count / 32, left = 0;
+	vf by = vf_set((float)divide), p;
+	uint32_t word = 0xffffffff, bits, n;
+	char *to = x;
+	int v;
+
+	for (w = 0; w < words; w++)
+		left += mask ? (size_t)__builtin_popcount(nm_word(mask, w)) : 32;
+	for (w = 0; w < words; w++) {
+		if (mask)
+			word = nm_word(mask, w);
+		for (v = 0; v < VECS; v++, to += LANES * nm_size(fmt)) {
+			bits = word >> (v * LANES) & LANE_BITS;
+			n = (uint32_t)__builtin_popcount(bits);
+			p = left >= LANES ? vf_load(from) : vf_load_some(from, n);
+			if (divide != 1)
+				p = vf_div(p, by);
+			vf_narrow(fmt, to, vf_expand(p, bits));
+			from += 4 * n;
+			left -= n;
+		}
+	}
+	trib_nm_scalar.expand(to, fmt, count - words * 32,
+			      mask ? (const char *)mask + 4 * words : NULL, from, divide);
+}
+
+static void SIMD(expand)(void *x, uint32_t fmt, size_t count, const void *mask, const void *packed,
+			 unsigned int divide)
+{
+	__auto_type fp = trib_fp_enter();
+
+	NM_BY_FMT(fmt, SIMD(expand_fmt), x, count, mask, packed, divide);
+	trib_fp_leave(fp);
+}
+
+static int SIMD(check)(const void *mask, size_t count, struct trib_nm_spec s)
+{
+	uint32_t words = (uint32_t)(count / 32), wrong;
+
+	switch (s.group) {
+	case 1:
+		return 0;
+	case 2:
+		wrong = trib_mask_wrong(mask, words, 2, s.kept);
+		break;
+	case 4:
+		wrong = trib_mask_wrong(mask, words, 4, s.kept);
+		break;
+	case 8:
+		wrong = trib_mask_wrong(mask, words, 8, s.kept);
+		break;
+	case 16:
+		wrong = trib_mask_wrong(mask, words, 16, s.kept);
+		break;
+	default:
+		wrong = trib_mask_wrong(mask, words, 32, s.kept);
+	}
+	if (wrong)
+		return -EINVAL;
+	return trib_nm_scalar.check((const char *)mask + 4 * (size_t)words, count % 32, s);
+}
+
+#include "nm_simd_lanes.h"
+
+#define SIMD_NM(label)                                                                             \
+	{                                                                                          \
+		.name = label, .select = SIMD(select), .amax = SIMD(amax), .pack = SIMD(pack),     \
+		.pack_lanes = SIMD(pack_lanes), .select_pack = SIMD(select_pack),                  \
+		.unpack_lanes = SIMD(unpack_lanes), .expand = SIMD(expand), .check = SIMD(check),  \
+	}
