@@ -41,3 +41,12 @@ $(NM_TESTS): %: %.o $(NM_OBJS)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm
 
 CHECK_TESTS += $(NM_TESTS)
+
+# The peers, too, may use all that this machine has.
+$(B)/tests/bench/codec/peers.o: CFLAGS_ALL += -O3 -march=native
+
+$(B)/bench-codec: $(addprefix $(B)/tests/bench/codec/,speed.o peers.o table.o) \
+		$(sort $(NM_OBJS) $(KERNELS_OBJS))
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm
+
+BENCH_BINS += $(B)/bench-codec

@@ -209,6 +209,12 @@ NM_EACH vf vf_expand(vf a, uint32_t bits)
 	return vf_keep(_mm256_permutevar8x32_ps(a, below), bits);
 }
 
+/* The lower halves of both. */
+NM_EACH vf vf_join(vf low, vf high)
+{
+	return _mm256_insertf128_ps(low, _mm256_castps256_ps128(high), 1);
+}
+
 /* Each lane takes the next one's value, the last of @in the first's. */
 NM_EACH vi vi_rotate(vi a, int in)
 {

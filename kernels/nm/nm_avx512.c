@@ -174,6 +174,12 @@ NM_EACH vf vf_expand(vf a, uint32_t bits)
 	return _mm512_maskz_expand_ps((__mmask16)bits, a);
 }
 
+/* The lower halves of both. */
+NM_EACH vf vf_join(vf low, vf high)
+{
+	return _mm512_insertf32x8(low, _mm512_castps512_ps256(high), 1);
+}
+
 /* Each lane takes the next one's value, the last of @in the first's. */
 NM_EACH vi vi_rotate(vi a, int in)
 {

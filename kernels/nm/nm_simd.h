@@ -18,10 +18,6 @@
 #define VECS (32 / LANES)
 #define LANE_BITS ((1u << LANES) - 1)
 
-/* Addresses past the end are harmless. */
-#define AHEAD 1024
-#define FETCH(p) __builtin_prefetch((const char *)(p) + AHEAD)
-
 NM_EACH vf SIMD(acc)(const struct trib_nm_range *g, uint32_t fmt, size_t i)
 {
 	vf x = vf_widen(fmt, (const char *)g->x + i * nm_size(fmt));
@@ -93,60 +89,90 @@ NM_EACH uint32_t SIMD(most)(vi most, uint32_t tail)
 	return m < TRIB_NM_BAD ? m : TRIB_NM_BAD;
 }
 
-NM_EACH uint32_t SIMD(amax_fmt)(const struct trib_nm_range *g, const void *mask, uint32_t fmt)
+NM_EACH uint32_t SIMD(amax_fmt)(const struct trib_nm_range *range, const void *mask, uint32_t fmt)
 {
+	const struct trib_nm_range g = *range;
 	vi all = vi_set(0), sent = vi_set(0), key;
-	size_t w, words = g->count / 32;
-	uint32_t word = 0xffffffff;
-	struct trib_nm_range tail = nm_rest(g, words * 32);
-	uint32_t rest;
+	size_t w, words = g.count / 32;
+	struct trib_nm_range tail = nm_rest(range, words * 32);
+	uint32_t word, rest;
 	int v;
 
 	for (w = 0; w < words; w++) {
-		if (mask)
-			word = nm_word(mask, w);
+		word = nm_word(mask, w);
 		for (v = 0; v < VECS; v++) {
-			key = vi_magnitude(SIMD(acc)(g, fmt, w * 32 + (size_t)(v * LANES)));
+			key = vi_magnitude(SIMD(acc)(&g, fmt, w * 32 + (size_t)(v * LANES)));
 			all = vi_max(all, key);
 			sent = vi_max(sent, vi_keep(key, word >> (v * LANES) & LANE_BITS));
 		}
 	}
-	rest = trib_nm_scalar.amax(&tail, mask ? (const char *)mask + 4 * words : NULL);
+	rest = trib_nm_scalar.amax(&tail, (const char *)mask + 4 * words);
 	if (vi_largest(all) >= TRIB_NM_BAD)
 		return TRIB_NM_BAD;
 	return SIMD(most)(sent, rest);
 }
 
+/* The largest of all. */
+NM_EACH uint32_t SIMD(amax_all)(const struct trib_nm_range *range, uint32_t fmt)
+{
+	const struct trib_nm_range g = *range;
+	size_t w, words = g.count / 32;
+	struct trib_nm_range tail = nm_rest(range, words * 32);
+	vi most[VECS];
+	int v;
+
+	for (v = 0; v < VECS; v++)
+		most[v] = vi_set(0);
+	for (w = 0; w < words; w++)
+		for (v = 0; v < VECS; v++)
+			most[v] = vi_max(most[v], vi_magnitude(SIMD(acc)(
+							  &g, fmt, w * 32 + (size_t)(v * LANES))));
+	for (v = 1; v < VECS; v++)
+		most[0] = vi_max(most[0], most[v]);
+	return SIMD(most)(most[0], trib_nm_scalar.amax(&tail, NULL));
+}
+
 static uint32_t SIMD(amax)(const struct trib_nm_range *g, const void *mask)
 {
 	__auto_type fp = trib_fp_enter();
-	uint32_t most = NM_BY_FMT(g->fmt, SIMD(amax_fmt), g, mask);
+	uint32_t most = mask ? NM_BY_FMT(g->fmt, SIMD(amax_fmt), g, mask)
+			     : NM_BY_FMT(g->fmt, SIMD(amax_all), g);
 
 	trib_fp_leave(fp);
 	return most;
 }
 
-NM_EACH uint32_t SIMD(select_group)(void *mask, const struct trib_nm_range *g, uint32_t fmt,
-				    int group)
+/*
+ * Call fn(args, kept, group) with a constant group, and with a constant kept, too,
+ * for the usual 2 of 4.
+ */
+#define BY_SPEC(spec, fn, ...)                                                                     \
+	((spec).group == 4 && (spec).kept == 2                                                     \
+		 ? fn(__VA_ARGS__, 2, 4)                                                           \
+		 : NM_BY_GROUP((spec).group, fn, __VA_ARGS__, (int)(spec).kept))
+
+NM_EACH uint32_t SIMD(select_group)(void *mask, const struct trib_nm_range *range, uint32_t fmt,
+				    int kept, int group)
 {
-	size_t w, words = g->count / 32;
-	struct trib_nm_range tail = nm_rest(g, words * 32);
+	const struct trib_nm_range g = *range;
+	size_t w, words = g.count / 32;
+	struct trib_nm_range tail = nm_rest(range, words * 32);
 	vi most = vi_set(0);
 	vf acc[VECS];
 	int v;
 
 	for (w = 0; w < words; w++) {
-		SIMD(acc_word)(acc, g, fmt, w * 32);
+		SIMD(acc_word)(acc, &g, fmt, w * 32);
 		for (v = 0; v < VECS; v++)
 			most = vi_max(most, vi_magnitude(acc[v]));
-		nm_word_put(mask, w, SIMD(pick)(acc, g->spec.kept, group));
+		nm_word_put(mask, w, SIMD(pick)(acc, kept, group));
 	}
 	return SIMD(most)(most, trib_nm_scalar.select((char *)mask + 4 * words, &tail));
 }
 
 NM_EACH uint32_t SIMD(select_fmt)(void *mask, const struct trib_nm_range *g, uint32_t fmt)
 {
-	return NM_BY_GROUP(g->spec.group, SIMD(select_group), mask, g, fmt);
+	return BY_SPEC(g->spec, SIMD(select_group), mask, g, fmt);
 }
 
 static uint32_t SIMD(select)(void *mask, const struct trib_nm_range *g)
@@ -179,33 +205,71 @@ NM_EACH void SIMD(put)(struct SIMD(out) * out, vf packed, uint32_t count)
 	out->left -= count;
 }
 
-NM_EACH void SIMD(pack_word)(struct SIMD(out) * out, const struct trib_nm_range *g, const vf *acc,
-			     size_t i, uint32_t word)
+/* @each: values that each vector keeps, 0 if that varies. */
+NM_EACH void SIMD(pack_word)(struct SIMD(out) * out, float *residual, const vf *acc, uint32_t word,
+			     int each)
 {
+	vf packed[VECS];
 	uint32_t bits;
 	int v;
 
 	for (v = 0; v < VECS; v++) {
 		bits = word >> (v * LANES) & LANE_BITS;
-		if (g->residual)
-			vf_store(g->residual + i + v * LANES, vf_keep(acc[v], ~bits & LANE_BITS));
-		SIMD(put)(out, vf_compress(acc[v], bits), (uint32_t)__builtin_popcount(bits));
+		if (residual)
+			vf_store(residual + v * LANES, vf_keep(acc[v], ~bits & LANE_BITS));
+		packed[v] = vf_compress(acc[v], bits);
+		if (each == LANES / 2 && v % 2)
+			SIMD(put)(out, vf_join(packed[v - 1], packed[v]), LANES);
+		else if (each != LANES / 2)
+			SIMD(put)
+		(out, packed[v], each ? (uint32_t)each : (uint32_t)__builtin_popcount(bits));
 	}
+}
+
+NM_EACH int SIMD(each)(int kept, int group)
+{
+	return group <= LANES ? LANES / group * kept : 0;
+}
+
+NM_EACH void SIMD(pack_group)(void *packed, const struct trib_nm_range *range, const void *mask,
+			      uint32_t fmt, int kept, int group)
+{
+	struct SIMD(out) out = {packed, trib_nm_packed(range->spec, range->count)};
+	const struct trib_nm_range g = *range;
+	size_t w, words = g.count / 32;
+	struct trib_nm_range tail = nm_rest(range, words * 32);
+	vf acc[VECS];
+
+	for (w = 0; w < words; w++) {
+		SIMD(acc_word)(acc, &g, fmt, w * 32);
+		SIMD(pack_word)
+		(&out, g.residual ? g.residual + w * 32 : NULL, acc, nm_word(mask, w),
+		 SIMD(each)(kept, group));
+	}
+	trib_nm_scalar.pack(out.to, &tail, (const char *)mask + 4 * words);
+}
+
+NM_EACH void SIMD(pack_dense)(void *packed, const struct trib_nm_range *range, uint32_t fmt)
+{
+	const struct trib_nm_range g = *range;
+	size_t i, whole = g.count / 32 * 32;
+	struct trib_nm_range tail = nm_rest(range, whole);
+
+	for (i = 0; i < whole; i += LANES) {
+		vf_store((char *)packed + 4 * i, SIMD(acc)(&g, fmt, i));
+		if (g.residual)
+			vf_store(g.residual + i, vf_set(0));
+	}
+	trib_nm_scalar.pack((char *)packed + 4 * whole, &tail, NULL);
 }
 
 NM_EACH void SIMD(pack_fmt)(void *packed, const struct trib_nm_range *g, const void *mask,
 			    uint32_t fmt)
 {
-	struct SIMD(out) out = {packed, trib_nm_packed(g->spec, g->count)};
-	size_t w, words = g->count / 32;
-	struct trib_nm_range tail = nm_rest(g, words * 32);
-	vf acc[VECS];
-
-	for (w = 0; w < words; w++) {
-		SIMD(acc_word)(acc, g, fmt, w * 32);
-		SIMD(pack_word)(&out, g, acc, w * 32, mask ? nm_word(mask, w) : 0xffffffff);
-	}
-	trib_nm_scalar.pack(out.to, &tail, mask ? (const char *)mask + 4 * words : NULL);
+	if (mask)
+		BY_SPEC(g->spec, SIMD(pack_group), packed, g, mask, fmt);
+	else
+		SIMD(pack_dense)(packed, g, fmt);
 }
 
 static void SIMD(pack)(void *packed, const struct trib_nm_range *g, const void *mask)
@@ -216,20 +280,40 @@ static void SIMD(pack)(void *packed, const struct trib_nm_range *g, const void *
 	trib_fp_leave(fp);
 }
 
-NM_EACH void SIMD(select_pack_group)(void *mask, void *packed, const struct trib_nm_range *g,
-				     uint32_t fmt, int group)
+/*
+ * Ranges follow each other, and this one is in the cache already: prefetch the
+ * next. Addresses past the end are harmless.
+ */
+NM_EACH void SIMD(fetch_next)(const struct trib_nm_range *g, uint32_t fmt, size_t i)
 {
-	struct SIMD(out) out = {packed, trib_nm_packed(g->spec, g->count)};
-	size_t w, words = g->count / 32;
-	struct trib_nm_range tail = nm_rest(g, words * 32);
+	const char *x = (const char *)g->x + (g->count + i) * nm_size(fmt);
+
+	__builtin_prefetch(x, 0, 2);
+	if (fmt == TRIB_FMT_F32)
+		__builtin_prefetch(x + 64, 0, 2);
+	if (!g->residual)
+		return;
+	__builtin_prefetch(g->residual + g->count + i, 1, 2);
+	__builtin_prefetch(g->residual + g->count + i + 16, 1, 2);
+}
+
+NM_EACH void SIMD(select_pack_group)(void *mask, void *packed, const struct trib_nm_range *range,
+				     uint32_t fmt, int kept, int group)
+{
+	struct SIMD(out) out = {packed, trib_nm_packed(range->spec, range->count)};
+	const struct trib_nm_range g = *range;
+	size_t w, words = g.count / 32;
+	struct trib_nm_range tail = nm_rest(range, words * 32);
 	uint32_t word;
 	vf acc[VECS];
 
 	for (w = 0; w < words; w++) {
-		SIMD(acc_word)(acc, g, fmt, w * 32);
-		word = SIMD(pick)(acc, g->spec.kept, group);
+		SIMD(fetch_next)(&g, fmt, w * 32);
+		SIMD(acc_word)(acc, &g, fmt, w * 32);
+		word = SIMD(pick)(acc, kept, group);
 		nm_word_put(mask, w, word);
-		SIMD(pack_word)(&out, g, acc, w * 32, word);
+		SIMD(pack_word)
+		(&out, g.residual ? g.residual + w * 32 : NULL, acc, word, SIMD(each)(kept, group));
 	}
 	trib_nm_scalar.select_pack((char *)mask + 4 * words, out.to, &tail);
 }
@@ -237,7 +321,7 @@ NM_EACH void SIMD(select_pack_group)(void *mask, void *packed, const struct trib
 NM_EACH void SIMD(select_pack_fmt)(void *mask, void *packed, const struct trib_nm_range *g,
 				   uint32_t fmt)
 {
-	NM_BY_GROUP(g->spec.group, SIMD(select_pack_group), mask, packed, g, fmt);
+	BY_SPEC(g->spec, SIMD(select_pack_group), mask, packed, g, fmt);
 }
 
 static uint32_t SIMD(select_pack)(void *mask, void *packed, const struct trib_nm_range *g)
@@ -253,13 +337,13 @@ static uint32_t SIMD(select_pack)(void *mask, void *packed, const struct trib_nm
 	return most;
 }
 
-NM_EACH void SIMD(expand_fmt)(void *x, size_t count, const void *mask, const char *from,
-			      unsigned int divide, uint32_t fmt)
+/* Expand whole words; return the end of the packed values that they took. */
+NM_EACH const char *SIMD(expand_words)(char *to, size_t words, const void *mask, const char *from,
+				       unsigned int divide, uint32_t fmt)
 {
-	size_t w, words = count / 32, left = 0;
 	vf by = vf_set((float)divide), p;
 	uint32_t word = 0xffffffff, bits, n;
-	char *to = x;
+	size_t w, left = 0;
 	int v;
 
 	for (w = 0; w < words; w++)
@@ -278,8 +362,22 @@ NM_EACH void SIMD(expand_fmt)(void *x, size_t count, const void *mask, const cha
 			left -= n;
 		}
 	}
-	trib_nm_scalar.expand(to, fmt, count - words * 32,
-			      mask ? (const char *)mask + 4 * words : NULL, from, divide);
+	return from;
+}
+
+NM_EACH void SIMD(expand_fmt)(void *x, size_t count, const void *mask, const char *from,
+			      unsigned int divide, uint32_t fmt)
+{
+	size_t words = count / 32;
+
+	if (mask) {
+		from = SIMD(expand_words)(x, words, mask, from, divide, fmt);
+		mask = (const char *)mask + 4 * words;
+	} else {
+		from = SIMD(expand_words)(x, words, NULL, from, divide, fmt);
+	}
+	trib_nm_scalar.expand((char *)x + words * 32 * nm_size(fmt), fmt, count % 32, mask, from,
+			      divide);
 }
 
 static void SIMD(expand)(void *x, uint32_t fmt, size_t count, const void *mask, const void *packed,

@@ -161,8 +161,7 @@ NM_EACH void SIMD(pack_lanes_fmt)(void *to, const struct trib_nm_range *g, const
 	part = nm_rest(g, words * 32);
 	if (part.count)
 		SIMD(pack_tail)
-		(&c, &part, mask ? (const char *)mask + 4 * words : NULL,
-		 low + (uint32_t)words * 32, fmt);
+	(&c, &part, mask ? (const char *)mask + 4 * words : NULL, low + (uint32_t)words * 32, fmt);
 }
 
 static void SIMD(pack_lanes)(void *words, const struct trib_nm_range *g, const void *mask,

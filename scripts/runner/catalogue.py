@@ -168,6 +168,10 @@ def parts():
                  "tests/fuzz/parsers.t"):
         found[f"long/{os.path.basename(name)[:-2]}"] = [
             Test(name, env=LONG, tag="long")]
+    for name in ("select", "lanes", "expand"):
+        found[f"long/nm-{name}"] = [
+            Test(f"build/tests/unit/kernels/nm/nm_{name}", env=LONGEST,
+                 tag="long")]
     for name in ("sim", "pool/pool", "ndn/ndn"):
         found[f"long/sim-{name.split('/')[0]}"] = [
             Test(f"tests/sim/{name}.t", args=("--only", "sound__", "--seeds",
