@@ -8,6 +8,7 @@
 #	sudo make check		run the tests, 15 minutes
 #	sudo make check-all	the long ones, too: hours
 #	sudo make bench		measure; BENCH="relay link" selects
+#	make gpu		compression on the GPU; make gpu-check, gpu-bench
 #	sudo make chaos		train while faults come: tests/chaos
 #	sudo make fuzz		random input to every parser: tests/fuzz
 #	make SAN=1		user space with ASan and UBSan, into build/san
@@ -52,7 +53,7 @@ INSTALL :=		# install targets
 all:
 
 # Fragments that others build on come first.
-include bpf/build.mk kernels/build.mk kmod/build.mk \
+include bpf/build.mk kernels/build.mk kernels/gpu/build.mk kmod/build.mk \
 	kmod/engine/build.mk
 include $(addprefix userspace/,base/build.mk ndn/packet/build.mk \
 	ndn/app/build.mk lib/build.mk plan/build.mk daemon/build.mk \

@@ -10,7 +10,7 @@
 #include "nm.h"
 #include "rand.h"
 
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
 #define TRIB_NM_RINT(t) __float2int_rn(t)
 #elif defined(__SSE__)
 #include <xmmintrin.h>

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The GPU's tests and bench. `make check` runs the kernels on an emulated GPU, and
+# the search for the library; gpu-check and gpu-bench need a GPU.
+EMULATED := $(addprefix $(B)/tests/gpu/emulated/,nm.o lanes.o emulator.o vectors.o)
+EMULATED_FLAGS := -DTRIB_GPU_EMULATED -ffp-contract=off -Wno-unknown-pragmas \
+	-fsanitize=alignment,bounds,shift -fsanitize-undefined-trap-on-error
+
+# Sanitizers of addresses do not know fibers: its memory traps by itself.
+$(B)/tests/gpu/emulated/%.o: SANFLAGS :=
+
+$(B)/tests/gpu/emulated/%.o: kernels/gpu/%.cu
+	@mkdir -p $(@D)
+	$(CXX) -x c++ -std=c++17 $(WARN) $(CFLAGS) $(CPPFLAGS_ALL) $(EMULATED_FLAGS) -MMD -MP \
+		-c -o $@ $<
+
+$(B)/tests/gpu/emulated/%.o: tests/gpu/%.cc
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 $(WARN) $(CFLAGS) $(CPPFLAGS_ALL) $(EMULATED_FLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/tests/gpu/emulated/%.o: tests/gpu/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -DTRIB_GPU_EMULATED -c -o $@ $<
+
+build/tests/gpu/emulated/vectors: $(EMULATED) $(NM_OBJS)
+	$(CXX) $(LDFLAGS) -o $@ $^ -lm
+
+CHECK_TESTS += build/tests/gpu/emulated/vectors
+
+$(B)/tests/gpu/load: $(B)/tests/gpu/load.o $(B)/kernels/gpu/load.o
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ldl
+
+CHECK_TESTS += $(B)/tests/gpu/load
+
+# With a GPU.
+GPU_TESTS := build/tests/gpu/vectors build/tests/gpu/ipc
+GPU_PROGRAMS := $(GPU_TESTS) build/bench-codec-gpu
+
+$(GPU_TESTS): %: %.o build/kernels/gpu/load.o $(NM_OBJS)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ldl -lm
+
+build/bench-codec-gpu: build/tests/gpu/bench.o build/kernels/gpu/load.o
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ldl -lm
+
+gpu: $(GPU_PROGRAMS)
+
+.PHONY: gpu-check gpu-bench
+gpu-check: gpu
+	tests/gpu/gpu.t
+
+gpu-bench: gpu
+	tests/gpu/bench

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# All tests that need a GPU, `make gpu-check`: bits against the CPU, two processes on
+# one GPU, and both under compute-sanitizer where it is installed.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+
+count=0
+failed=0
+sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+
+# report NAME COMMAND ...: a line of TAP; the exit status 4 is a skip.
+report()
+{
+	local name=$1 out rc
+
+	shift
+	out=$("$@" 2>&1)
+	rc=$?
+	((count++))
+	[[ ! $out ]] || echo "# ${out//$'\n'/$'\n'# }"
+	case $rc in
+	0) echo "ok $count - $name" ;;
+	4) echo "ok $count - $name # SKIP no GPU" ;;
+	*)
+		echo "not ok $count - $name"
+		failed=1
+		;;
+	esac
+}
+
+report vectors__bits_are_the_scalar_level_s build/tests/gpu/vectors
+report ipc__peers_add_each_other_s_values build/tests/gpu/ipc
+for tool in memcheck racecheck; do
+	if [[ -x $sanitizer ]]; then
+		report "vectors__are_clean_under_$tool" "$sanitizer" --tool "$tool" \
+			--error-exitcode 1 build/tests/gpu/vectors
+	else
+		((count++))
+		echo "ok $count - vectors__are_clean_under_$tool # SKIP no compute-sanitizer"
+	fi
+done
+echo "1..$count"
+exit $failed
