@@ -145,12 +145,12 @@ NM_EACH vi vi_min(vi a, vi b)
 
 NM_EACH vi vi_shift_down(vi a, int by)
 {
-	return _mm256_srl_epi32(a, _mm_cvtsi32_si128(by));
+	return (vi)((__v8su)a >> by); /* by a constant where it is one */
 }
 
 NM_EACH vi vi_shift_signed(vi a, int by)
 {
-	return _mm256_sra_epi32(a, _mm_cvtsi32_si128(by));
+	return (vi)((__v8si)a >> by);
 }
 
 NM_EACH vi vi_magnitude(vf a)

@@ -131,12 +131,12 @@ NM_EACH vi vi_min(vi a, vi b)
 
 NM_EACH vi vi_shift_down(vi a, int by)
 {
-	return _mm512_srl_epi32(a, _mm_cvtsi32_si128(by));
+	return (vi)((__v16su)a >> by); /* by a constant where it is one */
 }
 
 NM_EACH vi vi_shift_signed(vi a, int by)
 {
-	return _mm512_sra_epi32(a, _mm_cvtsi32_si128(by));
+	return (vi)((__v16si)a >> by);
 }
 
 NM_EACH vi vi_magnitude(vf a)
@@ -260,21 +260,31 @@ NM_EACH void vf_narrow(uint32_t fmt, void *p, vf a)
 		vf_store(p, a);
 }
 
-NM_EACH void add_to_words(char *p, __m256i q, unsigned int shift, __mmask8 some)
+NM_EACH vi shifted(__m256i q, unsigned int shift)
 {
-	vi w = _mm512_sll_epi64(_mm512_cvtepi32_epi64(q), _mm_cvtsi32_si128((int)shift));
+	return _mm512_sll_epi64(_mm512_cvtepi32_epi64(q), _mm_cvtsi32_si128((int)shift));
+}
 
-	w = _mm512_add_epi64(w, _mm512_maskz_loadu_epi64(some, p));
-	_mm512_mask_storeu_epi64(p, some, w);
+NM_EACH void add_to_some(char *p, vi w, uint32_t some)
+{
+	w = _mm512_add_epi64(w, _mm512_maskz_loadu_epi64((__mmask8)some, p));
+	_mm512_mask_storeu_epi64(p, (__mmask8)some, w);
 }
 
 /* Add the first @n lanes, shifted, to as many 64-bit words. */
 NM_EACH void vi_add_to_words(char *p, vi q, unsigned int shift, size_t n)
 {
+	vi low = shifted(_mm512_castsi512_si256(q), shift);
+	vi high = shifted(_mm512_extracti64x4_epi64(q, 1), shift);
 	uint32_t some = (1u << n) - 1;
 
-	add_to_words(p, _mm512_castsi512_si256(q), shift, (__mmask8)some);
-	add_to_words(p + 64, _mm512_extracti64x4_epi64(q, 1), shift, (__mmask8)(some >> 8));
+	if (n < LANES) {
+		add_to_some(p, low, some);
+		add_to_some(p + 64, high, some >> 8);
+		return;
+	}
+	_mm512_storeu_si512(p, _mm512_add_epi64(low, vi_load(p)));
+	_mm512_storeu_si512(p + 64, _mm512_add_epi64(high, vi_load(p + 64)));
 }
 
 NM_EACH __m256i of_words(const char *p, uint64_t bias, unsigned int shift, uint64_t field)

@@ -18,6 +18,9 @@
 #define VECS (32 / LANES)
 #define LANE_BITS ((1u << LANES) - 1)
 
+/* Bytes from a packed value that is stored to the one whose line is fetched. */
+#define AHEAD 2048
+
 NM_EACH vf SIMD(acc)(const struct trib_nm_range *g, uint32_t fmt, size_t i)
 {
 	vf x = vf_widen(fmt, (const char *)g->x + i * nm_size(fmt));
@@ -282,19 +285,21 @@ static void SIMD(pack)(void *packed, const struct trib_nm_range *g, const void *
 
 /*
  * Ranges follow each other, and this one is in the cache already: prefetch the
- * next. Addresses past the end are harmless.
+ * next, and the lines that its packed values will fill. Addresses past the end are
+ * harmless. Plain prefetches: those for writing took a quarter longer.
  */
-NM_EACH void SIMD(fetch_next)(const struct trib_nm_range *g, uint32_t fmt, size_t i)
+NM_EACH void SIMD(fetch_next)(const struct trib_nm_range *g, uint32_t fmt, size_t i, const char *to)
 {
 	const char *x = (const char *)g->x + (g->count + i) * nm_size(fmt);
 
+	__builtin_prefetch(to + AHEAD);
 	__builtin_prefetch(x, 0, 2);
 	if (fmt == TRIB_FMT_F32)
 		__builtin_prefetch(x + 64, 0, 2);
 	if (!g->residual)
 		return;
-	__builtin_prefetch(g->residual + g->count + i, 1, 2);
-	__builtin_prefetch(g->residual + g->count + i + 16, 1, 2);
+	__builtin_prefetch(g->residual + g->count + i, 0, 2);
+	__builtin_prefetch(g->residual + g->count + i + 16, 0, 2);
 }
 
 NM_EACH void SIMD(select_pack_group)(void *mask, void *packed, const struct trib_nm_range *range,
@@ -308,7 +313,7 @@ NM_EACH void SIMD(select_pack_group)(void *mask, void *packed, const struct trib
 	vf acc[VECS];
 
 	for (w = 0; w < words; w++) {
-		SIMD(fetch_next)(&g, fmt, w * 32);
+		SIMD(fetch_next)(&g, fmt, w * 32, out.to);
 		SIMD(acc_word)(acc, &g, fmt, w * 32);
 		word = SIMD(pick)(acc, kept, group);
 		nm_word_put(mask, w, word);
