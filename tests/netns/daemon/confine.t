@@ -39,7 +39,14 @@ is_confined()
 		grep -qx "CapBnd:	$2" "/proc/$pid/status"
 }
 
-# Somebody takes off the program of a port; tribd, killed and started, puts it back.
+# IPv6 is off in a fabric without it, and the kernel calls that a denial.
+no_refusals()
+{
+	! grep -hiE 'not permitted|denied' "/run/trib-fabric/$fab/"{,*/}*.log |
+		grep -v 'without IPv6'
+}
+
+# Somebody takes the filter off a port, and the device down; tribd puts all back.
 recovers()
 {
 	local dev
@@ -54,7 +61,8 @@ recovers()
 
 pool_sums()
 {
-	echo '{"jobs": [{"name": "train", "ps": "ps", "workers": "all", "max_relays": 2}]}' \
+	echo '{"jobs": [{"name": "train", "ps": "ps", "workers": "all", "max_relays": 2,
+		"mode": "shared"}]}' \
 		>"$scratch/jobs.json"
 	"$TRIB_BUILD/trib" plan "/run/trib-fabric/$fab/topology.json" "$scratch/jobs.json" \
 		-o "$scratch/plan.json" || return
@@ -67,13 +75,11 @@ ok "star: tribd is confined" is_confined r0 000000c000281004
 ok "star: ports are put back" recovers
 ok "star: sums again" sums -b 4 -e 64k -f 16 -n 5 -w 1
 ok "star: doctor finds no fault" fabric exec r0 -- trib doctor
-ok "star: no system call was refused" bash -c "! grep -iE 'not permitted|denied' \
-	/run/trib-fabric/$fab/*.log"
+ok "star: no system call was refused" no_refusals
 fabric down
 up two-tier 2,2,0 || fail "pool: two racks"
 ok "pool: sums with trib-ps" pool_sums
 ok "pool: trib-ps is confined" is_confined ps/ps 0000000000001400
-ok "pool: no system call was refused" bash -c "! grep -iE 'not permitted|denied' \
-	/run/trib-fabric/$fab/*.log"
+ok "pool: no system call was refused" no_refusals
 fabric down
 done_testing
