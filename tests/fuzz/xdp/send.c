@@ -144,7 +144,6 @@ struct node model_node(void)
 		.slots = model.slots,
 		.slot_size = rig.slot_size,
 		.lag = &model.lag[model.tree],
-		.sent = &model.counts[model.tree].sent,
 		.stats = model.stats,
 		.exits = &model_exits,
 	};

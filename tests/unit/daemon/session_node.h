@@ -10,7 +10,6 @@
 #include "base/session.h"
 
 #define INSTANCE 0xabcdef
-static const struct session_random RANDOM = {INSTANCE, {"a seed"}};
 #define N(instance, count) trib_nonce(instance, count)
 
 enum what { SAVE, START, ABORT, UP };
@@ -118,7 +117,7 @@ static inline void fresh(enum session_kind kind, unsigned int nchild)
 	ncalls = 0;
 	disk_full = false;
 	disk_epoch = 0;
-	session_init(&S, &ops, NULL, kind, nchild, rank, &RANDOM);
+	session_init(&S, &ops, NULL, kind, nchild, rank, INSTANCE);
 }
 
 /* Two children: a worker of rank 10, and a relay. */
@@ -127,21 +126,19 @@ static inline void fresh_with_relay(enum session_kind kind)
 	static const uint16_t rank[] = {10, SESSION_RANK_RELAY};
 
 	fresh(kind, 2);
-	session_init(&S, &ops, NULL, kind, 2, rank, &RANDOM);
+	session_init(&S, &ops, NULL, kind, 2, rank, INSTANCE);
 }
 
 static inline void join(unsigned int child, uint64_t nonce, uint64_t now)
 {
-	struct session_join j = {
-		.nonce = nonce, .token = S.token, .len = 1448, .port = (uint16_t)(5000 + child)};
+	struct session_join j = {nonce, 0, 1448, (uint16_t)(5000 + child), 0};
 
 	session_join(&S, child, &j, now);
 }
 
 static inline void leave_for(unsigned int child, uint64_t nonce, uint16_t rank, uint64_t now)
 {
-	struct session_join j = {
-		.nonce = nonce, .len = 1448, .port = (uint16_t)(5000 + child), .rank = rank};
+	struct session_join j = {nonce, 0, 1448, (uint16_t)(5000 + child), rank};
 
 	session_leave(&S, child, &j, now);
 }

@@ -116,12 +116,11 @@ static void compare_job(struct apply_host *h, const json_t *want, const json_t *
 		   (unsigned long long)apply_number(want, "rate"));
 }
 
-static void add_job(struct apply_host *h, const json_t *want, const struct trib_key *key)
+static void add_job(struct apply_host *h, const json_t *want, uint64_t cookie)
 {
 	static const char *const keys[] = {"window", "timeout", "owner", "rate", "dtype"};
 	const char *name = jstr(want, "name");
 	const json_t *j;
-	char hex[TRIB_KEY_HEX + 1];
 	json_t *words, *more;
 	char *text;
 	size_t i;
@@ -148,49 +147,50 @@ static void add_job(struct apply_host *h, const json_t *want, const struct trib_
 	apply_note(h, '+', "job %s", text ? text + strlen("job add ") : name);
 	free(text);
 	/* Do not print the secret. */
-	more = apply_words("key %s", text_key_put(key, hex));
-	explicit_bzero(hex, sizeof(hex));
+	more = apply_words("cookie %016llx", (unsigned long long)cookie);
 	json_array_extend(words, more);
 	json_decref(more);
 	apply_step(h->load, words, apply_words("job del %s", name));
 }
 
-struct trib_key apply_key(struct apply *a, const char *job)
+uint64_t apply_cookie(struct apply *a, const char *job)
 {
 	const json_t *want, *old;
-	struct trib_key key = {}, v;
+	uint64_t cookie = 0, v;
 	bool known = false;
 	size_t i;
 
 	for (i = 0; i < a->nhost; i++) {
 		want = apply_named(json_object_get(a->host[i].plan, "jobs"), job);
-		if (!want || !json_object_get(want, "key") || text_key(jstr(want, "key"), &v))
+		if (!want || !json_object_get(want, "cookie") ||
+		    parse_hex(jstr(want, "cookie"), &v))
 			continue;
-		if (known && memcmp(&v, &key, sizeof(v)))
+		if (known && v != cookie)
 			apply_refuse(&a->host[i],
-				     "job %s: the plan has another key for other hosts", job);
-		key = v;
+				     "job %s: the plan has another cookie for other hosts", job);
+		cookie = v;
 		known = true;
 	}
 	for (i = 0; i < a->nhost; i++) {
 		want = apply_named(json_object_get(a->host[i].plan, "jobs"), job);
 		old = want ? apply_job_there(&a->host[i], job) : NULL;
-		if (!apply_ps_key(&a->host[i], job, &v) && (!old || text_key(jstr(old, "key"), &v)))
+		if (!apply_ps_cookie(&a->host[i], job, &v) &&
+		    (!old || parse_hex(jstr(old, "cookie"), &v)))
 			continue;
-		if (known && memcmp(&v, &key, sizeof(v)))
+		if (known && v != cookie)
 			apply_refuse(
 				&a->host[i],
-				"job %s has another key there than in the plan or on other hosts (trib job del %s)",
+				"job %s has another cookie there than in the plan or on other hosts (trib job del %s)",
 				job, job);
-		key = v;
+		cookie = v;
 		known = true;
 	}
-	if (!known && getrandom(&key, sizeof(key), 0) != sizeof(key))
+	if (!known && getrandom(&cookie, sizeof(cookie), 0) != sizeof(cookie))
 		apply_refuse(&a->host[0], "no random numbers");
-	return key;
+	return cookie;
 }
 
-void apply_diff_job(struct apply_host *h, const char *job, const struct trib_key *key)
+void apply_diff_job(struct apply_host *h, const char *job, uint64_t cookie)
 {
 	const json_t *want = apply_named(json_object_get(h->plan, "jobs"), job);
 	const json_t *old = apply_job_there(h, job);
@@ -198,5 +198,5 @@ void apply_diff_job(struct apply_host *h, const char *job, const struct trib_key
 	if (want && old)
 		compare_job(h, want, old);
 	else if (want)
-		add_job(h, want, key);
+		add_job(h, want, cookie);
 }

@@ -4,13 +4,12 @@
 #define TRIBD_JOB_H
 
 #include "daemon/core/tribd.h"
-#include "uapi/trib_auth.h"
 
 struct job {
 	TAILQ_ENTRY(job) link;
 	char name[TRIB_NAME_MAX];
 	uint16_t id;
-	struct trib_key key;
+	uint64_t cookie; /* host order */
 	uint32_t world;
 	uint32_t window;
 	uint32_t owner;
@@ -27,8 +26,8 @@ struct job *job_find_id(struct tribd *d, uint16_t id);
 struct job_spec {
 	char name[TRIB_NAME_MAX];
 	uint16_t id; /* 0: lowest free */
-	bool has_key;
-	struct trib_key key;
+	bool has_cookie;
+	uint64_t cookie;
 	uint32_t world;
 	uint32_t window; /* 0: default */
 	uint32_t owner;

@@ -5,7 +5,6 @@
 #ifndef TRIB_PLAN_JOBS_H
 #define TRIB_PLAN_JOBS_H
 
-#include "base/text.h"
 #include "plan/topo/topo.h"
 
 enum job_way {
@@ -30,7 +29,7 @@ enum job_way {
  * @dtype:    name of the float format, NULL: integers.
  * @owner:    number or text, an own reference; NULL: not given.
  *
- * 0 in @window and @timeout, and an empty @key, mean "not given".
+ * 0 in @window and @timeout, and an empty @cookie, mean "not given".
  */
 struct job {
 	char name[TOPO_NAME];
@@ -46,7 +45,7 @@ struct job {
 	int nval;
 	const char *dtype;
 	int window, timeout;
-	char key[TRIB_KEY_HEX + 1];
+	char cookie[17];
 	json_t *owner;
 };
 
