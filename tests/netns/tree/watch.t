@@ -82,8 +82,9 @@ def marks(report):
 
 
 def waits(report):
-    return ' '.join('%d:%.2f/%.2f' % (c['rank'], c.get('start_wait', 0),
-                                      c.get('data_wait', 0))
+    return ' '.join('%d:%.2f/%.2f/%.2f' % (c['rank'], c.get('start_wait', 0),
+                                           c.get('data_wait', 0),
+                                           c.get('lag_windows', 0))
                     for c in report['trees'][0]['children'])
 
 

@@ -192,21 +192,43 @@ static json_t *waited(int i, json_int_t starts, json_int_t start_ms, json_int_t 
 	return c;
 }
 
-/* Four children: the caller gives the waits of 0 and 3; 1 and 2 cost 20 ms each. */
-static json_t *waits(json_int_t start0, json_int_t start3, json_int_t data3)
+/* The child contributed to another 1,600 chunks, with this mean lag. */
+static json_t *lagged(json_t *c, json_int_t lag_us)
+{
+	json_object_set_new(c, "samples", json_integer(200));
+	json_object_set_new(c, "lag_ns", json_integer(100 * 11000 + 100 * lag_us * 1000));
+	json_object_set_new(c, "chunk", json_integer(3200));
+	return c;
+}
+
+/* A tree with a window of 100 chunks. */
+static struct watch_sample windowed(double seconds, json_t *children)
+{
+	struct watch_sample s = look(seconds, 1, children);
+
+	json_object_set_new(json_array_get(s.trees, 0), "slots", json_integer(200));
+	return s;
+}
+
+/*
+ * Four children: the caller gives the waits of 0 and 3, and how far 3 is behind in
+ * hundredths of the window; 1 and 2 cost 20 ms each.
+ */
+static json_t *waits(json_int_t start0, json_int_t start3, json_int_t data3, json_int_t far3)
 {
 	json_t *before = json_pack("[o, o, o, o]", waited(0, 5, 7, 7), waited(1, 5, 7, 7),
 				   waited(2, 5, 7, 7), waited(3, 5, 7, 7));
-	json_t *now = json_pack("[o, o, o, o]", waited(0, 9, 7 + start0, 7), waited(1, 9, 17, 17),
-				waited(2, 9, 27, 7), waited(3, 9, 7 + start3, 7 + data3));
-	struct watch_sample a = look(0, 1, before), b = look(1, 1, now);
+	json_t *now = json_pack("[o, o, o, o]", lagged(waited(0, 9, 7 + start0, 7), 10),
+				lagged(waited(1, 9, 17, 17), 10), lagged(waited(2, 9, 27, 7), 10),
+				lagged(waited(3, 9, 7 + start3, 7 + data3), far3 * 625));
+	struct watch_sample a = windowed(0, before), b = windowed(1, now);
 
 	return rates(&a, &b);
 }
 
 static void child__late_if_others_wait_for_its_start(void)
 {
-	json_t *r = waits(0, 250, 150);
+	json_t *r = waits(0, 250, 150, 20);
 
 	expect(!strcmp(mark(r, 3), "late"));
 	expect(!strcmp(mark(r, 0), ""));
@@ -217,16 +239,25 @@ static void child__late_if_others_wait_for_its_start(void)
 
 static void child__wire_is_slow_if_others_wait_for_its_data(void)
 {
-	json_t *r = waits(0, 150, 800);
+	json_t *r = waits(0, 150, 800, 60);
 
 	expect(!strcmp(mark(r, 3), "slow wire"));
 	expect(!strcmp(mark(r, 1), ""));
 	json_decref(r);
 }
 
+/* After a hiccup it is the last in each chunk, but not far behind: its wire is no slower. */
+static void child__wire_is_not_slow_if_windows_stay_open(void)
+{
+	json_t *r = waits(0, 20, 950, 15);
+
+	expect(!strcmp(mark(r, 3), ""));
+	json_decref(r);
+}
+
 static void child__little_waiting_names_nobody(void)
 {
-	json_t *r = waits(0, 145, 45);
+	json_t *r = waits(0, 145, 45, 60);
 
 	expect(!strcmp(mark(r, 3), ""));
 	json_decref(r);
@@ -236,7 +267,7 @@ static void child__little_waiting_names_nobody(void)
 /* Bursts that come one rank after the other. */
 static void child__some_waiting_for_data_names_nobody(void)
 {
-	json_t *r = waits(0, 45, 600);
+	json_t *r = waits(0, 45, 600, 60);
 
 	expect(!strcmp(mark(r, 3), ""));
 	json_decref(r);
@@ -244,7 +275,7 @@ static void child__some_waiting_for_data_names_nobody(void)
 
 static void child__waiting_for_several_names_nobody(void)
 {
-	json_t *r = waits(300, 500, 0);
+	json_t *r = waits(300, 500, 0, 60);
 
 	expect(!strcmp(mark(r, 3), ""));
 	expect(!strcmp(mark(r, 0), ""));
@@ -396,6 +427,7 @@ int main(void)
 	run(tree__new_epoch_counts_from_zero);
 	run(child__late_if_others_wait_for_its_start);
 	run(child__wire_is_slow_if_others_wait_for_its_data);
+	run(child__wire_is_not_slow_if_windows_stay_open);
 	run(child__little_waiting_names_nobody);
 	run(child__some_waiting_for_data_names_nobody);
 	run(child__waiting_for_several_names_nobody);

@@ -32,11 +32,13 @@ void watch_free(struct watch_sample *s);
 /*
  * A child is named if the others waited for its start, or for its data, for this
  * share of the interval, and WATCH_MORE times as long as for any other child. Bursts
- * of packets arrive one rank after the other, so data needs the larger share.
+ * of packets arrive one rank after the other, so data needs the larger share, and a
+ * mean lag of WATCH_LAG windows.
  */
 #define WATCH_WAIT 0.2
 #define WATCH_WIRE 0.75
 #define WATCH_MORE 2
+#define WATCH_LAG 0.25
 
 /**
  * watch_rates() - compute the rates between two looks

@@ -88,6 +88,7 @@ struct lag {
 	const json_t *now;
 	double samples;	   /* chunks sampled in the interval */
 	double lag_us;	   /* their mean lag */
+	double lag;	   /* the same, in windows */
 	double last;	   /* samples in which it was the last */
 	double starts;	   /* messages begun in the interval */
 	double start_wait; /* share of the interval that others waited for its start */
@@ -108,7 +109,9 @@ static double waited(const struct lag *l)
 /*
  * Name the child that the others wait for: longer than a share of the interval, and
  * WATCH_MORE times as long as for any other. Somebody is always the last, and jitter
- * makes everybody the last in turns: neither is worth a mark.
+ * makes everybody the last in turns: neither is worth a mark. A child whose host was
+ * busy for a moment stays the last until the message ends, since all wires are busy;
+ * only a slow wire lets the others go ahead until their windows stop them.
  */
 static const char *blame(const struct lag *l, size_t n, size_t i)
 {
@@ -121,7 +124,9 @@ static const char *blame(const struct lag *l, size_t n, size_t i)
 	for (k = 0; k < n; k++)
 		if (k != i && mine < WATCH_MORE * waited(&l[k]))
 			return "";
-	return wire ? "slow wire" : "late";
+	if (!wire)
+		return "late";
+	return l[i].lag >= WATCH_LAG ? "slow wire" : "";
 }
 
 /*
@@ -243,6 +248,8 @@ static json_t *child_rates(const struct lag *l, size_t n, size_t i, double lasts
 		json_object_set_new(o, "start_wait", json_real(l[i].start_wait));
 		json_object_set_new(o, "data_wait", json_real(l[i].data_wait));
 	}
+	if (l[i].samples > 0)
+		json_object_set_new(o, "lag_windows", json_real(l[i].lag));
 	if (l[i].known)
 		json_object_set_new(o, "age_ms", json_integer((json_int_t)l[i].age_ms));
 	if (l[i].current)
@@ -288,7 +295,7 @@ static json_t *tree_rates(const json_t *before, const json_t *now, double dt, ui
 {
 	struct lag l[TRIB_CHILDREN_MAX];
 	json_t *list = json_array(), *o;
-	double lasts = 0, samples = 0, chunks, packets;
+	double lasts = 0, samples = 0, chunks, packets, window = (double)jnum(now, "slots") / 2;
 	char missing[OUT_CELL];
 	size_t i, n = read_lags(before, now, dt, l);
 
@@ -296,9 +303,11 @@ static json_t *tree_rates(const json_t *before, const json_t *now, double dt, ui
 		lasts += l[i].last;
 		samples += l[i].samples;
 	}
+	chunks = before ? chunks_grown(before, now) : 0;
+	for (i = 0; i < n; i++)
+		l[i].lag = window > 0 ? l[i].lag_us / 1e6 * chunks / dt / window : 0;
 	for (i = 0; i < n; i++)
 		json_array_append_new(list, child_rates(l, n, i, lasts, jnum(now, "epoch")));
-	chunks = before ? chunks_grown(before, now) : 0;
 	packets = samples * TRIB_LAG_EVERY;
 	if (!n)
 		chunks = packets = delivered;
