@@ -13,15 +13,16 @@ static __always_inline int forget_entry(__u64 key, __u32 row)
 {
 	struct ndn_tags *t = pit_bucket(row / NDN_WAYS);
 	struct ndn_entry *e = pit_entry(row);
+	struct ndn_more *m = pit_more(row);
 	__u32 way = row % NDN_WAYS;
 
 	HIDE(way);
 	/* The row may have a new entry by now. */
-	if (!t || !e || way >= NDN_WAYS || t->tag[way] != ndn_tag(key))
+	if (!t || !e || !m || way >= NDN_WAYS || t->tag[way] != ndn_tag(key))
 		return 0;
 	if (!try_lock(&e->lock))
 		return 1;
-	e->flags = 0;
+	pit_end(e, m);
 	pit_done(e, row);
 	return 0;
 }
@@ -56,6 +57,8 @@ static __always_inline void forget_subscriber(__u32 row, struct ndn_forget *f)
 	face_remove(m->leavers, face);
 	if (e->up == face)
 		pit_turn(e, m, NDN_FACE_NONE);
+	if (m->owner == face)
+		pit_heir(e, m);
 	unlock(&e->lock);
 }
 
@@ -72,16 +75,30 @@ static long forget_bucket(__u32 i, struct ndn_forget *f)
 	return 0;
 }
 
+/* Remove a face from an Interest, which goes on for another that joined. */
 static long forget_asker(void *map, __u64 *key, struct ndn_ask *a, struct ndn_forget *f)
 {
+	__u64 word, now = bpf_ktime_get_ns();
+	bool mine, gone = false;
+	__u32 seat;
+
 	if (!try_lock(&a->lock)) {
 		f->busy = 1;
 		return 0;
 	}
+	seat = a->seat;
+	word = a->word;
 	face_remove(a->faces, f->face);
 	if (a->out == f->face)
 		a->out = NDN_FACE_NONE;
+	mine = !a->gone && seat_face(word) == f->face;
+	if (mine && !(ask_is_joined(a, now) && ndn_ask_heir(a, *key, now)))
+		gone = a->gone = 1;
 	unlock(&a->lock);
+	if (gone)
+		asks_delete(*key, seat, word);
+	else if (mine)
+		ndn_seat_free(seat, word);
 	return 0;
 }
 

@@ -102,10 +102,32 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1024);
+	__uint(max_entries, NDN_SEATS_SHARED + 1024);
 	__type(key, __u64);
 	__type(value, struct ndn_ask);
 } ndn_asks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, NDN_FACES);
+	__type(key, __u32);
+	__type(value, struct ndn_owner);
+} ndn_owners SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, NDN_SEATS_SHARED + 1024);
+	__type(key, __u32);
+	__type(value, struct ndn_seat);
+} ndn_seats SEC(".maps");
+
+/* Shared seats: a bit is set if the seat is taken. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1024 / 64);
+	__type(key, __u32);
+	__type(value, __u64);
+} ndn_taken SEC(".maps");
 
 /* Numbers of pending Interests by part of a key: 0 spares Data the look-up. */
 struct {
@@ -185,6 +207,11 @@ static __always_inline struct ndn_work *ndn_work(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&ndn_works, &zero);
+}
+
+static __always_inline struct ndn_owner *ndn_owner(__u32 face)
+{
+	return bpf_map_lookup_elem(&ndn_owners, &face);
 }
 
 static __always_inline const struct ndn_config *ndn_conf(void)

@@ -147,14 +147,23 @@ static __always_inline int rx_headers(struct xdp_md *ctx, struct rx *r)
 	return rc;
 }
 
-/* Unknown sender: report it to tribd. */
-static __always_inline int rx_miss(struct xdp_md *ctx, const struct rx *r)
+/* Unknown sender: report it to tribd. Anybody can send, so few reports a tick do. */
+static __always_inline int rx_miss(struct xdp_md *ctx, struct ndn_work *w, const struct rx *r)
 {
 	struct ethhdr *eth = (void *)(long)ctx->data;
 	struct ndn_miss m = {.from = r->from};
+	__u64 jiffies = bpf_jiffies64();
 
 	if ((void *)(eth + 1) > (void *)(long)ctx->data_end)
 		return XDP_PASS;
+	if (w->missed_at != jiffies) {
+		w->missed_at = jiffies;
+		w->missed = 0;
+	}
+	if (w->missed++ >= NDN_MISSES_A_TICK) {
+		ndn_count(NDN_DROP_MISS);
+		return ndn_drop(NDN_DROP_FACE);
+	}
 	__builtin_memcpy(m.smac, eth->h_source, ETH_ALEN);
 	__builtin_memcpy(m.dmac, eth->h_dest, ETH_ALEN);
 	__builtin_memcpy(m.daddr, r->to, 16);
@@ -217,7 +226,7 @@ static __always_inline int ndn_rx(struct xdp_md *ctx, struct ndn_work *w,
 	face = rx_face(w, c, &r.from);
 	f = bpf_map_lookup_elem(&ndn_faces, &face);
 	if (!face || !f || !(f->flags & NDN_FACE_USED))
-		return rx_miss(ctx, &r);
+		return rx_miss(ctx, w, &r);
 	if (!rx_is_ours(ctx, &r, f))
 		return XDP_PASS;
 	if (f->flags & NDN_FACE_ETHER) {

@@ -36,7 +36,7 @@ static __always_inline void sweep_entry(__u32 row, const struct sweep *s)
 	}
 	pit_laps(e, m, s->now, s->lease);
 	if (!pit_leaving(e, m, s->now, s->leave) && !pit_any_living(e, m))
-		e->flags = 0;
+		pit_end(e, m);
 	pit_done(e, row);
 }
 
@@ -53,20 +53,26 @@ static long sweep_bucket(__u32 i, struct sweep *s)
 	return 0;
 }
 
+/*
+ * Remove an Interest whose lifetime is over. One that is gone has been removed, or
+ * will be at once; a lease later somebody must have failed to.
+ */
 static long sweep_ask(void *map, __u64 *key, struct ndn_ask *a, struct sweep *s)
 {
+	__u64 word;
+	__u32 seat;
 	bool over;
 
 	if (!try_lock(&a->lock))
 		return 0;
-	over = !a->gone && s->now >= a->until;
+	over = s->now >= a->until + (a->gone ? s->lease : 0);
 	if (over)
 		a->gone = 1;
+	seat = a->seat;
+	word = a->word;
 	unlock(&a->lock);
-	if (over && !bpf_map_delete_elem(&ndn_asks, key)) {
-		asks_counted(*key, -1);
+	if (over && asks_delete(*key, seat, word))
 		ndn_count(NDN_STAT_EXPIRED);
-	}
 	return 0;
 }
 

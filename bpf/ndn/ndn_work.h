@@ -9,6 +9,7 @@
 #include "uapi/trib_ndn_maps.h"
 
 #define NDN_NO_ROW 0xffffffff
+#define NDN_MISSES_A_TICK 16 /* reports of unknown senders by one CPU in a jiffy */
 
 /**
  * struct ndn_work - the packet in hand
@@ -36,6 +37,7 @@
  * @last:     sender of the last packet.
  * @last_face: its face, valid while @changes equals &ndn_config.changes.
  * @changes:  see @last_face.
+ * @missed_at: tick of the last report of an unknown sender; @missed: reports in it.
  * @version:  version in the name, if @job is less than @count.
  * @segment:  segment in the name, if @segmented.
  * @pit_row:  candidate row of the entry; NDN_NO_ROW: none. Names with a marker.
@@ -71,6 +73,8 @@ struct ndn_work {
 	struct ndn_from last;
 	__u32 last_face;
 	__u32 changes;
+	__u64 missed_at;
+	__u32 missed;
 	__u64 version;
 	__u64 segment;
 	__u32 pit_row;

@@ -51,6 +51,8 @@ static __always_inline __u32 pit_subscribe(struct xdp_md *ctx, struct ndn_entry 
 		ndn_count(NDN_STAT_TURNED);
 	}
 	pit_laps(e, m, w->now, c->lease_ns);
+	if (m->owner != w->face && !pit_lives(e, m, m->owner))
+		ndn_pit_own(m, w->face);
 	pit_add(e, m, w->face);
 	ndn_count(NDN_STAT_INSERTED);
 	if (pit_leaving(e, m, w->now, c->leave_ns))
@@ -139,10 +141,12 @@ static __always_inline __u32 pit_leave(struct ndn_entry *e, struct ndn_more *m, 
 	pit_laps(e, m, w->now, c->lease_ns);
 	pit_remove(e, m, w->face);
 	ndn_count(NDN_STAT_DELETED);
+	if (m->owner == w->face)
+		pit_heir(e, m);
 	if (!leaving && pit_any_living(e, m))
 		return PIT_ANSWER;
 	if (e->up == w->face) {
-		e->flags = 0;
+		pit_end(e, m);
 		return PIT_ANSWER;
 	}
 	if (!leaving)
@@ -252,7 +256,7 @@ __noinline int ndn_pit_deleted(struct xdp_md *ctx)
 	}
 	pit_laps(e, m, w->now, c->lease_ns);
 	if (!pit_any_living(e, m))
-		e->flags = 0;
+		pit_end(e, m);
 	pit_done(e, row);
 	return any ? tx_faces(ctx, w, c) : ndn_drop(NDN_DROP_NOBODY);
 }

@@ -169,6 +169,73 @@ static __always_inline void pit_remove(struct ndn_entry *e, struct ndn_more *m, 
 			m->live[i][word] &= others;
 }
 
+/* Is @face subscribed? */
+static __always_inline bool pit_lives(const struct ndn_entry *e, const struct ndn_more *m,
+				      __u32 face)
+{
+	__u64 set = 0;
+
+	if (face < 64)
+		return (e->live[0] | e->live[1] | e->live[2]) >> face & 1;
+#pragma clang loop unroll(full)
+	for (int i = 1; i < NDN_FACE_WORDS; i++)
+		if (face >> 6 == i)
+			set = pit_living(e, m, i);
+	return set >> (face & 63) & 1;
+}
+
+/* The entry begins to count for @face. The order of changes does not matter. */
+static __always_inline void pit_count(__u32 face)
+{
+	struct ndn_owner *o = ndn_owner(face), *all = ndn_owner(0);
+
+	if (o && all && __sync_fetch_and_add(&o->entries, 1) >= NDN_ENTRIES_OWN)
+		__sync_fetch_and_add(&all->entries, 1);
+}
+
+static __always_inline void pit_uncount(__u32 face)
+{
+	struct ndn_owner *o = ndn_owner(face), *all = ndn_owner(0);
+
+	if (o && all && __sync_fetch_and_add(&o->entries, -1) > NDN_ENTRIES_OWN)
+		__sync_fetch_and_add(&all->entries, -1);
+}
+
+/* ndn_pit_own() - the owner left: count the entry for @face instead */
+__noinline int ndn_pit_own(struct ndn_more *m, __u32 face)
+{
+	if (!m)
+		return 0;
+	pit_uncount(m->owner);
+	m->owner = face;
+	pit_count(face);
+	return 0;
+}
+
+/* The owner is gone: the entry counts for one of its subscribers, if there are any. */
+static __always_inline void pit_heir(struct ndn_entry *e, struct ndn_more *m)
+{
+	__u32 face = NDN_FACE_NONE;
+	__u64 set;
+
+#pragma clang loop unroll(full)
+	for (int i = 0; i < NDN_FACE_WORDS; i++) {
+		set = pit_living(e, m, i);
+		if (!face && set)
+			face = 64 * i + __builtin_popcountll((set & -set) - 1);
+	}
+	if (face)
+		ndn_pit_own(m, face);
+}
+
+/* End an entry. */
+static __always_inline void pit_end(struct ndn_entry *e, struct ndn_more *m)
+{
+	if (e->flags & NDN_ENTRY_USED)
+		pit_uncount(m->owner);
+	e->flags = 0;
+}
+
 static __always_inline void faces_clear(__u64 *set)
 {
 #pragma clang loop unroll(full)

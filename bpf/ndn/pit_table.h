@@ -223,6 +223,14 @@ static __always_inline void pit_tag(__u32 row, __u16 tag)
 		*(volatile __u16 *)&t->tag[way] = tag;
 }
 
+/* May the face in hand have another entry? */
+static __always_inline bool pit_has_room(const struct ndn_work *w, const struct ndn_config *c)
+{
+	const struct ndn_owner *o = ndn_owner(w->face), *all = ndn_owner(0);
+
+	return o && all && (o->entries < NDN_ENTRIES_OWN || all->entries < c->entries);
+}
+
 /* ndn_pit_put() - ndn_pit_make() with the locks of both buckets held */
 __noinline int ndn_pit_put(__u64 key, __u32 up)
 {
@@ -238,6 +246,8 @@ __noinline int ndn_pit_put(__u64 key, __u32 up)
 	row = ndn_pit_find(key, w->size);
 	if (row != -NDN_DROP_STRAY)
 		return row;
+	if (!pit_has_room(w, c))
+		return -NDN_DROP_QUOTA;
 	row = pit_free_row(c, key);
 	if (row < 0)
 		return -NDN_DROP_FULL;
@@ -257,6 +267,8 @@ __noinline int ndn_pit_put(__u64 key, __u32 up)
 		e->live[i] = 0;
 	e->taken = 0;
 	pit_turn(e, m, up);
+	m->owner = w->face;
+	pit_count(w->face);
 	ndn_pit_name(e, m);
 	pit_tag(row, ndn_tag(key));
 	ndn_count(NDN_STAT_NEW);

@@ -18,6 +18,9 @@
  * ndn_more	array		row		struct ndn_more		BPF
  * ndn_asks	hash		__u64 key	struct ndn_ask		BPF
  * ndn_asked	array		part of a key	__u32 rows of ndn_asks	BPF
+ * ndn_owners	array(256)	face number	struct ndn_owner	BPF
+ * ndn_seats	array		seat		struct ndn_seat		BPF
+ * ndn_taken	array		64 shared seats	__u64, a bit each	BPF
  * ndn_nonces	array		place		struct ndn_nonces	BPF
  * ndn_cache	array		place		struct ndn_kept		BPF
  * ndn_flights	array		place		struct ndn_flight	BPF
@@ -37,6 +40,14 @@
  * (NDN_DROP_FULL). With ndn_buckets(n) buckets and n entries that come and go,
  * the probability of that is 6e-7.
  *
+ * Nobody can fill a table so that others find no room. An entry counts for the
+ * face that inserted it (&ndn_more.owner): each face has NDN_ENTRIES_OWN entries
+ * that no other can take, and all together share &ndn_config.entries more. A
+ * pending Interest has a seat: each face has NDN_SEATS_OWN of its own, and
+ * faces with a right share &ndn_config.shared more. Seat n belongs to face
+ * n / NDN_SEATS_OWN if n < NDN_SEATS_SHARED, else it is shared. A face without a
+ * free seat loses its own oldest Interest (bpf/ndn/seats.h).
+ *
  * User space may map ndn_pit and ndn_more (BPF_F_MMAPABLE) to show entries. A
  * row is an entry while its flags have NDN_ENTRY_USED; ndn_entry_name() joins
  * the two parts of its name. Read lock, the row, and lock again: if both locks
@@ -54,7 +65,7 @@
 #endif
 
 /* Increment on any change of layout or meaning. */
-#define NDN_ABI 4
+#define NDN_ABI 5
 
 /* Face numbers are 1 to 255, as bits of four words. 0 is no face. */
 #define NDN_FACES 256
@@ -81,6 +92,22 @@
 #define NDN_MARKER_BYTES 32
 /* Entries of ndn_asked, a power of 2. */
 #define NDN_ASKED_PLACES 16384
+/* Pending Interests for which each face has room that no other can take. */
+#define NDN_SEATS_OWN 32
+/* First shared seat; a multiple of 64. */
+#define NDN_SEATS_SHARED (NDN_FACES * NDN_SEATS_OWN)
+/* A host holds at most one part in so many of the shared seats. */
+#define NDN_SHARED_PARTS 4
+/* PIT entries for which each face has room that no other can take. */
+#define NDN_ENTRIES_OWN 16
+/* Longest life in ms of a pending Interest of a face without any right. */
+#define NDN_BARE_LIFE_MS 1000
+/*
+ * Time in ms for which a host's unanswered Interest keeps its seat before another
+ * of the same host replaces it: so a host forwards a limited rate of them, and does
+ * not displace those of its router at the next router. Routers replace at once.
+ */
+#define NDN_REPLACE_MS 250
 /* Rows of ndn_flights per possible CPU. */
 #define NDN_FLIGHTS 1024
 
@@ -135,6 +162,9 @@ struct ndn_marker {
  * @fib_lens: bit n: there is a route of n components.
  * @nnonces:  rows of ndn_nonces, a power of 2.
  * @buckets:  rows of ndn_tags; ndn_pit and ndn_more have NDN_WAYS times more.
+ * @entries:  PIT entries that all faces share, beyond NDN_ENTRIES_OWN each.
+ * @shared:   shared seats for pending Interests, a multiple of 64. ndn_seats and
+ *            ndn_asks have NDN_SEATS_SHARED more rows, ndn_taken a 64th of it.
  * @changes:  incremented after a change of ndn_from; each CPU caches a look-up.
  * @extra:    faces that are not the first of their port. Packets for one of them
  *            are copied by the clsact program.
@@ -151,6 +181,8 @@ struct ndn_config {
 	__u32 changes;
 	__u32 nnonces;
 	__u32 buckets;
+	__u32 entries;
+	__u32 shared;
 	__u64 extra[NDN_FACE_WORDS];
 	__u64 generic[NDN_FACE_WORDS];
 	struct ndn_marker marker[NDN_MARK__MAX];
@@ -332,6 +364,8 @@ NDN_ASSERT(sizeof(struct ndn_entry) == 128, "ndn_entry");
  *           the entry is LEAVING.
  * @ack_len: bytes of @ack; 0: none, or too long to keep.
  * @count:   components of the name.
+ * @owner:   face that the entry counts for: it inserted it, or renewed it after the
+ *           former owner had left.
  * @rsvd:    0.
  * @waiting: faces whose inserts upstream has not acknowledged.
  * @leavers: faces that wait for the acknowledgement of a delete.
@@ -345,7 +379,8 @@ struct ndn_more {
 	__u64 left;
 	__u16 ack_len;
 	__u8 count;
-	__u8 rsvd[5];
+	__u8 owner;
+	__u8 rsvd[4];
 	__u64 waiting[NDN_FACE_WORDS];
 	__u64 leavers[NDN_FACE_WORDS];
 	__u64 live[NDN_LAPS][NDN_FACE_WORDS - 1];
@@ -374,6 +409,9 @@ struct ndn_part {
  * @rsvd:   0.
  * @until:  end of the longest lifetime.
  * @faces:  faces that sent it.
+ * @word:   &ndn_seat.word of its seat.
+ * @seat:   number of its seat.
+ * @rsvd1:  0.
  * @name:   of the Interest.
  */
 struct ndn_ask {
@@ -384,9 +422,53 @@ struct ndn_ask {
 	__u8 rsvd;
 	__u64 until;
 	__u64 faces[NDN_FACE_WORDS];
+	__u64 word;
+	__u32 seat;
+	__u32 rsvd1;
 	struct ndn_row_name name;
 };
-NDN_ASSERT(sizeof(struct ndn_ask) == 312, "ndn_ask");
+NDN_ASSERT(sizeof(struct ndn_ask) == 328, "ndn_ask");
+
+/* &ndn_seat.word while a holder is being replaced. */
+#define NDN_SEAT_BUSY (1ULL << 63)
+
+/**
+ * struct ndn_seat - room for a pending Interest
+ * @word:  its holder: a number that is never used again, and the face in the low
+ *         byte. 0: free, or about to be filled.
+ * @key:   of the row of ndn_asks. If that row does not bear @word, it is gone.
+ * @since: when the Interest came.
+ */
+struct ndn_seat {
+	__u64 word;
+	__u64 key;
+	__u64 since;
+};
+NDN_ASSERT(sizeof(struct ndn_seat) == 24, "ndn_seat");
+
+/**
+ * struct ndn_owner - what a face holds of the shared tables. Row 0: of all faces
+ * @used:    bit n: its own seat n is taken.
+ * @wait:    when the oldest of its own seats may be replaced. Row 0: when the
+ *           shared seats were found to be full; 0 since one was freed.
+ * @number:  row 0: last number of a &ndn_seat.word.
+ * @shared:  shared seats that it holds.
+ * @entries: PIT entries that count for it. Row 0: those beyond NDN_ENTRIES_OWN.
+ * @hand:    row 0: word of ndn_taken to search from.
+ * @victim:  row 0: shared seat that is next in turn to be replaced.
+ * @rsvd:    pads the row to a cache line.
+ */
+struct ndn_owner {
+	__u64 used;
+	__u64 wait;
+	__u64 number;
+	__u32 shared;
+	__u32 entries;
+	__u32 hand;
+	__u32 victim;
+	__u64 rsvd[3];
+};
+NDN_ASSERT(sizeof(struct ndn_owner) == 64, "ndn_owner");
 
 /**
  * struct ndn_nonces - recent Interests, to recognise loops
@@ -532,8 +614,9 @@ struct ndn_forget {
 	X(15, STAT_TX_COPY, tx_copy, "copies of Data that leave by a devmap")					\
 	X(16, STAT_TX_SLOW, tx_slow, "copies and answers sent by the clsact program")				\
 	X(17, STAT_SPARED, spared, "copies discarded at ports without a receiver")				\
-	X(18, DROP_MISS, drop_miss, "reports of unknown senders lost: ring buffer full")			\
-	R(19, 13)												\
+	X(18, DROP_MISS, drop_miss, "reports of unknown senders not made: too many at once")			\
+	X(19, STAT_REPLACED, replaced, "pending Interests replaced by newer ones of the same face, or of one that holds less")	\
+	R(20, 12)												\
 	X(32, DROP_SHORT, drop_short, "headers do not fit the frame")						\
 	X(33, DROP_OPTIONS, drop_options, "IP options or extension headers")					\
 	X(34, DROP_FRAGMENT, drop_fragment, "IP fragment")							\
@@ -564,7 +647,8 @@ struct ndn_forget {
 	X(59, DROP_GONE, drop_gone, "answer disappeared before it was sent")					\
 	X(60, DROP_OFFLOAD, drop_offload, "headers change, but a device computes the checksum")			\
 	X(61, DROP_META, drop_meta, "the port's driver has no XDP metadata, which ndn_grow needs")		\
-	R(62, 3)												\
+	X(62, DROP_QUOTA, drop_quota, "face holds as many pending Interests or PIT entries as it may")		\
+	R(63, 2)												\
 	X(64 + NDN_E_CUT, BAD_CUT, bad_cut, 0)									\
 	X(64 + NDN_E_VARNUM, BAD_VARNUM, bad_varnum, 0)								\
 	X(64 + NDN_E_TYPE_ZERO, BAD_TYPE_ZERO, bad_type_zero, 0)						\
@@ -674,10 +758,15 @@ static inline __u16 ndn_tag(__u64 key)
 	return (__u16)key ? (__u16)key : 1;
 }
 
-/* Number of buckets for @entries, which then fill two thirds of the rows. */
+/*
+ * Number of buckets for @entries and those that each face has to itself: together
+ * they fill two thirds of the rows.
+ */
 static inline __u32 ndn_buckets(__u32 entries)
 {
-	return ((__u64)entries * 3 / 2 + NDN_WAYS) / NDN_WAYS;
+	__u64 all = (__u64)entries + NDN_FACES * NDN_ENTRIES_OWN;
+
+	return (all * 3 / 2 + NDN_WAYS) / NDN_WAYS;
 }
 
 /* Join the parts of an entry's name. */

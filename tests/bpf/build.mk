@@ -60,7 +60,7 @@ $(B)/bench-pit: $(B)/tests/bench/pit.o $(NDN_WORLD) \
 
 BENCH_BINS += $(B)/bench-pit
 
-NDN_BPF_TESTS := $(addprefix $(B)/tests/bpf/ndn/,ndn ndn_ask ndn_live ndn_pit \
+NDN_BPF_TESTS := $(addprefix $(B)/tests/bpf/ndn/,ndn ndn_ask ndn_live ndn_pit ndn_quota \
 	ndn_threads)
 
 $(NDN_BPF_TESTS): %: %.o $(NDN_WORLD)

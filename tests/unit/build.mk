@@ -12,6 +12,10 @@ $(B)/tests/unit/daemon/join: $(B)/tests/unit/daemon/join.o \
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^
 
+$(B)/tests/unit/daemon/attach: $(B)/tests/unit/daemon/attach.o $(BASE_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^
+
 CHECK_TESTS += $(DAEMON_PURE_UNITS)
 
 CHECK_TESTS += $(addprefix tests/unit/,check.t install.t lint.t)

@@ -54,7 +54,7 @@ $(DAEMON_NEXT) $(DAEMON_LAYOUT): $(DAEMON_REST) $(DAEMON_EMBED) $(NDN_LIB) $(BAS
 CHECK_BINS += $(DAEMON_NEXT) $(DAEMON_LAYOUT)
 
 DAEMON_PURE_UNITS := $(addprefix $(B)/tests/unit/daemon/,session session_inner \
-	session_tree join)
+	session_tree join attach)
 DAEMON_UNITS := $(filter-out $(DAEMON_PURE_UNITS),\
 	$(patsubst %.c,$(B)/%,$(wildcard tests/unit/daemon/*.c)))
 

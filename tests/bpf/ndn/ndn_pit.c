@@ -27,6 +27,8 @@ static void full__is_counted_and_harms_nobody(void)
 	int rows = nw.buckets * NDN_WAYS, in = 0, n;
 
 	ndn_reset(K_V4);
+	nw.config.entries = 2 * rows;
+	ndn_configure();
 	for (n = 0; n < 2 * rows; n++)
 		in += interest(H1, numbered("/insert", n)) == XDP_REDIRECT;
 	expect_eq(ndn_entries(), in);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Two CPUs that subscribe to the same new names at the same time: each name
- * gets one entry, with both faces.
+ * Two CPUs at once. Those that subscribe to the same new names: each name gets one
+ * entry, with both faces. Those that ask for more names than they may, and answer
+ * each other's: each Interest has one seat, and none is lost.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -113,11 +114,90 @@ static void insert__at_once_makes_one_entry(void)
 	printf("# %u of %u have to ask again\n", refused, CPUS * NAMES * TURNS);
 }
 
+#define ASKED 97
+
+/* Interests of the same two faces from both CPUs, and Data; each in its own order. */
+static void *asker(void *arg)
+{
+	int cpu = (int)(intptr_t)arg;
+	uint32_t x = cpu + 1;
+	struct nframe f;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		abort();
+	for (unsigned int n = 0; n < 20 * NAMES; n++) {
+		uint8_t packet[NFRAME_MAX];
+		struct ask a = {.life = 4000, .nonce = 1 + cpu + 2 * n};
+		char name[40];
+		int face;
+
+		x = x * 1664525 + 1013904223;
+		face = x >> 30 == 3 ? UP : x >> 29 & 1 ? H1 : H2;
+		snprintf(name, sizeof(name), "/ps/q/%d", (x >> 16) % (4 * ASKED));
+		a.name = name;
+		nframe_from(&f, face, packet,
+			    face == UP ? ndn_make_data(packet, name, 5)
+				       : ndn_make_interest(packet, &a));
+		ndn_run(&f, face);
+	}
+	return NULL;
+}
+
+static void ask__at_once_has_one_seat(void)
+{
+	unsigned int held = 0, shared = 0, used = 0;
+	pthread_t t[CPUS];
+	struct ndn_face r;
+	struct ndn_seat s;
+	struct ndn_ask a;
+	uint64_t set;
+
+	ndn_reset(K_V4);
+	/* A router replaces its own at once. */
+	r = ndn_face(H2);
+	r.flags &= ~NDN_FACE_HOST;
+	ndn_face_put(H2, &r);
+	for (intptr_t cpu = 0; cpu < CPUS; cpu++)
+		if (pthread_create(&t[cpu], NULL, asker, (void *)cpu))
+			abort();
+	for (int cpu = 0; cpu < CPUS; cpu++)
+		pthread_join(t[cpu], NULL);
+	for (uint32_t i = 0; i < NDN_SEATS_SHARED + (uint32_t)nw.nshared; i++) {
+		expect(!bpf_map_lookup_elem(ndn_map("ndn_seats"), &i, &s));
+		if (!s.word)
+			continue;
+		held++;
+		expect(!bpf_map_lookup_elem(ndn_map("ndn_asks"), &s.key, &a));
+		expect_eq(a.word, s.word);
+		expect_eq(a.seat, i);
+		expect_eq(a.gone, 0);
+	}
+	expect_eq(ndn_rows("ndn_asks"), held);
+	for (int i = 0; i < nw.nshared / 64; i++) {
+		expect(!bpf_map_lookup_elem(ndn_map("ndn_taken"), &i, &set));
+		shared += __builtin_popcountll(set);
+	}
+	for (int face = H1; face <= H2; face++)
+		used += __builtin_popcountll(ndn_owner(face).used);
+	expect_eq(ndn_owner(H1).shared + ndn_owner(H2).shared, shared);
+	expect_eq(shared + used, held);
+	printf("# %u seats held, %llu replaced, %llu refused, %llu busy\n", held,
+	       (unsigned long long)ndn_stat(NDN_STAT_REPLACED),
+	       (unsigned long long)ndn_stat(NDN_DROP_QUOTA),
+	       (unsigned long long)ndn_stat(NDN_DROP_BUSY));
+	expect(ndn_stat(NDN_STAT_REPLACED) > 1000);
+}
+
 int main(void)
 {
 	if (sysconf(_SC_NPROCESSORS_ONLN) < CPUS)
 		tap_skip_all("needs two CPUs");
+	nw.nshared = 64;
 	ndn_open();
 	run(insert__at_once_makes_one_entry);
+	run(ask__at_once_has_one_seat);
 	return tap_done();
 }

@@ -16,7 +16,7 @@
 #include "ndn_world.h"
 #include "tests/bpf/world/ports.h"
 
-struct ndn_world nw = {.npit = 1024, .nnonces = 8192};
+struct ndn_world nw = {.npit = 1024, .nnonces = 8192, .nshared = 256};
 
 int ndn_map(const char *name)
 {
@@ -82,6 +82,8 @@ static void make_config(void)
 		.ncache = 64,
 		.nnonces = nw.nnonces,
 		.buckets = nw.buckets,
+		.entries = nw.npit,
+		.shared = nw.nshared,
 		.lease_ns = LEASE,
 		.leave_ns = LEAVE,
 		.extra[0] = 1 << EXTRA,
@@ -135,6 +137,9 @@ void ndn_open(void)
 	set_size("ndn_pit", nw.buckets * NDN_WAYS);
 	set_size("ndn_more", nw.buckets * NDN_WAYS);
 	set_size("ndn_nonces", nw.nnonces);
+	set_size("ndn_asks", NDN_SEATS_SHARED + nw.nshared);
+	set_size("ndn_seats", NDN_SEATS_SHARED + nw.nshared);
+	set_size("ndn_taken", nw.nshared / 64);
 	set_size("ndn_flights", NDN_FLIGHTS * libbpf_num_possible_cpus());
 	if (bpf_object__load(nw.obj))
 		die("bpf_object__load");
@@ -165,14 +170,6 @@ static void empty(const char *map, int key_size)
 		bpf_map_delete_elem(fd, key);
 }
 
-void ndn_empty(void)
-{
-	for (int i = 0; i < nw.buckets * NDN_WAYS; i++)
-		nw.pit[i].flags = 0;
-	memset(nw.tags, 0, nw.buckets * sizeof(*nw.tags));
-	empty("ndn_asks", 8);
-}
-
 static void zero(const char *map, int rows, size_t value_size)
 {
 	void *value = calloc(1, value_size);
@@ -180,6 +177,18 @@ static void zero(const char *map, int rows, size_t value_size)
 	for (int i = 0; i < rows; i++)
 		put(map, &i, value);
 	free(value);
+}
+
+void ndn_empty(void)
+{
+	for (int i = 0; i < nw.buckets * NDN_WAYS; i++)
+		nw.pit[i].flags = 0;
+	memset(nw.tags, 0, nw.buckets * sizeof(*nw.tags));
+	empty("ndn_asks", 8);
+	zero("ndn_asked", NDN_ASKED_PLACES, sizeof(uint32_t));
+	zero("ndn_owners", NDN_FACES, sizeof(struct ndn_owner));
+	zero("ndn_seats", NDN_SEATS_SHARED + nw.nshared, sizeof(struct ndn_seat));
+	zero("ndn_taken", nw.nshared / 64, sizeof(uint64_t));
 }
 
 int ndn_port_of(int face)
@@ -349,6 +358,15 @@ int ndn_the_drop(void)
 		if (ndn_stat(i))
 			found = found == -1 ? i : -2;
 	return found;
+}
+
+struct ndn_owner ndn_owner(int face)
+{
+	struct ndn_owner o;
+
+	if (bpf_map_lookup_elem(ndn_map("ndn_owners"), &face, &o))
+		die("ndn_owners");
+	return o;
 }
 
 int ndn_rows(const char *map)

@@ -30,6 +30,7 @@ enum { UP = 1, H1, H2, H3, EXTRA, NFACES = EXTRA };
  * @ifindex: ports; @peer: their other ends.
  * @npit:    size of the PIT in entries; set before ndn_open().
  * @nnonces: rows of ndn_nonces; set before ndn_open().
+ * @nshared: seats that faces share; set before ndn_open().
  * @buckets: of the persistent PIT.
  * @tags, @pit, @more: its three maps, mapped.
  * @errand:  orders that the last ndn_run() left for ndn_send; zeros: none.
@@ -38,7 +39,7 @@ enum { UP = 1, H1, H2, H3, EXTRA, NFACES = EXTRA };
 struct ndn_world {
 	struct bpf_object *obj;
 	int ifindex[NPORTS], peer[NPORTS];
-	int npit, nnonces, buckets;
+	int npit, nnonces, nshared, buckets;
 	struct ndn_tags *tags;
 	struct ndn_entry *pit;
 	struct ndn_more *more;
@@ -128,6 +129,8 @@ struct ndn_flight *ndn_flight_of(const struct nframe *f);
 uint64_t ndn_stat(int id);
 /* Return: the only drop counter that is not 0; -1: none; -2: several. */
 int ndn_the_drop(void);
+/* What a face holds of the shared tables; 0: all faces. */
+struct ndn_owner ndn_owner(int face);
 /* Count the rows of a hash map. */
 int ndn_rows(const char *map);
 /* Count the used rows of the PIT. */

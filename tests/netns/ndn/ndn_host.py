@@ -105,6 +105,12 @@ class Host:
         self.s.bind((addr or ('::' if v6 else '0.0.0.0'), src))
         self.to = (to, port)
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.s.close()
+
     def put(self, packet):
         self.s.sendto(packet, self.to)
 

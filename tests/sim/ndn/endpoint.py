@@ -83,7 +83,8 @@ class Endpoint:
     def express(self, name, life, prefix=False, fresh=False):
         hops = {} if self.hops else {"hops": None}
         self.net.send(self.faces[0], Interest(
-            name, self.rng.getrandbits(32), life, prefix, fresh, **hops))
+            name, self.rng.getrandbits(32), life, prefix, fresh, by=self,
+            **hops))
 
     def put(self, name, content=None, good=True):
         self.net.send(self.faces[0], Data(name, content, good))

@@ -6,6 +6,44 @@ from ndn.packet import DELETE, DISTRIBUTE, INSERT, NEWEST
 from ndn.server import Model
 
 
+class Flooder(Endpoint):
+    """Sends Interests as fast as it can, which nobody answers, or which others
+    send, too."""
+
+    name = "flooder"
+
+    def __init__(self, world, rest):
+        super().__init__(world)
+        self.rest = rest          # ticks between bursts
+
+    def start(self):
+        super().start()
+        self.act()
+
+    def act(self):
+        if self.net.now > self.world.span:
+            return
+        self.at(self.rest, self.act)
+        for _ in range(3):
+            self.express(self.choose(), 40 * self.world.lease,
+                         self.rng.random() < 0.5, True)
+
+    def choose(self):
+        ps = self.world.servers[0]
+        gpu = self.rng.choice(list(self.world.gpus))
+        if self.rng.random() < 0.7:
+            return *ps.base, "nothing", self.rng.getrandbits(40)
+        return self.rng.choice((
+            (*ps.base, NEWEST), (*ps.base, gpu), (gpu, *ps.base),
+            (gpu, *ps.base, ps.published.version + self.rng.randrange(2))))
+
+    def on_interest(self, i):
+        pass
+
+    def on_data(self, d):
+        pass
+
+
 class Intruder(Endpoint):
     def __init__(self, world):
         super().__init__(world)

@@ -13,12 +13,14 @@ HOPS = 12                 # HopLimit of our own Interests
 
 
 class Interest:
-    """trail: routers that it passed, for the verdicts only."""
+    """trail: routers that it passed, and by: who sent it, for the verdicts
+    only."""
 
-    __slots__ = ("name", "nonce", "life", "prefix", "fresh", "hops", "trail")
+    __slots__ = ("name", "nonce", "life", "prefix", "fresh", "hops", "trail",
+                 "by")
 
     def __init__(self, name, nonce, life, prefix=False, fresh=False,
-                 hops=HOPS, trail=()):
+                 hops=HOPS, trail=(), by=None):
         self.name = name
         self.nonce = nonce
         self.life = life          # InterestLifetime
@@ -26,10 +28,11 @@ class Interest:
         self.fresh = fresh        # MustBeFresh
         self.hops = hops          # HopLimit; None: there is none
         self.trail = trail
+        self.by = by
 
     def hop(self, router, hops):
         return Interest(self.name, self.nonce, self.life, self.prefix,
-                        self.fresh, hops, self.trail + (router,))
+                        self.fresh, hops, self.trail + (router,), self.by)
 
 
 class Data:
@@ -83,6 +86,11 @@ class Face:
         self.write = None         # prefixes of Data that it may send
         self.host = False         # it is not another router's
         self.free = 0             # when the last packet will have left
+
+    @property
+    def bare(self):
+        """It has no right to any name."""
+        return self.subscribe == () and self.write == ()
 
 
 def connect(a, b):

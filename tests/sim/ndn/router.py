@@ -7,7 +7,8 @@ is no timer in XDP: a lease or a lifetime is compared when somebody looks.
 
 from ndn.packet import (DELETE, DISTRIBUTE, INSERT, Data, allows, job_of,
                           unmarked)
-from ndn.tables import NEVER, Entry, Lru, Pending
+from ndn.seats import Seats
+from ndn.tables import NEVER, Entry, Lru
 
 
 class Router:
@@ -28,6 +29,7 @@ class Router:
         """Lose the maps. Routes and faces return from the state file."""
         self.entries = {}
         self.pending = {}
+        self.seats = Seats(self)
         self.cache = Lru(self.world.cache_size)
         self.nonces = Lru(self.world.nonces_size)
 
@@ -177,9 +179,17 @@ class Router:
         p = self.pending.get(i.name)
         living = p.living(now, rules) if p else ()
         if not living:
-            p = self.pending[i.name] = Pending()
-        p.faces[face] = now + i.life
-        p.prefix = i.prefix
+            self.pending.pop(i.name, None)
+            p = self.seats.make(i.name, face)
+            if p is None:
+                self.world.refused(i.by)
+                return
+        life = min(i.life, self.world.bare_life if face.bare
+                   else self.world.lease)
+        p.faces[face] = now + life
+        p.until = max(p.until, now + life)
+        p.by[face] = i.by, now
+        p.prefix |= i.prefix
         if living and p.out is up:
             if rules.interests_are_aggregated and face not in living:
                 return

@@ -108,6 +108,28 @@ RULES = {
     "answer_from_upstream": Rule(
         "Only the face that an Interest was forwarded to may answer it.",
         "intrusion", "injected"),
+    "seats_are_own": Rule(
+        "A pending Interest needs a seat. Each face has seats that no other "
+        "face can take; faces with a right share further ones.",
+        "flood", "crowded"),
+    "own_oldest_gives_way": Rule(
+        "A face that finds no free seat gives up its own oldest Interest.",
+        "flood", "crowded"),
+    "most_gives_way": Rule(
+        "If no shared seat is free, a face that holds more than the asking "
+        "one gives up its oldest.",
+        "flood", "crowded"),
+    "hosts_hold_a_part": Rule(
+        "A host holds at most a quarter of the shared seats.",
+        "flood", "crowded"),
+    "hosts_are_slowed": Rule(
+        "An Interest of a host keeps its seat for a while before another of "
+        "the same host takes it.",
+        "flood", "crowded"),
+    "joined_goes_on": Rule(
+        "An Interest whose owner gives it up goes on for another face that "
+        "sent it, too.",
+        "flood", "crowded"),
     "cache_answers": Rule(
         "A cached segment answers an Interest.",
         "crowd", Cost("ps", 1.1)),

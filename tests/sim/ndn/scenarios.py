@@ -3,7 +3,7 @@
 checks the end."""
 
 from ndn.faults import Faults
-from ndn.intruder import Intruder
+from ndn.intruder import Flooder, Intruder
 from ndn.packet import connect
 
 
@@ -422,7 +422,48 @@ class Intrusion(Scenario):
         self.net.at(self.rng.randint(300, 1500), self.world.converge, router)
 
 
+class Flood(Scenario):
+    """Hosts without rights, or with a right that they abuse, send Interests that
+    nobody answers as fast as they can. Nobody else may notice."""
+
+    def shape(self):
+        world = self.world
+        self.no_loss()
+        self.bare = self.rng.random() < 0.4
+        self.many = not self.bare and self.rng.random() < 0.5
+        world.routers_n = 1 if self.many else self.rng.randint(1, 3)
+        world.row = True
+        world.span = 2500
+        world.gpus_n = self.rng.randint(2, 4)
+        world.size = 5 if self.many else self.rng.choice((1, 2))
+        world.gradient_size = 1
+        world.sync = True         # others bind a gradient to what is asked for
+        world.stock = 0
+        world.late = 0.5
+        world.own_seats = 4
+        world.shared_seats = 24
+
+    def place(self, endpoint):
+        """The PS at the first router, the flooders at the last."""
+        routers = self.world.routers
+        if isinstance(endpoint, Flooder):
+            return routers[-1]
+        number = getattr(endpoint, "number", None)
+        return routers[0 if number is None else
+                       self.rng.choice((0, -1, -1))]
+
+    def script(self):
+        world = self.world
+        for _ in range(5 if self.many else 1):
+            flooder = Flooder(world, 6 if self.many else 1)
+            face, _ = connect(self.place(flooder), flooder)
+            face.host = True
+            face.write = ()
+            face.subscribe = () if self.bare else (("ps",),)
+            self.net.at(100, flooder.start)
+
+
 SCENARIOS = {s.__name__.lower(): s for s in (
     Storm, Quiet, Wiped, Chain, Ebb, Moved, Turn, Unheard, Drizzle, Crowd, Ring,
     Forgetful, Slow, Dead, Revive, Shaken, Pair, Stranded, Narrow,
-    Intrusion)}
+    Intrusion, Flood)}

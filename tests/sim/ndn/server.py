@@ -47,6 +47,7 @@ class Guest:
 class Server(Endpoint):
     def __init__(self, world, prefix, sync, last):
         super().__init__(world)
+        self.name = "PS"
         self.base = (*prefix, "job")
         self.sync = sync
         self.last = last                  # versions that the job has

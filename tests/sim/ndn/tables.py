@@ -76,14 +76,19 @@ class Entry:
 
 
 class Pending:
-    """Entry of the ordinary PIT."""
+    """Entry of the ordinary PIT, in a seat of its owner or a shared one."""
 
-    __slots__ = ("out", "faces", "prefix")
+    __slots__ = ("out", "faces", "prefix", "owner", "shared", "since",
+                 "until", "by")
 
     def __init__(self):
         self.out = None
         self.faces = {}           # face: end of its Interest's lifetime
         self.prefix = False
+        self.owner = None         # face that it counts for
+        self.shared = False
+        self.since = self.until = 0
+        self.by = {}              # face: (who asked, when), for the verdicts
 
     def living(self, now, rules):
         if not rules.lifetime_ends:

@@ -5,6 +5,7 @@ import random
 from collections import deque
 
 from ndn.gpu import Gpu, Stock
+from ndn.intruder import Flooder
 from ndn.packet import DISTRIBUTE, Wires, connect
 from ndn.router import Router
 from ndn.rules import Rules
@@ -32,6 +33,8 @@ VERDICTS = {
     "litter": "an entry outlives its leases",
     "unused": "a worker that could take part was never asked",
     "excluded": "a living worker is taken for dead",
+    "crowded": "an Interest finds no room, or makes room for others before it "
+               "can be answered",
 }
 
 
@@ -55,6 +58,11 @@ class World:
         self.limit = 60000
         self.cache_size = rng.choice((2, 16, 64))
         self.nonces_size = 4096
+        self.own_seats = 32       # of each face, for pending Interests
+        self.shared_seats = 4096  # of all faces with a right
+        self.replace_time = 50    # a host keeps an unanswered Interest for this
+        self.bare_life = 200      # ticks that one without rights lasts
+        self.answer_time = 30     # Interests that are older may give way
         self.loops_end = True     # nonces suffice to end them
         self.no_hole = False      # every version must come by subscription
         self.patience = 300       # ... by so many ticks
@@ -166,7 +174,7 @@ class World:
         if not d.good and not self.scenario.may_come and \
                 endpoint is not self.intruder:
             self.fail("injected", f"{d.name}")
-        if isinstance(endpoint, Server):
+        if isinstance(endpoint, (Server, Flooder)):
             return
         now = self.net.now
         asked = getattr(endpoint, "asked", {})
@@ -244,6 +252,17 @@ class World:
 
     def excluded(self, ps, name):
         self.scenario.on_excluded(self.gpus[name])
+
+    def refused(self, by):
+        """An Interest finds no seat."""
+        if not isinstance(by, Flooder):
+            self.fail("crowded", f"no seat for an Interest of {by.name}")
+
+    def displaced(self, by, came):
+        """An Interest ends for a newer one."""
+        age = self.net.now - came
+        if not isinstance(by, Flooder) and age < self.answer_time:
+            self.fail("crowded", f"an Interest of {by.name} ends")
 
     def refuses(self, gpu):
         return gpu.name in self.quiet

@@ -80,6 +80,28 @@ static void collect__for_a_newer_version_makes_it_fetch(void)
 	ndn_worker_free(&r.w);
 }
 
+/* Forged Interests, which live for longest, do not displace the PS's. */
+static void collect__is_held_in_a_flood(void)
+{
+	char name[64];
+	struct rig r;
+
+	rig_join(&r, NDN_MODE_SYNC);
+	r.data = 0;
+	for (unsigned int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "/w0/ps/job/v=%llu", (unsigned long long)V(9 + i));
+		interest(&r, name, 60000);
+		snprintf(name, sizeof(name), "/w0/ps/job/v=4294967297/seg=%u", 3 + i);
+		interest(&r, name, 60000);
+		if (i == 50)
+			collect(&r, V(1));
+	}
+	expect_eq(r.data, 0);
+	expect_eq(give(&r), 0);
+	expect_eq(r.data, 1);
+	ndn_worker_free(&r.w);
+}
+
 /* One gradient for two versions would be counted twice, or not at all. */
 static void collect__binds_a_gradient_to_one_version(void)
 {
@@ -251,6 +273,7 @@ static void rubbish__is_counted(void)
 int main(void)
 {
 	run(collect__is_held_and_answered_again);
+	run(collect__is_held_in_a_flood);
 	run(collect__is_forgotten_with_its_lifetime);
 	run(collect__for_a_newer_version_makes_it_fetch);
 	run(collect__binds_a_gradient_to_one_version);

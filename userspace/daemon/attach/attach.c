@@ -233,17 +233,58 @@ static void hello_late(struct tribd *d, struct timer *t)
 
 /* --- the listening socket */
 
-static bool too_many(const struct attach *a, const struct place_peer *peer)
+/* Count the connections of @uid before HELLO. @oldest: the first of them. */
+static unsigned int strangers(const struct attach *a, uid_t uid, struct conn **oldest)
 {
-	const struct conn *c;
 	unsigned int n = 0;
+	struct conn *c;
+
+	LIST_FOREACH(c, &a->conns, link)
+		if (!c->job && c->peer.uid == uid) {
+			*oldest = c;
+			n++;
+		}
+	return n;
+}
+
+/* Find the oldest connection before HELLO of the user with most of them; or NULL. */
+static struct conn *stranger_of_most(const struct attach *a)
+{
+	struct conn *oldest = NULL, *mine = NULL;
+	unsigned int most = 0, n;
+	const struct conn *c;
+
+	LIST_FOREACH(c, &a->conns, link) {
+		n = c->job ? 0 : strangers(a, c->peer.uid, &mine);
+		if (n > most) {
+			most = n;
+			oldest = mine;
+		}
+	}
+	return oldest;
+}
+
+/*
+ * Make room for a connection of @peer. A user with too many before HELLO loses its
+ * oldest; when all are taken, the user with most does. Return: false: all are ranks'.
+ */
+static bool make_room(struct tribd *d, const struct place_peer *peer)
+{
+	struct attach *a = d->attach;
+	struct conn *oldest = NULL;
 	struct reason why;
 
-	if (a->nconns >= CONNS_MAX)
+	if (strangers(a, peer->uid, &oldest) >= STRANGERS_MAX &&
+	    admin_by_unix(peer->pid, peer->uid, peer->pidfd, &why)) {
+		conn_end(d, oldest, false);
 		return true;
-	LIST_FOREACH(c, &a->conns, link)
-		n += !c->job && c->peer.uid == peer->uid;
-	return n >= STRANGERS_MAX && admin_by_unix(peer->pid, peer->uid, peer->pidfd, &why);
+	}
+	if (a->nconns < CONNS_MAX)
+		return true;
+	oldest = stranger_of_most(a);
+	if (oldest)
+		conn_end(d, oldest, false);
+	return oldest;
 }
 
 static void conn_new(struct tribd *d, int fd)
@@ -257,7 +298,7 @@ static void conn_new(struct tribd *d, int fd)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len))
 		goto close;
 	peer = (struct place_peer){cred.pid, cred.uid, admin_pidfd(fd, cred.pid)};
-	if (too_many(a, &peer))
+	if (!make_room(d, &peer))
 		goto close_peer;
 	c = calloc(1, sizeof(*c));
 	if (!c)

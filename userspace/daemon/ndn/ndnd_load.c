@@ -18,7 +18,7 @@
 
 /* Rows for nonces: four each, enough for a second of Interests. */
 #define NONCES 65536
-#define ASKS_MIN 4096
+#define SHARED_MIN 4096
 #define MISSES_BYTES 65536
 #define PIN_PREFIX "ndn_"
 /* The program that ndn_grow continues with. */
@@ -35,7 +35,8 @@ static const char *const nmap_name[NDND_MAP__MAX] = {
 	[NDND_MAP_MORE] = "ndn_more",	    [NDND_MAP_ASKS] = "ndn_asks",
 	[NDND_MAP_NONCES] = "ndn_nonces",   [NDND_MAP_CACHE] = "ndn_cache",
 	[NDND_MAP_FLIGHTS] = "ndn_flights", [NDND_MAP_MISSES] = "ndn_misses",
-	[NDND_MAP_STATS] = "ndn_stats",
+	[NDND_MAP_STATS] = "ndn_stats",	    [NDND_MAP_SEATS] = "ndn_seats",
+	[NDND_MAP_TAKEN] = "ndn_taken",
 };
 
 static const char *const nprog_name[NDND_PROG__MAX] = {
@@ -43,6 +44,14 @@ static const char *const nprog_name[NDND_PROG__MAX] = {
 	[NDND_PROG_GROW] = "ndn_grow",	   [NDND_PROG_SWEEP] = "ndn_sweep",
 	[NDND_PROG_FORGET] = "ndn_forget",
 };
+
+/* Seats for pending Interests that faces with a right share: whole words of bits. */
+static uint32_t seats_shared(const struct ndnd *fw)
+{
+	uint32_t n = fw->entries < SHARED_MIN ? SHARED_MIN : fw->entries;
+
+	return (n + 63) / 64 * 64;
+}
 
 /* Get max_entries; 0: keep that of the object. */
 static uint32_t nmap_size(const struct ndnd *fw, enum ndnd_map id)
@@ -54,7 +63,10 @@ static uint32_t nmap_size(const struct ndnd *fw, enum ndnd_map id)
 	case NDND_MAP_MORE:
 		return ndn_buckets(fw->entries) * NDN_WAYS;
 	case NDND_MAP_ASKS:
-		return fw->entries < ASKS_MIN ? ASKS_MIN : fw->entries;
+	case NDND_MAP_SEATS:
+		return NDN_SEATS_SHARED + seats_shared(fw);
+	case NDND_MAP_TAKEN:
+		return seats_shared(fw) / 64;
 	case NDND_MAP_NONCES:
 		return NONCES;
 	case NDND_MAP_CACHE:
@@ -254,6 +266,8 @@ static int config_new(struct ndnd *fw)
 	memset(&fw->config, 0, sizeof(fw->config));
 	fw->config.ncache = fw->cache;
 	fw->config.buckets = ndn_buckets(fw->entries);
+	fw->config.entries = fw->entries;
+	fw->config.shared = seats_shared(fw);
 	fw->config.nnonces = NONCES;
 	if (getrandom(fw->config.seed, sizeof(fw->config.seed), 0) != sizeof(fw->config.seed))
 		return -EIO;

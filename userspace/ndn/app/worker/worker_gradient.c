@@ -134,7 +134,28 @@ static void bind(struct ndn_worker *w, uint64_t v)
 	w->count[NDN_WORKER_ASKED]++;
 }
 
-/* Hold a collect Interest, in a free row or in place of the first to expire. */
+/*
+ * Anybody can send an Interest. Those for the first segment of a version that signed
+ * Data has named are the PS's, most likely: they ask for more only when it is there.
+ */
+static unsigned int held_worth(const struct ndn_worker *w, uint64_t v, uint64_t s)
+{
+	return (s ? 0 : 2) + (v <= w->version || v <= w->coming);
+}
+
+/* Is @a the better row to give up? */
+static bool held_is_worse(const struct ndn_worker *w, const struct ndn_held *a,
+			  const struct ndn_held *b)
+{
+	unsigned int x = held_worth(w, a->version, a->segment);
+	unsigned int y = held_worth(w, b->version, b->segment);
+
+	if (a->until <= w->now || b->until <= w->now)
+		return a->until < b->until;
+	return x != y ? x < y : a->until < b->until;
+}
+
+/* Hold a collect Interest, in a free row or in that of one that matters less. */
 static void hold(struct ndn_worker *w, uint64_t v, uint64_t s, uint64_t lifetime)
 {
 	struct ndn_held *row = w->held;
@@ -146,8 +167,13 @@ static void hold(struct ndn_worker *w, uint64_t v, uint64_t s, uint64_t lifetime
 			row = h;
 			break;
 		}
-		if (h->until < row->until)
+		if (held_is_worse(w, h, row))
 			row = h;
+	}
+	if (row->until > w->now && (row->version != v || row->segment != s) &&
+	    held_worth(w, v, s) < held_worth(w, row->version, row->segment)) {
+		w->count[NDN_WORKER_PUSHED]++;
+		return;
 	}
 	if (row->until > w->now && (row->version != v || row->segment != s))
 		w->count[NDN_WORKER_PUSHED]++;
