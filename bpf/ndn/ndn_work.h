@@ -37,7 +37,6 @@
  * @last:     sender of the last packet.
  * @last_face: its face, valid while @changes equals &ndn_config.changes.
  * @changes:  see @last_face.
- * @missed_at: tick of the last report of an unknown sender; @missed: reports in it.
  * @version:  version in the name, if @job is less than @count.
  * @segment:  segment in the name, if @segmented.
  * @pit_row:  candidate row of the entry; NDN_NO_ROW: none. Names with a marker.
@@ -46,6 +45,8 @@
  * @part:     sums of the hash over the first n words of the name.
  * @raw:      copy of the name without its marker; whole words may be read.
  * @new:      scratch row for insertion into ndn_asks.
+ * @missed_at: tick of the last report of an unknown sender.
+ * @missed:   reports in that tick.
  */
 struct ndn_work {
 	struct ndn_view v;
@@ -73,8 +74,6 @@ struct ndn_work {
 	struct ndn_from last;
 	__u32 last_face;
 	__u32 changes;
-	__u64 missed_at;
-	__u32 missed;
 	__u64 version;
 	__u64 segment;
 	__u32 pit_row;
@@ -83,6 +82,8 @@ struct ndn_work {
 	__u64 part[NDN_NAME_WORDS + 1];
 	__u8 raw[NDN_NAME_BYTES + 16];
 	struct ndn_ask new;
+	__u64 missed_at;
+	__u64 missed;
 };
 
 #endif /* TRIB_BPF_NDN_WORK_H */

@@ -16,9 +16,9 @@
 
 #include "pit.h"
 
-#define SEAT_TRIES 4	/* exchanges or shared holders, before giving up */
-#define SEAT_WORDS 64	/* words of ndn_taken that one search looks at */
-#define SEAT_HEIRS 16  /* faces of a word of the set that an heir is looked for among */
+#define SEAT_TRIES 4  /* exchanges or shared holders, before giving up */
+#define SEAT_WORDS 64 /* words of ndn_taken that one search looks at */
+#define SEAT_HEIRS 16 /* faces of a word of the set that an heir is looked for among */
 #define SEAT_MS 1000000ULL
 
 /* Does the face have a right to any name? */
@@ -93,7 +93,7 @@ __noinline int ndn_seat_free(__u32 seat, __u64 word)
 
 /* Does a host hold all shared seats that it may? Routers have no limit. */
 static __always_inline bool seat_has_part(const struct ndn_owner *o, __u32 face,
-					      const struct ndn_config *c)
+					  const struct ndn_config *c)
 {
 	struct ndn_face *f = bpf_map_lookup_elem(&ndn_faces, &face);
 
@@ -422,8 +422,7 @@ __noinline int ndn_seat_get(void)
 	for (i = seat_may_share(face) ? 0 : SEAT_TRIES; i < 2 * SEAT_TRIES; i++) {
 		seat = i < SEAT_TRIES ? ndn_seat_next(face, age, w->now)
 				      : ndn_seat_oldest(face, age, w->now);
-		if (seat >= 0 &&
-		    ndn_seat_seize(seat & ~SEAT_HOW, face, seat & SEAT_HOW, w->now))
+		if (seat >= 0 && ndn_seat_seize(seat & ~SEAT_HOW, face, seat & SEAT_HOW, w->now))
 			return seat & ~SEAT_HOW;
 	}
 	return -1;

@@ -13,6 +13,10 @@
 
 #include <linux/types.h>
 
+#ifndef NDN_ASSERT
+#define NDN_ASSERT(cond, text) _Static_assert(cond, text)
+#endif
+
 /* UDP destination port and EtherType of NDN packets. */
 #define TRIB_NDN_UDP_PORT 6363
 #define TRIB_NDN_ETHERTYPE 0x8624

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Who may fill the tables of the NDN forwarder, and what the others keep: seats of
+ * Quotas of the NDN forwarder, and what a flooder leaves to others: seats of
  * pending Interests, and entries of the persistent PIT.
  */
 #include <time.h>
@@ -94,7 +94,8 @@ static bool row_is_of(const char *name, int face)
 	uint64_t key = ndn_world_key(&n);
 	struct ndn_ask a;
 
-	return !bpf_map_lookup_elem(ndn_map("ndn_asks"), &key, &a) && (a.word & 255) == (uint64_t)face;
+	return !bpf_map_lookup_elem(ndn_map("ndn_asks"), &key, &a) &&
+	       (a.word & 255) == (uint64_t)face;
 }
 
 static uint64_t now_ns(void)
@@ -232,7 +233,7 @@ static void ask__without_right_is_short(void)
 	expect(row("/ps/bare").until > now);
 	expect(row("/ps/bare").until < now + (NDN_BARE_LIFE_MS + 900) * ms);
 	expect(row("/ps/mine").until > now + 3900 * ms);
-	/* Who joins makes it no longer than it may itself. */
+	/* A face that joins makes it no longer than it may itself. */
 	interest(BARE, "/ps/mine", .life = 60000);
 	expect(row("/ps/mine").until < now + 4900 * ms);
 	/* Its own lease may be shorter still. */
@@ -242,7 +243,7 @@ static void ask__without_right_is_short(void)
 	expect(row("/ps/other").until < now_ns() + 110 * ms);
 }
 
-/* Who fills its seats again takes nothing from those who joined it. */
+/* A face that fills its seats again takes nothing from those who joined it. */
 static void ask__of_another_survives_its_owner(void)
 {
 	begin();
@@ -278,7 +279,7 @@ static void ask__joined_stays(void)
 	expect_eq(faces_of_flight(), 1 << H2 | 1 << BARE);
 }
 
-/* Who joined and must have a shared seat anyway takes that of the Interest. */
+/* A face that joined and must have a shared seat anyway takes that of the Interest. */
 static void ask__joined_passes_on_with_its_seat(void)
 {
 	int n = 0;
@@ -379,9 +380,9 @@ static void entry__flood_leaves_each_its_own(void)
 	expect_eq(ndn_owner(0).entries, 64);
 	expect_eq(inserts(H2, "/ps/mine", NDN_ENTRIES_OWN + 1), NDN_ENTRIES_OWN);
 	expect_eq(inserts(EXTRA, "/ps/more", NDN_ENTRIES_OWN), NDN_ENTRIES_OWN);
-	/* Who only joins an entry needs no room. */
+	/* Joining an entry needs no room. */
 	expect_eq(inserts(H2, "/ps/flood", 20), 20);
-	/* What the flooder gives back is there for others. */
+	/* Entries that the flooder gives back are there for others. */
 	deletes(H1, "/ps/flood", 30);
 	expect_eq(ndn_owner(0).entries, 64 - 10);
 	expect_eq(inserts(EXTRA, "/ps/then", 20), 10);

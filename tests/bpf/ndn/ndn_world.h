@@ -129,7 +129,7 @@ struct ndn_flight *ndn_flight_of(const struct nframe *f);
 uint64_t ndn_stat(int id);
 /* Return: the only drop counter that is not 0; -1: none; -2: several. */
 int ndn_the_drop(void);
-/* What a face holds of the shared tables; 0: all faces. */
+/* Get the part of the shared tables that a face holds; 0: all faces. */
 struct ndn_owner ndn_owner(int face);
 /* Count the rows of a hash map. */
 int ndn_rows(const char *map);
