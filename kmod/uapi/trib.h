@@ -486,8 +486,13 @@ enum trib_attr_ticket {
 /* The NDN forwarder. */
 enum trib_attr_ndn {
 	TRIB_A_NDN_UNSPEC = 0,
-	TRIB_A_NDN_ENTRIES, /* u32, read only: Entries that fit into the PIT. */
-	TRIB_A_NDN_ENTRIES_USED, /* u32, read only */
+	/*
+	 * u32, read only: Entries of the PIT that all faces share. Each face
+	 * has 16 more.
+	 */
+	TRIB_A_NDN_ENTRIES,
+	/* u32, read only: Those of all faces, also beyond what they share. */
+	TRIB_A_NDN_ENTRIES_USED,
 	TRIB_A_NDN_CACHE, /* u32, read only: Segments that fit into the content store. */
 	TRIB_A_NDN_CACHE_USED, /* u32, read only */
 	TRIB_A_NDN_ROUTES, /* u32, read only */

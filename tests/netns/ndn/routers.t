@@ -10,6 +10,7 @@ while tribd restarts, maps are lost and routes are deleted.
                         x0 -- r3 -- x1 --- u5
 """
 import os
+import struct
 import sys
 
 sys.path.insert(0, sys.path[0] + '/../lib')
@@ -318,6 +319,45 @@ def wiped():
            (DATA, name, b'again'))
 
 
+def upgraded():
+    """Maps of a version with another layout, which had fewer and others."""
+    pins, routes = Pins(inst['r2']), nl['r2'].dump('route-get')
+    subscribe('w0')
+    faces = nl['r2'].dump('face-get')
+    daemon['r2'].end()
+    config = pins.raw('ndn_config', 0)
+    pins.write('ndn_config', 0, struct.pack('=I', 4) + config[4:])
+    for name in 'ndn_owners', 'ndn_seats', 'ndn_taken':
+        os.unlink(pins.path(name))
+    os.rename(pins.path('ndn_asked'), pins.path('ndn_bygone'))
+    asks = pins.map_id('ndn_asks')
+    status, log = tribd_fails(ns['r2'], *ARGS, '--check')
+    tap.ok('upgrade__check_says_what_will_be_lost', status == 0 and
+           'ABI 4, this tribd' in log and 'would start with new ones' in log and
+           'subscriptions come back' in log and 'can take over' in log, log)
+    tap.ok('upgrade__check_changes_nothing', pins.map_id('ndn_asks') == asks and
+           'ndn_bygone' in pins.names() and 'ndn_seats' not in pins.names())
+    daemon['r2'] = Tribd(ns['r2'], *ARGS)
+    log = daemon['r2'].log()
+    tap.ok('upgrade__log_says_what_was_lost', 'ABI 4, this tribd' in log and
+           '; starts with new ones' in log and 'MB, adopted' not in log, log)
+    tap.ok('upgrade__pins_are_of_this_version', 'ndn_seats' in pins.names() and
+           'ndn_bygone' not in pins.names() and pins.map_id('ndn_asks') != asks,
+           pins.names())
+    tap.ok('upgrade__the_rest_is_adopted', nl['r2'].do('status-get').get('adopted'))
+    tap.same('upgrade__routes_stay', nl['r2'].dump('route-get'), routes)
+    wait_for(lambda: all('mac' in f for f in nl['r2'].dump('face-get')))
+    tap.same('upgrade__faces_and_rights_stay', *[[
+        {k: v for k, v in f.items() if k.startswith('ndn') or k == 'name'}
+        for f in x] for x in (nl['r2'].dump('face-get'), faces)])
+    drain()
+    tap.ok('upgrade__a_renewal_brings_the_entry_back', subscribe('w0'))
+    name = '/distribute%s/v=9/seg=0' % JOB
+    ps.tell(name, b'upgraded')
+    tap.ok('upgrade__copies_go_on', w0.want(DATA, name) ==
+           (DATA, name, b'upgraded'))
+
+
 def forgotten():
     """Removal by command."""
     nl['r2'].do('pit-del', pit={'name': JOB})
@@ -363,7 +403,7 @@ def many():
     for i in range(400):
         w0.ask('/insert/ps/more/%d' % i)
     tap.ok('many__more_than_there_is_room_for_are_refused',
-           stat('r2', 'drop-full') > 0)
+           stat('r2', 'drop-quota') > 0)
     used = nl['r2'].do('ndn-get')
     tap.ok('many__entries_are_counted', used['entries-used'] >= 200 and
            used['entries'] == 256, used)
@@ -451,6 +491,7 @@ other_kinds()
 refusals()
 restarts()
 wiped()
+upgraded()
 forgotten()
 many()
 circles()

@@ -174,6 +174,8 @@ static const struct {
 	{"ndn-drop-below", DOCTOR_WARN, true,
 	 "two routers have each other's routes for a prefix: trib fib show on both"},
 	{"ndn-drop-full", DOCTOR_FAIL, false, "tribd --ndn N with a larger N"},
+	{"ndn-drop-quota", DOCTOR_WARN, true,
+	 "a face floods, or needs more room: trib pit show; trib face set NAME; tribd --ndn N with a larger N"},
 	{"ndn-drop-busy", DOCTOR_WARN, true,
 	 "CPUs fight for an entry: give the ports of a job fewer queues"},
 	{"ndn-drop-upstream", DOCTOR_WARN, true,

@@ -158,12 +158,15 @@ static int config_adopt(struct tribd *d, struct reason *why)
 	if (bpf_map_lookup_elem(bpf_map__fd(m), &zero, c))
 		return reason_set(why, -errno, "map ndn_config: %s", strerror(errno));
 	if (c->abi != NDN_ABI)
-		return reason_set(why, -EPROTO, "ABI %u, not %u", c->abi, NDN_ABI);
+		return reason_set(why, -EPROTO, "ABI %u, this tribd " TRIB_VERSION " has ABI %u",
+				  c->abi, NDN_ABI);
 	if (c->buckets != ndn_buckets(d->ndn->entries))
 		return reason_set(why, -EPROTO, "%u buckets for entries, not %u", c->buckets,
 				  ndn_buckets(d->ndn->entries));
 	if (c->ncache != d->ndn->cache)
 		return reason_set(why, -EPROTO, "a cache of %u, not %u", c->ncache, d->ndn->cache);
+	/* The same number of buckets serves a few numbers of entries. */
+	c->entries = d->ndn->entries;
 	return 0;
 }
 
@@ -295,7 +298,9 @@ static int object_load(struct tribd *d)
 		return err;
 	fw->adopted = d->adopted && !access(pin_path(d, nmap_name[NDND_MAP_CONFIG], path), F_OK);
 	if (fw->adopted && maps_adopt(d, &why)) {
-		log_warn("ndn: pinned maps do not fit: %s; starting with new ones", why.text);
+		log_warn(
+			"ndn: pinned maps do not fit: %s; %s with new ones: faces, rights and routes stay, subscriptions come back within a quarter of the lease, cached segments and pending Interests are lost",
+			why.text, d->opt.check ? "would start" : "starts");
 		fw->adopted = false;
 		bpf_object__close(fw->obj);
 		fw->obj = NULL;
