@@ -223,12 +223,17 @@ static __always_inline void pit_tag(__u32 row, __u16 tag)
 		*(volatile __u16 *)&t->tag[way] = tag;
 }
 
-/* May the face in hand have another entry? */
+/* May the face in hand have another entry? A host has at most a part of what is shared. */
 static __always_inline bool pit_has_room(const struct ndn_work *w, const struct ndn_config *c)
 {
 	const struct ndn_owner *o = ndn_owner(w->face), *all = ndn_owner(0);
+	__u32 most = c->entries;
 
-	return o && all && (o->entries < NDN_ENTRIES_OWN || all->entries < c->entries);
+	if (w->flags & NDN_FACE_HOST)
+		most /= NDN_SHARED_PARTS;
+	return o && all &&
+	       (o->entries < NDN_ENTRIES_OWN ||
+		(o->entries < NDN_ENTRIES_OWN + most && all->entries < c->entries));
 }
 
 /* ndn_pit_put() - ndn_pit_make() with the locks of both buckets held */

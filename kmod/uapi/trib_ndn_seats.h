@@ -5,7 +5,9 @@
  *
  * An entry of the persistent PIT counts for the face that inserted it
  * (&ndn_more.owner): each face has NDN_ENTRIES_OWN entries that no other can take,
- * and all together share &ndn_config.entries more.
+ * and all together share &ndn_config.entries more. A host has at most a quarter of
+ * these, because the next router counts entries of all hosts behind this one for one
+ * face.
  *
  * A pending Interest has a seat: each face has NDN_SEATS_OWN of its own, and faces
  * with a right share &ndn_config.shared more. Seat n belongs to face
@@ -27,7 +29,7 @@
 #define NDN_SEATS_OWN 32
 /* First shared seat; a multiple of 64. */
 #define NDN_SEATS_SHARED (NDN_FACES * NDN_SEATS_OWN)
-/* A host holds at most one part in so many of the shared seats. */
+/* A host holds at most one part in so many of the shared seats, and of the entries. */
 #define NDN_SHARED_PARTS 4
 /* PIT entries for which each face has room that no other can take. */
 #define NDN_ENTRIES_OWN 16

@@ -285,6 +285,8 @@ int main(int argc, char **argv)
 	for (int face = H1; face <= H3; face++) {
 		f = ndn_face(face);
 		f.flags |= NDN_FACE_SUBSCRIBE;
+		/* A host may have a part of the entries only. */
+		f.flags &= ~NDN_FACE_HOST;
 		ndn_face_put(face, &f);
 	}
 	/* Leases are not the matter: none ends while it runs. */

@@ -27,6 +27,7 @@ static void full__is_counted_and_harms_nobody(void)
 	int rows = nw.buckets * NDN_WAYS, in = 0, n;
 
 	ndn_reset(K_V4);
+	ndn_make_router(H1);
 	nw.config.entries = 2 * rows;
 	ndn_configure();
 	for (n = 0; n < 2 * rows; n++)
@@ -46,6 +47,7 @@ static void full__is_counted_and_harms_nobody(void)
 static void full__not_at_what_was_asked_for(void)
 {
 	ndn_reset(K_V4);
+	ndn_make_router(H1);
 	for (int n = 0; n < nw.npit; n++)
 		interest(H1, numbered("/insert", n));
 	expect_eq(ndn_entries(), nw.npit);
@@ -235,6 +237,7 @@ static void sweep__finds_all_and_only_the_dead(void)
 	int dead = 0;
 
 	ndn_reset(K_V4);
+	ndn_make_router(H1);
 	for (int n = 0; n < nw.npit; n++)
 		interest(H1, numbered("/insert", n));
 	for (int n = 0; n < nw.npit; n += 3, dead++)
@@ -285,6 +288,7 @@ static void lock__keeps_the_table_whole(void)
 	pid_t pid[3];
 
 	ndn_reset(K_V4);
+	ndn_make_router(H1);
 	for (int i = 0; i < 3; i++) {
 		fflush(stdout);
 		pid[i] = fork();

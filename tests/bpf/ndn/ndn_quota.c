@@ -153,21 +153,12 @@ static void ask__flood_without_right_leaves_room(void)
 	expect_eq(ndn_rows("ndn_asks"), OWN);
 }
 
-/* All seats that are shared are for whoever forwards for many. */
-static void make_router(int face)
-{
-	struct ndn_face r = ndn_face(face);
-
-	r.flags &= ~NDN_FACE_HOST;
-	ndn_face_put(face, &r);
-}
-
 static void ask__flood_with_right_leaves_each_its_own(void)
 {
 	begin();
 	expect_eq(asks(H1, "/ps/flood", FLOOD), OWN + PART);
 	expect_eq(ndn_owner(H1).shared, PART);
-	make_router(EXTRA);
+	ndn_make_router(EXTRA);
 	expect_eq(asks(EXTRA, "/ps/many", FLOOD), FLOOD);
 	expect_eq(ndn_owner(EXTRA).shared, SHARED - PART);
 	expect_eq(asks(BARE, "/ps/bare", OWN), OWN);
@@ -181,7 +172,7 @@ static void ask__who_holds_most_gives_way(void)
 	int n = OWN + PART;
 
 	begin();
-	make_router(H1);
+	ndn_make_router(H1);
 	expect_eq(asks(H1, "/ps/flood", FLOOD), FLOOD);
 	expect_eq(ndn_owner(H1).shared, SHARED);
 	expect_eq(asks(H2, "/ps/mine", n), n);
@@ -215,7 +206,7 @@ static void ask__own_oldest_goes_first(void)
 static void ask__of_a_router_replaces_at_once(void)
 {
 	begin();
-	make_router(BARE);
+	ndn_make_router(BARE);
 	expect_eq(asks(BARE, "/ps/flood", FLOOD), FLOOD);
 	expect_eq(ndn_stat(NDN_STAT_REPLACED), FLOOD - OWN);
 	expect_eq(ndn_rows("ndn_asks"), OWN);
@@ -247,7 +238,7 @@ static void ask__without_right_is_short(void)
 static void ask__of_another_survives_its_owner(void)
 {
 	begin();
-	make_router(BARE);
+	ndn_make_router(BARE);
 	expect_eq(interest(BARE, "/ps/x"), XDP_REDIRECT);
 	expect_eq(interest(H1, "/ps/x"), XDP_DROP);
 	expect_eq(ndn_stat(NDN_DROP_PENDING), 1);
@@ -285,7 +276,7 @@ static void ask__joined_passes_on_with_its_seat(void)
 	int n = 0;
 
 	begin();
-	make_router(EXTRA);
+	ndn_make_router(EXTRA);
 	expect_eq(asks(EXTRA, "/ps/flood", OWN + SHARED), OWN + SHARED);
 	expect_eq(asks(H1, "/ps/mine", OWN), OWN);
 	for (int i = OWN; i < OWN + SHARED; i++)
@@ -312,7 +303,7 @@ static void ask__over_is_nobodys(void)
 	expect_eq(ndn_owner(BARE).used, 0);
 	expect_eq(ndn_owner(H1).used, 1);
 	/* Before the sweep comes, seats of Interests that are over are free to take. */
-	make_router(H1);
+	ndn_make_router(H1);
 	asks(H1, "/ps/old", OWN + SHARED);
 	later(0, true);
 	expect_eq(asks(H2, "/ps/mine", OWN + PART), OWN + PART);
@@ -324,7 +315,7 @@ static void ask__over_is_nobodys(void)
 static void seats__do_not_leak(void)
 {
 	begin();
-	make_router(H1);
+	ndn_make_router(H1);
 	asks(H1, "/ps/a", OWN + SHARED);
 	asks(H2, "/ps/b", OWN + 10);
 	asks(BARE, "/ps/c", 100);
@@ -375,6 +366,7 @@ static void few_entries(int n)
 static void entry__flood_leaves_each_its_own(void)
 {
 	few_entries(64);
+	ndn_make_router(H1);
 	expect_eq(inserts(H1, "/ps/flood", 400), 64 + NDN_ENTRIES_OWN);
 	expect_eq(ndn_stat(NDN_DROP_QUOTA), 400 - 64 - NDN_ENTRIES_OWN);
 	expect_eq(ndn_owner(0).entries, 64);
@@ -386,6 +378,20 @@ static void entry__flood_leaves_each_its_own(void)
 	deletes(H1, "/ps/flood", 30);
 	expect_eq(ndn_owner(0).entries, 64 - 10);
 	expect_eq(inserts(EXTRA, "/ps/then", 20), 10);
+}
+
+/* The next router counts entries of all hosts behind this one for one face. */
+static void entry__host_has_a_part_of_what_is_shared(void)
+{
+	int part = 64 / NDN_SHARED_PARTS;
+
+	few_entries(64);
+	expect_eq(inserts(H1, "/ps/flood", 400), NDN_ENTRIES_OWN + part);
+	expect_eq(ndn_owner(0).entries, part);
+	expect_eq(inserts(H2, "/ps/more", 400), NDN_ENTRIES_OWN + part);
+	ndn_make_router(EXTRA);
+	expect_eq(inserts(EXTRA, "/ps/many", 400), NDN_ENTRIES_OWN + 64 - 2 * part);
+	expect_eq(ndn_owner(0).entries, 64);
 }
 
 static void entry__counts_for_who_stays(void)
@@ -472,6 +478,7 @@ int main(void)
 	run(ask__over_is_nobodys);
 	run(seats__do_not_leak);
 	run(entry__flood_leaves_each_its_own);
+	run(entry__host_has_a_part_of_what_is_shared);
 	run(entry__counts_for_who_stays);
 	run(entry__counts_for_who_renews);
 	run(face__leaves_nothing_behind);

@@ -77,6 +77,8 @@ static void turn(void)
 	ndn_reset(K_V4);
 	arrived = 0;
 	for (int cpu = 0; cpu < CPUS; cpu++)
+		ndn_make_router(H1 + cpu);
+	for (int cpu = 0; cpu < CPUS; cpu++)
 		for (int n = 0; n < NAMES; n++)
 			make(cpu, n);
 	for (intptr_t cpu = 0; cpu < CPUS; cpu++)

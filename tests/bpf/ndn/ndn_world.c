@@ -264,6 +264,14 @@ void ndn_face_put(int face, const struct ndn_face *f)
 	put("ndn_from", &from, &(uint32_t){face});
 }
 
+void ndn_make_router(int face)
+{
+	struct ndn_face f = ndn_face(face);
+
+	f.flags &= ~NDN_FACE_HOST;
+	ndn_face_put(face, &f);
+}
+
 struct ndn_row_name ndn_row(const char *text)
 {
 	struct ndn_row_name row = {};

@@ -68,6 +68,8 @@ void ndn_reset(int kind);
 void ndn_empty(void);
 struct ndn_face ndn_face(int face);
 void ndn_face_put(int face, const struct ndn_face *f);
+/* Let a face be a router, which may have all that is shared, until ndn_reset(). */
+void ndn_make_router(int face);
 int ndn_port_of(int face);
 void ndn_route(const char *prefix, int face);
 void ndn_right(int face, const char *prefix, uint32_t may);

@@ -23,7 +23,7 @@ from ndn_host import DATA, INTEREST, EtherHost, Host, interest  # noqa: E402
 from ndn_nl import Nl, addr  # noqa: E402
 
 LEASE = 3.0
-ARGS = ('--ndn', '256', '--ndn-cache', '64', '--slots', '64', '--trees',
+ARGS = ('--ndn', '1024', '--ndn-cache', '64', '--slots', '64', '--trees',
         '8')
 JOB = '/ps/job'
 NONE, ROUTER, HOST = 0, 1, 2
@@ -406,7 +406,7 @@ def many():
            stat('r2', 'drop-quota') > 0)
     used = nl['r2'].do('ndn-get')
     tap.ok('many__entries_are_counted', used['entries-used'] >= 200 and
-           used['entries'] == 256, used)
+           used['entries'] == 1024, used)
     one = nl['r2'].dump('pit-get', pit={'name': long[7]})
     tap.same('many__one_is_found', [e['name'] for e in one], [long[7]])
     tap.ok('many__are_swept', wait_for(lambda: not set(long) & {
