@@ -145,21 +145,46 @@ static int map_adopt(struct tribd *d, struct bpf_map *m, struct reason *why)
 	return err;
 }
 
+/* Check the layout's number, which every version has in front, before its sizes. */
+static int config_abi_check(struct tribd *d, struct reason *why)
+{
+	union {
+		__u32 abi;
+		char value[4096];
+	} u = {};
+	struct bpf_map_info have;
+	uint32_t zero = 0;
+	char path[192];
+	int fd = bpf_obj_get(pin_path(d, nmap_name[NDND_MAP_CONFIG], path));
+	int err;
+
+	if (fd < 0)
+		return reason_set(why, -errno, "%s: %s", path, strerror(errno));
+	err = map_info(fd, &have);
+	if (!err && (have.key_size != sizeof(zero) || have.value_size > sizeof(u) ||
+		     bpf_map_lookup_elem(fd, &zero, &u)))
+		err = reason_set(why, -EPROTO, "%s has no layout number", path);
+	else if (!err && u.abi != NDN_ABI)
+		err = reason_set(why, -EPROTO, "ABI %u, this tribd " TRIB_VERSION " has ABI %u",
+				 u.abi, NDN_ABI);
+	close(fd);
+	return err;
+}
+
 /* The configuration is pinned last: its pin shows that the others are complete. */
 static int config_adopt(struct tribd *d, struct reason *why)
 {
 	struct bpf_map *m = bpf_object__find_map_by_name(d->ndn->obj, nmap_name[NDND_MAP_CONFIG]);
 	struct ndn_config *c = &d->ndn->config;
 	uint32_t zero = 0;
-	int err = map_adopt(d, m, why);
+	int err = config_abi_check(d, why);
 
+	if (!err)
+		err = map_adopt(d, m, why);
 	if (err)
 		return err;
 	if (bpf_map_lookup_elem(bpf_map__fd(m), &zero, c))
 		return reason_set(why, -errno, "map ndn_config: %s", strerror(errno));
-	if (c->abi != NDN_ABI)
-		return reason_set(why, -EPROTO, "ABI %u, this tribd " TRIB_VERSION " has ABI %u",
-				  c->abi, NDN_ABI);
 	if (c->buckets != ndn_buckets(d->ndn->entries))
 		return reason_set(why, -EPROTO, "%u buckets for entries, not %u", c->buckets,
 				  ndn_buckets(d->ndn->entries));
