@@ -117,8 +117,13 @@ def a_right():
 
 def subscriptions():
     """Names of jobs that do not exist, each of them an entry."""
+    before = net.stat('r2', 'drop-quota')
     with Flood('y', '/insert/hand'), host('ps') as ps, host('w0') as w0:
-        wait_for(lambda: net.stat('r2', 'drop-quota') > 0)
+        # Without a quota the flood goes on until all rows are taken.
+        wait_for(lambda: net.stat('r2', 'drop-quota') > before + FLOOD or
+                 net.stat('r2', 'drop-full') > FLOOD)
+        tap.ok('subscriptions__flood_is_refused',
+               net.stat('r2', 'drop-quota') > before + FLOOD)
         got = 0
         for i in range(10):
             name = '%s%d' % (JOB, i)
