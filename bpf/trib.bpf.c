@@ -36,7 +36,7 @@ int trib_xdp(struct xdp_md *ctx)
 	if (!why && (t->flags & TRIB_TREE_SHARED))
 		return pool_packet(ctx, &p, t);
 	if (!why)
-		why = tree_admit(&p, t, &child);
+		why = tree_admit(ctx, &p, t, &child);
 	if (!why)
 		return tree_packet(ctx, &p, t, child);
 	/* A copy: a struct whose address is taken stays on the stack. */

@@ -69,6 +69,11 @@ static __always_inline bool grow_read(struct __sk_buff *skb, struct grow_arg *a,
 	if (bpf_skb_load_bytes(skb, l4_off(a), &a->sport, sizeof(a->sport)) ||
 	    bpf_skb_load_bytes(skb, l4_off(a) + sizeof(struct udphdr), &a->h, sizeof(a->h)))
 		return false;
+	if (a->h.type == TRIB_T_NEED) {
+		bpf_skb_load_bytes(skb, l4_off(a) + sizeof(struct udphdr) + sizeof(a->h), &a->seen,
+				   sizeof(a->seen));
+		a->seen = bpf_be64_to_cpu(a->seen);
+	}
 	a->len = skb->len - l4_off(a) - sizeof(struct udphdr) - sizeof(a->h);
 	a->offload = offloaded(skb, l4_off(a));
 	return a->h.version == TRIB_WIRE_VERSION;
@@ -80,7 +85,7 @@ static __always_inline struct trib_tree *grow_tree(const struct trib_hdr *h)
 	__u32 row = bpf_ntohs(load16(&h->tree));
 	struct trib_tree *t = bpf_map_lookup_elem(&trees, &row);
 
-	if (!t || !(t->flags & TRIB_TREE_USED) || t->cookie != load64(&h->cookie))
+	if (!t || !(t->flags & TRIB_TREE_USED) || t->job != bpf_ntohs(load16(&h->job)))
 		return NULL;
 	/* A shared slot's identity has the epoch. */
 	return (t->flags & TRIB_TREE_SHARED) || t->epoch == bpf_ntohl(load32(&h->epoch)) ? t : NULL;
@@ -101,21 +106,6 @@ static __always_inline int grow_drop(__u32 why)
 {
 	stat_call(why);
 	return TC_ACT_SHOT;
-}
-
-/* Turn PROBE into its answer. Return: false if the tree's row is gone. */
-static __always_inline bool grow_probe(struct trib_hdr *h)
-{
-	__u32 key = bpf_ntohs(load16(&h->tree));
-	struct trib_pool *row = bpf_map_lookup_elem(&pools, &key);
-
-	if (!row)
-		return false;
-	store16(&h->relay, bpf_htons(row->relay));
-	store16(&h->aux, 0);
-	store32(&h->scale, 0);
-	stat_call(TRIB_TX_GROW);
-	return true;
 }
 
 /* Send the packet by the orders @how for @group. Return: a verdict. */
@@ -143,12 +133,13 @@ static __always_inline int grow_send(struct __sk_buff *skb, __u32 group, __u32 h
 			ring_event(t->deliver, &a.h, TRIB_T_NEED, a.seen);
 	}
 	if ((how & GROW_ANSWER) && (how & GROW_POOL)) {
-		if (!grow_probe(&a.h))
-			return grow_drop(TRIB_DROP_GROW_GONE);
+		/* trib_xdp made it the answer. */
+		stat_call(TRIB_TX_GROW);
 		grow_answer(skb, &a, ANSWER_TO(a.sport, a.vlan), eth.h_source, eth.h_dest);
 	} else if (how & GROW_ANSWER) {
 		if (child >= TRIB_CHILDREN_MAX)
 			return grow_drop(TRIB_DROP_CHILD);
+		a.h.auth = t->auth;
 		grow_answer(skb, &a, ANSWER_TO(t->child[child].port, t->child[child].vlan),
 			    eth.h_source, eth.h_dest);
 	} else if (how & GROW_BOTH) {

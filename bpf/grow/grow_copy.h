@@ -13,7 +13,7 @@
  * struct grow_arg - the packet that leaves, except for each receiver's headers
  * @h:     our header.
  * @ip:    IP header, 20 or 40 bytes.
- * @seen:  NEED: children that have contributed.
+ * @seen:  NEED of a dedicated tree: children that have contributed.
  * @group: its rewrites are used.
  * @len:   bytes behind @h.
  * @vlan:  tags that it came with, outer first.
@@ -68,24 +68,26 @@ static __always_inline long put_l3(struct __sk_buff *skb, const struct grow_arg 
 		.dest = r->dport,
 		.len = bpf_htons(l4_len(a)),
 	};
-	struct ipv6hdr ip6;
-	struct iphdr ip;
+	union {
+		struct ipv6hdr ip6;
+		struct iphdr ip;
+	} u;
 	long rc;
 
 	if (a->v6) {
-		__builtin_memcpy(&ip6, a->ip, sizeof(ip6));
-		ip6.payload_len = udp.len;
-		put_v6(&ip6, r);
+		__builtin_memcpy(&u.ip6, a->ip, sizeof(u.ip6));
+		u.ip6.payload_len = udp.len;
+		put_v6(&u.ip6, r);
 		if (a->offload)
-			udp.check = pseudo_sum(&ip6.saddr, 32, l4_len(a));
-		rc = bpf_skb_store_bytes(skb, L3_OFF, &ip6, sizeof(ip6), 0);
+			udp.check = pseudo_sum(&u.ip6.saddr, 32, l4_len(a));
+		rc = bpf_skb_store_bytes(skb, L3_OFF, &u.ip6, sizeof(u.ip6), 0);
 	} else {
-		__builtin_memcpy(&ip, a->ip, sizeof(ip));
-		ip.tot_len = bpf_htons(sizeof(ip) + l4_len(a));
-		put_v4(&ip, r);
+		__builtin_memcpy(&u.ip, a->ip, sizeof(u.ip));
+		u.ip.tot_len = bpf_htons(sizeof(u.ip) + l4_len(a));
+		put_v4(&u.ip, r);
 		if (a->offload)
-			udp.check = pseudo_sum(&ip.saddr, 8, l4_len(a));
-		rc = bpf_skb_store_bytes(skb, L3_OFF, &ip, sizeof(ip), 0);
+			udp.check = pseudo_sum(&u.ip.saddr, 8, l4_len(a));
+		rc = bpf_skb_store_bytes(skb, L3_OFF, &u.ip, sizeof(u.ip), 0);
 	}
 	return rc ?: bpf_skb_store_bytes(skb, l4_off(a), &udp, sizeof(udp), 0);
 }
@@ -95,15 +97,15 @@ static __noinline long send_copy(struct __sk_buff *skb, const struct grow_arg *a
 				 const struct trib_rewrite *r, __u32 ifindex)
 {
 	struct trib_hdr h = a->h;
+	struct trib_sip sip;
 	__u8 mac[2 * ETH_ALEN];
 	long rc;
 
-	if (r->up) {
-		h.flags |= TRIB_F_UP;
-		if (r->up == TRIB_REWRITE_UP)
-			store16(&h.child, bpf_htons(r->child));
-	} else {
-		h.flags &= ~TRIB_F_UP;
+	if (put_ours(&h, r)) {
+		trib_auth_begin(&sip, &r->key, &h);
+		if (h.bmwords)
+			trib_sip_word(&sip, bpf_cpu_to_be64(a->seen));
+		h.auth = trib_auth_end(&sip, h.bmwords ? 8 : 0);
 	}
 	__builtin_memcpy(mac, r->dmac, ETH_ALEN);
 	__builtin_memcpy(mac + ETH_ALEN, r->smac, ETH_ALEN);
@@ -164,7 +166,7 @@ static __always_inline void grow_group(struct __sk_buff *skb, struct grow_arg *a
 /* A UDP port and two tags as one argument: there may be five. */
 #define ANSWER_TO(port, vlan) ((__u64)(port) | (__u64)(vlan)[0] << 16 | (__u64)(vlan)[1] << 32)
 
-/* Answer @to at @mac. */
+/* Answer @to at @mac. @a->h is complete, with its secret or authenticator. */
 static __noinline void grow_answer(struct __sk_buff *skb, struct grow_arg *a, __u64 to,
 				   const __u8 *mac, const __u8 *dmac)
 {
@@ -172,7 +174,9 @@ static __noinline void grow_answer(struct __sk_buff *skb, struct grow_arg *a, __
 		.sport = UDP_PORT,
 		.dport = to,
 		.vlan = {to >> 16, to >> 32},
+		.up = TRIB_REWRITE_PASS,
 		.v6 = a->v6,
+		.auth = a->h.auth,
 	};
 	const struct ipv6hdr *ip6 = (void *)a->ip;
 	const struct iphdr *ip = (void *)a->ip;

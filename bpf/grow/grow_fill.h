@@ -69,7 +69,7 @@ static __always_inline __u32 grow_copy(struct __sk_buff *skb, struct grow_arg *a
 		store64(&a->h, head_word(TRIB_T_NEED, 0, 0) | 1ULL << 56);
 		store16(&a->h.child, 0);
 		store32(&a->h.nval, 0);
-		store32(&a->h.scale, 0);
+		store32(&a->h.scale, control_number(bpf_ntohs(load16(&a->h.tree))));
 		return bpf_skb_store_bytes(skb, off, &seen, sizeof(seen), 0) ? TRIB_DROP_GROW : 0;
 	}
 	if (type == TRIB_T_GRAD) {

@@ -3,6 +3,7 @@
 #ifndef TRIB_BPF_ADMIT_H
 #define TRIB_BPF_ADMIT_H
 
+#include "auth.h"
 #include "maps.h"
 #include "packet.h"
 
@@ -31,8 +32,6 @@ static __always_inline __u32 admit_tree(struct pkt *p, struct trib_tree **tree)
 
 	if (!t || !(t->flags & TRIB_TREE_USED) || t->job != bpf_ntohs(load16(&p->h->job)))
 		return TRIB_DROP_TREE;
-	if (t->cookie != load64(&p->h->cookie))
-		return TRIB_DROP_COOKIE;
 	*tree = t;
 	return 0;
 }

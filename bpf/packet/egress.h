@@ -7,6 +7,7 @@
 #ifndef TRIB_BPF_EGRESS_H
 #define TRIB_BPF_EGRESS_H
 
+#include "auth.h"
 #include "parse.h"
 #include "send.h"
 
@@ -56,21 +57,30 @@ static __always_inline void put_v6(struct ipv6hdr *ip, const struct trib_rewrite
 	__builtin_memcpy(&ip->daddr, r->daddr, 16);
 }
 
-/* Write the UDP header, and the fields of ours that depend on the receiver. */
-static __always_inline void put_udp(struct udphdr *udp, const struct trib_rewrite *r)
+/*
+ * Write the fields of our header that depend on the receiver. Return: whether the
+ * packet needs an authenticator yet.
+ */
+static __always_inline bool put_ours(struct trib_hdr *h, const struct trib_rewrite *r)
 {
-	struct trib_hdr *h = (void *)(udp + 1);
-
-	udp->source = r->sport;
-	udp->dest = r->dport;
-	udp->check = 0;
-	if (r->up) {
+	if (r->up == TRIB_REWRITE_UP || r->up == TRIB_REWRITE_NEXT) {
 		h->flags |= TRIB_F_UP;
 		if (r->up == TRIB_REWRITE_UP)
 			store16(&h->child, bpf_htons(r->child));
 	} else {
 		h->flags &= ~TRIB_F_UP;
 	}
+	if (!trib_auth_is_secret(h->type))
+		return r->up <= TRIB_REWRITE_UP;
+	store64(&h->auth, r->auth);
+	return false;
+}
+
+static __always_inline void put_udp(struct udphdr *udp, const struct trib_rewrite *r)
+{
+	udp->source = r->sport;
+	udp->dest = r->dport;
+	udp->check = 0;
 }
 
 /* Count the frame's tags. Return: 0 to 2, and in *@proto the type behind them. */
@@ -128,6 +138,11 @@ static __always_inline int egress(struct xdp_md *ctx)
 	else
 		put_v4(l3, r);
 	put_udp(l3 + len, r);
+	if (put_ours(l3 + len + sizeof(struct udphdr), r))
+		auth_sign(ctx,
+			  sizeof(*eth) + want * 4 + len + sizeof(struct udphdr) +
+				  sizeof(struct trib_hdr),
+			  &r->key);
 	stat(TRIB_EGRESS);
 	return XDP_PASS;
 }

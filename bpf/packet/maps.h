@@ -31,6 +31,13 @@ struct {
 	__type(value, struct trib_slot);
 } slots SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 64);
+	__type(key, __u32);
+	__type(value, struct trib_count);
+} counts SEC(".maps");
+
 /* Inner maps may have any number of entries. */
 struct trib_group_devmap {
 	__uint(type, BPF_MAP_TYPE_DEVMAP);

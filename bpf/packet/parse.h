@@ -155,7 +155,7 @@ static __always_inline int parse_gso(struct xdp_md *ctx, struct pkt *p, __u32 le
 	HIDE(len);
 	next = (void *)(p->h + 1) + (len & 0xfff);
 	if ((void *)(next + 1) <= (void *)(long)ctx->data_end &&
-	    next->version == TRIB_WIRE_VERSION && load64(&next->cookie) == load64(&p->h->cookie))
+	    next->version == TRIB_WIRE_VERSION && load64(&next->auth) == load64(&p->h->auth))
 		return drop(TRIB_DROP_GSO);
 	return drop(TRIB_DROP_LENGTH);
 }

@@ -85,12 +85,15 @@ static __always_inline int pool_probe(struct xdp_md *ctx, struct pkt *p,
 
 	stat(TRIB_RX_CONTROL);
 	stat(TRIB_POOL_PROBED);
+	/* Its number stays: that says which PROBE is answered. */
 	h->flags &= ~TRIB_F_UP;
 	store16(&h->aux, 0);
-	store32(&h->scale, 0);
+	store16(&h->relay, bpf_htons(row->relay));
+	pool_rank_auth(ctx, p->off, RANK_SIGN);
+	if (!pkt_locate(ctx, p))
+		return drop(TRIB_DROP_SHORT);
 	if (!can_answer(p))
 		return to_grow(ctx, TRIB_NONE, GROW_ANSWER | GROW_POOL);
-	store16(&h->relay, bpf_htons(row->relay));
 	return to_sender(p, p->udp->source);
 }
 
@@ -134,7 +137,7 @@ static __always_inline int pool_packet(struct xdp_md *ctx, struct pkt *p, const 
 
 	if (!row)
 		return drop(TRIB_DROP_TREE);
-	why = pool_admit(p, t, row);
+	why = pool_admit(ctx, p, t, row);
 	if (why)
 		return why == POOL_LEAVE ? XDP_PASS : drop(why);
 	if (p->h->type == TRIB_T_PROBE)

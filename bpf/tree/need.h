@@ -37,7 +37,7 @@ static __always_inline int need_out(struct xdp_md *ctx, struct pkt *p, const str
 	store64(p->h, head_word(TRIB_T_NEED, 0, 0) | 1ULL << 56);
 	store16(&p->h->child, 0);
 	store32(&p->h->nval, 0);
-	store32(&p->h->scale, 0);
+	store32(&p->h->scale, control_number(bpf_ntohs(load16(&p->h->tree))));
 	store64(bitmap, bpf_cpu_to_be64(seen));
 	stat(TRIB_TX_NEED);
 	if (to == NEED_TO_UP)

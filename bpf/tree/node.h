@@ -159,6 +159,7 @@ static __always_inline int answer_out(struct xdp_md *ctx, struct pkt *p, const s
 	if (!shrink(ctx, p, trib_payload_len(a->nval)))
 		return drop(TRIB_DROP_GROW);
 	turn(p, a, TRIB_T_RESULT, a->flags & SLOT_KEEP_FLAGS);
+	store64(&p->h->auth, t->auth);
 	/* The child may be a rank of this host that missed its ring. */
 	local_copy(ctx, p, t, a);
 	stat(TRIB_TX_ANSWER);

@@ -158,6 +158,7 @@ static __always_inline int tree_control(struct xdp_md *ctx, struct pkt *p, struc
 	stat(TRIB_RX_CONTROL);
 	if (type >= TRIB_T_JOIN)
 		return XDP_PASS;
+	store32(&p->h->scale, control_number(bpf_ntohs(load16(&p->h->tree))));
 	if ((p->h->flags & TRIB_F_UP) && !is_root(t))
 		return to_group(ctx, p, t->up);
 	p->h->flags &= ~TRIB_F_UP;

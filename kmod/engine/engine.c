@@ -20,6 +20,7 @@ static int add_stream(struct trib_engine *eng, unsigned int i)
 	s->join_nval = eng->rep->nval ? eng->rep->nval : TRIB_NVAL_SMALL;
 	if (tree->flags & TRIB_ATTACH_SHARED)
 		trib_shared_init(s, tree);
+	trib_auth_init(s, tree);
 	s->tail = &s->head;
 	eng->stream[eng->nstream++] = s;
 	eng->uneven |= s->weight != eng->stream[0]->weight;

@@ -106,11 +106,21 @@ void trib_stream_queue(struct trib_stream *s, struct trib_part *p);
 /* Send the chunks that the rules and the window allow. */
 void trib_stream_push(struct trib_stream *s);
 
+/* --- packet.c: secrets ---------------------------------------------------------- */
+
+/* Take the keys of the place. s->shared is set. */
+void trib_auth_init(struct trib_stream *s, const struct trib_attach_tree *a);
+/* Number and sign a control packet, which is complete otherwise. */
+void trib_auth_number(struct trib_stream *s, struct trib_hdr *h);
+/* Is a packet from our relay or PS, and no copy? @len bytes at @body are all behind @h. */
+bool trib_auth_ok(struct trib_stream *s, const struct trib_hdr *h, const void *body,
+		  unsigned int len);
+
 /* --- send.c: headers and packets without values ------------------------------ */
 
 /* Length in bytes of the packet in a cell. */
 unsigned int trib_packet_len(const void *cell);
-/* Fill in a header of a packet from @s. */
+/* Fill in a header of a packet from @s, with the secret of GRADs. */
 void trib_hdr_fill(const struct trib_stream *s, struct trib_hdr *h, uint8_t type, uint32_t chunk);
 /* Send a packet without values up, with @flags beside TRIB_F_UP. */
 void trib_send_control(struct trib_stream *s, uint8_t type, uint8_t flags, uint32_t chunk,

@@ -7,6 +7,7 @@
  * or from the first START: then JOIN is sent again in that size, and only its
  * answer counts. The sockets ignore what the kernel remembers of the path's MTU:
  * it would refuse large packets until ten minutes after the path is mended.
+ * START also has the token that the JOIN must have.
  */
 #include "inner.h"
 
@@ -21,6 +22,7 @@ int trib_session_send(struct trib_stream *s, uint8_t type, uint16_t nval)
 		/* Joining: the epoch of results that this host may still hold. */
 		.epoch = htobe32(s->epoch ? s->epoch : s->eng->rep->epoch),
 		.rank = htobe32(s->eng->rank),
+		.token = type == TRIB_T_JOIN ? s->auth.token : 0,
 	};
 	/* Same length as a GRAD, with its bitmap in shared pools. */
 	unsigned int len = sizeof(pkt->h) + 8u * s->bmwords + trib_payload_len(nval);
@@ -34,6 +36,7 @@ int trib_session_send(struct trib_stream *s, uint8_t type, uint16_t nval)
 		trib_shared_label(s, &pkt->h);
 	pkt->h.relay = s->shared ? htobe16(TRIB_RELAY_PS) : 0;
 	memcpy(trib_cell_values(&pkt->h), &j, sizeof(j));
+	pkt->h.auth = trib_auth(&s->auth.up, &pkt->h, pkt->v, len - sizeof(pkt->h));
 	return s->eng->ops->send(s->eng, s, &iov, 1, len);
 }
 
@@ -92,6 +95,7 @@ void trib_join_rx(struct trib_stream *s, const struct trib_rx *rx)
 {
 	struct trib_start st;
 	unsigned int i;
+	bool again;
 
 	if (s->epoch || s->eng->dead)
 		return; /* repeated */
@@ -112,11 +116,15 @@ void trib_join_rx(struct trib_stream *s, const struct trib_rx *rx)
 		s->child_rank[i] = be16toh(st.child_rank[i]);
 	switch (be16toh(st.state)) {
 	case TRIB_START_WAIT:
-		/* The relay counts only a JOIN of its own size. */
+		/* The relay counts only a JOIN with its token, and of its own size. */
+		again = st.token != s->auth.token;
+		s->auth.token = st.token;
 		if (be16toh(st.nval) > s->join_nval && be16toh(st.nval) <= TRIB_NVAL_LARGE) {
 			s->join_nval = be16toh(st.nval);
-			send_join(s);
+			again = true;
 		}
+		if (again)
+			send_join(s);
 		break;
 	case TRIB_START_RUN:
 		run(s, &st);

@@ -1,6 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Parses received packets, and drops those for others and malformed ones. */
+/*
+ * Parses received packets, and drops malformed and forged ones, and those for others.
+ * Owns the secrets of a stream (uapi/trib_auth.h).
+ */
 #include "inner.h"
+
+void trib_auth_init(struct trib_stream *s, const struct trib_attach_tree *a)
+{
+	struct trib_secrets *k = &s->auth;
+
+	trib_key_tree(&k->up, &s->eng->rep->up, s->tree);
+	k->up_secret = trib_key_secret(&k->up);
+	trib_key_tree(&k->down, &s->eng->rep->down, s->tree);
+	k->down_secret = trib_key_secret(&k->down);
+	/* Every relay numbers its own; a PS is the only one. */
+	if (!s->shared)
+		trib_key_node(&k->down, &k->down, a->addr);
+}
+
+void trib_auth_number(struct trib_stream *s, struct trib_hdr *h)
+{
+	h->scale = htobe32(++s->auth.sent);
+	h->auth = trib_auth(&s->auth.up, h, NULL, 0);
+}
+
+/* Does it come to this rank alone? Then other members of the job cannot forge it. */
+static bool is_own(const struct trib_stream *s, uint8_t type)
+{
+	return type == TRIB_T_START || type == TRIB_T_PROBE || (s->shared && type == TRIB_T_NEED);
+}
+
+bool trib_auth_ok(struct trib_stream *s, const struct trib_hdr *h, const void *body,
+		  unsigned int len)
+{
+	struct trib_secrets *k = &s->auth;
+	bool own = is_own(s, h->type);
+
+	if (trib_auth_is_secret(h->type))
+		return h->auth == k->down_secret;
+	if (h->auth != trib_auth(own ? &k->up : &k->down, h, body, len))
+		return false;
+	/* START names our nonce, an answer our PROBE; trib_rx() refuses other epochs. */
+	if (h->type == TRIB_T_START || h->type == TRIB_T_PROBE || !s->epoch ||
+	    be32toh(h->epoch) != s->epoch)
+		return true;
+	return trib_replay_take(own ? &k->own : &k->seen, s->epoch, be32toh(h->scale));
+}
 
 /* Does the bitmap have the size that the type needs? */
 static bool has_bitmap(const struct trib_stream *s, const struct trib_hdr *h)
@@ -29,10 +74,10 @@ void trib_packet_rx(struct trib_engine *eng, const void *pkt, size_t len, bool c
 	nval = be16toh(h.nval);
 	if (h.version != TRIB_WIRE_VERSION || nval > TRIB_NVAL_LARGE ||
 	    h.bmwords > TRIB_BMWORDS_MAX || len != 8u * h.bmwords + trib_payload_len(nval) ||
-	    be16toh(h.job) != eng->rep->job || h.cookie != eng->rep->cookie)
+	    be16toh(h.job) != eng->rep->job)
 		goto bad;
 	s = trib_stream_of(eng, be16toh(h.tree));
-	if (!s || !has_bitmap(s, &h))
+	if (!s || !has_bitmap(s, &h) || !trib_auth_ok(s, &h, p, (unsigned int)len))
 		goto bad;
 	if (h.bmwords && !s->shared)
 		memcpy(&seen, p, sizeof(seen));

@@ -21,7 +21,7 @@ void trib_hdr_fill(const struct trib_stream *s, struct trib_hdr *h, uint8_t type
 	h->child = htobe16(s->child);
 	h->chunk = htobe32(chunk);
 	h->epoch = htobe32(s->epoch);
-	h->cookie = s->eng->rep->cookie;
+	h->auth = s->auth.up_secret;
 }
 
 void trib_send_count(struct trib_stream *s, const void *cell)
@@ -39,5 +39,6 @@ void trib_send_control(struct trib_stream *s, uint8_t type, uint8_t flags, uint3
 	trib_hdr_fill(s, &h, type, chunk);
 	h.flags |= flags;
 	h.aux = htobe16(aux);
+	trib_auth_number(s, &h);
 	s->eng->ops->send(s->eng, s, &iov, 1, sizeof(h));
 }

@@ -112,6 +112,7 @@ static void send_probe(struct trib_stream *s, unsigned int via, uint16_t relay)
 
 	trib_hdr_fill(s, &h, TRIB_T_PROBE, 0);
 	h.relay = htobe16(relay);
+	trib_auth_number(s, &h);
 	send_to(s, via, &h, sizeof(h));
 }
 
@@ -181,14 +182,21 @@ void trib_shared_timer(struct trib_stream *s)
 
 void trib_shared_alive(struct trib_stream *s, const struct trib_rx *rx)
 {
+	uint32_t number = (uint32_t)rx->scale;
 	unsigned int i;
 
 	if (!s->shared) {
 		s->eng->count.bad_packets++;
 		return;
 	}
-	/* The PS answers probes, too, but is no hop. */
-	for (i = 0; i < s->nhop; i++)
-		if (s->hop[i].relay == rx->relay)
-			s->hop[i].owes = 0;
+	/*
+	 * The PS answers probes, too, but is no hop. A copy of an old answer says
+	 * nothing of now.
+	 */
+	for (i = 0; i < s->nhop; i++) {
+		if (s->hop[i].relay != rx->relay || number <= s->hop[i].answered)
+			continue;
+		s->hop[i].answered = number;
+		s->hop[i].owes = 0;
+	}
 }

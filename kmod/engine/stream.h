@@ -8,6 +8,7 @@
 
 #include "host.h"
 #include "uapi/trib_attach.h"
+#include "uapi/trib_auth.h"
 #include "uapi/trib_sock.h"
 #include "uapi/trib_wire.h"
 
@@ -200,10 +201,32 @@ struct trib_life {
  * struct trib_hop - a relay on the way to the PS (shared.c)
  * @relay: its number (fixed).
  * @owes:  PROBEs that it has not answered, saturating.
+ * @answered: number of the newest PROBE that it answered; 0: none.
  */
 struct trib_hop {
 	uint16_t relay;
 	uint16_t owes;
+	uint32_t answered;
+};
+
+/**
+ * struct trib_secrets - a stream's keys (packet.c)
+ * @up:    key of control packets and JOIN, and of what comes to this rank alone.
+ * @down:  key of control packets that come to all.
+ * @up_secret, @down_secret: of GRADs and RESULTs, as on the wire.
+ * @sent:  number of our newest control packet.
+ * @seen:  numbers that came with @down; @own: with @up.
+ * @token: of the newest START, as on the wire.
+ */
+struct trib_secrets {
+	struct trib_key up;
+	struct trib_key down;
+	__be64 up_secret;
+	__be64 down_secret;
+	uint32_t sent;
+	struct trib_replay seen;
+	struct trib_replay own;
+	__be64 token;
 };
 
 /**
@@ -246,6 +269,7 @@ struct trib_hop {
  * @asked:  newest chunk + 1 that a NEED named before we sent it; 0: none.
  * @lacks_ns: when a rank last showed that it lacks a result which we have.
  * @life:   one for each rank.
+ * @auth:   secrets.
  * @heard:  bytes of values of the longest answer to a JOIN; 0: no answer.
  * @join_seen: children that had joined by the newest START(WAIT).
  * @join_nval: number of values that JOIN is padded to.
@@ -299,6 +323,8 @@ struct trib_stream {
 	uint64_t asked;
 	uint64_t lacks_ns;
 	struct trib_life *life;
+
+	struct trib_secrets auth;
 
 	uint32_t heard;
 	uint64_t join_seen;

@@ -35,14 +35,14 @@ struct trib_stream;
  * @relay: PROBE: the relay that answers.
  * @chunk: as on the wire.
  * @epoch: as on the wire.
- * @scale: RESULT.
+ * @scale: RESULT; PROBE: number of the one that is answered.
  * @seen:  NEED: children the sender has. Shared pools: 0.
  * @v:     payload, or NULL; valid until trib_rx() returns, with
  *         TRIB_TRANSPORT_HOLDS as long as result() finds it. Any alignment.
  * @len:   readable bytes at @v; at least trib_payload_len(@nval).
  *
  * Host byte order, except @v. The transport (or packet.c) has checked lengths and
- * that version, job, tree and cookie are the stream's. trib_rx() checks epoch,
+ * that version, job and tree are the stream's, and that it is authentic. trib_rx() checks epoch,
  * chunk, sizes and state, and counts what it refuses.
  */
 struct trib_rx {
@@ -103,7 +103,7 @@ struct trib_transport_ops {
  * @p:   @len bytes: struct trib_hdr and payload; any alignment.
  * @ce:  the IP header has a congestion mark.
  *
- * Checks everything. Malformed packets and those of another job or tree are counted
+ * Checks everything. Malformed and forged packets and those of another job or tree are counted
  * in bad_packets. The host has set eng->now. The first START(RUN) of each tree
  * allocates.
  */
@@ -111,7 +111,7 @@ void trib_packet_rx(struct trib_engine *eng, const void *p, size_t len, bool ce)
 
 /**
  * trib_rx() - process a parsed packet
- * The caller has checked version, job, tree, cookie and lengths.
+ * The caller has checked version, job, tree and lengths, and that it is authentic.
  */
 void trib_rx(struct trib_stream *s, const struct trib_rx *rx);
 

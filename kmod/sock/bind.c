@@ -59,9 +59,10 @@ static int check(struct trib_sock *ts, const struct sockaddr_trib *a, int len)
 	if (!rep)
 		return refuse(ts, -EINVAL,
 			      "the socket has no place: set TRIB_SO_PLACE before bind()");
-	if (ntohs(a->job) != rep->job || ntohs(a->rank) != rep->rank || a->cookie != rep->cookie)
+	if (ntohs(a->job) != rep->job || ntohs(a->rank) != rep->rank ||
+	    memcmp(a->secret, rep->up.b, sizeof(a->secret)))
 		return refuse(ts, -EINVAL,
-			      "job, rank or cookie of the address differ from the place's");
+			      "job, rank or secret of the address differ from the place's");
 	if (!trib_claim_allows(sock_net(trib_sock_sk(ts)), rep->job))
 		return refuse(ts, -EACCES,
 			      "the job is claimed for another user; CAP_NET_ADMIN may bind");

@@ -22,8 +22,8 @@
  * anything: as root of its user namespace, or, for any user, in its ambient
  * set. tribd looks this up when it serves the request, by the process id that
  * the kernel attaches to the message; so the process must wait for the answer,
- * and keep its socket. Anybody may read anything but cookies. Clients must
- * check that answers of tribd carry the credentials of uid 0.
+ * and keep its socket. Anybody may read anything but keys. Clients must check
+ * that answers of tribd carry the credentials of uid 0.
  *
  * Integers are in host byte order. Addresses have 16 bytes, IPv4 is mapped. NDN
  * names are text: "/ps/job", "/ps/job/v=4294967297/seg=0", %XX for odd bytes.
@@ -153,8 +153,8 @@ enum trib_cmd {
 	 */
 	TRIB_CMD_CLAIM_NEW,
 	/*
-	 * TRIB_A_CLAIM: Remove a claim, by job. Any socket that has the cookie
-	 * may bind again.
+	 * TRIB_A_CLAIM: Remove a claim, by job. Any socket that has a place may
+	 * bind again.
 	 */
 	TRIB_CMD_CLAIM_DEL,
 	TRIB_CMD_CLAIM_GET, /* Dump all claims. */
@@ -315,10 +315,11 @@ enum trib_attr_job {
 	TRIB_A_JOB_NAME, /* string */
 	TRIB_A_JOB_ID, /* u16: The lowest free number by default. */
 	/*
-	 * u64: Secret. Random by default. Only the owner and CAP_NET_ADMIN can
-	 * read it.
+	 * 16 bytes: Secret: struct trib_key, from which all others of the job
+	 * follow. Random by default. Only the owner and CAP_NET_ADMIN can read
+	 * it.
 	 */
-	TRIB_A_JOB_COOKIE,
+	TRIB_A_JOB_KEY,
 	TRIB_A_JOB_WORLD, /* u32: Number of workers, 1 to TRIB_WORLD_MAX. */
 	TRIB_A_JOB_WINDOW, /* u32: Chunks in flight, a power of 2. */
 	TRIB_A_JOB_OWNER, /* u32: uid of the processes that may attach. */
@@ -469,7 +470,7 @@ enum trib_attr_group {
 enum trib_attr_stat {
 	TRIB_A_STAT_UNSPEC = 0,
 	TRIB_A_STAT_ID, /* u32: enum trib_stat, or TRIB_STAT_NDN plus enum ndn_stat. */
-	TRIB_A_STAT_NAME, /* string: rx-grad, drop-cookie, ... */
+	TRIB_A_STAT_NAME, /* string: rx-grad, drop-auth, ... */
 	TRIB_A_STAT_VALUE, /* u64: Sum over CPUs. */
 	TRIB_A_STAT_TEXT, /* string: One line that explains the counter. */
 	TRIB_A_STAT__MAX,

@@ -22,8 +22,8 @@
  *
  * A ticket is one line of text, for hosts without tribd:
  *
- *	trib://ADDR[:PORT]/JOB?job=ID&cookie=HEX&rank=R&world=N&
- *		tree=T:CHILD[:PORT[@GROUP]]
+ *	trib://ADDR[:PORT]/JOB?job=ID&rank=R&world=N&
+ *		keys=UP:DOWN&tree=T:CHILD[:PORT[@GROUP]]
  *
  * ADDR[:PORT] is the relay: an IPv4 address or a bracketed IPv6 address; the default
  * port is 7417. tree may be repeated: tree number, our child index at the relay, our
@@ -45,16 +45,20 @@
  *
  * fmt=f32, f16 or bf16 sets &trib_attach_rep.fmt; default is block floating point.
  * weight=T:W, behind tree= or shared=, sets &trib_attach_tree.weight; default 1.
+ *
+ * UP and DOWN are &trib_attach_rep.up and down, 32 hexadecimal digits each: a ticket is
+ * a secret, of one rank.
  */
 #ifndef _UAPI_TRIB_ATTACH_H
 #define _UAPI_TRIB_ATTACH_H
 
 #include "trib.h"
+#include "trib_auth.h"
 #include "trib_wire.h"
 
 #define TRIB_ATTACH_NAME "trib/attach" /* after the leading NUL */
 #define TRIB_ATTACH_MAGIC 0x54524942   /* "TRIB" */
-#define TRIB_ATTACH_VERSION 3
+#define TRIB_ATTACH_VERSION 4
 /*
  * Trees of one job on one host: enough for BCubes (4,3), (2,5) and (8,2). Each has a
  * file descriptor; one message carries 253.
@@ -220,7 +224,9 @@ TRIB_ASSERT(sizeof(struct trib_attach_tree) == 120, "trib_attach_tree");
  * @ntree:   trees in @tree; 1 cells array for each, in this order.
  * @nval:    TRIB_NVAL of the cells arrays.
  * @window:  W; each cells array has 2W cells.
- * @cookie:  of the job.
+ * @up:      trib_key_rank() of this rank, to send up.
+ * @down:    trib_key_members(), to check what comes down. Control packets of dedicated
+ *           trees have trib_key_node() of it and &trib_attach_tree.addr.
  * @rate:    planned rate in bit/s, 0 = none.
  * @timeout_ms: of the job.
  * @epoch:   newest epoch of any tree that this host knows, for JOIN: cells may still
@@ -229,6 +235,8 @@ TRIB_ASSERT(sizeof(struct trib_attach_tree) == 120, "trib_attach_tree");
  *           the kernel module. 0 is Q32.
  * @text:    reason of @err, one line.
  * @tree:    the trees.
+ *
+ * A process gets no other key: it cannot send for another rank.
  */
 struct trib_attach_rep {
 	__u32 magic;
@@ -241,7 +249,8 @@ struct trib_attach_rep {
 	__u16 ntree;
 	__u16 nval;
 	__u16 window;
-	__be64 cookie;
+	struct trib_key up;
+	struct trib_key down;
 	__u64 rate;
 	__u32 timeout_ms;
 	__u32 epoch;
@@ -249,6 +258,6 @@ struct trib_attach_rep {
 	char text[238];
 	struct trib_attach_tree tree[TRIB_ATTACH_TREES];
 };
-TRIB_ASSERT(sizeof(struct trib_attach_rep) == 288 + 120 * TRIB_ATTACH_TREES, "trib_attach_rep");
+TRIB_ASSERT(sizeof(struct trib_attach_rep) == 312 + 120 * TRIB_ATTACH_TREES, "trib_attach_rep");
 
 #endif /* _UAPI_TRIB_ATTACH_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note OR BSD-2-Clause */
 /*
  * Rows of the BPF maps. tribd writes them and the BPF programs read them; slots,
- * cells, marks, lag and counters are the programs' own. `bpftool map dump pinned`
- * shows all by name. Host byte order unless a field is __be or "as on the wire".
+ * cells, marks, lag, counts and counters are the programs' own. `bpftool map dump pinned`
+ * shows all by name, so only root may. Host byte order unless a field is __be or "as on the wire".
  *
  * Map		type			key		value
  * trib_config	array(1)		0		struct trib_config
@@ -14,6 +14,7 @@
  * rewrites	hash			trib_rewrite_key  struct trib_rewrite
  * stats	per-CPU array(1)	0		struct trib_stats
  * lag		array			tree number	struct trib_lag
+ * counts	array			tree number	struct trib_count
  * delivers	array			deliver number	struct trib_deliver
  * cells	array of arrays		deliver number	array of struct trib_cell
  * rings	array of ring buffers	ring number	struct trib_event records
@@ -40,10 +41,11 @@
 #ifndef _UAPI_TRIB_MAPS_H
 #define _UAPI_TRIB_MAPS_H
 
+#include "trib_auth.h"
 #include "trib_stats.h"
 #include "trib_wire.h"
 
-#define TRIB_MAPS_ABI 6
+#define TRIB_MAPS_ABI 7
 
 /* Units per slot, fixed when the object is compiled: 352 or 832. */
 #ifndef TRIB_NVAL
@@ -63,7 +65,7 @@
  * struct trib_config - the loaded object; written once, by tribd
  * @abi:    TRIB_MAPS_ABI.
  * @nval:   TRIB_NVAL of the object.
- * @ntrees: rows of trees and lag.
+ * @ntrees: rows of trees, lag and counts.
  * @nslots: rows of slots.
  * @ngroups: rows of groups and members.
  * @ndelivers: rows of delivers and cells.
@@ -93,24 +95,32 @@ TRIB_ASSERT(sizeof(struct trib_config) == 56, "trib_config");
 
 /**
  * struct trib_peer - a neighbour in a tree and the face that it must send from
+ * @key:     of its control packets. Shared trees, children: unused.
  * @ifindex: port of the neighbour; its packets from other ports are dropped.
  *           TRIB_PORT_ANY while the route to it is a detour.
  * @port:    UDP port that answers go to.
  * @rank:    rank of a worker, 0xffff for a relay.
  * @addr:    source address, IPv6 or v4-mapped.
  * @vlan:    outer and inner VLAN id that its packets must have, 0 = none.
+ * @auth:    secret that its GRADs and RESULTs must have, as on the wire.
  * @nonce:   of its JOIN, for a tribd that restarts; 0 = has not joined.
+ * @rsvd:    0.
+ *
+ * A row of a map begins 8 or 16 bytes before a cache line: so one line has all from
+ * @ifindex to @auth, which each data packet needs.
  */
 struct trib_peer {
+	struct trib_key key;
 	__u32 ifindex;
 	__be16 port;
 	__u16 rank;
 	__be32 addr[4];
 	__be16 vlan[2];
 	__u32 rsvd;
+	__be64 auth;
 	__u64 nonce;
 };
-TRIB_ASSERT(sizeof(struct trib_peer) == 40, "trib_peer");
+TRIB_ASSERT(sizeof(struct trib_peer) == 64, "trib_peer");
 
 /**
  * enum trib_tree_flags - bits of &trib_tree.flags
@@ -119,7 +129,7 @@ TRIB_ASSERT(sizeof(struct trib_peer) == 40, "trib_peer");
  * @TRIB_TREE_LEAF:  no children: a worker host that only delivers.
  * @TRIB_TREE_V6:    all faces are IPv6 (else all are IPv4).
  * @TRIB_TREE_SHARED: sums are in pool_slots, which all shared trees share; see
- *                   struct trib_pool. In this struct only cookie, job, flags,
+ *                   struct trib_pool. In this struct only auth, job, flags,
  *                   down, up, world, parent and children are used.
  * @TRIB_TREE_WIPED: the slots were wiped less than two lives of a packet ago: GRADs
  *                   of floats are dropped. One that was on its way could help
@@ -147,7 +157,7 @@ struct trib_tree_bits {
 
 /**
  * struct trib_tree - this host's node of one aggregation tree; written by tribd
- * @cookie:  of the job, as on the wire.
+ * @auth:    secret of our RESULTs, as on the wire.
  * @epoch:   running epoch; 0 = none: data packets are dropped.
  * @job:     job number that headers must have.
  * @flags:   enum trib_tree_flags; @bits: the same by name.
@@ -169,7 +179,7 @@ struct trib_tree_bits {
  * @child:   the children.
  */
 struct trib_tree {
-	__be64 cookie;
+	__be64 auth;
 	__u32 epoch;
 	__u16 job;
 	union {
@@ -193,7 +203,7 @@ struct trib_tree {
 	struct trib_peer parent;
 	struct trib_peer child[TRIB_CHILDREN_MAX];
 };
-TRIB_ASSERT(sizeof(struct trib_tree) == 64 + 40 * 65, "trib_tree");
+TRIB_ASSERT(sizeof(struct trib_tree) == 64 + 64 * 65, "trib_tree");
 
 /**
  * enum trib_slot_state - how far a slot's chunk is; one byte
@@ -297,6 +307,7 @@ static inline __attribute__((always_inline)) __u64 trib_pool_weight(__u32 bucket
  * @table_mask: rows of pool_table - 1.
  * @age_ns:  two time-outs: another chunk may take a slot that was not touched for
  *           so long.
+ * @key:     of the job: keys of ranks are derived from it where they are needed.
  * @mask:    workers whose values come by here, as on the wire.
  */
 struct trib_pool {
@@ -310,9 +321,10 @@ struct trib_pool {
 	__u32 mark_mask;
 	__u32 table_mask;
 	__u64 age_ns;
+	struct trib_key key;
 	__be64 mask[TRIB_BMWORDS_MAX];
 };
-TRIB_ASSERT(sizeof(struct trib_pool) == 32 + 8 * TRIB_BMWORDS_MAX, "trib_pool");
+TRIB_ASSERT(sizeof(struct trib_pool) == 48 + 8 * TRIB_BMWORDS_MAX, "trib_pool");
 
 /*
  * A mark: one 64-bit word of a relay about a chunk, with or without a slot. It has
@@ -405,10 +417,16 @@ struct trib_pool_face {
 };
 TRIB_ASSERT(sizeof(struct trib_pool_face) == 28, "trib_pool_face");
 
-/* struct trib_pool_local - @addr: our address that this neighbour sends to */
+/**
+ * struct trib_pool_local - value of pool_faces
+ * @addr: our address that this neighbour sends to.
+ * @auth: the neighbour is a relay: secret of relays, as on the wire. 0: a worker.
+ */
 struct trib_pool_local {
 	__be32 addr[4];
+	__be64 auth;
 };
+TRIB_ASSERT(sizeof(struct trib_pool_local) == 24, "trib_pool_local");
 
 /**
  * struct trib_group - members of a group, for the clsact program; written by tribd
@@ -428,12 +446,16 @@ struct trib_group {
  * @TRIB_REWRITE_DOWN: to a child: TRIB_F_UP is cleared.
  * @TRIB_REWRITE_UP:   to the parent: TRIB_F_UP and &trib_rewrite.child are set.
  * @TRIB_REWRITE_NEXT: to the next hop of a shared tree: TRIB_F_UP is set, and
- *                     &trib_hdr.child stays the rank.
+ *                     &trib_hdr.child stays the rank. Control packets stay as they
+ *                     are: a rank has signed them, for the PS.
+ * @TRIB_REWRITE_PASS: down a shared tree: TRIB_F_UP is cleared. Control packets stay as
+ *                     they are: the PS has signed them.
  */
 enum trib_rewrite_up {
 	TRIB_REWRITE_DOWN = 0,
 	TRIB_REWRITE_UP = 1,
 	TRIB_REWRITE_NEXT = 2,
+	TRIB_REWRITE_PASS = 3,
 } __attribute__((packed));
 
 /**
@@ -460,6 +482,8 @@ struct trib_rewrite_key {
  * @child:  this node's index at the parent.
  * @saddr:  source address, IPv6 or v4-mapped.
  * @daddr:  destination address.
+ * @auth:   secret of data packets, as on the wire.
+ * @key:    DOWN and UP: key of control packets.
  */
 struct trib_rewrite {
 	__u8 dmac[6];
@@ -472,8 +496,10 @@ struct trib_rewrite {
 	__u16 child;
 	__be32 saddr[4];
 	__be32 daddr[4];
+	__be64 auth;
+	struct trib_key key;
 };
-TRIB_ASSERT(sizeof(struct trib_rewrite) == 56, "trib_rewrite");
+TRIB_ASSERT(sizeof(struct trib_rewrite) == 80, "trib_rewrite");
 
 /**
  * struct trib_forward - neighbour whose packets for other hosts XDP routes; written
@@ -527,6 +553,37 @@ struct trib_lag_child {
 struct trib_lag {
 	struct trib_lag_child child[TRIB_CHILDREN_MAX];
 };
+
+/**
+ * struct trib_window - control packets that came from one neighbour
+ * @busy: owner word, as in struct trib_slot.
+ * @rsvd: 0.
+ * @r:    their numbers.
+ */
+struct trib_window {
+	__u32 busy;
+	__u32 rsvd;
+	struct trib_replay r;
+};
+TRIB_ASSERT(sizeof(struct trib_window) == 24, "trib_window");
+
+/**
+ * struct trib_count - numbers of control packets of a dedicated tree; written by BPF
+ * @sent:   of our newest one, up or down.
+ * @rsvd:   0.
+ * @parent: those from the parent.
+ * @child:  those from each child.
+ *
+ * Lives as long as the tree, also when the slots are wiped. In a shared tree the
+ * ranks and the PS have the numbers.
+ */
+struct trib_count {
+	__u32 sent;
+	__u32 rsvd;
+	struct trib_window parent;
+	struct trib_window child[TRIB_CHILDREN_MAX];
+};
+TRIB_ASSERT(sizeof(struct trib_count) == 8 + 24 * 65, "trib_count");
 
 /**
  * struct trib_deliver - delivery to the ranks of this host, one per (job, tree)

@@ -10,9 +10,9 @@
  *	recv(fd, sum, bytes, 0);
  *
  * The kernel speaks the worker's side of trib_wire.h over UDP, so ranks with
- * sockets and ranks with libtrib join the same job. Any process with the job's
- * cookie may take part, without capabilities, unless the job is claimed for
- * another user (TRIB_CMD_CLAIM_NEW).
+ * sockets and ranks with libtrib join the same job. Any process with a place, which
+ * has the keys of one rank, may take part, without capabilities, unless the job is
+ * claimed for another user (TRIB_CMD_CLAIM_NEW).
  *
  * States:
  *
@@ -47,11 +47,12 @@
  * @job:    job number.
  * @rank:   rank of this socket.
  * @zero:   0.
- * @cookie: cookie of the job; 0 from getsockname().
+ * @secret: first 8 bytes of the place's up key: a mistaken address does not bind. Zeros
+ *          from getsockname().
  *
  * It has the size of a struct sockaddr_in. bind() fails with:
  *
- *	-EINVAL		no TRIB_SO_PLACE; another job, rank or cookie than the place's;
+ *	-EINVAL		no TRIB_SO_PLACE; another job, rank or secret than the place's;
  *			the socket is bound
  *	-EACCES		the job is claimed for another user
  *	-EADDRINUSE	another socket of this network namespace is that rank, or the
@@ -63,7 +64,7 @@ struct sockaddr_trib {
 	__be16 job;
 	__be16 rank;
 	__u16 zero;
-	__be64 cookie;
+	__u8 secret[8];
 };
 TRIB_ASSERT(sizeof(struct sockaddr_trib) == 16, "sockaddr_trib");
 

@@ -50,7 +50,7 @@
 	X(38, DROP_FRAGMENT, drop_fragment, "IP fragment: an MTU is too small")				\
 	X(39, DROP_NVAL, drop_nval, "more values than a slot holds")					\
 	X(40, DROP_TREE, drop_tree, "no such tree or job here")						\
-	X(41, DROP_COOKIE, drop_cookie, "wrong cookie")							\
+	X(41, DROP_AUTH, drop_auth, "forged: wrong secret or authenticator")				\
 	X(42, DROP_CHILD, drop_child, "no such child in the tree")					\
 	X(43, DROP_FACE, drop_face, "not from the face of the child or parent")				\
 	X(44, DROP_EPOCH, drop_epoch, "another epoch than the running one")				\
@@ -68,14 +68,15 @@
 	X(56, DROP_RING, drop_ring, "ring buffer of a rank full")					\
 	X(57, DROP_HOPS, drop_hops, "no group to send it to")						\
 	X(58, DROP_OPTIONS, drop_options, "IP options or extension headers")				\
-	X(59, DROP_BITMAP, drop_bitmap, "bitmap of workers empty, or of another size")			\
+	X(59, DROP_BITMAP, drop_bitmap, "bitmap of workers empty, of another size, or with others") 			\
 	X(60, DROP_ACKED, drop_acked, "late copy of a chunk whose result went down")			\
 	X(61, DROP_WAITING, drop_waiting, "sent again, while other workers are missing")		\
 	X(62, DROP_MODULE, drop_module, "float contribution, programs loaded without the module")	\
 	X(63, DROP_WIPED, drop_wiped, "float contribution soon after trib tree wipe")			\
 	X(64, DROP_MARK, drop_mark, "source MAC is one of our own marks: forged")			\
 	X(65, DROP_META, drop_meta, "the port's driver has no XDP metadata, which trib_grow needs")	\
-	R(66, 62)
+	X(66, DROP_REPLAY, drop_replay, "copy of an old NEED, ALIVE or ABORT")				\
+	R(67, 61)
 /* clang-format on */
 
 /* enum trib_stat - number of a counter, also in netlink: TRIB_RX_GRAD ... */

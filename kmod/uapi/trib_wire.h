@@ -190,9 +190,12 @@ enum trib_fmt {
  * @aux:     a rank, 0xffff if unknown: the sender (JOIN, ALIVE; 0xffff from a
  *           relay), the rank to blame (ABORT), the reason to leave (LEAVE: a
  *           worker names itself, a relay the rank that made it leave). Else 0.
- * @scale:   s32: power of two of one unit of TRIB_FMT_Q32. All contributions to a
- *           chunk have the same scale.
- * @cookie:  secret of the job. Packets with another cookie are dropped.
+ * @scale:   GRAD, RESULT: s32, power of two of one unit of TRIB_FMT_Q32. All
+ *           contributions to a chunk have the same scale. NEED, ALIVE, ABORT and
+ *           PROBE: the sender's count of such packets (struct trib_replay); an answer
+ *           to PROBE has that of the PROBE. Else 0.
+ * @auth:    GRAD, RESULT: trib_key_secret() of the sender. Others: trib_auth(), over
+ *           all of the packet. Anything else is dropped. See trib_auth.h.
  */
 struct trib_hdr {
 	__u8 version;
@@ -212,7 +215,7 @@ struct trib_hdr {
 	__be16 nval;
 	__be16 aux;
 	__be32 scale;
-	__be64 cookie;
+	__be64 auth;
 } __attribute__((packed));
 TRIB_ASSERT(sizeof(struct trib_hdr) == 40, "trib_hdr is 40 bytes on the wire");
 
@@ -350,13 +353,17 @@ static inline __attribute__((always_inline)) int trib_nonce_is_older(__u64 a, __
  * @epoch: LEAVE: the epoch that ends for this worker. JOIN: the last epoch that
  *         the sender knows (0: none); the next one will be larger.
  * @rank:  the worker's rank, or 0xffffffff from a relay.
+ * @token: JOIN: of the newest START, 0 before the first. A JOIN with another token
+ *         than the receiver's is answered by START(WAIT) and has no other effect:
+ *         copies of old JOINs do no harm. LEAVE: 0.
  */
 struct trib_join {
 	__be64 nonce;
 	__be32 epoch;
 	__be32 rank;
+	__be64 token;
 } __attribute__((packed));
-TRIB_ASSERT(sizeof(struct trib_join) == 16, "trib_join");
+TRIB_ASSERT(sizeof(struct trib_join) == 24, "trib_join");
 
 /**
  * enum trib_start_state - answer to JOIN
@@ -382,6 +389,8 @@ enum trib_start_state {
  * @nchild:   children of the answering relay.
  * @timeout_ms: silence of a rank, in ms, after which the job is aborted.
  * @child_rank: rank of each child, 0xffff for a relay.
+ * @token:    the next JOIN must have it: random, not 0, another one after each start
+ *            of tribd and in each epoch.
  */
 struct trib_start {
 	__be64 nonce;
@@ -395,7 +404,8 @@ struct trib_start {
 	__be16 nchild;
 	__be16 rsvd[3];
 	__be16 child_rank[TRIB_CHILDREN_MAX];
+	__be64 token;
 } __attribute__((packed));
-TRIB_ASSERT(sizeof(struct trib_start) == 168, "trib_start");
+TRIB_ASSERT(sizeof(struct trib_start) == 176, "trib_start");
 
 #endif /* _UAPI_TRIB_WIRE_H */

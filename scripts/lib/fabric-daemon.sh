@@ -143,7 +143,7 @@ config_of()
 		     "$(mcast_addr)$(group_port)$(face_options)"
 		tree+=" down everybody"
 	fi
-	echo "job add $job id 1 world $world cookie $cookie window $window" \
+	echo "job add $job id 1 world $world key $key window $window" \
 	     "timeout $timeout${plan_rate:+ rate $plan_rate} dtype $dtype"
 	echo "$tree"
 	[[ ! $ndn || ${role[$host]} != relay ]] || config_of_ndn "$host"
@@ -153,7 +153,7 @@ config_of()
 bcube_rows()
 {
 	"$top/scripts/lib/bcube-rows" "$bcube_n" "$bcube_k" --job \
-		"name=$job" id=1 "cookie=$cookie" "window=$window" \
+		"name=$job" id=1 "key=$key" "window=$window" \
 		"timeout=$timeout" "dtype=$dtype" ${plan_rate:+"rate=$plan_rate"} \
 		>"$state/rows.json"
 }

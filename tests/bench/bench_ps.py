@@ -13,6 +13,7 @@ import time
 NETNS = os.path.realpath(os.path.dirname(__file__) + "/../netns")
 sys.path.insert(0, NETNS + "/lib")
 # pylint: disable=wrong-import-position
+import keys  # noqa: E402
 from figures import Figures  # noqa: E402
 from nets import BenchError  # noqa: E402
 from tribd import (BUILD, Cli, Netns, Tribd, run, use_instance,  # noqa: E402
@@ -22,7 +23,7 @@ WORKERS = 8
 NVAL = 352
 PORT, PS_PORT = 7600, 7500
 GROUP = "239.9.0.1"
-COOKIE = "1122334455667788"
+KEY = "11223344556677881122334455667788"
 OTHERS, OURS = "0", "1"  # CPUs: the PS's host has one for itself
 PERF = ("-w", "2", "-b", "1m", "-e", "1m", "-n", "30")
 
@@ -93,7 +94,7 @@ class Bed:
         cli(f"face add all dev {self.port} addr {GROUP} port {PORT}")
         cli(f"face add ps dev trib0 addr 169.254.77.2 port {PS_PORT}")
         wait_for(lambda: all("mac" in f for f in cli.json("face show")))
-        cli(f"job add bench id 1 world {WORKERS} window 256 cookie {COOKIE}")
+        cli(f"job add bench id 1 world {WORKERS} window 256 key {KEY}")
         cli("tree add bench id 1 child " +
             " ".join(f"w{i}:{i}" for i in range(WORKERS)) +
             " down all parent ps relay 1 next 65535")
@@ -107,7 +108,7 @@ class Bed:
         if self.local:
             tree["group"] = ["local"]
         with open(job, "w", encoding="ascii") as f:
-            json.dump({"job": 1, "cookie": COOKIE, "window": 256, "nval": NVAL,
+            json.dump({"job": 1, "key": KEY, "window": 256, "nval": NVAL,
                        "timeout_ms": 5000, "trees": [tree],
                        "workers": [f"10.9.0.{10 + i}:{PORT}"
                                    for i in range(WORKERS)]}, f)
@@ -144,7 +145,7 @@ class Bed:
         procs = []
         for i, ns in enumerate(self.workers):
             recv = f"{PORT}@{GROUP}" if self.local else str(PORT)
-            ticket = (f"trib://10.9.0.1:7417/bench?job=1&cookie={COOKIE}"
+            ticket = (f"trib://10.9.0.1:7417/bench?job=1&{keys.of_ticket(KEY, i)}"
                       f"&rank={i}&world={WORKERS}&shared=1:{int(self.local)}:"
                       f"10.9.0.1:{PS_PORT},{recv}")
             procs.append(subprocess.Popen(

@@ -149,8 +149,8 @@ static void control__is_not_passed_to_tribd_unadmitted(void)
 {
 	world_reset();
 	control(TRIB_T_JOIN, ROOT, 1, 352);
-	frame_hdr(&f)->cookie = 0;
-	expect_drop(TRIB_DROP_COOKIE);
+	frame_hdr(&f)->job = 0;
+	expect_drop(TRIB_DROP_TREE);
 	world_reset();
 	control(TRIB_T_JOIN, ROOT, 0, 352); /* by the wrong port */
 	expect_drop(TRIB_DROP_FACE);

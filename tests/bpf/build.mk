@@ -3,7 +3,7 @@
 # world that all of them share.
 BPF_TESTS := admission deliver drops floats need relay slot
 BPF_LIVE_TESTS := egress grow large pool_live
-BPF_POOL_TESTS := pool_admit pool_grad pool_pass
+BPF_POOL_TESTS := auth pool_admit pool_grad pool_pass
 BPF_TEST_BINS := $(BPF_TESTS:%=$(B)/tests/bpf/%)
 BPF_LIVE_BINS := $(BPF_LIVE_TESTS:%=$(B)/tests/bpf/%)
 BPF_POOL_BINS := $(BPF_POOL_TESTS:%=$(B)/tests/bpf/%)

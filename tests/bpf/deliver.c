@@ -161,6 +161,7 @@ static void cell__congestion_of_the_result_shows(void)
 	l.tos |= 3;
 	h.fmt = TRIB_FMT_Q32;
 	h.nval = htons(16);
+	world_sign(&h, NULL, 0, world_key(LEAF, -1));
 	frame_build(&f, &l, &h, (uint64_t[8]){1}, 64);
 	run_xdp(&f, 3);
 	expect_eq(cell_of(3)->flags, TRIB_F_CE);

@@ -235,12 +235,12 @@ static void drop__tree(void)
 	expect_drop(TRIB_DROP_TREE);
 }
 
-static void drop__cookie(void)
+static void drop__auth(void)
 {
-	good()->cookie ^= 1;
-	expect_drop(TRIB_DROP_COOKIE);
-	good()->cookie ^= 1ULL << 63;
-	expect_drop(TRIB_DROP_COOKIE);
+	good()->auth ^= 1;
+	expect_drop(TRIB_DROP_AUTH);
+	good()->auth ^= 1ULL << 63;
+	expect_drop(TRIB_DROP_AUTH);
 }
 
 static void drop__child(void)
@@ -352,7 +352,7 @@ int main(void)
 	run(drop__options);
 	run(drop__nval);
 	run(drop__tree);
-	run(drop__cookie);
+	run(drop__auth);
 	run(drop__child);
 	run(drop__face);
 	run(drop__face_by_vlan_or_family);

@@ -29,6 +29,7 @@ static void expect_for(int tree, int child)
 	expect_eq(frame_port(&out, 0), TRIB_UDP_PORT);
 	expect_eq(frame_port(&out, 1), to.port);
 	expect(frame_sound(&out));
+	expect(world_signed(frame_hdr(&out), tree, child));
 	/* The traffic class stays, with ECT(0). */
 	expect_eq(out.v6 ? (out.b[out.l3] << 4 | out.b[out.l3 + 1] >> 4) & 0xff : out.b[out.l3 + 1],
 		  0xba);

@@ -32,9 +32,9 @@ static void floats__stranger_is_not_told_of_the_module(void)
 {
 	world_reset();
 	frame_floats(&f, ROOT, 0, 1, TRIB_FMT_F32, 16, ones);
-	frame_hdr(&f)->cookie ^= 1;
+	frame_hdr(&f)->auth ^= 1;
 	run_xdp(&f, 0);
-	expect_eq(the_drop(), TRIB_DROP_COOKIE);
+	expect_eq(the_drop(), TRIB_DROP_AUTH);
 }
 
 /* From the parent, and from a child that kept the result. */

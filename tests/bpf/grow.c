@@ -39,6 +39,7 @@ static void expect_for(int tree, int child, int type, int nval, uint64_t word)
 	expect_eq(frame_vlan(&out, 0), w.vlan[0]);
 	expect_eq(frame_vlan(&out, 1), w.vlan[1]);
 	expect(frame_sound(&out));
+	expect(world_signed(h, tree, child));
 	expect_eq(h->type, type);
 	expect_eq(ntohs(h->nval), nval);
 	expect_eq(h->attempt, 0);
@@ -446,7 +447,7 @@ static void grow__unadmitted_packets_send_nothing(void)
 	run_grad(&in, ROOT, 0, 3, 352, 77);
 	run_grad(&in, ROOT, 1, 3, 0, 0);
 	run_grad(&in, ROOT, 2, 3, 0, 0);
-	frame_hdr(&in)->cookie ^= 1;
+	frame_hdr(&in)->job ^= 1;
 	expect_eq(run_grow(&in, 2), TC_ACT_SHOT);
 	expect_eq(the_drop(), TRIB_DROP_GROW_GONE);
 }

@@ -172,14 +172,18 @@ static void need__of_a_busy_slot_is_dropped(void)
 
 static void need__slot_of_an_older_epoch_is_free(void)
 {
+	uint64_t none = 0;
 	struct trib_tree t;
+	struct trib_hdr h;
 
 	finished(ROOT);
 	tree_get(ROOT, &t);
 	t.epoch++;
 	tree_put(ROOT, &t);
-	frame_need(&f, ROOT, 1, 3, 0);
-	frame_hdr(&f)->epoch = htonl(EPOCH + 1);
+	h = header(TRIB_T_NEED, ROOT, 1, 3);
+	h.bmwords = 1;
+	h.epoch = htonl(EPOCH + 1);
+	frame_of(&f, ROOT, 1, h, &none, sizeof(none));
 	expect_need(run_xdp(&f, 1), DOWN(ROOT), 1 << 1);
 }
 

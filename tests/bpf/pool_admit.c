@@ -77,8 +77,8 @@ static void admit__strangers_drop(void)
 	refused(1, TRIB_DROP_FACE);
 	pool_fresh();
 	pool_values(pool_hdr(TRIB_T_GRAD, POOL, 1, 1, 3), 1, pool_who(1, -1), 16, 9);
-	frame_hdr(&pw.f)->cookie ^= 1;
-	refused(1, TRIB_DROP_COOKIE);
+	frame_hdr(&pw.f)->auth ^= 1;
+	refused(1, TRIB_DROP_AUTH);
 	pool_fresh();
 	pool_grad(0, 3, 16, 1);
 	frame_hdr(&pw.f)->job = htons(JOB + 1);

@@ -158,6 +158,7 @@ static void generic__clsact_forwards_with_the_number(void)
 static void check_generic_probe(void)
 {
 	struct addr to = peer_of(INNER, 1);
+	struct trib_key key;
 	uint8_t ip[16];
 
 	bpf_map_delete_elem(w.ports, &w.ifindex[1]);
@@ -174,7 +175,9 @@ static void check_generic_probe(void)
 	expect_eq(frame_hdr(&pw.f)->flags, 0);
 	expect_eq(ntohs(frame_hdr(&pw.f)->relay), RELAY);
 	expect_eq(ntohl(frame_hdr(&pw.f)->chunk), 77);
-	expect_eq(frame_hdr(&pw.f)->aux | frame_hdr(&pw.f)->scale, 0);
+	expect_eq(frame_hdr(&pw.f)->aux, 0);
+	key = world_key(POOL, pool_rank(1));
+	expect_eq(frame_hdr(&pw.f)->auth, trib_auth(&key, frame_hdr(&pw.f), NULL, 0));
 	expect(frame_sound(&pw.f));
 	expect_eq(the_drop(), -1);
 }

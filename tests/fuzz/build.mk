@@ -42,7 +42,7 @@ FUZZ_NETLINK := tests/fuzz/fuzz_netlink.c tests/fuzz/daemon_double.c \
 	attach/ticket.c attach/worker_tell.c \
 	$(addprefix face/face,.c _attr.c _forward.c _kernel.c _list.c _spec.c) job/job.c $(addprefix tree/,tree.c \
 	tree_list.c tree_spec.c node_spec.c dedicated.c row.c pool.c \
-	pool_spec.c slots.c worker_spec.c) \
+	pool_spec.c secret.c slots.c worker_spec.c) \
 	$(addprefix ndn/,$(addprefix ndnd,.c _cs.c _face.c _pit.c _route.c \
 	_rows.c _spec.c _stats.c _tables.c _walk.c))) \
 	$(wildcard userspace/ndn/packet/*.c) userspace/base/name.c $(BASE_LIBTRIB_SRC)
@@ -51,6 +51,7 @@ $(call fuzz-program,netlink,$(FUZZ_NETLINK),-lnl-3 -lnl-genl-3 -lsodium -ljansso
 
 FUZZ_JOIN := tests/fuzz/fuzz_join.c \
 	userspace/daemon/session/join.c userspace/daemon/session/join_out.c \
+	userspace/daemon/tree/secret.c \
 	userspace/base/session.c $(BASE_LIBTRIB_SRC)
 
 $(call fuzz-program,join,$(FUZZ_JOIN),)
@@ -64,6 +65,7 @@ $(call fuzz-program,lib,$(FUZZ_LIB),$(KERNELS_OBJS) -Wl$(comma)--wrap=clock_gett
 
 FUZZ_ATTACH := tests/fuzz/fuzz_attach.c \
 	userspace/daemon/attach/place.c userspace/daemon/attach/worker_tell.c \
+	userspace/daemon/tree/secret.c \
 	userspace/base/name.c $(BASE_LIBTRIB_SRC)
 
 $(call fuzz-program,attach,$(FUZZ_ATTACH),)

@@ -14,9 +14,9 @@
 #include <string.h>
 
 #include "daemon/session/join.h"
+#include "daemon/tree/secret.h"
 #include "tests/fuzz/input.h"
 
-#define COOKIE 0x1122334455667788ULL
 #define NCHILD 3
 #define MS 1000000ULL
 
@@ -137,6 +137,7 @@ static void datagram(struct input *in, struct join_packet *p)
 {
 	uint8_t what = take8(in), who = take8(in), bend = take8(in);
 	unsigned int from = who % (NCHILD + 2);
+	struct secret secret;
 	static const uint8_t types[] = {TRIB_T_JOIN, TRIB_T_JOIN, TRIB_T_LEAVE, TRIB_T_START};
 	struct udp_packet up = {
 		.data = p,
@@ -154,7 +155,6 @@ static void datagram(struct input *in, struct join_packet *p)
 	p->h.tree = htons(T.id);
 	p->h.child = htons(from);
 	p->h.nval = htons(TRIB_NVAL_SMALL);
-	p->h.cookie = htobe64(COOKIE);
 	if (p->h.type == TRIB_T_START) {
 		const struct joining *j = T.dedicated.join;
 		struct trib_start *st = &p->u.start;
@@ -172,6 +172,7 @@ static void datagram(struct input *in, struct join_packet *p)
 		p->h.aux = htons(what >> 5);
 		p->u.join.epoch = htonl(what >> 5 ? last_epoch : 0);
 		p->u.join.rank = htonl(from);
+		p->u.join.token = htobe64(T.dedicated.join->s.token ^ ((bend & 15) == 15));
 	}
 	for (int i = bend < 0x40 ? 1 + bend % 3 : 0; i; i--) {
 		uint8_t at = take8(in);
@@ -180,6 +181,15 @@ static void datagram(struct input *in, struct join_packet *p)
 	}
 	if (bend >= 0xf0)
 		up.len = take8(in) << 4;
+	/* Whoever has a key may be wrong, too. */
+	if ((bend & 7) != 7 && up.len >= sizeof(p->h) && up.len <= sizeof(*p)) {
+		uint32_t rank = ntohl(p->u.join.rank);
+
+		secret_up(&T, p->h.type != TRIB_T_START && rank < NCHILD ? rank : RANK_NONE,
+			  p->h.type == TRIB_T_START && T.parent ? &T.parent->local : &up.src,
+			  &secret);
+		p->h.auth = trib_auth(&secret.key, &p->h, &p->u, up.len - sizeof(p->h));
+	}
 	answers = 0;
 	longest = 0;
 	join_packet(&D, &up);
@@ -211,8 +221,7 @@ static void start(bool parent)
 	TAILQ_INIT(&D.trees);
 	TAILQ_INIT(&D.faces);
 	D.config.nval = TRIB_NVAL_SMALL;
-	J = (struct job){
-		.id = 7, .cookie = COOKIE, .world = NCHILD, .window = 4, .timeout_ms = 5000};
+	J = (struct job){.id = 7, .world = NCHILD, .window = 4, .timeout_ms = 5000};
 	for (unsigned int i = 0; i < NCHILD + 2; i++) {
 		F[i].l3_ifindex = 10 + i;
 		F[i].addr.s6_addr[15] = (uint8_t)(1 + i);

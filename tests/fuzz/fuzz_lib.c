@@ -2,7 +2,7 @@
 /*
  * The engine, given packets that are not as they should
  * be: bent copies of real ones, in the middle of real collectives on an
- * imagined network (tests/lib/engine_world.h). Copies with another cookie, epoch
+ * imagined network (tests/lib/engine_world.h). Copies with another secret, epoch
  * or tree must change no result; others may, but must do no harm to memory,
  * and end all collectives.
  */
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/lib/secrets.h"
 #include "tests/lib/engine_script.h"
 
 struct input {
@@ -42,7 +43,7 @@ static void disown(struct trib_hdr *h)
 {
 	switch (take8() & 3) {
 	case 0:
-		h->cookie ^= 1ULL << (take8() & 63);
+		h->auth ^= 1ULL << (take8() & 63);
 		break;
 	case 1:
 		h->epoch ^= htobe32(1U << (take8() & 31));
@@ -105,6 +106,10 @@ static bool tap(struct sim *s, struct sim_worker *w, bool up, void *pkt, size_t 
 	memcpy(copy, pkt, n < len ? n : len);
 	for (int i = how & 3; i && n >= sizeof(struct trib_hdr); i--)
 		bend(copy, n);
+	/* A relay that is wrong, not a stranger. */
+	if (!foreign && n >= sizeof(struct trib_hdr) && how & 16)
+		secrets_down((struct trib_hdr *)copy, copy + sizeof(struct trib_hdr),
+			     (n - sizeof(struct trib_hdr)) & ~7UL, w->t->place.rep.tree[0].addr);
 	if (foreign && n >= sizeof(struct trib_hdr))
 		disown((struct trib_hdr *)copy);
 	w->t->eng.now = s->now;

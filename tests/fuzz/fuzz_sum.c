@@ -3,7 +3,7 @@
  * trib-ps's packets. An input is a sequence of what a few workers, relays and time
  * do, in any order: gradients, sums of some of them, copies, requests, JOINs; and of
  * packets that are bent, or made of the input's bytes. Of an honest input only
- * packets of another job, tree or cookie are bent: then each RESULT is the exact sum
+ * packets of another job, tree or secret are bent: then each RESULT is the exact sum
  * of what the workers gave. Otherwise no memory is harmed, and each packet out is
  * whole (ps_fixture.h).
  */
@@ -138,7 +138,7 @@ static void disown(struct input *in, struct trib_hdr *h)
 		h->version ^= (uint8_t)(1 << (how >> 5));
 		break;
 	default:
-		h->cookie ^= 1ULL << (how >> 2);
+		h->auth ^= 1ULL << (how >> 2);
 	}
 }
 

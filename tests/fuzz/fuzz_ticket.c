@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "lib/place/place.h"
 
 int trib_fail(struct trib *t, int code, int err, const char *fmt, ...)
@@ -149,11 +150,12 @@ static int first_write(const struct trib_attach_rep *r, char *buf, size_t size)
 
 static void write_down(const struct trib_attach_rep *r, char *buf, size_t size)
 {
+	char up[TRIB_KEY_HEX + 1], down[TRIB_KEY_HEX + 1];
 	int n = snprintf(buf, size, "trib://");
 
 	n += first_write(r, buf + n, size - n);
-	n += snprintf(buf + n, size - n, "/job?job=%u&cookie=%llx&rank=%u&world=%u", r->job,
-		      (unsigned long long)be64toh(r->cookie), r->rank, r->world);
+	n += snprintf(buf + n, size - n, "/job?job=%u&keys=%s:%s&rank=%u&world=%u", r->job,
+		      text_key_put(&r->up, up), text_key_put(&r->down, down), r->rank, r->world);
 	for (unsigned int i = 0; i < r->ntree; i++) {
 		const struct trib_attach_tree *a = &r->tree[i];
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "engine_double.h"
+#include "secrets.h"
 
 /* --- allocations: the @fail_at-th from now fails; 0: none */
 
@@ -86,9 +87,10 @@ struct trib_attach_rep place(unsigned int trees)
 		.world = WORLD,
 		.job = 9,
 		.ntree = (uint16_t)trees,
-		.cookie = 0x1234,
 	};
 	unsigned int i;
+
+	secrets_place(&rep);
 
 	for (i = 0; i < trees; i++) {
 		rep.tree[i].tree = (uint16_t)(40 + i);
@@ -115,7 +117,6 @@ struct trib_hdr header(unsigned int type, unsigned int tree)
 		.type = (uint8_t)type,
 		.job = htobe16(9),
 		.tree = htobe16((uint16_t)tree),
-		.cookie = 0x1234,
 		.epoch = htobe32(EPOCH),
 	};
 }
@@ -147,6 +148,7 @@ static void hear_start(struct trib_engine *eng, unsigned int tree, unsigned int 
 	p.h.nval = htobe16((uint16_t)room);
 	for (i = 0; i < WORLD; i++)
 		p.st.child_rank[i] = htobe16((uint16_t)i);
+	secrets_rank(&p.h, &p.st, trib_payload_len(room), RANK);
 	trib_packet_rx(eng, &p, (unsigned int)sizeof(p.h) + trib_payload_len(room), false);
 }
 

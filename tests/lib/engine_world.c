@@ -4,11 +4,11 @@
  * that libtrib reads the simulated clock, too.
  */
 #include "engine_world.h"
+#include "secrets.h"
 
 #include <endian.h>
 #include <stdlib.h>
 
-#define SIM_COOKIE 0x1122334455667788ULL
 #define RELAY_CHILD 64 /* child numbers from here on are relays */
 
 enum what { TO_WORKER, TO_RELAY, RUN_WORKER, CALL_APP, WIPE, TCP_ACK, TCP_LOSS };
@@ -215,7 +215,23 @@ static void run_worker(struct sim_worker *w)
 
 void sim_inject(struct sim_worker *w, const void *pkt, size_t len)
 {
-	deliver(w, pkt, len, false);
+	const struct trib_stream *st = w->t->eng.stream[0];
+	uint8_t copy[4096];
+	struct trib_hdr *h = (void *)copy;
+	const void *body = h + 1;
+	size_t n = len - sizeof(*h);
+
+	memcpy(copy, pkt, len);
+	if (h->type == TRIB_T_PROBE) {
+		h->scale = htobe32(st->auth.sent);
+		secrets_rank(h, body, n, (uint16_t)w->t->eng.rank);
+	} else if (h->type == TRIB_T_START || (st->shared && h->type == TRIB_T_NEED)) {
+		h->scale = htobe32(st->auth.own.top + 1);
+		secrets_rank(h, body, n, (uint16_t)w->t->eng.rank);
+	} else {
+		secrets_down(h, body, n, st->shared ? NULL : w->t->place.rep.tree[0].addr);
+	}
+	deliver(w, copy, len, false);
 }
 
 void sim_call_at(struct sim_worker *w, uint64_t when)
@@ -371,7 +387,7 @@ static void make_worker(struct sim *s, unsigned int i, const struct sim_options 
 	rep->rank = (uint16_t)i;
 	rep->world = (uint16_t)o->workers;
 	rep->job = 7;
-	rep->cookie = SIM_COOKIE;
+	secrets_place(rep);
 	rep->rate = o->rate;
 	rep->fmt = o->fmt;
 	rep->ntree = (uint16_t)(o->trees ? o->trees : 1);

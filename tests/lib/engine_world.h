@@ -125,7 +125,7 @@ void sim_call_at(struct sim_worker *w, uint64_t when);
 void sim_wipe_at(struct sim *s, unsigned int i, uint64_t when);
 /* Start a TCP sender, as fast as TCP may. */
 void sim_tcp_start(struct sim *s, struct sim_tcp *tcp, struct sim_wire *wire);
-/* Deliver bytes to a worker now, as if they came from the network. */
+/* Deliver a packet to a worker now, signed as its relay or PS would. */
 void sim_inject(struct sim_worker *w, const void *pkt, size_t len);
 
 #endif /* ENGINE_WORLD_H */

@@ -42,7 +42,7 @@ struct share {
 struct sock {
 	int fd, end;
 	unsigned int job, rank, world;
-	uint64_t cookie;
+	uint8_t secret[8];
 	bool bound, shut;
 	unsigned int sent, read;
 	uint64_t mem;
@@ -192,7 +192,7 @@ static void place(struct sock *s, const struct trib_attach_rep *rep, size_t len)
 	s->job = rep->job;
 	s->rank = rep->rank;
 	s->world = rep->world;
-	s->cookie = rep->cookie;
+	memcpy(s->secret, rep->up.b, sizeof(s->secret));
 }
 
 int __wrap_setsockopt(int fd, int level, int name, const void *v, socklen_t len);
@@ -281,7 +281,7 @@ int __wrap_bind(int fd, const struct sockaddr *sa, socklen_t len)
 		return fails(ksock_double.bind_errno);
 	memcpy(&at, sa, sizeof(at));
 	if (len != sizeof(at) || at.family != AF_INET || at.zero || ntohs(at.job) != s->job ||
-	    ntohs(at.rank) != s->rank || at.cookie != s->cookie) {
+	    ntohs(at.rank) != s->rank || memcmp(at.secret, s->secret, sizeof(s->secret))) {
 		ksock_double.wrong++;
 		return fails(EINVAL);
 	}

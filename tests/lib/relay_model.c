@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "secrets.h"
 #include "tests/model/node.h"
 
 enum { DOWN = 1, ALL, UP }; /* groups of the row */
@@ -46,6 +47,7 @@ static void send_one(struct relay_impl *m, int to, const struct node_packet *p)
 		h->child = htobe16((uint16_t)m->r->up_child);
 	} else {
 		h->flags &= (uint8_t)~TRIB_F_UP;
+		secrets_down(h, p->pay, (size_t)p->paylen, m->r->addr);
 	}
 	m->r->out(m->r, to, h, sizeof(*h) + (size_t)p->paylen);
 }

@@ -21,6 +21,7 @@
  * @root:   has no parent.
  * @up_child: its index at the parent.
  * @epoch:  the running epoch.
+ * @addr:   its address, as children know it.
  * @impl:   state of relay_model.c, or of its substitute with trib-ps.
  * @out:    send @len bytes to child @to, or RELAY_UP.
  * @mismatches: number of mismatches that trib-ps logged.
@@ -31,6 +32,7 @@ struct relay {
 	bool root;
 	unsigned int up_child;
 	uint32_t epoch;
+	uint8_t addr[16];
 	void *impl;
 	void (*out)(struct relay *r, int to, const void *pkt, size_t len);
 	void *ctx;

@@ -85,7 +85,6 @@ int relay_init(struct relay *r, unsigned int nchild, unsigned int window)
 	j->world = (uint16_t)nchild;
 	j->window = (uint16_t)window;
 	j->nval = TRIB_NVAL_LARGE;
-	j->cookie = 0x1122334455667788; /* as engine_world.c has it */
 	j->worker = calloc(nchild, sizeof(*j->worker));
 	for (i = 0; i < nchild; i++)
 		j->worker[i] = group[i] = host(i);

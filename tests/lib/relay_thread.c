@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A relay in a thread; see relay_thread.h. */
 #include "relay_thread.h"
+#include "secrets.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
@@ -23,6 +24,7 @@
 #define JOB 7
 #define TREE 1
 #define TRAIN_MAX 40000
+#define TOKEN 0x746f6b656eULL
 
 struct loop_train {
 	uint8_t buf[TRAIN_MAX];
@@ -126,6 +128,7 @@ static void say(struct loop_relay *l, unsigned int child, const struct trib_hdr 
 		.nval = htobe16((uint16_t)l->nval),
 		.world = htobe16((uint16_t)l->world),
 		.nchild = htobe16((uint16_t)l->world),
+		.token = htobe64(TOKEN),
 	};
 	unsigned int i;
 
@@ -135,6 +138,7 @@ static void say(struct loop_relay *l, unsigned int child, const struct trib_hdr 
 	h->type = TRIB_T_START;
 	h->flags = 0;
 	memcpy(h + 1, &st, sizeof(st));
+	secrets_rank(h, h + 1, len - sizeof(*h), (uint16_t)child);
 	send_to(l, child, buf, len, 0);
 }
 
@@ -154,6 +158,10 @@ static void rx_join(struct loop_relay *l, unsigned int child, const struct trib_
 
 	memcpy(&j, h + 1, sizeof(j));
 	nonce = be64toh(j.nonce);
+	if (be64toh(j.token) != TOKEN) {
+		say(l, child, h, len, false, nonce, 0);
+		return;
+	}
 	/*
 	 * The rank restarted before its former process's end became known: the
 	 * running epoch is over.
@@ -250,6 +258,7 @@ void loop_start(struct loop_relay *l)
 	int size = 8 << 20;
 
 	l->r.root = true;
+	memcpy(l->r.addr, (uint8_t[]){0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1}, 16);
 	l->r.out = out;
 	l->r.ctx = l;
 	l->rng = 1;
@@ -286,19 +295,31 @@ void loop_need(struct loop_relay *l, unsigned int to, uint32_t chunk)
 		     .bmwords = 1,
 		     .job = htobe16(JOB),
 		     .tree = htobe16(TREE),
-		     .chunk = htobe32(chunk),
-		     .cookie = htobe64(strtoull(LOOP_COOKIE, NULL, 16))}};
+		     .chunk = htobe32(chunk)}};
 
 	pthread_mutex_lock(&l->lock);
 	p.h.epoch = htobe32(l->r.epoch);
+	secrets_down(&p.h, &p.seen, sizeof(p.seen), l->r.addr);
 	send_to(l, to, &p, sizeof(p), 0);
 	pthread_mutex_unlock(&l->lock);
 }
 
+static const char *hex(const struct trib_key *key, char text[TRIB_KEY_HEX + 1])
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(key->b); i++)
+		snprintf(text + 2 * i, 3, "%02x", key->b[i]);
+	return text;
+}
+
 const char *loop_ticket(const struct loop_relay *l, unsigned int rank, char *buf, size_t len)
 {
-	snprintf(buf, len,
-		 "trib://127.0.0.1/train?job=%u&cookie=" LOOP_COOKIE "&rank=%u&world=%u&tree=%u:%u",
-		 JOB, rank, l->world, TREE, rank);
+	struct trib_attach_rep rep = {.rank = (uint16_t)rank};
+	char up[TRIB_KEY_HEX + 1], down[TRIB_KEY_HEX + 1];
+
+	secrets_place(&rep);
+	snprintf(buf, len, "trib://127.0.0.1/train?job=%u&keys=%s:%s&rank=%u&world=%u&tree=%u:%u",
+		 JOB, hex(&rep.up, up), hex(&rep.down, down), rank, l->world, TREE, rank);
 	return buf;
 }

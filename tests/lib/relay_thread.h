@@ -13,8 +13,6 @@
 
 #include "relay_model.h"
 
-#define LOOP_COOKIE "1122334455667788"
-
 /**
  * struct loop_relay - one star
  * @world:  ranks, which are its children.

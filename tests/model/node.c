@@ -137,13 +137,18 @@ static void head(struct trib_hdr *h, const struct trib_slot *s, uint8_t type, ui
 	h->scale = s->scale;
 }
 
-static void head_need(struct trib_hdr *h)
+static __be32 next_number(struct node *n)
+{
+	return n->sent ? htonl(++*n->sent) : 0;
+}
+
+static void head_need(struct node *n, struct trib_hdr *h)
 {
 	h->type = TRIB_T_NEED;
 	h->flags = h->op = h->fmt = h->nm = h->attempt = 0;
 	h->bmwords = 1;
 	h->child = h->nval = h->aux = 0;
-	h->scale = 0;
+	h->scale = next_number(n);
 }
 
 /* The packet becomes @type with the slot's values. */
@@ -225,6 +230,7 @@ static int answer_out(struct node *n, struct node_packet *p, const struct trib_s
 	turn(n, p, s, TRIB_T_RESULT, 0);
 	local_copy(n, s, trib_payload_len(s->nval));
 	n->stats[TRIB_TX_ANSWER]++;
+	p->h->auth = n->row->auth;
 	return n->exits->answer(n, p, n->row->child[p->child].port);
 }
 
@@ -261,7 +267,7 @@ static int need_out(struct node *n, struct node_packet *p, uint64_t seen, enum t
 					    : t->all,
 			    to == TO_ALL && !t->all ? HOW_BOTH : 0);
 	n->exits->shrink(n, p, 8);
-	head_need(p->h);
+	head_need(n, p->h);
 	memcpy(p->pay, &bitmap, 8);
 	n->stats[TRIB_TX_NEED]++;
 	if (to == TO_UP)
@@ -426,6 +432,7 @@ static int rx_control(struct node *n, struct node_packet *p)
 	n->stats[TRIB_RX_CONTROL]++;
 	if (h->type >= TRIB_T_JOIN)
 		return V_PASS;
+	h->scale = next_number(n);
 	if ((h->flags & TRIB_F_UP) && !is_root(n))
 		return node_send(n, p, n->row->up);
 	h->flags &= ~TRIB_F_UP;
@@ -464,7 +471,7 @@ static const void *fill_need(struct node *n, struct trib_hdr *h, const struct tr
 	static _Thread_local uint64_t bitmap;
 
 	bitmap = htobe64(s->seen);
-	head_need(h);
+	head_need(n, h);
 	n->stats[TRIB_TX_NEED]++;
 	local_event(n, h, 0, s->seen);
 	return &bitmap;

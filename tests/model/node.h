@@ -28,6 +28,7 @@
  *                                       4. NEED(seen) down
  *
  * ALIVE, ABORT: up to the root, from there down to everybody.
+ * Each NEED, ALIVE and ABORT that leaves has a number of this node's.
  * JOIN, START, LEAVE: to the daemon.
  */
 #ifndef MODEL_NODE_H
@@ -122,6 +123,7 @@ struct node_exits {
  * @slots: all slots, of @slot_size bytes each, struct trib_slot in front.
  * @lag:   its row of `lag`, or NULL.
  * @stats: enum trib_stat.
+ * @sent:  number of its newest control packet, or NULL: it numbers none.
  * @act:   enum node_act of the last packet, or the state of the slot + 1.
  */
 struct node {
@@ -130,6 +132,7 @@ struct node {
 	size_t slot_size;
 	struct trib_lag *lag;
 	uint64_t *stats;
+	uint32_t *sent;
 	int act;
 	const struct node_exits *exits;
 };

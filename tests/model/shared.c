@@ -285,15 +285,17 @@ static void result_down(struct node *n, const struct node_pool *q, const struct 
 static int probe(struct node *n, const struct node_pool *q, struct node_packet *p)
 {
 	struct trib_hdr *h = p->h;
+	struct trib_key key;
 
 	n->stats[TRIB_RX_CONTROL]++;
 	n->stats[TRIB_POOL_PROBED]++;
 	h->flags &= ~TRIB_F_UP;
 	h->aux = 0;
-	h->scale = 0;
+	h->relay = htons(q->row->relay);
+	trib_key_up(&key, &q->row->key, ntohs(h->tree), ntohs(h->child));
+	h->auth = trib_auth(&key, h, NULL, 0);
 	if (!n->exits->answers(n, p))
 		return n->exits->grow(n, p, TRIB_NONE, HOW_ANSWER | HOW_POOL);
-	h->relay = htons(q->row->relay);
 	return n->exits->answer(n, p, 0);
 }
 

@@ -34,14 +34,14 @@ def rows__fit_the_trees():
 @test
 def rows__of_a_star_match_the_commands():
     made = builtin("star:2", {"name": "train", "workers": "all", "id": 7,
-                              "max_relays": 1, "cookie": "5eed",
+                              "max_relays": 1, "key": "00112233445566778899aabbccdd5eed",
                               "window": 64, "owner": "alice"})
     relay, worker = made["hosts"][0], made["hosts"][1]
     assert relay == {
         "host": "r0",
         "faces": [{"name": "w0", "dev": "p0", "addr": "10.77.0.2"},
                   {"name": "w1", "dev": "p1", "addr": "10.77.1.2"}],
-        "jobs": [{"name": "train", "id": 7, "world": 2, "cookie": "5eed",
+        "jobs": [{"name": "train", "id": 7, "world": 2, "key": "00112233445566778899aabbccdd5eed",
                   "window": 64, "owner": "alice", "rate": 10000000000}],
         "trees": [{"id": 1, "job": "train", "children": [
             {"face": "w0", "rank": 0}, {"face": "w1", "rank": 1}]}]}, relay

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A worker host with tribd: its LEAF row, its cells and its rings."""
 
+from auth import TRIBD, Windows, proof
 from net import ABORT, RESULT, Msg, serial_diff
 
 RING_EVERY = 64
@@ -24,7 +25,10 @@ class Leaf:
         self.rules = world.rules
         self.net = world.net
         self.relay = relay
+        self.parent = None
         self.workers = []
+        self.windows = Windows(self.rules)
+        self.count = TRIBD
         self.up_child = -1   # child number of the first rank; a row has one
         self.epoch = 0       # of the row in `trees`; 0: none
         self.last_epoch = 0
@@ -41,6 +45,8 @@ class Leaf:
 
     def receive(self, m):
         if m.epoch != self.epoch:
+            return
+        if not self.windows.admit(m, self.relay.name, None):
             return
         if m.type == RESULT:
             self.deliver(m)
@@ -83,7 +89,9 @@ class Leaf:
 
     def process_died(self, worker):
         """Handle a connection that closed without BYE: ABORT, three times."""
-        up = Msg(ABORT, self.epoch, up=True, child=worker.child,
-                 rank=worker.rank, why="gone")
         for delay in (0, 30, 120):
+            self.count += 1
+            up = Msg(ABORT, self.epoch, up=True, child=worker.child,
+                     rank=worker.rank, why="gone", number=self.count)
+            up.auth = proof(self.rules, up, worker.rank)
             self.net.at(delay, self.net.send, self.relay, up)

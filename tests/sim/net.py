@@ -53,6 +53,9 @@ class Msg:
     why: str = ""
     nonce: int = 0
     run: bool = False
+    token: int = 0
+    number: int = 0
+    auth: tuple = None
 
 
 class Net:
@@ -66,6 +69,7 @@ class Net:
         self.late_copy = self.late       # the same for second copies
         self.now = 0
         self.sent = 0
+        self.tap = None      # called for each packet that is sent
         self._queue = []
         self._count = 0
 
@@ -82,6 +86,8 @@ class Net:
 
     def send(self, dst, msg):
         self.sent += 1
+        if self.tap:
+            self.tap(dst, msg)
         random = self.rng.random
         if random() < self.loss:
             return

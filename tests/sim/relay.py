@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A node of the tree: the XDP and clsact programs."""
 
-from net import (ABORT, ALIVE, GRAD, LIFE, NEED, RESULT, SESSION_TYPES, Msg,
-                 serial_diff)
+from dataclasses import replace
+
+from auth import COUNTED, Windows, proof
+from net import (ABORT, ALIVE, GRAD, LIFE, NEED, RESULT, SESSION_TYPES, START,
+                 Msg, serial_diff)
 from session import Session
 from stream import FLOAT, SHAPE, combine
 
@@ -40,6 +43,10 @@ class Relay:
         self.slots = {}
         self.epoch = 0       # of the row in `trees`
         self.dead = False
+        self.name = ("relay", len(world.relays))
+        # Its control packets so far: those of former epochs count.
+        self.count = world.rng.randrange(2000)
+        self.windows = Windows(self.rules)
         self.wiped_until = 0
         self.asked = set()   # (cause, port) of sent NEEDs; for the echo check
         self.session = Session(self)
@@ -63,17 +70,42 @@ class Relay:
         self.asked.clear()
         self.wiped_until = self.net.now + 2 * LIFE
 
+    # --- secrets
+
+    def emit(self, dst, m):
+        """Number and sign a packet, and send it."""
+        m = replace(m)
+        if m.type in COUNTED:
+            self.count += 1
+            m.number = self.count
+        m.auth = proof(self.rules, m,
+                       dst.name if m.type == START else self.name)
+        self.net.send(dst, m)
+
+    def admits(self, m):
+        if m.type == START:
+            return self.windows.admit(m, self.name, "parent")
+        if not m.up:
+            return self.parent and self.windows.admit(m, self.parent.name,
+                                                      "parent")
+        rank = self.ranks[m.child]
+        who = self.children[m.child].name if rank < 0 else rank
+        return self.windows.admit(m, who, m.child)
+
     # --- admission
 
     def receive(self, m):
         if self.dead:
             return
         if m.type in SESSION_TYPES:
-            self.session.receive(m)
+            if self.admits(m):
+                self.session.receive(m)
             return
         if not self.epoch:
             return
         if self.rules.epoch_is_compared and m.epoch != self.epoch:
+            return
+        if not self.admits(m):
             return
         handler = self.HANDLERS[m.type]
         handler(self, m)
@@ -156,7 +188,7 @@ class Relay:
         if not self.rules.result_is_kept:
             return
         port = self.children[m.child]
-        self.with_room(z, m, lambda s: self.net.send(port, self.result(s)))
+        self.with_room(z, m, lambda s: self.emit(port, self.result(s)))
 
     def on_ask(self, m):
         rules = self.rules
@@ -227,7 +259,7 @@ class Relay:
         if m.up and not turned:
             return
         for port in self.down:
-            self.net.send(port, Msg(m.type, self.epoch, m.chunk, rank=m.rank,
+            self.emit(port, Msg(m.type, self.epoch, m.chunk, rank=m.rank,
                                     why=m.why, resend=m.resend))
 
     HANDLERS = {GRAD: on_grad, RESULT: on_result, NEED: on_any_need,
@@ -258,7 +290,7 @@ class Relay:
             send(moved)
 
     def send_up(self, kind, chunk, **fields):
-        self.net.send(self.parent, Msg(kind, self.epoch, chunk, True,
+        self.emit(self.parent, Msg(kind, self.epoch, chunk, True,
                                        self.up_child, **fields))
 
     def send_partial(self, z, resend=False):
@@ -285,7 +317,7 @@ class Relay:
         if not self.parent:
             self.world.made.add(z.chunk)
         for port in self.down:
-            self.net.send(port, self.result(z))
+            self.emit(port, self.result(z))
         if not self.rules.result_is_kept:
             self.slots.pop(z.chunk & self.mask, None)
 
@@ -296,7 +328,7 @@ class Relay:
             if (cause, port) in self.asked:
                 self.world.fail("echo", f"NEED {chunk} came back")
             self.asked.add((cause, port))
-            self.net.send(port, Msg(NEED, self.epoch, chunk, seen=named,
+            self.emit(port, Msg(NEED, self.epoch, chunk, seen=named,
                                     truth=seen, cause=cause, room=False))
         if to_all and self.parent and self.rules.ask_reaches_parent:
             self.send_up(NEED, chunk, cause=cause, room=False)

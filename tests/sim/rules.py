@@ -154,6 +154,24 @@ RULES = {
         "quitter", "unnamed"),
     "alive_is_broadcast": Rule(
         "a root turns ALIVE round, to everybody", "late", "false-alarm"),
+    # --- secrets
+    "up_secret_differs": Rule(
+        "the secret of what goes up is another than that of RESULTs, and each "
+        "child has its own", "forged", "wrong differ false-alarm"),
+    "control_is_authentic": Rule(
+        "NEED, ALIVE and ABORT carry an authenticator over all of the packet",
+        "forged", "false-alarm"),
+    "control_is_counted": Rule(
+        "a control packet has a number, and each is taken once", "haunted",
+        "hang unnamed"),
+    "control_names_sender": Rule(
+        "the control packets of each node have a key of their own: one of "
+        "another node would shift the numbers that are awaited",
+        "misled", "hang"),
+    "join_echoes_token": Rule(
+        "a JOIN has an effect only with the token of the newest START: random, "
+        "another one after each start of tribd and in each epoch",
+        "recorded", "false-alarm"),
     # --- cells and rings
     "send_waits_for_consumption": Rule(
         "GRAD c is sent only when cell c-W was consumed, not only written",

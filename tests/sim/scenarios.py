@@ -2,9 +2,11 @@
 """Scenarios of a tree. Each scenario shapes the run, scripts events, and
 judges the end."""
 
-from net import serial_diff
+from auth import COUNTED, Adversary
+from net import JOIN, serial_diff
 
 FOREVER = 1000000
+SETTLED = 130  # all nodes know of an attempt to attach, or of its end
 
 
 class Scenario:
@@ -18,6 +20,10 @@ class Scenario:
 
     def shape(self):
         """Change the world's parameters before it is built."""
+
+    def begins(self, _worker):
+        """Return: when the worker attaches."""
+        return self.rng.randint(0, 9)
 
     def script(self):
         """Schedule events."""
@@ -150,7 +156,7 @@ class Idle(Storm):
     def shape(self):
         super().shape()
         self.net.loss = 0.2
-        self.world.limit = 30000
+        self.world.limit = 40000
         self.world.reset_span = 20000
 
     def script(self):
@@ -398,28 +404,42 @@ class Rejoin(Scenario):
 
 class Restless(Rejoin):
     """A process attaches, gives up and attaches again while late copies of its
-    old JOINs still arrive. They must have no effect."""
+    old JOINs still arrive. They must have no effect. Often another rank begins
+    so late that the old JOINs have the token of the time."""
 
     def shape(self):
         self.no_loss()
         self.net.dup = self.net.late_copy = 0.3
 
+    def begins(self, worker):
+        return (super().begins(worker) if worker.rank else
+                self.rng.choice((0, self.rng.randint(50, 500))))
+
     def script(self):
-        self.lost = self.rng.choice(self.world.workers)
+        self.lost = self.world.workers[-1]
         self.lost_at = FOREVER
         self.pace = 400
+        self.gave_up_at = 0
+        self.same_process = self.rng.random() < 0.5
         t = 5
-        for _ in range(self.rng.randint(1, 3)):
-            t += self.rng.randint(13, 60)
+        for _ in range(self.rng.randint(1, 8)):
+            t += self.rng.randint(26, 60)
             self.net.at(t, self.again)
 
     def again(self):
-        if self.lost.state == "joining":
-            self.lost.die()
-            self.lost.attach()
+        worker = self.lost
+        if worker.state != "joining":
+            return
+        self.gave_up_at = self.net.now
+        instance = worker.instance
+        worker.die()
+        if self.same_process:
+            worker.instance = instance
+        self.net.at(13, worker.attach)  # behind all that is no late copy
 
     def on_error(self, worker):
-        if worker.error[0] != "rejoin":
+        settled = worker.begun_at - self.gave_up_at > SETTLED
+        if worker.error[0] != "rejoin" or settled:
             self.world.fail("false-alarm", f"{worker.rank}: {worker.error}")
         super().on_error(worker)
 
@@ -433,6 +453,11 @@ class Overtaken(Restless):
         self.no_loss()
         self.net.dup = 0.3
         self.net.late = self.net.late_copy = 0.2
+
+    def again(self):
+        if self.lost.state == "joining":
+            self.lost.die()
+            self.lost.attach()
 
     def on_error(self, worker):
         Rejoin.on_error(self, worker)
@@ -493,7 +518,68 @@ class Stale(Again):
         relay.session.file_epoch = 0
 
 
+class Forged(Storm):
+    """Somebody hears all that comes down, and sends packets of every type with what
+    it heard. It must not count."""
+
+    def script(self):
+        Adversary(self.world, False, Adversary.forge, 20)
+
+
+class Haunted(Die):
+    """Die, while somebody repeats control packets that it heard, up and down. The
+    lost rank must not seem to live."""
+
+    def script(self):
+        super().script()
+        Adversary(self.world, True, lambda a: a.repeat(COUNTED, 20), 8)
+
+
+class Misled(Storm):
+    """Somebody sends control packets of one node to the children of others. They
+    must not count, nor shut out those of their own node."""
+
+    def shape(self):
+        super().shape()
+        self.world.depth = self.rng.randint(2, 3)
+        self.world.mapped_share = 0
+        self.net.loss = 0.2
+
+    def script(self):
+        Adversary(self.world, True, Adversary.mislead, 4)
+
+
+class Recorded(Scenario):
+    """A process restarts before all are there. Later, somebody repeats the JOINs of
+    its first life."""
+
+    def shape(self):
+        self.no_loss()
+        self.no_rank_is_given_up()
+        self.world.min_length = 60
+
+    def script(self):
+        lost = self.rng.choice(self.world.workers)
+        for w in self.world.workers:
+            w.slow = 200
+        self.net.at(self.rng.randint(5, 20), self.again, lost)
+        Adversary(self.world, True, lambda a: a.repeat((JOIN,), 1200), 100)
+
+    def again(self, worker):
+        if worker.state == "joining":
+            worker.die()
+            # Its JOINs must arrive before those of its second life.
+            self.net.at(320, worker.attach)
+
+    def on_error(self, worker):
+        """If the first life was taken, the others end before anything is repeated."""
+        if self.net.now > 1190 or worker.error[0] != "rejoin":
+            super().on_error(worker)
+        worker.send_leave()
+        self.net.at(self.rng.randint(5, 30), worker.attach)
+
+
 SCENARIOS = {cls.__name__.lower(): cls for cls in (
     Storm, Mapped, Floats, Quiet, Copies, Eager, Idle, Deaf, Parting, Liar, Die,
     Gone, Quitter, Late, Dark, Rejoin, Restless, Overtaken, Again,
-    Full, Stale)}
+    Full, Stale, Forged, Haunted, Misled, Recorded)}

@@ -31,6 +31,12 @@ class Session:
         self.retired = {}    # child -> {retired nonce: time}
         self.blame = {}      # child -> rank that made it leave
         self.stuck_since = None
+        self.token = 0       # that a JOIN must have
+        self.up_token = 0    # that the parent wants
+        self.renew_token()
+
+    def renew_token(self):
+        self.token = self.net.rng.getrandbits(60)
 
     def receive(self, m):
         if m.type == JOIN:
@@ -43,6 +49,7 @@ class Session:
     def restart(self):
         """tribd restarts: waiting children join again; an epoch goes on."""
         self.instance = self.net.rng.getrandbits(30)
+        self.renew_token()
         self.last_epoch = self.relay.epoch
         if self.rules.epochs_are_not_reused:
             self.last_epoch = max(self.last_epoch, self.file_epoch)
@@ -67,6 +74,10 @@ class Session:
     def on_join(self, m):
         child, nonce = m.child, m.nonce
         if self.is_retired(child, nonce):
+            return
+        if m.token != self.token and self.rules.join_echoes_token:
+            running = self.relay.epoch and self.nonce.get(child) == nonce
+            self.send_start(child, bool(running), nonce)
             return
         known = self.known.get(child)
         if nonce != known:
@@ -154,20 +165,26 @@ class Session:
             return
         # The parent must not begin what this node could not.
         if self.keep(self.last_epoch + 1):
-            self.net.send(self.relay.parent,
+            self.relay.emit(self.relay.parent,
                           Msg(JOIN, self.last_epoch, up=True, nonce=nonce,
-                              child=self.relay.up_child))
+                              child=self.relay.up_child,
+                              token=self.up_token))
         self.net.at(REPEAT, self.join_parent, nonce)
 
     def leave_parent(self, rank=-1):
         if self.up_nonce and self.relay.parent:
-            self.net.send(self.relay.parent,
+            self.relay.emit(self.relay.parent,
                           Msg(LEAVE, self.last_epoch, up=True, rank=rank,
                               nonce=self.up_nonce, child=self.relay.up_child))
         self.up_nonce = 0
 
     def on_start(self, m):
-        if self.relay.epoch or not self.up_nonce or not m.run:
+        if self.relay.epoch or not self.up_nonce:
+            return
+        if not m.run:
+            if m.nonce == self.up_nonce and m.token != self.up_token:
+                self.up_token = m.token
+                self.join_parent(m.nonce)
             return
         if m.nonce != self.up_nonce and self.rules.start_names_nonce:
             return
@@ -180,14 +197,16 @@ class Session:
         if not self.keep(epoch):
             return
         self.relay.epoch = self.last_epoch = epoch
+        self.renew_token()
         for child in self.nonce:
             self.send_start(child, True)
 
-    def send_start(self, child, run):
+    def send_start(self, child, run, nonce=0):
         run = run and self.keep(self.relay.epoch)
-        self.net.send(self.relay.joiners[child],
+        self.relay.emit(self.relay.joiners[child],
                       Msg(START, self.relay.epoch, run=run,
-                          nonce=self.nonce[child]))
+                          nonce=nonce or self.nonce[child],
+                          token=self.token))
 
     def abort(self, why, rank, but):
         """End the epoch; tell all but one child, three times."""
@@ -195,15 +214,16 @@ class Session:
         told = [relay.children[c] for c in sorted(self.nonce) if c != but]
         ports = list(dict.fromkeys(told))  # each port once
         epoch, relay.epoch = relay.epoch, 0
+        self.renew_token()
         self.nonce.clear()
         down = Msg(ABORT, epoch, rank=rank, why=why)
         up = Msg(ABORT, epoch, up=True, child=relay.up_child, rank=rank,
                  why=why)
         for delay in ABORT_AT:
             for port in ports:
-                self.net.at(delay, self.net.send, port, down)
+                self.net.at(delay, relay.emit, port, down)
             if relay.parent:
-                self.net.at(delay, self.net.send, relay.parent, up)
+                self.net.at(delay, relay.emit, relay.parent, up)
         self.leave_parent(rank)
 
     def watch(self, epoch):

@@ -26,7 +26,8 @@ SEEDS = {"storm": 700, "mapped": 150, "floats": 300, "quiet": 80, "copies": 100,
          "eager": 150, "idle": 150, "deaf": 150, "parting": 200, "liar": 100,
          "die": 150, "gone": 80, "quitter": 100, "late": 50, "dark": 80,
          "rejoin": 250, "restless": 200, "overtaken": 100, "again": 80,
-         "full": 80, "stale": 80}
+         "full": 80, "stale": 80, "forged": 100, "haunted": 100, "misled": 100,
+         "recorded": 100}
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ The application attaches, issues the whole stream and detaches. After an error
 it detaches, and attaches again if the scenario wants that.
 """
 
+from auth import COUNTED, Windows, proof
 from net import (ABORT, ALIVE, CHUNK_MASK, GRAD, JOIN, LEAVE, NEED, RESULT,
                  START, Msg, make_nonce, serial_diff)
 from stream import DATA, DETACH, EXP, SHAPE, Chunk
@@ -17,7 +18,8 @@ class Worker:
         self.world = world
         self.rules = world.rules
         self.net = world.net
-        self.rank = rank
+        self.rank = self.name = rank
+        self.parent = None
         self.relay = relay
         self.child = -1
         self.leaf = leaf
@@ -26,6 +28,9 @@ class Worker:
         self.instance = self.net.rng.getrandbits(30)  # of the process
         self.known_epoch = 0
         self.epoch = 0
+        self.token = 0           # of the newest START
+        self.count = 0           # of control packets
+        self.windows = Windows(self.rules)
         self.error = None
         self.failed_at = None
         self.life = 0            # counts attachments; stale timers compare it
@@ -49,16 +54,23 @@ class Worker:
         self.error = None
         self.epoch = 0
         self.nonce = make_nonce(self.instance, self.attaches)
+        self.token = 0
         self.join(self.life)
 
     def join(self, life):
         if life != self.life or self.state != "joining":
             return
-        self.send(JOIN, self.known_epoch, nonce=self.nonce)
+        self.send(JOIN, self.known_epoch, nonce=self.nonce, token=self.token)
         self.net.at(200, self.join, life)
 
     def on_start(self, m):
-        if self.state != "joining" or not m.run:
+        if self.state != "joining":
+            return
+        if not m.run:
+            if m.nonce == self.nonce and m.token != self.token:
+                self.token = m.token
+                self.send(JOIN, self.known_epoch, nonce=self.nonce,
+                          token=self.token)
             return
         if m.nonce != self.nonce and self.rules.start_names_nonce:
             return
@@ -66,6 +78,7 @@ class Worker:
             return
         self.state = "running"
         self.epoch = self.known_epoch = m.epoch
+        self.begun_at = self.net.now
         self.values = self.world.values(m.epoch)
         self.sent = 0        # next chunk to send
         self.done = 0        # all chunks before this one are consumed
@@ -89,8 +102,12 @@ class Worker:
     # --- sending
 
     def send(self, kind, epoch, chunk=0, **fields):
-        self.net.send(self.relay, Msg(kind, epoch, chunk, True, self.child,
-                                      **fields))
+        m = Msg(kind, epoch, chunk, True, self.child, **fields)
+        if kind in COUNTED:
+            self.count += 1
+            m.number = self.count
+        m.auth = proof(self.rules, m, self.rank)
+        self.net.send(self.relay, m)
 
     def wire(self, index):
         return self.world.base + index & CHUNK_MASK
@@ -209,9 +226,13 @@ class Worker:
         if self.deaf_until > self.net.now:
             return
         if m.type == START:
-            self.on_start(m)
+            if self.windows.admit(m, self.rank, None):
+                self.on_start(m)
             return
         if self.state != "running" or m.epoch != self.epoch:
+            return
+        # XDP has checked what comes by a ring.
+        if not self.leaf and not self.admits(m):
             return
         if self.is_fetching(m):
             self.heard_at = self.net.now
@@ -224,6 +245,9 @@ class Worker:
             self.waits_for[m.rank] = self.index(m.chunk) if m.resend else -1
         elif m.type == ABORT and m.rank != self.rank:
             self.fail(m.why, m.rank)
+
+    def admits(self, m):
+        return self.windows.admit(m, self.relay.name, None)
 
     def is_fetching(self, m):
         """True if m shows that another rank lacks a RESULT of this one."""

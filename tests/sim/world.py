@@ -72,7 +72,7 @@ class World:
         for _ in range(self.resets):
             self.net.at(rng.randint(50, self.reset_span), self.reset)
         for w in self.workers:
-            self.net.at(rng.randint(0, 9), w.attach)
+            self.net.at(self.scenario.begins(w), w.attach)
         self.scenario.script()
 
     # --- the tree

@@ -7,7 +7,8 @@ $(addprefix $(B)/tests/unit/daemon/,session session_inner session_tree): \
 	$(CC) $(LDFLAGS_ALL) -o $@ $^
 
 $(B)/tests/unit/daemon/join: $(B)/tests/unit/daemon/join.o \
-		$(addprefix $(B)/userspace/daemon/session/,join.o join_out.o) \
+		$(addprefix $(B)/userspace/daemon/,session/join.o session/join_out.o \
+		tree/secret.o) \
 		$(BASE_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^

@@ -194,7 +194,7 @@ tribd_claims_its_jobs()
 # tribd on w0, with the relay's job, and a job that has only this rank.
 start_tribd()
 {
-	local i cookie
+	local i key
 
 	host r0 "$trib" job add solo world 1 id 3 || return
 	host r0 "$trib" tree add solo id 2 child w0:0 || return
@@ -204,13 +204,13 @@ start_tribd()
 		host w0 "$trib" >/dev/null 2>&1 && break
 		sleep 0.1
 	done
-	cookie=$(host r0 "$trib" -j job show solo |
-		python3 -c 'import json, sys; print(json.load(sys.stdin)["cookie"])')
+	key=$(host r0 "$trib" -j job show solo |
+		python3 -c 'import json, sys; print(json.load(sys.stdin)["key"])')
 	dev=$(ip -n "$star-w0" -o link show type veth | head -n 1 |
 		sed -E 's/^[0-9]+: ([^@:]+).*/\1/')
 	addr=$(sed -nE 's|.*trib://([0-9.]+).*|\1|p' "/run/trib-fabric/$star/w0.env")
 	host w0 "$trib" face add up dev "$dev" addr "$addr" || return
-	host w0 "$trib" job add solo world 1 id 3 cookie "${cookie#0x}" owner 4242 || return
+	host w0 "$trib" job add solo world 1 id 3 key "$key" owner 4242 || return
 	host w0 "$trib" tree add solo id 2 parent up index 0 local 0 || return
 	claim_of w0 3 4242
 }

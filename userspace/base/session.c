@@ -17,6 +17,9 @@
  *   not know of that epoch, and wait. Nonces are remembered for the life of a
  *   packet only: JOINs of two instances may overtake each other, and then the
  *   living one is retired. It repeats its JOIN and gets in again.
+ * - A JOIN has an effect only with the token of this node, which START tells: copies of
+ *   JOINs that somebody recorded are answered, and that is all. LEAVE needs none: its
+ *   nonce is used once.
  * - An epoch is on disk before anybody hears of it: START(RUN) leaves after
  *   ops->keep(). Children wait, and repeat their JOINs, while that fails.
  * - LEAVE names the rank that is the reason: a worker itself, or the rank that
@@ -30,9 +33,17 @@
 /* Delays of the repeats of an ABORT. */
 static const unsigned int abort_after_ms[SESSION_ABORTS] = {0, 30, 120};
 
+/* The tokens of before are void. */
+static void renew_token(struct session *s)
+{
+	do {
+		s->token = trib_sip_pair(&s->seed, s->last_epoch, ++s->tokens);
+	} while (!s->token);
+}
+
 void session_init(struct session *s, const struct session_ops *ops, void *ctx,
 		  enum session_kind kind, unsigned int nchild, const uint16_t *rank,
-		  uint32_t instance)
+		  const struct session_random *random)
 {
 	unsigned int i;
 
@@ -41,10 +52,12 @@ void session_init(struct session *s, const struct session_ops *ops, void *ctx,
 	s->ctx = ctx;
 	s->kind = kind;
 	s->nchild = nchild;
-	s->instance = instance;
+	s->instance = random->instance;
+	s->seed = random->seed;
 	s->stuck_child = -1;
 	for (i = 0; i < nchild; i++)
 		s->child[i].rank = s->child[i].blame = rank[i];
+	renew_token(s);
 }
 
 uint64_t session_seen(const struct session *s)
@@ -162,6 +175,7 @@ static void begin(struct session *s, uint32_t epoch, uint64_t now)
 	s->last_epoch = epoch;
 	s->stuck_child = -1;
 	s->watch_ms = now;
+	renew_token(s);
 	/*
 	 * Drop repeats that are still due: their epoch is over for all nodes
 	 * here.
@@ -207,6 +221,7 @@ static void forget_epoch(struct session *s)
 	unsigned int i;
 
 	s->epoch = 0;
+	renew_token(s);
 	for (i = 0; i < s->nchild; i++)
 		s->child[i].nonce = 0;
 	s->ops->save(s);
@@ -238,20 +253,28 @@ void session_abort(struct session *s, enum trib_abort why, uint16_t rank, int ex
 	leave_parent(s, rank);
 }
 
-void session_answer(struct session *s, unsigned int child, const struct session_join *j,
-		    unsigned int state, uint64_t now)
+/* Answer with @j's nonce; the child's state stays. */
+static void answer_once(struct session *s, unsigned int child, const struct session_join *j,
+			unsigned int state, uint64_t now)
 {
 	struct session_child *c = &s->child[child];
 	struct session_child kept = *c;
 
-	if (c->answered_ms && now - c->answered_ms < SESSION_ANSWER_MS)
-		return;
-	/* Answer with @j's nonce; the child's state stays. */
 	c->nonce = j->nonce;
 	c->port = j->port;
 	c->len = j->len;
 	send_start(s, child, state, now);
 	*c = kept;
+}
+
+void session_answer(struct session *s, unsigned int child, const struct session_join *j,
+		    unsigned int state, uint64_t now)
+{
+	struct session_child *c = &s->child[child];
+
+	if (c->answered_ms && now - c->answered_ms < SESSION_ANSWER_MS)
+		return;
+	answer_once(s, child, j, state, now);
 	c->answered_ms = now;
 }
 
@@ -278,6 +301,17 @@ void session_join(struct session *s, unsigned int child, const struct session_jo
 
 	if (!j->nonce || is_retired(c, j->nonce, now))
 		return;
+	/*
+	 * Without pace: copies must not keep the child's own JOIN from being answered, and
+	 * an answer is no longer than its JOIN. A child of this epoch needs no token: its
+	 * JOIN changes nothing.
+	 */
+	if (j->token != s->token) {
+		answer_once(s, child, j,
+			    s->epoch && c->nonce == j->nonce ? TRIB_START_RUN : TRIB_START_WAIT,
+			    now);
+		return;
+	}
 	if (j->epoch > SESSION_EPOCH_MAX) {
 		session_answer(s, child, j, TRIB_START_REFUSED, now);
 		return;
@@ -330,6 +364,12 @@ void session_start(struct session *s, const struct session_start *m, uint64_t no
 		return;
 	if (m->state != TRIB_START_RUN) {
 		s->up_view = m->view;
+		if (m->token == s->up_token)
+			return;
+		/* Now it can have an effect. */
+		s->up_token = m->token;
+		s->up_ms = now + SESSION_REPEAT_MS;
+		s->ops->up(s, TRIB_T_JOIN, s->up_nonce, SESSION_RANK_RELAY);
 		return;
 	}
 	if (m->epoch > s->last_epoch && m->epoch <= SESSION_EPOCH_MAX + 1)

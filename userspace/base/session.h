@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "uapi/trib_auth.h"
 #include "uapi/trib_wire.h"
 
 #define SESSION_REPEAT_MS 200	      /* between JOINs to the parent */
@@ -78,9 +79,10 @@ struct session_view {
 	uint16_t rank[TRIB_CHILDREN_MAX];
 };
 
-/* A JOIN or LEAVE that passed all checks. @rank: reason in a relay's LEAVE. */
+/* An authentic JOIN or LEAVE. @rank: reason in a relay's LEAVE. @token: of a JOIN. */
 struct session_join {
 	uint64_t nonce;
+	uint64_t token;
 	uint32_t epoch;
 	uint16_t len;
 	uint16_t port;
@@ -90,6 +92,7 @@ struct session_join {
 /* A START from the parent. */
 struct session_start {
 	uint64_t nonce;
+	uint64_t token;
 	uint32_t epoch;
 	uint16_t state;
 	struct session_view view;
@@ -136,6 +139,9 @@ struct session_abort {
  * @epoch:    running epoch, 0 = waiting.
  * @last_epoch: newest epoch known; the next one is larger.
  * @instance, @joins: parts of our nonces towards the parent, see trib_nonce().
+ * @token:    what a JOIN must have; START tells it.
+ * @seed:     random; @tokens: made from it so far.
+ * @up_token: what the parent wants of our JOIN.
  * @up_nonce: of our JOIN to the parent; 0: none sent.
  * @up_ms:    when to repeat that JOIN.
  * @keep_ms:  when a root asks again whether its next epoch is on disk.
@@ -151,6 +157,10 @@ struct session {
 	uint32_t last_epoch;
 	uint32_t instance;
 	uint32_t joins;
+	uint64_t token;
+	struct trib_key seed;
+	uint32_t tokens;
+	uint64_t up_token;
 	uint64_t up_nonce;
 	uint64_t up_ms;
 	uint64_t keep_ms;
@@ -164,10 +174,16 @@ struct session {
 	struct session_child child[TRIB_CHILDREN_MAX];
 };
 
+/* Random bits of a node. @instance: for its nonces, not 0. @seed: for its tokens. */
+struct session_random {
+	uint32_t instance;
+	struct trib_key seed;
+};
+
 /**
  * session_init() - set up a node without joined children
  * @rank: of each child.
- * @instance: random, not 0; another one after each start of tribd.
+ * @random: another one after each start of tribd.
  *
  * Then the caller sets last_epoch. If a former tribd left an epoch running, it
  * also sets epoch, up_nonce, and nonce and known of each child. Nonces of
@@ -176,9 +192,12 @@ struct session {
  */
 void session_init(struct session *s, const struct session_ops *ops, void *ctx,
 		  enum session_kind kind, unsigned int nchild, const uint16_t *rank,
-		  uint32_t instance);
+		  const struct session_random *random);
 
-/* In these three, @child < nchild. */
+/*
+ * In these three, @child < nchild. A JOIN has an effect only with the token that the
+ * newest START had: a copy of an old one ends no epoch.
+ */
 void session_join(struct session *s, unsigned int child, const struct session_join *j,
 		  uint64_t now_ms);
 void session_leave(struct session *s, unsigned int child, const struct session_join *j,

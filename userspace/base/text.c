@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Value of a digit; 16 and more: not a digit of @base. */
 static unsigned int digit(char c, unsigned int base)
@@ -65,6 +66,33 @@ int text_hex(const char *s, uint64_t *out)
 		return -ERANGE;
 	*out = v;
 	return 0;
+}
+
+int text_key(const char *s, struct trib_key *out)
+{
+	struct trib_key key;
+	unsigned int i, hi, lo;
+
+	if (strlen(s) != TRIB_KEY_HEX)
+		return -EINVAL;
+	for (i = 0; i < sizeof(key.b); i++) {
+		hi = digit(s[2 * i], 16);
+		lo = digit(s[2 * i + 1], 16);
+		if (hi > 15 || lo > 15)
+			return -EINVAL;
+		key.b[i] = (uint8_t)(hi << 4 | lo);
+	}
+	*out = key;
+	return 0;
+}
+
+const char *text_key_put(const struct trib_key *key, char buf[TRIB_KEY_HEX + 1])
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(key->b); i++)
+		snprintf(buf + 2 * i, 3, "%02x", key->b[i]);
+	return buf;
 }
 
 void text_one_line(char *s)

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "uapi/trib_auth.h"
+
 /**
  * text_digits() - read digits of @base (10 or 16) at *@s
  *
@@ -26,6 +28,12 @@ int text_number(const char *s, uint64_t min, uint64_t max, uint64_t *out);
 
 /* The same for 1 to 16 hexadecimal digits without 0x. */
 int text_hex(const char *s, uint64_t *out);
+
+/* Parse a key: 32 hexadecimal digits and nothing else. Return: 0 or -EINVAL. */
+int text_key(const char *s, struct trib_key *out);
+
+/* Write the digits of @key. Return: @buf. */
+const char *text_key_put(const struct trib_key *key, char buf[TRIB_KEY_HEX + 1]);
 
 /**
  * text_fail() - format an error for the user into @why, and return @err

@@ -69,7 +69,7 @@ LIB_SIM_TESTS := $(addprefix $(B)/tests/unit/lib/,need result silence \
 $(LIB_SIM_TESTS): %: %.o $(LIB_SIM_OBJS)
 	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime -o $@ $^ -lpthread -lm
 
-LIB_PLAIN_TESTS := $(addprefix $(B)/tests/unit/lib/,nonce ticket)
+LIB_PLAIN_TESTS := $(addprefix $(B)/tests/unit/lib/,auth nonce ticket)
 
 $(LIB_PLAIN_TESTS): %: %.o $(LIB_OBJS)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lpthread -lm

@@ -78,7 +78,7 @@ static int make_dirs(const char *dir, char *why, size_t size)
 		if (err)
 			return err;
 	}
-	/* Files in it hold cookies. */
+	/* Files in it hold keys. */
 	return folder_own(dir, 0700, why, size);
 }
 

@@ -68,6 +68,12 @@ void drive_pool(int marks)
 	tree_get(INNER, &t);
 	t.flags |= TRIB_TREE_SHARED;
 	t.world = DRIVE_CHILDREN;
+	/* All ranks are behind one port, at one address, with one secret. */
+	t.nchild = DRIVE_CHILDREN;
+	for (int i = 0; i < DRIVE_CHILDREN; i++) {
+		t.child[i] = t.child[0];
+		t.child[i].rank = i;
+	}
 	tree_put(DRIVE_SHARED, &t);
 	memcpy(face.addr, t.child[0].addr, 16);
 	must(bpf_map_update_elem(map("pools"), &tree, &row, 0), "pools");

@@ -78,7 +78,9 @@ static void make_tree(int tree, int job)
 		.mark_mask = MARKS - 1,
 		.table_mask = SLOTS_IN - 1,
 		.age_ns = HOUR,
+		.key = world_job(),
 	};
+	struct trib_key key;
 
 	tree_get(INNER, &t);
 	t.job = job;
@@ -86,8 +88,13 @@ static void make_tree(int tree, int job)
 	t.world = pw.words * 64;
 	t.flags |= TRIB_TREE_SHARED;
 	/* The third child is a relay. */
-	for (int i = 0; i < t.nchild; i++)
+	for (int i = 0; i < t.nchild; i++) {
 		t.child[i].rank = i < 2 ? pool_rank(i) : 0xffff;
+		key = world_key(tree, i < 2 ? pool_rank(i) : WE_UP);
+		t.child[i].auth = trib_key_secret(&key);
+	}
+	t.parent.key = world_key(tree, -1);
+	t.parent.auth = trib_key_secret(&t.parent.key);
 	tree_put(tree, &t);
 	for (int i = 0; i < 3; i++)
 		pool_set_bit(row.mask, pool_rank(i));
@@ -111,11 +118,16 @@ static void make_faces(int tree)
 {
 	for (int child = 0; child < 3; child++) {
 		struct trib_pool_face key = pool_face_key(tree, child), own = {.tree = tree};
+		struct trib_key relays = world_key(tree, WE_UP);
 		struct addr us = ourselves(INNER, child);
+		struct trib_pool_local local = {};
 
 		memcpy(own.addr, us.ip, 16);
-		bpf_map_update_elem(pw.faces, &key, us.ip, 0);
-		bpf_map_update_elem(pw.faces, &own, us.ip, 0);
+		memcpy(local.addr, us.ip, 16);
+		bpf_map_update_elem(pw.faces, &own, &local, 0);
+		if (child == 2)
+			local.auth = trib_key_secret(&relays);
+		bpf_map_update_elem(pw.faces, &key, &local, 0);
 	}
 }
 
@@ -127,16 +139,35 @@ void pool_clear_faces(void)
 		bpf_map_delete_elem(pw.faces, &key);
 }
 
-/* Packets for the parent's group of the inner tree go to a next hop. */
-static void up_is_next(void)
+/* Copies of the inner tree's groups are those of a shared tree. */
+static void rewrite_as(int group, int port, int up, int who)
 {
-	struct trib_rewrite_key key = {UP(INNER), w.ifindex[3]};
+	struct trib_rewrite_key key = {group, w.ifindex[port]};
+	struct trib_key secret = world_key(POOL, who);
 	struct trib_rewrite r;
 
 	if (bpf_map_lookup_elem(w.rewrites, &key, &r))
 		return;
-	r.up = TRIB_REWRITE_NEXT;
+	r.up = up;
+	r.auth = trib_key_secret(&secret);
 	bpf_map_update_elem(w.rewrites, &key, &r, 0);
+}
+
+void pool_relay(int tree, int child)
+{
+	struct trib_pool_face key = pool_face_key(tree, child);
+	struct trib_key relays = world_key(tree, WE_UP);
+	struct trib_pool_local local;
+	struct trib_tree t;
+
+	pw.relay |= 1 << child;
+	tree_get(tree, &t);
+	t.child[child].rank = 0xffff;
+	t.child[child].auth = trib_key_secret(&relays);
+	tree_put(tree, &t);
+	bpf_map_lookup_elem(pw.faces, &key, &local);
+	local.auth = t.child[child].auth;
+	bpf_map_update_elem(pw.faces, &key, &local, 0);
 }
 
 void pool_fresh_as(bool v6, uint16_t vlan0, uint16_t vlan1, int n)
@@ -156,7 +187,10 @@ void pool_fresh_as(bool v6, uint16_t vlan0, uint16_t vlan1, int n)
 	make_tree(OTHER, JOB + 1);
 	make_faces(POOL);
 	make_faces(OTHER);
-	up_is_next();
+	rewrite_as(UP(INNER), 3, TRIB_REWRITE_NEXT, WE_UP);
+	for (int i = 0; i < 2; i++)
+		rewrite_as(DOWN(INNER), i, TRIB_REWRITE_PASS, WE_DOWN);
+	pw.relay = 1 << 2;
 }
 
 void pool_fresh(void)
@@ -225,7 +259,15 @@ struct trib_hdr pool_hdr(int type, int tree, int child, int rank, uint32_t chunk
 
 void pool_build(int child, struct trib_hdr h, const void *pay, int len)
 {
-	frame_of(&pw.f, INNER, child, h, pay, len);
+	int tree = ntohs(h.tree), rank = ntohs(h.child);
+	struct link l = link_of(INNER, child);
+
+	if (!(h.flags & TRIB_F_UP))
+		rank = -1;
+	else if (trib_auth_is_secret(h.type) && (pw.relay >> child & 1))
+		rank = WE_UP;
+	world_sign(&h, pay, len, world_key(tree, rank));
+	frame_build(&pw.f, &l, &h, pay, len);
 }
 
 struct pool_who pool_who(int a, int b)
@@ -261,9 +303,12 @@ void pool_values(struct trib_hdr h, int child, struct pool_who who, int nval, ui
 void pool_grad_of(int tree, int i, struct pool_who who, uint32_t chunk, int nval, uint64_t word)
 {
 	struct trib_hdr h = pool_hdr(TRIB_T_GRAD, tree, i, pool_rank(i), chunk);
+	struct pool_who own = pool_who(pool_rank(i), -1);
 
 	h.relay = htons(RELAY);
 	h.bmwords = pw.words;
+	if (memcmp(&who, &own, sizeof(who)) && i < 2)
+		pool_relay(tree, i);
 	pool_values(h, i, who, nval, word);
 }
 

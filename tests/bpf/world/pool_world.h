@@ -21,11 +21,13 @@
  * struct pool_world - shared state of the tests
  * @f:     the current packet: built, run, then as it left.
  * @words: words of every bitmap.
+ * @relay: bit i: child i is a relay.
  * @rows, @slots, @table, @marks, @faces: maps.
  */
 struct pool_world {
 	struct frame f;
 	int words;
+	int relay;
 	int rows, slots, table, marks, faces;
 };
 
@@ -41,6 +43,8 @@ void pool_open(void);
 /* Reset all maps to what tribd writes, with bitmaps of @n words; IPv4, 1 word. */
 void pool_fresh_as(bool v6, uint16_t vlan0, uint16_t vlan1, int n);
 void pool_fresh(void);
+/* Make child 0 or 1 of @tree a relay, whose packets may name many ranks. */
+void pool_relay(int tree, int child);
 /* Send all chunks of all jobs to one slot. */
 void pool_one_slot(void);
 

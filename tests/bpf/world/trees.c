@@ -56,6 +56,44 @@ struct addr ourselves(int tree, int child)
 	return address(port_of(tree, child), 1, TRIB_UDP_PORT);
 }
 
+struct trib_key world_job(void)
+{
+	return (struct trib_key){"a job of tests!"};
+}
+
+struct trib_key world_key(int tree, int child)
+{
+	struct trib_key key = world_job();
+
+	if (child == -1)
+		trib_key_down(&key, &key, tree);
+	else
+		trib_key_up(&key, &key, tree, child < 0 ? 0xffff : child);
+	return key;
+}
+
+void world_sign(struct trib_hdr *h, const void *pay, int len, struct trib_key key)
+{
+	static uint32_t number;
+
+	if (trib_auth_is_secret(h->type)) {
+		h->auth = trib_key_secret(&key);
+		return;
+	}
+	if (h->type < TRIB_T_JOIN)
+		h->scale = htonl(++number);
+	h->auth = trib_auth(&key, h, pay, len);
+}
+
+bool world_signed(const struct trib_hdr *h, int tree, int child)
+{
+	struct trib_key key = world_key(tree, child < 0 ? WE_UP : WE_DOWN);
+
+	if (trib_auth_is_secret(h->type))
+		return h->auth == trib_key_secret(&key);
+	return h->scale && h->auth == trib_auth(&key, h, h + 1, 8 * h->bmwords);
+}
+
 static struct trib_peer peer_row(int tree, int child)
 {
 	struct addr a = peer_of(tree, child);
@@ -67,6 +105,8 @@ static struct trib_peer peer_row(int tree, int child)
 	};
 
 	memcpy(p.addr, a.ip, 16);
+	p.key = world_key(tree, child);
+	p.auth = trib_key_secret(&p.key);
 	return p;
 }
 
@@ -89,6 +129,8 @@ static void add_member(int group, int slot, int tree, int child, bool up)
 	};
 	struct trib_group g;
 
+	r.key = world_key(tree, up ? WE_UP : WE_DOWN);
+	r.auth = trib_key_secret(&r.key);
 	memcpy(r.dmac, to.mac, 6);
 	memcpy(r.smac, from.mac, 6);
 	memcpy(r.saddr, from.ip, 16);
@@ -170,8 +212,9 @@ static void make_groups(int tree, int nchild, bool parent)
 static void make_tree(int tree, int nchild, int flags, int deliver)
 {
 	bool parent = !(flags & TRIB_TREE_ROOT);
+	struct trib_key down = world_key(tree, WE_DOWN);
 	struct trib_tree t = {
-		.cookie = htobe64(COOKIE),
+		.auth = trib_key_secret(&down),
 		.epoch = EPOCH,
 		.job = JOB,
 		.flags = TRIB_TREE_USED | flags | (w.v6 ? TRIB_TREE_V6 : 0),
@@ -227,6 +270,7 @@ void world_reset_as(bool v6, uint16_t vlan0, uint16_t vlan1)
 	empty(w.slots, w.nslots, 64 + 4 * w.nval);
 	empty(w.trees, TREES_MAX, sizeof(struct trib_tree));
 	empty(w.lag, TREES_MAX, sizeof(struct trib_lag));
+	empty(w.counts, TREES_MAX, sizeof(struct trib_count));
 	empty(w.stats, 1, sizeof(struct trib_stats) * libbpf_num_possible_cpus());
 	empty(w.cell_array, SLOTS, 64 + 4 * w.nval);
 	for (int i = 0; i < PORTS; i++) {
@@ -259,7 +303,6 @@ struct trib_hdr header(int type, int tree, int child, uint32_t chunk)
 		.child = htons(child < 0 ? 0 : child),
 		.chunk = htonl(chunk),
 		.epoch = htonl(EPOCH),
-		.cookie = htobe64(COOKIE),
 	};
 
 	return h;
@@ -284,6 +327,7 @@ void frame_of(struct frame *f, int tree, int child, struct trib_hdr h, const voi
 {
 	struct link l = link_of(tree, child);
 
+	world_sign(&h, pay, len, world_key(tree, child));
 	frame_build(f, &l, &h, pay, len);
 }
 

@@ -89,6 +89,7 @@ void world_open(int nval)
 		die(path);
 	set_size("trees", TREES_MAX);
 	set_size("lag", TREES_MAX);
+	set_size("counts", TREES_MAX);
 	if (!w.nslots)
 		w.nslots = TREES_MAX * SLOTS;
 	set_size("slots", w.nslots);
@@ -114,6 +115,7 @@ void world_open(int nval)
 	w.rewrites = map_fd("rewrites");
 	w.stats = map_fd("stats");
 	w.lag = map_fd("lag");
+	w.counts = map_fd("counts");
 	w.delivers = map_fd("delivers");
 	w.cells = map_fd("cells");
 	w.rings = map_fd("rings");

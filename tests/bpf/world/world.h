@@ -14,7 +14,6 @@
 
 #define PORTS 4 /* p0 to p3, with peers q0 to q3 */
 #define JOB 7
-#define COOKIE 0x1122334455667788ULL
 #define EPOCH 5
 #define WINDOW 4 /* a tree has 8 slots */
 #define SLOTS (2 * WINDOW)
@@ -43,7 +42,7 @@ struct world {
 	int kfuncs;			   /* set before world_open(): the module is loaded */
 	struct trib_errand errand;	   /* orders of the last run_xdp(); zeros: none */
 	int xdp, egress, grow, send, pass; /* programs */
-	int trees, slots, groups, ports, members, rewrites, stats, lag;
+	int trees, slots, groups, ports, members, rewrites, stats, lag, counts;
 	int delivers, cells, rings;
 	int cell_array, ring; /* cells and ring of deliver row 1 */
 	int ifindex[PORTS], peer_ifindex[PORTS];
@@ -81,9 +80,23 @@ int port_of(int tree, int child);
 
 /* Make a header of @type for @chunk of @tree, from @child (-1: the parent). */
 struct trib_hdr header(int type, int tree, int child, uint32_t chunk);
+/*
+ * Keys of the test job in @tree: of a child's packets, as struct trib_peer has it (-1:
+ * the parent's), and of ours: WE_DOWN and WE_UP. Nodes have keys by number here, not by
+ * address. In shared trees a child is its rank.
+ */
+enum { WE_DOWN = -1, WE_UP = -2 };
+struct trib_key world_job(void);
+struct trib_key world_key(int tree, int child);
+/* Write secret, or number and authenticator, of a packet with @key. */
+void world_sign(struct trib_hdr *h, const void *pay, int len, struct trib_key key);
+
+/* Has the packet, from this host to @child (-1: the parent), what that will check? */
+bool world_signed(const struct trib_hdr *h, int tree, int child);
+
 /* Return the addresses that reach this host; change them before frame_build(). */
 struct link link_of(int tree, int child);
-/* Build the frame that carries @h from that neighbour. */
+/* Build the frame that carries @h from that neighbour, signed by it. */
 void frame_of(struct frame *f, int tree, int child, struct trib_hdr h, const void *pay, int len);
 /* Build a GRAD of @nval times the 64-bit word @word (two values a word), Q32. */
 void frame_grad(struct frame *f, int tree, int child, uint32_t chunk, int nval, uint64_t word);

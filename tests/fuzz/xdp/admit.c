@@ -38,6 +38,7 @@ void model_reset(uint32_t dirty)
 			continue;
 		memset(model_slot(i * POOL), 0, POOL * rig.slot_size);
 		memset(&model.lag[i], 0, sizeof(model.lag[i]));
+		memset(&model.counts[i], 0, sizeof(model.counts[i]));
 		model.delivers[i] = rig.delivers[i];
 		if (model.cells[i])
 			memset(model.cells[i], 0, POOL * rig.slot_size);
@@ -190,7 +191,7 @@ static bool is_batch(const struct view *v, int paylen)
 	    at + (int)sizeof(*next) > v->f->len)
 		return false;
 	next = (const struct trib_hdr *)(v->f->b + at);
-	return next->version == TRIB_WIRE_VERSION && next->cookie == h->cookie;
+	return next->version == TRIB_WIRE_VERSION && next->auth == h->auth;
 }
 
 static int read_ours(struct view *v, int l4_len)
@@ -246,16 +247,42 @@ static const struct trib_tree *tree_of(const struct trib_hdr *h, int *why)
 	*why = TRIB_DROP_TREE;
 	if (!t || !(t->flags & TRIB_TREE_USED) || t->job != ntohs(h->job))
 		return NULL;
-	*why = TRIB_DROP_COOKIE;
-	return h->cookie == t->cookie ? t : NULL;
+	return t;
+}
+
+int has_key(const struct view *v, const struct trib_key *key, struct trib_window *w)
+{
+	const struct trib_hdr *h = v->p.h;
+
+	if (carries_values(h->type))
+		return h->auth == trib_key_secret(key) ? 0 : TRIB_DROP_AUTH;
+	if (h->auth != trib_auth(key, h, v->p.pay, 8 * h->bmwords))
+		return TRIB_DROP_AUTH;
+	return !w || trib_replay_take(&w->r, ntohl(h->epoch), ntohl(h->scale)) ? 0
+									       : TRIB_DROP_REPLAY;
 }
 
 /* Check the sender to a dedicated tree. Return: 0, or the reason to drop. */
 static int admit(struct view *v, const struct trib_tree *t)
 {
 	const struct trib_hdr *h = v->p.h;
-	unsigned int child = ntohs(h->child);
+	unsigned int child = ntohs(h->child), tree = ntohs(h->tree);
+	const struct trib_key *key = &t->parent.key;
+	struct trib_window *w = &model.counts[tree].parent;
 
+	if (h->flags & TRIB_F_UP) {
+		if (child >= t->nchild)
+			return TRIB_DROP_CHILD;
+		v->p.child = child;
+		if (!from_face(v, t, &t->child[child]))
+			return TRIB_DROP_FACE;
+		key = &t->child[child].key;
+		w = &model.counts[tree].child[child];
+	} else if ((t->flags & TRIB_TREE_ROOT) || !from_face(v, t, &t->parent)) {
+		return TRIB_DROP_FACE;
+	}
+	if (carries_values(h->type) && has_key(v, key, NULL))
+		return TRIB_DROP_AUTH;
 	/* Forms of shared trees. */
 	if (h->type == TRIB_T_PROBE)
 		return TRIB_DROP_TYPE;
@@ -264,18 +291,15 @@ static int admit(struct view *v, const struct trib_tree *t)
 	/* The object is loaded without the kernel module. */
 	if (h->type == TRIB_T_GRAD && trib_fmt_is_float(h->fmt))
 		return TRIB_DROP_MODULE;
-	if (h->flags & TRIB_F_UP) {
-		if (child >= t->nchild)
-			return TRIB_DROP_CHILD;
-		v->p.child = child;
-		if (!from_face(v, t, &t->child[child]))
-			return TRIB_DROP_FACE;
-	} else if ((t->flags & TRIB_TREE_ROOT) || !from_face(v, t, &t->parent)) {
-		return TRIB_DROP_FACE;
-	}
-	if (h->type < TRIB_T_JOIN && (!t->epoch || ntohl(h->epoch) != t->epoch))
+	if (h->type >= TRIB_T_JOIN)
+		return 0;
+	if (!t->epoch || ntohl(h->epoch) != t->epoch)
 		return TRIB_DROP_EPOCH;
-	return 0;
+	if (carries_values(h->type))
+		return 0;
+	/* The model sees the packets that the programs take, and those alone. */
+	model.dirty |= 1U << tree;
+	return has_key(v, key, w);
 }
 
 int model_xdp(struct frame *f, uint32_t ifindex)

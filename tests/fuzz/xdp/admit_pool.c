@@ -36,38 +36,77 @@ static int neighbour(const struct view *v, const struct trib_tree *t)
 	return -1;
 }
 
-/* Is the sender a rank of the row that is no neighbour? */
+/* Find the neighbour that is the packet's rank; -1: none. */
+static int of_rank(const struct trib_hdr *h, const struct trib_tree *t)
+{
+	for (int i = 0; i < t->nchild; i++)
+		if (t->child[i].rank == ntohs(h->child))
+			return i;
+	return -1;
+}
+
+/* Is the sender, which is no neighbour, a rank of the row? */
 static bool is_guest(const struct trib_hdr *h, int tree)
 {
-	const struct trib_tree *t = &rig.trees[tree];
 	unsigned int rank = ntohs(h->child);
 
-	for (int i = 0; i < t->nchild; i++)
-		if (t->child[i].rank == rank)
-			return false;
 	return h->type < TRIB_T_JOIN && rank < 64 * TRIB_BMWORDS_MAX &&
 	       be64toh(rig.pools[tree].mask[rank / 64]) >> rank % 64 & 1;
+}
+
+/* Does a worker's GRAD name that worker alone? */
+static bool is_alone(const struct view *v)
+{
+	unsigned int rank = ntohs(v->p.h->child);
+
+	for (unsigned int i = 0; i < v->p.h->bmwords; i++) {
+		uint64_t w;
+
+		memcpy(&w, v->p.pay + 8 * i, 8);
+		if (be64toh(w) != (i == rank / 64 ? 1ULL << rank % 64 : 0))
+			return false;
+	}
+	return true;
+}
+
+/* Check what the sender, neighbour @from or somebody else, proves. */
+static int proves(const struct view *v, int tree, int from)
+{
+	const struct trib_tree *t = &rig.trees[tree];
+	const struct trib_hdr *h = v->p.h;
+	struct trib_key key = rig_key(tree, ntohs(h->child));
+
+	if (from >= 0 && t->child[from].rank == 0xffff &&
+	    (h->type == TRIB_T_GRAD || h->type == TRIB_T_RESULT)) {
+		key = rig_key(tree, KEY_RELAY);
+		return has_key(v, &key, NULL);
+	}
+	if (has_key(v, &key, NULL))
+		return TRIB_DROP_AUTH;
+	return h->type == TRIB_T_GRAD && !is_alone(v) ? TRIB_DROP_BITMAP : 0;
 }
 
 static int who_up(const struct view *v, int tree)
 {
 	const struct trib_tree *t = &rig.trees[tree];
 	const struct trib_hdr *h = v->p.h;
-	int child = neighbour(v, t);
+	int child = neighbour(v, t), rank = of_rank(h, t);
 	uint8_t addr[16];
 
 	if (child < 0 && !is_for_us(v, tree))
 		return POOL_LEAVE;
-	if (child < 0 && !is_guest(h, tree))
+	if (child < 0 && (rank >= 0 || !is_guest(h, tree)))
 		return TRIB_DROP_FACE;
-	if (child < 0)
-		return ntohs(h->child) < t->world ? 0 : TRIB_DROP_CHILD;
-	if (h->type >= TRIB_T_JOIN)
+	if (child >= 0 && h->type >= TRIB_T_JOIN)
 		return POOL_LEAVE;
 	rig_local(tree, rig_port(tree, child), addr);
-	if (h->type == TRIB_T_PROBE && !is_for(v, addr))
+	if (child >= 0 && h->type == TRIB_T_PROBE && !is_for(v, addr))
 		return POOL_LEAVE;
-	return ntohs(h->child) < t->world ? 0 : TRIB_DROP_CHILD;
+	if (child >= 0 && t->child[child].rank != 0xffff && rank < 0 && !is_guest(h, tree))
+		return TRIB_DROP_CHILD;
+	if (ntohs(h->child) >= t->world)
+		return TRIB_DROP_CHILD;
+	return proves(v, tree, child);
 }
 
 static int who_down(const struct view *v, int tree)
@@ -81,7 +120,8 @@ static int who_down(const struct view *v, int tree)
 		return is_for_us(v, tree) ? TRIB_DROP_FACE : POOL_LEAVE;
 	if (type == TRIB_T_NEED || type == TRIB_T_PROBE)
 		return TRIB_DROP_TYPE;
-	return 0;
+	model.dirty |= 1U << tree;
+	return has_key(v, &t->parent.key, &model.counts[tree].parent);
 }
 
 static int form(const struct trib_hdr *h, int tree)

@@ -53,11 +53,10 @@ int model_grow(const struct frame *f, struct trib_hdr *h, const void **pay)
 	}
 	model.dirty |= 1U << model.tree;
 	if (how & HOW_ANSWER && how & HOW_POOL) {
-		h->relay = htons(RELAY);
-		h->aux = 0;
-		h->scale = 0;
 		model.stats[TRIB_TX_GROW]++;
 	}
+	if ((how & HOW_ANSWER) && !(how & HOW_POOL))
+		h->auth = t->auth;
 	if (how & HOW_ANSWER) {
 		model.stats[TRIB_EGRESS]++;
 	} else if (how & HOW_BOTH) {

@@ -125,6 +125,8 @@ static void same_tree(int tree)
 			      (unsigned long long)s->seen, (unsigned long long)m->seen, s->nval,
 			      m->nval, memcmp(m, s, 64) ? "" : ": values");
 	}
+	if (memcmp(&rig.counts[tree], &model.counts[tree], sizeof(model.counts[tree])))
+		wrong("counts differ: sent %u/%u", rig.counts[tree].sent, model.counts[tree].sent);
 	if (memcmp(&rig.lag[tree], &model.lag[tree], sizeof(model.lag[tree])))
 		wrong("lag differs");
 	if (memcmp(&rig.delivers[tree], &model.delivers[tree], sizeof(model.delivers[tree])))
@@ -297,6 +299,17 @@ static void ignore(struct frame *f, uint32_t ifindex)
 		wrong("trib_grow changed a packet without orders");
 }
 
+/* Sign a header as the rewrites of its group have it, by direction. */
+static void sign_copy(struct trib_hdr *h, const void *pay)
+{
+	struct trib_key key = rig_key(model.tree, h->flags & TRIB_F_UP ? KEY_RELAY : KEY_DOWN);
+
+	if (trib_auth_is_secret(h->type))
+		h->auth = trib_key_secret(&key);
+	else if (!(T_SHARED >> model.tree & 1))
+		h->auth = trib_auth(&key, h, pay, 8 * h->bmwords);
+}
+
 static void follow_grow(struct frame *f, uint32_t ifindex)
 {
 	int want, got, at, paylen, child;
@@ -322,6 +335,8 @@ static void follow_grow(struct frame *f, uint32_t ifindex)
 		wrong("grown: flags %x, child %x", out->flags, out->child);
 	h.flags = out->flags;
 	h.child = out->child;
+	if (!(model.errand.arg[1] & HOW_ANSWER))
+		sign_copy(&h, pay);
 	if (memcmp(out, &h, sizeof(h)))
 		wrong("grown: header");
 	if (memcmp(out + 1, pay, paylen))

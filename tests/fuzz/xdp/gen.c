@@ -57,13 +57,16 @@ static const uint64_t patterns[8] = {
 };
 
 /* For whom, of whom, from which rank: from bytes that say something else. */
-static int put_shared(uint8_t *p, struct trib_hdr *h, int tree, uint8_t who, uint8_t type,
-		      uint8_t seed)
+static int put_shared(uint8_t *p, struct trib_hdr *h, int tree, int child, uint8_t who,
+		      uint8_t type, uint8_t seed)
 {
 	uint64_t bits[TRIB_BMWORDS_MAX] = {0};
 	uint8_t set = contributors[who >> 2 & 15];
 
-	h->child = htons(who % 60);
+	/* A worker brings its own values. */
+	if ((child == 0 || child == 1) && (seed & 0x30) != 0x30)
+		set = 1 << child;
+	h->child = htons(child == 2 || child < 0 || (seed & 0xc0) == 0xc0 ? who % 60 : child);
 	if (h->type != TRIB_T_PROBE || (seed & 1))
 		h->relay = htons(!(type & 0x80) ? RELAY
 				 : seed & 1	? TRIB_RELAY_PS
@@ -95,6 +98,25 @@ static int put_values(uint8_t *p, unsigned int nval, uint8_t seed)
 	return len;
 }
 
+/* Sign as the neighbour does, mostly with a new number. */
+static void sign(struct trib_hdr *h, const uint8_t *pay, int len, int tree, int child, uint8_t seed)
+{
+	static uint32_t number;
+	int who = child;
+	struct trib_key key;
+
+	if ((T_SHARED >> tree & 1) && child >= 0)
+		who = trib_auth_is_secret(h->type) && child == 2 ? KEY_RELAY : ntohs(h->child);
+	key = rig_key(tree, child < 0 ? KEY_DOWN : who);
+	if (trib_auth_is_secret(h->type)) {
+		h->auth = trib_key_secret(&key);
+		return;
+	}
+	if (h->type < TRIB_T_JOIN)
+		h->scale = htonl(++number - (seed % 16 == 15 ? seed : 0));
+	h->auth = trib_auth(&key, h, pay, len);
+}
+
 static int put_header(uint8_t *p, struct input *in, int tree, uint8_t who, int child, uint32_t base)
 {
 	bool shared = T_SHARED >> tree & 1;
@@ -110,14 +132,13 @@ static int put_header(uint8_t *p, struct input *in, int tree, uint8_t who, int c
 		.child = htons(child < 0 ? seed : child),
 		.chunk = htonl(base + (what >> 5) + (type >> 4 & 7)),
 		.epoch = htonl(rig.trees[tree].epoch),
-		.cookie = htobe64(COOKIE),
 	};
 	int len = 0;
 
 	if (child >= 0)
 		h.flags |= TRIB_F_UP;
 	if (shared)
-		len = put_shared(p + sizeof(h), &h, tree, who, type, seed);
+		len = put_shared(p + sizeof(h), &h, tree, child, who, type, seed);
 	if (h.type == TRIB_T_GRAD || h.type == TRIB_T_RESULT) {
 		unsigned int nval = lengths(shape >> 3);
 
@@ -138,6 +159,7 @@ static int put_header(uint8_t *p, struct input *in, int tree, uint8_t who, int c
 	} else {
 		h.aux = htons(seed);
 	}
+	sign(&h, p + sizeof(h), len, tree, child, seed);
 	memcpy(p, &h, sizeof(h));
 	return sizeof(h) + len;
 }

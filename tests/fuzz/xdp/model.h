@@ -17,7 +17,7 @@ enum { V_UNSPEC = -1, V_SHOT = 2, V_STOLEN = 4 };
 
 /**
  * struct model - the state, and what one packet did
- * @slots, @cells, @delivers, @lag: as in struct rig.
+ * @slots, @cells, @delivers, @lag, @counts: as in struct rig.
  * @pslots, @marks: as in struct rig. A slot's time_ns is SHARED_NOW once the
  *           packet has touched it.
  * @stats:   counters that the packet must change, and by how much.
@@ -34,6 +34,7 @@ struct model {
 	uint8_t *cells[T__MAX];
 	struct trib_deliver delivers[T__MAX];
 	struct trib_lag lag[T__MAX];
+	struct trib_count counts[T__MAX];
 	uint8_t *pslots;
 	uint64_t marks[T__MAX * POOL];
 	uint64_t stats[TRIB_STAT__MAX];
@@ -113,6 +114,11 @@ struct node_pool model_pool(void);
 extern const struct node_exits model_exits;
 
 bool from_face(const struct view *v, const struct trib_tree *t, const struct trib_peer *p);
+/*
+ * Has the packet the secret, or the authenticator, of @key? The second has a number, too,
+ * that is noted in @w. Return: 0, or the reason to drop.
+ */
+int has_key(const struct view *v, const struct trib_key *key, struct trib_window *w);
 /*
  * Admit a packet to shared tree @tree (admit_pool.c). Return: 0, POOL_LEAVE, or
  * the reason to drop.

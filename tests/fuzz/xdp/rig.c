@@ -118,8 +118,8 @@ static void *map_memory(int fd, size_t len)
 
 static void load(void)
 {
-	static const char *const memory[] = {"trees",	 "slots",      "lag",
-					     "delivers", "pool_slots", "pool_marks"};
+	static const char *const memory[] = {"trees",	   "slots",	 "lag",	  "delivers",
+					     "pool_slots", "pool_marks", "counts"};
 	char path[256];
 	const char *dir = getenv("TRIB_BPF_DIR");
 
@@ -127,10 +127,11 @@ static void load(void)
 	obj = bpf_object__open(path);
 	if (!obj)
 		die(path);
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < 7; i++)
 		must(bpf_map__set_map_flags(map(memory[i]), BPF_F_MMAPABLE), memory[i]);
 	must(bpf_map__set_max_entries(map("trees"), T__MAX), "trees");
 	must(bpf_map__set_max_entries(map("lag"), T__MAX), "lag");
+	must(bpf_map__set_max_entries(map("counts"), T__MAX), "counts");
 	must(bpf_map__set_max_entries(map("delivers"), T__MAX), "delivers");
 	must(bpf_map__set_max_entries(map("cells"), T__MAX), "cells");
 	must(bpf_map__set_max_entries(map("slots"), T__MAX * POOL), "slots");
@@ -152,6 +153,7 @@ static void load(void)
 	rig.trees = map_memory(bpf_map__fd(map("trees")), T__MAX * sizeof(struct trib_tree));
 	rig.slots = map_memory(bpf_map__fd(map("slots")), T__MAX * POOL * rig.slot_size);
 	rig.lag = map_memory(bpf_map__fd(map("lag")), T__MAX * sizeof(struct trib_lag));
+	rig.counts = map_memory(bpf_map__fd(map("counts")), T__MAX * sizeof(struct trib_count));
 	rig.delivers =
 		map_memory(bpf_map__fd(map("delivers")), T__MAX * sizeof(struct trib_deliver));
 	rig.pslot_size = 192 + 4 * rig.nval;
@@ -186,13 +188,27 @@ void rig_local(int tree, int port, uint8_t ip[16])
 	address(tree, 1, port, ip);
 }
 
+struct trib_key rig_key(int tree, int who)
+{
+	struct trib_key key = {"a job of tests!"};
+
+	if (who == KEY_DOWN)
+		trib_key_down(&key, &key, tree);
+	else
+		trib_key_up(&key, &key, tree, who == KEY_RELAY ? 0xffff : who);
+	return key;
+}
+
 static void fill_peer(struct trib_peer *p, int tree, int child)
 {
 	int port = rig_port(tree, child);
 
 	p->ifindex = rig.ifindex[port];
 	p->port = htons(child < 0 ? TRIB_UDP_PORT : TRIB_UDP_PORT_WORKER + child);
-	p->rank = child < 0 ? 0xffff : child;
+	/* The third neighbour of shared trees is a relay. */
+	p->rank = child < 0 || ((T_SHARED >> tree & 1) && child == 2) ? 0xffff : child;
+	p->key = rig_key(tree, child < 0 ? KEY_DOWN : p->rank == 0xffff ? KEY_RELAY : child);
+	p->auth = trib_key_secret(&p->key);
 	address(tree, child < 0 ? 9 : 10 + child, port, (uint8_t *)p->addr);
 	p->vlan[0] = htons(kinds[tree].vlan[0]);
 	p->vlan[1] = htons(kinds[tree].vlan[1]);
@@ -200,10 +216,11 @@ static void fill_peer(struct trib_peer *p, int tree, int child)
 
 static void fill_tree(struct trib_tree *t, int tree)
 {
+	struct trib_key down = rig_key(tree, KEY_DOWN);
 	const struct kind *k = &kinds[tree];
 	bool root = k->flags & TRIB_TREE_ROOT;
 
-	t->cookie = htobe64(COOKIE);
+	t->auth = trib_key_secret(&down);
 	t->epoch = tree == T_PAUSED ? 0 : 1;
 	t->job = JOB + (tree == T_POOL6);
 	t->flags = TRIB_TREE_USED | k->flags;
@@ -241,9 +258,11 @@ static void add_member(struct trib_group *g, int group, int tree, int child)
 		.vlan = {p->vlan[0], p->vlan[1]},
 		.sport = htons(TRIB_UDP_PORT),
 		.dport = p->port,
-		.up = child >= 0			     ? TRIB_REWRITE_DOWN
-		      : kinds[tree].flags & TRIB_TREE_SHARED ? TRIB_REWRITE_NEXT
-							     : TRIB_REWRITE_UP,
+		.up = kinds[tree].flags & TRIB_TREE_SHARED
+			      ? child >= 0 ? TRIB_REWRITE_PASS : TRIB_REWRITE_NEXT
+		      : child >= 0 ? TRIB_REWRITE_DOWN
+				   : TRIB_REWRITE_UP,
+		.key = rig_key(tree, child < 0 ? KEY_RELAY : KEY_DOWN),
 		.v6 = !!(kinds[tree].flags & TRIB_TREE_V6),
 		.child = child < 0 ? 2 : 0,
 	};
@@ -254,6 +273,7 @@ static void add_member(struct trib_group *g, int group, int tree, int child)
 	for (uint32_t i = 0; i < g->n; i++)
 		if (g->ifindex[i] == p->ifindex && key.group == (uint32_t)group)
 			return;
+	r.auth = trib_key_secret(&r.key);
 	memcpy(r.daddr, p->addr, 16);
 	address(tree, 1, rig_port(tree, child), (uint8_t *)r.saddr);
 	must(bpf_map_update_elem(fd_rewrites, &key, &r, 0), "rewrites");
@@ -382,13 +402,15 @@ static void make_face(int tree, int child)
 {
 	const struct trib_peer *p = &fresh_trees[tree].child[child];
 	struct trib_pool_face key = {.tree = tree, .ifindex = p->ifindex}, own = {.tree = tree};
-	struct trib_pool_local local;
+	struct trib_pool_local local = {};
 	int fd = bpf_map__fd(map("pool_faces"));
 
 	memcpy(key.addr, p->addr, 16);
 	memcpy(key.vlan, p->vlan, sizeof(key.vlan));
 	rig_local(tree, rig_port(tree, child), (uint8_t *)local.addr);
 	memcpy(own.addr, local.addr, 16);
+	if (p->rank == 0xffff)
+		local.auth = p->auth;
 	must(bpf_map_update_elem(fd, &key, &local, 0), "pool_faces");
 	must(bpf_map_update_elem(fd, &own, &local, 0), "pool_faces");
 }
@@ -397,6 +419,7 @@ static void make_pool(int tree)
 {
 	struct trib_pool *row = &rig.pools[tree];
 
+	row->key = (struct trib_key){"a job of tests!"};
 	row->relay = RELAY;
 	row->next = NEXT;
 	row->bmwords = tree == T_POOL ? 1 : tree == T_POOL6 ? 2 : 16;
@@ -476,6 +499,7 @@ void rig_reset(uint32_t dirty)
 		rig.trees[tree] = fresh_trees[tree];
 		rig.delivers[tree] = fresh_delivers[tree];
 		memset(&rig.lag[tree], 0, sizeof(struct trib_lag));
+		memset(&rig.counts[tree], 0, sizeof(struct trib_count));
 		memset(rig_slot(tree * POOL), 0, POOL * rig.slot_size);
 		if (rig.cells[tree])
 			memset(rig.cells[tree], 0, POOL * rig.slot_size);

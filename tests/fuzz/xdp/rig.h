@@ -13,7 +13,6 @@
 
 #define PORTS 4
 #define JOB 7
-#define COOKIE 0x1122334455667788ULL
 #define WINDOW 2
 #define POOL (2 * WINDOW)
 #define FRAME_MAX 3500
@@ -59,7 +58,7 @@ enum rig_tree {
 /**
  * struct rig - where things are
  * @nval:  values per slot of the object.
- * @trees, @slots, @lag, @delivers: the maps, as the kernel sees them.
+ * @trees, @slots, @lag, @counts, @delivers: the maps, as the kernel sees them.
  * @cells: of each tree's deliver row (which has the tree's number), or NULL.
  * @slot_size: bytes of a slot, and of a cell.
  * @nmember: members of each group.
@@ -76,6 +75,7 @@ struct rig {
 	struct trib_tree *trees;
 	uint8_t *slots;
 	struct trib_lag *lag;
+	struct trib_count *counts;
 	struct trib_deliver *delivers;
 	uint8_t *cells[T__MAX];
 	size_t slot_size;
@@ -107,6 +107,13 @@ static inline struct trib_pool_slot *rig_pslot(unsigned int i)
 {
 	return (struct trib_pool_slot *)(rig.pslots + i * rig.pslot_size);
 }
+
+/*
+ * Key of what rank @who of @tree sends up; of what its parent, or it, sends down; or of
+ * what relays send up.
+ */
+enum { KEY_DOWN = -1, KEY_RELAY = -2 };
+struct trib_key rig_key(int tree, int who);
 
 /* Rank @i of the three workers of the row; 3: another worker of the job. */
 int rig_rank(int tree, int i);

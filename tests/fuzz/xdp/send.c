@@ -144,6 +144,7 @@ struct node model_node(void)
 		.slots = model.slots,
 		.slot_size = rig.slot_size,
 		.lag = &model.lag[model.tree],
+		.sent = &model.counts[model.tree].sent,
 		.stats = model.stats,
 		.exits = &model_exits,
 	};

@@ -54,8 +54,8 @@ t += [dict(t[0], id=t[-1]["id"] + 1 + i) for i in range(60)]'
 		'hosts\[[0-9]\]\.jobs\[0\]\.name: "\.\./\.\./etc" contains'
 
 	ok apply__star apply "$scratch/plan"
-	is apply__one_cookie_for_all "$(for h in "${hosts[@]}"; do
-		on "$h" -j job show train | grep -o '"cookie":"[^"]*"'
+	is apply__one_key_for_all "$(for h in "${hosts[@]}"; do
+		on "$h" -j job show train | grep -o '"key":"[^"]*"'
 	done | sort -u | wc -l)" 1
 	ok apply__star_sums sums
 	before=$(world)
@@ -115,12 +115,12 @@ for w in "w0", "w1":
 two_tiers()
 {
 	bare tree r0 r1 r2 w0 w1 w2 w3 || { fail two_tiers__come_up; return; }
-	make_plan two-tier:2,2 3 "$scratch/plan" ',"cookie":"5eed"'
+	make_plan two-tier:2,2 3 "$scratch/plan" ',"key":"00112233445566778899aabbccdd5eed"'
 	ok apply__two_tiers apply "$scratch/plan"
 	ok apply__two_tiers_sum sums
 	is apply__plan_of_before_again "$(apply "$scratch/plan" --diff 2>&1)" ''
-	matches apply__takes_the_cookie_of_the_plan \
-		"$(on w3 -j job show train)" '"cookie":"0x0000000000005eed"'
+	matches apply__takes_the_key_of_the_plan \
+		"$(on w3 -j job show train)" '"key":"00112233445566778899aabbccdd5eed"'
 	one_relay
 	fabric down >/dev/null
 }

@@ -197,11 +197,11 @@ tagged_faces()
 jobs()
 {
 	good job add train world 2 owner nobody window 64 timeout 3000 rate 10G || return 1
-	good -j job add ps.other world 1 id 77 cookie 0xfeed && json "j == {}" || return 1
+	good -j job add ps.other world 1 id 77 key 0000000000000000000000000000feed && json "j == {}" || return 1
 	good job show && out_has '^train +1 +2 +64 +nobody +3.0s +10.0Gbit/s' || return 1
 	good -j job show && json "[(x['name'], x['id']) for x in j] == [('train', 1), ('ps.other', 77)]" || return 1
-	good -j job show ps.other && json "j['cookie'] == '0x000000000000feed' and j['window'] == 256 and j['timeout_ms'] == 5000" || return 1
-	good job show train && out_has '^cookie +0x[0-9a-f]{16}$' || return 1
+	good -j job show ps.other && json "j['key'] == '0000000000000000000000000000feed' and j['window'] == 256 and j['timeout_ms'] == 5000" || return 1
+	good job show train && out_has '^key +[0-9a-f]{32}$' || return 1
 	good job del ps.other && good -j job show && json "len(j) == 1" || return 1
 	good job show && out_has ' int ' || return 1
 	good job add i world 1 --dtype int --window 8 && good job del i
@@ -298,7 +298,7 @@ others_may_read()
 		((rc == 0)) && json "j" || return 1
 	done
 	as_nobody -j job show train
-	((rc == 0)) && json "'cookie' not in j and j['world'] == 2"
+	((rc == 0)) && json "'key' not in j and j['world'] == 2"
 }
 
 others_may_not_change()
@@ -327,10 +327,10 @@ others_may_not_change()
 	[[ $(config) == "$before" ]]
 }
 
-owner_sees_the_cookie()
+owner_sees_the_key()
 {
 	relay setpriv --reuid nobody --clear-groups "$trib" -j job show train >"$dir/out" 2>"$dir/err" || return 1
-	json "'cookie' in j" || return 1
+	json "'key' in j" || return 1
 	relay setpriv --reuid nobody --clear-groups "$trib" job ticket train rank 0 >"$dir/out" 2>"$dir/err" && out_has '^trib://'
 }
 
@@ -444,11 +444,11 @@ doctor_sees_drops()
 	in_ns w0 python3 -c '
 import socket, struct
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-# version 1, GRAD, up, ADD, I32; a cookie that is wrong.
+# version 1, GRAD, up, ADD, I32; a secret that is wrong.
 h = struct.pack("!8B4H2I2Hi8s", 1, 1, 1, 0, 2, 0, 0, 0, 1, 1, 0, 0, 0, 1, 16, 0, 0, b"wrong   ")
 s.sendto(h + bytes(64), ("10.78.0.1", 7417))' || return 1
-	found warn counter drop-cookie || return 1
-	good stats reset && ! found warn counter drop-cookie
+	found warn counter drop-auth || return 1
+	good stats reset && ! found warn counter drop-auth
 }
 
 # A veth with fewer queues than its peer takes generic XDP only.
@@ -545,9 +545,9 @@ check "stats: show, reset" counters
 check "face: a comment" commented_faces
 check "watch: blocks, objects, signals" watching
 check "watch: one screen on a terminal" watching_on_a_terminal
-check "other users may read all but cookies" others_may_read
+check "other users may read all but keys" others_may_read
 check "other users may change nothing" others_may_not_change
-check "the job's owner sees cookie and ticket" owner_sees_the_cookie
+check "the job's owner sees key and ticket" owner_sees_the_key
 check "batch: comments, quotes, file:line of the first error" batch_runs_until_the_first_error
 check "batch: in JSON" batch_in_json
 check "batch: mistakes" batch_mistakes
@@ -619,8 +619,9 @@ refuse 1 '"four"' job add x world four
 refuse 1 '"99999999999999999999"' job add x world 99999999999999999999
 refuse 1 '"65536"' job add x world 2 id 65536
 refuse 1 'job id 1 belongs to job train already' job add x world 2 id 1
-refuse 1 '"xyz"' job add x world 2 cookie xyz
-refuse 1 '"11112222333344445"' job add x world 2 cookie 11112222333344445
+refuse 1 'key: want 32' job add x world 2 key xyz
+refuse 1 'key: want 32' job add x world 2 key 11112222333344445
+refuse 1 'cannot read' job add x world 2 key /nonexistent/key
 refuse 1 '"3"' job add x world 2 window 3
 refuse 1 '"32768"' job add x world 2 window 32768
 refuse 1 '"nosuchuser"' job add x world 2 owner nosuchuser

@@ -13,9 +13,11 @@ import subprocess
 import sys
 
 sys.path.insert(0, sys.path[0] + '/../lib')
+import keys  # noqa: E402
 from tribd import *  # noqa: E402,F403
 
 need()
+KEY = '000102030405060708090a0bdeadbeef'
 tap = Tap()
 r, w = Netns('r'), [Netns('w%d' % i) for i in range(3)]
 for i in range(3):
@@ -60,7 +62,7 @@ def starts():
     tap.ok('start__everything_is_pinned_with_btf',
            {'trees', 'slots', 'rewrites', 'members', 'trib_xdp', 'trib_pass',
             'stats', 'lag'} <= set(pins.names()) and
-           'cookie' in pins.tree(1), pins.names())
+           'auth' in pins.tree(1), pins.names())
     return d
 
 
@@ -82,15 +84,15 @@ def faces(d):
 
 
 def trees():
-    trib('job add train world 8 window 64 cookie 00000000deadbeef id 5')
+    trib('job add train world 8 window 64 key ' + KEY + ' id 5')
     trib('tree add train id 3 child w0:0 child w1:1')
     t = pins.tree(3)
     tap.ok('tree__row_is_in_the_map',
            t['job'] == 5 and t['flags'] == 3 and t['nchild'] == 2 and
            t['full'] == 3 and t['slot_mask'] == 127 and t['window'] == 64 and
            t['world'] == 8 and t['epoch'] == 0 and
-           t['cookie'] == int.from_bytes(bytes.fromhex('00000000deadbeef'),
-                                         'little'), t)
+           t['auth'] == int.from_bytes(keys.secret(keys.of_tree(
+               keys.of_members(bytes.fromhex(KEY)), 3)), 'little'), t)
     c = t['child'][1]
     tap.ok('tree__peers_are_where_packets_come_from',
            c['ifindex'] == index['v1'] and v4_text(c['addr']) == '10.9.1.2'
@@ -253,13 +255,13 @@ def users():
     rc, text = trib.fails('job add evil world 2', user=65534)
     tap.ok('user__may_not_change_anything', rc == 1 and 'CAP_NET_ADMIN' in text, text)
     rc, text = trib.fails('-j job show train', user=65534)
-    tap.ok('user__may_read_all_but_the_cookie', rc == 0 and
+    tap.ok('user__may_read_all_but_the_key', rc == 0 and
            'deadbeef' not in text and 'train' in text, text)
     rc, text = trib.fails('job ticket train rank 0', user=65534)
-    tap.ok('user__gets_no_ticket', rc == 1 and 'cookie=' not in text, text)
-    trib('job add mine world 2 owner 65534 cookie 00000000cafecafe')
+    tap.ok('user__gets_no_ticket', rc == 1 and 'keys=' not in text, text)
+    trib('job add mine world 2 owner 65534 key 000102030405060708090a0bcafecafe')
     rc, text = trib.fails('-j job show mine', user=65534)
-    tap.has('user__owner_may_read_the_cookie', text, 'cafecafe')
+    tap.has('user__owner_may_read_the_key', text, 'cafecafe')
     trib('job del mine')
 
 
@@ -302,7 +304,7 @@ def readable():
         return run(BPFTOOL, 'map', 'dump', 'pinned', pins.path(name))
 
     for name, words in (
-            ('stats', ['"rx_grad": ', '"tx_partial": ', '"drop_cookie": ',
+            ('stats', ['"rx_grad": ', '"tx_partial": ', '"drop_auth": ',
                        '"drop_wiped": ']),
             ('slots', ['"state": "TRIB_SLOT_COLLECT"',
                        '"fmt": "TRIB_FMT_NONE"']),
@@ -336,7 +338,7 @@ def removal():
 def reset():
     s = {x['name']: x for x in trib.json('stats show')}
     tap.ok('stats__every_counter_has_a_name_and_a_text',
-           all(x['text'] for x in s.values()) and 'drop-cookie' in s, s)
+           all(x['text'] for x in s.values()) and 'drop-auth' in s, s)
     trib('stats reset')
     tap.ok('stats__reset_leaves_zeros', not any(
         x['value'] for x in trib.json('stats show')

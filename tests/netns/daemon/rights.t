@@ -74,11 +74,11 @@ def changes():
     tap.ok('root_without_the_capability__may_read', rc == 0, text)
 
 
-def has_cookie(who):
+def has_key(who):
     rc, text = as_(who, '-j', 'job', 'show')
     one = as_(who, '-j', 'job', 'show', 'train')[1]
     ticket = as_(who, 'job', 'ticket', 'far', 'rank', '0')
-    return ('cookie' in text, 'cookie' in one, ticket[0] == 0)
+    return ('key' in text, 'key' in one, ticket[0] == 0)
 
 
 def secrets():
@@ -87,7 +87,7 @@ def secrets():
                             ('user', OTHER, False),
                             ('root_without_the_capability', BARE, False)):
         tap.same('secrets__%s_%s' % (name, 'has_them' if good else 'has_none'),
-                 has_cookie(who), (good,) * 3)
+                 has_key(who), (good,) * 3)
 
 
 HELLO = '''

@@ -13,9 +13,10 @@ import ctypes
 import struct
 import threading
 
+import keys
 from tribd import *  # noqa: F403 pylint: disable=wildcard-import
 
-COOKIE = '1122334455667788'
+KEY = '11223344556677881122334455667788'
 PS = '10.8.12.2'
 LINKS = 7
 BPF_OBJ_GET, BPF_LINK_DETACH = 7, 34
@@ -226,9 +227,9 @@ class Job:
                                  self.at_core()))
 
     def row(self, cli, tree):
-        cli('job add %s id %d world %d window %d timeout %d cookie %s' %
+        cli('job add %s id %d world %d window %d timeout %d key %s' %
             (self.name, self.number, self.world, self.window, self.timeout,
-             COOKIE))
+             KEY))
         cli('tree add %s id %d %s' % (self.name, self.number, tree))
 
     def at_rack(self, _rack, place):
@@ -286,7 +287,7 @@ class SharedJob(Job):
         workers = ['10.8.%d.2:%d' % (i, self.port(r))
                    for r, i in enumerate(self.ranks)]
         with open(path, 'w') as f:
-            json.dump({'name': self.name, 'job': self.number, 'cookie': COOKIE,
+            json.dump({'name': self.name, 'job': self.number, 'key': KEY,
                        'window': self.window, 'nval': 352,
                        'timeout_ms': self.timeout, 'workers': workers,
                        'trees': [{'tree': self.number,
@@ -295,9 +296,10 @@ class SharedJob(Job):
 
     def ticket(self, r):
         i = self.ranks[r]
-        return ('trib://10.8.%d.1:7417/%s?job=%d&cookie=%s&rank=%d&world=%d'
+        return ('trib://10.8.%d.1:7417/%s?job=%d&%s&rank=%d&world=%d'
                 '&shared=%d:%d:%s,%d&via=%d:3:10.8.%d.1' %
-                (i, self.name, self.number, COOKIE, r, self.world,
+                (i, self.name, self.number, keys.of_ticket(KEY, r), r,
+                 self.world,
                  self.number, 1 + i // 2, PS, self.port(r), self.number,
                  10 + i // 2))
 

@@ -19,6 +19,8 @@ import subprocess
 import sys
 import time
 
+import keys
+
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), '../../..'))
 BUILD = os.path.realpath(os.environ.get('TRIB_BUILD', TOP + '/build'))
 
@@ -36,10 +38,10 @@ ANY = 0xffff
 RING_BYTES = 65536
 CELL_HDR = 64
 
-ATTACH_VERSION = 3
-HDR = struct.Struct('>8B4HIIHHiQ')
-START_FMT = struct.Struct('>QQII8H64H')
-REP = struct.Struct('=IHHIHHHHHH8sQIIH238s')
+ATTACH_VERSION = 4
+HDR = struct.Struct('>8B4HIIHHi8s')
+START_FMT = struct.Struct('>QQII8H64HQ')
+REP = struct.Struct('=IHHIHHHHHH16s16sQIIH238s')
 TREE = struct.Struct('=16s16s16sHHHH64x')
 
 
@@ -52,7 +54,7 @@ class Packet:
         f = HDR.unpack_from(data)
         (self.version, self.type, self.flags, self.op, self.fmt, _, _,
          bmwords, self.job, self.tree, _, self.child, self.chunk, self.epoch,
-         self.nval, self.aux, self.scale, self.cookie) = f
+         self.nval, self.aux, self.scale, self.auth) = f
         self.len = len(data)
         self.payload = data[HDR.size + 8 * bmwords:]
         if self.type == START:
@@ -60,15 +62,16 @@ class Packet:
             (self.nonce, self.seen, self.start_epoch, self.timeout, self.state,
              self.window, self.start_nval, self.world, self.nchild) = s[:9]
             self.ranks = s[12:12 + self.nchild]
+            self.token = s[-1]
 
     def values(self):
         return struct.unpack_from('<%di' % self.nval, self.payload)
 
 
-def header(type, flags, job, tree, child, cookie, chunk=0, epoch=0, nval=0,
+def header(type, flags, job, tree, child, auth, chunk=0, epoch=0, nval=0,
            fmt=0, aux=0):
     return HDR.pack(1, type, flags, 0, fmt, 0, 0, 0, job, tree, 0, child,
-                    chunk, epoch, nval, aux, 0, cookie)
+                    chunk, epoch, nval, aux, 0, auth)
 
 
 # --- namespaces and users
@@ -185,9 +188,8 @@ class Attached:
         data, fds, _, _ = socket.recv_fds(self.sock, 65536, 64)
         f = REP.unpack_from(data)
         (_, _, self.err, self.flags, self.rank, self.world, self.job,
-         ntree, self.nval, self.window, cookie, self.rate, self.timeout,
+         ntree, self.nval, self.window, self.up, self.down, self.rate, self.timeout,
          self.epoch, self.fmt, text) = f
-        self.cookie = int.from_bytes(cookie, 'big')
         self.text = text.split(b'\0')[0].decode()
         self.trees = [TREE.unpack_from(data, REP.size + i * TREE.size)
                       for i in range(ntree)]
@@ -257,10 +259,16 @@ class Ring:
 class Worker:
     """One child of a relay, by the packets it sends and gets."""
 
-    def __init__(self, ns, relay, rank, child, job=1, tree=1, cookie=0,
-                 port=0, local=None, relay_rank=False):
+    def __init__(self, ns, relay, rank, child, job=1, tree=1, key=None,
+                 up=None, port=0, local=None, relay_rank=False):
         self.rank, self.child = rank, child
-        self.job, self.tree, self.cookie = job, tree, cookie
+        self.job, self.tree = job, tree
+        # The part of the job's key that tribd tells this rank.
+        up = up or keys.of_rank(key, keys.RELAYS if relay_rank else rank)
+        self.up = keys.of_tree(up, tree)
+        self.secret = keys.secret(self.up)
+        self.token = 0
+        self.kept = []
         self.relay_rank = relay_rank
         self.relay = (relay, PORT)
         self.epoch = 0
@@ -270,25 +278,43 @@ class Worker:
             self.sock = socket.socket(
                 socket.AF_INET6 if v6 else socket.AF_INET, socket.SOCK_DGRAM)
             self.sock.bind((local or ('::' if v6 else '0.0.0.0'), port))
+            if relay_rank:
+                self.up = keys.of_node(self.up, local)
 
     def send(self, data):
         self.sock.sendto(data, self.relay)
 
-    def session(self, type, nonce, epoch=0, nval=NVAL, cookie=None, rank=None):
+    def session(self, type, nonce, epoch=0, nval=NVAL, up=None, rank=None,
+                token=None):
         self.sent = time.monotonic()
         if rank is None:
             rank = 0xffffffff if self.relay_rank else self.rank
-        self.send(header(type, UP, self.job, self.tree, self.child,
-                         self.cookie if cookie is None else cookie,
-                         nval=nval, aux=self.rank) +
-                  struct.pack('>QII', nonce, epoch, rank) +
-                  bytes(nval * 4 - 16))
+        if token is None:
+            token = self.token if type == JOIN else 0
+        self.send(keys.sign(
+            up or self.up,
+            header(type, UP, self.job, self.tree, self.child, bytes(8),
+                   nval=nval, aux=self.rank) +
+            struct.pack('>QIIQ', nonce, epoch, rank, token) +
+            bytes(nval * 4 - 24)))
+
+    def learn(self, nonce):
+        """Asks for the token that a JOIN needs now."""
+        self.session(JOIN, nonce, token=0)
+        kept = []
+        while True:
+            p = self.recv(0.3)
+            if not p or p.type == START and p.nonce == nonce:
+                break
+            kept.append(p)
+        self.kept += kept
 
     def join(self, nonce=None, **more):
         if nonce is None:
             nonce = int.from_bytes(os.urandom(8), 'big') | 1
         self.nonce = nonce
         self.epoch = 0
+        self.learn(nonce)
         self.session(JOIN, nonce, **more)
 
     def leave(self):
@@ -299,12 +325,18 @@ class Worker:
         end = time.monotonic() + seconds
         while True:
             left = end - time.monotonic()
+            for p in self.kept:
+                if type is None or p.type == type:
+                    self.kept.remove(p)
+                    return p
             if not select.select([self.sock], [], [], max(left, 0))[0]:
                 return None
             data = self.sock.recv(65536)
             if not data:  # trib doctor probes by empty datagrams
                 continue
             p = Packet(data)
+            if p.type == START:
+                self.token = p.token
             if type is None or p.type == type:
                 return p
 
@@ -327,7 +359,7 @@ class Worker:
         body = struct.pack('<%di' % n, *values)
         pad = (n + 15) // 16 * 64
         self.send(header(GRAD, UP | flags, self.job, self.tree, self.child,
-                         self.cookie, chunk, self.epoch, n, I32) +
+                         self.secret, chunk, self.epoch, n, I32) +
                   body + bytes(pad - len(body)))
 
 
@@ -383,11 +415,12 @@ class Fabric:
     def trib(self, host, *command, **more):
         return self.host(host, BUILD + '/trib', *command, **more).stdout
 
-    def cookie(self, host='r0'):
+    def key(self, host='r0'):
+        """Of the job."""
         for line in open('/run/trib-fabric/%s/%s.trib' % (self.name, host)):
             words = line.split()
             if words[:2] == ['job', 'add']:
-                return int(words[words.index('cookie') + 1], 16)
+                return bytes.fromhex(words[words.index('key') + 1])
 
     def tree(self, host):
         return json_of(self.trib(host, '-j', 'tree', 'show', '1'))

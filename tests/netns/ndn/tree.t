@@ -165,7 +165,7 @@ new_fabric
 fabric up star --workers 3 --ndn --transport udp >"$dir/up" 2>&1 ||
 	{ sed 's/^/# /' "$dir/up"; skip_all "no fabric with NDN"; }
 ok relay__adds_up_for_the_ps_too fabric exec r0 -- sh -c '
-	trib job add grads id 7 world 4 cookie 0x1234567890abcdef window 64 \
+	trib job add grads id 7 world 4 key 1234567890abcdef1234567890abcdef window 64 \
 		timeout 2000 &&
 	trib tree add grads id 7 child w0:0 child w1:1 child w2:2 child ps:3'
 

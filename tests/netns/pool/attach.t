@@ -12,9 +12,10 @@ import os
 import sys
 
 sys.path.insert(0, sys.path[0] + '/../lib')
+import keys  # noqa: E402
 from tribd import *  # noqa: E402,F403
 
-COOKIE = '1122334455667788'
+KEY = '11223344556677881122334455667788'
 PS = '10.9.2.2'
 ROW = 'tree add train id 1 local 0 ps %s hop 1:tor' % PS
 need()
@@ -46,7 +47,7 @@ class Job:
     def file(self):
         path = '%s/%s.json' % (dir_.name, self.name)
         with open(path, 'w') as f:
-            json.dump({'name': self.name, 'job': self.number, 'cookie': COOKIE,
+            json.dump({'name': self.name, 'job': self.number, 'key': KEY,
                        'window': 64, 'nval': self.nval, 'timeout_ms': 5000,
                        'workers': ['%s:%d' % (addr(ns), self.base + r)
                                    for r, ns in enumerate(self.hosts)],
@@ -101,7 +102,7 @@ def relay_rows():
         cli('face add w%d dev v%d addr 10.9.%d.2 port %d' % (i, i, i, 7418 + i))
     cli('face add ps dev vp addr %s port 7415' % PS)
     wait_for(lambda: all('mac' in f for f in cli.json('face show')))
-    cli('job add train id 1 world 2 window 64 cookie ' + COOKIE)
+    cli('job add train id 1 world 2 window 64 key ' + KEY)
     cli('tree add train id 1 child w0:0 w1:1 parent ps relay 1 next 65535')
 
 
@@ -110,8 +111,8 @@ def worker_rows():
         cli = trib[ns]
         cli('face add tor dev eth0 addr 10.9.%d.1' % i)
         wait_for(lambda: 'local_addr' in cli.json('face show tor'))
-        cli('job add train id 1 world 2 window 64 cookie ' + COOKIE)
-        cli('job add bare id 2 world 3 window 64 cookie ' + COOKIE)
+        cli('job add train id 1 world 2 window 64 key ' + KEY)
+        cli('job add bare id 2 world 3 window 64 key ' + KEY)
         cli('tree add train id 1 local %d ps %s hop 1:tor' % (i, PS))
     trib[w0]('tree add bare id 2 local 0:7500 1:7501 ps %s:7415' % PS)
     trib[w1]('tree add bare id 2 local 2:7502 ps %s' % PS)
@@ -188,8 +189,8 @@ def restarted():
 
 def tickets():
     tap.same('ticket__of_a_workers_host', trib[w1]('job ticket train rank 1'),
-             'trib://10.9.1.1:7417/train?job=1&cookie=%s&rank=1&world=2'
-             '&shared=1:1:%s:7415,7419\n' % (COOKIE, PS))
+             'trib://10.9.1.1:7417/train?job=1&rank=1&world=2&%s'
+             '&shared=1:1:%s:7415,7419\n' % (keys.of_ticket(KEY, 1), PS))
     train.sums('ticket', '-b', '64k', '-e', '64k', '-n', '5',
                job=lambda r: cli_of(r)('job ticket train rank %d' % r).strip())
     train.sums('ticket_of_the_relay', '-b', '64k', '-e', '64k', '-n', '5',

@@ -14,7 +14,7 @@ import ranks  # noqa: E402
 from worker import *  # noqa: E402,F403
 
 PS_PORT, DEAD_PORT = 7500, 7599
-COOKIE = '1122334455667788'
+KEY = '11223344556677881122334455667788'
 HOSTS = ['w0', 'w1', 'w2', 'w3']
 tap = Tap()
 
@@ -37,7 +37,7 @@ class Server:
         if group:
             tree['group'] = group
         with open(self.dir + '/ps.job', 'w') as job:
-            json.dump({'name': 'train', 'job': 9, 'cookie': COOKIE,
+            json.dump({'name': 'train', 'job': 9, 'key': KEY,
                        'window': 256, 'nval': 352, 'timeout_ms': 3000,
                        'workers': [address(h) for h in HOSTS],
                        'trees': [tree]}, job)
@@ -72,8 +72,8 @@ class Server:
 
 
 def ticket(host, hop=0, port=7417):
-    return ('trib://%s:%d/train?job=9&cookie=%s&rank=%s&world=4'
-            '&shared=1:%d:%s:%d' % (relay(host), port, COOKIE, host[1], hop,
+    return ('trib://%s:%d/train?job=9&%s&rank=%s&world=4'
+            '&shared=1:%d:%s:%d' % (relay(host), port, keys.of_ticket(KEY, int(host[1])), host[1], hop,
                                     relay(host), PS_PORT))
 
 

@@ -12,9 +12,10 @@ import os
 import sys
 
 sys.path.insert(0, sys.path[0] + '/../lib')
+import keys  # noqa: E402
 from tribd import *  # noqa: E402,F403
 
-COOKIE = '1122334455667788'
+KEY = '11223344556677881122334455667788'
 PS_PORT = 7500
 NUMBER = 4  # of p as a relay
 need()
@@ -67,15 +68,15 @@ class Job:
         self.procs = []
 
     def row(self, cli, tree, relay, next_, workers):
-        cli('job add %s id %d world %d window 64 cookie %s' %
-            (self.name, self.number, self.world, COOKIE))
+        cli('job add %s id %d world %d window 64 key %s' %
+            (self.name, self.number, self.world, KEY))
         cli('tree add %s id %d %s relay %d next %d workers %s' %
             (self.name, self.number, tree, relay, next_, workers))
 
     def file(self):
         path = '%s/%s' % (dir_.name, self.name)
         with open(path, 'w') as f:
-            json.dump({'name': self.name, 'job': self.number, 'cookie': COOKIE,
+            json.dump({'name': self.name, 'job': self.number, 'key': KEY,
                        'window': 64, 'nval': 352,
                        'timeout_ms': 20000,
                        'workers': ['%s:%d' % (self.address(i), self.port())
@@ -132,9 +133,10 @@ class Racks(Job):
 
     def ticket(self, r):
         ps = '10.9.%d.1' % (10 + r // 2)
-        return ('trib://10.9.%d.1:7417/%s?job=%d&cookie=%s&rank=%d&world=%d'
+        return ('trib://10.9.%d.1:7417/%s?job=%d&%s&rank=%d&world=%d'
                 '&shared=%d:%d:%s:%d,%d&via=%d:%d:%s' %
-                (r, self.name, self.number, COOKIE, r, self.world, self.number,
+                (r, self.name, self.number, keys.of_ticket(KEY, r), r,
+                 self.world, self.number,
                  1 + r // 2, ps, PS_PORT, self.port(), self.number, NUMBER,
                  ps))
 
@@ -166,9 +168,10 @@ class Switch(Job):
     def ticket(self, r):
         host = '[fd09::1]' if self.v6 else '10.9.20.1'
         group = '[%s]' % self.multicast() if self.v6 else self.multicast()
-        return ('trib://%s:7417/%s?job=%d&cookie=%s&rank=%d&world=%d'
+        return ('trib://%s:7417/%s?job=%d&%s&rank=%d&world=%d'
                 '&shared=%d:%d:%s:%d,%d@%s' %
-                (host, self.name, self.number, COOKIE, r, self.world,
+                (host, self.name, self.number, keys.of_ticket(KEY, r), r,
+                 self.world,
                  self.number, NUMBER, host, PS_PORT, self.port(), group))
 
 

@@ -9,6 +9,7 @@ import signal
 import sys
 
 sys.path.insert(0, sys.path[0] + '/../lib')
+import keys  # noqa: E402
 from worker import *  # noqa: E402,F403
 
 OWNER, OTHER = 4242, 4243
@@ -18,9 +19,9 @@ tap = Tap()
 
 def setup(f):
     """Adds to the fabric: two ranks on a host, an owner."""
-    cookie = f.cookie()
+    key = f.key().hex()
     job = ('job', 'add', 'train', 'id', '1', 'world', '3', 'window',
-           str(WINDOW), 'cookie', '%x' % cookie, 'owner', str(OWNER))
+           str(WINDOW), 'key', key, 'owner', str(OWNER))
     for host in ('r0', 'w0'):
         f.trib(host, 'job', 'del', 'train')
         f.trib(host, *job)
@@ -48,7 +49,7 @@ class Rank:
         self.cells = Cells(self.a.fds[0], WINDOW)
         self.ring = Ring(self.a.fds[1])
         self.w = Worker(f.ns('w0'), '10.77.0.1', rank, self.a.trees[0][5],
-                        cookie=self.a.cookie)
+                        up=self.a.up)
 
     def kill(self):
         self.a.close()
@@ -99,8 +100,8 @@ def numbers(f):
     err = a.hello()
     t = a.trees[0]
     tap.test('attach__parameters_are_the_jobs',
-             err == 0 and (a.world, a.job, a.nval, a.window, a.cookie) ==
-             (3, 1, NVAL, WINDOW, f.cookie()), a.text)
+             err == 0 and (a.world, a.job, a.nval, a.window, a.up) ==
+             (3, 1, NVAL, WINDOW, keys.of_rank(f.key(), 0)), a.text)
     tap.test('attach__tree_names_the_relay',
              t[0][10:] == b'\xff\xff' + bytes([10, 77, 0, 1]) and
              t[1][10:] == b'\xff\xff' + bytes([10, 77, 0, 2]) and
@@ -144,7 +145,7 @@ def ready(f):
     """All attached and joined; the epoch is known."""
     ranks = [Rank(f, 0), Rank(f, 1)]
     w = [r.w for r in ranks]
-    w.append(Worker(f.ns('w1'), '10.77.1.1', 2, 2, cookie=f.cookie(),
+    w.append(Worker(f.ns('w1'), '10.77.1.1', 2, 2, key=f.key(),
                     port=PORT + 3))
     epoch = join_all(w)
     for r in ranks:

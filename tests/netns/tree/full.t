@@ -154,7 +154,7 @@ def main():
     disk = None
     try:
         w = [Worker(f.ns('w%d' % k), '10.77.%d.1' % k, k, k,
-                    cookie=f.cookie(), port=7418 + k) for k in range(2)]
+                    key=f.key(), port=7418 + k) for k in range(2)]
         disk = Disk(f)
         full(f, w, disk)
         older_file(f, w, disk)

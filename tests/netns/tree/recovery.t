@@ -170,13 +170,13 @@ def missing(f, name):
 
 def users(f):
     """The job of a user, whose processes have no privileges."""
-    cookie = f.cookie()
+    key = f.key().hex()
     for h in ['r0', *HOSTS]:
         tree = f.tree(h)
         f.trib(h, 'tree', 'del', '1')
         f.trib(h, 'job', 'del', 'train')
         f.trib(h, 'job', 'add', 'train', 'id', '1', 'world', '4', 'owner',
-               str(OWNER), 'cookie', '%x' % cookie)
+               str(OWNER), 'key', key)
         batch = [line for line in open('/run/trib-fabric/%s/%s.trib' %
                                        (f.name, h)) if line[:4] == 'tree']
         f.trib(h, *batch[0].split())
@@ -220,9 +220,8 @@ def mixed():
     """Ranks 0 and 1 mapped on one host, 2 through tribd, but with an ordinary
     socket, 3 by ticket."""
     f = Fabric('recovery', 'star', '--workers', '3', '--loss', '1')
-    cookie = f.cookie()
-    job = ('job', 'add', 'train', 'id', '1', 'world', '4', 'cookie',
-           '%x' % cookie)
+    key = f.key().hex()
+    job = ('job', 'add', 'train', 'id', '1', 'world', '4', 'key', key)
     try:
         for h in ('r0', 'w0', 'w1', 'w2'):
             f.trib(h, 'job', 'del', 'train')
@@ -290,9 +289,8 @@ sysctl -q -w net.ipv4.conf.trib1.accept_local=1
 def on_the_relay():
     """Ranks 0 and 1 as ever, rank 2 on the host of the relay."""
     f = Fabric('recovery', 'star', '--workers', '2')
-    cookie = f.cookie()
-    job = ('job', 'add', 'train', 'id', '1', 'world', '3', 'cookie',
-           '%x' % cookie)
+    key = f.key().hex()
+    job = ('job', 'add', 'train', 'id', '1', 'world', '3', 'key', key)
     try:
         for line in LOCAL_FACE.split('\n')[1:-1]:
             f.host('r0', *line.split())

@@ -19,7 +19,7 @@ tap = Tap()
 def star_worker(f, k, **more):
     """A worker without tribd: results come to port 7418 + child."""
     return Worker(f.ns('w%d' % k), '10.77.%d.1' % k, k, k,
-                  cookie=f.cookie(), port=7418 + k, **more)
+                  key=f.key(), port=7418 + k, **more)
 
 
 def epoch_of(f, host='r0'):
@@ -54,17 +54,17 @@ def joining(f, w):
 def strangers(f, w):
     for x in w:
         x.drain()
-    w[0].session(JOIN, 5, cookie=w[0].cookie ^ 1)
+    w[0].session(JOIN, 5, up=bytes(16))
     w[0].session(JOIN, 5, nval=16)
     w[0].send(b'')
     w[0].send(os.urandom(60))
     quiet = w[0].recv(0.3) is None
-    tap.test('join__without_the_cookie_is_not_answered', quiet)
-    w[0].session(JOIN, 6, rank=1)
+    tap.test('join__without_the_key_is_not_answered', quiet)
+    w[0].session(JOIN, 6, rank=1, up=w[1].up)
     p = w[0].recv(2, START)
     tap.test('join__as_another_rank_is_refused',
              p and p.state == REFUSED and p.nonce == 6)
-    other = Worker(f.ns('w0'), '10.77.0.1', 1, 1, cookie=f.cookie())
+    other = Worker(f.ns('w0'), '10.77.0.1', 1, 1, key=f.key())
     other.join()
     tap.test('join__in_the_place_of_another_host_is_dropped',
              other.recv(0.3) is None)
@@ -177,7 +177,7 @@ def star():
 
 def tree_worker(f, k):
     return Worker(f.ns('w%d' % k), '10.77.%d.1' % (2 + k), k, k % 2,
-                  cookie=f.cookie(), port=7418 + k % 2)
+                  key=f.key(), port=7418 + k % 2)
 
 
 def depth_two(f, w):

@@ -8,6 +8,7 @@ are no timers: a slot's age counts when another chunk meets the slot.
 from dataclasses import replace
 
 from net import GRAD, RESULT, serial_diff
+from pool.auth import ALL, DATA, RELAYS, proves_up, secret, signed
 from pool.hashing import place
 from pool.packet import PROBE
 from stream import combine
@@ -107,13 +108,18 @@ class Relay:
         row = self.rows.get(m.row())
         if self.dead or row is None:
             return
+        if m.up and not proves_up(self.rules, m):
+            return
+        if not m.up and m.auth != secret(self.rules, m, ALL):
+            return
         if m.type == PROBE:
-            self.net.send(row.job.workers[m.child],
-                          replace(m, up=False, relay=self.number))
+            answer = replace(m, up=False, relay=self.number)
+            answer.auth = signed(answer, m.child)
+            self.net.send(row.job.workers[m.child], answer)
         elif m.type == GRAD and self.is_mine(row, m):
             self.on_grad(row, m)
         elif m.up:
-            self.net.send(row.parent, m)
+            self.send_up(row, m)
         else:
             self.on_down(row, m)
 
@@ -221,7 +227,13 @@ class Relay:
     def pass_up(self, row, m):
         number = (row.number if self.rules.passing_renumbers or
                   m.relay != self.number else m.relay)
-        self.net.send(row.parent, replace(m, relay=number))
+        self.send_up(row, replace(m, relay=number))
+
+    def send_up(self, row, m):
+        """Data get the secret of relays; a rank signed the rest for the PS."""
+        if m.type in DATA:
+            m = replace(m, auth=secret(self.rules, m, RELAYS))
+        self.net.send(row.parent, m)
 
     # --- a slot's values leave in the packet, or clsact grows the packet
 
@@ -246,7 +258,7 @@ class Relay:
 
     def emit_now(self, index, z, m):
         row = self.rows[m.row()]
-        self.net.send(row.parent, replace(
+        self.send_up(row, replace(
             m, relay=row.number, workers=z.workers, shape=z.shape,
             value=z.value, push=z.push, room=z.value is not None))
 

@@ -144,6 +144,20 @@ RULES = {
     "send_waits_for_window": Rule(
         "a worker sends c only when it holds RESULT c-W", "storm",
         "hang wrong"),
+    # --- secrets
+    "up_secret_differs": Rule(
+        "the secret of what goes up is another than that of RESULTs, and each "
+        "rank has its own; relays share one", "forged", "wrong differ"),
+    "worker_brings_own_values": Rule(
+        "a GRAD with the secret of a rank names that rank alone: relays and PS "
+        "drop it otherwise, also if they would pass it on",
+        "traitor", "wrong differ"),
+    "control_is_authentic": Rule(
+        "NEED, PROBE and its answer carry an authenticator over all of the "
+        "packet", "pretended", "hang"),
+    "probe_answer_is_new": Rule(
+        "an answer has the number of its PROBE, and counts if it is newer than "
+        "those before", "revived", "hang"),
     # --- dead relays, caps, the end
     "dead_relay_is_bypassed": Rule(
         "if a relay answers no probe, GRADs go to the next relay that does, "

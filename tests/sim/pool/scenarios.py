@@ -2,6 +2,7 @@
 """Faults of jobs on shared pools. Each scenario shapes the run, schedules
 events, and judges the outcome."""
 
+from pool.auth import Adversary
 from pool.worker import PoolWorker
 
 FOREVER = 1000000
@@ -382,7 +383,37 @@ class Capped(Scenario):
             self.world.fail("overdrawn", f"{held} of {row.cap} slots")
 
 
+class Forged(Storm):
+    """Somebody hears RESULTs, and sends GRADs with their secret."""
+
+    def script(self):
+        Adversary(self.world, Adversary.forge, 10)
+
+
+class Traitor(Storm):
+    """A rank of the job sends GRADs in the name of another."""
+
+    def script(self):
+        Adversary(self.world, Adversary.betray, 10)
+
+
+class Revived(Dead):
+    """Dead, while somebody repeats answers to PROBEs that the relay gave."""
+
+    def script(self):
+        super().script()
+        Adversary(self.world, Adversary.revive, 4)
+
+
+class Pretended(Dead):
+    """Dead, while somebody answers PROBEs without the key."""
+
+    def script(self):
+        super().script()
+        Adversary(self.world, Adversary.pretend, 4)
+
+
 SCENARIOS = {cls.__name__.lower(): cls for cls in (
     Storm, Amnesia, Quiet, Copies, Anew, Eager, Deaf, Idle, Liar, Quitter,
     Parting, Dead, Resize, Capped, Busy, Litter, Echoes, Wipes,
-    Straggler, Ghosts, Bypass)}
+    Straggler, Ghosts, Bypass, Forged, Traitor, Revived, Pretended)}

@@ -2,6 +2,7 @@
 """The PS (trib-ps): completes sums and answers resends."""
 
 from net import GRAD, NEED, RESULT, serial_diff
+from pool.auth import ALL, proves_up, secret, signed
 from pool.packet import PROBE, Packet
 from pool.relay import merge
 
@@ -57,7 +58,9 @@ class Server:
 
     def receive(self, m):
         row = self.rows.get(m.row())
-        if row is None or not self.is_current(row, m.epoch):
+        if row is None or not m.up or not proves_up(self.rules, m):
+            return
+        if not self.is_current(row, m.epoch):
             return
         if m.type == PROBE:
             row.leases[m.child] = self.net.now + LEASE
@@ -134,8 +137,10 @@ class Server:
             del row.chunks[z.chunk & 2 * row.window - 1]
 
     def result(self, row, z):
-        return Packet(RESULT, z.epoch, z.chunk, push=z.push, shape=z.shape,
-                      value=z.value, job=row.job.number, tree=row.job.tree)
+        m = Packet(RESULT, z.epoch, z.chunk, push=z.push, shape=z.shape,
+                   value=z.value, job=row.job.number, tree=row.job.tree)
+        m.auth = secret(self.rules, m, ALL)
+        return m
 
     def ask(self, row, z, m):
         """Send NEED to a worker whose values are missing; twice as many each
@@ -164,4 +169,6 @@ class Server:
                 self.unicast(row, rank, m)
 
     def unicast(self, row, rank, m):
+        if m.type == NEED:
+            m.auth = signed(m, rank)
         self.net.send(row.job.workers[rank], m)

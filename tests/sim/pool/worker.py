@@ -3,6 +3,7 @@
 Stream, window, frozen GRADs, retained RESULTs and detach are in worker.py."""
 
 from net import GRAD, NEED, START, Msg
+from pool.auth import DATA, proves_down, secret, signed
 from pool.packet import PROBE, PS_NUMBER, Packet
 from worker import Worker
 
@@ -25,6 +26,7 @@ class PoolWorker(Worker):
         self.life += 1
         self.attempts = {}
         self.unanswered = [0] * len(self.path)
+        self.answered = [0] * len(self.path)  # newest PROBE
         self.probed_at = -PROBE_PACE
         self.probing = False
         self.state = "joining"
@@ -91,10 +93,22 @@ class PoolWorker(Worker):
         m.relay = PS_NUMBER
         if aim < len(self.path):
             m.relay = self.path[aim].number
+        self.sign(m)
         if living or self.job.direct:
             self.net.send(self.node(aim), m)
         else:
             self.net.send(self.node(0), m)
+
+    def sign(self, m):
+        if m.type in DATA:
+            m.auth = secret(self.rules, m, self.rank)
+        else:
+            self.count += 1
+            m.number = self.count
+            m.auth = signed(m, self.rank)
+
+    def admits(self, m):
+        return proves_down(self.rules, m, self.rank)
 
     def node(self, i):
         return self.path[i] if i < len(self.path) else self.job.world.server
@@ -123,13 +137,21 @@ class PoolWorker(Worker):
             self.probe()
 
     def probe_packet(self, number):
-        return Packet(PROBE, self.epoch, up=True, child=self.rank,
-                      job=self.job.number, tree=self.job.tree, relay=number)
+        m = Packet(PROBE, self.epoch, up=True, child=self.rank,
+                   job=self.job.number, tree=self.job.tree, relay=number)
+        self.sign(m)
+        return m
 
     def receive(self, m):
         if m.type != PROBE:
             super().receive(m)
             return
+        if self.state != "running" or not self.admits(m):
+            return
         for i, relay in enumerate(self.path):
-            if relay.number == m.relay and self.state == "running":
-                self.unanswered[i] = 0
+            if relay.number != m.relay or (
+                    m.number <= self.answered[i] and
+                    self.rules.probe_answer_is_new):
+                continue
+            self.answered[i] = m.number
+            self.unanswered[i] = 0

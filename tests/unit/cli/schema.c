@@ -139,10 +139,11 @@ static void decode__large_numbers_survive(void)
 	struct nlattr *nest = begin(&msg, TRIB_A_JOB);
 	json_t *o;
 
-	nla_put_u64(msg, TRIB_A_JOB_COOKIE, 0xfedcba9876543210ULL);
+	nla_put(msg, TRIB_A_JOB_KEY, 16,
+		"\x01\x23\x45\x67\x89\xab\xcd\xef\xfe\xdc\xba\x98\x76\x54\x32\x10");
 	nla_put_u64(msg, TRIB_A_JOB_RATE, UINT64_MAX);
 	expect_eq(decode(msg, nest, TRIB_A_JOB, &o), 0);
-	expect(!strcmp(jstr(o, "cookie"), "0xfedcba9876543210"));
+	expect(!strcmp(jstr(o, "key"), "0123456789abcdeffedcba9876543210"));
 	expect_eq(jnum(o, "rate"), INT64_MAX);
 	json_decref(o);
 }
@@ -179,7 +180,7 @@ static void decode__wrong_lengths_are_refused(void)
 
 	expect_eq(decode_one(TRIB_A_JOB, TRIB_A_JOB_ID, data, 4), -EINVAL);
 	expect_eq(decode_one(TRIB_A_JOB, TRIB_A_JOB_WORLD, data, 2), -EINVAL);
-	expect_eq(decode_one(TRIB_A_JOB, TRIB_A_JOB_COOKIE, data, 4), -EINVAL);
+	expect_eq(decode_one(TRIB_A_JOB, TRIB_A_JOB_KEY, data, 4), -EINVAL);
 	expect_eq(decode_one(TRIB_A_FACE, TRIB_A_FACE_ADDR, data, 4), -EINVAL);
 	expect_eq(decode_one(TRIB_A_FACE, TRIB_A_FACE_MAC, data, 8), -EINVAL);
 	expect_eq(decode_one(TRIB_A_FACE, TRIB_A_FACE_XDP_MODE, data, 0), -EINVAL);

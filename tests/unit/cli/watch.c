@@ -92,7 +92,7 @@ static void host__rates_are_per_second(void)
 	json_array_append_new(a.stats, stat(TRIB_RX_BYTES, "rx-bytes", 0));
 	json_array_append_new(b.stats, stat(TRIB_RX_BYTES, "rx-bytes", 500000000));
 	json_array_append_new(b.stats, stat(TRIB_DONE, "done", 50));
-	json_array_append_new(b.stats, stat(TRIB_DROP_COOKIE, "drop-cookie", 8));
+	json_array_append_new(b.stats, stat(TRIB_DROP_AUTH, "drop-auth", 8));
 	json_array_append_new(b.stats, stat(TRIB_DROP_FACE, "drop-face", 0));
 	r = rates(&a, &b);
 	host = json_object_get(r, "host");
@@ -101,7 +101,7 @@ static void host__rates_are_per_second(void)
 	expect(real(host, "results") == 25);
 	expect(real(host, "drops") == 4);
 	expect_eq(json_object_size(json_object_get(r, "drops")), 1);
-	expect(real(json_object_get(r, "drops"), "drop-cookie") == 4);
+	expect(real(json_object_get(r, "drops"), "drop-auth") == 4);
 	json_decref(r);
 }
 

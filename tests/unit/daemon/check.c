@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <linux/bpf.h>
 
+#include "base/text.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/daemon_world.h"
 #include "daemon/load/bpf_load.h"
@@ -138,7 +139,7 @@ static void job__defaults(void)
 	expect_eq(s.id, 2); /* 1 is taken */
 	expect_eq(s.window, 256);
 	expect_eq(s.timeout_ms, 5000);
-	expect(s.has_cookie);
+	expect(s.has_key);
 }
 
 static void job_refused(struct job_spec s, int err, const char *word)
@@ -212,7 +213,7 @@ static void job__bad_names_are_refused(void)
 /* A state file may hold jobs that an older tribd let in: they stay, and can be used. */
 static void job__of_the_state_file_keeps_its_name(void)
 {
-	struct job_spec s = {.name = "/ps/job", .id = 9, .world = 2, .has_cookie = true};
+	struct job_spec s = {.name = "/ps/job", .id = 9, .world = 2, .has_key = true};
 
 	expect_eq(job_restore(&world, &s, &why), 0);
 	expect(job_find(&world, "/ps/job") != NULL);
@@ -229,6 +230,20 @@ static struct tree *ticket_tree(uint16_t id, const char *children)
 	return tree_find(&world, id);
 }
 
+/* Keys of a rank as its ticket has them; valid until the next call. */
+static const char *keys_of(const struct job *j, uint16_t rank)
+{
+	char up[TRIB_KEY_HEX + 1], down[TRIB_KEY_HEX + 1];
+	static char text[2 * TRIB_KEY_HEX + 16];
+	struct trib_key key;
+
+	trib_key_rank(&key, &j->key, rank);
+	text_key_put(&key, up);
+	trib_key_members(&key, &j->key);
+	snprintf(text, sizeof(text), "&keys=%s:%s", up, text_key_put(&key, down));
+	return text;
+}
+
 static void ticket__names_all_trees_of_the_rank(void)
 {
 	const struct job *j = job_find(&world, "train");
@@ -242,9 +257,8 @@ static void ticket__names_all_trees_of_the_rank(void)
 	ticket_tree(4, "b:5 a:1");
 	expect_eq(ticket_write(&world, j, 5, text, sizeof(text), &why), 0);
 	snprintf(want, sizeof(want),
-		 "trib://10.0.1.1:7417/train?job=1&cookie=%016" PRIx64
-		 "&rank=5&world=8&tree=1:1&tree=4:0:7419",
-		 j->cookie);
+		 "trib://10.0.1.1:7417/train?job=1&rank=5&world=8%s&tree=1:1&tree=4:0:7419",
+		 keys_of(j, 5));
 	if (!expect(!strcmp(text, want)))
 		printf("# %s\n# %s\n", text, want);
 }
@@ -300,7 +314,7 @@ static bool ticket_is(uint16_t rank, const char *fmt)
 	char text[512], want[512];
 
 	expect_eq(ticket_write(&world, j, rank, text, sizeof(text), &why), 0);
-	snprintf(want, sizeof(want), fmt, j->cookie);
+	snprintf(want, sizeof(want), fmt, keys_of(j, rank));
 	if (!strcmp(text, want))
 		return true;
 	printf("# %s\n# %s\n", text, want);
@@ -325,14 +339,15 @@ static void ticket__of_a_rank_here_names_relays_and_ps(void)
 	expect_eq(tree_restore(&world, &s, &why), 0);
 	expect(ticket_is(
 		5,
-		"trib://10.0.1.2:7417/train?job=1&cookie=%016" PRIx64
-		"&rank=5&world=8&shared=1:7:10.0.9.2:7417,7500@239.1.1.2&via=1:1:10.0.3.2:7417&shared=2:0:10.0.9.2:7999,7500"));
+		"trib://10.0.1.2:7417/train?job=1&rank=5&world=8%s&shared=1:7:10.0.9.2:7417,7500@239.1.1.2&via=1:1:10.0.3.2:7417&shared=2:0:10.0.9.2:7999,7500"));
 	/* No relay: any address will do. */
-	expect(ticket_is(6, "trib://10.0.9.2:7999/train?job=1&cookie=%016" PRIx64
-			    "&rank=6&world=8&shared=2:0:10.0.9.2:7999,7424"));
+	expect(ticket_is(
+		6,
+		"trib://10.0.9.2:7999/train?job=1&rank=6&world=8%s&shared=2:0:10.0.9.2:7999,7424"));
 	tree_find(&world, 1)->held = true;
-	expect(ticket_is(5, "trib://10.0.9.2:7999/train?job=1&cookie=%016" PRIx64
-			    "&rank=5&world=8&shared=2:0:10.0.9.2:7999,7500"));
+	expect(ticket_is(
+		5,
+		"trib://10.0.9.2:7999/train?job=1&rank=5&world=8%s&shared=2:0:10.0.9.2:7999,7500"));
 }
 
 static void ticket__of_a_relay_needs_the_ps_behind_it(void)
@@ -348,8 +363,9 @@ static void ticket__of_a_relay_needs_the_ps_behind_it(void)
 	s.shared.relay = 7;
 	s.shared.next = TRIB_RELAY_PS;
 	expect_eq(tree_restore(&world, &s, &why), 0);
-	expect(ticket_is(5, "trib://10.0.1.1:7417/train?job=1&cookie=%016" PRIx64
-			    "&rank=5&world=8&shared=1:7:10.0.3.2:7417,7417"));
+	expect(ticket_is(
+		5,
+		"trib://10.0.1.1:7417/train?job=1&rank=5&world=8%s&shared=1:7:10.0.3.2:7417,7417"));
 	tree_find(&world, 1)->shared.next = 1;
 	expect_eq(ticket_write(&world, j, 5, text, sizeof(text), &why), -EXDEV);
 	expect(says("behind relay 1"));
@@ -437,7 +453,7 @@ static void stat__each_has_its_own_name_and_one_line(void)
 		}
 	}
 	/* Every enumerator but the last has a name. */
-	expect_eq(n, (TRIB_RELAYED + 1) + (TRIB_DROP_META - TRIB_DROP_SHORT + 1));
+	expect_eq(n, (TRIB_RELAYED + 1) + (TRIB_DROP_REPLAY - TRIB_DROP_SHORT + 1));
 	expect(!stat_text(TRIB_STAT__MAX));
 	expect(!stat_text(UINT32_MAX));
 }

@@ -68,9 +68,10 @@ static void root__waits_while_its_disk_is_full(void)
 
 static void root__next_epoch_is_larger_than_any_known(void)
 {
-	struct session_join j = {7, 41, 1448, 1, 0};
+	struct session_join j = {.nonce = 7, .epoch = 41, .len = 1448, .port = 1};
 
 	fresh(SESSION_ROOT, 2);
+	j.token = S.token;
 	session_join(&S, 0, &j, 1000);
 	join(1, 8, 1000);
 	expect_eq(S.epoch, 42);
@@ -78,14 +79,58 @@ static void root__next_epoch_is_larger_than_any_known(void)
 
 static void join__absurd_epoch_is_refused(void)
 {
-	struct session_join j = {7, SESSION_EPOCH_MAX + 1, 1448, 1, 0};
+	struct session_join j = {
+		.nonce = 7, .epoch = SESSION_EPOCH_MAX + 1, .len = 1448, .port = 1};
 
 	fresh(SESSION_ROOT, 1);
+	j.token = S.token;
 	session_join(&S, 0, &j, 1000);
 	expect_eq(S.epoch, 0);
 	expect_eq(last(START)->state, TRIB_START_REFUSED);
 	expect_eq(last(START)->nonce, 7);
 	expect_eq(S.child[0].nonce, 0);
+}
+
+/* Copies of JOINs that somebody recorded have tokens of before. */
+static void join__with_another_token_is_told_and_changes_nothing(void)
+{
+	struct session_join j = {.nonce = 99, .epoch = 41, .len = 1448, .port = 1};
+	struct session before;
+	unsigned int i;
+	uint64_t token;
+
+	fresh(SESSION_ROOT, 2);
+	session_join(&S, 0, &j, 1000);
+	expect_eq(last(START)->state, TRIB_START_WAIT);
+	expect_eq(last(START)->nonce, 99);
+	expect_eq(session_seen(&S), 0);
+	expect_eq(S.last_epoch, 0);
+	running(SESSION_ROOT);
+	j.token = token = S.token;
+	join(0, 200, 9000); /* restarts: the epoch is over, and so is the token */
+	expect_eq(S.epoch, 0);
+	expect(S.token != token);
+	for (i = 1; i < S.nchild; i++)
+		join(i, 200 + i, 9000);
+	expect(S.epoch);
+	before = S;
+	session_join(&S, 0, &j, 20000);
+	session_join(&S, 0, &j, 20000);
+	expect(!memcmp(&before, &S, sizeof(S)));
+	expect_eq(count(ABORT), S.nchild - 1);
+}
+
+static void join__in_the_running_epoch_needs_no_token(void)
+{
+	struct session_join j = {.nonce = 101, .len = 1448, .port = 9};
+	struct session before;
+
+	running(SESSION_ROOT);
+	before = S;
+	j.nonce = S.child[0].nonce;
+	session_join(&S, 0, &j, 20000);
+	expect_eq(last(START)->state, TRIB_START_RUN);
+	expect(!memcmp(&before, &S, sizeof(S)));
 }
 
 static void join__repetition_in_running_epoch_gets_run(void)
@@ -347,6 +392,8 @@ int main(void)
 	run(root__next_epoch_is_larger_than_any_known);
 	run(root__64_children);
 	run(join__absurd_epoch_is_refused);
+	run(join__with_another_token_is_told_and_changes_nothing);
+	run(join__in_the_running_epoch_needs_no_token);
 	run(join__repetition_in_running_epoch_gets_run);
 	run(join__flood_is_answered_at_a_pace);
 	run(join__new_nonce_ends_the_epoch);

@@ -10,6 +10,7 @@
 #include "base/session.h"
 
 #define INSTANCE 0xabcdef
+static const struct session_random RANDOM = {INSTANCE, {"a seed"}};
 #define N(instance, count) trib_nonce(instance, count)
 
 enum what { SAVE, START, ABORT, UP };
@@ -117,7 +118,7 @@ static inline void fresh(enum session_kind kind, unsigned int nchild)
 	ncalls = 0;
 	disk_full = false;
 	disk_epoch = 0;
-	session_init(&S, &ops, NULL, kind, nchild, rank, INSTANCE);
+	session_init(&S, &ops, NULL, kind, nchild, rank, &RANDOM);
 }
 
 /* Two children: a worker of rank 10, and a relay. */
@@ -126,19 +127,21 @@ static inline void fresh_with_relay(enum session_kind kind)
 	static const uint16_t rank[] = {10, SESSION_RANK_RELAY};
 
 	fresh(kind, 2);
-	session_init(&S, &ops, NULL, kind, 2, rank, INSTANCE);
+	session_init(&S, &ops, NULL, kind, 2, rank, &RANDOM);
 }
 
 static inline void join(unsigned int child, uint64_t nonce, uint64_t now)
 {
-	struct session_join j = {nonce, 0, 1448, (uint16_t)(5000 + child), 0};
+	struct session_join j = {
+		.nonce = nonce, .token = S.token, .len = 1448, .port = (uint16_t)(5000 + child)};
 
 	session_join(&S, child, &j, now);
 }
 
 static inline void leave_for(unsigned int child, uint64_t nonce, uint16_t rank, uint64_t now)
 {
-	struct session_join j = {nonce, 0, 1448, (uint16_t)(5000 + child), rank};
+	struct session_join j = {
+		.nonce = nonce, .len = 1448, .port = (uint16_t)(5000 + child), .rank = rank};
 
 	session_leave(&S, child, &j, now);
 }

@@ -30,6 +30,7 @@ struct msg {
 	unsigned int child; /* up: index at the receiver */
 	enum kind kind;
 	unsigned int state;
+	uint64_t token;
 	uint64_t nonce;
 	uint32_t epoch;
 };
@@ -58,6 +59,7 @@ struct node {
 	/* worker: nchild == 0 */
 	uint32_t instance;
 	uint32_t joins;
+	uint64_t token;
 	uint64_t nonce;
 	uint32_t epoch;
 	uint32_t last_epoch;
@@ -193,6 +195,7 @@ static void on_start(struct session *s, unsigned int child, unsigned int state,
 	put((struct msg){.to = n->child[child],
 			 .kind = M_START,
 			 .state = state,
+			 .token = s->token,
 			 .nonce = s->child[child].nonce,
 			 .epoch = s->epoch});
 }
@@ -222,6 +225,7 @@ static void on_up(struct session *s, enum trib_type type, uint64_t nonce, uint16
 	put((struct msg){.to = n->parent,
 			 .child = n->index,
 			 .kind = type == TRIB_T_JOIN ? M_JOIN : M_LEAVE,
+			 .token = s->up_token,
 			 .nonce = nonce,
 			 .epoch = s->last_epoch});
 }
@@ -239,13 +243,15 @@ static const struct session_ops ops = {on_keep, on_save, on_start, on_abort, on_
 /* Start tribd with the state on disk. */
 static void boot(struct node *n)
 {
+	struct session_random random = {.instance = 1 + rnd(1 << 30)};
 	uint16_t rank[TRIB_CHILDREN_MAX] = {0};
 	unsigned int i;
 
 	n->up_at = 0;
 	n->crash_after = -1;
+	random.seed.b[0] = (uint8_t)rnd(256);
 	session_init(&n->s, &ops, n, n->parent < 0 ? SESSION_ROOT : SESSION_INNER, n->nchild, rank,
-		     1 + rnd(1 << 30));
+		     &random);
 	n->s.last_epoch = n->disk.last_epoch;
 	n->s.epoch = n->disk.epoch;
 	for (i = 0; n->s.epoch && i < n->nchild; i++)
@@ -277,9 +283,12 @@ static void relay_abort(struct node *n, const struct msg *m)
 
 static void relay_packet(struct node *n, const struct msg *m)
 {
-	struct session_join j = {m->nonce, m->epoch, 1448, 1, 0};
-	struct session_start st = {
-		.nonce = m->nonce, .epoch = m->epoch, .state = (uint16_t)m->state};
+	struct session_join j = {
+		.nonce = m->nonce, .token = m->token, .epoch = m->epoch, .len = 1448, .port = 1};
+	struct session_start st = {.nonce = m->nonce,
+				   .token = m->token,
+				   .epoch = m->epoch,
+				   .state = (uint16_t)m->state};
 
 	if (m->kind == M_ABORT_UP || m->kind == M_ABORT_DOWN) {
 		relay_abort(n, m);
@@ -338,6 +347,10 @@ static void worker_packet(struct node *n, const struct msg *m)
 			violated("twice in one epoch", w);
 		else
 			member[w][m->epoch] = n->nonce;
+	} else if (m->kind == M_START && m->state == TRIB_START_WAIT && !n->epoch &&
+		   m->nonce == n->nonce && m->token != n->token) {
+		n->token = m->token;
+		n->join_at = now;
 	}
 }
 
@@ -359,6 +372,7 @@ static void worker_turn(struct node *n, bool good)
 		put((struct msg){.to = n->parent,
 				 .child = n->index,
 				 .kind = M_JOIN,
+				 .token = n->token,
 				 .nonce = n->nonce,
 				 .epoch = n->last_epoch});
 	}

@@ -34,7 +34,7 @@ static void fill(void)
 	f->udp_port = 7419;
 	f->port->clsact_ours = true;
 	snprintf(f->port->reason, sizeof(f->port->reason), "said the kernel");
-	job_find(&world, "train")->cookie = 0xfedcba9876543210;
+	memset(&job_find(&world, "train")->key, 0xfe, sizeof(struct trib_key));
 	job_find(&world, "train")->rate = ~0ULL;
 	job_find(&world, "train")->owner = UINT32_MAX;
 	spec_down(&s, "mc");
@@ -90,7 +90,8 @@ static void state__everything_comes_back(void)
 		expect(f->mac_given && f->mac[4] == 0xff);
 		expect(f->local_given && f->port->clsact_ours);
 	}
-	expect_eq(job_find(&world, "train")->cookie, 0xfedcba9876543210);
+	expect_eq(job_find(&world, "train")->key.b[0], 0xfe);
+	expect_eq(job_find(&world, "train")->key.b[15], 0xfe);
 	expect_eq(job_find(&world, "train")->fmt, TRIB_FMT_Q32);
 	expect_eq(tree_find(&world, 3)->last_epoch, 4000000000u);
 	expect_eq(tree_find(&world, 3)->row.slot0, 128);

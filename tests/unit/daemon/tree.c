@@ -404,6 +404,7 @@ static void worker__port_is_one_ranks_alone(void)
 
 static void row__of_a_root(void)
 {
+	struct trib_key key;
 	struct tree_spec s = spec_make(3, "a:0 b:1");
 	struct trib_tree row = {};
 
@@ -426,7 +427,10 @@ static void row__of_a_root(void)
 	expect_eq(row.down, GROUP_ID(3, GROUP_DOWN));
 	expect_eq(row.all, row.down);
 	expect_eq(row.up, TRIB_NONE);
-	expect_eq(be64toh(row.cookie), t->job->cookie);
+	trib_key_down(&key, &t->job->key, t->id);
+	expect_eq(row.auth, trib_key_secret(&key));
+	trib_key_up(&key, &t->job->key, t->id, row.child[1].rank);
+	expect_eq(row.child[1].auth, trib_key_secret(&key));
 	expect_eq(row.child[1].ifindex, 11);
 	expect_eq(ntohs(row.child[1].port), 7420);
 	/* Fields of join.c and deliver.c do not change. */

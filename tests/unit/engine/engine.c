@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "tests/lib/secrets.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/engine_double.h"
 
@@ -118,6 +119,45 @@ static void place__of_impossible_size_is_refused(void)
 	}
 }
 
+/* Whoever hears the group knows the secret of RESULTs; a member knows more. */
+static void control__forged_or_repeated_is_counted_and_ignored(void)
+{
+	struct trib_attach_rep rep = place(1);
+	struct trib_hdr h = header(TRIB_T_ALIVE, 40), abort;
+	struct trib_engine eng;
+	unsigned int i;
+
+	for (i = 0; i < 5; i++) {
+		engine_begin(&eng, &rep);
+		abort = header(TRIB_T_ABORT, 40);
+		abort.chunk = htobe32(TRIB_ABORT_ADMIN);
+		secrets_down(&abort, NULL, 0, rep.tree[0].addr);
+		if (i == 0)
+			abort.auth = eng.stream[0]->auth.down_secret;
+		else if (i == 1)
+			abort.aux ^= 1;
+		else if (i == 2)
+			secrets_down(&abort, NULL, 0, "another address!");
+		else if (i == 3)
+			secrets_rank(&abort, NULL, 0, RANK);
+		trib_packet_rx(&eng, &abort, sizeof(abort), false);
+		expect_eq(eng.dead, i < 4 ? 0 : -ECONNABORTED);
+		expect_eq(eng.count.bad_packets, i < 4);
+		trib_engine_free(&eng);
+	}
+	engine_begin(&eng, &rep);
+	h.aux = htobe16(2);
+	secrets_down(&h, NULL, 0, rep.tree[0].addr);
+	trib_packet_rx(&eng, &h, sizeof(h), false);
+	expect_eq(eng.count.bad_packets, 0);
+	trib_packet_rx(&eng, &h, sizeof(h), false);
+	expect_eq(eng.count.bad_packets, 1);
+	secrets_down(&h, NULL, 0, rep.tree[0].addr);
+	trib_packet_rx(&eng, &h, sizeof(h), false);
+	expect_eq(eng.count.bad_packets, 1);
+	trib_engine_free(&eng);
+}
+
 static void packet__of_another_job_is_counted_and_ignored(void)
 {
 	struct trib_attach_rep rep = place(1);
@@ -135,6 +175,7 @@ static void packet__of_another_job_is_counted_and_ignored(void)
 		memset(&p, 0, sizeof(p));
 		p.h = header(TRIB_T_ABORT, 40);
 		p.h.chunk = htobe32(TRIB_ABORT_ADMIN);
+		secrets_down(&p.h, NULL, 0, rep.tree[0].addr);
 		switch (i) {
 		case 1:
 			p.h.version++;
@@ -146,7 +187,7 @@ static void packet__of_another_job_is_counted_and_ignored(void)
 			p.h.tree = htobe16(41);
 			break;
 		case 4:
-			p.h.cookie = 1;
+			p.h.auth ^= 1;
 			break;
 		case 5:
 			p.h.epoch = htobe32(EPOCH - 1);
@@ -270,6 +311,7 @@ int main(void)
 	run(join__times_out_and_names_the_mtu);
 	run(join__refuses_impossible_windows);
 	run(place__of_impossible_size_is_refused);
+	run(control__forged_or_repeated_is_counted_and_ignored);
 	run(packet__of_another_job_is_counted_and_ignored);
 	run(call__with_bad_arguments_is_refused);
 	run(call__requests_end_with_the_engine);

@@ -11,8 +11,9 @@
 #include "tests/lib/tap.h"
 #include "lib/place/place.h"
 
-#define GOOD "trib://10.77.0.1/train?job=1&cookie=abcdef&rank=2&world=4&tree=1:2"
-#define LONG "trib://[fd77::1]:1/t?job=1&cookie=a&rank=2&world=4&tree=1:2:1@[ff15::7]"
+#define KEYS "keys=000102030405060708090a0b0c0d0e0f:f0e0d0c0b0a090807060504030201000"
+#define GOOD "trib://10.77.0.1/train?job=1&" KEYS "&rank=2&world=4&tree=1:2"
+#define LONG "trib://[fd77::1]:1/t?job=1&" KEYS "&rank=2&world=4&tree=1:2:1@[ff15::7]"
 
 static void ticket__is_understood(void)
 {
@@ -22,7 +23,7 @@ static void ticket__is_understood(void)
 	expect_eq(trib_ticket_parse(&p, GOOD), 0);
 	inet_pton(AF_INET, "10.77.0.1", &want);
 	expect_eq(p.rep.job, 1);
-	expect(p.rep.cookie == htobe64(0xabcdef));
+	expect(p.rep.up.b[1] == 1 && p.rep.down.b[0] == 0xf0);
 	expect_eq(p.rep.rank, 2);
 	expect_eq(p.rep.world, 4);
 	expect_eq(p.rep.ntree, 1);
@@ -44,7 +45,7 @@ static void ticket__may_name_a_port_trees_and_ipv6(void)
 	struct in6_addr want;
 
 	expect_eq(trib_ticket_parse(&p, "trib://[fd77::1]:9000/j?tree=7:0&tree=65535:63&world=1024"
-					"&rank=1023&job=65535&cookie=ffffffffffffffff"),
+					"&rank=1023&job=65535&" KEYS),
 		  0);
 	inet_pton(AF_INET6, "fd77::1", &want);
 	expect(!memcmp(p.rep.tree[1].addr, &want, 16));
@@ -55,8 +56,8 @@ static void ticket__may_name_a_port_trees_and_ipv6(void)
 	expect_eq(p.rep.rank, 1023);
 }
 
-#define BASE4 "trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&"
-#define BASE6 "trib://[fd77::1]/t?job=1&cookie=1&rank=0&world=1&"
+#define BASE4 "trib://10.77.0.1/t?job=1&" KEYS "&rank=0&world=1&"
+#define BASE6 "trib://[fd77::1]/t?job=1&" KEYS "&rank=0&world=1&"
 
 static void ticket__may_name_port_and_group_of_each_tree(void)
 {
@@ -100,7 +101,7 @@ static void ticket__may_give_trees_weights(void)
 	}
 }
 
-/* The error quotes the parameter, but not the cookie. */
+/* The error quotes the parameter, but not the keys. */
 static void ticket__wrong_port_or_group_is_named(void)
 {
 	static const struct {
@@ -142,8 +143,32 @@ static void ticket__wrong_port_or_group_is_named(void)
 			printf("# accepted: %s\n", text);
 		trib_error(NULL, &e);
 		if (!expect(strstr(e.text, bad[i].tree) && strstr(e.text, bad[i].why) &&
-			    !strstr(e.text, "cookie")))
+			    !strstr(e.text, "0102")))
 			printf("# %s: %s\n", bad[i].tree, e.text);
+	}
+}
+
+/* Errors go to logs. */
+static void ticket__keys_are_in_no_error(void)
+{
+	static const char *const bad[] = {
+		"trib://10.77.0.1/t?job=1&" KEYS "0&rank=0&world=1&tree=1:0",
+		"trib://10.77.0.1/t?job=1&" KEYS "&" KEYS "&rank=0&world=1&tree=1:0",
+		"trib://10.77.0.1/t?job=1&x" KEYS "&rank=0&world=1&tree=1:0",
+		"trib://10.77.0.1/t?" KEYS "&rank=0&world=1&tree=1:0",
+		"trib://10.77.0/t?" KEYS "&rank=0&world=1&tree=1:0",
+		"trib:/10.77.0.1/t?" KEYS "&rank=0&world=1&tree=1:0",
+		KEYS,
+	};
+	struct trib_error e;
+	struct trib_place p;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		expect_eq(trib_ticket_parse(&p, bad[i]), -EINVAL);
+		trib_error(NULL, &e);
+		if (!expect(!strstr(e.text, "0001") && !strstr(e.text, "f0e0")))
+			printf("# %s\n", e.text);
 	}
 }
 
@@ -181,36 +206,36 @@ static void ticket__is_refused_if_anything_is_wrong(void)
 		"trib:///train?job=1",
 		"trib://10.77.0.1",
 		"trib://10.77.0.1/train",
-		"trib://10.77.0.256/t?job=1&cookie=1&rank=0&world=1&tree=1:0",
-		"trib://10.77.0.1:0/t?job=1&cookie=1&rank=0&world=1&tree=1:0",
-		"trib://10.77.0.1:65536/t?job=1&cookie=1&rank=0&world=1&tree=1:0",
-		"trib://[fd77::1/t?job=1&cookie=1&rank=0&world=1&tree=1:0",
-		"trib://fd77::1/t?job=1&cookie=1&rank=0&world=1&tree=1:0",
-		"trib://10.77.0.1/?job=1&cookie=1&rank=0&world=1&tree=1:0",
-		"trib://10.77.0.1/t?job=1&cookie=1&rank=1&world=1&tree=1:0",
-		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=0&tree=1:0",
-		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1025&tree=1:0",
-		"trib://10.77.0.1/t?job=65536&cookie=1&rank=0&world=1&tree=1:0",
-		"trib://10.77.0.1/t?job=-1&cookie=1&rank=0&world=1&tree=1:0",
-		"trib://10.77.0.1/t?job= 1&cookie=1&rank=0&world=1&tree=1:0",
-		"trib://10.77.0.1/t?job=1&cookie=xyz&rank=0&world=1&tree=1:0",
-		"trib://10.77.0.1/t?job=1&cookie=0x1&rank=0&world=1&tree=1:0",
-		"trib://10.77.0.1/t?job=1&cookie=11111111111111111&rank=0&world=1&tree=1:0",
-		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1:64",
-		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1",
-		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1:",
-		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1:0&tree=1:1",
-		"trib://10.77.0.1/t?job=1&job=2&cookie=1&rank=0&world=1&tree=1:0",
-		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1",
-		"trib://10.77.0.1/t?cookie=1&rank=0&world=1&tree=1:0",
-		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1:0&",
-		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1:0 ",
-		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1:0&x=1",
-		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1:0&fmt=f64",
-		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1:0&fmt=",
-		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1:0&fmt=f321",
-		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&tree=1:0&fmt=f32&fmt=f32",
-		"trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1&shared=1:2:10.0.0.9&fmt=f32",
+		"trib://10.77.0.256/t?job=1&" KEYS "&rank=0&world=1&tree=1:0",
+		"trib://10.77.0.1:0/t?job=1&" KEYS "&rank=0&world=1&tree=1:0",
+		"trib://10.77.0.1:65536/t?job=1&" KEYS "&rank=0&world=1&tree=1:0",
+		"trib://[fd77::1/t?job=1&" KEYS "&rank=0&world=1&tree=1:0",
+		"trib://fd77::1/t?job=1&" KEYS "&rank=0&world=1&tree=1:0",
+		"trib://10.77.0.1/?job=1&" KEYS "&rank=0&world=1&tree=1:0",
+		"trib://10.77.0.1/t?job=1&" KEYS "&rank=1&world=1&tree=1:0",
+		"trib://10.77.0.1/t?job=1&" KEYS "&rank=0&world=0&tree=1:0",
+		"trib://10.77.0.1/t?job=1&" KEYS "&rank=0&world=1025&tree=1:0",
+		"trib://10.77.0.1/t?job=65536&" KEYS "&rank=0&world=1&tree=1:0",
+		"trib://10.77.0.1/t?job=-1&" KEYS "&rank=0&world=1&tree=1:0",
+		"trib://10.77.0.1/t?job= 1&" KEYS "&rank=0&world=1&tree=1:0",
+		"trib://10.77.0.1/t?job=1&keys=000102030405060708090a0b0c0d0e0f:f0e0d0c0b0a09080706050403020100x&rank=0&world=1&tree=1:0",
+		"trib://10.77.0.1/t?job=1&keys=0x000102030405060708090a0b0c0d0e0f:f0e0d0c0b0a090807060504030201000&rank=0&world=1&tree=1:0",
+		"trib://10.77.0.1/t?job=1&keys=000102030405060708090a0b0c0d0e0f:f0e0d0c0b0a0908070605040302010000&rank=0&world=1&tree=1:0",
+		"trib://10.77.0.1/t?job=1&" KEYS "&rank=0&world=1&tree=1:64",
+		"trib://10.77.0.1/t?job=1&" KEYS "&rank=0&world=1&tree=1",
+		"trib://10.77.0.1/t?job=1&" KEYS "&rank=0&world=1&tree=1:",
+		"trib://10.77.0.1/t?job=1&" KEYS "&rank=0&world=1&tree=1:0&tree=1:1",
+		"trib://10.77.0.1/t?job=1&job=2&" KEYS "&rank=0&world=1&tree=1:0",
+		"trib://10.77.0.1/t?job=1&" KEYS "&rank=0&world=1",
+		"trib://10.77.0.1/t?" KEYS "&rank=0&world=1&tree=1:0",
+		"trib://10.77.0.1/t?job=1&" KEYS "&rank=0&world=1&tree=1:0&",
+		"trib://10.77.0.1/t?job=1&" KEYS "&rank=0&world=1&tree=1:0 ",
+		"trib://10.77.0.1/t?job=1&" KEYS "&rank=0&world=1&tree=1:0&x=1",
+		"trib://10.77.0.1/t?job=1&" KEYS "&rank=0&world=1&tree=1:0&fmt=f64",
+		"trib://10.77.0.1/t?job=1&" KEYS "&rank=0&world=1&tree=1:0&fmt=",
+		"trib://10.77.0.1/t?job=1&" KEYS "&rank=0&world=1&tree=1:0&fmt=f321",
+		"trib://10.77.0.1/t?job=1&" KEYS "&rank=0&world=1&tree=1:0&fmt=f32&fmt=f32",
+		"trib://10.77.0.1/t?job=1&" KEYS "&rank=0&world=1&shared=1:2:10.0.0.9&fmt=f32",
 	};
 	char tree[16], *many = malloc(200 + 16 * TRIB_ATTACH_TREES);
 	struct trib_error e;
@@ -223,16 +248,16 @@ static void ticket__is_refused_if_anything_is_wrong(void)
 		trib_error(NULL, &e);
 		expect_eq(e.code, TRIB_ERR_ARGUMENT);
 	}
-	expect_eq(trib_ticket_parse(&p, "trib://10.77.0.1/t?job=1&cookie=1&world=1&tree=1:0"),
+	expect_eq(trib_ticket_parse(&p, "trib://10.77.0.1/t?job=1&" KEYS "&world=1&tree=1:0"),
 		  -EINVAL);
 	trib_error(NULL, &e);
 	expect(strstr(e.text, "rank= is missing") != NULL);
 	/* A long name, and more and more trees. */
 	strcpy(many, "trib://10.77.0.1/");
 	memset(many + strlen(many), 'n', 80);
-	strcpy(many + 17 + 80, "?job=1&cookie=1&rank=0&world=1&tree=1:0");
+	strcpy(many + 17 + 80, "?job=1&" KEYS "&rank=0&world=1&tree=1:0");
 	expect_eq(trib_ticket_parse(&p, many), -EINVAL);
-	strcpy(many, "trib://10.77.0.1/t?job=1&cookie=1&rank=0&world=1");
+	strcpy(many, "trib://10.77.0.1/t?job=1&" KEYS "&rank=0&world=1");
 	for (i = 0; i < TRIB_ATTACH_TREES; i++) {
 		snprintf(tree, sizeof(tree), "&tree=%u:0", i + 1);
 		strcat(many, tree);
@@ -283,6 +308,7 @@ int main(void)
 	run(ticket__may_name_port_and_group_of_each_tree);
 	run(ticket__wrong_port_or_group_is_named);
 	run(ticket__may_give_trees_weights);
+	run(ticket__keys_are_in_no_error);
 	run(ticket__may_say_what_floats_travel_as);
 	run(ticket__is_refused_if_anything_is_wrong);
 	run(ticket__of_any_bytes_does_no_harm);

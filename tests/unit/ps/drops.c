@@ -13,6 +13,14 @@ static struct trib_hdr *make_raw(void)
 	return (void *)raw;
 }
 
+/* Rank @rank signs what make_raw() made. */
+static void resign(unsigned int rank)
+{
+	struct trib_hdr *h = (void *)raw;
+
+	h->auth = trib_auth(&tree->rank[rank].up, h, h + 1, (uint32_t)(raw_len - sizeof(*h)));
+}
+
 static void expect_drop(enum ps_drop why, bool stranger)
 {
 	uint64_t *n = stranger ? &ps->stats.drop[why] : &tree->stats.drop[why];
@@ -51,14 +59,25 @@ static void packets__that_are_wrong_are_dropped_for_a_reason(void)
 	expect_drop(PS_DROP_TREE, true);
 	make_raw()->job = 0;
 	expect_drop(PS_DROP_TREE, true);
-	make_raw()->cookie ^= 1;
-	expect_drop(PS_DROP_COOKIE, false);
+	make_raw()->auth ^= 1;
+	expect_drop(PS_DROP_AUTH, false);
 	make_raw()->child = htobe16(3);
 	expect_drop(PS_DROP_RANK, false);
 	make_raw()->type = TRIB_T_START;
+	expect_drop(PS_DROP_AUTH, false);
+	make_raw()->type = TRIB_T_START;
+	resign(1);
 	expect_drop(PS_DROP_TYPE, false);
 	make_raw()->type = 64;
+	resign(1);
 	expect_drop(PS_DROP_TYPE, false);
+	make_raw()->auth = tree->rank[2].secret;
+	expect_drop(PS_DROP_AUTH, false);
+	make_raw()->auth = tree->down_secret; /* what all members know */
+	expect_drop(PS_DROP_AUTH, false);
+	make_raw();
+	raw[sizeof(struct trib_hdr) + 7] = 4; /* for rank 2, with the secret of rank 1 */
+	expect_drop(PS_DROP_BITMAP, false);
 	make_raw()->fmt = TRIB_FMT_F32;
 	expect_drop(PS_DROP_FORMAT, false);
 	make_raw()->fmt = TRIB_FMT_NONE;
@@ -104,7 +123,7 @@ static void packets__of_random_bytes_do_no_harm(void)
 			raw[seed >> 33 & 63] = (uint8_t)(seed >> 41);
 		}
 		if (i & 1)
-			h->cookie = htobe64(COOKIE);
+			h->auth = tree->relay_secret;
 		if (i % 3)
 			raw_len = sizeof(*h) + 8u * h->bmwords + trib_payload_len(be16toh(h->nval));
 		if (raw_len > sizeof(raw))
@@ -116,8 +135,35 @@ static void packets__of_random_bytes_do_no_harm(void)
 	end();
 }
 
+/* Signs of life, PROBE and ASK have an effect once, and for their sender alone. */
+static void control__forged_or_repeated_is_dropped(void)
+{
+	static const uint8_t types[] = {TRIB_T_NEED, TRIB_T_PROBE, TRIB_T_ALIVE, TRIB_T_ABORT};
+	struct in p;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(types); i++) {
+		begin(3, 4);
+		p = plain(types[i], 1, 9);
+		raw_len = pack(&p, raw);
+		((struct trib_hdr *)raw)->auth ^= 1;
+		expect_drop(PS_DROP_AUTH, false);
+		((struct trib_hdr *)raw)->auth ^= 1;
+		((struct trib_hdr *)raw)->child = htobe16(2);
+		expect_drop(PS_DROP_AUTH, false);
+		((struct trib_hdr *)raw)->child = htobe16(1);
+		rx(p);
+		expect(nsent > 0);
+		raw_len = pack(&p, raw);
+		ps_rx(ps, &(struct ps_addr){0}, raw, raw_len, false, now);
+		expect_drop(PS_DROP_REPLAY, false);
+		end();
+	}
+}
+
 int main(void)
 {
+	run(control__forged_or_repeated_is_dropped);
 	run(packets__that_are_wrong_are_dropped_for_a_reason);
 	run(packets__more_values_than_the_jobs_are_refused);
 	run(packets__of_random_bytes_do_no_harm);

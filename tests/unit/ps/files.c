@@ -15,7 +15,7 @@ static void write_file(const char *path, const char *text)
 }
 
 #define GOOD_HEAD                                                                                  \
-	"{\"job\": 7, \"cookie\": \"1122334455667788\", \"window\": 4,"                            \
+	"{\"job\": 7, \"key\": \"000102030405060708090a0b0c0d0e0f\", \"window\": 4,"               \
 	"\"nval\": 48, \"timeout_ms\": 5000,"
 #define GOOD_WORKERS "\"workers\": [\"10.0.0.1\", \"10.0.0.2:7500\"],"
 #define GOOD_TREES "\"trees\": [{\"tree\": 3}]}"
@@ -33,7 +33,7 @@ static void config__is_read(void)
 	expect_eq(ps->job[0]->world, 2);
 	expect_eq(ps->job[0]->worker[0].port, TRIB_UDP_PORT_WORKER);
 	expect_eq(ps->job[0]->worker[1].port, 7500);
-	expect(ps->job[0]->cookie == htobe64(COOKIE));
+	expect_eq(ps->job[0]->key.b[15], 15);
 	expect_eq(ps->by_tree[3]->ngroup, 2);
 	expect(ps->by_tree[3]->direct[0] && ps->by_tree[3]->direct[1]);
 	expect_eq(ps->by_tree[4]->group[0].port, TRIB_UDP_PORT);
@@ -82,8 +82,8 @@ static void config__errors_name_the_field_and_the_value(void)
 		{"{\"job\": 1, \"window\": 4, \"nval\": 48,\"timeout_ms\": 1}",
 		 "timeout_ms: 1 is not within"},
 		{"{\"job\": 7, \"window\": 4, \"nval\": 48,\"timeout_ms\": 500,"
-		 "\"cookie\": \"12x\"}",
-		 "cookie: is not text of 1 to 16 hex digits"},
+		 "\"key\": \"12x\"}",
+		 "key: is not text of 32 hexadecimal digits"},
 		{GOOD_HEAD GOOD_TREES, "workers is missing"},
 		{GOOD_HEAD "\"workers\": [\"10.0.0.1\", 7]," GOOD_TREES, "workers[1]: is not text"},
 		{GOOD_HEAD "\"workers\": [\"10.0.0\"]," GOOD_TREES,

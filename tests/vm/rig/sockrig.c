@@ -17,9 +17,18 @@ static void loopback(__be32 *addr)
 	addr[3] = htobe32(INADDR_LOOPBACK);
 }
 
+struct trib_key rig_key(uint64_t seed)
+{
+	struct trib_key key = {};
+
+	memcpy(key.b, &seed, sizeof(seed));
+	return key;
+}
+
 size_t rig_place(struct trib_attach_rep *rep, const struct rig_place *p)
 {
 	struct trib_attach_tree *t = rep->tree;
+	struct trib_key key;
 
 	memset(rep, 0, sizeof(*rep));
 	rep->magic = TRIB_ATTACH_MAGIC;
@@ -28,7 +37,9 @@ size_t rig_place(struct trib_attach_rep *rep, const struct rig_place *p)
 	rep->world = p->world;
 	rep->job = p->job;
 	rep->ntree = 1;
-	rep->cookie = htobe64(p->cookie);
+	key = rig_key(p->seed);
+	trib_key_rank(&rep->up, &key, p->rank);
+	trib_key_members(&rep->down, &key);
 	rep->timeout_ms = 10000;
 	loopback(t->addr);
 	loopback(t->local_addr);
@@ -41,10 +52,13 @@ size_t rig_place(struct trib_attach_rep *rep, const struct rig_place *p)
 
 struct sockaddr_trib rig_address(const struct rig_place *p)
 {
-	return (struct sockaddr_trib){.family = AF_INET,
-				      .job = htobe16(p->job),
-				      .rank = htobe16(p->rank),
-				      .cookie = htobe64(p->cookie)};
+	struct sockaddr_trib a = {
+		.family = AF_INET, .job = htobe16(p->job), .rank = htobe16(p->rank)};
+	struct trib_key key = rig_key(p->seed);
+
+	trib_key_rank(&key, &key, p->rank);
+	memcpy(a.secret, key.b, sizeof(a.secret));
+	return a;
 }
 
 int rig_socket(const struct rig_place *p)

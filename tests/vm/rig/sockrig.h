@@ -13,20 +13,23 @@
 /* Job of the relay in tests/lib/relay_thread.c. */
 #define RIG_JOB 7
 #define RIG_TREE 1
-#define RIG_COOKIE 0x1122334455667788ULL
+#define RIG_SEED 0 /* of the key in tests/lib/secrets.h */
 
 /**
  * struct rig_place - one rank in a star on the loopback device
+ * @seed:    of the job's key.
  * @relay_port: UDP port of its relay.
  * @recv_port:  UDP port of its results, minus @rank.
  * @join_ms:    TRIB_SO_JOIN_TIMEOUT; 0: the default.
  */
 struct rig_place {
 	uint16_t job, rank, world, tree, relay_port, recv_port;
-	uint64_t cookie;
+	uint64_t seed;
 	uint32_t join_ms;
 };
 
+/* Key of the job with @seed. */
+struct trib_key rig_key(uint64_t seed);
 /* Fill @rep. Return: bytes used. */
 size_t rig_place(struct trib_attach_rep *rep, const struct rig_place *p);
 struct sockaddr_trib rig_address(const struct rig_place *p);

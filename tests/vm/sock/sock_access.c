@@ -148,9 +148,9 @@ static void bind__wrong_addresses_are_refused(void)
 	a.rank ^= htobe16(1);
 	expect_eq(bind_as(fd, &a, sizeof(a)), -EINVAL);
 	a = w.addr[0];
-	a.cookie ^= 1;
+	a.secret[7] ^= 1;
 	expect_eq(bind_as(fd, &a, sizeof(a)), -EINVAL);
-	expect(strstr(error_of(fd).text, "cookie"));
+	expect(strstr(error_of(fd).text, "secret"));
 	a = w.addr[0];
 	a.zero = 1;
 	expect_eq(bind_as(fd, &a, sizeof(a)), -EINVAL);
@@ -159,7 +159,7 @@ static void bind__wrong_addresses_are_refused(void)
 	expect_eq(bind_as(fd, &a, sizeof(a)), 0);
 	expect_eq(bind_as(fd, &a, sizeof(a)), -EINVAL);
 	expect_eq(getsockname(fd, (struct sockaddr *)&got, &len), 0);
-	expect(got.job == a.job && got.rank == a.rank && !got.cookie);
+	expect(got.job == a.job && got.rank == a.rank && !got.secret[0]);
 	expect_eq(getpeername(fd, (struct sockaddr *)&got, &len), -1);
 	expect_eq(set_u32(fd, TRIB_SO_WINDOW, 64), -EISCONN);
 	expect_eq(set_place(fd, &w.rep[0], PLACE_LEN), -EISCONN);
@@ -188,8 +188,8 @@ static void bind__a_taken_udp_port_is_refused(void)
 	close(fd);
 }
 
-/* The relay drops packets with another cookie without an answer. */
-static void join__a_wrong_cookie_is_not_answered(void)
+/* The relay drops packets with another key without an answer. */
+static void join__a_wrong_key_is_not_answered(void)
 {
 	struct trib_attach_rep r = w.rep[0];
 	struct sockaddr_trib a = w.addr[0];
@@ -198,8 +198,8 @@ static void join__a_wrong_cookie_is_not_answered(void)
 
 	enter(0);
 	fd = socket(AF_INET, SOCK_DGRAM, IPPROTO_TRIB);
-	r.cookie ^= 1;
-	a.cookie ^= 1;
+	r.up.b[0] ^= 1;
+	a.secret[0] ^= 1;
 	expect_eq(set_place(fd, &r, PLACE_LEN), 0);
 	expect_eq(set_u32(fd, TRIB_SO_JOIN_TIMEOUT, 500), 0);
 	expect_eq(bind_as(fd, &a, sizeof(a)), 0);
@@ -465,7 +465,8 @@ static void proc__has_a_line_for_each(void)
 	snprintf(want, sizeof(want), " joining        0 %10lu ", st.st_ino);
 	expect_eq(lines(want), 1);
 	/* The list shows no secrets. */
-	snprintf(want, sizeof(want), "%llx", (unsigned long long)be64toh(w.rep[3].cookie));
+	snprintf(want, sizeof(want), "%02x%02x%02x%02x", w.rep[3].up.b[0], w.rep[3].up.b[1],
+		 w.rep[3].up.b[2], w.rep[3].up.b[3]);
 	expect_eq(lines(want), 0);
 	close(fd);
 	expect_eq(lines("joining"), 0);
@@ -518,7 +519,7 @@ int main(void)
 	run(place__wrong_ones_are_refused);
 	run(bind__wrong_addresses_are_refused);
 	run(bind__a_taken_udp_port_is_refused);
-	run(join__a_wrong_cookie_is_not_answered);
+	run(join__a_wrong_key_is_not_answered);
 	run(join__alone_names_who_is_missing);
 	run(options__are_checked);
 	enter(0);

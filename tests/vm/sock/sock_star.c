@@ -44,8 +44,8 @@ void world_read(void)
 			.family = AF_INET,
 			.job = htobe16(p.rep.job),
 			.rank = htobe16(p.rep.rank),
-			.cookie = p.rep.cookie,
 		};
+		memcpy(w.addr[i].secret, p.rep.up.b, sizeof(w.addr[i].secret));
 	}
 }
 

@@ -40,7 +40,7 @@ static const struct rig_place place = {.job = RIG_JOB,
 				       .tree = RIG_TREE,
 				       .relay_port = TRIB_UDP_PORT,
 				       .recv_port = TRIB_UDP_PORT_WORKER,
-				       .cookie = RIG_COOKIE};
+				       .seed = RIG_SEED};
 static int count = 1000, done;
 static long users, memory;
 static int32_t in[ELEMENTS], out[ELEMENTS];

@@ -126,6 +126,31 @@ static size_t damage(struct packet *p, size_t len)
 	return len;
 }
 
+/* Sign as a relay at the loopback address, or as the PS, for the rank in the packet. */
+static void sign(struct packet *p, size_t len)
+{
+	static const uint8_t loopback[16] = {[10] = 0xff, 0xff, 127, [15] = 1};
+	static uint32_t number;
+	struct trib_key key = rig_key(CHAOS_SEED);
+
+	if (len < sizeof(p->h) || len > sizeof(*p) || chance_one_in(16))
+		return;
+	if (p->h.type == TRIB_T_START || p->h.type == TRIB_T_PROBE || chance_one_in(4)) {
+		trib_key_up(&key, &key, be16toh(p->h.tree), be16toh(p->h.child));
+	} else {
+		trib_key_down(&key, &key, be16toh(p->h.tree));
+		if (!trib_auth_is_secret(p->h.type) && !chance_one_in(4))
+			trib_key_node(&key, &key, loopback);
+	}
+	if (trib_auth_is_secret(p->h.type)) {
+		p->h.auth = trib_key_secret(&key);
+		return;
+	}
+	if (p->h.type < TRIB_T_JOIN && !chance_one_in(8))
+		p->h.scale = htobe32(++number);
+	p->h.auth = trib_auth(&key, &p->h, p->v, (uint32_t)(len - sizeof(p->h)));
+}
+
 void *evil_relay(void *unused)
 {
 	int fd = udp_socket(EVIL_PORT);
@@ -151,6 +176,7 @@ void *evil_relay(void *unused)
 		n = answer(&p, len);
 		if (n && chance_one_in(12))
 			n = damage(&p, n);
+		sign(&p, n);
 		if (!n || chance_one_in(30))
 			continue;
 		do
@@ -161,7 +187,7 @@ void *evil_relay(void *unused)
 	return NULL;
 }
 
-/* A packet of the job with the known cookie, or of the other job. */
+/* A packet of the job with the known key, or of the other job. */
 static size_t make(struct packet *p)
 {
 	size_t len = heard_len;
@@ -184,7 +210,7 @@ static size_t make(struct packet *p)
 	if (chance_one_in(3))
 		len = damage(p, len);
 	p->h.job = htobe16(known ? CHAOS_JOB + chance_below(CHAOS_JOBS) : RIG_JOB);
-	p->h.cookie = htobe64(known ? CHAOS_COOKIE : CHAOS_COOKIE ^ chance());
+	sign(p, len);
 	return len;
 }
 

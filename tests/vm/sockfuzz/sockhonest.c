@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Two ranks of a job with a secret cookie, whose relay loses packets: sums of
+ * Two ranks of a job with a secret key, whose relay loses packets: sums of
  * integers, several at once, of lengths that follow from their numbers. Each sum
  * must be right, also for a thread that only peeks, and after a recv() into
  * unmapped memory.
@@ -200,7 +200,7 @@ void honest_start(void)
 			      .tree = RIG_TREE,
 			      .relay_port = TRIB_UDP_PORT,
 			      .recv_port = TRIB_UDP_PORT_WORKER,
-			      .cookie = RIG_COOKIE};
+			      .seed = RIG_SEED};
 
 	loop_start(&relay);
 	for (p.rank = 0; p.rank < RANKS; p.rank++) {

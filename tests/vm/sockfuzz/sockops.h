@@ -8,10 +8,10 @@
 
 #include "tests/vm/rig/sockrig.h"
 
-/* Jobs whose cookie the hostile network knows; it does not know RIG_JOB's. */
+/* Jobs whose key the hostile network knows; it does not know RIG_JOB's. */
 #define CHAOS_JOB 8
 #define CHAOS_JOBS 4
-#define CHAOS_COOKIE 0x8877665544332211ULL
+#define CHAOS_SEED 0x8877665544332211ULL
 #define CHAOS_RANKS 8
 /* UDP ports of the hostile relay, and of results (plus the rank). */
 #define EVIL_PORT 7400

@@ -17,7 +17,7 @@ struct rig_place chaos_place(void)
 		.tree = chaos_tree(world, chance_below(2)),
 		.relay_port = EVIL_PORT,
 		.recv_port = CHAOS_PORT + CHAOS_RANKS * (job - CHAOS_JOB),
-		.cookie = CHAOS_COOKIE,
+		.seed = CHAOS_SEED,
 	};
 }
 

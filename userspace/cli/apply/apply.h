@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "base/text.h"
 #include "cli/core/cli.h"
 #include "cli/netlink/schema.h"
 #include "cli/out/out.h"
@@ -105,13 +106,13 @@ json_t *apply_all_jobs(struct apply *a);
 /* apply_jobs.c */
 void apply_diff_face(struct apply_host *h, const json_t *face);
 /*
- * Choose the cookie of a job: the plan's, the one on the hosts, or a new one.
+ * Choose the key of a job: the plan's, the one on the hosts, or a new one.
  */
-uint64_t apply_cookie(struct apply *a, const char *job);
-void apply_diff_job(struct apply_host *h, const char *job, uint64_t cookie);
+struct trib_key apply_key(struct apply *a, const char *job);
+void apply_diff_job(struct apply_host *h, const char *job, const struct trib_key *key);
 
 /* apply_trees.c */
-void apply_diff_trees(struct apply *a, const char *job, uint64_t cookie);
+void apply_diff_trees(struct apply *a, const char *job, const struct trib_key *key);
 
 /* apply_drop.c: work out drop from looks that are newer than the flip. */
 void apply_drop(struct apply *a);
@@ -120,10 +121,10 @@ void apply_drop(struct apply *a);
 void apply_ps_check(struct apply_host *h);
 /* Set the bits in @taken of tree numbers in use on the host. */
 void apply_ps_mark(const struct apply_host *h, uint8_t *taken);
-bool apply_ps_cookie(const struct apply_host *h, const char *job, uint64_t *cookie);
+bool apply_ps_key(const struct apply_host *h, const char *job, struct trib_key *key);
 bool apply_ps_same(const struct apply_host *h, const char *job, uint64_t plan, uint64_t there);
-void apply_ps_load(struct apply *a, struct apply_host *h, const char *job, uint64_t cookie,
-		   const struct apply_ids *ids);
+void apply_ps_load(struct apply *a, struct apply_host *h, const char *job,
+		   const struct trib_key *key, const struct apply_ids *ids);
 /* Drop the trees that @keep does not mark. */
 void apply_ps_drop(struct apply_host *h, const uint8_t *keep);
 

@@ -42,7 +42,7 @@ size_t apply_diff(struct apply *a)
 	json_t *names = apply_all_jobs(a), *value;
 	const json_t *v;
 	const char *job;
-	uint64_t cookie;
+	struct trib_key key;
 	size_t i, k, bad = 0;
 
 	for (i = 0; i < a->nhost; i++) {
@@ -57,10 +57,10 @@ size_t apply_diff(struct apply *a)
 		apply_ps_check(h);
 	}
 	json_object_foreach(names, job, value) {
-		cookie = apply_cookie(a, job);
+		key = apply_key(a, job);
 		for (i = 0; i < a->nhost; i++)
-			apply_diff_job(&a->host[i], job, cookie);
-		apply_diff_trees(a, job, cookie);
+			apply_diff_job(&a->host[i], job, &key);
+		apply_diff_trees(a, job, &key);
 	}
 	json_decref(names);
 	for (i = 0; i < a->nhost; i++) {

@@ -75,8 +75,8 @@ static int check_face(struct cli *c, const char *at, const json_t *f)
 
 static int check_job(struct cli *c, const char *at, const json_t *j)
 {
-	static const char *const more[] = {"cookie", "window", "timeout", "owner", "rate", "dtype"};
-	uint64_t cookie;
+	static const char *const more[] = {"key", "window", "timeout", "owner", "rate", "dtype"};
+	struct trib_key key;
 	size_t i;
 	int err = want_name(c, at, j, "name");
 
@@ -86,9 +86,8 @@ static int check_job(struct cli *c, const char *at, const json_t *j)
 		err = want_number(c, at, j, "world", TRIB_WORLD_MAX);
 	for (i = 0; !err && i < sizeof(more) / sizeof(more[0]); i++)
 		err = want_value(c, at, j, more[i]);
-	if (!err && json_object_get(j, "cookie") && parse_hex(jstr(j, "cookie"), &cookie))
-		err = cli_error(c, "%s.cookie: is not a hexadecimal number of at most 16 digits",
-				at);
+	if (!err && json_object_get(j, "key") && text_key(jstr(j, "key"), &key))
+		err = cli_error(c, "%s.key: want %d hexadecimal digits", at, (int)TRIB_KEY_HEX);
 	return err;
 }
 

@@ -116,11 +116,12 @@ static void compare_job(struct apply_host *h, const json_t *want, const json_t *
 		   (unsigned long long)apply_number(want, "rate"));
 }
 
-static void add_job(struct apply_host *h, const json_t *want, uint64_t cookie)
+static void add_job(struct apply_host *h, const json_t *want, const struct trib_key *key)
 {
 	static const char *const keys[] = {"window", "timeout", "owner", "rate", "dtype"};
 	const char *name = jstr(want, "name");
 	const json_t *j;
+	char hex[TRIB_KEY_HEX + 1];
 	json_t *words, *more;
 	char *text;
 	size_t i;
@@ -147,50 +148,49 @@ static void add_job(struct apply_host *h, const json_t *want, uint64_t cookie)
 	apply_note(h, '+', "job %s", text ? text + strlen("job add ") : name);
 	free(text);
 	/* Do not print the secret. */
-	more = apply_words("cookie %016llx", (unsigned long long)cookie);
+	more = apply_words("key %s", text_key_put(key, hex));
+	explicit_bzero(hex, sizeof(hex));
 	json_array_extend(words, more);
 	json_decref(more);
 	apply_step(h->load, words, apply_words("job del %s", name));
 }
 
-uint64_t apply_cookie(struct apply *a, const char *job)
+struct trib_key apply_key(struct apply *a, const char *job)
 {
 	const json_t *want, *old;
-	uint64_t cookie = 0, v;
+	struct trib_key key = {}, v;
 	bool known = false;
 	size_t i;
 
 	for (i = 0; i < a->nhost; i++) {
 		want = apply_named(json_object_get(a->host[i].plan, "jobs"), job);
-		if (!want || !json_object_get(want, "cookie") ||
-		    parse_hex(jstr(want, "cookie"), &v))
+		if (!want || !json_object_get(want, "key") || text_key(jstr(want, "key"), &v))
 			continue;
-		if (known && v != cookie)
+		if (known && memcmp(&v, &key, sizeof(v)))
 			apply_refuse(&a->host[i],
-				     "job %s: the plan has another cookie for other hosts", job);
-		cookie = v;
+				     "job %s: the plan has another key for other hosts", job);
+		key = v;
 		known = true;
 	}
 	for (i = 0; i < a->nhost; i++) {
 		want = apply_named(json_object_get(a->host[i].plan, "jobs"), job);
 		old = want ? apply_job_there(&a->host[i], job) : NULL;
-		if (!apply_ps_cookie(&a->host[i], job, &v) &&
-		    (!old || parse_hex(jstr(old, "cookie"), &v)))
+		if (!apply_ps_key(&a->host[i], job, &v) && (!old || text_key(jstr(old, "key"), &v)))
 			continue;
-		if (known && v != cookie)
+		if (known && memcmp(&v, &key, sizeof(v)))
 			apply_refuse(
 				&a->host[i],
-				"job %s has another cookie there than in the plan or on other hosts (trib job del %s)",
+				"job %s has another key there than in the plan or on other hosts (trib job del %s)",
 				job, job);
-		cookie = v;
+		key = v;
 		known = true;
 	}
-	if (!known && getrandom(&cookie, sizeof(cookie), 0) != sizeof(cookie))
+	if (!known && getrandom(&key, sizeof(key), 0) != sizeof(key))
 		apply_refuse(&a->host[0], "no random numbers");
-	return cookie;
+	return key;
 }
 
-void apply_diff_job(struct apply_host *h, const char *job, uint64_t cookie)
+void apply_diff_job(struct apply_host *h, const char *job, const struct trib_key *key)
 {
 	const json_t *want = apply_named(json_object_get(h->plan, "jobs"), job);
 	const json_t *old = apply_job_there(h, job);
@@ -198,5 +198,5 @@ void apply_diff_job(struct apply_host *h, const char *job, uint64_t cookie)
 	if (want && old)
 		compare_job(h, want, old);
 	else if (want)
-		add_job(h, want, cookie);
+		add_job(h, want, key);
 }

@@ -96,11 +96,11 @@ void apply_ps_mark(const struct apply_host *h, uint8_t *taken)
 			taken[jnum(t, "tree") & 0xffff] = 1;
 }
 
-bool apply_ps_cookie(const struct apply_host *h, const char *job, uint64_t *cookie)
+bool apply_ps_key(const struct apply_host *h, const char *job, struct trib_key *key)
 {
 	const json_t *doc = row_of(h, job) ? file_of(h, job) : NULL;
 
-	return doc && !parse_hex(jstr(doc, "cookie"), cookie);
+	return doc && !text_key(jstr(doc, "key"), key);
 }
 
 bool apply_ps_same(const struct apply_host *h, const char *job, uint64_t plan, uint64_t there)
@@ -175,14 +175,15 @@ static uint64_t values(struct apply *a, const char *job, size_t world)
 }
 
 /* Make the job's file, without trees. */
-static json_t *new_doc(struct apply *a, const char *job, const json_t *row, uint64_t cookie)
+static json_t *new_doc(struct apply *a, const char *job, const json_t *row,
+		       const struct trib_key *key)
 {
-	char hex[20];
+	char hex[TRIB_KEY_HEX + 1];
 
-	snprintf(hex, sizeof(hex), "%016" PRIx64, cookie);
+	text_key_put(key, hex);
 	return json_pack(
 		"{s:s, s:I, s:s, s:I, s:I, s:I, s:O, s:[]}", "name", job, "job",
-		(json_int_t)jnum(row, "number"), "cookie", hex, "window",
+		(json_int_t)jnum(row, "number"), "key", hex, "window",
 		(json_int_t)setting(a, job, "window", "window", TRIB_JOB_WINDOW_DEFAULT), "nval",
 		(json_int_t)values(a, job, json_array_size(json_object_get(row, "workers"))),
 		"timeout_ms",
@@ -220,8 +221,8 @@ static bool keeps(struct apply_host *h, const char *job, const json_t *doc, cons
 	return true;
 }
 
-void apply_ps_load(struct apply *a, struct apply_host *h, const char *job, uint64_t cookie,
-		   const struct apply_ids *ids)
+void apply_ps_load(struct apply *a, struct apply_host *h, const char *job,
+		   const struct trib_key *key, const struct apply_ids *ids)
 {
 	const json_t *row = row_of(h, job), *old = file_of(h, job), *want;
 	json_t *doc, *trees;
@@ -230,7 +231,7 @@ void apply_ps_load(struct apply *a, struct apply_host *h, const char *job, uint6
 
 	if (!row)
 		return;
-	doc = new_doc(a, job, row, cookie);
+	doc = new_doc(a, job, row, key);
 	if (old && !keeps(h, job, doc, old)) {
 		json_decref(doc);
 		return;

@@ -223,7 +223,7 @@ static void check_numbers(struct apply *a, const char *job, uint32_t id)
 	free(by);
 }
 
-void apply_diff_trees(struct apply *a, const char *job, uint64_t cookie)
+void apply_diff_trees(struct apply *a, const char *job, const struct trib_key *key)
 {
 	uint8_t *marks = calloc(3, IDS);
 	struct apply_ids ids = {calloc(IDS, 4), calloc(IDS, 4), 0};
@@ -248,7 +248,7 @@ void apply_diff_trees(struct apply *a, const char *job, uint64_t cookie)
 	}
 	for (i = 0; i < a->nhost; i++) {
 		replace_on(&a->host[i], job, &ids);
-		apply_ps_load(a, &a->host[i], job, cookie, &ids);
+		apply_ps_load(a, &a->host[i], job, key, &ids);
 	}
 out:
 	free(marks);

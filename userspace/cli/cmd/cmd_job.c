@@ -10,7 +10,7 @@ static const struct arg add_args[] = {
 	ARG_ROW(NULL, "NAME", ARG_NEW_JOB, TRIB_A_JOB_NAME, ARG_NEEDED),
 	ARG_NUM("world", "N", ARG_U32, TRIB_A_JOB_WORLD, 1, TRIB_WORLD_MAX, ARG_NEEDED),
 	ARG_NUM("id", "I", ARG_U16, TRIB_A_JOB_ID, 1, 65535, 0),
-	ARG_ROW("cookie", "HEX", ARG_HEX, TRIB_A_JOB_COOKIE, 0),
+	ARG_ROW("key", "HEX|FILE|-", ARG_KEY, TRIB_A_JOB_KEY, 0),
 	ARG_NUM("window", "W", ARG_U32, TRIB_A_JOB_WINDOW, 1, TRIB_JOB_WINDOW_MAX, ARG_POW2),
 	ARG_ROW("owner", "UID", ARG_UID, TRIB_A_JOB_OWNER, 0),
 	ARG_NUM("timeout", "MS", ARG_U32, TRIB_A_JOB_TIMEOUT_MS, 1, UINT32_MAX, 0),
@@ -60,7 +60,7 @@ static const struct out_col table[] = {
 static const struct out_col details[] = {
 	{.key = "name"},
 	{.key = "id"},
-	{.key = "cookie"},
+	{.key = "key"},
 	{.key = "world"},
 	{.key = "window"},
 	{.title = "owner", .text = owner_text},
@@ -150,7 +150,7 @@ static int job_ticket(struct cli *c, int argc, char **argv)
 static const struct cli_cmd cmds[] = {
 	CLI_CMD("show", "[NAME]", "List the jobs, or show one in full.", job_show),
 	{"add",
-	 "NAME world N [id I] [cookie HEX] [window W] [owner UID] [timeout MS] [rate BPS] [dtype int|f32|f16|bf16]",
+	 "NAME world N [id I] [key HEX|FILE|-] [window W] [owner UID] [timeout MS] [rate BPS] [dtype int|f32|f16|bf16]",
 	 "Add a job of N workers. Sums of floats travel as dtype: f32, f16 and bf16 need the kernel module and their bits depend on the order of arrival; int, the default, gives the same bits every time.",
 	 job_add, &add},
 	CLI_CMD("set", "NAME rate BPS", "Change the planned rate of workers that attach later.",

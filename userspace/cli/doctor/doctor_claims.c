@@ -34,7 +34,7 @@ void doctor_claims_judge(struct doctor *d, const json_t *claims)
 		if (!claim) {
 			doctor_note(
 				d, DOCTOR_WARN, "claim", jstr(job, "name"), remedy,
-				"not claimed for its owner: sockets of any user who has its cookie may join");
+				"not claimed for its owner: sockets of any user who has a place in it may join");
 			continue;
 		}
 		out_user((uint32_t)jnum(claim, "uid"), user, sizeof(user));

@@ -11,6 +11,7 @@
 #include <netlink/msg.h>
 #include <linux/genetlink.h>
 
+#include "base/text.h"
 #include "base/dtype.h"
 #include "uapi/trib.h"
 #include "uapi/trib_wire.h"
@@ -120,6 +121,7 @@ static int kind_size(enum schema_kind kind)
 	case KIND_MAC:
 		return 6;
 	case KIND_ADDR:
+	case KIND_KEY:
 		return 16;
 	case KIND_RANKS:
 		return TRIB_BMWORDS_MAX * 8;
@@ -135,7 +137,8 @@ static int decode_attr(const struct schema_attr *a, struct nlattr *nla, json_t *
 	const unsigned char *p = nla_data(nla);
 	int size = kind_size(a->kind), len = nla_len(nla);
 	const char *dtype;
-	char text[32];
+	struct trib_key key;
+	char text[40];
 	uint64_t v;
 
 	if (size && len != size)
@@ -170,6 +173,10 @@ static int decode_attr(const struct schema_attr *a, struct nlattr *nla, json_t *
 	case KIND_HEX:
 		snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)nla_get_u64(nla));
 		*out = json_string(text);
+		break;
+	case KIND_KEY:
+		memcpy(&key, p, sizeof(key));
+		*out = json_string(text_key_put(&key, text));
 		break;
 	case KIND_MAC:
 		snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", p[0], p[1], p[2],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Owns how arguments become attributes: see parse.h. */
+#include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -133,6 +134,50 @@ static int put_number(struct cli *c, const struct arg *a, const char *s, struct 
 	if (a->kind == ARG_U64)
 		return nla_put_u64(msg, a->attr, v);
 	return nla_put_u32(msg, a->attr, (uint32_t)v);
+}
+
+/*
+ * Read a key's digits from a file, or from standard input: arguments of a process are
+ * everybody's to read.
+ */
+static int read_key(struct cli *c, const struct arg *a, const char *path, char text[64])
+{
+	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	bool got;
+
+	if (!f)
+		return cli_error(c, "%s: cannot read %s: %s", a->word, path, strerror(errno));
+	got = fgets(text, 64, f);
+	if (f != stdin)
+		fclose(f);
+	if (!got)
+		return cli_error(c, "%s: %s holds no line", a->word,
+				 strcmp(path, "-") ? path : "standard input");
+	text[strcspn(text, "\r\n")] = '\0';
+	return 0;
+}
+
+/* Errors do not repeat the text: it may be nearly the secret. */
+static int put_key(struct cli *c, const struct arg *a, const char *s, struct nl_msg *msg)
+{
+	struct trib_key key;
+	char text[64];
+	int err = 0;
+
+	if (!strcmp(s, "-") || strchr(s, '/')) {
+		err = read_key(c, a, s, text);
+		s = text;
+	}
+	if (!err && text_key(s, &key))
+		err = cli_error(
+			c,
+			"%s: want %d hexadecimal digits, a file that has them (/root/key), or - for standard input",
+			a->word, (int)TRIB_KEY_HEX);
+	if (!err)
+		err = nla_put(msg, a->attr, sizeof(key), &key);
+	explicit_bzero(&key, sizeof(key));
+	explicit_bzero(text, sizeof(text));
+	return err;
 }
 
 static int put_other(struct cli *c, const struct arg *a, const char *s, struct nl_msg *msg)
@@ -278,6 +323,9 @@ static int put_arg(struct cli *c, const struct arg *a, const char *s, int order,
 		break;
 	case ARG_MAC:
 		err = put_mac(c, a, s, msg);
+		break;
+	case ARG_KEY:
+		err = put_key(c, a, s, msg);
 		break;
 	case ARG_TEXT:
 		err = put_text(c, a, s, msg);

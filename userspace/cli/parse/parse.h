@@ -50,6 +50,7 @@ enum arg_kind {
 	ARG_U64,
 	ARG_WORD, /* one of words; becomes its index, u8 */
 	ARG_HEX,
+	ARG_KEY, /* 32 hexadecimal digits; a file that has them, or - */
 	ARG_RATE,
 	ARG_UID,
 	ARG_CHILD,    /* FACE[:RANK] */

@@ -228,7 +228,8 @@ static void fill_job(const struct tribd *d, const struct job *job, struct trib_a
 	rep->job = job->id;
 	rep->nval = (uint16_t)d->config.nval;
 	rep->window = (uint16_t)job->window;
-	rep->cookie = htobe64(job->cookie);
+	trib_key_rank(&rep->up, &job->key, rep->rank);
+	trib_key_members(&rep->down, &job->key);
 	rep->rate = job->rate;
 	rep->timeout_ms = job->timeout_ms;
 	rep->fmt = job->fmt;

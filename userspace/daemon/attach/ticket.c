@@ -4,12 +4,12 @@
  * own host. uapi/trib_attach.h has the grammar.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/dtype.h"
+#include "base/text.h"
 #include "daemon/tree/tree.h"
 #include "ticket.h"
 
@@ -195,6 +195,18 @@ static void worker_write(struct line *l, const struct tree *t, uint16_t port)
 	}
 }
 
+static void keys_write(struct line *l, const struct job *job, uint16_t rank)
+{
+	char up[TRIB_KEY_HEX + 1], down[TRIB_KEY_HEX + 1];
+	struct trib_key key;
+
+	trib_key_rank(&key, &job->key, rank);
+	text_key_put(&key, up);
+	trib_key_members(&key, &job->key);
+	text_key_put(&key, down);
+	put(l, "&keys=%s:%s", up, down);
+}
+
 int ticket_write(struct tribd *d, const struct job *job, uint16_t rank, char *buf, size_t size,
 		 struct reason *why)
 {
@@ -211,8 +223,8 @@ int ticket_write(struct tribd *d, const struct job *job, uint16_t rank, char *bu
 		return err;
 	put(&l, "trib://");
 	put_host(&l, &l.addr, l.port);
-	put(&l, "/%s?job=%u&cookie=%016" PRIx64 "&rank=%u&world=%u", job->name, job->id,
-	    job->cookie, rank, job->world);
+	put(&l, "/%s?job=%u&rank=%u&world=%u", job->name, job->id, rank, job->world);
+	keys_write(&l, job, rank);
 	while ((t = tree_next_of_job(d, job, t))) {
 		if (!seat_find(t, rank, &s))
 			continue;

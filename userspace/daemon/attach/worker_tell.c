@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/session/udp.h"
+#include "daemon/tree/secret.h"
 #include "worker_tell.h"
 
 #define ABORTS 3 /* times an ABORT is sent */
@@ -38,7 +39,7 @@ void worker_fill(const struct tree *t, const struct local *l, struct trib_attach
 		memcpy(at->local_addr, &t->workers.hop[0].face->local, sizeof(at->local_addr));
 }
 
-void worker_abort(struct tribd *d, const struct tree *t, const struct local *l, enum trib_abort why)
+void worker_abort(struct tribd *d, struct tree *t, const struct local *l, enum trib_abort why)
 {
 	struct trib_hdr h = {
 		.version = TRIB_WIRE_VERSION,
@@ -51,12 +52,15 @@ void worker_abort(struct tribd *d, const struct tree *t, const struct local *l, 
 		.chunk = htonl(why),
 		.epoch = htonl(l->epoch),
 		.aux = htons(l->rank),
-		.cookie = htobe64(t->job->cookie),
 	};
+	struct secret secret;
 	unsigned int i;
 	int err;
 
+	secret_up(t, l->rank, NULL, &secret);
 	for (i = 0; l->epoch && i < ABORTS; i++) {
+		h.scale = secret_number(t);
+		h.auth = trib_auth(&secret.key, &h, NULL, 0);
 		err = udp_send_to(d, &t->workers.ps, t->workers.ps_port, &h, sizeof(h));
 		if (err)
 			log_debug("tree %u: cannot reach the PS: %s", t->id, strerror(-err));

@@ -13,8 +13,7 @@ void worker_fill(const struct tree *t, const struct local *l, struct trib_attach
  * If rank @l takes part in an epoch, have the PS tell all others that it is
  * over. Sent a few times, as it is not acknowledged.
  */
-void worker_abort(struct tribd *d, const struct tree *t, const struct local *l,
-		  enum trib_abort why);
+void worker_abort(struct tribd *d, struct tree *t, const struct local *l, enum trib_abort why);
 /* Hook: abort the epochs of all ranks of @t. */
 void worker_tree_del(struct tribd *d, struct tree *t);
 

@@ -46,6 +46,13 @@ json_t *value_hex_pack(uint64_t v)
 	return json_string(text);
 }
 
+json_t *value_key_pack(const struct trib_key *key)
+{
+	char text[TRIB_KEY_HEX + 1];
+
+	return json_string(text_key_put(key, text));
+}
+
 bool value_mac(const char *text, uint8_t mac[6])
 {
 	unsigned int m[6], i;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "uapi/trib.h"
+#include "uapi/trib_auth.h"
 
 /* Never NULL; lives as long as @o. */
 const char *value_text(const json_t *o, const char *key);
@@ -23,6 +24,7 @@ uint64_t value_clamp(const json_t *number, uint64_t max);
 /* Read 64 bits, kept as 16 hexadecimal digits: JSON numbers hold fewer. */
 uint64_t value_hex(const json_t *o, const char *key);
 json_t *value_hex_pack(uint64_t v);
+json_t *value_key_pack(const struct trib_key *key);
 bool value_mac(const char *text, uint8_t mac[6]);
 json_t *value_mac_pack(const uint8_t mac[6]);
 

@@ -106,7 +106,7 @@ void claims_job_added(struct tribd *d, const struct job *j)
 	err = change(c, TRIB_CMD_CLAIM_NEW, j);
 	if (err)
 		log_warn(
-			"job %s is not claimed at the kernel module (%s): sockets of any user who has its cookie may join",
+			"job %s is not claimed at the kernel module (%s): sockets of any user who has a place in it may join",
 			j->name, strerror(-err));
 }
 

@@ -96,11 +96,11 @@ static int spec_check(struct tribd *d, struct job_spec *s, int err, const char *
 	err = numbers_check(s, why);
 	if (!err)
 		err = id_choose(d, s, why);
-	if (err || s->has_cookie)
+	if (err || s->has_key)
 		return err;
-	if (getrandom(&s->cookie, sizeof(s->cookie), 0) != sizeof(s->cookie))
+	if (getrandom(&s->key, sizeof(s->key), 0) != sizeof(s->key))
 		return reason_set(why, -EIO, "no random numbers");
-	s->has_cookie = true;
+	s->has_key = true;
 	return 0;
 }
 
@@ -117,7 +117,7 @@ static void job_free(struct tribd *d, struct job *j)
 	TAILQ_REMOVE(&d->jobs, j, link);
 	d->njobs--;
 	d->generation++;
-	explicit_bzero(&j->cookie, sizeof(j->cookie));
+	explicit_bzero(&j->key, sizeof(j->key));
 	free(j);
 }
 
@@ -129,7 +129,7 @@ static int job_make(struct tribd *d, const struct job_spec *s, struct job **out)
 		return -ENOMEM;
 	memcpy(j->name, s->name, sizeof(j->name));
 	j->id = s->id;
-	j->cookie = s->cookie;
+	j->key = s->key;
 	j->world = s->world;
 	j->window = s->window;
 	j->owner = s->owner;

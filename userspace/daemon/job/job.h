@@ -4,12 +4,13 @@
 #define TRIBD_JOB_H
 
 #include "daemon/core/tribd.h"
+#include "uapi/trib_auth.h"
 
 struct job {
 	TAILQ_ENTRY(job) link;
 	char name[TRIB_NAME_MAX];
 	uint16_t id;
-	uint64_t cookie; /* host order */
+	struct trib_key key;
 	uint32_t world;
 	uint32_t window;
 	uint32_t owner;
@@ -26,8 +27,8 @@ struct job *job_find_id(struct tribd *d, uint16_t id);
 struct job_spec {
 	char name[TRIB_NAME_MAX];
 	uint16_t id; /* 0: lowest free */
-	bool has_cookie;
-	uint64_t cookie;
+	bool has_key;
+	struct trib_key key;
 	uint32_t world;
 	uint32_t window; /* 0: default */
 	uint32_t owner;

@@ -42,6 +42,7 @@ const char *const map_name[MAP__MAX] = {
 	[MAP_REWRITES] = "rewrites",
 	[MAP_STATS] = "stats",
 	[MAP_LAG] = "lag",
+	[MAP_COUNTS] = "counts",
 	[MAP_DELIVERS] = "delivers",
 	[MAP_CELLS] = "cells",
 	[MAP_RINGS] = "rings",
@@ -115,6 +116,7 @@ static uint32_t map_size(const struct trib_config *c, enum map_id id)
 	switch (id) {
 	case MAP_TREES:
 	case MAP_LAG:
+	case MAP_COUNTS:
 	case MAP_POOLS:
 		return c->ntrees;
 	case MAP_POOL_SLOTS:

@@ -35,9 +35,9 @@ int nl_job_new(struct tribd *d, struct nl_request *r)
 		s.rate = nla_get_u64(tb[TRIB_A_JOB_RATE]);
 	if (tb[TRIB_A_JOB_FMT])
 		s.fmt = nla_get_u8(tb[TRIB_A_JOB_FMT]);
-	if (tb[TRIB_A_JOB_COOKIE]) {
-		s.cookie = nla_get_u64(tb[TRIB_A_JOB_COOKIE]);
-		s.has_cookie = true;
+	if (tb[TRIB_A_JOB_KEY]) {
+		memcpy(&s.key, nla_data(tb[TRIB_A_JOB_KEY]), sizeof(s.key));
+		s.has_key = true;
 	}
 	/* 0 means default in job_spec; in a request it is an error. */
 	if (tb[TRIB_A_JOB_ID] && !s.id)
@@ -78,7 +78,7 @@ int nl_job_del(struct tribd *d, struct nl_request *r)
 	return job_del(d, nla_get_string(r->tb[TRIB_A_JOB_NAME]), &r->why);
 }
 
-/* Only the owner and CAP_NET_ADMIN may read the cookie. */
+/* Only the owner and CAP_NET_ADMIN may read the key. */
 static bool may_know(const struct job *j, struct nl_request *r)
 {
 	return r->uid == j->owner || nl_is_admin(r);
@@ -95,7 +95,7 @@ static int blocked_put(struct tribd *d, struct nl_msg *m)
 	return nla_put_string(m, TRIB_A_JOB_BLOCKED, text);
 }
 
-/* @secret: with the cookie. */
+/* @secret: with the key. */
 static int job_put(struct tribd *d, const struct job *j, bool secret, struct nl_msg *m)
 {
 	struct nlattr *nest = nla_nest_start(m, TRIB_A_JOB);
@@ -112,7 +112,7 @@ static int job_put(struct tribd *d, const struct job *j, bool secret, struct nl_
 		return -EMSGSIZE;
 	if (blocked_put(d, m))
 		return -EMSGSIZE;
-	if (secret && nla_put_u64(m, TRIB_A_JOB_COOKIE, j->cookie))
+	if (secret && nla_put(m, TRIB_A_JOB_KEY, sizeof(j->key), &j->key))
 		return -EMSGSIZE;
 	nla_nest_end(m, nest);
 	return 0;

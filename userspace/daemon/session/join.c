@@ -11,6 +11,7 @@
 #include <sys/random.h>
 
 #include "join.h"
+#include "daemon/tree/secret.h"
 #include "base/session.h"
 
 /* The machine of @t; NULL: none. */
@@ -42,7 +43,7 @@ static void on_timer(struct tribd *d, struct timer *timer)
 
 /* --- packets */
 
-/* Check lengths, version and cookie; find the tree. */
+/* Check lengths and version; find the tree. */
 static struct tree *packet_tree(struct tribd *d, const struct udp_packet *up)
 {
 	const struct trib_hdr *h = up->data;
@@ -53,14 +54,13 @@ static struct tree *packet_tree(struct tribd *d, const struct udp_packet *up)
 	    up->len != sizeof(*h) + trib_payload_len(ntohs(h->nval)))
 		return NULL;
 	t = tree_find(d, ntohs(h->tree));
-	if (!t || !join_of(t) || t->job->id != ntohs(h->job) ||
-	    h->cookie != htobe64(t->job->cookie))
+	if (!t || !join_of(t) || t->job->id != ntohs(h->job))
 		return NULL;
 	return t;
 }
 
 /*
- * Answer a sender that has the cookie but is no child: the configurations of
+ * Answer a sender that has the job's key but is no child: the configurations of
  * two hosts disagree.
  */
 static void refuse_stranger(struct tribd *d, struct tree *t, const struct udp_packet *up,
@@ -75,6 +75,14 @@ static void refuse_stranger(struct tribd *d, struct tree *t, const struct udp_pa
 		join_refuse(join_of(t), f, in);
 }
 
+/* Does the packet prove, by all of its content, that its sender has @key? */
+static bool is_authentic(const struct udp_packet *up, const struct trib_key *key)
+{
+	const struct trib_hdr *h = up->data;
+
+	return h->auth == trib_auth(key, h, h + 1, (uint32_t)(up->len - sizeof(*h)));
+}
+
 /* JOIN or LEAVE. */
 static void packet_from_child(struct tribd *d, struct tree *t, const struct udp_packet *up)
 {
@@ -86,6 +94,7 @@ static void packet_from_child(struct tribd *d, struct tree *t, const struct udp_
 		.port = up->sport,
 	};
 	uint32_t rank, want, nval = ntohs(p->h.nval);
+	struct secret secret;
 
 	/* An answer must not be longer than its request. */
 	if (up->len < sizeof(p->h) +
@@ -93,8 +102,12 @@ static void packet_from_child(struct tribd *d, struct tree *t, const struct udp_
 	    !up->sport)
 		return;
 	in.nonce = be64toh(p->u.join.nonce);
+	in.token = be64toh(p->u.join.token);
 	in.epoch = ntohl(p->u.join.epoch);
 	rank = ntohl(p->u.join.rank);
+	secret_up(t, rank < t->job->world ? (uint16_t)rank : RANK_NONE, &up->src, &secret);
+	if (!is_authentic(up, &secret.key))
+		return;
 	in.rank = ntohs(p->h.aux);
 	if (in.rank >= t->job->world)
 		in.rank = SESSION_RANK_RELAY; /* no such rank */
@@ -139,12 +152,17 @@ static void packet_from_parent(struct tribd *d, struct tree *t, const struct udp
 	const struct trib_start *st = &p->u.start;
 	struct joining *j = join_of(t);
 	struct session_start m = {0};
+	struct secret secret;
 	unsigned int i;
 
 	if (!t->parent || up->sport != t->parent->udp_port || !udp_is_from(up, t->parent) ||
 	    up->len < sizeof(p->h) + sizeof(p->u.start))
 		return;
+	secret_up(t, RANK_NONE, &t->parent->local, &secret);
+	if (!is_authentic(up, &secret.key))
+		return;
 	m.nonce = be64toh(st->nonce);
+	m.token = be64toh(st->token);
 	m.epoch = ntohl(st->epoch);
 	m.state = ntohs(st->state);
 	m.view.seen = be64toh(st->seen);
@@ -224,15 +242,15 @@ int join_tree_added(struct tribd *d, struct tree *t, bool adopted)
 	uint16_t rank[TRIB_CHILDREN_MAX];
 	enum session_kind kind = SESSION_INNER;
 	struct joining *j;
-	uint32_t instance;
+	struct session_random random;
 	unsigned int i;
 
 	/* Workers of shared trees join at the PS. */
 	if (t->kind != TREE_DEDICATED)
 		return 0;
-	if (getrandom(&instance, sizeof(instance), 0) != sizeof(instance))
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		return -EIO;
-	instance |= !instance;
+	random.instance |= !random.instance;
 	j = calloc(1, sizeof(*j));
 	if (!j)
 		return -ENOMEM;
@@ -247,7 +265,7 @@ int join_tree_added(struct tribd *d, struct tree *t, bool adopted)
 	j->slots = t->dedicated.slots;
 	j->timer.fn = on_timer;
 	j->timer.arg = j;
-	session_init(&j->s, &join_ops, j, kind, t->nchild, rank, instance);
+	session_init(&j->s, &join_ops, j, kind, t->nchild, rank, &random);
 	j->s.last_epoch = t->last_epoch > t->traced ? t->last_epoch : t->traced;
 	t->dedicated.join = j;
 	if (adopted)

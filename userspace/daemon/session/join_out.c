@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "join.h"
+#include "daemon/tree/secret.h"
 
 /* Slots that one search for a stuck chunk looks at. */
 #define SCAN_SLOTS 1024
@@ -25,7 +26,16 @@ static void hdr_fill(const struct tree *t, struct trib_hdr *h, uint8_t type, uin
 	h->tree = htons(t->id);
 	h->child = htons(flags & TRIB_F_UP ? t->up_child : 0);
 	h->nval = htons((uint16_t)nval);
-	h->cookie = htobe64(t->job->cookie);
+}
+
+/* Sign @len bytes for, or of, the child that is @rank or sends from @addr. */
+static void sign_up(const struct tree *t, uint16_t rank, const struct in6_addr *addr,
+		    struct join_packet *p, size_t len)
+{
+	struct secret secret;
+
+	secret_up(t, rank, addr, &secret);
+	p->h.auth = trib_auth(&secret.key, &p->h, &p->u, (uint32_t)(len - sizeof(p->h)));
 }
 
 static void packet_send(struct tribd *d, const struct face *via, uint16_t port,
@@ -92,6 +102,7 @@ static void start_fill(const struct joining *j, struct trib_start *st, unsigned 
 	st->window = htons((uint16_t)t->job->window);
 	st->nval = htons((uint16_t)j->d->config.nval);
 	st->world = htons((uint16_t)t->job->world);
+	st->token = htobe64(j->s.token);
 	st->nchild = htons(view->nchild);
 	for (i = 0; i < view->nchild && i < TRIB_CHILDREN_MAX; i++)
 		st->child_rank[i] = htons(view->rank[i]);
@@ -108,15 +119,16 @@ static void on_start(struct session *s, unsigned int child, unsigned int state,
 	hdr_fill(j->t, &p.h, TRIB_T_START, 0, (c->len - (uint32_t)sizeof(p.h)) / 4);
 	start_fill(j, &p.u.start, state, view);
 	p.u.start.nonce = htobe64(c->nonce);
+	sign_up(j->t, j->t->child[child].rank, &j->t->child[child].face->addr, &p, c->len);
 	packet_send(j->d, j->t->child[child].face, c->port, &p, c->len);
 }
 
 /* A leaf has no index of its own: the parent knows it by those of its ranks. */
-static uint16_t leaf_index(struct tree *t, uint16_t rank)
+static const struct local *leaf_local(struct tree *t, uint16_t rank)
 {
 	const struct local *l = tree_local(t, rank);
 
-	return l ? l->index : t->local[0].index;
+	return l ? l : &t->local[0];
 }
 
 /* Port of a rank of this host: that of its JOIN; 0: the port of the face. */
@@ -130,6 +142,16 @@ static uint16_t local_port(const struct joining *j, int child)
 	return 0;
 }
 
+static void abort_down(struct joining *j, int child, struct join_packet *p)
+{
+	const struct face *f = j->t->child[child].face;
+	struct secret secret;
+
+	secret_down(j->t, &f->local, &secret);
+	p->h.auth = trib_auth(&secret.key, &p->h, NULL, 0);
+	packet_send(j->d, f, local_port(j, child), p, sizeof(p->h));
+}
+
 static void on_abort(struct session *s, int child, uint32_t epoch, enum trib_abort why,
 		     uint16_t rank)
 {
@@ -139,14 +161,18 @@ static void on_abort(struct session *s, int child, uint32_t epoch, enum trib_abo
 
 	hdr_fill(j->t, &p.h, TRIB_T_ABORT, up ? TRIB_F_UP : 0, 0);
 	if (s->kind == SESSION_LEAF)
-		p.h.child = htons(leaf_index(j->t, rank));
+		p.h.child = htons(leaf_local(j->t, rank)->index);
 	p.h.chunk = htonl(why);
 	p.h.epoch = htonl(epoch);
 	p.h.aux = htons(rank);
-	if (up)
-		packet_send(j->d, j->t->parent, 0, &p, sizeof(p.h));
-	else
-		packet_send(j->d, j->t->child[child].face, local_port(j, child), &p, sizeof(p.h));
+	p.h.scale = secret_number(j->t);
+	if (!up) {
+		abort_down(j, child, &p);
+		return;
+	}
+	sign_up(j->t, s->kind == SESSION_LEAF ? leaf_local(j->t, rank)->rank : RANK_NONE,
+		&j->t->parent->local, &p, sizeof(p.h));
+	packet_send(j->d, j->t->parent, 0, &p, sizeof(p.h));
 }
 
 static void on_up(struct session *s, enum trib_type type, uint64_t nonce, uint16_t rank)
@@ -167,6 +193,8 @@ static void on_up(struct session *s, enum trib_type type, uint64_t nonce, uint16
 	p.u.join.nonce = htobe64(nonce);
 	p.u.join.epoch = htonl(s->last_epoch);
 	p.u.join.rank = htonl(RANK_RELAY32);
+	p.u.join.token = type == TRIB_T_JOIN ? htobe64(s->up_token) : 0;
+	sign_up(j->t, RANK_NONE, &j->t->parent->local, &p, sizeof(p.h) + trib_payload_len(nval));
 	packet_send(j->d, j->t->parent, 0, &p, sizeof(p.h) + trib_payload_len(nval));
 }
 
@@ -225,5 +253,6 @@ void join_refuse(struct joining *j, const struct face *via, const struct session
 	hdr_fill(j->t, &p.h, TRIB_T_START, 0, (in->len - (uint32_t)sizeof(p.h)) / 4);
 	start_fill(j, &p.u.start, TRIB_START_REFUSED, &none);
 	p.u.start.nonce = htobe64(in->nonce);
+	sign_up(j->t, in->rank, &via->addr, &p, in->len);
 	packet_send(j->d, via, in->port, &p, in->len);
 }

@@ -3,7 +3,7 @@
  * The state file: faces, jobs and trees as the operator named them, and the
  * values that must survive a restart (ranges of slots and marks, newest
  * epochs). It is replaced by rename: a reader sees the old or the new one. It
- * holds cookies, so only root may read it.
+ * holds keys, so only root may read it.
  */
 #include <endian.h>
 #include <errno.h>
@@ -40,10 +40,10 @@ static json_t *port_pack(const struct port *p)
 static json_t *job_pack(const struct job *j)
 {
 	return json_pack("{s:s s:i s:o s:I s:I s:I s:I s:o s:s}", "name", j->name, "id", j->id,
-			 "cookie", value_hex_pack(j->cookie), "world", (json_int_t)j->world,
-			 "window", (json_int_t)j->window, "owner", (json_int_t)j->owner,
-			 "timeout_ms", (json_int_t)j->timeout_ms, "rate", value_hex_pack(j->rate),
-			 "dtype", trib_dtype_name(j->fmt));
+			 "key", value_key_pack(&j->key), "world", (json_int_t)j->world, "window",
+			 (json_int_t)j->window, "owner", (json_int_t)j->owner, "timeout_ms",
+			 (json_int_t)j->timeout_ms, "rate", value_hex_pack(j->rate), "dtype",
+			 trib_dtype_name(j->fmt));
 }
 
 static json_t *shared_pack(const struct tree *t)

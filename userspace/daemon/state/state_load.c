@@ -86,8 +86,7 @@ static int job_load(struct tribd *d, const json_t *o, struct reason *why)
 {
 	struct job_spec s = {
 		.id = (uint16_t)value_int(o, "id", UINT16_MAX),
-		.cookie = value_hex(o, "cookie"),
-		.has_cookie = true,
+		.has_key = true,
 		.world = (uint32_t)value_int(o, "world", UINT32_MAX),
 		.window = (uint32_t)value_int(o, "window", UINT32_MAX),
 		.owner = (uint32_t)value_int(o, "owner", UINT32_MAX),
@@ -99,6 +98,8 @@ static int job_load(struct tribd *d, const json_t *o, struct reason *why)
 
 	if (!value_name(s.name, value_text(o, "name")))
 		return reason_set(why, -EPROTO, "a job's name");
+	if (text_key(value_text(o, "key"), &s.key))
+		return reason_set(why, -EPROTO, "key of job %s", s.name);
 	if (json_object_get(o, "dtype") && !s.fmt)
 		return reason_set(why, -EPROTO, "dtype of job %s", s.name);
 	return job_restore(d, &s, why);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "secret.h"
 #include "tree.h"
 
 /*
@@ -35,6 +36,8 @@ static bool tree_is_native(const struct tree *t)
 static void rewrite_fill(const struct tree *t, const struct face *f, struct trib_rewrite *w)
 {
 	const struct face *next = f->around ? f->around : f;
+	bool shared = t->kind == TREE_SHARED;
+	struct secret secret;
 
 	memset(w, 0, sizeof(*w));
 	memcpy(w->dmac, next->mac, 6);
@@ -43,9 +46,15 @@ static void rewrite_fill(const struct tree *t, const struct face *f, struct trib
 	w->vlan[1] = htons(f->vlan[1]);
 	w->sport = htons(TRIB_UDP_PORT);
 	w->dport = htons(f->udp_port);
-	w->up = f != t->parent		 ? TRIB_REWRITE_DOWN
-		: t->kind == TREE_SHARED ? TRIB_REWRITE_NEXT
-					 : TRIB_REWRITE_UP;
+	if (f == t->parent) {
+		w->up = shared ? TRIB_REWRITE_NEXT : TRIB_REWRITE_UP;
+		secret_up(t, RANK_NONE, &f->local, &secret);
+	} else {
+		w->up = shared ? TRIB_REWRITE_PASS : TRIB_REWRITE_DOWN;
+		secret_down(t, &f->local, &secret);
+	}
+	w->auth = secret.auth;
+	w->key = secret.key;
 	w->v6 = !addr_is_v4(&f->addr);
 	w->child = w->up == TRIB_REWRITE_UP ? t->up_child : 0;
 	memcpy(w->saddr, &f->local, sizeof(w->saddr));

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "daemon/load/bpf_load.h"
+#include "secret.h"
 #include "slots.h"
 #include "tree.h"
 
@@ -182,6 +183,9 @@ static void want_own(const struct face *f, uint16_t id, struct wanted *w, unsign
 static unsigned int wanted_of(const struct tree *t, struct wanted *w)
 {
 	unsigned int i, n = 0;
+	struct secret relay;
+
+	secret_up(t, RANK_NONE, NULL, &relay);
 
 	for (i = 0; i < t->nchild; i++) {
 		const struct face *f = t->child[i].face;
@@ -194,6 +198,8 @@ static unsigned int wanted_of(const struct tree *t, struct wanted *w)
 		w[n].key.vlan[1] = htons(f->vlan[1]);
 		if (f->local_known)
 			memcpy(w[n].local.addr, &f->local, 16);
+		if (t->child[i].rank == RANK_NONE)
+			w[n].local.auth = relay.auth;
 		/*
 		 * If its device is gone, a key without ifindex would be our own
 		 * address.

@@ -142,5 +142,6 @@ void pool_row_fill(const struct tribd *d, const struct tree *t, struct trib_pool
 	row->table_mask = d->config.nbuckets - 1;
 	row->age_ns = t->shared.age_ms * 1000000ull;
 	row->rank0 = t->child[0].rank != RANK_NONE ? t->child[0].rank : 0;
+	row->key = t->job->key;
 	memcpy(row->mask, t->shared.mask, sizeof(row->mask));
 }

@@ -7,6 +7,7 @@
 #include <endian.h>
 #include <string.h>
 
+#include "secret.h"
 #include "tree.h"
 
 const char *const group_kind_name[GROUP__KINDS] = {
@@ -15,7 +16,8 @@ const char *const group_kind_name[GROUP__KINDS] = {
 	[GROUP_UP] = "up",
 };
 
-static void peer_fill(struct trib_peer *p, const struct face *f, uint16_t rank)
+static void peer_fill(struct trib_peer *p, const struct face *f, uint16_t rank,
+		      const struct secret *secret)
 {
 	/* Packets that take a detour may arrive at any port. */
 	p->ifindex = f->around ? TRIB_PORT_ANY : f->port->ifindex;
@@ -24,15 +26,19 @@ static void peer_fill(struct trib_peer *p, const struct face *f, uint16_t rank)
 	memcpy(p->addr, &f->addr, sizeof(p->addr));
 	p->vlan[0] = htons(f->vlan[0]);
 	p->vlan[1] = htons(f->vlan[1]);
+	p->auth = secret->auth;
+	p->key = secret->key;
 }
 
 /* Fill in what follows from the objects; epoch, nonces and deliver stay. */
 void tree_row_fill(const struct tree *t, struct trib_tree *row)
 {
 	const struct face *any = t->parent ? t->parent : t->child[0].face;
+	struct secret secret;
 	unsigned int i;
 
-	row->cookie = htobe64(t->job->cookie);
+	secret_down(t, &any->addr, &secret);
+	row->auth = secret.auth;
 	row->job = t->job->id;
 	row->flags = TRIB_TREE_USED;
 	if (!t->parent)
@@ -55,10 +61,16 @@ void tree_row_fill(const struct tree *t, struct trib_tree *row)
 	row->window = (uint16_t)t->job->window;
 	row->world = (uint16_t)t->job->world;
 	row->timeout_ms = t->job->timeout_ms;
-	if (t->parent)
-		peer_fill(&row->parent, t->parent, RANK_NONE);
-	for (i = 0; i < t->nchild; i++)
-		peer_fill(&row->child[i], t->child[i].face, t->child[i].rank);
+	if (t->parent) {
+		secret_down(t, &t->parent->addr, &secret);
+		peer_fill(&row->parent, t->parent, RANK_NONE, &secret);
+	}
+	for (i = 0; i < t->nchild; i++) {
+		const struct child *c = &t->child[i];
+
+		secret_up(t, c->rank, &c->face->addr, &secret);
+		peer_fill(&row->child[i], c->face, c->rank, &secret);
+	}
 }
 
 /* --- groups */

@@ -32,12 +32,15 @@ static void row_clear(struct tribd *d, uint16_t id)
 	bpf_quiesce(d);
 }
 
-static void lag_clear(struct tribd *d, uint16_t id)
+/* Forget what BPF wrote about a former tree of this number. */
+static void traces_clear(struct tribd *d, uint16_t id)
 {
-	static const struct trib_lag none;
+	static const struct trib_count count;
+	static const struct trib_lag lag;
 	uint32_t key = id;
 
-	bpf_map_update_elem(d->map[MAP_LAG], &key, &none, BPF_ANY);
+	bpf_map_update_elem(d->map[MAP_LAG], &key, &lag, BPF_ANY);
+	bpf_map_update_elem(d->map[MAP_COUNTS], &key, &count, BPF_ANY);
 }
 
 /* --- the list */
@@ -121,7 +124,7 @@ static int tree_show(struct tribd *d, struct tree *t, bool adopted)
 	if (!tree_is_node(t))
 		return 0;
 	if (!adopted)
-		lag_clear(d, t->id);
+		traces_clear(d, t->id);
 	err = t->ops->show(d, t, adopted);
 	if (!err)
 		err = group_store(d, t, adopted);
@@ -228,7 +231,7 @@ static bool row_adopt(struct tribd *d, struct tree *t)
 	if (tree_row_load(d, t, &row))
 		return false;
 	tree_row_fill(t, &want);
-	if (!(row.flags & TRIB_TREE_USED) || row.cookie != want.cookie || row.job != want.job ||
+	if (!(row.flags & TRIB_TREE_USED) || row.auth != want.auth || row.job != want.job ||
 	    row.nchild != want.nchild || row.slot0 != want.slot0 ||
 	    row.slot_mask != want.slot_mask || (row.flags ^ want.flags) & TRIB_TREE_SHARED)
 		return false;

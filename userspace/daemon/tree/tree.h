@@ -64,6 +64,7 @@ struct tree {
 	 */
 	uint32_t last_epoch;
 	uint32_t traced;
+	uint32_t number; /* secret_number(): the newest */
 
 	/* A node of the data plane: all zeros in TREE_WORKERS. */
 	unsigned int nchild;

@@ -14,18 +14,29 @@
 
 #define SCHEME "trib://"
 
+/* Errors go to logs: show no more of a ticket than its relay and job. */
 static int refuse(const char *text, const char *why)
 {
-	return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL, "ticket: %s: %.160s", why, text);
+	size_t len = strcspn(text, "?&=");
+
+	return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL, "ticket: %s: %.*s%s", why,
+			 (int)(len < 160 ? len : 160), text, text[len] ? "?..." : "");
 }
 
-/* Refuse one parameter: show it up to the next one. */
+/* Refuse one parameter: show it up to the next one, unless it may be the keys. */
 static int refuse_pair(const char *pair, const char *why)
 {
-	size_t len = strcspn(pair, "&");
+	static const char *const plain[] = {
+		"job=", "rank=", "world=", "tree=", "shared=", "via=", "weight=", "fmt="};
+	size_t len = strcspn(pair, "&"), name = strcspn(pair, "=&");
+	unsigned int i;
 
-	return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL, "ticket: %s: %.*s", why,
-			 (int)(len < 160 ? len : 160), pair);
+	for (i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		if (!strncmp(pair, plain[i], strlen(plain[i])))
+			return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL, "ticket: %s: %.*s", why,
+					 (int)(len < 160 ? len : 160), pair);
+	return trib_fail(NULL, TRIB_ERR_ARGUMENT, -EINVAL, "ticket: %s: %.*s%s", why,
+			 (int)(name < 16 ? name : 16), pair, name < len ? "=..." : "");
 }
 
 /* Parse digits of @base, at most @max. Advances *@s. */
@@ -291,7 +302,28 @@ static void finish_shared(struct trib_attach_rep *rep)
 	}
 }
 
-enum { HAVE_JOB = 1, HAVE_COOKIE = 2, HAVE_RANK = 4, HAVE_WORLD = 8 };
+enum { HAVE_JOB = 1, HAVE_RANK = 2, HAVE_WORLD = 4, HAVE_KEYS = 8 };
+
+/* UP:DOWN. Return: the error, or NULL. */
+static const char *parse_keys(const char **s, struct trib_attach_rep *rep, unsigned int *have)
+{
+	char text[TRIB_KEY_HEX + 1] = "";
+	unsigned int i;
+	bool ok = true;
+
+	if (*have & HAVE_KEYS)
+		return "this parameter is given twice";
+	*have |= HAVE_KEYS;
+	for (i = 0; ok && i < 2; i++) {
+		if (i && *(*s)++ != ':')
+			break;
+		snprintf(text, sizeof(text), "%s", *s);
+		ok = !text_key(text, i ? &rep->down : &rep->up);
+		*s += strlen(text);
+	}
+	explicit_bzero(text, sizeof(text));
+	return ok && i == 2 ? NULL : "want UP:DOWN, 32 hexadecimal digits each";
+}
 
 /* KEY=VALUE. Return: the error, or NULL. */
 static const char *parse_pair(const char **s, struct trib_attach_rep *rep,
@@ -304,7 +336,6 @@ static const char *parse_pair(const char **s, struct trib_attach_rep *rep,
 		const char *want;
 	} keys[] = {
 		{"job=", 10, 65535, "want a number up to 65535"},
-		{"cookie=", 16, UINT64_MAX, "want 1 to 16 hexadecimal digits"},
 		{"rank=", 10, TRIB_WORLD_MAX - 1, "want a number below 1024"},
 		{"world=", 10, TRIB_WORLD_MAX, "want a number up to 1024"},
 	};
@@ -331,10 +362,14 @@ static const char *parse_pair(const char **s, struct trib_attach_rep *rep,
 		*s += 4;
 		return parse_fmt(s, rep);
 	}
-	for (i = 0; i < 4; i++)
+	if (!strncmp(*s, "keys=", 5)) {
+		*s += 5;
+		return parse_keys(s, rep, have);
+	}
+	for (i = 0; i < 3; i++)
 		if (!strncmp(*s, keys[i].key, strlen(keys[i].key)))
 			break;
-	if (i == 4)
+	if (i == 3)
 		return "unknown parameter";
 	if (*have & 1u << i)
 		return "this parameter is given twice";
@@ -345,9 +380,6 @@ static const char *parse_pair(const char **s, struct trib_attach_rep *rep,
 	switch (1u << i) {
 	case HAVE_JOB:
 		rep->job = (uint16_t)v;
-		break;
-	case HAVE_COOKIE:
-		rep->cookie = htobe64(v);
 		break;
 	case HAVE_RANK:
 		rep->rank = (uint16_t)v;
@@ -364,8 +396,8 @@ static const char *missing(const struct trib_attach_rep *rep, unsigned int have)
 {
 	if (!(have & HAVE_JOB))
 		return "job= is missing";
-	if (!(have & HAVE_COOKIE))
-		return "cookie= is missing";
+	if (!(have & HAVE_KEYS))
+		return "keys= is missing";
 	if (!(have & HAVE_RANK))
 		return "rank= is missing";
 	if (!(have & HAVE_WORLD))

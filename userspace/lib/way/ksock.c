@@ -102,13 +102,13 @@ static int bind_place(struct trib *t)
 		.family = AF_INET,
 		.job = htobe16(rep->job),
 		.rank = htobe16(rep->rank),
-		.cookie = rep->cookie,
 	};
 	union {
 		struct sockaddr sa;
 		struct sockaddr_trib trib;
 	} addr = {.trib = sa};
 
+	memcpy(addr.trib.secret, rep->up.b, sizeof(addr.trib.secret));
 	return bind(t->ksock->fd, &addr.sa, sizeof(sa)) ? bind_error(t, errno) : 0;
 }
 

@@ -111,7 +111,8 @@ static int parse_settings(struct job *j, const struct json_read *d, const struct
 {
 	const json_t *owner = json_object_get(v, "owner");
 	int64_t window = 0, timeout = 0, nval = TRIB_NVAL_SMALL, trees = 16;
-	const char *cookie = NULL, *dtype = NULL;
+	const char *key = NULL, *dtype = NULL;
+	struct trib_key parsed;
 	int err;
 
 	err = json_read_int(d, at, v, "window", JSON_OPTIONAL, 1, 16384, &window);
@@ -126,19 +127,18 @@ static int parse_settings(struct job *j, const struct json_read *d, const struct
 	if (!err)
 		err = json_read_int(d, at, v, "trees", JSON_OPTIONAL, 1, PLAN_TREES_MAX, &trees);
 	if (!err)
-		err = json_read_string(d, at, v, "cookie", JSON_OPTIONAL, &cookie);
+		err = json_read_string(d, at, v, "key", JSON_OPTIONAL, &key);
 	if (!err)
 		err = json_read_string(d, at, v, "dtype", JSON_OPTIONAL, &dtype);
 	if (!err && dtype)
 		err = parse_dtype(j, d, at, dtype);
 	if (err)
 		return err;
-	if (cookie && (!*cookie || strlen(cookie) > 16 ||
-		       strspn(cookie, "0123456789abcdefABCDEF") != strlen(cookie)))
-		return json_read_fail(d, &JSON_KEY(at, "cookie"),
-				      "wanted 1 to 16 hexadecimal digits");
-	if (cookie)
-		snprintf(j->cookie, sizeof(j->cookie), "%s", cookie);
+	if (key && text_key(key, &parsed))
+		return json_read_fail(d, &JSON_KEY(at, "key"), "wanted %d hexadecimal digits",
+				      (int)TRIB_KEY_HEX);
+	if (key)
+		snprintf(j->key, sizeof(j->key), "%s", key);
 	if (json_is_string(owner)) {
 		err = doc_name(d, &JSON_KEY(at, "owner"), json_string_value(owner));
 		if (err)
@@ -195,7 +195,7 @@ static int parse_job(struct job *j, const struct plan_topology *t, const struct 
 	static const char *const keys[] = {
 		"name",	  "id",	       "workers",  "ps",     "max_relays",
 		"relays", "weight",    "mode",	   "owner",  "ps_tor_relay",
-		"window", "timeout",   "cookie",   "values", "relay_capacity",
+		"window", "timeout",   "key",	   "values", "relay_capacity",
 		"trees",  "algorithm", "ps_relay", "dtype",  NULL};
 	int64_t max = 0, id = j->id;
 	const char *name = NULL;

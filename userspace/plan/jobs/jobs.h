@@ -5,6 +5,7 @@
 #ifndef TRIB_PLAN_JOBS_H
 #define TRIB_PLAN_JOBS_H
 
+#include "base/text.h"
 #include "plan/topo/topo.h"
 
 enum job_way {
@@ -29,7 +30,7 @@ enum job_way {
  * @dtype:    name of the float format, NULL: integers.
  * @owner:    number or text, an own reference; NULL: not given.
  *
- * 0 in @window and @timeout, and an empty @cookie, mean "not given".
+ * 0 in @window and @timeout, and an empty @key, mean "not given".
  */
 struct job {
 	char name[TOPO_NAME];
@@ -45,7 +46,7 @@ struct job {
 	int nval;
 	const char *dtype;
 	int window, timeout;
-	char cookie[17];
+	char key[TRIB_KEY_HEX + 1];
 	json_t *owner;
 };
 

@@ -137,8 +137,8 @@ static void add_notes(const struct findings *f, const struct rows *rows, json_t 
 	for (j = 0; j < f->w->njobs; j++) {
 		const struct job *job = &f->w->js->job[j];
 
-		if (!*job->cookie)
-			note(notes, "job %s: no cookie: trib apply makes one for all hosts",
+		if (!*job->key)
+			note(notes, "job %s: no key: trib apply makes one for all hosts",
 			     job->name);
 		trees = job->way == JOB_BCUBE ? families_bcube_count(f->w->t) : 0;
 		if (trees > TRIB_ATTACH_TREES)

@@ -195,8 +195,8 @@ int rows_add_job(struct rows *r, const struct job *job, double rate, const struc
 			continue;
 		j = json_pack("{s:s, s:i, s:i}", "name", job->name, "id", job->id, "world",
 			      job->nworkers);
-		if (*job->cookie)
-			json_object_set_new(j, "cookie", json_string(job->cookie));
+		if (*job->key)
+			json_object_set_new(j, "key", json_string(job->key));
 		if (job->window)
 			json_object_set_new(j, "window", json_integer(job->window));
 		if (job->timeout)

@@ -35,7 +35,7 @@ static int allocate(struct ps_tree *t)
 	t->place = calloc(t->mask + 1, t->stride);
 	if (!t->direct || !t->lease_ms || !t->alive_ms || !t->place)
 		return -ENOMEM;
-	return ps_members_new(t);
+	return ps_auth_new(t) ? -ENOMEM : ps_members_new(t);
 }
 
 int ps_tree_new(struct ps *ps, struct ps_job *job, uint16_t number, struct ps_addr *group,
@@ -72,6 +72,7 @@ void ps_tree_free(struct ps_tree *t)
 	free(t->lease_ms);
 	free(t->alive_ms);
 	free(t->place);
+	free(t->rank);
 	free(t);
 }
 

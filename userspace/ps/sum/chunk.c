@@ -130,6 +130,7 @@ static void need(struct ps_tree *t, const struct ps_place *z, unsigned int rank)
 	n.h.epoch = htobe32(z->epoch);
 	for (i = 0; i < t->bmwords; i++)
 		n.have[i] = htobe64(z->workers[i]);
+	ps_auth_one(t, rank, &n.h, n.have, 8 * t->bmwords);
 	t->stats.count[PS_COUNT_NEED]++;
 	t->ps->ops->to(t->ps->ctx, &t->job->worker[rank], &n, sizeof(n.h) + 8 * t->bmwords, NULL);
 }

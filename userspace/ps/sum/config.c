@@ -65,18 +65,16 @@ static int addr_read(const struct reader *c, const struct json_at *at, const jso
 
 /* --- the job */
 
-static int cookie_read(const struct reader *c)
+static int key_read(const struct reader *c)
 {
 	const char *s = NULL;
-	uint64_t v;
-	int err = json_read_string(&c->r, NULL, c->r.root, "cookie", JSON_NEEDED, &s);
+	int err = json_read_string(&c->r, NULL, c->r.root, "key", JSON_NEEDED, &s);
 
 	if (err)
 		return err;
-	if (text_hex(s, &v))
-		return json_read_fail(&c->r, &JSON_KEY(NULL, "cookie"),
-				      "is not text of 1 to 16 hex digits");
-	c->job->cookie = htobe64(v);
+	if (text_key(s, &c->job->key))
+		return json_read_fail(&c->r, &JSON_KEY(NULL, "key"),
+				      "is not text of %d hexadecimal digits", (int)TRIB_KEY_HEX);
 	return 0;
 }
 
@@ -250,8 +248,8 @@ static int trees_read(const struct reader *c)
 
 static int job_read(const struct reader *c)
 {
-	static const char *const known[] = {"name",	  "job",     "cookie", "window", "nval",
-					    "timeout_ms", "workers", "trees",  NULL};
+	static const char *const known[] = {"name",	  "job",     "key",   "window", "nval",
+					    "timeout_ms", "workers", "trees", NULL};
 	unsigned int i;
 	int err;
 
@@ -262,7 +260,7 @@ static int job_read(const struct reader *c)
 	if (!err)
 		err = numbers_read(c);
 	if (!err)
-		err = cookie_read(c);
+		err = key_read(c);
 	if (!err)
 		err = workers_read(c);
 	for (i = 0; i < c->ps->njob && !err; i++)

@@ -155,7 +155,9 @@ static void on_start(struct session *s, unsigned int child, unsigned int state,
 	st->nchild = htobe16(view->nchild);
 	for (i = 0; i < view->nchild; i++)
 		st->child_rank[i] = htobe16(view->rank[i]);
+	st->token = htobe64(s->token);
 	to.port = c->port;
+	ps_auth_sign(g->t, g->first + child, &p.h, &p.start, c->len - sizeof(p.h));
 	g->t->ps->ops->to(g->t->ps->ctx, &to, &p, c->len, NULL);
 }
 
@@ -168,6 +170,7 @@ static void send_abort(struct ps_tree *t, unsigned int rank, uint32_t epoch, enu
 	h.chunk = htobe32(why);
 	h.epoch = htobe32(epoch);
 	h.aux = htobe16(blame);
+	ps_auth_all(t, &h);
 	t->ps->ops->to(t->ps->ctx, &t->job->worker[rank], &h, sizeof(h), NULL);
 }
 
@@ -196,6 +199,7 @@ static void on_up(struct session *s, enum trib_type type, uint64_t nonce, uint16
 		.nonce = nonce,
 		.epoch = s->last_epoch,
 		.rank = rank,
+		.token = t->members->root.token,
 	};
 
 	if (type == TRIB_T_JOIN)
@@ -242,11 +246,14 @@ static void root_start(struct session *s, unsigned int child, unsigned int state
 	struct ps_members *m = s->ctx;
 	struct session_start st = {
 		.nonce = s->child[child].nonce,
+		.token = s->token,
 		.epoch = s->epoch,
 		.state = (uint16_t)state,
 		.view = *view,
 	};
 
+	/* Its JOIN was not refused: see on_up(). */
+	m->group[child].s.up_token = s->token;
 	session_start(&m->group[child].s, &st, m->t->ps->now);
 }
 
@@ -310,6 +317,7 @@ void ps_members_packet(struct ps_tree *t, const struct ps_packet *p)
 	}
 	memcpy(&in, p->v, sizeof(in));
 	j.nonce = be64toh(in.nonce);
+	j.token = be64toh(in.token);
 	j.epoch = be32toh(in.epoch);
 	j.len = (uint16_t)(sizeof(struct trib_hdr) + trib_payload_len(room));
 	if (!IN6_ARE_ADDR_EQUAL(&p->from->ip, &t->job->worker[p->child].ip)) {
@@ -389,15 +397,15 @@ int ps_members_new(struct ps_tree *t)
 {
 	struct ps_members *m = calloc(1, sizeof(*m));
 	uint16_t rank[GROUP], relay[GROUPS];
-	uint32_t instance;
+	struct session_random random;
 	unsigned int i, r, n, world = t->job->world;
 
 	if (!m)
 		return -ENOMEM;
 	t->members = m;
-	if (getrandom(&instance, sizeof(instance), 0) != sizeof(instance))
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		return -EIO;
-	instance |= !instance;
+	random.instance |= !random.instance;
 	m->t = t;
 	m->ngroup = (world + GROUP - 1) / GROUP;
 	for (i = 0; i < m->ngroup; i++) {
@@ -411,9 +419,9 @@ int ps_members_new(struct ps_tree *t)
 			rank[r] = (uint16_t)(g->first + r);
 		relay[i] = SESSION_RANK_RELAY;
 		session_init(&g->s, &group_ops, g, m->ngroup > 1 ? SESSION_INNER : SESSION_ROOT, n,
-			     rank, instance);
+			     rank, &random);
 	}
-	session_init(&m->root, &root_ops, m, SESSION_ROOT, m->ngroup, relay, instance);
+	session_init(&m->root, &root_ops, m, SESSION_ROOT, m->ngroup, relay, &random);
 	return 0;
 }
 

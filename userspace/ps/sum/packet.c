@@ -28,14 +28,17 @@ static bool has_format(const struct ps_tree *t, const struct ps_packet *p)
 
 static bool has_workers(const struct ps_tree *t, const struct ps_packet *p)
 {
-	uint64_t any = 0, strange = 0;
+	bool relayed = p->h->auth == t->relay_secret;
+	uint64_t any = 0, strange = 0, may;
 	unsigned int i;
 
 	if (p->h->bmwords != t->bmwords)
 		return false;
+	/* A rank brings its own values, a relay those of many. */
 	for (i = 0; i < t->bmwords; i++) {
+		may = i == p->child / 64u ? 1ULL << p->child % 64 : 0;
 		any |= p->bitmap[i];
-		strange |= p->bitmap[i] & ~t->all[i];
+		strange |= p->bitmap[i] & ~(relayed ? t->all[i] : may);
 	}
 	return any && !strange;
 }
@@ -52,6 +55,8 @@ static enum ps_drop rx_data(struct ps_tree *t, struct ps_packet *p)
 		return PS_DROP_BITMAP;
 	if (!ps_tree_epoch(t, p->epoch))
 		return PS_DROP_EPOCH;
+	if (!ps_auth_fresh(t, p))
+		return PS_DROP_REPLAY;
 	if (t->epoch != before)
 		ps_members_epoch(t, t->epoch);
 	switch (p->h->type) {
@@ -81,6 +86,8 @@ static enum ps_drop rx_tree(struct ps_tree *t, struct ps_packet *p)
 {
 	if (p->child >= t->job->world)
 		return PS_DROP_RANK;
+	if (!ps_auth_ok(t, p))
+		return PS_DROP_AUTH;
 	switch (p->h->type) {
 	case TRIB_T_JOIN:
 	case TRIB_T_LEAVE:
@@ -129,16 +136,14 @@ void ps_rx(struct ps *ps, const struct ps_addr *from, const void *pkt, size_t le
 	if (!t || t->job->number != be16toh(h.job))
 		goto drop;
 	stats = &t->stats;
-	why = PS_DROP_COOKIE;
-	if (h.cookie != t->job->cookie)
-		goto drop;
 	p.h = &h;
 	p.from = from;
 	p.child = be16toh(h.child);
 	p.chunk = be32toh(h.chunk);
 	p.epoch = be32toh(h.epoch);
 	p.flags = (uint8_t)(h.flags | (ce ? TRIB_F_CE : 0));
-	p.v = (const uint8_t *)pkt + sizeof(h) + 8u * h.bmwords;
+	p.body = (const uint8_t *)pkt + sizeof(h);
+	p.v = (const uint8_t *)p.body + 8u * h.bmwords;
 	p.len = len;
 	for (i = 0; i < h.bmwords; i++) {
 		memcpy(&be, (const uint8_t *)pkt + sizeof(h) + 8 * i, 8);

@@ -17,6 +17,7 @@
 
 #include "base/addr.h"
 #include "uapi/trib.h"
+#include "uapi/trib_auth.h"
 #include "uapi/trib_wire.h"
 
 #define PS_TREES_MAX 256
@@ -51,7 +52,7 @@ enum ps_drop {
 	PS_DROP_LENGTH = 2,   /* length, bitmap and values do not agree */
 	PS_DROP_TYPE = 3,     /* nothing that a PS gets */
 	PS_DROP_TREE = 4,     /* no such job or tree here */
-	PS_DROP_COOKIE = 5,   /* not the job's */
+	PS_DROP_AUTH = 5,     /* forged: wrong secret or authenticator */
 	PS_DROP_RANK = 6,     /* no rank of this job */
 	PS_DROP_BITMAP = 7,   /* nobody, or ranks that the job has not */
 	PS_DROP_FORMAT = 8,   /* op, format or length that no sum has */
@@ -64,7 +65,8 @@ enum ps_drop {
 	PS_DROP_PACE = 15,    /* ALIVE or ABORT: too many of them */
 	PS_DROP_SOURCE = 16,  /* JOIN or LEAVE from a wrong address */
 	PS_DROP_JOIN = 17,    /* JOIN or LEAVE that is none, or of another rank */
-	PS_DROP__MAX = 18,
+	PS_DROP_REPLAY = 18,  /* copy of an old NEED, PROBE, ALIVE or ABORT */
+	PS_DROP__MAX = 19,
 };
 
 /* Counters of work done. */
@@ -121,7 +123,7 @@ _Static_assert(offsetof(struct ps_place, v) ==
 /**
  * struct ps_job - from the job's file
  * @worker:  where each rank receives. JOINs come from there.
- * @cookie:  as on the wire.
+ * @key:     from which all secrets follow.
  */
 struct ps_job {
 	char name[TRIB_NAME_MAX];
@@ -130,12 +132,26 @@ struct ps_job {
 	uint16_t window;
 	uint16_t nval;
 	uint32_t timeout_ms;
-	uint64_t cookie;
+	struct trib_key key;
 	struct ps_addr *worker;
 };
 
 struct ps;
 struct ps_members;
+
+/**
+ * struct ps_rank - secrets of a rank in a tree (auth.c)
+ * @up:     key of its control packets, and of those that go to it alone.
+ * @secret: of its data packets, as on the wire.
+ * @seen:   numbers of control packets that came from it.
+ * @sent:   number of the newest one to it alone.
+ */
+struct ps_rank {
+	struct trib_key up;
+	__be64 secret;
+	struct trib_replay seen;
+	uint32_t sent;
+};
 
 /**
  * struct ps_tree - one tree of a job
@@ -145,6 +161,9 @@ struct ps_members;
  * @direct: rank is in @group itself: it needs no lease.
  * @lease_ms: until when each rank gets what goes to the group from us.
  * @alive_ms: when a rank's ALIVE was last passed on.
+ * @down:   key of control packets to all; @sent: number of the newest.
+ * @down_secret, @relay_secret: of RESULTs, and of what relays bring, as on the wire.
+ * @rank:   secrets of each rank.
  * @place:  2W of @stride bytes.
  * @scan:   where to look first for a chunk that waits for one who left.
  */
@@ -167,6 +186,11 @@ struct ps_tree {
 	uint32_t mask;
 	uint32_t stride;
 	uint32_t scan;
+	struct trib_key down;
+	__be64 down_secret;
+	__be64 relay_secret;
+	uint32_t sent;
+	struct ps_rank *rank;
 	uint8_t *place;
 	struct ps_stats stats;
 };
@@ -241,7 +265,8 @@ void ps_free(struct ps *ps);
 /**
  * struct ps_packet - one that passed the checks which need no state
  * @bitmap: workers, host byte order.
- * @v:      values, of any alignment.
+ * @body:   all behind @h, of any alignment; @v: the values in it.
+ * @len:    bytes, with @h.
  */
 struct ps_packet {
 	const struct trib_hdr *h;
@@ -252,9 +277,25 @@ struct ps_packet {
 	uint32_t epoch;
 	uint8_t flags;
 	uint64_t bitmap[TRIB_BMWORDS_MAX];
+	const void *body;
 	const void *v;
 	size_t len;
 };
+
+/* --- auth.c: secrets */
+/* Derive the tree's. Return: 0, or -1 without memory. */
+int ps_auth_new(struct ps_tree *t);
+/* Is a packet of the tree, whose child is a rank, from that rank, or passed by a relay? */
+bool ps_auth_ok(const struct ps_tree *t, const struct ps_packet *p);
+/* Is a packet of the running epoch no copy? */
+bool ps_auth_fresh(struct ps_tree *t, const struct ps_packet *p);
+/* Number and sign a complete control packet: to all; to one rank. */
+void ps_auth_all(struct ps_tree *t, struct trib_hdr *h);
+void ps_auth_one(struct ps_tree *t, unsigned int rank, struct trib_hdr *h, const void *body,
+		 size_t len);
+/* Sign an answer, whose number is that of its request. */
+void ps_auth_sign(const struct ps_tree *t, unsigned int rank, struct trib_hdr *h, const void *body,
+		  size_t len);
 
 /* --- chunk.c: GRAD, ASK and RESULT at the place of their chunk */
 void ps_chunk_grad(struct ps_tree *t, const struct ps_packet *p);
@@ -277,7 +318,7 @@ void ps_sign_abort(struct ps_tree *t, const struct ps_packet *p);
  */
 void ps_rx(struct ps *ps, const struct ps_addr *from, const void *pkt, size_t len, bool ce,
 	   uint64_t now_ms);
-/* Fill in the header of a packet that goes down. */
+/* Fill in the header of a packet that goes down, with the secret of RESULTs. */
 void ps_hdr_fill(const struct ps_tree *t, struct trib_hdr *h, uint8_t type);
 
 /* --- sum.c: values, any alignment, @words 64-bit words of them */

@@ -21,6 +21,7 @@ static void broadcast(struct ps_tree *t, const struct ps_packet *p)
 	h.chunk = p->h->chunk;
 	h.epoch = p->h->epoch;
 	h.aux = p->h->aux;
+	ps_auth_all(t, &h);
 	for (i = 0; i < n; i++)
 		t->ps->ops->to(t->ps->ctx, to[i], &h, sizeof(h), NULL);
 }
@@ -36,6 +37,8 @@ void ps_sign_probe(struct ps_tree *t, const struct ps_packet *p)
 	h.relay = htobe16(TRIB_RELAY_PS);
 	h.child = p->h->child;
 	h.epoch = p->h->epoch;
+	h.scale = p->h->scale;
+	ps_auth_sign(t, p->child, &h, NULL, 0);
 	t->ps->ops->to(t->ps->ctx, &t->job->worker[p->child], &h, sizeof(h), NULL);
 }
 

@@ -11,13 +11,14 @@
 const char *const ps_drop_name[PS_DROP__MAX] = {
 	[PS_DROP_SHORT] = "drop-short",	    [PS_DROP_VERSION] = "drop-version",
 	[PS_DROP_LENGTH] = "drop-length",   [PS_DROP_TYPE] = "drop-type",
-	[PS_DROP_TREE] = "drop-tree",	    [PS_DROP_COOKIE] = "drop-cookie",
+	[PS_DROP_TREE] = "drop-tree",	    [PS_DROP_AUTH] = "drop-auth",
 	[PS_DROP_RANK] = "drop-rank",	    [PS_DROP_BITMAP] = "drop-bitmap",
 	[PS_DROP_FORMAT] = "drop-format",   [PS_DROP_EPOCH] = "drop-epoch",
 	[PS_DROP_STALE] = "drop-stale",	    [PS_DROP_SHAPE] = "drop-shape",
 	[PS_DROP_OVERLAP] = "drop-overlap", [PS_DROP_KNOWN] = "drop-known",
 	[PS_DROP_DONE] = "drop-done",	    [PS_DROP_PACE] = "drop-pace",
 	[PS_DROP_SOURCE] = "drop-source",   [PS_DROP_JOIN] = "drop-join",
+	[PS_DROP_REPLAY] = "drop-replay",
 };
 
 const char *const ps_count_name[PS_COUNT__MAX] = {
@@ -37,7 +38,7 @@ void ps_hdr_fill(const struct ps_tree *t, struct trib_hdr *h, uint8_t type)
 	h->type = type;
 	h->job = htobe16(t->job->number);
 	h->tree = htobe16(t->number);
-	h->cookie = t->job->cookie;
+	h->auth = t->down_secret;
 }
 
 bool ps_tree_epoch(struct ps_tree *t, uint32_t epoch)

@@ -25,7 +25,7 @@ static bool same_addrs(const struct ps_addr *a, const struct ps_addr *b, unsigne
 static const char *other_field(const struct ps_job *a, const struct ps_job *b)
 {
 	return a->number != b->number						     ? "job"
-	       : a->cookie != b->cookie						     ? "cookie"
+	       : memcmp(&a->key, &b->key, sizeof(a->key))			     ? "key"
 	       : a->window != b->window						     ? "window"
 	       : a->nval != b->nval						     ? "nval"
 	       : a->timeout_ms != b->timeout_ms					     ? "timeout_ms"
