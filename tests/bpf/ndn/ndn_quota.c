@@ -141,16 +141,22 @@ static void expect_nothing_held(void)
 
 static void ask__flood_without_right_leaves_room(void)
 {
+	uint64_t from = now_ns();
+	int passed, lives;
+
 	begin();
-	expect_eq(asks(BARE, "/ps/flood", FLOOD), OWN);
-	expect_eq(ndn_rows("ndn_asks"), OWN);
-	expect_eq(ndn_stat(NDN_DROP_QUOTA), FLOOD - OWN);
+	passed = asks(BARE, "/ps/flood", FLOOD);
+	/* On a slow machine the first ones end meanwhile, and as many may follow. */
+	lives = 1 + (int)((now_ns() - from) / (NDN_BARE_LIFE_MS * 1000000ULL));
+	expect(passed >= OWN && passed <= OWN * lives);
+	expect(ndn_rows("ndn_asks") <= OWN);
+	expect_eq(ndn_stat(NDN_DROP_QUOTA), FLOOD - passed);
 	/* Others get all of their own, and their parts of what is shared. */
 	expect_eq(asks(H1, "/ps/mine", OWN + PART), OWN + PART);
 	expect_eq(asks(H2, "/ps/more", OWN + PART), OWN + PART);
 	expect_eq(answers("/ps/mine", OWN + PART), OWN + PART);
 	expect_eq(answers("/ps/more", OWN + PART), OWN + PART);
-	expect_eq(ndn_rows("ndn_asks"), OWN);
+	expect(ndn_rows("ndn_asks") <= OWN);
 }
 
 static void ask__flood_with_right_leaves_each_its_own(void)
