@@ -253,6 +253,11 @@ enum trib_attr_status {
 	TRIB_A_STATUS_TREES, /* u32 */
 	TRIB_A_STATUS_WORKERS, /* u32: Workers attached to this daemon. */
 	TRIB_A_STATUS_POOL, /* u32: Slots that shared trees have in common. */
+	/*
+	 * u64: JOIN, LEAVE and START packets that tribd dropped, because their
+	 * authenticators were not made with the key of their sender.
+	 */
+	TRIB_A_STATUS_UNPROVEN,
 	TRIB_A_STATUS__MAX,
 };
 

@@ -171,6 +171,9 @@ def attack(f, evil, ear, spy):
     after = counters(f)
     tap.test('forged__are_counted', after['drop-auth'] -
              before['drop-auth'] > 100, after)
+    tap.test('forged__joins_are_counted', until(5, lambda: json_of(
+        f.trib('r0', '-j', 'status'))['unproven'] >= 15),
+        f.trib('r0', 'status'))
     tap.test('forged__change_nothing', f.tree('r0')['epoch'] == epoch and
              all(p.poll() is None for p in ranks))
 

@@ -48,6 +48,7 @@ static const struct out_col lines[] = {
 	{.key = "jobs"},
 	{.key = "trees"},
 	{.title = "workers attached", .key = "workers"},
+	{.title = "forged joins", .key = "unproven"},
 };
 
 static const struct cli_kind kind = {

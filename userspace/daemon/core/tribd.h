@@ -121,6 +121,7 @@ struct tribd {
 	struct timer save_again;
 	/* Incremented when an object comes or goes: dumps notice. */
 	uint32_t generation;
+	uint64_t unproven; /* session packets that did not prove their sender */
 
 	/* Private to the files of these names; NULL before their init(). */
 	struct netlink *nl;

@@ -26,7 +26,8 @@ int nl_status_get(struct tribd *d, struct nl_request *r)
 	    nla_put_u32(m, TRIB_A_STATUS_JOBS, d->njobs) ||
 	    nla_put_u32(m, TRIB_A_STATUS_TREES, d->ntrees) ||
 	    nla_put_u32(m, TRIB_A_STATUS_WORKERS, attach_count(d, NULL)) ||
-	    nla_put_u32(m, TRIB_A_STATUS_POOL, d->pool))
+	    nla_put_u32(m, TRIB_A_STATUS_POOL, d->pool) ||
+	    nla_put_u64(m, TRIB_A_STATUS_UNPROVEN, d->unproven))
 		return -EMSGSIZE;
 	nla_nest_end(m, nest);
 	return 0;

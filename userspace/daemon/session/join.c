@@ -75,12 +75,15 @@ static void refuse_stranger(struct tribd *d, struct tree *t, const struct udp_pa
 		join_refuse(join_of(t), f, in);
 }
 
-/* Does the packet prove, by all of its content, that its sender has @key? */
-static bool is_authentic(const struct udp_packet *up, const struct trib_key *key)
+/* Does the packet prove, by all of its content, that its sender has @key? Count others. */
+static bool is_authentic(struct tribd *d, const struct udp_packet *up, const struct trib_key *key)
 {
 	const struct trib_hdr *h = up->data;
 
-	return h->auth == trib_auth(key, h, h + 1, (uint32_t)(up->len - sizeof(*h)));
+	if (h->auth == trib_auth(key, h, h + 1, (uint32_t)(up->len - sizeof(*h))))
+		return true;
+	d->unproven++;
+	return false;
 }
 
 /* JOIN or LEAVE. */
@@ -106,7 +109,7 @@ static void packet_from_child(struct tribd *d, struct tree *t, const struct udp_
 	in.epoch = ntohl(p->u.join.epoch);
 	rank = ntohl(p->u.join.rank);
 	secret_up(t, rank < t->job->world ? (uint16_t)rank : RANK_NONE, &up->src, &secret);
-	if (!is_authentic(up, &secret.key))
+	if (!is_authentic(d, up, &secret.key))
 		return;
 	in.rank = ntohs(p->h.aux);
 	if (in.rank >= t->job->world)
@@ -159,7 +162,7 @@ static void packet_from_parent(struct tribd *d, struct tree *t, const struct udp
 	    up->len < sizeof(p->h) + sizeof(p->u.start))
 		return;
 	secret_up(t, RANK_NONE, &t->parent->local, &secret);
-	if (!is_authentic(up, &secret.key))
+	if (!is_authentic(d, up, &secret.key))
 		return;
 	m.nonce = be64toh(st->nonce);
 	m.token = be64toh(st->token);
