@@ -249,7 +249,12 @@ class World:
             self.trib(host, 'strategy', 'set', 'lease', '%dms' % LEASE)
 
     def applied(self, name):
-        """Tries once; `refusal` says why not."""
+        """Tries once; `refusal` says why not. Applying starts a trib-ps that does not
+        run: not while a fault has it dead, or there would be two."""
+        if not all(d.meant for d in self.processes('ps')):
+            self.refusal = 'trib-ps is dead'
+            time.sleep(0.2)
+            return False
         try:
             self.apply(name, '--now')
         except RuntimeError as e:
