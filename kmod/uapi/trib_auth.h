@@ -222,10 +222,11 @@ TRIB_AUTH_INLINE void trib_key_node(struct trib_key *out, const struct trib_key 
  */
 TRIB_AUTH_INLINE __be64 trib_key_secret(const struct trib_key *key)
 {
-	__u64 v = trib_sip_pair(key, TRIB_AUTH_DATA, 0), out;
+	__u64 v = trib_sip_pair(key, TRIB_AUTH_DATA, 0);
+	__be64 out;
 
 	trib_sip_store(&out, v);
-	return (__be64)out;
+	return out;
 }
 
 /* Does a packet of @type have a secret? Others have an authenticator. */
@@ -250,10 +251,11 @@ TRIB_AUTH_INLINE void trib_auth_begin(struct trib_sip *s, const struct trib_key 
 /* End it. @len: bytes behind the header that it covers. Return: as on the wire. */
 TRIB_AUTH_INLINE __be64 trib_auth_end(struct trib_sip *s, __u32 len)
 {
-	__u64 v = trib_sip_end(s, (__u64)(len + 32) << 56), out;
+	__u64 v = trib_sip_end(s, (__u64)(len + 32) << 56);
+	__be64 out;
 
 	trib_sip_store(&out, v);
-	return (__be64)out;
+	return out;
 }
 
 /**
