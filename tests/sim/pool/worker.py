@@ -78,8 +78,7 @@ class PoolWorker(Worker):
         self.dispatch(Packet(
             GRAD, self.epoch, self.wire(index), True, self.rank, not first,
             self.push(index), shape, value, room, job=self.job.number,
-            tree=self.job.tree, workers=1 << self.rank,
-            mask=self.mask_of(index)),
+            tree=self.job.tree, workers=1 << self.rank),
             attempt >= TO_PS)
 
     def send(self, kind, epoch, chunk=0, **fields):

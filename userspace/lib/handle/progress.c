@@ -114,22 +114,14 @@ static void drive(struct trib *t, const struct trib_req *req, uint64_t until)
 		pthread_cond_signal(&t->progress_cond);
 }
 
-/* Requests that are kept are done some time after the engine's death. */
-static bool is_over(const struct trib *t, const struct trib_req *req)
-{
-	if (req && (req->done || req->kept))
-		return req->done;
-	return t->eng.dead;
-}
-
 void trib_drive_until(struct trib *t, const struct trib_req *req, uint64_t until)
 {
 	struct timespec ts;
 
-	while (!is_over(t, req)) {
+	while (!(req && req->done) && !t->eng.dead) {
 		if (until && clock_ns() >= until)
 			return;
-		if (t->driver != TRIB_DRIVER_USER && !t->eng.dead) {
+		if (t->driver != TRIB_DRIVER_USER) {
 			drive(t, req, until);
 			continue;
 		}
