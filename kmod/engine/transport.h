@@ -42,8 +42,8 @@ struct trib_stream;
  * @len:   readable bytes at @v; at least trib_payload_len(@nval).
  *
  * Host byte order, except @v. The transport (or packet.c) has checked lengths and
- * that version, job and tree are the stream's, and that it is authentic. trib_rx() checks epoch,
- * chunk, sizes and state, and counts what it refuses.
+ * that version, job and tree are the stream's, and that it is authentic. trib_rx()
+ * checks epoch, chunk, sizes and state, and counts what it refuses.
  */
 struct trib_rx {
 	uint8_t type;
@@ -103,8 +103,8 @@ struct trib_transport_ops {
  * @p:   @len bytes: struct trib_hdr and payload; any alignment.
  * @ce:  the IP header has a congestion mark.
  *
- * Checks everything. Malformed and forged packets and those of another job or tree are counted
- * in bad_packets. The host has set eng->now. The first START(RUN) of each tree
+ * Checks everything. Malformed and forged packets and those of another job or tree are
+ * counted in bad_packets. The host has set eng->now. The first START(RUN) of each tree
  * allocates.
  */
 void trib_packet_rx(struct trib_engine *eng, const void *p, size_t len, bool ce);

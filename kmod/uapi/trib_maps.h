@@ -2,7 +2,8 @@
 /*
  * Rows of the BPF maps. tribd writes them and the BPF programs read them; slots,
  * cells, marks, lag, counts and counters are the programs' own. `bpftool map dump pinned`
- * shows all by name, so only root may. Host byte order unless a field is __be or "as on the wire".
+ * shows all by name, secrets too; only root may. Host byte order unless a field is __be or
+ * "as on the wire".
  *
  * Map		type			key		value
  * trib_config	array(1)		0		struct trib_config
