@@ -133,14 +133,6 @@ struct tree *tree_find(struct tribd *d, uint16_t id)
 	return id >= 1 && id <= TREES ? &T[id - 1] : NULL;
 }
 
-struct local *tree_local(struct tree *t, uint16_t rank)
-{
-	for (unsigned int i = 0; i < t->nlocal; i++)
-		if (t->local[i].rank == rank)
-			return &t->local[i];
-	return NULL;
-}
-
 /* Port 0: results come to the host's own address. */
 const struct face *tree_multicast(const struct tree *t, const struct port *port)
 {

@@ -73,13 +73,6 @@ struct tree *tree_find(struct tribd *d, uint16_t id)
 	return id == T.id ? &T : NULL;
 }
 
-struct local *tree_local(struct tree *t, uint16_t rank)
-{
-	(void)t;
-	(void)rank;
-	return NULL;
-}
-
 int tree_row_store(struct tribd *d, struct tree *t)
 {
 	const struct joining *j = t->dedicated.join;

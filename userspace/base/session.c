@@ -52,7 +52,7 @@ void session_init(struct session *s, const struct session_ops *ops, void *ctx,
 	s->ctx = ctx;
 	s->kind = kind;
 	s->nchild = nchild;
-	s->instance = random->instance;
+	s->instance = random->instance | !random->instance;
 	s->seed = random->seed;
 	s->stuck_child = -1;
 	for (i = 0; i < nchild; i++)

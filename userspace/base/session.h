@@ -174,7 +174,7 @@ struct session {
 	struct session_child child[TRIB_CHILDREN_MAX];
 };
 
-/* Random bits of a node. @instance: for its nonces, not 0. @seed: for its tokens. */
+/* Random bits of a node. @instance: for its nonces. @seed: for its tokens. */
 struct session_random {
 	uint32_t instance;
 	struct trib_key seed;

@@ -119,13 +119,6 @@ void place_expire(struct tribd *d)
 	(void)d;
 }
 
-struct local *tree_local(struct tree *t, uint16_t rank)
-{
-	(void)t;
-	(void)rank;
-	return NULL;
-}
-
 /* --- the tests */
 
 static struct attach *begin(void)

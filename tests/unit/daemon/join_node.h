@@ -71,16 +71,6 @@ struct tree *tree_find(struct tribd *d, uint16_t id)
 	return id == T.id ? &T : NULL;
 }
 
-struct local *tree_local(struct tree *t, uint16_t rank)
-{
-	unsigned int i;
-
-	for (i = 0; i < t->nlocal; i++)
-		if (t->local[i].rank == rank)
-			return &t->local[i];
-	return NULL;
-}
-
 int tree_row_store(struct tribd *d, struct tree *t)
 {
 	(void)d;

@@ -24,7 +24,7 @@ int adopt_refuse(const struct tribd *d, int err, const struct reason *why)
 	return err;
 }
 
-static int map_info(int fd, struct bpf_map_info *info)
+int adopt_map_info(int fd, struct bpf_map_info *info)
 {
 	uint32_t len = sizeof(*info);
 
@@ -62,7 +62,7 @@ static int config_read(struct tribd *d, int fd, struct reason *why)
 	};
 	struct bpf_map_info have;
 	uint32_t zero = 0;
-	int err = map_info(fd, &have);
+	int err = adopt_map_info(fd, &have);
 
 	if (!err)
 		err = adopt_map_check(map_name[MAP_CONFIG], &have, &want, why);
@@ -154,7 +154,7 @@ static int adopt_map(struct tribd *d, const char *name, struct reason *why)
 	fd = bpf_obj_get(path);
 	if (fd < 0)
 		return reason_set(why, -errno, "%s: %s", path, strerror(errno));
-	err = map_info(fd, &have);
+	err = adopt_map_info(fd, &have);
 	if (!err)
 		err = adopt_map_check(name, &have, &want, why);
 	if (!err)

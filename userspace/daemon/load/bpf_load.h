@@ -61,6 +61,8 @@ int adopt_refuse(const struct tribd *d, int err, const struct reason *why);
  * start were removed); else a refusal.
  */
 int adopt_config(struct tribd *d, struct reason *why);
+/* Read what the kernel knows of a map. 0 or -errno. */
+int adopt_map_info(int fd, struct bpf_map_info *info);
 /* Compare a pinned map with what the object would create. 0 or -EPROTO. */
 int adopt_map_check(const char *name, const struct bpf_map_info *have,
 		    const struct bpf_map_info *want, struct reason *why);

@@ -108,14 +108,6 @@ static int object_open(struct ndnd *fw)
 	return 0;
 }
 
-static int map_info(int fd, struct bpf_map_info *info)
-{
-	uint32_t len = sizeof(*info);
-
-	memset(info, 0, sizeof(*info));
-	return bpf_obj_get_info_by_fd(fd, info, &len) ? -errno : 0;
-}
-
 /* --- adopting */
 
 static int map_adopt(struct tribd *d, struct bpf_map *m, struct reason *why)
@@ -132,7 +124,7 @@ static int map_adopt(struct tribd *d, struct bpf_map *m, struct reason *why)
 
 	if (fd < 0)
 		return reason_set(why, -errno, "%s: %s", path, strerror(errno));
-	err = map_info(fd, &have);
+	err = adopt_map_info(fd, &have);
 	/* The kernel may set this flag by itself. */
 	want.map_flags |= have.map_flags & BPF_F_RDONLY_PROG;
 	if (!err)
@@ -160,7 +152,7 @@ static int config_abi_check(struct tribd *d, struct reason *why)
 
 	if (fd < 0)
 		return reason_set(why, -errno, "%s: %s", path, strerror(errno));
-	err = map_info(fd, &have);
+	err = adopt_map_info(fd, &have);
 	if (!err && (have.key_size != sizeof(zero) || have.value_size > sizeof(u) ||
 		     bpf_map_lookup_elem(fd, &zero, &u)))
 		err = reason_set(why, -EPROTO, "%s has no layout number", path);

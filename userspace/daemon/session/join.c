@@ -253,7 +253,6 @@ int join_tree_added(struct tribd *d, struct tree *t, bool adopted)
 		return 0;
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		return -EIO;
-	random.instance |= !random.instance;
 	j = calloc(1, sizeof(*j));
 	if (!j)
 		return -ENOMEM;

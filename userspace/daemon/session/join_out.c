@@ -157,11 +157,16 @@ static void on_abort(struct session *s, int child, uint32_t epoch, enum trib_abo
 {
 	struct joining *j = s->ctx;
 	bool up = child == SESSION_UP;
+	uint16_t signer = RANK_NONE;
+	const struct local *l;
 	struct join_packet p;
 
 	hdr_fill(j->t, &p.h, TRIB_T_ABORT, up ? TRIB_F_UP : 0, 0);
-	if (s->kind == SESSION_LEAF)
-		p.h.child = htons(leaf_local(j->t, rank)->index);
+	if (s->kind == SESSION_LEAF) {
+		l = leaf_local(j->t, rank);
+		p.h.child = htons(l->index);
+		signer = l->rank;
+	}
 	p.h.chunk = htonl(why);
 	p.h.epoch = htonl(epoch);
 	p.h.aux = htons(rank);
@@ -170,8 +175,7 @@ static void on_abort(struct session *s, int child, uint32_t epoch, enum trib_abo
 		abort_down(j, child, &p);
 		return;
 	}
-	sign_up(j->t, s->kind == SESSION_LEAF ? leaf_local(j->t, rank)->rank : RANK_NONE,
-		&j->t->parent->local, &p, sizeof(p.h));
+	sign_up(j->t, signer, &j->t->parent->local, &p, sizeof(p.h));
 	packet_send(j->d, j->t->parent, 0, &p, sizeof(p.h));
 }
 

@@ -95,7 +95,15 @@ struct tree *tree_find(struct tribd *d, uint16_t id);
 /* Walk the trees of @job by ascending id; @after NULL starts. */
 struct tree *tree_next_of_job(struct tribd *d, const struct job *job, const struct tree *after);
 /* Find the entry for @rank in @t->local. */
-struct local *tree_local(struct tree *t, uint16_t rank);
+static inline struct local *tree_local(struct tree *t, uint16_t rank)
+{
+	unsigned int i;
+
+	for (i = 0; i < t->nlocal; i++)
+		if (t->local[i].rank == rank)
+			return &t->local[i];
+	return NULL;
+}
 
 /*
  * Write @t->row to the map; 0 or -errno (logged). Readers may see a mix of old

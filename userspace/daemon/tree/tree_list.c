@@ -25,16 +25,6 @@ struct tree *tree_next_of_job(struct tribd *d, const struct job *job, const stru
 	return t;
 }
 
-struct local *tree_local(struct tree *t, uint16_t rank)
-{
-	unsigned int i;
-
-	for (i = 0; i < t->nlocal; i++)
-		if (t->local[i].rank == rank)
-			return &t->local[i];
-	return NULL;
-}
-
 int tree_row_store(struct tribd *d, struct tree *t)
 {
 	uint32_t key = t->id;

@@ -405,7 +405,6 @@ int ps_members_new(struct ps_tree *t)
 	t->members = m;
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		return -EIO;
-	random.instance |= !random.instance;
 	m->t = t;
 	m->ngroup = (world + GROUP - 1) / GROUP;
 	for (i = 0; i < m->ngroup; i++) {

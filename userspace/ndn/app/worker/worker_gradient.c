@@ -170,13 +170,11 @@ static void hold(struct ndn_worker *w, uint64_t v, uint64_t s, uint64_t lifetime
 		if (held_is_worse(w, h, row))
 			row = h;
 	}
-	if (row->until > w->now && (row->version != v || row->segment != s) &&
-	    held_worth(w, v, s) < held_worth(w, row->version, row->segment)) {
+	if (row->until > w->now && (row->version != v || row->segment != s)) {
 		w->count[NDN_WORKER_PUSHED]++;
-		return;
+		if (held_worth(w, v, s) < held_worth(w, row->version, row->segment))
+			return;
 	}
-	if (row->until > w->now && (row->version != v || row->segment != s))
-		w->count[NDN_WORKER_PUSHED]++;
 	if (lifetime > w->lease)
 		lifetime = w->lease;
 	*row = (struct ndn_held){v, s, w->now + lifetime};
