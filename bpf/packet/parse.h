@@ -125,8 +125,7 @@ static __always_inline __u32 check_format(const struct trib_hdr *h, __u32 nval)
 {
 	__u8 type = h->type;
 
-	/* Compressed payloads have formats of their own. */
-	if (h->nm | h->attempt | (h->flags & TRIB_F_MASK))
+	if (h->attempt || (h->nm && !(h->flags & TRIB_F_MASK)))
 		return TRIB_DROP_FORMAT;
 	if (type != TRIB_T_GRAD && type != TRIB_T_RESULT)
 		return type >= TRIB_T_JOIN || !nval ? 0 : TRIB_DROP_FORMAT;
@@ -142,6 +141,19 @@ static __always_inline __u32 check_format(const struct trib_hdr *h, __u32 nval)
 	}
 	/* A contribution without values must be marked EMPTY. */
 	if (!nval && type == TRIB_T_GRAD && !(h->flags & TRIB_F_EMPTY))
+		return TRIB_DROP_FORMAT;
+	return 0;
+}
+
+/*
+ * May the packet have a mask, and this one? Checked before its length, which depends on
+ * the mask. Return: 0, or the reason to drop.
+ */
+static __always_inline __u32 check_mask(const struct trib_hdr *h, __u32 nval)
+{
+	if (h->type != TRIB_T_GRAD || (h->flags & TRIB_F_EMPTY) || h->op != TRIB_WOP_ADD ||
+	    (h->fmt != TRIB_FMT_I32 && h->fmt != TRIB_FMT_F32) || !nval || nval % TRIB_MASK_UNITS ||
+	    !trib_nm_is_mask(h->nm))
 		return TRIB_DROP_FORMAT;
 	return 0;
 }
@@ -204,6 +216,10 @@ static __always_inline int parse_ours(struct xdp_md *ctx, struct pkt *p, __u32 l
 	len = trib_payload_len(nval);
 	if (!plain) {
 		why = check_header(h, nval);
+		if (!why && (h->flags & TRIB_F_MASK)) {
+			why = check_mask(h, nval);
+			len = trib_masked_len(nval, h->nm);
+		}
 		if (why)
 			return drop(why);
 		len += h->bmwords * 8;

@@ -22,6 +22,8 @@ static __always_inline void pool_arg_of(struct pool_arg *a, const struct pkt *p)
 	a->meta = SLOT_META(load32(&h->scale), h->op, h->fmt, 0);
 	a->nval = bpf_ntohs(load16(&h->nval));
 	a->flags = h->flags;
+	a->nm = h->nm;
+	a->room = h->nm ? trib_masked_len(a->nval, h->nm) / 4 : a->nval;
 }
 
 /* Send the slot's sum to the next hop, in this packet. Return: a verdict. */

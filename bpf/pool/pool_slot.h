@@ -10,6 +10,7 @@
 #ifndef TRIB_BPF_POOL_SLOT_H
 #define TRIB_BPF_POOL_SLOT_H
 
+#include "packet/expand.h"
 #include "packet/lanes.h"
 #include "packet/lock.h"
 #include "packet/maps.h"
@@ -36,6 +37,8 @@ enum pool_act {
  * @off:   offset of the bitmap in the packet.
  * @nval:  of the packet; after DONE and AGAIN, of the slot.
  * @flags: of the packet; after DONE and AGAIN, those that the slot collected.
+ * @nm:    of the packet's mask; 0: dense.
+ * @room:  units that the packet's payload has room for.
  *
  * After DONE and AGAIN the slot's workers are in the packet, and its values if
  * there is room for them.
@@ -49,6 +52,8 @@ struct pool_arg {
 	__u64 meta;
 	__u32 nval;
 	__u32 flags;
+	__u32 nm;
+	__u32 room;
 };
 
 /* How the packet's workers relate to the tree's and to the slot's. */
@@ -193,7 +198,11 @@ static __always_inline bool pool_merge(struct trib_pool_slot *s, const struct po
 
 	if (!a->nval || (a->flags & TRIB_F_EMPTY))
 		return true;
-	if (!s->nval) {
+	if (a->nm) {
+		if (expand_add(ctx, (void *)s->v, off, EXPAND_WHAT(a->nm, a->nval, !s->nval)))
+			return false;
+		s->nval = a->nval;
+	} else if (!s->nval) {
 		if (copy_in(ctx, off, s->v, a->nval))
 			return false;
 		s->nval = a->nval;
@@ -214,7 +223,7 @@ static __always_inline void pool_fill(const struct trib_pool *row, struct trib_p
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 
 	pool_name(row, s, data + off, end);
-	if (trib_payload_len(s->nval) <= trib_payload_len(a->nval))
+	if (trib_payload_len(s->nval) <= trib_payload_len(a->room))
 		copy_out(ctx, voff, s->v, s->nval);
 	a->meta = *pool_meta(s);
 	a->nval = s->nval;
@@ -331,6 +340,8 @@ __noinline int pool_grad(struct xdp_md *ctx, struct pool_arg *a)
 	row = bpf_map_lookup_elem(&pools, &key);
 	if (!row)
 		return POOL_DROP + TRIB_DROP_TREE;
+	if (a->nm && mask_check(ctx, off + row->bmwords * 8, EXPAND_WHAT(a->nm, a->nval, 0)))
+		return POOL_DROP + TRIB_DROP_MASK;
 	s = pool_slot_of(row, a);
 	if (!s)
 		return POOL_PASS;

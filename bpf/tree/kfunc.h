@@ -12,6 +12,8 @@
 
 /* clang-format off */
 extern int trib_pkt_add(struct xdp_md *ctx, __u32 off, void *acc, __u32 acc__sz, __u64 what) __ksym __weak;
+extern int trib_pkt_expand_add(struct xdp_md *ctx, __u32 off, void *acc, __u32 acc__sz, __u64 what) __ksym __weak;
+extern int trib_pkt_expand_store(struct xdp_md *ctx, __u32 off, void *acc, __u32 acc__sz, __u64 what) __ksym __weak;
 extern int trib_pkt_store(struct xdp_md *ctx, __u32 off, void *acc, __u32 acc__sz, __u64 what) __ksym __weak;
 extern int trib_mem_emit(const void *acc, __u32 acc__sz, void *out, __u32 out__sz, __u32 fmt) __ksym __weak;
 /* clang-format on */
@@ -40,6 +42,18 @@ static __always_inline int float_add(struct xdp_md *ctx, __u32 off, void *acc, _
 		return -1;
 	return first ? trib_pkt_store(ctx, off, acc, TRIB_NVAL * 4, what)
 		     : trib_pkt_add(ctx, off, acc, TRIB_NVAL * 4, what);
+}
+
+/* float_add() of a masked payload, whose mask must be right. Only for TRIB_FMT_F32. */
+static __always_inline int float_expand(struct xdp_md *ctx, __u32 off, void *acc, __u8 nm,
+					__u32 nval, bool first)
+{
+	__u64 what = TRIB_KFUNC_WHAT(TRIB_FMT_F32, nm, nval);
+
+	if (!trib_kfuncs)
+		return -1;
+	return first ? trib_pkt_expand_store(ctx, off, acc, TRIB_NVAL * 4, what)
+		     : trib_pkt_expand_add(ctx, off, acc, TRIB_NVAL * 4, what);
 }
 
 /*

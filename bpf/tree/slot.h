@@ -13,6 +13,7 @@
 #define TRIB_BPF_SLOT_H
 
 #include "kfunc.h"
+#include "packet/expand.h"
 #include "packet/lanes.h"
 #include "packet/lock.h"
 #include "packet/maps.h"
@@ -30,6 +31,7 @@ enum slot_act {
 	SLOT_SEEN,     /* a result that the slot has */
 	SLOT_SCALE,    /* scale differs from the slot's */
 	SLOT_MISMATCH, /* op, format or length differs from the slot's */
+	SLOT_MASK,     /* its mask is wrong */
 	SLOT_BUSY,     /* owner word still held after all tries */
 	SLOT_BAD,      /* no such slot, or the packet is too short */
 };
@@ -97,6 +99,12 @@ static __always_inline void slot_report(const struct trib_slot *s, struct slot_a
 	a->flags = s->flags;
 }
 
+/* Units that the payload of the packet has room for. @nm: its mask, or 0. */
+static __always_inline __u32 slot_room(const struct slot_arg *a, __u32 nm)
+{
+	return nm ? trib_masked_len(a->nval, nm) / 4 : a->nval;
+}
+
 /* Copy the slot's values into the packet, if they fit into @room units. */
 static __always_inline void slot_fill(struct trib_slot *s, __u32 room, struct xdp_md *ctx,
 				      __u32 off)
@@ -121,11 +129,20 @@ static __always_inline int slot_check(const struct trib_slot *s, const struct sl
 	return diff & META_KIND ? SLOT_MISMATCH : SLOT_SCALE;
 }
 
-/* Merge the packet's floats into the slot's accumulators. */
-static __always_inline int slot_merge_floats(struct trib_slot *s, const struct slot_arg *a,
-					     struct xdp_md *ctx, __u32 off)
+/* Merge floats, or values with the mask @nm, into the slot's. */
+static __always_inline int slot_merge_special(struct trib_slot *s, const struct slot_arg *a,
+					      struct xdp_md *ctx, __u32 off, __u32 nm)
 {
-	if (float_add(ctx, off, s->v, META_FMT(a->meta), a->nval, !s->nval))
+	bool first = !s->nval;
+	int rc;
+
+	if (!trib_fmt_is_float(META_FMT(a->meta)))
+		rc = expand_add(ctx, (void *)s->v, off, EXPAND_WHAT(nm, a->nval, first));
+	else if (nm)
+		rc = float_expand(ctx, off, s->v, nm, a->nval, first);
+	else
+		rc = float_add(ctx, off, s->v, META_FMT(a->meta), a->nval, first);
+	if (rc)
 		return SLOT_BAD;
 	s->nval = a->nval;
 	return SLOT_HELD;
@@ -158,7 +175,8 @@ static __always_inline int slot_merge(struct trib_slot *s, const struct slot_arg
  * in the packet's format, also if they were accumulators while it collected.
  */
 static __always_inline int slot_contribute(struct trib_slot *s, struct slot_arg *a,
-					   struct xdp_md *ctx, __u32 off, const bool floats)
+					   struct xdp_md *ctx, __u32 off, const bool special,
+					   __u32 nm)
 {
 	__u64 seen = s->seen | a->who;
 	int rc;
@@ -169,7 +187,7 @@ static __always_inline int slot_contribute(struct trib_slot *s, struct slot_arg 
 			return rc;
 	}
 	if (a->nval && !(a->flags & TRIB_F_EMPTY)) {
-		rc = floats ? slot_merge_floats(s, a, ctx, off) : slot_merge(s, a, ctx, off);
+		rc = special ? slot_merge_special(s, a, ctx, off, nm) : slot_merge(s, a, ctx, off);
 		if (rc)
 			return rc;
 	}
@@ -178,23 +196,23 @@ static __always_inline int slot_contribute(struct trib_slot *s, struct slot_arg 
 	a->first_ns = s->first_ns;
 	if (seen != a->full)
 		return SLOT_HELD;
-	if (floats && s->nval && float_round(s->v, META_FMT(a->meta))) {
+	if (special && s->nval && float_round(s->v, META_FMT(a->meta))) {
 		s->epoch = 0; /* free: a lost sum, not a wrong one */
 		return SLOT_BAD;
 	}
 	s->state = a->next;
 	/* One 8-byte store: the load that follows is as wide. */
 	*slot_meta(s) = (*slot_meta(s) & META_SAME) | (a->meta & ~META_SAME);
-	slot_fill(s, a->nval, ctx, off);
+	slot_fill(s, slot_room(a, nm), ctx, off);
 	slot_report(s, a);
 	return SLOT_DONE;
 }
 
 /* Under the owner word: GRAD of a child that has contributed. */
 static __always_inline int slot_repeat(struct trib_slot *s, struct slot_arg *a, struct xdp_md *ctx,
-				       __u32 off)
+				       __u32 off, __u32 nm)
 {
-	__u32 room = a->nval;
+	__u32 room = slot_room(a, nm);
 	bool resend = a->flags & TRIB_F_RESEND;
 
 	if (s->state != TRIB_SLOT_RESULT && !resend)
@@ -206,7 +224,8 @@ static __always_inline int slot_repeat(struct trib_slot *s, struct slot_arg *a, 
 	return s->state == TRIB_SLOT_RESULT ? SLOT_ANSWER : SLOT_AGAIN;
 }
 
-static __always_inline int slot_give(struct xdp_md *ctx, struct slot_arg *a, const bool floats)
+static __always_inline int slot_give(struct xdp_md *ctx, struct slot_arg *a, const bool special,
+				     __u32 nm)
 {
 	int act = SLOT_HELD;
 	struct trib_slot *s;
@@ -218,6 +237,8 @@ static __always_inline int slot_give(struct xdp_md *ctx, struct slot_arg *a, con
 	off = a->off;
 	HIDE(off);
 	off &= PKT_OFF_MASK;
+	if (special && nm && mask_check(ctx, off, EXPAND_WHAT(nm, a->nval, 0)))
+		return SLOT_MASK;
 	key = a->key;
 	s = bpf_map_lookup_elem(&slots, &key);
 	if (!s)
@@ -230,33 +251,34 @@ static __always_inline int slot_give(struct xdp_md *ctx, struct slot_arg *a, con
 	else if (age < 0)
 		act = SLOT_STALE;
 	else if (s->state != TRIB_SLOT_COLLECT || (s->seen & a->who))
-		act = slot_repeat(s, a, ctx, off);
+		act = slot_repeat(s, a, ctx, off, nm);
 	if (act == SLOT_HELD)
-		act = slot_contribute(s, a, ctx, off, floats);
+		act = slot_contribute(s, a, ctx, off, special, nm);
 	unlock(&s->busy);
 	return act;
 }
 
 /**
- * slot_grad() - merge a contribution of integers
+ * slot_grad() - merge a contribution of dense integers
  *
  * Return: SLOT_HELD, DONE, ANSWER, AGAIN, ASK, DUP, STALE, SCALE, MISMATCH,
  * BUSY or BAD.
  */
 static __always_inline int slot_grad(struct xdp_md *ctx, struct slot_arg *a)
 {
-	return slot_give(ctx, a, false);
+	return slot_give(ctx, a, false, 0);
 }
 
 /**
- * slot_grad_floats() - merge a contribution of floats
+ * slot_grad_special() - merge a contribution of floats, or a masked one
+ * @nm: of its mask; 0: floats without a mask.
  *
- * Separate from slot_grad(), which is inlined: integer jobs pay nothing for the
- * float path. Return: as slot_grad().
+ * Separate from slot_grad(), which is inlined: dense integers pay nothing for these
+ * paths. Return: as slot_grad(), or SLOT_MASK.
  */
-__noinline int slot_grad_floats(struct xdp_md *ctx, struct slot_arg *a)
+__noinline int slot_grad_special(struct xdp_md *ctx, struct slot_arg *a, __u32 nm)
 {
-	return slot_give(ctx, a, true);
+	return slot_give(ctx, a, true, nm);
 }
 
 /**

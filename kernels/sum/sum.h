@@ -131,18 +131,6 @@ static inline __u32 trib_sum_acc_len(const struct trib_sum_ops *ops, __u32 len)
 /* More than any packet has; lengths of masked payloads fit 32 bits below it. */
 #define TRIB_SUM_ACC_MAX (1U << 20)
 
-/* N of an N:M group. */
-static inline __u32 trib_sum_nm_group(__u8 nm)
-{
-	return 1U << (nm >> 5);
-}
-
-/* M of an N:M group. */
-static inline __u32 trib_sum_nm_kept(__u8 nm)
-{
-	return (nm & 31) + 1U;
-}
-
 /**
  * trib_sum_masked_len() - count bytes of a masked payload, without padding
  * @acc_len: bytes of accumulators.
@@ -152,7 +140,7 @@ static inline __u32 trib_sum_nm_kept(__u8 nm)
  */
 static inline __u32 trib_sum_masked_len(const struct trib_sum_ops *ops, __u32 acc_len, __u8 nm)
 {
-	__u32 group = trib_sum_nm_group(nm), kept = trib_sum_nm_kept(nm);
+	__u32 group = trib_nm_group(nm), kept = trib_nm_kept(nm);
 	__u32 words = acc_len / 128;
 
 	if (group < 2 || group > 32 || kept > group || acc_len % 128 || acc_len > TRIB_SUM_ACC_MAX)

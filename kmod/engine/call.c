@@ -33,17 +33,22 @@ static int make_exponents(struct trib_part *p)
 }
 
 /* Elements of @count that stream @s carries; @all is the sum of weights. */
-static uint64_t share_of(const struct trib_stream *s, uint64_t count, uint64_t all)
+static uint64_t share_of(const struct trib_stream *s, enum trib_kind kind, uint64_t count,
+			 uint64_t all)
 {
+	unsigned int unit = kind == TRIB_KIND_LOCAL ? TRIB_MASK_UNITS : TRIB_NVAL_BLOCK;
 	/* No overflow: @count elements fit into memory. */
 	uint64_t share = (count * s->weight + all - 1) / all;
 
-	return (share + TRIB_NVAL_BLOCK - 1) / TRIB_NVAL_BLOCK * TRIB_NVAL_BLOCK;
+	return (share + unit - 1) / unit * unit;
 }
 
-/* Make a request over @count elements, in one tree if @whole. Not queued yet. */
+/*
+ * Make a request over @count elements, in one tree if @whole, that is to be queued
+ * after @before others.
+ */
 static struct trib_req *make(struct trib_engine *eng, enum trib_kind kind, uint64_t count,
-			     bool whole)
+			     bool whole, unsigned int before)
 {
 	unsigned int n = whole ? 1 : parts_of(eng, kind, count), i;
 	uint64_t share, all = 0, first = 0;
@@ -60,13 +65,13 @@ static struct trib_req *make(struct trib_engine *eng, enum trib_kind kind, uint6
 		all += eng->stream[i]->weight;
 	for (i = 0; i < n; i++) {
 		struct trib_part *p = &r->part[i];
-		unsigned int s = n == 1 ? eng->seq % eng->nstream : i;
+		unsigned int s = n == 1 ? (eng->seq + before) % eng->nstream : i;
 
 		p->req = r;
 		p->stream = eng->stream[s];
 		p->kind = kind;
 		p->first = first;
-		share = n == 1 ? count : share_of(p->stream, count, all);
+		share = n == 1 ? count : share_of(p->stream, kind, count, all);
 		p->count = count - first < share ? count - first : share;
 		first += p->count;
 		trib_part_count(p, p->stream->nval, eng->rep->fmt);
@@ -80,11 +85,12 @@ static struct trib_req *make(struct trib_engine *eng, enum trib_kind kind, uint6
 	return r;
 }
 
-static void enqueue(struct trib_req *r)
+void trib_call_start(struct trib_req *r)
 {
 	struct trib_engine *eng = r->eng;
 	unsigned int i;
 
+	eng->count.messages++;
 	trib_req_link(r);
 	for (i = 0; i < r->npart; i++)
 		if (r->part[i].nchunk)
@@ -98,10 +104,10 @@ static void enqueue(struct trib_req *r)
 
 struct trib_req *trib_req_leave(struct trib_engine *eng)
 {
-	struct trib_req *r = make(eng, TRIB_KIND_LEAVE, 0, false);
+	struct trib_req *r = make(eng, TRIB_KIND_LEAVE, 0, false, 0);
 
 	if (r)
-		enqueue(r);
+		trib_call_start(r);
 	return r;
 }
 
@@ -124,6 +130,20 @@ static unsigned int times(const struct trib_engine *eng, const struct trib_call 
 		       : 1;
 }
 
+static const char *local_wrong(const struct trib_engine *eng, const struct trib_call *c)
+{
+	if (c->collective != TRIB_COLL_ALLREDUCE || c->dtype != TRIB_SOCK_F32 || c->words ||
+	    c->op > TRIB_SOCK_AVG)
+		return "masks are for sums and averages of f32 by allreduce";
+	if (!trib_nm_is_mask(c->nm) || (c->count && !c->mask))
+		return "the mask is not M of every 2, 4, 8, 16 or 32 values";
+	if (trib_fmt_is_half((uint8_t)eng->rep->fmt))
+		return "a job of 16-bit floats has no masks";
+	if (eng->stream[0]->nval < TRIB_MASK_UNITS)
+		return "packets have no room for a mask";
+	return NULL;
+}
+
 const char *trib_call_wrong(const struct trib_engine *eng, const struct trib_call *c)
 {
 	unsigned int n = times(eng, c);
@@ -138,7 +158,7 @@ const char *trib_call_wrong(const struct trib_engine *eng, const struct trib_cal
 		return "averages take f32 elements only";
 	if (c->op && !has_values(c))
 		return "only allreduce and reduce_scatter take an operation";
-	if (c->count >= COUNT_MAX / n || c->count > SIZE_MAX / 4 / n)
+	if (c->count >= COUNT_MAX / n || c->count > SIZE_MAX / 8 / n)
 		return "too many elements";
 	if (c->collective == TRIB_COLL_BARRIER)
 		return c->count ? "a barrier has no elements" : NULL;
@@ -146,7 +166,9 @@ const char *trib_call_wrong(const struct trib_engine *eng, const struct trib_cal
 		return "a buffer is NULL";
 	if (c->collective == TRIB_COLL_BROADCAST && c->root >= eng->world)
 		return "root is not a rank";
-	return NULL;
+	if (c->words && (c->collective != TRIB_COLL_ALLREDUCE || c->op != TRIB_SOCK_SUM))
+		return "64-bit words are for sums by allreduce";
+	return c->nm ? local_wrong(eng, c) : NULL;
 }
 
 static enum trib_kind kind_of(const struct trib_engine *eng, const struct trib_call *c)
@@ -158,6 +180,10 @@ static enum trib_kind kind_of(const struct trib_engine *eng, const struct trib_c
 	case TRIB_COLL_BROADCAST:
 		return TRIB_KIND_BITS;
 	}
+	if (c->words)
+		return TRIB_KIND_WORDS;
+	if (c->nm)
+		return TRIB_KIND_LOCAL;
 	if (c->op == TRIB_SOCK_MAX || c->op == TRIB_SOCK_MIN)
 		return TRIB_KIND_ORDER;
 	if (c->dtype != TRIB_SOCK_F32)
@@ -171,9 +197,12 @@ static void fill(struct trib_req *r, const struct trib_call *c)
 	const struct trib_engine *eng = r->eng;
 
 	r->src = has_values(c) ? c->src : c->dst;
+	r->mask = c->mask;
+	r->nm = c->nm;
 	r->dst = c->dst;
 	r->op = c->op;
 	r->dtype = c->dtype;
+	r->held = c->held;
 	switch (c->collective) {
 	case TRIB_COLL_REDUCE_SCATTER:
 		/*
@@ -214,7 +243,8 @@ int trib_call_check(struct trib_engine *eng, const struct trib_call *c)
 	return 0;
 }
 
-int trib_call_issue(struct trib_engine *eng, const struct trib_call *c, struct trib_req **out)
+int trib_call_prepare(struct trib_engine *eng, const struct trib_call *c, unsigned int before,
+		      struct trib_req **out)
 {
 	struct trib_req *r;
 	int rc = trib_call_check(eng, c);
@@ -222,12 +252,19 @@ int trib_call_issue(struct trib_engine *eng, const struct trib_call *c, struct t
 	if (rc)
 		return rc;
 	r = make(eng, kind_of(eng, c), c->count * times(eng, c),
-		 c->collective == TRIB_COLL_REDUCE_SCATTER);
+		 c->collective == TRIB_COLL_REDUCE_SCATTER, before);
 	if (!r)
 		return trib_fault(eng, TRIB_SOCK_ERR_SYSTEM, -ENOMEM, "out of memory");
 	fill(r, c);
-	eng->count.messages++;
 	*out = r;
-	enqueue(r);
 	return 0;
+}
+
+int trib_call_issue(struct trib_engine *eng, const struct trib_call *c, struct trib_req **out)
+{
+	int rc = trib_call_prepare(eng, c, 0, out);
+
+	if (!rc)
+		trib_call_start(*out);
+	return rc;
 }

@@ -30,20 +30,27 @@ static void pack_exp(struct trib_stream *s, const struct trib_part *p, const str
 {
 	const float *src = p->req->src;
 	uint32_t i, amax;
-	int64_t word;
 
 	for (i = 0; i < sh->n; i++) {
 		struct trib_shape d;
 		const float *x;
+		uint64_t at;
+		uint32_t n;
 
-		trib_shape_data(p, sh->first + i, s->nval, &d);
+		trib_shape_sum(s, p, sh->first + i, &d);
 		x = src + d.first;
-		amax = s->eng->codec->amax(x, d.n);
-		if (amax < 0x7f800000)
-			word = trib_exponent(amax);
-		else
-			word = trib_exp_bad(s->eng->rank, d.first + trib_first_bad(x, d.n));
-		put_word(v, i, word);
+		n = d.n;
+		if (p->kind == TRIB_KIND_LOCAL)
+			x = trib_local_values(p->req, &d, &n);
+		amax = s->eng->codec->amax(x, n);
+		if (amax < 0x7f800000) {
+			put_word(v, i, trib_exponent(amax));
+			continue;
+		}
+		at = trib_first_bad(x, n);
+		at = p->kind == TRIB_KIND_LOCAL ? trib_local_index(p->req, &d, (uint32_t)at)
+						: d.first + at;
+		put_word(v, i, trib_exp_bad(s->eng->rank, at));
 	}
 	memset(v + 8 * i, 0, trib_payload_len(sh->nval) - 8 * i);
 }
@@ -106,6 +113,23 @@ static void pack_floats(const struct trib_codec *codec, const struct trib_shape 
 	}
 }
 
+static void pack_words(uint8_t *v, const uint64_t *src, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		put_word(v, i, (int64_t)src[i]);
+	memset(v + 8 * n, 0, trib_payload_len(2 * n) - 8 * n);
+}
+
+static void unpack_words(uint64_t *out, const uint8_t *v, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		out[i] = (uint64_t)get_word(v, i);
+}
+
 void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off, uint64_t c)
 {
 	const struct trib_codec *codec = s->eng->codec;
@@ -130,11 +154,20 @@ void trib_chunk_pack(struct trib_stream *s, struct trib_part *p, uint64_t off, u
 			codec->q32_pack(v, (const float *)src + sh.first, sh.n, sh.scale,
 					trib_q32_limit(s->eng->world));
 		break;
+	case TRIB_KIND_LOCAL:
+		if (sh.exp)
+			pack_exp(s, p, &sh, v);
+		else
+			trib_local_pack(s, p, &sh, h, v);
+		break;
 	case TRIB_KIND_FLOATS:
 		pack_floats(codec, &sh, (const float *)src + sh.first, v);
 		break;
 	case TRIB_KIND_ISUM:
 		trib_i32_pack(v, (const int32_t *)src + sh.first, sh.n);
+		break;
+	case TRIB_KIND_WORDS:
+		pack_words(v, (const uint64_t *)src + sh.first, sh.n);
 		break;
 	case TRIB_KIND_ORDER:
 		pack_order(s, p, &sh, v);
@@ -209,8 +242,17 @@ static void unpack_values(struct trib_stream *s, const struct trib_part *p,
 	unsigned int world = s->eng->world;
 	int neg = r->op == TRIB_SOCK_MIN;
 
+	if (p->kind == TRIB_KIND_LOCAL && !p->nexp) {
+		unpack_floats(codec, sh, v, out);
+		if (r->op == TRIB_SOCK_AVG)
+			codec->f32_div(out, sh->n, world);
+		return;
+	}
 	switch (p->kind) {
+	case TRIB_KIND_LOCAL:
 	case TRIB_KIND_FSUM:
+		if (p->kind == TRIB_KIND_LOCAL)
+			v = trib_local_words(s, sh, v);
 		if (r->op != TRIB_SOCK_AVG)
 			codec->q32_unpack(out, v, sh->n, sh->scale);
 		else if (world & (world - 1))
@@ -238,8 +280,7 @@ static void unpack_values(struct trib_stream *s, const struct trib_part *p,
 /* Can a sum in this chunk exceed the largest float? Averages never do. */
 static bool may_overflow(const struct trib_part *p, const struct trib_shape *sh)
 {
-	return p->kind == TRIB_KIND_FSUM && p->req->op == TRIB_SOCK_SUM &&
-	       sh->scale > TRIB_Q32_SCALE_SAFE;
+	return p->nexp && p->req->op == TRIB_SOCK_SUM && sh->scale > TRIB_Q32_SCALE_SAFE;
 }
 
 /*
@@ -308,7 +349,9 @@ int trib_chunk_unpack(struct trib_stream *s, struct trib_part *p, uint64_t off, 
 			return 0;
 		}
 	}
-	if (sh.n && !sh.bad)
+	if (p->kind == TRIB_KIND_WORDS)
+		unpack_words((uint64_t *)r->dst + sh.first, rx->v, sh.n);
+	else if (sh.n && !sh.bad)
 		store(s, p, &sh, rx->v);
 	return 0;
 }

@@ -38,7 +38,7 @@
  * struct trib_host_ops - callbacks to the host
  * @done: the status of @r is final. The host frees @r later.
  * @died: the job cannot go on: &trib_engine.dead and error are set. Called after
- *        @done of all unfinished requests.
+ *        @done of all unfinished requests that are not kept.
  * @room: asks whether a tree may allocate @bytes, until trib_engine_free(). Return:
  *        0, or the errno of the refusal. NULL allows all.
  *
@@ -237,6 +237,17 @@ void trib_leave_end(struct trib_engine *eng);
  *	   the request is done.
  * @count: see above.
  * @root:  BROADCAST only.
+ * @words: ALLREDUCE sum of @count 64-bit words modulo 2^64; @dtype is ignored. Only
+ *	   hosts make such calls.
+ * @nm:    not 0: ALLREDUCE sum or average of @count f32 elements, of which this rank
+ *	   sends those in its own mask, trib_nm(). @src are these, trib_nm_per_word()
+ *	   for each mask word; elements behind the last one count as zeros, and the
+ *	   mask has bits for them if M of a group do not fit before. In a job of
+ *	   integers values that are not finite are found like those of other sums, in
+ *	   a job of fp32 they are values. Only hosts make such calls.
+ * @mask:  the mask words.
+ * @held:  nothing is sent before trib_req_release(); until then @src may change.
+ *	   Later requests are sent before it, as far as windows reach.
  */
 struct trib_call {
 	unsigned int collective;
@@ -246,6 +257,10 @@ struct trib_call {
 	void *dst;
 	uint64_t count;
 	uint32_t root;
+	bool words;
+	bool held;
+	const void *mask;
+	uint8_t nm;
 };
 
 /**
@@ -264,6 +279,19 @@ const char *trib_call_wrong(const struct trib_engine *eng, const struct trib_cal
 int trib_call_issue(struct trib_engine *eng, const struct trib_call *c, struct trib_req **out);
 
 /**
+ * trib_call_prepare() - make the request of a collective, without starting it
+ * @before: requests that the host will start first, counted from now.
+ *
+ * For hosts that issue several requests, all or none: trib_call_start() cannot fail.
+ * Allocates. Return: as trib_call_issue(). trib_req_drop() frees a request that is
+ * not started.
+ */
+int trib_call_prepare(struct trib_engine *eng, const struct trib_call *c, unsigned int before,
+		      struct trib_req **out);
+/** trib_call_start() - start a prepared request, on an engine that is not dead */
+void trib_call_start(struct trib_req *r);
+
+/**
  * trib_call_check() - check whether a collective may be issued now
  * Return: 0, or with the error set -EINVAL, &trib_engine.dead, or -ECANCELED while
  * leaving.
@@ -275,7 +303,9 @@ int trib_call_check(struct trib_engine *eng, const struct trib_call *c);
 /**
  * trib_req_own() - make a request that the host carries out itself
  * It is in the engine's list and ends with the engine, but in no stream: the host
- * calls trib_req_done(). Allocates. Return: NULL without memory.
+ * calls trib_req_done(). If the host sets &trib_req.kept, it does so also after the
+ * engine's death, because until then it uses the caller's buffers. Allocates.
+ * Return: NULL without memory.
  */
 struct trib_req *trib_req_own(struct trib_engine *eng);
 /**
@@ -293,6 +323,14 @@ void trib_req_done(struct trib_req *r, int status);
  */
 int trib_req_blame(const struct trib_req *r);
 
+/**
+ * trib_req_release() - send a held request: its elements are there
+ * A request that is not held, or done because the engine died, stays as it is.
+ */
+void trib_req_release(struct trib_req *r);
+
+/** trib_req_drop() - free a request that was not started; any time */
+void trib_req_drop(struct trib_req *r);
 /** trib_req_free() - free a request that is done; any time */
 void trib_req_free(struct trib_req *r);
 /** trib_req_orphan() - let a request outlive the engine with status and ctx */

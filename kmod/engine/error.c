@@ -58,7 +58,7 @@ void trib_die_rank(struct trib_engine *eng, int code, int err, int rank, const c
 		eng->stream[i]->retry_ns = 0;
 	}
 	for (r = eng->reqs; r; r = r->next)
-		if (!r->done)
+		if (!r->done && !r->kept)
 			trib_req_done(r, err);
 	eng->host->died(eng);
 }

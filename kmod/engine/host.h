@@ -30,6 +30,7 @@
 #define be32toh(x) be32_to_cpu(x)
 #define be64toh(x) be64_to_cpu(x)
 #define htole64(x) cpu_to_le64(x)
+#define le32toh(x) le32_to_cpu(x)
 #define le64toh(x) le64_to_cpu(x)
 
 #define INT16_MIN S16_MIN

@@ -30,11 +30,13 @@ struct trib_largest {
  * @burst:  for trib_stream_push().
  * @packet: for JOIN and LEAVE.
  * @values: for a chunk of which only some elements are stored.
+ * @lanes:  for values of TRIB_KIND_LOCAL.
  */
 struct trib_scratch {
 	struct trib_burst burst;
 	struct trib_largest packet;
 	uint32_t values[TRIB_NVAL_LARGE];
+	__le64 lanes[TRIB_NVAL_LARGE / 2];
 };
 
 /* --- shape.c: what one chunk holds ------------------------------------------ */
@@ -74,8 +76,11 @@ void trib_part_count(struct trib_part *p, uint16_t nval, uint16_t fmt);
 /* Compute the shape of chunk @off of a part. */
 void trib_chunk_shape(const struct trib_stream *s, const struct trib_part *p, uint64_t off,
 		      struct trib_shape *shape);
-/* Can chunk @off be packed? Data chunks wait for their exponents. */
+/* Can chunk @off be packed? Data chunks wait for their exponents, held ones for the host. */
 bool trib_chunk_ready(const struct trib_stream *s, const struct trib_part *p, uint64_t off);
+/* Set first and number of elements of data chunk @i of a float sum. */
+void trib_shape_sum(const struct trib_stream *s, const struct trib_part *p, uint64_t i,
+		    struct trib_shape *sh);
 /* Set the elements of data chunk @i, with @each elements per chunk. */
 void trib_shape_data(const struct trib_part *p, uint64_t i, unsigned int each,
 		     struct trib_shape *shape);
@@ -116,7 +121,21 @@ void trib_auth_number(struct trib_stream *s, struct trib_hdr *h);
 bool trib_auth_ok(struct trib_stream *s, const struct trib_hdr *h, const void *body,
 		  unsigned int len);
 
-/* --- send.c: headers and packets without values ------------------------------ */
+/* --- local.c: sums of masked values ------------------------------------------- */
+
+/* Elements of a chunk, if packets carry @nval values. */
+uint32_t trib_local_each(uint16_t nval);
+/* The packed values of a chunk; *@n: how many. */
+const float *trib_local_values(const struct trib_req *r, const struct trib_shape *sh, uint32_t *n);
+/* Element of packed value @k of the chunk. */
+uint64_t trib_local_index(const struct trib_req *r, const struct trib_shape *sh, uint32_t k);
+/* Write mask and values of a data chunk at @v, and what @h says of them. */
+void trib_local_pack(struct trib_stream *s, const struct trib_part *p, const struct trib_shape *sh,
+		     struct trib_hdr *h, uint8_t *v);
+/* A result of integers, at @v, as TRIB_FMT_Q32; valid for one call. */
+const void *trib_local_words(struct trib_stream *s, const struct trib_shape *sh, const void *v);
+
+/* --- packet.c: headers and packets without values ---------------------------- */
 
 /* Length in bytes of the packet in a cell. */
 unsigned int trib_packet_len(const void *cell);
@@ -202,8 +221,6 @@ void trib_loss_timer(struct trib_stream *s);
 
 /* Put a request into the engine's list. */
 void trib_req_link(struct trib_req *r);
-/* Free a request that is in no list. */
-void trib_req_drop(struct trib_req *r);
 
 /* --- call.c ------------------------------------------------------------------- */
 

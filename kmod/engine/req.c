@@ -53,6 +53,18 @@ void trib_req_done(struct trib_req *r, int status)
 	r->eng->host->done(r);
 }
 
+void trib_req_release(struct trib_req *r)
+{
+	unsigned int i;
+
+	if (!r->held || r->done)
+		return;
+	r->held = false;
+	for (i = 0; i < r->npart; i++)
+		if (r->part[i].nchunk && !r->eng->dead)
+			trib_stream_push(r->part[i].stream);
+}
+
 static void unlink_req(struct trib_req *r)
 {
 	if (r->prev)

@@ -32,6 +32,7 @@ static void retain(struct trib_stream *s, uint64_t c, const struct trib_rx *rx)
 	h->relay = s->shared ? htobe16(TRIB_RELAY_PS) : 0;
 	h->bmwords = 0;
 	h->type = TRIB_T_RESULT;
+	h->nm = 0;
 	h->flags = TRIB_F_UP | (rx->flags & (TRIB_F_PUSH | TRIB_F_CE));
 	h->nval = htobe16(rx->nval);
 	if (rx->nval)

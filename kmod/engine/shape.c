@@ -9,6 +9,8 @@
  *
  *	E0 E1 D0[G] E2 D1[G] ... E(n-1) D(n-2)[G] D(n-1)[the rest]
  *
+ * Masked values (TRIB_KIND_LOCAL) travel like that, too, their data chunks as I32.
+ *
  * In a job of floats there are data chunks only, and the sum is the result.
  */
 #include "inner.h"
@@ -37,11 +39,17 @@ void trib_part_count(struct trib_part *p, uint16_t nval, uint16_t fmt)
 		p->ndata = div_up(p->count, nval);
 		p->nexp = div_up(p->ndata, GROUP(nval));
 		break;
+	case TRIB_KIND_LOCAL:
+		p->ndata = div_up(p->count, trib_local_each(nval));
+		if (!trib_fmt_is_float((uint8_t)fmt))
+			p->nexp = div_up(p->ndata, GROUP(nval));
+		break;
 	case TRIB_KIND_ISUM:
 	case TRIB_KIND_BITS:
 		p->ndata = div_up(p->count, nval);
 		break;
 	case TRIB_KIND_ORDER:
+	case TRIB_KIND_WORDS:
 		p->ndata = div_up(p->count, nval / 2);
 		break;
 	case TRIB_KIND_BARRIER:
@@ -84,9 +92,28 @@ void trib_shape_data(const struct trib_part *p, uint64_t i, unsigned int each,
 	sh->n = p->count - done < each ? (uint32_t)(p->count - done) : each;
 }
 
+/* Elements of a data chunk of a float sum. */
+static uint32_t sum_each(const struct trib_stream *s, const struct trib_part *p)
+{
+	return p->kind == TRIB_KIND_LOCAL ? trib_local_each(s->nval) : s->nval;
+}
+
+void trib_shape_sum(const struct trib_stream *s, const struct trib_part *p, uint64_t i,
+		    struct trib_shape *sh)
+{
+	trib_shape_data(p, i, sum_each(s, p), sh);
+}
+
 static bool have_exp(const struct trib_part *p, uint64_t group)
 {
 	return p->exp_seen[group / 8] >> group % 8 & 1;
+}
+
+/* A chunk of whole mask words. */
+static void shape_local(struct trib_shape *sh, unsigned int fmt)
+{
+	sh->fmt = fmt;
+	sh->nval = (sh->n + TRIB_MASK_UNITS - 1) / TRIB_MASK_UNITS * TRIB_MASK_UNITS;
 }
 
 static void shape_fsum(const struct trib_stream *s, const struct trib_part *p, uint64_t off,
@@ -108,8 +135,10 @@ static void shape_fsum(const struct trib_stream *s, const struct trib_part *p, u
 	}
 	sh->fmt = TRIB_FMT_Q32;
 	sh->group = i / g;
-	trib_shape_data(p, i, s->nval, sh);
+	trib_shape_sum(s, p, i, sh);
 	sh->nval = (sh->n + 1) & ~1u; /* whole pairs */
+	if (p->kind == TRIB_KIND_LOCAL)
+		shape_local(sh, TRIB_FMT_I32);
 	if (!have_exp(p, sh->group))
 		return;
 	sh->bad = p->exp[i] == TRIB_PART_BAD;
@@ -143,6 +172,14 @@ void trib_chunk_shape(const struct trib_stream *s, const struct trib_part *p, ui
 	case TRIB_KIND_FSUM:
 		shape_fsum(s, p, off, sh);
 		break;
+	case TRIB_KIND_LOCAL:
+		if (p->nexp) {
+			shape_fsum(s, p, off, sh);
+			break;
+		}
+		trib_shape_sum(s, p, off, sh);
+		shape_local(sh, TRIB_FMT_F32);
+		break;
 	case TRIB_KIND_FLOATS:
 		sh->fmt = s->eng->rep->fmt;
 		trib_shape_data(p, off, floats_each(s->nval, s->eng->rep->fmt), sh);
@@ -157,6 +194,12 @@ void trib_chunk_shape(const struct trib_stream *s, const struct trib_part *p, ui
 	case TRIB_KIND_ORDER:
 		sh->op = TRIB_WOP_MAX;
 		sh->fmt = TRIB_FMT_W64;
+		trib_shape_data(p, off, s->nval / 2, sh);
+		sh->nval = 2 * sh->n;
+		break;
+	case TRIB_KIND_WORDS:
+		/* Relays add whole words, whatever lanes are in them. */
+		sh->fmt = TRIB_FMT_Q32;
 		trib_shape_data(p, off, s->nval / 2, sh);
 		sh->nval = 2 * sh->n;
 		break;
@@ -178,7 +221,9 @@ bool trib_chunk_ready(const struct trib_stream *s, const struct trib_part *p, ui
 {
 	uint64_t i;
 
-	if (p->kind != TRIB_KIND_FSUM || is_exp(p, GROUP(s->nval), off, &i))
+	if (p->req->held)
+		return false;
+	if (!p->nexp || is_exp(p, GROUP(s->nval), off, &i))
 		return true;
 	return have_exp(p, i / GROUP(s->nval));
 }

@@ -51,7 +51,9 @@ struct trib_chunk {
 enum trib_kind {
 	TRIB_KIND_FSUM,	   /* f32 sum or average: EXP and Q32 chunks */
 	TRIB_KIND_FLOATS,  /* the same in a job of floats: F32, F16, BF16 */
+	TRIB_KIND_LOCAL,   /* f32 sum of masked values: EXP and I32 chunks, or F32 chunks */
 	TRIB_KIND_ISUM,	   /* i32 sum: I32 chunks */
+	TRIB_KIND_WORDS,   /* sum of 64-bit words: Q32 chunks with scale 0 */
 	TRIB_KIND_ORDER,   /* max, min: W64 chunks */
 	TRIB_KIND_BITS,	   /* allgather, broadcast: I32 chunks, one author */
 	TRIB_KIND_BARRIER, /* one chunk without values */
@@ -96,7 +98,9 @@ struct trib_part {
  * struct trib_req - one collective
  * @eng:    engine; NULL: an orphan, with only @status and @ctx.
  * @ctx:    for the host.
+ * @notify: for the host, which calls it, or not, in its done().
  * @src:    this rank's elements; for allgather, of its own region.
+ * @mask:   LOCAL: mask words of its elements; @src are the values that they select.
  * @dst:    the result.
  * @dst_first: index of @dst[0] in the message; only @dst_count elements from there
  *          on are stored.
@@ -106,6 +110,9 @@ struct trib_part {
  * @dtype:  element type.
  * @op:     operation.
  * @left:   parts without result.
+ * @nm:     LOCAL: trib_nm() of the mask.
+ * @held:   its elements are not there yet: no chunk of it is sent.
+ * @kept:   the host completes it, also when the engine dies.
  * @status: 0, or the negative errno it failed with.
  * @done:   @status is final; the host may free it.
  * @bad:    largest report of a non-finite value in its results, or 0.
@@ -117,7 +124,9 @@ struct trib_part {
 struct trib_req {
 	struct trib_engine *eng;
 	void *ctx;
+	void (*notify)(struct trib_req *r);
 	const void *src;
+	const void *mask;
 	void *dst;
 	uint64_t dst_first;
 	uint64_t dst_count;
@@ -126,6 +135,9 @@ struct trib_req {
 	enum trib_sock_dtype dtype;
 	enum trib_sock_op op;
 	unsigned int left;
+	uint8_t nm;
+	bool held;
+	bool kept;
 	int status;
 	bool done;
 	int64_t bad;

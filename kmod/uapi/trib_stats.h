@@ -76,7 +76,8 @@
 	X(64, DROP_MARK, drop_mark, "source MAC is one of our own marks: forged")			\
 	X(65, DROP_META, drop_meta, "the port's driver has no XDP metadata, which trib_grow needs")	\
 	X(66, DROP_REPLAY, drop_replay, "copy of an old NEED, ALIVE or ABORT")				\
-	R(67, 61)
+	X(67, DROP_MASK, drop_mask, "mask of a contribution with a wrong number of bits")		\
+	R(68, 60)
 /* clang-format on */
 
 /* enum trib_stat - number of a counter, also in netlink: TRIB_RX_GRAD ... */

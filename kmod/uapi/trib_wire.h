@@ -90,7 +90,9 @@ enum trib_type {
  *                 0) only makes room for the answer.
  * @TRIB_F_CE:     a contribution met congestion (its IP ECN field was CE). Relays
  *                 collect it in the slot and put it in the RESULT.
- * @TRIB_F_MASK:   reserved for compressed payloads, which start with mask words.
+ * @TRIB_F_MASK:   the sender's own N:M mask: the payload is mask words, then the values
+ *                 that they select (trib_masked_len()). GRAD of one worker only;
+ *                 relays expand it, so what they send is dense.
  * @TRIB_F_HEAD:   first chunk of a message in its tree: it arrives when the rank has
  *                 begun the collective, so relays time for whom the others wait. The
  *                 same on all workers. Relays collect it like PUSH.
@@ -127,8 +129,10 @@ enum trib_wire_op {
  *                 (hi << 32) + lo, lo sign-extended; relays add words; the
  *                 receiver takes lo = (s32)w, hi = (w - lo) >> 32. Values are
  *                 clamped to +-trib_q32_limit(world), so no sum overflows.
- *                 value = q * 2^scale.
- * @TRIB_FMT_I32:  integers; lanes add independently, modulo 2^32.
+ *                 value = q * 2^scale. Workers may put other lanes into the
+ *                 words, with scale 0: kernels/nm/nm.h has those of compression.
+ * @TRIB_FMT_I32:  integers; lanes add independently, modulo 2^32. Masked ones are
+ *                 quantised and clamped like Q32, with a scale.
  * @TRIB_FMT_W64:  one signed 64-bit word per value (counted as two in nval):
  *                 exponents and MAX. ADD is modulo 2^64.
  * @TRIB_FMT_F32:  floats, one per unit. The three float formats are ADD only, in
@@ -168,7 +172,8 @@ enum trib_fmt {
  * @flags:   enum trib_flags.
  * @op:      enum trib_wire_op.
  * @fmt:     enum trib_fmt.
- * @nm:      reserved for compressed payloads (log2(N) << 5 | (M - 1)); 0 is dense.
+ * @nm:      TRIB_F_MASK: trib_nm() of the mask. Else 0. Slots do not compare it: ranks
+ *           may have different ones, or none.
  * @attempt: reserved: 0 on the wire.
  * @bmwords: 64-bit words of bitmap between this header and the payload, at most
  *           TRIB_BMWORDS_MAX: the workers whose values these are (shared pools),
@@ -186,11 +191,12 @@ enum trib_fmt {
  *           by one, wraps modulo 2^32 and is compared serially.
  * @epoch:   membership that this packet belongs to; never 0 in data packets.
  * @nval:    32-bit units of values, without padding. The payload has
- *           trib_payload_len(nval) bytes.
+ *           trib_payload_len(nval) bytes; with TRIB_F_MASK nval counts the values
+ *           after expansion, and the payload has trib_masked_len().
  * @aux:     a rank, 0xffff if unknown: the sender (JOIN, ALIVE; 0xffff from a
  *           relay), the rank to blame (ABORT), the reason to leave (LEAVE: a
  *           worker names itself, a relay the rank that made it leave). Else 0.
- * @scale:   GRAD, RESULT: s32, power of two of one unit of TRIB_FMT_Q32. All
+ * @scale:   GRAD, RESULT: s32, power of two of one unit of TRIB_FMT_Q32 and I32. All
  *           contributions to a chunk have the same scale. NEED, ALIVE, ABORT and
  *           PROBE: the sender's count of such packets (struct trib_replay); an answer
  *           to PROBE has that of the PROBE. Else 0.
@@ -238,6 +244,80 @@ TRIB_ASSERT(sizeof(struct trib_hdr) == 40, "trib_hdr is 40 bytes on the wire");
 static inline __attribute__((always_inline)) __u32 trib_payload_len(__u32 nval)
 {
 	return (nval + TRIB_NVAL_BLOCK - 1) / TRIB_NVAL_BLOCK * (TRIB_NVAL_BLOCK * 4);
+}
+
+/*
+ * Masks: of every N successive values a worker sends M. A mask word is 32 bits,
+ * little-endian; bit i % 32 of word i / 32 marks value i as present, and each group
+ * of N bits has exactly M set. The values, 32 bits each, follow the last word in the
+ * order of i. A receiver checks all words before it changes anything.
+ */
+#define TRIB_MASK_UNITS 32 /* values of a mask word */
+
+static inline __attribute__((always_inline)) __u8 trib_nm(__u32 log2_group, __u32 kept)
+{
+	return log2_group << 5 | (kept - 1);
+}
+
+/* N of an N:M group. */
+static inline __attribute__((always_inline)) __u32 trib_nm_group(__u8 nm)
+{
+	return 1U << (nm >> 5);
+}
+
+/* M of an N:M group. */
+static inline __attribute__((always_inline)) __u32 trib_nm_kept(__u8 nm)
+{
+	return (nm & 31) + 1U;
+}
+
+/* Is N 2, 4, 8, 16 or 32 and M less than N? All of N needs no mask. */
+static inline __attribute__((always_inline)) int trib_nm_is_mask(__u8 nm)
+{
+	return nm >> 5 <= 5 && trib_nm_kept(nm) < trib_nm_group(nm);
+}
+
+/* Values that follow one mask word: 1 to 31. */
+static inline __attribute__((always_inline)) __u32 trib_nm_per_word(__u8 nm)
+{
+	return (TRIB_MASK_UNITS >> (nm >> 5)) * trib_nm_kept(nm);
+}
+
+/*
+ * Bytes of a masked payload that expands to @nval values, a multiple of
+ * TRIB_MASK_UNITS; padding included. Never more than trib_payload_len(@nval).
+ */
+static inline __attribute__((always_inline)) __u32 trib_masked_len(__u32 nval, __u8 nm)
+{
+	return trib_payload_len(nval / TRIB_MASK_UNITS * (1 + trib_nm_per_word(nm)));
+}
+
+/* Bytes of payload behind the bitmap, by fields of the header. */
+static inline __attribute__((always_inline)) __u32 trib_values_len(__u8 flags, __u8 nm, __u32 nval)
+{
+	return flags & TRIB_F_MASK ? trib_masked_len(nval, nm) : trib_payload_len(nval);
+}
+
+/* Bits set in each field of N bits of the mask word @w. */
+static inline __attribute__((always_inline)) __u32 trib_mask_counts(__u32 w, __u32 group)
+{
+	w -= w >> 1 & 0x55555555;
+	if (group >= 4)
+		w = (w & 0x33333333) + (w >> 2 & 0x33333333);
+	if (group >= 8)
+		w = (w + (w >> 4)) & 0x0f0f0f0f;
+	if (group >= 16)
+		w = (w + (w >> 8)) & 0x00ff00ff;
+	if (group >= 32)
+		w = (w + (w >> 16)) & 0xff;
+	return w;
+}
+
+/* trib_mask_counts() of a right mask word. */
+static inline __attribute__((always_inline)) __u32 trib_mask_want(__u32 group, __u32 kept)
+{
+	/* @kept in each field; a field of 32 bits fills the word. */
+	return group == 32 ? kept : kept * (0xffffffffU / ((1U << group) - 1));
 }
 
 static inline __attribute__((always_inline)) int trib_fmt_is_float(__u8 fmt)

@@ -19,4 +19,6 @@ def measure(pairs, _transport):
     add("scale_2_cores_shared", note="both cores on every chunk")
     add("ns_per_packet", note="driver included")
     add("ns_driver", note="driver alone")
+    add("gbps_expand_24_per_core", bar=60, note="masks 2:4, dense-equivalent")
+    add("gbps_expand_any_per_core", bar=35, note="the slowest of four other masks")
     return figures

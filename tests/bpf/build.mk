@@ -2,7 +2,7 @@
 # Per-packet tests of the BPF objects: each program is a topic, and links the
 # world that all of them share.
 BPF_TESTS := admission deliver drops floats need relay slot
-BPF_LIVE_TESTS := egress grow large pool_live
+BPF_LIVE_TESTS := egress grow large mask pool_live pool_mask
 BPF_POOL_TESTS := auth pool_admit pool_grad pool_pass
 BPF_TEST_BINS := $(BPF_TESTS:%=$(B)/tests/bpf/%)
 BPF_LIVE_BINS := $(BPF_LIVE_TESTS:%=$(B)/tests/bpf/%)
@@ -22,7 +22,7 @@ $(BPF_LIVE_BINS): $(B)/tests/bpf/%: $(B)/tests/bpf/%.o \
 $(BPF_POOL_BINS): $(B)/tests/bpf/%: $(B)/tests/bpf/%.o $(BPF_WORLD)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lbpf
 
-$(BPF_POOL_BINS) $(B)/tests/bpf/pool_live: $(B)/tests/bpf/world/pool_world.o
+$(BPF_POOL_BINS) $(B)/tests/bpf/pool_live $(B)/tests/bpf/pool_mask: $(B)/tests/bpf/world/pool_world.o
 
 $(B)/tests/bpf/world/drive.bpf.o: tests/bpf/world/drive.bpf.c $(wildcard kmod/uapi/*.h)
 	@mkdir -p $(@D)

@@ -61,7 +61,7 @@ FUZZ_LIB := tests/fuzz/fuzz_lib.c \
 	model/node.c model/values.c) \
 	$(LIB_SRC) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC)
 
-$(call fuzz-program,lib,$(FUZZ_LIB),$(KERNELS_OBJS) -Wl$(comma)--wrap=clock_gettime -lpthread -lm)
+$(call fuzz-program,lib,$(FUZZ_LIB),$(sort $(KERNELS_OBJS) $(NM_OBJS)) -Wl$(comma)--wrap=clock_gettime -lpthread -lm)
 
 FUZZ_ATTACH := tests/fuzz/fuzz_attach.c \
 	userspace/daemon/attach/place.c userspace/daemon/attach/worker_tell.c \
@@ -81,7 +81,7 @@ $(call fuzz-program,ps,$(FUZZ_PS),-lsodium)
 
 FUZZ_SUM := tests/fuzz/fuzz_sum.c $(wildcard userspace/ps/sum/*.c) $(BASE_SRC)
 
-$(call fuzz-program,sum,$(FUZZ_SUM),-ljansson)
+$(call fuzz-program,sum,$(FUZZ_SUM),$(SUM_OBJS) -ljansson)
 
 FUZZ_PLACE := tests/fuzz/fuzz_place.c $(wildcard kmod/sock/check/*.c) $(BASE_LIBTRIB_SRC)
 

@@ -60,7 +60,9 @@ static void make(uint32_t c, uint8_t how)
 		     {TRIB_WOP_ADD, TRIB_FMT_I32},
 		     {TRIB_WOP_ADD, TRIB_FMT_W64},
 		     {TRIB_WOP_MAX, TRIB_FMT_W64}};
-	unsigned int r, i, nval = 2 + (how >> 2 & 7) * 6;
+	static const uint8_t masks[] = {0, 2 << 5 | 1, 3 << 5 | 4, 5 << 5 | 30};
+	bool masked = (how & 0x83) == 0x81; /* I32, most of them */
+	unsigned int r, i, nval = masked ? 32 : 2 + (how >> 2 & 7) * 6;
 
 	for (r = 0; r < world; r++) {
 		struct in *p = &own[c][r];
@@ -73,13 +75,16 @@ static void make(uint32_t c, uint8_t how)
 		p->who[r / 64] = 1ULL << r % 64;
 		for (i = 0; i < nval / 2; i++)
 			p->v[i] = (r + 1) * 0x9e3779b97f4a7c15ULL * (c + 1) * (i + 1);
+		if (masked && (r + c) % 4)
+			in_mask(p, masks[(r + c) % 4]);
 		if (!(how & 0x20) || (r ^ c) & 1)
 			continue;
 		p->flags = TRIB_F_EMPTY;
+		p->nm = 0;
 		memset(p->v, 0, sizeof(p->v));
 		p->nval = how & 0x40 ? nval : 0;
 	}
-	want[c] = own[c][0];
+	want[c] = in_dense(own[c][0]);
 	for (r = 1; r < world; r++)
 		add(&want[c], &own[c][r]);
 	if (want[c].flags & TRIB_F_EMPTY)
@@ -114,7 +119,7 @@ static void partial(struct input *in, uint32_t c)
 		if (!out[c][r] || !(which >> r % 16 & 1))
 			continue;
 		if (!n++)
-			sum = own[c][r];
+			sum = in_dense(own[c][r]);
 		else
 			add(&sum, &own[c][r]);
 	}

@@ -179,13 +179,18 @@ void engine_begin(struct trib_engine *eng, const struct trib_attach_rep *rep)
 static float in[3 * 3 * 64 * NVAL], out[3 * 64 * NVAL * 3];
 
 const struct trib_call calls[NCALL] = {
-	{TRIB_COLL_ALLREDUCE, TRIB_SOCK_SUM, TRIB_SOCK_F32, in, out, 100, 0},
-	{TRIB_COLL_ALLREDUCE, TRIB_SOCK_AVG, TRIB_SOCK_F32, in, in, 3 * 64 * NVAL, 0},
-	{TRIB_COLL_ALLREDUCE, TRIB_SOCK_MAX, TRIB_SOCK_F32, in, out, 3 * 64 * NVAL, 0},
-	{TRIB_COLL_ALLREDUCE, TRIB_SOCK_SUM, TRIB_SOCK_I32, in, out, 3 * 64 * NVAL, 0},
-	{TRIB_COLL_REDUCE_SCATTER, TRIB_SOCK_SUM, TRIB_SOCK_F32, in, in, 64 * NVAL, 0},
-	{TRIB_COLL_ALLGATHER, 0, TRIB_SOCK_F32, NULL, out, 64 * NVAL, 0},
-	{TRIB_COLL_BROADCAST, 0, TRIB_SOCK_I32, NULL, out, 64 * NVAL, 2},
-	{TRIB_COLL_BARRIER, 0, 0, NULL, NULL, 0, 0},
-	{TRIB_COLL_ALLREDUCE, TRIB_SOCK_SUM, TRIB_SOCK_F32, NULL, NULL, 0, 0},
+	{TRIB_COLL_ALLREDUCE, TRIB_SOCK_SUM, TRIB_SOCK_F32, in, out, 100, 0, false, false, NULL, 0},
+	{TRIB_COLL_ALLREDUCE, TRIB_SOCK_AVG, TRIB_SOCK_F32, in, in, 3 * 64 * NVAL, 0, false, false,
+	 NULL, 0},
+	{TRIB_COLL_ALLREDUCE, TRIB_SOCK_MAX, TRIB_SOCK_F32, in, out, 3 * 64 * NVAL, 0, false, false,
+	 NULL, 0},
+	{TRIB_COLL_ALLREDUCE, TRIB_SOCK_SUM, TRIB_SOCK_I32, in, out, 3 * 64 * NVAL, 0, false, false,
+	 NULL, 0},
+	{TRIB_COLL_REDUCE_SCATTER, TRIB_SOCK_SUM, TRIB_SOCK_F32, in, in, 64 * NVAL, 0, false, false,
+	 NULL, 0},
+	{TRIB_COLL_ALLGATHER, 0, TRIB_SOCK_F32, NULL, out, 64 * NVAL, 0, false, false, NULL, 0},
+	{TRIB_COLL_BROADCAST, 0, TRIB_SOCK_I32, NULL, out, 64 * NVAL, 2, false, false, NULL, 0},
+	{TRIB_COLL_BARRIER, 0, 0, NULL, NULL, 0, 0, false, false, NULL, 0},
+	{TRIB_COLL_ALLREDUCE, TRIB_SOCK_SUM, TRIB_SOCK_F32, NULL, NULL, 0, 0, false, false, NULL,
+	 0},
 };

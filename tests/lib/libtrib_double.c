@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "trib.h"
+#include "trib_compress.h"
 
 #define RANKS_MAX 16
 #define PART 65536 /* elements per exchange */
@@ -371,4 +372,63 @@ const char *trib_transport_name(const struct trib *t)
 {
 	(void)t;
 	return "double";
+}
+
+/* --- compression: there is none here */
+
+int trib_compress_open(struct trib_compress **out, struct trib *t,
+		       const struct trib_compress_options *opts)
+{
+	(void)out;
+	(void)opts;
+	t->error.code = TRIB_ERR_ARGUMENT;
+	t->error.err = -EOPNOTSUPP;
+	snprintf(t->error.text, sizeof(t->error.text), "the double does not compress");
+	return -EOPNOTSUPP;
+}
+
+int trib_compress_iallreduce(struct trib_compress *c, uint64_t key, const void *src, void *dst,
+			     size_t count, enum trib_dtype dtype, enum trib_op op,
+			     struct trib_req **req)
+{
+	(void)c;
+	(void)key;
+	(void)src;
+	(void)dst;
+	(void)count;
+	(void)dtype;
+	(void)op;
+	(void)req;
+	return -EOPNOTSUPP;
+}
+
+int trib_compress_step(struct trib_compress *c)
+{
+	(void)c;
+	return -EOPNOTSUPP;
+}
+
+int trib_compress_forget(struct trib_compress *c, uint64_t key)
+{
+	(void)c;
+	(void)key;
+	return -EOPNOTSUPP;
+}
+
+void trib_compress_spec(const struct trib_compress *c, char *buf, size_t len)
+{
+	(void)c;
+	snprintf(buf, len, "dense");
+}
+
+void trib_compress_counters(const struct trib_compress *c, struct trib_compress_counters *out)
+{
+	(void)c;
+	(void)out;
+}
+
+int trib_compress_close(struct trib_compress *c)
+{
+	(void)c;
+	return 0;
 }

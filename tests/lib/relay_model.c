@@ -155,7 +155,11 @@ void relay_rx(struct relay *r, int from, const void *pkt, size_t len)
 	if (len < sizeof(m->pkt.h) || len > sizeof(m->pkt))
 		return;
 	memcpy(&m->pkt, pkt, len);
-	if ((int)trib_payload_len(be16toh(p.h->nval)) + p.h->bmwords * 8 > p.paylen)
+	if ((p.h->flags & TRIB_F_MASK) &&
+	    (!trib_nm_is_mask(p.h->nm) || be16toh(p.h->nval) % TRIB_MASK_UNITS))
+		return;
+	if ((int)trib_values_len(p.h->flags, p.h->nm, be16toh(p.h->nval)) + p.h->bmwords * 8 >
+	    p.paylen)
 		return;
 	if (be32toh(p.h->epoch) != r->epoch)
 		return;

@@ -98,6 +98,8 @@ static int slot_grad(struct node *n, struct trib_slot *s, const struct node_pack
 {
 	int32_t age = age_of(n, s, p->h);
 
+	if (!values_mask_ok(p->h, p->pay))
+		return drop_act(n, TRIB_DROP_MASK);
 	if (s->busy)
 		return drop_act(n, TRIB_DROP_BUSY);
 	if (age < 0)

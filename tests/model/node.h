@@ -9,13 +9,15 @@
  * epoch or of an older chunk is free. A packet of an older chunk is dropped.
  *
  * GRAD from child c:
+ *  0. its mask has groups with too many or too few bits: drop
  *  1. free slot: it begins the packet's chunk, empty, and collects
  *  2. slot has the result: answer c with it
  *  3. c has contributed, no RESEND: drop
  *  4. c has contributed, RESEND, sum was sent: send the sum up again, RESEND
  *  5. c has contributed, RESEND, others are missing: NEED to all
  *  6. shape differs from what others contributed: drop
- *  7. merge; when all children are in: root: RESULT down, else GRAD up
+ *  7. merge, expanding what is masked; when all children are in: root: RESULT down,
+ *     else GRAD up, both dense
  *
  * RESULT, from the parent or from a child that holds it:
  *  1. slot has the result of this chunk: drop
@@ -166,6 +168,8 @@ static inline int node_send(struct node *n, struct node_packet *p, uint32_t grou
 
 /* --- values (values.c) */
 
+/* Has each group of the packet's mask as many bits as it must have? Without one: true. */
+bool values_mask_ok(const struct trib_hdr *h, const void *values);
 /* Combine the packet's values with those at @v, which has @had units. */
 void values_merge(__u64 *v, unsigned int had, const struct trib_hdr *h, const void *values);
 /* Round accumulators of 16-bit floats, once, to the packet's format. */

@@ -146,6 +146,7 @@ static void head(const struct node_pool *q, struct trib_hdr *h, const struct tri
 		   (s->nval ? 0 : TRIB_F_EMPTY);
 	h->op = s->op;
 	h->fmt = s->fmt;
+	h->nm = 0;
 	h->bmwords = q->row->bmwords;
 	h->relay = htons(q->row->next);
 	h->nval = htons(s->nval);
@@ -234,6 +235,8 @@ static int own_grad(struct node *n, const struct node_pool *q, struct node_packe
 	struct bits b;
 	struct mark m;
 
+	if (!values_mask_ok(h, p->pay + 8 * q->row->bmwords))
+		return node_drop(n, TRIB_DROP_MASK);
 	if (!s)
 		return pass(n, q, p);
 	if (s->busy)

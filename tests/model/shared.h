@@ -8,6 +8,7 @@
  * RESULT went down (ACKED). Passed on: to the next hop, with its number.
  *
  * GRAD with our number:
+ *  0. its mask has groups with too many or too few bits: drop
  *  1. no slot for it: pass it on
  *  2. nobody in its bitmap: drop
  *  3. the mark is of a newer chunk: drop

@@ -7,6 +7,50 @@
 #include "kernels/half.h"
 #include "node.h"
 
+bool values_mask_ok(const struct trib_hdr *h, const void *values)
+{
+	unsigned int group = trib_nm_group(h->nm), bits, i, j;
+	const uint8_t *mask = values;
+
+	if (!(h->flags & TRIB_F_MASK))
+		return true;
+	for (i = 0; i < be16toh(h->nval); i += group) {
+		for (bits = 0, j = i; j < i + group; j++)
+			bits += mask[j / 8] >> j % 8 & 1;
+		if (bits != trib_nm_kept(h->nm))
+			return false;
+	}
+	return true;
+}
+
+/* Add a masked payload value by value, to zeros if it is the first. */
+static void merge_masked(uint32_t *v, bool first, const struct trib_hdr *h, const void *values)
+{
+	unsigned int nval = be16toh(h->nval), i;
+	const uint8_t *mask = values, *packed = mask + nval / 8;
+	uint32_t in;
+	float f, acc;
+
+	if (first)
+		memset(v, 0, 4 * nval);
+	for (i = 0; i < nval; i++) {
+		if (!(mask[i / 8] >> i % 8 & 1))
+			continue;
+		memcpy(&in, packed, 4);
+		packed += 4;
+		if (h->fmt == TRIB_FMT_I32) {
+			v[i] += in;
+		} else if (first) {
+			v[i] = in;
+		} else {
+			memcpy(&f, &in, 4);
+			memcpy(&acc, v + i, 4);
+			acc += f;
+			memcpy(v + i, &acc, 4);
+		}
+	}
+}
+
 static void merge_floats(float *acc, bool first, const struct trib_hdr *h, const void *values)
 {
 	unsigned int n = trib_fmt_values(h->fmt, be16toh(h->nval)), i;
@@ -37,6 +81,10 @@ void values_merge(__u64 *v, unsigned int had, const struct trib_hdr *h, const vo
 	unsigned int len = trib_payload_len(be16toh(h->nval)), i;
 	uint64_t word;
 
+	if (h->flags & TRIB_F_MASK) {
+		merge_masked((uint32_t *)v, !had, h, values);
+		return;
+	}
 	if (trib_fmt_is_float(h->fmt)) {
 		merge_floats((float *)v, !had, h, values);
 		return;

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 CHUNK_MASK = (1 << 32) - 1
 LIFE = 320   # limit of ticks that a packet travels
+TORN = -1    # see Msg
 
 GRAD, RESULT, NEED, ALIVE, ABORT, JOIN, START, LEAVE = range(8)
 SESSION_TYPES = (JOIN, START, LEAVE)
@@ -32,6 +33,7 @@ class Msg:
     """A packet. Fields as in struct trib_hdr, plus some for the oracle.
 
     value is None if the packet is EMPTY. room: an answer fits in the payload.
+    mask: of a masked contribution; TORN: with a wrong number of bits; 0: dense.
     cause is the number of the event that caused a NEED. truth is the real set
     of children seen, even if a missing rule changes the bitmap.
     """
@@ -56,6 +58,7 @@ class Msg:
     token: int = 0
     number: int = 0
     auth: tuple = None
+    mask: int = 0
 
 
 class Net:
@@ -69,6 +72,7 @@ class Net:
         self.late_copy = self.late       # the same for second copies
         self.now = 0
         self.sent = 0
+        self.tear = 0        # share of masks that arrive damaged, too
         self.tap = None      # called for each packet that is sent
         self._queue = []
         self._count = 0
@@ -89,6 +93,9 @@ class Net:
         if self.tap:
             self.tap(dst, msg)
         random = self.rng.random
+        if msg.mask > 0 and self.tear and random() < self.tear:
+            self.at(self.delay(self.late), dst.receive,
+                    replace(msg, mask=TORN, value=msg.value + type(msg.value)(1)))
         if random() < self.loss:
             return
         self.at(self.delay(self.late), dst.receive, msg)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from auth import COUNTED, Windows, proof
 from net import (ABORT, ALIVE, GRAD, LIFE, NEED, RESULT, SESSION_TYPES, START,
-                 Msg, serial_diff)
+                 TORN, Msg, serial_diff)
 from session import Session
 from stream import FLOAT, SHAPE, combine
 
@@ -16,7 +16,7 @@ class Slot:
     """struct trib_slot."""
 
     __slots__ = ("epoch", "chunk", "state", "seen", "shape", "value", "push",
-                 "passed")
+                 "mask", "passed")
 
     def __init__(self, epoch, chunk):
         self.epoch = epoch
@@ -26,6 +26,7 @@ class Slot:
         self.shape = None
         self.value = None
         self.push = False
+        self.mask = None     # of the first contribution
         self.passed = False  # RESULT was sent down; for the echo check
 
 
@@ -131,6 +132,10 @@ class Relay:
         """Add a contribution; False if its shape differs from the slot's."""
         rules = self.rules
         empty = m.value is None
+        if not empty and z.mask is None:
+            z.mask = m.mask
+        if not empty and z.mask != m.mask and not rules.masks_may_differ:
+            return False
         if z.seen and (rules.empty_is_compared or not empty):
             compared = rules.shape_is_compared
             # The first contribution sets the shape, also if it is EMPTY.
@@ -153,6 +158,8 @@ class Relay:
 
     def on_grad(self, m):
         rules = self.rules
+        if m.mask == TORN and rules.mask_is_checked:
+            return
         if (m.shape and m.shape[:2] == SHAPE[FLOAT] and
                 rules.wiped_node_waits and self.net.now < self.wiped_until):
             return

@@ -95,6 +95,12 @@ RULES = {
     "grow_rechecks_slot": Rule(
         "the clsact program compares epoch, chunk and state again",
         "storm", "wrong differ hang"),
+    "mask_is_checked": Rule(
+        "a contribution whose mask has a wrong number of bits in a group is "
+        "dropped before a slot is touched", "masks", "wrong differ"),
+    "masks_may_differ": Rule(
+        "a slot does not compare masks: each rank has its own, or none",
+        "masks", "hang"),
     "wiped_node_waits": Rule(
         "a node that lost its slots takes no floats for two lives of a packet: "
         "a sender that is heard then still lacks the RESULT, if there was one",

@@ -97,6 +97,17 @@ class Floats(Storm):
         self.net.dup = self.net.late_copy = 0.3
 
 
+class Masks(Storm):
+    """Storm with ranks that choose masks of their own, so that each answer to
+    a contribution is longer than it; some masks arrive damaged."""
+
+    def shape(self):
+        super().shape()
+        self.world.local = True
+        self.world.floats = self.rng.random() < 0.3
+        self.net.tear = 0.1
+
+
 class Quiet(Scenario):
     """No loss, no slow rank. Workers sleep until their ring wakes them, and no
     time-out may be needed."""
@@ -580,6 +591,6 @@ class Recorded(Scenario):
 
 
 SCENARIOS = {cls.__name__.lower(): cls for cls in (
-    Storm, Mapped, Floats, Quiet, Copies, Eager, Idle, Deaf, Parting, Liar, Die,
+    Storm, Mapped, Floats, Masks, Quiet, Copies, Eager, Idle, Deaf, Parting, Liar, Die,
     Gone, Quitter, Late, Dark, Rejoin, Restless, Overtaken, Again,
     Full, Stale, Forged, Haunted, Misled, Recorded)}

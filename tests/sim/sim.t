@@ -22,7 +22,7 @@ from rules import RULES
 from scenarios import SCENARIOS
 
 # Seeds per scenario; the whole run takes about a minute.
-SEEDS = {"storm": 700, "mapped": 150, "floats": 300, "quiet": 80, "copies": 100,
+SEEDS = {"storm": 700, "mapped": 150, "floats": 300, "masks": 300, "quiet": 80, "copies": 100,
          "eager": 150, "idle": 150, "deaf": 150, "parting": 200, "liar": 100,
          "die": 150, "gone": 80, "quitter": 100, "late": 50, "dark": 80,
          "rejoin": 250, "restless": 200, "overtaken": 100, "again": 80,

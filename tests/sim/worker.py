@@ -8,7 +8,7 @@ it detaches, and attaches again if the scenario wants that.
 from auth import COUNTED, Windows, proof
 from net import (ABORT, ALIVE, CHUNK_MASK, GRAD, JOIN, LEAVE, NEED, RESULT,
                  START, Msg, make_nonce, serial_diff)
-from stream import DATA, DETACH, EXP, SHAPE, Chunk
+from stream import DATA, DETACH, EXP, FLOAT, SHAPE, Chunk, mix
 
 ALIVE_PACE = 50   # least time between two ALIVEs
 
@@ -174,7 +174,8 @@ class Worker:
             self.frozen[index] = self.contribution(index)
         shape, value, room = self.frozen[index]
         self.send(GRAD, self.epoch, self.wire(index), resend=resend,
-                  push=self.push(index), shape=shape, value=value, room=room)
+                  push=self.push(index), shape=shape, value=value, room=room,
+                  mask=self.mask_of(index))
 
     def contribution(self, index):
         c = self.chunk(index)
@@ -192,7 +193,15 @@ class Worker:
         if index in self.frozen and value is not None and c.kind != EXP:
             value += 1        # a new rounding
         room = value is not None or self.net.rng.random() < 0.3
+        if self.mask_of(index):
+            room = False      # a RESULT is dense
         return SHAPE[c.kind] + (scale,), value, room
+
+    def mask_of(self, index):
+        """The rank's own mask of a chunk, 0 if it sends all values."""
+        if not self.world.local or self.chunk(index).kind not in (DATA, FLOAT):
+            return 0
+        return mix(self.values.key, self.rank, index, 11) % 4
 
     def push(self, index):
         """True if the chunk has PUSH; the same on all ranks."""

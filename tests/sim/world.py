@@ -57,6 +57,7 @@ class World:
         self.fan = rng.randint(1, 5)
         self.min_length = rng.randint(8, 30)
         self.floats = False       # a job of floats
+        self.local = False        # ranks choose masks of their own
         self.relays = []
         self.workers = []
         self.made = set()         # chunks with a RESULT at the root

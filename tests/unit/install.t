@@ -44,6 +44,7 @@ program()
 {
 	echo '#include <err.h>'
 	echo '#include <trib.h>'
+	echo '#include <trib_compress.h>'
 	echo 'int main(void) { float grad[4] = {1, 2, 3, 4}; int n = 4;'
 	sed -n '/^    struct trib \*t;/,/^    trib_detach/p' README.md
 	echo '}'

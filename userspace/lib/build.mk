@@ -3,7 +3,7 @@
 LIB_SRC := $(filter-out userspace/lib/ndn/%,$(wildcard userspace/lib/*.c \
 	userspace/lib/*/*.c))
 LIB_OBJS := $(LIB_SRC:%.c=$(B)/%.o) \
-	$(BASE_LIBTRIB_OBJ) $(ENGINE_OBJS) $(KERNELS_OBJS)
+	$(BASE_LIBTRIB_OBJ) $(ENGINE_OBJS) $(sort $(KERNELS_OBJS) $(NM_OBJS))
 # The API to parameter servers is a worker of the NDN protocol.
 LIB_NDN_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard userspace/lib/ndn/*.c))
 LIB_PS_OBJS := $(LIB_NDN_OBJS) $(patsubst %.c,$(B)/%.o,$(wildcard \
@@ -49,7 +49,8 @@ install-lib: $(B)/libtrib.so.0 $(B)/libtrib.a $(LIB_MAN)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
 		userspace/lib/trib.pc.in \
 		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/trib.pc
-	install -m 644 userspace/lib/trib.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 userspace/lib/trib.h userspace/lib/trib_compress.h \
+		$(DESTDIR)$(PREFIX)/include/
 	install -d $(DESTDIR)$(PREFIX)/include/tributary
 	install -m 644 $(SOCK_HEADERS) $(DESTDIR)$(PREFIX)/include/tributary/
 	$(if $(LIB_MAN),install -D -m 644 $(LIB_MAN) \
@@ -63,11 +64,21 @@ RELAY_MODEL := $(addprefix tests/,lib/relay_model.c model/node.c model/values.c)
 RELAY_MODEL_OBJS := $(RELAY_MODEL:%.c=$(B)/%.o)
 LIB_SIM_OBJS := $(addprefix $(B)/tests/lib/,engine_world.o engine_script.o) \
 	$(RELAY_MODEL_OBJS) $(LIB_OBJS)
-LIB_SIM_TESTS := $(addprefix $(B)/tests/unit/lib/,need result silence \
+LIB_SIM_TESTS := $(addprefix $(B)/tests/unit/lib/,held need result silence \
 	stream window)
 
 $(LIB_SIM_TESTS): %: %.o $(LIB_SIM_OBJS)
 	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime -o $@ $^ -lpthread -lm
+
+LIB_COMPRESS_TESTS := $(addprefix $(B)/tests/unit/lib/compress,_fail _state) \
+	$(B)/tests/unit/lib/compress
+
+$(LIB_COMPRESS_TESTS): %: %.o $(B)/tests/lib/compress_world.o $(LIB_SIM_OBJS)
+	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime \
+		$(if $(findstring _fail,$@),-Wl$(comma)--wrap=calloc) \
+		-o $@ $^ -lpthread -lm
+
+CHECK_TESTS += $(LIB_COMPRESS_TESTS)
 
 LIB_PLAIN_TESTS := $(addprefix $(B)/tests/unit/lib/,auth nonce ticket)
 
@@ -79,7 +90,7 @@ CHECK_TESTS += $(LIB_SIM_TESTS) $(LIB_PLAIN_TESTS)
 # With real sockets and threads, on the loopback device.
 LIB_UDP_OBJS := $(addprefix $(B)/tests/lib/,relay_thread.o rank_threads.o) \
 	$(RELAY_MODEL_OBJS) $(LIB_OBJS)
-LIB_UDP_TESTS := $(addprefix $(B)/tests/unit/lib/,attach udp)
+LIB_UDP_TESTS := $(addprefix $(B)/tests/unit/lib/,attach compress_threads udp)
 
 $(LIB_UDP_TESTS): %: %.o $(LIB_UDP_OBJS)
 	$(CC) $(LDFLAGS_ALL) $(if $(findstring lib/udp,$@),-Wl$(comma)--wrap=sendmsg) \
@@ -102,7 +113,7 @@ CHECK_TESTS += $(B)/tests/unit/lib/ksock
 # The same under ThreadSanitizer, which goes with neither of the other two.
 LIB_TSAN_SOURCES := $(addprefix tests/lib/,relay_thread.c rank_threads.c) \
 	$(RELAY_MODEL) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC) \
-	$(LIB_SRC) $(KERNELS_SRC)
+	$(LIB_SRC) $(sort $(KERNELS_SRC) $(NM_SRC))
 
 $(B)/tests/unit/lib/udp_tsan: tests/unit/lib/udp.c $(LIB_TSAN_SOURCES) \
 		$(wildcard userspace/lib/*.h userspace/lib/*/*.h kmod/engine/*.h)
@@ -110,8 +121,15 @@ $(B)/tests/unit/lib/udp_tsan: tests/unit/lib/udp.c $(LIB_TSAN_SOURCES) \
 	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread $(CPPFLAGS_ALL) \
 		-Wl,--wrap=sendmsg -o $@ $< $(LIB_TSAN_SOURCES) -lpthread -lm
 
+$(B)/tests/unit/lib/compress_tsan: tests/unit/lib/compress_threads.c \
+		$(LIB_TSAN_SOURCES) $(wildcard userspace/lib/*.h userspace/lib/*/*.h \
+		kmod/engine/*.h kernels/nm/*.h)
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread -ffp-contract=off \
+		$(CPPFLAGS_ALL) -o $@ $< $(LIB_TSAN_SOURCES) -lpthread -lm
+
 ifneq ($(SAN),1)
-CHECK_TESTS += $(B)/tests/unit/lib/udp_tsan
+CHECK_TESTS += $(addprefix $(B)/tests/unit/lib/,compress_tsan udp_tsan)
 endif
 
 # The API to parameter servers, with sockets and threads; and the same under
@@ -122,7 +140,7 @@ $(B)/tests/unit/lib/ps_api: $(B)/tests/unit/lib/ps_api.o $(LIB_NDN_OBJS) \
 
 LIB_PS_TSAN_SOURCES := $(LIB_SRC) $(ENGINE_SRC) $(BASE_SRC) $(wildcard \
 	userspace/lib/ndn/*.c userspace/ndn/app/*.c userspace/ndn/app/*/*.c \
-	userspace/ndn/packet/*.c) $(KERNELS_SRC)
+	userspace/ndn/packet/*.c) $(sort $(KERNELS_SRC) $(NM_SRC))
 
 $(B)/tests/unit/lib/ps_api_tsan: tests/unit/lib/ps_api.c \
 		$(LIB_PS_TSAN_SOURCES) $(wildcard userspace/lib/*.h \

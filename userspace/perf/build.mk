@@ -2,7 +2,8 @@
 # trib-perf, trib-train and their tests. -O3 where loops are to be vectors.
 PERF_SHARED := $(addprefix $(B)/userspace/perf/,oracle.o opts.o measure.o \
 	report.o)
-PERF_OBJS := $(PERF_SHARED) $(addprefix $(B)/userspace/perf/,perf.o perf_ps.o)
+PERF_OBJS := $(PERF_SHARED) $(addprefix $(B)/userspace/perf/,perf.o perf_compress.o \
+	perf_ps.o)
 
 TRAIN_OBJS := $(addprefix $(B)/userspace/perf/,oracle.o opts.o) $(patsubst %.c,$(B)/%.o,$(wildcard userspace/perf/train/*.c))
 ifeq ($(shell uname -m),x86_64)

@@ -148,6 +148,7 @@ static struct oracle oracle_of(const struct run *r, unsigned int pass)
 		.dtype = r->o->dtype,
 		.op = r->o->op,
 		.bound = r->net->bound,
+		.keep = r->net->keep,
 		.total = r->total,
 	};
 

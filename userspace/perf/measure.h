@@ -32,6 +32,23 @@ struct perf_call {
 };
 
 /**
+ * struct perf_saved - effect of compression on all messages of one rank
+ * @spec:     what was asked for.
+ * @messages: all, warm-up and checks included.
+ * @dense:    bytes of their values as floats.
+ * @sent, @received: bytes of payload instead of them.
+ * @codec_us: time of compressing and expanding.
+ */
+struct perf_saved {
+	const char *spec;
+	uint64_t messages;
+	uint64_t dense;
+	uint64_t sent;
+	uint64_t received;
+	double codec_us;
+};
+
+/**
  * struct perf_net - a library under measurement
  * @name:   of the tool, for messages.
  * @detail: for the table's head, such as the transport.
@@ -40,6 +57,8 @@ struct perf_call {
  * @ctx:    private to the implementation.
  * @in_place: every call works on dst alone, which holds the input.
  * @bound:  error bound of its float sums.
+ * @saved:  for the report, complete at its end; NULL: no compression.
+ * @keep:   compression of the newest message that is finished.
  * @start:  begin a collective of the run's kind.
  * @finish: wait for the collective in @slot.
  * @barrier: wait for all ranks.
@@ -58,6 +77,8 @@ struct perf_net {
 	void *ctx;
 	int in_place;
 	enum oracle_bound bound;
+	const struct perf_saved *saved;
+	struct oracle_keep keep;
 	int (*start)(struct perf_net *net, const struct perf_call *call);
 	int (*finish)(struct perf_net *net, unsigned int slot);
 	int (*barrier)(struct perf_net *net);

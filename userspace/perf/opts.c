@@ -138,8 +138,9 @@ static void usage(const struct perf_opts *o)
 	for (int i = 0; o->algorithms[i]; i++)
 		printf("%s %s", i ? "," : "", o->algorithms[i]);
 	printf(" (default %s)\n"
+	       "%s"
 	       "  -V         version\n",
-	       o->algorithms[0]);
+	       o->algorithms[0], o->extra_help ? o->extra_help : "");
 }
 
 static int bad(const struct perf_opts *o, int letter, const char *value)

@@ -35,6 +35,7 @@ enum perf_check {
  * @tool:       name in messages.
  * @algorithms: names for -A, ending in NULL; the first is the default.
  * @extra:      further getopt letters, each with an argument.
+ * @extra_help: lines about them, or NULL.
  * @on_extra:   called for one of @extra; 0 or -1 (the value is bad).
  * @arg:        for @on_extra.
  * @min_bytes:  -b
@@ -56,6 +57,7 @@ struct perf_opts {
 	const char *tool;
 	const char *const *algorithms;
 	const char *extra;
+	const char *extra_help;
 	int (*on_extra)(void *arg, int letter, const char *value);
 	void *arg;
 

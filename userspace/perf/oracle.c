@@ -5,6 +5,8 @@
  * loops.
  */
 #include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "oracle.h"
@@ -211,30 +213,44 @@ static void report(struct oracle_report *rep, size_t index, double got, double w
 	rep->wrong++;
 }
 
+/* Error of a sum whose values share exponents with values up to @peak. */
+static double shared_error(const struct oracle *o, double peak)
+{
+	int e = o->keep.bits ? 2 - (int)o->keep.bits : (int)trib_log2_ceil(o->world) - 30;
+
+	return ldexp(o->world * peak, e);
+}
+
 /*
  * Check sums and averages of floats. @peak is the largest magnitude around. The
  * bound of an average is that of its sum plus the rounding of the division;
- * n * got is exact in double.
+ * n * got is exact in double. Values that are not in @sent must be 0; NULL: all are.
  */
 static void check_f32_sum(const struct oracle *o, const struct block *s, double unit, double peak,
-			  size_t first, size_t n, const float *got, struct oracle_report *rep)
+			  const bool *sent, size_t first, size_t n, const float *got,
+			  struct oracle_report *rep)
 {
 	double world = o->world, div = o->op == TRIB_AVG ? world : 1.0;
-	double fp = ldexp(world * peak, (int)trib_log2_ceil(o->world) - 30);
+	double fp = shared_error(o, peak);
 	size_t at = first % ORACLE_BLOCK;
 
 	for (size_t i = 0; i < n; i++) {
 		double want = (double)s->sum[at + i] * unit;
 		double have = (double)got[i] * div, bound;
 
-		if (o->bound == ORACLE_BLOCK_FP)
+		if (sent && !sent[at + i]) {
+			if (got[i] != 0)
+				report(rep, first + i, got[i], 0, 0);
+			continue;
+		}
+		if (o->bound == ORACLE_BLOCK_FP || o->keep.bits)
 			bound = fp + half_ulp(got[i]) * div;
 		else
 			bound = ldexp((double)s->mag[at + i] * unit * (world - 1), -24) *
 				(1 + 0x1p-10);
-		if (o->bound == ORACLE_F16_SUMS)
+		if (o->bound == ORACLE_F16_SUMS && !o->keep.bits)
 			bound += half_error(o, (double)s->mag[at + i] * unit, 11);
-		if (o->bound == ORACLE_BF16_SUMS)
+		if (o->bound == ORACLE_BF16_SUMS && !o->keep.bits)
 			bound += half_error(o, (double)s->mag[at + i] * unit, 8);
 		if (o->op == TRIB_AVG)
 			bound += half_ulp(got[i]) * div;
@@ -273,6 +289,79 @@ static void check_exact(const struct oracle *o, const struct block *s, double un
 	}
 }
 
+/* Mark the values of block @b that @rank selects. */
+static void mark_sent(const struct oracle *o, unsigned int rank, size_t b, bool sent[ORACLE_BLOCK])
+{
+	size_t n = block_left(b * ORACLE_BLOCK, o->total - b * ORACLE_BLOCK), i, j, from, end;
+	float x[ORACLE_BLOCK];
+	unsigned int larger;
+
+	oracle_fill(o, rank, b * ORACLE_BLOCK, n, x);
+	for (i = 0; i < n; i++) {
+		from = i - i % o->keep.group;
+		end = from + o->keep.group < n ? from + o->keep.group : n;
+		for (larger = 0, j = from; j < end; j++)
+			larger +=
+				fabsf(x[j]) > fabsf(x[i]) || (fabsf(x[j]) == fabsf(x[i]) && j < i);
+		sent[i] = larger < o->keep.kept;
+	}
+}
+
+/* Sum what each rank selects of block @b: units, as combine() does. */
+static void combine_local(const struct oracle *o, size_t b, struct block *s)
+{
+	size_t n = block_left(b * ORACLE_BLOCK, o->total - b * ORACLE_BLOCK);
+	double unit = unit_of(o, b);
+	bool sent[ORACLE_BLOCK];
+	float x[ORACLE_BLOCK];
+
+	memset(s, 0, sizeof(*s));
+	for (unsigned int r = 0; unit != 0 && r < o->world; r++) {
+		mark_sent(o, r, b, sent);
+		oracle_fill(o, r, b * ORACLE_BLOCK, n, x);
+		for (size_t i = 0; i < n; i++) {
+			int64_t v = sent[i] ? (int64_t)((double)x[i] / unit) : 0;
+
+			s->sum[i] += v;
+			s->mag[i] += v < 0 ? -v : v;
+		}
+	}
+}
+
+/* Check a compressed sum. */
+static void check_kept(const struct oracle *o, size_t first, size_t n, const float *got,
+		       struct oracle_report *rep)
+{
+	size_t blocks = (o->total + ORACLE_BLOCK - 1) / ORACLE_BLOCK, b, i, len;
+	size_t reach = (o->keep.reach + ORACLE_BLOCK - 1) / ORACLE_BLOCK;
+	double *peaks = calloc(blocks + 1, sizeof(*peaks)), peak;
+	bool sent[ORACLE_BLOCK];
+	struct block here;
+
+	if (!peaks) {
+		report(rep, first, 0, 0, 0);
+		return;
+	}
+	for (b = 0; b < blocks; b++)
+		peaks[b] = peak_of(o, b);
+	for (; n; n -= len, first += len, got += len) {
+		len = block_left(first, n);
+		b = first / ORACLE_BLOCK;
+		if (o->keep.local) {
+			combine_local(o, b, &here);
+		} else {
+			combine(o, b, &here);
+			mark_sent(o, o->keep.leader, b, sent);
+		}
+		peak = 0;
+		for (i = b > reach ? b - reach : 0; i < blocks && i <= b + reach; i++)
+			peak = fmax(peak, peaks[i]);
+		check_f32_sum(o, &here, unit_of(o, b), peak, o->keep.local ? NULL : sent, first,
+			      len, got, rep);
+	}
+	free(peaks);
+}
+
 void oracle_check(const struct oracle *o, size_t first, size_t n, const void *got,
 		  struct oracle_report *rep)
 {
@@ -283,6 +372,10 @@ void oracle_check(const struct oracle *o, size_t first, size_t n, const void *go
 
 	if (!n)
 		return;
+	if (o->keep.group) {
+		check_kept(o, first, n, got, rep);
+		return;
+	}
 	combine(o, b, here);
 	for (; n; b++, n -= len, first += len) {
 		double unit = o->dtype == TRIB_F32 ? unit_of(o, b) : 1.0;
@@ -293,7 +386,7 @@ void oracle_check(const struct oracle *o, size_t first, size_t n, const void *go
 			combine(o, b + 1, next);
 		if (sums)
 			check_f32_sum(o, here, unit, fmax(before, fmax(here->peak, next->peak)),
-				      first, len, got, rep);
+				      NULL, first, len, got, rep);
 		else
 			check_exact(o, here, unit, first, len, got, rep);
 		got = (const char *)got + 4 * len;

@@ -13,6 +13,7 @@
 #ifndef PERF_ORACLE_H
 #define PERF_ORACLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,6 +49,25 @@ enum oracle_bound {
 };
 
 /**
+ * struct oracle_keep - compression of a message; zeros: none
+ * @group, @kept: of every @group values the @kept largest magnitudes of rank @leader
+ *           are summed, among equals the first; the others become 0. 1 of 1: all.
+ * @bits:    values are rounded at random to integers of so many bits: the bound is
+ *           n * 2^(2 - @bits) * A, A as above, plus half an ulp. 0: floats.
+ * @leader:  see above.
+ * @local:   each rank's own largest magnitudes are summed; @leader has no part in it.
+ * @reach:   values that may share an exponent lie at most so far apart.
+ */
+struct oracle_keep {
+	unsigned int group;
+	unsigned int kept;
+	unsigned int bits;
+	unsigned int leader;
+	bool local;
+	size_t reach;
+};
+
+/**
  * struct oracle - one message of one job
  * @seed:  names the inputs.
  * @world: ranks, 1 to 1024.
@@ -55,6 +75,7 @@ enum oracle_bound {
  * @op:    operation.
  * @bound: error bound of F32 sums and averages.
  * @total: elements of the whole message; chunks end with it.
+ * @keep:  compression; F32 sums and averages only.
  */
 struct oracle {
 	uint64_t seed;
@@ -63,6 +84,7 @@ struct oracle {
 	enum trib_op op;
 	enum oracle_bound bound;
 	size_t total;
+	struct oracle_keep keep;
 };
 
 /**

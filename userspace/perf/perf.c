@@ -10,6 +10,7 @@
 
 #include "measure.h"
 #include "opts.h"
+#include "perf_compress.h"
 #include "perf_ps.h"
 #include "report.h"
 #include "trib.h"
@@ -25,6 +26,7 @@ struct run_trib {
 	struct trib *t;
 	const struct perf_opts *o;
 	struct trib_req *req[PERF_INFLIGHT_MAX];
+	struct perf_compress z;
 	char detail[64];
 };
 
@@ -34,6 +36,8 @@ static int start(struct perf_net *net, const struct perf_call *call)
 	const struct perf_opts *o = r->o;
 	struct trib_req **req = &r->req[call->slot];
 
+	if (r->z.c)
+		return perf_compress_start(&r->z, o, call, req);
 	switch (o->collective) {
 	case PERF_ALLREDUCE:
 		return trib_iallreduce(r->t, call->src, call->dst, call->count, o->dtype, o->op,
@@ -53,8 +57,9 @@ static int start(struct perf_net *net, const struct perf_call *call)
 static int finish(struct perf_net *net, unsigned int slot)
 {
 	struct run_trib *r = net->ctx;
+	int rc = trib_wait(r->req[slot]);
 
-	return trib_wait(r->req[slot]);
+	return rc || !r->z.c ? rc : perf_compress_finish(&r->z, net);
 }
 
 static int barrier(struct perf_net *net)
@@ -157,23 +162,60 @@ static int measure_all(struct perf_net *net, const struct perf_opts *o, int *wro
 			break;
 		}
 		*wrong |= row.wrong || row.differ;
+		perf_compress_forget(&r->z, row.count);
 		if (report)
 			rc = perf_report_row(report, &row);
 		bytes = perf_opts_next(o, bytes);
 	} while (!rc && bytes);
 	if (report) {
 		trib_counters(r->t, &counters);
+		perf_compress_count(&r->z);
 		json = perf_report_end(report, &counters, rc);
 		rc = rc ? rc : json;
 	}
 	return rc;
 }
 
+static int on_extra(void *arg, int letter, const char *value)
+{
+	struct run_trib *r = arg;
+
+	(void)letter;
+	r->z.spec = value;
+	return 0;
+}
+
+/* Measure in the job that is attached. Return: 0, or not. */
+static int run_job(struct perf_net *net, const struct perf_opts *o, int *wrong)
+{
+	struct run_trib *r = net->ctx;
+	int rc = check_job(net, o);
+
+	if (rc)
+		return rc;
+	rc = perf_compress_open(&r->z, net, r->t);
+	if (rc) {
+		fprintf(stderr, "%s: -z: %s\n", o->tool, trib_error_text(r->t));
+		return rc;
+	}
+	rc = measure_all(net, o, wrong);
+	perf_compress_close(&r->z);
+	return rc;
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const algorithms[] = {"tree", "bcube", "ps", NULL};
-	struct perf_opts o = {.tool = "trib-perf", .algorithms = algorithms};
-	struct run_trib r = {.o = &o};
+	struct run_trib r = {0};
+	struct perf_opts o = {
+		.tool = "trib-perf",
+		.algorithms = algorithms,
+		.extra = "z:",
+		.extra_help =
+			"  -z SPEC    compress: 2:4 (2 of every 4), 2:4/local, int8, 2:4+int8, ...\n",
+		.on_extra = on_extra,
+		.arg = &r,
+	};
 	struct perf_net net = {
 		.name = o.tool,
 		.ctx = &r,
@@ -187,8 +229,11 @@ int main(int argc, char **argv)
 	};
 	int rc = perf_opts_parse(&o, argc, argv), wrong = 0;
 
+	r.o = &o;
 	if (rc)
 		return rc == 1 ? EXIT_OK : EXIT_USAGE;
+	if (perf_compress_options(&r.z, &o))
+		return EXIT_USAGE;
 	if (!strcmp(o.algorithm, "ps"))
 		return perf_ps(&o);
 	rc = trib_attach(&r.t, NULL);
@@ -203,9 +248,7 @@ int main(int argc, char **argv)
 		 trib_transport_name(r.t), trib_sum_format(r.t));
 	net.detail = r.detail;
 	net.bound = bound_of(trib_sum_format(r.t));
-	rc = check_job(&net, &o);
-	if (!rc)
-		rc = measure_all(&net, &o, &wrong);
+	rc = run_job(&net, &o, &wrong);
 	trib_detach(r.t);
 	if (rc)
 		return EXIT_FAILED;

@@ -111,6 +111,22 @@ static void json_counters(FILE *f, const struct trib_counters *c)
 	fprintf(f, "}");
 }
 
+static double ratio_of(const struct perf_saved *s)
+{
+	return s->sent ? (double)s->dense / (double)s->sent : 0;
+}
+
+static void json_saved(FILE *f, const struct perf_saved *s)
+{
+	fprintf(f,
+		",\n \"compression\": {\"spec\": \"%s\", \"messages\": %llu, "
+		"\"bytes_dense\": %llu, \"bytes_sent\": %llu, \"bytes_received\": %llu, "
+		"\"ratio\": %.4f, \"codec_us\": %.3f}",
+		s->spec, (unsigned long long)s->messages, (unsigned long long)s->dense,
+		(unsigned long long)s->sent, (unsigned long long)s->received, ratio_of(s),
+		s->codec_us);
+}
+
 static int write_json(const struct perf_report *p, const struct trib_counters *counters)
 {
 	const struct perf_opts *o = p->o;
@@ -136,6 +152,8 @@ static int write_json(const struct perf_report *p, const struct trib_counters *c
 	fprintf(f, "]");
 	if (counters)
 		json_counters(f, counters);
+	if (p->net->saved)
+		json_saved(f, p->net->saved);
 	fprintf(f, "}\n");
 	rc = ferror(f) || fflush(f) ? -EIO : 0;
 	if (!to_stdout && fclose(f))
@@ -163,6 +181,11 @@ int perf_report_end(struct perf_report *p, const struct trib_counters *counters,
 		       wrong + differ ? "FAILED" : "OK");
 	if (p->n)
 		printf("# Avg bus bandwidth    : %.4f\n", bus / (double)p->n);
+	if (p->net->saved && !failed)
+		printf("# Compression          : %s, %llu of %llu bytes sent (1/%.2f), codec %.1f us per message\n",
+		       p->net->saved->spec, (unsigned long long)p->net->saved->sent,
+		       (unsigned long long)p->net->saved->dense, ratio_of(p->net->saved),
+		       p->net->saved->codec_us / (double)(p->net->saved->messages ?: 1));
 	if (p->o->json && !failed) {
 		rc = write_json(p, counters);
 		if (rc)

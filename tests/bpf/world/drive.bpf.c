@@ -31,6 +31,7 @@ enum {
 	LANE = 4,
 	LANES = 5,
 	SOURCE = 6,
+	NM = 11,
 	HDR = 14 + 20 + 8,
 	RELAY = HDR + 12,
 	CHILD = HDR + 14,
@@ -106,6 +107,30 @@ int drive_shared(struct xdp_md *ctx)
 	U64(f, HDR) |= 1ULL << 56;
 	U16(f, RELAY) = bpf_htons(1);
 	U64(f, VALUES) = bpf_cpu_to_be64(1ULL << n % CHILDREN);
+	bpf_tail_call(ctx, &target, 0);
+	return XDP_ABORTED;
+}
+
+/*
+ * The same as drive_chunks, with a mask (nm in the packet's source MAC). A packet that
+ * completes its chunk is too short for the result and gets orders for trib_send.
+ */
+SEC("xdp")
+int drive_masked(struct xdp_md *ctx)
+{
+	void *f = (void *)(long)ctx->data;
+	__u32 n;
+
+	if (ctx->data_meta != ctx->data) {
+		bpf_xdp_adjust_meta(ctx, ctx->data - ctx->data_meta);
+		f = (void *)(long)ctx->data;
+	}
+	if (f + VALUES > (void *)(long)ctx->data_end)
+		return XDP_ABORTED;
+	n = U32(f, COUNT);
+	rewrite(f, n % CHILDREN, n / CHILDREN);
+	U64(f, HDR) = TRIB_WIRE_VERSION | TRIB_T_GRAD << 8 | (TRIB_F_UP | TRIB_F_MASK) << 16 |
+		      (__u64)TRIB_FMT_I32 << 32 | (__u64)U8(f, NM) << 40;
 	bpf_tail_call(ctx, &target, 0);
 	return XDP_ABORTED;
 }

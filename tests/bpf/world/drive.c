@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "drive.h"
+#include "tests/lib/mask_make.h"
 
 static struct bpf_object *obj;
 static atomic_int arrived;
@@ -92,9 +93,9 @@ static int prog(const char *name)
 	return bpf_program__fd(p);
 }
 
-static void attach(int port, const char *name)
+static void attach(int ifindex, const char *name)
 {
-	must(bpf_xdp_attach(w.ifindex[port], prog(name), XDP_FLAGS_DRV_MODE, NULL), name);
+	must(bpf_xdp_attach(ifindex, prog(name), XDP_FLAGS_DRV_MODE, NULL), name);
 }
 
 void drive_open(uint32_t ahead, uint32_t end)
@@ -116,10 +117,11 @@ void drive_open(uint32_t ahead, uint32_t end)
 	 * XDP dispatcher first, which takes milliseconds: repeat within one
 	 * run.
 	 */
-	attach(0, "drive_chunks");
-	attach(1, "drive_children");
-	attach(2, "drive_values");
-	attach(3, "drive_shared");
+	attach(w.ifindex[0], "drive_chunks");
+	attach(w.ifindex[1], "drive_children");
+	attach(w.ifindex[2], "drive_values");
+	attach(w.ifindex[3], "drive_shared");
+	attach(w.peer_ifindex[0], "drive_masked");
 }
 
 void drive_close(void)
@@ -157,6 +159,20 @@ static void frame_shared(struct frame *f)
 	frame_of(f, INNER, 0, h, pay, sizeof(pay));
 }
 
+/* Like frame_grad(), but with masks that differ from word to word. */
+static void frame_masked(struct frame *f, uint8_t nm)
+{
+	static uint32_t pay[TRIB_NVAL_SMALL];
+	struct trib_hdr h = header(TRIB_T_GRAD, ROOT, 0, 0);
+
+	mask_words(pay, TRIB_NVAL_SMALL / TRIB_MASK_UNITS, nm, 1);
+	h.flags |= TRIB_F_MASK;
+	h.fmt = TRIB_FMT_I32;
+	h.nm = nm;
+	h.nval = htons(TRIB_NVAL_SMALL);
+	frame_of(f, ROOT, 0, h, pay, trib_masked_len(TRIB_NVAL_SMALL, nm));
+}
+
 static void *drive_thread(void *arg)
 {
 	struct drive *d = arg;
@@ -172,12 +188,15 @@ static void *drive_thread(void *arg)
 	must(sched_setaffinity(0, sizeof(set), &set), "sched_setaffinity");
 	if (d->shared)
 		frame_shared(&f);
+	else if (d->nm)
+		frame_masked(&f, d->nm);
 	else
 		frame_grad(&f, ROOT, 0, 0, TRIB_NVAL_SMALL, 1);
 	frame_hdr(&f)->epoch = htonl(epoch);
 	memset(f.b, 0, 4); /* the counter */
 	f.b[4] = d->lane;
 	f.b[5] = d->lanes;
+	f.b[11] = d->nm;
 	ctx.data_end = f.len;
 	o.data_in = o.data_out = f.b;
 	o.data_size_in = f.len;
@@ -193,7 +212,8 @@ static void *drive_thread(void *arg)
 		last = d->count;
 		o.data_size_out = sizeof(f.b);
 		must(bpf_prog_test_run_opts(prog(d->name), &o), d->name);
-		memcpy(&d->count, f.b, 4);
+		/* Behind the orders for trib_send, if the last packet got any. */
+		memcpy(&d->count, f.b + (o.data_size_out - f.len), 4);
 		if (d->until && d->count == last)
 			sched_yield(); /* the other lane does not run */
 	} while (d->until && d->count < d->until);

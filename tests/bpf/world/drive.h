@@ -28,6 +28,7 @@ void drive_target(bool nothing);
  * @lane:   index of this lane.
  * @lanes:  number of lanes.
  * @shared: send packets for DRIVE_SHARED instead of ROOT.
+ * @nm:     for drive_masked: the mask.
  * @until:  stop when the counter reaches this (0: after one call).
  * @repeat: runs in one call.
  * @threads: number of threads that run (drive_run() sets it).
@@ -38,6 +39,7 @@ struct drive {
 	const char *name;
 	int cpu, lane, lanes;
 	int shared;
+	uint8_t nm;
 	uint32_t until, repeat;
 	int threads;
 	uint32_t count;

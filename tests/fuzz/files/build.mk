@@ -33,7 +33,7 @@ $(call fuzz-program,state,$(FUZZ_STATE),-lnl-3 -lnl-genl-3 -lsodium -ljansson)
 FUZZ_PS_FILE := tests/fuzz/files/fuzz_ps_file.c tests/fuzz/files/mutate.c \
 	$(wildcard userspace/ps/sum/*.c) $(BASE_SRC)
 
-$(call fuzz-program,ps-file,$(FUZZ_PS_FILE),-Wl$(comma)--wrap=json_write -ljansson)
+$(call fuzz-program,ps-file,$(FUZZ_PS_FILE),$(SUM_OBJS) -Wl$(comma)--wrap=json_write -ljansson)
 
 FUZZ_NDN_FILE := tests/fuzz/files/fuzz_ndn_file.c tests/fuzz/files/mutate.c \
 	$(filter-out %/link.c,$(wildcard userspace/ndn/app/*.c userspace/ndn/app/ps/*.c)) \

@@ -154,7 +154,7 @@ static bool carries_values(uint8_t type)
 /* Are type, format and sizes consistent? */
 static bool form_ok(const struct trib_hdr *h)
 {
-	if (h->nm || h->attempt || (h->flags & TRIB_F_MASK))
+	if (h->attempt || (h->nm && !(h->flags & TRIB_F_MASK)))
 		return false;
 	if (h->type >= TRIB_T_JOIN)
 		return true;
@@ -165,6 +165,28 @@ static bool form_ok(const struct trib_hdr *h)
 		return h->op == TRIB_WOP_ADD && !h->relay;
 	return (h->op == TRIB_WOP_ADD && (h->fmt == TRIB_FMT_Q32 || h->fmt == TRIB_FMT_I32)) ||
 	       (h->op <= TRIB_WOP_MAX && h->fmt == TRIB_FMT_W64);
+}
+
+/* May the packet be masked, by this mask? */
+static bool mask_fits(const struct trib_hdr *h)
+{
+	static const int groups[8] = {1, 2, 4, 8, 16, 32};
+	int nval = ntohs(h->nval);
+
+	return h->type == TRIB_T_GRAD && !(h->flags & TRIB_F_EMPTY) && h->op == TRIB_WOP_ADD &&
+	       (h->fmt == TRIB_FMT_I32 || h->fmt == TRIB_FMT_F32) && nval && nval % 32 == 0 &&
+	       (h->nm & 31) + 1 < groups[h->nm >> 5];
+}
+
+/* Bytes of values and mask, padding included. */
+static int values_len(const struct trib_hdr *h)
+{
+	int units = ntohs(h->nval);
+
+	/* Each mask word, and what it marks: M of N. */
+	if (h->flags & TRIB_F_MASK)
+		units = units / 32 + units * ((h->nm & 31) + 1) / (1 << (h->nm >> 5));
+	return (units + 15) / 16 * 64;
 }
 
 /* Check the number of values. Return: 0, or the reason to drop. */
@@ -212,7 +234,9 @@ static int read_ours(struct view *v, int l4_len)
 		return model_drop(TRIB_DROP_NVAL);
 	if (h->bmwords > TRIB_BMWORDS_MAX)
 		return model_drop(TRIB_DROP_FORMAT);
-	paylen = h->bmwords * 8 + (nval + 15) / 16 * 64;
+	if ((h->flags & TRIB_F_MASK) && !mask_fits(h))
+		return model_drop(TRIB_DROP_FORMAT);
+	paylen = h->bmwords * 8 + values_len(h);
 	if (be16(v->f->b + v->l4 + 4) != l4_len)
 		return model_drop(TRIB_DROP_LENGTH);
 	if (l4_len > 48 + paylen && is_batch(v, paylen))

@@ -327,7 +327,7 @@ static void follow_grow(struct frame *f, uint32_t ifindex)
 		return;
 	at = 14 + (f->b[12] == 0x86 ? 40 : 20) + 8;
 	out = (struct trib_hdr *)(f->b + at);
-	paylen = h.bmwords * 8 + trib_payload_len(ntohs(h.nval));
+	paylen = h.bmwords * 8 + trib_values_len(h.flags, h.nm, ntohs(h.nval));
 	if (f->len != at + (int)sizeof(h) + paylen)
 		wrong("grown to %d bytes, not %d", f->len, at + (int)sizeof(h) + paylen);
 	child = out->flags & TRIB_F_UP && !(T_SHARED >> model.tree & 1) ? h.child : out->child;

@@ -7,6 +7,7 @@
 #include <endian.h>
 #include <string.h>
 #include "gen.h"
+#include "tests/lib/mask_make.h"
 
 static void put16(uint8_t *p, uint16_t v)
 {
@@ -98,6 +99,28 @@ static int put_values(uint8_t *p, unsigned int nval, uint8_t seed)
 	return len;
 }
 
+/*
+ * Make the packet a masked one: M of N, values, and a mask that is mostly right. Return:
+ * length of the payload.
+ */
+static int put_mask(uint8_t *p, struct trib_hdr *h, unsigned int nval, uint8_t seed, uint8_t type)
+{
+	static const uint8_t masks[8] = {
+		2 << 5 | 1, 3 << 5 | 2, 5 << 5 | 30, 4 << 5 | 7, 1 << 5, 2 << 5 | 1, 3 << 5 | 0, 0,
+	};
+	unsigned int words = nval / TRIB_MASK_UNITS;
+
+	h->flags |= TRIB_F_MASK;
+	h->nm = masks[seed & 7] ? masks[seed & 7] : type;
+	if (!trib_nm_is_mask(h->nm) || nval > rig.nval)
+		return nval > rig.nval ? 0 : put_values(p, nval, seed);
+	put_values(p, nval, seed);
+	mask_words(p, words, h->nm, seed | type << 8);
+	if (words && (seed & 0x48) == 0x48)
+		p[seed % (4 * words)] ^= 1 << (seed & 7);
+	return trib_masked_len(nval, h->nm);
+}
+
 /* Sign as the neighbour does, mostly with a new number. */
 static void sign(struct trib_hdr *h, const uint8_t *pay, int len, int tree, int child, uint8_t seed)
 {
@@ -149,7 +172,10 @@ static int put_header(uint8_t *p, struct input *in, int tree, uint8_t who, int c
 		h.fmt = shapes[shape & 7].fmt;
 		h.scale = htonl(shape >> 6 == 3);
 		h.nval = htons(nval);
-		len += nval <= TRIB_NVAL_LARGE ? put_values(p + sizeof(h) + len, nval, seed) : 0;
+		if (shape >> 6 == 2)
+			len += put_mask(p + sizeof(h) + len, &h, nval, seed, type);
+		else if (nval <= TRIB_NVAL_LARGE)
+			len += put_values(p + sizeof(h) + len, nval, seed);
 	} else if (h.type == TRIB_T_NEED && (!shared || (seed & 1))) {
 		uint64_t seen = htobe64(seed);
 

@@ -46,6 +46,8 @@ static size_t burst(uint32_t *r, uint8_t *data, size_t size, size_t max)
 
 	if (one_in(r, 3))
 		shape = rnd(r, 256);
+	else if (one_in(r, 3)) /* I32, masked */
+		shape = 0x82 | rnd(r, 3) << 3;
 	if (one_in(r, 2))
 		size = 0;
 	if (!size && max)

@@ -97,7 +97,8 @@ def sums(f, name):
     for what in (('-b', '4', '-e', '1m', '-f', '16', '-n', '5'),
                  ('-b', '300k', '-e', '300k', '-n', '5', '-d', 'int32'),
                  ('-b', '64k', '-e', '64k', '-n', '5', '-o', 'max'),
-                 ('-b', '64k', '-e', '64k', '-n', '5', '-C', 'allgather')):
+                 ('-b', '64k', '-e', '64k', '-n', '5', '-C', 'allgather'),
+                 ('-b', '300k', '-e', '300k', '-n', '5', '-z', '2:4+int8')):
         ranks = Ranks(f, *what)
         good = ranks.wait()
         tap.test('%s__%s' % (name, '_'.join(what[-2:]).strip('-')), good,

@@ -18,6 +18,7 @@ class Job:
         self.fail = world.fail
         self.rto, self.rto_max = world.rto, world.rto_max
         self.no_timeout = world.no_timeout
+        self.local = world.local
         self.heartbeat = self.timeout = 1000000
         self.detach_time = world.detach_time
         self.window = rng.choice((1, 2, 4, 4, 8))

@@ -25,7 +25,7 @@ from pool.rules import COST_SEEDS, RULES
 from pool.scenarios import SCENARIOS
 
 # Seeds per scenario, 100 unless named.
-SEEDS = {"storm": 500, "amnesia": 200, "anew": 200, "dead": 150, "deaf": 100,
+SEEDS = {"storm": 500, "masks": 200, "amnesia": 200, "anew": 200, "dead": 150, "deaf": 100,
          "parting": 100, "busy": 50, "litter": 20, "wipes": 20, "ghosts": 30,
          "bypass": 50, "echoes": 30, "straggler": 20}
 

@@ -7,7 +7,7 @@ are no timers: a slot's age counts when another chunk meets the slot.
 
 from dataclasses import replace
 
-from net import GRAD, RESULT, serial_diff
+from net import GRAD, RESULT, TORN, serial_diff
 from pool.auth import ALL, DATA, RELAYS, proves_up, secret, signed
 from pool.hashing import place
 from pool.packet import PROBE
@@ -152,6 +152,8 @@ class Relay:
 
     def on_grad(self, row, m):
         rules = self.rules
+        if m.mask == TORN and rules.mask_is_checked:
+            return
         k = self.mark(row, m)
         if k is None:
             return
@@ -260,7 +262,7 @@ class Relay:
         row = self.rows[m.row()]
         self.send_up(row, replace(
             m, relay=row.number, workers=z.workers, shape=z.shape,
-            value=z.value, push=z.push, room=z.value is not None))
+            value=z.value, push=z.push, room=z.value is not None, mask=0))
 
     # --- down
 

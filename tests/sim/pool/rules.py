@@ -36,6 +36,12 @@ RULES = {
     "shape_is_compared": Rule(
         "a relay adds only contributions with the slot's scale, op and format",
         "liar", "wrong"),
+    "mask_is_checked": Rule(
+        "a relay drops a contribution whose mask has a wrong number of bits in "
+        "a group, before a slot is touched", "masks", "wrong differ"),
+    "ps_checks_mask": Rule(
+        "the PS drops such a contribution, too: relays pass it on", "masks",
+        "wrong differ"),
     "ps_compares_shape": Rule(
         "the PS adds only contributions with the shape of the place",
         "liar", "wrong"),

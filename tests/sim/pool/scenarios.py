@@ -71,6 +71,16 @@ class Copies(Quiet):
         self.net.dup = self.net.late_copy = 0.2
 
 
+class Masks(Storm):
+    """Storm with ranks that choose masks of their own, so that sums are longer
+    than what completes them; some masks arrive damaged."""
+
+    def shape(self):
+        super().shape()
+        self.world.local = True
+        self.net.tear = 0.1
+
+
 class Amnesia(Scenario):
     """Many copies, many late, and relays lose their state often: the same
     values are summed several times in different groups."""
@@ -414,6 +424,6 @@ class Pretended(Dead):
 
 
 SCENARIOS = {cls.__name__.lower(): cls for cls in (
-    Storm, Amnesia, Quiet, Copies, Anew, Eager, Deaf, Idle, Liar, Quitter,
+    Storm, Masks, Amnesia, Quiet, Copies, Anew, Eager, Deaf, Idle, Liar, Quitter,
     Parting, Dead, Resize, Capped, Busy, Litter, Echoes, Wipes,
     Straggler, Ghosts, Bypass, Forged, Traitor, Revived, Pretended)}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The PS (trib-ps): completes sums and answers resends."""
 
-from net import GRAD, NEED, RESULT, serial_diff
+from net import GRAD, NEED, RESULT, TORN, serial_diff
 from pool.auth import ALL, proves_up, secret, signed
 from pool.packet import PROBE, Packet
 from pool.relay import merge
@@ -61,6 +61,8 @@ class Server:
         if row is None or not m.up or not proves_up(self.rules, m):
             return
         if not self.is_current(row, m.epoch):
+            return
+        if m.mask == TORN and self.rules.ps_checks_mask:
             return
         if m.type == PROBE:
             row.leases[m.child] = self.net.now + LEASE

@@ -78,7 +78,8 @@ class PoolWorker(Worker):
         self.dispatch(Packet(
             GRAD, self.epoch, self.wire(index), True, self.rank, not first,
             self.push(index), shape, value, room, job=self.job.number,
-            tree=self.job.tree, workers=1 << self.rank),
+            tree=self.job.tree, workers=1 << self.rank,
+            mask=self.mask_of(index)),
             attempt >= TO_PS)
 
     def send(self, kind, epoch, chunk=0, **fields):

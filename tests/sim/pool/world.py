@@ -49,6 +49,7 @@ class World:
         self.jobs_n = rng.randint(1, 3)
         self.ranks = 5            # limit of ranks of a job
         self.least = rng.randint(6, 20)
+        self.local = False        # ranks choose masks of their own
         self.bare = 0.1           # share of racks without a relay
         self.relays = []
         self.jobs = []

@@ -217,19 +217,31 @@ static float in[1], out[1];
 static void call__with_bad_arguments_is_refused(void)
 {
 	const struct trib_call bad[] = {
-		{5, 0, 0, in, out, 1, 0},
-		{TRIB_COLL_ALLREDUCE, 4, 0, in, out, 1, 0},
-		{TRIB_COLL_ALLREDUCE, 0, 2, in, out, 1, 0},
-		{TRIB_COLL_ALLREDUCE, TRIB_SOCK_AVG, TRIB_SOCK_I32, in, out, 1, 0},
-		{TRIB_COLL_ALLREDUCE, 0, 0, NULL, out, 1, 0},
-		{TRIB_COLL_ALLREDUCE, 0, 0, in, NULL, 1, 0},
-		{TRIB_COLL_ALLREDUCE, 0, 0, in, out, 1ULL << 46, 0},
-		{TRIB_COLL_REDUCE_SCATTER, 0, 0, in, out, (1ULL << 46) / 3, 0},
-		{TRIB_COLL_ALLGATHER, 0, 0, in, out, UINT64_MAX / 3 + 2, 0},
-		{TRIB_COLL_ALLGATHER, TRIB_SOCK_MAX, 0, in, out, 1, 0},
-		{TRIB_COLL_BROADCAST, 0, 0, NULL, out, 1, WORLD},
-		{TRIB_COLL_BROADCAST, 0, 0, NULL, NULL, 1, 0},
-		{TRIB_COLL_BARRIER, 0, 0, NULL, NULL, 1, 0},
+		{5, 0, 0, in, out, 1, 0, false, false, NULL, 0},
+		{TRIB_COLL_ALLREDUCE, 4, 0, in, out, 1, 0, false, false, NULL, 0},
+		{TRIB_COLL_ALLREDUCE, 0, 2, in, out, 1, 0, false, false, NULL, 0},
+		{TRIB_COLL_ALLREDUCE, TRIB_SOCK_AVG, TRIB_SOCK_I32, in, out, 1, 0, false, false,
+		 NULL, 0},
+		{TRIB_COLL_ALLREDUCE, 0, 0, NULL, out, 1, 0, false, false, NULL, 0},
+		{TRIB_COLL_ALLREDUCE, 0, 0, in, NULL, 1, 0, false, false, NULL, 0},
+		{TRIB_COLL_ALLREDUCE, 0, 0, in, out, 1ULL << 46, 0, false, false, NULL, 0},
+		{TRIB_COLL_REDUCE_SCATTER, 0, 0, in, out, (1ULL << 46) / 3, 0, false, false, NULL,
+		 0},
+		{TRIB_COLL_ALLGATHER, 0, 0, in, out, UINT64_MAX / 3 + 2, 0, false, false, NULL, 0},
+		{TRIB_COLL_ALLGATHER, TRIB_SOCK_MAX, 0, in, out, 1, 0, false, false, NULL, 0},
+		{TRIB_COLL_BROADCAST, 0, 0, NULL, out, 1, WORLD, false, false, NULL, 0},
+		{TRIB_COLL_BROADCAST, 0, 0, NULL, NULL, 1, 0, false, false, NULL, 0},
+		{TRIB_COLL_BARRIER, 0, 0, NULL, NULL, 1, 0, false, false, NULL, 0},
+		{TRIB_COLL_BROADCAST, 0, 0, NULL, out, 1, 0, true, false, NULL, 0},
+		{TRIB_COLL_ALLREDUCE, TRIB_SOCK_MAX, 0, in, out, 1, 0, true, false, NULL, 0},
+		/* Masks: not for maxima or integers; 4:4, 1:1, 64:1, none. */
+		{TRIB_COLL_ALLREDUCE, TRIB_SOCK_MAX, 0, in, out, 1, 0, false, false, in, 0x41},
+		{TRIB_COLL_ALLREDUCE, 0, TRIB_SOCK_I32, in, out, 1, 0, false, false, in, 0x41},
+		{TRIB_COLL_REDUCE_SCATTER, 0, 0, in, out, 1, 0, false, false, in, 0x41},
+		{TRIB_COLL_ALLREDUCE, 0, 0, in, out, 1, 0, false, false, in, 0x43},
+		{TRIB_COLL_ALLREDUCE, 0, 0, in, out, 1, 0, false, false, in, 0x01},
+		{TRIB_COLL_ALLREDUCE, 0, 0, in, out, 1, 0, false, false, in, 0xc0},
+		{TRIB_COLL_ALLREDUCE, 0, 0, in, out, 1, 0, false, false, NULL, 0x41},
 	};
 	struct trib_attach_rep rep = place(1);
 	struct trib_engine eng;
@@ -278,6 +290,90 @@ static void call__requests_end_with_the_engine(void)
 	trib_free(r[2]);
 }
 
+/* Held requests let later ones send; released, they send, in chunks of their own. */
+static void call__held_sends_nothing_before_it_is_released(void)
+{
+	static uint64_t words[NVAL];
+	const struct trib_call sum = {.words = true, .src = words, .dst = words, .count = NVAL};
+	struct trib_attach_rep rep = place(1);
+	struct trib_call held = sum;
+	struct trib_req *r[2];
+	struct trib_engine eng;
+
+	held.held = true;
+	engine_begin(&eng, &rep);
+	expect_eq(trib_call_issue(&eng, &held, &r[0]), 0);
+	expect_eq(note.sent[TRIB_T_GRAD], 0);
+	expect_eq(trib_call_issue(&eng, &sum, &r[1]), 0);
+	expect_eq(note.sent[TRIB_T_GRAD], 2);
+	expect_eq(be32toh(note.last.chunk), 2); /* the first of two */
+	expect_eq(note.last.fmt, TRIB_FMT_Q32);
+	expect_eq(be16toh(note.last.nval), NVAL);
+	trib_engine_run(&eng);
+	expect_eq(note.sent[TRIB_T_GRAD], 2);
+	trib_req_release(r[0]);
+	expect_eq(note.sent[TRIB_T_GRAD], 4);
+	expect_eq(be32toh(note.last.chunk), 0);
+	trib_req_release(r[0]);
+	expect_eq(note.sent[TRIB_T_GRAD], 4);
+	expect_eq(note.wrong, 0);
+	trib_engine_free(&eng);
+}
+
+/* The host ends kept requests itself; held ones end like all others. */
+static void call__held_ends_with_the_engine_and_kept_does_not(void)
+{
+	struct trib_attach_rep rep = place(3);
+	struct trib_req *held, *kept;
+	struct trib_call c = calls[1];
+	struct trib_engine eng;
+
+	c.held = true;
+	engine_begin(&eng, &rep);
+	kept = trib_req_own(&eng);
+	kept->kept = true;
+	expect_eq(trib_call_issue(&eng, &c, &held), 0);
+	trib_leave_start(&eng);
+	expect(trib_leave_turn(&eng));
+	trib_leave_end(&eng);
+	expect_eq(held->status, -ECANCELED);
+	expect_eq(note.done, 1);
+	expect_eq(note.died, 1);
+	expect(!kept->done);
+	trib_req_release(held);
+	expect_eq(note.sent[TRIB_T_GRAD], 0);
+	trib_req_done(kept, eng.dead);
+	expect_eq(eng.unfinished, 0);
+	expect_eq(note.wrong, 0);
+	trib_engine_free(&eng);
+}
+
+/* Requests take the trees that they would have taken one by one. */
+static void call__prepared_is_as_if_issued(void)
+{
+	struct trib_attach_rep rep = place(3);
+	struct trib_req *r[4];
+	struct trib_engine eng;
+	unsigned int i;
+
+	engine_begin(&eng, &rep);
+	expect_eq(trib_call_issue(&eng, &calls[0], &r[0]), 0);
+	for (i = 1; i < 4; i++)
+		expect_eq(trib_call_prepare(&eng, &calls[0], i - 1, &r[i]), 0);
+	expect_eq(eng.unfinished, 1);
+	expect_eq(eng.seq, 1);
+	for (i = 1; i < 4; i++) {
+		trib_call_start(r[i]);
+		expect_eq(r[i]->part[0].stream->index, i % 3);
+	}
+	expect_eq(eng.unfinished, 4);
+	expect_eq(trib_call_prepare(&eng, &calls[1], 0, &r[0]), 0);
+	trib_req_drop(r[0]);
+	expect_eq(eng.seq, 4);
+	expect_eq(note.wrong, 0);
+	trib_engine_free(&eng);
+}
+
 static void leave__listens_until_no_rank_lacks_a_result(void)
 {
 	struct trib_attach_rep rep = place(2);
@@ -315,6 +411,9 @@ int main(void)
 	run(packet__of_another_job_is_counted_and_ignored);
 	run(call__with_bad_arguments_is_refused);
 	run(call__requests_end_with_the_engine);
+	run(call__held_sends_nothing_before_it_is_released);
+	run(call__held_ends_with_the_engine_and_kept_does_not);
+	run(call__prepared_is_as_if_issued);
 	run(leave__listens_until_no_rank_lacks_a_result);
 	return tap_done();
 }

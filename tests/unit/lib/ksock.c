@@ -14,6 +14,7 @@
 #include "tests/lib/tap.h"
 #include "tests/lib/ksock_double.h"
 #include "tests/lib/rank_threads.h"
+#include "trib_compress.h"
 
 /* Run a job of @world ranks on the double. */
 static struct loop_relay job(unsigned int world)
@@ -141,6 +142,24 @@ static void requests__are_offered_again_without_results(void)
 	ksock_double.again = 7;
 	expect_job(l, m, sum_floats);
 	expect_eq(ksock_double.refused, 7);
+}
+
+/* The kernel keeps no masks and residuals: the text says how it works instead. */
+static void no_compression(struct member *m)
+{
+	struct trib_compress *c = NULL;
+
+	m->wrong += trib_compress_open(&c, m->t, NULL) != -EOPNOTSUPP || c;
+	m->wrong += !strstr(trib_error_text(m->t), "attach with transport udp or xdp");
+	sum_floats(m);
+}
+
+static void compression__is_refused(void)
+{
+	struct loop_relay l = job(2);
+	struct member m[2];
+
+	expect_job(l, m, no_compression);
 }
 
 static void *wait_for(void *req)
@@ -527,6 +546,7 @@ int main(void)
 	run(allreduce__is_right);
 	run(collectives__are_what_they_are_elsewhere);
 	run(requests__wait_for_the_kernels_memory);
+	run(compression__is_refused);
 	run(requests__are_offered_again_without_results);
 	run(requests__may_be_waited_for_by_several_threads);
 	run(requests__are_done_while_the_caller_computes);

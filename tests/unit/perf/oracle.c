@@ -4,6 +4,7 @@
  * than the stated bound fails.
  */
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "perf/oracle.h"
@@ -377,6 +378,105 @@ static void oracle__sums_of_halves_pass_and_missing_ones_do_not(void)
 	}
 }
 
+/* Zero what rank @leader does not select: per group, repeatedly the largest. */
+static void drop(const struct oracle *o)
+{
+	bool keep[N] = {false};
+
+	for (size_t g = 0; g < N; g += o->keep.group) {
+		size_t end = g + o->keep.group < N ? g + o->keep.group : N;
+
+		for (unsigned int k = 0; k < o->keep.kept; k++) {
+			size_t best = end;
+
+			for (size_t i = g; i < end; i++)
+				if (!keep[i] &&
+				    (best == end || fabsf(in[o->keep.leader][i]) >
+							    fabsf(in[o->keep.leader][best])))
+					best = i;
+			if (best < end)
+				keep[best] = true;
+		}
+	}
+	for (size_t i = 0; i < N; i++)
+		if (!keep[i])
+			out[i] = 0;
+}
+
+static void oracle__compressed_sums_pass_and_others_do_not(void)
+{
+	static const unsigned int group[] = {4, 2, 32, 1}, kept[] = {2, 1, 5, 1};
+
+	for (unsigned int k = 0; k < 4; k++) {
+		struct oracle o = make(3, TRIB_F32, k % 2 ? TRIB_AVG : TRIB_SUM);
+		size_t most;
+
+		o.keep = (struct oracle_keep){
+			.group = group[k], .kept = kept[k], .leader = k % 3, .reach = 900};
+		most = 0;
+		block_fp_sum(&o, 352);
+		expect_eq(wrong(&o, out) > N / 4, group[k] > 1);
+		drop(&o);
+		expect_eq(wrong(&o, out), 0);
+		/* The mask of another rank; a kept value that is lost. */
+		o.keep.leader = (k + 1) % 3;
+		expect_eq(wrong(&o, out) > N / 50, group[k] > 1);
+		o.keep.leader = k % 3;
+		for (size_t i = 0; i < N; i++)
+			most = fabsf(out[i]) > fabsf(out[most]) ? i : most;
+		out[most] = 0;
+		expect_eq(wrong(&o, out), 1);
+	}
+}
+
+static void oracle__local_sums_pass_and_others_do_not(void)
+{
+	static double all[N];
+
+	for (unsigned int k = 0; k < 2; k++) {
+		struct oracle o = make(3, TRIB_F32, TRIB_SUM);
+		size_t most = 0;
+
+		o.keep = (struct oracle_keep){.group = k ? 32 : 4, .kept = k ? 5 : 2, .reach = 900};
+		memset(all, 0, sizeof(all));
+		for (unsigned int r = 0; r < 3; r++) {
+			o.keep.leader = r;
+			memcpy(out, in[r], sizeof(out));
+			drop(&o);
+			for (size_t i = 0; i < N; i++)
+				all[i] += (double)out[i];
+		}
+		for (size_t i = 0; i < N; i++)
+			out[i] = (float)all[i];
+		expect(wrong(&o, out) > N / 50);
+		o.keep.local = true;
+		expect_eq(wrong(&o, out), 0);
+		for (size_t i = 0; i < N; i++)
+			most = fabsf(out[i]) > fabsf(out[most]) ? i : most;
+		out[most] = 0;
+		expect_eq(wrong(&o, out), 1);
+	}
+}
+
+/* Each rank is off by less than a unit of the range's exponent. */
+static void oracle__bound_of_integers_is_that_of_their_unit(void)
+{
+	struct oracle o = make(4, TRIB_F32, TRIB_SUM);
+	size_t b = 2 * ORACLE_BLOCK;
+	double peak = 0;
+
+	o.keep = (struct oracle_keep){.group = 1, .kept = 1, .bits = 8, .reach = ORACLE_BLOCK};
+	block_fp_sum(&o, 352);
+	for (unsigned int r = 0; r < 4; r++)
+		for (size_t i = b - ORACLE_BLOCK; i < b + 2 * ORACLE_BLOCK; i++)
+			peak = fmax(peak, fabs((double)in[r][i]));
+	out[b + 5] += (float)(4 * peak / 64 * 0.99);
+	out[b + 9] -= (float)(4 * peak / 64 * 0.99);
+	expect_eq(wrong(&o, out), 0);
+	out[b + 5] += (float)(4 * peak / 64 * 0.02);
+	expect_eq(wrong(&o, out), 1);
+}
+
 int main(void)
 {
 	run(oracle__block_floating_point_sums_pass);
@@ -393,6 +493,9 @@ int main(void)
 	run(oracle__ranks_and_seeds_differ);
 	run(oracle__f32_chain_bound_takes_float_sums_only);
 	run(oracle__sums_of_halves_pass_and_missing_ones_do_not);
+	run(oracle__compressed_sums_pass_and_others_do_not);
+	run(oracle__local_sums_pass_and_others_do_not);
+	run(oracle__bound_of_integers_is_that_of_their_unit);
 	run(hash__one_bit_anywhere_changes_it);
 	return tap_done();
 }

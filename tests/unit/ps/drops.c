@@ -86,8 +86,8 @@ static void packets__that_are_wrong_are_dropped_for_a_reason(void)
 	expect_drop(PS_DROP_FORMAT, false);
 	make_raw()->nm = 1;
 	expect_drop(PS_DROP_FORMAT, false);
-	make_raw()->flags |= TRIB_F_MASK;
-	expect_drop(PS_DROP_FORMAT, false);
+	make_raw()->flags |= TRIB_F_MASK; /* 48 values fill no mask words */
+	expect_drop(PS_DROP_FORMAT, true);
 	memset(make_raw() + 1, 0, 8);
 	expect_drop(PS_DROP_BITMAP, false);
 	raw[sizeof(struct trib_hdr) + 7] = 8 | 2; /* rank 3 of 3 */
@@ -95,6 +95,47 @@ static void packets__that_are_wrong_are_dropped_for_a_reason(void)
 	make_raw()->bmwords = 0; /* the word becomes values, too many */
 	raw_len -= 8;
 	expect_drop(PS_DROP_BITMAP, false);
+	end();
+}
+
+/* A good masked GRAD of 32 values, to be spoilt. */
+static struct trib_hdr *make_masked(uint8_t nm)
+{
+	struct in p = grad(1, 9, 2, 1);
+
+	in_mask(&p, nm);
+	raw_len = pack(&p, raw);
+	return (void *)raw;
+}
+
+static void packets__with_wrong_masks_change_nothing(void)
+{
+	static const uint8_t masks[] = {1 << 5, 2 << 5 | 1, 3 << 5 | 4, 4 << 5, 5 << 5 | 30};
+	unsigned int i, nm;
+
+	begin(3, 4);
+	for (i = 0; i < sizeof(masks); i++) {
+		make_masked(masks[i]);
+		raw[sizeof(struct trib_hdr) + 8 + i % 4] ^= 16;
+		expect_drop(PS_DROP_MASK, false);
+		make_masked(masks[i]);
+		raw_len -= 64;
+		expect_drop(PS_DROP_LENGTH, true);
+		make_masked(masks[i])->flags |= TRIB_F_EMPTY;
+		expect_drop(PS_DROP_FORMAT, false);
+		make_masked(masks[i])->fmt = TRIB_FMT_Q32;
+		expect_drop(PS_DROP_FORMAT, false);
+		make_masked(masks[i])->op = TRIB_WOP_MAX;
+		expect_drop(PS_DROP_FORMAT, false);
+		make_masked(masks[i])->type = TRIB_T_RESULT;
+		expect_drop(PS_DROP_FORMAT, false);
+	}
+	for (nm = 0; nm < 256; nm++) {
+		if (trib_nm_is_mask((uint8_t)nm))
+			continue;
+		make_masked(masks[1])->nm = (uint8_t)nm;
+		expect_drop(PS_DROP_FORMAT, true);
+	}
 	end();
 }
 
@@ -125,7 +166,8 @@ static void packets__of_random_bytes_do_no_harm(void)
 		if (i & 1)
 			h->auth = tree->relay_secret;
 		if (i % 3)
-			raw_len = sizeof(*h) + 8u * h->bmwords + trib_payload_len(be16toh(h->nval));
+			raw_len = sizeof(*h) + 8u * h->bmwords +
+				  trib_values_len(h->flags, h->nm, be16toh(h->nval));
 		if (raw_len > sizeof(raw))
 			raw_len = sizeof(raw);
 		nsent = 0;
@@ -165,6 +207,7 @@ int main(void)
 {
 	run(control__forged_or_repeated_is_dropped);
 	run(packets__that_are_wrong_are_dropped_for_a_reason);
+	run(packets__with_wrong_masks_change_nothing);
 	run(packets__more_values_than_the_jobs_are_refused);
 	run(packets__of_random_bytes_do_no_harm);
 	return tap_done();

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/lib/mask_make.h"
 #include "tests/lib/tap.h"
 #include "ps/sum/ps.h"
 
@@ -202,8 +203,9 @@ static inline void end(void)
 
 /* --- packets in */
 
+/* @nm: a mask, other values than which are 0: in_mask(). */
 struct in {
-	uint8_t type, flags, op, fmt;
+	uint8_t type, flags, op, fmt, nm;
 	unsigned int child;
 	uint32_t chunk, epoch;
 	int32_t scale;
@@ -231,6 +233,46 @@ static inline struct in grad(unsigned int child, uint32_t chunk, uint64_t who, u
 	return p;
 }
 
+/* Give the packet a mask of its own, and make it of 32 values of I32. */
+static inline void in_mask(struct in *p, uint8_t nm)
+{
+	uint32_t word, *v = (uint32_t *)(void *)p->v;
+	unsigned int i;
+
+	mask_words(&word, 1, nm, p->chunk * 97 + p->child);
+	p->flags |= TRIB_F_MASK;
+	p->fmt = TRIB_FMT_I32;
+	p->nm = nm;
+	p->nval = 32;
+	for (i = 0; i < WORDS * 2; i++)
+		if (i >= 32 || !(word >> i & 1))
+			v[i] = 0;
+}
+
+/* The same values without a mask, as in a sum. */
+static inline struct in in_dense(struct in p)
+{
+	p.flags &= (uint8_t)~TRIB_F_MASK;
+	p.nm = 0;
+	return p;
+}
+
+/* Write the values of in_mask(). Return: bytes. */
+static inline size_t pack_masked(const struct in *p, uint8_t *buf)
+{
+	const uint32_t *v = (const uint32_t *)(const void *)p->v;
+	uint32_t word;
+	unsigned int i, n = 0;
+
+	memset(buf, 0, trib_masked_len(32, p->nm));
+	mask_words(&word, 1, p->nm, p->chunk * 97 + p->child);
+	memcpy(buf, &word, 4);
+	for (i = 0; i < 32; i++)
+		if (word >> i & 1)
+			memcpy(buf + 4 + 4 * n++, v + i, 4);
+	return trib_masked_len(32, p->nm);
+}
+
 /* Sign as the rank, or as a relay that brings the values of others. */
 static inline void sign(struct trib_hdr *h, size_t len, const struct in *p)
 {
@@ -255,12 +297,14 @@ static inline size_t pack(const struct in *p, uint8_t *buf)
 {
 	struct trib_hdr *h = (void *)buf;
 	unsigned int i, words = p->type == TRIB_T_GRAD ? tree->bmwords : 0;
+	size_t len = trib_payload_len(p->nval);
 	__be64 be;
 
 	ps_hdr_fill(tree, h, p->type);
 	h->flags = p->flags | TRIB_F_UP;
 	h->op = p->op;
 	h->fmt = p->fmt;
+	h->nm = p->nm;
 	h->bmwords = (uint8_t)words;
 	h->relay = htobe16(TRIB_RELAY_PS);
 	h->child = htobe16((uint16_t)p->child);
@@ -274,9 +318,12 @@ static inline size_t pack(const struct in *p, uint8_t *buf)
 		be = htobe64(p->who[i]);
 		memcpy(buf + sizeof(*h) + 8 * i, &be, 8);
 	}
-	memcpy(buf + sizeof(*h) + 8 * words, p->v, trib_payload_len(p->nval));
-	sign(h, 8 * words + trib_payload_len(p->nval), p);
-	return sizeof(*h) + 8 * words + trib_payload_len(p->nval);
+	if (p->flags & TRIB_F_MASK)
+		len = pack_masked(p, buf + sizeof(*h) + 8 * words);
+	else
+		memcpy(buf + sizeof(*h) + 8 * words, p->v, len);
+	sign(h, 8 * words + len, p);
+	return sizeof(*h) + 8 * words + len;
 }
 
 static inline void rx(struct in p)

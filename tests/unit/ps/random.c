@@ -56,14 +56,16 @@ static void fz_make(void)
 	} kinds[] = {{TRIB_WOP_ADD, TRIB_FMT_Q32},
 		     {TRIB_WOP_ADD, TRIB_FMT_I32},
 		     {TRIB_WOP_ADD, TRIB_FMT_W64},
-		     {TRIB_WOP_MAX, TRIB_FMT_W64}};
+		     {TRIB_WOP_MAX, TRIB_FMT_W64},
+		     {TRIB_WOP_ADD, TRIB_FMT_I32}}; /* masked, most of them */
+	static const uint8_t masks[] = {1 << 5, 2 << 5 | 1, 3 << 5 | 4, 5 << 5 | 30};
 	unsigned int c, r, i, kind, nval;
 
 	memset(fz.got, 0, sizeof(fz.got));
 	memset(fz.out, 0, sizeof(fz.out));
 	for (c = 0; c < F_CHUNKS; c++) {
-		kind = rnd(4);
-		nval = 2 + 2 * rnd(NVAL / 2);
+		kind = rnd(5);
+		nval = kind == 4 ? 32 : 2 + 2 * rnd(NVAL / 2);
 		for (r = 0; r < fz.world; r++) {
 			struct in *p = &fz.own[c][r];
 
@@ -78,13 +80,16 @@ static void fz_make(void)
 			p->who[r / 64] = 1ULL << r % 64;
 			for (i = 0; i < nval / 2; i++)
 				p->v[i] = (uint64_t)rnd(1u << 31) << 33 ^ rnd(1u << 31);
+			if (kind == 4 && rnd(4))
+				in_mask(p, masks[rnd(4)]);
 			if (rnd(8))
 				continue;
 			p->flags = TRIB_F_EMPTY;
+			p->nm = 0;
 			memset(p->v, 0, sizeof(p->v));
 			p->nval = rnd(2) ? nval : 0;
 		}
-		fz.want[c] = fz.own[c][0];
+		fz.want[c] = in_dense(fz.own[c][0]);
 		for (r = 1; r < fz.world; r++)
 			fz_add(&fz.want[c], &fz.own[c][r]);
 		if (fz.want[c].flags & TRIB_F_EMPTY)
@@ -152,7 +157,7 @@ static void fz_partial(uint32_t c)
 		if (!fz.out[c][r] || rnd(2))
 			continue;
 		if (!n++)
-			sum = fz.own[c][r];
+			sum = in_dense(fz.own[c][r]);
 		else
 			fz_add(&sum, &fz.own[c][r]);
 	}

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "tests/bpf/world/world.h"
 #include "tests/lib/float_bits.h"
+#include "tests/lib/mask_make.h"
 #include "tests/lib/tap.h"
 
 #define VALUES TRIB_NVAL_LARGE
@@ -311,6 +312,70 @@ static void floats__other_formats_do_not_mix(void)
 	}
 }
 
+static bool torn; /* the next mask has a bit too many or too few */
+
+/* Send values of @seed with a mask; a unit without a value is left alone. */
+static int sum_give_masked(struct sum *s, int child, uint8_t nm, uint32_t seed)
+{
+	struct trib_hdr h = header(TRIB_T_GRAD, ROOT, child, 1);
+	unsigned int words = s->n / TRIB_MASK_UNITS, n = 0;
+	uint32_t pay[VALUES] = {};
+	float x[VALUES];
+
+	numbers(x, s->n, seed);
+	mask_words(pay, words, nm, seed);
+	for (int i = 0; i < s->n; i++) {
+		if (!(pay[i / 32] >> i % 32 & 1))
+			continue; /* the first contribution sets it to +0 */
+		s->acc[i] = s->any ? s->acc[i] + x[i] : x[i];
+		memcpy(pay + words + n++, &x[i], 4);
+	}
+	s->any = true;
+	s->units = pack(s->fmt, s->acc, s->n, s->want);
+	pay[words - 1] ^= torn;
+	h.flags |= TRIB_F_MASK;
+	h.fmt = TRIB_FMT_F32;
+	h.nm = nm;
+	h.nval = htons(s->n);
+	frame_of(&f, ROOT, child, h, pay, trib_masked_len(s->n, nm));
+	return run_xdp(&f, child);
+}
+
+static void floats__masked_values_are_expanded(void)
+{
+	static const uint8_t masks[] = {2 << 5 | 1, 1 << 5, 3 << 5 | 4, 4 << 5, 5 << 5 | 30};
+	struct sum s;
+
+	for (int i = 0; i < 10; i++) {
+		world_reset();
+		sum_begin(&s, TRIB_FMT_F32, i < 5 ? nval : 64);
+		sum_give_masked(&s, 0, masks[i % 5], i);
+		/* Dense in between. */
+		sum_give(&s, ROOT, 1, 1, i + 5);
+		sum_give_masked(&s, 2, masks[(i + 1) % 5], i + 9);
+		expect_eq(the_drop(), -1);
+		slot_has(&s, ROOT, 1, TRIB_SLOT_RESULT);
+		expect_eq(slot_of(ROOT, 1)->nval, s.n);
+		expect_eq(slot_of(ROOT, 1)->nm, 0);
+	}
+}
+
+static void floats__wrong_mask_changes_nothing(void)
+{
+	struct sum s, other;
+
+	world_reset();
+	sum_begin(&s, TRIB_FMT_F32, nval);
+	sum_give_masked(&s, 0, 2 << 5 | 1, 1);
+	other = s;
+	torn = true;
+	expect_eq(sum_give_masked(&other, 1, 2 << 5 | 1, 2), XDP_DROP);
+	torn = false;
+	expect_eq(the_drop(), TRIB_DROP_MASK);
+	expect_eq(slot_of(ROOT, 1)->seen, 1);
+	slot_has(&s, ROOT, 1, TRIB_SLOT_COLLECT);
+}
+
 /* Packets from before slots were wiped must not enter another sum. */
 static void floats__wiped_node_waits(void)
 {
@@ -355,6 +420,8 @@ static void all(int values)
 	run(floats__duplicate_is_not_added);
 	run(floats__special_values_are_values);
 	run(floats__other_formats_do_not_mix);
+	run(floats__masked_values_are_expanded);
+	run(floats__wrong_mask_changes_nothing);
 	run(floats__wiped_node_waits);
 	run(floats__integers_are_as_ever);
 	world_close();

@@ -152,6 +152,8 @@ static void req_done(struct trib_req *r)
 {
 	struct trib *t = trib_of(r->eng);
 
+	if (r->notify)
+		r->notify(r);
 	if (t->waiters)
 		pthread_cond_broadcast(&t->cond);
 }
@@ -161,7 +163,11 @@ static void req_done(struct trib_req *r)
  */
 static void died(struct trib_engine *eng)
 {
+	struct trib_guest *g;
+
 	pthread_cond_broadcast(&trib_of(eng)->cond);
+	for (g = trib_of(eng)->guests; g; g = g->next)
+		g->died(g);
 }
 
 const struct trib_host_ops trib_host = {.done = req_done, .died = died};
@@ -287,9 +293,13 @@ static void orphan_requests(struct trib *t)
 
 int trib_detach(struct trib *t)
 {
+	struct trib_guest *g;
+
 	if (!t)
 		return 0;
 	pthread_mutex_lock(&t->lock);
+	for (g = t->guests; g; g = g->next)
+		g->leave(g);
 	t->way->leave(t);
 	/*
 	 * Let the threads in trib_wait() return their results before the handle
@@ -298,6 +308,10 @@ int trib_detach(struct trib *t)
 	trib_drive_interrupt(t);
 	while (t->inside)
 		pthread_cond_wait(&t->cond, &t->lock);
+	while ((g = t->guests)) {
+		t->guests = g->next;
+		g->gone(g);
+	}
 	orphan_requests(t);
 	pthread_mutex_unlock(&t->lock);
 	destroy(t, true);

@@ -56,6 +56,27 @@ enum trib_driver {
 };
 
 /**
+ * struct trib_guest - a part of the library that works for a handle by a thread of its own
+ *
+ * It makes requests that it keeps (&trib_req.kept), and completes them, also after the
+ * engine's death. All functions run with the lock held.
+ *
+ * @next:  in the handle's list, which holds it until the guest takes itself out, or
+ *         gone().
+ * @died:  the engine died: wake the thread.
+ * @leave: the handle is about to leave: wait for requests that no caller waits for.
+ *         The lock may be released meanwhile.
+ * @gone:  the handle is about to be freed: complete all requests, and end the thread.
+ *         The lock may be released meanwhile.
+ */
+struct trib_guest {
+	struct trib_guest *next;
+	void (*died)(struct trib_guest *g);
+	void (*leave)(struct trib_guest *g);
+	void (*gone)(struct trib_guest *g);
+};
+
+/**
  * struct trib - a handle
  *
  * Fixed once attached:
@@ -78,6 +99,7 @@ enum trib_driver {
  * @poll_until: when a driver in poll() wakes by itself; 0 = never.
  * @inside:   threads in trib_wait().
  * @waits:    times a thread blocked.
+ * @guests:   list of guests.
  */
 struct trib {
 	const struct trib_way *way;
@@ -104,6 +126,7 @@ struct trib {
 	uint64_t poll_until;
 	unsigned int inside;
 	uint64_t waits;
+	struct trib_guest *guests;
 };
 
 /* The handle that contains @eng. */
@@ -132,7 +155,7 @@ int trib_progress_start(struct trib *t);
 void trib_progress_stop(struct trib *t);
 /*
  * Drive, or sleep while another user thread drives, until @req is done or the
- * time @until has come (0: never). Lock held.
+ * time @until has come (0: never), or the engine is dead and @req not kept. Lock held.
  */
 void trib_drive_until(struct trib *t, const struct trib_req *req, uint64_t until);
 /* Take one turn without blocking, if nobody drives. Lock held. */

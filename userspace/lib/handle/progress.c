@@ -114,14 +114,22 @@ static void drive(struct trib *t, const struct trib_req *req, uint64_t until)
 		pthread_cond_signal(&t->progress_cond);
 }
 
+/* Requests that are kept are done some time after the engine's death. */
+static bool is_over(const struct trib *t, const struct trib_req *req)
+{
+	if (req && (req->done || req->kept))
+		return req->done;
+	return t->eng.dead;
+}
+
 void trib_drive_until(struct trib *t, const struct trib_req *req, uint64_t until)
 {
 	struct timespec ts;
 
-	while (!(req && req->done) && !t->eng.dead) {
+	while (!is_over(t, req)) {
 		if (until && clock_ns() >= until)
 			return;
-		if (t->driver != TRIB_DRIVER_USER) {
+		if (t->driver != TRIB_DRIVER_USER && !t->eng.dead) {
 			drive(t, req, until);
 			continue;
 		}

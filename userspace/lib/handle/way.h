@@ -25,6 +25,7 @@
 #define TRIB_LIB_WAY_H
 
 #include <poll.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct trib;
@@ -38,6 +39,7 @@ struct trib_req;
 /**
  * struct trib_way - a way to speak the protocol
  * @name:  for trib_transport_name(); NULL: the carrier's name.
+ * @composes: its requests are the engine's, so guests may prepare and hold them.
  *
  * @open:  prepare. t->place is filled in; the engine exists and has joined
  *         nothing. On failure record the error with trib_fail() and return it.
@@ -60,6 +62,7 @@ struct trib_req;
  */
 struct trib_way {
 	const char *name;
+	bool composes;
 	int (*open)(struct trib *t);
 	int (*pollfds)(struct trib *t, struct pollfd *pfd);
 	int (*join)(struct trib *t);

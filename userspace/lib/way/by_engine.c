@@ -116,6 +116,7 @@ static void engine_count(struct trib *t, struct trib_counters *c)
 }
 
 const struct trib_way trib_by_engine = {
+	.composes = true,
 	.open = engine_open,
 	.pollfds = engine_pollfds,
 	.join = engine_join,

@@ -68,7 +68,10 @@ static void take_values(struct ps_place *z, const struct ps_packet *p)
 	if (p->flags & TRIB_F_EMPTY)
 		return;
 	z->h.nval = p->h->nval;
-	memcpy(z->v, p->v, trib_payload_len(p->nval));
+	if (p->flags & TRIB_F_MASK)
+		ps_sum_expand(z->v, p->v, p->nval, p->h->nm, true);
+	else
+		memcpy(z->v, p->v, trib_payload_len(p->nval));
 }
 
 static void take_shape(struct ps_tree *t, struct ps_place *z, const struct ps_packet *p)
@@ -89,6 +92,8 @@ static void add(struct ps_place *z, const struct ps_packet *p)
 		return;
 	if (!z->h.nval)
 		take_values(z, p);
+	else if (p->flags & TRIB_F_MASK)
+		ps_sum_expand(z->v, p->v, p->nval, p->h->nm, false);
 	else if (p->h->op == TRIB_WOP_MAX)
 		ps_sum_max(z->v, p->v, words);
 	else if (p->h->fmt == TRIB_FMT_I32)

@@ -13,7 +13,12 @@ static bool has_format(const struct ps_tree *t, const struct ps_packet *p)
 {
 	const struct trib_hdr *h = p->h;
 
-	if (h->nm || (p->flags & TRIB_F_MASK) || p->nval > t->job->nval)
+	if (p->nval > t->job->nval)
+		return false;
+	if (p->flags & TRIB_F_MASK)
+		return h->type == TRIB_T_GRAD && h->op == TRIB_WOP_ADD && h->fmt == TRIB_FMT_I32 &&
+		       p->nval && !(p->flags & TRIB_F_EMPTY);
+	if (h->nm)
 		return false;
 	switch (h->fmt) {
 	case TRIB_FMT_Q32:
@@ -53,6 +58,8 @@ static enum ps_drop rx_data(struct ps_tree *t, struct ps_packet *p)
 		return PS_DROP_FORMAT;
 	if (p->h->type == TRIB_T_GRAD && !has_workers(t, p))
 		return PS_DROP_BITMAP;
+	if (values && (p->flags & TRIB_F_MASK) && !ps_sum_mask_ok(p->v, p->nval, p->h->nm))
+		return PS_DROP_MASK;
 	if (!ps_tree_epoch(t, p->epoch))
 		return PS_DROP_EPOCH;
 	if (!ps_auth_fresh(t, p))
@@ -123,10 +130,13 @@ void ps_rx(struct ps *ps, const struct ps_addr *from, const void *pkt, size_t le
 	why = PS_DROP_VERSION;
 	if (h.version != TRIB_WIRE_VERSION)
 		goto drop;
-	why = PS_DROP_LENGTH;
+	why = PS_DROP_FORMAT;
 	p.nval = be16toh(h.nval);
+	if ((h.flags & TRIB_F_MASK) && (!trib_nm_is_mask(h.nm) || p.nval % TRIB_MASK_UNITS))
+		goto drop;
+	why = PS_DROP_LENGTH;
 	if (h.bmwords > TRIB_BMWORDS_MAX || p.nval > TRIB_NVAL_LARGE ||
-	    len != sizeof(h) + 8u * h.bmwords + trib_payload_len(p.nval))
+	    len != sizeof(h) + 8u * h.bmwords + trib_values_len(h.flags, h.nm, p.nval))
 		goto drop;
 	why = PS_DROP_TYPE;
 	if (!(h.flags & TRIB_F_UP))

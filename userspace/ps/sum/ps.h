@@ -66,7 +66,8 @@ enum ps_drop {
 	PS_DROP_SOURCE = 16,  /* JOIN or LEAVE from a wrong address */
 	PS_DROP_JOIN = 17,    /* JOIN or LEAVE that is none, or of another rank */
 	PS_DROP_REPLAY = 18,  /* copy of an old NEED, PROBE, ALIVE or ABORT */
-	PS_DROP__MAX = 19,
+	PS_DROP_MASK = 19,    /* mask with a wrong number of bits */
+	PS_DROP__MAX = 20,
 };
 
 /* Counters of work done. */
@@ -322,6 +323,10 @@ void ps_rx(struct ps *ps, const struct ps_addr *from, const void *pkt, size_t le
 void ps_hdr_fill(const struct ps_tree *t, struct trib_hdr *h, uint8_t type);
 
 /* --- sum.c: values, any alignment, @words 64-bit words of them */
+/* Has each group of the mask of @nval values as many bits as @nm says? */
+bool ps_sum_mask_ok(const void *mask, unsigned int nval, uint8_t nm);
+/* Add @nval I32 values, masked by a right mask, or, @first, write them. */
+void ps_sum_expand(void *to, const void *from, unsigned int nval, uint8_t nm, bool first);
 void ps_sum_add(void *to, const void *from, size_t words);
 void ps_sum_add32(void *to, const void *from, size_t words);
 void ps_sum_max(void *to, const void *from, size_t words);

@@ -4,6 +4,10 @@
  * vectors of (-O3). Values come from packets, so nothing is aligned; they are
  * little-endian, as is every machine that relays run on.
  */
+#include <string.h>
+
+#include "kernels/cpu.h"
+#include "kernels/sum/sum.h"
 #include "ps.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "values are added as they come");
@@ -42,4 +46,30 @@ void ps_sum_max(void *to, const void *from, size_t words)
 
 	for (i = 0; i < words; i++)
 		t[i] = f[i] > t[i] ? f[i] : t[i];
+}
+
+bool ps_sum_mask_ok(const void *mask, unsigned int nval, uint8_t nm)
+{
+	uint32_t group = trib_nm_group(nm), want = trib_mask_want(group, trib_nm_kept(nm));
+	const lane *w = mask;
+	uint32_t wrong = 0;
+	unsigned int i;
+
+	for (i = 0; i < nval / TRIB_MASK_UNITS; i++)
+		wrong |= trib_mask_counts(w[i], group) ^ want;
+	return !wrong;
+}
+
+void ps_sum_expand(void *to, const void *from, unsigned int nval, uint8_t nm, bool first)
+{
+	static const struct trib_sum_ops *ops;
+	uint32_t caps;
+
+	if (!ops) {
+		caps = trib_cpu_caps();
+		ops = trib_sum_ops(trib_sum_get(trib_sum_level_best(caps), caps), TRIB_FMT_I32);
+	}
+	/* It checks again; what it cannot refuse here needs no error. */
+	(first ? ops->expand_store : ops->expand_add)(to, 4 * nval, from, trib_masked_len(nval, nm),
+						      nm);
 }

@@ -18,7 +18,7 @@ const char *const ps_drop_name[PS_DROP__MAX] = {
 	[PS_DROP_OVERLAP] = "drop-overlap", [PS_DROP_KNOWN] = "drop-known",
 	[PS_DROP_DONE] = "drop-done",	    [PS_DROP_PACE] = "drop-pace",
 	[PS_DROP_SOURCE] = "drop-source",   [PS_DROP_JOIN] = "drop-join",
-	[PS_DROP_REPLAY] = "drop-replay",
+	[PS_DROP_REPLAY] = "drop-replay",   [PS_DROP_MASK] = "drop-mask",
 };
 
 const char *const ps_count_name[PS_COUNT__MAX] = {
