@@ -53,14 +53,14 @@ static __device__ inline void quantise_chunk(int16_t *q, const trib_nm_range &g,
 	/* A chunk begins at a mask word; its tiles are its own. */
 	for (uint64_t t = first + threadIdx.x / 32 * TILE; t < end; t += blockDim.x / 32 * TILE) {
 		uint64_t i = t + lane_of() * 4;
-		four f = load_acc<FMT>(g, i, end);
+		four f = load_acc<FMT, false>(g, i, end);
 		uint32_t word = read_word(mask, i, end);
 		uint32_t bits = bits_of(word) & ((1u << f.n) - 1);
 
 		quantise_four(q + (place_of<GROUP>(i, word, g.spec.kept) - before), f, bits, d, u,
 			      c.index + i);
 		if (g.residual)
-			store_floats(g.residual, i, f);
+			store_floats<false>(g.residual, i, f);
 	}
 }
 

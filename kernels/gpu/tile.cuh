@@ -77,59 +77,83 @@ static __device__ inline void widen_four(float v[4], const void *x, uint64_t i)
 	}
 }
 
-/* Load values @i to @i + 3, as far as they are below @end; others are 0. */
-template <uint32_t FMT>
+/*
+ * Load values @i to @i + 3, as far as they are below @end; others are 0. WHOLE: all
+ * are, and they are aligned for a vector.
+ */
+template <uint32_t FMT, bool WHOLE>
 static __device__ inline four load_four(const void *x, uint64_t i, uint64_t end)
 {
 	const unsigned int size = FMT == TRIB_FMT_F32 ? 4 : 2;
-	four f = {{0, 0, 0, 0}, 0};
+	four f = {{0, 0, 0, 0}, 4};
 
-	f.n = i >= end ? 0 : end - i < 4 ? (unsigned int)(end - i) : 4;
-	if (f.n == 4 && aligned((const char *)x + i * size, 4 * size)) {
+	if (!WHOLE)
+		f.n = i >= end ? 0 : end - i < 4 ? (unsigned int)(end - i) : 4;
+	if (WHOLE || (f.n == 4 && aligned((const char *)x + i * size, 4 * size))) {
 		widen_four<FMT>(f.v, x, i);
 	} else {
-		for (unsigned int j = 0; j < f.n; j++)
-			f.v[j] = widen_one<FMT>(x, i + j);
+#pragma unroll
+		for (unsigned int j = 0; j < 4; j++)
+			if (j < f.n)
+				f.v[j] = widen_one<FMT>(x, i + j);
 	}
 	return f;
 }
 
-static __device__ inline void store_floats(float *to, uint64_t i, const four &f)
+template <bool WHOLE> static __device__ inline void store_floats(float *to, uint64_t i, const four &f)
 {
-	if (f.n == 4 && aligned(to + i, 16)) {
+	if (WHOLE || (f.n == 4 && aligned(to + i, 16))) {
 		*(float4 *)(to + i) = make_float4(f.v[0], f.v[1], f.v[2], f.v[3]);
 	} else {
-		for (unsigned int j = 0; j < f.n; j++)
-			to[i + j] = f.v[j];
+#pragma unroll
+		for (unsigned int j = 0; j < 4; j++)
+			if (j < f.n)
+				to[i + j] = f.v[j];
 	}
 }
 
-template <uint32_t FMT> static __device__ inline void store_four(void *x, uint64_t i, const four &f)
+template <uint32_t FMT> static __device__ inline uint16_t narrow(float f)
+{
+	return FMT == TRIB_FMT_F16 ? __half_as_ushort(__float2half_rn(f)) : narrow_bf16(f);
+}
+
+/* As store_floats(), for 16-bit floats. */
+template <uint32_t FMT, bool WHOLE>
+static __device__ inline void store_halves(uint16_t *to, uint64_t i, const four &f)
 {
 	uint16_t h[4];
 
+#pragma unroll
 	for (int j = 0; j < 4; j++)
-		h[j] = FMT == TRIB_FMT_F16 ? __half_as_ushort(__float2half_rn(f.v[j]))
-					   : narrow_bf16(f.v[j]);
-	if (FMT == TRIB_FMT_F32) {
-		store_floats((float *)x, i, f);
-	} else if (f.n == 4 && aligned((uint16_t *)x + i, 8)) {
-		*(uint2 *)((uint16_t *)x + i) =
+		h[j] = narrow<FMT>(f.v[j]);
+	if (WHOLE || (f.n == 4 && aligned(to + i, 8))) {
+		*(uint2 *)(to + i) =
 			make_uint2(h[0] | (uint32_t)h[1] << 16, h[2] | (uint32_t)h[3] << 16);
 	} else {
-		for (unsigned int j = 0; j < f.n; j++)
-			((uint16_t *)x)[i + j] = h[j];
+#pragma unroll
+		for (unsigned int j = 0; j < 4; j++)
+			if (j < f.n)
+				to[i + j] = h[j];
 	}
 }
 
+template <uint32_t FMT, bool WHOLE>
+static __device__ inline void store_four(void *x, uint64_t i, const four &f)
+{
+	if (FMT == TRIB_FMT_F32)
+		store_floats<WHOLE>((float *)x, i, f);
+	else
+		store_halves<FMT, WHOLE>((uint16_t *)x, i, f);
+}
+
 /* acc of a lane's values. */
-template <uint32_t FMT>
+template <uint32_t FMT, bool WHOLE>
 static __device__ inline four load_acc(const trib_nm_range &g, uint64_t i, uint64_t end)
 {
-	four f = load_four<FMT>(g.x, i, end), r;
+	four f = load_four<FMT, WHOLE>(g.x, i, end), r;
 
 	if (g.residual) {
-		r = load_four<TRIB_FMT_F32>(g.residual, i, end);
+		r = load_four<TRIB_FMT_F32, WHOLE>(g.residual, i, end);
 		for (int j = 0; j < 4; j++)
 			f.v[j] = f.v[j] + r.v[j];
 	}
@@ -226,42 +250,57 @@ template <int GROUP> static __device__ inline uint64_t place_of(uint64_t i, uint
 	return i / GROUP * kept + __popc(word >> start & ((1u << (own - start)) - 1));
 }
 
+/* The first and the second of the values whose bits are set, if two are. */
+static __device__ inline float2 two_of(const four &f, uint32_t bits)
+{
+	return make_float2(bits & 1   ? f.v[0]
+			   : bits & 2 ? f.v[1]
+				      : f.v[2],
+			   bits & 8   ? f.v[3]
+			   : bits & 4 ? f.v[2]
+				      : f.v[1]);
+}
+
 /* Store the lane's values whose bits are set from @place on. */
 static __device__ inline void store_packed(float *packed, uint64_t place, uint32_t bits,
 					   const four &f)
 {
-	float two[2] = {0, 0};
-	int n = 0;
-
 	if (__popc(bits) == 2 && aligned(packed + place, 8)) {
-		for (int j = 0; j < 4; j++)
-			if (bits >> j & 1)
-				two[n++ & 1] = f.v[j];
-		*(float2 *)(packed + place) = make_float2(two[0], two[1]);
+		*(float2 *)(packed + place) = two_of(f, bits);
 		return;
 	}
+#pragma unroll
 	for (int j = 0; j < 4; j++)
 		if (bits >> j & 1)
-			packed[place + n++] = f.v[j];
+			packed[place++] = f.v[j];
+}
+
+/* The inverse: the first and the second of the bits receive the two values. */
+static __device__ inline four spread_two(float2 two, uint32_t bits)
+{
+	four f = {{0, 0, 0, 0}, 4};
+
+#pragma unroll
+	for (int j = 0; j < 4; j++)
+		if (bits >> j & 1)
+			f.v[j] = bits & ((1u << j) - 1) ? two.y : two.x;
+	return f;
 }
 
 static __device__ inline four load_packed(const float *packed, uint64_t place, uint32_t bits,
 					  unsigned int count)
 {
 	four f = {{0, 0, 0, 0}, count};
-	int n = 0;
 
 	if (__popc(bits) == 2 && aligned(packed + place, 8)) {
-		float2 two = *(const float2 *)(packed + place);
-
-		for (int j = 0; j < 4; j++)
-			if (bits >> j & 1)
-				f.v[j] = n++ ? two.y : two.x;
+		f = spread_two(*(const float2 *)(packed + place), bits);
+		f.n = count;
 		return f;
 	}
+#pragma unroll
 	for (int j = 0; j < 4; j++)
 		if (bits >> j & 1)
-			f.v[j] = packed[place + n++];
+			f.v[j] = packed[place++];
 	return f;
 }
 
