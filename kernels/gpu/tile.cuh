@@ -117,7 +117,7 @@ template <uint32_t FMT> static __device__ inline uint16_t narrow(float f)
 	return FMT == TRIB_FMT_F16 ? __half_as_ushort(__float2half_rn(f)) : narrow_bf16(f);
 }
 
-/* As store_floats(), for 16-bit floats. */
+/* Does what store_floats() does, for 16-bit floats. */
 template <uint32_t FMT, bool WHOLE>
 static __device__ inline void store_halves(uint16_t *to, uint64_t i, const four &f)
 {
