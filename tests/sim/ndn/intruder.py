@@ -44,6 +44,29 @@ class Flooder(Endpoint):
         pass
 
 
+class Squatter(Endpoint):
+    """Subscribes to as many names as it can, all of which it has a right to."""
+
+    name = "squatter"
+
+    def start(self):
+        super().start()
+        self.act()
+
+    def act(self):
+        if self.net.now > self.world.span:
+            return
+        self.at(2, self.act)
+        ps = self.world.servers[0]
+        self.express((INSERT, ps.base[0], f"x{self.rng.getrandbits(40)}"), 60)
+
+    def on_interest(self, i):
+        pass
+
+    def on_data(self, d):
+        pass
+
+
 class Intruder(Endpoint):
     def __init__(self, world):
         super().__init__(world)

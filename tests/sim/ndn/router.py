@@ -7,6 +7,7 @@ is no timer in XDP: a lease or a lifetime is compared when somebody looks.
 
 from ndn.packet import (DELETE, DISTRIBUTE, INSERT, Data, allows, job_of,
                           unmarked)
+from ndn.room import has_room
 from ndn.seats import Seats
 from ndn.tables import NEVER, Entry, Lru
 
@@ -114,7 +115,10 @@ class Router:
         e = self.entries.get(name)
         isnew = e is None
         if isnew:
-            e = self.entries[name] = Entry(up)
+            if not has_room(self, face):
+                self.world.refused(i.by)
+                return
+            e = self.entries[name] = Entry(up, face)
         elif e.up is not up and rules.new_route_is_asked:
             e.turn(up)
         e.faces[face] = now + self.world.lease

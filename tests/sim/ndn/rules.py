@@ -130,6 +130,14 @@ RULES = {
         "An Interest whose owner gives it up goes on for another face that "
         "sent it, too.",
         "flood", "crowded"),
+    "entries_are_own": Rule(
+        "Each face has entries of the persistent PIT that no other face can "
+        "take; all share further ones.",
+        "squat", "crowded"),
+    "hosts_have_a_part": Rule(
+        "A host has at most a quarter of the shared entries, since the next "
+        "router counts those of all hosts behind this one for one face.",
+        "squat", "crowded"),
     "cache_answers": Rule(
         "A cached segment answers an Interest.",
         "crowd", Cost("ps", 1.1)),

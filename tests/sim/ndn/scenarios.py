@@ -3,7 +3,7 @@
 checks the end."""
 
 from ndn.faults import Faults
-from ndn.intruder import Flooder, Intruder
+from ndn.intruder import Flooder, Intruder, Squatter
 from ndn.packet import connect
 
 
@@ -463,7 +463,40 @@ class Flood(Scenario):
             self.net.at(100, flooder.start)
 
 
+class Squat(Scenario):
+    """A host subscribes to names without end. Nobody else may notice, behind the
+    same router or not."""
+
+    def shape(self):
+        world = self.world
+        self.no_loss()
+        world.routers_n = self.rng.randint(1, 3)
+        world.row = True
+        world.span = 2500
+        world.gpus_n = self.rng.randint(3, 5)
+        world.jobs_n = 2
+        world.late = 0.7
+        world.own_entries = 1
+        world.shared_entries = 12
+
+    def place(self, endpoint):
+        """The PS at the first router, the squatter at the last."""
+        routers = self.world.routers
+        if isinstance(endpoint, Squatter):
+            return routers[-1]
+        return routers[0 if getattr(endpoint, "number", None) is None else
+                       self.rng.choice((0, -1, -1))]
+
+    def script(self):
+        squatter = Squatter(self.world)
+        face, _ = connect(self.place(squatter), squatter)
+        face.host = True
+        face.write = ()
+        face.subscribe = (("ps",),)
+        self.net.at(self.rng.randint(1, 100), squatter.start)
+
+
 SCENARIOS = {s.__name__.lower(): s for s in (
     Storm, Quiet, Wiped, Chain, Ebb, Moved, Turn, Unheard, Drizzle, Crowd, Ring,
     Forgetful, Slow, Dead, Revive, Shaken, Pair, Stranded, Narrow,
-    Intrusion, Flood)}
+    Intrusion, Flood, Squat)}

@@ -51,9 +51,10 @@ class Entry:
     the last delete went up."""
 
     __slots__ = ("up", "faces", "acked", "asked", "sent", "ack", "waiting",
-                 "left", "leavers", "window")
+                 "left", "leavers", "window", "owner")
 
-    def __init__(self, up):
+    def __init__(self, up, owner):
+        self.owner = owner        # face that it counts for
         self.faces = {}           # face: end of its lease
         self.window = Window()
         self.turn(up)

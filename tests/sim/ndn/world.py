@@ -5,7 +5,7 @@ import random
 from collections import deque
 
 from ndn.gpu import Gpu, Stock
-from ndn.intruder import Flooder
+from ndn.intruder import Flooder, Squatter
 from ndn.packet import DISTRIBUTE, Wires, connect
 from ndn.router import Router
 from ndn.rules import Rules
@@ -60,6 +60,8 @@ class World:
         self.nonces_size = 4096
         self.own_seats = 32       # of each face, for pending Interests
         self.shared_seats = 4096  # of all faces with a right
+        self.own_entries = 32     # of each face, in the persistent PIT
+        self.shared_entries = 4096  # of all faces
         self.replace_time = 50    # a host keeps an unanswered Interest for this
         self.bare_life = 200      # ticks that one without rights lasts
         self.answer_time = 30     # Interests that are older may give way
@@ -174,7 +176,7 @@ class World:
         if not d.good and not self.scenario.may_come and \
                 endpoint is not self.intruder:
             self.fail("injected", f"{d.name}")
-        if isinstance(endpoint, (Server, Flooder)):
+        if isinstance(endpoint, (Server, Flooder, Squatter)):
             return
         now = self.net.now
         asked = getattr(endpoint, "asked", {})
@@ -254,9 +256,9 @@ class World:
         self.scenario.on_excluded(self.gpus[name])
 
     def refused(self, by):
-        """An Interest finds no seat."""
-        if not isinstance(by, Flooder):
-            self.fail("crowded", f"no seat for an Interest of {by.name}")
+        """An Interest finds no seat, or an insert no entry."""
+        if not isinstance(by, (Flooder, Squatter)):
+            self.fail("crowded", f"no room for an Interest of {by.name}")
 
     def displaced(self, by, came):
         """An Interest ends for a newer one."""
