@@ -49,7 +49,6 @@ static size_t size_of(enum schema_kind kind)
 	case KIND_U32:
 		return 4;
 	case KIND_U64:
-	case KIND_HEX:
 	case KIND_BITS:
 		return 8;
 	case KIND_MAC:

@@ -115,7 +115,6 @@ static int kind_size(enum schema_kind kind)
 	case KIND_U32:
 		return 4;
 	case KIND_U64:
-	case KIND_HEX:
 	case KIND_BITS:
 		return 8;
 	case KIND_MAC:
@@ -169,10 +168,6 @@ static int decode_attr(const struct schema_attr *a, struct nlattr *nla, json_t *
 		break;
 	case KIND_BITS:
 		*out = decode_bits(nla_get_u64(nla));
-		break;
-	case KIND_HEX:
-		snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)nla_get_u64(nla));
-		*out = json_string(text);
 		break;
 	case KIND_KEY:
 		memcpy(&key, p, sizeof(key));

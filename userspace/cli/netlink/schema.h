@@ -19,7 +19,6 @@
  * @KIND_BOOL:   u8; true or false.
  * @KIND_ADDR:   16 bytes; "10.0.0.1" or "fd00::1".
  * @KIND_MAC:    6 bytes; "02:00:00:00:00:01".
- * @KIND_HEX:    u64; "0x..." with 16 digits, because JSON integers are signed.
  * @KIND_KEY:    struct trib_key; 32 hexadecimal digits.
  * @KIND_WORD:   u8; one of the words of its enum, or "unknown".
  * @KIND_BITS:   u64; list of the bits that are set.
@@ -36,7 +35,6 @@ enum schema_kind {
 	KIND_BOOL,
 	KIND_ADDR,
 	KIND_MAC,
-	KIND_HEX,
 	KIND_KEY,
 	KIND_WORD,
 	KIND_BITS,

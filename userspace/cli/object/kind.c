@@ -11,10 +11,10 @@
 static int plain_kind(const struct schema_attr *a)
 {
 	static const int kinds[] = {
-		[KIND_STRING] = ARG_TEXT, [KIND_U8] = ARG_U8,	  [KIND_U16] = ARG_U16,
-		[KIND_U32] = ARG_U32,	  [KIND_U64] = ARG_U64,	  [KIND_BOOL] = ARG_FLAG,
-		[KIND_ADDR] = ARG_ADDR,	  [KIND_MAC] = ARG_MAC,	  [KIND_HEX] = ARG_HEX,
-		[KIND_KEY] = ARG_KEY,	  [KIND_WORD] = ARG_WORD,
+		[KIND_STRING] = ARG_TEXT, [KIND_U8] = ARG_U8,	[KIND_U16] = ARG_U16,
+		[KIND_U32] = ARG_U32,	  [KIND_U64] = ARG_U64, [KIND_BOOL] = ARG_FLAG,
+		[KIND_ADDR] = ARG_ADDR,	  [KIND_MAC] = ARG_MAC, [KIND_KEY] = ARG_KEY,
+		[KIND_WORD] = ARG_WORD,
 	};
 	bool known = a->kind < sizeof(kinds) / sizeof(kinds[0]);
 
@@ -24,9 +24,9 @@ static int plain_kind(const struct schema_attr *a)
 static const char *plain_value(int kind)
 {
 	static const char *const values[] = {
-		[ARG_TEXT] = "TEXT", [ARG_FLAG] = "",	  [ARG_ADDR] = "ADDR", [ARG_MAC] = "MAC",
-		[ARG_HEX] = "HEX",   [ARG_WORD] = "WORD", [ARG_U8] = "N",      [ARG_U16] = "N",
-		[ARG_U32] = "N",     [ARG_U64] = "N",	  [ARG_KEY] = "HEX",
+		[ARG_TEXT] = "TEXT", [ARG_FLAG] = "",	[ARG_ADDR] = "ADDR", [ARG_MAC] = "MAC",
+		[ARG_WORD] = "WORD", [ARG_U8] = "N",	[ARG_U16] = "N",     [ARG_U32] = "N",
+		[ARG_U64] = "N",     [ARG_KEY] = "HEX",
 	};
 
 	return values[kind];

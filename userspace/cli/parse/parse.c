@@ -190,12 +190,6 @@ static int put_other(struct cli *c, const struct arg *a, const char *s, struct n
 		if (!trib_dtype_parse(s))
 			return cli_error(c, "%s \"%s\" is not int, f32, f16 or bf16", a->word, s);
 		return nla_put_u8(msg, a->attr, trib_dtype_parse(s));
-	case ARG_HEX:
-		if (parse_hex(s, &v))
-			return cli_error(
-				c, "%s \"%s\" is not a hexadecimal number of at most 16 digits",
-				a->word, s);
-		return nla_put_u64(msg, a->attr, v);
 	case ARG_RATE:
 		if (parse_rate(s, &v))
 			return cli_error(c, "%s \"%s\" is not a rate in bit/s like 10G or 500M",

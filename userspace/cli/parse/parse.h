@@ -15,8 +15,6 @@ struct cli;
 struct nl_msg;
 
 /* Convert text to a value. All return 0, -EINVAL (no such value) or -ERANGE. */
-/* text_hex() with or without 0x. */
-int parse_hex(const char *s, uint64_t *out);
 /* Digits with an optional k, M, G or T (powers of 1000). */
 int parse_rate(const char *s, uint64_t *out);
 /* IPv4 or IPv6 address to 16 bytes, IPv4 mapped. */
@@ -49,8 +47,7 @@ enum arg_kind {
 	ARG_U32,
 	ARG_U64,
 	ARG_WORD, /* one of words; becomes its index, u8 */
-	ARG_HEX,
-	ARG_KEY, /* 32 hexadecimal digits; a file that has them, or - */
+	ARG_KEY,  /* 32 hexadecimal digits; a file that has them, or - */
 	ARG_RATE,
 	ARG_UID,
 	ARG_CHILD,    /* FACE[:RANK] */

@@ -10,11 +10,6 @@
 #include "uapi/trib_wire.h"
 #include "parse.h"
 
-int parse_hex(const char *s, uint64_t *out)
-{
-	return text_hex(s + (s[0] == '0' && (s[1] == 'x' || s[1] == 'X') ? 2 : 0), out);
-}
-
 int parse_rate(const char *s, uint64_t *out)
 {
 	static const char units[] = "kMGT";
