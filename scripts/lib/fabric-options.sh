@@ -3,6 +3,10 @@
 # The command line of `fabric up`: reads options and refuses wrong combinations.
 # Sourced by scripts/fabric.
 
+# The largest MTU at which a veth's end takes tribd's programs in native mode: a page,
+# less headroom and what the kernel keeps behind a frame.
+xdp_mtu=3500
+
 # The options of `up` as they are on the command line.
 given=()
 
@@ -145,8 +149,20 @@ check_up()
 		((mtu >= 3396)); then
 		tribd_args+=(--values 832)
 	fi
+	check_mtu
 	[[ ! $generic || ! ($rate || $loss || $dup || $reorder) ]] ||
 		die -2 "--generic has no wires with rates or faults"
+}
+
+# tribd would fall back to generic mode at both ends of a veth, where neither sees
+# what the other one redirects: RESULTs would pass by the workers.
+check_mtu()
+{
+	local cure="--mtu $((ipv6 ? 3420 : 3400)) carries the largest packets"
+
+	((mtu > xdp_mtu)) && [[ ! $plain && ! $generic ]] || return 0
+	is_planned || [[ $kind == bcube ]] || cure+=", --generic takes any MTU"
+	die -2 "--mtu $mtu: veths run XDP natively up to $xdp_mtu; $cure"
 }
 
 # The topology or its jobs set the rest.

@@ -130,6 +130,11 @@ int port_attach(struct tribd *d, struct port *p, const struct netdev *dev, struc
 	return 0;
 }
 
+int port_attach_anew(struct tribd *d, struct port *p, const struct netdev *dev, struct reason *why)
+{
+	return port_attach(d, p, dev, why);
+}
+
 void port_lost(struct tribd *d, struct port *p)
 {
 	(void)d;

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """tribd keeps its programs on its ports: filters of the NDN forwarder, the LOCAL
 pair, lost news, programs of others, devices that change; without a job."""
+import json
+import os
 import signal
 import sys
 import time
@@ -150,6 +152,60 @@ def held(daemon):
     return daemon
 
 
+def large(daemon):
+    """A veth's end is generic while the other end's MTU is large. Native mode is
+    tried again by the next tribd, and with each new MTU."""
+    def make():
+        r.ip('link', 'add', 'big', 'mtu', '9000', 'type', 'veth', 'peer',
+             'name', 'big', 'netns', w.name, 'mtu', '9000')
+        r.ip('addr', 'add', '10.8.2.1/24', 'dev', 'big')
+        w.ip('link', 'set', 'big', 'up')
+        r.ip('link', 'set', 'big', 'up')
+
+    def is_native(want):
+        f = face('large')
+        return f['xdp_mode'] == ('native' if want else 'generic') and \
+            (r.link('big')['ifindex'] in pins.ports()) == want and \
+            ('MTU' in f.get('reason', '')) != want
+
+    def doctor():
+        """Its failures of the check of veths."""
+        out = r.run(os.path.join(BUILD, 'trib'), '-j', 'doctor', ok=False)
+        return [n for n in json.loads(out) if n['subject'] == 'large' and
+                (n['check'], n['state']) == ('veth', 'fail')]
+
+    make()
+    trib('face add large dev big addr 10.8.2.2')
+    tap.ok('large__is_generic', is_native(False), face('large'))
+    tap.same('large__doctor_takes_one_generic_end', doctor(), [])
+    w.run('ip', 'link', 'set', 'dev', 'big', 'xdpgeneric', 'pinned',
+          pins.path('trib_pass'))
+    found = doctor()
+    tap.ok('large__doctor_refuses_two', len(found) == 1 and
+           'big mtu 3400' in found[0]['remedy'], found)
+    w.ip('link', 'set', 'dev', 'big', 'xdpgeneric', 'off')
+    w.run('ethtool', '-K', 'big', 'gro', 'on')
+    daemon.end()
+    daemon = Tribd(r, '--ndn', '64')
+    tap.ok('large__stays_generic', is_native(False), face('large'))
+    w.ip('link', 'set', 'big', 'mtu', '3400')
+    daemon.end()
+    daemon = Tribd(r, '--ndn', '64')
+    tap.ok('large__next_tribd_makes_it_native', is_native(True), face('large'))
+    tap.same('large__doctor_is_content', doctor(), [])
+    r.ip('link', 'del', 'big')
+    make()
+    tap.ok('large__is_generic_again', wait_for(
+        lambda: r.link('big')['ifindex'] == face('large')['ifindex'] and
+        is_native(False), 2), face('large'))
+    w.ip('link', 'set', 'big', 'mtu', '3400')
+    r.ip('link', 'set', 'big', 'mtu', '3400')
+    tap.ok('large__smaller_mtu_makes_it_native', wait_for(
+        lambda: is_native(True), 2), face('large'))
+    tap.same('large__nobody_took_it_off', count('large'), 0)
+    return daemon
+
+
 def fight(daemon):
     """Who never stops gets pauses: tribd does not fight for ever."""
     end = time.monotonic() + 12
@@ -177,6 +233,7 @@ local()
 lost_news(d)
 renamed(d)
 d = held(d)
+d = large(d)
 fight(d)
 tap.same('end__sigterm_is_a_clean_exit', d.end(), 0)
 tap.done()

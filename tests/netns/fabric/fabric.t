@@ -145,13 +145,15 @@ shapes_are_connected()
 
 	for k in "star --workers 3:10.77.2.2" "star --ipv6:fd77:0:0:3::2" \
 		"star --one-nic:10.77.0.5" "tree --racks 3:10.77.8.2" \
-		"star --mtu 3400 --generic:10.77.2.2" \
+		"star --mtu 9000 --generic:10.77.2.2" "star --mtu 9000:10.77.2.2" \
 		"two-tier 2,2,1:10.77.6.2"; do
 		new_fabric
 		# shellcheck disable=SC2086 # options
 		fabric up ${k%%:*} --plain >/dev/null
 		ok "up__connects: ${k%%:*}" \
 			fabric exec w0 -- ping -q -c 1 -W 2 "${k#*:}"
+		[[ $k != *9000* ]] || ok "up__carries_long_frames: ${k%%:*}" \
+			fabric exec w0 -- ping -q -c 1 -W 2 -s 8972 -M "do" "${k#*:}"
 		fabric down
 	done
 }
@@ -315,6 +317,8 @@ bad star --rate fast
 bad star --rate 1k
 bad star --mtu
 bad star --mtu 100
+bad star --mtu 3501
+bad two-tier 2,2 --mtu 9000
 bad star --vlan 4095
 bad star --transport tcp
 bad star --generic --loss 1

@@ -71,6 +71,9 @@ try bcube bcube --loss 1
 fabric down
 try mtu_3400 star --mtu 3400 --workers 3
 fabric down
+# Beyond 3500 XDP is generic.
+try mtu_9000 star --mtu 9000 --workers 3 --generic
+fabric down
 
 # Shared pools: relays that share slots between jobs, and trib-ps, which add words.
 shared()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * trib doctor: checks the device of a face: link, XDP on it and on a veth's
- * other end, offloads that hide packets from XDP, queues against CPUs.
+ * other end, what hides packets from generic XDP, queues against CPUs.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "doctor_face.h"
+
+#define VETH_MTU_MAX 3500 /* with native XDP at the other end */
 
 bool face_is_local(const uint8_t addr[16])
 {
@@ -122,8 +124,28 @@ static bool on(int sock, const char *ifname, const char *feature)
 	return ethtool_feature(sock, ifname, feature) > 0;
 }
 
+/*
+ * Generic XDP skips packets that a filter has redirected, be it in another
+ * namespace: of a veth's two ends one must be native.
+ */
+static void check_both_generic(struct doctor *d, const struct face *f, const struct link *peer)
+{
+	const char *where = f->link.below_nsid == LINK_HERE ? "" : " in another namespace";
+	char fix[96] = "mend at one end at least what keeps native XDP away";
+
+	if (peer->xdp != LINK_XDP_GENERIC)
+		return;
+	if (f->link.mtu > VETH_MTU_MAX || peer->mtu > VETH_MTU_MAX)
+		doctor_text(fix, sizeof(fix), "ip link set %s mtu 3400, and so for %s%s",
+			    f->link.name, peer->name, where);
+	doctor_note(
+		d, DOCTOR_FAIL, "veth", f->name, fix,
+		"the other end, %s%s, has generic XDP, too: neither sees what the other one sends",
+		peer->name, where);
+}
+
 /* Generic XDP sees packets after the stack merged them. */
-static void check_offloads(struct doctor *d, struct rt *rt, const struct face *f)
+static void check_generic(struct doctor *d, struct rt *rt, const struct face *f)
 {
 	struct link peer;
 	char fix[128];
@@ -140,6 +162,7 @@ static void check_offloads(struct doctor *d, struct rt *rt, const struct face *f
 		close(sock);
 	if (strcmp(f->link.kind, "veth") || rt_link(rt, f->link.below, f->link.below_nsid, &peer))
 		return;
+	check_both_generic(d, f, &peer);
 	sock = rt_ethtool(rt, f->link.below_nsid);
 	if (sock < 0)
 		return;
@@ -204,7 +227,7 @@ static void check_xdp(struct doctor *d, struct rt *rt, const struct face *f)
 			"generic on %s, which is slow: %s", f->link.name,
 			*why ? why : "the driver refused native mode");
 	if (f->link.xdp == LINK_XDP_GENERIC)
-		check_offloads(d, rt, f);
+		check_generic(d, rt, f);
 	else if (!strcmp(f->link.kind, "veth"))
 		check_veth(d, rt, f);
 }

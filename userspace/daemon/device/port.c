@@ -119,6 +119,12 @@ fail:
 	return err;
 }
 
+int port_attach_anew(struct tribd *d, struct port *p, const struct netdev *dev, struct reason *why)
+{
+	xdp_link_drop(d, p);
+	return port_attach(d, p, dev, why);
+}
+
 void port_detach(struct tribd *d, struct port *p)
 {
 	row_clear(d, p);

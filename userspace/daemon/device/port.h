@@ -41,10 +41,12 @@ struct port *port_make(struct tribd *d, const char *ifname);
 void port_release(struct tribd *d, struct port *p);
 
 /*
- * Take over the pinned link of @dev, if there is one, and update its program;
- * attach otherwise. Set ifindex, mode and reason. 0 or -errno.
+ * Take over the pinned link of @dev, if there is one and it is native, and update its
+ * program; attach otherwise. Set ifindex, mode and reason. 0 or -errno.
  */
 int port_attach(struct tribd *d, struct port *p, const struct netdev *dev, struct reason *why);
+/* The same with a new link, which is native if that is possible by now. */
+int port_attach_anew(struct tribd *d, struct port *p, const struct netdev *dev, struct reason *why);
 void port_detach(struct tribd *d, struct port *p);
 /* Parts of a port that somebody took off. */
 enum port_lacks {

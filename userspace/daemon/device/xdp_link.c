@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The XDP link of a port: native, else generic, with the kernel's reason. It is
- * pinned, so it stays when tribd ends.
+ * pinned, so it stays when tribd ends. The next tribd takes a native link over, and
+ * tries native mode again where the link is generic.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -112,15 +113,19 @@ int xdp_link_adopt(struct tribd *d, struct port *p)
 	uint32_t len = sizeof(info);
 	char path[192];
 	int fd = p->link_fd, err;
+	bool pinned = fd < 0;
 
 	xdp_link_pin(d, p->ifindex, path);
-	if (fd < 0)
+	if (pinned)
 		fd = bpf_obj_get(path);
 	p->link_fd = -1;
 	if (fd < 0)
 		return -ENOENT;
 	if (bpf_obj_get_info_by_fd(fd, &info, &len) || info.type != BPF_LINK_TYPE_XDP ||
 	    info.xdp.ifindex != p->ifindex || bpf_xdp_query((int)p->ifindex, 0, &q))
+		goto stale;
+	/* Native mode may be possible by now; the kernel refuses it beside generic mode. */
+	if (pinned && q.skb_prog_id)
 		goto stale;
 	if (bpf_link_update(fd, d->prog[PROG_XDP], NULL)) {
 		log_warn("%s: cannot update the program of its XDP link: %s; attaches anew",
@@ -136,7 +141,7 @@ stale:
 	err = bpf_link_detach(fd);
 	close(fd);
 	unlink(path);
-	log_debug("%s: stale link removed (%d)", p->ifname, err);
+	log_debug("%s: link removed, attaches anew (%d)", p->ifname, err);
 	return -ENOENT;
 }
 

@@ -219,12 +219,30 @@ static void port_renamed(struct tribd *d, struct port *p, const char *name)
 	hooks_save(d, NULL);
 }
 
+/* Drivers refuse native mode at a large MTU; another one may do. */
+static void port_upgrade(struct tribd *d, struct port *p, const struct netdev *dev)
+{
+	struct reason why = {};
+
+	if (port_attach_anew(d, p, dev, &why)) {
+		log_error("%s: %s", p->ifname, why.text);
+		snprintf(p->reason, sizeof(p->reason), "%.150s", why.text);
+	}
+	p->ifindex = dev->ifindex;
+	if (p->mode != TRIB_XDP_MODE_GENERIC)
+		d->hooks->port_changed(d, p);
+}
+
 static void port_follow(struct tribd *d, struct port *p, const struct netdev *dev)
 {
+	bool other_mtu = p->mtu != dev->mtu;
+
 	if (strcmp(p->ifname, dev->name))
 		port_renamed(d, p, dev->name);
 	p->mtu = dev->mtu;
 	memcpy(p->mac, dev->mac, 6);
+	if (other_mtu && p->mode == TRIB_XDP_MODE_GENERIC)
+		port_upgrade(d, p, dev);
 }
 
 void face_device_changed(struct tribd *d, const struct netdev *dev, bool gone)
