@@ -29,7 +29,7 @@ BENCH_BINS += $(B)/bench-sum
 
 # Compression. A level's file chooses its instruction set by pragma; the scalar one
 # has the flags of ordinary code.
-NM_SRC := $(wildcard kernels/nm/*.c)
+NM_SRC := $(wildcard kernels/nm/*.c) kernels/gpu/load.c
 NM_OBJS := $(NM_SRC:%.c=$(B)/%.o) $(B)/kernels/cpu.o
 
 $(filter $(B)/kernels/nm/%,$(NM_OBJS)): CFLAGS_ALL += -ffp-contract=off

@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-#define TRIB_GPU_ABI 1
+#define TRIB_GPU_ABI 2
 #define TRIB_GPU_HANDLE 64
 
 /**
@@ -35,6 +35,9 @@ struct trib_gpu_rows {
 	const int32_t *scales;
 	struct trib_nm_chunk chunk;
 };
+
+/* For &trib_gpu_ops.tell. */
+typedef void (*trib_gpu_told)(void *arg, const char *why);
 
 /* Words of a chunk times lanes of a word, at most: they fit in shared memory. */
 #define TRIB_GPU_CHUNK_MAX 16384
@@ -64,10 +67,26 @@ struct trib_gpu_rows {
  * @first_bad: *@index becomes that of the first acc that is not finite, or ~0.
  * @add_peer: acc[i] += value i of a peer's mask and packed values. They may be
  *          another process's memory, opened by @open.
+ * @energy: as trib_nm_energy(), three numbers for each TRIB_NM_ENERGY_ROW values.
  *
  * @memory_new, @memory_free, @copy, @stream_new, @stream_free: the runtime's.
- *          @copy works between host and device in any direction.
+ *          @copy works between host and device in any direction; with memory of
+ *          @host_new it is asynchronous.
  * @wait:   until the stream's work is done. Return: 0, or -EIO if some of it failed.
+ *          @tell of that work has been called.
+ * @host_new, @host_free: host memory that GPUs copy from and to without a detour.
+ *          It is no faster or slower than other memory for the CPU.
+ * @clear:  set bytes to 0.
+ * @event_new, @event_free: an event, for @record and @follow.
+ * @record: the event happens after what @stream holds now.
+ * @follow: @stream's later work waits until the event's newest @record happened.
+ * @tell:   call @fn after what @stream holds now, in a thread of the runtime: with
+ *          NULL, or if any work of the GPU failed with a text that lives until @fn
+ *          returns. @fn must not call any of these functions.
+ * @device: the GPU that this thread uses. Memory, streams and events are the GPU's
+ *          that their maker used.
+ * @use:    make this thread use another one.
+ * @owner:  the GPU whose memory @p is in; -1: memory of none.
  * @export_memory: describe an area of @memory_new for other processes.
  * @open, @close: use the area of another process on the same machine.
  * @describe: write GPU, its architecture and the driver's version as JSON members.
@@ -96,6 +115,8 @@ struct trib_gpu_ops {
 	int (*first_bad)(uint64_t *index, const struct trib_nm_range *range, void *stream);
 	int (*add_peer)(float *acc, size_t count, struct trib_nm_spec spec, const uint32_t *mask,
 			const float *packed, void *stream);
+	int (*energy)(double *sums, const struct trib_nm_range *range, const float *old,
+		      void *stream);
 
 	void *(*memory_new)(size_t len);
 	void (*memory_free)(void *p);
@@ -108,6 +129,18 @@ struct trib_gpu_ops {
 	void (*close)(void *p);
 	int (*describe)(char *text, size_t len);
 	const char *(*error_text)(void);
+
+	void *(*host_new)(size_t len);
+	void (*host_free)(void *p);
+	int (*clear)(void *p, size_t len, void *stream);
+	int (*event_new)(void **event);
+	void (*event_free)(void *event);
+	int (*record)(void *event, void *stream);
+	int (*follow)(void *stream, void *event);
+	int (*tell)(void *stream, trib_gpu_told fn, void *arg);
+	int (*device)(int *number);
+	int (*use)(int number);
+	int (*owner)(const void *p);
 };
 
 /**

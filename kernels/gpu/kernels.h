@@ -47,5 +47,6 @@ int gpu_check(uint32_t *wrong, const uint32_t *mask, size_t count, struct trib_n
 int gpu_first_bad(uint64_t *index, const struct trib_nm_range *g, void *stream);
 int gpu_add_peer(float *acc, size_t count, struct trib_nm_spec spec, const uint32_t *mask,
 		 const float *packed, void *stream);
+int gpu_energy(double *sums, const struct trib_nm_range *g, const float *old, void *stream);
 
 #endif /* TRIB_GPU_KERNELS_H */

@@ -118,20 +118,26 @@ static unsigned int blocks_for(uint64_t chunks)
 	return (unsigned int)(chunks > 65535 ? 65535 : chunks);
 }
 
+/* Values of the largest chunk; a single one may have words for its values only. */
+static uint64_t chunk_values(const struct trib_gpu_rows *rows, uint64_t count)
+{
+	return rows->values < count ? rows->values : count;
+}
+
 /* Chunks of @rows in @count values; 0 if @rows cannot be. */
 static uint64_t chunks_of(const struct trib_gpu_rows *rows, struct trib_nm_spec spec,
 			  uint64_t count)
 {
 	const struct trib_nm_chunk *c = &rows->chunk;
-	uint64_t room;
+	uint64_t most = chunk_values(rows, count), room;
 
 	if (!rows->values || rows->values % 32 || !c->words || c->words % 8 ||
 	    c->words > TRIB_GPU_CHUNK_MAX || c->lane_bits < c->bits || c->lane_bits > 32 ||
 	    (c->bits != 4 && c->bits != 8 && c->bits != 16))
 		return 0;
 	room = c->words * (64 / c->lane_bits);
-	if (room > TRIB_GPU_CHUNK_MAX || rows->values > room * 32 ||
-	    trib_nm_packed(spec, rows->values) > room)
+	if (room > TRIB_GPU_CHUNK_MAX || most > room * 32 ||
+	    trib_nm_packed(spec, most) > room)
 		return 0;
 	return (count + rows->values - 1) / rows->values;
 }
@@ -199,6 +205,6 @@ int gpu_unpack_lanes(float *packed, const uint64_t *words, size_t count, struct 
 		return -EINVAL;
 	LAUNCH((unpack_lanes_kernel), blocks_for(chunks), THREADS, 0, (cudaStream_t)stream, packed,
 	       words, (uint64_t)trib_nm_packed(spec, count),
-	       (uint32_t)trib_nm_packed(spec, rows->values), *rows, divide);
+	       (uint32_t)trib_nm_packed(spec, chunk_values(rows, count)), *rows, divide);
 	return gpu_rc(cudaGetLastError());
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The library's table, memory, streams and errors. */
+#include <new>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,6 +77,88 @@ static void close_memory(void *p)
 	gpu_rc(cudaIpcCloseMemHandle(p));
 }
 
+static void *host_new(size_t len)
+{
+	void *p = NULL;
+
+	return gpu_rc(cudaHostAlloc(&p, len ? len : 1, cudaHostAllocPortable)) ? NULL : p;
+}
+
+static void host_free(void *p)
+{
+	gpu_rc(cudaFreeHost(p));
+}
+
+static int clear(void *p, size_t len, void *stream)
+{
+	return gpu_rc(cudaMemsetAsync(p, 0, len, (cudaStream_t)stream));
+}
+
+static int event_new(void **event)
+{
+	return gpu_rc(cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDisableTiming));
+}
+
+static void event_free(void *event)
+{
+	gpu_rc(cudaEventDestroy((cudaEvent_t)event));
+}
+
+static int record(void *event, void *stream)
+{
+	return gpu_rc(cudaEventRecord((cudaEvent_t)event, (cudaStream_t)stream));
+}
+
+static int follow(void *stream, void *event)
+{
+	return gpu_rc(cudaStreamWaitEvent((cudaStream_t)stream, (cudaEvent_t)event, 0));
+}
+
+struct told {
+	trib_gpu_told fn;
+	void *arg;
+};
+
+static void CUDART_CB on_told(cudaStream_t, cudaError_t error, void *p)
+{
+	told t = *(told *)p;
+
+	delete (told *)p;
+	t.fn(t.arg, error == cudaSuccess ? NULL : cudaGetErrorString(error));
+}
+
+/* A host function, unlike this callback, would not be called after an error. */
+static int tell(void *stream, trib_gpu_told fn, void *arg)
+{
+	told *t = new (std::nothrow) told{fn, arg};
+	int rc;
+
+	rc = gpu_rc(t ? cudaStreamAddCallback((cudaStream_t)stream, on_told, t, 0)
+		      : cudaErrorMemoryAllocation);
+	if (rc)
+		delete t;
+	return rc;
+}
+
+static int device_now(int *number)
+{
+	return gpu_rc(cudaGetDevice(number));
+}
+
+static int use(int number)
+{
+	return gpu_rc(cudaSetDevice(number));
+}
+
+static int owner(const void *p)
+{
+	cudaPointerAttributes a;
+
+	if (gpu_rc(cudaPointerGetAttributes(&a, p)))
+		return -1;
+	return a.type == cudaMemoryTypeDevice || a.type == cudaMemoryTypeManaged ? a.device : -1;
+}
+
 static int describe(char *to, size_t len)
 {
 	cudaDeviceProp p;
@@ -116,5 +199,17 @@ extern "C" const struct trib_gpu_ops *trib_gpu_library(uint32_t abi)
 	ops.close = close_memory;
 	ops.describe = describe;
 	ops.error_text = text;
+	ops.energy = gpu_energy;
+	ops.host_new = host_new;
+	ops.host_free = host_free;
+	ops.clear = clear;
+	ops.event_new = event_new;
+	ops.event_free = event_free;
+	ops.record = record;
+	ops.follow = follow;
+	ops.tell = tell;
+	ops.device = device_now;
+	ops.use = use;
+	ops.owner = owner;
 	return abi == TRIB_GPU_ABI ? &ops : NULL;
 }

@@ -166,6 +166,21 @@ const struct trib_nm_ops *trib_nm_get(enum trib_nm_level level);
 /** trib_nm_first_bad() - find the first acc that is not finite; the count if none */
 size_t trib_nm_first_bad(const struct trib_nm_range *range);
 
+/* Values whose energies are added together. */
+#define TRIB_NM_ENERGY_ROW 4096
+/* Partial sums of a row: sum k is of its values k, k + 128, k + 256 ... */
+#define TRIB_NM_ENERGY_LANES 128
+
+/**
+ * trib_nm_energy() - sums of squares: of x, of the residual, of x + @old
+ * @old: the residual before packing, or NULL.
+ *
+ * Each row of TRIB_NM_ENERGY_ROW values is added up in TRIB_NM_ENERGY_LANES partial
+ * sums, sum k gets those of sum k + 64, then of sum k + 32, and so on; rows are added
+ * in order. x are floats.
+ */
+void trib_nm_energy(double sums[3], const struct trib_nm_range *range, const float *old);
+
 /* Longest text of a spec, with its end. */
 #define TRIB_NM_TEXT 16
 

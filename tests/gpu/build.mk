@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The GPU's tests and bench. `make check` runs the kernels on an emulated GPU, and
 # the search for the library; gpu-check and gpu-bench need a GPU.
-EMULATED := $(addprefix $(B)/tests/gpu/emulated/,nm.o lanes.o emulator.o vectors.o)
+EMULATED := $(addprefix $(B)/tests/gpu/emulated/,nm.o lanes.o energy.o \
+	emulator.o vectors.o)
 EMULATED_FLAGS := -DTRIB_GPU_EMULATED -ffp-contract=off -Wno-unknown-pragmas \
 	-fsanitize=alignment,bounds,shift -fsanitize-undefined-trap-on-error
 

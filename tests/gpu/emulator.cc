@@ -246,6 +246,39 @@ static const char *text(void)
 	return "emulated";
 }
 
+static int clear(void *p, size_t len, void *)
+{
+	memset(p, 0, len);
+	return 0;
+}
+
+static int record(void *, void *)
+{
+	return 0;
+}
+
+static int tell(void *, trib_gpu_told fn, void *arg)
+{
+	fn(arg, NULL);
+	return 0;
+}
+
+static int device_now(int *number)
+{
+	*number = 0;
+	return 0;
+}
+
+static int use(int)
+{
+	return 0;
+}
+
+static int owner(const void *)
+{
+	return 0;
+}
+
 extern "C" const struct trib_gpu_ops *trib_gpu_library(uint32_t abi)
 {
 	static const struct trib_gpu_ops ops = {
@@ -261,6 +294,7 @@ extern "C" const struct trib_gpu_ops *trib_gpu_library(uint32_t abi)
 		gpu_check,
 		gpu_first_bad,
 		gpu_add_peer,
+		gpu_energy,
 		memory_new,
 		memory_free,
 		copy,
@@ -272,6 +306,17 @@ extern "C" const struct trib_gpu_ops *trib_gpu_library(uint32_t abi)
 		memory_free,
 		describe,
 		text,
+		memory_new,
+		memory_free,
+		clear,
+		stream_new,
+		stream_free,
+		record,
+		record,
+		tell,
+		device_now,
+		use,
+		owner,
 	};
 
 	return abi == TRIB_GPU_ABI ? &ops : NULL;

@@ -386,6 +386,73 @@ static void add_peer__adds_where_the_mask_has_bits(void)
 	}
 }
 
+/* Words for the chunk's values only, not for all that a row may have. */
+static void lanes__of_a_single_short_chunk_fill_its_words(void)
+{
+	static float packed[RIG_MAX];
+	uint64_t words[RIG_MAX];
+	int i;
+
+	for (i = 0; i < 300 && !tap_bad; i++) {
+		struct trib_nm_range g;
+		unsigned int lanes;
+
+		rig_make(&r, rig_any_spec(), 1 + rnd() % 1000);
+		row = 32 * (r.count / 32 + 1 + rnd() % 9);
+		make_rows();
+		lanes = 64 / rows.chunk.lane_bits;
+		rows.chunk.words = ((r.npacked + lanes - 1) / lanes + 7) / 8 * 8;
+		devices_make(rows.chunk.words);
+		g = device_range();
+		rows.scales = device(scales, 4);
+		expect_eq(gpu->pack_lanes(d.words, &g, device_mask(), &rows, stream), 0);
+		pack_rows(words);
+		expect(same(d.words, words, 8 * rows.chunk.words));
+		expect_eq(gpu->unpack_lanes(d.back, d.words, r.count, r.spec, &rows, 3, stream), 0);
+		unpack_rows(packed, words, 3);
+		expect(same(d.back, packed, 4 * r.npacked));
+		gpu->memory_free((void *)rows.scales);
+		devices_free();
+	}
+}
+
+static void energy__has_the_cpu_s_bits(void)
+{
+	static const size_t counts[] = {1, 127, 128, 129, 4095, 4096, 4097, 3 * 4096 + 77};
+	static float x[3][3 * 4096 + 77];
+	double want[3], got[12], sum;
+	unsigned int i, k, j;
+	float *dev[3];
+	double *sums;
+
+	for (k = 0; k < 3; k++)
+		for (i = 0; i < 3 * 4096 + 77; i++)
+			x[k][i] = float_of(rig_float(BELL));
+	sums = device(NULL, sizeof(got));
+	for (k = 0; k < 3; k++)
+		dev[k] = device(x[k], sizeof(x[k]));
+	for (i = 0; i < 16; i++) {
+		bool all = i < 8;
+		struct trib_nm_range g = {x[0], all ? x[1] : NULL, counts[i % 8], TRIB_FMT_F32,
+					  rig_group(4, 2)};
+
+		trib_nm_energy(want, &g, all ? x[2] : NULL);
+		g.x = dev[0];
+		g.residual = all ? dev[1] : NULL;
+		expect_eq(gpu->energy(sums, &g, all ? dev[2] : NULL, stream), 0);
+		expect_eq(gpu->copy(got, sums, (g.count + 4095) / 4096 * 24, stream), 0);
+		expect_eq(gpu->wait(stream), 0);
+		for (k = 0; k < 3; k++) {
+			for (sum = 0, j = 0; j * 4096 < g.count; j++)
+				sum += got[3 * j + k];
+			expect(sum == want[k]);
+		}
+	}
+	for (k = 0; k < 3; k++)
+		gpu->memory_free(dev[k]);
+	gpu->memory_free(sums);
+}
+
 static void wrong__arguments_are_refused(void)
 {
 	struct trib_nm_range g;
@@ -440,6 +507,8 @@ int main(void)
 	run(bad__values_are_seen_wherever_they_are);
 	run(check__refuses_wrong_bits);
 	run(add_peer__adds_where_the_mask_has_bits);
+	run(lanes__of_a_single_short_chunk_fill_its_words);
+	run(energy__has_the_cpu_s_bits);
 	run(wrong__arguments_are_refused);
 	gpu->stream_free(stream);
 	return tap_done();

@@ -48,6 +48,30 @@
  *   feedback the error is sent later.
  * - Residuals change when a message succeeds (0 or -ERANGE). A message that fails
  *   leaves the residual as it was, so the same gradient may be sent again.
+ *
+ * Gradients in GPU memory:
+ *
+ *	struct trib_compress_options o = {.size = sizeof(o), .memory = TRIB_MEMORY_CUDA};
+ *	struct trib_buffer b = {.data = grad, .memory = TRIB_MEMORY_CUDA, .stream = stream};
+ *	...
+ *	trib_compress_allreduce_buffer(c, 0, &b, &b, n, TRIB_F32, TRIB_AVG);
+ *
+ * The GPU selects, packs and expands, and keeps the residuals; masks, exponents and
+ * packed values cross the bus, while other buckets are packed, sent and expanded. Schedule
+ * "dense" sums whole floats in the same way. Results and residuals are the same bits as
+ * with host memory, and some ranks of a job may use one, others the other.
+ *
+ * - An object uses the GPU that is the current one of the thread that opens it.
+ * - The GPU reads src after the work that src's stream holds at the call, and
+ *   writes dst after that of dst's stream.
+ * - trib_wait() and trib_test() wait for the GPU, too: when the request is done, dst is
+ *   written, and work that is given to any stream from then on finds the result. No
+ *   stream needs to wait for an event. All errors of the GPU in this message are in
+ *   the status.
+ * - A GPU that fails ends the handle: -EIO on this rank, with a text that has the GPU's
+ *   reason; for others this rank is gone once it detaches. The residual is put back;
+ *   if the GPU cannot even do that, calls with this key return -EIO until
+ *   trib_compress_forget() or _load(). -ENOMEM and -EIO at the call leave all as it was.
  */
 #ifndef TRIB_COMPRESS_H
 #define TRIB_COMPRESS_H
@@ -59,6 +83,23 @@ extern "C" {
 #endif
 
 struct trib_compress; /* schedule and residuals of one rank */
+
+enum trib_memory {
+	TRIB_MEMORY_HOST = 0,
+	TRIB_MEMORY_CUDA = 1, /* of an NVIDIA GPU, or managed */
+};
+
+/**
+ * struct trib_buffer - values and where they are
+ * @data:   aligned to 4 bytes; 16 are faster on a GPU.
+ * @memory: that of the object, see struct trib_compress_options.
+ * @stream: cudaStream_t; NULL is the default stream. Ignored with TRIB_MEMORY_HOST.
+ */
+struct trib_buffer {
+	void *data;
+	enum trib_memory memory;
+	void *stream;
+};
 
 /**
  * struct trib_compress_options - for trib_compress_open(); set @size, zero means default
@@ -74,6 +115,9 @@ struct trib_compress; /* schedule and residuals of one rank */
  *            schedules without integers, in jobs of dtype int or f32.
  * @measure:  1: measure energies (struct trib_compress_counters), at the cost of
  *            reading gradients once more. "auto" does it in any case.
+ * @memory:   where gradients, results and residuals are. Default: TRIB_MEMORY_HOST.
+ * @gpu_library: file of the GPU's code. Default: the environment's TRIB_GPU_LIBRARY,
+ *            else libtrib-gpu.so where the system looks for libraries.
  */
 struct trib_compress_options {
 	size_t size;
@@ -83,6 +127,8 @@ struct trib_compress_options {
 	int no_feedback;
 	int measure;
 	const char *mask;
+	enum trib_memory memory;
+	const char *gpu_library;
 };
 
 /**
@@ -91,8 +137,8 @@ struct trib_compress_options {
  * The library runs a thread until trib_compress_close(). Detach after closing.
  * Return: 0, -EINVAL (a bad option, or other options than another rank's),
  * -EOPNOTSUPP (the handle uses a kernel socket, which has no place for residuals:
- * attach with transport udp or xdp), -ENOMEM, or as trib_wait(); trib_error() of @t
- * tells more.
+ * attach with transport udp or xdp), -ENODEV (no GPU's library, or no GPU that it can
+ * use), -EIO (the GPU failed), -ENOMEM, or as trib_wait(); trib_error() of @t tells more.
  */
 int trib_compress_open(struct trib_compress **out, struct trib *t,
 		       const struct trib_compress_options *opts);
@@ -117,6 +163,23 @@ int trib_compress_allreduce(struct trib_compress *c, uint64_t key, const void *s
 			    size_t count, enum trib_dtype dtype, enum trib_op op);
 
 /**
+ * trib_compress_iallreduce_buffer() - the same, of values in any memory
+ * @src, @dst: both in the memory of the object. The structs are read by the call, the
+ *         data until the request is done.
+ *
+ * Return: as trib_compress_iallreduce(); -EIO: the GPU refused, or the residual was
+ * lost when it failed.
+ */
+int trib_compress_iallreduce_buffer(struct trib_compress *c, uint64_t key,
+				    const struct trib_buffer *src, const struct trib_buffer *dst,
+				    size_t count, enum trib_dtype dtype, enum trib_op op,
+				    struct trib_req **req);
+/* The same, and wait. */
+int trib_compress_allreduce_buffer(struct trib_compress *c, uint64_t key,
+				   const struct trib_buffer *src, const struct trib_buffer *dst,
+				   size_t count, enum trib_dtype dtype, enum trib_op op);
+
+/**
  * trib_compress_step() - end a training step; all ranks
  *
  * The next rank becomes the leader, and the schedule advances. Call it when all
@@ -135,7 +198,9 @@ void trib_compress_spec(const struct trib_compress *c, char *buf, size_t len);
  *
  * Zeros at first. It may be read and written while no message of the key is under
  * way; for instance to keep residuals when values move from one tensor to another.
- * It lives until trib_compress_forget(), _load() or _close().
+ * It lives until trib_compress_forget(), _load() or _close(). It is in the memory of
+ * the object: on a GPU it may be read and written by work that is done, or that src's
+ * stream holds, when the key's next message is issued.
  *
  * Return: @count floats; NULL: without feedback, without memory, or if the tensor has
  * another count.
@@ -147,11 +212,12 @@ int trib_compress_forget(struct trib_compress *c, uint64_t key);
 
 /**
  * trib_compress_save() - copy the state: step, seed, schedule, residuals
- * @buf: room for @len bytes; NULL: only count.
+ * @buf: room for @len bytes, in host memory; NULL: only count.
  *
+ * A state does not tell which memory it came from: any object may load it.
  * The state is this rank's own. All ranks save after the same step. Return: bytes of
  * the state; nothing is written if that is more than @len. -EBUSY: a message is under
- * way; or as trib_wait().
+ * way; -EIO: the GPU failed, or a residual was lost; or as trib_wait().
  */
 int64_t trib_compress_save(struct trib_compress *c, void *buf, size_t len);
 
@@ -159,8 +225,8 @@ int64_t trib_compress_save(struct trib_compress *c, void *buf, size_t len);
  * trib_compress_load() - continue from a saved state; all ranks
  *
  * With the same options, later results are the same bits as without the interruption.
- * Return: 0; -EINVAL: not a state, or an incomplete one; -EBUSY, -ENOMEM. On failure
- * nothing changes.
+ * Return: 0; -EINVAL: not a state, or an incomplete one; -EBUSY, -ENOMEM, -EIO. On
+ * failure nothing changes.
  */
 int trib_compress_load(struct trib_compress *c, const void *buf, size_t len);
 

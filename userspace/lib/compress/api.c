@@ -5,11 +5,17 @@
 
 #include "compress.h"
 
+/* Is it a mistake of the caller? */
+static bool is_mistake(int err)
+{
+	return err != -ENOMEM && err != -ENODEV && err != -EIO;
+}
+
 /* Record an error, with or without the lock. Return: @err. */
 static int fail(struct trib *t, int err, const char *text)
 {
 	pthread_mutex_lock(&t->lock);
-	trib_fail(t, err == -ENOMEM ? TRIB_ERR_SYSTEM : TRIB_ERR_ARGUMENT, err, "%s", text);
+	trib_fail(t, is_mistake(err) ? TRIB_ERR_ARGUMENT : TRIB_ERR_SYSTEM, err, "%s", text);
 	pthread_mutex_unlock(&t->lock);
 	return err;
 }
@@ -69,10 +75,32 @@ static int take_options(struct trib_compress *c, struct trib *t,
 	return 0;
 }
 
+/* Take the memory and, for a GPU, its library. */
+static int take_memory(struct trib_compress *c, struct trib *t,
+		       const struct trib_compress_options *given)
+{
+	struct trib_compress_options o = {0};
+	int rc;
+
+	if (given)
+		memcpy(&o, given, given->size < sizeof(o) ? given->size : sizeof(o));
+	c->work = &work_host;
+	if (o.memory == TRIB_MEMORY_HOST)
+		return 0;
+	if (o.memory != TRIB_MEMORY_CUDA)
+		return fail(t, -EINVAL, "memory is neither TRIB_MEMORY_HOST nor TRIB_MEMORY_CUDA");
+	rc = device_open(c, o.gpu_library);
+	return rc ? fail(t, rc, c->why) : 0;
+}
+
 static void compress_free(struct trib_compress *c)
 {
-	tensor_free_all(c->table);
-	pthread_cond_destroy(&c->work);
+	if (c->work) {
+		tensor_free_all(c, c->table);
+		c->work->close(c);
+	}
+	pthread_cond_destroy(&c->bell_cond);
+	pthread_mutex_destroy(&c->bell);
 	free(c);
 }
 
@@ -89,10 +117,13 @@ int compress_make(struct trib_compress **out, struct trib *t,
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return fail(t, -ENOMEM, "out of memory");
-	pthread_cond_init(&c->work, NULL);
+	pthread_mutex_init(&c->bell, NULL);
+	pthread_cond_init(&c->bell_cond, NULL);
 	c->tail = &c->first;
 	c->nm = trib_nm_best();
 	rc = take_options(c, t, opts);
+	if (!rc)
+		rc = take_memory(c, t, opts);
 	if (!rc)
 		rc = guest_enter(c, t, threaded);
 	if (rc) {
@@ -121,17 +152,36 @@ int trib_compress_open(struct trib_compress **out, struct trib *t,
 	return 0;
 }
 
-static const char *wrong(const struct trib_compress *c, const struct tensor *x, const void *src,
-			 const void *dst, size_t count, enum trib_dtype dtype, enum trib_op op)
+static const char *wrong_buffer(const struct trib_compress *c, const struct trib_buffer *b)
 {
+	if (!b->data)
+		return "a buffer is NULL";
+	if (c->device)
+		return b->memory == TRIB_MEMORY_CUDA
+			       ? device_wrong(c, b)
+			       : "a buffer is in host memory: this object is for CUDA memory, by trib_compress_iallreduce_buffer()";
+	return b->memory == TRIB_MEMORY_HOST
+		       ? NULL
+		       : "a buffer is not in host memory: open with memory TRIB_MEMORY_CUDA";
+}
+
+static const char *wrong(const struct trib_compress *c, const struct tensor *x,
+			 const struct message_args *a, size_t count, enum trib_dtype dtype)
+{
+	const char *text = NULL;
+
 	if (dtype != TRIB_F32)
 		return "the element type is not f32: compressed sums are of f32";
-	if (op != TRIB_SUM && op != TRIB_AVG)
+	if (a->op != TRIB_SUM && a->op != TRIB_AVG)
 		return "the operation is neither sum nor avg";
-	if (count && (!src || !dst))
-		return "a buffer is NULL";
 	if (count >= 1ULL << TRIB_EXP_INDEX_BITS)
 		return "too many elements";
+	if (count)
+		text = wrong_buffer(c, a->src);
+	if (count && !text)
+		text = wrong_buffer(c, a->dst);
+	if (text)
+		return text;
 	if (x && x->count != count)
 		return "this key had another number of values before: call trib_compress_forget() first";
 	if (c->step > INT32_MAX)
@@ -139,11 +189,35 @@ static const char *wrong(const struct trib_compress *c, const struct tensor *x, 
 	return NULL;
 }
 
-int trib_compress_iallreduce(struct trib_compress *c, uint64_t key, const void *src, void *dst,
-			     size_t count, enum trib_dtype dtype, enum trib_op op,
-			     struct trib_req **req)
+/* May the tensor have a message? Return: 0, or the recorded -EBUSY or -EIO. */
+static int check_tensor(struct trib_compress *c, const struct tensor *x)
 {
 	struct trib *t = c->t;
+	int rc = 0;
+
+	pthread_mutex_lock(&t->lock);
+	t->eng.now = clock_ns();
+	if (x && x->busy)
+		rc = trib_fail(t, TRIB_ERR_ARGUMENT, -EBUSY,
+			       "key %llu has a message under way: wait for it first",
+			       (unsigned long long)x->key);
+	else if (x && x->lost)
+		rc = trib_fail(
+			t, TRIB_ERR_SYSTEM, -EIO,
+			"the residual of key %llu was lost when the GPU failed: call trib_compress_forget() or trib_compress_load()",
+			(unsigned long long)x->key);
+	pthread_mutex_unlock(&t->lock);
+	return rc;
+}
+
+int trib_compress_iallreduce_buffer(struct trib_compress *c, uint64_t key,
+				    const struct trib_buffer *src, const struct trib_buffer *dst,
+				    size_t count, enum trib_dtype dtype, enum trib_op op,
+				    struct trib_req **req)
+{
+	const struct message_args a = {.src = src, .dst = dst, .op = op};
+	struct trib *t = c->t;
+	struct message *m;
 	struct tensor *x;
 	const char *text;
 	int rc;
@@ -151,24 +225,47 @@ int trib_compress_iallreduce(struct trib_compress *c, uint64_t key, const void *
 	if (!t)
 		return -ECANCELED;
 	x = tensor_find(c, key);
-	text = wrong(c, x, src, dst, count, dtype, op);
+	text = wrong(c, x, &a, count, dtype);
 	if (text)
 		return fail(t, -EINVAL, text);
+	rc = check_tensor(c, x);
+	if (rc)
+		return rc;
+	/* A GPU may take its time for memory, so not under the lock. */
+	rc = tensor_get(c, key, count, &x);
+	if (rc == -EIO)
+		return fail(t, rc, c->work->error(c));
+	m = rc ? NULL : message_make(c, x, &a);
+	if (!m)
+		return fail(t, -ENOMEM,
+			    c->device ? "out of memory, of the process or of the GPU"
+				      : "out of memory");
 	pthread_mutex_lock(&t->lock);
 	t->eng.now = clock_ns();
-	if (x && x->busy) {
-		rc = trib_fail(t, TRIB_ERR_ARGUMENT, -EBUSY,
-			       "key %llu has a message under way: wait for it first",
-			       (unsigned long long)key);
-	} else if (!x && !(x = tensor_get(c, key, count))) {
-		rc = trib_fail(t, TRIB_ERR_SYSTEM, -ENOMEM, "out of memory");
-	} else {
-		rc = message_start(c, x, src, dst, op, req);
-		if (!rc)
-			trib_drive_wake(t);
-	}
+	rc = message_start(m, &a, req);
+	if (!rc)
+		trib_drive_wake(t);
 	pthread_mutex_unlock(&t->lock);
 	return rc;
+}
+
+int trib_compress_allreduce_buffer(struct trib_compress *c, uint64_t key,
+				   const struct trib_buffer *src, const struct trib_buffer *dst,
+				   size_t count, enum trib_dtype dtype, enum trib_op op)
+{
+	struct trib_req *r;
+	int rc = trib_compress_iallreduce_buffer(c, key, src, dst, count, dtype, op, &r);
+
+	return rc ? rc : trib_wait(r);
+}
+
+int trib_compress_iallreduce(struct trib_compress *c, uint64_t key, const void *src, void *dst,
+			     size_t count, enum trib_dtype dtype, enum trib_op op,
+			     struct trib_req **req)
+{
+	const struct trib_buffer from = {.data = (void *)src}, to = {.data = dst};
+
+	return trib_compress_iallreduce_buffer(c, key, &from, &to, count, dtype, op, req);
 }
 
 int trib_compress_allreduce(struct trib_compress *c, uint64_t key, const void *src, void *dst,
@@ -260,9 +357,11 @@ static bool is_busy(const struct trib_compress *c, const struct tensor *x)
 
 float *trib_compress_residual(struct trib_compress *c, uint64_t key, size_t count)
 {
-	struct tensor *x = c->feedback ? tensor_get(c, key, count) : NULL;
+	struct tensor *x;
 
-	return x && x->count == count ? x->residual : NULL;
+	if (!c->feedback || tensor_get(c, key, count, &x))
+		return NULL;
+	return x->count == count && !x->lost ? x->residual : NULL;
 }
 
 int trib_compress_forget(struct trib_compress *c, uint64_t key)

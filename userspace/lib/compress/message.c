@@ -25,55 +25,6 @@ uint64_t message_seed(uint64_t seed, unsigned int rank, uint64_t key)
 	return mix(mix(mix(seed + 1) + rank) ^ key);
 }
 
-/* Memory of a message beside its struct; parts begin at multiples of 64 bytes. */
-struct plan {
-	size_t old, mask, exp, sum, all;
-};
-
-static size_t align(size_t n)
-{
-	return (n / 64 + 1) * 64; /* never nothing */
-}
-
-static void plan_room(const struct layout *l, bool feedback, struct plan *p)
-{
-	struct cut all;
-
-	layout_all(l, &all);
-	p->old = 0;
-	p->mask = align(feedback ? 4 * l->count : 0);
-	p->exp = p->mask + align(4 * all.masks);
-	p->sum = p->exp + align(4 * all.ranges);
-	p->all = p->sum + align(l->lanes ? 8 * all.words : 4 * all.packed);
-}
-
-/* Set up the buckets, with their shares of @room. */
-static void cut_buckets(struct message *m, uint8_t *room, const struct plan *p)
-{
-	uint32_t *mask = (void *)(room + p->mask);
-	int32_t *exp = (void *)(room + p->exp);
-	uint8_t *sum = room + p->sum;
-	bool grouped = m->layout.spec.group > 1;
-	size_t i;
-
-	for (i = 0; i < m->layout.nbucket; i++) {
-		struct bucket *b = &m->bucket[i];
-
-		b->m = m;
-		b->first = i * m->layout.bucket;
-		layout_bucket(&m->layout, i, &b->cut);
-		b->stage = grouped && !m->layout.local && m->leader == m->c->t->eng.rank
-				   ? STAGE_SELECT
-				   : STAGE_MASK;
-		b->mask = grouped ? mask : NULL;
-		b->exp = exp;
-		b->sum = sum;
-		mask += b->cut.masks;
-		exp += b->cut.ranges;
-		sum += m->layout.lanes ? 8 * b->cut.words : 4 * b->cut.packed;
-	}
-}
-
 static uint8_t nm_of(struct trib_nm_spec spec)
 {
 	return trib_nm((uint32_t)__builtin_ctz(spec.group), spec.kept);
@@ -83,7 +34,6 @@ static uint8_t nm_of(struct trib_nm_spec spec)
 static struct trib_call call_for(const struct bucket *b, unsigned int which)
 {
 	const struct message *m = b->m;
-	bool dense = m->layout.local || (!b->mask && !m->layout.lanes);
 
 	switch (which) {
 	case 0:
@@ -108,7 +58,7 @@ static struct trib_call call_for(const struct bucket *b, unsigned int which)
 		return (struct trib_call){
 			.op = !m->layout.lanes && m->op == TRIB_AVG ? TRIB_SOCK_AVG : TRIB_SOCK_SUM,
 			.src = b->sum,
-			.dst = dense ? (void *)(m->dst + b->first) : b->sum,
+			.dst = b->result,
 			.count = m->layout.lanes   ? b->cut.words
 				 : m->layout.local ? b->cut.values
 						   : b->cut.packed,
@@ -143,9 +93,7 @@ static size_t nth_end(const struct message *m)
 
 static void notify(struct trib_req *r)
 {
-	struct trib_compress *c = r->ctx;
-
-	pthread_cond_signal(&c->work);
+	bell_ring(r->ctx);
 }
 
 /* Free requests: not started ones if @drop, else those that are done. */
@@ -190,9 +138,22 @@ static int prepare(struct message *m)
 		(*r)->ctx = m->c;
 		(*r)->notify = notify;
 	}
-	m->user = trib_req_own(eng);
-	if (!m->user)
-		return trib_fail(m->c->t, TRIB_ERR_SYSTEM, -ENOMEM, "out of memory");
+	return 0;
+}
+
+/* Let the message begin, and make the caller's request, which cannot be undone. */
+static int open_gate(struct message *m, const struct message_args *a)
+{
+	struct trib_compress *c = m->c;
+
+	if (c->work->open(m, a))
+		return trib_fail(c->t, TRIB_ERR_SYSTEM, -EIO, "the GPU: %s",
+				 c->work->error(c));
+	m->user = trib_req_own(&c->t->eng);
+	if (!m->user) {
+		c->work->shut(m);
+		return trib_fail(c->t, TRIB_ERR_SYSTEM, -ENOMEM, "out of memory");
+	}
 	m->user->kept = true;
 	return 0;
 }
@@ -219,95 +180,101 @@ static void start(struct message *m)
 	}
 }
 
-static struct message *make(struct trib_compress *c, struct tensor *x, const struct layout *l)
+static void set_up_buckets(struct message *m)
 {
-	struct message *m = calloc(1, sizeof(*m) + l->nbucket * sizeof(m->bucket[0]));
-	uint32_t rank = c->t->eng.rank, world = c->t->eng.world;
-	struct plan p;
-	uint8_t *room;
+	bool leads = !m->layout.local && m->leader == m->c->t->eng.rank;
+	size_t i;
 
-	plan_room(l, x->residual, &p);
-	room = tensor_room(x, p.all);
-	if (!m || !room) {
-		free(m);
-		return NULL;
+	for (i = 0; i < m->layout.nbucket; i++) {
+		struct bucket *b = &m->bucket[i];
+
+		b->m = m;
+		b->first = i * m->layout.bucket;
+		layout_bucket(&m->layout, i, &b->cut);
+		b->stage = b->cut.masks && leads ? STAGE_SELECT : STAGE_MASK;
 	}
+}
+
+struct message *message_make(struct trib_compress *c, struct tensor *x,
+			     const struct message_args *a)
+{
+	uint32_t rank = c->t->eng.rank, world = c->t->eng.world;
+	struct message *m;
+	struct layout l;
+
+	layout_make(&l, schedule_spec(&c->schedule, c->step), c->local, world, c->bucket, x->count);
+	m = calloc(1, sizeof(*m) + l.nbucket * sizeof(m->bucket[0]));
+	if (!m)
+		return NULL;
 	m->c = c;
 	m->tensor = x;
-	m->layout = *l;
-	m->old = x->residual ? (float *)(void *)room : NULL;
+	m->layout = l;
+	m->src = a->src->data;
+	m->dst = a->dst->data;
+	m->op = a->op;
 	m->seed = message_seed(c->seed, rank, x->key);
 	m->step = c->step;
 	m->leader = (uint32_t)(c->step % world);
-	m->divide = 1;
-	m->left = l->nbucket;
-	cut_buckets(m, room, &p);
+	m->divide = a->op == TRIB_AVG ? world : 1;
+	m->left = l.nbucket;
+	set_up_buckets(m);
+	if (c->work->room(m)) {
+		free(m);
+		return NULL;
+	}
 	return m;
 }
 
-int message_start(struct trib_compress *c, struct tensor *x, const float *src, float *dst,
-		  enum trib_op op, struct trib_req **out)
+int message_start(struct message *m, const struct message_args *a, struct trib_req **out)
 {
-	struct trib *t = c->t;
-	struct layout l;
-	struct message *m;
-	int rc;
+	struct trib_compress *c = m->c;
+	int rc = prepare(m);
 
-	layout_make(&l, schedule_spec(&c->schedule, c->step), c->local, t->eng.world, c->bucket,
-		    x->count);
-	m = make(c, x, &l);
-	if (!m)
-		return trib_fail(t, TRIB_ERR_SYSTEM, -ENOMEM, "out of memory");
-	m->src = src;
-	m->dst = dst;
-	m->op = op;
-	if (op == TRIB_AVG)
-		m->divide = t->eng.world;
-	rc = prepare(m);
+	if (!rc)
+		rc = open_gate(m, a);
 	if (rc) {
 		free_requests(m, true);
 		free(m);
 		return rc;
 	}
 	*out = m->user;
-	x->busy = m;
+	m->tensor->busy = m;
 	*c->tail = m;
 	c->tail = &m->next;
 	start(m);
 	if (!m->left)
 		message_finish(m);
-	pthread_cond_signal(&c->work);
+	bell_ring(c);
 	return 0;
 }
 
-/* Put back the residuals of a message that failed. */
-static void put_back(const struct message *m)
+static bool is_up(const int *flight)
+{
+	return __atomic_load_n(flight, __ATOMIC_ACQUIRE) == FLIGHT_UP;
+}
+
+bool message_rests(const struct message *m)
 {
 	size_t i;
 
-	for (i = 0; i < m->layout.nbucket; i++) {
-		const struct bucket *b = &m->bucket[i];
-
-		if (b->saved)
-			memcpy(m->tensor->residual + b->first, m->old + b->first,
-			       4 * b->cut.values);
-	}
+	if (is_up(&m->gate))
+		return false;
+	for (i = 0; i < m->layout.nbucket; i++)
+		if (is_up(&m->bucket[i].flight))
+			return false;
+	return true;
 }
 
 /* The first bucket with a bad value tells; else the first infinite sum. */
 static int result_of(const struct message *m)
 {
-	unsigned int word;
 	size_t i;
 
 	for (i = 0; i < m->layout.nbucket; i++) {
 		const struct bucket *b = &m->bucket[i];
 
 		if (b->bad) {
-			word = (unsigned int)b->bad & ~(1u << 30);
-			m->user->bad =
-				trib_exp_bad(word >> BUCKET_BITS,
-					     b->first + BUCKET_MAX - 1 - (word & (BUCKET_MAX - 1)));
+			m->user->bad = report_of(b);
 			return -EDOM;
 		}
 		if (b->over && !m->user->over)
@@ -349,7 +316,7 @@ void message_finish(struct message *m)
 	int status = m->left ? c->t->eng.dead : result_of(m);
 
 	if (status && status != -ERANGE)
-		put_back(m);
+		c->work->put_back(m);
 	count(m, status);
 	while (*link != m)
 		link = &(*link)->next;

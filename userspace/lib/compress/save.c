@@ -7,6 +7,7 @@
  */
 #include <endian.h>
 #include <errno.h>
+#include <stdlib.h>
 
 #include "compress.h"
 
@@ -61,19 +62,26 @@ static void get32(void *v, const uint8_t *p)
 	memcpy(v, &w, 4);
 }
 
-static uint8_t *put_tensor(uint8_t *p, const struct tensor *x)
+/* Return: 0 with @p moved on, -ENOMEM, or -EIO. */
+static int put_tensor(struct trib_compress *c, uint8_t **p, const struct tensor *x)
 {
 	uint64_t head[2] = {htole64(x->key), htole64(x->count)};
+	float *near = malloc(4 * x->count + 1);
+	int rc = -ENOMEM;
 	size_t i;
 
-	memcpy(p, head, sizeof(head));
-	p += sizeof(head);
-	for (i = 0; i < x->count; i++, p += 4)
-		put32(p, &x->residual[i]);
-	return p;
+	if (!near)
+		return rc;
+	rc = x->lost ? -EIO : c->work->residual_get(c, near, x->residual, x->count);
+	memcpy(*p, head, sizeof(head));
+	*p += sizeof(head);
+	for (i = 0; !rc && i < x->count; i++, *p += 4)
+		put32(*p, &near[i]);
+	free(near);
+	return rc;
 }
 
-static void put_all(const struct trib_compress *c, uint8_t *p, uint64_t tensors)
+static int put_all(struct trib_compress *c, uint8_t *p, uint64_t tensors)
 {
 	struct saved s = {
 		.magic = MAGIC,
@@ -86,15 +94,17 @@ static void put_all(const struct trib_compress *c, uint8_t *p, uint64_t tensors)
 	};
 	const struct tensor *x;
 	unsigned int i;
+	int rc = 0;
 
 	put32((uint8_t *)&s.norm[0], &c->norm[0]);
 	put32((uint8_t *)&s.norm[1], &c->norm[1]);
 	memcpy(p, &s, sizeof(s));
 	p += sizeof(s);
 	for (i = 0; i < TENSOR_CHAINS; i++)
-		for (x = c->table[i]; x; x = x->next)
+		for (x = c->table[i]; x && !rc; x = x->next)
 			if (x->residual)
-				p = put_tensor(p, x);
+				rc = put_tensor(c, &p, x);
+	return rc;
 }
 
 int64_t trib_compress_save(struct trib_compress *c, void *buf, size_t len)
@@ -108,8 +118,23 @@ int64_t trib_compress_save(struct trib_compress *c, void *buf, size_t len)
 		return rc;
 	need = saved_bytes(c, &tensors);
 	if (buf && need <= len)
-		put_all(c, buf, tensors);
-	return (int64_t)need;
+		rc = put_all(c, buf, tensors);
+	return rc ? rc : (int64_t)need;
+}
+
+static int get_tensor(struct trib_compress *c, struct tensor *x, const uint8_t *p)
+{
+	float *near = malloc(4 * x->count + 1);
+	int rc = -ENOMEM;
+	size_t i;
+
+	if (!near)
+		return rc;
+	for (i = 0; i < x->count; i++)
+		get32(&near[i], p + 4 * i);
+	rc = c->work->residual_put(c, x->residual, near, x->count);
+	free(near);
+	return rc;
 }
 
 /* Read tensors into @table. */
@@ -118,7 +143,7 @@ static int get_tensors(struct trib_compress *c, struct tensor *table[TENSOR_CHAI
 {
 	struct tensor *x;
 	uint64_t head[2];
-	size_t i;
+	int rc;
 
 	for (; n; n--) {
 		if (len < sizeof(head))
@@ -129,11 +154,12 @@ static int get_tensors(struct trib_compress *c, struct tensor *table[TENSOR_CHAI
 		head[1] = le64toh(head[1]);
 		if (head[1] > len / 4)
 			return -EINVAL;
-		x = tensor_add(table, le64toh(head[0]), head[1], c->feedback);
-		if (!x)
-			return -ENOMEM;
-		for (i = 0; i < x->count && x->residual; i++)
-			get32(&x->residual[i], p + 4 * i);
+		rc = tensor_add(c, table, le64toh(head[0]), head[1], &x);
+		if (rc)
+			return rc;
+		rc = x->residual ? get_tensor(c, x, p) : 0;
+		if (rc)
+			return rc;
 		p += 4 * head[1];
 		len -= 4 * head[1];
 	}
@@ -160,10 +186,10 @@ int trib_compress_load(struct trib_compress *c, const void *buf, size_t len)
 	rc = get_tensors(c, table, (const uint8_t *)buf + sizeof(s), len - sizeof(s),
 			 le64toh(s.tensors));
 	if (rc) {
-		tensor_free_all(table);
+		tensor_free_all(c, table);
 		return rc;
 	}
-	tensor_free_all(c->table);
+	tensor_free_all(c, c->table);
 	memcpy(c->table, table, sizeof(table));
 	c->step = le64toh(s.step);
 	c->seed = le64toh(s.seed);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tensors by key: residuals, and memory for messages, which stays for the next step. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "compress.h"
@@ -23,39 +24,39 @@ struct tensor *tensor_find(const struct trib_compress *c, uint64_t key)
 	return find(c->table, key);
 }
 
-static void tensor_free(struct tensor *x)
+static void tensor_free(struct trib_compress *c, struct tensor *x)
 {
-	free(x->residual);
-	free(x->room);
+	if (x->residual)
+		c->work->residual_free(c, x->residual);
+	c->work->room_free(c, x);
 	free(x);
 }
 
-struct tensor *tensor_add(struct tensor *table[TENSOR_CHAINS], uint64_t key, size_t count,
-			  bool feedback)
+int tensor_add(struct trib_compress *c, struct tensor *table[TENSOR_CHAINS], uint64_t key,
+	       size_t count, struct tensor **out)
 {
 	struct tensor *x = calloc(1, sizeof(*x)), **chain = &table[chain_of(key)];
+	int rc;
 
 	if (!x)
-		return NULL;
+		return -ENOMEM;
 	x->key = key;
 	x->count = count;
-	if (feedback) {
-		x->residual = calloc(count ? count : 1, sizeof(float));
-		if (!x->residual) {
-			tensor_free(x);
-			return NULL;
-		}
+	rc = c->feedback ? c->work->residual_new(c, count, &x->residual) : 0;
+	if (rc) {
+		free(x);
+		return rc;
 	}
 	x->next = *chain;
 	*chain = x;
-	return x;
+	*out = x;
+	return 0;
 }
 
-struct tensor *tensor_get(struct trib_compress *c, uint64_t key, size_t count)
+int tensor_get(struct trib_compress *c, uint64_t key, size_t count, struct tensor **out)
 {
-	struct tensor *x = tensor_find(c, key);
-
-	return x ? x : tensor_add(c->table, key, count, c->feedback);
+	*out = tensor_find(c, key);
+	return *out ? 0 : tensor_add(c, c->table, key, count, out);
 }
 
 void tensor_drop(struct trib_compress *c, uint64_t key)
@@ -67,10 +68,10 @@ void tensor_drop(struct trib_compress *c, uint64_t key)
 	if (!x)
 		return;
 	*link = x->next;
-	tensor_free(x);
+	tensor_free(c, x);
 }
 
-void tensor_free_all(struct tensor *table[TENSOR_CHAINS])
+void tensor_free_all(struct trib_compress *c, struct tensor *table[TENSOR_CHAINS])
 {
 	struct tensor *x;
 	unsigned int i;
@@ -78,22 +79,7 @@ void tensor_free_all(struct tensor *table[TENSOR_CHAINS])
 	for (i = 0; i < TENSOR_CHAINS; i++) {
 		while ((x = table[i])) {
 			table[i] = x->next;
-			tensor_free(x);
+			tensor_free(c, x);
 		}
 	}
-}
-
-void *tensor_room(struct tensor *x, size_t len)
-{
-	void *room;
-
-	if (len <= x->room_len)
-		return x->room;
-	room = calloc(1, len);
-	if (!room)
-		return NULL;
-	free(x->room);
-	x->room = room;
-	x->room_len = len;
-	return room;
 }

@@ -9,18 +9,40 @@ static struct trib_compress *compress_of(struct trib_guest *g)
 	return (struct trib_compress *)((char *)g - offsetof(struct trib_compress, guest));
 }
 
+void bell_ring(struct trib_compress *c)
+{
+	pthread_mutex_lock(&c->bell);
+	c->rung = true;
+	pthread_cond_signal(&c->bell_cond);
+	pthread_mutex_unlock(&c->bell);
+}
+
+/* Handle's lock held, released meanwhile. */
+static void bell_wait(struct trib_compress *c, struct trib *t)
+{
+	pthread_mutex_unlock(&t->lock);
+	pthread_mutex_lock(&c->bell);
+	while (!c->rung)
+		pthread_cond_wait(&c->bell_cond, &c->bell);
+	c->rung = false;
+	pthread_mutex_unlock(&c->bell);
+	pthread_mutex_lock(&t->lock);
+}
+
 static void *thread_main(void *arg)
 {
 	struct trib_compress *c = arg;
 	struct trib *t = c->t;
 
+	c->work->enter(c);
 	pthread_mutex_lock(&t->lock);
 	for (;;) {
 		if (trib_compress_turn(c))
 			continue;
-		if (c->stop)
+		/* Messages end before the thread: a GPU may be at work for them. */
+		if (c->stop && !c->first)
 			break;
-		pthread_cond_wait(&c->work, &t->lock);
+		bell_wait(c, t);
 	}
 	pthread_mutex_unlock(&t->lock);
 	return NULL;
@@ -46,7 +68,7 @@ static void thread_stop(struct trib_compress *c)
 	if (!c->threaded)
 		return;
 	c->stop = true;
-	pthread_cond_signal(&c->work);
+	bell_ring(c);
 	pthread_mutex_unlock(&t->lock);
 	pthread_join(c->thread, NULL);
 	pthread_mutex_lock(&t->lock);
@@ -56,7 +78,7 @@ static void thread_stop(struct trib_compress *c)
 
 static void on_died(struct trib_guest *g)
 {
-	pthread_cond_signal(&compress_of(g)->work);
+	bell_ring(compress_of(g));
 }
 
 static void on_leave(struct trib_guest *g)
@@ -78,6 +100,7 @@ int guest_enter(struct trib_compress *c, struct trib *t, bool threaded)
 
 	pthread_mutex_lock(&t->lock);
 	c->t = t;
+	c->why[0] = 0;
 	if (threaded)
 		rc = thread_start(c);
 	c->threaded = threaded && !rc;

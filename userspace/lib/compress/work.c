@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Computing on a bucket: mask, exponents, packed values, and back. The codec thread
- * does it without the handle's lock.
+ * Computing by the CPU on a bucket: mask, exponents, packed values, and back. The codec
+ * thread does it without the handle's lock.
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "compress.h"
 
-/* A report, larger than every exponent: the largest rank wins, then its first value. */
-#define REPORT (1 << 30)
-
 /* Floats are packed in pieces that stay in the cache. */
 #define SLICE 32768
-
-static int32_t report(unsigned int rank, size_t index)
-{
-	return (int32_t)(REPORT | rank << BUCKET_BITS | (unsigned int)(BUCKET_MAX - 1 - index));
-}
 
 /* @count values of the bucket from @off on; @count is cut at the end. */
 static struct trib_nm_range range_at(const struct bucket *b, size_t off, size_t count)
@@ -40,23 +33,12 @@ static uint32_t *mask_at(const struct bucket *b, size_t off)
 	return b->mask ? b->mask + off / 32 : NULL;
 }
 
-/* A mask that is right, for values that are not: the first M of each group. */
-static void fill_mask(uint32_t *mask, size_t count, struct trib_nm_spec spec)
-{
-	size_t i;
-
-	memset(mask, 0, 4 * trib_nm_mask_words(spec, count));
-	for (i = 0; i < count; i++)
-		if (i % spec.group < spec.kept)
-			mask[i / 32] |= htole32(1u << i % 32);
-}
-
 static void select_mask(struct bucket *b)
 {
 	struct trib_nm_range r = range_at(b, 0, b->cut.values);
 
 	if (b->m->c->nm->select(b->mask, &r) == TRIB_NM_BAD)
-		fill_mask(b->mask, r.count, r.spec);
+		mask_fill(b);
 }
 
 static int write_exponents(struct bucket *b)
@@ -77,47 +59,22 @@ static int write_exponents(struct bucket *b)
 		r = range_at(b, off, m->layout.range);
 		amax = nm->amax(&r, mask_at(b, off));
 		b->exp[i] = amax == TRIB_NM_BAD
-				    ? report(m->c->t->eng.rank, off + trib_nm_first_bad(&r))
+				    ? report_bad(b, off + trib_nm_first_bad(&r))
 				    : trib_exponent(amax);
 	}
 	return 0;
 }
 
-/* Look for reports. Return: 0, or -EPROTO if no rank can have sent these. */
-static int read_exponents(struct bucket *b)
+/* Sums of squares, after packing. */
+static void measure(struct bucket *b)
 {
-	int32_t e;
-	size_t i;
+	struct trib_nm_range r = range_at(b, 0, b->cut.values);
+	double sums[3];
 
-	for (i = 0; i < b->cut.ranges; i++) {
-		e = b->exp[i];
-		if (e >= REPORT) {
-			if ((e & (REPORT - 1)) >> BUCKET_BITS >= (int)b->m->c->t->eng.world ||
-			    BUCKET_MAX - 1 - (e & (BUCKET_MAX - 1)) >= b->cut.values)
-				return -EPROTO;
-			b->bad = e > b->bad ? e : b->bad;
-		} else if (e != TRIB_EXP_ZERO && (e < TRIB_EXP_MIN || e > TRIB_EXP_LARGEST)) {
-			return -EPROTO;
-		}
-	}
-	return 0;
-}
-
-/* Sums of squares, after packing. @old: residual before, or NULL. */
-static void measure(struct bucket *b, const struct trib_nm_range *r, const float *old)
-{
-	const float *x = r->x;
-	double g, l, a;
-	size_t i;
-
-	for (i = 0; i < r->count; i++) {
-		g = x[i];
-		l = r->residual ? r->residual[i] : 0;
-		a = g + (old ? old[i] : 0);
-		b->grad += g * g;
-		b->left += l * l;
-		b->all += a * a;
-	}
+	trib_nm_energy(sums, &r, b->m->old ? b->m->old + b->first : NULL);
+	b->grad = sums[0];
+	b->left = sums[1];
+	b->all = sums[2];
 }
 
 static struct trib_nm_chunk chunk_at(const struct bucket *b, size_t i)
@@ -137,48 +94,21 @@ static struct trib_nm_chunk chunk_at(const struct bucket *b, size_t i)
 	};
 }
 
-/*
- * Fill the last mask word of a local mask: each group of the wire has M bits, the last
- * ones with zeros.
- */
-static void pad(struct bucket *b)
-{
-	struct trib_nm_spec spec = b->m->layout.spec;
-	size_t packed = trib_nm_packed(spec, b->cut.values), i;
-	uint32_t *last = &b->mask[b->cut.masks - 1], w = le32toh(*last);
-	unsigned int in, n = 0;
-
-	memset((float *)b->sum + packed, 0, 4 * (b->cut.packed - packed));
-	for (i = 0; i < 32; i++) {
-		in = (unsigned int)i % spec.group;
-		n = in ? n : 0;
-		/* Set the missing bits, behind the last value. */
-		if ((b->cut.masks - 1) * 32 + i >= b->cut.values && n < spec.kept)
-			w |= 1u << i;
-		n += w >> i & 1;
-	}
-	*last = htole32(w);
-}
-
 static void pack(struct bucket *b)
 {
 	const struct message *m = b->m;
 	const struct layout *l = &m->layout;
 	size_t each = l->lanes ? l->range : SLICE, off, i;
-	const float *old;
 
 	if (b->bad) {
-		memset(b->sum, 0, l->lanes ? 8 * b->cut.words : 4 * b->cut.packed);
-		if (l->local)
-			pad(b);
+		mask_empty(b);
 		return;
 	}
 	for (off = i = 0; off < b->cut.values; off += each, i++) {
 		struct trib_nm_range r = range_at(b, off, each);
 
-		old = m->old ? m->old + b->first + off : NULL;
-		if (old)
-			memcpy((float *)old, r.residual, 4 * r.count);
+		if (m->old)
+			memcpy(m->old + b->first + off, r.residual, 4 * r.count);
 		if (l->lanes) {
 			struct trib_nm_chunk ch = chunk_at(b, i);
 
@@ -188,28 +118,12 @@ static void pack(struct bucket *b)
 			m->c->nm->pack((float *)b->sum + trib_nm_packed(l->spec, off), &r,
 				       mask_at(b, off));
 		}
-		if (m->c->measure)
-			measure(b, &r, old);
 	}
 	b->saved = m->old;
+	if (m->c->measure)
+		measure(b);
 	if (m->layout.local)
-		pad(b);
-}
-
-/* Index in the bucket of packed value @k. */
-static size_t unpacked_index(const struct bucket *b, size_t k)
-{
-	uint32_t bits;
-	size_t i = 0;
-
-	if (!b->mask)
-		return k;
-	while (k >= (unsigned int)__builtin_popcount(b->mask[i]))
-		k -= (unsigned int)__builtin_popcount(b->mask[i++]);
-	bits = le32toh(b->mask[i]);
-	while (k--)
-		bits &= bits - 1;
-	return 32 * i + (unsigned int)__builtin_ctz(bits);
+		mask_pad(b);
 }
 
 static int expand_floats(struct bucket *b)
@@ -225,7 +139,7 @@ static int expand_floats(struct bucket *b)
 				 1);
 	if (r->status == -ERANGE)
 		b->over = b->first + 1 +
-			  (m->layout.local ? r->over - 1 : unpacked_index(b, r->over - 1));
+			  (m->layout.local ? r->over - 1 : mask_unpacked(b, r->over - 1));
 	return 0;
 }
 
@@ -264,7 +178,7 @@ static void expand_lanes(struct bucket *b)
 	}
 }
 
-int work_on(struct bucket *b)
+static int work_on(struct bucket *b)
 {
 	int rc = 0;
 
@@ -276,7 +190,7 @@ int work_on(struct bucket *b)
 		rc = write_exponents(b);
 		break;
 	case STAGE_EXP:
-		rc = read_exponents(b);
+		rc = report_find(b);
 		if (!rc)
 			pack(b);
 		break;
@@ -293,3 +207,107 @@ int work_on(struct bucket *b)
 	}
 	return rc;
 }
+
+static int end(struct bucket *b)
+{
+	(void)b; /* nothing flies */
+	return 0;
+}
+
+static void put_back(struct message *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->layout.nbucket; i++) {
+		const struct bucket *b = &m->bucket[i];
+
+		if (b->saved)
+			memcpy(m->tensor->residual + b->first, m->old + b->first,
+			       4 * b->cut.values);
+	}
+}
+
+static int open_at_once(struct message *m, const struct message_args *a)
+{
+	(void)a;
+	m->gate = FLIGHT_LANDED;
+	return 0;
+}
+
+static void shut(struct message *m)
+{
+	m->gate = FLIGHT_NONE;
+}
+
+static const char *error(const struct trib_compress *c)
+{
+	(void)c;
+	return "no error";
+}
+
+static int room(struct message *m)
+{
+	struct tensor *x = m->tensor;
+	struct area near = {0};
+
+	room_cut(m, &near, NULL);
+	if (near.len > x->room_len) {
+		near.base = calloc(1, near.len);
+		if (!near.base)
+			return -ENOMEM;
+		free(x->room);
+		x->room = near.base;
+		x->room_len = near.len;
+	}
+	near = (struct area){.base = x->room};
+	room_cut(m, &near, NULL);
+	return 0;
+}
+
+static void room_free(struct trib_compress *c, struct tensor *x)
+{
+	(void)c;
+	free(x->room);
+}
+
+static int residual_new(struct trib_compress *c, size_t count, float **out)
+{
+	(void)c;
+	*out = calloc(count ? count : 1, sizeof(float));
+	return *out ? 0 : -ENOMEM;
+}
+
+static void residual_free(struct trib_compress *c, float *residual)
+{
+	(void)c;
+	free(residual);
+}
+
+static int residual_copy(struct trib_compress *c, float *to, const float *from, size_t count)
+{
+	(void)c;
+	memcpy(to, from, 4 * count);
+	return 0;
+}
+
+static void nothing(struct trib_compress *c)
+{
+	(void)c;
+}
+
+const struct work_ops work_host = {
+	.begin = work_on,
+	.end = end,
+	.put_back = put_back,
+	.open = open_at_once,
+	.shut = shut,
+	.error = error,
+	.room = room,
+	.room_free = room_free,
+	.residual_new = residual_new,
+	.residual_free = residual_free,
+	.residual_get = residual_copy,
+	.residual_put = residual_copy,
+	.enter = nothing,
+	.close = nothing,
+};
