@@ -4,7 +4,11 @@
 
 #include <stdlib.h>
 
+#include "gpu_double.h"
+
 static struct cw *current_world;
+unsigned int cw_hosts;
+__attribute__((weak)) const enum trib_memory cw_memory = TRIB_MEMORY_HOST;
 
 static float *floats(size_t n)
 {
@@ -15,24 +19,84 @@ static float *floats(size_t n)
 	return x;
 }
 
+static void turn(struct cw_rank *me, struct trib *t)
+{
+	pthread_mutex_lock(&t->lock);
+	while (trib_compress_turn(me->c))
+		;
+	pthread_mutex_unlock(&t->lock);
+}
+
+struct trib_buffer cw_buffer(struct cw *w, unsigned int r, float *x, size_t count)
+{
+	const struct cw_rank *me = &w->rank[r];
+	struct trib_buffer b = {.data = x};
+
+	if (!me->gpu)
+		return b;
+	b = (struct trib_buffer){gpu_double.memory_new(4 * count), TRIB_MEMORY_CUDA, me->stream};
+	if (!b.data || gpu_double.copy(b.data, x, 4 * count, me->stream))
+		abort();
+	return b;
+}
+
+float *cw_view(const struct trib_buffer *b)
+{
+	return b->memory == TRIB_MEMORY_CUDA ? gpu_double_view(b->data) : b->data;
+}
+
+void cw_buffer_free(const struct trib_buffer *b)
+{
+	if (b->memory == TRIB_MEMORY_CUDA)
+		gpu_double.memory_free(b->data);
+}
+
+void cw_turn(struct cw *w, unsigned int r)
+{
+	do {
+		turn(&w->rank[r], w->sim->worker[r].t);
+	} while (w->rank[r].gpu && gpu_double_step());
+}
+
 /* The rank's codec thread; and the caller, who tests the request. */
 static void app(struct sim_worker *sw)
 {
 	struct cw *w = current_world;
 	struct cw_rank *me = &w->rank[sw->t->eng.rank];
 	int done = 0, rc;
+	uint64_t n;
 
 	if (me->mute || !me->c)
 		return;
-	pthread_mutex_lock(&sw->t->lock);
-	while (trib_compress_turn(me->c))
-		;
-	pthread_mutex_unlock(&sw->t->lock);
+	turn(me, sw->t);
+	if (me->gpu && !gpu_double_idle()) {
+		/* Some work is done soon, of any rank's; more later. */
+		for (n = sim_rnd(w->sim) % 8; n && gpu_double_step(); n--)
+			;
+		turn(me, sw->t);
+		sim_call_at(sw, w->sim->now + 1 + sim_rnd(w->sim) % 20000);
+	}
 	if (!me->req || !me->req->done)
 		return;
 	rc = trib_test(me->req, &done);
 	me->status = rc;
 	me->req = NULL;
+}
+
+static void init_gpu(struct cw *w, struct cw_rank *me)
+{
+	me->gpu = true;
+	me->far_x = gpu_double.memory_new(4 * w->count);
+	me->far_y = gpu_double.memory_new(4 * w->count);
+	if (!me->far_x || !me->far_y || gpu_double.stream_new(&me->stream))
+		abort();
+}
+
+static void free_gpu(struct cw_rank *me)
+{
+	gpu_double.stream_free(me->stream);
+	gpu_double.memory_free(me->far_x);
+	gpu_double.memory_free(me->far_y);
 }
 
 void cw_init(struct cw *w, struct sim *s, const struct sim_options *net,
@@ -48,6 +112,7 @@ void cw_init(struct cw *w, struct sim *s, const struct sim_options *net,
 	w->o.size = sizeof(w->o);
 	w->count = count;
 	w->want = floats(count);
+	gpu_double_reset(net->seed);
 	for (r = 0; r < s->nworker; r++) {
 		struct cw_rank *me = &w->rank[r];
 
@@ -55,6 +120,11 @@ void cw_init(struct cw *w, struct sim *s, const struct sim_options *net,
 		me->y = floats(count);
 		me->want_residual = floats(count);
 		s->worker[r].app = app;
+		w->o.memory = o->memory ? o->memory : cw_memory;
+		if (cw_hosts >> r & 1)
+			w->o.memory = TRIB_MEMORY_HOST;
+		if (w->o.memory == TRIB_MEMORY_CUDA)
+			init_gpu(w, me);
 		if (compress_make(&me->c, s->worker[r].t, &w->o, false))
 			abort();
 	}
@@ -67,12 +137,18 @@ void cw_free(struct cw *w)
 	for (r = 0; r < w->sim->nworker; r++) {
 		if (w->rank[r].c && trib_compress_close(w->rank[r].c))
 			abort();
+		if (w->rank[r].gpu)
+			free_gpu(&w->rank[r]);
 		free(w->rank[r].x);
 		free(w->rank[r].y);
 		free(w->rank[r].want_residual);
 	}
 	free(w->want);
 	sim_free(w->sim);
+	if (gpu_double_reset(0)) {
+		printf("Bail out! not all of the GPU's memory, streams and events was freed\n");
+		exit(1);
+	}
 }
 
 void cw_gradients(struct cw *w)
@@ -216,13 +292,29 @@ void cw_oracle(struct cw *w)
 	}
 }
 
+/* The gradient comes late: by a copy that the caller's stream has yet to do. */
+static int issue_far(struct cw *w, struct cw_rank *me)
+{
+	struct trib_buffer src = {me->far_x, TRIB_MEMORY_CUDA, me->stream}, dst = src;
+
+	if (!w->in_place)
+		dst.data = me->far_y;
+	if (gpu_double.copy(me->far_x, me->x, 4 * w->count, me->stream))
+		abort();
+	return trib_compress_iallreduce_buffer(me->c, CW_KEY, &src, &dst, w->count, TRIB_F32, w->op,
+					       &me->req);
+}
+
 int cw_issue_one(struct cw *w, unsigned int r)
 {
 	struct cw_rank *me = &w->rank[r];
 	float *dst = w->in_place ? me->x : me->y;
 
-	me->status = trib_compress_iallreduce(me->c, CW_KEY, me->x, dst, w->count, TRIB_F32, w->op,
-					      &me->req);
+	if (me->gpu)
+		me->status = issue_far(w, me);
+	else
+		me->status = trib_compress_iallreduce(me->c, CW_KEY, me->x, dst, w->count, TRIB_F32,
+						      w->op, &me->req);
 	if (me->status)
 		return me->status;
 	me->status = 1;
@@ -279,6 +371,22 @@ void cw_step(struct cw *w)
 		abort();
 }
 
+const float *cw_result(const struct cw *w, unsigned int r)
+{
+	const struct cw_rank *me = &w->rank[r];
+
+	if (me->gpu)
+		return gpu_double_view(w->in_place ? me->far_x : me->far_y);
+	return w->in_place ? me->x : me->y;
+}
+
+float *cw_residual(struct cw *w, unsigned int r)
+{
+	float *p = trib_compress_residual(w->rank[r].c, CW_KEY, w->count);
+
+	return w->rank[r].gpu && p ? gpu_double_view(p) : p;
+}
+
 unsigned long cw_wrong(struct cw *w)
 {
 	unsigned long wrong = 0;
@@ -286,7 +394,7 @@ unsigned long cw_wrong(struct cw *w)
 	size_t i;
 
 	for (r = 0; r < w->sim->nworker; r++) {
-		const float *y = w->in_place ? w->rank[r].x : w->rank[r].y;
+		const float *y = cw_result(w, r);
 
 		for (i = 0; i < w->count; i++)
 			wrong += y[i] != w->want[i];
@@ -302,9 +410,9 @@ unsigned long cw_wrong_residuals(struct cw *w)
 	size_t i;
 
 	for (r = 0; r < w->sim->nworker && !w->o.no_feedback; r++) {
-		have = trib_compress_residual(w->rank[r].c, CW_KEY, w->count);
+		have = cw_residual(w, r);
 		for (i = 0; i < w->count; i++)
-			wrong += have[i] != w->rank[r].want_residual[i];
+			wrong += !have || have[i] != w->rank[r].want_residual[i];
 	}
 	return wrong;
 }

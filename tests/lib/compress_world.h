@@ -16,6 +16,7 @@
  * @want_residual: the oracle's residual.
  * @req, @status: message under way, and its result; 1: under way.
  * @mute:  the rank does not compute.
+ * @gpu:   values are in GPU memory, @far_x and @far_y; @stream is the caller's.
  */
 struct cw_rank {
 	struct trib_compress *c;
@@ -24,6 +25,9 @@ struct cw_rank {
 	struct trib_req *req;
 	int status;
 	bool mute;
+	bool gpu;
+	float *far_x, *far_y;
+	void *stream;
 };
 
 /**
@@ -43,6 +47,14 @@ struct cw {
 
 #define CW_KEY 5
 
+/*
+ * Where values are, unless the options say CUDA. Programs that are linked with
+ * compress_world_gpu.o run the same tests in GPU memory.
+ */
+extern const enum trib_memory cw_memory;
+/* Ranks, as bits, that stay with host memory where the options say CUDA. */
+extern unsigned int cw_hosts;
+
 void cw_init(struct cw *w, struct sim *s, const struct sim_options *net,
 	     const struct trib_compress_options *o, size_t count);
 void cw_free(struct cw *w);
@@ -57,6 +69,18 @@ int cw_issue(struct cw *w);
 bool cw_run(struct cw *w);
 /* End the step on all ranks. */
 void cw_step(struct cw *w);
+/* The result of a rank, and its residual, where the CPU can read them. */
+const float *cw_result(const struct cw *w, unsigned int r);
+float *cw_residual(struct cw *w, unsigned int r);
+/*
+ * A buffer of the rank's memory with a copy of @x, or @x itself. On a GPU the caller's
+ * stream brings the values, so @x stays. cw_view() shows it to the CPU.
+ */
+struct trib_buffer cw_buffer(struct cw *w, unsigned int r, float *x, size_t count);
+float *cw_view(const struct trib_buffer *b);
+void cw_buffer_free(const struct trib_buffer *b);
+/* Let the rank's codec and the GPU work until there is nothing to do. */
+void cw_turn(struct cw *w, unsigned int r);
 /* Count wrong results and residuals. */
 unsigned long cw_wrong(struct cw *w);
 unsigned long cw_wrong_residuals(struct cw *w);

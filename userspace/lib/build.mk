@@ -70,14 +70,27 @@ LIB_SIM_TESTS := $(addprefix $(B)/tests/unit/lib/,held need result silence \
 $(LIB_SIM_TESTS): %: %.o $(LIB_SIM_OBJS)
 	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime -o $@ $^ -lpthread -lm
 
-LIB_COMPRESS_TESTS := $(addprefix $(B)/tests/unit/lib/compress,_fail _state) \
-	$(B)/tests/unit/lib/compress
+LIB_COMPRESS_TESTS := $(addprefix $(B)/tests/unit/lib/compress,_device \
+	_fail _state) $(B)/tests/unit/lib/compress
+# The same tests in memory of a GPU, which is a double.
+LIB_COMPRESS_GPU_TESTS := $(addprefix $(B)/tests/unit/lib/compress_on_gpu,_fail _state) \
+	$(B)/tests/unit/lib/compress_on_gpu
+GPU_DOUBLE_OBJS := $(addprefix $(B)/tests/lib/gpu_double,.o _kernels.o _memory.o)
+LIB_COMPRESS_OBJS := $(B)/tests/lib/compress_world.o $(GPU_DOUBLE_OBJS) $(LIB_SIM_OBJS)
 
-$(LIB_COMPRESS_TESTS): %: %.o $(B)/tests/lib/compress_world.o $(LIB_SIM_OBJS)
-	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime \
+$(LIB_COMPRESS_TESTS): %: %.o $(LIB_COMPRESS_OBJS)
+$(filter-out %_on_gpu,$(LIB_COMPRESS_GPU_TESTS)): $(B)/tests/unit/lib/compress_on_gpu%: \
+		$(B)/tests/unit/lib/compress%.o $(B)/tests/lib/compress_world_gpu.o \
+		$(LIB_COMPRESS_OBJS)
+$(B)/tests/unit/lib/compress_on_gpu: $(B)/tests/unit/lib/compress.o \
+		$(B)/tests/lib/compress_world_gpu.o $(LIB_COMPRESS_OBJS)
+
+$(LIB_COMPRESS_TESTS) $(LIB_COMPRESS_GPU_TESTS):
+	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime -Wl,--wrap=trib_gpu_load \
 		$(if $(findstring _fail,$@),-Wl$(comma)--wrap=calloc) \
 		-o $@ $^ -lpthread -lm
 
+CHECK_TESTS += $(LIB_COMPRESS_GPU_TESTS)
 CHECK_TESTS += $(LIB_COMPRESS_TESTS)
 
 LIB_PLAIN_TESTS := $(addprefix $(B)/tests/unit/lib/,auth nonce ticket)

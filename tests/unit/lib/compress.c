@@ -247,8 +247,8 @@ static void sums__are_the_same_in_packets_of_all_sizes(void)
 		cw_issue(&w);
 		expect(cw_run(&w));
 		if (!i)
-			memcpy(first, w.rank[0].y, sizeof(first));
-		expect(!memcmp(first, w.rank[2].y, sizeof(first)));
+			memcpy(first, cw_result(&w, 0), sizeof(first));
+		expect(!memcmp(first, cw_result(&w, 2), sizeof(first)));
 		cw_free(&w);
 	}
 }
@@ -267,8 +267,8 @@ static void ranks__round_differently(void)
 		w.rank[0].x[k] = w.rank[1].x[k] = w.rank[2].x[k] = w.rank[3].x[k] = (float)k;
 	cw_issue(&w);
 	expect(cw_run(&w));
-	a = trib_compress_residual(w.rank[0].c, CW_KEY, 1000);
-	b = trib_compress_residual(w.rank[1].c, CW_KEY, 1000);
+	a = cw_residual(&w, 0);
+	b = cw_residual(&w, 1);
 	for (k = 0; k < 1000; k++)
 		differ += a[k] != b[k];
 	expect(differ > 100);
@@ -280,7 +280,9 @@ static void messages__of_several_tensors_and_a_barrier_overlap(void)
 {
 	struct sim_options net = bad_network(3, 4);
 	struct trib_compress_options o = {.schedule = "2:4+int8", .bucket = 1024};
-	static float x[3][2000], y[3][2000], z[3][2000];
+	static float x[3][2000], y[3][2000];
+	struct trib_buffer src[3], dst[3];
+	const float *sum;
 	struct trib_req *req[3], *barrier[3];
 	unsigned int r, wrong = 0;
 	int done;
@@ -293,13 +295,15 @@ static void messages__of_several_tensors_and_a_barrier_overlap(void)
 	for (r = 0; r < 3; r++) {
 		for (k = 0; k < 2000; k++)
 			x[r][k] = (float)(k % 64);
-		expect_eq(trib_compress_iallreduce(w.rank[r].c, 6, x[r], y[r], 2000, TRIB_F32,
-						   TRIB_SUM, &req[r]),
+		src[r] = cw_buffer(&w, r, x[r], 2000);
+		dst[r] = cw_buffer(&w, r, y[r], 2000);
+		expect_eq(trib_compress_iallreduce_buffer(w.rank[r].c, 6, &src[r], &dst[r], 2000,
+							  TRIB_F32, TRIB_SUM, &req[r]),
 			  0);
 		expect_eq(trib_ibarrier(sim.worker[r].t, &barrier[r]), 0);
 		/* The key's message is under way. */
-		expect_eq(trib_compress_iallreduce(w.rank[r].c, 6, x[r], z[r], 2000, TRIB_F32,
-						   TRIB_SUM, &req[r]),
+		expect_eq(trib_compress_iallreduce_buffer(w.rank[r].c, 6, &src[r], &dst[r], 2000,
+							  TRIB_F32, TRIB_SUM, &req[r]),
 			  -EBUSY);
 		expect_eq(trib_compress_step(w.rank[r].c), -EBUSY);
 		expect_eq(trib_compress_close(w.rank[r].c), -EBUSY);
@@ -311,9 +315,11 @@ static void messages__of_several_tensors_and_a_barrier_overlap(void)
 		expect(req[r]->done && barrier[r]->done);
 		expect_eq(trib_test(req[r], &done), 0);
 		expect_eq(trib_test(barrier[r], &done), 0);
+		sum = cw_view(&dst[r]);
 		for (k = 0; k < 2000; k++)
-			wrong +=
-				k % 4 >= 2 ? fabsf(y[r][k] - 3 * x[r][k]) > 3 * 0.5f : y[r][k] != 0;
+			wrong += k % 4 >= 2 ? fabsf(sum[k] - 3 * x[r][k]) > 3 * 0.5f : sum[k] != 0;
+		cw_buffer_free(&src[r]);
+		cw_buffer_free(&dst[r]);
 	}
 	expect_eq(wrong, 0);
 	cw_free(&w);
@@ -325,6 +331,7 @@ static void messages__of_several_tensors_and_a_barrier_overlap(void)
 
 static struct trib_req *flight[SIM_WORKERS][FLIGHT];
 static float *grad[SIM_WORKERS][FLIGHT];
+static struct trib_buffer buffer[SIM_WORKERS][FLIGHT];
 
 static bool flight_done(struct sim *s)
 {
@@ -347,9 +354,10 @@ static void launch(unsigned int n, const size_t *counts)
 			grad[r][i] = calloc(counts[i] + 1, sizeof(float));
 			for (k = 0; k < counts[i]; k++)
 				grad[r][i][k] = (float)(sim_rnd(&sim) % 999);
-			expect_eq(trib_compress_iallreduce(w.rank[r].c, i, grad[r][i], grad[r][i],
-							   counts[i], TRIB_F32, TRIB_SUM,
-							   &flight[r][i]),
+			buffer[r][i] = cw_buffer(&w, r, grad[r][i], counts[i]);
+			expect_eq(trib_compress_iallreduce_buffer(
+					  w.rank[r].c, i, &buffer[r][i], &buffer[r][i], counts[i],
+					  TRIB_F32, TRIB_SUM, &flight[r][i]),
 				  0);
 		}
 		sim_call_at(&sim.worker[r], sim.now);
@@ -364,14 +372,15 @@ static void land(unsigned int n, const size_t *counts)
 	for (r = 0; r < n; r++)
 		for (i = 0; i < FLIGHT; i++)
 			expect_eq(trib_test(flight[r][i], &done), 0);
-	for (i = 0; i < FLIGHT; i++)
+	for (i = 0; i < FLIGHT; i++) {
+		for (r = 1; r < n; r++)
+			expect(!memcmp(cw_view(&buffer[r][i]), cw_view(&buffer[0][i]),
+				       counts[i] * sizeof(float)));
 		for (r = 0; r < n; r++) {
-			expect(!memcmp(grad[r][i], grad[0][i], counts[i] * sizeof(float)));
-			if (r)
-				free(grad[r][i]);
+			cw_buffer_free(&buffer[r][i]);
+			free(grad[r][i]);
 		}
-	for (i = 0; i < FLIGHT; i++)
-		free(grad[0][i]);
+	}
 }
 
 /* Windows are small, and codecs stop and go: no rank waits for ever. */

@@ -173,9 +173,8 @@ static void resuming__is_bit_identical(void)
 				if (again && (k == 20 || k == 16))
 					reload();
 			}
-			memcpy(y[again], w.rank[2].y, sizeof(y[0]));
-			memcpy(rest[again], trib_compress_residual(w.rank[1].c, CW_KEY, 3000),
-			       sizeof(rest[0]));
+			memcpy(y[again], cw_result(&w, 2), sizeof(y[0]));
+			memcpy(rest[again], cw_residual(&w, 1), sizeof(rest[0]));
 			expect_eq(w.rank[0].c->step, 40);
 			cw_free(&w);
 		}
@@ -216,6 +215,14 @@ static void state__that_is_wrong_is_refused_and_changes_nothing(void)
 	cw_free(&w);
 }
 
+static float *residual_of(uint64_t key)
+{
+	float *p = trib_compress_residual(w.rank[0].c, key, 32);
+	struct trib_buffer b = {.data = p, .memory = w.o.memory};
+
+	return cw_view(&b);
+}
+
 /* Residuals move with values when tensors are cut in another way. */
 static void residuals__may_be_moved_between_tensors(void)
 {
@@ -225,12 +232,12 @@ static void residuals__may_be_moved_between_tensors(void)
 
 	cw_init(&w, &sim, &net, &o, 64);
 	step(false);
-	a = trib_compress_residual(w.rank[0].c, CW_KEY, 64);
-	b = trib_compress_residual(w.rank[0].c, 6, 32);
+	a = cw_residual(&w, 0);
+	b = residual_of(6);
 	memcpy(b, a, 32 * sizeof(*b));
 	expect(b[0] != 0 || b[1] != 0 || b[2] != 0); /* two of four are sent */
 	expect_eq(trib_compress_forget(w.rank[0].c, CW_KEY), 0);
-	a = trib_compress_residual(w.rank[0].c, CW_KEY, 32);
+	a = residual_of(CW_KEY);
 	expect(a && a[0] == 0);
 	cw_free(&w);
 }

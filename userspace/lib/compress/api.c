@@ -176,17 +176,15 @@ static const char *wrong(const struct trib_compress *c, const struct tensor *x,
 		return "the operation is neither sum nor avg";
 	if (count >= 1ULL << TRIB_EXP_INDEX_BITS)
 		return "too many elements";
-	if (count)
-		text = wrong_buffer(c, a->src);
-	if (count && !text)
-		text = wrong_buffer(c, a->dst);
-	if (text)
-		return text;
 	if (x && x->count != count)
 		return "this key had another number of values before: call trib_compress_forget() first";
 	if (c->step > INT32_MAX)
 		return "too many steps";
-	return NULL;
+	if (count)
+		text = wrong_buffer(c, a->src);
+	if (count && !text)
+		text = wrong_buffer(c, a->dst);
+	return text;
 }
 
 /* May the tensor have a message? Return: 0, or the recorded -EBUSY or -EIO. */

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Device memory of the double: mapped twice, without any right where the program sees it,
+ * and where kernels see it.
+ */
+#include "gpu_double.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "gpu_double_inner.h"
+
+#define PAGE 4096
+
+struct memory {
+	struct memory *next;
+	int device;
+	size_t room;
+	unsigned char *shown, *seen; /* of @room bytes, to the program, by kernels */
+	unsigned char *p;	     /* shown, where the area begins */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct memory *all;
+
+void double_die(const char *what)
+{
+	printf("Bail out! double of a GPU: %s\n", what);
+	fflush(stdout);
+	abort();
+}
+
+void *double_alloc(size_t len)
+{
+	void *p = malloc(len);
+
+	if (!p)
+		double_die("no memory");
+	return memset(p, 0, len);
+}
+
+static struct memory *find(const void *p)
+{
+	const unsigned char *at = p;
+	struct memory *m;
+
+	pthread_mutex_lock(&lock);
+	for (m = all; m; m = m->next)
+		if (at >= m->p && at < m->shown + m->room)
+			break;
+	pthread_mutex_unlock(&lock);
+	return m;
+}
+
+void *double_view(const void *p, size_t len)
+{
+	struct memory *m = find(p);
+	size_t at;
+
+	if (!m)
+		double_die("a kernel uses memory that is not the GPU's");
+	at = (size_t)((const unsigned char *)p - m->shown);
+	if (len > m->room - at)
+		double_die("work reaches beyond its memory");
+	return m->seen + at;
+}
+
+void *gpu_double_view(const void *p)
+{
+	return find(p) ? double_view(p, 0) : NULL;
+}
+
+static unsigned char *map(size_t len, int rights, int fd)
+{
+	void *p = mmap(NULL, len, rights, MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED)
+		double_die("no memory");
+	return p;
+}
+
+/* Areas end, but for alignment, where their memory does. */
+void *double_memory_new(size_t len)
+{
+	size_t whole = (len + 15) / 16 * 16 + !len * 16;
+	struct memory *m;
+	int fd;
+
+	if (double_call_fails())
+		return NULL;
+	m = double_alloc(sizeof(*m));
+	fd = memfd_create("gpu", MFD_CLOEXEC);
+	if (fd < 0)
+		double_die("no memory");
+	m->device = double_device();
+	m->room = (whole + PAGE - 1) / PAGE * PAGE;
+	if (ftruncate(fd, (off_t)m->room))
+		double_die("no memory");
+	m->shown = map(m->room, PROT_NONE, fd);
+	m->seen = map(m->room, PROT_READ | PROT_WRITE, fd);
+	close(fd);
+	memset(m->seen, 0xa5, m->room);
+	m->p = m->shown + m->room - whole;
+	pthread_mutex_lock(&lock);
+	m->next = all;
+	all = m;
+	pthread_mutex_unlock(&lock);
+	double_count(1);
+	return m->p;
+}
+
+void double_memory_free(void *p)
+{
+	struct memory *m = find(p), **link = &all;
+
+	if (!m || m->p != p)
+		double_die("memory is freed that is none");
+	pthread_mutex_lock(&lock);
+	while (*link != m)
+		link = &(*link)->next;
+	*link = m->next;
+	pthread_mutex_unlock(&lock);
+	munmap(m->shown, m->room);
+	munmap(m->seen, m->room);
+	free(m);
+	double_count(-1);
+}
+
+int double_owner(const void *p)
+{
+	struct memory *m = find(p);
+
+	return m ? m->device : -1;
+}
+
+void *double_host_new(size_t len)
+{
+	void *p;
+
+	if (double_call_fails())
+		return NULL;
+	p = aligned_alloc(PAGE, (len / PAGE + 1) * PAGE);
+	if (!p)
+		double_die("no memory");
+	memset(p, 0xa5, len);
+	double_count(1);
+	return p;
+}
+
+void double_host_free(void *p)
+{
+	double_count(-1);
+	free(p);
+}
+
+static void run_copy(const struct work *w)
+{
+	void *to = find(w->to) ? double_view(w->to, w->len) : w->to;
+	const void *from = find(w->from) ? double_view(w->from, w->len) : w->from;
+
+	memcpy(to, from, w->len);
+}
+
+int double_copy(void *to, const void *from, size_t len, void *stream)
+{
+	struct work w = {.run = run_copy, .to = to, .from = from, .len = len};
+
+	/* Nobody may look at the result before the work is done. */
+	if (!find(to))
+		memset(to, 0xa5, len);
+	return double_push(stream, &w);
+}
+
+static void run_clear(const struct work *w)
+{
+	memset(double_view(w->to, w->len), 0, w->len);
+}
+
+int double_clear(void *p, size_t len, void *stream)
+{
+	struct work w = {.run = run_clear, .launch = true, .to = p, .len = len};
+
+	return double_push(stream, &w);
+}
