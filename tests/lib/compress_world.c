@@ -8,7 +8,7 @@
 
 static struct cw *current_world;
 unsigned int cw_hosts;
-__attribute__((weak)) const enum trib_memory cw_memory = TRIB_MEMORY_HOST;
+__attribute__((weak)) enum trib_memory cw_memory = TRIB_MEMORY_HOST;
 
 static float *floats(size_t n)
 {

@@ -51,7 +51,7 @@ struct cw {
  * Where values are, unless the options say CUDA. Programs that are linked with
  * compress_world_gpu.o run the same tests in GPU memory.
  */
-extern const enum trib_memory cw_memory;
+extern enum trib_memory cw_memory;
 /* Ranks, as bits, that stay with host memory where the options say CUDA. */
 extern unsigned int cw_hosts;
 

@@ -2,4 +2,4 @@
 /* Tests of compressed sums that are linked with this run in GPU memory. */
 #include "compress_world.h"
 
-const enum trib_memory cw_memory = TRIB_MEMORY_CUDA;
+enum trib_memory cw_memory = TRIB_MEMORY_CUDA;

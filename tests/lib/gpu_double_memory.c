@@ -36,7 +36,7 @@ void double_die(const char *what)
 
 void *double_alloc(size_t len)
 {
-	void *p = malloc(len);
+	void *p = aligned_alloc(16, (len + 15) / 16 * 16); /* no calloc() can come of it */
 
 	if (!p)
 		double_die("no memory");

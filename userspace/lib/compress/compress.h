@@ -184,7 +184,6 @@ enum flight {
  * @grad, @left, @all: sums of squares: gradient, new residual, gradient with residual.
  * @flight: of the stage's work. The runtime's thread sets it, so it is read and written
  *          as an atomic.
- * @selected: the GPU has the mask already, and found the largest magnitudes.
  */
 struct bucket {
 	struct message *m;
@@ -203,7 +202,6 @@ struct bucket {
 	bool saved;
 	double grad, left, all;
 	int flight;
-	bool selected;
 	struct far far;
 };
 

@@ -77,17 +77,16 @@ static int begin_select(struct bucket *b, void *s)
 	return rc ? rc : copy_answer(b, s);
 }
 
-/* Each group sends its largest magnitude, so @amax is of those that are sent. */
+/* Each group sends its largest magnitude, so these are of the values that are sent. */
 static void end_select(struct bucket *b)
 {
 	const uint32_t *amax = amax_of(b->far.answer);
+	bool bad = false;
 	size_t i;
 
-	b->selected = true;
 	for (i = 0; i < b->cut.ranges; i++)
-		if (amax[i] >= TRIB_NM_BAD)
-			b->selected = false;
-	if (!b->selected)
+		bad |= amax[i] >= TRIB_NM_BAD;
+	if (bad)
 		mask_fill(b);
 }
 
@@ -371,8 +370,6 @@ static int without_gpu(struct bucket *b)
 	int rc;
 
 	switch (b->stage) {
-	case STAGE_MASK:
-		return b->selected ? write_exponents(b) : 1;
 	case STAGE_EXP:
 		rc = report_find(b);
 		if (!rc && b->bad)
