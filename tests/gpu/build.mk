@@ -32,6 +32,14 @@ $(B)/tests/gpu/load: $(B)/tests/gpu/load.o $(B)/kernels/gpu/load.o
 
 CHECK_TESTS += $(B)/tests/gpu/load
 
+# A double of a GPU, in place of the library.
+$(B)/tests/gpu/double/libtrib-gpu.so: $(GPU_DOUBLE_OBJS) $(B)/tests/lib/gpu_double_library.o \
+		$(NM_OBJS)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -shared -o $@ $^ -lpthread -lm
+
+CHECK_BINS += $(B)/tests/gpu/double/libtrib-gpu.so
+
 # With a GPU.
 GPU_TESTS := build/tests/gpu/vectors build/tests/gpu/ipc
 GPU_PROGRAMS := $(GPU_TESTS) build/bench-codec-gpu
@@ -45,8 +53,11 @@ build/bench-codec-gpu: build/tests/gpu/bench.o build/kernels/gpu/load.o
 gpu: $(GPU_PROGRAMS)
 
 .PHONY: gpu-check gpu-bench
-gpu-check: gpu
+GPU_FABRIC := build/trib build/tribd build/trib-perf
+
+gpu-check: gpu $(GPU_FABRIC)
 	tests/gpu/gpu.t
 
-gpu-bench: gpu
+gpu-bench: gpu $(GPU_FABRIC)
 	tests/gpu/bench
+	tests/gpu/bench-collective

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # All tests that need a GPU, `make gpu-check`: bits against the CPU, two processes on
-# one GPU, and both under compute-sanitizer where it is installed.
+# one GPU, sums over a fabric (which need root), and bits under compute-sanitizer where
+# it is installed.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -31,6 +32,7 @@ report()
 
 report vectors__bits_are_the_scalar_level_s build/tests/gpu/vectors
 report ipc__peers_add_each_other_s_values build/tests/gpu/ipc
+report fabric__sums_from_gpu_memory_through_a_relay tests/gpu/fabric.t
 for tool in memcheck racecheck; do
 	if [[ -x $sanitizer ]]; then
 		report "vectors__are_clean_under_$tool" "$sanitizer" --tool "$tool" \

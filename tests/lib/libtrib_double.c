@@ -402,6 +402,14 @@ int trib_compress_iallreduce(struct trib_compress *c, uint64_t key, const void *
 	return -EOPNOTSUPP;
 }
 
+int trib_compress_iallreduce_buffer(struct trib_compress *c, uint64_t key,
+				    const struct trib_buffer *src, const struct trib_buffer *dst,
+				    size_t count, enum trib_dtype dtype, enum trib_op op,
+				    struct trib_req **req)
+{
+	return trib_compress_iallreduce(c, key, src->data, dst->data, count, dtype, op, req);
+}
+
 int trib_compress_step(struct trib_compress *c)
 {
 	(void)c;

@@ -16,7 +16,8 @@ LIB_MAP := userspace/lib/libtrib.map
 $(B)/libtrib.so.0: $(LIB_OBJS) $(LIB_PS_OBJS) $(LIB_MAP)
 	$(CC) $(LDFLAGS_ALL) -shared -Wl,-soname,libtrib.so.0 \
 		-Wl,--version-script=$(LIB_MAP) -Wl,-z,defs -o $@ \
-		$(LIB_OBJS) $(LIB_PS_OBJS) $(LIB_PS_LIBS) -lpthread -lm
+		$(LIB_OBJS) $(LIB_PS_OBJS) $(LIB_PS_LIBS) -lpthread -lm -ldl \
+		-Wl,-rpath,'$$ORIGIN'
 
 $(B)/libtrib.so: $(B)/libtrib.so.0
 	ln -sf libtrib.so.0 $@
@@ -45,6 +46,9 @@ install-lib: $(B)/libtrib.so.0 $(B)/libtrib.a $(LIB_MAN)
 		$(DESTDIR)$(PREFIX)/include
 	install -m 755 $(B)/libtrib.so.0 $(DESTDIR)$(PREFIX)/lib/
 	ln -sf libtrib.so.0 $(DESTDIR)$(PREFIX)/lib/libtrib.so
+	# Compression on the GPU, where `make gpu` has built it.
+	[ ! -e build/libtrib-gpu.so ] || \
+		install -m 755 build/libtrib-gpu.so $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 $(B)/libtrib.a $(DESTDIR)$(PREFIX)/lib/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
 		userspace/lib/trib.pc.in \

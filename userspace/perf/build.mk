@@ -3,7 +3,7 @@
 PERF_SHARED := $(addprefix $(B)/userspace/perf/,oracle.o opts.o measure.o \
 	report.o)
 PERF_OBJS := $(PERF_SHARED) $(addprefix $(B)/userspace/perf/,perf.o perf_compress.o \
-	perf_ps.o)
+	perf_device.o perf_ps.o) $(B)/kernels/gpu/load.o
 
 TRAIN_OBJS := $(addprefix $(B)/userspace/perf/,oracle.o opts.o) $(patsubst %.c,$(B)/%.o,$(wildcard userspace/perf/train/*.c))
 ifeq ($(shell uname -m),x86_64)
@@ -23,7 +23,7 @@ $(B)/userspace/perf/train/gemm_v3.o: userspace/perf/train/gemm.c
 
 
 $(B)/trib-perf: $(PERF_OBJS) $(B)/libtrib.so
-	$(CC) $(LDFLAGS_ALL) -o $@ $(PERF_OBJS) -L$(B) -ltrib -lm \
+	$(CC) $(LDFLAGS_ALL) -o $@ $(PERF_OBJS) -L$(B) -ltrib -lm -ldl \
 		-Wl,-rpath,'$$ORIGIN:$$ORIGIN/../lib'
 
 $(B)/trib-train: $(TRAIN_OBJS) $(B)/libtrib.so

@@ -25,6 +25,8 @@ struct run {
 	unsigned int slots;
 	char *src[PERF_INFLIGHT_MAX];
 	char *dst[PERF_INFLIGHT_MAX];
+	void *far_src[PERF_INFLIGHT_MAX]; /* what calls take instead, or NULL */
+	void *far_dst[PERF_INFLIGHT_MAX];
 	float *us; /* per iteration */
 	double total_us;
 };
@@ -81,6 +83,10 @@ static void free_buffers(struct run *r)
 	for (unsigned int i = 0; i < r->slots; i++) {
 		free(r->src[i]);
 		free(r->dst[i]);
+		if (r->far_src[i])
+			r->net->far_free(r->net, r->far_src[i]);
+		if (r->far_dst[i])
+			r->net->far_free(r->net, r->far_dst[i]);
 	}
 	free(r->us);
 }
@@ -96,6 +102,17 @@ static char *buffer(size_t elems)
 	return p;
 }
 
+static int alloc_far(struct run *r, unsigned int slot)
+{
+	struct perf_net *net = r->net;
+
+	if (!net->far_new)
+		return 0;
+	r->far_src[slot] = net->far_new(net, r->src_elems * 4);
+	r->far_dst[slot] = net->far_new(net, r->dst_elems * 4);
+	return r->far_src[slot] && r->far_dst[slot] ? 0 : -ENOMEM;
+}
+
 static int alloc_buffers(struct run *r)
 {
 	r->us = calloc(r->o->iters, sizeof(*r->us));
@@ -104,7 +121,7 @@ static int alloc_buffers(struct run *r)
 	for (r->slots = 0; r->slots < r->o->inflight; r->slots++) {
 		r->src[r->slots] = buffer(r->src_elems);
 		r->dst[r->slots] = buffer(r->dst_elems);
-		if (!r->src[r->slots] || !r->dst[r->slots]) {
+		if (!r->src[r->slots] || !r->dst[r->slots] || alloc_far(r, r->slots)) {
 			r->slots++;
 			return -ENOMEM;
 		}
@@ -155,7 +172,28 @@ static struct oracle oracle_of(const struct run *r, unsigned int pass)
 	return o;
 }
 
-static void fill(struct run *r, unsigned int slot, unsigned int pass)
+/* Bring what fill() has made to where calls find it. */
+static int upload(struct run *r, unsigned int slot)
+{
+	struct perf_net *net = r->net;
+	int rc;
+
+	if (!net->far_new)
+		return 0;
+	rc = net->far_put(net, r->far_src[slot], r->src[slot], r->src_elems * 4);
+	return rc ? rc : net->far_put(net, r->far_dst[slot], r->dst[slot], r->dst_elems * 4);
+}
+
+static int download(struct run *r, unsigned int slot)
+{
+	struct perf_net *net = r->net;
+
+	if (!net->far_new)
+		return 0;
+	return net->far_get(net, r->dst[slot], r->far_dst[slot], r->dst_elems * 4);
+}
+
+static int fill(struct run *r, unsigned int slot, unsigned int pass)
 {
 	struct oracle o = oracle_of(r, pass);
 	unsigned int rank = r->net->rank;
@@ -165,6 +203,7 @@ static void fill(struct run *r, unsigned int slot, unsigned int pass)
 	oracle_fill(&o, rank, 0, r->src_elems, r->src[slot]);
 	if (r->net->in_place || (r->o->collective == PERF_BROADCAST && root))
 		memcpy(r->dst[slot], r->src[slot], r->src_elems * 4);
+	return upload(r, slot);
 }
 
 static void complain(struct run *r, const struct oracle_report *rep)
@@ -197,14 +236,18 @@ static int compare_ranks(struct run *r, const char *dst)
 	return 0;
 }
 
-static int verify(struct run *r, unsigned int pass, const char *dst)
+/* Check the result in @slot, whose inputs are those of @pass. */
+static int verify(struct run *r, unsigned int pass, unsigned int slot)
 {
 	struct oracle o = oracle_of(r, pass);
+	const char *dst = r->dst[slot];
 	struct oracle_report rep = {0};
 	size_t part = r->row->count;
 	int32_t wrong;
-	int rc;
+	int rc = download(r, slot);
 
+	if (rc)
+		return rc;
 	switch (r->o->collective) {
 	case PERF_ALLREDUCE:
 		oracle_check(&o, 0, r->dst_elems, dst, &rep);
@@ -236,10 +279,12 @@ static int verify(struct run *r, unsigned int pass, const char *dst)
 
 static int start(struct run *r, unsigned int slot, int in_place)
 {
+	void *src = r->net->far_new ? r->far_src[slot] : r->src[slot];
+	void *dst = r->net->far_new ? r->far_dst[slot] : r->dst[slot];
 	struct perf_call call = {
 		.slot = slot,
-		.src = in_place ? r->dst[slot] : r->src[slot],
-		.dst = r->dst[slot],
+		.src = in_place ? dst : src,
+		.dst = dst,
 		.count = r->row->count,
 	};
 
@@ -259,16 +304,20 @@ static int verify_first(struct run *r)
 	unsigned int pass = 1000;
 	int rc;
 
-	fill(r, 0, pass);
-	rc = one(r, 0, r->net->in_place);
+	rc = fill(r, 0, pass);
 	if (!rc)
-		rc = verify(r, pass, r->dst[0]);
+		rc = one(r, 0, r->net->in_place);
+	if (!rc)
+		rc = verify(r, pass, 0);
 	if (rc || r->net->in_place || r->o->collective != PERF_ALLREDUCE)
 		return rc;
-	fill(r, 0, ++pass);
+	rc = fill(r, 0, ++pass);
 	memcpy(r->dst[0], r->src[0], r->src_elems * 4);
-	rc = one(r, 0, 1);
-	return rc ? rc : verify(r, pass, r->dst[0]);
+	if (!rc)
+		rc = upload(r, 0);
+	if (!rc)
+		rc = one(r, 0, 1);
+	return rc ? rc : verify(r, pass, 0);
 }
 
 /* Run iterations back to back, up to inflight of them at a time. */
@@ -301,8 +350,9 @@ static int time_checked(struct run *r)
 		unsigned int slot = i % r->slots;
 		double t0;
 
-		fill(r, slot, i);
-		rc = r->net->barrier(r->net);
+		rc = fill(r, slot, i);
+		if (!rc)
+			rc = r->net->barrier(r->net);
 		if (rc)
 			break;
 		t0 = now_us();
@@ -310,7 +360,7 @@ static int time_checked(struct run *r)
 		r->us[i] = (float)(now_us() - t0);
 		r->total_us += (double)r->us[i];
 		if (!rc)
-			rc = verify(r, i, r->dst[slot]);
+			rc = verify(r, i, slot);
 	}
 	return rc;
 }
@@ -321,18 +371,18 @@ static int timed(struct run *r)
 	int last = r->o->check == PERF_CHECK_SOME && !r->net->in_place;
 	int rc = 0;
 
-	for (unsigned int i = 0; i < r->slots; i++)
-		fill(r, i, i);
+	for (unsigned int i = 0; !rc && i < r->slots; i++)
+		rc = fill(r, i, i);
 	for (unsigned int i = 0; !rc && i < r->o->warmup; i++)
 		rc = one(r, i % r->slots, r->net->in_place);
-	for (unsigned int i = 0; last && i < r->slots; i++)
-		fill(r, i, i);
+	for (unsigned int i = 0; !rc && last && i < r->slots; i++)
+		rc = fill(r, i, i);
 	if (rc)
 		return rc;
 	rc = each ? time_checked(r) : time_pipelined(r);
 	for (unsigned int i = 0; !rc && last && i < r->slots; i++)
 		if (i < r->o->iters)
-			rc = verify(r, i, r->dst[i]);
+			rc = verify(r, i, i);
 	return rc;
 }
 

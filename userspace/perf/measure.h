@@ -66,6 +66,9 @@ struct perf_saved {
  * @max_i32: the same.
  * @sum_i32: v[] = sum over ranks.
  * @fault:  one line about the last failed call.
+ * @far_new: make memory that only the library touches, for src and dst of calls; NULL:
+ *          calls take host memory.
+ * @far_put, @far_get: copy to it and from it, and wait.
  *
  * Calls return 0 or a negative errno.
  */
@@ -86,6 +89,10 @@ struct perf_net {
 	int (*max_i32)(struct perf_net *net, int32_t *v, size_t n);
 	int (*sum_i32)(struct perf_net *net, int32_t *v, size_t n);
 	const char *(*fault)(struct perf_net *net);
+	void *(*far_new)(struct perf_net *net, size_t bytes);
+	void (*far_free)(struct perf_net *net, void *p);
+	int (*far_put)(struct perf_net *net, void *to, const void *from, size_t bytes);
+	int (*far_get)(struct perf_net *net, void *to, const void *from, size_t bytes);
 };
 
 /**

@@ -4,6 +4,7 @@
  * its value.
  */
 #include <errno.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +102,7 @@ int perf_parse_uint(const char *text, unsigned int min, unsigned int max, unsign
 	return 0;
 }
 
-static int parse_name(const char *const *names, const char *text, int *out)
+int perf_parse_name(const char *const *names, const char *text, int *out)
 {
 	size_t n = 0;
 
@@ -179,19 +180,19 @@ static int set(struct perf_opts *o, int letter, const char *value)
 		o->check = rc ? o->check : (enum perf_check)n;
 		return rc;
 	case 'd':
-		rc = parse_name(dtypes, value, &which);
+		rc = perf_parse_name(dtypes, value, &which);
 		o->dtype = (enum trib_dtype)which;
 		return rc;
 	case 'o':
-		rc = parse_name(ops, value, &which);
+		rc = perf_parse_name(ops, value, &which);
 		o->op = (enum trib_op)which;
 		return rc;
 	case 'C':
-		rc = parse_name(collectives, value, &which);
+		rc = perf_parse_name(collectives, value, &which);
 		o->collective = (enum perf_collective)which;
 		return rc;
 	case 'A':
-		rc = parse_name(o->algorithms, value, &which);
+		rc = perf_parse_name(o->algorithms, value, &which);
 		o->algorithm = o->algorithms[which];
 		return rc;
 	case 'J':
@@ -204,6 +205,7 @@ static int set(struct perf_opts *o, int letter, const char *value)
 
 int perf_opts_parse(struct perf_opts *o, int argc, char **argv)
 {
+	static const struct option none[1];
 	char letters[64], most[24];
 	int c;
 
@@ -217,7 +219,8 @@ int perf_opts_parse(struct perf_opts *o, int argc, char **argv)
 
 	snprintf(letters, sizeof(letters), "hVb:e:f:i:n:w:c:d:o:r:A:C:J:p:%s",
 		 o->extra ? o->extra : "");
-	while ((c = getopt(argc, argv, letters)) != -1) {
+	while ((c = getopt_long(argc, argv, letters, o->extra_long ? o->extra_long : none, NULL)) !=
+	       -1) {
 		if (c == 'h') {
 			usage(o);
 			return 1;

@@ -15,6 +15,8 @@
 extern "C" {
 #endif
 
+struct option; /* of getopt_long() */
+
 enum perf_collective {
 	PERF_ALLREDUCE = 0,
 	PERF_REDUCE_SCATTER,
@@ -35,6 +37,7 @@ enum perf_check {
  * @tool:       name in messages.
  * @algorithms: names for -A, ending in NULL; the first is the default.
  * @extra:      further getopt letters, each with an argument.
+ * @extra_long: names for them, ending in zeros, or NULL.
  * @extra_help: lines about them, or NULL.
  * @on_extra:   called for one of @extra; 0 or -1 (the value is bad).
  * @arg:        for @on_extra.
@@ -57,6 +60,7 @@ struct perf_opts {
 	const char *tool;
 	const char *const *algorithms;
 	const char *extra;
+	const struct option *extra_long;
 	const char *extra_help;
 	int (*on_extra)(void *arg, int letter, const char *value);
 	void *arg;
@@ -95,6 +99,9 @@ int perf_parse_size(const char *text, size_t max, size_t *out);
 
 /* Parse a decimal integer from @min to @max; 0 or -1. */
 int perf_parse_uint(const char *text, unsigned int min, unsigned int max, unsigned int *out);
+
+/* Find a name in a list that ends in NULL; 0 or -1. */
+int perf_parse_name(const char *const *names, const char *text, int *out);
 
 /* Describe what the value should have been that one of these refused last. */
 const char *perf_wanted(void);

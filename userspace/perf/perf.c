@@ -4,6 +4,7 @@
  * rank; uses only the public API of libtrib.
  */
 #include <errno.h>
+#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -180,9 +181,17 @@ static int on_extra(void *arg, int letter, const char *value)
 {
 	struct run_trib *r = arg;
 
-	(void)letter;
+	if (letter == 'D')
+		return perf_device_option(&r->z.device, value);
 	r->z.spec = value;
 	return 0;
+}
+
+struct perf_device *perf_device_of(struct perf_net *net)
+{
+	struct run_trib *r = net->ctx;
+
+	return &r->z.device;
 }
 
 /* Measure in the job that is attached. Return: 0, or not. */
@@ -191,28 +200,36 @@ static int run_job(struct perf_net *net, const struct perf_opts *o, int *wrong)
 	struct run_trib *r = net->ctx;
 	int rc = check_job(net, o);
 
+	if (!rc)
+		rc = perf_device_open(&r->z.device, net);
 	if (rc)
 		return rc;
 	rc = perf_compress_open(&r->z, net, r->t);
 	if (rc) {
 		fprintf(stderr, "%s: -z: %s\n", o->tool, trib_error_text(r->t));
-		return rc;
+	} else {
+		rc = measure_all(net, o, wrong);
+		perf_compress_close(&r->z);
 	}
-	rc = measure_all(net, o, wrong);
-	perf_compress_close(&r->z);
+	perf_device_close(&r->z.device);
 	return rc;
 }
 
 int main(int argc, char **argv)
 {
+	static const struct option names[] = {{"device", required_argument, NULL, 'D'}, {0}};
 	static const char *const algorithms[] = {"tree", "bcube", "ps", NULL};
 	struct run_trib r = {0};
 	struct perf_opts o = {
 		.tool = "trib-perf",
 		.algorithms = algorithms,
-		.extra = "z:",
+		.extra = "z:D:",
+		.extra_long = names,
 		.extra_help =
-			"  -z SPEC    compress: 2:4 (2 of every 4), 2:4/local, int8, 2:4+int8, ...\n",
+			"  -z SPEC    compress: 2:4 (2 of every 4), 2:4/local, int8, 2:4+int8, ...\n"
+			"  -D, --device MEMORY\n"
+			"             values are in memory of: host (default), cuda; or staged: in a\n"
+			"             GPU's, copied to the host and back\n",
 		.on_extra = on_extra,
 		.arg = &r,
 	};

@@ -17,6 +17,8 @@ int perf_compress_options(struct perf_compress *z, const struct perf_opts *o)
 	static char spec[32];
 	const char *want = NULL, *slash;
 
+	if (!z->spec && z->device.memory != PERF_HOST)
+		z->spec = "dense";
 	if (!z->spec)
 		return 0;
 	slash = strchr(z->spec, '/');
@@ -75,6 +77,7 @@ int perf_compress_open(struct perf_compress *z, struct perf_net *net, struct tri
 		.seed = 1,
 		.no_feedback = 1,
 		.mask = z->local ? "local" : "shared",
+		.memory = z->device.memory == PERF_CUDA ? TRIB_MEMORY_CUDA : TRIB_MEMORY_HOST,
 	};
 	int rc;
 
@@ -95,21 +98,24 @@ int perf_compress_open(struct perf_compress *z, struct perf_net *net, struct tri
 	return 0;
 }
 
-/* A key has one count, so each size has its own. */
 int perf_compress_start(struct perf_compress *z, const struct perf_opts *o,
 			const struct perf_call *call, struct trib_req **req)
 {
+	if (z->device.memory != PERF_HOST)
+		return perf_device_start(&z->device, z->c, o->op, call, req);
+	/* A key has one count, so each size has its own. */
 	return trib_compress_iallreduce(z->c, call->count, call->src, call->dst, call->count,
 					TRIB_F32, o->op, req);
 }
 
 int perf_compress_finish(struct perf_compress *z, struct perf_net *net)
 {
-	int rc;
+	int rc = perf_device_finish(&z->device);
 
 	net->keep = z->keep;
 	net->keep.leader = z->step++ % net->world;
-	rc = trib_compress_step(z->c);
+	if (!rc)
+		rc = trib_compress_step(z->c);
 	return rc < 0 ? rc : 0;
 }
 

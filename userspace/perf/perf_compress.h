@@ -4,6 +4,7 @@
 #define PERF_COMPRESS_H
 
 #include "measure.h"
+#include "perf_device.h"
 #include "trib_compress.h"
 
 /**
@@ -14,6 +15,7 @@
  * @keep:  what it keeps, for the oracle.
  * @step:  messages finished: each is a training step, with the next leader.
  * @saved: for the report.
+ * @device: where values are.
  */
 struct perf_compress {
 	const char *spec;
@@ -23,6 +25,7 @@ struct perf_compress {
 	struct oracle_keep keep;
 	unsigned int step;
 	struct perf_saved saved;
+	struct perf_device device;
 };
 
 /* Read -z, which is in z->spec, and check the other options against it. Return: 0, or -1 (a message was printed). */

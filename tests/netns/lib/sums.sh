@@ -63,3 +63,27 @@ faulty_case()
 }
 
 is_over() { matches "$1" "$(head -n 1 "$scratch/out")" "$2 transport"; }
+
+# device_case NAME: sums values in the memory of a GPU, by $TRIB_GPU_LIBRARY, on the
+# fabric that is up.
+device_case()
+{
+	local spec memory
+
+	for spec in dense 2:4 2:4+int8 int4 1:32+int16 2:4/local; do
+		if ! sums --device cuda -z $spec -b 4 -e 4m -f 32 -n 3 -w 1; then
+			diag "$(tail -n 20 "$scratch/out")"
+			fail "$1: $spec"
+			return
+		fi
+	done
+	ok "$1: averages" sums --device cuda -z 4:8+int8 -o avg -b 3m -e 3m -n 3
+	ok "$1: without -z values are whole" sums --device cuda -b 1m -e 1m -n 3
+	ok "$1: staged in host memory" sums --device staged -z 2:4+int8 -b 1m -e 1m -n 3
+	# Odd ranks have a GPU, the others have none.
+	# shellcheck disable=SC2016 # each rank expands it
+	memory='[ $((TRIB_RANK % 2)) = 0 ] && exec trib-perf -D host "$@"; exec trib-perf -D cuda "$@"'
+	ok "$1: ranks with any memory" timeout 90 scripts/fabric -n "$fab" run --fail-fast -- \
+		sh -c "$memory" sh -c 2 -z 2:4+int8 -b 4 -e 1m -f 64 -n 3
+	pass "$1"
+}

@@ -78,9 +78,8 @@ static void sums__are_right_for_all_tails(void)
 	for (i = 0; i < NSPEC; i++) {
 		for (k = 0; k < sizeof(counts) / sizeof(counts[0]); k++) {
 			struct sim_options net = sim_star(3);
-			struct trib_compress_options o = {.schedule = specs[i],
-							  .bucket = 1024,
-							  .memory = TRIB_MEMORY_CUDA};
+			struct trib_compress_options o = {
+				.schedule = specs[i], .bucket = 1024, .memory = TRIB_MEMORY_CUDA};
 
 			cw_init(&w, &sim, &net, &o, counts[k]);
 			steps(2);

@@ -180,14 +180,15 @@ static void chunks_of(const struct bucket *b, bool tail, struct chunks *out)
 	out->rows = (struct trib_gpu_rows){
 		.values = l->range,
 		.scales = b->far.scale + out->range,
-		.chunk = {
-			.seed = m->seed,
-			.step = m->step,
-			.index = b->first + out->first,
-			.words = tail ? b->cut.words - full * RANGE_WORDS : RANGE_WORDS,
-			.bits = l->spec.bits,
-			.lane_bits = (uint8_t)l->lane_bits,
-		},
+		.chunk =
+			{
+				.seed = m->seed,
+				.step = m->step,
+				.index = b->first + out->first,
+				.words = tail ? b->cut.words - full * RANGE_WORDS : RANGE_WORDS,
+				.bits = l->spec.bits,
+				.lane_bits = (uint8_t)l->lane_bits,
+			},
 	};
 }
 

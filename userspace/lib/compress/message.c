@@ -147,8 +147,7 @@ static int open_gate(struct message *m, const struct message_args *a)
 	struct trib_compress *c = m->c;
 
 	if (c->work->open(m, a))
-		return trib_fail(c->t, TRIB_ERR_SYSTEM, -EIO, "the GPU: %s",
-				 c->work->error(c));
+		return trib_fail(c->t, TRIB_ERR_SYSTEM, -EIO, "the GPU: %s", c->work->error(c));
 	m->user = trib_req_own(&c->t->eng);
 	if (!m->user) {
 		c->work->shut(m);

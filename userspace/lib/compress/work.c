@@ -58,9 +58,8 @@ static int write_exponents(struct bucket *b)
 		off = i * m->layout.range;
 		r = range_at(b, off, m->layout.range);
 		amax = nm->amax(&r, mask_at(b, off));
-		b->exp[i] = amax == TRIB_NM_BAD
-				    ? report_bad(b, off + trib_nm_first_bad(&r))
-				    : trib_exponent(amax);
+		b->exp[i] = amax == TRIB_NM_BAD ? report_bad(b, off + trib_nm_first_bad(&r))
+						: trib_exponent(amax);
 	}
 	return 0;
 }
