@@ -301,6 +301,8 @@ static int issue_far(struct cw *w, struct cw_rank *me)
 		dst.data = me->far_y;
 	if (gpu_double.copy(me->far_x, me->x, 4 * w->count, me->stream))
 		abort();
+	if (w->fail_call)
+		gpu_double_fail_call(w->fail_call);
 	return trib_compress_iallreduce_buffer(me->c, CW_KEY, &src, &dst, w->count, TRIB_F32, w->op,
 					       &me->req);
 }

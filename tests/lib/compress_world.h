@@ -34,6 +34,7 @@ struct cw_rank {
  * struct cw - a job that sums one tensor, with key 5
  * @in_place: x is the result, too.
  * @want: the oracle's result.
+ * @fail_call: of the GPU's double, for the call by cw_issue_one().
  */
 struct cw {
 	struct sim *sim;
@@ -42,6 +43,7 @@ struct cw {
 	enum trib_op op;
 	bool in_place;
 	float *want;
+	unsigned int fail_call;
 	struct cw_rank rank[SIM_WORKERS];
 };
 

@@ -74,7 +74,7 @@ LIB_SIM_TESTS := $(addprefix $(B)/tests/unit/lib/,held need result silence \
 $(LIB_SIM_TESTS): %: %.o $(LIB_SIM_OBJS)
 	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime -o $@ $^ -lpthread -lm
 
-LIB_COMPRESS_TESTS := $(addprefix $(B)/tests/unit/lib/compress,_device \
+LIB_COMPRESS_TESTS := $(addprefix $(B)/tests/unit/lib/compress,_device _device_fail \
 	_fail _state) $(B)/tests/unit/lib/compress
 # The same tests in memory of a GPU, which is a double.
 LIB_COMPRESS_GPU_TESTS := $(addprefix $(B)/tests/unit/lib/compress_on_gpu,_fail _state) \
@@ -91,7 +91,7 @@ $(B)/tests/unit/lib/compress_on_gpu: $(B)/tests/unit/lib/compress.o \
 
 $(LIB_COMPRESS_TESTS) $(LIB_COMPRESS_GPU_TESTS):
 	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime -Wl,--wrap=trib_gpu_load \
-		$(if $(findstring _fail,$@),-Wl$(comma)--wrap=calloc) \
+		$(if $(filter %compress_fail %on_gpu_fail,$@),-Wl$(comma)--wrap=calloc) \
 		-o $@ $^ -lpthread -lm
 
 CHECK_TESTS += $(LIB_COMPRESS_GPU_TESTS)

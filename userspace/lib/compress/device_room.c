@@ -7,18 +7,44 @@
 
 #include "device.h"
 
-/* Run @make on the object's GPU. */
-static void *make(struct trib_compress *c, void *(*new_memory)(size_t len), size_t len)
+/* Make this thread use the object's GPU; @before for leave_gpu(). */
+static int enter_gpu(const struct trib_compress *c, int *before)
 {
 	const struct trib_gpu_ops *gpu = c->device->gpu;
-	int before = c->device->number;
-	void *p = NULL;
+	int rc = gpu->device(before);
 
-	if (!gpu->device(&before) && !gpu->use(c->device->number))
-		p = new_memory(len);
+	return rc || *before == c->device->number ? rc : gpu->use(c->device->number);
+}
+
+static void leave_gpu(const struct trib_compress *c, int before)
+{
 	if (before != c->device->number)
-		gpu->use(before);
+		c->device->gpu->use(before);
+}
+
+static void *make(struct trib_compress *c, void *(*new_memory)(size_t len), size_t len)
+{
+	void *p = NULL;
+	int before;
+
+	if (enter_gpu(c, &before))
+		return NULL;
+	p = new_memory(len);
+	leave_gpu(c, before);
 	return p;
+}
+
+static int zero(struct trib_compress *c, float *p, size_t count)
+{
+	const struct trib_gpu_ops *gpu = c->device->gpu;
+	void *s = c->device->stream[STREAM_IDLE];
+	int before, rc;
+
+	if (enter_gpu(c, &before))
+		return -EIO;
+	rc = gpu->clear(p, 4 * count, s) || gpu->wait(s) ? -EIO : 0;
+	leave_gpu(c, before);
+	return rc;
 }
 
 /* Copy, and wait for it. */
@@ -34,11 +60,10 @@ int device_residual_new(struct trib_compress *c, size_t count, float **out)
 {
 	const struct trib_gpu_ops *gpu = c->device->gpu;
 	float *p = make(c, gpu->memory_new, 4 * count);
-	void *s = c->device->stream[STREAM_IDLE];
 
 	if (!p)
 		return -ENOMEM;
-	if (gpu->clear(p, 4 * count, s) || gpu->wait(s)) {
+	if (zero(c, p, count)) {
 		gpu->memory_free(p);
 		return -EIO;
 	}
@@ -119,7 +144,8 @@ void device_put_back(struct message *m)
 		rc = gpu->copy(residual + b->first, m->old + b->first, 4 * b->cut.values, s);
 		any = true;
 	}
-	if (any && !rc)
-		rc = gpu->wait(s);
+	/* Also after an error: the memory may be freed from now on. */
+	if (any && gpu->wait(s))
+		rc = -EIO;
 	m->tensor->lost = rc;
 }

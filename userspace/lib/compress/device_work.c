@@ -115,13 +115,13 @@ static int find_bad(const struct bucket *b, size_t *first)
 	struct answer *back = b->far.back, *answer = b->far.answer;
 	struct trib_nm_range r = range_of(b);
 	void *s = stream_of(b);
-	int rc;
+	int rc, done;
 
 	rc = gpu_of(b)->first_bad(&back->index, &r, s);
 	if (!rc)
 		rc = gpu_of(b)->copy(answer, back, sizeof(*answer), s);
-	if (!rc)
-		rc = gpu_of(b)->wait(s);
+	done = gpu_of(b)->wait(s);
+	rc = rc ? rc : done;
 	*first = !rc && answer->index < b->cut.values ? answer->index : 0;
 	return device_rc(b->m->c, rc);
 }
