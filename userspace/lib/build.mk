@@ -145,8 +145,19 @@ $(B)/tests/unit/lib/compress_tsan: tests/unit/lib/compress_threads.c \
 	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread -ffp-contract=off \
 		$(CPPFLAGS_ALL) -o $@ $< $(LIB_TSAN_SOURCES) -lpthread -lm
 
+# On the double of a GPU, with its threads.
+GPU_DOUBLE_SOURCES := $(addprefix tests/lib/gpu_double,.c _kernels.c _memory.c)
+
+$(B)/tests/unit/lib/compress_on_gpu_tsan: tests/unit/lib/compress_threads.c \
+		$(LIB_TSAN_SOURCES) $(GPU_DOUBLE_SOURCES) $(wildcard tests/lib/gpu_double*.h \
+		userspace/lib/*.h userspace/lib/*/*.h kmod/engine/*.h kernels/nm/*.h)
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread -ffp-contract=off -DON_GPU \
+		$(CPPFLAGS_ALL) -Wl,--wrap=trib_gpu_load -o $@ $< $(LIB_TSAN_SOURCES) \
+		$(GPU_DOUBLE_SOURCES) -lpthread -lm
+
 ifneq ($(SAN),1)
-CHECK_TESTS += $(addprefix $(B)/tests/unit/lib/,compress_tsan udp_tsan)
+CHECK_TESTS += $(addprefix $(B)/tests/unit/lib/,compress_on_gpu_tsan compress_tsan udp_tsan)
 endif
 
 # The API to parameter servers, with sockets and threads; and the same under

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Compressed sums with real sockets and threads: the codec thread beside those of the
- * caller, agreement at the beginning, and handles that end or are replaced.
+ * caller, agreement at the beginning, and handles that end or are replaced. With ON_GPU
+ * values are in the memory of a GPU's double, which has threads of its own.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,10 +16,90 @@
 #define COUNT 30000
 #define TENSORS 3
 
+/* --- values in host memory, or beside it on the GPU */
+
+struct values {
+	float *x;
+	struct trib_buffer buffer;
+};
+
+#ifdef ON_GPU
+#include "tests/lib/gpu_double.h"
+
+#define MEMORY TRIB_MEMORY_CUDA
+
+static void values_new(struct values *v)
+{
+	v->x = malloc(COUNT * sizeof(float));
+	v->buffer.data = gpu_double.memory_new(COUNT * sizeof(float));
+	v->buffer.memory = MEMORY;
+	gpu_double.stream_new(&v->buffer.stream);
+}
+
+static void values_free(struct values *v)
+{
+	gpu_double.stream_free(v->buffer.stream);
+	gpu_double.memory_free(v->buffer.data);
+	free(v->x);
+}
+
+static void values_up(struct values *v)
+{
+	gpu_double.copy(v->buffer.data, v->x, COUNT * sizeof(float), v->buffer.stream);
+}
+
+static void values_down(struct values *v)
+{
+	gpu_double.copy(v->x, v->buffer.data, COUNT * sizeof(float), v->buffer.stream);
+	gpu_double.wait(v->buffer.stream);
+}
+
+static float *view(float *residual)
+{
+	return gpu_double_view(residual);
+}
+#else
+#define MEMORY TRIB_MEMORY_HOST
+
+static void values_new(struct values *v)
+{
+	v->x = malloc(COUNT * sizeof(float));
+	v->buffer = (struct trib_buffer){.data = v->x};
+}
+
+static void values_free(struct values *v)
+{
+	free(v->x);
+}
+
+static void values_up(struct values *v)
+{
+	(void)v;
+}
+
+static void values_down(struct values *v)
+{
+	(void)v;
+}
+
+static float *view(float *residual)
+{
+	return residual;
+}
+#endif
+
+static int sum_start(struct trib_compress *c, uint64_t key, struct values *v,
+		     struct trib_req **req)
+{
+	values_up(v);
+	return trib_compress_iallreduce_buffer(c, key, &v->buffer, &v->buffer, COUNT, TRIB_F32,
+					       TRIB_SUM, req);
+}
+
 static struct trib_compress *open_with(struct member *m, const char *schedule)
 {
 	struct trib_compress_options o = {
-		.size = sizeof(o), .schedule = schedule, .seed = 3, .bucket = 4096};
+		.size = sizeof(o), .schedule = schedule, .seed = 3, .bucket = 4096, .memory = MEMORY};
 	struct trib_compress *c = NULL;
 
 	m->rc = trib_compress_open(&c, m->t, &o);
@@ -51,25 +132,26 @@ static unsigned int wrong(const float *y, unsigned int step, unsigned int n)
 static void train(struct member *m, struct trib_compress *c, unsigned int from, unsigned int steps)
 {
 	struct trib_req *req[TENSORS];
-	float *x[TENSORS];
+	struct values v[TENSORS];
 	unsigned int s, i;
 
 	for (i = 0; i < TENSORS; i++)
-		x[i] = malloc(COUNT * sizeof(float));
+		values_new(&v[i]);
 	for (s = from; s < from + steps && !m->rc; s++) {
 		for (i = 0; i < TENSORS && !m->rc; i++) {
-			fill(x[i], m->rank, s);
-			m->rc = trib_compress_iallreduce(c, i, x[i], x[i], COUNT, TRIB_F32,
-							 TRIB_SUM, &req[i]);
+			fill(v[i].x, m->rank, s);
+			m->rc = sum_start(c, i, &v[i], &req[i]);
 		}
 		for (i = 0; i < TENSORS && !m->rc; i++)
 			m->rc = trib_wait(req[TENSORS - 1 - i]);
-		for (i = 0; i < TENSORS && !m->rc; i++)
-			m->wrong += wrong(x[i], s, RANKS);
+		for (i = 0; i < TENSORS && !m->rc; i++) {
+			values_down(&v[i]);
+			m->wrong += wrong(v[i].x, s, RANKS);
+		}
 		m->wrong += !m->rc && trib_compress_step(c) != (int)s + 1;
 	}
 	for (i = 0; i < TENSORS; i++)
-		free(x[i]);
+		values_free(&v[i]);
 }
 
 static void sum_shared(struct member *m)
@@ -160,17 +242,17 @@ static void go(struct member *m)
 {
 	struct trib_compress *c = open_with(m, "2:4");
 	struct trib_req *req[TENSORS];
-	float *x[TENSORS];
+	struct values v[TENSORS];
 	unsigned int i;
 	int rc;
 
 	if (m->rc)
 		return;
 	for (i = 0; i < TENSORS; i++) {
-		x[i] = malloc(COUNT * sizeof(float));
-		fill(x[i], m->rank, 0);
+		values_new(&v[i]);
+		fill(v[i].x, m->rank, 0);
 		/* Others may have gone already. */
-		if (trib_compress_iallreduce(c, i, x[i], x[i], COUNT, TRIB_F32, TRIB_SUM, &req[i]))
+		if (sum_start(c, i, &v[i], &req[i]))
 			req[i] = NULL;
 	}
 	if (m->rank % 2) {
@@ -180,7 +262,7 @@ static void go(struct member *m)
 	for (i = 0; i < TENSORS; i++) {
 		rc = req[i] ? trib_wait(req[i]) : 0;
 		m->wrong += rc && rc != -ECANCELED && rc != -EHOSTDOWN;
-		free(x[i]);
+		values_free(&v[i]);
 	}
 	m->rc |= trib_compress_close(c);
 }
@@ -218,8 +300,8 @@ static pthread_barrier_t trained;
 static void survive(struct member *m)
 {
 	struct trib_compress *c = open_with(m, "2:4");
-	static float x[RANKS][COUNT];
 	struct trib_req *req;
+	struct values v;
 	float *rest;
 	int rc;
 
@@ -237,17 +319,19 @@ static void survive(struct member *m)
 		if (!m->rc)
 			c = open_with(m, "2:4");
 	} else {
-		rest = trib_compress_residual(c, 0, COUNT);
+		rest = view(trib_compress_residual(c, 0, COUNT));
 		rest[0] = 0.5f; /* too small to be sent */
-		fill(x[m->rank], m->rank, 2);
-		rc = trib_compress_allreduce(c, 0, x[m->rank], x[m->rank], COUNT, TRIB_F32,
-					     TRIB_SUM);
+		values_new(&v);
+		fill(v.x, m->rank, 2);
+		rc = sum_start(c, 0, &v, &req);
+		rc = rc ? rc : trib_wait(req);
+		values_free(&v);
 		m->wrong += rc != -EHOSTDOWN;
 		trib_detach(m->t);
 		m->rc |= attach_again(m);
 		if (!m->rc)
 			m->rc = trib_compress_move(c, m->t);
-		rest = trib_compress_residual(c, 0, COUNT);
+		rest = view(trib_compress_residual(c, 0, COUNT));
 		m->wrong += !rest || rest[0] != 0.5f;
 	}
 	if (m->rc)
@@ -277,10 +361,17 @@ int main(void)
 	unsetenv("TRIB_COMPRESS");
 	if (!loop_netns())
 		tap_skip_all("cannot make a network namespace");
+#ifdef ON_GPU
+	gpu_double_start(3);
+#endif
 	run(sums__are_right_with_loss);
 	run(ladder__leaves_nothing_under_way);
 	run(options__must_be_the_same);
 	run(detach__ends_messages_and_lets_go_of_buffers);
 	run(move__keeps_residuals_and_the_step);
+#ifdef ON_GPU
+	gpu_double_stop();
+	expect_eq(gpu_double_reset(0), 0);
+#endif
 	return tap_done();
 }
