@@ -33,7 +33,7 @@ $(B)/tests/gpu/load: $(B)/tests/gpu/load.o $(B)/kernels/gpu/load.o
 CHECK_TESTS += $(B)/tests/gpu/load
 
 # A double of a GPU, in place of the library.
-$(B)/tests/gpu/double/libtrib-gpu.so: $(GPU_DOUBLE_OBJS) $(B)/tests/lib/gpu_double_library.o \
+$(B)/tests/gpu/double/libtrib-gpu.so: $(GPU_DOUBLE_OBJS) $(B)/tests/lib/gpu/library.o \
 		$(NM_OBJS)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -shared -o $@ $^ -lpthread -lm

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "gpu_double.h"
+#include "gpu/double.h"
 
 static struct cw *current_world;
 unsigned int cw_hosts;

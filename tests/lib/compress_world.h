@@ -50,8 +50,8 @@ struct cw {
 #define CW_KEY 5
 
 /*
- * Where values are, unless the options say CUDA. Programs that are linked with
- * compress_world_gpu.o run the same tests in GPU memory.
+ * The memory of values, unless the options say CUDA. Programs that are linked with
+ * gpu/compress_world.o run the same tests in GPU memory.
  */
 extern enum trib_memory cw_memory;
 /* Ranks, as bits, that stay with host memory where the options say CUDA. */

@@ -79,15 +79,15 @@ LIB_COMPRESS_TESTS := $(addprefix $(B)/tests/unit/lib/compress,_device _device_f
 # The same tests in memory of a GPU, which is a double.
 LIB_COMPRESS_GPU_TESTS := $(addprefix $(B)/tests/unit/lib/compress_on_gpu,_fail _state) \
 	$(B)/tests/unit/lib/compress_on_gpu
-GPU_DOUBLE_OBJS := $(addprefix $(B)/tests/lib/gpu_double,.o _kernels.o _memory.o)
+GPU_DOUBLE_OBJS := $(addprefix $(B)/tests/lib/gpu/,double.o kernels.o memory.o)
 LIB_COMPRESS_OBJS := $(B)/tests/lib/compress_world.o $(GPU_DOUBLE_OBJS) $(LIB_SIM_OBJS)
 
 $(LIB_COMPRESS_TESTS): %: %.o $(LIB_COMPRESS_OBJS)
 $(filter-out %_on_gpu,$(LIB_COMPRESS_GPU_TESTS)): $(B)/tests/unit/lib/compress_on_gpu%: \
-		$(B)/tests/unit/lib/compress%.o $(B)/tests/lib/compress_world_gpu.o \
+		$(B)/tests/unit/lib/compress%.o $(B)/tests/lib/gpu/compress_world.o \
 		$(LIB_COMPRESS_OBJS)
 $(B)/tests/unit/lib/compress_on_gpu: $(B)/tests/unit/lib/compress.o \
-		$(B)/tests/lib/compress_world_gpu.o $(LIB_COMPRESS_OBJS)
+		$(B)/tests/lib/gpu/compress_world.o $(LIB_COMPRESS_OBJS)
 
 $(LIB_COMPRESS_TESTS) $(LIB_COMPRESS_GPU_TESTS):
 	$(CC) $(LDFLAGS_ALL) -Wl,--wrap=clock_gettime -Wl,--wrap=trib_gpu_load \
@@ -146,10 +146,10 @@ $(B)/tests/unit/lib/compress_tsan: tests/unit/lib/compress_threads.c \
 		$(CPPFLAGS_ALL) -o $@ $< $(LIB_TSAN_SOURCES) -lpthread -lm
 
 # On the double of a GPU, with its threads.
-GPU_DOUBLE_SOURCES := $(addprefix tests/lib/gpu_double,.c _kernels.c _memory.c)
+GPU_DOUBLE_SOURCES := $(addprefix tests/lib/gpu/,double.c kernels.c memory.c)
 
 $(B)/tests/unit/lib/compress_on_gpu_tsan: tests/unit/lib/compress_threads.c \
-		$(LIB_TSAN_SOURCES) $(GPU_DOUBLE_SOURCES) $(wildcard tests/lib/gpu_double*.h \
+		$(LIB_TSAN_SOURCES) $(GPU_DOUBLE_SOURCES) $(wildcard tests/lib/gpu/*.h \
 		userspace/lib/*.h userspace/lib/*/*.h kmod/engine/*.h kernels/nm/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread -ffp-contract=off -DON_GPU \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Sums of values in GPU memory, through relays: trib-perf --device on the double of a
-# GPU (tests/lib/gpu_double.h), which tests/gpu/fabric.t does with a real one.
+# GPU (tests/lib/gpu/double.h), which tests/gpu/fabric.t does with a real one.
 set -uo pipefail
 # shellcheck source=tests/netns/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "tests/lib/gpu_double.h"
+#include "tests/lib/gpu/double.h"
 #include "tests/lib/tap.h"
 
 static struct sim sim;

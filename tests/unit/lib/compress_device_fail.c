@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "lib/compress/device.h"
-#include "tests/lib/gpu_double.h"
+#include "tests/lib/gpu/double.h"
 #include "tests/lib/tap.h"
 
 #define COUNT 3000

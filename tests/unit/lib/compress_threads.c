@@ -24,9 +24,15 @@ struct values {
 };
 
 #ifdef ON_GPU
-#include "tests/lib/gpu_double.h"
+#include "tests/lib/gpu/double.h"
 
 #define MEMORY TRIB_MEMORY_CUDA
+
+/* The object's GPU is not the one that new threads use. */
+static void choose_gpu(void)
+{
+	gpu_double.use(1);
+}
 
 static void values_new(struct values *v)
 {
@@ -61,6 +67,10 @@ static float *view(float *residual)
 #else
 #define MEMORY TRIB_MEMORY_HOST
 
+static void choose_gpu(void)
+{
+}
+
 static void values_new(struct values *v)
 {
 	v->x = malloc(COUNT * sizeof(float));
@@ -88,8 +98,7 @@ static float *view(float *residual)
 }
 #endif
 
-static int sum_start(struct trib_compress *c, uint64_t key, struct values *v,
-		     struct trib_req **req)
+static int sum_start(struct trib_compress *c, uint64_t key, struct values *v, struct trib_req **req)
 {
 	values_up(v);
 	return trib_compress_iallreduce_buffer(c, key, &v->buffer, &v->buffer, COUNT, TRIB_F32,
@@ -98,10 +107,14 @@ static int sum_start(struct trib_compress *c, uint64_t key, struct values *v,
 
 static struct trib_compress *open_with(struct member *m, const char *schedule)
 {
-	struct trib_compress_options o = {
-		.size = sizeof(o), .schedule = schedule, .seed = 3, .bucket = 4096, .memory = MEMORY};
+	struct trib_compress_options o = {.size = sizeof(o),
+					  .schedule = schedule,
+					  .seed = 3,
+					  .bucket = 4096,
+					  .memory = MEMORY};
 	struct trib_compress *c = NULL;
 
+	choose_gpu();
 	m->rc = trib_compress_open(&c, m->t, &o);
 	return c;
 }

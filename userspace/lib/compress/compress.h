@@ -285,7 +285,7 @@ void mask_empty(const struct bucket *b);
 int32_t report_bad(const struct bucket *b, size_t index);
 /* Look for reports. Return: 0, or -EPROTO if no rank can have sent these exponents. */
 int report_find(struct bucket *b);
-/* What a bad bucket tells the caller: as &trib_req.bad. */
+/* Tell the caller's request about a bad bucket: as &trib_req.bad. */
 int64_t report_of(const struct bucket *b);
 
 /* --- work.c, device_work.c: computing ------------------------------------------------- */

@@ -126,7 +126,7 @@ static int find_bad(const struct bucket *b, size_t *first)
 	return device_rc(b->m->c, rc);
 }
 
-/* Of several bad ranges the first one's report wins, so no other needs its index. */
+/* The first bad range's report wins, so no other needs its index. */
 static int write_exponents(struct bucket *b)
 {
 	const uint32_t *amax = amax_of(b->far.answer);
@@ -409,7 +409,7 @@ int device_begin(struct bucket *b)
 		break;
 	}
 	rc = rc ? device_rc(c, rc) : device_fly(b, s);
-	/* What the stream got must not go on behind the message's back. */
+	/* Work that was begun must not go on behind the message's back. */
 	if (rc < 0)
 		c->device->gpu->wait(s);
 	return rc;

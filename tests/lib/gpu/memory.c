@@ -3,7 +3,7 @@
  * Device memory of the double: mapped twice, without any right where the program sees it,
  * and where kernels see it.
  */
-#include "gpu_double.h"
+#include "double.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "gpu_double_inner.h"
+#include "inner.h"
 
 #define PAGE 4096
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "gpu_double_inner.h"
+#include "inner.h"
 
 static size_t mask_bytes(const struct trib_nm_range *g)
 {
@@ -55,9 +55,11 @@ static void run_select(const struct work *w)
 	size_t off, n = (g.count + w->row - 1) / w->row;
 	uint32_t *amax = double_view(w->amax, 4 * n);
 
-	for (off = 0; off < g.count; off += w->row) {
+	for (off = 0; off < g.count; off += w->row, amax++) {
 		part = part_of(&g, off, w->row);
-		*amax++ = trib_nm_best()->select(mask + off / 32, &part);
+		*amax = trib_nm_best()->select(mask + off / 32, &part);
+		if (*amax == TRIB_NM_BAD) /* then it means nothing */
+			memset(mask + off / 32, 0xff, mask_bytes(&part));
 	}
 }
 

@@ -47,14 +47,14 @@ struct work {
 	unsigned int divide;
 };
 
-/* gpu_double.c */
+/* double.c */
 int double_error(const char *text);
 bool double_call_fails(void);
 void double_count(int n);
 int double_device(void);
 int double_push(void *stream, const struct work *w);
 
-/* gpu_double_memory.c */
+/* memory.c */
 /* Zeros; never NULL. Tests that let calloc() fail do not mean the double. */
 void *double_alloc(size_t len);
 void double_die(const char *what) __attribute__((noreturn));
@@ -68,7 +68,7 @@ int double_copy(void *to, const void *from, size_t len, void *stream);
 int double_clear(void *p, size_t len, void *stream);
 int double_owner(const void *p);
 
-/* gpu_double_kernels.c */
+/* kernels.c */
 int double_select(uint32_t *mask, uint32_t *amax, const struct trib_nm_range *g, size_t row,
 		  void *stream);
 int double_amax(uint32_t *amax, const struct trib_nm_range *g, const uint32_t *mask, size_t row,

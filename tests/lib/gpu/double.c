@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The double of a GPU: streams, events, failures. See gpu_double.h. */
-#include "gpu_double.h"
+/* The double of a GPU: streams, events, failures. See double.h. */
+#include "double.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gpu_double_inner.h"
+#include "inner.h"
 
 #define THREADS_MAX 8
 

@@ -2,7 +2,7 @@
 /* The double of a GPU as a library, for whole programs: TRIB_GPU_LIBRARY names it. */
 #include <pthread.h>
 
-#include "gpu_double.h"
+#include "double.h"
 
 #define THREADS 2
 

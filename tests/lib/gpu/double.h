@@ -5,7 +5,7 @@
  * and work that fail. Kernels are the CPU's codec. (The emulator of tests/gpu runs
  * the real kernels, at once.)
  *
- * What a copy will bring to host memory is spoilt until it is done. Work that reaches
+ * Host memory that a copy will fill is spoilt until it is done. Work that reaches
  * beyond its memory, or a kernel on host memory, ends the program.
  *
  * Work is done by gpu_double_step(), or by threads. Programs that are linked with
