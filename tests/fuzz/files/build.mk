@@ -41,4 +41,9 @@ FUZZ_NDN_FILE := tests/fuzz/files/fuzz_ndn_file.c tests/fuzz/files/mutate.c \
 
 $(call fuzz-program,ndn-file,$(FUZZ_NDN_FILE),-Wl$(comma)--wrap=ndn_key_read -ljansson -lsodium -lm)
 
-CHECK_BINS += $(addprefix build/fuzz-,topology jobs plan apply local state ps-file ndn-file)
+FUZZ_CODEC := tests/fuzz/files/fuzz_codec.c \
+	$(addprefix userspace/cli/codec/nm_,block.c file.c stats.c)
+
+$(call fuzz-program,codec,$(FUZZ_CODEC),$(sort $(KERNELS_OBJS) $(NM_OBJS)) -ljansson -lm)
+
+CHECK_BINS += $(addprefix build/fuzz-,codec topology jobs plan apply local state ps-file ndn-file)
