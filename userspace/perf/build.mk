@@ -68,7 +68,7 @@ $(B)/tests/unit/perf/oracle: $(B)/tests/unit/perf/oracle.o \
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm
 
 $(B)/tests/unit/perf/train: $(B)/tests/unit/perf/train.o \
-		$(filter %/mlp.o %/gemm.o %/gemm_v3.o %/task.o,$(TRAIN_OBJS))
+		$(filter %/mlp.o %/gemm.o %/gemm_v3.o %/task.o %/task_loud.o %/task_spirals.o,$(TRAIN_OBJS))
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm
 
 $(B)/tests/unit/perf/%.o: CPPFLAGS_ALL += -Iuserspace/perf

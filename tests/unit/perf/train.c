@@ -103,7 +103,7 @@ static void mlp__gradient_is_the_slope_of_the_loss(void)
 	struct mlp m;
 
 	fill(x, 6 * 5, 5);
-	if (!expect(!mlp_init(&m, width, 3, 6, 1)))
+	if (!expect(!mlp_init(&m, width, 3, 6, 1, 1)))
 		return;
 	loss_of(&m, x, label);
 	calls = last_done = 0;
@@ -129,8 +129,8 @@ static void mlp__steps_by_parts_equal_one_step(void)
 	static const unsigned int width[] = {16, 30, 8};
 	struct mlp a, b;
 
-	expect(!mlp_init(&a, width, 2, 1, 9));
-	expect(!mlp_init(&b, width, 2, 1, 9));
+	expect(!mlp_init(&a, width, 2, 1, 9, 1));
+	expect(!mlp_init(&b, width, 2, 1, 9, 1));
 	fill(a.grad, a.nparam, 1);
 	memcpy(b.grad, a.grad, a.nparam * sizeof(float));
 	for (int i = 0; i < 3; i++) {
@@ -143,13 +143,13 @@ static void mlp__steps_by_parts_equal_one_step(void)
 	mlp_free(&b);
 }
 
-static void task__parts_of_ranks_make_the_whole(void)
+static void whole_of(enum task_kind kind)
 {
 	struct task_part whole, part;
 
-	expect(!task_generate(&whole, 3, TASK_TRAIN, 400, 0, 1));
+	expect(!task_generate(&whole, kind, 3, TASK_TRAIN, 400, 0, 1));
 	for (unsigned int r = 0; r < 4; r++) {
-		expect(!task_generate(&part, 3, TASK_TRAIN, 400, r, 4));
+		expect(!task_generate(&part, kind, 3, TASK_TRAIN, 400, r, 4));
 		expect_eq(part.n, 100);
 		for (size_t i = 0; i < part.n; i++) {
 			size_t at = i * 4 + r;
@@ -163,12 +163,55 @@ static void task__parts_of_ranks_make_the_whole(void)
 	task_free(&whole);
 }
 
+static void task__parts_of_ranks_make_the_whole(void)
+{
+	whole_of(TASK_SPIRALS);
+	whole_of(TASK_LOUD8);
+}
+
+/* Loud dimensions are eight times as large, and classes are about equally frequent. */
+static void task__loud8_is_loud_where_nothing_is_to_be_learned(void)
+{
+	double square[4] = {0};
+	size_t count[TASK_CLASSES] = {0};
+	struct task_part p;
+
+	expect(!task_generate(&p, TASK_LOUD8, 3, TASK_TRAIN, 4000, 0, 1));
+	for (size_t i = 0; i < p.n; i++) {
+		for (size_t j = 0; j < TASK_DIM; j++)
+			square[j % 4] += pow((double)p.x[i * TASK_DIM + j], 2);
+		count[p.label[i]]++;
+	}
+	expect(fabs(sqrt(square[0] / square[2]) - 8) < 0.2);
+	expect(fabs(sqrt(square[1] / square[3]) - 8) < 0.2);
+	for (size_t k = 0; k < TASK_CLASSES; k++)
+		expect(count[k] > 4000 / TASK_CLASSES / 4);
+	task_free(&p);
+}
+
+/* The weights of one neuron are one row. */
+static void mlp__matrices_have_a_row_for_each_neuron(void)
+{
+	static const unsigned int width[] = {4, 3};
+	const float x[4] = {1, 2, 3, 4};
+	struct mlp_score score = {0};
+	const uint8_t label = 0;
+	struct mlp m;
+
+	expect(!mlp_init(&m, width, 1, 1, 1, 1));
+	memset(m.param, 0, m.nparam * sizeof(float));
+	m.param[m.weight[0] + 4 + 2] = 5; /* of neuron 1, for input 2 */
+	mlp_forward(&m, x, &label, 1, &score);
+	expect(m.act[0][1] > 0.99f && fabs(score.loss - 15) < 1e-3);
+	mlp_free(&m);
+}
+
 static void task__test_samples_are_others(void)
 {
 	struct task_part train, test;
 
-	expect(!task_generate(&train, 3, TASK_TRAIN, 100, 0, 1));
-	expect(!task_generate(&test, 3, TASK_TEST, 100, 0, 1));
+	expect(!task_generate(&train, TASK_SPIRALS, 3, TASK_TRAIN, 100, 0, 1));
+	expect(!task_generate(&test, TASK_SPIRALS, 3, TASK_TEST, 100, 0, 1));
 	for (size_t i = 0; i < 100; i++)
 		for (size_t j = 0; j < 100; j++)
 			expect(memcmp(train.x + i * TASK_DIM, test.x + j * TASK_DIM,
@@ -183,7 +226,7 @@ static void task__shuffles_are_permutations_and_repeat(void)
 	uint32_t first[500];
 	size_t moved = 0, sum = 0;
 
-	expect(!task_generate(&p, 3, TASK_TRAIN, 500, 0, 1));
+	expect(!task_generate(&p, TASK_SPIRALS, 3, TASK_TRAIN, 500, 0, 1));
 	task_shuffle(&p, 7);
 	memcpy(first, p.order, sizeof(first));
 	for (size_t i = 0; i < 500; i++) {
@@ -207,6 +250,8 @@ int main(void)
 	run(mlp__gradient_is_the_slope_of_the_loss);
 	run(mlp__steps_by_parts_equal_one_step);
 	run(task__parts_of_ranks_make_the_whole);
+	run(task__loud8_is_loud_where_nothing_is_to_be_learned);
+	run(mlp__matrices_have_a_row_for_each_neuron);
 	run(task__test_samples_are_others);
 	run(task__shuffles_are_permutations_and_repeat);
 	return tap_done();

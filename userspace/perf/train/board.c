@@ -76,8 +76,11 @@ struct board *board_begin(const struct train_opts *o, struct trib *t, size_t npa
 		printf(", gradients summed in the network (%s)", b->transport);
 	else
 		printf(", alone: the samples and steps of %u", o->alone);
-	printf("\ntask: %d interleaved spirals hidden in %d dimensions, %s samples, %u a step\n\n",
-	       TASK_CLASSES, TASK_DIM, thousands(num, o->samples), o->batch);
+	if (o->compress)
+		printf("\ncompression: %s, %s masks%s", o->compress, o->local ? "local" : "shared",
+		       o->no_feedback ? ", without feedback" : "");
+	printf("\ntask: %d %s, %s samples, %u a step\n\n", TASK_CLASSES, task_text(o->task),
+	       thousands(num, o->samples), o->batch);
 	fflush(stdout);
 	return b;
 }
@@ -143,6 +146,24 @@ static void summary_wire(const struct board *b, const struct train_result *r)
 	       ring / 1e6, b->bold, most > 0 ? ring / most : 0, b->plain);
 }
 
+static double kept_energy(const struct trib_compress_counters *z)
+{
+	return z->energy > 0 ? 1 - z->energy_left / z->energy : 1;
+}
+
+static void summary_packed(const struct board *b, const struct train_result *r)
+{
+	const struct trib_compress_counters *z = &r->packed;
+
+	if (!b->o->compress)
+		return;
+	printf("compression  %.1f MB sent and %.1f MB received as masks, exponents and values: %s%.2f times less%s;\n"
+	       "             %.1f %% of the energy at once, the rest %s\n",
+	       (double)z->bytes_sent / 1e6, (double)z->bytes_received / 1e6, b->bold,
+	       (double)z->bytes_dense / (double)(z->bytes_sent ? z->bytes_sent : 1), b->plain,
+	       100 * kept_energy(z), b->o->no_feedback ? "is lost" : "later");
+}
+
 static void summary(const struct board *b, const struct train_result *r)
 {
 	const struct train_epoch *last = &r->epoch[b->o->epochs - 1];
@@ -161,12 +182,26 @@ static void summary(const struct board *b, const struct train_result *r)
 		printf("parameters   hash %016llx\n", (unsigned long long)r->hash);
 	if (b->ranks > 1)
 		summary_wire(b, r);
+	summary_packed(b, r);
 	printf("speed        %s samples/s: %s steps in %.1f s",
 	       thousands(rate, (uint64_t)(r->samples / r->seconds)), thousands(steps, r->steps),
 	       r->seconds);
 	if (b->ranks > 1)
 		printf(", of which %.1f s waiting for sums", r->wait_s);
 	printf("\n");
+}
+
+static void write_packed(FILE *f, const struct board *b, const struct trib_compress_counters *z)
+{
+	if (!b->o->compress)
+		return;
+	fprintf(f,
+		",\n \"compress\": \"%s%s\", \"feedback\": %s, \"compressed_dense_bytes\": %llu, "
+		"\"compressed_sent_bytes\": %llu, \"compressed_recv_bytes\": %llu, "
+		"\"codec_s\": %.3f, \"kept_energy\": %.6f",
+		b->o->compress, b->o->local ? "/local" : "", b->o->no_feedback ? "false" : "true",
+		(unsigned long long)z->bytes_dense, (unsigned long long)z->bytes_sent,
+		(unsigned long long)z->bytes_received, (double)z->codec_ns / 1e9, kept_energy(z));
 }
 
 static int write_json(const struct board *b, const struct train_result *r)
@@ -179,13 +214,14 @@ static int write_json(const struct board *b, const struct train_result *r)
 	fprintf(f,
 		"{\"tool\": \"trib-train\", \"version\": \"%s\", \"ranks\": %d, "
 		"\"transport\": \"%s\", \"parameters\": %zu, \"batch\": %u, "
-		"\"samples\": %u,\n \"epochs\": [",
-		TRIB_VERSION, b->ranks, b->transport, r->nparam, b->o->batch, b->o->samples);
+		"\"task\": \"%s\", \"samples\": %u, \"test_samples\": %u, \"seed\": %llu,\n \"epochs\": [",
+		TRIB_VERSION, b->ranks, b->transport, r->nparam, b->o->batch, task_name(b->o->task),
+		b->o->samples, b->o->test, (unsigned long long)b->o->seed);
 	for (unsigned int i = 0; i < b->o->epochs; i++)
 		fprintf(f,
-			"%s\n  {\"loss\": %.6f, \"train\": %.6f, \"test\": %.6f, \"algbw_GBps\": %.6f}",
+			"%s\n  {\"loss\": %.6f, \"train\": %.6f, \"test\": %.6f, \"algbw_GBps\": %.6f, \"seconds\": %.3f}",
 			i ? "," : "", r->epoch[i].loss, r->epoch[i].train, r->epoch[i].test,
-			r->epoch[i].algbw);
+			r->epoch[i].algbw, r->epoch[i].seconds);
 	fprintf(f,
 		"],\n \"test_accuracy\": %.6f, \"linear_accuracy\": %.6f, "
 		"\"identical\": %s, \"hash\": \"%016llx\",\n"
@@ -194,7 +230,7 @@ static int write_json(const struct board *b, const struct train_result *r)
 		" \"gradient_bytes\": %llu, \"sent_bytes\": %llu, "
 		"\"recv_bytes\": %llu, \"interface_tx_bytes\": %llu, "
 		"\"interface_rx_bytes\": %llu, \"ring_bytes\": %.0f, "
-		"\"resends\": %llu, \"fast_resends\": %llu}\n",
+		"\"resends\": %llu, \"fast_resends\": %llu",
 		r->epoch[b->o->epochs - 1].test, r->linear, r->identical ? "true" : "false",
 		(unsigned long long)r->hash, r->seconds, r->samples / r->seconds,
 		(unsigned long long)r->steps, r->busy_s, r->wait_s, (unsigned long long)r->bytes,
@@ -203,6 +239,8 @@ static int write_json(const struct board *b, const struct train_result *r)
 		(unsigned long long)r->wire.rx, ring_bytes(b, r),
 		(unsigned long long)r->counters.resends,
 		(unsigned long long)r->counters.fast_resends);
+	write_packed(f, b, &r->packed);
+	fprintf(f, "}\n");
 	rc = ferror(f) || fflush(f) ? -EIO : 0;
 	if (f != stdout && fclose(f))
 		rc = -errno;

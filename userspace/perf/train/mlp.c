@@ -33,11 +33,11 @@ static void lay_out(struct mlp *m)
 	}
 }
 
-static void init_weights(struct mlp *m, uint64_t seed)
+static void init_weights(struct mlp *m, uint64_t seed, double first)
 {
 	for (unsigned int l = 0; l < m->layers; l++) {
 		size_t n = (size_t)m->width[l] * m->width[l + 1];
-		double scale = sqrt(2.0 / m->width[l]);
+		double scale = sqrt(2.0 / m->width[l]) * (l ? 1 : first);
 		float *w = m->param + m->weight[l];
 
 		for (size_t i = 0; i < n; i++)
@@ -46,7 +46,7 @@ static void init_weights(struct mlp *m, uint64_t seed)
 }
 
 int mlp_init(struct mlp *m, const unsigned int *width, unsigned int layers, size_t batch,
-	     uint64_t seed)
+	     uint64_t seed, double first)
 {
 	size_t widest = 0, square = 0;
 
@@ -74,7 +74,7 @@ int mlp_init(struct mlp *m, const unsigned int *width, unsigned int layers, size
 	m->flip = floats(square);
 	if (!m->param || !m->grad || !m->momentum || !m->delta[0] || !m->delta[1] || !m->flip)
 		return -ENOMEM;
-	init_weights(m, seed);
+	init_weights(m, seed, first);
 	return 0;
 }
 
@@ -130,7 +130,8 @@ void mlp_forward(struct mlp *m, const float *x, const uint8_t *label, size_t n,
 	for (unsigned int l = 0; l < m->layers; l++) {
 		struct gemm_a a = {x, m->width[l], 1};
 
-		gemm(n, m->width[l + 1], m->width[l], a, m->param + m->weight[l], m->act[l], 0);
+		gemm_transpose(m->width[l + 1], m->width[l], m->param + m->weight[l], m->flip);
+		gemm(n, m->width[l + 1], m->width[l], a, m->flip, m->act[l], 0);
 		add_bias(m->act[l], m->param + m->bias[l], n, m->width[l + 1], l + 1 < m->layers);
 		x = m->act[l];
 	}
@@ -155,8 +156,7 @@ static void pass_down(struct mlp *m, unsigned int l, size_t n, const float *d, f
 	size_t in = m->width[l], out = m->width[l + 1];
 	const float *y = m->act[l - 1];
 
-	gemm_transpose(in, out, m->param + m->weight[l], m->flip);
-	gemm(n, in, out, (struct gemm_a){d, out, 1}, m->flip, below, 0);
+	gemm(n, in, out, (struct gemm_a){d, out, 1}, m->param + m->weight[l], below, 0);
 	for (size_t i = 0; i < n * in; i++)
 		below[i] = y[i] > 0 ? below[i] : 0;
 }
@@ -172,8 +172,8 @@ int mlp_backward(struct mlp *m, const float *x, const uint8_t *label, size_t n, 
 		size_t out = m->width[l + 1];
 		float *bias = m->grad + m->bias[l];
 
-		gemm(m->width[l], out, n, (struct gemm_a){in, 1, m->width[l]}, d,
-		     m->grad + m->weight[l], 0);
+		gemm(out, m->width[l], n, (struct gemm_a){d, 1, out}, in, m->grad + m->weight[l],
+		     0);
 		memset(bias, 0, out * sizeof(*bias));
 		for (size_t i = 0; i < n; i++)
 			for (size_t j = 0; j < out; j++)

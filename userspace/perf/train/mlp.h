@@ -24,7 +24,8 @@
  * @grad:   this rank's share of the gradient of the mean loss over the
  *          *global* batch.
  * @momentum: of SGD.
- * @weight: offset of each layer's [in][out] matrix.
+ * @weight: offset of each layer's [out][in] matrix, as PyTorch has it: successive values
+ *          are the weights of one neuron.
  * @bias:   offset of each layer's biases.
  * @act:    output of each layer; act[layers - 1] becomes probabilities.
  * @delta:  gradients of activations: two alternating buffers.
@@ -58,11 +59,11 @@ struct mlp_score {
 };
 
 /*
- * @layers widths at @width plus one, random weights from @seed. 0 or -ENOMEM;
- * mlp_free() in both cases.
+ * @layers widths at @width plus one, random weights from @seed; those of the first layer
+ * times @first. 0 or -ENOMEM; mlp_free() in both cases.
  */
 int mlp_init(struct mlp *m, const unsigned int *width, unsigned int layers, size_t batch,
-	     uint64_t seed);
+	     uint64_t seed, double first);
 void mlp_free(struct mlp *m);
 
 /* Predict @n rows of @x; adds to @score. Leaves probabilities behind. */

@@ -25,11 +25,33 @@ void sync_init(struct sync *s, struct trib *t, struct mlp *m, size_t bucket_byte
 		s->bucket = least;
 }
 
+int sync_compress(struct sync *s, const struct trib_compress_options *o)
+{
+	return trib_compress_open(&s->z, s->t, o);
+}
+
+void sync_free(struct sync *s)
+{
+	trib_compress_close(s->z);
+	s->z = NULL;
+}
+
 int sync_start(struct sync *s)
 {
 	if (!s->t)
 		return 0;
 	return trib_broadcast(s->t, s->m->param, s->m->nparam, TRIB_F32, 0);
+}
+
+/* Sum a bucket; with compression its number names its residual. */
+static int issue(struct sync *s, size_t from, size_t size)
+{
+	float *grad = s->m->grad + from;
+
+	if (s->z)
+		return trib_compress_iallreduce(s->z, s->n, grad, grad, size, TRIB_F32, TRIB_SUM,
+						&s->req[s->n]);
+	return trib_iallreduce(s->t, grad, grad, size, TRIB_F32, TRIB_SUM, &s->req[s->n]);
 }
 
 int sync_ready(void *arg, size_t done)
@@ -43,8 +65,7 @@ int sync_ready(void *arg, size_t done)
 	if (s->t) {
 		if (!s->n)
 			s->begun = sync_now();
-		rc = trib_iallreduce(s->t, s->m->grad + from, s->m->grad + from, size, TRIB_F32,
-				     TRIB_SUM, &s->req[s->n]);
+		rc = issue(s, from, size);
 		if (rc)
 			return rc;
 		s->bytes += size * sizeof(float);
@@ -75,7 +96,9 @@ int sync_step(struct sync *s, float rate, float momentum)
 	}
 	s->n = 0;
 	s->steps++;
-	return 0;
+	if (s->z)
+		rc = trib_compress_step(s->z);
+	return rc < 0 ? rc : 0;
 }
 
 void sync_drop(struct sync *s)

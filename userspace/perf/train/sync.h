@@ -12,12 +12,14 @@
 
 #include "mlp.h"
 #include "trib.h"
+#include "trib_compress.h"
 
 #define SYNC_BUCKETS_MAX 64
 
 /**
  * struct sync - one model's synchronisation
  * @t:      membership, or NULL.
+ * @z:      compression of gradients, or NULL.
  * @m:      the model.
  * @bucket: least number of floats to send.
  * @n:      buckets of the current step.
@@ -31,6 +33,7 @@
  */
 struct sync {
 	struct trib *t;
+	struct trib_compress *z;
 	struct mlp *m;
 	size_t bucket;
 	unsigned int n;
@@ -46,6 +49,10 @@ struct sync {
 double sync_now(void);
 
 void sync_init(struct sync *s, struct trib *t, struct mlp *m, size_t bucket_bytes);
+
+/* Compress gradients from now on: see trib_compress_open(). sync_free() ends that. */
+int sync_compress(struct sync *s, const struct trib_compress_options *o);
+void sync_free(struct sync *s);
 
 /* Broadcast rank 0's parameters to all ranks. */
 int sync_start(struct sync *s);

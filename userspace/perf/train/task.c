@@ -1,64 +1,42 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Generates the spirals: see task.h.
- */
+/* Sets of samples and their order: see task.h. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "random.h"
 #include "task.h"
+#include "task_kind.h"
 
-/* Turns of an arm, its radii, and the noise around it, in the plane. */
-#define TURNS 0.9
-#define INNER 0.30
-#define PLANE_NOISE 0.02
-/* Noise of every dimension, against a spiral of radius SPREAD. */
-#define SPREAD 5.0
-#define DIM_NOISE 0.15
+static const struct {
+	const char *name;
+	const char *text;
+	double first;
+} kinds[TASK__MAX] = {
+	[TASK_SPIRALS] = {"spirals", "interleaved spirals hidden in 64 dimensions", 1},
+	[TASK_LOUD8] = {"loud8", "classes that quiet ones of 64 dimensions decide", 0.7},
+};
 
-/* Two orthonormal vectors that span the plane. */
-static void plane_of(uint64_t seed, double u[TASK_DIM], double v[TASK_DIM])
+const char *task_name(enum task_kind kind)
 {
-	double uu = 0, uv = 0, vv = 0;
-
-	for (int i = 0; i < TASK_DIM; i++) {
-		u[i] = random_normal(&seed);
-		uu += u[i] * u[i];
-	}
-	for (int i = 0; i < TASK_DIM; i++) {
-		u[i] /= sqrt(uu);
-		v[i] = random_normal(&seed);
-		uv += u[i] * v[i];
-	}
-	for (int i = 0; i < TASK_DIM; i++) {
-		v[i] -= uv * u[i];
-		vv += v[i] * v[i];
-	}
-	for (int i = 0; i < TASK_DIM; i++)
-		v[i] /= sqrt(vv);
+	return kinds[kind].name;
 }
 
-static uint8_t sample(uint64_t state, const double *u, const double *v, float *x)
+const char *task_text(enum task_kind kind)
 {
-	uint8_t label = (uint8_t)(random_next(&state) % TASK_CLASSES);
-	/* By the root, so that arms are as dense outside as inside. */
-	double t = INNER + (1 - INNER) * sqrt(random_unit(&state));
-	double turn = TURNS * t + (double)label / TASK_CLASSES;
-	double a = t * cos(2 * M_PI * turn), b = t * sin(2 * M_PI * turn);
-
-	a = SPREAD * (a + PLANE_NOISE * random_normal(&state));
-	b = SPREAD * (b + PLANE_NOISE * random_normal(&state));
-	for (int i = 0; i < TASK_DIM; i++)
-		x[i] = (float)(a * u[i] + b * v[i] + DIM_NOISE * random_normal(&state));
-	return label;
+	return kinds[kind].text;
 }
 
-int task_generate(struct task_part *p, uint64_t seed, enum task_set set, size_t total,
-		  unsigned int rank, unsigned int world)
+double task_first(enum task_kind kind)
 {
-	double u[TASK_DIM], v[TASK_DIM];
+	return kinds[kind].first;
+}
+
+int task_generate(struct task_part *p, enum task_kind kind, uint64_t seed, enum task_set set,
+		  size_t total, unsigned int rank, unsigned int world)
+{
+	struct task_loud loud;
+	struct task_plane plane;
 
 	p->n = total / world;
 	p->seed = seed ^ ((uint64_t)set << 56) ^ ((uint64_t)rank << 40);
@@ -67,14 +45,19 @@ int task_generate(struct task_part *p, uint64_t seed, enum task_set set, size_t 
 	p->order = calloc(p->n + 1, sizeof(*p->order));
 	if (!p->x || !p->label || !p->order)
 		return -ENOMEM;
-	plane_of(seed, u, v);
+	if (kind == TASK_LOUD8)
+		task_loud_init(&loud, seed);
+	else
+		task_plane_init(&plane, seed);
 	for (size_t i = 0; i < p->n; i++) {
 		uint64_t id = i * world + rank;
 		uint64_t state = seed ^ ((uint64_t)set << 56) ^ (id << 8);
+		float *x = p->x + i * TASK_DIM;
 
 		random_next(&state);
 		state = random_next(&state);
-		p->label[i] = sample(state, u, v, p->x + i * TASK_DIM);
+		p->label[i] = kind == TASK_LOUD8 ? task_loud_sample(&loud, state, x)
+						 : task_plane_sample(&plane, state, x);
 		p->order[i] = (uint32_t)i;
 	}
 	return 0;

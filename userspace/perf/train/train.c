@@ -4,16 +4,12 @@
  * gradient summed in the network. The demo, and an example of libtrib's use.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "perf/opts.h"
 #include "train.h"
 #include "train_ps.h"
-
-#define TEST_SHARE 8 /* the test set has 1/8 of the training set's samples */
 
 enum {
 	EXIT_OK = 0,
@@ -21,164 +17,6 @@ enum {
 	EXIT_USAGE = 2,
 	EXIT_FAILED = 3, /* a collective, or attaching, failed */
 };
-
-static void usage(void)
-{
-	printf("usage: trib-train [options], one process per rank\n"
-	       "  --epochs N      passes over the samples (default 12)\n"
-	       "  --hidden N,...  widths of the hidden layers (default 320,320)\n"
-	       "  --batch N       samples a step, over all ranks (default 256)\n"
-	       "  --samples N     training samples (default 32768)\n"
-	       "  --seed N        of data and first weights (default 1)\n"
-	       "  --bucket BYTES  gradients worth sending (default 128K)\n"
-	       "  --json FILE     rank 0 writes the figures (- is stdout)\n"
-	       "  --alone N       no job: the work of N ranks in one process\n"
-	       "  --ps            no ranks: be a worker of trib-ps ndn\n"
-	       "  --parts N       of the samples, one for each worker of the PS\n"
-	       "  --part I        ours (default: the number that TRIB_PS_NAME ends in)\n"
-	       "  --pause MS      rest after each gradient, as a slow machine would\n"
-	       "  --initial FILE  only write the first parameters, for trib-ps ndn\n"
-	       "  --version, --help\n");
-}
-
-static int bad(const char *text)
-{
-	fprintf(stderr, "trib-train: %s; see --help\n", text);
-	return -2;
-}
-
-static int bad_value(const char *option, const char *value)
-{
-	fprintf(stderr, "trib-train: --%s %s: want %s; see --help\n", option, value, perf_wanted());
-	return -2;
-}
-
-static int parse_hidden(struct train_opts *o, const char *text)
-{
-	char copy[128], *save = NULL, *word;
-
-	o->nhidden = 0;
-	if (strlen(text) >= sizeof(copy))
-		return -1;
-	strcpy(copy, text);
-	for (word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
-		if (o->nhidden == MLP_LAYERS_MAX - 1 ||
-		    perf_parse_uint(word, 1, MLP_WIDTH_MAX, &o->hidden[o->nhidden++]))
-			return -1;
-	}
-	return o->nhidden ? 0 : -1;
-}
-
-static int set(struct train_opts *o, int which, const char *value)
-{
-	unsigned int n;
-	int rc = 0;
-
-	switch (which) {
-	case 'e':
-		return perf_parse_uint(value, 1, TRAIN_EPOCHS_MAX, &o->epochs);
-	case 'h':
-		return parse_hidden(o, value);
-	case 'b':
-		return perf_parse_uint(value, 1, 65536, &o->batch);
-	case 'n':
-		return perf_parse_uint(value, 1, 10000000, &o->samples);
-	case 's':
-		rc = perf_parse_uint(value, 0, 0xffffffffu, &n);
-		o->seed = rc ? o->seed : n;
-		return rc;
-	case 'B':
-		return perf_parse_size(value, (size_t)1 << 30, &o->bucket);
-	case 'a':
-		return perf_parse_uint(value, 1, 1024, &o->alone);
-	case 'p':
-		return perf_parse_uint(value, 1, 1024, &o->parts);
-	case 'i':
-		o->has_part = 1;
-		return perf_parse_uint(value, 0, 1023, &o->part);
-	case 'w':
-		return perf_parse_uint(value, 0, 3600000, &o->pause_ms);
-	case 'I':
-		o->initial = value;
-		return *value ? 0 : -1;
-	default:
-		o->json = value;
-		return *value ? 0 : -1;
-	}
-}
-
-/* Check options that only a parameter server takes, or that it does not. */
-static int check_ps(const struct train_opts *o)
-{
-	if (!o->ps && (o->parts || o->has_part || o->pause_ms))
-		return bad("--parts, --part and --pause need --ps");
-	if (o->ps && o->alone)
-		return bad("--alone and --ps exclude each other");
-	if (!o->ps)
-		return 0;
-	if (!o->parts)
-		return bad("--ps needs --parts: how many workers the PS has");
-	if (o->batch < o->parts || o->samples / o->parts < o->batch / o->parts)
-		return bad("--parts: want at most --batch, and --samples of --batch or more");
-	return 0;
-}
-
-int train_parse(struct train_opts *o, int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{"epochs", required_argument, NULL, 'e'},
-		{"hidden", required_argument, NULL, 'h'},
-		{"batch", required_argument, NULL, 'b'},
-		{"samples", required_argument, NULL, 'n'},
-		{"seed", required_argument, NULL, 's'},
-		{"bucket", required_argument, NULL, 'B'},
-		{"json", required_argument, NULL, 'j'},
-		{"alone", required_argument, NULL, 'a'},
-		{"ps", no_argument, NULL, 'P'},
-		{"parts", required_argument, NULL, 'p'},
-		{"part", required_argument, NULL, 'i'},
-		{"pause", required_argument, NULL, 'w'},
-		{"initial", required_argument, NULL, 'I'},
-		{"version", no_argument, NULL, 'V'},
-		{"help", no_argument, NULL, '?'},
-		{NULL, 0, NULL, 0},
-	};
-	int c, at;
-
-	*o = (struct train_opts){.epochs = 12,
-				 .hidden = {320, 320},
-				 .nhidden = 2,
-				 .batch = 256,
-				 .samples = 32768,
-				 .rate = 0.1,
-				 .momentum = 0.9,
-				 .seed = 1,
-				 .bucket = 128 << 10};
-	while ((c = getopt_long(argc, argv, "", longs, &at)) != -1) {
-		if (c == 'V') {
-			printf("trib-train %s\n", TRIB_VERSION);
-			return 1;
-		}
-		if (c == '?') {
-			/* Help, unless getopt has just complained. */
-			if (optopt || strcmp(argv[optind - 1], "--help"))
-				return -2;
-			usage();
-			return 1;
-		}
-		if (c == 'P')
-			o->ps = 1;
-		else if (set(o, c, optarg))
-			return c == 'h' ? bad("--hidden: want the widths of at most 7"
-					      " layers, like 320,320")
-					: bad_value(longs[at].name, optarg);
-	}
-	if (optind < argc) {
-		fprintf(stderr, "trib-train: unexpected argument '%s'; see --help\n", argv[optind]);
-		return -2;
-	}
-	return check_ps(o);
-}
 
 static void data_free(struct train_data *d)
 {
@@ -204,9 +42,10 @@ static int data_init(struct train_data *d, const struct train_opts *o, struct tr
 	if (!d->train || !d->test)
 		return -ENOMEM;
 	for (unsigned int i = 0; !rc && i < d->nparts; i++) {
-		rc = task_generate(&d->train[i], o->seed, TASK_TRAIN, o->samples, first + i, ranks);
+		rc = task_generate(&d->train[i], o->task, o->seed, TASK_TRAIN, o->samples,
+				   first + i, ranks);
 		if (!rc)
-			rc = task_generate(&d->test[i], o->seed, TASK_TEST, o->samples / TEST_SHARE,
+			rc = task_generate(&d->test[i], o->task, o->seed, TASK_TEST, o->test,
 					   first + i, ranks);
 	}
 	return rc;

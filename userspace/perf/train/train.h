@@ -23,13 +23,18 @@
  * @hidden:  widths of the hidden layers.
  * @nhidden: number of hidden layers.
  * @batch:   samples of one step, over all ranks.
- * @samples: of the training set; the test set has an eighth of that.
+ * @task:    generated data.
+ * @samples: of the training set.
+ * @test:    samples of the test set.
  * @rate:    initial learning rate; it falls linearly.
  * @momentum: of SGD.
  * @seed:    of data and first weights.
  * @bucket:  least number of bytes of gradients to send.
  * @alone:   number of ranks that this process replaces, without a job; or 0.
  * @json:    file for the figures, or NULL.
+ * @compress: schedule of trib_compress.h, or NULL.
+ * @local:   each rank selects values of its own.
+ * @no_feedback: what is not sent is lost.
  * @ps:      train with a parameter server.
  * @parts:   parts of the samples, one for each of the PS's workers.
  * @part:    part of this worker, if @has_part.
@@ -41,13 +46,18 @@ struct train_opts {
 	unsigned int hidden[MLP_LAYERS_MAX - 1];
 	unsigned int nhidden;
 	unsigned int batch;
+	enum task_kind task;
 	unsigned int samples;
+	unsigned int test;
 	double rate;
 	double momentum;
 	uint64_t seed;
 	size_t bucket;
 	unsigned int alone;
 	const char *json;
+	const char *compress;
+	int local;
+	int no_feedback;
 	int ps;
 	unsigned int parts;
 	unsigned int part;
@@ -76,12 +86,14 @@ struct train_data {
  * @train: share of their samples predicted right.
  * @test:  share of the test set predicted right after the epoch.
  * @algbw: gradient bytes over the time that sums took, 10^9 bytes/s.
+ * @seconds: of training up to the end of the epoch, without evaluation.
  */
 struct train_epoch {
 	double loss;
 	double train;
 	double test;
 	double algbw;
+	double seconds;
 };
 
 /**
@@ -94,6 +106,7 @@ struct train_epoch {
  * @hash:      of this rank's parameters.
  * @identical: all ranks have the same hash.
  * @counters:  trib_counters() of this rank over the training.
+ * @packed:    trib_compress_counters() of this rank.
  * @wire:      interface counters over the training.
  * @has_wire:  @wire is known.
  * @steps, @bytes, @busy_s, @wait_s: as in struct sync.
@@ -107,6 +120,7 @@ struct train_result {
 	uint64_t hash;
 	int identical;
 	struct trib_counters counters;
+	struct trib_compress_counters packed;
 	struct wire_bytes wire;
 	int has_wire;
 	uint64_t steps;

@@ -15,7 +15,6 @@
 #include "train_ps.h"
 #include "trib.h"
 
-#define TEST_SHARE 8
 /* Silence of the PS after which a line is printed. */
 #define SAY_MS 10000
 
@@ -86,7 +85,7 @@ static int make_model(struct mlp *m, const struct train_opts *o, size_t rows)
 	for (unsigned int i = 0; i < o->nhidden; i++)
 		width[i + 1] = o->hidden[i];
 	width[o->nhidden + 1] = TASK_CLASSES;
-	return mlp_init(m, width, o->nhidden + 1, rows, o->seed);
+	return mlp_init(m, width, o->nhidden + 1, rows, o->seed, task_first(o->task));
 }
 
 static int course_init(struct ps_course *c)
@@ -97,9 +96,10 @@ static int course_init(struct ps_course *c)
 	c->rows = o->batch / o->parts;
 	rc = make_model(&c->m, o, c->rows);
 	if (!rc)
-		rc = task_generate(&c->train, o->seed, TASK_TRAIN, o->samples, c->part, o->parts);
+		rc = task_generate(&c->train, o->task, o->seed, TASK_TRAIN, o->samples, c->part,
+				   o->parts);
 	if (!rc)
-		rc = task_generate(&c->test, o->seed, TASK_TEST, o->samples / TEST_SHARE, 0, 1);
+		rc = task_generate(&c->test, o->task, o->seed, TASK_TEST, o->test, 0, 1);
 	c->x = calloc(c->rows * TASK_DIM, sizeof(*c->x));
 	c->label = calloc(c->rows, sizeof(*c->label));
 	if (rc || !c->x || !c->label)

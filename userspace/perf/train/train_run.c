@@ -19,8 +19,9 @@ struct course {
 	struct board *board;
 	struct mlp m;
 	struct sync s;
-	size_t rows;  /* samples of each part in a step */
-	size_t steps; /* in an epoch */
+	size_t rows;	/* samples of each part in a step */
+	size_t steps;	/* in an epoch */
+	double seconds; /* of training so far */
 	unsigned int epochs;
 	float *x;
 	uint8_t *label;
@@ -42,15 +43,30 @@ static int course_init(struct course *c, struct trib *t)
 	width[n + 1] = TASK_CLASSES;
 	c->x = calloc(batch * TASK_DIM, sizeof(*c->x));
 	c->label = calloc(batch, sizeof(*c->label));
-	rc = mlp_init(&c->m, width, n + 1, batch, c->o->seed);
+	rc = mlp_init(&c->m, width, n + 1, batch, c->o->seed, task_first(c->o->task));
 	if (rc || !c->x || !c->label)
 		return -ENOMEM;
 	sync_init(&c->s, t, &c->m, c->o->bucket);
 	return 0;
 }
 
+static int course_compress(struct course *c)
+{
+	struct trib_compress_options z = {
+		.size = sizeof(z),
+		.schedule = c->o->compress,
+		.seed = c->o->seed,
+		.no_feedback = c->o->no_feedback,
+		.measure = 1,
+		.mask = c->o->local ? "local" : "shared",
+	};
+
+	return c->o->compress ? sync_compress(&c->s, &z) : 0;
+}
+
 static void course_free(struct course *c)
 {
+	sync_free(&c->s);
 	mlp_free(&c->m);
 	free(c->x);
 	free(c->label);
@@ -110,6 +126,7 @@ static int run_epoch(struct course *c, unsigned int epoch, struct train_epoch *e
 	double busy = c->s.busy_s, total = (double)c->steps * c->epochs;
 	uint64_t bytes = c->s.bytes;
 	struct mlp_score score = {0};
+	double begun = sync_now();
 	int rc = 0;
 
 	for (unsigned int i = 0; i < c->data->nparts; i++)
@@ -125,6 +142,8 @@ static int run_epoch(struct course *c, unsigned int epoch, struct train_epoch *e
 		if (c->board)
 			board_progress(c->board, epoch, (double)(i + 1) / (double)c->steps, e);
 	}
+	c->seconds += sync_now() - begun;
+	e->seconds = c->seconds;
 	if (!rc)
 		rc = sync_score(&c->s, &score);
 	set_score(e, &score);
@@ -162,6 +181,8 @@ int train_model(const struct train_opts *o, struct trib *t, struct train_data *d
 
 	if (!rc)
 		rc = sync_start(&c.s);
+	if (!rc)
+		rc = course_compress(&c);
 	read_counters(t, &before);
 	begun = sync_now();
 	for (unsigned int i = 0; !rc && i < o->epochs; i++) {
@@ -178,6 +199,9 @@ int train_model(const struct train_opts *o, struct trib *t, struct train_data *d
 		sync_drop(&c.s);
 	res->nparam = c.m.nparam;
 	res->samples = (double)c.s.steps * o->batch;
+	res->packed.size = sizeof(res->packed);
+	if (c.s.z)
+		trib_compress_counters(c.s.z, &res->packed);
 	res->steps = c.s.steps;
 	res->bytes = c.s.bytes;
 	res->busy_s = c.s.busy_s;
