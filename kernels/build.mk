@@ -19,7 +19,7 @@ SUM_TESTS := $(addprefix $(B)/tests/unit/kernels/sum_,add convert expand level)
 
 $(CODEC_TESTS): %: %.o $(KERNELS_OBJS)
 $(SUM_TESTS): %: %.o $(SUM_OBJS)
-$(B)/bench-sum: $(B)/tests/bench/sum.o $(SUM_OBJS)
+$(B)/bench-sum: $(B)/tests/bench/codec/sum.o $(SUM_OBJS)
 
 $(CODEC_TESTS) $(SUM_TESTS) $(B)/bench-sum:
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm

@@ -11,10 +11,17 @@ $(B)/bench-gloo: $(GLOO_OBJS)
 BENCH_BINS += $(B)/bench-gloo
 
 # A stream through the NDN forwarder.
-$(B)/bench-stream: $(B)/tests/bench/stream.o $(NDN_LIB)
+$(B)/bench-stream: $(B)/tests/bench/ndn/stream.o $(NDN_LIB)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(NDN_LIBS)
 
 BENCH_BINS += $(B)/bench-stream
 
 # The module's cost in the VM is measured with a program of its tests.
 BENCH_BINS += $(B)/tests/vm/kfunc/kfunc.bpf.o
+
+# Samples for trib-train's peer in PyTorch.
+$(B)/bench-train-data: $(B)/tests/bench/train/train_data.o \
+		$(addprefix $(B)/userspace/perf/train/,task.o task_loud.o task_spirals.o)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm
+
+BENCH_BINS += $(B)/bench-train-data

@@ -32,11 +32,11 @@ def call(*argv, timeout=120, env=None):
     return done.stdout
 
 
-def measured(run, *argv):
-    """Have `run` start a program that takes -J FILE; its parsed JSON."""
+def measured(run, *argv, option="-J"):
+    """Have `run` start a program that takes -J FILE, or another option; its parsed JSON."""
     with tempfile.TemporaryDirectory(prefix="trib-bench-") as folder:
         path = os.path.join(folder, "out.json")
-        out = run(*argv, "-J", path)
+        out = run(*argv, option, path)
         try:
             with open(path, encoding="utf-8") as f:
                 return json.load(f)
@@ -49,6 +49,7 @@ class Fabric:
 
     count = 0
     kind = "star"
+    limit = 120  # seconds of a run
 
     def __init__(self, *options):
         Fabric.count += 1
@@ -65,7 +66,8 @@ class Fabric:
 
     def run(self, *argv):
         """One process per worker; their output."""
-        return call(*self.argv, "run", "--fail-fast", "--", *PRIORITY, *argv)
+        return call(*self.argv, "run", "--fail-fast", "--", *PRIORITY, *argv,
+                    timeout=self.limit)
 
 
 class Ours(Fabric):

@@ -52,9 +52,9 @@ $(B)/tests/bpf/ndn/ndn_drive.bpf.o: tests/bpf/ndn/ndn_drive.bpf.c
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -c -o $@ $<
 
-$(B)/tests/bench/pit.o: CPPFLAGS_ALL += -DTRIB_DRIVE_DIR='"$(B)/tests/bpf/ndn"'
+$(B)/tests/bench/ndn/pit.o: CPPFLAGS_ALL += -DTRIB_DRIVE_DIR='"$(B)/tests/bpf/ndn"'
 
-$(B)/bench-pit: $(B)/tests/bench/pit.o $(NDN_WORLD) \
+$(B)/bench-pit: $(B)/tests/bench/ndn/pit.o $(NDN_WORLD) \
 		$(B)/tests/bpf/ndn/ndn_drive.bpf.o
 	$(CC) $(LDFLAGS_ALL) -o $@ $(filter-out %.bpf.o,$^) -lbpf $(NDN_LIBS)
 

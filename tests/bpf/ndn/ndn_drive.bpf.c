@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs that turn one packet into many, for tests/bench/pit.c: they rewrite
+ * Programs that turn one packet into many, for tests/bench/ndn/pit.c: they rewrite
  * headers, name and numbers and tail-call the forwarder.
  */
 #include <linux/bpf.h>
