@@ -204,6 +204,20 @@ static void write_packed(FILE *f, const struct board *b, const struct trib_compr
 		(unsigned long long)z->bytes_received, (double)z->codec_ns / 1e9, kept_energy(z));
 }
 
+static void write_curve(FILE *f, const struct board *b, const struct train_result *r)
+{
+	const char *comma = "";
+
+	fprintf(f, ",\n \"curve\": [");
+	for (unsigned int i = 0; i < b->o->epochs * TRAIN_POINTS; i++) {
+		if (r->point[i].seconds <= 0)
+			continue;
+		fprintf(f, "%s[%.3f, %.4f]", comma, r->point[i].seconds, r->point[i].loss);
+		comma = ", ";
+	}
+	fprintf(f, "]");
+}
+
 static int write_json(const struct board *b, const struct train_result *r)
 {
 	FILE *f = strcmp(b->o->json, "-") ? fopen(b->o->json, "w") : stdout;
@@ -240,6 +254,7 @@ static int write_json(const struct board *b, const struct train_result *r)
 		(unsigned long long)r->counters.resends,
 		(unsigned long long)r->counters.fast_resends);
 	write_packed(f, b, &r->packed);
+	write_curve(f, b, r);
 	fprintf(f, "}\n");
 	rc = ferror(f) || fflush(f) ? -EIO : 0;
 	if (f != stdout && fclose(f))

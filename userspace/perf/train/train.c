@@ -79,7 +79,8 @@ static int run(const struct train_opts *o, struct trib *t)
 	struct board *b = NULL;
 
 	res.epoch = calloc(o->epochs, sizeof(*res.epoch));
-	rc = res.epoch ? data_init(&data, o, t) : -ENOMEM;
+	res.point = calloc((size_t)o->epochs * TRAIN_POINTS, sizeof(*res.point));
+	rc = res.epoch && res.point ? data_init(&data, o, t) : -ENOMEM;
 	if (!rc && !rank) {
 		b = board_begin(o, t, count_params(o));
 		rc = b ? 0 : -ENOMEM;
@@ -98,6 +99,7 @@ static int run(const struct train_opts *o, struct trib *t)
 	board_free(b);
 	data_free(&data);
 	free(res.epoch);
+	free(res.point);
 	if (rc)
 		return EXIT_FAILED;
 	return res.identical ? EXIT_OK : EXIT_WRONG;

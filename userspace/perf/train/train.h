@@ -16,6 +16,7 @@
 #include "wire.h"
 
 #define TRAIN_EPOCHS_MAX 1000
+#define TRAIN_POINTS 8 /* of the curve, an epoch */
 
 /**
  * struct train_opts - the command line
@@ -97,8 +98,19 @@ struct train_epoch {
 };
 
 /**
+ * struct train_point - a point of the curve of the loss
+ * @seconds: of training, without evaluation.
+ * @loss:    mean of this rank's samples since the last point.
+ */
+struct train_point {
+	double seconds;
+	double loss;
+};
+
+/**
  * struct train_result - figures of a training
  * @epoch:     o->epochs of them.
+ * @point:     TRAIN_POINTS for each epoch.
  * @seconds:   of training, evaluation included.
  * @samples:   seen, over all ranks.
  * @linear:    share of the test set a linear model gets right.
@@ -113,6 +125,7 @@ struct train_epoch {
  */
 struct train_result {
 	struct train_epoch *epoch;
+	struct train_point *point;
 	double seconds;
 	double samples;
 	double linear;

@@ -19,9 +19,10 @@ struct course {
 	struct board *board;
 	struct mlp m;
 	struct sync s;
-	size_t rows;	/* samples of each part in a step */
-	size_t steps;	/* in an epoch */
-	double seconds; /* of training so far */
+	size_t rows;		   /* samples of each part in a step */
+	size_t steps;		   /* in an epoch */
+	double seconds;		   /* of training so far */
+	struct train_point *point; /* the next one, or NULL */
 	unsigned int epochs;
 	float *x;
 	uint8_t *label;
@@ -121,11 +122,26 @@ static void set_score(struct train_epoch *e, const struct mlp_score *score)
 	e->train = (double)score->right / rows;
 }
 
+/* Note the loss if an eighth of the epoch has been done; @last: score at the last point. */
+static void note_point(struct course *c, size_t i, double begun, const struct mlp_score *score,
+		       struct mlp_score *last)
+{
+	size_t done = (i + 1) * TRAIN_POINTS / c->steps;
+
+	if (!c->point || done == i * TRAIN_POINTS / c->steps || score->rows == last->rows)
+		return;
+	*c->point++ = (struct train_point){
+		.seconds = c->seconds + sync_now() - begun,
+		.loss = (score->loss - last->loss) / (double)(score->rows - last->rows),
+	};
+	*last = *score;
+}
+
 static int run_epoch(struct course *c, unsigned int epoch, struct train_epoch *e)
 {
 	double busy = c->s.busy_s, total = (double)c->steps * c->epochs;
 	uint64_t bytes = c->s.bytes;
-	struct mlp_score score = {0};
+	struct mlp_score score = {0}, last = {0};
 	double begun = sync_now();
 	int rc = 0;
 
@@ -136,6 +152,7 @@ static int run_epoch(struct course *c, unsigned int epoch, struct train_epoch *e
 		double rate = c->o->rate * (1 - (1 - RATE_END) * done);
 
 		rc = step(c, i, rate, &score);
+		note_point(c, i, begun, &score, &last);
 		if (c->s.busy_s > busy)
 			e->algbw = (double)(c->s.bytes - bytes) / (c->s.busy_s - busy) / 1e9;
 		set_score(e, &score);
@@ -174,7 +191,8 @@ static void subtract(struct train_result *res, const struct train_result *before
 int train_model(const struct train_opts *o, struct trib *t, struct train_data *data,
 		struct board *b, struct train_result *res)
 {
-	struct course c = {.o = o, .data = data, .board = b, .epochs = o->epochs};
+	struct course c = {
+		.o = o, .data = data, .board = b, .epochs = o->epochs, .point = res->point};
 	struct train_result before = {0};
 	double begun;
 	int rc = course_init(&c, t);
