@@ -13,6 +13,8 @@ int gpu_rc(cudaError_t error)
 	if (error == cudaSuccess)
 		return 0;
 	snprintf(error_text, sizeof(error_text), "the GPU: %s", cudaGetErrorString(error));
+	/* This one is told; the next launch must not find it again. */
+	cudaGetLastError();
 	return -EIO;
 }
 

@@ -42,10 +42,18 @@ CHECK_BINS += $(B)/tests/gpu/double/libtrib-gpu.so
 
 # With a GPU.
 GPU_TESTS := build/tests/gpu/vectors build/tests/gpu/ipc
-GPU_PROGRAMS := $(GPU_TESTS) build/bench-codec-gpu
+GPU_PROGRAMS := $(GPU_TESTS) build/tests/gpu/collective build/bench-codec-gpu
 
 $(GPU_TESTS): %: %.o build/kernels/gpu/load.o $(NM_OBJS)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ldl -lm
+
+# Ranks are threads, the relay is a model.
+build/tests/gpu/collective.o: tests/unit/lib/compress_threads.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -DON_GPU -c -o $@ $<
+
+build/tests/gpu/collective: build/tests/gpu/collective.o $(LIB_UDP_OBJS)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ldl -lpthread -lm
 
 build/bench-codec-gpu: build/tests/gpu/bench.o build/kernels/gpu/load.o
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -ldl -lm

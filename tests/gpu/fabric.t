@@ -8,7 +8,7 @@ set -uo pipefail
 # shellcheck source=tests/netns/lib/sums.sh
 . tests/netns/lib/sums.sh
 
-export TRIB_GPU_LIBRARY=$PWD/build/libtrib-gpu.so
+export TRIB_GPU_LIBRARY=${TRIB_GPU_LIBRARY:-$PWD/build/libtrib-gpu.so}
 
 need_root
 need_programs tribd trib trib-perf libtrib-gpu.so

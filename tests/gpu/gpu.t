@@ -6,6 +6,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
+export TRIB_GPU_LIBRARY=${TRIB_GPU_LIBRARY:-$PWD/build/libtrib-gpu.so}
 count=0
 failed=0
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
@@ -32,6 +33,7 @@ report()
 
 report vectors__bits_are_the_scalar_level_s build/tests/gpu/vectors
 report ipc__peers_add_each_other_s_values build/tests/gpu/ipc
+report collective__threads_sum_from_gpu_memory build/tests/gpu/collective
 report fabric__sums_from_gpu_memory_through_a_relay tests/gpu/fabric.t
 for tool in memcheck racecheck; do
 	if [[ -x $sanitizer ]]; then

@@ -152,7 +152,7 @@ $(B)/tests/unit/lib/compress_on_gpu_tsan: tests/unit/lib/compress_threads.c \
 		$(LIB_TSAN_SOURCES) $(GPU_DOUBLE_SOURCES) $(wildcard tests/lib/gpu/*.h \
 		userspace/lib/*.h userspace/lib/*/*.h kmod/engine/*.h kernels/nm/*.h)
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread -ffp-contract=off -DON_GPU \
+	$(CC) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread -ffp-contract=off -DON_GPU -DON_DOUBLE \
 		$(CPPFLAGS_ALL) -Wl,--wrap=trib_gpu_load -o $@ $< $(LIB_TSAN_SOURCES) \
 		$(GPU_DOUBLE_SOURCES) -lpthread -lm
 

@@ -2,7 +2,7 @@
 /*
  * Compressed sums with real sockets and threads: the codec thread beside those of the
  * caller, agreement at the beginning, and handles that end or are replaced. With ON_GPU
- * values are in the memory of a GPU's double, which has threads of its own.
+ * values are in the memory of a GPU; with ON_DOUBLE that is a double with threads.
  */
 #include <errno.h>
 #include <math.h>
@@ -28,44 +28,82 @@ struct values {
 
 #define MEMORY TRIB_MEMORY_CUDA
 
-/* The object's GPU is not the one that new threads use. */
+static const struct trib_gpu_ops *gpu;
+
+static void find_gpu(void)
+{
+	char text[300];
+
+	gpu = trib_gpu_load(NULL, text, sizeof(text));
+	if (!gpu)
+		tap_skip_all(text);
+	if (gpu->describe(text, sizeof(text)))
+		tap_skip_all(gpu->error_text());
+#ifdef ON_DOUBLE
+	gpu_double_start(3);
+#endif
+}
+
+static void leave_gpu(void)
+{
+#ifdef ON_DOUBLE
+	gpu_double_stop();
+	expect_eq(gpu_double_reset(0), 0);
+#endif
+}
+
+/* The object's GPU is not the one that new threads use, if there are several. */
 static void choose_gpu(void)
 {
-	gpu_double.use(1);
+	gpu->use(1);
 }
 
 static void values_new(struct values *v)
 {
 	v->x = malloc(COUNT * sizeof(float));
-	v->buffer.data = gpu_double.memory_new(COUNT * sizeof(float));
+	v->buffer.data = gpu->memory_new(COUNT * sizeof(float));
 	v->buffer.memory = MEMORY;
-	gpu_double.stream_new(&v->buffer.stream);
+	gpu->stream_new(&v->buffer.stream);
 }
 
 static void values_free(struct values *v)
 {
-	gpu_double.stream_free(v->buffer.stream);
-	gpu_double.memory_free(v->buffer.data);
+	gpu->stream_free(v->buffer.stream);
+	gpu->memory_free(v->buffer.data);
 	free(v->x);
 }
 
 static void values_up(struct values *v)
 {
-	gpu_double.copy(v->buffer.data, v->x, COUNT * sizeof(float), v->buffer.stream);
+	gpu->copy(v->buffer.data, v->x, COUNT * sizeof(float), v->buffer.stream);
 }
 
 static void values_down(struct values *v)
 {
-	gpu_double.copy(v->x, v->buffer.data, COUNT * sizeof(float), v->buffer.stream);
-	gpu_double.wait(v->buffer.stream);
+	gpu->copy(v->x, v->buffer.data, COUNT * sizeof(float), v->buffer.stream);
+	gpu->wait(v->buffer.stream);
 }
 
-static float *view(float *residual)
+/* Copy the first residual to or from @value. */
+static void first_residual(float *residual, float *value, bool write)
 {
-	return gpu_double_view(residual);
+	void *s;
+
+	gpu->stream_new(&s);
+	gpu->copy(write ? residual : value, write ? value : residual, sizeof(*value), s);
+	gpu->wait(s);
+	gpu->stream_free(s);
 }
 #else
 #define MEMORY TRIB_MEMORY_HOST
+
+static void find_gpu(void)
+{
+}
+
+static void leave_gpu(void)
+{
+}
 
 static void choose_gpu(void)
 {
@@ -92,9 +130,9 @@ static void values_down(struct values *v)
 	(void)v;
 }
 
-static float *view(float *residual)
+static void first_residual(float *residual, float *value, bool write)
 {
-	return residual;
+	*(write ? residual : value) = *(write ? value : residual);
 }
 #endif
 
@@ -315,7 +353,7 @@ static void survive(struct member *m)
 	struct trib_compress *c = open_with(m, "2:4");
 	struct trib_req *req;
 	struct values v;
-	float *rest;
+	float *rest, half = 0.5f; /* too small to be sent */
 	int rc;
 
 	if (m->rc)
@@ -332,8 +370,7 @@ static void survive(struct member *m)
 		if (!m->rc)
 			c = open_with(m, "2:4");
 	} else {
-		rest = view(trib_compress_residual(c, 0, COUNT));
-		rest[0] = 0.5f; /* too small to be sent */
+		first_residual(trib_compress_residual(c, 0, COUNT), &half, true);
 		values_new(&v);
 		fill(v.x, m->rank, 2);
 		rc = sum_start(c, 0, &v, &req);
@@ -344,8 +381,11 @@ static void survive(struct member *m)
 		m->rc |= attach_again(m);
 		if (!m->rc)
 			m->rc = trib_compress_move(c, m->t);
-		rest = view(trib_compress_residual(c, 0, COUNT));
-		m->wrong += !rest || rest[0] != 0.5f;
+		rest = trib_compress_residual(c, 0, COUNT);
+		half = 0;
+		if (rest)
+			first_residual(rest, &half, false);
+		m->wrong += half != 0.5f;
 	}
 	if (m->rc)
 		return;
@@ -374,17 +414,12 @@ int main(void)
 	unsetenv("TRIB_COMPRESS");
 	if (!loop_netns())
 		tap_skip_all("cannot make a network namespace");
-#ifdef ON_GPU
-	gpu_double_start(3);
-#endif
+	find_gpu();
 	run(sums__are_right_with_loss);
 	run(ladder__leaves_nothing_under_way);
 	run(options__must_be_the_same);
 	run(detach__ends_messages_and_lets_go_of_buffers);
 	run(move__keeps_residuals_and_the_step);
-#ifdef ON_GPU
-	gpu_double_stop();
-	expect_eq(gpu_double_reset(0), 0);
-#endif
+	leave_gpu();
 	return tap_done();
 }
