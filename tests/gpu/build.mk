@@ -41,7 +41,7 @@ $(B)/tests/gpu/double/libtrib-gpu.so: $(GPU_DOUBLE_OBJS) $(B)/tests/lib/gpu/libr
 CHECK_BINS += $(B)/tests/gpu/double/libtrib-gpu.so
 
 # With a GPU.
-GPU_TESTS := build/tests/gpu/vectors build/tests/gpu/ipc
+GPU_TESTS := $(addprefix build/tests/gpu/,vectors bulk ipc)
 GPU_PROGRAMS := $(GPU_TESTS) build/tests/gpu/collective build/bench-codec-gpu
 
 $(GPU_TESTS): %: %.o build/kernels/gpu/load.o $(NM_OBJS)

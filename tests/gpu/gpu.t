@@ -32,6 +32,7 @@ report()
 }
 
 report vectors__bits_are_the_scalar_level_s build/tests/gpu/vectors
+report bulk__a_hundred_million_values_have_the_cpu_s_bits build/tests/gpu/bulk
 report ipc__peers_add_each_other_s_values build/tests/gpu/ipc
 report collective__threads_sum_from_gpu_memory build/tests/gpu/collective
 report fabric__sums_from_gpu_memory_through_a_relay tests/gpu/fabric.t
