@@ -237,7 +237,9 @@ static int open_raw(struct cli *c, struct job *j, struct nm_run *r)
 	if (!j->raw)
 		return CLI_ERROR;
 	bytes = bytes_of(j->raw);
-	if (bytes >= 0 && (uint64_t)bytes == want)
+	if (bytes < 0)
+		return cli_error(c, "%s: want a file of floats, whose size is known", r->raw);
+	if ((uint64_t)bytes == want)
 		return CLI_OK;
 	return cli_error(c, "%s: has %lld bytes: want %llu for the %llu values of %s in %s", r->raw,
 			 (long long)bytes, (unsigned long long)want, (unsigned long long)r->f.count,
