@@ -106,7 +106,10 @@ static void make_gradient(void)
 	npacked = trib_nm_packed(range.spec, range.count);
 }
 
-static uint32_t *mask_or_none(uint32_t *of) { return range.spec.group == 1 ? NULL : of; }
+static uint32_t *mask_or_none(uint32_t *of)
+{
+	return range.spec.group == 1 ? NULL : of;
+}
 
 /* Both sides begin with the residual @first. Return: the GPU's range. */
 static struct trib_nm_range begin(void)
@@ -227,9 +230,8 @@ static void bulk__gradients_have_the_cpu_s_bits(void)
 		lanes_right();
 		left -= left < range.count ? left : range.count;
 		if (tap_bad)
-			printf("# %u:%u count %zu format %u%s\n", range.spec.kept,
-			       range.spec.group, range.count, range.fmt,
-			       range.residual ? " with residual" : "");
+			printf("# %u:%u count %zu format %u%s\n", range.spec.kept, range.spec.group,
+			       range.count, range.fmt, range.residual ? " with residual" : "");
 	}
 }
 
