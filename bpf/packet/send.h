@@ -89,14 +89,13 @@ static __always_inline int to_all(struct xdp_md *ctx, struct pkt *p, const struc
 	return to_group(ctx, p, t->all);
 }
 
-/*
- * Make the packet @len bytes long behind our header, and locate @p again. Return: false
- * if that fails. Drivers leave different room to grow; without it, the packet stays.
- */
-static __always_inline bool resize(struct xdp_md *ctx, struct pkt *p, __u32 len)
+/* Cut the packet to @len bytes behind our header, and locate @p again. */
+static __always_inline bool shrink(struct xdp_md *ctx, struct pkt *p, __u32 len)
 {
 	__u32 l4_len = sizeof(struct udphdr) + sizeof(struct trib_hdr) + len;
 
+	if (len >= p->len)
+		return len == p->len;
 	if (bpf_xdp_adjust_tail(ctx, (int)len - (int)p->len))
 		return false;
 	p->len = len;
@@ -108,22 +107,6 @@ static __always_inline bool resize(struct xdp_md *ctx, struct pkt *p, __u32 len)
 		((struct iphdr *)p->l3)->tot_len = bpf_htons(20 + l4_len);
 	p->udp->len = bpf_htons(l4_len);
 	return true;
-}
-
-/*
- * Is there room behind every frame as long as this one, or behind none? The veth of newer
- * kernels puts up to 1472 bytes into buffers that fit; the last one of a page gets what
- * remains. Some frames of a job would grow here, and results overtake each other.
- */
-static __always_inline bool has_room(const struct pkt *p)
-{
-	return TRIB_NVAL > TRIB_NVAL_SMALL && p->off + p->len > 1472;
-}
-
-/* Cut the packet to @len bytes behind our header, and locate @p again. */
-static __always_inline bool shrink(struct xdp_md *ctx, struct pkt *p, __u32 len)
-{
-	return len < p->len ? resize(ctx, p, len) : len == p->len;
 }
 
 static __always_inline void swap_v4(struct iphdr *ip)

@@ -61,17 +61,6 @@ static __always_inline bool too_long(const struct pkt *p, const struct slot_arg 
 	return trib_payload_len(a->nval) > p->len;
 }
 
-/*
- * Make a masked contribution as long as the slot's values, and copy them. Return: 0; a
- * reason to drop it; or less if the driver left no room: the clsact program can.
- */
-static __always_inline int grow_here(struct xdp_md *ctx, struct pkt *p, struct slot_arg *a)
-{
-	if (!resize(ctx, p, trib_payload_len(a->nval)))
-		return -1;
-	return slot_copy(ctx, a);
-}
-
 /* Let the clsact program turn the packet into a @type; it reads the slot again. */
 static __always_inline int grow(struct xdp_md *ctx, __u8 type, __u32 group, __u32 how)
 {
@@ -134,14 +123,10 @@ static __always_inline int to_group_or_local(struct xdp_md *ctx, struct pkt *p,
 
 /* Send the slot's result to the ranks here and to @group. Return: a verdict. */
 static __always_inline int result_out(struct xdp_md *ctx, struct pkt *p, const struct trib_tree *t,
-				      struct slot_arg *a, __u32 group)
+				      const struct slot_arg *a, __u32 group)
 {
-	if (too_long(p, a)) {
-		int why = p->h->nm && has_room(p) ? grow_here(ctx, p, a) : -1;
-
-		if (why)
-			return why < 0 ? grow(ctx, TRIB_T_RESULT, group, 0) : drop(why);
-	}
+	if (too_long(p, a))
+		return grow(ctx, TRIB_T_RESULT, group, 0);
 	if (!shrink(ctx, p, trib_payload_len(a->nval)))
 		return drop(TRIB_DROP_GROW);
 	turn(p, a, TRIB_T_RESULT, a->flags & SLOT_KEEP_FLAGS);
@@ -152,16 +137,12 @@ static __always_inline int result_out(struct xdp_md *ctx, struct pkt *p, const s
 
 /* Send the slot's sum to the parent. Return: a verdict. */
 static __always_inline int partial_out(struct xdp_md *ctx, struct pkt *p, const struct trib_tree *t,
-				       struct slot_arg *a, __u8 resend)
+				       const struct slot_arg *a, __u8 resend)
 {
 	__u8 flags = (a->flags & SLOT_KEEP_FLAGS) | resend;
 
-	if (too_long(p, a)) {
-		int why = p->h->nm && has_room(p) ? grow_here(ctx, p, a) : -1;
-
-		if (why)
-			return why < 0 ? grow(ctx, TRIB_T_GRAD, t->up, 0) : drop(why);
-	}
+	if (too_long(p, a))
+		return grow(ctx, TRIB_T_GRAD, t->up, 0);
 	if (!shrink(ctx, p, trib_payload_len(a->nval)))
 		return drop(TRIB_DROP_GROW);
 	turn(p, a, TRIB_T_GRAD, flags | (a->nval ? 0 : TRIB_F_EMPTY));

@@ -282,38 +282,6 @@ __noinline int slot_grad_special(struct xdp_md *ctx, struct slot_arg *a, __u32 n
 }
 
 /**
- * slot_copy() - copy a full slot's values into a packet that has grown
- * @a: of the packet, as slot_grad_special() left it.
- *
- * Return: 0, or the reason why not: others may have used the slot meanwhile.
- */
-__noinline int slot_copy(struct xdp_md *ctx, struct slot_arg *a)
-{
-	struct trib_slot *s;
-	__u32 key, off;
-	int why = 0;
-
-	if (!a)
-		return TRIB_DROP_GROW;
-	off = a->off;
-	HIDE(off);
-	off &= PKT_OFF_MASK;
-	key = a->key;
-	s = bpf_map_lookup_elem(&slots, &key);
-	if (!s)
-		return TRIB_DROP_GROW;
-	if (!try_lock(&s->busy))
-		return TRIB_DROP_BUSY;
-	if (s->epoch != a->epoch || s->chunk != a->chunk || s->nval != a->nval ||
-	    s->state != a->next)
-		why = TRIB_DROP_GROW_GONE;
-	else if (copy_out(ctx, off, s->v, a->nval))
-		why = TRIB_DROP_GROW;
-	unlock(&s->busy);
-	return why;
-}
-
-/**
  * slot_result() - keep a result that passes
  *
  * Return: SLOT_DONE, SEEN, STALE, BUSY or BAD.

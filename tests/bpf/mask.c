@@ -158,75 +158,6 @@ static void mask__result_is_dense(void)
 	expect_eq(the_drop(), -1);
 }
 
-/* Contribute to a chunk of @tree with the mask @nm; the last packet is in @in. */
-static void contribute(int tree, int children, uint8_t nm)
-{
-	fresh();
-	for (int child = 0; child < children; child++) {
-		contribution(w.nval, nm, child);
-		masked(tree, child, 3, w.nval, nm);
-		if (child < children - 1)
-			run_xdp(&in, child);
-	}
-}
-
-static void expect_dense(struct frame *f, int type, int flags)
-{
-	expect_eq(frame_hdr(f)->type, type);
-	expect_eq(frame_hdr(f)->flags, flags);
-	expect_eq(frame_hdr(f)->nm, 0);
-	expect_eq(ntohs(frame_hdr(f)->nval), w.nval);
-	expect(!memcmp(f->b + f->pay, dense, 4 * w.nval));
-	expect_eq(the_drop(), -1);
-}
-
-static void expect_caught(int port, int type, int flags)
-{
-	if (!expect(live_catch(&out, port)))
-		return;
-	expect(frame_sound(&out));
-	expect_dense(&out, type, flags);
-}
-
-/* Packets of 2:4 have room for 832 values behind them. */
-static void mask__long_packets_grow_in_xdp(void)
-{
-	for (int generic = 0; generic < 2; generic++) {
-		live_mode(generic);
-		contribute(ROOT, 3, masks[2]);
-		live_send(&in, 2);
-		for (int child = 0; child < 3; child++)
-			expect_caught(child, TRIB_T_RESULT, 0);
-		expect_eq(stat_of(TRIB_TX_RESULT), 1);
-		if (!generic)
-			expect_eq(stat_of(TRIB_TX_GROW), 0);
-		contribute(INNER, 2, masks[2]);
-		live_send(&in, 1);
-		expect_caught(3, TRIB_T_GRAD, TRIB_F_UP);
-		/* Once more, on request. */
-		frame_hdr(&in)->flags |= TRIB_F_RESEND;
-		live_send(&in, 1);
-		expect_caught(3, TRIB_T_GRAD, TRIB_F_UP | TRIB_F_RESEND);
-		if (!generic)
-			expect_eq(stat_of(TRIB_TX_GROW), 0);
-	}
-	live_mode(false);
-	contribute(ROOT, 3, masks[2]);
-	expect_eq(run_xdp(&in, 2), XDP_REDIRECT);
-	expect_eq(group_of(&in), DOWN(ROOT));
-	expect_dense(&in, TRIB_T_RESULT, 0);
-}
-
-/* Short ones would have room now and then: all of a job take the same way. */
-static void mask__short_packets_grow_in_clsact(void)
-{
-	contribute(ROOT, 3, masks[14]);
-	live_send(&in, 2);
-	for (int child = 0; child < 3; child++)
-		expect_caught(child, TRIB_T_RESULT, 0);
-	expect_eq(stat_of(TRIB_TX_GROW), 1);
-}
-
 static void mask__partial_sum_is_dense(void)
 {
 	fresh();
@@ -424,14 +355,10 @@ int main(void)
 	world_open(TRIB_NVAL_LARGE);
 	run(mask__values_are_expanded);
 	run(mask__wrong_bits_leave_the_slot_alone);
-	live_open();
-	live = true;
-	run(mask__long_packets_grow_in_xdp);
-	run(mask__short_packets_grow_in_clsact);
-	live_close();
 	world_close();
 	world_open(TRIB_NVAL_SMALL);
 	live_open();
+	live = true;
 	run(mask__values_are_expanded);
 	run(mask__dense_and_masked_ranks_add_up);
 	run(mask__result_is_dense);

@@ -93,7 +93,7 @@ RULES = {
     "result_is_passed_once": Rule(
         "a RESULT that the node has is dropped", "storm", "echo"),
     "grow_rechecks_slot": Rule(
-        "who makes a packet longer compares epoch, chunk and state again",
+        "the clsact program compares epoch, chunk and state again",
         "storm", "wrong differ hang"),
     "mask_is_checked": Rule(
         "a contribution whose mask has a wrong number of bits in a group is "

@@ -85,20 +85,6 @@ void live_open(void)
 		"ip neigh add 10.9.2.1 lladdr 02:00:00:00:02:01 dev q2");
 }
 
-void live_close(void)
-{
-	for (int i = 0; i < PORTS; i++) {
-		LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = w.ifindex[i],
-			    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
-
-		must(bpf_tc_hook_destroy(&hook), "clsact");
-		must(bpf_xdp_detach(w.ifindex[i], XDP_FLAGS_DRV_MODE, NULL), "trib_xdp");
-		must(bpf_xdp_detach(w.peer_ifindex[i], XDP_FLAGS_DRV_MODE, NULL), "trib_pass");
-		close(caught[i]);
-	}
-	command("ip neigh del 10.9.2.1 dev q2 && ip addr del 10.9.2.12/24 dev q2");
-}
-
 void live_send(const struct frame *f, int port)
 {
 	must(send(caught[port], f->b, f->len, 0), "send of a frame");

@@ -12,8 +12,6 @@
 
 /* Attach the programs to the ports, and trib_pass and sockets to their peers. */
 void live_open(void);
-/* Undo live_open(), for another world; in native mode. */
-void live_close(void);
 /* Run trib_xdp at the ports in generic mode, or again in native mode. */
 void live_mode(bool generic);
 /* Run trib_grow at the peer of @port, too, as at the port of another relay. */
