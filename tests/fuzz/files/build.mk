@@ -46,4 +46,12 @@ FUZZ_CODEC := tests/fuzz/files/fuzz_codec.c \
 
 $(call fuzz-program,codec,$(FUZZ_CODEC),$(sort $(KERNELS_OBJS) $(NM_OBJS)) -ljansson -lm)
 
-CHECK_BINS += $(addprefix build/fuzz-,codec topology jobs plan apply local state ps-file ndn-file)
+FUZZ_SAVED := $(addprefix tests/,fuzz/files/fuzz_saved.c lib/compress_world.c \
+	lib/relay_model.c lib/engine_world.c lib/engine_script.c model/node.c model/values.c) \
+	$(addprefix tests/lib/gpu/,double.c kernels.c memory.c) \
+	$(LIB_SRC) $(ENGINE_SRC) $(BASE_LIBTRIB_SRC)
+
+$(call fuzz-program,saved,$(FUZZ_SAVED),$(sort $(KERNELS_OBJS) $(NM_OBJS)) \
+	-Wl$(comma)--wrap=clock_gettime$(comma)--wrap=trib_gpu_load -lpthread -lm)
+
+CHECK_BINS += $(addprefix build/fuzz-,codec saved topology jobs plan apply local state ps-file ndn-file)

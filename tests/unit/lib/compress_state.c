@@ -209,6 +209,11 @@ static void state__that_is_wrong_is_refused_and_changes_nothing(void)
 		if (!any && !expect(trib_compress_load(w.rank[0].c, copy, len) == -EINVAL))
 			printf("# byte %zu\n", i);
 	}
+	/* Both tensors with one key. */
+	memcpy(copy, buf, len);
+	for (i = 56; i + 16 <= len; i += 16 + 4 * copy[i + 8])
+		copy[i] = 5;
+	expect_eq(trib_compress_load(w.rank[0].c, copy, len), -EINVAL);
 	expect_eq(trib_compress_save(w.rank[0].c, copy, sizeof(copy)), len);
 	expect(!memcmp(copy, buf, len));
 	expect_eq(trib_compress_load(w.rank[0].c, buf, len), 0);

@@ -129,7 +129,7 @@ struct tensor *tensor_find(const struct trib_compress *c, uint64_t key);
 int tensor_get(struct trib_compress *c, uint64_t key, size_t count, struct tensor **out);
 void tensor_drop(struct trib_compress *c, uint64_t key);
 void tensor_free_all(struct trib_compress *c, struct tensor *table[TENSOR_CHAINS]);
-/* Put a new tensor into a table that lacks its key. Return: 0, -ENOMEM, or -EIO. */
+/* Put a new tensor into a table. Return: 0, -EINVAL: it has the key, -ENOMEM, or -EIO. */
 int tensor_add(struct trib_compress *c, struct tensor *table[TENSOR_CHAINS], uint64_t key,
 	       size_t count, struct tensor **out);
 

@@ -35,9 +35,12 @@ static void tensor_free(struct trib_compress *c, struct tensor *x)
 int tensor_add(struct trib_compress *c, struct tensor *table[TENSOR_CHAINS], uint64_t key,
 	       size_t count, struct tensor **out)
 {
-	struct tensor *x = calloc(1, sizeof(*x)), **chain = &table[chain_of(key)];
+	struct tensor **chain = &table[chain_of(key)], *x;
 	int rc;
 
+	if (find(table, key))
+		return -EINVAL;
+	x = calloc(1, sizeof(*x));
 	if (!x)
 		return -ENOMEM;
 	x->key = key;
