@@ -8,15 +8,14 @@ while somebody writes is torn, and shows.
 from net import CHUNK_MASK
 
 FREE, READY, SENT, WRITING, RESULT = "free", "ready", "sent", "writing", "result"
-BOUND = 4         # largest size of a chunk: what a frame carries
 SLEEP = object()  # what a rank's steps yield when it waits for its ring
 
 
 class Cell:
     """struct trib_cell: GRAD p of the rank, and later RESULT p."""
 
-    __slots__ = ("st", "lo", "hi", "shape", "size", "push", "mask", "cpu",
-                 "stamp", "when", "age")
+    __slots__ = ("st", "lo", "hi", "shape", "size", "push", "mask",
+                 "when", "took")
 
     def __init__(self):
         self.st = (0, 0, FREE)
@@ -25,10 +24,8 @@ class Cell:
         self.size = 0
         self.push = False
         self.mask = 0
-        self.cpu = 0      # that sent the GRAD
-        self.stamp = 0    # its count of RESULTs then
         self.when = 0     # time of sending, of every 16th chunk
-        self.age = None   # RESULTs between the two
+        self.took = None  # from then to the RESULT
 
 
 class Array:

@@ -7,7 +7,7 @@ XDP program does not.
 from auth import proof
 from leaf import Leaf
 from net import GRAD, RESULT as RESULT_TYPE, Msg
-from reflex.memory import (READY, RESULT, SENT, SLEEP, WRITING, Array, Task,
+from reflex.memory import (READY, RESULT, SENT, SLEEP, WRITING, Array, Thread,
                            torn)
 from reflex.recovery import Recovery
 from reflex.xdp import Program
@@ -26,6 +26,7 @@ class Reflex:
         self.array = Array(world.cells, world.cpus, world.dist)
         self.program = Program(self, self.array)
         self.reader = self.thread()
+        self.truth = Thread(world.rng, 0)   # for the oracle
         self.task = None
         self.carried = self.by_socket = self.wakes = 0
         self.resends = self.false_resends = 0
@@ -33,7 +34,6 @@ class Reflex:
         self.timer = None
 
     def thread(self):
-        from reflex.memory import Thread
         return Thread(self.world.rng, self.world.slow_stores)
 
     # --- the epoch
@@ -62,10 +62,10 @@ class Reflex:
         self.published = 0
         self.late = []           # that only the socket can send
         self.recovery = Recovery(self)
-        life = self.life
-        self.task = Task(self.world, self.main(),
+        life, world = self.life, self.world
+        self.task = world.task(self.main(),
                          lambda: life == self.life and
-                         self.state == "running", self.world.rank_pace)
+                         self.state == "running", world.rank_pace)
         self.tribd.start(self.epoch)
         self.net.at(0, self.task.run)
 
@@ -209,7 +209,8 @@ class Reflex:
     def win(self, t, index):
         """True if the GRAD is ours to send, not the XDP program's."""
         cell, old = self.at(index), self.word(index, READY)
-        t.store(cell, "stamp", self.array.count[cell.cpu])
+        if not self.wire(index) & 15:
+            t.store(cell, "when", self.net.now)
         if self.rules.cell_is_won:
             return t.swap(cell, "st", old, self.word(index, SENT))
         if t.load(cell, "st") != old:
@@ -240,6 +241,7 @@ class Reflex:
             yield
             value = torn(lo, t.load(cell, "hi"))
             self.by_socket += 1
+            self.world.on_first(self, self.wire(index))
             self.send_values(index, cell, value, False)
 
     def send_values(self, index, cell, value, resend):
@@ -250,8 +252,8 @@ class Reflex:
 
     def send_grad(self, index, resend):
         """Send a copy. XDP may write the RESULT meanwhile: then it is void."""
-        Task(self.world, self.copy(index, resend), lambda: True,
-             self.world.rank_pace).run()
+        self.world.task(self.copy(index, resend), lambda: True,
+                        self.world.rank_pace).run()
 
     def copy(self, index, resend):
         t = self.thread()

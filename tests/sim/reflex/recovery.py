@@ -1,12 +1,24 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Finds chunks whose GRAD or RESULT was lost, and sends the GRAD again.
 
-Two clocks. Each CPU counts the RESULTs that it delivers: a chunk's age is the number
-since it was sent. If others keep coming, a chunk much older than usual is lost. If
-none comes, only time tells.
+Two clocks. The XDP program counts the RESULTs that it delivers: a chunk that is still
+missing after more of them than usually come in its round trip is lost. When none
+comes, only time tells.
 """
 
 from reflex.memory import RESULT, SENT
+
+PROBES = 4        # oldest chunks that a time-out resends
+QUIET_LOOKS = 8   # looks without a loss until the rank sleeps long again
+
+
+class Wait:
+    """A chunk that was sent and has no RESULT yet, since the rank saw that."""
+
+    __slots__ = ("tries", "since", "count")
+
+    def __init__(self):
+        self.tries = 0
 
 
 class Recovery:
@@ -15,86 +27,121 @@ class Recovery:
         self.world = rank.world
         self.rules = rank.rules
         self.net = rank.net
-        self.mean = self.dev = None   # ages, in RESULTs
-        self.srtt = self.var = None   # round trips, in ticks
-        self.seen = {}      # chunk -> (tries, time, stamp, cpu) since when it waits
-        self.urgent = set()
+        self.rtt = None     # a typical round trip, in ticks
+        self.waits = {}     # chunk -> Wait
+        self.count = 0      # at the last look
+        self.changed = self.net.now
+        self.quiet = QUIET_LOOKS
+        self.exists = set() # chunks of which somebody has the RESULT
 
     # --- measuring
 
     def sample(self, index, cell):
         """A RESULT is read; a resent chunk tells nothing."""
-        if self.seen.pop(index, (0,))[0]:
+        self.exists.discard(index)
+        wait = self.waits.pop(index, None)
+        if wait and wait.tries or cell.took is None:
             return
-        if cell.age is not None:
-            if self.mean is None:
-                self.mean, self.dev = cell.age, cell.age / 2
-            diff = abs(cell.age - self.mean)
-            self.dev += (diff - self.dev) / 8
-            self.mean += (cell.age - self.mean) / 8
+        if self.rtt is None:
+            self.rtt = cell.took
+        change = cell.took - self.rtt
+        self.rtt += min(max(change, -self.rtt / 2), self.rtt) / 4
 
     def rto(self, tries):
         rank = self.rank
-        return min(rank.rto << tries, rank.rto_max)
+        first = rank.rto
+        if self.rtt is not None and self.world.rto_is_measured:
+            first = max(self.rtt * self.world.rto_rtt, self.world.rto_least)
+        return min(first * (1 << min(tries, self.world.rto_doublings)), rank.rto_max)
 
-    def limit(self, tries):
-        """Age at which a chunk counts as lost; None: unknown yet."""
-        if self.mean is None or not self.rules.age_shows_loss:
-            return None
-        return self.mean + max(4 * self.dev, self.world.slack) * (1 << tries)
+    def limit(self, wait, index):
+        """RESULTs after which a chunk counts as lost."""
+        w = self.world
+        return max(w.age_laps * self.rank.array.dist, w.slack) + self.turn(index) * w.stagger * self.rank.array.dist
+
+    def turn(self, index):
+        return (index + self.rank.rank) % self.world.size
 
     # --- looking
 
     def look(self, t):
         """Resend what counts as lost. Returns when to look again."""
         rank = self.rank
+        w = self.world
         due = None
         if rank.deaf_until > self.net.now:
             return rank.deaf_until
-        waiting = 0
+        count = sum(rank.array.count)
+        if count != self.count:
+            self.count, self.changed = count, self.net.now
+        waiting = probes = found = 0
         for index in range(rank.done, rank.published):
             if rank.state_of(index, t) != SENT:
                 continue
             waiting += 1
-            cell = rank.at(index)
-            tries, when, stamp, cpu = self.seen.setdefault(
-                index, (0, self.net.now, cell.stamp, cell.cpu))
-            age = rank.array.count[cpu] - stamp
-            limit = self.limit(tries)
-            late = self.net.now >= when + self.rto(tries)
-            if late or (limit is not None and age > limit):
-                yield from self.resend(index, cell, tries, late)
-                tries, when, stamp, cpu = self.seen[index]
-            when += self.rto(tries)
-            due = when if due is None else min(due, when)
+            wait = self.waits.get(index)
+            if not wait:
+                wait = self.waits[index] = Wait()
+                self.begin_again(wait)
+            age = count - wait.count
+            old = age > self.limit(wait, index) and self.rules.age_shows_loss
+            hole = None
+            if w.hole_rtt and self.rtt is not None:
+                hole = wait.since + max(self.rtt * (w.hole_rtt + self.turn(index) * w.stagger), w.hole_least)
+                old |= age >= w.hole_moved and self.net.now >= hole
+            begin = max(wait.since, self.changed)
+            late = self.net.now >= begin + self.rto(wait.tries)
+            if late and not old:
+                probes += 1
+                if probes > PROBES:
+                    late = False
+            if index in self.exists:
+                self.exists.remove(index)
+                old = True
+            if late or old:
+                found += old
+                yield from self.resend(index, wait, late and not old)
+                begin = self.net.now
+            begin += self.rto(wait.tries)
+            if hole and self.quiet < QUIET_LOOKS and hole > self.net.now:
+                begin = min(begin, hole)
+            due = begin if due is None else min(due, begin)
             if waiting > 2 * rank.window:
                 break
+        self.quiet = 0 if found else self.quiet + 1
         if due is None and rank.published > rank.done:
             due = self.net.now + self.rto(0)
         return due
 
-    def resend(self, index, cell, tries, late):
+    def resend(self, index, wait, late):
         rank = self.rank
         if late and self.world.no_timeout:
             self.world.fail("stall", f"{rank.rank} waited for {index}")
+        wait.tries = min(wait.tries + 1, 8)
         yield self.world.cost_call + self.world.cost_send
-        cpu = cell.cpu
-        self.seen[index] = (min(tries + 1, 8), self.net.now,
-                            rank.array.count[cpu], cpu)
+        self.begin_again(wait)
         if self.rules.grad_is_resent:
             rank.resends += 1
+            self.world.on_resend(rank, index)
             rank.send_grad(index, True)
+
+    def begin_again(self, wait):
+        wait.since = self.net.now
+        wait.count = sum(self.rank.array.count)
 
     def known(self, index):
         """NEED names us as seen: our GRAD is there, others are missing."""
-        if index in self.seen:
-            tries, _, _, cpu = self.seen[index]
-            self.seen[index] = (tries, self.net.now,
-                                self.rank.array.count[cpu], cpu)
+        if index in self.waits and self.rules.known_waits:
+            self.begin_again(self.waits[index])
 
     def must_exist(self, index):
         """Somebody has sent what only a holder of this RESULT sends."""
+        if self.rules.need_proves_result and self.rank.state_of(index) == SENT:
+            self.exists.add(index)
+            self.rank.task.ring(self.world.cost_wake)
 
     def batch(self, most):
         """RESULTs until the next look: fewer while something is missing."""
-        return most
+        if self.quiet < QUIET_LOOKS:
+            return min(most, self.world.batch_lossy)
+        return min(most, self.world.batch)

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """One run: a tree with ranks whose XDP programs send for them, and others."""
 
+from net import serial_diff
+from reflex.host import Host
+from reflex.memory import RESULT, Task
 from reflex.rank import Rank
 from reflex.rules import Rules
+from reflex.xdp import bounded
 from stream import BARRIER, DATA, DETACH, EXP, mix
 from world import VERDICTS as DEDICATED_VERDICTS
 from world import World as Tree
@@ -17,14 +21,20 @@ VERDICTS = DEDICATED_VERDICTS | {
 class World(Tree):
     def __init__(self, seed, rules, scenario):
         self.share = 0.7          # of ranks with an XDP program that sends
+        self.host_share = 0.3     # of these, hosts with several ranks
         self.preempted = 0.01
         self.xdp_pace, self.rank_pace = 0.5, 1
         self.cpus = 1
         self.slack = 4
+        self.stagger = 0
+        self.hole_rtt, self.hole_moved, self.hole_least, self.rto_rtt = 0, 4, 20, 4
+        self.age_laps, self.age_tries, self.rto_doublings = 1.5, 0, 5
+        self.batch, self.batch_lossy = 64, 8
+        self.rto_is_measured, self.rto_least = False, 0
         self.slow_stores = 0.3
         self.cost_read = self.cost_fill = self.cost_call = self.cost_send = 0
         self.cost_wake = 1
-        self.firsts = {}
+        self.firsts = set()
         self.ready = False
         super().__init__(seed, rules, scenario)
 
@@ -40,11 +50,28 @@ class World(Tree):
         rng = self.rng
         if rng.random() >= self.share:
             return super().add_worker(relay, host)
+        if rng.random() < self.host_share:
+            self.add_host(relay)
+        else:
+            self.add_rank(relay)
+        return host
+
+    def add_rank(self, relay):
         w = Rank(self, len(self.workers), relay)
         w.child = relay.add_child(w, w, w.rank)
-        w.lazy = rng.choice((1, 5, 30))
+        w.lazy = self.rng.choice((1, 5, 30))
         self.workers.append(w)
-        return host
+        return w
+
+    def add_host(self, relay):
+        host = Host(self, relay)
+        self.relays.append(host)
+        host.up_child = relay.add_child(host, host, -1)
+        for _ in range(self.rng.randint(2, 3)):
+            host.equip(self.add_rank(host))
+
+    def task(self, steps, alive, pace):
+        return Task(self, steps, alive, pace)
 
     def cpu_of(self, chunk):
         return (chunk >> 1) % self.cpus
@@ -68,9 +95,33 @@ class World(Tree):
 
     # --- the oracle
 
-    def on_carry(self, program, m):
-        """An XDP program sends a GRAD."""
+    def on_resend(self, rank, index):
+        """A rank sends a chunk again."""
+
+    def on_carry(self, program, grad, m, size):
+        """An XDP program answers RESULT m with a GRAD."""
+        if not 0 < serial_diff(grad.chunk, m.chunk) <= self.window:
+            self.fail("escape", f"{grad.chunk} for RESULT {m.chunk}")
+        if program.emitted > program.admitted:
+            self.fail("escape", "more GRADs than RESULTs")
+        if not 0 <= size <= self.frame_size(m) or not bounded(grad.shape):
+            self.fail("escape", f"{grad.chunk}: {size} {grad.shape}")
+
+    def on_first(self, rank, chunk):
+        """A GRAD leaves for the first time."""
+        key = rank.rank, rank.epoch, chunk
+        if key in self.firsts:
+            self.fail("twice", f"{chunk} of {rank.rank}")
+        self.firsts.add(key)
+        index = rank.index(chunk)
+        before = index - self.window
+        if before >= rank.done and rank.state_of(before, rank.truth) != RESULT:
+            self.fail("early", f"{chunk} of {rank.rank}")
+
+    def bits(self, _shape, value):
+        return value
 
 
 def run(seed, scenario, without=None):
     return World(seed, Rules(without), scenario).run()
+

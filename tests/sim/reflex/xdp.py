@@ -7,8 +7,8 @@ Every yield is a place where another CPU, or the rank, may run.
 
 from collections import deque
 
-from net import GRAD, RESULT as RESULT_TYPE, Msg, serial_diff
-from reflex.memory import (BOUND, READY, RESULT, SENT, WRITING, Task, Thread,
+from net import GRAD, Msg, serial_diff
+from reflex.memory import (READY, RESULT, SENT, WRITING, Thread,
                            add, torn)
 from stream import SHAPE
 
@@ -54,8 +54,8 @@ class Program:
             self.next(cpu)
 
     def next(self, cpu):
-        task = Task(self.world, self.turn(self.busy[cpu][0], cpu),
-                    lambda: True, self.world.xdp_pace)
+        task = self.world.task(self.turn(self.busy[cpu][0], cpu),
+                               lambda: True, self.world.xdp_pace)
         task.done = lambda: self.ended(cpu)
         task.run()
 
@@ -71,16 +71,19 @@ class Program:
 
     def turn(self, m, cpu):
         t = self.thread()
-        if (yield from self.deliver(t, m, cpu)):
-            yield from self.carry(t, m, cpu)
+        epoch = self.epoch        # of the row, read once
+        if (yield from self.deliver(t, m, epoch, cpu)):
+            yield from self.carry(t, m, epoch)
         t.flush()
 
-    def deliver(self, t, m, cpu):
+    def deliver(self, t, m, epoch, cpu):
         """True if the RESULT is new to the rank."""
         rules, array = self.rules, self.array
         cell = array.at(m.chunk)
-        name = (self.epoch, m.chunk)
+        name = (epoch, m.chunk)
         yield
+        if not rules.xdp_never_waits:
+            yield from self.wait(t, cell)
         if rules.delivery_is_claimed:
             if not t.swap(cell, "st", name + (SENT,), name + (WRITING,)):
                 return False
@@ -93,9 +96,8 @@ class Program:
         t.store(cell, "shape", m.shape)
         t.store(cell, "push", m.push)
         array.count[cpu] += 1
-        same = t.load(cell, "cpu") == cpu
-        t.store(cell, "age", array.count[cpu] - cell.stamp if same else None)
-        t.store(cell, "cpu", cpu)
+        t.store(cell, "took", None if m.chunk & 15 else
+                self.net.now - cell.when)
         if rules.result_is_exchanged:
             t.exchange(cell, "st", name + (RESULT,))
         else:
@@ -104,13 +106,25 @@ class Program:
         self.wake(t, m, cpu)
         return True
 
+    def wait(self, t, cell):
+        """Without a rule: until whoever writes has done."""
+        steps = 0
+        while t.load(cell, "st")[2] == WRITING:
+            steps += 1
+            if steps > STEPS_MAX:
+                self.world.fail("escape", "waits for a rank's word")
+            yield
+
     def wake(self, t, m, cpu):
         array = self.array
         if array.wanted == m.chunk and self.rules.wanted_chunk_rings:
             array.wanted = None
             self.rank.ring()
-        elif array.armed[cpu] and array.count[cpu] >= array.wake_at[cpu]:
-            array.armed[cpu] = False
+        elif t.load(array, "armed")[cpu] and (array.count[cpu] >=
+                                              array.wake_at[cpu]):
+            armed = list(array.armed)
+            armed[cpu] = False
+            array.armed = armed
             self.rank.ring()
 
     # --- the GRAD that it lets go
@@ -120,16 +134,15 @@ class Program:
             return self.dist
         d = t.load(self.array, "dist")
         if self.rules.distance_is_bounded:
-            d = min(max(d, 1), self.window) if isinstance(d, int) else 1
+            d = min(max(d, 1), self.window)
         return d
 
-    def held(self, t, chunk):
+    def held(self, t, chunk, epoch):
         """RESULT of the chunk is in its cell, or it was before the epoch."""
         return (serial_diff(chunk, self.base) < 0 or
-                t.load(self.array.at(chunk), "st") ==
-                (self.epoch, chunk, RESULT))
+                t.load(self.array.at(chunk), "st") == (epoch, chunk, RESULT))
 
-    def carry(self, t, m, cpu):
+    def carry(self, t, m, epoch):
         dist = self.distance(t)
         yield
         places = [add(m.chunk, dist)]
@@ -137,29 +150,27 @@ class Program:
             places.append(add(m.chunk, self.window))
         for p in places:
             cell = self.array.at(p)
-            ready = (self.epoch, p, READY)
+            ready = (epoch, p, READY)
             if t.load(cell, "st") != ready:
                 continue
             yield
-            if not self.may_go(t, p, dist):
+            if not self.may_go(t, p, dist, epoch):
                 continue
-            if (yield from self.take(t, p, cell, ready, m, cpu)):
+            if (yield from self.take(t, p, cell, ready, m)):
                 return
 
-    def may_go(self, t, p, dist):
-        return ((self.held(t, add(p, -self.window)) or
+    def may_go(self, t, p, dist, epoch):
+        return ((self.held(t, add(p, -self.window), epoch) or
                  not self.rules.window_is_checked) and
-                self.held(t, add(p, -dist)))
+                self.held(t, add(p, -dist), epoch))
 
-    def take(self, t, p, cell, ready, m, cpu):
+    def take(self, t, p, cell, ready, m):
         """Win the cell, and answer with its GRAD. True: the frame is used."""
         size = t.load(cell, "size")
         yield
         if self.rules.long_chunk_is_left and self.exceeds(size, m):
             self.rank.ring()
             return False
-        t.store(cell, "stamp", self.array.count[cpu])
-        t.store(cell, "cpu", cpu)
         if not p & 15:
             t.store(cell, "when", self.net.now)
         if self.rules.cell_is_won:
@@ -175,29 +186,27 @@ class Program:
         hi = t.load(cell, "hi")
         if not self.rules.field_is_read_once:
             size = t.load(cell, "size")
-        self.emit(p, shape, torn(lo, hi), push, mask, size)
+        if self.rules.fields_are_bounded and not bounded(shape):
+            return False
+        value = self.world.bits(shape, torn(lo, hi))
+        self.emit(Msg(GRAD, ready[0], p, True, self.rank.child,
+                      push=bool(push), shape=shape, value=value,
+                      room=size > 0, mask=mask if value is not None else 0),
+                  m, size)
         return True
 
     def exceeds(self, size, m):
-        return (not isinstance(size, int) or size < 0 or
-                size > self.world.frame_size(m))
+        return size < 0 or size > self.world.frame_size(m)
 
-    def emit(self, p, shape, value, push, mask, size):
-        """The frame leaves: header fields are of the row and of the RESULT."""
-        if self.rules.fields_are_bounded and not bounded(shape):
-            return
+    def emit(self, grad, m, size):
+        """The frame leaves. Its header is of the row and of the RESULT."""
         self.emitted += 1
         self.rank.carried += 1
-        self.send(Msg(GRAD, self.epoch, p, True, self.rank.child,
-                      push=bool(push), shape=shape, value=value,
-                      room=size > 0, mask=mask if value is not None else 0))
-
-    def send(self, m):
-        self.world.on_carry(self, m)
-        self.rank.send_message(m)
+        self.world.on_carry(self, grad, m, size)
+        self.world.on_first(self.rank, grad.chunk)
+        self.rank.send_message(grad)
 
 
 def bounded(shape):
-    """Are operation and format known, and the scale a number?"""
-    return (isinstance(shape, tuple) and len(shape) == 3 and
-            shape[:2] in KNOWN and isinstance(shape[2], int))
+    """Are operation and format known?"""
+    return shape is not None and shape[:2] in KNOWN

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Worlds that measure: a star of ranks, with the time that programs take. One unit
+is a microsecond.
+
+Bare: all programs share two CPUs, and packets need no time between them. Wires: packets
+need time, and programs none.
+"""
+
+from collections import deque
+
+from net import GRAD, RESULT, Net
+from reflex.memory import SLEEP, Task
+from reflex.rank import Rank
+from reflex.rules import Rules
+from reflex.world import World
+from scenarios import Scenario
+from stream import INT, Chunk
+
+# What was measured on two cores at MTU 1500, in round numbers.
+COST_ADD = 0.15      # a relay adds a GRAD
+COST_COPY = 0.25     # it sends one copy down
+COST_TURN = 0.45     # a worker's XDP program: delivers, and answers with a GRAD
+COST_SMALL = 0.3     # any other packet
+COST_READ, COST_FILL = 0.2, 0.35
+COST_SEND, COST_CALL, COST_WAKE = 0.7, 1.0, 5.0
+
+
+class Cpus:
+    """Each runs packets before threads."""
+
+    def __init__(self, net, n):
+        self.net = net
+        self.packets = [deque() for _ in range(n)]
+        self.threads = deque()
+        self.busy = [False] * n
+        self.used = 0.0
+
+    def packet(self, cpu, cost, fn, *args):
+        self.packets[cpu].append((cost, fn, args))
+        self.next(cpu)
+
+    def thread(self, cost, fn):
+        self.threads.append((cost, fn, ()))
+        for cpu, busy in enumerate(self.busy):
+            if not busy:
+                self.next(cpu)
+                return
+
+    def next(self, cpu):
+        if self.busy[cpu]:
+            return
+        mine = self.packets[cpu] or self.threads
+        if not mine:
+            return
+        cost, fn, args = mine.popleft()
+        self.busy[cpu] = True
+        self.used += cost
+        self.net.at(cost, self.end, cpu, fn, args)
+
+    def end(self, cpu, fn, args):
+        self.busy[cpu] = False
+        fn(*args)
+        self.next(cpu)
+
+
+class BareNet(Net):
+    """Veths: the CPU that a chunk is at home on runs what receives it."""
+
+    def __init__(self, rng, loss, world):
+        super().__init__(rng, loss, 0)
+        self.late = self.late_copy = 0
+        self.world = world
+        self.cpus = Cpus(self, world.cpus)
+        self.lost = set()
+
+    def is_lost(self, dst, m):
+        if m.type not in (GRAD, RESULT) or self.rng.random() >= self.loss:
+            return False
+        self.lost.add((m.child if m.up else dst.rank, m.chunk))
+        return True
+
+    def send(self, dst, m):
+        if not self.is_lost(dst, m):
+            self.arrive(dst, m)
+
+    def arrive(self, dst, m):
+        if m.type == GRAD:
+            cost = COST_ADD
+            z = dst.slots.get(m.chunk & dst.mask)
+            if z and z.chunk == m.chunk and z.seen | 1 << m.child == dst.full:
+                cost += COST_COPY * len(dst.children)
+        else:
+            cost = COST_TURN if m.type == RESULT else COST_SMALL
+        self.cpus.packet(self.world.cpu_of(m.chunk), cost, dst.receive, m)
+
+
+class WireNet(BareNet):
+    """Wires of a rate, with a delay."""
+
+    def __init__(self, rng, loss, world):
+        super().__init__(rng, loss, world)
+        self.free = {}
+
+    def send(self, dst, m):
+        wire = ("up", m.child) if m.up else ("down", dst.name)
+        begin = max(self.now, self.free.get(wire, 0))
+        size = 1 if m.type in (GRAD, RESULT) else 0.1
+        end = self.free[wire] = begin + size * self.world.packet_time
+        if not self.is_lost(dst, m):
+            self.at(end - self.now + self.world.delay, dst.receive, m)
+
+
+class TimedTask(Task):
+    """A thread whose steps need a CPU; an XDP program, which has one."""
+
+    def run(self, *_):
+        while self.alive():
+            what = next(self.steps, self)
+            if what is self:
+                break
+            if what is SLEEP:
+                if not self.rung:
+                    self.asleep = True
+                    return
+                self.rung = False
+            elif what:
+                self.world.net.cpus.thread(what, self.run)
+                return
+        self.steps.close()
+        if self.done:
+            self.done()
+
+    def ring(self, delay):
+        if self.asleep and delay:
+            self.asleep = False
+            self.world.net.cpus.thread(delay, self.run)
+        else:
+            super().ring(delay)
+
+
+class Bench(World):
+    net_class = BareNet
+    ranks, chunks, loss_share = 4, 1200, 0.0
+
+    def build(self):
+        self.cpus = 2
+        net = self.net_class(self.rng, 0, self)
+        net._queue, net._count = self.net._queue, self.net._count
+        self.net = net
+        self.share, self.depth, self.fan = 1, 1, self.ranks
+        self.window, self.dist, self.cells = self.shape_cells()
+        self.cost_read, self.cost_fill = COST_READ, COST_FILL
+        self.cost_call, self.cost_send = COST_CALL, COST_SEND
+        self.cost_wake = COST_WAKE
+        self.slow_stores = 0
+        self.resets = 0
+        self.base = 0
+        self.limit = 10000000
+        self.timeout = self.heartbeat = 1000000000
+        self.rto, self.rto_max = 400, 20000
+        self.rto_is_measured, self.rto_least = True, 50
+        from relay import Relay
+        root = Relay(self)
+        self.relays.append(root)
+        for _ in range(self.ranks):
+            self.add_worker(root, None)
+        for w in self.workers:
+            w.lazy = 0
+
+    def shape_cells(self):
+        return 16, 16, 512
+
+    def cpu_of(self, chunk):
+        return chunk >> 3 & 1
+
+    def task(self, steps, alive, pace):
+        return TimedTask(self, steps, alive, pace)
+
+    def __init__(self, seed, rules, scenario, loss=0.0):
+        super().__init__(seed, rules, scenario)
+        self.stream = self.make_chunks()
+        self.length = len(self.stream)
+        self.begun = None
+        self.useful = 0
+        self.net.loss = 0
+        self.loss = loss
+
+    def make_chunks(self):
+        n = self.chunks
+        return [Chunk(INT, -1, 0, 0, 0, i == n - 1, False) for i in range(n)]
+
+    def on_resend(self, rank, index):
+        key = rank.rank, rank.wire(index)
+        if key in self.net.lost:
+            self.net.lost.remove(key)
+            self.useful += 1
+        else:
+            rank.false_resends += 1
+
+    def size_of(self, chunk, index):
+        return 3
+
+    def frame_size(self, m):
+        return 3
+
+
+class Steady(Scenario):
+    """All ranks sum one long message."""
+
+    def begins(self, _worker):
+        return 0
+
+    def finished(self):
+        world = self.world
+        if world.begun is None:
+            if all(w.state == "running" and w.ready for w in world.workers):
+                world.begun = world.net.now
+                world.net.loss = world.loss
+            return False
+        return all(w.done >= world.length for w in world.workers)
+
+    def judge(self):
+        if not self.finished():
+            self.world.fail("hang", f"{[w.done for w in self.world.workers]}")
+
+
+class Wire(Bench):
+    net_class = WireNet
+    packet_time, delay = 23.0, 30.0
+
+    def task(self, steps, alive, pace):
+        return Task(self, steps, alive, 0.1)
+
+
+def costs(world):
+    ranks, n = world.workers, world.length * len(world.workers)
+    return {
+        "time": (world.net.now - world.begun) / world.length,
+        "resends": sum(w.resends for w in ranks) / n,
+        "false": sum(w.false_resends for w in ranks) / n,
+        "wakes": sum(w.wakes for w in ranks) / n,
+        "socket": sum(w.by_socket for w in ranks) / n,
+        "lost": len(world.net.lost) / n if hasattr(world.net, "lost") else 0,
+    }
+
+
+def bench(kind, seed, loss, without=None, **more):
+    world = kind(seed, Rules(without), Steady, loss)
+    for name, value in more.items():
+        setattr(world, name, value)
+    bad = world.run()
+    if bad:
+        raise RuntimeError(bad)
+    return costs(world)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A host that adds up its ranks: a node of the tree, with a slot for each chunk, whose
+children are the ranks. Its XDP program delivers a RESULT into the cells of all of
+them, and adds the cells that they have filled to the slot; the last one of these, or
+a late rank's packet, completes it. So nothing is new in what the tree sees.
+"""
+
+from collections import deque
+
+from relay import Relay
+from reflex.memory import READY, Thread, add
+from reflex.xdp import Program
+
+
+class HostProgram(Program):
+    """A cell that is won goes to the slot, not to the wire."""
+
+    def emit(self, grad, m, size):
+        self.rank.carried += 1
+        self.world.on_first(self.rank, grad.chunk)
+        self.rank.relay.on_grad(grad)
+
+
+class Host(Relay):
+    def __init__(self, world, parent):
+        super().__init__(world, parent)
+        self.local = []
+        self.busy = {}
+        self.distance = world.dist
+
+    def equip(self, rank):
+        rank.program = HostProgram(rank, rank.array)
+        rank.program.dist = self.distance
+        self.local.append(rank)
+
+    def send_result_down(self, z):
+        if z.passed:
+            self.world.fail("echo", f"RESULT {z.chunk} went down twice")
+        z.passed = True
+        m = self.result(z)
+        cpu = self.world.cpu_of(m.chunk)
+        waiting = self.busy.setdefault(cpu, deque())
+        waiting.append(m)
+        if len(waiting) == 1:
+            self.next(cpu)
+
+    def next(self, cpu):
+        task = self.world.task(self.turn(self.busy[cpu][0], cpu),
+                               lambda: True, self.world.xdp_pace)
+        task.done = lambda: self.ended(cpu)
+        task.run()
+
+    def ended(self, cpu):
+        self.busy[cpu].popleft()
+        if self.busy[cpu]:
+            self.next(cpu)
+
+    def turn(self, m, cpu):
+        t = Thread(self.world.rng, self.world.slow_stores)
+        for rank in self.local:
+            program = rank.program
+            if program.epoch == m.epoch:
+                yield from program.deliver(t, m, m.epoch, cpu)
+        p = add(m.chunk, self.distance)
+        for rank in self.local:
+            program = rank.program
+            cell, ready = rank.array.at(p), (m.epoch, p, READY)
+            if (t.load(cell, "st") != ready or
+                    not self.rules.host_adds_ready_cells):
+                continue
+            yield
+            if (program.epoch == m.epoch and
+                    program.may_go(t, p, self.distance, m.epoch)):
+                yield from program.take(t, p, cell, ready, m)
+        t.flush()
