@@ -17,7 +17,7 @@ class HostProgram(Program):
 
     def emit(self, grad, m, size):
         self.rank.carried += 1
-        self.world.on_first(self.rank, grad.chunk)
+        self.world.on_first(self.rank, grad.epoch, grad.chunk)
         self.rank.relay.on_grad(grad)
 
 

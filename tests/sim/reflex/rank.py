@@ -61,6 +61,7 @@ class Reflex:
             return
         self.published = 0
         self.late = []           # that only the socket can send
+        self.unsent = set()      # of these, until they are gone
         self.recovery = Recovery(self)
         life, world = self.life, self.world
         self.task = world.task(self.main(),
@@ -68,6 +69,12 @@ class Reflex:
                          self.state == "running", world.rank_pace)
         self.tribd.start(self.epoch)
         self.net.at(0, self.task.run)
+
+    def set_distance(self, dist):
+        """The window of congestion changes: more lanes, or fewer."""
+        self.array.dist = dist
+        if self.task:
+            self.task.ring(0)
 
     def main(self):
         t = self.reader
@@ -168,7 +175,7 @@ class Reflex:
             yield from self.fill(t, index)
             self.published += 1
             if self.may_go(t, index) and self.win(t, index):
-                self.late.append(index)
+                self.keep(index)
                 if not self.rules.late_sends_last:
                     yield from self.flush(t)
             news = True
@@ -228,7 +235,11 @@ class Reflex:
             if state == READY and self.may_go(t, index):
                 yield
                 if self.win(t, index):
-                    self.late.append(index)
+                    self.keep(index)
+
+    def keep(self, index):
+        self.late.append(index)
+        self.unsent.add(index)
 
     def flush(self, t):
         if self.late:
@@ -241,8 +252,9 @@ class Reflex:
             yield
             value = torn(lo, t.load(cell, "hi"))
             self.by_socket += 1
-            self.world.on_first(self, self.wire(index))
+            self.world.on_first(self, self.epoch, self.wire(index))
             self.send_values(index, cell, value, False)
+            self.unsent.discard(index)
 
     def send_values(self, index, cell, value, resend):
         self.send(GRAD, self.epoch, self.wire(index), resend=resend,
@@ -358,6 +370,8 @@ class Reflex:
             if self.rules.need_answered_with_result:
                 self.send(RESULT_TYPE, self.epoch, m.chunk, shape=kept[0],
                           value=kept[1], push=self.push(index))
+        elif index in self.unsent and self.rules.first_copy_is_first:
+            return
         elif state == SENT:
             if m.truth >> self.child & 1:
                 self.world.fail("noise", f"{index} was not needed")

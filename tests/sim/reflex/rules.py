@@ -1,14 +1,88 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The rules of Reflex."""
+"""The rules of workers whose XDP program sends for them, by name.
+
+As in ../rules.py. The rules of dedicated pools hold, too; those that a worker's own
+loop had are kept by cells here.
+"""
 
 from functools import partial
 
-from harness import Rule, Switches
+from harness import Cost, Rule, Switches
 from rules import RULES as DEDICATED
 
-NAMES = """old_results_are_refused delivery_is_claimed result_is_exchanged wanted_chunk_rings distance_is_bounded second_look window_is_checked
-long_chunk_is_left cell_is_won field_is_read_once fields_are_bounded late_sends_last cells_are_reset cell_keeps_result ready_is_exchanged late_is_taken
-orphans_are_swept copy_is_checked batch_can_come arm_then_look row_goes_with_process age_shows_loss known_waits need_proves_result xdp_never_waits host_adds_ready_cells""".split()
-RULES = {n: Rule(n, "storm", "hang wrong differ") for n in NAMES}
+# Costs: time to finish; resends and false resends a chunk; wake-ups a chunk; GRADs by
+# socket a chunk.
+COST_SEEDS = 1
 
-Rules = partial(Switches, RULES, also=DEDICATED)
+RULES = {
+    # --- who sends GRAD p
+    "cell_is_won": Rule(
+        "XDP and rank send GRAD p only if they move its cell from READY to SENT by "
+        "compare-and-swap", "steps", "twice"),
+    "ready_is_exchanged": Rule(
+        "the rank makes a cell READY by an exchange, then looks whether RESULT p-D is "
+        "there; XDP stores RESULT, then looks whether p is READY", "steps", "stall"),
+    "result_is_exchanged": Rule(
+        "XDP stores RESULT by an exchange, before it looks at cell c+D and at the "
+        "rank's alarm", "steps", "stall"),
+    "late_is_taken": Rule(
+        "a rank that fills a cell after RESULT p-D has come takes it and sends by "
+        "socket", "quiet", "stall"),
+    "window_is_checked": Rule(
+        "a GRAD leaves only if RESULT p-W is in its cell, whatever D is, and was",
+        "shrinks", "early wrong differ hang"),
+    "second_look": Rule(
+        "if D < W and c+D has gone, XDP looks at c+W: it may have waited for "
+        "RESULT c", "shrinks", "stall"),
+    "orphans_are_swept": Rule(
+        "before it sleeps, a rank takes READY cells whose RESULTs have come: after a "
+        "change of D nobody else sends them", "shrinks", "stall hang"),
+    "long_chunk_is_left": Rule(
+        "XDP leaves a chunk that is longer than its frame, and rings: the rank sends "
+        "it", "hostile", "escape"),
+    # --- cells
+    "delivery_is_claimed": Rule(
+        "XDP moves a cell from SENT to WRITING by compare-and-swap before it writes, "
+        "so two CPUs do not deliver two copies", "torn", "differ wrong twice"),
+    "copy_is_checked": Rule(
+        "a copy for a resend counts only if the cell is still SENT afterwards: else "
+        "it may be half a RESULT", "torn", "differ wrong"),
+    "first_copy_is_first": Rule(
+        "a cell that the rank has won is not sent in answer to NEED before its first "
+        "copy has gone: RESULT could come under the first copy", "torn",
+        "differ wrong"),
+    "cell_keeps_result": Rule(
+        "cell c is filled with c+N only when RESULT c+W is read: until then somebody "
+        "may lack RESULT c", "storm", "hang"),
+    "cells_are_reset": Rule(
+        "at START a rank takes each cell by compare-and-swap, and waits for one that "
+        "XDP is writing", "overlap", "wrong differ hang"),
+    "old_results_are_refused": Rule(
+        "XDP compares the epoch of a RESULT with the row's, and reads the row's once",
+        "overlap", "wrong differ hang early twice"),
+    # --- sleeping
+    "arm_then_look": Rule(
+        "a rank sets its alarm by an exchange, looks for results, and only then "
+        "sleeps", "steps", "stall"),
+    "batch_can_come": Rule(
+        "the alarm counts no more results than can still come", "quiet", "stall"),
+    # --- what a rank may do
+    "fields_are_bounded": Rule(
+        "scale, op, format and count come from the cell, within bounds; all else in "
+        "the header is of tribd's row and of the RESULT", "hostile", "escape"),
+    "field_is_read_once": Rule(
+        "XDP reads each word of a cell once: the rank may change it between check "
+        "and use", "hostile", "escape"),
+    "distance_is_bounded": Rule(
+        "XDP reads D once, and takes 1 to W of it", "hostile", "escape"),
+    "xdp_never_waits": Rule(
+        "XDP waits for no word that a rank can write", "hostile", "escape"),
+    # --- loss
+    "need_proves_result": Rule(
+        "NEED p shows that RESULT p-W exists: a rank that lacks it sends that GRAD "
+        "again at once", "storm", "hang"),
+}
+
+Rules = partial(Switches, RULES, also=(
+    *DEDICATED, "wanted_chunk_rings", "late_sends_last", "row_goes_with_process", "age_shows_loss", "known_waits",
+    "host_adds_ready_cells"))

@@ -203,7 +203,7 @@ class Program:
         self.emitted += 1
         self.rank.carried += 1
         self.world.on_carry(self, grad, m, size)
-        self.world.on_first(self.rank, grad.chunk)
+        self.world.on_first(self.rank, grad.epoch, grad.chunk)
         self.rank.send_message(grad)
 
 

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What happens to ranks whose XDP programs send for them. Most is what happens to any
+tree: ../scenarios.py."""
+
+from reflex.memory import FREE, READY, RESULT, SENT, WRITING
+from scenarios import (FOREVER, Deaf, Eager, Floats, Forged, Gone, Idle, Masks,
+                       Parting, Quiet, Rejoin, Scenario, Storm)
+from stream import SHAPE
+
+
+class Torn(Storm):
+    """Two ranks send again at once, copies of RESULTs abound, and the relay forgets
+    all the time: a GRAD that is half a RESULT would be added."""
+
+    def shape(self):
+        super().shape()
+        world = self.world
+        world.share, world.host_share = 1, 0
+        world.depth, world.fan = 1, 2
+        world.rto = world.rto_max = 25
+        world.window = 2
+        world.resets, world.reset_span = 150, 2500
+        world.xdp_pace, world.rank_pace = 4, 4
+        self.net.loss = self.rng.choice((0.1, 0.3))
+        self.net.dup = self.net.late_copy = 0.3
+
+
+class Shrinks(Storm):
+    """Ranks change their distance all the time. No time-out may be needed if nothing
+    is lost."""
+
+    def shape(self):
+        super().shape()
+        self.world.share, self.world.host_share = 1, 0
+        self.world.window = self.rng.choice((4, 8))
+        self.world.min_length = 60
+        if self.rng.random() < 0.3:
+            self.no_loss()
+
+    def script(self):
+        for w in self.world.workers:
+            self.change(w)
+
+    def change(self, worker):
+        worker.set_distance(self.rng.randint(1, self.world.window))
+        self.net.at(self.rng.randint(10, 100), self.change, worker)
+
+
+class Overlap(Rejoin):
+    """Rejoin with XDP programs so slow that they outlive the epoch."""
+
+    def shape(self):
+        super().shape()
+        self.world.share, self.world.host_share = 1, 0
+        self.world.depth, self.world.fan = 1, 3
+        self.world.xdp_pace, self.world.preempted = 4, 0.2
+        self.net.late = self.net.late_copy = 0.3
+        self.net.dup = 0.3
+
+
+class Killed(Gone):
+    """A process dies while cells that it filled are ready."""
+
+    def shape(self):
+        super().shape()
+        self.world.share = 1
+
+
+class Steps(Quiet):
+    """Quiet, with CPUs that interrupt each other at every step."""
+
+    def shape(self):
+        super().shape()
+        self.world.share = 1
+        self.world.preempted = 0.2
+        self.world.slow_stores = 0.8
+        self.world.depth, self.world.fan = 1, 3
+        self.world.min_length = 20
+
+
+class Hostile(Scenario):
+    """A rank writes whatever it likes into its array, at any time."""
+
+    def shape(self):
+        self.world.share, self.world.host_share = 1, 0
+        self.world.depth, self.world.fan = 1, 3
+        self.world.limit = 1500
+        self.world.timeout = self.world.heartbeat = FOREVER
+        self.world.judges_sums = False
+
+    def script(self):
+        self.rogue = self.rng.choice(self.world.workers)
+        self.net.at(20, self.write)
+
+    def write(self):
+        rng, rogue = self.rng, self.rogue
+        if rogue.ready:
+            rogue.life += 1               # its engine ends
+            rogue.deaf_until = FOREVER
+        a = rogue.array
+        near = rogue.program.admitted
+        chunk = self.world.base + near + rng.randint(-2, 2 * self.world.window)
+        cell = a.at(chunk)
+        what = rng.randrange(8)
+        if what == 0:
+            cell.size = rng.choice((-1, 0, 1, 2, 3, 9, 1 << 20))
+        elif what == 1:
+            cell.shape = rng.choice((*SHAPE.values(), ("or", "i32"),
+                                     ("add", "x"))) + (rng.randint(-99, 99),)
+        elif what == 2:
+            cell.lo = rng.choice((1, 2, None, (1, 2, 3)))
+        elif what == 3:
+            a.dist = rng.choice((-5, 0, 1, 2, 3, 50, 1 << 31))
+        else:
+            state = rng.choice((FREE, READY, READY, READY, SENT, SENT, WRITING,
+                                RESULT))
+            cell.st = (rogue.epoch, chunk & 0xFFFFFFFF, state)
+        self.net.at(rng.random() * 0.3, self.write)
+
+    def on_error(self, worker):
+        """All may fail: a rank may end its own job."""
+
+    def judge(self):
+        """The XDP program is judged packet by packet."""
+
+
+SCENARIOS = {cls.__name__.lower(): cls for cls in (
+    Storm, Floats, Masks, Quiet, Steps, Shrinks, Torn, Eager, Idle, Deaf, Parting,
+    Rejoin, Overlap, Killed, Forged, Hostile)}
