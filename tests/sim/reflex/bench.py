@@ -147,7 +147,8 @@ class Bench(World):
         net = self.net_class(self.rng, 0, self)
         net._queue, net._count = self.net._queue, self.net._count
         self.net = net
-        self.share, self.depth, self.fan = 1, 1, self.ranks
+        self.share, self.host_share = 1, 0
+        self.depth, self.fan = 1, self.ranks
         self.window, self.dist, self.cells = self.shape_cells()
         self.cost_read, self.cost_fill = COST_READ, COST_FILL
         self.cost_call, self.cost_send = COST_CALL, COST_SEND
@@ -158,7 +159,7 @@ class Bench(World):
         self.limit = 10000000
         self.timeout = self.heartbeat = 1000000000
         self.rto, self.rto_max = 400, 20000
-        self.rto_is_measured, self.rto_least = True, 50
+        self.rto_least = 50
         from relay import Relay
         root = Relay(self)
         self.relays.append(root)

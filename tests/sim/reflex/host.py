@@ -42,7 +42,7 @@ class Host(Relay):
         waiting = self.busy.setdefault(cpu, deque())
         waiting.append(m)
         if len(waiting) == 1:
-            self.next(cpu)
+            self.net.at(0, self.next, cpu)
 
     def next(self, cpu):
         task = self.world.task(self.turn(self.busy[cpu][0], cpu),
@@ -53,7 +53,7 @@ class Host(Relay):
     def ended(self, cpu):
         self.busy[cpu].popleft()
         if self.busy[cpu]:
-            self.next(cpu)
+            self.net.at(0, self.next, cpu)
 
     def turn(self, m, cpu):
         t = Thread(self.world.rng, self.world.slow_stores)

@@ -14,8 +14,6 @@ from reflex.xdp import Program
 from stream import DATA
 from worker import Worker
 
-BATCH = 64        # RESULTs between two wake-ups, if nothing is lost
-
 
 class Reflex:
     """Mixed into a worker class."""
@@ -299,7 +297,7 @@ class Reflex:
     def rest(self, t, due):
         """Sleep until enough RESULTs, the wanted one, or the time-out."""
         a = self.array
-        n = self.recovery.batch(BATCH)
+        n = self.recovery.batch()
         if self.rules.batch_can_come:
             n = min(n, self.published - self.done - self.ahead())
         n = max(1, n)

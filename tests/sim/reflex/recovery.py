@@ -2,14 +2,20 @@
 """Finds chunks whose GRAD or RESULT was lost, and sends the GRAD again.
 
 Two clocks. The XDP program counts the RESULTs that it delivers: a chunk that is still
-missing after more of them than usually come in its round trip is lost. When none
-comes, only time tells.
+missing after more of them than usually come in a round trip is lost. If only few come,
+time tells; if none comes, a time-out probes.
 """
 
 from reflex.memory import RESULT, SENT
 
+ROUNDS = 1.5      # rounds of D RESULTs in which a chunk's own one comes
+ROUND_TRIPS = 2   # the same in time, if at least MOVED others came
+MOVED = 4
+TURN = 0.25       # rounds between the ranks that resend one chunk
+TIME_OUT = 4      # round trips without any RESULT
 PROBES = 4        # oldest chunks that a time-out resends
 QUIET_LOOKS = 8   # looks without a loss until the rank sleeps long again
+BATCH = 64        # RESULTs between two looks, if nothing is lost
 
 
 class Wait:
@@ -27,12 +33,12 @@ class Recovery:
         self.world = rank.world
         self.rules = rank.rules
         self.net = rank.net
-        self.rtt = None     # a typical round trip, in ticks
-        self.waits = {}     # chunk -> Wait
-        self.count = 0      # at the last look
+        self.rtt = None      # a typical round trip, in ticks
+        self.waits = {}      # chunk -> Wait
+        self.count = 0       # RESULTs, at the last look
         self.changed = self.net.now
         self.quiet = QUIET_LOOKS
-        self.exists = set() # chunks of which somebody has the RESULT
+        self.exists = set()  # chunks of which somebody has the RESULT
 
     # --- measuring
 
@@ -44,78 +50,93 @@ class Recovery:
             return
         if self.rtt is None:
             self.rtt = cell.took
-        change = cell.took - self.rtt
-        self.rtt += min(max(change, -self.rtt / 2), self.rtt) / 4
+        change = min(max(cell.took - self.rtt, -self.rtt / 2), self.rtt)
+        self.rtt += change / 4
 
-    def rto(self, tries):
-        rank = self.rank
+    def round_trip(self):
+        """None: not known yet."""
+        return self.rtt if self.rules.time_out_is_measured else None
+
+    def time_out(self, tries):
+        rank, rtt = self.rank, self.round_trip()
         first = rank.rto
-        if self.rtt is not None and self.world.rto_is_measured:
-            first = max(self.rtt * self.world.rto_rtt, self.world.rto_least)
-        return min(first * (1 << min(tries, self.world.rto_doublings)), rank.rto_max)
-
-    def limit(self, wait, index):
-        """RESULTs after which a chunk counts as lost."""
-        w = self.world
-        return max(w.age_laps * self.rank.array.dist, w.slack) + self.turn(index) * w.stagger * self.rank.array.dist
+        if rtt is not None and self.world.rto_least:
+            first = max(rtt * TIME_OUT, self.world.rto_least)
+        return min(first * (1 << min(tries, 5)), rank.rto_max)
 
     def turn(self, index):
-        return (index + self.rank.rank) % self.world.size
+        """Rounds that this rank waits longer than the first one."""
+        if not self.rules.ranks_take_turns:
+            return 0
+        return (index + self.rank.rank) % self.world.size * TURN
+
+    def is_old(self, index, wait):
+        """Others came, and this one did not."""
+        if not self.rules.age_shows_loss:
+            return False
+        age, turn = self.count - wait.count, self.turn(index)
+        dist = self.rank.array.dist
+        if age > max(ROUNDS * dist, MOVED) + turn * dist:
+            return True
+        return age >= MOVED and self.net.now >= self.hole_at(index, wait)
+
+    def hole_at(self, index, wait):
+        rtt = self.round_trip()
+        if rtt is None or not self.world.rto_least:
+            return float("inf")
+        trips = ROUND_TRIPS + self.turn(index)
+        return wait.since + max(trips * rtt, self.world.rto_least)
 
     # --- looking
 
     def look(self, t):
         """Resend what counts as lost. Returns when to look again."""
-        rank = self.rank
-        w = self.world
-        due = None
-        if rank.deaf_until > self.net.now:
+        rank, now = self.rank, self.net.now
+        if rank.deaf_until > now:
             return rank.deaf_until
         count = sum(rank.array.count)
         if count != self.count:
-            self.count, self.changed = count, self.net.now
-        waiting = probes = found = 0
+            self.count, self.changed = count, now
+        due, found, probes, waiting = [], 0, 0, 0
         for index in range(rank.done, rank.published):
             if rank.state_of(index, t) != SENT:
                 continue
-            waiting += 1
             wait = self.waits.get(index)
             if not wait:
                 wait = self.waits[index] = Wait()
                 self.begin_again(wait)
-            age = count - wait.count
-            old = age > self.limit(wait, index) and self.rules.age_shows_loss
-            hole = None
-            if w.hole_rtt and self.rtt is not None:
-                hole = wait.since + max(self.rtt * (w.hole_rtt + self.turn(index) * w.stagger), w.hole_least)
-                old |= age >= w.hole_moved and self.net.now >= hole
-            begin = max(wait.since, self.changed)
-            late = self.net.now >= begin + self.rto(wait.tries)
-            if late and not old:
+            old = self.is_old(index, wait) or index in self.exists
+            if old:
+                self.exists.discard(index)
+                found += 1
+                yield from self.resend(index, wait, False)
+            elif self.silent_until(wait) <= now and probes < PROBES:
                 probes += 1
-                if probes > PROBES:
-                    late = False
-            if index in self.exists:
-                self.exists.remove(index)
-                old = True
-            if late or old:
-                found += old
-                yield from self.resend(index, wait, late and not old)
-                begin = self.net.now
-            begin += self.rto(wait.tries)
-            if hole and self.quiet < QUIET_LOOKS and hole > self.net.now:
-                begin = min(begin, hole)
-            due = begin if due is None else min(due, begin)
+                yield from self.resend(index, wait, True)
+            due.append(self.look_again_at(index, wait))
+            waiting += 1
             if waiting > 2 * rank.window:
                 break
         self.quiet = 0 if found else self.quiet + 1
-        if due is None and rank.published > rank.done:
-            due = self.net.now + self.rto(0)
-        return due
+        if not due and rank.published > rank.done:
+            due.append(now + self.time_out(0))
+        return min(due, default=None)
 
-    def resend(self, index, wait, late):
+    def silent_until(self, wait):
+        return max(wait.since, self.changed) + self.time_out(wait.tries)
+
+    def look_again_at(self, index, wait):
+        at = self.silent_until(wait)
+        if at <= self.net.now:
+            at = self.net.now + self.time_out(wait.tries)
+        hole = self.hole_at(index, wait)
+        if self.is_lossy() and hole > self.net.now:
+            at = min(at, hole)
+        return at
+
+    def resend(self, index, wait, timed_out):
         rank = self.rank
-        if late and self.world.no_timeout:
+        if timed_out and self.world.no_timeout:
             self.world.fail("stall", f"{rank.rank} waited for {index}")
         wait.tries = min(wait.tries + 1, 8)
         yield self.world.cost_call + self.world.cost_send
@@ -140,8 +161,11 @@ class Recovery:
             self.exists.add(index)
             self.rank.task.ring(self.world.cost_wake)
 
-    def batch(self, most):
-        """RESULTs until the next look: fewer while something is missing."""
-        if self.quiet < QUIET_LOOKS:
-            return min(most, self.world.batch_lossy)
-        return min(most, self.world.batch)
+    def is_lossy(self):
+        return self.quiet < QUIET_LOOKS and self.rules.lossy_rank_looks_often
+
+    def batch(self):
+        """RESULTs until the next look."""
+        if self.is_lossy():
+            return max(1, self.rank.array.dist // 2)
+        return BATCH

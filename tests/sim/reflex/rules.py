@@ -78,11 +78,29 @@ RULES = {
     "xdp_never_waits": Rule(
         "XDP waits for no word that a rank can write", "hostile", "escape"),
     # --- loss
+    "age_shows_loss": Rule(
+        "a chunk is lost if RESULTs of one and a half rounds came since the rank saw it "
+        "sent, or some RESULTs in two round trips", "lossy", Cost("time", 1.5)),
+    "known_waits": Rule(
+        "a rank that NEED names as seen waits once more", "wired",
+        Cost("false", 1.1)),
+    "ranks_take_turns": Rule(
+        "ranks that miss the same chunk resend it one after the other, another one "
+        "first each time", "wired", Cost("false", 1.1)),
     "need_proves_result": Rule(
         "NEED p shows that RESULT p-W exists: a rank that lacks it sends that GRAD "
-        "again at once", "storm", "hang"),
+        "again at once", "lossy", Cost("time", 1.05)),
+    "lossy_rank_looks_often": Rule(
+        "after a loss a rank wakes every half round, not every 64 RESULTs", "lossy",
+        Cost("time", 1.1)),
+    "time_out_is_measured": Rule(
+        "XDP stamps every 16th chunk: time-outs are a few round trips", "lossy",
+        Cost("time", 1.5)),
+    "late_sends_last": Rule(
+        "a late rank drains all results and fills all cells, and only then sends what it "
+        "holds", "late", Cost("socket", 1.3)),
 }
 
 Rules = partial(Switches, RULES, also=(
-    *DEDICATED, "wanted_chunk_rings", "late_sends_last", "row_goes_with_process", "age_shows_loss", "known_waits",
+    *DEDICATED, "wanted_chunk_rings", "row_goes_with_process",
     "host_adds_ready_cells"))

@@ -2,10 +2,11 @@
 """What happens to ranks whose XDP programs send for them. Most is what happens to any
 tree: ../scenarios.py."""
 
+from net import GRAD
 from reflex.memory import FREE, READY, RESULT, SENT, WRITING
 from scenarios import (FOREVER, Deaf, Eager, Floats, Forged, Gone, Idle, Masks,
                        Parting, Quiet, Rejoin, Scenario, Storm)
-from stream import SHAPE
+from stream import INT, SHAPE, Chunk
 
 
 class Torn(Storm):
@@ -47,15 +48,36 @@ class Shrinks(Storm):
 
 
 class Overlap(Rejoin):
-    """Rejoin with XDP programs so slow that they outlive the epoch."""
+    """Rejoin with XDP programs so slow that they outlive the epoch: a rank restarts
+    while one of them writes into a cell of another."""
 
     def shape(self):
         super().shape()
         self.world.share, self.world.host_share = 1, 0
         self.world.depth, self.world.fan = 1, 3
-        self.world.xdp_pace, self.world.preempted = 4, 0.2
+        self.world.xdp_pace, self.world.preempted = 12, 0.2
         self.net.late = self.net.late_copy = 0.3
         self.net.dup = 0.3
+
+    def script(self):
+        self.lost = None
+        self.pace = 30
+        self.net.at(self.rng.randint(30, 400), self.watch)
+
+    def calm(self):
+        self.world.xdp_pace, self.world.preempted = 0.5, 0.01
+
+    def watch(self):
+        end = self.world.length - 2 * self.world.window
+        if any(getattr(w, "done", 0) > end for w in self.world.workers):
+            return
+        for w in self.world.workers:
+            if w.state == "running" and any(c.st[2] == WRITING
+                                            for c in w.array.cells):
+                self.restart(self.rng.choice(self.others(w) or [w]))
+                self.net.at(800, self.calm)
+                return
+        self.net.at(1, self.watch)
 
 
 class Killed(Gone):
@@ -89,7 +111,9 @@ class Hostile(Scenario):
         self.world.judges_sums = False
 
     def script(self):
-        self.rogue = self.rng.choice(self.world.workers)
+        world = self.world
+        world.stream = [Chunk(INT, -1, 0, 0, 0, False, False)] * world.length
+        self.rogue = self.rng.choice(world.workers)
         self.net.at(20, self.write)
 
     def write(self):
@@ -101,7 +125,13 @@ class Hostile(Scenario):
         near = rogue.program.admitted
         chunk = self.world.base + near + rng.randint(-2, 2 * self.world.window)
         cell = a.at(chunk)
-        what = rng.randrange(8)
+        what = rng.randrange(10)
+        if what == 8 and rogue.ready:
+            self.go_on(chunk)
+            a.dist = far = 2 * self.world.window + rng.randrange(3)
+            for n, state in ((far, READY), (far - self.world.window, RESULT)):
+                there = chunk + n & 0xFFFFFFFF
+                a.at(there).st = (rogue.epoch, there, state)
         if what == 0:
             cell.size = rng.choice((-1, 0, 1, 2, 3, 9, 1 << 20))
         elif what == 1:
@@ -109,13 +139,19 @@ class Hostile(Scenario):
                                      ("add", "x"))) + (rng.randint(-99, 99),)
         elif what == 2:
             cell.lo = rng.choice((1, 2, None, (1, 2, 3)))
-        elif what == 3:
+        elif what == 3 or what == 9:
             a.dist = rng.choice((-5, 0, 1, 2, 3, 50, 1 << 31))
         else:
             state = rng.choice((FREE, READY, READY, READY, SENT, SENT, WRITING,
                                 RESULT))
             cell.st = (rogue.epoch, chunk & 0xFFFFFFFF, state)
         self.net.at(rng.random() * 0.3, self.write)
+
+    def go_on(self, chunk):
+        """Results come only while it contributes."""
+        rogue = self.rogue
+        rogue.send(GRAD, rogue.epoch, chunk & 0xFFFFFFFF, resend=True,
+                   shape=SHAPE[INT] + (0,), value=1)
 
     def on_error(self, worker):
         """All may fail: a rank may end its own job."""

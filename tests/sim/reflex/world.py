@@ -28,12 +28,7 @@ class World(Tree):
         self.preempted = 0.01
         self.xdp_pace, self.rank_pace = 0.5, 1
         self.cpus = 1
-        self.slack = 4
-        self.stagger = 0
-        self.hole_rtt, self.hole_moved, self.hole_least, self.rto_rtt = 0, 4, 20, 4
-        self.age_laps, self.age_tries, self.rto_doublings = 1.5, 0, 5
-        self.batch, self.batch_lossy = 64, 8
-        self.rto_is_measured, self.rto_least = False, 0
+        self.rto_least = 0        # of measured time-outs; 0: not measured
         self.slow_stores = 0.3
         self.cost_read = self.cost_fill = self.cost_call = self.cost_send = 0
         self.cost_wake = 1

@@ -39,19 +39,12 @@ class Program:
         self.epoch = 0
 
     def receive(self, m):
-        if m.epoch != self.epoch and self.rules.old_results_are_refused:
-            return
-        if not self.epoch or not self.rank.admits(m):
-            return
-        self.admitted += 1
-        self.queue(self.world.cpu_of(m.chunk), m)
-
-    def queue(self, cpu, m):
         """A CPU runs one program at a time."""
+        cpu = self.world.cpu_of(m.chunk)
         waiting = self.busy.setdefault(cpu, deque())
         waiting.append(m)
         if len(waiting) == 1:
-            self.next(cpu)
+            self.net.at(0, self.next, cpu)
 
     def next(self, cpu):
         task = self.world.task(self.turn(self.busy[cpu][0], cpu),
@@ -62,7 +55,7 @@ class Program:
     def ended(self, cpu):
         self.busy[cpu].popleft()
         if self.busy[cpu]:
-            self.next(cpu)
+            self.net.at(0, self.next, cpu)
 
     def thread(self):
         return Thread(self.world.rng, self.world.slow_stores)
@@ -72,6 +65,11 @@ class Program:
     def turn(self, m, cpu):
         t = self.thread()
         epoch = self.epoch        # of the row, read once
+        if not epoch or not self.rank.admits(m):
+            return
+        if m.epoch != epoch and self.rules.old_results_are_refused:
+            return
+        self.admitted += 1
         if (yield from self.deliver(t, m, epoch, cpu)):
             yield from self.carry(t, m, epoch)
         t.flush()
