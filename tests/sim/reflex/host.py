@@ -61,15 +61,23 @@ class Host(Relay):
             program = rank.program
             if program.epoch == m.epoch:
                 yield from program.deliver(t, m, m.epoch, cpu)
-        p = add(m.chunk, self.distance)
-        for rank in self.local:
-            program = rank.program
-            cell, ready = rank.array.at(p), (m.epoch, p, READY)
-            if (t.load(cell, "st") != ready or
-                    not self.rules.host_adds_ready_cells):
-                continue
-            yield
-            if (program.epoch == m.epoch and
-                    program.may_go(t, p, self.distance, m.epoch)):
-                yield from program.take(t, p, cell, ready, m)
+        places = self.local[0].program.places(m.chunk, self.distance)
+        for n, p in enumerate(places):
+            for rank in self.local:
+                yield from self.add_cell(t, m, p, rank, n)
         t.flush()
+
+    def add_cell(self, t, m, p, rank, used):
+        """Add a rank's cell to the slot; or ring, if the frame is for another."""
+        program = rank.program
+        cell, ready = rank.array.at(p), (m.epoch, p, READY)
+        if (t.load(cell, "st") != ready or program.epoch != m.epoch or
+                not self.rules.host_adds_ready_cells):
+            return
+        yield
+        if not program.may_go(t, p, self.distance, m.epoch):
+            return
+        if used:
+            rank.ring()
+        else:
+            yield from program.take(t, p, cell, ready, m)

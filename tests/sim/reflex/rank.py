@@ -297,17 +297,19 @@ class Reflex:
     def rest(self, t, due):
         """Sleep until enough RESULTs, the wanted one, or the time-out."""
         a = self.array
+        counts = list(a.count)   # before it sees what has come
+        yield
         n = self.recovery.batch()
         if self.rules.batch_can_come:
             n = min(n, self.published - self.done - self.ahead())
         n = max(1, n)
-        each = -(-n // len(a.count))
+        each = -(-n // len(counts))
         if not self.rules.arm_then_look and self.has_news(t):
             return
         yield
-        for cpu, count in enumerate(a.count):
+        for cpu, count in enumerate(counts):
             a.wake_at[cpu] = count + each
-            t.exchange(a, "armed", [True] * len(a.count))
+        t.exchange(a, "armed", [True] * len(counts))
         yield
         if self.rules.arm_then_look and self.has_news(t):
             return
@@ -379,7 +381,6 @@ class Reflex:
             self.asked = max(self.asked, index)
             if self.rules.late_worker_answers:
                 self.say_alive()
-            self.recovery.must_exist(index - self.window)
 
     def lacks(self, index):
         return index >= self.done and self.state_of(index) != RESULT

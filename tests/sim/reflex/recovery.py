@@ -6,7 +6,7 @@ missing after more of them than usually come in a round trip is lost. If only fe
 time tells; if none comes, a time-out probes.
 """
 
-from reflex.memory import RESULT, SENT
+from reflex.memory import SENT
 
 ROUNDS = 1.5      # rounds of D RESULTs in which a chunk's own one comes
 ROUND_TRIPS = 2   # the same in time, if at least MOVED others came
@@ -38,13 +38,11 @@ class Recovery:
         self.count = 0       # RESULTs, at the last look
         self.changed = self.net.now
         self.quiet = QUIET_LOOKS
-        self.exists = set()  # chunks of which somebody has the RESULT
 
     # --- measuring
 
     def sample(self, index, cell):
         """A RESULT is read; a resent chunk tells nothing."""
-        self.exists.discard(index)
         wait = self.waits.pop(index, None)
         if wait and wait.tries or cell.took is None:
             return
@@ -105,9 +103,7 @@ class Recovery:
             if not wait:
                 wait = self.waits[index] = Wait()
                 self.begin_again(wait)
-            old = self.is_old(index, wait) or index in self.exists
-            if old:
-                self.exists.discard(index)
+            if self.is_old(index, wait):
                 found += 1
                 yield from self.resend(index, wait, False)
             elif self.silent_until(wait) <= now and probes < PROBES:
@@ -154,12 +150,6 @@ class Recovery:
         """NEED names us as seen: our GRAD is there, others are missing."""
         if index in self.waits and self.rules.known_waits:
             self.begin_again(self.waits[index])
-
-    def must_exist(self, index):
-        """Somebody has sent what only a holder of this RESULT sends."""
-        if self.rules.need_proves_result and self.rank.state_of(index) == SENT:
-            self.exists.add(index)
-            self.rank.task.ring(self.world.cost_wake)
 
     def is_lossy(self):
         return self.quiet < QUIET_LOOKS and self.rules.lossy_rank_looks_often

@@ -32,8 +32,8 @@ RULES = {
         "a GRAD leaves only if RESULT p-W is in its cell, whatever D is, and was",
         "shrinks", "early wrong differ hang"),
     "second_look": Rule(
-        "if D < W and c+D has gone, XDP looks at c+W: it may have waited for "
-        "RESULT c", "shrinks", "stall"),
+        "if D < W, XDP looks at c+W, too, which may have waited for RESULT c: it sends "
+        "that, or rings if the frame is used", "quiet", "stall"),
     "orphans_are_swept": Rule(
         "before it sleeps, a rank takes READY cells whose RESULTs have come: after a "
         "change of D nobody else sends them", "shrinks", "stall hang"),
@@ -65,7 +65,8 @@ RULES = {
         "a rank sets its alarm by an exchange, looks for results, and only then "
         "sleeps", "steps", "stall"),
     "batch_can_come": Rule(
-        "the alarm counts no more results than can still come", "quiet", "stall"),
+        "the alarm counts no more results than can still come: the rank reads the count, "
+        "then looks what has come", "quiet", "stall"),
     # --- what a rank may do
     "fields_are_bounded": Rule(
         "scale, op, format and count come from the cell, within bounds; all else in "
@@ -87,9 +88,6 @@ RULES = {
     "ranks_take_turns": Rule(
         "ranks that miss the same chunk resend it one after the other, another one "
         "first each time", "wired", Cost("false", 1.1)),
-    "need_proves_result": Rule(
-        "NEED p shows that RESULT p-W exists: a rank that lacks it sends that GRAD "
-        "again at once", "lossy", Cost("time", 1.05)),
     "lossy_rank_looks_often": Rule(
         "after a loss a rank wakes every half round, not every 64 RESULTs", "lossy",
         Cost("time", 1.1)),

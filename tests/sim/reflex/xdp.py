@@ -143,19 +143,24 @@ class Program:
     def carry(self, t, m, epoch):
         dist = self.distance(t)
         yield
-        places = [add(m.chunk, dist)]
-        if dist != self.window and self.rules.second_look:
-            places.append(add(m.chunk, self.window))
-        for p in places:
-            cell = self.array.at(p)
-            ready = (epoch, p, READY)
+        used = False
+        for p in self.places(m.chunk, dist):
+            cell, ready = self.array.at(p), (epoch, p, READY)
             if t.load(cell, "st") != ready:
                 continue
             yield
             if not self.may_go(t, p, dist, epoch):
                 continue
-            if (yield from self.take(t, p, cell, ready, m)):
-                return
+            if used:
+                self.rank.ring()
+            else:
+                used = yield from self.take(t, p, cell, ready, m)
+
+    def places(self, chunk, dist):
+        """What a RESULT lets go, or let wait although D is smaller than W."""
+        yield add(chunk, dist)
+        if dist != self.window and self.rules.second_look:
+            yield add(chunk, self.window)
 
     def may_go(self, t, p, dist, epoch):
         return ((self.held(t, add(p, -self.window), epoch) or
