@@ -4,7 +4,7 @@
 A stream is a list of Chunk, the same on all ranks: f32 sums or, in a job of
 floats, FLOAT chunks; i32 sums, broadcasts and barriers. In an f32 sum, the EXP
 chunk of each group decides the scales of the group's data chunks and travels
-ahead of the data of the previous group. Values are small integers made from
+ahead of the data of the previous group, or of more groups. Values are small integers made from
 (seed, epoch, rank, chunk), so the oracle knows the sums. Values of floats also
 remember the order of additions.
 """
@@ -49,14 +49,14 @@ def bits_of(value):
     return value, getattr(value, "bits", 0)
 
 
-def make_stream(rng, length, world, floats=False):
+def make_stream(rng, length, world, floats=False, ahead=1):
     """A stream of whole messages with at least `length` chunks."""
     chunks = []
     message = 0
     while len(chunks) < length:
         kind = rng.choice((DATA, DATA, INT, BCAST, BARRIER))
         if kind == DATA and not floats:
-            add_f32_sum(rng, chunks, message)
+            add_f32_sum(rng, chunks, message, ahead)
         else:
             kind = FLOAT if kind == DATA else kind
             n = 1 if kind == BARRIER else rng.randint(1, 8)
@@ -68,19 +68,25 @@ def make_stream(rng, length, world, floats=False):
     return chunks
 
 
-def add_f32_sum(rng, chunks, message):
-    """Append an f32 sum; EXP k+1 precedes the data of EXP k."""
+def add_f32_sum(rng, chunks, message, ahead):
+    """Append an f32 sum."""
     groups = [rng.randint(1, GROUP) for _ in range(rng.randint(1, 3))]
+    add_groups(chunks, message, groups, ahead)
+
+
+def add_groups(chunks, message, groups, ahead):
+    """Append groups of data; EXP k+ahead precedes the data of EXP k."""
     exps = []
 
     def add_exp():
-        exps.append(len(chunks))
-        chunks.append(Chunk(EXP, -1, 0, 0, message, False, True))
+        if len(exps) < len(groups):
+            exps.append(len(chunks))
+            chunks.append(Chunk(EXP, -1, 0, 0, message, False, True))
 
-    add_exp()
+    for _ in range(ahead):
+        add_exp()
     for g, n in enumerate(groups):
-        if g + 1 < len(groups):
-            add_exp()
+        add_exp()
         for word in range(n):
             last = g + 1 == len(groups) and word + 1 == n
             chunks.append(Chunk(DATA, exps[g], word, 0, message, last, False))

@@ -58,6 +58,7 @@ class World:
         self.min_length = rng.randint(8, 30)
         self.floats = False       # a job of floats
         self.local = False        # ranks choose masks of their own
+        self.ahead = 1            # groups between exponents and their data
         self.relays = []
         self.workers = []
         self.made = set()         # chunks with a RESULT at the root
@@ -68,7 +69,7 @@ class World:
         self.build()
         self.size = len(self.workers)
         self.stream = make_stream(rng, self.min_length, self.size,
-                                  self.floats)
+                                  self.floats, self.ahead)
         self.length = len(self.stream)
         for _ in range(self.resets):
             self.net.at(rng.randint(50, self.reset_span), self.reset)

@@ -7,6 +7,9 @@ from stream import Values, make_stream
 
 
 class Job:
+    worker_class = PoolWorker
+    ahead = 1
+
     def __init__(self, world, number, tree):
         rng = world.rng
         self.world = world
@@ -32,11 +35,12 @@ class Job:
     def set_stream(self, least):
         self.size = len(self.workers)
         self.everybody = (1 << self.size) - 1
-        self.stream = make_stream(self.world.rng, least, self.size)
+        self.stream = make_stream(self.world.rng, least, self.size,
+                                  ahead=self.ahead)
         self.length = len(self.stream)
 
     def add_worker(self, path, label):
-        w = PoolWorker(self, len(self.workers), path, label)
+        w = self.worker_class(self, len(self.workers), path, label)
         self.workers.append(w)
         return w
 

@@ -31,6 +31,8 @@ class LongNet(Net):
 
 
 class World:
+    job_class = Job
+
     def __init__(self, seed, rules, scenario):
         self.seed = seed
         self.rules = rules
@@ -79,7 +81,7 @@ class World:
         number, tree = j, 0
         if j and rng.random() < 0.3:
             number, tree = self.jobs[-1].number, self.jobs[-1].tree + 1
-        job = Job(self, number, tree)
+        job = self.job_class(self, number, tree)
         self.jobs.append(job)
         self.scenario.shape_job(job)
         tor = rng.randrange(self.racks)

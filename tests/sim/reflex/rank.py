@@ -28,7 +28,7 @@ class Reflex:
         self.task = None
         self.carried = self.by_socket = self.wakes = 0
         self.resends = self.false_resends = 0
-        self.tribd = Leaf(world, self.relay)
+        self.tribd = Leaf(world, self.relay) if self.relay else None
         self.timer = None
 
     def thread(self):
@@ -65,7 +65,8 @@ class Reflex:
         self.task = world.task(self.main(),
                          lambda: life == self.life and
                          self.state == "running", world.rank_pace)
-        self.tribd.start(self.epoch)
+        if self.tribd:
+            self.tribd.start(self.epoch)
         self.net.at(0, self.task.run)
 
     def set_distance(self, dist):
@@ -80,6 +81,7 @@ class Reflex:
         self.program.begin(self.epoch, self.wire(0))
         self.ready = True
         while True:
+            self.choose_way()
             news = yield from self.drain(t)
             news |= yield from self.publish(t)
             if news and self.rules.late_sends_last:
@@ -88,6 +90,9 @@ class Reflex:
             yield from self.flush(t)
             due = yield from self.recovery.look(t)
             yield from self.rest(t, due)
+
+    def choose_way(self):
+        """By XDP program, unless a subclass knows better."""
 
     def reset(self, t):
         """Take the cells from the epoch before. XDP may still write into some."""
@@ -206,7 +211,7 @@ class Reflex:
         """The RESULTs that let a chunk go have come."""
         if not self.rules.late_is_taken:
             return index < self.array.dist
-        dist = self.program.dist or self.array.dist
+        dist = self.program.dist or self.array.dist or self.window
         return (self.holds(t, index - dist) and
                 (self.holds(t, index - self.window) or
                  not self.rules.window_is_checked))
@@ -255,10 +260,18 @@ class Reflex:
             self.unsent.discard(index)
 
     def send_values(self, index, cell, value, resend):
-        self.send(GRAD, self.epoch, self.wire(index), resend=resend,
-                  push=cell.push, shape=cell.shape, value=value,
-                  room=cell.size > 0,
-                  mask=cell.mask if value is not None else 0)
+        self.transmit(self.wire(index), resend, cell.push, cell.shape,
+                      value, cell.size > 0, cell.mask)
+
+    def transmit(self, chunk, resend, push, shape, value, room, mask):
+        self.send_message(self.grad(self.epoch, chunk, resend, push, shape,
+                                    value, room, mask))
+
+    def grad(self, epoch, chunk, resend, push, shape, value, room, mask):
+        """A GRAD as tribd's row and the cell make it."""
+        return Msg(GRAD, epoch, chunk, True, self.child, resend=resend,
+                   push=push, shape=shape, value=value, room=room,
+                   mask=mask if value is not None else 0)
 
     def send_grad(self, index, resend):
         """Send a copy. XDP may write the RESULT meanwhile: then it is void."""
@@ -279,9 +292,7 @@ class Reflex:
         if t.load(cell, "st") != st and self.rules.copy_is_checked:
             return
         if self.state == "running" and self.epoch == st[0]:
-            self.send(GRAD, self.epoch, st[1], resend=resend, push=push,
-                      shape=shape, value=value, room=room > 0,
-                      mask=mask if value is not None else 0)
+            self.transmit(st[1], resend, push, shape, value, room > 0, mask)
 
     def send_message(self, m):
         m.auth = proof(self.rules, m, self.rank)
@@ -391,7 +402,7 @@ class Reflex:
         """detach() issues the barrier: publish() fills it."""
 
     def die(self):
-        if self.state == "running":
+        if self.state == "running" and self.tribd:
             self.tribd.process_died(self)
         if self.rules.row_goes_with_process:
             self.program.end()

@@ -47,6 +47,10 @@ RULES = {
     "copy_is_checked": Rule(
         "a copy for a resend counts only if the cell is still SENT afterwards: else "
         "it may be half a RESULT", "torn", "differ wrong"),
+    "frame_is_checked": Rule(
+        "XDP, too, looks at the state again after it has copied the values: if the CPU "
+        "was taken from it for long, the rank has resent, and RESULT has come", "torn",
+        "differ wrong"),
     "first_copy_is_first": Rule(
         "a cell that the rank has won is not sent in answer to NEED before its first "
         "copy has gone: RESULT could come under the first copy", "torn",
@@ -67,6 +71,10 @@ RULES = {
     "batch_can_come": Rule(
         "the alarm counts no more results than can still come: the rank reads the count, "
         "then looks what has come", "quiet", "stall"),
+    # --- exponents
+    "exponents_run_ahead": Rule(
+        "EXP chunks go so far ahead of their data that a rank can fill all its cells: N "
+        "chunks, or all first", "exponents", Cost("socket", 1.5)),
     # --- what a rank may do
     "fields_are_bounded": Rule(
         "scale, op, format and count come from the cell, within bounds; all else in "
@@ -75,9 +83,12 @@ RULES = {
         "XDP reads each word of a cell once: the rank may change it between check "
         "and use", "hostile", "escape"),
     "distance_is_bounded": Rule(
-        "XDP reads D once, and takes 1 to W of it", "hostile", "escape"),
+        "XDP reads D once, and takes 0 to W of it", "hostile", "escape"),
     "xdp_never_waits": Rule(
         "XDP waits for no word that a rank can write", "hostile", "escape"),
+    "bypass_goes_by_socket": Rule(
+        "while a rank goes around a dead relay, its D is 0: XDP sends nothing, and rings",
+        "dead", Cost("resends", 1.3)),
     # --- loss
     "age_shows_loss": Rule(
         "a chunk is lost if RESULTs of one and a half rounds came since the rank saw it "

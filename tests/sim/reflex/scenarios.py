@@ -22,6 +22,7 @@ class Torn(Storm):
         world.window = 2
         world.resets, world.reset_span = 150, 2500
         world.xdp_pace, world.rank_pace = 4, 4
+        world.preempted = self.rng.choice((0.01, 0.05))
         self.net.loss = self.rng.choice((0.1, 0.3))
         self.net.dup = self.net.late_copy = 0.3
 

@@ -7,7 +7,7 @@ Every yield is a place where another CPU, or the rank, may run.
 
 from collections import deque
 
-from net import GRAD, Msg, serial_diff
+from net import serial_diff
 from reflex.memory import (READY, RESULT, SENT, WRITING, Thread,
                            add, torn)
 from stream import SHAPE
@@ -132,7 +132,7 @@ class Program:
             return self.dist
         d = t.load(self.array, "dist")
         if self.rules.distance_is_bounded:
-            d = min(max(d, 1), self.window)
+            d = min(max(d, 0), self.window)
         return d
 
     def held(self, t, chunk, epoch):
@@ -143,6 +143,9 @@ class Program:
     def carry(self, t, m, epoch):
         dist = self.distance(t)
         yield
+        if not dist:
+            self.rank.ring()      # it sends all by socket
+            return
         used = False
         for p in self.places(m.chunk, dist):
             cell, ready = self.array.at(p), (epoch, p, READY)
@@ -168,7 +171,8 @@ class Program:
                 self.held(t, add(p, -dist), epoch))
 
     def take(self, t, p, cell, ready, m):
-        """Win the cell, and answer with its GRAD. True: the frame is used."""
+        """Win the cell, and answer with its GRAD. True: the frame is used. If the rank
+        has sent the GRAD again meanwhile, and RESULT has come, none leaves."""
         size = t.load(cell, "size")
         yield
         if self.rules.long_chunk_is_left and self.exceeds(size, m):
@@ -187,15 +191,16 @@ class Program:
         lo = t.load(cell, "lo")
         yield
         hi = t.load(cell, "hi")
+        if (t.load(cell, "st") != ready[:2] + (SENT,) and
+                self.rules.frame_is_checked):
+            return True
         if not self.rules.field_is_read_once:
             size = t.load(cell, "size")
         if self.rules.fields_are_bounded and not bounded(shape):
             return False
         value = self.world.bits(shape, torn(lo, hi))
-        self.emit(Msg(GRAD, ready[0], p, True, self.rank.child,
-                      push=bool(push), shape=shape, value=value,
-                      room=size > 0, mask=mask if value is not None else 0),
-                  m, size)
+        self.emit(self.rank.grad(ready[0], p, False, bool(push), shape, value,
+                                 size > 0, mask), m, size)
         return True
 
     def exceeds(self, size, m):
