@@ -10,11 +10,11 @@ from collections import deque
 
 from net import GRAD, RESULT, Net
 from reflex.memory import SLEEP, Task
-from reflex.rank import Rank
 from reflex.rules import Rules
 from reflex.world import World
+from relay import Relay
 from scenarios import Scenario
-from stream import INT, Chunk
+from stream import GROUP, INT, Chunk, add_groups
 
 # What was measured on two cores at MTU 1500, in round numbers.
 COST_ADD = 0.15      # a relay adds a GRAD
@@ -76,7 +76,7 @@ class BareNet(Net):
     def is_lost(self, dst, m):
         if m.type not in (GRAD, RESULT) or self.rng.random() >= self.loss:
             return False
-        self.lost.add((m.child if m.up else dst.rank, m.chunk))
+        self.lost.add((m.child if m.up else dst.name, m.chunk))
         return True
 
     def send(self, dst, m):
@@ -104,7 +104,7 @@ class WireNet(BareNet):
     def send(self, dst, m):
         wire = ("up", m.child) if m.up else ("down", dst.name)
         begin = max(self.now, self.free.get(wire, 0))
-        size = 1 if m.type in (GRAD, RESULT) else 0.1
+        size = 1 if m.type in (GRAD, RESULT) else 0.1   # of a full packet
         end = self.free[wire] = begin + size * self.world.packet_time
         if not self.is_lost(dst, m):
             self.at(end - self.now + self.world.delay, dst.receive, m)
@@ -139,56 +139,57 @@ class TimedTask(Task):
 
 
 class Bench(World):
+    """Four ranks sum one long message."""
+
     net_class = BareNet
-    ranks, chunks, loss_share = 4, 1200, 0.0
+    ranks, chunks = 4, 600
+    window, dist, cells = 16, 16, 512
+    loss = 0.0
+    bar = 0.0        # least share of the speed without loss
+    slowest = 60     # microseconds a chunk: slower counts as a hang
+
+    def __init__(self, seed, rules, loss):
+        self.loss = loss
+        self.begun = None
+        self.useful = 0
+        super().__init__(seed, rules, Steady)
+        self.stream = self.make_chunks()
+        self.length = len(self.stream)
+        self.limit = self.length * self.slowest
 
     def build(self):
+        shape = type(self)
         self.cpus = 2
         net = self.net_class(self.rng, 0, self)
         net._queue, net._count = self.net._queue, self.net._count
         self.net = net
-        self.share, self.host_share = 1, 0
-        self.depth, self.fan = 1, self.ranks
-        self.window, self.dist, self.cells = self.shape_cells()
+        self.window, self.dist, self.cells = (shape.window, shape.dist,
+                                              shape.cells)
         self.cost_read, self.cost_fill = COST_READ, COST_FILL
         self.cost_call, self.cost_send = COST_CALL, COST_SEND
         self.cost_wake = COST_WAKE
-        self.slow_stores = 0
-        self.resets = 0
-        self.base = 0
-        self.limit = 10000000
+        self.slow_stores = self.resets = self.base = 0
         self.timeout = self.heartbeat = 1000000000
-        self.rto, self.rto_max = 400, 20000
-        self.rto_least = 50
-        from relay import Relay
+        self.rto, self.rto_max, self.rto_least = 400, 20000, 50
         root = Relay(self)
         self.relays.append(root)
-        for _ in range(self.ranks):
-            self.add_worker(root, None)
+        self.add_ranks(root)
         for w in self.workers:
             w.lazy = 0
 
-    def shape_cells(self):
-        return 16, 16, 512
+    def add_ranks(self, root):
+        for _ in range(self.ranks):
+            self.add_rank(root)
+
+    def make_chunks(self):
+        n = self.chunks
+        return [Chunk(INT, -1, 0, 0, 0, i == n - 1, False) for i in range(n)]
 
     def cpu_of(self, chunk):
         return chunk >> 3 & 1
 
     def task(self, steps, alive, pace):
         return TimedTask(self, steps, alive, pace)
-
-    def __init__(self, seed, rules, scenario, loss=0.0):
-        super().__init__(seed, rules, scenario)
-        self.stream = self.make_chunks()
-        self.length = len(self.stream)
-        self.begun = None
-        self.useful = 0
-        self.net.loss = 0
-        self.loss = loss
-
-    def make_chunks(self):
-        n = self.chunks
-        return [Chunk(INT, -1, 0, 0, 0, i == n - 1, False) for i in range(n)]
 
     def on_resend(self, rank, index):
         key = rank.rank, rank.wire(index)
@@ -204,9 +205,20 @@ class Bench(World):
     def frame_size(self, m):
         return 3
 
+    def costs(self):
+        """Per chunk and rank; time per chunk, in microseconds."""
+        ranks, n = self.workers, self.length * len(self.workers)
+        return {
+            "time": (self.net.now - self.begun) / self.length,
+            "resends": sum(w.resends for w in ranks) / n,
+            "false": sum(w.false_resends for w in ranks) / n,
+            "wakes": sum(w.wakes for w in ranks) / n,
+            "socket": sum(w.by_socket for w in ranks) / n,
+        }
+
 
 class Steady(Scenario):
-    """All ranks sum one long message."""
+    """The message is measured, not how ranks join."""
 
     def begins(self, _worker):
         return 0
@@ -225,31 +237,73 @@ class Steady(Scenario):
             self.world.fail("hang", f"{[w.done for w in self.world.workers]}")
 
 
-class Wire(Bench):
+class Lossy(Bench):
+    """Two CPUs for all, 1 % of all packets lost: half of the speed at least."""
+
+    loss, bar = 0.01, 0.5
+
+
+class Worse(Bench):
+    """The same with 5 %."""
+
+    loss, bar = 0.05, 0.2
+
+
+class Wired(Bench):
+    """Wires of 500 Mb/s, 1 % of all packets lost."""
+
     net_class = WireNet
     packet_time, delay = 23.0, 30.0
+    loss, bar = 0.01, 0.7
+    slowest = 60
 
     def task(self, steps, alive, pace):
         return Task(self, steps, alive, 0.1)
 
 
-def costs(world):
-    ranks, n = world.workers, world.length * len(world.workers)
-    return {
-        "time": (world.net.now - world.begun) / world.length,
-        "resends": sum(w.resends for w in ranks) / n,
-        "false": sum(w.false_resends for w in ranks) / n,
-        "wakes": sum(w.wakes for w in ranks) / n,
-        "socket": sum(w.by_socket for w in ranks) / n,
-        "lost": len(world.net.lost) / n if hasattr(world.net, "lost") else 0,
-    }
+class Exponents(Bench):
+    """One float sum, with exponents ahead of the data."""
+
+    cells = 64
+
+    def make_chunks(self):
+        chunks = []
+        ahead = 1
+        if self.rules.exponents_run_ahead:
+            ahead = self.cells // (GROUP + 1) + 1
+        add_groups(chunks, 0, [GROUP] * (self.chunks // (GROUP + 1)), ahead)
+        return chunks
 
 
-def bench(kind, seed, loss, without=None, **more):
-    world = kind(seed, Rules(without), Steady, loss)
-    for name, value in more.items():
-        setattr(world, name, value)
-    bad = world.run()
+class Hosts(Bench):
+    """Two hosts with two ranks each, that add up."""
+
+    def add_ranks(self, root):
+        for _ in range(2):
+            self.add_host(root, 2)
+
+
+BENCHES = {cls.__name__.lower(): cls for cls in (
+    Lossy, Worse, Wired, Exponents, Hosts)}
+
+
+def measure(seed, kind, without=None, loss=None):
+    """The costs, or None if the run fails."""
+    world = kind(seed, Rules(without), kind.loss if loss is None else loss)
+    return None if world.run() else world.costs()
+
+
+def share(kind, seeds):
+    """Speed with loss, over the speed without."""
+    both = [sum((measure(seed, kind, loss=loss) or {"time": float("inf")})["time"]
+                for seed in range(seeds)) for loss in (0, kind.loss)]
+    return both[0] / both[1]
+
+
+def run(seed, kind, without=None):
+    """None, or a verdict and its text."""
+    bad = kind(seed, Rules(without), kind.loss).run()
     if bad:
-        raise RuntimeError(bad)
-    return costs(world)
+        return bad
+    got = share(kind, 1) if kind.bar else 1
+    return ("costly", f"{got:.2f} of the speed") if got < kind.bar else None

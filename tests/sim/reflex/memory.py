@@ -24,7 +24,7 @@ class Cell:
         self.size = 0
         self.push = False
         self.mask = 0
-        self.when = 0     # time of sending, of every 16th chunk
+        self.when = 0     # time of sending, if is_stamped()
         self.took = None  # from then to the RESULT
 
 
@@ -137,6 +137,11 @@ class Task:
             self.world.net.at(delay, self.run)
         else:
             self.rung = True
+
+
+def is_stamped(chunk):
+    """Every 16th chunk, of each lane in turn: a burst makes the last lanes slow."""
+    return chunk & 15 == chunk >> 4 & 15
 
 
 def add(chunk, n):

@@ -8,7 +8,7 @@ from auth import proof
 from leaf import Leaf
 from net import GRAD, RESULT as RESULT_TYPE, Msg
 from reflex.memory import (READY, RESULT, SENT, SLEEP, WRITING, Array, Thread,
-                           torn)
+                           is_stamped, torn)
 from reflex.recovery import Recovery
 from reflex.xdp import Program
 from stream import DATA
@@ -196,11 +196,7 @@ class Reflex:
         t.store(cell, "mask", self.mask_of(index))
         t.store(cell, "size", self.world.size_of(self.chunk(index), index)
                 if room else 0)
-        ready = self.word(index, READY)
-        if self.rules.ready_is_exchanged:
-            t.exchange(cell, "st", ready)
-        else:
-            t.store(cell, "st", ready)
+        t.exchange(cell, "st", self.word(index, READY))
 
     # --- what the rank sends itself
 
@@ -219,7 +215,7 @@ class Reflex:
     def win(self, t, index):
         """True if the GRAD is ours to send, not the XDP program's."""
         cell, old = self.at(index), self.word(index, READY)
-        if not self.wire(index) & 15:
+        if is_stamped(self.wire(index)):
             t.store(cell, "when", self.net.now)
         if self.rules.cell_is_won:
             return t.swap(cell, "st", old, self.word(index, SENT))
@@ -404,8 +400,7 @@ class Reflex:
     def die(self):
         if self.state == "running" and self.tribd:
             self.tribd.process_died(self)
-        if self.rules.row_goes_with_process:
-            self.program.end()
+        self.program.end()
         super().die()
 
     def leave(self):

@@ -42,9 +42,12 @@ class Recovery:
     # --- measuring
 
     def sample(self, index, cell):
-        """A RESULT is read; a resent chunk tells nothing."""
+        """A RESULT is read. Resent chunks count, too: if all were left out because they
+        were resent too early, the rank would never learn that. So no sample may
+        change much."""
         wait = self.waits.pop(index, None)
-        if wait and wait.tries or cell.took is None:
+        if cell.took is None or (wait and wait.tries and
+                                 not self.rules.resent_chunks_count):
             return
         if self.rtt is None:
             self.rtt = cell.took

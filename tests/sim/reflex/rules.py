@@ -8,6 +8,7 @@ loop had are kept by cells here.
 from functools import partial
 
 from harness import Cost, Rule, Switches
+from pool.rules import RULES as POOL
 from rules import RULES as DEDICATED
 
 # Costs: time to finish; resends and false resends a chunk; wake-ups a chunk; GRADs by
@@ -19,9 +20,6 @@ RULES = {
     "cell_is_won": Rule(
         "XDP and rank send GRAD p only if they move its cell from READY to SENT by "
         "compare-and-swap", "steps", "twice"),
-    "ready_is_exchanged": Rule(
-        "the rank makes a cell READY by an exchange, then looks whether RESULT p-D is "
-        "there; XDP stores RESULT, then looks whether p is READY", "steps", "stall"),
     "result_is_exchanged": Rule(
         "XDP stores RESULT by an exchange, before it looks at cell c+D and at the "
         "rank's alarm", "steps", "stall"),
@@ -71,6 +69,9 @@ RULES = {
     "batch_can_come": Rule(
         "the alarm counts no more results than can still come: the rank reads the count, "
         "then looks what has come", "quiet", "stall"),
+    "wanted_chunk_rings": Rule(
+        "the rank names the EXP chunk that it waits for, and its RESULT rings", "exponents",
+        Cost("time", 1.02)),
     # --- exponents
     "exponents_run_ahead": Rule(
         "EXP chunks go so far ahead of their data that a rank can fill all its cells: N "
@@ -88,28 +89,34 @@ RULES = {
         "XDP waits for no word that a rank can write", "hostile", "escape"),
     "bypass_goes_by_socket": Rule(
         "while a rank goes around a dead relay, its D is 0: XDP sends nothing, and rings",
-        "dead", Cost("resends", 1.3)),
+        "bypass", Cost("resends", 1.2)),
+    # --- several ranks on a host
+    "host_adds_ready_cells": Rule(
+        "on RESULT c the host adds its ranks' READY cells c+D to its slot, as if they had "
+        "sent them", "hosts", Cost("socket", 2)),
+    # --- late ranks
+    "late_sends_last": Rule(
+        "a late rank drains all results and fills all cells, and only then sends what it "
+        "holds", "lossy", Cost("socket", 2)),
     # --- loss
     "age_shows_loss": Rule(
         "a chunk is lost if RESULTs of one and a half rounds came since the rank saw it "
-        "sent, or some RESULTs in two round trips", "lossy", Cost("time", 1.5)),
-    "known_waits": Rule(
-        "a rank that NEED names as seen waits once more", "wired",
-        Cost("false", 1.1)),
+        "sent, or some in two round trips", "lossy", Cost("time", 1.5)),
+    "lossy_rank_looks_often": Rule(
+        "after a loss a rank wakes every half round, not every 64 RESULTs", "worse",
+        Cost("time", 1.1)),
+    "time_out_is_measured": Rule(
+        "XDP stamps every 16th chunk: time-outs are a few round trips", "worse",
+        Cost("time", 1.1)),
+    "resent_chunks_count": Rule(
+        "round trips of resent chunks count, too, from their first copy; one sample "
+        "changes the estimate by a quarter at most", "wired", Cost("false", 1.1)),
     "ranks_take_turns": Rule(
         "ranks that miss the same chunk resend it one after the other, another one "
         "first each time", "wired", Cost("false", 1.1)),
-    "lossy_rank_looks_often": Rule(
-        "after a loss a rank wakes every half round, not every 64 RESULTs", "lossy",
-        Cost("time", 1.1)),
-    "time_out_is_measured": Rule(
-        "XDP stamps every 16th chunk: time-outs are a few round trips", "lossy",
-        Cost("time", 1.5)),
-    "late_sends_last": Rule(
-        "a late rank drains all results and fills all cells, and only then sends what it "
-        "holds", "late", Cost("socket", 1.3)),
+    "known_waits": Rule(
+        "a rank that NEED names as seen waits once more", "wired",
+        Cost("false", 1.1)),
 }
 
-Rules = partial(Switches, RULES, also=(
-    *DEDICATED, "wanted_chunk_rings", "row_goes_with_process",
-    "host_adds_ready_cells"))
+Rules = partial(Switches, RULES, also=DEDICATED | POOL)

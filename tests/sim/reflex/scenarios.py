@@ -96,7 +96,7 @@ class Steps(Quiet):
         super().shape()
         self.world.share = 1
         self.world.preempted = 0.2
-        self.world.slow_stores = 0.8
+        self.world.slow_stores = self.rng.choice((0.8, 1))
         self.world.depth, self.world.fan = 1, 3
         self.world.min_length = 20
 

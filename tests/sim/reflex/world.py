@@ -44,11 +44,11 @@ class World(Machines, Tree):
         self.workers.append(w)
         return w
 
-    def add_host(self, relay):
+    def add_host(self, relay, ranks=0):
         host = Host(self, relay)
         self.relays.append(host)
         host.up_child = relay.add_child(host, host, -1)
-        for _ in range(self.rng.randint(2, 3)):
+        for _ in range(ranks or self.rng.randint(2, 3)):
             host.equip(self.add_rank(host))
 
     def fail(self, verdict, text):

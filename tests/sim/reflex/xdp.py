@@ -9,7 +9,8 @@ from collections import deque
 
 from net import serial_diff
 from reflex.memory import (READY, RESULT, SENT, WRITING, Thread,
-                           add, torn)
+                           add,
+                           is_stamped, torn)
 from stream import SHAPE
 
 KNOWN = frozenset(SHAPE.values())
@@ -94,8 +95,8 @@ class Program:
         t.store(cell, "shape", m.shape)
         t.store(cell, "push", m.push)
         array.count[cpu] += 1
-        t.store(cell, "took", None if m.chunk & 15 else
-                self.net.now - cell.when)
+        t.store(cell, "took", self.net.now - cell.when
+                if is_stamped(m.chunk) else None)
         if rules.result_is_exchanged:
             t.exchange(cell, "st", name + (RESULT,))
         else:
@@ -178,7 +179,7 @@ class Program:
         if self.rules.long_chunk_is_left and self.exceeds(size, m):
             self.rank.ring()
             return False
-        if not p & 15:
+        if is_stamped(p):
             t.store(cell, "when", self.net.now)
         if self.rules.cell_is_won:
             if not t.swap(cell, "st", ready, ready[:2] + (SENT,)):
