@@ -13,9 +13,10 @@ class Machines:
 
     def prepare(self):
         self.preempted = 0.01     # share of steps after which a CPU is taken away
+        self.steals = 0           # share of cells after whose winning that happens
         self.xdp_pace, self.rank_pace = 0.5, 1   # ticks of a step, at most
         self.slow_stores = 0.3
-        self.cpus = 1
+        self.cpus = 0             # of each host; 0: 1 to 3
         self.rto_least = 0        # of measured time-outs; 0: not measured
         self.cost_read = self.cost_fill = self.cost_call = self.cost_send = 0
         self.cost_wake = 1
@@ -27,7 +28,7 @@ class Machines:
         self.cells = max(8, self.window * rng.choice((2, 4, 8)))
         self.dist = rng.choice((self.window, self.window,
                                 rng.randint(1, self.window)))
-        self.cpus = rng.choice((1, 2, 3))
+        self.cpus = self.cpus or rng.choice((1, 2, 3))
         if self.rules.exponents_run_ahead:
             self.ahead = self.cells // GROUP + 1
 

@@ -35,7 +35,6 @@ class Array:
         self.mask = cells - 1
         self.cells = [Cell() for _ in range(cells)]
         self.dist = dist              # D
-        self.wanted = None            # a chunk whose RESULT rings
         self.armed = [False] * cpus
         self.wake_at = [0] * cpus
         self.count = [0] * cpus       # RESULTs delivered; by XDP
@@ -122,6 +121,9 @@ class Task:
                     self.asleep = True
                     return
                 self.rung = False
+            elif what.__class__ is tuple:     # the CPU is taken away
+                self.world.net.at(what[0], self.run)
+                return
             elif rng() < 0.4:
                 late = rng() < self.world.preempted
                 self.world.net.at(rng() * (100 if late else 1) * self.pace,

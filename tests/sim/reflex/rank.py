@@ -96,7 +96,6 @@ class Reflex:
 
     def reset(self, t):
         """Take the cells from the epoch before. XDP may still write into some."""
-        self.array.wanted = None
         self.array.dist = self.world.dist
         for cell in self.array.cells:
             while self.rules.cells_are_reset:
@@ -146,7 +145,7 @@ class Reflex:
                                 else 0)
 
     def blocked(self, index):
-        """Why the next chunk cannot be filled: a chunk that is awaited, or True."""
+        """The next chunk cannot be filled yet."""
         c = self.chunk(index)
         if index == self.pause_at and not self.pause_over:
             if self.done == index:
@@ -154,7 +153,7 @@ class Reflex:
             return True
         if (c.kind == DATA and c.exp not in self.scales and
                 self.rules.data_waits_for_exp):
-            return c.exp
+            return True
         if index == self.total:
             if not self.detaching:
                 self.detach()
@@ -163,13 +162,9 @@ class Reflex:
 
     def publish(self, t):
         news = False
-        self.array.wanted = None
         while self.published < self.room():
             index = self.published
-            why = self.blocked(index)
-            if why is not False:
-                if why is not True:
-                    self.array.wanted = self.wire(why)
+            if self.blocked(index):
                 break
             yield self.world.cost_fill
             if index == self.done:
@@ -295,11 +290,6 @@ class Reflex:
         self.net.send(self.relay, m)
 
     # --- sleeping
-
-    def coming(self):
-        """RESULTs that can still come without the rank's doing."""
-        return sum(self.state_of(i) in (SENT, WRITING)
-                   for i in range(self.done, self.published))
 
     def rest(self, t, due):
         """Sleep until enough RESULTs, the wanted one, or the time-out."""

@@ -11,9 +11,9 @@ from harness import Cost, Rule, Switches
 from pool.rules import RULES as POOL
 from rules import RULES as DEDICATED
 
-# Costs: time to finish; resends and false resends a chunk; wake-ups a chunk; GRADs by
-# socket a chunk.
-COST_SEEDS = 1
+# Costs: time to finish; resends a chunk; "false" are those of ranks that had lost
+# nothing; "socket" are GRADs that left by socket.
+COST_SEEDS = 2
 
 RULES = {
     # --- who sends GRAD p
@@ -47,7 +47,7 @@ RULES = {
         "it may be half a RESULT", "torn", "differ wrong"),
     "frame_is_checked": Rule(
         "XDP, too, looks at the state again after it has copied the values: if the CPU "
-        "was taken from it for long, the rank has resent, and RESULT has come", "torn",
+        "was taken from it for long, the rank has resent, and RESULT has come", "stolen",
         "differ wrong"),
     "first_copy_is_first": Rule(
         "a cell that the rank has won is not sent in answer to NEED before its first "
@@ -69,9 +69,6 @@ RULES = {
     "batch_can_come": Rule(
         "the alarm counts no more results than can still come: the rank reads the count, "
         "then looks what has come", "quiet", "stall"),
-    "wanted_chunk_rings": Rule(
-        "the rank names the EXP chunk that it waits for, and its RESULT rings", "exponents",
-        Cost("time", 1.02)),
     # --- exponents
     "exponents_run_ahead": Rule(
         "EXP chunks go so far ahead of their data that a rank can fill all its cells: N "
@@ -89,7 +86,7 @@ RULES = {
         "XDP waits for no word that a rank can write", "hostile", "escape"),
     "bypass_goes_by_socket": Rule(
         "while a rank goes around a dead relay, its D is 0: XDP sends nothing, and rings",
-        "bypass", Cost("resends", 1.2)),
+        "pool_bypass", Cost("resends", 1.2)),
     # --- several ranks on a host
     "host_adds_ready_cells": Rule(
         "on RESULT c the host adds its ranks' READY cells c+D to its slot, as if they had "

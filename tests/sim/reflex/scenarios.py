@@ -22,9 +22,17 @@ class Torn(Storm):
         world.window = 2
         world.resets, world.reset_span = 150, 2500
         world.xdp_pace, world.rank_pace = 4, 4
-        world.preempted = self.rng.choice((0.01, 0.05))
         self.net.loss = self.rng.choice((0.1, 0.3))
         self.net.dup = self.net.late_copy = 0.3
+
+
+class Stolen(Torn):
+    """Torn on a virtual machine: CPUs are taken away for long."""
+
+    def shape(self):
+        super().shape()
+        self.world.xdp_pace = 0.5
+        self.world.steals, self.world.cpus = 0.2, 2
 
 
 class Shrinks(Storm):
@@ -134,7 +142,11 @@ class Hostile(Scenario):
                 there = chunk + n & 0xFFFFFFFF
                 a.at(there).st = (rogue.epoch, there, state)
         if what == 0:
-            cell.size = rng.choice((-1, 0, 1, 2, 3, 9, 1 << 20))
+            for n in range(2 * self.world.window):
+                cell = a.at(chunk + n)
+                cell.size = rng.choice((0, 1, 2, 3))
+                self.net.at(rng.random(), setattr, cell, "size",
+                            rng.choice((-1, 9, 1 << 20)))
         elif what == 1:
             cell.shape = rng.choice((*SHAPE.values(), ("or", "i32"),
                                      ("add", "x"))) + (rng.randint(-99, 99),)
@@ -162,5 +174,5 @@ class Hostile(Scenario):
 
 
 SCENARIOS = {cls.__name__.lower(): cls for cls in (
-    Storm, Floats, Masks, Quiet, Steps, Shrinks, Torn, Eager, Idle, Deaf, Parting,
+    Storm, Floats, Masks, Quiet, Steps, Shrinks, Torn, Stolen, Eager, Idle, Deaf, Parting,
     Rejoin, Overlap, Killed, Forged, Hostile)}

@@ -4,7 +4,6 @@
 from reflex.host import Host
 from reflex.machines import Machines
 from reflex.rank import Rank
-from reflex.rules import Rules
 from world import VERDICTS as DEDICATED_VERDICTS
 from world import World as Tree
 
@@ -25,6 +24,8 @@ class World(Machines, Tree):
 
     def build(self):
         self.choose_cells()
+        # A host that adds up is one level more.
+        self.depth, self.fan = min(self.depth, 2), min(self.fan, 4)
         super().build()
 
     def add_worker(self, relay, host):
@@ -54,7 +55,3 @@ class World(Machines, Tree):
     def fail(self, verdict, text):
         if self.judges_sums or verdict == "escape":
             super().fail(verdict, text)
-
-
-def run(seed, scenario, without=None):
-    return World(seed, Rules(without), scenario).run()

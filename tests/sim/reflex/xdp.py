@@ -102,7 +102,7 @@ class Program:
         else:
             t.store(cell, "st", name + (RESULT,))
         yield
-        self.wake(t, m, cpu)
+        self.wake(t, cpu)
         return True
 
     def wait(self, t, cell):
@@ -114,13 +114,10 @@ class Program:
                 self.world.fail("escape", "waits for a rank's word")
             yield
 
-    def wake(self, t, m, cpu):
+    def wake(self, t, cpu):
         array = self.array
-        if array.wanted == m.chunk and self.rules.wanted_chunk_rings:
-            array.wanted = None
-            self.rank.ring()
-        elif t.load(array, "armed")[cpu] and (array.count[cpu] >=
-                                              array.wake_at[cpu]):
+        if t.load(array, "armed")[cpu] and (array.count[cpu] >=
+                                            array.wake_at[cpu]):
             armed = list(array.armed)
             armed[cpu] = False
             array.armed = armed
@@ -187,6 +184,8 @@ class Program:
         else:
             t.store(cell, "st", ready[:2] + (SENT,))
         yield
+        if self.world.steals and self.world.rng.random() < self.world.steals:
+            yield (self.world.rng.randint(30, 200),)
         shape = t.load(cell, "shape")
         push, mask = t.load(cell, "push"), t.load(cell, "mask")
         lo = t.load(cell, "lo")
