@@ -16,7 +16,8 @@ sys.path.append(HERE)
 PAGE = os.path.join(HERE, "../../kmod/uapi/PROTOCOL.md")
 BEGIN = "<!-- rules: begin (tests/sim/protocol.py --write) -->\n"
 END = "<!-- rules: end -->\n"
-PARTS = (("Dedicated pools", "rules.py"), ("Shared pools", "pool/rules.py"))
+PARTS = (("Dedicated pools", "rules.py"), ("Shared pools", "pool/rules.py"),
+         ("Workers whose XDP program sends", "reflex/rules.py"))
 
 FAILS = {
     "wrong": "wrong sum",
@@ -32,8 +33,12 @@ FAILS = {
     "stall": "time-out although nothing was lost",
     "thrash": "epochs without end",
     "overdrawn": "a job holds more slots than its cap",
+    "twice": "two first copies of a GRAD",
+    "early": "a GRAD a window too early",
+    "escape": "XDP sends what a rank chose, or waits for it",
 }
-COSTS = {"packets": "GRADs at the PS", "resends": "resends", "time": "time"}
+COSTS = {"packets": "GRADs at the PS", "resends": "resends", "time": "time",
+         "false": "false resends", "socket": "GRADs by socket"}
 
 
 def failure(rule):
