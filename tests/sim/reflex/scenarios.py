@@ -114,8 +114,8 @@ class Hostile(Scenario):
 
     def shape(self):
         self.world.share, self.world.host_share = 1, 0
-        self.world.depth, self.world.fan = 1, 3
-        self.world.limit = 1500
+        self.world.depth, self.world.fan = 1, 2
+        self.world.limit = 600
         self.world.timeout = self.world.heartbeat = FOREVER
         self.world.judges_sums = False
 
@@ -126,39 +126,46 @@ class Hostile(Scenario):
         self.net.at(20, self.write)
 
     def write(self):
-        rng, rogue = self.rng, self.rogue
+        rng, rogue, world = self.rng, self.rogue, self.world
         if rogue.ready:
             rogue.life += 1               # its engine ends
             rogue.deaf_until = FOREVER
         a = rogue.array
         near = rogue.program.admitted
-        chunk = self.world.base + near + rng.randint(-2, 2 * self.world.window)
+        chunk = world.base + near + rng.randint(-2, 2 * world.window)
         cell = a.at(chunk)
-        what = rng.randrange(10)
-        if what == 8 and rogue.ready:
+        what = rng.choice((0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 9, 10, 11, 11, 11))
+        if what > 8 and rogue.ready:
             self.go_on(chunk)
-            a.dist = far = 2 * self.world.window + rng.randrange(3)
-            for n, state in ((far, READY), (far - self.world.window, RESULT)):
-                there = chunk + n & 0xFFFFFFFF
-                a.at(there).st = (rogue.epoch, there, state)
+        if what == 11:
+            self.set_trap(world.base + near)
         if what == 0:
-            for n in range(2 * self.world.window):
+            for n in range(2 * world.window):
                 cell = a.at(chunk + n)
                 cell.size = rng.choice((0, 1, 2, 3))
-                self.net.at(rng.random(), setattr, cell, "size",
+                self.net.at(rng.random() * 0.5, setattr, cell, "size",
                             rng.choice((-1, 9, 1 << 20)))
         elif what == 1:
-            cell.shape = rng.choice((*SHAPE.values(), ("or", "i32"),
-                                     ("add", "x"))) + (rng.randint(-99, 99),)
+            shape = rng.choice((SHAPE[INT], ("or", "i32"), ("add", "x")))
+            for n in range(2 * world.window):
+                a.at(chunk + n).shape = shape + (rng.randint(-99, 99),)
         elif what == 2:
             cell.lo = rng.choice((1, 2, None, (1, 2, 3)))
-        elif what == 3 or what == 9:
+        elif what == 3:
             a.dist = rng.choice((-5, 0, 1, 2, 3, 50, 1 << 31))
         else:
             state = rng.choice((FREE, READY, READY, READY, SENT, SENT, WRITING,
                                 RESULT))
             cell.st = (rogue.epoch, chunk & 0xFFFFFFFF, state)
         self.net.at(rng.random() * 0.3, self.write)
+
+    def set_trap(self, chunk):
+        """Cells that a RESULT would let go at a distance too far, or just right."""
+        rogue, window = self.rogue, self.world.window
+        far = rogue.array.dist = self.rng.choice((window, 2 * window))
+        for n, state in ((far, READY), (far - window, RESULT), (0, SENT)):
+            there = chunk + n & 0xFFFFFFFF
+            rogue.array.at(there).st = (rogue.epoch, there, state)
 
     def go_on(self, chunk):
         """Results come only while it contributes."""
