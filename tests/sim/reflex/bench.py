@@ -276,6 +276,12 @@ class Exponents(Bench):
         return chunks
 
 
+class Bursts(Exponents, Wired):
+    """The same on wires without loss: lanes start together, their round trips differ."""
+
+    loss, bar = 0.0, 0.0
+
+
 class Hosts(Bench):
     """Two hosts with two ranks each, that add up."""
 
@@ -285,7 +291,7 @@ class Hosts(Bench):
 
 
 BENCHES = {cls.__name__.lower(): cls for cls in (
-    Lossy, Worse, Wired, Exponents, Hosts)}
+    Lossy, Worse, Wired, Exponents, Bursts, Hosts)}
 
 
 def measure(seed, kind, without=None, loss=None):

@@ -107,7 +107,7 @@ RULES = {
         Cost("time", 1.1)),
     "resent_chunks_count": Rule(
         "round trips of resent chunks count, too, from their first copy; one sample "
-        "changes the estimate by a quarter at most", "wired", Cost("false", 1.1)),
+        "changes the estimate by a quarter at most", "bursts", Cost("false", 2)),
     "ranks_take_turns": Rule(
         "ranks that miss the same chunk resend it one after the other, another one "
         "first each time", "wired", Cost("false", 1.1)),
