@@ -170,13 +170,29 @@ static void empty(const char *map, int key_size)
 		bpf_map_delete_elem(fd, key);
 }
 
+/* All rows of an array, by one system call. */
 static void zero(const char *map, int rows, size_t value_size)
 {
-	void *value = calloc(1, value_size);
+	uint32_t *keys = calloc((size_t)rows, sizeof(*keys)), count = (uint32_t)rows;
+	void *values = calloc((size_t)rows, value_size);
 
 	for (int i = 0; i < rows; i++)
-		put(map, &i, value);
-	free(value);
+		keys[i] = (uint32_t)i;
+	if (bpf_map_update_batch(ndn_map(map), keys, values, &count, NULL))
+		die(map);
+	free(values);
+	free(keys);
+}
+
+/* Has an Interest taken a seat since the last time? */
+static bool seats_were_used(void)
+{
+	struct ndn_owner all;
+	uint32_t row = 0;
+
+	if (bpf_map_lookup_elem(ndn_map("ndn_owners"), &row, &all))
+		die("ndn_owners");
+	return all.number;
 }
 
 void ndn_empty(void)
@@ -185,10 +201,12 @@ void ndn_empty(void)
 		nw.pit[i].flags = 0;
 	memset(nw.tags, 0, nw.buckets * sizeof(*nw.tags));
 	empty("ndn_asks", 8);
-	zero("ndn_asked", NDN_ASKED_PLACES, sizeof(uint32_t));
+	if (seats_were_used()) {
+		zero("ndn_asked", NDN_ASKED_PLACES, sizeof(uint32_t));
+		zero("ndn_seats", NDN_SEATS_SHARED + nw.nshared, sizeof(struct ndn_seat));
+		zero("ndn_taken", nw.nshared / 64, sizeof(uint64_t));
+	}
 	zero("ndn_owners", NDN_FACES, sizeof(struct ndn_owner));
-	zero("ndn_seats", NDN_SEATS_SHARED + nw.nshared, sizeof(struct ndn_seat));
-	zero("ndn_taken", nw.nshared / 64, sizeof(uint64_t));
 }
 
 int ndn_port_of(int face)
