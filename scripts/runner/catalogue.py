@@ -21,8 +21,9 @@ class Test:
         self.file, self.kernel = file, kernel
         self.args, self.env = list(args), env or {}
         self.name = file + (f"@{tag}" if tag else "")
-        # Tests with a tag are those of check-all: long, or on slow kernels.
-        self.patience = 3 if tag else 1
+        # Tests with a tag are those of check-all: long, or on slow kernels. An
+        # emulated machine shares the CPUs with the tests beside it.
+        self.patience = 3 if tag else 2 if kernel or file.startswith(VM_TESTS) else 1
 
     def load(self):
         """CPUs that it keeps busy: tests of networks mostly wait."""
