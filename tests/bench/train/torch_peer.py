@@ -150,6 +150,8 @@ def main():
     if not rank:
         with open(o.json, "w", encoding="utf-8") as f:
             json.dump(result, f)
+    # Threads of its process group may still run, and abort an ordinary exit.
+    os._exit(0)
 
 
 main()
