@@ -5,11 +5,9 @@ them, and adds the cells that they have filled to the slot; the last one of thes
 a late rank's packet, completes it. So nothing is new in what the tree sees.
 """
 
-from collections import deque
-
 from relay import Relay
 from reflex.memory import READY, Thread, add
-from reflex.xdp import Program
+from reflex.xdp import Cpus, Program
 
 
 class HostProgram(Program):
@@ -25,7 +23,7 @@ class Host(Relay):
     def __init__(self, world, parent):
         super().__init__(world, parent)
         self.local = []
-        self.busy = {}
+        self.cpus = Cpus(world, self.turn)
         self.distance = world.dist
 
     def equip(self, rank):
@@ -37,23 +35,7 @@ class Host(Relay):
         if z.passed:
             self.world.fail("echo", f"RESULT {z.chunk} went down twice")
         z.passed = True
-        m = self.result(z)
-        cpu = self.world.cpu_of(m.chunk)
-        waiting = self.busy.setdefault(cpu, deque())
-        waiting.append(m)
-        if len(waiting) == 1:
-            self.net.at(0, self.next, cpu)
-
-    def next(self, cpu):
-        task = self.world.task(self.turn(self.busy[cpu][0], cpu),
-                               lambda: True, self.world.xdp_pace)
-        task.done = lambda: self.ended(cpu)
-        task.run()
-
-    def ended(self, cpu):
-        self.busy[cpu].popleft()
-        if self.busy[cpu]:
-            self.net.at(0, self.next, cpu)
+        self.cpus.take(self.result(z))
 
     def turn(self, m, cpu):
         t = Thread(self.world.rng, self.world.slow_stores)

@@ -17,6 +17,32 @@ KNOWN = frozenset(SHAPE.values())
 STEPS_MAX = 60
 
 
+class Cpus:
+    """RESULTs that wait: a CPU runs one program at a time."""
+
+    def __init__(self, world, turn):
+        self.world, self.turn = world, turn
+        self.busy = {}        # CPU -> RESULTs
+
+    def take(self, m):
+        cpu = self.world.cpu_of(m.chunk)
+        waiting = self.busy.setdefault(cpu, deque())
+        waiting.append(m)
+        if len(waiting) == 1:
+            self.world.net.at(0, self.next, cpu)
+
+    def next(self, cpu):
+        task = self.world.task(self.turn(self.busy[cpu][0], cpu),
+                               lambda: True, self.world.xdp_pace)
+        task.done = lambda: self.ended(cpu)
+        task.run()
+
+    def ended(self, cpu):
+        self.busy[cpu].popleft()
+        if self.busy[cpu]:
+            self.world.net.at(0, self.next, cpu)
+
+
 class Program:
     """One rank's row, which only tribd writes, and the rank's array."""
 
@@ -29,7 +55,7 @@ class Program:
         self.window = rank.world.window
         self.epoch = 0        # of the row; 0: none
         self.base = 0         # first chunk of the epoch
-        self.busy = {}        # CPU -> RESULTs that wait for it
+        self.cpus = Cpus(self.world, self.turn)
         self.admitted = self.emitted = 0
         self.dist = None      # that the host row sets; None: the rank's word
 
@@ -40,23 +66,7 @@ class Program:
         self.epoch = 0
 
     def receive(self, m):
-        """A CPU runs one program at a time."""
-        cpu = self.world.cpu_of(m.chunk)
-        waiting = self.busy.setdefault(cpu, deque())
-        waiting.append(m)
-        if len(waiting) == 1:
-            self.net.at(0, self.next, cpu)
-
-    def next(self, cpu):
-        task = self.world.task(self.turn(self.busy[cpu][0], cpu),
-                               lambda: True, self.world.xdp_pace)
-        task.done = lambda: self.ended(cpu)
-        task.run()
-
-    def ended(self, cpu):
-        self.busy[cpu].popleft()
-        if self.busy[cpu]:
-            self.net.at(0, self.next, cpu)
+        self.cpus.take(m)
 
     def thread(self):
         return Thread(self.world.rng, self.world.slow_stores)

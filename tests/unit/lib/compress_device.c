@@ -3,50 +3,12 @@
  * Compressed sums of gradients in GPU memory, on the double of a GPU, whose work is done
  * late and in random order: results and residuals have the bits of the CPU's.
  */
-#include "tests/lib/compress_world.h"
+#include "compress_rig.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "tests/lib/gpu/double.h"
-#include "tests/lib/tap.h"
-
-static struct sim sim;
-static struct cw w;
-
-static const char *const specs[] = {
-	"dense", "2:4",	 "4:8",	      "1:32",	  "7:16",     "1:2",	   "int16",
-	"int8",	 "int4", "2:4+int16", "2:4+int8", "2:4+int4", "1:32+int4", "3:8+int8",
-};
-
-#define NSPEC (sizeof(specs) / sizeof(specs[0]))
-
-static struct sim_options bad_network(unsigned int workers, uint64_t seed)
-{
-	struct sim_options net = sim_star(workers);
-
-	net.seed = seed;
-	net.wire.loss = 20;
-	net.wire.dup = 20;
-	net.wire.late = 50;
-	return net;
-}
-
-static void steps(unsigned int n)
-{
-	unsigned int r;
-
-	while (n--) {
-		cw_gradients(&w);
-		cw_oracle(&w);
-		expect_eq(cw_issue(&w), 0);
-		expect(cw_run(&w));
-		for (r = 0; r < sim.nworker; r++)
-			expect_eq(w.rank[r].status, 0);
-		expect_eq(cw_wrong(&w), 0);
-		cw_step(&w);
-	}
-}
 
 static void sums__are_those_of_the_oracle_for_all_specs(void)
 {
@@ -72,20 +34,7 @@ static void sums__are_those_of_the_oracle_for_all_specs(void)
 
 static void sums__are_right_for_all_tails(void)
 {
-	static const size_t counts[] = {0, 1, 3, 31, 32, 33, 63, 1000, 1025, 4097};
-	unsigned int i, k;
-
-	for (i = 0; i < NSPEC; i++) {
-		for (k = 0; k < sizeof(counts) / sizeof(counts[0]); k++) {
-			struct sim_options net = sim_star(3);
-			struct trib_compress_options o = {
-				.schedule = specs[i], .bucket = 1024, .memory = TRIB_MEMORY_CUDA};
-
-			cw_init(&w, &sim, &net, &o, counts[k]);
-			steps(2);
-			cw_free(&w);
-		}
-	}
+	all_tails(TRIB_MEMORY_CUDA);
 }
 
 static void local__sums_are_those_of_the_oracle(void)
