@@ -39,6 +39,10 @@ CFLAGS ?= -O2 -g
 CFLAGS_ALL = -std=gnu11 $(WARN) $(CFLAGS) $(SANFLAGS) $(CPPFLAGS_ALL) -MMD -MP
 LDFLAGS_ALL = $(LDFLAGS) $(SANFLAGS)
 
+# Built-in rules would try to link a .d file that is older than its source.
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+
 # Rooms append to these.
 ALL :=			# what plain `make` builds
 CHECK_TESTS :=		# TAP programs and scripts, run by `make check`
