@@ -140,7 +140,7 @@ static void usage(const struct perf_opts *o)
 		printf("%s %s", i ? "," : "", o->algorithms[i]);
 	printf(" (default %s)\n"
 	       "%s"
-	       "  -V         version\n",
+	       "  -V, --version\n  -h, --help\n",
 	       o->algorithms[0], o->extra_help ? o->extra_help : "");
 }
 
@@ -205,7 +205,8 @@ static int set(struct perf_opts *o, int letter, const char *value)
 
 int perf_opts_parse(struct perf_opts *o, int argc, char **argv)
 {
-	static const struct option none[1];
+	static const struct option plain[] = {
+		{"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {0}};
 	char letters[64], most[24];
 	int c;
 
@@ -219,7 +220,7 @@ int perf_opts_parse(struct perf_opts *o, int argc, char **argv)
 
 	snprintf(letters, sizeof(letters), "hVb:e:f:i:n:w:c:d:o:r:A:C:J:p:%s",
 		 o->extra ? o->extra : "");
-	while ((c = getopt_long(argc, argv, letters, o->extra_long ? o->extra_long : none, NULL)) !=
+	while ((c = getopt_long(argc, argv, letters, o->extra_long ? o->extra_long : plain, NULL)) !=
 	       -1) {
 		if (c == 'h') {
 			usage(o);
@@ -229,8 +230,11 @@ int perf_opts_parse(struct perf_opts *o, int argc, char **argv)
 			printf("%s %s\n", o->tool, TRIB_VERSION);
 			return 1;
 		}
-		if (c == '?')
-			return -2; /* getopt has printed the error */
+		if (c == '?') {
+			/* getopt has printed the error. */
+			fprintf(stderr, "%s: -h lists the options\n", o->tool);
+			return -2;
+		}
 		if (set(o, c, optarg))
 			return bad(o, c, optarg);
 	}

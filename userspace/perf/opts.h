@@ -37,7 +37,7 @@ enum perf_check {
  * @tool:       name in messages.
  * @algorithms: names for -A, ending in NULL; the first is the default.
  * @extra:      further getopt letters, each with an argument.
- * @extra_long: names for them, ending in zeros, or NULL.
+ * @extra_long: names for them, --help and --version, ending in zeros; or NULL.
  * @extra_help: lines about them, or NULL.
  * @on_extra:   called for one of @extra; 0 or -1 (the value is bad).
  * @arg:        for @on_extra.
