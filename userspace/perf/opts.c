@@ -220,8 +220,8 @@ int perf_opts_parse(struct perf_opts *o, int argc, char **argv)
 
 	snprintf(letters, sizeof(letters), "hVb:e:f:i:n:w:c:d:o:r:A:C:J:p:%s",
 		 o->extra ? o->extra : "");
-	while ((c = getopt_long(argc, argv, letters, o->extra_long ? o->extra_long : plain, NULL)) !=
-	       -1) {
+	while ((c = getopt_long(argc, argv, letters, o->extra_long ? o->extra_long : plain,
+				NULL)) != -1) {
 		if (c == 'h') {
 			usage(o);
 			return 1;
