@@ -75,10 +75,8 @@ void trib_engine_start(struct trib_engine *eng)
 		eng->timeout_ns = eng->rep->timeout_ms * TRIB_MS;
 	if (!eng->timeout_ns)
 		eng->timeout_ns = TRIB_TUNE_TIMEOUT_MS * TRIB_MS;
-	for (i = 0; i < eng->nstream; i++) {
+	for (i = 0; i < eng->nstream; i++)
 		trib_window_start(eng->stream[i]);
-		trib_cells_distance(eng->stream[i]);
-	}
 	eng->running = true;
 }
 
@@ -107,14 +105,10 @@ void trib_engine_run(struct trib_engine *eng)
 
 		if (!s->epoch)
 			continue;
-		if (s->check_ns && eng->now >= s->check_ns)
-			trib_silence_check(s);
-		if (!s->lanes.reflex) {
-			trib_loss_gaps(s);
-			trib_loss_timer(s);
-		}
+		trib_loss_gaps(s);
+		trib_loss_timer(s);
 		trib_shared_timer(s);
-		if (!eng->dead)
+		if (!eng->dead && s->head)
 			trib_stream_push(s);
 	}
 }

@@ -27,12 +27,10 @@ static uint64_t beat(const struct trib_engine *eng)
 
 static bool is_waiting(const struct trib_stream *s)
 {
-	enum trib_chunk_state state = trib_chunk_state(s, s->una);
-
-	return s->una < s->high && state != TRIB_CHUNK_FREE && state != TRIB_CHUNK_HELD;
+	return s->una < s->high && trib_chunk_state(s, s->una) == TRIB_CHUNK_SENT;
 }
 
-/* The barrier of leaving has its own timeout: join.c. */
+/* The barrier of leaving has its own timeout: leave.c. */
 static bool is_leaving(const struct trib_stream *s)
 {
 	return is_waiting(s) && trib_chunk(s, s->una)->part->kind == TRIB_KIND_LEAVE;
@@ -41,13 +39,8 @@ static bool is_leaving(const struct trib_stream *s)
 /* Was a chunk asked for that we have not sent yet? */
 static bool is_asked(const struct trib_stream *s)
 {
-	enum trib_chunk_state state;
-
-	if (!s->asked || s->asked - 1 < s->una)
-		return false;
-	state = trib_chunk_state(s, s->asked - 1);
-	return state == TRIB_CHUNK_FREE ||
-	       (state == TRIB_CHUNK_READY && trib_cells_state(s, s->asked - 1) == TRIB_CELL_READY);
+	return s->asked && s->asked - 1 >= s->una &&
+	       trib_chunk_state(s, s->asked - 1) == TRIB_CHUNK_FREE;
 }
 
 /* When we began to wait: the last result, or the first send. */
@@ -220,7 +213,7 @@ void trib_silence_check(struct trib_stream *s)
 	if (!is_waiting(s))
 		return;
 	waited = s->eng->now - waits_since(s);
-	if (waited > beat(s->eng))
+	if (waited > 2 * beat(s->eng))
 		say_alive(s);
 	if (waited > s->eng->timeout_ns && !is_leaving(s))
 		judge(s);

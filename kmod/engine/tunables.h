@@ -120,32 +120,12 @@
 /* Delay after a send that the transport refused: its buffer is full. */
 #define TRIB_TUNE_SEND_RETRY (1 * TRIB_MS)
 
-/* --- Sending by XDP ------------------------------------------------------- */
-
-/* Chunks packed in one turn, before late ones are sent and results are read again. */
-#define TRIB_TUNE_LANE_FILL 64
-/* The window is twice what the path holds, and at least: */
-#define TRIB_TUNE_LANE_DIST_MIN 16
-/* First window. */
-#define TRIB_TUNE_LANE_DIST_INIT 32
-/* Results that come meanwhile and must be read before late chunks are sent. */
-#define TRIB_TUNE_LANE_NEWS 16
-/* Results after which the time of a missing chunk counts. */
-#define TRIB_TUNE_LANE_MOVED 4
-/* Ranks take turns in resending, by a quarter of a round each, at most so many. */
-#define TRIB_TUNE_LANE_TURNS 8
-/* Least time-outs: other results came; none came. */
-#define TRIB_TUNE_LANE_HOLE_MIN (1 * TRIB_MS)
-#define TRIB_TUNE_LANE_RTO_MIN (2 * TRIB_MS)
-/* Looks without a loss after which the rank sleeps for whole batches again. */
-#define TRIB_TUNE_LANE_QUIET 8
-
 /* --- Failing ------------------------------------------------------------ */
 
 /* Silence after which a rank is dead; default for job and caller. */
 #define TRIB_TUNE_TIMEOUT_MS 5000
 /*
- * Beats in that time. At each beat a rank that waits or was
+ * Beats in that time. At each beat from the second on, a rank that waits or was
  * asked sends ALIVE and checks the other ranks.
  */
 #define TRIB_TUNE_BEATS 16

@@ -76,8 +76,6 @@ void trib_window_start(struct trib_stream *s)
 	if (g->cap < WINDOW_MIN)
 		g->cap = WINDOW_MIN;
 	g->cwnd = TRIB_TUNE_WINDOW_INIT_BYTES * TRIB_CHUNK_ONE / s->stride / streams(s);
-	if (s->lanes.reflex && g->cwnd > TRIB_TUNE_LANE_DIST_INIT * TRIB_CHUNK_ONE)
-		g->cwnd = TRIB_TUNE_LANE_DIST_INIT * TRIB_CHUNK_ONE;
 	if (g->cwnd < WINDOW_MIN)
 		g->cwnd = WINDOW_MIN;
 	if (g->cwnd > g->cap)
@@ -234,44 +232,6 @@ static void judge_queue(struct trib_stream *s)
 	cut(s, TRIB_TUNE_QUEUE_FACTOR);
 }
 
-/*
- * Sending by XDP: results per least round trip, which the path holds without a queue. On a
- * busy host packets queue for its CPUs, and more of them only leave its caches.
- */
-static void measure_path(struct trib_stream *s)
-{
-	struct trib_cong *g = &s->cong;
-	uint64_t ns = s->eng->now - g->path_ns, us = ns / 1000, now;
-
-	if (g->path_ns && (ns < g->rtt_min || !us))
-		return;
-	now = g->path_ns ? g->path_n * (g->rtt_min / 1000) * TRIB_CHUNK_ONE / us : 0;
-	g->path -= g->path / 8;
-	if (now > g->path)
-		g->path = now;
-	g->path_ns = s->eng->now;
-	g->path_n = 0;
-}
-
-/*
- * Send no more chunks than twice what the path holds. A long round trip is a network's
- * queue, which is not shortened that way: others may fill it.
- */
-static void fit_path(struct trib_stream *s)
-{
-	struct trib_cong *g = &s->cong;
-	uint64_t most = TRIB_TUNE_LANE_DIST_MIN * TRIB_CHUNK_ONE;
-
-	if (!s->lanes.reflex)
-		return;
-	measure_path(s);
-	if (most < 2 * g->path)
-		most = 2 * g->path;
-	if (g->rtt_min && g->cwnd > most && s->lanes.rtt < TRIB_TUNE_QUEUE_MAX)
-		g->cwnd = most;
-	trib_cells_distance(s);
-}
-
 static void end_round(struct trib_stream *s)
 {
 	struct trib_cong *g = &s->cong;
@@ -289,7 +249,7 @@ static void end_round(struct trib_stream *s)
 	}
 	g->round_pure = 0;
 	g->round_ce = 0;
-	fit_path(s);
+	g->round_end = s->high;
 }
 
 static void note_min(struct trib_cong *g, uint64_t rtt, uint64_t now)
@@ -333,8 +293,8 @@ static void grow(struct trib_stream *s)
 {
 	struct trib_cong *g = &s->cong;
 
-	/* Grow only a window that limited sending: always that of XDP. */
-	if (!g->limited && !s->lanes.reflex)
+	/* Grow only a window that limited sending. */
+	if (!g->limited)
 		return;
 	g->cwnd += g->slow_start ? TRIB_CHUNK_ONE : TRIB_CHUNK_ONE * TRIB_CHUNK_ONE / g->cwnd;
 	if (g->cwnd > g->cap)
@@ -347,32 +307,20 @@ void trib_window_result(struct trib_stream *s, uint64_t c, const struct trib_rx 
 	struct trib_cong *g = &s->cong;
 	bool star = s->shared || s->nchild == s->eng->world;
 
-	bool ours = star && rx->child == s->child;
-
-	if ((int32_t)(e->tx0 - s->tx_acked) > 0)
-		s->tx_acked = e->tx0;
+	if ((int32_t)(e->tx - s->tx_acked) > 0)
+		s->tx_acked = e->tx;
 	if (rx->flags & TRIB_F_CE)
 		g->round_ce++;
-	g->path_n++;
-	if (rx->took_ns)
-		trib_lanes_sample(s, rx->took_ns);
-	/*
-	 * After a retransmission the result may answer either copy. Shared cells are read some
-	 * time after results come, but XDP measures.
-	 */
-	if (!e->tries && s->lanes.desk && rx->took_ns)
-		sample(s, rx->took_ns, ours);
-	else if (!e->tries && !s->lanes.desk)
-		sample(s, s->eng->now - e->first_ns, ours);
-	else if (e->tries && ours && !e->known)
+	/* After a retransmission the result may answer either copy. */
+	if (!e->tries)
+		sample(s, s->eng->now - e->first_ns, star && rx->child == s->child);
+	else if (star && rx->child == s->child && !e->known)
 		trib_window_lost(s, c); /* the copy completed it */
 	g->loss += ((e->lost ? TRIB_SHARE_ALL : 0) - g->loss) / TRIB_TUNE_LOSS_CHUNKS;
 	if (e->lost && g->loss * 100 > TRIB_TUNE_LOSS_PERCENT * TRIB_SHARE_ALL &&
 	    g->cwnd > TRIB_TUNE_WINDOW_LOSSY * TRIB_CHUNK_ONE)
 		cut_for(s, e);
 	grow(s);
-	if (c < g->round_end)
-		return;
-	end_round(s);
-	g->round_end = s->lanes.reflex ? c + s->lanes.dist : s->high;
+	if (c >= g->round_end)
+		end_round(s);
 }

@@ -21,9 +21,8 @@ void model_open(void)
 {
 	model.slots = calloc(T__MAX * POOL, rig.slot_size);
 	for (int i = 0; i < T__MAX; i++)
-		for (int j = 0; j < RING_RANKS; j++)
-			if (rig.cells[i][j])
-				model.cells[i][j] = calloc(1, rig_cells_size());
+		if (rig.cells[i])
+			model.cells[i] = calloc(POOL, rig.slot_size);
 	model.pslots = calloc(POOL_SLOTS, rig.pslot_size);
 	model_reset(~0U);
 }
@@ -41,9 +40,8 @@ void model_reset(uint32_t dirty)
 		memset(&model.lag[i], 0, sizeof(model.lag[i]));
 		memset(&model.counts[i], 0, sizeof(model.counts[i]));
 		model.delivers[i] = rig.delivers[i];
-		for (int j = 0; j < RING_RANKS; j++)
-			if (model.cells[i][j])
-				memset(model.cells[i][j], 0, rig_cells_size());
+		if (model.cells[i])
+			memset(model.cells[i], 0, POOL * rig.slot_size);
 	}
 	model.dirty = 0;
 }
@@ -339,7 +337,6 @@ int model_xdp(struct frame *f, uint32_t ifindex)
 
 	memset(model.stats, 0, sizeof(model.stats));
 	model.nrecord = 0;
-	model.ntime = 0;
 	model.tree = T_NONE;
 	model.act = 0;
 	memset(&model.errand, 0, sizeof(model.errand));

@@ -133,9 +133,8 @@ static uint32_t map_size(const struct trib_config *c, enum map_id id)
 	case MAP_MEMBERS:
 		return c->ngroups;
 	case MAP_DELIVERS:
-		return c->ndelivers;
 	case MAP_CELLS:
-		return c->ndelivers * TRIB_RINGS_MAX;
+		return c->ndelivers;
 	case MAP_RINGS:
 		return c->nrings;
 	case MAP_REWRITES:
