@@ -205,8 +205,8 @@ static int set(struct perf_opts *o, int letter, const char *value)
 
 int perf_opts_parse(struct perf_opts *o, int argc, char **argv)
 {
-	static const struct option plain[] = {
-		{"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {0}};
+	struct option names[PERF_NAMES_MAX + 3] = {{"help", no_argument, NULL, 'h'},
+						   {"version", no_argument, NULL, 'V'}};
 	char letters[64], most[24];
 	int c;
 
@@ -220,8 +220,9 @@ int perf_opts_parse(struct perf_opts *o, int argc, char **argv)
 
 	snprintf(letters, sizeof(letters), "hVb:e:f:i:n:w:c:d:o:r:A:C:J:p:%s",
 		 o->extra ? o->extra : "");
-	while ((c = getopt_long(argc, argv, letters, o->extra_long ? o->extra_long : plain,
-				NULL)) != -1) {
+	for (c = 0; o->extra_long && o->extra_long[c].name && c < PERF_NAMES_MAX; c++)
+		names[2 + c] = o->extra_long[c];
+	while ((c = getopt_long(argc, argv, letters, names, NULL)) != -1) {
 		if (c == 'h') {
 			usage(o);
 			return 1;

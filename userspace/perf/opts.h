@@ -32,12 +32,14 @@ enum perf_check {
 	PERF_CHECK_EACH = 2, /* every result, which prevents pipelining */
 };
 
+#define PERF_NAMES_MAX 4
+
 /**
  * struct perf_opts - what to measure
  * @tool:       name in messages.
  * @algorithms: names for -A, ending in NULL; the first is the default.
  * @extra:      further getopt letters, each with an argument.
- * @extra_long: names for them, --help and --version, ending in zeros; or NULL.
+ * @extra_long: names for them, at most PERF_NAMES_MAX, ending in zeros; or NULL.
  * @extra_help: lines about them, or NULL.
  * @on_extra:   called for one of @extra; 0 or -1 (the value is bad).
  * @arg:        for @on_extra.

@@ -217,10 +217,7 @@ static int run_job(struct perf_net *net, const struct perf_opts *o, int *wrong)
 
 int main(int argc, char **argv)
 {
-	static const struct option names[] = {{"device", required_argument, NULL, 'D'},
-					      {"help", no_argument, NULL, 'h'},
-					      {"version", no_argument, NULL, 'V'},
-					      {0}};
+	static const struct option names[] = {{"device", required_argument, NULL, 'D'}, {0}};
 	static const char *const algorithms[] = {"tree", "bcube", "ps", NULL};
 	struct run_trib r = {0};
 	struct perf_opts o = {

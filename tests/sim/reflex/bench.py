@@ -9,7 +9,7 @@ need time, and programs none.
 from collections import deque
 
 from net import GRAD, RESULT, Net
-from reflex.memory import SLEEP, Task
+from reflex.memory import Task
 from reflex.rules import Rules
 from reflex.world import World
 from relay import Relay
@@ -113,22 +113,10 @@ class WireNet(BareNet):
 class TimedTask(Task):
     """A thread whose steps need a CPU; an XDP program, which has one."""
 
-    def run(self, *_):
-        while self.alive():
-            what = next(self.steps, self)
-            if what is self:
-                break
-            if what is SLEEP:
-                if not self.rung:
-                    self.asleep = True
-                    return
-                self.rung = False
-            elif what:
-                self.world.net.cpus.thread(what, self.run)
-                return
-        self.steps.close()
-        if self.done:
-            self.done()
+    def pauses(self, what):
+        if what:
+            self.world.net.cpus.thread(what, self.run)
+        return bool(what)
 
     def ring(self, delay):
         if self.asleep and delay:

@@ -111,7 +111,6 @@ class Task:
         self.done = None      # called at the end
 
     def run(self, *_):
-        rng = self.world.rng.random
         while self.alive():
             what = next(self.steps, self)
             if what is self:
@@ -121,17 +120,23 @@ class Task:
                     self.asleep = True
                     return
                 self.rung = False
-            elif what.__class__ is tuple:     # the CPU is taken away
-                self.world.net.at(what[0], self.run)
-                return
-            elif rng() < 0.4:
-                late = rng() < self.world.preempted
-                self.world.net.at(rng() * (100 if late else 1) * self.pace,
-                                  self.run)
+            elif self.pauses(what):
                 return
         self.steps.close()
         if self.done:
             self.done()
+
+    def pauses(self, what):
+        """True if others run first: then run() is called again."""
+        rng = self.world.rng.random
+        if what.__class__ is tuple:     # the CPU is taken away
+            self.world.net.at(what[0], self.run)
+            return True
+        if rng() >= 0.4:
+            return False
+        late = rng() < self.world.preempted
+        self.world.net.at(rng() * (100 if late else 1) * self.pace, self.run)
+        return True
 
     def ring(self, delay):
         if self.asleep:

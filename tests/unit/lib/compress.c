@@ -29,7 +29,7 @@ static void sums__are_those_of_the_oracle_for_all_specs(void)
 
 static void sums__are_right_for_all_tails(void)
 {
-	all_tails(TRIB_MEMORY_HOST);
+	all_tails(specs, NSPEC, (struct trib_compress_options){.memory = TRIB_MEMORY_HOST});
 }
 
 static void sums__may_be_in_place_averages_and_without_feedback(void)
@@ -78,20 +78,7 @@ static void local__sums_are_those_of_the_oracle(void)
 
 static void local__sums_are_right_for_all_tails(void)
 {
-	static const size_t counts[] = {0, 1, 3, 31, 32, 33, 63, 1000, 1025, 4097};
-	unsigned int i, k;
-
-	for (i = 0; i < NLOCAL; i++) {
-		for (k = 0; k < sizeof(counts) / sizeof(counts[0]); k++) {
-			struct sim_options net = sim_star(3);
-			struct trib_compress_options o = {
-				.schedule = local_specs[i], .bucket = 1024, .mask = "local"};
-
-			cw_init(&w, &sim, &net, &o, counts[k]);
-			steps(2);
-			cw_free(&w);
-		}
-	}
+	all_tails(local_specs, NLOCAL, (struct trib_compress_options){.mask = "local"});
 }
 
 static void local__sums_are_right_in_jobs_of_floats(void)

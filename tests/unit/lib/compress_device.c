@@ -34,7 +34,7 @@ static void sums__are_those_of_the_oracle_for_all_specs(void)
 
 static void sums__are_right_for_all_tails(void)
 {
-	all_tails(TRIB_MEMORY_CUDA);
+	all_tails(specs, NSPEC, (struct trib_compress_options){.memory = TRIB_MEMORY_CUDA});
 }
 
 static void local__sums_are_those_of_the_oracle(void)

@@ -44,16 +44,18 @@ static inline void steps(unsigned int n)
 	}
 }
 
-static inline void all_tails(enum trib_memory memory)
+/* Each of @n specs on gradients of all kinds of length, otherwise with the options @o. */
+static inline void all_tails(const char *const *list, unsigned int n,
+			     struct trib_compress_options o)
 {
 	static const size_t counts[] = {0, 1, 3, 31, 32, 33, 63, 1000, 1025, 4097};
 	unsigned int i, k;
 
-	for (i = 0; i < NSPEC; i++) {
+	o.bucket = 1024;
+	for (i = 0; i < n; i++) {
+		o.schedule = list[i];
 		for (k = 0; k < sizeof(counts) / sizeof(counts[0]); k++) {
 			struct sim_options net = sim_star(3);
-			struct trib_compress_options o = {
-				.schedule = specs[i], .bucket = 1024, .memory = memory};
 
 			cw_init(&w, &sim, &net, &o, counts[k]);
 			steps(2);
