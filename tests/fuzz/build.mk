@@ -16,9 +16,11 @@ CHECK_BINS += build/fuzz-xdp
 CHECK_TESTS += tests/fuzz/xdp/xdp.t
 
 # Parsers in user space: theirs is the code under test, so with sanitizers. Each
-# source is compiled once for all of them.
+# source is compiled once for all of them. Comparisons are not traced: the corpora and
+# dictionaries cover the same without it, and it costs half to three quarters of the
+# executions.
 FUZZ_SAN_CFLAGS := $(filter-out -Werror,$(FUZZ_CFLAGS)) -O1 \
-	-fsanitize=address,undefined -fno-sanitize-recover=undefined \
+	-fsanitize=address,undefined -fno-sanitize-coverage=trace-cmp -fno-sanitize-recover=undefined \
 	-I/usr/include/libnl3 $(shell pkg-config --cflags jansson 2>/dev/null)
 FUZZ_OBJ := build/fuzz-obj
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/text.h"
 #include "lib/place/place.h"
 
@@ -80,6 +81,7 @@ static void in_range(const struct trib_attach_rep *r)
 			must(r->tree[i].child < TRIB_CHILDREN_MAX, "child");
 		must(r->tree[i].port, "port");
 		must(r->tree[i].recv_port, "recv_port");
+		must(r->tree[i].weight <= TRIB_TREE_WEIGHT_MAX, "weight");
 		group_in_range(&r->tree[i]);
 	}
 }
@@ -161,7 +163,11 @@ static void write_down(const struct trib_attach_rep *r, char *buf, size_t size)
 
 		n += a->flags & TRIB_ATTACH_SHARED ? shared_write(a, buf + n, size - n)
 						   : tree_write(a, buf + n, size - n);
+		if (a->weight)
+			n += snprintf(buf + n, size - n, "&weight=%u:%u", a->tree, a->weight);
 	}
+	if (r->fmt)
+		snprintf(buf + n, size - n, "&fmt=%s", trib_dtype_name(r->fmt));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -109,6 +109,36 @@ static void plan(const char *text, size_t len)
 
 /* --- jobs */
 
+/*
+ * Planning forks a solver, which takes longer than 30 readings: one input in
+ * PLANNED is planned, chosen by its own bytes, so a finding repeats.
+ */
+#define PLANNED 16
+
+static int is_planned(const char *text, size_t len)
+{
+	unsigned sum = 0;
+
+	for (size_t i = 0; i < len; i++)
+		sum = sum * 31 + (unsigned char)text[i];
+	return (sum ^ sum >> 16) % PLANNED == 0;
+}
+
+static void make_plan(const struct plan_jobs *js)
+{
+	struct plan_error e = {""};
+	json_t *made = NULL;
+	int rc = plan_make(js, NULL, &made, &e);
+	char *out;
+
+	must(!rc || *e.text, "no plan, and no reason");
+	out = rc ? NULL : plan_write(made);
+	if (out)
+		plan(out, strlen(out));
+	free(out);
+	json_decref(made);
+}
+
 /* The first byte selects the topology. */
 static void jobs(const char *text, size_t len)
 {
@@ -116,8 +146,6 @@ static void jobs(const char *text, size_t len)
 	struct plan_error e = {""};
 	struct plan_topology *t;
 	struct plan_jobs *js;
-	json_t *made = NULL;
-	char *out;
 	int rc;
 
 	if (!len)
@@ -125,16 +153,10 @@ static void jobs(const char *text, size_t len)
 	must(!plan_topology_builtin(&t, on[*text & 3], &e), e.text);
 	rc = plan_jobs_parse(&js, t, "f", text + 1, len - 1, &e);
 	says_where(rc, &e);
-	if (!rc) {
-		rc = plan_make(js, NULL, &made, &e);
-		must(!rc || *e.text, "no plan, and no reason");
-		out = rc ? NULL : plan_write(made);
-		if (out)
-			plan(out, strlen(out));
-		free(out);
-		json_decref(made);
+	if (!rc && is_planned(text, len))
+		make_plan(js);
+	if (!rc)
 		plan_jobs_free(js);
-	}
 	plan_topology_free(t);
 }
 
